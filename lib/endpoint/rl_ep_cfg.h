@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_EP_CFG_H
+#define RL_EP_CFG_H
+
+/**
+ * @file
+ * What can be set of an endpoint: the `endpoint` group of a fabric file, one
+ * field a key of the same name. Times in nanoseconds, sizes in flits.
+ */
+
+#include <stdint.h>
+
+#include "rl_base.h"
+#include "rl_codec.h"
+
+/** Protocol profiles [EP-3]. */
+enum rl_profile {
+	RL_PROFILE_RXL,		/**< ISN; FSN carries ACKs */
+	RL_PROFILE_RXL_COMPACT, /**< ISN; no FSN/ReplayCmd, ACKs alone */
+	RL_PROFILE_CXL,		/**< explicit shared FSN: the paper's hole */
+	RL_PROFILE_CXL_SEP_ACK, /**< explicit FSN, ACKs alone */
+};
+
+/** What a NAK asks for. */
+enum rl_e2e_retry {
+	RL_RETRY_GBN,	    /**< go-back-N */
+	RL_RETRY_SELECTIVE, /**< exactly what is missing */
+};
+
+struct rl_ep_cfg {
+	enum rl_profile profile;
+	enum rl_crc_kind crc;
+	enum rl_isn_kind isn;
+	bool retry;		     /**< end-to-end retry */
+	enum rl_e2e_retry retry_mode;
+	uint32_t window_flits;	     /**< per flow, 1..RL_E2E_WINDOW_MAX */
+	uint32_t max_packet_flits;   /**< set from the link group */
+	uint32_t max_flows;	     /**< flows an endpoint can have, each way */
+	uint32_t ack_coalesce_flits; /**< a lone ACK after so many flits */
+	uint64_t ack_delay_ns;
+	uint64_t nak_delay_ns;	/**< how long a gap may last before a NAK:
+				     reordering by a detour is not a loss */
+	uint64_t retry_timer_ns; /**< 0: from the measured round trip */
+	uint64_t retry_timer_min_ns;
+	uint64_t retry_timer_max_ns;
+	uint32_t retry_limit;	/**< timeouts without progress, then the flow's
+				     packets are reported; 0: no limit */
+	uint64_t gap_skip_ns;	/**< retry off: a gap this old is a loss */
+};
+
+/** Any thread. Defaults. */
+void rl_ep_cfg_defaults(struct rl_ep_cfg *cfg);
+
+/** Any thread. Checks ranges; as rl_link_cfg_check(). */
+int rl_ep_cfg_check(const struct rl_ep_cfg *cfg, char *err, size_t errlen,
+		    const char **key);
+
+#endif /* RL_EP_CFG_H */

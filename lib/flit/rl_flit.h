@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_FLIT_H
+#define RL_FLIT_H
+
+/**
+ * @file
+ * The 256-byte flit on the wire [FLIT-1, FLIT-2] and its buffer in memory.
+ * This is the one place where the layout stands; docs/protocol.md shows the
+ * same as a table, bit by bit. All integers are little-endian.
+ *
+ * | bytes    | what                                                      |
+ * |----------|-----------------------------------------------------------|
+ * | 0-1      | bits 0-9 FSN, bits 10-11 ReplayCmd, bits 12-15 spare (0)   |
+ * | 2-241    | payload, 240 B                                            |
+ * | 2-17     |   transaction header, 16 B (below)                        |
+ * | 18-241   |   data, 224 B                                             |
+ * | 242-249  | CRC-64 over bytes 0-241 with the ISN mixed in             |
+ * | 250-255  | FEC check bytes C1 C2 C0 P1 P2 P0                         |
+ *
+ * Transaction header, immutable from end to end (offsets within the flit):
+ *
+ * | bytes | what                                                         |
+ * |-------|--------------------------------------------------------------|
+ * | 2-3   | destination endpoint                                         |
+ * | 4-5   | source endpoint                                              |
+ * | 6     | bits 0-3 SL, bits 4-7 class of service of the flow           |
+ * | 7     | bits 0-1 packet class, bits 2-3 flit type, bit 6 SOP, bit 7 EOP |
+ * | 8     | count of valid data bytes, 0-224                             |
+ * | 9     | spare (0)                                                    |
+ * | 10-13 | tag: number of the packet within its flow, free-running      |
+ * | 14-15 | position of this flit in the packet, from 0                  |
+ * | 16-17 | length of the packet in flits                                |
+ */
+
+#include <stdint.h>
+#include <string.h>
+
+#include "rl_base.h"
+
+#define RL_FLIT_BYTES 256
+#define RL_FLIT_PAYLOAD_OFF 2
+#define RL_FLIT_PAYLOAD_BYTES 240
+#define RL_FLIT_TXN_BYTES 16
+#define RL_FLIT_DATA_OFF 18
+#define RL_FLIT_DATA_BYTES 224
+#define RL_FLIT_CRC_OFF 242
+#define RL_FLIT_FEC_OFF 250
+#define RL_FLIT_FEC_BYTES 6
+/** Longest packet any configuration may ask for, in flits. */
+#define RL_PACKET_FLITS_MAX 255
+
+/** ReplayCmd, the two bits beside the FSN (paper section 3, PCIe 6). */
+enum rl_replay_cmd {
+	RL_CMD_SEQ = 0,	    /**< FSN is an explicit sequence number, or unused */
+	RL_CMD_ACK = 1,	    /**< FSN acknowledges all up to and including it */
+	RL_CMD_NAK_GBN = 2, /**< resend all after FSN (go-back-N) */
+	RL_CMD_NAK_ONE = 3, /**< resend the one flit after FSN */
+};
+
+/** Packet class [DRL-6]: bit 0 response, bit 1 non-posted. */
+enum rl_class {
+	RL_CLASS_REQ_POSTED = 0,
+	RL_CLASS_RSP = 1,
+	RL_CLASS_REQ_NONPOSTED = 2,
+	RL_CLASS_CTRL = 3, /**< endpoint control: stand-alone ACK and NAK */
+};
+#define RL_CLASSES 4
+
+/** What a flit is to its endpoints. */
+enum rl_flit_type {
+	RL_FLIT_DATA = 0, /**< carries a part of a packet; numbered */
+	RL_FLIT_CTRL = 1, /**< stand-alone ACK or NAK; not numbered: ISN 0 */
+};
+
+/** The transaction header in registers. */
+struct rl_txn {
+	uint16_t dst;
+	uint16_t src;
+	uint8_t sl;
+	uint8_t cos;
+	uint8_t class; /**< enum rl_class */
+	uint8_t type;  /**< enum rl_flit_type */
+	bool sop;
+	bool eop;
+	uint8_t valid_bytes;
+	uint32_t tag;
+	uint16_t pos;
+	uint16_t len_flits;
+};
+
+/** Condition of a flit that travels beside it [LCB-2]. */
+enum rl_mark {
+	RL_MARK_OK = 0,
+	RL_MARK_TRANSMIT_ERROR = 1, /**< hurt on the last link */
+	RL_MARK_SOFT_ERROR = 2,	    /**< hurt inside a switch; never retried */
+	RL_MARK_POISON = 3,	    /**< declared bad by its source */
+};
+
+#define RL_PORT_NONE 0xffffu
+
+/**
+ * A flit in memory: one line of hop-by-hop state, then the wire image. Owned
+ * by exactly one object at a time (a cache, a packet chain in a queue, a
+ * replay buffer, a retry buffer); ownership passes with the pointer. The
+ * wire image of a flit that a replay buffer holds is never written.
+ *
+ * A packet (or a fragment of one) is a chain: the head flit's `last` and
+ * `pkt_flits` describe it, `next` joins its flits, `next_pkt` joins heads in
+ * a queue.
+ */
+struct rl_flit {
+	struct rl_flit *next;
+	struct rl_flit *next_pkt; /**< head only */
+	struct rl_flit *last;	  /**< head only */
+	uint16_t pkt_flits;	  /**< head only */
+	uint16_t in_port;	  /**< port it came in by; RL_PORT_NONE: local */
+	uint16_t dst;		  /**< copies of the transaction header's fields */
+	uint16_t src;
+	uint8_t vc;	/**< VC of the link it leaves (or left) by */
+	uint8_t in_vc;	/**< VC it came in by: whose credit it holds */
+	uint8_t sl;
+	uint8_t mark;	/**< enum rl_mark */
+	uint8_t hops;	/**< links crossed so far */
+	uint8_t class;	/**< enum rl_class */
+	uint8_t flags;	/**< RL_FF_* */
+	uint8_t plane;	/**< forwarding plane, see rl_fwd.h */
+	uint64_t t_ns;	/**< arrival at this device, for statistics */
+	uint64_t spare;
+	uint8_t wire[RL_FLIT_BYTES] RL_ALIGNED(RL_CACHE_LINE);
+};
+
+#define RL_FF_SOP 0x01	     /**< first flit of a link-level packet */
+#define RL_FF_EOP 0x02	     /**< last flit of a link-level packet */
+#define RL_FF_LOOPED 0x04    /**< came out of a dead port's replay buffer */
+#define RL_FF_REFLECTED 0x08 /**< misrouted and sent out again once */
+#define RL_FF_CREDIT 0x10    /**< holds a credit of in_port/in_vc */
+
+_Static_assert(sizeof(struct rl_flit) == RL_FLIT_BYTES + RL_CACHE_LINE,
+	       "a flit is one line of state and its wire image");
+
+static inline uint16_t
+rl_get16(const uint8_t *p)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static inline uint32_t
+rl_get32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static inline uint64_t
+rl_get64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static inline void
+rl_put16(uint8_t *p, uint16_t v)
+{
+	memcpy(p, &v, sizeof(v));
+}
+
+static inline void
+rl_put32(uint8_t *p, uint32_t v)
+{
+	memcpy(p, &v, sizeof(v));
+}
+
+static inline void
+rl_put64(uint8_t *p, uint64_t v)
+{
+	memcpy(p, &v, sizeof(v));
+}
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	       "the wire is little-endian and read as it lies");
+
+static inline uint16_t
+rl_flit_fsn(const uint8_t *wire)
+{
+	return rl_get16(wire) & 0x3ff;
+}
+
+static inline enum rl_replay_cmd
+rl_flit_cmd(const uint8_t *wire)
+{
+	return (enum rl_replay_cmd)(rl_get16(wire) >> 10 & 3);
+}
+
+static inline void
+rl_flit_set_header(uint8_t *wire, uint16_t fsn, enum rl_replay_cmd cmd)
+{
+	rl_put16(wire, (uint16_t)((fsn & 0x3ff) | (unsigned int)cmd << 10));
+}
+
+static inline uint16_t
+rl_flit_dst(const uint8_t *wire)
+{
+	return rl_get16(wire + 2);
+}
+
+static inline uint16_t
+rl_flit_src(const uint8_t *wire)
+{
+	return rl_get16(wire + 4);
+}
+
+static inline uint8_t
+rl_flit_sl(const uint8_t *wire)
+{
+	return wire[6] & 0xf;
+}
+
+static inline uint8_t
+rl_flit_class(const uint8_t *wire)
+{
+	return wire[7] & 3;
+}
+
+static inline uint32_t
+rl_flit_tag(const uint8_t *wire)
+{
+	return rl_get32(wire + 10);
+}
+
+/** Writes @p t into bytes 2-17 of @p wire. */
+static inline void
+rl_txn_put(uint8_t *wire, const struct rl_txn *t)
+{
+	rl_put16(wire + 2, t->dst);
+	rl_put16(wire + 4, t->src);
+	wire[6] = (uint8_t)((t->sl & 0xf) | t->cos << 4);
+	wire[7] = (uint8_t)((t->class & 3) | (t->type & 3) << 2 |
+			    (t->sop ? 0x40 : 0) | (t->eop ? 0x80 : 0));
+	wire[8] = t->valid_bytes;
+	wire[9] = 0;
+	rl_put32(wire + 10, t->tag);
+	rl_put16(wire + 14, t->pos);
+	rl_put16(wire + 16, t->len_flits);
+}
+
+/** Reads bytes 2-17 of @p wire into @p t. Any bytes give some header. */
+static inline void
+rl_txn_get(const uint8_t *wire, struct rl_txn *t)
+{
+	t->dst = rl_get16(wire + 2);
+	t->src = rl_get16(wire + 4);
+	t->sl = wire[6] & 0xf;
+	t->cos = wire[6] >> 4;
+	t->class = wire[7] & 3;
+	t->type = wire[7] >> 2 & 3;
+	t->sop = wire[7] & 0x40;
+	t->eop = wire[7] & 0x80;
+	t->valid_bytes = wire[8];
+	t->tag = rl_get32(wire + 10);
+	t->pos = rl_get16(wire + 14);
+	t->len_flits = rl_get16(wire + 16);
+}
+
+#endif /* RL_FLIT_H */

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_FWD_H
+#define RL_FWD_H
+
+/**
+ * @file
+ * Forwarding tables of one device: the routing engines write them, the switch
+ * core reads them, and neither knows the other.
+ *
+ * A table has one or more *planes*. A plane is a routing function of its own
+ * with VLs of its own (dimension order, escape, detour); the VL on which a
+ * packet arrives, together with its SL, says on which plane it travels. For
+ * every (plane, destination) there is an ordered list of next hops: the first
+ * is the primary one, the others are taken when those before them are dead
+ * [ROUTE-6, DRL-2].
+ *
+ * A table is immutable once published; a new one replaces it whole.
+ */
+
+#include <stdint.h>
+
+#include "rl_base.h"
+
+#define RL_FWD_ALTS 4
+#define RL_FWD_PLANES 4
+#define RL_FWD_PORT_NONE 0xffffu
+
+/** A next hop. */
+struct rl_fwd_hop {
+	uint16_t port;	/**< output port; RL_FWD_PORT_NONE ends the list */
+	uint8_t plane;	/**< plane on which the packet goes on */
+	uint8_t pad;
+};
+
+/** Next hops of one destination, best first. */
+struct rl_fwd_entry {
+	struct rl_fwd_hop hop[RL_FWD_ALTS];
+};
+
+struct rl_fwd {
+	uint32_t epoch;	  /**< number of this table, for reports */
+	uint16_t ndst;	  /**< endpoints of the fabric */
+	uint16_t nports;  /**< ports of this device, without the local one */
+	uint16_t nplanes;
+	uint8_t nvls;	  /**< VLs in use, 1..RL_VCS */
+	/** plane of a packet that came in by a link on (VL, SL) */
+	uint8_t plane_of[RL_VCS][RL_SLS];
+	/** plane of a packet that is injected here with an SL */
+	uint8_t inject_plane[RL_SLS];
+	/** [plane][dst], nplanes * ndst entries */
+	const struct rl_fwd_entry *entry;
+	/**
+	 * [plane][in_port][out_port][sl] -> VL. in_port runs to nports
+	 * inclusive: the last row serves injected packets.
+	 */
+	const uint8_t *sl2vl;
+	/** endpoints only: SL of the path to each destination, else NULL */
+	const uint8_t *path_sl;
+};
+
+/** Any thread. Next hops of @p dst on @p plane; dst < ndst. */
+static inline const struct rl_fwd_entry *
+rl_fwd_lookup(const struct rl_fwd *f, unsigned int plane, uint16_t dst)
+{
+	RL_DASSERT(plane < f->nplanes && dst < f->ndst);
+	return &f->entry[plane * (uint32_t)f->ndst + dst];
+}
+
+/** Any thread. VL on the link of @p out_port; in_port nports = injected. */
+static inline uint8_t
+rl_fwd_vl(const struct rl_fwd *f, unsigned int plane, uint16_t in_port,
+	  uint16_t out_port, uint8_t sl)
+{
+	RL_DASSERT(in_port <= f->nports && out_port < f->nports);
+	return f->sl2vl[((plane * (f->nports + 1u) + in_port) * f->nports +
+			 out_port) * RL_SLS + sl];
+}
+
+#endif /* RL_FWD_H */

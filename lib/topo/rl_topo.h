@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_TOPO_H
+#define RL_TOPO_H
+
+/**
+ * @file
+ * A fabric as a graph: devices (switches and endpoints), their ports, and the
+ * links that join them [ROUTE-1]. rl_topo_build() makes it from a
+ * description; afterwards only the `failed` marks change. Control path only:
+ * it allocates, and no function is called from a data path.
+ */
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "rl_base.h"
+
+#define RL_DIMS_MAX 3
+/** Devices a fabric may have: endpoint ids have 16 bits. */
+#define RL_DEVICES_MAX 65535u
+#define RL_LINK_NONE UINT32_MAX
+#define RL_ERR_MAX 256
+
+enum rl_topo_kind {
+	RL_TOPO_TORUS,
+	RL_TOPO_MESH,
+	RL_TOPO_BOARDS, /**< Figure 2 of the DRL patent */
+	RL_TOPO_BOARD,	/**< Figure 3 of the DRL patent */
+	RL_TOPO_CUSTOM,
+};
+
+enum rl_dev_kind { RL_DEV_SWITCH, RL_DEV_ENDPOINT };
+/** Link types that policies tell apart [DRL-6]. */
+enum rl_link_kind { RL_LINK_ISL, RL_LINK_ENDPOINT };
+
+/** One link or device named in a description, with the line that names it. */
+struct rl_topo_ref {
+	char a[RL_NAME_MAX];
+	char b[RL_NAME_MAX]; /**< empty: a device */
+	int32_t k;	     /**< which parallel link; -1: all */
+	uint16_t count;	     /**< links of a custom list: how many */
+	uint16_t line;	     /**< line in the file, 0 where there is none */
+};
+
+/** What a fabric file (or a test) says of a fabric. Arrays are the caller's. */
+struct rl_topo_spec {
+	enum rl_topo_kind kind;
+	unsigned int ndims;
+	uint16_t dims[RL_DIMS_MAX];
+	bool wrap[RL_DIMS_MAX];
+	uint16_t links_per_edge[RL_DIMS_MAX];
+	uint16_t hosts_per_switch;
+	uint16_t boards;		 /**< BOARDS: N */
+	uint16_t switches_per_board;	 /**< BOARDS, BOARD: S */
+	uint16_t endpoints_per_board;	 /**< BOARDS, BOARD: C */
+	uint16_t switches_per_endpoint;	 /**< BOARDS, BOARD: ports of each CE */
+	struct rl_topo_ref *switches;	 /**< CUSTOM: name in .a */
+	uint32_t nswitches;
+	struct rl_topo_ref *endpoints;	 /**< CUSTOM: name in .a */
+	uint32_t nendpoints;
+	struct rl_topo_ref *links;	 /**< CUSTOM */
+	uint32_t nlinks;
+	struct rl_topo_ref *fail;	 /**< failed from the start */
+	uint32_t nfail;
+};
+
+/** One end of a link, seen from a device. */
+struct rl_topo_port {
+	uint32_t link;	    /**< index into rl_topo.link */
+	uint32_t peer_dev;  /**< index into rl_topo.dev */
+	uint16_t peer_port; /**< port number at the peer */
+	uint8_t end;	    /**< 0: this device is link.dev[0] */
+	int8_t dim;	    /**< grid: dimension of the link; -1: none */
+	int8_t dir;	    /**< grid: +1 or -1 along dim */
+};
+
+struct rl_topo_dev {
+	char name[RL_NAME_MAX];
+	enum rl_dev_kind kind;
+	bool failed;
+	uint16_t ep_id;	 /**< endpoint: its id, the `dst` of flits */
+	uint16_t nports;
+	uint16_t coord[RL_DIMS_MAX]; /**< grid switches and their endpoints */
+	struct rl_topo_port *port;   /**< nports of them */
+};
+
+struct rl_topo_link {
+	uint32_t dev[2];
+	uint16_t port[2];
+	uint16_t k; /**< number among the parallel links of its two devices */
+	enum rl_link_kind kind;
+	bool failed; /**< by itself; see rl_topo_link_up() */
+};
+
+struct rl_topo {
+	struct rl_topo_spec spec; /**< dims and kind; the arrays are not kept */
+	uint32_t ndev;
+	uint32_t nlink;
+	uint32_t nep;
+	struct rl_topo_dev *dev;
+	struct rl_topo_link *link;
+	uint32_t *ep_dev; /**< endpoint id -> device index */
+};
+
+/**
+ * Control thread. Builds the graph of @p spec. Switches come first in
+ * topo->dev in coordinate order (x slowest), then endpoints; a switch's ports
+ * to its endpoints come before its ISLs.
+ *
+ * @param err   RL_ERR_MAX bytes; on failure one line without newline
+ * @param line  line of the reference that is wrong, or 0
+ * @return 0; -EINVAL, -ENOMEM, with nothing to free
+ */
+int rl_topo_build(const struct rl_topo_spec *spec, struct rl_topo *topo,
+		  char *err, int *line);
+
+/** Control thread. Frees what rl_topo_build() made; a zeroed topo is fine. */
+void rl_topo_free(struct rl_topo *topo);
+
+/** Any thread. Device of a name, or -1. */
+int32_t rl_topo_find_dev(const struct rl_topo *topo, const char *name);
+
+/**
+ * Any thread. Link of a name "A-B", "B-A", "A-B#k". Where parallel links
+ * exist and no k is given: the first, with *nlinks set to how many there are
+ * (they are links with the same two devices, k = 0..n-1, not necessarily
+ * adjacent in topo->link).
+ *
+ * @return index, or -1 where there is none
+ */
+int64_t rl_topo_find_link(const struct rl_topo *topo, const char *name,
+			  unsigned int *nlinks);
+
+/** Any thread. Index of the k-th link between two devices, or -1. */
+int64_t rl_topo_link_between(const struct rl_topo *topo, uint32_t dev_a,
+			     uint32_t dev_b, unsigned int k);
+
+/** Any thread. Whether a link works: neither it nor one of its ends failed. */
+static inline bool
+rl_topo_link_up(const struct rl_topo *t, uint32_t link)
+{
+	const struct rl_topo_link *l = &t->link[link];
+
+	return !l->failed && !t->dev[l->dev[0]].failed &&
+	       !t->dev[l->dev[1]].failed;
+}
+
+/**
+ * Any thread. Writes "A-B" (or "A-B#k" where parallel links exist) into
+ * @p buf; truncated to @p len. Returns buf.
+ */
+char *rl_topo_link_name(const struct rl_topo *t, uint32_t link, char *buf,
+			size_t len);
+
+/** Control thread. Marks a named link ("A-B": all parallel ones) or switch. */
+int rl_topo_fail(struct rl_topo *t, const char *name, char *err);
+
+#endif /* RL_TOPO_H */
