@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_FLIT_CACHE_H
+#define RL_FLIT_CACHE_H
+
+/**
+ * @file
+ * Free flit buffers and queues of packets.
+ *
+ * A cache is a last-in first-out array of free flits that belongs to one
+ * lcore: all roles of that lcore share it, nobody else touches it, so that a
+ * flit freed by a replay buffer is reused while it is still warm. The host
+ * refills a cache that runs low and spills one that runs over between polls
+ * (from a mempool on lcores, from an arena in tests).
+ */
+
+#include "rl_flit.h"
+
+struct rl_flit_cache {
+	struct rl_flit **slot; /**< cap pointers, the caller's */
+	uint32_t count;	       /**< free flits held */
+	uint32_t cap;
+	uint64_t empty_count;  /**< how often a flit was wanted in vain */
+};
+
+/** Owner lcore. Takes a free flit; NULL (and counted) when there is none. */
+static inline struct rl_flit *
+rl_flit_get(struct rl_flit_cache *c)
+{
+	if (rl_unlikely(c->count == 0)) {
+		c->empty_count++;
+		return NULL;
+	}
+	return c->slot[--c->count];
+}
+
+/** Owner lcore. Gives back a flit that nothing refers to any more. */
+static inline void
+rl_flit_put(struct rl_flit_cache *c, struct rl_flit *f)
+{
+	RL_ASSERT(c->count < c->cap);
+	c->slot[c->count++] = f;
+}
+
+/** Owner lcore. Gives back all flits of a packet. */
+static inline void
+rl_packet_put(struct rl_flit_cache *c, struct rl_flit *head)
+{
+	for (unsigned int n = head->pkt_flits; n > 0; n--) {
+		struct rl_flit *next = head->next;
+
+		rl_flit_put(c, head);
+		head = next;
+	}
+}
+
+/** Makes a packet of one flit. */
+static inline void
+rl_packet_start(struct rl_flit *f)
+{
+	f->next = NULL;
+	f->next_pkt = NULL;
+	f->last = f;
+	f->pkt_flits = 1;
+}
+
+/** Appends flit @p f to the packet of @p head. */
+static inline void
+rl_packet_append(struct rl_flit *head, struct rl_flit *f)
+{
+	f->next = NULL;
+	head->last->next = f;
+	head->last = f;
+	head->pkt_flits++;
+}
+
+/** First-in first-out queue of packets, by their heads. Zeroed = empty. */
+struct rl_pktq {
+	struct rl_flit *head;
+	struct rl_flit *tail;
+	uint32_t flits;	  /**< in all packets queued */
+	uint32_t packets;
+};
+
+static inline bool
+rl_pktq_empty(const struct rl_pktq *q)
+{
+	return q->head == NULL;
+}
+
+/** Owner. Appends a packet; the queue owns it from here on. */
+static inline void
+rl_pktq_push(struct rl_pktq *q, struct rl_flit *pkt)
+{
+	pkt->next_pkt = NULL;
+	if (q->head == NULL)
+		q->head = pkt;
+	else
+		q->tail->next_pkt = pkt;
+	q->tail = pkt;
+	q->flits += pkt->pkt_flits;
+	q->packets++;
+}
+
+/** Owner. Takes the oldest packet; NULL where the queue is empty. */
+static inline struct rl_flit *
+rl_pktq_pop(struct rl_pktq *q)
+{
+	struct rl_flit *pkt = q->head;
+
+	if (pkt == NULL)
+		return NULL;
+	q->head = pkt->next_pkt;
+	if (q->head == NULL)
+		q->tail = NULL;
+	q->flits -= pkt->pkt_flits;
+	q->packets--;
+	return pkt;
+}
+
+/** Owner. Appends all of @p from to @p to; @p from is empty afterwards. */
+static inline void
+rl_pktq_splice(struct rl_pktq *to, struct rl_pktq *from)
+{
+	if (from->head == NULL)
+		return;
+	if (to->head == NULL)
+		to->head = from->head;
+	else
+		to->tail->next_pkt = from->head;
+	to->tail = from->tail;
+	to->flits += from->flits;
+	to->packets += from->packets;
+	*from = (struct rl_pktq){ 0 };
+}
+
+#endif /* RL_FLIT_CACHE_H */

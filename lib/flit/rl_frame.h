@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_FRAME_H
+#define RL_FRAME_H
+
+/**
+ * @file
+ * The frame: what a PHY sends at once [FLIT-3]. An Ethernet header, the link
+ * header (YARC's sideband, with a check of its own), and up to 32 flits. All
+ * that changes from hop to hop lives here, outside the end-to-end CRC.
+ *
+ * Offsets from the first byte of the Ethernet header, little-endian except
+ * for the EtherType:
+ *
+ * | bytes | what                                                          |
+ * |-------|---------------------------------------------------------------|
+ * | 0-5   | destination MAC (the link's own, locally administered)        |
+ * | 6-11  | source MAC                                                    |
+ * | 12-13 | EtherType 0x88B5 (local experimental), big-endian             |
+ * | 14    | bits 0-3 type, bits 4-7 version (1)                           |
+ * | 15    | flits in this frame, 0-32                                     |
+ * | 16    | flags (RL_FRF_*)                                              |
+ * | 17    | spare (0)                                                     |
+ * | 18    | sender's transmit epoch                                       |
+ * | 19    | sender's receive epoch (the peer's transmit epoch)            |
+ * | 20-21 | link sequence number of the first flit (or of the next one)   |
+ * | 22-23 | acknowledges every flit before this number                    |
+ * | 24-39 | credit limit of VC 0-7: flits the peer may have sent in all   |
+ * | 40-43 | time stamp of the sender; init: nonce                         |
+ * | 44-47 | time stamp echoed; init: nonce echoed                         |
+ * | 48-51 | CRC-32C over bytes 14-47 and 52-end of header                 |
+ * | 52-   | two sideband bytes a flit, six of them up to byte 63          |
+ *
+ * With more than six flits the header grows to 128 bytes, so that flits
+ * always start on a cache line of an aligned frame.
+ *
+ * Sideband of a flit: bits 0-2 VC, 3 SOP, 4 EOP, 5 looped, 6 reflected,
+ * 7-8 mark, 9-15 hops.
+ */
+
+#include "rl_flit.h"
+
+#define RL_FRAME_ETHERTYPE 0x88B5
+#define RL_FRAME_VERSION 1
+#define RL_FRAME_LINK_OFF 14
+#define RL_FRAME_CHECK_OFF 48
+#define RL_FRAME_SIDEBAND_OFF 52
+#define RL_FRAME_HEADER_SHORT 64
+#define RL_FRAME_HEADER_LONG 128
+#define RL_FRAME_FLITS_SHORT 6
+#define RL_FRAME_FLITS_MAX 32
+/** Most links a packet may cross: the sideband has seven bits for them. */
+#define RL_HOPS_MAX 127
+#define RL_FRAME_BYTES_MAX                                                     \
+	(RL_FRAME_HEADER_LONG + RL_FRAME_FLITS_MAX * RL_FLIT_BYTES)
+
+enum rl_frame_type {
+	RL_FRAME_DATA = 1,    /**< flits; always carries ACK and credits */
+	RL_FRAME_IDLE = 2,    /**< no flits: lone ACK, credits, keepalive */
+	RL_FRAME_INIT = 3,    /**< opens an epoch: nonce, and echo if known */
+	RL_FRAME_RETRAIN = 4, /**< probe: are you there? state is kept */
+	RL_FRAME_CLOSE = 5,   /**< sender has declared this epoch dead */
+};
+
+#define RL_FRF_NAK 0x01	   /**< resend from the acknowledged number on */
+#define RL_FRF_RETRY 0x02  /**< flits are a replay */
+#define RL_FRF_ECHO 0x04   /**< init: the echo field is valid; retrain: answer */
+#define RL_FRF_ACKREQ 0x08 /**< peer should acknowledge at once */
+
+/** A link header in registers. */
+struct rl_frame_hdr {
+	uint8_t type;
+	uint8_t nflits;
+	uint8_t flags;
+	uint8_t tx_epoch;
+	uint8_t rx_epoch;
+	uint16_t seq;
+	uint16_t ack;
+	uint16_t credit[RL_VCS];
+	uint32_t ts;
+	uint32_t ts_echo;
+};
+
+/** Why a frame was not taken, in the order of the checks. */
+enum rl_frame_error {
+	RL_FRAME_OK = 0,
+	RL_FRAME_TRUNCATED,   /**< shorter than the shortest header */
+	RL_FRAME_ETHERTYPE_ERR, /**< not ours: left to others */
+	RL_FRAME_VERSION_ERR,
+	RL_FRAME_COUNT_ERR,   /**< flit count doesn't fit the length */
+	RL_FRAME_CHECK_ERR,   /**< header check failed */
+	RL_FRAME_TYPE_ERR,    /**< unknown type */
+	RL_FRAME_ERRORS
+};
+
+/** Any thread. Bytes of the header before the first of @p nflits flits. */
+static inline uint32_t
+rl_frame_header_bytes(unsigned int nflits)
+{
+	return nflits <= RL_FRAME_FLITS_SHORT ? RL_FRAME_HEADER_SHORT
+					      : RL_FRAME_HEADER_LONG;
+}
+
+/** Any thread. Bytes of a frame of @p nflits flits. */
+static inline uint32_t
+rl_frame_bytes(unsigned int nflits)
+{
+	return rl_frame_header_bytes(nflits) + nflits * RL_FLIT_BYTES;
+}
+
+/** Any thread. Most flits that fit into @p frame_bytes, at most 32. */
+static inline unsigned int
+rl_frame_fit(uint32_t frame_bytes)
+{
+	uint32_t n;
+
+	if (frame_bytes < RL_FRAME_HEADER_SHORT + RL_FLIT_BYTES)
+		return 0;
+	n = (frame_bytes - RL_FRAME_HEADER_SHORT) / RL_FLIT_BYTES;
+	if (n <= RL_FRAME_FLITS_SHORT)
+		return n;
+	n = (frame_bytes - RL_FRAME_HEADER_LONG) / RL_FLIT_BYTES;
+	if (n < RL_FRAME_FLITS_SHORT)
+		return RL_FRAME_FLITS_SHORT;
+	return n < RL_FRAME_FLITS_MAX ? n : RL_FRAME_FLITS_MAX;
+}
+
+/** Packs a flit's sideband. */
+static inline uint16_t
+rl_sideband_pack(const struct rl_flit *f)
+{
+	return (uint16_t)((f->vc & 7) | (f->flags & RL_FF_SOP ? 8 : 0) |
+			  (f->flags & RL_FF_EOP ? 16 : 0) |
+			  (f->flags & RL_FF_LOOPED ? 32 : 0) |
+			  (f->flags & RL_FF_REFLECTED ? 64 : 0) |
+			  (f->mark & 3) << 7 | (f->hops & 127) << 9);
+}
+
+/** Unpacks a sideband into a flit's fields vc, flags, mark, hops. */
+static inline void
+rl_sideband_unpack(uint16_t s, struct rl_flit *f)
+{
+	f->vc = s & 7;
+	f->flags = (uint8_t)((s & 8 ? RL_FF_SOP : 0) |
+			     (s & 16 ? RL_FF_EOP : 0) |
+			     (s & 32 ? RL_FF_LOOPED : 0) |
+			     (s & 64 ? RL_FF_REFLECTED : 0));
+	f->mark = s >> 7 & 3;
+	f->hops = (uint8_t)(s >> 9);
+}
+
+/**
+ * Owner of @p frame. Writes the Ethernet and link header of a frame whose
+ * sideband bytes are already in place at RL_FRAME_SIDEBAND_OFF (unused ones
+ * are zeroed here). @p mac: 12 bytes, destination and source. @p hw: whether
+ * the CPU has SSE4.2.
+ */
+void rl_frame_seal(uint8_t *frame, const struct rl_frame_hdr *h,
+		   const uint8_t *mac, bool hw);
+
+/**
+ * Any thread. Reads and checks the header of a frame of @p len bytes; frames
+ * may be longer than their content (Ethernet padding) but not shorter.
+ *
+ * @return RL_FRAME_OK with @p h filled, or why it was refused
+ */
+enum rl_frame_error rl_frame_open(const uint8_t *frame, uint32_t len,
+				  struct rl_frame_hdr *h, bool hw);
+
+#endif /* RL_FRAME_H */
