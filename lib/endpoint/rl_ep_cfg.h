@@ -8,6 +8,7 @@
  * field a key of the same name. Times in nanoseconds, sizes in flits.
  */
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "rl_base.h"
@@ -36,6 +37,9 @@ struct rl_ep_cfg {
 	uint32_t window_flits;	     /**< per flow, 1..RL_E2E_WINDOW_MAX */
 	uint32_t max_packet_flits;   /**< set from the link group */
 	uint32_t max_flows;	     /**< flows an endpoint can have, each way */
+	uint32_t tx_buffer_flits;    /**< retry buffers of all flows together */
+	uint32_t rx_buffer_flits;    /**< held out of order, and, apart, not yet
+					  taken by the client */
 	uint32_t ack_coalesce_flits; /**< a lone ACK after so many flits */
 	uint64_t ack_delay_ns;
 	uint64_t nak_delay_ns;	/**< how long a gap may last before a NAK:
@@ -48,10 +52,16 @@ struct rl_ep_cfg {
 	uint64_t gap_skip_ns;	/**< retry off: a gap this old is a loss */
 };
 
-/** Any thread. Defaults. */
+/** Any thread. Defaults that suit software links between lcores. */
 void rl_ep_cfg_defaults(struct rl_ep_cfg *cfg);
 
-/** Any thread. Checks ranges; as rl_link_cfg_check(). */
+/**
+ * Any thread. Checks ranges and relations.
+ *
+ * @param err  at least 160 bytes: "key: reason and what to do"
+ * @param key  set to the name of the key at fault, a static string
+ * @return 0 or -EINVAL
+ */
 int rl_ep_cfg_check(const struct rl_ep_cfg *cfg, char *err, size_t errlen,
 		    const char **key);
 

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rl_ep_cfg.h"
+#include "rl_flit.h"
+#include "rl_seq.h"
+
+/* Bounds that keep one endpoint's memory sane; nothing else depends on them. */
+#define MAX_FLOWS 65536u
+#define MAX_BUFFER_FLITS (1u << 24)
+#define MAX_RETRY_LIMIT 1000000u
+
+void
+rl_ep_cfg_defaults(struct rl_ep_cfg *cfg)
+{
+	memset(cfg, 0, sizeof(*cfg));
+	cfg->profile = RL_PROFILE_RXL;
+	cfg->crc = RL_CRC_BCH;
+	cfg->isn = RL_ISN_WIDE;
+	cfg->retry = true;
+	cfg->retry_mode = RL_RETRY_SELECTIVE;
+	cfg->window_flits = 256;
+	cfg->max_packet_flits = 16;
+	cfg->max_flows = 1024;
+	cfg->tx_buffer_flits = 4096;
+	cfg->rx_buffer_flits = 4096;
+	cfg->ack_coalesce_flits = 8;
+	cfg->ack_delay_ns = 5 * RL_NS_PER_US;
+	cfg->nak_delay_ns = 50 * RL_NS_PER_US;
+	cfg->retry_timer_ns = 0;
+	cfg->retry_timer_min_ns = 1 * RL_NS_PER_MS;
+	cfg->retry_timer_max_ns = 100 * RL_NS_PER_MS;
+	cfg->retry_limit = 16;
+	cfg->gap_skip_ns = 10 * RL_NS_PER_MS;
+}
+
+/** A number with its bounds; one table instead of a ladder of ifs. */
+struct range {
+	const char *key;
+	uint64_t val;
+	uint64_t min;
+	uint64_t max;
+};
+
+static int
+check_ranges(const struct range *r, size_t n, char *err, size_t errlen,
+	     const char **key)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (r[i].val >= r[i].min && r[i].val <= r[i].max)
+			continue;
+		*key = r[i].key;
+		snprintf(err, errlen,
+			 "%s: %" PRIu64 " is out of range; use %" PRIu64
+			 " to %" PRIu64,
+			 r[i].key, r[i].val, r[i].min, r[i].max);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int
+refuse(char *err, size_t errlen, const char **key, const char *k,
+       const char *why)
+{
+	*key = k;
+	snprintf(err, errlen, "%s: %s", k, why);
+	return -EINVAL;
+}
+
+/** What two keys have to do with each other. */
+static int
+check_relations(const struct rl_ep_cfg *c, char *err, size_t errlen,
+		const char **key)
+{
+	if (c->isn != RL_ISN_XOR10 && c->crc == RL_CRC_PCIE6_RS)
+		return refuse(err, errlen, key, "isn",
+			      "the wide mixings need crc64-bch or crc64-ecma; "
+			      "set isn = \"xor10\" or another crc");
+	if (c->max_packet_flits > c->window_flits)
+		return refuse(err, errlen, key, "window_flits",
+			      "smaller than the longest packet; raise it or "
+			      "lower link.max_packet_flits");
+	if (c->max_packet_flits > c->tx_buffer_flits)
+		return refuse(err, errlen, key, "tx_buffer_flits",
+			      "smaller than the longest packet; raise it");
+	if (c->max_packet_flits > c->rx_buffer_flits)
+		return refuse(err, errlen, key, "rx_buffer_flits",
+			      "smaller than the longest packet; raise it");
+	if (c->ack_coalesce_flits > c->window_flits)
+		return refuse(err, errlen, key, "ack_coalesce_flits",
+			      "larger than the window, which would only ever "
+			      "be opened by ack_delay_ns; lower it");
+	if (c->retry_timer_min_ns > c->retry_timer_max_ns)
+		return refuse(err, errlen, key, "retry_timer_min_ns",
+			      "above retry_timer_max_ns; lower it");
+	return 0;
+}
+
+int
+rl_ep_cfg_check(const struct rl_ep_cfg *c, char *err, size_t errlen,
+		const char **key)
+{
+	const uint64_t day_ns = 86400 * RL_NS_PER_S;
+	const struct range ranges[] = {
+		{ "profile", (uint64_t)c->profile, 0, RL_PROFILE_CXL_SEP_ACK },
+		{ "crc", (uint64_t)c->crc, 0, RL_CRC_PCIE6_RS },
+		{ "isn", (uint64_t)c->isn, 0, RL_ISN_WIDE19 },
+		{ "retry_mode", (uint64_t)c->retry_mode, 0,
+		  RL_RETRY_SELECTIVE },
+		{ "window_flits", c->window_flits, 1, RL_E2E_WINDOW_MAX },
+		{ "max_packet_flits", c->max_packet_flits, 1,
+		  RL_PACKET_FLITS_MAX },
+		{ "max_flows", c->max_flows, 1, MAX_FLOWS },
+		{ "tx_buffer_flits", c->tx_buffer_flits, 1, MAX_BUFFER_FLITS },
+		{ "rx_buffer_flits", c->rx_buffer_flits, 1, MAX_BUFFER_FLITS },
+		{ "ack_coalesce_flits", c->ack_coalesce_flits, 1,
+		  RL_E2E_WINDOW_MAX },
+		{ "ack_delay_ns", c->ack_delay_ns, 0, day_ns },
+		{ "nak_delay_ns", c->nak_delay_ns, 0, day_ns },
+		{ "retry_timer_ns", c->retry_timer_ns, 0, day_ns },
+		{ "retry_timer_min_ns", c->retry_timer_min_ns, 1, day_ns },
+		{ "retry_timer_max_ns", c->retry_timer_max_ns, 1, day_ns },
+		{ "retry_limit", c->retry_limit, 0, MAX_RETRY_LIMIT },
+		{ "gap_skip_ns", c->gap_skip_ns, 1, day_ns },
+	};
+	int rc;
+
+	rc = check_ranges(ranges, RL_ARRAY_SIZE(ranges), err, errlen, key);
+	if (rc != 0)
+		return rc;
+	return check_relations(c, err, errlen, key);
+}
