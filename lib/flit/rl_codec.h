@@ -35,7 +35,7 @@ enum rl_crc_kind {
 enum rl_isn_kind {
 	RL_ISN_XOR10,  /**< XOR into the payload's low 10 bits (the paper) */
 	RL_ISN_WIDE,   /**< XOR of a code word into the CRC field [FLIT-7] */
-	RL_ISN_WIDE19, /**< the same with 19 bits of number */
+	RL_ISN_WIDE19, /**< the same with 19 bits of number; RL_CRC_BCH only */
 };
 
 /** Instruction sets, weakest first. */
@@ -78,8 +78,9 @@ size_t rl_codec_memsize(void);
  * by the caller, at least rl_codec_memsize() bytes).
  *
  * @return 0; -EINVAL for an unknown kind, or a mixing that the CRC does not
- *   support (RL_ISN_WIDE and WIDE19 need RL_CRC_BCH or RL_CRC_ECMA, see
- *   docs/protocol.md); -ENOTSUP where this CPU lacks @p isa.
+ *   support (RL_ISN_WIDE needs RL_CRC_BCH or RL_CRC_ECMA, RL_ISN_WIDE19 needs
+ *   RL_CRC_BCH, see docs/codec.md); -ENOTSUP where this CPU, or this build,
+ *   lacks @p isa.
  */
 int rl_codec_init(struct rl_codec *mem, enum rl_crc_kind crc,
 		  enum rl_isn_kind isn, enum rl_isa isa);

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The public face of the codec: which implementation answers [FLIT-8]. */
+
+#include <errno.h>
+
+#include "codec_priv.h"
+#include "rl_codec_ref.h"
+
+static bool
+cpu_has(enum rl_isa isa)
+{
+	switch (isa) {
+	case RL_ISA_SCALAR:
+		return true;
+	case RL_ISA_SSE42:
+	case RL_ISA_AVX2:
+	case RL_ISA_AVX512:
+	case RL_ISA_COUNT:
+		break;
+	}
+	return false;
+}
+
+static const struct rl_codec_ops *
+ops_of(enum rl_isa isa, enum rl_crc_kind crc)
+{
+	(void)isa;
+	(void)crc;
+	return &rl_ops_scalar;
+}
+
+size_t
+rl_codec_memsize(void)
+{
+	return sizeof(struct rl_codec);
+}
+
+int
+rl_codec_init(struct rl_codec *mem, enum rl_crc_kind crc, enum rl_isn_kind isn,
+	      enum rl_isa isa)
+{
+	if (!rl_ref_supported(crc, isn))
+		return -EINVAL;
+	if (!cpu_has(isa))
+		return -ENOTSUP;
+	RL_ASSERT((uintptr_t)mem % RL_CACHE_LINE == 0);
+	mem->ops = *ops_of(isa, crc);
+	mem->crc = (uint8_t)crc;
+	mem->isn = (uint8_t)isn;
+	mem->isa = (uint8_t)isa;
+	rl_codec_tables(mem, crc, isn);
+	return 0;
+}
+
+enum rl_isa
+rl_codec_best_isa(unsigned int max_simd_bits)
+{
+	static const unsigned int bits[RL_ISA_COUNT] = {
+		[RL_ISA_SCALAR] = 0,
+		[RL_ISA_SSE42] = 128,
+		[RL_ISA_AVX2] = 256,
+		[RL_ISA_AVX512] = 512,
+	};
+	unsigned int isa = RL_ISA_COUNT - 1;
+
+	while (bits[isa] > max_simd_bits || !cpu_has(isa))
+		isa--;
+	return (enum rl_isa)isa;
+}
+
+const char *
+rl_isa_name(enum rl_isa isa)
+{
+	switch (isa) {
+	case RL_ISA_SCALAR:
+		return "scalar";
+	case RL_ISA_SSE42:
+		return "sse42";
+	case RL_ISA_AVX2:
+		return "avx2";
+	case RL_ISA_AVX512:
+		return "avx512";
+	case RL_ISA_COUNT:
+		break;
+	}
+	return "unknown";
+}
+
+enum rl_isa
+rl_codec_isa(const struct rl_codec *c)
+{
+	return (enum rl_isa)c->isa;
+}
+
+void
+rl_codec_tx(const struct rl_codec *c, uint8_t *const flit[],
+	    const uint32_t seq[], unsigned int n)
+{
+	c->ops.tx(c, flit, seq, n);
+}
+
+unsigned int
+rl_codec_rx(const struct rl_codec *c, uint8_t *const flit[],
+	    const uint32_t eseq[], unsigned int n, uint64_t syndrome[],
+	    uint8_t fec[])
+{
+	return c->ops.rx(c, flit, eseq, n, syndrome, fec);
+}
+
+unsigned int
+rl_codec_hop(const struct rl_codec *c, const uint8_t *const src[],
+	     uint8_t *const dst[], unsigned int n, uint8_t fec[])
+{
+	return c->ops.hop(c, src, dst, n, fec);
+}
+
+unsigned int
+rl_codec_fec_check(const struct rl_codec *c, const uint8_t *const flit[],
+		   unsigned int n, uint8_t fec[])
+{
+	return c->ops.check(c, flit, n, fec);
+}
+
+void
+rl_codec_fec_encode(const struct rl_codec *c, uint8_t *flit)
+{
+	rl_fec_word_put(flit, rl_scalar_fec(c, flit));
+}

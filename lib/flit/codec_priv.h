@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_CODEC_PRIV_H
+#define RL_CODEC_PRIV_H
+
+/**
+ * @file
+ * What the implementations of the codec share: its tables, the operations of
+ * one instruction set, and the rare path of a flit that FEC must correct.
+ *
+ * Two words describe a flit wherever they are handed around:
+ * - the CRC, or its syndrome, as the 64-bit integer at byte 242;
+ * - the FEC check bytes, or their syndrome, as the 64-bit integer at byte 248
+ *   with its low 16 bits (the CRC's last two bytes) zero. 0 means "clean".
+ */
+
+#include "rl_codec.h"
+
+/** Numbers that the low mixing table covers. */
+#define RL_MIX_LOW 1024
+/** Numbers that a vector load beyond its end may touch: it wraps. */
+#define RL_MIX_PAD 8
+#define RL_MIX_HIGH 512
+
+/** First byte of the integer that holds the FEC check bytes. */
+#define RL_FEC_WORD_OFF 248
+#define RL_FEC_WORD_MASK (~0xffffull)
+
+/** The operations of one instruction set, for one family of CRC. */
+struct rl_codec_ops {
+	void (*tx)(const struct rl_codec *c, uint8_t *const flit[],
+		   const uint32_t seq[], unsigned int n);
+	unsigned int (*rx)(const struct rl_codec *c, uint8_t *const flit[],
+			   const uint32_t eseq[], unsigned int n,
+			   uint64_t syndrome[], uint8_t fec[]);
+	unsigned int (*hop)(const struct rl_codec *c,
+			    const uint8_t *const src[], uint8_t *const dst[],
+			    unsigned int n, uint8_t fec[]);
+	unsigned int (*check)(const struct rl_codec *c,
+			      const uint8_t *const flit[], unsigned int n,
+			      uint8_t fec[]);
+};
+
+struct rl_codec {
+	struct rl_codec_ops ops;
+	uint64_t crc_zero; /**< CRC of 242 zero bytes: start value, final XOR */
+	uint8_t crc;	   /**< enum rl_crc_kind */
+	uint8_t isn;	   /**< enum rl_isn_kind */
+	uint8_t isa;	   /**< enum rl_isa */
+	uint8_t isn_bits;  /**< 10 or 19 */
+	uint8_t inv_shift; /**< where the syndrome bits that tell a slip start */
+
+	/**
+	 * What number s adds to the CRC field: mix[s mod 1024] ^ mix_high[s div
+	 * 1024 mod 512]. The first eight words again at the end, so that the
+	 * words of eight consecutive numbers are one load.
+	 */
+	uint64_t mix[RL_MIX_LOW + RL_MIX_PAD] RL_ALIGNED(RL_CACHE_LINE);
+	uint64_t mix_high[RL_MIX_HIGH];
+	/** The inverse: number from the window of the syndrome, see isn.c. */
+	uint32_t inv[RL_MIX_LOW];
+	uint32_t inv_high[RL_MIX_HIGH];
+
+	/** slice[t][b]: the register that byte b becomes after 8(t+1) steps. */
+	uint64_t slice[8][256];
+
+	/** Powers of a in the field of the FEC; log[0] is not used. */
+	uint8_t fec_exp[255];
+	uint8_t fec_log[256];
+	/** Products with a, a^21, a^42 and a^63. */
+	uint8_t fec_mul1[256];
+	uint8_t fec_mul21[256];
+	uint8_t fec_mul42[256];
+	uint8_t fec_mul63[256];
+};
+
+/** What number @p seq adds to the CRC field. */
+static inline uint64_t
+rl_mix(const struct rl_codec *c, uint32_t seq)
+{
+	return c->mix[seq % RL_MIX_LOW] ^
+	       c->mix_high[seq / RL_MIX_LOW % RL_MIX_HIGH];
+}
+
+/** The FEC word that @p flit bears. */
+static inline uint64_t
+rl_fec_word(const uint8_t *flit)
+{
+	return rl_get64(flit + RL_FEC_WORD_OFF) & RL_FEC_WORD_MASK;
+}
+
+/** Writes @p word over bytes 250-255 of @p flit. */
+static inline void
+rl_fec_word_put(uint8_t *flit, uint64_t word)
+{
+	rl_put64(flit + RL_FEC_WORD_OFF,
+		 word | rl_get16(flit + RL_FEC_WORD_OFF));
+}
+
+/* codec_tables.c */
+void rl_codec_tables(struct rl_codec *c, enum rl_crc_kind crc,
+		     enum rl_isn_kind isn);
+
+/* codec_scalar.c: also what the others use for single and odd flits */
+extern const struct rl_codec_ops rl_ops_scalar;
+uint64_t rl_scalar_crc(const struct rl_codec *c, const uint8_t *flit);
+uint64_t rl_scalar_fec(const struct rl_codec *c, const uint8_t *flit);
+
+/*
+ * codec_correct.c. Corrects @p flit by its nonzero FEC syndrome @p word, or
+ * leaves it untouched.
+ */
+enum rl_fec_status rl_fec_correct(const struct rl_codec *c, uint8_t *flit,
+				  uint64_t word);
+/** The status that rl_fec_correct() would give. */
+enum rl_fec_status rl_fec_judge(const struct rl_codec *c, uint64_t word);
+
+#endif /* RL_CODEC_PRIV_H */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_CRC32C_H
+#define RL_CRC32C_H
+
+/**
+ * @file
+ * CRC-32C (Castagnoli, reflected; init and xorout all ones), the check of
+ * frame headers. Headers are 50 to 120 bytes long: one dependent chain of
+ * crc32 instructions is over before interleaved streams would pay.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * Any thread. Whether this CPU has the crc32 instruction (SSE4.2). Ask once
+ * and keep the answer; it costs more than the check of a header.
+ */
+bool rl_crc32c_hw(void);
+
+/**
+ * Any thread. CRC-32C of @p len bytes at @p data (any alignment; @p len may
+ * be 0). @p hw: use the crc32 instruction; only where rl_crc32c_hw() said so.
+ */
+uint32_t rl_crc32c(const void *data, size_t len, bool hw);
+
+#endif /* RL_CRC32C_H */
