@@ -18,7 +18,13 @@
 #define RL_DIMS_MAX 3
 /** Devices a fabric may have: endpoint ids have 16 bits. */
 #define RL_DEVICES_MAX 65535u
+/** Links a fabric may have: keeps a typing error from filling the memory. */
+#define RL_LINKS_MAX (1u << 20)
+/** Ports of one device; 0xffff stands for "no port" elsewhere. */
+#define RL_PORTS_MAX 65534u
 #define RL_LINK_NONE UINT32_MAX
+/** Compute elements in a row of a RL_TOPO_BOARD, as Figure 3 draws them. */
+#define RL_BOARD_ROW 8u
 #define RL_ERR_MAX 256
 
 enum rl_topo_kind {
@@ -39,10 +45,22 @@ struct rl_topo_ref {
 	char b[RL_NAME_MAX]; /**< empty: a device */
 	int32_t k;	     /**< which parallel link; -1: all */
 	uint16_t count;	     /**< links of a custom list: how many */
-	uint16_t line;	     /**< line in the file, 0 where there is none */
+	uint32_t line;	     /**< where it stands; handed back, not read */
 };
 
-/** What a fabric file (or a test) says of a fabric. Arrays are the caller's. */
+/**
+ * What a fabric file (or a test) says of a fabric. Arrays are the caller's.
+ *
+ * Grids: `wrap` decides, TORUS and MESH only differ in their defaults. A
+ * dimension of radix 1 is unused; one of radix 2 never wraps, because both
+ * cables would join the same pair.
+ *
+ * BOARDS (Figure 2): switch k of each board is joined to switch k of every
+ * other one by links_per_edge[0] links, and any two switches of a board by
+ * intra_board_links. BOARD (Figure 3) is one such board. Compute element i of
+ * a board is linked to the switches i, i+1, ... i+switches_per_endpoint-1
+ * (modulo their number) of its board.
+ */
 struct rl_topo_spec {
 	enum rl_topo_kind kind;
 	unsigned int ndims;
@@ -53,7 +71,8 @@ struct rl_topo_spec {
 	uint16_t boards;		 /**< BOARDS: N */
 	uint16_t switches_per_board;	 /**< BOARDS, BOARD: S */
 	uint16_t endpoints_per_board;	 /**< BOARDS, BOARD: C */
-	uint16_t switches_per_endpoint;	 /**< BOARDS, BOARD: ports of each CE */
+	uint16_t switches_per_endpoint;	 /**< BOARDS, BOARD: of each CE; 0: all */
+	uint16_t intra_board_links;	 /**< BOARDS, BOARD: see above; 0: none */
 	struct rl_topo_ref *switches;	 /**< CUSTOM: name in .a */
 	uint32_t nswitches;
 	struct rl_topo_ref *endpoints;	 /**< CUSTOM: name in .a */
@@ -80,7 +99,12 @@ struct rl_topo_dev {
 	bool failed;
 	uint16_t ep_id;	 /**< endpoint: its id, the `dst` of flits */
 	uint16_t nports;
-	uint16_t coord[RL_DIMS_MAX]; /**< grid switches and their endpoints */
+	/**
+	 * Grids: of the switch, for it and for its endpoints. BOARDS: board,
+	 * number in the board. BOARD: 0, number of a switch; row, column of a
+	 * compute element.
+	 */
+	uint16_t coord[RL_DIMS_MAX];
 	struct rl_topo_port *port;   /**< nports of them */
 };
 
@@ -88,6 +112,7 @@ struct rl_topo_link {
 	uint32_t dev[2];
 	uint16_t port[2];
 	uint16_t k; /**< number among the parallel links of its two devices */
+	int8_t dim; /**< grid: its dimension, end 1 lies in +; -1: none */
 	enum rl_link_kind kind;
 	bool failed; /**< by itself; see rl_topo_link_up() */
 };
@@ -100,15 +125,32 @@ struct rl_topo {
 	struct rl_topo_dev *dev;
 	struct rl_topo_link *link;
 	uint32_t *ep_dev; /**< endpoint id -> device index */
+	struct rl_topo_port *ports; /**< of all devices, one allocation */
+	uint32_t *by_name;	    /**< devices in the order of their names */
+	uint32_t *by_pair; /**< links in the order of (lower device, higher
+				device, k): parallel ones are neighbours */
 };
+
+/** Control thread. A description of @p kind with every default; no arrays. */
+void rl_topo_spec_defaults(struct rl_topo_spec *spec, enum rl_topo_kind kind);
+
+/**
+ * Any thread. Whether @p name may name a device: 1 to RL_NAME_MAX - 1 letters,
+ * digits, '.' and '_', beginning with a letter ('-' and '#' separate the parts
+ * of a link's name).
+ */
+bool rl_topo_name_ok(const char *name);
 
 /**
  * Control thread. Builds the graph of @p spec. Switches come first in
- * topo->dev in coordinate order (x slowest), then endpoints; a switch's ports
- * to its endpoints come before its ISLs.
+ * topo->dev in coordinate order (x slowest), then endpoints in the order of
+ * their switches; custom devices in the order of their lists. A switch's ports
+ * to its endpoints come before its ISLs; on a grid these are ordered by
+ * dimension, then + before -, then k. topo->spec is normalised: `wrap` is
+ * false where the radix is below 3.
  *
  * @param err   RL_ERR_MAX bytes; on failure one line without newline
- * @param line  line of the reference that is wrong, or 0
+ * @param line  `line` of the reference that is wrong, or 0; may be NULL
  * @return 0; -EINVAL, -ENOMEM, with nothing to free
  */
 int rl_topo_build(const struct rl_topo_spec *spec, struct rl_topo *topo,
@@ -124,14 +166,14 @@ int32_t rl_topo_find_dev(const struct rl_topo *topo, const char *name);
  * Any thread. Link of a name "A-B", "B-A", "A-B#k". Where parallel links
  * exist and no k is given: the first, with *nlinks set to how many there are
  * (they are links with the same two devices, k = 0..n-1, not necessarily
- * adjacent in topo->link).
+ * adjacent in topo->link); with a k *nlinks is 1. @p nlinks may be NULL.
  *
  * @return index, or -1 where there is none
  */
 int64_t rl_topo_find_link(const struct rl_topo *topo, const char *name,
 			  unsigned int *nlinks);
 
-/** Any thread. Index of the k-th link between two devices, or -1. */
+/** Any thread. Index of the k-th link between two devices, or -1: O(log n). */
 int64_t rl_topo_link_between(const struct rl_topo *topo, uint32_t dev_a,
 			     uint32_t dev_b, unsigned int k);
 
@@ -152,7 +194,35 @@ rl_topo_link_up(const struct rl_topo *t, uint32_t link)
 char *rl_topo_link_name(const struct rl_topo *t, uint32_t link, char *buf,
 			size_t len);
 
-/** Control thread. Marks a named link ("A-B": all parallel ones) or switch. */
+/** Any thread. How many links join the two devices of @p link. */
+unsigned int rl_topo_parallel(const struct rl_topo *t, uint32_t link);
+
+/**
+ * Control thread. Marks a link ("A-B": all parallel ones; "A-B#k": one) or a
+ * switch as failed, or as working again. A mark that is already so is kept.
+ *
+ * @param err  RL_ERR_MAX bytes, or NULL
+ * @return 0; -ENOENT (no such link or device), -EINVAL (an endpoint: its links
+ *   can fail); nothing is changed on failure
+ */
 int rl_topo_fail(struct rl_topo *t, const char *name, char *err);
+int rl_topo_heal(struct rl_topo *t, const char *name, char *err);
+
+/** What rl_topo_reach() looks at. */
+enum rl_reach {
+	RL_REACH_PRISTINE, /**< the fabric as drawn: no failed marks */
+	RL_REACH_WORKING,  /**< without what is marked failed */
+};
+
+/**
+ * Any thread that owns @p t; allocates. Whether every endpoint reaches every
+ * other through switches (an endpoint passes nothing on). With
+ * RL_REACH_WORKING, endpoints that failed or all of whose switches failed are
+ * not asked for: they are gone, not cut off.
+ *
+ * @param err  RL_ERR_MAX bytes; names two endpoints and the parts they are in
+ * @return 0; -EHOSTUNREACH, -ENOMEM
+ */
+int rl_topo_reach(const struct rl_topo *t, enum rl_reach what, char *err);
 
 #endif /* RL_TOPO_H */

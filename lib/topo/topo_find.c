@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names of devices and links, and the marks that are set by them. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "topo_impl.h"
+
+bool
+rl_topo_name_ok(const char *name)
+{
+	const size_t len = strnlen(name, RL_NAME_MAX);
+
+	if (len == 0 || len == RL_NAME_MAX || !isalpha((unsigned char)name[0]))
+		return false;
+	for (size_t i = 1; i < len; i++)
+		if (!isalnum((unsigned char)name[i]) && name[i] != '.' &&
+		    name[i] != '_')
+			return false;
+	return true;
+}
+
+static int
+name_compare(const void *va, const void *vb, void *arg)
+{
+	const uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
+	const struct rl_topo_dev *dev = ((const struct rl_topo *)arg)->dev;
+	const int c = strcmp(dev[a].name, dev[b].name);
+
+	return c != 0 ? c : a < b ? -1 : a > b;
+}
+
+int
+topo_index_names(struct topo_build *b)
+{
+	struct rl_topo *t = b->t;
+	const struct rl_topo_ref *ref;
+	uint32_t again = UINT32_MAX;
+
+	for (uint32_t i = 0; i < t->ndev; i++)
+		t->by_name[i] = i;
+	qsort_r(t->by_name, t->ndev, sizeof(*t->by_name), name_compare, t);
+	for (uint32_t i = 1; i < t->ndev; i++)
+		if (strcmp(t->dev[t->by_name[i - 1]].name,
+			   t->dev[t->by_name[i]].name) == 0)
+			again = rl_min_u32(again, t->by_name[i]);
+	if (again == UINT32_MAX)
+		return 0;
+	RL_ASSERT(b->spec->kind == RL_TOPO_CUSTOM);
+	ref = again < b->spec->nswitches ?
+		      &b->spec->switches[again] :
+		      &b->spec->endpoints[again - b->spec->nswitches];
+	return topo_error(b, ref->line,
+			  "a second device is called '%s'; names must differ",
+			  ref->a);
+}
+
+int32_t
+rl_topo_find_dev(const struct rl_topo *t, const char *name)
+{
+	uint32_t lo = 0, hi = t->ndev;
+
+	while (lo < hi) {
+		const uint32_t mid = lo + (hi - lo) / 2;
+		const int c = strcmp(name, t->dev[t->by_name[mid]].name);
+
+		if (c == 0)
+			return (int32_t)t->by_name[mid];
+		if (c < 0)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return -1;
+}
+
+/* Whether link l lies before (-1), at (0) or after (1) the pair lo, hi. */
+static int
+pair_side(const struct rl_topo_link *l, uint32_t lo, uint32_t hi)
+{
+	const uint32_t llo = rl_min_u32(l->dev[0], l->dev[1]);
+	const uint32_t lhi = l->dev[0] ^ l->dev[1] ^ llo;
+
+	if (llo != lo)
+		return llo < lo ? -1 : 1;
+	return lhi < hi ? -1 : lhi > hi;
+}
+
+/* The first place in by_pair that is not before the pair lo, hi. */
+static uint32_t
+pair_lower(const struct rl_topo *t, uint32_t lo, uint32_t hi)
+{
+	uint32_t first = 0, end = t->nlink;
+
+	while (first < end) {
+		const uint32_t mid = first + (end - first) / 2;
+
+		if (pair_side(&t->link[t->by_pair[mid]], lo, hi) < 0)
+			first = mid + 1;
+		else
+			end = mid;
+	}
+	return first;
+}
+
+/* Where the links of a pair begin in by_pair, and how many they are. */
+static uint32_t
+pair_find(const struct rl_topo *t, uint32_t a, uint32_t b, unsigned int *n)
+{
+	const uint32_t lo = rl_min_u32(a, b), hi = a ^ b ^ lo;
+	const uint32_t first = pair_lower(t, lo, hi);
+
+	*n = pair_lower(t, lo, hi + 1) - first;
+	return first;
+}
+
+int64_t
+rl_topo_link_between(const struct rl_topo *t, uint32_t dev_a, uint32_t dev_b,
+		     unsigned int k)
+{
+	unsigned int n;
+	const uint32_t first = pair_find(t, dev_a, dev_b, &n);
+
+	return k < n ? (int64_t)t->by_pair[first + k] : -1;
+}
+
+unsigned int
+rl_topo_parallel(const struct rl_topo *t, uint32_t link)
+{
+	unsigned int n;
+
+	RL_ASSERT(link < t->nlink);
+	pair_find(t, t->link[link].dev[0], t->link[link].dev[1], &n);
+	return n;
+}
+
+/* Takes "A-B" or "A-B#k" apart. k = -1 where none is given. */
+static bool
+link_name_split(const char *name, char *a, char *b, int32_t *k)
+{
+	const char *dash = strchr(name, '-');
+	const char *hash = strchr(name, '#');
+	size_t alen, blen;
+	uint32_t v = 0;
+
+	if (dash == NULL || (hash != NULL && hash < dash))
+		return false;
+	alen = (size_t)(dash - name);
+	blen = hash != NULL ? (size_t)(hash - dash) - 1 : strlen(dash + 1);
+	if (alen >= RL_NAME_MAX || blen >= RL_NAME_MAX)
+		return false;
+	memcpy(a, name, alen);
+	a[alen] = '\0';
+	memcpy(b, dash + 1, blen);
+	b[blen] = '\0';
+	*k = -1;
+	if (hash == NULL)
+		return true;
+	if (hash[1] == '\0')
+		return false;
+	for (const char *p = hash + 1; *p != '\0'; p++) {
+		if (!isdigit((unsigned char)*p) || v > RL_LINKS_MAX)
+			return false;
+		v = v * 10 + (uint32_t)(*p - '0');
+	}
+	*k = (int32_t)v;
+	return true;
+}
+
+int64_t
+rl_topo_find_link(const struct rl_topo *t, const char *name,
+		  unsigned int *nlinks)
+{
+	char a[RL_NAME_MAX], b[RL_NAME_MAX];
+	int32_t da, db, k;
+	unsigned int n;
+	int64_t l;
+
+	if (!link_name_split(name, a, b, &k))
+		return -1;
+	da = rl_topo_find_dev(t, a);
+	db = rl_topo_find_dev(t, b);
+	if (da < 0 || db < 0)
+		return -1;
+	l = rl_topo_link_between(t, (uint32_t)da, (uint32_t)db,
+				 k < 0 ? 0 : (unsigned int)k);
+	if (l < 0)
+		return -1;
+	n = k < 0 ? rl_topo_parallel(t, (uint32_t)l) : 1;
+	if (nlinks != NULL)
+		*nlinks = n;
+	return l;
+}
+
+char *
+rl_topo_link_name(const struct rl_topo *t, uint32_t link, char *buf, size_t len)
+{
+	const struct rl_topo_link *l;
+
+	RL_ASSERT(link < t->nlink);
+	l = &t->link[link];
+	if (rl_topo_parallel(t, link) > 1)
+		snprintf(buf, len, "%s-%s#%u", t->dev[l->dev[0]].name,
+			 t->dev[l->dev[1]].name, l->k);
+	else
+		snprintf(buf, len, "%s-%s", t->dev[l->dev[0]].name,
+			 t->dev[l->dev[1]].name);
+	return buf;
+}
+
+static int
+mark_error(char *err, int ret, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int
+mark_error(char *err, int ret, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (err != NULL) {
+		va_start(ap, fmt);
+		vsnprintf(err, RL_ERR_MAX, fmt, ap);
+		va_end(ap);
+	}
+	return ret;
+}
+
+/* Why a name names no link, for a user who has mistyped it. */
+static int
+no_link_error(const struct rl_topo *t, const char *name, char *err)
+{
+	char a[RL_NAME_MAX], b[RL_NAME_MAX];
+	int32_t da, db, k;
+	unsigned int n;
+
+	if (!link_name_split(name, a, b, &k))
+		return mark_error(err, -ENOENT,
+				  "'%.80s' is no name of a link; write A-B or "
+				  "A-B#k", name);
+	da = rl_topo_find_dev(t, a);
+	db = rl_topo_find_dev(t, b);
+	if (da < 0 || db < 0)
+		return mark_error(err, -ENOENT,
+				  "link '%.80s': no device is called '%s'",
+				  name, da < 0 ? a : b);
+	pair_find(t, (uint32_t)da, (uint32_t)db, &n);
+	if (n == 0)
+		return mark_error(err, -ENOENT,
+				  "link '%.80s': %s and %s are not joined",
+				  name, a, b);
+	return mark_error(err, -ENOENT,
+			  "link '%.80s': %s and %s have %u links, #0 to #%u",
+			  name, a, b, n, n - 1);
+}
+
+static int
+topo_mark(struct rl_topo *t, const char *name, bool failed, char *err)
+{
+	char a[RL_NAME_MAX], b[RL_NAME_MAX];
+	unsigned int n;
+	int64_t l;
+	int32_t dev, k;
+
+	if (strchr(name, '-') == NULL && strchr(name, '#') == NULL) {
+		dev = rl_topo_find_dev(t, name);
+		if (dev < 0)
+			return mark_error(err, -ENOENT,
+					  "no switch is called '%.80s'", name);
+		if (t->dev[dev].kind != RL_DEV_SWITCH)
+			return mark_error(err, -EINVAL,
+					  "'%s' is an endpoint; name a switch, "
+					  "or one of its links", name);
+		t->dev[dev].failed = failed;
+		return 0;
+	}
+	l = rl_topo_find_link(t, name, &n);
+	if (l < 0)
+		return no_link_error(t, name, err);
+	if (!link_name_split(name, a, b, &k))
+		return -ENOENT;
+	for (unsigned int i = 0; i < n; i++) {
+		const struct rl_topo_link *first = &t->link[l];
+		const int64_t one = rl_topo_link_between(
+			t, first->dev[0], first->dev[1],
+			k < 0 ? i : (unsigned int)k);
+
+		RL_ASSERT(one >= 0);
+		t->link[one].failed = failed;
+	}
+	return 0;
+}
+
+int
+rl_topo_fail(struct rl_topo *t, const char *name, char *err)
+{
+	return topo_mark(t, name, true, err);
+}
+
+int
+rl_topo_heal(struct rl_topo *t, const char *name, char *err)
+{
+	return topo_mark(t, name, false, err);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TOPO_IMPL_H
+#define TOPO_IMPL_H
+
+/**
+ * @file
+ * Between the files of this folder. Each kind of fabric has a pair of
+ * functions: one counts devices and links, so that the memory is taken once
+ * and every limit is checked before; the other adds them in their order.
+ */
+
+#include "rl_topo.h"
+
+/** How much a fabric holds. 64 bits: a description may ask for anything. */
+struct topo_size {
+	uint64_t switches;
+	uint64_t endpoints;
+	uint64_t links;
+};
+
+/** A fabric that is being built. */
+struct topo_build {
+	const struct rl_topo_spec *spec;
+	struct rl_topo *t;
+	uint32_t cap_dev;
+	uint32_t cap_link;
+	char *err;
+	uint32_t line;
+};
+
+/** Writes the one line of an error and returns -EINVAL. */
+int topo_error(struct topo_build *b, uint32_t line, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/** Adds a device; returns it. All switches are added before all endpoints. */
+struct rl_topo_dev *topo_add_dev(struct topo_build *b, enum rl_dev_kind kind,
+				 const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/** Adds @p count links. dim: that of a grid link whose end 1 lies in +. */
+void topo_add_links(struct topo_build *b, uint32_t dev0, uint32_t dev1,
+		    int dim, unsigned int count);
+
+/** Makes t->by_name; @return 0, or the error of two devices of one name. */
+int topo_index_names(struct topo_build *b);
+
+int topo_size_grid(struct topo_build *b, struct topo_size *size);
+void topo_fill_grid(struct topo_build *b);
+int topo_size_boards(struct topo_build *b, struct topo_size *size);
+void topo_fill_boards(struct topo_build *b);
+int topo_size_custom(struct topo_build *b, struct topo_size *size);
+int topo_fill_custom_devs(struct topo_build *b);
+int topo_fill_custom_links(struct topo_build *b);
+
+#endif /* TOPO_IMPL_H */
