@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_ENDPOINT_H
+#define RL_ENDPOINT_H
+
+/**
+ * @file
+ * An endpoint [EP-1..EP-4]: turns its client's packets into numbered,
+ * checked flits and back, and makes sure that each packet arrives exactly
+ * once, in order, bit for bit - or is reported.
+ *
+ *      client                                            client
+ *        | rl_ep_send()                                     ^ rl_ep_recv()
+ *        v                                                  |
+ *   segmentation                                       reassembly
+ *        v                                                  ^
+ *   retry buffer  <---- ACK, NAK ----+                 reorder window
+ *        v                           |                      ^
+ *   number, CRC, FEC                 +------ verification: FEC, CRC, ISN
+ *        | rl_ep_poll()                                     ^ rl_ep_rx()
+ *        v                                                  |
+ *                     the switch core of this device
+ *
+ * A *flow* is what keeps its order: (source, destination, class of service).
+ * The SL is not part of it: the way back may use another one. Every flow has
+ * one sequence of flits, of which the wire carries nothing (profile `rxl`):
+ * the number is mixed into the CRC, and the receiver finds out by the
+ * syndrome whether a flit is the expected one, a duplicate, or ahead
+ * [FLIT-5, FLIT-6]. How each of these is answered stands atop ep_order.c.
+ *
+ * An endpoint sees no links. It exchanges *link-level packets* with the core:
+ * chains of flits whose first has RL_FF_SOP and whose last has RL_FF_EOP in
+ * `flags`. Switches store and forward these. A packet of the client is one of
+ * them when it is sent first; what is sent again travels in runs of its own,
+ * so that its flits may say "position 5 of 10" and yet be all there is.
+ *
+ * The endpoint is pure: time is a parameter, flit buffers come from the
+ * lcore's cache, and nothing is allocated after rl_ep_init(). It belongs to
+ * one lcore. All functions are its owner's unless they say otherwise.
+ */
+
+#include "rl_base.h"
+#include "rl_codec.h"
+#include "rl_ep_cfg.h"
+#include "rl_ep_counters.h"
+#include "rl_flit_cache.h"
+
+struct rl_ep;
+
+/** Why a packet is reported rather than known to be delivered. */
+#define RL_EP_REASONS(X)                                                       \
+	X(RETRY_LIMIT, "retry-limit") /* no answer from the destination */     \
+	X(DROPPED, "dropped") /* the fabric dropped it, and retry is off */
+
+enum rl_ep_reason {
+#define RL_EP_REASON_ENUM(name, word) RL_EP_##name,
+	RL_EP_REASONS(RL_EP_REASON_ENUM)
+#undef RL_EP_REASON_ENUM
+	RL_EP_REASON_COUNT
+};
+
+/**
+ * A packet given up openly. It is not known to be lost: it may have arrived
+ * and only its acknowledgment be missing.
+ */
+struct rl_ep_report {
+	uint16_t src;
+	uint16_t dst;
+	uint8_t cos;
+	uint32_t tag; /**< number of the packet in its flow */
+	enum rl_ep_reason reason;
+};
+
+/** Called by rl_ep_poll() and rl_ep_dropped(), once for each packet. */
+typedef void (*rl_ep_report_fn)(void *ctx, const struct rl_ep_report *report,
+				uint64_t now_ns);
+
+/** What an endpoint is made of; pointers stay the caller's, and must outlive it. */
+struct rl_ep_params {
+	const struct rl_ep_cfg *cfg; /**< checked by rl_ep_cfg_check() */
+	const struct rl_codec *codec; /**< of cfg->crc and cfg->isn */
+	struct rl_flit_cache *cache; /**< of the owner's lcore */
+	const uint8_t *path_sl; /**< SL by destination; NULL: 0 */
+	uint16_t ep_id;
+	uint16_t npeers;	/**< endpoints of the fabric */
+	rl_ep_report_fn report; /**< may be NULL: counted only */
+	void *report_ctx;
+};
+
+/** What the client says of a packet. */
+struct rl_ep_msg {
+	uint16_t dst;
+	uint8_t cos;   /**< 0..15 */
+	uint8_t class; /**< enum rl_class, but not RL_CLASS_CTRL */
+	uint32_t len_bytes;
+};
+
+/**
+ * Writes bytes off .. off+len-1 of a packet to @p to. Called in order, once
+ * for each flit (len <= RL_FLIT_DATA_BYTES), within rl_ep_send_fill().
+ */
+typedef void (*rl_ep_fill_fn)(void *ctx, uint8_t *to, uint32_t off,
+			      uint32_t len);
+
+/**
+ * Any thread. Bytes of an endpoint. Most of it stays untouched until flows
+ * need it: take it from where untouched pages cost nothing. It need not be
+ * cleared.
+ */
+size_t rl_ep_memsize(const struct rl_ep_cfg *cfg);
+
+/**
+ * Control thread. Builds an endpoint in @p mem (64-byte aligned,
+ * rl_ep_memsize() bytes, the caller's). Returns it (== mem).
+ */
+struct rl_ep *rl_ep_init(void *mem, const struct rl_ep_params *p);
+
+/** Gives back every flit the endpoint holds (end of a run). */
+void rl_ep_flush(struct rl_ep *ep);
+
+/** Other paths: used from the next transmission on, also of retries. */
+void rl_ep_set_path_sl(struct rl_ep *ep, const uint8_t *path_sl);
+
+/**
+ * Quiesce [RES-1]: while @p on, requests are refused with -EBUSY. Responses,
+ * and all that was accepted before, go on.
+ */
+void rl_ep_quiesce(struct rl_ep *ep, bool on);
+
+/**
+ * Accepts one packet of msg->len_bytes bytes (0 is one empty flit), all or
+ * nothing. The data are copied; nothing of the caller's is kept. It leaves
+ * with a later rl_ep_poll().
+ *
+ * @param tag  if not NULL: set to the packet's number in its flow, which is
+ *   what reports name it by
+ * @return 0; -EAGAIN: no room now (window, buffers, flows), try again after a
+ *   later poll; -EBUSY: quiesced; -EMSGSIZE: longer than max_packet_flits;
+ *   -EINVAL: destination unknown or oneself, cos or class out of range
+ */
+int rl_ep_send(struct rl_ep *ep, uint64_t now_ns, const struct rl_ep_msg *msg,
+	       const void *data, uint32_t *tag);
+
+/** rl_ep_send() without a buffer: @p fill writes straight into the flits. */
+int rl_ep_send_fill(struct rl_ep *ep, uint64_t now_ns,
+		    const struct rl_ep_msg *msg, rl_ep_fill_fn fill, void *ctx,
+		    uint32_t *tag);
+
+/** Longest packet of a configuration, in bytes. Any thread. */
+static inline uint32_t
+rl_ep_max_bytes(const struct rl_ep_cfg *cfg)
+{
+	return cfg->max_packet_flits * RL_FLIT_DATA_BYTES;
+}
+
+/** Flits that a packet of @p len_bytes needs. Any thread. */
+static inline uint32_t
+rl_ep_flits_of(uint32_t len_bytes)
+{
+	return len_bytes == 0 ? 1
+			      : (len_bytes + RL_FLIT_DATA_BYTES - 1) /
+					RL_FLIT_DATA_BYTES;
+}
+
+/**
+ * Takes @p n link-level packets from the core; the endpoint owns them.
+ * Verifies them in bursts over packet boundaries, so hand over all there are.
+ */
+void rl_ep_rx(struct rl_ep *ep, uint64_t now_ns, struct rl_flit *const pkts[],
+	      unsigned int n);
+
+/**
+ * Runs timers and appends to @p out, whose owner then owns them, link-level
+ * packets of at most @p budget_flits flits in all: what must be sent again,
+ * what is new, and acknowledgments that found nothing to ride on. A packet is
+ * never split when it is new, so the budget must reach max_packet_flits + 1
+ * now and then, or the endpoint waits.
+ *
+ * @return flits appended
+ */
+unsigned int rl_ep_poll(struct rl_ep *ep, uint64_t now_ns, struct rl_pktq *out,
+			unsigned int budget_flits);
+
+/**
+ * When rl_ep_poll() has something to do, if nothing else happens before: 0
+ * where it has now (given budget and free flits), RL_NEVER where it waits for
+ * nothing.
+ */
+uint64_t rl_ep_deadline(const struct rl_ep *ep);
+
+/**
+ * Takes the next packet that arrived; the caller owns it and gives it back
+ * with rl_packet_put(). Its flits are verified and in order; the head's src,
+ * dst, sl and class are set, and rl_ep_len_bytes(), rl_ep_copy_out() read it.
+ *
+ * @return NULL where there is none
+ */
+struct rl_flit *rl_ep_recv(struct rl_ep *ep);
+
+/** Any owner of a received packet. Bytes of data in it. */
+uint32_t rl_ep_len_bytes(const struct rl_flit *head);
+
+/**
+ * Any owner of a received packet. Copies its data to @p buf.
+ * @return bytes copied: the smaller of @p size and the packet's length
+ */
+uint32_t rl_ep_copy_out(const struct rl_flit *head, void *buf, uint32_t size);
+
+/**
+ * The fabric says that it dropped flit @p pos of packet @p tag of the flow to
+ * @p dst [RXL-4]. With retry it is sent again at once if it still waits for
+ * its acknowledgment; without, the packet is reported.
+ */
+void rl_ep_dropped(struct rl_ep *ep, uint64_t now_ns, uint16_t dst,
+		   uint8_t cos, uint32_t tag, uint16_t pos);
+
+/** Everything accepted is sent and acknowledged, or reported. */
+bool rl_ep_idle(const struct rl_ep *ep);
+
+/** Flits the endpoint holds anywhere, for leak checks. */
+uint32_t rl_ep_flits(const struct rl_ep *ep);
+
+/** Any thread; written by the owner. RL_EP_COUNTER_COUNT numbers. */
+const uint64_t *rl_ep_counters(const struct rl_ep *ep);
+
+const char *rl_ep_counter_name(enum rl_ep_counter c);
+const char *rl_ep_reason_name(enum rl_ep_reason r);
+const char *rl_profile_name(enum rl_profile p);
+
+/** States of the sending half of a flow. */
+#define RL_EP_FLOW_STATES(X)                                                   \
+	X(OPEN, "open")                                                        \
+	X(FAILED, "failed") /* packets were reported; nothing waits */         \
+	X(SYNC, "sync") /* telling the receiver which number comes next */
+
+enum rl_ep_flow_state {
+#define RL_EP_FLOW_ENUM(name, word) RL_EP_FLOW_##name,
+	RL_EP_FLOW_STATES(RL_EP_FLOW_ENUM)
+#undef RL_EP_FLOW_ENUM
+};
+
+/** Both halves of the flows with one peer, as `show flow` sees them. */
+struct rl_ep_flow_info {
+	uint16_t peer;
+	uint8_t cos;
+	enum rl_ep_flow_state state;
+	uint32_t tx_next;	 /**< next number to give */
+	uint32_t tx_sent;	 /**< next number to send first */
+	uint32_t tx_acked;	 /**< all before are acknowledged */
+	uint32_t tx_tag;	 /**< number of the next packet */
+	uint32_t tx_resend_flits; /**< waiting to be sent again */
+	uint32_t retries;	 /**< timeouts since the last progress */
+	uint64_t srtt_ns;	 /**< 0: not measured yet */
+	uint64_t rto_ns;	 /**< retry timer, with backoff */
+	uint32_t rx_expected;	 /**< next number expected */
+	uint32_t rx_tag;	 /**< packet it belongs to */
+	uint32_t rx_held_flits;	 /**< in the reorder window */
+	uint32_t rx_unacked_flits; /**< received, not acknowledged yet */
+};
+
+/** Owner, or any thread that can stand torn numbers (show). */
+uint32_t rl_ep_flow_count(const struct rl_ep *ep);
+
+/** As rl_ep_flow_count(); i < rl_ep_flow_count(). */
+void rl_ep_flow_info(const struct rl_ep *ep, uint32_t i,
+		     struct rl_ep_flow_info *info);
+
+const char *rl_ep_flow_state_name(enum rl_ep_flow_state s);
+
+#endif /* RL_ENDPOINT_H */

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_EP_COUNTERS_H
+#define RL_EP_COUNTERS_H
+
+/**
+ * @file
+ * The counters of an endpoint. X(name); the names are those of xstats.
+ */
+
+#define RL_EP_COUNTERS(X)                                                      \
+	/* from the client */                                                  \
+	X(tx_packets)        /* accepted from the client */                    \
+	X(tx_bytes)          /* of these packets, as the client counts */      \
+	X(tx_refused_window) /* refused: the flow's window is full */          \
+	X(tx_refused_buffer) /* refused: tx_buffer_flits are in use */         \
+	X(tx_refused_cache)  /* refused: no free flit */                       \
+	X(tx_refused_flows)  /* refused: max_flows are in use */               \
+	X(tx_refused_quiesce)/* refused: requests are held back */             \
+	/* to the fabric */                                                    \
+	X(tx_flits)          /* new data flits, first transmission */          \
+	X(retransmitted_flits)                                                 \
+	X(retransmitted_runs)/* link-level packets these travelled in */       \
+	X(ack_sent)          /* acknowledgments of something new, any way */   \
+	X(ack_alone_sent)    /* of these: stand-alone flits */                 \
+	X(nak_sent)                                                            \
+	X(sync_sent)         /* announcements that packets were given up */    \
+	X(header_bytes)      /* FSN/ReplayCmd bytes of all flits sent */       \
+	X(timeouts)          /* retry timer expired */                         \
+	X(probes)            /* of these: answered by one flit, the last */    \
+	X(flow_failures)     /* retry limit reached */                         \
+	X(reported_packets)  /* packets reported to the client */              \
+	X(drop_notices)      /* packets that the fabric said it dropped */     \
+	/* acknowledgments received */                                         \
+	X(ack_received)      /* that acknowledged something new */             \
+	X(ack_stale)         /* older than what is known: ignored */           \
+	X(ack_invalid)       /* of what was never sent: ignored */             \
+	X(nak_received)                                                        \
+	X(nak_ignored)       /* stale, or of what was just sent again */       \
+	/* flits from the fabric, each in exactly one of these */              \
+	X(rx_ok)             /* the expected one */                            \
+	X(rx_ahead)          /* intact, before its turn: held */               \
+	X(rx_duplicate)      /* intact, seen before: dropped */                \
+	X(rx_corrupt)        /* no number makes its CRC right */               \
+	X(rx_uncorrectable)  /* FEC gave it up */                              \
+	X(rx_marked)         /* a hop marked it as bad */                      \
+	X(rx_misrouted)      /* intact, of another endpoint */                 \
+	X(rx_inconsistent)   /* number and header contradict each other */     \
+	X(rx_malformed)      /* header outside of what this fabric allows */   \
+	X(rx_no_flow)        /* max_flows are in use */                        \
+	X(rx_overflow)       /* no room: client slow, or much out of order */  \
+	X(rx_ctrl)           /* stand-alone ACK, NAK, sync */                  \
+	/* and of them */                                                      \
+	X(rx_fec_corrected)                                                    \
+	X(rx_late_alias)     /* duplicates whose number looked current */      \
+	/* to the client */                                                    \
+	X(rx_packets)                                                          \
+	X(rx_bytes)                                                            \
+	X(rx_partial_dropped)/* packets begun that will never be whole */      \
+	X(rx_lost_flits)     /* numbers skipped: lost, or given up */          \
+	X(rx_orphan_flits)   /* in order, but of a packet without its start */
+
+enum rl_ep_counter {
+#define RL_EP_ENUM(name) RL_EPC_##name,
+	RL_EP_COUNTERS(RL_EP_ENUM)
+#undef RL_EP_ENUM
+	RL_EP_COUNTER_COUNT
+};
+
+#endif /* RL_EP_COUNTERS_H */
