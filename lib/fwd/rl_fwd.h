@@ -22,20 +22,26 @@
 #include "rl_base.h"
 
 #define RL_FWD_ALTS 4
-#define RL_FWD_PLANES 4
-#define RL_FWD_PORT_NONE 0xffffu
+#define RL_FWD_PLANES 8
+/** Ports a device may have; port numbers lie below. */
+#define RL_FWD_PORTS_MAX 8191u
+#define RL_FWD_PORT_NONE 8191u
 
-/** A next hop. */
+/**
+ * A next hop, two bytes: tables of a thousand switches hold four million of
+ * them, and the memory they fill is what computing them costs.
+ */
 struct rl_fwd_hop {
-	uint16_t port;	/**< output port; RL_FWD_PORT_NONE ends the list */
-	uint8_t plane;	/**< plane on which the packet goes on */
-	uint8_t pad;
+	uint16_t port : 13; /**< output port; RL_FWD_PORT_NONE ends the list */
+	uint16_t plane : 3; /**< plane on which the packet goes on */
 };
 
 /** Next hops of one destination, best first. */
 struct rl_fwd_entry {
 	struct rl_fwd_hop hop[RL_FWD_ALTS];
 };
+
+_Static_assert(sizeof(struct rl_fwd_entry) == 8, "an entry is one word");
 
 struct rl_fwd {
 	uint32_t epoch;	  /**< number of this table, for reports */
