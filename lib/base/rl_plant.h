@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_PLANT_H
+#define RL_PLANT_H
+
+/**
+ * @file
+ * Planted bugs. The simulation is only worth something if it finds bugs, so
+ * each line below is one that it must find: the library is built once more
+ * with -DRL_PLANT=<number>, and the campaign must fail. In the library that
+ * ships RL_PLANT is 0 and every RL_PLANTED() is a constant false.
+ *
+ * X(name, what it breaks)
+ */
+#define RL_PLANT_LIST(X)                                                       \
+	X(FREE_PER_FLIT, "an ACK frees flits of packets not wholly acknowledged") \
+	X(NO_REACK, "a duplicate flit is not acknowledged again")              \
+	X(RESUME_BEFORE_DRAIN, "held traffic goes on before the drain ends")   \
+	X(NO_DISCARD_TO_SOP, "a receiver takes flits before a start-of-packet") \
+	X(STALE_EPOCH, "frames of an old epoch are accepted")                  \
+	X(TAIL_NOT_RETRIED, "a lost tail is never retried")                    \
+	X(ACK_STOPS_TIMER, "an ACK stops the replay timer for good")           \
+	X(NAK_EVERY, "a gap moves the expected number forward")                \
+	X(STALE_ACK, "an ACK outside the window is believed")                  \
+	X(KEEP_PARTIAL, "partial packets survive a new epoch")                 \
+	X(LOOP_UNACKED, "loopback forgets acknowledged flits of open packets") \
+	X(LOOP_NO_QUEUE, "loopback forgets what waited for the port")          \
+	X(HOLD_LOST, "held traffic is forgotten when the port resumes")        \
+	X(NO_FENCE, "a port ends its loopback without waiting for the core")   \
+	X(CREDIT_LEAK, "a discarded partial packet keeps its credits")         \
+	X(CREDIT_DOUBLE, "a replay charges credits again")                     \
+	X(FEC_IGNORED, "an uncorrectable flit is accepted")                    \
+	X(DUP_DELIVERED, "an endpoint delivers a duplicate")                   \
+	X(GAP_ACCEPTED, "an endpoint accepts a flit that is ahead as the next") \
+	X(REORDER_RESTORE, "traffic returns to a restored link at once")       \
+	X(FLIT_LEAK, "a dropped duplicate's buffer is not given back")         \
+	X(WATCHDOG_SILENT, "the watchdog drops packets without a report")
+
+enum rl_plant {
+	RL_PLANT_NONE,
+#define RL_PLANT_ENUM(name, what) RL_PLANT_##name,
+	RL_PLANT_LIST(RL_PLANT_ENUM)
+#undef RL_PLANT_ENUM
+	RL_PLANT_COUNT
+};
+
+#ifndef RL_PLANT
+#define RL_PLANT 0
+#endif
+
+#define RL_PLANTED(name) (RL_PLANT == RL_PLANT_##name)
+
+#endif /* RL_PLANT_H */

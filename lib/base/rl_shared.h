@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_SHARED_H
+#define RL_SHARED_H
+
+/**
+ * @file
+ * Counters that one lcore writes and one other reads: how a port and its
+ * switch core tell each other about buffer space. Every counter runs freely
+ * and only grows; the difference of two is the room in between. This is one
+ * of the few files with atomics; each acquire names its release.
+ *
+ * The flits themselves pass through rings, which order the memory they point
+ * to. These counters only bound how much may be in a ring, so a stale value
+ * is merely cautious.
+ */
+
+#include <stdatomic.h>
+
+#include "rl_base.h"
+
+struct rl_port_shared {
+	/** Written by the core: flits that left it, by the VC they came in. */
+	_Atomic uint32_t freed[RL_VCS] RL_ALIGNED(RL_CACHE_LINE);
+	/** Written by the port: flits taken off its egress queue, by VC. */
+	_Atomic uint32_t taken[RL_VCS] RL_ALIGNED(RL_CACHE_LINE);
+};
+
+/** The one writer of @p c. Adds n; released to rl_shared_read(). */
+static inline void
+rl_shared_add(_Atomic uint32_t *c, uint32_t n)
+{
+	uint32_t v = atomic_load_explicit(c, memory_order_relaxed);
+
+	/* release: pairs with the acquire in rl_shared_read() */
+	atomic_store_explicit(c, v + n, memory_order_release);
+}
+
+/** Any lcore. */
+static inline uint32_t
+rl_shared_read(const _Atomic uint32_t *c)
+{
+	/* acquire: pairs with the release in rl_shared_add() */
+	return atomic_load_explicit(c, memory_order_acquire);
+}
+
+#endif /* RL_SHARED_H */

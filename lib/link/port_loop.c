@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Loopback [DRL-1]: the port of a dead link gives everything back to the
+ * switch core, in order.
+ *
+ * 1. The replay buffer is emptied: every packet not wholly acknowledged comes
+ *    out whole, acknowledged flits included (Figure 1B of the DRL patent).
+ * 2. What waited in the egress queues follows, and what the core still sent
+ *    before it knew.
+ * 3. The core, on hearing LOOP_BEGIN, sends nothing more and puts a fence into
+ *    the ring; when the port meets the fence, nothing can follow, and
+ *    LOOP_END says so.
+ *
+ * So no lock is needed, and no packet can fall between the two.
+ *
+ * What may not be replayed, by packet class or link type [DRL-6], and
+ * everything where loopback is "none", is dropped here and handed to the drop
+ * function: the one is a report, the other the loss of the related art.
+ */
+
+#include "port_priv.h"
+
+static bool
+loop_wanted(const struct rl_port *port, const struct rl_flit *pkt,
+	    enum rl_drop_reason *why)
+{
+	const struct rl_link_cfg *cfg = port->p.cfg;
+	const uint8_t classes = port->p.kind == RL_LINK_ISL
+					? cfg->replay_isl
+					: cfg->replay_endpoint;
+
+	if (cfg->loopback == RL_LOOPBACK_NONE) {
+		*why = RL_DROP_LOOPBACK_NONE;
+		return false;
+	}
+	*why = RL_DROP_POLICY;
+	return classes & 1u << (pkt->class & (RL_CLASSES - 1));
+}
+
+/* One packet for the core, or its drop by policy. */
+static void
+loop_packet(struct rl_port *port, struct rl_flit *pkt, uint64_t now_ns)
+{
+	enum rl_drop_reason why;
+
+	if (!loop_wanted(port, pkt, &why)) {
+		if (why == RL_DROP_POLICY)
+			PORT_COUNT(port, loop_policy_drop);
+		else
+			PORT_COUNT(port, loop_mode_drop);
+		if (port->p.drop != NULL)
+			port->p.drop(port->p.drop_ctx, pkt, why, now_ns);
+		rl_packet_put(port->p.cache, pkt);
+		return;
+	}
+	for (struct rl_flit *f = pkt; f != NULL; f = f->next) {
+		f->flags = (uint8_t)((f->flags | RL_FF_LOOPED) &
+				     ~RL_FF_CREDIT);
+		f->spare = port->loop_id;
+		f->t_ns = port->dead_ns;
+	}
+	rl_pktq_push(&port->loopq, pkt);
+}
+
+static void
+loop_queue(struct rl_port *port, struct rl_pktq *q, uint64_t now_ns)
+{
+	struct rl_flit *pkt;
+
+	while ((pkt = rl_pktq_pop(q)) != NULL)
+		loop_packet(port, pkt, now_ns);
+}
+
+/* Whatever waits in the egress queues has not been sent at all. */
+static void
+loop_txq(struct rl_port *port, uint64_t now_ns)
+{
+	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
+		struct rl_pktq *q = &port->txq[vc];
+
+		if (rl_pktq_empty(q))
+			continue;
+		rl_shared_add(&port->p.shared->taken[vc], q->flits);
+		port->drained.packets += q->packets;
+		port->drained.flits += q->flits;
+		if (RL_PLANTED(LOOP_NO_QUEUE)) {
+			struct rl_flit *pkt;
+
+			while ((pkt = rl_pktq_pop(q)) != NULL)
+				rl_packet_put(port->p.cache, pkt);
+			continue;
+		}
+		loop_queue(port, q, now_ns);
+	}
+	port->txq_mask = 0;
+}
+
+void
+port_loop_start(struct rl_port *port, uint64_t now_ns)
+{
+	const bool unacked =
+		port->p.cfg->loopback == RL_LOOPBACK_UNACKED;
+	struct rl_pktq out = { 0 };
+	struct rl_flit *open[RL_VCS];
+
+	port->loop_begin = true;
+	port->loop_fence = RL_PLANTED(NO_FENCE);
+	if (port->fence_wanted) {
+		port->fence_wanted = false;
+		port->fence_done = true;
+	}
+	port->drained = rl_replay_drain(&port->replay, unacked, &out, open,
+					port->p.cache);
+	loop_queue(port, &out, now_ns);
+	for (unsigned int vc = 0; vc < RL_VCS; vc++)
+		RL_ASSERT(open[vc] == NULL); /* packets are numbered whole */
+	loop_txq(port, now_ns);
+}
+
+struct rl_flit *
+rl_port_loop(struct rl_port *port, uint64_t now_ns)
+{
+	struct rl_flit *pkt;
+
+	if (port->up_mark) {
+		port->up_mark = false;
+		return rl_pipe_mark(RL_MARK_LINK_UP);
+	}
+	if (port->fence_done) {
+		port->fence_done = false;
+		return rl_pipe_mark(RL_MARK_FENCE_DONE);
+	}
+	if (port->state != RL_LINK_LOOPBACK)
+		return NULL;
+	if (port->loop_begin) {
+		port->loop_begin = false;
+		return rl_pipe_mark(RL_MARK_LOOP_BEGIN);
+	}
+	if (port->txq_mask != 0)
+		loop_txq(port, now_ns);
+	pkt = rl_pktq_pop(&port->loopq);
+	if (pkt != NULL) {
+		PORT_COUNT(port, looped_packets);
+		PORT_COUNT_N(port, looped_flits, pkt->pkt_flits);
+		return pkt;
+	}
+	if (!port->loop_fence)
+		return NULL;
+	port->loop_fence = false;
+	PORT_COUNT_N(port, looped_acked_flits, port->drained.acked_flits);
+	port_drained(port, now_ns);
+	return rl_pipe_mark(RL_MARK_LOOP_END);
+}

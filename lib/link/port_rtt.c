@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The round trip and the replay timer. Every frame carries the sender's clock
+ * (32 bits of nanoseconds) and returns the peer's newest stamp, moved forward
+ * by the time it lay here, so that a sample holds the two ways and nothing of
+ * the peer's leisure. The timer is Slingshot's rule: three round trips and a
+ * margin, plus the delay the peer may take over a lone ACK, within limits.
+ */
+
+#include "port_priv.h"
+
+static void
+rtt_set_timer(struct rl_port *port)
+{
+	const struct rl_link_cfg *cfg = port->p.cfg;
+	uint64_t t;
+
+	if (cfg->replay_timer_ns != 0) {
+		port->timer_ns = cfg->replay_timer_ns;
+		return;
+	}
+	t = 3 * port->srtt_ns + 500 + 2 * cfg->ack_delay_ns;
+	t = rl_max_u64(t, cfg->replay_timer_min_ns);
+	port->timer_ns = rl_min_u64(t, cfg->replay_timer_max_ns);
+}
+
+void
+port_rtt_reset(struct rl_port *port)
+{
+	port->ts_recent = 0;
+	port->ts_recent_ns = 0;
+	rtt_set_timer(port);
+}
+
+void
+port_rtt_sample(struct rl_port *port, const struct rl_frame_hdr *h,
+		uint64_t now_ns)
+{
+	port->ts_recent = h->ts;
+	port->ts_recent_ns = now_ns;
+	if (h->ts_echo == 0)
+		return;
+
+	const uint32_t rtt = (uint32_t)now_ns - h->ts_echo;
+
+	if (rtt > RL_NS_PER_S) /* a stamp from before a pause: not a sample */
+		return;
+	if (port->srtt_ns == 0)
+		port->srtt_ns = rtt;
+	else
+		port->srtt_ns += ((int64_t)rtt - (int64_t)port->srtt_ns) / 8;
+	rtt_set_timer(port);
+}

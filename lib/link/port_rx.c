@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Receive [LINK-3]: header check, epochs, order, FEC, assembly.
+ *
+ * Flits are numbered one by one; a frame says the number of its first. What
+ * lies before the expected number is a duplicate: dropped, and acknowledged
+ * again, for the sender evidently does not know. What lies after it means a
+ * loss: one NAK, then silence until the expected flit arrives good. A frame
+ * without flits says the number that the sender would give next, so that a
+ * lost tail shows as soon as the link falls idle.
+ *
+ * Store-and-forward: packets are assembled per VC and go on whole. A flit that
+ * belongs to no packet begun here is dropped until a start-of-packet [DRL-3].
+ */
+
+#include <string.h>
+
+#include "port_priv.h"
+
+void
+port_rx_reset(struct rl_port *port)
+{
+	port->expected = 0;
+	port->nak_sent = false;
+	port->nak_owed = false;
+	port->ack_owed = 0;
+	port->ack_now = false;
+	port->ack_due_ns = RL_NEVER;
+	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
+		if (RL_PLANTED(KEEP_PARTIAL) && port->part[vc] != NULL)
+			continue;
+		RL_ASSERT(port->part[vc] == NULL);
+		port->credit_base[vc] = port->rx_taken[vc];
+	}
+	memset(port->credit_told, 0, sizeof(port->credit_told));
+}
+
+/*
+ * The number of flits the peer may have sent on a VC in this epoch. What the
+ * core still holds of earlier epochs takes its room: credit_base counts it
+ * as taken, and it is not yet freed.
+ */
+uint16_t
+port_credit_limit(const struct rl_port *port, unsigned int vc)
+{
+	const uint32_t freed = rl_shared_read(&port->p.shared->freed[vc]) +
+			       port->rx_freed[vc];
+
+	return (uint16_t)(port->p.cfg->credits_flits + freed -
+			  port->credit_base[vc]);
+}
+
+static void
+rx_discard(struct rl_port *port, struct rl_flit *pkt)
+{
+	if (!RL_PLANTED(CREDIT_LEAK))
+		port->rx_freed[pkt->in_vc] += pkt->pkt_flits;
+	rl_packet_put(port->p.cache, pkt);
+}
+
+/* The link is dead: packets cut off by it are not whole and never will be. */
+void
+port_rx_abandon(struct rl_port *port)
+{
+	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
+		if (port->part[vc] == NULL || RL_PLANTED(KEEP_PARTIAL))
+			continue;
+		PORT_COUNT(port, rx_partial_discard);
+		rx_discard(port, port->part[vc]);
+		port->part[vc] = NULL;
+	}
+}
+
+static void
+rx_drop_packet(struct rl_port *port, unsigned int vc, enum rl_drop_reason why,
+	       uint64_t now_ns)
+{
+	struct rl_flit *pkt = port->part[vc];
+
+	port->part[vc] = NULL;
+	if (port->p.drop != NULL)
+		port->p.drop(port->p.drop_ctx, pkt, why, now_ns);
+	rx_discard(port, pkt);
+}
+
+/* An accepted flit joins the packet of its VC. */
+static void
+rx_assemble(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
+{
+	const unsigned int vc = f->in_vc;
+	struct rl_flit *pkt = port->part[vc];
+
+	if (f->flags & RL_FF_SOP) {
+		if (pkt != NULL) {
+			PORT_COUNT(port, rx_partial_discard);
+			rx_discard(port, pkt);
+		}
+		rl_packet_start(f);
+		pkt = f;
+	} else if (pkt == NULL && !RL_PLANTED(NO_DISCARD_TO_SOP)) {
+		PORT_COUNT(port, rx_discard_to_sop);
+		rl_packet_start(f);
+		if (port->p.drop != NULL && (f->flags & RL_FF_EOP))
+			port->p.drop(port->p.drop_ctx, f, RL_DROP_FRAGMENT,
+				     now_ns);
+		rx_discard(port, f);
+		return;
+	} else if (pkt == NULL) {
+		rl_packet_start(f);
+		f->flags |= RL_FF_SOP;
+		pkt = f;
+	} else {
+		rl_packet_append(pkt, f);
+	}
+	port->part[vc] = pkt;
+	if (pkt->pkt_flits > port->p.cfg->max_packet_flits) {
+		PORT_COUNT(port, rx_clipped);
+		rx_drop_packet(port, vc, RL_DROP_TOO_LONG, now_ns);
+		return;
+	}
+	if (!(f->flags & RL_FF_EOP))
+		return;
+	port->part[vc] = NULL;
+	PORT_COUNT(port, rx_packets);
+	rl_pktq_push(&port->rx_out, pkt);
+}
+
+static void
+rx_accept(struct rl_port *port, struct rl_flit *f, uint16_t sideband,
+	  uint64_t now_ns)
+{
+	rl_sideband_unpack(sideband, f);
+	f->in_port = port->p.index;
+	f->in_vc = f->vc;
+	f->hops++;
+	f->flags |= RL_FF_CREDIT;
+	f->dst = rl_flit_dst(f->wire);
+	f->src = rl_flit_src(f->wire);
+	f->sl = rl_flit_sl(f->wire);
+	f->class = rl_flit_class(f->wire);
+	f->plane = 0;
+	f->t_ns = now_ns;
+	f->spare = 0;
+	port->rx_taken[f->in_vc]++;
+	port->expected++;
+	PORT_COUNT(port, rx_ok);
+	if (f->mark != RL_MARK_OK)
+		PORT_COUNT(port, rx_poisoned);
+	if (port->ack_owed++ == 0)
+		port->ack_due_ns =
+			rl_deadline(now_ns, port->p.cfg->ack_delay_ns);
+	rx_assemble(port, f, now_ns);
+}
+
+/* One NAK per gap, then silence [LINK-C8]. */
+static void
+rx_gap(struct rl_port *port, uint32_t dropped)
+{
+	if (!port->p.cfg->retry)
+		return;
+	PORT_COUNT_N(port, rx_silent_drop, dropped);
+	if (port->nak_sent)
+		return;
+	PORT_COUNT(port, rx_missing_seq);
+	port->nak_sent = true;
+	port->nak_owed = true;
+}
+
+/* Whether the peer keeps to its credits on @p vc. */
+static bool
+rx_has_room(const struct rl_port *port, unsigned int vc)
+{
+	const uint32_t held = port->rx_taken[vc] - port->rx_freed[vc] -
+			      rl_shared_read(&port->p.shared->freed[vc]);
+
+	return held < port->p.cfg->credits_flits || RL_PLANTED(CREDIT_LEAK);
+}
+
+/*
+ * Flits [0, n) of a frame whose first has the expected number. Stops at the
+ * first that cannot be taken.
+ */
+static void
+rx_take(struct rl_port *port, uint8_t *body, const uint8_t *sideband,
+	uint32_t n, uint64_t now_ns)
+{
+	const uint8_t *src[RL_FRAME_FLITS_MAX];
+	uint8_t *dst[RL_FRAME_FLITS_MAX];
+	struct rl_flit *f[RL_FRAME_FLITS_MAX];
+	uint8_t fec[RL_FRAME_FLITS_MAX];
+	uint32_t got = 0, i;
+	bool gap = false;
+
+	for (; got < n; got++) {
+		f[got] = rl_flit_get(port->p.cache);
+		if (f[got] == NULL) {
+			PORT_COUNT(port, rx_no_buffer);
+			gap = true;
+			break;
+		}
+		src[got] = body + got * RL_FLIT_BYTES;
+		dst[got] = f[got]->wire;
+	}
+	rl_codec_hop(port->p.codec, src, dst, got, fec);
+	for (i = 0; i < got; i++) {
+		const uint16_t sb = rl_get16(sideband + 2 * i);
+
+		if (rl_unlikely(fec[i] != RL_FEC_CLEAN)) {
+			if (fec[i] == RL_FEC_CORRECTED) {
+				PORT_COUNT(port, rx_corrected);
+				port->error_corrected++;
+			} else if (!RL_PLANTED(FEC_IGNORED)) {
+				PORT_COUNT(port, rx_bad);
+				PORT_COUNT(port, rx_expected_bad);
+				port->error_bad++;
+				gap = true;
+				break;
+			}
+		}
+		if (rl_unlikely(!rx_has_room(port, sb & 7))) {
+			PORT_COUNT(port, rx_overrun);
+			gap = true;
+			break;
+		}
+		rx_accept(port, f[i], sb, now_ns);
+		port->nak_sent = false;
+	}
+	for (uint32_t j = i; j < got; j++)
+		rl_flit_put(port->p.cache, f[j]);
+	if (gap)
+		rx_gap(port, n - i);
+}
+
+/*
+ * The same without link retry [LCB-4]: a bad flit is dropped and reported, and
+ * with it the packet it belonged to; the next good one is taken.
+ */
+static void
+rx_take_unreliable(struct rl_port *port, uint8_t *body,
+		   const uint8_t *sideband, uint32_t n, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t want = port->expected + 1;
+		const unsigned int vc = rl_get16(sideband + 2 * i) & 7;
+
+		rx_take(port, body + i * RL_FLIT_BYTES, sideband + 2 * i, 1,
+			now_ns);
+		if (port->expected == want)
+			continue;
+		port->expected = want;
+		port->rx_taken[vc]++;
+		port->rx_freed[vc]++;
+		if (port->part[vc] != NULL)
+			rx_drop_packet(port, vc, RL_DROP_UNCORRECTABLE,
+				       now_ns);
+	}
+}
+
+static void
+rx_data(struct rl_port *port, uint8_t *frame, const struct rl_frame_hdr *h,
+	uint64_t now_ns)
+{
+	const uint32_t seq =
+		rl_seq_widen(port->expected, h->seq, RL_LINK_SEQ_BITS);
+	const int32_t ahead = rl_seq_diff(seq, port->expected);
+	uint8_t *body = frame + rl_frame_header_bytes(h->nflits);
+	const uint8_t *sideband = frame + RL_FRAME_SIDEBAND_OFF;
+	uint32_t skip = 0;
+
+	if (h->flags & RL_FRF_RETRY)
+		PORT_COUNT_N(port, rx_replay, h->nflits);
+	if (!port->p.cfg->retry) {
+		port->expected = seq;
+		rx_take_unreliable(port, body, sideband, h->nflits, now_ns);
+		return;
+	}
+	if (ahead > 0) {
+		rx_gap(port, h->nflits);
+		if (RL_PLANTED(NAK_EVERY))
+			port->expected = seq;
+		return;
+	}
+	if (ahead < 0) {
+		skip = rl_min_u32((uint32_t)-ahead, h->nflits);
+		PORT_COUNT_N(port, rx_duplicate_seq, skip);
+		if (!RL_PLANTED(NO_REACK))
+			port->ack_now = true;
+	}
+	if (skip < h->nflits)
+		rx_take(port, body + skip * RL_FLIT_BYTES, sideband + 2 * skip,
+			h->nflits - skip, now_ns);
+}
+
+/* A frame without flits: does its number show a lost tail? */
+static void
+rx_idle(struct rl_port *port, const struct rl_frame_hdr *h)
+{
+	const uint32_t seq =
+		rl_seq_widen(port->expected, h->seq, RL_LINK_SEQ_BITS);
+
+	if (RL_PLANTED(TAIL_NOT_RETRIED) || RL_PLANTED(ACK_STOPS_TIMER))
+		return;
+	if (rl_seq_before(port->expected, seq))
+		rx_gap(port, 0);
+}
+
+static bool
+rx_epoch_ok(struct rl_port *port, const struct rl_frame_hdr *h)
+{
+	if (h->tx_epoch == port->rx_epoch && h->rx_epoch == port->tx_epoch)
+		return true;
+	PORT_COUNT(port, rx_epoch_error);
+	return RL_PLANTED(STALE_EPOCH);
+}
+
+static void
+rx_count_error(struct rl_port *port, enum rl_frame_error e)
+{
+	static const enum rl_port_counter counter[RL_FRAME_ERRORS] = {
+		[RL_FRAME_TRUNCATED] = RL_PC_rx_truncated,
+		[RL_FRAME_ETHERTYPE_ERR] = RL_PC_rx_ethertype_error,
+		[RL_FRAME_VERSION_ERR] = RL_PC_rx_version_error,
+		[RL_FRAME_COUNT_ERR] = RL_PC_rx_count_error,
+		[RL_FRAME_CHECK_ERR] = RL_PC_rx_check_error,
+		[RL_FRAME_TYPE_ERR] = RL_PC_rx_type_error,
+	};
+
+	port->c[counter[e]]++;
+	if (e == RL_FRAME_CHECK_ERR)
+		port->error_bad++;
+}
+
+void
+rl_port_rx_frame(struct rl_port *port, uint8_t *frame, uint32_t len,
+		 uint64_t now_ns)
+{
+	struct rl_frame_hdr h;
+	const enum rl_frame_error e =
+		rl_frame_open(frame, len, &h, port->hw_crc);
+
+	PORT_COUNT(port, rx_frames);
+	if (rl_unlikely(e != RL_FRAME_OK)) {
+		rx_count_error(port, e);
+		return;
+	}
+	if (rl_unlikely(h.type == RL_FRAME_INIT)) {
+		port_rx_init(port, &h, now_ns);
+		return;
+	}
+	if (!port_link_open(port)) {
+		PORT_COUNT(port, rx_state_drop);
+		return;
+	}
+	if (!rx_epoch_ok(port, &h))
+		return;
+	port->last_rx_ns = now_ns;
+	port_rtt_sample(port, &h, now_ns);
+	port_rx_ack(port, &h, now_ns);
+	if (!port_link_open(port)) /* the last retrain was one too many */
+		return;
+	switch (h.type) {
+	case RL_FRAME_DATA:
+		rx_data(port, frame, &h, now_ns);
+		break;
+	case RL_FRAME_IDLE:
+		rx_idle(port, &h);
+		break;
+	case RL_FRAME_RETRAIN:
+		PORT_COUNT(port, rx_retrain);
+		if (h.flags & RL_FRF_ECHO)
+			port_retrained(port, now_ns);
+		else
+			port->retrain_echo = true;
+		break;
+	case RL_FRAME_CLOSE:
+		PORT_COUNT(port, rx_close);
+		port_dead(port, RL_DET_PEER, now_ns);
+		break;
+	}
+}

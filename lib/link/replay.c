@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <string.h>
+
+#include "replay.h"
+#include "rl_plant.h"
+#include "rl_seq.h"
+
+size_t
+rl_replay_memsize(uint32_t window_flits)
+{
+	return rl_pow2_ceil(window_flits) * sizeof(struct rl_flit *);
+}
+
+void
+rl_replay_init(struct rl_replay *r, void *mem, uint32_t window_flits)
+{
+	RL_ASSERT(window_flits >= 1 && window_flits <= RL_LINK_WINDOW_MAX);
+	memset(r, 0, sizeof(*r));
+	r->slot = mem;
+	r->mask = rl_pow2_ceil(window_flits) - 1;
+	r->window = window_flits;
+}
+
+void
+rl_replay_reset(struct rl_replay *r)
+{
+	RL_ASSERT(rl_replay_empty(r));
+	r->base = r->acked = r->next = r->tail = r->sent_max = 0;
+	r->reserved = 0;
+	r->part = 0;
+}
+
+/* Oldest flit that a packet acknowledged in part still needs, or `acked`. */
+static uint32_t
+replay_floor(const struct rl_replay *r)
+{
+	uint32_t floor = r->acked;
+
+	for (uint32_t m = r->part; m != 0; m &= m - 1) {
+		uint32_t sop = r->part_sop[__builtin_ctz(m)];
+
+		if (rl_seq_before(sop, floor))
+			floor = sop;
+	}
+	return RL_PLANTED(FREE_PER_FLIT) ? r->acked : floor;
+}
+
+uint32_t
+rl_replay_ack(struct rl_replay *r, uint32_t seq, struct rl_flit_cache *cache,
+	      uint32_t done[RL_VCS])
+{
+	const uint32_t n = seq - r->acked;
+	uint32_t floor;
+
+	RL_DASSERT(rl_seq_before_eq(seq, r->sent_max));
+	for (; r->acked != seq; r->acked++) {
+		const struct rl_flit *f = rl_replay_at(r, r->acked);
+		const uint32_t bit = 1u << f->vc;
+
+		done[f->vc]++;
+		if (f->flags & RL_FF_EOP) {
+			r->part &= ~bit;
+		} else if (!(r->part & bit)) {
+			r->part |= bit;
+			r->part_sop[f->vc] = r->acked;
+		}
+	}
+	if (rl_seq_before(r->next, r->acked))
+		r->next = r->acked;
+	floor = replay_floor(r);
+	for (; r->base != floor; r->base++)
+		rl_flit_put(cache, rl_replay_at(r, r->base));
+	return n;
+}
+
+/* A packet, or what of it is wanted, grows flit by flit during a drain. */
+static void
+drain_flit(struct rl_flit *open[RL_VCS], struct rl_flit *f,
+	   struct rl_pktq *out, struct rl_replay_drained *d)
+{
+	struct rl_flit **head = &open[f->vc];
+
+	if (*head == NULL) {
+		rl_packet_start(f);
+		*head = f;
+	} else {
+		rl_packet_append(*head, f);
+	}
+	d->flits++;
+	if (f->flags & RL_FF_EOP) {
+		rl_pktq_push(out, *head);
+		d->packets++;
+		*head = NULL;
+	}
+}
+
+struct rl_replay_drained
+rl_replay_drain(struct rl_replay *r, bool unacked_only, struct rl_pktq *out,
+		struct rl_flit *open[RL_VCS], struct rl_flit_cache *cache)
+{
+	struct rl_replay_drained d = { 0 };
+	const uint32_t part = r->part;
+
+	memset(open, 0, RL_VCS * sizeof(open[0]));
+	for (uint32_t i = r->base; i != r->tail; i++) {
+		struct rl_flit *f = rl_replay_at(r, i);
+		const bool acked = rl_seq_before(i, r->acked);
+		bool want = true;
+
+		if (acked) {
+			/* of a packet not wholly acknowledged? */
+			want = (part & (1u << f->vc)) &&
+			       rl_seq_before_eq(r->part_sop[f->vc], i);
+			if (unacked_only || RL_PLANTED(LOOP_UNACKED))
+				want = false;
+		}
+		if (!want) {
+			rl_flit_put(cache, f);
+			continue;
+		}
+		d.acked_flits += acked;
+		drain_flit(open, f, out, &d);
+	}
+	for (unsigned int vc = 0; vc < RL_VCS; vc++)
+		d.packets += open[vc] != NULL;
+	r->base = r->acked = r->next = r->tail;
+	r->part = 0;
+	r->reserved = 0;
+	return d;
+}

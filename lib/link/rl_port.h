@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_PORT_H
+#define RL_PORT_H
+
+/**
+ * @file
+ * Port logic: one end of a link [LINK-1..5, DRL-1, DRL-3]. A transmit replay
+ * buffer, receive logic, the link's state machine and the loopback.
+ *
+ * A port is pure: it takes frames, packets and the time, and gives frames,
+ * packets and a deadline. It belongs to one lcore; no other touches it,
+ * except for the counters in struct rl_port_shared.
+ *
+ *              packets from the core          packets to the core
+ *                      |                              ^
+ *              rl_port_submit()               port->rx_out (a queue)
+ *                      v                              |
+ *             egress queue per VC            packet assembly per VC
+ *                      v                              ^
+ *               replay buffer  --- loopback --->  rl_port_loop()
+ *                      v                              ^
+ *              rl_port_tx_frame()              rl_port_rx_frame()
+ *                      v                              |
+ *                  PHY: frames out               frames in
+ *
+ * Call order of a poll: rl_port_rx_frame() for what arrived, then
+ * rl_port_tick(), then rl_port_tx_frame() while it gives frames: timers judge
+ * silence only after everything that arrived has been heard.
+ */
+
+#include "rl_base.h"
+#include "rl_codec.h"
+#include "rl_flit_cache.h"
+#include "rl_frame.h"
+#include "rl_link_cfg.h"
+#include "rl_port_counters.h"
+#include "rl_prng.h"
+#include "rl_shared.h"
+#include "rl_topo.h"
+
+#define RL_PORT_EVENTS 32 /* power of two */
+
+/** States of a link. One function writes them: port_set_state(). */
+#define RL_LINK_STATES(X)                                                      \
+	X(OFF)	    /* by command; nothing is sent or taken */               \
+	X(INIT)	    /* handshake of a new epoch */                           \
+	X(UP)	    /* flits flow (also while replaying) */                  \
+	X(RETRAIN)  /* probing; buffer and numbers are kept */               \
+	X(LOOPBACK) /* dead; everything flows back into the switch core */   \
+	X(DAMPED)   /* dead and drained; waits before it trains again */
+
+enum rl_link_state {
+#define RL_LINK_ENUM(name) RL_LINK_##name,
+	RL_LINK_STATES(RL_LINK_ENUM)
+#undef RL_LINK_ENUM
+};
+
+/** What declares a link dead [LINK-5]. X(name, word in reports). */
+#define RL_DETECTORS(X)                                                        \
+	X(NONE, "none")                                                        \
+	X(PHY, "phy")                                                          \
+	X(KEEPALIVE, "keepalive")                                              \
+	X(RETRAIN, "retrain")                                                  \
+	X(ERROR_RATE, "error-rate")                                            \
+	X(PEER, "peer")                                                        \
+	X(COMMAND, "command")
+
+enum rl_detector {
+#define RL_DET_ENUM(name, word) RL_DET_##name,
+	RL_DETECTORS(RL_DET_ENUM)
+#undef RL_DET_ENUM
+	RL_DET_COUNT
+};
+
+/** What a port tells its host, in order. */
+enum rl_port_event_type {
+	RL_PEV_UP,	   /**< trained: epoch */
+	RL_PEV_DEAD,	   /**< detector, loop_id, epoch */
+	RL_PEV_DRAINED,	   /**< loop_id, looped_* */
+	RL_PEV_REROUTED,   /**< loop_id of another port: its first flit left */
+	RL_PEV_RETRAIN,	   /**< entered retraining */
+	RL_PEV_DEGRADED,   /**< error rate over half of its limit */
+};
+
+struct rl_port_event {
+	uint64_t t_ns;
+	enum rl_port_event_type type;
+	enum rl_detector detector;
+	uint32_t loop_id;
+	uint32_t epoch;
+	uint32_t looped_packets;
+	uint32_t looped_flits;
+	uint32_t looped_acked_flits;
+};
+
+/** Why a packet was given up; reported, never silent [DRL-7]. */
+#define RL_DROP_REASONS(X)                                                     \
+	X(POLICY, "policy")   /* class or link type is not replayed [DRL-6] */ \
+	X(LOOPBACK_NONE, "loopback-none") /* counted as lost, not reported */  \
+	X(NO_PATH, "no-path")                                                  \
+	X(WATCHDOG, "watchdog")                                                \
+	X(HOPS, "hop-limit")                                                   \
+	X(MISROUTE, "misroute") /* a second misroute [DRL-10] */               \
+	X(TOO_LONG, "too-long")                                                \
+	X(FRAGMENT, "fragment") /* not whole: loopback "unacked-only" */       \
+	X(DUPLICATE, "duplicate") /* by tag: not a loss */                     \
+	X(UNCORRECTABLE, "uncorrectable") /* link retry off [LCB-4] */
+
+enum rl_drop_reason {
+#define RL_DROP_ENUM(name, word) RL_DROP_##name,
+	RL_DROP_REASONS(RL_DROP_ENUM)
+#undef RL_DROP_ENUM
+	RL_DROP_REASON_COUNT
+};
+
+/**
+ * Called on the owner's lcore for each packet given up; @p pkt is freed by the
+ * caller afterwards.
+ */
+typedef void (*rl_drop_fn)(void *ctx, const struct rl_flit *pkt,
+			   enum rl_drop_reason why, uint64_t now_ns);
+
+/**
+ * What passes between a port and its core besides packets. A pipe carries
+ * `struct rl_flit *`; flits are 64-byte aligned, so small numbers are free to
+ * be marks.
+ */
+enum rl_pipe_mark {
+	RL_MARK_NONE = 0,
+	/* port to core, in this order over a link's life: */
+	RL_MARK_LINK_UP = 1,	/**< trained; the egress may be used */
+	RL_MARK_LOOP_BEGIN = 2, /**< dead; looped packets follow */
+	RL_MARK_LOOP_END = 3,	/**< drained */
+	RL_MARK_FENCE_DONE = 4, /**< answer to RL_MARK_FENCE */
+	/* core to port: */
+	RL_MARK_LOOP_FENCE = 5, /**< nothing more until LINK_UP */
+	RL_MARK_FENCE = 6,	/**< answer once all before is acknowledged */
+};
+
+static inline struct rl_flit *
+rl_pipe_mark(enum rl_pipe_mark m)
+{
+	return (struct rl_flit *)(uintptr_t)m;
+}
+
+/** RL_MARK_NONE for a packet. */
+static inline enum rl_pipe_mark
+rl_pipe_is_mark(const struct rl_flit *f)
+{
+	return (uintptr_t)f < RL_CACHE_LINE
+		       ? (enum rl_pipe_mark)(uintptr_t)f
+		       : RL_MARK_NONE;
+}
+
+struct rl_port;
+
+/** What a port is made of; pointers stay the caller's and must outlive it. */
+struct rl_port_params {
+	const struct rl_link_cfg *cfg;
+	const struct rl_codec *codec;
+	struct rl_flit_cache *cache;
+	struct rl_port_shared *shared;
+	rl_drop_fn drop;
+	void *drop_ctx;
+	uint64_t seed;		/**< of the nonces */
+	uint32_t uid;		/**< unique in the fabric, < 2^20 */
+	uint16_t index;		/**< port number at its device */
+	enum rl_link_kind kind; /**< for the policies */
+	uint32_t frame_bytes;	/**< largest frame of the PHY */
+	uint8_t mac[12];	/**< destination and source of its frames */
+};
+
+/** Any thread. Bytes of a port, 64-byte aligned. */
+size_t rl_port_memsize(const struct rl_link_cfg *cfg);
+
+/**
+ * Control thread. Builds a port in @p mem, state OFF.
+ * @return the port (== mem), or NULL where frame_bytes is too small for one
+ *   flit
+ */
+struct rl_port *rl_port_init(void *mem, const struct rl_port_params *p);
+
+/** Owner. Gives back every flit the port holds (end of a run). */
+void rl_port_flush(struct rl_port *port);
+
+/** Owner. Starts training; nothing where it is not OFF. */
+void rl_port_start(struct rl_port *port, uint64_t now_ns);
+
+/**
+ * Owner. Takes a link down by command: dead (detector COMMAND), and OFF once
+ * drained. @return 0; -EALREADY where it is down by command already
+ */
+int rl_port_down(struct rl_port *port, uint64_t now_ns);
+
+/** Owner. Undoes rl_port_down(). @return 0; -EALREADY where it is not down */
+int rl_port_up(struct rl_port *port, uint64_t now_ns);
+
+/** Owner. The PHY's link status, at each change. */
+void rl_port_phy_status(struct rl_port *port, bool up, uint64_t now_ns);
+
+/**
+ * Owner. One frame off the wire; the frame stays the caller's and may be
+ * changed. Whole packets are appended to rl_port_rx_out().
+ */
+void rl_port_rx_frame(struct rl_port *port, uint8_t *frame, uint32_t len,
+		      uint64_t now_ns);
+
+/** Owner. Packets for the core; the caller pops and owns them. */
+struct rl_pktq *rl_port_rx_out(struct rl_port *port);
+
+/**
+ * Owner. A packet, or a mark (LOOP_FENCE, FENCE), from the core; the port
+ * owns the packet. The core keeps within cfg->queue_flits a VC.
+ */
+void rl_port_submit(struct rl_port *port, struct rl_flit *pkt, uint64_t now_ns);
+
+/** Owner. Timers. */
+void rl_port_tick(struct rl_port *port, uint64_t now_ns);
+
+/** Owner. Whether rl_port_tx_frame() would give a frame now. */
+bool rl_port_tx_ready(struct rl_port *port, uint64_t now_ns);
+
+/**
+ * Owner. Writes the next frame into @p frame (64-byte aligned, of the PHY's
+ * frame size). @return its length, 0 where there is nothing to send
+ */
+uint32_t rl_port_tx_frame(struct rl_port *port, uint8_t *frame,
+			  uint64_t now_ns);
+
+/**
+ * Owner. Takes the next mark or looped packet for the core; the caller owns
+ * the packet. @return NULL where there is none
+ */
+struct rl_flit *rl_port_loop(struct rl_port *port, uint64_t now_ns);
+
+/** Owner. When rl_port_tick() or _tx_frame() next has something to do. */
+uint64_t rl_port_deadline(const struct rl_port *port, uint64_t now_ns);
+
+/** Owner. @return whether @p ev was filled with the oldest event */
+bool rl_port_event_pop(struct rl_port *port, struct rl_port_event *ev);
+
+/** A port as `show port` sees it. */
+struct rl_port_info {
+	enum rl_link_state state;
+	enum rl_detector last_detector;
+	uint8_t tx_epoch;
+	uint8_t rx_epoch;
+	uint32_t window;
+	uint32_t held_flits;	    /**< in the replay buffer */
+	uint32_t outstanding_flits; /**< of them not acknowledged */
+	uint32_t queued_flits;	    /**< waiting in the egress queues */
+	uint32_t flits_per_frame;
+	uint64_t srtt_ns;
+	uint64_t replay_timer_ns;
+	uint32_t flaps;
+	uint32_t credits[RL_VCS]; /**< flits that may be sent, by VC */
+	uint32_t replay_base;	  /**< the four pointers, free-running */
+	uint32_t replay_acked;
+	uint32_t replay_next;
+	uint32_t replay_tail;
+};
+
+/** Owner, or any thread that can stand torn numbers (show). */
+void rl_port_info(const struct rl_port *port, struct rl_port_info *info);
+
+/** Any thread; written by the owner. RL_PORT_COUNTER_COUNT numbers. */
+const uint64_t *rl_port_counters(const struct rl_port *port);
+
+const char *rl_port_counter_name(enum rl_port_counter c);
+const char *rl_link_state_name(enum rl_link_state s);
+const char *rl_detector_name(enum rl_detector d);
+const char *rl_drop_reason_name(enum rl_drop_reason r);
+
+/** Owner. Nothing queued, nothing to acknowledge, no partial packet. */
+bool rl_port_idle(const struct rl_port *port);
+
+/** Owner. Flits the port holds anywhere, for leak checks. */
+uint32_t rl_port_flits(const struct rl_port *port);
+
+#endif /* RL_PORT_H */

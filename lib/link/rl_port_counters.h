@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_PORT_COUNTERS_H
+#define RL_PORT_COUNTERS_H
+
+/**
+ * @file
+ * The counters of a port, by the words of UEC LLR where it has one. X(name).
+ */
+
+#define RL_PORT_COUNTERS(X)                                                    \
+	/* transmit */                                                         \
+	X(tx_frames)                                                           \
+	X(tx_flits)          /* new flits, first transmission */               \
+	X(tx_replay_flits)   /* transmitted again */                           \
+	X(tx_init)                                                             \
+	X(tx_init_echo)                                                        \
+	X(tx_retrain)                                                          \
+	X(tx_idle)           /* lone ACK, credits or keepalive */              \
+	X(tx_ack)            /* frames that acknowledged something new */      \
+	X(tx_nak)                                                              \
+	X(tx_close)                                                            \
+	X(tx_window_full)    /* packets that had to wait for the window */     \
+	X(tx_credit_stall)   /* packets that had to wait for credits */        \
+	X(tx_replay_timeout)                                                   \
+	X(tx_replays)        /* replays begun */                               \
+	/* receive: frames */                                                  \
+	X(rx_frames)                                                           \
+	X(rx_truncated)                                                        \
+	X(rx_ethertype_error)                                                  \
+	X(rx_version_error)                                                    \
+	X(rx_count_error)                                                      \
+	X(rx_check_error)                                                      \
+	X(rx_type_error)                                                       \
+	X(rx_epoch_error)                                                      \
+	X(rx_state_drop)     /* frames that the link's state forbids */        \
+	X(rx_init)                                                             \
+	X(rx_init_echo)                                                        \
+	X(rx_init_echo_error)                                                  \
+	X(rx_retrain)                                                          \
+	X(rx_close)                                                            \
+	X(rx_nak)                                                              \
+	X(rx_ack)                                                              \
+	X(rx_ack_seq_error)  /* stale, future or outside the window */         \
+	/* receive: flits */                                                   \
+	X(rx_ok)                                                               \
+	X(rx_poisoned)       /* accepted with an error mark */                 \
+	X(rx_corrected)      /* by FEC */                                      \
+	X(rx_bad)            /* uncorrectable */                               \
+	X(rx_expected_bad)   /* of these: the expected one */                  \
+	X(rx_missing_seq)    /* gaps */                                        \
+	X(rx_duplicate_seq)                                                    \
+	X(rx_replay)         /* received in replays */                         \
+	X(rx_silent_drop)    /* dropped while a NAK is out */                  \
+	X(rx_overrun)        /* beyond the credits given */                    \
+	X(rx_no_buffer)                                                        \
+	/* packets */                                                          \
+	X(rx_packets)                                                          \
+	X(rx_partial_discard)/* packets cut off by the link's death */         \
+	X(rx_discard_to_sop) /* flits before a start-of-packet */              \
+	X(rx_clipped)        /* packets longer than the maximum */             \
+	/* loopback */                                                         \
+	X(deaths)                                                              \
+	X(trainings)                                                           \
+	X(retrains)                                                            \
+	X(looped_packets)                                                      \
+	X(looped_flits)                                                        \
+	X(looped_acked_flits)                                                  \
+	X(loop_policy_drop)  /* packets not looped out, by class or link type */ \
+	X(loop_mode_drop)    /* packets dropped by loopback = "none" */
+
+enum rl_port_counter {
+#define RL_PORT_ENUM(name) RL_PC_##name,
+	RL_PORT_COUNTERS(RL_PORT_ENUM)
+#undef RL_PORT_ENUM
+	RL_PORT_COUNTER_COUNT
+};
+
+#endif /* RL_PORT_COUNTERS_H */
