@@ -61,11 +61,15 @@ rl_prng_below(struct rl_prng *p, uint32_t n)
 	return (uint32_t)(((rl_prng_u64(p) >> 32) * n) >> 32);
 }
 
-/** Uniform in lo..hi, both included. */
+/** Uniform in lo..hi, both included; lo where hi is not above it. */
 static inline uint64_t
 rl_prng_range(struct rl_prng *p, uint64_t lo, uint64_t hi)
 {
-	return hi <= lo ? lo : lo + rl_prng_u64(p) % (hi - lo + 1);
+	const uint64_t n = hi - lo + 1; /* 0: all 2^64 numbers */
+
+	if (hi <= lo)
+		return lo;
+	return n == 0 ? rl_prng_u64(p) : lo + rl_prng_u64(p) % n;
 }
 
 /** Uniform in [0, 1). */
