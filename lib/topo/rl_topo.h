@@ -163,6 +163,14 @@ void rl_topo_free(struct rl_topo *topo);
 int32_t rl_topo_find_dev(const struct rl_topo *topo, const char *name);
 
 /**
+ * Any thread. Takes "A", "A-B" or "A-B#k" apart, whether or not there is such
+ * a device or link. `count` and `line` are left alone.
+ *
+ * @return 0; -EINVAL where @p name has another form
+ */
+int rl_topo_ref_parse(const char *name, struct rl_topo_ref *ref);
+
+/**
  * Any thread. Link of a name "A-B", "B-A", "A-B#k". Where parallel links
  * exist and no k is given: the first, with *nlinks set to how many there are
  * (they are links with the same two devices, k = 0..n-1, not necessarily

@@ -107,14 +107,15 @@ topo_count(struct topo_build *b, struct topo_size *size)
 	if (size->switches + size->endpoints > RL_DEVICES_MAX)
 		return topo_error(b, 0,
 				  "the fabric has %llu switches and %llu "
-				  "endpoints; at most %u devices are possible",
+				  "endpoints; at most %u devices are "
+				  "possible: make it smaller",
 				  (unsigned long long)size->switches,
 				  (unsigned long long)size->endpoints,
 				  RL_DEVICES_MAX);
 	if (size->links > RL_LINKS_MAX)
 		return topo_error(b, 0,
 				  "the fabric has %llu links; at most %u are "
-				  "possible",
+				  "possible: make it smaller",
 				  (unsigned long long)size->links,
 				  RL_LINKS_MAX);
 	if (size->endpoints == 0)
@@ -138,7 +139,9 @@ topo_alloc(struct topo_build *b, const struct topo_size *size)
 	t->by_pair = calloc(b->cap_link + 1u, sizeof(*t->by_pair));
 	if (t->dev == NULL || t->link == NULL || t->ep_dev == NULL ||
 	    t->ports == NULL || t->by_name == NULL || t->by_pair == NULL) {
-		topo_error(b, 0, "no memory for %u devices and %u links",
+		topo_error(b, 0,
+			   "no memory for %u devices and %u links; make the "
+			   "fabric smaller",
 			   b->cap_dev, b->cap_link);
 		return -ENOMEM;
 	}
@@ -177,7 +180,8 @@ topo_count_ports(struct topo_build *b)
 	int ret = 0;
 
 	if (n == NULL) {
-		topo_error(b, 0, "no memory for %u devices", t->ndev);
+		topo_error(b, 0, "no memory for %u devices; make the fabric "
+				 "smaller", t->ndev);
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < t->nlink; i++) {
@@ -187,8 +191,8 @@ topo_count_ports(struct topo_build *b)
 	for (uint32_t i = 0; i < t->ndev && ret == 0; i++) {
 		if (n[i] > RL_PORTS_MAX)
 			ret = topo_error(b, 0,
-					 "%s has %u links; at most %u are "
-					 "possible",
+					 "%s has %u links; give a device at "
+					 "most %u",
 					 t->dev[i].name, n[i], RL_PORTS_MAX);
 		t->dev[i].port = next;
 		next += n[i];

@@ -42,18 +42,20 @@ topo_size_boards(struct topo_build *b, struct topo_size *size)
 		spec->boards = 1;
 	boards = spec->boards;
 	if (boards == 0 || sw == 0 || ce == 0)
-		return topo_error(b, 0, "boards, switches_per_board and "
+		return topo_error(b, 0, "a board of nothing; boards, "
+					"switches_per_board and "
 					"endpoints_per_board are at least 1");
 	if (spec->links_per_edge[0] == 0)
 		return topo_error(b, 0, "links_per_edge is 0; the least is 1");
 	if (spec->switches_per_endpoint > sw)
-		return topo_error(b, 0, "switches_per_endpoint is %u, but a "
+		return topo_error(b, 0, "switches_per_endpoint is %u; a "
 					"board has %u switches",
 				  spec->switches_per_endpoint,
 				  spec->switches_per_board);
 	if (one && board_ports_of_ce(spec) < 2)
-		return topo_error(b, 0, "a compute element of a board is "
-					"linked to at least 2 switches");
+		return topo_error(b, 0, "a broken link would cut a compute "
+					"element off; switches_per_endpoint "
+					"is at least 2 here");
 	spec->switches_per_endpoint = (uint16_t)board_ports_of_ce(spec);
 	size->switches = boards * sw;
 	size->endpoints = boards * ce;

@@ -63,7 +63,8 @@ custom_check_linked(struct topo_build *b)
 	int ret = 0;
 
 	if (linked == NULL) {
-		topo_error(b, 0, "no memory for %u devices", t->ndev);
+		topo_error(b, 0, "no memory for %u devices; make the fabric "
+				 "smaller", t->ndev);
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < t->nlink; i++)

@@ -136,61 +136,76 @@ rl_topo_parallel(const struct rl_topo *t, uint32_t link)
 	return n;
 }
 
-/* Takes "A-B" or "A-B#k" apart. k = -1 where none is given. */
+/* The number after '#': digits only, at most RL_LINKS_MAX; -1 otherwise. */
+static int32_t
+parse_k(const char *p)
+{
+	uint32_t v = 0;
+
+	if (*p == '\0')
+		return -1;
+	for (; *p != '\0'; p++) {
+		if (!isdigit((unsigned char)*p))
+			return -1;
+		v = v * 10 + (uint32_t)(*p - '0');
+		if (v > RL_LINKS_MAX)
+			return -1;
+	}
+	return (int32_t)v;
+}
+
+/* Copies len characters of a device's name. */
 static bool
-link_name_split(const char *name, char *a, char *b, int32_t *k)
+parse_dev(char dst[RL_NAME_MAX], const char *src, size_t len)
+{
+	if (len == 0 || len >= RL_NAME_MAX)
+		return false;
+	memcpy(dst, src, len);
+	dst[len] = '\0';
+	return true;
+}
+
+int
+rl_topo_ref_parse(const char *name, struct rl_topo_ref *ref)
 {
 	const char *dash = strchr(name, '-');
 	const char *hash = strchr(name, '#');
-	size_t alen, blen;
-	uint32_t v = 0;
 
-	if (dash == NULL || (hash != NULL && hash < dash))
-		return false;
-	alen = (size_t)(dash - name);
-	blen = hash != NULL ? (size_t)(hash - dash) - 1 : strlen(dash + 1);
-	if (alen >= RL_NAME_MAX || blen >= RL_NAME_MAX)
-		return false;
-	memcpy(a, name, alen);
-	a[alen] = '\0';
-	memcpy(b, dash + 1, blen);
-	b[blen] = '\0';
-	*k = -1;
+	ref->b[0] = '\0';
+	ref->k = -1;
+	if (dash == NULL)
+		return hash == NULL && parse_dev(ref->a, name, strlen(name)) ?
+			       0 :
+			       -EINVAL;
+	if (!parse_dev(ref->a, name, (size_t)(dash - name)) ||
+	    !parse_dev(ref->b, dash + 1, strcspn(dash + 1, "#")))
+		return -EINVAL;
 	if (hash == NULL)
-		return true;
-	if (hash[1] == '\0')
-		return false;
-	for (const char *p = hash + 1; *p != '\0'; p++) {
-		if (!isdigit((unsigned char)*p) || v > RL_LINKS_MAX)
-			return false;
-		v = v * 10 + (uint32_t)(*p - '0');
-	}
-	*k = (int32_t)v;
-	return true;
+		return 0;
+	ref->k = hash > dash ? parse_k(hash + 1) : -1;
+	return ref->k >= 0 ? 0 : -EINVAL;
 }
 
 int64_t
 rl_topo_find_link(const struct rl_topo *t, const char *name,
 		  unsigned int *nlinks)
 {
-	char a[RL_NAME_MAX], b[RL_NAME_MAX];
-	int32_t da, db, k;
-	unsigned int n;
+	struct rl_topo_ref ref;
+	int32_t a, b;
 	int64_t l;
 
-	if (!link_name_split(name, a, b, &k))
+	if (rl_topo_ref_parse(name, &ref) != 0 || ref.b[0] == '\0')
 		return -1;
-	da = rl_topo_find_dev(t, a);
-	db = rl_topo_find_dev(t, b);
-	if (da < 0 || db < 0)
+	a = rl_topo_find_dev(t, ref.a);
+	b = rl_topo_find_dev(t, ref.b);
+	if (a < 0 || b < 0)
 		return -1;
-	l = rl_topo_link_between(t, (uint32_t)da, (uint32_t)db,
-				 k < 0 ? 0 : (unsigned int)k);
+	l = rl_topo_link_between(t, (uint32_t)a, (uint32_t)b,
+				 ref.k < 0 ? 0 : (unsigned int)ref.k);
 	if (l < 0)
 		return -1;
-	n = k < 0 ? rl_topo_parallel(t, (uint32_t)l) : 1;
 	if (nlinks != NULL)
-		*nlinks = n;
+		*nlinks = ref.k < 0 ? rl_topo_parallel(t, (uint32_t)l) : 1;
 	return l;
 }
 
@@ -227,64 +242,67 @@ mark_error(char *err, int ret, const char *fmt, ...)
 	return ret;
 }
 
-/* Why a name names no link, for a user who has mistyped it. */
+/* Why a reference is to no link, for a user who has mistyped it. */
 static int
-no_link_error(const struct rl_topo *t, const char *name, char *err)
+no_link_error(const struct rl_topo *t, const struct rl_topo_ref *ref, char *err)
 {
-	char a[RL_NAME_MAX], b[RL_NAME_MAX];
-	int32_t da, db, k;
+	const int32_t a = rl_topo_find_dev(t, ref->a);
+	const int32_t b = rl_topo_find_dev(t, ref->b);
 	unsigned int n;
 
-	if (!link_name_split(name, a, b, &k))
+	if (a < 0 || b < 0)
 		return mark_error(err, -ENOENT,
-				  "'%.80s' is no name of a link; write A-B or "
-				  "A-B#k", name);
-	da = rl_topo_find_dev(t, a);
-	db = rl_topo_find_dev(t, b);
-	if (da < 0 || db < 0)
-		return mark_error(err, -ENOENT,
-				  "link '%.80s': no device is called '%s'",
-				  name, da < 0 ? a : b);
-	pair_find(t, (uint32_t)da, (uint32_t)db, &n);
+				  "there is no link %s-%s: no device is called "
+				  "'%s'; correct the name",
+				  ref->a, ref->b, a < 0 ? ref->a : ref->b);
+	pair_find(t, (uint32_t)a, (uint32_t)b, &n);
 	if (n == 0)
 		return mark_error(err, -ENOENT,
-				  "link '%.80s': %s and %s are not joined",
-				  name, a, b);
+				  "there is no link %s-%s; name two devices "
+				  "that are joined", ref->a, ref->b);
 	return mark_error(err, -ENOENT,
-			  "link '%.80s': %s and %s have %u links, #0 to #%u",
-			  name, a, b, n, n - 1);
+			  "there is no link %s-%s#%d; #0 to #%u exist", ref->a,
+			  ref->b, ref->k, n - 1);
+}
+
+static int
+mark_switch(struct rl_topo *t, const char *name, bool failed, char *err)
+{
+	const int32_t dev = rl_topo_find_dev(t, name);
+
+	if (dev < 0)
+		return mark_error(err, -ENOENT,
+				  "there is no switch %s; correct the name",
+				  name);
+	if (t->dev[dev].kind != RL_DEV_SWITCH)
+		return mark_error(err, -EINVAL,
+				  "%s is an endpoint; name a switch, or one of "
+				  "the links of %s", name, name);
+	t->dev[dev].failed = failed;
+	return 0;
 }
 
 static int
 topo_mark(struct rl_topo *t, const char *name, bool failed, char *err)
 {
-	char a[RL_NAME_MAX], b[RL_NAME_MAX];
+	struct rl_topo_ref ref;
 	unsigned int n;
 	int64_t l;
-	int32_t dev, k;
 
-	if (strchr(name, '-') == NULL && strchr(name, '#') == NULL) {
-		dev = rl_topo_find_dev(t, name);
-		if (dev < 0)
-			return mark_error(err, -ENOENT,
-					  "no switch is called '%.80s'", name);
-		if (t->dev[dev].kind != RL_DEV_SWITCH)
-			return mark_error(err, -EINVAL,
-					  "'%s' is an endpoint; name a switch, "
-					  "or one of its links", name);
-		t->dev[dev].failed = failed;
-		return 0;
-	}
+	if (rl_topo_ref_parse(name, &ref) != 0)
+		return mark_error(err, -ENOENT,
+				  "'%.80s' is no name of a link or switch; "
+				  "write A-B, A-B#k or A", name);
+	if (ref.b[0] == '\0')
+		return mark_switch(t, ref.a, failed, err);
 	l = rl_topo_find_link(t, name, &n);
 	if (l < 0)
-		return no_link_error(t, name, err);
-	if (!link_name_split(name, a, b, &k))
-		return -ENOENT;
+		return no_link_error(t, &ref, err);
 	for (unsigned int i = 0; i < n; i++) {
-		const struct rl_topo_link *first = &t->link[l];
+		const uint32_t *dev = t->link[l].dev;
 		const int64_t one = rl_topo_link_between(
-			t, first->dev[0], first->dev[1],
-			k < 0 ? i : (unsigned int)k);
+			t, dev[0], dev[1],
+			ref.k < 0 ? i : (unsigned int)ref.k);
 
 		RL_ASSERT(one >= 0);
 		t->link[one].failed = failed;

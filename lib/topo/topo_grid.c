@@ -19,8 +19,8 @@ topo_size_grid(struct topo_build *b, struct topo_size *size)
 	struct rl_topo_spec *spec = &b->t->spec;
 
 	if (spec->ndims < 1 || spec->ndims > RL_DIMS_MAX)
-		return topo_error(b, 0, "a grid has 1 to %d dimensions, not %u",
-				  RL_DIMS_MAX, spec->ndims);
+		return topo_error(b, 0, "a grid of %u dimensions; a grid has 1 to %d "
+				  "dimensions", spec->ndims, RL_DIMS_MAX);
 	if (spec->hosts_per_switch == 0)
 		return topo_error(b, 0, "hosts_per_switch is 0; a grid needs "
 					"at least one endpoint a switch");

@@ -185,10 +185,10 @@ boards_that_cannot_be_are_refused(void **state)
 	build_fails(&spec, "at least 1");
 	rl_topo_spec_defaults(&spec, RL_TOPO_BOARDS);
 	spec.switches_per_endpoint = 3;
-	build_fails(&spec, "switches_per_endpoint is 3, but a board has 2");
+	build_fails(&spec, "switches_per_endpoint is 3; a board has 2");
 	rl_topo_spec_defaults(&spec, RL_TOPO_BOARD);
 	spec.switches_per_endpoint = 1;
-	build_fails(&spec, "at least 2 switches");
+	build_fails(&spec, "is at least 2");
 	rl_topo_spec_defaults(&spec, RL_TOPO_BOARDS);
 	spec.links_per_edge[0] = 0;
 	build_fails(&spec, "links_per_edge is 0");

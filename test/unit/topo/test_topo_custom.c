@@ -202,10 +202,10 @@ failed_from_the_start_is_marked_or_refused_at_its_line(void **state)
 	rl_topo_free(&t);
 	spec.fail = none;
 	spec.nfail = 2;
-	refused(&spec, 10, "no switch is called 's4'");
+	refused(&spec, 10, "there is no switch s4");
 	spec.fail = far;
 	spec.nfail = 1;
-	refused(&spec, 10, "s1 and s0 have 2 links, #0 to #1");
+	refused(&spec, 10, "there is no link s1-s0#2; #0 to #1 exist");
 }
 
 int

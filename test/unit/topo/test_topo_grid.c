@@ -272,7 +272,9 @@ grids_that_cannot_be_are_refused(void **state)
 	build_fails(&spec, "links_per_edge of dimension 1 is 0");
 	make_grid(&spec, RL_TOPO_MESH, 2, 4, 4, 1);
 	spec.links_per_edge[1] = 65535;
-	build_fails(&spec, "links; at most");
+	build_fails(&spec, "s0.0 has 65537 links");
+	spec.links_per_edge[0] = 65535;
+	build_fails(&spec, "links; at most 1048576 are possible");
 	make_grid(&spec, RL_TOPO_MESH, 1, 2, 1, 1);
 	spec.links_per_edge[0] = 65535;
 	build_fails(&spec, "s0 has 65536 links");
