@@ -60,6 +60,14 @@ struct rl_fwd {
 	 * inclusive: the last row serves injected packets.
 	 */
 	const uint8_t *sl2vl;
+	/**
+	 * Where not NULL: class of each port, [nports + 1], the last one that of
+	 * injected packets. sl2vl is then [plane][class in][class out][sl], with
+	 * nclass classes: a table that fits a switch with thousands of ports,
+	 * and that switches share.
+	 */
+	const uint8_t *port_class;
+	uint8_t nclass;
 	/** endpoints only: SL of the path to each destination, else NULL */
 	const uint8_t *path_sl;
 };
@@ -77,9 +85,16 @@ static inline uint8_t
 rl_fwd_vl(const struct rl_fwd *f, unsigned int plane, uint16_t in_port,
 	  uint16_t out_port, uint8_t sl)
 {
+	uint32_t in = in_port, out = out_port;
+	uint32_t ins = f->nports + 1u, outs = f->nports;
+
 	RL_DASSERT(in_port <= f->nports && out_port < f->nports);
-	return f->sl2vl[((plane * (f->nports + 1u) + in_port) * f->nports +
-			 out_port) * RL_SLS + sl];
+	if (f->port_class != NULL) {
+		in = f->port_class[in];
+		out = f->port_class[out];
+		ins = outs = f->nclass;
+	}
+	return f->sl2vl[((plane * ins + in) * outs + out) * RL_SLS + sl];
 }
 
 #endif /* RL_FWD_H */

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_ROUTE_H
+#define RL_ROUTE_H
+
+/**
+ * @file
+ * Routing engines: a topology with its failures in, forwarding tables of every
+ * device out [ROUTE-2, ROUTE-3, ROUTE-6]. Control path only: it allocates, and
+ * no function is called from a data path. What the engines promise is proven
+ * by rl_check.h, which shares no code with them.
+ *
+ * | engine     | fabrics         | paths                         | VLs       |
+ * |------------|-----------------|-------------------------------|-----------|
+ * | reflit     | any             | dimension order, escape class | 3         |
+ * | torus-2qos | tori and meshes | the rules of the manual page  | 2 or 4    |
+ * | updown     | any             | up, then down, from a root    | 1         |
+ * | minhop     | any             | shortest; loops are possible  | 1         |
+ *
+ * VLs that are left over carry detours [ROUTE-6].
+ */
+
+#include <stdint.h>
+
+#include "rl_base.h"
+#include "rl_fwd.h"
+#include "rl_topo.h"
+
+/** The engine that an empty name stands for. */
+#define RL_ROUTE_DEFAULT "updown"
+
+/** Tables of a fabric. Read-only to all but this library. */
+struct rl_route {
+	const char *engine; /**< name; a static string */
+	uint32_t ndev;
+	uint32_t nep;
+	uint32_t epoch;
+	/**
+	 * [ndev], index = device of the topology. Tables of failed devices
+	 * hold no next hop. Shallow: what they point to is this object's.
+	 */
+	struct rl_fwd *fwd;
+	uint8_t vls;	    /**< VLs of the paths while nothing more fails */
+	uint8_t detour_vls; /**< VLs on top of them that detours use */
+	void *priv;
+};
+
+/** What an engine needs and can do; for help texts and reports. */
+struct rl_route_info {
+	const char *name;
+	const char *what;	 /**< one line */
+	uint8_t min_vls;
+	bool grid_only;
+	bool deadlock_free;	 /**< by construction; else the checker decides */
+};
+
+/** Any thread. The i-th engine, i from 0; NULL past the last. */
+const struct rl_route_info *rl_route_info(unsigned int i);
+
+/**
+ * Control thread. Computes the tables of @p topo as it is now, without what is
+ * marked failed. Endpoints that failed, or whose switches all failed, are gone:
+ * nothing is routed to them. Same input, same tables.
+ *
+ * @param engine   name of an engine; NULL or "": RL_ROUTE_DEFAULT
+ * @param max_vls  VLs that links have, 1..RL_VCS: what paths leave over is used
+ *   for detours
+ * @param out      set to tables of the caller's, for rl_route_free()
+ * @param err      RL_ERR_MAX bytes; on failure one line without newline
+ * @return 0; -EINVAL (no such engine, max_vls out of range), -EHOSTUNREACH
+ *   (refused: the reason is in @p err), -ENOMEM; on failure *out is NULL
+ */
+int rl_route_compute(const struct rl_topo *topo, const char *engine,
+		     unsigned int max_vls, struct rl_route **out, char *err);
+
+/** Control thread. Frees tables that no one reads any more; NULL is fine. */
+void rl_route_free(struct rl_route *route);
+
+#endif /* RL_ROUTE_H */

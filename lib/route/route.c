@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of engines, and the one way into all of them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "route_impl.h"
+
+static const struct route_engine *const engines[] = {
+	&route_updown,
+	&route_minhop,
+};
+
+const struct rl_route_info *
+rl_route_info(unsigned int i)
+{
+	return i < RL_ARRAY_SIZE(engines) ? &engines[i]->info : NULL;
+}
+
+static const struct route_engine *
+route_find(const char *name)
+{
+	if (name == NULL || name[0] == '\0')
+		name = RL_ROUTE_DEFAULT;
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(engines); i++)
+		if (strcmp(engines[i]->info.name, name) == 0)
+			return engines[i];
+	return NULL;
+}
+
+/* "no engine "x"; there are a, b, c" */
+static int
+route_unknown(const char *name, char *err)
+{
+	int n = snprintf(err, RL_ERR_MAX, "no engine \"%.32s\"; there are",
+			 name);
+
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(engines); i++)
+		n += snprintf(err + n, RL_ERR_MAX - (size_t)n, "%s %s",
+			      i == 0 ? "" : ",", engines[i]->info.name);
+	return -EINVAL;
+}
+
+static int
+route_run(struct route_build *b, const struct route_engine *e)
+{
+	int ret;
+
+	if (b->max_vls < e->info.min_vls)
+		return route_refuse(b, "engine %s needs %u VLs, the links "
+				    "have %u", e->info.name, e->info.min_vls,
+				    b->max_vls);
+	if (e->info.grid_only && b->topo->spec.kind != RL_TOPO_TORUS &&
+	    b->topo->spec.kind != RL_TOPO_MESH)
+		return route_refuse(b, "engine %s routes tori and meshes only",
+				    e->info.name);
+	ret = rl_topo_reach(b->topo, RL_REACH_WORKING, b->err);
+	if (ret != 0)
+		return ret;
+	ret = route_graph_build(&b->g, b->topo, b->err);
+	if (ret != 0)
+		return ret;
+	ret = e->compute(b);
+	route_graph_free(&b->g);
+	return ret;
+}
+
+int
+rl_route_compute(const struct rl_topo *topo, const char *engine,
+		 unsigned int max_vls, struct rl_route **out, char *err)
+{
+	const struct route_engine *e = route_find(engine);
+	struct route_build b = {
+		.topo = topo, .max_vls = max_vls, .err = err};
+	int ret;
+
+	*out = NULL;
+	if (e == NULL)
+		return route_unknown(engine, err);
+	if (max_vls < 1 || max_vls > RL_VCS) {
+		snprintf(err, RL_ERR_MAX, "links have 1 to %d VLs, not %u",
+			 RL_VCS, max_vls);
+		return -EINVAL;
+	}
+	b.route = calloc(1, sizeof(*b.route));
+	if (b.route != NULL)
+		b.route->priv = calloc(1, sizeof(struct route_mem));
+	if (b.route == NULL || b.route->priv == NULL) {
+		free(b.route);
+		snprintf(err, RL_ERR_MAX, "no memory");
+		return -ENOMEM;
+	}
+	b.route->engine = e->info.name;
+	ret = route_run(&b, e);
+	if (ret != 0) {
+		rl_route_free(b.route);
+		return ret;
+	}
+	for (uint32_t d = 0; d < topo->ndev; d++)
+		b.route->fwd[d].nvls = (uint8_t)(b.route->vls +
+						 b.route->detour_vls);
+	*out = b.route;
+	return 0;
+}
+
+void
+rl_route_free(struct rl_route *route)
+{
+	struct route_mem *m;
+
+	if (route == NULL)
+		return;
+	m = route->priv;
+	free(m->entry);
+	free(m->ep_entry);
+	free(m->port_class);
+	free(m->vl);
+	free(m->path_sl);
+	free(m);
+	free(route->fwd);
+	free(route);
+}

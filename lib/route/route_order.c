@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "route_order.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Breadth-first search; fills `seen` order from *n on. Returns the last. */
+static uint32_t
+order_bfs(const struct route_graph *g, uint32_t root, uint32_t *rank,
+	  uint32_t *order, uint32_t *n)
+{
+	uint32_t head = *n;
+
+	rank[root] = *n;
+	order[(*n)++] = root;
+	while (head < *n) {
+		const uint32_t u = order[head++];
+
+		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++) {
+			const uint32_t w = g->arc[a].to;
+
+			if (rank[w] != ROUTE_NONE)
+				continue;
+			rank[w] = *n;
+			order[(*n)++] = w;
+		}
+	}
+	return order[*n - 1];
+}
+
+uint32_t
+route_center(const struct route_graph *g, uint32_t from, uint32_t *scratch)
+{
+	uint32_t *rank = scratch, *order = scratch + g->nnode;
+	uint32_t *dist = order + g->nnode, n = 0, far, half;
+
+	/* From a far node to the node farthest from it, and half way back. */
+	memset(rank, 0xff, g->nnode * sizeof(*rank));
+	far = order_bfs(g, from, rank, order, &n);
+	memset(rank, 0xff, g->nnode * sizeof(*rank));
+	n = 0;
+	from = order_bfs(g, far, rank, order, &n);
+	dist[far] = 0;
+	for (uint32_t i = 1; i < n; i++) {
+		const uint32_t u = order[i];
+
+		dist[u] = ROUTE_NONE;
+		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++) {
+			const uint32_t w = g->arc[a].to;
+
+			if (rank[w] < i && dist[w] + 1 < dist[u])
+				dist[u] = dist[w] + 1;
+		}
+	}
+	for (half = dist[from] / 2; dist[from] > half;) {
+		for (uint32_t a = g->first[from]; a < g->first[from + 1]; a++) {
+			const uint32_t w = g->arc[a].to;
+
+			if (dist[w] + 1 == dist[from]) {
+				from = w;
+				break;
+			}
+		}
+	}
+	return from;
+}
+
+static int
+order_alloc(struct route_order *o)
+{
+	const size_t n = o->g->nnode, arcs = o->g->narc;
+
+	o->rank = malloc((3 * n + arcs + 1) * sizeof(*o->rank));
+	if (o->rank == NULL)
+		return -ENOMEM;
+	o->node = o->rank + n;
+	o->first = o->node + n;
+	o->up = o->first + n + 1;
+	return 0;
+}
+
+int
+route_order_init(struct route_order *o, const struct route_graph *g,
+		 uint32_t root)
+{
+	uint32_t n = 0, ups = 0;
+
+	o->g = g;
+	if (order_alloc(o) != 0)
+		return -ENOMEM;
+	memset(o->rank, 0xff, g->nnode * sizeof(*o->rank));
+	if (g->nnode != 0)
+		order_bfs(g, root, o->rank, o->node, &n);
+	for (uint32_t u = 0; u < g->nnode; u++)
+		if (o->rank[u] == ROUTE_NONE)
+			order_bfs(g, u, o->rank, o->node, &n);
+	RL_ASSERT(n == g->nnode);
+	for (uint32_t u = 0; u < g->nnode; u++) {
+		o->first[u] = ups;
+		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++)
+			if (o->rank[g->arc[a].to] < o->rank[u])
+				o->up[ups++] = a;
+	}
+	o->first[g->nnode] = ups;
+	return 0;
+}
+
+void
+route_order_free(struct route_order *o)
+{
+	free(o->rank);
+	memset(o, 0, sizeof(*o));
+}
+
+int
+route_tree_init(struct route_tree *t, uint32_t nnode)
+{
+	memset(t, 0, sizeof(*t));
+	t->dist = malloc((3u * (size_t)nnode + 1) * sizeof(*t->dist));
+	t->down = malloc((size_t)nnode + 1);
+	if (t->dist == NULL || t->down == NULL) {
+		route_tree_free(t);
+		return -ENOMEM;
+	}
+	t->next = t->dist + nnode;
+	t->queue = t->next + nnode;
+	return 0;
+}
+
+void
+route_tree_free(struct route_tree *t)
+{
+	free(t->dist);
+	free(t->down);
+	memset(t, 0, sizeof(*t));
+}
+
+/* Nodes that can go down all the way, by their distance. */
+static void
+tree_down(const struct route_order *o, uint32_t e, uint32_t turn,
+	  struct route_tree *t)
+{
+	const struct route_graph *g = o->g;
+	uint32_t head = 0, tail = 0;
+
+	for (uint32_t i = g->att0[e]; i < g->att0[e + 1]; i++) {
+		const uint32_t r = g->att[i].node;
+
+		if (r == ROUTE_NONE || t->down[r])
+			continue;
+		t->down[r] = true;
+		t->dist[r] = 0;
+		t->queue[tail++] = r;
+	}
+	while (head < tail) {
+		const uint32_t u = t->queue[head++];
+
+		for (uint32_t i = o->first[u]; i < o->first[u + 1]; i++) {
+			const uint32_t a = o->up[i], w = g->arc[a].to;
+
+			if (!t->down[w]) {
+				t->down[w] = true;
+				t->dist[w] = t->dist[u] + 1;
+				t->next[w] = g->arc[a].back;
+				t->queue[tail++] = w;
+			} else if (t->dist[w] == t->dist[u] + 1 &&
+				   ((turn ^ u ^ w) & 1)) {
+				t->next[w] = g->arc[a].back;
+			}
+		}
+	}
+	t->nqueue = tail;
+}
+
+/* The others go up, to the neighbour from which it is shortest. */
+static void
+tree_up(const struct route_order *o, uint32_t turn, struct route_tree *t)
+{
+	const struct route_graph *g = o->g;
+
+	for (uint32_t i = 0; i < g->nnode; i++) {
+		const uint32_t u = o->node[i];
+		const uint32_t f = o->first[u], n = o->first[u + 1] - f;
+		uint32_t best = ROUTE_NONE;
+
+		if (t->down[u])
+			continue;
+		for (uint32_t k = 0; k < n; k++) {
+			const uint32_t a = o->up[f + (k + turn + u) % n];
+
+			if (t->dist[g->arc[a].to] < best) {
+				best = t->dist[g->arc[a].to];
+				t->next[u] = a;
+			}
+		}
+		if (best == ROUTE_NONE)
+			continue;
+		t->dist[u] = best + 1;
+		t->queue[t->nqueue++] = u;
+	}
+}
+
+void
+route_order_tree(const struct route_order *o, uint32_t e, uint32_t turn,
+		 struct route_tree *t)
+{
+	const uint32_t n = o->g->nnode;
+
+	memset(t->dist, 0xff, n * sizeof(*t->dist));
+	memset(t->next, 0xff, n * sizeof(*t->next));
+	memset(t->down, 0, n);
+	tree_down(o, e, turn, t);
+	tree_up(o, turn, t);
+}

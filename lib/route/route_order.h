@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROUTE_ORDER_H
+#define ROUTE_ORDER_H
+
+/**
+ * @file
+ * Up*-down* routing. The nodes stand in an order; an arc to a node of lower
+ * rank goes up, the other way is down. A path goes up, then down, and never up
+ * again: each of its channels comes before the next in one order of all
+ * channels, so the dependencies have no cycle, on one VL.
+ *
+ * The tables know only where a packet is and where it goes, not where it came
+ * from. So a node from which the destination can be reached by going down
+ * alone always goes down (its next node can do so too); all others go up.
+ */
+
+#include "route_graph.h"
+
+struct route_order {
+	const struct route_graph *g;
+	uint32_t *rank;	 /**< [node] unique; a root has the lowest of its part */
+	uint32_t *node;	 /**< [rank] the other way round */
+	uint32_t *first; /**< [node + 1] into `up` */
+	uint32_t *up;	 /**< arcs that go up */
+};
+
+/** The way of every node to one destination. */
+struct route_tree {
+	uint32_t *dist;	 /**< [node] hops to a node it is attached to */
+	uint32_t *next;	 /**< [node] arc; ROUTE_NONE there and where no way */
+	bool *down;	 /**< [node] can go down all the way */
+	uint32_t *queue; /**< nodes with a way, `down` ones by distance first */
+	uint32_t nqueue;
+};
+
+/** A node in the middle of the part that @p from is in. */
+uint32_t route_center(const struct route_graph *g, uint32_t from,
+		      uint32_t *scratch);
+
+/**
+ * Orders the nodes by breadth-first search from @p root, and the nodes of
+ * other parts after them. Returns 0 or -ENOMEM.
+ */
+int route_order_init(struct route_order *o, const struct route_graph *g,
+		     uint32_t root);
+void route_order_free(struct route_order *o);
+
+/** Returns 0 or -ENOMEM. */
+int route_tree_init(struct route_tree *t, uint32_t nnode);
+void route_tree_free(struct route_tree *t);
+
+/**
+ * Fills @p t with the ways to endpoint @p e; equally short ones are taken in
+ * turn, by @p turn. Endpoints with the same switches have the same ways.
+ */
+void route_order_tree(const struct route_order *o, uint32_t e, uint32_t turn,
+		      struct route_tree *t);
+
+/** Whether arc @p a goes up. */
+static inline bool
+route_is_up(const struct route_order *o, uint32_t a)
+{
+	return o->rank[o->g->arc[a].to] < o->rank[o->g->tail[a]];
+}
+
+#endif /* ROUTE_ORDER_H */

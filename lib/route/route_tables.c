@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The memory of tables. A fabric of a thousand switches has tens of megabytes
+ * of them, so all rows lie in one block, on huge pages where the system gives
+ * them, and all that can be shared between devices is: the VL table (by class
+ * of port), and the one row of the endpoints that have a single link.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "route_impl.h"
+
+#define HUGE_BYTES (2u << 20)
+
+static void *
+tables_alloc(size_t n, size_t size)
+{
+	size_t bytes = n * size;
+	void *p;
+
+	if (bytes < HUGE_BYTES)
+		return calloc(n != 0 ? n : 1, size);
+	bytes = (bytes + HUGE_BYTES - 1) & ~(size_t)(HUGE_BYTES - 1);
+	p = aligned_alloc(HUGE_BYTES, bytes);
+	if (p != NULL)
+		madvise(p, bytes, MADV_HUGEPAGE);
+	return p;
+}
+
+static void
+tables_clear(struct rl_fwd_entry *e, size_t n)
+{
+	const struct rl_fwd_entry none = {
+		{ROUTE_HOP_NONE, ROUTE_HOP_NONE, ROUTE_HOP_NONE,
+		 ROUTE_HOP_NONE}};
+
+	for (size_t i = 0; i < n; i++)
+		e[i] = none;
+}
+
+/* Endpoints with several links have rows of their own, the others share. */
+static uint32_t
+tables_ep_rows(const struct rl_topo *t)
+{
+	uint32_t rows = 1;
+
+	for (uint32_t e = 0; e < t->nep; e++)
+		rows += t->dev[t->ep_dev[e]].nports > 1;
+	return rows;
+}
+
+static void
+tables_fill_fwd(struct route_build *b, struct route_mem *m)
+{
+	const struct rl_topo *t = b->topo;
+	struct rl_route *r = b->route;
+	struct rl_fwd_entry *row = m->ep_entry + (size_t)b->nplanes * t->nep;
+	uint8_t *cls = m->port_class;
+
+	for (uint32_t d = 0; d < t->ndev; d++) {
+		const struct rl_topo_dev *dev = &t->dev[d];
+		struct rl_fwd *f = &r->fwd[d];
+
+		f->ndst = (uint16_t)t->nep;
+		f->nports = dev->nports;
+		f->nplanes = (uint16_t)b->nplanes;
+		f->sl2vl = m->vl;
+		f->nclass = ROUTE_CLASSES;
+		f->port_class = cls;
+		for (unsigned int p = 0; p < dev->nports; p++) {
+			const struct rl_topo_port *port = &dev->port[p];
+
+			cls[p] = ROUTE_CLASS_HOST;
+			if (t->link[port->link].kind == RL_LINK_ISL)
+				cls[p] = (uint8_t)(ROUTE_CLASS_ISL +
+					 (port->dim > 0 ? port->dim : 0));
+		}
+		cls[dev->nports] = ROUTE_CLASS_HOST;
+		cls += dev->nports + 1u;
+		if (dev->kind == RL_DEV_SWITCH) {
+			f->entry = route_entry(b, d, 0, 0);
+			continue;
+		}
+		f->path_sl = m->path_sl + (b->one_sl ? 0 : (size_t)dev->ep_id *
+							   t->nep);
+		f->entry = m->ep_entry;
+		if (dev->nports > 1) {
+			f->entry = row;
+			row += (size_t)b->nplanes * t->nep;
+		}
+	}
+}
+
+int
+route_tables_init(struct route_build *b, unsigned int nplanes)
+{
+	const struct rl_topo *t = b->topo;
+	const size_t vls = (size_t)nplanes * ROUTE_CLASSES * ROUTE_CLASSES *
+			   RL_SLS;
+	const size_t rows = (size_t)b->g.nnode * nplanes * t->nep;
+	const size_t ep_rows = (size_t)tables_ep_rows(t) * nplanes * t->nep;
+	struct rl_route *r = b->route;
+	struct route_mem *m = r->priv;
+
+	RL_ASSERT(nplanes >= 1 && nplanes <= RL_FWD_PLANES);
+	b->nplanes = nplanes;
+	m->entry = tables_alloc(rows, sizeof(*m->entry));
+	m->ep_entry = tables_alloc(ep_rows, sizeof(*m->ep_entry));
+	m->vl = calloc(vls, 1);
+	m->port_class = calloc(2u * (size_t)t->nlink + t->ndev, 1);
+	r->fwd = calloc(t->ndev, sizeof(*r->fwd));
+	m->path_sl = calloc(b->one_sl ? t->nep : (size_t)t->nep * t->nep, 1);
+	r->ndev = t->ndev;
+	r->nep = t->nep;
+	if (m->entry == NULL || m->ep_entry == NULL || m->vl == NULL ||
+	    m->port_class == NULL || r->fwd == NULL || m->path_sl == NULL) {
+		snprintf(b->err, RL_ERR_MAX, "no memory for the tables of %u "
+			 "devices", t->ndev);
+		return -ENOMEM;
+	}
+	tables_clear(m->entry, rows);
+	tables_clear(m->ep_entry, ep_rows);
+	b->entry = m->entry;
+	b->vl = m->vl;
+	tables_fill_fwd(b, m);
+	return 0;
+}
+
+void
+route_plane_vl(struct route_build *b, unsigned int p, uint8_t vl)
+{
+	uint8_t *tab = b->vl + (size_t)p * ROUTE_CLASSES * ROUTE_CLASSES *
+			       RL_SLS;
+
+	for (unsigned int in = 0; in < ROUTE_CLASSES; in++)
+		for (unsigned int out = ROUTE_CLASS_ISL; out < ROUTE_CLASSES;
+		     out++)
+			memset(tab + (in * ROUTE_CLASSES + out) * RL_SLS, vl,
+			       RL_SLS);
+}
+
+void
+route_plane_of(struct route_build *b, uint8_t vl, uint8_t sl, uint8_t p)
+{
+	for (uint32_t d = 0; d < b->topo->ndev; d++)
+		b->route->fwd[d].plane_of[vl][sl] = p;
+}
+
+/* Hops from node u to endpoint e by first choices, or ROUTE_NONE. */
+static uint32_t
+tables_walk(struct route_build *b, uint32_t u, uint32_t e, uint8_t sl)
+{
+	const struct rl_topo *t = b->topo;
+	unsigned int plane = b->route->fwd[u].inject_plane[sl];
+
+	for (uint32_t hops = 1; hops <= b->g.nnode + 1u; hops++) {
+		const struct rl_fwd_hop h = route_entry(b, u, plane, e)->hop[0];
+		uint32_t next;
+
+		if (h.port == RL_FWD_PORT_NONE)
+			return ROUTE_NONE;
+		next = t->dev[u].port[h.port].peer_dev;
+		if (next == t->ep_dev[e])
+			return hops;
+		if (next >= b->g.nnode)
+			return ROUTE_NONE;
+		u = next;
+		plane = h.plane;
+	}
+	return ROUTE_NONE;
+}
+
+/* Links of endpoint e, by the length of the way to dst, shortest first. */
+static void
+tables_fill_multi(struct route_build *b, uint32_t e, uint32_t dst,
+		  struct rl_fwd_entry *entry)
+{
+	const struct route_graph *g = &b->g;
+	const uint8_t sl = b->route->fwd[b->topo->ep_dev[e]].path_sl[dst];
+	const uint32_t n = g->att0[e + 1] - g->att0[e];
+	uint32_t len[RL_FWD_ALTS], have = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		/* Equal ways are taken in turn. */
+		const struct route_att *a =
+			&g->att[g->att0[e] + (i + dst) % n];
+		uint32_t l = a->peer == b->topo->ep_dev[dst] ? 0 : ROUTE_NONE;
+		uint32_t at;
+
+		if (a->node != ROUTE_NONE)
+			l = tables_walk(b, a->node, dst, sl);
+		if (l == ROUTE_NONE)
+			continue;
+		for (at = have; at > 0 && len[at - 1] > l; at--) {
+			if (at == RL_FWD_ALTS)
+				continue;
+			len[at] = len[at - 1];
+			entry->hop[at] = entry->hop[at - 1];
+		}
+		if (at == RL_FWD_ALTS)
+			continue;
+		len[at] = l;
+		entry->hop[at].port = a->ep_port;
+		entry->hop[at].plane = 0;
+		if (have < RL_FWD_ALTS)
+			have++;
+	}
+}
+
+void
+route_endpoints(struct route_build *b)
+{
+	const struct rl_topo *t = b->topo;
+	struct route_mem *m = b->route->priv;
+	struct rl_fwd_entry *row = m->ep_entry;
+	const struct rl_fwd_hop first = {.port = 0, .plane = 0};
+
+	for (uint32_t d = 0; d < t->nep; d++)
+		row[d].hop[0] = first;
+	row += (size_t)b->nplanes * t->nep;
+	for (uint32_t e = 0; e < t->nep; e++) {
+		if (t->dev[t->ep_dev[e]].nports < 2)
+			continue;
+		for (uint32_t d = 0; d < t->nep; d++)
+			if (d != e && route_ep_live(&b->g, d))
+				tables_fill_multi(b, e, d, &row[d]);
+		row += (size_t)b->nplanes * t->nep;
+	}
+}
+
+int
+route_refuse(struct route_build *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(b->err, RL_ERR_MAX, fmt, ap);
+	va_end(ap);
+	return -EHOSTUNREACH;
+}
+
+void
+route_hops_add_arc(struct route_hops *h, const struct route_graph *g,
+		   uint32_t arc, unsigned int plane, uint32_t k,
+		   unsigned int max)
+{
+	for (unsigned int i = 0; i < g->arc[arc].nport && i < max; i++)
+		route_hops_add(h, route_arc_port(g, arc, k + i), plane);
+}
+
+unsigned int
+route_hops_add_ep(struct route_hops *h, const struct route_graph *g, uint32_t u,
+		  uint32_t e, unsigned int plane, unsigned int max)
+{
+	unsigned int n = 0;
+
+	for (uint32_t i = g->att0[e]; i < g->att0[e + 1]; i++) {
+		if (g->att[i].node != u)
+			continue;
+		if (n++ < max)
+			route_hops_add(h, g->att[i].sw_port, plane);
+	}
+	return n;
+}
