@@ -125,7 +125,8 @@ struct rl_flit {
 	uint8_t flags;	/**< RL_FF_* */
 	uint8_t plane;	/**< forwarding plane, see rl_fwd.h */
 	uint64_t t_ns;	/**< arrival at this device, for statistics */
-	uint64_t spare;
+	uint32_t loop_id; /**< loopback it came out of at this device; 0: none */
+	uint32_t spare;
 	uint8_t wire[RL_FLIT_BYTES] RL_ALIGNED(RL_CACHE_LINE);
 };
 

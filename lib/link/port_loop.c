@@ -57,7 +57,7 @@ loop_packet(struct rl_port *port, struct rl_flit *pkt, uint64_t now_ns)
 	for (struct rl_flit *f = pkt; f != NULL; f = f->next) {
 		f->flags = (uint8_t)((f->flags | RL_FF_LOOPED) &
 				     ~RL_FF_CREDIT);
-		f->spare = port->loop_id;
+		f->loop_id = port->loop_id;
 		f->t_ns = port->dead_ns;
 	}
 	rl_pktq_push(&port->loopq, pkt);

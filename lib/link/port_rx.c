@@ -141,7 +141,7 @@ rx_accept(struct rl_port *port, struct rl_flit *f, uint16_t sideband,
 	f->class = rl_flit_class(f->wire);
 	f->plane = 0;
 	f->t_ns = now_ns;
-	f->spare = 0;
+	f->loop_id = 0;
 	port->rx_taken[f->in_vc]++;
 	port->expected++;
 	PORT_COUNT(port, rx_ok);

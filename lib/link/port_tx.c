@@ -95,7 +95,7 @@ tx_take(struct rl_port *port, unsigned int vc)
 	const uint16_t n = f->pkt_flits;
 
 	for (; f != NULL; f = f->next) {
-		RL_DASSERT(f->vc == vc);
+		f->vc = (uint8_t)vc; /* the core sets the head's */
 		rl_replay_push(&port->replay, f);
 	}
 	port->consumed[vc] = (uint16_t)(port->consumed[vc] + n);
@@ -391,11 +391,11 @@ tx_note_reroute(struct rl_port *port, const struct rl_flit *f, uint64_t now_ns)
 {
 	struct rl_port_event *ev;
 
-	if (f->spare == port->last_loop_id)
+	if (f->loop_id == port->last_loop_id)
 		return;
-	port->last_loop_id = (uint32_t)f->spare;
+	port->last_loop_id = f->loop_id;
 	ev = port_event(port, RL_PEV_REROUTED, now_ns);
-	ev->loop_id = (uint32_t)f->spare;
+	ev->loop_id = f->loop_id;
 }
 
 static void
@@ -417,7 +417,7 @@ tx_data(struct rl_port *port, uint8_t *frame, struct rl_frame_hdr *h,
 		memcpy(body, f->wire, RL_FLIT_BYTES);
 		rl_put16(frame + RL_FRAME_SIDEBAND_OFF + 2 * i,
 			 rl_sideband_pack(f));
-		if (rl_unlikely(f->spare != 0))
+		if (rl_unlikely(f->loop_id != 0))
 			tx_note_reroute(port, f, now_ns);
 		again += rl_seq_before(r->next, r->sent_max);
 		r->next++;

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rl_fabric.h"
+
+uint32_t
+rl_fabric_port_flits(const struct rl_link_cfg *cfg, unsigned int nvls)
+{
+	return cfg->window_flits +
+	       nvls * (cfg->queue_flits + cfg->credits_flits);
+}
+
+uint32_t
+rl_fabric_ep_flits(const struct rl_ep_cfg *cfg, uint32_t npeers)
+{
+	const uint32_t flows = rl_min_u32(npeers, cfg->max_flows);
+
+	/* retry copy, its first transmission, and the reorder window */
+	return flows * 3 * cfg->window_flits + 1024;
+}
+
+/* Every queue of a port at its fullest, and the marks between. */
+static struct rl_pipe_sizes
+pipe_sizes(const struct rl_link_cfg *cfg)
+{
+	const uint32_t marks = 16;
+	const uint32_t queues = cfg->queue_flits * RL_VCS;
+
+	return (struct rl_pipe_sizes){
+		.rx = cfg->credits_flits * RL_VCS + marks,
+		.loop = cfg->window_flits + 2 * queues + marks,
+		.tx = queues + marks,
+	};
+}
+
+static int
+build_pipes(struct rl_device *d, uint16_t i, const struct rl_link_cfg *cfg,
+	    const struct rl_fabric_host *host)
+{
+	const struct rl_pipe_sizes size = pipe_sizes(cfg);
+	struct rl_role_port *rp = &d->port[i];
+	int ret;
+
+	ret = host->pipe(host->ctx, size.rx, &rp->rx);
+	if (ret == 0)
+		ret = host->pipe(host->ctx, size.loop, &rp->loop);
+	if (ret == 0)
+		ret = host->pipe(host->ctx, size.tx, &rp->tx);
+	d->core.rx[i] = rp->rx;
+	d->core.loop[i] = rp->loop;
+	d->core.tx[i] = rp->tx;
+	return ret;
+}
+
+/* Locally administered addresses: one a port, so that captures tell. */
+static void
+port_mac(uint8_t mac[12], uint32_t peer_uid, uint32_t uid)
+{
+	const uint32_t id[2] = { peer_uid, uid };
+
+	for (int i = 0; i < 2; i++) {
+		uint8_t *m = mac + 6 * i;
+
+		m[0] = 0x02;
+		m[1] = 'r';
+		m[2] = (uint8_t)(id[i] >> 24);
+		m[3] = (uint8_t)(id[i] >> 16);
+		m[4] = (uint8_t)(id[i] >> 8);
+		m[5] = (uint8_t)id[i];
+	}
+}
+
+static int
+build_port(struct rl_fabric *f, uint32_t dev, uint16_t i, uint32_t uid,
+	   struct rl_port_shared *shared, const struct rl_fabric_host *host,
+	   char *err)
+{
+	const struct rl_topo_dev *td = &f->topo->dev[dev];
+	struct rl_device *d = &f->dev[dev];
+	struct rl_role_port *rp = &d->port[i];
+	const uint32_t link = td->port[i].link;
+	struct rl_port_params pp = {
+		.cfg = &f->cfg->link,
+		.codec = f->codec,
+		.shared = shared,
+		.drop = host->drop,
+		.drop_ctx = host->ctx,
+		.seed = host->seed ^ (uint64_t)uid << 32,
+		.uid = uid,
+		.index = i,
+		.kind = f->topo->link[link].kind,
+	};
+	void *mem = host->alloc(host->ctx, rl_port_memsize(pp.cfg));
+	int ret;
+
+	rp->sink = &host->sink;
+	rp->dev = dev;
+	rp->index = i;
+	if (mem == NULL)
+		return -ENOMEM;
+	ret = build_pipes(d, i, pp.cfg, host);
+	if (ret != 0)
+		return ret;
+	ret = host->phy(host->ctx, dev, i, &rp->phy, &pp.frame_bytes);
+	if (ret != 0)
+		return ret;
+	pp.cache = host->cache(host->ctx, dev, i);
+	port_mac(pp.mac, link << 1 | !td->port[i].end,
+		 link << 1 | td->port[i].end);
+	rp->port = rl_port_init(mem, &pp);
+	if (rp->port == NULL) {
+		snprintf(err, RL_ERR_MAX,
+			 "port %u of %s: a frame of %u bytes cannot carry a "
+			 "flit; raise the MTU to at least %u",
+			 i, td->name, pp.frame_bytes, rl_frame_bytes(1));
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int
+build_endpoint(struct rl_fabric *f, uint32_t dev, const struct rl_fwd *fwd,
+	       const struct rl_fabric_host *host)
+{
+	struct rl_role_core *rc = &f->dev[dev].core;
+	const struct rl_ep_params ep = {
+		.cfg = &f->cfg->endpoint,
+		.codec = f->codec,
+		.cache = host->cache(host->ctx, dev, -1),
+		.path_sl = fwd->path_sl,
+		.ep_id = f->topo->dev[dev].ep_id,
+		.npeers = (uint16_t)f->topo->nep,
+		.report = host->report,
+		.report_ctx = host->ctx,
+	};
+	void *mem = host->alloc(host->ctx, rl_ep_memsize(ep.cfg));
+
+	if (mem == NULL)
+		return -ENOMEM;
+	rc->ep = rl_ep_init(mem, &ep);
+	rc->inject_flits = rl_min_u32(2 * f->cfg->link.queue_flits, 256);
+	rc->inject_flits = f->cfg->link.max_packet_flits + 1 > rc->inject_flits
+				   ? f->cfg->link.max_packet_flits + 1
+				   : rc->inject_flits;
+	return 0;
+}
+
+static int
+build_device(struct rl_fabric *f, uint32_t dev, uint32_t *uid,
+	     const struct rl_fwd *fwd, const struct rl_fabric_host *host,
+	     char *err)
+{
+	const struct rl_topo_dev *td = &f->topo->dev[dev];
+	struct rl_device *d = &f->dev[dev];
+	const size_t n = td->nports;
+	struct rl_port_shared *shared, **shared_ptr;
+	struct rl_pipe *pipes;
+	struct rl_core_params cp = {
+		.cfg = &f->cfg->link,
+		.fwd = fwd,
+		.cache = host->cache(host->ctx, dev, -1),
+		.drop = host->drop,
+		.drop_ctx = host->ctx,
+		.nports = td->nports,
+		.endpoint = td->kind == RL_DEV_ENDPOINT,
+		.ep_id = td->ep_id,
+	};
+	void *mem;
+	int ret;
+
+	d->nports = d->core.nports = td->nports;
+	d->core.dev = dev;
+	d->core.sink = &host->sink;
+	d->port = host->alloc(host->ctx, n * sizeof(*d->port));
+	shared = host->alloc(host->ctx, n * sizeof(*shared));
+	shared_ptr = host->alloc(host->ctx, n * sizeof(*shared_ptr));
+	pipes = host->alloc(host->ctx, 3 * n * sizeof(*pipes));
+	mem = host->alloc(host->ctx, rl_core_memsize(cp.cfg, cp.nports));
+	if (d->port == NULL || shared == NULL || shared_ptr == NULL ||
+	    pipes == NULL || mem == NULL)
+		return -ENOMEM;
+	d->core.rx = pipes;
+	d->core.loop = pipes + n;
+	d->core.tx = pipes + 2 * n;
+	for (uint16_t i = 0; i < td->nports; i++) {
+		shared_ptr[i] = &shared[i];
+		ret = build_port(f, dev, i, (*uid)++, &shared[i], host, err);
+		if (ret != 0)
+			return ret;
+	}
+	cp.shared = shared_ptr;
+	d->core.core = rl_core_init(mem, &cp);
+	return cp.endpoint ? build_endpoint(f, dev, fwd, host) : 0;
+}
+
+int
+rl_fabric_build(struct rl_fabric *f, const struct rl_config *cfg,
+		const struct rl_fwd *const fwd[], enum rl_isa isa,
+		const struct rl_fabric_host *host, char *err)
+{
+	uint32_t uid = 1;
+	int ret;
+
+	memset(f, 0, sizeof(*f));
+	err[0] = '\0';
+	f->cfg = cfg;
+	f->topo = &cfg->topo;
+	f->ndev = cfg->topo.ndev;
+	f->codec = host->alloc(host->ctx, rl_codec_memsize());
+	f->dev = host->alloc(host->ctx, f->ndev * sizeof(*f->dev));
+	if (f->codec == NULL || f->dev == NULL)
+		return -ENOMEM;
+	ret = rl_codec_init(f->codec, cfg->endpoint.crc, cfg->endpoint.isn,
+			    isa);
+	if (ret != 0) {
+		snprintf(err, RL_ERR_MAX, "codec: %s", strerror(-ret));
+		return ret;
+	}
+	for (uint32_t i = 0; i < f->ndev; i++) {
+		ret = build_device(f, i, &uid, fwd[i], host, err);
+		if (ret != 0) {
+			if (err[0] == '\0')
+				snprintf(err, RL_ERR_MAX, "device %s: %s",
+					 f->topo->dev[i].name,
+					 strerror(-ret));
+			return ret;
+		}
+	}
+	return 0;
+}
+
+void
+rl_fabric_start(struct rl_fabric *f, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < f->ndev; i++)
+		for (uint16_t p = 0; p < f->dev[i].nports; p++) {
+			const uint32_t link = f->topo->dev[i].port[p].link;
+
+			if (rl_topo_link_up(f->topo, link))
+				rl_port_start(f->dev[i].port[p].port, now_ns);
+		}
+}
+
+void
+rl_fabric_flush(struct rl_fabric *f)
+{
+	for (uint32_t i = 0; i < f->ndev; i++) {
+		for (uint16_t p = 0; p < f->dev[i].nports; p++)
+			rl_port_flush(f->dev[i].port[p].port);
+		rl_core_flush(f->dev[i].core.core);
+		if (f->dev[i].core.ep != NULL)
+			rl_ep_flush(f->dev[i].core.ep);
+	}
+}
+
+uint64_t
+rl_fabric_flits(const struct rl_fabric *f)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < f->ndev; i++) {
+		for (uint16_t p = 0; p < f->dev[i].nports; p++)
+			n += rl_port_flits(f->dev[i].port[p].port);
+		n += rl_core_flits(f->dev[i].core.core);
+		if (f->dev[i].core.ep != NULL)
+			n += rl_ep_flits(f->dev[i].core.ep);
+	}
+	return n;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_FABRIC_H
+#define RL_FABRIC_H
+
+/**
+ * @file
+ * A whole fabric: every device of a topology with its core, its ports, its
+ * endpoint, and the pipes between them, made from one configuration. The host
+ * (lcores, a unit test, the simulator) supplies memory, caches, pipes and
+ * wires, and then polls the roles.
+ */
+
+#include "rl_config.h"
+#include "rl_fwd.h"
+#include "rl_role.h"
+#include "rl_topo.h"
+
+/** Sizes of the pipes of one port, in pointers. */
+struct rl_pipe_sizes {
+	uint32_t rx;
+	uint32_t loop;
+	uint32_t tx;
+};
+
+/** What a host supplies. All calls come from rl_fabric_build(). */
+struct rl_fabric_host {
+	void *ctx;
+	/** Zeroed memory, 64-byte aligned, the host's; NULL where none. */
+	void *(*alloc)(void *ctx, size_t bytes);
+	/** Cache of the lcore that will run a role; port -1 is the core. */
+	struct rl_flit_cache *(*cache)(void *ctx, uint32_t dev, int port);
+	/** A pipe of at least @p size pointers. @return 0 or -errno */
+	int (*pipe)(void *ctx, uint32_t size, struct rl_pipe *pipe);
+	/** The wire of a port and its frame size. @return 0 or -errno */
+	int (*phy)(void *ctx, uint32_t dev, uint16_t port, struct rl_phy *phy,
+		   uint32_t *frame_bytes);
+	rl_drop_fn drop; /**< ctx is the host's */
+	rl_ep_report_fn report;
+	struct rl_role_sink sink;
+	uint64_t seed;
+};
+
+struct rl_device {
+	struct rl_role_core core;
+	struct rl_role_port *port; /**< nports */
+	uint16_t nports;
+};
+
+struct rl_fabric {
+	const struct rl_config *cfg;
+	const struct rl_topo *topo;
+	struct rl_codec *codec;
+	struct rl_device *dev; /**< topo->ndev */
+	uint32_t ndev;
+};
+
+/**
+ * Control thread. Builds all devices; ports stay OFF until rl_fabric_start().
+ *
+ * @param fwd  one table a device, by device index; outlives the fabric
+ * @param isa  instruction set of the codec
+ * @param err  RL_ERR_MAX bytes
+ * @return 0; -ENOMEM; -EINVAL where a PHY's frames cannot carry a flit; or
+ *   what a host's function returned
+ */
+int rl_fabric_build(struct rl_fabric *f, const struct rl_config *cfg,
+		    const struct rl_fwd *const fwd[], enum rl_isa isa,
+		    const struct rl_fabric_host *host, char *err);
+
+/** The owner of all roles, before they run: links begin to train. */
+void rl_fabric_start(struct rl_fabric *f, uint64_t now_ns);
+
+/** The owner of all roles, after they ran: gives back every flit. */
+void rl_fabric_flush(struct rl_fabric *f);
+
+/** Flits held anywhere in devices (not in pipes and wires). */
+uint64_t rl_fabric_flits(const struct rl_fabric *f);
+
+/**
+ * Flits that can be in use at once at one port: replay buffer, egress queues
+ * and input buffers of the VLs in use. What a pool must hold.
+ */
+uint32_t rl_fabric_port_flits(const struct rl_link_cfg *cfg, unsigned int nvls);
+
+/** Flits of one endpoint: its flows' windows, both ways, capped. */
+uint32_t rl_fabric_ep_flits(const struct rl_ep_cfg *cfg, uint32_t npeers);
+
+#endif /* RL_FABRIC_H */

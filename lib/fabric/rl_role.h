@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_ROLE_H
+#define RL_ROLE_H
+
+/**
+ * @file
+ * Roles: what an lcore runs [SW-3]. A port role is one port with its PHY; a
+ * core role is the switch core of a device, with the endpoint and its client
+ * where the device is one. Roles talk through pipes (rings of one producer
+ * and one consumer) and never call each other, so any placement works: all on
+ * one lcore, or one each. The same polls run on lcores, in unit tests and in
+ * the simulator; only what stands behind `rl_pipe` and `rl_phy` differs.
+ *
+ *      PHY <--> port role ==rx pipe==> core role <--> endpoint, client
+ *                         ==loop pipe=>
+ *                         <==tx pipe===
+ */
+
+#include "rl_base.h"
+#include "rl_core.h"
+#include "rl_endpoint.h"
+#include "rl_port.h"
+
+/**
+ * A ring of pointers with one producer and one consumer. Both functions are
+ * bursts and never block. Pipes are made large enough for all that can be in
+ * them, so that put takes everything.
+ */
+struct rl_pipe {
+	void *ring;
+	unsigned int (*put)(void *ring, void *const obj[], unsigned int n);
+	unsigned int (*get)(void *ring, void *obj[], unsigned int n);
+};
+
+/** A frame buffer of a PHY, 64-byte aligned. */
+struct rl_phy_frame {
+	uint8_t *data;
+	uint32_t len;
+	uint32_t pad;
+	void *cookie; /**< the PHY's */
+};
+
+/** What a port role needs of a wire. All calls are its lcore's. */
+struct rl_phy_ops {
+	/** Up to n frames that arrived; each is given back by rx_free. */
+	unsigned int (*rx)(void *phy, struct rl_phy_frame f[], unsigned int n,
+			   uint64_t now_ns);
+	void (*rx_free)(void *phy, struct rl_phy_frame f[], unsigned int n);
+	/** Up to n empty frames that the wire takes now; 0 is backpressure. */
+	unsigned int (*tx_alloc)(void *phy, struct rl_phy_frame f[],
+				 unsigned int n, uint64_t now_ns);
+	/** Sends n frames got by tx_alloc; those with len 0 are given back. */
+	void (*tx)(void *phy, struct rl_phy_frame f[], unsigned int n,
+		   uint64_t now_ns);
+	/** Link status. */
+	bool (*link_up)(void *phy);
+	/** When the wire will take or give frames again; RL_NEVER: unknown. */
+	uint64_t (*deadline)(void *phy);
+};
+
+struct rl_phy {
+	void *ctx;
+	const struct rl_phy_ops *ops;
+};
+
+/** The client of an endpoint: a generator, or an ethdev. */
+struct rl_client {
+	void *ctx;
+	/** Sends and receives what it can; returns packets moved. */
+	unsigned int (*poll)(void *ctx, struct rl_ep *ep, uint64_t now_ns);
+	/** When it next wants to send; RL_NEVER: not by itself. */
+	uint64_t (*deadline)(void *ctx);
+};
+
+/** What roles tell the host; called on the role's lcore. */
+struct rl_role_sink {
+	void *ctx;
+	void (*port_event)(void *ctx, uint32_t dev, uint16_t port,
+			   const struct rl_port_event *ev);
+	void (*core_event)(void *ctx, uint32_t dev,
+			   const struct rl_core_event *ev);
+};
+
+/** Orders from other threads to a port, taken at its next poll. */
+enum rl_port_order { RL_ORDER_NONE, RL_ORDER_DOWN, RL_ORDER_UP };
+
+struct rl_role_port {
+	struct rl_port *port;
+	struct rl_phy phy;
+	struct rl_pipe rx;   /**< to the core: packets */
+	struct rl_pipe loop; /**< to the core: marks and looped packets */
+	struct rl_pipe tx;   /**< from the core: packets and marks */
+	const struct rl_role_sink *sink;
+	uint32_t dev;
+	uint16_t index;
+	_Atomic uint32_t order; /**< enum rl_port_order */
+	_Atomic uint32_t idle;	/**< rl_port_idle(), for the control thread */
+};
+
+struct rl_role_core {
+	struct rl_core *core;
+	struct rl_ep *ep; /**< NULL in a switch */
+	struct rl_client client;
+	struct rl_pipe *rx;   /**< nports, from the ports */
+	struct rl_pipe *loop; /**< nports, from the ports */
+	struct rl_pipe *tx;   /**< nports, to the ports */
+	const struct rl_role_sink *sink;
+	uint32_t dev;
+	uint16_t nports;
+	uint32_t inject_flits; /**< own flits that may be queued in the core */
+	_Atomic uint32_t idle; /**< nothing held, sent or unacknowledged */
+};
+
+/** The role's lcore. One poll. @return work done, 0 where there was none */
+unsigned int rl_role_port_poll(struct rl_role_port *r, uint64_t now_ns);
+
+/** The role's lcore. When a poll next has something to do by itself. */
+uint64_t rl_role_port_deadline(const struct rl_role_port *r, uint64_t now_ns);
+
+/** The role's lcore. One poll. @return work done, 0 where there was none */
+unsigned int rl_role_core_poll(struct rl_role_core *r, uint64_t now_ns);
+
+/** The role's lcore. When a poll next has something to do by itself. */
+uint64_t rl_role_core_deadline(const struct rl_role_core *r);
+
+/** Any thread. An order for the port; the last one wins. */
+void rl_role_port_order(struct rl_role_port *r, enum rl_port_order order);
+
+#endif /* RL_ROLE_H */

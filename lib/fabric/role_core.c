@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <stdatomic.h>
+
+#include "rl_role.h"
+
+#define CORE_BURST 32
+
+/* Loop rings go first: what comes out of them is the oldest [SW-1]. */
+static unsigned int
+core_from_ports(struct rl_role_core *r, uint64_t now_ns)
+{
+	void *obj[CORE_BURST];
+	unsigned int n, work = 0;
+
+	for (uint16_t i = 0; i < r->nports; i++) {
+		n = r->loop[i].get(r->loop[i].ring, obj, CORE_BURST);
+		if (n != 0)
+			rl_core_loop(r->core, i, (struct rl_flit **)obj, n,
+				     now_ns);
+		work += n;
+	}
+	for (uint16_t i = 0; i < r->nports; i++) {
+		n = r->rx[i].get(r->rx[i].ring, obj, CORE_BURST);
+		if (n != 0)
+			rl_core_rx(r->core, i, (struct rl_flit **)obj, n,
+				   now_ns);
+		work += n;
+	}
+	return work;
+}
+
+static unsigned int
+core_endpoint(struct rl_role_core *r, uint64_t now_ns)
+{
+	struct rl_flit *pkt[CORE_BURST];
+	struct rl_pktq out = { 0 };
+	unsigned int n = 0, work = 0;
+
+	while (n < CORE_BURST && (pkt[n] = rl_core_local(r->core)) != NULL)
+		n++;
+	if (n != 0)
+		rl_ep_rx(r->ep, now_ns, pkt, n);
+	work += n;
+	if (r->client.poll != NULL)
+		work += r->client.poll(r->client.ctx, r->ep, now_ns);
+	work += rl_ep_poll(r->ep, now_ns, &out,
+			   rl_core_inject_room(r->core, r->inject_flits));
+	rl_core_inject(r->core, &out, now_ns);
+	return work;
+}
+
+static unsigned int
+core_to_ports(struct rl_role_core *r)
+{
+	struct rl_flit *out[CORE_BURST];
+	unsigned int work = 0;
+
+	for (uint16_t i = 0; i < r->nports; i++) {
+		unsigned int n, put;
+
+		if (!rl_core_tx_pending(r->core, i))
+			continue;
+		n = rl_core_tx(r->core, i, out, CORE_BURST);
+		if (n == 0)
+			continue;
+		/* bounded by the egress queues: always fits */
+		put = r->tx[i].put(r->tx[i].ring, (void **)out, n);
+		RL_ASSERT(put == n);
+		work += n;
+	}
+	return work;
+}
+
+unsigned int
+rl_role_core_poll(struct rl_role_core *r, uint64_t now_ns)
+{
+	struct rl_core_event ev;
+	unsigned int work = core_from_ports(r, now_ns);
+
+	if (r->ep != NULL)
+		work += core_endpoint(r, now_ns);
+	rl_core_tick(r->core, now_ns);
+	work += core_to_ports(r);
+	while (rl_core_event_pop(r->core, &ev)) {
+		work++;
+		if (r->sink != NULL)
+			r->sink->core_event(r->sink->ctx, r->dev, &ev);
+	}
+	if (work == 0)
+		atomic_store_explicit(&r->idle,
+				      rl_core_idle(r->core) &&
+					      (r->ep == NULL ||
+					       rl_ep_idle(r->ep)),
+				      memory_order_relaxed);
+	else
+		atomic_store_explicit(&r->idle, 0, memory_order_relaxed);
+	return work;
+}
+
+uint64_t
+rl_role_core_deadline(const struct rl_role_core *r)
+{
+	uint64_t t = rl_core_deadline(r->core);
+
+	if (r->ep != NULL) {
+		t = rl_min_u64(t, rl_ep_deadline(r->ep));
+		if (r->client.deadline != NULL)
+			t = rl_min_u64(t, r->client.deadline(r->client.ctx));
+	}
+	return t;
+}

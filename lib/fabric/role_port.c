@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <stdatomic.h>
+
+#include "rl_role.h"
+
+#define PORT_RX_BURST 32
+#define PORT_TX_BURST 8
+#define PORT_PIPE_BURST 32
+
+static unsigned int
+port_rx(struct rl_role_port *r, uint64_t now_ns)
+{
+	struct rl_phy_frame f[PORT_RX_BURST];
+	const unsigned int n =
+		r->phy.ops->rx(r->phy.ctx, f, PORT_RX_BURST, now_ns);
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (i + 1 < n)
+			__builtin_prefetch(f[i + 1].data);
+		rl_port_rx_frame(r->port, f[i].data, f[i].len, now_ns);
+	}
+	if (n != 0)
+		r->phy.ops->rx_free(r->phy.ctx, f, n);
+	return n;
+}
+
+static unsigned int
+port_from_core(struct rl_role_port *r, uint64_t now_ns)
+{
+	void *obj[PORT_PIPE_BURST];
+	const unsigned int n = r->tx.get(r->tx.ring, obj, PORT_PIPE_BURST);
+
+	for (unsigned int i = 0; i < n; i++)
+		rl_port_submit(r->port, obj[i], now_ns);
+	return n;
+}
+
+static unsigned int
+port_tx(struct rl_role_port *r, uint64_t now_ns)
+{
+	struct rl_phy_frame f[PORT_TX_BURST];
+	unsigned int n, sent = 0;
+
+	if (!rl_port_tx_ready(r->port, now_ns))
+		return 0;
+	n = r->phy.ops->tx_alloc(r->phy.ctx, f, PORT_TX_BURST, now_ns);
+	for (unsigned int i = 0; i < n; i++) {
+		f[i].len = rl_port_tx_frame(r->port, f[i].data, now_ns);
+		sent += f[i].len != 0;
+		if (f[i].len != 0)
+			continue;
+		for (unsigned int j = i + 1; j < n; j++)
+			f[j].len = 0;
+		break;
+	}
+	if (n != 0)
+		r->phy.ops->tx(r->phy.ctx, f, n, now_ns);
+	return sent;
+}
+
+static unsigned int
+port_to_core(struct rl_role_port *r, uint64_t now_ns)
+{
+	struct rl_pktq *q = rl_port_rx_out(r->port);
+	void *obj[PORT_PIPE_BURST];
+	unsigned int n = 0, work = 0;
+
+	while (n < PORT_PIPE_BURST && (obj[n] = rl_pktq_pop(q)) != NULL)
+		n++;
+	if (n != 0) {
+		/* bounded by the credits given: always fits */
+		const unsigned int put = r->rx.put(r->rx.ring, obj, n);
+
+		RL_ASSERT(put == n);
+		work += n;
+	}
+	for (n = 0; n < PORT_PIPE_BURST; n++) {
+		obj[n] = rl_port_loop(r->port, now_ns);
+		if (obj[n] == NULL)
+			break;
+	}
+	if (n != 0) {
+		/* bounded by the replay buffer and the egress queues */
+		const unsigned int put = r->loop.put(r->loop.ring, obj, n);
+
+		RL_ASSERT(put == n);
+		work += n;
+	}
+	return work;
+}
+
+static unsigned int
+port_orders(struct rl_role_port *r, uint64_t now_ns)
+{
+	uint32_t order;
+
+	/* acquire: pairs with the release in rl_role_port_order() */
+	if (atomic_load_explicit(&r->order, memory_order_relaxed) ==
+	    RL_ORDER_NONE)
+		return 0;
+	order = atomic_exchange_explicit(&r->order, RL_ORDER_NONE,
+					 memory_order_acq_rel);
+	if (order == RL_ORDER_DOWN)
+		rl_port_down(r->port, now_ns);
+	else if (order == RL_ORDER_UP)
+		rl_port_up(r->port, now_ns);
+	return 1;
+}
+
+void
+rl_role_port_order(struct rl_role_port *r, enum rl_port_order order)
+{
+	/* release: pairs with the exchange in port_orders() */
+	atomic_store_explicit(&r->order, order, memory_order_release);
+}
+
+unsigned int
+rl_role_port_poll(struct rl_role_port *r, uint64_t now_ns)
+{
+	struct rl_port_event ev;
+	unsigned int work;
+
+	rl_port_phy_status(r->port, r->phy.ops->link_up(r->phy.ctx), now_ns);
+	work = port_orders(r, now_ns);
+	work += port_rx(r, now_ns);
+	work += port_from_core(r, now_ns);
+	rl_port_tick(r->port, now_ns);
+	work += port_tx(r, now_ns);
+	work += port_to_core(r, now_ns);
+	while (rl_port_event_pop(r->port, &ev)) {
+		work++;
+		if (r->sink != NULL)
+			r->sink->port_event(r->sink->ctx, r->dev, r->index,
+					    &ev);
+	}
+	if (work == 0)
+		atomic_store_explicit(&r->idle, rl_port_idle(r->port),
+				      memory_order_relaxed);
+	else
+		atomic_store_explicit(&r->idle, 0, memory_order_relaxed);
+	return work;
+}
+
+uint64_t
+rl_role_port_deadline(const struct rl_role_port *r, uint64_t now_ns)
+{
+	return rl_min_u64(rl_port_deadline(r->port, now_ns),
+			  r->phy.ops->deadline(r->phy.ctx));
+}

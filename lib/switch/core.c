@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Lookup and queues. What happens when ports die and return stands in
+ * core_failover.c.
+ *
+ * Every destination has a list of next hops, best first. A packet takes the
+ * first whose egress is alive. An egress that is between states (draining,
+ * delayed, training, restoring) is not passed over: the packet is held for
+ * it, behind those held before, so that the order of its flow is kept. An
+ * egress that is dead is passed over.
+ *
+ * A packet that loops out of port X was sent there by this very rule, and
+ * whatever stands before X in its list was dead or was passed over then. It
+ * goes on after X; only if nothing there lives, it looks at those before.
+ */
+
+#include <string.h>
+
+#include "core_priv.h"
+
+#define CORE_ROUND(n)                                                          \
+	(((n) + RL_CACHE_LINE - 1) & ~(size_t)(RL_CACHE_LINE - 1))
+
+static size_t
+core_struct_bytes(uint16_t nports)
+{
+	return CORE_ROUND(sizeof(struct rl_core) +
+			  nports * sizeof(struct core_port));
+}
+
+size_t
+rl_core_memsize(const struct rl_link_cfg *cfg, uint16_t nports)
+{
+	size_t n = core_struct_bytes(nports);
+
+	if (cfg->dup_filter)
+		n += (size_t)nports * CORE_RECENT * sizeof(uint64_t);
+	return CORE_ROUND(n);
+}
+
+struct rl_core *
+rl_core_init(void *mem, const struct rl_core_params *p)
+{
+	struct rl_core *core = mem;
+	uint64_t *recent;
+
+	RL_ASSERT(((uintptr_t)mem & (RL_CACHE_LINE - 1)) == 0);
+	RL_ASSERT(p->nports < CORE_NO_PORT);
+	memset(mem, 0, rl_core_memsize(p->cfg, p->nports));
+	core->p = *p;
+	core->fwd = p->fwd;
+	core->stranded_due_ns = RL_NEVER;
+	core->next_due_ns = 0;
+	core->unsettled = p->nports;
+	recent = (uint64_t *)((uint8_t *)mem + core_struct_bytes(p->nports));
+	for (uint16_t i = 0; i < p->nports; i++) {
+		struct core_port *cp = &core->port[i];
+
+		cp->state = RL_EGRESS_TRAIN;
+		cp->shared = p->shared[i];
+		cp->due_ns = RL_NEVER;
+		cp->bound_ns = RL_NEVER;
+		if (p->cfg->dup_filter)
+			cp->recent = recent + (size_t)i * CORE_RECENT;
+	}
+	return core;
+}
+
+void
+rl_core_set_fwd(struct rl_core *core, const struct rl_fwd *fwd)
+{
+	core->fwd = fwd;
+}
+
+/* The flits have left the buffer they came in by: their credits return. */
+void
+core_free_credit(struct rl_core *core, struct rl_flit *pkt)
+{
+	if (!(pkt->flags & RL_FF_CREDIT)) {
+		if (pkt->in_port == RL_PORT_NONE && pkt->loop_id == 0)
+			core->own_flits -= pkt->pkt_flits;
+		return;
+	}
+	pkt->flags &= (uint8_t)~RL_FF_CREDIT;
+	rl_shared_add(&core->port[pkt->in_port].shared->freed[pkt->in_vc],
+		      pkt->pkt_flits);
+}
+
+void
+core_drop(struct rl_core *core, struct rl_flit *pkt, enum rl_drop_reason why,
+	  uint64_t now_ns)
+{
+	core_free_credit(core, pkt);
+	if (core->p.drop != NULL &&
+	    !(RL_PLANTED(WATCHDOG_SILENT) && why == RL_DROP_WATCHDOG))
+		core->p.drop(core->p.drop_ctx, pkt, why, now_ns);
+	rl_packet_put(core->p.cache, pkt);
+}
+
+/* What a lookup found. */
+enum core_verdict { CORE_GO, CORE_HOLD, CORE_STRAND, CORE_NO_PATH };
+
+/* Looks at next hops [from, to) of an entry. */
+static enum core_verdict
+core_scan(const struct rl_core *core, const struct rl_fwd_entry *e,
+	  const struct rl_flit *pkt, uint16_t looped_from, unsigned int from,
+	  unsigned int to, struct rl_fwd_hop *hop)
+{
+	for (unsigned int i = from; i < to; i++) {
+		const uint16_t port = e->hop[i].port;
+
+		if (port == RL_FWD_PORT_NONE)
+			break;
+		if (port == looped_from)
+			continue;
+		/* back where it came from only by another plane */
+		if (port == pkt->in_port &&
+		    (core->p.endpoint || e->hop[i].plane == pkt->plane))
+			continue;
+		if (core->port[port].state == RL_EGRESS_DEAD)
+			continue;
+		*hop = e->hop[i];
+		return core_holds(core->port[port].state) ? CORE_HOLD
+							  : CORE_GO;
+	}
+	return CORE_STRAND;
+}
+
+static enum core_verdict
+core_lookup(const struct rl_core *core, const struct rl_flit *pkt,
+	    uint16_t looped_from, struct rl_fwd_hop *hop, bool *rerouted)
+{
+	const struct rl_fwd_entry *e;
+	enum core_verdict v;
+	unsigned int start = 0;
+
+	if (pkt->dst >= core->fwd->ndst)
+		return CORE_NO_PATH;
+	e = rl_fwd_lookup(core->fwd, pkt->plane, pkt->dst);
+	if (e->hop[0].port == RL_FWD_PORT_NONE)
+		return CORE_NO_PATH;
+	if (looped_from != CORE_NO_PORT) {
+		for (unsigned int i = 0; i < RL_FWD_ALTS; i++)
+			if (e->hop[i].port == looped_from)
+				start = i + 1;
+	}
+	v = core_scan(core, e, pkt, looped_from, start, RL_FWD_ALTS, hop);
+	if (v == CORE_STRAND && start > 0)
+		v = core_scan(core, e, pkt, looped_from, 0, start, hop);
+	*rerouted = v == CORE_GO && hop->port != e->hop[0].port;
+	return v;
+}
+
+/* Queues a packet for an egress on the VL that the table gives. */
+static void
+core_enqueue(struct rl_core *core, struct rl_flit *pkt, struct rl_fwd_hop hop)
+{
+	struct core_port *cp = &core->port[hop.port];
+	const uint16_t in = pkt->in_port < core->p.nports ? pkt->in_port
+							  : core->p.nports;
+	const uint8_t vl =
+		rl_fwd_vl(core->fwd, hop.plane, in, hop.port, pkt->sl);
+
+	RL_DASSERT(vl < RL_VCS);
+	pkt->vc = vl;
+	rl_pktq_push(&cp->q[vl], pkt);
+	cp->qmask |= 1u << vl;
+	core->pending++;
+}
+
+/* No way now: wait for a link to come back, but not for ever [DRL-7]. */
+static void
+core_strand(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
+{
+	CORE_COUNT(core, stranded_packets);
+	if (rl_pktq_empty(&core->stranded)) {
+		core->stranded_due_ns =
+			rl_deadline(now_ns, core->p.cfg->watchdog_ns);
+		core_arm(core, core->stranded_due_ns);
+	}
+	rl_pktq_push(&core->stranded, pkt);
+}
+
+void
+core_forward(struct rl_core *core, struct rl_flit *pkt, uint16_t looped_from,
+	     uint64_t now_ns)
+{
+	struct rl_fwd_hop hop = { .port = RL_FWD_PORT_NONE };
+	bool rerouted = false;
+
+	switch (core_lookup(core, pkt, looped_from, &hop, &rerouted)) {
+	case CORE_GO:
+		if (rl_unlikely(rerouted))
+			CORE_COUNT(core, rerouted_packets);
+		core_enqueue(core, pkt, hop);
+		return;
+	case CORE_HOLD:
+		CORE_COUNT(core, held_packets);
+		rl_pktq_push(&core->port[hop.port].hold, pkt);
+		return;
+	case CORE_STRAND:
+		core_strand(core, pkt, now_ns);
+		return;
+	case CORE_NO_PATH:
+		CORE_COUNT(core, drop_no_path);
+		core_drop(core, pkt, RL_DROP_NO_PATH, now_ns);
+		return;
+	}
+}
+
+/*
+ * At an endpoint: what is its own goes to it; what is not goes out again, once
+ * and marked [DRL-10]. @return whether the packet was disposed of
+ */
+static bool
+core_at_endpoint(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
+{
+	if (pkt->dst == core->p.ep_id) {
+		CORE_COUNT(core, local_packets);
+		rl_pktq_push(&core->local, pkt);
+		return true;
+	}
+	if (pkt->flags & RL_FF_REFLECTED) {
+		CORE_COUNT(core, drop_misroute);
+		core_drop(core, pkt, RL_DROP_MISROUTE, now_ns);
+		return true;
+	}
+	CORE_COUNT(core, reflected_packets);
+	for (struct rl_flit *f = pkt; f != NULL; f = f->next)
+		f->flags |= RL_FF_REFLECTED;
+	return false;
+}
+
+void
+rl_core_rx(struct rl_core *core, uint16_t port, struct rl_flit *const pkts[],
+	   unsigned int n, uint64_t now_ns)
+{
+	RL_DASSERT(port < core->p.nports);
+	CORE_COUNT_N(core, rx_packets, n);
+	for (unsigned int i = 0; i < n; i++) {
+		struct rl_flit *pkt = pkts[i];
+
+		if (i + 1 < n)
+			__builtin_prefetch(pkts[i + 1]);
+		if (core->p.cfg->dup_filter &&
+		    core_is_duplicate(core, pkt, port)) {
+			CORE_COUNT(core, drop_duplicate);
+			core_drop(core, pkt, RL_DROP_DUPLICATE, now_ns);
+			continue;
+		}
+		if (core->p.endpoint && core_at_endpoint(core, pkt, now_ns))
+			continue;
+		if (pkt->hops >= RL_HOPS_MAX) {
+			CORE_COUNT(core, drop_hops);
+			core_drop(core, pkt, RL_DROP_HOPS, now_ns);
+			continue;
+		}
+		pkt->plane =
+			core->fwd->plane_of[pkt->in_vc][pkt->sl & (RL_SLS - 1)];
+		core_forward(core, pkt, CORE_NO_PORT, now_ns);
+	}
+}
+
+void
+rl_core_inject(struct rl_core *core, struct rl_pktq *q, uint64_t now_ns)
+{
+	struct rl_flit *pkt;
+
+	while ((pkt = rl_pktq_pop(q)) != NULL) {
+		CORE_COUNT(core, injected_packets);
+		pkt->in_port = RL_PORT_NONE;
+		for (struct rl_flit *f = pkt; f != NULL; f = f->next)
+			f->loop_id = 0;
+		pkt->plane = core->fwd->inject_plane[pkt->sl & (RL_SLS - 1)];
+		core->own_flits += pkt->pkt_flits;
+		core_forward(core, pkt, CORE_NO_PORT, now_ns);
+	}
+}
+
+uint32_t
+rl_core_inject_room(const struct rl_core *core, uint32_t limit_flits)
+{
+	return core->own_flits >= limit_flits ? 0
+					      : limit_flits - core->own_flits;
+}
+
+struct rl_flit *
+rl_core_local(struct rl_core *core)
+{
+	struct rl_flit *pkt = rl_pktq_pop(&core->local);
+
+	if (pkt != NULL)
+		core_free_credit(core, pkt);
+	return pkt;
+}
+
+/* A FENCE follows everything that was queued when it was wanted. */
+static bool
+fence_ready(const struct core_port *cp)
+{
+	if (cp->fence_out || cp->fence_want == cp->fence_done)
+		return false;
+	for (unsigned int vc = 0; vc < RL_VCS; vc++)
+		if (rl_seq_before(cp->sent[vc], cp->fence_at[vc]))
+			return false;
+	return true;
+}
+
+unsigned int
+rl_core_tx(struct rl_core *core, uint16_t port, struct rl_flit *out[],
+	   unsigned int max)
+{
+	struct core_port *cp = &core->port[port];
+	const uint32_t cap = core->p.cfg->queue_flits;
+	unsigned int n = 0, passed = 0;
+
+	if (cp->loop_fence_owed && n < max) {
+		cp->loop_fence_owed = false;
+		out[n++] = rl_pipe_mark(RL_MARK_LOOP_FENCE);
+	}
+	while (n < max && cp->qmask != 0 && passed < RL_VCS) {
+		const unsigned int vc = cp->turn;
+		struct rl_pktq *q = &cp->q[vc];
+		struct rl_flit *pkt = q->head;
+		uint32_t in_port_queue;
+
+		cp->turn = (uint8_t)((vc + 1) % RL_VCS);
+		passed++;
+		if (pkt == NULL)
+			continue;
+		in_port_queue = cp->sent[vc] -
+				rl_shared_read(&cp->shared->taken[vc]);
+		if (in_port_queue + pkt->pkt_flits > cap)
+			continue;
+		rl_pktq_pop(q);
+		if (rl_pktq_empty(q))
+			cp->qmask &= ~(1u << vc);
+		cp->sent[vc] += pkt->pkt_flits;
+		core->pending--;
+		CORE_COUNT(core, tx_packets);
+		CORE_COUNT_N(core, tx_flits, pkt->pkt_flits);
+		core_free_credit(core, pkt);
+		out[n++] = pkt;
+		passed = 0;
+	}
+	if (n < max && fence_ready(cp)) {
+		cp->fence_out = true;
+		cp->fence_sent = cp->fence_want;
+		out[n++] = rl_pipe_mark(RL_MARK_FENCE);
+	}
+	return n;
+}
+
+bool
+rl_core_tx_pending(const struct rl_core *core, uint16_t port)
+{
+	const struct core_port *cp = &core->port[port];
+
+	return cp->qmask != 0 || cp->loop_fence_owed ||
+	       (cp->fence_want != cp->fence_done && !cp->fence_out);
+}

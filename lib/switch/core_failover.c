@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What a core does when a port's link dies and returns.
+ *
+ *   TRAIN --LINK_UP--> ALIVE --LOOP_BEGIN--> DRAIN --LOOP_END--> DELAY
+ *     |                  ^ ^                                       |  |
+ *     | bound            | +---------- fences answered             |  | delay
+ *     v                  |             and delay over              |  v
+ *    DEAD --LINK_UP--> RESTORE <-------------LINK_UP---------------+ DEAD
+ *
+ * DRAIN  Looped packets go on at once by the next hop after the dead port; new
+ *        ones for it are held. What was still queued here for the port is
+ *        younger than what loops and older than what comes: it is held first.
+ * DELAY  The programmable delay: what the dead link delivered at the last
+ *        moment may still be on its way through the neighbour.
+ * DEAD   Held traffic has gone on; everything goes round.
+ * RESTORE  The link is back. What went round must be across before anything
+ *        takes the short way again: a fence through every other egress comes
+ *        back when all before it is acknowledged by the neighbour; then the
+ *        restore delay covers the rest of the way. Meanwhile traffic for the
+ *        port is held.
+ *
+ * All of this concerns traffic for that port alone; the rest flows [DRL-4].
+ */
+
+#include "core_priv.h"
+
+void
+core_arm(struct rl_core *core, uint64_t due_ns)
+{
+	core->next_due_ns = rl_min_u64(core->next_due_ns, due_ns);
+}
+
+void
+core_event(struct rl_core *core, enum rl_core_event_type type, uint16_t port,
+	   uint32_t packets, uint64_t now_ns)
+{
+	if (core->ev_tail - core->ev_head == RL_CORE_EVENTS)
+		core->ev_head++;
+	core->ev[core->ev_tail++ % RL_CORE_EVENTS] = (struct rl_core_event){
+		.t_ns = now_ns,
+		.type = type,
+		.port = port,
+		.packets = packets,
+	};
+}
+
+bool
+rl_core_event_pop(struct rl_core *core, struct rl_core_event *ev)
+{
+	if (core->ev_head == core->ev_tail)
+		return false;
+	*ev = core->ev[core->ev_head++ % RL_CORE_EVENTS];
+	return true;
+}
+
+/* The one writer of an egress's state. */
+void
+core_set_state(struct rl_core *core, uint16_t port, enum rl_egress_state to)
+{
+	struct core_port *cp = &core->port[port];
+	bool legal = false;
+
+	switch (cp->state) {
+	case RL_EGRESS_TRAIN:
+		legal = to == RL_EGRESS_ALIVE || to == RL_EGRESS_DEAD;
+		break;
+	case RL_EGRESS_ALIVE:
+		legal = to == RL_EGRESS_DRAIN;
+		break;
+	case RL_EGRESS_DRAIN:
+		legal = to == RL_EGRESS_DELAY;
+		break;
+	case RL_EGRESS_DELAY:
+		legal = to == RL_EGRESS_DEAD || to == RL_EGRESS_RESTORE;
+		break;
+	case RL_EGRESS_DEAD:
+		legal = to == RL_EGRESS_RESTORE;
+		break;
+	case RL_EGRESS_RESTORE:
+		legal = to == RL_EGRESS_ALIVE || to == RL_EGRESS_DRAIN;
+		break;
+	}
+	RL_ASSERT(legal);
+	core->unsettled -= core_holds(cp->state);
+	core->unsettled += core_holds(to);
+	cp->state = to;
+	cp->due_ns = RL_NEVER;
+	cp->bound_ns = RL_NEVER;
+}
+
+static void
+core_set_due(struct rl_core *core, struct core_port *cp, uint64_t due_ns)
+{
+	cp->due_ns = due_ns;
+	core_arm(core, due_ns);
+}
+
+/* Everything held looks up its way again, in order. */
+static uint32_t
+core_release(struct rl_core *core, struct rl_pktq *q, uint64_t now_ns)
+{
+	struct rl_pktq held = *q;
+	const uint32_t n = held.packets;
+	struct rl_flit *pkt;
+
+	*q = (struct rl_pktq){ 0 };
+	while ((pkt = rl_pktq_pop(&held)) != NULL) {
+		CORE_COUNT(core, released_packets);
+		if (RL_PLANTED(HOLD_LOST)) {
+			core_free_credit(core, pkt);
+			rl_packet_put(core->p.cache, pkt);
+			continue;
+		}
+		core_forward(core, pkt, CORE_NO_PORT, now_ns);
+	}
+	return n;
+}
+
+static void
+core_alive(struct rl_core *core, uint16_t port, uint64_t now_ns)
+{
+	core_set_state(core, port, RL_EGRESS_ALIVE);
+	/* what found no way at all is older than what was held */
+	core->stranded_due_ns = RL_NEVER;
+	core_release(core, &core->stranded, now_ns);
+	core_release(core, &core->port[port].hold, now_ns);
+}
+
+static void
+core_link_up(struct rl_core *core, uint16_t port, uint64_t now_ns)
+{
+	struct core_port *cp = &core->port[port];
+
+	if (cp->state == RL_EGRESS_TRAIN) {
+		core_alive(core, port, now_ns);
+		return;
+	}
+	RL_ASSERT(cp->state == RL_EGRESS_DEAD ||
+		  cp->state == RL_EGRESS_DELAY);
+	core_set_state(core, port, RL_EGRESS_RESTORE);
+	cp->bound_ns = rl_deadline(now_ns, core->p.cfg->watchdog_ns);
+	cp->fence_gen = ++core->fence_gen;
+	for (uint16_t i = 0; i < core->p.nports; i++) {
+		struct core_port *other = &core->port[i];
+
+		if (other->state != RL_EGRESS_ALIVE)
+			continue;
+		other->fence_want = cp->fence_gen;
+		for (unsigned int vc = 0; vc < RL_VCS; vc++)
+			other->fence_at[vc] =
+				other->sent[vc] + other->q[vc].flits;
+	}
+	core_set_due(core, cp, now_ns);
+	if (RL_PLANTED(REORDER_RESTORE))
+		core_alive(core, port, now_ns);
+}
+
+static void
+core_loop_begin(struct rl_core *core, uint16_t port, uint64_t now_ns)
+{
+	struct core_port *cp = &core->port[port];
+	struct rl_pktq queued = { 0 };
+
+	CORE_COUNT(core, failovers);
+	core_set_state(core, port, RL_EGRESS_DRAIN);
+	cp->loop_fence_owed = true;
+	cp->fence_done = cp->fence_want; /* nobody waits for a dead port */
+	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
+		core->pending -= cp->q[vc].packets;
+		rl_pktq_splice(&queued, &cp->q[vc]);
+	}
+	cp->qmask = 0;
+	rl_pktq_splice(&queued, &cp->hold);
+	cp->hold = queued;
+	CORE_COUNT_N(core, held_packets, queued.packets);
+	core_event(core, RL_CEV_HOLD, port, queued.packets, now_ns);
+	if (RL_PLANTED(RESUME_BEFORE_DRAIN)) {
+		cp->state = RL_EGRESS_DEAD;
+		core_release(core, &cp->hold, now_ns);
+		cp->state = RL_EGRESS_DRAIN;
+	}
+}
+
+static void
+core_mark(struct rl_core *core, uint16_t port, enum rl_pipe_mark mark,
+	  uint64_t now_ns)
+{
+	struct core_port *cp = &core->port[port];
+
+	switch (mark) {
+	case RL_MARK_LINK_UP:
+		core_link_up(core, port, now_ns);
+		return;
+	case RL_MARK_LOOP_BEGIN:
+		core_loop_begin(core, port, now_ns);
+		return;
+	case RL_MARK_LOOP_END:
+		core_set_state(core, port, RL_EGRESS_DELAY);
+		core_set_due(core, cp,
+			     rl_deadline(now_ns,
+					 core->p.cfg->resume_delay_ns));
+		return;
+	case RL_MARK_FENCE_DONE:
+		cp->fence_out = false;
+		cp->fence_done = cp->fence_sent;
+		core_arm(core, now_ns);
+		return;
+	case RL_MARK_NONE:
+	case RL_MARK_LOOP_FENCE:
+	case RL_MARK_FENCE:
+		RL_ASSERT(false);
+	}
+}
+
+void
+rl_core_loop(struct rl_core *core, uint16_t port,
+	     struct rl_flit *const items[], unsigned int n, uint64_t now_ns)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		const enum rl_pipe_mark mark = rl_pipe_is_mark(items[i]);
+
+		if (mark != RL_MARK_NONE) {
+			core_mark(core, port, mark, now_ns);
+			continue;
+		}
+		CORE_COUNT(core, looped_packets);
+		core_forward(core, items[i], port, now_ns);
+	}
+}
+
+/* Whether every egress that carried traffic round has answered its fence. */
+static bool
+core_fences_done(const struct rl_core *core, uint32_t gen)
+{
+	for (uint16_t i = 0; i < core->p.nports; i++) {
+		const struct core_port *cp = &core->port[i];
+
+		if (cp->state == RL_EGRESS_ALIVE &&
+		    !rl_seq_before(cp->fence_want, gen) &&
+		    rl_seq_before(cp->fence_done, gen))
+			return false;
+	}
+	return true;
+}
+
+static void
+core_restore_tick(struct rl_core *core, uint16_t port, uint64_t now_ns)
+{
+	struct core_port *cp = &core->port[port];
+
+	if (now_ns >= cp->bound_ns) {
+		CORE_COUNT(core, restore_timeouts);
+	} else if (cp->fence_gen != 0) {
+		if (!core_fences_done(core, cp->fence_gen))
+			return;
+		cp->fence_gen = 0; /* crossed; now the rest of the way */
+		core_set_due(core, cp,
+			     rl_deadline(now_ns,
+					 core->p.cfg->restore_delay_ns));
+		return;
+	} else if (now_ns < cp->due_ns) {
+		return;
+	}
+	CORE_COUNT(core, restores);
+	core_event(core, RL_CEV_RESTORE, port, cp->hold.packets, now_ns);
+	core_alive(core, port, now_ns);
+}
+
+static void
+core_port_tick(struct rl_core *core, uint16_t port, uint64_t now_ns)
+{
+	struct core_port *cp = &core->port[port];
+
+	switch (cp->state) {
+	case RL_EGRESS_TRAIN:
+		if (cp->bound_ns == RL_NEVER)
+			cp->bound_ns = rl_deadline(now_ns,
+						   core->p.cfg->watchdog_ns);
+		if (now_ns >= cp->bound_ns) {
+			core_set_state(core, port, RL_EGRESS_DEAD);
+			core_release(core, &cp->hold, now_ns);
+		}
+		return;
+	case RL_EGRESS_DELAY:
+		if (now_ns < cp->due_ns)
+			return;
+		core_set_state(core, port, RL_EGRESS_DEAD);
+		core_event(core, RL_CEV_RESUME, port,
+			   core_release(core, &cp->hold, now_ns), now_ns);
+		return;
+	case RL_EGRESS_RESTORE:
+		core_restore_tick(core, port, now_ns);
+		return;
+	case RL_EGRESS_ALIVE:
+	case RL_EGRESS_DRAIN:
+	case RL_EGRESS_DEAD:
+		return;
+	}
+}
+
+/* The watchdog: what still has no way is given up, and said so [DRL-7]. */
+static void
+core_watchdog(struct rl_core *core, uint64_t now_ns)
+{
+	struct rl_flit *pkt;
+
+	if (now_ns < core->stranded_due_ns)
+		return;
+	core->stranded_due_ns = RL_NEVER;
+	core_event(core, RL_CEV_WATCHDOG, CORE_NO_PORT,
+		   core->stranded.packets, now_ns);
+	while ((pkt = rl_pktq_pop(&core->stranded)) != NULL) {
+		CORE_COUNT(core, drop_watchdog);
+		core_drop(core, pkt, RL_DROP_WATCHDOG, now_ns);
+	}
+}
+
+void
+rl_core_tick(struct rl_core *core, uint64_t now_ns)
+{
+	if (now_ns < core->next_due_ns)
+		return;
+	for (uint16_t i = 0; i < core->p.nports; i++)
+		core_port_tick(core, i, now_ns);
+	core_watchdog(core, now_ns);
+	core->next_due_ns = core->stranded_due_ns;
+	for (uint16_t i = 0; i < core->p.nports; i++) {
+		const struct core_port *cp = &core->port[i];
+
+		/* a restore that waits for fences is woken by their answers */
+		core_arm(core, cp->bound_ns);
+		if (cp->state != RL_EGRESS_RESTORE || cp->fence_gen == 0)
+			core_arm(core, cp->due_ns);
+	}
+}
+
+uint64_t
+rl_core_deadline(const struct rl_core *core)
+{
+	return core->next_due_ns;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_CORE_PRIV_H
+#define RL_CORE_PRIV_H
+
+/**
+ * @file
+ * The inside of a switch core, shared by core*.c and nobody else.
+ */
+
+#include "rl_core.h"
+#include "rl_plant.h"
+#include "rl_seq.h"
+
+/** Packets remembered per port by the duplicate filter, power of two. */
+#define CORE_RECENT 256
+
+struct core_port {
+	enum rl_egress_state state;
+	uint32_t qmask;	      /* bit per VC with something queued */
+	uint8_t turn;	      /* VC whose turn it is */
+	bool loop_fence_owed; /* LOOP_FENCE is to be sent */
+	bool fence_out;	      /* a FENCE is under way */
+	struct rl_port_shared *shared;
+	struct rl_pktq q[RL_VCS];
+	uint32_t sent[RL_VCS]; /* flits handed to the port, by VC */
+	struct rl_pktq hold;   /* new traffic, while the port is not ready */
+	uint64_t due_ns;       /* of the state; RL_NEVER: none */
+	uint64_t bound_ns;     /* of the state's whole length */
+	uint32_t fence_gen;    /* RESTORE: fences of this generation */
+	uint32_t fence_want;   /* generation wanted of this port */
+	uint32_t fence_sent;   /* generation under way */
+	uint32_t fence_done;   /* generation answered */
+	uint32_t fence_at[RL_VCS];
+	uint32_t recent_n;
+	uint64_t *recent;      /* CORE_RECENT keys, or NULL */
+};
+
+struct rl_core {
+	struct rl_core_params p;
+	const struct rl_fwd *fwd;
+	uint32_t pending;	/* packets queued for any port */
+	uint32_t unsettled;	/* ports not ALIVE and not DEAD */
+	uint32_t fence_gen;
+	uint32_t own_flits;	/* injected and still queued here */
+	struct rl_pktq local;
+	struct rl_pktq stranded;
+	uint64_t stranded_due_ns;
+	uint64_t next_due_ns;	/* earliest of all deadlines */
+	struct rl_core_event ev[RL_CORE_EVENTS];
+	uint32_t ev_head;
+	uint32_t ev_tail;
+	uint64_t c[RL_CORE_COUNTER_COUNT];
+	struct core_port port[];
+};
+
+#define CORE_COUNT(core, name) ((core)->c[RL_CC_##name]++)
+#define CORE_COUNT_N(core, name, n) ((core)->c[RL_CC_##name] += (n))
+#define CORE_NO_PORT UINT16_MAX
+
+/* core.c */
+void core_forward(struct rl_core *core, struct rl_flit *pkt,
+		  uint16_t looped_from, uint64_t now_ns);
+void core_drop(struct rl_core *core, struct rl_flit *pkt,
+	       enum rl_drop_reason why, uint64_t now_ns);
+void core_free_credit(struct rl_core *core, struct rl_flit *pkt);
+
+/* core_failover.c */
+void core_event(struct rl_core *core, enum rl_core_event_type type,
+		uint16_t port, uint32_t packets, uint64_t now_ns);
+void core_set_state(struct rl_core *core, uint16_t port,
+		    enum rl_egress_state to);
+void core_arm(struct rl_core *core, uint64_t due_ns);
+
+/* core_dup.c */
+bool core_is_duplicate(struct rl_core *core, const struct rl_flit *pkt,
+		       uint16_t port);
+
+/* Packets for this egress wait, rather than go round. */
+static inline bool
+core_holds(enum rl_egress_state s)
+{
+	return s != RL_EGRESS_ALIVE && s != RL_EGRESS_DEAD;
+}
+
+#endif /* RL_CORE_PRIV_H */

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_CORE_H
+#define RL_CORE_H
+
+/**
+ * @file
+ * The switch core of a device [SW-1]: takes packets from the ports, looks them
+ * up, queues them per egress and VC, and feeds the ports. When a port's link
+ * dies, it takes what loops back and sends it another way [DRL-1, DRL-2],
+ * holds what is new for that port until the old is on its way [DRL-4], and
+ * returns to the link when it is back [DRL-8].
+ *
+ * An endpoint device has the same core; its client side is one more port, the
+ * *local* one, without a link. A packet for somebody else that arrives at an
+ * endpoint is reflected once [DRL-10].
+ *
+ *      port rings --> rl_core_rx() ----+            +--> rl_core_tx() --> ports
+ *      loop rings --> rl_core_loop() --+-- route ---+
+ *      endpoint ----> rl_core_inject()-+            +--> rl_core_local()
+ *
+ * A core belongs to one lcore. It is pure: bursts, events and the time go in,
+ * bursts and a deadline come out. Its queues have no size of their own: what
+ * they hold is bounded by the credits given at the input ports and by the
+ * replay buffers that loop out.
+ */
+
+#include "rl_base.h"
+#include "rl_flit_cache.h"
+#include "rl_fwd.h"
+#include "rl_link_cfg.h"
+#include "rl_port.h"
+#include "rl_shared.h"
+
+#define RL_CORE_EVENTS 64 /* power of two */
+
+/** Where an egress stands, as its core sees it. X(name, word). */
+#define RL_EGRESS_STATES(X)                                                    \
+	X(TRAIN, "training")   /* held: not trained since the start */         \
+	X(ALIVE, "alive")                                                      \
+	X(DRAIN, "draining")   /* held: its packets loop back */               \
+	X(DELAY, "delayed")    /* held: the programmable delay after a drain */ \
+	X(DEAD, "dead")	       /* traffic goes by the next hop in the list */  \
+	X(RESTORE, "restoring") /* held: what went round must arrive first */
+
+enum rl_egress_state {
+#define RL_EGRESS_ENUM(name, word) RL_EGRESS_##name,
+	RL_EGRESS_STATES(RL_EGRESS_ENUM)
+#undef RL_EGRESS_ENUM
+};
+
+/** Counters of a core. X(name). */
+#define RL_CORE_COUNTERS(X)                                                    \
+	X(rx_packets)                                                          \
+	X(looped_packets)	/* taken from loop rings */                    \
+	X(injected_packets)                                                    \
+	X(local_packets)	/* for this device's endpoint */               \
+	X(tx_packets)                                                          \
+	X(tx_flits)                                                            \
+	X(rerouted_packets)	/* not by their first next hop */              \
+	X(held_packets)                                                        \
+	X(released_packets)                                                    \
+	X(stranded_packets)	/* no way now; wait for one */                 \
+	X(drop_no_path)                                                        \
+	X(drop_hops)                                                           \
+	X(drop_misroute)                                                       \
+	X(drop_duplicate)	/* by the filter [DRL-5] */                    \
+	X(drop_watchdog)                                                       \
+	X(reflected_packets)                                                   \
+	X(failovers)                                                           \
+	X(restores)                                                            \
+	X(restore_timeouts)	/* returned without all fences */
+
+enum rl_core_counter {
+#define RL_CORE_ENUM(name) RL_CC_##name,
+	RL_CORE_COUNTERS(RL_CORE_ENUM)
+#undef RL_CORE_ENUM
+	RL_CORE_COUNTER_COUNT
+};
+
+enum rl_core_event_type {
+	RL_CEV_HOLD,	 /**< port died: new traffic for it is held */
+	RL_CEV_RESUME,	 /**< held traffic goes on by another port */
+	RL_CEV_RESTORE,	 /**< traffic is back on the port */
+	RL_CEV_WATCHDOG, /**< packets without a way were given up */
+};
+
+struct rl_core_event {
+	uint64_t t_ns;
+	enum rl_core_event_type type;
+	uint16_t port;
+	uint32_t packets; /**< held or given up */
+};
+
+struct rl_core;
+
+/** What a core is made of; pointers stay the caller's and must outlive it. */
+struct rl_core_params {
+	const struct rl_link_cfg *cfg;
+	const struct rl_fwd *fwd;
+	struct rl_flit_cache *cache;
+	struct rl_port_shared *const *shared; /**< nports of them */
+	rl_drop_fn drop;
+	void *drop_ctx;
+	uint16_t nports;
+	bool endpoint;	/**< has a local port, for destination ep_id */
+	uint16_t ep_id;
+};
+
+/** Any thread. Bytes of a core, 64-byte aligned. */
+size_t rl_core_memsize(const struct rl_link_cfg *cfg, uint16_t nports);
+
+/** Control thread. Builds a core in @p mem; returns it (== mem). */
+struct rl_core *rl_core_init(void *mem, const struct rl_core_params *p);
+
+/** Owner. Gives back every flit the core holds (end of a run). */
+void rl_core_flush(struct rl_core *core);
+
+/**
+ * Owner. Replaces the forwarding table; @p fwd must outlive the core or the
+ * next call. Packets already queued keep their egress.
+ */
+void rl_core_set_fwd(struct rl_core *core, const struct rl_fwd *fwd);
+
+/** Owner. Takes @p n packets that came in by @p port; owns them. */
+void rl_core_rx(struct rl_core *core, uint16_t port,
+		struct rl_flit *const pkts[], unsigned int n, uint64_t now_ns);
+
+/** Owner. Takes @p n packets or marks from the loop ring of @p port. */
+void rl_core_loop(struct rl_core *core, uint16_t port,
+		  struct rl_flit *const items[], unsigned int n,
+		  uint64_t now_ns);
+
+/** Owner. Takes all packets of @p q from the device's endpoint. */
+void rl_core_inject(struct rl_core *core, struct rl_pktq *q, uint64_t now_ns);
+
+/**
+ * Owner. Flits that the endpoint may inject now without piling up behind a
+ * slow link: @p limit_flits less what of its own is still queued here.
+ */
+uint32_t rl_core_inject_room(const struct rl_core *core, uint32_t limit_flits);
+
+/** Owner. Next packet for the endpoint; the caller owns it. NULL: none. */
+struct rl_flit *rl_core_local(struct rl_core *core);
+
+/** Owner. Timers: delays, restores, the watchdog. */
+void rl_core_tick(struct rl_core *core, uint64_t now_ns);
+
+/**
+ * Owner. Gives up to @p max packets and marks for @p port, in order, within
+ * the room of its egress queues; the caller owns them and must hand over all.
+ * @return how many
+ */
+unsigned int rl_core_tx(struct rl_core *core, uint16_t port,
+			struct rl_flit *out[], unsigned int max);
+
+/** Owner. Whether rl_core_tx() has something queued for @p port. */
+bool rl_core_tx_pending(const struct rl_core *core, uint16_t port);
+
+/** Owner. When rl_core_tick() next has something to do. */
+uint64_t rl_core_deadline(const struct rl_core *core);
+
+/** Owner. @return whether @p ev was filled with the oldest event */
+bool rl_core_event_pop(struct rl_core *core, struct rl_core_event *ev);
+
+/** Any thread that can stand a moment's delay. */
+enum rl_egress_state rl_core_egress_state(const struct rl_core *core,
+					  uint16_t port);
+
+/** Owner. Nothing queued, held or stranded, and no port between states. */
+bool rl_core_idle(const struct rl_core *core);
+
+/** Owner. Flits the core holds anywhere, for leak checks. */
+uint32_t rl_core_flits(const struct rl_core *core);
+
+/** Owner. Flits held for @p port. */
+uint32_t rl_core_held(const struct rl_core *core, uint16_t port);
+
+/** Any thread; written by the owner. RL_CORE_COUNTER_COUNT numbers. */
+const uint64_t *rl_core_counters(const struct rl_core *core);
+
+const char *rl_core_counter_name(enum rl_core_counter c);
+const char *rl_egress_state_name(enum rl_egress_state s);
+
+#endif /* RL_CORE_H */
