@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Builds and runs the whole test suite; the last line is "N passed, N failed".
+#
+#   devtools/test.sh            everything, twice: plain and with sanitizers
+#   devtools/test.sh --quick    plain only
+#   devtools/test.sh --long     also the long campaigns (hours)
+set -eu
+
+cd "$(dirname "$0")/.."
+quick=no
+long=no
+for arg in "$@"; do
+	case $arg in
+	--quick) quick=yes ;;
+	--long) long=yes ;;
+	*)
+		echo "usage: $0 [--quick | --long]" >&2
+		exit 2
+		;;
+	esac
+done
+
+# Test names stand for themselves; nothing is shown of those that pass.
+run_suite() {
+	dir=$1
+	shift
+	# a failed test is counted by the summary, not by this exit status
+	meson test -C "$dir" --no-rebuild --print-errorlogs "$@" || true
+}
+
+./devtools/install.sh
+echo "== build"
+./devtools/build.sh build
+echo "== tests"
+if [ "$long" = yes ]; then
+	run_suite build
+else
+	run_suite build --no-suite long
+fi
+logs="build/meson-logs/testlog.json"
+if [ "$quick" = no ]; then
+	echo "== build with sanitizers"
+	./devtools/build.sh build-asan -Db_sanitize=address,undefined \
+		-Db_lundef=false -Doptimization=1 -Dc_args=-DRL_DEBUG
+	echo "== tests with sanitizers"
+	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+		run_suite build-asan --no-suite long --no-suite plain \
+		--timeout-multiplier 4
+	logs="$logs build-asan/meson-logs/testlog.json"
+fi
+# shellcheck disable=SC2086
+exec python3 devtools/test_summary.py $logs
