@@ -172,7 +172,7 @@ void rl_ep_rx(struct rl_ep *ep, uint64_t now_ns, struct rl_flit *const pkts[],
  * Runs timers and appends to @p out, whose owner then owns them, link-level
  * packets of at most @p budget_flits flits in all: what must be sent again,
  * what is new, and acknowledgments that found nothing to ride on. A packet is
- * never split when it is new, so the budget must reach max_packet_flits + 1
+ * never split when it is new, so the budget must reach max_packet_flits + 3
  * now and then, or the endpoint waits.
  *
  * @return flits appended

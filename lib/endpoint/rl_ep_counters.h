@@ -24,7 +24,7 @@
 	X(ack_alone_sent)    /* of these: stand-alone flits */                 \
 	X(nak_sent)                                                            \
 	X(sync_sent)         /* announcements that packets were given up */    \
-	X(header_bytes)      /* FSN/ReplayCmd bytes of all flits sent */       \
+	X(header_bits)       /* FSN and ReplayCmd bits that all flits sent */  \
 	X(timeouts)          /* retry timer expired */                         \
 	X(probes)            /* of these: answered by one flit, the last */    \
 	X(flow_failures)     /* retry limit reached */                         \

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "ep_priv.h"
+
+/** Where the parts of an endpoint lie in its memory. */
+struct layout {
+	size_t flow;
+	size_t hash;
+	size_t heap;
+	size_t win;
+	size_t total;
+	uint32_t hash_size;
+	uint32_t win_total;
+	size_t win_bytes;
+};
+
+static size_t
+place(size_t *at, size_t bytes)
+{
+	const size_t here = *at;
+
+	*at += (bytes + RL_CACHE_LINE - 1) & ~(size_t)(RL_CACHE_LINE - 1);
+	return here;
+}
+
+static uint32_t
+win_slots(const struct rl_ep_cfg *cfg)
+{
+	return rl_pow2_ceil(cfg->window_flits);
+}
+
+/*
+ * A flow has a window only while it holds flits, so there are never more of
+ * them than flits that may be held.
+ */
+static void
+lay_out(const struct rl_ep_cfg *cfg, struct layout *l)
+{
+	size_t at = 0;
+
+	l->hash_size = rl_pow2_ceil(2 * cfg->max_flows);
+	l->win_total = rl_min_u32(cfg->max_flows, cfg->tx_buffer_flits) +
+		       rl_min_u32(cfg->max_flows, cfg->rx_buffer_flits);
+	l->win_bytes = sizeof(struct ep_win) +
+		       win_slots(cfg) * sizeof(struct rl_flit *);
+	l->win_bytes = (l->win_bytes + RL_CACHE_LINE - 1) &
+		       ~(size_t)(RL_CACHE_LINE - 1);
+	place(&at, sizeof(struct rl_ep));
+	l->hash = place(&at, l->hash_size * sizeof(uint32_t));
+	l->heap = place(&at, cfg->max_flows * sizeof(struct ep_flow *));
+	l->flow = place(&at, cfg->max_flows * sizeof(struct ep_flow));
+	l->win = place(&at, l->win_total * l->win_bytes);
+	l->total = at;
+}
+
+size_t
+rl_ep_memsize(const struct rl_ep_cfg *cfg)
+{
+	struct layout l;
+
+	lay_out(cfg, &l);
+	return l.total;
+}
+
+static uint8_t
+seq_bits(const struct rl_ep_cfg *cfg, bool isn)
+{
+	return isn && cfg->isn == RL_ISN_WIDE19 ? 19 : RL_E2E_SEQ_BITS;
+}
+
+struct rl_ep *
+rl_ep_init(void *mem, const struct rl_ep_params *p)
+{
+	struct rl_ep *ep = mem;
+	uint8_t *base = mem;
+	struct layout l;
+
+	RL_ASSERT(((uintptr_t)mem & (RL_CACHE_LINE - 1)) == 0);
+	lay_out(p->cfg, &l);
+	memset(ep, 0, sizeof(*ep));
+	ep->cfg = *p->cfg;
+	ep->codec = p->codec;
+	ep->cache = p->cache;
+	ep->path_sl = p->path_sl;
+	ep->report = p->report;
+	ep->report_ctx = p->report_ctx;
+	ep->id = p->ep_id;
+	ep->npeers = p->npeers;
+	ep->isn = ep->cfg.profile == RL_PROFILE_RXL ||
+		  ep->cfg.profile == RL_PROFILE_RXL_COMPACT;
+	ep->seq_bits = seq_bits(&ep->cfg, ep->isn);
+	ep->win_mask = win_slots(&ep->cfg) - 1;
+	ep->hash_mask = l.hash_size - 1;
+	ep->hash = (uint32_t *)(void *)(base + l.hash);
+	memset(ep->hash, 0, l.hash_size * sizeof(uint32_t));
+	ep->heap = (struct ep_flow **)(void *)(base + l.heap);
+	ep->flow = (struct ep_flow *)(void *)(base + l.flow);
+	ep->win_mem = base + l.win;
+	ep->win_bytes = l.win_bytes;
+	ep->win_total = l.win_total;
+	return ep;
+}
+
+static void
+flush_flow(struct rl_ep *ep, struct ep_flow *flow)
+{
+	ep->outstanding -= flow->next - flow->una;
+	if (flow->tx_win != NULL) {
+		flow->sent = flow->next;
+		ep_tx_release(ep, flow, flow->next);
+	}
+	flow->rto_at_ns = RL_NEVER;
+	if (flow->part != NULL)
+		ep_reasm_drop(ep, flow);
+	ep_order_sync(ep, flow, flow->held > 0 ? flow->high : flow->expect,
+		      flow->rx_tag);
+	flow->gap_at_ns = RL_NEVER;
+	flow->ack_at_ns = RL_NEVER;
+}
+
+void
+rl_ep_flush(struct rl_ep *ep)
+{
+	struct rl_flit *pkt;
+
+	for (uint32_t i = 0; i < ep->nflows; i++)
+		flush_flow(ep, &ep->flow[i]);
+	while ((pkt = rl_pktq_pop(&ep->ready)) != NULL)
+		rl_packet_put(ep->cache, pkt);
+	RL_ASSERT(rl_ep_flits(ep) == 0 && ep->outstanding == 0);
+}
+
+void
+rl_ep_set_path_sl(struct rl_ep *ep, const uint8_t *path_sl)
+{
+	ep->path_sl = path_sl;
+}
+
+void
+rl_ep_quiesce(struct rl_ep *ep, bool on)
+{
+	ep->quiesced = on;
+}
+
+/* Any mixing will do that spreads neighbouring peers; 2^32 / golden ratio. */
+static uint32_t
+hash_of(const struct rl_ep *ep, uint16_t peer, uint8_t cos)
+{
+	const uint32_t key = (uint32_t)peer << 4 | cos;
+
+	return key * 0x9e3779b1u >> 8 & ep->hash_mask;
+}
+
+struct ep_flow *
+ep_flow_find(const struct rl_ep *ep, uint16_t peer, uint8_t cos)
+{
+	for (uint32_t h = hash_of(ep, peer, cos);;
+	     h = (h + 1) & ep->hash_mask) {
+		struct ep_flow *flow;
+
+		if (ep->hash[h] == 0)
+			return NULL;
+		flow = &ep->flow[ep->hash[h] - 1];
+		if (flow->peer == peer && flow->cos == cos)
+			return flow;
+	}
+}
+
+struct ep_flow *
+ep_flow_get(struct rl_ep *ep, uint16_t peer, uint8_t cos)
+{
+	struct ep_flow *flow = ep_flow_find(ep, peer, cos);
+	uint32_t h;
+
+	if (rl_likely(flow != NULL))
+		return flow;
+	if (ep->nflows == ep->cfg.max_flows)
+		return NULL;
+	h = hash_of(ep, peer, cos);
+	while (ep->hash[h] != 0)
+		h = (h + 1) & ep->hash_mask;
+	flow = &ep->flow[ep->nflows++];
+	ep->hash[h] = ep->nflows;
+	memset(flow, 0, sizeof(*flow));
+	flow->peer = peer;
+	flow->cos = cos;
+	flow->rto_at_ns = RL_NEVER;
+	flow->ack_at_ns = RL_NEVER;
+	flow->gap_at_ns = RL_NEVER;
+	return flow;
+}
+
+/*
+ * OPEN -> FAILED   the retry limit is reached, all is reported
+ * FAILED -> SYNC   the client sends again
+ * SYNC -> OPEN     the receiver has confirmed the number that comes next
+ * SYNC -> FAILED   the retry limit is reached again
+ */
+void
+ep_flow_set_state(struct ep_flow *flow, enum rl_ep_flow_state state)
+{
+	const enum rl_ep_flow_state from = (enum rl_ep_flow_state)flow->state;
+
+	switch (state) {
+	case RL_EP_FLOW_OPEN:
+		RL_ASSERT(from == RL_EP_FLOW_SYNC);
+		break;
+	case RL_EP_FLOW_FAILED:
+		RL_ASSERT(from == RL_EP_FLOW_OPEN || from == RL_EP_FLOW_SYNC);
+		break;
+	case RL_EP_FLOW_SYNC:
+		RL_ASSERT(from == RL_EP_FLOW_FAILED);
+		break;
+	}
+	flow->state = (uint8_t)state;
+}
+
+struct ep_win *
+ep_win_take(struct rl_ep *ep)
+{
+	struct ep_win *w = ep->win_free;
+
+	if (w != NULL) {
+		ep->win_free = (struct ep_win *)(void *)w->slot[0];
+	} else {
+		RL_ASSERT(ep->win_used < ep->win_total);
+		w = (struct ep_win *)(void *)(ep->win_mem +
+					      ep->win_used++ * ep->win_bytes);
+	}
+	memset(w->bits, 0, sizeof(w->bits));
+	return w;
+}
+
+void
+ep_win_give(struct rl_ep *ep, struct ep_win *w)
+{
+	w->slot[0] = (struct rl_flit *)(void *)ep->win_free;
+	ep->win_free = w;
+}
+
+void
+ep_list_push(struct rl_ep *ep, enum ep_list_id id, struct ep_flow *flow)
+{
+	struct ep_list *l = &ep->list[id];
+
+	if (flow->flags & EPF_ON_LIST(id))
+		return;
+	flow->flags |= EPF_ON_LIST(id);
+	flow->link[id] = NULL;
+	if (l->head == NULL)
+		l->head = flow;
+	else
+		l->tail->link[id] = flow;
+	l->tail = flow;
+	l->count++;
+}
+
+struct ep_flow *
+ep_list_pop(struct rl_ep *ep, enum ep_list_id id)
+{
+	struct ep_list *l = &ep->list[id];
+	struct ep_flow *flow = l->head;
+
+	if (flow == NULL)
+		return NULL;
+	l->head = flow->link[id];
+	flow->flags &= (uint8_t)~EPF_ON_LIST(id);
+	l->count--;
+	return flow;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "ep_ctrl.h"
+#include "ep_priv.h"
+
+/** What a stand-alone flit says. */
+struct ctrl {
+	enum rl_replay_cmd cmd;
+	uint32_t n;
+	uint32_t tag;
+	unsigned int map_bytes;
+	uint8_t map[EP_CTRL_MAP_MAX];
+};
+
+static void
+emit(struct rl_ep *ep, struct ep_flow *flow, const struct ctrl *c,
+     struct rl_pktq *out, uint64_t now_ns)
+{
+	struct rl_flit *f = rl_flit_get(ep->cache);
+	const struct rl_txn txn = {
+		.dst = flow->peer,
+		.src = ep->id,
+		.cos = flow->cos,
+		.class = RL_CLASS_CTRL,
+		.type = RL_FLIT_CTRL,
+		.sop = true,
+		.eop = true,
+		.valid_bytes = (uint8_t)(EP_CTRL_BYTES + c->map_bytes),
+		.len_flits = 1,
+	};
+
+	RL_ASSERT(f != NULL);
+	memset(f->wire, 0, RL_FLIT_CRC_OFF);
+	rl_txn_put(f->wire, &txn);
+	if (ep_profile_has_header(ep))
+		rl_flit_set_header(f->wire, (uint16_t)c->n, c->cmd);
+	f->wire[EP_CTRL_CMD_OFF] = (uint8_t)c->cmd;
+	f->wire[EP_CTRL_MAP_BYTES_OFF] = (uint8_t)c->map_bytes;
+	rl_put32(f->wire + EP_CTRL_SEQ_OFF, c->n);
+	rl_put32(f->wire + EP_CTRL_TAG_OFF, c->tag);
+	memcpy(f->wire + EP_CTRL_MAP_OFF, c->map, c->map_bytes);
+	ep_fill_meta(ep, f, flow->peer, RL_CLASS_CTRL, now_ns);
+	f->flags = RL_FF_SOP | RL_FF_EOP;
+	rl_packet_start(f);
+	rl_pktq_push(out, f);
+	ep_enc_add(ep, f->wire, 0);
+}
+
+/**
+ * Collects what is missing in nak_lo .. nak_hi-1 into @p c->map.
+ * @return how many; *first is set to the first of them
+ */
+static uint32_t
+find_missing(const struct rl_ep *ep, const struct ep_flow *flow,
+	     struct ctrl *c, uint32_t *first)
+{
+	uint32_t count = 0;
+
+	for (uint32_t s = flow->nak_lo; rl_seq_before(s, flow->nak_hi); s++) {
+		const uint32_t i = s - flow->expect;
+
+		if (flow->rx_win != NULL &&
+		    ep_win_bit(flow->rx_win, ep->win_mask, s))
+			continue;
+		if (count++ == 0)
+			*first = s;
+		c->map[i >> 3] |= (uint8_t)(1u << (i & 7));
+		c->map_bytes = (i >> 3) + 1;
+	}
+	return count;
+}
+
+/** @return whether a NAK went out: what was missing may have come since. */
+static bool
+emit_nak(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
+	 uint64_t now_ns)
+{
+	struct ctrl c = { .cmd = RL_CMD_NAK_GBN, .n = flow->expect - 1 };
+	uint32_t first = 0;
+	uint32_t count;
+
+	if (rl_seq_before(flow->nak_lo, flow->expect))
+		flow->nak_lo = flow->expect;
+	count = find_missing(ep, flow, &c, &first);
+	if (count == 0)
+		return false;
+	if (ep->cfg.retry_mode == RL_RETRY_SELECTIVE && ep->isn) {
+		c.cmd = RL_CMD_NAK_ONE;
+	} else {
+		c.map_bytes = 0;
+		/* without a bitmap it can name one flit, or all */
+		if (ep->cfg.retry_mode == RL_RETRY_SELECTIVE && count == 1) {
+			c.cmd = RL_CMD_NAK_ONE;
+			c.n = first - 1;
+		}
+	}
+	emit(ep, flow, &c, out, now_ns);
+	EP_COUNT(ep, nak_sent);
+	return true;
+}
+
+static uint32_t
+emit_owed(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
+	  uint64_t now_ns)
+{
+	uint32_t done = 0;
+
+	if (flow->flags & EPF_SYNC_NOW) {
+		const struct ctrl c = { .cmd = RL_CMD_SEQ,
+					.n = flow->una,
+					.tag = flow->sync_tag };
+
+		flow->flags &= (uint8_t)~EPF_SYNC_NOW;
+		emit(ep, flow, &c, out, now_ns);
+		EP_COUNT(ep, sync_sent);
+		done++;
+	}
+	if (flow->flags & EPF_NAK_NOW) {
+		flow->flags &= (uint8_t)~EPF_NAK_NOW;
+		if (emit_nak(ep, flow, out, now_ns))
+			done++;
+	}
+	if (flow->flags & EPF_ACK_NOW) {
+		const struct ctrl c = { .cmd = RL_CMD_ACK,
+					.n = flow->expect - 1 };
+
+		emit(ep, flow, &c, out, now_ns);
+		ep_ack_carried(ep, flow);
+		EP_COUNT(ep, ack_alone_sent);
+		done++;
+	}
+	RL_DASSERT(done <= EP_OWED_MAX);
+	return done;
+}
+
+uint32_t
+ep_poll_ctrl(struct rl_ep *ep, struct rl_pktq *out, uint32_t budget,
+	     uint64_t now_ns)
+{
+	uint32_t done = 0;
+
+	while (ep->list[EP_LIST_CTRL].head != NULL &&
+	       rl_min_u32(budget - done, ep->cache->count) >= EP_OWED_MAX)
+		done += emit_owed(ep, ep_list_pop(ep, EP_LIST_CTRL), out,
+				  now_ns);
+	return done;
+}
+
+/** The sender gave up what came before: the flow starts again at c->n. */
+static void
+rx_sync(struct rl_ep *ep, const struct rl_txn *txn, const struct ctrl *c)
+{
+	struct ep_flow *flow = ep_flow_get(ep, txn->src, txn->cos);
+
+	if (flow == NULL) {
+		EP_COUNT(ep, rx_no_flow);
+		return;
+	}
+	EP_COUNT(ep, rx_ctrl);
+	flow->flags |= EPF_RX_SEEN;
+	/* an old one is behind by its full number, and only acknowledged */
+	if (rl_seq_before(flow->expect, c->n))
+		ep_order_sync(ep, flow, c->n, c->tag);
+	ep_ack_soon(ep, flow);
+}
+
+/** Reads the data; false where no endpoint writes such. */
+static bool
+parse(const struct rl_flit *f, const struct rl_txn *txn, struct ctrl *c)
+{
+	c->cmd = (enum rl_replay_cmd)f->wire[EP_CTRL_CMD_OFF];
+	c->map_bytes = f->wire[EP_CTRL_MAP_BYTES_OFF];
+	c->n = rl_get32(f->wire + EP_CTRL_SEQ_OFF);
+	c->tag = rl_get32(f->wire + EP_CTRL_TAG_OFF);
+	if (f->wire[EP_CTRL_CMD_OFF] > RL_CMD_NAK_ONE ||
+	    c->map_bytes > EP_CTRL_MAP_MAX ||
+	    txn->valid_bytes != EP_CTRL_BYTES + c->map_bytes)
+		return false;
+	memcpy(c->map, f->wire + EP_CTRL_MAP_OFF, c->map_bytes);
+	return true;
+}
+
+void
+ep_ctrl_rx(struct rl_ep *ep, const struct rl_flit *f, uint64_t now_ns)
+{
+	struct ep_flow *flow;
+	struct rl_txn txn;
+	struct ctrl c;
+
+	rl_txn_get(f->wire, &txn);
+	if (!parse(f, &txn, &c)) {
+		EP_COUNT(ep, rx_malformed);
+		return;
+	}
+	if (c.cmd == RL_CMD_SEQ) {
+		rx_sync(ep, &txn, &c);
+		return;
+	}
+	EP_COUNT(ep, rx_ctrl);
+	flow = ep_flow_find(ep, txn.src, txn.cos);
+	if (flow == NULL) {
+		EP_COUNT(ep, ack_invalid);
+		return;
+	}
+	switch (c.cmd) {
+	case RL_CMD_SEQ:
+		break;
+	case RL_CMD_ACK:
+		if (flow->state == RL_EP_FLOW_SYNC)
+			ep_on_sync_ack(ep, flow, c.n, now_ns);
+		else
+			ep_on_ack(ep, flow, c.n, now_ns);
+		break;
+	case RL_CMD_NAK_GBN:
+		ep_on_nak_gbn(ep, flow, c.n, now_ns);
+		break;
+	case RL_CMD_NAK_ONE:
+		if (c.map_bytes == 0)
+			ep_on_nak_one(ep, flow, c.n);
+		else
+			ep_on_nak_map(ep, flow, c.n, c.map, c.map_bytes,
+				      now_ns);
+		break;
+	}
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef EP_CTRL_H
+#define EP_CTRL_H
+
+/**
+ * @file
+ * The data of a stand-alone flit (type RL_FLIT_CTRL), offsets within the
+ * flit. It is not numbered: its CRC is that of number 0. It concerns the flow
+ * that runs the other way, but for a sync, which concerns its own.
+ *
+ * | bytes | what                                                          |
+ * |-------|---------------------------------------------------------------|
+ * | 18    | command: enum rl_replay_cmd; RL_CMD_SEQ here means sync       |
+ * | 19    | bytes of bitmap, 0-64                                         |
+ * | 20-23 | number n, all 32 bits of it                                   |
+ * | 24-27 | sync: tag of the packet that begins at n; else 0              |
+ * | 28-   | bitmap: bit i set asks for n + 1 + i                          |
+ *
+ * ACK n: all up to n have arrived. NAK_GBN n: the same, and all after n is
+ * asked for. NAK_ONE n with a bitmap: the same, and the flits whose bits are
+ * set are asked for. NAK_ONE n without one: flit n + 1 is asked for, and
+ * nothing is acknowledged. Sync n: the sender has given up what it had before
+ * n; n is the next number, whatever is missing.
+ *
+ * Profiles that have the fields also put command and low bits of n into
+ * ReplayCmd and FSN. The full number serves so that a stand-alone flit that
+ * was long on its way can't be taken for another.
+ */
+
+#define EP_CTRL_CMD_OFF 18
+#define EP_CTRL_MAP_BYTES_OFF 19
+#define EP_CTRL_SEQ_OFF 20
+#define EP_CTRL_TAG_OFF 24
+#define EP_CTRL_MAP_OFF 28
+#define EP_CTRL_MAP_MAX 64
+/** Bytes without a bitmap, as valid_bytes counts. */
+#define EP_CTRL_BYTES (EP_CTRL_MAP_OFF - 18)
+
+#endif /* EP_CTRL_H */

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What `show`, reports and hosts ask of an endpoint. */
+#include "ep_priv.h"
+
+uint64_t
+rl_ep_deadline(const struct rl_ep *ep)
+{
+	if (ep->list[EP_LIST_TX].head != NULL ||
+	    ep->list[EP_LIST_CTRL].head != NULL)
+		return 0;
+	return ep->nheap > 0 ? ep->heap[0]->timer_ns : RL_NEVER;
+}
+
+bool
+rl_ep_idle(const struct rl_ep *ep)
+{
+	return ep->outstanding == 0;
+}
+
+uint32_t
+rl_ep_flits(const struct rl_ep *ep)
+{
+	return ep->tx_held + ep->rx_held + ep->rx_part + ep->ready.flits;
+}
+
+const uint64_t *
+rl_ep_counters(const struct rl_ep *ep)
+{
+	return ep->ctr;
+}
+
+const char *
+rl_ep_counter_name(enum rl_ep_counter c)
+{
+	static const char *const name[] = {
+#define NAME(n) #n,
+		RL_EP_COUNTERS(NAME)
+#undef NAME
+	};
+
+	return c < RL_EP_COUNTER_COUNT ? name[c] : "unknown";
+}
+
+const char *
+rl_ep_reason_name(enum rl_ep_reason r)
+{
+	static const char *const name[] = {
+#define NAME(n, word) word,
+		RL_EP_REASONS(NAME)
+#undef NAME
+	};
+
+	return r < RL_EP_REASON_COUNT ? name[r] : "unknown";
+}
+
+const char *
+rl_ep_flow_state_name(enum rl_ep_flow_state s)
+{
+	static const char *const name[] = {
+#define NAME(n, word) word,
+		RL_EP_FLOW_STATES(NAME)
+#undef NAME
+	};
+
+	return (unsigned int)s < RL_ARRAY_SIZE(name) ? name[s] : "unknown";
+}
+
+const char *
+rl_profile_name(enum rl_profile p)
+{
+	switch (p) {
+	case RL_PROFILE_RXL:
+		return "rxl";
+	case RL_PROFILE_RXL_COMPACT:
+		return "rxl-compact";
+	case RL_PROFILE_CXL:
+		return "cxl";
+	case RL_PROFILE_CXL_SEP_ACK:
+		return "cxl-sep-ack";
+	}
+	return "unknown";
+}
+
+uint32_t
+rl_ep_flow_count(const struct rl_ep *ep)
+{
+	return ep->nflows;
+}
+
+void
+rl_ep_flow_info(const struct rl_ep *ep, uint32_t i,
+		struct rl_ep_flow_info *info)
+{
+	const struct ep_flow *flow = &ep->flow[i];
+
+	RL_ASSERT(i < ep->nflows);
+	*info = (struct rl_ep_flow_info){
+		.peer = flow->peer,
+		.cos = flow->cos,
+		.state = (enum rl_ep_flow_state)flow->state,
+		.tx_next = flow->next,
+		.tx_sent = flow->sent,
+		.tx_acked = flow->una,
+		.tx_tag = flow->tx_tag,
+		.tx_resend_flits = flow->resend,
+		.retries = flow->retries,
+		.srtt_ns = flow->srtt_ns,
+		.rto_ns = ep_rto_ns(ep, flow),
+		.rx_expected = flow->expect,
+		.rx_tag = flow->rx_tag,
+		.rx_held_flits = flow->held,
+		.rx_unacked_flits = flow->unacked,
+	};
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ep_priv.h"
+
+/*
+ * The receiving half of a flow: which flit is next, and what becomes of those
+ * that are not.
+ *
+ * A flit that comes here is intact. Its number says how far it is from the
+ * expected one, modulo 1024; its header says which packet and position it is,
+ * and that never repeats. The two must agree, and the header settles what the
+ * modulus leaves open:
+ *
+ *   (tag, position) ...   the flit is       what happens
+ *   before the expected   a duplicate       dropped, acknowledged again, no
+ *                                           NAK; also if its number looks
+ *                                           current (1024 flits late)
+ *   equal                 the expected one  accepted, with all that was held
+ *                                           behind it
+ *   after it              ahead             held; see below
+ *
+ * The rule for late duplicates is exact: a flit whose number is off by the
+ * modulus lies at least 513 flits back, a packet has at most 255, so its tag
+ * is a smaller one. In profiles with an explicit FSN the header is not
+ * consulted: their hole is to be seen.
+ *
+ * With retry, a flit that is ahead is held in a window as large as the
+ * sender's. A gap may be a loss, or a detour that overtook; so it is asked
+ * for only once it is nak_delay_ns old, counted from the first flit behind
+ * it. Each gap is asked for once. It is asked for again only when something
+ * shows that the answer was lost: a flit arrives that is held already, or a
+ * later answer overtakes. If nothing does, the sender's timer helps.
+ *
+ * Without retry, nobody asks: a gap that is gap_skip_ns old is a loss. The
+ * numbers are skipped, the packet that lacks them is dropped, and what was
+ * held goes on. The sender has no window then, so a jump may be longer than
+ * any window, and even than the modulus; the tag shows it, and it is skipped
+ * at once.
+ */
+
+/** Where a flit is in its flow, by its header. */
+struct place {
+	uint32_t tag;
+	uint16_t pos;
+	bool eop;
+};
+
+static struct place
+place_of(const struct rl_flit *f)
+{
+	return (struct place){
+		.tag = rl_flit_tag(f->wire),
+		.pos = rl_get16(f->wire + 14),
+		.eop = f->wire[7] & 0x80,
+	};
+}
+
+/** Where a flit lies in relation to the expected one, by its header. */
+static int
+compare(const struct ep_flow *flow, const struct place *p)
+{
+	const int32_t d = rl_seq_diff(p->tag, flow->rx_tag);
+
+	if (d != 0)
+		return d < 0 ? -1 : 1;
+	return (int)p->pos - (int)flow->rx_pos;
+}
+
+static void
+drop(struct rl_ep *ep, struct rl_flit *f, enum rl_ep_counter why)
+{
+	ep->ctr[why]++;
+	rl_flit_put(ep->cache, f);
+}
+
+void
+ep_ack_soon(struct rl_ep *ep, struct ep_flow *flow)
+{
+	flow->ack_at_ns = RL_NEVER;
+	if (!ep->cfg.retry)
+		return;
+	flow->flags |= EPF_ACK_NOW;
+	ep_list_push(ep, EP_LIST_CTRL, flow);
+}
+
+static void
+ack_count(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+{
+	if (!ep->cfg.retry)
+		return;
+	flow->flags |= EPF_RX_SEEN;
+	if (++flow->unacked >= ep->cfg.ack_coalesce_flits) {
+		ep_ack_soon(ep, flow);
+	} else if (flow->ack_at_ns == RL_NEVER) {
+		flow->ack_at_ns = rl_deadline(now_ns, ep->cfg.ack_delay_ns);
+		ep_timer_arm(ep, flow, flow->ack_at_ns);
+	}
+}
+
+static void
+gap_arm(struct rl_ep *ep, struct ep_flow *flow, uint64_t at_ns)
+{
+	flow->gap_at_ns = rl_min_u64(flow->gap_at_ns, at_ns);
+	ep_timer_arm(ep, flow, at_ns);
+}
+
+/** The window is empty: back to the pool. */
+static void
+win_done(struct rl_ep *ep, struct ep_flow *flow)
+{
+	RL_DASSERT(flow->held == 0);
+	ep_win_give(ep, flow->rx_win);
+	flow->rx_win = NULL;
+	flow->gap_at_ns = RL_NEVER;
+}
+
+/** Takes the flit of number @p seq out of the window. */
+static struct rl_flit *
+take_held(struct rl_ep *ep, struct ep_flow *flow, uint32_t seq)
+{
+	struct rl_flit *f = flow->rx_win->slot[seq & ep->win_mask];
+
+	ep_win_clear(flow->rx_win, ep->win_mask, seq);
+	flow->held--;
+	ep->rx_held--;
+	return f;
+}
+
+/** The expected flit: moves on by one. */
+static void
+advance(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f)
+{
+	const struct place p = place_of(f);
+
+	flow->expect++;
+	flow->rx_tag = p.eop ? p.tag + 1 : p.tag;
+	flow->rx_pos = p.eop ? 0 : (uint16_t)(p.pos + 1);
+	ep_reasm_flit(ep, flow, f);
+}
+
+/** What was held behind the expected flit is next now. */
+static void
+drain(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+{
+	while (flow->held > 0 &&
+	       ep_win_bit(flow->rx_win, ep->win_mask, flow->expect)) {
+		struct rl_flit *f = take_held(ep, flow, flow->expect);
+		const struct place p = place_of(f);
+
+		if (ep->isn && compare(flow, &p) != 0) {
+			drop(ep, f, RL_EPC_rx_inconsistent);
+			break;
+		}
+		advance(ep, flow, f);
+		ack_count(ep, flow, now_ns);
+	}
+	if (flow->held == 0 && flow->rx_win != NULL)
+		win_done(ep, flow);
+}
+
+/**
+ * Without retry: skips the gap before the first flit held. The time until the
+ * next gap is a loss, too, is counted from the first flit behind it.
+ */
+static void
+skip_gap(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+{
+	const uint32_t to = ep_win_find(flow->rx_win, ep->win_mask,
+					flow->expect, flow->high, true);
+	const struct place p =
+		place_of(flow->rx_win->slot[to & ep->win_mask]);
+
+	EP_COUNT_N(ep, rx_lost_flits, to - flow->expect);
+	if (flow->part != NULL)
+		ep_reasm_drop(ep, flow);
+	flow->expect = to;
+	flow->rx_tag = p.tag;
+	flow->rx_pos = p.pos;
+	drain(ep, flow, now_ns);
+}
+
+static uint64_t
+first_held_ns(const struct rl_ep *ep, const struct ep_flow *flow)
+{
+	const uint32_t s = ep_win_find(flow->rx_win, ep->win_mask,
+				       flow->expect, flow->high, true);
+
+	return flow->rx_win->slot[s & ep->win_mask]->t_ns;
+}
+
+/** Without retry: when the first gap will be a loss. */
+static void
+skip_arm(struct rl_ep *ep, struct ep_flow *flow)
+{
+	flow->gap_at_ns = RL_NEVER;
+	if (flow->held > 0)
+		gap_arm(ep, flow, rl_deadline(first_held_ns(ep, flow),
+					      ep->cfg.gap_skip_ns));
+}
+
+static void
+accept(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
+       uint64_t now_ns)
+{
+	EP_COUNT(ep, rx_ok);
+	advance(ep, flow, f);
+	ack_count(ep, flow, now_ns);
+	if (rl_likely(flow->held == 0))
+		return;
+	drain(ep, flow, now_ns);
+	if (!ep->cfg.retry)
+		skip_arm(ep, flow);
+}
+
+/** Without retry: a flit beyond any window; what is between is lost. */
+static void
+jump(struct rl_ep *ep, struct ep_flow *flow, const struct place *p,
+     uint32_t seq, uint64_t now_ns)
+{
+	while (flow->held > 0)
+		skip_gap(ep, flow, now_ns);
+	if (flow->part != NULL)
+		ep_reasm_drop(ep, flow);
+	flow->gap_at_ns = RL_NEVER;
+	while (rl_seq_before(seq, flow->expect))
+		seq += 1u << ep->seq_bits;
+	EP_COUNT_N(ep, rx_lost_flits, seq - flow->expect);
+	flow->expect = seq;
+	flow->rx_tag = p->tag;
+	flow->rx_pos = p->pos;
+}
+
+static void
+duplicate(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f)
+{
+	EP_COUNT(ep, rx_duplicate);
+	ep_ack_soon(ep, flow);
+	if (RL_PLANTED(FLIT_LEAK))
+		return;
+	if (RL_PLANTED(DUP_DELIVERED)) {
+		ep_reasm_flit(ep, flow, f);
+		return;
+	}
+	rl_flit_put(ep->cache, f);
+}
+
+/** What was asked for may have arrived long ago: nak_hi is never behind. */
+static void
+nak_hi_fresh(const struct rl_ep *ep, struct ep_flow *flow)
+{
+	if (flow->nak_hi - flow->expect > ep->cfg.window_flits)
+		flow->nak_hi = flow->expect;
+}
+
+/** Everything missing will be asked for (again) after the usual delay. */
+static void
+ask_again(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+{
+	flow->nak_hi = flow->expect;
+	gap_arm(ep, flow, rl_deadline(now_ns, ep->cfg.nak_delay_ns));
+}
+
+static void
+hold(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f, uint32_t seq,
+     uint64_t now_ns)
+{
+	if (flow->held > 0 && rl_seq_before(seq, flow->high) &&
+	    ep_win_bit(flow->rx_win, ep->win_mask, seq)) {
+		EP_COUNT(ep, rx_duplicate);
+		rl_flit_put(ep->cache, f);
+		if (ep->cfg.retry)
+			ask_again(ep, flow, now_ns);
+		return;
+	}
+	if (ep->rx_held >= ep->cfg.rx_buffer_flits) {
+		drop(ep, f, RL_EPC_rx_overflow);
+		return;
+	}
+	EP_COUNT(ep, rx_ahead);
+	if (flow->rx_win == NULL)
+		flow->rx_win = ep_win_take(ep);
+	if (flow->held == 0)
+		flow->high = flow->expect;
+	nak_hi_fresh(ep, flow);
+	f->t_ns = now_ns;
+	flow->rx_win->slot[seq & ep->win_mask] = f;
+	ep_win_set(flow->rx_win, ep->win_mask, seq);
+	flow->held++;
+	ep->rx_held++;
+	if (!ep->cfg.retry) {
+		if (rl_seq_before_eq(flow->high, seq))
+			flow->high = seq + 1;
+		skip_arm(ep, flow);
+		return;
+	}
+	if (rl_seq_before(seq, flow->nak_hi)) {
+		/* an answer that overtook an earlier one */
+		ask_again(ep, flow, now_ns);
+	} else if (rl_seq_before(flow->high, seq) ||
+		   rl_seq_before(flow->nak_hi, seq)) {
+		gap_arm(ep, flow, rl_deadline(now_ns, ep->cfg.nak_delay_ns));
+	}
+	if (rl_seq_before_eq(flow->high, seq))
+		flow->high = seq + 1;
+}
+
+void
+ep_on_gap_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+{
+	uint32_t from, hi;
+
+	flow->gap_at_ns = RL_NEVER;
+	if (!ep->cfg.retry) {
+		while (flow->held > 0 &&
+		       first_held_ns(ep, flow) + ep->cfg.gap_skip_ns <= now_ns)
+			skip_gap(ep, flow, now_ns);
+		skip_arm(ep, flow);
+		return;
+	}
+	nak_hi_fresh(ep, flow);
+	from = hi = flow->nak_hi;
+	while (flow->held > 0 && rl_seq_before(hi, flow->high)) {
+		/* gap from hi to the next flit held, which tells its age */
+		const uint32_t next = ep_win_find(flow->rx_win, ep->win_mask,
+						  hi, flow->high, true);
+		const uint64_t due = rl_deadline(
+			flow->rx_win->slot[next & ep->win_mask]->t_ns,
+			ep->cfg.nak_delay_ns);
+
+		if (next != hi && due > now_ns) {
+			gap_arm(ep, flow, due);
+			break;
+		}
+		hi = ep_win_find(flow->rx_win, ep->win_mask, next, flow->high,
+				 false);
+	}
+	if (hi == from && (flow->flags & EPF_HINT))
+		hi = from + 1;
+	flow->flags &= (uint8_t)~EPF_HINT;
+	if (hi == from)
+		return;
+	if (!(flow->flags & EPF_NAK_NOW))
+		flow->nak_lo = from;
+	flow->nak_hi = hi;
+	flow->flags |= EPF_NAK_NOW;
+	ep_list_push(ep, EP_LIST_CTRL, flow);
+}
+
+/**
+ * A flit arrived corrupt whose header, if that can be believed, is of this
+ * flow. Probably the expected one: nothing may follow that would show the
+ * gap, so it is asked for unless it arrives meanwhile.
+ */
+void
+ep_order_hint(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+{
+	if (!ep->cfg.retry || (flow->flags & EPF_HINT))
+		return;
+	nak_hi_fresh(ep, flow);
+	if (flow->nak_hi != flow->expect)
+		return;
+	flow->flags |= EPF_HINT;
+	gap_arm(ep, flow, rl_deadline(now_ns, ep->cfg.nak_delay_ns));
+}
+
+void
+ep_order_sync(struct rl_ep *ep, struct ep_flow *flow, uint32_t expect,
+	      uint32_t tag)
+{
+	EP_COUNT_N(ep, rx_lost_flits, expect - flow->expect);
+	if (flow->part != NULL)
+		ep_reasm_drop(ep, flow);
+	while (flow->held > 0) {
+		const uint32_t s = ep_win_find(flow->rx_win, ep->win_mask,
+					       flow->expect, flow->high, true);
+
+		rl_flit_put(ep->cache, take_held(ep, flow, s));
+	}
+	if (flow->rx_win != NULL)
+		win_done(ep, flow);
+	flow->expect = expect;
+	flow->rx_tag = tag;
+	flow->rx_pos = 0;
+}
+
+/** Whether the client is so slow that nothing new can be taken for it. */
+static bool
+client_full(const struct rl_ep *ep, const struct ep_flow *flow)
+{
+	return ep->ready.flits >= ep->cfg.rx_buffer_flits &&
+	       flow->part == NULL;
+}
+
+/** Ahead by @p d according to number and header. */
+static void
+ahead(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
+      const struct place *p, int32_t d, uint64_t now_ns)
+{
+	const uint32_t window = ep->cfg.window_flits;
+
+	if (d > 0 && (uint32_t)d < window &&
+	    (!ep->isn || rl_seq_diff(p->tag, flow->rx_tag) <= d)) {
+		if (client_full(ep, flow))
+			drop(ep, f, RL_EPC_rx_overflow);
+		else
+			hold(ep, flow, f, flow->expect + (uint32_t)d, now_ns);
+		return;
+	}
+	if (ep->cfg.retry) {
+		drop(ep, f, RL_EPC_rx_inconsistent);
+		return;
+	}
+	if (d <= 0)
+		d += 1 << ep->seq_bits;
+	jump(ep, flow, p, flow->expect + (uint32_t)d, now_ns);
+	accept(ep, flow, f, now_ns);
+}
+
+bool
+ep_order_flit(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
+	      uint32_t seq, uint64_t now_ns)
+{
+	const struct place p = place_of(f);
+	const int32_t d = rl_seq_diff(seq, flow->expect);
+	const int side = ep->isn ? compare(flow, &p) : d;
+
+	if (rl_likely(side == 0 && d == 0)) {
+		if (client_full(ep, flow))
+			drop(ep, f, RL_EPC_rx_overflow);
+		else
+			accept(ep, flow, f, now_ns);
+	} else if (side < 0) {
+		if (d >= 0)
+			EP_COUNT(ep, rx_late_alias);
+		duplicate(ep, flow, f);
+		return false;
+	} else if (side == 0) {
+		drop(ep, f, RL_EPC_rx_inconsistent);
+	} else if (RL_PLANTED(GAP_ACCEPTED)) {
+		accept(ep, flow, f, now_ns);
+	} else {
+		ahead(ep, flow, f, &p, d, now_ns);
+	}
+	return true;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef EP_PRIV_H
+#define EP_PRIV_H
+
+/**
+ * @file
+ * What the files of the endpoint share. Who does what:
+ *
+ *   ep.c          memory, flows, lists
+ *   ep_info.c     what `show`, reports and hosts ask for
+ *   ep_timer.c    one timer a flow, in a heap
+ *   ep_send.c     client's packets into numbered flits
+ *   ep_tx.c       what leaves: retries and new packets
+ *   ep_ctrl.c     stand-alone flits: ACK, NAK, sync
+ *   ep_ack.c      what an ACK, a NAK and the retry timer do to a sender
+ *   ep_rx.c       bursts of flits verified and sorted by flow
+ *   ep_order.c    the receiver's order: window, gaps, NAKs
+ *   ep_reasm.c    flits in order into the client's packets
+ *   ep_profile.c  what the protocol profiles differ in
+ */
+
+#include "ep_win.h"
+#include "rl_endpoint.h"
+#include "rl_plant.h"
+#include "rl_seq.h"
+
+#define EP_BURST 32 /* flits verified or encoded at once */
+
+/** Lists a flow may be on; also the bits of ep_flow.flags that say so. */
+enum ep_list_id {
+	EP_LIST_TX,   /**< has data flits to send */
+	EP_LIST_CTRL, /**< owes a stand-alone flit */
+	EP_LISTS,
+};
+
+#define EPF_ON_LIST(id) (1u << (id))
+#define EPF_ACK_NOW 0x04   /**< an ACK is due */
+#define EPF_NAK_NOW 0x08   /**< a NAK is due */
+#define EPF_SYNC_NOW 0x10  /**< a sync is due */
+#define EPF_RTT_RUNS 0x20  /**< rtt_seq is being timed */
+#define EPF_RX_SEEN 0x40   /**< something was received */
+#define EPF_HINT 0x80	   /**< a corrupt flit looked like this flow's */
+
+/** Both halves of the flows with one (peer, cos). */
+struct ep_flow {
+	uint16_t peer;
+	uint8_t cos;
+	uint8_t state;	/**< enum rl_ep_flow_state; ep_flow_set_state() */
+	uint8_t flags;	/**< EPF_* */
+	uint8_t backoff; /**< doublings of the retry timer */
+	uint16_t unacked; /**< flits received since the last ACK */
+	struct ep_flow *link[EP_LISTS];
+	uint64_t timer_ns; /**< key in the heap */
+	uint32_t heap_pos; /**< 1 + index in the heap; 0: not there */
+
+	/* sender: una <= sent <= next */
+	uint32_t una;	  /**< first number not acknowledged */
+	uint32_t sent;	  /**< first number never sent */
+	uint32_t next;	  /**< next number to give */
+	uint32_t tx_tag;  /**< number of the next packet */
+	uint32_t resend;  /**< bits set in tx_win */
+	uint32_t retries; /**< timeouts without progress */
+	uint32_t rtt_seq; /**< flit whose round trip is timed */
+	uint32_t gbn_seq; /**< where the last go-back-N began, and when */
+	uint32_t sync_tag; /**< packet that begins at una, while not OPEN */
+	struct ep_win *tx_win; /**< NULL where una == next */
+	uint64_t gbn_ns;
+	uint64_t rtt_t0_ns;
+	uint64_t srtt_ns;
+	uint64_t rttvar_ns;
+	uint64_t rto_at_ns;
+
+	/* receiver */
+	struct ep_win *rx_win; /**< NULL where nothing is held */
+	struct rl_flit *part;  /**< packet being put together */
+	uint32_t expect;       /**< next number expected */
+	uint32_t rx_tag;       /**< ... and the packet and ... */
+	uint16_t rx_pos;       /**< ... position it should have */
+	uint16_t held;	       /**< flits in rx_win */
+	uint32_t high;	       /**< 1 + highest number held, where held > 0 */
+	uint32_t nak_lo;       /**< numbers nak_lo .. nak_hi-1: the NAK due */
+	uint32_t nak_hi;       /**< all gaps before are asked for already */
+	uint32_t pred;	       /**< prediction within a burst, and which */
+	uint32_t pred_burst;
+	uint64_t ack_at_ns;
+	uint64_t gap_at_ns;
+} RL_ALIGNED(RL_CACHE_LINE);
+
+_Static_assert(sizeof(struct ep_flow) <= 4 * RL_CACHE_LINE,
+	       "a thousand endpoints have a thousand flows each");
+
+struct ep_list {
+	struct ep_flow *head;
+	struct ep_flow *tail;
+	uint32_t count;
+};
+
+struct rl_ep {
+	struct rl_ep_cfg cfg;
+	const struct rl_codec *codec;
+	struct rl_flit_cache *cache;
+	const uint8_t *path_sl;
+	rl_ep_report_fn report;
+	void *report_ctx;
+	uint16_t id;
+	uint16_t npeers;
+	bool quiesced;
+	bool data_waits;   /**< the last poll had no room for a packet */
+	bool isn;	   /**< numbers are implicit */
+	uint8_t seq_bits;  /**< of a number on (or beside) the wire */
+	uint32_t win_mask;
+
+	struct ep_list list[EP_LISTS];
+	struct rl_pktq ready; /**< packets for the client */
+	uint32_t outstanding; /**< flits accepted, not acknowledged */
+	uint32_t tx_held;     /**< flits in retry buffers */
+	uint32_t rx_held;     /**< flits in reorder windows */
+	uint32_t rx_part;     /**< flits of packets being put together */
+	uint32_t burst_id;
+
+	uint32_t nflows;
+	struct ep_flow *flow;	/**< cfg.max_flows */
+	uint32_t hash_mask;
+	uint32_t *hash;		/**< 1 + index into flow; 0: free */
+	uint32_t nheap;
+	struct ep_flow **heap;	/**< cfg.max_flows */
+	uint8_t *win_mem;
+	size_t win_bytes;
+	uint32_t win_used;	/**< windows ever taken from win_mem */
+	uint32_t win_total;
+	struct ep_win *win_free;
+
+	uint32_t enc_n;		/**< flits to be encoded */
+	uint8_t *enc_wire[EP_BURST];
+	uint32_t enc_seq[EP_BURST];
+
+	uint64_t ctr[RL_EP_COUNTER_COUNT];
+};
+
+#define EP_COUNT(ep, name) ((ep)->ctr[RL_EPC_##name]++)
+#define EP_COUNT_N(ep, name, n) ((ep)->ctr[RL_EPC_##name] += (n))
+
+static inline uint8_t
+ep_sl(const struct rl_ep *ep, uint16_t dst)
+{
+	return ep->path_sl != NULL ? ep->path_sl[dst] & 0xf : 0;
+}
+
+/* ep.c */
+struct ep_flow *ep_flow_find(const struct rl_ep *ep, uint16_t peer,
+			     uint8_t cos);
+/** Finds or makes; NULL where max_flows are in use. */
+struct ep_flow *ep_flow_get(struct rl_ep *ep, uint16_t peer, uint8_t cos);
+void ep_flow_set_state(struct ep_flow *flow, enum rl_ep_flow_state state);
+struct ep_win *ep_win_take(struct rl_ep *ep);
+void ep_win_give(struct rl_ep *ep, struct ep_win *w);
+void ep_list_push(struct rl_ep *ep, enum ep_list_id id, struct ep_flow *flow);
+struct ep_flow *ep_list_pop(struct rl_ep *ep, enum ep_list_id id);
+
+/* ep_timer.c */
+/** The flow wants to be woken at @p at_ns (or earlier). */
+void ep_timer_arm(struct rl_ep *ep, struct ep_flow *flow, uint64_t at_ns);
+void ep_timers_run(struct rl_ep *ep, uint64_t now_ns);
+
+/* ep_tx.c */
+bool ep_tx_wants(const struct ep_flow *flow);
+/** Fills what switches look at. */
+void ep_fill_meta(struct rl_ep *ep, struct rl_flit *f, uint16_t dst,
+		  uint8_t class, uint64_t now_ns);
+/** Puts a flit into the burst that is encoded before the poll ends. */
+void ep_enc_add(struct rl_ep *ep, uint8_t *wire, uint32_t number);
+
+/* ep_ctrl.c */
+#define EP_OWED_MAX 3 /* a sync, a NAK and an ACK: what one flow may owe */
+uint32_t ep_poll_ctrl(struct rl_ep *ep, struct rl_pktq *out, uint32_t budget,
+		      uint64_t now_ns);
+/** A stand-alone flit, verified; the caller keeps it. */
+void ep_ctrl_rx(struct rl_ep *ep, const struct rl_flit *f, uint64_t now_ns);
+
+/* ep_ack.c */
+uint64_t ep_rto_ns(const struct rl_ep *ep, const struct ep_flow *flow);
+void ep_on_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
+	       uint64_t now_ns);
+void ep_on_nak_gbn(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
+		   uint64_t now_ns);
+void ep_on_nak_one(struct rl_ep *ep, struct ep_flow *flow, uint32_t n);
+/** Bit i of @p map asks for number n + 1 + i. */
+void ep_on_nak_map(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
+		   const uint8_t *map, unsigned int bytes, uint64_t now_ns);
+void ep_on_sync_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
+		    uint64_t now_ns);
+void ep_on_rto(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
+/** Releases una .. upto-1 from the retry buffer. */
+void ep_tx_release(struct rl_ep *ep, struct ep_flow *flow, uint32_t upto);
+
+/* ep_order.c */
+/** Takes an intact flit; false where it was a duplicate. */
+bool ep_order_flit(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
+		   uint32_t seq, uint64_t now_ns);
+void ep_order_hint(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
+void ep_order_sync(struct rl_ep *ep, struct ep_flow *flow, uint32_t expect,
+		   uint32_t tag);
+void ep_on_gap_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
+void ep_ack_soon(struct rl_ep *ep, struct ep_flow *flow);
+
+/* ep_reasm.c */
+void ep_reasm_flit(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f);
+void ep_reasm_drop(struct rl_ep *ep, struct ep_flow *flow);
+
+/* ep_profile.c */
+/** Writes FSN and ReplayCmd; returns the number that goes into the CRC. */
+uint32_t ep_profile_stamp(struct rl_ep *ep, struct ep_flow *flow,
+			  uint8_t *wire, uint32_t seq, bool again);
+bool ep_profile_has_header(const struct rl_ep *ep);
+/** An ACK of this flow has just been put on a flit. */
+void ep_ack_carried(struct rl_ep *ep, struct ep_flow *flow);
+
+#endif /* EP_PRIV_H */

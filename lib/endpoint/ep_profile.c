@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ep_priv.h"
+
+/*
+ * The profiles differ in three things: where a flit's number is, what the
+ * FSN carries, and therefore whether an ACK can ride on a data flit. All else
+ * - windows, timers, retries - is the same code, so that a comparison
+ * compares the protocols and nothing else.
+ *
+ * | profile     | number         | FSN of a data flit                     |
+ * |-------------|----------------|----------------------------------------|
+ * | rxl         | in the CRC     | latest ACK, on every flit              |
+ * | rxl-compact | in the CRC     | not there: ACKs alone                  |
+ * | cxl         | FSN            | number, or the ACK where one is due:   |
+ * |             |                | then the flit has no number: the hole  |
+ * | cxl-sep-ack | FSN            | number always; ACKs alone              |
+ */
+
+/** FSN and ReplayCmd. */
+#define HEADER_BITS 12
+
+bool
+ep_profile_has_header(const struct rl_ep *ep)
+{
+	return ep->cfg.profile != RL_PROFILE_RXL_COMPACT;
+}
+
+void
+ep_ack_carried(struct rl_ep *ep, struct ep_flow *flow)
+{
+	if (flow->unacked > 0 || (flow->flags & EPF_ACK_NOW))
+		EP_COUNT(ep, ack_sent);
+	flow->unacked = 0;
+	flow->ack_at_ns = RL_NEVER;
+	flow->flags &= (uint8_t)~EPF_ACK_NOW;
+}
+
+static void
+put_ack(struct rl_ep *ep, struct ep_flow *flow, uint8_t *wire)
+{
+	rl_flit_set_header(wire, (uint16_t)(flow->expect - 1), RL_CMD_ACK);
+	ep_ack_carried(ep, flow);
+}
+
+uint32_t
+ep_profile_stamp(struct rl_ep *ep, struct ep_flow *flow, uint8_t *wire,
+		 uint32_t seq, bool again)
+{
+	const uint32_t number = seq & ((1u << ep->seq_bits) - 1);
+
+	switch (ep->cfg.profile) {
+	case RL_PROFILE_RXL:
+		EP_COUNT_N(ep, header_bits, HEADER_BITS);
+		if (ep->cfg.retry && (flow->flags & EPF_RX_SEEN))
+			put_ack(ep, flow, wire);
+		else
+			rl_flit_set_header(wire, 0, RL_CMD_SEQ);
+		return number;
+	case RL_PROFILE_RXL_COMPACT:
+		rl_flit_set_header(wire, 0, RL_CMD_SEQ);
+		return number;
+	case RL_PROFILE_CXL:
+		EP_COUNT_N(ep, header_bits, HEADER_BITS);
+		/* a replay shows its numbers, as PCIe 6 has it */
+		if (!again && (flow->flags & EPF_ACK_NOW))
+			put_ack(ep, flow, wire);
+		else
+			rl_flit_set_header(wire, (uint16_t)number, RL_CMD_SEQ);
+		return 0;
+	case RL_PROFILE_CXL_SEP_ACK:
+		EP_COUNT_N(ep, header_bits, HEADER_BITS);
+		rl_flit_set_header(wire, (uint16_t)number, RL_CMD_SEQ);
+		return 0;
+	}
+	RL_ASSERT(false);
+	return 0;
+}

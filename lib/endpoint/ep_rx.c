@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ep_priv.h"
+
+/*
+ * Verification, in bursts [EP-4]. The number that a flit should have must be
+ * known before its CRC can be checked, but which flow it is of stands in the
+ * flit itself, unverified. So the header is only a hint for a prediction:
+ * flits of one flow in one burst are taken to be consecutive. Where the
+ * prediction holds, the syndrome is 0 and nothing more is done. Where it does
+ * not - a gap earlier in the burst, a corrected header, a new flow - the
+ * syndrome still gives the distance to the true number, and the true number
+ * is what counts. Flows are made for verified headers only.
+ */
+
+struct burst {
+	uint32_t n;
+	struct rl_flit *flit[EP_BURST];
+	uint8_t *wire[EP_BURST];
+	uint32_t eseq[EP_BURST];
+	uint64_t syndrome[EP_BURST];
+	uint8_t fec[EP_BURST];
+};
+
+static void
+drop(struct rl_ep *ep, struct rl_flit *f, enum rl_ep_counter why)
+{
+	ep->ctr[why]++;
+	rl_flit_put(ep->cache, f);
+}
+
+static uint32_t
+seq_mask(const struct rl_ep *ep)
+{
+	return (1u << ep->seq_bits) - 1;
+}
+
+/** The flow that an unverified header names, if there is such a one. */
+static struct ep_flow *
+guess_flow(const struct rl_ep *ep, const uint8_t *wire)
+{
+	if ((wire[7] >> 2 & 3) != RL_FLIT_DATA)
+		return NULL;
+	return ep_flow_find(ep, rl_flit_src(wire), wire[6] >> 4);
+}
+
+static uint32_t
+predict(const struct rl_ep *ep, const uint8_t *wire)
+{
+	struct ep_flow *flow;
+
+	if (!ep->isn)
+		return 0;
+	flow = guess_flow(ep, wire);
+	if (flow == NULL)
+		return 0;
+	if (flow->pred_burst != ep->burst_id) {
+		flow->pred_burst = ep->burst_id;
+		flow->pred = flow->expect;
+	}
+	return flow->pred++ & seq_mask(ep);
+}
+
+/** A header that an endpoint of this fabric may have written. */
+static bool
+header_ok(const struct rl_ep *ep, const struct rl_txn *t)
+{
+	return t->src < ep->npeers && t->src != ep->id &&
+	       t->type <= RL_FLIT_CTRL && t->valid_bytes <= RL_FLIT_DATA_BYTES &&
+	       t->len_flits >= 1 && t->len_flits <= ep->cfg.max_packet_flits &&
+	       t->pos < t->len_flits && t->sop == (t->pos == 0) &&
+	       t->eop == (t->pos + 1 == t->len_flits);
+}
+
+/** An ACK or NAK that rode on a data flit. */
+static void
+piggybacked(struct rl_ep *ep, struct ep_flow *flow, uint16_t header,
+	    uint64_t now_ns)
+{
+	const uint32_t n = rl_seq_widen(flow->una - 1, header & 0x3ff,
+					RL_E2E_SEQ_BITS);
+
+	if (flow->state != RL_EP_FLOW_OPEN)
+		return;
+	switch ((enum rl_replay_cmd)(header >> 10 & 3)) {
+	case RL_CMD_SEQ:
+		break;
+	case RL_CMD_ACK:
+		ep_on_ack(ep, flow, n, now_ns);
+		break;
+	case RL_CMD_NAK_GBN:
+		ep_on_nak_gbn(ep, flow, n, now_ns);
+		break;
+	case RL_CMD_NAK_ONE:
+		ep_on_nak_one(ep, flow, n);
+		break;
+	}
+}
+
+/** The number of an intact flit, as far as the wire tells. */
+static uint32_t
+number_of(const struct rl_ep *ep, const struct ep_flow *flow,
+	  const uint8_t *wire, uint32_t implicit)
+{
+	if (ep->isn)
+		return rl_seq_widen(flow->expect, implicit, ep->seq_bits);
+	/* the hole: where the FSN carries an ACK, any flit is the next */
+	if (ep->cfg.profile == RL_PROFILE_CXL &&
+	    rl_flit_cmd(wire) != RL_CMD_SEQ)
+		return flow->expect;
+	return rl_seq_widen(flow->expect, rl_flit_fsn(wire), ep->seq_bits);
+}
+
+/** A flit whose CRC is right for number @p implicit. */
+static void
+intact(struct rl_ep *ep, struct rl_flit *f, uint32_t implicit, uint64_t now_ns)
+{
+	const uint16_t header = rl_get16(f->wire);
+	struct ep_flow *flow;
+	struct rl_txn txn;
+
+	rl_txn_get(f->wire, &txn);
+	if (txn.dst != ep->id) {
+		drop(ep, f, RL_EPC_rx_misrouted);
+		return;
+	}
+	if (!header_ok(ep, &txn)) {
+		drop(ep, f, RL_EPC_rx_malformed);
+		return;
+	}
+	if (txn.type == RL_FLIT_CTRL) {
+		if (implicit == 0)
+			ep_ctrl_rx(ep, f, now_ns);
+		else
+			EP_COUNT(ep, rx_malformed);
+		rl_flit_put(ep->cache, f);
+		return;
+	}
+	flow = ep_flow_get(ep, txn.src, txn.cos);
+	if (flow == NULL) {
+		drop(ep, f, RL_EPC_rx_no_flow);
+		return;
+	}
+	/* what rides on a duplicate may be as old as the duplicate */
+	if (ep_order_flit(ep, flow, f, number_of(ep, flow, f->wire, implicit),
+			  now_ns) &&
+	    ep_profile_has_header(ep) && ep->cfg.retry)
+		piggybacked(ep, flow, header, now_ns);
+}
+
+static void
+hurt(struct rl_ep *ep, struct rl_flit *f, enum rl_ep_counter why,
+     uint64_t now_ns)
+{
+	struct ep_flow *flow = guess_flow(ep, f->wire);
+
+	if (flow != NULL && rl_flit_dst(f->wire) == ep->id)
+		ep_order_hint(ep, flow, now_ns);
+	drop(ep, f, why);
+}
+
+static void
+judge(struct rl_ep *ep, const struct burst *b, uint32_t i, uint64_t now_ns)
+{
+	struct rl_isn_result r = { RL_ISN_OK, 0 };
+
+	if (b->fec[i] == RL_FEC_BAD) {
+		hurt(ep, b->flit[i], RL_EPC_rx_uncorrectable, now_ns);
+		return;
+	}
+	if (b->fec[i] == RL_FEC_CORRECTED)
+		EP_COUNT(ep, rx_fec_corrected);
+	if (b->syndrome[i] != 0) {
+		r.verdict = RL_ISN_CORRUPT;
+		if (ep->isn)
+			r = rl_isn_decode(ep->codec, b->syndrome[i],
+					  b->eseq[i]);
+		if (r.verdict == RL_ISN_CORRUPT) {
+			hurt(ep, b->flit[i], RL_EPC_rx_corrupt, now_ns);
+			return;
+		}
+	}
+	intact(ep, b->flit[i], (b->eseq[i] + (uint32_t)r.slip) & seq_mask(ep),
+	       now_ns);
+}
+
+static void
+burst_run(struct rl_ep *ep, struct burst *b, uint64_t now_ns)
+{
+	if (b->n == 0)
+		return;
+	ep->burst_id++;
+	for (uint32_t i = 0; i < b->n; i++)
+		b->eseq[i] = predict(ep, b->wire[i]);
+	rl_codec_rx(ep->codec, b->wire, b->eseq, b->n, b->syndrome, b->fec);
+	for (uint32_t i = 0; i < b->n; i++)
+		judge(ep, b, i, now_ns);
+	b->n = 0;
+}
+
+void
+rl_ep_rx(struct rl_ep *ep, uint64_t now_ns, struct rl_flit *const pkts[],
+	 unsigned int n)
+{
+	struct burst b;
+
+	b.n = 0;
+	for (unsigned int i = 0; i < n; i++) {
+		struct rl_flit *f = pkts[i];
+
+		for (unsigned int k = f->pkt_flits; k > 0; k--) {
+			struct rl_flit *next = f->next;
+
+			if (rl_unlikely(f->mark != RL_MARK_OK)) {
+				drop(ep, f, RL_EPC_rx_marked);
+			} else {
+				b.flit[b.n] = f;
+				b.wire[b.n] = f->wire;
+				if (++b.n == EP_BURST)
+					burst_run(ep, &b, now_ns);
+			}
+			f = next;
+		}
+	}
+	burst_run(ep, &b, now_ns);
+}

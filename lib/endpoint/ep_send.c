@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "ep_priv.h"
+
+/*
+ * A packet is accepted by cutting it into flits that go straight into the
+ * flow's retry buffer, in the clear: neither FSN nor CRC is known yet. Each
+ * transmission, the first as any later one, copies a flit, puts the latest
+ * acknowledgment on it and encodes it. So the window is also the send queue,
+ * and there is no other.
+ */
+
+static bool
+is_request(uint8_t class)
+{
+	return class == RL_CLASS_REQ_POSTED || class == RL_CLASS_REQ_NONPOSTED;
+}
+
+static int
+check_msg(const struct rl_ep *ep, const struct rl_ep_msg *msg)
+{
+	if (msg->dst >= ep->npeers || msg->dst == ep->id || msg->cos > 15 ||
+	    msg->class >= RL_CLASS_CTRL)
+		return -EINVAL;
+	if (msg->len_bytes > rl_ep_max_bytes(&ep->cfg))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/** Counts why a packet has to wait, and says so. */
+static int
+refuse(struct rl_ep *ep, enum rl_ep_counter why, int err)
+{
+	ep->ctr[why]++;
+	return err;
+}
+
+static int
+find_room(struct rl_ep *ep, const struct rl_ep_msg *msg, uint32_t nflits,
+	  struct ep_flow **flowp)
+{
+	/* what is accepted must also find flits to be sent in */
+	const uint32_t need = ep->cfg.retry ? 2 * nflits : nflits;
+	struct ep_flow *flow;
+
+	if (ep->quiesced && is_request(msg->class))
+		return refuse(ep, RL_EPC_tx_refused_quiesce, -EBUSY);
+	if (ep->tx_held + nflits > ep->cfg.tx_buffer_flits)
+		return refuse(ep, RL_EPC_tx_refused_buffer, -EAGAIN);
+	if (ep->cache->count < need)
+		return refuse(ep, RL_EPC_tx_refused_cache, -EAGAIN);
+	flow = ep_flow_get(ep, msg->dst, msg->cos);
+	if (flow == NULL)
+		return refuse(ep, RL_EPC_tx_refused_flows, -EAGAIN);
+	if (flow->next - flow->una + nflits > ep->cfg.window_flits)
+		return refuse(ep, RL_EPC_tx_refused_window, -EAGAIN);
+	*flowp = flow;
+	return 0;
+}
+
+/** One flit of the packet, all but FSN, SL, CRC and FEC. */
+static struct rl_flit *
+make_flit(struct rl_ep *ep, const struct ep_flow *flow,
+	  const struct rl_ep_msg *msg, uint32_t pos, uint32_t nflits,
+	  rl_ep_fill_fn fill, void *ctx)
+{
+	struct rl_flit *f = rl_flit_get(ep->cache);
+	const uint32_t off = pos * RL_FLIT_DATA_BYTES;
+	const uint32_t n = rl_min_u32(msg->len_bytes - off,
+				      RL_FLIT_DATA_BYTES);
+	const struct rl_txn txn = {
+		.dst = msg->dst,
+		.src = ep->id,
+		.cos = msg->cos,
+		.class = msg->class,
+		.type = RL_FLIT_DATA,
+		.sop = pos == 0,
+		.eop = pos + 1 == nflits,
+		.valid_bytes = (uint8_t)n,
+		.tag = flow->tx_tag,
+		.pos = (uint16_t)pos,
+		.len_flits = (uint16_t)nflits,
+	};
+
+	RL_ASSERT(f != NULL);
+	rl_txn_put(f->wire, &txn);
+	if (n > 0)
+		fill(ctx, f->wire + RL_FLIT_DATA_OFF, off, n);
+	/* what is not data is covered by the CRC all the same */
+	memset(f->wire + RL_FLIT_DATA_OFF + n, 0, RL_FLIT_DATA_BYTES - n);
+	return f;
+}
+
+int
+rl_ep_send_fill(struct rl_ep *ep, uint64_t now_ns,
+		const struct rl_ep_msg *msg, rl_ep_fill_fn fill, void *ctx,
+		uint32_t *tag)
+{
+	const uint32_t nflits = rl_ep_flits_of(msg->len_bytes);
+	struct ep_flow *flow = NULL;
+	int rc;
+
+	rc = check_msg(ep, msg);
+	if (rc == 0)
+		rc = find_room(ep, msg, nflits, &flow);
+	if (rc != 0)
+		return rc;
+	if (flow->state == RL_EP_FLOW_FAILED) {
+		ep_flow_set_state(flow, RL_EP_FLOW_SYNC);
+		flow->flags |= EPF_SYNC_NOW;
+		flow->rto_at_ns = now_ns + ep_rto_ns(ep, flow);
+		ep_timer_arm(ep, flow, flow->rto_at_ns);
+		ep_list_push(ep, EP_LIST_CTRL, flow);
+	}
+	if (flow->tx_win == NULL)
+		flow->tx_win = ep_win_take(ep);
+	for (uint32_t i = 0; i < nflits; i++)
+		flow->tx_win->slot[(flow->next + i) & ep->win_mask] =
+			make_flit(ep, flow, msg, i, nflits, fill, ctx);
+	if (tag != NULL)
+		*tag = flow->tx_tag;
+	flow->tx_tag++;
+	flow->next += nflits;
+	ep->outstanding += nflits;
+	ep->tx_held += nflits;
+	EP_COUNT(ep, tx_packets);
+	EP_COUNT_N(ep, tx_bytes, msg->len_bytes);
+	if (ep_tx_wants(flow))
+		ep_list_push(ep, EP_LIST_TX, flow);
+	return 0;
+}
+
+static void
+fill_from_buffer(void *ctx, uint8_t *to, uint32_t off, uint32_t len)
+{
+	const uint8_t *const *data = ctx;
+
+	memcpy(to, *data + off, len);
+}
+
+int
+rl_ep_send(struct rl_ep *ep, uint64_t now_ns, const struct rl_ep_msg *msg,
+	   const void *data, uint32_t *tag)
+{
+	const uint8_t *bytes = data;
+
+	return rl_ep_send_fill(ep, now_ns, msg, fill_from_buffer, &bytes, tag);
+}

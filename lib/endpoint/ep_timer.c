@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ep_priv.h"
+
+/*
+ * One timer a flow, in a binary heap by time. A flow has three deadlines
+ * (retry, ACK, gap); its timer is due no later than the earliest of them. It
+ * is moved only when a deadline comes closer: when one is put off - at every
+ * ACK - the heap is left alone, the timer fires early, finds nothing due and
+ * arms itself again. So a deadline costs one heap operation per expiry, not
+ * one per flit.
+ */
+
+static void
+heap_put(struct rl_ep *ep, uint32_t i, struct ep_flow *flow)
+{
+	ep->heap[i] = flow;
+	flow->heap_pos = i + 1;
+}
+
+static void
+sift_up(struct rl_ep *ep, uint32_t i, struct ep_flow *flow)
+{
+	while (i > 0) {
+		const uint32_t up = (i - 1) / 2;
+
+		if (ep->heap[up]->timer_ns <= flow->timer_ns)
+			break;
+		heap_put(ep, i, ep->heap[up]);
+		i = up;
+	}
+	heap_put(ep, i, flow);
+}
+
+static void
+sift_down(struct rl_ep *ep, uint32_t i, struct ep_flow *flow)
+{
+	for (;;) {
+		uint32_t c = 2 * i + 1;
+
+		if (c >= ep->nheap)
+			break;
+		if (c + 1 < ep->nheap &&
+		    ep->heap[c + 1]->timer_ns < ep->heap[c]->timer_ns)
+			c++;
+		if (ep->heap[c]->timer_ns >= flow->timer_ns)
+			break;
+		heap_put(ep, i, ep->heap[c]);
+		i = c;
+	}
+	heap_put(ep, i, flow);
+}
+
+void
+ep_timer_arm(struct rl_ep *ep, struct ep_flow *flow, uint64_t at_ns)
+{
+	if (at_ns == RL_NEVER)
+		return;
+	if (flow->heap_pos != 0) {
+		if (at_ns >= flow->timer_ns)
+			return;
+		flow->timer_ns = at_ns;
+		sift_up(ep, flow->heap_pos - 1, flow);
+		return;
+	}
+	RL_DASSERT(ep->nheap < ep->cfg.max_flows);
+	flow->timer_ns = at_ns;
+	sift_up(ep, ep->nheap++, flow);
+}
+
+static struct ep_flow *
+heap_pop(struct rl_ep *ep)
+{
+	struct ep_flow *top = ep->heap[0];
+	struct ep_flow *last = ep->heap[--ep->nheap];
+
+	if (last != top)
+		sift_down(ep, 0, last);
+	top->heap_pos = 0;
+	return top;
+}
+
+void
+ep_timers_run(struct rl_ep *ep, uint64_t now_ns)
+{
+	/*
+	 * No flow is looked at twice: a handler may leave a deadline that is
+	 * due at once, and that waits for the next poll.
+	 */
+	for (uint32_t n = ep->nheap; n > 0 && ep->nheap > 0; n--) {
+		struct ep_flow *flow;
+
+		if (ep->heap[0]->timer_ns > now_ns)
+			return;
+		flow = heap_pop(ep);
+		if (flow->ack_at_ns <= now_ns)
+			ep_ack_soon(ep, flow);
+		if (flow->gap_at_ns <= now_ns)
+			ep_on_gap_timer(ep, flow, now_ns);
+		if (flow->rto_at_ns <= now_ns)
+			ep_on_rto(ep, flow, now_ns);
+		ep_timer_arm(ep, flow,
+			     rl_min_u64(flow->rto_at_ns,
+					rl_min_u64(flow->ack_at_ns,
+						   flow->gap_at_ns)));
+	}
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "ep_priv.h"
+
+/*
+ * What leaves an endpoint. Flows that have data take turns, one link-level
+ * packet each: first what must be sent again, then what is new. Then come the
+ * flows that owe a stand-alone flit and found no data flit to put it on.
+ * Everything is encoded in bursts, whatever flow it is of.
+ */
+
+static void
+enc_flush(struct rl_ep *ep)
+{
+	if (ep->enc_n > 0)
+		rl_codec_tx(ep->codec, ep->enc_wire, ep->enc_seq, ep->enc_n);
+	ep->enc_n = 0;
+}
+
+void
+ep_enc_add(struct rl_ep *ep, uint8_t *wire, uint32_t number)
+{
+	ep->enc_wire[ep->enc_n] = wire;
+	ep->enc_seq[ep->enc_n] = number;
+	if (++ep->enc_n == EP_BURST)
+		enc_flush(ep);
+}
+
+void
+ep_fill_meta(struct rl_ep *ep, struct rl_flit *f, uint16_t dst, uint8_t class,
+	     uint64_t now_ns)
+{
+	f->in_port = RL_PORT_NONE;
+	f->dst = dst;
+	f->src = ep->id;
+	f->vc = 0;
+	f->in_vc = 0;
+	f->sl = ep_sl(ep, dst);
+	f->mark = RL_MARK_OK;
+	f->hops = 0;
+	f->class = class;
+	f->flags = 0;
+	f->plane = 0;
+	f->t_ns = now_ns;
+	f->wire[6] = (uint8_t)((f->wire[6] & 0xf0) | f->sl);
+}
+
+/** The flit of number @p seq, ready for the wire but for its encoding. */
+static struct rl_flit *
+make_copy(struct rl_ep *ep, struct ep_flow *flow, uint32_t seq, bool again,
+	  uint64_t now_ns)
+{
+	struct rl_flit *f = flow->tx_win->slot[seq & ep->win_mask];
+
+	if (ep->cfg.retry) {
+		const struct rl_flit *own = f;
+
+		f = rl_flit_get(ep->cache);
+		RL_ASSERT(f != NULL);
+		memcpy(f->wire + RL_FLIT_PAYLOAD_OFF,
+		       own->wire + RL_FLIT_PAYLOAD_OFF, RL_FLIT_PAYLOAD_BYTES);
+	}
+	ep_fill_meta(ep, f, flow->peer, rl_flit_class(f->wire), now_ns);
+	ep_enc_add(ep, f->wire,
+		   ep_profile_stamp(ep, flow, f->wire, seq, again));
+	return f;
+}
+
+/** Numbers from .. from+n-1 as one link-level packet. */
+static void
+emit_run(struct rl_ep *ep, struct ep_flow *flow, uint32_t from, uint32_t n,
+	 bool again, struct rl_pktq *out, uint64_t now_ns)
+{
+	struct rl_flit *head = make_copy(ep, flow, from, again, now_ns);
+
+	rl_packet_start(head);
+	for (uint32_t i = 1; i < n; i++)
+		rl_packet_append(head, make_copy(ep, flow, from + i, again,
+						 now_ns));
+	head->flags |= RL_FF_SOP;
+	head->last->flags |= RL_FF_EOP;
+	rl_pktq_push(out, head);
+}
+
+/**
+ * A run of flits that must be sent again: neighbours, and of one packet of
+ * the client, so that no switch sees a longer packet than it is made for.
+ */
+static uint32_t
+emit_again(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
+	   uint32_t budget, uint64_t now_ns)
+{
+	struct ep_win *w = flow->tx_win;
+	const uint32_t from = ep_win_find(w, ep->win_mask, flow->una,
+					  flow->sent, true);
+	uint32_t n = 0;
+
+	RL_DASSERT(rl_seq_before(from, flow->sent));
+	budget = rl_min_u32(budget, ep->cache->count);
+	while (n < budget && rl_seq_before(from + n, flow->sent) &&
+	       ep_win_bit(w, ep->win_mask, from + n)) {
+		const struct rl_flit *own = w->slot[(from + n) & ep->win_mask];
+
+		ep_win_clear(w, ep->win_mask, from + n);
+		n++;
+		if (own->wire[7] & 0x80) /* EOP */
+			break;
+	}
+	if (n == 0)
+		return 0;
+	flow->resend -= n;
+	/* Karn: a round trip of a flit sent twice says nothing */
+	if (rl_seq_before_eq(from, flow->rtt_seq))
+		flow->flags &= (uint8_t)~EPF_RTT_RUNS;
+	emit_run(ep, flow, from, n, true, out, now_ns);
+	EP_COUNT(ep, retransmitted_runs);
+	EP_COUNT_N(ep, retransmitted_flits, n);
+	return n;
+}
+
+/** Arms what waits for the acknowledgment of new flits. */
+static void
+start_timers(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+{
+	if (!(flow->flags & EPF_RTT_RUNS)) {
+		flow->flags |= EPF_RTT_RUNS;
+		flow->rtt_seq = flow->sent - 1;
+		flow->rtt_t0_ns = now_ns;
+	}
+	if (flow->rto_at_ns == RL_NEVER) {
+		flow->rto_at_ns = rl_deadline(now_ns, ep_rto_ns(ep, flow));
+		ep_timer_arm(ep, flow, flow->rto_at_ns);
+	}
+}
+
+/** The next packet of the client, whole or not at all. */
+static uint32_t
+emit_new(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
+	 uint32_t budget, uint64_t now_ns)
+{
+	const struct rl_flit *own =
+		flow->tx_win->slot[flow->sent & ep->win_mask];
+	const uint32_t n = rl_get16(own->wire + 16);
+
+	if (n > budget || (ep->cfg.retry && n > ep->cache->count))
+		return 0;
+	emit_run(ep, flow, flow->sent, n, false, out, now_ns);
+	flow->sent += n;
+	EP_COUNT_N(ep, tx_flits, n);
+	if (ep->cfg.retry) {
+		start_timers(ep, flow, now_ns);
+		return n;
+	}
+	/* without retry the flits themselves went out */
+	ep->tx_held -= n;
+	ep->outstanding -= n;
+	flow->una = flow->sent;
+	if (flow->una == flow->next) {
+		ep_win_give(ep, flow->tx_win);
+		flow->tx_win = NULL;
+	}
+	return n;
+}
+
+bool
+ep_tx_wants(const struct ep_flow *flow)
+{
+	return flow->state == RL_EP_FLOW_OPEN &&
+	       (flow->resend > 0 || flow->sent != flow->next);
+}
+
+static uint32_t
+poll_data(struct rl_ep *ep, struct rl_pktq *out, uint32_t budget,
+	  uint64_t now_ns)
+{
+	struct ep_flow *flow;
+	uint32_t done = 0;
+
+	while ((flow = ep->list[EP_LIST_TX].head) != NULL) {
+		uint32_t n = 0;
+
+		if (ep_tx_wants(flow)) {
+			n = flow->resend > 0
+				    ? emit_again(ep, flow, out, budget - done,
+						 now_ns)
+				    : emit_new(ep, flow, out, budget - done,
+					       now_ns);
+			if (n == 0)
+				break;
+		}
+		done += n;
+		ep_list_pop(ep, EP_LIST_TX);
+		if (ep_tx_wants(flow))
+			ep_list_push(ep, EP_LIST_TX, flow);
+	}
+	return done;
+}
+
+unsigned int
+rl_ep_poll(struct rl_ep *ep, uint64_t now_ns, struct rl_pktq *out,
+	   unsigned int budget_flits)
+{
+	uint32_t kept, done;
+
+	ep_timers_run(ep, now_ns);
+	/*
+	 * Data goes first, as it may carry ACKs, but leaves some room for what
+	 * stands alone - unless that took the room of a packet last time.
+	 */
+	kept = rl_min_u32(EP_OWED_MAX * ep->list[EP_LIST_CTRL].count,
+			  budget_flits / 2 + 1);
+	kept = ep->data_waits ? 0 : rl_min_u32(kept, budget_flits);
+	done = poll_data(ep, out, budget_flits - kept, now_ns);
+	ep->data_waits = ep->list[EP_LIST_TX].head != NULL;
+	done += ep_poll_ctrl(ep, out, budget_flits - done, now_ns);
+	enc_flush(ep);
+	return done;
+}
