@@ -20,25 +20,35 @@
 #define RL_ATTACH_MAX 64
 #define RL_PLACE_MAX 1024
 
-/** An ethdev as the client of an endpoint. */
+/**
+ * An ethdev as the client of an endpoint. `file` and `line` say where it
+ * stands, for the errors of whoever opens the port; `file` is the
+ * configuration's own.
+ */
 struct rl_attach {
 	char endpoint[RL_NAME_MAX];
 	char port[64];		/**< ethdev name */
 	char dst[RL_NAME_MAX];	/**< where its frames go; empty: no way in */
-	uint16_t line;
+	uint32_t line;
+	const char *file;
 };
 
-/** Placement: roles whose name begins with `role` run on `lcore`. */
+/**
+ * Placement: roles whose name begins with `role` run on `lcore`. Where several
+ * fit, the longest decides.
+ */
 struct rl_place {
 	char role[RL_NAME_MAX + 8];
 	uint16_t lcore;
-	uint16_t line;
+	uint32_t line;
+	const char *file;
 };
 
 struct rl_config {
 	char file[256];
 	char engine[RL_ENGINE_MAX]; /**< "" where the file names none */
-	uint16_t engine_line;
+	uint32_t engine_line;
+	const char *engine_file;
 	uint16_t vls;		    /**< VLs the engine may use, default 8 */
 	struct rl_link_cfg link;
 	struct rl_ep_cfg endpoint;
@@ -47,19 +57,76 @@ struct rl_config {
 	uint32_t nattach;
 	struct rl_place place[RL_PLACE_MAX];
 	uint32_t nplace;
+	char **files; /**< names of the files read, the first included */
+	uint32_t nfiles;
 };
 
 /**
  * Control thread. Reads @p path, checks every key and builds the topology.
+ * The fabric as drawn must be in one piece; what is marked failed may cut it.
  *
  * @param err  RL_ERR_MAX + 512 bytes: one line "FILE:LINE: reason; what to do"
- * @return 0; -EINVAL (bad content), -ENOENT or another -errno (no file),
- *   -ENOMEM; on failure @p cfg holds nothing to free
+ *   (line 0 where the file as a whole is meant)
+ * @return 0; -EINVAL (bad content), -EHOSTUNREACH (an endpoint can't reach
+ *   another), -ENOENT or another -errno (no file), -ENOMEM; on failure @p cfg
+ *   holds nothing to free
  */
 int rl_config_read(const char *path, struct rl_config *cfg, char *err,
 		   size_t errlen);
 
-/** Control thread. Frees what rl_config_read() made. */
+/**
+ * Control thread. The same from memory: @p len bytes at @p text, which need
+ * not end in a zero. @p name stands for the file's name in errors, and
+ * included files are looked for beside it.
+ */
+int rl_config_read_text(const char *name, const char *text, size_t len,
+			struct rl_config *cfg, char *err, size_t errlen);
+
+/** Control thread. Frees what rl_config_read() made; a zeroed cfg is fine. */
 void rl_config_free(struct rl_config *cfg);
+
+/** What a key takes. */
+enum rl_key_type {
+	RL_KEY_BOOL,	/**< true or false */
+	RL_KEY_NUMBER,	/**< a whole number of min to max */
+	RL_KEY_WORD,	/**< a string: one of `words` */
+	RL_KEY_WORDS,	/**< a list of them, kept as one bit each */
+	RL_KEY_TEXT,	/**< a string of at most max characters */
+	RL_KEY_NUMBERS, /**< numbers in brackets, or one number */
+	RL_KEY_BOOLS,	/**< bools in brackets */
+	RL_KEY_NAMES,	/**< strings in brackets */
+	RL_KEY_GROUP,	/**< a group with keys of its own: { } */
+	RL_KEY_GROUPS,	/**< a list of groups: ( { }, { } ) */
+};
+
+/** One key of a fabric file. The whole table is static and never changes. */
+struct rl_config_key {
+	const char *group; /**< "link", "fabric.links"; "" for the file itself */
+	const char *name;
+	enum rl_key_type type;
+	const char *unit; /**< "ns", "flits", ...; "" for none */
+	uint64_t min;
+	uint64_t max;
+	const char *const *words; /**< ended by NULL */
+	const char *def; /**< default, in words; NULL: the library's, see below */
+	const char *meaning;
+	uint8_t kinds;	 /**< topologies it is for, bit per rl_topo_kind */
+	uint8_t size;	 /**< where its value goes: bytes and offset */
+	uint16_t offset; /**< in the structure of its group */
+};
+
+/** Any thread. The table of all keys, in the order of the documentation. */
+const struct rl_config_key *rl_config_keys(size_t *n);
+
+/**
+ * Any thread. Writes the default of @p key into @p buf, as a file would set it
+ * (or in words: "required"). Returns buf.
+ */
+char *rl_config_key_default(const struct rl_config_key *key, char *buf,
+			    size_t len);
+
+/** Any thread. Writes the range of @p key: "1 to 511", or its words. */
+char *rl_config_key_range(const struct rl_config_key *key, char *buf,
+			  size_t len);
 
 #endif /* RL_CONFIG_H */

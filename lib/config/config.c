@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A fabric file from its text to a checked configuration. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config_impl.h"
+
+/* What libconfig says, with what it leaves out. */
+static int
+parse_error(struct cfg_ctx *c, const config_t *lc)
+{
+	static const struct {
+		const char *text;
+		const char *what;
+	} more[] = {
+		{"syntax error", "look for a missing bracket, quote or ';' "
+				 "here and in the line above"},
+		{"duplicate setting name", "a key stands once in its group"},
+		{"mismatched element type in array",
+		 "all between [ and ] is of one type"},
+	};
+	const char *text = config_error_text(lc);
+	const char *what = "see docs/configuration.md for the format";
+
+	for (size_t i = 0; i < RL_ARRAY_SIZE(more); i++)
+		if (text != NULL && strcmp(text, more[i].text) == 0)
+			what = more[i].what;
+	return cfg_error_line(c, (uint32_t)config_error_line(lc), "%s; %s",
+			      text != NULL ? text : "unreadable", what);
+}
+
+/* Letters that two names share from their beginning. */
+static size_t
+same_beginning(const char *a, const char *b)
+{
+	size_t n = 0;
+
+	while (a[n] != '\0' && a[n] == b[n])
+		n++;
+	return n;
+}
+
+/*
+ * What the check of a library says of a whole group is put at the line of the
+ * key that it names. Where that key has its default, the file has set another
+ * one that it must agree with: one that the error mentions, or whose name
+ * begins alike (keepalive_ns, keepalive_dead_ns).
+ */
+static const config_setting_t *
+find_culprit(const config_setting_t *group, const char *key, const char *why)
+{
+	const config_setting_t *best = config_setting_get_member(group, key);
+	size_t most = 7;
+
+	for (int i = 0; best == NULL && i < config_setting_length(group); i++) {
+		const config_setting_t *e =
+			config_setting_get_elem(group, (unsigned int)i);
+
+		if (strstr(why, config_setting_name(e)) != NULL)
+			best = e;
+	}
+	if (best != NULL)
+		return best;
+	for (int i = 0; i < config_setting_length(group); i++) {
+		const config_setting_t *e =
+			config_setting_get_elem(group, (unsigned int)i);
+		const size_t n = same_beginning(key, config_setting_name(e));
+
+		if (n > most) {
+			most = n;
+			best = e;
+		}
+	}
+	return best != NULL ? best : group;
+}
+
+static int
+group_error(struct cfg_ctx *c, const config_setting_t *root,
+	    const config_setting_t *group, const char *name, const char *key,
+	    const char *why)
+{
+	return cfg_error_at(c,
+			    group != NULL ? find_culprit(group, key, why) :
+					    root,
+			    "%s.%s", name, why);
+}
+
+static int
+read_protocol(struct cfg_ctx *c, const config_setting_t *root,
+	      struct rl_config *cfg)
+{
+	const config_setting_t *link = config_setting_get_member(root, "link");
+	const config_setting_t *ep =
+		config_setting_get_member(root, "endpoint");
+	const char *key = NULL;
+	char why[RL_ERR_MAX];
+	int ret = 0;
+
+	rl_link_cfg_defaults(&cfg->link);
+	rl_ep_cfg_defaults(&cfg->endpoint);
+	if (link != NULL)
+		ret = cfg_group(c, link, "link", &cfg->link);
+	if (ret == 0 && rl_link_cfg_check(&cfg->link, why, sizeof(why), &key))
+		ret = group_error(c, root, link, "link", key, why);
+	if (ret == 0 && ep != NULL)
+		ret = cfg_group(c, ep, "endpoint", &cfg->endpoint);
+	if (ret != 0)
+		return ret;
+	cfg->endpoint.max_packet_flits = cfg->link.max_packet_flits;
+	if (rl_ep_cfg_check(&cfg->endpoint, why, sizeof(why), &key) == 0)
+		return 0;
+	/* A longest packet that does not fit is set in the group `link`. */
+	if (link != NULL && strstr(why, "longest packet") != NULL &&
+	    (ep == NULL || config_setting_get_member(ep, key) == NULL) &&
+	    config_setting_get_member(link, "max_packet_flits") != NULL)
+		return cfg_error_at(c, config_setting_get_member(
+					       link, "max_packet_flits"),
+				    "endpoint.%s", why);
+	return group_error(c, root, ep, "endpoint", key, why);
+}
+
+static int
+read_routing(struct cfg_ctx *c, const config_setting_t *root,
+	     struct rl_config *cfg)
+{
+	const config_setting_t *s = config_setting_get_member(root, "routing");
+	const config_setting_t *engine;
+	struct cfg_pos at;
+	int ret;
+
+	cfg->vls = RL_VCS;
+	if (s == NULL)
+		return 0;
+	ret = cfg_group(c, s, "routing", cfg);
+	engine = config_setting_get_member(s, "engine");
+	if (ret != 0 || engine == NULL)
+		return ret;
+	at = cfg_where(c, config_setting_source_line(engine));
+	cfg->engine_line = at.line;
+	cfg->engine_file = c->file[at.file];
+	return 0;
+}
+
+/* All groups. The fabric comes before what names its endpoints. */
+static int
+read_groups(struct cfg_ctx *c, const config_setting_t *root,
+	    struct rl_config *cfg)
+{
+	int ret = cfg_group(c, root, "", NULL);
+
+	if (ret == 0)
+		ret = cfg_fabric(c, config_setting_get_member(root, "fabric"),
+				 &cfg->topo);
+	if (ret == 0)
+		ret = read_routing(c, root, cfg);
+	if (ret == 0)
+		ret = read_protocol(c, root, cfg);
+	if (ret == 0)
+		ret = cfg_attach(c, config_setting_get_member(root, "attach"),
+				 cfg);
+	if (ret == 0)
+		ret = cfg_lcores(c, config_setting_get_member(root, "lcores"),
+				 cfg);
+	return ret;
+}
+
+/* The text is gathered; parses and takes it, or leaves cfg empty. */
+static int
+read_gathered(struct cfg_ctx *c, int ret, struct rl_config *cfg)
+{
+	config_t lc;
+
+	config_init(&lc);
+	if (ret == 0 && config_read_string(&lc, c->text) != CONFIG_TRUE)
+		ret = parse_error(c, &lc);
+	if (ret == 0)
+		ret = read_groups(c, config_root_setting(&lc), cfg);
+	config_destroy(&lc);
+	cfg_text_free(c);
+	cfg->files = c->file;
+	cfg->nfiles = c->nfile;
+	if (ret == 0)
+		snprintf(cfg->file, sizeof(cfg->file), "%s", c->file[0]);
+	else
+		rl_config_free(cfg);
+	return ret;
+}
+
+int
+rl_config_read(const char *path, struct rl_config *cfg, char *err,
+	       size_t errlen)
+{
+	struct cfg_ctx c = {.err = err, .errlen = errlen};
+
+	RL_ASSERT(errlen >= CFG_ERR_MAX);
+	memset(cfg, 0, sizeof(*cfg));
+	return read_gathered(&c, cfg_text_file(&c, path), cfg);
+}
+
+int
+rl_config_read_text(const char *name, const char *text, size_t len,
+		    struct rl_config *cfg, char *err, size_t errlen)
+{
+	struct cfg_ctx c = {.err = err, .errlen = errlen};
+
+	RL_ASSERT(errlen >= CFG_ERR_MAX);
+	memset(cfg, 0, sizeof(*cfg));
+	return read_gathered(&c, cfg_text_memory(&c, name, text, len), cfg);
+}
+
+void
+rl_config_free(struct rl_config *cfg)
+{
+	rl_topo_free(&cfg->topo);
+	for (uint32_t i = 0; i < cfg->nfiles; i++)
+		free(cfg->files[i]);
+	free(cfg->files);
+	memset(cfg, 0, sizeof(*cfg));
+}

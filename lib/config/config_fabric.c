@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Group `fabric`: from its keys to a graph. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config_impl.h"
+
+/* The lists of a description, each as long as the file makes it. */
+struct fabric_lists {
+	struct rl_topo_ref *switches;
+	struct rl_topo_ref *endpoints;
+	struct rl_topo_ref *links;
+	struct rl_topo_ref *fail;
+};
+
+static const char *
+kind_name(enum rl_topo_kind kind)
+{
+	return cfg_key_find("fabric", "topology")->words[kind];
+}
+
+/* Keys that another topology has, and those that this one must have. */
+static int
+check_keys_of_kind(struct cfg_ctx *c, const config_setting_t *fabric,
+		   enum rl_topo_kind kind)
+{
+	const struct rl_config_key *key;
+	size_t n;
+
+	key = rl_config_keys(&n);
+	for (size_t i = 0; i < n; i++) {
+		const bool ours = key[i].kinds >> kind & 1;
+		const config_setting_t *s;
+
+		if (strcmp(key[i].group, "fabric") != 0)
+			continue;
+		s = config_setting_get_member(fabric, key[i].name);
+		if (s != NULL && !ours)
+			return cfg_error_at(c, s,
+					    "fabric.%s is nothing that a "
+					    "fabric of topology \"%s\" has; "
+					    "remove it", key[i].name,
+					    kind_name(kind));
+		if (s == NULL && ours && strcmp(key[i].def, "required") == 0)
+			return cfg_error_at(c, fabric,
+					    "a fabric of topology \"%s\" has "
+					    "no key %s; add it (%s)",
+					    kind_name(kind), key[i].name,
+					    key[i].meaning);
+	}
+	return 0;
+}
+
+static int
+read_dims(struct cfg_ctx *c, const config_setting_t *fabric,
+	  struct rl_topo_spec *spec)
+{
+	const struct rl_config_key *key = cfg_key_find("fabric", "dims");
+	const config_setting_t *s = config_setting_get_member(fabric, "dims");
+	const int n = config_setting_is_aggregate(s) ?
+			      config_setting_length(s) : 1;
+
+	if (n < 1 || n > RL_DIMS_MAX)
+		return cfg_error_at(c, s,
+				    "fabric.dims has %d numbers; a grid has 1 "
+				    "to %d dimensions", n, RL_DIMS_MAX);
+	spec->ndims = (unsigned int)n;
+	for (int d = 0; d < n; d++) {
+		const config_setting_t *e =
+			config_setting_is_aggregate(s) ?
+				config_setting_get_elem(s, (unsigned int)d) : s;
+		uint64_t v = 0;
+		const int ret = cfg_number(c, e, key, &v);
+
+		if (ret != 0)
+			return ret;
+		spec->dims[d] = (uint16_t)v;
+	}
+	return 0;
+}
+
+static int
+read_wrap(struct cfg_ctx *c, const config_setting_t *fabric,
+	  struct rl_topo_spec *spec)
+{
+	const config_setting_t *s = config_setting_get_member(fabric, "wrap");
+
+	if (s == NULL)
+		return 0;
+	if (config_setting_length(s) != (int)spec->ndims)
+		return cfg_error_at(c, s,
+				    "fabric.wrap has %d values, dims has %u; "
+				    "give one for each dimension",
+				    config_setting_length(s), spec->ndims);
+	for (unsigned int d = 0; d < spec->ndims; d++)
+		spec->wrap[d] =
+			config_setting_get_bool(config_setting_get_elem(s, d));
+	return 0;
+}
+
+static int
+read_links_per_edge(struct cfg_ctx *c, const config_setting_t *fabric,
+		    struct rl_topo_spec *spec)
+{
+	const struct rl_config_key *key =
+		cfg_key_find("fabric", "links_per_edge");
+	const config_setting_t *s =
+		config_setting_get_member(fabric, "links_per_edge");
+	const unsigned int want = spec->ndims != 0 ? spec->ndims : 1;
+	const bool each = s != NULL && config_setting_is_aggregate(s);
+
+	if (s == NULL)
+		return 0;
+	if (each && config_setting_length(s) != (int)want)
+		return cfg_error_at(c, s,
+				    "fabric.links_per_edge has %d numbers; "
+				    "give one, or here %u in brackets",
+				    config_setting_length(s), want);
+	for (unsigned int d = 0; d < RL_DIMS_MAX; d++) {
+		const config_setting_t *e =
+			each ? config_setting_get_elem(s, d % want) : s;
+		uint64_t v = 0;
+		const int ret = cfg_number(c, e, key, &v);
+
+		if (ret != 0)
+			return ret;
+		spec->links_per_edge[d] = (uint16_t)v;
+	}
+	return 0;
+}
+
+/* Room for the elements of a list, which may be absent. */
+static int
+list_alloc(struct cfg_ctx *c, const config_setting_t *s,
+	   struct rl_topo_ref **ref, uint32_t *n)
+{
+	*n = s != NULL ? (uint32_t)config_setting_length(s) : 0;
+	*ref = calloc(*n + 1, sizeof(**ref));
+	return *ref == NULL ? cfg_error_mem(c) : 0;
+}
+
+/* `switches` and `endpoints`. */
+static int
+read_devices(struct cfg_ctx *c, const config_setting_t *s, const char *group,
+	     struct rl_topo_ref **ref, uint32_t *n)
+{
+	int ret = list_alloc(c, s, ref, n);
+
+	for (uint32_t i = 0; i < *n && ret == 0; i++) {
+		config_setting_t *e = config_setting_get_elem(s, i);
+		const char *name;
+
+		ret = cfg_group(c, e, group, NULL);
+		if (ret != 0)
+			break;
+		name = config_setting_get_string(
+			config_setting_get_member(e, "name"));
+		snprintf((*ref)[i].a, sizeof((*ref)[i].a), "%s", name);
+		(*ref)[i].line = config_setting_source_line(e);
+	}
+	return ret;
+}
+
+static int
+read_links(struct cfg_ctx *c, const config_setting_t *s,
+	   struct rl_topo_ref **ref, uint32_t *n)
+{
+	int ret = list_alloc(c, s, ref, n);
+
+	for (uint32_t i = 0; i < *n && ret == 0; i++) {
+		const config_setting_t *e = config_setting_get_elem(s, i);
+
+		(*ref)[i].count = 1;
+		(*ref)[i].k = -1;
+		(*ref)[i].line = config_setting_source_line(e);
+		ret = cfg_group(c, e, "fabric.links", &(*ref)[i]);
+	}
+	return ret;
+}
+
+static int
+read_fail(struct cfg_ctx *c, const config_setting_t *s,
+	  struct rl_topo_ref **ref, uint32_t *n)
+{
+	int ret = list_alloc(c, s, ref, n);
+
+	for (uint32_t i = 0; i < *n && ret == 0; i++) {
+		const config_setting_t *e = config_setting_get_elem(s, i);
+		const char *name = config_setting_get_string(e);
+
+		(*ref)[i].line = config_setting_source_line(e);
+		if (rl_topo_ref_parse(name, &(*ref)[i]) != 0)
+			ret = cfg_error_at(c, e,
+					   "fabric.fail: \"%.80s\" names no "
+					   "link or switch; write A-B, A-B#k "
+					   "or A", name);
+	}
+	return ret;
+}
+
+static int
+read_spec(struct cfg_ctx *c, const config_setting_t *f,
+	  struct rl_topo_spec *spec, struct fabric_lists *l)
+{
+	struct rl_topo_spec probe;
+	int ret;
+
+	/* Once for the kind, which decides the defaults, and once more. */
+	rl_topo_spec_defaults(&probe, RL_TOPO_CUSTOM);
+	ret = cfg_group(c, f, "fabric", &probe);
+	if (ret == 0)
+		ret = check_keys_of_kind(c, f, probe.kind);
+	if (ret != 0)
+		return ret;
+	rl_topo_spec_defaults(spec, probe.kind);
+	ret = cfg_group(c, f, "fabric", spec);
+	if (ret == 0 && (spec->kind == RL_TOPO_TORUS ||
+			 spec->kind == RL_TOPO_MESH)) {
+		ret = read_dims(c, f, spec);
+		if (ret == 0)
+			ret = read_wrap(c, f, spec);
+	}
+	if (ret == 0)
+		ret = read_links_per_edge(c, f, spec);
+	if (ret == 0)
+		ret = read_devices(c, config_setting_get_member(f, "switches"),
+				   "fabric.switches", &l->switches,
+				   &spec->nswitches);
+	if (ret == 0)
+		ret = read_devices(c, config_setting_get_member(f, "endpoints"),
+				   "fabric.endpoints", &l->endpoints,
+				   &spec->nendpoints);
+	if (ret == 0)
+		ret = read_links(c, config_setting_get_member(f, "links"),
+				 &l->links, &spec->nlinks);
+	if (ret == 0)
+		ret = read_fail(c, config_setting_get_member(f, "fail"),
+				&l->fail, &spec->nfail);
+	spec->switches = l->switches;
+	spec->endpoints = l->endpoints;
+	spec->links = l->links;
+	spec->fail = l->fail;
+	return ret;
+}
+
+/* The line that says how large the fabric is. */
+static uint32_t
+size_line(const config_setting_t *f, enum rl_topo_kind kind)
+{
+	static const char *const key[] = {
+		[RL_TOPO_TORUS] = "dims", [RL_TOPO_MESH] = "dims",
+		[RL_TOPO_BOARDS] = "boards",
+		[RL_TOPO_BOARD] = "switches_per_endpoint",
+		[RL_TOPO_CUSTOM] = "links",
+	};
+	const config_setting_t *s = config_setting_get_member(f, key[kind]);
+
+	return config_setting_source_line(s != NULL ? s : f);
+}
+
+static int
+build(struct cfg_ctx *c, const config_setting_t *f,
+      const struct rl_topo_spec *spec, struct rl_topo *topo)
+{
+	const uint32_t size = size_line(f, spec->kind);
+	char why[RL_ERR_MAX];
+	int line = 0;
+	int ret;
+
+	ret = rl_topo_build(spec, topo, why, &line);
+	if (ret != 0) {
+		cfg_error_line(c, line != 0 ? (uint32_t)line : size, "%s", why);
+		return ret;
+	}
+	if (topo->nep < 2) {
+		ret = cfg_error_line(c, size, "the fabric has one endpoint; it "
+					      "takes two to send anything");
+		goto err_free;
+	}
+	ret = rl_topo_reach(topo, RL_REACH_PRISTINE, why);
+	if (ret != 0) {
+		cfg_error_line(c, size, "%s; add links between the parts", why);
+		goto err_free;
+	}
+	return 0;
+
+err_free:
+	rl_topo_free(topo);
+	return ret;
+}
+
+int
+cfg_fabric(struct cfg_ctx *c, const config_setting_t *fabric,
+	   struct rl_topo *topo)
+{
+	struct fabric_lists lists = {0};
+	struct rl_topo_spec spec;
+	int ret = read_spec(c, fabric, &spec, &lists);
+
+	if (ret == 0)
+		ret = build(c, fabric, &spec, topo);
+	free(lists.switches);
+	free(lists.endpoints);
+	free(lists.links);
+	free(lists.fail);
+	return ret;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CONFIG_IMPL_H
+#define CONFIG_IMPL_H
+
+/**
+ * @file
+ * Between the files of this folder. A file is read in three steps: the text is
+ * gathered, included files and all (config_text.c); libconfig parses it; each
+ * group is taken key by key as the table says (config_keys.c, config_group.c).
+ * The first error ends it.
+ */
+
+#include <libconfig.h>
+
+#include "rl_config.h"
+
+/** Largest text of a configuration with what it includes. */
+#define CFG_TEXT_MAX (16u << 20)
+#define CFG_INCLUDES_MAX 256
+#define CFG_DEPTH_MAX 10
+/** Longest line of an error. */
+#define CFG_ERR_MAX (RL_ERR_MAX + 512)
+
+/** Where a line of the gathered text comes from. */
+struct cfg_pos {
+	uint32_t file; /**< index into cfg_ctx.file */
+	uint32_t line;
+};
+
+/** One reading of a configuration. */
+struct cfg_ctx {
+	char *text; /**< gathered, ended by a zero */
+	size_t len;
+	size_t cap;
+	struct cfg_pos *pos; /**< of each line of the text */
+	uint32_t npos;
+	uint32_t cap_pos;
+	char **file;
+	uint32_t nfile;
+	unsigned int depth;
+	char *err;
+	size_t errlen;
+};
+
+/** Writes "FILE:LINE: ..." as one line. @return -EINVAL */
+int cfg_error(struct cfg_ctx *c, uint32_t file, uint32_t line, const char *fmt,
+	      ...) __attribute__((format(printf, 4, 5)));
+
+/** The same at a setting. @return -EINVAL */
+int cfg_error_at(struct cfg_ctx *c, const config_setting_t *s, const char *fmt,
+		 ...) __attribute__((format(printf, 3, 4)));
+
+/** The same at a line of the gathered text, from 1. @return -EINVAL */
+int cfg_error_line(struct cfg_ctx *c, uint32_t text_line, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/** The same for want of memory. @return -ENOMEM */
+int cfg_error_mem(struct cfg_ctx *c);
+
+/** Where a line of the gathered text comes from. */
+struct cfg_pos cfg_where(const struct cfg_ctx *c, uint32_t text_line);
+
+/** Gathers the text of a file, or of memory. @return 0 or -errno */
+int cfg_text_file(struct cfg_ctx *c, const char *path);
+int cfg_text_memory(struct cfg_ctx *c, const char *name, const char *text,
+		    size_t len);
+/** Frees the text, but not the names of the files. */
+void cfg_text_free(struct cfg_ctx *c);
+
+/** The key of a group, or NULL. */
+const struct rl_config_key *cfg_key_find(const char *group, const char *name);
+
+/**
+ * Takes every member of group @p s: all must be in the table, and all required
+ * ones must be there. What is a bool, number, word or text goes to @p base
+ * where the table says; the rest is only checked for its type.
+ */
+int cfg_group(struct cfg_ctx *c, const config_setting_t *s, const char *group,
+	      void *base);
+
+/** A whole number within the range of its key. */
+int cfg_number(struct cfg_ctx *c, const config_setting_t *s,
+	       const struct rl_config_key *key, uint64_t *v);
+
+/** Reads group `fabric`, builds the fabric, and asks whether it is whole. */
+int cfg_fabric(struct cfg_ctx *c, const config_setting_t *fabric,
+	       struct rl_topo *topo);
+
+/** Reads `attach` and `lcores`; both may be NULL. */
+int cfg_attach(struct cfg_ctx *c, const config_setting_t *s,
+	       struct rl_config *cfg);
+int cfg_lcores(struct cfg_ctx *c, const config_setting_t *s,
+	       struct rl_config *cfg);
+
+#endif /* CONFIG_IMPL_H */

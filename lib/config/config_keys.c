@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Every key of a fabric file. Readers, `--help`, the documentation and its
+ * test are all made from this table; a key that is not here does not exist.
+ * The ranges of `link` and `endpoint` are those that their libraries check.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config_impl.h"
+#include "rl_flit.h"
+#include "rl_seq.h"
+
+#define HOUR_NS (3600 * RL_NS_PER_S)
+#define DAY_NS (86400 * RL_NS_PER_S)
+
+#define IN_TORUS (1u << RL_TOPO_TORUS)
+#define IN_MESH (1u << RL_TOPO_MESH)
+#define IN_GRID (IN_TORUS | IN_MESH)
+#define IN_BOARDS (1u << RL_TOPO_BOARDS)
+#define IN_BOARD (1u << RL_TOPO_BOARD)
+#define IN_ANY_BOARD (IN_BOARDS | IN_BOARD)
+#define IN_CUSTOM (1u << RL_TOPO_CUSTOM)
+#define IN_ALL 0xff
+
+#define REQUIRED "required"
+#define NONE "none"
+
+/* Where a value goes. */
+#define AT(type, field)                                                        \
+	.offset = offsetof(struct type, field),                                \
+	.size = sizeof(((struct type *)0)->field), .kinds = IN_ALL
+#define LINK(field, t, u, lo, hi, m)                                           \
+	{.group = "link", .name = #field, .type = t, .unit = u, .min = lo,     \
+	 .max = hi, .meaning = m, AT(rl_link_cfg, field)}
+#define LINK_WORD(field, t, w, m)                                              \
+	{.group = "link", .name = #field, .type = t, .unit = "", .words = w,   \
+	 .meaning = m, AT(rl_link_cfg, field)}
+#define EP(field, t, u, lo, hi, m)                                             \
+	{.group = "endpoint", .name = #field, .type = t, .unit = u, .min = lo, \
+	 .max = hi, .meaning = m, AT(rl_ep_cfg, field)}
+#define EP_WORD(field, w, m)                                                   \
+	{.group = "endpoint", .name = #field, .type = RL_KEY_WORD, .unit = "", \
+	 .words = w, .meaning = m, AT(rl_ep_cfg, field)}
+#define TOP(n, t, d, m)                                                        \
+	{.group = "", .name = n, .type = t, .unit = "", .def = d,              \
+	 .meaning = m, .kinds = IN_ALL}
+/* Of the fabric: a number, and what config_fabric.c puts together itself. */
+#define FAB(field, u, lo, hi, in, d, m)                                        \
+	{.group = "fabric", .name = #field, .type = RL_KEY_NUMBER, .unit = u,  \
+	 .min = lo, .max = hi, .def = d, .meaning = m,                         \
+	 .offset = offsetof(struct rl_topo_spec, field),                       \
+	 .size = sizeof(((struct rl_topo_spec *)0)->field), .kinds = in}
+#define FABX(n, t, u, lo, hi, in, d, m)                                        \
+	{.group = "fabric", .name = n, .type = t, .unit = u, .min = lo,        \
+	 .max = hi, .def = d, .meaning = m, .kinds = in}
+#define SUB(g, n, t, u, lo, hi, d, m)                                          \
+	{.group = g, .name = n, .type = t, .unit = u, .min = lo, .max = hi,    \
+	 .def = d, .meaning = m, .kinds = IN_ALL}
+/* Of a structure that the reader fills entry by entry. */
+#define TEXT(g, s, field, d, m)                                                \
+	{.group = g, .name = #field, .type = RL_KEY_TEXT, .unit = "",          \
+	 .min = 1, .max = sizeof(((struct s *)0)->field) - 1, .def = d,        \
+	 .meaning = m, AT(s, field)}
+#define FIELD(g, s, field, u, lo, hi, d, m)                                    \
+	{.group = g, .name = #field, .type = RL_KEY_NUMBER, .unit = u,         \
+	 .min = lo, .max = hi, .def = d, .meaning = m, AT(s, field)}
+
+/* Each list of words is in the order of its enum. */
+static const char *const topologies[] = {"torus", "mesh",   "boards",
+					 "board", "custom", NULL};
+static const char *const switchings[] = {"store-and-forward", "cut-through",
+					 NULL};
+static const char *const loopbacks[] = {"whole-packets", "unacked-only",
+					"none", NULL};
+static const char *const classes[] = {"posted", "response", "request",
+				      "control", NULL};
+static const char *const profiles[] = {"rxl", "rxl-compact", "cxl",
+				       "cxl-sep-ack", NULL};
+static const char *const crcs[] = {"crc64-ecma", "crc64-bch", "pcie6-rs", NULL};
+static const char *const isns[] = {"xor10", "wide", "wide19", NULL};
+static const char *const retries[] = {"go-back-n", "selective", NULL};
+
+_Static_assert(RL_TOPO_CUSTOM == 4 && RL_CUT_THROUGH == 1 &&
+		       RL_LOOPBACK_NONE == 2 && RL_CLASS_RSP == 1 &&
+		       RL_CLASS_REQ_NONPOSTED == 2 && RL_CLASS_CTRL == 3 &&
+		       RL_PROFILE_CXL_SEP_ACK == 3 && RL_CRC_PCIE6_RS == 2 &&
+		       RL_ISN_WIDE19 == 2 && RL_RETRY_SELECTIVE == 1,
+	       "the words are in the order of their enums");
+
+static const struct rl_config_key keys[] = {
+	TOP("fabric", RL_KEY_GROUP, REQUIRED, "what is joined to what"),
+	TOP("routing", RL_KEY_GROUP, NONE, "how routes are found"),
+	TOP("link", RL_KEY_GROUP, NONE,
+	    "every link: retry, credits, detectors, loopback"),
+	TOP("endpoint", RL_KEY_GROUP, NONE,
+	    "every endpoint: protocol, retry, buffers"),
+	TOP("attach", RL_KEY_GROUPS, NONE, "ethdevs as clients of endpoints"),
+	TOP("lcores", RL_KEY_GROUP, NONE, "which lcore runs what"),
+
+	{.group = "fabric", .name = "topology", .type = RL_KEY_WORD,
+	 .unit = "", .words = topologies, .def = REQUIRED,
+	 .meaning = "kind of fabric", AT(rl_topo_spec, kind)},
+	FABX("dims", RL_KEY_NUMBERS, "switches", 1, 65535, IN_GRID, REQUIRED,
+	     "1 to 3 radices in routing order x, y, z; 1: unused; 2: never "
+	     "wraps"),
+	FABX("wrap", RL_KEY_BOOLS, "", 0, 0, IN_GRID,
+	     "true in a torus, false in a mesh",
+	     "per dimension: whether it closes to a ring"),
+	FABX("links_per_edge", RL_KEY_NUMBERS, "links", 1, RL_PORTS_MAX,
+	     IN_GRID | IN_BOARDS, "1",
+	     "parallel links: one number, or on grids one per dimension; "
+	     "between boards"),
+	FAB(hosts_per_switch, "endpoints", 1, RL_PORTS_MAX, IN_GRID, "1",
+	    "endpoints of each switch"),
+	FAB(boards, "boards", 1, 65535, IN_BOARDS, "3", "number of boards"),
+	FAB(switches_per_board, "switches", 1, 65535, IN_ANY_BOARD,
+	    "2 of boards, 12 of board", "switches of each board"),
+	FAB(endpoints_per_board, "endpoints", 1, 65535, IN_ANY_BOARD,
+	    "4 of boards, 32 of board", "compute elements of each board"),
+	FAB(switches_per_endpoint, "switches", 1, 65535, IN_ANY_BOARD,
+	    "all of the board",
+	    "switches of its board that a compute element is linked to"),
+	FAB(intra_board_links, "links", 0, RL_PORTS_MAX, IN_ANY_BOARD,
+	    "1 of boards, 0 of board",
+	    "parallel links between any two switches of a board"),
+	FABX("switches", RL_KEY_GROUPS, "", 0, 0, IN_CUSTOM, NONE,
+	     "the switches"),
+	FABX("endpoints", RL_KEY_GROUPS, "", 0, 0, IN_CUSTOM, REQUIRED,
+	     "the endpoints"),
+	FABX("links", RL_KEY_GROUPS, "", 0, 0, IN_CUSTOM, REQUIRED,
+	     "the links"),
+	FABX("fail", RL_KEY_NAMES, "", 0, 0, IN_ALL, NONE,
+	     "failed from the start: links A-B (all parallel ones) or A-B#k, "
+	     "and switches"),
+	SUB("fabric.switches", "name", RL_KEY_TEXT, "", 1, RL_NAME_MAX - 1,
+	    REQUIRED, "a letter, then letters, digits, '.' and '_'"),
+	SUB("fabric.endpoints", "name", RL_KEY_TEXT, "", 1, RL_NAME_MAX - 1,
+	    REQUIRED, "the same"),
+	TEXT("fabric.links", rl_topo_ref, a, REQUIRED, "device at one end"),
+	TEXT("fabric.links", rl_topo_ref, b, REQUIRED, "device at the other"),
+	FIELD("fabric.links", rl_topo_ref, count, "links", 1, RL_PORTS_MAX,
+	      "1", "parallel links between the two"),
+
+	TEXT("routing", rl_config, engine, "chosen by the program",
+	     "routing engine"),
+	FIELD("routing", rl_config, vls, "VLs", 1, RL_VCS, "8",
+	      "virtual lanes that the engine may use"),
+
+	LINK(retry, RL_KEY_BOOL, "", 0, 0,
+	     "link-level retry; false: a hop that only checks FEC"),
+	LINK_WORD(switching, RL_KEY_WORD, switchings,
+		  "when the flits of a packet go on"),
+	LINK(window_flits, RL_KEY_NUMBER, "flits", 1, RL_LINK_WINDOW_MAX,
+	     "replay buffer; below half the modulus of 65536"),
+	LINK(credits_flits, RL_KEY_NUMBER, "flits", 1, 32767,
+	     "input buffer of each VC"),
+	LINK(queue_flits, RL_KEY_NUMBER, "flits", 1, 32767,
+	     "egress queue of a port, of each VC"),
+	LINK(max_packet_flits, RL_KEY_NUMBER, "flits", 1, RL_PACKET_FLITS_MAX,
+	     "longest packet; it fits every window and buffer"),
+	LINK(flits_per_frame, RL_KEY_NUMBER, "flits", 0, 32,
+	     "flits sent at once; 0: as many as the MTU carries"),
+	LINK(vcs, RL_KEY_NUMBER, "VCs", 1, RL_VCS, "virtual channels in use"),
+	LINK(ack_coalesce_flits, RL_KEY_NUMBER, "flits", 1, RL_LINK_WINDOW_MAX,
+	     "a lone ACK goes after so many flits"),
+	LINK(ack_delay_ns, RL_KEY_NUMBER, "ns", 0, RL_NS_PER_S,
+	     "or so long after the first of them"),
+	LINK(replay_timer_ns, RL_KEY_NUMBER, "ns", 0, HOUR_NS,
+	     "wait for an ACK before a replay; 0: from the round trip"),
+	LINK(replay_timer_min_ns, RL_KEY_NUMBER, "ns", 1, HOUR_NS,
+	     "least of a measured replay timer"),
+	LINK(replay_timer_max_ns, RL_KEY_NUMBER, "ns", 1, HOUR_NS,
+	     "most of a measured replay timer; not below the least"),
+	LINK(replay_limit, RL_KEY_NUMBER, "replays", 1, 255,
+	     "replays without progress before retraining; 255: no limit"),
+	LINK(retrain_interval_ns, RL_KEY_NUMBER, "ns", 1, HOUR_NS,
+	     "between retrain probes"),
+	LINK(retrain_limit, RL_KEY_NUMBER, "probes", 1, 255,
+	     "probes without an answer before the link is dead"),
+	LINK(init_interval_ns, RL_KEY_NUMBER, "ns", 1, HOUR_NS,
+	     "between init frames"),
+	LINK(keepalive_ns, RL_KEY_NUMBER, "ns", 0, HOUR_NS,
+	     "an idle link sends so often; 0: never"),
+	LINK(keepalive_dead_ns, RL_KEY_NUMBER, "ns", 0, HOUR_NS,
+	     "silence that means dead, at least two keepalives; 0: never"),
+	LINK(detect_phy, RL_KEY_BOOL, "", 0, 0, "the PHY may declare it dead"),
+	LINK(phy_lost_ns, RL_KEY_NUMBER, "ns", 0, HOUR_NS,
+	     "how long the PHY may be lost before the link is dead"),
+	LINK(error_window_ns, RL_KEY_NUMBER, "ns", 0, HOUR_NS,
+	     "window of the error-rate detector; 0: off"),
+	LINK(error_corrected_max, RL_KEY_NUMBER, "flits", 1, UINT32_MAX,
+	     "corrected flits in a window that mean dead"),
+	LINK(error_uncorrectable_max, RL_KEY_NUMBER, "flits", 1, UINT32_MAX,
+	     "uncorrectable flits in a window that mean dead"),
+	LINK_WORD(loopback, RL_KEY_WORD, loopbacks,
+		  "what a dead port saves of what it holds"),
+	LINK_WORD(replay_isl, RL_KEY_WORDS, classes,
+		  "classes that a dead ISL loops out; others are discarded"),
+	LINK_WORD(replay_endpoint, RL_KEY_WORDS, classes,
+		  "the same of a dead endpoint link"),
+	LINK(resume_delay_ns, RL_KEY_NUMBER, "ns", 0, HOUR_NS,
+	     "from the end of the drain until held traffic goes on"),
+	LINK(restore_delay_ns, RL_KEY_NUMBER, "ns", 0, HOUR_NS,
+	     "from the end of training until traffic returns"),
+	LINK(watchdog_ns, RL_KEY_NUMBER, "ns", 1, HOUR_NS,
+	     "longest loopback; the rest is handed to the controller"),
+	LINK(flap_damping_ns, RL_KEY_NUMBER, "ns", 0, HOUR_NS,
+	     "first wait before training again; doubles with each flap"),
+	LINK(flap_damping_max_ns, RL_KEY_NUMBER, "ns", 0, HOUR_NS,
+	     "longest such wait; not below the first"),
+	LINK(flap_forget_ns, RL_KEY_NUMBER, "ns", 0, HOUR_NS,
+	     "a link up for so long has no flaps behind it"),
+	LINK(dup_filter, RL_KEY_BOOL, "", 0, 0,
+	     "switches drop duplicates too, not only endpoints"),
+
+	EP_WORD(profile, profiles, "protocol profile"),
+	EP_WORD(crc, crcs, "CRC over a flit"),
+	EP_WORD(isn, isns, "how the sequence number is mixed into the CRC"),
+	EP(retry, RL_KEY_BOOL, "", 0, 0, "end-to-end retry"),
+	EP_WORD(retry_mode, retries, "what a NAK asks for"),
+	EP(window_flits, RL_KEY_NUMBER, "flits", 1, RL_E2E_WINDOW_MAX,
+	   "window of a flow; below half the modulus of 1024"),
+	EP(max_flows, RL_KEY_NUMBER, "flows", 1, 65536,
+	   "flows of an endpoint, each way"),
+	EP(tx_buffer_flits, RL_KEY_NUMBER, "flits", 1, 1u << 24,
+	   "retry buffers of all flows together"),
+	EP(rx_buffer_flits, RL_KEY_NUMBER, "flits", 1, 1u << 24,
+	   "held out of order; and, apart, not yet taken by the client"),
+	EP(ack_coalesce_flits, RL_KEY_NUMBER, "flits", 1, RL_E2E_WINDOW_MAX,
+	   "a lone ACK goes after so many flits"),
+	EP(ack_delay_ns, RL_KEY_NUMBER, "ns", 0, DAY_NS,
+	   "or so long after the first of them"),
+	EP(nak_delay_ns, RL_KEY_NUMBER, "ns", 0, DAY_NS,
+	   "how long a gap may last before a NAK"),
+	EP(retry_timer_ns, RL_KEY_NUMBER, "ns", 0, DAY_NS,
+	   "wait for an ACK before a retry; 0: from the round trip"),
+	EP(retry_timer_min_ns, RL_KEY_NUMBER, "ns", 1, DAY_NS,
+	   "least of a measured retry timer"),
+	EP(retry_timer_max_ns, RL_KEY_NUMBER, "ns", 1, DAY_NS,
+	   "most of a measured retry timer; not below the least"),
+	EP(retry_limit, RL_KEY_NUMBER, "timeouts", 0, 1000000,
+	   "timeouts without progress before packets are reported; 0: none"),
+	EP(gap_skip_ns, RL_KEY_NUMBER, "ns", 1, DAY_NS,
+	   "without retry: a gap this old is a loss"),
+
+	TEXT("attach", rl_attach, endpoint, REQUIRED, "name of the endpoint"),
+	TEXT("attach", rl_attach, port, REQUIRED, "name of the ethdev"),
+	TEXT("attach", rl_attach, dst, "the other endpoint, if there are two",
+	     "endpoint that frames read from the port go to"),
+
+	SUB("lcores", "place", RL_KEY_GROUPS, "", 0, 0, "automatic",
+	    "roles with an lcore of their choice"),
+	TEXT("lcores.place", rl_place, role, REQUIRED,
+	     "beginning of the names of roles; the longest that fits decides"),
+	FIELD("lcores.place", rl_place, lcore, "lcore", 0, 1023, REQUIRED,
+	      "number of the lcore"),
+};
+
+const struct rl_config_key *
+rl_config_keys(size_t *n)
+{
+	*n = RL_ARRAY_SIZE(keys);
+	return keys;
+}
+
+const struct rl_config_key *
+cfg_key_find(const char *group, const char *name)
+{
+	for (size_t i = 0; i < RL_ARRAY_SIZE(keys); i++)
+		if (strcmp(keys[i].group, group) == 0 &&
+		    strcmp(keys[i].name, name) == 0)
+			return &keys[i];
+	return NULL;
+}
+
+/* The value of a key within a structure. */
+static uint64_t
+key_value(const struct rl_config_key *key, const void *base)
+{
+	uint64_t v = 0;
+
+	RL_ASSERT(key->size <= sizeof(v));
+	memcpy(&v, (const char *)base + key->offset, key->size);
+	return v;
+}
+
+/* A mask as the list of its words. */
+static void
+mask_words(const struct rl_config_key *key, uint64_t mask, char *buf,
+	   size_t len)
+{
+	const char *sep = "[";
+	size_t n = 0;
+
+	for (unsigned int i = 0; key->words[i] != NULL && n < len; i++) {
+		if ((mask >> i & 1) == 0)
+			continue;
+		n += (size_t)snprintf(buf + n, len - n, "%s\"%s\"", sep,
+				      key->words[i]);
+		sep = ", ";
+	}
+	if (n < len)
+		snprintf(buf + n, len - n, "%s", n == 0 ? "[]" : "]");
+}
+
+char *
+rl_config_key_default(const struct rl_config_key *key, char *buf, size_t len)
+{
+	struct rl_link_cfg link;
+	struct rl_ep_cfg ep;
+	uint64_t v;
+
+	if (key->def != NULL) {
+		snprintf(buf, len, "%s", key->def);
+		return buf;
+	}
+	rl_link_cfg_defaults(&link);
+	rl_ep_cfg_defaults(&ep);
+	v = strcmp(key->group, "link") == 0 ? key_value(key, &link) :
+					      key_value(key, &ep);
+	if (key->type == RL_KEY_BOOL)
+		snprintf(buf, len, "%s", v != 0 ? "true" : "false");
+	else if (key->type == RL_KEY_WORD)
+		snprintf(buf, len, "\"%s\"", key->words[v]);
+	else if (key->type == RL_KEY_WORDS)
+		mask_words(key, v, buf, len);
+	else
+		snprintf(buf, len, "%" PRIu64, v);
+	return buf;
+}
+
+char *
+rl_config_key_range(const struct rl_config_key *key, char *buf, size_t len)
+{
+	size_t n = 0;
+
+	switch (key->type) {
+	case RL_KEY_BOOL:
+	case RL_KEY_BOOLS:
+		snprintf(buf, len, "true, false");
+		break;
+	case RL_KEY_NUMBER:
+	case RL_KEY_NUMBERS:
+		snprintf(buf, len, "%" PRIu64 " to %" PRIu64, key->min,
+			 key->max);
+		break;
+	case RL_KEY_WORD:
+	case RL_KEY_WORDS:
+		for (unsigned int i = 0; key->words[i] != NULL && n < len; i++)
+			n += (size_t)snprintf(buf + n, len - n, "%s\"%s\"",
+					      i == 0 ? "" : ", ",
+					      key->words[i]);
+		break;
+	case RL_KEY_TEXT:
+		snprintf(buf, len, "1 to %" PRIu64 " characters", key->max);
+		break;
+	case RL_KEY_NAMES:
+		snprintf(buf, len, "names");
+		break;
+	case RL_KEY_GROUP:
+		snprintf(buf, len, "{ ... }");
+		break;
+	case RL_KEY_GROUPS:
+		snprintf(buf, len, "( { ... }, ... )");
+		break;
+	}
+	return buf;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lists `attach` and `lcores.place`. */
+#include <string.h>
+
+#include "config_impl.h"
+
+/* An endpoint of the fabric by its name, or an error at key `name` of e. */
+static int
+check_endpoint(struct cfg_ctx *c, const config_setting_t *e, const char *key,
+	       const struct rl_topo *t, const char *name)
+{
+	const config_setting_t *s = config_setting_get_member(e, key);
+	const int32_t dev = rl_topo_find_dev(t, name);
+
+	if (dev < 0)
+		return cfg_error_at(c, s,
+				    "attach.%s: there is no endpoint %s; the "
+				    "first one is %s", key, name,
+				    t->dev[t->ep_dev[0]].name);
+	if (t->dev[dev].kind != RL_DEV_ENDPOINT)
+		return cfg_error_at(c, s,
+				    "attach.%s: %s is a switch; name an "
+				    "endpoint", key, name);
+	return 0;
+}
+
+static int
+check_attach(struct cfg_ctx *c, const config_setting_t *e,
+	     struct rl_config *cfg, struct rl_attach *a)
+{
+	const struct rl_topo *t = &cfg->topo;
+	int ret = check_endpoint(c, e, "endpoint", t, a->endpoint);
+
+	if (ret == 0 && a->dst[0] != '\0')
+		ret = check_endpoint(c, e, "dst", t, a->dst);
+	if (ret != 0)
+		return ret;
+	if (a->dst[0] == '\0' && t->nep == 2) {
+		const uint16_t ep =
+			t->dev[rl_topo_find_dev(t, a->endpoint)].ep_id;
+
+		memcpy(a->dst, t->dev[t->ep_dev[!ep]].name, sizeof(a->dst));
+	}
+	if (strcmp(a->endpoint, a->dst) == 0)
+		return cfg_error_at(c, e,
+				    "attach: the frames of %s would go to "
+				    "itself; name another endpoint as dst",
+				    a->endpoint);
+	for (const struct rl_attach *b = cfg->attach; b < a; b++) {
+		if (strcmp(a->endpoint, b->endpoint) == 0)
+			return cfg_error_at(c, e,
+					    "attach: endpoint %s has a port "
+					    "already, in line %u; attach one "
+					    "port to it", a->endpoint, b->line);
+		if (strcmp(a->port, b->port) == 0)
+			return cfg_error_at(c, e,
+					    "attach: port %s is attached "
+					    "already, in line %u; attach it to "
+					    "one endpoint", a->port, b->line);
+	}
+	return 0;
+}
+
+int
+cfg_attach(struct cfg_ctx *c, const config_setting_t *s, struct rl_config *cfg)
+{
+	const int n = s != NULL ? config_setting_length(s) : 0;
+	int ret = 0;
+
+	if (n > RL_ATTACH_MAX)
+		return cfg_error_at(c, s,
+				    "attach has %d entries; at most %d are "
+				    "possible", n, RL_ATTACH_MAX);
+	for (int i = 0; i < n && ret == 0; i++) {
+		const config_setting_t *e =
+			config_setting_get_elem(s, (unsigned int)i);
+		const struct cfg_pos at =
+			cfg_where(c, config_setting_source_line(e));
+		struct rl_attach *a = &cfg->attach[i];
+
+		ret = cfg_group(c, e, "attach", a);
+		a->line = at.line;
+		a->file = c->file[at.file];
+		if (ret == 0)
+			ret = check_attach(c, e, cfg, a);
+	}
+	cfg->nattach = (uint32_t)n;
+	return ret;
+}
+
+int
+cfg_lcores(struct cfg_ctx *c, const config_setting_t *s, struct rl_config *cfg)
+{
+	const config_setting_t *list;
+	int ret, n;
+
+	if (s == NULL)
+		return 0;
+	ret = cfg_group(c, s, "lcores", NULL);
+	if (ret != 0)
+		return ret;
+	list = config_setting_get_member(s, "place");
+	n = list != NULL ? config_setting_length(list) : 0;
+	if (n > RL_PLACE_MAX)
+		return cfg_error_at(c, list,
+				    "lcores.place has %d entries; at most %d "
+				    "are possible", n, RL_PLACE_MAX);
+	for (int i = 0; i < n && ret == 0; i++) {
+		const config_setting_t *e =
+			config_setting_get_elem(list, (unsigned int)i);
+		const struct cfg_pos at =
+			cfg_where(c, config_setting_source_line(e));
+		struct rl_place *p = &cfg->place[i];
+
+		ret = cfg_group(c, e, "lcores.place", p);
+		p->line = at.line;
+		p->file = c->file[at.file];
+		for (const struct rl_place *q = cfg->place; q < p && ret == 0;
+		     q++)
+			if (strcmp(p->role, q->role) == 0)
+				ret = cfg_error_at(c, e,
+						   "lcores.place: role %s is "
+						   "placed already, in line "
+						   "%u; place it once",
+						   p->role, q->line);
+	}
+	cfg->nplace = (uint32_t)n;
+	return ret;
+}

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Gathers the text that libconfig will parse. Left alone, libconfig 1.5
+ *   - lets a number beyond 32 bits wrap round unless an L follows it, so that
+ *     `watchdog_ns = 5000000000` would become 0.7 s;
+ *   - takes a comment or an @include that isn't closed for the end of the file;
+ *   - stops at a zero byte as if the file ended there;
+ *   - ends the program where a directory is included;
+ *   - looks for included files in the working directory.
+ * So the text is walked once here: included files are put in their place
+ * (looked for beside the file that names them), large numbers get their L,
+ * and what is open at the end is an error at the line where it was opened. A
+ * table remembers where each line comes from.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "config_impl.h"
+
+/* A file that is being walked. */
+struct walk {
+	uint32_t file;
+	uint32_t line;
+	const char *p;
+	const char *end;
+};
+
+static int text_walk(struct cfg_ctx *c, uint32_t file, const char *text,
+		     size_t len);
+
+static int
+text_put(struct cfg_ctx *c, const char *s, size_t n)
+{
+	if (c->len + n + 1 > c->cap) {
+		const size_t cap = (c->len + n + 1) * 2;
+		char *text = realloc(c->text, cap);
+
+		if (text == NULL)
+			return cfg_error_mem(c);
+		c->text = text;
+		c->cap = cap;
+	}
+	memcpy(c->text + c->len, s, n);
+	c->len += n;
+	c->text[c->len] = '\0';
+	return 0;
+}
+
+/* The text's next line comes from here. */
+static int
+text_mark(struct cfg_ctx *c, uint32_t file, uint32_t line)
+{
+	if (c->npos == c->cap_pos) {
+		const uint32_t cap = c->cap_pos * 2 + 64;
+		struct cfg_pos *pos = realloc(c->pos, cap * sizeof(*pos));
+
+		if (pos == NULL)
+			return cfg_error_mem(c);
+		c->pos = pos;
+		c->cap_pos = cap;
+	}
+	c->pos[c->npos++] = (struct cfg_pos){file, line};
+	return 0;
+}
+
+/* Copies the next n bytes, lines and all. */
+static int
+walk_copy(struct cfg_ctx *c, struct walk *w, size_t n)
+{
+	int ret = text_put(c, w->p, n);
+
+	for (size_t i = 0; i < n && ret == 0; i++)
+		if (w->p[i] == '\n')
+			ret = text_mark(c, w->file, ++w->line);
+	w->p += n;
+	return ret;
+}
+
+/* Copies up to what ends it, end included; a file may end before a newline. */
+static int
+walk_copy_to(struct cfg_ctx *c, struct walk *w, size_t skip, const char *until,
+	     const char *what)
+{
+	const size_t left = (size_t)(w->end - w->p) - skip;
+	const char *at = memmem(w->p + skip, left, until, strlen(until));
+
+	if (at != NULL)
+		return walk_copy(c, w, (size_t)(at - w->p) + strlen(until));
+	if (what == NULL)
+		return walk_copy(c, w, skip + left);
+	return cfg_error(c, w->file, w->line,
+			 "this %s has no end; close it with %s", what, until);
+}
+
+static int
+walk_string(struct cfg_ctx *c, struct walk *w)
+{
+	const char *p = w->p + 1;
+
+	while (p < w->end && *p != '"')
+		p += *p == '\\' && p + 1 < w->end ? 2 : 1;
+	if (p >= w->end)
+		return cfg_error(c, w->file, w->line,
+				 "this string has no end; close it with \"");
+	return walk_copy(c, w, (size_t)(p - w->p) + 1);
+}
+
+/* A number: copied, with an L where it needs more than 32 bits. */
+static int
+walk_number(struct cfg_ctx *c, struct walk *w)
+{
+	char word[32];
+	const char *p = w->p;
+	bool hex, minus;
+	long long v;
+	int ret;
+
+	minus = *p == '-';
+	p += *p == '-' || *p == '+';
+	hex = !minus && p + 2 < w->end && p[0] == '0' && (p[1] | 32) == 'x';
+	p += hex ? 2 : 0;
+	while (p < w->end && (hex ? isxdigit((unsigned char)*p) :
+				    isdigit((unsigned char)*p)))
+		p++;
+	if (!hex && p < w->end && (*p == '.' || *p == 'e' || *p == 'E')) {
+		while (p < w->end && (isalnum((unsigned char)*p) ||
+				      *p == '.' || *p == '+' || *p == '-'))
+			p++;
+		return walk_copy(c, w, (size_t)(p - w->p));
+	}
+	snprintf(word, sizeof(word), "%.*s", (int)rl_min_u64(
+			(uint64_t)(p - w->p), sizeof(word) - 1), w->p);
+	errno = 0;
+	v = strtoll(word, NULL, hex ? 16 : 10);
+	if (errno != 0 || (size_t)(p - w->p) >= sizeof(word))
+		return cfg_error(c, w->file, w->line,
+				 "the number %s... has more than 64 bits; "
+				 "write a smaller one", word);
+	ret = walk_copy(c, w, (size_t)(p - w->p));
+	if (ret == 0 && (v > INT32_MAX || v < INT32_MIN) &&
+	    (w->p == w->end || *w->p != 'L'))
+		ret = text_put(c, "L", 1);
+	return ret;
+}
+
+/* Whether p is at "@include" that begins a line. */
+static bool
+walk_at_include(const struct walk *w, const char *begin)
+{
+	static const char word[] = "@include";
+	const char *p = w->p;
+
+	if ((size_t)(w->end - p) < sizeof(word) - 1 ||
+	    memcmp(p, word, sizeof(word) - 1) != 0)
+		return false;
+	while (p > begin && (p[-1] == ' ' || p[-1] == '\t'))
+		p--;
+	return p == begin || p[-1] == '\n';
+}
+
+/* Reads a whole open file. The buffer is the caller's to free. */
+static int
+read_all(int fd, char **text, size_t *len)
+{
+	size_t cap = 1u << 16, n = 0;
+	char *buf = malloc(cap);
+	ssize_t got = 1;
+
+	while (buf != NULL && got > 0) {
+		if (n == cap) {
+			char *more = realloc(buf, cap * 2);
+
+			if (more == NULL)
+				break;
+			buf = more;
+			cap *= 2;
+		}
+		got = read(fd, buf + n, cap - n);
+		n += got > 0 ? (size_t)got : 0;
+		if (n > CFG_TEXT_MAX) {
+			free(buf);
+			return -EFBIG;
+		}
+	}
+	if (buf == NULL || got != 0) {
+		const int ret = buf == NULL || got > 0 ? -ENOMEM : -errno;
+
+		free(buf);
+		return ret;
+	}
+	*text = buf;
+	*len = n;
+	return 0;
+}
+
+/* Opens a file, never to wait for it; included ones must be plain files. */
+static int
+open_text(const char *path, bool plain)
+{
+	struct stat st;
+	const int fd = open(path, O_RDONLY | O_CLOEXEC |
+				  (plain ? O_NONBLOCK : 0));
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) != 0 || S_ISDIR(st.st_mode) ||
+	    (plain && !S_ISREG(st.st_mode))) {
+		close(fd);
+		return -EISDIR;
+	}
+	return fd;
+}
+
+static const char *
+why_unreadable(int err)
+{
+	return err == -EISDIR ? "it is not a plain file" :
+	       err == -EFBIG  ? "it is longer than 16 MiB" :
+				strerror(-err);
+}
+
+/* Enters the name of a file; the context owns the copy. */
+static int
+add_file(struct cfg_ctx *c, const char *name)
+{
+	char **file = realloc(c->file, (c->nfile + 1) * sizeof(*file));
+
+	if (file == NULL)
+		return cfg_error_mem(c);
+	c->file = file;
+	file[c->nfile] = strdup(name);
+	if (file[c->nfile] == NULL)
+		return cfg_error_mem(c);
+	c->nfile++;
+	return 0;
+}
+
+/* Puts the text of an included file in the place of the @include. */
+static int
+include_file(struct cfg_ctx *c, const struct walk *w, const char *path)
+{
+	char *text = NULL;
+	size_t len = 0;
+	int fd, ret;
+
+	if (c->depth == CFG_DEPTH_MAX || c->nfile > CFG_INCLUDES_MAX)
+		return cfg_error(c, w->file, w->line,
+				 "too many files include each other; does "
+				 "one include itself?");
+	fd = open_text(path, true);
+	ret = fd < 0 ? fd : read_all(fd, &text, &len);
+	if (fd >= 0)
+		close(fd);
+	if (ret != 0)
+		return cfg_error(c, w->file, w->line,
+				 "cannot include %s: %s; names are relative to "
+				 "the file that includes", path,
+				 why_unreadable(ret));
+	ret = add_file(c, path);
+	if (ret == 0) {
+		c->pos[c->npos - 1] = (struct cfg_pos){c->nfile - 1, 1};
+		c->depth++;
+		ret = text_walk(c, c->nfile - 1, text, len);
+		c->depth--;
+	}
+	free(text);
+	if (ret == 0 && c->len > 0 && c->text[c->len - 1] != '\n') {
+		ret = text_put(c, "\n", 1);
+		if (ret == 0)
+			ret = text_mark(c, w->file, w->line);
+	}
+	if (ret == 0)
+		c->pos[c->npos - 1] = (struct cfg_pos){w->file, w->line};
+	return ret;
+}
+
+static int
+walk_include(struct cfg_ctx *c, struct walk *w)
+{
+	const char *parent = c->file[w->file];
+	const char *slash = strrchr(parent, '/');
+	const char *p = w->p + strlen("@include");
+	const char *name, *close_;
+	char path[4096];
+	int n;
+
+	while (p < w->end && (*p == ' ' || *p == '\t'))
+		p++;
+	name = p + 1;
+	close_ = p < w->end && *p == '"' ?
+			 memchr(name, '"', (size_t)(w->end - name)) :
+			 NULL;
+	if (close_ == NULL || memchr(name, '\n', (size_t)(close_ - name)))
+		return cfg_error(c, w->file, w->line,
+				 "@include names no file; write @include "
+				 "\"FILE\"");
+	n = *name == '/' || slash == NULL ?
+		    snprintf(path, sizeof(path), "%.*s", (int)(close_ - name),
+			     name) :
+		    snprintf(path, sizeof(path), "%.*s/%.*s",
+			     (int)(slash - parent), parent,
+			     (int)(close_ - name), name);
+	if (n >= (int)sizeof(path))
+		return cfg_error(c, w->file, w->line,
+				 "the name after @include is too long; use a "
+				 "shorter one");
+	w->p = close_ + 1;
+	return include_file(c, w, path);
+}
+
+static int
+walk_name(struct cfg_ctx *c, struct walk *w)
+{
+	const char *p = w->p;
+
+	while (p < w->end && (isalnum((unsigned char)*p) || *p == '-' ||
+			      *p == '_' || *p == '*'))
+		p++;
+	return walk_copy(c, w, (size_t)(p - w->p));
+}
+
+/* One token, or one byte that is in none. */
+static int
+walk_step(struct cfg_ctx *c, struct walk *w, const char *begin)
+{
+	const char a = w->p[0];
+	const char b = w->p + 1 < w->end ? w->p[1] : '\0';
+
+	if (a == '\0')
+		return cfg_error(c, w->file, w->line,
+				 "a zero byte; a fabric file is plain text");
+	if (a == '#' || (a == '/' && b == '/'))
+		return walk_copy_to(c, w, 1, "\n", NULL);
+	if (a == '/' && b == '*')
+		return walk_copy_to(c, w, 2, "*/", "comment");
+	if (a == '"')
+		return walk_string(c, w);
+	if (a == '@' && walk_at_include(w, begin))
+		return walk_include(c, w);
+	if (isalpha((unsigned char)a) || a == '*')
+		return walk_name(c, w);
+	if (isdigit((unsigned char)a) ||
+	    ((a == '-' || a == '+') && isdigit((unsigned char)b)))
+		return walk_number(c, w);
+	if (a == '.') { /* its digits are no whole number */
+		size_t n = 1;
+
+		while (w->p + n < w->end && isdigit((unsigned char)w->p[n]))
+			n++;
+		return walk_copy(c, w, n);
+	}
+	return walk_copy(c, w, 1);
+}
+
+static int
+text_walk(struct cfg_ctx *c, uint32_t file, const char *text, size_t len)
+{
+	struct walk w = {file, 1, text, text + len};
+	int ret = 0;
+
+	while (w.p < w.end && ret == 0) {
+		ret = walk_step(c, &w, text);
+		if (ret == 0 && c->len > CFG_TEXT_MAX)
+			ret = cfg_error(c, w.file, w.line,
+					"the text is longer than 16 MiB; make "
+					"it shorter");
+	}
+	return ret;
+}
+
+int
+cfg_text_memory(struct cfg_ctx *c, const char *name, const char *text,
+		size_t len)
+{
+	int ret = add_file(c, name);
+
+	if (ret == 0)
+		ret = text_put(c, "", 0);
+	if (ret == 0)
+		ret = text_mark(c, 0, 1);
+	return ret == 0 ? text_walk(c, 0, text, len) : ret;
+}
+
+int
+cfg_text_file(struct cfg_ctx *c, const char *path)
+{
+	char *text = NULL;
+	size_t len = 0;
+	int fd, ret;
+
+	fd = open_text(path, false);
+	ret = fd < 0 ? fd : read_all(fd, &text, &len);
+	if (fd >= 0)
+		close(fd);
+	if (ret != 0) {
+		snprintf(c->err, c->errlen,
+			 "%.400s:0: cannot read the file: %s; check its name",
+			 path, why_unreadable(ret));
+		return ret;
+	}
+	ret = cfg_text_memory(c, path, text, len);
+	free(text);
+	return ret;
+}
+
+void
+cfg_text_free(struct cfg_ctx *c)
+{
+	free(c->pos);
+	free(c->text);
+	c->pos = NULL;
+	c->text = NULL;
+}

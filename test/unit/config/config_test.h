@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CONFIG_TEST_H
+#define CONFIG_TEST_H
+
+/* What the tests of this folder share. */
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rl_config.h"
+
+#define ERR_MAX (RL_ERR_MAX + 512)
+
+/* Figure 1, as short as can be; lines 1 to 6. */
+#define FIGURE_1                                                               \
+	"fabric: { topology = \"custom\";\n"                                   \
+	"  switches = ( { name = \"s0\"; }, { name = \"s1\"; } );\n"           \
+	"  endpoints = ( { name = \"e0\"; }, { name = \"e1\"; } );\n"          \
+	"  links = ( { a = \"e0\"; b = \"s0\"; },\n"                           \
+	"    { a = \"s0\"; b = \"s1\"; count = 2; },\n"                        \
+	"    { a = \"s1\"; b = \"e1\"; } ); };\n"
+
+static inline struct rl_config *
+config_new(void)
+{
+	struct rl_config *cfg = calloc(1, sizeof(*cfg));
+
+	assert_non_null(cfg);
+	return cfg;
+}
+
+/* Reads a text that must be right. */
+static inline struct rl_config *
+config_take(const char *text)
+{
+	struct rl_config *cfg = config_new();
+	char err[ERR_MAX] = "";
+
+	if (rl_config_read_text("t.cfg", text, strlen(text), cfg, err,
+				sizeof(err)) != 0)
+		fail_msg("refused: %s", err);
+	return cfg;
+}
+
+static inline void
+config_drop(struct rl_config *cfg)
+{
+	rl_config_free(cfg);
+	free(cfg);
+}
+
+/* An error is one line "FILE:LINE: reason; what to do". */
+static inline void
+check_error_form(const char *err)
+{
+	const char *p = strchr(err, ':');
+
+	assert_non_null(p);
+	p++;
+	if (*p < '0' || *p > '9')
+		fail_msg("no line number: %s", err);
+	p += strspn(p, "0123456789");
+	if (p[0] != ':' || p[1] != ' ')
+		fail_msg("no line number: %s", err);
+	if (strstr(p, "; ") == NULL)
+		fail_msg("does not say what to do: %s", err);
+	if (strchr(err, '\n') != NULL || strlen(err) >= ERR_MAX - 1)
+		fail_msg("not one whole line: %s", err);
+}
+
+/* Reads a text that must be refused at `line`, with these words. */
+static inline void
+config_refuse(const char *text, size_t len, int ret, int line, const char *why)
+{
+	struct rl_config *cfg = config_new();
+	static const struct rl_config nothing;
+	char err[ERR_MAX] = "", begin[32];
+	const int got = rl_config_read_text("t.cfg", text, len, cfg, err,
+					    sizeof(err));
+
+	if (got != ret)
+		fail_msg("returned %d, not %d: %s\n%s", got, ret, err, text);
+	check_error_form(err);
+	snprintf(begin, sizeof(begin), "t.cfg:%d: ", line);
+	if (strncmp(err, begin, strlen(begin)) != 0)
+		fail_msg("not at line %d: %s\n%s", line, err, text);
+	if (strstr(err, why) == NULL)
+		fail_msg("does not say '%s': %s", why, err);
+	assert_memory_equal(cfg, &nothing, sizeof(nothing));
+	free(cfg);
+}
+
+#endif /* CONFIG_TEST_H */
