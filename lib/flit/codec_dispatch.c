@@ -7,6 +7,8 @@
 #include "codec_priv.h"
 #include "rl_codec_ref.h"
 
+#if defined(RL_CODEC_X86)
+
 static bool
 cpu_has(enum rl_isa isa)
 {
@@ -14,8 +16,19 @@ cpu_has(enum rl_isa isa)
 	case RL_ISA_SCALAR:
 		return true;
 	case RL_ISA_SSE42:
+		return __builtin_cpu_supports("sse4.2") &&
+		       __builtin_cpu_supports("pclmul");
 	case RL_ISA_AVX2:
+		return __builtin_cpu_supports("avx2") &&
+		       __builtin_cpu_supports("pclmul");
 	case RL_ISA_AVX512:
+		return __builtin_cpu_supports("avx512f") &&
+		       __builtin_cpu_supports("avx512bw") &&
+		       __builtin_cpu_supports("avx512vl") &&
+		       __builtin_cpu_supports("avx512dq") &&
+		       __builtin_cpu_supports("avx512vbmi") &&
+		       __builtin_cpu_supports("vpclmulqdq") &&
+		       __builtin_cpu_supports("gfni");
 	case RL_ISA_COUNT:
 		break;
 	}
@@ -25,10 +38,39 @@ cpu_has(enum rl_isa isa)
 static const struct rl_codec_ops *
 ops_of(enum rl_isa isa, enum rl_crc_kind crc)
 {
+	const bool rs = crc == RL_CRC_PCIE6_RS;
+
+	switch (isa) {
+	case RL_ISA_SSE42:
+		return rs ? &rl_ops_sse42_rs : &rl_ops_sse42;
+	case RL_ISA_AVX2:
+		return rs ? &rl_ops_avx2_rs : &rl_ops_avx2;
+	case RL_ISA_AVX512:
+		return rs ? &rl_ops_avx512_rs : &rl_ops_avx512;
+	case RL_ISA_SCALAR:
+	case RL_ISA_COUNT:
+		break;
+	}
+	return &rl_ops_scalar;
+}
+
+#else
+
+static bool
+cpu_has(enum rl_isa isa)
+{
+	return isa == RL_ISA_SCALAR;
+}
+
+static const struct rl_codec_ops *
+ops_of(enum rl_isa isa, enum rl_crc_kind crc)
+{
 	(void)isa;
 	(void)crc;
 	return &rl_ops_scalar;
 }
+
+#endif
 
 size_t
 rl_codec_memsize(void)

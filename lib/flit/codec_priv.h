@@ -17,8 +17,6 @@
 
 /** Numbers that the low mixing table covers. */
 #define RL_MIX_LOW 1024
-/** Numbers that a vector load beyond its end may touch: it wraps. */
-#define RL_MIX_PAD 8
 #define RL_MIX_HIGH 512
 
 /** First byte of the integer that holds the FEC check bytes. */
@@ -40,6 +38,25 @@ struct rl_codec_ops {
 			      uint8_t fec[]);
 };
 
+/** Constants of the 512-bit code; codec_avx512.c says what they do. */
+struct rl_k512 {
+	uint8_t chunk[4][64] RL_ALIGNED(RL_CACHE_LINE); /**< [0] is not used */
+	uint64_t fec_scale[4];
+	uint64_t crc_iso;	/**< into the field of gf2p8mulb */
+	uint64_t crc_weight;
+	uint64_t crc_pick_c;
+	uint64_t crc_pick_p;
+	uint8_t fec_weight[64];
+	uint8_t fec_pick_c[64];
+	uint8_t fec_pick_p[64];
+	uint64_t fec_uniso;	/**< transposes, and leaves that field */
+	uint64_t transpose;
+	uint64_t rs_uniso;
+	uint8_t rs_weight[8][64] RL_ALIGNED(RL_CACHE_LINE);
+	uint64_t rs_scale[8][4];
+	uint64_t rs_solve[8];
+};
+
 struct rl_codec {
 	struct rl_codec_ops ops;
 	uint64_t crc_zero; /**< CRC of 242 zero bytes: start value, final XOR */
@@ -51,10 +68,9 @@ struct rl_codec {
 
 	/**
 	 * What number s adds to the CRC field: mix[s mod 1024] ^ mix_high[s div
-	 * 1024 mod 512]. The first eight words again at the end, so that the
-	 * words of eight consecutive numbers are one load.
+	 * 1024 mod 512]. Numbers of 10 bits leave mix_high all zero.
 	 */
-	uint64_t mix[RL_MIX_LOW + RL_MIX_PAD] RL_ALIGNED(RL_CACHE_LINE);
+	uint64_t mix[RL_MIX_LOW] RL_ALIGNED(RL_CACHE_LINE);
 	uint64_t mix_high[RL_MIX_HIGH];
 	/** The inverse: number from the window of the syndrome, see isn.c. */
 	uint32_t inv[RL_MIX_LOW];
@@ -71,6 +87,20 @@ struct rl_codec {
 	uint8_t fec_mul21[256];
 	uint8_t fec_mul42[256];
 	uint8_t fec_mul63[256];
+
+	/**
+	 * What the halves of each 16-byte lane of the flit are multiplied by in
+	 * a carry-less sum of all of them. Binary CRCs only, as Barrett's two.
+	 */
+	uint64_t fold[16][2] RL_ALIGNED(RL_CACHE_LINE);
+	uint64_t barrett_mu; /**< inverse of barrett_p modulo x^64 */
+	uint64_t barrett_p;  /**< low 64 of the generator's 65 bits, reflected */
+	/**
+	 * Products of the low and of the high nibble with a^(80-5c): the
+	 * factor of the FEC's chunk c of 15 bytes, see codec_pclmul.h.
+	 */
+	uint8_t fec_nibble[16][2][16] RL_ALIGNED(RL_CACHE_LINE);
+	struct rl_k512 k512;
 };
 
 /** What number @p seq adds to the CRC field. */
@@ -96,9 +126,57 @@ rl_fec_word_put(uint8_t *flit, uint64_t word)
 		 word | rl_get16(flit + RL_FEC_WORD_OFF));
 }
 
+/** Flits that a prefetch and the main loops take at a time. */
+#define RL_PREFETCH_GROUP 8
+
+/**
+ * Prefetches flits i to i + 7 of n, as far as there are any.
+ *
+ * Forced inline, for more than speed: gcc 12 takes a function that does
+ * nothing but prefetch for a pure one and drops its calls.
+ */
+static inline __attribute__((always_inline)) void
+rl_prefetch_group(const uint8_t *const flit[], unsigned int i, unsigned int n)
+{
+	const unsigned int end = i + RL_PREFETCH_GROUP;
+
+	/* the count is a constant nearly always: unrolled, it costs less */
+	if (rl_likely(end <= n)) {
+#pragma GCC unroll 8
+		for (int j = 0; j < RL_PREFETCH_GROUP; j++)
+			for (int line = 0; line < RL_FLIT_BYTES; line += 64)
+				__builtin_prefetch(flit[i + j] + line);
+		return;
+	}
+	for (; i < n; i++)
+		for (int line = 0; line < RL_FLIT_BYTES; line += 64)
+			__builtin_prefetch(flit[i] + line);
+}
+
+/** Prefetches flits 8 to ahead - 1 of n: the first are loaded at once. */
+static inline __attribute__((always_inline)) void
+rl_prefetch_first(const uint8_t *const flit[], unsigned int ahead,
+		  unsigned int n)
+{
+	for (unsigned int i = RL_PREFETCH_GROUP; i < ahead;
+	     i += RL_PREFETCH_GROUP)
+		rl_prefetch_group(flit, i, n);
+}
+
 /* codec_tables.c */
 void rl_codec_tables(struct rl_codec *c, enum rl_crc_kind crc,
 		     enum rl_isn_kind isn);
+
+/* codec_tables512.c */
+void rl_codec_tables512(struct rl_k512 *k);
+
+/* codec_sse42.c, codec_avx2.c, codec_avx512.c */
+extern const struct rl_codec_ops rl_ops_sse42;
+extern const struct rl_codec_ops rl_ops_sse42_rs;
+extern const struct rl_codec_ops rl_ops_avx2;
+extern const struct rl_codec_ops rl_ops_avx2_rs;
+extern const struct rl_codec_ops rl_ops_avx512;
+extern const struct rl_codec_ops rl_ops_avx512_rs;
 
 /* codec_scalar.c: also what the others use for single and odd flits */
 extern const struct rl_codec_ops rl_ops_scalar;

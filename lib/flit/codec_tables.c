@@ -6,6 +6,7 @@
 #include "rl_codec_ref.h"
 
 #define FEC_FIELD 0x11d
+#define CODEWORD_BYTES 250
 
 /** The register that byte @p b at the end of a message turns into. */
 static uint64_t
@@ -35,6 +36,60 @@ crc_tables(struct rl_codec *c, enum rl_crc_kind crc)
 
 			c->slice[t][b] = (r >> 8) ^ c->slice[0][r & 0xff];
 		}
+}
+
+/** x to the power @p e modulo the generator, as a reflected register. */
+static uint64_t
+power_of_x(uint64_t poly, int e)
+{
+	uint64_t r = 1ull << 63;
+
+	for (; e > 0; e--)
+		r = (r >> 1) ^ (r & 1 ? poly : 0);
+	for (; e < 0; e++)
+		r = r >> 63 ? (r ^ poly) << 1 | 1 : r << 1;
+	return r;
+}
+
+/**
+ * What the two halves of the 16 bytes at codeword offset @p start must be
+ * multiplied by to count in the remainder. The one power less makes good for
+ * the product of two reflected words, which lies one bit too low.
+ */
+static void
+fold_lane(uint64_t poly, int start, uint64_t lane[2])
+{
+	const int e = 8 * (CODEWORD_BYTES - start - 16) - 1;
+
+	lane[0] = power_of_x(poly, e + 64);
+	lane[1] = power_of_x(poly, e);
+}
+
+/** Low half of the carry-less product of two words. */
+static uint64_t
+clmul_low(uint64_t a, uint64_t b)
+{
+	uint64_t r = 0;
+
+	for (int i = 0; i < 64; i++)
+		r ^= b >> i & 1 ? a << i : 0;
+	return r;
+}
+
+static void
+fold_tables(struct rl_codec *c)
+{
+	/* the register that x^64 leaves: the generator itself */
+	const uint64_t poly = c->slice[0][0x80];
+	uint64_t inv = 1;
+
+	for (int lane = 0; lane < 16; lane++)
+		fold_lane(poly, 16 * lane, c->fold[lane]);
+	c->barrett_p = 1 | poly << 1;
+	/* Newton's step in characteristic 2: inv <- inv * inv * p */
+	for (int i = 0; i < 6; i++)
+		inv = clmul_low(clmul_low(inv, inv), c->barrett_p);
+	c->barrett_mu = inv;
 }
 
 /** What number 1 << @p bit adds to the CRC field. */
@@ -109,8 +164,6 @@ isn_tables(struct rl_codec *c, enum rl_crc_kind crc, enum rl_isn_kind isn)
 	for (unsigned int b = 0; b < bits; b++)
 		basis[b] = mix_basis(crc, isn, b);
 	span(c->mix, basis, 10);
-	for (int i = 0; i < RL_MIX_PAD; i++)
-		c->mix[RL_MIX_LOW + i] = c->mix[i];
 	span(c->mix_high, basis + 10, 9);
 
 	while (!invert_window(basis, bits, shift, inv)) {
@@ -150,12 +203,24 @@ fec_tables(struct rl_codec *c)
 		c->fec_mul42[b] = rl_ref_gf_mul(FEC_FIELD, x, c->fec_exp[42]);
 		c->fec_mul63[b] = rl_ref_gf_mul(FEC_FIELD, x, c->fec_exp[63]);
 	}
+	for (int chunk = 0; chunk < 16; chunk++)
+		for (unsigned int v = 0; v < 16; v++) {
+			const uint8_t f = c->fec_exp[80 - 5 * chunk];
+
+			c->fec_nibble[chunk][0][v] =
+				rl_ref_gf_mul(FEC_FIELD, f, (uint8_t)v);
+			c->fec_nibble[chunk][1][v] =
+				rl_ref_gf_mul(FEC_FIELD, f, (uint8_t)(v << 4));
+		}
 }
 
 void
 rl_codec_tables(struct rl_codec *c, enum rl_crc_kind crc, enum rl_isn_kind isn)
 {
 	crc_tables(c, crc);
+	if (crc != RL_CRC_PCIE6_RS)
+		fold_tables(c);
 	isn_tables(c, crc, isn);
 	fec_tables(c);
+	rl_codec_tables512(&c->k512);
 }

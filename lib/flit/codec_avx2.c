@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The codec with AVX2 and PCLMULQDQ; codec_pclmul.h explains it. Two chunks of
+ * the FEC lie side by side in a register, 30 bytes; both are multiplied by the
+ * factor of the second, and the first half of the sum by a^5 once more.
+ */
+
+#include "codec_pclmul.h"
+
+static inline struct fec_sums
+fec_sum(const struct rl_codec *c, const uint8_t *f)
+{
+	const __m256i mask = _mm256_set1_epi8(15);
+	__m256i sum = _mm256_setzero_si256(), parity = sum;
+	struct fec_sums s;
+	__m128i low, high;
+
+#pragma GCC unroll 8
+	for (int i = 0; i < 8; i++) {
+		const __m128i *table = (const __m128i *)(const void *)
+					       c->fec_nibble[2 * i + 1];
+		const __m256i t0 =
+			_mm256_broadcastsi128_si256(_mm_load_si128(table));
+		const __m256i t1 =
+			_mm256_broadcastsi128_si256(_mm_load_si128(table + 1));
+		const __m256i x =
+			_mm256_loadu_si256((const __m256i_u *)(f + 30 * i));
+		const __m256i y = _mm256_srli_epi16(x, 4);
+
+		parity = _mm256_xor_si256(parity, x);
+		sum = _mm256_xor_si256(
+			sum,
+			_mm256_shuffle_epi8(t0, _mm256_and_si256(x, mask)));
+		sum = _mm256_xor_si256(
+			sum,
+			_mm256_shuffle_epi8(t1, _mm256_and_si256(y, mask)));
+	}
+	/* the second chunk starts at byte 15, across the two halves */
+	low = _mm256_castsi256_si128(sum);
+	high = _mm_alignr_epi8(_mm256_extracti128_si256(sum, 1), low, 15);
+	s.c = _mm_xor_si128(times(low, c->fec_nibble[15]), high);
+	low = _mm256_castsi256_si128(parity);
+	high = _mm_alignr_epi8(_mm256_extracti128_si256(parity, 1), low, 15);
+	s.p = _mm_xor_si128(low, high);
+	return s;
+}
+
+static void
+avx2_tx(const struct rl_codec *c, uint8_t *const f[], const uint32_t seq[],
+      unsigned int n)
+{
+	tx_burst(c, f, seq, n, fec_sum, false);
+}
+
+static void
+avx2_tx_rs(const struct rl_codec *c, uint8_t *const f[], const uint32_t seq[],
+	 unsigned int n)
+{
+	tx_burst(c, f, seq, n, fec_sum, true);
+}
+
+static unsigned int
+avx2_rx(const struct rl_codec *c, uint8_t *const f[], const uint32_t eseq[],
+      unsigned int n, uint64_t syndrome[], uint8_t fec[])
+{
+	return rx_burst(c, f, eseq, n, syndrome, fec, fec_sum, false);
+}
+
+static unsigned int
+avx2_rx_rs(const struct rl_codec *c, uint8_t *const f[], const uint32_t eseq[],
+	 unsigned int n, uint64_t syndrome[], uint8_t fec[])
+{
+	return rx_burst(c, f, eseq, n, syndrome, fec, fec_sum, true);
+}
+
+static unsigned int
+avx2_hop(const struct rl_codec *c, const uint8_t *const src[],
+       uint8_t *const dst[], unsigned int n, uint8_t fec[])
+{
+	return hop_burst(c, src, dst, n, fec, fec_sum);
+}
+
+static unsigned int
+avx2_check(const struct rl_codec *c, const uint8_t *const f[], unsigned int n,
+	 uint8_t fec[])
+{
+	return check_burst(c, f, n, fec, fec_sum);
+}
+
+const struct rl_codec_ops rl_ops_avx2 = {
+	.tx = avx2_tx,
+	.rx = avx2_rx,
+	.hop = avx2_hop,
+	.check = avx2_check,
+};
+
+const struct rl_codec_ops rl_ops_avx2_rs = {
+	.tx = avx2_tx_rs,
+	.rx = avx2_rx_rs,
+	.hop = avx2_hop,
+	.check = avx2_check,
+};

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The check of frame headers [FLIT-3]. */
+
+#include <string.h>
+
+#include "codec_test.h"
+#include "rl_crc32c.h"
+
+/* Bit by bit, as the definition reads. */
+static uint32_t
+plain_crc32c(const uint8_t *p, size_t n)
+{
+	uint32_t c = ~0u;
+
+	for (size_t i = 0; i < n; i++) {
+		c ^= p[i];
+		for (int k = 0; k < 8; k++)
+			c = (c >> 1) ^ (c & 1 ? 0x82f63b78u : 0);
+	}
+	return ~c;
+}
+
+static void
+published_vectors_come_out(void **state)
+{
+	uint8_t up[32], zero[32] = { 0 }, ones[32];
+
+	(void)state;
+	memset(ones, 0xff, sizeof(ones));
+	for (int i = 0; i < 32; i++)
+		up[i] = (uint8_t)i;
+	/* the last three are those of RFC 3720, B.4 */
+	for (int hw = 0; hw <= rl_crc32c_hw(); hw++) {
+		assert_int_equal(rl_crc32c("123456789", 9, hw), 0xe3069283);
+		assert_int_equal(rl_crc32c("", 0, hw), 0);
+		assert_int_equal(rl_crc32c(zero, 32, hw), 0x8a9136aa);
+		assert_int_equal(rl_crc32c(ones, 32, hw), 0x62a8ab43);
+		assert_int_equal(rl_crc32c(up, 32, hw), 0x46dd794e);
+	}
+}
+
+static void
+both_implementations_agree_with_the_definition_at_any_length_and_alignment(
+	void **state)
+{
+	struct rl_prng p;
+	uint8_t b[320];
+
+	(void)state;
+	rl_prng_seed(&p, 1);
+	random_bytes(&p, b, sizeof(b));
+	for (size_t off = 0; off < 9; off++)
+		for (size_t n = 0; n <= 300; n++) {
+			const uint32_t want = plain_crc32c(b + off, n);
+
+			assert_int_equal(rl_crc32c(b + off, n, false), want);
+			if (rl_crc32c_hw())
+				assert_int_equal(rl_crc32c(b + off, n, true),
+						 want);
+		}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(published_vectors_come_out),
+		cmocka_unit_test(
+			both_implementations_agree_with_the_definition_at_any_length_and_alignment),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
