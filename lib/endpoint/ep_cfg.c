@@ -94,6 +94,11 @@ check_relations(const struct rl_ep_cfg *c, char *err, size_t errlen,
 		return refuse(err, errlen, key, "ack_coalesce_flits",
 			      "larger than the window, which would only ever "
 			      "be opened by ack_delay_ns; lower it");
+	if (c->retry_timer_ns != 0 && c->retry_timer_ns <= c->ack_delay_ns)
+		return refuse(err, errlen, key, "retry_timer_ns",
+			      "not above ack_delay_ns, so that it would expire "
+			      "before any ACK; raise it, or 0 to have it "
+			      "measured");
 	if (c->retry_timer_min_ns > c->retry_timer_max_ns)
 		return refuse(err, errlen, key, "retry_timer_min_ns",
 			      "above retry_timer_max_ns; lower it");

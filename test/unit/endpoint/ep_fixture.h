@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef EP_FIXTURE_H
+#define EP_FIXTURE_H
+
+/**
+ * @file
+ * Endpoints without a fabric: a test polls them, looks at what comes out, and
+ * hands it on, or not. Every flit belongs to one arena, so that a leak shows.
+ */
+
+#include "rl_endpoint.h"
+
+#define FX_EPS 3
+#define FX_REPORTS 4096
+
+struct fx {
+	struct rl_ep_cfg cfg;
+	struct rl_codec *codec;
+	struct rl_flit_cache cache;
+	struct rl_flit *arena;
+	struct rl_ep *ep[FX_EPS];
+	unsigned int neps;
+	uint64_t now;
+	struct rl_ep_report report[FX_REPORTS];
+	unsigned int nreports;
+	uint32_t sent[FX_EPS][FX_EPS][16]; /**< packets, by src, dst, cos */
+	uint32_t got[FX_EPS][FX_EPS][16];  /**< next packet expected */
+};
+
+/** Defaults with small times, for tests that move the clock by hand. */
+void fx_cfg(struct rl_ep_cfg *cfg);
+
+/** Checks the configuration and builds @p neps endpoints, ids from 0. */
+void fx_open(struct fx *fx, const struct rl_ep_cfg *cfg, unsigned int neps,
+	     uint32_t nflits);
+
+/** Flushes all, and asserts that every flit came back. */
+void fx_close(struct fx *fx);
+
+/** Sends packet number fx->sent of a flow, with @p len bytes of its own. */
+int fx_send(struct fx *fx, unsigned int src, unsigned int dst, uint8_t cos,
+	    uint32_t len);
+
+/** Polls one endpoint with ample budget; returns the packets. */
+struct rl_pktq fx_poll(struct fx *fx, unsigned int ep);
+
+/** Hands one packet to an endpoint. */
+void fx_rx(struct fx *fx, unsigned int ep, struct rl_flit *pkt);
+
+/** Hands all packets to an endpoint, in one burst. */
+void fx_rx_all(struct fx *fx, unsigned int ep, struct rl_pktq *q);
+
+/**
+ * Takes every packet that arrived at @p ep and asserts that each is the next
+ * of its flow (or, with @p gaps, a later one) with exactly the bytes sent.
+ * @return packets taken
+ */
+unsigned int fx_take(struct fx *fx, unsigned int ep, bool gaps);
+
+/** Drops a packet or a whole queue, as a broken fabric does. */
+void fx_drop(struct fx *fx, struct rl_flit *pkt);
+void fx_drop_all(struct fx *fx, struct rl_pktq *q);
+
+/** A copy of a packet, as a network that duplicates makes it. */
+struct rl_flit *fx_copy(struct fx *fx, const struct rl_flit *pkt);
+
+/** Takes the @p i-th flit out of a packet of several; drops it. */
+struct rl_flit *fx_cut(struct fx *fx, struct rl_flit *pkt, unsigned int i);
+
+/** Damages a flit beyond what FEC corrects, so that FEC or CRC notices. */
+void fx_corrupt(struct rl_flit *f, uint32_t salt);
+
+/** Carries everything both ways until nothing moves at the present time. */
+void fx_settle(struct fx *fx);
+
+/** Moves the clock to the earliest deadline and settles, at most n times. */
+void fx_run(struct fx *fx, unsigned int n);
+
+/** Sends @p n packets of one flit from 0 to 1, and has them acknowledged. */
+void fx_advance(struct fx *fx, uint32_t n);
+
+/** Sends one packet of @p nflits flits from 0 to 1; returns what leaves. */
+struct rl_flit *fx_emit(struct fx *fx, uint32_t nflits);
+
+/** Polls endpoint @p ep, which must give exactly one packet. */
+struct rl_flit *fx_poll_one(struct fx *fx, unsigned int ep);
+
+/** Encodes a flit again after a test changed it; @p number for the CRC. */
+void fx_encode(struct fx *fx, struct rl_flit *f, uint32_t number);
+
+/** Command of a stand-alone flit; -1 for a data flit. */
+int fx_ctrl_cmd(const struct rl_flit *f);
+
+/** Number n of a stand-alone flit. */
+uint32_t fx_ctrl_n(const struct rl_flit *f);
+
+static inline uint64_t
+fx_ctr(const struct fx *fx, unsigned int ep, enum rl_ep_counter c)
+{
+	return rl_ep_counters(fx->ep[ep])[c];
+}
+
+#endif /* EP_FIXTURE_H */

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the `endpoint` group of a fabric file may say. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rl_ep_cfg.h"
+#include "rl_flit.h"
+#include "rl_seq.h"
+
+static int
+check(const struct rl_ep_cfg *cfg, const char **key)
+{
+	char err[160] = "";
+	int rc = rl_ep_cfg_check(cfg, err, sizeof(err), key);
+
+	if (rc != 0) {
+		/* the reason begins with the key, and says what to do */
+		assert_memory_equal(err, *key, strlen(*key));
+		assert_non_null(strpbrk(err, ";"));
+	}
+	return rc;
+}
+
+static void
+defaults_are_valid(void **state)
+{
+	struct rl_ep_cfg cfg;
+	const char *key;
+
+	(void)state;
+	rl_ep_cfg_defaults(&cfg);
+	assert_int_equal(check(&cfg, &key), 0);
+	assert_int_equal(cfg.profile, RL_PROFILE_RXL);
+	assert_true(cfg.retry);
+}
+
+static void
+every_number_is_refused_beyond_its_edges_and_taken_at_them(void **state)
+{
+	static const struct {
+		const char *key;
+		size_t off;
+		bool wide;
+		uint64_t min, max;
+	} edge[] = {
+#define E32(f, lo, hi) { #f, offsetof(struct rl_ep_cfg, f), false, lo, hi }
+#define E64(f, lo) { #f, offsetof(struct rl_ep_cfg, f), true, lo, 86400ull * RL_NS_PER_S }
+		E32(window_flits, 16, RL_E2E_WINDOW_MAX),
+		E32(max_packet_flits, 1, 256),
+		E32(max_flows, 1, 65536),
+		E32(tx_buffer_flits, 16, 1u << 24),
+		E32(rx_buffer_flits, 16, 1u << 24),
+		E32(ack_coalesce_flits, 1, 256),
+		E32(retry_limit, 0, 1000000),
+		E64(ack_delay_ns, 0),
+		E64(nak_delay_ns, 0),
+		E64(gap_skip_ns, 1),
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(edge); i++) {
+		for (int k = 0; k < 4; k++) {
+			const uint64_t v[] = { edge[i].min, edge[i].max,
+					       edge[i].min - 1,
+					       edge[i].max + 1 };
+			struct rl_ep_cfg cfg;
+			const char *key = NULL;
+			uint8_t *at = (uint8_t *)&cfg + edge[i].off;
+			const uint32_t v32 = (uint32_t)v[k];
+			int rc;
+
+			rl_ep_cfg_defaults(&cfg);
+			if (!strcmp(edge[i].key, "max_packet_flits")) {
+				if (k == 1 || k == 3)
+					continue; /* bound by others */
+			}
+			if (k == 2 && edge[i].min == 0)
+				continue;
+			if (edge[i].wide)
+				memcpy(at, &v[k], 8);
+			else
+				memcpy(at, &v32, 4);
+			rc = check(&cfg, &key);
+			if (k < 2) {
+				if (rc != 0)
+					fail_msg("%s at %lu", edge[i].key,
+						 (unsigned long)v[k]);
+			} else {
+				assert_int_equal(rc, -EINVAL);
+				assert_string_equal(key, edge[i].key);
+			}
+		}
+	}
+}
+
+static void
+a_window_must_hold_a_packet_and_stay_below_half_the_modulus(void **state)
+{
+	struct rl_ep_cfg cfg;
+	const char *key;
+
+	(void)state;
+	rl_ep_cfg_defaults(&cfg);
+	cfg.max_packet_flits = RL_PACKET_FLITS_MAX;
+	cfg.window_flits = RL_PACKET_FLITS_MAX - 1;
+	assert_int_equal(check(&cfg, &key), -EINVAL);
+	assert_string_equal(key, "window_flits");
+	cfg.window_flits = 512;
+	assert_int_equal(check(&cfg, &key), -EINVAL);
+	assert_string_equal(key, "window_flits");
+	cfg.window_flits = RL_PACKET_FLITS_MAX;
+	assert_int_equal(check(&cfg, &key), 0);
+}
+
+static void
+the_rs_crc_takes_only_the_xor_mixing(void **state)
+{
+	struct rl_ep_cfg cfg;
+	const char *key;
+
+	(void)state;
+	rl_ep_cfg_defaults(&cfg);
+	cfg.crc = RL_CRC_PCIE6_RS;
+	assert_int_equal(check(&cfg, &key), -EINVAL);
+	assert_string_equal(key, "isn");
+	cfg.isn = RL_ISN_XOR10;
+	assert_int_equal(check(&cfg, &key), 0);
+}
+
+static void
+timers_that_contradict_each_other_are_refused(void **state)
+{
+	struct rl_ep_cfg cfg;
+	const char *key;
+
+	(void)state;
+	rl_ep_cfg_defaults(&cfg);
+	cfg.retry_timer_min_ns = cfg.retry_timer_max_ns + 1;
+	assert_int_equal(check(&cfg, &key), -EINVAL);
+	assert_string_equal(key, "retry_timer_min_ns");
+	rl_ep_cfg_defaults(&cfg);
+	cfg.retry_timer_ns = cfg.ack_delay_ns;
+	assert_int_equal(check(&cfg, &key), -EINVAL);
+	assert_string_equal(key, "retry_timer_ns");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(defaults_are_valid),
+		cmocka_unit_test(every_number_is_refused_beyond_its_edges_and_taken_at_them),
+		cmocka_unit_test(a_window_must_hold_a_packet_and_stay_below_half_the_modulus),
+		cmocka_unit_test(the_rs_crc_takes_only_the_xor_mixing),
+		cmocka_unit_test(timers_that_contradict_each_other_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
