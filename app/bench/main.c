@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * reflit-bench [options] SUITE...
+ *
+ * Measures; never judges. Every suite runs its bare work in the same run, so
+ * that the ratios hold where the absolute times do not.
+ */
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "bench_codec.h"
+#include "rl_base.h"
+
+struct suite {
+	const char *name;
+	bench_fn run;
+	const char *what;
+};
+
+int
+bench_codec(const struct bench_opts *o, json_t *out, FILE *human)
+{
+	return rl_bench_codec(out, human, o->reps);
+}
+
+static const struct suite suites[] = {
+	{ "codec", bench_codec, "CRC, ISN and FEC, every instruction set" },
+	{ "hop", bench_hop, "endpoint - switch - endpoint over net_ring" },
+	{ "replay", bench_replay, "a full replay buffer into net_null" },
+	{ "failover", bench_failover, "links cut under load, at random" },
+	{ "endpoint", bench_endpoint, "two endpoints back to back" },
+	{ "route", bench_route, "tables, checks and recomputation" },
+	{ "sim", bench_sim, "virtual time: flit-hops a second" },
+};
+
+static void
+usage(FILE *f)
+{
+	fprintf(f,
+		"usage: reflit-bench [options] SUITE...\n\n"
+		"options:\n"
+		"  --config FILE  fabric file for the suites that take one\n"
+		"  --json FILE    write the figures as JSON\n"
+		"  --seed N       seed of whatever is drawn (1)\n"
+		"  --reps N       repetitions; medians are reported (9)\n"
+		"  --quick        small sizes: a smoke test, not a measurement\n"
+		"  --help         this text\n"
+		"  --version      the version\n\n"
+		"suites:\n");
+	for (size_t i = 0; i < RL_ARRAY_SIZE(suites); i++)
+		fprintf(f, "  %-9s %s\n", suites[i].name, suites[i].what);
+}
+
+static const struct suite *
+find_suite(const char *name)
+{
+	for (size_t i = 0; i < RL_ARRAY_SIZE(suites); i++)
+		if (strcmp(suites[i].name, name) == 0)
+			return &suites[i];
+	return NULL;
+}
+
+static int
+parse_number(const char *opt, const char *s, uint64_t max, uint64_t *v)
+{
+	char *end;
+
+	errno = 0;
+	*v = strtoull(s, &end, 0);
+	if (errno == 0 && *s != '\0' && *s != '-' && *end == '\0' &&
+	    *v <= max)
+		return 0;
+	fprintf(stderr, "reflit-bench: --%s: '%s' is not a number up to %llu\n",
+		opt, s, (unsigned long long)max);
+	return -EINVAL;
+}
+
+/* @return 0 to go on, 1 to exit with 0, -EINVAL for bad arguments */
+static int
+parse_args(int argc, char **argv, struct bench_opts *o, const char **json)
+{
+	static const struct option opts[] = {
+		{ "config", required_argument, NULL, 'c' },
+		{ "json", required_argument, NULL, 'j' },
+		{ "seed", required_argument, NULL, 's' },
+		{ "reps", required_argument, NULL, 'r' },
+		{ "quick", no_argument, NULL, 'q' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' },
+		{ NULL, 0, NULL, 0 },
+	};
+	uint64_t v;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", opts, NULL)) != -1) {
+		switch (c) {
+		case 'c':
+			o->config = optarg;
+			break;
+		case 'j':
+			*json = optarg;
+			break;
+		case 's':
+			if (parse_number("seed", optarg, UINT64_MAX, &o->seed))
+				return -EINVAL;
+			break;
+		case 'r':
+			if (parse_number("reps", optarg, 1000, &v) || v == 0)
+				return -EINVAL;
+			o->reps = (unsigned int)v;
+			break;
+		case 'q':
+			o->quick = true;
+			break;
+		case 'h':
+			usage(stdout);
+			return 1;
+		case 'v':
+			printf("reflit-bench %s\n", RL_VERSION);
+			return 1;
+		default:
+			return -EINVAL;
+		}
+	}
+	if (optind == argc) {
+		fprintf(stderr, "reflit-bench: name a suite; see --help\n");
+		return -EINVAL;
+	}
+	for (int i = optind; i < argc; i++)
+		if (find_suite(argv[i]) == NULL) {
+			fprintf(stderr,
+				"reflit-bench: no suite '%s'; see --help\n",
+				argv[i]);
+			return -EINVAL;
+		}
+	return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct bench_opts o = { .reps = 9, .seed = 1 };
+	const char *json_file = NULL;
+	json_t *report;
+	int ret = parse_args(argc, argv, &o, &json_file);
+
+	if (ret != 0)
+		return ret > 0 ? 0 : 2;
+	report = json_object();
+	for (int i = optind; i < argc; i++) {
+		const struct suite *s = find_suite(argv[i]);
+		json_t *out = json_object();
+
+		ret = s->run(&o, out, stdout);
+		fflush(stdout);
+		json_object_set_new(report, s->name, out);
+		if (ret != 0) {
+			fprintf(stderr, "reflit-bench: %s: %s\n", s->name,
+				strerror(-ret));
+			break;
+		}
+	}
+	if (json_file != NULL &&
+	    json_dump_file(report, json_file, JSON_INDENT(2)) != 0) {
+		fprintf(stderr, "reflit-bench: cannot write %s\n", json_file);
+		ret = -EIO;
+	}
+	json_decref(report);
+	return ret == 0 ? 0 : 1;
+}
