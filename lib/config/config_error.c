@@ -9,9 +9,10 @@
 struct cfg_pos
 cfg_where(const struct cfg_ctx *c, uint32_t text_line)
 {
-	if (text_line == 0 || text_line > c->npos)
+	if (text_line == 0 || c->npos == 0)
 		return (struct cfg_pos){0, 0};
-	return c->pos[text_line - 1];
+	/* an error at the end of the text is in its last line */
+	return c->pos[rl_min_u32(text_line, c->npos) - 1];
 }
 
 static int cfg_verror(struct cfg_ctx *c, struct cfg_pos at, const char *fmt,

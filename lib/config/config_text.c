@@ -6,6 +6,7 @@
  *   - takes a comment or an @include that isn't closed for the end of the file;
  *   - stops at a zero byte as if the file ended there;
  *   - ends the program where a directory is included;
+ *   - finds a syntax error in a comment that ends with the file;
  *   - looks for included files in the working directory.
  * So the text is walked once here: included files are put in their place
  * (looked for beside the file that names them), large numbers get their L,
@@ -380,10 +381,13 @@ cfg_text_memory(struct cfg_ctx *c, const char *name, const char *text,
 	int ret = add_file(c, name);
 
 	if (ret == 0)
-		ret = text_put(c, "", 0);
-	if (ret == 0)
 		ret = text_mark(c, 0, 1);
-	return ret == 0 ? text_walk(c, 0, text, len) : ret;
+	if (ret == 0)
+		ret = text_walk(c, 0, text, len);
+	/* libconfig wants an end of line behind a comment */
+	if (ret == 0 && (c->len == 0 || c->text[c->len - 1] != '\n'))
+		ret = text_put(c, "\n", 1);
+	return ret;
 }
 
 int

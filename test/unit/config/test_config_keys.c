@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of keys against the structures and the checks it stands for. */
+#include "config_test.h"
+
+/* The structure of a group, as bytes. */
+union group {
+	struct rl_link_cfg link;
+	struct rl_ep_cfg ep;
+	char byte[sizeof(struct rl_link_cfg) + sizeof(struct rl_ep_cfg)];
+};
+
+static int
+check(const char *group, const union group *g, char *err, size_t len,
+      const char **key)
+{
+	return strcmp(group, "link") == 0 ?
+		       rl_link_cfg_check(&g->link, err, len, key) :
+		       rl_ep_cfg_check(&g->ep, err, len, key);
+}
+
+static void
+defaults(const char *group, union group *g)
+{
+	memset(g, 0, sizeof(*g));
+	if (strcmp(group, "link") == 0)
+		rl_link_cfg_defaults(&g->link);
+	else
+		rl_ep_cfg_defaults(&g->ep);
+}
+
+/* Sets a field and asks its library whether it is out of range. */
+static bool
+in_range(const struct rl_config_key *key, uint64_t v)
+{
+	const char *at = "";
+	char err[200] = "";
+	union group g;
+
+	defaults(key->group, &g);
+	memcpy(g.byte + key->offset, &v, key->size);
+	return check(key->group, &g, err, sizeof(err), &at) == 0 ||
+	       strcmp(at, key->name) != 0 || strstr(err, "out of range") == NULL;
+}
+
+static void
+the_ranges_of_the_table_are_those_that_are_checked(void **state)
+{
+	const struct rl_config_key *key;
+	unsigned int checked = 0;
+	size_t n;
+
+	(void)state;
+	key = rl_config_keys(&n);
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t most = key[i].size >= 8 ?
+					      UINT64_MAX :
+					      (1ull << 8 * key[i].size) - 1;
+
+		if ((strcmp(key[i].group, "link") != 0 &&
+		     strcmp(key[i].group, "endpoint") != 0) ||
+		    key[i].type != RL_KEY_NUMBER)
+			continue;
+		checked++;
+		assert_true(key[i].max <= most);
+		/* one that must agree with another key is open at one end */
+		if (key[i].min > 0 && in_range(&key[i], key[i].min - 1))
+			fail_msg("%s.%s may be below its least", key[i].group,
+				 key[i].name);
+		if (key[i].max < most && in_range(&key[i], key[i].max + 1))
+			fail_msg("%s.%s may be above its most", key[i].group,
+				 key[i].name);
+		if (!in_range(&key[i], key[i].max))
+			fail_msg("%s.%s may not be its most", key[i].group,
+				 key[i].name);
+		if (!in_range(&key[i], key[i].min) &&
+		    strstr(key[i].meaning, "not below the") == NULL)
+			fail_msg("%s.%s may not be its least", key[i].group,
+				 key[i].name);
+	}
+	assert_true(checked > 30);
+}
+
+/*
+ * Every field has its key: between two keys, in the order of their offsets,
+ * there is no room for another field but padding.
+ */
+static void
+check_covered(const char *group, size_t size, size_t unset, size_t unset_size)
+{
+	union group covered;
+	const struct rl_config_key *key;
+	size_t n, gap = 0;
+
+	memset(&covered, 0, sizeof(covered));
+	key = rl_config_keys(&n);
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(key[i].group, group) == 0)
+			memset(covered.byte + key[i].offset, 1, key[i].size);
+	memset(covered.byte + unset, 1, unset_size);
+	for (size_t i = 0; i < size; i++) {
+		gap = covered.byte[i] ? 0 : gap + 1;
+		/* padding is shorter than the alignment of what follows it */
+		if (gap >= sizeof(uint64_t))
+			fail_msg("%s: the field at offset %zu has no key",
+				 group, i - gap + 1);
+		if (gap >= sizeof(uint32_t) && i + 1 < size && i % 8 == 3)
+			fail_msg("%s: the field at offset %zu has no key",
+				 group, i - gap + 1);
+	}
+}
+
+static void
+every_field_of_the_structures_is_a_key(void **state)
+{
+	(void)state;
+	check_covered("link", sizeof(struct rl_link_cfg), 0, 0);
+	/* the longest packet of an endpoint is set from the links */
+	check_covered("endpoint", sizeof(struct rl_ep_cfg),
+		      offsetof(struct rl_ep_cfg, max_packet_flits),
+		      sizeof(((struct rl_ep_cfg *)0)->max_packet_flits));
+}
+
+/* The rest is how the keys are named: their units stand last. */
+static void
+a_key_with_a_unit_of_time_or_size_ends_in_it(void **state)
+{
+	const struct rl_config_key *key;
+	size_t n;
+
+	(void)state;
+	key = rl_config_keys(&n);
+	for (size_t i = 0; i < n; i++) {
+		const char *name = key[i].name;
+		const size_t len = strlen(name);
+		const bool ns = len > 3 && strcmp(name + len - 3, "_ns") == 0;
+
+		assert_int_equal(ns, strcmp(key[i].unit, "ns") == 0);
+		if (len > 6 && strcmp(name + len - 6, "_flits") == 0)
+			assert_string_equal(key[i].unit, "flits");
+		assert_true(key[i].meaning[0] != '\0');
+		assert_true(key[i].def != NULL ||
+			    strcmp(key[i].group, "link") == 0 ||
+			    strcmp(key[i].group, "endpoint") == 0);
+	}
+}
+
+/* A default, written as a file would, is taken and changes nothing. */
+static void
+every_default_can_be_written_in_a_file(void **state)
+{
+	struct rl_config *plain = config_take(FIGURE_1);
+	const struct rl_config_key *key;
+	size_t n;
+
+	(void)state;
+	key = rl_config_keys(&n);
+	for (size_t i = 0; i < n; i++) {
+		char text[900], def[200], shown[20];
+		struct rl_config *cfg;
+
+		if (key[i].def != NULL)
+			continue;
+		rl_config_key_default(&key[i], def, sizeof(def));
+		snprintf(text, sizeof(text), FIGURE_1 "%s: { %s = %s; };",
+			 key[i].group, key[i].name, def);
+		cfg = config_take(text);
+		assert_memory_equal(&cfg->link, &plain->link,
+				    sizeof(cfg->link));
+		assert_memory_equal(&cfg->endpoint, &plain->endpoint,
+				    sizeof(cfg->endpoint));
+		config_drop(cfg);
+		/* a short buffer gets what fits, and an end */
+		rl_config_key_default(&key[i], shown, sizeof(shown));
+		assert_true(strlen(shown) < sizeof(shown));
+		rl_config_key_range(&key[i], shown, sizeof(shown));
+		assert_true(strlen(shown) < sizeof(shown));
+	}
+	config_drop(plain);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_ranges_of_the_table_are_those_that_are_checked),
+		cmocka_unit_test(every_field_of_the_structures_is_a_key),
+		cmocka_unit_test(a_key_with_a_unit_of_time_or_size_ends_in_it),
+		cmocka_unit_test(every_default_can_be_written_in_a_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
