@@ -95,6 +95,8 @@ emit_nak(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 			c.n = first - 1;
 		}
 	}
+	if (c.cmd == RL_CMD_NAK_GBN || c.map_bytes > 0)
+		ep_ack_carried(ep, flow);
 	emit(ep, flow, &c, out, now_ns);
 	EP_COUNT(ep, nak_sent);
 	return true;

@@ -214,10 +214,8 @@ accept(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
 /** Without retry: a flit beyond any window; what is between is lost. */
 static void
 jump(struct rl_ep *ep, struct ep_flow *flow, const struct place *p,
-     uint32_t seq, uint64_t now_ns)
+     uint32_t seq)
 {
-	while (flow->held > 0)
-		skip_gap(ep, flow, now_ns);
 	if (flow->part != NULL)
 		ep_reasm_drop(ep, flow);
 	flow->gap_at_ns = RL_NEVER;
@@ -390,29 +388,48 @@ client_full(const struct rl_ep *ep, const struct ep_flow *flow)
 	       flow->part == NULL;
 }
 
-/** Ahead by @p d according to number and header. */
+/** Whether number and header agree, and the window has room. */
+static bool
+fits(const struct rl_ep *ep, const struct ep_flow *flow, const struct place *p,
+     uint32_t seq)
+{
+	const int32_t d = rl_seq_diff(seq, flow->expect);
+
+	return d > 0 && (uint32_t)d < ep->cfg.window_flits &&
+	       (!ep->isn || rl_seq_diff(p->tag, flow->rx_tag) <= d);
+}
+
+/**
+ * Without retry: a flit too far ahead. Gaps are skipped until it fits, or
+ * until nothing is held; then what is left between is lost.
+ */
+static void
+leap(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
+     const struct place *p, uint32_t seq, uint64_t now_ns)
+{
+	while (flow->held > 0 && !fits(ep, flow, p, seq))
+		skip_gap(ep, flow, now_ns);
+	if (fits(ep, flow, p, seq)) {
+		hold(ep, flow, f, seq, now_ns);
+		return;
+	}
+	if (seq != flow->expect || compare(flow, p) != 0)
+		jump(ep, flow, p, seq);
+	accept(ep, flow, f, now_ns);
+}
+
 static void
 ahead(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
-      const struct place *p, int32_t d, uint64_t now_ns)
+      const struct place *p, uint32_t seq, uint64_t now_ns)
 {
-	const uint32_t window = ep->cfg.window_flits;
-
-	if (d > 0 && (uint32_t)d < window &&
-	    (!ep->isn || rl_seq_diff(p->tag, flow->rx_tag) <= d)) {
-		if (client_full(ep, flow))
-			drop(ep, f, RL_EPC_rx_overflow);
-		else
-			hold(ep, flow, f, flow->expect + (uint32_t)d, now_ns);
-		return;
-	}
-	if (ep->cfg.retry) {
+	if (client_full(ep, flow))
+		drop(ep, f, RL_EPC_rx_overflow);
+	else if (fits(ep, flow, p, seq))
+		hold(ep, flow, f, seq, now_ns);
+	else if (ep->cfg.retry)
 		drop(ep, f, RL_EPC_rx_inconsistent);
-		return;
-	}
-	if (d <= 0)
-		d += 1 << ep->seq_bits;
-	jump(ep, flow, p, flow->expect + (uint32_t)d, now_ns);
-	accept(ep, flow, f, now_ns);
+	else
+		leap(ep, flow, f, p, seq, now_ns);
 }
 
 bool
@@ -438,7 +455,7 @@ ep_order_flit(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
 	} else if (RL_PLANTED(GAP_ACCEPTED)) {
 		accept(ep, flow, f, now_ns);
 	} else {
-		ahead(ep, flow, f, &p, d, now_ns);
+		ahead(ep, flow, f, &p, seq, now_ns);
 	}
 	return true;
 }

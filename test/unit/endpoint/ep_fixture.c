@@ -246,6 +246,8 @@ fx_cut(struct fx *fx, struct rl_flit *pkt, unsigned int i)
 void
 fx_advance(struct fx *fx, uint32_t n)
 {
+	if (n == 0)
+		return;
 	while (n > 0) {
 		while (n > 0 && fx_send(fx, 0, 1, 0, 100) == 0)
 			n--;

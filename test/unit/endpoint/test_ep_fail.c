@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A destination that does not answer: packets are reported, the flow fails
+ * visibly, and when the way is back it goes on without its past.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ep_fixture.h"
+
+static struct fx fx;
+
+static void
+open_limit(uint32_t limit)
+{
+	struct rl_ep_cfg cfg;
+
+	fx_cfg(&cfg);
+	cfg.retry_limit = limit;
+	fx_open(&fx, &cfg, 2, 4000);
+}
+
+/** Runs while the fabric swallows all that endpoint 0 sends. */
+static void
+run_dark(void)
+{
+	for (unsigned int i = 0; i < 100; i++) {
+		struct rl_pktq q = fx_poll(&fx, 0);
+		const uint64_t t = rl_ep_deadline(fx.ep[0]);
+
+		fx_drop_all(&fx, &q);
+		if (t == RL_NEVER)
+			return;
+		fx.now = rl_max_u64(fx.now, t);
+	}
+	fail_msg("endless");
+}
+
+static enum rl_ep_flow_state
+state_of(unsigned int ep)
+{
+	struct rl_ep_flow_info info;
+
+	rl_ep_flow_info(fx.ep[ep], 0, &info);
+	return info.state;
+}
+
+static void
+after_the_limit_every_packet_is_reported_once_by_its_tag(void **state)
+{
+	(void)state;
+	open_limit(3);
+	fx_advance(&fx, 5);
+	for (unsigned int i = 0; i < 4; i++)
+		assert_int_equal(fx_send(&fx, 0, 1, 0, 700), 0);
+	run_dark();
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_timeouts), 4);
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_flow_failures), 1);
+	assert_int_equal(fx.nreports, 4);
+	for (unsigned int i = 0; i < 4; i++) {
+		assert_int_equal(fx.report[i].src, 0);
+		assert_int_equal(fx.report[i].dst, 1);
+		assert_int_equal(fx.report[i].cos, 0);
+		assert_int_equal(fx.report[i].tag, 5 + i);
+		assert_int_equal(fx.report[i].reason, RL_EP_RETRY_LIMIT);
+	}
+	assert_true(rl_ep_idle(fx.ep[0]));
+	assert_int_equal(rl_ep_flits(fx.ep[0]), 0);
+	assert_int_equal(state_of(0), RL_EP_FLOW_FAILED);
+	assert_int_equal(rl_ep_deadline(fx.ep[0]), RL_NEVER);
+	fx_close(&fx);
+}
+
+static void
+a_failed_flow_goes_on_when_the_way_is_back(void **state)
+{
+	static const uint32_t before[] = { 0, 1, 600, 1020, 1024 };
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(before); i++) {
+		open_limit(2);
+		fx_advance(&fx, before[i]);
+		/* half of a packet arrives, and one that is ahead */
+		assert_int_equal(fx_send(&fx, 0, 1, 0, 5 * 224), 0);
+		fx_rx(&fx, 1, fx_cut(&fx, fx_poll_one(&fx, 0), 3));
+		fx_drop(&fx, fx_emit(&fx, 2));
+		run_dark();
+		assert_int_equal(fx.nreports, 2);
+		fx.got[0][1][0] += 2;
+		for (unsigned int k = 0; k < 10; k++)
+			assert_int_equal(fx_send(&fx, 0, 1, 0, 500), 0);
+		assert_int_equal(state_of(0), RL_EP_FLOW_SYNC);
+		fx_run(&fx, 20);
+		assert_int_equal(state_of(0), RL_EP_FLOW_OPEN);
+		assert_int_equal(fx_take(&fx, 1, false), 10);
+		assert_true(rl_ep_idle(fx.ep[0]));
+		assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_partial_dropped), 1);
+		assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_inconsistent), 0);
+		fx_advance(&fx, 1100);
+		fx_close(&fx);
+	}
+}
+
+static void
+no_data_leaves_before_the_receiver_has_confirmed_the_sync(void **state)
+{
+	struct rl_flit *sync;
+	struct rl_pktq q;
+
+	(void)state;
+	open_limit(1);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
+	run_dark();
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
+	sync = fx_poll_one(&fx, 0);
+	assert_int_equal(fx_ctrl_cmd(sync), RL_CMD_SEQ);
+	assert_int_equal(fx_ctrl_n(sync), 1);
+	/* an ACK of the time before confirms nothing: number 0 is not 1 */
+	fx_rx(&fx, 1, sync);
+	q = fx_poll(&fx, 1);
+	assert_int_equal(q.packets, 1);
+	fx_rx_all(&fx, 0, &q);
+	q = fx_poll(&fx, 0);
+	assert_int_equal(q.packets, 1);
+	assert_int_equal(fx_ctrl_cmd(q.head), -1);
+	fx_rx_all(&fx, 1, &q);
+	fx.got[0][1][0]++;
+	assert_int_equal(fx_take(&fx, 1, false), 1);
+	fx_close(&fx);
+}
+
+static void
+an_old_sync_moves_nothing(void **state)
+{
+	struct rl_flit *sync, *old;
+
+	(void)state;
+	open_limit(1);
+	fx_advance(&fx, 3);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
+	run_dark();
+	fx.got[0][1][0]++;
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
+	sync = fx_poll_one(&fx, 0);
+	old = fx_copy(&fx, sync);
+	fx_rx(&fx, 1, sync);
+	fx_run(&fx, 4);
+	fx_take(&fx, 1, false);
+	fx_advance(&fx, 1023); /* so that even ten bits would be the same */
+	fx_rx(&fx, 1, old);
+	fx_advance(&fx, 5);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_lost_flits), 1);
+	fx_close(&fx);
+}
+
+static void
+a_lost_sync_and_its_lost_answer_are_sent_again(void **state)
+{
+	struct rl_pktq q;
+
+	(void)state;
+	open_limit(3);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
+	run_dark();
+	fx.got[0][1][0]++;
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
+	fx_drop(&fx, fx_poll_one(&fx, 0));
+	fx.now = rl_ep_deadline(fx.ep[0]);
+	fx_rx(&fx, 1, fx_poll_one(&fx, 0));
+	q = fx_poll(&fx, 1);
+	fx_drop_all(&fx, &q);
+	fx_run(&fx, 5);
+	assert_int_equal(fx_take(&fx, 1, false), 1);
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_sync_sent), 3);
+	fx_close(&fx);
+}
+
+static void
+while_the_way_stays_away_each_packet_is_still_reported(void **state)
+{
+	(void)state;
+	open_limit(2);
+	for (unsigned int round = 0; round < 5; round++) {
+		assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
+		assert_int_equal(fx_send(&fx, 0, 1, 0, 900), 0);
+		run_dark();
+		assert_int_equal(fx.nreports, 2 * (round + 1));
+		assert_int_equal(fx.report[fx.nreports - 1].tag, 2 * round + 1);
+		assert_true(rl_ep_idle(fx.ep[0]));
+	}
+	fx.got[0][1][0] = 10;
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
+	fx_run(&fx, 5);
+	assert_int_equal(fx_take(&fx, 1, false), 1);
+	fx_close(&fx);
+}
+
+static void
+a_packet_that_had_arrived_may_be_reported_but_is_delivered_once(void **state)
+{
+	(void)state;
+	open_limit(2);
+	fx_rx(&fx, 1, fx_emit(&fx, 3));
+	run_dark(); /* only the acknowledgments are lost */
+	assert_int_equal(fx.nreports, 1);
+	assert_int_equal(fx_take(&fx, 1, false), 1);
+	fx_advance(&fx, 4);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_lost_flits), 0);
+	fx_close(&fx);
+}
+
+static void
+other_flows_do_not_notice(void **state)
+{
+	(void)state;
+	open_limit(1);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
+	run_dark();
+	assert_int_equal(fx_send(&fx, 0, 1, 1, 224), 0);
+	fx_run(&fx, 4);
+	assert_int_equal(fx_take(&fx, 1, false), 1);
+	assert_int_equal(fx.nreports, 1);
+	fx_close(&fx);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(after_the_limit_every_packet_is_reported_once_by_its_tag),
+		cmocka_unit_test(a_failed_flow_goes_on_when_the_way_is_back),
+		cmocka_unit_test(no_data_leaves_before_the_receiver_has_confirmed_the_sync),
+		cmocka_unit_test(an_old_sync_moves_nothing),
+		cmocka_unit_test(a_lost_sync_and_its_lost_answer_are_sent_again),
+		cmocka_unit_test(while_the_way_stays_away_each_packet_is_still_reported),
+		cmocka_unit_test(a_packet_that_had_arrived_may_be_reported_but_is_delivered_once),
+		cmocka_unit_test(other_flows_do_not_notice),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

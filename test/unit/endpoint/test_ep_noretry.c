@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * End-to-end retry off: the links alone are trusted. Losses are losses, but
+ * never disorder, duplicates or damage [DRL-5, DRL-9, EP-4].
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ep_fixture.h"
+
+static struct fx fx;
+
+static void
+open_off(void)
+{
+	struct rl_ep_cfg cfg;
+
+	fx_cfg(&cfg);
+	cfg.retry = false;
+	cfg.window_flits = 64;
+	fx_open(&fx, &cfg, 2, 4000);
+}
+
+/** @p n packets of @p flits flits, all lost or all received. */
+static void
+send_n(unsigned int n, uint32_t flits, bool lost)
+{
+	while (n-- > 0) {
+		struct rl_flit *pkt = fx_emit(&fx, flits);
+
+		if (lost)
+			fx_drop(&fx, pkt);
+		else
+			fx_rx(&fx, 1, pkt);
+	}
+}
+
+static void
+nothing_is_kept_and_nothing_acknowledged(void **state)
+{
+	struct rl_pktq q;
+
+	(void)state;
+	open_off();
+	send_n(500, 3, false);
+	assert_int_equal(rl_ep_flits(fx.ep[0]), 0);
+	assert_true(rl_ep_idle(fx.ep[0]));
+	assert_int_equal(fx_take(&fx, 1, false), 500);
+	fx.now += 1000000;
+	q = fx_poll(&fx, 1);
+	assert_true(rl_pktq_empty(&q));
+	assert_int_equal(rl_ep_deadline(fx.ep[0]), RL_NEVER);
+	assert_int_equal(rl_ep_deadline(fx.ep[1]), RL_NEVER);
+	fx_close(&fx);
+}
+
+static void
+a_gap_is_waited_for_and_then_skipped_and_counted(void **state)
+{
+	struct rl_flit *late;
+
+	(void)state;
+	open_off();
+	send_n(2, 2, false);
+	late = fx_emit(&fx, 3);
+	send_n(4, 2, false);
+	assert_int_equal(fx_take(&fx, 1, false), 2);
+	fx.now += 499;
+	fx_settle(&fx);
+	assert_int_equal(fx_take(&fx, 1, false), 0);
+	fx.now += 1;
+	fx_settle(&fx);
+	assert_int_equal(fx_take(&fx, 1, true), 4);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_lost_flits), 3);
+	/* too late is never */
+	fx_rx(&fx, 1, late);
+	assert_int_equal(fx_take(&fx, 1, true), 0);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_duplicate), 3);
+	fx_close(&fx);
+}
+
+static void
+each_gap_has_a_time_of_its_own(void **state)
+{
+	(void)state;
+	open_off();
+	send_n(1, 1, true);
+	send_n(1, 1, false); /* at 0 */
+	fx.now = 400;
+	send_n(1, 1, true);
+	send_n(1, 1, false); /* at 400 */
+	fx.now = 500;
+	fx_settle(&fx);
+	assert_int_equal(fx_take(&fx, 1, true), 1);
+	fx.now = 899;
+	fx_settle(&fx);
+	assert_int_equal(fx_take(&fx, 1, true), 0);
+	fx.now = 900;
+	fx_settle(&fx);
+	assert_int_equal(fx_take(&fx, 1, true), 1);
+	fx_close(&fx);
+}
+
+static void
+what_comes_late_but_in_time_is_put_in_its_place(void **state)
+{
+	struct rl_flit *late;
+
+	(void)state;
+	open_off();
+	late = fx_emit(&fx, 3);
+	send_n(10, 2, false);
+	fx.now += 499;
+	fx_settle(&fx);
+	fx_rx(&fx, 1, late);
+	assert_int_equal(fx_take(&fx, 1, false), 11);
+	fx.now += 10000;
+	fx_settle(&fx);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_lost_flits), 0);
+	fx_close(&fx);
+}
+
+static void
+a_packet_that_lacks_any_flit_is_dropped_whole(void **state)
+{
+	(void)state;
+	for (unsigned int cut = 0; cut < 6; cut++) {
+		open_off();
+		send_n(1, 2, false);
+		fx_rx(&fx, 1, fx_cut(&fx, fx_emit(&fx, 6), cut));
+		send_n(2, 3, false);
+		fx_run(&fx, 4);
+		assert_int_equal(fx_take(&fx, 1, true), 3);
+		assert_int_equal(fx.got[0][1][0], 4);
+		assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_lost_flits), 1);
+		assert_int_equal(rl_ep_flits(fx.ep[1]), 0);
+		fx_close(&fx);
+	}
+}
+
+static void
+losses_of_any_length_are_survived_even_beyond_the_modulus(void **state)
+{
+	static const unsigned int lost[] = { 1,	   62,	 63,   64,   65,   511,
+					     512,  513,	 700,  1022, 1023, 1024,
+					     1025, 1500, 2047, 2048, 2049, 5000 };
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(lost); i++) {
+		open_off();
+		send_n(100, 1, false);
+		assert_int_equal(fx_take(&fx, 1, false), 100);
+		send_n(lost[i], 1, true);
+		send_n(10, 3, false);
+		fx_run(&fx, 4);
+		assert_int_equal(fx_take(&fx, 1, true), 10);
+		assert_int_equal(fx.got[0][1][0], 100 + lost[i] + 10);
+		if (lost[i] < 1023) /* a multiple of the modulus hides */
+			assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_lost_flits),
+					 lost[i]);
+		fx_close(&fx);
+	}
+}
+
+static void
+a_long_loss_in_a_packet_drops_its_start_and_its_end(void **state)
+{
+	struct rl_flit *pkt, *end;
+
+	(void)state;
+	open_off();
+	pkt = fx_emit(&fx, 4);
+	pkt = fx_cut(&fx, fx_cut(&fx, pkt, 3), 2);
+	fx_rx(&fx, 1, pkt);
+	send_n(200, 5, true);
+	end = fx_emit(&fx, 4);
+	end = fx_cut(&fx, fx_cut(&fx, end, 0), 0);
+	fx_rx(&fx, 1, end);
+	send_n(3, 1, false);
+	fx_run(&fx, 4);
+	assert_int_equal(fx_take(&fx, 1, true), 3);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_partial_dropped), 1);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_orphan_flits), 2);
+	fx_close(&fx);
+}
+
+static void
+a_jump_delivers_what_was_held_before_it(void **state)
+{
+	(void)state;
+	open_off();
+	send_n(1, 1, true);
+	send_n(5, 2, false);
+	assert_int_equal(fx_take(&fx, 1, true), 0);
+	send_n(300, 3, true);
+	send_n(1, 2, false);
+	assert_int_equal(fx_take(&fx, 1, true), 6);
+	assert_int_equal(fx.got[0][1][0], 307);
+	fx_close(&fx);
+}
+
+static void
+duplicates_of_a_reroute_are_dropped_by_tag(void **state)
+{
+	struct rl_flit *pkt, *dup;
+
+	(void)state;
+	open_off();
+	for (unsigned int i = 0; i < 3000; i++) {
+		pkt = fx_emit(&fx, 1 + i % 5);
+		dup = fx_copy(&fx, pkt);
+		fx_rx(&fx, 1, pkt);
+		fx_rx(&fx, 1, dup);
+		assert_int_equal(fx_take(&fx, 1, false), 1);
+	}
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_duplicate), 9000);
+	fx_close(&fx);
+}
+
+static void
+a_drop_notice_becomes_a_report(void **state)
+{
+	(void)state;
+	open_off();
+	send_n(3, 2, true);
+	rl_ep_dropped(fx.ep[0], fx.now, 1, 0, 1, 0);
+	assert_int_equal(fx.nreports, 1);
+	assert_int_equal(fx.report[0].tag, 1);
+	assert_int_equal(fx.report[0].dst, 1);
+	assert_int_equal(fx.report[0].reason, RL_EP_DROPPED);
+	rl_ep_dropped(fx.ep[0], fx.now, 1, 0, 3, 0); /* never sent */
+	rl_ep_dropped(fx.ep[0], fx.now, 1, 1, 0, 0); /* no such flow */
+	assert_int_equal(fx.nreports, 1);
+	fx_close(&fx);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_kept_and_nothing_acknowledged),
+		cmocka_unit_test(a_gap_is_waited_for_and_then_skipped_and_counted),
+		cmocka_unit_test(each_gap_has_a_time_of_its_own),
+		cmocka_unit_test(what_comes_late_but_in_time_is_put_in_its_place),
+		cmocka_unit_test(a_packet_that_lacks_any_flit_is_dropped_whole),
+		cmocka_unit_test(losses_of_any_length_are_survived_even_beyond_the_modulus),
+		cmocka_unit_test(a_long_loss_in_a_packet_drops_its_start_and_its_end),
+		cmocka_unit_test(a_jump_delivers_what_was_held_before_it),
+		cmocka_unit_test(duplicates_of_a_reroute_are_dropped_by_tag),
+		cmocka_unit_test(a_drop_notice_becomes_a_report),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ACK, NAK, timers: who asks for what, when, and how often [EP-2]. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ep_fixture.h"
+
+static struct fx fx;
+
+static void
+open_mode(enum rl_e2e_retry mode)
+{
+	struct rl_ep_cfg cfg;
+
+	fx_cfg(&cfg);
+	cfg.retry_mode = mode;
+	fx_open(&fx, &cfg, 2, 4000);
+}
+
+/** Packets of one flit each from 0 to 1, those in @p lost dropped. */
+static void
+send_but(unsigned int n, const char *lost)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		struct rl_flit *pkt = fx_emit(&fx, 1);
+
+		if (lost[i] == 'x')
+			fx_drop(&fx, pkt);
+		else
+			fx_rx(&fx, 1, pkt);
+	}
+}
+
+/** Runs endpoint 1's timers @p ns from now; returns what it sends. */
+static struct rl_pktq
+after(uint64_t ns, unsigned int ep)
+{
+	fx.now += ns;
+	return fx_poll(&fx, ep);
+}
+
+static void
+acks_are_coalesced_by_count_and_by_time(void **state)
+{
+	struct rl_pktq q;
+	struct rl_flit *ack;
+
+	(void)state;
+	open_mode(RL_RETRY_SELECTIVE);
+	send_but(3, "   ");
+	q = fx_poll(&fx, 1);
+	assert_true(rl_pktq_empty(&q)); /* three of four */
+	send_but(1, " ");
+	ack = fx_poll_one(&fx, 1);
+	assert_int_equal(fx_ctrl_n(ack), 3);
+	fx_rx(&fx, 0, ack);
+	assert_true(rl_ep_idle(fx.ep[0]));
+	send_but(1, " ");
+	q = after(99, 1);
+	assert_true(rl_pktq_empty(&q));
+	q = after(1, 1);
+	assert_int_equal(q.packets, 1);
+	assert_int_equal(fx_ctrl_n(q.head), 4);
+	fx_drop_all(&fx, &q);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_ack_alone_sent), 2);
+	fx_close(&fx);
+}
+
+static void
+an_ack_rides_on_reverse_data_and_then_none_goes_alone(void **state)
+{
+	struct rl_flit *pkt;
+	struct rl_pktq q;
+
+	(void)state;
+	open_mode(RL_RETRY_SELECTIVE);
+	send_but(4, "    ");
+	assert_int_equal(fx_send(&fx, 1, 0, 0, 100), 0);
+	pkt = fx_poll_one(&fx, 1);
+	assert_int_equal(fx_ctrl_cmd(pkt), -1);
+	assert_int_equal(rl_flit_cmd(pkt->wire), RL_CMD_ACK);
+	assert_int_equal(rl_flit_fsn(pkt->wire), 3);
+	fx_rx(&fx, 0, pkt);
+	assert_true(rl_ep_idle(fx.ep[0]));
+	q = after(1000, 1);
+	assert_true(rl_pktq_empty(&q));
+	/* another class of service is another flow, and acknowledges nothing */
+	send_but(4, "    ");
+	assert_int_equal(fx_send(&fx, 1, 0, 1, 100), 0);
+	q = fx_poll(&fx, 1);
+	assert_int_equal(q.packets, 2);
+	assert_int_equal(fx_ctrl_cmd(q.head), -1);
+	assert_int_equal(rl_flit_cmd(q.head->wire), RL_CMD_SEQ);
+	fx_drop_all(&fx, &q);
+	fx_close(&fx);
+}
+
+static void
+lost_acks_are_covered_by_later_ones(void **state)
+{
+	struct rl_pktq q;
+
+	(void)state;
+	open_mode(RL_RETRY_GBN);
+	for (unsigned int i = 0; i < 10; i++) {
+		send_but(4, "    ");
+		q = fx_poll(&fx, 1);
+		if (i < 9)
+			fx_drop_all(&fx, &q);
+	}
+	fx_rx_all(&fx, 0, &q);
+	assert_true(rl_ep_idle(fx.ep[0]));
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_retransmitted_flits), 0);
+	fx_close(&fx);
+}
+
+static void
+a_gap_is_asked_for_once_and_not_before_the_delay(void **state)
+{
+	struct rl_flit *nak;
+	struct rl_pktq q;
+
+	(void)state;
+	open_mode(RL_RETRY_SELECTIVE);
+	send_but(3, "x  ");
+	q = after(49, 1);
+	assert_true(rl_pktq_empty(&q));
+	fx.now++;
+	nak = fx_poll_one(&fx, 1);
+	assert_int_equal(fx_ctrl_cmd(nak), RL_CMD_NAK_ONE);
+	assert_int_equal(fx_ctrl_n(nak), UINT32_MAX);
+	fx_drop(&fx, nak);
+	send_but(20, "                    ");
+	q = after(1000, 1);
+	assert_true(rl_pktq_empty(&q));
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_nak_sent), 1);
+	fx_close(&fx);
+}
+
+static void
+what_a_detour_overtook_is_not_asked_for(void **state)
+{
+	struct rl_flit *late;
+	struct rl_pktq q;
+
+	(void)state;
+	open_mode(RL_RETRY_SELECTIVE);
+	late = fx_emit(&fx, 3);
+	send_but(3, "   ");
+	q = after(49, 1);
+	assert_true(rl_pktq_empty(&q));
+	fx_rx(&fx, 1, late);
+	assert_int_equal(fx_take(&fx, 1, false), 4);
+	fx_run(&fx, 10);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_nak_sent), 0);
+	fx_close(&fx);
+}
+
+static void
+selective_retry_sends_exactly_what_is_missing(void **state)
+{
+	struct rl_flit *nak;
+	struct rl_pktq q;
+
+	(void)state;
+	open_mode(RL_RETRY_SELECTIVE);
+	send_but(12, " x  xx     x");
+	fx.now += 50;
+	nak = fx_poll_one(&fx, 1);
+	fx_rx(&fx, 0, nak);
+	q = fx_poll(&fx, 0);
+	assert_int_equal(q.flits, 3); /* 1, 4, 5; nothing shows 11 yet */
+	assert_int_equal(rl_flit_tag(q.head->wire), 1);
+	fx_rx_all(&fx, 1, &q);
+	assert_int_equal(fx_take(&fx, 1, false), 11);
+	fx_run(&fx, 10);
+	assert_int_equal(fx_take(&fx, 1, false), 1);
+	assert_true(rl_ep_idle(fx.ep[0]));
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_retransmitted_flits), 4);
+	fx_close(&fx);
+}
+
+static void
+go_back_n_sends_everything_after_the_gap(void **state)
+{
+	struct rl_flit *nak;
+	struct rl_pktq q;
+
+	(void)state;
+	open_mode(RL_RETRY_GBN);
+	send_but(12, " x  xx      ");
+	fx.now += 50;
+	nak = fx_poll_one(&fx, 1);
+	assert_int_equal(fx_ctrl_cmd(nak), RL_CMD_NAK_GBN);
+	assert_int_equal(fx_ctrl_n(nak), 0);
+	fx_rx(&fx, 0, nak);
+	q = fx_poll(&fx, 0);
+	assert_int_equal(q.flits, 11);
+	fx_rx_all(&fx, 1, &q);
+	assert_int_equal(fx_take(&fx, 1, false), 12);
+	/* 2, 3 and 6 to 11 came twice */
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_duplicate), 8);
+	fx_run(&fx, 10);
+	assert_true(rl_ep_idle(fx.ep[0]));
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_nak_sent), 1);
+	fx_close(&fx);
+}
+
+static void
+a_new_gap_is_asked_for_alone_while_an_old_one_is_open(void **state)
+{
+	struct rl_flit *nak;
+	struct rl_pktq q;
+
+	(void)state;
+	open_mode(RL_RETRY_SELECTIVE);
+	send_but(4, "x   ");
+	fx.now += 50;
+	fx_drop(&fx, fx_poll_one(&fx, 1));
+	send_but(4, "  x ");
+	fx.now += 50;
+	nak = fx_poll_one(&fx, 1);
+	fx_rx(&fx, 0, nak);
+	q = fx_poll(&fx, 0);
+	assert_int_equal(q.flits, 1);
+	assert_int_equal(rl_flit_tag(q.head->wire), 6);
+	fx_rx_all(&fx, 1, &q);
+	fx_run(&fx, 10);
+	assert_int_equal(fx_take(&fx, 1, false), 8);
+	fx_close(&fx);
+}
+
+static void
+runs_sent_again_end_where_packets_end(void **state)
+{
+	struct rl_flit *pkt;
+	struct rl_pktq q;
+
+	(void)state;
+	open_mode(RL_RETRY_SELECTIVE);
+	pkt = fx_cut(&fx, fx_cut(&fx, fx_emit(&fx, 6), 5), 1);
+	fx_rx(&fx, 1, pkt);
+	fx_rx(&fx, 1, fx_cut(&fx, fx_emit(&fx, 3), 0));
+	fx.now += 50;
+	fx_rx(&fx, 0, fx_poll_one(&fx, 1));
+	q = fx_poll(&fx, 0);
+	/* 1 alone; 5 and 6 are neighbours, but of two packets */
+	assert_int_equal(q.packets, 3);
+	for (pkt = q.head; pkt != NULL; pkt = pkt->next_pkt) {
+		assert_int_equal(pkt->flags, RL_FF_SOP | RL_FF_EOP);
+		assert_int_equal(pkt->pkt_flits, 1);
+	}
+	assert_int_equal(rl_get16(q.head->wire + 14), 1);
+	fx_rx_all(&fx, 1, &q);
+	assert_int_equal(fx_take(&fx, 1, false), 2);
+	fx_close(&fx);
+}
+
+static void
+a_lost_nak_is_replaced_by_the_timer(void **state)
+{
+	for (int mode = 0; mode < 2; mode++) {
+		(void)state;
+		open_mode((enum rl_e2e_retry)mode);
+		send_but(5, " x   ");
+		fx.now += 50;
+		struct rl_pktq q = fx_poll(&fx, 1);
+
+		fx_drop_all(&fx, &q);
+		fx_run(&fx, 30);
+		assert_int_equal(fx_take(&fx, 1, false), 5);
+		assert_true(rl_ep_idle(fx.ep[0]));
+		assert_true(fx_ctr(&fx, 0, RL_EPC_timeouts) >= 1);
+		fx_close(&fx);
+	}
+}
+
+static void
+a_lost_tail_with_silence_after_it_is_sent_again(void **state)
+{
+	static const char *const lost[] = { "x", "  xx", "xxxx" };
+
+	(void)state;
+	for (int mode = 0; mode < 2; mode++)
+		for (size_t i = 0; i < 3; i++) {
+			open_mode((enum rl_e2e_retry)mode);
+			send_but((unsigned int)strlen(lost[i]), lost[i]);
+			fx_run(&fx, 30);
+			assert_int_equal(fx_take(&fx, 1, false),
+					 strlen(lost[i]));
+			assert_true(rl_ep_idle(fx.ep[0]));
+			assert_int_equal(fx_ctr(&fx, 0, RL_EPC_timeouts), 1);
+			fx_close(&fx);
+		}
+}
+
+static void
+a_lost_last_ack_costs_one_flit(void **state)
+{
+	struct rl_pktq q;
+
+	(void)state;
+	open_mode(RL_RETRY_SELECTIVE);
+	send_but(20, "                    ");
+	q = fx_poll(&fx, 1);
+	fx_drop_all(&fx, &q);
+	fx_run(&fx, 30);
+	assert_true(rl_ep_idle(fx.ep[0]));
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_probes), 1);
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_retransmitted_flits), 1);
+	fx_close(&fx);
+}
+
+static void
+the_timer_is_never_early_and_moves_only_with_progress(void **state)
+{
+	struct rl_flit *nak;
+	struct rl_pktq q;
+
+	(void)state;
+	open_mode(RL_RETRY_GBN);
+	send_but(4, "xxxx"); /* at 0; the timer is 10000 */
+	fx.now = 9000;
+	send_but(1, " "); /* more data does not move it */
+	fx.now = 9050;
+	nak = fx_poll_one(&fx, 1);
+	fx_rx(&fx, 0, nak); /* nor does a NAK without progress */
+	q = fx_poll(&fx, 0);
+	assert_int_equal(q.flits, 5);
+	fx_drop_all(&fx, &q);
+	fx.now = 9999;
+	q = fx_poll(&fx, 0);
+	assert_true(rl_pktq_empty(&q));
+	fx.now = 10000;
+	q = fx_poll(&fx, 0);
+	assert_int_equal(q.flits, 5);
+	fx_drop_all(&fx, &q);
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_timeouts), 1);
+	fx.now = 10000 + 20000 - 1; /* backed off */
+	q = fx_poll(&fx, 0);
+	assert_true(rl_pktq_empty(&q));
+	fx.now++;
+	q = fx_poll(&fx, 0);
+	assert_int_equal(q.flits, 5);
+	fx_rx_all(&fx, 1, &q);
+	fx_run(&fx, 3);
+	assert_true(rl_ep_idle(fx.ep[0]));
+	send_but(1, "x");
+	const uint64_t t0 = fx.now;
+
+	fx.now = t0 + 9999; /* progress took the backoff away */
+	q = fx_poll(&fx, 0);
+	assert_true(rl_pktq_empty(&q));
+	fx.now++;
+	q = fx_poll(&fx, 0);
+	assert_int_equal(q.flits, 1);
+	fx_drop_all(&fx, &q);
+	fx_close(&fx);
+}
+
+static void
+acks_and_naks_out_of_the_window_free_nothing(void **state)
+{
+	static const uint32_t n[] = { 20,  21,	 19 + 511, 1000, 9 - 512,
+				      8,   0,	 UINT32_MAX / 2,
+				      UINT32_MAX };
+	struct rl_flit *ack;
+
+	(void)state;
+	open_mode(RL_RETRY_GBN);
+	fx_advance(&fx, 10);
+	send_but(10, "xxxxxxxxxx"); /* numbers 10 to 19 are out */
+	for (int cmd = RL_CMD_ACK; cmd <= RL_CMD_NAK_ONE; cmd++)
+		for (size_t i = 0; i < RL_ARRAY_SIZE(n); i++) {
+			struct rl_pktq q;
+
+			/* any stand-alone flit, rewritten */
+			assert_int_equal(fx_send(&fx, 1, 0, 0, 4), 0);
+			ack = fx_poll_one(&fx, 1);
+			memset(ack->wire + 18, 0, 224);
+			ack->wire[7] = 0xc0 | RL_FLIT_CTRL << 2 | RL_CLASS_CTRL;
+			ack->wire[8] = 10;
+			ack->wire[18] = (uint8_t)cmd;
+			rl_put32(ack->wire + 20, n[i]);
+			fx_encode(&fx, ack, 0);
+			fx_rx(&fx, 0, ack);
+			q = fx_poll(&fx, 0);
+			assert_true(rl_pktq_empty(&q));
+			assert_int_equal(rl_ep_flits(fx.ep[0]), 10);
+		}
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_nak_received),
+			 fx_ctr(&fx, 0, RL_EPC_nak_ignored));
+	fx_run(&fx, 40);
+	assert_int_equal(fx_take(&fx, 1, false), 10);
+	fx_close(&fx);
+}
+
+static void
+malformed_control_flits_are_dropped(void **state)
+{
+	static const struct {
+		unsigned int off;
+		uint8_t val;
+	} bad[] = { { 18, 4 }, { 18, 255 }, { 19, 65 }, { 19, 1 }, { 8, 9 } };
+	uint32_t number = 0;
+
+	(void)state;
+	open_mode(RL_RETRY_GBN);
+	for (size_t i = 0; i <= RL_ARRAY_SIZE(bad); i++) {
+		struct rl_flit *f;
+
+		send_but(4, "    ");
+		f = fx_poll_one(&fx, 1);
+		if (i < RL_ARRAY_SIZE(bad))
+			f->wire[bad[i].off] = bad[i].val;
+		else
+			number = 1; /* a control flit has no number */
+		fx_encode(&fx, f, number);
+		fx_rx(&fx, 0, f);
+		assert_int_equal(fx_ctr(&fx, 0, RL_EPC_rx_malformed), i + 1);
+	}
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_rx_ctrl), 0);
+	fx_close(&fx);
+}
+
+static void
+the_round_trip_is_measured_but_not_on_flits_sent_twice(void **state)
+{
+	struct rl_ep_flow_info info;
+	struct rl_ep_cfg cfg;
+
+	(void)state;
+	fx_cfg(&cfg);
+	cfg.retry_timer_ns = 0;
+	fx_open(&fx, &cfg, 2, 400);
+	send_but(3, "   ");
+	rl_ep_flow_info(fx.ep[0], 0, &info);
+	assert_int_equal(info.srtt_ns, 0);
+	assert_int_equal(info.rto_ns, 10 * cfg.retry_timer_min_ns);
+	send_but(1, " ");
+	fx.now += 4000;
+	fx_settle(&fx);
+	rl_ep_flow_info(fx.ep[0], 0, &info);
+	assert_int_equal(info.srtt_ns, 4000);
+	/* srtt + 4 * srtt / 2 + ack_delay */
+	assert_int_equal(info.rto_ns, 12100);
+	send_but(4, "xxxx");
+	fx.now += 30000;
+	fx_run(&fx, 10);
+	assert_true(rl_ep_idle(fx.ep[0]));
+	rl_ep_flow_info(fx.ep[0], 0, &info);
+	assert_int_equal(info.srtt_ns, 4000);
+	fx_close(&fx);
+}
+
+static void
+backpressure_is_not_held_against_the_receiver(void **state)
+{
+	struct rl_ep_cfg cfg;
+
+	(void)state;
+	fx_cfg(&cfg);
+	cfg.retry_limit = 2;
+	cfg.retry_mode = RL_RETRY_GBN;
+	fx_open(&fx, &cfg, 2, 400);
+	send_but(4, "xxxx");
+	fx.now = 10000;
+	for (unsigned int i = 0; i < 50; i++) {
+		struct rl_pktq q = { 0 };
+
+		/* the core takes nothing */
+		assert_int_equal(rl_ep_poll(fx.ep[0], fx.now, &q, 0), 0);
+		fx.now += 100000;
+	}
+	assert_int_equal(fx.nreports, 0);
+	fx_run(&fx, 5);
+	assert_int_equal(fx_take(&fx, 1, false), 4);
+	fx_close(&fx);
+}
+
+static void
+a_drop_notice_has_the_flit_sent_again_at_once(void **state)
+{
+	struct rl_flit *pkt;
+	struct rl_pktq q;
+
+	(void)state;
+	open_mode(RL_RETRY_SELECTIVE);
+	fx_advance(&fx, 3);
+	fx_rx(&fx, 1, fx_cut(&fx, fx_emit(&fx, 5), 2));
+	rl_ep_dropped(fx.ep[0], fx.now, 1, 0, 3, 2);
+	pkt = fx_poll_one(&fx, 0);
+	assert_int_equal(pkt->pkt_flits, 1);
+	assert_int_equal(rl_get16(pkt->wire + 14), 2);
+	fx_rx(&fx, 1, pkt);
+	assert_int_equal(fx_take(&fx, 1, false), 1);
+	/* notices of what is unknown, acknowledged, or never was */
+	fx_run(&fx, 4);
+	rl_ep_dropped(fx.ep[0], fx.now, 1, 0, 3, 2);
+	rl_ep_dropped(fx.ep[0], fx.now, 1, 0, 4, 0);
+	rl_ep_dropped(fx.ep[0], fx.now, 1, 7, 0, 0);
+	q = fx_poll(&fx, 0);
+	assert_true(rl_pktq_empty(&q));
+	assert_int_equal(fx.nreports, 0);
+	fx_close(&fx);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(acks_are_coalesced_by_count_and_by_time),
+		cmocka_unit_test(an_ack_rides_on_reverse_data_and_then_none_goes_alone),
+		cmocka_unit_test(lost_acks_are_covered_by_later_ones),
+		cmocka_unit_test(a_gap_is_asked_for_once_and_not_before_the_delay),
+		cmocka_unit_test(what_a_detour_overtook_is_not_asked_for),
+		cmocka_unit_test(selective_retry_sends_exactly_what_is_missing),
+		cmocka_unit_test(go_back_n_sends_everything_after_the_gap),
+		cmocka_unit_test(a_new_gap_is_asked_for_alone_while_an_old_one_is_open),
+		cmocka_unit_test(runs_sent_again_end_where_packets_end),
+		cmocka_unit_test(a_lost_nak_is_replaced_by_the_timer),
+		cmocka_unit_test(a_lost_tail_with_silence_after_it_is_sent_again),
+		cmocka_unit_test(a_lost_last_ack_costs_one_flit),
+		cmocka_unit_test(the_timer_is_never_early_and_moves_only_with_progress),
+		cmocka_unit_test(acks_and_naks_out_of_the_window_free_nothing),
+		cmocka_unit_test(malformed_control_flits_are_dropped),
+		cmocka_unit_test(the_round_trip_is_measured_but_not_on_flits_sent_twice),
+		cmocka_unit_test(backpressure_is_not_held_against_the_receiver),
+		cmocka_unit_test(a_drop_notice_has_the_flit_sent_again_at_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
