@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Pools for frames, and the few steps from an ethdev's name to its start. */
+
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_ether.h>
+
+#include "rl_phy_eth.h"
+
+#define RING_DESC 1024
+#define POOL_CACHE 256
+
+static uint32_t
+data_room(uint32_t frame_bytes)
+{
+	return RTE_ALIGN_CEIL(RTE_PKTMBUF_HEADROOM + frame_bytes,
+			      RL_CACHE_LINE);
+}
+
+struct rte_mempool *
+rl_frame_pool(const char *name, uint32_t frames, uint32_t frame_bytes)
+{
+	struct rte_pktmbuf_pool_private priv = {
+		.mbuf_data_room_size = (uint16_t)data_room(frame_bytes),
+	};
+	const uint32_t elt =
+		(uint32_t)sizeof(struct rte_mbuf) + data_room(frame_bytes);
+
+	if (data_room(frame_bytes) > UINT16_MAX) {
+		rte_errno = EINVAL;
+		return NULL;
+	}
+	return rte_mempool_create(name, frames, elt,
+				  frames >= 4 * POOL_CACHE ? POOL_CACHE : 0,
+				  sizeof(priv), rte_pktmbuf_pool_init, &priv,
+				  rte_pktmbuf_init, NULL, SOCKET_ID_ANY,
+				  RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+}
+
+size_t
+rl_frame_pool_bytes(uint32_t frames, uint32_t frame_bytes)
+{
+	const size_t elt = sizeof(struct rte_mbuf) + data_room(frame_bytes) +
+			   3 * RL_CACHE_LINE; /* header, spreading */
+
+	return frames * (elt + sizeof(void *)) + (1u << 20);
+}
+
+int
+rl_ethdev_start(uint16_t port_id, uint16_t queues, struct rte_mempool *pool,
+		uint16_t mtu, const char **what)
+{
+	const struct rte_eth_conf conf = { 0 };
+	uint16_t rx_desc = RING_DESC, tx_desc = RING_DESC;
+	int ret;
+
+	*what = "configure";
+	ret = rte_eth_dev_configure(port_id, queues, queues, &conf);
+	if (ret != 0)
+		return ret;
+	if (mtu != 0)
+		(void)rte_eth_dev_set_mtu(port_id, mtu);
+	*what = "size the queues of";
+	ret = rte_eth_dev_adjust_nb_rx_tx_desc(port_id, &rx_desc, &tx_desc);
+	if (ret != 0)
+		return ret;
+	*what = "set up the queues of";
+	for (uint16_t q = 0; q < queues; q++) {
+		ret = rte_eth_rx_queue_setup(port_id, q, rx_desc,
+					     SOCKET_ID_ANY, NULL, pool);
+		if (ret == 0)
+			ret = rte_eth_tx_queue_setup(port_id, q, tx_desc,
+						     SOCKET_ID_ANY, NULL);
+		if (ret != 0)
+			return ret;
+	}
+	*what = "start";
+	return rte_eth_dev_start(port_id);
+}
+
+uint32_t
+rl_ethdev_frame_bytes(uint16_t port_id)
+{
+	uint16_t mtu = RTE_ETHER_MTU;
+
+	(void)rte_eth_dev_get_mtu(port_id, &mtu);
+	return (uint32_t)mtu + RTE_ETHER_HDR_LEN;
+}

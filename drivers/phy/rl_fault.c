@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "rl_fault.h"
+#include "rl_frame.h"
+
+#define FRAME_TYPE(data) ((data)[RL_FRAME_LINK_OFF] & 0xf)
+#define FRAME_FLITS(data) ((data)[RL_FRAME_LINK_OFF + 1])
+#define SIDEBAND_EOP 16
+
+void
+rl_fault_init(struct rl_fault_link *l, uint64_t seed,
+	      struct rl_fault_held *line, uint32_t line_cap)
+{
+	RL_ASSERT(line_cap != 0 && (line_cap & (line_cap - 1)) == 0);
+	memset(l, 0, sizeof(*l));
+	for (unsigned int i = 0; i < 2; i++) {
+		struct rl_fault_dir *d = &l->dir[i];
+
+		d->link = l;
+		d->line = line + (size_t)i * line_cap;
+		d->line_cap = line_cap;
+		rl_prng_seed(&d->prng, seed * 2 + i);
+	}
+}
+
+static bool
+order_ok(const struct rl_fault_order *o)
+{
+	switch (o->kind) {
+	case RL_FAULT_CUT:
+		return o->value <= 1;
+	case RL_FAULT_STALL:
+	case RL_FAULT_DELAY:
+		return o->value <= 3600 * RL_NS_PER_S;
+	case RL_FAULT_DROP:
+		return o->value >= 1;
+	case RL_FAULT_CORRUPT:
+		return o->value >= 1 && o->value <= RL_FAULT_CORRUPT_MAX;
+	case RL_FAULT_BER:
+		return o->rate >= 0.0 && o->rate <= 0.5;
+	case RL_FAULT_TRIGGER:
+	case RL_FAULT_CLEAR:
+		return true;
+	}
+	return false;
+}
+
+static bool
+order_room(const struct rl_fault_dir *d)
+{
+	const uint32_t tail =
+		atomic_load_explicit(&d->order_tail, memory_order_relaxed);
+
+	/* acquire: pairs with the release of order_head in rl_fault_poll() */
+	return tail - atomic_load_explicit(&d->order_head,
+					   memory_order_acquire) <
+	       RL_FAULT_ORDERS;
+}
+
+int
+rl_fault_order(struct rl_fault_link *l, unsigned int from,
+	       const struct rl_fault_order *order)
+{
+	struct rl_fault_dir *d = &l->dir[from];
+	uint32_t tail;
+
+	RL_ASSERT(from < 2);
+	if (!order_ok(order))
+		return -ERANGE;
+	if (!order_room(d))
+		return -EAGAIN;
+	tail = atomic_load_explicit(&d->order_tail, memory_order_relaxed);
+	d->order[tail % RL_FAULT_ORDERS] = *order;
+	/* release: pairs with the acquire in rl_fault_poll() */
+	atomic_store_explicit(&d->order_tail, tail + 1, memory_order_release);
+	return 0;
+}
+
+/* Remembers the first moment only: later ones are of the same death. */
+static void
+sever(struct rl_fault_link *l, uint64_t now_ns)
+{
+	uint64_t never = 0;
+
+	atomic_compare_exchange_strong(&l->severed_ns, &never, now_ns);
+}
+
+void
+rl_fault_down(struct rl_fault_link *l, uint64_t now_ns)
+{
+	sever(l, now_ns);
+	atomic_store_explicit(&l->down, 1, memory_order_release);
+}
+
+int
+rl_fault_clear(struct rl_fault_link *l)
+{
+	const struct rl_fault_order clear = { .kind = RL_FAULT_CLEAR };
+
+	if (!order_room(&l->dir[0]) || !order_room(&l->dir[1]))
+		return -EAGAIN;
+	rl_fault_order(l, 0, &clear);
+	rl_fault_order(l, 1, &clear);
+	return 0;
+}
+
+bool
+rl_fault_settled(const struct rl_fault_link *l)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct rl_fault_dir *d = &l->dir[i];
+
+		/* acquire: pairs with the release in rl_fault_poll() */
+		if (atomic_load_explicit(&d->order_head,
+					 memory_order_acquire) !=
+		    atomic_load_explicit(&d->order_tail, memory_order_relaxed))
+			return false;
+	}
+	return true;
+}
+
+void
+rl_fault_light_up(struct rl_fault_link *l)
+{
+	atomic_store_explicit(&l->severed_ns, 0, memory_order_relaxed);
+	atomic_store_explicit(&l->down, 0, memory_order_release);
+}
+
+bool
+rl_fault_severed(const struct rl_fault_link *l)
+{
+	return !rl_fault_light(l) || atomic_load(&l->dir[0].cut) != 0 ||
+	       atomic_load(&l->dir[1].cut) != 0;
+}
+
+static double
+next_flip(struct rl_fault_dir *d)
+{
+	/* 1 - u lies in (0, 1]: its logarithm is finite */
+	return floor(log(1.0 - rl_prng_double(&d->prng)) / log1p(-d->ber));
+}
+
+static void
+take_order(struct rl_fault_dir *d, const struct rl_fault_order *o,
+	   uint64_t now_ns)
+{
+	switch (o->kind) {
+	case RL_FAULT_CUT:
+		atomic_store(&d->cut, (uint32_t)o->value);
+		if (o->value != 0)
+			sever(d->link, now_ns);
+		break;
+	case RL_FAULT_STALL:
+		d->stall_until_ns = rl_deadline(now_ns, o->value);
+		break;
+	case RL_FAULT_DELAY:
+		d->delay_ns = o->value;
+		break;
+	case RL_FAULT_DROP:
+		d->drop_left = o->value;
+		break;
+	case RL_FAULT_CORRUPT:
+		d->corrupt_bytes = (uint32_t)o->value;
+		break;
+	case RL_FAULT_BER:
+		d->ber = o->rate;
+		d->bits_left = d->ber > 0.0 ? next_flip(d) : 0.0;
+		break;
+	case RL_FAULT_TRIGGER:
+		d->trigger = true;
+		d->trigger_when = o->when;
+		d->trigger_down = o->down;
+		d->trigger_left = o->value;
+		break;
+	case RL_FAULT_CLEAR:
+		atomic_store(&d->cut, 0);
+		d->trigger = false;
+		d->drop_left = 0;
+		d->corrupt_bytes = 0;
+		d->stall_until_ns = 0;
+		d->delay_ns = 0;
+		d->ber = 0.0;
+		break;
+	}
+}
+
+bool
+rl_fault_poll(struct rl_fault_dir *d, uint64_t now_ns)
+{
+	uint32_t head, tail;
+
+	head = atomic_load_explicit(&d->order_head, memory_order_relaxed);
+	/* acquire: pairs with the release in rl_fault_order() */
+	tail = atomic_load_explicit(&d->order_tail, memory_order_acquire);
+	if (rl_likely(head == tail && !d->active))
+		return !rl_fault_light(d->link);
+	for (; head != tail; head++)
+		take_order(d, &d->order[head % RL_FAULT_ORDERS], now_ns);
+	/* release: pairs with the acquire in order_room() and rl_fault_settled() */
+	atomic_store_explicit(&d->order_head, head, memory_order_release);
+	d->active = atomic_load(&d->cut) != 0 || d->trigger ||
+		    d->drop_left != 0 || d->corrupt_bytes != 0 ||
+		    d->ber > 0.0 || d->delay_ns != 0 ||
+		    rl_fault_stalled(d, now_ns) ||
+		    d->line_head != d->line_tail;
+	return d->active || !rl_fault_light(d->link);
+}
+
+static void
+trigger_fire(struct rl_fault_dir *d, uint64_t now_ns)
+{
+	d->trigger = false;
+	sever(d->link, now_ns);
+	if (d->trigger_down)
+		atomic_store_explicit(&d->link->down, 1, memory_order_release);
+	else
+		atomic_store(&d->cut, 1);
+}
+
+/* @return whether the trigger takes this frame with it */
+static bool
+trigger_frame(struct rl_fault_dir *d, const uint8_t *data, uint64_t now_ns)
+{
+	const unsigned int flits = FRAME_FLITS(data);
+	const uint8_t *last = data + RL_FRAME_SIDEBAND_OFF + 2 * (flits - 1);
+
+	switch (d->trigger_when) {
+	case RL_FAULT_AFTER:
+		if (flits > d->trigger_left) {
+			trigger_fire(d, now_ns);
+			return true;
+		}
+		d->trigger_left -= flits;
+		if (d->trigger_left == 0)
+			trigger_fire(d, now_ns);
+		return false;
+	case RL_FAULT_MID_PACKET:
+		if (!(*last & SIDEBAND_EOP))
+			trigger_fire(d, now_ns);
+		return false;
+	}
+	return false;
+}
+
+static void
+flip_bits(struct rl_fault_dir *d, struct rl_phy_frame *f)
+{
+	const double bits = (f->len - RL_FRAME_LINK_OFF) * 8.0;
+	bool hit = false;
+
+	while (d->bits_left < bits) {
+		const uint32_t bit = (uint32_t)d->bits_left;
+
+		f->data[RL_FRAME_LINK_OFF + bit / 8] ^= (uint8_t)(1u << bit % 8);
+		d->bits_left += 1.0 + next_flip(d);
+		d->c.flipped_bits++;
+		hit = true;
+	}
+	d->bits_left -= bits;
+	d->c.corrupted_frames += hit;
+}
+
+/* A burst: so many bytes in a row, each changed. */
+static void
+corrupt(struct rl_fault_dir *d, struct rl_phy_frame *f)
+{
+	const uint32_t room = f->len - RL_FRAME_LINK_OFF;
+	const uint32_t n = rl_min_u32(d->corrupt_bytes, room);
+	uint8_t *p = f->data + RL_FRAME_LINK_OFF +
+		     rl_prng_below(&d->prng, room - n + 1);
+
+	for (uint32_t i = 0; i < n; i++)
+		p[i] ^= (uint8_t)(1 + rl_prng_below(&d->prng, 255));
+	d->corrupt_bytes = 0;
+	d->c.corrupted_frames++;
+}
+
+/* @return whether the frame gets through */
+static bool
+judge(struct rl_fault_dir *d, struct rl_phy_frame *f, uint64_t now_ns)
+{
+	const bool ours = f->len >= RL_FRAME_HEADER_SHORT;
+	const bool data = ours && FRAME_TYPE(f->data) == RL_FRAME_DATA &&
+			  FRAME_FLITS(f->data) != 0 &&
+			  FRAME_FLITS(f->data) <= RL_FRAME_FLITS_MAX;
+	bool lost = !rl_fault_light(d->link) || atomic_load(&d->cut) != 0;
+
+	if (!lost && data && d->trigger)
+		lost = trigger_frame(d, f->data, now_ns);
+	if (!lost && data && d->drop_left != 0)
+		lost = --d->drop_left == 0;
+	if (lost) {
+		d->c.dropped_frames++;
+		d->c.dropped_flits += data ? FRAME_FLITS(f->data) : 0;
+		return false;
+	}
+	if (data && d->corrupt_bytes != 0)
+		corrupt(d, f);
+	if (ours && d->ber > 0.0)
+		flip_bits(d, f);
+	return true;
+}
+
+unsigned int
+rl_fault_pass(struct rl_fault_dir *d, struct rl_phy_frame f[], unsigned int n,
+	      uint64_t now_ns)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		struct rl_phy_frame t = f[i];
+
+		if (!judge(d, &t, now_ns))
+			continue;
+		/* the lost ones gather behind, so that none is forgotten */
+		f[i] = f[kept];
+		f[kept++] = t;
+	}
+	return kept;
+}
+
+void
+rl_fault_delay(struct rl_fault_dir *d, const struct rl_phy_frame f[],
+	       unsigned int n, uint64_t now_ns)
+{
+	RL_ASSERT(n <= rl_fault_room(d));
+	for (unsigned int i = 0; i < n; i++) {
+		struct rl_fault_held *h =
+			&d->line[d->line_tail++ & (d->line_cap - 1)];
+
+		h->frame = f[i];
+		h->due_ns = rl_deadline(now_ns, d->delay_ns);
+		d->c.delayed_frames++;
+	}
+}
+
+unsigned int
+rl_fault_due(struct rl_fault_dir *d, struct rl_phy_frame f[], unsigned int n,
+	     uint64_t now_ns)
+{
+	unsigned int got = 0;
+
+	while (got < n && d->line_head != d->line_tail) {
+		const struct rl_fault_held *h =
+			&d->line[d->line_head & (d->line_cap - 1)];
+
+		if (now_ns < h->due_ns)
+			break;
+		f[got++] = h->frame;
+		d->line_head++;
+	}
+	return got;
+}
+
+uint64_t
+rl_fault_deadline(const struct rl_fault_dir *d, uint64_t now_ns)
+{
+	uint64_t t = RL_NEVER;
+
+	if (rl_fault_stalled(d, now_ns))
+		return d->stall_until_ns;
+	if (d->line_head != d->line_tail)
+		t = d->line[d->line_head & (d->line_cap - 1)].due_ns;
+	return t;
+}

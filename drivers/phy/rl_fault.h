@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_FAULT_H
+#define RL_FAULT_H
+
+/**
+ * @file
+ * Faults of a link, injected between a port and its wire: what a cable does
+ * to frames when it is cut, bent, or pulled [APP-1].
+ *
+ * A link has one rl_fault_link with two directions. Faults of a direction are
+ * applied where its frames arrive, by the lcore of the receiving port, which
+ * alone touches the state of that direction. Other threads post orders into a
+ * small ring (one producer: the control thread). Only "down" is a switch that
+ * both ends read, because both ends of a cut cable see the light go out.
+ *
+ * Everything random comes from the seed, and nothing here knows of DPDK: the
+ * frames are those of rl_role.h.
+ *
+ * Frames are judged whole. A frame that carries flits is a *data frame*;
+ * "the n-th" and "the next" count data frames only, because what becomes of a
+ * keepalive says little.
+ */
+
+#include <stdatomic.h>
+
+#include "rl_base.h"
+#include "rl_prng.h"
+#include "rl_role.h"
+
+#define RL_FAULT_ORDERS 16 /* power of two */
+/** Most bytes that RL_FAULT_CORRUPT can change in a row. */
+#define RL_FAULT_CORRUPT_MAX 256
+
+enum rl_fault_kind {
+	RL_FAULT_CUT,	  /**< value 1: frames vanish; 0: no more */
+	RL_FAULT_STALL,	  /**< frames are kept for value ns, then delivered */
+	RL_FAULT_DELAY,	  /**< each frame takes value ns longer; 0: no more */
+	RL_FAULT_DROP,	  /**< the value-th data frame from now vanishes */
+	RL_FAULT_CORRUPT, /**< value bytes in a row of the next data frame */
+	RL_FAULT_BER,	  /**< bit error rate `rate`; 0: no more */
+	RL_FAULT_TRIGGER, /**< severs by itself, see rl_fault_when */
+	RL_FAULT_CLEAR,	  /**< ends all of the above */
+};
+
+/** When a trigger severs the link. */
+enum rl_fault_when {
+	RL_FAULT_AFTER,	     /**< once `value` more flits are through */
+	RL_FAULT_MID_PACKET, /**< after a frame that ends inside a packet */
+};
+
+struct rl_fault_order {
+	enum rl_fault_kind kind;
+	enum rl_fault_when when; /**< TRIGGER */
+	bool down;		 /**< TRIGGER: both ways, not this one only */
+	uint64_t value;
+	double rate;
+};
+
+/** What faults did, written by the receiving lcore, read by any. */
+struct rl_fault_counters {
+	uint64_t dropped_frames;   /**< one by one, or on a cut wire */
+	uint64_t dropped_flits;
+	uint64_t corrupted_frames;
+	uint64_t flipped_bits;	   /**< by the bit error rate */
+	uint64_t delayed_frames;
+};
+
+/** A frame in the delay line. */
+struct rl_fault_held {
+	struct rl_phy_frame frame;
+	uint64_t due_ns;
+};
+
+struct rl_fault_link;
+
+/** One direction; all but the ring belongs to the receiving lcore. */
+struct rl_fault_dir {
+	struct rl_fault_link *link;
+	bool active; /**< anything below is in force */
+	_Atomic uint32_t cut; /**< read by any */
+	bool trigger;
+	enum rl_fault_when trigger_when;
+	bool trigger_down;
+	uint64_t trigger_left; /**< flits */
+	uint64_t drop_left;    /**< data frames; 0: none */
+	uint32_t corrupt_bytes;
+	uint64_t stall_until_ns;
+	uint64_t delay_ns;
+	double ber;
+	double bits_left; /**< to the next flipped bit */
+	struct rl_prng prng;
+	struct rl_fault_held *line; /**< the caller's, line_cap entries */
+	uint32_t line_cap;	    /**< power of two */
+	uint32_t line_head;
+	uint32_t line_tail;
+	struct rl_fault_counters c;
+
+	/* orders: the control thread writes tail, the lcore head */
+	_Atomic uint32_t order_tail RL_ALIGNED(RL_CACHE_LINE);
+	struct rl_fault_order order[RL_FAULT_ORDERS];
+	_Atomic uint32_t order_head RL_ALIGNED(RL_CACHE_LINE);
+};
+
+struct rl_fault_link {
+	_Atomic uint32_t down; /**< dark at both ends; frames vanish */
+	/** When frames began to vanish for good; 0: never, or healed. */
+	_Atomic uint64_t severed_ns;
+	struct rl_fault_dir dir[2]; /**< by the end that frames come from */
+};
+
+/**
+ * Control thread, before the lcores run. @p line: 2 * @p line_cap entries of
+ * the caller's for the delay lines, @p line_cap a power of two.
+ */
+void rl_fault_init(struct rl_fault_link *l, uint64_t seed,
+		   struct rl_fault_held *line, uint32_t line_cap);
+
+/**
+ * Control thread. Posts an order for the frames sent by end @p from; it is
+ * taken at the receiving port's next poll.
+ *
+ * @return 0; -EAGAIN: that lcore has not taken the last RL_FAULT_ORDERS;
+ *   -ERANGE: value or rate make no sense
+ */
+int rl_fault_order(struct rl_fault_link *l, unsigned int from,
+		   const struct rl_fault_order *order);
+
+/** Control thread. The light goes out at both ends, at @p now_ns. */
+void rl_fault_down(struct rl_fault_link *l, uint64_t now_ns);
+
+/**
+ * Control thread. Healing takes three steps, because a trigger may fire until
+ * the order to forget it is taken: rl_fault_clear() ends every fault of both
+ * directions, rl_fault_settled() says that this was taken, rl_fault_light_up()
+ * brings the light back.
+ *
+ * @return 0; -EAGAIN as rl_fault_order(), nothing changed
+ */
+int rl_fault_clear(struct rl_fault_link *l);
+
+/** Control thread. Whether all orders of both directions were taken. */
+bool rl_fault_settled(const struct rl_fault_link *l);
+
+/** Control thread. See rl_fault_clear(). */
+void rl_fault_light_up(struct rl_fault_link *l);
+
+/** Any thread. Whether frames vanish for good in a direction, or both. */
+bool rl_fault_severed(const struct rl_fault_link *l);
+
+/** Any thread. Whether the PHY sees light. */
+static inline bool
+rl_fault_light(const struct rl_fault_link *l)
+{
+	return atomic_load_explicit(&l->down, memory_order_relaxed) == 0;
+}
+
+/**
+ * Receiving lcore. Takes new orders. @return whether frames must pass
+ * through rl_fault_pass(); while it is false, they need not
+ */
+bool rl_fault_poll(struct rl_fault_dir *d, uint64_t now_ns);
+
+/** Receiving lcore. Whether the wire is to be left alone (stall). */
+static inline bool
+rl_fault_stalled(const struct rl_fault_dir *d, uint64_t now_ns)
+{
+	return now_ns < d->stall_until_ns;
+}
+
+/**
+ * Receiving lcore. Judges @p n frames that arrived, in order: some may be
+ * changed, those lost are moved behind the others. @return how many stay
+ */
+unsigned int rl_fault_pass(struct rl_fault_dir *d, struct rl_phy_frame f[],
+			   unsigned int n, uint64_t now_ns);
+
+/** Receiving lcore. Frames that rl_fault_delay() can take now. */
+static inline uint32_t
+rl_fault_room(const struct rl_fault_dir *d)
+{
+	return d->line_cap - (d->line_tail - d->line_head);
+}
+
+/**
+ * Receiving lcore. Puts @p n frames (at most rl_fault_room()) into the delay
+ * line, which owns them.
+ */
+void rl_fault_delay(struct rl_fault_dir *d, const struct rl_phy_frame f[],
+		    unsigned int n, uint64_t now_ns);
+
+/** Receiving lcore. Takes up to @p n frames whose time has come. */
+unsigned int rl_fault_due(struct rl_fault_dir *d, struct rl_phy_frame f[],
+			  unsigned int n, uint64_t now_ns);
+
+/** Receiving lcore. When a stall ends or a delayed frame is due. */
+uint64_t rl_fault_deadline(const struct rl_fault_dir *d, uint64_t now_ns);
+
+#endif /* RL_FAULT_H */

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+
+#include "rl_phy_eth.h"
+
+/* A link's status is asked for this often: a read of memory, not of a NIC. */
+#define STATUS_NS (1 * RL_NS_PER_MS)
+
+static bool
+aligned(const void *p)
+{
+	return ((uintptr_t)p & (RL_CACHE_LINE - 1)) == 0;
+}
+
+int
+rl_phy_eth_open(struct rl_phy_eth *phy, const struct rl_phy_eth_params *p)
+{
+	struct rte_mbuf *m;
+	bool fits;
+
+	memset(phy, 0, sizeof(*phy));
+	phy->p = *p;
+	phy->dev_up = true;
+	m = rte_pktmbuf_alloc(p->pool);
+	if (m == NULL)
+		return -ENOMEM;
+	fits = aligned(rte_pktmbuf_mtod(m, void *)) &&
+	       rte_pktmbuf_tailroom(m) >= p->frame_bytes;
+	rte_pktmbuf_free(m);
+	if (!fits)
+		return -EINVAL;
+	phy->bounce_bytes = RTE_ALIGN_CEIL(p->frame_bytes, RL_CACHE_LINE);
+	/* untouched, and so without pages, unless a driver makes us bounce */
+	phy->bounce = aligned_alloc(RL_CACHE_LINE,
+				    (size_t)RL_PHY_BURST * phy->bounce_bytes);
+	return phy->bounce == NULL ? -ENOMEM : 0;
+}
+
+/* Frames waiting in the delay line are mbufs like all others. */
+static void
+free_delayed(struct rl_fault_dir *d)
+{
+	struct rl_phy_frame f;
+
+	while (rl_fault_due(d, &f, 1, RL_NEVER) == 1)
+		rte_pktmbuf_free(f.cookie);
+}
+
+void
+rl_phy_eth_close(struct rl_phy_eth *phy)
+{
+	rte_pktmbuf_free_bulk(phy->pending, phy->npending);
+	rte_pktmbuf_free_bulk(phy->spare, phy->nspare);
+	phy->npending = phy->nspare = 0;
+	if (phy->p.rx_fault != NULL)
+		free_delayed(phy->p.rx_fault);
+	free(phy->bounce);
+	phy->bounce = NULL;
+}
+
+/* @return whether nothing is pending any more */
+static bool
+flush(struct rl_phy_eth *phy)
+{
+	const uint16_t sent = rte_eth_tx_burst(phy->p.port_id, phy->p.queue,
+					       phy->pending, phy->npending);
+
+	phy->c.tx_frames += sent;
+	phy->npending -= sent;
+	memmove(phy->pending, phy->pending + sent,
+		phy->npending * sizeof(phy->pending[0]));
+	return phy->npending == 0;
+}
+
+static unsigned int
+eth_tx_alloc(void *ctx, struct rl_phy_frame f[], unsigned int n,
+	     uint64_t now_ns)
+{
+	struct rl_phy_eth *phy = ctx;
+
+	(void)now_ns;
+	if (phy->npending != 0 && !flush(phy)) {
+		phy->c.tx_backpressure++;
+		return 0;
+	}
+	n = RTE_MIN(n, (unsigned int)RL_PHY_BURST);
+	if (phy->nspare < n) {
+		if (rte_pktmbuf_alloc_bulk(phy->p.pool,
+					   phy->spare + phy->nspare,
+					   n - phy->nspare) == 0)
+			phy->nspare = (uint16_t)n;
+		else
+			phy->c.tx_no_mbuf++;
+		n = RTE_MIN(n, phy->nspare);
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		struct rte_mbuf *m = phy->spare[--phy->nspare];
+
+		f[i] = (struct rl_phy_frame){
+			.data = rte_pktmbuf_mtod(m, uint8_t *),
+			.cookie = m,
+		};
+	}
+	return n;
+}
+
+static void
+eth_tx(void *ctx, struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
+{
+	struct rl_phy_eth *phy = ctx;
+
+	(void)now_ns;
+	RL_DASSERT(phy->npending == 0 && n <= RL_PHY_BURST);
+	for (unsigned int i = 0; i < n; i++) {
+		struct rte_mbuf *m = f[i].cookie;
+
+		if (f[i].len == 0) {
+			phy->spare[phy->nspare++] = m;
+			continue;
+		}
+		RL_DASSERT(f[i].len <= phy->p.frame_bytes);
+		m->data_len = (uint16_t)f[i].len;
+		m->pkt_len = f[i].len;
+		phy->pending[phy->npending++] = m;
+	}
+	if (phy->npending != 0)
+		flush(phy);
+}
+
+/* @return whether the frame can be read; else the mbuf is freed */
+static bool
+rx_frame(struct rl_phy_eth *phy, struct rte_mbuf *m, unsigned int slot,
+	 struct rl_phy_frame *f)
+{
+	const uint32_t len = rte_pktmbuf_pkt_len(m);
+
+	f->data = rte_pktmbuf_mtod(m, uint8_t *);
+	f->len = len;
+	f->cookie = m;
+	if (rl_likely(m->nb_segs == 1 && aligned(f->data)))
+		return true;
+	if (len > phy->bounce_bytes) {
+		phy->c.rx_oversize++;
+		rte_pktmbuf_free(m);
+		return false;
+	}
+	phy->c.rx_bounced++;
+	f->data = phy->bounce + (size_t)slot * phy->bounce_bytes;
+	for (uint32_t off = 0; m != NULL; m = m->next) {
+		memcpy(f->data + off, rte_pktmbuf_mtod(m, uint8_t *),
+		       m->data_len);
+		off += m->data_len;
+	}
+	return true;
+}
+
+static unsigned int
+rx_burst(struct rl_phy_eth *phy, struct rl_phy_frame f[], unsigned int n)
+{
+	struct rte_mbuf *m[RL_PHY_BURST];
+	const unsigned int got =
+		rte_eth_rx_burst(phy->p.port_id, phy->p.queue, m,
+				 (uint16_t)RTE_MIN(n, (unsigned int)RL_PHY_BURST));
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < got; i++)
+		kept += rx_frame(phy, m[i], kept, &f[kept]);
+	phy->c.rx_frames += kept;
+	return kept;
+}
+
+static void
+eth_rx_free(void *ctx, struct rl_phy_frame f[], unsigned int n)
+{
+	struct rte_mbuf *m[RL_PHY_BURST];
+
+	(void)ctx;
+	for (unsigned int i = 0; i < n; i++)
+		m[i] = f[i].cookie;
+	rte_pktmbuf_free_bulk(m, n);
+}
+
+/*
+ * A delayed frame outlives the poll it came in by, and with it the bounce
+ * buffers: only what lies in its mbuf can be delayed.
+ */
+static unsigned int
+rx_delayed(struct rl_phy_eth *phy, struct rl_fault_dir *d,
+	   struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
+{
+	const unsigned int max = RTE_MIN(n, rl_fault_room(d));
+	const unsigned int got = max == 0 ? 0 : rx_burst(phy, f, max);
+	unsigned int own = 0;
+
+	for (unsigned int i = 0; i < got; i++) {
+		struct rte_mbuf *m = f[i].cookie;
+
+		if (f[i].data == rte_pktmbuf_mtod(m, uint8_t *)) {
+			f[own++] = f[i];
+			continue;
+		}
+		phy->c.rx_oversize++;
+		rte_pktmbuf_free(m);
+	}
+	rl_fault_delay(d, f, own, now_ns);
+	return rl_fault_due(d, f, n, now_ns);
+}
+
+static unsigned int
+rx_faulty(struct rl_phy_eth *phy, struct rl_phy_frame f[], unsigned int n,
+	  uint64_t now_ns)
+{
+	struct rl_fault_dir *d = phy->p.rx_fault;
+	unsigned int got, kept;
+
+	if (rl_fault_stalled(d, now_ns))
+		return 0;
+	if (d->delay_ns != 0 || d->line_head != d->line_tail)
+		got = rx_delayed(phy, d, f, n, now_ns);
+	else
+		got = rx_burst(phy, f, n);
+	kept = rl_fault_pass(d, f, got, now_ns);
+	if (kept != got)
+		eth_rx_free(phy, f + kept, got - kept);
+	return kept;
+}
+
+static void
+read_status(struct rl_phy_eth *phy, uint64_t now_ns)
+{
+	struct rte_eth_link link;
+
+	phy->status_due_ns = now_ns + STATUS_NS;
+	if (rte_eth_link_get_nowait(phy->p.port_id, &link) == 0)
+		phy->dev_up = link.link_status == RTE_ETH_LINK_UP;
+}
+
+static unsigned int
+eth_rx(void *ctx, struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
+{
+	struct rl_phy_eth *phy = ctx;
+
+	if (phy->npending != 0)
+		flush(phy);
+	if (now_ns >= phy->status_due_ns)
+		read_status(phy, now_ns);
+	n = RTE_MIN(n, (unsigned int)RL_PHY_BURST);
+	if (phy->p.rx_fault != NULL && rl_fault_poll(phy->p.rx_fault, now_ns))
+		return rx_faulty(phy, f, n, now_ns);
+	return rx_burst(phy, f, n);
+}
+
+static bool
+eth_link_up(void *ctx)
+{
+	const struct rl_phy_eth *phy = ctx;
+
+	return phy->dev_up && (phy->p.rx_fault == NULL ||
+			       rl_fault_light(phy->p.rx_fault->link));
+}
+
+static uint64_t
+eth_deadline(void *ctx)
+{
+	(void)ctx;
+	return RL_NEVER;
+}
+
+const struct rl_phy_ops rl_phy_eth_ops = {
+	.rx = eth_rx,
+	.rx_free = eth_rx_free,
+	.tx_alloc = eth_tx_alloc,
+	.tx = eth_tx,
+	.link_up = eth_link_up,
+	.deadline = eth_deadline,
+};

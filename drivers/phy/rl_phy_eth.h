@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_PHY_ETH_H
+#define RL_PHY_ETH_H
+
+/**
+ * @file
+ * Any ethdev as the wire of a port [PHY-1]: one queue pair of it.
+ *
+ * Transmit: the port writes each frame into a fresh mbuf, out of its replay
+ * buffer; after rte_eth_tx_burst() the mbuf is the driver's and is never
+ * looked at again. That is what makes net_ring safe, which hands the very
+ * mbuf to the other side. What the driver does not take stays pending, and no
+ * new frame is given out before it is gone: backpressure.
+ *
+ * Receive: flits are read in place where the frame starts on a cache line in
+ * one segment, which our own headroom of 128 bytes provides; anything else
+ * goes through a bounce buffer.
+ *
+ * Faults are injected between port and ethdev, see rl_fault.h.
+ */
+
+#include <rte_mbuf.h>
+#include <rte_mempool.h>
+
+#include "rl_fault.h"
+#include "rl_role.h"
+
+#define RL_PHY_BURST 32
+
+struct rl_phy_eth_params {
+	uint16_t port_id;
+	uint16_t queue;
+	uint32_t frame_bytes;	   /**< largest frame, either way */
+	struct rte_mempool *pool;  /**< rl_frame_pool() */
+	struct rl_fault_dir *rx_fault; /**< NULL: none */
+};
+
+struct rl_phy_eth_counters {
+	uint64_t tx_frames;
+	uint64_t tx_backpressure; /**< polls that found frames pending */
+	uint64_t tx_no_mbuf;
+	uint64_t rx_frames;
+	uint64_t rx_bounced;
+	uint64_t rx_oversize;	  /**< longer than frame_bytes: dropped */
+};
+
+/** Belongs to the lcore of its port role; counters may be read by any. */
+struct rl_phy_eth {
+	struct rl_phy_eth_params p;
+	bool dev_up;		  /**< the ethdev's link status, cached */
+	uint64_t status_due_ns;
+	uint16_t npending;
+	uint16_t nspare;
+	struct rte_mbuf *pending[RL_PHY_BURST];
+	struct rte_mbuf *spare[RL_PHY_BURST]; /**< given out, came back unused */
+	uint8_t *bounce; /**< RL_PHY_BURST buffers */
+	uint32_t bounce_bytes;
+	struct rl_phy_eth_counters c;
+};
+
+/**
+ * Control thread. A pool for frames of up to @p frame_bytes: aligned, and
+ * without the demand for contiguous physical memory, so that a pool without
+ * hugepages is not spread page by page.
+ *
+ * @return NULL with rte_errno set
+ */
+struct rte_mempool *rl_frame_pool(const char *name, uint32_t frames,
+				  uint32_t frame_bytes);
+
+/** Bytes of memory that a pool takes, about. */
+size_t rl_frame_pool_bytes(uint32_t frames, uint32_t frame_bytes);
+
+/**
+ * Control thread. Configures an ethdev with @p queues queue pairs on @p pool
+ * and starts it. @p mtu: wanted, 0 to leave it; a device that refuses it
+ * keeps its own.
+ *
+ * @return 0 or the -errno of the driver, with *what set to the step that
+ *   failed
+ */
+int rl_ethdev_start(uint16_t port_id, uint16_t queues, struct rte_mempool *pool,
+		    uint16_t mtu, const char **what);
+
+/**
+ * Control thread. Largest frame of a started ethdev, by its MTU.
+ * @return bytes, without FCS
+ */
+uint32_t rl_ethdev_frame_bytes(uint16_t port_id);
+
+/**
+ * Control thread. Makes a wire of a started ethdev.
+ * @return 0; -EINVAL where the pool's buffers are too small or not aligned;
+ *   -ENOMEM
+ */
+int rl_phy_eth_open(struct rl_phy_eth *phy, const struct rl_phy_eth_params *p);
+
+/** Control thread, after the lcores. Gives back what the wire holds. */
+void rl_phy_eth_close(struct rl_phy_eth *phy);
+
+/** For struct rl_phy; the ctx is a struct rl_phy_eth. */
+extern const struct rl_phy_ops rl_phy_eth_ops;
+
+#endif /* RL_PHY_ETH_H */

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_errno.h>
+#include <rte_eth_ring.h>
+#include <rte_ethdev.h>
+#include <rte_ring.h>
+
+#include "rl_wires.h"
+
+#define QUEUES_MAX RTE_PMD_RING_MAX_RX_RINGS
+
+static uint32_t
+ports_free(uint16_t ports_left)
+{
+	const uint32_t used = rte_eth_dev_count_total() + ports_left;
+
+	return used >= RTE_MAX_ETHPORTS ? 0 : RTE_MAX_ETHPORTS - used;
+}
+
+uint32_t
+rl_wires_max(uint16_t ports_left)
+{
+	return ports_free(ports_left) * QUEUES_MAX / 2;
+}
+
+static int
+open_rings(struct rl_wires *w)
+{
+	char name[RTE_RING_NAMESIZE];
+
+	for (uint32_t i = 0; i < 2 * w->nlinks; i++) {
+		snprintf(name, sizeof(name), "wire%u%c", i / 2,
+			 i % 2 == 0 ? 'a' : 'b');
+		w->ring[i] = rte_ring_create(name, w->ring_frames,
+					     SOCKET_ID_ANY,
+					     RING_F_SP_ENQ | RING_F_SC_DEQ |
+						     RING_F_EXACT_SZ);
+		if (w->ring[i] == NULL)
+			return -rte_errno;
+	}
+	return 0;
+}
+
+/* One ethdev for the ends [first, first + n). */
+static int
+open_port(struct rl_wires *w, uint32_t first, uint16_t n,
+	  struct rte_mempool *pool, char *err, size_t errlen)
+{
+	struct rte_ring *rx[QUEUES_MAX], *tx[QUEUES_MAX];
+	const char *what = "create";
+	char name[32];
+	int port, ret;
+
+	for (uint16_t q = 0; q < n; q++) {
+		tx[q] = w->ring[first + q];
+		rx[q] = w->ring[(first + q) ^ 1];
+	}
+	snprintf(name, sizeof(name), "end%u", first);
+	port = rte_eth_from_rings(name, rx, n, tx, n, 0);
+	if (port < 0) {
+		ret = rte_errno != 0 ? -rte_errno : -EIO;
+		goto fail;
+	}
+	w->port_id[w->nports++] = (uint16_t)port;
+	ret = rl_ethdev_start((uint16_t)port, n, pool, 0, &what);
+	if (ret != 0)
+		goto fail;
+	for (uint16_t q = 0; q < n; q++)
+		w->end[first + q] = (struct rl_wire_end){
+			.port_id = (uint16_t)port,
+			.queue = q,
+		};
+	return 0;
+
+fail:
+	snprintf(err, errlen, "cannot %s net_ring ethdev %s: %s", what, name,
+		 strerror(-ret));
+	return ret;
+}
+
+int
+rl_wires_open(struct rl_wires *w, uint32_t nlinks, uint32_t ring_frames,
+	      uint16_t ports_left, struct rte_mempool *pool, char *err,
+	      size_t errlen)
+{
+	const uint32_t ends = 2 * nlinks, ports = ports_free(ports_left);
+	uint32_t queues;
+	int ret = -ENOMEM;
+
+	memset(w, 0, sizeof(*w));
+	snprintf(err, errlen, "no memory for %u wires; raise -m", nlinks);
+	if (nlinks > rl_wires_max(ports_left)) {
+		snprintf(err, errlen,
+			 "%u links are too many for net_ring: this DPDK has "
+			 "ethdevs left for %u",
+			 nlinks, rl_wires_max(ports_left));
+		return -ENOSPC;
+	}
+	w->nlinks = nlinks;
+	w->ring_frames = ring_frames;
+	w->port_id = calloc(RTE_MAX_ETHPORTS, sizeof(*w->port_id));
+	w->ring = calloc(ends, sizeof(*w->ring));
+	w->end = calloc(ends, sizeof(*w->end));
+	if (w->port_id == NULL || w->ring == NULL || w->end == NULL)
+		goto fail;
+	ret = open_rings(w);
+	if (ret != 0)
+		goto fail;
+	queues = (ends + ports - 1) / ports;
+	for (uint32_t i = 0; i < ends; i += queues) {
+		const uint32_t n = RTE_MIN(queues, ends - i);
+
+		ret = open_port(w, i, (uint16_t)n, pool, err, errlen);
+		if (ret != 0)
+			goto fail;
+	}
+	return 0;
+
+fail:
+	rl_wires_close(w);
+	return ret;
+}
+
+unsigned int
+rl_wires_in_flight(const struct rl_wires *w, uint32_t link)
+{
+	return rte_ring_count(w->ring[2 * link]) +
+	       rte_ring_count(w->ring[2 * link + 1]);
+}
+
+void
+rl_wires_close(struct rl_wires *w)
+{
+	void *m;
+
+	for (uint16_t i = 0; i < w->nports; i++) {
+		(void)rte_eth_dev_stop(w->port_id[i]);
+		(void)rte_eth_dev_close(w->port_id[i]);
+	}
+	for (uint32_t i = 0; w->ring != NULL && i < 2 * w->nlinks; i++) {
+		while (w->ring[i] != NULL &&
+		       rte_ring_dequeue(w->ring[i], &m) == 0)
+			rte_pktmbuf_free(m);
+		rte_ring_free(w->ring[i]);
+	}
+	free(w->port_id);
+	free(w->ring);
+	free(w->end);
+	memset(w, 0, sizeof(*w));
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_WIRES_H
+#define RL_WIRES_H
+
+/**
+ * @file
+ * Software wires: every link of a fabric as two rings between two queue pairs
+ * of net_ring ethdevs, so that a fabric runs where there are no NICs.
+ *
+ * Each end of a link has an ethdev of its own as long as DPDK has port
+ * numbers left; a bigger fabric puts up to 16 ends onto the queue pairs of one
+ * ethdev. Nothing but the number of ports tells the difference.
+ */
+
+#include "rl_phy_eth.h"
+
+/** One end of a link: where its port finds its wire. */
+struct rl_wire_end {
+	uint16_t port_id;
+	uint16_t queue;
+};
+
+struct rl_wires {
+	uint32_t nlinks;
+	uint32_t ring_frames;
+	uint16_t nports;
+	uint16_t *port_id;	  /**< nports of them */
+	struct rte_ring **ring;	  /**< [2 * link + end that sends] */
+	struct rl_wire_end *end;  /**< [2 * link + end] */
+};
+
+/**
+ * Control thread. Opens wires for @p nlinks links.
+ *
+ * @param ring_frames  frames a direction holds, a power of two
+ * @param ports_left   ethdev numbers to leave to others
+ * @param pool         of the frames
+ * @param err          @p errlen bytes; one line on failure
+ * @return 0; -ENOSPC (more links than net_ring ethdevs can carry), -ENOMEM, or
+ *   a driver's -errno; on failure there is nothing to close
+ */
+int rl_wires_open(struct rl_wires *w, uint32_t nlinks, uint32_t ring_frames,
+		  uint16_t ports_left, struct rte_mempool *pool, char *err,
+		  size_t errlen);
+
+/** Any thread. Frames that are on the wire of a link, both ways. */
+unsigned int rl_wires_in_flight(const struct rl_wires *w, uint32_t link);
+
+/** Control thread, after the lcores. Frees rings and ethdevs. */
+void rl_wires_close(struct rl_wires *w);
+
+/** Any thread. Links that rl_wires_open() can take with @p ports_left. */
+uint32_t rl_wires_max(uint16_t ports_left);
+
+#endif /* RL_WIRES_H */
