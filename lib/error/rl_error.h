@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_ERROR_H
+#define RL_ERROR_H
+
+/**
+ * @file
+ * What goes wrong on a wire or inside a switch, as a seeded process over a
+ * sequence of flits: independent bit errors, bursts as a decision feedback
+ * equalizer (DFE) makes them, bursts of bytes, and whole flits lost. One
+ * object is one wire in one direction, or the inside of one switch; it may
+ * have several of these at once.
+ *
+ * Nothing is drawn for a bit, or a flit, that nothing happens to: the distance
+ * to the next event is drawn instead (geometric skipping), so that a flit that
+ * passes costs one comparison, and a stretch of n flits that pass costs one
+ * subtraction:
+ *
+ *     flits   . . . . . . . . . X . . . . X . . .
+ *               ^ now           ^ next
+ *               |<- clean run ->|
+ *
+ * The object is pure: same configuration and seed, same sequence. Its owner
+ * keeps it by value; nothing is allocated. All functions are the owner's.
+ */
+
+#include <math.h>
+
+#include "rl_base.h"
+#include "rl_prng.h"
+
+/** Longest flit, and most lanes that a flit can be striped over. */
+#define RL_ERROR_SPAN_MAX 256
+#define RL_ERROR_LANES_MAX 16
+
+/** Rates are probabilities; 0 turns a process off. */
+struct rl_error_cfg {
+	/** First bit errors, per bit. */
+	double bit_rate;
+	/**
+	 * DFE: probability that the bit after a wrong one on the same lane is
+	 * wrong too. Bursts have 1 / (1 - propagate) wrong bits in the mean, so
+	 * that the bit error rate is bit_rate / (1 - propagate).
+	 */
+	double propagate;
+	/** Bytes are dealt to so many lanes in turn: 1, 2, 4, 8 or 16. */
+	uint32_t lanes;
+	/** Bursts of neighbouring bytes, every one of them wrong; per flit. */
+	double burst_rate;
+	uint32_t burst_min_bytes;
+	uint32_t burst_max_bytes;
+	/** Flits lost whole, per flit. */
+	double drop_rate;
+	/** Bytes of a flit that can be hit, 1..256: less inside a switch. */
+	uint32_t span_bytes;
+};
+
+/** What became of a flit that was not left alone. */
+struct rl_error_hit {
+	bool dropped;
+	uint32_t bits;	/**< wrong bits; 0 where dropped */
+	uint32_t bytes; /**< wrong bytes */
+};
+
+struct rl_error {
+	struct rl_error_cfg cfg;
+	struct rl_prng prng;
+	uint64_t now;	     /**< flits that have passed */
+	uint64_t next;	     /**< the next flit that something happens to */
+	uint64_t bit_next;   /**< bit that the next first error hits */
+	uint64_t burst_next; /**< flit of the next byte burst */
+	uint64_t drop_next;  /**< flit that is lost next */
+	double bit_log;	     /**< log(1 - rate) of each process */
+	double prop_log;
+	double burst_log;
+	double drop_log;
+	uint32_t carried;    /**< lanes whose burst goes on */
+	uint32_t carry[RL_ERROR_LANES_MAX]; /**< bits of it */
+};
+
+/** Any thread. Everything off, one lane, all 256 bytes. */
+void rl_error_cfg_defaults(struct rl_error_cfg *cfg);
+
+/**
+ * Any thread. Checks ranges: rates are 0..1, propagate below 1.
+ *
+ * @param err  at least 160 bytes: "field: reason"
+ * @return 0 or -EINVAL
+ */
+int rl_error_cfg_check(const struct rl_error_cfg *cfg, char *err,
+		       size_t errlen);
+
+/** Owner. Starts the process at its first flit; @p cfg is copied. */
+void rl_error_init(struct rl_error *e, const struct rl_error_cfg *cfg,
+		   uint64_t seed);
+
+/** Owner. Flits that pass untouched from here on; UINT64_MAX: all. */
+static inline uint64_t
+rl_error_clean_run(const struct rl_error *e)
+{
+	return e->next == UINT64_MAX ? UINT64_MAX : e->next - e->now;
+}
+
+/** Owner. Lets @p n flits pass; n is at most the clean run. */
+static inline void
+rl_error_skip(struct rl_error *e, uint64_t n)
+{
+	RL_DASSERT(n <= e->next - e->now);
+	e->now += n;
+}
+
+/**
+ * Owner. Lets one flit pass, if it passes untouched. If not, nothing has
+ * happened yet: rl_error_strike() must take it.
+ */
+static inline bool
+rl_error_pass(struct rl_error *e)
+{
+	if (rl_unlikely(e->now >= e->next))
+		return false;
+	e->now++;
+	return true;
+}
+
+/**
+ * Owner. The flit that rl_error_pass() refused: its bytes are XORed with the
+ * errors, at least one bit, unless it is dropped.
+ *
+ * @param wire  cfg.span_bytes bytes, the caller's; unchanged where dropped
+ */
+struct rl_error_hit rl_error_strike(struct rl_error *e, uint8_t *wire);
+
+#endif /* RL_ERROR_H */
