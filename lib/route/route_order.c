@@ -29,8 +29,8 @@ order_bfs(const struct route_graph *g, uint32_t root, uint32_t *rank,
 	return order[*n - 1];
 }
 
-uint32_t
-route_center(const struct route_graph *g, uint32_t from, uint32_t *scratch)
+static uint32_t
+order_center(const struct route_graph *g, uint32_t from, uint32_t *scratch)
 {
 	uint32_t *rank = scratch, *order = scratch + g->nnode;
 	uint32_t *dist = order + g->nnode, n = 0, far, half;
@@ -64,6 +64,26 @@ route_center(const struct route_graph *g, uint32_t from, uint32_t *scratch)
 		}
 	}
 	return from;
+}
+
+int
+route_root(const struct route_graph *g, uint32_t *root)
+{
+	uint32_t *scratch;
+
+	*root = 0;
+	while (*root < g->nnode && g->first[*root] == g->first[*root + 1])
+		++*root;
+	if (*root >= g->nnode) {
+		*root = 0;
+		return 0;
+	}
+	scratch = malloc(3u * (size_t)g->nnode * sizeof(*scratch));
+	if (scratch == NULL)
+		return -ENOMEM;
+	*root = order_center(g, *root, scratch);
+	free(scratch);
+	return 0;
 }
 
 static int

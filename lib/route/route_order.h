@@ -33,9 +33,11 @@ struct route_tree {
 	uint32_t nqueue;
 };
 
-/** A node in the middle of the part that @p from is in. */
-uint32_t route_center(const struct route_graph *g, uint32_t from,
-		      uint32_t *scratch);
+/**
+ * Finds a node in the middle of the part that the first working switch is in.
+ * Returns 0 or -ENOMEM.
+ */
+int route_root(const struct route_graph *g, uint32_t *root);
 
 /**
  * Orders the nodes by breadth-first search from @p root, and the nodes of

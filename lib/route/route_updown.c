@@ -5,94 +5,108 @@
  *
  * On the same VL a node that goes up may go up by any other neighbour, and a
  * node that goes down may go down by any other that can: the rank falls (or
- * rises) on every hop, so neither leads back.
+ * rises) on every hop, so neither leads back. Where there is none, and two VLs
+ * are left, the detour planes take over.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "route_detour.h"
 #include "route_impl.h"
 #include "route_order.h"
 
+struct updown {
+	struct route_build *b;
+	struct route_order order;
+	struct route_tree tree;
+	struct route_detour detour;
+	bool detours;
+};
+
 static void
-updown_fill(struct route_build *b, const struct route_order *o,
-	    const struct route_tree *t, uint32_t u, uint32_t e)
+updown_fill(struct updown *ud, uint32_t u, uint32_t e)
 {
-	const struct route_graph *g = &b->g;
+	const struct route_graph *g = &ud->b->g;
+	const struct route_tree *t = &ud->tree;
+	const uint32_t next = t->next[u];
 	struct route_hops h;
 
 	route_hops_init(&h);
-	route_hops_add_ep(&h, g, u, e, 0, RL_FWD_ALTS);
-	if (t->next[u] != ROUTE_NONE)
-		route_hops_add_arc(&h, g, t->next[u], 0, e, RL_FWD_ALTS);
+	if (next != ROUTE_NONE)
+		route_hops_add_arc(&h, g, next, 0, e, RL_FWD_ALTS - 1);
+	else
+		route_hops_add_ep(&h, g, u, e, 0, RL_FWD_ALTS - 1);
 	for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++) {
 		const uint32_t w = g->arc[a].to;
 
-		if (a == t->next[u] || t->dist[w] == ROUTE_NONE)
+		if (a == next || t->dist[w] == ROUTE_NONE ||
+		    h.n == RL_FWD_ALTS - 1)
 			continue;
-		if (t->down[u] ? !route_is_up(o, a) && t->down[w] :
-				 route_is_up(o, a))
+		if (t->down[u] ? !route_is_up(&ud->order, a) && t->down[w] :
+				 route_is_up(&ud->order, a))
 			route_hops_add_arc(&h, g, a, 0, e, 1);
 	}
-	*route_entry(b, u, 0, e) = h.e;
+	if (ud->detours)
+		route_detour_add(&ud->detour, &h, u, e,
+				 next != ROUTE_NONE ? next : ROUTE_EJECT);
+	*route_entry(ud->b, u, 0, e) = h.e;
+}
+
+static void
+updown_fill_all(struct updown *ud)
+{
+	for (uint32_t e = 0; e < ud->b->topo->nep; e++) {
+		route_order_tree(&ud->order, e, e, &ud->tree);
+		if (ud->detours) {
+			route_detour_dst(&ud->detour, e);
+			route_detour_fill(&ud->detour, ud->b, e);
+		}
+		for (uint32_t i = 0; i < ud->tree.nqueue; i++)
+			updown_fill(ud, ud->tree.queue[i], e);
+	}
 }
 
 static int
-updown_fill_all(struct route_build *b, const struct route_order *o)
+updown_init(struct updown *ud)
 {
-	struct route_tree t;
+	const struct route_graph *g = &ud->b->g;
+	uint32_t root;
+	int ret = route_root(g, &root);
 
-	if (route_tree_init(&t, b->g.nnode) != 0)
-		return -ENOMEM;
-	for (uint32_t e = 0; e < b->topo->nep; e++) {
-		route_order_tree(o, e, e, &t);
-		for (uint32_t i = 0; i < t.nqueue; i++)
-			updown_fill(b, o, &t, t.queue[i], e);
-	}
-	route_tree_free(&t);
-	return 0;
-}
-
-/* The first switch that works, or 0. */
-static uint32_t
-updown_start(const struct route_graph *g)
-{
-	for (uint32_t u = 0; u < g->nnode; u++)
-		if (g->first[u] != g->first[u + 1])
-			return u;
-	return 0;
+	if (ret == 0)
+		ret = route_order_init(&ud->order, g, root);
+	if (ret == 0)
+		ret = route_tree_init(&ud->tree, g->nnode);
+	if (ret == 0 && ud->detours)
+		ret = route_detour_init(&ud->detour, g, root, 1);
+	if (ret == 0)
+		ret = route_tables_init(ud->b, ud->detours ? 3 : 1);
+	return ret;
 }
 
 static int
 updown_compute(struct route_build *b)
 {
-	struct route_order o = {0};
-	uint32_t *scratch;
+	struct updown ud = {.b = b, .detours = b->max_vls >= 3};
 	int ret;
 
 	b->one_sl = true;
-	ret = route_tables_init(b, 1);
-	if (ret != 0)
-		return ret;
-	scratch = malloc((3u * (size_t)b->g.nnode + 1) * sizeof(*scratch));
-	ret = -ENOMEM;
-	if (scratch == NULL)
-		goto out;
-	ret = route_order_init(&o, &b->g,
-			       route_center(&b->g, updown_start(&b->g),
-					    scratch));
-	if (ret == 0)
-		ret = updown_fill_all(b, &o);
-	route_order_free(&o);
-	free(scratch);
-out:
-	if (ret != 0) {
+	ret = updown_init(&ud);
+	if (ret == 0) {
+		updown_fill_all(&ud);
+		b->route->vls = 1;
+		if (ud.detours)
+			route_detour_vls(b, 1, 1);
+		route_endpoints(b);
+	} else {
 		snprintf(b->err, RL_ERR_MAX, "no memory for %u switches",
 			 b->g.nnode);
-		return ret;
 	}
-	route_endpoints(b);
-	b->route->vls = 1;
-	return 0;
+	route_detour_free(&ud.detour);
+	route_tree_free(&ud.tree);
+	route_order_free(&ud.order);
+	return ret;
 }
 
 const struct route_engine route_updown = {

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rl_check.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check_walk.h"
+
+static int
+run_init(struct check_run *r, const struct rl_check_in *in,
+	 struct rl_check_report *rep)
+{
+	const struct rl_topo *t = in->topo;
+
+	memset(r, 0, sizeof(*r));
+	memset(rep, 0, sizeof(*rep));
+	r->in = in;
+	r->topo = t;
+	r->rep = rep;
+	r->nchan = t->nlink * 2 * RL_VCS;
+	r->load = calloc((size_t)t->nlink * 2 + 1, sizeof(*r->load));
+	r->used = calloc((size_t)r->nchan + 1, 1);
+	if (check_dead_init(&r->dead, t) != 0 ||
+	    check_deps_init(&r->deps) != 0 || r->load == NULL ||
+	    r->used == NULL)
+		return -ENOMEM;
+	return 0;
+}
+
+static void
+run_free(struct check_run *r)
+{
+	check_deps_free(&r->deps);
+	check_dead_free(&r->dead);
+	free(r->load);
+	free(r->used);
+}
+
+static void
+run_sum_up(struct check_run *r)
+{
+	struct rl_check_report *rep = r->rep;
+	uint64_t sum = 0, links = 0;
+	bool vl[RL_VCS] = {false};
+
+	for (uint32_t c = 0; c < r->nchan; c++) {
+		rep->channels += r->used[c];
+		if (r->used[c] &&
+		    r->topo->link[c / RL_VCS / 2].kind == RL_LINK_ISL)
+			vl[c % RL_VCS] = true;
+	}
+	for (unsigned int v = 0; v < RL_VCS; v++)
+		rep->nvls += vl[v];
+	for (uint32_t l = 0; l < r->topo->nlink * 2; l++) {
+		if (r->topo->link[l / 2].kind != RL_LINK_ISL ||
+		    check_is_dead(&r->dead, l / 2))
+			continue;
+		links++;
+		sum += r->load[l];
+		if (r->load[l] > rep->load_max)
+			rep->load_max = r->load[l];
+	}
+	rep->load_mean = links != 0 ? (double)sum / (double)links : 0;
+	rep->deps = r->deps.count;
+}
+
+static int
+run_follow(struct check_run *r)
+{
+	const bool simple = r->in->old == NULL &&
+			    r->in->alts == RL_CHECK_FIRST;
+
+	/* What was under way before the links died is live with what comes. */
+	for (int after = r->in->ndead == 0; after < 2; after++) {
+		if (after)
+			for (uint32_t i = 0; i < r->in->ndead; i++)
+				check_kill(&r->dead, r->in->dead[i]);
+		r->count = after;
+		if (simple)
+			check_pairs(r);
+		else if (check_states(r) != 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int
+rl_check(const struct rl_check_in *in, struct rl_check_report *rep)
+{
+	struct check_run r;
+	int ret = run_init(&r, in, rep);
+
+	if (ret == 0)
+		ret = run_follow(&r);
+	if (ret == 0) {
+		run_sum_up(&r);
+		ret = check_deps_cycle(&r.deps, r.nchan, rep);
+	}
+	if (ret == 0 && rep->reachable < rep->pairs)
+		ret = -EHOSTUNREACH;
+	run_free(&r);
+	return ret;
+}
+
+char *
+rl_check_cycle_text(const struct rl_topo *topo,
+		    const struct rl_check_report *rep, char *buf, size_t len)
+{
+	size_t n = 0;
+
+	buf[0] = '\0';
+	for (uint32_t i = 0; i < rep->cycle_len && i < RL_CHECK_CYCLE_MAX; i++) {
+		const struct rl_check_dep *c = &rep->cycle[i];
+		const struct rl_topo_link *l = &topo->link[c->link];
+
+		if (n >= len)
+			break;
+		n += (size_t)snprintf(buf + n, len - n,
+			"%s%s:%s#%u:%u (%s->%s)", i == 0 ? "" : " ",
+			topo->dev[l->dev[c->end]].name,
+			topo->dev[l->dev[!c->end]].name, l->k, c->vl,
+			topo->dev[topo->ep_dev[c->src]].name,
+			topo->dev[topo->ep_dev[c->dst]].name);
+	}
+	return buf;
+}

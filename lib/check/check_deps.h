@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CHECK_DEPS_H
+#define CHECK_DEPS_H
+
+/**
+ * @file
+ * The graph of channel dependencies: a set that grows, and its shortest
+ * cycle. A channel's number is (link * 2 + sending end) * RL_VCS + VL.
+ */
+
+#include "rl_check.h"
+
+struct check_dep {
+	uint32_t from;
+	uint32_t to;
+	uint32_t src; /**< a pair whose path goes from one to the other */
+	uint32_t dst;
+};
+
+struct check_deps {
+	struct check_dep *slot; /**< open addressing; from == to: free */
+	uint32_t mask;
+	uint32_t count;
+	bool no_memory;
+};
+
+int check_deps_init(struct check_deps *d);
+void check_deps_free(struct check_deps *d);
+
+/** Adds a dependency; the pair of the first that adds it is kept. */
+void check_deps_add(struct check_deps *d, uint32_t from, uint32_t to,
+		    uint32_t src, uint32_t dst);
+
+/**
+ * Looks for cycles; the shortest one found goes into @p rep. Returns 0 (none),
+ * -ELOOP, -ENOMEM.
+ */
+int check_deps_cycle(const struct check_deps *d, uint32_t nchan,
+		     struct rl_check_report *rep);
+
+static inline uint32_t
+check_channel(uint32_t link, unsigned int end, unsigned int vl)
+{
+	return (link * 2 + end) * RL_VCS + vl;
+}
+
+#endif /* CHECK_DEPS_H */

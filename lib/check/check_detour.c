@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How far local detours carry. A packet is followed along its normal path; in
+ * front of every hop, what it wants to take is killed, and it is followed from
+ * there by the tables alone, which know nothing of the failure. What follows
+ * depends on the channel it came by, its SL and its destination, so each such
+ * state is looked at once.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check_walk.h"
+
+struct detour {
+	struct check_run *r;
+	struct rl_check_detours *rep;
+	enum rl_check_fail what;
+	uint64_t *seen;	   /* bit per state */
+	uint32_t *touched; /* words of seen that are not 0 */
+	uint32_t ntouched;
+	uint32_t *killed; /* links killed for the state at hand */
+	uint32_t nkilled;
+	uint32_t *queue; /* devices */
+	bool *reached;
+};
+
+/* One hop by the first next hop that works; false: there is none. */
+static bool
+detour_step(const struct check_run *r, struct check_at *at, uint32_t dst)
+{
+	const struct rl_fwd *f = &r->in->fwd[at->dev];
+	const struct rl_fwd_entry *e = check_entry(f, at, dst);
+
+	for (unsigned int i = 0; i < RL_FWD_ALTS; i++)
+		if (check_move(r, f, e->hop[i], at) != UINT32_MAX)
+			return true;
+	return false;
+}
+
+/* Hops from here to the destination, 0 where the packet does not arrive. */
+static uint32_t
+detour_walk(const struct check_run *r, struct check_at at, uint32_t dst)
+{
+	const uint32_t end = r->topo->ep_dev[dst];
+	bool reflected = false;
+
+	for (uint32_t hops = 1; hops <= RL_CHECK_HOPS_MAX; hops++) {
+		if (!detour_step(r, &at, dst))
+			return 0;
+		if (at.dev == end)
+			return hops;
+		if (r->topo->dev[at.dev].kind == RL_DEV_ENDPOINT) {
+			if (reflected)
+				return 0;
+			reflected = true;
+		}
+	}
+	return 0;
+}
+
+static void
+detour_kill(struct detour *d, uint32_t link)
+{
+	if (check_is_dead(&d->r->dead, link))
+		return;
+	check_kill(&d->r->dead, link);
+	d->killed[d->nkilled++] = link;
+}
+
+/* Kills what the packet at `at` wants to take by `link`. */
+static void
+detour_fail(struct detour *d, uint32_t dev, uint32_t link)
+{
+	const struct rl_topo *t = d->r->topo;
+	const struct rl_topo_link *l = &t->link[link];
+	const uint32_t next = l->dev[l->dev[0] == dev];
+	const struct rl_topo_dev *peer = &t->dev[next];
+
+	detour_kill(d, link);
+	if (d->what == RL_CHECK_LINK)
+		return;
+	for (unsigned int p = 0; p < peer->nports; p++)
+		if (d->what == RL_CHECK_SWITCH || peer->port[p].peer_dev == dev)
+			detour_kill(d, peer->port[p].link);
+}
+
+/* Whether anything at all leads from dev to dst: a search from dst. */
+static bool
+detour_connected(struct detour *d, uint32_t dev, uint32_t dst)
+{
+	const struct rl_topo *t = d->r->topo;
+	uint32_t head = 0, tail = 0;
+
+	memset(d->reached, 0, t->ndev * sizeof(*d->reached));
+	d->queue[tail++] = t->ep_dev[dst];
+	d->reached[t->ep_dev[dst]] = true;
+	while (head < tail && !d->reached[dev]) {
+		const struct rl_topo_dev *u = &t->dev[d->queue[head++]];
+
+		for (unsigned int p = 0; p < u->nports; p++) {
+			const struct rl_topo_port *port = &u->port[p];
+
+			if (d->reached[port->peer_dev] ||
+			    check_is_dead(&d->r->dead, port->link))
+				continue;
+			d->reached[port->peer_dev] = true;
+			d->queue[tail++] = port->peer_dev;
+		}
+	}
+	return d->reached[dev];
+}
+
+/* A packet stands at `at`, and its next hop dies. */
+static void
+detour_look(struct detour *d, const struct check_at *at, uint32_t dst,
+	    uint32_t link)
+{
+	struct rl_check_detours *rep = d->rep;
+	const uint32_t before = detour_walk(d->r, *at, dst);
+	uint32_t after;
+
+	if (before == 0)
+		return;
+	rep->ways++;
+	d->nkilled = 0;
+	detour_fail(d, at->dev, link);
+	after = detour_walk(d->r, *at, dst);
+	if (after != 0) {
+		rep->connected++;
+		rep->covered++;
+		rep->hops_before += before;
+		rep->hops_after += after;
+		if (after > rep->max_hops)
+			rep->max_hops = after;
+		if (after > before && after - before > rep->max_extra)
+			rep->max_extra = after - before;
+	} else if (detour_connected(d, at->dev, dst)) {
+		if (rep->connected++ == rep->covered) {
+			rep->dev = at->dev;
+			rep->dst = dst;
+			rep->link = link;
+		}
+	}
+	for (uint32_t i = 0; i < d->nkilled; i++)
+		check_revive(&d->r->dead, d->killed[i]);
+}
+
+/* Whether the state is new; marks it. */
+static bool
+detour_new(struct detour *d, uint32_t chan, uint8_t sl)
+{
+	const uint32_t s = chan * RL_SLS + sl;
+	const uint64_t bit = 1ull << (s & 63);
+
+	if (d->seen[s >> 6] & bit)
+		return false;
+	if (d->seen[s >> 6] == 0)
+		d->touched[d->ntouched++] = s >> 6;
+	d->seen[s >> 6] |= bit;
+	return true;
+}
+
+static void
+detour_pair(struct detour *d, uint32_t src, uint32_t dst)
+{
+	const struct check_run *r = d->r;
+	struct check_at at = {.dev = r->topo->ep_dev[src]};
+
+	at.in_port = r->in->fwd[at.dev].nports;
+	at.sl = r->in->fwd[at.dev].path_sl[dst] & (RL_SLS - 1);
+	while (at.dev != r->topo->ep_dev[dst]) {
+		const struct check_at here = at;
+		const struct rl_topo_port *back;
+
+		if (!detour_step(r, &at, dst))
+			return;
+		back = &r->topo->dev[at.dev].port[at.in_port];
+		/* A switch that fails is not the destination itself. */
+		if (d->what != RL_CHECK_SWITCH ||
+		    r->topo->dev[at.dev].kind == RL_DEV_SWITCH)
+			detour_look(d, &here, dst, back->link);
+		if (!detour_new(d, check_channel(back->link, !back->end,
+						 at.vl), at.sl))
+			return;
+	}
+}
+
+static int
+detour_init(struct detour *d, const struct check_run *r)
+{
+	const size_t words = (size_t)r->nchan * RL_SLS / 64 + 1;
+
+	d->seen = calloc(words, sizeof(*d->seen));
+	d->touched = malloc(words * sizeof(*d->touched));
+	d->killed = malloc(((size_t)r->topo->nlink + 1) * sizeof(*d->killed));
+	d->queue = malloc((size_t)r->topo->ndev * sizeof(*d->queue));
+	d->reached = malloc((size_t)r->topo->ndev * sizeof(*d->reached));
+	return d->seen == NULL || d->touched == NULL || d->killed == NULL ||
+	       d->queue == NULL || d->reached == NULL ? -ENOMEM : 0;
+}
+
+static void
+detour_all(struct detour *d)
+{
+	const struct check_run *r = d->r;
+
+	for (uint32_t dst = 0; dst < r->topo->nep; dst++) {
+		if (!check_ep_live(r, dst))
+			continue;
+		for (uint32_t src = 0; src < r->topo->nep; src++)
+			if (src != dst && check_ep_live(r, src))
+				detour_pair(d, src, dst);
+		for (uint32_t i = 0; i < d->ntouched; i++)
+			d->seen[d->touched[i]] = 0;
+		d->ntouched = 0;
+	}
+}
+
+int
+rl_check_detours(const struct rl_check_in *in, enum rl_check_fail what,
+		 struct rl_check_detours *rep)
+{
+	struct check_run r = {.in = in, .topo = in->topo,
+			      .nchan = in->topo->nlink * 2 * RL_VCS};
+	struct detour d = {.r = &r, .rep = rep, .what = what};
+	int ret = -ENOMEM;
+
+	memset(rep, 0, sizeof(*rep));
+	if (check_dead_init(&r.dead, in->topo) != 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < in->ndead; i++)
+		check_kill(&r.dead, in->dead[i]);
+	if (detour_init(&d, &r) == 0) {
+		detour_all(&d);
+		ret = 0;
+	}
+	free(d.reached);
+	free(d.queue);
+	free(d.killed);
+	free(d.touched);
+	free(d.seen);
+	check_dead_free(&r.dead);
+	return ret;
+}

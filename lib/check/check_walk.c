@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One packet for every pair. A million pairs of ten hops each: what is done a
+ * hop is a lookup, a look at the link, and a look into the set of dependencies
+ * (some hundred thousand, so that it stays in the second-level cache).
+ */
+#include "check_walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int
+check_dead_init(struct check_dead *d, const struct rl_topo *topo)
+{
+	d->nlink = topo->nlink;
+	d->bit = calloc(topo->nlink / 64 + 1, sizeof(*d->bit));
+	if (d->bit == NULL)
+		return -1;
+	for (uint32_t l = 0; l < topo->nlink; l++)
+		if (!rl_topo_link_up(topo, l))
+			check_kill(d, l);
+	return 0;
+}
+
+void
+check_dead_free(struct check_dead *d)
+{
+	free(d->bit);
+	d->bit = NULL;
+}
+
+bool
+check_ep_live(const struct check_run *r, uint32_t e)
+{
+	const struct rl_topo_dev *dev = &r->topo->dev[r->topo->ep_dev[e]];
+
+	for (unsigned int p = 0; p < dev->nports; p++)
+		if (!check_is_dead(&r->dead, dev->port[p].link))
+			return true;
+	return false;
+}
+
+void
+check_lost(struct check_run *r, uint32_t src, uint32_t dst, const char *why)
+{
+	struct rl_check_report *rep = r->rep;
+
+	if (rep->lost_why != NULL || !r->count)
+		return;
+	rep->lost_src = src;
+	rep->lost_dst = dst;
+	rep->lost_why = why;
+}
+
+static void
+walk_count(struct check_run *r, uint32_t chan)
+{
+	if (r->topo->link[chan / RL_VCS / 2].kind != RL_LINK_ISL)
+		return;
+	r->load[chan / RL_VCS]++;
+	r->rep->vl_hops[chan % RL_VCS]++;
+}
+
+static bool
+walk_pair(struct check_run *r, uint32_t src, uint32_t dst)
+{
+	const struct rl_fwd *fwd = r->in->fwd;
+	struct check_at at = {.dev = r->topo->ep_dev[src]};
+	const uint32_t end = r->topo->ep_dev[dst];
+	uint32_t last = UINT32_MAX, hops = 0, foreign = 0;
+
+	at.in_port = fwd[at.dev].nports;
+	at.sl = fwd[at.dev].path_sl[dst] & (RL_SLS - 1);
+	while (at.dev != end) {
+		const struct rl_fwd *f = &fwd[at.dev];
+		const struct rl_fwd_entry *e = check_entry(f, &at, dst);
+		uint32_t chan = UINT32_MAX;
+
+		for (unsigned int i = 0;
+		     i < RL_FWD_ALTS && chan == UINT32_MAX; i++)
+			chan = check_move(r, f, e->hop[i], &at);
+		if (chan == UINT32_MAX || ++hops > RL_CHECK_HOPS_MAX) {
+			check_lost(r, src, dst, chan == UINT32_MAX ?
+				   "no next hop" : "goes round for ever");
+			return false;
+		}
+		r->used[chan] = 1;
+		if (last != UINT32_MAX)
+			check_deps_add(&r->deps, last, chan, src, dst);
+		last = chan;
+		/* An endpoint sends on what is not its own, but once only. */
+		if (at.dev != end &&
+		    r->topo->dev[at.dev].kind == RL_DEV_ENDPOINT &&
+		    ++foreign > 1) {
+			check_lost(r, src, dst, "is misrouted twice");
+			return false;
+		}
+		if (r->count)
+			walk_count(r, chan);
+	}
+	if (r->count) {
+		r->rep->hops += hops;
+		if (hops > r->rep->max_hops)
+			r->rep->max_hops = hops;
+	}
+	return true;
+}
+
+void
+check_pairs(struct check_run *r)
+{
+	const uint32_t nep = r->topo->nep;
+
+	for (uint32_t src = 0; src < nep; src++) {
+		if (!check_ep_live(r, src))
+			continue;
+		for (uint32_t dst = 0; dst < nep; dst++) {
+			if (src == dst || !check_ep_live(r, dst))
+				continue;
+			r->rep->pairs += r->count;
+			if (walk_pair(r, src, dst))
+				r->rep->reachable += r->count;
+		}
+	}
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CHECK_WALK_H
+#define CHECK_WALK_H
+
+/**
+ * @file
+ * What a device does with a packet, read from its table as a switch core
+ * reads it: the one place where the checker interprets tables.
+ */
+
+#include "check_deps.h"
+
+/** A packet that stands in front of a table. */
+struct check_at {
+	uint32_t dev;
+	uint16_t in_port; /**< the device's nports: injected */
+	uint8_t vl;	  /**< of the link it came by */
+	uint8_t sl;
+};
+
+/** Links that don't work: bit per link. */
+struct check_dead {
+	uint64_t *bit;
+	uint32_t nlink;
+};
+
+struct check_run {
+	const struct rl_check_in *in;
+	const struct rl_topo *topo;
+	struct rl_check_report *rep;
+	struct check_deps deps;
+	struct check_dead dead;
+	uint32_t *load;	 /**< [link * 2 + end] */
+	uint8_t *used;	 /**< [channel] */
+	uint32_t nchan;
+	bool count; /**< whether hops and loads are being counted */
+};
+
+int check_dead_init(struct check_dead *d, const struct rl_topo *topo);
+void check_dead_free(struct check_dead *d);
+
+static inline bool
+check_is_dead(const struct check_dead *d, uint32_t link)
+{
+	return d->bit[link >> 6] >> (link & 63) & 1;
+}
+
+static inline void
+check_kill(struct check_dead *d, uint32_t link)
+{
+	d->bit[link >> 6] |= 1ull << (link & 63);
+}
+
+static inline void
+check_revive(struct check_dead *d, uint32_t link)
+{
+	d->bit[link >> 6] &= ~(1ull << (link & 63));
+}
+
+/** The next hops of a packet at a device. */
+static inline const struct rl_fwd_entry *
+check_entry(const struct rl_fwd *f, const struct check_at *at, uint32_t dst)
+{
+	const unsigned int plane = at->in_port == f->nports ?
+					   f->inject_plane[at->sl] :
+					   f->plane_of[at->vl][at->sl];
+
+	return rl_fwd_lookup(f, plane < f->nplanes ? plane : 0, (uint16_t)dst);
+}
+
+/**
+ * Moves a packet over next hop @p h. Returns the channel it takes, or
+ * UINT32_MAX where the hop is none or its link is dead.
+ */
+static inline uint32_t
+check_move(const struct check_run *r, const struct rl_fwd *f,
+	   struct rl_fwd_hop h, struct check_at *at)
+{
+	const struct rl_topo_dev *dev = &r->topo->dev[at->dev];
+	const struct rl_topo_port *p;
+	uint8_t vl;
+
+	if (h.port >= dev->nports || h.plane >= f->nplanes)
+		return UINT32_MAX;
+	p = &dev->port[h.port];
+	if (check_is_dead(&r->dead, p->link))
+		return UINT32_MAX;
+	vl = rl_fwd_vl(f, h.plane, at->in_port, h.port, at->sl);
+	at->dev = p->peer_dev;
+	at->in_port = p->peer_port;
+	at->vl = vl & (RL_VCS - 1);
+	return check_channel(p->link, p->end, at->vl);
+}
+
+/** Follows all pairs by the first next hops that work. */
+void check_pairs(struct check_run *r);
+
+/** Follows all that packets may do, by states; returns 0 or -ENOMEM. */
+int check_states(struct check_run *r);
+
+/** Whether an endpoint is there: it has a link that works. */
+bool check_ep_live(const struct check_run *r, uint32_t e);
+
+void check_lost(struct check_run *r, uint32_t src, uint32_t dst,
+		const char *why);
+
+#endif /* CHECK_WALK_H */
