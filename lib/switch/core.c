@@ -83,8 +83,18 @@ core_free_credit(struct rl_core *core, struct rl_flit *pkt)
 		return;
 	}
 	pkt->flags &= (uint8_t)~RL_FF_CREDIT;
+	core->freed |= 1ull << (pkt->in_port & 63);
 	rl_shared_add(&core->port[pkt->in_port].shared->freed[pkt->in_vc],
 		      pkt->pkt_flits);
+}
+
+uint64_t
+rl_core_freed(struct rl_core *core)
+{
+	const uint64_t freed = core->freed;
+
+	core->freed = 0;
+	return freed;
 }
 
 void

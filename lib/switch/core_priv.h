@@ -42,6 +42,7 @@ struct rl_core {
 	uint32_t unsettled;	/* ports not ALIVE and not DEAD */
 	uint32_t fence_gen;
 	uint32_t own_flits;	/* injected and still queued here */
+	uint64_t freed;		/* ports whose credits were given back */
 	struct rl_pktq local;
 	struct rl_pktq stranded;
 	uint64_t stranded_due_ns;

@@ -156,6 +156,13 @@ unsigned int rl_core_tx(struct rl_core *core, uint16_t port,
 /** Owner. Whether rl_core_tx() has something queued for @p port. */
 bool rl_core_tx_pending(const struct rl_core *core, uint16_t port);
 
+/**
+ * Owner. Ports whose credits were given back since the last call, a bit for
+ * port number modulo 64. A host that polls ports only when there is something
+ * to do polls these: they may have to tell their peers.
+ */
+uint64_t rl_core_freed(struct rl_core *core);
+
 /** Owner. When rl_core_tick() next has something to do. */
 uint64_t rl_core_deadline(const struct rl_core *core);
 
