@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The generator: who sends what to whom, and when. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "load_priv.h"
+
+/* Packets that one poll may accept: the other roles want their turn. */
+#define LOAD_BURST 16
+
+/* ln(x) for x in (0, 1], to a few parts in 10^6; the same on every machine. */
+static double
+log_unit(double x)
+{
+	double y, z, sum = 0, term;
+	int halvings = 0;
+
+	while (x < 0.70710678118654752440) {
+		x *= 2;
+		halvings++;
+	}
+	y = (x - 1) / (x + 1);
+	z = y * y;
+	term = y;
+	for (int k = 1; k < 14; k += 2) {
+		sum += term / k;
+		term *= z;
+	}
+	return 2 * sum - halvings * 0.69314718055994530942;
+}
+
+static uint16_t
+pick_dst(struct load_src *src)
+{
+	const struct rl_sim_load *load = src->load;
+	const uint16_t n = load->cfg.nep;
+	uint16_t other = (uint16_t)rl_prng_below(&src->prng, n - 1u);
+
+	if (other >= src->id)
+		other++;
+	switch (load->cfg.pattern) {
+	case RL_SIM_PERMUTATION:
+		return load->partner[src->id];
+	case RL_SIM_TORNADO:
+		if (load->cfg.partner != NULL)
+			return load->cfg.partner[src->id];
+		if (n < 4)
+			return other;
+		return (uint16_t)((src->id + (n + 1u) / 2 - 1) % n);
+	case RL_SIM_HOTSPOT:
+		return src->id != 0 && rl_prng_below(&src->prng, 4) == 0
+			       ? 0
+			       : other;
+	case RL_SIM_INCAST:
+		return 0;
+	case RL_SIM_UNIFORM:
+	case RL_SIM_PATTERN_COUNT:
+		break;
+	}
+	return other;
+}
+
+/* Draws the packet after one that came into being at @p from_ns. */
+static void
+next_packet(struct load_src *src, uint64_t from_ns)
+{
+	struct rl_sim_load *load = src->load;
+	const struct rl_sim_load_cfg *c = &load->cfg;
+	const double flits = (c->min_flits + c->max_flits) / 2.0;
+	const double mean_ns = flits * c->slot_ps / 1000.0 / c->load;
+	const double gap =
+		-log_unit(1.0 - rl_prng_double(&src->prng)) * mean_ns;
+	uint64_t t = from_ns + (uint64_t)(gap + 0.5);
+
+	if (c->burst_ns != 0) {
+		const uint64_t period = c->burst_ns + c->pause_ns;
+		const uint64_t phase = (t + src->id * 7919u) % period;
+
+		if (phase >= c->burst_ns) /* silent: wait for the next burst */
+			t += period - phase;
+	}
+	src->next_ns = RL_NEVER;
+	if (t >= load->stop_ns || (c->packets != 0 && load->made >= c->packets))
+		return;
+	src->dst = pick_dst(src);
+	if (src->dst == src->id)
+		return; /* incast: the target itself is silent */
+	load->made++;
+	src->next_ns = t;
+	src->cos = (uint8_t)rl_prng_below(&src->prng, c->cos);
+}
+
+static unsigned int
+load_send(struct load_src *src, struct rl_ep *ep, uint64_t now_ns)
+{
+	struct rl_sim_load *load = src->load;
+	unsigned int n = 0;
+
+	for (; n < LOAD_BURST && src->next_ns <= now_ns; n++) {
+		struct load_flow *flow =
+			load_flow(load, src->id, src->dst, src->cos);
+		struct load_packet p;
+		struct rl_ep_msg msg;
+		uint32_t tag;
+
+		load_packet_of(load, src->id, src->dst, src->cos, flow->sent,
+			       &p);
+		p.made_ns = src->next_ns;
+		msg = (struct rl_ep_msg){
+			.dst = src->dst,
+			.cos = src->cos,
+			.class = p.class,
+			.len_bytes = p.len_bytes,
+		};
+		if (rl_ep_send_fill(ep, now_ns, &msg, load_fill, &p, &tag) != 0)
+			break;
+		RL_ASSERT(tag == flow->sent);
+		flow->sent++;
+		load->st.sent++;
+		load->st.sent_flits += rl_ep_flits_of(p.len_bytes);
+		next_packet(src, src->next_ns);
+	}
+	return n;
+}
+
+static unsigned int
+load_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
+{
+	struct load_src *src = ctx;
+	struct rl_flit *pkt;
+	unsigned int n = 0;
+
+	while ((pkt = rl_ep_recv(ep)) != NULL) {
+		load_judge(src->load, src->id, pkt, now_ns);
+		rl_packet_put(src->load->cfg.cache, pkt);
+		n++;
+	}
+	return n + load_send(src, ep, now_ns);
+}
+
+static uint64_t
+load_deadline(void *ctx)
+{
+	const struct load_src *src = ctx;
+
+	return src->next_ns;
+}
+
+/* A permutation without fixed points: a cycle through all, shuffled. */
+static void
+draw_partners(struct rl_sim_load *load, struct rl_prng *prng)
+{
+	const uint16_t n = load->cfg.nep;
+
+	for (uint16_t i = 0; i < n; i++)
+		load->partner[i] = i;
+	for (uint32_t i = n - 1u; i > 0; i--) { /* Sattolo */
+		const uint32_t j = rl_prng_below(prng, i);
+		const uint16_t t = load->partner[i];
+
+		load->partner[i] = load->partner[j];
+		load->partner[j] = t;
+	}
+}
+
+struct rl_sim_load *
+rl_sim_load_new(const struct rl_sim_load_cfg *cfg)
+{
+	struct rl_sim_load *load = calloc(1, sizeof(*load));
+	const size_t n = cfg->nep;
+	struct rl_prng prng;
+
+	if (load == NULL)
+		return NULL;
+	RL_ASSERT(n >= 2 && cfg->load > 0 && cfg->cos >= 1 &&
+		  cfg->min_flits >= 1 && cfg->max_flits >= cfg->min_flits);
+	load->cfg = *cfg;
+	load->stop_ns = cfg->stop_ns;
+	load->src = calloc(n, sizeof(*load->src));
+	load->partner = calloc(n, sizeof(*load->partner));
+	load->flow = calloc(n * n * cfg->cos, sizeof(*load->flow));
+	if (load->src == NULL || load->partner == NULL || load->flow == NULL) {
+		rl_sim_load_free(load);
+		return NULL;
+	}
+	rl_prng_seed(&prng, cfg->seed);
+	draw_partners(load, &prng);
+	for (uint16_t i = 0; i < n; i++) {
+		struct load_src *src = &load->src[i];
+
+		src->load = load;
+		src->id = i;
+		rl_prng_seed(&src->prng, rl_prng_u64(&prng));
+		next_packet(src, cfg->start_ns);
+	}
+	return load;
+}
+
+void
+rl_sim_load_free(struct rl_sim_load *load)
+{
+	const size_t n =
+		(size_t)load->cfg.nep * load->cfg.nep * load->cfg.cos;
+
+	for (size_t i = 0; load->flow != NULL && i < n; i++) {
+		struct load_odd *odd = load->flow[i].odd;
+
+		if (odd == NULL)
+			continue;
+		free(odd->missing.tag);
+		free(odd->reported.tag);
+		free(odd);
+	}
+	free(load->flow);
+	free(load->partner);
+	free(load->src);
+	free(load);
+}
+
+void
+rl_sim_load_client(struct rl_sim_load *load, uint16_t ep,
+		   struct rl_client *client)
+{
+	*client = (struct rl_client){
+		.ctx = &load->src[ep],
+		.poll = load_poll,
+		.deadline = load_deadline,
+	};
+}
+
+void
+rl_sim_load_stop(struct rl_sim_load *load, uint64_t now_ns)
+{
+	load->stop_ns = rl_min_u64(load->stop_ns, now_ns);
+	for (uint16_t i = 0; i < load->cfg.nep; i++)
+		if (load->src[i].next_ns >= now_ns)
+			load->src[i].next_ns = RL_NEVER;
+}
+
+bool
+rl_sim_load_done(const struct rl_sim_load *load)
+{
+	for (uint16_t i = 0; i < load->cfg.nep; i++)
+		if (load->src[i].next_ns != RL_NEVER)
+			return false;
+	return true;
+}
+
+const char *
+rl_sim_pattern_name(enum rl_sim_pattern p)
+{
+	static const char *const names[] = {
+#define SIM_PATTERN_NAME(name, word) word,
+		RL_SIM_PATTERNS(SIM_PATTERN_NAME)
+#undef SIM_PATTERN_NAME
+	};
+
+	return p < RL_SIM_PATTERN_COUNT ? names[p] : "?";
+}

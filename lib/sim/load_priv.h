@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_SIM_LOAD_PRIV_H
+#define RL_SIM_LOAD_PRIV_H
+
+/**
+ * @file
+ * The inside of the traffic: load.c makes packets, load_judge.c judges them,
+ * load_data.c knows what they hold.
+ */
+
+#include "rl_sim_load.h"
+
+/* Numbers that are missing, or reported: in no order, with holes allowed. */
+struct load_set {
+	uint32_t *tag;
+	uint32_t n;
+	uint32_t cap;
+};
+
+/* What is out of order in a flow; most flows have none. */
+struct load_odd {
+	struct load_set missing;
+	struct load_set reported;
+};
+
+struct load_flow {
+	uint32_t sent;	   /* packets accepted by the endpoint */
+	uint32_t expected; /* number of the next packet to arrive */
+	struct load_odd *odd;
+};
+
+/* A source. */
+struct load_src {
+	struct rl_sim_load *load;
+	struct rl_prng prng;
+	uint64_t next_ns; /* the next packet comes into being; RL_NEVER: none */
+	uint16_t id;
+	uint16_t dst; /* of the packet at next_ns */
+	uint8_t cos;
+};
+
+struct rl_sim_load {
+	struct rl_sim_load_cfg cfg;
+	struct load_src *src;
+	uint16_t *partner; /* PERMUTATION */
+	struct load_flow *flow; /* [cos][src][dst] */
+	uint64_t made;	   /* packets taken from `packets` */
+	uint64_t stop_ns;
+	struct rl_sim_load_stats st;
+};
+
+/* What a packet is. */
+struct load_packet {
+	uint64_t key;
+	uint64_t made_ns;
+	uint32_t len_bytes;
+	uint8_t class;
+};
+
+/* load_data.c */
+void load_packet_of(const struct rl_sim_load *load, uint16_t src, uint16_t dst,
+		    uint8_t cos, uint32_t tag, struct load_packet *p);
+/** An rl_ep_fill_fn; ctx is a struct load_packet. */
+void load_fill(void *ctx, uint8_t *to, uint32_t off, uint32_t len);
+bool load_same(const struct load_packet *p, const uint8_t *data, uint32_t off,
+	       uint32_t len);
+
+/* load_judge.c */
+void load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,
+		uint64_t now_ns);
+
+static inline struct load_flow *
+load_flow(const struct rl_sim_load *load, uint16_t src, uint16_t dst,
+	  uint8_t cos)
+{
+	const size_t n = load->cfg.nep;
+
+	return &load->flow[(cos * n + src) * n + dst];
+}
+
+#endif /* RL_SIM_LOAD_PRIV_H */

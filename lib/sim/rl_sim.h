@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_SIM_H
+#define RL_SIM_H
+
+/**
+ * @file
+ * A fabric in virtual time: the same ports, cores and endpoints that run on
+ * lcores, polled by an event loop, over wires that lose, hurt, repeat and
+ * delay what they carry, by a seed. The same seed and input give the same run
+ * on every machine.
+ *
+ * One thread owns a simulation and all that belongs to it. Nothing here is a
+ * data path of the product, but speed matters: millions of runs look for
+ * bugs, and whole fabrics are measured.
+ *
+ * Life of a run:
+ *
+ *   rl_sim_mem_init()              once; its memory serves many runs
+ *     rl_sim_create()              builds the fabric, links train from 0 ns
+ *     rl_sim_run() ...             moves virtual time
+ *     rl_sim_settled(), rl_sim_audit()   the oracles that need no traffic
+ *     rl_sim_destroy()             gives everything back, and checks that
+ *   rl_sim_mem_free()
+ */
+
+#include "rl_fabric.h"
+#include "rl_sim_fault.h"
+
+/** Memory of simulations: flits, frames, and what fabrics are made of. */
+struct rl_sim_mem {
+	struct rl_flit_cache cache; /**< all free flits */
+	void **flit_chunk;
+	uint32_t nflit_chunk;
+	uint64_t flits; /**< that exist */
+	struct rl_sim_frame *frame; /**< free ones */
+	void **frame_chunk;
+	uint32_t nframe_chunk;
+	uint32_t frame_bytes; /**< of the frames above */
+	uint64_t frames;      /**< that exist */
+	uint64_t frames_free;
+	void **arena;
+	uint32_t narena;
+	uint32_t arena_cur; /**< chunk in use, and bytes of it */
+	size_t arena_used;
+	void **big; /**< single allocations of the present run */
+	uint32_t nbig;
+	uint32_t mark; /**< of the last search for flits with two owners */
+};
+
+/** A wire, the same in both directions. */
+struct rl_sim_wire_cfg {
+	uint32_t flit_ps;      /**< time that 256 bytes take; default 2000 */
+	uint64_t latency_ns;   /**< default 100 */
+	uint32_t queue_frames; /**< frames that may wait to be sent; default 4 */
+	uint32_t frame_bytes;  /**< largest frame; default: 32 flits */
+};
+
+/** What a simulation is made of. Pointers must outlive it. */
+struct rl_sim_params {
+	struct rl_sim_mem *mem;
+	const struct rl_config *cfg;
+	const struct rl_fwd *fwd; /**< [ndev], as rl_route_compute() makes */
+	struct rl_sim_wire_cfg wire;
+	enum rl_isa isa;
+	uint64_t seed;
+	/** a role is polled so long after it got something; 0: at once */
+	uint64_t poll_ns;
+	/** and up to so much later, at random: lcores that are busy */
+	uint64_t poll_jitter_ns;
+	/** a packet dropped by the fabric is told its source after so long;
+	    RL_NEVER: not at all [RXL-4] */
+	uint64_t notice_ns;
+	/** uncorrectable errors are only those that FEC sees: for runs without
+	    end-to-end retry, in which nothing else could find them */
+	bool fec_safe;
+	rl_drop_fn drop;	/**< told of each packet dropped, or NULL */
+	rl_ep_report_fn report; /**< told of each packet reported, or NULL */
+	void *ctx;		/**< of both */
+	/** Sets the client of endpoint @p ep at device @p dev; or NULL. */
+	void (*client)(void *ctx, uint32_t dev, uint16_t ep,
+		       struct rl_client *client);
+};
+
+/** One death of a port, and what followed. Times are absolute. */
+struct rl_sim_failover {
+	uint32_t link;
+	uint32_t dev;
+	uint32_t loop_id;
+	uint16_t port;
+	enum rl_detector detector;
+	uint64_t fault_ns;    /**< last fault on the link; RL_NEVER: none */
+	uint64_t dead_ns;     /**< detected */
+	uint64_t rerouted_ns; /**< first flit left by another port, or NEVER */
+	uint64_t drained_ns;  /**< or RL_NEVER */
+	uint32_t looped_packets;
+	uint32_t looped_flits;
+	uint32_t looped_acked_flits;
+};
+
+/** What was counted over a run. */
+struct rl_sim_stats {
+	uint64_t polls;
+	uint64_t idle_polls;	/**< of them without work */
+	uint64_t frames;	/**< sent into wires */
+	uint64_t flits;		/**< in them: flits times links crossed */
+	uint64_t frames_lost;
+	uint64_t frames_hurt;
+	uint64_t frames_dup;
+	uint64_t frames_late;	/**< lingered over a cut */
+	uint64_t drops[RL_DROP_REASON_COUNT]; /**< packets, by reason */
+	uint64_t flits_peak;	/**< in use at once, all over the fabric */
+};
+
+struct rl_sim;
+
+/** Control thread. @return 0 or -ENOMEM */
+int rl_sim_mem_init(struct rl_sim_mem *mem);
+
+/** Control thread. No simulation may use it any more. */
+void rl_sim_mem_free(struct rl_sim_mem *mem);
+
+/** A wire of the defaults above. */
+void rl_sim_wire_defaults(struct rl_sim_wire_cfg *w);
+
+/**
+ * Control thread. Builds a fabric and starts its links at 0 ns.
+ *
+ * @param err  RL_ERR_MAX bytes
+ * @return 0; what rl_fabric_build() returns; -ENOMEM
+ */
+int rl_sim_create(const struct rl_sim_params *p, struct rl_sim **sim,
+		  char *err);
+
+/**
+ * Owner. Ends a run: takes back every flit and frame.
+ *
+ * @param err  RL_ERR_MAX bytes, or NULL
+ * @return 0; -EUCLEAN where a flit was missing, or had two owners
+ */
+int rl_sim_destroy(struct rl_sim *sim, char *err);
+
+/**
+ * Owner. Faults to come, added to those there are; the list is copied. Times
+ * lie after rl_sim_now().
+ * @return 0 or -ENOMEM
+ */
+int rl_sim_schedule(struct rl_sim *sim, const struct rl_sim_faults *list);
+
+/** Owner. Ends every fault at once: all wires are as new. */
+void rl_sim_heal_all(struct rl_sim *sim);
+
+/** Owner. Runs until @p until_ns: all that is due before it is done. */
+void rl_sim_run(struct rl_sim *sim, uint64_t until_ns);
+
+/** Owner. */
+uint64_t rl_sim_now(const struct rl_sim *sim);
+
+/** Owner. A role of device @p dev has something to do now (its client, ...). */
+void rl_sim_wake_core(struct rl_sim *sim, uint32_t dev);
+
+/**
+ * Owner. Whether all that was sent has come to rest: nothing in any queue,
+ * buffer, pipe or wire, nothing unacknowledged.
+ *
+ * @param links  also: every link that is not down by command is trained, and
+ *   traffic is back on it
+ * @param why    NULL, or RL_ERR_MAX bytes for what is not at rest
+ */
+bool rl_sim_settled(const struct rl_sim *sim, bool links, char *why);
+
+/**
+ * Owner. The invariants that hold at any moment between runs: every flit has
+ * one owner (by count), no receiver was overrun. With @p settled also those
+ * at rest: credits are back.
+ *
+ * @param err  RL_ERR_MAX bytes
+ * @return 0 or -EUCLEAN
+ */
+int rl_sim_audit(const struct rl_sim *sim, bool settled, char *err);
+
+/** Owner. The fabric itself, for reports and tests. */
+struct rl_fabric *rl_sim_fabric(struct rl_sim *sim);
+
+/** Owner. */
+void rl_sim_stats(const struct rl_sim *sim, struct rl_sim_stats *stats);
+
+/** Owner. Failovers so far, in the order of detection. */
+const struct rl_sim_failover *rl_sim_failovers(const struct rl_sim *sim,
+					       uint32_t *n);
+
+const char *rl_sim_fault_name(enum rl_sim_fault_kind k);
+
+#endif /* RL_SIM_H */

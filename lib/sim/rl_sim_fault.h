@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_SIM_FAULT_H
+#define RL_SIM_FAULT_H
+
+/**
+ * @file
+ * Faults of a simulated run: what happens to which wire, and when. A list of
+ * them comes from a fault file (docs/simulation.md), from the swarm, or from a
+ * test. Control path only.
+ */
+
+#include <stdint.h>
+
+#include "rl_base.h"
+#include "rl_topo.h"
+
+/** What a fault does. X(name, word in fault files). */
+#define RL_SIM_FAULTS(X)                                                       \
+	X(CUT, "cut")	  /* the wire goes dark */                             \
+	X(HEAL, "heal")	  /* light again, noise and stalls end */              \
+	X(STALL, "stall") /* nothing moves for a while; nothing is lost */     \
+	X(NOISE, "noise") /* new rates of loss, corruption, ... */             \
+	X(DROP, "drop")	  /* data frames are lost, from the n-th on */         \
+	X(DOWN, "down")	  /* taken down by command, at end 0 */                \
+	X(UP, "up")	  /* and up again */
+
+enum rl_sim_fault_kind {
+#define RL_SIM_FAULT_ENUM(name, word) RL_SIM_##name,
+	RL_SIM_FAULTS(RL_SIM_FAULT_ENUM)
+#undef RL_SIM_FAULT_ENUM
+	RL_SIM_FAULT_KINDS
+};
+
+/** What becomes of frames that are under way when a wire is cut. */
+enum rl_sim_flight {
+	RL_SIM_FLIGHT_LOST,   /**< they are gone */
+	RL_SIM_FLIGHT_ARRIVE, /**< the cut was behind them */
+	RL_SIM_FLIGHT_LATE,   /**< some linger and arrive after the heal */
+};
+
+/** Rates of a noisy wire, per frame, in parts of 10^9. */
+struct rl_sim_noise {
+	uint32_t loss_ppb;
+	uint32_t corrupt_ppb;
+	uint32_t dup_ppb;
+	uint32_t jitter_ppb;   /**< frames delayed, so that others overtake */
+	uint64_t jitter_ns;    /**< and by how much at most */
+	uint16_t burst_bytes;  /**< corruption: longest run of hurt bytes */
+	uint8_t where;	       /**< RL_SIM_HURT_*; 0: anywhere */
+};
+
+#define RL_SIM_HURT_HEADER 1
+#define RL_SIM_HURT_BODY 2
+#define RL_SIM_HURT_LENGTH 4
+
+#define RL_SIM_DIR_AB 1 /**< from end 0 of the link to end 1 */
+#define RL_SIM_DIR_BA 2
+#define RL_SIM_DIR_BOTH 3
+
+struct rl_sim_fault {
+	uint64_t t_ns;
+	enum rl_sim_fault_kind kind;
+	uint32_t link;
+	uint8_t dirs;	  /**< RL_SIM_DIR_* */
+	bool silent;	  /**< CUT: PHY status does not show it */
+	enum rl_sim_flight flight;
+	/** CUT, DROP: from t_ns on, act at the n-th data frame that is sent
+	    (or, where nth_flit, at the frame that carries the n-th flit); 0:
+	    at once. DROP counts each direction by itself, CUT counts frames
+	    from end `counts` and cuts all of `dirs`. */
+	uint32_t nth;
+	bool nth_flit;
+	uint8_t counts;
+	uint32_t count;	  /**< DROP: frames in a row */
+	uint64_t for_ns;  /**< STALL: how long */
+	struct rl_sim_noise noise;
+	uint32_t line;	  /**< of the fault file; 0: none */
+};
+
+/** Faults in the order of their times. Zeroed = empty. */
+struct rl_sim_faults {
+	struct rl_sim_fault *f;
+	uint32_t n;
+	uint32_t cap;
+};
+
+/** Control thread. @return 0 or -ENOMEM; the list stays sorted by time */
+int rl_sim_fault_add(struct rl_sim_faults *list, const struct rl_sim_fault *f);
+
+/** Control thread. Frees the list; a zeroed one is fine. */
+void rl_sim_faults_free(struct rl_sim_faults *list);
+
+/**
+ * Control thread. Reads a fault file against a topology and appends to
+ * @p list.
+ *
+ * @param err  one line "FILE:LINE: reason; what to do"
+ * @return 0; -EINVAL (bad content), -ENOENT or another -errno, -ENOMEM; on
+ *   failure nothing was appended
+ */
+int rl_sim_faults_read(const char *path, const struct rl_topo *topo,
+		       struct rl_sim_faults *list, char *err, size_t errlen);
+
+/** The same from memory; @p name stands for the file's name in errors. */
+int rl_sim_faults_text(const char *name, const char *text, size_t len,
+		       const struct rl_topo *topo, struct rl_sim_faults *list,
+		       char *err, size_t errlen);
+
+/** Any thread. Writes a fault as a line of a fault file. Returns buf. */
+char *rl_sim_fault_text(const struct rl_sim_fault *f,
+			const struct rl_topo *topo, char *buf, size_t len);
+
+#endif /* RL_SIM_FAULT_H */

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_SIM_LOAD_H
+#define RL_SIM_LOAD_H
+
+/**
+ * @file
+ * Traffic of a simulated run, with a judge that sees both ends. What a packet
+ * holds (length, class, every byte but the time of its making) follows from
+ * the seed and from its name (source, destination, class of service, number),
+ * so the judge needs no record of what was sent: it makes each packet again
+ * when it arrives, and keeps only what is out of order.
+ *
+ * The generator is an open loop: packets come into being by the clock, also
+ * while the endpoint takes none, and their latency counts from that moment.
+ */
+
+#include "rl_endpoint.h"
+#include "rl_prng.h"
+#include "rl_role.h"
+#include "rl_sim_hist.h"
+
+/** Who sends to whom. X(name, word). */
+#define RL_SIM_PATTERNS(X)                                                     \
+	X(UNIFORM, "uniform")	/* anybody else */                             \
+	X(PERMUTATION, "permutation") /* one partner each, drawn by the seed */ \
+	X(TORNADO, "tornado")	/* nearly half the way round */                \
+	X(HOTSPOT, "hotspot")	/* one packet in four to endpoint 0 */         \
+	X(INCAST, "incast")	/* all to endpoint 0 */
+
+enum rl_sim_pattern {
+#define RL_SIM_PATTERN_ENUM(name, word) RL_SIM_##name,
+	RL_SIM_PATTERNS(RL_SIM_PATTERN_ENUM)
+#undef RL_SIM_PATTERN_ENUM
+	RL_SIM_PATTERN_COUNT
+};
+
+struct rl_sim_load_cfg {
+	enum rl_sim_pattern pattern;
+	double load;		/**< flits per slot and source, > 0 */
+	uint32_t slot_ps;	/**< time of a flit on the wire */
+	uint32_t min_flits;	/**< of a packet */
+	uint32_t max_flits;
+	uint32_t cos;		/**< classes of service in use, 1..16 */
+	bool classes;		/**< requests and responses; else posted only */
+	uint64_t packets;	/**< of all sources together; 0: no end */
+	uint64_t start_ns;
+	uint64_t stop_ns;	/**< RL_NEVER: `packets` decides */
+	uint64_t pause_ns;	/**< bursts: each source sends for so long, and */
+	uint64_t burst_ns;	/**< is silent for so long; 0: steady */
+	uint64_t seed;
+	struct rl_flit_cache *cache; /**< where received flits go back to */
+	uint16_t nep;
+	/** tornado: destination of each source, [nep]; NULL: i + n/2 - 1 */
+	const uint16_t *partner;
+};
+
+/** Totals. lost = sent - delivered - reported without being delivered. */
+struct rl_sim_load_stats {
+	uint64_t sent;
+	uint64_t sent_flits;
+	uint64_t delivered;	/**< packets, each counted once */
+	uint64_t duplicated;
+	uint64_t reordered;
+	uint64_t corrupted;	/**< wrong bytes, or never sent at all */
+	uint64_t reported;	/**< given up openly, whether delivered or not */
+	uint64_t reported_delivered; /**< of them delivered after all */
+	uint64_t lost;		/**< see above; final when all is at rest */
+	struct rl_sim_hist latency;
+	char first_error[160];	/**< what went wrong first; "" */
+};
+
+struct rl_sim_load;
+
+/** Control thread. @return the load, the caller's; NULL: no memory */
+struct rl_sim_load *rl_sim_load_new(const struct rl_sim_load_cfg *cfg);
+void rl_sim_load_free(struct rl_sim_load *load);
+
+/** Owner. The client of endpoint @p ep. */
+void rl_sim_load_client(struct rl_sim_load *load, uint16_t ep,
+			struct rl_client *client);
+
+/** Owner. To be called for each report of an endpoint. */
+void rl_sim_load_report(struct rl_sim_load *load, const struct rl_ep_report *r);
+
+/** Owner. No source makes anything after @p now_ns. */
+void rl_sim_load_stop(struct rl_sim_load *load, uint64_t now_ns);
+
+/** Owner. Everything that came into being was accepted by its endpoint. */
+bool rl_sim_load_done(const struct rl_sim_load *load);
+
+/** Owner. */
+void rl_sim_load_stats(const struct rl_sim_load *load,
+		       struct rl_sim_load_stats *st);
+
+const char *rl_sim_pattern_name(enum rl_sim_pattern p);
+
+#endif /* RL_SIM_LOAD_H */

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What must be true of a fabric whatever it carries: every flit has one
+ * owner, nobody sends beyond its credits, and after the traffic ended nothing
+ * is left anywhere and every credit is back.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "sim_priv.h"
+
+#define SAY(err, ...)                                                          \
+	((err) == NULL ? 0 : snprintf((err), RL_ERR_MAX, __VA_ARGS__))
+
+static uint64_t
+pipe_flits(const struct sim_pipe *sp)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = sp->head; i != sp->tail; i++) {
+		const struct rl_flit *f = sp->slot[i & sp->mask];
+
+		if (rl_pipe_is_mark(f) == RL_MARK_NONE)
+			n += f->pkt_flits;
+	}
+	return n;
+}
+
+static int
+audit_flits(const struct rl_sim *s, char *err)
+{
+	const uint64_t held = rl_fabric_flits(&s->fabric);
+	uint64_t piped = 0;
+
+	for (uint32_t i = 0; i < s->npipe; i++)
+		piped += pipe_flits(&s->pipe[i]);
+	if (held + piped + s->mem->cache.count == s->mem->flits)
+		return 0;
+	SAY(err,
+	    "flits: %llu exist, but %u are free, %llu held and %llu in pipes",
+	    (unsigned long long)s->mem->flits, s->mem->cache.count,
+	    (unsigned long long)held, (unsigned long long)piped);
+	return -EUCLEAN;
+}
+
+static int
+audit_port(const struct rl_sim *s, uint32_t dev, uint16_t p, bool settled,
+	   char *err)
+{
+	const struct rl_port *port = s->fabric.dev[dev].port[p].port;
+	const struct rl_link_cfg *cfg = &s->p.cfg->link;
+	const uint64_t overruns = rl_port_counters(port)[RL_PC_rx_overrun];
+	const char *name = s->fabric.topo->dev[dev].name;
+	struct rl_port_info info;
+
+	if (overruns != 0) {
+		SAY(err, "port %u of %s: %llu flits beyond the credits given",
+		    p, name, (unsigned long long)overruns);
+		return -EUCLEAN;
+	}
+	rl_port_info(port, &info);
+	if (info.outstanding_flits > info.held_flits ||
+	    info.held_flits > info.window) {
+		SAY(err, "port %u of %s: %u held, %u outstanding, window %u",
+		    p, name, info.held_flits, info.outstanding_flits,
+		    info.window);
+		return -EUCLEAN;
+	}
+	for (unsigned int vc = 0; vc < cfg->vcs; vc++) {
+		if (info.state != RL_LINK_UP)
+			continue;
+		if (info.credits[vc] <= cfg->credits_flits &&
+		    (!settled || info.credits[vc] == cfg->credits_flits))
+			continue;
+		SAY(err, "port %u of %s: %u credits on VC %u of %u%s", p, name,
+		    info.credits[vc], vc, cfg->credits_flits,
+		    settled ? " at rest" : "");
+		return -EUCLEAN;
+	}
+	return 0;
+}
+
+int
+rl_sim_audit(const struct rl_sim *sim, bool settled, char *err)
+{
+	const struct rl_fabric *f = &sim->fabric;
+	int ret = audit_flits(sim, err);
+
+	for (uint32_t d = 0; ret == 0 && d < f->ndev; d++)
+		for (uint16_t p = 0; ret == 0 && p < f->dev[d].nports; p++)
+			ret = audit_port(sim, d, p, settled, err);
+	return ret;
+}
+
+static bool
+port_settled(const struct rl_sim *s, uint32_t dev, uint16_t p, bool links,
+	     char *why)
+{
+	const struct rl_device *d = &s->fabric.dev[dev];
+	const struct rl_port *port = d->port[p].port;
+	const char *name = s->fabric.topo->dev[dev].name;
+	struct rl_port_info info;
+
+	rl_port_info(port, &info);
+	if (!rl_port_idle(port)) {
+		SAY(why, "port %u of %s (%s) holds %u flits", p, name,
+		    rl_link_state_name(info.state), rl_port_flits(port));
+		return false;
+	}
+	if (!links ||
+	    !rl_topo_link_up(s->fabric.topo,
+			     s->fabric.topo->dev[dev].port[p].link))
+		return true;
+	if (info.state != RL_LINK_UP) {
+		SAY(why, "port %u of %s is %s", p, name,
+		    rl_link_state_name(info.state));
+		return false;
+	}
+	if (rl_core_egress_state(d->core.core, p) != RL_EGRESS_ALIVE) {
+		SAY(why, "egress %u of %s is %s", p, name,
+		    rl_egress_state_name(
+			    rl_core_egress_state(d->core.core, p)));
+		return false;
+	}
+	for (unsigned int vc = 0; vc < s->p.cfg->link.vcs; vc++)
+		if (info.credits[vc] != s->p.cfg->link.credits_flits) {
+			SAY(why, "port %u of %s: %u credits on VC %u of %u", p,
+			    name, info.credits[vc], vc,
+			    s->p.cfg->link.credits_flits);
+			return false;
+		}
+	return true;
+}
+
+bool
+rl_sim_settled(const struct rl_sim *sim, bool links, char *why)
+{
+	const struct rl_fabric *f = &sim->fabric;
+
+	if (sim->notice_head != sim->notice_tail) {
+		SAY(why, "a notice of a drop is under way");
+		return false;
+	}
+	for (uint32_t i = 0; i < sim->npipe; i++)
+		if (sim->pipe[i].head != sim->pipe[i].tail) {
+			SAY(why, "a pipe of role %u is not empty",
+			    sim->pipe[i].consumer);
+			return false;
+		}
+	for (uint32_t d = 0; d < f->ndev; d++) {
+		const struct rl_role_core *rc = &f->dev[d].core;
+		const char *name = f->topo->dev[d].name;
+
+		if (rl_core_flits(rc->core) != 0 ||
+		    (links && !rl_core_idle(rc->core))) {
+			SAY(why, "the core of %s holds %u flits", name,
+			    rl_core_flits(rc->core));
+			return false;
+		}
+		if (rc->ep != NULL && !rl_ep_idle(rc->ep)) {
+			SAY(why, "endpoint %s holds %u flits", name,
+			    rl_ep_flits(rc->ep));
+			return false;
+		}
+		for (uint16_t p = 0; p < f->dev[d].nports; p++)
+			if (!port_settled(sim, d, p, links, why))
+				return false;
+	}
+	return true;
+}

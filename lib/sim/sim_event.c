@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What the roles tell their host: deaths of ports, and packets dropped. */
+
+#include <stdlib.h>
+
+#include "sim_priv.h"
+
+static void
+failover_open(struct rl_sim *s, uint32_t dev, uint16_t port,
+	      const struct rl_port_event *ev)
+{
+	const uint32_t link = s->fabric.topo->dev[dev].port[port].link;
+
+	if (s->nfailover == s->cap_failover) {
+		const uint32_t cap =
+			s->cap_failover == 0 ? 16 : 2 * s->cap_failover;
+		struct rl_sim_failover *more =
+			realloc(s->failover, cap * sizeof(*more));
+
+		if (more == NULL)
+			return;
+		s->failover = more;
+		s->cap_failover = cap;
+	}
+	s->failover[s->nfailover++] = (struct rl_sim_failover){
+		.link = link,
+		.dev = dev,
+		.port = port,
+		.loop_id = ev->loop_id,
+		.detector = ev->detector,
+		.fault_ns = s->fault_ns[link],
+		.dead_ns = ev->t_ns,
+		.rerouted_ns = RL_NEVER,
+		.drained_ns = RL_NEVER,
+	};
+}
+
+/* The newest failover of this loopback. */
+static struct rl_sim_failover *
+failover_find(struct rl_sim *s, uint32_t loop_id)
+{
+	for (uint32_t i = s->nfailover; i > 0; i--)
+		if (s->failover[i - 1].loop_id == loop_id)
+			return &s->failover[i - 1];
+	return NULL;
+}
+
+void
+sim_on_port_event(void *ctx, uint32_t dev, uint16_t port,
+		  const struct rl_port_event *ev)
+{
+	struct rl_sim *s = ctx;
+	struct rl_sim_failover *fo;
+
+	switch (ev->type) {
+	case RL_PEV_DEAD:
+		failover_open(s, dev, port, ev);
+		break;
+	case RL_PEV_REROUTED:
+		fo = failover_find(s, ev->loop_id);
+		if (fo != NULL && fo->rerouted_ns == RL_NEVER)
+			fo->rerouted_ns = ev->t_ns;
+		break;
+	case RL_PEV_DRAINED:
+		fo = failover_find(s, ev->loop_id);
+		if (fo == NULL)
+			break;
+		fo->drained_ns = ev->t_ns;
+		fo->looped_packets = ev->looped_packets;
+		fo->looped_flits = ev->looped_flits;
+		fo->looped_acked_flits = ev->looped_acked_flits;
+		break;
+	case RL_PEV_UP:
+	case RL_PEV_RETRAIN:
+	case RL_PEV_DEGRADED:
+		break;
+	}
+}
+
+void
+sim_on_core_event(void *ctx, uint32_t dev, const struct rl_core_event *ev)
+{
+	(void)ctx;
+	(void)dev;
+	(void)ev;
+}
+
+static void
+notice_push(struct rl_sim *s, const struct sim_notice *n)
+{
+	const uint32_t have = s->notice_tail - s->notice_head;
+
+	if (have == s->notice_mask + 1 || s->notice == NULL) {
+		const uint32_t size = have == 0 ? 64 : 2 * have;
+		struct sim_notice *more = malloc(size * sizeof(*more));
+
+		if (more == NULL)
+			return;
+		for (uint32_t i = 0; i < have; i++)
+			more[i] = s->notice[(s->notice_head + i) &
+					    s->notice_mask];
+		free(s->notice);
+		s->notice = more;
+		s->notice_mask = size - 1;
+		s->notice_head = 0;
+		s->notice_tail = have;
+	}
+	s->notice[s->notice_tail++ & s->notice_mask] = *n;
+}
+
+/* Whether the source of a dropped packet hears of it. */
+static bool
+drop_is_noticed(enum rl_drop_reason why)
+{
+	switch (why) {
+	case RL_DROP_POLICY:
+	case RL_DROP_NO_PATH:
+	case RL_DROP_WATCHDOG:
+	case RL_DROP_HOPS:
+	case RL_DROP_MISROUTE:
+	case RL_DROP_TOO_LONG:
+	case RL_DROP_UNCORRECTABLE:
+		return true;
+	case RL_DROP_LOOPBACK_NONE: /* the losses of the related art */
+	case RL_DROP_FRAGMENT:
+	case RL_DROP_DUPLICATE: /* no loss */
+	case RL_DROP_REASON_COUNT:
+		break;
+	}
+	return false;
+}
+
+void
+sim_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
+	    uint64_t now_ns)
+{
+	struct rl_sim *s = ctx;
+	const bool retry = s->p.cfg->endpoint.retry;
+	const struct rl_flit *f = pkt;
+
+	s->st.drops[why]++;
+	if (s->p.drop != NULL)
+		s->p.drop(s->p.ctx, pkt, why, now_ns);
+	if (s->p.notice_ns == RL_NEVER || !drop_is_noticed(why))
+		return;
+	for (unsigned int n = pkt->pkt_flits; n > 0; n--, f = f->next) {
+		const struct sim_notice notice = {
+			.at_ns = now_ns + s->p.notice_ns,
+			.src = rl_flit_src(f->wire),
+			.dst = rl_flit_dst(f->wire),
+			.tag = rl_flit_tag(f->wire),
+			.pos = rl_get16(f->wire + 14),
+			.cos = f->wire[6] >> 4,
+		};
+
+		notice_push(s, &notice);
+		if (!retry) /* a link-level packet is one of the client's */
+			break;
+	}
+}
+
+void
+sim_on_report(void *ctx, const struct rl_ep_report *report, uint64_t now_ns)
+{
+	struct rl_sim *s = ctx;
+
+	if (s->p.report != NULL)
+		s->p.report(s->p.ctx, report, now_ns);
+}
+
+uint64_t
+sim_notice_due(const struct rl_sim *s)
+{
+	return s->notice_head == s->notice_tail
+		       ? RL_NEVER
+		       : s->notice[s->notice_head & s->notice_mask].at_ns;
+}
+
+void
+sim_notice_deliver(struct rl_sim *s)
+{
+	const struct rl_topo *topo = s->fabric.topo;
+
+	while (sim_notice_due(s) <= s->now_ns) {
+		const struct sim_notice n =
+			s->notice[s->notice_head++ & s->notice_mask];
+		uint32_t dev;
+
+		if (n.src >= topo->nep)
+			continue;
+		dev = topo->ep_dev[n.src];
+		rl_ep_dropped(s->fabric.dev[dev].core.ep, s->now_ns, n.dst,
+			      n.cos, n.tag, n.pos);
+		sim_ready(s, s->dev_role[dev]);
+	}
+}
+
+const struct rl_sim_failover *
+rl_sim_failovers(const struct rl_sim *sim, uint32_t *n)
+{
+	*n = sim->nfailover;
+	return sim->failover;
+}

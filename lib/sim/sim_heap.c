@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Which role is polled next. Roles that are due now stand in a ring, first
+ * come first served; the others in a heap of four children a node, by the
+ * time they are due. A role stands in the heap at most once, and knows where.
+ */
+
+#include "sim_priv.h"
+
+static void
+heap_place(struct rl_sim *s, uint32_t i, struct sim_heap_slot slot)
+{
+	s->heap[i] = slot;
+	s->role[slot.role].heap_pos = i + 1;
+}
+
+static void
+heap_up(struct rl_sim *s, uint32_t i, struct sim_heap_slot slot)
+{
+	while (i > 0) {
+		const uint32_t parent = (i - 1) / 4;
+
+		if (s->heap[parent].key_ns <= slot.key_ns)
+			break;
+		heap_place(s, i, s->heap[parent]);
+		i = parent;
+	}
+	heap_place(s, i, slot);
+}
+
+static void
+heap_down(struct rl_sim *s, uint32_t i, struct sim_heap_slot slot)
+{
+	for (;;) {
+		const uint32_t first = 4 * i + 1;
+		const uint32_t end = rl_min_u32(first + 4, s->nheap);
+		uint32_t best = first;
+
+		if (first >= s->nheap)
+			break;
+		for (uint32_t c = first + 1; c < end; c++)
+			if (s->heap[c].key_ns < s->heap[best].key_ns)
+				best = c;
+		if (s->heap[best].key_ns >= slot.key_ns)
+			break;
+		heap_place(s, i, s->heap[best]);
+		i = best;
+	}
+	heap_place(s, i, slot);
+}
+
+static void
+heap_remove(struct rl_sim *s, uint32_t i)
+{
+	struct sim_heap_slot last;
+
+	s->role[s->heap[i].role].heap_pos = 0;
+	last = s->heap[--s->nheap];
+	if (i == s->nheap)
+		return;
+	if (i > 0 && s->heap[(i - 1) / 4].key_ns > last.key_ns)
+		heap_up(s, i, last);
+	else
+		heap_down(s, i, last);
+}
+
+void
+sim_heap_set(struct rl_sim *s, uint32_t role, uint64_t key_ns)
+{
+	const uint32_t pos = s->role[role].heap_pos;
+	const struct sim_heap_slot slot = { .key_ns = key_ns, .role = role };
+
+	if (key_ns == RL_NEVER) {
+		if (pos != 0)
+			heap_remove(s, pos - 1);
+		return;
+	}
+	if (pos == 0)
+		heap_up(s, s->nheap++, slot);
+	else if (key_ns < s->heap[pos - 1].key_ns)
+		heap_up(s, pos - 1, slot);
+	else if (key_ns > s->heap[pos - 1].key_ns)
+		heap_down(s, pos - 1, slot);
+}
+
+void
+sim_heap_earlier(struct rl_sim *s, uint32_t role, uint64_t key_ns)
+{
+	const uint32_t pos = s->role[role].heap_pos;
+
+	if (pos == 0 || key_ns < s->heap[pos - 1].key_ns)
+		sim_heap_set(s, role, key_ns);
+}
+
+void
+sim_ready(struct rl_sim *s, uint32_t role)
+{
+	struct sim_role *r = &s->role[role];
+
+	if (r->ready)
+		return;
+	r->ready = true;
+	s->ready[s->ready_tail++ & s->ready_mask] = role;
+}
+
+void
+sim_wake_at(struct rl_sim *s, uint32_t role, uint64_t at_ns)
+{
+	struct sim_role *r = &s->role[role];
+
+	if (at_ns <= s->now_ns) {
+		sim_ready(s, role);
+		return;
+	}
+	if (at_ns >= r->ext_ns)
+		return;
+	r->ext_ns = at_ns;
+	if (!r->ready)
+		sim_heap_earlier(s, role, at_ns);
+}
+
+void
+sim_wake(struct rl_sim *s, uint32_t role)
+{
+	struct sim_role *r = &s->role[role];
+	uint64_t delay = s->p.poll_ns;
+
+	/* it is woken already, and not later than usual */
+	if (r->ready || r->ext_ns <= s->now_ns + delay)
+		return;
+	if (s->p.poll_jitter_ns != 0)
+		delay += rl_prng_range(&s->prng, 0, s->p.poll_jitter_ns);
+	sim_wake_at(s, role, s->now_ns + delay);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Memory of simulations. Flits and frames come in chunks when they run low,
+ * and are never given back before the end: what there is, is what was once in
+ * use at the same time. What a fabric is made of comes from an arena that the
+ * next run takes over; single large pieces come from the system, untouched, so
+ * that tables which a run never looks at cost nothing.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim_priv.h"
+
+#define FLITS_CHUNK 4096
+#define FRAMES_CHUNK_BYTES (256u << 10)
+#define ARENA_CHUNK_BYTES (1u << 20)
+#define ARENA_BIG_BYTES (128u << 10)
+
+/* Appends to an array of pointers; it grows by doubling. */
+static int
+ptr_push(void ***array, uint32_t *n, void *ptr)
+{
+	void **a = *array;
+
+	if ((*n & (*n - 1)) == 0) {
+		a = realloc(a, (*n == 0 ? 1 : 2 * (size_t)*n) * sizeof(*a));
+		if (a == NULL)
+			return -ENOMEM;
+		*array = a;
+	}
+	a[(*n)++] = ptr;
+	return 0;
+}
+
+int
+sim_flits_grow(struct rl_sim_mem *mem)
+{
+	const size_t bytes = FLITS_CHUNK * sizeof(struct rl_flit);
+	struct rl_flit *f = aligned_alloc(RL_CACHE_LINE, bytes);
+	struct rl_flit **slot;
+
+	if (f == NULL)
+		return -ENOMEM;
+	slot = realloc(mem->cache.slot,
+		       (mem->flits + FLITS_CHUNK) * sizeof(struct rl_flit *));
+	if (slot == NULL || ptr_push(&mem->flit_chunk, &mem->nflit_chunk, f) !=
+				    0) {
+		if (slot != NULL)
+			mem->cache.slot = slot;
+		free(f);
+		return -ENOMEM;
+	}
+	memset(f, 0, bytes);
+	/* below those in use: the warm ones stay on top */
+	memmove(slot + FLITS_CHUNK, slot,
+		mem->cache.count * sizeof(struct rl_flit *));
+	for (uint32_t i = 0; i < FLITS_CHUNK; i++)
+		slot[i] = &f[FLITS_CHUNK - 1 - i];
+	mem->cache.slot = slot;
+	mem->cache.count += FLITS_CHUNK;
+	mem->flits += FLITS_CHUNK;
+	mem->cache.cap = (uint32_t)mem->flits;
+	return 0;
+}
+
+int
+sim_flits_unique(struct rl_sim_mem *mem)
+{
+	mem->mark++;
+	for (uint32_t i = 0; i < mem->cache.count; i++) {
+		struct rl_flit *f = mem->cache.slot[i];
+
+		if (f->spare == mem->mark)
+			return -EUCLEAN;
+		f->spare = mem->mark;
+	}
+	return 0;
+}
+
+static void
+frames_free(struct rl_sim_mem *mem)
+{
+	for (uint32_t i = 0; i < mem->nframe_chunk; i++)
+		free(mem->frame_chunk[i]);
+	mem->nframe_chunk = 0;
+	mem->frame = NULL;
+	mem->frames = mem->frames_free = 0;
+}
+
+int
+sim_frame_size(struct rl_sim_mem *mem, uint32_t frame_bytes)
+{
+	if (mem->frame_bytes == frame_bytes)
+		return 0;
+	RL_ASSERT(mem->frames == mem->frames_free);
+	frames_free(mem);
+	mem->frame_bytes = frame_bytes;
+	return 0;
+}
+
+int
+sim_frames_grow(struct rl_sim_mem *mem)
+{
+	const size_t one = (sizeof(struct rl_sim_frame) + mem->frame_bytes +
+			    RL_CACHE_LINE - 1) &
+			   ~(size_t)(RL_CACHE_LINE - 1);
+	const uint32_t n = (uint32_t)(FRAMES_CHUNK_BYTES / one) + 1;
+	uint8_t *chunk = aligned_alloc(RL_CACHE_LINE, n * one);
+
+	if (chunk == NULL)
+		return -ENOMEM;
+	if (ptr_push(&mem->frame_chunk, &mem->nframe_chunk, chunk) != 0) {
+		free(chunk);
+		return -ENOMEM;
+	}
+	for (uint32_t i = n; i-- > 0;)
+		sim_frame_put(mem, (struct rl_sim_frame *)(void *)(chunk +
+								   i * one));
+	mem->frames += n;
+	return 0;
+}
+
+/* Makes the present chunk of the arena one with room. */
+static int
+arena_room(struct rl_sim_mem *mem, size_t bytes)
+{
+	void *chunk;
+
+	if (mem->narena != 0 && mem->arena_used + bytes <= ARENA_CHUNK_BYTES)
+		return 0;
+	if (mem->narena != 0 && mem->arena_cur + 1 < mem->narena) {
+		mem->arena_cur++;
+		mem->arena_used = 0;
+		return 0;
+	}
+	chunk = aligned_alloc(RL_CACHE_LINE, ARENA_CHUNK_BYTES);
+	if (chunk == NULL || ptr_push(&mem->arena, &mem->narena, chunk) != 0) {
+		free(chunk);
+		return -ENOMEM;
+	}
+	mem->arena_cur = mem->narena - 1;
+	mem->arena_used = 0;
+	return 0;
+}
+
+/* Zeroed, aligned to a cache line, until sim_mem_reset(). */
+void *
+sim_alloc(struct rl_sim_mem *mem, size_t bytes)
+{
+	void *ptr;
+
+	bytes = (bytes + RL_CACHE_LINE - 1) & ~(size_t)(RL_CACHE_LINE - 1);
+	if (bytes >= ARENA_BIG_BYTES) {
+		uint8_t *raw = calloc(1, bytes + RL_CACHE_LINE);
+
+		if (raw == NULL)
+			return NULL;
+		if (ptr_push(&mem->big, &mem->nbig, raw) != 0) {
+			free(raw);
+			return NULL;
+		}
+		return raw + (-(uintptr_t)raw & (RL_CACHE_LINE - 1));
+	}
+	if (arena_room(mem, bytes) != 0)
+		return NULL;
+	ptr = (uint8_t *)mem->arena[mem->arena_cur] + mem->arena_used;
+	mem->arena_used += bytes;
+	return memset(ptr, 0, bytes);
+}
+
+void
+sim_mem_reset(struct rl_sim_mem *mem)
+{
+	mem->arena_cur = 0;
+	mem->arena_used = 0;
+	for (uint32_t i = 0; i < mem->nbig; i++)
+		free(mem->big[i]);
+	mem->nbig = 0;
+}
+
+int
+rl_sim_mem_init(struct rl_sim_mem *mem)
+{
+	*mem = (struct rl_sim_mem){ 0 };
+	return sim_flits_grow(mem);
+}
+
+void
+rl_sim_mem_free(struct rl_sim_mem *mem)
+{
+	sim_mem_reset(mem);
+	frames_free(mem);
+	for (uint32_t i = 0; i < mem->nflit_chunk; i++)
+		free(mem->flit_chunk[i]);
+	for (uint32_t i = 0; i < mem->narena; i++)
+		free(mem->arena[i]);
+	free(mem->cache.slot);
+	free(mem->flit_chunk);
+	free(mem->frame_chunk);
+	free(mem->arena);
+	free(mem->big);
+	*mem = (struct rl_sim_mem){ 0 };
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_SIM_PRIV_H
+#define RL_SIM_PRIV_H
+
+/**
+ * @file
+ * The inside of a simulation, shared by sim*.c and nobody else. Who does what:
+ *
+ *   sim.c         build, destroy, the event loop
+ *   sim_heap.c    which role is polled next
+ *   sim_mem.c     flits, frames, and memory of fabrics
+ *   sim_pipe.c    pipes between roles
+ *   sim_wire.c    wires as the ports see them, and their noise
+ *   sim_fault.c   faults as they happen
+ *   sim_list.c    lists of faults
+ *   sim_script.c  fault files
+ *   sim_audit.c   invariants
+ *   sim_event.c   failovers, drops, notices
+ */
+
+#include "rl_prng.h"
+#include "rl_sim.h"
+
+/* Flits that one poll may take: 32 frames of 32 flits, twice over. */
+#define SIM_FLITS_LOW 2048
+#define SIM_PORT_CORE (-1)
+/* How long after its core freed credits a port looks at them. */
+#define SIM_CREDIT_NS 100
+/* A role that is due and can do nothing is looked at again so much later. */
+#define SIM_SPIN_PORT_NS 50
+#define SIM_SPIN_CORE_NS 1000
+
+struct rl_sim_frame {
+	struct rl_sim_frame *next;
+	uint64_t at_ns; /* arrival of its last bit */
+	uint32_t len;
+	uint8_t data[] RL_ALIGNED(RL_CACHE_LINE);
+};
+
+/* A fault that waits for a frame. */
+struct sim_trigger {
+	struct sim_trigger *next;
+	struct rl_sim_fault fault;
+	uint32_t left; /* frames or flits until it acts, this one included */
+};
+
+/* One direction of a wire. */
+struct sim_dir {
+	struct rl_sim_frame *head; /* under way, in the order of arrival */
+	struct rl_sim_frame *tail;
+	uint64_t free_ps;	   /* when the transmitter is idle again */
+	uint32_t rx_role;
+	bool odd; /* any of the following: the slow way */
+	bool dark;
+	struct rl_sim_noise noise;
+	uint32_t drop_left;	   /* data frames to be lost */
+	struct sim_trigger *trigger;
+	struct rl_sim_frame *late; /* what lingers until the heal */
+	struct rl_prng prng;
+	uint32_t link;
+};
+
+/* What a port has for a PHY. */
+struct sim_end {
+	struct rl_sim *sim;
+	struct sim_dir *tx;
+	struct sim_dir *rx;
+	bool phy_up;
+	bool blocked; /* the wire took nothing at the last try */
+	uint32_t role;
+};
+
+struct sim_pipe {
+	struct rl_sim *sim;
+	void **slot;
+	uint32_t mask;
+	uint32_t head;
+	uint32_t tail;
+	uint32_t limit; /* what the fabric said it may hold */
+	uint32_t consumer;
+	uint32_t producer;
+};
+
+struct sim_role {
+	uint64_t ext_ns; /* others want it polled then; RL_NEVER */
+	uint32_t heap_pos; /* 1 + index; 0: not there */
+	int32_t port;	   /* SIM_PORT_CORE: the core */
+	uint32_t dev;
+	bool ready;
+	bool again; /* a burst was full: there may be more */
+	struct rl_role_port *rp;
+	struct rl_role_core *rc; /* of a port: the core beside it */
+	struct sim_end *end;	 /* of a port */
+};
+
+struct sim_heap_slot {
+	uint64_t key_ns;
+	uint32_t role;
+};
+
+/* A drop of which the source is to hear. */
+struct sim_notice {
+	uint64_t at_ns;
+	uint32_t tag;
+	uint16_t src;
+	uint16_t dst;
+	uint16_t pos;
+	uint8_t cos;
+};
+
+struct rl_sim {
+	struct rl_sim_params p;
+	struct rl_sim_mem *mem;
+	struct rl_fabric fabric;
+	uint64_t now_ns;
+	uint64_t flits_start; /* free ones when the run began */
+
+	struct sim_role *role;
+	uint32_t nrole;
+	uint32_t *dev_role; /* [ndev]: of the core; its ports follow */
+
+	struct sim_heap_slot *heap;
+	uint32_t nheap;
+	uint32_t *ready; /* ring of nready_mask + 1 roles */
+	uint32_t ready_mask;
+	uint32_t ready_head;
+	uint32_t ready_tail;
+
+	struct sim_end *end;  /* [2 * nlink], by link and end */
+	struct sim_dir *dir;  /* [2 * nlink], 2l: from end 0 */
+	struct sim_pipe *pipe; /* [3 * ports] */
+	uint32_t npipe;
+
+	struct rl_sim_faults todo;
+	uint32_t next_fault;
+	uint64_t *fault_ns; /* [nlink]: when something last happened to it */
+
+	struct sim_notice *notice; /* ring, notice_mask + 1 */
+	uint32_t notice_mask;
+	uint32_t notice_head;
+	uint32_t notice_tail;
+
+	struct rl_sim_failover *failover;
+	uint32_t nfailover;
+	uint32_t cap_failover;
+
+	struct rl_prng prng; /* of jitter */
+	struct rl_sim_stats st;
+};
+
+/* sim_heap.c */
+void sim_heap_set(struct rl_sim *s, uint32_t role, uint64_t key_ns);
+void sim_heap_earlier(struct rl_sim *s, uint32_t role, uint64_t key_ns);
+void sim_ready(struct rl_sim *s, uint32_t role);
+/** @p role got something: polls it now, or after the usual delay. */
+void sim_wake(struct rl_sim *s, uint32_t role);
+void sim_wake_at(struct rl_sim *s, uint32_t role, uint64_t at_ns);
+
+/* sim_mem.c */
+int sim_flits_grow(struct rl_sim_mem *mem);
+void *sim_alloc(struct rl_sim_mem *mem, size_t bytes);
+void sim_mem_reset(struct rl_sim_mem *mem);
+int sim_frame_size(struct rl_sim_mem *mem, uint32_t frame_bytes);
+int sim_frames_grow(struct rl_sim_mem *mem);
+/** @return 0 or -EUCLEAN where a free flit is there twice */
+int sim_flits_unique(struct rl_sim_mem *mem);
+
+static inline struct rl_sim_frame *
+sim_frame_get(struct rl_sim_mem *mem)
+{
+	struct rl_sim_frame *f;
+
+	if (rl_unlikely(mem->frame == NULL) && sim_frames_grow(mem) != 0)
+		return NULL;
+	f = mem->frame;
+	mem->frame = f->next;
+	mem->frames_free--;
+	return f;
+}
+
+static inline void
+sim_frame_put(struct rl_sim_mem *mem, struct rl_sim_frame *f)
+{
+	f->next = mem->frame;
+	mem->frame = f;
+	mem->frames_free++;
+}
+
+/* sim_pipe.c */
+void sim_pipe_make(struct rl_sim *s, struct sim_pipe *sp, uint32_t limit,
+		   struct rl_pipe *pipe);
+
+/* sim_wire.c */
+extern const struct rl_phy_ops sim_wire_ops;
+void sim_dir_insert(struct rl_sim *s, struct sim_dir *d,
+		    struct rl_sim_frame *f);
+void sim_dir_update(struct sim_dir *d);
+
+/* sim_fault.c */
+void sim_fault_apply(struct rl_sim *s, const struct rl_sim_fault *f);
+/** The frame that a fault waited for is sent in direction @p dir. */
+void sim_fault_fire(struct rl_sim *s, const struct rl_sim_fault *f,
+		    unsigned int dir);
+
+/* sim_event.c */
+void sim_on_port_event(void *ctx, uint32_t dev, uint16_t port,
+		       const struct rl_port_event *ev);
+void sim_on_core_event(void *ctx, uint32_t dev,
+		       const struct rl_core_event *ev);
+void sim_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
+		 uint64_t now_ns);
+void sim_on_report(void *ctx, const struct rl_ep_report *report,
+		   uint64_t now_ns);
+uint64_t sim_notice_due(const struct rl_sim *s);
+void sim_notice_deliver(struct rl_sim *s);
+
+#endif /* RL_SIM_PRIV_H */

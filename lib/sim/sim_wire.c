@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Wires as ports see them. A frame leaves when the transmitter is idle, takes
+ * the time of its bytes, and arrives whole after the latency of the wire.
+ * Only so much may wait to be sent; beyond it the wire takes nothing, and the
+ * port's own queues fill: that is backpressure.
+ *
+ * What may go wrong with a frame is decided when it is sent, by the generator
+ * of its direction alone: other wires do not change its luck.
+ */
+
+#include <string.h>
+
+#include "sim_priv.h"
+
+#define PPB 1000000000u
+
+void
+sim_dir_update(struct sim_dir *d)
+{
+	const struct rl_sim_noise *n = &d->noise;
+
+	d->odd = d->dark || d->drop_left != 0 || d->trigger != NULL ||
+		 (n->loss_ppb | n->corrupt_ppb | n->dup_ppb | n->jitter_ppb) !=
+			 0;
+}
+
+void
+sim_dir_insert(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
+{
+	f->next = NULL;
+	if (d->head == NULL) {
+		d->head = d->tail = f;
+	} else if (d->tail->at_ns <= f->at_ns) {
+		d->tail->next = f;
+		d->tail = f;
+		return; /* the first one decides when to wake */
+	} else {
+		struct rl_sim_frame **at = &d->head;
+
+		while ((*at)->at_ns <= f->at_ns)
+			at = &(*at)->next;
+		f->next = *at;
+		*at = f;
+	}
+	if (d->head->at_ns <= s->now_ns)
+		sim_ready(s, d->rx_role);
+	else if (!s->role[d->rx_role].ready)
+		sim_heap_earlier(s, d->rx_role, d->head->at_ns);
+}
+
+static bool
+chance(struct sim_dir *d, uint32_t ppb)
+{
+	return ppb != 0 && rl_prng_below(&d->prng, PPB) < ppb;
+}
+
+/* XORs a run of bytes with anything but zero at its ends. */
+static void
+hurt_bytes(struct sim_dir *d, uint8_t *at, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint8_t x = (uint8_t)rl_prng_u64(&d->prng);
+
+		if ((i == 0 || i == n - 1) && x == 0)
+			x = (uint8_t)(1u << rl_prng_below(&d->prng, 8));
+		at[i] ^= x;
+	}
+}
+
+/*
+ * Hurts one flit in a way that FEC either corrects or sees. A burst of up to
+ * three bytes is always corrected; of longer ones some pass for others.
+ */
+static void
+hurt_flit_seen(struct rl_sim *s, struct sim_dir *d, uint8_t *flit, uint32_t n)
+{
+	uint8_t was[RL_FLIT_BYTES] RL_ALIGNED(RL_CACHE_LINE);
+	uint8_t fixed[RL_FLIT_BYTES] RL_ALIGNED(RL_CACHE_LINE);
+
+	memcpy(was, flit, sizeof(was));
+	for (unsigned int tries = 0; tries < 64; tries++) {
+		const uint32_t off =
+			rl_prng_below(&d->prng, RL_FLIT_BYTES - n + 1);
+		const uint8_t *src[1] = { flit };
+		uint8_t *dst[1] = { fixed };
+		uint8_t fec;
+
+		hurt_bytes(d, flit + off, n);
+		rl_codec_hop(s->fabric.codec, src, dst, 1, &fec);
+		if (fec == RL_FEC_BAD ||
+		    memcmp(fixed, was, sizeof(was)) == 0)
+			return;
+		memcpy(flit, was, sizeof(was));
+	}
+}
+
+static void
+hurt_body(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
+{
+	const uint32_t nflits = f->data[15];
+	const uint32_t header = rl_frame_header_bytes(nflits);
+	const uint32_t n =
+		1 + rl_prng_below(&d->prng,
+				  d->noise.burst_bytes == 0
+					  ? 8
+					  : d->noise.burst_bytes);
+	uint8_t *flit;
+
+	if (nflits == 0 || header + nflits * RL_FLIT_BYTES > f->len)
+		return;
+	flit = f->data + header +
+	       rl_prng_below(&d->prng, nflits) * RL_FLIT_BYTES;
+	if (s->p.fec_safe) {
+		hurt_flit_seen(s, d, flit, rl_min_u32(n, RL_FLIT_BYTES));
+		return;
+	}
+	hurt_bytes(d, flit + rl_prng_below(&d->prng, RL_FLIT_BYTES),
+		   rl_min_u32(n, 1)); /* at least one byte within */
+	for (uint32_t i = 1; i < n; i++)
+		hurt_bytes(d, f->data + header +
+				   rl_prng_below(&d->prng,
+						 nflits * RL_FLIT_BYTES),
+			   1);
+}
+
+static void
+hurt(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
+{
+	uint8_t where = d->noise.where;
+	uint8_t pick;
+
+	if (where == 0)
+		where = RL_SIM_HURT_HEADER | RL_SIM_HURT_BODY |
+			RL_SIM_HURT_LENGTH;
+	do {
+		pick = (uint8_t)(1u << rl_prng_below(&d->prng, 3));
+	} while (!(where & pick));
+	switch (pick) {
+	case RL_SIM_HURT_HEADER:
+		hurt_bytes(d,
+			   f->data + RL_FRAME_LINK_OFF +
+				   rl_prng_below(&d->prng,
+						 RL_FRAME_HEADER_SHORT -
+							 RL_FRAME_LINK_OFF),
+			   1);
+		break;
+	case RL_SIM_HURT_LENGTH:
+		f->len = rl_prng_below(&d->prng, f->len);
+		break;
+	default:
+		hurt_body(s, d, f);
+		break;
+	}
+	s->st.frames_hurt++;
+}
+
+/* Faults that wait for this frame. */
+static void
+run_triggers(struct rl_sim *s, struct sim_dir *d, uint32_t nflits)
+{
+	struct sim_trigger **at = &d->trigger;
+
+	while (*at != NULL) {
+		struct sim_trigger *t = *at;
+		const uint32_t step = t->fault.nth_flit ? nflits : 1;
+
+		if (t->left > step) {
+			t->left -= step;
+			at = &t->next;
+			continue;
+		}
+		*at = t->next;
+		sim_fault_fire(s, &t->fault, (unsigned int)(d - s->dir));
+	}
+	sim_dir_update(d);
+}
+
+/* The slow way. @return whether the frame is lost */
+static bool
+odd_frame(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
+{
+	const bool data = (f->data[RL_FRAME_LINK_OFF] & 0xf) == RL_FRAME_DATA;
+	struct rl_sim_frame *copy;
+
+	if (data && d->trigger != NULL)
+		run_triggers(s, d, f->data[15]);
+	if (d->dark)
+		return true;
+	if (data && d->drop_left != 0) {
+		d->drop_left--;
+		sim_dir_update(d);
+		return true;
+	}
+	if (chance(d, d->noise.loss_ppb))
+		return true;
+	if (chance(d, d->noise.dup_ppb)) {
+		copy = sim_frame_get(s->mem);
+		if (copy != NULL) {
+			copy->len = f->len;
+			copy->at_ns = f->at_ns;
+			memcpy(copy->data, f->data, f->len);
+			sim_dir_insert(s, d, copy);
+			s->st.frames_dup++;
+		}
+	}
+	if (chance(d, d->noise.corrupt_ppb))
+		hurt(s, d, f);
+	if (chance(d, d->noise.jitter_ppb))
+		f->at_ns += rl_prng_range(&d->prng, 1, d->noise.jitter_ns);
+	return false;
+}
+
+static unsigned int
+wire_rx(void *phy, struct rl_phy_frame out[], unsigned int n, uint64_t now_ns)
+{
+	struct sim_end *end = phy;
+	struct sim_dir *d = end->rx;
+	unsigned int got = 0;
+
+	while (got < n && d->head != NULL && d->head->at_ns <= now_ns) {
+		struct rl_sim_frame *f = d->head;
+
+		d->head = f->next;
+		out[got].data = f->data;
+		out[got].len = f->len;
+		out[got++].cookie = f;
+	}
+	if (got == n)
+		end->sim->role[end->role].again = true;
+	return got;
+}
+
+static void
+wire_rx_free(void *phy, struct rl_phy_frame f[], unsigned int n)
+{
+	struct sim_end *end = phy;
+
+	while (n > 0)
+		sim_frame_put(end->sim->mem, f[--n].cookie);
+}
+
+static uint64_t
+frame_ps(const struct rl_sim *s, uint32_t len)
+{
+	return (uint64_t)len * s->p.wire.flit_ps / RL_FLIT_BYTES;
+}
+
+/* How much work may wait at the transmitter. */
+static uint64_t
+backlog_ps(const struct rl_sim *s)
+{
+	return s->p.wire.queue_frames * frame_ps(s, s->p.wire.frame_bytes);
+}
+
+static unsigned int
+wire_tx_alloc(void *phy, struct rl_phy_frame f[], unsigned int n,
+	      uint64_t now_ns)
+{
+	struct sim_end *end = phy;
+	struct rl_sim *s = end->sim;
+	const uint64_t now_ps = now_ns * 1000, limit = backlog_ps(s);
+	const uint64_t busy =
+		end->tx->free_ps > now_ps ? end->tx->free_ps - now_ps : 0;
+	const uint64_t one = limit / s->p.wire.queue_frames;
+	uint64_t room = busy >= limit ? 0 : (limit - busy + one - 1) / one;
+	unsigned int got = 0;
+
+	room = rl_min_u64(room, n);
+	while (got < room) {
+		struct rl_sim_frame *frame = sim_frame_get(s->mem);
+
+		if (frame == NULL)
+			break;
+		f[got].data = frame->data;
+		f[got].len = 0;
+		f[got++].cookie = frame;
+	}
+	end->blocked = got == 0;
+	return got;
+}
+
+static void
+wire_tx(void *phy, struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
+{
+	struct sim_end *end = phy;
+	struct rl_sim *s = end->sim;
+	struct sim_dir *d = end->tx;
+
+	if (d->free_ps < now_ns * 1000)
+		d->free_ps = now_ns * 1000;
+	for (unsigned int i = 0; i < n; i++) {
+		struct rl_sim_frame *frame = f[i].cookie;
+
+		if (f[i].len == 0) {
+			sim_frame_put(s->mem, frame);
+			continue;
+		}
+		if (i + 1 == n) /* all were used: there may be more */
+			s->role[end->role].again = true;
+		frame->len = f[i].len;
+		d->free_ps += frame_ps(s, frame->len);
+		frame->at_ns = (d->free_ps + 999) / 1000 +
+			       s->p.wire.latency_ns;
+		s->st.frames++;
+		s->st.flits += frame->data[15];
+		if (rl_unlikely(d->odd) && odd_frame(s, d, frame)) {
+			s->st.frames_lost++;
+			sim_frame_put(s->mem, frame);
+			continue;
+		}
+		sim_dir_insert(s, d, frame);
+	}
+}
+
+static bool
+wire_link_up(void *phy)
+{
+	const struct sim_end *end = phy;
+
+	return end->phy_up;
+}
+
+static uint64_t
+wire_deadline(void *phy)
+{
+	const struct sim_end *end = phy;
+	const struct rl_sim *s = end->sim;
+	uint64_t t = end->rx->head == NULL ? RL_NEVER : end->rx->head->at_ns;
+
+	if (end->blocked && end->tx->free_ps > backlog_ps(s))
+		t = rl_min_u64(t, (end->tx->free_ps - backlog_ps(s)) / 1000 +
+					  1);
+	return t;
+}
+
+const struct rl_phy_ops sim_wire_ops = {
+	.rx = wire_rx,
+	.rx_free = wire_rx_free,
+	.tx_alloc = wire_tx_alloc,
+	.tx = wire_tx,
+	.link_up = wire_link_up,
+	.deadline = wire_deadline,
+};
