@@ -64,7 +64,7 @@ enum rl_frame_type {
 #define RL_FRF_NAK 0x01	   /**< resend from the acknowledged number on */
 #define RL_FRF_RETRY 0x02  /**< flits are a replay */
 #define RL_FRF_ECHO 0x04   /**< init: the echo field is valid; retrain: answer */
-#define RL_FRF_ACKREQ 0x08 /**< peer should acknowledge at once */
+#define RL_FRF_ACKREQ 0x08 /**< answer at once; init: the sender still trains */
 
 /** A link header in registers. */
 struct rl_frame_hdr {

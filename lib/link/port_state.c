@@ -18,7 +18,9 @@
  * own. From then on every frame bears both epochs, and one that does not match
  * both is dropped: nothing of an old epoch leaks into a new one. An end that
  * is UP and hears an INIT with another nonce knows that the peer has given
- * the epoch up, and follows.
+ * the epoch up, and follows. An end that still trains says so in its INIT
+ * frames (RL_FRF_ACKREQ), and an end that is UP answers those alone: two that
+ * are UP would answer each other for ever.
  */
 
 #include <errno.h>
@@ -141,6 +143,9 @@ port_rx_init(struct rl_port *port, const struct rl_frame_hdr *h,
 		return;
 	case RL_LINK_UP:
 	case RL_LINK_RETRAIN:
+		/* one that is UP itself answers: to answer that never ends */
+		if (!(h->flags & RL_FRF_ACKREQ))
+			return;
 		if (h->tx_epoch == port->rx_epoch &&
 		    h->ts == port->peer_nonce)
 			port->init_now = true; /* our echo was lost */
@@ -273,7 +278,8 @@ rl_port_phy_status(struct rl_port *port, bool up, uint64_t now_ns)
 	port->phy_up = up;
 	if (up) {
 		port->phy_lost_ns = RL_NEVER;
-		port->init_now = true;
+		if (port->state == RL_LINK_INIT)
+			port->init_now = true;
 		if (port_link_open(port)) {
 			/* what was sent into the dark is sent again */
 			rl_replay_rewind(&port->replay);

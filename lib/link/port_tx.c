@@ -354,6 +354,8 @@ tx_init_header(struct rl_port *port, struct rl_frame_hdr *h, uint64_t now_ns)
 {
 	h->tx_epoch = port->tx_epoch;
 	h->ts = port->nonce;
+	if (port->state == RL_LINK_INIT)
+		h->flags |= RL_FRF_ACKREQ;
 	if (port->peer_known) {
 		h->flags |= RL_FRF_ECHO;
 		h->rx_epoch = port->rx_epoch;

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef LINK_BENCH_H
+#define LINK_BENCH_H
+
+/*
+ * A test bench for links: two ports joined by two hand-moved wires, a
+ * hand-moved clock, and at each end a stand-in for the switch core that takes
+ * packets, checks them, frees credits and answers the loopback's marks.
+ *
+ * Wires take rules: "drop the third DATA frame", "hurt flit 1 of the next
+ * replayed frame". Everything a port gives is checked on the way: order and
+ * content of packets here, the number of flits when the bench closes.
+ */
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rl_codec.h"
+#include "rl_port.h"
+#include "rl_prng.h"
+
+/* A test with a sentence for a name. */
+#define CASE(name, fn) { name, fn, NULL, NULL, NULL }
+
+/* --- flits ------------------------------------------------------------- */
+
+struct bench_pool {
+	struct rl_flit *mem;
+	uint32_t total;
+	struct rl_flit_cache cache;
+	struct rl_codec *codec;
+};
+
+void bench_pool_open(struct bench_pool *p, uint32_t flits);
+/* Every flit must be home, once. */
+void bench_pool_check(const struct bench_pool *p);
+void bench_pool_close(struct bench_pool *p);
+
+/* What a packet of the bench is. Its content follows from these numbers. */
+struct bench_packet {
+	uint16_t src;
+	uint16_t dst;
+	uint8_t sl;
+	uint8_t class;
+	uint8_t vc;
+	uint16_t flits;
+	uint32_t tag;
+};
+
+struct rl_flit *bench_make(struct bench_pool *p, const struct bench_packet *k);
+/* Whether every flit of a packet is what bench_make() made of its header. */
+bool bench_intact(const struct rl_flit *pkt);
+
+/* Takes packets, checks them; one number series per VC (as the SL says). */
+struct bench_sink {
+	uint64_t packets;
+	uint64_t flits;
+	uint64_t duplicates; /* a tag that came before */
+	uint64_t disorder;   /* a tag that skips some */
+	uint64_t corrupt;
+	uint64_t marked;     /* with an error mark */
+	uint32_t next_tag[RL_SLS];
+};
+
+void bench_sink_take(struct bench_sink *s, const struct rl_flit *pkt);
+
+/* --- wires ------------------------------------------------------------- */
+
+struct bench_frame {
+	uint8_t *data;
+	uint32_t len;
+	uint64_t due_ns;
+	bool gone;
+	struct rl_frame_hdr h;
+};
+
+enum bench_act {
+	BENCH_PASS,
+	BENCH_DROP,
+	BENCH_TWICE,	/* delivered two times */
+	BENCH_HURT,	/* flit `arg` made uncorrectable */
+	BENCH_NUDGE,	/* flit `arg` hurt within what FEC corrects */
+	BENCH_SPOIL,	/* header byte `arg` flipped */
+	BENCH_LATE,	/* `arg` ns later than it should: may be overtaken */
+};
+
+/*
+ * Applies to frames of a type (0: any) with all of `with` and none of
+ * `without` among their flags; of these, to number first..last, from 0.
+ */
+struct bench_rule {
+	uint8_t type;
+	uint8_t with;
+	uint8_t without;
+	enum bench_act act;
+	uint32_t first;
+	uint32_t last;
+	uint32_t arg;
+	uint32_t seen; /* frames matched so far */
+};
+
+#define BENCH_RULES 8
+#define BENCH_EVER UINT32_MAX
+
+struct bench_wire {
+	struct bench_frame *slot;
+	uint32_t cap;
+	uint32_t head;
+	uint32_t tail;
+	uint32_t frame_bytes;
+	uint64_t delay_ns;
+	uint64_t slot_ns;    /* time one frame takes; 0: none */
+	uint64_t busy_ns;    /* until when the wire takes no other */
+	bool cut;
+	uint64_t frames;     /* sent into it */
+	uint64_t flits;
+	uint64_t type[8];    /* frames by type */
+	struct bench_rule rule[BENCH_RULES];
+	unsigned int nrules;
+	/* for what rules cannot say; before them */
+	enum bench_act (*hook)(void *ctx, struct bench_frame *f);
+	void *ctx;
+};
+
+void bench_wire_open(struct bench_wire *w, uint32_t frame_bytes);
+void bench_wire_close(struct bench_wire *w);
+struct bench_rule *bench_rule(struct bench_wire *w, struct bench_rule r);
+void bench_no_rules(struct bench_wire *w);
+bool bench_wire_ready(const struct bench_wire *w, uint64_t now_ns);
+void bench_wire_send(struct bench_wire *w, const uint8_t *data, uint32_t len,
+		     uint64_t now_ns);
+/* When the next frame arrives; RL_NEVER: none under way. */
+uint64_t bench_wire_due(const struct bench_wire *w);
+/* Frames under way are lost. */
+void bench_wire_clear(struct bench_wire *w);
+
+/* --- ends -------------------------------------------------------------- */
+
+#define BENCH_MARKS 256
+#define BENCH_EVENTS 256
+#define BENCH_DROPS 1024
+
+struct bench_dropped {
+	enum rl_drop_reason why;
+	uint32_t tag;
+	uint16_t flits;
+};
+
+struct bench_end {
+	struct rl_port *port;
+	void *mem;
+	struct bench_pool *pool;
+	struct rl_port_shared *shared;
+	struct bench_wire *in;
+	struct bench_wire *out;
+	uint8_t *frame;
+	/* the core's part */
+	bool no_core;	   /* nobody takes packets or marks from the port */
+	bool no_fence;	   /* LOOP_BEGIN gets no answer */
+	uint32_t hold_vcs; /* bit per VC: packets taken and kept */
+	struct rl_pktq kept;
+	struct rl_pktq looped;
+	struct bench_sink sink;
+	uint8_t mark[BENCH_MARKS];
+	unsigned int nmarks;
+	struct rl_port_event event[BENCH_EVENTS];
+	unsigned int nevents;
+	struct bench_dropped drop[BENCH_DROPS];
+	unsigned int ndrops;
+	uint32_t next_tag[RL_VCS]; /* of packets sent from here */
+};
+
+struct bench_end_params {
+	const struct rl_link_cfg *cfg;
+	struct bench_pool *pool;
+	struct bench_wire *in;
+	struct bench_wire *out;
+	uint32_t uid;
+	uint16_t index;
+	enum rl_link_kind kind;
+};
+
+void bench_end_open(struct bench_end *e, const struct bench_end_params *p);
+void bench_end_close(struct bench_end *e);
+/* One poll of the port: frames in, timers, frames out. */
+void bench_end_port(struct bench_end *e, uint64_t now_ns);
+/* One poll of the stand-in for the core. */
+void bench_end_core(struct bench_end *e, uint64_t now_ns);
+/* Frees the credits of what was kept, and takes it. */
+void bench_end_release(struct bench_end *e);
+unsigned int bench_end_events(const struct bench_end *e,
+			      enum rl_port_event_type type);
+/* Detector of the last DEAD event; RL_DET_NONE: it did not die. */
+enum rl_detector bench_end_detector(const struct bench_end *e);
+enum rl_link_state bench_state(const struct bench_end *e);
+struct rl_port_info bench_info(const struct bench_end *e);
+
+#define COUNTER(end, name) (rl_port_counters((end)->port)[RL_PC_##name])
+
+/* --- two ends and what is between --------------------------------------- */
+
+struct bench {
+	struct rl_link_cfg cfg;
+	struct bench_pool pool;
+	struct bench_wire wire[2]; /* 0: from end 0 to end 1 */
+	struct bench_end end[2];
+	uint64_t now_ns;
+	uint64_t step_ns;
+	/* set before bench_open(), or zero */
+	enum rl_link_kind kind;
+	uint32_t pool_flits;
+	uint32_t frame_bytes;
+};
+
+/* Settings that make times short and frames small: a flit each. */
+void bench_cfg(struct rl_link_cfg *cfg);
+/* @p b is zeroed by the caller; cfg NULL: bench_cfg(). */
+void bench_open(struct bench *b, const struct rl_link_cfg *cfg);
+void bench_start(struct bench *b); /* and runs until both are UP */
+void bench_poll(struct bench *b);
+void bench_run(struct bench *b, uint64_t ns);
+/* Runs until both ports are idle and the wires empty; fails after max_ns. */
+void bench_settle(struct bench *b, uint64_t max_ns);
+/* The same, the clock moved only by deadlines. */
+void bench_settle_by_deadlines(struct bench *b, uint64_t max_ns);
+void bench_send(struct bench *b, unsigned int end, unsigned int vc,
+		unsigned int flits, unsigned int packets);
+void bench_cut(struct bench *b, bool cut); /* both ways */
+/* What end 0 sent on all VCs came to end 1 once, in order and intact. */
+void bench_check_delivered(struct bench *b);
+void bench_close(struct bench *b); /* and looks for leaks */
+
+#endif /* LINK_BENCH_H */

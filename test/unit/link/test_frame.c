@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The frame's header: what is sealed is what opens, and each way of being
+ * wrong is refused with its own reason, in the order of the checks [FLIT-3].
+ */
+#include "bench.h"
+
+static const uint8_t mac[12] = { 2, 1, 2, 3, 4, 5, 2, 6, 7, 8, 9, 10 };
+
+static uint8_t *
+frame_new(void)
+{
+	uint8_t *f = aligned_alloc(RL_CACHE_LINE, RL_FRAME_BYTES_MAX);
+
+	assert_non_null(f);
+	memset(f, 0xa5, RL_FRAME_BYTES_MAX);
+	return f;
+}
+
+static struct rl_frame_hdr
+header(unsigned int nflits)
+{
+	struct rl_frame_hdr h = {
+		.type = nflits != 0 ? RL_FRAME_DATA : RL_FRAME_IDLE,
+		.nflits = (uint8_t)nflits, .flags = RL_FRF_NAK | RL_FRF_ACKREQ,
+		.tx_epoch = 255, .rx_epoch = 1, .seq = 65535, .ack = 32768,
+		.ts = 0xdeadbeef, .ts_echo = 0x01020304,
+	};
+
+	for (unsigned int vc = 0; vc < RL_VCS; vc++)
+		h.credit[vc] = (uint16_t)(65535 - vc);
+	return h;
+}
+
+static void
+what_is_sealed_is_what_opens(void **state)
+{
+	uint8_t *f = frame_new();
+
+	(void)state;
+	for (unsigned int n = 0; n <= RL_FRAME_FLITS_MAX; n++) {
+		for (unsigned int hw = 0; hw < 4; hw++) {
+			const struct rl_frame_hdr h = header(n);
+			struct rl_frame_hdr g;
+
+			if (hw != 0 && rl_codec_best_isa(128) == RL_ISA_SCALAR)
+				continue;
+			memset(f, (int)(0x11 * n + hw), RL_FRAME_BYTES_MAX);
+			rl_frame_seal(f, &h, mac, hw & 1);
+			assert_int_equal(rl_frame_open(f, rl_frame_bytes(n), &g,
+						       hw & 2),
+					 RL_FRAME_OK);
+			assert_int_equal(g.type, h.type);
+			assert_int_equal(g.nflits, n);
+			assert_int_equal(g.flags, h.flags);
+			assert_int_equal(g.tx_epoch, 255);
+			assert_int_equal(g.rx_epoch, 1);
+			assert_int_equal(g.seq, 65535);
+			assert_int_equal(g.ack, 32768);
+			assert_int_equal(g.ts, h.ts);
+			assert_int_equal(g.ts_echo, h.ts_echo);
+			assert_memory_equal(g.credit, h.credit,
+					    sizeof(h.credit));
+		}
+	}
+	free(f);
+}
+
+static void
+sidebands_survive_and_unused_ones_are_zero(void **state)
+{
+	uint8_t *f = frame_new();
+	const struct rl_frame_hdr h = header(7);
+	struct rl_frame_hdr g;
+
+	(void)state;
+	for (unsigned int i = 0; i < 7; i++)
+		rl_put16(f + RL_FRAME_SIDEBAND_OFF + 2 * i,
+			 (uint16_t)(0x1234 + i));
+	rl_frame_seal(f, &h, mac, false);
+	assert_int_equal(rl_frame_open(f, rl_frame_bytes(7), &g, false),
+			 RL_FRAME_OK);
+	for (unsigned int i = 0; i < 7; i++)
+		assert_int_equal(rl_get16(f + RL_FRAME_SIDEBAND_OFF + 2 * i),
+				 0x1234 + i);
+	for (unsigned int i = RL_FRAME_SIDEBAND_OFF + 14; i < 128; i++)
+		assert_int_equal(f[i], 0);
+	free(f);
+}
+
+/* Every header byte but the addresses; each flip finds its reason. */
+static void
+a_flipped_bit_anywhere_in_the_header_is_refused(void **state)
+{
+	uint8_t *f = frame_new();
+
+	(void)state;
+	for (unsigned int n = 0; n <= 8; n += 4) {
+		const struct rl_frame_hdr h = header(n);
+		const uint32_t bytes = rl_frame_header_bytes(n);
+		struct rl_frame_hdr g;
+
+		rl_frame_seal(f, &h, mac, false);
+		for (uint32_t bit = 12 * 8; bit < bytes * 8; bit++) {
+			const enum rl_frame_error want =
+				bit < 14 * 8 ? RL_FRAME_ETHERTYPE_ERR
+				: bit / 8 == 14 && bit % 8 >= 4
+					? RL_FRAME_VERSION_ERR
+					: RL_FRAME_CHECK_ERR;
+			enum rl_frame_error e;
+
+			f[bit / 8] ^= (uint8_t)(1 << bit % 8);
+			e = rl_frame_open(f, RL_FRAME_BYTES_MAX, &g, false);
+			if (bit / 8 == 15 && e == RL_FRAME_COUNT_ERR)
+				e = RL_FRAME_CHECK_ERR; /* a count over 32 */
+			assert_int_equal(e, want);
+			f[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		}
+		/* a kernel may rewrite the addresses */
+		f[0] ^= 0xff;
+		f[11] ^= 0xff;
+		assert_int_equal(rl_frame_open(f, RL_FRAME_BYTES_MAX, &g,
+					       false),
+				 RL_FRAME_OK);
+	}
+	free(f);
+}
+
+static void
+a_frame_shorter_than_its_content_is_refused(void **state)
+{
+	uint8_t *f = frame_new();
+
+	(void)state;
+	for (unsigned int n = 0; n <= RL_FRAME_FLITS_MAX; n++) {
+		const struct rl_frame_hdr h = header(n);
+		const uint32_t bytes = rl_frame_bytes(n);
+		struct rl_frame_hdr g;
+
+		rl_frame_seal(f, &h, mac, false);
+		for (uint32_t len = 0; len < RL_FRAME_HEADER_SHORT; len++) {
+			uint8_t *cut = malloc(len + !len);
+
+			/* exact size: an address sanitizer sees a byte more */
+			memcpy(cut, f, len);
+			assert_int_equal(rl_frame_open(cut, len, &g, false),
+					 RL_FRAME_TRUNCATED);
+			free(cut);
+		}
+		if (n != 0) {
+			assert_int_equal(rl_frame_open(f, bytes - 1, &g, false),
+					 RL_FRAME_COUNT_ERR);
+			assert_int_equal(
+				rl_frame_open(f, RL_FRAME_HEADER_SHORT, &g,
+					      false),
+				RL_FRAME_COUNT_ERR);
+		}
+		/* Ethernet pads: longer is no error */
+		assert_int_equal(rl_frame_open(f, bytes + 40, &g, false),
+				 RL_FRAME_OK);
+	}
+	free(f);
+}
+
+static void
+a_count_over_32_is_refused_before_anything_is_read(void **state)
+{
+	uint8_t *f = frame_new();
+	const struct rl_frame_hdr h = header(1);
+	struct rl_frame_hdr g;
+
+	(void)state;
+	rl_frame_seal(f, &h, mac, false);
+	for (unsigned int n = 33; n < 256; n++) {
+		f[15] = (uint8_t)n;
+		assert_int_equal(rl_frame_open(f, 1u << 20, &g, false),
+				 RL_FRAME_COUNT_ERR);
+	}
+	free(f);
+}
+
+static void
+types_that_do_not_exist_or_do_not_fit_are_refused(void **state)
+{
+	uint8_t *f = frame_new();
+
+	(void)state;
+	for (unsigned int type = 0; type < 16; type++) {
+		for (unsigned int n = 0; n < 2; n++) {
+			struct rl_frame_hdr h = header(n), g;
+			const bool good = n != 0 ? type == RL_FRAME_DATA
+						 : type > RL_FRAME_DATA &&
+						   type <= RL_FRAME_CLOSE;
+
+			h.type = (uint8_t)type;
+			rl_frame_seal(f, &h, mac, false);
+			assert_int_equal(rl_frame_open(f, rl_frame_bytes(n), &g,
+						       false),
+					 good ? RL_FRAME_OK
+					      : RL_FRAME_TYPE_ERR);
+		}
+	}
+	free(f);
+}
+
+static void
+the_flits_that_fit_are_as_many_as_the_bytes_allow(void **state)
+{
+	(void)state;
+	assert_int_equal(rl_frame_fit(0), 0);
+	assert_int_equal(rl_frame_fit(UINT32_MAX), RL_FRAME_FLITS_MAX);
+	for (uint32_t bytes = 1; bytes < RL_FRAME_BYTES_MAX + 600; bytes++) {
+		const unsigned int n = rl_frame_fit(bytes);
+
+		assert_true(n == 0 || rl_frame_bytes(n) <= bytes);
+		assert_true(n == RL_FRAME_FLITS_MAX ||
+			    rl_frame_bytes(n + 1) > bytes);
+	}
+}
+
+static void
+sidebands_pack_and_unpack_every_field(void **state)
+{
+	(void)state;
+	for (uint32_t s = 0; s <= UINT16_MAX; s++) {
+		struct rl_flit f = { .flags = 0xff, .hops = 0xff };
+
+		rl_sideband_unpack((uint16_t)s, &f);
+		assert_int_equal(rl_sideband_pack(&f), s);
+		/* marks of memory never come off the wire */
+		assert_false(f.flags & RL_FF_CREDIT);
+	}
+}
+
+/* What a port does with frames that are not: counts each by its reason. */
+static void
+a_port_counts_bad_frames_by_reason_and_takes_nothing(void **state)
+{
+	struct bench b = { 0 };
+	struct bench_end *e = &b.end[1];
+	struct rl_port_info before, after;
+	uint8_t *f = frame_new();
+	struct rl_frame_hdr h;
+
+	(void)state;
+	bench_open(&b, NULL);
+	bench_start(&b);
+	before = bench_info(e);
+	h = header(1);
+	rl_frame_seal(f, &h, mac, false);
+	rl_port_rx_frame(e->port, f, 13, b.now_ns);
+	rl_port_rx_frame(e->port, f, 63, b.now_ns);
+	f[12] ^= 1;
+	rl_port_rx_frame(e->port, f, 320, b.now_ns);
+	f[12] ^= 1;
+	f[14] ^= 0x20;
+	rl_port_rx_frame(e->port, f, 320, b.now_ns);
+	f[14] ^= 0x20;
+	rl_port_rx_frame(e->port, f, 319, b.now_ns);
+	f[22] ^= 1; /* the ACK */
+	rl_port_rx_frame(e->port, f, 320, b.now_ns);
+	f[22] ^= 1;
+	h.type = 9;
+	rl_frame_seal(f, &h, mac, false);
+	rl_port_rx_frame(e->port, f, 320, b.now_ns);
+	h.type = RL_FRAME_DATA; /* good, but of other epochs */
+	rl_frame_seal(f, &h, mac, false);
+	rl_port_rx_frame(e->port, f, 320, b.now_ns);
+	assert_int_equal(COUNTER(e, rx_truncated), 2);
+	assert_int_equal(COUNTER(e, rx_ethertype_error), 1);
+	assert_int_equal(COUNTER(e, rx_version_error), 1);
+	assert_int_equal(COUNTER(e, rx_count_error), 1);
+	assert_int_equal(COUNTER(e, rx_check_error), 1);
+	assert_int_equal(COUNTER(e, rx_type_error), 1);
+	assert_int_equal(COUNTER(e, rx_epoch_error), 1);
+	after = bench_info(e);
+	assert_memory_equal(&before, &after, sizeof(after));
+	assert_int_equal(e->sink.packets, 0);
+	free(f);
+	bench_close(&b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_sealed_is_what_opens),
+		cmocka_unit_test(sidebands_survive_and_unused_ones_are_zero),
+		cmocka_unit_test(a_flipped_bit_anywhere_in_the_header_is_refused),
+		cmocka_unit_test(a_frame_shorter_than_its_content_is_refused),
+		cmocka_unit_test(
+			a_count_over_32_is_refused_before_anything_is_read),
+		cmocka_unit_test(
+			types_that_do_not_exist_or_do_not_fit_are_refused),
+		cmocka_unit_test(
+			the_flits_that_fit_are_as_many_as_the_bytes_allow),
+		cmocka_unit_test(sidebands_pack_and_unpack_every_field),
+		CASE("[APP-4] a port counts bad frames by reason and takes "
+		     "nothing",
+		     a_port_counts_bad_frames_by_reason_and_takes_nothing),
+	};
+
+	return cmocka_run_group_tests_name("frame", tests, NULL, NULL);
+}
