@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Opening and closing of the lcore host. What lcores do: host_lcore.c. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_launch.h>
+#include <rte_vect.h>
+
+#include "host.h"
+
+#define LOG_RECORDS 4096
+#define NOTICES 4096
+#define DELAY_FRAMES 256
+/* One poll of a port may want RL_PHY_BURST frames full of flits. */
+#define CACHE_LOW (RL_PHY_BURST * RL_FRAME_FLITS_MAX + 512)
+#define CACHE_HIGH (3 * CACHE_LOW)
+/* Beside a full ring: pending, spare, just received, some delayed. */
+#define FRAMES_BESIDE 128u
+
+static unsigned int
+vls_of(const struct rl_route *route)
+{
+	unsigned int n = 1;
+
+	for (uint32_t i = 0; i < route->ndev; i++)
+		n = RTE_MAX(n, route->fwd[i].nvls);
+	return n;
+}
+
+void
+host_plan(const struct host_params *p, uint32_t lcores, struct host_plan *plan)
+{
+	const struct rl_topo *t = &p->cfg->topo;
+	const uint64_t ports = 2ull * t->nlink;
+	size_t bytes;
+
+	plan->frame_bytes = p->frame_bytes;
+	plan->frames = (uint32_t)ports * (p->ring_frames + FRAMES_BESIDE);
+	plan->flits =
+		ports * rl_fabric_port_flits(&p->cfg->link, vls_of(p->route)) +
+		(uint64_t)t->nep *
+			rl_fabric_ep_flits(&p->cfg->endpoint, t->nep) +
+		(uint64_t)lcores * (CACHE_HIGH + CACHE_LOW);
+	bytes = rl_frame_pool_bytes(plan->frames, plan->frame_bytes) +
+		ports * (p->ring_frames * sizeof(void *) + 4096);
+	plan->eal_mb = (uint32_t)(bytes >> 20) + 64;
+}
+
+/* Whether two lcores share a CPU: only one of them may poll. */
+static bool
+shares_cpu(const struct host *h, unsigned int id)
+{
+	rte_cpuset_t mine = rte_lcore_cpuset(id);
+
+	for (uint32_t i = 0; i < h->nlcores; i++) {
+		rte_cpuset_t other = rte_lcore_cpuset(h->lcore_id[i]);
+		rte_cpuset_t both;
+
+		CPU_AND(&both, &mine, &other);
+		if (CPU_COUNT(&both) != 0)
+			return true;
+	}
+	return false;
+}
+
+static int
+open_lcores(struct host *h, char *err)
+{
+	unsigned int id;
+
+	RTE_LCORE_FOREACH_WORKER(id)
+		if (rte_lcore_has_role(id, ROLE_RTE) && !shares_cpu(h, id))
+			h->lcore_id[h->nlcores++] = (uint16_t)id;
+	if (h->nlcores == 0) {
+		h->sliced = true;
+		h->lcore_id[h->nlcores++] = (uint16_t)rte_get_main_lcore();
+	}
+	return host_place(h->p.cfg, h->lcore_id, h->nlcores, &h->place, err,
+			  HOST_ERR_MAX);
+}
+
+/* A ring in the arena: no name, and no memory of EAL's. */
+static struct rte_ring *
+make_ring(struct host *h, uint32_t size, uint32_t elem, unsigned int flags)
+{
+	const uint32_t count = rte_align32pow2(size + 1);
+	const ssize_t bytes = rte_ring_get_memsize_elem(elem, count);
+	struct rte_ring *r =
+		bytes < 0 ? NULL : host_mem_alloc(&h->mem, (size_t)bytes);
+
+	if (r == NULL || rte_ring_init(r, "reflit", count, flags) != 0)
+		return NULL;
+	return r;
+}
+
+static int
+make_lcore(struct host *h, unsigned int id)
+{
+	struct host_lcore *lc = host_mem_alloc(&h->mem, sizeof(*lc));
+
+	if (lc == NULL)
+		return -ENOMEM;
+	lc->host = h;
+	lc->id = id;
+	lc->cache.cap = (uint32_t)h->plan.flits;
+	lc->cache.slot = host_mem_alloc(
+		&h->mem, h->plan.flits * sizeof(lc->cache.slot[0]));
+	lc->port = host_mem_alloc(&h->mem,
+				  h->place.nroles * sizeof(lc->port[0]));
+	lc->core = host_mem_alloc(&h->mem,
+				  h->place.nroles * sizeof(lc->core[0]));
+	lc->log.ring = make_ring(h, LOG_RECORDS, sizeof(struct host_rec),
+				 RING_F_SP_ENQ | RING_F_SC_DEQ);
+	lc->notices = make_ring(h, NOTICES, sizeof(struct host_notice),
+				RING_F_SC_DEQ);
+	if (lc->cache.slot == NULL || lc->port == NULL || lc->core == NULL ||
+	    lc->log.ring == NULL || lc->notices == NULL)
+		return -ENOMEM;
+	h->lcore[id] = lc;
+	return 0;
+}
+
+/* One lcore keeps all free flits; several keep some and share the rest. */
+static int
+make_flits(struct host *h)
+{
+	const uint64_t n = h->plan.flits;
+	struct rl_flit *f =
+		host_mem_alloc_huge(&h->mem, n * sizeof(struct rl_flit));
+	uint64_t at = 0;
+
+	h->free_flits = make_ring(h, (uint32_t)n, sizeof(void *), 0);
+	if (f == NULL || h->free_flits == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < h->nlcores; i++) {
+		struct host_lcore *lc = h->lcore[h->lcore_id[i]];
+		const uint64_t share = h->nlcores == 1 ? n : CACHE_HIGH;
+
+		lc->cache_low = h->nlcores == 1 ? 0 : CACHE_LOW;
+		lc->cache_high = h->nlcores == 1 ? UINT32_MAX : CACHE_HIGH;
+		for (uint64_t j = 0; j < share; j++)
+			rl_flit_put(&lc->cache, &f[at++]);
+	}
+	for (; at < n; at++)
+		RL_ASSERT(rte_ring_enqueue(h->free_flits, &f[at]) == 0);
+	return 0;
+}
+
+static int
+open_wires(struct host *h, char *err)
+{
+	const uint32_t nlink = h->p.cfg->topo.nlink;
+	struct rl_fault_held *line;
+
+	h->pool = rl_frame_pool("frames", h->plan.frames,
+				h->plan.frame_bytes);
+	if (h->pool == NULL) {
+		snprintf(err, HOST_ERR_MAX,
+			 "cannot make a pool of %u frames: %s; start with "
+			 "-m %u or more",
+			 h->plan.frames, rte_strerror(rte_errno),
+			 h->plan.eal_mb);
+		return -ENOMEM;
+	}
+	h->fault = host_mem_alloc(&h->mem, nlink * sizeof(*h->fault));
+	h->phy = host_mem_alloc(&h->mem, 2 * nlink * sizeof(*h->phy));
+	line = host_mem_alloc(&h->mem,
+			      2ull * nlink * DELAY_FRAMES * sizeof(*line));
+	if (h->fault == NULL || h->phy == NULL || line == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nlink; i++)
+		rl_fault_init(&h->fault[i], h->p.seed ^ (uint64_t)i << 40,
+			      line + 2ull * i * DELAY_FRAMES, DELAY_FRAMES);
+	return rl_wires_open(&h->wires, nlink, h->p.ring_frames,
+			     h->p.ports_left, h->pool, err, HOST_ERR_MAX);
+}
+
+/* Callbacks of rl_fabric_build(). */
+
+static void *
+on_alloc(void *ctx, size_t bytes)
+{
+	return host_mem_alloc(&((struct host *)ctx)->mem, bytes);
+}
+
+static struct rl_flit_cache *
+on_cache(void *ctx, uint32_t dev, int port)
+{
+	struct host *h = ctx;
+
+	return &h->lcore[h->place.lcore[host_role(&h->place, dev, port)]]
+			->cache;
+}
+
+static unsigned int
+pipe_put(void *ring, void *const obj[], unsigned int n)
+{
+	return rte_ring_sp_enqueue_burst(ring, obj, n, NULL);
+}
+
+static unsigned int
+pipe_get(void *ring, void *obj[], unsigned int n)
+{
+	return rte_ring_sc_dequeue_burst(ring, obj, n, NULL);
+}
+
+static int
+on_pipe(void *ctx, uint32_t size, struct rl_pipe *pipe)
+{
+	pipe->ring = make_ring(ctx, size, sizeof(void *),
+			       RING_F_SP_ENQ | RING_F_SC_DEQ);
+	pipe->put = pipe_put;
+	pipe->get = pipe_get;
+	return pipe->ring == NULL ? -ENOMEM : 0;
+}
+
+static int
+on_phy(void *ctx, uint32_t dev, uint16_t port, struct rl_phy *phy,
+       uint32_t *frame_bytes)
+{
+	struct host *h = ctx;
+	const struct rl_topo_port *tp = &h->p.cfg->topo.dev[dev].port[port];
+	const uint32_t end = 2 * tp->link + tp->end;
+	const struct rl_phy_eth_params pp = {
+		.port_id = h->wires.end[end].port_id,
+		.queue = h->wires.end[end].queue,
+		.frame_bytes = h->plan.frame_bytes,
+		.pool = h->pool,
+		.rx_fault = &h->fault[tp->link].dir[!tp->end],
+	};
+
+	phy->ctx = &h->phy[end];
+	phy->ops = &rl_phy_eth_ops;
+	*frame_bytes = pp.frame_bytes;
+	return rl_phy_eth_open(&h->phy[end], &pp);
+}
+
+static int
+build(struct host *h, char *err)
+{
+	const struct rl_fabric_host cb = {
+		.ctx = h,
+		.alloc = on_alloc,
+		.cache = on_cache,
+		.pipe = on_pipe,
+		.phy = on_phy,
+		.drop = host_on_drop,
+		.report = host_on_report,
+		.seed = h->p.seed,
+		.sink = {
+			.ctx = h,
+			.port_event = host_on_port_event,
+			.core_event = host_on_core_event,
+		},
+	};
+	const enum rl_isa isa =
+		rl_codec_best_isa(rte_vect_get_max_simd_bitwidth());
+	const struct rl_topo *t = &h->p.cfg->topo;
+	const struct rl_fwd **fwd =
+		host_mem_alloc(&h->mem, t->ndev * sizeof(*fwd));
+	int ret;
+
+	if (fwd == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->ndev; i++)
+		fwd[i] = &h->p.route->fwd[i];
+	ret = rl_fabric_build(&h->fabric, h->p.cfg, fwd, isa, &cb, err);
+	if (ret != 0)
+		return ret;
+	for (uint32_t d = 0; d < t->ndev; d++)
+		for (int i = -1; i < t->dev[d].nports; i++) {
+			struct host_lcore *lc = h->lcore[h->place.lcore[
+				host_role(&h->place, d, i)]];
+
+			if (i < 0)
+				lc->core[lc->ncores++] =
+					&h->fabric.dev[d].core;
+			else
+				lc->port[lc->nports++] =
+					&h->fabric.dev[d].port[i];
+		}
+	return 0;
+}
+
+int
+host_open(struct host *h, const struct host_params *p, char *err)
+{
+	int ret;
+
+	memset(h, 0, sizeof(*h));
+	snprintf(err, HOST_ERR_MAX, "out of memory");
+	h->p = *p;
+	host_clock_init(&h->clock);
+	ret = open_lcores(h, err);
+	if (ret != 0)
+		return ret;
+	host_plan(p, h->nlcores, &h->plan);
+	for (uint32_t i = 0; i < h->nlcores; i++) {
+		ret = make_lcore(h, h->lcore_id[i]);
+		if (ret != 0)
+			return ret;
+	}
+	ret = make_flits(h);
+	if (ret == 0)
+		ret = open_wires(h, err);
+	if (ret == 0)
+		ret = build(h, err);
+	return ret;
+}
+
+int
+host_start(struct host *h)
+{
+	int ret;
+
+	rl_fabric_start(&h->fabric, host_now(h));
+	h->running = true;
+	if (h->sliced)
+		return 0;
+	for (uint32_t i = 0; i < h->nlcores; i++) {
+		ret = rte_eal_remote_launch(host_lcore_main,
+					    h->lcore[h->lcore_id[i]],
+					    h->lcore_id[i]);
+		if (ret != 0)
+			return ret;
+	}
+	return 0;
+}
+
+const char *
+host_busy_role(const struct host *h, char *buf)
+{
+	const struct rl_topo *t = h->fabric.topo;
+
+	for (uint32_t d = 0; d < t->ndev; d++) {
+		const struct rl_device *dev = &h->fabric.dev[d];
+
+		if (atomic_load_explicit(&dev->core.idle,
+					 memory_order_relaxed) == 0)
+			return host_role_name(t, d, -1, buf);
+		for (uint16_t i = 0; i < dev->nports; i++) {
+			const struct rl_role_port *rp = &dev->port[i];
+
+			if (atomic_load_explicit(&rp->idle,
+						 memory_order_relaxed) == 0 ||
+			    rte_ring_count(rp->rx.ring) != 0 ||
+			    rte_ring_count(rp->tx.ring) != 0 ||
+			    rte_ring_count(rp->loop.ring) != 0)
+				return host_role_name(t, d, i, buf);
+		}
+	}
+	return NULL;
+}
+
+bool
+host_drained(const struct host *h)
+{
+	char name[HOST_ROLE_NAME];
+
+	return host_busy_role(h, name) == NULL;
+}
+
+bool
+host_next_record(struct host *h, struct host_rec *rec)
+{
+	for (uint32_t i = 0; i < h->nlcores; i++) {
+		struct host_lcore *lc = h->lcore[h->lcore_id[i]];
+
+		if (rte_ring_sc_dequeue_elem(lc->log.ring, rec,
+					     sizeof(*rec)) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* What still lies in pipes goes back to any cache; marks are no flits. */
+static void
+flush_pipe(struct rl_pipe *pipe, struct rl_flit_cache *cache)
+{
+	void *obj;
+
+	while (pipe->ring != NULL && pipe->get(pipe->ring, &obj, 1) == 1)
+		if (rl_pipe_is_mark(obj) == RL_MARK_NONE)
+			rl_packet_put(cache, obj);
+}
+
+void
+host_stop(struct host *h)
+{
+	if (!h->running)
+		return;
+	atomic_store(&h->stop, 1);
+	if (!h->sliced)
+		rte_eal_mp_wait_lcore();
+	h->running = false;
+	for (uint32_t d = 0; d < h->fabric.ndev; d++)
+		for (uint16_t i = 0; i < h->fabric.dev[d].nports; i++) {
+			struct rl_role_port *rp = &h->fabric.dev[d].port[i];
+			struct rl_flit_cache *c = on_cache(h, d, -1);
+
+			flush_pipe(&rp->rx, c);
+			flush_pipe(&rp->loop, c);
+			flush_pipe(&rp->tx, c);
+		}
+	rl_fabric_flush(&h->fabric);
+}
+
+uint64_t
+host_leaked_flits(const struct host *h)
+{
+	uint64_t n = rte_ring_count(h->free_flits);
+
+	for (uint32_t i = 0; i < h->nlcores; i++)
+		n += h->lcore[h->lcore_id[i]]->cache.count;
+	return h->plan.flits - n;
+}
+
+void
+host_close(struct host *h)
+{
+	host_stop(h);
+	for (uint32_t i = 0; h->phy != NULL && h->p.cfg != NULL &&
+			     i < 2 * h->p.cfg->topo.nlink; i++)
+		if (h->phy[i].p.pool != NULL)
+			rl_phy_eth_close(&h->phy[i]);
+	rl_wires_close(&h->wires);
+	rte_mempool_free(h->pool);
+	host_place_free(&h->place);
+	host_mem_free(&h->mem);
+	memset(h, 0, sizeof(*h));
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HOST_H
+#define HOST_H
+
+/**
+ * @file
+ * The lcore host: a fabric of roles on DPDK's lcores, with rings as pipes and
+ * ethdevs as wires. The control thread (main lcore) opens, starts, watches and
+ * closes it. While it runs, control reaches the lcores only through atomics
+ * and rings: port orders, the fault layer, and the clients' switches.
+ *
+ * With one lcore only, the main lcore polls the roles itself, in slices
+ * between whatever else control does: then host_run() is where the fabric
+ * lives, and control must call it often.
+ *
+ * Opening order: host_plan() (before EAL), rte_eal_init(), host_open(),
+ * clients, host_start(), host_run()..., host_stop(), host_close().
+ */
+
+#include <stdatomic.h>
+
+#include <rte_lcore.h>
+
+#include "host_clock.h"
+#include "host_log.h"
+#include "host_mem.h"
+#include "host_place.h"
+#include "rl_fabric.h"
+#include "rl_fault.h"
+#include "rl_route.h"
+#include "rl_wires.h"
+
+#define HOST_ERR_MAX (RL_ERR_MAX + 512)
+
+/** A drop on the way back to the endpoint that sent the packet. */
+struct host_notice {
+	uint32_t dev;
+	uint16_t dst;
+	uint16_t pos;
+	uint32_t tag;
+	uint8_t cos;
+	uint8_t spare[3];
+};
+
+/** Everything one lcore owns. Only the atomics are read by others. */
+struct host_lcore {
+	struct host *host;
+	unsigned int id;
+	struct rl_role_port **port;
+	uint32_t nports;
+	struct rl_role_core **core;
+	uint32_t ncores;
+	struct rl_flit_cache cache;
+	uint32_t cache_low;
+	uint32_t cache_high;
+	struct host_log log;
+	struct rte_ring *notices; /**< many producers, this consumer */
+	uint64_t drops[RL_DROP_REASON_COUNT];	    /**< packets */
+	uint64_t drop_flits[RL_DROP_REASON_COUNT];
+	uint64_t notices_lost;
+	uint64_t busy_ns; /**< time of the last poll that did something */
+	_Atomic uint64_t loops;
+	_Atomic uint64_t loops_busy;
+} RL_ALIGNED(RL_CACHE_LINE);
+
+struct host_params {
+	const struct rl_config *cfg;
+	const struct rl_route *route;
+	uint64_t seed;
+	uint32_t ring_frames;  /**< a direction of a wire holds */
+	uint32_t frame_bytes;  /**< largest frame on software wires */
+	uint32_t idle_sleep_ns; /**< nap of an idle lcore; 0: never */
+	uint16_t ports_left;   /**< ethdev numbers that others will need */
+};
+
+/** What a fabric needs, known before EAL starts. */
+struct host_plan {
+	uint32_t frames;     /**< mbufs in the pool of all wires */
+	uint32_t frame_bytes;
+	uint64_t flits;
+	uint32_t eal_mb;     /**< memory to ask EAL for */
+};
+
+struct host {
+	struct host_params p;
+	struct host_plan plan;
+	struct host_clock clock;
+	struct host_mem mem;
+	struct host_place place;
+	struct host_lcore *lcore[RTE_MAX_LCORE]; /**< NULL: runs nothing */
+	uint16_t lcore_id[RTE_MAX_LCORE];
+	uint32_t nlcores;
+	bool sliced; /**< the main lcore runs the roles */
+	bool running;
+	struct rte_mempool *pool;
+	struct rte_ring *free_flits; /**< what no cache holds */
+	struct rl_wires wires;
+	struct rl_fault_link *fault; /**< [nlink] */
+	struct rl_phy_eth *phy;	     /**< [2 * link + end] */
+	struct rl_fabric fabric;
+	_Atomic uint32_t stop;
+};
+
+/** Any thread. What @p p needs with @p lcores lcores. */
+void host_plan(const struct host_params *p, uint32_t lcores,
+	       struct host_plan *plan);
+
+/**
+ * Control thread, after rte_eal_init(). Places the roles, opens the wires and
+ * builds the fabric.
+ *
+ * @param err  HOST_ERR_MAX bytes, one line on failure
+ * @return 0 or -errno; host_close() is due in either case
+ */
+int host_open(struct host *h, const struct host_params *p, char *err);
+
+/** Control thread. Links train, lcores poll. @return 0 or -errno */
+int host_start(struct host *h);
+
+/**
+ * Control thread. Lets @p ns pass: polls the roles where the main lcore runs
+ * them, else sleeps.
+ */
+void host_run(struct host *h, uint64_t ns);
+
+/**
+ * Control thread. Whether nothing is in flight: no role holds, sends or waits
+ * for anything, and the wires are empty. True at one moment; ask twice.
+ */
+bool host_drained(const struct host *h);
+
+/** Control thread. Name of a role that is not idle, for messages; or NULL. */
+const char *host_busy_role(const struct host *h, char *buf);
+
+/** Control thread. Ends the polling and gives back all flits and frames. */
+void host_stop(struct host *h);
+
+/** Control thread, after host_stop(). Flits that nobody gave back: a bug. */
+uint64_t host_leaked_flits(const struct host *h);
+
+/** Control thread. Frees everything; a zeroed host is fine. */
+void host_close(struct host *h);
+
+/** Control thread. Takes the next record of any lcore. @return whether */
+bool host_next_record(struct host *h, struct host_rec *rec);
+
+/** Any thread. Nanoseconds of the host's clock. */
+static inline uint64_t
+host_now(const struct host *h)
+{
+	return host_clock_ns(&h->clock);
+}
+
+/** The lcore's loop; arg is its struct host_lcore. For host.c. */
+int host_lcore_main(void *arg);
+
+/** One round over all roles of an lcore. @return work done. For host.c. */
+unsigned int host_lcore_poll(struct host_lcore *lc, uint64_t now_ns);
+
+/** Callbacks of roles, see rl_fabric.h; ctx is the host. For host.c. */
+void host_on_drop(void *ctx, const struct rl_flit *pkt,
+		  enum rl_drop_reason why, uint64_t now_ns);
+void host_on_report(void *ctx, const struct rl_ep_report *r, uint64_t now_ns);
+void host_on_port_event(void *ctx, uint32_t dev, uint16_t port,
+			const struct rl_port_event *ev);
+void host_on_core_event(void *ctx, uint32_t dev,
+			const struct rl_core_event *ev);
+
+#endif /* HOST_H */

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What an lcore does: polls its roles in turn, keeps its cache of free flits
+ * between two marks, and naps when nothing at all has moved for a while.
+ *
+ * The time is read once a round. A nap is never taken at load: an lcore first
+ * sees 10 ms without a packet, and every role of it must hold nothing.
+ */
+
+#include <string.h>
+#include <time.h>
+
+#include <rte_pause.h>
+
+#include "host.h"
+
+#define IDLE_NS (10 * RL_NS_PER_MS)
+#define CACHE_MOVE 512u
+#define NOTICE_BURST 32
+
+static void
+balance_cache(struct host_lcore *lc)
+{
+	struct rl_flit_cache *c = &lc->cache;
+	struct rte_ring *r = lc->host->free_flits;
+
+	if (rl_unlikely(c->count < lc->cache_low)) {
+		void **at = (void **)(c->slot + c->count);
+
+		c->count += rte_ring_dequeue_burst(r, at, CACHE_MOVE, NULL);
+	} else if (rl_unlikely(c->count > lc->cache_high)) {
+		void **at = (void **)(c->slot + c->count - CACHE_MOVE);
+
+		c->count -= rte_ring_enqueue_burst(r, at, CACHE_MOVE, NULL);
+	}
+}
+
+/* Drops of packets that endpoints of this lcore sent [RXL-4]. */
+static void
+take_notices(struct host_lcore *lc, uint64_t now_ns)
+{
+	struct host_notice n[NOTICE_BURST];
+	const unsigned int got = rte_ring_sc_dequeue_burst_elem(
+		lc->notices, n, sizeof(n[0]), NOTICE_BURST, NULL);
+
+	for (unsigned int i = 0; i < got; i++)
+		rl_ep_dropped(lc->host->fabric.dev[n[i].dev].core.ep, now_ns,
+			      n[i].dst, n[i].cos, n[i].tag, n[i].pos);
+}
+
+unsigned int
+host_lcore_poll(struct host_lcore *lc, uint64_t now_ns)
+{
+	unsigned int port_work = 0, core_work = 0;
+
+	for (uint32_t i = 0; i < lc->nports; i++) {
+		port_work += rl_role_port_poll(lc->port[i], now_ns);
+		balance_cache(lc);
+	}
+	if (rl_unlikely(!rte_ring_empty(lc->notices)))
+		take_notices(lc, now_ns);
+	for (uint32_t i = 0; i < lc->ncores; i++) {
+		core_work += rl_role_core_poll(lc->core[i], now_ns);
+		balance_cache(lc);
+	}
+	if (core_work != 0)
+		lc->busy_ns = now_ns;
+	atomic_store_explicit(&lc->loops,
+			      atomic_load_explicit(&lc->loops,
+						   memory_order_relaxed) + 1,
+			      memory_order_relaxed);
+	if (port_work + core_work != 0)
+		atomic_store_explicit(
+			&lc->loops_busy,
+			atomic_load_explicit(&lc->loops_busy,
+					     memory_order_relaxed) + 1,
+			memory_order_relaxed);
+	return port_work + core_work;
+}
+
+static bool
+all_idle(const struct host_lcore *lc)
+{
+	for (uint32_t i = 0; i < lc->nports; i++)
+		if (!rl_port_idle(lc->port[i]->port))
+			return false;
+	for (uint32_t i = 0; i < lc->ncores; i++)
+		if (!rl_core_idle(lc->core[i]->core) ||
+		    (lc->core[i]->ep != NULL && !rl_ep_idle(lc->core[i]->ep)))
+			return false;
+	return true;
+}
+
+/* After a round without work. */
+static void
+rest(struct host_lcore *lc, uint64_t now_ns)
+{
+	const struct timespec nap = {
+		.tv_nsec = lc->host->p.idle_sleep_ns,
+	};
+
+	if (nap.tv_nsec == 0 || now_ns - lc->busy_ns < IDLE_NS) {
+		rte_pause();
+		return;
+	}
+	if (all_idle(lc))
+		nanosleep(&nap, NULL);
+	else
+		lc->busy_ns = now_ns;
+}
+
+int
+host_lcore_main(void *arg)
+{
+	struct host_lcore *lc = arg;
+	struct host *h = lc->host;
+
+	while (atomic_load_explicit(&h->stop, memory_order_relaxed) == 0) {
+		const uint64_t now_ns = host_now(h);
+
+		if (host_lcore_poll(lc, now_ns) == 0)
+			rest(lc, now_ns);
+	}
+	return 0;
+}
+
+void
+host_run(struct host *h, uint64_t ns)
+{
+	const uint64_t end_ns = host_now(h) + ns;
+
+	if (!h->sliced || !h->running) {
+		const struct timespec t = {
+			.tv_sec = (time_t)(ns / RL_NS_PER_S),
+			.tv_nsec = (long)(ns % RL_NS_PER_S),
+		};
+
+		nanosleep(&t, NULL);
+		return;
+	}
+	for (;;) {
+		struct host_lcore *lc = h->lcore[rte_lcore_id()];
+		const uint64_t now_ns = host_now(h);
+
+		if (now_ns >= end_ns)
+			return;
+		if (host_lcore_poll(lc, now_ns) == 0)
+			rest(lc, now_ns);
+	}
+}
+
+/* The lcore that runs this very call, by a role's callback. */
+static struct host_lcore *
+self(struct host *h)
+{
+	return h->lcore[rte_lcore_id()];
+}
+
+static void
+put_record(struct host_lcore *lc, struct host_rec *rec)
+{
+	if (rte_ring_sp_enqueue_elem(lc->log.ring, rec, sizeof(*rec)) != 0)
+		lc->log.lost++;
+}
+
+void
+host_on_port_event(void *ctx, uint32_t dev, uint16_t port,
+		   const struct rl_port_event *ev)
+{
+	put_record(self(ctx), &(struct host_rec){
+		.t_ns = ev->t_ns,
+		.kind = HOST_REC_PORT,
+		.dev = dev,
+		.port = port,
+		.port_ev = *ev,
+	});
+}
+
+void
+host_on_core_event(void *ctx, uint32_t dev, const struct rl_core_event *ev)
+{
+	put_record(self(ctx), &(struct host_rec){
+		.t_ns = ev->t_ns,
+		.kind = HOST_REC_CORE,
+		.dev = dev,
+		.port = ev->port,
+		.core_ev = *ev,
+	});
+}
+
+void
+host_on_report(void *ctx, const struct rl_ep_report *r, uint64_t now_ns)
+{
+	struct host *h = ctx;
+
+	put_record(self(h), &(struct host_rec){
+		.t_ns = now_ns,
+		.kind = HOST_REC_REPORT,
+		.dev = h->fabric.topo->ep_dev[r->src],
+		.packet = {
+			.src = r->src,
+			.dst = r->dst,
+			.cos = r->cos,
+			.why = (uint8_t)r->reason,
+			.tag = r->tag,
+		},
+	});
+}
+
+/* Tells the endpoint that sent a packet which of its flits are gone. */
+static void
+notify_source(struct host *h, struct host_lcore *from,
+	      const struct rl_flit *pkt)
+{
+	const uint32_t dev = h->fabric.topo->ep_dev[pkt->src];
+	struct host_lcore *to = h->lcore[h->place.lcore[host_role(&h->place,
+								  dev, -1)]];
+
+	for (const struct rl_flit *f = pkt; f != NULL; f = f->next) {
+		struct rl_txn t;
+		struct host_notice n;
+
+		rl_txn_get(f->wire, &t);
+		n = (struct host_notice){
+			.dev = dev,
+			.dst = t.dst,
+			.pos = t.pos,
+			.tag = t.tag,
+			.cos = t.cos,
+		};
+		if (rte_ring_mp_enqueue_elem(to->notices, &n, sizeof(n)) != 0)
+			from->notices_lost++;
+	}
+}
+
+/*
+ * Losses of the related art (loopback "none" and "unacked-only") are not
+ * reported to anybody: they are what is measured.
+ */
+static bool
+is_reported(enum rl_drop_reason why)
+{
+	switch (why) {
+	case RL_DROP_LOOPBACK_NONE:
+	case RL_DROP_FRAGMENT:
+	case RL_DROP_DUPLICATE:
+		return false;
+	case RL_DROP_POLICY:
+	case RL_DROP_NO_PATH:
+	case RL_DROP_WATCHDOG:
+	case RL_DROP_HOPS:
+	case RL_DROP_MISROUTE:
+	case RL_DROP_TOO_LONG:
+	case RL_DROP_UNCORRECTABLE:
+	case RL_DROP_REASON_COUNT:
+		break;
+	}
+	return true;
+}
+
+void
+host_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
+	     uint64_t now_ns)
+{
+	struct host *h = ctx;
+	struct host_lcore *lc = self(h);
+	struct rl_txn t;
+
+	rl_txn_get(pkt->wire, &t);
+	lc->drops[why]++;
+	lc->drop_flits[why] += pkt->pkt_flits;
+	put_record(lc, &(struct host_rec){
+		.t_ns = now_ns,
+		.kind = HOST_REC_DROP,
+		.packet = {
+			.src = pkt->src,
+			.dst = pkt->dst,
+			.cos = t.cos,
+			.why = (uint8_t)why,
+			.flits = pkt->pkt_flits,
+			.tag = t.tag,
+		},
+	});
+	if (is_reported(why) && pkt->class != RL_CLASS_CTRL &&
+	    pkt->src < h->fabric.topo->nep)
+		notify_source(h, lc, pkt);
+}

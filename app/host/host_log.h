@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HOST_LOG_H
+#define HOST_LOG_H
+
+/**
+ * @file
+ * What happens on lcores, told to the control thread: one record an event, in
+ * a ring of each lcore's own. A full ring loses the record and counts it; the
+ * data path never waits for a reader.
+ */
+
+#include <rte_ring.h>
+
+#include "rl_role.h"
+
+enum host_rec_kind {
+	HOST_REC_PORT,	 /**< struct rl_port_event */
+	HOST_REC_CORE,	 /**< struct rl_core_event */
+	HOST_REC_DROP,	 /**< a packet dropped in the fabric */
+	HOST_REC_REPORT, /**< a packet that an endpoint gave up */
+};
+
+/** A packet, as drops and reports name it. */
+struct host_rec_packet {
+	uint16_t src;
+	uint16_t dst;
+	uint8_t cos;
+	uint8_t why; /**< enum rl_drop_reason, or enum rl_ep_reason */
+	uint16_t flits;
+	uint32_t tag;
+};
+
+struct host_rec {
+	uint64_t t_ns;
+	uint32_t kind;
+	uint16_t port;
+	uint16_t spare;
+	uint32_t dev;
+	uint32_t spare2;
+	union {
+		struct rl_port_event port_ev;
+		struct rl_core_event core_ev;
+		struct host_rec_packet packet;
+	};
+};
+
+struct host_log {
+	struct rte_ring *ring;
+	uint64_t lost; /**< written by the lcore */
+};
+
+#endif /* HOST_LOG_H */
