@@ -55,6 +55,21 @@ config_drop(struct rl_config *cfg)
 	free(cfg);
 }
 
+/* Two structures of a group are the same, key by key: padding is anything. */
+static inline void
+check_same(const char *group, const void *a, const void *b)
+{
+	const struct rl_config_key *key;
+	size_t n;
+
+	key = rl_config_keys(&n);
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(key[i].group, group) == 0 &&
+		    memcmp((const char *)a + key[i].offset,
+			   (const char *)b + key[i].offset, key[i].size) != 0)
+			fail_msg("%s.%s differs", group, key[i].name);
+}
+
 /* An error is one line "FILE:LINE: reason; what to do". */
 static inline void
 check_error_form(const char *err)

@@ -129,9 +129,8 @@ the_reference_file_is_what_a_file_without_it_would_be(void **state)
 	(void)state;
 	if (rl_config_read("config/reference.cfg", ref, err, sizeof(err)) != 0)
 		fail_msg("%s", err);
-	assert_memory_equal(&ref->link, &plain->link, sizeof(ref->link));
-	assert_memory_equal(&ref->endpoint, &plain->endpoint,
-			    sizeof(ref->endpoint));
+	check_same("link", &ref->link, &plain->link);
+	check_same("endpoint", &ref->endpoint, &plain->endpoint);
 	assert_int_equal(ref->vls, plain->vls);
 	assert_int_equal(ref->topo.ndev, plain->topo.ndev);
 	assert_int_equal(ref->topo.nlink, plain->topo.nlink);

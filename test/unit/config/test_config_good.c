@@ -19,9 +19,9 @@ a_fabric_alone_has_every_default(void **state)
 	(void)state;
 	rl_link_cfg_defaults(&link);
 	rl_ep_cfg_defaults(&ep);
-	ep.max_packet_flits = link.max_packet_flits;
-	assert_memory_equal(&cfg->link, &link, sizeof(link));
-	assert_memory_equal(&cfg->endpoint, &ep, sizeof(ep));
+	check_same("link", &cfg->link, &link);
+	check_same("endpoint", &cfg->endpoint, &ep);
+	assert_int_equal(cfg->endpoint.max_packet_flits, link.max_packet_flits);
 	assert_string_equal(cfg->file, "t.cfg");
 	assert_string_equal(cfg->engine, "");
 	assert_int_equal(cfg->engine_line, 0);

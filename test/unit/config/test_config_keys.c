@@ -164,10 +164,8 @@ every_default_can_be_written_in_a_file(void **state)
 		snprintf(text, sizeof(text), FIGURE_1 "%s: { %s = %s; };",
 			 key[i].group, key[i].name, def);
 		cfg = config_take(text);
-		assert_memory_equal(&cfg->link, &plain->link,
-				    sizeof(cfg->link));
-		assert_memory_equal(&cfg->endpoint, &plain->endpoint,
-				    sizeof(cfg->endpoint));
+		check_same("link", &cfg->link, &plain->link);
+		check_same("endpoint", &cfg->endpoint, &plain->endpoint);
 		config_drop(cfg);
 		/* a short buffer gets what fits, and an end */
 		rl_config_key_default(&key[i], shown, sizeof(shown));
