@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>
@@ -139,8 +140,12 @@ rl_wires_close(struct rl_wires *w)
 	void *m;
 
 	for (uint16_t i = 0; i < w->nports; i++) {
+		struct rte_eth_dev_info info;
+
 		(void)rte_eth_dev_stop(w->port_id[i]);
-		(void)rte_eth_dev_close(w->port_id[i]);
+		/* the device goes too, so that its name is free again */
+		if (rte_eth_dev_info_get(w->port_id[i], &info) == 0)
+			(void)rte_dev_remove(info.device);
 	}
 	for (uint32_t i = 0; w->ring != NULL && i < 2 * w->nlinks; i++) {
 		while (w->ring[i] != NULL &&

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_ring.h>
+
+#include "bench.h"
+#include "bench_host.h"
+
+#define WIRE_FRAMES 512
+
+int
+bench_eal(void)
+{
+	static bool done;
+	static char *args[] = {
+		(char *)(uintptr_t)"reflit-bench", (char *)(uintptr_t)"-l",
+		(char *)(uintptr_t)"0",		   (char *)(uintptr_t)"-m",
+		(char *)(uintptr_t)"256",	   (char *)(uintptr_t)"--no-huge",
+		(char *)(uintptr_t)"--no-pci",	   (char *)(uintptr_t)"--no-telemetry",
+		(char *)(uintptr_t)"--file-prefix=bench",
+		(char *)(uintptr_t)"--log-level=error", NULL,
+	};
+
+	if (done)
+		return 0;
+	if (rte_eal_init(RL_ARRAY_SIZE(args) - 1, args) < 0)
+		return -rte_errno;
+	done = true;
+	return 0;
+}
+
+static void *
+host_alloc(void *ctx, size_t bytes)
+{
+	struct bench_host *h = ctx;
+	const size_t n = (bytes + 63) & ~(size_t)63;
+	void *p;
+
+	if (h->nmem == RL_ARRAY_SIZE(h->mem))
+		return NULL;
+	p = aligned_alloc(64, n == 0 ? 64 : n);
+	if (p != NULL) {
+		memset(p, 0, n);
+		h->mem[h->nmem++] = p;
+	}
+	return p;
+}
+
+static struct rl_flit_cache *
+host_cache(void *ctx, uint32_t dev, int port)
+{
+	struct bench_host *h = ctx;
+
+	(void)dev;
+	(void)port;
+	return &h->cache;
+}
+
+static unsigned int
+ring_put(void *ring, void *const obj[], unsigned int n)
+{
+	return rte_ring_sp_enqueue_burst(ring, obj, n, NULL);
+}
+
+static unsigned int
+ring_get(void *ring, void *obj[], unsigned int n)
+{
+	return rte_ring_sc_dequeue_burst(ring, obj, n, NULL);
+}
+
+static int
+host_pipe(void *ctx, uint32_t size, struct rl_pipe *pipe)
+{
+	const uint32_t count = rl_pow2_ceil(size + 1);
+	struct rte_ring *r =
+		host_alloc(ctx, (size_t)rte_ring_get_memsize(count));
+
+	if (r == NULL)
+		return -ENOMEM;
+	rte_ring_init(r, "bench", count, RING_F_SP_ENQ | RING_F_SC_DEQ);
+	*pipe = (struct rl_pipe){ r, ring_put, ring_get };
+	return 0;
+}
+
+static int
+host_phy(void *ctx, uint32_t dev, uint16_t port, struct rl_phy *phy,
+	 uint32_t *frame_bytes)
+{
+	struct bench_host *h = ctx;
+	const struct rl_topo_port *tp = &h->cfg.topo.dev[dev].port[port];
+	const uint32_t end = 2 * tp->link + tp->end;
+	const struct rl_phy_eth_params p = {
+		.port_id = h->wires.end[end].port_id,
+		.queue = h->wires.end[end].queue,
+		.frame_bytes = RL_FRAME_BYTES_MAX,
+		.pool = h->pool,
+		.rx_fault = h->fault == NULL
+				    ? NULL
+				    : &h->fault[tp->link].dir[!tp->end],
+	};
+
+	*frame_bytes = p.frame_bytes;
+	*phy = (struct rl_phy){ &h->phy[end], &rl_phy_eth_ops };
+	return rl_phy_eth_open(&h->phy[end], &p);
+}
+
+static void
+host_port_event(void *ctx, uint32_t dev, uint16_t port,
+		const struct rl_port_event *ev)
+{
+	struct bench_host *h = ctx;
+
+	(void)dev;
+	(void)port;
+	if (h->nev < BENCH_EVENTS)
+		h->ev[h->nev++] = (struct bench_event){ bench_now_ns(), *ev };
+}
+
+static void
+host_core_event(void *ctx, uint32_t dev, const struct rl_core_event *ev)
+{
+	(void)ctx;
+	(void)dev;
+	(void)ev;
+}
+
+static void
+host_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
+	  uint64_t now_ns)
+{
+	struct bench_host *h = ctx;
+
+	(void)pkt;
+	(void)why;
+	(void)now_ns;
+	h->drops++;
+}
+
+/* Every packet begins with its number; the rest is a pattern of it. */
+static void
+client_fill(void *ctx, uint8_t *to, uint32_t off, uint32_t len)
+{
+	const struct bench_client *c = ctx;
+
+	if (off == 0)
+		rl_put64(to, c->sent_packets);
+	else
+		rl_put64(to, c->sent_packets ^ off);
+	(void)len;
+}
+
+static unsigned int
+client_send(struct bench_client *c, struct rl_ep *ep, uint64_t now_ns)
+{
+	const struct rl_ep_msg msg = {
+		.dst = c->dst,
+		.len_bytes = c->packet_flits * RL_FLIT_DATA_BYTES,
+	};
+	unsigned int n;
+
+	for (n = 0; n < 32 && c->sent_packets < c->sent_limit; n++) {
+		if (rl_ep_send_fill(ep, now_ns, &msg, client_fill, c, NULL) !=
+		    0)
+			break;
+		c->sent_packets++;
+	}
+	return n;
+}
+
+static unsigned int
+client_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
+{
+	struct bench_client *c = ctx;
+	unsigned int work = c->send ? client_send(c, ep, now_ns) : 0;
+	struct rl_flit *pkt;
+
+	while ((pkt = rl_ep_recv(ep)) != NULL) {
+		if (rl_get64(pkt->wire + RL_FLIT_DATA_OFF) !=
+		    c->received_packets)
+			c->wrong++;
+		c->received_packets++;
+		c->received_flits += pkt->pkt_flits;
+		rl_packet_put(c->cache, pkt);
+		work++;
+	}
+	return work;
+}
+
+static int
+build_topo(struct bench_host *h, const struct bench_shape *s)
+{
+	struct rl_topo_ref sw[16] = { 0 }, ep[2] = { 0 }, link[17] = { 0 };
+	struct rl_topo_spec spec = {
+		.kind = RL_TOPO_CUSTOM,
+		.switches = sw,
+		.nswitches = s->switches,
+		.endpoints = ep,
+		.nendpoints = 2,
+		.links = link,
+		.nlinks = s->switches + 1,
+	};
+	char err[RL_ERR_MAX];
+	int line;
+
+	RL_ASSERT(s->switches >= 1 && s->switches < RL_ARRAY_SIZE(sw));
+	for (unsigned int i = 0; i < s->switches; i++) {
+		snprintf(sw[i].a, RL_NAME_MAX, "s%u", i);
+		snprintf(link[i].a, RL_NAME_MAX, "s%u", i);
+		snprintf(link[i].b, RL_NAME_MAX, "s%u", i + 1);
+		link[i].count = (uint16_t)s->parallel;
+		link[i].k = -1;
+	}
+	snprintf(ep[0].a, RL_NAME_MAX, "e0");
+	snprintf(ep[1].a, RL_NAME_MAX, "e1");
+	/* the last of the row is an endpoint link, and so is one more */
+	snprintf(link[s->switches - 1].b, RL_NAME_MAX, "e1");
+	link[s->switches - 1].count = 1;
+	snprintf(link[s->switches].a, RL_NAME_MAX, "e0");
+	snprintf(link[s->switches].b, RL_NAME_MAX, "s0");
+	link[s->switches].count = 1;
+	link[s->switches].k = -1;
+	return rl_topo_build(&spec, &h->cfg.topo, err, &line);
+}
+
+static int
+build_flits(struct bench_host *h)
+{
+	const uint32_t n = 32768;
+
+	h->flits = host_alloc(h, n * sizeof(struct rl_flit));
+	h->cache.slot = host_alloc(h, n * sizeof(struct rl_flit *));
+	if (h->flits == NULL || h->cache.slot == NULL)
+		return -ENOMEM;
+	h->cache.cap = n;
+	for (uint32_t i = n; i > 0; i--)
+		rl_flit_put(&h->cache, (struct rl_flit *)h->flits + i - 1);
+	return 0;
+}
+
+static int
+build_wires(struct bench_host *h, bool faults)
+{
+	const uint32_t nlink = h->cfg.topo.nlink;
+	char err[RL_ERR_MAX] = "";
+	int ret;
+
+	h->pool = rl_frame_pool("frames", nlink * 2 * (WIRE_FRAMES + 64),
+				RL_FRAME_BYTES_MAX);
+	if (h->pool == NULL)
+		return -rte_errno;
+	h->phy = host_alloc(h, 2 * nlink * sizeof(*h->phy));
+	if (faults) {
+		h->fault = host_alloc(h, nlink * sizeof(*h->fault));
+		h->fault_line =
+			host_alloc(h, nlink * 2 * 64 * sizeof(*h->fault_line));
+		for (uint32_t i = 0; i < nlink; i++)
+			rl_fault_init(&h->fault[i], i,
+				      h->fault_line + i * 2 * 64, 64);
+	}
+	ret = rl_wires_open(&h->wires, nlink, WIRE_FRAMES, 0, h->pool, err,
+			    sizeof(err));
+	if (ret != 0)
+		fprintf(stderr, "reflit-bench: %s\n", err);
+	return ret;
+}
+
+static void
+collect_ports(struct bench_host *h)
+{
+	for (uint32_t d = 0; d < h->fabric.ndev; d++)
+		h->nports += h->fabric.dev[d].nports;
+	h->ports = host_alloc(h, h->nports * sizeof(*h->ports));
+	h->nports = 0;
+	for (uint32_t d = 0; d < h->fabric.ndev; d++)
+		for (uint16_t p = 0; p < h->fabric.dev[d].nports; p++)
+			h->ports[h->nports++] = &h->fabric.dev[d].port[p];
+}
+
+static int
+build_fabric(struct bench_host *h)
+{
+	const struct rl_fabric_host host = {
+		.ctx = h,
+		.alloc = host_alloc,
+		.cache = host_cache,
+		.pipe = host_pipe,
+		.phy = host_phy,
+		.drop = host_drop,
+		.sink = { h, host_port_event, host_core_event },
+		.seed = 1,
+	};
+	struct rl_fabric_host *kept = host_alloc(h, sizeof(*kept));
+	const struct rl_fwd **fwd;
+	char err[RL_ERR_MAX];
+	int ret;
+
+	*kept = host;
+	ret = rl_route_compute(&h->cfg.topo, "minhop", RL_VCS, &h->route, err);
+	if (ret != 0)
+		return ret;
+	fwd = host_alloc(h, h->cfg.topo.ndev * sizeof(*fwd));
+	for (uint32_t i = 0; i < h->cfg.topo.ndev; i++)
+		fwd[i] = &h->route->fwd[i];
+	ret = rl_fabric_build(&h->fabric, &h->cfg, fwd,
+			      rl_codec_best_isa(512), kept, err);
+	if (ret != 0) {
+		fprintf(stderr, "reflit-bench: %s\n", err);
+		return ret;
+	}
+	for (uint32_t i = 0; i < h->cfg.topo.nep; i++) {
+		h->client[i].cache = &h->cache;
+		h->client[i].sent_limit = UINT64_MAX;
+		h->fabric.dev[h->cfg.topo.ep_dev[i]].core.client =
+			(struct rl_client){ &h->client[i], client_poll, NULL };
+	}
+	collect_ports(h);
+	return 0;
+}
+
+/* Polls until every link is up. */
+static int
+train(struct bench_host *h)
+{
+	const uint64_t end = bench_now_ns() + 5 * RL_NS_PER_S;
+	struct rl_port_info info;
+
+	rl_fabric_start(&h->fabric, bench_now_ns());
+	for (;;) {
+		uint32_t up = 0;
+
+		bench_host_poll(h, bench_now_ns());
+		for (uint32_t i = 0; i < h->nports; i++) {
+			rl_port_info(h->ports[i]->port, &info);
+			up += info.state == RL_LINK_UP;
+		}
+		if (up == h->nports)
+			return 0;
+		if (bench_now_ns() > end)
+			return -ETIME;
+	}
+}
+
+int
+bench_host_open(struct bench_host *h, const struct bench_shape *s,
+		void (*tune)(struct rl_config *cfg))
+{
+	int ret;
+
+	memset(h, 0, sizeof(*h));
+	rl_link_cfg_defaults(&h->cfg.link);
+	rl_ep_cfg_defaults(&h->cfg.endpoint);
+	h->cfg.link.flits_per_frame =
+		s->flits_per_frame == 0 ? 5 : s->flits_per_frame;
+	h->cfg.endpoint.max_packet_flits = h->cfg.link.max_packet_flits;
+	h->cfg.endpoint.max_flows = 4;
+	if (tune != NULL)
+		tune(&h->cfg);
+	ret = build_topo(h, s);
+	if (ret == 0)
+		ret = build_flits(h);
+	if (ret == 0)
+		ret = build_wires(h, s->faults);
+	if (ret == 0)
+		ret = build_fabric(h);
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(h->client); i++)
+		h->client[i].packet_flits = s->packet_flits;
+	if (ret == 0)
+		ret = train(h);
+	if (ret != 0)
+		fprintf(stderr, "reflit-bench: building the fabric: %s\n",
+			strerror(-ret));
+	return ret;
+}
+
+unsigned int
+bench_host_poll(struct bench_host *h, uint64_t now_ns)
+{
+	unsigned int work = 0;
+
+	for (uint32_t d = 0; d < h->fabric.ndev; d++) {
+		struct rl_device *dev = &h->fabric.dev[d];
+
+		for (uint16_t p = 0; p < dev->nports; p++)
+			work += rl_role_port_poll(&dev->port[p], now_ns);
+		work += rl_role_core_poll(&dev->core, now_ns);
+	}
+	return work;
+}
+
+static bool
+host_idle(const struct bench_host *h)
+{
+	for (uint32_t d = 0; d < h->fabric.ndev; d++) {
+		const struct rl_device *dev = &h->fabric.dev[d];
+
+		if (!dev->core.idle)
+			return false;
+		for (uint16_t p = 0; p < dev->nports; p++)
+			if (!dev->port[p].idle)
+				return false;
+	}
+	return true;
+}
+
+int
+bench_host_drain(struct bench_host *h, uint64_t limit_ns)
+{
+	const uint64_t end = bench_now_ns() + limit_ns;
+	unsigned int quiet = 0;
+
+	while (quiet < 3) {
+		const unsigned int work = bench_host_poll(h, bench_now_ns());
+
+		quiet = work == 0 && host_idle(h) ? quiet + 1 : 0;
+		if (bench_now_ns() > end)
+			return -ETIME;
+	}
+	return 0;
+}
+
+void
+bench_host_close(struct bench_host *h)
+{
+	if (h->nports != 0) {
+		rl_fabric_flush(&h->fabric);
+		for (uint32_t i = 0; i < 2 * h->cfg.topo.nlink; i++)
+			rl_phy_eth_close(&h->phy[i]);
+		rl_wires_close(&h->wires);
+	}
+	rl_route_free(h->route);
+	rl_topo_free(&h->cfg.topo);
+	rte_mempool_free(h->pool);
+	for (uint32_t i = 0; i < h->nmem; i++)
+		free(h->mem[i]);
+}
