@@ -380,13 +380,17 @@ bench_host_open(struct bench_host *h, const struct bench_shape *s,
 unsigned int
 bench_host_poll(struct bench_host *h, uint64_t now_ns)
 {
+	const bool fresh = now_ns == 0;
 	unsigned int work = 0;
 
 	for (uint32_t d = 0; d < h->fabric.ndev; d++) {
 		struct rl_device *dev = &h->fabric.dev[d];
 
-		for (uint16_t p = 0; p < dev->nports; p++)
+		for (uint16_t p = 0; p < dev->nports; p++) {
+			if (fresh)
+				now_ns = bench_now_ns();
 			work += rl_role_port_poll(&dev->port[p], now_ns);
+		}
 		work += rl_role_core_poll(&dev->core, now_ns);
 	}
 	return work;

@@ -78,7 +78,10 @@ int bench_eal(void);
 int bench_host_open(struct bench_host *h, const struct bench_shape *s,
 		    void (*tune)(struct rl_config *cfg));
 
-/** One turn over all roles at one moment; returns work done. */
+/**
+ * One turn over all roles, at one moment or, with 0, each at its own; returns
+ * work done.
+ */
 unsigned int bench_host_poll(struct bench_host *h, uint64_t now_ns);
 
 /** Polls until nothing is under way, at most @p limit_ns. 0 or -ETIME. */

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Suite `replay` [PHY-4]: a port with a full replay buffer is asked again and
+ * again to send all of it, into net_null, which takes everything at once. What
+ * remains is the port's own work: header, check, and a copy of each flit into
+ * a fresh frame. The bound is the plain copy of a flit out of L2.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_bus_vdev.h>
+#include <rte_ethdev.h>
+
+#include "bench.h"
+#include "bench_host.h"
+
+struct replay_rig {
+	struct rl_link_cfg cfg;
+	struct rl_codec *codec;
+	struct rl_flit_cache cache;
+	struct rl_flit *flits;
+	struct rl_port_shared shared[2];
+	struct rl_port *port[2];
+	struct rte_mempool *pool;
+	struct rl_phy_eth phy;
+	uint16_t eth;
+	uint8_t *nak; /* a frame that asks for everything */
+};
+
+static void *
+zalloc(size_t n)
+{
+	void *p = aligned_alloc(64, (n + 63) & ~(size_t)63);
+
+	if (p != NULL)
+		memset(p, 0, n);
+	return p;
+}
+
+static int
+rig_ports(struct replay_rig *g, uint32_t flits_per_frame)
+{
+	rl_link_cfg_defaults(&g->cfg);
+	g->cfg.credits_flits = 4096;
+	g->cfg.replay_limit = 255;
+	g->cfg.flits_per_frame = flits_per_frame;
+	g->codec = zalloc(rl_codec_memsize());
+	g->flits = zalloc(2048 * sizeof(struct rl_flit));
+	g->cache.slot = zalloc(2048 * sizeof(struct rl_flit *));
+	g->cache.cap = 2048;
+	g->nak = zalloc(RL_FRAME_BYTES_MAX);
+	if (g->codec == NULL || g->flits == NULL || g->cache.slot == NULL ||
+	    g->nak == NULL)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < 2048; i++)
+		rl_flit_put(&g->cache, &g->flits[i]);
+	rl_codec_init(g->codec, RL_CRC_BCH, RL_ISN_WIDE,
+		      rl_codec_best_isa(512));
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct rl_port_params p = {
+			.cfg = &g->cfg,
+			.codec = g->codec,
+			.cache = &g->cache,
+			.shared = &g->shared[i],
+			.seed = i + 1,
+			.uid = i + 1,
+			.index = (uint16_t)i,
+			.frame_bytes = RL_FRAME_BYTES_MAX,
+		};
+		void *mem = zalloc(rl_port_memsize(&g->cfg));
+
+		g->port[i] = mem == NULL ? NULL : rl_port_init(mem, &p);
+		if (g->port[i] == NULL)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Both ends shake hands; then the first one's window is filled. */
+static int
+rig_fill(struct replay_rig *g)
+{
+	struct rl_port_info info;
+	uint64_t now_ns = 1000;
+	uint32_t len;
+
+	rl_port_start(g->port[0], now_ns);
+	rl_port_start(g->port[1], now_ns);
+	for (unsigned int i = 0; i < 20; i++, now_ns += 1000)
+		while ((len = rl_port_tx_frame(g->port[i & 1], g->nak,
+					       now_ns)) != 0)
+			rl_port_rx_frame(g->port[!(i & 1)], g->nak, len,
+					 now_ns);
+	for (uint32_t i = 0; i < g->cfg.window_flits; i++) {
+		struct rl_flit *f = rl_flit_get(&g->cache);
+
+		rl_packet_start(f);
+		f->flags = RL_FF_SOP | RL_FF_EOP;
+		f->vc = 0;
+		rl_port_submit(g->port[0], f, now_ns);
+	}
+	while (rl_port_tx_frame(g->port[0], g->nak, now_ns) != 0)
+		;
+	rl_port_info(g->port[0], &info);
+	if (info.state != RL_LINK_UP ||
+	    info.outstanding_flits != g->cfg.window_flits)
+		return -EIO;
+	const struct rl_frame_hdr h = {
+		.type = RL_FRAME_IDLE,
+		.flags = RL_FRF_NAK,
+		.tx_epoch = info.rx_epoch,
+		.rx_epoch = info.tx_epoch,
+	};
+	const uint8_t mac[12] = { 0 };
+
+	memset(g->nak, 0, RL_FRAME_HEADER_SHORT);
+	rl_frame_seal(g->nak, &h, mac, false);
+	return 0;
+}
+
+static int
+rig_phy(struct replay_rig *g)
+{
+	struct rl_phy_eth_params p = { .frame_bytes = RL_FRAME_BYTES_MAX };
+	const char *what;
+	int ret;
+
+	ret = rte_vdev_init("net_null_replay", "copy=0");
+	if (ret != 0)
+		return ret;
+	rte_eth_dev_get_port_by_name("net_null_replay", &g->eth);
+	g->pool = rl_frame_pool("replay", 2048, RL_FRAME_BYTES_MAX);
+	if (g->pool == NULL)
+		return -ENOMEM;
+	ret = rl_ethdev_start(g->eth, 1, g->pool, 0, &what);
+	if (ret != 0)
+		return ret;
+	p.port_id = g->eth;
+	p.pool = g->pool;
+	return rl_phy_eth_open(&g->phy, &p);
+}
+
+/* One replay of the whole window; returns flits sent. */
+static uint32_t
+replay_once(struct replay_rig *g, uint64_t now_ns)
+{
+	struct rl_phy_frame f[8];
+	uint32_t flits = 0;
+
+	rl_port_rx_frame(g->port[0], g->nak, RL_FRAME_HEADER_SHORT, now_ns);
+	while (rl_port_tx_ready(g->port[0], now_ns)) {
+		const unsigned int n =
+			rl_phy_eth_ops.tx_alloc(&g->phy, f, 8, now_ns);
+
+		for (unsigned int i = 0; i < n; i++) {
+			f[i].len = rl_port_tx_frame(g->port[0], f[i].data,
+						    now_ns);
+			flits += f[i].len == 0 ? 0 : f[i].data[15];
+		}
+		rl_phy_eth_ops.tx(&g->phy, f, n, now_ns);
+	}
+	return flits;
+}
+
+static int
+measure(const struct bench_opts *o, uint32_t flits_per_frame, double copy,
+	json_t *runs, FILE *human)
+{
+	struct replay_rig *g = zalloc(sizeof(*g));
+	double *ns = calloc(o->reps, sizeof(*ns));
+	const unsigned int rounds = o->quick ? 100 : 4000;
+	int ret = g == NULL || ns == NULL ? -ENOMEM
+					  : rig_ports(g, flits_per_frame);
+	double m;
+
+	if (ret == 0)
+		ret = rig_fill(g);
+	if (ret == 0)
+		ret = rig_phy(g);
+	for (unsigned int r = 0; r < o->reps && ret == 0; r++) {
+		const uint64_t t0 = bench_now_ns();
+		uint64_t flits = 0;
+
+		for (unsigned int i = 0; i < rounds; i++)
+			flits += replay_once(g, 1000000 + i);
+		if (flits != (uint64_t)rounds * g->cfg.window_flits)
+			ret = -EBADMSG;
+		ns[r] = (double)(bench_now_ns() - t0) / (double)flits;
+	}
+	if (ret != 0)
+		return ret;
+	m = bench_median(ns, o->reps);
+	json_array_append_new(runs, json_pack(
+		"{s:i,s:f,s:f,s:f}", "flits_per_frame", (int)flits_per_frame,
+		"ns_per_flit", m, "mflits_per_s", 1e3 / m,
+		"share_of_copy_limit", copy / m));
+	fprintf(human,
+		"  %2u flits a frame: %5.1f ns/flit, %6.1f Mflit/s "
+		"(%6.1f Gbit/s), %3.0f %% of the copy limit\n",
+		flits_per_frame, m, 1e3 / m, 256 * 8 / m, 100 * copy / m);
+	rl_phy_eth_close(&g->phy);
+	(void)rte_eth_dev_stop(g->eth);
+	(void)rte_vdev_uninit("net_null_replay");
+	rte_mempool_free(g->pool);
+	for (unsigned int i = 0; i < 2; i++) {
+		rl_port_flush(g->port[i]);
+		free(g->port[i]);
+	}
+	free(g->codec);
+	free(g->flits);
+	free(g->cache.slot);
+	free(g->nak);
+	free(g);
+	free(ns);
+	return 0;
+}
+
+int
+bench_replay(const struct bench_opts *o, json_t *out, FILE *human)
+{
+	static const uint32_t sizes[] = { 1, 5, 16, 32 };
+	json_t *runs = json_array();
+	const double copy = bench_copy_ns(o->reps);
+	int ret = bench_eal();
+
+	fprintf(human, "replay: a window of 512 flits into net_null; plain "
+		       "copy %.2f ns\n",
+		copy);
+	for (size_t i = 0; i < RL_ARRAY_SIZE(sizes) && ret == 0; i++)
+		ret = measure(o, sizes[i], copy, runs, human);
+	json_object_set_new(out, "copy_ns", json_real(copy));
+	json_object_set_new(out, "runs", runs);
+	return ret;
+}
