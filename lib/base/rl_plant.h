@@ -33,6 +33,8 @@
 	X(GAP_ACCEPTED, "an endpoint accepts a flit that is ahead as the next") \
 	X(REORDER_RESTORE, "traffic returns to a restored link at once")       \
 	X(FLIT_LEAK, "a dropped duplicate's buffer is not given back")         \
+	X(EOP_NEVER, "a cut-through packet cut off by a death is never closed") \
+	X(JOIN_LOST, "fragments that wait for a looped packet are forgotten")  \
 	X(WATCHDOG_SILENT, "the watchdog drops packets without a report")
 
 enum rl_plant {

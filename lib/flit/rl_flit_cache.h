@@ -73,6 +73,22 @@ rl_packet_append(struct rl_flit *head, struct rl_flit *f)
 	head->pkt_flits++;
 }
 
+/** Appends all flits of @p more to the packet of @p head; frees nothing. */
+static inline void
+rl_packet_join(struct rl_flit *head, struct rl_flit *more)
+{
+	head->last->next = more;
+	head->last = more->last;
+	head->pkt_flits = (uint16_t)(head->pkt_flits + more->pkt_flits);
+}
+
+/** Whether the packet of @p head has its end; a fragment may not. */
+static inline bool
+rl_packet_ends(const struct rl_flit *head)
+{
+	return head->last->flags & RL_FF_EOP;
+}
+
 /** First-in first-out queue of packets, by their heads. Zeroed = empty. */
 struct rl_pktq {
 	struct rl_flit *head;

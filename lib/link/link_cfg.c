@@ -46,6 +46,7 @@ rl_link_cfg_defaults(struct rl_link_cfg *cfg)
 		.flap_damping_ns = 1 * RL_NS_PER_MS,
 		.flap_damping_max_ns = 1 * RL_NS_PER_S,
 		.flap_forget_ns = 1 * RL_NS_PER_S,
+		.soft_error_check = false,
 		.dup_filter = false,
 	};
 }

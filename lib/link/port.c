@@ -72,9 +72,15 @@ rl_port_flush(struct rl_port *port)
 		flush_queue(port, &port->txq[vc]);
 	}
 	port->txq_mask = 0;
+	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
+		if (port->loop_open[vc] != NULL)
+			rl_packet_put(port->p.cache, port->loop_open[vc]);
+		port->loop_open[vc] = NULL;
+		port->open_flits[vc] = 0;
+	}
 	flush_queue(port, &port->loopq);
 	flush_queue(port, &port->rx_out);
-	port_rx_abandon(port);
+	port_rx_abandon(port, 0);
 }
 
 struct rl_pktq *
@@ -162,6 +168,8 @@ rl_port_flits(const struct rl_port *port)
 		n += port->txq[vc].flits;
 		if (port->part[vc] != NULL)
 			n += port->part[vc]->pkt_flits;
+		if (port->loop_open[vc] != NULL)
+			n += port->loop_open[vc]->pkt_flits;
 	}
 	return n;
 }

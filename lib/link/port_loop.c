@@ -72,28 +72,64 @@ loop_queue(struct rl_port *port, struct rl_pktq *q, uint64_t now_ns)
 		loop_packet(port, pkt, now_ns);
 }
 
+/*
+ * A packet or fragment that waited in the queue of @p vc. A fragment joins
+ * what went before of its packet, be that from the replay buffer.
+ */
+static void
+loop_waiting(struct rl_port *port, unsigned int vc, struct rl_flit *pkt,
+	     uint64_t now_ns)
+{
+	struct rl_flit **open = &port->loop_open[vc];
+
+	port->drained.flits += pkt->pkt_flits;
+	port->drained.packets += *open == NULL;
+	if (*open != NULL) {
+		rl_packet_join(*open, pkt);
+		pkt = *open;
+	}
+	*open = NULL;
+	if (rl_packet_ends(pkt))
+		loop_packet(port, pkt, now_ns);
+	else
+		*open = pkt;
+}
+
 /* Whatever waits in the egress queues has not been sent at all. */
 static void
 loop_txq(struct rl_port *port, uint64_t now_ns)
 {
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
 		struct rl_pktq *q = &port->txq[vc];
+		struct rl_flit *pkt;
 
 		if (rl_pktq_empty(q))
 			continue;
 		rl_shared_add(&port->p.shared->taken[vc], q->flits);
-		port->drained.packets += q->packets;
-		port->drained.flits += q->flits;
-		if (RL_PLANTED(LOOP_NO_QUEUE)) {
-			struct rl_flit *pkt;
-
-			while ((pkt = rl_pktq_pop(q)) != NULL)
+		while ((pkt = rl_pktq_pop(q)) != NULL) {
+			if (RL_PLANTED(LOOP_NO_QUEUE))
 				rl_packet_put(port->p.cache, pkt);
-			continue;
+			else
+				loop_waiting(port, vc, pkt, now_ns);
 		}
-		loop_queue(port, q, now_ns);
 	}
 	port->txq_mask = 0;
+}
+
+/*
+ * The fence has been met: what has no end by now gets none here. The core
+ * holds the rest and joins it to this.
+ */
+static void
+loop_unended(struct rl_port *port, uint64_t now_ns)
+{
+	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
+		struct rl_flit *pkt = port->loop_open[vc];
+
+		port->loop_open[vc] = NULL;
+		if (pkt != NULL)
+			loop_packet(port, pkt, now_ns);
+	}
 }
 
 void
@@ -102,7 +138,6 @@ port_loop_start(struct rl_port *port, uint64_t now_ns)
 	const bool unacked =
 		port->p.cfg->loopback == RL_LOOPBACK_UNACKED;
 	struct rl_pktq out = { 0 };
-	struct rl_flit *open[RL_VCS];
 
 	port->loop_begin = true;
 	port->loop_fence = RL_PLANTED(NO_FENCE);
@@ -110,11 +145,9 @@ port_loop_start(struct rl_port *port, uint64_t now_ns)
 		port->fence_wanted = false;
 		port->fence_done = true;
 	}
-	port->drained = rl_replay_drain(&port->replay, unacked, &out, open,
-					port->p.cache);
+	port->drained = rl_replay_drain(&port->replay, unacked, &out,
+					port->loop_open, port->p.cache);
 	loop_queue(port, &out, now_ns);
-	for (unsigned int vc = 0; vc < RL_VCS; vc++)
-		RL_ASSERT(open[vc] == NULL); /* packets are numbered whole */
 	loop_txq(port, now_ns);
 }
 
@@ -145,8 +178,11 @@ rl_port_loop(struct rl_port *port, uint64_t now_ns)
 		PORT_COUNT_N(port, looped_flits, pkt->pkt_flits);
 		return pkt;
 	}
-	if (!port->loop_fence)
+	if (!port->loop_fence || port->close_mask != 0)
 		return NULL;
+	loop_unended(port, now_ns);
+	if (!rl_pktq_empty(&port->loopq))
+		return rl_port_loop(port, now_ns);
 	port->loop_fence = false;
 	PORT_COUNT_N(port, looped_acked_flits, port->drained.acked_flits);
 	port_drained(port, now_ns);

@@ -59,6 +59,8 @@ struct rl_port {
 	uint32_t queued[RL_VCS];     /* flits submitted, for fences */
 	uint32_t fence_at[RL_VCS];
 	bool fence_wanted;
+	bool tx_begun[RL_VCS];	     /* a packet without its end went out */
+	uint16_t tx_left[RL_VCS];    /* room reserved for the rest of it */
 
 	/* round trip (port_rtt.c) */
 	uint64_t srtt_ns;
@@ -76,7 +78,10 @@ struct rl_port {
 	uint64_t last_rx_ns;
 	uint64_t last_tick_ns;
 	struct rl_flit *part[RL_VCS]; /* packet in assembly */
-	bool to_sop[RL_VCS];	      /* discard until a start-of-packet */
+	uint16_t open_flits[RL_VCS];  /* cut-through: flits passed on of a packet
+					 without its end; 0: none is open */
+	uint8_t open_txn[RL_VCS][RL_FLIT_TXN_BYTES]; /* and its header */
+	uint32_t close_mask;	      /* VCs whose open packet must be closed */
 	uint32_t rx_taken[RL_VCS];    /* flits accepted, all epochs */
 	uint32_t rx_freed[RL_VCS];    /* of them discarded here */
 	uint32_t credit_base[RL_VCS]; /* rx_taken when the epoch began */
@@ -91,6 +96,7 @@ struct rl_port {
 
 	/* loopback (port_loop.c) */
 	struct rl_pktq loopq;
+	struct rl_flit *loop_open[RL_VCS]; /* its end has not come yet */
 	bool loop_begin; /* BEGIN mark is owed */
 	bool loop_fence; /* the core's fence has come */
 	bool fence_done; /* FENCE_DONE mark is owed */
@@ -134,7 +140,8 @@ void port_arm_replay(struct rl_port *port, uint64_t now_ns);
 
 /* port_rx.c */
 void port_rx_reset(struct rl_port *port);
-void port_rx_abandon(struct rl_port *port);
+void port_rx_abandon(struct rl_port *port, uint64_t now_ns);
+void port_rx_close(struct rl_port *port, uint64_t now_ns);
 uint16_t port_credit_limit(const struct rl_port *port, unsigned int vc);
 
 /* port_rtt.c */

@@ -10,7 +10,8 @@
  * without flits says the number that the sender would give next, so that a
  * lost tail shows as soon as the link falls idle.
  *
- * Store-and-forward: packets are assembled per VC and go on whole. A flit that
+ * Store-and-forward: packets are assembled per VC and go on whole. Cut-through:
+ * what a frame brought of a packet goes on at once, as a fragment. A flit that
  * belongs to no packet begun here is dropped until a start-of-packet [DRL-3].
  */
 
@@ -30,7 +31,7 @@ port_rx_reset(struct rl_port *port)
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
 		if (RL_PLANTED(KEEP_PARTIAL) && port->part[vc] != NULL)
 			continue;
-		RL_ASSERT(port->part[vc] == NULL);
+		RL_ASSERT(port->part[vc] == NULL && port->open_flits[vc] == 0);
 		port->credit_base[vc] = port->rx_taken[vc];
 	}
 	memset(port->credit_told, 0, sizeof(port->credit_told));
@@ -59,17 +60,93 @@ rx_discard(struct rl_port *port, struct rl_flit *pkt)
 	rl_packet_put(port->p.cache, pkt);
 }
 
+/* A packet, or a fragment of one, goes to the core. */
+static void
+rx_pass(struct rl_port *port, struct rl_flit *pkt)
+{
+	const unsigned int vc = pkt->in_vc;
+
+	port->part[vc] = NULL;
+	if (rl_packet_ends(pkt)) {
+		PORT_COUNT(port, rx_packets);
+		port->open_flits[vc] = 0;
+	} else {
+		if (port->open_flits[vc] == 0)
+			memcpy(port->open_txn[vc],
+			       pkt->wire + RL_FLIT_PAYLOAD_OFF,
+			       RL_FLIT_TXN_BYTES);
+		port->open_flits[vc] =
+			(uint16_t)(port->open_flits[vc] + pkt->pkt_flits);
+	}
+	rl_pktq_push(&port->rx_out, pkt);
+}
+
+static void
+rx_set_fields(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
+{
+	f->in_port = port->p.index;
+	f->in_vc = f->vc;
+	f->flags |= RL_FF_CREDIT;
+	f->dst = rl_flit_dst(f->wire);
+	f->src = rl_flit_src(f->wire);
+	f->sl = rl_flit_sl(f->wire);
+	f->class = rl_flit_class(f->wire);
+	f->plane = 0;
+	f->t_ns = now_ns;
+	f->loop_id = 0;
+}
+
+/*
+ * Half a packet has gone on and the rest will not come: an end of its own
+ * making closes it, marked transmit_error, so that everyone downstream is
+ * done with it [DRL-3]. Where no buffer is free, it waits for one.
+ */
+void
+port_rx_close(struct rl_port *port, uint64_t now_ns)
+{
+	for (uint32_t m = port->close_mask; m != 0; m &= m - 1) {
+		const unsigned int vc = (unsigned int)__builtin_ctz(m);
+		struct rl_flit *f;
+
+		if (RL_PLANTED(EOP_NEVER)) {
+			port->open_flits[vc] = 0;
+			port->close_mask &= ~(1u << vc);
+			continue;
+		}
+		f = rl_flit_get(port->p.cache);
+		if (f == NULL)
+			return;
+		memset(f->wire, 0, RL_FLIT_BYTES);
+		memcpy(f->wire + RL_FLIT_PAYLOAD_OFF, port->open_txn[vc],
+		       RL_FLIT_TXN_BYTES);
+		rl_codec_fec_encode(port->p.codec, f->wire);
+		f->vc = (uint8_t)vc;
+		f->flags = RL_FF_EOP;
+		f->mark = RL_MARK_TRANSMIT_ERROR;
+		f->hops = 0;
+		rx_set_fields(port, f, now_ns);
+		rl_packet_start(f);
+		port->rx_taken[vc]++;
+		port->close_mask &= ~(1u << vc);
+		PORT_COUNT(port, rx_closed);
+		rx_pass(port, f);
+	}
+}
+
 /* The link is dead: packets cut off by it are not whole and never will be. */
 void
-port_rx_abandon(struct rl_port *port)
+port_rx_abandon(struct rl_port *port, uint64_t now_ns)
 {
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
+		if (port->open_flits[vc] != 0)
+			port->close_mask |= 1u << vc;
 		if (port->part[vc] == NULL || RL_PLANTED(KEEP_PARTIAL))
 			continue;
 		PORT_COUNT(port, rx_partial_discard);
 		rx_discard(port, port->part[vc]);
 		port->part[vc] = NULL;
 	}
+	port_rx_close(port, now_ns);
 }
 
 static void
@@ -84,46 +161,90 @@ rx_drop_packet(struct rl_port *port, unsigned int vc, enum rl_drop_reason why,
 	rx_discard(port, pkt);
 }
 
+/* A flit of no packet begun here: dropped until a start-of-packet. */
+static void
+rx_drop_fragment(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
+{
+	PORT_COUNT(port, rx_discard_to_sop);
+	rl_packet_start(f);
+	if (port->p.drop != NULL && (f->flags & RL_FF_EOP))
+		port->p.drop(port->p.drop_ctx, f, RL_DROP_FRAGMENT, now_ns);
+	rx_discard(port, f);
+}
+
+/*
+ * The packet in assembly is longer than any may be. What has not gone on is
+ * cut out; what has is closed [LCB-2]. The rest is dropped until the next
+ * start-of-packet.
+ */
+static void
+rx_clip(struct rl_port *port, unsigned int vc, uint64_t now_ns)
+{
+	struct rl_flit *pkt = port->part[vc];
+
+	PORT_COUNT(port, rx_clipped);
+	if (port->open_flits[vc] == 0) {
+		rx_drop_packet(port, vc, RL_DROP_TOO_LONG, now_ns);
+		return;
+	}
+	if (port->p.drop != NULL)
+		port->p.drop(port->p.drop_ctx, pkt, RL_DROP_TOO_LONG, now_ns);
+	/* its last flit becomes the end; it may reach the maximum, no more */
+	pkt->last->flags |= RL_FF_EOP;
+	pkt->last->mark = RL_MARK_TRANSMIT_ERROR;
+	rx_pass(port, pkt);
+}
+
 /* An accepted flit joins the packet of its VC. */
 static void
 rx_assemble(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
 {
 	const unsigned int vc = f->in_vc;
+	const uint32_t max = port->p.cfg->max_packet_flits;
 	struct rl_flit *pkt = port->part[vc];
+	uint32_t flits;
 
 	if (f->flags & RL_FF_SOP) {
 		if (pkt != NULL) {
 			PORT_COUNT(port, rx_partial_discard);
 			rx_discard(port, pkt);
+			pkt = NULL;
 		}
-		rl_packet_start(f);
-		pkt = f;
-	} else if (pkt == NULL && !RL_PLANTED(NO_DISCARD_TO_SOP)) {
-		PORT_COUNT(port, rx_discard_to_sop);
-		rl_packet_start(f);
-		if (port->p.drop != NULL && (f->flags & RL_FF_EOP))
-			port->p.drop(port->p.drop_ctx, f, RL_DROP_FRAGMENT,
-				     now_ns);
-		rx_discard(port, f);
-		return;
-	} else if (pkt == NULL) {
-		rl_packet_start(f);
+		if (port->open_flits[vc] != 0) {
+			port->close_mask |= 1u << vc;
+			port_rx_close(port, now_ns);
+		}
+	} else if (pkt == NULL && port->open_flits[vc] == 0) {
+		if (!RL_PLANTED(NO_DISCARD_TO_SOP)) {
+			rx_drop_fragment(port, f, now_ns);
+			return;
+		}
 		f->flags |= RL_FF_SOP;
+	}
+	if (pkt == NULL) {
+		rl_packet_start(f);
 		pkt = f;
 	} else {
 		rl_packet_append(pkt, f);
 	}
 	port->part[vc] = pkt;
-	if (pkt->pkt_flits > port->p.cfg->max_packet_flits) {
-		PORT_COUNT(port, rx_clipped);
-		rx_drop_packet(port, vc, RL_DROP_TOO_LONG, now_ns);
-		return;
-	}
-	if (!(f->flags & RL_FF_EOP))
-		return;
-	port->part[vc] = NULL;
-	PORT_COUNT(port, rx_packets);
-	rl_pktq_push(&port->rx_out, pkt);
+	flits = pkt->pkt_flits + port->open_flits[vc];
+	/* an open packet keeps room for the flit that may have to close it */
+	if (flits > max ||
+	    (flits == max && !(f->flags & RL_FF_EOP) &&
+	     port->p.cfg->switching == RL_CUT_THROUGH))
+		rx_clip(port, vc, now_ns);
+	else if (f->flags & RL_FF_EOP)
+		rx_pass(port, pkt);
+}
+
+/* Cut-through: what arrived of a packet goes on without its rest [LCB-1]. */
+static void
+rx_pass_fragments(struct rl_port *port)
+{
+	for (unsigned int vc = 0; vc < RL_VCS; vc++)
+		if (port->part[vc] != NULL)
+			rx_pass(port, port->part[vc]);
 }
 
 static void
@@ -131,17 +252,8 @@ rx_accept(struct rl_port *port, struct rl_flit *f, uint16_t sideband,
 	  uint64_t now_ns)
 {
 	rl_sideband_unpack(sideband, f);
-	f->in_port = port->p.index;
-	f->in_vc = f->vc;
 	f->hops++;
-	f->flags |= RL_FF_CREDIT;
-	f->dst = rl_flit_dst(f->wire);
-	f->src = rl_flit_src(f->wire);
-	f->sl = rl_flit_sl(f->wire);
-	f->class = rl_flit_class(f->wire);
-	f->plane = 0;
-	f->t_ns = now_ns;
-	f->loop_id = 0;
+	rx_set_fields(port, f, now_ns);
 	port->rx_taken[f->in_vc]++;
 	port->expected++;
 	PORT_COUNT(port, rx_ok);
@@ -254,6 +366,10 @@ rx_take_unreliable(struct rl_port *port, uint8_t *body,
 		if (port->part[vc] != NULL)
 			rx_drop_packet(port, vc, RL_DROP_UNCORRECTABLE,
 				       now_ns);
+		if (port->open_flits[vc] != 0) {
+			port->close_mask |= 1u << vc;
+			port_rx_close(port, now_ns);
+		}
 	}
 }
 
@@ -362,6 +478,8 @@ rl_port_rx_frame(struct rl_port *port, uint8_t *frame, uint32_t len,
 	switch (h.type) {
 	case RL_FRAME_DATA:
 		rx_data(port, frame, &h, now_ns);
+		if (port->p.cfg->switching == RL_CUT_THROUGH)
+			rx_pass_fragments(port);
 		break;
 	case RL_FRAME_IDLE:
 		rx_idle(port, &h);

@@ -220,7 +220,7 @@ port_dead(struct rl_port *port, enum rl_detector why, uint64_t now_ns)
 	port->close_owed = true;
 	port->loop_id = port->p.uid << 12 | (port->epochs & 0xfff);
 	port_damp(port, now_ns);
-	port_rx_abandon(port);
+	port_rx_abandon(port, now_ns);
 	port_event(port, RL_PEV_DEAD, now_ns);
 	port_loop_start(port, now_ns);
 }
@@ -345,6 +345,8 @@ port_state_tick(struct rl_port *port, uint64_t now_ns)
 {
 	const struct rl_link_cfg *cfg = port->p.cfg;
 
+	if (rl_unlikely(port->close_mask != 0))
+		port_rx_close(port, now_ns);
 	switch (port->state) {
 	case RL_LINK_UP:
 	case RL_LINK_RETRAIN:
@@ -359,7 +361,8 @@ port_state_tick(struct rl_port *port, uint64_t now_ns)
 			port_dead(port, RL_DET_RETRAIN, now_ns);
 		break;
 	case RL_LINK_DAMPED:
-		if (now_ns >= port->damp_until_ns && port->phy_up)
+		if (now_ns >= port->damp_until_ns && port->phy_up &&
+		    port->close_mask == 0)
 			port_train(port, now_ns);
 		break;
 	case RL_LINK_OFF:

@@ -28,6 +28,8 @@ port_tx_reset(struct rl_port *port)
 	memset(port->limit, 0, sizeof(port->limit));
 	memset(port->done, 0, sizeof(port->done));
 	memset(port->queued, 0, sizeof(port->queued));
+	memset(port->tx_begun, 0, sizeof(port->tx_begun));
+	memset(port->tx_left, 0, sizeof(port->tx_left));
 	port->fence_wanted = false;
 	port->replaying = false;
 	port->replays = 0;
@@ -87,6 +89,64 @@ rl_port_submit(struct rl_port *port, struct rl_flit *pkt, uint64_t now_ns)
 	port->txq_mask |= 1u << pkt->vc;
 }
 
+/*
+ * Room that must be there before a packet, or the next fragment of one, may
+ * leave its queue. A packet whose end has not come yet (cut-through) may still
+ * grow to the longest there is; its rest is reserved when it begins.
+ */
+static uint32_t
+tx_need(const struct rl_port *port, unsigned int vc,
+	const struct rl_flit *head)
+{
+	if (port->tx_begun[vc])
+		return 0;
+	return rl_packet_ends(head) ? head->pkt_flits
+				    : port->p.cfg->max_packet_flits;
+}
+
+/* Keeps the reservation of a packet that comes in fragments. */
+static void
+tx_reserve(struct rl_port *port, unsigned int vc, const struct rl_flit *head)
+{
+	const uint16_t n = head->pkt_flits;
+	uint32_t *reserved = &port->replay.reserved;
+
+	if (!port->tx_begun[vc]) {
+		if (rl_packet_ends(head))
+			return;
+		port->tx_begun[vc] = true;
+		port->tx_left[vc] =
+			(uint16_t)(port->p.cfg->max_packet_flits - n);
+		*reserved += port->tx_left[vc];
+		return;
+	}
+	RL_ASSERT(n <= port->tx_left[vc]);
+	port->tx_left[vc] = (uint16_t)(port->tx_left[vc] - n);
+	*reserved -= n;
+	if (rl_packet_ends(head)) {
+		*reserved -= port->tx_left[vc];
+		port->tx_begun[vc] = false;
+	}
+}
+
+/*
+ * A flit that was hurt inside this device is marked before it goes out, and
+ * its FEC made good, so that no link retries what cannot be mended; its
+ * destination drops it [LCB-2]. Its CRC stays wrong.
+ */
+static void
+tx_soft_error(struct rl_port *port, struct rl_flit *f)
+{
+	const uint8_t *wire = f->wire;
+	uint8_t fec;
+
+	if (rl_codec_fec_check(port->p.codec, &wire, 1, &fec) == 0)
+		return;
+	PORT_COUNT(port, tx_soft_error);
+	f->mark = RL_MARK_SOFT_ERROR;
+	rl_codec_fec_encode(port->p.codec, f->wire);
+}
+
 /* Moves a packet from its queue into the replay buffer, numbered. */
 static void
 tx_take(struct rl_port *port, unsigned int vc)
@@ -94,8 +154,11 @@ tx_take(struct rl_port *port, unsigned int vc)
 	struct rl_flit *f = rl_pktq_pop(&port->txq[vc]);
 	const uint16_t n = f->pkt_flits;
 
+	tx_reserve(port, vc, f);
 	for (; f != NULL; f = f->next) {
 		f->vc = (uint8_t)vc; /* the core sets the head's */
+		if (rl_unlikely(port->p.cfg->soft_error_check))
+			tx_soft_error(port, f);
 		rl_replay_push(&port->replay, f);
 	}
 	port->consumed[vc] = (uint16_t)(port->consumed[vc] + n);
@@ -115,17 +178,18 @@ tx_fill(struct rl_port *port)
 	       port->txq_mask != 0 && tried < RL_VCS) {
 		const unsigned int vc = (port->txq_turn + tried) % RL_VCS;
 		const struct rl_flit *head = port->txq[vc].head;
+		uint32_t need;
 
 		if (head == NULL) {
 			tried++;
 			continue;
 		}
-		if (rl_replay_room(r) < head->pkt_flits) {
+		need = tx_need(port, vc, head);
+		if (rl_replay_room(r) < need) {
 			PORT_COUNT(port, tx_window_full);
 			break;
 		}
-		if ((uint16_t)(port->limit[vc] - port->consumed[vc]) <
-		    head->pkt_flits) {
+		if ((uint16_t)(port->limit[vc] - port->consumed[vc]) < need) {
 			PORT_COUNT(port, tx_credit_stall);
 			tried++;
 			continue;

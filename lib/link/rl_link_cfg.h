@@ -62,6 +62,7 @@ struct rl_link_cfg {
 					 doubles with each flap */
 	uint64_t flap_damping_max_ns;
 	uint64_t flap_forget_ns;    /**< up so long: the flap count is reset */
+	bool soft_error_check;	    /**< FEC is checked before transmission too */
 	bool dup_filter;	    /**< duplicates dropped in switches too */
 };
 

@@ -21,6 +21,7 @@
 	X(tx_close)                                                            \
 	X(tx_window_full)    /* packets that had to wait for the window */     \
 	X(tx_credit_stall)   /* packets that had to wait for credits */        \
+	X(tx_soft_error)     /* flits found hurt before transmission */        \
 	X(tx_replay_timeout)                                                   \
 	X(tx_replays)        /* replays begun */                               \
 	/* receive: frames */                                                  \
@@ -58,6 +59,7 @@
 	X(rx_partial_discard)/* packets cut off by the link's death */         \
 	X(rx_discard_to_sop) /* flits before a start-of-packet */              \
 	X(rx_clipped)        /* packets longer than the maximum */             \
+	X(rx_closed)         /* cut-through packets closed after a death */    \
 	/* loopback */                                                         \
 	X(deaths)                                                              \
 	X(trainings)                                                           \

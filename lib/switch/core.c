@@ -36,6 +36,8 @@ rl_core_memsize(const struct rl_link_cfg *cfg, uint16_t nports)
 
 	if (cfg->dup_filter)
 		n += (size_t)nports * CORE_RECENT * sizeof(uint64_t);
+	if (cfg->switching == RL_CUT_THROUGH)
+		n += (size_t)nports * RL_VCS * sizeof(struct core_stream);
 	return CORE_ROUND(n);
 }
 
@@ -54,6 +56,11 @@ rl_core_init(void *mem, const struct rl_core_params *p)
 	core->next_due_ns = 0;
 	core->unsettled = p->nports;
 	recent = (uint64_t *)((uint8_t *)mem + core_struct_bytes(p->nports));
+	if (p->cfg->switching == RL_CUT_THROUGH)
+		core->stream = (struct core_stream *)(recent +
+			(p->cfg->dup_filter
+				 ? (size_t)p->nports * CORE_RECENT
+				 : 0));
 	for (uint16_t i = 0; i < p->nports; i++) {
 		struct core_port *cp = &core->port[i];
 
@@ -102,6 +109,7 @@ core_drop(struct rl_core *core, struct rl_flit *pkt, enum rl_drop_reason why,
 	  uint64_t now_ns)
 {
 	core_free_credit(core, pkt);
+	core_stream_dropped(core, pkt);
 	if (core->p.drop != NULL &&
 	    !(RL_PLANTED(WATCHDOG_SILENT) && why == RL_DROP_WATCHDOG))
 		core->p.drop(core->p.drop_ctx, pkt, why, now_ns);
@@ -174,9 +182,8 @@ core_enqueue(struct rl_core *core, struct rl_flit *pkt, struct rl_fwd_hop hop)
 
 	RL_DASSERT(vl < RL_VCS);
 	pkt->vc = vl;
-	rl_pktq_push(&cp->q[vl], pkt);
+	core_place(core, &cp->q[vl], pkt);
 	cp->qmask |= 1u << vl;
-	core->pending++;
 }
 
 /* No way now: wait for a link to come back, but not for ever [DRL-7]. */
@@ -189,7 +196,7 @@ core_strand(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
 			rl_deadline(now_ns, core->p.cfg->watchdog_ns);
 		core_arm(core, core->stranded_due_ns);
 	}
-	rl_pktq_push(&core->stranded, pkt);
+	core_place(core, &core->stranded, pkt);
 }
 
 void
@@ -207,7 +214,7 @@ core_forward(struct rl_core *core, struct rl_flit *pkt, uint16_t looped_from,
 		return;
 	case CORE_HOLD:
 		CORE_COUNT(core, held_packets);
-		rl_pktq_push(&core->port[hop.port].hold, pkt);
+		core_place(core, &core->port[hop.port].hold, pkt);
 		return;
 	case CORE_STRAND:
 		core_strand(core, pkt, now_ns);
@@ -228,7 +235,7 @@ core_at_endpoint(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
 {
 	if (pkt->dst == core->p.ep_id) {
 		CORE_COUNT(core, local_packets);
-		rl_pktq_push(&core->local, pkt);
+		core_local(core, pkt);
 		return true;
 	}
 	if (pkt->flags & RL_FF_REFLECTED) {
@@ -253,6 +260,18 @@ rl_core_rx(struct rl_core *core, uint16_t port, struct rl_flit *const pkts[],
 
 		if (i + 1 < n)
 			__builtin_prefetch(pkts[i + 1]);
+		if (core->stream != NULL && !(pkt->flags & RL_FF_SOP)) {
+			core_fragment(core, pkt, now_ns);
+			continue;
+		}
+		if (core->stream == NULL &&
+		    pkt->last->mark == RL_MARK_TRANSMIT_ERROR) {
+			/* cut off upstream: its copy comes another way */
+			CORE_COUNT(core, excised_packets);
+			core_free_credit(core, pkt);
+			rl_packet_put(core->p.cache, pkt);
+			continue;
+		}
 		if (core->p.cfg->dup_filter &&
 		    core_is_duplicate(core, pkt, port)) {
 			CORE_COUNT(core, drop_duplicate);
@@ -317,40 +336,92 @@ fence_ready(const struct core_port *cp)
 	return true;
 }
 
+/*
+ * The next thing that VC @p vc of an egress may send: the rest of the packet
+ * it has begun, and only that; else the oldest packet.
+ */
+static struct rl_pktq *
+tx_source(struct rl_core *core, struct core_port *cp, unsigned int vc)
+{
+	struct rl_flit *pkt;
+
+	if (cp->begun[vc].on)
+		return rl_pktq_empty(&cp->begun[vc].rest) ? NULL
+							  : &cp->begun[vc].rest;
+	/* closed before any of it had left: cut out [LCB-2] */
+	while ((pkt = cp->q[vc].head) != NULL &&
+	       pkt->last->mark == RL_MARK_TRANSMIT_ERROR) {
+		rl_pktq_pop(&cp->q[vc]);
+		CORE_COUNT(core, excised_packets);
+		core_free_credit(core, pkt);
+		rl_packet_put(core->p.cache, pkt);
+	}
+	return pkt == NULL ? NULL : &cp->q[vc];
+}
+
+/* Takes what @p q offers for VC @p vc, if the port's queue has room for it. */
+static struct rl_flit *
+tx_next(struct rl_core *core, uint16_t port, unsigned int vc,
+	struct rl_pktq *q)
+{
+	struct core_port *cp = &core->port[port];
+	struct rl_flit *pkt = q->head;
+	const uint32_t queued =
+		cp->sent[vc] - rl_shared_read(&cp->shared->taken[vc]);
+	const bool whole = rl_packet_ends(pkt);
+	const uint32_t need = whole || cp->begun[vc].on
+				      ? pkt->pkt_flits
+				      : core->p.cfg->max_packet_flits;
+
+	if (queued + need > core->p.cfg->queue_flits)
+		return NULL;
+	rl_pktq_pop(q);
+	if (rl_unlikely(cp->begun[vc].on)) {
+		if (whole)
+			core_begun_end(core, port, vc);
+	} else if (rl_unlikely(!whole)) {
+		core_begin(core, port, vc, pkt);
+	}
+	if (rl_pktq_empty(&cp->q[vc]) && !cp->begun[vc].on)
+		cp->qmask &= ~(1u << vc);
+	cp->sent[vc] += pkt->pkt_flits;
+	CORE_COUNT(core, tx_packets);
+	CORE_COUNT_N(core, tx_flits, pkt->pkt_flits);
+	core_free_credit(core, pkt);
+	return pkt;
+}
+
 unsigned int
 rl_core_tx(struct rl_core *core, uint16_t port, struct rl_flit *out[],
 	   unsigned int max)
 {
 	struct core_port *cp = &core->port[port];
-	const uint32_t cap = core->p.cfg->queue_flits;
 	unsigned int n = 0, passed = 0;
 
 	if (cp->loop_fence_owed && n < max) {
 		cp->loop_fence_owed = false;
 		out[n++] = rl_pipe_mark(RL_MARK_LOOP_FENCE);
 	}
+	if (cp->state != RL_EGRESS_ALIVE)
+		return n;
 	while (n < max && cp->qmask != 0 && passed < RL_VCS) {
 		const unsigned int vc = cp->turn;
-		struct rl_pktq *q = &cp->q[vc];
-		struct rl_flit *pkt = q->head;
-		uint32_t in_port_queue;
+		struct rl_pktq *q;
+		struct rl_flit *pkt;
 
 		cp->turn = (uint8_t)((vc + 1) % RL_VCS);
 		passed++;
+		if (!(cp->qmask & 1u << vc))
+			continue;
+		q = tx_source(core, cp, vc);
+		if (q == NULL) {
+			if (!cp->begun[vc].on)
+				cp->qmask &= ~(1u << vc);
+			continue;
+		}
+		pkt = tx_next(core, port, vc, q);
 		if (pkt == NULL)
 			continue;
-		in_port_queue = cp->sent[vc] -
-				rl_shared_read(&cp->shared->taken[vc]);
-		if (in_port_queue + pkt->pkt_flits > cap)
-			continue;
-		rl_pktq_pop(q);
-		if (rl_pktq_empty(q))
-			cp->qmask &= ~(1u << vc);
-		cp->sent[vc] += pkt->pkt_flits;
-		core->pending--;
-		CORE_COUNT(core, tx_packets);
-		CORE_COUNT_N(core, tx_flits, pkt->pkt_flits);
-		core_free_credit(core, pkt);
 		out[n++] = pkt;
 		passed = 0;
 	}

@@ -150,7 +150,8 @@ core_link_up(struct rl_core *core, uint16_t port, uint64_t now_ns)
 		other->fence_want = cp->fence_gen;
 		for (unsigned int vc = 0; vc < RL_VCS; vc++)
 			other->fence_at[vc] =
-				other->sent[vc] + other->q[vc].flits;
+				other->sent[vc] + other->q[vc].flits +
+				other->begun[vc].rest.flits;
 	}
 	core_set_due(core, cp, now_ns);
 	if (RL_PLANTED(REORDER_RESTORE))
@@ -168,7 +169,7 @@ core_loop_begin(struct rl_core *core, uint16_t port, uint64_t now_ns)
 	cp->loop_fence_owed = true;
 	cp->fence_done = cp->fence_want; /* nobody waits for a dead port */
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
-		core->pending -= cp->q[vc].packets;
+		core_streams_move(core, &cp->q[vc], &cp->hold);
 		rl_pktq_splice(&queued, &cp->q[vc]);
 	}
 	cp->qmask = 0;
@@ -197,6 +198,7 @@ core_mark(struct rl_core *core, uint16_t port, enum rl_pipe_mark mark,
 		core_loop_begin(core, port, now_ns);
 		return;
 	case RL_MARK_LOOP_END:
+		core_begun_abort(core, port, now_ns);
 		core_set_state(core, port, RL_EGRESS_DELAY);
 		core_set_due(core, cp,
 			     rl_deadline(now_ns,
@@ -226,6 +228,8 @@ rl_core_loop(struct rl_core *core, uint16_t port,
 			continue;
 		}
 		CORE_COUNT(core, looped_packets);
+		if (core->stream != NULL && !rl_packet_ends(items[i]))
+			core_looped_open(core, port, items[i]);
 		core_forward(core, items[i], port, now_ns);
 	}
 }

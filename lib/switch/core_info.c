@@ -21,12 +21,14 @@ rl_core_flush(struct rl_core *core)
 	for (uint16_t i = 0; i < core->p.nports; i++) {
 		struct core_port *cp = &core->port[i];
 
-		for (unsigned int vc = 0; vc < RL_VCS; vc++)
+		for (unsigned int vc = 0; vc < RL_VCS; vc++) {
 			flush_queue(core, &cp->q[vc]);
+			flush_queue(core, &cp->begun[vc].rest);
+			cp->begun[vc].on = false;
+		}
 		cp->qmask = 0;
 		flush_queue(core, &cp->hold);
 	}
-	core->pending = 0;
 	flush_queue(core, &core->local);
 	flush_queue(core, &core->stranded);
 	core->stranded_due_ns = RL_NEVER;
@@ -54,7 +56,7 @@ rl_core_flits(const struct rl_core *core)
 
 		n += cp->hold.flits;
 		for (unsigned int vc = 0; vc < RL_VCS; vc++)
-			n += cp->q[vc].flits;
+			n += cp->q[vc].flits + cp->begun[vc].rest.flits;
 	}
 	return n;
 }

@@ -14,6 +14,32 @@
 /** Packets remembered per port by the duplicate filter, power of two. */
 #define CORE_RECENT 256
 
+/** Where the rest of an open packet goes (cut-through). */
+enum core_stream_state {
+	CORE_STREAM_NONE,   /* no packet is open */
+	CORE_STREAM_QUEUED, /* its fragments grow in a queue */
+	CORE_STREAM_BEGUN,  /* its first ones went to an egress */
+	CORE_STREAM_LOCAL,  /* for the endpoint */
+	CORE_STREAM_DROP,
+};
+
+/** The open packet of an input port and VC, see core_stream.c. */
+struct core_stream {
+	enum core_stream_state state;
+	uint16_t port; /* BEGUN */
+	uint8_t vl;    /* BEGUN */
+	struct rl_flit *pkt; /* QUEUED: what there is of it */
+	struct rl_pktq *q;   /* QUEUED: where */
+};
+
+/** The packet that an egress VC has begun and not ended. */
+struct core_begun {
+	bool on;
+	uint16_t in_port;
+	uint8_t in_vc;
+	struct rl_pktq rest; /* its fragments, in order */
+};
+
 struct core_port {
 	enum rl_egress_state state;
 	uint32_t qmask;	      /* bit per VC with something queued */
@@ -23,6 +49,7 @@ struct core_port {
 	struct rl_port_shared *shared;
 	struct rl_pktq q[RL_VCS];
 	uint32_t sent[RL_VCS]; /* flits handed to the port, by VC */
+	struct core_begun begun[RL_VCS];
 	struct rl_pktq hold;   /* new traffic, while the port is not ready */
 	uint64_t due_ns;       /* of the state; RL_NEVER: none */
 	uint64_t bound_ns;     /* of the state's whole length */
@@ -38,13 +65,13 @@ struct core_port {
 struct rl_core {
 	struct rl_core_params p;
 	const struct rl_fwd *fwd;
-	uint32_t pending;	/* packets queued for any port */
 	uint32_t unsettled;	/* ports not ALIVE and not DEAD */
 	uint32_t fence_gen;
 	uint32_t own_flits;	/* injected and still queued here */
 	uint64_t freed;		/* ports whose credits were given back */
 	struct rl_pktq local;
 	struct rl_pktq stranded;
+	struct core_stream *stream; /* [nports][RL_VCS]; NULL: whole packets */
 	uint64_t stranded_due_ns;
 	uint64_t next_due_ns;	/* earliest of all deadlines */
 	struct rl_core_event ev[RL_CORE_EVENTS];
@@ -64,6 +91,20 @@ void core_forward(struct rl_core *core, struct rl_flit *pkt,
 void core_drop(struct rl_core *core, struct rl_flit *pkt,
 	       enum rl_drop_reason why, uint64_t now_ns);
 void core_free_credit(struct rl_core *core, struct rl_flit *pkt);
+
+/* core_stream.c */
+void core_place(struct rl_core *core, struct rl_pktq *q, struct rl_flit *pkt);
+void core_fragment(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns);
+void core_local(struct rl_core *core, struct rl_flit *pkt);
+void core_begin(struct rl_core *core, uint16_t port, unsigned int vl,
+		const struct rl_flit *pkt);
+void core_begun_end(struct rl_core *core, uint16_t port, unsigned int vl);
+void core_looped_open(struct rl_core *core, uint16_t port,
+		      struct rl_flit *pkt);
+void core_begun_abort(struct rl_core *core, uint16_t port, uint64_t now_ns);
+void core_stream_dropped(struct rl_core *core, const struct rl_flit *pkt);
+void core_streams_move(struct rl_core *core, const struct rl_pktq *from,
+		       struct rl_pktq *to);
 
 /* core_failover.c */
 void core_event(struct rl_core *core, enum rl_core_event_type type,

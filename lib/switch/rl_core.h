@@ -64,6 +64,9 @@ enum rl_egress_state {
 	X(drop_hops)                                                           \
 	X(drop_misroute)                                                       \
 	X(drop_duplicate)	/* by the filter [DRL-5] */                    \
+	X(drop_marked)		/* flits hurt or poisoned, at their end */     \
+	X(drop_fragments)	/* of a packet that is gone */                 \
+	X(excised_packets)	/* closed before they had begun to leave */    \
 	X(drop_watchdog)                                                       \
 	X(reflected_packets)                                                   \
 	X(failovers)                                                           \

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Open packets: cut-through [LCB-1].
+ *
+ * With cut-through a packet reaches the core in fragments, the first with
+ * SOP, the last with EOP. On one VC of one input port they are contiguous, so
+ * (input port, VC) names the packet that is open there: a *stream*. The first
+ * fragment is routed as a packet is; the others follow it:
+ *
+ * QUEUED  none of it has left: fragments are joined to the packet where it
+ *         waits, be that an egress queue, a hold queue, or among the stranded.
+ * BEGUN   some of it went to an egress; that egress VC sends nothing else
+ *         until the packet's end has gone (core_begun).
+ * LOCAL   it is for this device's endpoint, which takes fragments.
+ * DROP    it was given up; the rest goes the same way.
+ *
+ * When an egress dies in the middle of a packet, its port loops out what it
+ * has of it, without an end. What the core has, and what still comes in, waits
+ * in core_begun.rest; it is joined to what looped, and the whole goes on as one
+ * packet, open or ended, by another way [DRL-3].
+ *
+ * A packet that is looped holds no credits of its input any more. Fragments
+ * that join it give theirs back at once: they take the place of what the dead
+ * port no longer holds.
+ */
+
+#include "core_priv.h"
+
+static struct core_stream *
+stream_of(struct rl_core *core, const struct rl_flit *pkt)
+{
+	if (core->stream == NULL || pkt->in_port >= core->p.nports)
+		return NULL;
+	return &core->stream[pkt->in_port * RL_VCS + pkt->in_vc];
+}
+
+/* @p more continues @p pkt. */
+static void
+stream_join(struct rl_core *core, struct rl_flit *pkt, struct rl_flit *more)
+{
+	if (pkt->flags & RL_FF_CREDIT)
+		more->flags &= (uint8_t)~RL_FF_CREDIT; /* counted by pkt now */
+	else
+		core_free_credit(core, more);
+	rl_packet_join(pkt, more);
+}
+
+/* Queues a packet; if it is open, its fragments will find it there. */
+void
+core_place(struct rl_core *core, struct rl_pktq *q, struct rl_flit *pkt)
+{
+	struct core_stream *st;
+
+	rl_pktq_push(q, pkt);
+	if (rl_likely(core->stream == NULL) || rl_packet_ends(pkt))
+		return;
+	st = stream_of(core, pkt);
+	if (st == NULL)
+		return;
+	*st = (struct core_stream){
+		.state = CORE_STREAM_QUEUED,
+		.pkt = pkt,
+		.q = q,
+	};
+}
+
+/* Packets moved from queue to queue: their streams follow. */
+void
+core_streams_move(struct rl_core *core, const struct rl_pktq *from,
+		  struct rl_pktq *to)
+{
+	if (core->stream == NULL)
+		return;
+	for (uint32_t i = 0; i < core->p.nports * (uint32_t)RL_VCS; i++)
+		if (core->stream[i].state == CORE_STREAM_QUEUED &&
+		    core->stream[i].q == from)
+			core->stream[i].q = to;
+}
+
+/* The endpoint never sees a flit that bears an error mark [LCB-2]. */
+void
+core_local(struct rl_core *core, struct rl_flit *pkt)
+{
+	struct core_stream *st = stream_of(core, pkt);
+	const bool ends = rl_packet_ends(pkt);
+	struct rl_flit *f = pkt, *next, *good = NULL;
+	const uint16_t n = pkt->pkt_flits;
+
+	if (st != NULL)
+		st->state = ends ? CORE_STREAM_NONE : CORE_STREAM_LOCAL;
+	for (uint16_t i = 0; i < n; i++, f = f->next)
+		if (f->mark != RL_MARK_OK)
+			break;
+	if (rl_likely(f == NULL)) {
+		rl_pktq_push(&core->local, pkt);
+		return;
+	}
+	core_free_credit(core, pkt);
+	f = pkt;
+	for (uint16_t i = 0; i < n; i++, f = next) {
+		next = f->next;
+		if (f->mark != RL_MARK_OK) {
+			CORE_COUNT(core, drop_marked);
+			rl_flit_put(core->p.cache, f);
+		} else if (good == NULL) {
+			f->flags &= (uint8_t)~RL_FF_CREDIT;
+			rl_packet_start(f);
+			good = f;
+		} else {
+			rl_packet_append(good, f);
+		}
+	}
+	if (good != NULL)
+		rl_pktq_push(&core->local, good);
+}
+
+/* A fragment that does not begin a packet. */
+void
+core_fragment(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
+{
+	struct core_stream *st = stream_of(core, pkt);
+	const bool ends = rl_packet_ends(pkt);
+
+	(void)now_ns;
+	switch (st->state) {
+	case CORE_STREAM_QUEUED:
+		st->q->flits += pkt->pkt_flits;
+		stream_join(core, st->pkt, pkt);
+		break;
+	case CORE_STREAM_BEGUN:
+		rl_pktq_push(&core->port[st->port].begun[st->vl].rest, pkt);
+		break;
+	case CORE_STREAM_LOCAL:
+		core_local(core, pkt);
+		return;
+	case CORE_STREAM_NONE:
+	case CORE_STREAM_DROP:
+		CORE_COUNT(core, drop_fragments);
+		core_free_credit(core, pkt);
+		rl_packet_put(core->p.cache, pkt);
+		break;
+	}
+	if (ends)
+		st->state = CORE_STREAM_NONE;
+}
+
+/* The first fragment of @p pkt goes to an egress, its end is still to come. */
+void
+core_begin(struct rl_core *core, uint16_t port, unsigned int vl,
+	   const struct rl_flit *pkt)
+{
+	struct core_begun *b = &core->port[port].begun[vl];
+	struct core_stream *st = stream_of(core, pkt);
+
+	b->on = true;
+	b->in_port = pkt->in_port;
+	b->in_vc = pkt->in_vc;
+	if (st == NULL)
+		return;
+	st->state = CORE_STREAM_BEGUN;
+	st->port = port;
+	st->vl = (uint8_t)vl;
+	st->pkt = NULL;
+	st->q = NULL;
+}
+
+/* Its end goes. */
+void
+core_begun_end(struct rl_core *core, uint16_t port, unsigned int vl)
+{
+	core->port[port].begun[vl].on = false;
+}
+
+/*
+ * A packet looped out of @p port without its end: what waits here is its
+ * rest. Afterwards it is a packet like any other, open or not.
+ */
+void
+core_looped_open(struct rl_core *core, uint16_t port, struct rl_flit *pkt)
+{
+	struct core_begun *b = &core->port[port].begun[pkt->vc];
+	struct rl_flit *more;
+
+	if (!b->on)
+		return;
+	while ((more = rl_pktq_pop(&b->rest)) != NULL) {
+		if (RL_PLANTED(JOIN_LOST) && !rl_packet_ends(more)) {
+			core_free_credit(core, more);
+			rl_packet_put(core->p.cache, more);
+			continue;
+		}
+		stream_join(core, pkt, more);
+	}
+	b->on = false;
+}
+
+/* The drain is over: a packet begun there that did not loop is lost. */
+void
+core_begun_abort(struct rl_core *core, uint16_t port, uint64_t now_ns)
+{
+	(void)now_ns;
+	for (unsigned int vl = 0; vl < RL_VCS; vl++) {
+		struct core_begun *b = &core->port[port].begun[vl];
+		struct rl_flit *pkt;
+
+		if (!b->on)
+			continue;
+		while ((pkt = rl_pktq_pop(&b->rest)) != NULL) {
+			CORE_COUNT(core, drop_fragments);
+			core_free_credit(core, pkt);
+			rl_packet_put(core->p.cache, pkt);
+		}
+		b->on = false;
+		for (uint32_t i = 0;
+		     i < core->p.nports * (uint32_t)RL_VCS; i++) {
+			struct core_stream *st = &core->stream[i];
+
+			if (st->state == CORE_STREAM_BEGUN &&
+			    st->port == port && st->vl == vl)
+				st->state = CORE_STREAM_DROP;
+		}
+	}
+}
+
+/* A packet is given up: if it is open, so is its rest. */
+void
+core_stream_dropped(struct rl_core *core, const struct rl_flit *pkt)
+{
+	struct core_stream *st;
+
+	if (core->stream == NULL || rl_packet_ends(pkt))
+		return;
+	st = stream_of(core, pkt);
+	if (st != NULL)
+		st->state = CORE_STREAM_DROP;
+}
