@@ -1,390 +1,103 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The codec with AVX-512, VPCLMULQDQ, GFNI and VBMI; eight flits at a time.
+ * The codec with AVX-512, in groups of eight flits; codec_avx512.h has the
+ * arithmetic. A burst that isn't a multiple of eight ends with a group that
+ * repeats its last flit.
  *
- * A flit is four registers z0..z3 of 64 bytes, loaded once.
+ * Prefetching is spread over a group, four lines after each flit, and looks
+ * four groups ahead. All of a group's 32 lines at once would fill the queue of
+ * outstanding misses and stall what follows (64 MiB, bursts of 1024: 7.3 ns
+ * instead of 6.6). At the end of a burst it repeats lines that are there.
  *
- * CRC. Every 16-byte lane of the flit has two constants of its own: the powers
- * of x that its halves stand for. So nothing is folded from one register to
- * the next, the odd length needs no code, and one mask tells whether the sum
- * runs over 242 bytes (the CRC) or 250 (the syndrome): 8 multiplications a
- * flit. The four lanes of the sum are added across flits, so that all eight
- * share one Barrett reduction. On the machines at hand a 512-bit carry-less
- * multiplication takes two cycles; these 17 or so are the floor.
- *
- * FEC. The flit is cut into chunks of 63 bytes (21 columns), so that a byte of
- * a register belongs to one group. C is a Horner scheme over the four chunks
- * (multiply by a^63, a^42, a^21, 1), then a factor per byte. Multiplication by
- * a constant is a linear map of bits: gf2p8affineqb does it in any field. The
- * factors per byte need gf2p8mulb, which knows the field 0x11B only; the
- * isomorphism into it is folded into the first map, the way back into the
- * next. That one transposes: with the data as matrix and a constant as vector,
- * gf2p8affineqb turns 8 bytes into the 8 words of their bits, and a second one
- * adds up, for each byte of the FEC word, the bytes of its group. Of the
- * result the eight words have still to be added.
- * The chunks come out of z0..z3 by one vpermt2b each; loading them again,
- * unaligned, would take twice the time.
- *
- * The Reed-Solomon CRC of PCIe 6 is the same scheme eight times, once for each
- * root of its generator, and a matrix that turns the eight sums into bytes.
- *
- * Forced inlining: the compiler won't inline a group's eight copies of the
- * per-flit work otherwise, and TX then takes 6.9 ns instead of 4.3.
+ * Forced inlining: left to itself the compiler calls the per-flit work and
+ * passes its registers through memory; TX then takes 5.8 ns instead of 4.7.
  */
 
-#include <immintrin.h>
+#include "codec_avx512.h"
 
-#include "codec_priv.h"
-
-#define FORCE_INLINE static inline __attribute__((always_inline))
-
-#define GROUP 8
-/* Flits to prefetch ahead: 16 to 24 hide the latency of memory. */
-#define AHEAD 24
-
-/* Bytes of the last 64-byte register and the last 63-byte chunk that count. */
-#define CRC_MASK ((1ull << (RL_FLIT_CRC_OFF - 192)) - 1)
-#define SYNDROME_MASK ((1ull << (RL_FLIT_FEC_OFF - 192)) - 1)
-#define CHUNK_MASK ((1ull << 63) - 1)
-#define CHUNK_TX_MASK ((1ull << (RL_FLIT_CRC_OFF - 189)) - 1)
-#define CHUNK_RX_MASK ((1ull << (RL_FLIT_FEC_OFF - 189)) - 1)
-#define FEC_MASK (0x3full << 58)
-
-/** A flit in registers. */
-struct flit512 {
-	__m512i z[4];
-};
-
-/**
- * The constants of every flit, in registers: the stores of a burst might
- * change them in memory for all the compiler knows, and it would load them
- * again for each flit (hop: 2.9 ns instead of 2.4).
- */
-struct fec512 {
-	__m512i chunk[4];
-	__m512i scale[4];
-	__m512i weight, uniso, transpose, pick_c, pick_p;
-};
-
-FORCE_INLINE __m512i
-xor3(__m512i a, __m512i b, __m512i c)
-{
-	return _mm512_ternarylogic_epi64(a, b, c, 0x96);
-}
-
-FORCE_INLINE __m512i
-affine(__m512i x, __m512i matrix)
-{
-	return _mm512_gf2p8affine_epi64_epi8(x, matrix, 0);
-}
-
-FORCE_INLINE __m512i
-word(uint64_t w)
-{
-	return _mm512_set1_epi64((long long)w);
-}
-
-FORCE_INLINE struct flit512
-load(const uint8_t *f)
-{
-	const struct flit512 v = { {
-		_mm512_loadu_si512(f),
-		_mm512_loadu_si512(f + 64),
-		_mm512_loadu_si512(f + 128),
-		_mm512_loadu_si512(f + 192),
-	} };
-
-	return v;
-}
-
-FORCE_INLINE void
-store(uint8_t *f, const struct flit512 *v)
-{
-	_mm512_storeu_si512(f, v->z[0]);
-	_mm512_storeu_si512(f + 64, v->z[1]);
-	_mm512_storeu_si512(f + 128, v->z[2]);
-	_mm512_storeu_si512(f + 192, v->z[3]);
-}
-
-FORCE_INLINE struct fec512
-load_fec(const struct rl_k512 *k)
-{
-	struct fec512 r;
-
-	for (int i = 0; i < 4; i++) {
-		r.chunk[i] = _mm512_load_si512(k->chunk[i]);
-		r.scale[i] = word(k->fec_scale[i]);
-	}
-	r.weight = _mm512_load_si512(k->fec_weight);
-	r.uniso = word(k->fec_uniso);
-	r.transpose = word(k->transpose);
-	r.pick_c = _mm512_load_si512(k->fec_pick_c);
-	r.pick_p = _mm512_load_si512(k->fec_pick_p);
-	return r;
-}
-
-/** Chunk @p i (0-3) of 63 bytes; @p last masks chunk 3. */
-FORCE_INLINE __m512i
-chunk(const struct fec512 *k, const struct flit512 *v, int i, uint64_t last)
-{
-	if (i == 0)
-		return _mm512_maskz_mov_epi8(CHUNK_MASK, v->z[0]);
-	return _mm512_maskz_permutex2var_epi8(i == 3 ? last : CHUNK_MASK,
-					      v->z[i - 1], k->chunk[i],
-					      v->z[i]);
-}
-
-/**
- * Eight words that add up to the FEC word of what @p last leaves of the data,
- * and to @p received.
- */
-FORCE_INLINE __m512i
-fec_part(const struct fec512 *k, const struct flit512 *v, uint64_t last,
-	 __m512i received)
-{
-	const __m512i x0 = chunk(k, v, 0, last), x1 = chunk(k, v, 1, last);
-	const __m512i x2 = chunk(k, v, 2, last), x3 = chunk(k, v, 3, last);
-	__m512i c, p;
-
-	p = _mm512_xor_si512(xor3(x0, x1, x2), x3);
-	c = xor3(affine(x0, k->scale[0]), affine(x1, k->scale[1]),
-		 affine(x2, k->scale[2]));
-	c = _mm512_xor_si512(c, affine(x3, k->scale[3]));
-	c = _mm512_gf2p8mul_epi8(c, k->weight);
-	c = affine(k->pick_c, affine(k->uniso, c));
-	p = affine(k->pick_p, affine(k->transpose, p));
-	return xor3(c, p, received);
-}
-
-/** The same for the syndrome: 250 bytes and the check bytes received. */
-FORCE_INLINE __m512i
-fec_syndrome_part(const struct fec512 *k, const struct flit512 *v)
-{
-	return fec_part(k, v, CHUNK_RX_MASK,
-			_mm512_maskz_mov_epi8(FEC_MASK, v->z[3]));
-}
-
-/** FEC word of the CRC fields @p crc of eight flits. */
-FORCE_INLINE __m512i
-fec_of_crc(const struct rl_k512 *k, __m512i crc)
-{
-	__m512i c = affine(crc, word(k->crc_iso)), p;
-
-	c = _mm512_gf2p8mul_epi8(c, word(k->crc_weight));
-	c = affine(word(k->fec_uniso), c);
-	p = affine(word(k->transpose), crc);
-	return _mm512_xor_si512(affine(word(k->crc_pick_c), c),
-				affine(word(k->crc_pick_p), p));
-}
-
-/** Four lanes that add up to the unreduced CRC of what @p last leaves. */
-FORCE_INLINE __m512i
-crc_part(const struct rl_codec *c, const struct flit512 *v, uint64_t last)
-{
-	__m512i a = _mm512_setzero_si512(), b = a;
-
-#pragma GCC unroll 4
-	for (int i = 0; i < 4; i++) {
-		const __m512i f = _mm512_load_si512(c->fold[4 * i]);
-		const __m512i z =
-			i == 3 ? _mm512_maskz_mov_epi8(last, v->z[3]) : v->z[i];
-		const __m512i lo = _mm512_clmulepi64_epi128(z, f, 0x00);
-		const __m512i hi = _mm512_clmulepi64_epi128(z, f, 0x11);
-
-		if (i % 2)
-			b = xor3(b, lo, hi);
-		else
-			a = xor3(a, lo, hi);
-	}
-	return _mm512_xor_si512(a, b);
-}
-
-/** Words alternate: those of @p a and @p b, summed by neighbours. */
-FORCE_INLINE __m512i
-add_words(__m512i a, __m512i b)
-{
-	return _mm512_xor_si512(_mm512_unpacklo_epi64(a, b),
-				_mm512_unpackhi_epi64(a, b));
-}
-
-/** Lanes a0+a1, a2+a3, b0+b1, b2+b3. */
-FORCE_INLINE __m512i
-add_lanes(__m512i a, __m512i b)
-{
-	return _mm512_xor_si512(_mm512_shuffle_i64x2(a, b, 0x88),
-				_mm512_shuffle_i64x2(a, b, 0xdd));
-}
-
-/**
- * Remainders of eight flits, in their order, from the unreduced sums of the
- * even and the odd ones.
- */
-FORCE_INLINE __m512i
-barrett(const struct rl_codec *c, __m512i even, __m512i odd)
-{
-	const __m512i mu = word(c->barrett_mu), p = word(c->barrett_p);
-	const __m512i q0 = _mm512_clmulepi64_epi128(even, mu, 0x00);
-	const __m512i q1 = _mm512_clmulepi64_epi128(odd, mu, 0x00);
-	const __m512i t0 = _mm512_clmulepi64_epi128(q0, p, 0x00);
-	const __m512i t1 = _mm512_clmulepi64_epi128(q1, p, 0x00);
-
-	return xor3(_mm512_unpackhi_epi64(even, odd),
-		    _mm512_unpacklo_epi64(q0, q1),
-		    _mm512_unpackhi_epi64(t0, t1));
-}
-
-/** Eight words of sums S_1..S_8 (bytes), to be added, for the RS code. */
-FORCE_INLINE __m512i
-rs_part(const struct rl_k512 *k, const struct fec512 *fk,
-	const struct flit512 *v, uint64_t last)
-{
-	const __m512i x0 = chunk(fk, v, 0, last), x1 = chunk(fk, v, 1, last);
-	const __m512i x2 = chunk(fk, v, 2, last), x3 = chunk(fk, v, 3, last);
-	__m512i s[8];
-
-	/* bytes of the eight sums interleave as their sums are halved */
-#pragma GCC unroll 8
-	for (int j = 0; j < 8; j++) {
-		__m512i t = xor3(affine(x0, word(k->rs_scale[j][0])),
-				 affine(x1, word(k->rs_scale[j][1])),
-				 affine(x2, word(k->rs_scale[j][2])));
-
-		t = _mm512_xor_si512(t, affine(x3, word(k->rs_scale[j][3])));
-		s[j] = _mm512_gf2p8mul_epi8(
-			t, _mm512_load_si512(k->rs_weight[j]));
-	}
-#pragma GCC unroll 4
-	for (int j = 0; j < 8; j += 2)
-		s[j] = _mm512_xor_si512(_mm512_unpacklo_epi8(s[j], s[j + 1]),
-					_mm512_unpackhi_epi8(s[j], s[j + 1]));
-#pragma GCC unroll 2
-	for (int j = 0; j < 8; j += 4)
-		s[j] = _mm512_xor_si512(_mm512_unpacklo_epi16(s[j], s[j + 2]),
-					_mm512_unpackhi_epi16(s[j], s[j + 2]));
-	return _mm512_xor_si512(_mm512_unpacklo_epi32(s[0], s[4]),
-				_mm512_unpackhi_epi32(s[0], s[4]));
-}
-
-/** CRC bytes of eight flits from their sums. */
-FORCE_INLINE __m512i
-rs_solve(const struct rl_k512 *k, __m512i s)
-{
-	__m512i a = _mm512_gf2p8mul_epi8(s, word(k->rs_solve[0]));
-
-#define ROTATED(r)                                                             \
-	_mm512_gf2p8mul_epi8(_mm512_ror_epi64(s, 8 * (r)), word(k->rs_solve[r]))
-	a = xor3(a, ROTATED(1), ROTATED(2));
-	a = xor3(a, ROTATED(3), ROTATED(4));
-	a = xor3(a, ROTATED(5), ROTATED(6));
-	a = _mm512_xor_si512(a, ROTATED(7));
-#undef ROTATED
-	return affine(a, word(k->rs_uniso));
-}
-
-/** What eight numbers add to the CRC fields. */
-FORCE_INLINE __m512i
-mix(const struct rl_codec *c, const uint32_t *seq)
-{
-	const __m256i s = _mm256_loadu_si256((const __m256i_u *)seq);
-	const __m256i count = _mm256_add_epi32(
-		_mm256_set1_epi32((int)seq[0]),
-		_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-	const uint32_t low = seq[0] % RL_MIX_LOW;
-	__m256i high;
-
-	/* a flow's numbers follow each other: one load does */
-	if (rl_likely(_mm256_cmpneq_epi32_mask(s, count) == 0 &&
-		      low <= RL_MIX_LOW - GROUP))
-		return _mm512_xor_si512(
-			_mm512_loadu_si512(c->mix + low),
-			word(c->mix_high[seq[0] / RL_MIX_LOW % RL_MIX_HIGH]));
-	high = _mm256_and_si256(_mm256_srli_epi32(s, 10),
-				_mm256_set1_epi32(RL_MIX_HIGH - 1));
-	return _mm512_xor_si512(
-		_mm512_i32gather_epi64(
-			_mm256_and_si256(s, _mm256_set1_epi32(RL_MIX_LOW - 1)),
-			c->mix, 8),
-		_mm512_i32gather_epi64(high, c->mix_high, 8));
-}
+/** Flits to prefetch ahead. */
+#define AHEAD 32
 
 /** Unreduced sums of one flit. */
 struct part {
 	__m512i crc, fec;
 };
 
-/** Sums of eight flits: the two words of each. */
+/** Sums of eight flits, a word each. */
 struct sums {
 	__m512i crc, fec;
 };
 
 FORCE_INLINE struct part
 one_part(const struct rl_codec *c, const struct fec512 *fk, const uint8_t *f,
-	 bool tx, bool rs)
+	 const uint8_t *ahead, bool tx, bool rs)
 {
 	const struct flit512 v = load(f);
 	struct part p;
 
 	if (rs)
-		p.crc = rs_part(&c->k512, fk, &v, tx ? CHUNK_TX_MASK : CHUNK_RX_MASK);
+		p.crc = rs_part(&c->k512, fk, &v,
+				tx ? CHUNK_TX_MASK : CHUNK_RX_MASK);
 	else
 		p.crc = crc_part(c, &v, tx ? CRC_MASK : SYNDROME_MASK);
-	p.fec = tx ? fec_part(fk, &v, CHUNK_TX_MASK, _mm512_setzero_si512())
-		   : fec_syndrome_part(fk, &v);
+	if (tx)
+		p.fec = fec_part(fk, &v, CHUNK_TX_MASK,
+				 _mm512_setzero_si512());
+	else
+		p.fec = fec_syndrome_part(fk, &v);
+	rl_prefetch_flit(ahead);
 	return p;
 }
 
 /**
  * CRC (over 242 bytes) or syndrome (over 250), without start value and number;
- * FEC word of the first 242 bytes, or FEC syndrome.
+ * FEC word of the first 242 bytes, or FEC syndrome. Prefetches eight flits
+ * @p ahead.
  */
 FORCE_INLINE struct sums
 group_sums(const struct rl_codec *c, const struct fec512 *fk,
-	   uint8_t *const f[], bool tx, bool rs)
+	   uint8_t *const f[], uint8_t *const ahead[], bool tx, bool rs)
 {
-	struct sums half[2];
-	__m512i even[2], odd[2];
+	__m512i fec[2], crc[2], even[2], odd[2];
+	struct sums s;
 
 #pragma GCC unroll 2
 	for (int h = 0; h < 2; h++) {
-		const struct part a = one_part(c, fk, f[4 * h], tx, rs);
-		const struct part b = one_part(c, fk, f[4 * h + 1], tx, rs);
-		const __m512i f01 = add_words(a.fec, b.fec);
-		const struct part d = one_part(c, fk, f[4 * h + 2], tx, rs);
-		const struct part e = one_part(c, fk, f[4 * h + 3], tx, rs);
-		const __m512i f23 = add_words(d.fec, e.fec);
+		const struct part p0 = one_part(c, fk, f[4 * h + 0],
+						ahead[4 * h + 0], tx, rs);
+		const struct part p1 = one_part(c, fk, f[4 * h + 1],
+						ahead[4 * h + 1], tx, rs);
+		const __m512i f01 = add_words(p0.fec, p1.fec);
+		const struct part p2 = one_part(c, fk, f[4 * h + 2],
+						ahead[4 * h + 2], tx, rs);
+		const struct part p3 = one_part(c, fk, f[4 * h + 3],
+						ahead[4 * h + 3], tx, rs);
+		const __m512i f23 = add_words(p2.fec, p3.fec);
 
-		half[h].fec = add_lanes(f01, f23);
+		fec[h] = add_lanes(f01, f23);
 		if (rs) {
-			half[h].crc = add_lanes(add_words(a.crc, b.crc),
-						add_words(d.crc, e.crc));
+			crc[h] = add_lanes(add_words(p0.crc, p1.crc),
+					   add_words(p2.crc, p3.crc));
 		} else {
-			even[h] = add_lanes(a.crc, d.crc);
-			odd[h] = add_lanes(b.crc, e.crc);
+			even[h] = add_lanes(p0.crc, p2.crc);
+			odd[h] = add_lanes(p1.crc, p3.crc);
 		}
 	}
-	half[0].fec = add_lanes(half[0].fec, half[1].fec);
+	s.fec = add_lanes(fec[0], fec[1]);
 	if (rs)
-		half[0].crc = rs_solve(&c->k512, add_lanes(half[0].crc, half[1].crc));
+		s.crc = rs_solve(&c->k512, add_lanes(crc[0], crc[1]));
 	else
-		half[0].crc = barrett(c, add_lanes(even[0], even[1]),
-				      add_lanes(odd[0], odd[1]));
-	return half[0];
+		s.crc = barrett(c, add_lanes(even[0], even[1]),
+				add_lanes(odd[0], odd[1]));
+	return s;
 }
 
-/** Stores bytes 242-255 of eight flits. */
-FORCE_INLINE void
-store_tails(uint8_t *const f[], __m512i crc, __m512i fec)
+/** The group to prefetch while the one at @p i is in work (n >= 8). */
+FORCE_INLINE unsigned int
+ahead_of(unsigned int i, unsigned int n)
 {
-	const __m512i tail = _mm512_or_si512(_mm512_srli_epi64(crc, 48), fec);
-	uint64_t c[GROUP] RL_ALIGNED(64), t[GROUP] RL_ALIGNED(64);
-
-	_mm512_store_si512(c, crc);
-	_mm512_store_si512(t, tail);
-	for (int i = 0; i < GROUP; i++) {
-		rl_put64(f[i] + RL_FLIT_CRC_OFF, c[i]);
-		rl_put64(f[i] + RL_FEC_WORD_OFF, t[i]);
-	}
+	return i + AHEAD + GROUP <= n ? i + AHEAD : n - GROUP;
 }
 
 /** @p n flits (1-7) made up to a group by repeating the last one. */
@@ -409,11 +122,26 @@ pad_numbers(uint32_t full[GROUP], const uint32_t seq[], unsigned int n)
 		full[i] = seq[i < n ? i : n - 1];
 }
 
+/** Stores bytes 242-255 of eight flits. */
+FORCE_INLINE void
+store_tails(uint8_t *const f[], __m512i crc, __m512i fec)
+{
+	const __m512i tail = _mm512_or_si512(_mm512_srli_epi64(crc, 48), fec);
+	uint64_t c[GROUP] RL_ALIGNED(64), t[GROUP] RL_ALIGNED(64);
+
+	_mm512_store_si512(c, crc);
+	_mm512_store_si512(t, tail);
+	for (int i = 0; i < GROUP; i++) {
+		rl_put64(f[i] + RL_FLIT_CRC_OFF, c[i]);
+		rl_put64(f[i] + RL_FEC_WORD_OFF, t[i]);
+	}
+}
+
 FORCE_INLINE void
 tx_group(const struct rl_codec *c, const struct fec512 *fk, uint8_t *const f[],
-	 const uint32_t seq[], bool rs)
+	 uint8_t *const ahead[], const uint32_t seq[], bool rs)
 {
-	struct sums s = group_sums(c, fk, f, true, rs);
+	struct sums s = group_sums(c, fk, f, ahead, true, rs);
 
 	s.crc = xor3(s.crc, word(c->crc_zero), mix(c, seq));
 	s.fec = _mm512_xor_si512(s.fec, fec_of_crc(&c->k512, s.crc));
@@ -425,21 +153,18 @@ tx_burst(const struct rl_codec *c, uint8_t *const f[], const uint32_t seq[],
 	 unsigned int n, bool rs)
 {
 	const struct fec512 fk = load_fec(&c->k512);
-	const uint8_t *const *ahead = (const uint8_t *const *)f;
 	uint32_t number[GROUP];
 	uint8_t *full[GROUP];
 	unsigned int i;
 
-	rl_prefetch_first(ahead, AHEAD, n);
-	for (i = 0; i + GROUP <= n; i += GROUP) {
-		rl_prefetch_group(ahead, i + AHEAD, n);
-		tx_group(c, &fk, f + i, seq + i, rs);
-	}
+	rl_prefetch_first((const uint8_t *const *)f, AHEAD, n);
+	for (i = 0; i + GROUP <= n; i += GROUP)
+		tx_group(c, &fk, f + i, f + ahead_of(i, n), seq + i, rs);
 	if (i == n)
 		return;
 	pad_writable(full, f + i, n - i);
 	pad_numbers(number, seq + i, n - i);
-	tx_group(c, &fk, full, number, rs);
+	tx_group(c, &fk, full, full, number, rs);
 }
 
 /**
@@ -470,9 +195,9 @@ rx_dirty(const struct rl_codec *c, uint8_t *const f[], unsigned int n,
 
 	correct(c, f, n, fec_words, fec);
 	if (c->crc == RL_CRC_PCIE6_RS)
-		s = group_sums(c, &fk, f, false, true);
+		s = group_sums(c, &fk, f, f, false, true);
 	else
-		s = group_sums(c, &fk, f, false, false);
+		s = group_sums(c, &fk, f, f, false, false);
 	_mm512_storeu_si512(syndrome, _mm512_xor_si512(s.crc, numbers));
 	for (unsigned int i = 0; i < n; i++)
 		bad += fec[i] == RL_FEC_BAD || syndrome[i] != 0;
@@ -485,10 +210,10 @@ rx_dirty(const struct rl_codec *c, uint8_t *const f[], unsigned int n,
  */
 FORCE_INLINE unsigned int
 rx_group(const struct rl_codec *c, const struct fec512 *fk, uint8_t *const f[],
-	 unsigned int n, const uint32_t eseq[], uint64_t syndrome[],
-	 uint8_t fec[], bool rs)
+	 uint8_t *const ahead[], unsigned int n, const uint32_t eseq[],
+	 uint64_t syndrome[], uint8_t fec[], bool rs)
 {
-	const struct sums s = group_sums(c, fk, f, false, rs);
+	const struct sums s = group_sums(c, fk, f, ahead, false, rs);
 	const __m512i numbers =
 		_mm512_xor_si512(word(c->crc_zero), mix(c, eseq));
 	const __m512i syn = _mm512_xor_si512(s.crc, numbers);
@@ -496,9 +221,8 @@ rx_group(const struct rl_codec *c, const struct fec512 *fk, uint8_t *const f[],
 	if (rl_unlikely(_mm512_test_epi64_mask(s.fec, s.fec)))
 		return rx_dirty(c, f, n, s.fec, numbers, syndrome, fec);
 	_mm512_storeu_si512(syndrome, syn);
-	rl_put64(fec, 0);
-	return (unsigned int)__builtin_popcount(
-		_mm512_test_epi64_mask(syn, syn) & ((1u << n) - 1));
+	rl_put64(fec, 0); /* eight times RL_FEC_CLEAN */
+	return count_nonzero(syn, n);
 }
 
 FORCE_INLINE unsigned int
@@ -506,32 +230,32 @@ rx_burst(const struct rl_codec *c, uint8_t *const f[], const uint32_t eseq[],
 	 unsigned int n, uint64_t syndrome[], uint8_t fec[], bool rs)
 {
 	const struct fec512 fk = load_fec(&c->k512);
-	const uint8_t *const *ahead = (const uint8_t *const *)f;
-	unsigned int i, bad = 0;
-	uint64_t syn[GROUP];
-	uint32_t number[GROUP];
 	uint8_t *full[GROUP], status[GROUP];
+	unsigned int i, bad = 0;
+	uint32_t number[GROUP];
+	uint64_t syn[GROUP];
 
-	rl_prefetch_first(ahead, AHEAD, n);
-	for (i = 0; i + GROUP <= n; i += GROUP) {
-		rl_prefetch_group(ahead, i + AHEAD, n);
-		bad += rx_group(c, &fk, f + i, GROUP, eseq + i, syndrome + i, fec + i,
-				rs);
-	}
+	rl_prefetch_first((const uint8_t *const *)f, AHEAD, n);
+	for (i = 0; i + GROUP <= n; i += GROUP)
+		bad += rx_group(c, &fk, f + i, f + ahead_of(i, n), GROUP,
+				eseq + i, syndrome + i, fec + i, rs);
 	if (i == n)
 		return bad;
 	pad_writable(full, f + i, n - i);
 	pad_numbers(number, eseq + i, n - i);
-	bad += rx_group(c, &fk, full, n - i, number, syn, status, rs);
+	bad += rx_group(c, &fk, full, full, n - i, number, syn, status, rs);
 	memcpy(syndrome + i, syn, (n - i) * sizeof(syn[0]));
 	memcpy(fec + i, status, n - i);
 	return bad;
 }
 
-/** FEC syndromes of eight flits, each copied to its @p dst where @p copy. */
+/**
+ * FEC syndromes of eight flits, each copied to its @p dst where @p copy.
+ * Prefetches eight flits @p ahead.
+ */
 FORCE_INLINE __m512i
 fec_group(const struct fec512 *fk, const uint8_t *const src[],
-	  uint8_t *const dst[], bool copy)
+	  const uint8_t *const ahead[], uint8_t *const dst[], bool copy)
 {
 	__m512i pair[4];
 
@@ -546,6 +270,7 @@ fec_group(const struct fec512 *fk, const uint8_t *const src[],
 			if (copy)
 				store(dst[2 * h + i], &v);
 			part[i] = fec_syndrome_part(fk, &v);
+			rl_prefetch_flit(ahead[2 * h + i]);
 		}
 		pair[h] = add_words(part[0], part[1]);
 	}
@@ -553,21 +278,13 @@ fec_group(const struct fec512 *fk, const uint8_t *const src[],
 			 add_lanes(pair[2], pair[3]));
 }
 
-/** How many of the first @p n words are not zero. */
-FORCE_INLINE unsigned int
-count_dirty(__m512i words, unsigned int n)
-{
-	return (unsigned int)__builtin_popcount(
-		_mm512_test_epi64_mask(words, words) & ((1u << n) - 1));
-}
-
 FORCE_INLINE unsigned int
 hop_group(const struct rl_codec *c, const struct fec512 *fk,
-	  const uint8_t *const src[], uint8_t *const dst[], unsigned int n,
-	  uint8_t fec[])
+	  const uint8_t *const src[], const uint8_t *const ahead[],
+	  uint8_t *const dst[], unsigned int n, uint8_t fec[])
 {
-	const __m512i words = fec_group(fk, src, dst, true);
-	const unsigned int dirty = count_dirty(words, n);
+	const __m512i words = fec_group(fk, src, ahead, dst, true);
+	const unsigned int dirty = count_nonzero(words, n);
 
 	if (rl_unlikely(dirty))
 		correct(c, dst, n, words, fec);
@@ -582,35 +299,36 @@ avx512_hop(const struct rl_codec *c, const uint8_t *const src[],
 {
 	const struct fec512 fk = load_fec(&c->k512);
 	const uint8_t *full_src[GROUP];
-	uint8_t *full_dst[GROUP];
 	unsigned int i, dirty = 0;
+	uint8_t *full_dst[GROUP];
 
 	rl_prefetch_first(src, AHEAD, n);
-	for (i = 0; i + GROUP <= n; i += GROUP) {
-		rl_prefetch_group(src, i + AHEAD, n);
-		dirty += hop_group(c, &fk, src + i, dst + i, GROUP, fec + i);
-	}
+	for (i = 0; i + GROUP <= n; i += GROUP)
+		dirty += hop_group(c, &fk, src + i, src + ahead_of(i, n),
+				   dst + i, GROUP, fec + i);
 	if (i == n)
 		return dirty;
 	pad_flits(full_src, src + i, n - i);
 	pad_writable(full_dst, dst + i, n - i);
-	return dirty + hop_group(c, &fk, full_src, full_dst, n - i, fec + i);
+	return dirty + hop_group(c, &fk, full_src, full_src, full_dst, n - i,
+				 fec + i);
 }
 
 FORCE_INLINE unsigned int
 check_group(const struct rl_codec *c, const struct fec512 *fk,
-	    const uint8_t *const f[], unsigned int n, uint8_t fec[])
+	    const uint8_t *const f[], const uint8_t *const ahead[],
+	    unsigned int n, uint8_t fec[])
 {
-	const __m512i words = fec_group(fk, f, NULL, false);
-	const unsigned int dirty = count_dirty(words, n);
-	uint64_t word_of[GROUP] RL_ALIGNED(64);
+	const __m512i words = fec_group(fk, f, ahead, NULL, false);
+	const unsigned int dirty = count_nonzero(words, n);
+	uint64_t syndrome[GROUP] RL_ALIGNED(64);
 
 	memset(fec, RL_FEC_CLEAN, n);
 	if (rl_likely(dirty == 0))
 		return 0;
-	_mm512_store_si512(word_of, words);
+	_mm512_store_si512(syndrome, words);
 	for (unsigned int i = 0; i < n; i++)
-		fec[i] = (uint8_t)rl_fec_judge(c, word_of[i]);
+		fec[i] = (uint8_t)rl_fec_judge(c, syndrome[i]);
 	return dirty;
 }
 
@@ -623,14 +341,13 @@ avx512_check(const struct rl_codec *c, const uint8_t *const f[],
 	unsigned int i, dirty = 0;
 
 	rl_prefetch_first(f, AHEAD, n);
-	for (i = 0; i + GROUP <= n; i += GROUP) {
-		rl_prefetch_group(f, i + AHEAD, n);
-		dirty += check_group(c, &fk, f + i, GROUP, fec + i);
-	}
+	for (i = 0; i + GROUP <= n; i += GROUP)
+		dirty += check_group(c, &fk, f + i, f + ahead_of(i, n), GROUP,
+				     fec + i);
 	if (i == n)
 		return dirty;
 	pad_flits(full, f + i, n - i);
-	return dirty + check_group(c, &fk, full, n - i, fec + i);
+	return dirty + check_group(c, &fk, full, full, n - i, fec + i);
 }
 
 static void

@@ -27,7 +27,6 @@
 
 /* Flits to prefetch ahead: 8 to 16, at 10 to 20 ns each, hide memory. */
 #define AHEAD 16
-#define GROUP RL_PREFETCH_GROUP
 
 /* Where the last lane and the last chunk begin; both are 10 bytes long. */
 #define LAST_OFF 240
@@ -172,8 +171,8 @@ tx_burst(const struct rl_codec *c, uint8_t *const f[], const uint32_t seq[],
 
 	rl_prefetch_first(ahead, AHEAD, n);
 	for (unsigned int i = 0; i < n; i++) {
-		if (i % GROUP == 0)
-			rl_prefetch_group(ahead, i + AHEAD, n);
+		if (i + AHEAD < n)
+			rl_prefetch_flit(f[i + AHEAD]);
 		tx_one(c, f[i], seq[i], sum, rs);
 	}
 }
@@ -204,8 +203,8 @@ rx_burst(const struct rl_codec *c, uint8_t *const f[], const uint32_t eseq[],
 	for (unsigned int i = 0; i < n; i++) {
 		uint64_t word, crc;
 
-		if (i % GROUP == 0)
-			rl_prefetch_group(ahead, i + AHEAD, n);
+		if (i + AHEAD < n)
+			rl_prefetch_flit(f[i + AHEAD]);
 		word = fec_syndrome(c, f[i], sum);
 		crc = crc_syndrome(c, f[i], eseq[i], rs);
 		fec[i] = RL_FEC_CLEAN;
@@ -230,8 +229,8 @@ hop_burst(const struct rl_codec *c, const uint8_t *const src[],
 	for (unsigned int i = 0; i < n; i++) {
 		uint64_t word;
 
-		if (i % GROUP == 0)
-			rl_prefetch_group(src, i + AHEAD, n);
+		if (i + AHEAD < n)
+			rl_prefetch_flit(src[i + AHEAD]);
 		word = fec_syndrome(c, src[i], sum);
 		memcpy(dst[i], src[i], RL_FLIT_BYTES);
 		fec[i] = RL_FEC_CLEAN;
@@ -253,8 +252,8 @@ check_burst(const struct rl_codec *c, const uint8_t *const f[], unsigned int n,
 	for (unsigned int i = 0; i < n; i++) {
 		uint64_t word;
 
-		if (i % GROUP == 0)
-			rl_prefetch_group(f, i + AHEAD, n);
+		if (i + AHEAD < n)
+			rl_prefetch_flit(f[i + AHEAD]);
 		word = fec_syndrome(c, f[i], sum);
 		fec[i] = (uint8_t)rl_fec_judge(c, word);
 		dirty += word != 0;

@@ -26,7 +26,7 @@
 #include "rl_topo.h"
 
 /** The engine that an empty name stands for. */
-#define RL_ROUTE_DEFAULT "updown"
+#define RL_ROUTE_DEFAULT "reflit"
 
 /** Tables of a fabric. Read-only to all but this library. */
 struct rl_route {
@@ -71,6 +71,22 @@ const struct rl_route_info *rl_route_info(unsigned int i);
  */
 int rl_route_compute(const struct rl_topo *topo, const char *engine,
 		     unsigned int max_vls, struct rl_route **out, char *err);
+
+/** What rl_route_compute() takes for granted. */
+struct rl_route_params {
+	const char *engine;	 /**< NULL or "": RL_ROUTE_DEFAULT */
+	unsigned int max_vls;	 /**< 1..RL_VCS */
+	/**
+	 * QoS levels of torus-2qos, 1 or 2. With two (SL 8-15, VL 4-7) there
+	 * are no VLs left for detours.
+	 */
+	unsigned int qos_levels;
+};
+
+/** Control thread. rl_route_compute() with all that can be set. */
+int rl_route_compute_with(const struct rl_topo *topo,
+			  const struct rl_route_params *params,
+			  struct rl_route **out, char *err);
 
 /** Control thread. Frees tables that no one reads any more; NULL is fine. */
 void rl_route_free(struct rl_route *route);

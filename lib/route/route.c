@@ -7,6 +7,8 @@
 #include "route_impl.h"
 
 static const struct route_engine *const engines[] = {
+	&route_reflit,
+	&route_torus_2qos,
 	&route_updown,
 	&route_minhop,
 };
@@ -69,17 +71,31 @@ int
 rl_route_compute(const struct rl_topo *topo, const char *engine,
 		 unsigned int max_vls, struct rl_route **out, char *err)
 {
-	const struct route_engine *e = route_find(engine);
+	const struct rl_route_params params = {
+		.engine = engine, .max_vls = max_vls, .qos_levels = 1};
+
+	return rl_route_compute_with(topo, &params, out, err);
+}
+
+int
+rl_route_compute_with(const struct rl_topo *topo,
+		      const struct rl_route_params *params,
+		      struct rl_route **out, char *err)
+{
+	const struct route_engine *e = route_find(params->engine);
 	struct route_build b = {
-		.topo = topo, .max_vls = max_vls, .err = err};
+		.topo = topo, .max_vls = params->max_vls,
+		.qos_levels = params->qos_levels, .err = err};
 	int ret;
 
 	*out = NULL;
 	if (e == NULL)
-		return route_unknown(engine, err);
-	if (max_vls < 1 || max_vls > RL_VCS) {
-		snprintf(err, RL_ERR_MAX, "links have 1 to %d VLs, not %u",
-			 RL_VCS, max_vls);
+		return route_unknown(params->engine, err);
+	if (b.max_vls < 1 || b.max_vls > RL_VCS || b.qos_levels < 1 ||
+	    b.qos_levels > 2) {
+		snprintf(err, RL_ERR_MAX, "links have 1 to %d VLs, not %u, and "
+			 "1 or 2 QoS levels, not %u", RL_VCS, b.max_vls,
+			 b.qos_levels);
 		return -EINVAL;
 	}
 	b.route = calloc(1, sizeof(*b.route));

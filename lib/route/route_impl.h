@@ -23,7 +23,9 @@ struct route_build {
 	struct route_graph g;
 	struct rl_route *route;
 	unsigned int max_vls;
-	unsigned int nplanes;
+	unsigned int qos_levels;
+	unsigned int nplanes;	/**< with entries */
+	unsigned int vl_planes; /**< after them, without: they only choose VLs */
 	bool one_sl; /**< every path has SL 0 */
 	struct rl_fwd_entry *entry; /**< [node][plane][endpoint] */
 	uint8_t *vl; /**< sl2vl of all devices, by class */
@@ -37,7 +39,8 @@ struct route_engine {
 	int (*compute)(struct route_build *b);
 };
 
-extern const struct route_engine route_minhop, route_updown;
+extern const struct route_engine route_minhop, route_reflit, route_torus_2qos,
+	route_updown;
 
 /** What a route owns. */
 struct route_mem {
@@ -99,6 +102,9 @@ unsigned int route_hops_add_ep(struct route_hops *h,
 
 /** Gives plane @p p one VL on all links between switches. */
 void route_plane_vl(struct route_build *b, unsigned int p, uint8_t vl);
+
+/** Gives what has @p sl the VL @p vl on links from endpoints. */
+void route_host_vl(struct route_build *b, uint8_t sl, uint8_t vl);
 
 /** A packet that arrives on @p vl with @p sl is on plane @p p, everywhere. */
 void route_plane_of(struct route_build *b, uint8_t vl, uint8_t sl, uint8_t p);

@@ -159,7 +159,7 @@ route_tree_free(struct route_tree *t)
 /* Nodes that can go down all the way, by their distance. */
 static void
 tree_down(const struct route_order *o, uint32_t e, uint32_t turn,
-	  struct route_tree *t)
+	  const uint32_t *avoid, struct route_tree *t)
 {
 	const struct route_graph *g = o->g;
 	uint32_t head = 0, tail = 0;
@@ -178,15 +178,23 @@ tree_down(const struct route_order *o, uint32_t e, uint32_t turn,
 
 		for (uint32_t i = o->first[u]; i < o->first[u + 1]; i++) {
 			const uint32_t a = o->up[i], w = g->arc[a].to;
+			const uint32_t back = g->arc[a].back;
 
 			if (!t->down[w]) {
 				t->down[w] = true;
 				t->dist[w] = t->dist[u] + 1;
-				t->next[w] = g->arc[a].back;
+				t->next[w] = back;
 				t->queue[tail++] = w;
-			} else if (t->dist[w] == t->dist[u] + 1 &&
-				   ((turn ^ u ^ w) & 1)) {
-				t->next[w] = g->arc[a].back;
+				continue;
+			}
+			if (t->dist[w] != t->dist[u] + 1)
+				continue;
+			if (avoid != NULL && (back == avoid[w] ||
+					      t->next[w] == avoid[w])) {
+				if (back != avoid[w])
+					t->next[w] = back;
+			} else if ((turn ^ u ^ w) & 1) {
+				t->next[w] = back;
 			}
 		}
 	}
@@ -195,27 +203,34 @@ tree_down(const struct route_order *o, uint32_t e, uint32_t turn,
 
 /* The others go up, to the neighbour from which it is shortest. */
 static void
-tree_up(const struct route_order *o, uint32_t turn, struct route_tree *t)
+tree_up(const struct route_order *o, uint32_t turn, const uint32_t *avoid,
+	struct route_tree *t)
 {
 	const struct route_graph *g = o->g;
 
 	for (uint32_t i = 0; i < g->nnode; i++) {
 		const uint32_t u = o->node[i];
 		const uint32_t f = o->first[u], n = o->first[u + 1] - f;
-		uint32_t best = ROUTE_NONE;
+		uint32_t best = ROUTE_NONE, k;
 
-		if (t->down[u])
+		if (t->down[u] || n == 0)
 			continue;
-		for (uint32_t k = 0; k < n; k++) {
-			const uint32_t a = o->up[f + (k + turn + u) % n];
+		k = (turn + u) % n;
+		for (uint32_t left = n; left > 0; left--) {
+			const uint32_t a = o->up[f + k];
+			const uint32_t dist = t->dist[g->arc[a].to];
 
-			if (t->dist[g->arc[a].to] < best) {
-				best = t->dist[g->arc[a].to];
+			if (dist < best || (dist == best && avoid != NULL &&
+					    t->next[u] == avoid[u])) {
+				best = dist;
 				t->next[u] = a;
 			}
+			k = k + 1 == n ? 0 : k + 1;
 		}
-		if (best == ROUTE_NONE)
+		if (best == ROUTE_NONE) {
+			t->next[u] = ROUTE_NONE;
 			continue;
+		}
 		t->dist[u] = best + 1;
 		t->queue[t->nqueue++] = u;
 	}
@@ -223,13 +238,13 @@ tree_up(const struct route_order *o, uint32_t turn, struct route_tree *t)
 
 void
 route_order_tree(const struct route_order *o, uint32_t e, uint32_t turn,
-		 struct route_tree *t)
+		 const uint32_t *avoid, struct route_tree *t)
 {
 	const uint32_t n = o->g->nnode;
 
 	memset(t->dist, 0xff, n * sizeof(*t->dist));
 	memset(t->next, 0xff, n * sizeof(*t->next));
 	memset(t->down, 0, n);
-	tree_down(o, e, turn, t);
-	tree_up(o, turn, t);
+	tree_down(o, e, turn, avoid, t);
+	tree_up(o, turn, avoid, t);
 }

@@ -53,10 +53,11 @@ void route_tree_free(struct route_tree *t);
 
 /**
  * Fills @p t with the ways to endpoint @p e; equally short ones are taken in
- * turn, by @p turn. Endpoints with the same switches have the same ways.
+ * turn, by @p turn, but not the arc avoid[node] where there is another. @p
+ * avoid may be NULL. Endpoints with the same switches have the same ways.
  */
 void route_order_tree(const struct route_order *o, uint32_t e, uint32_t turn,
-		      struct route_tree *t);
+		      const uint32_t *avoid, struct route_tree *t);
 
 /** Whether arc @p a goes up. */
 static inline bool

@@ -66,7 +66,7 @@ tables_fill_fwd(struct route_build *b, struct route_mem *m)
 
 		f->ndst = (uint16_t)t->nep;
 		f->nports = dev->nports;
-		f->nplanes = (uint16_t)b->nplanes;
+		f->nplanes = (uint16_t)(b->nplanes + b->vl_planes);
 		f->sl2vl = m->vl;
 		f->nclass = ROUTE_CLASSES;
 		f->port_class = cls;
@@ -98,14 +98,14 @@ int
 route_tables_init(struct route_build *b, unsigned int nplanes)
 {
 	const struct rl_topo *t = b->topo;
-	const size_t vls = (size_t)nplanes * ROUTE_CLASSES * ROUTE_CLASSES *
-			   RL_SLS;
+	const size_t vls = (size_t)(nplanes + b->vl_planes) * ROUTE_CLASSES *
+			   ROUTE_CLASSES * RL_SLS;
 	const size_t rows = (size_t)b->g.nnode * nplanes * t->nep;
 	const size_t ep_rows = (size_t)tables_ep_rows(t) * nplanes * t->nep;
 	struct rl_route *r = b->route;
 	struct route_mem *m = r->priv;
 
-	RL_ASSERT(nplanes >= 1 && nplanes <= RL_FWD_PLANES);
+	RL_ASSERT(nplanes >= 1 && nplanes + b->vl_planes <= RL_FWD_PLANES);
 	b->nplanes = nplanes;
 	m->entry = tables_alloc(rows, sizeof(*m->entry));
 	m->ep_entry = tables_alloc(ep_rows, sizeof(*m->ep_entry));
@@ -140,6 +140,14 @@ route_plane_vl(struct route_build *b, unsigned int p, uint8_t vl)
 		     out++)
 			memset(tab + (in * ROUTE_CLASSES + out) * RL_SLS, vl,
 			       RL_SLS);
+}
+
+void
+route_host_vl(struct route_build *b, uint8_t sl, uint8_t vl)
+{
+	/* Endpoints inject on plane 0, from class host to class host. */
+	b->vl[(ROUTE_CLASS_HOST * ROUTE_CLASSES + ROUTE_CLASS_HOST) * RL_SLS +
+	      sl] = vl;
 }
 
 void

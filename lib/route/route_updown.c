@@ -57,7 +57,7 @@ static void
 updown_fill_all(struct updown *ud)
 {
 	for (uint32_t e = 0; e < ud->b->topo->nep; e++) {
-		route_order_tree(&ud->order, e, e, &ud->tree);
+		route_order_tree(&ud->order, e, e, NULL, &ud->tree);
 		if (ud->detours) {
 			route_detour_dst(&ud->detour, e);
 			route_detour_fill(&ud->detour, ud->b, e);

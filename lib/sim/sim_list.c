@@ -3,6 +3,7 @@
 /* Lists of faults, in the order of their times. */
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,4 +50,76 @@ rl_sim_fault_name(enum rl_sim_fault_kind k)
 	};
 
 	return k < RL_SIM_FAULT_KINDS ? names[k] : "?";
+}
+
+/* "A-B#k", or with an arrow the way a one-way fault goes. */
+static void
+place_text(const struct rl_sim_fault *f, const struct rl_topo *topo, char *buf,
+	   size_t len)
+{
+	const struct rl_topo_link *l = &topo->link[f->link];
+	const bool turned = f->dirs == RL_SIM_DIR_BA ||
+			    (f->dirs == RL_SIM_DIR_BOTH && f->counts);
+
+	snprintf(buf, len, "%s%c%s#%u", topo->dev[l->dev[turned]].name,
+		 f->dirs == RL_SIM_DIR_BOTH ? '-' : '>',
+		 topo->dev[l->dev[!turned]].name, l->k);
+}
+
+static int
+noise_text(const struct rl_sim_noise *n, char *buf, size_t len)
+{
+	static const char *const hurt[] = { "any", "header", "body", "any",
+					    "length" };
+
+	return snprintf(buf, len,
+			" loss=%g corrupt=%g bytes=%u hurt=%s dup=%g "
+			"jitter=%g within=%lluns",
+			n->loss_ppb / 1e9, n->corrupt_ppb / 1e9,
+			n->burst_bytes == 0 ? 8 : n->burst_bytes,
+			n->where < RL_ARRAY_SIZE(hurt) ? hurt[n->where] : "any",
+			n->dup_ppb / 1e9, n->jitter_ppb / 1e9,
+			(unsigned long long)n->jitter_ns);
+}
+
+char *
+rl_sim_fault_text(const struct rl_sim_fault *f, const struct rl_topo *topo,
+		  char *buf, size_t len)
+{
+	static const char *const flight[] = { "", " arrive", " late" };
+	char place[2 * RL_NAME_MAX + 16], more[200] = "";
+
+	place_text(f, topo, place, sizeof(place));
+	switch (f->kind) {
+	case RL_SIM_CUT:
+	case RL_SIM_DROP:
+		if (f->nth != 0)
+			snprintf(more, sizeof(more), " %s=%u",
+				 f->nth_flit ? "flit" : "frame", f->nth);
+		if (f->kind == RL_SIM_DROP)
+			snprintf(more + strlen(more),
+				 sizeof(more) - strlen(more), " count=%u",
+				 f->count == 0 ? 1 : f->count);
+		else
+			snprintf(more + strlen(more),
+				 sizeof(more) - strlen(more), "%s%s",
+				 f->silent ? " silent" : "",
+				 flight[f->flight]);
+		break;
+	case RL_SIM_STALL:
+		snprintf(more, sizeof(more), " for=%lluns",
+			 (unsigned long long)f->for_ns);
+		break;
+	case RL_SIM_NOISE:
+		noise_text(&f->noise, more, sizeof(more));
+		break;
+	case RL_SIM_HEAL:
+	case RL_SIM_DOWN:
+	case RL_SIM_UP:
+	case RL_SIM_FAULT_KINDS:
+		break;
+	}
+	snprintf(buf, len, "%lluns %s %s%s", (unsigned long long)f->t_ns,
+		 rl_sim_fault_name(f->kind), place, more);
+	return buf;
 }

@@ -161,6 +161,8 @@ numbers_need_no_letter_beyond_32_bits(void **state)
 		{"4294967296", 0x100000000ull},
 		{"3600000000000", 3600000000000ull},
 		{"7", 7},
+		{"017", 17},
+		{"017777777777", 17777777777ull}, /* not octal */
 	};
 
 	(void)state;

@@ -181,6 +181,9 @@ fx_take(struct fx *fx, unsigned int ep, bool gaps)
 			assert_int_equal(tag, *next);
 		assert_true(tag < fx->sent[pkt->src][ep][cos]);
 		*next = tag + 1;
+		if (tag < FX_SEEN)
+			fx->seen[pkt->src][ep][cos][tag / 64] |=
+				1ull << (tag % 64);
 		assert_memory_equal(buf, &len, 4);
 		for (uint32_t i = 4; i < len; i++)
 			if (buf[i] != content(pkt->src, ep, cos, tag, i))

@@ -10,8 +10,9 @@
 
 #include "rl_endpoint.h"
 
-#define FX_EPS 3
+#define FX_EPS 4
 #define FX_REPORTS 4096
+#define FX_SEEN 4096 /* packets of a flow whose delivery is remembered */
 
 struct fx {
 	struct rl_ep_cfg cfg;
@@ -25,6 +26,7 @@ struct fx {
 	unsigned int nreports;
 	uint32_t sent[FX_EPS][FX_EPS][16]; /**< packets, by src, dst, cos */
 	uint32_t got[FX_EPS][FX_EPS][16];  /**< next packet expected */
+	uint64_t seen[FX_EPS][FX_EPS][16][FX_SEEN / 64]; /**< delivered */
 };
 
 /** Defaults with small times, for tests that move the clock by hand. */
@@ -93,6 +95,13 @@ int fx_ctrl_cmd(const struct rl_flit *f);
 
 /** Number n of a stand-alone flit. */
 uint32_t fx_ctrl_n(const struct rl_flit *f);
+
+static inline bool
+fx_seen(const struct fx *fx, unsigned int src, unsigned int dst, uint8_t cos,
+	uint32_t tag)
+{
+	return fx->seen[src][dst][cos][tag / 64] >> (tag % 64) & 1;
+}
 
 static inline uint64_t
 fx_ctr(const struct fx *fx, unsigned int ep, enum rl_ep_counter c)

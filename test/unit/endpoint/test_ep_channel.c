@@ -39,6 +39,9 @@ struct plan {
 	uint32_t reorder;
 	uint32_t packets[2];
 	uint64_t heal_ns; /**< faults end */
+	uint64_t out_from_ns; /**< nothing arrives, by out_mask's bits */
+	uint64_t out_to_ns;
+	uint32_t out_mask; /**< bit per destination */
 	uint64_t gap_ns;  /**< between two packets of the client */
 };
 
@@ -87,7 +90,10 @@ enter(struct chan *c, struct rl_flit *pkt)
 		if (c->fx.cache.count > 600)
 			launch(c, fx_copy(&c->fx, pkt), LATENCY_NS + more);
 	}
-	if (roll(c, c->plan.drop)) {
+	if (roll(c, c->plan.drop) ||
+	    (c->fx.now >= c->plan.out_from_ns &&
+	     c->fx.now < c->plan.out_to_ns &&
+	     (c->plan.out_mask >> pkt->dst & 1))) {
 		fx_drop(&c->fx, pkt);
 		return;
 	}
@@ -247,33 +253,79 @@ draw_plan(struct chan *c)
 	c->left[1] = pl->packets[1];
 }
 
+/** What kind of run a seed is for. */
+enum kind { RETRY, NO_RETRY, OUTAGE };
+
+/** Sent = delivered + reported and not delivered, packet by packet. */
 static void
-run_seed(uint64_t seed, bool retry)
+check_reports(const struct chan *c, uint64_t sent)
+{
+	static uint64_t counted[2][2][FX_SEEN / 64];
+	uint64_t undelivered = 0;
+
+	memset(counted, 0, sizeof(counted));
+	for (unsigned int i = 0; i < c->fx.nreports; i++) {
+		const struct rl_ep_report *r = &c->fx.report[i];
+		uint64_t *word = &counted[r->src][r->cos][r->tag / 64];
+
+		assert_true(r->tag < FX_SEEN && r->dst == 1 - r->src);
+		/* with retry a packet is reported once at most */
+		assert_false(*word >> (r->tag % 64) & 1);
+		*word |= 1ull << (r->tag % 64);
+		if (!fx_seen(&c->fx, r->src, r->dst, r->cos, r->tag))
+			undelivered++;
+	}
+	assert_int_equal(c->got + undelivered, sent);
+}
+
+static void
+draw_outage(struct chan *c, struct rl_ep_cfg *cfg)
+{
+	cfg->retry_limit = 1 + rl_prng_below(&c->prng, 4);
+	c->plan.out_from_ns = rl_prng_range(&c->prng, 0, 30000);
+	c->plan.out_to_ns = c->plan.out_from_ns +
+			    rl_prng_range(&c->prng, 0, 300000);
+	c->plan.out_mask = 1 + rl_prng_below(&c->prng, 3);
+}
+
+static void
+run_seed(uint64_t seed, enum kind kind)
 {
 	static struct chan chan;
 	struct chan *c = &chan;
+	const struct plan *pl = &c->plan;
 	struct rl_ep_cfg cfg;
 	uint64_t sent;
 
 	memset(c, 0, sizeof(*c));
 	rl_prng_seed(&c->prng, seed);
-	draw_cfg(c, &cfg, retry);
+	draw_cfg(c, &cfg, kind != NO_RETRY);
 	draw_plan(c);
+	if (kind == OUTAGE)
+		draw_outage(c, &cfg);
 	fx_open(&c->fx, &cfg, 2, 8000);
 	sent = c->left[0] + (uint64_t)c->left[1];
-	run(c, !retry);
+	run(c, kind != RETRY);
 	assert_true(rl_ep_idle(c->fx.ep[0]) && rl_ep_idle(c->fx.ep[1]));
-	assert_int_equal(c->fx.nreports, 0);
-	if (retry || c->plan.heal_ns == 0 ||
-	    (c->plan.drop | c->plan.cut | c->plan.corrupt |
-	     c->plan.reorder) == 0)
+	if (kind == RETRY)
 		assert_int_equal(c->got, sent);
-	if (retry) /* without it, the start of a lost packet may remain */
+	if (kind == NO_RETRY &&
+	    (pl->heal_ns == 0 ||
+	     (pl->drop | pl->cut | pl->corrupt | pl->reorder) == 0))
+		assert_int_equal(c->got, sent);
+	if (kind != NO_RETRY)
+		check_reports(c, sent);
+	if (kind == RETRY) /* else the start of a lost packet may remain */
 		assert_int_equal(rl_ep_flits(c->fx.ep[0]) +
 				 rl_ep_flits(c->fx.ep[1]), 0);
-	for (unsigned int i = 0; i < 2; i++)
+	for (unsigned int i = 0; i < 2; i++) {
+		/* nothing that an honest peer sends may look forged */
+		assert_int_equal(fx_ctr(&c->fx, i, RL_EPC_rx_inconsistent), 0);
+		assert_int_equal(fx_ctr(&c->fx, i, RL_EPC_rx_malformed), 0);
+		assert_int_equal(fx_ctr(&c->fx, i, RL_EPC_ack_invalid), 0);
 		for (unsigned int k = 0; k < RL_EP_COUNTER_COUNT; k++)
 			total[k] += rl_ep_counters(c->fx.ep[i])[k];
+	}
 	fx_close(&c->fx);
 }
 
@@ -294,7 +346,7 @@ check_coverage(const enum rl_ep_counter *met, size_t n)
 }
 
 static void
-campaign(bool retry, uint64_t usual)
+campaign(enum kind kind, uint64_t usual)
 {
 	const char *seeds = getenv("RL_SEEDS");
 	const char *one = getenv("RL_SEED");
@@ -302,13 +354,13 @@ campaign(bool retry, uint64_t usual)
 
 	memset(total, 0, sizeof(total));
 	if (one != NULL) {
-		run_seed(strtoull(one, NULL, 0), retry);
+		run_seed(strtoull(one, NULL, 0), kind);
 		return;
 	}
 	for (uint64_t s = 1; s <= n; s++) {
 		/* the last seed printed is the one that fails */
 		fprintf(stderr, "\rseed %lu ", (unsigned long)s);
-		run_seed(s, retry);
+		run_seed(s, kind);
 	}
 	fprintf(stderr, "\r");
 }
@@ -326,7 +378,7 @@ with_retry_every_packet_arrives_exactly_once_in_order_bit_for_bit(void **state)
 	};
 
 	(void)state;
-	campaign(true, 2000);
+	campaign(RETRY, 2000);
 	check_coverage(met, RL_ARRAY_SIZE(met));
 }
 
@@ -340,7 +392,21 @@ without_retry_what_arrives_is_in_order_unaltered_and_never_twice(void **state)
 	};
 
 	(void)state;
-	campaign(false, 1000);
+	campaign(NO_RETRY, 1000);
+	check_coverage(met, RL_ARRAY_SIZE(met));
+}
+
+static void
+through_outages_every_packet_is_delivered_once_or_reported(void **state)
+{
+	static const enum rl_ep_counter met[] = {
+		RL_EPC_flow_failures, RL_EPC_reported_packets,
+		RL_EPC_sync_sent,     RL_EPC_rx_lost_flits,
+		RL_EPC_rx_partial_dropped,
+	};
+
+	(void)state;
+	campaign(OUTAGE, 2000);
 	check_coverage(met, RL_ARRAY_SIZE(met));
 }
 
@@ -350,6 +416,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(with_retry_every_packet_arrives_exactly_once_in_order_bit_for_bit),
 		cmocka_unit_test(without_retry_what_arrives_is_in_order_unaltered_and_never_twice),
+		cmocka_unit_test(through_outages_every_packet_is_delivered_once_or_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

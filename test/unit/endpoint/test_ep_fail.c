@@ -107,18 +107,25 @@ a_failed_flow_goes_on_when_the_way_is_back(void **state)
 static void
 no_data_leaves_before_the_receiver_has_confirmed_the_sync(void **state)
 {
-	struct rl_flit *sync;
+	struct rl_flit *sync, *ack;
 	struct rl_pktq q;
 
 	(void)state;
 	open_limit(1);
+	for (unsigned int i = 0; i < 4; i++)
+		fx_rx(&fx, 1, fx_emit(&fx, 1));
+	fx.got[0][1][0] = fx_take(&fx, 1, false);
+	ack = fx_poll_one(&fx, 1);
+	fx_rx(&fx, 0, fx_copy(&fx, ack));
 	assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
 	run_dark();
 	assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
 	sync = fx_poll_one(&fx, 0);
 	assert_int_equal(fx_ctrl_cmd(sync), RL_CMD_SEQ);
-	assert_int_equal(fx_ctrl_n(sync), 1);
-	/* an ACK of the time before confirms nothing: number 0 is not 1 */
+	assert_int_equal(fx_ctrl_n(sync), 5);
+	/* an ACK of the time before confirms nothing */
+	fx_rx(&fx, 0, ack);
+	assert_int_equal(state_of(0), RL_EP_FLOW_SYNC);
 	fx_rx(&fx, 1, sync);
 	q = fx_poll(&fx, 1);
 	assert_int_equal(q.packets, 1);

@@ -383,6 +383,35 @@ a_slow_client_costs_retries_but_no_packet(void **state)
 	fx_close(&fx);
 }
 
+static void
+reorder_windows_are_given_back_for_other_flows(void **state)
+{
+	struct rl_ep_cfg cfg;
+
+	(void)state;
+	fx_cfg(&cfg);
+	cfg.max_flows = 64;
+	cfg.rx_buffer_flits = 8; /* so there are 8 windows for 48 flows */
+	cfg.tx_buffer_flits = 8;
+	cfg.max_packet_flits = 8;
+	fx_open(&fx, &cfg, 4, 400);
+	for (unsigned int src = 1; src < 4; src++)
+		for (uint8_t cos = 0; cos < 16; cos++) {
+			struct rl_flit *a, *b;
+
+			assert_int_equal(fx_send(&fx, src, 0, cos, 20), 0);
+			a = fx_poll_one(&fx, src);
+			assert_int_equal(fx_send(&fx, src, 0, cos, 20), 0);
+			b = fx_poll_one(&fx, src);
+			fx_rx(&fx, 0, b);
+			fx_rx(&fx, 0, a);
+			assert_int_equal(fx_take(&fx, 0, false), 2);
+			fx_run(&fx, 2);
+		}
+	assert_int_equal(rl_ep_flow_count(fx.ep[0]), 48);
+	fx_close(&fx);
+}
+
 int
 main(void)
 {
@@ -400,6 +429,7 @@ main(void)
 		cmocka_unit_test(a_number_and_a_header_that_contradict_each_other_are_not_believed),
 		cmocka_unit_test(a_flit_of_one_packet_may_travel_alone),
 		cmocka_unit_test(a_slow_client_costs_retries_but_no_packet),
+		cmocka_unit_test(reorder_windows_are_given_back_for_other_flows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

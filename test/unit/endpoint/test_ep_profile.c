@@ -275,6 +275,29 @@ without_isn_selective_retry_can_name_one_flit_only(void **state)
 	fx_close(&fx);
 }
 
+static void
+a_cxl_replay_shows_its_numbers_even_where_an_ack_is_due(void **state)
+{
+	struct rl_flit *pkt;
+	struct rl_pktq q;
+
+	(void)state;
+	open_profile(RL_PROFILE_CXL, RL_RETRY_GBN);
+	fx_drop(&fx, fx_emit(&fx, 1));
+	fx.now = 10000;
+	for (unsigned int i = 0; i < 4; i++) {
+		assert_int_equal(fx_send(&fx, 1, 0, 0, 10), 0);
+		pkt = fx_poll_one(&fx, 1);
+		fx_rx(&fx, 0, pkt);
+	}
+	q = fx_poll(&fx, 0);
+	assert_int_equal(q.packets, 2);
+	assert_int_equal(rl_flit_cmd(q.head->wire), RL_CMD_SEQ);
+	assert_int_equal(fx_ctrl_cmd(q.tail), RL_CMD_ACK);
+	fx_drop_all(&fx, &q);
+	fx_close(&fx);
+}
+
 int
 main(void)
 {
@@ -288,6 +311,7 @@ main(void)
 		cmocka_unit_test(C32_the_same_loss_is_not_seen_in_cxl_and_data_come_out_of_order),
 		cmocka_unit_test(each_profile_recovers_from_losses_that_it_sees),
 		cmocka_unit_test(without_isn_selective_retry_can_name_one_flit_only),
+		cmocka_unit_test(a_cxl_replay_shows_its_numbers_even_where_an_ack_is_due),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

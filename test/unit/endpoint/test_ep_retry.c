@@ -508,6 +508,138 @@ a_drop_notice_has_the_flit_sent_again_at_once(void **state)
 	fx_close(&fx);
 }
 
+static void
+a_probe_that_is_held_already_has_the_gap_asked_for_again(void **state)
+{
+	struct rl_pktq q;
+
+	(void)state;
+	open_mode(RL_RETRY_SELECTIVE);
+	send_but(5, " x   ");
+	fx.now += 50;
+	fx_drop(&fx, fx_poll_one(&fx, 1)); /* the NAK is lost */
+	fx.now = 10000;
+	q = fx_poll(&fx, 0);
+	assert_int_equal(q.flits, 1);
+	assert_int_equal(rl_flit_tag(q.head->wire), 4);
+	fx_rx_all(&fx, 1, &q);
+	fx_run(&fx, 3);
+	assert_int_equal(fx_take(&fx, 1, false), 5);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_nak_sent), 2);
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_timeouts), 1);
+	fx_close(&fx);
+}
+
+static void
+an_answer_that_overtakes_a_lost_one_has_it_asked_for_again(void **state)
+{
+	struct rl_pktq q;
+
+	(void)state;
+	open_mode(RL_RETRY_SELECTIVE);
+	send_but(5, " x x ");
+	fx.now += 50;
+	fx_rx(&fx, 0, fx_poll_one(&fx, 1));
+	q = fx_poll(&fx, 0);
+	assert_int_equal(q.packets, 2);
+	fx_drop(&fx, rl_pktq_pop(&q)); /* number 1 is lost once more */
+	fx_rx_all(&fx, 1, &q);
+	fx_run(&fx, 3);
+	assert_int_equal(fx_take(&fx, 1, false), 5);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_nak_sent), 2);
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_timeouts), 0);
+	fx_close(&fx);
+}
+
+static void
+each_gap_is_asked_for_at_its_own_time(void **state)
+{
+	struct rl_flit *nak;
+
+	(void)state;
+	open_mode(RL_RETRY_SELECTIVE);
+	send_but(2, "x ");
+	fx.now = 40;
+	send_but(2, "x ");
+	fx.now = 50;
+	nak = fx_poll_one(&fx, 1);
+	assert_int_equal(nak->wire[28], 1); /* number 0, not yet 2 */
+	fx_drop(&fx, nak);
+	fx.now = 90;
+	nak = fx_poll_one(&fx, 1);
+	assert_int_equal(nak->wire[28], 4);
+	fx_drop(&fx, nak);
+	fx_close(&fx);
+}
+
+static void
+what_arrives_while_the_nak_waits_is_not_asked_for(void **state)
+{
+	struct rl_flit *late, *later, *nak;
+	struct rl_pktq q = { 0 };
+
+	(void)state;
+	open_mode(RL_RETRY_SELECTIVE);
+	late = fx_emit(&fx, 1);
+	send_but(1, " ");
+	later = fx_emit(&fx, 1);
+	send_but(1, " ");
+	fx.now = 50;
+	assert_int_equal(rl_ep_poll(fx.ep[1], fx.now, &q, 0), 0);
+	fx_rx(&fx, 1, late); /* number 2 is still missing */
+	nak = fx_poll_one(&fx, 1);
+	assert_int_equal(fx_ctrl_cmd(nak), RL_CMD_NAK_ONE);
+	assert_int_equal(fx_ctrl_n(nak), 1);
+	assert_int_equal(nak->wire[28], 1);
+	fx_drop(&fx, nak);
+	send_but(1, " ");
+	fx_rx(&fx, 1, later);
+	fx.now = 1000;
+	late = fx_emit(&fx, 1);
+	send_but(1, " ");
+	fx.now = 1050;
+	assert_int_equal(rl_ep_poll(fx.ep[1], fx.now, &q, 0), 0);
+	fx_rx(&fx, 1, late); /* nothing is missing any more */
+	nak = fx_poll_one(&fx, 1);
+	assert_int_equal(fx_ctrl_cmd(nak), RL_CMD_ACK);
+	fx_drop(&fx, nak);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_nak_sent), 1);
+	fx_close(&fx);
+}
+
+static void
+a_nak_that_the_fabric_doubles_is_answered_once(void **state)
+{
+	struct rl_flit *nak, *dup;
+	struct rl_pktq q;
+
+	(void)state;
+	open_mode(RL_RETRY_GBN);
+	send_but(4, "    ");
+	fx.now += 300; /* a round trip is known */
+	fx_settle(&fx);
+	send_but(4, "x   ");
+	fx.now += 50;
+	nak = fx_poll_one(&fx, 1);
+	dup = fx_copy(&fx, nak);
+	fx_rx(&fx, 0, nak);
+	q = fx_poll(&fx, 0);
+	assert_int_equal(q.flits, 4);
+	fx_drop_all(&fx, &q);
+	fx.now += 299;
+	nak = fx_copy(&fx, dup);
+	fx_rx(&fx, 0, nak);
+	q = fx_poll(&fx, 0);
+	assert_int_equal(q.flits, 0);
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_nak_ignored), 1);
+	fx.now += 1; /* later it is another loss */
+	fx_rx(&fx, 0, dup);
+	q = fx_poll(&fx, 0);
+	assert_int_equal(q.flits, 4);
+	fx_drop_all(&fx, &q);
+	fx_close(&fx);
+}
+
 int
 main(void)
 {
@@ -530,6 +662,11 @@ main(void)
 		cmocka_unit_test(the_round_trip_is_measured_but_not_on_flits_sent_twice),
 		cmocka_unit_test(backpressure_is_not_held_against_the_receiver),
 		cmocka_unit_test(a_drop_notice_has_the_flit_sent_again_at_once),
+		cmocka_unit_test(a_probe_that_is_held_already_has_the_gap_asked_for_again),
+		cmocka_unit_test(an_answer_that_overtakes_a_lost_one_has_it_asked_for_again),
+		cmocka_unit_test(each_gap_is_asked_for_at_its_own_time),
+		cmocka_unit_test(what_arrives_while_the_nak_waits_is_not_asked_for),
+		cmocka_unit_test(a_nak_that_the_fabric_doubles_is_answered_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -273,6 +273,50 @@ stand_alone_flits_do_not_starve_data_nor_data_them(void **state)
 	fx_close(&fx);
 }
 
+static void
+what_is_not_data_is_zero_on_the_wire(void **state)
+{
+	struct rl_flit *pkt;
+
+	(void)state;
+	open_default(2); /* all buffers begin with 0xa5 */
+	assert_int_equal(send_raw(1, 0, RL_CLASS_RSP, 100), 0);
+	pkt = fx_poll_one(&fx, 0);
+	for (unsigned int i = RL_FLIT_DATA_OFF + 100; i < RL_FLIT_CRC_OFF; i++)
+		assert_int_equal(pkt->wire[i], 0);
+	assert_int_equal(pkt->wire[9], 0);
+	fx_drop(&fx, pkt);
+	fx_close(&fx);
+}
+
+static void
+acks_due_to_many_flows_do_not_take_the_room_of_a_long_packet(void **state)
+{
+	unsigned int data = 0;
+
+	(void)state;
+	open_default(2);
+	for (unsigned int i = 0; i < 50; i++) {
+		struct rl_pktq q;
+
+		/* six flows of endpoint 1 are owed an ACK before each poll */
+		for (uint8_t cos = 1; cos < 7; cos++)
+			for (unsigned int k = 0; k < 4; k++)
+				fx_send(&fx, 1, 0, cos, 10);
+		q = fx_poll(&fx, 1);
+		fx_rx_all(&fx, 0, &q);
+		fx_take(&fx, 0, false);
+		fx_send(&fx, 0, 1, 0, 16 * 224);
+		rl_ep_poll(fx.ep[0], fx.now, &q, 19);
+		for (struct rl_flit *p = q.head; p != NULL; p = p->next_pkt)
+			data += p->class != RL_CLASS_CTRL;
+		fx_rx_all(&fx, 1, &q);
+		fx_take(&fx, 1, false);
+	}
+	assert_true(data >= 24);
+	fx_close(&fx);
+}
+
 int
 main(void)
 {
@@ -287,6 +331,8 @@ main(void)
 		cmocka_unit_test(a_poll_keeps_within_its_budget_and_never_splits_a_new_packet),
 		cmocka_unit_test(flows_take_turns),
 		cmocka_unit_test(stand_alone_flits_do_not_starve_data_nor_data_them),
+		cmocka_unit_test(what_is_not_data_is_zero_on_the_wire),
+		cmocka_unit_test(acks_due_to_many_flows_do_not_take_the_room_of_a_long_packet),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,6 +123,31 @@ figure_3_is_the_default_board(void **state)
 	rl_topo_free(&t);
 }
 
+static void
+compute_element_i_sees_the_switches_from_i_on(void **state)
+{
+	struct rl_topo_spec spec;
+	struct rl_topo t;
+
+	(void)state;
+	rl_topo_spec_defaults(&spec, RL_TOPO_BOARDS);
+	spec.switches_per_board = 5;
+	spec.endpoints_per_board = 7;
+	spec.switches_per_endpoint = 3;
+	build_ok(&spec, &t);
+	for (unsigned int board = 0; board < 3; board++)
+		for (unsigned int i = 0; i < 7; i++)
+			for (unsigned int s = 0; s < 5; s++) {
+				char name[64];
+
+				snprintf(name, sizeof(name), "b%u.c%u-b%u.s%u",
+					 board, i, board, s);
+				assert_int_equal(joined(&t, name),
+						 (s + 5 - i % 5) % 5 < 3);
+			}
+	rl_topo_free(&t);
+}
+
 /* Two CEs on m of S switches share one where 2m > S, two where 2m > S + 1. */
 static void
 two_compute_elements_share_a_switch_where_they_see_more_than_half(void **state)
@@ -211,6 +236,7 @@ main(void)
 		cmocka_unit_test(switch_k_of_each_board_meets_switch_k_of_every_other),
 		cmocka_unit_test(figure_2_has_both_of_its_detours),
 		cmocka_unit_test(figure_3_is_the_default_board),
+		cmocka_unit_test(compute_element_i_sees_the_switches_from_i_on),
 		cmocka_unit_test(two_compute_elements_share_a_switch_where_they_see_more_than_half),
 		cmocka_unit_test(links_between_the_switches_of_a_board_join_what_few_ports_do_not),
 		cmocka_unit_test(boards_that_cannot_be_are_refused),

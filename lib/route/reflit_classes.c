@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Classes of paths of the engine reflit, for one destination at a time. */
+#include <string.h>
+
+#include "route_reflit.h"
+
+/* From coordinate of u to that of t in dimension d: hops and way. */
+static inline uint32_t
+dor_leg(const struct route_grid *gr, uint32_t u, unsigned int d, uint32_t to,
+	unsigned int *way)
+{
+	uint32_t hops;
+
+	*way = route_grid_short(gr, d, gr->coord[u][d], to, &hops);
+	if (gr->run[u][2 * d + *way] >= hops)
+		return hops;
+	/* The piece of a broken ring that is left leads the other way. */
+	*way ^= 1;
+	hops = gr->radix[d] - hops;
+	return gr->run[u][2 * d + *way] >= hops ? hops : REFLIT_COST_NONE;
+}
+
+uint32_t
+reflit_dor_cost(const struct route_grid *gr, uint32_t u, uint32_t t)
+{
+	uint32_t sum = 0;
+
+	for (unsigned int d = 0; d < gr->ndims; d++) {
+		const uint32_t to = gr->coord[t][d];
+		uint32_t hops;
+		unsigned int way;
+
+		if (gr->coord[u][d] == to)
+			continue;
+		hops = dor_leg(gr, u, d, to, &way);
+		if (hops == REFLIT_COST_NONE)
+			return REFLIT_COST_NONE;
+		sum += hops;
+		u = route_grid_at(gr, u, d, to);
+	}
+	return sum;
+}
+
+uint32_t
+reflit_dor_next(const struct route_grid *gr, uint32_t u, uint32_t t,
+		bool *wraps)
+{
+	for (unsigned int d = 0; d < gr->ndims; d++) {
+		const uint32_t from = gr->coord[u][d], to = gr->coord[t][d];
+		unsigned int way;
+
+		if (from == to)
+			continue;
+		if (dor_leg(gr, u, d, to, &way) == REFLIT_COST_NONE)
+			return ROUTE_NONE;
+		*wraps = way == 0 ? from > to : from < to;
+		return gr->arc[u][2 * d + way];
+	}
+	return ROUTE_NONE;
+}
+
+/*
+ * Costs of a class that goes up, or goes over to DOR at a cost dor[node], or
+ * goes down. Upper nodes come first in the order, and need no one else.
+ */
+static void
+classes_up(const struct reflit *rf, const uint32_t *dor, uint32_t *cost,
+	   uint32_t *next)
+{
+	const struct route_order *o = &rf->order;
+	const struct route_graph *g = &rf->b->g;
+	const struct route_tree *t = &rf->tree;
+
+	for (uint32_t i = 0; i < g->nnode; i++) {
+		const uint32_t u = o->node[i];
+		uint32_t best = REFLIT_COST_NONE - 1;
+
+		next[u] = t->next[u];
+		if (t->down[u]) {
+			cost[u] = t->dist[u];
+			continue;
+		}
+		for (uint32_t k = o->first[u]; k < o->first[u + 1]; k++) {
+			const uint32_t c = cost[g->arc[o->up[k]].to];
+
+			if (c < best) {
+				best = c;
+				next[u] = o->up[k];
+			}
+		}
+		cost[u] = best + 1;
+		if (dor[u] <= cost[u]) {
+			cost[u] = dor[u];
+			next[u] = ROUTE_NONE;
+		}
+	}
+}
+
+/* Hops of DOR to w and then down to t. */
+static void
+classes_late(const struct reflit *rf, uint32_t w, uint32_t *cost)
+{
+	const struct route_graph *g = &rf->b->g;
+
+	for (uint32_t u = 0; u < g->nnode; u++) {
+		cost[u] = reflit_dor_cost(&rf->gr, u, w);
+		if (cost[u] != REFLIT_COST_NONE)
+			cost[u] += rf->tree.dist[w];
+	}
+}
+
+/* Hops beyond what the positions ask for. */
+static uint32_t
+classes_extra(const struct route_grid *gr, uint32_t s, uint32_t t,
+	      uint32_t cost)
+{
+	for (unsigned int d = 0; d < gr->ndims; d++) {
+		uint32_t hops;
+
+		route_grid_short(gr, d, gr->coord[s][d], gr->coord[t][d],
+				 &hops);
+		cost -= hops;
+	}
+	return cost;
+}
+
+/* What sources suffer, long detours most of all. */
+static uint64_t
+classes_pain(const struct reflit *rf)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t s = 0; s < rf->b->g.nnode; s++) {
+		uint64_t extra;
+		uint32_t cost;
+
+		if (s == rf->t || route_grid_dead(&rf->gr, s))
+			continue;
+		reflit_choose(rf, s, &cost);
+		extra = classes_extra(&rf->gr, s, rf->t, cost);
+		sum += extra * extra * extra;
+	}
+	return sum;
+}
+
+/* Tries every neighbour above t as its proxy, and keeps the best. */
+static void
+classes_proxy(struct reflit *rf, uint64_t pain)
+{
+	const struct route_graph *g = &rf->b->g;
+	const struct route_order *o = &rf->order;
+	uint32_t best = ROUTE_NONE;
+
+	for (uint32_t k = o->first[rf->t]; k < o->first[rf->t + 1]; k++) {
+		const uint32_t w = g->arc[o->up[k]].to;
+		uint64_t p;
+
+		rf->proxy = w;
+		classes_late(rf, w, rf->late_cost);
+		classes_up(rf, rf->late_cost, rf->both_cost, rf->both_next);
+		p = classes_pain(rf);
+		if (p < pain) {
+			pain = p;
+			best = w;
+		}
+	}
+	rf->proxy = best;
+	if (best == ROUTE_NONE)
+		return;
+	classes_late(rf, best, rf->late_cost);
+	classes_up(rf, rf->late_cost, rf->both_cost, rf->both_next);
+}
+
+void
+reflit_classes(struct reflit *rf, uint32_t e)
+{
+	uint64_t pain;
+
+	route_order_tree(&rf->order, e, rf->t, NULL, &rf->tree);
+	rf->proxy = ROUTE_NONE;
+	classes_up(rf, rf->cost, rf->up_cost, rf->up_next);
+	pain = classes_pain(rf);
+	if (pain != 0)
+		classes_proxy(rf, pain);
+}
+
+uint8_t
+reflit_choose(const struct reflit *rf, uint32_t s, uint32_t *cost)
+{
+	uint8_t sl = REFLIT_SL_DIRECT;
+
+	*cost = rf->cost[s];
+	if (rf->up_cost[s] < *cost) {
+		*cost = rf->up_cost[s];
+		sl = REFLIT_SL_UP;
+	}
+	if (rf->proxy == ROUTE_NONE)
+		return sl;
+	if (rf->late_cost[s] < *cost) {
+		*cost = rf->late_cost[s];
+		sl = REFLIT_SL_LATE;
+	}
+	if (rf->both_cost[s] < *cost) {
+		*cost = rf->both_cost[s];
+		sl = REFLIT_SL_BOTH;
+	}
+	return sl;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "route_backup.h"
+
+#include <errno.h>
+#include <string.h>
+
+int
+route_backup_init(struct route_backup *bk, struct route_build *b,
+		  unsigned int plane, unsigned int vls)
+{
+	const struct route_graph *g = &b->g;
+	uint32_t root;
+	int ret;
+
+	bk->b = b;
+	bk->plane = plane;
+	bk->updown = vls == 1 || vls >= 3;
+	bk->detours = vls >= 2;
+	bk->nplanes = (bk->updown ? 1u : 0) + (bk->detours ? 2u : 0);
+	ret = route_root(g, &root);
+	if (ret == 0 && bk->updown)
+		ret = route_order_init(&bk->order, g, root);
+	if (ret == 0 && bk->updown)
+		ret = route_tree_init(&bk->tree, g->nnode);
+	if (ret == 0 && bk->detours)
+		ret = route_detour_init(&bk->detour, g, root,
+					plane + bk->updown);
+	return ret;
+}
+
+void
+route_backup_free(struct route_backup *bk)
+{
+	route_detour_free(&bk->detour);
+	route_tree_free(&bk->tree);
+	route_order_free(&bk->order);
+	memset(bk, 0, sizeof(*bk));
+}
+
+void
+route_backup_vls(struct route_backup *bk, uint8_t vl)
+{
+	struct route_build *b = bk->b;
+
+	if (bk->updown) {
+		route_plane_vl(b, bk->plane, vl);
+		for (unsigned int sl = 0; sl < RL_SLS; sl++)
+			route_plane_of(b, vl, (uint8_t)sl, (uint8_t)bk->plane);
+		b->route->detour_vls++;
+		vl++;
+	}
+	if (bk->detours)
+		route_detour_vls(b, bk->plane + bk->updown, vl);
+}
+
+void
+route_backup_dst(struct route_backup *bk, uint32_t e, const uint32_t *first)
+{
+	if (bk->updown)
+		route_order_tree(&bk->order, e, e, first, &bk->tree);
+	if (bk->detours)
+		route_detour_dst(&bk->detour, e);
+}
+
+void
+route_backup_add(const struct route_backup *bk, struct route_hops *h,
+		 uint32_t u, uint32_t e, uint32_t dead)
+{
+	if (bk->updown && bk->tree.next[u] != ROUTE_NONE &&
+	    bk->tree.next[u] != dead)
+		route_hops_add_arc(h, &bk->b->g, bk->tree.next[u], bk->plane, e,
+				   1);
+	else if (bk->detours)
+		route_detour_add(&bk->detour, h, u, e, dead);
+}
+
+void
+route_backup_fill(const struct route_backup *bk, uint32_t e)
+{
+	const struct route_graph *g = &bk->b->g;
+
+	if (bk->detours)
+		route_detour_fill(&bk->detour, bk->b, e);
+	if (!bk->updown)
+		return;
+	for (uint32_t i = 0; i < bk->tree.nqueue; i++) {
+		const uint32_t u = bk->tree.queue[i], next = bk->tree.next[u];
+		struct route_hops h;
+
+		route_hops_init(&h);
+		if (next == ROUTE_NONE)
+			route_hops_add_ep(&h, g, u, e, bk->plane, 2);
+		else
+			route_hops_add_arc(&h, g, next, bk->plane, e, 2);
+		if (bk->detours)
+			route_detour_add(&bk->detour, &h, u, e,
+					 next == ROUTE_NONE ? ROUTE_EJECT :
+							      next);
+		*route_entry(bk->b, u, bk->plane, e) = h.e;
+	}
+}

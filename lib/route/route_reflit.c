@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Engine reflit on grids: tables from the classes of route_reflit.h. */
+#include "route_reflit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Adds the DOR hop of node u towards node `to` on plane p. */
+static uint32_t
+reflit_add_dor(struct reflit *rf, struct route_hops *h, uint32_t u, uint32_t to,
+	       unsigned int p)
+{
+	const struct route_graph *g = &rf->b->g;
+	bool wraps;
+	const uint32_t a = reflit_dor_next(&rf->gr, u, to, &wraps);
+	const struct route_arc *arc;
+
+	if (a == ROUTE_NONE)
+		return ROUTE_NONE;
+	arc = &g->arc[a];
+	route_hops_add_arc(h, g, a, wraps ? rf->wrap : p,
+			   rf->turn[u][2 * arc->dim + (arc->dir < 0)],
+			   RL_FWD_ALTS - 1);
+	return a;
+}
+
+/* Finishes an entry whose first hops take arc `a`: the local detour. */
+static void
+reflit_put(struct reflit *rf, struct route_hops *h, uint32_t u, uint32_t e,
+	   unsigned int plane, uint32_t a)
+{
+	route_backup_add(&rf->bk, h, u, e, a);
+	*route_entry(rf->b, u, plane, e) = h->e;
+}
+
+static void
+reflit_fill_dor(struct reflit *rf, uint32_t u, uint32_t e)
+{
+	struct route_hops h;
+	uint32_t a;
+
+	route_hops_init(&h);
+	a = reflit_add_dor(rf, &h, u, rf->t, rf->dor);
+	if (a != ROUTE_NONE) {
+		const struct route_arc *arc = &rf->b->g.arc[a];
+
+		rf->turn[u][2 * arc->dim + (arc->dir < 0)]++;
+	}
+	reflit_put(rf, &h, u, e, rf->dor, a);
+}
+
+/* An arc of VL 2, or over to DOR towards `to` where there is none. */
+static void
+reflit_fill_up(struct reflit *rf, uint32_t u, uint32_t e, unsigned int plane,
+	       uint32_t next, uint32_t to, unsigned int dor)
+{
+	struct route_hops h;
+
+	route_hops_init(&h);
+	if (next != ROUTE_NONE)
+		route_hops_add_arc(&h, &rf->b->g, next, plane, e,
+				   RL_FWD_ALTS - 1);
+	else
+		next = reflit_add_dor(rf, &h, u, to, dor);
+	reflit_put(rf, &h, u, e, plane, next);
+}
+
+static void
+reflit_fill_late(struct reflit *rf, uint32_t u, uint32_t e)
+{
+	struct route_hops h;
+	uint32_t a;
+
+	route_hops_init(&h);
+	if (u == rf->proxy) {
+		a = rf->tree.next[u];
+		route_hops_add_arc(&h, &rf->b->g, a, rf->up, e,
+				   RL_FWD_ALTS - 1);
+	} else {
+		a = reflit_add_dor(rf, &h, u, rf->proxy, rf->late);
+	}
+	reflit_put(rf, &h, u, e, rf->late, a);
+}
+
+static void
+reflit_fill_end(struct reflit *rf, uint32_t e)
+{
+	struct route_hops h;
+
+	route_hops_init(&h);
+	route_hops_add_ep(&h, &rf->b->g, rf->t, e, rf->dor, RL_FWD_ALTS);
+	*route_entry(rf->b, rf->t, rf->dor, e) = h.e;
+	if (!rf->broken)
+		return;
+	*route_entry(rf->b, rf->t, rf->up, e) = h.e;
+	*route_entry(rf->b, rf->t, rf->late, e) = h.e;
+	*route_entry(rf->b, rf->t, rf->both, e) = h.e;
+}
+
+static void
+reflit_fill(struct reflit *rf, uint32_t e)
+{
+	reflit_fill_end(rf, e);
+	for (uint32_t u = 0; u < rf->b->g.nnode; u++) {
+		if (u == rf->t || route_grid_dead(&rf->gr, u))
+			continue;
+		reflit_fill_dor(rf, u, e);
+		if (!rf->broken)
+			continue;
+		reflit_fill_up(rf, u, e, rf->up, rf->up_next[u], rf->t,
+			       rf->dor);
+		if (rf->proxy == ROUTE_NONE)
+			continue;
+		reflit_fill_late(rf, u, e);
+		reflit_fill_up(rf, u, e, rf->both, rf->both_next[u], rf->proxy,
+			       rf->late);
+	}
+	route_backup_fill(&rf->bk, e);
+}
+
+/* The SL of every path to e. */
+static void
+reflit_sls(struct reflit *rf, uint32_t e)
+{
+	const struct route_graph *g = &rf->b->g;
+	const uint32_t nep = rf->b->topo->nep;
+	struct route_mem *m = rf->b->route->priv;
+
+	for (uint32_t s = 0; s < nep; s++) {
+		uint32_t cost;
+
+		if (!route_ep_live(g, s) || g->att[g->att0[s]].node == rf->t)
+			continue;
+		m->path_sl[(size_t)s * nep + e] =
+			reflit_choose(rf, g->att[g->att0[s]].node, &cost);
+	}
+}
+
+/* What is the same for all endpoints of node t. */
+static void
+reflit_node(struct reflit *rf, uint32_t t, uint32_t e)
+{
+	bool wraps;
+
+	rf->t = t;
+	for (uint32_t u = 0; u < rf->b->g.nnode; u++)
+		rf->first[u] = reflit_dor_next(&rf->gr, u, t, &wraps);
+	if (rf->broken) {
+		for (uint32_t u = 0; u < rf->b->g.nnode; u++)
+			rf->cost[u] = reflit_dor_cost(&rf->gr, u, t);
+		reflit_classes(rf, e);
+	}
+	route_backup_dst(&rf->bk, e, rf->first);
+}
+
+static void
+reflit_tables(struct reflit *rf)
+{
+	const struct route_graph *g = &rf->b->g;
+	uint32_t last = ROUTE_NONE;
+
+	for (uint32_t e = 0; e < rf->b->topo->nep; e++) {
+		uint32_t t;
+
+		if (!route_ep_live(g, e))
+			continue;
+		t = g->att[g->att0[e]].node;
+		if (t != last)
+			reflit_node(rf, t, e);
+		last = t;
+		reflit_fill(rf, e);
+		if (rf->broken)
+			reflit_sls(rf, e);
+	}
+}
+
+/* VLs and planes: what arrives on a VL with an SL, see route_reflit.h. */
+static void
+reflit_vls(struct reflit *rf)
+{
+	struct route_build *b = rf->b;
+
+	route_plane_vl(b, rf->wrap, REFLIT_VL_WRAP);
+	route_backup_vls(&rf->bk, REFLIT_VL_BACKUP);
+	if (!rf->broken)
+		return;
+	route_plane_vl(b, rf->up, REFLIT_VL_ESCAPE);
+	route_plane_vl(b, rf->both, REFLIT_VL_ESCAPE);
+	for (uint8_t vl = REFLIT_VL_DOR; vl <= REFLIT_VL_WRAP; vl++) {
+		route_plane_of(b, vl, REFLIT_SL_LATE, (uint8_t)rf->late);
+		route_plane_of(b, vl, REFLIT_SL_BOTH, (uint8_t)rf->late);
+	}
+	route_plane_of(b, REFLIT_VL_ESCAPE, REFLIT_SL_UP, (uint8_t)rf->up);
+	route_plane_of(b, REFLIT_VL_ESCAPE, REFLIT_SL_LATE, (uint8_t)rf->up);
+	route_plane_of(b, REFLIT_VL_ESCAPE, REFLIT_SL_BOTH, (uint8_t)rf->both);
+	/* Endpoints inject the classes that begin on VL 2 on VL 2. */
+	route_host_vl(b, REFLIT_SL_UP, REFLIT_VL_ESCAPE);
+	route_host_vl(b, REFLIT_SL_BOTH, REFLIT_VL_ESCAPE);
+}
+
+/* Whether any DOR path is missing, or longer than it was. */
+static bool
+reflit_broken(const struct reflit *rf)
+{
+	const struct rl_topo *t = rf->b->topo;
+
+	for (uint32_t u = 0; u < rf->b->g.nnode; u++)
+		for (unsigned int p = 0; p < t->dev[u].nports; p++) {
+			const struct rl_topo_port *port = &t->dev[u].port[p];
+
+			if (port->dim >= 0 && !t->dev[u].failed &&
+			    rf->gr.arc[u][2 * port->dim + (port->dir < 0)] ==
+				    ROUTE_NONE)
+				return true;
+		}
+	return false;
+}
+
+static int
+reflit_alloc(struct reflit *rf)
+{
+	const size_t n = rf->b->g.nnode;
+	uint32_t *m = malloc((8 * n + 1) * sizeof(*m));
+
+	rf->first = m;
+	rf->turn = calloc(n, sizeof(*rf->turn));
+	if (m == NULL || rf->turn == NULL)
+		return -ENOMEM;
+	rf->cost = m + n;
+	rf->up_cost = m + 2 * n;
+	rf->up_next = m + 3 * n;
+	rf->late_cost = m + 4 * n;
+	rf->both_cost = m + 5 * n;
+	rf->both_next = m + 6 * n;
+	return 0;
+}
+
+static int
+reflit_init(struct reflit *rf)
+{
+	struct route_build *b = rf->b;
+	unsigned int planes;
+	uint32_t root;
+	int ret = reflit_alloc(rf);
+
+	if (ret == 0)
+		ret = route_grid_init(&rf->gr, &b->g);
+	if (ret != 0)
+		return ret;
+	rf->broken = reflit_broken(rf);
+	planes = rf->broken ? 4 : 1;
+	rf->up = 1;
+	rf->late = 2;
+	rf->both = 3;
+	ret = route_backup_init(&rf->bk, b, planes,
+				b->max_vls - REFLIT_VL_BACKUP);
+	planes += rf->bk.nplanes;
+	rf->wrap = planes;
+	if (ret == 0 && rf->broken)
+		ret = route_root(&b->g, &root);
+	if (ret == 0 && rf->broken)
+		ret = route_order_init(&rf->order, &b->g, root);
+	if (ret == 0 && rf->broken)
+		ret = route_tree_init(&rf->tree, b->g.nnode);
+	b->vl_planes = 1;
+	if (ret == 0)
+		ret = route_tables_init(b, planes);
+	return ret;
+}
+
+static void
+reflit_free(struct reflit *rf)
+{
+	route_tree_free(&rf->tree);
+	route_order_free(&rf->order);
+	route_backup_free(&rf->bk);
+	route_grid_free(&rf->gr);
+	free(rf->first);
+	free(rf->turn);
+}
+
+static int
+reflit_grid(struct route_build *b)
+{
+	struct reflit rf = {.b = b};
+	int ret;
+
+	if (b->max_vls < REFLIT_VL_BACKUP)
+		return route_refuse(b, "engine reflit needs %d VLs on a grid, "
+				    "the links have %u", REFLIT_VL_BACKUP,
+				    b->max_vls);
+	ret = reflit_init(&rf);
+	if (ret == 0) {
+		b->route->vls = REFLIT_VL_BACKUP;
+		reflit_vls(&rf);
+		reflit_tables(&rf);
+		route_endpoints(b);
+	} else {
+		snprintf(b->err, RL_ERR_MAX, "no memory for %u switches",
+			 b->g.nnode);
+	}
+	reflit_free(&rf);
+	return ret;
+}
+
+static int
+reflit_compute(struct route_build *b)
+{
+	const enum rl_topo_kind kind = b->topo->spec.kind;
+
+	if (kind == RL_TOPO_TORUS || kind == RL_TOPO_MESH)
+		return reflit_grid(b);
+	return route_updown.compute(b);
+}
+
+const struct route_engine route_reflit = {
+	.info = {
+		.name = "reflit",
+		.what = "dimension order, and classes of paths around whatever "
+			"failed",
+		.min_vls = 1,
+		.deadlock_free = true,
+	},
+	.compute = reflit_compute,
+};

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROUTE_REFLIT_H
+#define ROUTE_REFLIT_H
+
+/**
+ * @file
+ * Engine reflit on tori and meshes [ROUTE-3]: any failures that leave the
+ * fabric in one part, three VLs.
+ *
+ * Dimension order (DOR) runs on VL 1 before the dateline of a ring and on VL 0
+ * behind it or where none is crossed; where a ring is broken it takes the
+ * piece that is left. Up*-down* (route_order.h) runs on VL 2. Any path of the
+ * form
+ *
+ *     up (VL 2)  ->  DOR (VL 0, 1)  ->  down (VL 2)
+ *
+ * each part possibly empty, is free of loops together with all others: the
+ * channels up come before those of DOR, and these before the channels down.
+ * So a source whose DOR path is broken has three more classes of path to
+ * choose from, and says by the SL which one it takes:
+ *
+ * | SL | class  | planes passed | path                                      |
+ * |----|--------|---------------|-------------------------------------------|
+ * | 0  | direct | dor           | DOR to the destination                    |
+ * | 1  | up     | up, dor       | up to where DOR works; or up, then down   |
+ * | 2  | late   | late          | DOR to a proxy next to the destination,   |
+ * |    |        |               | then down                                 |
+ * | 3  | both   | both, late    | up, DOR to the proxy, down                |
+ *
+ * It takes the shortest, the lowest SL where several are. Up*-down* alone is
+ * always among them, which is why nothing connected is refused. A proxy is
+ * chosen for each destination, the one that serves its sources best.
+ *
+ * Nodes from which a destination can be reached by going down alone go down on
+ * every plane of VL 2. Packets that have begun to go down therefore go on.
+ */
+
+#include "route_backup.h"
+#include "route_grid.h"
+
+#define REFLIT_SL_DIRECT 0
+#define REFLIT_SL_UP 1
+#define REFLIT_SL_LATE 2
+#define REFLIT_SL_BOTH 3
+
+#define REFLIT_VL_DOR 0
+#define REFLIT_VL_WRAP 1
+#define REFLIT_VL_ESCAPE 2
+#define REFLIT_VL_BACKUP 3
+
+#define REFLIT_COST_NONE 0x7fffffffu
+
+struct reflit {
+	struct route_build *b;
+	struct route_grid gr;
+	struct route_backup bk;
+	struct route_order order; /**< of the escape classes */
+	struct route_tree tree;
+	bool broken; /**< not all DOR paths are there: classes are needed */
+	/* planes */
+	unsigned int dor, up, late, both, wrap;
+	/* of the destination at hand */
+	uint32_t t;	   /**< its node */
+	uint32_t proxy;	   /**< ROUTE_NONE: none */
+	uint32_t *first;   /**< [node] arc of DOR to t */
+	uint32_t *cost;	   /**< [node] hops of DOR to t, or COST_NONE */
+	uint32_t *up_cost; /**< [node] hops of class up */
+	uint32_t *up_next; /**< [node] arc; up, or down */
+	uint32_t *late_cost; /**< [node] hops of class late */
+	uint32_t *both_cost; /**< [node] hops of class both */
+	uint32_t *both_next; /**< [node] arc */
+	uint32_t (*turn)[GRID_WAYS];
+};
+
+/** Hops of DOR from u to t, or REFLIT_COST_NONE. */
+uint32_t reflit_dor_cost(const struct route_grid *gr, uint32_t u, uint32_t t);
+
+/** First arc of DOR from u to t (u != t), or ROUTE_NONE: *wraps is set where
+    the dateline lies ahead in this dimension. */
+uint32_t reflit_dor_next(const struct route_grid *gr, uint32_t u, uint32_t t,
+			 bool *wraps);
+
+/** Sets up the escape classes for destination t of endpoint e. */
+void reflit_classes(struct reflit *rf, uint32_t e);
+
+/** The best class from node s; *cost is set to its hops. */
+uint8_t reflit_choose(const struct reflit *rf, uint32_t s, uint32_t *cost);
+
+#endif /* ROUTE_REFLIT_H */

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Engine torus-2qos [ROUTE-2]: the rules of the torus-2QoS manual page, and
+ * nothing but them, so that verdicts, hops and VLs can be compared.
+ *
+ * SL: bit d is set where the path wraps in dimension d; it depends on the
+ * positions alone. VL: bit 0 is the SL bit of the dimension of the output, on
+ * all hops in it; bit 1 marks the hop after a turn from a later dimension to
+ * an earlier one, which dimension order does not have. Next hop: the lowest
+ * dimension in which switch and destination differ, by the shorter way where
+ * it is whole, else by the longer; towards a failed switch at the corner as
+ * far as it goes; and where that dimension gives nothing, the next one: the
+ * early turn.
+ *
+ * The manual page's conditions say which fabrics to refuse, but they let pass
+ * some with a credit loop. So finished tables go to the checker, which shares
+ * no code with this file, and are refused if it finds one.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rl_check.h"
+#include "route_backup.h"
+#include "route_grid.h"
+
+struct torus {
+	struct route_build *b;
+	struct route_grid gr;
+	struct route_backup bk;
+	uint32_t *next;	  /* [node] arc to the destination at hand */
+	uint32_t (*turn)[GRID_WAYS]; /* destinations sent each way so far */
+};
+
+/* The arc that node u takes towards node t, or ROUTE_NONE. */
+static uint32_t
+torus_next(const struct route_grid *gr, uint32_t u, uint32_t t)
+{
+	for (unsigned int d = 0; d < gr->ndims; d++) {
+		const uint32_t from = gr->coord[u][d], to = gr->coord[t][d];
+		unsigned int way;
+		uint32_t hops;
+
+		if (from == to)
+			continue;
+		way = route_grid_short(gr, d, from, to, &hops);
+		if (route_grid_dead(gr, route_grid_at(gr, u, d, to))) {
+			/* Towards the hole, never the long way. */
+			if (gr->arc[u][2 * d + way] != ROUTE_NONE)
+				return gr->arc[u][2 * d + way];
+			continue;
+		}
+		if (gr->run[u][2 * d + way] >= hops)
+			return gr->arc[u][2 * d + way];
+		if (gr->run[u][2 * d + !way] >= gr->radix[d] - hops)
+			return gr->arc[u][2 * d + !way];
+	}
+	return ROUTE_NONE;
+}
+
+static uint8_t
+torus_sl(const struct route_grid *gr, uint32_t s, uint32_t t)
+{
+	uint8_t sl = 0;
+
+	for (unsigned int d = 0; d < gr->ndims; d++) {
+		const uint32_t from = gr->coord[s][d], to = gr->coord[t][d];
+		const uint32_t direct = from < to ? to - from : from - to;
+
+		if (gr->wrap[d] && gr->radix[d] - direct < direct)
+			sl |= (uint8_t)(1u << d);
+	}
+	return sl;
+}
+
+/* Gaps in the ring (or line) of node u in dimension d. */
+static unsigned int
+torus_gaps(const struct route_grid *gr, uint32_t u, unsigned int d)
+{
+	const uint32_t n = gr->radix[d];
+	unsigned int gaps = 0;
+
+	/* A gap begins at a live switch without a link in +. */
+	for (uint32_t c = 0; c < n; c++) {
+		const uint32_t v = route_grid_at(gr, u, d, c);
+
+		gaps += !route_grid_dead(gr, v) &&
+			gr->arc[v][2 * d] == ROUTE_NONE;
+	}
+	return gaps;
+}
+
+static int
+torus_check_rings(const struct torus *to)
+{
+	const struct route_grid *gr = &to->gr;
+
+	for (uint32_t u = 0; u < gr->g->nnode; u++) {
+		for (unsigned int d = 0; d < gr->ndims; d++) {
+			if (gr->radix[d] < 2 || gr->coord[u][d] != 0 ||
+			    torus_gaps(gr, u, d) < 2)
+				continue;
+			return route_refuse(to->b, "the ring of %s in "
+					    "dimension %u is cut into pieces",
+					    gr->g->topo->dev[u].name, d);
+		}
+	}
+	return 0;
+}
+
+/* Several failed switches must follow one another in the last dimension. */
+static int
+torus_check_switches(const struct torus *to)
+{
+	const struct route_grid *gr = &to->gr;
+	const uint32_t step = gr->stride[gr->last], n = gr->radix[gr->last];
+	uint32_t dead = 0, first = 0, begins = 0, line = 0;
+
+	for (uint32_t u = 0; u < gr->g->nnode; u++) {
+		const uint32_t c = gr->coord[u][gr->last];
+		const uint32_t line_u = u - c * step;
+		const bool before = c != 0 || gr->wrap[gr->last];
+
+		if (!route_grid_dead(gr, u))
+			continue;
+		if (dead++ == 0) {
+			first = u;
+			line = line_u;
+		}
+		if (line_u != line)
+			return route_refuse(to->b, "the failed switches %s and "
+					    "%s do not follow one another in "
+					    "the last dimension",
+					    gr->g->topo->dev[first].name,
+					    gr->g->topo->dev[u].name);
+		begins += !before || !route_grid_dead(gr,
+			route_grid_at(gr, u, gr->last, (c + n - 1) % n));
+	}
+	if (begins > 1)
+		return route_refuse(to->b, "the failed switches on the line of "
+				    "%s do not follow one another",
+				    gr->g->topo->dev[first].name);
+	return 0;
+}
+
+/* VLs of plane 0 by class of port: what dimension order and turns ask for. */
+static void
+torus_vls(struct torus *to, bool qos)
+{
+	struct route_build *b = to->b;
+	const unsigned int bits = b->max_vls >= 4 ? 2 : 1;
+	const uint8_t level = bits == 2 ? 4 : 2;
+
+	for (unsigned int in = 0; in < ROUTE_CLASSES; in++) {
+		for (unsigned int out = 0; out < ROUTE_CLASSES; out++) {
+			uint8_t *vl = b->vl + (in * ROUTE_CLASSES + out) *
+						      RL_SLS;
+
+			for (unsigned int sl = 0; sl < RL_SLS; sl++) {
+				const unsigned int o = out - ROUTE_CLASS_ISL;
+				const uint8_t q = qos && sl >= 8;
+
+				if (out == ROUTE_CLASS_HOST) {
+					vl[sl] = q;
+					continue;
+				}
+				vl[sl] = (uint8_t)((sl >> o & 1) |
+						   (bits == 2 && in > out) << 1 |
+						   q * level);
+			}
+		}
+	}
+}
+
+static int
+torus_dst(struct torus *to, uint32_t e)
+{
+	const struct route_graph *g = &to->b->g;
+	const struct rl_topo *topo = to->b->topo;
+	uint32_t t;
+
+	if (!route_ep_live(g, e))
+		return 0;
+	t = g->att[g->att0[e]].node;
+	for (uint32_t u = 0; u < g->nnode; u++) {
+		to->next[u] = ROUTE_NONE;
+		if (u == t || route_grid_dead(&to->gr, u))
+			continue;
+		to->next[u] = torus_next(&to->gr, u, t);
+		if (to->next[u] == ROUTE_NONE)
+			return route_refuse(to->b, "no way from %s to %s by "
+					    "the rules of torus-2qos",
+					    topo->dev[u].name,
+					    topo->dev[t].name);
+	}
+	route_backup_dst(&to->bk, e, to->next);
+	for (uint32_t u = 0; u < g->nnode; u++) {
+		const uint32_t a = to->next[u];
+		struct route_hops h;
+
+		if (route_grid_dead(&to->gr, u))
+			continue;
+		route_hops_init(&h);
+		if (a == ROUTE_NONE) {
+			route_hops_add_ep(&h, g, u, e, 0, RL_FWD_ALTS);
+		} else {
+			const struct route_arc *arc = &g->arc[a];
+
+			route_hops_add_arc(&h, g, a, 0,
+					   to->turn[u][2 * arc->dim +
+						       (arc->dir < 0)]++,
+					   RL_FWD_ALTS - 1);
+			route_backup_add(&to->bk, &h, u, e, a);
+		}
+		*route_entry(to->b, u, 0, e) = h.e;
+	}
+	route_backup_fill(&to->bk, e);
+	return 0;
+}
+
+static void
+torus_sls(struct torus *to)
+{
+	const struct route_graph *g = &to->b->g;
+	const uint32_t nep = to->b->topo->nep;
+	struct route_mem *m = to->b->route->priv;
+
+	for (uint32_t s = 0; s < nep; s++)
+		for (uint32_t e = 0; e < nep; e++)
+			if (route_ep_live(g, s) && route_ep_live(g, e))
+				m->path_sl[(size_t)s * nep + e] = torus_sl(
+					&to->gr, g->att[g->att0[s]].node,
+					g->att[g->att0[e]].node);
+}
+
+/* The judge: no loop, and every pair arrives. */
+static int
+torus_prove(struct torus *to)
+{
+	const struct rl_check_in in = {.topo = to->b->topo,
+				       .fwd = to->b->route->fwd};
+	struct rl_check_report *rep = malloc(sizeof(*rep));
+	char cycle[RL_ERR_MAX - 64];
+	int ret = -ENOMEM;
+
+	if (rep != NULL)
+		ret = rl_check(&in, rep);
+	if (ret == -ELOOP)
+		ret = route_refuse(to->b, "credit loop of %u channels: %s",
+				   rep->cycle_len,
+				   rl_check_cycle_text(in.topo, rep, cycle,
+						       sizeof(cycle)));
+	else if (ret == -EHOSTUNREACH)
+		ret = route_refuse(to->b, "a packet from %s to %s %s",
+				   in.topo->dev[in.topo->ep_dev[rep->lost_src]]
+					   .name,
+				   in.topo->dev[in.topo->ep_dev[rep->lost_dst]]
+					   .name, rep->lost_why);
+	free(rep);
+	return ret;
+}
+
+static bool
+torus_pristine(const struct rl_topo *t)
+{
+	for (uint32_t l = 0; l < t->nlink; l++)
+		if (!rl_topo_link_up(t, l))
+			return false;
+	return true;
+}
+
+static int
+torus_tables(struct torus *to)
+{
+	struct route_build *b = to->b;
+	const bool qos = b->qos_levels > 1 && b->max_vls >= 8;
+	const unsigned int own = b->max_vls >= 4 ? 4 : 2;
+	int ret;
+
+	ret = route_backup_init(&to->bk, b, 1, qos ? 0 : b->max_vls - own);
+	if (ret == 0)
+		ret = route_tables_init(b, 1 + to->bk.nplanes);
+	if (ret != 0)
+		return ret;
+	b->route->vls = (uint8_t)(qos ? 2 * own : own);
+	torus_vls(to, qos);
+	route_backup_vls(&to->bk, (uint8_t)own);
+	torus_sls(to);
+	for (uint32_t e = 0; e < b->topo->nep && ret == 0; e++)
+		ret = torus_dst(to, e);
+	if (ret != 0)
+		return ret;
+	route_endpoints(b);
+	return torus_pristine(b->topo) ? 0 : torus_prove(to);
+}
+
+static int
+torus_compute(struct route_build *b)
+{
+	const uint32_t n = b->g.nnode;
+	struct torus to = {.b = b};
+	int ret = route_grid_init(&to.gr, &b->g);
+
+	to.next = malloc(n * sizeof(*to.next));
+	to.turn = calloc(n, sizeof(*to.turn));
+	if (to.next == NULL || to.turn == NULL)
+		ret = -ENOMEM;
+	if (ret == 0)
+		ret = torus_check_rings(&to);
+	if (ret == 0)
+		ret = torus_check_switches(&to);
+	if (ret == 0)
+		ret = torus_tables(&to);
+	if (ret == -ENOMEM)
+		snprintf(b->err, RL_ERR_MAX, "no memory for %u switches", n);
+	route_backup_free(&to.bk);
+	free(to.turn);
+	free(to.next);
+	route_grid_free(&to.gr);
+	return ret;
+}
+
+const struct route_engine route_torus_2qos = {
+	.info = {
+		.name = "torus-2qos",
+		.what = "dimension order as in torus-2QoS; refuses what that "
+			"can't route",
+		.min_vls = 2,
+		.grid_only = true,
+		.deadlock_free = true,
+	},
+	.compute = torus_compute,
+};

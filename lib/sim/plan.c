@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The draw of a plan as a whole. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plan_priv.h"
+
+/* Each part has a generator of its own: a change in one moves no other. */
+static void
+part(struct rl_prng *prng, uint64_t seed, uint64_t which)
+{
+	uint64_t x = seed + which * 0x9e3779b97f4a7c15ull;
+
+	rl_prng_seed(prng, rl_splitmix64(&x));
+}
+
+static void
+draw_host(struct rl_sim_plan *plan, struct rl_prng *prng)
+{
+	rl_sim_wire_defaults(&plan->wire);
+	plan->wire.latency_ns = plan_log(prng, 10, 2000);
+	plan->wire.queue_frames = (uint32_t)plan_log(prng, 1, 8);
+	/* polls at once, or like lcores: later, and not always equally so */
+	plan->poll_ns = plan_one_in(prng, 2) ? 0 : plan_log(prng, 5, 500);
+	plan->poll_jitter_ns =
+		plan_one_in(prng, 2) ? 0 : plan_log(prng, 10, 2000);
+	plan->notice_ns = plan_log(prng, 100, 10000);
+}
+
+static uint64_t
+draw_load(struct rl_sim_plan *plan, struct rl_prng *prng)
+{
+	static const double loads[] = { 0.01, 0.03, 0.1, 0.3, 0.6, 1.0, 2.0 };
+	struct rl_sim_load_cfg *c = &plan->load;
+	const double flits = (double)plan_log(prng, 100, 4000);
+
+	*c = (struct rl_sim_load_cfg){
+		.pattern = (enum rl_sim_pattern)rl_prng_below(
+			prng, RL_SIM_PATTERN_COUNT),
+		.load = loads[rl_prng_below(prng, RL_ARRAY_SIZE(loads))],
+		.slot_ps = plan->wire.flit_ps,
+		.min_flits = 1,
+		.max_flits = plan->cfg.link.max_packet_flits,
+		.cos = plan_one_in(prng, 3)
+			       ? 1 + rl_prng_below(prng, 4)
+			       : 1,
+		.classes = plan_one_in(prng, 2),
+		.start_ns = rl_prng_range(prng, 0, 20000),
+		.seed = plan->seed,
+		.nep = (uint16_t)plan->cfg.topo.nep,
+	};
+	if (plan_one_in(prng, 3))
+		c->min_flits = c->max_flits;
+	c->stop_ns = c->start_ns + 500 +
+		     (uint64_t)(flits * c->slot_ps / 1000 / c->load / c->nep);
+	if (plan_one_in(prng, 3)) {
+		c->burst_ns = plan_log(prng, 200, 20000);
+		c->pause_ns = plan_log(prng, 200, 20000);
+	}
+	return c->stop_ns - c->start_ns;
+}
+
+static int
+check(const struct rl_sim_plan *plan, char *err)
+{
+	const char *key;
+
+	if (rl_link_cfg_check(&plan->cfg.link, err, RL_ERR_MAX, &key) != 0 ||
+	    rl_ep_cfg_check(&plan->cfg.endpoint, err, RL_ERR_MAX, &key) != 0)
+		return -EINVAL;
+	return 0;
+}
+
+int
+rl_sim_plan_draw(struct rl_sim_plan *plan, uint64_t seed, char *err)
+{
+	uint32_t kinds = (1u << RL_SIM_SW_COUNT) - 1;
+	struct rl_prng prng;
+	uint64_t span;
+	int ret;
+
+	memset(plan, 0, sizeof(*plan));
+	plan->seed = seed;
+	plan->cfg.vls = RL_VCS;
+	part(&prng, seed, 1);
+	ret = plan_fabric(plan, &prng, err);
+	if (ret != 0)
+		goto err_free;
+	part(&prng, seed, 2);
+	plan->cfg.endpoint.retry = plan_one_in(&prng, 2);
+	plan->fec_safe = !plan->cfg.endpoint.retry;
+	plan_link(plan, &prng);
+	plan_endpoint(plan, &prng);
+	ret = check(plan, err);
+	if (ret != 0)
+		goto err_free;
+	part(&prng, seed, 3);
+	draw_host(plan, &prng);
+	part(&prng, seed, 4);
+	span = draw_load(plan, &prng);
+	ret = rl_sim_plan_faults(plan, seed, kinds, plan->load.start_ns,
+				 plan->load.start_ns + span + span / 2);
+	if (ret != 0)
+		goto err_free;
+	return 0;
+
+err_free:
+	rl_sim_plan_free(plan);
+	return ret;
+}
+
+void
+rl_sim_plan_free(struct rl_sim_plan *plan)
+{
+	rl_route_free(plan->route);
+	rl_topo_free(&plan->cfg.topo);
+	rl_sim_faults_free(&plan->faults);
+	memset(plan, 0, sizeof(*plan));
+}
+
+char *
+rl_sim_plan_text(const struct rl_sim_plan *plan, char *buf, size_t len)
+{
+	const struct rl_link_cfg *l = &plan->cfg.link;
+	const struct rl_sim_load_cfg *t = &plan->load;
+
+	snprintf(buf, len,
+		 "%s; packets %u-%u, window %u, credits %u, queue %u, frame "
+		 "%u, link retry %s, e2e retry %s, dup_filter %s; %s load "
+		 "%.2f for %llu ns, %u faults, heal at %llu ns",
+		 plan->shape == NULL ? "given fabric" : plan->shape,
+		 t->min_flits, t->max_flits, l->window_flits, l->credits_flits,
+		 l->queue_flits, l->flits_per_frame, l->retry ? "on" : "off",
+		 plan->cfg.endpoint.retry ? "on" : "off",
+		 l->dup_filter ? "on" : "off", rl_sim_pattern_name(t->pattern),
+		 t->load, (unsigned long long)(t->stop_ns - t->start_ns),
+		 plan->faults.n, (unsigned long long)plan->heal_ns);
+	return buf;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Faults of a plan: which kinds exist, and then what, where and when. */
+
+#include <errno.h>
+
+#include "plan_priv.h"
+
+struct draw {
+	struct rl_sim_plan *plan;
+	struct rl_prng prng;
+	uint32_t kinds; /* that exist in this run */
+	uint64_t from_ns;
+	uint64_t to_ns;
+	int err;
+};
+
+static bool
+has(const struct draw *d, enum rl_sim_swarm kind)
+{
+	return d->kinds & 1u << kind;
+}
+
+static void
+add(struct draw *d, const struct rl_sim_fault *f)
+{
+	if (d->err == 0)
+		d->err = rl_sim_fault_add(&d->plan->faults, f);
+}
+
+/* A link that may fail here. */
+static uint32_t
+pick_link(struct draw *d)
+{
+	const struct rl_topo *topo = &d->plan->cfg.topo;
+	uint32_t link = 0;
+
+	for (unsigned int tries = 0; tries < 32; tries++) {
+		link = rl_prng_below(&d->prng, topo->nlink);
+		if (topo->link[link].kind == RL_LINK_ISL ||
+		    has(d, RL_SIM_SW_ENDPOINT))
+			break;
+	}
+	return link;
+}
+
+static uint64_t
+pick_time(struct draw *d)
+{
+	return rl_prng_range(&d->prng, d->from_ns, d->to_ns);
+}
+
+static uint8_t
+pick_dirs(struct draw *d)
+{
+	return (uint8_t)rl_prng_range(&d->prng, RL_SIM_DIR_AB,
+				      RL_SIM_DIR_BOTH);
+}
+
+static struct rl_sim_fault
+draw_cut(struct draw *d, uint32_t link, uint64_t t_ns)
+{
+	struct rl_sim_fault f = {
+		.t_ns = t_ns,
+		.kind = RL_SIM_CUT,
+		.link = link,
+		.dirs = RL_SIM_DIR_BOTH,
+		.flight = plan_one_in(&d->prng, 2) ? RL_SIM_FLIGHT_LOST
+						   : RL_SIM_FLIGHT_ARRIVE,
+	};
+
+	if (has(d, RL_SIM_SW_ONEWAY) &&
+	    (!has(d, RL_SIM_SW_CUT) || plan_one_in(&d->prng, 2)))
+		f.dirs = 1u << rl_prng_below(&d->prng, 2);
+	f.silent = has(d, RL_SIM_SW_SILENT) && plan_one_in(&d->prng, 2);
+	if (has(d, RL_SIM_SW_LATE) && !plan_one_in(&d->prng, 3))
+		f.flight = RL_SIM_FLIGHT_LATE;
+	if (has(d, RL_SIM_SW_NTH) && plan_one_in(&d->prng, 2)) {
+		f.nth = (uint32_t)plan_log(&d->prng, 1, 200);
+		f.nth_flit = plan_one_in(&d->prng, 2);
+		f.counts = (uint8_t)rl_prng_below(&d->prng, 2);
+	}
+	return f;
+}
+
+static void
+draw_heal(struct draw *d, const struct rl_sim_fault *cut, uint64_t after_ns)
+{
+	const struct rl_sim_fault heal = {
+		.t_ns = cut->t_ns + after_ns,
+		.kind = RL_SIM_HEAL,
+		.link = cut->link,
+		.dirs = RL_SIM_DIR_BOTH,
+	};
+
+	add(d, &heal);
+}
+
+static void
+draw_outage(struct draw *d)
+{
+	const uint64_t dark = plan_log(&d->prng, 50, 300000);
+	struct rl_sim_fault f = draw_cut(d, pick_link(d), pick_time(d));
+
+	add(d, &f);
+	draw_heal(d, &f, f.nth == 0 ? dark : 4 * dark);
+	if (!plan_one_in(&d->prng, 3))
+		return;
+	/* another link fails meanwhile, perhaps the one that took over */
+	f = draw_cut(d, pick_link(d),
+		     f.t_ns + rl_prng_range(&d->prng, 0,
+					    rl_min_u64(dark, 20000)));
+	add(d, &f);
+	draw_heal(d, &f, dark);
+}
+
+static void
+draw_flaps(struct draw *d)
+{
+	const uint32_t link = pick_link(d);
+	uint64_t t = pick_time(d);
+
+	for (uint64_t n = rl_prng_range(&d->prng, 2, 8); n > 0; n--) {
+		const uint64_t dark = plan_log(&d->prng, 10, 30000);
+		struct rl_sim_fault f = draw_cut(d, link, t);
+
+		f.nth = 0;
+		add(d, &f);
+		draw_heal(d, &f, dark);
+		t += dark + plan_log(&d->prng, 50, 100000);
+	}
+}
+
+static uint32_t
+rate(struct draw *d, enum rl_sim_swarm kind, uint32_t most)
+{
+	if (!has(d, kind) || plan_one_in(&d->prng, 4))
+		return 0;
+	return (uint32_t)plan_log(&d->prng, 100000, most);
+}
+
+static void
+draw_noise(struct draw *d)
+{
+	struct rl_sim_fault f = {
+		.t_ns = plan_one_in(&d->prng, 2) ? d->from_ns : pick_time(d),
+		.kind = RL_SIM_NOISE,
+		.link = pick_link(d),
+		.dirs = pick_dirs(d),
+	};
+	struct rl_sim_noise *n = &f.noise;
+
+	n->loss_ppb = rate(d, RL_SIM_SW_LOSS, 300000000);
+	n->corrupt_ppb = rate(d, RL_SIM_SW_CORRUPT, 300000000);
+	n->dup_ppb = rate(d, RL_SIM_SW_DUP, 300000000);
+	n->jitter_ppb = rate(d, RL_SIM_SW_JITTER, 300000000);
+	n->jitter_ns = plan_log(&d->prng, 10, 5000);
+	n->burst_bytes = (uint16_t)plan_log(&d->prng, 1, 16);
+	n->where = (uint8_t)rl_prng_below(&d->prng, 8);
+	add(d, &f);
+	if (plan_one_in(&d->prng, 2))
+		draw_heal(d, &f, plan_log(&d->prng, 1000, 300000));
+}
+
+static void
+draw_stall(struct draw *d)
+{
+	const struct rl_sim_fault f = {
+		.t_ns = pick_time(d),
+		.kind = RL_SIM_STALL,
+		.link = pick_link(d),
+		.dirs = pick_dirs(d),
+		.for_ns = plan_log(&d->prng, 100, 200000),
+	};
+
+	add(d, &f);
+}
+
+static void
+draw_drop(struct draw *d)
+{
+	const struct rl_sim_fault f = {
+		.t_ns = pick_time(d),
+		.kind = RL_SIM_DROP,
+		.link = pick_link(d),
+		.dirs = pick_dirs(d),
+		.nth = (uint32_t)plan_log(&d->prng, 1, 100),
+		.nth_flit = plan_one_in(&d->prng, 2),
+		.count = (uint32_t)plan_log(&d->prng, 1, 20),
+	};
+
+	add(d, &f);
+}
+
+static void
+draw_command(struct draw *d)
+{
+	struct rl_sim_fault f = {
+		.t_ns = pick_time(d),
+		.kind = RL_SIM_DOWN,
+		.link = pick_link(d),
+		.dirs = pick_dirs(d),
+	};
+
+	add(d, &f);
+	f.kind = RL_SIM_UP;
+	f.t_ns += plan_log(&d->prng, 50, 300000);
+	add(d, &f);
+}
+
+/* Draws as many of one kind as its turn gives. */
+static void
+draw_some(struct draw *d, bool exists, uint32_t most, void (*one)(struct draw *))
+{
+	const uint32_t n = exists ? 1 + rl_prng_below(&d->prng, most) : 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		one(d);
+}
+
+int
+rl_sim_plan_faults(struct rl_sim_plan *plan, uint64_t seed, uint32_t kinds,
+		   uint64_t from_ns, uint64_t to_ns)
+{
+	struct draw d = { .plan = plan, .from_ns = from_ns, .to_ns = to_ns };
+
+	rl_prng_seed(&d.prng, seed ^ 0xfa017);
+	if (!plan_one_in(&d.prng, 12))
+		for (unsigned int k = 0; k < RL_SIM_SW_COUNT; k++)
+			if (rl_prng_below(&d.prng, 100) < 35)
+				d.kinds |= 1u << k;
+	d.kinds &= kinds;
+	draw_some(&d, has(&d, RL_SIM_SW_CUT) || has(&d, RL_SIM_SW_ONEWAY), 3,
+		  draw_outage);
+	draw_some(&d, has(&d, RL_SIM_SW_FLAP), 2, draw_flaps);
+	draw_some(&d,
+		  has(&d, RL_SIM_SW_LOSS) || has(&d, RL_SIM_SW_CORRUPT) ||
+			  has(&d, RL_SIM_SW_DUP) || has(&d, RL_SIM_SW_JITTER),
+		  4, draw_noise);
+	draw_some(&d, has(&d, RL_SIM_SW_STALL), 3, draw_stall);
+	draw_some(&d, has(&d, RL_SIM_SW_DROP), 4, draw_drop);
+	draw_some(&d, has(&d, RL_SIM_SW_COMMAND), 2, draw_command);
+	/* traffic may end before the faults do, or go on after them */
+	plan->heal_ns = from_ns + 1000 +
+			rl_prng_range(&d.prng, (to_ns - from_ns) / 3,
+				      2 * (to_ns - from_ns)) +
+			plan_log(&d.prng, 1000, 300000);
+	plan->limit_ns = plan->heal_ns + 400 * RL_NS_PER_MS;
+	return d.err;
+}

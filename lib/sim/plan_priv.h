@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_SIM_PLAN_PRIV_H
+#define RL_SIM_PLAN_PRIV_H
+
+/** @file The parts of a plan's draw; plan*.c and nobody else. */
+
+#include "rl_sim_plan.h"
+
+/* plan_fabric.c: topology and tables */
+int plan_fabric(struct rl_sim_plan *plan, struct rl_prng *prng, char *err);
+
+/* plan_config.c: link and endpoint groups */
+void plan_link(struct rl_sim_plan *plan, struct rl_prng *prng);
+void plan_endpoint(struct rl_sim_plan *plan, struct rl_prng *prng);
+
+/** Uniform over orders of magnitude. */
+uint64_t plan_log(struct rl_prng *prng, uint64_t lo, uint64_t hi);
+
+/** True once in @p n times. */
+static inline bool
+plan_one_in(struct rl_prng *prng, uint32_t n)
+{
+	return rl_prng_below(prng, n) == 0;
+}
+
+#endif /* RL_SIM_PLAN_PRIV_H */

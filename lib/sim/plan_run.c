@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A run of a plan and its verdict. Four promises, for any seed:
+ *
+ *   exactly once, in order, bit for bit   the judge of the traffic
+ *   sent = delivered + reported           the same, when all is at rest
+ *   everything comes to rest              queues, replay buffers, pipes empty;
+ *                                         links trained, traffic back on them
+ *   nothing leaks                         flits and credits are all back
+ *
+ * They are checked while the run goes on as far as they hold then.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plan_priv.h"
+
+#define AUDIT_STEPS 16
+#define SETTLE_STEP_NS 20000
+
+struct run {
+	const struct rl_sim_plan *plan;
+	struct rl_sim *sim;
+	struct rl_sim_load *load;
+	struct rl_sim_verdict *v;
+};
+
+static void
+run_client(void *ctx, uint32_t dev, uint16_t ep, struct rl_client *client)
+{
+	struct run *r = ctx;
+
+	(void)dev;
+	rl_sim_load_client(r->load, ep, client);
+}
+
+static void
+run_report(void *ctx, const struct rl_ep_report *report, uint64_t now_ns)
+{
+	struct run *r = ctx;
+
+	(void)now_ns;
+	rl_sim_load_report(r->load, report);
+}
+
+#define FAIL(v, ...)                                                           \
+	((v)->ok ? (void)snprintf((v)->why, sizeof((v)->why), __VA_ARGS__)     \
+		 : (void)0,                                                    \
+	 (v)->ok = false)
+
+static bool
+run_audit(struct run *r, bool settled)
+{
+	char err[RL_ERR_MAX];
+
+	if (rl_sim_audit(r->sim, settled, err) != 0)
+		FAIL(r->v, "%s, at %llu ns", err,
+		     (unsigned long long)rl_sim_now(r->sim));
+	return r->v->ok;
+}
+
+/* Moves time to @p until_ns and looks at the invariants on the way. */
+static bool
+run_until(struct run *r, uint64_t until_ns)
+{
+	const uint64_t from = rl_sim_now(r->sim);
+	const uint64_t step = (until_ns - from) / AUDIT_STEPS + 1;
+
+	for (uint64_t t = from; t < until_ns && r->v->ok;) {
+		t = rl_min_u64(t + step, until_ns);
+		rl_sim_run(r->sim, t);
+		run_audit(r, false);
+	}
+	return r->v->ok;
+}
+
+/* Faults are over: everything must come to rest. */
+static bool
+run_settle(struct run *r)
+{
+	uint64_t step = SETTLE_STEP_NS;
+	char why[RL_ERR_MAX];
+
+	while (r->v->ok) {
+		const uint64_t now = rl_sim_now(r->sim);
+
+		if (rl_sim_load_done(r->load) &&
+		    rl_sim_settled(r->sim, true, NULL))
+			return true;
+		if (now >= r->plan->limit_ns) {
+			if (rl_sim_settled(r->sim, true, why))
+				snprintf(why, sizeof(why),
+					 "a source could not send");
+			FAIL(r->v, "not at rest at %llu ns: %s",
+			     (unsigned long long)now, why);
+			return false;
+		}
+		rl_sim_run(r->sim, now + step);
+		/* a long wait is for a timer: look less often */
+		if (now > r->plan->heal_ns + 1000000)
+			step = 20 * SETTLE_STEP_NS;
+		run_audit(r, false);
+	}
+	return false;
+}
+
+static void
+judge_traffic(struct run *r)
+{
+	const struct rl_sim_load_stats *st = &r->v->load;
+	const bool losses_ok = r->plan->losses_ok;
+
+	if (st->corrupted != 0)
+		FAIL(r->v, "%llu packets altered: %s",
+		     (unsigned long long)st->corrupted, st->first_error);
+	if (st->duplicated != 0)
+		FAIL(r->v, "%llu packets duplicated: %s",
+		     (unsigned long long)st->duplicated, st->first_error);
+	if (st->reordered != 0)
+		FAIL(r->v, "%llu packets out of order: %s",
+		     (unsigned long long)st->reordered, st->first_error);
+	if (st->lost != 0 && !losses_ok)
+		FAIL(r->v, "%llu of %llu packets lost, %llu reported",
+		     (unsigned long long)st->lost,
+		     (unsigned long long)st->sent,
+		     (unsigned long long)st->reported);
+	if (st->reported != 0 && !r->plan->reports_ok)
+		FAIL(r->v, "%llu packets reported without need",
+		     (unsigned long long)st->reported);
+}
+
+/* Drops that no fault of the plan explains. */
+static void
+judge_drops(struct run *r)
+{
+	const struct rl_sim_plan *p = r->plan;
+
+	for (unsigned int why = 0; why < RL_DROP_REASON_COUNT; why++) {
+		bool ok = why == RL_DROP_DUPLICATE;
+
+		if (why == RL_DROP_LOOPBACK_NONE || why == RL_DROP_FRAGMENT)
+			ok = p->losses_ok || !p->cfg.link.retry;
+		else if (why == RL_DROP_WATCHDOG || why == RL_DROP_POLICY)
+			ok = p->reports_ok;
+		else if (why == RL_DROP_UNCORRECTABLE)
+			ok = !p->cfg.link.retry;
+		if (!ok && r->v->sim.drops[why] != 0)
+			FAIL(r->v, "%llu packets dropped: %s",
+			     (unsigned long long)r->v->sim.drops[why],
+			     rl_drop_reason_name((enum rl_drop_reason)why));
+	}
+}
+
+static uint64_t
+run_hash(const struct rl_sim_verdict *v)
+{
+	const uint64_t in[] = {
+		v->end_ns,	   v->sim.polls,	v->sim.frames,
+		v->sim.flits,	   v->sim.frames_lost,	v->load.sent,
+		v->load.delivered, v->load.latency.sum, v->failovers,
+	};
+	uint64_t h = 0;
+
+	for (size_t i = 0; i < RL_ARRAY_SIZE(in); i++) {
+		h ^= in[i];
+		h = rl_splitmix64(&h);
+	}
+	return h;
+}
+
+static void
+run_all(struct run *r)
+{
+	if (run_until(r, r->plan->heal_ns)) {
+		rl_sim_heal_all(r->sim);
+		run_settle(r);
+	}
+	if (r->v->ok)
+		run_audit(r, true);
+	r->v->end_ns = rl_sim_now(r->sim);
+	rl_sim_stats(r->sim, &r->v->sim);
+	rl_sim_load_stats(r->load, &r->v->load);
+	rl_sim_failovers(r->sim, &r->v->failovers);
+	r->v->hash = run_hash(r->v);
+	judge_traffic(r);
+	judge_drops(r);
+}
+
+int
+rl_sim_plan_run(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
+		struct rl_sim_verdict *v)
+{
+	struct rl_sim_load_cfg load = plan->load;
+	struct run r = { .plan = plan, .v = v };
+	struct rl_sim_params p = {
+		.mem = mem,
+		.cfg = &plan->cfg,
+		.fwd = plan->route->fwd,
+		.wire = plan->wire,
+		.isa = rl_codec_best_isa(512),
+		.seed = plan->seed,
+		.poll_ns = plan->poll_ns,
+		.poll_jitter_ns = plan->poll_jitter_ns,
+		.notice_ns = plan->notice_ns,
+		.fec_safe = plan->fec_safe,
+		.report = run_report,
+		.client = run_client,
+		.ctx = &r,
+	};
+	char err[RL_ERR_MAX];
+	int ret;
+
+	memset(v, 0, sizeof(*v));
+	v->ok = true;
+	load.cache = &mem->cache;
+	r.load = rl_sim_load_new(&load);
+	if (r.load == NULL)
+		return -ENOMEM;
+	ret = rl_sim_create(&p, &r.sim, err);
+	if (ret != 0) {
+		FAIL(v, "%s", err);
+		goto err_load;
+	}
+	ret = rl_sim_schedule(r.sim, &plan->faults);
+	if (ret == 0)
+		run_all(&r);
+	if (rl_sim_destroy(r.sim, err) != 0)
+		FAIL(v, "%s", err);
+
+err_load:
+	rl_sim_load_free(r.load);
+	return ret;
+}

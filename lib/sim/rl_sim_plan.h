@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_SIM_PLAN_H
+#define RL_SIM_PLAN_H
+
+/**
+ * @file
+ * A plan is all that a run needs: fabric, configuration, traffic, faults. A
+ * seed draws one, in the manner of swarm testing: first which kinds of faults
+ * and which features exist at all, then how much of each, so that rare
+ * combinations come up and common faults do not drown the others.
+ *
+ * A run of a plan ends in a verdict: every promise kept, or which was broken.
+ */
+
+#include "rl_config.h"
+#include "rl_prng.h"
+#include "rl_route.h"
+#include "rl_sim.h"
+#include "rl_sim_load.h"
+
+struct rl_sim_plan {
+	uint64_t seed;
+	struct rl_config cfg;
+	struct rl_route *route;
+	struct rl_sim_wire_cfg wire;
+	uint64_t poll_ns;
+	uint64_t poll_jitter_ns;
+	uint64_t notice_ns;
+	bool fec_safe;
+	struct rl_sim_load_cfg load;
+	struct rl_sim_faults faults;
+	uint64_t heal_ns;  /**< every fault ends here */
+	uint64_t limit_ns; /**< all must be at rest by then */
+	bool reports_ok;   /**< packets may be reported (watchdog, policy) */
+	bool losses_ok;	   /**< and lost: loopback is not "whole-packets" */
+	const char *shape; /**< of a drawn fabric */
+};
+
+/** Kinds of faults that a swarm may draw. X(name, word). */
+#define RL_SIM_SWARM(X)                                                        \
+	X(CUT, "cut")		/* both ways */                                \
+	X(ONEWAY, "one-way")	/* cuts of one direction */                    \
+	X(SILENT, "silent")	/* cuts that the PHY does not show */          \
+	X(NTH, "nth")		/* cuts at an exact frame or flit */           \
+	X(FLAP, "flap")		/* many short cuts */                          \
+	X(LATE, "late")		/* frames that linger over a cut */            \
+	X(COMMAND, "command")	/* links down and up by command */             \
+	X(LOSS, "loss")                                                        \
+	X(CORRUPT, "corrupt")                                                  \
+	X(DUP, "dup")                                                          \
+	X(STALL, "stall")                                                      \
+	X(DROP, "drop")		/* n-th frames */                              \
+	X(JITTER, "jitter")	/* frames that overtake others */              \
+	X(ENDPOINT, "endpoint") /* links of endpoints fail too */
+
+enum rl_sim_swarm {
+#define RL_SIM_SWARM_ENUM(name, word) RL_SIM_SW_##name,
+	RL_SIM_SWARM(RL_SIM_SWARM_ENUM)
+#undef RL_SIM_SWARM_ENUM
+	RL_SIM_SW_COUNT
+};
+
+struct rl_sim_verdict {
+	bool ok;
+	char why[512];	  /**< which promise was broken; "" */
+	uint64_t end_ns;  /**< when all was at rest */
+	struct rl_sim_stats sim;
+	struct rl_sim_load_stats load;
+	uint32_t failovers;
+	uint64_t hash;	  /**< of the run: equal for equal seeds */
+};
+
+/**
+ * Control thread. Draws everything from @p seed.
+ * @return 0; -ENOMEM; -EINVAL with @p err (RL_ERR_MAX bytes): a bug of the
+ *   swarm
+ */
+int rl_sim_plan_draw(struct rl_sim_plan *plan, uint64_t seed, char *err);
+
+/**
+ * Control thread. Draws faults for the fabric of @p plan, whose cfg, route
+ * and load are set, between @p from_ns and @p to_ns, and sets heal_ns,
+ * limit_ns. @p kinds: bit per enum rl_sim_swarm that may come up.
+ * @return 0 or -ENOMEM
+ */
+int rl_sim_plan_faults(struct rl_sim_plan *plan, uint64_t seed, uint32_t kinds,
+		       uint64_t from_ns, uint64_t to_ns);
+
+/** Control thread. A zeroed plan is fine. */
+void rl_sim_plan_free(struct rl_sim_plan *plan);
+
+/** Any thread. One line that tells what a plan is. Returns buf. */
+char *rl_sim_plan_text(const struct rl_sim_plan *plan, char *buf, size_t len);
+
+/**
+ * Control thread. Runs a plan to its end and judges it.
+ *
+ * @param v  filled in any case
+ * @return 0 (see v->ok); a negative errno where it could not be run
+ */
+int rl_sim_plan_run(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
+		    struct rl_sim_verdict *v);
+
+#endif /* RL_SIM_PLAN_H */

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Fault files: one fault a line, "TIME WHAT LINK [option ...]"; the format
+ * stands in docs/simulation.md. A line may concern several links (parallel
+ * ones, or all of a device) and several moments (a flap), so it becomes one
+ * fault or more.
+ */
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rl_sim.h"
+
+#define WORDS_MAX 16
+#define LINE_MAX_BYTES 512
+#define FILE_MAX_BYTES (16u << 20)
+#define TIME_MAX_NS (3600 * RL_NS_PER_S)
+
+struct script {
+	const char *name;
+	const struct rl_topo *topo;
+	struct rl_sim_faults list;
+	uint32_t line;
+	char *err;
+	size_t errlen;
+};
+
+/* A line taken apart. */
+struct words {
+	char text[LINE_MAX_BYTES];
+	char *w[WORDS_MAX];
+	unsigned int n;
+};
+
+/* Options of a line, all that any kind has. */
+struct opts {
+	uint32_t flap_count;
+	uint64_t dark_ns;
+	uint64_t light_ns;
+	bool flap;
+};
+
+__attribute__((format(printf, 2, 3))) static int
+refuse(struct script *s, const char *fmt, ...)
+{
+	va_list ap;
+	int n = snprintf(s->err, s->errlen, "%s:%u: ", s->name, s->line);
+
+	if (n < 0 || (size_t)n >= s->errlen)
+		return -EINVAL;
+	va_start(ap, fmt);
+	vsnprintf(s->err + n, s->errlen - (size_t)n, fmt, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
+/* "250", "10us", "1.5ms": nanoseconds. */
+static int
+parse_time(const char *text, uint64_t *ns)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 },
+		      { "", 1 } };
+	char *end;
+	double v;
+
+	if (!isdigit((unsigned char)text[0]))
+		return -EINVAL;
+	v = strtod(text, &end);
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(units); i++) {
+		if (strcmp(end, units[i].unit) != 0)
+			continue;
+		v *= units[i].ns;
+		if (!(v >= 0 && v <= (double)TIME_MAX_NS))
+			return -EINVAL;
+		*ns = (uint64_t)(v + 0.5);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int
+parse_rate(const char *text, uint32_t *ppb)
+{
+	char *end;
+	double v;
+
+	if (!isdigit((unsigned char)text[0]))
+		return -EINVAL;
+	v = strtod(text, &end);
+	if (*end != '\0' || !(v >= 0 && v <= 1))
+		return -EINVAL;
+	*ppb = (uint32_t)(v * 1e9 + 0.5);
+	return 0;
+}
+
+static int
+parse_count(const char *text, uint32_t most, uint32_t *n)
+{
+	unsigned long v;
+	char *end;
+
+	if (!isdigit((unsigned char)text[0]))
+		return -EINVAL;
+	errno = 0;
+	v = strtoul(text, &end, 10);
+	if (*end != '\0' || errno != 0 || v == 0 || v > most)
+		return -EINVAL;
+	*n = (uint32_t)v;
+	return 0;
+}
+
+static int
+parse_hurt(const char *text, uint8_t *where)
+{
+	if (strcmp(text, "header") == 0)
+		*where = RL_SIM_HURT_HEADER;
+	else if (strcmp(text, "body") == 0)
+		*where = RL_SIM_HURT_BODY;
+	else if (strcmp(text, "length") == 0)
+		*where = RL_SIM_HURT_LENGTH;
+	else if (strcmp(text, "any") == 0)
+		*where = 0;
+	else
+		return -EINVAL;
+	return 0;
+}
+
+/* An option with a value. @return 0, -EINVAL (value), -ENOENT (unknown) */
+static int
+parse_value(struct rl_sim_fault *f, struct opts *o, const char *key,
+	    const char *val)
+{
+	const bool nth = f->kind == RL_SIM_CUT || f->kind == RL_SIM_DROP;
+	uint32_t n = 0;
+	int ret = -ENOENT;
+
+	if (nth && !o->flap &&
+	    (strcmp(key, "frame") == 0 || strcmp(key, "flit") == 0)) {
+		ret = parse_count(val, UINT32_MAX, &f->nth);
+		f->nth_flit = key[1] == 'l';
+	} else if (f->kind == RL_SIM_DROP && strcmp(key, "count") == 0) {
+		ret = parse_count(val, UINT32_MAX, &f->count);
+	} else if (o->flap && strcmp(key, "count") == 0) {
+		ret = parse_count(val, 100000, &o->flap_count);
+	} else if (o->flap && strcmp(key, "dark") == 0) {
+		ret = parse_time(val, &o->dark_ns);
+	} else if (o->flap && strcmp(key, "light") == 0) {
+		ret = parse_time(val, &o->light_ns);
+	} else if (f->kind == RL_SIM_STALL && strcmp(key, "for") == 0) {
+		ret = parse_time(val, &f->for_ns);
+	} else if (f->kind != RL_SIM_NOISE) {
+		return -ENOENT;
+	} else if (strcmp(key, "loss") == 0) {
+		ret = parse_rate(val, &f->noise.loss_ppb);
+	} else if (strcmp(key, "corrupt") == 0) {
+		ret = parse_rate(val, &f->noise.corrupt_ppb);
+	} else if (strcmp(key, "dup") == 0) {
+		ret = parse_rate(val, &f->noise.dup_ppb);
+	} else if (strcmp(key, "jitter") == 0) {
+		ret = parse_rate(val, &f->noise.jitter_ppb);
+	} else if (strcmp(key, "within") == 0) {
+		ret = parse_time(val, &f->noise.jitter_ns);
+	} else if (strcmp(key, "bytes") == 0) {
+		ret = parse_count(val, RL_FLIT_BYTES, &n);
+		f->noise.burst_bytes = (uint16_t)n;
+	} else if (strcmp(key, "hurt") == 0) {
+		ret = parse_hurt(val, &f->noise.where);
+	}
+	return ret;
+}
+
+static int
+parse_option(struct script *s, struct rl_sim_fault *f, struct opts *o,
+	     char *word)
+{
+	char *eq = strchr(word, '=');
+	int ret;
+
+	if (eq == NULL) {
+		if (f->kind == RL_SIM_CUT && strcmp(word, "silent") == 0)
+			f->silent = true;
+		else if (f->kind == RL_SIM_CUT && strcmp(word, "late") == 0)
+			f->flight = RL_SIM_FLIGHT_LATE;
+		else if (f->kind == RL_SIM_CUT && strcmp(word, "arrive") == 0)
+			f->flight = RL_SIM_FLIGHT_ARRIVE;
+		else
+			return refuse(s, "unknown option %s of %s; see "
+					 "docs/simulation.md",
+				      word, rl_sim_fault_name(f->kind));
+		return 0;
+	}
+	*eq = '\0';
+	ret = parse_value(f, o, word, eq + 1);
+	if (ret == -ENOENT)
+		return refuse(s, "%s has no option %s; see docs/simulation.md",
+			      rl_sim_fault_name(f->kind), word);
+	if (ret != 0)
+		return refuse(s, "%s: bad value %s; times need a unit (10us), "
+				 "rates are 0 to 1, counts are 1 or more",
+			      word, eq + 1);
+	return 0;
+}
+
+static int
+parse_kind(const char *word, struct rl_sim_fault *f, struct opts *o)
+{
+	if (strcmp(word, "flap") == 0) {
+		f->kind = RL_SIM_CUT;
+		*o = (struct opts){ .flap = true, .flap_count = 2,
+				    .dark_ns = 10000, .light_ns = 10000 };
+		return 0;
+	}
+	for (unsigned int k = 0; k < RL_SIM_FAULT_KINDS; k++)
+		if (strcmp(word, rl_sim_fault_name(k)) == 0) {
+			f->kind = (enum rl_sim_fault_kind)k;
+			return 0;
+		}
+	return -ENOENT;
+}
+
+/* Adds a fault for one link, or its flaps. */
+static int
+add_link(struct script *s, struct rl_sim_fault f, const struct opts *o)
+{
+	struct rl_sim_fault heal;
+	int ret = rl_sim_fault_add(&s->list, &f);
+
+	for (uint32_t i = 1; o->flap && ret == 0; i++) {
+		heal = f;
+		heal.kind = RL_SIM_HEAL;
+		heal.t_ns = f.t_ns + o->dark_ns;
+		ret = rl_sim_fault_add(&s->list, &heal);
+		if (ret != 0 || i == o->flap_count)
+			break;
+		f.t_ns = heal.t_ns + o->light_ns;
+		ret = rl_sim_fault_add(&s->list, &f);
+	}
+	return ret;
+}
+
+/* All links of a device: it is cut off. */
+static int
+add_device(struct script *s, struct rl_sim_fault f, const struct opts *o,
+	   uint32_t dev)
+{
+	const struct rl_topo_dev *d = &s->topo->dev[dev];
+	int ret = 0;
+
+	for (uint16_t p = 0; ret == 0 && p < d->nports; p++) {
+		f.link = d->port[p].link;
+		ret = add_link(s, f, o);
+	}
+	return ret;
+}
+
+/* "A-B", "A-B#k", "A>B", "A>B#k" or "A": where the fault is. */
+static int
+add_place(struct script *s, struct rl_sim_fault f, const struct opts *o,
+	  const char *place)
+{
+	char name[2 * RL_NAME_MAX + 16], *arrow;
+	unsigned int n = 0;
+	int64_t link;
+	int32_t dev;
+	int ret = 0;
+
+	if (strlen(place) >= sizeof(name))
+		return refuse(s, "no link or device %.40s...", place);
+	strcpy(name, place);
+	arrow = strchr(name, '>');
+	if (arrow != NULL)
+		*arrow = '-';
+	dev = rl_topo_find_dev(s->topo, name);
+	if (dev >= 0)
+		return add_device(s, f, o, (uint32_t)dev);
+	link = rl_topo_find_link(s->topo, name, &n);
+	if (link < 0)
+		return refuse(s, "no link or device %s in this fabric", place);
+	dev = (int32_t)s->topo->link[link].dev[0];
+	f.counts = strncmp(name, s->topo->dev[dev].name,
+			   strlen(s->topo->dev[dev].name)) != 0 ||
+		   name[strlen(s->topo->dev[dev].name)] != '-';
+	if (arrow != NULL)
+		f.dirs = f.counts ? RL_SIM_DIR_BA : RL_SIM_DIR_AB;
+	for (unsigned int k = 0; ret == 0 && k < n; k++) {
+		f.link = (uint32_t)link;
+		if (n > 1)
+			f.link = (uint32_t)rl_topo_link_between(
+				s->topo, s->topo->link[link].dev[0],
+				s->topo->link[link].dev[1], k);
+		ret = add_link(s, f, o);
+	}
+	return ret;
+}
+
+static int
+parse_line(struct script *s, struct words *w)
+{
+	struct rl_sim_fault f = { .dirs = RL_SIM_DIR_BOTH, .line = s->line };
+	struct opts o = { 0 };
+
+	if (w->n < 3)
+		return refuse(s, "expected TIME WHAT LINK");
+	if (parse_time(w->w[0], &f.t_ns) != 0)
+		return refuse(s, "bad time %s; use 100ns, 10us, 1.5ms or 2s, "
+				 "at most an hour",
+			      w->w[0]);
+	if (parse_kind(w->w[1], &f, &o) != 0)
+		return refuse(s, "unknown fault %s; use cut, heal, flap, "
+				 "stall, noise, drop, down or up",
+			      w->w[1]);
+	for (unsigned int i = 3; i < w->n; i++)
+		if (parse_option(s, &f, &o, w->w[i]) != 0)
+			return -EINVAL;
+	if (f.kind == RL_SIM_DROP && f.nth == 0)
+		f.nth = 1;
+	if (f.kind == RL_SIM_STALL && f.for_ns == 0)
+		return refuse(s, "stall: how long? add for=10us");
+	return add_place(s, f, &o, w->w[2]);
+}
+
+/*
+ * Takes a line apart. A '#' that begins a word begins a comment; within a word
+ * it numbers a parallel link.
+ */
+static int
+split(struct script *s, struct words *w, const char *line, size_t len)
+{
+	char *p = w->text;
+
+	w->n = 0;
+	if (len >= sizeof(w->text))
+		return refuse(s, "line of %zu bytes; the most is %zu", len,
+			      sizeof(w->text) - 1);
+	if (memchr(line, '\0', len) != NULL)
+		return refuse(s, "a zero byte: this is not text");
+	memcpy(w->text, line, len);
+	w->text[len] = '\0';
+	for (;;) {
+		p += strspn(p, " \t\r");
+		if (*p == '\0' || *p == '#')
+			return 0;
+		if (w->n == WORDS_MAX)
+			return refuse(s, "more than %u words", WORDS_MAX);
+		w->w[w->n++] = p;
+		p += strcspn(p, " \t\r");
+		if (*p != '\0')
+			*p++ = '\0';
+	}
+}
+
+static int
+parse_text(struct script *s, const char *text, size_t len)
+{
+	struct words w;
+
+	for (size_t at = 0; at < len;) {
+		const char *nl = memchr(text + at, '\n', len - at);
+		const size_t end = nl == NULL ? len : (size_t)(nl - text);
+		int ret;
+
+		s->line++;
+		ret = split(s, &w, text + at, end - at);
+		if (ret == 0 && w.n != 0)
+			ret = parse_line(s, &w);
+		if (ret != 0)
+			return ret;
+		at = end + 1;
+	}
+	return 0;
+}
+
+int
+rl_sim_faults_text(const char *name, const char *text, size_t len,
+		   const struct rl_topo *topo, struct rl_sim_faults *list,
+		   char *err, size_t errlen)
+{
+	struct script s = {
+		.name = name, .topo = topo, .err = err, .errlen = errlen,
+	};
+	int ret;
+
+	err[0] = '\0';
+	ret = parse_text(&s, text, len);
+	for (uint32_t i = 0; ret == 0 && i < s.list.n; i++)
+		ret = rl_sim_fault_add(list, &s.list.f[i]);
+	rl_sim_faults_free(&s.list);
+	if (ret == -ENOMEM)
+		snprintf(err, errlen, "%s: out of memory", name);
+	return ret;
+}
+
+int
+rl_sim_faults_read(const char *path, const struct rl_topo *topo,
+		   struct rl_sim_faults *list, char *err, size_t errlen)
+{
+	FILE *f = fopen(path, "r");
+	char *text;
+	size_t len;
+	int ret;
+
+	if (f == NULL) {
+		ret = -errno;
+		snprintf(err, errlen, "%s:0: %s", path, strerror(-ret));
+		return ret;
+	}
+	text = malloc(FILE_MAX_BYTES + 1);
+	if (text == NULL) {
+		fclose(f);
+		snprintf(err, errlen, "%s: out of memory", path);
+		return -ENOMEM;
+	}
+	errno = 0;
+	len = fread(text, 1, FILE_MAX_BYTES + 1, f);
+	if (ferror(f) || len > FILE_MAX_BYTES) {
+		ret = ferror(f) && errno != 0 ? -errno : -EINVAL;
+		snprintf(err, errlen, "%s:0: %s", path,
+			 len > FILE_MAX_BYTES ? "more than 16 MiB"
+					      : strerror(-ret));
+	} else {
+		ret = rl_sim_faults_text(path, text, len, topo, list, err,
+					 errlen);
+	}
+	fclose(f);
+	free(text);
+	return ret;
+}
