@@ -212,6 +212,8 @@ static const struct rl_config_key keys[] = {
 	     "longest such wait; not below the first"),
 	LINK(flap_forget_ns, RL_KEY_NUMBER, "ns", 0, HOUR_NS,
 	     "a link up for so long has no flaps behind it"),
+	LINK(soft_error_check, RL_KEY_BOOL, "", 0, 0,
+	     "FEC is checked before transmission too: finds what a switch hurt"),
 	LINK(dup_filter, RL_KEY_BOOL, "", 0, 0,
 	     "switches drop duplicates too, not only endpoints"),
 
