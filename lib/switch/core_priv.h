@@ -14,6 +14,9 @@
 /** Packets remembered per port by the duplicate filter, power of two. */
 #define CORE_RECENT 256
 
+/** A restore may take this part of the watchdog's time. */
+#define CORE_RESTORE_SHARE 8
+
 struct core_port {
 	enum rl_egress_state state;
 	uint32_t qmask;	      /* bit per VC with something queued */
