@@ -91,7 +91,7 @@ minhop_fill(struct minhop *m, uint32_t u, uint32_t e)
 			route_hops_add_arc(&h, g, a, 0, e, 1);
 		}
 	}
-	*route_entry(m->b, u, 0, e) = h.e;
+	route_put(m->b, u, 0, e, &h);
 }
 
 static int
@@ -113,11 +113,13 @@ minhop_compute(struct route_build *b)
 	m.next = m.dist + n;
 	m.queue = m.next + n;
 	for (uint32_t e = 0; e < b->topo->nep; e++) {
+		route_tile_begin(b, e);
 		minhop_bfs(&m, e);
 		minhop_next(&m, e);
 		for (uint32_t u = 0; u < n; u++)
 			if (m.dist[u] != ROUTE_NONE)
 				minhop_fill(&m, u, e);
+		route_tile_end(b, e);
 	}
 	free(m.dist);
 	route_endpoints(b);
