@@ -123,6 +123,13 @@ void route_plane_vl(struct route_build *b, unsigned int p, uint8_t vl);
 /** Gives what has @p sl the VL @p vl on links from endpoints. */
 void route_host_vl(struct route_build *b, uint8_t sl, uint8_t vl);
 
+/** Gives plane @p p one VL on all links of endpoints. */
+void route_plane_host_vl(struct route_build *b, unsigned int p, uint8_t vl);
+
+/** Sets the one next hop of an endpoint with several links, on a plane. */
+void route_ep_hop(struct route_build *b, uint32_t ep, unsigned int plane,
+		  uint32_t dst, uint16_t port, unsigned int hop_plane);
+
 /** A packet that arrives on @p vl with @p sl is on plane @p p, everywhere. */
 void route_plane_of(struct route_build *b, uint8_t vl, uint8_t sl, uint8_t p);
 
@@ -144,6 +151,21 @@ route_put(struct route_build *b, uint32_t node, unsigned int plane, uint32_t dst
 {
 	b->tile[((size_t)plane * b->g.nnode + node) * ROUTE_TILE +
 		dst % ROUTE_TILE] = h->word;
+}
+
+/** What route_put() has put there in the tile at hand, to be added to. */
+static inline struct route_hops
+route_got(const struct route_build *b, uint32_t node, unsigned int plane,
+	  uint32_t dst)
+{
+	struct route_hops h = {.n = 0};
+
+	h.word = b->tile[((size_t)plane * b->g.nnode + node) * ROUTE_TILE +
+			 dst % ROUTE_TILE];
+	while (h.n < RL_FWD_ALTS &&
+	       (h.word >> 16 * h.n & RL_FWD_PORT_NONE) != RL_FWD_PORT_NONE)
+		h.n++;
+	return h;
 }
 
 /** Before the first entry and after the last one of every destination. */

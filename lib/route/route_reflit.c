@@ -320,7 +320,7 @@ reflit_compute(struct route_build *b)
 
 	if (kind == RL_TOPO_TORUS || kind == RL_TOPO_MESH)
 		return reflit_grid(b);
-	return route_updown.compute(b);
+	return reflit_any(b);
 }
 
 const struct route_engine route_reflit = {

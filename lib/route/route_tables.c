@@ -204,11 +204,39 @@ route_host_vl(struct route_build *b, uint8_t sl, uint8_t vl)
 }
 
 void
+route_plane_host_vl(struct route_build *b, unsigned int p, uint8_t vl)
+{
+	uint8_t *tab = b->vl + (size_t)p * ROUTE_CLASSES * ROUTE_CLASSES *
+			       RL_SLS;
+
+	for (unsigned int in = 0; in < ROUTE_CLASSES; in++)
+		memset(tab + (in * ROUTE_CLASSES + ROUTE_CLASS_HOST) * RL_SLS,
+		       vl, RL_SLS);
+}
+
+void
+route_ep_hop(struct route_build *b, uint32_t ep, unsigned int plane,
+	     uint32_t dst, uint16_t port, unsigned int hop_plane)
+{
+	const struct route_mem *m = b->route->priv;
+	const struct rl_fwd *f = &b->route->fwd[b->topo->ep_dev[ep]];
+	struct rl_fwd_entry *row = m->ep_entry + (f->entry - m->ep_entry);
+
+	RL_ASSERT(f->nports > 1 && plane < b->nplanes);
+	row += (size_t)plane * b->topo->nep + dst;
+	row->hop[0].port = port;
+	row->hop[0].plane = (uint16_t)hop_plane & 7;
+}
+
+void
 route_plane_of(struct route_build *b, uint8_t vl, uint8_t sl, uint8_t p)
 {
 	for (uint32_t d = 0; d < b->topo->ndev; d++)
 		b->route->fwd[d].plane_of[vl][sl] = p;
 }
+
+/* A way that a third endpoint has to reflect: after all others. */
+#define TABLES_REFLECTED 0x10000u
 
 /* Hops from node u to endpoint e by first choices, or ROUTE_NONE. */
 static uint32_t
@@ -229,7 +257,7 @@ tables_walk(struct route_build *b, uint32_t u, uint32_t e, uint8_t sl)
 		if (next == t->ep_dev[e])
 			return hops;
 		if (next >= b->g.nnode)
-			return ROUTE_NONE;
+			return TABLES_REFLECTED + hops;
 		u = next;
 		plane = h.plane;
 	}
