@@ -50,6 +50,8 @@ struct rl_port {
 	uint8_t txq_turn;	     /* VC whose turn it is */
 	uint16_t consumed[RL_VCS];   /* flits sent in this epoch */
 	uint16_t limit[RL_VCS];	     /* flits the peer allows in all */
+	bool starved;		     /* a packet waits for credits */
+	uint64_t ask_due_ns;	     /* when to ask for them */
 	bool replaying;
 	uint32_t replays;	     /* without progress */
 	uint64_t replay_due_ns;	     /* RL_NEVER: not armed */
@@ -76,7 +78,8 @@ struct rl_port {
 	uint64_t last_rx_ns;
 	uint64_t last_tick_ns;
 	struct rl_flit *part[RL_VCS]; /* packet in assembly */
-	bool to_sop[RL_VCS];	      /* discard until a start-of-packet */
+	bool told[RL_VCS];	      /* a packet was reported in part: */
+	uint64_t told_name[RL_VCS];   /* of the rest no word is needed */
 	uint32_t rx_taken[RL_VCS];    /* flits accepted, all epochs */
 	uint32_t rx_freed[RL_VCS];    /* of them discarded here */
 	uint32_t credit_base[RL_VCS]; /* rx_taken when the epoch began */
