@@ -133,6 +133,12 @@ rl_link_cfg_check(const struct rl_link_cfg *c, char *err, size_t errlen,
 	} else if (c->max_packet_flits > c->queue_flits) {
 		what = "queue_flits";
 		room = c->queue_flits;
+	} else if (c->keepalive_dead_ns != 0 && c->keepalive_ns == 0) {
+		*key = "keepalive_dead_ns";
+		snprintf(err, errlen,
+			 "keepalive_dead_ns: an idle link without keepalives "
+			 "would die of it; set keepalive_ns, or use 0 for never");
+		return -EINVAL;
 	} else if (c->keepalive_dead_ns != 0 &&
 		   c->keepalive_dead_ns < 2 * c->keepalive_ns) {
 		*key = "keepalive_dead_ns";

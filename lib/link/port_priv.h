@@ -50,6 +50,8 @@ struct rl_port {
 	uint8_t txq_turn;	     /* VC whose turn it is */
 	uint16_t consumed[RL_VCS];   /* flits sent in this epoch */
 	uint16_t limit[RL_VCS];	     /* flits the peer allows in all */
+	bool starved;		     /* a packet waits for credits */
+	uint64_t ask_due_ns;	     /* when to ask for them */
 	bool replaying;
 	uint32_t replays;	     /* without progress */
 	uint64_t replay_due_ns;	     /* RL_NEVER: not armed */
@@ -82,6 +84,8 @@ struct rl_port {
 					 without its end; 0: none is open */
 	uint8_t open_txn[RL_VCS][RL_FLIT_TXN_BYTES]; /* and its header */
 	uint32_t close_mask;	      /* VCs whose open packet must be closed */
+	bool told[RL_VCS];	      /* a packet was reported in part: */
+	uint64_t told_name[RL_VCS];   /* of the rest no word is needed */
 	uint32_t rx_taken[RL_VCS];    /* flits accepted, all epochs */
 	uint32_t rx_freed[RL_VCS];    /* of them discarded here */
 	uint32_t credit_base[RL_VCS]; /* rx_taken when the epoch began */

@@ -32,6 +32,7 @@ port_rx_reset(struct rl_port *port)
 		if (RL_PLANTED(KEEP_PARTIAL) && port->part[vc] != NULL)
 			continue;
 		RL_ASSERT(port->part[vc] == NULL && port->open_flits[vc] == 0);
+		port->told[vc] = false;
 		port->credit_base[vc] = port->rx_taken[vc];
 	}
 	memset(port->credit_told, 0, sizeof(port->credit_told));
@@ -149,6 +150,14 @@ port_rx_abandon(struct rl_port *port, uint64_t now_ns)
 	port_rx_close(port, now_ns);
 }
 
+/* Tells a packet from its neighbours on the wire: flow and tag. */
+static uint64_t
+rx_name(const struct rl_flit *f)
+{
+	return (uint64_t)rl_get32(f->wire + 2) << 32 | rl_flit_tag(f->wire);
+}
+
+/* Reports the packet begun on @p vc; the rest of it goes without a word. */
 static void
 rx_drop_packet(struct rl_port *port, unsigned int vc, enum rl_drop_reason why,
 	       uint64_t now_ns)
@@ -156,6 +165,8 @@ rx_drop_packet(struct rl_port *port, unsigned int vc, enum rl_drop_reason why,
 	struct rl_flit *pkt = port->part[vc];
 
 	port->part[vc] = NULL;
+	port->told[vc] = true;
+	port->told_name[vc] = rx_name(pkt);
 	if (port->p.drop != NULL)
 		port->p.drop(port->p.drop_ctx, pkt, why, now_ns);
 	rx_discard(port, pkt);
@@ -165,9 +176,12 @@ rx_drop_packet(struct rl_port *port, unsigned int vc, enum rl_drop_reason why,
 static void
 rx_drop_fragment(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
 {
+	const unsigned int vc = f->in_vc;
+
 	PORT_COUNT(port, rx_discard_to_sop);
 	rl_packet_start(f);
-	if (port->p.drop != NULL && (f->flags & RL_FF_EOP))
+	if (port->p.drop != NULL && (f->flags & RL_FF_EOP) &&
+	    !(port->told[vc] && port->told_name[vc] == rx_name(f)))
 		port->p.drop(port->p.drop_ctx, f, RL_DROP_FRAGMENT, now_ns);
 	rx_discard(port, f);
 }
@@ -210,6 +224,7 @@ rx_assemble(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
 			rx_discard(port, pkt);
 			pkt = NULL;
 		}
+		port->told[vc] = false;
 		if (port->open_flits[vc] != 0) {
 			port->close_mask |= 1u << vc;
 			port_rx_close(port, now_ns);
@@ -314,7 +329,8 @@ rx_take(struct rl_port *port, uint8_t *body, const uint8_t *sideband,
 		src[got] = body + got * RL_FLIT_BYTES;
 		dst[got] = f[got]->wire;
 	}
-	rl_codec_hop(port->p.codec, src, dst, got, fec);
+	if (got != 0)
+		rl_codec_hop(port->p.codec, src, dst, got, fec);
 	for (i = 0; i < got; i++) {
 		const uint16_t sb = rl_get16(sideband + 2 * i);
 
@@ -344,6 +360,18 @@ rx_take(struct rl_port *port, uint8_t *body, const uint8_t *sideband,
 		rx_gap(port, n - i);
 }
 
+/* A flit of the packet begun on @p vc is lost for good. */
+static void
+rx_lost_of(struct rl_port *port, unsigned int vc, uint64_t now_ns)
+{
+	if (port->part[vc] != NULL)
+		rx_drop_packet(port, vc, RL_DROP_UNCORRECTABLE, now_ns);
+	if (port->open_flits[vc] != 0) {
+		port->close_mask |= 1u << vc;
+		port_rx_close(port, now_ns);
+	}
+}
+
 /*
  * The same without link retry [LCB-4]: a bad flit is dropped and reported, and
  * with it the packet it belonged to; the next good one is taken.
@@ -363,13 +391,36 @@ rx_take_unreliable(struct rl_port *port, uint8_t *body,
 		port->expected = want;
 		port->rx_taken[vc]++;
 		port->rx_freed[vc]++;
-		if (port->part[vc] != NULL)
-			rx_drop_packet(port, vc, RL_DROP_UNCORRECTABLE,
-				       now_ns);
-		if (port->open_flits[vc] != 0) {
-			port->close_mask |= 1u << vc;
-			port_rx_close(port, now_ns);
-		}
+		rx_lost_of(port, vc, now_ns);
+	}
+}
+
+/*
+ * Without link retry, flits before @p seq are lost for good. Packets are sent
+ * one after the other, so whatever is begun here has lost some.
+ */
+static void
+rx_lost(struct rl_port *port, uint32_t seq, uint64_t now_ns)
+{
+	if (seq == port->expected)
+		return;
+	PORT_COUNT(port, rx_missing_seq);
+	port->expected = seq;
+	for (unsigned int vc = 0; vc < RL_VCS; vc++)
+		rx_lost_of(port, vc, now_ns);
+}
+
+/* And their credits return once the sender says how many it has spent. */
+static void
+rx_spent(struct rl_port *port, const struct rl_frame_hdr *h)
+{
+	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
+		const uint16_t lost =
+			(uint16_t)(h->credit[vc] - port->rx_taken[vc] +
+				   port->credit_base[vc]);
+
+		port->rx_taken[vc] += lost;
+		port->rx_freed[vc] += lost;
 	}
 }
 
@@ -386,8 +437,8 @@ rx_data(struct rl_port *port, uint8_t *frame, const struct rl_frame_hdr *h,
 
 	if (h->flags & RL_FRF_RETRY)
 		PORT_COUNT_N(port, rx_replay, h->nflits);
-	if (!port->p.cfg->retry) {
-		port->expected = seq;
+	if (!port->p.cfg->retry && ahead >= 0) {
+		rx_lost(port, seq, now_ns);
 		rx_take_unreliable(port, body, sideband, h->nflits, now_ns);
 		return;
 	}
@@ -403,22 +454,30 @@ rx_data(struct rl_port *port, uint8_t *frame, const struct rl_frame_hdr *h,
 		if (!RL_PLANTED(NO_REACK))
 			port->ack_now = true;
 	}
-	if (skip < h->nflits)
+	if (skip < h->nflits && port->p.cfg->retry)
 		rx_take(port, body + skip * RL_FLIT_BYTES, sideband + 2 * skip,
 			h->nflits - skip, now_ns);
 }
 
 /* A frame without flits: does its number show a lost tail? */
 static void
-rx_idle(struct rl_port *port, const struct rl_frame_hdr *h)
+rx_idle(struct rl_port *port, const struct rl_frame_hdr *h, uint64_t now_ns)
 {
 	const uint32_t seq =
 		rl_seq_widen(port->expected, h->seq, RL_LINK_SEQ_BITS);
 
+	if (h->flags & RL_FRF_ACKREQ)
+		port->ack_now = true;
 	if (RL_PLANTED(TAIL_NOT_RETRIED) || RL_PLANTED(ACK_STOPS_TIMER))
 		return;
-	if (rl_seq_before(port->expected, seq))
-		rx_gap(port, 0);
+	if (!rl_seq_before_eq(seq, port->expected)) {
+		if (port->p.cfg->retry)
+			rx_gap(port, 0);
+		else
+			rx_lost(port, seq, now_ns);
+	}
+	if (h->flags & RL_FRF_SPENT && !port->p.cfg->retry)
+		rx_spent(port, h);
 }
 
 static bool
@@ -482,7 +541,7 @@ rl_port_rx_frame(struct rl_port *port, uint8_t *frame, uint32_t len,
 			rx_pass_fragments(port);
 		break;
 	case RL_FRAME_IDLE:
-		rx_idle(port, &h);
+		rx_idle(port, &h, now_ns);
 		break;
 	case RL_FRAME_RETRAIN:
 		PORT_COUNT(port, rx_retrain);

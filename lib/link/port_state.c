@@ -273,8 +273,8 @@ rl_port_up(struct rl_port *port, uint64_t now_ns)
 void
 rl_port_phy_status(struct rl_port *port, bool up, uint64_t now_ns)
 {
-	if (up == port->phy_up)
-		return;
+	if (up == port->phy_up || !port->p.cfg->detect_phy)
+		return; /* turned off: other detectors judge the link */
 	port->phy_up = up;
 	if (up) {
 		port->phy_lost_ns = RL_NEVER;
@@ -291,7 +291,7 @@ rl_port_phy_status(struct rl_port *port, bool up, uint64_t now_ns)
 		return;
 	}
 	port->phy_lost_ns = now_ns;
-	if (port->p.cfg->detect_phy && port->p.cfg->phy_lost_ns == 0)
+	if (port->p.cfg->phy_lost_ns == 0)
 		port_dead(port, RL_DET_PHY, now_ns);
 }
 
@@ -353,7 +353,7 @@ port_state_tick(struct rl_port *port, uint64_t now_ns)
 		keepalive_tick(port, now_ns);
 		if (port_link_open(port))
 			error_rate_tick(port, now_ns);
-		if (port_link_open(port) && cfg->detect_phy && !port->phy_up &&
+		if (port_link_open(port) && !port->phy_up &&
 		    now_ns - port->phy_lost_ns >= cfg->phy_lost_ns)
 			port_dead(port, RL_DET_PHY, now_ns);
 		if (port->state == RL_LINK_RETRAIN &&

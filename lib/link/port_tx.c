@@ -31,6 +31,8 @@ port_tx_reset(struct rl_port *port)
 	memset(port->tx_begun, 0, sizeof(port->tx_begun));
 	memset(port->tx_left, 0, sizeof(port->tx_left));
 	port->fence_wanted = false;
+	port->starved = false;
+	port->ask_due_ns = RL_NEVER;
 	port->replaying = false;
 	port->replays = 0;
 	port->replay_due_ns = RL_NEVER;
@@ -40,8 +42,9 @@ port_tx_reset(struct rl_port *port)
 void
 port_arm_replay(struct rl_port *port, uint64_t now_ns)
 {
+	/* what is numbered but was never sent cannot be late */
 	port->replay_due_ns = RL_NEVER;
-	if (rl_replay_outstanding(&port->replay) != 0)
+	if (rl_seq_before(port->replay.acked, port->replay.sent_max))
 		port->replay_due_ns = rl_deadline(now_ns, port->timer_ns);
 }
 
@@ -151,12 +154,15 @@ tx_soft_error(struct rl_port *port, struct rl_flit *f)
 static void
 tx_take(struct rl_port *port, unsigned int vc)
 {
-	struct rl_flit *f = rl_pktq_pop(&port->txq[vc]);
-	const uint16_t n = f->pkt_flits;
+	struct rl_flit *const head = rl_pktq_pop(&port->txq[vc]);
+	const uint16_t n = head->pkt_flits;
 
-	tx_reserve(port, vc, f);
-	for (; f != NULL; f = f->next) {
-		f->vc = (uint8_t)vc; /* the core sets the head's */
+	tx_reserve(port, vc, head);
+	/* the core sets the head's; any may become the head of a fragment */
+	for (struct rl_flit *f = head; f != NULL; f = f->next) {
+		f->vc = (uint8_t)vc;
+		f->plane = head->plane;
+		f->in_port = head->in_port;
 		if (rl_unlikely(port->p.cfg->soft_error_check))
 			tx_soft_error(port, f);
 		rl_replay_push(&port->replay, f);
@@ -174,6 +180,7 @@ tx_fill(struct rl_port *port)
 	struct rl_replay *r = &port->replay;
 	unsigned int tried = 0;
 
+	port->starved = false;
 	while (r->tail - r->next < port->frame_flits &&
 	       port->txq_mask != 0 && tried < RL_VCS) {
 		const unsigned int vc = (port->txq_turn + tried) % RL_VCS;
@@ -191,6 +198,7 @@ tx_fill(struct rl_port *port)
 		}
 		if ((uint16_t)(port->limit[vc] - port->consumed[vc]) < need) {
 			PORT_COUNT(port, tx_credit_stall);
+			port->starved = true;
 			tried++;
 			continue;
 		}
@@ -257,7 +265,10 @@ port_rx_ack(struct rl_port *port, const struct rl_frame_hdr *h,
 	uint32_t ack = rl_seq_widen(r->acked, h->ack, RL_LINK_SEQ_BITS);
 	bool progress = false;
 
-	tx_credits(port, h);
+	if (!(h->flags & RL_FRF_SPENT))
+		tx_credits(port, h);
+	if (!port->p.cfg->retry)
+		return; /* sent is done */
 	if (rl_seq_before(ack, r->acked) || rl_seq_before(r->sent_max, ack)) {
 		PORT_COUNT(port, rx_ack_seq_error);
 		if (!RL_PLANTED(STALE_ACK))
@@ -282,7 +293,8 @@ port_rx_ack(struct rl_port *port, const struct rl_frame_hdr *h,
 void
 port_tx_tick(struct rl_port *port, uint64_t now_ns)
 {
-	if (port->state != RL_LINK_UP || now_ns < port->replay_due_ns)
+	if (port->state != RL_LINK_UP || !port->phy_up ||
+	    now_ns < port->replay_due_ns)
 		return;
 	if (RL_PLANTED(TAIL_NOT_RETRIED))
 		return;
@@ -323,6 +335,26 @@ credits_due(const struct rl_port *port, uint64_t now_ns, bool *some)
 	}
 	return due || (*some &&
 		       now_ns - port->last_tx_ns >= port->p.cfg->ack_delay_ns);
+}
+
+/*
+ * A packet has waited for credits for a while. Every frame of the peer tells
+ * them, and keepalives come without end; but where there are none, the one
+ * frame that told of them may be lost, and without link retry whole flits are,
+ * with their credits. Then this end asks.
+ */
+static bool
+ask_due(struct rl_port *port, uint64_t now_ns)
+{
+	const struct rl_link_cfg *cfg = port->p.cfg;
+
+	if (!port->starved || (cfg->retry && cfg->keepalive_ns != 0)) {
+		port->ask_due_ns = RL_NEVER;
+		return false;
+	}
+	if (port->ask_due_ns == RL_NEVER)
+		port->ask_due_ns = rl_deadline(now_ns, port->timer_ns);
+	return now_ns >= port->ask_due_ns;
 }
 
 /* Whether a frame without flits is due on an open link. */
@@ -370,12 +402,15 @@ tx_kind(struct rl_port *port, uint64_t now_ns)
 			return RL_FRAME_INIT;
 		if (port->retrain_echo)
 			return RL_FRAME_RETRAIN;
+		if (port->replay.next == port->replay.tail)
+			port->replaying = false;
 		if (!port->replaying)
 			tx_fill(port);
 		if (port->replay.next != port->replay.tail)
 			return RL_FRAME_DATA;
-		port->replaying = false;
-		return idle_due(port, now_ns) ? RL_FRAME_IDLE : 0;
+		return ask_due(port, now_ns) || idle_due(port, now_ns)
+			       ? RL_FRAME_IDLE
+			       : 0;
 	}
 	return 0;
 }
@@ -411,6 +446,27 @@ tx_header(struct rl_port *port, struct rl_frame_hdr *h, uint64_t now_ns)
 	port->nak_owed = false;
 	port->ack_now = false;
 	port->ack_owed = 0;
+}
+
+/* A frame without flits: all before its number have been sent. */
+static void
+tx_idle_header(struct rl_port *port, struct rl_frame_hdr *h, uint64_t now_ns)
+{
+	const bool ask = ask_due(port, now_ns);
+
+	tx_header(port, h, now_ns);
+	h->seq = (uint16_t)port->replay.next;
+	PORT_COUNT(port, tx_idle);
+	if (!ask)
+		return;
+	h->flags |= RL_FRF_ACKREQ;
+	port->ask_due_ns = rl_deadline(now_ns, port->timer_ns);
+	if (port->p.cfg->retry)
+		return;
+	/* what is lost for good took credits with it: say what was spent */
+	h->flags |= RL_FRF_SPENT;
+	memcpy(h->credit, port->consumed, sizeof(h->credit));
+	memset(port->credit_told, 0, sizeof(port->credit_told));
 }
 
 static void
@@ -518,10 +574,7 @@ rl_port_tx_frame(struct rl_port *port, uint8_t *frame, uint64_t now_ns)
 		tx_data(port, frame, &h, now_ns);
 		break;
 	case RL_FRAME_IDLE:
-		tx_header(port, &h, now_ns);
-		/* all before this number has been sent: shows a lost tail */
-		h.seq = (uint16_t)port->replay.next;
-		PORT_COUNT(port, tx_idle);
+		tx_idle_header(port, &h, now_ns);
 		break;
 	case RL_FRAME_INIT:
 		tx_init_header(port, &h, now_ns);
@@ -563,12 +616,14 @@ rl_port_deadline(const struct rl_port *port, uint64_t now_ns)
 		t = port->init_due_ns;
 		break;
 	case RL_LINK_UP:
-		t = port->replay_due_ns;
+		if (port->replay.next == port->replay.tail)
+			t = rl_min_u64(port->replay_due_ns, port->ask_due_ns);
+		else if (!port->replaying) /* a replay holds the timer */
+			t = port->replay_due_ns;
 		break;
 	}
-	if (port->phy_lost_ns != RL_NEVER && cfg->detect_phy)
-		t = rl_min_u64(t, rl_deadline(port->phy_lost_ns,
-					      cfg->phy_lost_ns));
+	if (!port->phy_up) /* all else is frozen */
+		return rl_deadline(port->phy_lost_ns, cfg->phy_lost_ns);
 	if (port->ack_owed != 0)
 		t = rl_min_u64(t, port->ack_due_ns);
 	if (cfg->keepalive_ns != 0)

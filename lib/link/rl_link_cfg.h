@@ -46,7 +46,7 @@ struct rl_link_cfg {
 
 	uint64_t keepalive_ns;	    /**< idle frames; 0: none */
 	uint64_t keepalive_dead_ns; /**< silence that means dead; 0: never */
-	bool detect_phy;	    /**< PHY status declares dead */
+	bool detect_phy;	    /**< PHY status declares dead; off: ignored */
 	uint64_t phy_lost_ns;	    /**< how long the PHY may be lost */
 	uint64_t error_window_ns;   /**< error-rate detector; 0: off */
 	uint32_t error_corrected_max;	  /**< corrected flits per window */

@@ -68,10 +68,9 @@ classes_up(const struct reflit *rf, const uint32_t *dor, uint32_t *cost,
 	   uint32_t *next)
 {
 	const struct route_order *o = &rf->order;
-	const struct route_graph *g = &rf->b->g;
 	const struct route_tree *t = &rf->tree;
 
-	for (uint32_t i = 0; i < g->nnode; i++) {
+	for (uint32_t i = 0; i < rf->b->g.nnode; i++) {
 		const uint32_t u = o->node[i];
 		uint32_t best = REFLIT_COST_NONE - 1;
 
@@ -81,11 +80,11 @@ classes_up(const struct reflit *rf, const uint32_t *dor, uint32_t *cost,
 			continue;
 		}
 		for (uint32_t k = o->first[u]; k < o->first[u + 1]; k++) {
-			const uint32_t c = cost[g->arc[o->up[k]].to];
+			const uint32_t c = cost[o->up[k].to];
 
 			if (c < best) {
 				best = c;
-				next[u] = o->up[k];
+				next[u] = o->up[k].arc;
 			}
 		}
 		cost[u] = best + 1;
@@ -147,12 +146,11 @@ classes_pain(const struct reflit *rf)
 static void
 classes_proxy(struct reflit *rf, uint64_t pain)
 {
-	const struct route_graph *g = &rf->b->g;
 	const struct route_order *o = &rf->order;
 	uint32_t best = ROUTE_NONE;
 
 	for (uint32_t k = o->first[rf->t]; k < o->first[rf->t + 1]; k++) {
-		const uint32_t w = g->arc[o->up[k]].to;
+		const uint32_t w = o->up[k].to;
 		uint64_t p;
 
 		rf->proxy = w;

@@ -132,6 +132,7 @@ rl_route_free(struct rl_route *route)
 	free(m->port_class);
 	free(m->vl);
 	free(m->path_sl);
+	free(m->tile);
 	free(m);
 	free(route->fwd);
 	free(route);

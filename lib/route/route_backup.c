@@ -96,6 +96,6 @@ route_backup_fill(const struct route_backup *bk, uint32_t e)
 			route_detour_add(&bk->detour, &h, u, e,
 					 next == ROUTE_NONE ? ROUTE_EJECT :
 							      next);
-		*route_entry(bk->b, u, bk->plane, e) = h.e;
+		route_put(bk->b, u, bk->plane, e, &h);
 	}
 }

@@ -351,14 +351,14 @@ route_detour_fill(const struct route_detour *d, struct route_build *b,
 			continue;
 		route_hops_init(&h);
 		detour_add_away(d, &h, u, e);
-		*route_entry(b, u, d->away, e) = h.e;
+		route_put(b, u, d->away, e, &h);
 		route_hops_init(&h);
 		if (detour_is_home(d, u))
 			route_hops_add_ep(&h, g, u, e, d->tree, RL_FWD_ALTS);
 		else if (d->next[u] != ROUTE_NONE)
 			route_hops_add_arc(&h, g, d->next[u], d->tree, e,
 					   RL_FWD_ALTS);
-		*route_entry(b, u, d->tree, e) = h.e;
+		route_put(b, u, d->tree, e, &h);
 	}
 }
 

@@ -15,10 +15,11 @@ graph_alloc(struct route_graph *g)
 	g->arc = calloc(arcs, sizeof(*g->arc));
 	g->tail = calloc(arcs, sizeof(*g->tail));
 	g->port = calloc(arcs, sizeof(*g->port));
+	g->only = calloc(arcs, sizeof(*g->only));
 	g->att0 = calloc(t->nep + 1u, sizeof(*g->att0));
 	g->att = calloc(arcs, sizeof(*g->att));
 	if (g->first == NULL || g->arc == NULL || g->tail == NULL ||
-	    g->port == NULL || g->att0 == NULL || g->att == NULL) {
+	    g->port == NULL || g->only == NULL || g->att0 == NULL || g->att == NULL) {
 		route_graph_free(g);
 		return -ENOMEM;
 	}
@@ -82,6 +83,8 @@ graph_join(struct route_graph *g, const uint32_t *arc_of)
 		const struct rl_topo_port *out =
 			&dev->port[g->port[g->arc[a].port0]];
 
+		g->only[a] = g->arc[a].nport == 1 ? g->port[g->arc[a].port0] :
+						    ROUTE_PORTS;
 		g->arc[a].back = arc_of[t->dev[out->peer_dev].port - t->ports +
 					out->peer_port];
 	}
@@ -158,6 +161,7 @@ route_graph_free(struct route_graph *g)
 	free(g->arc);
 	free(g->tail);
 	free(g->port);
+	free(g->only);
 	free(g->att0);
 	free(g->att);
 	memset(g, 0, sizeof(*g));

@@ -16,6 +16,7 @@
 #include "rl_topo.h"
 
 #define ROUTE_NONE UINT32_MAX
+#define ROUTE_PORTS UINT16_MAX
 
 /** To a neighbour. Arcs of a node lie side by side, in the order of ports. */
 struct route_arc {
@@ -42,6 +43,7 @@ struct route_graph {
 	uint32_t *first;    /**< [nnode + 1] arcs of a node */
 	struct route_arc *arc;
 	uint32_t *tail;	    /**< [narc] node an arc leaves */
+	uint16_t *only;	    /**< [narc] its port; ROUTE_PORTS: it has several */
 	uint16_t *port;	    /**< of all arcs */
 	uint32_t *att0;	    /**< [nep + 1] attachments of an endpoint */
 	struct route_att *att;

@@ -28,6 +28,7 @@ struct route_build {
 	unsigned int vl_planes; /**< after them, without: they only choose VLs */
 	bool one_sl; /**< every path has SL 0 */
 	struct rl_fwd_entry *entry; /**< [node][plane][endpoint] */
+	uint64_t *tile;		    /**< see route_put() */
 	uint8_t *vl; /**< sl2vl of all devices, by class */
 	char *err;
 };
@@ -49,6 +50,7 @@ struct route_mem {
 	uint8_t *port_class;
 	uint8_t *vl;
 	uint8_t *path_sl; /**< [endpoint][endpoint], or [endpoint]: one_sl */
+	uint64_t *tile;
 };
 
 /**
@@ -57,39 +59,54 @@ struct route_mem {
  */
 int route_tables_init(struct route_build *b, unsigned int nplanes);
 
-/** Next hops under construction; at most RL_FWD_ALTS are kept. */
+/**
+ * Next hops under construction: an entry as one word, its next hops in 16 bits
+ * each, the first in the lowest. Words, because four planes of a thousand
+ * switches are four million of them. At most RL_FWD_ALTS are kept.
+ */
 struct route_hops {
-	struct rl_fwd_entry e;
+	uint64_t word;
 	unsigned int n;
 };
+
+#define ROUTE_WORD_NONE (RL_FWD_PORT_NONE * 0x0001000100010001ull)
 
 static inline void
 route_hops_init(struct route_hops *h)
 {
-	const struct rl_fwd_entry none = {
-		{ROUTE_HOP_NONE, ROUTE_HOP_NONE, ROUTE_HOP_NONE,
-		 ROUTE_HOP_NONE}};
-
-	h->e = none;
+	h->word = ROUTE_WORD_NONE;
 	h->n = 0;
 }
 
 static inline void
 route_hops_add(struct route_hops *h, uint16_t port, unsigned int plane)
 {
+	const uint64_t hop = port | plane << 13;
+
 	if (h->n == RL_FWD_ALTS)
 		return;
-	h->e.hop[h->n].port = port;
-	h->e.hop[h->n++].plane = (uint16_t)plane & 7;
+	h->word ^= (RL_FWD_PORT_NONE ^ hop) << (16 * h->n++);
 }
+
+/** route_hops_add_arc() where parallel links exist. */
+void route_hops_add_ports(struct route_hops *h, const struct route_graph *g,
+			  uint32_t arc, unsigned int plane, uint32_t k,
+			  unsigned int max);
 
 /**
  * Adds the ports of an arc, the k-th first, at most @p max of them: parallel
  * links stand in for each other before anything else does.
  */
-void route_hops_add_arc(struct route_hops *h, const struct route_graph *g,
-			uint32_t arc, unsigned int plane, uint32_t k,
-			unsigned int max);
+static inline void
+route_hops_add_arc(struct route_hops *h, const struct route_graph *g,
+		   uint32_t arc, unsigned int plane, uint32_t k,
+		   unsigned int max)
+{
+	if (rl_likely(g->only[arc] != ROUTE_PORTS))
+		route_hops_add(h, g->only[arc], plane);
+	else
+		route_hops_add_ports(h, g, arc, plane, k, max);
+}
 
 /**
  * Adds the links from node @p u to endpoint @p e, at most @p max. Returns how
@@ -106,19 +123,54 @@ void route_plane_vl(struct route_build *b, unsigned int p, uint8_t vl);
 /** Gives what has @p sl the VL @p vl on links from endpoints. */
 void route_host_vl(struct route_build *b, uint8_t sl, uint8_t vl);
 
+/** Gives plane @p p one VL on all links of endpoints. */
+void route_plane_host_vl(struct route_build *b, unsigned int p, uint8_t vl);
+
+/** Sets the one next hop of an endpoint with several links, on a plane. */
+void route_ep_hop(struct route_build *b, uint32_t ep, unsigned int plane,
+		  uint32_t dst, uint16_t port, unsigned int hop_plane);
+
 /** A packet that arrives on @p vl with @p sl is on plane @p p, everywhere. */
 void route_plane_of(struct route_build *b, uint8_t vl, uint8_t sl, uint8_t p);
 
 /** Tables of endpoints: the switches that reach each destination. */
 void route_endpoints(struct route_build *b);
 
-static inline struct rl_fwd_entry *
-route_entry(struct route_build *b, uint32_t node, unsigned int plane,
-	    uint32_t dst)
+/** Destinations of a tile: their entries fill a cache line. */
+#define ROUTE_TILE 8
+
+/**
+ * Writes the entry of a node for a destination. Destinations come in order:
+ * entries gather in a tile, [plane][node][destination mod ROUTE_TILE], and go
+ * to the tables by whole cache lines, since each node's row is far from the
+ * next one's.
+ */
+static inline void
+route_put(struct route_build *b, uint32_t node, unsigned int plane, uint32_t dst,
+	  const struct route_hops *h)
 {
-	return &b->entry[((size_t)node * b->nplanes + plane) *
-				 b->topo->nep + dst];
+	b->tile[((size_t)plane * b->g.nnode + node) * ROUTE_TILE +
+		dst % ROUTE_TILE] = h->word;
 }
+
+/** What route_put() has put there in the tile at hand, to be added to. */
+static inline struct route_hops
+route_got(const struct route_build *b, uint32_t node, unsigned int plane,
+	  uint32_t dst)
+{
+	struct route_hops h = {.n = 0};
+
+	h.word = b->tile[((size_t)plane * b->g.nnode + node) * ROUTE_TILE +
+			 dst % ROUTE_TILE];
+	while (h.n < RL_FWD_ALTS &&
+	       (h.word >> 16 * h.n & RL_FWD_PORT_NONE) != RL_FWD_PORT_NONE)
+		h.n++;
+	return h;
+}
+
+/** Before the first entry and after the last one of every destination. */
+void route_tile_begin(struct route_build *b, uint32_t dst);
+void route_tile_end(struct route_build *b, uint32_t dst);
 
 /** Formats the reason of a refusal; returns -EHOSTUNREACH. */
 int route_refuse(struct route_build *b, const char *fmt, ...)

@@ -9,70 +9,15 @@
  * or one hop farther with a next hop other than u.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "route_impl.h"
-
-struct minhop {
-	struct route_build *b;
-	uint32_t *dist;
-	uint32_t *next; /* arc of the first choice, or ROUTE_NONE */
-	uint32_t *queue;
-};
+#include "route_near.h"
 
 static void
-minhop_bfs(struct minhop *m, uint32_t e)
+minhop_fill(struct route_build *b, const struct route_near *m, uint32_t u,
+	    uint32_t e)
 {
-	const struct route_graph *g = &m->b->g;
-	uint32_t head = 0, tail = 0;
-
-	memset(m->dist, 0xff, g->nnode * sizeof(*m->dist));
-	for (uint32_t i = g->att0[e]; i < g->att0[e + 1]; i++) {
-		const uint32_t r = g->att[i].node;
-
-		if (r == ROUTE_NONE || m->dist[r] == 0)
-			continue;
-		m->dist[r] = 0;
-		m->queue[tail++] = r;
-	}
-	while (head < tail) {
-		const uint32_t u = m->queue[head++];
-
-		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++) {
-			const uint32_t w = g->arc[a].to;
-
-			if (m->dist[w] != ROUTE_NONE)
-				continue;
-			m->dist[w] = m->dist[u] + 1;
-			m->queue[tail++] = w;
-		}
-	}
-}
-
-/* First choices: of the neighbours that are nearer, one by turns. */
-static void
-minhop_next(struct minhop *m, uint32_t e)
-{
-	const struct route_graph *g = &m->b->g;
-
-	for (uint32_t u = 0; u < g->nnode; u++) {
-		uint32_t near[8], n = 0;
-
-		m->next[u] = ROUTE_NONE;
-		if (m->dist[u] == 0 || m->dist[u] == ROUTE_NONE)
-			continue;
-		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++)
-			if (m->dist[g->arc[a].to] < m->dist[u] && n < 8)
-				near[n++] = a;
-		m->next[u] = near[(e + u) % n];
-	}
-}
-
-static void
-minhop_fill(struct minhop *m, uint32_t u, uint32_t e)
-{
-	const struct route_graph *g = &m->b->g;
+	const struct route_graph *g = &b->g;
 	const uint32_t d = m->dist[u];
 	struct route_hops h;
 
@@ -91,35 +36,32 @@ minhop_fill(struct minhop *m, uint32_t u, uint32_t e)
 			route_hops_add_arc(&h, g, a, 0, e, 1);
 		}
 	}
-	*route_entry(m->b, u, 0, e) = h.e;
+	route_put(b, u, 0, e, &h);
 }
 
 static int
 minhop_compute(struct route_build *b)
 {
-	const uint32_t n = b->g.nnode;
-	struct minhop m = {.b = b};
+	struct route_near near;
 	int ret;
 
 	b->one_sl = true;
 	ret = route_tables_init(b, 1);
-	if (ret != 0)
+	if (ret == 0)
+		ret = route_near_init(&near, b->g.nnode);
+	if (ret != 0) {
+		snprintf(b->err, RL_ERR_MAX, "no memory for %u switches",
+			 b->g.nnode);
 		return ret;
-	m.dist = malloc((3u * (size_t)n + 1) * sizeof(*m.dist));
-	if (m.dist == NULL) {
-		snprintf(b->err, RL_ERR_MAX, "no memory for %u switches", n);
-		return -ENOMEM;
 	}
-	m.next = m.dist + n;
-	m.queue = m.next + n;
 	for (uint32_t e = 0; e < b->topo->nep; e++) {
-		minhop_bfs(&m, e);
-		minhop_next(&m, e);
-		for (uint32_t u = 0; u < n; u++)
-			if (m.dist[u] != ROUTE_NONE)
-				minhop_fill(&m, u, e);
+		route_tile_begin(b, e);
+		route_near_dst(&near, &b->g, e);
+		for (uint32_t i = 0; i < near.nqueue; i++)
+			minhop_fill(b, &near, near.queue[i], e);
+		route_tile_end(b, e);
 	}
-	free(m.dist);
+	route_near_free(&near);
 	route_endpoints(b);
 	b->route->vls = 1;
 	return 0;

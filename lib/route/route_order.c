@@ -89,14 +89,16 @@ route_root(const struct route_graph *g, uint32_t *root)
 static int
 order_alloc(struct route_order *o)
 {
-	const size_t n = o->g->nnode, arcs = o->g->narc;
+	const size_t n = o->g->nnode;
 
-	o->rank = malloc((3 * n + arcs + 1) * sizeof(*o->rank));
-	if (o->rank == NULL)
+	o->rank = malloc((3 * n + 1) * sizeof(*o->rank));
+	o->up = malloc((o->g->narc + 1u) * sizeof(*o->up));
+	if (o->rank == NULL || o->up == NULL) {
+		route_order_free(o);
 		return -ENOMEM;
+	}
 	o->node = o->rank + n;
 	o->first = o->node + n;
-	o->up = o->first + n + 1;
 	return 0;
 }
 
@@ -120,7 +122,8 @@ route_order_init(struct route_order *o, const struct route_graph *g,
 		o->first[u] = ups;
 		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++)
 			if (o->rank[g->arc[a].to] < o->rank[u])
-				o->up[ups++] = a;
+				o->up[ups++] = (struct route_up){
+					g->arc[a].to, a, g->arc[a].back};
 	}
 	o->first[g->nnode] = ups;
 	return 0;
@@ -130,6 +133,7 @@ void
 route_order_free(struct route_order *o)
 {
 	free(o->rank);
+	free(o->up);
 	memset(o, 0, sizeof(*o));
 }
 
@@ -177,8 +181,7 @@ tree_down(const struct route_order *o, uint32_t e, uint32_t turn,
 		const uint32_t u = t->queue[head++];
 
 		for (uint32_t i = o->first[u]; i < o->first[u + 1]; i++) {
-			const uint32_t a = o->up[i], w = g->arc[a].to;
-			const uint32_t back = g->arc[a].back;
+			const uint32_t w = o->up[i].to, back = o->up[i].back;
 
 			if (!t->down[w]) {
 				t->down[w] = true;
@@ -201,37 +204,43 @@ tree_down(const struct route_order *o, uint32_t e, uint32_t turn,
 	t->nqueue = tail;
 }
 
+/* A number below n that differs from node to node and from turn to turn. */
+static inline uint32_t
+tree_turn(uint32_t turn, uint32_t u, uint32_t n)
+{
+	return (uint32_t)(((uint64_t)((turn + u * 3u) * 0x9e3779b1u) * n) >> 32);
+}
+
 /* The others go up, to the neighbour from which it is shortest. */
 static void
 tree_up(const struct route_order *o, uint32_t turn, const uint32_t *avoid,
 	struct route_tree *t)
 {
-	const struct route_graph *g = o->g;
-
-	for (uint32_t i = 0; i < g->nnode; i++) {
+	for (uint32_t i = 0; i < o->g->nnode; i++) {
 		const uint32_t u = o->node[i];
 		const uint32_t f = o->first[u], n = o->first[u + 1] - f;
-		uint32_t best = ROUTE_NONE, k;
+		const uint32_t not = avoid != NULL ? avoid[u] : ROUTE_NONE;
+		uint32_t best = ROUTE_NONE, next = ROUTE_NONE, k;
 
 		if (t->down[u] || n == 0)
 			continue;
-		k = (turn + u) % n;
+		k = f + tree_turn(turn, u, n);
 		for (uint32_t left = n; left > 0; left--) {
-			const uint32_t a = o->up[f + k];
-			const uint32_t dist = t->dist[g->arc[a].to];
+			const uint32_t a = o->up[k].arc;
+			/* Twice the hops, and one for an arc to avoid. */
+			const uint32_t c = 2 * t->dist[o->up[k].to] +
+					   (a == not);
 
-			if (dist < best || (dist == best && avoid != NULL &&
-					    t->next[u] == avoid[u])) {
-				best = dist;
-				t->next[u] = a;
+			if (c < best) {
+				best = c;
+				next = a;
 			}
-			k = k + 1 == n ? 0 : k + 1;
+			k = k + 1 == f + n ? f : k + 1;
 		}
-		if (best == ROUTE_NONE) {
-			t->next[u] = ROUTE_NONE;
+		if (best >= 2 * ROUTE_FAR)
 			continue;
-		}
-		t->dist[u] = best + 1;
+		t->next[u] = next;
+		t->dist[u] = best / 2 + 1;
 		t->queue[t->nqueue++] = u;
 	}
 }
@@ -242,7 +251,8 @@ route_order_tree(const struct route_order *o, uint32_t e, uint32_t turn,
 {
 	const uint32_t n = o->g->nnode;
 
-	memset(t->dist, 0xff, n * sizeof(*t->dist));
+	for (uint32_t u = 0; u < n; u++)
+		t->dist[u] = ROUTE_FAR;
 	memset(t->next, 0xff, n * sizeof(*t->next));
 	memset(t->down, 0, n);
 	tree_down(o, e, turn, avoid, t);

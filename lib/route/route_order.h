@@ -16,13 +16,23 @@
 
 #include "route_graph.h"
 
+/** An arc that goes up. */
+struct route_up {
+	uint32_t to;
+	uint32_t arc;
+	uint32_t back; /**< the arc from there to here */
+};
+
 struct route_order {
 	const struct route_graph *g;
 	uint32_t *rank;	 /**< [node] unique; a root has the lowest of its part */
 	uint32_t *node;	 /**< [rank] the other way round */
 	uint32_t *first; /**< [node + 1] into `up` */
-	uint32_t *up;	 /**< arcs that go up */
+	struct route_up *up;
 };
+
+/** Distance of what can't be reached. */
+#define ROUTE_FAR 0x20000000u
 
 /** The way of every node to one destination. */
 struct route_tree {

@@ -31,7 +31,7 @@ reflit_put(struct reflit *rf, struct route_hops *h, uint32_t u, uint32_t e,
 	   unsigned int plane, uint32_t a)
 {
 	route_backup_add(&rf->bk, h, u, e, a);
-	*route_entry(rf->b, u, plane, e) = h->e;
+	route_put(rf->b, u, plane, e, h);
 }
 
 static void
@@ -90,12 +90,12 @@ reflit_fill_end(struct reflit *rf, uint32_t e)
 
 	route_hops_init(&h);
 	route_hops_add_ep(&h, &rf->b->g, rf->t, e, rf->dor, RL_FWD_ALTS);
-	*route_entry(rf->b, rf->t, rf->dor, e) = h.e;
+	route_put(rf->b, rf->t, rf->dor, e, &h);
 	if (!rf->broken)
 		return;
-	*route_entry(rf->b, rf->t, rf->up, e) = h.e;
-	*route_entry(rf->b, rf->t, rf->late, e) = h.e;
-	*route_entry(rf->b, rf->t, rf->both, e) = h.e;
+	route_put(rf->b, rf->t, rf->up, e, &h);
+	route_put(rf->b, rf->t, rf->late, e, &h);
+	route_put(rf->b, rf->t, rf->both, e, &h);
 }
 
 static void
@@ -154,24 +154,33 @@ reflit_node(struct reflit *rf, uint32_t t, uint32_t e)
 	route_backup_dst(&rf->bk, e, rf->first);
 }
 
+/* All that leads to endpoint e; *last is the node it is set up for. */
+static void
+reflit_endpoint(struct reflit *rf, uint32_t e, uint32_t *last)
+{
+	const struct route_graph *g = &rf->b->g;
+	uint32_t t;
+
+	if (!route_ep_live(g, e))
+		return;
+	t = g->att[g->att0[e]].node;
+	if (t != *last)
+		reflit_node(rf, t, e);
+	*last = t;
+	reflit_fill(rf, e);
+	if (rf->broken)
+		reflit_sls(rf, e);
+}
+
 static void
 reflit_tables(struct reflit *rf)
 {
-	const struct route_graph *g = &rf->b->g;
 	uint32_t last = ROUTE_NONE;
 
 	for (uint32_t e = 0; e < rf->b->topo->nep; e++) {
-		uint32_t t;
-
-		if (!route_ep_live(g, e))
-			continue;
-		t = g->att[g->att0[e]].node;
-		if (t != last)
-			reflit_node(rf, t, e);
-		last = t;
-		reflit_fill(rf, e);
-		if (rf->broken)
-			reflit_sls(rf, e);
+		route_tile_begin(rf->b, e);
+		reflit_endpoint(rf, e, &last);
+		route_tile_end(rf->b, e);
 	}
 }
 
@@ -311,7 +320,7 @@ reflit_compute(struct route_build *b)
 
 	if (kind == RL_TOPO_TORUS || kind == RL_TOPO_MESH)
 		return reflit_grid(b);
-	return route_updown.compute(b);
+	return reflit_any(b);
 }
 
 const struct route_engine route_reflit = {

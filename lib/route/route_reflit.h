@@ -48,6 +48,9 @@
 #define REFLIT_VL_ESCAPE 2
 #define REFLIT_VL_BACKUP 3
 
+#define REFLIT_VL_PEER 6   /**< to an endpoint that reflects */
+#define REFLIT_VL_SWITCH 7 /**< from it */
+
 #define REFLIT_COST_NONE 0x7fffffffu
 
 struct reflit {
@@ -85,5 +88,8 @@ void reflit_classes(struct reflit *rf, uint32_t e);
 
 /** The best class from node s; *cost is set to its hops. */
 uint8_t reflit_choose(const struct reflit *rf, uint32_t s, uint32_t *cost);
+
+/** The engine where there is no grid. */
+int reflit_any(struct route_build *b);
 
 #endif /* ROUTE_REFLIT_H */

@@ -81,7 +81,7 @@ tables_fill_fwd(struct route_build *b, struct route_mem *m)
 		cls[dev->nports] = ROUTE_CLASS_HOST;
 		cls += dev->nports + 1u;
 		if (dev->kind == RL_DEV_SWITCH) {
-			f->entry = route_entry(b, d, 0, 0);
+			f->entry = b->entry + (size_t)d * b->nplanes * t->nep;
 			continue;
 		}
 		f->path_sl = m->path_sl + (b->one_sl ? 0 : (size_t)dev->ep_id *
@@ -92,6 +92,22 @@ tables_fill_fwd(struct route_build *b, struct route_mem *m)
 			row += (size_t)b->nplanes * t->nep;
 		}
 	}
+}
+
+/* Whether entries lie in memory as struct route_hops builds them. */
+static bool
+tables_word_ok(void)
+{
+	const struct rl_fwd_entry e = {
+		{{.port = 5, .plane = 3}, ROUTE_HOP_NONE, ROUTE_HOP_NONE,
+		 {.port = 7, .plane = 1}}};
+	struct route_hops h;
+
+	route_hops_init(&h);
+	route_hops_add(&h, 5, 3);
+	h.n = 3;
+	route_hops_add(&h, 7, 1);
+	return memcmp(&h.word, &e, sizeof(e)) == 0;
 }
 
 int
@@ -105,6 +121,7 @@ route_tables_init(struct route_build *b, unsigned int nplanes)
 	struct rl_route *r = b->route;
 	struct route_mem *m = r->priv;
 
+	RL_ASSERT(tables_word_ok());
 	RL_ASSERT(nplanes >= 1 && nplanes + b->vl_planes <= RL_FWD_PLANES);
 	b->nplanes = nplanes;
 	m->entry = tables_alloc(rows, sizeof(*m->entry));
@@ -115,18 +132,54 @@ route_tables_init(struct route_build *b, unsigned int nplanes)
 	m->path_sl = calloc(b->one_sl ? t->nep : (size_t)t->nep * t->nep, 1);
 	r->ndev = t->ndev;
 	r->nep = t->nep;
-	if (m->entry == NULL || m->ep_entry == NULL || m->vl == NULL ||
+	m->tile = calloc((size_t)nplanes * b->g.nnode + 1,
+			 ROUTE_TILE * sizeof(*m->tile));
+	if (m->entry == NULL || m->ep_entry == NULL || m->tile == NULL || m->vl == NULL ||
 	    m->port_class == NULL || r->fwd == NULL || m->path_sl == NULL) {
 		snprintf(b->err, RL_ERR_MAX, "no memory for the tables of %u "
 			 "devices", t->ndev);
 		return -ENOMEM;
 	}
-	tables_clear(m->entry, rows);
 	tables_clear(m->ep_entry, ep_rows);
 	b->entry = m->entry;
 	b->vl = m->vl;
+	b->tile = m->tile;
 	tables_fill_fwd(b, m);
 	return 0;
+}
+
+void
+route_tile_begin(struct route_build *b, uint32_t dst)
+{
+	const size_t n = (size_t)b->nplanes * b->g.nnode * ROUTE_TILE;
+
+	if (dst % ROUTE_TILE == 0)
+		for (size_t i = 0; i < n; i++)
+			b->tile[i] = ROUTE_WORD_NONE;
+}
+
+void
+route_tile_end(struct route_build *b, uint32_t dst)
+{
+	const uint32_t nep = b->topo->nep;
+	const uint32_t from = dst - dst % ROUTE_TILE, have = dst + 1 - from;
+
+	if (have < ROUTE_TILE && dst + 1 < nep)
+		return;
+	for (uint32_t u = 0; u < b->g.nnode; u++) {
+		struct rl_fwd_entry *row =
+			b->entry + (size_t)u * b->nplanes * nep + from;
+		const uint64_t *tile = b->tile + (size_t)u * ROUTE_TILE;
+
+		for (unsigned int p = 0; p < b->nplanes; p++) {
+			if (have == ROUTE_TILE)
+				memcpy(row, tile, ROUTE_TILE * sizeof(*row));
+			else
+				memcpy(row, tile, have * sizeof(*row));
+			row += nep;
+			tile += (size_t)b->g.nnode * ROUTE_TILE;
+		}
+	}
 }
 
 void
@@ -151,11 +204,39 @@ route_host_vl(struct route_build *b, uint8_t sl, uint8_t vl)
 }
 
 void
+route_plane_host_vl(struct route_build *b, unsigned int p, uint8_t vl)
+{
+	uint8_t *tab = b->vl + (size_t)p * ROUTE_CLASSES * ROUTE_CLASSES *
+			       RL_SLS;
+
+	for (unsigned int in = 0; in < ROUTE_CLASSES; in++)
+		memset(tab + (in * ROUTE_CLASSES + ROUTE_CLASS_HOST) * RL_SLS,
+		       vl, RL_SLS);
+}
+
+void
+route_ep_hop(struct route_build *b, uint32_t ep, unsigned int plane,
+	     uint32_t dst, uint16_t port, unsigned int hop_plane)
+{
+	const struct route_mem *m = b->route->priv;
+	const struct rl_fwd *f = &b->route->fwd[b->topo->ep_dev[ep]];
+	struct rl_fwd_entry *row = m->ep_entry + (f->entry - m->ep_entry);
+
+	RL_ASSERT(f->nports > 1 && plane < b->nplanes);
+	row += (size_t)plane * b->topo->nep + dst;
+	row->hop[0].port = port;
+	row->hop[0].plane = (uint16_t)hop_plane & 7;
+}
+
+void
 route_plane_of(struct route_build *b, uint8_t vl, uint8_t sl, uint8_t p)
 {
 	for (uint32_t d = 0; d < b->topo->ndev; d++)
 		b->route->fwd[d].plane_of[vl][sl] = p;
 }
+
+/* A way that a third endpoint has to reflect: after all others. */
+#define TABLES_REFLECTED 0x10000u
 
 /* Hops from node u to endpoint e by first choices, or ROUTE_NONE. */
 static uint32_t
@@ -165,7 +246,9 @@ tables_walk(struct route_build *b, uint32_t u, uint32_t e, uint8_t sl)
 	unsigned int plane = b->route->fwd[u].inject_plane[sl];
 
 	for (uint32_t hops = 1; hops <= b->g.nnode + 1u; hops++) {
-		const struct rl_fwd_hop h = route_entry(b, u, plane, e)->hop[0];
+		const struct rl_fwd_hop h =
+			b->entry[((size_t)u * b->nplanes + plane) * t->nep + e]
+				.hop[0];
 		uint32_t next;
 
 		if (h.port == RL_FWD_PORT_NONE)
@@ -174,7 +257,7 @@ tables_walk(struct route_build *b, uint32_t u, uint32_t e, uint8_t sl)
 		if (next == t->ep_dev[e])
 			return hops;
 		if (next >= b->g.nnode)
-			return ROUTE_NONE;
+			return TABLES_REFLECTED + hops;
 		u = next;
 		plane = h.plane;
 	}
@@ -251,9 +334,9 @@ route_refuse(struct route_build *b, const char *fmt, ...)
 }
 
 void
-route_hops_add_arc(struct route_hops *h, const struct route_graph *g,
-		   uint32_t arc, unsigned int plane, uint32_t k,
-		   unsigned int max)
+route_hops_add_ports(struct route_hops *h, const struct route_graph *g,
+		     uint32_t arc, unsigned int plane, uint32_t k,
+		     unsigned int max)
 {
 	for (unsigned int i = 0; i < g->arc[arc].nport && i < max; i++)
 		route_hops_add(h, route_arc_port(g, arc, k + i), plane);

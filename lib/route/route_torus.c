@@ -212,7 +212,7 @@ torus_dst(struct torus *to, uint32_t e)
 					   RL_FWD_ALTS - 1);
 			route_backup_add(&to->bk, &h, u, e, a);
 		}
-		*route_entry(to->b, u, 0, e) = h.e;
+		route_put(to->b, u, 0, e, &h);
 	}
 	route_backup_fill(&to->bk, e);
 	return 0;
@@ -286,8 +286,11 @@ torus_tables(struct torus *to)
 	torus_vls(to, qos);
 	route_backup_vls(&to->bk, (uint8_t)own);
 	torus_sls(to);
-	for (uint32_t e = 0; e < b->topo->nep && ret == 0; e++)
+	for (uint32_t e = 0; e < b->topo->nep && ret == 0; e++) {
+		route_tile_begin(b, e);
 		ret = torus_dst(to, e);
+		route_tile_end(b, e);
+	}
 	if (ret != 0)
 		return ret;
 	route_endpoints(b);

@@ -40,7 +40,7 @@ updown_fill(struct updown *ud, uint32_t u, uint32_t e)
 	for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++) {
 		const uint32_t w = g->arc[a].to;
 
-		if (a == next || t->dist[w] == ROUTE_NONE ||
+		if (a == next || t->dist[w] >= ROUTE_FAR ||
 		    h.n == RL_FWD_ALTS - 1)
 			continue;
 		if (t->down[u] ? !route_is_up(&ud->order, a) && t->down[w] :
@@ -50,13 +50,14 @@ updown_fill(struct updown *ud, uint32_t u, uint32_t e)
 	if (ud->detours)
 		route_detour_add(&ud->detour, &h, u, e,
 				 next != ROUTE_NONE ? next : ROUTE_EJECT);
-	*route_entry(ud->b, u, 0, e) = h.e;
+	route_put(ud->b, u, 0, e, &h);
 }
 
 static void
 updown_fill_all(struct updown *ud)
 {
 	for (uint32_t e = 0; e < ud->b->topo->nep; e++) {
+		route_tile_begin(ud->b, e);
 		route_order_tree(&ud->order, e, e, NULL, &ud->tree);
 		if (ud->detours) {
 			route_detour_dst(&ud->detour, e);
@@ -64,6 +65,7 @@ updown_fill_all(struct updown *ud)
 		}
 		for (uint32_t i = 0; i < ud->tree.nqueue; i++)
 			updown_fill(ud, ud->tree.queue[i], e);
+		route_tile_end(ud->b, e);
 	}
 }
 

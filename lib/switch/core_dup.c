@@ -7,6 +7,13 @@
  * by its number; a switch with the filter on drops it earlier and spares the
  * rest of the way.
  *
+ * A packet may also come back honestly: it went through here, looped out of a
+ * port further on, and returns because the way round leads through here again.
+ * It has then crossed more links than when it was first here, while the
+ * duplicate that its neighbour sends by a parallel link has crossed as many.
+ * So the number of links is part of the name. A duplicate that takes a longer
+ * way is not recognised; the endpoint sees to it.
+ *
  * State is bounded: each port remembers the last CORE_RECENT packets that it
  * delivered, which is more than its credits let be under way. Only packets
  * marked as looped are looked up, and only in ports whose link is not alive.
@@ -14,7 +21,10 @@
 
 #include "core_priv.h"
 
-/* Names a link-level packet: flow, tag, position and number of flits. */
+/*
+ * Names a link-level packet at this place of its way: flow, tag, position and
+ * number of flits, links crossed.
+ */
 static uint64_t
 dup_key(const struct rl_flit *pkt)
 {
@@ -23,7 +33,9 @@ dup_key(const struct rl_flit *pkt)
 	k = k << 32 | rl_flit_tag(pkt->wire);
 	k ^= (uint64_t)(pkt->wire[6] >> 4) << 60; /* class of service */
 	k *= 0x9e3779b97f4a7c15ull;
-	k ^= (uint64_t)rl_get16(pkt->wire + 14) << 16 | pkt->pkt_flits;
+	k ^= (uint64_t)pkt->hops << 32 | (uint64_t)rl_get16(pkt->wire + 14)
+					 << 16 |
+	     pkt->pkt_flits;
 	return k == 0 ? 1 : k;
 }
 

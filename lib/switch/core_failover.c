@@ -140,7 +140,14 @@ core_link_up(struct rl_core *core, uint16_t port, uint64_t now_ns)
 	RL_ASSERT(cp->state == RL_EGRESS_DEAD ||
 		  cp->state == RL_EGRESS_DELAY);
 	core_set_state(core, port, RL_EGRESS_RESTORE);
-	cp->bound_ns = rl_deadline(now_ns, core->p.cfg->watchdog_ns);
+	/*
+	 * What is held here fills buffers upstream; two switches that restore
+	 * at once can so keep each other's fences from crossing. Better out of
+	 * order, which the endpoints mend, than to wait for the watchdog, which
+	 * would give up what found no way meanwhile.
+	 */
+	cp->bound_ns = rl_deadline(now_ns, core->p.cfg->watchdog_ns /
+						   CORE_RESTORE_SHARE);
 	cp->fence_gen = ++core->fence_gen;
 	for (uint16_t i = 0; i < core->p.nports; i++) {
 		struct core_port *other = &core->port[i];

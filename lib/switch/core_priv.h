@@ -14,6 +14,9 @@
 /** Packets remembered per port by the duplicate filter, power of two. */
 #define CORE_RECENT 256
 
+/** A restore may take this part of the watchdog's time. */
+#define CORE_RESTORE_SHARE 8
+
 /** Where the rest of an open packet goes (cut-through). */
 enum core_stream_state {
 	CORE_STREAM_NONE,   /* no packet is open */

@@ -182,16 +182,15 @@ bench_wire_ready(const struct bench_wire *w, uint64_t now_ns)
 	return now_ns >= w->busy_ns;
 }
 
-/* Two bytes of one sub-block: FEC sees it and cannot mend it. */
+/* Errors in all three sub-blocks: FEC sees it and cannot mend it. */
 static void
 hurt_flit(struct bench_frame *f, uint32_t n)
 {
 	uint8_t *p = f->data + rl_frame_header_bytes(f->h.nflits) +
 		     n % f->h.nflits * RL_FLIT_BYTES;
 
-	p[30] ^= 0x11;
-	p[30 + 3] ^= 0x52;
-	p[30 + 6] ^= 0x07;
+	for (unsigned int i = 0; i < 12; i++)
+		p[30 + i] ^= (uint8_t)(0x11 + 7 * i * i);
 }
 
 static enum bench_act
@@ -376,6 +375,8 @@ bench_end_port(struct bench_end *e, uint64_t now_ns)
 	while (w->head != w->tail && w->slot[w->head % w->cap].gone)
 		w->head++;
 	rl_port_tick(e->port, now_ns);
+	if (!rl_port_tx_ready(e->port, now_ns))
+		return;
 	while (bench_wire_ready(e->out, now_ns) &&
 	       (len = rl_port_tx_frame(e->port, e->frame, now_ns)) != 0) {
 		bench_wire_send(e->out, e->frame, len, now_ns);
@@ -463,6 +464,13 @@ bench_info(const struct bench_end *e)
 
 	rl_port_info(e->port, &info);
 	return info;
+}
+
+void
+bench_snapshot(const struct bench_end *e, struct rl_port_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	rl_port_info(e->port, info);
 }
 
 enum rl_link_state

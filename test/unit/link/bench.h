@@ -202,6 +202,8 @@ unsigned int bench_end_events(const struct bench_end *e,
 enum rl_detector bench_end_detector(const struct bench_end *e);
 enum rl_link_state bench_state(const struct bench_end *e);
 struct rl_port_info bench_info(const struct bench_end *e);
+/* The same, with padding zeroed: two may be compared byte by byte. */
+void bench_snapshot(const struct bench_end *e, struct rl_port_info *info);
 
 #define COUNTER(end, name) (rl_port_counters((end)->port)[RL_PC_##name])
 

@@ -111,6 +111,20 @@ bench_settle(struct bench *b, uint64_t max_ns)
 	}
 }
 
+/* What is due to be sent waits until the wire takes it. */
+static uint64_t
+end_deadline(const struct bench *b, unsigned int i)
+{
+	const uint64_t free_ns = rl_max_u64(b->now_ns, b->wire[i].busy_ns);
+	const uint64_t t = rl_port_deadline(b->end[i].port, b->now_ns);
+
+	if (t <= b->now_ns)
+		return free_ns;
+	if (rl_port_tx_ready(b->end[i].port, b->now_ns))
+		return rl_min_u64(t, free_ns);
+	return t;
+}
+
 void
 bench_settle_by_deadlines(struct bench *b, uint64_t max_ns)
 {
@@ -123,19 +137,19 @@ bench_settle_by_deadlines(struct bench *b, uint64_t max_ns)
 
 		for (unsigned int i = 0; i < 2; i++) {
 			next = rl_min_u64(next, bench_wire_due(&b->wire[i]));
-			next = rl_min_u64(next,
-					  rl_port_deadline(b->end[i].port,
-							   b->now_ns));
-			if (rl_port_tx_ready(b->end[i].port, b->now_ns))
-				next = rl_min_u64(
-					next, rl_max_u64(b->now_ns,
-							 b->wire[i].busy_ns));
+			next = rl_min_u64(next, end_deadline(b, i));
 		}
 		if (next == RL_NEVER || next > end_ns)
 			fail_msg("not idle, and nothing to wait for");
 		same = next > b->now_ns ? 0 : same + 1;
 		if (same > 100)
-			fail_msg("a deadline does not move on");
+			fail_msg("a deadline does not move on: at %llu, %llu "
+				 "%llu",
+				 (unsigned long long)b->now_ns,
+				 (unsigned long long)rl_port_deadline(
+					 b->end[0].port, b->now_ns),
+				 (unsigned long long)rl_port_deadline(
+					 b->end[1].port, b->now_ns));
 		b->now_ns = rl_max_u64(b->now_ns, next);
 		bench_poll(b);
 	}

@@ -286,9 +286,9 @@ nothing_of_an_old_epoch_is_taken_in_a_new_one(void **state)
 		restart(&b);
 		assert_true(c.len != 0);
 		bench_run(&b, 100 * RL_NS_PER_US);
-		was = bench_info(e);
+		bench_snapshot(e, &was);
 		rl_port_rx_frame(e->port, c.data, c.len, b.now_ns);
-		is = bench_info(e);
+		bench_snapshot(e, &is);
 		assert_int_equal(COUNTER(e, rx_epoch_error), 1);
 		assert_memory_equal(&was, &is, sizeof(is));
 		bench_send(&b, 0, 0, 4, 2);

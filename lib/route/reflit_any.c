@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Engine reflit where there is no grid: boards and free-form fabrics.
+ *
+ * Small fabrics, no two switches more than three links apart, get shortest
+ * paths: the p-th link of a path is crossed on VL p modulo the longest
+ * distance, and the VL counts the links, so that no channel can wait for
+ * itself. The last link may use VL 0 again, the VL of injection: a packet on
+ * it waits for its endpoint only. Other fabrics get up*-down* paths.
+ *
+ * Where endpoints have several switches, and switches few links among
+ * themselves, the way past a dead link may lead through a third endpoint
+ * (Figure 3 of the DRL patent): a switch with no other way sends a packet to an
+ * endpoint that is linked to another switch from which the destination is at
+ * most one link away. That endpoint finds the packet not to be its own and
+ * reflects it, once, to that switch. VL 6 leads to such an endpoint, VL 7 on
+ * from it; all other VLs may lead to these, and these to no other.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "route_backup.h"
+#include "route_near.h"
+#include "route_reflit.h"
+
+#define ANY_LINKS_MAX 3
+
+struct any {
+	struct route_build *b;
+	struct route_near near;
+	struct route_backup bk;
+	uint32_t longest;    /* links between any two switches that matter */
+	bool reflect;
+	unsigned int peer;   /* plane of what an endpoint has reflected */
+	unsigned int to_peer; /* plane that chooses the VL towards it */
+	uint32_t *by;	     /* [endpoint] the switch that it reflects to */
+	bool *served;	     /* [node] some endpoint reflects for it */
+};
+
+/* The longest way; stops beyond the limit. */
+static void
+any_measure(struct any *an)
+{
+	const struct route_graph *g = &an->b->g;
+
+	an->longest = 1;
+	for (uint32_t e = 0; e < an->b->topo->nep; e++) {
+		uint32_t far;
+
+		route_near_dst(&an->near, g, e);
+		if (an->near.nqueue == 0)
+			continue;
+		far = an->near.dist[an->near.queue[an->near.nqueue - 1]];
+		if (far > an->longest)
+			an->longest = far;
+		if (far > ANY_LINKS_MAX)
+			return;
+	}
+}
+
+/* Switches of x, other than w, that no endpoint serves so far. */
+static uint32_t
+any_unserved(const struct any *an, uint32_t x, uint32_t w)
+{
+	const struct route_graph *g = &an->b->g;
+	uint32_t n = 0;
+
+	for (uint32_t i = g->att0[x]; i < g->att0[x + 1]; i++)
+		n += g->att[i].node != ROUTE_NONE && g->att[i].node != w &&
+		     !an->served[g->att[i].node];
+	return n;
+}
+
+/* The link by which x reflects: one that serves most, else each in turn. */
+static const struct route_att *
+any_way(const struct any *an, uint32_t x, uint32_t turn)
+{
+	const struct route_graph *g = &an->b->g;
+	const uint32_t n = g->att0[x + 1] - g->att0[x];
+	const struct route_att *best = NULL;
+	uint32_t most = 0;
+
+	for (uint32_t k = 0; k < n; k++) {
+		const struct route_att *a =
+			&g->att[g->att0[x] + (k + turn) % n];
+		uint32_t serves;
+
+		if (a->node == ROUTE_NONE || an->near.dist[a->node] > 1)
+			continue;
+		/* Twice the switches served, and one for being next to e. */
+		serves = 2 * any_unserved(an, x, a->node) +
+			 (an->near.dist[a->node] == 0);
+		if (best == NULL || serves > most) {
+			best = a;
+			most = serves;
+		}
+	}
+	return best;
+}
+
+/*
+ * Says of every endpoint to which switch it reflects what is for e, so that
+ * for every switch there is one that reflects to another.
+ */
+static void
+any_reflect(struct any *an, uint32_t e)
+{
+	const struct route_graph *g = &an->b->g;
+
+	memset(an->served, 0, g->nnode);
+	for (uint32_t x = 0; x < an->b->topo->nep; x++) {
+		const struct route_att *way = NULL;
+
+		an->by[x] = ROUTE_NONE;
+		if (x != e && g->att0[x + 1] - g->att0[x] > 1)
+			way = any_way(an, x, x + e);
+		if (way == NULL)
+			continue;
+		an->by[x] = way->node;
+		route_ep_hop(an->b, x, 1, e, way->ep_port, an->peer);
+		for (uint32_t i = g->att0[x]; i < g->att0[x + 1]; i++)
+			if (g->att[i].node != ROUTE_NONE &&
+			    g->att[i].node != way->node)
+				an->served[g->att[i].node] = true;
+	}
+}
+
+/* Adds a way from node u to e by an endpoint that reflects it. */
+static void
+any_add_peer(const struct any *an, struct route_hops *h, uint32_t u, uint32_t e)
+{
+	const struct rl_topo *t = an->b->topo;
+	const struct rl_topo_dev *dev = &t->dev[u];
+	uint32_t best = ROUTE_NONE, port = 0;
+
+	for (unsigned int i = 0; i < dev->nports; i++) {
+		const unsigned int p = (i + e) % dev->nports;
+		const struct rl_topo_dev *x = &t->dev[dev->port[p].peer_dev];
+		uint32_t by;
+
+		if (x->kind != RL_DEV_ENDPOINT || x->ep_id == e ||
+		    !rl_topo_link_up(t, dev->port[p].link))
+			continue;
+		by = an->by[x->ep_id];
+		if (by == ROUTE_NONE || by == u || an->near.dist[by] >= best)
+			continue;
+		best = an->near.dist[by];
+		port = p;
+	}
+	if (best != ROUTE_NONE)
+		route_hops_add(h, (uint16_t)port, an->to_peer);
+}
+
+/* Next hops of node u; on plane p it is p links away from the source. */
+static void
+any_fill(struct any *an, uint32_t u, uint32_t e, unsigned int p)
+{
+	const struct route_graph *g = &an->b->g;
+	const uint32_t next = an->near.next[u];
+	const unsigned int most = RL_FWD_ALTS - 1u - an->reflect;
+	struct route_hops h;
+
+	route_hops_init(&h);
+	if (next != ROUTE_NONE)
+		route_hops_add_arc(&h, g, next, p, e, most);
+	else
+		route_hops_add_ep(&h, g, u, e, p, most);
+	for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++)
+		if (a != next && h.n < most &&
+		    an->near.dist[g->arc[a].to] < an->near.dist[u])
+			route_hops_add_arc(&h, g, a, p, e, 1);
+	route_backup_add(&an->bk, &h, u, e,
+			 next != ROUTE_NONE ? next : ROUTE_EJECT);
+	if (an->reflect)
+		any_add_peer(an, &h, u, e);
+	route_put(an->b, u, p, e, &h);
+}
+
+/* The last resort on the backup planes, too. */
+static void
+any_more(struct any *an, uint32_t u, uint32_t e)
+{
+	for (unsigned int p = an->longest; p < an->peer; p++) {
+		struct route_hops h = route_got(an->b, u, p, e);
+
+		any_add_peer(an, &h, u, e);
+		route_put(an->b, u, p, e, &h);
+	}
+}
+
+/* What has been reflected is at most one link away from its end. */
+static void
+any_fill_peer(struct any *an, uint32_t u, uint32_t e)
+{
+	const struct route_graph *g = &an->b->g;
+	struct route_hops h;
+
+	route_hops_init(&h);
+	if (an->near.dist[u] == 0)
+		route_hops_add_ep(&h, g, u, e, 0, RL_FWD_ALTS);
+	else if (an->near.dist[u] == 1)
+		route_hops_add_arc(&h, g, an->near.next[u], an->peer, e,
+				   RL_FWD_ALTS);
+	route_put(an->b, u, an->peer, e, &h);
+}
+
+static void
+any_endpoint(struct any *an, uint32_t e)
+{
+	route_near_dst(&an->near, &an->b->g, e);
+	route_backup_dst(&an->bk, e, an->near.next);
+	route_backup_fill(&an->bk, e);
+	if (an->reflect)
+		any_reflect(an, e);
+	for (uint32_t i = 0; i < an->near.nqueue; i++)
+		for (unsigned int p = 0; p < an->longest; p++)
+			any_fill(an, an->near.queue[i], e, p);
+	for (uint32_t u = 0; u < an->b->g.nnode && an->reflect; u++) {
+		any_more(an, u, e);
+		any_fill_peer(an, u, e);
+	}
+}
+
+static void
+any_tables(struct any *an)
+{
+	for (uint32_t e = 0; e < an->b->topo->nep; e++) {
+		route_tile_begin(an->b, e);
+		if (route_ep_live(&an->b->g, e))
+			any_endpoint(an, e);
+		route_tile_end(an->b, e);
+	}
+	route_endpoints(an->b);
+}
+
+static void
+any_vls(struct any *an)
+{
+	struct route_build *b = an->b;
+	const unsigned int n = an->longest;
+
+	for (unsigned int p = 0; p < n; p++) {
+		const uint8_t vl = (uint8_t)((p + 1) % n);
+
+		route_plane_vl(b, p, vl);
+		for (uint8_t sl = 0; sl < RL_SLS; sl++)
+			route_plane_of(b, vl, sl, (uint8_t)((p + 1) % n));
+	}
+	route_backup_vls(&an->bk, REFLIT_VL_BACKUP);
+	if (!an->reflect)
+		return;
+	route_plane_host_vl(b, an->to_peer, REFLIT_VL_PEER);
+	route_plane_host_vl(b, an->peer, REFLIT_VL_SWITCH);
+	route_plane_vl(b, an->peer, REFLIT_VL_SWITCH);
+	for (uint8_t sl = 0; sl < RL_SLS; sl++) {
+		/* Endpoints keep on plane 1 what they reflect. */
+		route_plane_of(b, REFLIT_VL_PEER, sl, 1);
+		route_plane_of(b, REFLIT_VL_SWITCH, sl, (uint8_t)an->peer);
+	}
+	b->route->detour_vls = (uint8_t)(b->route->detour_vls + 2);
+}
+
+/* Whether any endpoint has several links, so that others may reflect to it. */
+static bool
+any_several(const struct rl_topo *t)
+{
+	for (uint32_t e = 0; e < t->nep; e++)
+		if (t->dev[t->ep_dev[e]].nports > 1)
+			return true;
+	return false;
+}
+
+static int
+any_compute(struct any *an)
+{
+	struct route_build *b = an->b;
+	const unsigned int spare = b->max_vls < REFLIT_VL_BACKUP ? 0 :
+				   b->max_vls - REFLIT_VL_BACKUP;
+	int ret;
+
+	an->reflect = spare >= 5 && any_several(b->topo);
+	ret = route_backup_init(&an->bk, b, an->longest,
+				rl_min_u32(spare, 3));
+	if (ret != 0)
+		return ret;
+	an->peer = an->longest + an->bk.nplanes;
+	an->to_peer = an->peer + 1;
+	b->one_sl = true;
+	b->vl_planes = an->reflect;
+	ret = route_tables_init(b, an->peer + an->reflect);
+	an->by = malloc((b->topo->nep + 1u) * sizeof(*an->by));
+	an->served = malloc(b->g.nnode + 1u);
+	if (an->by == NULL || an->served == NULL)
+		ret = -ENOMEM;
+	if (ret != 0)
+		return ret;
+	b->route->vls = (uint8_t)an->longest;
+	any_vls(an);
+	any_tables(an);
+	return 0;
+}
+
+int
+reflit_any(struct route_build *b)
+{
+	struct any an = {.b = b};
+	int ret = route_near_init(&an.near, b->g.nnode);
+
+	if (ret == 0) {
+		any_measure(&an);
+		if (an.longest > rl_min_u32(ANY_LINKS_MAX, b->max_vls))
+			ret = route_updown.compute(b);
+		else
+			ret = any_compute(&an);
+	}
+	if (ret == -ENOMEM)
+		snprintf(b->err, RL_ERR_MAX, "no memory for %u switches",
+			 b->g.nnode);
+	route_backup_free(&an.bk);
+	free(an.by);
+	free(an.served);
+	route_near_free(&an.near);
+	return ret;
+}
