@@ -30,10 +30,11 @@ static bool
 detour_step(const struct check_run *r, struct check_at *at, uint32_t dst)
 {
 	const struct rl_fwd *f = &r->in->fwd[at->dev];
-	const struct rl_fwd_entry *e = check_entry(f, at, dst);
+	unsigned int plane;
+	const struct rl_fwd_entry *e = check_entry(f, at, dst, &plane);
 
 	for (unsigned int i = 0; i < RL_FWD_ALTS; i++)
-		if (check_move(r, f, e->hop[i], at) != UINT32_MAX)
+		if (check_move(r, f, plane, e->hop[i], at) != UINT32_MAX)
 			return true;
 	return false;
 }

@@ -73,12 +73,13 @@ walk_pair(struct check_run *r, uint32_t src, uint32_t dst)
 	at.sl = fwd[at.dev].path_sl[dst] & (RL_SLS - 1);
 	while (at.dev != end) {
 		const struct rl_fwd *f = &fwd[at.dev];
-		const struct rl_fwd_entry *e = check_entry(f, &at, dst);
 		uint32_t chan = UINT32_MAX;
+		unsigned int plane;
+		const struct rl_fwd_entry *e = check_entry(f, &at, dst, &plane);
 
 		for (unsigned int i = 0;
 		     i < RL_FWD_ALTS && chan == UINT32_MAX; i++)
-			chan = check_move(r, f, e->hop[i], &at);
+			chan = check_move(r, f, plane, e->hop[i], &at);
 		if (chan == UINT32_MAX || ++hops > RL_CHECK_HOPS_MAX) {
 			check_lost(r, src, dst, chan == UINT32_MAX ?
 				   "no next hop" : "goes round for ever");

@@ -57,30 +57,35 @@ check_revive(struct check_dead *d, uint32_t link)
 	d->bit[link >> 6] &= ~(1ull << (link & 63));
 }
 
-/** The next hops of a packet at a device. */
+/** The next hops of a packet at a device, and the plane it is on. */
 static inline const struct rl_fwd_entry *
-check_entry(const struct rl_fwd *f, const struct check_at *at, uint32_t dst)
+check_entry(const struct rl_fwd *f, const struct check_at *at, uint32_t dst,
+	    unsigned int *plane)
 {
-	const unsigned int plane = at->in_port == f->nports ?
-					   f->inject_plane[at->sl] :
-					   f->plane_of[at->vl][at->sl];
-
-	return rl_fwd_lookup(f, plane < f->nplanes ? plane : 0, (uint16_t)dst);
+	*plane = at->in_port == f->nports ? f->inject_plane[at->sl] :
+					    f->plane_of[at->vl][at->sl];
+	if (*plane >= f->nplanes)
+		*plane = 0;
+	return rl_fwd_lookup(f, *plane, (uint16_t)dst);
 }
 
 /**
- * Moves a packet over next hop @p h. Returns the channel it takes, or
- * UINT32_MAX where the hop is none or its link is dead.
+ * Moves a packet on plane @p plane over next hop @p h. Returns the channel it
+ * takes, or UINT32_MAX where it may not: no such port, a dead link, or back by
+ * the port it came by (rl_fwd.h).
  */
 static inline uint32_t
 check_move(const struct check_run *r, const struct rl_fwd *f,
-	   struct rl_fwd_hop h, struct check_at *at)
+	   unsigned int plane, struct rl_fwd_hop h, struct check_at *at)
 {
 	const struct rl_topo_dev *dev = &r->topo->dev[at->dev];
 	const struct rl_topo_port *p;
 	uint8_t vl;
 
 	if (h.port >= dev->nports || h.plane >= f->nplanes)
+		return UINT32_MAX;
+	if (h.port == at->in_port &&
+	    (dev->kind == RL_DEV_ENDPOINT || h.plane == plane))
 		return UINT32_MAX;
 	p = &dev->port[h.port];
 	if (check_is_dead(&r->dead, p->link))

@@ -67,6 +67,12 @@ rl_ep_recv(struct rl_ep *ep)
 	return rl_pktq_pop(&ep->ready);
 }
 
+bool
+rl_ep_recv_pending(const struct rl_ep *ep)
+{
+	return !rl_pktq_empty(&ep->ready);
+}
+
 uint32_t
 rl_ep_len_bytes(const struct rl_flit *head)
 {

@@ -196,6 +196,9 @@ uint64_t rl_ep_deadline(const struct rl_ep *ep);
  */
 struct rl_flit *rl_ep_recv(struct rl_ep *ep);
 
+/** Whether rl_ep_recv() would give a packet: timers, too, may release some. */
+bool rl_ep_recv_pending(const struct rl_ep *ep);
+
 /** Any owner of a received packet. Bytes of data in it. */
 uint32_t rl_ep_len_bytes(const struct rl_flit *head);
 

@@ -104,6 +104,8 @@ rl_role_core_deadline(const struct rl_role_core *r)
 	uint64_t t = rl_core_deadline(r->core);
 
 	if (r->ep != NULL) {
+		if (r->client.poll != NULL && rl_ep_recv_pending(r->ep))
+			return 0;
 		t = rl_min_u64(t, rl_ep_deadline(r->ep));
 		if (r->client.deadline != NULL)
 			t = rl_min_u64(t, r->client.deadline(r->client.ctx));

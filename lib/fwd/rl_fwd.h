@@ -53,8 +53,9 @@ struct rl_fwd {
 	uint8_t plane_of[RL_VCS][RL_SLS];
 	/** plane of a packet that is injected here with an SL */
 	uint8_t inject_plane[RL_SLS];
-	/** [plane][dst], nplanes * ndst entries */
+	/** [plane][dst]; a plane begins plane_stride entries after the last */
 	const struct rl_fwd_entry *entry;
+	size_t plane_stride; /**< 0: ndst, planes follow one another */
 	/**
 	 * [plane][in_port][out_port][sl] -> VL. in_port runs to nports
 	 * inclusive: the last row serves injected packets.
@@ -72,12 +73,19 @@ struct rl_fwd {
 	const uint8_t *path_sl;
 };
 
-/** Any thread. Next hops of @p dst on @p plane; dst < ndst. */
+/**
+ * Any thread. Next hops of @p dst on @p plane; dst < ndst. A device takes the
+ * first whose link works, except that a switch sends nothing back by the port
+ * it came by on the plane it came on, and an endpoint, handed what is not its
+ * own, on no plane.
+ */
 static inline const struct rl_fwd_entry *
 rl_fwd_lookup(const struct rl_fwd *f, unsigned int plane, uint16_t dst)
 {
+	const size_t stride = f->plane_stride != 0 ? f->plane_stride : f->ndst;
+
 	RL_DASSERT(plane < f->nplanes && dst < f->ndst);
-	return &f->entry[plane * (uint32_t)f->ndst + dst];
+	return &f->entry[plane * stride + dst];
 }
 
 /** Any thread. VL on the link of @p out_port; in_port nports = injected. */

@@ -17,8 +17,6 @@
  * from it; all other VLs may lead to these, and these to no other.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "route_backup.h"
 #include "route_near.h"
@@ -30,12 +28,10 @@ struct any {
 	struct route_build *b;
 	struct route_near near;
 	struct route_backup bk;
-	uint32_t longest;    /* links between any two switches that matter */
+	uint32_t longest; /* links between any two switches that matter */
 	bool reflect;
-	unsigned int peer;   /* plane of what an endpoint has reflected */
+	unsigned int peer;    /* plane of what an endpoint has reflected */
 	unsigned int to_peer; /* plane that chooses the VL towards it */
-	uint32_t *by;	     /* [endpoint] the switch that it reflects to */
-	bool *served;	     /* [node] some endpoint reflects for it */
 };
 
 /* The longest way; stops beyond the limit. */
@@ -59,70 +55,46 @@ any_measure(struct any *an)
 	}
 }
 
-/* Switches of x, other than w, that no endpoint serves so far. */
-static uint32_t
-any_unserved(const struct any *an, uint32_t x, uint32_t w)
+/* Whether endpoint x can reflect to e what comes from node u. */
+static bool
+any_reflects(const struct any *an, uint32_t x, uint32_t u)
 {
 	const struct route_graph *g = &an->b->g;
-	uint32_t n = 0;
 
 	for (uint32_t i = g->att0[x]; i < g->att0[x + 1]; i++)
-		n += g->att[i].node != ROUTE_NONE && g->att[i].node != w &&
-		     !an->served[g->att[i].node];
-	return n;
-}
-
-/* The link by which x reflects: one that serves most, else each in turn. */
-static const struct route_att *
-any_way(const struct any *an, uint32_t x, uint32_t turn)
-{
-	const struct route_graph *g = &an->b->g;
-	const uint32_t n = g->att0[x + 1] - g->att0[x];
-	const struct route_att *best = NULL;
-	uint32_t most = 0;
-
-	for (uint32_t k = 0; k < n; k++) {
-		const struct route_att *a =
-			&g->att[g->att0[x] + (k + turn) % n];
-		uint32_t serves;
-
-		if (a->node == ROUTE_NONE || an->near.dist[a->node] > 1)
-			continue;
-		/* Twice the switches served, and one for being next to e. */
-		serves = 2 * any_unserved(an, x, a->node) +
-			 (an->near.dist[a->node] == 0);
-		if (best == NULL || serves > most) {
-			best = a;
-			most = serves;
-		}
-	}
-	return best;
+		if (g->att[i].node != ROUTE_NONE && g->att[i].node != u &&
+		    an->near.dist[g->att[i].node] <= 1)
+			return true;
+	return false;
 }
 
 /*
- * Says of every endpoint to which switch it reflects what is for e, so that
- * for every switch there is one that reflects to another.
+ * What endpoints do with packets for e: on to a switch from which e is within
+ * reach, but not back to where they came from (see rl_fwd_lookup()).
  */
 static void
 any_reflect(struct any *an, uint32_t e)
 {
 	const struct route_graph *g = &an->b->g;
 
-	memset(an->served, 0, g->nnode);
 	for (uint32_t x = 0; x < an->b->topo->nep; x++) {
-		const struct route_att *way = NULL;
+		const uint32_t n = g->att0[x + 1] - g->att0[x];
+		struct route_hops h;
 
-		an->by[x] = ROUTE_NONE;
-		if (x != e && g->att0[x + 1] - g->att0[x] > 1)
-			way = any_way(an, x, x + e);
-		if (way == NULL)
-			continue;
-		an->by[x] = way->node;
-		route_ep_hop(an->b, x, 1, e, way->ep_port, an->peer);
-		for (uint32_t i = g->att0[x]; i < g->att0[x + 1]; i++)
-			if (g->att[i].node != ROUTE_NONE &&
-			    g->att[i].node != way->node)
-				an->served[g->att[i].node] = true;
+		route_hops_init(&h);
+		for (uint32_t far = 0; far < 2 && x != e && n > 1; far++) {
+			for (uint32_t k = 0; k < n; k++) {
+				const struct route_att *a =
+					&g->att[g->att0[x] + (k + x + e) % n];
+
+				if (a->node != ROUTE_NONE &&
+				    an->near.dist[a->node] == far)
+					route_hops_add(&h, a->ep_port,
+						       an->peer);
+			}
+		}
+		if (h.n != 0)
+			route_ep_put(an->b, x, 1, e, &h);
 	}
 }
 
@@ -132,24 +104,18 @@ any_add_peer(const struct any *an, struct route_hops *h, uint32_t u, uint32_t e)
 {
 	const struct rl_topo *t = an->b->topo;
 	const struct rl_topo_dev *dev = &t->dev[u];
-	uint32_t best = ROUTE_NONE, port = 0;
 
 	for (unsigned int i = 0; i < dev->nports; i++) {
 		const unsigned int p = (i + e) % dev->nports;
 		const struct rl_topo_dev *x = &t->dev[dev->port[p].peer_dev];
-		uint32_t by;
 
 		if (x->kind != RL_DEV_ENDPOINT || x->ep_id == e ||
-		    !rl_topo_link_up(t, dev->port[p].link))
+		    !rl_topo_link_up(t, dev->port[p].link) ||
+		    !any_reflects(an, x->ep_id, u))
 			continue;
-		by = an->by[x->ep_id];
-		if (by == ROUTE_NONE || by == u || an->near.dist[by] >= best)
-			continue;
-		best = an->near.dist[by];
-		port = p;
+		route_hops_add(h, (uint16_t)p, an->to_peer);
+		return;
 	}
-	if (best != ROUTE_NONE)
-		route_hops_add(h, (uint16_t)port, an->to_peer);
 }
 
 /* Next hops of node u; on plane p it is p links away from the source. */
@@ -181,7 +147,10 @@ any_fill(struct any *an, uint32_t u, uint32_t e, unsigned int p)
 static void
 any_more(struct any *an, uint32_t u, uint32_t e)
 {
-	for (unsigned int p = an->longest; p < an->peer; p++) {
+	/* A node with no way at all has but this one on its own planes. */
+	const bool lost = an->near.dist[u] == ROUTE_NONE;
+
+	for (unsigned int p = lost ? 0 : an->longest; p < an->peer; p++) {
 		struct route_hops h = route_got(an->b, u, p, e);
 
 		any_add_peer(an, &h, u, e);
@@ -289,10 +258,6 @@ any_compute(struct any *an)
 	b->one_sl = true;
 	b->vl_planes = an->reflect;
 	ret = route_tables_init(b, an->peer + an->reflect);
-	an->by = malloc((b->topo->nep + 1u) * sizeof(*an->by));
-	an->served = malloc(b->g.nnode + 1u);
-	if (an->by == NULL || an->served == NULL)
-		ret = -ENOMEM;
 	if (ret != 0)
 		return ret;
 	b->route->vls = (uint8_t)an->longest;
@@ -318,8 +283,6 @@ reflit_any(struct route_build *b)
 		snprintf(b->err, RL_ERR_MAX, "no memory for %u switches",
 			 b->g.nnode);
 	route_backup_free(&an.bk);
-	free(an.by);
-	free(an.served);
 	route_near_free(&an.near);
 	return ret;
 }

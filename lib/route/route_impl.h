@@ -25,9 +25,11 @@ struct route_build {
 	unsigned int max_vls;
 	unsigned int qos_levels;
 	unsigned int nplanes;	/**< with entries */
+	unsigned int live_planes; /**< of them, those in use; 0: all */
 	unsigned int vl_planes; /**< after them, without: they only choose VLs */
 	bool one_sl; /**< every path has SL 0 */
-	struct rl_fwd_entry *entry; /**< [node][plane][endpoint] */
+	size_t row; /**< entries of a row */
+	struct rl_fwd_entry *entry; /**< [plane][node][endpoint] */
 	uint64_t *tile;		    /**< see route_put() */
 	uint8_t *vl; /**< sl2vl of all devices, by class */
 	char *err;
@@ -126,9 +128,9 @@ void route_host_vl(struct route_build *b, uint8_t sl, uint8_t vl);
 /** Gives plane @p p one VL on all links of endpoints. */
 void route_plane_host_vl(struct route_build *b, unsigned int p, uint8_t vl);
 
-/** Sets the one next hop of an endpoint with several links, on a plane. */
-void route_ep_hop(struct route_build *b, uint32_t ep, unsigned int plane,
-		  uint32_t dst, uint16_t port, unsigned int hop_plane);
+/** Sets the entry of an endpoint with several links, on a plane. */
+void route_ep_put(struct route_build *b, uint32_t ep, unsigned int plane,
+		  uint32_t dst, const struct route_hops *h);
 
 /** A packet that arrives on @p vl with @p sl is on plane @p p, everywhere. */
 void route_plane_of(struct route_build *b, uint8_t vl, uint8_t sl, uint8_t p);

@@ -258,14 +258,13 @@ reflit_init(struct reflit *rf)
 	if (ret != 0)
 		return ret;
 	rf->broken = reflit_broken(rf);
-	planes = rf->broken ? 4 : 1;
-	rf->up = 1;
-	rf->late = 2;
-	rf->both = 3;
-	ret = route_backup_init(&rf->bk, b, planes,
-				b->max_vls - REFLIT_VL_BACKUP);
-	planes += rf->bk.nplanes;
-	rf->wrap = planes;
+	ret = route_backup_init(&rf->bk, b, 1, b->max_vls - REFLIT_VL_BACKUP);
+	planes = 1 + rf->bk.nplanes;
+	b->live_planes = rf->broken ? planes + 3 : planes;
+	rf->up = planes;
+	rf->late = planes + 1;
+	rf->both = planes + 2;
+	rf->wrap = planes + 3;
 	if (ret == 0 && rf->broken)
 		ret = route_root(&b->g, &root);
 	if (ret == 0 && rf->broken)
@@ -274,7 +273,7 @@ reflit_init(struct reflit *rf)
 		ret = route_tree_init(&rf->tree, b->g.nnode);
 	b->vl_planes = 1;
 	if (ret == 0)
-		ret = route_tables_init(b, planes);
+		ret = route_tables_init(b, planes + 3);
 	return ret;
 }
 

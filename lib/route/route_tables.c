@@ -81,7 +81,8 @@ tables_fill_fwd(struct route_build *b, struct route_mem *m)
 		cls[dev->nports] = ROUTE_CLASS_HOST;
 		cls += dev->nports + 1u;
 		if (dev->kind == RL_DEV_SWITCH) {
-			f->entry = b->entry + (size_t)d * b->nplanes * t->nep;
+			f->entry = b->entry + d * b->row;
+			f->plane_stride = b->g.nnode * b->row;
 			continue;
 		}
 		f->path_sl = m->path_sl + (b->one_sl ? 0 : (size_t)dev->ep_id *
@@ -116,7 +117,11 @@ route_tables_init(struct route_build *b, unsigned int nplanes)
 	const struct rl_topo *t = b->topo;
 	const size_t vls = (size_t)(nplanes + b->vl_planes) * ROUTE_CLASSES *
 			   ROUTE_CLASSES * RL_SLS;
-	const size_t rows = (size_t)b->g.nnode * nplanes * t->nep;
+	/* By whole cache lines, and an odd number of them: rows a power of two
+	 * apart would all want the same few lines of a cache. */
+	const size_t row = ((size_t)t->nep / ROUTE_TILE | 1) * ROUTE_TILE +
+			   2 * ROUTE_TILE;
+	const size_t rows = row * b->g.nnode * nplanes;
 	const size_t ep_rows = (size_t)tables_ep_rows(t) * nplanes * t->nep;
 	struct rl_route *r = b->route;
 	struct route_mem *m = r->priv;
@@ -124,6 +129,9 @@ route_tables_init(struct route_build *b, unsigned int nplanes)
 	RL_ASSERT(tables_word_ok());
 	RL_ASSERT(nplanes >= 1 && nplanes + b->vl_planes <= RL_FWD_PLANES);
 	b->nplanes = nplanes;
+	b->row = row;
+	if (b->live_planes == 0)
+		b->live_planes = nplanes;
 	m->entry = tables_alloc(rows, sizeof(*m->entry));
 	m->ep_entry = tables_alloc(ep_rows, sizeof(*m->ep_entry));
 	m->vl = calloc(vls, 1);
@@ -151,7 +159,7 @@ route_tables_init(struct route_build *b, unsigned int nplanes)
 void
 route_tile_begin(struct route_build *b, uint32_t dst)
 {
-	const size_t n = (size_t)b->nplanes * b->g.nnode * ROUTE_TILE;
+	const size_t n = (size_t)b->live_planes * b->g.nnode * ROUTE_TILE;
 
 	if (dst % ROUTE_TILE == 0)
 		for (size_t i = 0; i < n; i++)
@@ -166,19 +174,14 @@ route_tile_end(struct route_build *b, uint32_t dst)
 
 	if (have < ROUTE_TILE && dst + 1 < nep)
 		return;
-	for (uint32_t u = 0; u < b->g.nnode; u++) {
-		struct rl_fwd_entry *row =
-			b->entry + (size_t)u * b->nplanes * nep + from;
-		const uint64_t *tile = b->tile + (size_t)u * ROUTE_TILE;
+	for (size_t i = 0; i < (size_t)b->live_planes * b->g.nnode; i++) {
+		struct rl_fwd_entry *row = b->entry + i * b->row + from;
+		const uint64_t *tile = b->tile + i * ROUTE_TILE;
 
-		for (unsigned int p = 0; p < b->nplanes; p++) {
-			if (have == ROUTE_TILE)
-				memcpy(row, tile, ROUTE_TILE * sizeof(*row));
-			else
-				memcpy(row, tile, have * sizeof(*row));
-			row += nep;
-			tile += (size_t)b->g.nnode * ROUTE_TILE;
-		}
+		if (have == ROUTE_TILE)
+			memcpy(row, tile, ROUTE_TILE * sizeof(*row));
+		else
+			memcpy(row, tile, have * sizeof(*row));
 	}
 }
 
@@ -215,17 +218,16 @@ route_plane_host_vl(struct route_build *b, unsigned int p, uint8_t vl)
 }
 
 void
-route_ep_hop(struct route_build *b, uint32_t ep, unsigned int plane,
-	     uint32_t dst, uint16_t port, unsigned int hop_plane)
+route_ep_put(struct route_build *b, uint32_t ep, unsigned int plane,
+	     uint32_t dst, const struct route_hops *h)
 {
 	const struct route_mem *m = b->route->priv;
 	const struct rl_fwd *f = &b->route->fwd[b->topo->ep_dev[ep]];
 	struct rl_fwd_entry *row = m->ep_entry + (f->entry - m->ep_entry);
 
 	RL_ASSERT(f->nports > 1 && plane < b->nplanes);
-	row += (size_t)plane * b->topo->nep + dst;
-	row->hop[0].port = port;
-	row->hop[0].plane = (uint16_t)hop_plane & 7;
+	memcpy(row + (size_t)plane * b->topo->nep + dst, &h->word,
+	       sizeof(*row));
 }
 
 void
@@ -247,8 +249,8 @@ tables_walk(struct route_build *b, uint32_t u, uint32_t e, uint8_t sl)
 
 	for (uint32_t hops = 1; hops <= b->g.nnode + 1u; hops++) {
 		const struct rl_fwd_hop h =
-			b->entry[((size_t)u * b->nplanes + plane) * t->nep + e]
-				.hop[0];
+			rl_fwd_lookup(&b->route->fwd[u], plane, (uint16_t)e)
+				->hop[0];
 		uint32_t next;
 
 		if (h.port == RL_FWD_PORT_NONE)

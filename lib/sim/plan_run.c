@@ -187,6 +187,8 @@ run_all(struct run *r)
 	r->v->hash = run_hash(r->v);
 	judge_traffic(r);
 	judge_drops(r);
+	if (r->plan->inspect != NULL)
+		r->plan->inspect(r->plan->inspect_ctx, r->sim);
 }
 
 int
@@ -206,6 +208,7 @@ rl_sim_plan_run(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
 		.poll_jitter_ns = plan->poll_jitter_ns,
 		.notice_ns = plan->notice_ns,
 		.fec_safe = plan->fec_safe,
+		.sink = plan->sink,
 		.report = run_report,
 		.client = run_client,
 		.ctx = &r,

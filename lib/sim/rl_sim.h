@@ -75,7 +75,9 @@ struct rl_sim_params {
 	bool fec_safe;
 	rl_drop_fn drop;	/**< told of each packet dropped, or NULL */
 	rl_ep_report_fn report; /**< told of each packet reported, or NULL */
-	void *ctx;		/**< of both */
+	/** told of each event of ports and cores, or NULL; its own ctx */
+	const struct rl_role_sink *sink;
+	void *ctx;		/**< of the others */
 	/** Sets the client of endpoint @p ep at device @p dev; or NULL. */
 	void (*client)(void *ctx, uint32_t dev, uint16_t ep,
 		       struct rl_client *client);

@@ -34,6 +34,10 @@ struct rl_sim_plan {
 	bool reports_ok;   /**< packets may be reported (watchdog, policy) */
 	bool losses_ok;	   /**< and lost: loopback is not "whole-packets" */
 	const char *shape; /**< of a drawn fabric */
+	const struct rl_role_sink *sink; /**< events, or NULL */
+	/** sees the fabric after the end, before it goes; or NULL */
+	void (*inspect)(void *ctx, struct rl_sim *sim);
+	void *inspect_ctx;
 };
 
 /** Kinds of faults that a swarm may draw. X(name, word). */

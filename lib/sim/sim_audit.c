@@ -159,7 +159,8 @@ rl_sim_settled(const struct rl_sim *sim, bool links, char *why)
 			    rl_core_flits(rc->core));
 			return false;
 		}
-		if (rc->ep != NULL && !rl_ep_idle(rc->ep)) {
+		if (rc->ep != NULL &&
+		    (!rl_ep_idle(rc->ep) || rl_ep_flits(rc->ep) != 0)) {
 			SAY(why, "endpoint %s holds %u flits", name,
 			    rl_ep_flits(rc->ep));
 			return false;

@@ -53,6 +53,8 @@ sim_on_port_event(void *ctx, uint32_t dev, uint16_t port,
 	struct rl_sim *s = ctx;
 	struct rl_sim_failover *fo;
 
+	if (s->p.sink != NULL)
+		s->p.sink->port_event(s->p.sink->ctx, dev, port, ev);
 	switch (ev->type) {
 	case RL_PEV_DEAD:
 		failover_open(s, dev, port, ev);
@@ -81,9 +83,10 @@ sim_on_port_event(void *ctx, uint32_t dev, uint16_t port,
 void
 sim_on_core_event(void *ctx, uint32_t dev, const struct rl_core_event *ev)
 {
-	(void)ctx;
-	(void)dev;
-	(void)ev;
+	struct rl_sim *s = ctx;
+
+	if (s->p.sink != NULL)
+		s->p.sink->core_event(s->p.sink->ctx, dev, ev);
 }
 
 static void

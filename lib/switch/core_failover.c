@@ -20,6 +20,9 @@
  *        back when all before it is acknowledged by the neighbour; then the
  *        restore delay covers the rest of the way. Meanwhile traffic for the
  *        port is held.
+ *        An egress that dies meanwhile answers no fence: what it carried comes
+ *        back and takes another way. So a restore waits until it has drained
+ *        and what was held for it has gone on, and then fences anew.
  *
  * All of this concerns traffic for that port alone; the rest flows [DRL-4].
  */
@@ -128,6 +131,34 @@ core_alive(struct rl_core *core, uint16_t port, uint64_t now_ns)
 	core_release(core, &core->port[port].hold, now_ns);
 }
 
+/* A fence through every egress that carries traffic, for a restore. */
+static void
+core_fence(struct rl_core *core, struct core_port *cp, uint64_t now_ns)
+{
+	cp->fence_gen = ++core->fence_gen;
+	for (uint16_t i = 0; i < core->p.nports; i++) {
+		struct core_port *other = &core->port[i];
+
+		if (other->state != RL_EGRESS_ALIVE)
+			continue;
+		other->fence_want = cp->fence_gen;
+		for (unsigned int vc = 0; vc < RL_VCS; vc++)
+			other->fence_at[vc] =
+				other->sent[vc] + other->q[vc].flits +
+				other->begun[vc].rest.flits;
+	}
+	core_set_due(core, cp, now_ns);
+}
+
+/* Traffic went from a dead port to others: restores wait for it, too. */
+static void
+core_fence_again(struct rl_core *core, uint64_t now_ns)
+{
+	for (uint16_t i = 0; i < core->p.nports; i++)
+		if (core->port[i].state == RL_EGRESS_RESTORE)
+			core_fence(core, &core->port[i], now_ns);
+}
+
 static void
 core_link_up(struct rl_core *core, uint16_t port, uint64_t now_ns)
 {
@@ -148,19 +179,7 @@ core_link_up(struct rl_core *core, uint16_t port, uint64_t now_ns)
 	 */
 	cp->bound_ns = rl_deadline(now_ns, core->p.cfg->watchdog_ns /
 						   CORE_RESTORE_SHARE);
-	cp->fence_gen = ++core->fence_gen;
-	for (uint16_t i = 0; i < core->p.nports; i++) {
-		struct core_port *other = &core->port[i];
-
-		if (other->state != RL_EGRESS_ALIVE)
-			continue;
-		other->fence_want = cp->fence_gen;
-		for (unsigned int vc = 0; vc < RL_VCS; vc++)
-			other->fence_at[vc] =
-				other->sent[vc] + other->q[vc].flits +
-				other->begun[vc].rest.flits;
-	}
-	core_set_due(core, cp, now_ns);
+	core_fence_again(core, now_ns); /* its own, too */
 	if (RL_PLANTED(REORDER_RESTORE))
 		core_alive(core, port, now_ns);
 }
@@ -256,6 +275,17 @@ core_fences_done(const struct rl_core *core, uint32_t gen)
 	return true;
 }
 
+/* Whether traffic of another dead port still looks for its way. */
+static bool
+core_drains(const struct rl_core *core)
+{
+	for (uint16_t i = 0; i < core->p.nports; i++)
+		if (core->port[i].state == RL_EGRESS_DRAIN ||
+		    core->port[i].state == RL_EGRESS_DELAY)
+			return true;
+	return false;
+}
+
 static void
 core_restore_tick(struct rl_core *core, uint16_t port, uint64_t now_ns)
 {
@@ -263,6 +293,8 @@ core_restore_tick(struct rl_core *core, uint16_t port, uint64_t now_ns)
 
 	if (now_ns >= cp->bound_ns) {
 		CORE_COUNT(core, restore_timeouts);
+	} else if (core_drains(core)) {
+		return; /* fenced again when it has found it */
 	} else if (cp->fence_gen != 0) {
 		if (!core_fences_done(core, cp->fence_gen))
 			return;
@@ -300,6 +332,7 @@ core_port_tick(struct rl_core *core, uint16_t port, uint64_t now_ns)
 		core_set_state(core, port, RL_EGRESS_DEAD);
 		core_event(core, RL_CEV_RESUME, port,
 			   core_release(core, &cp->hold, now_ns), now_ns);
+		core_fence_again(core, now_ns);
 		return;
 	case RL_EGRESS_RESTORE:
 		core_restore_tick(core, port, now_ns);

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "rl_plant.h"
-#include "rl_sim_plan.h"
+#include "sim_show.h"
 
 #ifdef RL_PLANT_AT_RUN_TIME
 unsigned int rl_plant;
@@ -68,24 +68,13 @@ on_trap(int sig)
 	_exit(opts->plant != NULL ? 0 : 1);
 }
 
-static void
-print_plan(const struct rl_sim_plan *plan)
-{
-	char text[512];
-
-	printf("plan: %s\n", rl_sim_plan_text(plan, text, sizeof(text)));
-	for (uint32_t i = 0; i < plan->faults.n; i++)
-		printf("  %s\n",
-		       rl_sim_fault_text(&plan->faults.f[i], &plan->cfg.topo,
-					 text, sizeof(text)));
-}
-
 /* @return 0, 1 where a promise was broken, 2 where it could not be run */
 static int
 run_seed(const struct options *o, uint64_t seed, struct rl_sim_mem *mem,
 	 struct rl_sim_verdict *v)
 {
 	struct rl_sim_plan plan;
+	struct rl_role_sink sink;
 	char err[RL_ERR_MAX];
 	int ret;
 
@@ -97,7 +86,9 @@ run_seed(const struct options *o, uint64_t seed, struct rl_sim_mem *mem,
 		return 2;
 	}
 	if (o->verbose != 0)
-		print_plan(&plan);
+		sim_show_plan(&plan);
+	if (o->verbose > 1)
+		sim_show_follow(&plan, &sink);
 	ret = rl_sim_plan_run(&plan, mem, v);
 	if (ret == 0 && v->ok && o->verbose != 0)
 		printf("seed %llu: ok, %llu packets, %llu flit-hops, %u "
@@ -248,7 +239,8 @@ usage(FILE *to, int status)
 	      "  --jobs N       processes that share them (1)\n"
 	      "  --keep-going   after a failure, too\n"
 	      "  --plant NAME   plant a bug; passes only if it is found\n"
-	      "  -v             print each plan and what came of it\n",
+	      "  -v             print each plan and what came of it\n"
+	      "  -v -v          print events and counters, too\n",
 	      to);
 	return status;
 }

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_PATTERN_H
+#define RL_PATTERN_H
+
+/**
+ * @file
+ * Traffic patterns: who sends to whom. A pattern is made once and may then be
+ * read by any number of generators.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rl_base.h"
+#include "rl_prng.h"
+
+#define RL_PATTERN_NONE UINT32_MAX
+#define RL_PATTERN_DIMS 3
+
+/** X(name, word in options). */
+#define RL_PATTERNS(X)                                                         \
+	X(UNIFORM, "uniform")	      /* anyone else, all alike */             \
+	X(PERMUTATION, "permutation") /* each to one, each from one */         \
+	X(TORNADO, "tornado")	      /* nearly half way round each ring */    \
+	X(HOTSPOT, "hotspot")	      /* a share to a few, the rest uniform */ \
+	X(INCAST, "incast")	      /* all to one, which is silent */        \
+	X(PAIRS, "pairs")	      /* a list */
+
+enum rl_pattern_kind {
+#define RL_PATTERN_ENUM(name, word) RL_PATTERN_##name,
+	RL_PATTERNS(RL_PATTERN_ENUM)
+#undef RL_PATTERN_ENUM
+	RL_PATTERN_COUNT
+};
+
+struct rl_pattern_pair {
+	uint16_t src;
+	uint16_t dst;
+};
+
+struct rl_pattern_cfg {
+	enum rl_pattern_kind kind;
+	uint32_t nep;  /**< endpoints, 1..65535 */
+	uint64_t seed; /**< PERMUTATION, HOTSPOT */
+	/** TORNADO: grid of the switches, x slowest; 0 dims: one ring of all */
+	uint32_t ndims;
+	uint16_t dims[RL_PATTERN_DIMS];
+	uint32_t hosts_per_switch; /**< TORNADO; 0: 1 */
+	uint32_t hot_count;	   /**< HOTSPOT: how many are hot; 0: 1 */
+	uint32_t hot_pct;	   /**< HOTSPOT: their share, 0..100 */
+	uint16_t target;	   /**< INCAST */
+	const struct rl_pattern_pair *pair; /**< PAIRS; read at init only */
+	uint32_t npairs;
+};
+
+/** Read-only after rl_pattern_init(). */
+struct rl_pattern {
+	enum rl_pattern_kind kind;
+	uint32_t nep;
+	uint32_t hot_count;
+	uint32_t hot_pct;
+	const uint32_t *first; /**< PAIRS: nep + 1 indexes into table */
+	const uint16_t *table; /**< fixed destinations, or the hot ones */
+};
+
+/** Any thread. Bytes of tables that a pattern needs; may be 0. */
+size_t rl_pattern_memsize(const struct rl_pattern_cfg *cfg);
+
+/**
+ * Control thread. Makes @p p with tables in @p mem (8-byte aligned, the
+ * caller's, outlives the pattern).
+ *
+ * @return 0; -EINVAL: nothing to send to, a grid that does not make up the
+ *   endpoints, a target, pair or share out of range
+ */
+int rl_pattern_init(struct rl_pattern *p, const struct rl_pattern_cfg *cfg,
+		    void *mem);
+
+/**
+ * Any thread. Destination of the next packet of @p src; never src itself.
+ * @return RL_PATTERN_NONE where src does not send
+ */
+uint32_t rl_pattern_dst(const struct rl_pattern *p, uint32_t src,
+			struct rl_prng *prng);
+
+/** Any thread. Kind of a word, or -EINVAL. */
+int rl_pattern_parse(const char *word);
+const char *rl_pattern_name(enum rl_pattern_kind kind);
+
+#endif /* RL_PATTERN_H */

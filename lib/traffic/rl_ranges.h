@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_RANGES_H
+#define RL_RANGES_H
+
+/**
+ * @file
+ * Sets of numbers kept as sorted disjoint ranges, many sets out of one pool of
+ * nodes: which packets of a flow are missing, which were reported. Such sets
+ * are nearly always empty or nearly contiguous, and grow at their end.
+ */
+
+#include <stdint.h>
+
+#include "rl_base.h"
+
+#define RL_RANGE_END UINT32_MAX
+
+struct rl_range {
+	uint32_t lo;
+	uint32_t hi; /**< the first number behind */
+	uint32_t next;
+};
+
+struct rl_range_pool {
+	struct rl_range *node; /**< cap nodes, the caller's */
+	uint32_t cap;
+	uint32_t used;	/**< nodes ever taken in order */
+	uint32_t free;	/**< list of those given back */
+	uint64_t lost;	/**< numbers that found no node: sets are inexact */
+};
+
+/** A set; zeroed memory is not an empty set, see rl_ranges_init(). */
+struct rl_ranges {
+	uint32_t head;
+	uint32_t tail;
+	uint64_t count; /**< numbers in it */
+};
+
+static inline void
+rl_ranges_init(struct rl_ranges *s)
+{
+	*s = (struct rl_ranges){ RL_RANGE_END, RL_RANGE_END, 0 };
+}
+
+static inline void
+rl_range_pool_init(struct rl_range_pool *p, struct rl_range *node, uint32_t cap)
+{
+	*p = (struct rl_range_pool){ node, cap, 0, RL_RANGE_END, 0 };
+}
+
+/**
+ * Owner. Adds lo .. hi-1 (lo < hi); numbers that are in it already are
+ * fine. Constant time at the end of the set. Where the pool is empty the
+ * numbers are forgotten, and counted in pool->lost.
+ */
+void rl_ranges_add(struct rl_range_pool *p, struct rl_ranges *s, uint32_t lo,
+		   uint32_t hi);
+
+/**
+ * Owner. Takes one number out.
+ * @return whether it was in the set
+ */
+bool rl_ranges_take(struct rl_range_pool *p, struct rl_ranges *s, uint32_t n);
+
+/** Owner. Whether a number is in the set. */
+bool rl_ranges_has(const struct rl_range_pool *p, const struct rl_ranges *s,
+		   uint32_t n);
+
+/** Owner of both sets. How many numbers two sets have in common. */
+uint64_t rl_ranges_common(const struct rl_range_pool *pa,
+			  const struct rl_ranges *a,
+			  const struct rl_range_pool *pb,
+			  const struct rl_ranges *b);
+
+#endif /* RL_RANGES_H */

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_TG_H
+#define RL_TG_H
+
+/**
+ * @file
+ * The traffic client of an endpoint: a generator that stamps what it sends
+ * and a checker of what arrives [EP-1]. One per endpoint, on its lcore; it
+ * owns nothing but its counts. What all clients of a fabric together know is
+ * put together by rl_ledger.h at the end.
+ *
+ * The generator is open-loop: a load is a plan of send times, and a packet
+ * that backpressure holds up keeps the time at which it should have been
+ * sent, so that its latency counts the wait. A packet that is refused waits
+ * aside while others go on; each flow keeps its order all the same, as a
+ * packet gets its number only when it is accepted.
+ *
+ * Pure: time is a parameter, and the same seed sends the same packets.
+ */
+
+#include "rl_endpoint.h"
+#include "rl_hist.h"
+#include "rl_pattern.h"
+#include "rl_prng.h"
+#include "rl_ranges.h"
+#include "rl_stamp.h"
+
+struct rl_tg_cfg {
+	const struct rl_pattern *pattern; /**< NULL: checks only */
+	uint16_t ep_id;
+	uint8_t class;		/**< of all packets, enum rl_class */
+	uint8_t ncos;		/**< classes of service drawn from, 1..16 */
+	uint32_t min_flits;	/**< length of packets, 1.. */
+	uint32_t max_flits;	/**< ..max_packet_flits of the endpoint */
+	bool full_flits;	/**< last flits are full; else any length */
+	bool hist_by_vc;	/**< a latency histogram for each VC of arrival */
+	uint64_t seed;		/**< the same for all clients of a fabric */
+	double load;		/**< flits per slot; 0: as fast as it goes */
+	uint64_t slot_ns;	/**< time of one flit */
+	uint64_t packets;	/**< how many to send; 0: no limit */
+	uint64_t duration_ns;	/**< how long to send; 0: no limit */
+	uint32_t max_flows;	/**< as the endpoint's */
+	uint32_t max_ranges;	/**< ranges of missing or reported packets */
+};
+
+struct rl_tg_counts {
+	uint64_t sent_packets;	/**< accepted by the endpoint */
+	uint64_t sent_flits;
+	uint64_t sent_bytes;
+	uint64_t refused;	/**< attempts that met backpressure */
+	uint64_t delivered_packets; /**< first copies, whatever their order */
+	uint64_t delivered_flits;
+	uint64_t delivered_bytes;
+	uint64_t duplicated_packets;
+	uint64_t reordered_packets; /**< after a later one of their flow */
+	uint64_t corrupted_packets; /**< any byte altered */
+	uint64_t foreign_packets;   /**< of these: without a valid stamp */
+	uint64_t report_events;	    /**< reports received, repeated ones too */
+	uint64_t inexact;	    /**< events that max_flows or max_ranges
+					 did not let it remember */
+};
+
+/** Both directions of what a client knows of one (peer, cos). */
+struct rl_tg_flow {
+	uint16_t peer;
+	uint8_t cos;
+	uint32_t sent;		/**< packets sent to peer */
+	uint32_t tag0;		/**< the endpoint's tag of the first of them */
+	struct rl_ranges reported; /**< of those sent */
+	uint32_t next;		/**< 1 + highest number received from peer */
+	struct rl_ranges missing; /**< of those before */
+};
+
+struct rl_tg;
+
+/** Any thread. Bytes of a client, 64-byte aligned. */
+size_t rl_tg_memsize(const struct rl_tg_cfg *cfg);
+
+/**
+ * Control thread. Makes a client in @p mem (the caller's, need not be
+ * cleared), stopped. Received packets are given back to @p cache.
+ *
+ * @return the client (== mem); NULL where the configuration makes no sense
+ *   (lengths, ncos, class, slot_ns with a load)
+ */
+struct rl_tg *rl_tg_init(void *mem, const struct rl_tg_cfg *cfg,
+			 struct rl_flit_cache *cache);
+
+/**
+ * Owner. Begins to send (again): limits and the plan of send times count from
+ * @p now_ns, numbers of packets go on. Receiving needs no start.
+ */
+void rl_tg_start(struct rl_tg *tg, uint64_t now_ns);
+
+/** Owner. Another load, limit or pattern; takes effect with rl_tg_start(). */
+void rl_tg_set(struct rl_tg *tg, const struct rl_pattern *pattern, double load,
+	       uint64_t packets, uint64_t duration_ns);
+
+/** Owner. Sends nothing more; packets that wait aside are forgotten. */
+void rl_tg_stop(struct rl_tg *tg);
+
+/**
+ * Owner. Takes and checks all that arrived, then sends what is due.
+ * The signature is that of a role's client.
+ * @return packets moved
+ */
+unsigned int rl_tg_poll(void *tg, struct rl_ep *ep, uint64_t now_ns);
+
+/**
+ * Owner. When rl_tg_poll() next wants to send: 0 for at once, RL_NEVER for
+ * not by itself.
+ */
+uint64_t rl_tg_deadline(void *tg);
+
+/** Owner. A report of the endpoint; wire it to rl_ep_params.report. */
+void rl_tg_report(struct rl_tg *tg, const struct rl_ep_report *report);
+
+/** Owner. Stopped, or the limit is reached and nothing waits aside. */
+bool rl_tg_done(const struct rl_tg *tg);
+
+/** Owner, or any thread that can stand torn numbers. */
+const struct rl_tg_counts *rl_tg_counts(const struct rl_tg *tg);
+
+/**
+ * Owner. Latency in ns, from planned send time to arrival at the client, of
+ * packets that came by @p vc; without hist_by_vc all are in VC 0's.
+ */
+const struct rl_hist *rl_tg_hist(const struct rl_tg *tg, unsigned int vc);
+
+/** Owner. Adds the latencies of all VCs to @p to. */
+void rl_tg_hist_all(const struct rl_tg *tg, struct rl_hist *to);
+
+/** Owner. How many flows it knows, and one of them. */
+uint32_t rl_tg_flow_count(const struct rl_tg *tg);
+const struct rl_tg_flow *rl_tg_flow(const struct rl_tg *tg, uint32_t i);
+
+/** Owner. The flow with a peer, or NULL. */
+const struct rl_tg_flow *rl_tg_flow_find(const struct rl_tg *tg, uint16_t peer,
+					 uint8_t cos);
+
+/** Owner. The pool that the flows' ranges live in. */
+const struct rl_range_pool *rl_tg_ranges(const struct rl_tg *tg);
+
+/** Owner. Its endpoint id. */
+uint16_t rl_tg_ep_id(const struct rl_tg *tg);
+
+#endif /* RL_TG_H */

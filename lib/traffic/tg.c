@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "tg_priv.h"
+
+/** Lowest load: a flit in four seconds. */
+#define FLIT_NS_MAX 4e9
+
+struct layout {
+	size_t hist;
+	size_t flow;
+	size_t hash;
+	size_t node;
+	size_t total;
+	uint32_t hash_size;
+};
+
+static size_t
+place(size_t *at, size_t bytes)
+{
+	const size_t here = *at;
+
+	*at += (bytes + RL_CACHE_LINE - 1) & ~(size_t)(RL_CACHE_LINE - 1);
+	return here;
+}
+
+static unsigned int
+nhists(const struct rl_tg_cfg *cfg)
+{
+	return cfg->hist_by_vc ? RL_VCS : 1;
+}
+
+static void
+lay_out(const struct rl_tg_cfg *cfg, struct layout *l)
+{
+	size_t at = 0;
+
+	l->hash_size = rl_pow2_ceil(2 * cfg->max_flows);
+	place(&at, sizeof(struct rl_tg));
+	l->hash = place(&at, l->hash_size * sizeof(uint32_t));
+	l->flow = place(&at, cfg->max_flows * sizeof(struct rl_tg_flow));
+	l->node = place(&at, cfg->max_ranges * sizeof(struct rl_range));
+	l->hist = place(&at, nhists(cfg) * sizeof(struct rl_hist));
+	l->total = at;
+}
+
+size_t
+rl_tg_memsize(const struct rl_tg_cfg *cfg)
+{
+	struct layout l;
+
+	lay_out(cfg, &l);
+	return l.total;
+}
+
+static bool
+cfg_ok(const struct rl_tg_cfg *c)
+{
+	return c->ncos >= 1 && c->ncos <= 16 && c->class < RL_CLASS_CTRL &&
+	       c->min_flits >= 1 && c->min_flits <= c->max_flits &&
+	       c->max_flits <= RL_PACKET_FLITS_MAX && c->load >= 0 &&
+	       (c->load == 0 || c->slot_ns > 0) && c->max_flows >= 1;
+}
+
+struct rl_tg *
+rl_tg_init(void *mem, const struct rl_tg_cfg *cfg, struct rl_flit_cache *cache)
+{
+	struct rl_tg *tg = mem;
+	uint8_t *base = mem;
+	uint64_t seed = cfg->seed;
+	struct layout l;
+
+	if (!cfg_ok(cfg))
+		return NULL;
+	lay_out(cfg, &l);
+	memset(tg, 0, sizeof(*tg));
+	tg->cfg = *cfg;
+	tg->cache = cache;
+	/* each endpoint draws a sequence of its own from the common seed */
+	rl_prng_seed(&tg->prng, rl_splitmix64(&seed) + cfg->ep_id);
+	tg->hash_mask = l.hash_size - 1;
+	tg->hash = (uint32_t *)(void *)(base + l.hash);
+	memset(tg->hash, 0, l.hash_size * sizeof(uint32_t));
+	tg->flow = (struct rl_tg_flow *)(void *)(base + l.flow);
+	tg->hist = (struct rl_hist *)(void *)(base + l.hist);
+	for (unsigned int i = 0; i < nhists(cfg); i++)
+		rl_hist_reset(&tg->hist[i]);
+	rl_range_pool_init(&tg->pool,
+			   (struct rl_range *)(void *)(base + l.node),
+			   cfg->max_ranges);
+	return tg;
+}
+
+void
+rl_tg_set(struct rl_tg *tg, const struct rl_pattern *pattern, double load,
+	  uint64_t packets, uint64_t duration_ns)
+{
+	RL_ASSERT(load >= 0 && (load == 0 || tg->cfg.slot_ns > 0));
+	tg->cfg.pattern = pattern;
+	tg->cfg.load = load;
+	tg->cfg.packets = packets;
+	tg->cfg.duration_ns = duration_ns;
+}
+
+void
+rl_tg_start(struct rl_tg *tg, uint64_t now_ns)
+{
+	const struct rl_tg_cfg *c = &tg->cfg;
+	double flit_ns;
+
+	tg->running = c->pattern != NULL;
+	tg->nwaiting = 0;
+	tg->left = c->packets != 0 ? c->packets : UINT64_MAX;
+	tg->end_ns = c->duration_ns != 0 ? rl_deadline(now_ns, c->duration_ns)
+					 : RL_NEVER;
+	tg->flit_fp = 0;
+	tg->next_ns = now_ns;
+	tg->next_frac = 0;
+	if (c->load == 0)
+		return;
+	flit_ns = (double)c->slot_ns / c->load;
+	tg->flit_fp = flit_ns < FLIT_NS_MAX ? (uint64_t)(flit_ns * 65536.0)
+					    : (uint64_t)FLIT_NS_MAX << 16;
+	/* not all endpoints at once */
+	tg->next_ns += rl_prng_range(&tg->prng, 0,
+				     (tg->flit_fp * c->max_flits) >> 16);
+}
+
+void
+rl_tg_stop(struct rl_tg *tg)
+{
+	tg->running = false;
+	tg->nwaiting = 0;
+}
+
+static uint32_t
+hash_of(const struct rl_tg *tg, uint16_t peer, uint8_t cos)
+{
+	const uint32_t key = (uint32_t)peer << 4 | cos;
+
+	return key * 0x9e3779b1u >> 8 & tg->hash_mask;
+}
+
+const struct rl_tg_flow *
+rl_tg_flow_find(const struct rl_tg *tg, uint16_t peer, uint8_t cos)
+{
+	for (uint32_t h = hash_of(tg, peer, cos);;
+	     h = (h + 1) & tg->hash_mask) {
+		const struct rl_tg_flow *flow;
+
+		if (tg->hash[h] == 0)
+			return NULL;
+		flow = &tg->flow[tg->hash[h] - 1];
+		if (flow->peer == peer && flow->cos == cos)
+			return flow;
+	}
+}
+
+struct rl_tg_flow *
+tg_flow_get(struct rl_tg *tg, uint16_t peer, uint8_t cos)
+{
+	struct rl_tg_flow *flow;
+	uint32_t h = hash_of(tg, peer, cos);
+
+	for (; tg->hash[h] != 0; h = (h + 1) & tg->hash_mask) {
+		flow = &tg->flow[tg->hash[h] - 1];
+		if (flow->peer == peer && flow->cos == cos)
+			return flow;
+	}
+	if (tg->nflows == tg->cfg.max_flows)
+		return NULL;
+	flow = &tg->flow[tg->nflows++];
+	tg->hash[h] = tg->nflows;
+	*flow = (struct rl_tg_flow){ .peer = peer, .cos = cos };
+	rl_ranges_init(&flow->reported);
+	rl_ranges_init(&flow->missing);
+	return flow;
+}
+
+unsigned int
+rl_tg_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
+{
+	struct rl_tg *tg = ctx;
+	unsigned int n = tg_check(tg, ep, now_ns);
+
+	return n + tg_send(tg, ep, now_ns);
+}
+
+/*
+ * A report names a packet by the endpoint's tag. Where the generator is the
+ * only client of its flows, tags are numbers but for a constant.
+ */
+void
+rl_tg_report(struct rl_tg *tg, const struct rl_ep_report *report)
+{
+	struct rl_tg_flow *flow = tg_flow_get(tg, report->dst, report->cos);
+	const uint32_t number = flow ? report->tag - flow->tag0 : 0;
+
+	tg->count.report_events++;
+	if (flow != NULL && number < flow->sent)
+		rl_ranges_add(&tg->pool, &flow->reported, number, number + 1);
+	else
+		tg->count.inexact++;
+}
+
+bool
+rl_tg_done(const struct rl_tg *tg)
+{
+	return !tg->running;
+}
+
+const struct rl_tg_counts *
+rl_tg_counts(const struct rl_tg *tg)
+{
+	return &tg->count;
+}
+
+const struct rl_hist *
+rl_tg_hist(const struct rl_tg *tg, unsigned int vc)
+{
+	return vc < nhists(&tg->cfg) ? &tg->hist[vc] : NULL;
+}
+
+void
+rl_tg_hist_all(const struct rl_tg *tg, struct rl_hist *to)
+{
+	for (unsigned int i = 0; i < nhists(&tg->cfg); i++)
+		rl_hist_merge(to, &tg->hist[i]);
+}
+
+uint32_t
+rl_tg_flow_count(const struct rl_tg *tg)
+{
+	return tg->nflows;
+}
+
+const struct rl_tg_flow *
+rl_tg_flow(const struct rl_tg *tg, uint32_t i)
+{
+	RL_ASSERT(i < tg->nflows);
+	return &tg->flow[i];
+}
+
+const struct rl_range_pool *
+rl_tg_ranges(const struct rl_tg *tg)
+{
+	return &tg->pool;
+}
+
+uint16_t
+rl_tg_ep_id(const struct rl_tg *tg)
+{
+	return tg->cfg.ep_id;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tg_priv.h"
+
+/*
+ * Numbers of a flow tell duplicates from latecomers: those below the highest
+ * number received that have not come are kept as ranges. A packet of such a
+ * number is late, any other below is a duplicate.
+ *
+ * @return whether it is the first of its number
+ */
+static bool
+judge_number(struct rl_tg *tg, struct rl_tg_flow *flow, uint32_t number)
+{
+	if (number == flow->next) {
+		flow->next++;
+	} else if (number > flow->next) {
+		rl_ranges_add(&tg->pool, &flow->missing, flow->next, number);
+		flow->next = number + 1;
+	} else if (rl_ranges_take(&tg->pool, &flow->missing, number)) {
+		tg->count.reordered_packets++;
+	} else {
+		tg->count.duplicated_packets++;
+		return false;
+	}
+	return true;
+}
+
+static void
+check_one(struct rl_tg *tg, const struct rl_flit *pkt, uint64_t now_ns)
+{
+	struct rl_tg_flow *flow;
+	struct rl_stamp s;
+
+	switch (rl_stamp_check(pkt, tg->cfg.seed, &s)) {
+	case RL_STAMP_OK:
+		break;
+	case RL_STAMP_BODY:
+		tg->count.corrupted_packets++;
+		break;
+	case RL_STAMP_FOREIGN:
+		tg->count.corrupted_packets++;
+		tg->count.foreign_packets++;
+		return;
+	}
+	flow = tg_flow_get(tg, s.src, s.cos);
+	if (flow == NULL) {
+		tg->count.inexact++;
+		return;
+	}
+	if (!judge_number(tg, flow, s.number))
+		return;
+	tg->count.delivered_packets++;
+	tg->count.delivered_flits += pkt->pkt_flits;
+	tg->count.delivered_bytes += s.len_bytes;
+	rl_hist_add(&tg->hist[tg->cfg.hist_by_vc ? pkt->in_vc % RL_VCS : 0],
+		    now_ns > s.t_ns ? now_ns - s.t_ns : 0);
+}
+
+unsigned int
+tg_check(struct rl_tg *tg, struct rl_ep *ep, uint64_t now_ns)
+{
+	struct rl_flit *pkt;
+	unsigned int n = 0;
+
+	while ((pkt = rl_ep_recv(ep)) != NULL) {
+		check_one(tg, pkt, now_ns);
+		rl_packet_put(tg->cache, pkt);
+		n++;
+	}
+	return n;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TG_PRIV_H
+#define TG_PRIV_H
+
+#include "rl_tg.h"
+
+#define TG_WAITING 8 /* packets that backpressure may hold up aside */
+
+/** A packet that is due. */
+struct tg_packet {
+	uint16_t dst;
+	uint8_t cos;
+	uint32_t len_bytes;
+	uint64_t t_ns;
+};
+
+struct rl_tg {
+	struct rl_tg_cfg cfg;
+	struct rl_flit_cache *cache;
+	struct rl_prng prng;
+	bool running;
+	uint64_t left;	     /**< packets to make until the limit */
+	uint64_t end_ns;     /**< no packet is made from here on */
+	uint64_t next_ns;    /**< planned time of the next packet */
+	uint32_t next_frac;  /**< and 2^-16 ns of it */
+	uint64_t flit_fp;    /**< mean time per flit, in 2^-16 ns */
+	uint64_t retry_ns;   /**< when to try again what waits aside */
+	uint32_t nwaiting;
+	struct tg_packet waiting[TG_WAITING];
+
+	struct rl_tg_counts count;
+	struct rl_range_pool pool;
+	uint32_t nflows;
+	uint32_t hash_mask;
+	uint32_t *hash; /**< 1 + index into flow; 0: free */
+	struct rl_tg_flow *flow;
+	struct rl_hist *hist; /**< 1 or RL_VCS */
+};
+
+/** Finds or makes; NULL where max_flows are in use. */
+struct rl_tg_flow *tg_flow_get(struct rl_tg *tg, uint16_t peer, uint8_t cos);
+
+/* tg_send.c */
+unsigned int tg_send(struct rl_tg *tg, struct rl_ep *ep, uint64_t now_ns);
+
+/* tg_check.c */
+unsigned int tg_check(struct rl_tg *tg, struct rl_ep *ep, uint64_t now_ns);
+
+#endif /* TG_PRIV_H */

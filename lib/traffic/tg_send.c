@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+
+#include "tg_priv.h"
+
+#define SEND_BURST 32		   /* packets made in one poll */
+#define WAIT_NS (10 * RL_NS_PER_US) /* what waits aside is tried again */
+
+/** Draws length and destination; false where this endpoint does not send. */
+static bool
+draw(struct rl_tg *tg, struct tg_packet *p)
+{
+	const struct rl_tg_cfg *c = &tg->cfg;
+	const uint32_t dst = rl_pattern_dst(c->pattern, c->ep_id, &tg->prng);
+	const uint32_t flits = (uint32_t)rl_prng_range(&tg->prng, c->min_flits,
+						       c->max_flits);
+	const uint32_t least = flits == 1 ? RL_STAMP_BYTES : 1;
+
+	if (dst == RL_PATTERN_NONE)
+		return false;
+	p->dst = (uint16_t)dst;
+	p->cos = (uint8_t)rl_prng_below(&tg->prng, c->ncos);
+	p->len_bytes = flits * RL_FLIT_DATA_BYTES;
+	if (!c->full_flits)
+		p->len_bytes -= rl_prng_below(&tg->prng, RL_FLIT_DATA_BYTES -
+								 least + 1);
+	return true;
+}
+
+/** Sends one packet. @return as rl_ep_send() */
+static int
+send_one(struct rl_tg *tg, struct rl_ep *ep, const struct tg_packet *p,
+	 uint64_t now_ns)
+{
+	const struct rl_ep_msg msg = { p->dst, p->cos, tg->cfg.class,
+				       p->len_bytes };
+	struct rl_tg_flow *flow = tg_flow_get(tg, p->dst, p->cos);
+	struct rl_stamp_writer w;
+	uint32_t tag = 0;
+	int rc;
+
+	if (flow == NULL)
+		return -EAGAIN;
+	rl_stamp_begin(&w, &(struct rl_stamp){
+				   .src = tg->cfg.ep_id,
+				   .dst = p->dst,
+				   .cos = p->cos,
+				   .number = flow->sent,
+				   .len_bytes = p->len_bytes,
+				   .t_ns = p->t_ns,
+				   .seed = tg->cfg.seed,
+			   });
+	rc = rl_ep_send_fill(ep, now_ns, &msg, rl_stamp_fill, &w, &tag);
+	if (rc != 0) {
+		/* a packet that can never be sent is the configuration's fault */
+		RL_ASSERT(rc == -EAGAIN || rc == -EBUSY);
+		tg->count.refused++;
+		return rc;
+	}
+	if (flow->sent == 0)
+		flow->tag0 = tag;
+	if (tag - flow->tag0 != flow->sent)
+		tg->count.inexact++; /* another client uses this flow */
+	flow->sent++;
+	tg->count.sent_packets++;
+	tg->count.sent_flits += rl_ep_flits_of(p->len_bytes);
+	tg->count.sent_bytes += p->len_bytes;
+	return 0;
+}
+
+/** Tries again what waits aside. @return packets sent */
+static unsigned int
+send_waiting(struct rl_tg *tg, struct rl_ep *ep, uint64_t now_ns)
+{
+	uint32_t kept = 0;
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; i < tg->nwaiting; i++) {
+		if (send_one(tg, ep, &tg->waiting[i], now_ns) == 0)
+			n++;
+		else
+			tg->waiting[kept++] = tg->waiting[i];
+	}
+	tg->nwaiting = kept;
+	return n;
+}
+
+/**
+ * Moves the plan on by one packet: the time of its flits at the given load,
+ * times anything between 0 and 2, so that endpoints do not march in step.
+ */
+static void
+plan_next(struct rl_tg *tg, uint32_t len_bytes)
+{
+	const uint64_t mean = tg->flit_fp * rl_ep_flits_of(len_bytes);
+	const uint64_t t = rl_prng_range(&tg->prng, 0, 2 * mean) +
+			   tg->next_frac;
+
+	tg->next_ns += t >> 16;
+	tg->next_frac = t & 0xffff;
+}
+
+/** Whether a further packet is to be made now. */
+static bool
+due(const struct rl_tg *tg, uint64_t now_ns)
+{
+	if (tg->left == 0 || tg->nwaiting == TG_WAITING)
+		return false;
+	return tg->cfg.load == 0 ? now_ns < tg->end_ns
+				 : tg->next_ns <= now_ns &&
+					   tg->next_ns < tg->end_ns;
+}
+
+/** Whether nothing will ever be made again. */
+static bool
+over(const struct rl_tg *tg, uint64_t now_ns)
+{
+	if (tg->nwaiting > 0)
+		return false;
+	return tg->left == 0 || tg->end_ns <= now_ns ||
+	       (tg->cfg.load > 0 && tg->next_ns >= tg->end_ns);
+}
+
+unsigned int
+tg_send(struct rl_tg *tg, struct rl_ep *ep, uint64_t now_ns)
+{
+	unsigned int n = 0;
+
+	if (!tg->running)
+		return 0;
+	if (tg->nwaiting > 0)
+		n += send_waiting(tg, ep, now_ns);
+	for (unsigned int i = 0; i < SEND_BURST && due(tg, now_ns); i++) {
+		struct tg_packet p;
+
+		if (!draw(tg, &p)) {
+			rl_tg_stop(tg); /* a pattern without this source */
+			return n;
+		}
+		p.t_ns = tg->cfg.load == 0 ? now_ns : tg->next_ns;
+		tg->left--;
+		if (tg->cfg.load > 0)
+			plan_next(tg, p.len_bytes);
+		if (send_one(tg, ep, &p, now_ns) == 0)
+			n++;
+		else
+			tg->waiting[tg->nwaiting++] = p;
+	}
+	tg->retry_ns = now_ns + WAIT_NS;
+	if (over(tg, now_ns))
+		rl_tg_stop(tg);
+	return n;
+}
+
+uint64_t
+rl_tg_deadline(void *ctx)
+{
+	const struct rl_tg *tg = ctx;
+	uint64_t t = RL_NEVER;
+
+	if (!tg->running)
+		return RL_NEVER;
+	if (tg->nwaiting > 0)
+		t = tg->retry_ns;
+	if (tg->left > 0 && tg->nwaiting < TG_WAITING)
+		t = rl_min_u64(t, tg->cfg.load > 0 ? tg->next_ns : 0);
+	return t;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <stdio.h>
+
+#include "sim_show.h"
+
+void
+sim_show_plan(const struct rl_sim_plan *plan)
+{
+	char text[512];
+
+	printf("plan: %s\n", rl_sim_plan_text(plan, text, sizeof(text)));
+	for (uint32_t i = 0; i < plan->faults.n; i++)
+		printf("  %s\n",
+		       rl_sim_fault_text(&plan->faults.f[i], &plan->cfg.topo,
+					 text, sizeof(text)));
+}
+
+static const char *
+port_name(const struct rl_topo *topo, uint32_t dev, uint16_t port, char *buf,
+	  size_t len)
+{
+	const struct rl_topo_port *tp = &topo->dev[dev].port[port];
+
+	snprintf(buf, len, "%s>%s#%u", topo->dev[dev].name,
+		 topo->dev[tp->peer_dev].name, topo->link[tp->link].k);
+	return buf;
+}
+
+static void
+show_port_event(void *ctx, uint32_t dev, uint16_t port,
+		const struct rl_port_event *ev)
+{
+	static const char *const words[] = { "up",	"dead",	   "drained",
+					     "rerouted", "retrain", "degraded" };
+	const struct rl_sim_plan *plan = ctx;
+	char name[80];
+
+	printf("%10llu port %-10s %s, detector %s, epoch %u, loop %x, looped "
+	       "%u packets, %u flits\n",
+	       (unsigned long long)ev->t_ns,
+	       port_name(&plan->cfg.topo, dev, port, name, sizeof(name)),
+	       words[ev->type], rl_detector_name(ev->detector), ev->epoch,
+	       ev->loop_id, ev->looped_packets, ev->looped_flits);
+}
+
+static void
+show_core_event(void *ctx, uint32_t dev, const struct rl_core_event *ev)
+{
+	static const char *const words[] = { "hold", "resume", "restore",
+					     "watchdog" };
+	const struct rl_sim_plan *plan = ctx;
+
+	printf("%10llu core %s port %u: %s, %u packets\n",
+	       (unsigned long long)ev->t_ns, plan->cfg.topo.dev[dev].name,
+	       ev->port, words[ev->type], ev->packets);
+}
+
+static void
+show_counters(const uint64_t *c, unsigned int n,
+	      const char *(*name)(unsigned int))
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (c[i] != 0)
+			printf(" %s=%llu", name(i), (unsigned long long)c[i]);
+	printf("\n");
+}
+
+static const char *
+port_counter(unsigned int i)
+{
+	return rl_port_counter_name((enum rl_port_counter)i);
+}
+
+static const char *
+core_counter(unsigned int i)
+{
+	return rl_core_counter_name((enum rl_core_counter)i);
+}
+
+static const char *
+ep_counter(unsigned int i)
+{
+	return rl_ep_counter_name((enum rl_ep_counter)i);
+}
+
+static void
+show_device(const struct rl_fabric *f, uint32_t dev)
+{
+	const struct rl_device *d = &f->dev[dev];
+	char name[80];
+
+	printf("core %s holds %u flits:", f->topo->dev[dev].name,
+	       rl_core_flits(d->core.core));
+	show_counters(rl_core_counters(d->core.core), RL_CORE_COUNTER_COUNT,
+		      core_counter);
+	if (d->core.ep != NULL) {
+		printf("endpoint %s holds %u flits:", f->topo->dev[dev].name,
+		       rl_ep_flits(d->core.ep));
+		show_counters(rl_ep_counters(d->core.ep), RL_EP_COUNTER_COUNT,
+			      ep_counter);
+	}
+	for (uint16_t p = 0; p < d->nports; p++) {
+		struct rl_port_info info;
+
+		rl_port_info(d->port[p].port, &info);
+		printf("port %s %s, egress %s, replay %u/%u/%u/%u, queued %u, "
+		       "epochs %u/%u, held in core %u, credits",
+		       port_name(f->topo, dev, p, name, sizeof(name)),
+		       rl_link_state_name(info.state),
+		       rl_egress_state_name(
+			       rl_core_egress_state(d->core.core, p)),
+		       info.replay_base, info.replay_acked, info.replay_next,
+		       info.replay_tail, info.queued_flits, info.tx_epoch,
+		       info.rx_epoch, rl_core_held(d->core.core, p));
+		for (unsigned int vc = 0; vc < f->cfg->link.vcs; vc++)
+			printf(" %u", info.credits[vc]);
+		printf(":");
+		show_counters(rl_port_counters(d->port[p].port),
+			      RL_PORT_COUNTER_COUNT, port_counter);
+	}
+}
+
+static void
+show_end(void *ctx, struct rl_sim *sim)
+{
+	const struct rl_fabric *f = rl_sim_fabric(sim);
+	struct rl_sim_stats st;
+
+	(void)ctx;
+	for (uint32_t d = 0; d < f->ndev; d++)
+		show_device(f, d);
+	rl_sim_stats(sim, &st);
+	printf("dropped:");
+	for (unsigned int i = 0; i < RL_DROP_REASON_COUNT; i++)
+		printf(" %s=%llu", rl_drop_reason_name((enum rl_drop_reason)i),
+		       (unsigned long long)st.drops[i]);
+	printf("\nframes: %llu, lost %llu, hurt %llu, repeated %llu, late "
+	       "%llu\n",
+	       (unsigned long long)st.frames,
+	       (unsigned long long)st.frames_lost,
+	       (unsigned long long)st.frames_hurt,
+	       (unsigned long long)st.frames_dup,
+	       (unsigned long long)st.frames_late);
+}
+
+void
+sim_show_follow(struct rl_sim_plan *plan, struct rl_role_sink *sink)
+{
+	*sink = (struct rl_role_sink){
+		.ctx = plan,
+		.port_event = show_port_event,
+		.core_event = show_core_event,
+	};
+	plan->sink = sink;
+	plan->inspect = show_end;
+	plan->inspect_ctx = plan;
+}

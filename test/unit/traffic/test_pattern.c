@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rl_pattern.h"
+
+static uint64_t mem[16384];
+static struct rl_prng prng;
+
+static struct rl_pattern
+make(const struct rl_pattern_cfg *c)
+{
+	struct rl_pattern p;
+
+	assert_true(rl_pattern_memsize(c) <= sizeof(mem));
+	assert_int_equal(rl_pattern_init(&p, c, mem), 0);
+	rl_prng_seed(&prng, 7);
+	return p;
+}
+
+static void
+uniform_reaches_everyone_else_alike(void **state)
+{
+	const struct rl_pattern_cfg c = { .kind = RL_PATTERN_UNIFORM,
+					  .nep = 11 };
+	struct rl_pattern p = make(&c);
+	unsigned int hits[11] = { 0 };
+
+	(void)state;
+	for (unsigned int i = 0; i < 11000; i++)
+		hits[rl_pattern_dst(&p, 4, &prng)]++;
+	assert_int_equal(hits[4], 0);
+	for (unsigned int i = 0; i < 11; i++)
+		if (i != 4)
+			assert_in_range(hits[i], 950, 1250);
+}
+
+static void
+a_permutation_has_no_fixed_point_and_hits_each_once(void **state)
+{
+	(void)state;
+	for (uint32_t nep = 2; nep < 40; nep++)
+		for (uint64_t seed = 0; seed < 50; seed++) {
+			const struct rl_pattern_cfg c = {
+				.kind = RL_PATTERN_PERMUTATION,
+				.nep = nep,
+				.seed = seed,
+			};
+			struct rl_pattern p = make(&c);
+			bool hit[40] = { false };
+
+			for (uint32_t i = 0; i < nep; i++) {
+				const uint32_t d = rl_pattern_dst(&p, i, &prng);
+
+				assert_true(d < nep && d != i && !hit[d]);
+				hit[d] = true;
+			}
+		}
+}
+
+static void
+tornado_goes_nearly_half_way_round_in_each_dimension(void **state)
+{
+	const struct rl_pattern_cfg ring = { .kind = RL_PATTERN_TORNADO,
+					     .nep = 8 };
+	const struct rl_pattern_cfg grid = {
+		.kind = RL_PATTERN_TORNADO,
+		.nep = 8 * 5 * 2,
+		.ndims = 2,
+		.dims = { 8, 5 },
+		.hosts_per_switch = 2,
+	};
+	const struct rl_pattern_cfg tiny = { .kind = RL_PATTERN_TORNADO,
+					     .nep = 2 };
+	struct rl_pattern p = make(&ring);
+
+	(void)state;
+	assert_int_equal(rl_pattern_dst(&p, 0, &prng), 3);
+	assert_int_equal(rl_pattern_dst(&p, 6, &prng), 1);
+	p = make(&grid);
+	/* (1, 4), host 1: to (4, 1), host 1 */
+	assert_int_equal(rl_pattern_dst(&p, (1 * 5 + 4) * 2 + 1, &prng),
+			 (4 * 5 + 1) * 2 + 1);
+	p = make(&tiny); /* half of two, less one, is nowhere */
+	assert_int_equal(rl_pattern_dst(&p, 0, &prng), RL_PATTERN_NONE);
+}
+
+static void
+a_hotspot_gets_its_share(void **state)
+{
+	const struct rl_pattern_cfg c = {
+		.kind = RL_PATTERN_HOTSPOT,
+		.nep = 100,
+		.hot_count = 2,
+		.hot_pct = 40,
+		.seed = 3,
+	};
+	struct rl_pattern p = make(&c);
+	unsigned int hits[100] = { 0 }, hot = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < 100000; i++) {
+		const uint32_t src = i % 100;
+		const uint32_t d = rl_pattern_dst(&p, src, &prng);
+
+		assert_true(d < 100 && d != src);
+		hits[d]++;
+	}
+	for (unsigned int i = 0; i < 100; i++)
+		if (hits[i] > 10000) {
+			assert_in_range(hits[i], 19000, 22500);
+			hot++;
+		}
+	assert_int_equal(hot, 2);
+}
+
+static void
+incast_has_one_silent_target(void **state)
+{
+	const struct rl_pattern_cfg c = { .kind = RL_PATTERN_INCAST,
+					  .nep = 9,
+					  .target = 5 };
+	struct rl_pattern p = make(&c);
+
+	(void)state;
+	for (uint32_t i = 0; i < 9; i++)
+		assert_int_equal(rl_pattern_dst(&p, i, &prng),
+				 i == 5 ? RL_PATTERN_NONE : 5);
+}
+
+static void
+a_list_is_followed_and_who_is_not_in_it_is_silent(void **state)
+{
+	const struct rl_pattern_pair pair[] = { { 3, 0 }, { 1, 2 }, { 3, 1 } };
+	const struct rl_pattern_cfg c = { .kind = RL_PATTERN_PAIRS,
+					  .nep = 5,
+					  .pair = pair,
+					  .npairs = 3 };
+	struct rl_pattern p = make(&c);
+	unsigned int hits[5] = { 0 };
+
+	(void)state;
+	assert_int_equal(rl_pattern_dst(&p, 1, &prng), 2);
+	for (uint32_t i = 0; i < 5; i += 2)
+		assert_int_equal(rl_pattern_dst(&p, i, &prng), RL_PATTERN_NONE);
+	for (unsigned int i = 0; i < 1000; i++)
+		hits[rl_pattern_dst(&p, 3, &prng)]++;
+	assert_in_range(hits[0], 430, 570);
+	assert_int_equal(hits[0] + hits[1], 1000);
+}
+
+static void
+what_makes_no_sense_is_refused(void **state)
+{
+	const struct rl_pattern_pair self[] = { { 1, 1 } }, far[] = { { 0, 4 } };
+	const struct rl_pattern_cfg bad[] = {
+		{ .kind = RL_PATTERN_UNIFORM, .nep = 1 },
+		{ .kind = RL_PATTERN_UNIFORM, .nep = 65536 },
+		{ .kind = RL_PATTERN_COUNT, .nep = 4 },
+		{ .kind = RL_PATTERN_INCAST, .nep = 4, .target = 4 },
+		{ .kind = RL_PATTERN_HOTSPOT, .nep = 4, .hot_pct = 101 },
+		{ .kind = RL_PATTERN_HOTSPOT, .nep = 4, .hot_count = 5 },
+		{ .kind = RL_PATTERN_PAIRS, .nep = 4 },
+		{ .kind = RL_PATTERN_PAIRS, .nep = 4, .pair = self, .npairs = 1 },
+		{ .kind = RL_PATTERN_PAIRS, .nep = 4, .pair = far, .npairs = 1 },
+		{ .kind = RL_PATTERN_TORNADO, .nep = 9, .ndims = 2,
+		  .dims = { 3, 4 } },
+		{ .kind = RL_PATTERN_TORNADO, .nep = 9, .ndims = 4 },
+	};
+	struct rl_pattern p;
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(bad); i++)
+		assert_int_equal(rl_pattern_init(&p, &bad[i], mem), -EINVAL);
+}
+
+static void
+words_and_kinds_name_each_other(void **state)
+{
+	(void)state;
+	for (int k = 0; k < RL_PATTERN_COUNT; k++)
+		assert_int_equal(rl_pattern_parse(rl_pattern_name(
+					 (enum rl_pattern_kind)k)), k);
+	assert_int_equal(rl_pattern_parse("whirl"), -EINVAL);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(uniform_reaches_everyone_else_alike),
+		cmocka_unit_test(a_permutation_has_no_fixed_point_and_hits_each_once),
+		cmocka_unit_test(tornado_goes_nearly_half_way_round_in_each_dimension),
+		cmocka_unit_test(a_hotspot_gets_its_share),
+		cmocka_unit_test(incast_has_one_silent_target),
+		cmocka_unit_test(a_list_is_followed_and_who_is_not_in_it_is_silent),
+		cmocka_unit_test(what_makes_no_sense_is_refused),
+		cmocka_unit_test(words_and_kinds_name_each_other),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
