@@ -244,7 +244,14 @@ on_phy(void *ctx, uint32_t dev, uint16_t port, struct rl_phy *phy,
 static int
 build(struct host *h, char *err)
 {
-	const struct rl_fabric_host cb = {
+	const enum rl_isa isa =
+		rl_codec_best_isa(rte_vect_get_max_simd_bitwidth());
+	const struct rl_topo *t = &h->p.cfg->topo;
+	const struct rl_fwd **fwd =
+		host_mem_alloc(&h->mem, t->ndev * sizeof(*fwd));
+	int ret;
+
+	h->callbacks = (struct rl_fabric_host){
 		.ctx = h,
 		.alloc = on_alloc,
 		.cache = on_cache,
@@ -259,18 +266,13 @@ build(struct host *h, char *err)
 			.core_event = host_on_core_event,
 		},
 	};
-	const enum rl_isa isa =
-		rl_codec_best_isa(rte_vect_get_max_simd_bitwidth());
-	const struct rl_topo *t = &h->p.cfg->topo;
-	const struct rl_fwd **fwd =
-		host_mem_alloc(&h->mem, t->ndev * sizeof(*fwd));
-	int ret;
-
-	if (fwd == NULL)
+	h->gen = host_mem_alloc(&h->mem, t->nep * sizeof(*h->gen));
+	if (fwd == NULL || h->gen == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->ndev; i++)
 		fwd[i] = &h->p.route->fwd[i];
-	ret = rl_fabric_build(&h->fabric, h->p.cfg, fwd, isa, &cb, err);
+	ret = rl_fabric_build(&h->fabric, h->p.cfg, fwd, isa, &h->callbacks,
+			      err);
 	if (ret != 0)
 		return ret;
 	for (uint32_t d = 0; d < t->ndev; d++)

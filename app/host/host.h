@@ -21,6 +21,7 @@
 
 #include <rte_lcore.h>
 
+#include "client_gen.h"
 #include "host_clock.h"
 #include "host_log.h"
 #include "host_mem.h"
@@ -98,6 +99,8 @@ struct host {
 	struct rl_fault_link *fault; /**< [nlink] */
 	struct rl_phy_eth *phy;	     /**< [2 * link + end] */
 	struct rl_fabric fabric;
+	struct rl_fabric_host callbacks; /**< roles keep pointers into it */
+	struct client_gen **gen; /**< [nep]; told of reports; NULL: none */
 	_Atomic uint32_t stop;
 };
 

@@ -194,6 +194,8 @@ host_on_report(void *ctx, const struct rl_ep_report *r, uint64_t now_ns)
 {
 	struct host *h = ctx;
 
+	if (h->gen[r->src] != NULL) /* on the same lcore as its endpoint */
+		rl_tg_report(h->gen[r->src]->tg, r);
 	put_record(self(h), &(struct host_rec){
 		.t_ns = now_ns,
 		.kind = HOST_REC_REPORT,

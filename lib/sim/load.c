@@ -63,6 +63,25 @@ pick_dst(struct load_src *src)
 	return other;
 }
 
+/* A flow that may have another packet. @return false: none was found */
+static bool
+pick_flow(struct load_src *src)
+{
+	const struct rl_sim_load_cfg *c = &src->load->cfg;
+
+	for (unsigned int tries = 0; tries < 16; tries++) {
+		src->dst = pick_dst(src);
+		src->cos = (uint8_t)rl_prng_below(&src->prng, c->cos);
+		if (src->dst == src->id)
+			return false; /* incast: the target itself is silent */
+		if (c->flow_packets == 0 ||
+		    load_flow(src->load, src->id, src->dst, src->cos)->sent <
+			    c->flow_packets)
+			return true;
+	}
+	return false;
+}
+
 /* Draws the packet after one that came into being at @p from_ns. */
 static void
 next_packet(struct load_src *src, uint64_t from_ns)
@@ -85,12 +104,10 @@ next_packet(struct load_src *src, uint64_t from_ns)
 	src->next_ns = RL_NEVER;
 	if (t >= load->stop_ns || (c->packets != 0 && load->made >= c->packets))
 		return;
-	src->dst = pick_dst(src);
-	if (src->dst == src->id)
-		return; /* incast: the target itself is silent */
+	if (!pick_flow(src))
+		return;
 	load->made++;
 	src->next_ns = t;
-	src->cos = (uint8_t)rl_prng_below(&src->prng, c->cos);
 }
 
 static unsigned int

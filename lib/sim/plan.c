@@ -60,6 +60,14 @@ draw_load(struct rl_sim_plan *plan, struct rl_prng *prng)
 		c->burst_ns = plan_log(prng, 200, 20000);
 		c->pause_ns = plan_log(prng, 200, 20000);
 	}
+	/*
+	 * Without end-to-end retry only the receiver's window puts in order
+	 * what several failures at once have mixed up; a flow that is no
+	 * longer than the window cannot overtake itself by more than that.
+	 */
+	if (!plan->cfg.endpoint.retry)
+		c->flow_packets =
+			plan->cfg.endpoint.window_flits / c->max_flits;
 	return c->stop_ns - c->start_ns;
 }
 

@@ -125,8 +125,7 @@ plan_endpoint(struct rl_sim_plan *plan, struct rl_prng *prng)
 	c->ack_delay_ns = plan_log(prng, 100, 10000);
 	c->nak_delay_ns = plan_log(prng, 500, 50000);
 	c->retry_timer_min_ns = plan_log(prng, 10000, 200000);
-	c->retry_timer_max_ns =
-		plan_log(prng, c->retry_timer_min_ns, 2 * RL_NS_PER_MS);
+	c->retry_timer_max_ns = 20 * RL_NS_PER_MS;
 	c->retry_limit = 0;
 	c->gap_skip_ns = 20 * RL_NS_PER_MS;
 }

@@ -43,6 +43,7 @@ struct rl_sim_load_cfg {
 	uint32_t cos;		/**< classes of service in use, 1..16 */
 	bool classes;		/**< requests and responses; else posted only */
 	uint64_t packets;	/**< of all sources together; 0: no end */
+	uint32_t flow_packets;	/**< of one flow; 0: no end */
 	uint64_t start_ns;
 	uint64_t stop_ns;	/**< RL_NEVER: `packets` decides */
 	uint64_t pause_ns;	/**< bursts: each source sends for so long, and */

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+
+#include "client_dev.h"
+
+/* How far pacing may lag and still be caught up. */
+#define PACE_SLACK_NS (1 * RL_NS_PER_MS)
+
+void
+client_dev_init(struct client_dev *c, const struct client_dev_params *p)
+{
+	memset(c, 0, sizeof(*c));
+	c->p = *p;
+}
+
+void
+client_dev_run(struct client_dev *c, bool on)
+{
+	atomic_store_explicit(&c->running, on, memory_order_relaxed);
+}
+
+void
+client_dev_rate(struct client_dev *c, uint64_t pps)
+{
+	atomic_store_explicit(&c->rate_pps, pps, memory_order_relaxed);
+}
+
+/* Whether one more frame may go now, by the pace. */
+static bool
+pace(struct client_dev *c, uint64_t now_ns)
+{
+	const uint64_t pps =
+		atomic_load_explicit(&c->rate_pps, memory_order_relaxed);
+
+	if (pps == 0)
+		return true;
+	if (now_ns < c->next_ns)
+		return false;
+	if (c->next_ns + PACE_SLACK_NS < now_ns)
+		c->next_ns = now_ns - PACE_SLACK_NS;
+	c->next_ns += RL_NS_PER_S / pps;
+	return true;
+}
+
+struct fill {
+	const uint8_t *data;
+};
+
+static void
+fill_flit(void *ctx, uint8_t *to, uint32_t off, uint32_t len)
+{
+	const struct fill *f = ctx;
+
+	memcpy(to, f->data + off, len);
+}
+
+/* @return 0; -EAGAIN: keep the frame, try later; else it is done with */
+static int
+send_frame(struct client_dev *c, struct rl_ep *ep, const struct rte_mbuf *m,
+	   uint64_t now_ns)
+{
+	const uint32_t len = rte_pktmbuf_pkt_len(m);
+	const struct rl_ep_msg msg = {
+		.dst = (uint16_t)c->p.dst,
+		.class = RL_CLASS_REQ_POSTED,
+		.len_bytes = len,
+	};
+	struct fill f = { 0 };
+	uint32_t tag;
+	int ret;
+
+	if (len > c->p.max_bytes) {
+		c->c.rx_oversize++;
+		return -EMSGSIZE;
+	}
+	f.data = rte_pktmbuf_read(m, 0, len, c->p.scratch);
+	ret = rl_ep_send_fill(ep, now_ns, &msg, fill_flit, &f, &tag);
+	if (ret == 0 && c->p.sent != NULL)
+		proof_sent(c->p.sent, tag, f.data, len, now_ns);
+	if (ret == -EBUSY)
+		return -EAGAIN;
+	if (ret != 0 && ret != -EAGAIN)
+		c->c.rx_refused++;
+	return ret;
+}
+
+static unsigned int
+client_send(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
+{
+	unsigned int n = 0;
+
+	if (c->rx_count == 0) {
+		c->rx_head = 0;
+		c->rx_count = rte_eth_rx_burst(c->p.port_id, 0, c->rx,
+					       CLIENT_BURST);
+		c->c.rx_frames += c->rx_count;
+	}
+	while (c->rx_count > 0 && pace(c, now_ns)) {
+		struct rte_mbuf *m = c->rx[c->rx_head];
+
+		if (send_frame(c, ep, m, now_ns) == -EAGAIN) {
+			c->next_ns = now_ns; /* its turn is not lost */
+			break;
+		}
+		rte_pktmbuf_free(m);
+		c->rx_head++;
+		c->rx_count--;
+		n++;
+	}
+	if (c->p.total_frames != 0 && c->rx_count == 0 &&
+	    c->c.rx_frames >= c->p.total_frames)
+		atomic_store_explicit(&c->finished, 1, memory_order_relaxed);
+	return n;
+}
+
+static void
+tx_flush(struct client_dev *c)
+{
+	const uint16_t sent =
+		rte_eth_tx_burst(c->p.port_id, 0, c->tx, c->tx_count);
+
+	c->c.tx_frames += sent;
+	c->tx_count -= sent;
+	memmove(c->tx, c->tx + sent, c->tx_count * sizeof(c->tx[0]));
+}
+
+/* One packet becomes the spare mbuf's frame. */
+static void
+write_frame(struct client_dev *c, const struct rl_flit *pkt, uint64_t now_ns)
+{
+	const uint32_t len = rl_ep_len_bytes(pkt);
+	struct proof *l = c->p.got == NULL ? NULL : c->p.got[pkt->src];
+	char *data = rte_pktmbuf_append(c->spare, (uint16_t)len);
+
+	RL_ASSERT(data != NULL); /* the pool's buffers hold max_bytes */
+	rl_ep_copy_out(pkt, data, len);
+	if (l != NULL)
+		proof_got(l, rl_flit_tag(pkt->wire), data, len, now_ns);
+	c->tx[c->tx_count++] = c->spare;
+	c->spare = NULL;
+}
+
+static unsigned int
+client_sink(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
+{
+	struct rl_flit *pkt;
+	unsigned int n = 0;
+
+	while (n < CLIENT_BURST && (pkt = rl_ep_recv(ep)) != NULL) {
+		struct proof *l = c->p.got == NULL ? NULL
+						   : c->p.got[pkt->src];
+		const uint32_t len =
+			rl_ep_copy_out(pkt, c->p.scratch, c->p.max_bytes);
+
+		if (l != NULL)
+			proof_got(l, rl_flit_tag(pkt->wire), c->p.scratch,
+				  len, now_ns);
+		rl_packet_put(c->p.cache, pkt);
+		n++;
+	}
+	return n;
+}
+
+/*
+ * Packets are taken only while they can be written: what a slow device does
+ * not take stays with the endpoint, and holds the senders back.
+ */
+static unsigned int
+client_receive(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
+{
+	unsigned int n = 0;
+
+	while (c->tx_count < CLIENT_BURST) {
+		struct rl_flit *pkt;
+
+		if (c->spare == NULL)
+			c->spare = rte_pktmbuf_alloc(c->p.pool);
+		if (c->spare == NULL) {
+			c->c.tx_no_mbuf++;
+			break;
+		}
+		pkt = rl_ep_recv(ep);
+		if (pkt == NULL)
+			break;
+		write_frame(c, pkt, now_ns);
+		rl_packet_put(c->p.cache, pkt);
+		n++;
+	}
+	if (c->tx_count != 0)
+		tx_flush(c);
+	return n;
+}
+
+unsigned int
+client_dev_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
+{
+	struct client_dev *c = ctx;
+	unsigned int n;
+
+	if (c->p.port_id == CLIENT_NO_PORT)
+		return client_sink(c, ep, now_ns);
+	n = client_receive(c, ep, now_ns);
+
+	if (c->p.dst >= 0 && atomic_load_explicit(&c->running,
+						  memory_order_relaxed) != 0)
+		n += client_send(c, ep, now_ns);
+	return n;
+}
+
+uint64_t
+client_dev_deadline(void *ctx)
+{
+	const struct client_dev *c = ctx;
+
+	return c->rx_count != 0 ? c->next_ns : RL_NEVER;
+}
+
+void
+client_dev_close(struct client_dev *c)
+{
+	rte_pktmbuf_free_bulk(c->rx + c->rx_head, c->rx_count);
+	rte_pktmbuf_free_bulk(c->tx, c->tx_count);
+	rte_pktmbuf_free(c->spare);
+	c->spare = NULL;
+	c->rx_count = c->tx_count = 0;
+}

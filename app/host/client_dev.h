@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CLIENT_DEV_H
+#define CLIENT_DEV_H
+
+/**
+ * @file
+ * Any ethdev as the client of an endpoint [EP-1]: one frame read is one packet
+ * sent, one packet received is one frame written, byte for byte.
+ *
+ * Without a device it is a sink: what arrives is checked and thrown away.
+ *
+ * A frame that is longer than the largest packet is counted and skipped. A
+ * device that replays a file (net_pcap) reads as fast as it is polled, so the
+ * client paces it: so many frames a second.
+ */
+
+#include <stdatomic.h>
+
+#include <rte_mbuf.h>
+
+#include "proof.h"
+#include "rl_role.h"
+
+#define CLIENT_BURST 32
+#define CLIENT_NO_PORT UINT16_MAX
+
+struct client_dev_params {
+	const char *name;	  /**< the ethdev's, for messages */
+	uint16_t port_id;	  /**< started, one queue pair; or NO_PORT */
+	struct rte_mempool *pool; /**< frames to write; one segment each */
+	struct rl_flit_cache *cache; /**< of the endpoint's lcore */
+	uint16_t ep_id;
+	int32_t dst;		  /**< endpoint, or -1: nothing is read */
+	struct proof *sent; /**< of the flow to dst, or NULL */
+	struct proof **got; /**< [npeers] by source; entries may be NULL */
+	uint64_t total_frames;	  /**< the device will give; 0: not known */
+	uint8_t *scratch;	  /**< max_bytes of memory */
+	uint32_t max_bytes;	  /**< longest packet */
+};
+
+struct client_dev_counters {
+	uint64_t rx_frames;    /**< read from the device */
+	uint64_t rx_oversize;  /**< of them too long: skipped */
+	uint64_t rx_refused;   /**< of them refused for another reason */
+	uint64_t tx_frames;    /**< written to the device */
+	uint64_t tx_no_mbuf;   /**< polls that could not write */
+};
+
+/** Belongs to the endpoint's lcore; others use the atomics. */
+struct client_dev {
+	struct client_dev_params p;
+	uint64_t next_ns; /**< pacing: when the next frame may go */
+	uint64_t interval_ns;
+	struct rte_mbuf *rx[CLIENT_BURST]; /**< read, not sent yet */
+	uint16_t rx_head;
+	uint16_t rx_count;
+	struct rte_mbuf *tx[CLIENT_BURST]; /**< made, not written yet */
+	uint16_t tx_count;
+	struct rte_mbuf *spare;
+	struct client_dev_counters c;
+	_Atomic uint32_t running;
+	_Atomic uint64_t rate_pps; /**< 0: as fast as it goes */
+	_Atomic uint32_t finished; /**< total_frames were read and sent */
+};
+
+/** Control thread. */
+void client_dev_init(struct client_dev *c, const struct client_dev_params *p);
+
+/** Control thread. Reading begins, or ends. Writing always goes on. */
+void client_dev_run(struct client_dev *c, bool on);
+
+/** Control thread. Frames a second, 0: no limit. */
+void client_dev_rate(struct client_dev *c, uint64_t pps);
+
+/** The endpoint's lcore; see struct rl_client. */
+unsigned int client_dev_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns);
+uint64_t client_dev_deadline(void *ctx);
+
+/** Control thread, after the lcores. Frees frames in hand. */
+void client_dev_close(struct client_dev *c);
+
+#endif /* CLIENT_DEV_H */

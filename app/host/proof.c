@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include "proof.h"
+#include "rl_crc32c.h"
+#include "rl_seq.h"
+
+#define SLOT(tag) ((tag) & (PROOF_ENTRIES - 1))
+
+void
+proof_init(struct proof *l, uint16_t src, uint16_t dst)
+{
+	l->src = src;
+	l->dst = dst;
+	l->hw_crc = rl_crc32c_hw();
+	rl_hist_reset(&l->latency_ns);
+}
+
+void
+proof_sent(struct proof *l, uint32_t tag, const void *data,
+		 uint32_t len, uint64_t now_ns)
+{
+	struct proof_entry *e = &l->entry[SLOT(tag)];
+
+	e->sent_ns = now_ns;
+	e->digest = rl_crc32c(data, len, l->hw_crc);
+	e->len = len;
+	e->sent_tag = tag + 1;
+	l->sent_packets++;
+	l->sent_bytes += len;
+}
+
+void
+proof_got(struct proof *l, uint32_t tag, const void *data,
+		uint32_t len, uint64_t now_ns)
+{
+	struct proof_entry *e = &l->entry[SLOT(tag)];
+
+	if (e->seen_tag == tag + 1) {
+		l->duplicated_packets++;
+		return;
+	}
+	l->delivered_packets++;
+	if (e->sent_tag != tag + 1 || e->len != len ||
+	    e->digest != rl_crc32c(data, len, l->hw_crc))
+		l->altered_packets++;
+	else
+		rl_hist_add(&l->latency_ns, now_ns - e->sent_ns);
+	e->seen_tag = tag + 1;
+	if (rl_seq_before(tag, l->next_tag))
+		l->reordered_packets++;
+	else
+		l->next_tag = tag + 1;
+}
+
+bool
+proof_arrived(const struct proof *l, uint32_t tag)
+{
+	return l->entry[SLOT(tag)].seen_tag == tag + 1;
+}

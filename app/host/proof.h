@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef PROOF_H
+#define PROOF_H
+
+/**
+ * @file
+ * Proof for packets that bear no stamp of ours: real frames. The sending
+ * client writes down a digest and the time of each packet under its number
+ * (tag); the receiving client looks up what it got and knows at once whether
+ * it is altered, late, out of order or a second copy. What was written down
+ * and never looked up is lost.
+ *
+ * One flow has one proof. The sender's lcore writes its half of an entry
+ * before the packet can leave; the packet itself, passing through rings,
+ * orders that for the receiver. The control thread may read the counters at
+ * any time and the entries once both lcores have stopped sending.
+ */
+
+#include "rl_base.h"
+#include "rl_hist.h"
+
+/** Packets a proof remembers: far more than can be under way. */
+#define PROOF_ENTRIES (1u << 16)
+
+struct proof_entry {
+	uint64_t sent_ns;
+	uint32_t digest;
+	uint32_t len;
+	uint32_t sent_tag; /**< tag + 1 of what the sender wrote last */
+	uint32_t seen_tag; /**< tag + 1 of what the receiver saw last */
+};
+
+struct proof {
+	uint16_t src; /**< endpoint ids */
+	uint16_t dst;
+	bool hw_crc;
+	/* the sender's */
+	uint64_t sent_packets;
+	uint64_t sent_bytes;
+	/* the receiver's */
+	uint32_t next_tag RL_ALIGNED(RL_CACHE_LINE);
+	uint64_t delivered_packets;
+	uint64_t duplicated_packets;
+	uint64_t reordered_packets;
+	uint64_t altered_packets;
+	struct rl_hist latency_ns;
+	struct proof_entry entry[PROOF_ENTRIES];
+};
+
+/** Control thread. Makes an empty proof of a flow in zeroed memory. */
+void proof_init(struct proof *l, uint16_t src, uint16_t dst);
+
+/** Sender's lcore. Packet @p tag was accepted; @p data is all of it. */
+void proof_sent(struct proof *l, uint32_t tag, const void *data,
+		      uint32_t len, uint64_t now_ns);
+
+/** Receiver's lcore. Packet @p tag was delivered as @p data. */
+void proof_got(struct proof *l, uint32_t tag, const void *data,
+		     uint32_t len, uint64_t now_ns);
+
+/** Any thread, as far as the proof reaches back. Whether it arrived. */
+bool proof_arrived(const struct proof *l, uint32_t tag);
+
+#endif /* PROOF_H */

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app.h"
+
+/* Drained means: seen at rest twice, so far apart. */
+#define REST_NS (2 * RL_NS_PER_MS)
+#define SETTLE_LIMIT_NS (1 * RL_NS_PER_S)
+
+volatile sig_atomic_t app_interrupted;
+
+int
+app_error(struct app *app, const char *format, ...)
+{
+	va_list ap;
+
+	fflush(stdout);
+	if (app->script != NULL)
+		fprintf(stderr, "%s:%u: ", app->script, app->script_line);
+	va_start(ap, format);
+	vfprintf(stderr, format, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	app->failed_commands++;
+	return -EINVAL;
+}
+
+int
+app_heal(struct app *app, uint32_t link)
+{
+	struct rl_fault_link *f = &app->host.fault[link];
+	const uint64_t limit_ns = host_now(&app->host) + SETTLE_LIMIT_NS;
+
+	watch_pump(&app->watch);
+	while (rl_fault_clear(f) != 0 && host_now(&app->host) < limit_ns)
+		host_run(&app->host, 10 * RL_NS_PER_US);
+	while (!rl_fault_settled(f)) {
+		if (host_now(&app->host) >= limit_ns)
+			return -ETIME;
+		host_run(&app->host, 10 * RL_NS_PER_US);
+	}
+	/* deaths of this fault are known before its time is forgotten */
+	watch_pump(&app->watch);
+	rl_fault_light_up(f);
+	app->watch.order_ns[link] = 0;
+	app->link[link].hurt = false;
+	return 0;
+}
+
+static void
+flap_step(struct app *app, uint32_t link, uint64_t now_ns)
+{
+	struct link_state *l = &app->link[link];
+
+	if (l->flaps == 0 || now_ns < l->flap_due_ns)
+		return;
+	l->flap_due_ns = now_ns + l->flap_half_ns;
+	l->flaps--;
+	l->flap_down = !l->flap_down;
+	if (l->flap_down)
+		rl_fault_down(&app->host.fault[link], now_ns);
+	else if (app_heal(app, link) != 0)
+		l->flaps++; /* once more */
+}
+
+static void
+progress(struct app *app, uint64_t now_ns)
+{
+	struct totals t;
+	uint32_t down = 0;
+
+	if (!app->opt.progress || now_ns < app->progress_due_ns)
+		return;
+	app->progress_due_ns = now_ns + RL_NS_PER_S;
+	app_totals(app, &t);
+	for (uint32_t i = 0; i < app->cfg.topo.nlink; i++)
+		down += rl_fault_severed(&app->host.fault[i]);
+	fprintf(stderr,
+		"%6.1f s  sent %" PRIu64 "  delivered %" PRIu64
+		"  under way %" PRIu64 "  links cut %u  failovers %u\n",
+		(double)(now_ns - app->start_ns) / 1e9, t.sent, t.delivered,
+		t.lost, down, app->watch.nfailovers);
+}
+
+void
+app_step(struct app *app, uint64_t ns)
+{
+	uint64_t now_ns;
+
+	host_run(&app->host, ns);
+	watch_pump(&app->watch);
+	now_ns = host_now(&app->host);
+	for (uint32_t i = 0; i < app->cfg.topo.nlink; i++)
+		flap_step(app, i, now_ns);
+	attach_note_ends(&app->attach);
+	progress(app, now_ns);
+}
+
+void
+app_traffic(struct app *app, bool on)
+{
+	for (uint32_t i = 0; i < app->attach.ndev; i++)
+		client_dev_run(&app->attach.dev[i].client, on);
+	if ((on ? gens_start(&app->gens) : gens_stop(&app->gens)) != 0)
+		fprintf(stderr, "reflit: an lcore does not answer\n");
+}
+
+bool
+app_finished(const struct app *app)
+{
+	return attach_finished(&app->attach) && gens_finished(&app->gens);
+}
+
+int
+app_wait_drained(struct app *app, uint64_t limit_ns)
+{
+	const uint64_t end_ns = host_now(&app->host) + limit_ns;
+	uint64_t rest_ns = 0;
+
+	for (;;) {
+		const uint64_t now_ns = host_now(&app->host);
+		bool flaps = false;
+
+		if (app_interrupted)
+			return -EINTR;
+		for (uint32_t i = 0; i < app->cfg.topo.nlink; i++)
+			flaps |= app->link[i].flaps != 0;
+		if (flaps || !host_drained(&app->host))
+			rest_ns = 0;
+		else if (rest_ns == 0)
+			rest_ns = now_ns;
+		else if (now_ns - rest_ns >= REST_NS)
+			return 0;
+		if (now_ns >= end_ns)
+			return -ETIME;
+		app_step(app, 200 * RL_NS_PER_US);
+	}
+}
+
+/* Packets of a flow that were given up and did not arrive after all. */
+static uint64_t
+reported_of(const struct app *app, const struct proof *l)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < app->watch.nreports; i++) {
+		const struct host_rec_packet *p = &app->watch.report[i];
+
+		n += p->src == l->src && p->dst == l->dst &&
+		     !proof_arrived(l, p->tag);
+	}
+	return n;
+}
+
+static void
+add_ports(const struct app *app, struct totals *t)
+{
+	for (uint32_t i = 0; i < app->attach.ndev; i++) {
+		const struct proof *l = app->attach.dev[i].proof;
+		uint64_t there, reported;
+
+		if (l == NULL)
+			continue;
+		/* delivered first: it can only grow towards sent */
+		there = l->delivered_packets;
+		reported = reported_of(app, l);
+		t->delivered += there;
+		t->reported += reported;
+		t->duplicated += l->duplicated_packets;
+		t->reordered += l->reordered_packets;
+		t->altered += l->altered_packets;
+		t->sent += l->sent_packets;
+		t->sent_bytes += l->sent_bytes;
+		if (l->sent_packets > there + reported)
+			t->lost += l->sent_packets - there - reported;
+	}
+}
+
+/* While they run: counts only. */
+static void
+add_gens(const struct app *app, struct totals *t)
+{
+	uint64_t sent = 0, there = 0;
+
+	for (uint32_t i = 0; i < app->cfg.topo.nep; i++) {
+		const struct rl_tg_counts *c;
+
+		if (app->gens.tg[i] == NULL)
+			continue;
+		c = rl_tg_counts(app->gens.tg[i]);
+		there += c->delivered_packets;
+		sent += c->sent_packets;
+		t->sent_bytes += c->sent_bytes;
+		t->duplicated += c->duplicated_packets;
+		t->reordered += c->reordered_packets;
+		t->altered += c->corrupted_packets;
+	}
+	t->sent += sent;
+	t->delivered += there;
+	t->lost += sent > there ? sent - there : 0;
+}
+
+/* At the end: the books, packet by packet. */
+static void
+close_gens(const struct app *app, struct totals *t)
+{
+	struct rl_ledger l;
+
+	rl_ledger_close(&l, app->gens.tg, app->cfg.topo.nep);
+	t->sent += l.sent_packets;
+	t->delivered += l.delivered_packets;
+	t->lost += l.lost_packets + l.unknown_packets;
+	t->duplicated += l.duplicated_packets;
+	t->reordered += l.reordered_packets;
+	t->altered += l.corrupted_packets;
+	t->reported += l.reported_packets;
+	t->inexact += l.inexact;
+	for (uint32_t i = 0; i < app->cfg.topo.nep; i++)
+		if (app->gens.tg[i] != NULL)
+			t->sent_bytes +=
+				rl_tg_counts(app->gens.tg[i])->sent_bytes;
+}
+
+void
+app_totals(const struct app *app, struct totals *t)
+{
+	*t = (struct totals){ 0 };
+	add_ports(app, t);
+	if (app->gens.tg == NULL)
+		return;
+	if (app->host.running)
+		add_gens(app, t);
+	else
+		close_gens(app, t);
+}
+
+void
+app_latency(const struct app *app, struct rl_hist *sum)
+{
+	rl_hist_reset(sum);
+	for (uint32_t i = 0; i < app->attach.ndev; i++)
+		if (app->attach.dev[i].proof != NULL)
+			rl_hist_merge(sum,
+				      &app->attach.dev[i].proof->latency_ns);
+	for (uint32_t i = 0; i < app->cfg.topo.nep; i++)
+		if (app->gens.tg[i] != NULL)
+			rl_tg_hist_all(app->gens.tg[i], sum);
+}
+
+uint64_t
+app_flit_hops(const struct app *app)
+{
+	uint64_t n = 0;
+
+	for (uint32_t d = 0; d < app->host.fabric.ndev; d++)
+		for (int p = 0; p < app->host.fabric.dev[d].nports; p++)
+			n += rl_port_counters(app->host.fabric.dev[d]
+						      .port[p]
+						      .port)[RL_PC_tx_flits];
+	return n;
+}

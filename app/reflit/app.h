@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APP_H
+#define APP_H
+
+/**
+ * @file
+ * The program: what belongs to a run, and the few moves that the main loop,
+ * the prompt and command files share. All of it belongs to the control thread.
+ */
+
+#include <signal.h>
+
+#include "attach.h"
+#include "gens.h"
+#include "host.h"
+#include "options.h"
+#include "watch.h"
+
+enum exit_status {
+	EXIT_KEPT = 0,	    /**< every promise kept */
+	EXIT_BROKEN = 1,    /**< lost, duplicated, reordered, altered */
+	EXIT_UNUSABLE = 2,  /**< arguments, configuration, or a bad command */
+	EXIT_REFUSED = 3,   /**< the fabric cannot be routed */
+};
+
+/** What commands did to a link. */
+struct link_state {
+	bool hurt;	 /**< a fault lasts until it is healed */
+	bool disabled;	 /**< its ports were ordered down */
+	bool flap_down;
+	uint32_t flaps;	 /**< half periods to go; 0: none */
+	uint64_t flap_half_ns;
+	uint64_t flap_due_ns;
+};
+
+/** Totals over all clients. */
+struct totals {
+	uint64_t sent;
+	uint64_t sent_bytes;
+	uint64_t delivered;
+	uint64_t lost;
+	uint64_t duplicated;
+	uint64_t reordered;
+	uint64_t altered;
+	uint64_t reported;
+	uint64_t inexact; /**< events that did not fit into the books */
+};
+
+struct app {
+	struct options opt;
+	struct rl_config cfg;
+	struct rl_route *route;
+	struct host host;
+	struct attach attach;
+	struct gens gens;
+	struct watch watch;
+	struct link_state *link; /**< [nlink] */
+	uint64_t start_ns;
+	uint64_t end_ns;   /**< when traffic was through; 0: it goes on */
+	uint64_t progress_due_ns;
+	bool quit;
+	bool stuck; /**< did not come to rest at the end */
+	uint64_t leaked_flits;
+	/* commands */
+	const char *script;  /**< file being run, or NULL */
+	unsigned int script_line;
+	unsigned int failed_commands;
+	struct command_set *commands;
+};
+
+/** Set by SIGINT and SIGTERM. */
+extern volatile sig_atomic_t app_interrupted;
+
+/** Lets @p ns pass: the fabric works, events are taken, flaps happen. */
+void app_step(struct app *app, uint64_t ns);
+
+/** All clients begin to send, or stop. What they receive always goes on. */
+void app_traffic(struct app *app, bool on);
+
+/** Whether all clients that have an end have reached it. */
+bool app_finished(const struct app *app);
+
+/**
+ * Waits until nothing is in flight. @return 0; -ETIME after @p limit_ns;
+ * -EINTR
+ */
+int app_wait_drained(struct app *app, uint64_t limit_ns);
+
+/**
+ * Sums up all clients. While the fabric runs, `lost` is what is under way;
+ * after host_stop() every packet has been followed up.
+ */
+void app_totals(const struct app *app, struct totals *t);
+
+/**
+ * An error of a command: one line, after FILE:LINE: where a file is run.
+ * @return -EINVAL, for the caller to return
+ */
+int app_error(struct app *app, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/** The latency histograms of all flows, added up. */
+void app_latency(const struct app *app, struct rl_hist *sum);
+
+/** Flits that crossed a link, over all links. */
+uint64_t app_flit_hops(const struct app *app);
+
+/** Heals a link of every injected fault. @return 0 or -ETIME */
+int app_heal(struct app *app, uint32_t link);
+
+#endif /* APP_H */

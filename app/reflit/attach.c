@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pcap/pcap.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_dev.h>
+#include <rte_devargs.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+
+#include "attach.h"
+
+#define POOL_FRAMES 4096u
+#define SMALLEST_BUFFER 2048u
+
+int
+pcap_scan(const char *path, struct pcap_scan *scan)
+{
+	char err[PCAP_ERRBUF_SIZE];
+	struct pcap_pkthdr *hdr;
+	const u_char *data;
+	pcap_t *p = pcap_open_offline(path, err);
+	int ret;
+
+	*scan = (struct pcap_scan){ 0 };
+	if (p == NULL)
+		return -EINVAL;
+	while ((ret = pcap_next_ex(p, &hdr, &data)) == 1) {
+		scan->frames++;
+		scan->longest = RTE_MAX(scan->longest, hdr->caplen);
+	}
+	scan->truncated = ret == PCAP_ERROR;
+	pcap_close(p);
+	return 0;
+}
+
+/* Value of "key=value" in a list of device arguments, into @p buf. */
+static bool
+devarg(const char *args, const char *key, char *buf, size_t len)
+{
+	const size_t n = strlen(key);
+
+	for (const char *at = args; at != NULL; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (strncmp(at, key, n) != 0 || at[n] != '=')
+			continue;
+		snprintf(buf, len, "%.*s", (int)strcspn(at + n + 1, ","),
+			 at + n + 1);
+		return true;
+	}
+	return false;
+}
+
+/* Frames that net_pcap reads into mbufs at its start (infinite_rx=1). */
+static uint64_t
+read_ahead(int argc, char *const argv[])
+{
+	char path[512], endless[8];
+	struct pcap_scan scan;
+	uint64_t n = 0;
+
+	for (int i = 1; i < argc; i++)
+		if (devarg(argv[i], "infinite_rx", endless,
+			   sizeof(endless)) && endless[0] == '1' &&
+		    devarg(argv[i], "rx_pcap", path, sizeof(path)) &&
+		    pcap_scan(path, &scan) == 0)
+			n += scan.frames;
+	return n;
+}
+
+static uint32_t
+buffer_bytes(const struct rl_config *cfg)
+{
+	return RTE_MAX(rl_ep_max_bytes(&cfg->endpoint), SMALLEST_BUFFER);
+}
+
+uint32_t
+attach_frames(const struct rl_config *cfg, int argc, char *const argv[])
+{
+	if (cfg->nattach == 0)
+		return 0;
+	return POOL_FRAMES + (uint32_t)read_ahead(argc, argv);
+}
+
+uint32_t
+attach_memory_mb(const struct rl_config *cfg, uint32_t frames)
+{
+	if (frames == 0)
+		return 0;
+	return (uint32_t)(rl_frame_pool_bytes(frames, buffer_bytes(cfg)) >>
+			  20) + 8;
+}
+
+/* Looks through the file that a net_pcap port will read. */
+static void
+look_through(struct attach_dev *d, const char *args, uint32_t max_bytes)
+{
+	char path[512], endless[8];
+	struct pcap_scan scan;
+
+	if (!devarg(args, "rx_pcap", path, sizeof(path)))
+		return;
+	if (pcap_scan(path, &scan) != 0)
+		return; /* the driver has refused it by now */
+	d->file_truncated = scan.truncated;
+	if (scan.truncated)
+		fprintf(stderr, "reflit: %s: cut off after frame %" PRIu64
+				"; these are sent\n",
+			path, scan.frames);
+	if (scan.longest > max_bytes)
+		fprintf(stderr, "reflit: %s: holds frames of up to %u bytes; "
+				"those over %u (link.max_packet_flits) are "
+				"skipped\n",
+			path, scan.longest, max_bytes);
+	if (!devarg(args, "infinite_rx", endless, sizeof(endless)) ||
+	    endless[0] != '1')
+		d->file_frames = scan.frames;
+}
+
+static int
+open_one(struct attach *a, struct attach_dev *d, const struct rl_config *cfg,
+	 char *err)
+{
+	const struct rl_attach *c = d->cfg;
+	struct rte_eth_dev_info info;
+	const char *what;
+	int ret;
+
+	d->dev = (uint32_t)rl_topo_find_dev(&cfg->topo, c->endpoint);
+	if (rte_eth_dev_get_port_by_name(c->port, &d->port_id) != 0) {
+		snprintf(err, HOST_ERR_MAX,
+			 "%s:%u: attach: there is no port %s; give it to EAL, "
+			 "as in --vdev=%s,rx_pcap=IN,tx_pcap=OUT",
+			 c->file, c->line, c->port, c->port);
+		return -ENODEV;
+	}
+	d->open = true;
+	ret = rl_ethdev_start(d->port_id, 1, a->pool, 0, &what);
+	if (ret != 0) {
+		snprintf(err, HOST_ERR_MAX,
+			 "%s:%u: attach: cannot %s port %s: %s", c->file,
+			 c->line, what, c->port, strerror(-ret));
+		return ret;
+	}
+	(void)rte_eth_promiscuous_enable(d->port_id);
+	if (rte_eth_dev_info_get(d->port_id, &info) == 0 &&
+	    rte_dev_devargs(info.device) != NULL &&
+	    rte_dev_devargs(info.device)->args != NULL)
+		look_through(d, rte_dev_devargs(info.device)->args,
+			     rl_ep_max_bytes(&cfg->endpoint));
+	return 0;
+}
+
+int
+attach_open(struct attach *a, const struct rl_config *cfg, uint32_t frames,
+	    char *err)
+{
+	int ret = 0;
+
+	memset(a, 0, sizeof(*a));
+	if (cfg->nattach == 0)
+		return 0;
+	a->dev = calloc(cfg->nattach, sizeof(*a->dev));
+	a->pool = rl_frame_pool("clients", frames, buffer_bytes(cfg));
+	if (a->dev == NULL || a->pool == NULL) {
+		snprintf(err, HOST_ERR_MAX,
+			 "no memory for frames of attached ports; start with "
+			 "a larger -m");
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < cfg->nattach && ret == 0; i++) {
+		a->dev[i].cfg = &cfg->attach[i];
+		a->ndev = i + 1;
+		ret = open_one(a, &a->dev[i], cfg, err);
+	}
+	return ret;
+}
+
+static struct rl_flit_cache *
+cache_of(struct host *h, uint32_t dev)
+{
+	return &h->lcore[h->place.lcore[host_role(&h->place, dev, -1)]]->cache;
+}
+
+/* What arrives where no port is attached is checked and thrown away. */
+static int
+make_sink(struct attach *a, struct host *h, uint32_t dev)
+{
+	const struct rl_topo *t = h->fabric.topo;
+	struct attach_sink *s = &a->sink[a->nsinks++];
+	struct client_dev_params p = {
+		.name = "sink",
+		.port_id = CLIENT_NO_PORT,
+		.cache = cache_of(h, dev),
+		.ep_id = t->dev[dev].ep_id,
+		.dst = -1,
+		.got = a->by_flow + (size_t)t->dev[dev].ep_id * t->nep,
+		.max_bytes = rl_ep_max_bytes(&h->p.cfg->endpoint),
+	};
+
+	p.scratch = host_mem_alloc(&h->mem, p.max_bytes);
+	if (p.scratch == NULL)
+		return -ENOMEM;
+	s->dev = dev;
+	client_dev_init(&s->client, &p);
+	h->fabric.dev[dev].core.client = (struct rl_client){
+		.ctx = &s->client,
+		.poll = client_dev_poll,
+		.deadline = client_dev_deadline,
+	};
+	return 0;
+}
+
+/* The proof of the flow from @p d to its destination. */
+static int
+make_proof(struct attach *a, struct attach_dev *d, struct host *h, int32_t dst)
+{
+	const struct rl_topo *t = h->fabric.topo;
+	const uint16_t src = t->dev[d->dev].ep_id;
+
+	d->proof = host_mem_alloc(&h->mem, sizeof(*d->proof));
+	if (d->proof == NULL)
+		return -ENOMEM;
+	proof_init(d->proof, src, (uint16_t)dst);
+	a->by_flow[(size_t)dst * t->nep + src] = d->proof;
+	if (attach_has(a, t->ep_dev[dst]))
+		return 0;
+	return make_sink(a, h, t->ep_dev[dst]);
+}
+
+static int
+connect_one(struct attach *a, struct attach_dev *d, struct host *h)
+{
+	const struct rl_topo *t = h->fabric.topo;
+	struct rl_role_core *core = &h->fabric.dev[d->dev].core;
+	const int32_t dst_dev = d->cfg->dst[0] == '\0'
+					? -1
+					: rl_topo_find_dev(t, d->cfg->dst);
+	struct client_dev_params p = {
+		.name = d->cfg->port,
+		.port_id = d->port_id,
+		.pool = a->pool,
+		.cache = cache_of(h, d->dev),
+		.ep_id = t->dev[d->dev].ep_id,
+		.dst = dst_dev < 0 ? -1 : t->dev[dst_dev].ep_id,
+		.got = a->by_flow + (size_t)t->dev[d->dev].ep_id * t->nep,
+		.total_frames = d->file_frames,
+		.max_bytes = rl_ep_max_bytes(&h->p.cfg->endpoint),
+	};
+
+	if (p.dst >= 0 && make_proof(a, d, h, p.dst) != 0)
+		return -ENOMEM;
+	p.sent = d->proof;
+	p.scratch = host_mem_alloc(&h->mem, p.max_bytes);
+	if (p.scratch == NULL)
+		return -ENOMEM;
+	client_dev_init(&d->client, &p);
+	core->client = (struct rl_client){
+		.ctx = &d->client,
+		.poll = client_dev_poll,
+		.deadline = client_dev_deadline,
+	};
+	return 0;
+}
+
+int
+attach_connect(struct attach *a, struct host *h, char *err)
+{
+	const size_t nep = h->fabric.topo->nep;
+	int ret = 0;
+
+	if (a->ndev == 0)
+		return 0;
+	a->by_flow = calloc(nep * nep, sizeof(struct proof *));
+	a->sink = calloc(a->ndev, sizeof(*a->sink));
+	if (a->by_flow == NULL || a->sink == NULL)
+		ret = -ENOMEM;
+	for (uint32_t i = 0; i < a->ndev && ret == 0; i++)
+		ret = connect_one(a, &a->dev[i], h);
+	if (ret != 0)
+		snprintf(err, HOST_ERR_MAX, "no memory for attached ports");
+	return ret;
+}
+
+struct attach_dev *
+attach_find(struct attach *a, uint32_t dev)
+{
+	for (uint32_t i = 0; i < a->ndev; i++)
+		if (a->dev[i].dev == dev)
+			return &a->dev[i];
+	return NULL;
+}
+
+bool
+attach_has(const struct attach *a, uint32_t dev)
+{
+	for (uint32_t i = 0; i < a->ndev; i++)
+		if (a->dev[i].dev == dev)
+			return true;
+	for (uint32_t i = 0; i < a->nsinks; i++)
+		if (a->sink[i].dev == dev)
+			return true;
+	return false;
+}
+
+static bool
+through(const struct attach_dev *d)
+{
+	return d->file_frames == 0 || d->cfg->dst[0] == '\0' ||
+	       atomic_load_explicit(&d->client.finished,
+				    memory_order_relaxed) != 0;
+}
+
+void
+attach_note_ends(struct attach *a)
+{
+	for (uint32_t i = 0; i < a->ndev; i++) {
+		struct attach_dev *d = &a->dev[i];
+
+		if (d->file_frames == 0 || d->end_noted || !through(d))
+			continue;
+		d->end_noted = true;
+		fprintf(stderr, "reflit: %s: all %" PRIu64
+				" frames of its file are sent\n",
+			d->cfg->port, d->file_frames);
+	}
+}
+
+bool
+attach_finished(const struct attach *a)
+{
+	for (uint32_t i = 0; i < a->ndev; i++)
+		if (!through(&a->dev[i]))
+			return false;
+	return true;
+}
+
+void
+attach_close(struct attach *a)
+{
+	for (uint32_t i = 0; i < a->ndev; i++) {
+		struct attach_dev *d = &a->dev[i];
+
+		if (!d->open)
+			continue;
+		if (d->client.p.pool != NULL)
+			client_dev_close(&d->client);
+		(void)rte_eth_dev_stop(d->port_id);
+		(void)rte_eth_dev_close(d->port_id);
+	}
+	rte_mempool_free(a->pool);
+	free(a->by_flow);
+	free(a->sink);
+	free(a->dev);
+	memset(a, 0, sizeof(*a));
+}

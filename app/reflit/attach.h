@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ATTACH_H
+#define ATTACH_H
+
+/**
+ * @file
+ * The ethdevs that a fabric file attaches to endpoints: found, started, made
+ * clients, and for net_pcap their files looked through beforehand, because
+ * that driver stops without a word at a damaged record and at the end.
+ */
+
+#include "client_dev.h"
+#include "host.h"
+
+struct attach_dev {
+	const struct rl_attach *cfg;
+	uint32_t dev;		/**< device of the endpoint */
+	uint16_t port_id;
+	bool open;
+	struct client_dev client;
+	struct proof *proof; /**< of what it sends, or NULL */
+	uint64_t file_frames;	/**< in its rx_pcap; 0: none, or endless */
+	bool file_truncated;
+	bool end_noted;
+};
+
+/** An endpoint that frames go to, without a port of its own. */
+struct attach_sink {
+	uint32_t dev;
+	struct client_dev client;
+};
+
+struct attach {
+	struct attach_dev *dev;
+	uint32_t ndev;
+	struct attach_sink *sink; /**< at most ndev */
+	uint32_t nsinks;
+	struct rte_mempool *pool;
+	struct proof **by_flow; /**< [dst * nep + src] */
+};
+
+/** A pcap file, looked through. */
+struct pcap_scan {
+	uint64_t frames;
+	uint32_t longest;
+	bool truncated;
+};
+
+/** Control thread. Reads @p path to its end. @return 0 or -EINVAL */
+int pcap_scan(const char *path, struct pcap_scan *scan);
+
+/**
+ * Control thread, before EAL. Frames that attached ports need; EAL's arguments
+ * tell how much net_pcap will read ahead.
+ */
+uint32_t attach_frames(const struct rl_config *cfg, int argc,
+		       char *const argv[]);
+
+/** Any thread. Memory of so many frames, in MB. */
+uint32_t attach_memory_mb(const struct rl_config *cfg, uint32_t frames);
+
+/**
+ * Control thread, after rte_eal_init(), before host_open(). Finds and starts
+ * the ports.
+ *
+ * @param err  HOST_ERR_MAX bytes, one line on failure
+ * @return 0 or -errno; attach_close() is due in either case
+ */
+int attach_open(struct attach *a, const struct rl_config *cfg, uint32_t frames,
+		char *err);
+
+/** Control thread, after host_open(). Makes them clients. @return as above */
+int attach_connect(struct attach *a, struct host *h, char *err);
+
+/** Control thread. The attached port of an endpoint, or NULL. */
+struct attach_dev *attach_find(struct attach *a, uint32_t dev);
+
+/** Control thread. Whether the client of an endpoint is a port or a sink. */
+bool attach_has(const struct attach *a, uint32_t dev);
+
+/** Control thread. Says once of each file that it is through. */
+void attach_note_ends(struct attach *a);
+
+/** Control thread. Whether every file that has an end is through. */
+bool attach_finished(const struct attach *a);
+
+/** Control thread, after host_stop(). Ports are stopped, files written. */
+void attach_close(struct attach *a);
+
+#endif /* ATTACH_H */

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Commands that hurt links and heal them. Each checks everything first, so
+ * that an error changes nothing, also where "A-B" means several parallel
+ * links.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+
+#define LINKS_MAX 64
+#define FLAP_HALF_MIN_NS (1 * RL_NS_PER_MS)
+
+struct links {
+	uint32_t link[LINKS_MAX];
+	uint8_t end[LINKS_MAX]; /* by find_end(): may differ by link */
+	unsigned int n;
+};
+
+static const char *
+link_name(const struct app *app, uint32_t link)
+{
+	static char name[2 * RL_NAME_MAX + 8];
+
+	return rl_topo_link_name(&app->cfg.topo, link, name, sizeof(name));
+}
+
+/* "A-B": all links between the two; "A-B#k": one. */
+static int
+find_links(struct app *app, const char *name, struct links *l)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	const int64_t first = rl_topo_find_link(t, name, &l->n);
+
+	if (first < 0)
+		return app_error(app, "there is no link %s; see show fabric",
+				 name);
+	if (l->n > LINKS_MAX)
+		return app_error(app, "%s are %u links; name one of them",
+				 name, l->n);
+	l->link[0] = (uint32_t)first;
+	for (unsigned int k = 0; l->n > 1 && k < l->n; k++)
+		l->link[k] = (uint32_t)rl_topo_link_between(
+			t, t->link[first].dev[0], t->link[first].dev[1], k);
+	return 0;
+}
+
+/* Links, and for each the end that is at a device. */
+static int
+find_end(struct app *app, const char *link, const char *device,
+	 struct links *l)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	const int32_t dev = rl_topo_find_dev(t, device);
+	const uint32_t *ends;
+
+	if (find_links(app, link, l) != 0)
+		return -EINVAL;
+	ends = t->link[l->link[0]].dev;
+	if (dev < 0 || (ends[0] != (uint32_t)dev && ends[1] != (uint32_t)dev))
+		return app_error(app, "%s is no end of %s; its ends are %s "
+				      "and %s",
+				 device, link, t->dev[ends[0]].name,
+				 t->dev[ends[1]].name);
+	for (unsigned int i = 0; i < l->n; i++)
+		l->end[i] = t->link[l->link[i]].dev[1] == (uint32_t)dev;
+	return 0;
+}
+
+static int
+number(struct app *app, const char *text, uint64_t min, uint64_t max,
+       uint64_t *v)
+{
+	if (parse_number(text, min, max, v) == 0)
+		return 0;
+	return app_error(app, "%s is out of range; use %" PRIu64 " to %" PRIu64,
+			 text, min, max);
+}
+
+static int
+duration(struct app *app, const char *text, uint64_t min_ns, uint64_t *ns)
+{
+	if (parse_time(text, ns) == 0 && *ns >= min_ns)
+		return 0;
+	return app_error(app, "%s is out of range; use a time of %" PRIu64
+			      " ns to 1 h, such as 50ms",
+			 text, min_ns);
+}
+
+/* Posts one order for each link's frames of the end that was found. */
+static int
+post(struct app *app, const struct links *l,
+     const struct rl_fault_order *order, bool lasting)
+{
+	for (unsigned int i = 0; i < l->n; i++) {
+		const uint32_t link = l->link[i];
+
+		if (rl_fault_order(&app->host.fault[link], l->end[i],
+				   order) != 0)
+			return app_error(app, "%s: too many orders at once",
+					 link_name(app, link));
+		if (lasting)
+			app->link[link].hurt = true;
+		if (lasting && order->kind != RL_FAULT_TRIGGER &&
+		    order->kind != RL_FAULT_CUT)
+			watch_order(&app->watch, link);
+	}
+	return 0;
+}
+
+/* Links that are whole, so that they can be cut. */
+static int
+find_whole(struct app *app, const char *name, struct links *l)
+{
+	if (find_links(app, name, l) != 0)
+		return -EINVAL;
+	for (unsigned int i = 0; i < l->n; i++)
+		if (rl_fault_severed(&app->host.fault[l->link[i]]))
+			return app_error(app, "%s is down already",
+					 link_name(app, l->link[i]));
+	return 0;
+}
+
+int
+cmd_link_down(struct app *app, const char *const arg[])
+{
+	struct links l;
+
+	if (find_whole(app, arg[0], &l) != 0)
+		return -EINVAL;
+	for (unsigned int i = 0; i < l.n; i++) {
+		app->link[l.link[i]].hurt = true;
+		rl_fault_down(&app->host.fault[l.link[i]],
+			      host_now(&app->host));
+	}
+	return 0;
+}
+
+int
+cmd_link_down_mid(struct app *app, const char *const arg[])
+{
+	const struct rl_fault_order o = {
+		.kind = RL_FAULT_TRIGGER,
+		.when = RL_FAULT_MID_PACKET,
+		.down = true,
+	};
+	struct links l;
+
+	if (find_whole(app, arg[0], &l) != 0)
+		return -EINVAL;
+	/* whichever direction meets a packet in the middle first */
+	for (int e = 0; e < 2; e++) {
+		memset(l.end, e, sizeof(l.end));
+		if (post(app, &l, &o, true) != 0)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static int
+trigger_after(struct app *app, const char *link, const char *device,
+	      const char *flits, bool down)
+{
+	struct rl_fault_order o = {
+		.kind = RL_FAULT_TRIGGER,
+		.when = RL_FAULT_AFTER,
+		.down = down,
+	};
+	struct links l;
+
+	if (find_whole(app, link, &l) != 0 ||
+	    find_end(app, link, device, &l) != 0 ||
+	    number(app, flits, 0, UINT32_MAX, &o.value) != 0)
+		return -EINVAL;
+	return post(app, &l, &o, true);
+}
+
+int
+cmd_link_down_after(struct app *app, const char *const arg[])
+{
+	return trigger_after(app, arg[0], arg[2], arg[1], true);
+}
+
+int
+cmd_link_one_way_after(struct app *app, const char *const arg[])
+{
+	return trigger_after(app, arg[0], arg[1], arg[2], false);
+}
+
+int
+cmd_link_one_way(struct app *app, const char *const arg[])
+{
+	const struct rl_fault_order o = { .kind = RL_FAULT_CUT, .value = 1 };
+	struct links l;
+
+	if (find_whole(app, arg[0], &l) != 0 ||
+	    find_end(app, arg[0], arg[1], &l) != 0)
+		return -EINVAL;
+	return post(app, &l, &o, true);
+}
+
+int
+cmd_link_up(struct app *app, const char *const arg[])
+{
+	struct links l;
+
+	if (find_links(app, arg[0], &l) != 0)
+		return -EINVAL;
+	for (unsigned int i = 0; i < l.n; i++) {
+		const struct link_state *s = &app->link[l.link[i]];
+
+		if (!s->hurt && s->flaps == 0 &&
+		    !rl_fault_severed(&app->host.fault[l.link[i]]))
+			return app_error(app, "%s is not down%s",
+					 link_name(app, l.link[i]),
+					 s->disabled ? "; enable it" : "");
+	}
+	for (unsigned int i = 0; i < l.n; i++) {
+		app->link[l.link[i]].flaps = 0;
+		app->link[l.link[i]].flap_down = false;
+		if (app_heal(app, l.link[i]) != 0)
+			return app_error(app, "%s: its ports do not answer",
+					 link_name(app, l.link[i]));
+	}
+	return 0;
+}
+
+int
+cmd_link_flap(struct app *app, const char *const arg[])
+{
+	uint64_t n, period_ns;
+	struct links l;
+
+	if (find_whole(app, arg[0], &l) != 0 ||
+	    number(app, arg[1], 1, 1000000, &n) != 0 ||
+	    duration(app, arg[2], 2 * FLAP_HALF_MIN_NS, &period_ns) != 0)
+		return -EINVAL;
+	for (unsigned int i = 0; i < l.n; i++) {
+		struct link_state *s = &app->link[l.link[i]];
+
+		s->flaps = 2 * (uint32_t)n;
+		s->flap_half_ns = period_ns / 2;
+		s->flap_due_ns = host_now(&app->host);
+		s->flap_down = false;
+	}
+	return 0;
+}
+
+static void
+order_ports(struct app *app, uint32_t link, enum rl_port_order order)
+{
+	const struct rl_topo_link *l = &app->cfg.topo.link[link];
+
+	for (int e = 0; e < 2; e++)
+		rl_role_port_order(&app->host.fabric.dev[l->dev[e]]
+					    .port[l->port[e]],
+				   order);
+}
+
+static int
+enable(struct app *app, const char *name, bool on)
+{
+	struct links l;
+
+	if (find_links(app, name, &l) != 0)
+		return -EINVAL;
+	for (unsigned int i = 0; i < l.n; i++)
+		if (app->link[l.link[i]].disabled != on)
+			return app_error(app, "%s is %s already",
+					 link_name(app, l.link[i]),
+					 on ? "enabled" : "disabled");
+	for (unsigned int i = 0; i < l.n; i++) {
+		watch_pump(&app->watch);
+		app->link[l.link[i]].disabled = !on;
+		app->watch.order_ns[l.link[i]] =
+			on ? 0 : host_now(&app->host);
+		order_ports(app, l.link[i], on ? RL_ORDER_UP : RL_ORDER_DOWN);
+	}
+	return 0;
+}
+
+int
+cmd_link_disable(struct app *app, const char *const arg[])
+{
+	return enable(app, arg[0], false);
+}
+
+int
+cmd_link_enable(struct app *app, const char *const arg[])
+{
+	return enable(app, arg[0], true);
+}
+
+static int
+inject_number(struct app *app, const char *const arg[],
+	      enum rl_fault_kind kind, uint64_t max)
+{
+	struct rl_fault_order o = { .kind = kind };
+	struct links l;
+
+	if (find_end(app, arg[0], arg[1], &l) != 0 ||
+	    number(app, arg[2], 1, max, &o.value) != 0)
+		return -EINVAL;
+	return post(app, &l, &o, false);
+}
+
+int
+cmd_inject_drop(struct app *app, const char *const arg[])
+{
+	return inject_number(app, arg, RL_FAULT_DROP, UINT32_MAX);
+}
+
+int
+cmd_inject_corrupt(struct app *app, const char *const arg[])
+{
+	return inject_number(app, arg, RL_FAULT_CORRUPT, RL_FAULT_CORRUPT_MAX);
+}
+
+int
+cmd_inject_ber(struct app *app, const char *const arg[])
+{
+	struct rl_fault_order o = { .kind = RL_FAULT_BER };
+	struct links l;
+
+	if (find_end(app, arg[0], arg[1], &l) != 0)
+		return -EINVAL;
+	if (parse_rate(arg[2], 0.0, 0.5, &o.rate) != 0)
+		return app_error(app, "rate %s is out of range; use 0 to 0.5, "
+				      "such as 1e-5",
+				 arg[2]);
+	return post(app, &l, &o, true);
+}
+
+static int
+inject_time(struct app *app, const char *const arg[], enum rl_fault_kind kind)
+{
+	struct rl_fault_order o = { .kind = kind };
+	struct links l;
+
+	if (find_end(app, arg[0], arg[1], &l) != 0 ||
+	    duration(app, arg[2], 0, &o.value) != 0)
+		return -EINVAL;
+	return post(app, &l, &o, true);
+}
+
+int
+cmd_inject_stall(struct app *app, const char *const arg[])
+{
+	return inject_time(app, arg, RL_FAULT_STALL);
+}
+
+int
+cmd_inject_delay(struct app *app, const char *const arg[])
+{
+	return inject_time(app, arg, RL_FAULT_DELAY);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Commands that show ports and links. Numbers are read while the lcores go on:
+ * each is right, all together are a blurred picture.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+
+typedef void (*port_fn)(const struct app *app, uint32_t dev, uint16_t port);
+
+/* "all", "s0" or "s0/1". */
+static int
+for_ports(struct app *app, const char *name, port_fn fn)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	char role[HOST_ROLE_NAME];
+	bool any = false;
+
+	for (uint32_t d = 0; d < t->ndev; d++)
+		for (uint16_t p = 0; p < t->dev[d].nports; p++) {
+			if (strcmp(name, "all") != 0 &&
+			    strcmp(name, t->dev[d].name) != 0 &&
+			    strcmp(name, host_role_name(t, d, p, role)) != 0)
+				continue;
+			any = true;
+			fn(app, d, p);
+		}
+	if (!any)
+		return app_error(app, "there is no port %s; use DEVICE, "
+				      "DEVICE/NUMBER or all",
+				 name);
+	return 0;
+}
+
+static void
+port_head(const struct app *app, uint32_t d, uint16_t p,
+	  struct rl_port_info *info)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	char role[HOST_ROLE_NAME], link[2 * RL_NAME_MAX + 8];
+
+	rl_port_info(app->host.fabric.dev[d].port[p].port, info);
+	printf("%s  link %s  state %s", host_role_name(t, d, p, role),
+	       rl_topo_link_name(t, t->dev[d].port[p].link, link, sizeof(link)),
+	       rl_link_state_name(info->state));
+}
+
+static void
+show_port(const struct app *app, uint32_t d, uint16_t p)
+{
+	const struct rl_topo_port *tp = &app->cfg.topo.dev[d].port[p];
+	const struct rl_phy_eth *phy =
+		&app->host.phy[2 * tp->link + tp->end];
+	struct rl_port_info i;
+
+	port_head(app, d, p, &i);
+	printf("  egress %s  last death %s\n",
+	       rl_egress_state_name(rl_core_egress_state(
+		       app->host.fabric.dev[d].core.core, p)),
+	       rl_detector_name(i.last_detector));
+	printf("  epochs tx %u rx %u  flaps %u  %u flits a frame  round trip "
+	       "%.1f us  replay timer %.1f us\n",
+	       i.tx_epoch, i.rx_epoch, i.flaps, i.flits_per_frame,
+	       (double)i.srtt_ns / 1e3, (double)i.replay_timer_ns / 1e3);
+	printf("  window %u  held %u  not acknowledged %u  queued %u  credits",
+	       i.window, i.held_flits, i.outstanding_flits, i.queued_flits);
+	for (uint32_t vc = 0; vc < app->cfg.link.vcs; vc++)
+		printf(" %u", i.credits[vc]);
+	printf("\n  ethdev %u queue %u  tx %" PRIu64 " frames, %" PRIu64
+	       " waits  rx %" PRIu64 " frames, %" PRIu64 " bounced\n",
+	       phy->p.port_id, phy->p.queue, phy->c.tx_frames,
+	       phy->c.tx_backpressure, phy->c.rx_frames, phy->c.rx_bounced);
+}
+
+int
+cmd_show_port(struct app *app, const char *const arg[])
+{
+	return for_ports(app, arg[0], show_port);
+}
+
+static void
+show_replay(const struct app *app, uint32_t d, uint16_t p)
+{
+	struct rl_port_info i;
+	char role[HOST_ROLE_NAME];
+
+	rl_port_info(app->host.fabric.dev[d].port[p].port, &i);
+	printf("%-12s %-9s %10u %10u %10u %10u %6u %6u\n",
+	       host_role_name(&app->cfg.topo, d, p, role),
+	       rl_link_state_name(i.state), i.replay_base, i.replay_acked,
+	       i.replay_next, i.replay_tail, i.held_flits, i.window);
+}
+
+int
+cmd_show_replay(struct app *app, const char *const arg[])
+{
+	(void)arg;
+	printf("%-12s %-9s %10s %10s %10s %10s %6s %6s\n", "port", "state",
+	       "base", "acked", "next", "tail", "held", "window");
+	return for_ports(app, "all", show_replay);
+}
+
+static void
+show_counters(const struct app *app, uint32_t d, uint16_t p)
+{
+	const uint64_t *c =
+		rl_port_counters(app->host.fabric.dev[d].port[p].port);
+	char role[HOST_ROLE_NAME];
+
+	printf("%s\n", host_role_name(&app->cfg.topo, d, p, role));
+	for (int i = 0; i < RL_PORT_COUNTER_COUNT; i++)
+		if (c[i] != 0)
+			printf("  %-22s %14" PRIu64 "\n",
+			       rl_port_counter_name((enum rl_port_counter)i),
+			       c[i]);
+}
+
+static void
+show_core_counters(const struct app *app, uint32_t d)
+{
+	const struct rl_role_core *rc = &app->host.fabric.dev[d].core;
+	const uint64_t *c = rl_core_counters(rc->core);
+
+	printf("%s core\n", app->cfg.topo.dev[d].name);
+	for (int i = 0; i < RL_CORE_COUNTER_COUNT; i++)
+		if (c[i] != 0)
+			printf("  %-22s %14" PRIu64 "\n",
+			       rl_core_counter_name((enum rl_core_counter)i),
+			       c[i]);
+	if (rc->ep == NULL)
+		return;
+	c = rl_ep_counters(rc->ep);
+	printf("%s endpoint\n", app->cfg.topo.dev[d].name);
+	for (int i = 0; i < RL_EP_COUNTER_COUNT; i++)
+		if (c[i] != 0)
+			printf("  %-22s %14" PRIu64 "\n",
+			       rl_ep_counter_name((enum rl_ep_counter)i),
+			       c[i]);
+}
+
+int
+cmd_show_counters(struct app *app, const char *const arg[])
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	const int ret = for_ports(app, arg[0], show_counters);
+
+	for (uint32_t d = 0; ret == 0 && d < t->ndev; d++)
+		if (strcmp(arg[0], "all") == 0 ||
+		    strcmp(arg[0], t->dev[d].name) == 0)
+			show_core_counters(app, d);
+	return ret;
+}
+
+static const char *
+fault_word(const struct app *app, uint32_t link)
+{
+	const struct rl_fault_link *f = &app->host.fault[link];
+
+	if (!rl_topo_link_up(&app->cfg.topo, link))
+		return "failed";
+	if (app->link[link].flaps != 0)
+		return "flaps";
+	if (!rl_fault_light(f))
+		return "dark";
+	if (rl_fault_severed(f))
+		return "cut one way";
+	if (app->link[link].disabled)
+		return "disabled";
+	return app->link[link].hurt ? "hurt" : "";
+}
+
+int
+cmd_show_fabric(struct app *app, const char *const arg[])
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	char name[2 * RL_NAME_MAX + 8];
+
+	(void)arg;
+	printf("%u devices, %u endpoints, %u links; engine %s, %u VLs and %u "
+	       "for detours\n",
+	       t->ndev, t->nep, t->nlink, app->route->engine, app->route->vls,
+	       app->route->detour_vls);
+	for (uint32_t i = 0; i < t->nlink; i++) {
+		printf("  %-20s", rl_topo_link_name(t, i, name, sizeof(name)));
+		for (int e = 0; e < 2; e++) {
+			const struct rl_device *d =
+				&app->host.fabric.dev[t->link[i].dev[e]];
+			const uint16_t p = t->link[i].port[e];
+			struct rl_port_info info;
+
+			rl_port_info(d->port[p].port, &info);
+			printf("  %s/%u %s, %s", t->dev[t->link[i].dev[e]].name,
+			       p, rl_link_state_name(info.state),
+			       rl_egress_state_name(rl_core_egress_state(
+				       d->core.core, p)));
+		}
+		printf("  %s\n", fault_word(app, i));
+	}
+	return 0;
+}
+
+int
+cmd_show_faults(struct app *app, const char *const arg[])
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	char name[2 * RL_NAME_MAX + 8];
+
+	(void)arg;
+	printf("%-20s %-12s %-10s %10s %10s %10s %10s\n", "link", "fault",
+	       "frames of", "lost", "flits lost", "corrupted", "bits");
+	for (uint32_t i = 0; i < t->nlink; i++)
+		for (int e = 0; e < 2; e++) {
+			const struct rl_fault_counters *c =
+				&app->host.fault[i].dir[e].c;
+
+			printf("%-20s %-12s %-10s %10" PRIu64 " %10" PRIu64
+			       " %10" PRIu64 " %10" PRIu64 "\n",
+			       rl_topo_link_name(t, i, name, sizeof(name)),
+			       fault_word(app, i),
+			       t->dev[t->link[i].dev[e]].name,
+			       c->dropped_frames, c->dropped_flits,
+			       c->corrupted_frames, c->flipped_bits);
+		}
+	return 0;
+}

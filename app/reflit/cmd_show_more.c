@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Commands that show flows, routes, events, latency and load. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+
+#define BAR 40
+
+int
+cmd_show_flow(struct app *app, const char *const arg[])
+{
+	const struct rl_topo *t = &app->cfg.topo;
+
+	(void)arg;
+	printf("%-10s %-10s %3s %-6s %10s %10s %8s %8s %9s %9s %10s %6s\n",
+	       "endpoint", "peer", "cos", "state", "sent", "acked", "resend",
+	       "retries", "rtt us", "rto us", "expected", "held");
+	for (uint32_t e = 0; e < t->nep; e++) {
+		const uint32_t d = t->ep_dev[e];
+		const struct rl_ep *ep = app->host.fabric.dev[d].core.ep;
+
+		for (uint32_t i = 0; i < rl_ep_flow_count(ep); i++) {
+			struct rl_ep_flow_info f;
+
+			rl_ep_flow_info(ep, i, &f);
+			printf("%-10s %-10s %3u %-6s %10u %10u %8u %8u %9.1f "
+			       "%9.1f %10u %6u\n",
+			       t->dev[d].name,
+			       f.peer < t->nep ? t->dev[t->ep_dev[f.peer]].name
+					       : "?",
+			       f.cos, rl_ep_flow_state_name(f.state),
+			       f.tx_sent, f.tx_acked, f.tx_resend_flits,
+			       f.retries, (double)f.srtt_ns / 1e3,
+			       (double)f.rto_ns / 1e3, f.rx_expected,
+			       f.rx_held_flits);
+		}
+	}
+	return 0;
+}
+
+int
+cmd_show_routes(struct app *app, const char *const arg[])
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	const int32_t d = rl_topo_find_dev(t, arg[0]);
+	const struct rl_fwd *f;
+
+	if (d < 0)
+		return app_error(app, "there is no device %s", arg[0]);
+	f = &app->route->fwd[d];
+	for (uint16_t plane = 0; plane < f->nplanes; plane++)
+		for (uint16_t dst = 0; dst < f->ndst; dst++) {
+			const struct rl_fwd_entry *e =
+				rl_fwd_lookup(f, plane, dst);
+
+			printf("plane %u to %s:", plane,
+			       t->dev[t->ep_dev[dst]].name);
+			for (int i = 0; i < RL_FWD_ALTS; i++) {
+				const uint16_t port = e->hop[i].port;
+
+				if (port == RL_FWD_PORT_NONE)
+					break;
+				printf(" %s/%u", t->dev[d].name, port);
+				if (e->hop[i].plane != plane)
+					printf(" (plane %u)", e->hop[i].plane);
+			}
+			printf("\n");
+		}
+	return 0;
+}
+
+static int
+show_events(struct app *app, uint64_t n)
+{
+	const struct watch *w = &app->watch;
+	const uint64_t kept = rl_min_u64(w->nevents, WATCH_EVENTS);
+	char line[256];
+
+	n = rl_min_u64(n, kept);
+	for (uint64_t i = w->nevents - n; i < w->nevents; i++)
+		printf("%s\n", watch_event_text(w, &w->event[i % WATCH_EVENTS],
+						line, sizeof(line)));
+	for (uint32_t i = 0; i < app->host.nlcores; i++) {
+		const struct host_lcore *lc =
+			app->host.lcore[app->host.lcore_id[i]];
+
+		if (lc->log.lost != 0)
+			printf("%" PRIu64 " records of lcore %u were lost\n",
+			       lc->log.lost, lc->id);
+	}
+	return 0;
+}
+
+int
+cmd_show_events(struct app *app, const char *const arg[])
+{
+	(void)arg;
+	return show_events(app, 20);
+}
+
+int
+cmd_show_events_n(struct app *app, const char *const arg[])
+{
+	uint64_t n;
+
+	if (parse_number(arg[0], 1, WATCH_EVENTS, &n) != 0)
+		return app_error(app, "%s is out of range; use 1 to %u", arg[0],
+				 WATCH_EVENTS);
+	return show_events(app, n);
+}
+
+/* One row for each doubling. */
+static void
+print_rows(const struct rl_hist *h)
+{
+	uint64_t row[64] = { 0 }, most = 1;
+
+	for (uint32_t i = 0; i < RL_HIST_BUCKETS; i++) {
+		const uint64_t top = rl_hist_upper(i);
+		const int r = top == 0 ? 0 : 63 - __builtin_clzll(top);
+
+		row[r] += h->bucket[i];
+		most = row[r] > most ? row[r] : most;
+	}
+	for (int r = 0; r < 64; r++)
+		if (row[r] != 0)
+			printf("  to %12.3f us %12" PRIu64 " %.*s\n",
+			       (double)((2ull << r) - 1) / 1e3, row[r],
+			       (int)(row[r] * BAR / most),
+			       "########################################");
+}
+
+int
+cmd_show_histogram(struct app *app, const char *const arg[])
+{
+	struct rl_hist *h = calloc(1, sizeof(*h));
+
+	(void)arg;
+	if (h == NULL)
+		return app_error(app, "out of memory");
+	app_latency(app, h);
+	printf("%" PRIu64 " packets; p50 %.1f us, p99 %.1f us, p99.9 %.1f us, "
+	       "max %.1f us\n",
+	       h->count, (double)rl_hist_quantile(h, 50000) / 1e3,
+	       (double)rl_hist_quantile(h, 99000) / 1e3,
+	       (double)rl_hist_quantile(h, 99900) / 1e3,
+	       (double)h->max / 1e3);
+	print_rows(h);
+	free(h);
+	return 0;
+}
+
+int
+cmd_show_lcores(struct app *app, const char *const arg[])
+{
+	(void)arg;
+	for (uint32_t i = 0; i < app->host.nlcores; i++) {
+		const struct host_lcore *lc =
+			app->host.lcore[app->host.lcore_id[i]];
+		const uint64_t loops = atomic_load(&lc->loops);
+
+		printf("lcore %u%s: %u ports, %u cores; %" PRIu64
+		       " rounds, %.1f %% of them with work; %u free flits\n",
+		       lc->id, app->host.sliced ? " (also the prompt's)" : "",
+		       lc->nports, lc->ncores, loops,
+		       loops == 0 ? 0.0
+				  : 100.0 * (double)atomic_load(
+						    &lc->loops_busy) /
+					    (double)loops,
+		       lc->cache.count);
+	}
+	return 0;
+}
+
+int
+cmd_show_traffic(struct app *app, const char *const arg[])
+{
+	struct totals t;
+
+	(void)arg;
+	app_totals(app, &t);
+	printf("sent %" PRIu64 "  delivered %" PRIu64 "  under way or lost %"
+	       PRIu64 "  duplicated %" PRIu64 "  reordered %" PRIu64
+	       "  altered %" PRIu64 "  reported %" PRIu64 "\n",
+	       t.sent, t.delivered, t.lost, t.duplicated, t.reordered,
+	       t.altered, t.reported);
+	for (uint32_t i = 0; i < app->attach.ndev; i++) {
+		const struct attach_dev *d = &app->attach.dev[i];
+		const struct client_dev_counters *c = &d->client.c;
+
+		printf("  %s at %s: read %" PRIu64 ", too long %" PRIu64
+		       ", written %" PRIu64 "%s\n",
+		       d->cfg->port, d->cfg->endpoint, c->rx_frames,
+		       c->rx_oversize, c->tx_frames,
+		       atomic_load(&d->client.finished) ? ", all sent" : "");
+	}
+	return 0;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Commands about traffic, and about waiting for it. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "command.h"
+
+#define WAIT_LIMIT_NS (30 * RL_NS_PER_S)
+#define STEP_NS (200 * RL_NS_PER_US)
+
+/* The device of an endpoint's name, or -1 after an error. */
+static int32_t
+endpoint_of(struct app *app, const char *name)
+{
+	const int32_t dev = rl_topo_find_dev(&app->cfg.topo, name);
+
+	if (dev >= 0 && app->cfg.topo.dev[dev].kind == RL_DEV_ENDPOINT)
+		return dev;
+	app_error(app, "there is no endpoint %s", name);
+	return -1;
+}
+
+static int
+switch_one(struct app *app, const char *name, bool on)
+{
+	const int32_t dev = endpoint_of(app, name);
+	struct attach_dev *d;
+	struct client_gen *g;
+	int ret = 0;
+
+	if (dev < 0)
+		return -EINVAL;
+	d = attach_find(&app->attach, (uint32_t)dev);
+	g = gens_find(&app->gens, (uint32_t)dev);
+	if (d != NULL)
+		client_dev_run(&d->client, on);
+	else if (g != NULL)
+		ret = on ? gens_start_one(&app->gens, g) : client_gen_stop(g);
+	else
+		return app_error(app, "%s only receives", name);
+	if (ret != 0)
+		return app_error(app, "%s: too many orders at once", name);
+	return 0;
+}
+
+int
+cmd_start(struct app *app, const char *const arg[])
+{
+	(void)arg;
+	app_traffic(app, true);
+	return 0;
+}
+
+int
+cmd_start_one(struct app *app, const char *const arg[])
+{
+	return switch_one(app, arg[0], true);
+}
+
+int
+cmd_stop(struct app *app, const char *const arg[])
+{
+	(void)arg;
+	app_traffic(app, false);
+	return 0;
+}
+
+int
+cmd_stop_one(struct app *app, const char *const arg[])
+{
+	return switch_one(app, arg[0], false);
+}
+
+int
+cmd_rate(struct app *app, const char *const arg[])
+{
+	const int32_t dev = endpoint_of(app, arg[0]);
+	struct attach_dev *d;
+	uint64_t pps;
+
+	if (dev < 0)
+		return -EINVAL;
+	d = attach_find(&app->attach, (uint32_t)dev);
+	if (d == NULL)
+		return app_error(app, "no port is attached to %s; for "
+				      "generators there is `traffic load`",
+				 arg[0]);
+	if (parse_number(arg[1], 0, 1000000000, &pps) != 0)
+		return app_error(app, "rate %s is out of range; use 0 to "
+				      "1000000000 packets a second",
+				 arg[1]);
+	client_dev_rate(&d->client, pps);
+	return 0;
+}
+
+int
+cmd_traffic_pattern(struct app *app, const char *const arg[])
+{
+	const int kind = rl_pattern_parse(arg[0]);
+	int ret;
+
+	if (kind < 0 || kind == RL_PATTERN_PAIRS)
+		return app_error(app, "there is no pattern %s; use uniform, "
+				      "permutation, tornado, hotspot or incast",
+				 arg[0]);
+	ret = gens_pattern(&app->gens, (enum rl_pattern_kind)kind);
+	if (ret == -ENOTSUP)
+		return app_error(app, "only uniform goes where ports are "
+				      "attached");
+	if (ret != 0)
+		return app_error(app, "%s does not suit this fabric", arg[0]);
+	return 0;
+}
+
+int
+cmd_traffic_load(struct app *app, const char *const arg[])
+{
+	double v;
+
+	if (parse_rate(arg[0], 0, 1000, &v) != 0)
+		return app_error(app, "load %s is out of range; use 0 to 1000 "
+				      "flits per us",
+				 arg[0]);
+	app->gens.plan.load = v;
+	return 0;
+}
+
+int
+cmd_traffic_packets(struct app *app, const char *const arg[])
+{
+	uint64_t v;
+
+	if (parse_number(arg[0], 0, UINT64_MAX, &v) != 0)
+		return app_error(app, "%s is no number of packets", arg[0]);
+	app->gens.plan.packets = v;
+	return 0;
+}
+
+static int
+wait_limit(struct app *app, const char *text, uint64_t *ns)
+{
+	if (parse_time(text, ns) != 0)
+		return app_error(app, "%s is no time; use 10us, 50ms or 2s, at "
+				      "most 1 h",
+				 text);
+	return 0;
+}
+
+int
+cmd_wait_time(struct app *app, const char *const arg[])
+{
+	uint64_t ns, end_ns, now_ns;
+
+	if (wait_limit(app, arg[0], &ns) != 0)
+		return -EINVAL;
+	end_ns = host_now(&app->host) + ns;
+	while ((now_ns = host_now(&app->host)) < end_ns && !app_interrupted)
+		app_step(app, rl_min_u64(STEP_NS, end_ns - now_ns));
+	return 0;
+}
+
+static int
+wait_drained(struct app *app, uint64_t limit_ns)
+{
+	char role[HOST_ROLE_NAME];
+	const char *busy;
+	const int ret = app_wait_drained(app, limit_ns);
+
+	if (ret != -ETIME)
+		return 0;
+	busy = host_busy_role(&app->host, role);
+	return app_error(app, "not drained after %.3f s: %s is busy",
+			 (double)limit_ns / 1e9, busy == NULL ? "?" : busy);
+}
+
+int
+cmd_wait_drained(struct app *app, const char *const arg[])
+{
+	(void)arg;
+	return wait_drained(app, WAIT_LIMIT_NS);
+}
+
+int
+cmd_wait_drained_for(struct app *app, const char *const arg[])
+{
+	uint64_t ns;
+
+	if (wait_limit(app, arg[0], &ns) != 0)
+		return -EINVAL;
+	return wait_drained(app, ns);
+}
+
+static int
+wait_sent(struct app *app, uint64_t limit_ns)
+{
+	const uint64_t end_ns = host_now(&app->host) + limit_ns;
+
+	while (!app_finished(app) && !app_interrupted) {
+		if (host_now(&app->host) >= end_ns)
+			return app_error(app, "not all sent after %.3f s",
+					 (double)limit_ns / 1e9);
+		app_step(app, STEP_NS);
+	}
+	return 0;
+}
+
+int
+cmd_wait_sent(struct app *app, const char *const arg[])
+{
+	(void)arg;
+	return wait_sent(app, WAIT_LIMIT_NS);
+}
+
+int
+cmd_wait_sent_for(struct app *app, const char *const arg[])
+{
+	uint64_t ns;
+
+	if (wait_limit(app, arg[0], &ns) != 0)
+		return -EINVAL;
+	return wait_sent(app, ns);
+}
+
+/* A link that nothing is done to, but which does not carry traffic yet. */
+static bool
+still_down(const struct app *app, uint32_t link)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	const struct rl_topo_link *l = &t->link[link];
+
+	if (!rl_topo_link_up(t, link) || app->link[link].disabled ||
+	    app->link[link].flaps != 0 ||
+	    rl_fault_severed(&app->host.fault[link]))
+		return false;
+	for (int e = 0; e < 2; e++) {
+		const struct rl_device *d = &app->host.fabric.dev[l->dev[e]];
+		struct rl_port_info info;
+
+		rl_port_info(d->port[l->port[e]].port, &info);
+		if (info.state != RL_LINK_UP ||
+		    rl_core_egress_state(d->core.core, l->port[e]) !=
+			    RL_EGRESS_ALIVE)
+			return true;
+	}
+	return false;
+}
+
+int
+cmd_wait_up(struct app *app, const char *const arg[])
+{
+	const uint64_t end_ns = host_now(&app->host) + WAIT_LIMIT_NS;
+	char name[2 * RL_NAME_MAX + 8];
+
+	(void)arg;
+	for (uint32_t i = 0; i < app->cfg.topo.nlink; i++)
+		while (still_down(app, i) && !app_interrupted) {
+			if (host_now(&app->host) >= end_ns)
+				return app_error(
+					app, "%s is not up after %.3f s",
+					rl_topo_link_name(&app->cfg.topo, i,
+							  name, sizeof(name)),
+					(double)WAIT_LIMIT_NS / 1e9);
+			app_step(app, STEP_NS);
+		}
+	return 0;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * From the table to DPDK's cmdline library: a token for each word of a form.
+ * Fixed words are cmdline's own strings; parameters are a token of ours, which
+ * takes any word of the right shape (names may hold '#', which cmdline would
+ * take for a comment) and offers names for completion. Whether a name exists
+ * is the handler's to say, in words.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmdline.h>
+#include <cmdline_parse.h>
+#include <cmdline_parse_string.h>
+
+#include "command.h"
+#include "command_set.h"
+
+/* A parameter; hdr first: cmdline knows no more of it. */
+struct word_token {
+	struct cmdline_token_hdr hdr;
+	struct app *app;
+	char name[16]; /* between < and > */
+};
+
+union token {
+	struct cmdline_token_hdr hdr;
+	cmdline_parse_token_string_t fixed;
+	struct word_token word;
+};
+
+/* One command, bound to its program. */
+struct bound {
+	struct command_set *set;
+	const struct command *cmd;
+	unsigned int nwords;
+	union token token[COMMAND_WORDS];
+	bool param[COMMAND_WORDS];
+	char fixed[COMMAND_WORDS][24];
+};
+
+static bool
+is_word_end(char c)
+{
+	return c == '\0' || c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static bool
+wants_digit(const struct word_token *w)
+{
+	return strcmp(w->name, "time") == 0 || strcmp(w->name, "n") == 0 ||
+	       strcmp(w->name, "rate") == 0;
+}
+
+static int
+word_parse(cmdline_parse_token_hdr_t *tk, const char *buf, void *res,
+	   unsigned int size)
+{
+	const struct word_token *w = (const struct word_token *)tk;
+	const bool digit = buf[0] >= '0' && buf[0] <= '9';
+	unsigned int n = 0;
+
+	while (!is_word_end(buf[n]))
+		n++;
+	if (n == 0 || n >= COMMAND_WORD || buf[0] == '#' ||
+	    digit != wants_digit(w))
+		return -1;
+	if (res != NULL) {
+		if (size <= n)
+			return -1;
+		memcpy(res, buf, n);
+		((char *)res)[n] = '\0';
+	}
+	return (int)n;
+}
+
+/* Names of ports: "all", then devices and their ports in turn. */
+static int
+port_names(const struct rl_topo *t)
+{
+	uint32_t n = 1 + t->ndev;
+
+	for (uint32_t d = 0; d < t->ndev; d++)
+		n += t->dev[d].nports;
+	return (int)n;
+}
+
+static void
+port_name(const struct rl_topo *t, int i, char *buf, unsigned int size)
+{
+	char name[HOST_ROLE_NAME] = "all";
+
+	i--;
+	for (uint32_t d = 0; i >= 0 && d < t->ndev; d++) {
+		if (i <= t->dev[d].nports)
+			host_role_name(t, d, i - 1, name);
+		i -= 1 + t->dev[d].nports;
+	}
+	snprintf(buf, size, "%s", name);
+}
+
+static int
+word_nb(cmdline_parse_token_hdr_t *tk)
+{
+	const struct word_token *w = (const struct word_token *)tk;
+	const struct rl_topo *t = &w->app->cfg.topo;
+
+	if (strcmp(w->name, "link") == 0)
+		return (int)t->nlink;
+	if (strcmp(w->name, "device") == 0)
+		return (int)t->ndev;
+	if (strcmp(w->name, "endpoint") == 0)
+		return (int)t->nep;
+	if (strcmp(w->name, "port") == 0)
+		return port_names(t);
+	return 0;
+}
+
+static int
+word_elt(cmdline_parse_token_hdr_t *tk, int i, char *buf, unsigned int size)
+{
+	const struct word_token *w = (const struct word_token *)tk;
+	const struct rl_topo *t = &w->app->cfg.topo;
+
+	if (i < 0 || i >= word_nb(tk))
+		return -1;
+	if (strcmp(w->name, "link") == 0)
+		rl_topo_link_name(t, (uint32_t)i, buf, size);
+	else if (strcmp(w->name, "endpoint") == 0)
+		snprintf(buf, size, "%s", t->dev[t->ep_dev[i]].name);
+	else if (strcmp(w->name, "port") == 0)
+		port_name(t, i, buf, size);
+	else
+		snprintf(buf, size, "%s", t->dev[i].name);
+	return 0;
+}
+
+static int
+word_help(cmdline_parse_token_hdr_t *tk, char *buf, unsigned int size)
+{
+	snprintf(buf, size, "<%s>", ((const struct word_token *)tk)->name);
+	return 0;
+}
+
+static struct cmdline_token_ops word_ops = {
+	.parse = word_parse,
+	.complete_get_nb = word_nb,
+	.complete_get_elt = word_elt,
+	.get_help = word_help,
+};
+
+/* cmdline has understood a line. */
+static void
+on_command(void *parsed, struct cmdline *cl, void *data)
+{
+	const struct bound *b = data;
+	const char *arg[COMMAND_WORDS + 1] = { NULL };
+	unsigned int n = 0;
+
+	(void)cl;
+	for (unsigned int i = 0; i < b->nwords; i++)
+		if (b->param[i])
+			arg[n++] = (const char *)parsed + i * COMMAND_WORD;
+	b->set->ran = true;
+	if (!b->set->check)
+		b->set->result = b->cmd->run(b->set->app, arg);
+	fflush(stdout);
+}
+
+static void
+bind_word(struct bound *b, const char *word, size_t len)
+{
+	const unsigned int i = b->nwords++;
+	union token *t = &b->token[i];
+
+	RL_ASSERT(i < COMMAND_WORDS && len < sizeof(b->fixed[0]));
+	t->hdr.offset = i * COMMAND_WORD;
+	b->param[i] = word[0] == '<';
+	if (b->param[i]) {
+		t->hdr.ops = &word_ops;
+		t->word.app = b->set->app;
+		snprintf(t->word.name, sizeof(t->word.name), "%.*s",
+			 (int)len - 2, word + 1);
+		return;
+	}
+	snprintf(b->fixed[i], sizeof(b->fixed[i]), "%.*s", (int)len, word);
+	t->fixed.hdr.ops = &cmdline_token_string_ops;
+	t->fixed.string_data.str = b->fixed[i];
+}
+
+static cmdline_parse_inst_t *
+make_inst(struct bound *b)
+{
+	cmdline_parse_inst_t *inst = calloc(
+		1, sizeof(*inst) + (COMMAND_WORDS + 1) *
+					   sizeof(inst->tokens[0]));
+	const char *at = b->cmd->form;
+
+	if (inst == NULL)
+		return NULL;
+	while (*at != '\0') {
+		const size_t len = strcspn(at, " ");
+
+		bind_word(b, at, len);
+		at += len + (at[len] == ' ');
+	}
+	inst->f = on_command;
+	inst->data = b;
+	inst->help_str = b->cmd->help;
+	for (unsigned int i = 0; i < b->nwords; i++)
+		inst->tokens[i] = &b->token[i].hdr;
+	return inst;
+}
+
+int
+command_open(struct app *app)
+{
+	struct command_set *s = calloc(1, sizeof(*s));
+	unsigned int n = 0;
+
+	app->commands = s;
+	if (s == NULL)
+		return -ENOMEM;
+	s->app = app;
+	while (command_table[n].form != NULL)
+		n++;
+	s->ctx = calloc(n + 1, sizeof(*s->ctx));
+	s->bound = calloc(n, sizeof(*s->bound));
+	if (s->ctx == NULL || s->bound == NULL)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < n; i++) {
+		s->bound[i].set = s;
+		s->bound[i].cmd = &command_table[i];
+		s->ctx[i] = make_inst(&s->bound[i]);
+		if (s->ctx[i] == NULL)
+			return -ENOMEM;
+	}
+	s->parser = cmdline_new(s->ctx, "", -1, -1);
+	return s->parser == NULL ? -ENOMEM : 0;
+}
+
+void
+command_close(struct app *app)
+{
+	struct command_set *s = app->commands;
+
+	if (s == NULL)
+		return;
+	if (s->parser != NULL)
+		cmdline_free(s->parser);
+	for (unsigned int i = 0; s->ctx != NULL && s->ctx[i] != NULL; i++)
+		free(s->ctx[i]);
+	free(s->ctx);
+	free(s->bound);
+	free(s);
+	app->commands = NULL;
+}
+
+/* The forms that begin like a line that no form fits. */
+static int
+explain(struct app *app, const char *line)
+{
+	const size_t len = strcspn(line, " \t");
+	char forms[600] = "";
+	size_t at = 0;
+
+	for (const struct command *c = command_table; c->form != NULL; c++) {
+		if (strncmp(c->form, line, len) != 0 ||
+		    (c->form[len] != ' ' && c->form[len] != '\0'))
+			continue;
+		if (at + strlen(c->form) + 8 < sizeof(forms))
+			at += (size_t)snprintf(forms + at, sizeof(forms) - at,
+					       "%s%s", at == 0 ? "" : " | ",
+					       c->form);
+	}
+	if (at == 0)
+		return app_error(app, "no such command: %s; see help", line);
+	return app_error(app, "cannot read '%s'; it is %s", line, forms);
+}
+
+int
+command_line(struct app *app, const char *line, bool check)
+{
+	struct command_set *s = app->commands;
+	const char *text = line + strspn(line, " \t");
+	char buf[COMMAND_LINE_MAX], shown[128];
+	size_t len = strcspn(text, "\r\n");
+	int ret;
+
+	if (len == 0 || text[0] == '#')
+		return 0;
+	snprintf(shown, sizeof(shown), "%.*s", (int)len, text);
+	if (len + 2 > sizeof(buf))
+		return app_error(app, "a line of %zu characters is too long",
+				 len);
+	snprintf(buf, sizeof(buf), "%.*s\n", (int)len, text);
+	s->check = check;
+	s->ran = false;
+	s->result = 0;
+	ret = cmdline_parse(s->parser, buf);
+	s->check = false;
+	if (ret < 0 || !s->ran)
+		return explain(app, shown);
+	return s->result;
+}
+
+int
+cmd_help(struct app *app, const char *const arg[])
+{
+	(void)app;
+	(void)arg;
+	for (const struct command *c = command_table; c->form != NULL; c++)
+		printf("  %-42s %s\n", c->form, c->help);
+	return 0;
+}
+
+int
+cmd_quit(struct app *app, const char *const arg[])
+{
+	(void)arg;
+	app->quit = true;
+	return 0;
+}

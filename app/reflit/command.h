@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMMAND_H
+#define COMMAND_H
+
+/**
+ * @file
+ * Prompt commands: one table (command_table.c), read by DPDK's cmdline
+ * library, so that the prompt and command files take the very same words.
+ *
+ * A command is one line of the table: its form, a handler, a line of help.
+ * Words in <> are parameters; the name within tells what completion offers
+ * and what the parser takes:
+ *
+ *   <link> <device> <endpoint> <port>   names, completed
+ *   <time> <n> <rate>                   begin with a digit
+ *
+ * A handler is given the parameters in order. It checks all of them before it
+ * changes anything, answers with app_error() where something is wrong, and
+ * talks to lcores only through atomics and rings.
+ */
+
+#include "app.h"
+
+#define COMMAND_WORDS 10
+#define COMMAND_LINE_MAX 512
+
+typedef int (*command_fn)(struct app *app, const char *const arg[]);
+
+struct command {
+	const char *form;
+	command_fn run;
+	const char *help;
+};
+
+/** The table, ended by a form of NULL. */
+extern const struct command command_table[];
+
+/** Control thread. Makes the parser. @return 0 or -ENOMEM */
+int command_open(struct app *app);
+void command_close(struct app *app);
+
+/**
+ * Control thread. Runs one line; with @p check it is only parsed. Says what is
+ * wrong. Empty lines and comments (#) are fine.
+ * @return 0; -EINVAL
+ */
+int command_line(struct app *app, const char *line, bool check);
+
+/** Control thread. Parses the --cmdline-file, if there is one. As above. */
+int command_file_check(struct app *app);
+
+/** Control thread. Runs it: all lines, also after one that failed. */
+void command_file_run(struct app *app);
+
+/* Handlers, by the module they speak to. */
+int cmd_help(struct app *app, const char *const arg[]);
+int cmd_quit(struct app *app, const char *const arg[]);
+/* cmd_traffic.c */
+int cmd_start(struct app *app, const char *const arg[]);
+int cmd_start_one(struct app *app, const char *const arg[]);
+int cmd_stop(struct app *app, const char *const arg[]);
+int cmd_stop_one(struct app *app, const char *const arg[]);
+int cmd_rate(struct app *app, const char *const arg[]);
+int cmd_traffic_pattern(struct app *app, const char *const arg[]);
+int cmd_traffic_load(struct app *app, const char *const arg[]);
+int cmd_traffic_packets(struct app *app, const char *const arg[]);
+int cmd_wait_time(struct app *app, const char *const arg[]);
+int cmd_wait_drained(struct app *app, const char *const arg[]);
+int cmd_wait_drained_for(struct app *app, const char *const arg[]);
+int cmd_wait_sent(struct app *app, const char *const arg[]);
+int cmd_wait_sent_for(struct app *app, const char *const arg[]);
+int cmd_wait_up(struct app *app, const char *const arg[]);
+/* cmd_link.c */
+int cmd_link_down(struct app *app, const char *const arg[]);
+int cmd_link_down_mid(struct app *app, const char *const arg[]);
+int cmd_link_down_after(struct app *app, const char *const arg[]);
+int cmd_link_up(struct app *app, const char *const arg[]);
+int cmd_link_one_way(struct app *app, const char *const arg[]);
+int cmd_link_one_way_after(struct app *app, const char *const arg[]);
+int cmd_link_flap(struct app *app, const char *const arg[]);
+int cmd_link_disable(struct app *app, const char *const arg[]);
+int cmd_link_enable(struct app *app, const char *const arg[]);
+int cmd_inject_drop(struct app *app, const char *const arg[]);
+int cmd_inject_corrupt(struct app *app, const char *const arg[]);
+int cmd_inject_ber(struct app *app, const char *const arg[]);
+int cmd_inject_stall(struct app *app, const char *const arg[]);
+int cmd_inject_delay(struct app *app, const char *const arg[]);
+/* cmd_show.c, cmd_show_more.c */
+int cmd_show_fabric(struct app *app, const char *const arg[]);
+int cmd_show_port(struct app *app, const char *const arg[]);
+int cmd_show_replay(struct app *app, const char *const arg[]);
+int cmd_show_flow(struct app *app, const char *const arg[]);
+int cmd_show_routes(struct app *app, const char *const arg[]);
+int cmd_show_events(struct app *app, const char *const arg[]);
+int cmd_show_events_n(struct app *app, const char *const arg[]);
+int cmd_show_histogram(struct app *app, const char *const arg[]);
+int cmd_show_counters(struct app *app, const char *const arg[]);
+int cmd_show_faults(struct app *app, const char *const arg[]);
+int cmd_show_lcores(struct app *app, const char *const arg[]);
+int cmd_show_traffic(struct app *app, const char *const arg[]);
+
+#endif /* COMMAND_H */

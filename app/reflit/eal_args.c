@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * EAL's arguments. A user who says nothing gets a run that works without root,
+ * hugepages or NICs, and leaves nothing behind:
+ *
+ *   --no-huge -m N   memory from anywhere, as much as the fabric needs
+ *   --no-pci         no search for devices
+ *   --no-shconf      no files: any number of runs beside each other
+ *   --lcores ...     two of the CPUs we may use: one controls, one works
+ *
+ * Each is left out as soon as an option of the user's speaks of the same
+ * thing.
+ */
+
+#include <errno.h>
+#include <ftw.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "options.h"
+#include "rl_base.h"
+
+static bool
+given(const struct options *o, const char *const names[])
+{
+	for (int i = 1; i < o->eal_argc; i++)
+		for (const char *const *n = names; *n != NULL; n++) {
+			const size_t len = strlen(*n);
+			const char *arg = o->eal_argv[i];
+			const bool is_short = (*n)[1] != '-';
+
+			if (strncmp(arg, *n, len) != 0)
+				continue;
+			/* -l0,1 and --lcores=0 are as good as two words */
+			if (is_short || arg[len] == '\0' || arg[len] == '=')
+				return true;
+		}
+	return false;
+}
+
+static int
+add(struct eal_args *a, const char *arg)
+{
+	if (a->argc == OPTIONS_EAL_MAX)
+		return -E2BIG;
+	a->argv[a->argc] = strdup(arg);
+	if (a->argv[a->argc] == NULL)
+		return -ENOMEM;
+	a->argv[++a->argc] = NULL;
+	return 0;
+}
+
+/* Lcore 0 controls, lcore 1 works; on one CPU, lcore 0 does both. */
+static void
+pick_cpus(struct eal_args *a)
+{
+	int cpu[2], n = 0;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	if (sched_getaffinity(0, sizeof(set), &set) != 0)
+		CPU_SET(0, &set);
+	for (int i = 0; i < CPU_SETSIZE && n < 2; i++)
+		if (CPU_ISSET(i, &set))
+			cpu[n++] = i;
+	if (n == 2)
+		snprintf(a->lcores, sizeof(a->lcores), "--lcores=0@%d,1@%d",
+			 cpu[0], cpu[1]);
+	else
+		snprintf(a->lcores, sizeof(a->lcores), "--lcores=0@%d",
+			 n == 1 ? cpu[0] : 0);
+}
+
+/*
+ * EAL wants a directory of its user's even where it puts no file into it; an
+ * ordinary user's default would be one shared with all others.
+ */
+static void
+private_runtime_dir(struct eal_args *a)
+{
+	const char *dir = getenv("XDG_RUNTIME_DIR");
+
+	if (geteuid() == 0 || (dir != NULL && access(dir, W_OK | X_OK) == 0))
+		return;
+	snprintf(a->runtime_dir, sizeof(a->runtime_dir),
+		 "/tmp/reflit-XXXXXX");
+	if (mkdtemp(a->runtime_dir) == NULL)
+		a->runtime_dir[0] = '\0';
+	else
+		setenv("XDG_RUNTIME_DIR", a->runtime_dir, 1);
+}
+
+int
+eal_args_make(struct eal_args *a, const struct options *o, uint32_t memory_mb)
+{
+	static const char *const lcores[] = { "-l", "-c", "-s", "-S",
+					      "--lcores", NULL };
+	static const char *const huge[] = {
+		"--socket-mem", "--huge-dir", "--in-memory", "--huge-unlink",
+		"--single-file-segments", "--legacy-mem", NULL
+	};
+	static const char *const no_huge[] = { "--no-huge", NULL };
+	static const char *const size[] = { "-m", NULL };
+	static const char *const pci[] = { "--no-pci", "-a", "--allow", "-b",
+					   "--block", NULL };
+	static const char *const shared[] = { "--no-shconf", "--in-memory",
+					      "--file-prefix", "--proc-type",
+					      NULL };
+	static const char *const log[] = { "--log-level", NULL };
+	int ret = add(a, o->eal_argv[0]);
+
+	if (!given(o, lcores)) {
+		pick_cpus(a);
+		ret |= add(a, a->lcores);
+	}
+	if (!given(o, huge) && !given(o, no_huge))
+		ret |= add(a, "--no-huge");
+	if (!given(o, huge) && !given(o, size)) {
+		snprintf(a->memory, sizeof(a->memory), "%u", memory_mb);
+		ret |= add(a, "-m");
+		ret |= add(a, a->memory);
+	}
+	if (!given(o, pci))
+		ret |= add(a, "--no-pci");
+	if (!given(o, shared))
+		ret |= add(a, "--no-shconf");
+	if (!given(o, log))
+		ret |= add(a, "--log-level=*:warning");
+	for (int i = 1; i < o->eal_argc; i++)
+		ret |= add(a, o->eal_argv[i]);
+	if (ret != 0)
+		return -E2BIG;
+	private_runtime_dir(a);
+	return 0;
+}
+
+static int
+remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+	(void)st;
+	(void)flag;
+	(void)ftw;
+	return remove(path);
+}
+
+void
+eal_args_clean(const struct eal_args *a)
+{
+	if (a->runtime_dir[0] != '\0')
+		(void)nftw(a->runtime_dir, remove_one, 8,
+			   FTW_DEPTH | FTW_PHYS);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gens.h"
+
+#define SLOT_NS RL_NS_PER_US /* loads are in flits per microsecond */
+#define RANGES 4096
+#define ORDER_TRIES 10000
+
+/* A pattern that generators may still read, however old. */
+struct gens_pattern {
+	struct gens_pattern *next;
+	struct rl_pattern pattern;
+	void *mem;
+};
+
+static void
+pattern_cfg(const struct gens *g, enum rl_pattern_kind kind,
+	    struct rl_pattern_cfg *cfg)
+{
+	const struct rl_topo_spec *s = &g->host->fabric.topo->spec;
+
+	*cfg = (struct rl_pattern_cfg){
+		.kind = kind,
+		.nep = g->host->fabric.topo->nep,
+		.seed = g->host->p.seed,
+		.hot_count = 1,
+		.hot_pct = 50,
+	};
+	if (s->kind != RL_TOPO_TORUS && s->kind != RL_TOPO_MESH)
+		return;
+	cfg->ndims = s->ndims;
+	memcpy(cfg->dims, s->dims, sizeof(cfg->dims));
+	cfg->hosts_per_switch = s->hosts_per_switch;
+}
+
+/* All pairs of endpoints that have generators. Freed by the caller. */
+static int
+all_pairs(const struct gens *g, struct rl_pattern_cfg *cfg)
+{
+	const uint32_t nep = cfg->nep;
+	struct rl_pattern_pair *p =
+		calloc((size_t)g->ngens * g->ngens + 1, sizeof(*p));
+
+	if (p == NULL)
+		return -ENOMEM;
+	cfg->kind = RL_PATTERN_PAIRS;
+	cfg->pair = p;
+	for (uint32_t i = 0; i < nep; i++)
+		for (uint32_t j = 0; j < nep; j++)
+			if (i != j && g->tg[i] != NULL && g->tg[j] != NULL)
+				p[cfg->npairs++] = (struct rl_pattern_pair){
+					.src = (uint16_t)i,
+					.dst = (uint16_t)j,
+				};
+	return 0;
+}
+
+int
+gens_pattern(struct gens *g, enum rl_pattern_kind kind)
+{
+	struct gens_pattern *p;
+	struct rl_pattern_cfg cfg;
+	int ret = 0;
+
+	if (g->ngens < 2)
+		return 0;
+	pattern_cfg(g, kind, &cfg);
+	if (!g->all && kind != RL_PATTERN_UNIFORM)
+		return -ENOTSUP;
+	if (!g->all)
+		ret = all_pairs(g, &cfg);
+	if (ret != 0)
+		return ret;
+	p = calloc(1, sizeof(*p));
+	ret = -ENOMEM;
+	if (p == NULL)
+		goto err_free_pairs;
+	p->mem = calloc(1, rl_pattern_memsize(&cfg) + 8);
+	if (p->mem == NULL)
+		goto err_free_pattern;
+	ret = rl_pattern_init(&p->pattern, &cfg, p->mem);
+	if (ret != 0)
+		goto err_free_mem;
+	free((void *)(uintptr_t)cfg.pair);
+	p->next = g->patterns;
+	g->patterns = p;
+	g->plan.pattern = kind;
+	return 0;
+
+err_free_mem:
+	free(p->mem);
+err_free_pattern:
+	free(p);
+err_free_pairs:
+	free((void *)(uintptr_t)cfg.pair);
+	return ret;
+}
+
+static int
+make_gen(struct gens *g, struct host *h, uint32_t dev)
+{
+	const uint16_t ep = h->fabric.topo->dev[dev].ep_id;
+	const struct rl_tg_cfg cfg = {
+		.ep_id = ep,
+		.class = RL_CLASS_REQ_POSTED,
+		.ncos = 1,
+		.min_flits = g->plan.min_flits,
+		.max_flits = g->plan.max_flits,
+		.seed = h->p.seed,
+		.slot_ns = SLOT_NS,
+		.max_flows = h->p.cfg->endpoint.max_flows,
+		.max_ranges = RANGES,
+	};
+	struct host_lcore *lc =
+		h->lcore[h->place.lcore[host_role(&h->place, dev, -1)]];
+	void *mem = host_mem_alloc(&h->mem, rl_tg_memsize(&cfg));
+
+	if (mem == NULL)
+		return -ENOMEM;
+	g->tg[ep] = rl_tg_init(mem, &cfg, &lc->cache);
+	if (g->tg[ep] == NULL)
+		return -EINVAL;
+	client_gen_init(&g->gen[ep], g->tg[ep]);
+	h->gen[ep] = &g->gen[ep];
+	h->fabric.dev[dev].core.client = (struct rl_client){
+		.ctx = &g->gen[ep],
+		.poll = client_gen_poll,
+		.deadline = client_gen_deadline,
+	};
+	g->ngens++;
+	return 0;
+}
+
+int
+gens_open(struct gens *g, struct host *h, const struct gens_plan *plan,
+	  bool (*taken)(const void *ctx, uint32_t dev), const void *ctx,
+	  char *err)
+{
+	const struct rl_topo *t = h->fabric.topo;
+	int ret = 0;
+
+	memset(g, 0, sizeof(*g));
+	g->host = h;
+	g->plan = *plan;
+	if (plan->max_flits > h->p.cfg->link.max_packet_flits) {
+		snprintf(err, HOST_ERR_MAX,
+			 "reflit: --packet-flits %u is more than "
+			 "link.max_packet_flits, %u",
+			 plan->max_flits, h->p.cfg->link.max_packet_flits);
+		return -EINVAL;
+	}
+	snprintf(err, HOST_ERR_MAX, "no memory for generators");
+	g->gen = calloc(t->nep, sizeof(*g->gen));
+	g->tg = calloc(t->nep, sizeof(*g->tg));
+	if (g->gen == NULL || g->tg == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->nep && ret == 0; i++)
+		if (!taken(ctx, t->ep_dev[i]))
+			ret = make_gen(g, h, t->ep_dev[i]);
+	if (ret != 0)
+		return ret;
+	g->all = g->ngens == t->nep;
+	ret = gens_pattern(g, plan->pattern);
+	if (ret != 0)
+		snprintf(err, HOST_ERR_MAX,
+			 "reflit: traffic pattern %s does not suit this "
+			 "fabric%s",
+			 rl_pattern_name(plan->pattern),
+			 ret == -ENOTSUP ? ": ports are attached" : "");
+	return ret;
+}
+
+int
+gens_start_one(struct gens *g, struct client_gen *gen)
+{
+	const struct client_gen_plan plan = {
+		.pattern = g->patterns == NULL ? NULL : &g->patterns->pattern,
+		.load = g->plan.load,
+		.packets = g->plan.packets,
+	};
+
+	return client_gen_start(gen, &plan);
+}
+
+static int
+for_all(struct gens *g, bool on)
+{
+	for (uint32_t i = 0; i < g->host->fabric.topo->nep; i++) {
+		int ret = g->tg[i] == NULL ? 0 : -EAGAIN;
+
+		for (int try = 0; ret != 0; try++) {
+			ret = on ? gens_start_one(g, &g->gen[i])
+				 : client_gen_stop(&g->gen[i]);
+			if (ret != 0 && try == ORDER_TRIES)
+				return -ETIME;
+			if (ret != 0)
+				host_run(g->host, 100 * RL_NS_PER_US);
+		}
+	}
+	return 0;
+}
+
+int
+gens_start(struct gens *g)
+{
+	return for_all(g, true);
+}
+
+int
+gens_stop(struct gens *g)
+{
+	return for_all(g, false);
+}
+
+struct client_gen *
+gens_find(struct gens *g, uint32_t dev)
+{
+	const struct rl_topo_dev *d = &g->host->fabric.topo->dev[dev];
+
+	if (d->kind != RL_DEV_ENDPOINT || g->tg[d->ep_id] == NULL)
+		return NULL;
+	return &g->gen[d->ep_id];
+}
+
+bool
+gens_finished(const struct gens *g)
+{
+	for (uint32_t i = 0; g->plan.packets != 0 &&
+			     i < g->host->fabric.topo->nep; i++)
+		if (g->tg[i] != NULL && !client_gen_done(&g->gen[i]))
+			return false;
+	return true;
+}
+
+void
+gens_close(struct gens *g)
+{
+	while (g->patterns != NULL) {
+		struct gens_pattern *p = g->patterns;
+
+		g->patterns = p->next;
+		free(p->mem);
+		free(p);
+	}
+	free(g->gen);
+	free(g->tg);
+	memset(g, 0, sizeof(*g));
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GENS_H
+#define GENS_H
+
+/**
+ * @file
+ * The generators: one at every endpoint that has no other client. All follow
+ * one plan, which options set and the prompt may change; it takes effect when
+ * they start.
+ */
+
+#include "client_gen.h"
+#include "host.h"
+#include "rl_ledger.h"
+
+/** What generated traffic looks like. */
+struct gens_plan {
+	enum rl_pattern_kind pattern;
+	double load;	      /**< flits per us and endpoint; 0: no limit */
+	uint64_t packets;     /**< of each endpoint; 0: no limit */
+	uint32_t min_flits;
+	uint32_t max_flits;
+};
+
+struct gens_pattern;
+
+struct gens {
+	struct host *host;
+	struct client_gen *gen; /**< [nep] */
+	struct rl_tg **tg;	/**< [nep]; NULL: has another client */
+	uint32_t ngens;
+	struct gens_plan plan;
+	bool all;		/**< every endpoint has one */
+	struct gens_pattern *patterns; /**< all ever used; the first is current */
+};
+
+/**
+ * Control thread, after host_open() and the attached ports. Makes generators
+ * of the endpoints for which @p taken says false.
+ *
+ * @param err  HOST_ERR_MAX bytes, one line on failure
+ * @return 0 or -errno; gens_close() is due in either case
+ */
+int gens_open(struct gens *g, struct host *h, const struct gens_plan *plan,
+	      bool (*taken)(const void *ctx, uint32_t dev), const void *ctx,
+	      char *err);
+
+/**
+ * Control thread. Another pattern from the next start on.
+ * @return 0; -EINVAL where it does not suit the fabric; -ENOTSUP where ports
+ *   are attached and it is not UNIFORM; -ENOMEM; nothing changed on failure
+ */
+int gens_pattern(struct gens *g, enum rl_pattern_kind kind);
+
+/** Control thread. Of all generators, or that of device @p dev. */
+int gens_start(struct gens *g);
+int gens_stop(struct gens *g);
+
+/** Control thread. The generator of an endpoint's device, or NULL. */
+struct client_gen *gens_find(struct gens *g, uint32_t dev);
+
+/** Control thread. One of them begins to send. @return as client_gen_start */
+int gens_start_one(struct gens *g, struct client_gen *gen);
+
+/** Control thread. Whether every one that has an end has reached it. */
+bool gens_finished(const struct gens *g);
+
+void gens_close(struct gens *g);
+
+#endif /* GENS_H */

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * reflit: a fabric on lcores. From the command line to the exit status; every
+ * thing that can be wrong with what the user gave is found before a link
+ * trains.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_eal.h>
+
+#include "app.h"
+#include "command.h"
+#include "prompt.h"
+#include "report.h"
+
+/* At the end, what is in flight gets this long to arrive. */
+#define DRAIN_LIMIT_NS (10 * RL_NS_PER_S)
+
+static void
+on_signal(int sig)
+{
+	(void)sig;
+	app_interrupted = 1;
+}
+
+static void
+catch_signals(void)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+}
+
+/* The fabric file and its routes. */
+static int
+read_fabric(struct app *app)
+{
+	char err[HOST_ERR_MAX];
+	int ret = rl_config_read(app->opt.config, &app->cfg, err, sizeof(err));
+
+	if (ret != 0) {
+		fprintf(stderr, "%s\n", err);
+		return EXIT_UNUSABLE;
+	}
+	ret = rl_route_compute(&app->cfg.topo, app->cfg.engine,
+			       app->cfg.vls < app->cfg.link.vcs
+				       ? app->cfg.vls
+				       : app->cfg.link.vcs,
+			       &app->route, err);
+	if (ret == -EINVAL) {
+		fprintf(stderr, "%s:%u: routing: %s\n",
+			app->cfg.engine_file != NULL ? app->cfg.engine_file
+						     : app->opt.config,
+			app->cfg.engine_line, err);
+		return EXIT_UNUSABLE;
+	}
+	if (ret != 0) {
+		printf("refused: %s\n", err);
+		return EXIT_REFUSED;
+	}
+	return EXIT_KEPT;
+}
+
+static struct host_params
+host_params(const struct app *app)
+{
+	return (struct host_params){
+		.cfg = &app->cfg,
+		.route = app->route,
+		.seed = app->opt.seed,
+		.ring_frames = app->opt.ring_frames,
+		.frame_bytes = rl_frame_bytes(app->opt.wire_flits),
+		.idle_sleep_ns = app->opt.idle_sleep_ns,
+	};
+}
+
+static bool
+has_client(const void *ctx, uint32_t dev)
+{
+	return attach_has(ctx, dev);
+}
+
+static int
+open_gens(struct app *app, char *err)
+{
+	const uint32_t most = app->cfg.link.max_packet_flits;
+	const struct gens_plan plan = {
+		.pattern = (enum rl_pattern_kind)app->opt.traffic,
+		.load = app->opt.load,
+		.packets = app->opt.packets,
+		.min_flits = app->opt.min_flits,
+		.max_flits = app->opt.max_flits != 0 ? app->opt.max_flits
+						     : RTE_MIN(8u, most),
+	};
+
+	return gens_open(&app->gens, &app->host, &plan, has_client,
+			 &app->attach, err);
+}
+
+/* Ports, fabric, clients. Says what is wrong. */
+static int
+open_all(struct app *app, uint32_t client_frames)
+{
+	const struct host_params hp = host_params(app);
+	char err[HOST_ERR_MAX];
+	int ret;
+
+	ret = attach_open(&app->attach, &app->cfg, client_frames, err);
+	if (ret == 0)
+		ret = host_open(&app->host, &hp, err);
+	if (ret == 0)
+		ret = attach_connect(&app->attach, &app->host, err);
+	if (ret == 0)
+		ret = open_gens(app, err);
+	if (ret == 0) {
+		snprintf(err, sizeof(err), "out of memory");
+		app->link = calloc(app->cfg.topo.nlink, sizeof(*app->link));
+		ret = app->link == NULL ? -ENOMEM
+					: watch_open(&app->watch, &app->host);
+	}
+	if (ret != 0)
+		fprintf(stderr, "%s\n", err);
+	return ret;
+}
+
+/* What is done with a running fabric: a file, a prompt, or just traffic. */
+static void
+use(struct app *app)
+{
+	if (app->opt.cmdline_file != NULL)
+		command_file_run(app);
+	else if (!app->opt.interactive)
+		app_traffic(app, true);
+	if (app->opt.interactive && !app->quit)
+		prompt_run(app);
+	while (!app->quit && !app_interrupted && !app->opt.interactive) {
+		app_step(app, RL_NS_PER_MS);
+		if (app->opt.duration_ns != 0 &&
+		    host_now(&app->host) - app->start_ns >=
+			    app->opt.duration_ns)
+			break;
+	}
+}
+
+static int
+verdict(const struct app *app)
+{
+	struct totals t;
+
+	app_totals(app, &t);
+	if (t.lost + t.duplicated + t.reordered + t.altered != 0 ||
+	    app->stuck || app->leaked_flits != 0)
+		return EXIT_BROKEN;
+	return app->failed_commands != 0 ? EXIT_UNUSABLE : EXIT_KEPT;
+}
+
+static int
+run(struct app *app)
+{
+	char role[HOST_ROLE_NAME];
+	const char *busy;
+	int ret = host_start(&app->host);
+
+	if (ret != 0) {
+		fprintf(stderr, "cannot start the lcores: %s\n",
+			strerror(-ret));
+		return EXIT_UNUSABLE;
+	}
+	app->start_ns = host_now(&app->host);
+	use(app);
+	app_traffic(app, false);
+	app_interrupted = 0; /* a second signal ends the waiting */
+	if (app_wait_drained(app, DRAIN_LIMIT_NS) != 0) {
+		busy = host_busy_role(&app->host, role);
+		app->stuck = busy != NULL;
+		if (app->stuck)
+			fprintf(stderr, "reflit: %s is still busy\n", busy);
+	}
+	app->end_ns = host_now(&app->host);
+	host_stop(&app->host);
+	watch_pump(&app->watch);
+	app->leaked_flits = host_leaked_flits(&app->host);
+	report_print(app);
+	if (app->opt.json != NULL) {
+		ret = report_json(app, app->opt.json);
+		if (ret != 0) {
+			fprintf(stderr, "reflit: cannot write %s\n",
+				app->opt.json);
+			return EXIT_UNUSABLE;
+		}
+	}
+	return verdict(app);
+}
+
+static void
+close_all(struct app *app)
+{
+	host_stop(&app->host);
+	attach_close(&app->attach);
+	watch_close(&app->watch);
+	gens_close(&app->gens);
+	free(app->link);
+	host_close(&app->host);
+}
+
+/* Everything between EAL's start and its end. */
+static int
+with_eal(struct app *app)
+{
+	const uint32_t frames = attach_frames(&app->cfg, app->opt.eal_argc,
+					      app->opt.eal_argv);
+	const struct host_params hp = host_params(app);
+	struct eal_args *ea = calloc(1, sizeof(*ea));
+	struct host_plan plan;
+	int status = EXIT_UNUSABLE;
+
+	host_plan(&hp, 1, &plan);
+	if (ea == NULL ||
+	    eal_args_make(ea, &app->opt,
+			  plan.eal_mb + attach_memory_mb(&app->cfg, frames)) !=
+		    0) {
+		fprintf(stderr, "reflit: too many EAL options\n");
+	} else if (rte_eal_init(ea->argc, ea->argv) < 0) {
+		fprintf(stderr, "reflit: EAL did not start, see above\n");
+	} else {
+		catch_signals();
+		if (open_all(app, frames) == 0)
+			status = run(app);
+		close_all(app);
+		rte_eal_cleanup();
+	}
+	if (ea != NULL)
+		eal_args_clean(ea);
+	free(ea);
+	return status;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct app *app = calloc(1, sizeof(*app));
+	int status;
+
+	if (app == NULL)
+		return EXIT_UNUSABLE;
+	if (options_read(&app->opt, argc, argv) != 0) {
+		free(app);
+		return EXIT_UNUSABLE;
+	}
+	if (app->opt.help || app->opt.version) {
+		if (app->opt.help)
+			options_help();
+		else
+			printf("reflit %s\n", RL_VERSION);
+		free(app);
+		return EXIT_KEPT;
+	}
+	status = read_fabric(app);
+	if (status == EXIT_KEPT &&
+	    (command_open(app) != 0 || command_file_check(app) != 0))
+		status = EXIT_UNUSABLE;
+	if (status == EXIT_KEPT)
+		status = with_eal(app);
+	command_close(app);
+	rl_route_free(app->route);
+	rl_config_free(&app->cfg);
+	free(app);
+	return status;
+}

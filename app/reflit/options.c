@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "options.h"
+#include "rl_base.h"
+#include "rl_pattern.h"
+
+enum {
+	OPT_CMDLINE = 256,
+	OPT_CONFIG,
+	OPT_JSON,
+	OPT_SEED,
+	OPT_DURATION,
+	OPT_IDLE,
+	OPT_RING,
+	OPT_WIRE_FLITS,
+	OPT_TRAFFIC,
+	OPT_LOAD,
+	OPT_PACKETS,
+	OPT_PACKET_FLITS,
+	OPT_PROGRESS,
+	OPT_VERSION,
+};
+
+static const struct option long_options[] = {
+	{ "interactive", no_argument, NULL, 'i' },
+	{ "cmdline-file", required_argument, NULL, OPT_CMDLINE },
+	{ "config", required_argument, NULL, OPT_CONFIG },
+	{ "json", required_argument, NULL, OPT_JSON },
+	{ "seed", required_argument, NULL, OPT_SEED },
+	{ "duration", required_argument, NULL, OPT_DURATION },
+	{ "idle-sleep", required_argument, NULL, OPT_IDLE },
+	{ "ring-frames", required_argument, NULL, OPT_RING },
+	{ "wire-flits", required_argument, NULL, OPT_WIRE_FLITS },
+	{ "traffic", required_argument, NULL, OPT_TRAFFIC },
+	{ "load", required_argument, NULL, OPT_LOAD },
+	{ "packets", required_argument, NULL, OPT_PACKETS },
+	{ "packet-flits", required_argument, NULL, OPT_PACKET_FLITS },
+	{ "progress", no_argument, NULL, OPT_PROGRESS },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ NULL, 0, NULL, 0 },
+};
+
+void
+options_help(void)
+{
+	fputs("usage: reflit [EAL options] -- --config FILE [options]\n"
+	      "\n"
+	      "Runs a fabric of flit links on DPDK lcores.\n"
+	      "\n"
+	      "  --config FILE        the fabric file (docs/configuration.md)\n"
+	      "  -i, --interactive    a prompt (docs/prompt.md)\n"
+	      "  --cmdline-file FILE  prompt commands to run first\n"
+	      "  --json FILE          write the report there\n"
+	      "  --seed N             of everything random, default 1\n"
+	      "  --duration TIME      start traffic, stop after TIME (10s, 50ms)\n"
+	      "  --traffic PATTERN    of endpoints without a port: uniform (default),\n"
+	      "                       permutation, tornado, hotspot, incast\n"
+	      "  --load RATE          flits per us and endpoint; default 0: no limit\n"
+	      "  --packet-flits MIN[-MAX]  length of packets, default 1-8\n"
+	      "  --packets N          that each endpoint sends, default 0: no limit\n"
+	      "  --progress           a line a second, also without a terminal\n"
+	      "  --idle-sleep TIME    nap of an idle lcore, default 50us; 0us: none\n"
+	      "  --ring-frames N      frames a software wire holds, default 256\n"
+	      "  --wire-flits N       flits a frame carries on it, default 16\n"
+	      "  --help, --version\n"
+	      "\n"
+	      "Where EAL's options do not say otherwise: --no-huge --no-pci\n"
+	      "--no-shconf, and two lcores, one to control and one to work.\n"
+	      "\n"
+	      "Exit status: 0 done and every promise kept; 1 something was lost,\n"
+	      "duplicated, reordered, altered or is unaccounted for; 2 unusable\n"
+	      "arguments or configuration; 3 refused: the fabric cannot be routed.\n",
+	      stdout);
+}
+
+int
+parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *v)
+{
+	unsigned long long n;
+	char *end;
+
+	if (text[0] < '0' || text[0] > '9')
+		return -EINVAL;
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	if (*end != '\0')
+		return -EINVAL;
+	if (errno == ERANGE || n < min || n > max)
+		return -ERANGE;
+	*v = n;
+	return 0;
+}
+
+int
+parse_time(const char *text, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} unit[] = {
+		{ "ns", 1 },
+		{ "us", RL_NS_PER_US },
+		{ "ms", RL_NS_PER_MS },
+		{ "s", RL_NS_PER_S },
+	};
+	double v;
+	char *end;
+
+	if (text[0] < '0' || text[0] > '9')
+		return -EINVAL;
+	v = strtod(text, &end);
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(unit); i++) {
+		if (strcmp(end, unit[i].name) != 0)
+			continue;
+		v *= (double)unit[i].ns;
+		if (v > 3600.0 * (double)RL_NS_PER_S)
+			return -ERANGE;
+		*ns = (uint64_t)(v + 0.5);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+int
+parse_rate(const char *text, double min, double max, double *v)
+{
+	char *end;
+
+	if (text[0] < '0' || text[0] > '9')
+		return -EINVAL;
+	*v = strtod(text, &end);
+	return *end == '\0' && *v >= min && *v <= max ? 0 : -EINVAL;
+}
+
+static int
+bad(const char *name, const char *value, const char *want)
+{
+	fprintf(stderr, "reflit: --%s %s: give %s\n", name, value, want);
+	return -EINVAL;
+}
+
+static int
+option_number(const char *name, const char *value, uint64_t min, uint64_t max,
+	      uint64_t *v)
+{
+	char want[64];
+
+	if (parse_number(value, min, max, v) == 0)
+		return 0;
+	snprintf(want, sizeof(want), "a number of %llu to %llu",
+		 (unsigned long long)min, (unsigned long long)max);
+	return bad(name, value, want);
+}
+
+static int
+take_lengths(struct options *o, const char *value)
+{
+	const char *dash = strchr(value, '-');
+	char first[16];
+	uint64_t lo, hi;
+
+	snprintf(first, sizeof(first), "%.*s",
+		 (int)(dash == NULL ? strlen(value) : (size_t)(dash - value)),
+		 value);
+	if (parse_number(first, 1, 255, &lo) != 0 ||
+	    parse_number(dash == NULL ? first : dash + 1, lo, 255, &hi) != 0)
+		return bad("packet-flits", value, "MIN or MIN-MAX, 1 to 255");
+	o->min_flits = (uint32_t)lo;
+	o->max_flits = (uint32_t)hi;
+	return 0;
+}
+
+/* Options of the generators. */
+static int
+take_traffic(struct options *o, int c)
+{
+	switch (c) {
+	case OPT_TRAFFIC:
+		o->traffic = rl_pattern_parse(optarg);
+		if (o->traffic < 0 || o->traffic == RL_PATTERN_PAIRS)
+			return bad("traffic", optarg,
+				   "uniform, permutation, tornado, hotspot or "
+				   "incast");
+		return 0;
+	case OPT_LOAD:
+		if (parse_rate(optarg, 0, 1000, &o->load) != 0)
+			return bad("load", optarg, "0 to 1000 flits per us");
+		return 0;
+	case OPT_PACKETS:
+		return option_number("packets", optarg, 0, UINT64_MAX,
+				     &o->packets);
+	case OPT_PACKET_FLITS:
+		return take_lengths(o, optarg);
+	default:
+		return -EINVAL; /* getopt has said why */
+	}
+}
+
+static int
+take(struct options *o, int c)
+{
+	const char *want = "a time such as 50ms or 2s, at most 1 h";
+	uint64_t v = 0;
+	int ret = 0;
+
+	switch (c) {
+	case 'i':
+		o->interactive = true;
+		break;
+	case 'h':
+		o->help = true;
+		break;
+	case OPT_VERSION:
+		o->version = true;
+		break;
+	case OPT_PROGRESS:
+		o->progress = true;
+		break;
+	case OPT_CMDLINE:
+		o->cmdline_file = optarg;
+		break;
+	case OPT_CONFIG:
+		o->config = optarg;
+		break;
+	case OPT_JSON:
+		o->json = optarg;
+		break;
+	case OPT_SEED:
+		return option_number("seed", optarg, 0, UINT64_MAX, &o->seed);
+	case OPT_DURATION:
+		if (parse_time(optarg, &o->duration_ns) != 0)
+			return bad("duration", optarg, want);
+		break;
+	case OPT_IDLE:
+		if (parse_time(optarg, &v) != 0 || v > 10 * RL_NS_PER_MS)
+			return bad("idle-sleep", optarg, "a time up to 10ms");
+		o->idle_sleep_ns = (uint32_t)v;
+		break;
+	case OPT_RING:
+		ret = option_number("ring-frames", optarg, 16, 65536, &v);
+		o->ring_frames = rl_pow2_ceil((uint32_t)v);
+		break;
+	case OPT_WIRE_FLITS:
+		ret = option_number("wire-flits", optarg, 1, 32, &v);
+		o->wire_flits = (uint32_t)v;
+		break;
+	default:
+		return take_traffic(o, c);
+	}
+	return ret;
+}
+
+/* Index of "--", or argc. */
+static int
+find_separator(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--") == 0)
+			return i;
+	return argc;
+}
+
+/* Without "--", people who ask for help mean ours. */
+static bool
+asks(int argc, char **argv, const char *a, const char *b)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], a) == 0 || strcmp(argv[i], b) == 0)
+			return true;
+	return false;
+}
+
+int
+options_read(struct options *o, int argc, char **argv)
+{
+	const int sep = find_separator(argc, argv);
+	int c;
+
+	*o = (struct options){
+		.seed = 1,
+		.idle_sleep_ns = 50 * RL_NS_PER_US,
+		.ring_frames = 256,
+		.wire_flits = 16,
+		.traffic = RL_PATTERN_UNIFORM,
+		.min_flits = 1,
+		.eal_argc = sep,
+		.eal_argv = argv,
+	};
+	if (sep == argc) {
+		o->help = asks(argc, argv, "--help", "-h");
+		o->version = asks(argc, argv, "--version", "-v");
+		if (o->help || o->version)
+			return 0;
+		fprintf(stderr, "reflit: no -- in the command line: reflit "
+				"[EAL options] -- --config FILE [options]\n");
+		return -EINVAL;
+	}
+	argv[sep] = argv[0]; /* what getopt calls us */
+	optind = 1;
+	while ((c = getopt_long(argc - sep, argv + sep, "ih", long_options,
+				NULL)) != -1)
+		if (take(o, c) != 0)
+			return -EINVAL;
+	if (optind < argc - sep) {
+		fprintf(stderr, "reflit: what is '%s'? see --help\n",
+			argv[sep + optind]);
+		return -EINVAL;
+	}
+	if (o->config == NULL && !o->help && !o->version) {
+		fprintf(stderr, "reflit: give --config FILE, a fabric file "
+				"such as config/demo.cfg\n");
+		return -EINVAL;
+	}
+	o->progress |= isatty(STDERR_FILENO) && !o->interactive;
+	return 0;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+/**
+ * @file
+ * The command line: `reflit [EAL options] -- [options]`. EAL's half is
+ * completed with what a laptop needs (no hugepages, no PCI, no files left
+ * behind) as far as the user says nothing to the contrary.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define OPTIONS_EAL_MAX 128
+
+struct options {
+	const char *config;
+	const char *cmdline_file;
+	const char *json;
+	uint64_t seed;
+	uint64_t duration_ns;	 /**< 0: until told */
+	uint32_t idle_sleep_ns;
+	uint32_t ring_frames;	 /**< a direction of a software wire */
+	uint32_t wire_flits;	 /**< that a frame on it carries at most */
+	int traffic;		 /**< enum rl_pattern_kind of the generators */
+	double load;		 /**< flits per us; 0: no limit */
+	uint64_t packets;	 /**< of each generator; 0: no limit */
+	uint32_t min_flits;	 /**< of generated packets */
+	uint32_t max_flits;	 /**< 0: 8, or what the fabric file allows */
+	bool interactive;
+	bool progress;
+	bool help;
+	bool version;
+	int eal_argc;	 /**< of what stands before "--" */
+	char **eal_argv;
+};
+
+/**
+ * Reads the command line; says on standard error what is wrong.
+ * @return 0 or -EINVAL
+ */
+int options_read(struct options *o, int argc, char **argv);
+
+/** Writes the help to standard output. */
+void options_help(void);
+
+/** "50ms", "2s", "10us", "7ns" to nanoseconds. @return 0 or -EINVAL */
+int parse_time(const char *text, uint64_t *ns);
+
+/** A whole number of min to max, decimal. @return 0, -EINVAL or -ERANGE */
+int parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *v);
+
+/** A decimal fraction of min to max. @return 0 or -EINVAL */
+int parse_rate(const char *text, double min, double max, double *v);
+
+/** Arguments for EAL, the user's and ours. */
+struct eal_args {
+	int argc;
+	char *argv[OPTIONS_EAL_MAX + 1];
+	char memory[16];
+	char lcores[64];
+	char runtime_dir[64]; /**< made for this run, or empty */
+};
+
+/**
+ * Completes EAL's arguments. @p memory_mb: what the fabric needs. Makes a
+ * private runtime directory where the environment names none.
+ * @return 0; -E2BIG
+ */
+int eal_args_make(struct eal_args *a, const struct options *o,
+		  uint32_t memory_mb);
+
+/** Removes the runtime directory, if one was made. */
+void eal_args_clean(const struct eal_args *a);
+
+#endif /* OPTIONS_H */

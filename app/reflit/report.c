@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report.h"
+
+static void
+set(json_t *o, const char *key, uint64_t v)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)v));
+}
+
+static json_t *
+latency_json(const struct app *app)
+{
+	struct rl_hist *h = calloc(1, sizeof(*h));
+	json_t *o = json_object();
+
+	if (h != NULL)
+		app_latency(app, h);
+	set(o, "p50", h == NULL ? 0 : rl_hist_quantile(h, 50000));
+	set(o, "p99", h == NULL ? 0 : rl_hist_quantile(h, 99000));
+	set(o, "p999", h == NULL ? 0 : rl_hist_quantile(h, 99900));
+	set(o, "max", h == NULL ? 0 : h->max);
+	free(h);
+	return o;
+}
+
+static json_t *
+failover_json(const struct app *app, const struct failover *f)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	char link[2 * RL_NAME_MAX + 8];
+	json_t *o = json_object();
+
+	rl_topo_link_name(t, watch_link(&app->watch, f), link, sizeof(link));
+	json_object_set_new(o, "link", json_string(link));
+	json_object_set_new(o, "device", json_string(t->dev[f->dev].name));
+	json_object_set_new(o, "detector",
+			    json_string(rl_detector_name(f->detector)));
+	set(o, "at_ns", watch_span(app->start_ns, f->dead_ns));
+	set(o, "detect_ns", watch_span(f->fault_ns, f->dead_ns));
+	set(o, "first_rerouted_ns", watch_span(f->dead_ns, f->rerouted_ns));
+	set(o, "drained_ns", watch_span(f->dead_ns, f->drained_ns));
+	set(o, "looped_packets", f->looped_packets);
+	set(o, "looped_flits", f->looped_flits);
+	set(o, "looped_acked_flits", f->looped_acked_flits);
+	return o;
+}
+
+static json_t *
+failovers_json(const struct app *app)
+{
+	json_t *a = json_array();
+
+	for (uint32_t i = 0; i < app->watch.nfailovers; i++)
+		if (app->watch.failover[i].dead_known)
+			json_array_append_new(
+				a, failover_json(app,
+						 &app->watch.failover[i]));
+	return a;
+}
+
+static json_t *
+drops_json(const struct app *app)
+{
+	json_t *o = json_object();
+
+	for (int r = 0; r < RL_DROP_REASON_COUNT; r++) {
+		uint64_t n = 0;
+
+		for (uint32_t i = 0; i < app->host.nlcores; i++)
+			n += app->host.lcore[app->host.lcore_id[i]]->drops[r];
+		set(o, rl_drop_reason_name((enum rl_drop_reason)r), n);
+	}
+	return o;
+}
+
+static json_t *
+ports_json(const struct app *app)
+{
+	json_t *a = json_array();
+
+	for (uint32_t i = 0; i < app->attach.ndev; i++) {
+		const struct attach_dev *d = &app->attach.dev[i];
+		const struct client_dev_counters *c = &d->client.c;
+		json_t *o = json_object();
+
+		json_object_set_new(o, "port", json_string(d->cfg->port));
+		json_object_set_new(o, "endpoint",
+				    json_string(d->cfg->endpoint));
+		set(o, "rx_frames", c->rx_frames);
+		set(o, "rx_oversize", c->rx_oversize);
+		set(o, "rx_refused", c->rx_refused);
+		set(o, "tx_frames", c->tx_frames);
+		json_object_set_new(o, "truncated",
+				    json_boolean(d->file_truncated));
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
+/* Sums of every counter of ports, so that a report tells the whole story. */
+static json_t *
+counters_json(const struct app *app)
+{
+	json_t *o = json_object();
+
+	for (int c = 0; c < RL_PORT_COUNTER_COUNT; c++) {
+		uint64_t n = 0;
+
+		for (uint32_t d = 0; d < app->host.fabric.ndev; d++)
+			for (int p = 0; p < app->host.fabric.dev[d].nports; p++)
+				n += rl_port_counters(
+					app->host.fabric.dev[d]
+						.port[p].port)[c];
+		set(o, rl_port_counter_name((enum rl_port_counter)c), n);
+	}
+	return o;
+}
+
+int
+report_json(const struct app *app, const char *path)
+{
+	json_t *o = json_object();
+	struct totals t;
+	int ret;
+
+	app_totals(app, &t);
+	set(o, "sent_packets", t.sent);
+	set(o, "delivered_packets", t.delivered);
+	set(o, "lost_packets", t.lost);
+	set(o, "duplicated_packets", t.duplicated);
+	set(o, "reordered_packets", t.reordered);
+	set(o, "corrupted_packets", t.altered);
+	set(o, "reported_packets", t.reported);
+	set(o, "inexact_packets", t.inexact);
+	set(o, "sent_bytes", t.sent_bytes);
+	set(o, "flit_hops", app_flit_hops(app));
+	set(o, "elapsed_ns", app->end_ns - app->start_ns);
+	json_object_set_new(o, "latency_ns", latency_json(app));
+	json_object_set_new(o, "failovers", failovers_json(app));
+	json_object_set_new(o, "recoveries", json_array());
+	json_object_set_new(o, "drops", drops_json(app));
+	json_object_set_new(o, "attached", ports_json(app));
+	json_object_set_new(o, "port_counters", counters_json(app));
+	set(o, "leaked_flits", app->leaked_flits);
+	set(o, "failed_commands", app->failed_commands);
+	json_object_set_new(o, "drained", json_boolean(!app->stuck));
+	set(o, "seed", app->opt.seed);
+	ret = json_dump_file(o, path, JSON_INDENT(2)) == 0 ? 0 : -EIO;
+	json_decref(o);
+	return ret;
+}
+
+static void
+print_span(uint64_t ns)
+{
+	if (ns == 0)
+		printf(" %11s", "-");
+	else
+		printf(" %8.1f us", (double)ns / 1e3);
+}
+
+static void
+print_failovers(const struct app *app)
+{
+	char link[2 * RL_NAME_MAX + 8];
+
+	printf("%-12s %-6s %-10s %11s %11s %11s  looped: packets flits acked\n",
+	       "link", "at", "detector", "detected", "rerouted", "drained");
+	for (uint32_t i = 0; i < app->watch.nfailovers; i++) {
+		const struct failover *f = &app->watch.failover[i];
+
+		if (!f->dead_known)
+			continue;
+		rl_topo_link_name(&app->cfg.topo, watch_link(&app->watch, f),
+				  link, sizeof(link));
+		printf("%-12s %-6s %-10s", link,
+		       app->cfg.topo.dev[f->dev].name,
+		       rl_detector_name(f->detector));
+		print_span(watch_span(f->fault_ns, f->dead_ns));
+		print_span(watch_span(f->dead_ns, f->rerouted_ns));
+		print_span(watch_span(f->dead_ns, f->drained_ns));
+		printf("  %15u %5u %5u\n", f->looped_packets, f->looped_flits,
+		       f->looped_acked_flits);
+	}
+}
+
+void
+report_print(const struct app *app)
+{
+	struct totals t;
+
+	app_totals(app, &t);
+	if (app->watch.nfailovers != 0)
+		print_failovers(app);
+	printf("sent %" PRIu64 " packets, %" PRIu64 " bytes; delivered %" PRIu64
+	       " in %.3f s\n",
+	       t.sent, t.sent_bytes, t.delivered,
+	       (double)(app->end_ns - app->start_ns) / 1e9);
+	printf("lost %" PRIu64 ", duplicated %" PRIu64 ", reordered %" PRIu64
+	       ", altered %" PRIu64 ", reported %" PRIu64 "\n",
+	       t.lost, t.duplicated, t.reordered, t.altered, t.reported);
+	if (app->stuck)
+		printf("the fabric did not come to rest\n");
+	if (app->leaked_flits != 0)
+		printf("%" PRIu64 " flit buffers were not given back\n",
+		       app->leaked_flits);
+	fflush(stdout);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef REPORT_H
+#define REPORT_H
+
+/**
+ * @file
+ * What a run comes to: a few lines for people, and the JSON report whose keys
+ * scripts rely on (docs/prompt.md lists them).
+ */
+
+#include "app.h"
+
+/** Control thread, after the traffic. Writes the JSON report. @return 0 or
+ * -errno */
+int report_json(const struct app *app, const char *path);
+
+/** Control thread. A short report to standard output. */
+void report_print(const struct app *app);
+
+#endif /* REPORT_H */

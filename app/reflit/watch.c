@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "watch.h"
+
+int
+watch_open(struct watch *w, struct host *h)
+{
+	memset(w, 0, sizeof(*w));
+	w->host = h;
+	w->order_ns = calloc(h->fabric.topo->nlink, sizeof(*w->order_ns));
+	return w->order_ns == NULL ? -ENOMEM : 0;
+}
+
+void
+watch_close(struct watch *w)
+{
+	free(w->failover);
+	free(w->report);
+	free(w->order_ns);
+	memset(w, 0, sizeof(*w));
+}
+
+static uint32_t
+port_link(const struct watch *w, uint32_t dev, uint16_t port)
+{
+	return w->host->fabric.topo->dev[dev].port[port].link;
+}
+
+uint32_t
+watch_link(const struct watch *w, const struct failover *f)
+{
+	return port_link(w, f->dev, f->port);
+}
+
+uint64_t
+watch_span(uint64_t from_ns, uint64_t to_ns)
+{
+	if (from_ns == 0 || to_ns == 0)
+		return 0;
+	/* a poll's moment may lie just before the command it obeyed */
+	return to_ns > from_ns ? to_ns - from_ns : 1;
+}
+
+void
+watch_order(struct watch *w, uint32_t link)
+{
+	w->order_ns[link] = host_now(w->host);
+}
+
+/* Room for one more at the end of an array that grows by doubling. */
+static bool
+grow(void **array, uint32_t n, uint32_t *cap, size_t size)
+{
+	const uint32_t want = *cap == 0 ? 64 : *cap * 2;
+	void *p;
+
+	if (n < *cap)
+		return true;
+	p = realloc(*array, want * size);
+	if (p == NULL)
+		return false;
+	*array = p;
+	*cap = want;
+	return true;
+}
+
+static struct failover *
+failover_of(struct watch *w, uint32_t loop_id)
+{
+	for (uint32_t i = w->nfailovers; i > 0; i--)
+		if (w->failover[i - 1].loop_id == loop_id)
+			return &w->failover[i - 1];
+	if (!grow((void **)&w->failover, w->nfailovers, &w->failover_cap,
+		  sizeof(*w->failover)))
+		return NULL;
+	w->failover[w->nfailovers] = (struct failover){ .loop_id = loop_id };
+	return &w->failover[w->nfailovers++];
+}
+
+/* When the fault began that killed a port now; 0: nobody injected one. */
+static uint64_t
+fault_time(struct watch *w, uint32_t link)
+{
+	const uint64_t cut =
+		atomic_load(&w->host->fault[link].severed_ns);
+
+	return cut != 0 ? cut : w->order_ns[link];
+}
+
+static void
+take_port_event(struct watch *w, const struct host_rec *rec)
+{
+	const struct rl_port_event *ev = &rec->port_ev;
+	const uint32_t link = port_link(w, rec->dev, rec->port);
+	struct failover *f;
+
+	switch (ev->type) {
+	case RL_PEV_DEAD:
+		f = failover_of(w, ev->loop_id);
+		if (f == NULL)
+			return;
+		f->dev = rec->dev;
+		f->port = rec->port;
+		f->dead_known = true;
+		f->detector = ev->detector;
+		f->dead_ns = ev->t_ns;
+		f->fault_ns = fault_time(w, link);
+		return;
+	case RL_PEV_DRAINED:
+		f = failover_of(w, ev->loop_id);
+		if (f == NULL)
+			return;
+		f->drained_ns = ev->t_ns;
+		f->looped_packets = ev->looped_packets;
+		f->looped_flits = ev->looped_flits;
+		f->looped_acked_flits = ev->looped_acked_flits;
+		return;
+	case RL_PEV_REROUTED:
+		f = failover_of(w, ev->loop_id);
+		if (f != NULL &&
+		    (f->rerouted_ns == 0 || ev->t_ns < f->rerouted_ns))
+			f->rerouted_ns = ev->t_ns;
+		return;
+	case RL_PEV_UP:
+	case RL_PEV_RETRAIN:
+	case RL_PEV_DEGRADED:
+		return;
+	}
+}
+
+static void
+take_report(struct watch *w, const struct host_rec *rec)
+{
+	if (grow((void **)&w->report, w->nreports, &w->report_cap,
+		 sizeof(*w->report)))
+		w->report[w->nreports++] = rec->packet;
+}
+
+void
+watch_pump(struct watch *w)
+{
+	struct host_rec rec;
+	char line[256];
+
+	while (host_next_record(w->host, &rec)) {
+		w->event[w->nevents++ % WATCH_EVENTS] = rec;
+		if (rec.kind == HOST_REC_PORT)
+			take_port_event(w, &rec);
+		else if (rec.kind == HOST_REC_REPORT)
+			take_report(w, &rec);
+		if (w->verbose && rec.kind == HOST_REC_PORT)
+			printf("%s\n", watch_event_text(w, &rec, line,
+							sizeof(line)));
+	}
+}
+
+static int
+port_event_text(const struct watch *w, const struct host_rec *rec, char *buf,
+		size_t len)
+{
+	const struct rl_port_event *ev = &rec->port_ev;
+	char link[2 * RL_NAME_MAX + 8];
+
+	rl_topo_link_name(w->host->fabric.topo,
+			  port_link(w, rec->dev, rec->port), link,
+			  sizeof(link));
+	switch (ev->type) {
+	case RL_PEV_UP:
+		return snprintf(buf, len, "%s up, epoch %u", link, ev->epoch);
+	case RL_PEV_DEAD:
+		return snprintf(buf, len, "%s dead, detector %s", link,
+				rl_detector_name(ev->detector));
+	case RL_PEV_DRAINED:
+		return snprintf(buf, len,
+				"%s drained: looped %u packets, %u flits, %u "
+				"of them acknowledged",
+				link, ev->looped_packets, ev->looped_flits,
+				ev->looped_acked_flits);
+	case RL_PEV_REROUTED:
+		return snprintf(buf, len, "%s carries what looped back (%u)",
+				link, ev->loop_id);
+	case RL_PEV_RETRAIN:
+		return snprintf(buf, len, "%s retrains", link);
+	case RL_PEV_DEGRADED:
+		return snprintf(buf, len, "%s degraded", link);
+	}
+	return 0;
+}
+
+static int
+core_event_text(const struct host_rec *rec, char *buf, size_t len)
+{
+	const struct rl_core_event *ev = &rec->core_ev;
+
+	switch (ev->type) {
+	case RL_CEV_HOLD:
+		return snprintf(buf, len, "port %u: holds, %u packets queued",
+				ev->port, ev->packets);
+	case RL_CEV_RESUME:
+		return snprintf(buf, len, "port %u: %u held packets go round",
+				ev->port, ev->packets);
+	case RL_CEV_RESTORE:
+		return snprintf(buf, len,
+				"port %u: traffic is back, %u packets held",
+				ev->port, ev->packets);
+	case RL_CEV_WATCHDOG:
+		return snprintf(buf, len, "watchdog gave up %u packets",
+				ev->packets);
+	}
+	return 0;
+}
+
+char *
+watch_event_text(const struct watch *w, const struct host_rec *rec, char *buf,
+		 size_t len)
+{
+	const struct host_rec_packet *p = &rec->packet;
+	const uint64_t t = rec->t_ns - HOST_CLOCK_START_NS;
+	int at = snprintf(buf, len, "%5" PRIu64 ".%06" PRIu64 " ms ",
+			  (uint64_t)(t / RL_NS_PER_MS),
+			  (uint64_t)(t % RL_NS_PER_MS));
+
+	if (rec->kind == HOST_REC_PORT || rec->kind == HOST_REC_CORE)
+		at += snprintf(buf + at, len - (size_t)at, "%s: ",
+			       w->host->fabric.topo->dev[rec->dev].name);
+	buf += at;
+	len -= (size_t)at;
+	switch ((enum host_rec_kind)rec->kind) {
+	case HOST_REC_PORT:
+		port_event_text(w, rec, buf, len);
+		break;
+	case HOST_REC_CORE:
+		core_event_text(rec, buf, len);
+		break;
+	case HOST_REC_DROP:
+		snprintf(buf, len,
+			 "dropped packet %u of %u->%u (%u flits): %s", p->tag,
+			 p->src, p->dst, p->flits,
+			 rl_drop_reason_name((enum rl_drop_reason)p->why));
+		break;
+	case HOST_REC_REPORT:
+		snprintf(buf, len, "gave up packet %u of %u->%u: %s", p->tag,
+			 p->src, p->dst,
+			 rl_ep_reason_name((enum rl_ep_reason)p->why));
+		break;
+	}
+	return buf - at;
+}

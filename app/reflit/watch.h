@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef WATCH_H
+#define WATCH_H
+
+/**
+ * @file
+ * The control thread's memory of what lcores reported: the last events, every
+ * failover, every packet given up.
+ *
+ * Records of one lcore arrive in order, those of several in any: what belongs
+ * to one failover is put together by its loop id, whichever comes first.
+ */
+
+#include "host.h"
+
+#define WATCH_EVENTS 4096 /* power of two */
+
+/** One death of a port and what followed. Times are absolute; 0: not yet. */
+struct failover {
+	uint32_t loop_id;
+	uint32_t dev;
+	uint16_t port;
+	bool dead_known;
+	enum rl_detector detector;
+	uint64_t fault_ns; /**< injected by command; 0: not */
+	uint64_t dead_ns;
+	uint64_t rerouted_ns;
+	uint64_t drained_ns;
+	uint32_t looped_packets;
+	uint32_t looped_flits;
+	uint32_t looped_acked_flits;
+};
+
+struct watch {
+	struct host *host;
+	struct host_rec event[WATCH_EVENTS];
+	uint64_t nevents; /**< ever; the last WATCH_EVENTS are kept */
+	struct failover *failover;
+	uint32_t nfailovers;
+	uint32_t failover_cap;
+	struct host_rec_packet *report; /**< packets that endpoints gave up */
+	uint32_t nreports;
+	uint32_t report_cap;
+	uint64_t *order_ns; /**< [nlink] when a command last hurt it; 0: none */
+	bool verbose;	    /**< events of links are printed as they come */
+};
+
+/** Control thread, after host_open(). @return 0 or -ENOMEM */
+int watch_open(struct watch *w, struct host *h);
+
+/** Control thread, often. Takes what the lcores wrote. */
+void watch_pump(struct watch *w);
+
+/**
+ * Control thread. A command hurts @p link now, in a way that the fault layer
+ * does not take for a cut (a stall, noise, an order to the ports).
+ */
+void watch_order(struct watch *w, uint32_t link);
+
+/** Control thread. One event as a line of text. Returns buf. */
+char *watch_event_text(const struct watch *w, const struct host_rec *rec,
+		       char *buf, size_t len);
+
+/** Control thread. The link of a failover's port. */
+uint32_t watch_link(const struct watch *w, const struct failover *f);
+
+/** Control thread. From @p from_ns to @p to_ns; 0 where one is not known. */
+uint64_t watch_span(uint64_t from_ns, uint64_t to_ns);
+
+void watch_close(struct watch *w);
+
+#endif /* WATCH_H */
