@@ -2,8 +2,7 @@
 
 /*
  * The codec with AVX-512, in groups of eight flits; codec_avx512.h has the
- * arithmetic. A burst that isn't a multiple of eight ends with a group that
- * repeats its last flit.
+ * arithmetic. What is left of a burst goes one by one, at 6 to 7 ns a flit.
  *
  * Prefetching is spread over a group, four lines after each flit, and looks
  * four groups ahead. All of a group's 32 lines at once would fill the queue of
@@ -27,6 +26,10 @@ struct part {
 /** Sums of eight flits, a word each. */
 struct sums {
 	__m512i crc, fec;
+};
+
+struct one_sums {
+	uint64_t crc, fec;
 };
 
 FORCE_INLINE struct part
@@ -93,33 +96,60 @@ group_sums(const struct rl_codec *c, const struct fec512 *fk,
 	return s;
 }
 
-/** The group to prefetch while the one at @p i is in work (n >= 8). */
+/** Where the group to prefetch starts while that at @p i is in work. */
 FORCE_INLINE unsigned int
 ahead_of(unsigned int i, unsigned int n)
 {
 	return i + AHEAD + GROUP <= n ? i + AHEAD : n - GROUP;
 }
 
-/** @p n flits (1-7) made up to a group by repeating the last one. */
-FORCE_INLINE void
-pad_flits(const uint8_t *full[GROUP], const uint8_t *const f[], unsigned int n)
+/** As group_sums() for one flit, as integers. */
+FORCE_INLINE struct one_sums
+one_sums(const struct rl_codec *c, const struct fec512 *fk, const uint8_t *f,
+	 bool tx, bool rs)
 {
-	for (unsigned int i = 0; i < GROUP; i++)
-		full[i] = f[i < n ? i : n - 1];
+	const struct part p = one_part(c, fk, f, f, tx, rs);
+	__m512i crc = rs ? add_words(p.crc, p.crc) : p.crc;
+	__m512i fec = add_words(p.fec, p.fec);
+	struct one_sums s;
+
+	/* all that is wanted ends up in the lowest word, or lane */
+	crc = add_lanes(crc, crc);
+	crc = add_lanes(crc, crc);
+	fec = add_lanes(fec, fec);
+	fec = add_lanes(fec, fec);
+	crc = rs ? rs_solve(&c->k512, crc) : barrett(c, crc, crc);
+	s.crc = lowest(crc);
+	s.fec = lowest(fec);
+	return s;
 }
 
 FORCE_INLINE void
-pad_writable(uint8_t *full[GROUP], uint8_t *const f[], unsigned int n)
+tx_one(const struct rl_codec *c, const struct fec512 *fk, uint8_t *f,
+       uint32_t seq, bool rs)
 {
-	for (unsigned int i = 0; i < GROUP; i++)
-		full[i] = f[i < n ? i : n - 1];
+	const struct one_sums s = one_sums(c, fk, f, true, rs);
+	const uint64_t crc = s.crc ^ c->crc_zero ^ rl_mix(c, seq);
+	const uint64_t fec = s.fec ^ lowest(fec_of_crc(&c->k512, word(crc)));
+
+	rl_put64(f + RL_FLIT_CRC_OFF, crc);
+	rl_put64(f + RL_FEC_WORD_OFF, crc >> 48 | fec);
 }
 
-FORCE_INLINE void
-pad_numbers(uint32_t full[GROUP], const uint32_t seq[], unsigned int n)
+/** Returns whether @p f is not in order. */
+FORCE_INLINE bool
+rx_one(const struct rl_codec *c, const struct fec512 *fk, uint8_t *f,
+       uint32_t eseq, uint64_t *syndrome, uint8_t *fec, bool rs)
 {
-	for (unsigned int i = 0; i < GROUP; i++)
-		full[i] = seq[i < n ? i : n - 1];
+	struct one_sums s = one_sums(c, fk, f, false, rs);
+
+	*fec = RL_FEC_CLEAN;
+	if (rl_unlikely(s.fec != 0)) {
+		*fec = (uint8_t)rl_fec_correct(c, f, s.fec);
+		s = one_sums(c, fk, f, false, rs);
+	}
+	*syndrome = s.crc ^ c->crc_zero ^ rl_mix(c, eseq);
+	return *fec == RL_FEC_BAD || *syndrome != 0;
 }
 
 /** Stores bytes 242-255 of eight flits. */
@@ -153,76 +183,43 @@ tx_burst(const struct rl_codec *c, uint8_t *const f[], const uint32_t seq[],
 	 unsigned int n, bool rs)
 {
 	const struct fec512 fk = load_fec(&c->k512);
-	uint32_t number[GROUP];
-	uint8_t *full[GROUP];
 	unsigned int i;
 
 	rl_prefetch_first((const uint8_t *const *)f, AHEAD, n);
 	for (i = 0; i + GROUP <= n; i += GROUP)
 		tx_group(c, &fk, f + i, f + ahead_of(i, n), seq + i, rs);
-	if (i == n)
-		return;
-	pad_writable(full, f + i, n - i);
-	pad_numbers(number, seq + i, n - i);
-	tx_group(c, &fk, full, full, number, rs);
+	for (; i < n; i++)
+		tx_one(c, &fk, f[i], seq[i], rs);
 }
 
-/**
- * The rare path: corrects those of the first @p n flits that need it. (The
- * others are copies of the last: to correct it twice would undo it.)
- */
-static void
-correct(const struct rl_codec *c, uint8_t *const f[], unsigned int n,
-	__m512i fec_words, uint8_t fec[])
-{
-	uint64_t dirty[GROUP] RL_ALIGNED(64);
-
-	_mm512_store_si512(dirty, fec_words);
-	for (unsigned int i = 0; i < n; i++)
-		fec[i] = (uint8_t)(dirty[i] ? rl_fec_correct(c, f[i], dirty[i])
-					    : RL_FEC_CLEAN);
-}
-
-/** Corrects, and computes the syndromes again. As rx_group(). */
+/** The rare end of rx_group(): all again, one by one, with correction. */
 static __attribute__((noinline)) unsigned int
-rx_dirty(const struct rl_codec *c, uint8_t *const f[], unsigned int n,
-	 __m512i fec_words, __m512i numbers, uint64_t syndrome[],
-	 uint8_t fec[])
+rx_dirty(const struct rl_codec *c, uint8_t *const f[], const uint32_t eseq[],
+	 uint64_t syndrome[], uint8_t fec[])
 {
 	const struct fec512 fk = load_fec(&c->k512);
+	const bool rs = c->crc == RL_CRC_PCIE6_RS;
 	unsigned int bad = 0;
-	struct sums s;
 
-	correct(c, f, n, fec_words, fec);
-	if (c->crc == RL_CRC_PCIE6_RS)
-		s = group_sums(c, &fk, f, f, false, true);
-	else
-		s = group_sums(c, &fk, f, f, false, false);
-	_mm512_storeu_si512(syndrome, _mm512_xor_si512(s.crc, numbers));
-	for (unsigned int i = 0; i < n; i++)
-		bad += fec[i] == RL_FEC_BAD || syndrome[i] != 0;
+	for (int i = 0; i < GROUP; i++)
+		bad += rx_one(c, &fk, f[i], eseq[i], &syndrome[i], &fec[i], rs);
 	return bad;
 }
 
-/**
- * Eight flits, of which the first @p n are meant; writes eight syndromes and
- * states. Returns how many of the n are not in order.
- */
+/** Returns how many of the eight flits are not in order. */
 FORCE_INLINE unsigned int
 rx_group(const struct rl_codec *c, const struct fec512 *fk, uint8_t *const f[],
-	 uint8_t *const ahead[], unsigned int n, const uint32_t eseq[],
-	 uint64_t syndrome[], uint8_t fec[], bool rs)
+	 uint8_t *const ahead[], const uint32_t eseq[], uint64_t syndrome[],
+	 uint8_t fec[], bool rs)
 {
 	const struct sums s = group_sums(c, fk, f, ahead, false, rs);
-	const __m512i numbers =
-		_mm512_xor_si512(word(c->crc_zero), mix(c, eseq));
-	const __m512i syn = _mm512_xor_si512(s.crc, numbers);
+	const __m512i syn = xor3(s.crc, word(c->crc_zero), mix(c, eseq));
 
-	if (rl_unlikely(_mm512_test_epi64_mask(s.fec, s.fec)))
-		return rx_dirty(c, f, n, s.fec, numbers, syndrome, fec);
+	if (rl_unlikely(count_nonzero(s.fec) != 0))
+		return rx_dirty(c, f, eseq, syndrome, fec);
 	_mm512_storeu_si512(syndrome, syn);
 	rl_put64(fec, 0); /* eight times RL_FEC_CLEAN */
-	return count_nonzero(syn, n);
+	return count_nonzero(syn);
 }
 
 FORCE_INLINE unsigned int
@@ -230,22 +227,14 @@ rx_burst(const struct rl_codec *c, uint8_t *const f[], const uint32_t eseq[],
 	 unsigned int n, uint64_t syndrome[], uint8_t fec[], bool rs)
 {
 	const struct fec512 fk = load_fec(&c->k512);
-	uint8_t *full[GROUP], status[GROUP];
 	unsigned int i, bad = 0;
-	uint32_t number[GROUP];
-	uint64_t syn[GROUP];
 
 	rl_prefetch_first((const uint8_t *const *)f, AHEAD, n);
 	for (i = 0; i + GROUP <= n; i += GROUP)
-		bad += rx_group(c, &fk, f + i, f + ahead_of(i, n), GROUP,
-				eseq + i, syndrome + i, fec + i, rs);
-	if (i == n)
-		return bad;
-	pad_writable(full, f + i, n - i);
-	pad_numbers(number, eseq + i, n - i);
-	bad += rx_group(c, &fk, full, full, n - i, number, syn, status, rs);
-	memcpy(syndrome + i, syn, (n - i) * sizeof(syn[0]));
-	memcpy(fec + i, status, n - i);
+		bad += rx_group(c, &fk, f + i, f + ahead_of(i, n), eseq + i,
+				syndrome + i, fec + i, rs);
+	for (; i < n; i++)
+		bad += rx_one(c, &fk, f[i], eseq[i], &syndrome[i], &fec[i], rs);
 	return bad;
 }
 
@@ -278,19 +267,18 @@ fec_group(const struct fec512 *fk, const uint8_t *const src[],
 			 add_lanes(pair[2], pair[3]));
 }
 
-FORCE_INLINE unsigned int
-hop_group(const struct rl_codec *c, const struct fec512 *fk,
-	  const uint8_t *const src[], const uint8_t *const ahead[],
-	  uint8_t *const dst[], unsigned int n, uint8_t fec[])
+/** FEC syndrome of one flit, copied to @p dst where @p copy. */
+FORCE_INLINE uint64_t
+fec_one(const struct fec512 *fk, const uint8_t *src, uint8_t *dst, bool copy)
 {
-	const __m512i words = fec_group(fk, src, ahead, dst, true);
-	const unsigned int dirty = count_nonzero(words, n);
+	const struct flit512 v = load(src);
+	__m512i sum = fec_syndrome_part(fk, &v);
 
-	if (rl_unlikely(dirty))
-		correct(c, dst, n, words, fec);
-	else
-		memset(fec, RL_FEC_CLEAN, n);
-	return dirty;
+	if (copy)
+		store(dst, &v);
+	sum = add_words(sum, sum);
+	sum = add_lanes(sum, sum);
+	return lowest(add_lanes(sum, sum));
 }
 
 static unsigned int
@@ -298,37 +286,34 @@ avx512_hop(const struct rl_codec *c, const uint8_t *const src[],
 	   uint8_t *const dst[], unsigned int n, uint8_t fec[])
 {
 	const struct fec512 fk = load_fec(&c->k512);
-	const uint8_t *full_src[GROUP];
+	uint64_t syndrome[GROUP] RL_ALIGNED(64);
 	unsigned int i, dirty = 0;
-	uint8_t *full_dst[GROUP];
 
 	rl_prefetch_first(src, AHEAD, n);
-	for (i = 0; i + GROUP <= n; i += GROUP)
-		dirty += hop_group(c, &fk, src + i, src + ahead_of(i, n),
-				   dst + i, GROUP, fec + i);
-	if (i == n)
-		return dirty;
-	pad_flits(full_src, src + i, n - i);
-	pad_writable(full_dst, dst + i, n - i);
-	return dirty + hop_group(c, &fk, full_src, full_src, full_dst, n - i,
-				 fec + i);
-}
+	for (i = 0; i + GROUP <= n; i += GROUP) {
+		const __m512i words = fec_group(
+			&fk, src + i, src + ahead_of(i, n), dst + i, true);
+		const unsigned int count = count_nonzero(words);
 
-FORCE_INLINE unsigned int
-check_group(const struct rl_codec *c, const struct fec512 *fk,
-	    const uint8_t *const f[], const uint8_t *const ahead[],
-	    unsigned int n, uint8_t fec[])
-{
-	const __m512i words = fec_group(fk, f, ahead, NULL, false);
-	const unsigned int dirty = count_nonzero(words, n);
-	uint64_t syndrome[GROUP] RL_ALIGNED(64);
+		rl_put64(fec + i, 0); /* eight times RL_FEC_CLEAN */
+		if (rl_likely(count == 0))
+			continue;
+		dirty += count;
+		_mm512_store_si512(syndrome, words);
+		for (int k = 0; k < GROUP; k++)
+			if (syndrome[k] != 0)
+				fec[i + k] = (uint8_t)rl_fec_correct(
+					c, dst[i + k], syndrome[k]);
+	}
+	for (; i < n; i++) {
+		const uint64_t syn = fec_one(&fk, src[i], dst[i], true);
 
-	memset(fec, RL_FEC_CLEAN, n);
-	if (rl_likely(dirty == 0))
-		return 0;
-	_mm512_store_si512(syndrome, words);
-	for (unsigned int i = 0; i < n; i++)
-		fec[i] = (uint8_t)rl_fec_judge(c, syndrome[i]);
+		fec[i] = RL_FEC_CLEAN;
+		if (rl_likely(syn == 0))
+			continue;
+		dirty++;
+		fec[i] = (uint8_t)rl_fec_correct(c, dst[i], syn);
+	}
 	return dirty;
 }
 
@@ -337,17 +322,30 @@ avx512_check(const struct rl_codec *c, const uint8_t *const f[],
 	     unsigned int n, uint8_t fec[])
 {
 	const struct fec512 fk = load_fec(&c->k512);
-	const uint8_t *full[GROUP];
+	uint64_t syndrome[GROUP] RL_ALIGNED(64);
 	unsigned int i, dirty = 0;
 
 	rl_prefetch_first(f, AHEAD, n);
-	for (i = 0; i + GROUP <= n; i += GROUP)
-		dirty += check_group(c, &fk, f + i, f + ahead_of(i, n), GROUP,
-				     fec + i);
-	if (i == n)
-		return dirty;
-	pad_flits(full, f + i, n - i);
-	return dirty + check_group(c, &fk, full, full, n - i, fec + i);
+	for (i = 0; i + GROUP <= n; i += GROUP) {
+		const __m512i words = fec_group(
+			&fk, f + i, f + ahead_of(i, n), NULL, false);
+		const unsigned int count = count_nonzero(words);
+
+		rl_put64(fec + i, 0); /* eight times RL_FEC_CLEAN */
+		if (rl_likely(count == 0))
+			continue;
+		dirty += count;
+		_mm512_store_si512(syndrome, words);
+		for (int k = 0; k < GROUP; k++)
+			fec[i + k] = (uint8_t)rl_fec_judge(c, syndrome[k]);
+	}
+	for (; i < n; i++) {
+		const uint64_t syn = fec_one(&fk, f[i], NULL, false);
+
+		fec[i] = (uint8_t)rl_fec_judge(c, syn);
+		dirty += syn != 0;
+	}
+	return dirty;
 }
 
 static void

@@ -307,12 +307,19 @@ mix(const struct rl_codec *c, const uint32_t *seq)
 		_mm512_i32gather_epi64(high, c->mix_high, 8));
 }
 
-/** How many of the first @p n words are not zero. */
+/** How many of eight words are not zero. */
 FORCE_INLINE unsigned int
-count_nonzero(__m512i words, unsigned int n)
+count_nonzero(__m512i words)
 {
 	return (unsigned int)__builtin_popcount(
-		_mm512_test_epi64_mask(words, words) & ((1u << n) - 1));
+		_mm512_test_epi64_mask(words, words));
+}
+
+/** The lowest of eight words. */
+FORCE_INLINE uint64_t
+lowest(__m512i words)
+{
+	return (uint64_t)_mm_cvtsi128_si64(_mm512_castsi512_si128(words));
 }
 
 #endif /* RL_CODEC_AVX512_H */

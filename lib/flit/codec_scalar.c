@@ -17,6 +17,8 @@
 #define SEGMENTS 4
 #define SEGMENT_COLUMNS 21
 #define SEGMENT_BYTES 63
+/* Flits to prefetch ahead: at 60 ns and more each, the next few do. */
+#define AHEAD 4
 
 uint64_t
 rl_scalar_crc(const struct rl_codec *c, const uint8_t *flit)
@@ -98,6 +100,8 @@ scalar_tx(const struct rl_codec *c, uint8_t *const flit[],
 	  const uint32_t seq[], unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
+		if (i + AHEAD < n)
+			rl_prefetch_flit(flit[i + AHEAD]);
 		rl_put64(flit[i] + RL_FLIT_CRC_OFF,
 			 rl_scalar_crc(c, flit[i]) ^ rl_mix(c, seq[i]));
 		rl_fec_word_put(flit[i], rl_scalar_fec(c, flit[i]));
@@ -115,6 +119,8 @@ scalar_rx(const struct rl_codec *c, uint8_t *const flit[],
 		const uint64_t word =
 			rl_scalar_fec(c, flit[i]) ^ rl_fec_word(flit[i]);
 
+		if (i + AHEAD < n)
+			rl_prefetch_flit(flit[i + AHEAD]);
 		fec[i] = word ? rl_fec_correct(c, flit[i], word) : RL_FEC_CLEAN;
 		syndrome[i] = rl_scalar_crc(c, flit[i]) ^ rl_mix(c, eseq[i]) ^
 			      rl_get64(flit[i] + RL_FLIT_CRC_OFF);
@@ -133,6 +139,8 @@ scalar_hop(const struct rl_codec *c, const uint8_t *const src[],
 		const uint64_t word =
 			rl_scalar_fec(c, src[i]) ^ rl_fec_word(src[i]);
 
+		if (i + AHEAD < n)
+			rl_prefetch_flit(src[i + AHEAD]);
 		memcpy(dst[i], src[i], RL_FLIT_BYTES);
 		fec[i] = word ? rl_fec_correct(c, dst[i], word) : RL_FEC_CLEAN;
 		dirty += word != 0;
@@ -150,6 +158,8 @@ scalar_check(const struct rl_codec *c, const uint8_t *const flit[],
 		const uint64_t word =
 			rl_scalar_fec(c, flit[i]) ^ rl_fec_word(flit[i]);
 
+		if (i + AHEAD < n)
+			rl_prefetch_flit(flit[i + AHEAD]);
 		fec[i] = rl_fec_judge(c, word);
 		dirty += word != 0;
 	}
