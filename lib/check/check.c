@@ -21,6 +21,12 @@ run_init(struct check_run *r, const struct rl_check_in *in,
 	r->nchan = t->nlink * 2 * RL_VCS;
 	r->load = calloc((size_t)t->nlink * 2 + 1, sizeof(*r->load));
 	r->used = calloc((size_t)r->nchan + 1, 1);
+	if (in->stretch) {
+		r->dist = malloc((size_t)t->ndev * sizeof(*r->dist));
+		r->queue = malloc((size_t)t->ndev * sizeof(*r->queue));
+		if (r->dist == NULL || r->queue == NULL)
+			return -ENOMEM;
+	}
 	if (check_dead_init(&r->dead, t) != 0 ||
 	    check_deps_init(&r->deps) != 0 || r->load == NULL ||
 	    r->used == NULL)
@@ -35,6 +41,8 @@ run_free(struct check_run *r)
 	check_dead_free(&r->dead);
 	free(r->load);
 	free(r->used);
+	free(r->dist);
+	free(r->queue);
 }
 
 static void
@@ -63,6 +71,8 @@ run_sum_up(struct check_run *r)
 	}
 	rep->load_mean = links != 0 ? (double)sum / (double)links : 0;
 	rep->deps = r->deps.count;
+	if (rep->reachable != 0)
+		rep->stretch_mean = r->stretch / (double)rep->reachable;
 }
 
 static int

@@ -61,6 +61,51 @@ walk_count(struct check_run *r, uint32_t chan)
 	r->rep->vl_hops[chan % RL_VCS]++;
 }
 
+/* Links from a source to all devices; endpoints pass nothing on. */
+static void
+walk_distances(struct check_run *r, uint32_t src)
+{
+	const struct rl_topo *t = r->topo;
+	uint32_t head = 0, tail = 0;
+
+	memset(r->dist, 0xff, t->ndev * sizeof(*r->dist));
+	r->dist[t->ep_dev[src]] = 0;
+	r->queue[tail++] = t->ep_dev[src];
+	while (head < tail) {
+		const uint32_t u = r->queue[head++];
+		const struct rl_topo_dev *dev = &t->dev[u];
+
+		if (dev->kind == RL_DEV_ENDPOINT && r->dist[u] != 0)
+			continue;
+		for (unsigned int p = 0; p < dev->nports; p++) {
+			const struct rl_topo_port *port = &dev->port[p];
+
+			if (r->dist[port->peer_dev] != UINT32_MAX ||
+			    check_is_dead(&r->dead, port->link))
+				continue;
+			r->dist[port->peer_dev] = r->dist[u] + 1;
+			r->queue[tail++] = port->peer_dev;
+		}
+	}
+}
+
+/* Counts how much longer than need be a path is, endpoint links left out. */
+static void
+walk_stretch(struct check_run *r, uint32_t src, uint32_t dst, uint32_t hops)
+{
+	const uint32_t least = r->dist[r->topo->ep_dev[dst]];
+
+	if (least > 2)
+		r->stretch += (double)(hops - 2) / (double)(least - 2);
+	else
+		r->stretch += hops > least ? hops - 1 : 1;
+	if (least >= hops || hops - least <= r->rep->extra_max)
+		return;
+	r->rep->extra_max = hops - least;
+	r->rep->extra_src = src;
+	r->rep->extra_dst = dst;
+}
+
 static bool
 walk_pair(struct check_run *r, uint32_t src, uint32_t dst)
 {
@@ -101,6 +146,8 @@ walk_pair(struct check_run *r, uint32_t src, uint32_t dst)
 	}
 	if (r->count) {
 		r->rep->hops += hops;
+		if (r->dist != NULL)
+			walk_stretch(r, src, dst, hops);
 		if (hops > r->rep->max_hops)
 			r->rep->max_hops = hops;
 	}
@@ -115,6 +162,8 @@ check_pairs(struct check_run *r)
 	for (uint32_t src = 0; src < nep; src++) {
 		if (!check_ep_live(r, src))
 			continue;
+		if (r->dist != NULL && r->count)
+			walk_distances(r, src);
 		for (uint32_t dst = 0; dst < nep; dst++) {
 			if (src == dst || !check_ep_live(r, dst))
 				continue;

@@ -34,6 +34,9 @@ struct check_run {
 	uint8_t *used;	 /**< [channel] */
 	uint32_t nchan;
 	bool count; /**< whether hops and loads are being counted */
+	uint32_t *dist;	 /**< [device] links from the source at hand, or NULL */
+	uint32_t *queue; /**< [device] */
+	double stretch;	 /**< sum over the pairs so far */
 };
 
 int check_dead_init(struct check_dead *d, const struct rl_topo *topo);

@@ -46,6 +46,8 @@ struct rl_check_in {
 	    marks: their dependencies, before and after, are live together */
 	const uint32_t *dead;
 	uint32_t ndead;
+	/** compare paths with shortest ones; RL_CHECK_FIRST without old only */
+	bool stretch;
 };
 
 /** A channel, and a pair whose path goes on from it to the next. */
@@ -67,6 +69,11 @@ struct rl_check_report {
 	uint32_t nvls;		  /**< VLs that any packet may use there */
 	uint32_t load_max; /**< paths on the busiest link between switches */
 	double load_mean;
+	/** mean over pairs of the links between switches that a path crosses,
+	    over the fewest possible; 0 where not asked for */
+	double stretch_mean;
+	uint32_t extra_max; /**< most links more than the fewest possible */
+	uint32_t extra_src, extra_dst; /**< a pair that has them */
 	uint64_t channels; /**< in use */
 	uint64_t deps;
 	/** the first pair that does not arrive, where reachable < pairs */
