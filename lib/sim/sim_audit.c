@@ -45,6 +45,16 @@ audit_flits(const struct rl_sim *s, char *err)
 	return -EUCLEAN;
 }
 
+/*
+ * Without link retry, lost flits take their credits with them until a sender
+ * that starves asks for them [LCB-4].
+ */
+static bool
+credits_back(const struct rl_link_cfg *cfg, uint32_t credits)
+{
+	return credits == cfg->credits_flits || !cfg->retry;
+}
+
 static int
 audit_port(const struct rl_sim *s, uint32_t dev, uint16_t p, bool settled,
 	   char *err)
@@ -72,7 +82,7 @@ audit_port(const struct rl_sim *s, uint32_t dev, uint16_t p, bool settled,
 		if (info.state != RL_LINK_UP)
 			continue;
 		if (info.credits[vc] <= cfg->credits_flits &&
-		    (!settled || info.credits[vc] == cfg->credits_flits))
+		    (!settled || credits_back(cfg, info.credits[vc])))
 			continue;
 		SAY(err, "port %u of %s: %u credits on VC %u of %u%s", p, name,
 		    info.credits[vc], vc, cfg->credits_flits,
@@ -125,7 +135,7 @@ port_settled(const struct rl_sim *s, uint32_t dev, uint16_t p, bool links,
 		return false;
 	}
 	for (unsigned int vc = 0; vc < s->p.cfg->link.vcs; vc++)
-		if (info.credits[vc] != s->p.cfg->link.credits_flits) {
+		if (!credits_back(&s->p.cfg->link, info.credits[vc])) {
 			SAY(why, "port %u of %s: %u credits on VC %u of %u", p,
 			    name, info.credits[vc], vc,
 			    s->p.cfg->link.credits_flits);
