@@ -49,6 +49,12 @@ enum rl_plant {
 #define RL_PLANT 0
 #endif
 
+#ifdef RL_PLANT_AT_RUN_TIME
+/* one more build serves for all of them; the campaign sets which */
+extern unsigned int rl_plant;
+#define RL_PLANTED(name) (rl_plant == RL_PLANT_##name)
+#else
 #define RL_PLANTED(name) (RL_PLANT == RL_PLANT_##name)
+#endif
 
 #endif /* RL_PLANT_H */
