@@ -106,8 +106,9 @@ post(struct app *app, const struct links *l,
 					 link_name(app, link));
 		if (lasting)
 			app->link[link].hurt = true;
-		if (lasting && order->kind != RL_FAULT_TRIGGER &&
-		    order->kind != RL_FAULT_CUT)
+		if (order->kind == RL_FAULT_STALL ||
+		    order->kind == RL_FAULT_DELAY ||
+		    order->kind == RL_FAULT_BER)
 			watch_order(&app->watch, link);
 	}
 	return 0;
@@ -190,6 +191,21 @@ int
 cmd_link_one_way_after(struct app *app, const char *const arg[])
 {
 	return trigger_after(app, arg[0], arg[1], arg[2], false);
+}
+
+int
+cmd_link_one_way_mid(struct app *app, const char *const arg[])
+{
+	const struct rl_fault_order o = {
+		.kind = RL_FAULT_TRIGGER,
+		.when = RL_FAULT_MID_PACKET,
+	};
+	struct links l;
+
+	if (find_whole(app, arg[0], &l) != 0 ||
+	    find_end(app, arg[0], arg[1], &l) != 0)
+		return -EINVAL;
+	return post(app, &l, &o, true);
 }
 
 int
@@ -337,7 +353,8 @@ cmd_inject_ber(struct app *app, const char *const arg[])
 }
 
 static int
-inject_time(struct app *app, const char *const arg[], enum rl_fault_kind kind)
+inject_time(struct app *app, const char *const arg[], enum rl_fault_kind kind,
+	    bool lasting)
 {
 	struct rl_fault_order o = { .kind = kind };
 	struct links l;
@@ -345,17 +362,17 @@ inject_time(struct app *app, const char *const arg[], enum rl_fault_kind kind)
 	if (find_end(app, arg[0], arg[1], &l) != 0 ||
 	    duration(app, arg[2], 0, &o.value) != 0)
 		return -EINVAL;
-	return post(app, &l, &o, true);
+	return post(app, &l, &o, lasting);
 }
 
 int
 cmd_inject_stall(struct app *app, const char *const arg[])
 {
-	return inject_time(app, arg, RL_FAULT_STALL);
+	return inject_time(app, arg, RL_FAULT_STALL, false);
 }
 
 int
 cmd_inject_delay(struct app *app, const char *const arg[])
 {
-	return inject_time(app, arg, RL_FAULT_DELAY);
+	return inject_time(app, arg, RL_FAULT_DELAY, true);
 }

@@ -224,6 +224,24 @@ cmd_wait_sent_for(struct app *app, const char *const arg[])
 	return wait_sent(app, ns);
 }
 
+int
+cmd_wait_cut(struct app *app, const char *const arg[])
+{
+	const uint64_t end_ns = host_now(&app->host) + WAIT_LIMIT_NS;
+	const int64_t link = rl_topo_find_link(&app->cfg.topo, arg[0], NULL);
+
+	if (link < 0)
+		return app_error(app, "there is no link %s; see show fabric",
+				 arg[0]);
+	while (!rl_fault_severed(&app->host.fault[link]) && !app_interrupted) {
+		if (host_now(&app->host) >= end_ns)
+			return app_error(app, "%s is not cut after %.3f s",
+					 arg[0], (double)WAIT_LIMIT_NS / 1e9);
+		app_step(app, STEP_NS);
+	}
+	return 0;
+}
+
 /* A link that nothing is done to, but which does not carry traffic yet. */
 static bool
 still_down(const struct app *app, uint32_t link)

@@ -69,6 +69,7 @@ int cmd_wait_drained(struct app *app, const char *const arg[]);
 int cmd_wait_drained_for(struct app *app, const char *const arg[]);
 int cmd_wait_sent(struct app *app, const char *const arg[]);
 int cmd_wait_sent_for(struct app *app, const char *const arg[]);
+int cmd_wait_cut(struct app *app, const char *const arg[]);
 int cmd_wait_up(struct app *app, const char *const arg[]);
 /* cmd_link.c */
 int cmd_link_down(struct app *app, const char *const arg[]);
@@ -76,6 +77,7 @@ int cmd_link_down_mid(struct app *app, const char *const arg[]);
 int cmd_link_down_after(struct app *app, const char *const arg[]);
 int cmd_link_up(struct app *app, const char *const arg[]);
 int cmd_link_one_way(struct app *app, const char *const arg[]);
+int cmd_link_one_way_mid(struct app *app, const char *const arg[]);
 int cmd_link_one_way_after(struct app *app, const char *const arg[]);
 int cmd_link_flap(struct app *app, const char *const arg[]);
 int cmd_link_disable(struct app *app, const char *const arg[]);

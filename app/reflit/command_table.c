@@ -27,6 +27,8 @@ const struct command command_table[] = {
 	{ "wait drained <time>", cmd_wait_drained_for, "at most so long" },
 	{ "wait sent", cmd_wait_sent, "until all attached files are through" },
 	{ "wait sent <time>", cmd_wait_sent_for, "at most so long" },
+	{ "wait cut <link>", cmd_wait_cut,
+	  "until a cut that waits for its moment has happened" },
 	{ "wait up", cmd_wait_up, "until every healthy link carries traffic" },
 
 	{ "link <link> down", cmd_link_down, "cuts it: dark at both ends" },
@@ -38,6 +40,8 @@ const struct command command_table[] = {
 	  "frames of the device vanish, in silence" },
 	{ "link <link> one-way <device> after <n>", cmd_link_one_way_after,
 	  "the same once n more of its flits are through" },
+	{ "link <link> one-way <device> mid-packet", cmd_link_one_way_mid,
+	  "the same after a frame that ends inside a packet" },
 	{ "link <link> up", cmd_link_up, "heals it of everything injected" },
 	{ "link <link> flap <n> <time>", cmd_link_flap,
 	  "down and up n times, with that period" },

@@ -128,8 +128,11 @@ eal_args_make(struct eal_args *a, const struct options *o, uint32_t memory_mb)
 		ret |= add(a, "--no-pci");
 	if (!given(o, shared))
 		ret |= add(a, "--no-shconf");
-	if (!given(o, log))
+	if (!given(o, log)) {
+		/* the first pattern that fits decides */
+		ret |= add(a, "--log-level=*telemetry*:error");
 		ret |= add(a, "--log-level=*:warning");
+	}
 	for (int i = 1; i < o->eal_argc; i++)
 		ret |= add(a, o->eal_argv[i]);
 	if (ret != 0)

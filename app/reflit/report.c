@@ -170,6 +170,7 @@ static void
 print_failovers(const struct app *app)
 {
 	char link[2 * RL_NAME_MAX + 8];
+	uint64_t packets = 0, flits = 0, acked = 0;
 
 	printf("%-12s %-6s %-10s %11s %11s %11s  looped: packets flits acked\n",
 	       "link", "at", "detector", "detected", "rerouted", "drained");
@@ -188,7 +189,13 @@ print_failovers(const struct app *app)
 		print_span(watch_span(f->dead_ns, f->drained_ns));
 		printf("  %15u %5u %5u\n", f->looped_packets, f->looped_flits,
 		       f->looped_acked_flits);
+		packets += f->looped_packets;
+		flits += f->looped_flits;
+		acked += f->looped_acked_flits;
 	}
+	printf("looped back in all: %" PRIu64 " packets, %" PRIu64
+	       " flits, %" PRIu64 " of them acknowledged before\n\n",
+	       packets, flits, acked);
 }
 
 void
