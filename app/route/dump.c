@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tables as text, one item a line, for programs that know nothing of the
+ * tables' form (the contract's --dump), and the fabric as a graph.
+ */
+
+#include <errno.h>
+#include <string.h>
+
+#include "route_app.h"
+
+static bool
+dump_live(const struct rl_topo *t, uint32_t ep)
+{
+	const struct rl_topo_dev *dev = &t->dev[t->ep_dev[ep]];
+
+	for (unsigned int p = 0; p < dev->nports; p++)
+		if (rl_topo_link_up(t, dev->port[p].link))
+			return true;
+	return false;
+}
+
+/* Where a packet is. */
+struct dump_at {
+	uint32_t dev;
+	uint16_t in_port;
+	uint8_t vl;
+	uint8_t sl;
+};
+
+static const struct rl_fwd_entry *
+dump_entry(const struct rl_fwd *f, const struct dump_at *at, uint32_t dst)
+{
+	const unsigned int plane = at->in_port == f->nports ?
+					   f->inject_plane[at->sl] :
+					   f->plane_of[at->vl][at->sl];
+
+	return rl_fwd_lookup(f, plane, (uint16_t)dst);
+}
+
+/* Crosses one link by the first next hop; false: there is none. */
+static bool
+dump_step(const struct route_app *app, struct dump_at *at, uint32_t dst,
+	  const struct rl_topo_port **crossed)
+{
+	const struct rl_fwd *f = &app->route->fwd[at->dev];
+	const struct rl_fwd_hop h = dump_entry(f, at, dst)->hop[0];
+
+	if (h.port >= f->nports)
+		return false;
+	*crossed = &app->cfg.topo.dev[at->dev].port[h.port];
+	at->vl = rl_fwd_vl(f, h.plane, at->in_port, h.port, at->sl);
+	at->in_port = (*crossed)->peer_port;
+	at->dev = (*crossed)->peer_dev;
+	return true;
+}
+
+static void
+dump_path(const struct route_app *app, FILE *f, uint32_t src, uint32_t dst)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	struct dump_at at = {.dev = t->ep_dev[src]};
+	const struct rl_topo_port *port;
+
+	at.in_port = app->route->fwd[at.dev].nports;
+	at.sl = app->route->fwd[at.dev].path_sl[dst];
+	fprintf(f, "path %s %s %u", t->dev[at.dev].name,
+		t->dev[t->ep_dev[dst]].name, at.sl);
+	for (int hops = 0; at.dev != t->ep_dev[dst] &&
+			   hops < RL_CHECK_HOPS_MAX; hops++) {
+		const uint32_t from = at.dev;
+
+		if (!dump_step(app, &at, dst, &port))
+			break;
+		fprintf(f, " %s:%s#%u:%u", t->dev[from].name,
+			t->dev[at.dev].name, t->link[port->link].k, at.vl);
+	}
+	fputc('\n', f);
+}
+
+/* The next hop that a switch takes if the first one dies. */
+static void
+dump_backup(const struct route_app *app, FILE *f, uint32_t sw, uint32_t dst)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	const struct rl_topo_dev *dev = &t->dev[sw];
+	struct dump_at at = {.dev = sw};
+	const struct rl_topo_port *port;
+	struct rl_fwd_hop h;
+
+	/* A packet as an endpoint of this switch injects it, if it has one. */
+	for (unsigned int p = 0; p < dev->nports; p++) {
+		const uint32_t peer = dev->port[p].peer_dev;
+		const struct rl_fwd *f_ep = &app->route->fwd[peer];
+
+		if (t->dev[peer].kind != RL_DEV_ENDPOINT ||
+		    t->dev[peer].ep_id == dst)
+			continue;
+		at.in_port = (uint16_t)p;
+		at.sl = f_ep->path_sl[dst];
+		at.vl = rl_fwd_vl(f_ep, 0, f_ep->nports,
+				  dev->port[p].peer_port, at.sl);
+		break;
+	}
+	h = dump_entry(&app->route->fwd[sw], &at, dst)->hop[1];
+	if (h.port >= dev->nports)
+		return;
+	port = &dev->port[h.port];
+	fprintf(f, "backup %s %s %s#%u\n", dev->name,
+		t->dev[t->ep_dev[dst]].name, t->dev[port->peer_dev].name,
+		t->link[port->link].k);
+}
+
+int
+route_dump(const struct route_app *app, const char *path)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	FILE *f = route_open(path);
+
+	if (f == NULL)
+		return -EIO;
+	for (uint32_t d = 0; d < t->ndev; d++)
+		if (t->dev[d].kind == RL_DEV_SWITCH && !t->dev[d].failed)
+			fprintf(f, "switch %s\n", t->dev[d].name);
+	for (uint32_t l = 0; l < t->nlink; l++)
+		if (rl_topo_link_up(t, l))
+			fprintf(f, "link %s %s %u\n",
+				t->dev[t->link[l].dev[0]].name,
+				t->dev[t->link[l].dev[1]].name, t->link[l].k);
+	for (uint32_t src = 0; src < t->nep; src++)
+		for (uint32_t dst = 0; dst < t->nep; dst++)
+			if (src != dst && dump_live(t, src) &&
+			    dump_live(t, dst))
+				dump_path(app, f, src, dst);
+	for (uint32_t d = 0; d < t->ndev; d++)
+		for (uint32_t dst = 0; dst < t->nep; dst++)
+			if (t->dev[d].kind == RL_DEV_SWITCH &&
+			    !t->dev[d].failed && dump_live(t, dst))
+				dump_backup(app, f, d, dst);
+	return route_close(f, path);
+}
+
+int
+route_dot(const struct route_app *app, const char *path)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	FILE *f = route_open(path);
+
+	if (f == NULL)
+		return -EIO;
+	fprintf(f, "graph fabric {\n\tnode [fontsize=10];\n");
+	for (uint32_t d = 0; d < t->ndev; d++)
+		fprintf(f, "\t\"%s\" [shape=%s%s];\n", t->dev[d].name,
+			t->dev[d].kind == RL_DEV_SWITCH ? "box" : "ellipse",
+			t->dev[d].failed ? ",style=filled,fillcolor=gray" : "");
+	for (uint32_t l = 0; l < t->nlink; l++)
+		fprintf(f, "\t\"%s\" -- \"%s\"%s;\n",
+			t->dev[t->link[l].dev[0]].name,
+			t->dev[t->link[l].dev[1]].name,
+			rl_topo_link_up(t, l) ? "" :
+						" [color=red,style=dashed]");
+	fprintf(f, "}\n");
+	return route_close(f, path);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * reflit-route: reads a fabric file, fails what it is told to, routes what is
+ * left, and proves it. What can be wrong with the arguments is found before
+ * anything is computed; a refusal has its own exit status.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "route_app.h"
+
+static uint64_t
+clock_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (uint64_t)t.tv_sec * RL_NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+void
+route_clock(struct route_times *t)
+{
+	t->wall_ns = clock_ns(CLOCK_MONOTONIC);
+	t->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+void
+route_elapsed(struct route_times *t)
+{
+	t->wall_ns = clock_ns(CLOCK_MONOTONIC) - t->wall_ns;
+	t->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - t->cpu_ns;
+}
+
+FILE *
+route_open(const char *path)
+{
+	FILE *f = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+
+	if (f == NULL)
+		fprintf(stderr, "reflit-route: %s: %s\n", path,
+			strerror(errno));
+	return f;
+}
+
+int
+route_close(FILE *f, const char *path)
+{
+	const bool bad = ferror(f) != 0;
+	int ret = f == stdout ? fflush(f) : fclose(f);
+
+	if (!bad && ret == 0)
+		return 0;
+	fprintf(stderr, "reflit-route: %s: could not be written\n", path);
+	return -EIO;
+}
+
+struct rl_route_params
+route_params(const struct route_app *app)
+{
+	const struct rl_config *cfg = &app->cfg;
+	const unsigned int vls = cfg->vls < cfg->link.vcs ? cfg->vls :
+							    cfg->link.vcs;
+
+	return (struct rl_route_params){
+		.engine = app->opt.engine != NULL ? app->opt.engine :
+						    cfg->engine,
+		.max_vls = app->opt.vls != 0 ? app->opt.vls : vls,
+		.qos_levels = app->opt.qos_levels,
+	};
+}
+
+static int
+read_fabric(struct route_app *app)
+{
+	char err[RL_ERR_MAX + 512];
+
+	if (rl_config_read(app->opt.config, &app->cfg, err, sizeof(err)) != 0) {
+		fprintf(stderr, "%s\n", err);
+		return EXIT_UNUSABLE;
+	}
+	return 0;
+}
+
+static int
+mark_failures(struct route_app *app)
+{
+	char err[RL_ERR_MAX];
+
+	for (unsigned int i = 0; i < app->opt.nfail; i++) {
+		if (rl_topo_fail(&app->cfg.topo, app->opt.fail[i], err) == 0)
+			continue;
+		fprintf(stderr, "reflit-route: --fail %s: %s\n",
+			app->opt.fail[i], err);
+		return EXIT_UNUSABLE;
+	}
+	return 0;
+}
+
+/* Where the engine's name stands, for an error. */
+static void
+say_unusable(const struct route_app *app, const char *err)
+{
+	if (app->opt.engine != NULL || app->cfg.engine_line == 0)
+		fprintf(stderr, "reflit-route: --engine: %s\n", err);
+	else
+		fprintf(stderr, "%s:%u: routing: %s\n",
+			app->cfg.engine_file != NULL ? app->cfg.engine_file :
+						       app->opt.config,
+			app->cfg.engine_line, err);
+}
+
+static void
+report_times(struct route_app *app, const char *key, const struct route_times *t)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s_ns", key);
+	route_set(app->report, name, t->wall_ns);
+	snprintf(name, sizeof(name), "%s_cpu_ns", key);
+	route_set(app->report, name, t->cpu_ns);
+	if (app->opt.time)
+		printf("time %s %.3f ms (cpu %.3f ms)\n", key,
+		       (double)t->wall_ns / 1e6, (double)t->cpu_ns / 1e6);
+}
+
+static int
+refused(struct route_app *app, const char *why)
+{
+	printf("refused: %s\n", why);
+	json_object_set_new(app->report, "refused", json_string(why));
+	return EXIT_REFUSED;
+}
+
+static int
+compute(struct route_app *app)
+{
+	const struct rl_route_params params = route_params(app);
+	char err[RL_ERR_MAX];
+	struct route_times t;
+	int ret;
+
+	route_clock(&t);
+	ret = rl_route_compute_with(&app->cfg.topo, &params, &app->route, err);
+	route_elapsed(&t);
+	if (ret == -EHOSTUNREACH)
+		return refused(app, err);
+	if (ret != 0) {
+		say_unusable(app, err);
+		return EXIT_UNUSABLE;
+	}
+	report_times(app, "compute", &t);
+	return 0;
+}
+
+static void
+summary(struct route_app *app)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	uint32_t up = 0, dead = 0;
+
+	for (uint32_t l = 0; l < t->nlink; l++)
+		up += rl_topo_link_up(t, l);
+	for (uint32_t d = 0; d < t->ndev; d++)
+		dead += t->dev[d].failed;
+	printf("engine %s: %u switches (%u failed), %u endpoints, %u links "
+	       "(%u not working); VLs: %u, and %u for detours\n",
+	       app->route->engine, t->ndev - t->nep, dead, t->nep, t->nlink,
+	       t->nlink - up, app->route->vls, app->route->detour_vls);
+	json_object_set_new(app->report, "engine",
+			    json_string(app->route->engine));
+	route_set(app->report, "switches", t->ndev - t->nep);
+	route_set(app->report, "failed_switches", dead);
+	route_set(app->report, "endpoints", t->nep);
+	route_set(app->report, "links", t->nlink);
+	route_set(app->report, "working_links", up);
+	route_set(app->report, "vls", app->route->vls);
+	route_set(app->report, "detour_vls", app->route->detour_vls);
+}
+
+/* Everything that was asked for, the proof last. */
+static int
+outputs(struct route_app *app)
+{
+	summary(app);
+	if (app->opt.dot != NULL && route_dot(app, app->opt.dot) != 0)
+		return EXIT_UNUSABLE;
+	if (app->opt.dump != NULL && route_dump(app, app->opt.dump) != 0)
+		return EXIT_UNUSABLE;
+	if (app->opt.stats)
+		route_stats(app);
+	if (app->opt.detours)
+		route_detours(app);
+	if (app->opt.verify)
+		route_verify(app);
+	return app->status;
+}
+
+static int
+write_json(const struct route_app *app)
+{
+	FILE *f;
+
+	if (app->opt.json == NULL)
+		return 0;
+	f = route_open(app->opt.json);
+	if (f == NULL)
+		return -EIO;
+	json_dumpf(app->report, f, JSON_INDENT(2));
+	fputc('\n', f);
+	return route_close(f, app->opt.json);
+}
+
+static int
+run(struct route_app *app)
+{
+	int ret = read_fabric(app);
+
+	if (ret == 0)
+		ret = mark_failures(app);
+	if (ret != 0)
+		return ret;
+	if (app->opt.sweep)
+		ret = route_sweep(app);
+	else
+		ret = compute(app);
+	if (ret == 0 && !app->opt.sweep)
+		ret = outputs(app);
+	if (ret != EXIT_UNUSABLE) {
+		route_set(app->report, "exit_status", (uint64_t)ret);
+		if (write_json(app) != 0)
+			ret = EXIT_UNUSABLE;
+	}
+	return ret;
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct route_app app;
+	int ret;
+
+	if (route_opts_read(&app.opt, argc, argv) != 0)
+		return EXIT_UNUSABLE;
+	if (app.opt.help) {
+		route_opts_help();
+		return 0;
+	}
+	if (app.opt.version) {
+		printf("reflit-route %s\n", RL_VERSION);
+		return 0;
+	}
+	app.report = json_object();
+	ret = run(&app);
+	json_decref(app.report);
+	rl_route_free(app.route);
+	rl_config_free(&app.cfg);
+	if (fflush(stdout) != 0 && ret == 0)
+		ret = EXIT_UNUSABLE;
+	return ret;
+}

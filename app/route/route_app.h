@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROUTE_APP_H
+#define ROUTE_APP_H
+
+/**
+ * @file
+ * reflit-route: routing offline. One run reads a fabric file, marks failures,
+ * computes tables, and prints what it was asked for.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "rl_check.h"
+#include "rl_config.h"
+#include "rl_route.h"
+
+#define EXIT_BROKEN 1	/**< ran, but a promise was not kept */
+#define EXIT_UNUSABLE 2 /**< arguments or configuration */
+#define EXIT_REFUSED 3	/**< an unroutable fabric */
+
+#define ROUTE_FAIL_MAX 256
+
+struct route_opts {
+	const char *config;
+	const char *engine;
+	const char *dump;
+	const char *dot;
+	const char *json;
+	const char *fail[ROUTE_FAIL_MAX];
+	unsigned int nfail;
+	unsigned int vls;   /**< 0: as the fabric file says */
+	unsigned int qos_levels;
+	uint64_t seed;
+	uint32_t random_links; /**< sweep: how many fail */
+	uint32_t random_switches;
+	uint32_t seeds;
+	uint32_t double_failures; /**< pairs of links to try */
+	bool sweep;
+	bool verify;
+	bool time;
+	bool stats;
+	bool detours;
+	bool update;
+	bool progress;
+	bool help;
+	bool version;
+};
+
+struct route_app {
+	struct route_opts opt;
+	struct rl_config cfg;
+	struct rl_route *route;
+	json_t *report;
+	int status; /**< what to exit with, as far as is known */
+};
+
+/** What a set of tables took to make and to judge, wall and CPU time. */
+struct route_times {
+	uint64_t wall_ns;
+	uint64_t cpu_ns;
+};
+
+/**
+ * Reads the command line; says on standard error what is wrong.
+ * @return 0 or -EINVAL
+ */
+int route_opts_read(struct route_opts *o, int argc, char **argv);
+void route_opts_help(void);
+
+/** Starts or stops a watch. */
+void route_clock(struct route_times *t);
+void route_elapsed(struct route_times *t);
+
+/** The engine's parameters from options and fabric file. */
+struct rl_route_params route_params(const struct route_app *app);
+
+/** Writes the dump of the contract. @return 0 or -errno, after saying why */
+int route_dump(const struct route_app *app, const char *path);
+
+/** Writes the fabric as Graphviz. @return 0 or -errno, after saying why */
+int route_dot(const struct route_app *app, const char *path);
+
+/** Judges the tables; the last lines of standard output are its. */
+void route_verify(struct route_app *app);
+
+/** Looks at the detours: loops, and how far they carry. */
+void route_detours(struct route_app *app);
+
+/** VLs, loads and lengths of the paths. */
+void route_stats(struct route_app *app);
+
+/** Random failures, many times. @return the exit status */
+int route_sweep(struct route_app *app);
+
+/** Opens @p path for writing, "-" being standard output; NULL: said why. */
+FILE *route_open(const char *path);
+int route_close(FILE *f, const char *path);
+
+static inline void
+route_set(json_t *o, const char *key, uint64_t v)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)v));
+}
+
+/** Mean links a path crosses. */
+static inline double
+route_mean_hops(const struct rl_check_report *rep)
+{
+	return rep->reachable != 0 ?
+		       (double)rep->hops / (double)rep->reachable : 0;
+}
+
+#endif /* ROUTE_APP_H */
