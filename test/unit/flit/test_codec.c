@@ -242,6 +242,48 @@ a_hop_copies_checks_and_corrects_the_copy_alone(void **state)
 	for_each_codec(check_hop);
 }
 
+/* A sanitizer's matter: arrays on the heap, of just the length needed. */
+static void
+check_array_ends(struct setup *s)
+{
+	for (size_t k = 0; k < RL_ARRAY_SIZE(burst_sizes); k++) {
+		const unsigned int n = burst_sizes[k];
+		uint8_t *bytes = malloc(2 * n * RL_FLIT_BYTES + 1);
+		uint8_t **src = malloc(n * sizeof(*src) + 1);
+		uint8_t **dst = malloc(n * sizeof(*dst) + 1);
+		uint32_t *seq = malloc(n * sizeof(*seq) + 1);
+		uint64_t *syndrome = malloc(n * sizeof(*syndrome) + 1);
+		uint8_t *fec = malloc(n + 1);
+
+		for (unsigned int i = 0; i < n; i++) {
+			src[i] = bytes + i * RL_FLIT_BYTES;
+			dst[i] = bytes + (n + i) * RL_FLIT_BYTES;
+			seq[i] = i;
+			memset(src[i], (int)i, RL_FLIT_BYTES);
+		}
+		const uint8_t *const *in = (const uint8_t *const *)src;
+
+		rl_codec_tx(s->codec, src, seq, n);
+		assert_int_equal(
+			rl_codec_rx(s->codec, src, seq, n, syndrome, fec), 0);
+		assert_int_equal(rl_codec_hop(s->codec, in, dst, n, fec), 0);
+		assert_int_equal(rl_codec_fec_check(s->codec, in, n, fec), 0);
+		free(bytes);
+		free(src);
+		free(dst);
+		free(seq);
+		free(syndrome);
+		free(fec);
+	}
+}
+
+static void
+nothing_beyond_a_burst_is_touched(void **state)
+{
+	(void)state;
+	for_each_codec(check_array_ends);
+}
+
 static void
 check_edges(struct setup *s)
 {
@@ -392,6 +434,7 @@ main(void)
 		cmocka_unit_test(rx_corrects_and_judges_as_the_reference_does),
 		cmocka_unit_test(
 			a_hop_copies_checks_and_corrects_the_copy_alone),
+		cmocka_unit_test(nothing_beyond_a_burst_is_touched),
 		cmocka_unit_test(
 			all_zero_all_one_and_single_bit_flits_encode_as_by_the_reference),
 		cmocka_unit_test(one_wrong_byte_at_any_position_is_corrected),
