@@ -11,7 +11,9 @@
  * the same four operations; rl_codec_init() picks one. A codec is immutable
  * after initialisation and may be shared by any number of lcores. All
  * operations are free of allocation, locks and branches on data that is
- * usually good.
+ * usually good. Flits may lie at any alignment (64 bytes is fastest) and must
+ * not overlap; bursts may have any length, 0 included. From memory long bursts
+ * pay: the flits of a burst are prefetched while its earlier ones are in work.
  *
  * The CRC is linear, so the syndrome of an intact flit that bears another
  * number than expected depends on the two numbers alone. rl_isn_decode()
@@ -28,7 +30,8 @@
 enum rl_crc_kind {
 	RL_CRC_ECMA,	 /**< ECMA-182, reflected; init and xorout all ones */
 	RL_CRC_BCH,	 /**< 0xc36a26c5b8908fe6 reflected: distance 11 at 2000 bits */
-	RL_CRC_PCIE6_RS, /**< RS[250,242] over GF(2^8)/0x12B: any 8 bytes */
+	/** RS[250,242] over GF(2^8)/0x12B: any 8 bytes; zeros are valid */
+	RL_CRC_PCIE6_RS,
 };
 
 /** How the sequence number is mixed into the CRC. */
@@ -118,8 +121,8 @@ unsigned int rl_codec_rx(const struct rl_codec *c, uint8_t *const flit[],
 			 uint64_t syndrome[], uint8_t fec[]);
 
 /**
- * Any thread. A hop: copies 256 B from src[i] to dst[i] (16-byte aligned or
- * better, not overlapping), checks FEC and corrects in the copy.
+ * Any thread. A hop: copies 256 B from src[i] to dst[i] (not overlapping),
+ * checks FEC and corrects in the copy.
  *
  * @return how many flits are not RL_FEC_CLEAN
  */
