@@ -6,7 +6,9 @@
  * @file
  * The suites of reflit-bench. A suite measures, beside what it is about, the
  * bare work of the same run, so that its ratios hold on any machine. Figures
- * are medians over repetitions; times are wall time of one lcore.
+ * are medians over repetitions. Throughput is measured in CPU time of the one
+ * thread that does the work, so that whatever else runs on the machine counts
+ * little; latencies are wall time.
  */
 
 #include <jansson.h>
@@ -34,6 +36,9 @@ int bench_sim(const struct bench_opts *o, json_t *out, FILE *human);
 
 /** Monotonic wall clock. */
 uint64_t bench_now_ns(void);
+
+/** CPU time of the calling thread. */
+uint64_t bench_cpu_ns(void);
 
 /** Median of n values; sorts them in place. */
 double bench_median(double v[], unsigned int n);

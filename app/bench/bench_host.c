@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sys/mman.h>
+
 #include <rte_eal.h>
+#include <rte_memory.h>
 #include <rte_errno.h>
 #include <rte_ring.h>
 
@@ -12,6 +15,16 @@
 #include "bench_host.h"
 
 #define WIRE_FRAMES 512
+#define HUGE_BYTES (2u << 20)
+
+/* Huge pages without asking for any: the kernel may give transparent ones. */
+static int
+advise_huge(const struct rte_memseg_list *msl, void *arg)
+{
+	(void)arg;
+	(void)madvise(msl->base_va, msl->len, MADV_HUGEPAGE);
+	return 0;
+}
 
 int
 bench_eal(void)
@@ -30,6 +43,7 @@ bench_eal(void)
 		return 0;
 	if (rte_eal_init(RL_ARRAY_SIZE(args) - 1, args) < 0)
 		return -rte_errno;
+	rte_memseg_list_walk(advise_huge, NULL);
 	done = true;
 	return 0;
 }
@@ -38,13 +52,16 @@ static void *
 host_alloc(void *ctx, size_t bytes)
 {
 	struct bench_host *h = ctx;
-	const size_t n = (bytes + 63) & ~(size_t)63;
+	const size_t align = bytes >= HUGE_BYTES ? HUGE_BYTES : 64;
+	const size_t n = (bytes + align - 1) & ~(align - 1);
 	void *p;
 
 	if (h->nmem == RL_ARRAY_SIZE(h->mem))
 		return NULL;
-	p = aligned_alloc(64, n == 0 ? 64 : n);
+	p = aligned_alloc(n >= HUGE_BYTES ? HUGE_BYTES : 64, n == 0 ? 64 : n);
 	if (p != NULL) {
+		if (n >= HUGE_BYTES)
+			(void)madvise(p, n, MADV_HUGEPAGE);
 		memset(p, 0, n);
 		h->mem[h->nmem++] = p;
 	}
@@ -147,27 +164,31 @@ client_fill(void *ctx, uint8_t *to, uint32_t off, uint32_t len)
 {
 	const struct bench_client *c = ctx;
 
-	if (off == 0)
-		rl_put64(to, c->sent_packets);
-	else
-		rl_put64(to, c->sent_packets ^ off);
+	rl_put64(to, c->flow_sent[c->turn] ^ off);
 	(void)len;
 }
 
 static unsigned int
 client_send(struct bench_client *c, struct rl_ep *ep, uint64_t now_ns)
 {
-	const struct rl_ep_msg msg = {
+	struct rl_ep_msg msg = {
 		.dst = c->dst,
 		.len_bytes = c->packet_flits * RL_FLIT_DATA_BYTES,
 	};
-	unsigned int n;
+	unsigned int n, refused = 0;
 
-	for (n = 0; n < 32 && c->sent_packets < c->sent_limit; n++) {
-		if (rl_ep_send_fill(ep, now_ns, &msg, client_fill, c, NULL) !=
-		    0)
+	for (n = 0; n < 32 && c->sent_packets < c->sent_limit;) {
+		msg.cos = (uint8_t)c->turn;
+		if (rl_ep_send_fill(ep, now_ns, &msg, client_fill, c, NULL) ==
+		    0) {
+			c->flow_sent[c->turn]++;
+			c->sent_packets++;
+			n++;
+			refused = 0;
+		} else if (++refused == BENCH_FLOWS) {
 			break;
-		c->sent_packets++;
+		}
+		c->turn = (c->turn + 1) % BENCH_FLOWS;
 	}
 	return n;
 }
@@ -180,9 +201,12 @@ client_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 	struct rl_flit *pkt;
 
 	while ((pkt = rl_ep_recv(ep)) != NULL) {
+		const unsigned int flow = pkt->wire[6] >> 4;
+
 		if (rl_get64(pkt->wire + RL_FLIT_DATA_OFF) !=
-		    c->received_packets)
+		    c->flow_received[flow])
 			c->wrong++;
+		c->flow_received[flow]++;
 		c->received_packets++;
 		c->received_flits += pkt->pkt_flits;
 		rl_packet_put(c->cache, pkt);
@@ -357,7 +381,7 @@ bench_host_open(struct bench_host *h, const struct bench_shape *s,
 	h->cfg.link.flits_per_frame =
 		s->flits_per_frame == 0 ? 5 : s->flits_per_frame;
 	h->cfg.endpoint.max_packet_flits = h->cfg.link.max_packet_flits;
-	h->cfg.endpoint.max_flows = 4;
+	h->cfg.endpoint.max_flows = 2 * BENCH_FLOWS;
 	if (tune != NULL)
 		tune(&h->cfg);
 	ret = build_topo(h, s);

@@ -17,6 +17,8 @@
 #include "rl_wires.h"
 
 #define BENCH_EVENTS 256
+/** Flows of a client: one window would not fill a row of links. */
+#define BENCH_FLOWS 4
 
 /** What port events say of the fabric's failovers, oldest first. */
 struct bench_event {
@@ -30,6 +32,9 @@ struct bench_client {
 	uint16_t dst;
 	uint32_t packet_flits;
 	uint64_t sent_packets;
+	uint64_t flow_sent[BENCH_FLOWS];
+	uint64_t flow_received[BENCH_FLOWS];
+	unsigned int turn; /**< flow that sends next */
 	uint64_t sent_limit; /**< packets; UINT64_MAX: no end */
 	uint64_t received_packets;
 	uint64_t received_flits;

@@ -125,14 +125,20 @@ rl_frame_fit(uint32_t frame_bytes)
 	return n < RL_FRAME_FLITS_MAX ? n : RL_FRAME_FLITS_MAX;
 }
 
+/** Flags of a flit that travel in the sideband, in the order of its bits. */
+#define RL_SIDEBAND_FLAGS                                                      \
+	(RL_FF_SOP | RL_FF_EOP | RL_FF_LOOPED | RL_FF_REFLECTED)
+#define RL_SIDEBAND_VC(s) ((s) & 7u)
+#define RL_SIDEBAND_EOP 0x10u
+
+_Static_assert(RL_SIDEBAND_FLAGS == 0xf && RL_FF_EOP << 3 == RL_SIDEBAND_EOP,
+	       "flags lie in the sideband as they lie in memory");
+
 /** Packs a flit's sideband. */
 static inline uint16_t
 rl_sideband_pack(const struct rl_flit *f)
 {
-	return (uint16_t)((f->vc & 7) | (f->flags & RL_FF_SOP ? 8 : 0) |
-			  (f->flags & RL_FF_EOP ? 16 : 0) |
-			  (f->flags & RL_FF_LOOPED ? 32 : 0) |
-			  (f->flags & RL_FF_REFLECTED ? 64 : 0) |
+	return (uint16_t)((f->vc & 7) | (f->flags & RL_SIDEBAND_FLAGS) << 3 |
 			  (f->mark & 3) << 7 | (f->hops & 127) << 9);
 }
 
@@ -141,10 +147,7 @@ static inline void
 rl_sideband_unpack(uint16_t s, struct rl_flit *f)
 {
 	f->vc = s & 7;
-	f->flags = (uint8_t)((s & 8 ? RL_FF_SOP : 0) |
-			     (s & 16 ? RL_FF_EOP : 0) |
-			     (s & 32 ? RL_FF_LOOPED : 0) |
-			     (s & 64 ? RL_FF_REFLECTED : 0));
+	f->flags = s >> 3 & RL_SIDEBAND_FLAGS;
 	f->mark = s >> 7 & 3;
 	f->hops = (uint8_t)(s >> 9);
 }

@@ -44,6 +44,13 @@ loop_packet(struct rl_port *port, struct rl_flit *pkt, uint64_t now_ns)
 {
 	enum rl_drop_reason why;
 
+	if (!(pkt->flags & RL_FF_SOP)) {
+		/* it was not the first; as the head it needs a head's fields */
+		pkt->dst = rl_flit_dst(pkt->wire);
+		pkt->src = rl_flit_src(pkt->wire);
+		pkt->sl = rl_flit_sl(pkt->wire);
+		pkt->class = rl_flit_class(pkt->wire);
+	}
 	if (!loop_wanted(port, pkt, &why)) {
 		if (why == RL_DROP_POLICY)
 			PORT_COUNT(port, loop_policy_drop);
@@ -160,16 +167,17 @@ rl_port_loop(struct rl_port *port, uint64_t now_ns)
 		port->up_mark = false;
 		return rl_pipe_mark(RL_MARK_LINK_UP);
 	}
+	/* before the answer to a fence: what it followed comes back */
+	if (port->state == RL_LINK_LOOPBACK && port->loop_begin) {
+		port->loop_begin = false;
+		return rl_pipe_mark(RL_MARK_LOOP_BEGIN);
+	}
 	if (port->fence_done) {
 		port->fence_done = false;
 		return rl_pipe_mark(RL_MARK_FENCE_DONE);
 	}
 	if (port->state != RL_LINK_LOOPBACK)
 		return NULL;
-	if (port->loop_begin) {
-		port->loop_begin = false;
-		return rl_pipe_mark(RL_MARK_LOOP_BEGIN);
-	}
 	if (port->txq_mask != 0)
 		loop_txq(port, now_ns);
 	pkt = rl_pktq_pop(&port->loopq);

@@ -82,11 +82,15 @@ rx_pass(struct rl_port *port, struct rl_flit *pkt)
 	rl_pktq_push(&port->rx_out, pkt);
 }
 
+/*
+ * What is said of a packet, or of a fragment, stands in its first flit. The
+ * others only have what the sideband brought.
+ */
 static void
-rx_set_fields(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
+rx_start(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
 {
+	rl_packet_start(f);
 	f->in_port = port->p.index;
-	f->in_vc = f->vc;
 	f->flags |= RL_FF_CREDIT;
 	f->dst = rl_flit_dst(f->wire);
 	f->src = rl_flit_src(f->wire);
@@ -94,7 +98,6 @@ rx_set_fields(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
 	f->class = rl_flit_class(f->wire);
 	f->plane = 0;
 	f->t_ns = now_ns;
-	f->loop_id = 0;
 }
 
 /*
@@ -125,8 +128,9 @@ port_rx_close(struct rl_port *port, uint64_t now_ns)
 		f->flags = RL_FF_EOP;
 		f->mark = RL_MARK_TRANSMIT_ERROR;
 		f->hops = 0;
-		rx_set_fields(port, f, now_ns);
-		rl_packet_start(f);
+		f->in_vc = (uint8_t)vc;
+		f->loop_id = 0;
+		rx_start(port, f, now_ns);
 		port->rx_taken[vc]++;
 		port->close_mask &= ~(1u << vc);
 		PORT_COUNT(port, rx_closed);
@@ -179,7 +183,7 @@ rx_drop_fragment(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
 	const unsigned int vc = f->in_vc;
 
 	PORT_COUNT(port, rx_discard_to_sop);
-	rl_packet_start(f);
+	rx_start(port, f, now_ns);
 	if (port->p.drop != NULL && (f->flags & RL_FF_EOP) &&
 	    !(port->told[vc] && port->told_name[vc] == rx_name(f)))
 		port->p.drop(port->p.drop_ctx, f, RL_DROP_FRAGMENT, now_ns);
@@ -237,7 +241,7 @@ rx_assemble(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
 		f->flags |= RL_FF_SOP;
 	}
 	if (pkt == NULL) {
-		rl_packet_start(f);
+		rx_start(port, f, now_ns);
 		pkt = f;
 	} else {
 		rl_packet_append(pkt, f);
@@ -268,10 +272,10 @@ rx_accept(struct rl_port *port, struct rl_flit *f, uint16_t sideband,
 {
 	rl_sideband_unpack(sideband, f);
 	f->hops++;
-	rx_set_fields(port, f, now_ns);
+	f->in_vc = f->vc;
+	f->loop_id = 0;
 	port->rx_taken[f->in_vc]++;
 	port->expected++;
-	PORT_COUNT(port, rx_ok);
 	if (f->mark != RL_MARK_OK)
 		PORT_COUNT(port, rx_poisoned);
 	if (port->ack_owed++ == 0)
@@ -354,6 +358,7 @@ rx_take(struct rl_port *port, uint8_t *body, const uint8_t *sideband,
 		rx_accept(port, f[i], sb, now_ns);
 		port->nak_sent = false;
 	}
+	PORT_COUNT_N(port, rx_ok, i);
 	for (uint32_t j = i; j < got; j++)
 		rl_flit_put(port->p.cache, f[j]);
 	if (gap)

@@ -509,15 +509,15 @@ tx_retrain_header(struct rl_port *port, struct rl_frame_hdr *h,
 
 /* The first flit of another port's loopback to leave here is an event. */
 static void
-tx_note_reroute(struct rl_port *port, const struct rl_flit *f, uint64_t now_ns)
+tx_note_reroute(struct rl_port *port, uint32_t loop_id, uint64_t now_ns)
 {
 	struct rl_port_event *ev;
 
-	if (f->loop_id == port->last_loop_id)
+	if (loop_id == port->last_loop_id)
 		return;
-	port->last_loop_id = f->loop_id;
+	port->last_loop_id = loop_id;
 	ev = port_event(port, RL_PEV_REROUTED, now_ns);
-	ev->loop_id = f->loop_id;
+	ev->loop_id = loop_id;
 }
 
 static void
@@ -532,15 +532,12 @@ tx_data(struct rl_port *port, uint8_t *frame, struct rl_frame_hdr *h,
 	h->nflits = (uint8_t)n;
 	h->seq = (uint16_t)r->next;
 	for (uint32_t i = 0; i < n; i++, body += RL_FLIT_BYTES) {
-		const struct rl_flit *f = rl_replay_at(r, r->next);
+		const struct rl_replay_slot *s = &r->slot[r->next & r->mask];
 
-		if (i + 2 < n)
-			__builtin_prefetch(rl_replay_at(r, r->next + 2)->wire);
-		memcpy(body, f->wire, RL_FLIT_BYTES);
-		rl_put16(frame + RL_FRAME_SIDEBAND_OFF + 2 * i,
-			 rl_sideband_pack(f));
-		if (rl_unlikely(f->loop_id != 0))
-			tx_note_reroute(port, f, now_ns);
+		memcpy(body, s->flit->wire, RL_FLIT_BYTES);
+		rl_put16(frame + RL_FRAME_SIDEBAND_OFF + 2 * i, s->sideband);
+		if (rl_unlikely(s->loop_id != 0))
+			tx_note_reroute(port, s->loop_id, now_ns);
 		again += rl_seq_before(r->next, r->sent_max);
 		r->next++;
 	}

@@ -9,7 +9,7 @@
 size_t
 rl_replay_memsize(uint32_t window_flits)
 {
-	return rl_pow2_ceil(window_flits) * sizeof(struct rl_flit *);
+	return rl_pow2_ceil(window_flits) * sizeof(struct rl_replay_slot);
 }
 
 void
@@ -55,15 +55,16 @@ rl_replay_ack(struct rl_replay *r, uint32_t seq, struct rl_flit_cache *cache,
 
 	RL_DASSERT(rl_seq_before_eq(seq, r->sent_max));
 	for (; r->acked != seq; r->acked++) {
-		const struct rl_flit *f = rl_replay_at(r, r->acked);
-		const uint32_t bit = 1u << f->vc;
+		const uint32_t sb = r->slot[r->acked & r->mask].sideband;
+		const uint32_t vc = RL_SIDEBAND_VC(sb);
+		const uint32_t bit = 1u << vc;
 
-		done[f->vc]++;
-		if (f->flags & RL_FF_EOP) {
+		done[vc]++;
+		if (sb & RL_SIDEBAND_EOP) {
 			r->part &= ~bit;
 		} else if (!(r->part & bit)) {
 			r->part |= bit;
-			r->part_sop[f->vc] = r->acked;
+			r->part_sop[vc] = r->acked;
 		}
 	}
 	if (rl_seq_before(r->next, r->acked))

@@ -20,9 +20,21 @@
  */
 
 #include "rl_flit_cache.h"
+#include "rl_frame.h"
+
+/**
+ * What the buffer knows of a flit without looking at it: the flit itself is
+ * only read when it is sent.
+ */
+struct rl_replay_slot {
+	struct rl_flit *flit;
+	uint32_t loop_id;
+	uint16_t sideband;
+	uint16_t pad;
+};
 
 struct rl_replay {
-	struct rl_flit **slot;
+	struct rl_replay_slot *slot;
 	uint32_t mask;
 	uint32_t window;
 	uint32_t base;
@@ -69,14 +81,18 @@ static inline void
 rl_replay_push(struct rl_replay *r, struct rl_flit *f)
 {
 	RL_DASSERT(r->tail - r->base < r->window);
-	r->slot[r->tail & r->mask] = f;
+	r->slot[r->tail & r->mask] = (struct rl_replay_slot){
+		.flit = f,
+		.loop_id = f->loop_id,
+		.sideband = rl_sideband_pack(f),
+	};
 	r->tail++;
 }
 
 static inline struct rl_flit *
 rl_replay_at(const struct rl_replay *r, uint32_t seq)
 {
-	return r->slot[seq & r->mask];
+	return r->slot[seq & r->mask].flit;
 }
 
 /**
