@@ -160,16 +160,17 @@ rl_port_loop(struct rl_port *port, uint64_t now_ns)
 		port->up_mark = false;
 		return rl_pipe_mark(RL_MARK_LINK_UP);
 	}
+	/* before the answer to a fence: what it followed comes back */
+	if (port->state == RL_LINK_LOOPBACK && port->loop_begin) {
+		port->loop_begin = false;
+		return rl_pipe_mark(RL_MARK_LOOP_BEGIN);
+	}
 	if (port->fence_done) {
 		port->fence_done = false;
 		return rl_pipe_mark(RL_MARK_FENCE_DONE);
 	}
 	if (port->state != RL_LINK_LOOPBACK)
 		return NULL;
-	if (port->loop_begin) {
-		port->loop_begin = false;
-		return rl_pipe_mark(RL_MARK_LOOP_BEGIN);
-	}
 	if (port->txq_mask != 0)
 		loop_txq(port, now_ns);
 	pkt = rl_pktq_pop(&port->loopq);
