@@ -117,21 +117,27 @@ char *
 rl_check_cycle_text(const struct rl_topo *topo,
 		    const struct rl_check_report *rep, char *buf, size_t len)
 {
+	char item[6 * RL_NAME_MAX];
 	size_t n = 0;
 
 	buf[0] = '\0';
 	for (uint32_t i = 0; i < rep->cycle_len && i < RL_CHECK_CYCLE_MAX; i++) {
 		const struct rl_check_dep *c = &rep->cycle[i];
 		const struct rl_topo_link *l = &topo->link[c->link];
-
-		if (n >= len)
-			break;
-		n += (size_t)snprintf(buf + n, len - n,
+		const int more = snprintf(item, sizeof(item),
 			"%s%s:%s#%u:%u (%s->%s)", i == 0 ? "" : " ",
 			topo->dev[l->dev[c->end]].name,
 			topo->dev[l->dev[!c->end]].name, l->k, c->vl,
 			topo->dev[topo->ep_dev[c->src]].name,
 			topo->dev[topo->ep_dev[c->dst]].name);
+
+		/* Whole channels only, and room to say that there are more. */
+		if (n + (size_t)more + sizeof(" ...") > len) {
+			snprintf(buf + n, len - n, " ...");
+			break;
+		}
+		memcpy(buf + n, item, (size_t)more + 1);
+		n += (size_t)more;
 	}
 	return buf;
 }

@@ -121,7 +121,10 @@ struct rl_check_detours {
 int rl_check_detours(const struct rl_check_in *in, enum rl_check_fail what,
 		     struct rl_check_detours *rep);
 
-/** Any thread. "a>b:vl (src->dst) ..." of a cycle into buf. Returns buf. */
+/**
+ * Any thread. Writes the channels of a cycle, "a:b#k:vl (src->dst)" each, into
+ * @p buf (at least 8 bytes), as many as it holds. Returns buf.
+ */
 char *rl_check_cycle_text(const struct rl_topo *topo,
 			  const struct rl_check_report *rep, char *buf,
 			  size_t len);

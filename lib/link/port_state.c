@@ -136,6 +136,9 @@ void
 port_rx_init(struct rl_port *port, const struct rl_frame_hdr *h,
 	     uint64_t now_ns)
 {
+	const bool same = h->tx_epoch == port->rx_epoch &&
+			  h->ts == port->peer_nonce;
+
 	PORT_COUNT(port, rx_init);
 	switch (port->state) {
 	case RL_LINK_INIT:
@@ -143,11 +146,13 @@ port_rx_init(struct rl_port *port, const struct rl_frame_hdr *h,
 		return;
 	case RL_LINK_UP:
 	case RL_LINK_RETRAIN:
+		/* the peer puts off its keepalive for it: so it must count */
+		if (same)
+			port->last_rx_ns = now_ns;
 		/* one that is UP itself answers: to answer that never ends */
 		if (!(h->flags & RL_FRF_ACKREQ))
 			return;
-		if (h->tx_epoch == port->rx_epoch &&
-		    h->ts == port->peer_nonce)
+		if (same)
 			port->init_now = true; /* our echo was lost */
 		else
 			port_dead(port, RL_DET_PEER, now_ns);

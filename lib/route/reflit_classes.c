@@ -108,10 +108,9 @@ classes_late(const struct reflit *rf, uint32_t w, uint32_t *cost)
 	}
 }
 
-/* Hops beyond what the positions ask for. */
-static uint32_t
-classes_extra(const struct route_grid *gr, uint32_t s, uint32_t t,
-	      uint32_t cost)
+uint32_t
+reflit_extra(const struct route_grid *gr, uint32_t s, uint32_t t,
+	     uint32_t cost)
 {
 	for (unsigned int d = 0; d < gr->ndims; d++) {
 		uint32_t hops;
@@ -136,7 +135,7 @@ classes_pain(const struct reflit *rf)
 		if (s == rf->t || route_grid_dead(&rf->gr, s))
 			continue;
 		reflit_choose(rf, s, &cost);
-		extra = classes_extra(&rf->gr, s, rf->t, cost);
+		extra = reflit_extra(&rf->gr, s, rf->t, cost);
 		sum += extra * extra * extra;
 	}
 	return sum;

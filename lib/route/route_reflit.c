@@ -6,6 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Links that the longest detour may have more than the shortest way, and how
+ * many roots are tried to get there. */
+#define REFLIT_BEARABLE 6
+#define REFLIT_ROOTS 6
+
 /* Adds the DOR hop of node u towards node `to` on plane p. */
 static uint32_t
 reflit_add_dor(struct reflit *rf, struct route_hops *h, uint32_t u, uint32_t to,
@@ -119,6 +124,20 @@ reflit_fill(struct reflit *rf, uint32_t e)
 	route_backup_fill(&rf->bk, e);
 }
 
+/* Long detours are looked at: the shortest way may be no shorter. */
+static void
+reflit_judge(struct reflit *rf, uint32_t e, uint32_t s, uint32_t cost,
+	     bool *known)
+{
+	if (reflit_extra(&rf->gr, s, rf->t, cost) <= rf->worst)
+		return;
+	if (!*known)
+		route_near_dst(&rf->near, &rf->b->g, e);
+	*known = true;
+	if (cost - rf->near.dist[s] > rf->worst)
+		rf->worst = cost - rf->near.dist[s];
+}
+
 /* The SL of every path to e. */
 static void
 reflit_sls(struct reflit *rf, uint32_t e)
@@ -126,6 +145,7 @@ reflit_sls(struct reflit *rf, uint32_t e)
 	const struct route_graph *g = &rf->b->g;
 	const uint32_t nep = rf->b->topo->nep;
 	struct route_mem *m = rf->b->route->priv;
+	bool known = false;
 
 	for (uint32_t s = 0; s < nep; s++) {
 		uint32_t cost;
@@ -134,6 +154,7 @@ reflit_sls(struct reflit *rf, uint32_t e)
 			continue;
 		m->path_sl[(size_t)s * nep + e] =
 			reflit_choose(rf, g->att[g->att0[s]].node, &cost);
+		reflit_judge(rf, e, g->att[g->att0[s]].node, cost, &known);
 	}
 }
 
@@ -177,11 +198,46 @@ reflit_tables(struct reflit *rf)
 {
 	uint32_t last = ROUTE_NONE;
 
+	rf->worst = 0;
+	memset(rf->turn, 0, rf->b->g.nnode * sizeof(*rf->turn));
 	for (uint32_t e = 0; e < rf->b->topo->nep; e++) {
 		route_tile_begin(rf->b, e);
 		reflit_endpoint(rf, e, &last);
 		route_tile_end(rf->b, e);
 	}
+}
+
+/*
+ * Tables with the root that makes the longest detour bearable. Up*-down* is at
+ * its worst between nodes that lie on two sides of what is farthest from the
+ * root; where a failure does so, too, another root helps.
+ */
+static int
+reflit_roots(struct reflit *rf)
+{
+	const struct route_graph *g = &rf->b->g;
+	uint32_t root, best_root = 0, best = UINT32_MAX;
+	int ret = route_root(g, &root);
+
+	for (unsigned int i = 0; i <= REFLIT_ROOTS && ret == 0; i++) {
+		if (i == REFLIT_ROOTS)
+			root = best_root;
+		route_order_free(&rf->order);
+		ret = route_order_init(&rf->order, g, root);
+		if (ret != 0)
+			break;
+		reflit_tables(rf);
+		if (rf->worst <= REFLIT_BEARABLE || i == REFLIT_ROOTS)
+			break;
+		if (rf->worst < best) {
+			best = rf->worst;
+			best_root = root;
+		}
+		do
+			root = (root + g->nnode / REFLIT_ROOTS + 1) % g->nnode;
+		while (g->first[root] == g->first[root + 1]);
+	}
+	return ret;
 }
 
 /* VLs and planes: what arrives on a VL with an SL, see route_reflit.h. */
@@ -250,7 +306,6 @@ reflit_init(struct reflit *rf)
 {
 	struct route_build *b = rf->b;
 	unsigned int planes;
-	uint32_t root;
 	int ret = reflit_alloc(rf);
 
 	if (ret == 0)
@@ -266,11 +321,9 @@ reflit_init(struct reflit *rf)
 	rf->both = planes + 2;
 	rf->wrap = planes + 3;
 	if (ret == 0 && rf->broken)
-		ret = route_root(&b->g, &root);
-	if (ret == 0 && rf->broken)
-		ret = route_order_init(&rf->order, &b->g, root);
-	if (ret == 0 && rf->broken)
 		ret = route_tree_init(&rf->tree, b->g.nnode);
+	if (ret == 0 && rf->broken)
+		ret = route_near_init(&rf->near, b->g.nnode);
 	b->vl_planes = 1;
 	if (ret == 0)
 		ret = route_tables_init(b, planes + 3);
@@ -280,6 +333,7 @@ reflit_init(struct reflit *rf)
 static void
 reflit_free(struct reflit *rf)
 {
+	route_near_free(&rf->near);
 	route_tree_free(&rf->tree);
 	route_order_free(&rf->order);
 	route_backup_free(&rf->bk);
@@ -302,12 +356,15 @@ reflit_grid(struct route_build *b)
 	if (ret == 0) {
 		b->route->vls = REFLIT_VL_BACKUP;
 		reflit_vls(&rf);
-		reflit_tables(&rf);
+		if (rf.broken)
+			ret = reflit_roots(&rf);
+		else
+			reflit_tables(&rf);
 		route_endpoints(b);
-	} else {
+	}
+	if (ret != 0)
 		snprintf(b->err, RL_ERR_MAX, "no memory for %u switches",
 			 b->g.nnode);
-	}
 	reflit_free(&rf);
 	return ret;
 }

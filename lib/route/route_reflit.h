@@ -37,6 +37,7 @@
 
 #include "route_backup.h"
 #include "route_grid.h"
+#include "route_near.h"
 
 #define REFLIT_SL_DIRECT 0
 #define REFLIT_SL_UP 1
@@ -73,6 +74,8 @@ struct reflit {
 	uint32_t *both_cost; /**< [node] hops of class both */
 	uint32_t *both_next; /**< [node] arc */
 	uint32_t (*turn)[GRID_WAYS];
+	uint32_t worst;	     /**< most links more than the shortest way has */
+	struct route_near near; /**< shortest ways, where in doubt */
 };
 
 /** Hops of DOR from u to t, or REFLIT_COST_NONE. */
@@ -85,6 +88,10 @@ uint32_t reflit_dor_next(const struct route_grid *gr, uint32_t u, uint32_t t,
 
 /** Sets up the escape classes for destination t of endpoint e. */
 void reflit_classes(struct reflit *rf, uint32_t e);
+
+/** Links more than the positions of s and t ask for. */
+uint32_t reflit_extra(const struct route_grid *gr, uint32_t s, uint32_t t,
+		      uint32_t cost);
 
 /** The best class from node s; *cost is set to its hops. */
 uint8_t reflit_choose(const struct reflit *rf, uint32_t s, uint32_t *cost);

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The fault layer between port and wire [APP-1]: no DPDK, no clock. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <errno.h>
+
+#include "rl_fault.h"
+#include "rl_frame.h"
+
+#define LINE 64
+#define FRAMES 64
+
+struct bed {
+	struct rl_fault_link link;
+	struct rl_fault_held line[2 * LINE];
+	uint8_t data[FRAMES][RL_FRAME_BYTES_MAX] RL_ALIGNED(RL_CACHE_LINE);
+	struct rl_phy_frame f[FRAMES];
+};
+
+static struct bed bed;
+
+static int
+setup(void **state)
+{
+	memset(&bed, 0, sizeof(bed));
+	rl_fault_init(&bed.link, 7, bed.line, LINE);
+	*state = &bed;
+	return 0;
+}
+
+/* Frame i with so many flits; the last of them ends a packet, or does not. */
+static void
+make(struct bed *b, unsigned int i, unsigned int flits, bool eop)
+{
+	uint8_t *d = b->data[i];
+
+	memset(d, (int)i, sizeof(b->data[i]));
+	d[RL_FRAME_LINK_OFF] = (uint8_t)(flits != 0 ? RL_FRAME_DATA
+						    : RL_FRAME_IDLE);
+	d[RL_FRAME_LINK_OFF + 1] = (uint8_t)flits;
+	for (unsigned int k = 0; k < flits; k++)
+		rl_put16(d + RL_FRAME_SIDEBAND_OFF + 2 * k,
+			 k == flits - 1 && eop ? 16 : 0);
+	b->f[i] = (struct rl_phy_frame){
+		.data = d,
+		.len = rl_frame_bytes(flits),
+		.cookie = d,
+	};
+}
+
+static void
+make_all(struct bed *b, unsigned int n, unsigned int flits)
+{
+	for (unsigned int i = 0; i < n; i++)
+		make(b, i, flits, true);
+}
+
+static int
+order(struct bed *b, enum rl_fault_kind kind, uint64_t value)
+{
+	const struct rl_fault_order o = { .kind = kind, .value = value };
+
+	return rl_fault_order(&b->link, 0, &o);
+}
+
+static unsigned int
+pass(struct bed *b, unsigned int n, uint64_t now_ns)
+{
+	rl_fault_poll(&b->link.dir[0], now_ns);
+	return rl_fault_pass(&b->link.dir[0], b->f, n, now_ns);
+}
+
+static void
+without_orders_there_is_nothing_to_do(void **state)
+{
+	struct bed *b = *state;
+
+	assert_false(rl_fault_poll(&b->link.dir[0], 1));
+	assert_true(rl_fault_light(&b->link));
+	assert_false(rl_fault_severed(&b->link));
+	assert_int_equal(rl_fault_deadline(&b->link.dir[0], 1), RL_NEVER);
+}
+
+static void
+a_link_that_is_down_is_dark_at_both_ends_and_passes_nothing(void **state)
+{
+	struct bed *b = *state;
+
+	make_all(b, 3, 2);
+	rl_fault_down(&b->link, 100);
+	rl_fault_down(&b->link, 200); /* the first moment counts */
+	assert_int_equal(b->link.severed_ns, 100);
+	assert_false(rl_fault_light(&b->link));
+	for (int e = 0; e < 2; e++) {
+		assert_true(rl_fault_poll(&b->link.dir[e], 300));
+		assert_int_equal(rl_fault_pass(&b->link.dir[e], b->f, 3, 300),
+				 0);
+		assert_int_equal(b->link.dir[e].c.dropped_frames, 3);
+		assert_int_equal(b->link.dir[e].c.dropped_flits, 6);
+	}
+	rl_fault_light_up(&b->link);
+	assert_int_equal(b->link.severed_ns, 0);
+	assert_false(rl_fault_poll(&b->link.dir[0], 400));
+}
+
+static void
+a_one_way_cut_spares_the_other_way_and_the_light(void **state)
+{
+	struct bed *b = *state;
+
+	make_all(b, 2, 1);
+	assert_int_equal(order(b, RL_FAULT_CUT, 1), 0);
+	assert_int_equal(pass(b, 2, 50), 0);
+	assert_true(rl_fault_severed(&b->link));
+	assert_true(rl_fault_light(&b->link));
+	assert_false(rl_fault_poll(&b->link.dir[1], 50));
+	assert_int_equal(b->link.severed_ns, 50);
+	assert_int_equal(order(b, RL_FAULT_CUT, 0), 0);
+	assert_int_equal(pass(b, 2, 60), 2);
+}
+
+static void
+the_nth_data_frame_is_dropped_and_no_other(void **state)
+{
+	struct bed *b = *state;
+
+	for (unsigned int n = 1; n <= 5; n++) {
+		make_all(b, 10, 1);
+		make(b, 0, 0, false); /* idle frames do not count */
+		make(b, 2, 0, false);
+		assert_int_equal(order(b, RL_FAULT_DROP, n), 0);
+		assert_int_equal(pass(b, 10, n), 9);
+		/* data frames are 1, 3, 4, 5, ...; the lost one lies last */
+		assert_int_equal(b->f[9].data[200], n == 1 ? 1 : n + 1);
+	}
+	assert_false(rl_fault_poll(&b->link.dir[0], 99));
+}
+
+static void
+survivors_keep_their_order(void **state)
+{
+	struct bed *b = *state;
+
+	make_all(b, 8, 1);
+	assert_int_equal(order(b, RL_FAULT_DROP, 3), 0);
+	assert_int_equal(pass(b, 8, 1), 7);
+	for (unsigned int i = 0; i < 7; i++)
+		assert_int_equal(b->f[i].data[200], i < 2 ? i : i + 1);
+}
+
+static void
+corrupt_changes_exactly_so_many_bytes_in_a_row(void **state)
+{
+	struct bed *b = *state;
+	uint8_t before[RL_FRAME_BYTES_MAX];
+
+	for (unsigned int n = 1; n <= RL_FAULT_CORRUPT_MAX; n = n * 2 + 1) {
+		unsigned int first = 0, last = 0, changed = 0;
+
+		make(b, 0, 4, true);
+		memcpy(before, b->data[0], sizeof(before));
+		assert_int_equal(order(b, RL_FAULT_CORRUPT, n), 0);
+		assert_int_equal(pass(b, 1, n), 1);
+		for (unsigned int i = 0; i < sizeof(before); i++) {
+			if (before[i] == b->data[0][i])
+				continue;
+			first = changed++ == 0 ? i : first;
+			last = i;
+		}
+		assert_int_equal(changed, n);
+		assert_int_equal(last - first + 1, n);
+		assert_true(first >= RL_FRAME_LINK_OFF);
+		assert_true(last < b->f[0].len);
+	}
+}
+
+static void
+a_stall_keeps_frames_for_its_time(void **state)
+{
+	struct bed *b = *state;
+	struct rl_fault_dir *d = &b->link.dir[0];
+
+	assert_int_equal(order(b, RL_FAULT_STALL, 1000), 0);
+	assert_true(rl_fault_poll(d, 5000));
+	assert_true(rl_fault_stalled(d, 5999));
+	assert_int_equal(rl_fault_deadline(d, 5500), 6000);
+	assert_false(rl_fault_stalled(d, 6000));
+	assert_false(rl_fault_poll(d, 6000));
+}
+
+static void
+delayed_frames_come_in_order_when_they_are_due(void **state)
+{
+	struct bed *b = *state;
+	struct rl_fault_dir *d = &b->link.dir[0];
+	struct rl_phy_frame out[FRAMES];
+
+	make_all(b, 4, 1);
+	assert_int_equal(order(b, RL_FAULT_DELAY, 100), 0);
+	assert_true(rl_fault_poll(d, 10));
+	rl_fault_delay(d, b->f, 2, 10);
+	rl_fault_delay(d, b->f + 2, 2, 20);
+	assert_int_equal(rl_fault_room(d), LINE - 4);
+	assert_int_equal(rl_fault_deadline(d, 20), 110);
+	assert_int_equal(rl_fault_due(d, out, FRAMES, 109), 0);
+	assert_int_equal(rl_fault_due(d, out, FRAMES, 110), 2);
+	assert_ptr_equal(out[0].cookie, b->data[0]);
+	/* no more delay: what is in the line still comes, and in time */
+	assert_int_equal(order(b, RL_FAULT_DELAY, 0), 0);
+	assert_true(rl_fault_poll(d, 115));
+	assert_int_equal(rl_fault_due(d, out, 1, 120), 1);
+	assert_ptr_equal(out[0].cookie, b->data[2]);
+	assert_int_equal(rl_fault_due(d, out, FRAMES, 120), 1);
+	assert_false(rl_fault_poll(d, 121));
+}
+
+static void
+a_trigger_lets_exactly_so_many_flits_through(void **state)
+{
+	struct bed *b = *state;
+
+	for (unsigned int n = 0; n <= 32; n++) {
+		const struct rl_fault_order o = {
+			.kind = RL_FAULT_TRIGGER,
+			.when = RL_FAULT_AFTER,
+			.value = n,
+		};
+
+		setup(state);
+		make_all(b, 33, 1);
+		assert_int_equal(rl_fault_order(&b->link, 0, &o), 0);
+		assert_int_equal(pass(b, 33, 77), n);
+		assert_true(rl_fault_severed(&b->link));
+		assert_true(rl_fault_light(&b->link));
+		assert_int_equal(b->link.severed_ns, 77);
+	}
+}
+
+static void
+a_trigger_in_the_middle_of_a_packet_spares_frames_that_end_one(void **state)
+{
+	const struct rl_fault_order o = {
+		.kind = RL_FAULT_TRIGGER,
+		.when = RL_FAULT_MID_PACKET,
+		.down = true,
+	};
+	struct bed *b = *state;
+
+	make_all(b, 6, 4);
+	make(b, 2, 4, false);
+	assert_int_equal(rl_fault_order(&b->link, 0, &o), 0);
+	assert_int_equal(pass(b, 6, 9), 3); /* the third, half a packet, too */
+	assert_false(rl_fault_light(&b->link));
+	assert_int_equal(b->link.severed_ns, 9);
+}
+
+static void
+bit_errors_come_at_their_rate(void **state)
+{
+	const struct rl_fault_order o = { .kind = RL_FAULT_BER, .rate = 1e-3 };
+	struct bed *b = *state;
+	double bits = 0;
+
+	assert_int_equal(rl_fault_order(&b->link, 0, &o), 0);
+	for (int i = 0; i < 2000; i++) {
+		make(b, 0, 4, true);
+		assert_int_equal(pass(b, 1, 1), 1);
+		bits += (b->f[0].len - RL_FRAME_LINK_OFF) * 8.0;
+	}
+	/* 17,000 expected: five standard deviations are 4 % */
+	assert_true((double)b->link.dir[0].c.flipped_bits > 0.96e-3 * bits);
+	assert_true((double)b->link.dir[0].c.flipped_bits < 1.04e-3 * bits);
+}
+
+static void
+clearing_ends_everything_also_a_trigger_that_waits(void **state)
+{
+	const struct rl_fault_order o = {
+		.kind = RL_FAULT_TRIGGER,
+		.when = RL_FAULT_AFTER,
+		.value = 1,
+		.down = true,
+	};
+	struct bed *b = *state;
+
+	make_all(b, 4, 1);
+	assert_int_equal(rl_fault_order(&b->link, 0, &o), 0);
+	assert_int_equal(order(b, RL_FAULT_DROP, 1), 0);
+	assert_int_equal(rl_fault_clear(&b->link), 0);
+	assert_false(rl_fault_settled(&b->link));
+	rl_fault_poll(&b->link.dir[1], 1);
+	assert_int_equal(pass(b, 4, 1), 4);
+	assert_true(rl_fault_settled(&b->link));
+	assert_false(rl_fault_severed(&b->link));
+}
+
+static void
+orders_out_of_range_and_too_many_are_refused(void **state)
+{
+	static const struct {
+		struct rl_fault_order o;
+		int ret;
+	} row[] = {
+		{ { .kind = RL_FAULT_CUT, .value = 2 }, -ERANGE },
+		{ { .kind = RL_FAULT_DROP, .value = 0 }, -ERANGE },
+		{ { .kind = RL_FAULT_CORRUPT, .value = 0 }, -ERANGE },
+		{ { .kind = RL_FAULT_CORRUPT, .value = 257 }, -ERANGE },
+		{ { .kind = RL_FAULT_CORRUPT, .value = 256 }, 0 },
+		{ { .kind = RL_FAULT_STALL, .value = RL_NEVER }, -ERANGE },
+		{ { .kind = RL_FAULT_BER, .rate = -0.1 }, -ERANGE },
+		{ { .kind = RL_FAULT_BER, .rate = 0.6 }, -ERANGE },
+		{ { .kind = RL_FAULT_BER, .rate = 0.5 }, 0 },
+	};
+	struct bed *b = *state;
+
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(row); i++)
+		assert_int_equal(rl_fault_order(&b->link, 0, &row[i].o),
+				 row[i].ret);
+	rl_fault_poll(&b->link.dir[0], 1);
+	for (int i = 0; i < RL_FAULT_ORDERS; i++)
+		assert_int_equal(order(b, RL_FAULT_DROP, 1), 0);
+	assert_int_equal(order(b, RL_FAULT_DROP, 1), -EAGAIN);
+	assert_int_equal(rl_fault_clear(&b->link), -EAGAIN);
+	rl_fault_poll(&b->link.dir[0], 1);
+	assert_int_equal(order(b, RL_FAULT_DROP, 1), 0);
+}
+
+int
+main(void)
+{
+#define T(f) cmocka_unit_test_setup(f, setup)
+	const struct CMUnitTest tests[] = {
+		T(without_orders_there_is_nothing_to_do),
+		T(a_link_that_is_down_is_dark_at_both_ends_and_passes_nothing),
+		T(a_one_way_cut_spares_the_other_way_and_the_light),
+		T(the_nth_data_frame_is_dropped_and_no_other),
+		T(survivors_keep_their_order),
+		T(corrupt_changes_exactly_so_many_bytes_in_a_row),
+		T(a_stall_keeps_frames_for_its_time),
+		T(delayed_frames_come_in_order_when_they_are_due),
+		T(a_trigger_lets_exactly_so_many_flits_through),
+		T(a_trigger_in_the_middle_of_a_packet_spares_frames_that_end_one),
+		T(bit_errors_come_at_their_rate),
+		T(clearing_ends_everything_also_a_trigger_that_waits),
+		T(orders_out_of_range_and_too_many_are_refused),
+	};
+#undef T
+
+	return cmocka_run_group_tests_name("fault", tests, NULL, NULL);
+}

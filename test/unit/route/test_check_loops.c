@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The checker on tables made by hand [ROUTE-4]: it must see what is wrong with
+ * them. A ring of five switches, an endpoint on each; ports of a switch: 0 its
+ * endpoint, 1 to the next switch, 2 to the one before.
+ */
+#include <errno.h>
+
+#include "rl_check.h"
+#include "route_fixture.h"
+
+#define N 5
+#define PLANES 2
+
+struct ring {
+	struct rl_topo t;
+	struct rl_fwd fwd[2 * N];
+	struct rl_fwd_entry entry[2 * N][PLANES][N];
+	uint8_t vl[2 * N][PLANES * 4 * 3 * RL_SLS];
+	uint8_t sl[N][N];
+};
+
+static void
+set(struct rl_fwd_entry *e, unsigned int i, uint16_t port, unsigned int plane)
+{
+	e->hop[i].port = port & 0x1fff;
+	e->hop[i].plane = plane & 7;
+}
+
+static void
+ring_init(struct ring *r)
+{
+	memset(r, 0, sizeof(*r));
+	fix_grid(&r->t, true, N, 0, 0, 1);
+	for (uint32_t d = 0; d < 2 * N; d++) {
+		struct rl_fwd *f = &r->fwd[d];
+
+		f->ndst = N;
+		f->nports = r->t.dev[d].nports;
+		f->nplanes = PLANES;
+		f->entry = r->entry[d][0];
+		f->sl2vl = r->vl[d];
+		if (d >= N)
+			f->path_sl = r->sl[d - N];
+		for (unsigned int p = 0; p < PLANES; p++)
+			for (uint32_t e = 0; e < N; e++)
+				for (unsigned int i = 0; i < RL_FWD_ALTS; i++)
+					set(&r->entry[d][p][e], i, d >= N &&
+					    i == 0 ? 0 : RL_FWD_PORT_NONE, p);
+	}
+	/* The port to the next switch comes before the other (+ before -). */
+	for (uint32_t u = 0; u < N; u++) {
+		assert_int_equal(r->t.dev[u].port[0].peer_dev, N + u);
+		assert_int_equal(r->t.dev[u].port[1].peer_dev, (u + 1) % N);
+		assert_int_equal(r->t.dev[u].port[2].peer_dev, (u + N - 1) % N);
+	}
+}
+
+/* All go round the same way: port 1 on plane p, or to the endpoint. */
+static void
+ring_all_one_way(struct ring *r, unsigned int p, uint16_t port)
+{
+	for (uint32_t u = 0; u < N; u++)
+		for (uint32_t e = 0; e < N; e++)
+			set(&r->entry[u][p][e], 0, u == e ? 0 : port, p);
+}
+
+/* VL of switch u's links on plane p; the table of switches has 4 x 3 ports. */
+static void
+ring_vl(struct ring *r, uint32_t u, unsigned int p, uint8_t vl)
+{
+	for (unsigned int in = 0; in < 4; in++)
+		for (unsigned int out = 1; out < 3; out++)
+			memset(&r->vl[u][((p * 4 + in) * 3 + out) * RL_SLS], vl,
+			       RL_SLS);
+}
+
+static int
+check(const struct ring *r, struct rl_check_report *rep)
+{
+	const struct rl_check_in in = {
+		.topo = &r->t, .fwd = r->fwd, .stretch = true};
+
+	return rl_check(&in, rep);
+}
+
+static void
+a_ring_in_one_direction_on_one_vl_is_a_loop_of_all_its_channels(void **state)
+{
+	static struct rl_check_report rep;
+	static struct ring r;
+	char text[1024];
+
+	(void)state;
+	ring_init(&r);
+	ring_all_one_way(&r, 0, 1);
+	assert_int_equal(check(&r, &rep), -ELOOP);
+	assert_int_equal(rep.cycle_len, N);
+	assert_int_equal(rep.pairs, N * (N - 1));
+	assert_int_equal(rep.reachable, N * (N - 1));
+	for (uint32_t i = 0; i < N; i++) {
+		const struct rl_check_dep *c = &rep.cycle[i];
+		const struct rl_check_dep *n = &rep.cycle[(i + 1) % N];
+		const struct rl_topo_link *l = &r.t.link[c->link];
+		const uint32_t at = l->dev[!c->end];
+
+		/* Each channel ends where the next begins, and the pair named
+		 * goes through both. */
+		assert_int_equal(at, r.t.link[n->link].dev[n->end]);
+		assert_int_equal(c->vl, 0);
+		assert_int_not_equal(c->dst, at);
+		assert_int_not_equal(c->src, at);
+	}
+	rl_check_cycle_text(&r.t, &rep, text, sizeof(text));
+	assert_non_null(strstr(text, "s0:s1#0:0 (e"));
+	assert_null(strstr(text, "..."));
+	rl_check_cycle_text(&r.t, &rep, text, 40);
+	assert_non_null(strstr(text, "..."));
+	assert_true(strlen(text) < 40);
+	rl_topo_free(&r.t);
+}
+
+static void
+a_dateline_on_the_ring_takes_the_loop_away(void **state)
+{
+	static struct rl_check_report rep;
+	static struct ring r;
+
+	(void)state;
+	ring_init(&r);
+	ring_all_one_way(&r, 0, 1);
+	ring_all_one_way(&r, 1, 1);
+	/* The link s4-s0 and all after it on VL 1, which is plane 1. */
+	for (uint32_t u = 0; u < N; u++) {
+		r.fwd[u].plane_of[1][0] = 1;
+		ring_vl(&r, u, 1, 1);
+	}
+	ring_vl(&r, N - 1, 0, 1);
+	assert_int_equal(check(&r, &rep), 0);
+	assert_int_equal(rep.cycle_len, 0);
+	assert_int_equal(rep.nvls, 2);
+	assert_int_equal(rep.max_hops, N + 1);
+	assert_int_equal(rep.hops, N * (3 + 4 + 5 + 6));
+	assert_int_equal(rep.extra_max, 3);
+	assert_true(rep.stretch_mean > 1.85 && rep.stretch_mean < 1.95);
+	assert_int_equal(rep.load_max, 10);
+	rl_topo_free(&r.t);
+}
+
+static void
+a_pair_without_a_next_hop_is_named(void **state)
+{
+	static struct rl_check_report rep;
+	static struct ring r;
+
+	(void)state;
+	ring_init(&r);
+	ring_all_one_way(&r, 0, 1);
+	set(&r.entry[2][0][4], 0, RL_FWD_PORT_NONE, 0);
+	assert_int_equal(check(&r, &rep), -ELOOP);
+	/* s0, s1 and s2 had s2 on their way to e4. */
+	assert_int_equal(rep.reachable, rep.pairs - 3);
+	assert_int_equal(rep.lost_src, 0);
+	assert_int_equal(rep.lost_dst, 4);
+	assert_string_equal(rep.lost_why, "no next hop");
+	rl_topo_free(&r.t);
+}
+
+static void
+a_packet_that_goes_round_for_ever_is_found(void **state)
+{
+	static struct rl_check_report rep;
+	static struct ring r;
+
+	(void)state;
+	ring_init(&r);
+	ring_all_one_way(&r, 0, 1);
+	set(&r.entry[3][0][3], 0, 1, 0); /* s3 forgets that e3 is its own */
+	check(&r, &rep);
+	assert_int_equal(rep.reachable, rep.pairs - 4);
+	assert_int_equal(rep.lost_dst, 3);
+	assert_string_equal(rep.lost_why, "goes round for ever");
+	rl_topo_free(&r.t);
+}
+
+/* To the nearer side: free of loops on five switches but for its long way. */
+static void
+ring_shortest(struct ring *r)
+{
+	for (uint32_t u = 0; u < N; u++)
+		for (uint32_t e = 0; e < N; e++)
+			set(&r->entry[u][0][e], 0,
+			    u == e ? 0 : (e + N - u) % N <= 2 ? 1 : 2, 0);
+}
+
+static void
+a_dead_link_is_passed_over_and_what_was_before_counts_too(void **state)
+{
+	static struct rl_check_report rep;
+	static struct ring r;
+	const uint32_t dead = (uint32_t)rl_topo_link_between(
+		(ring_init(&r), &r.t), 0, 1, 0);
+	const struct rl_check_in in = {.topo = &r.t, .fwd = r.fwd,
+				       .dead = &dead, .ndead = 1};
+
+	(void)state;
+	ring_all_one_way(&r, 0, 1);
+	ring_all_one_way(&r, 1, 2);
+	for (uint32_t u = 0; u < N; u++) {
+		r.fwd[u].plane_of[1][0] = 1;
+		ring_vl(&r, u, 1, 1);
+		for (uint32_t e = 0; e < N; e++)
+			set(&r.entry[u][0][e], 1, 2, 1);
+	}
+	/* The other way round on VL 1 arrives; but what went the first way
+	 * before still closes the ring. */
+	assert_int_equal(rl_check(&in, &rep), -ELOOP);
+	assert_int_equal(rep.reachable, rep.pairs);
+	assert_int_equal(rep.cycle_len, N);
+	assert_int_equal(rep.cycle[0].vl, 0);
+	rl_topo_free(&r.t);
+}
+
+static void
+what_any_failure_may_bring_is_followed_in_full(void **state)
+{
+	static struct rl_check_report rep;
+	static struct ring r;
+	struct rl_check_in in = {.topo = &r.t, .fwd = r.fwd,
+				 .alts = RL_CHECK_ALL};
+
+	(void)state;
+	ring_init(&r);
+	ring_shortest(&r);
+	/* A second choice that turns back: on another plane, that is allowed,
+	 * and packets may swing to and fro. */
+	for (uint32_t u = 0; u < N; u++) {
+		r.fwd[u].plane_of[1][0] = 1;
+		ring_vl(&r, u, 1, 1);
+		for (uint32_t e = 0; e < N; e++) {
+			set(&r.entry[u][0][e], 1, 2, 1);
+			set(&r.entry[u][1][e], 0, u == e ? 0 : 1, 0);
+		}
+	}
+	assert_int_equal(rl_check(&in, &rep), -ELOOP);
+	assert_true(rep.reachable < rep.pairs);
+	assert_string_equal(rep.lost_why, "may go round for ever");
+	rl_topo_free(&r.t);
+}
+
+static void
+two_good_tables_mixed_may_deadlock(void **state)
+{
+	static struct rl_check_report rep;
+	static struct ring a, b;
+	struct rl_check_in in = {.topo = &a.t, .fwd = a.fwd};
+
+	(void)state;
+	/* Each table leaves out one link of the ring, so each is a line. */
+	ring_init(&a);
+	ring_init(&b);
+	for (uint32_t u = 0; u < N; u++) {
+		for (uint32_t e = 0; e < N; e++) {
+			set(&a.entry[u][0][e], 0, u == e ? 0 : u < e ? 1 : 2,
+			    0);
+			set(&b.entry[u][0][e], 0, u == e ? 0 :
+			    (u + 2) % N < (e + 2) % N ? 1 : 2, 0);
+		}
+	}
+	assert_int_equal(rl_check(&in, &rep), 0);
+	in.fwd = b.fwd;
+	assert_int_equal(rl_check(&in, &rep), 0);
+	in.old = a.fwd;
+	assert_int_equal(rl_check(&in, &rep), -ELOOP);
+	/* The same table twice mixes well. */
+	in.old = b.fwd;
+	assert_int_equal(rl_check(&in, &rep), 0);
+	assert_int_equal(rep.reachable, rep.pairs);
+	rl_topo_free(&a.t);
+	rl_topo_free(&b.t);
+}
+
+static void
+detours_are_counted_where_a_way_is_left(void **state)
+{
+	static struct ring r;
+	struct rl_check_in in = {.topo = &r.t, .fwd = r.fwd};
+	struct rl_check_detours d;
+
+	(void)state;
+	ring_init(&r);
+	ring_shortest(&r);
+	assert_int_equal(rl_check_detours(&in, RL_CHECK_LINK, &d), 0);
+	assert_int_equal(d.covered, 0);
+	/* Every link between switches on every way, none to an endpoint. */
+	assert_int_equal(d.connected, N * 2 * (1 + 1 + 1));
+	/* A second plane that goes on round the ring covers them all. */
+	for (uint32_t u = 0; u < N; u++) {
+		ring_vl(&r, u, 1, 1);
+		for (uint32_t e = 0; e < N; e++) {
+			const struct rl_fwd_hop h = r.entry[u][0][e].hop[0];
+
+			r.fwd[u].plane_of[1][0] = 1;
+			if (u != e)
+				set(&r.entry[u][0][e], 1, h.port == 1 ? 2 : 1,
+				    1);
+			set(&r.entry[u][1][e], 0, u == e ? 0 : 1, 1);
+			if (u != e)
+				set(&r.entry[u][1][e], 1, 2, 1);
+		}
+	}
+	assert_int_equal(rl_check_detours(&in, RL_CHECK_LINK, &d), 0);
+	assert_int_equal(d.connected, N * 2 * 3);
+	assert_true(d.covered > 0 && d.covered <= d.connected);
+	rl_topo_free(&r.t);
+}
+
+static void
+links_that_failed_before_do_not_count_as_ways(void **state)
+{
+	static struct rl_check_report rep;
+	static struct ring r;
+
+	(void)state;
+	ring_init(&r);
+	fix_fail(&r.t, "s4-s0");
+	fix_fail(&r.t, "e2-s2");
+	for (uint32_t u = 0; u < N; u++)
+		for (uint32_t e = 0; e < N; e++)
+			set(&r.entry[u][0][e], 0, u == e ? 0 : u < e ? 1 : 2,
+			    0);
+	assert_int_equal(check(&r, &rep), 0);
+	assert_int_equal(rep.pairs, 4 * 3);
+	rl_topo_free(&r.t);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_ring_in_one_direction_on_one_vl_is_a_loop_of_all_its_channels),
+		cmocka_unit_test(a_dateline_on_the_ring_takes_the_loop_away),
+		cmocka_unit_test(a_pair_without_a_next_hop_is_named),
+		cmocka_unit_test(a_packet_that_goes_round_for_ever_is_found),
+		cmocka_unit_test(a_dead_link_is_passed_over_and_what_was_before_counts_too),
+		cmocka_unit_test(what_any_failure_may_bring_is_followed_in_full),
+		cmocka_unit_test(two_good_tables_mixed_may_deadlock),
+		cmocka_unit_test(detours_are_counted_where_a_way_is_left),
+		cmocka_unit_test(links_that_failed_before_do_not_count_as_ways),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
