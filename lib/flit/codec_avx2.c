@@ -88,11 +88,26 @@ avx2_check(const struct rl_codec *c, const uint8_t *const f[], unsigned int n,
 	return check_burst(c, f, n, fec, fec_sum);
 }
 
+static void
+avx2_copy(uint8_t *to, const uint8_t *const flit[], unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++, to += RL_FLIT_BYTES) {
+		const __m256i *from = (const __m256i *)flit[i];
+
+		if (i + 1 < n)
+			rl_prefetch_flit(flit[i + 1]);
+		for (unsigned int k = 0; k < RL_FLIT_BYTES / 32; k++)
+			_mm256_storeu_si256((__m256i *)to + k,
+					    _mm256_loadu_si256(from + k));
+	}
+}
+
 const struct rl_codec_ops rl_ops_avx2 = {
 	.tx = avx2_tx,
 	.rx = avx2_rx,
 	.hop = avx2_hop,
 	.check = avx2_check,
+	.copy = avx2_copy,
 };
 
 const struct rl_codec_ops rl_ops_avx2_rs = {
@@ -100,4 +115,5 @@ const struct rl_codec_ops rl_ops_avx2_rs = {
 	.rx = avx2_rx_rs,
 	.hop = avx2_hop,
 	.check = avx2_check,
+	.copy = avx2_copy,
 };

@@ -377,11 +377,26 @@ avx512_rx_rs(const struct rl_codec *c, uint8_t *const f[],
 	return rx_burst(c, f, eseq, n, syndrome, fec, true);
 }
 
+static void
+avx512_copy(uint8_t *to, const uint8_t *const flit[], unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++, to += RL_FLIT_BYTES) {
+		const uint8_t *from = flit[i];
+
+		if (i + 1 < n)
+			rl_prefetch_flit(flit[i + 1]);
+		for (unsigned int k = 0; k < RL_FLIT_BYTES; k += 64)
+			_mm512_storeu_si512(to + k,
+					    _mm512_loadu_si512(from + k));
+	}
+}
+
 const struct rl_codec_ops rl_ops_avx512 = {
 	.tx = avx512_tx,
 	.rx = avx512_rx,
 	.hop = avx512_hop,
 	.check = avx512_check,
+	.copy = avx512_copy,
 };
 
 const struct rl_codec_ops rl_ops_avx512_rs = {
@@ -389,4 +404,5 @@ const struct rl_codec_ops rl_ops_avx512_rs = {
 	.rx = avx512_rx_rs,
 	.hop = avx512_hop,
 	.check = avx512_check,
+	.copy = avx512_copy,
 };

@@ -165,6 +165,13 @@ rl_codec_fec_check(const struct rl_codec *c, const uint8_t *const flit[],
 }
 
 void
+rl_codec_copy(const struct rl_codec *c, uint8_t *to,
+	      const uint8_t *const flit[], unsigned int n)
+{
+	c->ops.copy(to, flit, n);
+}
+
+void
 rl_codec_fec_encode(const struct rl_codec *c, uint8_t *flit)
 {
 	rl_fec_word_put(flit, rl_scalar_fec(c, flit));

@@ -36,6 +36,8 @@ struct rl_codec_ops {
 	unsigned int (*check)(const struct rl_codec *c,
 			      const uint8_t *const flit[], unsigned int n,
 			      uint8_t fec[]);
+	void (*copy)(uint8_t *to, const uint8_t *const flit[],
+		     unsigned int n);
 };
 
 /** Constants of the 512-bit code; codec_avx512.c says what they do. */

@@ -166,9 +166,17 @@ scalar_check(const struct rl_codec *c, const uint8_t *const flit[],
 	return dirty;
 }
 
+static void
+scalar_copy(uint8_t *to, const uint8_t *const flit[], unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++, to += RL_FLIT_BYTES)
+		memcpy(to, flit[i], RL_FLIT_BYTES);
+}
+
 const struct rl_codec_ops rl_ops_scalar = {
 	.tx = scalar_tx,
 	.rx = scalar_rx,
 	.hop = scalar_hop,
 	.check = scalar_check,
+	.copy = scalar_copy,
 };

@@ -62,11 +62,19 @@ sse42_check(const struct rl_codec *c, const uint8_t *const f[], unsigned int n,
 	return check_burst(c, f, n, fec, fec_sum);
 }
 
+static void
+sse42_copy(uint8_t *to, const uint8_t *const flit[], unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++, to += RL_FLIT_BYTES)
+		memcpy(to, flit[i], RL_FLIT_BYTES);
+}
+
 const struct rl_codec_ops rl_ops_sse42 = {
 	.tx = sse42_tx,
 	.rx = sse42_rx,
 	.hop = sse42_hop,
 	.check = sse42_check,
+	.copy = sse42_copy,
 };
 
 const struct rl_codec_ops rl_ops_sse42_rs = {
@@ -74,4 +82,5 @@ const struct rl_codec_ops rl_ops_sse42_rs = {
 	.rx = sse42_rx_rs,
 	.hop = sse42_hop,
 	.check = sse42_check,
+	.copy = sse42_copy,
 };

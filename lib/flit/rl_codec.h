@@ -134,6 +134,13 @@ unsigned int rl_codec_fec_check(const struct rl_codec *c,
 				const uint8_t *const flit[], unsigned int n,
 				uint8_t fec[]);
 
+/**
+ * Any thread. Copies @p n flits, wherever they are, one behind the other to
+ * @p to (n * 256 bytes, not overlapping): how a port fills a frame.
+ */
+void rl_codec_copy(const struct rl_codec *c, uint8_t *to,
+		   const uint8_t *const flit[], unsigned int n);
+
 /** Any thread. Re-computes bytes 250-255 of one flit (reference code). */
 void rl_codec_fec_encode(const struct rl_codec *c, uint8_t *flit);
 

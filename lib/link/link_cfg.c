@@ -21,7 +21,7 @@ rl_link_cfg_defaults(struct rl_link_cfg *cfg)
 		.max_packet_flits = 32,
 		.flits_per_frame = 0,
 		.vcs = RL_VCS,
-		.ack_coalesce_flits = 16,
+		.ack_coalesce_flits = 64,
 		.ack_delay_ns = 5 * RL_NS_PER_US,
 		.replay_timer_ns = 0,
 		.replay_timer_min_ns = 200 * RL_NS_PER_US,

@@ -38,6 +38,8 @@ rl_port_init(void *mem, const struct rl_port_params *p)
 	port->frame_flits = p->cfg->flits_per_frame == 0
 				    ? fit
 				    : rl_min_u32(fit, p->cfg->flits_per_frame);
+	port->ack_coalesce = rl_min_u32(p->cfg->ack_coalesce_flits,
+					p->cfg->window_flits / 4 + 1);
 	port->hw_crc = rl_codec_isa(p->codec) != RL_ISA_SCALAR;
 	port->phy_up = true;
 	port->phy_lost_ns = RL_NEVER;

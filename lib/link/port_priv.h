@@ -16,6 +16,7 @@ struct rl_port {
 	/* what never changes */
 	struct rl_port_params p;
 	uint32_t frame_flits; /* flits a frame may carry */
+	uint32_t ack_coalesce; /* flits; a quarter of the window at most */
 	bool hw_crc;
 
 	/* state machine (port_state.c) */

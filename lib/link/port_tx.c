@@ -365,7 +365,7 @@ idle_due(const struct rl_port *port, uint64_t now_ns)
 	bool some;
 
 	if (port->nak_owed || port->ack_now ||
-	    port->ack_owed >= cfg->ack_coalesce_flits)
+	    port->ack_owed >= port->ack_coalesce)
 		return true;
 	if (port->ack_owed != 0 && now_ns >= port->ack_due_ns)
 		return true;
@@ -526,21 +526,22 @@ tx_data(struct rl_port *port, uint8_t *frame, struct rl_frame_hdr *h,
 {
 	struct rl_replay *r = &port->replay;
 	const uint32_t n = rl_min_u32(r->tail - r->next, port->frame_flits);
-	uint8_t *body = frame + rl_frame_header_bytes(n);
+	const uint8_t *wire[RL_FRAME_FLITS_MAX];
 	uint32_t again = 0;
 
 	h->nflits = (uint8_t)n;
 	h->seq = (uint16_t)r->next;
-	for (uint32_t i = 0; i < n; i++, body += RL_FLIT_BYTES) {
+	for (uint32_t i = 0; i < n; i++) {
 		const struct rl_replay_slot *s = &r->slot[r->next & r->mask];
 
-		memcpy(body, s->flit->wire, RL_FLIT_BYTES);
+		wire[i] = s->flit->wire;
 		rl_put16(frame + RL_FRAME_SIDEBAND_OFF + 2 * i, s->sideband);
 		if (rl_unlikely(s->loop_id != 0))
 			tx_note_reroute(port, s->loop_id, now_ns);
 		again += rl_seq_before(r->next, r->sent_max);
 		r->next++;
 	}
+	rl_codec_copy(port->p.codec, frame + rl_frame_header_bytes(n), wire, n);
 	if (rl_seq_before(r->sent_max, r->next))
 		r->sent_max = r->next;
 	if (again != 0) {
