@@ -133,8 +133,9 @@ open_one(struct attach *a, struct attach_dev *d, const struct rl_config *cfg,
 	d->dev = (uint32_t)rl_topo_find_dev(&cfg->topo, c->endpoint);
 	if (rte_eth_dev_get_port_by_name(c->port, &d->port_id) != 0) {
 		snprintf(err, HOST_ERR_MAX,
-			 "%s:%u: attach: there is no port %s; give it to EAL, "
-			 "as in --vdev=%s,rx_pcap=IN,tx_pcap=OUT",
+			 "%s:%u: attach: there is no port %s, or it did not "
+			 "start; give it to EAL, as in "
+			 "--vdev=%s,rx_pcap=IN,tx_pcap=OUT",
 			 c->file, c->line, c->port, c->port);
 		return -ENODEV;
 	}

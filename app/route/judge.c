@@ -175,7 +175,10 @@ detours_of(struct route_app *app, json_t *out, const struct rl_check_in *in,
 	       (double)d.hops_before / (double)rl_max_u64(1, d.covered),
 	       (double)d.hops_after / (double)rl_max_u64(1, d.covered),
 	       d.max_hops);
-	if (d.covered < d.connected)
+	if (d.reflectable != 0)
+		printf(", %llu more by an endpoint if it reflected",
+		       (unsigned long long)d.reflectable);
+	if (d.covered < d.connected || d.reflectable != 0)
 		printf("; none at %s to %s without %s", t->dev[d.dev].name,
 		       t->dev[t->ep_dev[d.dst]].name,
 		       rl_topo_link_name(t, d.link, link, sizeof(link)));

@@ -22,7 +22,7 @@ struct detour {
 	uint32_t *killed; /* links killed for the state at hand */
 	uint32_t nkilled;
 	uint32_t *queue; /* devices */
-	bool *reached;
+	uint8_t *reached;
 };
 
 /* One hop by the first next hop that works; false: there is none. */
@@ -86,30 +86,50 @@ detour_fail(struct detour *d, uint32_t dev, uint32_t link)
 			detour_kill(d, peer->port[p].link);
 }
 
-/* Whether anything at all leads from dev to dst: a search from dst. */
-static bool
-detour_connected(struct detour *d, uint32_t dev, uint32_t dst)
+/* Reaches what is one link away from device u. */
+static void
+detour_spread(struct detour *d, uint32_t u, uint8_t level, uint32_t *tail)
+{
+	const struct rl_topo_dev *dev = &d->r->topo->dev[u];
+
+	for (unsigned int p = 0; p < dev->nports; p++) {
+		const struct rl_topo_port *port = &dev->port[p];
+
+		if (d->reached[port->peer_dev] != 0 ||
+		    check_is_dead(&d->r->dead, port->link))
+			continue;
+		d->reached[port->peer_dev] = level;
+		d->queue[(*tail)++] = port->peer_dev;
+	}
+}
+
+/*
+ * Endpoints that a way from dev to dst has to pass: 0, 1, or 2 where that is
+ * not enough. A search from dst; reached[] counts the endpoints passed, plus 1.
+ */
+static unsigned int
+detour_between(struct detour *d, uint32_t dev, uint32_t dst)
 {
 	const struct rl_topo *t = d->r->topo;
 	uint32_t head = 0, tail = 0;
 
-	memset(d->reached, 0, t->ndev * sizeof(*d->reached));
+	memset(d->reached, 0, t->ndev);
 	d->queue[tail++] = t->ep_dev[dst];
-	d->reached[t->ep_dev[dst]] = true;
-	while (head < tail && !d->reached[dev]) {
-		const struct rl_topo_dev *u = &t->dev[d->queue[head++]];
+	d->reached[t->ep_dev[dst]] = 1;
+	for (uint8_t level = 1; level <= 2; level++) {
+		const uint32_t end = tail;
 
-		for (unsigned int p = 0; p < u->nports; p++) {
-			const struct rl_topo_port *port = &u->port[p];
-
-			if (d->reached[port->peer_dev] ||
-			    check_is_dead(&d->r->dead, port->link))
-				continue;
-			d->reached[port->peer_dev] = true;
-			d->queue[tail++] = port->peer_dev;
-		}
+		/* What one endpoint leads to comes after all that none does. */
+		for (uint32_t i = 0; level == 2 && i < end; i++)
+			if (t->dev[d->queue[i]].kind == RL_DEV_ENDPOINT)
+				detour_spread(d, d->queue[i], level, &tail);
+		if (level == 1)
+			detour_spread(d, d->queue[0], level, &tail);
+		for (head = level == 1 ? 1 : end; head < tail; head++)
+			if (t->dev[d->queue[head]].kind == RL_DEV_SWITCH)
+				detour_spread(d, d->queue[head], level, &tail);
 	}
-	return d->reached[dev];
+	return d->reached[dev] != 0 ? d->reached[dev] - 1u : 2;
 }
 
 /* A packet stands at `at`, and its next hop dies. */
@@ -136,12 +156,17 @@ detour_look(struct detour *d, const struct check_at *at, uint32_t dst,
 			rep->max_hops = after;
 		if (after > before && after - before > rep->max_extra)
 			rep->max_extra = after - before;
-	} else if (detour_connected(d, at->dev, dst)) {
-		if (rep->connected++ == rep->covered) {
+	} else {
+		const unsigned int between = detour_between(d, at->dev, dst);
+
+		if (between < 2 && rep->connected == rep->covered &&
+		    rep->reflectable == 0) {
 			rep->dev = at->dev;
 			rep->dst = dst;
 			rep->link = link;
 		}
+		rep->connected += between == 0;
+		rep->reflectable += between == 1;
 	}
 	for (uint32_t i = 0; i < d->nkilled; i++)
 		check_revive(&d->r->dead, d->killed[i]);
@@ -196,7 +221,7 @@ detour_init(struct detour *d, const struct check_run *r)
 	d->touched = malloc(words * sizeof(*d->touched));
 	d->killed = malloc(((size_t)r->topo->nlink + 1) * sizeof(*d->killed));
 	d->queue = malloc((size_t)r->topo->ndev * sizeof(*d->queue));
-	d->reached = malloc((size_t)r->topo->ndev * sizeof(*d->reached));
+	d->reached = malloc((size_t)r->topo->ndev);
 	return d->seen == NULL || d->touched == NULL || d->killed == NULL ||
 	       d->queue == NULL || d->reached == NULL ? -ENOMEM : 0;
 }

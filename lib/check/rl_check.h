@@ -102,8 +102,11 @@ enum rl_check_fail {
 /** How far the detours go [ROUTE-6]. */
 struct rl_check_detours {
 	uint64_t ways;	     /**< (device, destination, way in) looked at */
-	uint64_t connected;  /**< of them: the failure leaves a way at all */
+	/** of them: the failure leaves a way through switches, or a detour */
+	uint64_t connected;
 	uint64_t covered;    /**< of them: local detours bring it there */
+	/** beside them: only an endpoint that reflects could help, but none does */
+	uint64_t reflectable;
 	uint64_t hops_before; /**< of the covered, from the device on */
 	uint64_t hops_after;
 	uint32_t max_hops;    /**< longest detour, from the device on */

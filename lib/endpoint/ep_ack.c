@@ -149,20 +149,32 @@ after_marks(struct rl_ep *ep, struct ep_flow *flow)
 		ep_list_push(ep, EP_LIST_TX, flow);
 }
 
+/**
+ * Whether the first flit in flight has been sent again within a round trip:
+ * then a NAK that asks for it can't be an answer to that.
+ */
+static bool
+gbn_recent(const struct rl_ep *ep, const struct ep_flow *flow, uint64_t now_ns)
+{
+	const uint64_t rtt_ns = flow->srtt_ns != 0 ? flow->srtt_ns
+						   : ep_rto_ns(ep, flow) / 8;
+
+	return flow->gbn_ns != 0 && rl_seq_before(flow->una, flow->gbn_end) &&
+	       now_ns - flow->gbn_ns < rtt_ns;
+}
+
 void
 ep_on_nak_gbn(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 	      uint64_t now_ns)
 {
 	EP_COUNT(ep, nak_received);
 	ep_on_ack(ep, flow, n, now_ns);
-	/* the same request within a round trip is the same gap */
 	if (n + 1 != flow->una || !in_flight(flow, flow->una) ||
-	    (flow->gbn_ns != 0 && flow->gbn_seq == flow->una &&
-	     now_ns - flow->gbn_ns < flow->srtt_ns)) {
+	    gbn_recent(ep, flow, now_ns)) {
 		EP_COUNT(ep, nak_ignored);
 		return;
 	}
-	flow->gbn_seq = flow->una;
+	flow->gbn_end = flow->sent;
 	flow->gbn_ns = now_ns;
 	mark_all(ep, flow);
 	after_marks(ep, flow);

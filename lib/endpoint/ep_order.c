@@ -316,6 +316,9 @@ ep_on_gap_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	}
 	nak_hi_fresh(ep, flow);
 	from = hi = flow->nak_hi;
+	/* go-back-N: what was asked for brings all behind it along */
+	if (from != flow->expect && ep->cfg.retry_mode == RL_RETRY_GBN)
+		return;
 	while (flow->held > 0 && rl_seq_before(hi, flow->high)) {
 		/* gap from hi to the next flit held, which tells its age */
 		const uint32_t next = ep_win_find(flow->rx_win, ep->win_mask,

@@ -61,7 +61,7 @@ struct ep_flow {
 	uint32_t resend;  /**< bits set in tx_win */
 	uint32_t retries; /**< timeouts without progress */
 	uint32_t rtt_seq; /**< flit whose round trip is timed */
-	uint32_t gbn_seq; /**< where the last go-back-N began, and when */
+	uint32_t gbn_end; /**< the last go-back-N sent all before, and when */
 	uint32_t sync_tag; /**< packet that begins at una, while not OPEN */
 	struct ep_win *tx_win; /**< NULL where una == next */
 	uint64_t gbn_ns;

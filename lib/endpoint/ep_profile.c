@@ -14,6 +14,13 @@
  * | cxl         | FSN            | number, or the ACK where one is due:   |
  * |             |                | then the flit has no number: the hole  |
  * | cxl-sep-ack | FSN            | number always; ACKs alone              |
+ *
+ * The ten bits of the FSN are not enough for an ACK in a network that may hold
+ * a flit back while its flow goes on by more than 512 numbers: the ACK on it
+ * would be taken for a recent one, and flits be freed that never arrived. (The
+ * flit's own number is no such trouble, its tag tells its age.) So in rxl 12
+ * more bits of the ACK travel in places that were spare. cxl keeps its ten: it
+ * is made for links, which deliver in order.
  */
 
 /** FSN and ReplayCmd. */
@@ -35,13 +42,6 @@ ep_ack_carried(struct rl_ep *ep, struct ep_flow *flow)
 	flow->flags &= (uint8_t)~EPF_ACK_NOW;
 }
 
-static void
-put_ack(struct rl_ep *ep, struct ep_flow *flow, uint8_t *wire)
-{
-	rl_flit_set_header(wire, (uint16_t)(flow->expect - 1), RL_CMD_ACK);
-	ep_ack_carried(ep, flow);
-}
-
 uint32_t
 ep_profile_stamp(struct rl_ep *ep, struct ep_flow *flow, uint8_t *wire,
 		 uint32_t seq, bool again)
@@ -51,10 +51,11 @@ ep_profile_stamp(struct rl_ep *ep, struct ep_flow *flow, uint8_t *wire,
 	switch (ep->cfg.profile) {
 	case RL_PROFILE_RXL:
 		EP_COUNT_N(ep, header_bits, HEADER_BITS);
-		if (ep->cfg.retry && (flow->flags & EPF_RX_SEEN))
-			put_ack(ep, flow, wire);
-		else
-			rl_flit_set_header(wire, 0, RL_CMD_SEQ);
+		rl_flit_set_header(wire, 0, RL_CMD_SEQ);
+		if (ep->cfg.retry && (flow->flags & EPF_RX_SEEN)) {
+			rl_flit_set_ack(wire, flow->expect - 1);
+			ep_ack_carried(ep, flow);
+		}
 		return number;
 	case RL_PROFILE_RXL_COMPACT:
 		rl_flit_set_header(wire, 0, RL_CMD_SEQ);
@@ -62,10 +63,12 @@ ep_profile_stamp(struct rl_ep *ep, struct ep_flow *flow, uint8_t *wire,
 	case RL_PROFILE_CXL:
 		EP_COUNT_N(ep, header_bits, HEADER_BITS);
 		/* a replay shows its numbers, as PCIe 6 has it */
-		if (!again && (flow->flags & EPF_ACK_NOW))
-			put_ack(ep, flow, wire);
-		else
-			rl_flit_set_header(wire, (uint16_t)number, RL_CMD_SEQ);
+		rl_flit_set_header(wire, (uint16_t)number, RL_CMD_SEQ);
+		if (!again && (flow->flags & EPF_ACK_NOW)) {
+			rl_flit_set_header(wire, (uint16_t)(flow->expect - 1),
+					   RL_CMD_ACK);
+			ep_ack_carried(ep, flow);
+		}
 		return 0;
 	case RL_PROFILE_CXL_SEP_ACK:
 		EP_COUNT_N(ep, header_bits, HEADER_BITS);

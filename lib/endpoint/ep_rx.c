@@ -71,29 +71,17 @@ header_ok(const struct rl_ep *ep, const struct rl_txn *t)
 	       t->eop == (t->pos + 1 == t->len_flits);
 }
 
-/** An ACK or NAK that rode on a data flit. */
+/** An ACK that rode on a data flit. */
 static void
-piggybacked(struct rl_ep *ep, struct ep_flow *flow, uint16_t header,
-	    uint64_t now_ns)
+piggybacked(struct rl_ep *ep, struct ep_flow *flow, uint32_t n, uint64_t now_ns)
 {
-	const uint32_t n = rl_seq_widen(flow->una - 1, header & 0x3ff,
-					RL_E2E_SEQ_BITS);
+	const unsigned int bits = ep->cfg.profile == RL_PROFILE_RXL
+					  ? RL_FLIT_ACK_BITS
+					  : RL_E2E_SEQ_BITS;
 
-	if (flow->state != RL_EP_FLOW_OPEN)
-		return;
-	switch ((enum rl_replay_cmd)(header >> 10 & 3)) {
-	case RL_CMD_SEQ:
-		break;
-	case RL_CMD_ACK:
-		ep_on_ack(ep, flow, n, now_ns);
-		break;
-	case RL_CMD_NAK_GBN:
-		ep_on_nak_gbn(ep, flow, n, now_ns);
-		break;
-	case RL_CMD_NAK_ONE:
-		ep_on_nak_one(ep, flow, n);
-		break;
-	}
+	if (flow->state == RL_EP_FLOW_OPEN)
+		ep_on_ack(ep, flow, rl_seq_widen(flow->una - 1, n, bits),
+			  now_ns);
 }
 
 /** The number of an intact flit, as far as the wire tells. */
@@ -114,7 +102,8 @@ number_of(const struct rl_ep *ep, const struct ep_flow *flow,
 static void
 intact(struct rl_ep *ep, struct rl_flit *f, uint32_t implicit, uint64_t now_ns)
 {
-	const uint16_t header = rl_get16(f->wire);
+	const bool acks = rl_flit_cmd(f->wire) == RL_CMD_ACK;
+	const uint32_t ack = rl_flit_ack(f->wire);
 	struct ep_flow *flow;
 	struct rl_txn txn;
 
@@ -143,8 +132,8 @@ intact(struct rl_ep *ep, struct rl_flit *f, uint32_t implicit, uint64_t now_ns)
 	/* what rides on a duplicate may be as old as the duplicate */
 	if (ep_order_flit(ep, flow, f, number_of(ep, flow, f->wire, implicit),
 			  now_ns) &&
-	    ep_profile_has_header(ep) && ep->cfg.retry)
-		piggybacked(ep, flow, header, now_ns);
+	    acks && ep_profile_has_header(ep) && ep->cfg.retry)
+		piggybacked(ep, flow, ack, now_ns);
 }
 
 static void

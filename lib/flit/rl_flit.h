@@ -10,7 +10,8 @@
  *
  * | bytes    | what                                                      |
  * |----------|-----------------------------------------------------------|
- * | 0-1      | bits 0-9 FSN, bits 10-11 ReplayCmd, bits 12-15 spare (0)   |
+ * | 0-1      | bits 0-9 FSN, bits 10-11 ReplayCmd, bits 12-15 bits 10-13 |
+ * |          | of an ACK that rides on data in profile rxl, else 0        |
  * | 2-241    | payload, 240 B                                            |
  * | 2-17     |   transaction header, 16 B (below)                        |
  * | 18-241   |   data, 224 B                                             |
@@ -26,7 +27,7 @@
  * | 6     | bits 0-3 SL, bits 4-7 class of service of the flow           |
  * | 7     | bits 0-1 packet class, bits 2-3 flit type, bit 6 SOP, bit 7 EOP |
  * | 8     | count of valid data bytes, 0-224                             |
- * | 9     | spare (0)                                                    |
+ * | 9     | bits 14-21 of an ACK that rides on data in rxl, else 0       |
  * | 10-13 | tag: number of the packet within its flow, free-running      |
  * | 14-15 | position of this flit in the packet, from 0                  |
  * | 16-17 | length of the packet in flits                                |
@@ -203,6 +204,26 @@ static inline void
 rl_flit_set_header(uint8_t *wire, uint16_t fsn, enum rl_replay_cmd cmd)
 {
 	rl_put16(wire, (uint16_t)((fsn & 0x3ff) | (unsigned int)cmd << 10));
+}
+
+/** Bits of the ACK number that rides on data in profile rxl. */
+#define RL_FLIT_ACK_BITS 22
+
+/** ACK of all up to @p n on a data flit: FSN, spare bits and byte 9. */
+static inline void
+rl_flit_set_ack(uint8_t *wire, uint32_t n)
+{
+	rl_put16(wire, (uint16_t)((n & 0x3ff) | RL_CMD_ACK << 10 |
+				  (n >> 10 & 0xf) << 12));
+	wire[9] = (uint8_t)(n >> 14);
+}
+
+/** What rl_flit_set_ack() wrote, RL_FLIT_ACK_BITS of it. */
+static inline uint32_t
+rl_flit_ack(const uint8_t *wire)
+{
+	return rl_flit_fsn(wire) | (uint32_t)(rl_get16(wire) >> 12) << 10 |
+	       (uint32_t)wire[9] << 14;
 }
 
 static inline uint16_t

@@ -12,7 +12,8 @@
  *
  * A packet that loops out of port X was sent there by this very rule, and
  * whatever stands before X in its list was dead or was passed over then. It
- * goes on after X; only if nothing there lives, it looks at those before.
+ * goes on by the next after X, if that lives; else it waits, or goes, with the
+ * rest of its flow.
  */
 
 #include <string.h>
@@ -119,19 +120,16 @@ core_drop(struct rl_core *core, struct rl_flit *pkt, enum rl_drop_reason why,
 /* What a lookup found. */
 enum core_verdict { CORE_GO, CORE_HOLD, CORE_STRAND, CORE_NO_PATH };
 
-/* Looks at next hops [from, to) of an entry. */
+/* Looks at the next hops of an entry, from number @p from on. */
 static enum core_verdict
 core_scan(const struct rl_core *core, const struct rl_fwd_entry *e,
-	  const struct rl_flit *pkt, uint16_t looped_from, unsigned int from,
-	  unsigned int to, struct rl_fwd_hop *hop)
+	  const struct rl_flit *pkt, unsigned int from, struct rl_fwd_hop *hop)
 {
-	for (unsigned int i = from; i < to; i++) {
+	for (unsigned int i = from; i < RL_FWD_ALTS; i++) {
 		const uint16_t port = e->hop[i].port;
 
 		if (port == RL_FWD_PORT_NONE)
 			break;
-		if (port == looped_from)
-			continue;
 		/* back where it came from only by another plane */
 		if (port == pkt->in_port &&
 		    (core->p.endpoint || e->hop[i].plane == pkt->plane))
@@ -145,29 +143,55 @@ core_scan(const struct rl_core *core, const struct rl_fwd_entry *e,
 	return CORE_STRAND;
 }
 
+/*
+ * @p looped_from: the port that the packet came out of, or CORE_NO_PORT. Once
+ * an old packet has had to wait during its drain, those after it do, too: in
+ * the place where all of its flow waits.
+ */
 static enum core_verdict
 core_lookup(const struct rl_core *core, const struct rl_flit *pkt,
 	    uint16_t looped_from, struct rl_fwd_hop *hop, bool *rerouted)
 {
 	const struct rl_fwd_entry *e;
-	enum core_verdict v;
-	unsigned int start = 0;
+	enum core_verdict v = CORE_STRAND;
 
 	if (pkt->dst >= core->fwd->ndst)
 		return CORE_NO_PATH;
 	e = rl_fwd_lookup(core->fwd, pkt->plane, pkt->dst);
 	if (e->hop[0].port == RL_FWD_PORT_NONE)
 		return CORE_NO_PATH;
-	if (looped_from != CORE_NO_PORT) {
+	if (looped_from != CORE_NO_PORT &&
+	    core->port[looped_from].waited == core->waited) {
+		unsigned int start = 0;
+
 		for (unsigned int i = 0; i < RL_FWD_ALTS; i++)
 			if (e->hop[i].port == looped_from)
 				start = i + 1;
+		v = core_scan(core, e, pkt, start, hop);
 	}
-	v = core_scan(core, e, pkt, looped_from, start, RL_FWD_ALTS, hop);
-	if (v == CORE_STRAND && start > 0)
-		v = core_scan(core, e, pkt, looped_from, 0, start, hop);
+	if (v != CORE_GO)
+		v = core_scan(core, e, pkt, 0, hop);
 	*rerouted = v == CORE_GO && hop->port != e->hop[0].port;
 	return v;
+}
+
+/* Where a packet would have to wait now; NULL: it would not. */
+struct rl_pktq *
+core_waits_at(struct rl_core *core, const struct rl_flit *pkt)
+{
+	struct rl_fwd_hop hop = { .port = RL_FWD_PORT_NONE };
+	bool rerouted;
+
+	switch (core_lookup(core, pkt, CORE_NO_PORT, &hop, &rerouted)) {
+	case CORE_HOLD:
+		return &core->port[hop.port].hold;
+	case CORE_STRAND:
+		return &core->stranded;
+	case CORE_GO:
+	case CORE_NO_PATH:
+		break;
+	}
+	return NULL;
 }
 
 /* Queues a packet for an egress on the VL that the table gives. */
@@ -182,26 +206,28 @@ core_enqueue(struct rl_core *core, struct rl_flit *pkt, struct rl_fwd_hop hop)
 
 	RL_DASSERT(vl < RL_VCS);
 	pkt->vc = vl;
-	core_place(core, &cp->q[vl], pkt);
+	core_place(core, &cp->q[vl], pkt, CORE_NEW);
 	cp->qmask |= 1u << vl;
 }
 
 /* No way now: wait for a link to come back, but not for ever [DRL-7]. */
 static void
-core_strand(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
+core_strand(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
+	    uint64_t now_ns)
 {
 	CORE_COUNT(core, stranded_packets);
-	if (rl_pktq_empty(&core->stranded)) {
+	core->waited += age == CORE_OLD;
+	if (core->stranded_due_ns == RL_NEVER) {
 		core->stranded_due_ns =
 			rl_deadline(now_ns, core->p.cfg->watchdog_ns);
 		core_arm(core, core->stranded_due_ns);
 	}
-	core_place(core, &core->stranded, pkt);
+	core_place(core, &core->stranded, pkt, age);
 }
 
 void
-core_forward(struct rl_core *core, struct rl_flit *pkt, uint16_t looped_from,
-	     uint64_t now_ns)
+core_forward(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
+	     uint16_t looped_from, uint64_t now_ns)
 {
 	struct rl_fwd_hop hop = { .port = RL_FWD_PORT_NONE };
 	bool rerouted = false;
@@ -214,10 +240,11 @@ core_forward(struct rl_core *core, struct rl_flit *pkt, uint16_t looped_from,
 		return;
 	case CORE_HOLD:
 		CORE_COUNT(core, held_packets);
-		core_place(core, &core->port[hop.port].hold, pkt);
+		core->waited += age == CORE_OLD;
+		core_place(core, &core->port[hop.port].hold, pkt, age);
 		return;
 	case CORE_STRAND:
-		core_strand(core, pkt, now_ns);
+		core_strand(core, pkt, age, now_ns);
 		return;
 	case CORE_NO_PATH:
 		CORE_COUNT(core, drop_no_path);
@@ -287,7 +314,7 @@ rl_core_rx(struct rl_core *core, uint16_t port, struct rl_flit *const pkts[],
 		}
 		pkt->plane =
 			core->fwd->plane_of[pkt->in_vc][pkt->sl & (RL_SLS - 1)];
-		core_forward(core, pkt, CORE_NO_PORT, now_ns);
+		core_forward(core, pkt, CORE_NEW, CORE_NO_PORT, now_ns);
 	}
 }
 
@@ -299,11 +326,13 @@ rl_core_inject(struct rl_core *core, struct rl_pktq *q, uint64_t now_ns)
 	while ((pkt = rl_pktq_pop(q)) != NULL) {
 		CORE_COUNT(core, injected_packets);
 		pkt->in_port = RL_PORT_NONE;
-		for (struct rl_flit *f = pkt; f != NULL; f = f->next)
+		for (struct rl_flit *f = pkt; f != NULL; f = f->next) {
 			f->loop_id = 0;
+			f->flags &= RL_FF_SOP | RL_FF_EOP;
+		}
 		pkt->plane = core->fwd->inject_plane[pkt->sl & (RL_SLS - 1)];
 		core->own_flits += pkt->pkt_flits;
-		core_forward(core, pkt, CORE_NO_PORT, now_ns);
+		core_forward(core, pkt, CORE_NEW, CORE_NO_PORT, now_ns);
 	}
 }
 

@@ -116,18 +116,36 @@ core_release(struct rl_core *core, struct rl_pktq *q, uint64_t now_ns)
 			rl_packet_put(core->p.cache, pkt);
 			continue;
 		}
-		core_forward(core, pkt, CORE_NO_PORT, now_ns);
+		core_forward(core, pkt, CORE_OLD, CORE_NO_PORT, now_ns);
 	}
 	return n;
+}
+
+/* The same, but what has to wait in this queue still keeps its place. */
+static void
+core_review(struct rl_core *core, struct rl_pktq *q, uint64_t now_ns)
+{
+	struct rl_pktq held = *q;
+	struct rl_flit *pkt;
+
+	*q = (struct rl_pktq){ 0 };
+	while ((pkt = rl_pktq_pop(&held)) != NULL) {
+		if (core_waits_at(core, pkt) == q) {
+			rl_pktq_push(q, pkt);
+			continue;
+		}
+		CORE_COUNT(core, released_packets);
+		core_forward(core, pkt, CORE_OLD, CORE_NO_PORT, now_ns);
+	}
 }
 
 static void
 core_alive(struct rl_core *core, uint16_t port, uint64_t now_ns)
 {
 	core_set_state(core, port, RL_EGRESS_ALIVE);
-	/* what found no way at all is older than what was held */
-	core->stranded_due_ns = RL_NEVER;
-	core_release(core, &core->stranded, now_ns);
+	core_review(core, &core->stranded, now_ns);
+	if (rl_pktq_empty(&core->stranded)) /* else its time runs on */
+		core->stranded_due_ns = RL_NEVER;
 	core_release(core, &core->port[port].hold, now_ns);
 }
 
@@ -171,6 +189,11 @@ core_link_up(struct rl_core *core, uint16_t port, uint64_t now_ns)
 	RL_ASSERT(cp->state == RL_EGRESS_DEAD ||
 		  cp->state == RL_EGRESS_DELAY);
 	core_set_state(core, port, RL_EGRESS_RESTORE);
+	/* what is new waits here now, so what waits elsewhere must, too */
+	for (uint16_t i = 0; i < core->p.nports; i++)
+		if (i != port)
+			core_review(core, &core->port[i].hold, now_ns);
+	core_review(core, &core->stranded, now_ns);
 	/*
 	 * What is held here fills buffers upstream; two switches that restore
 	 * at once can so keep each other's fences from crossing. Better out of
@@ -193,6 +216,7 @@ core_loop_begin(struct rl_core *core, uint16_t port, uint64_t now_ns)
 	CORE_COUNT(core, failovers);
 	core_set_state(core, port, RL_EGRESS_DRAIN);
 	cp->loop_fence_owed = true;
+	cp->waited = core->waited;
 	cp->fence_done = cp->fence_want; /* nobody waits for a dead port */
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
 		core_streams_move(core, &cp->q[vc], &cp->hold);
@@ -203,6 +227,8 @@ core_loop_begin(struct rl_core *core, uint16_t port, uint64_t now_ns)
 	cp->hold = queued;
 	CORE_COUNT_N(core, held_packets, queued.packets);
 	core_event(core, RL_CEV_HOLD, port, queued.packets, now_ns);
+	/* some went this way round an egress that is about to return */
+	core_review(core, &cp->hold, now_ns);
 	if (RL_PLANTED(RESUME_BEFORE_DRAIN)) {
 		cp->state = RL_EGRESS_DEAD;
 		core_release(core, &cp->hold, now_ns);
@@ -232,7 +258,8 @@ core_mark(struct rl_core *core, uint16_t port, enum rl_pipe_mark mark,
 		return;
 	case RL_MARK_FENCE_DONE:
 		cp->fence_out = false;
-		cp->fence_done = cp->fence_sent;
+		if (rl_seq_before(cp->fence_done, cp->fence_sent))
+			cp->fence_done = cp->fence_sent; /* else it died since */
 		core_arm(core, now_ns);
 		return;
 	case RL_MARK_NONE:
@@ -256,7 +283,7 @@ rl_core_loop(struct rl_core *core, uint16_t port,
 		CORE_COUNT(core, looped_packets);
 		if (core->stream != NULL && !rl_packet_ends(items[i]))
 			core_looped_open(core, port, items[i]);
-		core_forward(core, items[i], port, now_ns);
+		core_forward(core, items[i], CORE_OLD, port, now_ns);
 	}
 }
 
@@ -294,7 +321,8 @@ core_restore_tick(struct rl_core *core, uint16_t port, uint64_t now_ns)
 	if (now_ns >= cp->bound_ns) {
 		CORE_COUNT(core, restore_timeouts);
 	} else if (core_drains(core)) {
-		return; /* fenced again when it has found it */
+		cp->due_ns = RL_NEVER; /* fenced again when it has found it */
+		return;
 	} else if (cp->fence_gen != 0) {
 		if (!core_fences_done(core, cp->fence_gen))
 			return;
@@ -324,6 +352,7 @@ core_port_tick(struct rl_core *core, uint16_t port, uint64_t now_ns)
 		if (now_ns >= cp->bound_ns) {
 			core_set_state(core, port, RL_EGRESS_DEAD);
 			core_release(core, &cp->hold, now_ns);
+			core_fence_again(core, now_ns);
 		}
 		return;
 	case RL_EGRESS_DELAY:
@@ -353,6 +382,8 @@ core_watchdog(struct rl_core *core, uint64_t now_ns)
 	if (now_ns < core->stranded_due_ns)
 		return;
 	core->stranded_due_ns = RL_NEVER;
+	if (rl_pktq_empty(&core->stranded))
+		return;
 	core_event(core, RL_CEV_WATCHDOG, CORE_NO_PORT,
 		   core->stranded.packets, now_ns);
 	while ((pkt = rl_pktq_pop(&core->stranded)) != NULL) {

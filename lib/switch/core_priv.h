@@ -17,6 +17,12 @@
 /** A restore may take this part of the watchdog's time. */
 #define CORE_RESTORE_SHARE 8
 
+/** Whether a packet may be older than what waits already, see core_order.c. */
+enum core_age {
+	CORE_NEW, /**< just in: younger than all of its flow */
+	CORE_OLD, /**< looped, held, or without a way until now */
+};
+
 /** Where the rest of an open packet goes (cut-through). */
 enum core_stream_state {
 	CORE_STREAM_NONE,   /* no packet is open */
@@ -49,6 +55,7 @@ struct core_port {
 	uint8_t turn;	      /* VC whose turn it is */
 	bool loop_fence_owed; /* LOOP_FENCE is to be sent */
 	bool fence_out;	      /* a FENCE is under way */
+	uint32_t waited;      /* core's count when its drain began */
 	struct rl_port_shared *shared;
 	struct rl_pktq q[RL_VCS];
 	uint32_t sent[RL_VCS]; /* flits handed to the port, by VC */
@@ -70,6 +77,7 @@ struct rl_core {
 	const struct rl_fwd *fwd;
 	uint32_t unsettled;	/* ports not ALIVE and not DEAD */
 	uint32_t fence_gen;
+	uint32_t waited;	/* old packets that had to wait, ever */
 	uint32_t own_flits;	/* injected and still queued here */
 	uint64_t freed;		/* ports whose credits were given back */
 	struct rl_pktq local;
@@ -89,14 +97,19 @@ struct rl_core {
 #define CORE_NO_PORT UINT16_MAX
 
 /* core.c */
-void core_forward(struct rl_core *core, struct rl_flit *pkt,
+void core_forward(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 		  uint16_t looped_from, uint64_t now_ns);
+struct rl_pktq *core_waits_at(struct rl_core *core, const struct rl_flit *pkt);
 void core_drop(struct rl_core *core, struct rl_flit *pkt,
 	       enum rl_drop_reason why, uint64_t now_ns);
 void core_free_credit(struct rl_core *core, struct rl_flit *pkt);
 
+/* core_order.c */
+void core_wait(struct rl_pktq *q, struct rl_flit *pkt, enum core_age age);
+
 /* core_stream.c */
-void core_place(struct rl_core *core, struct rl_pktq *q, struct rl_flit *pkt);
+void core_place(struct rl_core *core, struct rl_pktq *q, struct rl_flit *pkt,
+		enum core_age age);
 void core_fragment(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns);
 void core_local(struct rl_core *core, struct rl_flit *pkt);
 void core_begin(struct rl_core *core, uint16_t port, unsigned int vl,

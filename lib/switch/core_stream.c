@@ -48,11 +48,12 @@ stream_join(struct rl_core *core, struct rl_flit *pkt, struct rl_flit *more)
 
 /* Queues a packet; if it is open, its fragments will find it there. */
 void
-core_place(struct rl_core *core, struct rl_pktq *q, struct rl_flit *pkt)
+core_place(struct rl_core *core, struct rl_pktq *q, struct rl_flit *pkt,
+	   enum core_age age)
 {
 	struct core_stream *st;
 
-	rl_pktq_push(q, pkt);
+	core_wait(q, pkt, age);
 	if (rl_likely(core->stream == NULL) || rl_packet_ends(pkt))
 		return;
 	st = stream_of(core, pkt);

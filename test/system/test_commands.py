@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The prompt and command files [APP-1, APP-4]: what a command does, and that
+a wrong one is one line of error and changes nothing."""
+import os
+import pty
+import select
+import signal
+import subprocess
+import time
+
+from reflit_test import Box, FIGURE1, REFLIT, case, main
+
+LINKS = ("e0-s0", "s0-s1#0", "s0-s1#1", "s1-e1")
+
+
+@case
+def wrong_commands_name_file_and_line_and_change_nothing():
+    rows = (
+        ("link s0-s9 down", "no link s0-s9"),
+        ("link s0-s1#2 down", "no link s0-s1#2"),
+        ("link s0-s1#0 up", "s0-s1#0 is not down"),
+        ("link s0-s1#0 one-way e0", "no end of s0-s1#0"),
+        ("link s0-s1#0 down after 99999999999 from s0", "out of range"),
+        ("link s0-s1#0 flap 0 20ms", "1 to 1000000"),
+        ("link s0-s1#0 flap 2 1ns", "out of range"),
+        ("link s0-s1#0 flap 2 9999s", "out of range"),
+        ("link s0-s1#0 enable", "enabled already"),
+        ("inject drop s0-s1#0 s0 0", "out of range"),
+        ("inject corrupt s0-s1#0 s0 257", "1 to 256"),
+        ("inject corrupt s0-s1#0 s7 1", "no end"),
+        ("inject ber s0-s1#0 s0 0.6", "0 to 0.5"),
+        ("inject ber s0-s1#0 s0 1e", "0 to 0.5"),
+        ("inject stall s0-s1#0 s0 5", "out of range"),
+        ("start e9", "no endpoint e9"),
+        ("start s0", "no endpoint s0"),
+        ("rate e0 5", "no port is attached"),
+        ("traffic pattern brownian", "no pattern"),
+        ("traffic load 1e9", "out of range"),
+        ("show port s0/9", "no port s0/9"),
+        ("show routes x", "no device x"),
+        ("show events 0", "out of range"),
+        ("wait 5", "no time"),
+        ("wait drained 99h", "no time"),
+    )
+    commands = "wait up\n" + "".join(r[0] + "\n" for r in rows)
+    commands += "show fabric\nstart\nwait 20ms\nstop\nwait drained\nquit\n"
+    with Box() as box:
+        run = box.run(commands=commands)
+        run.check(2)
+        errors = run.errors()
+        assert len(errors) == len(rows), run.err
+        for i, (line, word) in enumerate(rows):
+            head = "commands:%d: " % (i + 2)
+            assert head in errors[i] and word in errors[i], errors[i]
+        assert run.report["failed_commands"] == len(rows)
+        assert run.report["lost_packets"] == 0
+        assert run.report["failovers"] == []
+        # every link is up at both ends, and none is marked
+        for link in LINKS:
+            shown = [s for s in run.out.split("\n") if s.strip()
+                     .startswith(link + " ")]
+            assert shown[0].count("UP, alive") == 2, shown
+            assert shown[0].rstrip().endswith("alive"), shown
+
+
+@case
+def every_show_command_shows_something():
+    shows = ("fabric", "port all", "port s0", "port s0/1", "replay", "flow",
+             "routes s0", "events", "events 5", "histogram", "counters all",
+             "counters e0", "faults", "lcores", "traffic")
+    commands = "wait up\ntraffic packets 100\nstart\nwait sent\nwait drained\n"
+    with Box() as box:
+        for s in shows:
+            base = box.run(commands=commands + "quit\n").check_clean()
+            run = box.run(commands=commands + "show %s\nquit\n" % s)
+            run.check_clean()
+            assert len(run.out) > len(base.out) + 20, s
+
+
+@case
+def help_lists_every_command_with_its_words():
+    with Box() as box:
+        run = box.run(commands="help\nquit\n").check(0)
+    for word in ("link <link> down", "wait drained", "inject ber",
+                 "show replay", "quit"):
+        assert word in run.out, word
+
+
+def failovers(run, link):
+    return [f for f in run.report["failovers"] if f["link"] == link]
+
+
+def cut(commands, config=FIGURE1, args=()):
+    """Traffic both ways, a fault in its middle, healed; all must arrive."""
+    text = ("wait up\ntraffic load 0.1\nstart\nwait 30ms\n" + commands +
+            "wait 30ms\nstop\nwait up\nwait drained\nquit\n")
+    with Box() as box:
+        return box.run(args, commands=text, config=config).check_clean()
+
+
+@case
+def a_link_that_goes_dark_is_detected_by_its_phy_at_both_ends():
+    run = cut("link s0-s1#0 down\nwait 20ms\nlink s0-s1#0 up\n")
+    found = failovers(run, "s0-s1#0")
+    assert sorted(f["device"] for f in found) == ["s0", "s1"]
+    for f in found:
+        assert f["detector"] == "phy"
+        assert 0 < f["detect_ns"] and 0 < f["drained_ns"]
+
+
+@case
+def a_cut_of_one_direction_is_found_by_retrain_or_keepalive():
+    for dev in ("s0", "s1"):
+        run = cut("link s0-s1#1 one-way %s\nwait 60ms\nlink s0-s1#1 up\n"
+                  % dev)
+        found = failovers(run, "s0-s1#1")
+        assert found, "no failover"
+        for f in found:
+            assert f["detector"] in ("retrain", "keepalive", "peer"), f
+            assert f["detect_ns"] > 0
+
+
+@case
+def a_cut_after_so_many_flits_loops_back_what_was_acknowledged():
+    config = FIGURE1 + "link: { flits_per_frame = 1; };\n"
+    run = cut("link s0-s1 one-way s0 after 40\nwait 60ms\nlink s0-s1 up\n",
+              config=config, args=("--packet-flits", "8"))
+    assert sum(f["looped_packets"] for f in run.report["failovers"]) > 0
+
+
+@case
+def a_link_that_flaps_comes_back():
+    run = cut("link s0-s1#0 flap 5 10ms\nwait 80ms\n")
+    assert len(failovers(run, "s0-s1#0")) >= 2
+
+
+@case
+def a_link_goes_down_and_up_by_order():
+    run = cut("link s0-s1#0 disable\nwait 20ms\nlink s0-s1#0 enable\n")
+    for f in failovers(run, "s0-s1#0"):
+        assert f["detector"] in ("command", "peer"), f
+
+
+@case
+def frames_lost_hurt_stalled_and_late_are_made_good_by_the_link():
+    run = cut("inject drop s0-s1#0 s0 1\ninject drop s0-s1#1 s0 1\n"
+              "inject drop s0-s1#0 s1 2\ninject drop s0-s1#1 s1 2\n"
+              "inject corrupt s0-s1#0 s0 1\ninject corrupt s0-s1#1 s0 100\n"
+              "inject stall s0-s1#1 s1 3ms\ninject delay s0-s1#0 s1 100us\n"
+              "wait 20ms\ninject delay s0-s1#0 s1 0us\n"
+              "inject ber s0-s1#1 s0 1e-5\nwait 30ms\nlink s0-s1#1 up\n")
+    assert run.report["port_counters"]["tx_replay_flits"] > 0
+    assert run.report["port_counters"]["tx_nak"] > 0
+
+
+@case
+def cuts_of_endpoint_links_hold_traffic_until_they_heal():
+    run = cut("link e0-s0 down\nwait 20ms\nlink e0-s0 up\n")
+    assert failovers(run, "e0-s0")
+
+
+@case
+def without_a_terminal_the_prompt_reads_lines():
+    with Box() as box:
+        run = box.run(["-i"], stdin="wait up\ntraffic packets 50\nstart\n"
+                      "wait sent\nwait drained\nshow traffic\nfoo\nquit\n")
+        run.check(2)
+        assert "stdin:7: no such command: foo" in run.err
+        assert run.report["delivered_packets"] == 100
+
+
+@case
+def the_end_of_input_ends_the_run():
+    with Box() as box:
+        box.run(["-i"], stdin="wait up\n").check(0)
+
+
+def terminal(box):
+    """reflit at a pseudo terminal: (process, descriptor)."""
+    config = box.write("fabric.cfg", FIGURE1)
+    parent, child = pty.openpty()
+    p = subprocess.Popen([REFLIT, "--", "--config", config, "-i"],
+                         stdin=child, stdout=child, stderr=child,
+                         close_fds=True)
+    os.close(child)
+    return p, parent
+
+
+def expect(fd, word, timeout=20):
+    seen = ""
+    end = time.time() + timeout
+    while word not in seen:
+        left = end - time.time()
+        assert left > 0, "no %r in %r" % (word, seen)
+        if select.select([fd], [], [], left)[0]:
+            seen += os.read(fd, 4096).decode()
+    return seen
+
+
+@case
+def at_a_terminal_words_and_names_are_completed():
+    with Box() as box:
+        p, fd = terminal(box)
+        expect(fd, "reflit> ")
+        os.write(fd, b"link s0-s1#1 d\t\t")
+        seen = expect(fd, "disable")
+        assert "down" in seen
+        os.write(fd, b"own\n")
+        expect(fd, "reflit> ")
+        os.write(fd, b"sh\tfab\t\n")
+        expect(fd, "dark")
+        os.write(fd, b"link s1-e\t up\n")
+        expect(fd, "s1-e1 is not down")
+        os.write(fd, b"\x1b[A\n")  # history: once more
+        expect(fd, "s1-e1 is not down")
+        os.write(fd, b"quit\n")
+        expect(fd, "lost 0")
+        assert p.wait(30) == 2  # two commands failed
+        os.close(fd)
+
+
+@case
+def a_signal_ends_the_run_with_a_report():
+    with Box() as box:
+        config = box.write("fabric.cfg", FIGURE1)
+        p = subprocess.Popen([REFLIT, "--", "--config", config, "--load",
+                              "0.01"], stdout=subprocess.PIPE, text=True)
+        time.sleep(1.5)
+        p.send_signal(signal.SIGINT)
+        out, _ = p.communicate(timeout=30)
+        assert p.returncode == 0, p.returncode
+        assert "lost 0, duplicated 0" in out
+
+
+main()

@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Real frames and generated packets through whole fabrics [EP-1, SW-3]: the
+demonstration, as root and as anybody, damaged captures, placements, and what
+the policies of the related art lose."""
+import os
+import shutil
+import struct
+import subprocess
+
+from reflit_test import (Box, FIGURE1, PCAP_SAME, ROOT, Skip, case, main)
+
+PORTS = """
+attach = ( { endpoint = "e0"; port = "net_pcap0"; dst = "e1"; },
+           { endpoint = "e1"; port = "net_pcap1"; dst = "e0"; } );
+"""
+HEAD = struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1)
+
+
+def record(data):
+    return struct.pack("<IIII", 1, 0, len(data), len(data)) + data
+
+
+def frame(i, size):
+    return bytes((i + k) & 0xff for k in range(size))
+
+
+def vdevs(box, in0, in1):
+    return ["--vdev=net_pcap0,rx_pcap=%s,tx_pcap=%s" % (in0, box.path("o0")),
+            "--vdev=net_pcap1,rx_pcap=%s,tx_pcap=%s" % (in1, box.path("o1"))]
+
+
+def same(a, b):
+    p = subprocess.run([PCAP_SAME, a, b], capture_output=True, text=True)
+    assert p.returncode == 0, p.stdout + p.stderr
+
+
+def demo(box, wrap=(), env=None, eal=()):
+    pcap = os.path.join(ROOT, "config", "demo.pcap")
+    run = box.run(["--config", os.path.join(ROOT, "config", "demo.cfg"),
+                   "--cmdline-file",
+                   os.path.join(ROOT, "config", "demo.cmd")],
+                  eal=vdevs(box, pcap, pcap) + list(eal), config=None,
+                  wrap=wrap, env=env)
+    run.check_clean()
+    same(pcap, box.path("o0"))
+    same(pcap, box.path("o1"))
+    return run
+
+
+@case
+def the_demonstration_loses_nothing_and_its_report_is_whole():
+    with Box() as box:
+        r = demo(box).report
+    for key in ("sent_packets", "delivered_packets", "lost_packets",
+                "duplicated_packets", "reordered_packets",
+                "corrupted_packets", "reported_packets", "flit_hops",
+                "elapsed_ns"):
+        assert isinstance(r[key], int), key
+    assert sorted(r["latency_ns"]) == ["max", "p50", "p99", "p999"]
+    assert 0 < r["latency_ns"]["p50"] <= r["latency_ns"]["max"]
+    assert r["recoveries"] == []
+    cuts = {}
+    for f in r["failovers"]:
+        for key in ("link", "detector", "detect_ns", "first_rerouted_ns",
+                    "drained_ns", "looped_packets", "looped_flits",
+                    "looped_acked_flits"):
+            assert key in f, key
+        assert f["detect_ns"] > 0 and f["drained_ns"] > 0, f
+        cuts.setdefault(f["link"], []).append(f)
+    assert len(cuts["s0-s1#0"]) >= 4 and len(cuts["s0-s1#1"]) >= 2
+    # cut in the middle of a packet: whole packets looped back, and of the
+    # one-way cut, whose ACKs came back, acknowledged flits among them
+    assert any(f["looped_flits"] > 0 for f in cuts["s0-s1#0"])
+    assert any(f["looped_acked_flits"] > 0 for f in cuts["s0-s1#1"])
+
+
+@case
+def an_ordinary_user_runs_it_too():
+    if os.geteuid() != 0:
+        raise Skip("already an ordinary user")
+    if shutil.which("setpriv") is None:
+        raise Skip("no setpriv")
+    for name in (PCAP_SAME, os.path.join(ROOT, "config", "demo.pcap")):
+        p = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534",
+                            "--clear-groups", "test", "-r", name])
+        if p.returncode != 0:
+            raise Skip("an ordinary user cannot read " + name)
+    env = {k: v for k, v in os.environ.items() if k != "XDG_RUNTIME_DIR"}
+    with Box() as box:
+        demo(box, ("setpriv", "--reuid=65534", "--regid=65534",
+                   "--clear-groups"), env)
+
+
+@case
+def one_lcore_runs_everything_between_commands():
+    with Box() as box:
+        demo(box, eal=["--lcores=0@0"])
+
+
+@case
+def two_lcores_share_the_roles():
+    if os.cpu_count() < 2:
+        raise Skip("one CPU")
+    with Box() as box:
+        demo(box, eal=["--lcores=0@0,1@0,2@1"])
+
+
+@case
+def roles_are_placed_by_the_file():
+    if os.cpu_count() < 2:
+        raise Skip("one CPU")
+    config = FIGURE1 + ('lcores: { place = ( { role = "s"; lcore = 1; }, '
+                        '{ role = "s0/1"; lcore = 2; }, '
+                        '{ role = "e"; lcore = 2; } ); };\n')
+    with Box() as box:
+        run = box.run(["--packets", "2000"], config=config,
+                      eal=["--lcores=0@0,1@0,2@1"],
+                      commands="wait up\nstart\nwait sent\nwait drained\n"
+                      "show lcores\nquit\n").check_clean()
+    # s0 and s1 have three ports each; one of them moved
+    assert "lcore 1: 5 ports, 2 cores" in run.out, run.out
+    assert "lcore 2: 3 ports, 2 cores" in run.out, run.out
+
+
+@case
+def a_truncated_capture_is_reported_and_the_rest_goes_on():
+    with Box() as box:
+        whole = HEAD + b"".join(record(frame(i, 60 + i)) for i in range(50))
+        good = box.write("good.pcap", whole)
+        cut = box.write("cut.pcap", whole + record(frame(9, 500))[:-300])
+        run = box.run(eal=vdevs(box, cut, good), config=FIGURE1 + PORTS,
+                      commands="wait up\nstart\nwait sent\nwait drained\n"
+                      "quit\n").check_clean()
+        assert "cut.pcap: cut off after frame 50" in run.err, run.err
+        assert run.report["delivered_packets"] == 100
+        assert run.report["attached"][0]["truncated"]
+        assert not run.report["attached"][1]["truncated"]
+        same(good, box.path("o1"))
+
+
+@case
+def frames_over_the_maximum_are_counted_and_skipped():
+    sizes = [60, 447, 448, 449, 1514, 224, 64, 3000]
+    config = FIGURE1 + "link: { max_packet_flits = 2; };\n" + PORTS
+    with Box() as box:
+        mixed = box.write("mixed.pcap", HEAD + b"".join(
+            record(frame(i, n)) for i, n in enumerate(sizes)))
+        fit = box.write("fit.pcap", HEAD + b"".join(
+            record(frame(i, n)) for i, n in enumerate(sizes) if n <= 448))
+        run = box.run(eal=vdevs(box, mixed, fit), config=config,
+                      commands="wait up\nstart\nwait sent\nwait drained\n"
+                      "quit\n").check_clean()
+        assert run.report["attached"][0]["rx_oversize"] == 3
+        assert "up to 3000 bytes" in run.err and "448" in run.err
+        same(fit, box.path("o1"))
+        same(fit, box.path("o0"))
+
+
+@case
+def frames_of_every_size_come_out_as_they_went_in():
+    with Box() as box:
+        every = box.write("every.pcap", HEAD + b"".join(
+            record(frame(n, n)) for n in range(14, 1600)))
+        box.run(eal=vdevs(box, every, every), config=FIGURE1 + PORTS,
+                commands="wait up\nstart\nwait sent\nwait drained\nquit\n"
+                ).check_clean()
+        same(every, box.path("o0"))
+        same(every, box.path("o1"))
+
+
+@case
+def a_port_may_send_to_an_endpoint_without_one():
+    with Box() as box:
+        few = box.write("few.pcap", HEAD + b"".join(
+            record(frame(i, 700)) for i in range(500)))
+        run = box.run(
+            eal=["--vdev=net_pcap0,rx_pcap=%s,tx_pcap=%s"
+                 % (few, box.path("o0"))],
+            config=FIGURE1 + 'attach = ( { endpoint = "e0"; '
+            'port = "net_pcap0"; dst = "e1"; } );\n',
+            commands="wait up\nstart\nwait sent\nwait drained\nquit\n")
+        run.check_clean()
+        assert run.report["delivered_packets"] == 500
+
+
+@case
+def a_capture_that_is_read_without_end_spans_many_cuts():
+    with Box() as box:
+        few = box.write("few.pcap", HEAD + b"".join(
+            record(frame(i, 60 + 10 * i)) for i in range(100)))
+        eal = [v.replace("tx_pcap", "infinite_rx=1,tx_pcap")
+               for v in vdevs(box, few, few)]
+        run = box.run(eal=eal, config=FIGURE1 + PORTS,
+                      commands="wait up\nrate e0 20000\nrate e1 20000\nstart\n"
+                      "link s0-s1#0 flap 4 20ms\nwait 120ms\nwait up\nstop\n"
+                      "wait drained\nquit\n").check_clean()
+        assert run.report["sent_packets"] > 1000
+
+
+@case
+def a_torus_keeps_its_promises_while_links_are_cut():
+    with open(os.path.join(ROOT, "config", "torus-4x4.cfg"),
+              encoding="utf-8") as f:
+        config = f.read()
+    with Box() as box:
+        run = box.run(["--load", "0.02"], config=config,
+                      commands="wait up\nstart\nwait 50ms\n"
+                      "link s0.0-s0.1 down\nwait 50ms\nlink s1.0-s2.0 down\n"
+                      "wait 50ms\nlink s0.0-s0.1 up\nlink s1.0-s2.0 up\n"
+                      "wait up\nwait 50ms\nstop\nwait drained\nquit\n")
+        run.check_clean()
+        assert len(run.report["failovers"]) >= 4
+
+
+def lost_with(policy):
+    """Packets lost of the same cuts, without end-to-end retry."""
+    config = FIGURE1 + ('link: { loopback = "%s"; flits_per_frame = 1; };\n'
+                        "endpoint: { retry = false; };\n" % policy)
+    commands = "wait up\nstart\n"
+    for i in range(10):
+        commands += ("wait 10ms\nlink s0-s1 one-way s0 mid-packet\n"
+                     "wait 30ms\nlink s0-s1 up\nwait up\n").replace(
+                         "s0-s1 ", "s0-s1#%d " % (i % 2))
+    with Box() as box:
+        run = box.run(["--load", "0.2", "--packet-flits", "8"], config=config,
+                      commands=commands + "stop\nwait drained\nquit\n")
+    r = run.report
+    assert r["failovers"], "no cut happened"
+    assert r["sent_packets"] == (r["delivered_packets"] + r["lost_packets"] +
+                                 r["reported_packets"])
+    assert run.status == (1 if r["lost_packets"] else 0)
+    return r["lost_packets"]
+
+
+@case
+def the_related_art_loses_packets_where_whole_packets_do_not():
+    lost = {p: lost_with(p) for p in ("none", "unacked-only",
+                                      "whole-packets")}
+    print("    lost of the same ten cuts, without end-to-end retry:", lost)
+    assert lost["none"] > 0 and lost["unacked-only"] > 0
+    assert lost["whole-packets"] == 0
+
+
+main()

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Random faulty fabrics, judged by the checker: whatever an engine accepts is
+ * complete and free of loops, and reflit and updown accept whatever is
+ * connected [ROUTE-2, ROUTE-3, ROUTE-4]. An argument sets the number of seeds;
+ * a failure names the seed, which alone draws the fabric.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "rl_check.h"
+#include "rl_prng.h"
+#include "route_fixture.h"
+
+static uint64_t seeds = 400;
+
+/* A shape, mixed wraps, parallel links, hosts, and failures, by the seed. */
+static void
+draw(struct rl_topo *t, uint64_t seed)
+{
+	struct rl_topo_spec spec;
+	char err[RL_ERR_MAX];
+	struct rl_prng p;
+	uint32_t fail;
+
+	rl_prng_seed(&p, seed);
+	rl_topo_spec_defaults(&spec, RL_TOPO_TORUS);
+	spec.ndims = 1 + rl_prng_below(&p, 3);
+	for (unsigned int d = 0; d < spec.ndims; d++) {
+		spec.dims[d] = (uint16_t)(2 + rl_prng_below(
+						     &p, spec.ndims == 3 ? 4 :
+									   6));
+		spec.wrap[d] = rl_prng_below(&p, 4) != 0;
+		spec.links_per_edge[d] = (uint16_t)(1 + (rl_prng_below(&p, 4) ==
+							 0));
+	}
+	spec.hosts_per_switch = (uint16_t)(1 + (rl_prng_below(&p, 4) == 0));
+	assert_int_equal(rl_topo_build(&spec, t, err, NULL), 0);
+	fail = rl_prng_below(&p, (t->nlink - t->nep) / 8 + 2);
+	for (uint32_t i = 0; i < fail; i++)
+		t->link[t->nep + rl_prng_below(&p, t->nlink - t->nep)].failed =
+			true;
+	fail = rl_prng_below(&p, 3) == 0 ? rl_prng_below(&p, 4) : 0;
+	for (uint32_t i = 0; i < fail; i++)
+		t->dev[rl_prng_below(&p, t->ndev - t->nep)].failed = true;
+}
+
+/* @return whether the engine accepted the fabric */
+static bool
+judge(const struct rl_topo *t, const char *engine, uint64_t seed, bool connected)
+{
+	static struct rl_check_report rep;
+	struct rl_check_in in = {.topo = t, .stretch = true};
+	char err[RL_ERR_MAX] = "";
+	struct rl_route *r;
+	int ret = rl_route_compute(t, engine, 8, &r, err);
+
+	if (ret != 0) {
+		assert_int_equal(ret, -EHOSTUNREACH);
+		assert_null(r);
+		assert_true(strlen(err) > 8);
+		return false;
+	}
+	if (!connected)
+		fail_msg("seed %llu: %s routes a fabric in parts",
+			 (unsigned long long)seed, engine);
+	in.fwd = r->fwd;
+	ret = rl_check(&in, &rep);
+	if (ret != 0 || rep.nvls > r->vls)
+		fail_msg("seed %llu, %s: %d, %llu of %llu, cycle %u, %u VLs",
+			 (unsigned long long)seed, engine, ret,
+			 (unsigned long long)rep.reachable,
+			 (unsigned long long)rep.pairs, rep.cycle_len,
+			 rep.nvls);
+	if (strcmp(engine, "reflit") == 0)
+		assert_true(rep.nvls <= 3);
+	rl_route_free(r);
+	return true;
+}
+
+static void
+what_engines_accept_is_complete_and_free_of_loops(void **state)
+{
+	uint64_t connected = 0, accepted = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= seeds; seed++) {
+		char err[RL_ERR_MAX];
+		struct rl_topo t;
+		bool whole;
+
+		draw(&t, seed);
+		whole = rl_topo_reach(&t, RL_REACH_WORKING, err) == 0;
+		connected += whole;
+		if (judge(&t, "reflit", seed, whole) != whole)
+			fail_msg("seed %llu: reflit refuses what is connected",
+				 (unsigned long long)seed);
+		if (judge(&t, "updown", seed, whole) != whole)
+			fail_msg("seed %llu: updown refuses what is connected",
+				 (unsigned long long)seed);
+		accepted += judge(&t, "torus-2qos", seed, whole);
+		rl_topo_free(&t);
+	}
+	/* The drawing is neither too kind nor too cruel. */
+	assert_in_range(connected, seeds / 2, seeds - 1);
+	assert_in_range(accepted, seeds / 20, connected - 1);
+}
+
+/* Free-form fabrics: a random tree of switches and some links more. */
+static void
+draw_custom(struct rl_topo *t, uint64_t seed)
+{
+	static struct rl_topo_ref sw[40], ep[60], link[200];
+	struct rl_topo_spec spec;
+	char err[RL_ERR_MAX];
+	struct rl_prng p;
+
+	rl_prng_seed(&p, seed);
+	rl_topo_spec_defaults(&spec, RL_TOPO_CUSTOM);
+	memset(link, 0, sizeof(link));
+	spec.switches = sw;
+	spec.endpoints = ep;
+	spec.links = link;
+	spec.nswitches = 2 + rl_prng_below(&p, 38);
+	spec.nendpoints = 2 + rl_prng_below(&p, 58);
+	for (uint32_t i = 0; i < spec.nswitches; i++)
+		snprintf(sw[i].a, RL_NAME_MAX, "s%u", i);
+	for (uint32_t i = 0; i < spec.nendpoints; i++)
+		snprintf(ep[i].a, RL_NAME_MAX, "e%u", i);
+	for (uint32_t i = 1; i < spec.nswitches + spec.nswitches / 2; i++) {
+		struct rl_topo_ref *l = &link[spec.nlinks];
+		const uint32_t a = i < spec.nswitches ? i :
+				   rl_prng_below(&p, spec.nswitches);
+		const uint32_t b = rl_prng_below(&p, a != 0 ? a : 1);
+
+		if (a == b)
+			continue;
+		snprintf(l->a, RL_NAME_MAX, "s%u", a);
+		snprintf(l->b, RL_NAME_MAX, "s%u", b);
+		l->count = (uint16_t)(1 + (rl_prng_below(&p, 5) == 0));
+		l->k = -1;
+		spec.nlinks++;
+	}
+	for (uint32_t i = 0; i < spec.nendpoints; i++) {
+		const uint32_t n = 1 + (rl_prng_below(&p, 3) == 0);
+		const uint32_t first = rl_prng_below(&p, spec.nswitches);
+
+		for (uint32_t k = 0; k < n; k++) {
+			struct rl_topo_ref *l = &link[spec.nlinks++];
+
+			snprintf(l->a, RL_NAME_MAX, "e%u", i);
+			snprintf(l->b, RL_NAME_MAX, "s%u",
+				 (first + k) % spec.nswitches);
+			l->count = 1;
+			l->k = -1;
+		}
+	}
+	if (rl_topo_build(&spec, t, err, NULL) != 0)
+		fail_msg("seed %llu: %s", (unsigned long long)seed, err);
+	for (uint32_t i = 0; i < rl_prng_below(&p, 4); i++)
+		t->link[rl_prng_below(&p, t->nlink)].failed = true;
+}
+
+static void
+free_form_fabrics_are_routed_with_detours_round_any_one_link(void **state)
+{
+	static struct rl_check_report rep;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= seeds; seed++) {
+		struct rl_check_detours d;
+		struct rl_check_in in = {0};
+		char err[RL_ERR_MAX];
+		struct rl_topo t;
+		bool whole;
+
+		draw_custom(&t, seed);
+		whole = rl_topo_reach(&t, RL_REACH_WORKING, err) == 0;
+		assert_int_equal(judge(&t, "updown", seed, whole), whole);
+		assert_int_equal(judge(&t, "reflit", seed, whole), whole);
+		if (whole) {
+			struct rl_route *r = fix_route(&t, "updown", 8);
+
+			in.topo = &t;
+			in.fwd = r->fwd;
+			in.alts = RL_CHECK_ALL;
+			if (rl_check(&in, &rep) != 0)
+				fail_msg("seed %llu: detours: cycle %u, %s",
+					 (unsigned long long)seed,
+					 rep.cycle_len, rep.lost_why);
+			rl_route_free(r);
+			r = fix_route(&t, "reflit", 8);
+			in.fwd = r->fwd;
+			if (rl_check(&in, &rep) != 0)
+				fail_msg("seed %llu: detours: cycle %u, %s",
+					 (unsigned long long)seed,
+					 rep.cycle_len, rep.lost_why);
+			in.alts = RL_CHECK_FIRST;
+			rl_check_detours(&in, RL_CHECK_NEIGHBOUR, &d);
+			if (d.covered < d.connected)
+				fail_msg("seed %llu: %llu of %llu covered",
+					 (unsigned long long)seed,
+					 (unsigned long long)d.covered,
+					 (unsigned long long)d.connected);
+			rl_route_free(r);
+		}
+		rl_topo_free(&t);
+	}
+}
+
+static void
+twenty_links_and_five_switches_of_10x10x10_cost_little(void **state)
+{
+	static struct rl_check_report rep;
+	struct rl_check_in in = {.topo = NULL, .stretch = true};
+	struct rl_route *r;
+	struct rl_prng p;
+	struct rl_topo t;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= (seeds > 1000 ? 20 : 2); seed++) {
+		rl_prng_seed(&p, seed);
+		fix_grid(&t, true, 10, 10, 10, 1);
+		for (int i = 0; i < 5; i++)
+			t.dev[rl_prng_below(&p, 1000)].failed = true;
+		for (int i = 0; i < 20; i++)
+			t.link[1000 + rl_prng_below(&p, 3000)].failed = true;
+		r = fix_route(&t, "reflit", 8);
+		in.topo = &t;
+		in.fwd = r->fwd;
+		assert_int_equal(rl_check(&in, &rep), 0);
+		assert_int_equal(rep.reachable, rep.pairs);
+		assert_true(rep.stretch_mean <= 1.03);
+		assert_true(rep.extra_max <= 6);
+		assert_int_equal(rep.nvls, 3);
+		rl_route_free(r);
+		rl_topo_free(&t);
+	}
+}
+
+static void
+paths_that_no_failure_touches_keep_their_sl(void **state)
+{
+	struct rl_route *a, *b;
+	struct rl_topo t;
+	uint32_t changed = 0;
+
+	(void)state;
+	fix_grid(&t, true, 6, 6, 0, 1);
+	a = fix_route(&t, "reflit", 8);
+	fix_fail(&t, "s2.2");
+	fix_fail(&t, "s4.0-s5.0");
+	b = fix_route(&t, "reflit", 8);
+	for (uint32_t s = 0; s < t.nep; s++) {
+		for (uint32_t d = 0; d < t.nep; d++) {
+			const uint8_t was = a->fwd[t.ep_dev[s]].path_sl[d];
+			const uint8_t is = b->fwd[t.ep_dev[s]].path_sl[d];
+			const uint16_t *cs = t.dev[s].coord;
+			const uint16_t *cd = t.dev[d].coord;
+			const bool row0 = cs[1] == 0, row2 = cs[1] == 2;
+			const bool column2 = cd[0] == 2;
+
+			if (s == 14 || d == 14) /* s2.2 is gone */
+				continue;
+			changed += was != is;
+			/* Its path runs neither along y = 0 or y = 2, where
+			 * something failed, nor down x = 2. */
+			if (!row0 && !row2 && !column2)
+				assert_int_equal(was, is);
+		}
+	}
+	assert_true(changed > 0);
+	rl_route_free(a);
+	rl_route_free(b);
+	rl_topo_free(&t);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_engines_accept_is_complete_and_free_of_loops),
+		cmocka_unit_test(free_form_fabrics_are_routed_with_detours_round_any_one_link),
+		cmocka_unit_test(twenty_links_and_five_switches_of_10x10x10_cost_little),
+		cmocka_unit_test(paths_that_no_failure_touches_keep_their_sl),
+	};
+
+	if (argc > 1)
+		seeds = strtoull(argv[1], NULL, 10);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
