@@ -27,6 +27,8 @@ draw_host(struct rl_sim_plan *plan, struct rl_prng *prng)
 	plan->poll_ns = plan_one_in(prng, 2) ? 0 : plan_log(prng, 5, 500);
 	plan->poll_jitter_ns =
 		plan_one_in(prng, 2) ? 0 : plan_log(prng, 10, 2000);
+	if (plan->strict_order)
+		plan->poll_jitter_ns = 0; /* or packets overtake at polls */
 	plan->notice_ns = plan_log(prng, 100, 10000);
 }
 
@@ -65,10 +67,45 @@ draw_load(struct rl_sim_plan *plan, struct rl_prng *prng)
 	 * what several failures at once have mixed up; a flow that is no
 	 * longer than the window cannot overtake itself by more than that.
 	 */
-	if (!plan->cfg.endpoint.retry)
+	if (!plan->cfg.endpoint.retry && !plan->strict_order)
 		c->flow_packets =
 			plan->cfg.endpoint.window_flits / c->max_flits;
 	return c->stop_ns - c->start_ns;
+}
+
+/* What a run is about; the rest follows. */
+static void
+draw_kind(struct rl_sim_plan *plan, struct rl_prng *prng)
+{
+	plan->cfg.vls = RL_VCS;
+	plan->cfg.endpoint.retry = plan_one_in(prng, 2);
+	plan->fec_safe = !plan->cfg.endpoint.retry;
+	plan->strict_order = !plan->cfg.endpoint.retry &&
+			     plan_one_in(prng, 3);
+}
+
+/* Failures one at a time, and traffic that lasts as long. */
+static int
+draw_strict(struct rl_sim_plan *plan, struct rl_prng *prng)
+{
+	struct rl_sim_load_cfg *c = &plan->load;
+	int err = 0;
+	const uint64_t end = plan_strict_faults(plan, prng, &err);
+	const double flits = (double)plan_log(prng, 500, 8000);
+
+	c->stop_ns = end;
+	c->load = flits * c->slot_ps / 1000 / c->nep / (double)end;
+	c->burst_ns = 0;
+	if (plan_one_in(prng, 2)) { /* the same in bursts at full speed */
+		const uint64_t n = rl_prng_range(prng, 4, 40);
+
+		c->burst_ns = (uint64_t)((double)(end / n) * c->load) + 100;
+		c->pause_ns = end / n;
+		c->load = 1;
+	}
+	plan->heal_ns = end + 1000;
+	plan->limit_ns = plan->heal_ns + 400 * RL_NS_PER_MS;
+	return err;
 }
 
 static int
@@ -92,14 +129,13 @@ rl_sim_plan_draw(struct rl_sim_plan *plan, uint64_t seed, char *err)
 
 	memset(plan, 0, sizeof(*plan));
 	plan->seed = seed;
-	plan->cfg.vls = RL_VCS;
+	part(&prng, seed, 0);
+	draw_kind(plan, &prng);
 	part(&prng, seed, 1);
 	ret = plan_fabric(plan, &prng, err);
 	if (ret != 0)
 		goto err_free;
 	part(&prng, seed, 2);
-	plan->cfg.endpoint.retry = plan_one_in(&prng, 2);
-	plan->fec_safe = !plan->cfg.endpoint.retry;
 	plan_link(plan, &prng);
 	plan_endpoint(plan, &prng);
 	ret = check(plan, err);
@@ -109,8 +145,14 @@ rl_sim_plan_draw(struct rl_sim_plan *plan, uint64_t seed, char *err)
 	draw_host(plan, &prng);
 	part(&prng, seed, 4);
 	span = draw_load(plan, &prng);
-	ret = rl_sim_plan_faults(plan, seed, kinds, plan->load.start_ns,
-				 plan->load.start_ns + span + span / 2);
+	part(&prng, seed, 5);
+	if (plan->strict_order)
+		ret = draw_strict(plan, &prng);
+	else
+		ret = rl_sim_plan_faults(plan, seed, kinds,
+					 plan->load.start_ns,
+					 plan->load.start_ns + span +
+						 span / 2);
 	if (ret != 0)
 		goto err_free;
 	return 0;
@@ -136,10 +178,12 @@ rl_sim_plan_text(const struct rl_sim_plan *plan, char *buf, size_t len)
 	const struct rl_sim_load_cfg *t = &plan->load;
 
 	snprintf(buf, len,
-		 "%s; packets %u-%u, window %u, credits %u, queue %u, frame "
+		 "%s%s%s; packets %u-%u, window %u, credits %u, queue %u, frame "
 		 "%u, link retry %s, e2e retry %s, dup_filter %s; %s load "
 		 "%.2f for %llu ns, %u faults, heal at %llu ns",
 		 plan->shape == NULL ? "given fabric" : plan->shape,
+		 l->switching == RL_CUT_THROUGH ? ", cut-through" : "",
+		 plan->strict_order ? ", strict order" : "",
 		 t->min_flits, t->max_flits, l->window_flits, l->credits_flits,
 		 l->queue_flits, l->flits_per_frame, l->retry ? "on" : "off",
 		 plan->cfg.endpoint.retry ? "on" : "off",

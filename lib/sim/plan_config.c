@@ -8,6 +8,10 @@
 
 #include "plan_priv.h"
 
+#ifndef CT_ON
+#define CT_ON 0
+#endif
+
 uint64_t
 plan_log(struct rl_prng *prng, uint64_t lo, uint64_t hi)
 {
@@ -58,6 +62,11 @@ link_timers(struct rl_link_cfg *c, struct rl_prng *prng)
 	c->keepalive_ns = plan_log(prng, 2000, 50000);
 	c->keepalive_dead_ns =
 		c->keepalive_ns * rl_prng_range(prng, 2, 10);
+	if (plan_one_in(prng, 6)) { /* nothing is said without need */
+		c->keepalive_ns = c->keepalive_dead_ns = 0;
+		if (plan_one_in(prng, 2))
+			c->replay_limit = 255;
+	}
 	c->detect_phy = !plan_one_in(prng, 3);
 	c->phy_lost_ns =
 		plan_one_in(prng, 2) ? 0 : plan_log(prng, 100, 50000);
@@ -86,8 +95,20 @@ plan_link(struct rl_sim_plan *plan, struct rl_prng *prng)
 	link_sizes(c, prng);
 	link_timers(c, prng);
 	c->dup_filter = plan_one_in(prng, 2);
-	/* long enough for any outage here; or short: then it reports */
+	c->switching = CT_ON && plan_one_in(prng, 2) ? RL_CUT_THROUGH
+					    : RL_STORE_AND_FORWARD;
 	c->watchdog_ns = 50 * RL_NS_PER_MS;
+	if (plan->strict_order) {
+		c->flap_damping_ns = rl_min_u64(c->flap_damping_ns, 10000);
+		c->flap_damping_max_ns = 20000;
+		return;
+	}
+	if (plan_one_in(prng, 10)) { /* the related art loses packets */
+		c->loopback = plan_one_in(prng, 3) ? RL_LOOPBACK_NONE
+						   : RL_LOOPBACK_UNACKED;
+		plan->losses_ok = !plan->cfg.endpoint.retry;
+	}
+	/* long enough for any outage here; or short: then it reports */
 	if (plan_one_in(prng, 6)) {
 		c->watchdog_ns = plan_log(prng, 5000, 500000);
 		plan->reports_ok = true;

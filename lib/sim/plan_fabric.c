@@ -9,6 +9,7 @@
 #include "plan_priv.h"
 
 #define SHAPE_REFS 24
+#define SHAPES_PARALLEL 4
 
 /* A free-form fabric as a list of links: "a-b", "a-b*count". */
 static const struct shape {
@@ -111,11 +112,14 @@ plan_fabric(struct rl_sim_plan *plan, struct rl_prng *prng, char *err)
 {
 	int ret;
 
-	if (plan_one_in(prng, 4)) {
+	if (!plan->strict_order && plan_one_in(prng, 4)) {
 		ret = grid_build(plan, prng, err);
 	} else {
-		const struct shape *shape =
-			&shapes[rl_prng_below(prng, RL_ARRAY_SIZE(shapes))];
+		/* the first ones have parallel links only */
+		const uint32_t n = plan->strict_order
+					   ? SHAPES_PARALLEL
+					   : RL_ARRAY_SIZE(shapes);
+		const struct shape *shape = &shapes[rl_prng_below(prng, n)];
 
 		plan->shape = shape->name;
 		ret = shape_build(shape, &plan->cfg.topo, err);

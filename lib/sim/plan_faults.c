@@ -218,6 +218,35 @@ draw_some(struct draw *d, bool exists, uint32_t most, void (*one)(struct draw *)
 		one(d);
 }
 
+uint64_t
+plan_strict_faults(struct rl_sim_plan *plan, struct rl_prng *prng, int *err)
+{
+	struct draw d = {
+		.plan = plan,
+		.prng = *prng,
+		.kinds = (uint32_t)rl_prng_u64(prng) |
+			 1u << RL_SIM_SW_CUT | 1u << RL_SIM_SW_NTH,
+	};
+	uint64_t t = plan->load.start_ns;
+
+	d.kinds &= ~(1u << RL_SIM_SW_ENDPOINT);
+	for (uint64_t n = rl_prng_range(&d.prng, 0, 3); n > 0; n--) {
+		const uint64_t dark = plan_log(&d.prng, 50, 300000);
+		struct rl_sim_fault f;
+
+		t += plan_log(&d.prng, 1000, 200000);
+		f = draw_cut(&d, pick_link(&d), t);
+		if (f.nth_flit)
+			f.nth = rl_min_u32(f.nth, 16);
+		add(&d, &f);
+		draw_heal(&d, &f, dark);
+		/* trained again, and traffic back on it, before the next */
+		t += dark + 600000;
+	}
+	*err = d.err;
+	return t + 50000;
+}
+
 int
 rl_sim_plan_faults(struct rl_sim_plan *plan, uint64_t seed, uint32_t kinds,
 		   uint64_t from_ns, uint64_t to_ns)

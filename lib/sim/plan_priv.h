@@ -13,6 +13,10 @@ int plan_fabric(struct rl_sim_plan *plan, struct rl_prng *prng, char *err);
 void plan_link(struct rl_sim_plan *plan, struct rl_prng *prng);
 void plan_endpoint(struct rl_sim_plan *plan, struct rl_prng *prng);
 
+/* plan_faults.c: one failure at a time; @return when the last has healed */
+uint64_t plan_strict_faults(struct rl_sim_plan *plan, struct rl_prng *prng,
+			    int *err);
+
 /** Uniform over orders of magnitude. */
 uint64_t plan_log(struct rl_prng *prng, uint64_t lo, uint64_t hi);
 

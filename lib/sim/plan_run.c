@@ -142,7 +142,8 @@ judge_drops(struct run *r)
 		bool ok = why == RL_DROP_DUPLICATE;
 
 		if (why == RL_DROP_LOOPBACK_NONE || why == RL_DROP_FRAGMENT)
-			ok = p->losses_ok || !p->cfg.link.retry;
+			ok = p->cfg.link.loopback != RL_LOOPBACK_WHOLE ||
+			     !p->cfg.link.retry;
 		else if (why == RL_DROP_WATCHDOG || why == RL_DROP_POLICY)
 			ok = p->reports_ok;
 		else if (why == RL_DROP_UNCORRECTABLE)
@@ -154,6 +155,24 @@ judge_drops(struct run *r)
 			     (unsigned long long)r->v->sim.drops[why],
 			     rl_drop_reason_name((enum rl_drop_reason)why));
 	}
+}
+
+/* Whether any flit overtook another of its flow within the fabric. */
+static void
+judge_order(struct run *r)
+{
+	const struct rl_fabric *f = rl_sim_fabric(r->sim);
+	uint64_t ahead = 0;
+
+	if (!r->plan->strict_order)
+		return;
+	for (uint32_t d = 0; d < f->ndev; d++)
+		if (f->dev[d].core.ep != NULL)
+			ahead += rl_ep_counters(
+				f->dev[d].core.ep)[RL_EPC_rx_ahead];
+	if (ahead != 0)
+		FAIL(r->v, "%llu flits arrived before their turn",
+		     (unsigned long long)ahead);
 }
 
 static uint64_t
@@ -189,6 +208,7 @@ run_all(struct run *r)
 	r->v->hash = run_hash(r->v);
 	judge_traffic(r);
 	judge_drops(r);
+	judge_order(r);
 	if (r->plan->inspect != NULL)
 		r->plan->inspect(r->plan->inspect_ctx, r->sim);
 }
@@ -210,6 +230,7 @@ rl_sim_plan_run(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
 		.poll_jitter_ns = plan->poll_jitter_ns,
 		.notice_ns = plan->notice_ns,
 		.fec_safe = plan->fec_safe,
+		.check_packets = true,
 		.sink = plan->sink,
 		.report = run_report,
 		.client = run_client,

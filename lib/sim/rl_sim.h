@@ -73,6 +73,7 @@ struct rl_sim_params {
 	/** uncorrectable errors are only those that FEC sees: for runs without
 	    end-to-end retry, in which nothing else could find them */
 	bool fec_safe;
+	bool check_packets; /**< look at every packet that passes a pipe */
 	rl_drop_fn drop;	/**< told of each packet dropped, or NULL */
 	rl_ep_report_fn report; /**< told of each packet reported, or NULL */
 	/** told of each event of ports and cores, or NULL; its own ctx */

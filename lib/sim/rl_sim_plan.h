@@ -33,6 +33,9 @@ struct rl_sim_plan {
 	uint64_t limit_ns; /**< all must be at rest by then */
 	bool reports_ok;   /**< packets may be reported (watchdog, policy) */
 	bool losses_ok;	   /**< and lost: loopback is not "whole-packets" */
+	/** failures come one at a time and links are parallel: no flit may ever
+	    overtake another of its flow [DRL-4] */
+	bool strict_order;
 	const char *shape; /**< of a drawn fabric */
 	const struct rl_role_sink *sink; /**< events, or NULL */
 	/** sees the fabric after the end, before it goes; or NULL */

@@ -217,7 +217,7 @@ static void
 drain_pipe(struct rl_sim *s, struct sim_pipe *sp)
 {
 	for (; sp->head != sp->tail; sp->head++) {
-		struct rl_flit *f = sp->slot[sp->head & sp->mask];
+		struct rl_flit *f = sp->slot[sp->head & sp->mask].obj;
 
 		if (rl_pipe_is_mark(f) == RL_MARK_NONE)
 			rl_packet_put(&s->mem->cache, f);
@@ -277,7 +277,7 @@ poll_port(struct rl_sim *s, struct sim_role *r, uint32_t id)
 	if (rl_role_port_poll(r->rp, now) == 0)
 		s->st.idle_polls++;
 	else if (rl_core_tx_pending(r->rc->core, (uint16_t)r->port))
-		sim_wake(s, s->dev_role[r->dev]);
+		sim_wake_at(s, s->dev_role[r->dev], sim_seen(s));
 	if (r->again || !rl_pktq_empty(rl_port_rx_out(r->rp->port))) {
 		sim_ready(s, id);
 		return;

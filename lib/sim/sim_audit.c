@@ -20,7 +20,7 @@ pipe_flits(const struct sim_pipe *sp)
 	uint64_t n = 0;
 
 	for (uint32_t i = sp->head; i != sp->tail; i++) {
-		const struct rl_flit *f = sp->slot[i & sp->mask];
+		const struct rl_flit *f = sp->slot[i & sp->mask].obj;
 
 		if (rl_pipe_is_mark(f) == RL_MARK_NONE)
 			n += f->pkt_flits;
@@ -47,12 +47,14 @@ audit_flits(const struct rl_sim *s, char *err)
 
 /*
  * Without link retry, lost flits take their credits with them until a sender
- * that starves asks for them [LCB-4].
+ * that starves asks for them [LCB-4]; and where nothing is said without need,
+ * so may a frame that gave some back.
  */
 static bool
 credits_back(const struct rl_link_cfg *cfg, uint32_t credits)
 {
-	return credits == cfg->credits_flits || !cfg->retry;
+	return credits == cfg->credits_flits || !cfg->retry ||
+	       cfg->keepalive_ns == 0;
 }
 
 static int
@@ -98,6 +100,10 @@ rl_sim_audit(const struct rl_sim *sim, bool settled, char *err)
 	const struct rl_fabric *f = &sim->fabric;
 	int ret = audit_flits(sim, err);
 
+	if (ret == 0 && sim->broken[0] != '\0') {
+		SAY(err, "%s", sim->broken);
+		ret = -EUCLEAN;
+	}
 	for (uint32_t d = 0; ret == 0 && d < f->ndev; d++)
 		for (uint16_t p = 0; ret == 0 && p < f->dev[d].nports; p++)
 			ret = audit_port(sim, d, p, settled, err);

@@ -120,16 +120,12 @@ sim_wake_at(struct rl_sim *s, uint32_t role, uint64_t at_ns)
 		sim_heap_earlier(s, role, at_ns);
 }
 
-void
-sim_wake(struct rl_sim *s, uint32_t role)
+uint64_t
+sim_seen(struct rl_sim *s)
 {
-	struct sim_role *r = &s->role[role];
-	uint64_t delay = s->p.poll_ns;
+	uint64_t t = s->now_ns + s->p.poll_ns;
 
-	/* it is woken already, and not later than usual */
-	if (r->ready || r->ext_ns <= s->now_ns + delay)
-		return;
 	if (s->p.poll_jitter_ns != 0)
-		delay += rl_prng_range(&s->prng, 0, s->p.poll_jitter_ns);
-	sim_wake_at(s, role, s->now_ns + delay);
+		t += rl_prng_range(&s->prng, 0, s->p.poll_jitter_ns);
+	return t;
 }

@@ -4,6 +4,10 @@
  * Pipes: rings that grow with what is in them, up to the size that the fabric
  * asked for. What does not fit is refused, as a real ring would, and the role
  * that puts it traps: the size was wrong.
+ *
+ * What is put is seen by the other side after the poll delay, and not before,
+ * even if that side is polled meanwhile: between lcores, too, one still acts
+ * on what it has read while the other has moved on.
  */
 
 #include <string.h>
@@ -16,7 +20,8 @@ static bool
 pipe_grow(struct sim_pipe *sp)
 {
 	const uint32_t old = sp->mask + 1, n = sp->tail - sp->head;
-	void **slot = sim_alloc(sp->sim->mem, 2 * old * sizeof(*slot));
+	struct sim_pipe_slot *slot =
+		sim_alloc(sp->sim->mem, 2 * old * sizeof(*slot));
 
 	if (slot == NULL)
 		return false;
@@ -33,14 +38,23 @@ static unsigned int
 pipe_put(void *ring, void *const obj[], unsigned int n)
 {
 	struct sim_pipe *sp = ring;
+	uint64_t seen_ns = sim_seen(sp->sim);
 
 	n = rl_min_u32(n, sp->limit - (sp->tail - sp->head));
 	while (sp->tail - sp->head + n > sp->mask + 1)
 		if (!pipe_grow(sp))
 			return 0;
-	for (unsigned int i = 0; i < n; i++)
-		sp->slot[sp->tail++ & sp->mask] = obj[i];
-	sim_wake(sp->sim, sp->consumer);
+	/* nothing overtakes in a pipe */
+	if (sp->tail != sp->head)
+		seen_ns = rl_max_u64(
+			seen_ns, sp->slot[(sp->tail - 1) & sp->mask].seen_ns);
+	for (unsigned int i = 0; i < n; i++) {
+		if (sp->sim->p.check_packets)
+			sim_packet_check(sp->sim, sp, obj[i]);
+		sp->slot[sp->tail++ & sp->mask] =
+			(struct sim_pipe_slot){ obj[i], seen_ns };
+	}
+	sim_wake_at(sp->sim, sp->consumer, seen_ns);
 	if (n >= 32) /* a full burst: there may be more */
 		sp->sim->role[sp->producer].again = true;
 	return n;
@@ -50,17 +64,23 @@ static unsigned int
 pipe_get(void *ring, void *obj[], unsigned int n)
 {
 	struct sim_pipe *sp = ring;
-	const unsigned int have = sp->tail - sp->head;
+	struct rl_sim *s = sp->sim;
+	unsigned int got = 0;
 
-	if (have == 0)
-		return 0;
-	if (have >= n)
-		sp->sim->role[sp->consumer].again = true;
-	else
-		n = have;
-	for (unsigned int i = 0; i < n; i++)
-		obj[i] = sp->slot[sp->head++ & sp->mask];
-	return n;
+	for (; got < n && sp->head != sp->tail; got++) {
+		const struct sim_pipe_slot *slot =
+			&sp->slot[sp->head & sp->mask];
+
+		if (slot->seen_ns > s->now_ns) {
+			sim_wake_at(s, sp->consumer, slot->seen_ns);
+			return got;
+		}
+		obj[got] = slot->obj;
+		sp->head++;
+	}
+	if (got == n)
+		s->role[sp->consumer].again = true;
+	return got;
 }
 
 void

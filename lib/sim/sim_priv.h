@@ -10,6 +10,7 @@
  *   sim_heap.c    which role is polled next
  *   sim_mem.c     flits, frames, and memory of fabrics
  *   sim_pipe.c    pipes between roles
+ *   sim_packet.c  packets that pass through them
  *   sim_wire.c    wires as the ports see them, and their noise
  *   sim_fault.c   faults as they happen
  *   sim_list.c    lists of faults
@@ -70,9 +71,14 @@ struct sim_end {
 	uint32_t role;
 };
 
+struct sim_pipe_slot {
+	void *obj;
+	uint64_t seen_ns; /* from then on its consumer sees it */
+};
+
 struct sim_pipe {
 	struct rl_sim *sim;
-	void **slot;
+	struct sim_pipe_slot *slot;
 	uint32_t mask;
 	uint32_t head;
 	uint32_t tail;
@@ -144,6 +150,8 @@ struct rl_sim {
 	uint32_t nfailover;
 	uint32_t cap_failover;
 
+	char broken[160];    /* a packet that should not be: which, and how */
+
 	struct rl_prng prng; /* of jitter */
 	struct rl_sim_stats st;
 };
@@ -152,8 +160,8 @@ struct rl_sim {
 void sim_heap_set(struct rl_sim *s, uint32_t role, uint64_t key_ns);
 void sim_heap_earlier(struct rl_sim *s, uint32_t role, uint64_t key_ns);
 void sim_ready(struct rl_sim *s, uint32_t role);
-/** @p role got something: polls it now, or after the usual delay. */
-void sim_wake(struct rl_sim *s, uint32_t role);
+/** When what a role is given now is seen by it: after the usual delay. */
+uint64_t sim_seen(struct rl_sim *s);
 void sim_wake_at(struct rl_sim *s, uint32_t role, uint64_t at_ns);
 
 /* sim_mem.c */
@@ -185,6 +193,10 @@ sim_frame_put(struct rl_sim_mem *mem, struct rl_sim_frame *f)
 	mem->frame = f;
 	mem->frames_free++;
 }
+
+/* sim_packet.c */
+void sim_packet_check(struct rl_sim *s, const struct sim_pipe *sp,
+		      const struct rl_flit *pkt);
 
 /* sim_pipe.c */
 void sim_pipe_make(struct rl_sim *s, struct sim_pipe *sp, uint32_t limit,

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Packets as they pass from role to role: a chain as long as it says, of one
+ * VC, that begins with a start and ends with an end - unless cut-through lets
+ * fragments pass. Without end-to-end retry every link-level packet is one of
+ * the client's, so the transaction headers must say the same: nothing that is
+ * not whole may ever go on [DRL-3].
+ */
+
+#include <stdio.h>
+
+#include "sim_priv.h"
+
+/* @return what is wrong, or NULL */
+static const char *
+chain_fault(const struct rl_flit *pkt)
+{
+	const struct rl_flit *f = pkt;
+	unsigned int n = 0;
+
+	for (; f != NULL && n <= RL_PACKET_FLITS_MAX; f = f->next, n++) {
+		if (f->next == NULL && f != pkt->last)
+			return "its last flit is another";
+		if (n != 0 && f->flags & RL_FF_SOP)
+			return "a start in its middle";
+		if (f->next != NULL && f->flags & RL_FF_EOP)
+			return "an end in its middle";
+	}
+	return n != pkt->pkt_flits ? "longer or shorter than it says" : NULL;
+}
+
+static const char *
+whole_fault(const struct rl_flit *pkt)
+{
+	unsigned int pos = 0;
+
+	if (!(pkt->flags & RL_FF_SOP))
+		return "no start";
+	if (!(pkt->last->flags & RL_FF_EOP))
+		return "no end";
+	for (const struct rl_flit *f = pkt; f != NULL; f = f->next, pos++) {
+		struct rl_txn t;
+
+		rl_txn_get(f->wire, &t);
+		if (t.pos != pos || t.sop != (pos == 0))
+			return "flits of it are missing";
+		if (t.len_flits != pkt->pkt_flits)
+			return "not all of it";
+	}
+	return NULL;
+}
+
+void
+sim_packet_check(struct rl_sim *s, const struct sim_pipe *sp,
+		 const struct rl_flit *pkt)
+{
+	const struct rl_config *cfg = s->p.cfg;
+	const bool received = (sp - s->pipe) % 3 == 0; /* see host_pipe() */
+	const char *why;
+
+	if (s->broken[0] != '\0' || rl_pipe_is_mark(pkt) != RL_MARK_NONE)
+		return;
+	why = chain_fault(pkt);
+	if (why == NULL && received &&
+	    cfg->link.switching == RL_STORE_AND_FORWARD &&
+	    cfg->link.retry && !cfg->endpoint.retry)
+		why = whole_fault(pkt);
+	if (why == NULL)
+		return;
+	snprintf(s->broken, sizeof(s->broken),
+		 "at %llu ns role %u passes packet %u of %u to %u (%u flits): "
+		 "%s",
+		 (unsigned long long)s->now_ns, sp->producer,
+		 rl_flit_tag(pkt->wire), pkt->src, pkt->dst, pkt->pkt_flits,
+		 why);
+}
