@@ -15,6 +15,7 @@
 struct burst {
 	uint32_t n;
 	struct rl_flit *flit[EP_BURST];
+	struct ep_flow *flow[EP_BURST]; /**< that the header names, or NULL */
 	uint8_t *wire[EP_BURST];
 	uint32_t eseq[EP_BURST];
 	uint64_t syndrome[EP_BURST];
@@ -34,24 +35,27 @@ seq_mask(const struct rl_ep *ep)
 	return (1u << ep->seq_bits) - 1;
 }
 
-/** The flow that an unverified header names, if there is such a one. */
+/**
+ * The flow that an unverified header names, if there is such a one. Flits of
+ * one flow come together, so that of the flit before is tried first.
+ */
 static struct ep_flow *
-guess_flow(const struct rl_ep *ep, const uint8_t *wire)
+guess_flow(const struct rl_ep *ep, const uint8_t *wire, struct ep_flow *last)
 {
+	const uint16_t src = rl_flit_src(wire);
+	const uint8_t cos = wire[6] >> 4;
+
 	if ((wire[7] >> 2 & 3) != RL_FLIT_DATA)
 		return NULL;
-	return ep_flow_find(ep, rl_flit_src(wire), wire[6] >> 4);
+	if (last != NULL && last->peer == src && last->cos == cos)
+		return last;
+	return ep_flow_find(ep, src, cos);
 }
 
 static uint32_t
-predict(const struct rl_ep *ep, const uint8_t *wire)
+predict(const struct rl_ep *ep, struct ep_flow *flow)
 {
-	struct ep_flow *flow;
-
-	if (!ep->isn)
-		return 0;
-	flow = guess_flow(ep, wire);
-	if (flow == NULL)
+	if (!ep->isn || flow == NULL)
 		return 0;
 	if (flow->pred_burst != ep->burst_id) {
 		flow->pred_burst = ep->burst_id;
@@ -98,13 +102,16 @@ number_of(const struct rl_ep *ep, const struct ep_flow *flow,
 	return rl_seq_widen(flow->expect, rl_flit_fsn(wire), ep->seq_bits);
 }
 
-/** A flit whose CRC is right for number @p implicit. */
+/**
+ * A flit whose CRC is right for number @p implicit; @p flow is the guess, to
+ * be believed only if FEC has not changed the header since.
+ */
 static void
-intact(struct rl_ep *ep, struct rl_flit *f, uint32_t implicit, uint64_t now_ns)
+intact(struct rl_ep *ep, struct rl_flit *f, struct ep_flow *flow,
+       uint32_t implicit, uint64_t now_ns)
 {
 	const bool acks = rl_flit_cmd(f->wire) == RL_CMD_ACK;
 	const uint32_t ack = rl_flit_ack(f->wire);
-	struct ep_flow *flow;
 	struct rl_txn txn;
 
 	rl_txn_get(f->wire, &txn);
@@ -124,7 +131,8 @@ intact(struct rl_ep *ep, struct rl_flit *f, uint32_t implicit, uint64_t now_ns)
 		rl_flit_put(ep->cache, f);
 		return;
 	}
-	flow = ep_flow_get(ep, txn.src, txn.cos);
+	if (flow == NULL || flow->peer != txn.src || flow->cos != txn.cos)
+		flow = ep_flow_get(ep, txn.src, txn.cos);
 	if (flow == NULL) {
 		drop(ep, f, RL_EPC_rx_no_flow);
 		return;
@@ -137,11 +145,9 @@ intact(struct rl_ep *ep, struct rl_flit *f, uint32_t implicit, uint64_t now_ns)
 }
 
 static void
-hurt(struct rl_ep *ep, struct rl_flit *f, enum rl_ep_counter why,
-     uint64_t now_ns)
+hurt(struct rl_ep *ep, struct rl_flit *f, struct ep_flow *flow,
+     enum rl_ep_counter why, uint64_t now_ns)
 {
-	struct ep_flow *flow = guess_flow(ep, f->wire);
-
 	if (flow != NULL && rl_flit_dst(f->wire) == ep->id)
 		ep_order_hint(ep, flow, now_ns);
 	drop(ep, f, why);
@@ -153,7 +159,8 @@ judge(struct rl_ep *ep, const struct burst *b, uint32_t i, uint64_t now_ns)
 	struct rl_isn_result r = { RL_ISN_OK, 0 };
 
 	if (b->fec[i] == RL_FEC_BAD) {
-		hurt(ep, b->flit[i], RL_EPC_rx_uncorrectable, now_ns);
+		hurt(ep, b->flit[i], b->flow[i], RL_EPC_rx_uncorrectable,
+		     now_ns);
 		return;
 	}
 	if (b->fec[i] == RL_FEC_CORRECTED)
@@ -164,22 +171,28 @@ judge(struct rl_ep *ep, const struct burst *b, uint32_t i, uint64_t now_ns)
 			r = rl_isn_decode(ep->codec, b->syndrome[i],
 					  b->eseq[i]);
 		if (r.verdict == RL_ISN_CORRUPT) {
-			hurt(ep, b->flit[i], RL_EPC_rx_corrupt, now_ns);
+			hurt(ep, b->flit[i], b->flow[i], RL_EPC_rx_corrupt,
+			     now_ns);
 			return;
 		}
 	}
-	intact(ep, b->flit[i], (b->eseq[i] + (uint32_t)r.slip) & seq_mask(ep),
-	       now_ns);
+	intact(ep, b->flit[i], b->flow[i],
+	       (b->eseq[i] + (uint32_t)r.slip) & seq_mask(ep), now_ns);
 }
 
 static void
 burst_run(struct rl_ep *ep, struct burst *b, uint64_t now_ns)
 {
+	struct ep_flow *flow = NULL;
+
 	if (b->n == 0)
 		return;
 	ep->burst_id++;
-	for (uint32_t i = 0; i < b->n; i++)
-		b->eseq[i] = predict(ep, b->wire[i]);
+	for (uint32_t i = 0; i < b->n; i++) {
+		flow = guess_flow(ep, b->wire[i], flow);
+		b->flow[i] = flow;
+		b->eseq[i] = predict(ep, flow);
+	}
 	rl_codec_rx(ep->codec, b->wire, b->eseq, b->n, b->syndrome, b->fec);
 	for (uint32_t i = 0; i < b->n; i++)
 		judge(ep, b, i, now_ns);
