@@ -145,6 +145,18 @@ int rl_ep_send_fill(struct rl_ep *ep, uint64_t now_ns,
 		    const struct rl_ep_msg *msg, rl_ep_fill_fn fill, void *ctx,
 		    uint32_t *tag);
 
+/**
+ * Flits that an endpoint can ever hold, for the size of a pool: what is to be
+ * acknowledged, what is out of order, what waits for the client, and packets
+ * not yet whole. Those on their way through a core are the core's. Any thread.
+ */
+static inline uint64_t
+rl_ep_flits_max(const struct rl_ep_cfg *cfg)
+{
+	return cfg->tx_buffer_flits + 2 * (uint64_t)cfg->rx_buffer_flits +
+	       (uint64_t)cfg->max_flows * cfg->max_packet_flits;
+}
+
 /** Longest packet of a configuration, in bytes. Any thread. */
 static inline uint32_t
 rl_ep_max_bytes(const struct rl_ep_cfg *cfg)
