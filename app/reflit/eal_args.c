@@ -47,9 +47,10 @@ add(struct eal_args *a, const char *arg)
 {
 	if (a->argc == OPTIONS_EAL_MAX)
 		return -E2BIG;
-	a->argv[a->argc] = strdup(arg);
-	if (a->argv[a->argc] == NULL)
+	a->own[a->argc] = strdup(arg);
+	if (a->own[a->argc] == NULL)
 		return -ENOMEM;
+	a->argv[a->argc] = a->own[a->argc];
 	a->argv[++a->argc] = NULL;
 	return 0;
 }
@@ -151,8 +152,10 @@ remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
 }
 
 void
-eal_args_clean(const struct eal_args *a)
+eal_args_clean(struct eal_args *a)
 {
+	for (int i = 0; i < OPTIONS_EAL_MAX; i++)
+		free(a->own[i]);
 	if (a->runtime_dir[0] != '\0')
 		(void)nftw(a->runtime_dir, remove_one, 8,
 			   FTW_DEPTH | FTW_PHYS);

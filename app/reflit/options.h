@@ -57,7 +57,8 @@ int parse_rate(const char *text, double min, double max, double *v);
 /** Arguments for EAL, the user's and ours. */
 struct eal_args {
 	int argc;
-	char *argv[OPTIONS_EAL_MAX + 1];
+	char *argv[OPTIONS_EAL_MAX + 1]; /**< EAL changes the order */
+	char *own[OPTIONS_EAL_MAX];	 /**< the same, to be freed */
 	char memory[16];
 	char lcores[64];
 	char runtime_dir[64]; /**< made for this run, or empty */
@@ -71,7 +72,7 @@ struct eal_args {
 int eal_args_make(struct eal_args *a, const struct options *o,
 		  uint32_t memory_mb);
 
-/** Removes the runtime directory, if one was made. */
-void eal_args_clean(const struct eal_args *a);
+/** Frees what eal_args_make() made; removes its runtime directory. */
+void eal_args_clean(struct eal_args *a);
 
 #endif /* OPTIONS_H */

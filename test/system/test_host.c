@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Parts of the lcore host that need no lcores: placement, proof of frames. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <errno.h>
+
+#include "host_mem.h"
+#include "host_place.h"
+#include "proof.h"
+
+static const char fabric_text[] =
+	"fabric: {\n"
+	"  topology = \"custom\";\n"
+	"  switches = ( { name = \"s0\"; }, { name = \"s1\"; } );\n"
+	"  endpoints = ( { name = \"e0\"; }, { name = \"e1\"; } );\n"
+	"  links = ( { a = \"e0\"; b = \"s0\"; },\n"
+	"            { a = \"s0\"; b = \"s1\"; count = 2; },\n"
+	"            { a = \"s1\"; b = \"e1\"; } );\n"
+	"};\n";
+/* s0 and three ports, s1 and three ports, e0 and one port, e1 and one */
+#define ROLES 12u
+
+static void
+read_fabric(struct rl_config *cfg, const char *more)
+{
+	char text[1024], err[RL_ERR_MAX + 512];
+	const int n = snprintf(text, sizeof(text), "%s%s", fabric_text, more);
+
+	if (rl_config_read_text("text", text, (size_t)n, cfg, err,
+				sizeof(err)) != 0)
+		fail_msg("%s", err);
+}
+
+static void
+roles_are_called_after_their_devices(void **state)
+{
+	struct rl_config cfg;
+	char name[HOST_ROLE_NAME];
+
+	(void)state;
+	read_fabric(&cfg, "");
+	assert_string_equal(host_role_name(&cfg.topo, 0, -1, name), "s0");
+	assert_string_equal(host_role_name(&cfg.topo, 0, 2, name), "s0/2");
+	assert_string_equal(host_role_name(&cfg.topo, 3, 0, name), "e1/0");
+	rl_config_free(&cfg);
+}
+
+static void
+with_lcores_enough_every_role_has_its_own(void **state)
+{
+	struct host_place p;
+	struct rl_config cfg;
+	uint16_t lcore[ROLES];
+	char err[256];
+
+	(void)state;
+	read_fabric(&cfg, "");
+	for (uint16_t i = 0; i < ROLES; i++)
+		lcore[i] = 10 + i;
+	assert_int_equal(host_place(&cfg, lcore, ROLES, &p, err, sizeof(err)),
+			 0);
+	assert_int_equal(p.nroles, ROLES);
+	for (uint16_t i = 0; i < ROLES; i++)
+		assert_int_equal(p.lcore[i], 10 + i);
+	host_place_free(&p);
+	rl_config_free(&cfg);
+}
+
+static void
+with_fewer_lcores_than_devices_a_device_stays_together(void **state)
+{
+	const uint16_t lcore[] = { 1, 2, 3 };
+	struct host_place p;
+	struct rl_config cfg;
+	char err[256];
+
+	(void)state;
+	read_fabric(&cfg, "");
+	for (uint32_t n = 1; n <= 3; n++) {
+		unsigned int used[4] = { 0 };
+
+		assert_int_equal(host_place(&cfg, lcore, n, &p, err,
+					    sizeof(err)),
+				 0);
+		for (uint32_t d = 0; d < cfg.topo.ndev; d++)
+			for (int i = -1; i < cfg.topo.dev[d].nports; i++) {
+				const uint16_t at =
+					p.lcore[host_role(&p, d, i)];
+
+				assert_int_equal(
+					at, p.lcore[host_role(&p, d, -1)]);
+				used[at]++;
+			}
+		for (uint32_t i = 1; i <= n; i++)
+			assert_true(used[i] != 0);
+		host_place_free(&p);
+	}
+	rl_config_free(&cfg);
+}
+
+static void
+the_longest_beginning_of_a_name_places_a_role(void **state)
+{
+	const uint16_t lcore[] = { 1, 2, 3 };
+	struct host_place p;
+	struct rl_config cfg;
+	char err[256];
+
+	(void)state;
+	read_fabric(&cfg, "lcores: { place = ( { role = \"s0/1\"; lcore = 3; },"
+			  " { role = \"s\"; lcore = 2; },"
+			  " { role = \"e\"; lcore = 1; } ); };\n");
+	assert_int_equal(host_place(&cfg, lcore, 3, &p, err, sizeof(err)), 0);
+	assert_int_equal(p.lcore[host_role(&p, 0, -1)], 2);
+	assert_int_equal(p.lcore[host_role(&p, 0, 0)], 2);
+	assert_int_equal(p.lcore[host_role(&p, 0, 1)], 3);
+	assert_int_equal(p.lcore[host_role(&p, 1, 1)], 2);
+	assert_int_equal(p.lcore[host_role(&p, 2, 0)], 1);
+	host_place_free(&p);
+	rl_config_free(&cfg);
+}
+
+static void
+an_lcore_that_is_not_there_and_a_role_that_is_not_are_errors(void **state)
+{
+	const uint16_t lcore[] = { 1, 2 };
+	struct host_place p;
+	struct rl_config cfg;
+	char err[256];
+
+	(void)state;
+	read_fabric(&cfg, "lcores: { place = "
+			  "( { role = \"s0\"; lcore = 9; } ); };\n");
+	assert_int_equal(host_place(&cfg, lcore, 2, &p, err, sizeof(err)),
+			 -EINVAL);
+	assert_non_null(strstr(err, "text:9: "));
+	assert_non_null(strstr(err, "1,2"));
+	rl_config_free(&cfg);
+	read_fabric(&cfg, "lcores: { place = "
+			  "( { role = \"s7\"; lcore = 1; } ); };\n");
+	assert_int_equal(host_place(&cfg, lcore, 2, &p, err, sizeof(err)),
+			 -EINVAL);
+	assert_non_null(strstr(err, "s7"));
+	rl_config_free(&cfg);
+}
+
+static struct proof proof;
+
+static int
+empty_proof(void **state)
+{
+	memset(&proof, 0, sizeof(proof));
+	proof_init(&proof, 0, 1);
+	*state = &proof;
+	return 0;
+}
+
+static void
+sent(struct proof *p, uint32_t tag)
+{
+	proof_sent(p, tag, &tag, sizeof(tag), 100);
+}
+
+static void
+got(struct proof *p, uint32_t tag)
+{
+	proof_got(p, tag, &tag, sizeof(tag), 350);
+}
+
+static void
+packets_in_order_are_just_delivered(void **state)
+{
+	struct proof *p = *state;
+
+	/* far enough to wrap around the proof, and the tag around 2^32 */
+	for (uint32_t i = 0; i < 3 * PROOF_ENTRIES; i++) {
+		const uint32_t tag = i - 2 * PROOF_ENTRIES;
+
+		if (i == 0)
+			p->next_tag = tag;
+		sent(p, tag);
+		assert_false(proof_arrived(p, tag));
+		got(p, tag);
+		assert_true(proof_arrived(p, tag));
+	}
+	assert_int_equal(p->sent_packets, 3 * PROOF_ENTRIES);
+	assert_int_equal(p->delivered_packets, 3 * PROOF_ENTRIES);
+	assert_int_equal(p->reordered_packets + p->duplicated_packets +
+				 p->altered_packets,
+			 0);
+	assert_int_equal(p->latency_ns.max, 250);
+}
+
+static void
+copies_late_ones_and_altered_ones_are_told_apart(void **state)
+{
+	struct proof *p = *state;
+	uint32_t wrong;
+
+	for (uint32_t i = 0; i < 6; i++)
+		sent(p, i);
+	got(p, 0);
+	got(p, 2);
+	got(p, 1); /* late */
+	got(p, 2); /* once more */
+	wrong = 77;
+	proof_got(p, 3, &wrong, sizeof(wrong), 1);
+	proof_got(p, 4, &(uint32_t){ 4 }, 3, 1); /* cut short */
+	got(p, 9);				 /* never sent */
+	assert_int_equal(p->delivered_packets, 6);
+	assert_int_equal(p->duplicated_packets, 1);
+	assert_int_equal(p->reordered_packets, 1);
+	assert_int_equal(p->altered_packets, 3);
+	assert_false(proof_arrived(p, 5));
+}
+
+static void
+memory_is_aligned_zeroed_and_given_back(void **state)
+{
+	static const size_t size[] = { 1, 63, 64, 65, 4096, 1 << 20, 5 << 20 };
+	struct host_mem *m = calloc(1, sizeof(*m));
+	char *last = NULL;
+
+	(void)state;
+	assert_non_null(m);
+	for (unsigned int i = 0; i < 200; i++) {
+		const size_t n = size[i % RL_ARRAY_SIZE(size)];
+		char *p = host_mem_alloc(m, n);
+
+		assert_non_null(p);
+		assert_int_equal((uintptr_t)p % RL_CACHE_LINE, 0);
+		assert_ptr_not_equal(p, last);
+		assert_int_equal(p[0] | p[n - 1], 0);
+		memset(p, 0xff, n); /* a sanitizer sees what overlaps */
+		last = p;
+	}
+	host_mem_free(m);
+	assert_int_equal(m->nchunks, 0);
+	free(m);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(roles_are_called_after_their_devices),
+		cmocka_unit_test(with_lcores_enough_every_role_has_its_own),
+		cmocka_unit_test(
+			with_fewer_lcores_than_devices_a_device_stays_together),
+		cmocka_unit_test(the_longest_beginning_of_a_name_places_a_role),
+		cmocka_unit_test(
+			an_lcore_that_is_not_there_and_a_role_that_is_not_are_errors),
+		cmocka_unit_test_setup(packets_in_order_are_just_delivered,
+				       empty_proof),
+		cmocka_unit_test_setup(
+			copies_late_ones_and_altered_ones_are_told_apart,
+			empty_proof),
+		cmocka_unit_test(memory_is_aligned_zeroed_and_given_back),
+	};
+
+	return cmocka_run_group_tests_name("host", tests, NULL, NULL);
+}
