@@ -406,6 +406,7 @@ tx_next(struct rl_core *core, uint16_t port, unsigned int vc,
 		return NULL;
 	rl_pktq_pop(q);
 	if (rl_unlikely(cp->begun[vc].on)) {
+		pkt->vc = (uint8_t)vc; /* not the one it came in by */
 		if (whole)
 			core_begun_end(core, port, vc);
 	} else if (rl_unlikely(!whole)) {
