@@ -179,6 +179,7 @@ tx_fill(struct rl_port *port)
 {
 	struct rl_replay *r = &port->replay;
 	unsigned int tried = 0;
+	bool full = false; /* a packet waits for the window */
 
 	port->starved = false;
 	while (r->tail - r->next < port->frame_flits &&
@@ -193,8 +194,15 @@ tx_fill(struct rl_port *port)
 		}
 		need = tx_need(port, vc, head);
 		if (rl_replay_room(r) < need) {
-			PORT_COUNT(port, tx_window_full);
-			break;
+			/* keeps its turn; what has begun holds the room, and
+			 * must go on to give it back */
+			full = true;
+			tried++;
+			continue;
+		}
+		if (full && need != 0) {
+			tried++;
+			continue;
 		}
 		if ((uint16_t)(port->limit[vc] - port->consumed[vc]) < need) {
 			PORT_COUNT(port, tx_credit_stall);
@@ -203,9 +211,12 @@ tx_fill(struct rl_port *port)
 			continue;
 		}
 		tx_take(port, vc);
-		port->txq_turn = (uint8_t)((vc + 1) % RL_VCS);
+		if (!full)
+			port->txq_turn = (uint8_t)((vc + 1) % RL_VCS);
 		tried = 0;
 	}
+	if (full)
+		PORT_COUNT(port, tx_window_full);
 }
 
 /*
