@@ -138,6 +138,12 @@ void port_state_tick(struct rl_port *port, uint64_t now_ns);
 
 /* port_tx.c */
 void port_tx_reset(struct rl_port *port);
+
+/* port_queue.c */
+void port_fence_check(struct rl_port *port);
+void port_tx_fill(struct rl_port *port);
+
+/* port_retry.c */
 void port_rx_ack(struct rl_port *port, const struct rl_frame_hdr *h,
 		 uint64_t now_ns);
 void port_tx_tick(struct rl_port *port, uint64_t now_ns);
