@@ -14,6 +14,8 @@
  * So the number of links is part of the name. A duplicate that takes a longer
  * way is not recognised; the endpoint sees to it.
  *
+ * With cut-through only packets that came in one piece are remembered.
+ *
  * State is bounded: each port remembers the last CORE_RECENT packets that it
  * delivered, which is more than its credits let be under way. Only packets
  * marked as looped are looked up, and only in ports whose link is not alive.
@@ -46,6 +48,9 @@ core_is_duplicate(struct rl_core *core, const struct rl_flit *pkt,
 	const uint64_t key = dup_key(pkt);
 	struct core_port *in = &core->port[port];
 
+	/* cut-through: of a first copy that comes in parts, the rest may not */
+	if (!rl_packet_ends(pkt) || pkt->last->mark != RL_MARK_OK)
+		return false;
 	if (pkt->flags & RL_FF_LOOPED) {
 		for (uint16_t i = 0; i < core->p.nports; i++) {
 			const struct core_port *cp = &core->port[i];
