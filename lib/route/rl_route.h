@@ -88,6 +88,25 @@ int rl_route_compute_with(const struct rl_topo *topo,
 			  const struct rl_route_params *params,
 			  struct rl_route **out, char *err);
 
+/**
+ * Control thread. Brings @p route up to date with @p topo, the topology it was
+ * computed for, in which more has failed or works again. Where the engine can
+ * (reflit on grids, after failures), only what the failures touch is computed:
+ * the primary paths are as good as new ones, detours lose what they led over
+ * the dead links until rl_route_compute() plans them anew. Otherwise all is
+ * computed.
+ *
+ * The tables change where they lie: no device may read them meanwhile. Who
+ * serves devices keeps two routes, and updates one, then the other.
+ *
+ * @param changed  [ndev], set to true for devices whose tables or path SLs
+ *   changed and else left alone; or NULL
+ * @return 0: patched; 1: all computed anew; -EHOSTUNREACH (refused), -ENOMEM:
+ *   the route is as it was
+ */
+int rl_route_update(struct rl_route *route, const struct rl_topo *topo,
+		    bool *changed, char *err);
+
 /** Control thread. Frees tables that no one reads any more; NULL is fine. */
 void rl_route_free(struct rl_route *route);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "route_impl.h"
+#include "route_reflit.h"
 
 static const struct route_engine *const engines[] = {
 	&route_reflit,
@@ -67,6 +67,18 @@ route_run(struct route_build *b, const struct route_engine *e)
 	return ret;
 }
 
+/* Keeps what rl_route_update() needs to compute the same way. */
+static void
+route_remember(struct rl_route *route, const struct rl_route_params *params,
+	       const struct route_engine *e)
+{
+	struct route_mem *m = route->priv;
+
+	m->params = *params;
+	snprintf(m->engine, sizeof(m->engine), "%s", e->info.name);
+	m->params.engine = m->engine;
+}
+
 int
 rl_route_compute(const struct rl_topo *topo, const char *engine,
 		 unsigned int max_vls, struct rl_route **out, char *err)
@@ -115,8 +127,51 @@ rl_route_compute_with(const struct rl_topo *topo,
 	for (uint32_t d = 0; d < topo->ndev; d++)
 		b.route->fwd[d].nvls = (uint8_t)(b.route->vls +
 						 b.route->detour_vls);
+	route_remember(b.route, params, e);
 	*out = b.route;
 	return 0;
+}
+
+/* All anew, into the same object. */
+static int
+route_replace(struct rl_route *route, const struct rl_topo *topo, bool *changed,
+	      char *err)
+{
+	const struct route_mem *m = route->priv;
+	const uint32_t epoch = route->epoch;
+	struct rl_route *fresh, old;
+	int ret = rl_route_compute_with(topo, &m->params, &fresh, err);
+
+	if (ret != 0)
+		return ret;
+	old = *route;
+	*route = *fresh;
+	route->epoch = epoch;
+	*fresh = old;
+	rl_route_free(fresh);
+	for (uint32_t d = 0; changed != NULL && d < topo->ndev; d++)
+		changed[d] = true;
+	return 1;
+}
+
+int
+rl_route_update(struct rl_route *route, const struct rl_topo *topo,
+		bool *changed, char *err)
+{
+	int ret = rl_topo_reach(topo, RL_REACH_WORKING, err);
+
+	RL_ASSERT(route->ndev == topo->ndev && route->nep == topo->nep);
+	if (ret != 0)
+		return ret;
+	ret = reflit_update(route, topo, changed, err);
+	if (ret == 1)
+		ret = route_replace(route, topo, changed, err);
+	if (ret < 0)
+		return ret;
+	route->epoch++;
+	for (uint32_t d = 0; d < topo->ndev; d++)
+		route->fwd[d].epoch = route->epoch;
+	return ret;
 }
 
 void
@@ -127,12 +182,8 @@ rl_route_free(struct rl_route *route)
 	if (route == NULL)
 		return;
 	m = route->priv;
-	free(m->entry);
-	free(m->ep_entry);
-	free(m->port_class);
-	free(m->vl);
-	free(m->path_sl);
-	free(m->tile);
+	route_tables_free(m);
+	reflit_state_free(m->reflit);
 	free(m);
 	free(route->fwd);
 	free(route);

@@ -10,6 +10,8 @@
 #include "rl_route.h"
 #include "route_graph.h"
 
+struct reflit_state;
+
 /** Port classes of all engines: endpoints and injection, then links. */
 #define ROUTE_CLASS_HOST 0
 #define ROUTE_CLASS_ISL 1 /**< plus the dimension on grids */
@@ -30,7 +32,8 @@ struct route_build {
 	bool one_sl; /**< every path has SL 0 */
 	size_t row; /**< entries of a row */
 	struct rl_fwd_entry *entry; /**< [plane][node][endpoint] */
-	uint64_t *tile;		    /**< see route_put() */
+	uint64_t *tile; /**< see route_put(); NULL: tables are being patched */
+	bool *changed;	/**< [device] by a patch */
 	uint8_t *vl; /**< sl2vl of all devices, by class */
 	char *err;
 };
@@ -53,6 +56,13 @@ struct route_mem {
 	uint8_t *vl;
 	uint8_t *path_sl; /**< [endpoint][endpoint], or [endpoint]: one_sl */
 	uint64_t *tile;
+	size_t entry_bytes; /**< 0: from the heap */
+	size_t ep_entry_bytes;
+	size_t row;	  /**< entries of a row */
+	unsigned int nplanes;
+	struct rl_route_params params;
+	char engine[16];  /**< what params.engine points to */
+	struct reflit_state *reflit; /**< for updates; NULL: none */
 };
 
 /**
@@ -60,6 +70,9 @@ struct route_mem {
  * every VL 0 and every SL on plane 0. Returns 0 or -ENOMEM.
  */
 int route_tables_init(struct route_build *b, unsigned int nplanes);
+
+/** Frees what route_tables_init() has allocated. */
+void route_tables_free(struct route_mem *m);
 
 /**
  * Next hops under construction: an entry as one word, its next hops in 16 bits
@@ -138,6 +151,21 @@ void route_plane_of(struct route_build *b, uint8_t vl, uint8_t sl, uint8_t p);
 /** Tables of endpoints: the switches that reach each destination. */
 void route_endpoints(struct route_build *b);
 
+/**
+ * Writes an entry in tables that are there already, and notes in b->changed
+ * where that changes the table of a device.
+ */
+void route_patch(struct route_build *b, uint32_t node, unsigned int plane,
+		 uint32_t dst, const struct route_hops *h);
+
+/** An entry as it stands in the tables. */
+static inline struct rl_fwd_entry *
+route_at(const struct route_build *b, uint32_t node, unsigned int plane,
+	 uint32_t dst)
+{
+	return &b->entry[((size_t)plane * b->g.nnode + node) * b->row + dst];
+}
+
 /** Destinations of a tile: their entries fill a cache line. */
 #define ROUTE_TILE 8
 
@@ -151,8 +179,11 @@ static inline void
 route_put(struct route_build *b, uint32_t node, unsigned int plane, uint32_t dst,
 	  const struct route_hops *h)
 {
-	b->tile[((size_t)plane * b->g.nnode + node) * ROUTE_TILE +
-		dst % ROUTE_TILE] = h->word;
+	if (rl_unlikely(b->tile == NULL))
+		route_patch(b, node, plane, dst, h);
+	else
+		b->tile[((size_t)plane * b->g.nnode + node) * ROUTE_TILE +
+			dst % ROUTE_TILE] = h->word;
 }
 
 /** What route_put() has put there in the tile at hand, to be added to. */

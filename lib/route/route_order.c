@@ -102,11 +102,30 @@ order_alloc(struct route_order *o)
 	return 0;
 }
 
+/* The arcs that go up, of every node. Returns how many nodes have only others. */
+static uint32_t
+order_ups(struct route_order *o)
+{
+	const struct route_graph *g = o->g;
+	uint32_t ups = 0, roots = 0;
+
+	for (uint32_t u = 0; u < g->nnode; u++) {
+		o->first[u] = ups;
+		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++)
+			if (o->rank[g->arc[a].to] < o->rank[u])
+				o->up[ups++] = (struct route_up){
+					g->arc[a].to, a, g->arc[a].back};
+		roots += ups == o->first[u] && g->first[u] != g->first[u + 1];
+	}
+	o->first[g->nnode] = ups;
+	return roots;
+}
+
 int
 route_order_init(struct route_order *o, const struct route_graph *g,
 		 uint32_t root)
 {
-	uint32_t n = 0, ups = 0;
+	uint32_t n = 0;
 
 	o->g = g;
 	if (order_alloc(o) != 0)
@@ -118,15 +137,21 @@ route_order_init(struct route_order *o, const struct route_graph *g,
 		if (o->rank[u] == ROUTE_NONE)
 			order_bfs(g, u, o->rank, o->node, &n);
 	RL_ASSERT(n == g->nnode);
-	for (uint32_t u = 0; u < g->nnode; u++) {
-		o->first[u] = ups;
-		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++)
-			if (o->rank[g->arc[a].to] < o->rank[u])
-				o->up[ups++] = (struct route_up){
-					g->arc[a].to, a, g->arc[a].back};
-	}
-	o->first[g->nnode] = ups;
+	order_ups(o);
 	return 0;
+}
+
+int
+route_order_ranks(struct route_order *o, const struct route_graph *g,
+		  const uint32_t *rank)
+{
+	o->g = g;
+	if (order_alloc(o) != 0)
+		return -ENOMEM;
+	memcpy(o->rank, rank, g->nnode * sizeof(*rank));
+	for (uint32_t u = 0; u < g->nnode; u++)
+		o->node[rank[u]] = u;
+	return order_ups(o) > 1;
 }
 
 void
@@ -245,9 +270,8 @@ tree_up(const struct route_order *o, uint32_t turn, const uint32_t *avoid,
 	}
 }
 
-void
-route_order_tree(const struct route_order *o, uint32_t e, uint32_t turn,
-		 const uint32_t *avoid, struct route_tree *t)
+static void
+tree_clear(const struct route_order *o, struct route_tree *t)
 {
 	const uint32_t n = o->g->nnode;
 
@@ -255,6 +279,21 @@ route_order_tree(const struct route_order *o, uint32_t e, uint32_t turn,
 		t->dist[u] = ROUTE_FAR;
 	memset(t->next, 0xff, n * sizeof(*t->next));
 	memset(t->down, 0, n);
+}
+
+void
+route_order_down(const struct route_order *o, uint32_t e, uint32_t turn,
+		 struct route_tree *t)
+{
+	tree_clear(o, t);
+	tree_down(o, e, turn, NULL, t);
+}
+
+void
+route_order_tree(const struct route_order *o, uint32_t e, uint32_t turn,
+		 const uint32_t *avoid, struct route_tree *t)
+{
+	tree_clear(o, t);
 	tree_down(o, e, turn, avoid, t);
 	tree_up(o, turn, avoid, t);
 }

@@ -55,6 +55,13 @@ int route_root(const struct route_graph *g, uint32_t *root);
  */
 int route_order_init(struct route_order *o, const struct route_graph *g,
 		     uint32_t root);
+/**
+ * The same with ranks that are given (they are copied). Returns 0, -ENOMEM, or
+ * 1 where more than one node has links, but none that goes up: ranks for
+ * another graph.
+ */
+int route_order_ranks(struct route_order *o, const struct route_graph *g,
+		      const uint32_t *rank);
 void route_order_free(struct route_order *o);
 
 /** Returns 0 or -ENOMEM. */
@@ -68,6 +75,10 @@ void route_tree_free(struct route_tree *t);
  */
 void route_order_tree(const struct route_order *o, uint32_t e, uint32_t turn,
 		      const uint32_t *avoid, struct route_tree *t);
+
+/** The nodes that go down, and their ways, alone. */
+void route_order_down(const struct route_order *o, uint32_t e, uint32_t turn,
+		      struct route_tree *t);
 
 /** Whether arc @p a goes up. */
 static inline bool

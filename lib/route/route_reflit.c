@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Links that the longest detour may have more than the shortest way, and how
- * many roots are tried to get there. */
-#define REFLIT_BEARABLE 6
+/* How many roots are tried to keep detours bearable. */
 #define REFLIT_ROOTS 6
 
 /* Adds the DOR hop of node u towards node `to` on plane p. */
@@ -30,16 +28,57 @@ reflit_add_dor(struct reflit *rf, struct route_hops *h, uint32_t u, uint32_t to,
 	return a;
 }
 
+/*
+ * Adds the detour that the tables have already: a next hop on a backup plane
+ * that is not the arc's own neighbour. Plane up*-down* comes first, then tree,
+ * then away, which is only there for where tree won't do.
+ */
+static void
+reflit_backup_found(const struct reflit *rf, struct route_hops *h, uint32_t u,
+		    uint32_t e, uint32_t a)
+{
+	const struct rl_topo *t = rf->b->topo;
+	const unsigned int n = rf->up - 1;
+	unsigned int order[3] = {1, 3, 2};
+	const uint32_t avoid = a != ROUTE_NONE ? rf->b->g.arc[a].to :
+						 ROUTE_NONE;
+
+	if (n == 2) {
+		order[0] = 2;
+		order[1] = 1;
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		const struct rl_fwd_entry *f = route_at(rf->b, u, order[i], e);
+
+		for (unsigned int k = 0; k < RL_FWD_ALTS; k++) {
+			const struct rl_fwd_hop hop = f->hop[k];
+			const struct rl_topo_port *p;
+
+			if (hop.port >= t->dev[u].nports)
+				break;
+			p = &t->dev[u].port[hop.port];
+			if (p->peer_dev == avoid ||
+			    !rl_topo_link_up(t, p->link))
+				continue;
+			route_hops_add(h, hop.port, hop.plane);
+			return;
+		}
+	}
+}
+
 /* Finishes an entry whose first hops take arc `a`: the local detour. */
 static void
 reflit_put(struct reflit *rf, struct route_hops *h, uint32_t u, uint32_t e,
 	   unsigned int plane, uint32_t a)
 {
-	route_backup_add(&rf->bk, h, u, e, a);
+	if (rl_unlikely(rf->patch))
+		reflit_backup_found(rf, h, u, e, a);
+	else
+		route_backup_add(&rf->bk, h, u, e, a);
 	route_put(rf->b, u, plane, e, h);
 }
 
-static void
+void
 reflit_fill_dor(struct reflit *rf, uint32_t u, uint32_t e)
 {
 	struct route_hops h;
@@ -55,8 +94,7 @@ reflit_fill_dor(struct reflit *rf, uint32_t u, uint32_t e)
 	reflit_put(rf, &h, u, e, rf->dor, a);
 }
 
-/* An arc of VL 2, or over to DOR towards `to` where there is none. */
-static void
+void
 reflit_fill_up(struct reflit *rf, uint32_t u, uint32_t e, unsigned int plane,
 	       uint32_t next, uint32_t to, unsigned int dor)
 {
@@ -88,6 +126,17 @@ reflit_fill_late(struct reflit *rf, uint32_t u, uint32_t e)
 	reflit_put(rf, &h, u, e, rf->late, a);
 }
 
+void
+reflit_fill_classes(struct reflit *rf, uint32_t u, uint32_t e)
+{
+	reflit_fill_up(rf, u, e, rf->up, rf->up_next[u], rf->t, rf->dor);
+	if (rf->proxy == ROUTE_NONE)
+		return;
+	reflit_fill_late(rf, u, e);
+	reflit_fill_up(rf, u, e, rf->both, rf->both_next[u], rf->proxy,
+		       rf->late);
+}
+
 static void
 reflit_fill_end(struct reflit *rf, uint32_t e)
 {
@@ -96,9 +145,9 @@ reflit_fill_end(struct reflit *rf, uint32_t e)
 	route_hops_init(&h);
 	route_hops_add_ep(&h, &rf->b->g, rf->t, e, rf->dor, RL_FWD_ALTS);
 	route_put(rf->b, rf->t, rf->dor, e, &h);
+	route_put(rf->b, rf->t, rf->up, e, &h);
 	if (!rf->broken)
 		return;
-	route_put(rf->b, rf->t, rf->up, e, &h);
 	route_put(rf->b, rf->t, rf->late, e, &h);
 	route_put(rf->b, rf->t, rf->both, e, &h);
 }
@@ -111,15 +160,8 @@ reflit_fill(struct reflit *rf, uint32_t e)
 		if (u == rf->t || route_grid_dead(&rf->gr, u))
 			continue;
 		reflit_fill_dor(rf, u, e);
-		if (!rf->broken)
-			continue;
-		reflit_fill_up(rf, u, e, rf->up, rf->up_next[u], rf->t,
-			       rf->dor);
-		if (rf->proxy == ROUTE_NONE)
-			continue;
-		reflit_fill_late(rf, u, e);
-		reflit_fill_up(rf, u, e, rf->both, rf->both_next[u], rf->proxy,
-			       rf->late);
+		if (rf->broken)
+			reflit_fill_classes(rf, u, e);
 	}
 	route_backup_fill(&rf->bk, e);
 }
@@ -248,8 +290,6 @@ reflit_vls(struct reflit *rf)
 
 	route_plane_vl(b, rf->wrap, REFLIT_VL_WRAP);
 	route_backup_vls(&rf->bk, REFLIT_VL_BACKUP);
-	if (!rf->broken)
-		return;
 	route_plane_vl(b, rf->up, REFLIT_VL_ESCAPE);
 	route_plane_vl(b, rf->both, REFLIT_VL_ESCAPE);
 	for (uint8_t vl = REFLIT_VL_DOR; vl <= REFLIT_VL_WRAP; vl++) {
@@ -282,7 +322,17 @@ reflit_broken(const struct reflit *rf)
 	return false;
 }
 
-static int
+void
+reflit_planes(struct reflit *rf, unsigned int backups)
+{
+	rf->dor = 0;
+	rf->up = 1 + backups;
+	rf->late = rf->up + 1;
+	rf->both = rf->up + 2;
+	rf->wrap = rf->up + 3;
+}
+
+int
 reflit_alloc(struct reflit *rf)
 {
 	const size_t n = rf->b->g.nnode;
@@ -305,7 +355,6 @@ static int
 reflit_init(struct reflit *rf)
 {
 	struct route_build *b = rf->b;
-	unsigned int planes;
 	int ret = reflit_alloc(rf);
 
 	if (ret == 0)
@@ -314,23 +363,20 @@ reflit_init(struct reflit *rf)
 		return ret;
 	rf->broken = reflit_broken(rf);
 	ret = route_backup_init(&rf->bk, b, 1, b->max_vls - REFLIT_VL_BACKUP);
-	planes = 1 + rf->bk.nplanes;
-	b->live_planes = rf->broken ? planes + 3 : planes;
-	rf->up = planes;
-	rf->late = planes + 1;
-	rf->both = planes + 2;
-	rf->wrap = planes + 3;
+	reflit_planes(rf, rf->bk.nplanes);
+	/* Plane up is there, empty, for updates to use. */
+	b->live_planes = rf->broken ? rf->wrap : rf->late;
 	if (ret == 0 && rf->broken)
 		ret = route_tree_init(&rf->tree, b->g.nnode);
 	if (ret == 0 && rf->broken)
 		ret = route_near_init(&rf->near, b->g.nnode);
 	b->vl_planes = 1;
 	if (ret == 0)
-		ret = route_tables_init(b, planes + 3);
+		ret = route_tables_init(b, rf->wrap);
 	return ret;
 }
 
-static void
+void
 reflit_free(struct reflit *rf)
 {
 	route_near_free(&rf->near);
@@ -362,6 +408,8 @@ reflit_grid(struct route_build *b)
 			reflit_tables(&rf);
 		route_endpoints(b);
 	}
+	if (ret == 0)
+		ret = reflit_remember(&rf);
 	if (ret != 0)
 		snprintf(b->err, RL_ERR_MAX, "no memory for %u switches",
 			 b->g.nnode);

@@ -52,7 +52,18 @@
 #define REFLIT_VL_PEER 6   /**< to an endpoint that reflects */
 #define REFLIT_VL_SWITCH 7 /**< from it */
 
+/** Links that a detour may well have more than the shortest way. */
+#define REFLIT_BEARABLE 6
+
 #define REFLIT_COST_NONE 0x7fffffffu
+
+/** What an update has to know of the tables it finds. */
+struct reflit_state {
+	uint32_t *rank;	  /**< [node] of the escape order; NULL: none yet */
+	uint16_t (*run)[GRID_WAYS]; /**< of the grid then */
+	uint8_t *link_up; /**< [link] */
+	bool all_planes;  /**< late and both are in use */
+};
 
 struct reflit {
 	struct route_build *b;
@@ -60,6 +71,7 @@ struct reflit {
 	struct route_backup bk;
 	struct route_order order; /**< of the escape classes */
 	struct route_tree tree;
+	bool patch;  /**< tables are there: backups are read from them */
 	bool broken; /**< not all DOR paths are there: classes are needed */
 	/* planes */
 	unsigned int dor, up, late, both, wrap;
@@ -95,6 +107,38 @@ uint32_t reflit_extra(const struct route_grid *gr, uint32_t s, uint32_t t,
 
 /** The best class from node s; *cost is set to its hops. */
 uint8_t reflit_choose(const struct reflit *rf, uint32_t s, uint32_t *cost);
+
+/** Sets the numbers of the planes, for @p backups planes of detours. */
+void reflit_planes(struct reflit *rf, unsigned int backups);
+
+/** Allocates what computing needs beside the grid. Returns 0 or -ENOMEM. */
+int reflit_alloc(struct reflit *rf);
+void reflit_free(struct reflit *rf);
+
+/** Writes the entry of plane dor at node u for endpoint e of node rf->t. */
+void reflit_fill_dor(struct reflit *rf, uint32_t u, uint32_t e);
+
+/**
+ * Writes the entry of plane up or both: arc @p next, or over to DOR towards
+ * @p to on plane @p dor where that is ROUTE_NONE.
+ */
+void reflit_fill_up(struct reflit *rf, uint32_t u, uint32_t e,
+		    unsigned int plane, uint32_t next, uint32_t to,
+		    unsigned int dor);
+
+/** Writes the entries of all escape planes at node u. */
+void reflit_fill_classes(struct reflit *rf, uint32_t u, uint32_t e);
+
+/** Keeps what rl_route_update() needs. Returns 0 or -ENOMEM. */
+int reflit_remember(const struct reflit *rf);
+void reflit_state_free(struct reflit_state *st);
+
+/**
+ * rl_route_update() for tables of this engine on a grid. Returns 0, 1 (not
+ * here: compute all), -ENOMEM.
+ */
+int reflit_update(struct rl_route *route, const struct rl_topo *topo,
+		  bool *changed, char *err);
 
 /** The engine where there is no grid. */
 int reflit_any(struct route_build *b);

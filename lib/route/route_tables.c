@@ -15,19 +15,44 @@
 
 #define HUGE_BYTES (2u << 20)
 
+/* Zeroed memory for rows; big blocks come from the system, a page as it is
+ * first touched, so that planes not in use take none. The first `live` of n
+ * will all be touched, and get huge pages. */
 static void *
-tables_alloc(size_t n, size_t size)
+tables_alloc(size_t n, size_t live, size_t size, size_t *bytes)
 {
-	size_t bytes = n * size;
 	void *p;
 
-	if (bytes < HUGE_BYTES)
+	*bytes = n * size;
+	if (*bytes < HUGE_BYTES) {
+		*bytes = 0;
 		return calloc(n != 0 ? n : 1, size);
-	bytes = (bytes + HUGE_BYTES - 1) & ~(size_t)(HUGE_BYTES - 1);
-	p = aligned_alloc(HUGE_BYTES, bytes);
-	if (p != NULL)
-		madvise(p, bytes, MADV_HUGEPAGE);
+	}
+	p = mmap(NULL, *bytes, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return NULL;
+	if (live * size >= HUGE_BYTES)
+		madvise(p, live * size & ~(size_t)(HUGE_BYTES - 1),
+			MADV_HUGEPAGE);
 	return p;
+}
+
+void
+route_tables_free(struct route_mem *m)
+{
+	if (m->entry_bytes != 0)
+		munmap(m->entry, m->entry_bytes);
+	else
+		free(m->entry);
+	if (m->ep_entry_bytes != 0)
+		munmap(m->ep_entry, m->ep_entry_bytes);
+	else
+		free(m->ep_entry);
+	free(m->port_class);
+	free(m->vl);
+	free(m->path_sl);
+	free(m->tile);
 }
 
 static void
@@ -130,10 +155,14 @@ route_tables_init(struct route_build *b, unsigned int nplanes)
 	RL_ASSERT(nplanes >= 1 && nplanes + b->vl_planes <= RL_FWD_PLANES);
 	b->nplanes = nplanes;
 	b->row = row;
+	m->row = row;
+	m->nplanes = nplanes;
 	if (b->live_planes == 0)
 		b->live_planes = nplanes;
-	m->entry = tables_alloc(rows, sizeof(*m->entry));
-	m->ep_entry = tables_alloc(ep_rows, sizeof(*m->ep_entry));
+	m->entry = tables_alloc(rows, row * b->g.nnode * b->live_planes,
+				sizeof(*m->entry), &m->entry_bytes);
+	m->ep_entry = tables_alloc(ep_rows, ep_rows, sizeof(*m->ep_entry),
+				   &m->ep_entry_bytes);
 	m->vl = calloc(vls, 1);
 	m->port_class = calloc(2u * (size_t)t->nlink + t->ndev, 1);
 	r->fwd = calloc(t->ndev, sizeof(*r->fwd));
@@ -154,6 +183,18 @@ route_tables_init(struct route_build *b, unsigned int nplanes)
 	b->tile = m->tile;
 	tables_fill_fwd(b, m);
 	return 0;
+}
+
+void
+route_patch(struct route_build *b, uint32_t node, unsigned int plane,
+	    uint32_t dst, const struct route_hops *h)
+{
+	struct rl_fwd_entry *e = route_at(b, node, plane, dst);
+
+	if (memcmp(e, &h->word, sizeof(*e)) == 0)
+		return;
+	memcpy(e, &h->word, sizeof(*e));
+	b->changed[node] = true;
 }
 
 void
