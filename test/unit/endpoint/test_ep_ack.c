@@ -419,6 +419,24 @@ a_nak_that_the_fabric_doubles_is_answered_once(void **state)
 	fx_close(&fx);
 }
 
+static void
+go_back_n_asks_once_whatever_gaps_lie_behind_the_first(void **state)
+{
+	struct rl_pktq q;
+
+	(void)state;
+	open_mode(RL_RETRY_GBN);
+	send_but(4, "x   ");
+	fx.now += 50;
+	fx_drop(&fx, fx_poll_one(&fx, 1));
+	send_but(8, " x x x  "); /* what was asked for brings these along */
+	q = after(1000, 1);
+	assert_true(rl_pktq_empty(&q));
+	fx_run(&fx, 20);
+	assert_int_equal(fx_take(&fx, 1, false), 12);
+	fx_close(&fx);
+}
+
 int
 main(void)
 {
@@ -437,6 +455,7 @@ main(void)
 		cmocka_unit_test(each_gap_is_asked_for_at_its_own_time),
 		cmocka_unit_test(what_arrives_while_the_nak_waits_is_not_asked_for),
 		cmocka_unit_test(a_nak_that_the_fabric_doubles_is_answered_once),
+		cmocka_unit_test(go_back_n_asks_once_whatever_gaps_lie_behind_the_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

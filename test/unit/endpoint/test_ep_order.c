@@ -247,6 +247,12 @@ a_corrected_header_finds_its_flow(void **state)
 	fx_rx(&fx, 1, pkt);
 	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_fec_corrected), 1);
 	assert_int_equal(fx_take(&fx, 1, false), 1);
+	assert_int_equal(fx_send(&fx, 0, 1, 5, 224), 0);
+	pkt = fx_poll_one(&fx, 0);
+	pkt->wire[6] ^= 0x50; /* the flow alone is wrong */
+	fx_rx(&fx, 1, pkt);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_fec_corrected), 2);
+	assert_int_equal(fx_take(&fx, 1, false), 1);
 	fx_close(&fx);
 }
 

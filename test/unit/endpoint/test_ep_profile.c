@@ -298,6 +298,29 @@ a_cxl_replay_shows_its_numbers_even_where_an_ack_is_due(void **state)
 	fx_close(&fx);
 }
 
+static void
+a_nak_of_one_flit_acknowledges_nothing_so_the_ack_goes_too(void **state)
+{
+	struct rl_pktq q;
+
+	(void)state;
+	open_profile(RL_PROFILE_CXL_SEP_ACK, RL_RETRY_SELECTIVE);
+	for (unsigned int i = 0; i < 4; i++)
+		fx_rx(&fx, 1, fx_emit(&fx, 1));
+	fx_drop(&fx, fx_emit(&fx, 1));
+	fx_rx(&fx, 1, fx_emit(&fx, 1));
+	fx.now = 50;
+	q = fx_poll(&fx, 1);
+	assert_int_equal(q.packets, 2);
+	assert_int_equal(fx_ctrl_cmd(q.head), RL_CMD_NAK_ONE);
+	assert_int_equal(fx_ctrl_cmd(q.tail), RL_CMD_ACK);
+	fx_rx(&fx, 0, rl_pktq_pop(&q));
+	assert_int_equal(rl_ep_flits(fx.ep[0]), 6);
+	fx_rx_all(&fx, 0, &q);
+	assert_int_equal(rl_ep_flits(fx.ep[0]), 2);
+	fx_close(&fx);
+}
+
 int
 main(void)
 {
@@ -312,6 +335,7 @@ main(void)
 		cmocka_unit_test(each_profile_recovers_from_losses_that_it_sees),
 		cmocka_unit_test(without_isn_selective_retry_can_name_one_flit_only),
 		cmocka_unit_test(a_cxl_replay_shows_its_numbers_even_where_an_ack_is_due),
+		cmocka_unit_test(a_nak_of_one_flit_acknowledges_nothing_so_the_ack_goes_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
