@@ -8,9 +8,6 @@
 
 #include "plan_priv.h"
 
-#ifndef CT_ON
-#define CT_ON 0
-#endif
 
 uint64_t
 plan_log(struct rl_prng *prng, uint64_t lo, uint64_t hi)
@@ -95,7 +92,7 @@ plan_link(struct rl_sim_plan *plan, struct rl_prng *prng)
 	link_sizes(c, prng);
 	link_timers(c, prng);
 	c->dup_filter = plan_one_in(prng, 2);
-	c->switching = CT_ON && plan_one_in(prng, 2) ? RL_CUT_THROUGH
+	c->switching = plan_one_in(prng, 2) ? RL_CUT_THROUGH
 					    : RL_STORE_AND_FORWARD;
 	c->watchdog_ns = 50 * RL_NS_PER_MS;
 	if (plan->strict_order) {

@@ -161,15 +161,20 @@ uint64_t rl_sim_now(const struct rl_sim *sim);
 /** Owner. A role of device @p dev has something to do now (its client, ...). */
 void rl_sim_wake_core(struct rl_sim *sim, uint32_t dev);
 
+/** What rl_sim_settled() asks for besides. */
+#define RL_SIM_LINKS 1 /**< links are trained, and traffic is back on them */
+/** endpoints may keep parts of packets: without end-to-end retry the rest of
+    one that was given up never comes, and nothing may follow to show it */
+#define RL_SIM_PARTS_OK 2
+
 /**
  * Owner. Whether all that was sent has come to rest: nothing in any queue,
  * buffer, pipe or wire, nothing unacknowledged.
  *
- * @param links  also: every link that is not down by command is trained, and
- *   traffic is back on it
+ * @param flags  of the above
  * @param why    NULL, or RL_ERR_MAX bytes for what is not at rest
  */
-bool rl_sim_settled(const struct rl_sim *sim, bool links, char *why);
+bool rl_sim_settled(const struct rl_sim *sim, unsigned int flags, char *why);
 
 /**
  * Owner. The invariants that hold at any moment between runs: every flit has
