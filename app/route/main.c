@@ -157,6 +157,36 @@ compute(struct route_app *app)
 	return 0;
 }
 
+/* Marks the failures of the command line now, and updates for them. */
+static int
+update(struct route_app *app)
+{
+	const uint32_t ndev = app->cfg.topo.ndev;
+	bool *changed = calloc(ndev, sizeof(*changed));
+	char err[RL_ERR_MAX] = "no memory";
+	struct route_times t;
+	uint32_t n = 0;
+	int ret = mark_failures(app);
+
+	if (ret != 0 || changed == NULL) {
+		free(changed);
+		return ret != 0 ? ret : EXIT_UNUSABLE;
+	}
+	route_clock(&t);
+	ret = rl_route_update(app->route, &app->cfg.topo, changed, err);
+	route_elapsed(&t);
+	for (uint32_t d = 0; d < ndev; d++)
+		n += changed[d];
+	free(changed);
+	if (ret < 0)
+		return refused(app, err);
+	report_times(app, "update", &t);
+	printf("%s, %u of %u devices changed\n",
+	       ret == 0 ? "updated" : "computed anew", n, ndev);
+	route_set(app->report, "changed_devices", n);
+	return 0;
+}
+
 static void
 summary(struct route_app *app)
 {
@@ -220,7 +250,7 @@ run(struct route_app *app)
 {
 	int ret = read_fabric(app);
 
-	if (ret == 0)
+	if (ret == 0 && !app->opt.update)
 		ret = mark_failures(app);
 	if (ret != 0)
 		return ret;
@@ -228,6 +258,8 @@ run(struct route_app *app)
 		ret = route_sweep(app);
 	else
 		ret = compute(app);
+	if (ret == 0 && app->opt.update)
+		ret = update(app);
 	if (ret == 0 && !app->opt.sweep)
 		ret = outputs(app);
 	if (ret != EXIT_UNUSABLE) {

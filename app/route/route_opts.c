@@ -213,6 +213,11 @@ route_opts_read(struct route_opts *o, int argc, char **argv)
 			"file such as config/torus-6x6.cfg\n");
 		return -EINVAL;
 	}
+	if (o->sweep && o->update) {
+		fprintf(stderr, "reflit-route: --update goes with --fail, not "
+			"with random failures\n");
+		return -EINVAL;
+	}
 	o->progress |= isatty(STDERR_FILENO);
 	return 0;
 }

@@ -48,7 +48,7 @@ struct rl_fwd {
 	uint16_t ndst;	  /**< endpoints of the fabric */
 	uint16_t nports;  /**< ports of this device, without the local one */
 	uint16_t nplanes;
-	uint8_t nvls;	  /**< VLs in use, 1..RL_VCS */
+	uint8_t nvls;	  /**< VLs in use lie below, 1..RL_VCS */
 	/** plane of a packet that came in by a link on (VL, SL) */
 	uint8_t plane_of[RL_VCS][RL_SLS];
 	/** plane of a packet that is injected here with an SL */

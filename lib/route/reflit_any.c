@@ -23,6 +23,8 @@
 #include "route_reflit.h"
 
 #define ANY_LINKS_MAX 3
+/* VLs of detours without reflection. */
+#define ANY_BACKUPS 3
 
 struct any {
 	struct route_build *b;
@@ -216,16 +218,17 @@ any_vls(struct any *an)
 		for (uint8_t sl = 0; sl < RL_SLS; sl++)
 			route_plane_of(b, vl, sl, (uint8_t)((p + 1) % n));
 	}
-	route_backup_vls(&an->bk, REFLIT_VL_BACKUP);
+	route_backup_vls(&an->bk, (uint8_t)n);
 	if (!an->reflect)
 		return;
-	route_plane_host_vl(b, an->to_peer, REFLIT_VL_PEER);
-	route_plane_host_vl(b, an->peer, REFLIT_VL_SWITCH);
-	route_plane_vl(b, an->peer, REFLIT_VL_SWITCH);
+	route_plane_host_vl(b, an->to_peer, (uint8_t)(n + ANY_BACKUPS));
+	route_plane_host_vl(b, an->peer, (uint8_t)(n + ANY_BACKUPS + 1));
+	route_plane_vl(b, an->peer, (uint8_t)(n + ANY_BACKUPS + 1));
 	for (uint8_t sl = 0; sl < RL_SLS; sl++) {
 		/* Endpoints keep on plane 1 what they reflect. */
-		route_plane_of(b, REFLIT_VL_PEER, sl, 1);
-		route_plane_of(b, REFLIT_VL_SWITCH, sl, (uint8_t)an->peer);
+		route_plane_of(b, (uint8_t)(n + ANY_BACKUPS), sl, 1);
+		route_plane_of(b, (uint8_t)(n + ANY_BACKUPS + 1), sl,
+			       (uint8_t)an->peer);
 	}
 	b->route->detour_vls = (uint8_t)(b->route->detour_vls + 2);
 }
@@ -244,13 +247,12 @@ static int
 any_compute(struct any *an)
 {
 	struct route_build *b = an->b;
-	const unsigned int spare = b->max_vls < REFLIT_VL_BACKUP ? 0 :
-				   b->max_vls - REFLIT_VL_BACKUP;
+	const unsigned int spare = b->max_vls - an->longest;
 	int ret;
 
-	an->reflect = spare >= 5 && any_several(b->topo);
+	an->reflect = spare >= ANY_BACKUPS + 2 && any_several(b->topo);
 	ret = route_backup_init(&an->bk, b, an->longest,
-				rl_min_u32(spare, 3));
+				rl_min_u32(spare, ANY_BACKUPS));
 	if (ret != 0)
 		return ret;
 	an->peer = an->longest + an->bk.nplanes;

@@ -48,10 +48,6 @@
 #define REFLIT_VL_WRAP 1
 #define REFLIT_VL_ESCAPE 2
 #define REFLIT_VL_BACKUP 3
-
-#define REFLIT_VL_PEER 6   /**< to an endpoint that reflects */
-#define REFLIT_VL_SWITCH 7 /**< from it */
-
 /** Links that a detour may well have more than the shortest way. */
 #define REFLIT_BEARABLE 6
 
