@@ -16,6 +16,10 @@
  *
  * With cut-through only packets that came in one piece are remembered.
  *
+ * Only packets that have come whole and at once have a name here. The start of
+ * a packet that is cut through says nothing of its end, which may never come;
+ * and control flits all bear the same numbers.
+ *
  * State is bounded: each port remembers the last CORE_RECENT packets that it
  * delivered, which is more than its credits let be under way. Only packets
  * marked as looped are looked up, and only in ports whose link is not alive.
@@ -48,6 +52,9 @@ core_is_duplicate(struct rl_core *core, const struct rl_flit *pkt,
 	const uint64_t key = dup_key(pkt);
 	struct core_port *in = &core->port[port];
 
+	if (pkt->class == RL_CLASS_CTRL || !rl_packet_ends(pkt) ||
+	    pkt->last->mark == RL_MARK_TRANSMIT_ERROR)
+		return false;
 	/* cut-through: of a first copy that comes in parts, the rest may not */
 	if (!rl_packet_ends(pkt) || pkt->last->mark != RL_MARK_OK)
 		return false;
