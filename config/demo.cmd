@@ -8,8 +8,8 @@ wait 50ms
 
 # 1. A link goes dark in the middle of a packet; both ends see it at once.
 link s0-s1#0 down mid-packet
-wait cut s0-s1#0
-wait 50ms
+wait dead s0-s1#0
+wait 20ms
 link s0-s1#0 up
 wait up
 wait 20ms
@@ -17,8 +17,8 @@ wait 20ms
 # 2. The other is cut one way, in the middle of a packet, and nobody is told:
 #    s0 hears on, so the flits before the cut are acknowledged.
 link s0-s1#1 one-way s0 mid-packet
-wait cut s0-s1#1
-wait 50ms
+wait dead s0-s1#1
+wait 20ms
 link s0-s1#1 up
 wait up
 wait 20ms

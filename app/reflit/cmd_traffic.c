@@ -224,22 +224,59 @@ cmd_wait_sent_for(struct app *app, const char *const arg[])
 	return wait_sent(app, ns);
 }
 
-int
-cmd_wait_cut(struct app *app, const char *const arg[])
+static bool
+is_cut(const struct app *app, uint32_t link)
+{
+	return rl_fault_severed(&app->host.fault[link]);
+}
+
+static bool
+is_dead(const struct app *app, uint32_t link)
+{
+	const struct rl_topo_link *l = &app->cfg.topo.link[link];
+
+	for (int e = 0; e < 2; e++) {
+		const struct rl_device *d = &app->host.fabric.dev[l->dev[e]];
+		struct rl_port_info info;
+
+		rl_port_info(d->port[l->port[e]].port, &info);
+		if (info.state == RL_LINK_UP || info.state == RL_LINK_RETRAIN)
+			return false;
+	}
+	return true;
+}
+
+/* Waits for something of a link; "A-B" stands for the first of several. */
+static int
+wait_link(struct app *app, const char *name,
+	  bool (*done)(const struct app *app, uint32_t link), const char *what)
 {
 	const uint64_t end_ns = host_now(&app->host) + WAIT_LIMIT_NS;
-	const int64_t link = rl_topo_find_link(&app->cfg.topo, arg[0], NULL);
+	const int64_t link = rl_topo_find_link(&app->cfg.topo, name, NULL);
 
 	if (link < 0)
 		return app_error(app, "there is no link %s; see show fabric",
-				 arg[0]);
-	while (!rl_fault_severed(&app->host.fault[link]) && !app_interrupted) {
+				 name);
+	while (!done(app, (uint32_t)link) && !app_interrupted) {
 		if (host_now(&app->host) >= end_ns)
-			return app_error(app, "%s is not cut after %.3f s",
-					 arg[0], (double)WAIT_LIMIT_NS / 1e9);
+			return app_error(app, "%s is not %s after %.3f s",
+					 name, what,
+					 (double)WAIT_LIMIT_NS / 1e9);
 		app_step(app, STEP_NS);
 	}
 	return 0;
+}
+
+int
+cmd_wait_cut(struct app *app, const char *const arg[])
+{
+	return wait_link(app, arg[0], is_cut, "cut");
+}
+
+int
+cmd_wait_dead(struct app *app, const char *const arg[])
+{
+	return wait_link(app, arg[0], is_dead, "dead");
 }
 
 /* A link that nothing is done to, but which does not carry traffic yet. */

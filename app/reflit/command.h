@@ -70,6 +70,7 @@ int cmd_wait_drained_for(struct app *app, const char *const arg[]);
 int cmd_wait_sent(struct app *app, const char *const arg[]);
 int cmd_wait_sent_for(struct app *app, const char *const arg[]);
 int cmd_wait_cut(struct app *app, const char *const arg[]);
+int cmd_wait_dead(struct app *app, const char *const arg[]);
 int cmd_wait_up(struct app *app, const char *const arg[]);
 /* cmd_link.c */
 int cmd_link_down(struct app *app, const char *const arg[]);

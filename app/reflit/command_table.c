@@ -29,6 +29,8 @@ const struct command command_table[] = {
 	{ "wait sent <time>", cmd_wait_sent_for, "at most so long" },
 	{ "wait cut <link>", cmd_wait_cut,
 	  "until a cut that waits for its moment has happened" },
+	{ "wait dead <link>", cmd_wait_dead,
+	  "until both of its ports have noticed" },
 	{ "wait up", cmd_wait_up, "until every healthy link carries traffic" },
 
 	{ "link <link> down", cmd_link_down, "cuts it: dark at both ends" },

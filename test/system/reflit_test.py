@@ -105,6 +105,14 @@ class Box:
         subprocess.run(["rm", "-rf", self.dir], check=False)
 
 
+def carrier(config):
+    """Which of the two links between s0 and s1 s0 sends to e1 by."""
+    with Box() as box:
+        run = box.run(commands="show routes s0\nquit\n", config=config)
+    line = [s for s in run.out.split("\n") if "to e1:" in s][0]
+    return int(line.split("s0/")[1].split()[0]) - 1
+
+
 def main():
     bad = []
     for fn in CASES:

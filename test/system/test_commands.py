@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-from reflit_test import Box, FIGURE1, REFLIT, case, main
+from reflit_test import Box, FIGURE1, REFLIT, carrier, case, main
 
 LINKS = ("e0-s0", "s0-s1#0", "s0-s1#1", "s1-e1")
 
@@ -42,6 +42,7 @@ def wrong_commands_name_file_and_line_and_change_nothing():
         ("show events 0", "out of range"),
         ("wait 5", "no time"),
         ("wait drained 99h", "no time"),
+        ("wait dead s0-s9", "no link"),
     )
     commands = "wait up\n" + "".join(r[0] + "\n" for r in rows)
     commands += "show fabric\nstart\nwait 20ms\nstop\nwait drained\nquit\n"
@@ -101,7 +102,7 @@ def cut(commands, config=FIGURE1, args=()):
 
 @case
 def a_link_that_goes_dark_is_detected_by_its_phy_at_both_ends():
-    run = cut("link s0-s1#0 down\nwait 20ms\nlink s0-s1#0 up\n")
+    run = cut("link s0-s1#0 down\nwait dead s0-s1#0\nlink s0-s1#0 up\n")
     found = failovers(run, "s0-s1#0")
     assert sorted(f["device"] for f in found) == ["s0", "s1"]
     for f in found:
@@ -112,8 +113,8 @@ def a_link_that_goes_dark_is_detected_by_its_phy_at_both_ends():
 @case
 def a_cut_of_one_direction_is_found_by_retrain_or_keepalive():
     for dev in ("s0", "s1"):
-        run = cut("link s0-s1#1 one-way %s\nwait 60ms\nlink s0-s1#1 up\n"
-                  % dev)
+        run = cut("link s0-s1#1 one-way %s\nwait dead s0-s1#1\n"
+                  "link s0-s1#1 up\n" % dev)
         found = failovers(run, "s0-s1#1")
         assert found, "no failover"
         for f in found:
@@ -124,7 +125,8 @@ def a_cut_of_one_direction_is_found_by_retrain_or_keepalive():
 @case
 def a_cut_after_so_many_flits_loops_back_what_was_acknowledged():
     config = FIGURE1 + "link: { flits_per_frame = 1; };\n"
-    run = cut("link s0-s1 one-way s0 after 40\nwait 60ms\nlink s0-s1 up\n",
+    run = cut("link s0-s1 one-way s0 after 40\nwait dead s0-s1#%d\n"
+              "link s0-s1 up\n" % carrier(config),
               config=config, args=("--packet-flits", "8"))
     assert sum(f["looped_packets"] for f in run.report["failovers"]) > 0
 
@@ -137,7 +139,8 @@ def a_link_that_flaps_comes_back():
 
 @case
 def a_link_goes_down_and_up_by_order():
-    run = cut("link s0-s1#0 disable\nwait 20ms\nlink s0-s1#0 enable\n")
+    run = cut("link s0-s1#0 disable\nwait dead s0-s1#0\n"
+              "link s0-s1#0 enable\n")
     for f in failovers(run, "s0-s1#0"):
         assert f["detector"] in ("command", "peer"), f
 
@@ -156,7 +159,7 @@ def frames_lost_hurt_stalled_and_late_are_made_good_by_the_link():
 
 @case
 def cuts_of_endpoint_links_hold_traffic_until_they_heal():
-    run = cut("link e0-s0 down\nwait 20ms\nlink e0-s0 up\n")
+    run = cut("link e0-s0 down\nwait dead e0-s0\nlink e0-s0 up\n")
     assert failovers(run, "e0-s0")
 
 

@@ -8,7 +8,8 @@ import shutil
 import struct
 import subprocess
 
-from reflit_test import (Box, FIGURE1, PCAP_SAME, ROOT, Skip, case, main)
+from reflit_test import (Box, FIGURE1, PCAP_SAME, ROOT, Skip, carrier, case,
+                         main)
 
 PORTS = """
 attach = ( { endpoint = "e0"; port = "net_pcap0"; dst = "e1"; },
@@ -206,7 +207,8 @@ def a_torus_keeps_its_promises_while_links_are_cut():
     with Box() as box:
         run = box.run(["--load", "0.02"], config=config,
                       commands="wait up\nstart\nwait 50ms\n"
-                      "link s0.0-s0.1 down\nwait 50ms\nlink s1.0-s2.0 down\n"
+                      "link s0.0-s0.1 down\nwait dead s0.0-s0.1\n"
+                      "link s1.0-s2.0 down\nwait dead s1.0-s2.0\n"
                       "wait 50ms\nlink s0.0-s0.1 up\nlink s1.0-s2.0 up\n"
                       "wait up\nwait 50ms\nstop\nwait drained\nquit\n")
         run.check_clean()
@@ -218,10 +220,10 @@ def lost_with(policy):
     config = FIGURE1 + ('link: { loopback = "%s"; flits_per_frame = 1; };\n'
                         "endpoint: { retry = false; };\n" % policy)
     commands = "wait up\nstart\n"
-    for i in range(10):
-        commands += ("wait 10ms\nlink s0-s1 one-way s0 mid-packet\n"
-                     "wait 30ms\nlink s0-s1 up\nwait up\n").replace(
-                         "s0-s1 ", "s0-s1#%d " % (i % 2))
+    for _ in range(10):
+        commands += ("wait 10ms\nlink s0-s1#%d one-way s0 mid-packet\n"
+                     "wait dead s0-s1#%d\nlink s0-s1#%d up\nwait up\n"
+                     ).replace("%d", str(carrier(config)))
     with Box() as box:
         run = box.run(["--load", "0.2", "--packet-flits", "8"], config=config,
                       commands=commands + "stop\nwait drained\nquit\n")
