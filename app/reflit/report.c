@@ -166,11 +166,14 @@ print_span(uint64_t ns)
 		printf(" %8.1f us", (double)ns / 1e3);
 }
 
+#define ROWS 24 /* of the table; the rest stands in the report */
+
 static void
 print_failovers(const struct app *app)
 {
 	char link[2 * RL_NAME_MAX + 8];
 	uint64_t packets = 0, flits = 0, acked = 0;
+	uint32_t rows = 0;
 
 	printf("%-12s %-6s %-10s %11s %11s %11s  looped: packets flits acked\n",
 	       "link", "at", "detector", "detected", "rerouted", "drained");
@@ -178,6 +181,11 @@ print_failovers(const struct app *app)
 		const struct failover *f = &app->watch.failover[i];
 
 		if (!f->dead_known)
+			continue;
+		packets += f->looped_packets;
+		flits += f->looped_flits;
+		acked += f->looped_acked_flits;
+		if (rows++ >= ROWS)
 			continue;
 		rl_topo_link_name(&app->cfg.topo, watch_link(&app->watch, f),
 				  link, sizeof(link));
@@ -189,10 +197,9 @@ print_failovers(const struct app *app)
 		print_span(watch_span(f->dead_ns, f->drained_ns));
 		printf("  %15u %5u %5u\n", f->looped_packets, f->looped_flits,
 		       f->looped_acked_flits);
-		packets += f->looped_packets;
-		flits += f->looped_flits;
-		acked += f->looped_acked_flits;
 	}
+	if (rows > ROWS)
+		printf("... and %u more\n", rows - ROWS);
 	printf("looped back in all: %" PRIu64 " packets, %" PRIu64
 	       " flits, %" PRIu64 " of them acknowledged before\n\n",
 	       packets, flits, acked);

@@ -15,6 +15,7 @@ PORTS = """
 attach = ( { endpoint = "e0"; port = "net_pcap0"; dst = "e1"; },
            { endpoint = "e1"; port = "net_pcap1"; dst = "e0"; } );
 """
+PATIENT = "link: { flits_per_frame = 4; keepalive_dead_ns = 1000000000; };\n"
 HEAD = struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1)
 
 
@@ -103,15 +104,24 @@ def one_lcore_runs_everything_between_commands():
 def two_lcores_share_the_roles():
     if os.cpu_count() < 2:
         raise Skip("one CPU")
+    # a CPU may be taken from an lcore for longer than keepalives are patient
+    config = FIGURE1 + PORTS + PATIENT
+    pcap = os.path.join(ROOT, "config", "demo.pcap")
+    with open(os.path.join(ROOT, "config", "demo.cmd"),
+              encoding="utf-8") as f:
+        commands = f.read()
     with Box() as box:
-        demo(box, eal=["--lcores=0@0,1@0,2@1"])
+        box.run(eal=vdevs(box, pcap, pcap) + ["--lcores=0@0,1@0,2@1"],
+                config=config, commands=commands).check_clean()
+        same(pcap, box.path("o0"))
+        same(pcap, box.path("o1"))
 
 
 @case
 def roles_are_placed_by_the_file():
     if os.cpu_count() < 2:
         raise Skip("one CPU")
-    config = FIGURE1 + ('lcores: { place = ( { role = "s"; lcore = 1; }, '
+    config = FIGURE1 + PATIENT + ('lcores: { place = ( { role = "s"; lcore = 1; }, '
                         '{ role = "s0/1"; lcore = 2; }, '
                         '{ role = "e"; lcore = 2; } ); };\n')
     with Box() as box:
