@@ -59,9 +59,9 @@ link_timers(struct rl_link_cfg *c, struct rl_prng *prng)
 	c->keepalive_ns = plan_log(prng, 2000, 50000);
 	c->keepalive_dead_ns =
 		c->keepalive_ns * rl_prng_range(prng, 2, 10);
-	if (plan_one_in(prng, 6)) { /* nothing is said without need */
+	if (plan_one_in(prng, 4)) { /* nothing is said without need */
 		c->keepalive_ns = c->keepalive_dead_ns = 0;
-		if (plan_one_in(prng, 2))
+		if (!plan_one_in(prng, 3))
 			c->replay_limit = 255;
 	}
 	c->detect_phy = !plan_one_in(prng, 3);
@@ -100,8 +100,8 @@ plan_link(struct rl_sim_plan *plan, struct rl_prng *prng)
 		c->flap_damping_max_ns = 20000;
 		return;
 	}
-	if (plan_one_in(prng, 10)) { /* the related art loses packets */
-		c->loopback = plan_one_in(prng, 3) ? RL_LOOPBACK_NONE
+	if (plan_one_in(prng, 8)) { /* the related art loses packets */
+		c->loopback = plan_one_in(prng, 4) ? RL_LOOPBACK_NONE
 						   : RL_LOOPBACK_UNACKED;
 		plan->losses_ok = !plan->cfg.endpoint.retry;
 	}
