@@ -25,7 +25,7 @@ core_older(const struct rl_flit *a, const struct rl_flit *b)
 	int32_t d;
 
 	if (rl_get32(a->wire + 2) != rl_get32(b->wire + 2) ||
-	    a->wire[6] != b->wire[6] || a->class == RL_CLASS_CTRL ||
+	    (a->wire[6] ^ b->wire[6]) >> 4 != 0 || a->class == RL_CLASS_CTRL ||
 	    b->class == RL_CLASS_CTRL)
 		return false; /* another flow, or not numbered */
 	d = rl_seq_diff(rl_flit_tag(a->wire), rl_flit_tag(b->wire));
