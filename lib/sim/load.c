@@ -32,37 +32,6 @@ log_unit(double x)
 	return 2 * sum - halvings * 0.69314718055994530942;
 }
 
-static uint16_t
-pick_dst(struct load_src *src)
-{
-	const struct rl_sim_load *load = src->load;
-	const uint16_t n = load->cfg.nep;
-	uint16_t other = (uint16_t)rl_prng_below(&src->prng, n - 1u);
-
-	if (other >= src->id)
-		other++;
-	switch (load->cfg.pattern) {
-	case RL_SIM_PERMUTATION:
-		return load->partner[src->id];
-	case RL_SIM_TORNADO:
-		if (load->cfg.partner != NULL)
-			return load->cfg.partner[src->id];
-		if (n < 4)
-			return other;
-		return (uint16_t)((src->id + (n + 1u) / 2 - 1) % n);
-	case RL_SIM_HOTSPOT:
-		return src->id != 0 && rl_prng_below(&src->prng, 4) == 0
-			       ? 0
-			       : other;
-	case RL_SIM_INCAST:
-		return 0;
-	case RL_SIM_UNIFORM:
-	case RL_SIM_PATTERN_COUNT:
-		break;
-	}
-	return other;
-}
-
 /* A flow that may have another packet. @return false: none was found */
 static bool
 pick_flow(struct load_src *src)
@@ -70,10 +39,13 @@ pick_flow(struct load_src *src)
 	const struct rl_sim_load_cfg *c = &src->load->cfg;
 
 	for (unsigned int tries = 0; tries < 16; tries++) {
-		src->dst = pick_dst(src);
-		src->cos = (uint8_t)rl_prng_below(&src->prng, c->cos);
-		if (src->dst == src->id)
+		const uint32_t dst = rl_pattern_dst(&src->load->pattern,
+						    src->id, &src->prng);
+
+		if (dst == RL_PATTERN_NONE)
 			return false; /* incast: the target itself is silent */
+		src->dst = (uint16_t)dst;
+		src->cos = (uint8_t)rl_prng_below(&src->prng, c->cos);
 		if (c->flow_packets == 0 ||
 		    load_flow(src->load, src->id, src->dst, src->cos)->sent <
 			    c->flow_packets)
@@ -135,6 +107,8 @@ load_send(struct load_src *src, struct rl_ep *ep, uint64_t now_ns)
 		if (rl_ep_send_fill(ep, now_ns, &msg, load_fill, &p, &tag) != 0)
 			break;
 		RL_ASSERT(tag == flow->sent);
+		if (load->cfg.trace != NULL)
+			load_time_put(flow, p.made_ns);
 		flow->sent++;
 		load->st.sent++;
 		load->st.sent_flits += rl_ep_flits_of(p.len_bytes);
@@ -166,21 +140,17 @@ load_deadline(void *ctx)
 	return src->next_ns;
 }
 
-/* A permutation without fixed points: a cycle through all, shuffled. */
-static void
-draw_partners(struct rl_sim_load *load, struct rl_prng *prng)
+static int
+make_pattern(struct rl_sim_load *load)
 {
-	const uint16_t n = load->cfg.nep;
+	struct rl_pattern_cfg c = load->cfg.pattern;
 
-	for (uint16_t i = 0; i < n; i++)
-		load->partner[i] = i;
-	for (uint32_t i = n - 1u; i > 0; i--) { /* Sattolo */
-		const uint32_t j = rl_prng_below(prng, i);
-		const uint16_t t = load->partner[i];
-
-		load->partner[i] = load->partner[j];
-		load->partner[j] = t;
-	}
+	c.nep = load->cfg.nep;
+	c.seed = load->cfg.seed;
+	load->pattern_mem = calloc(1, rl_pattern_memsize(&c) + 1);
+	if (load->pattern_mem == NULL)
+		return -ENOMEM;
+	return rl_pattern_init(&load->pattern, &c, load->pattern_mem);
 }
 
 struct rl_sim_load *
@@ -196,15 +166,15 @@ rl_sim_load_new(const struct rl_sim_load_cfg *cfg)
 		  cfg->min_flits >= 1 && cfg->max_flits >= cfg->min_flits);
 	load->cfg = *cfg;
 	load->stop_ns = cfg->stop_ns;
+	rl_hist_reset(&load->st.latency);
 	load->src = calloc(n, sizeof(*load->src));
-	load->partner = calloc(n, sizeof(*load->partner));
 	load->flow = calloc(n * n * cfg->cos, sizeof(*load->flow));
-	if (load->src == NULL || load->partner == NULL || load->flow == NULL) {
+	if (load->src == NULL || load->flow == NULL ||
+	    make_pattern(load) != 0) {
 		rl_sim_load_free(load);
 		return NULL;
 	}
 	rl_prng_seed(&prng, cfg->seed);
-	draw_partners(load, &prng);
 	for (uint16_t i = 0; i < n; i++) {
 		struct load_src *src = &load->src[i];
 
@@ -216,23 +186,30 @@ rl_sim_load_new(const struct rl_sim_load_cfg *cfg)
 	return load;
 }
 
+static void
+flow_free(struct load_flow *flow)
+{
+	if (flow->odd != NULL) {
+		free(flow->odd->missing.tag);
+		free(flow->odd->reported.tag);
+		free(flow->odd);
+	}
+	if (flow->times != NULL) {
+		free(flow->times->ns);
+		free(flow->times);
+	}
+}
+
 void
 rl_sim_load_free(struct rl_sim_load *load)
 {
 	const size_t n =
 		(size_t)load->cfg.nep * load->cfg.nep * load->cfg.cos;
 
-	for (size_t i = 0; load->flow != NULL && i < n; i++) {
-		struct load_odd *odd = load->flow[i].odd;
-
-		if (odd == NULL)
-			continue;
-		free(odd->missing.tag);
-		free(odd->reported.tag);
-		free(odd);
-	}
+	for (size_t i = 0; load->flow != NULL && i < n; i++)
+		flow_free(&load->flow[i]);
 	free(load->flow);
-	free(load->partner);
+	free(load->pattern_mem);
 	free(load->src);
 	free(load);
 }
@@ -264,16 +241,4 @@ rl_sim_load_done(const struct rl_sim_load *load)
 		if (load->src[i].next_ns != RL_NEVER)
 			return false;
 	return true;
-}
-
-const char *
-rl_sim_pattern_name(enum rl_sim_pattern p)
-{
-	static const char *const names[] = {
-#define SIM_PATTERN_NAME(name, word) word,
-		RL_SIM_PATTERNS(SIM_PATTERN_NAME)
-#undef SIM_PATTERN_NAME
-	};
-
-	return p < RL_SIM_PATTERN_COUNT ? names[p] : "?";
 }

@@ -6,6 +6,7 @@
  * any part can be made without the parts before it.
  */
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "load_priv.h"
@@ -34,6 +35,14 @@ load_packet_of(const struct rl_sim_load *load, uint16_t src, uint16_t dst,
 	p->class = c->classes ? (uint8_t)((p->key >> 40 & 0xff) % 3)
 			      : RL_CLASS_REQ_POSTED;
 	p->made_ns = 0;
+	p->bytes = NULL;
+	if (c->trace != NULL) {
+		const uint32_t i = tag % c->trace->n;
+
+		p->bytes = c->trace->data + c->trace->off[i];
+		p->len_bytes = (uint32_t)(c->trace->off[i + 1] -
+					  c->trace->off[i]);
+	}
 }
 
 static inline uint64_t
@@ -52,6 +61,10 @@ load_fill(void *ctx, uint8_t *to, uint32_t off, uint32_t len)
 	uint32_t i = 0;
 	uint64_t w;
 
+	if (p->bytes != NULL) {
+		memcpy(to, p->bytes + off, len);
+		return;
+	}
 	/* off is a multiple of 224, and so of 8 */
 	if (off == 0 && len >= 8) {
 		memcpy(to, &p->made_ns, 8);
@@ -74,6 +87,8 @@ load_same(const struct load_packet *p, const uint8_t *data, uint32_t off,
 	uint32_t i = off == 0 && len >= 8 ? 8 : 0;
 	uint64_t diff = 0, w;
 
+	if (p->bytes != NULL)
+		return memcmp(data, p->bytes + off, len) == 0;
 	for (; i + 8 <= len; i += 8) {
 		memcpy(&w, data + i, 8);
 		diff |= w ^ word(p, (off + i) / 8);
@@ -83,4 +98,41 @@ load_same(const struct load_packet *p, const uint8_t *data, uint32_t off,
 		diff |= (uint64_t)memcmp(data + i, &w, len - i);
 	}
 	return diff == 0;
+}
+
+void
+load_time_put(struct load_flow *flow, uint64_t made_ns)
+{
+	struct load_times *t = flow->times;
+
+	if (t == NULL) {
+		t = flow->times = calloc(1, sizeof(*t));
+		if (t == NULL)
+			return;
+		t->first = t->next = flow->sent;
+	}
+	if (t->ns == NULL || t->next - t->first == t->mask + 1) {
+		const uint32_t n = t->ns == NULL ? 16 : 2 * (t->mask + 1);
+		uint64_t *more = malloc(n * sizeof(*more));
+
+		if (more == NULL)
+			return;
+		for (uint32_t i = t->first; i != t->next; i++)
+			more[i & (n - 1)] = t->ns[i & t->mask];
+		free(t->ns);
+		t->ns = more;
+		t->mask = n - 1;
+	}
+	t->ns[t->next++ & t->mask] = made_ns;
+}
+
+uint64_t
+load_time_take(struct load_flow *flow, uint32_t tag)
+{
+	struct load_times *t = flow->times;
+
+	if (t == NULL || tag - t->first >= t->next - t->first)
+		return RL_NEVER;
+	t->first = tag + 1;
+	return t->ns[tag & t->mask];
 }

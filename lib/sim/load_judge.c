@@ -79,7 +79,7 @@ judge_content(struct load_packet *p, const struct rl_flit *pkt)
 
 	if (rl_ep_len_bytes(pkt) != p->len_bytes)
 		return false;
-	if (left >= 8)
+	if (left >= 8 && p->bytes == NULL)
 		p->made_ns = rl_get64(pkt->wire + RL_FLIT_DATA_OFF);
 	for (const struct rl_flit *f = pkt; left > 0; f = f->next) {
 		const uint32_t n = rl_min_u32(left, RL_FLIT_DATA_BYTES);
@@ -90,6 +90,27 @@ judge_content(struct load_packet *p, const struct rl_flit *pkt)
 		left -= n;
 	}
 	return true;
+}
+
+static void
+judge_time(struct rl_sim_load *load, struct load_flow *flow,
+	   struct load_packet *p, uint32_t tag, uint64_t now_ns)
+{
+	bool timed = p->len_bytes >= 8;
+
+	if (p->bytes != NULL) {
+		p->made_ns = load_time_take(flow, tag);
+		timed = p->made_ns != RL_NEVER;
+	}
+	if (!timed)
+		return;
+	rl_hist_add(&load->st.latency, now_ns - p->made_ns);
+	/* silence counts from when there was something to send */
+	if (flow->last_ns != 0)
+		load->st.outage_ns = rl_max_u64(
+			load->st.outage_ns,
+			now_ns - rl_max_u64(flow->last_ns, p->made_ns));
+	flow->last_ns = now_ns;
 }
 
 void
@@ -136,8 +157,7 @@ load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,
 			set_add(&flow->odd->missing, flow->expected);
 	flow->expected++;
 	load->st.delivered++;
-	if (p.len_bytes >= 8)
-		rl_sim_hist_add(&load->st.latency, now_ns - p.made_ns);
+	judge_time(load, flow, &p, tag, now_ns);
 }
 
 void

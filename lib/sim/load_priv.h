@@ -23,10 +23,20 @@ struct load_odd {
 	struct load_set reported;
 };
 
+/* Times of making of packets that are under way: a ring. */
+struct load_times {
+	uint64_t *ns;
+	uint32_t mask;
+	uint32_t first; /* number of the packet that the oldest is of */
+	uint32_t next;
+};
+
 struct load_flow {
 	uint32_t sent;	   /* packets accepted by the endpoint */
 	uint32_t expected; /* number of the next packet to arrive */
+	uint64_t last_ns;  /* when one last arrived */
 	struct load_odd *odd;
+	struct load_times *times; /* with a trace, which has no room for them */
 };
 
 /* A source. */
@@ -42,7 +52,8 @@ struct load_src {
 struct rl_sim_load {
 	struct rl_sim_load_cfg cfg;
 	struct load_src *src;
-	uint16_t *partner; /* PERMUTATION */
+	struct rl_pattern pattern;
+	void *pattern_mem;
 	struct load_flow *flow; /* [cos][src][dst] */
 	uint64_t made;	   /* packets taken from `packets` */
 	uint64_t stop_ns;
@@ -53,6 +64,7 @@ struct rl_sim_load {
 struct load_packet {
 	uint64_t key;
 	uint64_t made_ns;
+	const uint8_t *bytes; /* of a trace; else NULL */
 	uint32_t len_bytes;
 	uint8_t class;
 };
@@ -64,6 +76,10 @@ void load_packet_of(const struct rl_sim_load *load, uint16_t src, uint16_t dst,
 void load_fill(void *ctx, uint8_t *to, uint32_t off, uint32_t len);
 bool load_same(const struct load_packet *p, const uint8_t *data, uint32_t off,
 	       uint32_t len);
+
+/** With a trace: notes when a packet was made, and gives it back once. */
+void load_time_put(struct load_flow *flow, uint64_t made_ns);
+uint64_t load_time_take(struct load_flow *flow, uint32_t tag);
 
 /* load_judge.c */
 void load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,

@@ -40,8 +40,9 @@ draw_load(struct rl_sim_plan *plan, struct rl_prng *prng)
 	const double flits = (double)plan_log(prng, 100, 4000);
 
 	*c = (struct rl_sim_load_cfg){
-		.pattern = (enum rl_sim_pattern)rl_prng_below(
-			prng, RL_SIM_PATTERN_COUNT),
+		.pattern = { .kind = (enum rl_pattern_kind)rl_prng_below(
+				     prng, RL_PATTERN_PAIRS),
+			     .hot_pct = 25 },
 		.load = loads[rl_prng_below(prng, RL_ARRAY_SIZE(loads))],
 		.slot_ps = plan->wire.flit_ps,
 		.min_flits = 1,
@@ -187,7 +188,7 @@ rl_sim_plan_text(const struct rl_sim_plan *plan, char *buf, size_t len)
 		 t->min_flits, t->max_flits, l->window_flits, l->credits_flits,
 		 l->queue_flits, l->flits_per_frame, l->retry ? "on" : "off",
 		 plan->cfg.endpoint.retry ? "on" : "off",
-		 l->dup_filter ? "on" : "off", rl_sim_pattern_name(t->pattern),
+		 l->dup_filter ? "on" : "off", rl_pattern_name(t->pattern.kind),
 		 t->load, (unsigned long long)(t->stop_ns - t->start_ns),
 		 plan->faults.n, (unsigned long long)plan->heal_ns);
 	return buf;

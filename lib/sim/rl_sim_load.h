@@ -15,27 +15,20 @@
  */
 
 #include "rl_endpoint.h"
+#include "rl_hist.h"
+#include "rl_pattern.h"
 #include "rl_prng.h"
 #include "rl_role.h"
-#include "rl_sim_hist.h"
 
-/** Who sends to whom. X(name, word). */
-#define RL_SIM_PATTERNS(X)                                                     \
-	X(UNIFORM, "uniform")	/* anybody else */                             \
-	X(PERMUTATION, "permutation") /* one partner each, drawn by the seed */ \
-	X(TORNADO, "tornado")	/* nearly half the way round */                \
-	X(HOTSPOT, "hotspot")	/* one packet in four to endpoint 0 */         \
-	X(INCAST, "incast")	/* all to endpoint 0 */
-
-enum rl_sim_pattern {
-#define RL_SIM_PATTERN_ENUM(name, word) RL_SIM_##name,
-	RL_SIM_PATTERNS(RL_SIM_PATTERN_ENUM)
-#undef RL_SIM_PATTERN_ENUM
-	RL_SIM_PATTERN_COUNT
+/** Captured frames: what packets hold instead of made-up bytes. */
+struct rl_sim_trace {
+	const uint8_t *data;
+	const uint64_t *off;	/**< where each begins in data, [n + 1] */
+	uint32_t n;
 };
 
 struct rl_sim_load_cfg {
-	enum rl_sim_pattern pattern;
+	struct rl_pattern_cfg pattern; /**< nep, seed are set from below */
 	double load;		/**< flits per slot and source, > 0 */
 	uint32_t slot_ps;	/**< time of a flit on the wire */
 	uint32_t min_flits;	/**< of a packet */
@@ -51,8 +44,9 @@ struct rl_sim_load_cfg {
 	uint64_t seed;
 	struct rl_flit_cache *cache; /**< where received flits go back to */
 	uint16_t nep;
-	/** tornado: destination of each source, [nep]; NULL: i + n/2 - 1 */
-	const uint16_t *partner;
+	/** NULL, or the frames that each source sends in turn, again and
+	    again; needs a pattern of one destination each */
+	const struct rl_sim_trace *trace;
 };
 
 /** Totals. lost = sent - delivered - reported without being delivered. */
@@ -66,13 +60,19 @@ struct rl_sim_load_stats {
 	uint64_t reported;	/**< given up openly, whether delivered or not */
 	uint64_t reported_delivered; /**< of them delivered after all */
 	uint64_t lost;		/**< see above; final when all is at rest */
-	struct rl_sim_hist latency;
+	struct rl_hist latency;
+	uint64_t outage_ns;	/**< longest silence between two packets of a
+				     flow that had more to send */
 	char first_error[160];	/**< what went wrong first; "" */
 };
 
 struct rl_sim_load;
 
-/** Control thread. @return the load, the caller's; NULL: no memory */
+/**
+ * Control thread.
+ * @return the load, the caller's; NULL: no memory, or a pattern that makes no
+ *   sense for this fabric
+ */
 struct rl_sim_load *rl_sim_load_new(const struct rl_sim_load_cfg *cfg);
 void rl_sim_load_free(struct rl_sim_load *load);
 
@@ -92,7 +92,5 @@ bool rl_sim_load_done(const struct rl_sim_load *load);
 /** Owner. */
 void rl_sim_load_stats(const struct rl_sim_load *load,
 		       struct rl_sim_load_stats *st);
-
-const char *rl_sim_pattern_name(enum rl_sim_pattern p);
 
 #endif /* RL_SIM_LOAD_H */
