@@ -371,7 +371,11 @@ static void
 update_write(struct update *up, uint32_t s, uint32_t e)
 {
 	struct reflit *rf = &up->rf;
+	struct route_hops end;
 
+	route_hops_init(&end);
+	route_hops_add_ep(&end, &rf->b->g, rf->t, e, rf->dor, RL_FWD_ALTS);
+	route_put(rf->b, rf->t, rf->up, e, &end);
 	while (s != rf->t && up->written[s] != e + 1) {
 		const uint32_t next = rf->up_next[s];
 
@@ -421,6 +425,7 @@ update_whole(struct update *up)
 		route_hops_init(&end);
 		route_hops_add_ep(&end, &rf->b->g, rf->t, e + k, rf->dor,
 				  RL_FWD_ALTS);
+		route_put(rf->b, rf->t, rf->up, e + k, &end);
 		route_put(rf->b, rf->t, rf->late, e + k, &end);
 		route_put(rf->b, rf->t, rf->both, e + k, &end);
 	}

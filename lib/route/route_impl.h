@@ -169,9 +169,18 @@ route_at(const struct route_build *b, uint32_t node, unsigned int plane,
 /** Destinations of a tile: their entries fill a cache line. */
 #define ROUTE_TILE 8
 
+/** Where the tile holds an entry. */
+static inline size_t
+route_tile_at(const struct route_build *b, uint32_t node, unsigned int plane,
+	      uint32_t dst)
+{
+	return ((size_t)(dst % ROUTE_TILE) * b->live_planes + plane) *
+		       b->g.nnode + node;
+}
+
 /**
  * Writes the entry of a node for a destination. Destinations come in order:
- * entries gather in a tile, [plane][node][destination mod ROUTE_TILE], and go
+ * entries gather in a tile, [destination mod ROUTE_TILE][plane][node], and go
  * to the tables by whole cache lines, since each node's row is far from the
  * next one's.
  */
@@ -182,8 +191,7 @@ route_put(struct route_build *b, uint32_t node, unsigned int plane, uint32_t dst
 	if (rl_unlikely(b->tile == NULL))
 		route_patch(b, node, plane, dst, h);
 	else
-		b->tile[((size_t)plane * b->g.nnode + node) * ROUTE_TILE +
-			dst % ROUTE_TILE] = h->word;
+		b->tile[route_tile_at(b, node, plane, dst)] = h->word;
 }
 
 /** What route_put() has put there in the tile at hand, to be added to. */
@@ -193,8 +201,7 @@ route_got(const struct route_build *b, uint32_t node, unsigned int plane,
 {
 	struct route_hops h = {.n = 0};
 
-	h.word = b->tile[((size_t)plane * b->g.nnode + node) * ROUTE_TILE +
-			 dst % ROUTE_TILE];
+	h.word = b->tile[route_tile_at(b, node, plane, dst)];
 	while (h.n < RL_FWD_ALTS &&
 	       (h.word >> 16 * h.n & RL_FWD_PORT_NONE) != RL_FWD_PORT_NONE)
 		h.n++;

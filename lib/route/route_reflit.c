@@ -145,9 +145,9 @@ reflit_fill_end(struct reflit *rf, uint32_t e)
 	route_hops_init(&h);
 	route_hops_add_ep(&h, &rf->b->g, rf->t, e, rf->dor, RL_FWD_ALTS);
 	route_put(rf->b, rf->t, rf->dor, e, &h);
-	route_put(rf->b, rf->t, rf->up, e, &h);
 	if (!rf->broken)
 		return;
+	route_put(rf->b, rf->t, rf->up, e, &h);
 	route_put(rf->b, rf->t, rf->late, e, &h);
 	route_put(rf->b, rf->t, rf->both, e, &h);
 }
@@ -364,8 +364,8 @@ reflit_init(struct reflit *rf)
 	rf->broken = reflit_broken(rf);
 	ret = route_backup_init(&rf->bk, b, 1, b->max_vls - REFLIT_VL_BACKUP);
 	reflit_planes(rf, rf->bk.nplanes);
-	/* Plane up is there, empty, for updates to use. */
-	b->live_planes = rf->broken ? rf->wrap : rf->late;
+	/* The escape planes are there, untouched, for updates to use. */
+	b->live_planes = rf->broken ? rf->wrap : rf->up;
 	if (ret == 0 && rf->broken)
 		ret = route_tree_init(&rf->tree, b->g.nnode);
 	if (ret == 0 && rf->broken)

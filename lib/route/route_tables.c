@@ -200,29 +200,30 @@ route_patch(struct route_build *b, uint32_t node, unsigned int plane,
 void
 route_tile_begin(struct route_build *b, uint32_t dst)
 {
-	const size_t n = (size_t)b->live_planes * b->g.nnode * ROUTE_TILE;
+	uint64_t *tile = b->tile + route_tile_at(b, 0, 0, dst);
 
-	if (dst % ROUTE_TILE == 0)
-		for (size_t i = 0; i < n; i++)
-			b->tile[i] = ROUTE_WORD_NONE;
+	for (size_t i = 0; i < (size_t)b->live_planes * b->g.nnode; i++)
+		tile[i] = ROUTE_WORD_NONE;
 }
 
 void
 route_tile_end(struct route_build *b, uint32_t dst)
 {
-	const uint32_t nep = b->topo->nep;
+	const size_t n = (size_t)b->live_planes * b->g.nnode;
 	const uint32_t from = dst - dst % ROUTE_TILE, have = dst + 1 - from;
 
-	if (have < ROUTE_TILE && dst + 1 < nep)
+	if (have < ROUTE_TILE && dst + 1 < b->topo->nep)
 		return;
-	for (size_t i = 0; i < (size_t)b->live_planes * b->g.nnode; i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct rl_fwd_entry *row = b->entry + i * b->row + from;
-		const uint64_t *tile = b->tile + i * ROUTE_TILE;
+		uint64_t line[ROUTE_TILE];
 
+		for (uint32_t k = 0; k < ROUTE_TILE; k++)
+			line[k] = b->tile[k * n + i];
 		if (have == ROUTE_TILE)
-			memcpy(row, tile, ROUTE_TILE * sizeof(*row));
+			memcpy(row, line, sizeof(line));
 		else
-			memcpy(row, tile, have * sizeof(*row));
+			memcpy(row, line, have * sizeof(*row));
 	}
 }
 

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Suite `route`: tables, updates, checks and random failures on tori.
+ *
+ * Times are CPU time of this thread, beside wall time: a table of a thousand
+ * switches is computed in less than what a busy machine's scheduler gives away
+ * in one go. A repetition frees the tables and computes them anew, so that the
+ * time to get memory from the system counts.
+ */
+
+#include "bench_route.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "rl_check.h"
+#include "rl_prng.h"
+#include "rl_route.h"
+
+#define DEFAULT_REPS 9
+#define REPS_MAX 201
+
+struct bench_route {
+	json_t *out;
+	FILE *human;
+	json_t *targets;
+	unsigned int reps;
+	uint64_t seed;
+};
+
+static int
+make_torus(struct rl_topo *t, unsigned int n)
+{
+	struct rl_topo_spec spec;
+	char err[RL_ERR_MAX];
+
+	rl_topo_spec_defaults(&spec, RL_TOPO_TORUS);
+	spec.ndims = 3;
+	for (unsigned int d = 0; d < 3; d++)
+		spec.dims[d] = (uint16_t)n;
+	return rl_topo_build(&spec, t, err, NULL);
+}
+
+static void
+target(const struct bench_route *b, const char *name, double value,
+       bool at_least, double limit)
+{
+	const bool met = at_least ? value >= limit : value <= limit;
+
+	json_array_append_new(
+		b->targets,
+		json_pack("{s:s, s:f, s:s, s:f, s:b}", "name", name, "value",
+			  value, "bound", at_least ? "at least" : "at most",
+			  "limit", limit, "met", met));
+	if (b->human != NULL)
+		fprintf(b->human, "  %-52s %8.3f (%s %.2f) %s\n", name, value,
+			at_least ? "at least" : "at most", limit,
+			met ? "met" : "MISSED");
+}
+
+/* Median times of computing; the tables of the last time go to *r. */
+static int
+time_compute(const struct bench_route *b, const struct rl_topo *t,
+	     const char *engine, unsigned int reps, struct rl_route **r,
+	     double *cpu_ms, double *wall_ms)
+{
+	double cpu[REPS_MAX], wall[REPS_MAX];
+	char err[RL_ERR_MAX];
+
+	*r = NULL;
+	for (unsigned int i = 0; i < reps; i++) {
+		const uint64_t w0 = bench_now_ns(), c0 = bench_cpu_ns();
+		int ret;
+
+		rl_route_free(*r);
+		ret = rl_route_compute(t, engine, RL_VCS, r, err);
+		if (ret != 0) {
+			if (b->human != NULL)
+				fprintf(b->human, "%s: %s\n", engine, err);
+			return ret;
+		}
+		cpu[i] = (double)(bench_cpu_ns() - c0) / 1e6;
+		wall[i] = (double)(bench_now_ns() - w0) / 1e6;
+	}
+	*cpu_ms = bench_median(cpu, reps);
+	*wall_ms = bench_median(wall, reps);
+	return 0;
+}
+
+/* One line of the table of compute times. */
+static int
+bench_compute(const struct bench_route *b, json_t *rows, unsigned int n,
+	      const char *engine, double *cpu_ms)
+{
+	const unsigned int reps = n > 10 ? b->reps / 3 + 1 : b->reps;
+	struct rl_route *r;
+	double wall_ms = 0;
+	struct rl_topo t;
+	char name[32];
+	int ret = make_torus(&t, n);
+
+	if (ret != 0)
+		return ret;
+	ret = time_compute(b, &t, engine, reps, &r, cpu_ms, &wall_ms);
+	snprintf(name, sizeof(name), "%ux%ux%u", n, n, n);
+	if (ret == 0) {
+		json_array_append_new(
+			rows, json_pack("{s:s, s:s, s:i, s:f, s:f}", "fabric",
+					name, "engine", engine, "switches",
+					(int)(n * n * n), "cpu_ms", *cpu_ms,
+					"wall_ms", wall_ms));
+		if (b->human != NULL)
+			fprintf(b->human, "%-10s %-11s %8.2f ms cpu, %8.2f ms "
+				"wall\n", name, engine, *cpu_ms, wall_ms);
+	}
+	rl_route_free(r);
+	rl_topo_free(&t);
+	return ret;
+}
+
+static int
+bench_sizes(const struct bench_route *b, bool quick, double *t10, double *t16)
+{
+	static const unsigned int sizes[] = {5, 8, 10, 16};
+	static const char *const engines[] = {"reflit", "torus-2qos", "updown"};
+	json_t *rows = json_array();
+	int ret = 0;
+
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(sizes) && ret == 0; i++) {
+		for (unsigned int e = 0; e < RL_ARRAY_SIZE(engines); e++) {
+			double cpu = 0;
+
+			if (quick && sizes[i] > 5)
+				continue;
+			ret = bench_compute(b, rows, sizes[i], engines[e],
+					    &cpu);
+			if (ret != 0)
+				break;
+			if (e == 0 && sizes[i] == 10)
+				*t10 = cpu;
+			if (e == 0 && sizes[i] == 16)
+				*t16 = cpu;
+		}
+	}
+	json_object_set_new(b->out, "compute", rows);
+	return ret;
+}
+
+/* Fails one link after another of a pristine torus, each time updating. */
+static int
+bench_update(const struct bench_route *b, unsigned int n, double *cpu_ms)
+{
+	const unsigned int links = b->reps * 3 < REPS_MAX ? b->reps * 3 :
+							    REPS_MAX;
+	double cpu[REPS_MAX];
+	char err[RL_ERR_MAX];
+	struct rl_prng p;
+	struct rl_topo t;
+	int ret = make_torus(&t, n);
+
+	if (ret != 0)
+		return ret;
+	rl_prng_seed(&p, b->seed);
+	for (unsigned int i = 0; i < links && ret == 0; i++) {
+		/* Dimension by dimension, so that the median is of all. */
+		const uint32_t u = rl_prng_below(&p, n * n * n);
+		struct rl_route *r;
+		uint64_t c0;
+		uint32_t l = 0;
+
+		for (unsigned int k = 0; k < t.dev[u].nports; k++)
+			if (t.dev[u].port[k].dim == (int)(i % 3))
+				l = t.dev[u].port[k].link;
+		ret = rl_route_compute(&t, "reflit", RL_VCS, &r, err);
+		if (ret != 0)
+			break;
+		t.link[l].failed = true;
+		c0 = bench_cpu_ns();
+		ret = rl_route_update(r, &t, NULL, err);
+		cpu[i] = (double)(bench_cpu_ns() - c0) / 1e6;
+		t.link[l].failed = false;
+		rl_route_free(r);
+	}
+	rl_topo_free(&t);
+	if (ret != 0)
+		return ret;
+	*cpu_ms = bench_median(cpu, links);
+	json_object_set_new(b->out, "update",
+			    json_pack("{s:i, s:i, s:f, s:f}", "switches",
+				      (int)(n * n * n), "links", (int)links,
+				      "cpu_ms", *cpu_ms, "cpu_ms_max",
+				      cpu[links - 1]));
+	if (b->human != NULL)
+		fprintf(b->human, "update after one of %u links: %.2f ms cpu, "
+			"at most %.2f\n", links, *cpu_ms, cpu[links - 1]);
+	return 0;
+}
+
+static int
+bench_check(const struct bench_route *b, unsigned int n, double *cpu_ms)
+{
+	struct rl_check_report *rep = malloc(sizeof(*rep));
+	struct rl_check_in in = {0};
+	double cpu[REPS_MAX];
+	char err[RL_ERR_MAX];
+	struct rl_route *r = NULL;
+	struct rl_topo t;
+	int ret = rep != NULL ? make_torus(&t, n) : -ENOMEM;
+
+	if (ret != 0) {
+		free(rep);
+		return ret;
+	}
+	ret = rl_route_compute(&t, "reflit", RL_VCS, &r, err);
+	in.topo = &t;
+	in.fwd = r != NULL ? r->fwd : NULL;
+	for (unsigned int i = 0; i < b->reps && ret == 0; i++) {
+		const uint64_t c0 = bench_cpu_ns();
+
+		ret = rl_check(&in, rep) == 0 ? 0 : -EBADMSG;
+		cpu[i] = (double)(bench_cpu_ns() - c0) / 1e6;
+	}
+	if (ret == 0) {
+		*cpu_ms = bench_median(cpu, b->reps);
+		json_object_set_new(b->out, "check",
+				    json_pack("{s:i, s:f}", "switches",
+					      (int)(n * n * n), "cpu_ms",
+					      *cpu_ms));
+		if (b->human != NULL)
+			fprintf(b->human, "check of all %u pairs: %.2f ms "
+				"cpu\n", n * n * n * (n * n * n - 1), *cpu_ms);
+	}
+	rl_route_free(r);
+	rl_topo_free(&t);
+	free(rep);
+	return ret;
+}
+
+/* What failures cost, over several draws. */
+struct failures {
+	unsigned int connected;
+	unsigned int routed;
+	double stretch;
+	uint32_t extra;
+	double cpu_ms;
+};
+
+static int
+bench_failure(const struct bench_route *b, unsigned int n, unsigned int links,
+	      unsigned int switches, uint64_t seed, struct failures *f)
+{
+	struct rl_check_report *rep = malloc(sizeof(*rep));
+	struct rl_check_in in = {.stretch = true};
+	char err[RL_ERR_MAX];
+	struct rl_route *r = NULL;
+	struct rl_prng p;
+	struct rl_topo t;
+	double cpu, wall;
+	int ret = rep != NULL ? make_torus(&t, n) : -ENOMEM;
+
+	if (ret != 0) {
+		free(rep);
+		return ret;
+	}
+	rl_prng_seed(&p, seed);
+	for (unsigned int i = 0; i < switches; i++)
+		t.dev[rl_prng_below(&p, t.ndev - t.nep)].failed = true;
+	for (unsigned int i = 0; i < links; i++)
+		t.link[t.nep + rl_prng_below(&p, t.nlink - t.nep)].failed =
+			true;
+	if (rl_topo_reach(&t, RL_REACH_WORKING, err) == 0) {
+		f->connected++;
+		if (time_compute(b, &t, "reflit", 1, &r, &cpu, &wall) == 0) {
+			in.topo = &t;
+			in.fwd = r->fwd;
+			ret = rl_check(&in, rep) == 0 ? 0 : -EBADMSG;
+			f->routed++;
+			f->stretch += rep->stretch_mean;
+			f->cpu_ms += cpu;
+			if (rep->extra_max > f->extra)
+				f->extra = rep->extra_max;
+		}
+	}
+	rl_route_free(r);
+	rl_topo_free(&t);
+	free(rep);
+	return ret;
+}
+
+static int
+bench_failures(const struct bench_route *b, unsigned int n, struct failures *f)
+{
+	const unsigned int links = n == 10 ? 20 : 5, switches = n == 10 ? 5 : 1;
+	int ret = 0;
+
+	for (unsigned int i = 0; i < b->reps && ret == 0; i++)
+		ret = bench_failure(b, n, links, switches, b->seed + i, f);
+	if (ret != 0 || f->routed == 0)
+		return ret;
+	f->stretch /= f->routed;
+	f->cpu_ms /= f->routed;
+	json_object_set_new(
+		b->out, "failures",
+		json_pack("{s:i, s:i, s:i, s:i, s:i, s:f, s:i, s:f}",
+			  "switches", (int)(n * n * n), "failed_links",
+			  (int)links, "failed_switches", (int)switches,
+			  "connected", (int)f->connected, "routed",
+			  (int)f->routed, "stretch", f->stretch, "extra_max",
+			  (int)f->extra, "cpu_ms", f->cpu_ms));
+	if (b->human != NULL)
+		fprintf(b->human, "%u links and %u switches failed, %u draws: "
+			"%u of %u routed, stretch %.4f, longest detour +%u, "
+			"%.1f ms cpu\n", links, switches, b->reps, f->routed,
+			f->connected, f->stretch, f->extra, f->cpu_ms);
+	return 0;
+}
+
+/* Local detours of every link of a torus, exhaustively. */
+static int
+bench_detours(const struct bench_route *b, unsigned int n, double *share)
+{
+	struct rl_check_detours d;
+	struct rl_check_in in = {0};
+	char err[RL_ERR_MAX];
+	struct rl_route *r;
+	struct rl_topo t;
+	uint64_t c0;
+	int ret = make_torus(&t, n);
+
+	if (ret != 0)
+		return ret;
+	ret = rl_route_compute(&t, "reflit", RL_VCS, &r, err);
+	if (ret == 0) {
+		in.topo = &t;
+		in.fwd = r->fwd;
+		c0 = bench_cpu_ns();
+		ret = rl_check_detours(&in, RL_CHECK_LINK, &d);
+	}
+	if (ret == 0) {
+		*share = 100.0 * (double)d.covered / (double)d.connected;
+		json_object_set_new(
+			b->out, "detours",
+			json_pack("{s:i, s:I, s:I, s:f, s:f, s:i}", "switches",
+				  (int)(n * n * n), "connected",
+				  (json_int_t)d.connected, "covered",
+				  (json_int_t)d.covered, "share_pct", *share,
+				  "mean_extra",
+				  (double)(d.hops_after - d.hops_before) /
+					  (double)rl_max_u64(1, d.covered),
+				  "max_hops", (int)d.max_hops));
+		if (b->human != NULL)
+			fprintf(b->human, "detours on %ux%ux%u: %llu of %llu "
+				"covered, %.2f links longer, %.0f ms cpu\n", n,
+				n, n, (unsigned long long)d.covered,
+				(unsigned long long)d.connected,
+				(double)(d.hops_after - d.hops_before) /
+					(double)rl_max_u64(1, d.covered),
+				(double)(bench_cpu_ns() - c0) / 1e6);
+	}
+	rl_route_free(r);
+	rl_topo_free(&t);
+	return ret;
+}
+
+int
+rl_bench_route(json_t *out, FILE *human, unsigned int reps, uint64_t seed,
+	       bool quick)
+{
+	struct bench_route b = {.out = out, .human = human, .seed = seed,
+				.targets = json_array(),
+				.reps = reps == 0 ? DEFAULT_REPS : reps};
+	const unsigned int n = quick ? 5 : 10;
+	double t10 = 0, t16 = 0, update = 0, check = 0, share = 0;
+	struct failures f = {0};
+	int ret;
+
+	if (b.reps > REPS_MAX)
+		b.reps = REPS_MAX;
+	ret = bench_sizes(&b, quick, &t10, &t16);
+	if (ret == 0)
+		ret = bench_update(&b, n, &update);
+	if (ret == 0)
+		ret = bench_check(&b, n, &check);
+	if (ret == 0)
+		ret = bench_failures(&b, n, &f);
+	if (ret == 0)
+		ret = bench_detours(&b, n, &share);
+	if (ret == 0 && human != NULL)
+		fprintf(human, "numbers to reach:\n");
+	if (ret == 0 && !quick) {
+		target(&b, "10x10x10, tables and backups, ms", t10, false, 60);
+		target(&b, "16x16x16, tables and backups, ms", t16, false,
+		       1500);
+		target(&b, "10x10x10, after one failed link, ms", update,
+		       false, 6);
+		target(&b, "10x10x10, check, ms", check, false, 1000);
+		target(&b, "20 links and 5 switches, routed, %",
+		       100.0 * f.routed / (f.connected != 0 ? f.connected : 1),
+		       true, 100);
+		target(&b, "20 links and 5 switches, mean stretch", f.stretch,
+		       false, 1.03);
+		target(&b, "20 links and 5 switches, longest detour, links",
+		       f.extra, false, 6);
+	}
+	if (ret == 0)
+		target(&b, "local detours around one link, %", share, true,
+		       100);
+	json_object_set_new(out, "targets", b.targets);
+	return ret;
+}
+
+int
+bench_route(const struct bench_opts *o, json_t *out, FILE *human)
+{
+	return rl_bench_route(out, human, o->reps, o->seed, o->quick);
+}
