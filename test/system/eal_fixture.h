@@ -4,22 +4,46 @@
 
 /** EAL for a test program: no hugepages, no files, these lcores. */
 
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <rte_eal.h>
+
+static char eal_fixture_dir[] = "/tmp/reflit-test-XXXXXX";
+
+static inline int
+eal_fixture_remove(const char *path, const struct stat *st, int flag,
+		   struct FTW *ftw)
+{
+	(void)st;
+	(void)flag;
+	(void)ftw;
+	return remove(path);
+}
+
+static inline void
+eal_fixture_clean(void)
+{
+	(void)nftw(eal_fixture_dir, eal_fixture_remove, 8,
+		   FTW_DEPTH | FTW_PHYS);
+}
 
 static inline void
 eal_fixture_start(const char *lcores)
 {
-	char runtime[] = "/tmp/reflit-test-XXXXXX", arg[64];
+	char arg[64];
 	char *argv[] = { "test", "--no-huge", "-m", "256", "--no-pci",
 			 "--no-shconf", "--no-telemetry",
 			 "--log-level=*:error", arg, NULL };
 
 	snprintf(arg, sizeof(arg), "--lcores=%s", lcores);
-	if (getenv("XDG_RUNTIME_DIR") == NULL && mkdtemp(runtime) != NULL)
-		setenv("XDG_RUNTIME_DIR", runtime, 1);
+	/* an ordinary user's runtime directory; root's is elsewhere */
+	if (geteuid() != 0 && mkdtemp(eal_fixture_dir) != NULL) {
+		setenv("XDG_RUNTIME_DIR", eal_fixture_dir, 1);
+		atexit(eal_fixture_clean);
+	}
 	if (rte_eal_init(9, argv) < 0) {
 		fprintf(stderr, "EAL does not start with --lcores=%s\n",
 			lcores);

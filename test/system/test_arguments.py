@@ -56,8 +56,9 @@ def unusable_arguments_exit_with_2():
 
 @case
 def a_missing_fabric_file_is_named():
-    one_line(Box().run(["--config", "/nowhere/x.cfg"], config=None), 2,
-             "/nowhere/x.cfg", "No such file")
+    with Box() as box:
+        one_line(box.run(["--config", "/nowhere/x.cfg"], config=None), 2,
+                 "/nowhere/x.cfg", "No such file")
 
 
 @case

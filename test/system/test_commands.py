@@ -80,6 +80,15 @@ def every_show_command_shows_something():
 
 
 @case
+def progress_is_a_line_a_second():
+    with Box() as box:
+        run = box.run(["--progress", "--load", "0.01", "--duration", "2.5s"])
+    run.check_clean()
+    lines = [s for s in run.errors() if "under way" in s]
+    assert 2 <= len(lines) <= 4, run.err
+
+
+@case
 def help_lists_every_command_with_its_words():
     with Box() as box:
         run = box.run(commands="help\nquit\n").check(0)
@@ -228,8 +237,9 @@ def a_signal_ends_the_run_with_a_report():
     with Box() as box:
         config = box.write("fabric.cfg", FIGURE1)
         p = subprocess.Popen([REFLIT, "--", "--config", config, "--load",
-                              "0.01"], stdout=subprocess.PIPE, text=True)
-        time.sleep(1.5)
+                              "0.01", "--progress"], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True)
+        assert "under way" in p.stderr.readline()
         p.send_signal(signal.SIGINT)
         out, _ = p.communicate(timeout=30)
         assert p.returncode == 0, p.returncode
