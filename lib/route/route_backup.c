@@ -62,14 +62,59 @@ route_backup_dst(struct route_backup *bk, uint32_t e, const uint32_t *first)
 		route_detour_dst(&bk->detour, e);
 }
 
+/* Whether the up*-down* way from node w leads through node u. */
+static bool
+backup_through(const struct route_backup *bk, uint32_t w, uint32_t u)
+{
+	const struct route_tree *t = &bk->tree;
+
+	/* Down from here: ranks rise, and beyond u's it is out of reach. */
+	while (w != u && bk->order.rank[w] < bk->order.rank[u] &&
+	       t->next[w] != ROUTE_NONE)
+		w = bk->b->g.arc[t->next[w]].to;
+	return w == u;
+}
+
+/*
+ * An up*-down* way from node u other than by the dead arc, which is the one
+ * that the plane has; the packet comes from another plane, so it may begin up
+ * or down. Ways up from a node that has none down don't lead back to it; nor do
+ * ways down. What goes up from a node that could go down may.
+ */
+static uint32_t
+backup_other(const struct route_backup *bk, uint32_t u, uint32_t dead)
+{
+	const struct route_graph *g = &bk->b->g;
+	const struct route_tree *t = &bk->tree;
+	uint32_t best = ROUTE_NONE, least = ROUTE_FAR;
+
+	for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++) {
+		const uint32_t w = g->arc[a].to;
+		const bool goes_up = bk->order.rank[w] < bk->order.rank[u];
+
+		if (a == dead || t->dist[w] >= least || (!goes_up && !t->down[w]))
+			continue;
+		if (goes_up && t->down[u] && backup_through(bk, w, u))
+			continue;
+		least = t->dist[w];
+		best = a;
+	}
+	return best;
+}
+
 void
 route_backup_add(const struct route_backup *bk, struct route_hops *h,
 		 uint32_t u, uint32_t e, uint32_t dead)
 {
-	if (bk->updown && bk->tree.next[u] != ROUTE_NONE &&
-	    bk->tree.next[u] != dead)
-		route_hops_add_arc(h, &bk->b->g, bk->tree.next[u], bk->plane, e,
-				   1);
+	uint32_t next = ROUTE_NONE;
+
+	if (bk->updown) {
+		next = bk->tree.next[u];
+		if (next == dead && next != ROUTE_NONE)
+			next = backup_other(bk, u, dead);
+	}
+	if (next != ROUTE_NONE)
+		route_hops_add_arc(h, &bk->b->g, next, bk->plane, e, 1);
 	else if (bk->detours)
 		route_detour_add(&bk->detour, h, u, e, dead);
 }
