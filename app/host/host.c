@@ -20,8 +20,13 @@
 /* One poll of a port may want RL_PHY_BURST frames full of flits. */
 #define CACHE_LOW (RL_PHY_BURST * RL_FRAME_FLITS_MAX + 512)
 #define CACHE_HIGH (3 * CACHE_LOW)
-/* Beside a full ring: pending, spare, just received, some delayed. */
-#define FRAMES_BESIDE 128u
+/* Of each port, beside the rings: pending, spare, just received. */
+#define FRAMES_OWN 64u
+#define FRAMES_FEW 16u /* where there are thousands: they wait in turn */
+/* In all rings and delay lines together: not all links are full at once. */
+#define FRAMES_UNDER_WAY 16384u
+/* In the pool's caches, where only their lcore finds them. */
+#define FRAMES_CACHED 512u
 
 static unsigned int
 vls_of(const struct rl_route *route)
@@ -41,7 +46,11 @@ host_plan(const struct host_params *p, uint32_t lcores, struct host_plan *plan)
 	size_t bytes;
 
 	plan->frame_bytes = p->frame_bytes;
-	plan->frames = (uint32_t)ports * (p->ring_frames + FRAMES_BESIDE);
+	plan->frames = (uint32_t)(ports * (ports <= 1024 ? FRAMES_OWN
+							 : FRAMES_FEW) +
+				  (lcores + 1) * FRAMES_CACHED +
+				  RTE_MIN(ports * p->ring_frames,
+					  FRAMES_UNDER_WAY));
 	plan->flits =
 		ports * rl_fabric_port_flits(&p->cfg->link, vls_of(p->route)) +
 		(uint64_t)t->nep *
@@ -230,6 +239,8 @@ on_phy(void *ctx, uint32_t dev, uint16_t port, struct rl_phy *phy,
 	const struct rl_phy_eth_params pp = {
 		.port_id = h->wires.end[end].port_id,
 		.queue = h->wires.end[end].queue,
+		.rx_ring = h->wires.end[end].rx_ring,
+		.tx_ring = h->wires.end[end].tx_ring,
 		.frame_bytes = h->plan.frame_bytes,
 		.pool = h->pool,
 		.rx_fault = &h->fault[tp->link].dir[!tp->end],

@@ -63,12 +63,29 @@ rl_phy_eth_close(struct rl_phy_eth *phy)
 	phy->bounce = NULL;
 }
 
+static uint16_t
+wire_tx(const struct rl_phy_eth_params *p, struct rte_mbuf *m[], uint16_t n)
+{
+	if (p->tx_ring != NULL)
+		return (uint16_t)rte_ring_enqueue_burst(p->tx_ring, (void **)m,
+							n, NULL);
+	return rte_eth_tx_burst(p->port_id, p->queue, m, n);
+}
+
+static uint16_t
+wire_rx(const struct rl_phy_eth_params *p, struct rte_mbuf *m[], uint16_t n)
+{
+	if (p->rx_ring != NULL)
+		return (uint16_t)rte_ring_dequeue_burst(p->rx_ring, (void **)m,
+							n, NULL);
+	return rte_eth_rx_burst(p->port_id, p->queue, m, n);
+}
+
 /* @return whether nothing is pending any more */
 static bool
 flush(struct rl_phy_eth *phy)
 {
-	const uint16_t sent = rte_eth_tx_burst(phy->p.port_id, phy->p.queue,
-					       phy->pending, phy->npending);
+	const uint16_t sent = wire_tx(&phy->p, phy->pending, phy->npending);
 
 	phy->c.tx_frames += sent;
 	phy->npending -= sent;
@@ -164,8 +181,8 @@ rx_burst(struct rl_phy_eth *phy, struct rl_phy_frame f[], unsigned int n)
 {
 	struct rte_mbuf *m[RL_PHY_BURST];
 	const unsigned int got =
-		rte_eth_rx_burst(phy->p.port_id, phy->p.queue, m,
-				 (uint16_t)RTE_MIN(n, (unsigned int)RL_PHY_BURST));
+		wire_rx(&phy->p, m,
+			(uint16_t)RTE_MIN(n, (unsigned int)RL_PHY_BURST));
 	unsigned int kept = 0;
 
 	for (unsigned int i = 0; i < got; i++)
@@ -236,6 +253,8 @@ read_status(struct rl_phy_eth *phy, uint64_t now_ns)
 	struct rte_eth_link link;
 
 	phy->status_due_ns = now_ns + STATUS_NS;
+	if (phy->p.rx_ring != NULL)
+		return; /* a bare ring is never down */
 	if (rte_eth_link_get_nowait(phy->p.port_id, &link) == 0)
 		phy->dev_up = link.link_status == RTE_ETH_LINK_UP;
 }

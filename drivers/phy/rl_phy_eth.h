@@ -4,7 +4,8 @@
 
 /**
  * @file
- * Any ethdev as the wire of a port [PHY-1]: one queue pair of it.
+ * Any ethdev as the wire of a port [PHY-1]: one queue pair of it. (Or a pair of
+ * bare rings, for fabrics with more links than DPDK has ethdev numbers.)
  *
  * Transmit: the port writes each frame into a fresh mbuf, out of its replay
  * buffer; after rte_eth_tx_burst() the mbuf is the driver's and is never
@@ -21,6 +22,7 @@
 
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
+#include <rte_ring.h>
 
 #include "rl_fault.h"
 #include "rl_role.h"
@@ -30,6 +32,8 @@
 struct rl_phy_eth_params {
 	uint16_t port_id;
 	uint16_t queue;
+	struct rte_ring *rx_ring;  /**< both NULL: the ethdev; else instead */
+	struct rte_ring *tx_ring;  /**< of it */
 	uint32_t frame_bytes;	   /**< largest frame, either way */
 	struct rte_mempool *pool;  /**< rl_frame_pool() */
 	struct rl_fault_dir *rx_fault; /**< NULL: none */

@@ -90,18 +90,13 @@ rl_wires_open(struct rl_wires *w, uint32_t nlinks, uint32_t ring_frames,
 	      size_t errlen)
 {
 	const uint32_t ends = 2 * nlinks, ports = ports_free(ports_left);
-	uint32_t queues;
+	const uint32_t on_ports = RTE_MIN(ends, ports * QUEUES_MAX);
+	const uint32_t queues =
+		ports == 0 ? 1 : (on_ports + ports - 1) / ports;
 	int ret = -ENOMEM;
 
 	memset(w, 0, sizeof(*w));
 	snprintf(err, errlen, "no memory for %u wires; raise -m", nlinks);
-	if (nlinks > rl_wires_max(ports_left)) {
-		snprintf(err, errlen,
-			 "%u links are too many for net_ring: this DPDK has "
-			 "ethdevs left for %u",
-			 nlinks, rl_wires_max(ports_left));
-		return -ENOSPC;
-	}
 	w->nlinks = nlinks;
 	w->ring_frames = ring_frames;
 	w->port_id = calloc(RTE_MAX_ETHPORTS, sizeof(*w->port_id));
@@ -112,14 +107,18 @@ rl_wires_open(struct rl_wires *w, uint32_t nlinks, uint32_t ring_frames,
 	ret = open_rings(w);
 	if (ret != 0)
 		goto fail;
-	queues = (ends + ports - 1) / ports;
-	for (uint32_t i = 0; i < ends; i += queues) {
-		const uint32_t n = RTE_MIN(queues, ends - i);
+	for (uint32_t i = 0; i < on_ports; i += queues) {
+		const uint32_t n = RTE_MIN(queues, on_ports - i);
 
 		ret = open_port(w, i, (uint16_t)n, pool, err, errlen);
 		if (ret != 0)
 			goto fail;
 	}
+	for (uint32_t i = on_ports; i < ends; i++)
+		w->end[i] = (struct rl_wire_end){
+			.rx_ring = w->ring[i ^ 1],
+			.tx_ring = w->ring[i],
+		};
 	return 0;
 
 fail:

@@ -9,7 +9,8 @@
  *
  * Each end of a link has an ethdev of its own as long as DPDK has port
  * numbers left; a bigger fabric puts up to 16 ends onto the queue pairs of one
- * ethdev. Nothing but the number of ports tells the difference.
+ * ethdev, and what is still too much is joined by the rings alone. Ports
+ * cannot tell the difference.
  */
 
 #include "rl_phy_eth.h"
@@ -18,6 +19,8 @@
 struct rl_wire_end {
 	uint16_t port_id;
 	uint16_t queue;
+	struct rte_ring *rx_ring; /**< both NULL where there is an ethdev */
+	struct rte_ring *tx_ring;
 };
 
 struct rl_wires {
@@ -36,8 +39,8 @@ struct rl_wires {
  * @param ports_left   ethdev numbers to leave to others
  * @param pool         of the frames
  * @param err          @p errlen bytes; one line on failure
- * @return 0; -ENOSPC (more links than net_ring ethdevs can carry), -ENOMEM, or
- *   a driver's -errno; on failure there is nothing to close
+ * @return 0; -ENOMEM, or a driver's -errno; on failure there is nothing to
+ *   close
  */
 int rl_wires_open(struct rl_wires *w, uint32_t nlinks, uint32_t ring_frames,
 		  uint16_t ports_left, struct rte_mempool *pool, char *err,
@@ -49,7 +52,7 @@ unsigned int rl_wires_in_flight(const struct rl_wires *w, uint32_t link);
 /** Control thread, after the lcores. Frees rings and ethdevs. */
 void rl_wires_close(struct rl_wires *w);
 
-/** Any thread. Links that rl_wires_open() can take with @p ports_left. */
+/** Any thread. Links that net_ring ethdevs can carry with @p ports_left. */
 uint32_t rl_wires_max(uint16_t ports_left);
 
 #endif /* RL_WIRES_H */

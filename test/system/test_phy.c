@@ -354,9 +354,51 @@ big_fabrics_put_several_links_on_one_ethdev(void **state)
 		rte_pktmbuf_free(got);
 	}
 	rl_wires_close(&w);
-	assert_int_equal(rl_wires_open(&w, rl_wires_max(4) + 1, 16, 4, b->pool,
-				       err, sizeof(err)),
-			 -ENOSPC);
+}
+
+/* And more than all their queues: these have the rings alone. */
+static void
+bigger_fabrics_have_bare_rings_for_the_rest(void **state)
+{
+	struct bed *b = *state;
+	struct rl_phy_frame f[RL_PHY_BURST];
+	struct rl_phy_eth phy[2];
+	struct rl_wires w;
+	char err[256];
+	uint32_t links;
+
+	rl_wires_close(&b->wires);
+	links = rl_wires_max(4) + 10;
+	assert_int_equal(rl_wires_open(&w, links, 16, 4, b->pool, err,
+				       sizeof(err)),
+			 0);
+	for (unsigned int i = 0; i < links; i += links - 1) {
+		for (unsigned int e = 0; e < 2; e++) {
+			const struct rl_wire_end *end = &w.end[2 * i + e];
+			const struct rl_phy_eth_params p = {
+				.port_id = end->port_id,
+				.queue = end->queue,
+				.rx_ring = end->rx_ring,
+				.tx_ring = end->tx_ring,
+				.frame_bytes = FRAME_BYTES,
+				.pool = b->pool,
+			};
+
+			assert_int_equal(end->rx_ring != NULL, i != 0);
+			assert_int_equal(rl_phy_eth_open(&phy[e], &p), 0);
+		}
+		assert_int_equal(transmit(&phy[1], 8, 256, 5), 8);
+		assert_int_equal(rl_wires_in_flight(&w, i), 8);
+		assert_int_equal(ops->rx(&phy[0], f, RL_PHY_BURST,
+					 i * 10 * RL_NS_PER_MS),
+				 8);
+		assert_int_equal(f[7].data[255], 12);
+		assert_true(ops->link_up(&phy[0]));
+		ops->rx_free(&phy[0], f, 8);
+		rl_phy_eth_close(&phy[0]);
+		rl_phy_eth_close(&phy[1]);
+	}
+	rl_wires_close(&w);
 }
 
 int
@@ -374,6 +416,7 @@ main(void)
 		T(a_pool_whose_buffers_do_not_fit_is_refused),
 		T(net_null_takes_all_and_its_frames_are_nobodys),
 		T(big_fabrics_put_several_links_on_one_ethdev),
+		T(bigger_fabrics_have_bare_rings_for_the_rest),
 	};
 #undef T
 
