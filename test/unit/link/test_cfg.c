@@ -39,44 +39,45 @@ the_defaults_are_good(void **state)
 	{ #name, offsetof(struct rl_link_cfg, name),                           \
 	  sizeof(((struct rl_link_cfg *)0)->name), lo, hi }
 
+/* Every number of the configuration with its range. */
+static const struct {
+	const char *key;
+	size_t off;
+	size_t size;
+	uint64_t lo;
+	uint64_t hi;
+} keys[] = {
+	KEY(window_flits, 1, RL_LINK_WINDOW_MAX),
+	KEY(credits_flits, 1, 32767),
+	KEY(queue_flits, 1, 32767),
+	KEY(max_packet_flits, 1, RL_PACKET_FLITS_MAX),
+	KEY(flits_per_frame, 0, RL_FRAME_FLITS_MAX),
+	KEY(vcs, 1, RL_VCS),
+	KEY(ack_coalesce_flits, 1, RL_LINK_WINDOW_MAX),
+	KEY(ack_delay_ns, 0, RL_NS_PER_S),
+	KEY(replay_timer_ns, 0, HOUR),
+	KEY(replay_timer_min_ns, 1, 20 * RL_NS_PER_MS),
+	KEY(replay_timer_max_ns, 1, HOUR),
+	KEY(replay_limit, 1, 255),
+	KEY(retrain_interval_ns, 1, HOUR),
+	KEY(retrain_limit, 1, 255),
+	KEY(init_interval_ns, 1, HOUR),
+	KEY(keepalive_dead_ns, 0, HOUR),
+	KEY(phy_lost_ns, 0, HOUR),
+	KEY(error_window_ns, 0, HOUR),
+	KEY(error_corrected_max, 1, UINT32_MAX),
+	KEY(error_uncorrectable_max, 1, UINT32_MAX),
+	KEY(resume_delay_ns, 0, HOUR),
+	KEY(restore_delay_ns, 0, HOUR),
+	KEY(watchdog_ns, 1, HOUR),
+	KEY(flap_damping_ns, 0, RL_NS_PER_S),
+	KEY(flap_damping_max_ns, RL_NS_PER_MS, HOUR),
+	KEY(flap_forget_ns, 0, HOUR),
+};
+
 static void
 values_below_or_above_their_range_are_refused(void **state)
 {
-	static const struct {
-		const char *key;
-		size_t off;
-		size_t size;
-		uint64_t lo;
-		uint64_t hi;
-	} keys[] = {
-		KEY(window_flits, 1, RL_LINK_WINDOW_MAX),
-		KEY(credits_flits, 1, 32767),
-		KEY(queue_flits, 1, 32767),
-		KEY(max_packet_flits, 1, RL_PACKET_FLITS_MAX),
-		KEY(flits_per_frame, 0, RL_FRAME_FLITS_MAX),
-		KEY(vcs, 1, RL_VCS),
-		KEY(ack_coalesce_flits, 1, RL_LINK_WINDOW_MAX),
-		KEY(ack_delay_ns, 0, RL_NS_PER_S),
-		KEY(replay_timer_ns, 0, HOUR),
-		KEY(replay_timer_min_ns, 1, 20 * RL_NS_PER_MS),
-		KEY(replay_timer_max_ns, 1, HOUR),
-		KEY(replay_limit, 1, 255),
-		KEY(retrain_interval_ns, 1, HOUR),
-		KEY(retrain_limit, 1, 255),
-		KEY(init_interval_ns, 1, HOUR),
-		KEY(keepalive_dead_ns, 0, HOUR),
-		KEY(phy_lost_ns, 0, HOUR),
-		KEY(error_window_ns, 0, HOUR),
-		KEY(error_corrected_max, 1, UINT32_MAX),
-		KEY(error_uncorrectable_max, 1, UINT32_MAX),
-		KEY(resume_delay_ns, 0, HOUR),
-		KEY(restore_delay_ns, 0, HOUR),
-		KEY(watchdog_ns, 1, HOUR),
-		KEY(flap_damping_ns, 0, RL_NS_PER_S),
-		KEY(flap_damping_max_ns, RL_NS_PER_MS, HOUR),
-		KEY(flap_forget_ns, 0, HOUR),
-	};
-
 	(void)state;
 	for (unsigned int i = 0; i < RL_ARRAY_SIZE(keys); i++) {
 		const uint64_t v[4] = { keys[i].lo, keys[i].hi,
