@@ -35,6 +35,11 @@
 	X(FLIT_LEAK, "a dropped duplicate's buffer is not given back")         \
 	X(EOP_NEVER, "a cut-through packet cut off by a death is never closed") \
 	X(JOIN_LOST, "fragments that wait for a looped packet are forgotten")  \
+	X(CREDIT_CLOSE, "the end that closes a cut packet gives the peer a credit") \
+	X(CREDIT_EXCISE, "a packet that is cut out keeps its credits")         \
+	X(WRONG_EXCISE, "of a packet that has begun to leave the end is cut out") \
+	X(VC_MIXED, "the rest of a packet leaves by the VC it came in by")     \
+	X(MARK_SILENT, "a flit hurt in a switch is dropped without a report")  \
 	X(WATCHDOG_SILENT, "the watchdog drops packets without a report")
 
 enum rl_plant {

@@ -2,8 +2,8 @@
 
 /*
  * Construction of a port, and what others may ask of it. The protocol stands
- * in port_state.c (state machine), port_queue.c, port_tx.c, port_retry.c, port_rx.c,
- * port_rtt.c and port_loop.c.
+ * in port_state.c (state machine), port_queue.c, port_tx.c, port_retry.c,
+ * port_rx.c, port_packet.c, port_rtt.c and port_loop.c.
  */
 
 #include <errno.h>

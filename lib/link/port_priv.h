@@ -89,6 +89,7 @@ struct rl_port {
 	uint64_t told_name[RL_VCS];   /* of the rest no word is needed */
 	uint32_t rx_taken[RL_VCS];    /* flits accepted, all epochs */
 	uint32_t rx_freed[RL_VCS];    /* of them discarded here */
+	uint32_t rx_own[RL_VCS];      /* of them made here, in this epoch */
 	uint32_t credit_base[RL_VCS]; /* rx_taken when the epoch began */
 	uint16_t credit_told[RL_VCS]; /* limit last told to the peer */
 	struct rl_pktq rx_out;
@@ -142,6 +143,7 @@ void port_tx_reset(struct rl_port *port);
 /* port_queue.c */
 void port_fence_check(struct rl_port *port);
 void port_tx_fill(struct rl_port *port);
+void port_soft_errors(struct rl_port *port);
 
 /* port_retry.c */
 void port_rx_ack(struct rl_port *port, const struct rl_frame_hdr *h,
@@ -151,9 +153,14 @@ void port_arm_replay(struct rl_port *port, uint64_t now_ns);
 
 /* port_rx.c */
 void port_rx_reset(struct rl_port *port);
+uint16_t port_credit_limit(const struct rl_port *port, unsigned int vc);
+
+/* port_packet.c */
 void port_rx_abandon(struct rl_port *port, uint64_t now_ns);
 void port_rx_close(struct rl_port *port, uint64_t now_ns);
-uint16_t port_credit_limit(const struct rl_port *port, unsigned int vc);
+void port_packet_lost(struct rl_port *port, unsigned int vc, uint64_t now_ns);
+void port_assemble(struct rl_port *port, struct rl_flit *f, uint64_t now_ns);
+void port_pass_fragments(struct rl_port *port);
 
 /* port_rtt.c */
 void port_rtt_reset(struct rl_port *port);

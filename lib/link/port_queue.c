@@ -100,21 +100,44 @@ tx_reserve(struct rl_port *port, unsigned int vc, const struct rl_flit *head)
 }
 
 /*
- * A flit that was hurt inside this device is marked before it goes out, and
+ * A flit that was hurt inside this device beyond what FEC mends is marked, and
  * its FEC made good, so that no link retries what cannot be mended; its
  * destination drops it [LCB-2]. Its CRC stays wrong.
  */
-static void
+static bool
 tx_soft_error(struct rl_port *port, struct rl_flit *f)
 {
 	const uint8_t *wire = f->wire;
 	uint8_t fec;
 
-	if (rl_codec_fec_check(port->p.codec, &wire, 1, &fec) == 0)
-		return;
+	rl_codec_fec_check(port->p.codec, &wire, 1, &fec);
+	if (fec != RL_FEC_BAD)
+		return false;
 	PORT_COUNT(port, tx_soft_error);
-	f->mark = RL_MARK_SOFT_ERROR;
+	if (f->mark == RL_MARK_OK)
+		f->mark = RL_MARK_SOFT_ERROR;
 	rl_codec_fec_encode(port->p.codec, f->wire);
+	return true;
+}
+
+/*
+ * The peer does not take what it was sent. Was it hurt here? Where that is not
+ * looked at before each transmission, it is looked at before the second: a flit
+ * with a bad FEC would be refused for ever, by this link and by every other
+ * that it is looped out to. The one case in which a flit that a replay buffer
+ * holds is written to.
+ */
+void
+port_soft_errors(struct rl_port *port)
+{
+	struct rl_replay *r = &port->replay;
+
+	for (uint32_t i = r->acked; rl_seq_before(i, r->sent_max); i++) {
+		struct rl_replay_slot *slot = &r->slot[i & r->mask];
+
+		if (tx_soft_error(port, slot->flit))
+			slot->sideband = rl_sideband_pack(slot->flit);
+	}
 }
 
 /* Moves a packet from its queue into the replay buffer, numbered. */

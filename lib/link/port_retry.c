@@ -34,6 +34,7 @@ tx_replay(struct rl_port *port, uint64_t now_ns)
 	}
 	PORT_COUNT(port, tx_replays);
 	port->replays++;
+	port_soft_errors(port);
 	rl_replay_rewind(&port->replay);
 	port->replaying = true;
 	port->replay_due_ns = rl_deadline(now_ns, port->timer_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Receive [LINK-3]: header check, epochs, order, FEC, assembly.
+ * Receive [LINK-3]: header check, epochs, order, FEC.
  *
  * Flits are numbered one by one; a frame says the number of its first. What
  * lies before the expected number is a duplicate: dropped, and acknowledged
@@ -10,9 +10,7 @@
  * without flits says the number that the sender would give next, so that a
  * lost tail shows as soon as the link falls idle.
  *
- * Store-and-forward: packets are assembled per VC and go on whole. Cut-through:
- * what a frame brought of a packet goes on at once, as a fragment. A flit that
- * belongs to no packet begun here is dropped until a start-of-packet [DRL-3].
+ * What becomes of an accepted flit stands in port_packet.c.
  */
 
 #include <string.h>
@@ -34,6 +32,7 @@ port_rx_reset(struct rl_port *port)
 		RL_ASSERT(port->part[vc] == NULL && port->open_flits[vc] == 0);
 		port->told[vc] = false;
 		port->credit_base[vc] = port->rx_taken[vc];
+		port->rx_own[vc] = 0;
 	}
 	memset(port->credit_told, 0, sizeof(port->credit_told));
 }
@@ -41,7 +40,8 @@ port_rx_reset(struct rl_port *port)
 /*
  * The number of flits the peer may have sent on a VC in this epoch. What the
  * core still holds of earlier epochs takes its room: credit_base counts it
- * as taken, and it is not yet freed.
+ * as taken, and it is not yet freed. What this end made itself (rx_own) gives
+ * the peer nothing when it is freed.
  */
 uint16_t
 port_credit_limit(const struct rl_port *port, unsigned int vc)
@@ -50,220 +50,7 @@ port_credit_limit(const struct rl_port *port, unsigned int vc)
 			       port->rx_freed[vc];
 
 	return (uint16_t)(port->p.cfg->credits_flits + freed -
-			  port->credit_base[vc]);
-}
-
-static void
-rx_discard(struct rl_port *port, struct rl_flit *pkt)
-{
-	if (!RL_PLANTED(CREDIT_LEAK))
-		port->rx_freed[pkt->in_vc] += pkt->pkt_flits;
-	rl_packet_put(port->p.cache, pkt);
-}
-
-/* A packet, or a fragment of one, goes to the core. */
-static void
-rx_pass(struct rl_port *port, struct rl_flit *pkt)
-{
-	const unsigned int vc = pkt->in_vc;
-
-	port->part[vc] = NULL;
-	if (rl_packet_ends(pkt)) {
-		PORT_COUNT(port, rx_packets);
-		port->open_flits[vc] = 0;
-	} else {
-		if (port->open_flits[vc] == 0)
-			memcpy(port->open_txn[vc],
-			       pkt->wire + RL_FLIT_PAYLOAD_OFF,
-			       RL_FLIT_TXN_BYTES);
-		port->open_flits[vc] =
-			(uint16_t)(port->open_flits[vc] + pkt->pkt_flits);
-	}
-	rl_pktq_push(&port->rx_out, pkt);
-}
-
-/*
- * What is said of a packet, or of a fragment, stands in its first flit. The
- * others only have what the sideband brought.
- */
-static void
-rx_start(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
-{
-	rl_packet_start(f);
-	f->in_port = port->p.index;
-	f->flags |= RL_FF_CREDIT;
-	f->dst = rl_flit_dst(f->wire);
-	f->src = rl_flit_src(f->wire);
-	f->sl = rl_flit_sl(f->wire);
-	f->class = rl_flit_class(f->wire);
-	f->plane = 0;
-	f->t_ns = now_ns;
-}
-
-/*
- * Half a packet has gone on and the rest will not come: an end of its own
- * making closes it, marked transmit_error, so that everyone downstream is
- * done with it [DRL-3]. Where no buffer is free, it waits for one.
- */
-void
-port_rx_close(struct rl_port *port, uint64_t now_ns)
-{
-	for (uint32_t m = port->close_mask; m != 0; m &= m - 1) {
-		const unsigned int vc = (unsigned int)__builtin_ctz(m);
-		struct rl_flit *f;
-
-		if (RL_PLANTED(EOP_NEVER)) {
-			port->open_flits[vc] = 0;
-			port->close_mask &= ~(1u << vc);
-			continue;
-		}
-		f = rl_flit_get(port->p.cache);
-		if (f == NULL)
-			return;
-		memset(f->wire, 0, RL_FLIT_BYTES);
-		memcpy(f->wire + RL_FLIT_PAYLOAD_OFF, port->open_txn[vc],
-		       RL_FLIT_TXN_BYTES);
-		rl_codec_fec_encode(port->p.codec, f->wire);
-		f->vc = (uint8_t)vc;
-		f->flags = RL_FF_EOP;
-		f->mark = RL_MARK_TRANSMIT_ERROR;
-		f->hops = 0;
-		f->in_vc = (uint8_t)vc;
-		f->loop_id = 0;
-		rx_start(port, f, now_ns);
-		port->rx_taken[vc]++;
-		port->close_mask &= ~(1u << vc);
-		PORT_COUNT(port, rx_closed);
-		rx_pass(port, f);
-	}
-}
-
-/* The link is dead: packets cut off by it are not whole and never will be. */
-void
-port_rx_abandon(struct rl_port *port, uint64_t now_ns)
-{
-	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
-		if (port->open_flits[vc] != 0)
-			port->close_mask |= 1u << vc;
-		if (port->part[vc] == NULL || RL_PLANTED(KEEP_PARTIAL))
-			continue;
-		PORT_COUNT(port, rx_partial_discard);
-		rx_discard(port, port->part[vc]);
-		port->part[vc] = NULL;
-	}
-	port_rx_close(port, now_ns);
-}
-
-/* Tells a packet from its neighbours on the wire: flow and tag. */
-static uint64_t
-rx_name(const struct rl_flit *f)
-{
-	return (uint64_t)rl_get32(f->wire + 2) << 32 | rl_flit_tag(f->wire);
-}
-
-/* Reports the packet begun on @p vc; the rest of it goes without a word. */
-static void
-rx_drop_packet(struct rl_port *port, unsigned int vc, enum rl_drop_reason why,
-	       uint64_t now_ns)
-{
-	struct rl_flit *pkt = port->part[vc];
-
-	port->part[vc] = NULL;
-	port->told[vc] = true;
-	port->told_name[vc] = rx_name(pkt);
-	if (port->p.drop != NULL)
-		port->p.drop(port->p.drop_ctx, pkt, why, now_ns);
-	rx_discard(port, pkt);
-}
-
-/* A flit of no packet begun here: dropped until a start-of-packet. */
-static void
-rx_drop_fragment(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
-{
-	const unsigned int vc = f->in_vc;
-
-	PORT_COUNT(port, rx_discard_to_sop);
-	rx_start(port, f, now_ns);
-	if (port->p.drop != NULL && (f->flags & RL_FF_EOP) &&
-	    !(port->told[vc] && port->told_name[vc] == rx_name(f)))
-		port->p.drop(port->p.drop_ctx, f, RL_DROP_FRAGMENT, now_ns);
-	rx_discard(port, f);
-}
-
-/*
- * The packet in assembly is longer than any may be. What has not gone on is
- * cut out; what has is closed [LCB-2]. The rest is dropped until the next
- * start-of-packet.
- */
-static void
-rx_clip(struct rl_port *port, unsigned int vc, uint64_t now_ns)
-{
-	struct rl_flit *pkt = port->part[vc];
-
-	PORT_COUNT(port, rx_clipped);
-	if (port->open_flits[vc] == 0) {
-		rx_drop_packet(port, vc, RL_DROP_TOO_LONG, now_ns);
-		return;
-	}
-	if (port->p.drop != NULL)
-		port->p.drop(port->p.drop_ctx, pkt, RL_DROP_TOO_LONG, now_ns);
-	/* its last flit becomes the end; it may reach the maximum, no more */
-	pkt->last->flags |= RL_FF_EOP;
-	pkt->last->mark = RL_MARK_TRANSMIT_ERROR;
-	rx_pass(port, pkt);
-}
-
-/* An accepted flit joins the packet of its VC. */
-static void
-rx_assemble(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
-{
-	const unsigned int vc = f->in_vc;
-	const uint32_t max = port->p.cfg->max_packet_flits;
-	struct rl_flit *pkt = port->part[vc];
-	uint32_t flits;
-
-	if (f->flags & RL_FF_SOP) {
-		if (pkt != NULL) {
-			PORT_COUNT(port, rx_partial_discard);
-			rx_discard(port, pkt);
-			pkt = NULL;
-		}
-		port->told[vc] = false;
-		if (port->open_flits[vc] != 0) {
-			port->close_mask |= 1u << vc;
-			port_rx_close(port, now_ns);
-		}
-	} else if (pkt == NULL && port->open_flits[vc] == 0) {
-		if (!RL_PLANTED(NO_DISCARD_TO_SOP)) {
-			rx_drop_fragment(port, f, now_ns);
-			return;
-		}
-		f->flags |= RL_FF_SOP;
-	}
-	if (pkt == NULL) {
-		rx_start(port, f, now_ns);
-		pkt = f;
-	} else {
-		rl_packet_append(pkt, f);
-	}
-	port->part[vc] = pkt;
-	flits = pkt->pkt_flits + port->open_flits[vc];
-	/* an open packet keeps room for the flit that may have to close it */
-	if (flits > max ||
-	    (flits == max && !(f->flags & RL_FF_EOP) &&
-	     port->p.cfg->switching == RL_CUT_THROUGH))
-		rx_clip(port, vc, now_ns);
-	else if (f->flags & RL_FF_EOP)
-		rx_pass(port, pkt);
-}
-
-/* Cut-through: what arrived of a packet goes on without its rest [LCB-1]. */
-static void
-rx_pass_fragments(struct rl_port *port)
-{
-	for (unsigned int vc = 0; vc < RL_VCS; vc++)
-		if (port->part[vc] != NULL)
-			rx_pass(port, port->part[vc]);
+			  port->credit_base[vc] - port->rx_own[vc]);
 }
 
 static void
@@ -281,7 +68,7 @@ rx_accept(struct rl_port *port, struct rl_flit *f, uint16_t sideband,
 	if (port->ack_owed++ == 0)
 		port->ack_due_ns =
 			rl_deadline(now_ns, port->p.cfg->ack_delay_ns);
-	rx_assemble(port, f, now_ns);
+	port_assemble(port, f, now_ns);
 }
 
 /* One NAK per gap, then silence [LINK-C8]. */
@@ -298,14 +85,25 @@ rx_gap(struct rl_port *port, uint32_t dropped)
 	port->nak_owed = true;
 }
 
-/* Whether the peer keeps to its credits on @p vc. */
+/*
+ * Whether a flit may be taken on @p vc: not beyond the credits given, and not
+ * before a packet cut off there has been closed.
+ */
 static bool
-rx_has_room(const struct rl_port *port, unsigned int vc)
+rx_has_room(struct rl_port *port, unsigned int vc)
 {
 	const uint32_t held = port->rx_taken[vc] - port->rx_freed[vc] -
 			      rl_shared_read(&port->p.shared->freed[vc]);
 
-	return held < port->p.cfg->credits_flits || RL_PLANTED(CREDIT_LEAK);
+	if (rl_unlikely(port->close_mask & 1u << vc)) {
+		PORT_COUNT(port, rx_no_buffer);
+		return false;
+	}
+	if (held < port->p.cfg->credits_flits + port->rx_own[vc] ||
+	    RL_PLANTED(CREDIT_LEAK))
+		return true;
+	PORT_COUNT(port, rx_overrun);
+	return false;
 }
 
 /*
@@ -351,7 +149,6 @@ rx_take(struct rl_port *port, uint8_t *body, const uint8_t *sideband,
 			}
 		}
 		if (rl_unlikely(!rx_has_room(port, sb & 7))) {
-			PORT_COUNT(port, rx_overrun);
 			gap = true;
 			break;
 		}
@@ -363,18 +160,6 @@ rx_take(struct rl_port *port, uint8_t *body, const uint8_t *sideband,
 		rl_flit_put(port->p.cache, f[j]);
 	if (gap)
 		rx_gap(port, n - i);
-}
-
-/* A flit of the packet begun on @p vc is lost for good. */
-static void
-rx_lost_of(struct rl_port *port, unsigned int vc, uint64_t now_ns)
-{
-	if (port->part[vc] != NULL)
-		rx_drop_packet(port, vc, RL_DROP_UNCORRECTABLE, now_ns);
-	if (port->open_flits[vc] != 0) {
-		port->close_mask |= 1u << vc;
-		port_rx_close(port, now_ns);
-	}
 }
 
 /*
@@ -396,7 +181,7 @@ rx_take_unreliable(struct rl_port *port, uint8_t *body,
 		port->expected = want;
 		port->rx_taken[vc]++;
 		port->rx_freed[vc]++;
-		rx_lost_of(port, vc, now_ns);
+		port_packet_lost(port, vc, now_ns);
 	}
 }
 
@@ -412,7 +197,7 @@ rx_lost(struct rl_port *port, uint32_t seq, uint64_t now_ns)
 	PORT_COUNT(port, rx_missing_seq);
 	port->expected = seq;
 	for (unsigned int vc = 0; vc < RL_VCS; vc++)
-		rx_lost_of(port, vc, now_ns);
+		port_packet_lost(port, vc, now_ns);
 }
 
 /* And their credits return once the sender says how many it has spent. */
@@ -422,7 +207,8 @@ rx_spent(struct rl_port *port, const struct rl_frame_hdr *h)
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
 		const uint16_t lost =
 			(uint16_t)(h->credit[vc] - port->rx_taken[vc] +
-				   port->credit_base[vc]);
+				   port->credit_base[vc] +
+				   port->rx_own[vc]);
 
 		port->rx_taken[vc] += lost;
 		port->rx_freed[vc] += lost;
@@ -543,7 +329,7 @@ rl_port_rx_frame(struct rl_port *port, uint8_t *frame, uint32_t len,
 	case RL_FRAME_DATA:
 		rx_data(port, frame, &h, now_ns);
 		if (port->p.cfg->switching == RL_CUT_THROUGH)
-			rx_pass_fragments(port);
+			port_pass_fragments(port);
 		break;
 	case RL_FRAME_IDLE:
 		rx_idle(port, &h, now_ns);

@@ -262,7 +262,7 @@ core_at_endpoint(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
 {
 	if (pkt->dst == core->p.ep_id) {
 		CORE_COUNT(core, local_packets);
-		core_local(core, pkt);
+		core_local(core, pkt, now_ns);
 		return true;
 	}
 	if (pkt->flags & RL_FF_REFLECTED) {
@@ -291,12 +291,9 @@ rl_core_rx(struct rl_core *core, uint16_t port, struct rl_flit *const pkts[],
 			core_fragment(core, pkt, now_ns);
 			continue;
 		}
-		if (core->stream == NULL &&
-		    pkt->last->mark == RL_MARK_TRANSMIT_ERROR) {
+		if (rl_unlikely(core_closed(pkt))) {
 			/* cut off upstream: its copy comes another way */
-			CORE_COUNT(core, excised_packets);
-			core_free_credit(core, pkt);
-			rl_packet_put(core->p.cache, pkt);
+			core_excise(core, pkt);
 			continue;
 		}
 		if (core->p.cfg->dup_filter &&
@@ -353,14 +350,18 @@ rl_core_local(struct rl_core *core)
 	return pkt;
 }
 
-/* A FENCE follows everything that was queued when it was wanted. */
+/*
+ * A FENCE follows every packet that was queued when it was wanted, to its end.
+ * Some may have been cut out meanwhile: an empty queue has no more of them.
+ */
 static bool
 fence_ready(const struct core_port *cp)
 {
 	if (cp->fence_out || cp->fence_want == cp->fence_done)
 		return false;
 	for (unsigned int vc = 0; vc < RL_VCS; vc++)
-		if (rl_seq_before(cp->sent[vc], cp->fence_at[vc]))
+		if (rl_seq_before(cp->ended[vc], cp->fence_at[vc]) &&
+		    (cp->begun[vc].on || !rl_pktq_empty(&cp->q[vc])))
 			return false;
 	return true;
 }
@@ -370,22 +371,12 @@ fence_ready(const struct core_port *cp)
  * it has begun, and only that; else the oldest packet.
  */
 static struct rl_pktq *
-tx_source(struct rl_core *core, struct core_port *cp, unsigned int vc)
+tx_source(struct core_port *cp, unsigned int vc)
 {
-	struct rl_flit *pkt;
-
 	if (cp->begun[vc].on)
 		return rl_pktq_empty(&cp->begun[vc].rest) ? NULL
 							  : &cp->begun[vc].rest;
-	/* closed before any of it had left: cut out [LCB-2] */
-	while ((pkt = cp->q[vc].head) != NULL &&
-	       pkt->last->mark == RL_MARK_TRANSMIT_ERROR) {
-		rl_pktq_pop(&cp->q[vc]);
-		CORE_COUNT(core, excised_packets);
-		core_free_credit(core, pkt);
-		rl_packet_put(core->p.cache, pkt);
-	}
-	return pkt == NULL ? NULL : &cp->q[vc];
+	return rl_pktq_empty(&cp->q[vc]) ? NULL : &cp->q[vc];
 }
 
 /* Takes what @p q offers for VC @p vc, if the port's queue has room for it. */
@@ -406,7 +397,8 @@ tx_next(struct rl_core *core, uint16_t port, unsigned int vc,
 		return NULL;
 	rl_pktq_pop(q);
 	if (rl_unlikely(cp->begun[vc].on)) {
-		pkt->vc = (uint8_t)vc; /* not the one it came in by */
+		if (!RL_PLANTED(VC_MIXED))
+			pkt->vc = (uint8_t)vc; /* not the one it came in by */
 		if (whole)
 			core_begun_end(core, port, vc);
 	} else if (rl_unlikely(!whole)) {
@@ -415,6 +407,7 @@ tx_next(struct rl_core *core, uint16_t port, unsigned int vc,
 	if (rl_pktq_empty(&cp->q[vc]) && !cp->begun[vc].on)
 		cp->qmask &= ~(1u << vc);
 	cp->sent[vc] += pkt->pkt_flits;
+	cp->ended[vc] += whole;
 	CORE_COUNT(core, tx_packets);
 	CORE_COUNT_N(core, tx_flits, pkt->pkt_flits);
 	core_free_credit(core, pkt);
@@ -443,7 +436,7 @@ rl_core_tx(struct rl_core *core, uint16_t port, struct rl_flit *out[],
 		passed++;
 		if (!(cp->qmask & 1u << vc))
 			continue;
-		q = tx_source(core, cp, vc);
+		q = tx_source(cp, vc);
 		if (q == NULL) {
 			if (!cp->begun[vc].on)
 				cp->qmask &= ~(1u << vc);

@@ -14,8 +14,6 @@
  * So the number of links is part of the name. A duplicate that takes a longer
  * way is not recognised; the endpoint sees to it.
  *
- * With cut-through only packets that came in one piece are remembered.
- *
  * Only packets that have come whole and at once have a name here. The start of
  * a packet that is cut through says nothing of its end, which may never come;
  * and control flits all bear the same numbers.
@@ -53,10 +51,7 @@ core_is_duplicate(struct rl_core *core, const struct rl_flit *pkt,
 	struct core_port *in = &core->port[port];
 
 	if (pkt->class == RL_CLASS_CTRL || !rl_packet_ends(pkt) ||
-	    pkt->last->mark == RL_MARK_TRANSMIT_ERROR)
-		return false;
-	/* cut-through: of a first copy that comes in parts, the rest may not */
-	if (!rl_packet_ends(pkt) || pkt->last->mark != RL_MARK_OK)
+	    pkt->last->mark != RL_MARK_OK)
 		return false;
 	if (pkt->flags & RL_FF_LOOPED) {
 		for (uint16_t i = 0; i < core->p.nports; i++) {

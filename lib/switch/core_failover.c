@@ -161,9 +161,9 @@ core_fence(struct rl_core *core, struct core_port *cp, uint64_t now_ns)
 			continue;
 		other->fence_want = cp->fence_gen;
 		for (unsigned int vc = 0; vc < RL_VCS; vc++)
-			other->fence_at[vc] =
-				other->sent[vc] + other->q[vc].flits +
-				other->begun[vc].rest.flits;
+			other->fence_at[vc] = other->ended[vc] +
+					      other->q[vc].packets +
+					      other->begun[vc].on;
 	}
 	core_set_due(core, cp, now_ns);
 }
@@ -283,6 +283,10 @@ rl_core_loop(struct rl_core *core, uint16_t port,
 		CORE_COUNT(core, looped_packets);
 		if (core->stream != NULL && !rl_packet_ends(items[i]))
 			core_looped_open(core, port, items[i]);
+		if (rl_unlikely(core_closed(items[i]))) {
+			core_excise(core, items[i]);
+			continue;
+		}
 		core_forward(core, items[i], CORE_OLD, port, now_ns);
 	}
 }

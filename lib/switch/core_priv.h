@@ -59,6 +59,7 @@ struct core_port {
 	struct rl_port_shared *shared;
 	struct rl_pktq q[RL_VCS];
 	uint32_t sent[RL_VCS]; /* flits handed to the port, by VC */
+	uint32_t ended[RL_VCS]; /* packets handed to the port to their end */
 	struct core_begun begun[RL_VCS];
 	struct rl_pktq hold;   /* new traffic, while the port is not ready */
 	uint64_t due_ns;       /* of the state; RL_NEVER: none */
@@ -111,7 +112,8 @@ void core_wait(struct rl_pktq *q, struct rl_flit *pkt, enum core_age age);
 void core_place(struct rl_core *core, struct rl_pktq *q, struct rl_flit *pkt,
 		enum core_age age);
 void core_fragment(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns);
-void core_local(struct rl_core *core, struct rl_flit *pkt);
+void core_local(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns);
+void core_excise(struct rl_core *core, struct rl_flit *pkt);
 void core_begin(struct rl_core *core, uint16_t port, unsigned int vl,
 		const struct rl_flit *pkt);
 void core_begun_end(struct rl_core *core, uint16_t port, unsigned int vl);
@@ -132,6 +134,13 @@ void core_arm(struct rl_core *core, uint64_t due_ns);
 /* core_dup.c */
 bool core_is_duplicate(struct rl_core *core, const struct rl_flit *pkt,
 		       uint16_t port);
+
+/* Cut off by the death of a link, and ended here for form's sake [DRL-3]. */
+static inline bool
+core_closed(const struct rl_flit *pkt)
+{
+	return pkt->last->mark == RL_MARK_TRANSMIT_ERROR;
+}
 
 /* Packets for this egress wait, rather than go round. */
 static inline bool

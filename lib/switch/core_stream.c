@@ -15,6 +15,11 @@
  * LOCAL   it is for this device's endpoint, which takes fragments.
  * DROP    it was given up; the rest goes the same way.
  *
+ * A packet that is closed, by an end marked transmit_error, is of no use any
+ * more: its whole copy comes another way. Where none of it has left, it is cut
+ * out of its queue at once and its credits return; what has begun to leave is
+ * let go, so that the next one downstream is done with it, too [LCB-2].
+ *
  * When an egress dies in the middle of a packet, its port loops out what it
  * has of it, without an end. What the core has, and what still comes in, waits
  * in core_begun.rest; it is joined to what looped, and the whole goes on as one
@@ -79,13 +84,42 @@ core_streams_move(struct rl_core *core, const struct rl_pktq *from,
 			core->stream[i].q = to;
 }
 
-/* The endpoint never sees a flit that bears an error mark [LCB-2]. */
+static void
+packet_grow(struct rl_flit **head, struct rl_flit *f)
+{
+	if (*head == NULL) {
+		rl_packet_start(f);
+		f->flags &= (uint8_t)~RL_FF_CREDIT;
+		*head = f;
+	} else {
+		rl_packet_append(*head, f);
+	}
+}
+
+/* Flits that bear an error mark are gone for good, which must be said. */
+static void
+drop_marked(struct rl_core *core, struct rl_flit *bad, uint64_t now_ns)
+{
+	bad->dst = rl_flit_dst(bad->wire);
+	bad->src = rl_flit_src(bad->wire);
+	bad->sl = rl_flit_sl(bad->wire);
+	bad->class = rl_flit_class(bad->wire);
+	if (core->p.drop != NULL && !RL_PLANTED(MARK_SILENT))
+		core->p.drop(core->p.drop_ctx, bad, RL_DROP_MARKED, now_ns);
+	rl_packet_put(core->p.cache, bad);
+}
+
+/*
+ * The endpoint never sees a flit that bears an error mark [LCB-2]. The end of
+ * a packet that was cut off is no loss: the whole packet comes another way, or
+ * was reported where it was cut off.
+ */
 void
-core_local(struct rl_core *core, struct rl_flit *pkt)
+core_local(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
 {
 	struct core_stream *st = stream_of(core, pkt);
 	const bool ends = rl_packet_ends(pkt);
-	struct rl_flit *f = pkt, *next, *good = NULL;
+	struct rl_flit *f = pkt, *next, *good = NULL, *bad = NULL;
 	const uint16_t n = pkt->pkt_flits;
 
 	if (st != NULL)
@@ -101,19 +135,51 @@ core_local(struct rl_core *core, struct rl_flit *pkt)
 	f = pkt;
 	for (uint16_t i = 0; i < n; i++, f = next) {
 		next = f->next;
-		if (f->mark != RL_MARK_OK) {
-			CORE_COUNT(core, drop_marked);
-			rl_flit_put(core->p.cache, f);
-		} else if (good == NULL) {
-			f->flags &= (uint8_t)~RL_FF_CREDIT;
-			rl_packet_start(f);
-			good = f;
-		} else {
-			rl_packet_append(good, f);
+		if (f->mark == RL_MARK_OK) {
+			packet_grow(&good, f);
+			continue;
 		}
+		CORE_COUNT(core, drop_marked);
+		if (f->mark == RL_MARK_TRANSMIT_ERROR)
+			rl_flit_put(core->p.cache, f);
+		else
+			packet_grow(&bad, f);
 	}
+	if (bad != NULL)
+		drop_marked(core, bad, now_ns);
 	if (good != NULL)
 		rl_pktq_push(&core->local, good);
+}
+
+/* A closed packet of which nothing has left. */
+void
+core_excise(struct rl_core *core, struct rl_flit *pkt)
+{
+	CORE_COUNT(core, excised_packets);
+	if (RL_PLANTED(CREDIT_EXCISE))
+		pkt->flags &= (uint8_t)~RL_FF_CREDIT;
+	core_free_credit(core, pkt);
+	rl_packet_put(core->p.cache, pkt);
+}
+
+/* The same, out of the queue where it waits. */
+static void
+stream_excise(struct rl_core *core, struct core_stream *st)
+{
+	struct rl_pktq *q = st->q;
+	struct rl_flit *pkt = st->pkt, *before = NULL;
+
+	for (struct rl_flit *p = q->head; p != pkt; p = p->next_pkt)
+		before = p;
+	if (before == NULL)
+		q->head = pkt->next_pkt;
+	else
+		before->next_pkt = pkt->next_pkt;
+	if (q->tail == pkt)
+		q->tail = before;
+	q->flits -= pkt->pkt_flits;
+	q->packets--;
+	core_excise(core, pkt);
 }
 
 /* A fragment that does not begin a packet. */
@@ -122,18 +188,24 @@ core_fragment(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
 {
 	struct core_stream *st = stream_of(core, pkt);
 	const bool ends = rl_packet_ends(pkt);
+	const bool closed = core_closed(pkt);
 
-	(void)now_ns;
 	switch (st->state) {
 	case CORE_STREAM_QUEUED:
 		st->q->flits += pkt->pkt_flits;
 		stream_join(core, st->pkt, pkt);
+		if (closed)
+			stream_excise(core, st);
 		break;
 	case CORE_STREAM_BEGUN:
+		if (RL_PLANTED(WRONG_EXCISE) && closed) {
+			core_excise(core, pkt);
+			break;
+		}
 		rl_pktq_push(&core->port[st->port].begun[st->vl].rest, pkt);
 		break;
 	case CORE_STREAM_LOCAL:
-		core_local(core, pkt);
+		core_local(core, pkt, now_ns);
 		return;
 	case CORE_STREAM_NONE:
 	case CORE_STREAM_DROP:

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Packets out of accepted flits [LCB-1, LCB-2].
+ *
+ * Store-and-forward: packets are assembled per VC and go on whole. Cut-through:
+ * what a frame brought of a packet goes on at once, as a fragment. A flit that
+ * belongs to no packet begun here is dropped until a start-of-packet [DRL-3].
+ */
+
+#include <string.h>
+
+#include "port_priv.h"
+
+static void
+rx_discard(struct rl_port *port, struct rl_flit *pkt)
+{
+	if (!RL_PLANTED(CREDIT_LEAK))
+		port->rx_freed[pkt->in_vc] += pkt->pkt_flits;
+	rl_packet_put(port->p.cache, pkt);
+}
+
+/* A packet, or a fragment of one, goes to the core. */
+static void
+rx_pass(struct rl_port *port, struct rl_flit *pkt)
+{
+	const unsigned int vc = pkt->in_vc;
+
+	port->part[vc] = NULL;
+	if (rl_packet_ends(pkt)) {
+		PORT_COUNT(port, rx_packets);
+		port->open_flits[vc] = 0;
+	} else {
+		if (port->open_flits[vc] == 0)
+			memcpy(port->open_txn[vc],
+			       pkt->wire + RL_FLIT_PAYLOAD_OFF,
+			       RL_FLIT_TXN_BYTES);
+		port->open_flits[vc] =
+			(uint16_t)(port->open_flits[vc] + pkt->pkt_flits);
+	}
+	rl_pktq_push(&port->rx_out, pkt);
+}
+
+/*
+ * What is said of a packet, or of a fragment, stands in its first flit. The
+ * others only have what the sideband brought.
+ */
+static void
+rx_start(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
+{
+	rl_packet_start(f);
+	f->in_port = port->p.index;
+	f->flags |= RL_FF_CREDIT;
+	f->dst = rl_flit_dst(f->wire);
+	f->src = rl_flit_src(f->wire);
+	f->sl = rl_flit_sl(f->wire);
+	f->class = rl_flit_class(f->wire);
+	f->plane = 0;
+	f->t_ns = now_ns;
+}
+
+/*
+ * Half a packet has gone on and the rest will not come: an end of its own
+ * making closes it, marked transmit_error, so that everyone downstream is
+ * done with it [DRL-3]. Where no buffer is free, it waits for one, and the VC
+ * takes nothing meanwhile.
+ *
+ * The end takes room in the input buffer as every flit does, though the peer
+ * spent no credit on it. After a death that room is missing in the next epoch
+ * until the end has left; on a link that goes on it is counted in rx_own.
+ */
+void
+port_rx_close(struct rl_port *port, uint64_t now_ns)
+{
+	for (uint32_t m = port->close_mask; m != 0; m &= m - 1) {
+		const unsigned int vc = (unsigned int)__builtin_ctz(m);
+		struct rl_flit *f;
+
+		if (RL_PLANTED(EOP_NEVER)) {
+			port->open_flits[vc] = 0;
+			port->close_mask &= ~(1u << vc);
+			continue;
+		}
+		f = rl_flit_get(port->p.cache);
+		if (f == NULL)
+			return;
+		memset(f->wire, 0, RL_FLIT_BYTES);
+		memcpy(f->wire + RL_FLIT_PAYLOAD_OFF, port->open_txn[vc],
+		       RL_FLIT_TXN_BYTES);
+		rl_codec_fec_encode(port->p.codec, f->wire);
+		f->vc = (uint8_t)vc;
+		f->flags = RL_FF_EOP;
+		f->mark = RL_MARK_TRANSMIT_ERROR;
+		f->hops = 0;
+		f->in_vc = (uint8_t)vc;
+		f->loop_id = 0;
+		rx_start(port, f, now_ns);
+		port->rx_taken[vc]++;
+		if (port_link_open(port) && !RL_PLANTED(CREDIT_CLOSE))
+			port->rx_own[vc]++;
+		port->close_mask &= ~(1u << vc);
+		PORT_COUNT(port, rx_closed);
+		rx_pass(port, f);
+	}
+}
+
+/* The link is dead: packets cut off by it are not whole and never will be. */
+void
+port_rx_abandon(struct rl_port *port, uint64_t now_ns)
+{
+	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
+		if (port->open_flits[vc] != 0)
+			port->close_mask |= 1u << vc;
+		if (port->part[vc] == NULL || RL_PLANTED(KEEP_PARTIAL))
+			continue;
+		PORT_COUNT(port, rx_partial_discard);
+		rx_discard(port, port->part[vc]);
+		port->part[vc] = NULL;
+	}
+	port_rx_close(port, now_ns);
+}
+
+/* Tells a packet from its neighbours on the wire: flow and tag. */
+static uint64_t
+rx_name(const struct rl_flit *f)
+{
+	return (uint64_t)rl_get32(f->wire + 2) << 32 | rl_flit_tag(f->wire);
+}
+
+/* Reports the packet begun on @p vc; the rest of it goes without a word. */
+static void
+rx_tell(struct rl_port *port, unsigned int vc, enum rl_drop_reason why,
+	uint64_t now_ns)
+{
+	const struct rl_flit *pkt = port->part[vc];
+
+	port->told[vc] = true;
+	port->told_name[vc] = rx_name(pkt);
+	if (port->p.drop != NULL)
+		port->p.drop(port->p.drop_ctx, pkt, why, now_ns);
+}
+
+/* The same, and what there is of it goes at once. */
+static void
+rx_drop_packet(struct rl_port *port, unsigned int vc, enum rl_drop_reason why,
+	       uint64_t now_ns)
+{
+	struct rl_flit *pkt = port->part[vc];
+
+	rx_tell(port, vc, why, now_ns);
+	port->part[vc] = NULL;
+	rx_discard(port, pkt);
+}
+
+/* A flit of the packet begun on @p vc is lost for good: without link retry. */
+void
+port_packet_lost(struct rl_port *port, unsigned int vc, uint64_t now_ns)
+{
+	if (port->part[vc] != NULL)
+		rx_drop_packet(port, vc, RL_DROP_UNCORRECTABLE, now_ns);
+	if (port->open_flits[vc] != 0) {
+		port->close_mask |= 1u << vc;
+		port_rx_close(port, now_ns);
+	}
+}
+
+/* A flit of no packet begun here: dropped until a start-of-packet. */
+static void
+rx_drop_fragment(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
+{
+	const unsigned int vc = f->in_vc;
+
+	PORT_COUNT(port, rx_discard_to_sop);
+	rx_start(port, f, now_ns);
+	if (port->p.drop != NULL && (f->flags & RL_FF_EOP) &&
+	    !(port->told[vc] && port->told_name[vc] == rx_name(f)))
+		port->p.drop(port->p.drop_ctx, f, RL_DROP_FRAGMENT, now_ns);
+	rx_discard(port, f);
+}
+
+/*
+ * The packet in assembly is longer than any may be. What has not gone on is
+ * cut out; what has is closed [LCB-2]. The rest is dropped until the next
+ * start-of-packet.
+ */
+static void
+rx_clip(struct rl_port *port, unsigned int vc, uint64_t now_ns)
+{
+	struct rl_flit *pkt = port->part[vc];
+
+	PORT_COUNT(port, rx_clipped);
+	if (port->open_flits[vc] == 0) {
+		rx_drop_packet(port, vc, RL_DROP_TOO_LONG, now_ns);
+		return;
+	}
+	rx_tell(port, vc, RL_DROP_TOO_LONG, now_ns);
+	/* its last flit becomes the end; it may reach the maximum, no more */
+	pkt->last->flags |= RL_FF_EOP;
+	pkt->last->mark = RL_MARK_TRANSMIT_ERROR;
+	rx_pass(port, pkt);
+}
+
+/* An accepted flit joins the packet of its VC. */
+void
+port_assemble(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
+{
+	const unsigned int vc = f->in_vc;
+	const uint32_t max = port->p.cfg->max_packet_flits;
+	struct rl_flit *pkt = port->part[vc];
+	uint32_t flits;
+
+	if (f->flags & RL_FF_SOP) {
+		if (pkt != NULL) {
+			PORT_COUNT(port, rx_partial_discard);
+			rx_discard(port, pkt);
+			pkt = NULL;
+		}
+		port->told[vc] = false;
+		if (port->open_flits[vc] != 0) {
+			port->close_mask |= 1u << vc;
+			port_rx_close(port, now_ns);
+		}
+		if (port->close_mask & 1u << vc) {
+			rx_drop_fragment(port, f, now_ns);
+			return;
+		}
+	} else if (pkt == NULL && port->open_flits[vc] == 0) {
+		if (!RL_PLANTED(NO_DISCARD_TO_SOP)) {
+			rx_drop_fragment(port, f, now_ns);
+			return;
+		}
+		f->flags |= RL_FF_SOP;
+	}
+	if (pkt == NULL) {
+		rx_start(port, f, now_ns);
+		pkt = f;
+	} else {
+		rl_packet_append(pkt, f);
+	}
+	port->part[vc] = pkt;
+	flits = pkt->pkt_flits + port->open_flits[vc];
+	/* an open packet keeps room for the flit that may have to close it */
+	if (flits > max ||
+	    (flits == max && !(f->flags & RL_FF_EOP) &&
+	     port->p.cfg->switching == RL_CUT_THROUGH))
+		rx_clip(port, vc, now_ns);
+	else if (f->flags & RL_FF_EOP)
+		rx_pass(port, pkt);
+}
+
+/* Cut-through: what arrived of a packet goes on without its rest [LCB-1]. */
+void
+port_pass_fragments(struct rl_port *port)
+{
+	for (unsigned int vc = 0; vc < RL_VCS; vc++)
+		if (port->part[vc] != NULL)
+			rx_pass(port, port->part[vc]);
+}
