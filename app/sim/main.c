@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* reflit-sim: from the command line to the exit status. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim_app.h"
+
+#ifdef RL_SIM_RXL
+#include "rl_rxl_app.h"
+#endif
+
+static int
+run(struct setup *s, const struct options *o)
+{
+	struct rl_sim_mem mem;
+	struct outcome out = { 0 };
+	int ret = rl_sim_mem_init(&mem);
+
+	if (ret == 0)
+		ret = run_once(s, o, &mem, o->json != NULL, &out);
+	if (ret != 0) {
+		fprintf(stderr, "reflit-sim: %s\n",
+			out.v.why[0] != '\0' ? out.v.why : strerror(-ret));
+	} else {
+		report_print(s, &out);
+		if (o->json != NULL)
+			ret = report_write(report_json(s, o, &out), o->json);
+	}
+	outcome_free(&out);
+	rl_sim_mem_free(&mem);
+	if (ret != 0)
+		return EXIT_UNUSABLE;
+	return outcome_kept(&out) ? EXIT_KEPT : EXIT_BROKEN;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options o;
+	struct setup s;
+	int ret;
+
+	if (argc > 1 && strcmp(argv[1], "ablation") == 0)
+		return ablation(argc - 1, argv + 1);
+#ifdef RL_SIM_RXL
+	if (argc > 1 && strcmp(argv[1], "rxl") == 0)
+		return rl_rxl_main(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "scenario") == 0)
+		return rl_scenario_main(argc - 1, argv + 1);
+#endif
+	if (options_parse(argc, argv, &o) != 0)
+		return EXIT_UNUSABLE;
+	if (o.help) {
+		options_help();
+		return EXIT_KEPT;
+	}
+	if (o.version) {
+		printf("reflit-sim %s\n", RL_VERSION);
+		return EXIT_KEPT;
+	}
+	ret = setup_open(&s, &o);
+	if (ret != EXIT_KEPT)
+		return ret;
+	ret = o.seeds != 0 ? campaign(&s, &o) : run(&s, &o);
+	setup_close(&s);
+	return ret;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What may stand on the command line of reflit-sim. */
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim_app.h"
+
+enum {
+	OPT_CONFIG = 256,
+	OPT_JSON,
+	OPT_CSV,
+	OPT_SEED,
+	OPT_TRAFFIC,
+	OPT_LOAD,
+	OPT_PACKET_FLITS,
+	OPT_PACKETS,
+	OPT_DURATION,
+	OPT_DRAIN,
+	OPT_FAULTS,
+	OPT_SEEDS,
+	OPT_CUTS,
+	OPT_PROFILE,
+	OPT_ENGINE,
+	OPT_LATENCY,
+	OPT_FLIT_PS,
+	OPT_MTU,
+	OPT_POLL,
+	OPT_EVENTS,
+	OPT_HELP,
+	OPT_VERSION,
+};
+
+static const struct option longs[] = {
+	{ "config", required_argument, NULL, OPT_CONFIG },
+	{ "json", required_argument, NULL, OPT_JSON },
+	{ "csv", required_argument, NULL, OPT_CSV },
+	{ "seed", required_argument, NULL, OPT_SEED },
+	{ "traffic", required_argument, NULL, OPT_TRAFFIC },
+	{ "load", required_argument, NULL, OPT_LOAD },
+	{ "packet-flits", required_argument, NULL, OPT_PACKET_FLITS },
+	{ "packets", required_argument, NULL, OPT_PACKETS },
+	{ "duration", required_argument, NULL, OPT_DURATION },
+	{ "drain", required_argument, NULL, OPT_DRAIN },
+	{ "faults", required_argument, NULL, OPT_FAULTS },
+	{ "seeds", required_argument, NULL, OPT_SEEDS },
+	{ "cuts", required_argument, NULL, OPT_CUTS },
+	{ "profile", required_argument, NULL, OPT_PROFILE },
+	{ "engine", required_argument, NULL, OPT_ENGINE },
+	{ "latency", required_argument, NULL, OPT_LATENCY },
+	{ "flit-ps", required_argument, NULL, OPT_FLIT_PS },
+	{ "mtu", required_argument, NULL, OPT_MTU },
+	{ "poll", required_argument, NULL, OPT_POLL },
+	{ "events", no_argument, NULL, OPT_EVENTS },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ NULL, 0, NULL, 0 },
+};
+
+void
+options_help(void)
+{
+	fputs("usage: reflit-sim --config FILE [options]\n"
+	      "       reflit-sim ablation [--config FILE] [options]\n"
+	      "       reflit-sim rxl|scenario ...   (see their --help)\n"
+	      "\n"
+	      "Runs the fabric of a file in virtual time; the same seed gives the\n"
+	      "same run. docs/simulation.md tells more.\n"
+	      "\n"
+	      "  --config FILE        the fabric file (docs/configuration.md)\n"
+	      "  --json FILE          write the report there\n"
+	      "  --seed N             of everything random, default 1\n"
+	      "  --traffic PATTERN    uniform (default), permutation, tornado,\n"
+	      "                       hotspot, incast, pcap:FILE\n"
+	      "  --load RATE          flits per slot and endpoint, default 0.3\n"
+	      "  --packet-flits MIN[-MAX]  length of packets, default 1-8\n"
+	      "  --packets N          of all endpoints together\n"
+	      "  --duration TIME      of the traffic (100us, 5ms; plain: ns),\n"
+	      "                       default 1ms where --packets is not given\n"
+	      "  --faults FILE        faults and their times\n"
+	      "  --seeds N            a campaign: N runs from --seed on, each with\n"
+	      "                       random faults (or those of --faults)\n"
+	      "  --profile NAME       rxl, rxl-compact, cxl, cxl-sep-ack\n"
+	      "  --engine NAME        routing engine, instead of the file's\n"
+	      "  --latency TIME       of every wire, default 100ns\n"
+	      "  --flit-ps N          time of a flit on a wire, default 2000\n"
+	      "  --mtu BYTES          of every wire, default 8306 (32 flits)\n"
+	      "  --poll TIME          how long an lcore takes to notice, default 0\n"
+	      "  --drain TIME         wait for the end, default 5s\n"
+	      "  --events             print what ports and cores tell\n"
+	      "  --cuts N, --csv FILE ablation: how many cuts (200), its table\n"
+	      "  --help, --version\n"
+	      "\n"
+	      "Exit status: 0 done and every promise kept; 1 something was lost,\n"
+	      "duplicated, reordered, altered or is unaccounted for; 2 unusable\n"
+	      "arguments or configuration; 3 refused: the fabric cannot be routed.\n",
+	      stdout);
+}
+
+/* @return 0; -EINVAL (no number), -ERANGE */
+static int
+number(const char *text, uint64_t min, uint64_t max, uint64_t *v)
+{
+	unsigned long long n;
+	char *end;
+
+	if (text[0] < '0' || text[0] > '9')
+		return -EINVAL;
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	if (*end != '\0')
+		return -EINVAL;
+	if (errno == ERANGE || n < min || n > max)
+		return -ERANGE;
+	*v = n;
+	return 0;
+}
+
+/* "250", "10us", "1.5ms". At most an hour. */
+static int
+time_ns(const char *text, uint64_t *ns)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = { { "", 1 }, { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 },
+		      { "s", 1e9 } };
+	char *end;
+	double v;
+
+	if (text[0] < '0' || text[0] > '9')
+		return -EINVAL;
+	v = strtod(text, &end);
+	for (size_t i = 0; i < RL_ARRAY_SIZE(units); i++) {
+		if (strcmp(end, units[i].unit) != 0)
+			continue;
+		v *= units[i].ns;
+		if (!(v >= 0 && v <= 3600e9))
+			return -ERANGE;
+		*ns = (uint64_t)(v + 0.5);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int
+load_value(const char *text, double *load)
+{
+	char *end;
+
+	if ((text[0] < '0' || text[0] > '9') && text[0] != '.')
+		return -EINVAL;
+	*load = strtod(text, &end);
+	if (*end != '\0')
+		return -EINVAL;
+	return *load > 0 && *load <= 16 ? 0 : -ERANGE;
+}
+
+/* "4" or "1-16". */
+static int
+flits_range(const char *text, struct options *o)
+{
+	const char *dash = strchr(text, '-');
+	char first[16];
+	uint64_t min, max;
+	int ret;
+
+	if (dash == NULL) {
+		ret = number(text, 1, RL_PACKET_FLITS_MAX, &min);
+		max = min;
+	} else {
+		if ((size_t)(dash - text) >= sizeof(first))
+			return -EINVAL;
+		memcpy(first, text, (size_t)(dash - text));
+		first[dash - text] = '\0';
+		ret = number(first, 1, RL_PACKET_FLITS_MAX, &min);
+		if (ret == 0)
+			ret = number(dash + 1, 1, RL_PACKET_FLITS_MAX, &max);
+		if (ret == 0 && max < min)
+			ret = -ERANGE;
+	}
+	if (ret == 0) {
+		o->min_flits = (uint32_t)min;
+		o->max_flits = (uint32_t)max;
+	}
+	return ret;
+}
+
+static int
+traffic_word(const char *text, struct options *o)
+{
+	if (strncmp(text, "pcap:", 5) == 0 && text[5] != '\0') {
+		o->pcap = text + 5;
+		o->traffic = RL_PATTERN_PERMUTATION;
+		return 0;
+	}
+	o->traffic = rl_pattern_parse(text);
+	return o->traffic < 0 || o->traffic == RL_PATTERN_PAIRS ? -EINVAL : 0;
+}
+
+static int
+u32_number(const char *text, uint64_t min, uint64_t max, uint32_t *v)
+{
+	uint64_t n;
+	const int ret = number(text, min, max, &n);
+
+	if (ret == 0)
+		*v = (uint32_t)n;
+	return ret;
+}
+
+static int
+take(int opt, const char *arg, struct options *o)
+{
+	switch (opt) {
+	case OPT_CONFIG:
+		o->config = arg;
+		return 0;
+	case OPT_JSON:
+		o->json = arg;
+		return 0;
+	case OPT_CSV:
+		o->csv = arg;
+		return 0;
+	case OPT_FAULTS:
+		o->faults = arg;
+		return 0;
+	case OPT_PROFILE:
+		o->profile = arg;
+		return 0;
+	case OPT_ENGINE:
+		o->engine = arg;
+		return 0;
+	case OPT_SEED:
+		return number(arg, 0, UINT64_MAX, &o->seed);
+	case OPT_SEEDS:
+		return number(arg, 1, UINT64_MAX, &o->seeds);
+	case OPT_CUTS:
+		return number(arg, 1, 1000000, &o->cuts);
+	case OPT_TRAFFIC:
+		return traffic_word(arg, o);
+	case OPT_LOAD:
+		return load_value(arg, &o->load);
+	case OPT_PACKET_FLITS:
+		return flits_range(arg, o);
+	case OPT_PACKETS:
+		return number(arg, 1, UINT64_MAX, &o->packets);
+	case OPT_DURATION:
+		return time_ns(arg, &o->duration_ns);
+	case OPT_DRAIN:
+		return time_ns(arg, &o->drain_ns);
+	case OPT_LATENCY:
+		return time_ns(arg, &o->latency_ns);
+	case OPT_POLL:
+		return time_ns(arg, &o->poll_ns);
+	case OPT_FLIT_PS:
+		return u32_number(arg, 1, 1000000000, &o->flit_ps);
+	case OPT_MTU:
+		return u32_number(arg,
+				  rl_frame_bytes(1) - RL_FRAME_LINK_OFF, 65535,
+				  &o->mtu);
+	case OPT_EVENTS:
+		o->events = true;
+		return 0;
+	case OPT_HELP:
+		o->help = true;
+		return 0;
+	case OPT_VERSION:
+		o->version = true;
+		return 0;
+	default:
+		return -ENOENT;
+	}
+}
+
+int
+options_parse(int argc, char **argv, struct options *o)
+{
+	int opt, which = 0, ret;
+
+	*o = (struct options){
+		.seed = 1,
+		.drain_ns = 5 * RL_NS_PER_S,
+		.latency_ns = RL_NEVER,
+		.cuts = 200,
+	};
+	optind = 1;
+	while ((opt = getopt_long(argc, argv, "", longs, &which)) != -1) {
+		ret = take(opt, optarg, o);
+		if (ret == -ENOENT) /* getopt has said what is wrong */
+			return -EINVAL;
+		if (ret == 0)
+			continue;
+		fprintf(stderr, "reflit-sim: --%s %s: %s; see --help\n",
+			longs[which].name, optarg,
+			ret == -ERANGE ? "out of range" : "not understood");
+		return -EINVAL;
+	}
+	if (optind != argc) {
+		fprintf(stderr, "reflit-sim: what is %s? See --help\n",
+			argv[optind]);
+		return -EINVAL;
+	}
+	return 0;
+}

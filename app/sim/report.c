@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What came of a run. The keys of the JSON report are a contract. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "sim_app.h"
+
+static void
+set(json_t *o, const char *key, uint64_t v)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)v));
+}
+
+static json_t *
+latency_json(const struct rl_hist *h)
+{
+	json_t *o = json_object();
+
+	set(o, "p50", rl_hist_quantile(h, 50000));
+	set(o, "p99", rl_hist_quantile(h, 99000));
+	set(o, "p999", rl_hist_quantile(h, 99900));
+	set(o, "max", h->max);
+	return o;
+}
+
+static json_t *
+drops_json(const struct rl_sim_stats *st)
+{
+	json_t *o = json_object();
+
+	for (int r = 0; r < RL_DROP_REASON_COUNT; r++)
+		set(o, rl_drop_reason_name((enum rl_drop_reason)r),
+		    st->drops[r]);
+	return o;
+}
+
+static json_t *
+wires_json(const struct rl_sim_stats *st)
+{
+	json_t *o = json_object();
+
+	set(o, "frames", st->frames);
+	set(o, "lost", st->frames_lost);
+	set(o, "hurt", st->frames_hurt);
+	set(o, "repeated", st->frames_dup);
+	set(o, "late", st->frames_late);
+	return o;
+}
+
+static json_t *
+counters_json(const struct outcome *out)
+{
+	json_t *o = json_object();
+
+	for (int c = 0; c < RL_PORT_COUNTER_COUNT; c++)
+		set(o, rl_port_counter_name((enum rl_port_counter)c),
+		    out->port_counter[c]);
+	return o;
+}
+
+static void
+set_packets(json_t *o, const struct rl_sim_load_stats *l)
+{
+	set(o, "sent_packets", l->sent);
+	set(o, "delivered_packets", l->delivered);
+	set(o, "lost_packets", l->lost);
+	set(o, "duplicated_packets", l->duplicated);
+	set(o, "reordered_packets", l->reordered);
+	set(o, "corrupted_packets", l->corrupted);
+	set(o, "reported_packets", l->reported - l->reported_delivered);
+	set(o, "reported_delivered_packets", l->reported_delivered);
+}
+
+json_t *
+report_json(const struct setup *s, const struct options *o,
+	    struct outcome *out)
+{
+	const struct rl_sim_verdict *v = &out->v;
+	json_t *root = json_object();
+
+	set_packets(root, &v->load);
+	set(root, "flit_hops", v->sim.flits);
+	set(root, "elapsed_ns", out->elapsed_ns);
+	set(root, "wall_ns", out->wall_ns);
+	json_object_set_new(root, "latency_ns",
+			    latency_json(&v->load.latency));
+	json_object_set_new(root, "failovers", out->failovers);
+	out->failovers = NULL;
+	json_object_set_new(root, "recoveries", json_array());
+	set(root, "seed", s->plan.seed);
+	set(root, "outage_ns", v->load.outage_ns);
+	set(root, "flits_peak", v->sim.flits_peak);
+	set(root, "polls", v->sim.polls);
+	json_object_set_new(root, "drops", drops_json(&v->sim));
+	json_object_set_new(root, "wires", wires_json(&v->sim));
+	json_object_set_new(root, "port_counters", counters_json(out));
+	json_object_set_new(root, "at_rest", json_boolean(out->at_rest));
+	json_object_set_new(root, "broken", json_string(v->why));
+	if (o->pcap != NULL) {
+		set(root, "trace_frames", s->trace.n);
+		set(root, "trace_oversize", s->oversize);
+		json_object_set_new(root, "trace_truncated",
+				    json_boolean(s->truncated));
+	}
+	return root;
+}
+
+int
+report_write(json_t *root, const char *path)
+{
+	const int ret = json_dump_file(root, path, JSON_INDENT(2));
+
+	json_decref(root);
+	if (ret == 0)
+		return 0;
+	fprintf(stderr, "reflit-sim: cannot write %s\n", path);
+	return -EIO;
+}
+
+void
+report_print(const struct setup *s, const struct outcome *out)
+{
+	const struct rl_sim_verdict *v = &out->v;
+	const struct rl_sim_load_stats *l = &v->load;
+
+	if (s->oversize != 0)
+		printf("%" PRIu64 " frames of the capture are longer than a "
+		       "packet and were left out\n", s->oversize);
+	if (s->truncated)
+		printf("the capture ends in the middle of a frame\n");
+	printf("sent %" PRIu64 " packets, delivered %" PRIu64 " in %.3f ms of "
+	       "virtual time\n", l->sent, l->delivered,
+	       (double)out->elapsed_ns / 1e6);
+	printf("lost %" PRIu64 ", duplicated %" PRIu64 ", reordered %" PRIu64
+	       ", altered %" PRIu64 ", reported %" PRIu64 "\n", l->lost,
+	       l->duplicated, l->reordered, l->corrupted,
+	       l->reported - l->reported_delivered);
+	printf("latency ns: p50 %" PRIu64 ", p99 %" PRIu64 ", p99.9 %" PRIu64
+	       ", max %" PRIu64 "; failovers %u\n",
+	       rl_hist_quantile(&l->latency, 50000),
+	       rl_hist_quantile(&l->latency, 99000),
+	       rl_hist_quantile(&l->latency, 99900), l->latency.max,
+	       v->failovers);
+	printf("%" PRIu64 " flit-hops in %.3f s: %.2f M a second; %" PRIu64
+	       " flits in use at most\n", v->sim.flits,
+	       (double)out->wall_ns / 1e9,
+	       out->wall_ns == 0 ? 0
+				 : (double)v->sim.flits * 1e3 /
+					   (double)out->wall_ns,
+	       v->sim.flits_peak);
+	if (!out->at_rest)
+		printf("did not come to rest: %s\n", v->why);
+	else if (!v->ok)
+		printf("broken: %s\n", v->why);
+	if (l->first_error[0] != '\0')
+		printf("first: %s\n", l->first_error);
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * One run: traffic and faults as given, then until everything has come to
+ * rest. Faults that the file leaves standing stay: a dead link needs no
+ * healing for the rest to be done.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim_app.h"
+
+#define STEP_NS 10000
+#define STEP_MAX_NS (10 * RL_NS_PER_MS)
+
+struct run {
+	const struct setup *s;
+	struct rl_sim *sim;
+	struct rl_sim_load *load;
+	uint64_t start_wall_ns;
+	uint64_t told_wall_ns;
+	bool tty;
+};
+
+uint64_t
+wall_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * RL_NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+static void
+on_client(void *ctx, uint32_t dev, uint16_t ep, struct rl_client *client)
+{
+	struct run *r = ctx;
+
+	(void)dev;
+	rl_sim_load_client(r->load, ep, client);
+}
+
+static void
+on_report(void *ctx, const struct rl_ep_report *report, uint64_t now_ns)
+{
+	struct run *r = ctx;
+
+	(void)now_ns;
+	rl_sim_load_report(r->load, report);
+}
+
+static const char *
+port_name(const struct rl_topo *topo, uint32_t dev, uint16_t port, char *buf,
+	  size_t len)
+{
+	rl_topo_link_name(topo, topo->dev[dev].port[port].link, buf, len);
+	return buf;
+}
+
+static void
+print_port_event(void *ctx, uint32_t dev, uint16_t port,
+		 const struct rl_port_event *ev)
+{
+	static const char *const words[] = { "up",	 "dead",    "drained",
+					     "rerouted", "retrain", "degraded" };
+	const struct rl_topo *topo = ctx;
+	char name[2 * RL_NAME_MAX + 16];
+
+	printf("%12" PRIu64 " ns  %s at %s: %s", ev->t_ns,
+	       port_name(topo, dev, port, name, sizeof(name)),
+	       topo->dev[dev].name, words[ev->type]);
+	if (ev->type == RL_PEV_DEAD)
+		printf(" by %s", rl_detector_name(ev->detector));
+	if (ev->type == RL_PEV_DRAINED)
+		printf(", %u packets, %u flits", ev->looped_packets,
+		       ev->looped_flits);
+	printf("\n");
+}
+
+static void
+print_core_event(void *ctx, uint32_t dev, const struct rl_core_event *ev)
+{
+	static const char *const words[] = { "holds", "resumes", "restores",
+					     "gives up" };
+	const struct rl_topo *topo = ctx;
+	char name[2 * RL_NAME_MAX + 16] = "";
+
+	if (ev->port < topo->dev[dev].nports)
+		port_name(topo, dev, ev->port, name, sizeof(name));
+	printf("%12" PRIu64 " ns  %s %s %s, %u packets\n", ev->t_ns,
+	       topo->dev[dev].name, words[ev->type], name, ev->packets);
+}
+
+static void
+progress(struct run *r)
+{
+	const uint64_t now = wall_ns();
+	struct rl_sim_stats st;
+
+	if (!r->tty || now - r->told_wall_ns < RL_NS_PER_S)
+		return;
+	r->told_wall_ns = now;
+	rl_sim_stats(r->sim, &st);
+	fprintf(stderr, "\r%.3f ms, %" PRIu64 " flit-hops, %.2f M a second  ",
+		(double)rl_sim_now(r->sim) / 1e6, st.flits,
+		(double)st.flits * 1e3 / (double)(now - r->start_wall_ns));
+}
+
+/* Time until everything that will happen by itself has happened. */
+static uint64_t
+faults_end(const struct rl_sim_plan *plan)
+{
+	const struct rl_sim_faults *f = &plan->faults;
+
+	return f->n == 0 ? 0 : f->f[f->n - 1].t_ns;
+}
+
+/* @return whether all came to rest */
+static bool
+run_to_end(struct run *r, const struct options *o)
+{
+	const struct rl_sim_plan *plan = &r->s->plan;
+	uint64_t quiet = rl_max_u64(faults_end(plan), plan->load.stop_ns ==
+								      RL_NEVER
+							      ? 0
+							      : plan->load.stop_ns);
+	uint64_t step = STEP_NS, limit = RL_NEVER;
+
+	for (;;) {
+		const uint64_t now = rl_sim_now(r->sim);
+
+		if (now >= quiet && rl_sim_load_done(r->load)) {
+			if (rl_sim_settled(r->sim, 0, NULL))
+				return true;
+			if (limit == RL_NEVER)
+				limit = rl_deadline(now, o->drain_ns);
+			/* the longer the wait, the longer the next step */
+			step = rl_min_u64(step + step / 16, STEP_MAX_NS);
+		} else if (now >= quiet && limit == RL_NEVER &&
+			   plan->load.stop_ns != RL_NEVER) {
+			limit = rl_deadline(now, o->drain_ns);
+		}
+		if (now >= limit)
+			return rl_sim_settled(r->sim, RL_SIM_PARTS_OK, NULL);
+		rl_sim_run(r->sim, now + step);
+		progress(r);
+	}
+}
+
+static uint64_t
+span(uint64_t from, uint64_t to)
+{
+	return from == RL_NEVER || to == RL_NEVER || to < from ? 0 : to - from;
+}
+
+static json_t *
+failovers_json(const struct run *r)
+{
+	const struct rl_topo *topo = &r->s->plan.cfg.topo;
+	json_t *a = json_array();
+	uint32_t n;
+	const struct rl_sim_failover *f = rl_sim_failovers(r->sim, &n);
+
+	for (uint32_t i = 0; i < n; i++, f++) {
+		char link[2 * RL_NAME_MAX + 16];
+
+		rl_topo_link_name(topo, f->link, link, sizeof(link));
+		json_array_append_new(
+			a, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:i, "
+				     "s:i, s:i}",
+				     "link", link, "device",
+				     topo->dev[f->dev].name, "detector",
+				     rl_detector_name(f->detector), "at_ns",
+				     (json_int_t)f->dead_ns, "detect_ns",
+				     (json_int_t)span(f->fault_ns, f->dead_ns),
+				     "first_rerouted_ns",
+				     (json_int_t)span(f->dead_ns,
+						      f->rerouted_ns),
+				     "drained_ns",
+				     (json_int_t)span(f->dead_ns,
+						      f->drained_ns),
+				     "looped_packets", (int)f->looped_packets,
+				     "looped_flits", (int)f->looped_flits,
+				     "looped_acked_flits",
+				     (int)f->looped_acked_flits));
+	}
+	return a;
+}
+
+static void
+add_counters(const struct run *r, struct outcome *out)
+{
+	const struct rl_fabric *f = rl_sim_fabric(r->sim);
+
+	for (uint32_t d = 0; d < f->ndev; d++)
+		for (uint16_t p = 0; p < f->dev[d].nports; p++)
+			for (int c = 0; c < RL_PORT_COUNTER_COUNT; c++)
+				out->port_counter[c] += rl_port_counters(
+					f->dev[d].port[p].port)[c];
+}
+
+static void
+take_outcome(struct run *r, bool json, struct outcome *out)
+{
+	struct rl_sim_verdict *v = &out->v;
+
+	out->elapsed_ns = rl_sim_now(r->sim);
+	rl_sim_stats(r->sim, &v->sim);
+	rl_sim_load_stats(r->load, &v->load);
+	rl_sim_failovers(r->sim, &v->failovers);
+	add_counters(r, out);
+	if (json)
+		out->failovers = failovers_json(r);
+	if (!out->at_rest)
+		rl_sim_settled(r->sim, 0, v->why);
+	else if (rl_sim_audit(r->sim, false, v->why) != 0)
+		v->ok = false;
+}
+
+static int
+run_sim(struct run *r, const struct options *o, struct rl_sim_mem *mem,
+	bool json, struct outcome *out)
+{
+	const struct rl_sim_plan *plan = &r->s->plan;
+	struct rl_role_sink sink = {
+		.ctx = (void *)(uintptr_t)&plan->cfg.topo,
+		.port_event = print_port_event,
+		.core_event = print_core_event,
+	};
+	const struct rl_sim_params p = {
+		.mem = mem,
+		.cfg = &plan->cfg,
+		.fwd = plan->route->fwd,
+		.wire = plan->wire,
+		.isa = rl_codec_best_isa(512),
+		.seed = plan->seed,
+		.poll_ns = plan->poll_ns,
+		.poll_jitter_ns = plan->poll_jitter_ns,
+		.notice_ns = plan->notice_ns,
+		.fec_safe = plan->fec_safe,
+		.sink = o->events ? &sink : NULL,
+		.report = on_report,
+		.client = on_client,
+		.ctx = r,
+	};
+	int ret = rl_sim_create(&p, &r->sim, out->v.why);
+
+	if (ret != 0)
+		return ret;
+	ret = rl_sim_schedule(r->sim, &plan->faults);
+	if (ret == 0) {
+		r->start_wall_ns = r->told_wall_ns = wall_ns();
+		out->at_rest = run_to_end(r, o);
+		out->wall_ns = wall_ns() - r->start_wall_ns;
+		take_outcome(r, json, out);
+	}
+	if (rl_sim_destroy(r->sim, out->v.ok ? out->v.why : NULL) != 0)
+		out->v.ok = false;
+	return ret;
+}
+
+int
+run_once(const struct setup *s, const struct options *o,
+	 struct rl_sim_mem *mem, bool json, struct outcome *out)
+{
+	struct rl_sim_load_cfg load = s->plan.load;
+	struct run r = { .s = s, .tty = isatty(STDERR_FILENO) };
+	int ret;
+
+	memset(out, 0, sizeof(*out));
+	out->v.ok = true;
+	load.cache = &mem->cache;
+	load.seed = s->plan.seed;
+	r.load = rl_sim_load_new(&load);
+	if (r.load == NULL)
+		return -ENOMEM;
+	ret = run_sim(&r, o, mem, json, out);
+	rl_sim_load_free(r.load);
+	if (r.tty && r.told_wall_ns != r.start_wall_ns)
+		fputc('\n', stderr);
+	return ret;
+}
+
+void
+outcome_free(struct outcome *out)
+{
+	json_decref(out->failovers);
+	out->failovers = NULL;
+}
+
+bool
+outcome_kept(const struct outcome *out)
+{
+	const struct rl_sim_load_stats *l = &out->v.load;
+
+	return out->v.ok && out->at_rest && l->lost == 0 &&
+	       l->duplicated == 0 && l->reordered == 0 && l->corrupted == 0;
+}

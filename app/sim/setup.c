@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Everything a run needs, read and checked before anything is started. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim_app.h"
+
+#define ERR_BYTES (RL_ERR_MAX + 1024)
+#define LOAD_DEFAULT 0.3
+#define FLITS_DEFAULT 8u
+
+static int
+set_profile(struct rl_config *cfg, const char *name)
+{
+	if (name == NULL)
+		return 0;
+	for (int p = 0; p <= RL_PROFILE_CXL_SEP_ACK; p++)
+		if (strcmp(name, rl_profile_name((enum rl_profile)p)) == 0) {
+			cfg->endpoint.profile = (enum rl_profile)p;
+			return 0;
+		}
+	fprintf(stderr, "reflit-sim: --profile %s: unknown; use rxl, "
+		"rxl-compact, cxl or cxl-sep-ack\n", name);
+	return -EINVAL;
+}
+
+static int
+set_routes(struct rl_sim_plan *plan, const struct options *o)
+{
+	const struct rl_config *cfg = &plan->cfg;
+	const char *engine = o->engine != NULL ? o->engine : cfg->engine;
+	const unsigned int vls = rl_min_u32(cfg->vls, cfg->link.vcs);
+	char err[RL_ERR_MAX];
+	const int ret = rl_route_compute(&cfg->topo, engine, vls,
+					 &plan->route, err);
+
+	if (ret == -EHOSTUNREACH) {
+		printf("refused: %s\n", err);
+		return EXIT_REFUSED;
+	}
+	if (ret != 0) {
+		if (o->engine != NULL)
+			fprintf(stderr, "reflit-sim: --engine: %s\n", err);
+		else
+			fprintf(stderr, "%s:%u: routing: %s\n",
+				cfg->engine_file != NULL ? cfg->engine_file
+							 : cfg->file,
+				cfg->engine_line, err);
+		return EXIT_UNUSABLE;
+	}
+	return EXIT_KEPT;
+}
+
+static void
+set_wire(struct rl_sim_plan *plan, const struct options *o)
+{
+	rl_sim_wire_defaults(&plan->wire);
+	if (o->latency_ns != RL_NEVER)
+		plan->wire.latency_ns = o->latency_ns;
+	if (o->flit_ps != 0)
+		plan->wire.flit_ps = o->flit_ps;
+	if (o->mtu != 0)
+		plan->wire.frame_bytes = o->mtu + RL_FRAME_LINK_OFF;
+	plan->poll_ns = o->poll_ns;
+	plan->notice_ns = 1000;
+}
+
+/* Where the switches of a grid stand, for the tornado. */
+static void
+set_grid(struct rl_pattern_cfg *p, const struct rl_topo *topo)
+{
+	const struct rl_topo_spec *spec = &topo->spec;
+
+	if (spec->kind != RL_TOPO_TORUS && spec->kind != RL_TOPO_MESH)
+		return;
+	p->ndims = spec->ndims;
+	for (unsigned int d = 0; d < spec->ndims; d++)
+		p->dims[d] = spec->dims[d];
+	p->hosts_per_switch = spec->hosts_per_switch;
+}
+
+/* Mean length of the frames of a trace, in flits. */
+static uint32_t
+trace_flits(const struct rl_sim_trace *t)
+{
+	uint64_t flits = 0;
+
+	for (uint32_t i = 0; i < t->n; i++)
+		flits += rl_ep_flits_of((uint32_t)(t->off[i + 1] - t->off[i]));
+	return (uint32_t)((flits + t->n / 2) / t->n);
+}
+
+static int
+set_load(struct setup *s, const struct options *o)
+{
+	struct rl_sim_plan *plan = &s->plan;
+	const uint32_t most = plan->cfg.link.max_packet_flits;
+	struct rl_sim_load_cfg *c = &plan->load;
+	struct rl_sim_load *probe;
+
+	*c = (struct rl_sim_load_cfg){
+		.pattern = { .kind = (enum rl_pattern_kind)o->traffic,
+			     .hot_pct = 25 },
+		.load = o->load > 0 ? o->load : LOAD_DEFAULT,
+		.slot_ps = plan->wire.flit_ps,
+		.min_flits = o->min_flits != 0 ? o->min_flits : 1,
+		.max_flits = o->max_flits != 0
+				     ? o->max_flits
+				     : rl_min_u32(FLITS_DEFAULT, most),
+		.cos = 1,
+		.packets = o->packets,
+		.stop_ns = o->duration_ns != 0 ? o->duration_ns
+			   : o->packets != 0   ? RL_NEVER
+					       : RL_NS_PER_MS,
+		.seed = o->seed,
+		.nep = (uint16_t)plan->cfg.topo.nep,
+	};
+	if (c->max_flits > most) {
+		fprintf(stderr, "reflit-sim: --packet-flits: the fabric file "
+			"allows packets of %u flits at most\n", most);
+		return -EINVAL;
+	}
+	if (c->nep < 2) {
+		fprintf(stderr, "reflit-sim: %s: traffic needs two endpoints\n",
+			plan->cfg.file);
+		return -EINVAL;
+	}
+	set_grid(&c->pattern, &plan->cfg.topo);
+	if (s->trace.n != 0) {
+		c->trace = &s->trace;
+		c->min_flits = c->max_flits = trace_flits(&s->trace);
+		if (o->packets == 0 && o->duration_ns == 0) {
+			c->packets = (uint64_t)s->trace.n * c->nep;
+			c->stop_ns = RL_NEVER;
+		}
+	}
+	probe = rl_sim_load_new(c);
+	if (probe == NULL) {
+		fprintf(stderr, "reflit-sim: --traffic %s: not for this "
+			"fabric\n", rl_pattern_name(c->pattern.kind));
+		return -EINVAL;
+	}
+	rl_sim_load_free(probe);
+	return 0;
+}
+
+static int
+set_up(struct setup *s, const struct options *o)
+{
+	char err[ERR_BYTES];
+	int ret;
+
+	if (set_profile(&s->plan.cfg, o->profile) != 0)
+		return EXIT_UNUSABLE;
+	s->plan.seed = o->seed;
+	set_wire(&s->plan, o);
+	if (o->pcap != NULL && trace_read(s, o->pcap, err, sizeof(err)) != 0) {
+		fprintf(stderr, "reflit-sim: --traffic pcap: %s\n", err);
+		return EXIT_UNUSABLE;
+	}
+	if (set_load(s, o) != 0)
+		return EXIT_UNUSABLE;
+	if (o->faults != NULL &&
+	    rl_sim_faults_read(o->faults, &s->plan.cfg.topo, &s->plan.faults,
+			       err, sizeof(err)) != 0) {
+		fprintf(stderr, "%s\n", err);
+		return EXIT_UNUSABLE;
+	}
+	ret = set_routes(&s->plan, o);
+	return ret;
+}
+
+int
+setup_open(struct setup *s, const struct options *o)
+{
+	char err[ERR_BYTES];
+	int ret;
+
+	memset(s, 0, sizeof(*s));
+	if (o->config == NULL) {
+		fprintf(stderr, "reflit-sim: which fabric? Use --config FILE\n");
+		return EXIT_UNUSABLE;
+	}
+	if (rl_config_read(o->config, &s->plan.cfg, err, sizeof(err)) != 0) {
+		fprintf(stderr, "%s\n", err);
+		return EXIT_UNUSABLE;
+	}
+	ret = set_up(s, o);
+	if (ret != EXIT_KEPT)
+		setup_close(s);
+	return ret;
+}
+
+int
+setup_open_text(struct setup *s, const struct options *o, const char *name,
+		const char *text)
+{
+	char err[ERR_BYTES];
+	int ret;
+
+	memset(s, 0, sizeof(*s));
+	if (rl_config_read_text(name, text, strlen(text), &s->plan.cfg, err,
+				sizeof(err)) != 0) {
+		fprintf(stderr, "%s\n", err);
+		return EXIT_UNUSABLE;
+	}
+	ret = set_up(s, o);
+	if (ret != EXIT_KEPT)
+		setup_close(s);
+	return ret;
+}
+
+void
+setup_close(struct setup *s)
+{
+	rl_route_free(s->plan.route);
+	rl_sim_faults_free(&s->plan.faults);
+	rl_config_free(&s->plan.cfg);
+	free(s->trace_bytes);
+	free(s->trace_off);
+	memset(s, 0, sizeof(*s));
+}

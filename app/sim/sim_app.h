@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SIM_APP_H
+#define SIM_APP_H
+
+/**
+ * @file
+ * reflit-sim: the fabric of a file in virtual time.
+ *
+ *   main.c      from the command line to the exit status
+ *   options.c   what may stand there
+ *   setup.c     fabric file, routes, traffic, faults
+ *   run.c       one run, with progress
+ *   report.c    what came of it, for people and as JSON
+ *   campaign.c  many seeds over one fabric
+ *   ablation.c  what loopback and end-to-end retry are worth
+ *   trace.c     captured frames as traffic
+ */
+
+#include <jansson.h>
+
+#include "rl_sim_plan.h"
+
+enum exit_status {
+	EXIT_KEPT = 0,	   /**< done, and every promise kept */
+	EXIT_BROKEN = 1,   /**< something lost, or wrong, or unaccounted for */
+	EXIT_UNUSABLE = 2, /**< arguments or files; nothing was started */
+	EXIT_REFUSED = 3,  /**< the fabric cannot be routed */
+};
+
+struct options {
+	const char *config;
+	const char *json;
+	const char *csv;
+	const char *faults;
+	const char *profile;
+	const char *engine;
+	const char *pcap;	/**< --traffic pcap:FILE */
+	int traffic;		/**< enum rl_pattern_kind */
+	double load;		/**< 0: not given */
+	uint32_t min_flits;	/**< 0: not given */
+	uint32_t max_flits;
+	uint64_t packets;	/**< 0: not given */
+	uint64_t duration_ns;	/**< 0: not given */
+	uint64_t drain_ns;	/**< how long to wait for the end */
+	uint64_t seed;
+	uint64_t seeds;		/**< 0: no campaign */
+	uint64_t cuts;		/**< of the ablation */
+	uint64_t latency_ns;	/**< of wires; RL_NEVER: not given */
+	uint64_t poll_ns;
+	uint32_t flit_ps;
+	uint32_t mtu;		/**< bytes of a frame, without Ethernet header */
+	bool events;
+	bool help;
+	bool version;
+};
+
+/** Everything of a run but the run. Zeroed = nothing to free. */
+struct setup {
+	struct rl_sim_plan plan;
+	struct rl_sim_trace trace;
+	uint8_t *trace_bytes;
+	uint64_t *trace_off;
+	uint64_t oversize;	/**< frames of the trace left out */
+	bool truncated;		/**< the trace ends in the middle of a frame */
+};
+
+/** @return 0; -EINVAL with a line on standard error */
+int options_parse(int argc, char **argv, struct options *o);
+void options_help(void);
+
+/** @return an exit status; EXIT_KEPT: @p s is ready */
+int setup_open(struct setup *s, const struct options *o);
+void setup_close(struct setup *s);
+/** The same from text in memory, for a fabric that is built in. */
+int setup_open_text(struct setup *s, const struct options *o,
+		    const char *name, const char *text);
+
+/** @return 0; -errno with a line in @p err */
+int trace_read(struct setup *s, const char *path, char *err, size_t errlen);
+
+/** What a run came to. */
+struct outcome {
+	struct rl_sim_verdict v; /**< why: only what broke, not what was lost */
+	uint64_t elapsed_ns;
+	uint64_t wall_ns;
+	bool at_rest;
+	json_t *failovers;	/**< array, owned; NULL unless wanted */
+	uint64_t port_counter[RL_PORT_COUNTER_COUNT]; /**< sums */
+};
+
+/** @return 0 or -errno; @p json: keep failovers for a report */
+int run_once(const struct setup *s, const struct options *o,
+	     struct rl_sim_mem *mem, bool json, struct outcome *out);
+void outcome_free(struct outcome *out);
+bool outcome_kept(const struct outcome *out);
+
+void report_print(const struct setup *s, const struct outcome *out);
+json_t *report_json(const struct setup *s, const struct options *o,
+		    struct outcome *out);
+/** Writes @p root to @p path and frees it. @return 0 or -errno */
+int report_write(json_t *root, const char *path);
+
+int campaign(struct setup *s, const struct options *o);
+int ablation(int argc, char **argv);
+
+/** Nanoseconds of a clock that never goes back. */
+uint64_t wall_ns(void);
+
+#endif /* SIM_APP_H */
