@@ -188,6 +188,7 @@ ep_flow_get(struct rl_ep *ep, uint16_t peer, uint8_t cos)
 	flow->rto_at_ns = RL_NEVER;
 	flow->ack_at_ns = RL_NEVER;
 	flow->gap_at_ns = RL_NEVER;
+	flow->hidden = UINT32_MAX - 1; /* none yet, and none just before 0 */
 	return flow;
 }
 

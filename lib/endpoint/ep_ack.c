@@ -159,7 +159,7 @@ gbn_recent(const struct rl_ep *ep, const struct ep_flow *flow, uint64_t now_ns)
 	const uint64_t rtt_ns = flow->srtt_ns != 0 ? flow->srtt_ns
 						   : ep_rto_ns(ep, flow) / 8;
 
-	return flow->gbn_ns != 0 && rl_seq_before(flow->una, flow->gbn_end) &&
+	return flow->gbn_ns != 0 && flow->una == flow->gbn_seq &&
 	       now_ns - flow->gbn_ns < rtt_ns;
 }
 
@@ -174,7 +174,7 @@ ep_on_nak_gbn(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 		EP_COUNT(ep, nak_ignored);
 		return;
 	}
-	flow->gbn_end = flow->sent;
+	flow->gbn_seq = flow->una;
 	flow->gbn_ns = now_ns;
 	mark_all(ep, flow);
 	after_marks(ep, flow);
@@ -294,7 +294,7 @@ ep_on_rto(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 			flow->backoff++;
 		if (flow->state == RL_EP_FLOW_SYNC) {
 			flow->flags |= EPF_SYNC_NOW;
-			ep_list_push(ep, EP_LIST_CTRL, flow);
+			ep_ctrl_now(ep, flow);
 		} else if (flow->retries == 1 &&
 			   ep->cfg.retry_mode == RL_RETRY_SELECTIVE) {
 			EP_COUNT(ep, probes);

@@ -76,7 +76,8 @@ static bool
 emit_nak(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	 uint64_t now_ns)
 {
-	struct ctrl c = { .cmd = RL_CMD_NAK_GBN, .n = flow->expect - 1 };
+	struct ctrl c = { .cmd = RL_CMD_NAK_GBN,
+			  .n = ep_ack_number(ep, flow) };
 	uint32_t first = 0;
 	uint32_t count;
 
@@ -102,9 +103,10 @@ emit_nak(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	return true;
 }
 
+/** @p budget is at least 1; what finds no room stays owed. */
 static uint32_t
 emit_owed(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
-	  uint64_t now_ns)
+	  uint32_t budget, uint64_t now_ns)
 {
 	uint32_t done = 0;
 
@@ -118,35 +120,51 @@ emit_owed(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 		EP_COUNT(ep, sync_sent);
 		done++;
 	}
-	if (flow->flags & EPF_NAK_NOW) {
+	if ((flow->flags & EPF_NAK_NOW) && done < budget) {
 		flow->flags &= (uint8_t)~EPF_NAK_NOW;
 		if (emit_nak(ep, flow, out, now_ns))
 			done++;
 	}
-	if (flow->flags & EPF_ACK_NOW) {
+	if ((flow->flags & EPF_ACK_NOW) && done < budget) {
 		const struct ctrl c = { .cmd = RL_CMD_ACK,
-					.n = flow->expect - 1 };
+					.n = ep_ack_number(ep, flow) };
 
 		emit(ep, flow, &c, out, now_ns);
 		ep_ack_carried(ep, flow);
 		EP_COUNT(ep, ack_alone_sent);
 		done++;
 	}
-	RL_DASSERT(done <= EP_OWED_MAX);
+	if (flow->flags & EPF_OWES)
+		ep_list_push(ep, EP_LIST_CTRL, flow);
 	return done;
 }
 
 uint32_t
-ep_poll_ctrl(struct rl_ep *ep, struct rl_pktq *out, uint32_t budget,
-	     uint64_t now_ns)
+ep_poll_ctrl(struct rl_ep *ep, struct rl_pktq *out, uint32_t nflows,
+	     uint32_t budget, uint64_t now_ns)
 {
 	uint32_t done = 0;
 
-	while (ep->list[EP_LIST_CTRL].head != NULL &&
-	       rl_min_u32(budget - done, ep->cache->count) >= EP_OWED_MAX)
-		done += emit_owed(ep, ep_list_pop(ep, EP_LIST_CTRL), out,
-				  now_ns);
+	for (; nflows > 0; nflows--) {
+		struct ep_flow *flow = ep->list[EP_LIST_CTRL].head;
+		const uint32_t room = rl_min_u32(budget - done,
+						 ep->cache->count);
+
+		/* where data carried the ACK, nothing is owed any more */
+		if (flow == NULL || (room == 0 && (flow->flags & EPF_OWES)))
+			break;
+		ep_list_pop(ep, EP_LIST_CTRL);
+		if (flow->flags & EPF_OWES)
+			done += emit_owed(ep, flow, out, room, now_ns);
+	}
 	return done;
+}
+
+void
+ep_ctrl_now(struct rl_ep *ep, struct ep_flow *flow)
+{
+	ep_list_push(ep, EP_LIST_CTRL, flow);
+	ep->ctrl_waits = ep->list[EP_LIST_CTRL].count;
 }
 
 /** The sender gave up what came before: the flow starts again at c->n. */

@@ -137,6 +137,14 @@ advance(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f)
 	ep_reasm_flit(ep, flow, f);
 }
 
+/** All before the expected flit have shown their numbers, or need not. */
+static void
+confirm(const struct rl_ep *ep, struct ep_flow *flow)
+{
+	flow->shown = flow->expect;
+	flow->sure = flow->held == 0 ? ep->hurt : ep->hurt - 1;
+}
+
 /** What was held behind the expected flit is next now. */
 static void
 drain(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
@@ -151,6 +159,7 @@ drain(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 			break;
 		}
 		advance(ep, flow, f);
+		confirm(ep, flow);
 		ack_count(ep, flow, now_ns);
 	}
 	if (flow->held == 0 && flow->rx_win != NULL)
@@ -198,11 +207,13 @@ skip_arm(struct rl_ep *ep, struct ep_flow *flow)
 }
 
 static void
-accept(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
+accept(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f, bool shown,
        uint64_t now_ns)
 {
 	EP_COUNT(ep, rx_ok);
 	advance(ep, flow, f);
+	if (shown)
+		confirm(ep, flow);
 	ack_count(ep, flow, now_ns);
 	if (rl_likely(flow->held == 0))
 		return;
@@ -282,6 +293,7 @@ hold(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f, uint32_t seq,
 	f->t_ns = now_ns;
 	flow->rx_win->slot[seq & ep->win_mask] = f;
 	ep_win_set(flow->rx_win, ep->win_mask, seq);
+	flow->sure = ep->hurt - 1;
 	flow->held++;
 	ep->rx_held++;
 	if (!ep->cfg.retry) {
@@ -334,7 +346,9 @@ ep_on_gap_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 		hi = ep_win_find(flow->rx_win, ep->win_mask, next, flow->high,
 				 false);
 	}
-	if (hi == from && (flow->flags & EPF_HINT))
+	/* unless what was missing has come meanwhile */
+	if (hi == from && (flow->flags & EPF_HINT) &&
+	    flow->hint_seq == flow->expect)
 		hi = from + 1;
 	flow->flags &= (uint8_t)~EPF_HINT;
 	if (hi == from)
@@ -343,7 +357,7 @@ ep_on_gap_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 		flow->nak_lo = from;
 	flow->nak_hi = hi;
 	flow->flags |= EPF_NAK_NOW;
-	ep_list_push(ep, EP_LIST_CTRL, flow);
+	ep_ctrl_now(ep, flow);
 }
 
 /**
@@ -360,6 +374,9 @@ ep_order_hint(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	if (flow->nak_hi != flow->expect)
 		return;
 	flow->flags |= EPF_HINT;
+	flow->hint_seq = flow->expect;
+	if (flow->held == 0)
+		flow->high = flow->expect;
 	gap_arm(ep, flow, rl_deadline(now_ns, ep->cfg.nak_delay_ns));
 }
 
@@ -418,7 +435,37 @@ leap(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
 	}
 	if (seq != flow->expect || compare(flow, p) != 0)
 		jump(ep, flow, p, seq);
-	accept(ep, flow, f, now_ns);
+	accept(ep, flow, f, true, now_ns);
+}
+
+/**
+ * Go-back-N needs no window: what is ahead is dropped, as it will be sent
+ * again. The NAK goes once; again only where the numbers go back, which shows
+ * that the answer came and lacked the expected flit once more.
+ */
+static void
+turn_away(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
+	  uint32_t seq, uint64_t now_ns)
+{
+	drop(ep, f, RL_EPC_rx_ahead);
+	if (ep->cfg.profile == RL_PROFILE_CXL && flow->sure == ep->hurt &&
+	    flow->expect != flow->shown) {
+		/*
+		 * No flit arrived hurt that this gap could be. So perhaps one
+		 * that hid its number was not what it was taken for; nobody
+		 * knows: back to the last number seen, as the RXL paper's
+		 * Figure 5a has it. What hid its number is executed twice.
+		 */
+		EP_COUNT_N(ep, rx_rolled_back, flow->expect - flow->shown);
+		flow->expect = flow->shown;
+		flow->nak_hi = flow->expect;
+	}
+	flow->sure = ep->hurt - 1;
+	nak_hi_fresh(ep, flow);
+	if (flow->nak_hi != flow->expect && rl_seq_before(seq, flow->high))
+		flow->nak_hi = flow->expect;
+	ep_order_hint(ep, flow, now_ns);
+	flow->high = seq + 1;
 }
 
 static void
@@ -427,6 +474,9 @@ ahead(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
 {
 	if (client_full(ep, flow))
 		drop(ep, f, RL_EPC_rx_overflow);
+	else if (fits(ep, flow, p, seq) && ep->cfg.retry &&
+		 ep->cfg.retry_mode == RL_RETRY_GBN)
+		turn_away(ep, flow, f, seq, now_ns);
 	else if (fits(ep, flow, p, seq))
 		hold(ep, flow, f, seq, now_ns);
 	else if (ep->cfg.retry)
@@ -435,28 +485,41 @@ ahead(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
 		leap(ep, flow, f, p, seq, now_ns);
 }
 
+/** A number that was received already, shown (again). */
+static void
+shown_again(const struct rl_ep *ep, struct ep_flow *flow, uint32_t seq)
+{
+	if (ep->cfg.profile == RL_PROFILE_CXL && seq == flow->shown)
+		flow->shown = seq + 1;
+}
+
 bool
 ep_order_flit(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
-	      uint32_t seq, uint64_t now_ns)
+	      uint32_t seq, bool shown, uint64_t now_ns)
 {
 	const struct place p = place_of(f);
 	const int32_t d = rl_seq_diff(seq, flow->expect);
 	const int side = ep->isn ? compare(flow, &p) : d;
 
-	if (rl_likely(side == 0 && d == 0)) {
+	if (!shown && flow->sure != ep->hurt) {
+		/* something is missing: it could be this one, or another */
+		drop(ep, f, RL_EPC_rx_unsure);
+		ep_order_hint(ep, flow, now_ns);
+	} else if (rl_likely(side == 0 && d == 0)) {
 		if (client_full(ep, flow))
 			drop(ep, f, RL_EPC_rx_overflow);
 		else
-			accept(ep, flow, f, now_ns);
+			accept(ep, flow, f, shown, now_ns);
 	} else if (side < 0) {
 		if (d >= 0)
 			EP_COUNT(ep, rx_late_alias);
+		shown_again(ep, flow, seq);
 		duplicate(ep, flow, f);
 		return false;
 	} else if (side == 0) {
 		drop(ep, f, RL_EPC_rx_inconsistent);
 	} else if (RL_PLANTED(GAP_ACCEPTED)) {
-		accept(ep, flow, f, now_ns);
+		accept(ep, flow, f, shown, now_ns);
 	} else {
 		ahead(ep, flow, f, &p, seq, now_ns);
 	}

@@ -37,6 +37,7 @@ enum ep_list_id {
 #define EPF_ACK_NOW 0x04   /**< an ACK is due */
 #define EPF_NAK_NOW 0x08   /**< a NAK is due */
 #define EPF_SYNC_NOW 0x10  /**< a sync is due */
+#define EPF_OWES (EPF_ACK_NOW | EPF_NAK_NOW | EPF_SYNC_NOW)
 #define EPF_RTT_RUNS 0x20  /**< rtt_seq is being timed */
 #define EPF_RX_SEEN 0x40   /**< something was received */
 #define EPF_HINT 0x80	   /**< a corrupt flit looked like this flow's */
@@ -61,9 +62,10 @@ struct ep_flow {
 	uint32_t resend;  /**< bits set in tx_win */
 	uint32_t retries; /**< timeouts without progress */
 	uint32_t rtt_seq; /**< flit whose round trip is timed */
-	uint32_t gbn_end; /**< the last go-back-N sent all before, and when */
+	uint32_t gbn_seq; /**< where the last go-back-N began, and when */
 	uint32_t sync_tag; /**< packet that begins at una, while not OPEN */
 	struct ep_win *tx_win; /**< NULL where una == next */
+	uint32_t hidden; /**< cxl: last number whose place an ACK took */
 	uint64_t gbn_ns;
 	uint64_t rtt_t0_ns;
 	uint64_t srtt_ns;
@@ -80,6 +82,9 @@ struct ep_flow {
 	uint32_t high;	       /**< 1 + highest number held, where held > 0 */
 	uint32_t nak_lo;       /**< numbers nak_lo .. nak_hi-1: the NAK due */
 	uint32_t nak_hi;       /**< all gaps before are asked for already */
+	uint32_t shown;	       /**< cxl: 1 + last number that was shown */
+	uint32_t sure;	       /**< cxl: as ep->hurt, where none is missing */
+	uint32_t hint_seq;     /**< number that EPF_HINT is about */
 	uint32_t pred;	       /**< prediction within a burst, and which */
 	uint32_t pred_burst;
 	uint64_t ack_at_ns;
@@ -105,7 +110,8 @@ struct rl_ep {
 	uint16_t id;
 	uint16_t npeers;
 	bool quiesced;
-	bool data_waits;   /**< the last poll had no room for a packet */
+	bool data_waits;   /**< stand-alone flits took a packet's room */
+	uint32_t ctrl_waits; /**< flows on EP_LIST_CTRL that go before data */
 	bool isn;	   /**< numbers are implicit */
 	uint8_t seq_bits;  /**< of a number on (or beside) the wire */
 	uint32_t win_mask;
@@ -117,6 +123,7 @@ struct rl_ep {
 	uint32_t rx_held;     /**< flits in reorder windows */
 	uint32_t rx_part;     /**< flits of packets being put together */
 	uint32_t burst_id;
+	uint32_t hurt; /**< flits that arrived hurt: of whom is not known */
 
 	uint32_t nflows;
 	struct ep_flow *flow;	/**< cfg.max_flows */
@@ -171,9 +178,11 @@ void ep_fill_meta(struct rl_ep *ep, struct rl_flit *f, uint16_t dst,
 void ep_enc_add(struct rl_ep *ep, uint8_t *wire, uint32_t number);
 
 /* ep_ctrl.c */
-#define EP_OWED_MAX 3 /* a sync, a NAK and an ACK: what one flow may owe */
-uint32_t ep_poll_ctrl(struct rl_ep *ep, struct rl_pktq *out, uint32_t budget,
-		      uint64_t now_ns);
+/** Lets @p nflows flows of the list send what they owe, within @p budget. */
+uint32_t ep_poll_ctrl(struct rl_ep *ep, struct rl_pktq *out, uint32_t nflows,
+		      uint32_t budget, uint64_t now_ns);
+/** The flow owes a NAK or a sync: it does not wait for data to go. */
+void ep_ctrl_now(struct rl_ep *ep, struct ep_flow *flow);
 /** A stand-alone flit, verified; the caller keeps it. */
 void ep_ctrl_rx(struct rl_ep *ep, const struct rl_flit *f, uint64_t now_ns);
 
@@ -194,9 +203,12 @@ void ep_on_rto(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
 void ep_tx_release(struct rl_ep *ep, struct ep_flow *flow, uint32_t upto);
 
 /* ep_order.c */
-/** Takes an intact flit; false where it was a duplicate. */
+/**
+ * Takes an intact flit; false where it was a duplicate. @p shown: its number
+ * @p seq is not a guess.
+ */
 bool ep_order_flit(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
-		   uint32_t seq, uint64_t now_ns);
+		   uint32_t seq, bool shown, uint64_t now_ns);
 void ep_order_hint(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
 void ep_order_sync(struct rl_ep *ep, struct ep_flow *flow, uint32_t expect,
 		   uint32_t tag);
@@ -212,6 +224,10 @@ void ep_reasm_drop(struct rl_ep *ep, struct ep_flow *flow);
 uint32_t ep_profile_stamp(struct rl_ep *ep, struct ep_flow *flow,
 			  uint8_t *wire, uint32_t seq, bool again);
 bool ep_profile_has_header(const struct rl_ep *ep);
+/** Whether the number of an intact flit stands on it, or in its CRC. */
+bool ep_profile_shows(const struct rl_ep *ep, const uint8_t *wire);
+/** What an ACK, or a go-back-N NAK, of this flow says. */
+uint32_t ep_ack_number(const struct rl_ep *ep, const struct ep_flow *flow);
 /** An ACK of this flow has just been put on a flit. */
 void ep_ack_carried(struct rl_ep *ep, struct ep_flow *flow);
 

@@ -42,6 +42,20 @@ ep_ack_carried(struct rl_ep *ep, struct ep_flow *flow)
 	flow->flags &= (uint8_t)~EPF_ACK_NOW;
 }
 
+bool
+ep_profile_shows(const struct rl_ep *ep, const uint8_t *wire)
+{
+	return ep->cfg.profile != RL_PROFILE_CXL ||
+	       rl_flit_cmd(wire) == RL_CMD_SEQ;
+}
+
+uint32_t
+ep_ack_number(const struct rl_ep *ep, const struct ep_flow *flow)
+{
+	return (ep->cfg.profile == RL_PROFILE_CXL ? flow->shown
+						  : flow->expect) - 1;
+}
+
 uint32_t
 ep_profile_stamp(struct rl_ep *ep, struct ep_flow *flow, uint8_t *wire,
 		 uint32_t seq, bool again)
@@ -62,10 +76,17 @@ ep_profile_stamp(struct rl_ep *ep, struct ep_flow *flow, uint8_t *wire,
 		return number;
 	case RL_PROFILE_CXL:
 		EP_COUNT_N(ep, header_bits, HEADER_BITS);
-		/* a replay shows its numbers, as PCIe 6 has it */
+		/*
+		 * A replay shows its numbers, as PCIe 6 has it; and never do
+		 * two flits in a row hide theirs, or the receiver would have
+		 * nothing to acknowledge.
+		 */
 		rl_flit_set_header(wire, (uint16_t)number, RL_CMD_SEQ);
-		if (!again && (flow->flags & EPF_ACK_NOW)) {
-			rl_flit_set_header(wire, (uint16_t)(flow->expect - 1),
+		if (!again && (flow->flags & EPF_ACK_NOW) &&
+		    seq != flow->hidden + 1) {
+			flow->hidden = seq;
+			rl_flit_set_header(wire,
+					   (uint16_t)ep_ack_number(ep, flow),
 					   RL_CMD_ACK);
 			ep_ack_carried(ep, flow);
 		}

@@ -96,8 +96,7 @@ number_of(const struct rl_ep *ep, const struct ep_flow *flow,
 	if (ep->isn)
 		return rl_seq_widen(flow->expect, implicit, ep->seq_bits);
 	/* the hole: where the FSN carries an ACK, any flit is the next */
-	if (ep->cfg.profile == RL_PROFILE_CXL &&
-	    rl_flit_cmd(wire) != RL_CMD_SEQ)
+	if (!ep_profile_shows(ep, wire))
 		return flow->expect;
 	return rl_seq_widen(flow->expect, rl_flit_fsn(wire), ep->seq_bits);
 }
@@ -139,7 +138,7 @@ intact(struct rl_ep *ep, struct rl_flit *f, struct ep_flow *flow,
 	}
 	/* what rides on a duplicate may be as old as the duplicate */
 	if (ep_order_flit(ep, flow, f, number_of(ep, flow, f->wire, implicit),
-			  now_ns) &&
+			  ep_profile_shows(ep, f->wire), now_ns) &&
 	    acks && ep_profile_has_header(ep) && ep->cfg.retry)
 		piggybacked(ep, flow, ack, now_ns);
 }
@@ -148,6 +147,7 @@ static void
 hurt(struct rl_ep *ep, struct rl_flit *f, struct ep_flow *flow,
      enum rl_ep_counter why, uint64_t now_ns)
 {
+	ep->hurt++;
 	if (flow != NULL && rl_flit_dst(f->wire) == ep->id)
 		ep_order_hint(ep, flow, now_ns);
 	drop(ep, f, why);

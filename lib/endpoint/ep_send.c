@@ -112,7 +112,7 @@ rl_ep_send_fill(struct rl_ep *ep, uint64_t now_ns,
 		flow->flags |= EPF_SYNC_NOW;
 		flow->rto_at_ns = now_ns + ep_rto_ns(ep, flow);
 		ep_timer_arm(ep, flow, flow->rto_at_ns);
-		ep_list_push(ep, EP_LIST_CTRL, flow);
+		ep_ctrl_now(ep, flow);
 	}
 	if (flow->tx_win == NULL)
 		flow->tx_win = ep_win_take(ep);

@@ -201,19 +201,24 @@ unsigned int
 rl_ep_poll(struct rl_ep *ep, uint64_t now_ns, struct rl_pktq *out,
 	   unsigned int budget_flits)
 {
-	uint32_t kept, done;
+	uint32_t first = 0, data, done;
 
 	ep_timers_run(ep, now_ns);
 	/*
-	 * Data goes first, as it may carry ACKs, but leaves some room for what
-	 * stands alone - unless that took the room of a packet last time.
+	 * Data goes before what stands alone, as it may carry ACKs. But a NAK
+	 * can't wait, nor can an ACK that no data carried last time - unless
+	 * these took the room of a packet last time.
 	 */
-	kept = rl_min_u32(EP_OWED_MAX * ep->list[EP_LIST_CTRL].count,
-			  budget_flits / 2 + 1);
-	kept = ep->data_waits ? 0 : rl_min_u32(kept, budget_flits);
-	done = poll_data(ep, out, budget_flits - kept, now_ns);
-	ep->data_waits = ep->list[EP_LIST_TX].head != NULL;
-	done += ep_poll_ctrl(ep, out, budget_flits - done, now_ns);
+	if (!ep->data_waits)
+		first = ep_poll_ctrl(ep, out, ep->ctrl_waits, budget_flits,
+				     now_ns);
+	data = poll_data(ep, out, budget_flits - first, now_ns);
+	ep->data_waits = first > 0 && data == 0 &&
+			 ep->list[EP_LIST_TX].head != NULL;
+	done = first + data;
+	done += ep_poll_ctrl(ep, out, ep->list[EP_LIST_CTRL].count,
+			     budget_flits - done, now_ns);
+	ep->ctrl_waits = ep->list[EP_LIST_CTRL].count;
 	enc_flush(ep);
 	return done;
 }

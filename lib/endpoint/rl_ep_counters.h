@@ -38,7 +38,7 @@
 	X(nak_ignored)       /* stale, or of what was just sent again */       \
 	/* flits from the fabric, each in exactly one of these */              \
 	X(rx_ok)             /* the expected one */                            \
-	X(rx_ahead)          /* intact, before its turn: held */               \
+	X(rx_ahead)          /* intact, before its turn: held (go-back-N: not) */ \
 	X(rx_duplicate)      /* intact, seen before: dropped */                \
 	X(rx_corrupt)        /* no number makes its CRC right */               \
 	X(rx_uncorrectable)  /* FEC gave it up */                              \
@@ -48,10 +48,12 @@
 	X(rx_malformed)      /* header outside of what this fabric allows */   \
 	X(rx_no_flow)        /* max_flows are in use */                        \
 	X(rx_overflow)       /* no room: client slow, or much out of order */  \
+	X(rx_unsure)         /* cxl: without its number, while one is missing */ \
 	X(rx_ctrl)           /* stand-alone ACK, NAK, sync */                  \
 	/* and of them */                                                      \
 	X(rx_fec_corrected)                                                    \
 	X(rx_late_alias)     /* duplicates whose number looked current */      \
+	X(rx_rolled_back)    /* cxl: taken for a number that another had */    \
 	/* to the client */                                                    \
 	X(rx_packets)                                                          \
 	X(rx_bytes)                                                            \

@@ -76,11 +76,39 @@ go_back_n_sends_everything_after_the_gap(void **state)
 	assert_int_equal(q.flits, 11);
 	fx_rx_all(&fx, 1, &q);
 	assert_int_equal(fx_take(&fx, 1, false), 12);
-	/* 2, 3 and 6 to 11 came twice */
-	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_duplicate), 8);
+	/* 2, 3 and 6 to 11 were not kept the first time */
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_ahead), 8);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_duplicate), 0);
 	fx_run(&fx, 10);
 	assert_true(rl_ep_idle(fx.ep[0]));
 	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_nak_sent), 1);
+	fx_close(&fx);
+}
+
+/* The first of what is sent again is lost, too: the numbers go back. */
+static void
+go_back_n_asks_again_when_the_answer_lacks_the_expected_flit(void **state)
+{
+	struct rl_pktq q;
+
+	(void)state;
+	open_mode(RL_RETRY_GBN);
+	fx_advance(&fx, 4); /* a round trip is known */
+	send_but(4, "x   ");
+	fx.now += 50;
+	fx_rx(&fx, 0, fx_poll_one(&fx, 1));
+	q = fx_poll(&fx, 0);
+	assert_int_equal(q.packets, 4);
+	fx_drop(&fx, rl_pktq_pop(&q));
+	fx_rx_all(&fx, 1, &q);
+	fx.now += 50;
+	fx_rx(&fx, 0, fx_poll_one(&fx, 1));
+	q = fx_poll(&fx, 0);
+	assert_int_equal(q.packets, 4);
+	fx_rx_all(&fx, 1, &q);
+	assert_int_equal(fx_take(&fx, 1, false), 4);
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_timeouts), 0);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_nak_sent), 2);
 	fx_close(&fx);
 }
 
@@ -300,6 +328,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(selective_retry_sends_exactly_what_is_missing),
 		cmocka_unit_test(go_back_n_sends_everything_after_the_gap),
+		cmocka_unit_test(go_back_n_asks_again_when_the_answer_lacks_the_expected_flit),
 		cmocka_unit_test(runs_sent_again_end_where_packets_end),
 		cmocka_unit_test(a_lost_nak_is_replaced_by_the_timer),
 		cmocka_unit_test(a_lost_tail_with_silence_after_it_is_sent_again),
