@@ -128,9 +128,17 @@ void host_run(struct host *h, uint64_t ns);
 
 /**
  * Control thread. Whether nothing is in flight: no role holds, sends or waits
- * for anything, and the wires are empty. True at one moment; ask twice.
+ * for anything. An lcore that the kernel has stopped in the middle of a round
+ * still shows what it last said, so this is only known to be true if it was
+ * true all the while that host_round_passed() took.
  */
 bool host_drained(const struct host *h);
+
+/** Control thread. Rounds of each lcore so far; RTE_MAX_LCORE entries. */
+void host_rounds(const struct host *h, uint64_t rounds[]);
+
+/** Control thread. Whether every lcore has made a whole round since. */
+bool host_round_passed(const struct host *h, const uint64_t since[]);
 
 /** Control thread. Name of a role that is not idle, for messages; or NULL. */
 const char *host_busy_role(const struct host *h, char *buf);

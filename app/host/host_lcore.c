@@ -66,10 +66,11 @@ host_lcore_poll(struct host_lcore *lc, uint64_t now_ns)
 	}
 	if (core_work != 0)
 		lc->busy_ns = now_ns;
+	/* release: pairs with the acquire in host_rounds() */
 	atomic_store_explicit(&lc->loops,
 			      atomic_load_explicit(&lc->loops,
 						   memory_order_relaxed) + 1,
-			      memory_order_relaxed);
+			      memory_order_release);
 	if (port_work + core_work != 0)
 		atomic_store_explicit(
 			&lc->loops_busy,

@@ -10,7 +10,7 @@
 
 #include "app.h"
 
-/* Drained means: seen at rest twice, so far apart. */
+/* Drained means: seen at rest for so long, and for a round of each lcore. */
 #define REST_NS (2 * RL_NS_PER_MS)
 #define SETTLE_LIMIT_NS (1 * RL_NS_PER_S)
 
@@ -122,6 +122,7 @@ int
 app_wait_drained(struct app *app, uint64_t limit_ns)
 {
 	const uint64_t end_ns = host_now(&app->host) + limit_ns;
+	uint64_t rounds[RTE_MAX_LCORE];
 	uint64_t rest_ns = 0;
 
 	for (;;) {
@@ -132,12 +133,15 @@ app_wait_drained(struct app *app, uint64_t limit_ns)
 			return -EINTR;
 		for (uint32_t i = 0; i < app->cfg.topo.nlink; i++)
 			flaps |= app->link[i].flaps != 0;
-		if (flaps || !host_drained(&app->host))
+		if (flaps || !host_drained(&app->host)) {
 			rest_ns = 0;
-		else if (rest_ns == 0)
+		} else if (rest_ns == 0) {
 			rest_ns = now_ns;
-		else if (now_ns - rest_ns >= REST_NS)
+			host_rounds(&app->host, rounds);
+		} else if (now_ns - rest_ns >= REST_NS &&
+			   host_round_passed(&app->host, rounds)) {
 			return 0;
+		}
 		if (now_ns >= end_ns)
 			return -ETIME;
 		app_step(app, 200 * RL_NS_PER_US);

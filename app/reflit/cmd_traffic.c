@@ -286,8 +286,9 @@ still_down(const struct app *app, uint32_t link)
 	const struct rl_topo *t = &app->cfg.topo;
 	const struct rl_topo_link *l = &t->link[link];
 
+	if (app->link[link].flaps != 0)
+		return true; /* it ends by itself */
 	if (!rl_topo_link_up(t, link) || app->link[link].disabled ||
-	    app->link[link].flaps != 0 ||
 	    rl_fault_severed(&app->host.fault[link]))
 		return false;
 	for (int e = 0; e < 2; e++) {

@@ -241,8 +241,9 @@ def a_signal_ends_the_run_with_a_report():
                              stderr=subprocess.PIPE, text=True)
         assert "under way" in p.stderr.readline()
         p.send_signal(signal.SIGINT)
-        out, _ = p.communicate(timeout=30)
-        assert p.returncode == 0, p.returncode
+        out = p.stdout.read()
+        p.wait(30)
+        assert p.returncode == 0, out + p.stderr.read()
         assert "lost 0, duplicated 0" in out
 
 

@@ -340,7 +340,7 @@ attach = ( { endpoint = "e0"; port = "net_af_packet0"; dst = "e1"; },
 """
         with Box() as box:
             commands = "wait up\nstart\nwait 200ms\n"
-            commands += ("link s0-s1#0 flap 10 40ms\nwait 200ms\n"
+            commands += ("link s0-s1#0 flap 5 40ms\nwait up\n"
                          "link s0-s1#1 one-way s1\nwait dead s0-s1#1\n"
                          "wait 100ms\nlink s0-s1#1 up\n" * 2)
             time.sleep(0.5)
