@@ -110,7 +110,12 @@ init_side(struct rl_rxl_path *p, unsigned int side, const struct layout *l,
 	};
 
 	p->ep[side] = rl_ep_init(base + l->ep[side], &ep);
-	way.seed += side * 0x9e3779b97f4a7c15ull;
+	/*
+	 * Scrambled, so that no wire of one way runs on the numbers of a wire
+	 * of the other: failures that come together both ways would count.
+	 */
+	way.seed = way.seed * RL_RXL_SIDES + side;
+	way.seed = rl_splitmix64(&way.seed);
 	rxl_hops_init(&d->hops, &way, codec);
 	d->hops.every_hop = p->cfg.every_hop;
 	d->ring = (struct transit *)(void *)(base + l->ring[side]);
