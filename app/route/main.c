@@ -149,10 +149,12 @@ compute(struct route_app *app)
 	route_elapsed(&t);
 	if (ret == -EHOSTUNREACH)
 		return refused(app, err);
-	if (ret != 0) {
+	if (ret == -EINVAL)
 		say_unusable(app, err);
+	else if (ret != 0)
+		fprintf(stderr, "reflit-route: %s\n", err);
+	if (ret != 0)
 		return EXIT_UNUSABLE;
-	}
 	report_times(app, "compute", &t);
 	return 0;
 }

@@ -127,7 +127,7 @@ walk_pair(struct check_run *r, uint32_t src, uint32_t dst)
 			chan = check_move(r, f, plane, e->hop[i], &at);
 		if (chan == UINT32_MAX || ++hops > RL_CHECK_HOPS_MAX) {
 			check_lost(r, src, dst, chan == UINT32_MAX ?
-				   "no next hop" : "goes round for ever");
+				   "no next hop" : "does not arrive within 255 links");
 			return false;
 		}
 		r->used[chan] = 1;

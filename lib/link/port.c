@@ -143,6 +143,7 @@ rl_port_info(const struct rl_port *port, struct rl_port_info *info)
 	info->window = port->replay.window;
 	info->held_flits = port->replay.tail - port->replay.base;
 	info->outstanding_flits = rl_replay_outstanding(&port->replay);
+	info->reserved_flits = port->replay.reserved;
 	info->queued_flits = queued;
 	info->flits_per_frame = port->frame_flits;
 	info->srtt_ns = port->srtt_ns;

@@ -249,6 +249,7 @@ struct rl_port_info {
 	uint32_t window;
 	uint32_t held_flits;	    /**< in the replay buffer */
 	uint32_t outstanding_flits; /**< of them not acknowledged */
+	uint32_t reserved_flits;    /**< room kept for packets begun */
 	uint32_t queued_flits;	    /**< waiting in the egress queues */
 	uint32_t flits_per_frame;
 	uint64_t srtt_ns;

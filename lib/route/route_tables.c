@@ -29,7 +29,7 @@ tables_alloc(size_t n, size_t live, size_t size, size_t *bytes)
 		return calloc(n != 0 ? n : 1, size);
 	}
 	p = mmap(NULL, *bytes, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return NULL;
 	if (live * size >= HUGE_BYTES)
