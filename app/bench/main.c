@@ -34,12 +34,8 @@ static const struct suite suites[] = {
 	{ "replay", bench_replay, "a full replay buffer into net_null" },
 	{ "failover", bench_failover, "links cut under load, at random" },
 	{ "endpoint", bench_endpoint, "two endpoints back to back" },
-#ifdef RL_BENCH_ROUTE
 	{ "route", bench_route, "tables, checks and recomputation" },
-#endif
-#ifdef RL_BENCH_SIM
 	{ "sim", bench_sim, "virtual time: flit-hops a second" },
-#endif
 };
 
 static void

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Suite `sim`: how fast virtual time is. Whole fabrics with the full protocol
+ * - link retry, credits, ISN, end-to-end windows - under load; flit-hops (a
+ * flit that crosses a link) per second of CPU time of the one thread.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "rl_config.h"
+#include "rl_route.h"
+#include "rl_sim.h"
+#include "rl_sim_load.h"
+
+struct sim_case {
+	const char *name;
+	const char *fabric; /* libconfig text */
+	enum rl_pattern_kind pattern;
+	double load;
+	uint64_t traffic_ns;
+};
+
+struct sim_run {
+	struct rl_sim_load *load;
+};
+
+static const char torus_8x8[] =
+	"fabric: { topology = \"torus\"; dims = [8, 8]; };\n"
+	"routing: { engine = \"reflit\"; };\n";
+static const char torus_10x10x10[] =
+	"fabric: { topology = \"torus\"; dims = [10, 10, 10]; };\n"
+	"routing: { engine = \"reflit\"; };\n"
+	"link: { window_flits = 128; credits_flits = 64; queue_flits = 64; };\n";
+static const char torus_10x10x10_hurt[] =
+	"fabric: { topology = \"torus\"; dims = [10, 10, 10];\n"
+	"  fail = [\"s0.0.0-s0.0.1\", \"s1.2.3-s1.2.4\", \"s4.4.4-s5.4.4\",\n"
+	"          \"s9.9.9-s9.8.9\", \"s7.7.7-s7.7.8\", \"s2.8.5-s3.8.5\"]; };\n"
+	"routing: { engine = \"reflit\"; };\n"
+	"link: { window_flits = 128; credits_flits = 64; queue_flits = 64; };\n";
+
+static void
+on_client(void *ctx, uint32_t dev, uint16_t ep, struct rl_client *client)
+{
+	struct sim_run *r = ctx;
+
+	(void)dev;
+	rl_sim_load_client(r->load, ep, client);
+}
+
+static void
+on_report(void *ctx, const struct rl_ep_report *report, uint64_t now_ns)
+{
+	struct sim_run *r = ctx;
+
+	(void)now_ns;
+	rl_sim_load_report(r->load, report);
+}
+
+/* Runs until all is at rest. @return 0 or -ETIME */
+static int
+run_to_rest(struct rl_sim *sim, uint64_t traffic_ns)
+{
+	uint64_t t = traffic_ns;
+
+	rl_sim_run(sim, t);
+	while (!rl_sim_settled(sim, 0, NULL)) {
+		t += 20 * RL_NS_PER_US;
+		if (t > traffic_ns + 100 * RL_NS_PER_MS)
+			return -ETIME;
+		rl_sim_run(sim, t);
+	}
+	return 0;
+}
+
+static int
+run_once(const struct sim_case *c, const struct rl_config *cfg,
+	 const struct rl_route *route, struct rl_sim_mem *mem, uint64_t seed,
+	 double *mhops, struct rl_sim_stats *stats)
+{
+	const struct rl_sim_load_cfg lc = {
+		.pattern = { .kind = c->pattern, .hot_pct = 20 },
+		.load = c->load,
+		.slot_ps = 2000,
+		.min_flits = 1,
+		.max_flits = 8,
+		.cos = 1,
+		.stop_ns = c->traffic_ns,
+		.seed = seed,
+		.cache = &mem->cache,
+		.nep = (uint16_t)cfg->topo.nep,
+	};
+	struct sim_run r = { rl_sim_load_new(&lc) };
+	struct rl_sim_params p = {
+		.mem = mem,
+		.cfg = cfg,
+		.fwd = route->fwd,
+		.isa = rl_codec_best_isa(512),
+		.seed = seed,
+		.notice_ns = RL_NEVER,
+		.report = on_report,
+		.ctx = &r,
+		.client = on_client,
+	};
+	struct rl_sim_load_stats st;
+	struct rl_sim *sim = NULL;
+	char err[RL_ERR_MAX];
+	uint64_t t0;
+	int ret;
+
+	if (r.load == NULL)
+		return -ENOMEM;
+	rl_sim_wire_defaults(&p.wire);
+	ret = rl_sim_create(&p, &sim, err);
+	if (ret == 0) {
+		t0 = bench_cpu_ns();
+		ret = run_to_rest(sim, c->traffic_ns);
+		t0 = bench_cpu_ns() - t0;
+		rl_sim_stats(sim, stats);
+		rl_sim_load_stats(r.load, &st);
+		*mhops = (double)stats->flits / (double)t0 * 1e3;
+		if (ret == 0 && (st.sent != st.delivered || st.reordered != 0 ||
+				 st.duplicated != 0 || st.corrupted != 0))
+			ret = -EBADMSG;
+		if (rl_sim_destroy(sim, err) != 0 && ret == 0)
+			ret = -EUCLEAN;
+	}
+	rl_sim_load_free(r.load);
+	return ret;
+}
+
+static int
+run_case(const struct bench_opts *o, const struct sim_case *c, json_t *runs,
+	 FILE *human)
+{
+	struct rl_config *cfg = calloc(1, sizeof(*cfg));
+	double *mhops = calloc(o->reps, sizeof(*mhops));
+	struct rl_sim_stats st = { 0 };
+	struct rl_route *route = NULL;
+	struct rl_sim_mem mem;
+	char err[RL_ERR_MAX + 512];
+	int ret = -ENOMEM;
+
+	if (cfg == NULL || mhops == NULL || rl_sim_mem_init(&mem) != 0)
+		return -ENOMEM;
+	ret = rl_config_read_text(c->name, c->fabric, strlen(c->fabric), cfg,
+				  err, sizeof(err));
+	if (ret == 0)
+		ret = rl_route_compute(&cfg->topo, cfg->engine, RL_VCS, &route,
+				       err);
+	if (ret != 0)
+		fprintf(stderr, "reflit-bench: %s\n", err);
+	for (unsigned int i = 0; i < o->reps && ret == 0; i++)
+		ret = run_once(c, cfg, route, &mem, o->seed + i, &mhops[i],
+			       &st);
+	if (ret == 0) {
+		const double m = bench_median(mhops, o->reps);
+
+		json_array_append_new(runs, json_pack(
+			"{s:s,s:f,s:I,s:I,s:f}", "case", c->name,
+			"mflit_hops_per_s", m, "flit_hops",
+			(json_int_t)st.flits, "flits_peak",
+			(json_int_t)st.flits_peak, "load", c->load));
+		fprintf(human,
+			"  %-28s %6.2f M flit-hops/s  (%llu flit-hops a run, "
+			"%llu flits in use at most)\n",
+			c->name, m, (unsigned long long)st.flits,
+			(unsigned long long)st.flits_peak);
+		fflush(human);
+	}
+	rl_route_free(route);
+	rl_config_free(cfg);
+	rl_sim_mem_free(&mem);
+	free(cfg);
+	free(mhops);
+	return ret;
+}
+
+int
+bench_sim(const struct bench_opts *o, json_t *out, FILE *human)
+{
+	static const struct sim_case cases[] = {
+		{ "torus 8x8, uniform", torus_8x8, RL_PATTERN_UNIFORM, 0.3,
+		  100000 },
+		{ "10x10x10, uniform", torus_10x10x10, RL_PATTERN_UNIFORM, 0.1,
+		  5000 },
+		{ "10x10x10, tornado", torus_10x10x10, RL_PATTERN_TORNADO, 0.1,
+		  5000 },
+		{ "10x10x10, permutation", torus_10x10x10,
+		  RL_PATTERN_PERMUTATION, 0.1, 5000 },
+		{ "10x10x10, hotspot", torus_10x10x10, RL_PATTERN_HOTSPOT,
+		  0.02, 5000 },
+		{ "10x10x10, six links gone", torus_10x10x10_hurt,
+		  RL_PATTERN_PERMUTATION, 0.1, 5000 },
+	};
+	const size_t n = o->quick ? 1 : RL_ARRAY_SIZE(cases);
+	json_t *runs = json_array();
+	int ret = 0;
+
+	fprintf(human, "sim: virtual time, full protocol, one thread\n");
+	for (size_t i = 0; i < n && ret == 0; i++)
+		ret = run_case(o, &cases[i], runs, human);
+	json_object_set_new(out, "runs", runs);
+	return ret;
+}
