@@ -29,4 +29,24 @@ void parts_accept(struct parts *p, struct bench_end *e);
 void parts_finish(struct parts *p, struct bench_pool *pool,
 		  struct bench_sink *sink);
 
+/* --- a link in cut-through mode: end 0 is given parts, end 1 takes them -- */
+
+struct cut {
+	struct bench b;
+	struct parts in; /* what end 1 gave its core */
+	uint32_t next_tag[RL_VCS];
+};
+
+struct rl_link_cfg cut_cfg(void);
+void cut_open(struct cut *g, const struct rl_link_cfg *cfg); /* and trains */
+/* Time goes on, and the core at end 1 takes what comes. */
+void cut_run(struct cut *g, unsigned int us);
+struct rl_flit *cut_make(struct cut *g, unsigned int vc, unsigned int flits);
+/* Hands the next n flits of a packet to the port of end 0. */
+void cut_give(struct cut *g, struct rl_flit **pkt, unsigned int n);
+void cut_kill(struct cut *g);
+/* Nothing reserved, nothing held, all credits there. */
+void cut_at_rest(struct cut *g);
+void cut_close(struct cut *g);
+
 #endif /* LINK_PARTS_H */
