@@ -83,9 +83,12 @@ open_lcores(struct host *h, char *err)
 {
 	unsigned int id;
 
-	RTE_LCORE_FOREACH_WORKER(id)
-		if (rte_lcore_has_role(id, ROLE_RTE) && !shares_cpu(h, id))
+	RTE_LCORE_FOREACH_WORKER(id) {
+		if (shares_cpu(h, id))
+			h->nshared++;
+		else
 			h->lcore_id[h->nlcores++] = (uint16_t)id;
+	}
 	if (h->nlcores == 0) {
 		h->sliced = true;
 		h->lcore_id[h->nlcores++] = (uint16_t)rte_get_main_lcore();

@@ -91,6 +91,7 @@ struct host {
 	struct host_lcore *lcore[RTE_MAX_LCORE]; /**< NULL: runs nothing */
 	uint16_t lcore_id[RTE_MAX_LCORE];
 	uint32_t nlcores;
+	uint32_t nshared; /**< lcores left idle: another one polls their CPU */
 	bool sliced; /**< the main lcore runs the roles */
 	bool running;
 	struct rte_mempool *pool;

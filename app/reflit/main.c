@@ -114,6 +114,11 @@ open_all(struct app *app, uint32_t client_frames)
 	ret = attach_open(&app->attach, &app->cfg, client_frames, err);
 	if (ret == 0)
 		ret = host_open(&app->host, &hp, err);
+	if (ret == 0 && app->host.nshared != 0)
+		fprintf(stderr,
+			"reflit: %u lcores share CPUs with others and stay "
+			"idle: two that poll one CPU would ruin each other\n",
+			app->host.nshared);
 	if (ret == 0)
 		ret = attach_connect(&app->attach, &app->host, err);
 	if (ret == 0)

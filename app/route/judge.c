@@ -121,6 +121,32 @@ route_verify(struct route_app *app)
 }
 
 void
+route_mix(struct route_app *app)
+{
+	const struct rl_check_in in = {.topo = &app->cfg.topo,
+				       .fwd = app->route->fwd,
+				       .old = app->before->fwd};
+	struct rl_check_report *rep;
+	struct route_times times;
+	int verdict;
+
+	rep = judge_ask(app, &in, &verdict, &times);
+	if (rep == NULL)
+		return;
+	printf("mixed with the tables before, device by device: pairs "
+	       "%llu/%llu, credit loops %s\n",
+	       (unsigned long long)rep->reachable,
+	       (unsigned long long)rep->pairs,
+	       rep->cycle_len == 0 ? "0" : "found: install them with the "
+					   "fabric quiet");
+	json_object_set_new(app->report, "mix", json_pack(
+		"{s:I,s:I,s:o}", "pairs", (json_int_t)rep->pairs, "reachable",
+		(json_int_t)rep->reachable, "credit_loop",
+		judge_cycle(&app->cfg.topo, rep)));
+	free(rep);
+}
+
+void
 route_stats(struct route_app *app)
 {
 	const struct rl_topo *t = &app->cfg.topo;

@@ -168,7 +168,14 @@ update(struct route_app *app)
 	char err[RL_ERR_MAX] = "no memory";
 	struct route_times t;
 	uint32_t n = 0;
-	int ret = mark_failures(app);
+	const struct rl_route_params params = route_params(app);
+	int ret = 0;
+
+	if (app->opt.verify && rl_route_compute_with(&app->cfg.topo, &params,
+						     &app->before, err) != 0)
+		ret = EXIT_UNUSABLE;
+	if (ret == 0)
+		ret = mark_failures(app);
 
 	if (ret != 0 || changed == NULL) {
 		free(changed);
@@ -227,6 +234,8 @@ outputs(struct route_app *app)
 		route_stats(app);
 	if (app->opt.detours)
 		route_detours(app);
+	if (app->before != NULL)
+		route_mix(app);
 	if (app->opt.verify)
 		route_verify(app);
 	return app->status;
@@ -292,6 +301,7 @@ main(int argc, char **argv)
 	ret = run(&app);
 	json_decref(app.report);
 	rl_route_free(app.route);
+	rl_route_free(app.before);
 	rl_config_free(&app.cfg);
 	if (fflush(stdout) != 0 && ret == 0)
 		ret = EXIT_UNUSABLE;

@@ -53,6 +53,7 @@ struct route_app {
 	struct route_opts opt;
 	struct rl_config cfg;
 	struct rl_route *route;
+	struct rl_route *before; /**< --update with --verify: tables then */
 	json_t *report;
 	int status; /**< what to exit with, as far as is known */
 };
@@ -85,6 +86,9 @@ int route_dot(const struct route_app *app, const char *path);
 
 /** Judges the tables; the last lines of standard output are its. */
 void route_verify(struct route_app *app);
+
+/** Judges the tables mixed with those before the update, device by device. */
+void route_mix(struct route_app *app);
 
 /** Looks at the detours: loops, and how far they carry. */
 void route_detours(struct route_app *app);

@@ -59,6 +59,45 @@ rx_start(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
 	f->t_ns = now_ns;
 }
 
+/* Tells a packet from its neighbours on the wire: flow and tag. */
+static uint64_t
+rx_name(const struct rl_flit *f)
+{
+	return (uint64_t)rl_get32(f->wire + 2) << 32 | rl_flit_tag(f->wire);
+}
+
+/* Reports a packet; the rest of it goes without a word. */
+static void
+rx_tell(struct rl_port *port, unsigned int vc, const struct rl_flit *pkt,
+	enum rl_drop_reason why, uint64_t now_ns)
+{
+	port->told[vc] = true;
+	port->told_name[vc] = rx_name(pkt);
+	if (port->p.drop != NULL)
+		port->p.drop(port->p.drop_ctx, pkt, why, now_ns);
+}
+
+/* The end of the packet open on @p vc, in the place of the flit it waits for. */
+static void
+rx_make_end(struct rl_port *port, struct rl_flit *f, unsigned int vc,
+	    uint64_t now_ns)
+{
+	uint8_t *pos = f->wire + RL_FLIT_PAYLOAD_OFF + 12;
+
+	memset(f->wire, 0, RL_FLIT_BYTES);
+	memcpy(f->wire + RL_FLIT_PAYLOAD_OFF, port->open_txn[vc],
+	       RL_FLIT_TXN_BYTES);
+	rl_put16(pos, (uint16_t)(rl_get16(pos) + port->open_flits[vc]));
+	rl_codec_fec_encode(port->p.codec, f->wire);
+	f->vc = (uint8_t)vc;
+	f->flags = RL_FF_EOP;
+	f->mark = RL_MARK_TRANSMIT_ERROR;
+	f->hops = 0;
+	f->in_vc = (uint8_t)vc;
+	f->loop_id = 0;
+	rx_start(port, f, now_ns);
+}
+
 /*
  * Half a packet has gone on and the rest will not come: an end of its own
  * making closes it, marked transmit_error, so that everyone downstream is
@@ -74,31 +113,25 @@ port_rx_close(struct rl_port *port, uint64_t now_ns)
 {
 	for (uint32_t m = port->close_mask; m != 0; m &= m - 1) {
 		const unsigned int vc = (unsigned int)__builtin_ctz(m);
+		const uint32_t bit = 1u << vc;
 		struct rl_flit *f;
 
 		if (RL_PLANTED(EOP_NEVER)) {
 			port->open_flits[vc] = 0;
-			port->close_mask &= ~(1u << vc);
+			port->close_mask &= ~bit;
 			continue;
 		}
 		f = rl_flit_get(port->p.cache);
 		if (f == NULL)
 			return;
-		memset(f->wire, 0, RL_FLIT_BYTES);
-		memcpy(f->wire + RL_FLIT_PAYLOAD_OFF, port->open_txn[vc],
-		       RL_FLIT_TXN_BYTES);
-		rl_codec_fec_encode(port->p.codec, f->wire);
-		f->vc = (uint8_t)vc;
-		f->flags = RL_FF_EOP;
-		f->mark = RL_MARK_TRANSMIT_ERROR;
-		f->hops = 0;
-		f->in_vc = (uint8_t)vc;
-		f->loop_id = 0;
-		rx_start(port, f, now_ns);
+		rx_make_end(port, f, vc, now_ns);
 		port->rx_taken[vc]++;
 		if (port_link_open(port) && !RL_PLANTED(CREDIT_CLOSE))
 			port->rx_own[vc]++;
-		port->close_mask &= ~(1u << vc);
+		if (port->close_tell & bit)
+			rx_tell(port, vc, f, RL_DROP_UNCORRECTABLE, now_ns);
+		port->close_tell &= ~bit;
+		port->close_mask &= ~bit;
 		PORT_COUNT(port, rx_closed);
 		rx_pass(port, f);
 	}
@@ -120,34 +153,14 @@ port_rx_abandon(struct rl_port *port, uint64_t now_ns)
 	port_rx_close(port, now_ns);
 }
 
-/* Tells a packet from its neighbours on the wire: flow and tag. */
-static uint64_t
-rx_name(const struct rl_flit *f)
-{
-	return (uint64_t)rl_get32(f->wire + 2) << 32 | rl_flit_tag(f->wire);
-}
-
-/* Reports the packet begun on @p vc; the rest of it goes without a word. */
-static void
-rx_tell(struct rl_port *port, unsigned int vc, enum rl_drop_reason why,
-	uint64_t now_ns)
-{
-	const struct rl_flit *pkt = port->part[vc];
-
-	port->told[vc] = true;
-	port->told_name[vc] = rx_name(pkt);
-	if (port->p.drop != NULL)
-		port->p.drop(port->p.drop_ctx, pkt, why, now_ns);
-}
-
-/* The same, and what there is of it goes at once. */
+/* The packet in assembly is reported and dropped. */
 static void
 rx_drop_packet(struct rl_port *port, unsigned int vc, enum rl_drop_reason why,
 	       uint64_t now_ns)
 {
 	struct rl_flit *pkt = port->part[vc];
 
-	rx_tell(port, vc, why, now_ns);
+	rx_tell(port, vc, pkt, why, now_ns);
 	port->part[vc] = NULL;
 	rx_discard(port, pkt);
 }
@@ -156,12 +169,14 @@ rx_drop_packet(struct rl_port *port, unsigned int vc, enum rl_drop_reason why,
 void
 port_packet_lost(struct rl_port *port, unsigned int vc, uint64_t now_ns)
 {
-	if (port->part[vc] != NULL)
-		rx_drop_packet(port, vc, RL_DROP_UNCORRECTABLE, now_ns);
 	if (port->open_flits[vc] != 0) {
 		port->close_mask |= 1u << vc;
-		port_rx_close(port, now_ns);
+		if (port->part[vc] == NULL)
+			port->close_tell |= 1u << vc;
 	}
+	if (port->part[vc] != NULL)
+		rx_drop_packet(port, vc, RL_DROP_UNCORRECTABLE, now_ns);
+	port_rx_close(port, now_ns);
 }
 
 /* A flit of no packet begun here: dropped until a start-of-packet. */
@@ -193,7 +208,7 @@ rx_clip(struct rl_port *port, unsigned int vc, uint64_t now_ns)
 		rx_drop_packet(port, vc, RL_DROP_TOO_LONG, now_ns);
 		return;
 	}
-	rx_tell(port, vc, RL_DROP_TOO_LONG, now_ns);
+	rx_tell(port, vc, pkt, RL_DROP_TOO_LONG, now_ns);
 	/* its last flit becomes the end; it may reach the maximum, no more */
 	pkt->last->flags |= RL_FF_EOP;
 	pkt->last->mark = RL_MARK_TRANSMIT_ERROR;

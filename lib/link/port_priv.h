@@ -85,6 +85,7 @@ struct rl_port {
 					 without its end; 0: none is open */
 	uint8_t open_txn[RL_VCS][RL_FLIT_TXN_BYTES]; /* and its header */
 	uint32_t close_mask;	      /* VCs whose open packet must be closed */
+	uint32_t close_tell;	      /* of them: those not reported yet */
 	bool told[RL_VCS];	      /* a packet was reported in part: */
 	uint64_t told_name[RL_VCS];   /* of the rest no word is needed */
 	uint32_t rx_taken[RL_VCS];    /* flits accepted, all epochs */

@@ -486,6 +486,18 @@ update_classes(struct update *up)
 	}
 }
 
+/* Nodes whose tables changed may have entries on the escape planes now. */
+static void
+update_planes(struct update *up)
+{
+	for (uint32_t u = 0; u < up->b.g.nnode; u++) {
+		if (up->st->all_planes)
+			up->b.changed[u] = true;
+		if (up->b.changed[u])
+			reflit_use_classes(&up->rf, u, up->st->all_planes);
+	}
+}
+
 static int
 update_alloc(struct update *up)
 {
@@ -579,6 +591,7 @@ reflit_update(struct rl_route *route, const struct rl_topo *topo, bool *changed,
 		update_others(&up);
 		update_classes(&up);
 		all_planes = up.st->all_planes;
+		update_planes(&up);
 		ret = reflit_remember(&up.rf);
 		if (ret == 0)
 			m->reflit->all_planes = all_planes;

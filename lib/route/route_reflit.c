@@ -282,6 +282,22 @@ reflit_roots(struct reflit *rf)
 	return ret;
 }
 
+void
+reflit_use_classes(const struct reflit *rf, uint32_t u, bool all)
+{
+	struct rl_fwd *f = &rf->b->route->fwd[u];
+
+	f->plane_of[REFLIT_VL_ESCAPE][REFLIT_SL_UP] = (uint8_t)rf->up;
+	if (!all)
+		return;
+	f->plane_of[REFLIT_VL_ESCAPE][REFLIT_SL_LATE] = (uint8_t)rf->up;
+	f->plane_of[REFLIT_VL_ESCAPE][REFLIT_SL_BOTH] = (uint8_t)rf->both;
+	for (uint8_t vl = REFLIT_VL_DOR; vl <= REFLIT_VL_WRAP; vl++) {
+		f->plane_of[vl][REFLIT_SL_LATE] = (uint8_t)rf->late;
+		f->plane_of[vl][REFLIT_SL_BOTH] = (uint8_t)rf->late;
+	}
+}
+
 /* VLs and planes: what arrives on a VL with an SL, see route_reflit.h. */
 static void
 reflit_vls(struct reflit *rf)
@@ -292,13 +308,13 @@ reflit_vls(struct reflit *rf)
 	route_backup_vls(&rf->bk, REFLIT_VL_BACKUP);
 	route_plane_vl(b, rf->up, REFLIT_VL_ESCAPE);
 	route_plane_vl(b, rf->both, REFLIT_VL_ESCAPE);
-	for (uint8_t vl = REFLIT_VL_DOR; vl <= REFLIT_VL_WRAP; vl++) {
-		route_plane_of(b, vl, REFLIT_SL_LATE, (uint8_t)rf->late);
-		route_plane_of(b, vl, REFLIT_SL_BOTH, (uint8_t)rf->late);
-	}
-	route_plane_of(b, REFLIT_VL_ESCAPE, REFLIT_SL_UP, (uint8_t)rf->up);
-	route_plane_of(b, REFLIT_VL_ESCAPE, REFLIT_SL_LATE, (uint8_t)rf->up);
-	route_plane_of(b, REFLIT_VL_ESCAPE, REFLIT_SL_BOTH, (uint8_t)rf->both);
+	/* Where the classes are not in use, a packet of theirs (of newer tables
+	 * than these) is taken for one on a detour. */
+	for (uint8_t sl = REFLIT_SL_UP; sl <= REFLIT_SL_BOTH; sl++)
+		route_plane_of(b, REFLIT_VL_ESCAPE, sl,
+			       rf->bk.updown ? (uint8_t)rf->bk.plane : 0);
+	for (uint32_t u = 0; u < b->g.nnode && rf->broken; u++)
+		reflit_use_classes(rf, u, true);
 	/* Endpoints inject the classes that begin on VL 2 on VL 2. */
 	route_host_vl(b, REFLIT_SL_UP, REFLIT_VL_ESCAPE);
 	route_host_vl(b, REFLIT_SL_BOTH, REFLIT_VL_ESCAPE);

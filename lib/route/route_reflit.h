@@ -125,6 +125,9 @@ void reflit_fill_up(struct reflit *rf, uint32_t u, uint32_t e,
 /** Writes the entries of all escape planes at node u. */
 void reflit_fill_classes(struct reflit *rf, uint32_t u, uint32_t e);
 
+/** Maps VLs and SLs to the escape planes at node u: plane up, or all. */
+void reflit_use_classes(const struct reflit *rf, uint32_t u, bool all);
+
 /** Keeps what rl_route_update() needs. Returns 0 or -ENOMEM. */
 int reflit_remember(const struct reflit *rf);
 void reflit_state_free(struct reflit_state *st);

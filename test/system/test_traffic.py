@@ -122,6 +122,20 @@ def two_lcores_share_the_roles():
 
 
 @case
+def lcores_that_share_a_cpu_do_not_both_poll():
+    if os.cpu_count() < 2:
+        raise Skip("one CPU")
+    with Box() as box:
+        run = box.run(["--packets", "1000"],
+                      eal=["--lcores=0@0,1@1,2@1,3@(0-1)"],
+                      commands="wait up\nstart\nwait sent\nwait drained\n"
+                      "show lcores\nquit\n").check_clean()
+    assert "2 lcores share CPUs" in run.err, run.err
+    assert "lcore 1: 8 ports, 4 cores" in run.out, run.out
+    assert "lcore 2" not in run.out
+
+
+@case
 def roles_are_placed_by_the_file():
     if os.cpu_count() < 2:
         raise Skip("one CPU")
@@ -227,6 +241,26 @@ def a_torus_keeps_its_promises_while_links_are_cut():
                       "wait up\nwait 50ms\nstop\nwait drained\nquit\n")
         run.check_clean()
         assert len(run.report["failovers"]) >= 4
+
+
+def many_cuts(lcores):
+    config = FIGURE1 + "link: { flap_damping_ns = 0; };\n"
+    with Box() as box:
+        run = box.run(config=config, eal=["--lcores=" + lcores],
+                      commands="wait up\nstart\n"
+                      "link s0-s1#0 flap 100 5ms\nwait up\n"
+                      "link s0-s1#1 flap 100 5ms\nwait up\n"
+                      "stop\nwait drained\nquit\n").check_clean()
+    assert len(run.report["failovers"]) > 100
+    assert sum(f["looped_packets"] for f in run.report["failovers"]) > 100
+
+
+@case
+def hundreds_of_cuts_under_full_load_lose_nothing():
+    many_cuts("0@0")
+    if os.cpu_count() > 1:
+        many_cuts("0@0,1@1")
+        many_cuts("0@0,1@0,2@1")
 
 
 def lost_with(policy):
