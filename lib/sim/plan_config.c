@@ -92,6 +92,7 @@ plan_link(struct rl_sim_plan *plan, struct rl_prng *prng)
 	link_sizes(c, prng);
 	link_timers(c, prng);
 	c->dup_filter = plan_one_in(prng, 2);
+	c->soft_error_check = plan_one_in(prng, 2);
 	c->switching = plan_one_in(prng, 2) ? RL_CUT_THROUGH
 					    : RL_STORE_AND_FORWARD;
 	c->watchdog_ns = 50 * RL_NS_PER_MS;
@@ -116,7 +117,7 @@ plan_link(struct rl_sim_plan *plan, struct rl_prng *prng)
 		plan->reports_ok = true;
 	}
 	/* an RXL hop: whatever is lost, the endpoints must repair [LCB-4] */
-	c->retry = !(plan->cfg.endpoint.retry && plan_one_in(prng, 12));
+	c->retry = !(plan->cfg.endpoint.retry && plan_one_in(prng, 6));
 }
 
 /* Needs the link group: its longest packet must fit. */

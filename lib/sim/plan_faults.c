@@ -155,6 +155,8 @@ draw_noise(struct draw *d)
 	n->dup_ppb = rate(d, RL_SIM_SW_DUP, 300000000);
 	n->jitter_ppb = rate(d, RL_SIM_SW_JITTER, 300000000);
 	n->jitter_ns = plan_log(&d->prng, 10, 5000);
+	if (d->plan->cfg.topo.link[f.link].kind == RL_LINK_ISL)
+		n->soft_ppb = rate(d, RL_SIM_SW_SOFT, 100000000);
 	n->burst_bytes = (uint16_t)plan_log(&d->prng, 1, 16);
 	n->where = (uint8_t)rl_prng_below(&d->prng, 8);
 	add(d, &f);
@@ -264,11 +266,16 @@ rl_sim_plan_faults(struct rl_sim_plan *plan, uint64_t seed, uint32_t kinds,
 	draw_some(&d, has(&d, RL_SIM_SW_FLAP), 2, draw_flaps);
 	draw_some(&d,
 		  has(&d, RL_SIM_SW_LOSS) || has(&d, RL_SIM_SW_CORRUPT) ||
-			  has(&d, RL_SIM_SW_DUP) || has(&d, RL_SIM_SW_JITTER),
+			  has(&d, RL_SIM_SW_DUP) ||
+			  has(&d, RL_SIM_SW_JITTER) || has(&d, RL_SIM_SW_SOFT),
 		  4, draw_noise);
 	draw_some(&d, has(&d, RL_SIM_SW_STALL), 3, draw_stall);
 	draw_some(&d, has(&d, RL_SIM_SW_DROP), 4, draw_drop);
 	draw_some(&d, has(&d, RL_SIM_SW_COMMAND), 2, draw_command);
+	if (has(&d, RL_SIM_SW_SOFT)) {
+		plan->soft_errors = true;
+		plan->reports_ok = true;
+	}
 	/* traffic may end before the faults do, or go on after them */
 	plan->heal_ns = from_ns + 1000 +
 			rl_prng_range(&d.prng, (to_ns - from_ns) / 3,

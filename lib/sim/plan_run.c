@@ -78,16 +78,17 @@ run_until(struct run *r, uint64_t until_ns)
 }
 
 /*
- * With cut-through, half of a packet that was given up openly may have reached
- * its endpoint, which waits for the rest.
+ * With cut-through, or where single flits are hurt, half of a packet that was
+ * given up openly may have reached its endpoint, which waits for the rest.
  */
 static bool
 parts_ok(const struct run *r)
 {
 	struct rl_sim_load_stats st;
 
-	if (r->plan->cfg.link.switching != RL_CUT_THROUGH ||
-	    r->plan->cfg.endpoint.retry)
+	if (r->plan->cfg.endpoint.retry ||
+	    (r->plan->cfg.link.switching != RL_CUT_THROUGH &&
+	     !r->plan->soft_errors))
 		return false;
 	rl_sim_load_stats(r->load, &st);
 	return st.reported != 0 || r->plan->losses_ok;
@@ -169,6 +170,8 @@ judge_drops(struct run *r)
 			ok = p->reports_ok;
 		else if (why == RL_DROP_UNCORRECTABLE)
 			ok = !p->cfg.link.retry;
+		else if (why == RL_DROP_MARKED)
+			ok = p->soft_errors;
 		else if (why == RL_DROP_NO_PATH || why == RL_DROP_MISROUTE)
 			ok = !p->fec_safe; /* a hurt flit passed for another */
 		if (!ok && r->v->sim.drops[why] != 0)

@@ -45,6 +45,9 @@ struct rl_sim_noise {
 	uint32_t dup_ppb;
 	uint32_t jitter_ppb;   /**< frames delayed, so that others overtake */
 	uint64_t jitter_ns;    /**< and by how much at most */
+	/** packets of which a flit is hurt inside the device that sends into
+	    this direction, before its port gets them [SW-2, LCB-2] */
+	uint32_t soft_ppb;
 	uint16_t burst_bytes;  /**< corruption: longest run of hurt bytes */
 	uint8_t where;	       /**< RL_SIM_HURT_*; 0: anywhere */
 };

@@ -32,6 +32,7 @@ struct rl_sim_plan {
 	uint64_t heal_ns;  /**< every fault ends here */
 	uint64_t limit_ns; /**< all must be at rest by then */
 	bool reports_ok;   /**< packets may be reported (watchdog, policy) */
+	bool soft_errors;  /**< flits are hurt inside switches */
 	bool losses_ok;	   /**< and lost: loopback is not "whole-packets" */
 	/** failures come one at a time and links are parallel: no flit may ever
 	    overtake another of its flow [DRL-4] */
@@ -58,6 +59,7 @@ struct rl_sim_plan {
 	X(STALL, "stall")                                                      \
 	X(DROP, "drop")		/* n-th frames */                              \
 	X(JITTER, "jitter")	/* frames that overtake others */              \
+	X(SOFT, "soft")		/* flits hurt inside switches */               \
 	X(ENDPOINT, "endpoint") /* links of endpoints fail too */
 
 enum rl_sim_swarm {

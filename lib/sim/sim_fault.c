@@ -131,6 +131,7 @@ fault_dir(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
 		break;
 	case RL_SIM_NOISE:
 		d->noise = f->noise;
+		s->soft |= f->noise.soft_ppb != 0;
 		break;
 	case RL_SIM_DROP:
 		d->drop_left = f->count == 0 ? 1 : f->count;

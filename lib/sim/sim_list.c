@@ -74,12 +74,13 @@ noise_text(const struct rl_sim_noise *n, char *buf, size_t len)
 
 	return snprintf(buf, len,
 			" loss=%g corrupt=%g bytes=%u hurt=%s dup=%g "
-			"jitter=%g within=%lluns",
+			"jitter=%g within=%lluns soft=%g",
 			n->loss_ppb / 1e9, n->corrupt_ppb / 1e9,
 			n->burst_bytes == 0 ? 8 : n->burst_bytes,
 			n->where < RL_ARRAY_SIZE(hurt) ? hurt[n->where] : "any",
 			n->dup_ppb / 1e9, n->jitter_ppb / 1e9,
-			(unsigned long long)n->jitter_ns);
+			(unsigned long long)n->jitter_ns,
+			n->soft_ppb / 1e9);
 }
 
 char *

@@ -34,6 +34,17 @@ pipe_grow(struct sim_pipe *sp)
 	return true;
 }
 
+/* What leaves a core for a port may be hurt on the way. */
+static void
+pipe_hurt(struct sim_pipe *sp, struct rl_flit *pkt)
+{
+	struct rl_sim *s = sp->sim;
+	struct sim_end *end = s->role[sp->consumer].end;
+
+	if (end != NULL && rl_pipe_is_mark(pkt) == RL_MARK_NONE)
+		sim_soft_error(s, end->tx, pkt);
+}
+
 static unsigned int
 pipe_put(void *ring, void *const obj[], unsigned int n)
 {
@@ -49,6 +60,8 @@ pipe_put(void *ring, void *const obj[], unsigned int n)
 		seen_ns = rl_max_u64(
 			seen_ns, sp->slot[(sp->tail - 1) & sp->mask].seen_ns);
 	for (unsigned int i = 0; i < n; i++) {
+		if (rl_unlikely(sp->sim->soft))
+			pipe_hurt(sp, obj[i]);
 		if (sp->sim->p.check_packets)
 			sim_packet_check(sp->sim, sp, obj[i]);
 		sp->slot[sp->tail++ & sp->mask] =

@@ -150,6 +150,7 @@ struct rl_sim {
 	uint32_t nfailover;
 	uint32_t cap_failover;
 
+	bool soft;	     /* some direction has soft errors */
 	char broken[160];    /* a packet that should not be: which, and how */
 
 	struct rl_prng prng; /* of jitter */
@@ -207,6 +208,8 @@ extern const struct rl_phy_ops sim_wire_ops;
 void sim_dir_insert(struct rl_sim *s, struct sim_dir *d,
 		    struct rl_sim_frame *f);
 void sim_dir_update(struct sim_dir *d);
+/** A packet is on its way from the core of its device to this wire. */
+void sim_soft_error(struct rl_sim *s, struct sim_dir *d, struct rl_flit *pkt);
 
 /* sim_fault.c */
 void sim_fault_apply(struct rl_sim *s, const struct rl_sim_fault *f);

@@ -166,6 +166,8 @@ parse_value(struct rl_sim_fault *f, struct opts *o, const char *key,
 		ret = parse_rate(val, &f->noise.dup_ppb);
 	} else if (strcmp(key, "jitter") == 0) {
 		ret = parse_rate(val, &f->noise.jitter_ppb);
+	} else if (strcmp(key, "soft") == 0) {
+		ret = parse_rate(val, &f->noise.soft_ppb);
 	} else if (strcmp(key, "within") == 0) {
 		ret = parse_time(val, &f->noise.jitter_ns);
 	} else if (strcmp(key, "bytes") == 0) {

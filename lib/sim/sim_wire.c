@@ -70,30 +70,56 @@ hurt_bytes(struct sim_dir *d, uint8_t *at, uint32_t n)
 }
 
 /*
- * Hurts one flit in a way that FEC either corrects or sees. A burst of up to
- * three bytes is always corrected; of longer ones some pass for others.
+ * Hurts bytes from..from+span-1 of one flit in a way that FEC either corrects
+ * or sees. A burst of up to three bytes is always corrected; of longer ones
+ * some pass for others.
  */
 static void
-hurt_flit_seen(struct rl_sim *s, struct sim_dir *d, uint8_t *flit, uint32_t n)
+hurt_flit_seen(struct rl_sim *s, struct sim_dir *d, uint8_t *flit,
+	       uint32_t from, uint32_t span, uint32_t n)
 {
 	uint8_t was[RL_FLIT_BYTES] RL_ALIGNED(RL_CACHE_LINE);
+	uint8_t hurt[RL_FLIT_BYTES] RL_ALIGNED(RL_CACHE_LINE);
 	uint8_t fixed[RL_FLIT_BYTES] RL_ALIGNED(RL_CACHE_LINE);
 
 	memcpy(was, flit, sizeof(was));
 	for (unsigned int tries = 0; tries < 64; tries++) {
 		const uint32_t off =
-			rl_prng_below(&d->prng, RL_FLIT_BYTES - n + 1);
-		const uint8_t *src[1] = { flit };
+			from + rl_prng_below(&d->prng, span - n + 1);
+		const uint8_t *src[1] = { hurt };
 		uint8_t *dst[1] = { fixed };
 		uint8_t fec;
 
-		hurt_bytes(d, flit + off, n);
+		memcpy(hurt, was, sizeof(hurt));
+		hurt_bytes(d, hurt + off, n);
 		rl_codec_hop(s->fabric.codec, src, dst, 1, &fec);
-		if (fec == RL_FEC_BAD ||
-		    memcmp(fixed, was, sizeof(was)) == 0)
-			return;
-		memcpy(flit, was, sizeof(was));
+		if (fec != RL_FEC_BAD &&
+		    memcmp(fixed, was, sizeof(was)) != 0)
+			continue;
+		memcpy(flit, hurt, sizeof(hurt));
+		return;
 	}
+}
+
+void
+sim_soft_error(struct rl_sim *s, struct sim_dir *d, struct rl_flit *pkt)
+{
+	const uint32_t n = 1 + rl_prng_below(&d->prng, 8);
+	struct rl_flit *f = pkt;
+
+	if (!chance(d, d->noise.soft_ppb))
+		return;
+	for (uint32_t i = rl_prng_below(&d->prng, pkt->pkt_flits); i > 0; i--)
+		f = f->next;
+	if (f->mark != RL_MARK_OK)
+		return; /* it will be dropped anyway */
+	if (s->p.fec_safe) /* and its header must tell whose it was */
+		hurt_flit_seen(s, d, f->wire, RL_FLIT_DATA_OFF,
+			       RL_FLIT_DATA_BYTES, n);
+	else
+		hurt_bytes(d, f->wire + rl_prng_below(&d->prng,
+						      RL_FLIT_BYTES - n),
+			   n);
 }
 
 static void
@@ -113,7 +139,8 @@ hurt_body(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
 	flit = f->data + header +
 	       rl_prng_below(&d->prng, nflits) * RL_FLIT_BYTES;
 	if (s->p.fec_safe) {
-		hurt_flit_seen(s, d, flit, rl_min_u32(n, RL_FLIT_BYTES));
+		hurt_flit_seen(s, d, flit, 0, RL_FLIT_BYTES,
+			       rl_min_u32(n, RL_FLIT_BYTES));
 		return;
 	}
 	hurt_bytes(d, flit + rl_prng_below(&d->prng, RL_FLIT_BYTES),

@@ -84,12 +84,15 @@ core_streams_move(struct rl_core *core, const struct rl_pktq *from,
 			core->stream[i].q = to;
 }
 
+/* A part of a packet that came in by @p in_port; credits are settled. */
 static void
-packet_grow(struct rl_flit **head, struct rl_flit *f)
+packet_grow(struct rl_flit **head, struct rl_flit *f, uint16_t in_port)
 {
 	if (*head == NULL) {
 		rl_packet_start(f);
 		f->flags &= (uint8_t)~RL_FF_CREDIT;
+		/* only the first flit of a packet was ever told */
+		f->in_port = in_port;
 		*head = f;
 	} else {
 		rl_packet_append(*head, f);
@@ -120,7 +123,7 @@ core_local(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
 	struct core_stream *st = stream_of(core, pkt);
 	const bool ends = rl_packet_ends(pkt);
 	struct rl_flit *f = pkt, *next, *good = NULL, *bad = NULL;
-	const uint16_t n = pkt->pkt_flits;
+	const uint16_t n = pkt->pkt_flits, in_port = pkt->in_port;
 
 	if (st != NULL)
 		st->state = ends ? CORE_STREAM_NONE : CORE_STREAM_LOCAL;
@@ -136,14 +139,14 @@ core_local(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
 	for (uint16_t i = 0; i < n; i++, f = next) {
 		next = f->next;
 		if (f->mark == RL_MARK_OK) {
-			packet_grow(&good, f);
+			packet_grow(&good, f, in_port);
 			continue;
 		}
 		CORE_COUNT(core, drop_marked);
 		if (f->mark == RL_MARK_TRANSMIT_ERROR)
 			rl_flit_put(core->p.cache, f);
 		else
-			packet_grow(&bad, f);
+			packet_grow(&bad, f, in_port);
 	}
 	if (bad != NULL)
 		drop_marked(core, bad, now_ns);

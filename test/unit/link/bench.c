@@ -345,11 +345,22 @@ end_flush(struct bench_pool *pool, struct rl_pktq *q)
 		rl_packet_put(&pool->cache, pkt);
 }
 
+static void
+end_drop_parts(struct bench_end *e)
+{
+	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
+		if (e->part[vc] != NULL)
+			rl_packet_put(&e->pool->cache, e->part[vc]);
+		e->part[vc] = NULL;
+	}
+}
+
 void
 bench_end_close(struct bench_end *e)
 {
 	rl_port_flush(e->port);
 	assert_int_equal(rl_port_flits(e->port), 0);
+	end_drop_parts(e);
 	end_flush(e->pool, &e->kept);
 	end_flush(e->pool, &e->looped);
 	free(e->mem);
@@ -388,9 +399,26 @@ bench_end_port(struct bench_end *e, uint64_t now_ns)
 static void
 end_accept(struct bench_end *e, struct rl_flit *pkt)
 {
-	bench_sink_take(&e->sink, pkt);
+	struct rl_flit **part = &e->part[pkt->in_vc];
+
 	assert_true(pkt->flags & RL_FF_CREDIT);
 	rl_shared_add(&e->shared->freed[pkt->in_vc], pkt->pkt_flits);
+	e->fragments += !(pkt->flags & RL_FF_SOP) || !rl_packet_ends(pkt);
+	if (*part == NULL) {
+		assert_true(pkt->flags & RL_FF_SOP);
+		*part = pkt;
+	} else {
+		assert_false(pkt->flags & RL_FF_SOP);
+		rl_packet_join(*part, pkt);
+	}
+	pkt = *part;
+	if (!rl_packet_ends(pkt))
+		return;
+	*part = NULL;
+	if (pkt->last->mark == RL_MARK_TRANSMIT_ERROR)
+		e->closed++;
+	else
+		bench_sink_take(&e->sink, pkt);
 	rl_packet_put(&e->pool->cache, pkt);
 }
 

@@ -168,6 +168,9 @@ struct bench_end {
 	uint32_t hold_vcs; /* bit per VC: packets taken and kept */
 	struct rl_pktq kept;
 	struct rl_pktq looped;
+	struct rl_flit *part[RL_VCS]; /* cut-through: no end yet */
+	uint64_t fragments;	      /* taken, that were no whole packets */
+	uint64_t closed;	      /* packets closed by a marked end */
 	struct bench_sink sink;
 	uint8_t mark[BENCH_MARKS];
 	unsigned int nmarks;
