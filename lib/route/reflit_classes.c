@@ -67,8 +67,8 @@ static void
 classes_up(const struct reflit *rf, const uint32_t *dor, uint32_t *cost,
 	   uint32_t *next)
 {
-	const struct route_order *o = &rf->order;
-	const struct route_tree *t = &rf->tree;
+	const struct route_order *o = rf->order;
+	const struct route_tree *t = rf->tree;
 
 	for (uint32_t i = 0; i < rf->b->g.nnode; i++) {
 		const uint32_t u = o->node[i];
@@ -104,7 +104,7 @@ classes_late(const struct reflit *rf, uint32_t w, uint32_t *cost)
 	for (uint32_t u = 0; u < g->nnode; u++) {
 		cost[u] = reflit_dor_cost(&rf->gr, u, w);
 		if (cost[u] != REFLIT_COST_NONE)
-			cost[u] += rf->tree.dist[w];
+			cost[u] += rf->tree->dist[w];
 	}
 }
 
@@ -136,7 +136,7 @@ classes_pain(const struct reflit *rf)
 			continue;
 		reflit_choose(rf, s, &cost);
 		extra = reflit_extra(&rf->gr, s, rf->t, cost);
-		sum += extra * extra * extra;
+		sum += extra > 2 ? extra * extra * extra : 0;
 	}
 	return sum;
 }
@@ -145,7 +145,7 @@ classes_pain(const struct reflit *rf)
 static void
 classes_proxy(struct reflit *rf, uint64_t pain)
 {
-	const struct route_order *o = &rf->order;
+	const struct route_order *o = rf->order;
 	uint32_t best = ROUTE_NONE;
 
 	for (uint32_t k = o->first[rf->t]; k < o->first[rf->t + 1]; k++) {
@@ -173,7 +173,8 @@ reflit_classes(struct reflit *rf, uint32_t e)
 {
 	uint64_t pain;
 
-	route_order_tree(&rf->order, e, rf->t, NULL, &rf->tree);
+	if (rf->tree == &rf->own_tree)
+		route_order_tree(rf->order, e, rf->t, NULL, rf->tree);
 	rf->proxy = ROUTE_NONE;
 	classes_up(rf, rf->cost, rf->up_cost, rf->up_next);
 	pain = classes_pain(rf);

@@ -117,7 +117,7 @@ reflit_fill_late(struct reflit *rf, uint32_t u, uint32_t e)
 
 	route_hops_init(&h);
 	if (u == rf->proxy) {
-		a = rf->tree.next[u];
+		a = rf->tree->next[u];
 		route_hops_add_arc(&h, &rf->b->g, a, rf->up, e,
 				   RL_FWD_ALTS - 1);
 	} else {
@@ -160,7 +160,7 @@ reflit_fill(struct reflit *rf, uint32_t e)
 		if (u == rf->t || route_grid_dead(&rf->gr, u))
 			continue;
 		reflit_fill_dor(rf, u, e);
-		if (rf->broken)
+		if (!rf->whole)
 			reflit_fill_classes(rf, u, e);
 	}
 	route_backup_fill(&rf->bk, e);
@@ -194,6 +194,10 @@ reflit_sls(struct reflit *rf, uint32_t e)
 
 		if (!route_ep_live(g, s) || g->att[g->att0[s]].node == rf->t)
 			continue;
+		if (rf->whole) {
+			m->path_sl[(size_t)s * nep + e] = REFLIT_SL_DIRECT;
+			continue;
+		}
 		m->path_sl[(size_t)s * nep + e] =
 			reflit_choose(rf, g->att[g->att0[s]].node, &cost);
 		reflit_judge(rf, e, g->att[g->att0[s]].node, cost, &known);
@@ -209,12 +213,15 @@ reflit_node(struct reflit *rf, uint32_t t, uint32_t e)
 	rf->t = t;
 	for (uint32_t u = 0; u < rf->b->g.nnode; u++)
 		rf->first[u] = reflit_dor_next(&rf->gr, u, t, &wraps);
-	if (rf->broken) {
-		for (uint32_t u = 0; u < rf->b->g.nnode; u++)
-			rf->cost[u] = reflit_dor_cost(&rf->gr, u, t);
-		reflit_classes(rf, e);
-	}
 	route_backup_dst(&rf->bk, e, rf->first);
+	rf->whole = true;
+	for (uint32_t u = 0; u < rf->b->g.nnode && rf->broken; u++) {
+		rf->cost[u] = reflit_dor_cost(&rf->gr, u, t);
+		rf->whole &= route_grid_dead(&rf->gr, u) ||
+			     reflit_extra(&rf->gr, u, t, rf->cost[u]) == 0;
+	}
+	if (!rf->whole)
+		reflit_classes(rf, e);
 }
 
 /* All that leads to endpoint e; *last is the node it is set up for. */
@@ -264,8 +271,8 @@ reflit_roots(struct reflit *rf)
 	for (unsigned int i = 0; i <= REFLIT_ROOTS && ret == 0; i++) {
 		if (i == REFLIT_ROOTS)
 			root = best_root;
-		route_order_free(&rf->order);
-		ret = route_order_init(&rf->order, g, root);
+		route_order_free(rf->order);
+		ret = route_order_init(rf->order, g, root);
 		if (ret != 0)
 			break;
 		reflit_tables(rf);
@@ -382,8 +389,10 @@ reflit_init(struct reflit *rf)
 	reflit_planes(rf, rf->bk.nplanes);
 	/* The escape planes are there, untouched, for updates to use. */
 	b->live_planes = rf->broken ? rf->wrap : rf->up;
-	if (ret == 0 && rf->broken)
-		ret = route_tree_init(&rf->tree, b->g.nnode);
+	rf->order = rf->bk.updown ? &rf->bk.order : &rf->own_order;
+	rf->tree = rf->bk.updown ? &rf->bk.tree : &rf->own_tree;
+	if (ret == 0 && rf->broken && rf->tree == &rf->own_tree)
+		ret = route_tree_init(rf->tree, b->g.nnode);
 	if (ret == 0 && rf->broken)
 		ret = route_near_init(&rf->near, b->g.nnode);
 	b->vl_planes = 1;
@@ -396,8 +405,8 @@ void
 reflit_free(struct reflit *rf)
 {
 	route_near_free(&rf->near);
-	route_tree_free(&rf->tree);
-	route_order_free(&rf->order);
+	route_tree_free(&rf->own_tree);
+	route_order_free(&rf->own_order);
 	route_backup_free(&rf->bk);
 	route_grid_free(&rf->gr);
 	free(rf->first);

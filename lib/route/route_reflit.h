@@ -65,9 +65,12 @@ struct reflit {
 	struct route_build *b;
 	struct route_grid gr;
 	struct route_backup bk;
-	struct route_order order; /**< of the escape classes */
-	struct route_tree tree;
+	struct route_order *order; /**< of the escape classes: bk's, or own */
+	struct route_tree *tree;
+	struct route_order own_order;
+	struct route_tree own_tree;
 	bool patch;  /**< tables are there: backups are read from them */
+	bool whole;  /**< all DOR paths to the destination at hand are there */
 	bool broken; /**< not all DOR paths are there: classes are needed */
 	/* planes */
 	unsigned int dor, up, late, both, wrap;
@@ -94,7 +97,8 @@ uint32_t reflit_dor_cost(const struct route_grid *gr, uint32_t u, uint32_t t);
 uint32_t reflit_dor_next(const struct route_grid *gr, uint32_t u, uint32_t t,
 			 bool *wraps);
 
-/** Sets up the escape classes for destination t of endpoint e. */
+/** Sets up the escape classes for destination t of endpoint e; an own tree is
+    computed, bk's is there. */
 void reflit_classes(struct reflit *rf, uint32_t e);
 
 /** Links more than the positions of s and t ask for. */
