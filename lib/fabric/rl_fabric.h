@@ -22,7 +22,11 @@ struct rl_pipe_sizes {
 	uint32_t tx;
 };
 
-/** What a host supplies. All calls come from rl_fabric_build(). */
+/**
+ * What a host supplies. It must outlive the fabric: ports and roles keep
+ * pointers into it. alloc, cache, pipe and phy are called by
+ * rl_fabric_build() only, the others while roles run, on their lcores.
+ */
 struct rl_fabric_host {
 	void *ctx;
 	/** Zeroed memory, 64-byte aligned, the host's; NULL where none. */
