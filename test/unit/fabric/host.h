@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef FABRIC_TEST_HOST_H
+#define FABRIC_TEST_HOST_H
+
+/*
+ * A third host of the fabric, the smallest: memory that may run out at the
+ * n-th request, pipes of exactly the size asked for, wires that the test can
+ * cut, stop and blind, one thread that polls every role in turn, and a client
+ * that sends numbered packets and checks what comes.
+ */
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rl_fabric.h"
+#include "rl_route.h"
+
+#define HOST_FRAMES 64	/* on one wire */
+#define HOST_WIRES 32
+#define HOST_PIPES 64
+#define HOST_ALLOCS 256
+
+struct host_pipe {
+	void **slot;
+	uint32_t size;
+	uint32_t head;
+	uint32_t tail;
+	uint32_t peak;
+};
+
+/* One direction: its sender's frames, and what the receiver has not read. */
+struct host_wire {
+	uint8_t *frame[HOST_FRAMES];
+	uint32_t len[HOST_FRAMES];
+	uint32_t head;
+	uint32_t tail;
+	bool cut;
+	uint32_t lent;	/* frames handed out by tx_alloc */
+	uint32_t unread; /* frames handed out by rx */
+	uint32_t empty; /* given back with nothing in them */
+};
+
+struct host_end {
+	struct host_wire *rx;
+	struct host_wire *tx;
+	bool link_up;
+	bool full; /* tx_alloc gives nothing */
+};
+
+struct host {
+	struct rl_config cfg;
+	struct rl_route *route;
+	struct rl_fabric fabric;
+	struct rl_fabric_host ops;
+	char err[RL_ERR_MAX];
+	/* memory */
+	void *mem[HOST_ALLOCS];
+	unsigned int nmem;
+	unsigned int fail_at;  /* the n-th request fails; 0: none */
+	unsigned int asked;
+	unsigned int pipe_fail_at;
+	unsigned int phy_fail_at;
+	unsigned int phys;
+	struct rl_flit *flits;
+	struct rl_flit_cache cache;
+	uint32_t nflits;
+	uint32_t frame_bytes;
+	/* pipes and wires */
+	struct host_pipe pipe[HOST_PIPES];
+	unsigned int npipes;
+	struct host_wire wire[HOST_WIRES]; /* two a link */
+	struct host_end end[HOST_WIRES];
+	/* clients, by endpoint */
+	struct host_client {
+		struct host *host;
+		uint16_t ep;
+		uint16_t peer;
+		uint32_t to_send;
+		uint32_t sent;
+		uint32_t got;
+		uint32_t wrong;
+	} client[4];
+	/* what was told */
+	unsigned int port_events;
+	unsigned int core_events;
+	unsigned int dead;
+	unsigned int drops;
+	uint64_t now_ns;
+};
+
+/* Reads the text, routes; nothing built yet. */
+void host_open(struct host *h, const char *text);
+int host_build(struct host *h); /* rl_fabric_build() */
+void host_start(struct host *h); /* and runs until all links are up */
+void host_run(struct host *h, uint64_t ns);
+/* Polls until clients have got all and every role is idle. */
+void host_finish(struct host *h, uint64_t max_ns);
+/* A link by its name, "A-B#k". */
+void host_cut(struct host *h, const char *link, bool cut);
+/* The role of a link's port at its first (0) or second (1) end. */
+struct rl_role_port *host_port(struct host *h, const char *link,
+			       unsigned int end);
+void host_close(struct host *h); /* and looks for leaks */
+
+/* Two switches joined by two links, an endpoint on each: Figure 1. */
+extern const char host_figure_1[];
+
+#endif /* FABRIC_TEST_HOST_H */
