@@ -99,11 +99,20 @@ bench_make(struct bench_pool *p, const struct bench_packet *k)
 }
 
 bool
+bench_flit_intact(const struct rl_flit *f)
+{
+	uint8_t want[RL_FLIT_BYTES];
+
+	memcpy(want, f->wire, sizeof(want));
+	fill_data(want);
+	return memcmp(want, f->wire, sizeof(want)) == 0;
+}
+
+bool
 bench_intact(const struct rl_flit *pkt)
 {
 	const struct rl_flit *f = pkt;
 	struct rl_txn t, first;
-	uint8_t want[RL_FLIT_BYTES];
 
 	rl_txn_get(pkt->wire, &first);
 	if (pkt->pkt_flits != first.len_flits)
@@ -115,9 +124,7 @@ bench_intact(const struct rl_flit *pkt)
 		if (t.tag != first.tag || t.pos != i || t.dst != first.dst ||
 		    t.src != first.src || t.len_flits != first.len_flits)
 			return false;
-		memcpy(want, f->wire, sizeof(want));
-		fill_data(want);
-		if (memcmp(want, f->wire, sizeof(want)) != 0)
+		if (!bench_flit_intact(f))
 			return false;
 	}
 	return f == NULL;

@@ -58,6 +58,8 @@ struct bench_packet {
 struct rl_flit *bench_make(struct bench_pool *p, const struct bench_packet *k);
 /* Whether every flit of a packet is what bench_make() made of its header. */
 bool bench_intact(const struct rl_flit *pkt);
+/* The same of one flit. */
+bool bench_flit_intact(const struct rl_flit *f);
 
 /* Takes packets, checks them; one number series per VC (as the SL says). */
 struct bench_sink {

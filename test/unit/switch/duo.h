@@ -40,6 +40,8 @@ struct duo {
 	struct duo_dev a; /* the switch */
 	struct duo_dev b; /* the endpoint */
 	struct bench_sink sink;
+	uint32_t next_pos[DUO_FLOWS]; /* cut-through: of the flit expected */
+	uint64_t again_flits;	      /* cut-through: came a second time */
 	uint32_t next_tag[DUO_FLOWS];
 	uint64_t now_ns;
 };
@@ -51,6 +53,9 @@ void duo_run(struct duo *d, uint64_t ns);
 /* Runs until nothing is held anywhere; fails after max_ns. */
 void duo_settle(struct duo *d, uint64_t max_ns);
 void duo_send(struct duo *d, unsigned int flow, unsigned int flits);
+/* The same in two steps, so that parts may come one by one. */
+struct rl_flit *duo_make(struct duo *d, unsigned int flow, unsigned int flits);
+void duo_give(struct duo *d, struct rl_flit *part);
 /* Cuts a link both ways; both PHYs tell. */
 void duo_kill(struct duo *d, unsigned int link);
 void duo_heal(struct duo *d, unsigned int link);
