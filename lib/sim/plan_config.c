@@ -117,7 +117,7 @@ plan_link(struct rl_sim_plan *plan, struct rl_prng *prng)
 		plan->reports_ok = true;
 	}
 	/* an RXL hop: whatever is lost, the endpoints must repair [LCB-4] */
-	c->retry = !(plan->cfg.endpoint.retry && plan_one_in(prng, 6));
+	c->retry = !(plan->cfg.endpoint.retry && plan_one_in(prng, 4));
 }
 
 /* Needs the link group: its longest packet must fit. */

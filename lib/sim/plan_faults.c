@@ -159,6 +159,12 @@ draw_noise(struct draw *d)
 		n->soft_ppb = rate(d, RL_SIM_SW_SOFT, 100000000);
 	n->burst_bytes = (uint16_t)plan_log(&d->prng, 1, 16);
 	n->where = (uint8_t)rl_prng_below(&d->prng, 8);
+	/* an RXL hop drops what FEC cannot mend: let it have some */
+	if (!d->plan->cfg.link.retry && plan_one_in(&d->prng, 2)) {
+		n->corrupt_ppb |= 50000000;
+		n->burst_bytes |= 8;
+		n->where = RL_SIM_HURT_BODY;
+	}
 	add(d, &f);
 	if (plan_one_in(&d->prng, 2))
 		draw_heal(d, &f, plan_log(&d->prng, 1000, 300000));
@@ -260,6 +266,8 @@ rl_sim_plan_faults(struct rl_sim_plan *plan, uint64_t seed, uint32_t kinds,
 		for (unsigned int k = 0; k < RL_SIM_SW_COUNT; k++)
 			if (rl_prng_below(&d.prng, 100) < 35)
 				d.kinds |= 1u << k;
+	if (!plan->cfg.link.retry && plan_one_in(&d.prng, 2))
+		d.kinds |= 1u << RL_SIM_SW_CORRUPT;
 	d.kinds &= kinds;
 	draw_some(&d, has(&d, RL_SIM_SW_CUT) || has(&d, RL_SIM_SW_ONEWAY), 3,
 		  draw_outage);
