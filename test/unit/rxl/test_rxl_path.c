@@ -249,7 +249,7 @@ cxl_loses_order_as_equation_7_says(void **state)
 		double n;
 
 		fx->cfg.way.levels = k;
-		t = measure(fx, 600000);
+		t = measure(fx, 400000);
 		expected(fx, &t, &e);
 		n = (double)t.chances * e.order;
 		if (fabs((double)t.order_failures - n) > 5 * sqrt(n))
