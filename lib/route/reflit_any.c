@@ -272,7 +272,7 @@ int
 reflit_any(struct route_build *b)
 {
 	struct any an = {.b = b};
-	int ret = route_near_init(&an.near, b->g.nnode);
+	int ret = route_near_init(&an.near, &b->g);
 
 	if (ret == 0) {
 		any_measure(&an);

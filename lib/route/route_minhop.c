@@ -42,13 +42,13 @@ minhop_fill(struct route_build *b, const struct route_near *m, uint32_t u,
 static int
 minhop_compute(struct route_build *b)
 {
-	struct route_near near;
+	struct route_near near = {0};
 	int ret;
 
 	b->one_sl = true;
 	ret = route_tables_init(b, 1);
 	if (ret == 0)
-		ret = route_near_init(&near, b->g.nnode);
+		ret = route_near_init(&near, &b->g);
 	if (ret != 0) {
 		snprintf(b->err, RL_ERR_MAX, "no memory for %u switches",
 			 b->g.nnode);

@@ -6,11 +6,16 @@
 #include <string.h>
 
 int
-route_near_init(struct route_near *n, uint32_t nnode)
+route_near_init(struct route_near *n, const struct route_graph *g)
 {
+	const uint32_t nnode = g->nnode;
+
 	n->dist = malloc((3u * (size_t)nnode + 1) * sizeof(*n->dist));
-	if (n->dist == NULL)
+	n->used = calloc(g->narc + 1u, sizeof(*n->used));
+	if (n->dist == NULL || n->used == NULL) {
+		route_near_free(n);
 		return -ENOMEM;
+	}
 	n->next = n->dist + nnode;
 	n->queue = n->next + nnode;
 	n->nqueue = 0;
@@ -21,6 +26,7 @@ void
 route_near_free(struct route_near *n)
 {
 	free(n->dist);
+	free(n->used);
 	memset(n, 0, sizeof(*n));
 }
 
@@ -59,19 +65,20 @@ route_near_dst(struct route_near *n, const struct route_graph *g, uint32_t e)
 	near_search(n, g, e);
 	for (uint32_t i = 0; i < n->nqueue; i++) {
 		const uint32_t u = n->queue[i];
-		uint32_t nearer = 0, take;
+		uint32_t least = UINT32_MAX;
 
 		n->next[u] = ROUTE_NONE;
 		if (n->dist[u] == 0)
 			continue;
-		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++)
-			nearer += n->dist[g->arc[a].to] < n->dist[u];
-		take = (e + u) % nearer;
 		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++) {
-			if (n->dist[g->arc[a].to] >= n->dist[u])
+			/* By links: an arc of two carries twice as much. */
+			const uint32_t use = n->used[a] / g->arc[a].nport;
+
+			if (n->dist[g->arc[a].to] >= n->dist[u] || use >= least)
 				continue;
-			if (take-- == 0)
-				n->next[u] = a;
+			least = use;
+			n->next[u] = a;
 		}
+		n->used[n->next[u]]++;
 	}
 }

@@ -394,7 +394,7 @@ reflit_init(struct reflit *rf)
 	if (ret == 0 && rf->broken && rf->tree == &rf->own_tree)
 		ret = route_tree_init(rf->tree, b->g.nnode);
 	if (ret == 0 && rf->broken)
-		ret = route_near_init(&rf->near, b->g.nnode);
+		ret = route_near_init(&rf->near, &b->g);
 	b->vl_planes = 1;
 	if (ret == 0)
 		ret = route_tables_init(b, rf->wrap);

@@ -135,6 +135,33 @@ boards_have_a_detour_round_any_one_link(void **state)
 	}
 }
 
+static void
+boards_are_routed_by_shortest_ways(void **state)
+{
+	static const unsigned int shape[][5] = {
+		{3, 2, 4, 2, 1}, {3, 4, 8, 0, 0}, {4, 4, 8, 2, 1},
+		{2, 3, 4, 3, 0}, {4, 4, 4, 1, 1},
+	};
+	static struct rl_check_report rep;
+	struct rl_topo t;
+
+	(void)state;
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(shape); i++) {
+		const unsigned int *s = shape[i];
+		struct rl_check_in in = {.topo = &t, .stretch = true};
+		struct rl_route *r;
+
+		make_boards(&t, RL_TOPO_BOARDS, s[0], s[1], s[2], s[3], s[4]);
+		r = fix_route(&t, "reflit", 8);
+		in.fwd = r->fwd;
+		assert_int_equal(rl_check(&in, &rep), 0);
+		assert_int_equal(rep.extra_max, 0);
+		assert_true(rep.load_max <= 2 * rep.load_mean + 2);
+		rl_route_free(r);
+		rl_topo_free(&t);
+	}
+}
+
 /* Figure 3: the broken link of a compute element is bridged by another one. */
 static void
 figure_3_a_compute_element_reflects_what_is_not_its_own(void **state)
@@ -235,6 +262,7 @@ main(void)
 		cmocka_unit_test(every_torus_and_mesh_has_a_detour_round_any_one_link),
 		cmocka_unit_test(fabrics_with_failures_have_a_detour_round_the_next_link),
 		cmocka_unit_test(boards_have_a_detour_round_any_one_link),
+		cmocka_unit_test(boards_are_routed_by_shortest_ways),
 		cmocka_unit_test(figure_3_a_compute_element_reflects_what_is_not_its_own),
 		cmocka_unit_test(with_few_vls_there_are_as_many_detours_as_fit_and_never_a_loop),
 		cmocka_unit_test(an_endpoint_with_several_links_takes_another_when_one_dies),

@@ -238,6 +238,43 @@ twenty_links_and_five_switches_of_10x10x10_cost_little(void **state)
 	}
 }
 
+/* On small tori with much failed, the first root is not always good enough. */
+static void
+no_detour_is_more_than_six_links_longer_than_need_be(void **state)
+{
+	static struct rl_check_report rep;
+	struct rl_check_in in = {.topo = NULL, .stretch = true};
+	char err[RL_ERR_MAX];
+	struct rl_prng p;
+	struct rl_topo t;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 300; seed++) {
+		struct rl_route *r;
+
+		rl_prng_seed(&p, seed);
+		fix_grid(&t, true, 6, 6, 0, 1);
+		for (int i = 0; i < 2; i++)
+			t.dev[rl_prng_below(&p, 36)].failed = true;
+		for (int i = 0; i < 6; i++)
+			t.link[36 + rl_prng_below(&p, 72)].failed = true;
+		if (rl_topo_reach(&t, RL_REACH_WORKING, err) != 0) {
+			rl_topo_free(&t);
+			continue;
+		}
+		r = fix_route(&t, "reflit", 8);
+		in.topo = &t;
+		in.fwd = r->fwd;
+		assert_int_equal(rl_check(&in, &rep), 0);
+		if (rep.extra_max > 6)
+			fail_msg("seed %u: e%u to e%u takes %u links more",
+				 (unsigned int)seed, rep.extra_src,
+				 rep.extra_dst, rep.extra_max);
+		rl_route_free(r);
+		rl_topo_free(&t);
+	}
+}
+
 static void
 paths_that_no_failure_touches_keep_their_sl(void **state)
 {
@@ -282,6 +319,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(what_engines_accept_is_complete_and_free_of_loops),
 		cmocka_unit_test(free_form_fabrics_are_routed_with_detours_round_any_one_link),
 		cmocka_unit_test(twenty_links_and_five_switches_of_10x10x10_cost_little),
+		cmocka_unit_test(no_detour_is_more_than_six_links_longer_than_need_be),
 		cmocka_unit_test(paths_that_no_failure_touches_keep_their_sl),
 	};
 

@@ -2,6 +2,7 @@
 /* What every engine's tables have in common. */
 #include <errno.h>
 
+#include "rl_check.h"
 #include "route_fixture.h"
 
 /* Hops from one endpoint to another by first choices; -1: lost. */
@@ -147,6 +148,32 @@ endpoints_of_a_dead_switch_are_gone_and_the_others_are_routed(void **state)
 	rl_topo_free(&t);
 }
 
+/* Pristine tori are symmetric: no link has to carry much more than another. */
+static void
+loads_are_balanced_where_the_fabric_is(void **state)
+{
+	static const struct {
+		const char *engine;
+		double most;
+	} bound[] = {{"reflit", 1.35}, {"torus-2qos", 1.35}, {"minhop", 2.3}};
+	static struct rl_check_report rep;
+	struct rl_topo t;
+
+	(void)state;
+	fix_grid(&t, true, 5, 5, 0, 2);
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(bound); i++) {
+		struct rl_route *r = fix_route(&t, bound[i].engine, 8);
+		const struct rl_check_in in = {.topo = &t, .fwd = r->fwd};
+
+		rl_check(&in, &rep);
+		if (rep.load_max > rep.load_mean * bound[i].most)
+			fail_msg("%s: %u paths on a link, %.1f on average",
+				 bound[i].engine, rep.load_max, rep.load_mean);
+		rl_route_free(r);
+	}
+	rl_topo_free(&t);
+}
+
 int
 main(void)
 {
@@ -155,6 +182,7 @@ main(void)
 		cmocka_unit_test(parallel_links_stand_in_first),
 		cmocka_unit_test(unknown_engines_and_vls_are_errors_and_the_engines_are_named),
 		cmocka_unit_test(a_fabric_in_parts_is_refused_and_the_parts_are_named),
+		cmocka_unit_test(loads_are_balanced_where_the_fabric_is),
 		cmocka_unit_test(endpoints_of_a_dead_switch_are_gone_and_the_others_are_routed),
 	};
 
