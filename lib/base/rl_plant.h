@@ -40,6 +40,10 @@
 	X(WRONG_EXCISE, "of a packet that has begun to leave the end is cut out") \
 	X(VC_MIXED, "the rest of a packet leaves by the VC it came in by")     \
 	X(MARK_SILENT, "a flit hurt in a switch is dropped without a report")  \
+	X(LOOP_ORDER, "what waited for a dead port loops out first")           \
+	X(FENCE_DEAD, "a restore does not wait for ports that die meanwhile")  \
+	X(DUP_NO_HOPS, "the filter takes what comes back for a duplicate")     \
+	X(E2E_TAIL, "an endpoint never sends a lost tail again")               \
 	X(WATCHDOG_SILENT, "the watchdog drops packets without a report")
 
 enum rl_plant {

@@ -278,7 +278,7 @@ ep_on_rto(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
 	const uint32_t limit = ep->cfg.retry_limit;
 
-	if (flow->state == RL_EP_FLOW_FAILED ||
+	if (flow->state == RL_EP_FLOW_FAILED || RL_PLANTED(E2E_TAIL) ||
 	    (flow->state == RL_EP_FLOW_OPEN && flow->una == flow->sent)) {
 		flow->rto_at_ns = RL_NEVER;
 		return;

@@ -154,6 +154,8 @@ port_loop_start(struct rl_port *port, uint64_t now_ns)
 	}
 	port->drained = rl_replay_drain(&port->replay, unacked, &out,
 					port->loop_open, port->p.cache);
+	if (RL_PLANTED(LOOP_ORDER))
+		loop_txq(port, now_ns);
 	loop_queue(port, &out, now_ns);
 	loop_txq(port, now_ns);
 }

@@ -37,9 +37,9 @@ dup_key(const struct rl_flit *pkt)
 	k = k << 32 | rl_flit_tag(pkt->wire);
 	k ^= (uint64_t)(pkt->wire[6] >> 4) << 60; /* class of service */
 	k *= 0x9e3779b97f4a7c15ull;
-	k ^= (uint64_t)pkt->hops << 32 | (uint64_t)rl_get16(pkt->wire + 14)
-					 << 16 |
-	     pkt->pkt_flits;
+	k ^= (uint64_t)rl_get16(pkt->wire + 14) << 16 | pkt->pkt_flits;
+	if (!RL_PLANTED(DUP_NO_HOPS))
+		k ^= (uint64_t)pkt->hops << 32;
 	return k == 0 ? 1 : k;
 }
 

@@ -324,7 +324,7 @@ core_restore_tick(struct rl_core *core, uint16_t port, uint64_t now_ns)
 
 	if (now_ns >= cp->bound_ns) {
 		CORE_COUNT(core, restore_timeouts);
-	} else if (core_drains(core)) {
+	} else if (core_drains(core) && !RL_PLANTED(FENCE_DEAD)) {
 		cp->due_ns = RL_NEVER; /* fenced again when it has found it */
 		return;
 	} else if (cp->fence_gen != 0) {
@@ -365,7 +365,8 @@ core_port_tick(struct rl_core *core, uint16_t port, uint64_t now_ns)
 		core_set_state(core, port, RL_EGRESS_DEAD);
 		core_event(core, RL_CEV_RESUME, port,
 			   core_release(core, &cp->hold, now_ns), now_ns);
-		core_fence_again(core, now_ns);
+		if (!RL_PLANTED(FENCE_DEAD))
+			core_fence_again(core, now_ns);
 		return;
 	case RL_EGRESS_RESTORE:
 		core_restore_tick(core, port, now_ns);
