@@ -226,6 +226,41 @@ draw_some(struct draw *d, bool exists, uint32_t most, void (*one)(struct draw *)
 		one(d);
 }
 
+/* The k-th link that is parallel to this one, from 0; or itself. */
+static uint32_t
+parallel(const struct rl_topo *topo, uint32_t link, unsigned int k)
+{
+	const struct rl_topo_link *l = &topo->link[link];
+	const int64_t other =
+		rl_topo_link_between(topo, l->dev[0], l->dev[1], k);
+
+	return other < 0 ? link : (uint32_t)other;
+}
+
+/*
+ * Where three links are parallel, a second one may fail while the first is
+ * dark, drains, or returns: the third carries on.
+ */
+static void
+strict_second(struct draw *d, const struct rl_sim_fault *first, uint64_t dark)
+{
+	const struct rl_topo *topo = &d->plan->cfg.topo;
+	const unsigned int n = rl_topo_parallel(topo, first->link);
+	const unsigned int k = topo->link[first->link].k;
+	struct rl_sim_fault f;
+	uint64_t t;
+
+	if (n < 3 || first->nth != 0 || plan_one_in(&d->prng, 3))
+		return;
+	t = first->t_ns + (plan_one_in(&d->prng, 2)
+				   ? rl_prng_range(&d->prng, 0, dark)
+				   : dark + plan_log(&d->prng, 50, 60000));
+	f = draw_cut(d, parallel(topo, first->link, (k + 1) % n), t);
+	f.nth = 0;
+	add(d, &f);
+	draw_heal(d, &f, plan_log(&d->prng, 50, 100000));
+}
+
 uint64_t
 plan_strict_faults(struct rl_sim_plan *plan, struct rl_prng *prng, int *err)
 {
@@ -248,6 +283,7 @@ plan_strict_faults(struct rl_sim_plan *plan, struct rl_prng *prng, int *err)
 			f.nth = rl_min_u32(f.nth, 16);
 		add(&d, &f);
 		draw_heal(&d, &f, dark);
+		strict_second(&d, &f, dark);
 		/* trained again, and traffic back on it, before the next */
 		t += dark + 600000;
 	}
