@@ -70,7 +70,9 @@ static const char fit[] =
 	"plot f using " C("level") ":" C("cxl_paper")
 	" with linespoints lc 1 dt 2 pt 4 title 'CXL, the paper', \\\n"
 	"  f using " C("level") ":" C("cxl") ":" C("cxl_low") ":" C("cxl_high")
-	" with yerrorlines lc 1 pt 6 title 'cxl, measured (same FER_{UC})', \\\n"
+	" with yerrorbars lc 1 pt 6 notitle, \\\n"
+	"  f using " C("level") ":" C("cxl")
+	" with linespoints lc 1 pt 6 title 'cxl, measured (same FER_{UC})', \\\n"
 	"  f using " C("level") ":" C("cxl_1e-6")
 	" with linespoints lc 4 pt 8 title 'cxl, measured, at BER 1e-6', \\\n"
 	"  f using " C("level") ":" C("rxl_paper")

@@ -46,10 +46,20 @@ loss_row(struct rxl_eval *e, struct rxl_table *t, const struct rxl_case *c,
 	rxl_cell_number(t, c->levels);
 	rxl_cell_number(t, c->ber);
 	rxl_cell_number(t, c->coalesce);
+	rxl_cell_text(t, c->reports ? "yes" : "no");
 	rxl_cell_number(t, rxl_ack_alone(o));
+	rxl_cell_number(t, (double)o->path.again / (double)o->path.fresh);
 	rxl_cell_number(t, x.loss_paper);
 	rxl_cell_number(t, x.loss);
-	rxl_cells_rate(e, t, &r, x.loss);
+	if (c->reports) {
+		/* nothing is computed of what is sent again twice */
+		rxl_cell_number(t, r.rate);
+		rxl_cell_number(t, r.lo);
+		rxl_cell_number(t, r.hi);
+		rxl_cell_none(t);
+	} else {
+		rxl_cells_rate(e, t, &r, x.loss);
+	}
 	if (rxl_promises(c->profile))
 		e->broken += o->path.order_failures + o->path.duplicates +
 			     o->missing;
@@ -70,7 +80,9 @@ rxl_report_loss(struct rxl_eval *e, struct rxl_table *t)
 	rxl_table_col(t, "level", "%.0f");
 	rxl_table_col(t, "ber", "%.1e");
 	rxl_table_col(t, "coalesce", "%.0f");
+	rxl_table_col(t, "reports", "");
 	rxl_table_col(t, "ack_alone", "%.4f");
+	rxl_table_col(t, "again", "%.3g");
 	rxl_table_col(t, "equation", "%.4g");
 	rxl_table_col(t, "computed", "%.4g");
 	rxl_table_col(t, "measured", "%.4g");
@@ -85,6 +97,13 @@ rxl_report_loss(struct rxl_eval *e, struct rxl_table *t)
 	rxl_table_note(t, "computed: with retries of retries, the NAKs, and "
 			  "p/(1 + p) for p: where both directions are full, an "
 			  "ACK takes a data flit's place, not all of it");
+	rxl_table_note(t, "selective, computed: a flit for a flit; at 1e-4 "
+			  "several gaps are open at once, a lost answer shows "
+			  "when a later one overtakes it, and all of them are "
+			  "asked for again");
+	rxl_table_note(t, "reports: the switch tells the originator, which "
+			  "sends at once; the NAK asks again all the same, so "
+			  "that it costs more and gains time only");
 	rxl_table_note(t, "ack_alone falls short of 1/coalesce by the slot "
 			  "that an ACK waits for data to ride on");
 }
@@ -137,7 +156,7 @@ rxl_report_profiles(struct rxl_eval *e, struct rxl_table *t)
 	rxl_table_col(t, "twice", "%.0f");
 	for (size_t i = 0; rxl_each(e, RXL_G_LOSS, &i, &c, &o);)
 		if (c->ber == RXL_BER_OF_PAPER_UC &&
-		    (c->levels == 1 || c->coalesce == 10))
+		    (c->levels == 1 || c->coalesce == 10) && !c->reports)
 			profile_row(t, c, &o);
 	rxl_table_note(t, "payload_share: bits of the transaction layer that "
 			  "arrive, of all bits on the wire; CRC and FEC take "

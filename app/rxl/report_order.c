@@ -150,7 +150,7 @@ fit_row(struct rxl_eval *e, struct rxl_table *t, unsigned int level)
 {
 	const double uc_ber = RXL_BER_OF_PAPER_UC;
 	const double fit = rl_rxl_fit(&e->paper, 1);
-	double sound, of, ratio, far;
+	double sound, of, ratio, near, far;
 	struct rl_rxl_rate r;
 	struct harvest h;
 
@@ -160,19 +160,25 @@ fit_row(struct rxl_eval *e, struct rxl_table *t, unsigned int level)
 	rxl_cell_number(t, level);
 	rxl_cell_number(t, rl_rxl_fit_cxl(&e->paper, level));
 	rxl_cell_number(t, rl_rxl_fit_rxl(&e->paper, level));
-	/* level 0: no failure seen; the CRC decides, as for the others */
-	rxl_cell_number(t, level == 0 ? NAN : fit * r.rate);
-	rxl_cell_number(t, level == 0 ? NAN : fit * r.lo);
-	rxl_cell_number(t, fit * r.hi);
-	rxl_cell_number(t, fit * order_at(e, uc_ber, level));
+	near = fit * ldexp(crc_alone(e, uc_ber, level), -64);
+	far = fit * ldexp(crc_alone(e, e->paper.ber, level), -64);
 	ratio = h.expected > 0 ? h.failures / h.expected : NAN;
-	far = fit * order_at(e, e->paper.ber, level);
-	rxl_cell_number(t, level == 0 ? NAN : ratio * far);
-	rxl_cell_number(t, far);
+	/* without a switch no order is lost: the CRC decides, as for others */
+	rxl_cell_number(t, level == 0 ? near : fit * r.rate);
+	rxl_cell_number(t, level == 0 ? NAN : fit * r.lo);
+	rxl_cell_number(t, level == 0 ? NAN : fit * r.hi);
+	rxl_cell_number(t, level == 0 ? near
+				      : fit * order_at(e, uc_ber, level));
+	rxl_cell_number(t, level == 0 ? far
+				      : ratio * fit * order_at(e, e->paper.ber,
+							       level));
+	rxl_cell_number(t, level == 0 ? far
+				      : fit * order_at(e, e->paper.ber,
+						       level));
 	rxl_cell_number(t, sound);
 	rxl_cell_number(t, of);
-	rxl_cell_number(t, fit * ldexp(crc_alone(e, uc_ber, level), -64));
-	rxl_cell_number(t, fit * ldexp(crc_alone(e, e->paper.ber, level), -64));
+	rxl_cell_number(t, near);
+	rxl_cell_number(t, far);
 }
 
 void

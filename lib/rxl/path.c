@@ -3,6 +3,7 @@
 
 #include "hop.h"
 #include "meter.h"
+#include "rl_seq.h"
 
 #define BURST_MAX 64
 #define REPORTS_MAX 256
@@ -33,6 +34,7 @@ struct dir {
 	struct notice notice[REPORTS_MAX];
 	uint32_t fresh;	 /**< next tag to be sent first */
 	uint32_t expect; /**< tag that the receiver waits for */
+	uint32_t window; /**< most that a sender is ahead of it */
 	bool in_sync;	 /**< it has not missed one */
 };
 
@@ -121,6 +123,7 @@ init_side(struct rl_rxl_path *p, unsigned int side, const struct layout *l,
 	d->ring = (struct transit *)(void *)(base + l->ring[side]);
 	d->ring_mask = l->ring_size - 1;
 	d->in_sync = true;
+	d->window = p->cfg.ep.window_flits;
 	p->meter[side] = (struct rxl_meter){
 		.noise = p->noise,
 		.cache = &p->cache,
@@ -208,13 +211,19 @@ give_notices(struct rl_rxl_path *p, unsigned int side, uint64_t now_ns)
 	}
 }
 
-/** Follows what the receiver will think, from outside. */
+/**
+ * Follows what the receiver will think, from outside. A flit that the sender
+ * goes on without, a whole window later, was acknowledged and never arrived:
+ * with cxl that happens.
+ */
 static void
 bear_witness(struct dir *d, uint32_t tag, bool fresh, enum rxl_fate fate)
 {
 	const bool gone = fate == RXL_DROPPED || fate == RXL_LOST;
 	const bool good = fate == RXL_INTACT || fate == RXL_RIGHT;
 
+	if (rl_seq_diff(tag, d->expect) >= (int32_t)d->window)
+		d->expect = tag;
 	if (tag != d->expect)
 		return;
 	if (d->in_sync && fresh) {
