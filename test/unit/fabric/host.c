@@ -1,18 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "host.h"
 
-const char host_figure_1[] =
-	"fabric: {\n"
-	"  topology = \"custom\";\n"
-	"  switches = ( { name = \"s0\"; }, { name = \"s1\"; } );\n"
-	"  endpoints = ( { name = \"e0\"; }, { name = \"e1\"; } );\n"
-	"  links = ( { a = \"e0\"; b = \"s0\"; },\n"
-	"            { a = \"s0\"; b = \"s1\"; count = 2; },\n"
-	"            { a = \"s1\"; b = \"e1\"; } );\n"
-	"};\n"
-	"routing: { engine = \"updown\"; };\n"
-	"link: { flap_damping_ns = 100000; };\n";
-
 /* --- memory ------------------------------------------------------------- */
 
 static void *
@@ -278,6 +266,23 @@ host_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 	((struct host *)ctx)->drops++;
 }
 
+static void
+host_route(struct host *h)
+{
+	rl_route_free(h->route);
+	if (rl_route_compute(&h->cfg.topo, h->cfg.engine, h->cfg.vls,
+			     &h->route, h->err) != 0)
+		fail_msg("%s", h->err);
+}
+
+void
+host_fail(struct host *h, const char *link)
+{
+	if (rl_topo_fail(&h->cfg.topo, link, h->err) != 0)
+		fail_msg("%s", h->err);
+	host_route(h);
+}
+
 void
 host_open(struct host *h, const char *text)
 {
@@ -287,9 +292,7 @@ host_open(struct host *h, const char *text)
 	if (rl_config_read_text("test", text, strlen(text), &h->cfg, err,
 				sizeof(err)) != 0)
 		fail_msg("%s", err);
-	if (rl_route_compute(&h->cfg.topo, h->cfg.engine, h->cfg.vls,
-			     &h->route, h->err) != 0)
-		fail_msg("%s", h->err);
+	host_route(h);
 	h->frame_bytes = 1514;
 	h->nflits = 16384;
 	h->flits = aligned_alloc(64, h->nflits * sizeof(*h->flits));

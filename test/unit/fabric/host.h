@@ -98,6 +98,7 @@ struct host {
 
 /* Reads the text, routes; nothing built yet. */
 void host_open(struct host *h, const char *text);
+void host_fail(struct host *h, const char *link); /* from the start */
 int host_build(struct host *h); /* rl_fabric_build() */
 void host_start(struct host *h); /* and runs until all links are up */
 void host_run(struct host *h, uint64_t ns);
@@ -111,6 +112,17 @@ struct rl_role_port *host_port(struct host *h, const char *link,
 void host_close(struct host *h); /* and looks for leaks */
 
 /* Two switches joined by two links, an endpoint on each: Figure 1. */
-extern const char host_figure_1[];
+#define HOST_FIGURE_1_FABRIC                                                   \
+	"fabric: {\n"                                                          \
+	"  topology = \"custom\";\n"                                           \
+	"  switches = ( { name = \"s0\"; }, { name = \"s1\"; } );\n"           \
+	"  endpoints = ( { name = \"e0\"; }, { name = \"e1\"; } );\n"          \
+	"  links = ( { a = \"e0\"; b = \"s0\"; },\n"                           \
+	"            { a = \"s0\"; b = \"s1\"; count = 2; },\n"                \
+	"            { a = \"s1\"; b = \"e1\"; } );\n"                         \
+	"};\n"                                                                 \
+	"routing: { engine = \"updown\"; };\n"
+#define HOST_FIGURE_1                                                          \
+	HOST_FIGURE_1_FABRIC "link: { flap_damping_ns = 100000; };\n"
 
 #endif /* FABRIC_TEST_HOST_H */

@@ -13,7 +13,7 @@ static struct host h;
 static void
 open_figure_1(void)
 {
-	host_open(&h, host_figure_1);
+	host_open(&h, HOST_FIGURE_1);
 	assert_int_equal(host_build(&h), 0);
 	host_start(&h);
 }
@@ -68,8 +68,7 @@ pipes_are_large_enough_at_the_smallest_settings(void **state)
 		char text[2048];
 
 		snprintf(text, sizeof(text),
-			 "%s", host_figure_1);
-		snprintf(strstr(text, "link:"), 512,
+			 HOST_FIGURE_1_FABRIC
 			 "link: { switching = \"%s\"; max_packet_flits = 8;\n"
 			 "  window_flits = 8; credits_flits = 8; queue_flits = "
 			 "8;\n  flits_per_frame = 1; flap_damping_ns = 50000; "
@@ -181,13 +180,13 @@ memory_that_runs_out_anywhere_is_an_error(void **state)
 	unsigned int requests;
 
 	(void)state;
-	host_open(&h, host_figure_1);
+	host_open(&h, HOST_FIGURE_1);
 	assert_int_equal(host_build(&h), 0);
 	requests = h.asked;
 	host_close(&h);
 	assert_true(requests > 10);
 	for (unsigned int i = 1; i <= requests; i++) {
-		host_open(&h, host_figure_1);
+		host_open(&h, HOST_FIGURE_1);
 		h.fail_at = i;
 		assert_int_equal(host_build(&h), -ENOMEM);
 		host_close(&h);
@@ -199,14 +198,14 @@ what_a_pipe_or_a_wire_says_is_passed_on_with_the_device(void **state)
 {
 	(void)state;
 	for (unsigned int i = 1; i <= 24; i += 5) {
-		host_open(&h, host_figure_1);
+		host_open(&h, HOST_FIGURE_1);
 		h.pipe_fail_at = i;
 		assert_int_equal(host_build(&h), -ENOSPC);
 		assert_non_null(strstr(h.err, "device "));
 		host_close(&h);
 	}
 	for (unsigned int i = 1; i <= 8; i++) {
-		host_open(&h, host_figure_1);
+		host_open(&h, HOST_FIGURE_1);
 		h.phy_fail_at = i;
 		assert_int_equal(host_build(&h), -ENODEV);
 		assert_non_null(strstr(h.err, "device "));
@@ -218,7 +217,7 @@ static void
 frames_that_hold_no_flit_are_refused_with_what_to_do(void **state)
 {
 	(void)state;
-	host_open(&h, host_figure_1);
+	host_open(&h, HOST_FIGURE_1);
 	h.frame_bytes = 319;
 	assert_int_equal(host_build(&h), -EINVAL);
 	assert_non_null(strstr(h.err, "319"));
@@ -226,20 +225,15 @@ frames_that_hold_no_flit_are_refused_with_what_to_do(void **state)
 	host_close(&h);
 }
 
-/* What was marked failed in the file stays off; the rest starts. */
+/* What is marked failed from the start stays off; the rest starts. */
 static void
 failed_links_are_not_started(void **state)
 {
 	struct rl_port_info info;
-	char text[2048];
-	char *p;
 
 	(void)state;
-	snprintf(text, sizeof(text), "%s", host_figure_1);
-	p = strstr(text, "  switches");
-	memmove(p + 21, p, strlen(p) + 1);
-	memcpy(p, "  fail = [\"s0-s1#1\"]; ", 21);
-	host_open(&h, text);
+	host_open(&h, HOST_FIGURE_1);
+	host_fail(&h, "s0-s1#1");
 	assert_int_equal(host_build(&h), 0);
 	rl_fabric_start(&h.fabric, h.now_ns);
 	host_run(&h, MS);
