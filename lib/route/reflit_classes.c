@@ -59,6 +59,63 @@ reflit_dor_next(const struct route_grid *gr, uint32_t u, uint32_t t,
 	return ROUTE_NONE;
 }
 
+/* The nodes of a row (they differ in later dimensions than d only): a leg of
+ * dimension d, and then as from the node v of the same row at the corner. */
+static void
+dor_row(const struct route_grid *gr, uint32_t u, uint32_t v, unsigned int d,
+	struct reflit_dor *dor, uint32_t *least)
+{
+	const uint32_t from = gr->coord[u][d], to = gr->coord[v][d];
+	uint32_t hops[2], n = gr->stride[d];
+	const unsigned int way = route_grid_short(gr, d, from, to, &hops[0]);
+
+	hops[1] = gr->radix[d] - hops[0];
+	for (; n > 0; n--, u++, v++) {
+		unsigned int w = way, other = 0;
+
+		if (least != NULL)
+			least[u] = hops[0] + least[v];
+		if (gr->run[u][2 * d + w] < hops[0]) {
+			w ^= 1;
+			other = 1;
+		}
+		if (gr->run[u][2 * d + w] < hops[other]) {
+			dor->first[u] = ROUTE_NONE;
+			dor->cost[u] = REFLIT_COST_NONE;
+			continue;
+		}
+		dor->first[u] = gr->arc[u][2 * d + w];
+		dor->wraps[u] = w == 0 ? from > to : from < to;
+		dor->cost[u] = dor->cost[v] == REFLIT_COST_NONE ?
+				       REFLIT_COST_NONE :
+				       dor->cost[v] + hops[other];
+	}
+}
+
+void
+reflit_dor_all(const struct route_grid *gr, uint32_t t, struct reflit_dor *dor,
+	       uint32_t *least)
+{
+	dor->to = t;
+	dor->first[t] = ROUTE_NONE;
+	dor->cost[t] = 0;
+	dor->wraps[t] = false;
+	if (least != NULL)
+		least[t] = 0;
+	/* From the last dimension back: each corner before those it is for. */
+	for (unsigned int d = gr->ndims; d-- > 0;) {
+		const uint32_t block = gr->stride[d] * gr->radix[d];
+		const uint32_t base = t - t % block;
+		const uint32_t at = gr->coord[t][d];
+
+		for (uint32_t c = 0; c < gr->radix[d]; c++)
+			if (c != at)
+				dor_row(gr, base + c * gr->stride[d],
+					base + at * gr->stride[d], d, dor,
+					least);
+	}
+}
+
 /*
  * Costs of a class that goes up, or goes over to DOR at a cost dor[node], or
  * goes down. Upper nodes come first in the order, and need no one else.
@@ -97,14 +154,15 @@ classes_up(const struct reflit *rf, const uint32_t *dor, uint32_t *cost,
 
 /* Hops of DOR to w and then down to t. */
 static void
-classes_late(const struct reflit *rf, uint32_t w, uint32_t *cost)
+classes_late(struct reflit *rf, uint32_t w)
 {
 	const struct route_graph *g = &rf->b->g;
 
+	reflit_dor_all(&rf->gr, w, &rf->dor_p, NULL);
 	for (uint32_t u = 0; u < g->nnode; u++) {
-		cost[u] = reflit_dor_cost(&rf->gr, u, w);
-		if (cost[u] != REFLIT_COST_NONE)
-			cost[u] += rf->tree->dist[w];
+		rf->late_cost[u] = rf->dor_p.cost[u];
+		if (rf->late_cost[u] != REFLIT_COST_NONE)
+			rf->late_cost[u] += rf->tree->dist[w];
 	}
 }
 
@@ -135,7 +193,7 @@ classes_pain(const struct reflit *rf)
 		if (s == rf->t || route_grid_dead(&rf->gr, s))
 			continue;
 		reflit_choose(rf, s, &cost);
-		extra = reflit_extra(&rf->gr, s, rf->t, cost);
+		extra = cost - rf->least[s];
 		sum += extra > 2 ? extra * extra * extra : 0;
 	}
 	return sum;
@@ -153,7 +211,7 @@ classes_proxy(struct reflit *rf, uint64_t pain)
 		uint64_t p;
 
 		rf->proxy = w;
-		classes_late(rf, w, rf->late_cost);
+		classes_late(rf, w);
 		classes_up(rf, rf->late_cost, rf->both_cost, rf->both_next);
 		p = classes_pain(rf);
 		if (p < pain) {
@@ -164,7 +222,7 @@ classes_proxy(struct reflit *rf, uint64_t pain)
 	rf->proxy = best;
 	if (best == ROUTE_NONE)
 		return;
-	classes_late(rf, best, rf->late_cost);
+	classes_late(rf, best);
 	classes_up(rf, rf->late_cost, rf->both_cost, rf->both_next);
 }
 
@@ -176,7 +234,7 @@ reflit_classes(struct reflit *rf, uint32_t e)
 	if (rf->tree == &rf->own_tree)
 		route_order_tree(rf->order, e, rf->t, NULL, rf->tree);
 	rf->proxy = ROUTE_NONE;
-	classes_up(rf, rf->cost, rf->up_cost, rf->up_next);
+	classes_up(rf, rf->dor_t.cost, rf->up_cost, rf->up_next);
 	pain = classes_pain(rf);
 	if (pain != 0)
 		classes_proxy(rf, pain);
@@ -187,7 +245,7 @@ reflit_choose(const struct reflit *rf, uint32_t s, uint32_t *cost)
 {
 	uint8_t sl = REFLIT_SL_DIRECT;
 
-	*cost = rf->cost[s];
+	*cost = rf->dor_t.cost[s];
 	if (rf->up_cost[s] < *cost) {
 		*cost = rf->up_cost[s];
 		sl = REFLIT_SL_UP;

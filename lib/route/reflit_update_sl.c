@@ -186,8 +186,7 @@ update_whole(struct update *up)
 	struct route_hops end;
 
 	up->st->all_planes = true;
-	for (uint32_t u = 0; u < n; u++)
-		rf->cost[u] = reflit_dor_cost(&rf->gr, u, rf->t);
+	reflit_dor_all(&rf->gr, rf->t, &rf->dor_t, rf->least);
 	reflit_classes(rf, e);
 	for (uint32_t k = 0; k < up->hosts; k++) {
 		for (uint32_t u = 0; u < n; u++)

@@ -28,6 +28,7 @@ struct route_build {
 	unsigned int qos_levels;
 	unsigned int nplanes;	/**< with entries */
 	unsigned int live_planes; /**< of them, those in use; 0: all */
+	unsigned int tile_planes; /**< of those, what the tile at hand holds */
 	unsigned int vl_planes; /**< after them, without: they only choose VLs */
 	bool one_sl; /**< every path has SL 0 */
 	size_t row; /**< entries of a row */
@@ -208,7 +209,10 @@ route_got(const struct route_build *b, uint32_t node, unsigned int plane,
 	return h;
 }
 
-/** Before the first entry and after the last one of every destination. */
+/**
+ * Before the first entry and after the last one of every destination. An engine
+ * may lower b->tile_planes where a whole tile leaves the last planes alone.
+ */
 void route_tile_begin(struct route_build *b, uint32_t dst);
 void route_tile_end(struct route_build *b, uint32_t dst);
 

@@ -15,15 +15,23 @@ reflit_add_dor(struct reflit *rf, struct route_hops *h, uint32_t u, uint32_t to,
 	       unsigned int p)
 {
 	const struct route_graph *g = &rf->b->g;
-	bool wraps;
-	const uint32_t a = reflit_dor_next(&rf->gr, u, to, &wraps);
-	const struct route_arc *arc;
+	uint32_t a, turn = 0;
+	bool wraps = false;
 
+	if (rf->patch) {
+		a = reflit_dor_next(&rf->gr, u, to, &wraps);
+	} else {
+		const struct reflit_dor *dor = to == rf->t ? &rf->dor_t :
+							     &rf->dor_p;
+
+		a = dor->first[u];
+		wraps = dor->wraps[u];
+	}
 	if (a == ROUTE_NONE)
 		return ROUTE_NONE;
-	arc = &g->arc[a];
-	route_hops_add_arc(h, g, a, wraps ? rf->wrap : p,
-			   rf->turn[u][2 * arc->dim + (arc->dir < 0)],
+	if (g->only[a] == ROUTE_PORTS)
+		turn = rf->turn[u][2 * g->arc[a].dim + (g->arc[a].dir < 0)];
+	route_hops_add_arc(h, g, a, wraps ? rf->wrap : p, turn,
 			   RL_FWD_ALTS - 1);
 	return a;
 }
@@ -86,12 +94,15 @@ reflit_fill_dor(struct reflit *rf, uint32_t u, uint32_t e)
 
 	route_hops_init(&h);
 	a = reflit_add_dor(rf, &h, u, rf->t, rf->dor);
-	if (a != ROUTE_NONE) {
+	if (a != ROUTE_NONE && rf->b->g.only[a] == ROUTE_PORTS) {
 		const struct route_arc *arc = &rf->b->g.arc[a];
 
 		rf->turn[u][2 * arc->dim + (arc->dir < 0)]++;
 	}
 	reflit_put(rf, &h, u, e, rf->dor, a);
+	/* All can take DOR: what is on plane up, of other tables, does. */
+	if (rf->broken && rf->whole && !rf->patch)
+		route_put(rf->b, u, rf->up, e, &h);
 }
 
 void
@@ -171,7 +182,7 @@ static void
 reflit_judge(struct reflit *rf, uint32_t e, uint32_t s, uint32_t cost,
 	     bool *known)
 {
-	if (reflit_extra(&rf->gr, s, rf->t, cost) <= rf->worst)
+	if (cost - rf->least[s] <= rf->worst)
 		return;
 	if (!*known)
 		route_near_dst(&rf->near, &rf->b->g, e);
@@ -208,18 +219,15 @@ reflit_sls(struct reflit *rf, uint32_t e)
 static void
 reflit_node(struct reflit *rf, uint32_t t, uint32_t e)
 {
-	bool wraps;
+	const uint32_t n = rf->b->g.nnode;
 
 	rf->t = t;
-	for (uint32_t u = 0; u < rf->b->g.nnode; u++)
-		rf->first[u] = reflit_dor_next(&rf->gr, u, t, &wraps);
-	route_backup_dst(&rf->bk, e, rf->first);
+	reflit_dor_all(&rf->gr, t, &rf->dor_t, rf->broken ? rf->least : NULL);
+	route_backup_dst(&rf->bk, e, rf->dor_t.first);
 	rf->whole = true;
-	for (uint32_t u = 0; u < rf->b->g.nnode && rf->broken; u++) {
-		rf->cost[u] = reflit_dor_cost(&rf->gr, u, t);
-		rf->whole &= route_grid_dead(&rf->gr, u) ||
-			     reflit_extra(&rf->gr, u, t, rf->cost[u]) == 0;
-	}
+	for (uint32_t u = 0; u < n && rf->broken && rf->whole; u++)
+		rf->whole = route_grid_dead(&rf->gr, u) ||
+			    rf->dor_t.cost[u] == rf->least[u];
 	if (!rf->whole)
 		reflit_classes(rf, e);
 }
@@ -237,6 +245,8 @@ reflit_endpoint(struct reflit *rf, uint32_t e, uint32_t *last)
 	if (t != *last)
 		reflit_node(rf, t, e);
 	*last = t;
+	if (rf->broken && !rf->whole && rf->proxy != ROUTE_NONE)
+		rf->b->tile_planes = rf->wrap;
 	reflit_fill(rf, e);
 	if (rf->broken)
 		reflit_sls(rf, e);
@@ -251,6 +261,9 @@ reflit_tables(struct reflit *rf)
 	memset(rf->turn, 0, rf->b->g.nnode * sizeof(*rf->turn));
 	for (uint32_t e = 0; e < rf->b->topo->nep; e++) {
 		route_tile_begin(rf->b, e);
+		/* Planes late and both are rarely needed, and take memory. */
+		if (e % ROUTE_TILE == 0)
+			rf->b->tile_planes = rf->broken ? rf->late : rf->up;
 		reflit_endpoint(rf, e, &last);
 		route_tile_end(rf->b, e);
 	}
@@ -359,18 +372,23 @@ int
 reflit_alloc(struct reflit *rf)
 {
 	const size_t n = rf->b->g.nnode;
-	uint32_t *m = malloc((8 * n + 1) * sizeof(*m));
+	uint32_t *m = malloc((10 * n + 1) * sizeof(*m));
 
-	rf->first = m;
+	rf->least = m;
+	rf->dor_t.wraps = malloc(2 * n + 1);
 	rf->turn = calloc(n, sizeof(*rf->turn));
-	if (m == NULL || rf->turn == NULL)
+	if (m == NULL || rf->turn == NULL || rf->dor_t.wraps == NULL)
 		return -ENOMEM;
-	rf->cost = m + n;
+	rf->dor_p.wraps = rf->dor_t.wraps + n;
+	rf->dor_t.first = m + n;
 	rf->up_cost = m + 2 * n;
 	rf->up_next = m + 3 * n;
 	rf->late_cost = m + 4 * n;
 	rf->both_cost = m + 5 * n;
 	rf->both_next = m + 6 * n;
+	rf->dor_t.cost = m + 7 * n;
+	rf->dor_p.first = m + 8 * n;
+	rf->dor_p.cost = m + 9 * n;
 	return 0;
 }
 
@@ -409,7 +427,8 @@ reflit_free(struct reflit *rf)
 	route_order_free(&rf->own_order);
 	route_backup_free(&rf->bk);
 	route_grid_free(&rf->gr);
-	free(rf->first);
+	free(rf->least);
+	free(rf->dor_t.wraps);
 	free(rf->turn);
 }
 

@@ -61,6 +61,14 @@ struct reflit_state {
 	bool all_planes;  /**< late and both are in use */
 };
 
+/** Dimension order to one node, from all others. */
+struct reflit_dor {
+	uint32_t to;	 /**< ROUTE_NONE: nothing here */
+	uint32_t *first; /**< [node] arc; ROUTE_NONE: broken, or there */
+	uint32_t *cost;	 /**< [node] hops, or REFLIT_COST_NONE */
+	bool *wraps;	 /**< [node] the dateline lies ahead in this dimension */
+};
+
 struct reflit {
 	struct route_build *b;
 	struct route_grid gr;
@@ -77,8 +85,9 @@ struct reflit {
 	/* of the destination at hand */
 	uint32_t t;	   /**< its node */
 	uint32_t proxy;	   /**< ROUTE_NONE: none */
-	uint32_t *first;   /**< [node] arc of DOR to t */
-	uint32_t *cost;	   /**< [node] hops of DOR to t, or COST_NONE */
+	struct reflit_dor dor_t; /**< to t */
+	struct reflit_dor dor_p; /**< to the proxy */
+	uint32_t *least;   /**< [node] hops to t that the positions ask for */
 	uint32_t *up_cost; /**< [node] hops of class up */
 	uint32_t *up_next; /**< [node] arc; up, or down */
 	uint32_t *late_cost; /**< [node] hops of class late */
@@ -88,6 +97,10 @@ struct reflit {
 	uint32_t worst;	     /**< most links more than the shortest way has */
 	struct route_near near; /**< shortest ways, where in doubt */
 };
+
+/** Fills @p dor for node @p t, and @p least where not NULL. */
+void reflit_dor_all(const struct route_grid *gr, uint32_t t,
+		    struct reflit_dor *dor, uint32_t *least);
 
 /** Hops of DOR from u to t, or REFLIT_COST_NONE. */
 uint32_t reflit_dor_cost(const struct route_grid *gr, uint32_t u, uint32_t t);

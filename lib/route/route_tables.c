@@ -202,6 +202,8 @@ route_tile_begin(struct route_build *b, uint32_t dst)
 {
 	uint64_t *tile = b->tile + route_tile_at(b, 0, 0, dst);
 
+	if (dst % ROUTE_TILE == 0)
+		b->tile_planes = b->live_planes;
 	for (size_t i = 0; i < (size_t)b->live_planes * b->g.nnode; i++)
 		tile[i] = ROUTE_WORD_NONE;
 }
@@ -214,7 +216,7 @@ route_tile_end(struct route_build *b, uint32_t dst)
 
 	if (have < ROUTE_TILE && dst + 1 < b->topo->nep)
 		return;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < (size_t)b->tile_planes * b->g.nnode; i++) {
 		struct rl_fwd_entry *row = b->entry + i * b->row + from;
 		uint64_t line[ROUTE_TILE];
 
