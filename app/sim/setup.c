@@ -35,8 +35,9 @@ set_routes(struct rl_sim_plan *plan, const struct options *o)
 	const char *engine = o->engine != NULL ? o->engine : cfg->engine;
 	const unsigned int vls = rl_min_u32(cfg->vls, cfg->link.vcs);
 	char err[RL_ERR_MAX];
-	const int ret = rl_route_compute(&cfg->topo, engine, vls,
-					 &plan->route, err);
+	const int ret = rl_route_compute_levels(&cfg->topo, engine, vls,
+						cfg->levels, &plan->route,
+						err);
 
 	if (ret == -EHOSTUNREACH) {
 		printf("refused: %s\n", err);
@@ -66,6 +67,7 @@ set_wire(struct rl_sim_plan *plan, const struct options *o)
 	if (o->mtu != 0)
 		plan->wire.frame_bytes = o->mtu + RL_FRAME_LINK_OFF;
 	plan->poll_ns = o->poll_ns;
+	plan->tick_ns = o->tick_ns;
 	plan->notice_ns = 1000;
 }
 

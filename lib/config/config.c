@@ -153,6 +153,7 @@ read_routing(struct cfg_ctx *c, const config_setting_t *root,
 	int ret;
 
 	cfg->vls = RL_VCS;
+	cfg->levels = 1;
 	if (s == NULL)
 		return 0;
 	ret = cfg_group(c, s, "routing", cfg);

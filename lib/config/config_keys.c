@@ -147,6 +147,9 @@ static const struct rl_config_key keys[] = {
 	     "routing engine"),
 	FIELD("routing", rl_config, vls, "VLs", 1, RL_VCS, "8",
 	      "virtual lanes that the engine may use"),
+	FIELD("routing", rl_config, levels, "levels", 1, RL_VCS, "1",
+	      "service levels with VLs of their own: 1, 2, 4 or 8; a flow's "
+	      "class of service modulo this chooses"),
 
 	LINK(retry, RL_KEY_BOOL, "", 0, 0,
 	     "link-level retry; false: a hop that only checks FEC"),

@@ -50,6 +50,7 @@ struct rl_config {
 	uint32_t engine_line;
 	const char *engine_file;
 	uint16_t vls;		    /**< VLs the engine may use, default 8 */
+	uint16_t levels;	    /**< service levels, default 1 */
 	struct rl_link_cfg link;
 	struct rl_ep_cfg endpoint;
 	struct rl_topo topo;

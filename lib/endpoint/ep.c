@@ -83,6 +83,7 @@ rl_ep_init(void *mem, const struct rl_ep_params *p)
 	ep->codec = p->codec;
 	ep->cache = p->cache;
 	ep->path_sl = p->path_sl;
+	ep->levels = p->levels;
 	ep->report = p->report;
 	ep->report_ctx = p->report_ctx;
 	ep->id = p->ep_id;

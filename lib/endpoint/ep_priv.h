@@ -105,6 +105,7 @@ struct rl_ep {
 	const struct rl_codec *codec;
 	struct rl_flit_cache *cache;
 	const uint8_t *path_sl;
+	uint8_t levels;
 	rl_ep_report_fn report;
 	void *report_ctx;
 	uint16_t id;
@@ -148,9 +149,13 @@ struct rl_ep {
 #define EP_COUNT_N(ep, name, n) ((ep)->ctr[RL_EPC_##name] += (n))
 
 static inline uint8_t
-ep_sl(const struct rl_ep *ep, uint16_t dst)
+ep_sl(const struct rl_ep *ep, uint16_t dst, uint8_t cos)
 {
-	return ep->path_sl != NULL ? ep->path_sl[dst] & 0xf : 0;
+	const uint8_t sl = ep->path_sl != NULL ? ep->path_sl[dst] & 0xf : 0;
+
+	if (ep->levels < 2)
+		return sl;
+	return (uint8_t)(sl + cos % ep->levels * (RL_SLS / ep->levels));
 }
 
 /* ep.c */

@@ -36,7 +36,7 @@ ep_fill_meta(struct rl_ep *ep, struct rl_flit *f, uint16_t dst, uint8_t class,
 	f->src = ep->id;
 	f->vc = 0;
 	f->in_vc = 0;
-	f->sl = ep_sl(ep, dst);
+	f->sl = ep_sl(ep, dst, f->wire[6] >> 4);
 	f->mark = RL_MARK_OK;
 	f->hops = 0;
 	f->class = class;

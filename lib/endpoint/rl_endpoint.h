@@ -80,6 +80,8 @@ struct rl_ep_params {
 	const struct rl_codec *codec; /**< of cfg->crc and cfg->isn */
 	struct rl_flit_cache *cache; /**< of the owner's lcore */
 	const uint8_t *path_sl; /**< SL by destination; NULL: 0 */
+	uint8_t levels; /**< service levels, see rl_fwd; 0, 1: but one. Flows
+			     of class of service c are of level c % levels */
 	uint16_t ep_id;
 	uint16_t npeers;	/**< endpoints of the fabric */
 	rl_ep_report_fn report; /**< may be NULL: counted only */

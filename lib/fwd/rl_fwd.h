@@ -49,6 +49,9 @@ struct rl_fwd {
 	uint16_t nports;  /**< ports of this device, without the local one */
 	uint16_t nplanes;
 	uint8_t nvls;	  /**< VLs in use lie below, 1..RL_VCS */
+	/** service levels: level q has the SLs from q * RL_SLS / levels on, and
+	    VLs of its own; 0, 1: there is but one */
+	uint8_t levels;
 	/** plane of a packet that came in by a link on (VL, SL) */
 	uint8_t plane_of[RL_VCS][RL_SLS];
 	/** plane of a packet that is injected here with an SL */

@@ -72,6 +72,24 @@ const struct rl_route_info *rl_route_info(unsigned int i);
 int rl_route_compute(const struct rl_topo *topo, const char *engine,
 		     unsigned int max_vls, struct rl_route **out, char *err);
 
+/**
+ * Control thread. Gives each of @p levels service levels VLs of its own: level
+ * q uses VLs and SLs as level 0 does, q times higher up. Where rl_route_update()
+ * has changed the tables, it is called again.
+ *
+ * @return 0; -EINVAL: not a power of two, or VLs or SLs do not suffice (the
+ *   reason is in @p err, RL_ERR_MAX bytes); the tables are as they were
+ */
+int rl_route_levels(struct rl_route *r, unsigned int levels, char *err);
+
+/**
+ * Control thread. rl_route_compute() with so many VLs for each of @p levels
+ * service levels, and rl_route_levels(). Returns as both.
+ */
+int rl_route_compute_levels(const struct rl_topo *topo, const char *engine,
+			    unsigned int max_vls, unsigned int levels,
+			    struct rl_route **out, char *err);
+
 /** What rl_route_compute() takes for granted. */
 struct rl_route_params {
 	const char *engine;	 /**< NULL or "": RL_ROUTE_DEFAULT */
