@@ -30,6 +30,7 @@ enum {
 	OPT_FLIT_PS,
 	OPT_MTU,
 	OPT_POLL,
+	OPT_TICK,
 	OPT_EVENTS,
 	OPT_HELP,
 	OPT_VERSION,
@@ -55,6 +56,7 @@ static const struct option longs[] = {
 	{ "flit-ps", required_argument, NULL, OPT_FLIT_PS },
 	{ "mtu", required_argument, NULL, OPT_MTU },
 	{ "poll", required_argument, NULL, OPT_POLL },
+	{ "tick", required_argument, NULL, OPT_TICK },
 	{ "events", no_argument, NULL, OPT_EVENTS },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
@@ -90,6 +92,7 @@ options_help(void)
 	      "  --flit-ps N          time of a flit on a wire, default 2000\n"
 	      "  --mtu BYTES          of every wire, default 8306 (32 flits)\n"
 	      "  --poll TIME          how long an lcore takes to notice, default 0\n"
+	      "  --tick TIME          polls at multiples of it only: coarser, faster\n"
 	      "  --drain TIME         wait for the end, default 5s\n"
 	      "  --events             print what ports and cores tell\n"
 	      "  --cuts N, --csv FILE ablation: how many cuts (200), its table\n"
@@ -257,6 +260,8 @@ take(int opt, const char *arg, struct options *o)
 		return time_ns(arg, &o->latency_ns);
 	case OPT_POLL:
 		return time_ns(arg, &o->poll_ns);
+	case OPT_TICK:
+		return time_ns(arg, &o->tick_ns);
 	case OPT_FLIT_PS:
 		return u32_number(arg, 1, 1000000000, &o->flit_ps);
 	case OPT_MTU:

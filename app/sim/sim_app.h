@@ -47,6 +47,7 @@ struct options {
 	uint64_t cuts;		/**< of the ablation */
 	uint64_t latency_ns;	/**< of wires; RL_NEVER: not given */
 	uint64_t poll_ns;
+	uint64_t tick_ns;
 	uint32_t flit_ps;
 	uint32_t mtu;		/**< bytes of a frame, without Ethernet header */
 	bool events;

@@ -67,6 +67,9 @@ struct rl_sim_params {
 	uint64_t poll_ns;
 	/** and up to so much later, at random: lcores that are busy */
 	uint64_t poll_jitter_ns;
+	/** roles are polled at multiples of this only: 1 (or 0) is exact; with
+	    more, a poll finds more to do at once, and a run is faster */
+	uint64_t tick_ns;
 	/** a packet dropped by the fabric is told its source after so long;
 	    RL_NEVER: not at all [RXL-4] */
 	uint64_t notice_ns;

@@ -25,6 +25,7 @@ struct rl_sim_plan {
 	struct rl_sim_wire_cfg wire;
 	uint64_t poll_ns;
 	uint64_t poll_jitter_ns;
+	uint64_t tick_ns;
 	uint64_t notice_ns;
 	bool fec_safe;
 	struct rl_sim_load_cfg load;

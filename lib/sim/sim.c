@@ -278,6 +278,8 @@ poll_port(struct rl_sim *s, struct sim_role *r, uint32_t id)
 		s->st.idle_polls++;
 	else if (rl_core_tx_pending(r->rc->core, (uint16_t)r->port))
 		sim_wake_at(s, s->dev_role[r->dev], sim_seen(s));
+	if (s->p.check_packets)
+		sim_credit_check(s, r->dev, (uint16_t)r->port);
 	if (r->again || !rl_pktq_empty(rl_port_rx_out(r->rp->port))) {
 		sim_ready(s, id);
 		return;
@@ -335,6 +337,37 @@ poll_role(struct rl_sim *s, uint32_t id)
 				      mem->flits - mem->cache.count);
 }
 
+/* A frame that waits at a port is cold: its flits come in with the poll. */
+static void
+warm_role(const struct rl_sim *s, uint32_t id)
+{
+	const struct sim_role *r = &s->role[id];
+	const struct rl_sim_frame *f;
+
+	if (r->port == SIM_PORT_CORE)
+		return;
+	__builtin_prefetch(r->rp->port);
+	f = r->end->rx->head;
+	if (f != NULL) {
+		__builtin_prefetch(f);
+		__builtin_prefetch(f->data);
+		__builtin_prefetch(f->data + RL_CACHE_LINE);
+		__builtin_prefetch(f->data + 2 * RL_CACHE_LINE);
+	}
+}
+
+static void
+poll_ready(struct rl_sim *s)
+{
+	while (s->ready_head != s->ready_tail) {
+		const uint32_t id = s->ready[s->ready_head++ & s->ready_mask];
+
+		if (s->ready_head != s->ready_tail)
+			warm_role(s, s->ready[s->ready_head & s->ready_mask]);
+		poll_role(s, id);
+	}
+}
+
 /* When something next happens. */
 static uint64_t
 sim_next(const struct rl_sim *s)
@@ -352,9 +385,7 @@ rl_sim_run(struct rl_sim *sim, uint64_t until_ns)
 	for (;;) {
 		uint64_t t;
 
-		while (sim->ready_head != sim->ready_tail)
-			poll_role(sim, sim->ready[sim->ready_head++ &
-						  sim->ready_mask]);
+		poll_ready(sim);
 		t = sim_next(sim);
 		if (t >= until_ns) {
 			sim->now_ns = until_ns;

@@ -94,6 +94,54 @@ audit_port(const struct rl_sim *s, uint32_t dev, uint16_t p, bool settled,
 	return 0;
 }
 
+/*
+ * What one end of a link has sent in this epoch, and keeps for the rest of a
+ * packet it has begun, lies within what the other end has room for at this
+ * very moment [LCB-3]. It may have been told less; never more.
+ */
+static const char *
+credit_fault(const struct rl_link_cfg *cfg, const struct rl_port_info *tx,
+	     const struct rl_port_info *rx, unsigned int vc)
+{
+	const int16_t left = (int16_t)(rx->granted[vc] - tx->consumed[vc]);
+
+	if (left < (int16_t)tx->begun[vc])
+		return "more under way than there is room for";
+	if ((uint32_t)left > cfg->credits_flits)
+		return "more credits than there is room";
+	/* an end that closes a packet is one more, for a while */
+	if (cfg->retry && rx->buffered[vc] > cfg->credits_flits + 1)
+		return "more received than there is room for";
+	return NULL;
+}
+
+void
+sim_credit_check(struct rl_sim *s, uint32_t dev, uint16_t port)
+{
+	const struct rl_topo_port *tp = &s->fabric.topo->dev[dev].port[port];
+	const struct rl_topo_link *l = &s->fabric.topo->link[tp->link];
+	const struct rl_topo_ref_end *far = &l->end[!tp->end];
+	struct rl_port_info a, b;
+
+	rl_port_info(s->fabric.dev[dev].port[port].port, &a);
+	if (a.state != RL_LINK_UP || s->broken[0] != '\0')
+		return;
+	rl_port_info(s->fabric.dev[far->dev].port[far->port].port, &b);
+	if (b.state != RL_LINK_UP || a.tx_epoch != b.rx_epoch ||
+	    a.rx_epoch != b.tx_epoch)
+		return;
+	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
+		const char *why = credit_fault(&s->p.cfg->link, &a, &b, vc);
+
+		if (why == NULL)
+			continue;
+		snprintf(s->broken, sizeof(s->broken),
+			 "at %llu ns port %u of %s, VC %u: %s",
+			 (unsigned long long)s->now_ns, port,
+			 s->fabric.topo->dev[dev].name, vc, why);
+	}
+}
+
 int
 rl_sim_audit(const struct rl_sim *sim, bool settled, char *err)
 {

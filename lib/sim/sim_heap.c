@@ -65,12 +65,24 @@ heap_remove(struct rl_sim *s, uint32_t i)
 		heap_down(s, i, last);
 }
 
+/* The tick at which something due at @p t_ns is looked at. */
+static uint64_t
+on_tick(const struct rl_sim *s, uint64_t t_ns)
+{
+	const uint64_t rest = s->p.tick_ns > 1 && t_ns != RL_NEVER
+				      ? t_ns % s->p.tick_ns
+				      : 0;
+
+	return rest == 0 ? t_ns : t_ns + (s->p.tick_ns - rest);
+}
+
 void
 sim_heap_set(struct rl_sim *s, uint32_t role, uint64_t key_ns)
 {
 	const uint32_t pos = s->role[role].heap_pos;
-	const struct sim_heap_slot slot = { .key_ns = key_ns, .role = role };
+	struct sim_heap_slot slot = { .role = role };
 
+	key_ns = slot.key_ns = on_tick(s, key_ns);
 	if (key_ns == RL_NEVER) {
 		if (pos != 0)
 			heap_remove(s, pos - 1);

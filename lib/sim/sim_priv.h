@@ -217,6 +217,10 @@ void sim_fault_apply(struct rl_sim *s, const struct rl_sim_fault *f);
 void sim_fault_fire(struct rl_sim *s, const struct rl_sim_fault *f,
 		    unsigned int dir);
 
+/* sim_audit.c */
+/** After a port was polled: what it sent, and may yet send, has room. */
+void sim_credit_check(struct rl_sim *s, uint32_t dev, uint16_t port);
+
 /* sim_event.c */
 void sim_on_port_event(void *ctx, uint32_t dev, uint16_t port,
 		       const struct rl_port_event *ev);
