@@ -67,9 +67,10 @@ def on_lcores(name, link):
         commands = os.path.join(d, "cut.cmd")
         report = os.path.join(d, "report.json")
         with open(commands, "w", encoding="utf-8") as f:
-            f.write("start\nwait 30ms\n" +
-                    "link %s down\nwait 30ms\nlink %s up\nwait 30ms\n"
-                    % (link, link) * 2 + "stop\nwait drained\nquit\n")
+            f.write("start\nwait up\nwait 20ms\n" + 2 * (
+                "link %s down\nwait dead %s\nwait 20ms\n"
+                "link %s up\nwait up\nwait 20ms\n" % (link, link, link)) +
+                "stop\nwait drained\nquit\n")
         run = subprocess.run([REFLIT, "--", "--config", config,
                               "--cmdline-file", commands, "--json", report],
                              capture_output=True, text=True, timeout=200)
