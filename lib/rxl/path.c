@@ -35,7 +35,6 @@ struct dir {
 	uint32_t fresh;	 /**< next tag to be sent first */
 	uint32_t expect; /**< tag that the receiver waits for */
 	uint32_t window; /**< most that a sender is ahead of it */
-	bool in_sync;	 /**< it has not missed one */
 };
 
 struct rl_rxl_path {
@@ -122,7 +121,6 @@ init_side(struct rl_rxl_path *p, unsigned int side, const struct layout *l,
 	d->hops.every_hop = p->cfg.every_hop;
 	d->ring = (struct transit *)(void *)(base + l->ring[side]);
 	d->ring_mask = l->ring_size - 1;
-	d->in_sync = true;
 	d->window = p->cfg.ep.window_flits;
 	p->meter[side] = (struct rxl_meter){
 		.noise = p->noise,
@@ -226,11 +224,9 @@ bear_witness(struct dir *d, uint32_t tag, bool fresh, enum rxl_fate fate)
 		d->expect = tag;
 	if (tag != d->expect)
 		return;
-	if (d->in_sync && fresh) {
-		d->tally.chances++;
-		d->tally.drops += gone;
-	}
-	d->in_sync = good;
+	/* what is awaited after a loss is not fresh when it comes */
+	d->tally.chances += fresh;
+	d->tally.drops += fresh && gone;
 	d->expect += good;
 }
 

@@ -327,6 +327,38 @@ corruption_inside_switches_never_reaches_the_client(void **state)
 	finish(fx);
 }
 
+static uint64_t
+rejected(const struct fx *fx, unsigned int side)
+{
+	const uint64_t *ctr = rl_ep_counters(rl_rxl_path_ep(fx->path, side));
+
+	return ctr[RL_EPC_rx_corrupt] + ctr[RL_EPC_rx_uncorrectable];
+}
+
+/* What the path says was wrong on arrival is what the endpoint turns away. */
+static void
+endpoints_reject_exactly_what_arrives_wrong(void **state)
+{
+	struct fx *fx = *state;
+
+	fx->cfg.way.levels = 3;
+	fx->cfg.way.wire.bit_rate = 2e-4;
+	fx->cfg.way.inside.burst_rate = 1e-2;
+	fx->cfg.way.inside.burst_max_bytes = 8;
+	fx->cfg.ep.retry_mode = RL_RETRY_SELECTIVE;
+	start(fx);
+	rl_rxl_path_run(fx->path, 40000);
+	assert_true(rl_rxl_path_drain(fx->path, 100000));
+	rl_rxl_path_run(fx->path, 2 * LATENCY + 16);
+	for (unsigned int i = 0; i < 2; i++) {
+		const uint64_t wrong = rl_rxl_path_tally(fx->path, i)->wrong;
+
+		assert_true(wrong > 1000);
+		assert_true(rejected(fx, 1 - i) == wrong);
+	}
+	assert_true(rl_rxl_path_close(fx->path));
+}
+
 /* [RXL-4]: the switch tells, so that nobody has to ask. */
 static void
 a_drop_report_has_the_flit_sent_again_without_a_nak(void **state)
@@ -470,6 +502,7 @@ main(void)
 		T(retries_cost_the_bandwidth_that_the_equations_say),
 		T(selective_retry_without_numbers_costs_a_flit_for_a_flit),
 		T(corruption_inside_switches_never_reaches_the_client),
+		T(endpoints_reject_exactly_what_arrives_wrong),
 		T(a_drop_report_has_the_flit_sent_again_without_a_nak),
 		T(checking_intact_flits_at_every_hop_changes_nothing),
 		T(the_same_seed_is_the_same_run_and_another_is_not),
