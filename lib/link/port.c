@@ -135,6 +135,12 @@ rl_port_info(const struct rl_port *port, struct rl_port_info *info)
 		queued += port->txq[vc].flits;
 		info->credits[vc] =
 			(uint16_t)(port->limit[vc] - port->consumed[vc]);
+		info->consumed[vc] = port->consumed[vc];
+		info->begun[vc] = port->tx_begun[vc] ? port->tx_left[vc] : 0;
+		info->granted[vc] = port_credit_limit(port, vc);
+		info->buffered[vc] =
+			port->rx_taken[vc] - port->rx_freed[vc] -
+			rl_shared_read(&port->p.shared->freed[vc]);
 	}
 	info->state = port->state;
 	info->last_detector = port->detector;

@@ -256,6 +256,10 @@ struct rl_port_info {
 	uint64_t replay_timer_ns;
 	uint32_t flaps;
 	uint32_t credits[RL_VCS]; /**< flits that may be sent, by VC */
+	uint16_t consumed[RL_VCS]; /**< flits sent in this epoch, cyclic */
+	uint16_t begun[RL_VCS];	  /**< and kept for the rest of a packet */
+	uint16_t granted[RL_VCS]; /**< limit for the peer now, cyclic */
+	uint32_t buffered[RL_VCS]; /**< flits from the peer not yet let go */
 	uint32_t replay_base;	  /**< the four pointers, free-running */
 	uint32_t replay_acked;
 	uint32_t replay_next;

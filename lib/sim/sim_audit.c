@@ -101,13 +101,17 @@ audit_port(const struct rl_sim *s, uint32_t dev, uint16_t p, bool settled,
  */
 static const char *
 credit_fault(const struct rl_link_cfg *cfg, const struct rl_port_info *tx,
-	     const struct rl_port_info *rx, unsigned int vc)
+	     const struct rl_port_info *rx, bool rx_closes, unsigned int vc)
 {
 	const int16_t left = (int16_t)(rx->granted[vc] - tx->consumed[vc]);
 
-	if (left < (int16_t)tx->begun[vc])
+	/*
+	 * Without link retry a packet cut off on a link that goes on is closed
+	 * by a flit that takes room given away before, until it has left.
+	 */
+	if (left < (int16_t)tx->begun[vc] && !rx_closes)
 		return "more under way than there is room for";
-	if ((uint32_t)left > cfg->credits_flits)
+	if (left > 0 && (uint32_t)left > cfg->credits_flits)
 		return "more credits than there is room";
 	/* an end that closes a packet is one more, for a while */
 	if (cfg->retry && rx->buffered[vc] > cfg->credits_flits + 1)
@@ -119,19 +123,22 @@ void
 sim_credit_check(struct rl_sim *s, uint32_t dev, uint16_t port)
 {
 	const struct rl_topo_port *tp = &s->fabric.topo->dev[dev].port[port];
-	const struct rl_topo_link *l = &s->fabric.topo->link[tp->link];
-	const struct rl_topo_ref_end *far = &l->end[!tp->end];
+	const struct rl_device *far = &s->fabric.dev[tp->peer_dev];
 	struct rl_port_info a, b;
+	bool closes;
 
 	rl_port_info(s->fabric.dev[dev].port[port].port, &a);
 	if (a.state != RL_LINK_UP || s->broken[0] != '\0')
 		return;
-	rl_port_info(s->fabric.dev[far->dev].port[far->port].port, &b);
+	rl_port_info(far->port[tp->peer_port].port, &b);
 	if (b.state != RL_LINK_UP || a.tx_epoch != b.rx_epoch ||
 	    a.rx_epoch != b.tx_epoch)
 		return;
+	closes = !s->p.cfg->link.retry &&
+		 rl_port_counters(far->port[tp->peer_port].port)[RL_PC_rx_closed];
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
-		const char *why = credit_fault(&s->p.cfg->link, &a, &b, vc);
+		const char *why =
+			credit_fault(&s->p.cfg->link, &a, &b, closes, vc);
 
 		if (why == NULL)
 			continue;
