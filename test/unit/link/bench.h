@@ -7,6 +7,33 @@
  * hand-moved clock, and at each end a stand-in for the switch core that takes
  * packets, checks them, frees credits and answers the loopback's marks.
  *
+ * The 33 cases that a port must pass, and the files of this folder, of
+ * ../switch and of ../endpoint that name them:
+ *
+ *  1 settings      test_cfg              18 window of 4    test_credit
+ *  2 echo          test_handshake        19 rate x delay   test_credit
+ *  3 init action   test_handshake (a)    20 packet sizes   test_retry, _replay
+ *  4 numbers, ACK  test_retry, _replay   21 2 % loss       test_long
+ *  5 wraps         test_long             22 PHY lost       test_detect
+ *  6 lost ACKs     test_retry            23 new epoch      test_handshake
+ *  7 50th of 100   test_retry            24 zero credits   test_credit
+ *  8 bad flit      test_retry            25 lost credits   test_credit
+ *  9 burst of 100  test_retry            26 blocked VC     test_credit,
+ * 10 lost NAK      test_retry               and incast     test_forward
+ * 11 lost tail     test_retry            27 every k of F   test_figure_1b,
+ * 12 timer         test_timer               cut through    test_cut_1b
+ * 13 frozen ACKs   test_timer            28 hold, filters  test_failover, _loop
+ * 14 unlimited     test_timer            29 duplicate tag  test_restore
+ * 15 stale ACK     test_retry            30 again, at all  test_second_failure,
+ * 16 duplicates    test_retry               steps          _order, _failover
+ * 17 poison        test_retry, _marked   31 reflection     test_forward
+ *                                        32 ISN and hole   test_ep_profile
+ *                                        33 under load (b) test_second_failure
+ *
+ * (a) There is nothing to set: what is to be sent waits, what comes is dropped.
+ * (b) Links that die and return under load, and ten ports that train at once;
+ *     quiescing and new routes under load are not covered by unit tests.
+ *
  * Wires take rules: "drop the third DATA frame", "hurt flit 1 of the next
  * replayed frame". Everything a port gives is checked on the way: order and
  * content of packets here, the number of flits when the bench closes.

@@ -406,6 +406,35 @@ five_links_train_at_once(void **state)
 	}
 }
 
+/*
+ * Of the three actions that others let one set for data while a link trains,
+ * reflit has one: what is to be sent waits, what comes is discarded.
+ */
+static void
+while_it_trains_data_waits_and_is_not_taken(void **state)
+{
+	struct bench b = { 0 };
+
+	(void)state;
+	bench_open(&b, NULL);
+	bench_rule(&b.wire[1], (struct bench_rule){
+		.type = RL_FRAME_INIT, .act = BENCH_DROP,
+		.last = BENCH_EVER });
+	rl_port_start(b.end[0].port, b.now_ns);
+	rl_port_start(b.end[1].port, b.now_ns);
+	bench_send(&b, 0, 3, 4, 5);
+	bench_run(&b, 2 * RL_NS_PER_MS);
+	assert_int_equal(bench_state(&b.end[0]), RL_LINK_INIT);
+	assert_int_equal(b.wire[0].type[RL_FRAME_DATA], 0);
+	assert_int_equal(bench_info(&b.end[0]).queued_flits, 20);
+	inject_data(&b, 0);
+	assert_int_equal(COUNTER(&b.end[0], rx_state_drop), 1);
+	bench_no_rules(&b.wire[1]);
+	bench_settle(&b, 5 * RL_NS_PER_MS);
+	bench_check_delivered(&b);
+	bench_close(&b);
+}
+
 static void
 commands_that_change_nothing_say_so(void **state)
 {
@@ -443,6 +472,8 @@ main(void)
 		CASE("LINK-C2 a round trip longer than the init interval ends "
 		     "in quiet",
 		     a_round_trip_longer_than_the_init_interval_ends_in_quiet),
+		CASE("LINK-C3 while it trains data waits and is not taken",
+		     while_it_trains_data_waits_and_is_not_taken),
 		cmocka_unit_test(a_phy_that_blinks_causes_no_init_frames),
 		cmocka_unit_test(the_end_that_starts_late_trains_with_the_other),
 		cmocka_unit_test(

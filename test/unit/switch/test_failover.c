@@ -260,6 +260,29 @@ what_had_no_way_goes_on_when_the_link_returns(void **state)
 	cb_close(&c);
 }
 
+/* Nor do younger ones that find no way either put off the oldest's time. */
+static void
+a_stream_without_a_way_does_not_extend_the_watchdog(void **state)
+{
+	struct core_bench c;
+	uint64_t t;
+
+	(void)state;
+	cb_cfg(&c);
+	open_routes(&c);
+	cb_mark(&c, 4, RL_MARK_LOOP_BEGIN);
+	cb_mark(&c, 4, RL_MARK_LOOP_END);
+	cb_advance(&c, 20 * US);
+	t = c.now_ns;
+	while (c.ndrops == 0) {
+		cb_rx(&c, 0, 4, 1);
+		cb_advance(&c, 500 * US);
+		assert_true(c.now_ns - t <= c.cfg.watchdog_ns);
+	}
+	assert_int_equal(c.drop[0].tag, 0);
+	cb_close(&c);
+}
+
 /*
  * Packets without a way are not kept for ever by another link that comes and
  * goes.
@@ -407,6 +430,9 @@ main(void)
 		     no_alternate_waits_for_the_watchdog_and_is_reported),
 		CASE("LINK-C30 what had no way goes on when the link returns",
 		     what_had_no_way_goes_on_when_the_link_returns),
+		CASE("LINK-C30 [DRL-7] a stream without a way does not extend "
+		     "the watchdog",
+		     a_stream_without_a_way_does_not_extend_the_watchdog),
 		CASE("LINK-C30 [DRL-7] an unrelated flap does not extend the "
 		     "watchdog",
 		     an_unrelated_flap_does_not_extend_the_watchdog),
