@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""reflit-sim as its users meet it: exit statuses, reports, errors.
+
+usage: test_reflit_sim.py REFLIT_SIM SOURCE_ROOT
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+SIM, ROOT = sys.argv[1:3]
+FIGURE1 = os.path.join(ROOT, "config", "figure1.cfg")
+CONTRACT = {
+    "sent_packets", "delivered_packets", "lost_packets",
+    "duplicated_packets", "reordered_packets", "corrupted_packets",
+    "reported_packets", "flit_hops", "elapsed_ns", "wall_ns", "latency_ns",
+    "failovers", "recoveries",
+}
+failed = 0
+
+
+def run(*args):
+    return subprocess.run([SIM, *args], capture_output=True, text=True,
+                          timeout=240)
+
+
+def check(name, ok, what=""):
+    global failed
+    print(("ok      " if ok else "FAILED  ") + name + ("" if ok else f": {what}"))
+    failed += not ok
+
+
+def report(path):
+    with open(path) as f:
+        return json.load(f)
+
+
+def balanced(r):
+    return r["sent_packets"] == (r["delivered_packets"] + r["lost_packets"] +
+                                 r["reported_packets"])
+
+
+with tempfile.TemporaryDirectory() as tmp:
+    out = os.path.join(tmp, "r.json")
+    faults = os.path.join(tmp, "faults")
+
+    def fault_file(text):
+        with open(faults, "w") as f:
+            f.write(text)
+        return faults
+
+    p = run("--config", FIGURE1, "--duration", "100us", "--json", out)
+    r = report(out)
+    check("a quiet run keeps every promise and says so", p.returncode == 0 and
+          balanced(r) and r["lost_packets"] == 0 and r["at_rest"], p.stderr)
+    check("the report has the keys of the contract", CONTRACT <= r.keys(),
+          CONTRACT - r.keys())
+    check("latencies are in order", 0 < r["latency_ns"]["p50"] <=
+          r["latency_ns"]["p99"] <= r["latency_ns"]["p999"] <=
+          r["latency_ns"]["max"], r["latency_ns"])
+
+    run("--config", FIGURE1, "--duration", "100us", "--json", out + "2")
+    again = report(out + "2")
+    for key in ("wall_ns",):
+        r.pop(key), again.pop(key)
+    check("the same seed gives the same report", r == again)
+    run("--config", FIGURE1, "--duration", "100us", "--json", out, "--seed",
+        "2")
+    check("another seed gives another", report(out)["latency_ns"] !=
+          again["latency_ns"] or report(out)["sent_packets"] !=
+          again["sent_packets"])
+
+    p = run("--config", FIGURE1, "--duration", "200us", "--json", out,
+            "--faults", fault_file("50us cut s0-s1#0\n90us heal s0-s1#0\n"))
+    r = report(out)
+    keys = {"link", "detector", "detect_ns", "first_rerouted_ns",
+            "drained_ns", "looped_packets", "looped_flits",
+            "looped_acked_flits"}
+    check("a cut is a failover at both ends, and nothing is lost",
+          p.returncode == 0 and len(r["failovers"]) == 2 and
+          all(keys <= f.keys() and f["link"] == "s0-s1#0" and
+              f["detector"] == "phy" for f in r["failovers"]) and
+          r["lost_packets"] == 0, r["failovers"])
+    check("something looped back and left by the other link",
+          any(f["looped_flits"] > 0 and f["first_rerouted_ns"] >= 0
+              for f in r["failovers"]))
+
+    with open(os.path.join(tmp, "none.cfg"), "w") as f:
+        f.write(open(FIGURE1).read() +
+                'link: { loopback = "none"; };\n'
+                'endpoint: { retry = false; gap_skip_ns = 20000; };\n')
+    p = run("--config", f.name, "--duration", "200us", "--json", out,
+            "--faults", fault_file("50us cut s0-s1#0\n90us heal s0-s1#0\n"))
+    r = report(out)
+    check("losses are counted and exit with 1", p.returncode == 1 and
+          r["lost_packets"] > 0 and balanced(r), (p.returncode, p.stdout))
+
+    p = run("--config", FIGURE1, "--packets", "1000", "--json", out)
+    check("--packets sends so many", p.returncode == 0 and
+          report(out)["sent_packets"] == 1000)
+    p = run("--config", FIGURE1, "--json", out, "--traffic",
+            "pcap:" + os.path.join(ROOT, "config", "demo.pcap"))
+    check("a capture goes through byte for byte", p.returncode == 0 and
+          report(out)["delivered_packets"] ==
+          2 * report(out)["trace_frames"], p.stdout + p.stderr)
+    for profile in ("rxl", "rxl-compact", "cxl", "cxl-sep-ack"):
+        p = run("--config", FIGURE1, "--duration", "20us", "--profile",
+                profile)
+        check(f"profile {profile} runs", p.returncode == 0, p.stderr)
+    p = run("--config", FIGURE1, "--seeds", "5", "--duration", "50us",
+            "--json", out)
+    r = report(out)
+    check("a campaign over a fabric", p.returncode == 0 and balanced(r) and
+          r["seeds"] == 5 and r["failures"] == [], p.stdout)
+
+    for args, words in (
+            ((), "which fabric"),
+            (("--config", "/nonexistent"), "/nonexistent"),
+            (("--config", FIGURE1, "--load", "0"), "--load 0: out of range"),
+            (("--config", FIGURE1, "--load", "x"), "not understood"),
+            (("--config", FIGURE1, "--packet-flits", "9-3"), "out of range"),
+            (("--config", FIGURE1, "--packet-flits", "200"), "at most"),
+            (("--config", FIGURE1, "--traffic", "rain"), "not understood"),
+            (("--config", FIGURE1, "--traffic", "pcap:/nonexistent"),
+             "/nonexistent"),
+            (("--config", FIGURE1, "--profile", "ib"), "unknown"),
+            (("--config", FIGURE1, "--engine", "magic"), "engine"),
+            (("--config", FIGURE1, "--bogus"), "bogus"),
+            (("--config", FIGURE1, "stray"), "stray"),
+            (("--config", FIGURE1, "--faults", "/nonexistent"),
+             "/nonexistent"),
+            (("--config", FIGURE1, "--faults",
+              fault_file("1us cut s0-s1\n2us melt s0-s1\n")),
+             "faults:2: unknown fault melt")):
+        p = run(*args)
+        check("unusable: " + " ".join(args)[-40:], p.returncode == 2 and
+              words in p.stderr and p.stderr.count("\n") <= 2,
+              (p.returncode, p.stderr))
+
+    cut = os.path.join(tmp, "cut.cfg")
+    with open(cut, "w") as f:
+        f.write(open(FIGURE1).read().replace(
+            "fabric: {", 'fabric: { fail = ["s0-s1"];'))
+    p = run("--config", cut, "--duration", "20us")
+    check("a fabric in two parts is refused with 3", p.returncode == 3 and
+          p.stdout.startswith("refused: "), (p.returncode, p.stdout))
+
+    csv = os.path.join(tmp, "a.csv")
+    p = run("ablation", "--cuts", "40", "--csv", csv, "--json", out)
+    rows = {(x["switching"], x["loopback"], x["e2e_retry"]): x
+            for x in report(out)["rows"]}
+    check("the ablation has all twelve rows", p.returncode == 0 and
+          len(rows) == 12 and len(open(csv).read().splitlines()) == 13)
+    lost = {k: v["lost_packets"] for k, v in rows.items()}
+    check("whole packets lose nothing, none loses most",
+          all(n == 0 for (_, loop, retry), n in lost.items()
+              if loop == "whole-packets" or retry) and
+          all(lost[(sw, "none", False)] > lost[(sw, "unacked-only", False)] > 0
+              for sw in ("store-and-forward", "cut-through")), lost)
+
+    p = run("--version")
+    check("--version", p.returncode == 0 and p.stdout.startswith("reflit-sim"))
+    p = run("--help")
+    check("--help", p.returncode == 0 and "usage" in p.stdout)
+
+print(f"{failed} failed")
+sys.exit(failed != 0)
