@@ -279,8 +279,9 @@ order_ports(struct app *app, uint32_t link, enum rl_port_order order)
 }
 
 static int
-enable(struct app *app, const char *name, bool on)
+enable(struct app *app, const char *name, enum rl_port_order order)
 {
+	const bool on = order == RL_ORDER_UP;
 	struct links l;
 
 	if (find_links(app, name, &l) != 0)
@@ -295,7 +296,7 @@ enable(struct app *app, const char *name, bool on)
 		app->link[l.link[i]].disabled = !on;
 		app->watch.order_ns[l.link[i]] =
 			on ? 0 : host_now(&app->host);
-		order_ports(app, l.link[i], on ? RL_ORDER_UP : RL_ORDER_DOWN);
+		order_ports(app, l.link[i], order);
 	}
 	return 0;
 }
@@ -303,13 +304,19 @@ enable(struct app *app, const char *name, bool on)
 int
 cmd_link_disable(struct app *app, const char *const arg[])
 {
-	return enable(app, arg[0], false);
+	return enable(app, arg[0], RL_ORDER_DOWN);
+}
+
+int
+cmd_link_drain(struct app *app, const char *const arg[])
+{
+	return enable(app, arg[0], RL_ORDER_DRAIN);
 }
 
 int
 cmd_link_enable(struct app *app, const char *const arg[])
 {
-	return enable(app, arg[0], true);
+	return enable(app, arg[0], RL_ORDER_UP);
 }
 
 static int

@@ -82,6 +82,7 @@ int cmd_link_one_way_mid(struct app *app, const char *const arg[]);
 int cmd_link_one_way_after(struct app *app, const char *const arg[]);
 int cmd_link_flap(struct app *app, const char *const arg[]);
 int cmd_link_disable(struct app *app, const char *const arg[]);
+int cmd_link_drain(struct app *app, const char *const arg[]);
 int cmd_link_enable(struct app *app, const char *const arg[]);
 int cmd_inject_drop(struct app *app, const char *const arg[]);
 int cmd_inject_corrupt(struct app *app, const char *const arg[]);

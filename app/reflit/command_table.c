@@ -48,7 +48,9 @@ const struct command command_table[] = {
 	{ "link <link> flap <n> <time>", cmd_link_flap,
 	  "down and up n times, with that period" },
 	{ "link <link> disable", cmd_link_disable, "down by order to its ports" },
-	{ "link <link> enable", cmd_link_enable, "undoes that" },
+	{ "link <link> drain", cmd_link_drain,
+	  "the same, but only once it has run empty" },
+	{ "link <link> enable", cmd_link_enable, "undoes both" },
 
 	{ "inject drop <link> <device> <n>", cmd_inject_drop,
 	  "the n-th data frame of the device from now on is lost" },

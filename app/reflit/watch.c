@@ -130,6 +130,7 @@ take_port_event(struct watch *w, const struct host_rec *rec)
 	case RL_PEV_UP:
 	case RL_PEV_RETRAIN:
 	case RL_PEV_DEGRADED:
+	case RL_PEV_EMPTY:
 		return;
 	}
 }
@@ -189,6 +190,8 @@ port_event_text(const struct watch *w, const struct host_rec *rec, char *buf,
 		return snprintf(buf, len, "%s retrains", link);
 	case RL_PEV_DEGRADED:
 		return snprintf(buf, len, "%s degraded", link);
+	case RL_PEV_EMPTY:
+		return snprintf(buf, len, "%s has run empty", link);
 	}
 	return 0;
 }

@@ -82,7 +82,12 @@ struct rl_role_sink {
 };
 
 /** Orders from other threads to a port, taken at its next poll. */
-enum rl_port_order { RL_ORDER_NONE, RL_ORDER_DOWN, RL_ORDER_UP };
+enum rl_port_order {
+	RL_ORDER_NONE,
+	RL_ORDER_DOWN,
+	RL_ORDER_UP,
+	RL_ORDER_DRAIN, /**< down when empty */
+};
 
 struct rl_role_port {
 	struct rl_port *port;

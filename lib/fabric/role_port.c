@@ -103,6 +103,8 @@ port_orders(struct rl_role_port *r, uint64_t now_ns)
 					 memory_order_acq_rel);
 	if (order == RL_ORDER_DOWN)
 		rl_port_down(r->port, now_ns);
+	else if (order == RL_ORDER_DRAIN)
+		rl_port_drain_down(r->port, now_ns);
 	else if (order == RL_ORDER_UP)
 		rl_port_up(r->port, now_ns);
 	return 1;

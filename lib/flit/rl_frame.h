@@ -66,6 +66,8 @@ enum rl_frame_type {
 #define RL_FRF_ECHO 0x04   /**< init: the echo field is valid; retrain: answer */
 #define RL_FRF_ACKREQ 0x08 /**< answer at once; init: the sender still trains */
 #define RL_FRF_SPENT 0x10  /**< the credit fields say what the sender spent */
+#define RL_FRF_DRAIN 0x20  /**< the link is to go down: send nothing new */
+#define RL_FRF_DRAINED 0x40 /**< and all that the sender sent has arrived */
 
 /** A link header in registers. */
 struct rl_frame_hdr {

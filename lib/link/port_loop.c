@@ -147,7 +147,8 @@ port_loop_start(struct rl_port *port, uint64_t now_ns)
 	struct rl_pktq out = { 0 };
 
 	port->loop_begin = true;
-	port->loop_fence = RL_PLANTED(NO_FENCE);
+	port->loop_fence = port->drain_fenced || RL_PLANTED(NO_FENCE);
+	port_drain_reset(port);
 	if (port->fence_wanted) {
 		port->fence_wanted = false;
 		port->fence_done = true;
@@ -168,6 +169,10 @@ rl_port_loop(struct rl_port *port, uint64_t now_ns)
 	if (port->up_mark) {
 		port->up_mark = false;
 		return rl_pipe_mark(RL_MARK_LINK_UP);
+	}
+	if (port->drain_mark) {
+		port->drain_mark = false;
+		return rl_pipe_mark(RL_MARK_LINK_DRAIN);
 	}
 	/* before the answer to a fence: what it followed comes back */
 	if (port->state == RL_LINK_LOOPBACK && port->loop_begin) {

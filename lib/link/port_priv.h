@@ -111,6 +111,17 @@ struct rl_port {
 	uint64_t dead_ns;
 	struct rl_replay_drained drained;
 
+	/* drain before down (port_drain.c) */
+	bool drain;	   /* no more packets: let it run empty */
+	bool drain_down;   /* and then it goes down here */
+	bool drain_up;	   /* and up again */
+	bool drain_mark;   /* LINK_DRAIN is owed to the core */
+	bool drain_now;	   /* the peer should hear at once */
+	bool drain_told;   /* that it is empty was said */
+	bool drain_fenced; /* the core's fence has come */
+	bool drain_peer;   /* the peer is empty */
+	uint64_t drain_ns;
+
 	/* flap damping */
 	uint32_t flaps;
 	uint64_t damp_until_ns;
@@ -167,6 +178,13 @@ void port_pass_fragments(struct rl_port *port);
 void port_rtt_reset(struct rl_port *port);
 void port_rtt_sample(struct rl_port *port, const struct rl_frame_hdr *h,
 		     uint64_t now_ns);
+
+/* port_drain.c */
+void port_drain_reset(struct rl_port *port);
+bool port_drained_out(const struct rl_port *port);
+void port_rx_drain(struct rl_port *port, const struct rl_frame_hdr *h,
+		   uint64_t now_ns);
+void port_drain_tick(struct rl_port *port, uint64_t now_ns);
 
 /* port_loop.c */
 void port_loop_start(struct rl_port *port, uint64_t now_ns);

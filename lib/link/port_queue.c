@@ -34,7 +34,10 @@ rl_port_submit(struct rl_port *port, struct rl_flit *pkt, uint64_t now_ns)
 	(void)now_ns;
 	switch (rl_pipe_is_mark(pkt)) {
 	case RL_MARK_LOOP_FENCE:
-		port->loop_fence = true;
+		if (port->drain && port_link_open(port))
+			port->drain_fenced = true;
+		else
+			port->loop_fence = true;
 		return;
 	case RL_MARK_FENCE:
 		memcpy(port->fence_at, port->queued, sizeof(port->fence_at));
@@ -51,6 +54,7 @@ rl_port_submit(struct rl_port *port, struct rl_flit *pkt, uint64_t now_ns)
 	case RL_MARK_LOOP_BEGIN:
 	case RL_MARK_LOOP_END:
 	case RL_MARK_FENCE_DONE:
+	case RL_MARK_LINK_DRAIN:
 		RL_ASSERT(false);
 	}
 	RL_ASSERT(pkt->vc < RL_VCS);

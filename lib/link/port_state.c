@@ -220,6 +220,8 @@ port_dead(struct rl_port *port, enum rl_detector why, uint64_t now_ns)
 		port->flaps = 0;
 	port_set_state(port, RL_LINK_LOOPBACK, now_ns);
 	PORT_COUNT(port, deaths);
+	port->admin_down |= port->drain_down && !port->drain_up;
+	port->drain_down = port->drain_up = false;
 	port->detector = why;
 	port->dead_ns = now_ns;
 	port->close_owed = true;
@@ -248,6 +250,7 @@ rl_port_down(struct rl_port *port, uint64_t now_ns)
 	if (port->admin_down)
 		return -EALREADY;
 	port->admin_down = true;
+	port->drain_down = false;
 	switch (port->state) {
 	case RL_LINK_UP:
 	case RL_LINK_RETRAIN:
@@ -267,6 +270,10 @@ rl_port_down(struct rl_port *port, uint64_t now_ns)
 int
 rl_port_up(struct rl_port *port, uint64_t now_ns)
 {
+	if (port->drain_down && !port->drain_up) {
+		port->drain_up = true;
+		return 0;
+	}
 	if (!port->admin_down)
 		return -EALREADY;
 	port->admin_down = false;
@@ -358,6 +365,8 @@ port_state_tick(struct rl_port *port, uint64_t now_ns)
 		keepalive_tick(port, now_ns);
 		if (port_link_open(port))
 			error_rate_tick(port, now_ns);
+		if (port_link_open(port))
+			port_drain_tick(port, now_ns);
 		if (port_link_open(port) && !port->phy_up &&
 		    now_ns - port->phy_lost_ns >= cfg->phy_lost_ns)
 			port_dead(port, RL_DET_PHY, now_ns);

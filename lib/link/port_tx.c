@@ -77,8 +77,10 @@ idle_due(const struct rl_port *port, uint64_t now_ns)
 	const struct rl_link_cfg *cfg = port->p.cfg;
 	bool some;
 
-	if (port->nak_owed || port->ack_now ||
+	if (port->nak_owed || port->ack_now || port->drain_now ||
 	    port->ack_owed >= port->ack_coalesce)
+		return true;
+	if (port->drain && now_ns - port->last_tx_ns >= cfg->init_interval_ns)
 		return true;
 	if (port->ack_owed != 0 && now_ns >= port->ack_due_ns)
 		return true;
@@ -153,6 +155,12 @@ tx_header(struct rl_port *port, struct rl_frame_hdr *h, uint64_t now_ns)
 	if (port->nak_owed) {
 		h->flags |= RL_FRF_NAK;
 		PORT_COUNT(port, tx_nak);
+	}
+	if (rl_unlikely(port->drain)) {
+		h->flags |= RL_FRF_DRAIN;
+		if (port_drained_out(port))
+			h->flags |= RL_FRF_DRAINED;
+		port->drain_now = false;
 	}
 	if (port->ack_owed != 0)
 		PORT_COUNT(port, tx_ack);
@@ -337,6 +345,12 @@ rl_port_deadline(const struct rl_port *port, uint64_t now_ns)
 		return rl_deadline(port->phy_lost_ns, cfg->phy_lost_ns);
 	if (port->ack_owed != 0)
 		t = rl_min_u64(t, port->ack_due_ns);
+	if (port->drain_now)
+		return now_ns;
+	if (port->drain)
+		t = rl_min_u64(t, rl_min_u64(
+			rl_deadline(port->last_tx_ns, cfg->init_interval_ns),
+			rl_deadline(port->drain_ns, cfg->watchdog_ns)));
 	if (cfg->keepalive_ns != 0)
 		t = rl_min_u64(t, rl_deadline(port->last_tx_ns,
 					      cfg->keepalive_ns));

@@ -80,6 +80,7 @@ enum rl_port_event_type {
 	RL_PEV_REROUTED,   /**< loop_id of another port: its first flit left */
 	RL_PEV_RETRAIN,	   /**< entered retraining */
 	RL_PEV_DEGRADED,   /**< error rate over half of its limit */
+	RL_PEV_EMPTY,	   /**< drained before it goes down: nothing is held */
 };
 
 struct rl_port_event {
@@ -133,6 +134,7 @@ enum rl_pipe_mark {
 	RL_MARK_LOOP_BEGIN = 2, /**< dead; looped packets follow */
 	RL_MARK_LOOP_END = 3,	/**< drained */
 	RL_MARK_FENCE_DONE = 4, /**< answer to RL_MARK_FENCE */
+	RL_MARK_LINK_DRAIN = 7, /**< will go down: let it run empty */
 	/* core to port: */
 	RL_MARK_LOOP_FENCE = 5, /**< nothing more until LINK_UP */
 	RL_MARK_FENCE = 6,	/**< answer once all before is acknowledged */
@@ -193,7 +195,19 @@ void rl_port_start(struct rl_port *port, uint64_t now_ns);
  */
 int rl_port_down(struct rl_port *port, uint64_t now_ns);
 
-/** Owner. Undoes rl_port_down(). @return 0; -EALREADY where it is not down */
+/**
+ * Owner. The same without loss of time: nothing new is taken, at either end,
+ * and only when all that was sent is acknowledged does the link go down
+ * (port_drain.c). rl_port_down() meanwhile does not wait, rl_port_up() makes
+ * it train again afterwards. Where the link is not up it goes down at once.
+ * @return 0; -EALREADY where it is down, or drains, by command already
+ */
+int rl_port_drain_down(struct rl_port *port, uint64_t now_ns);
+
+/**
+ * Owner. Undoes rl_port_down() and rl_port_drain_down().
+ * @return 0; -EALREADY where it is not down
+ */
 int rl_port_up(struct rl_port *port, uint64_t now_ns);
 
 /** Owner. The PHY's link status, at each change. */

@@ -205,7 +205,7 @@ draw_command(struct draw *d)
 {
 	struct rl_sim_fault f = {
 		.t_ns = pick_time(d),
-		.kind = RL_SIM_DOWN,
+		.kind = plan_one_in(&d->prng, 2) ? RL_SIM_DOWN : RL_SIM_DRAIN,
 		.link = pick_link(d),
 		.dirs = pick_dirs(d),
 	};

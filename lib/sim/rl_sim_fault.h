@@ -22,6 +22,7 @@
 	X(NOISE, "noise") /* new rates of loss, corruption, ... */             \
 	X(DROP, "drop")	  /* data frames are lost, from the n-th on */         \
 	X(DOWN, "down")	  /* taken down by command, at end 0 */                \
+	X(DRAIN, "drain") /* taken down when it has run empty */              \
 	X(UP, "up")	  /* and up again */
 
 enum rl_sim_fault_kind {

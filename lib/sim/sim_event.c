@@ -76,6 +76,7 @@ sim_on_port_event(void *ctx, uint32_t dev, uint16_t port,
 	case RL_PEV_UP:
 	case RL_PEV_RETRAIN:
 	case RL_PEV_DEGRADED:
+	case RL_PEV_EMPTY:
 		break;
 	}
 }

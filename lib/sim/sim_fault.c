@@ -137,10 +137,12 @@ fault_dir(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
 		d->drop_left = f->count == 0 ? 1 : f->count;
 		break;
 	case RL_SIM_DOWN:
+	case RL_SIM_DRAIN:
 	case RL_SIM_UP:
 		rl_role_port_order(s->role[s->end[dir].role].rp,
 				   f->kind == RL_SIM_DOWN ? RL_ORDER_DOWN
-							  : RL_ORDER_UP);
+				   : f->kind == RL_SIM_UP ? RL_ORDER_UP
+							  : RL_ORDER_DRAIN);
 		sim_wake_at(s, s->end[dir].role, s->now_ns);
 		break;
 	case RL_SIM_FAULT_KINDS:
@@ -186,6 +188,7 @@ sim_fault_apply(struct rl_sim *s, const struct rl_sim_fault *f)
 	case RL_SIM_STALL:
 	case RL_SIM_NOISE:
 	case RL_SIM_DOWN:
+	case RL_SIM_DRAIN:
 	case RL_SIM_UP:
 	case RL_SIM_FAULT_KINDS:
 		fault_now(s, f);

@@ -116,6 +116,7 @@ rl_sim_fault_text(const struct rl_sim_fault *f, const struct rl_topo *topo,
 		break;
 	case RL_SIM_HEAL:
 	case RL_SIM_DOWN:
+	case RL_SIM_DRAIN:
 	case RL_SIM_UP:
 	case RL_SIM_FAULT_KINDS:
 		break;

@@ -414,6 +414,18 @@ tx_next(struct rl_core *core, uint16_t port, unsigned int vc,
 	return pkt;
 }
 
+/* A port that runs empty hears no more once what had begun has ended. */
+static bool
+core_leave_ready(const struct core_port *cp)
+{
+	if (rl_likely(cp->state != RL_EGRESS_LEAVE) || cp->left)
+		return false;
+	for (unsigned int vc = 0; vc < RL_VCS; vc++)
+		if (cp->begun[vc].on)
+			return false;
+	return true;
+}
+
 unsigned int
 rl_core_tx(struct rl_core *core, uint16_t port, struct rl_flit *out[],
 	   unsigned int max)
@@ -425,7 +437,7 @@ rl_core_tx(struct rl_core *core, uint16_t port, struct rl_flit *out[],
 		cp->loop_fence_owed = false;
 		out[n++] = rl_pipe_mark(RL_MARK_LOOP_FENCE);
 	}
-	if (cp->state != RL_EGRESS_ALIVE)
+	if (cp->state != RL_EGRESS_ALIVE && cp->state != RL_EGRESS_LEAVE)
 		return n;
 	while (n < max && cp->qmask != 0 && passed < RL_VCS) {
 		const unsigned int vc = cp->turn;
@@ -448,6 +460,10 @@ rl_core_tx(struct rl_core *core, uint16_t port, struct rl_flit *out[],
 		out[n++] = pkt;
 		passed = 0;
 	}
+	if (n < max && core_leave_ready(cp)) {
+		cp->left = true;
+		out[n++] = rl_pipe_mark(RL_MARK_LOOP_FENCE);
+	}
 	if (n < max && fence_ready(cp)) {
 		cp->fence_out = true;
 		cp->fence_sent = cp->fence_want;
@@ -462,5 +478,6 @@ rl_core_tx_pending(const struct rl_core *core, uint16_t port)
 	const struct core_port *cp = &core->port[port];
 
 	return cp->qmask != 0 || cp->loop_fence_owed ||
+	       core_leave_ready(cp) ||
 	       (cp->fence_want != cp->fence_done && !cp->fence_out);
 }

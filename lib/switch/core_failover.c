@@ -24,6 +24,10 @@
  *        back and takes another way. So a restore waits until it has drained
  *        and what was held for it has gone on, and then fences anew.
  *
+ * LEAVE  A planned removal: ALIVE or RESTORE -> LEAVE -> DRAIN. New traffic is
+ *        held as in a drain, but what the port has is still sent; when it has
+ *        run empty its link dies by command, and nothing loops.
+ *
  * All of this concerns traffic for that port alone; the rest flows [DRL-4].
  */
 
@@ -70,6 +74,9 @@ core_set_state(struct rl_core *core, uint16_t port, enum rl_egress_state to)
 		legal = to == RL_EGRESS_ALIVE || to == RL_EGRESS_DEAD;
 		break;
 	case RL_EGRESS_ALIVE:
+		legal = to == RL_EGRESS_DRAIN || to == RL_EGRESS_LEAVE;
+		break;
+	case RL_EGRESS_LEAVE:
 		legal = to == RL_EGRESS_DRAIN;
 		break;
 	case RL_EGRESS_DRAIN:
@@ -82,7 +89,8 @@ core_set_state(struct rl_core *core, uint16_t port, enum rl_egress_state to)
 		legal = to == RL_EGRESS_RESTORE;
 		break;
 	case RL_EGRESS_RESTORE:
-		legal = to == RL_EGRESS_ALIVE || to == RL_EGRESS_DRAIN;
+		legal = to == RL_EGRESS_ALIVE || to == RL_EGRESS_DRAIN ||
+			to == RL_EGRESS_LEAVE;
 		break;
 	}
 	RL_ASSERT(legal);
@@ -207,28 +215,54 @@ core_link_up(struct rl_core *core, uint16_t port, uint64_t now_ns)
 		core_alive(core, port, now_ns);
 }
 
+/* What was queued here for a port is held from now on, before what is new. */
 static void
-core_loop_begin(struct rl_core *core, uint16_t port, uint64_t now_ns)
+core_hold_queued(struct rl_core *core, uint16_t port, uint64_t now_ns)
 {
 	struct core_port *cp = &core->port[port];
 	struct rl_pktq queued = { 0 };
 
-	CORE_COUNT(core, failovers);
-	core_set_state(core, port, RL_EGRESS_DRAIN);
-	cp->loop_fence_owed = true;
-	cp->waited = core->waited;
-	cp->fence_done = cp->fence_want; /* nobody waits for a dead port */
+	cp->fence_done = cp->fence_want; /* nobody waits for this port */
+	cp->qmask = 0;
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
 		core_streams_move(core, &cp->q[vc], &cp->hold);
 		rl_pktq_splice(&queued, &cp->q[vc]);
+		cp->qmask |= (uint32_t)cp->begun[vc].on << vc;
 	}
-	cp->qmask = 0;
 	rl_pktq_splice(&queued, &cp->hold);
 	cp->hold = queued;
 	CORE_COUNT_N(core, held_packets, queued.packets);
 	core_event(core, RL_CEV_HOLD, port, queued.packets, now_ns);
 	/* some went this way round an egress that is about to return */
 	core_review(core, &cp->hold, now_ns);
+}
+
+/*
+ * A link is to go down on purpose: what is new waits for another way until it
+ * has run empty; what has begun to leave ends there.
+ */
+static void
+core_link_drain(struct rl_core *core, uint16_t port, uint64_t now_ns)
+{
+	struct core_port *cp = &core->port[port];
+
+	core_set_state(core, port, RL_EGRESS_LEAVE);
+	cp->left = false;
+	core_hold_queued(core, port, now_ns);
+}
+
+static void
+core_loop_begin(struct rl_core *core, uint16_t port, uint64_t now_ns)
+{
+	struct core_port *cp = &core->port[port];
+	const bool left = cp->state == RL_EGRESS_LEAVE && cp->left;
+
+	CORE_COUNT(core, failovers);
+	core_set_state(core, port, RL_EGRESS_DRAIN);
+	cp->loop_fence_owed = !left;
+	cp->waited = core->waited;
+	core_hold_queued(core, port, now_ns);
+	cp->qmask = 0; /* the rest of what has begun comes back, too */
 	if (RL_PLANTED(RESUME_BEFORE_DRAIN)) {
 		cp->state = RL_EGRESS_DEAD;
 		core_release(core, &cp->hold, now_ns);
@@ -248,6 +282,9 @@ core_mark(struct rl_core *core, uint16_t port, enum rl_pipe_mark mark,
 		return;
 	case RL_MARK_LOOP_BEGIN:
 		core_loop_begin(core, port, now_ns);
+		return;
+	case RL_MARK_LINK_DRAIN:
+		core_link_drain(core, port, now_ns);
 		return;
 	case RL_MARK_LOOP_END:
 		core_begun_abort(core, port, now_ns);
@@ -311,7 +348,8 @@ static bool
 core_drains(const struct rl_core *core)
 {
 	for (uint16_t i = 0; i < core->p.nports; i++)
-		if (core->port[i].state == RL_EGRESS_DRAIN ||
+		if (core->port[i].state == RL_EGRESS_LEAVE ||
+		    core->port[i].state == RL_EGRESS_DRAIN ||
 		    core->port[i].state == RL_EGRESS_DELAY)
 			return true;
 	return false;
@@ -372,6 +410,7 @@ core_port_tick(struct rl_core *core, uint16_t port, uint64_t now_ns)
 		core_restore_tick(core, port, now_ns);
 		return;
 	case RL_EGRESS_ALIVE:
+	case RL_EGRESS_LEAVE:
 	case RL_EGRESS_DRAIN:
 	case RL_EGRESS_DEAD:
 		return;

@@ -55,6 +55,7 @@ struct core_port {
 	uint8_t turn;	      /* VC whose turn it is */
 	bool loop_fence_owed; /* LOOP_FENCE is to be sent */
 	bool fence_out;	      /* a FENCE is under way */
+	bool left;	      /* LEAVE: LOOP_FENCE was sent */
 	uint32_t waited;      /* core's count when its drain began */
 	struct rl_port_shared *shared;
 	struct rl_pktq q[RL_VCS];

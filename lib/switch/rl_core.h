@@ -37,6 +37,7 @@
 #define RL_EGRESS_STATES(X)                                                    \
 	X(TRAIN, "training")   /* held: not trained since the start */         \
 	X(ALIVE, "alive")                                                      \
+	X(LEAVE, "leaving")    /* held: planned removal, it runs empty */      \
 	X(DRAIN, "draining")   /* held: its packets loop back */               \
 	X(DELAY, "delayed")    /* held: the programmable delay after a drain */ \
 	X(DEAD, "dead")	       /* traffic goes by the next hop in the list */  \

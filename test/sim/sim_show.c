@@ -32,7 +32,8 @@ show_port_event(void *ctx, uint32_t dev, uint16_t port,
 		const struct rl_port_event *ev)
 {
 	static const char *const words[] = { "up",	"dead",	   "drained",
-					     "rerouted", "retrain", "degraded" };
+					     "rerouted", "retrain", "degraded",
+					     "empty" };
 	const struct rl_sim_plan *plan = ctx;
 	char name[80];
 

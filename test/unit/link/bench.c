@@ -464,10 +464,13 @@ bench_end_core(struct bench_end *e, uint64_t now_ns)
 		}
 		assert_true(e->nmarks < BENCH_MARKS);
 		e->mark[e->nmarks++] = (uint8_t)m;
-		if (m == RL_MARK_LOOP_BEGIN && !e->no_fence)
+		if ((m == RL_MARK_LINK_DRAIN ||
+		     (m == RL_MARK_LOOP_BEGIN && !e->left)) &&
+		    !e->no_fence)
 			rl_port_submit(e->port,
 				       rl_pipe_mark(RL_MARK_LOOP_FENCE),
 				       now_ns);
+		e->left = m == RL_MARK_LINK_DRAIN;
 	}
 }
 

@@ -194,6 +194,7 @@ struct bench_end {
 	/* the core's part */
 	bool no_core;	   /* nobody takes packets or marks from the port */
 	bool no_fence;	   /* LOOP_BEGIN gets no answer */
+	bool left;	   /* the fence was sent: the link drains */
 	uint32_t hold_vcs; /* bit per VC: packets taken and kept */
 	struct rl_pktq kept;
 	struct rl_pktq looped;
