@@ -62,6 +62,8 @@ void rxl_expect_of(struct rxl_eval *e, const struct rxl_case *c,
 		   const struct rxl_outcome *o, struct rl_rxl_expect *x);
 /** Stand-alone ACKs for each packet delivered, without NAKs. */
 double rxl_ack_alone(const struct rxl_outcome *o);
+/** Whether a profile never lets ACKs ride on data. */
+bool rxl_acks_alone(enum rl_profile p);
 /** Share of first transmissions whose number an ACK has taken. */
 double rxl_ack_share(const struct rxl_outcome *o);
 

@@ -88,6 +88,12 @@ rxl_promises(enum rl_profile p)
 	return p != RL_PROFILE_CXL;
 }
 
+bool
+rxl_acks_alone(enum rl_profile p)
+{
+	return p == RL_PROFILE_RXL_COMPACT || p == RL_PROFILE_CXL_SEP_ACK;
+}
+
 void
 rxl_cells_rate(struct rxl_eval *e, struct rxl_table *t,
 	       const struct rl_rxl_rate *r, double computed)
@@ -129,6 +135,7 @@ rxl_expect_of(struct rxl_eval *e, const struct rxl_case *c,
 		.retry = c->retry,
 		.ack_share = rxl_ack_share(o),
 		.ack_alone = rxl_ack_alone(o),
+		.steady_acks = rxl_acks_alone(c->profile),
 		.latency_slots = rxl_case_latency_slots(c),
 		.retry_slots = RXL_RETRY_NS / RXL_SLOT_NS,
 		/* twice the retry time is the least of the timer */

@@ -14,7 +14,7 @@ at_least_once(double p, unsigned int n)
  * Slots that a packet takes in the mean. Each attempt fails with probability
  * u. Under go-back-N a failure costs all slots until the NAK is back: two
  * latencies, and one more where a switch dropped the flit, for only the next
- * one tells - but for the stand-alone ACKs among them, which are not in vain.
+ * one tells - but for steady ACKs among them, which are not in vain.
  * Selective retry sends just the flit again. Either way the NAK takes a slot
  * of the other direction, which is as full and has NAKs of its own; and NAKs
  * fail, too, which costs a timer.
@@ -26,11 +26,13 @@ slots_per_packet(const struct rl_rxl_expect_in *in,
 	const double failures = e->retry / (1 - e->retry);
 	double cost = 1;
 
-	if (in->retry == RL_RETRY_GBN)
-		cost = (2 * in->latency_slots +
-			(e->retry > 0 ? e->dropped / e->retry : 0) +
-			e->retry * in->timer_slots) /
-		       (1 + in->ack_alone);
+	if (in->retry == RL_RETRY_GBN) {
+		cost = 2 * in->latency_slots +
+		       (e->retry > 0 ? e->dropped / e->retry : 0) +
+		       e->retry * in->timer_slots;
+		if (in->steady_acks)
+			cost /= 1 + in->ack_alone;
+	}
 	return 1 + in->ack_alone + failures * (cost + 1);
 }
 

@@ -18,6 +18,7 @@ struct rl_rxl_expect_in {
 	enum rl_e2e_retry retry;
 	double ack_share; /**< of first transmissions, those with an AckNum */
 	double ack_alone; /**< stand-alone ACKs for each packet delivered */
+	bool steady_acks; /**< they flow all the time, not just in retries */
 	double latency_slots; /**< one way */
 	double retry_slots;   /**< eq. 11: what a retry occupies beside itself */
 	double timer_slots;   /**< a lost NAK costs so much more */
