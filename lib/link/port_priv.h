@@ -81,6 +81,7 @@ struct rl_port {
 	uint64_t last_rx_ns;
 	uint64_t last_tick_ns;
 	struct rl_flit *part[RL_VCS]; /* packet in assembly */
+	uint64_t part_due_ns;	      /* without link retry: its rest is lost */
 	uint16_t open_flits[RL_VCS];  /* cut-through: flits passed on of a packet
 					 without its end; 0: none is open */
 	uint8_t open_txn[RL_VCS][RL_FLIT_TXN_BYTES]; /* and its header */
@@ -165,6 +166,7 @@ void port_arm_replay(struct rl_port *port, uint64_t now_ns);
 
 /* port_rx.c */
 void port_rx_reset(struct rl_port *port);
+void port_rx_tick(struct rl_port *port, uint64_t now_ns);
 uint16_t port_credit_limit(const struct rl_port *port, unsigned int vc);
 
 /* port_packet.c */

@@ -125,5 +125,6 @@ void
 rl_port_tick(struct rl_port *port, uint64_t now_ns)
 {
 	port_state_tick(port, now_ns);
+	port_rx_tick(port, now_ns);
 	port_tx_tick(port, now_ns);
 }

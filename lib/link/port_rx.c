@@ -26,6 +26,7 @@ port_rx_reset(struct rl_port *port)
 	port->ack_owed = 0;
 	port->ack_now = false;
 	port->ack_due_ns = RL_NEVER;
+	port->part_due_ns = RL_NEVER;
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
 		if (RL_PLANTED(KEEP_PARTIAL) && port->part[vc] != NULL)
 			continue;
@@ -186,6 +187,21 @@ rx_take_unreliable(struct rl_port *port, uint8_t *body,
 }
 
 /*
+ * And where nothing follows to show it, the rest of a packet that has not come
+ * for so long will not come: its tail is lost. A keepalive would tell the same,
+ * but there need not be any.
+ */
+void
+port_rx_tick(struct rl_port *port, uint64_t now_ns)
+{
+	if (rl_likely(now_ns < port->part_due_ns))
+		return;
+	port->part_due_ns = RL_NEVER;
+	for (unsigned int vc = 0; vc < RL_VCS; vc++)
+		port_packet_lost(port, vc, now_ns);
+}
+
+/*
  * Without link retry, flits before @p seq are lost for good. Packets are sent
  * one after the other, so whatever is begun here has lost some.
  */
@@ -200,7 +216,10 @@ rx_lost(struct rl_port *port, uint32_t seq, uint64_t now_ns)
 		port_packet_lost(port, vc, now_ns);
 }
 
-/* And their credits return once the sender says how many it has spent. */
+/*
+ * And their credits return once the sender says how many it has spent. A frame
+ * that comes late says less than is known by now.
+ */
 static void
 rx_spent(struct rl_port *port, const struct rl_frame_hdr *h)
 {
@@ -210,6 +229,8 @@ rx_spent(struct rl_port *port, const struct rl_frame_hdr *h)
 				   port->credit_base[vc] +
 				   port->rx_own[vc]);
 
+		if ((int16_t)lost <= 0)
+			continue;
 		port->rx_taken[vc] += lost;
 		port->rx_freed[vc] += lost;
 	}
@@ -231,6 +252,8 @@ rx_data(struct rl_port *port, uint8_t *frame, const struct rl_frame_hdr *h,
 	if (!port->p.cfg->retry && ahead >= 0) {
 		rx_lost(port, seq, now_ns);
 		rx_take_unreliable(port, body, sideband, h->nflits, now_ns);
+		port->part_due_ns = rl_deadline(
+			now_ns, port->p.cfg->replay_timer_max_ns);
 		return;
 	}
 	if (ahead > 0) {

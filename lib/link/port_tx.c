@@ -345,6 +345,7 @@ rl_port_deadline(const struct rl_port *port, uint64_t now_ns)
 		return rl_deadline(port->phy_lost_ns, cfg->phy_lost_ns);
 	if (port->ack_owed != 0)
 		t = rl_min_u64(t, port->ack_due_ns);
+	t = rl_min_u64(t, port->part_due_ns);
 	if (port->drain_now)
 		return now_ns;
 	if (port->drain)

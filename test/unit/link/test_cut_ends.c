@@ -330,6 +330,43 @@ without_link_retry_lost_frames_win_and_lose_no_credits(void **state)
 	cut_close(&g);
 }
 
+/* Nothing follows the flit that is lost, and nothing else is ever said. */
+static void
+without_link_retry_a_lost_tail_is_given_up_in_the_end(void **state)
+{
+	(void)state;
+	for (unsigned int mode = 0; mode < 2; mode++)
+		for (unsigned int k = 1; k < 8; k++) {
+			struct rl_link_cfg cfg = cut_cfg();
+			struct bench_end *rx;
+			struct rl_flit *pkt;
+			struct cut g;
+
+			cfg.retry = false;
+			cfg.keepalive_ns = cfg.keepalive_dead_ns = 0;
+			cfg.replay_timer_max_ns = 300 * US;
+			if (mode == 1)
+				cfg.switching = RL_STORE_AND_FORWARD;
+			cut_open(&g, &cfg);
+			rx = &g.b.end[1];
+			bench_rule(&g.b.wire[0], (struct bench_rule){
+				.type = RL_FRAME_DATA, .act = BENCH_DROP,
+				.first = k, .last = BENCH_EVER });
+			pkt = cut_make(&g, 2, 8);
+			cut_give(&g, &pkt, 8);
+			cut_run(&g, 290);
+			assert_int_equal(rx->ndrops, 0);
+			cut_run(&g, 30);
+			assert_int_equal(rx->ndrops, 1);
+			assert_int_equal(rx->drop[0].why,
+					 RL_DROP_UNCORRECTABLE);
+			assert_int_equal(g.in.closed.packets, mode == 0);
+			assert_int_equal(rl_port_flits(rx->port), 0);
+			rx->sink.next_tag[2] = 1;
+			cut_close(&g);
+		}
+}
+
 int
 main(void)
 {
@@ -350,6 +387,9 @@ main(void)
 		CASE("without link retry lost frames win and lose no credits "
 		     "[LCB-4, LINK-C25]",
 		     without_link_retry_lost_frames_win_and_lose_no_credits),
+		CASE("without link retry a lost tail is given up in the end "
+		     "[LCB-4]",
+		     without_link_retry_a_lost_tail_is_given_up_in_the_end),
 	};
 
 	return cmocka_run_group_tests_name("ends of cut-through packets", tests,
