@@ -90,6 +90,7 @@ static const char loss[] =
 	"set ylabel 'bandwidth loss'\n"
 	"set key top left\n"
 	"is(r, k) = (strcol('profile') eq 'rxl' && strcol('retry') eq r && "
+	"strcol('reports') eq 'no' && "
 	C("level") " == k && " C("coalesce") " == 10)\n"
 	"array L[4] = [0, 1, 2, 4]\n"
 	"f = 'loss.csv'\n"
@@ -101,7 +102,7 @@ static const char loss[] =
 	" with yerrorbars lc i pt 6 title sprintf('go-back-n, level %d', L[i])"
 	", \\\n"
 	"  for [i=1:4] f using (is('selective', L[i]) ? " C("ber")
-	" : NaN):" C("equation")
+	" : NaN):" C("computed")
 	" smooth unique with lines lc i dt 3 notitle, \\\n"
 	"  for [i=1:4] f using (is('selective', L[i]) ? " C("ber")
 	" : NaN):" C("measured")
