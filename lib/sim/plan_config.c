@@ -118,6 +118,11 @@ plan_link(struct rl_sim_plan *plan, struct rl_prng *prng)
 	}
 	/* an RXL hop: whatever is lost, the endpoints must repair [LCB-4] */
 	c->retry = !(plan->cfg.endpoint.retry && plan_one_in(prng, 4));
+	/* and only what follows shows that the end of a packet is lost */
+	if (!c->retry && c->keepalive_ns == 0) {
+		c->keepalive_ns = 20000;
+		c->keepalive_dead_ns = 100000;
+	}
 }
 
 /* Needs the link group: its longest packet must fit. */

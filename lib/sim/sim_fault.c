@@ -71,8 +71,12 @@ fault_heal(struct rl_sim *s, unsigned int dir)
 	d->noise = (struct rl_sim_noise){ 0 };
 	d->drop_left = 0;
 	d->trigger = NULL;
-	if (d->free_ps > s->now_ns * 1000) /* a stall ends */
+	/* a stall ends, and what it held back goes first */
+	if (d->free_ps > s->now_ns * 1000)
 		d->free_ps = s->now_ns * 1000;
+	for (struct rl_sim_frame *f = d->head; f != NULL; f = f->next)
+		f->at_ns = rl_min_u64(f->at_ns,
+				      s->now_ns + s->p.wire.latency_ns);
 	while (d->late != NULL) {
 		struct rl_sim_frame *f = d->late;
 
