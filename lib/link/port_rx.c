@@ -231,6 +231,8 @@ rx_spent(struct rl_port *port, const struct rl_frame_hdr *h)
 
 		if ((int16_t)lost <= 0)
 			continue;
+		if ((int16_t)lost <= 0)
+			continue; /* said before what has come since was sent */
 		port->rx_taken[vc] += lost;
 		port->rx_freed[vc] += lost;
 	}
