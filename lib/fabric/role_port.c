@@ -121,26 +121,26 @@ unsigned int
 rl_role_port_poll(struct rl_role_port *r, uint64_t now_ns)
 {
 	struct rl_port_event ev;
-	unsigned int work;
+	unsigned int work, moved;
 
 	rl_port_phy_status(r->port, r->phy.ops->link_up(r->phy.ctx), now_ns);
 	work = port_orders(r, now_ns);
 	work += port_rx(r, now_ns);
-	work += port_from_core(r, now_ns);
+	moved = port_from_core(r, now_ns);
 	rl_port_tick(r->port, now_ns);
 	work += port_tx(r, now_ns);
-	work += port_to_core(r, now_ns);
+	moved += port_to_core(r, now_ns);
+	work += moved;
 	while (rl_port_event_pop(r->port, &ev)) {
 		work++;
 		if (r->sink != NULL)
 			r->sink->port_event(r->sink->ctx, r->dev, r->index,
 					    &ev);
 	}
-	if (work == 0)
-		atomic_store_explicit(&r->idle, rl_port_idle(r->port),
-				      memory_order_relaxed);
-	else
-		atomic_store_explicit(&r->idle, 0, memory_order_relaxed);
+	/* Idle frames are no traffic: where a round takes longer than the
+	 * keepalive's period, each poll sends and receives some. */
+	atomic_store_explicit(&r->idle, moved == 0 && rl_port_idle(r->port),
+			      memory_order_relaxed);
 	return work;
 }
 

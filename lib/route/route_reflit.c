@@ -25,7 +25,7 @@ reflit_add_dor(struct reflit *rf, struct route_hops *h, uint32_t u, uint32_t to,
 							     &rf->dor_p;
 
 		a = dor->first[u];
-		wraps = dor->wraps[u];
+		wraps = a != ROUTE_NONE && dor->wraps[u];
 	}
 	if (a == ROUTE_NONE)
 		return ROUTE_NONE;
