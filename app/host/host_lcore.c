@@ -257,6 +257,7 @@ is_reported(enum rl_drop_reason why)
 	case RL_DROP_TOO_LONG:
 	case RL_DROP_UNCORRECTABLE:
 	case RL_DROP_MARKED:
+	case RL_DROP_INIT:
 	case RL_DROP_REASON_COUNT:
 		break;
 	}

@@ -72,6 +72,8 @@ static const char *const topologies[] = {"torus", "mesh",   "boards",
 					 "board", "custom", NULL};
 static const char *const switchings[] = {"store-and-forward", "cut-through",
 					 NULL};
+static const char *const init_actions[] = {"block", "discard", "best-effort",
+					   NULL};
 static const char *const loopbacks[] = {"whole-packets", "unacked-only",
 					"none", NULL};
 static const char *const classes[] = {"posted", "response", "request",
@@ -83,6 +85,7 @@ static const char *const isns[] = {"xor10", "wide", "wide19", NULL};
 static const char *const retries[] = {"go-back-n", "selective", NULL};
 
 _Static_assert(RL_TOPO_CUSTOM == 4 && RL_CUT_THROUGH == 1 &&
+		       RL_INIT_BEST_EFFORT == 2 &&
 		       RL_LOOPBACK_NONE == 2 && RL_CLASS_RSP == 1 &&
 		       RL_CLASS_REQ_NONPOSTED == 2 && RL_CLASS_CTRL == 3 &&
 		       RL_PROFILE_CXL_SEP_ACK == 3 && RL_CRC_PCIE6_RS == 2 &&
@@ -184,6 +187,8 @@ static const struct rl_config_key keys[] = {
 	     "probes without an answer before the link is dead"),
 	LINK(init_interval_ns, RL_KEY_NUMBER, "ns", 1, HOUR_NS,
 	     "between init frames"),
+	LINK_WORD(init_action, RL_KEY_WORD, init_actions,
+		  "what becomes of new packets for a link that is not trained"),
 	LINK(keepalive_ns, RL_KEY_NUMBER, "ns", 0, HOUR_NS,
 	     "an idle link sends so often; 0: never"),
 	LINK(keepalive_dead_ns, RL_KEY_NUMBER, "ns", 0, HOUR_NS,

@@ -30,6 +30,7 @@ rl_link_cfg_defaults(struct rl_link_cfg *cfg)
 		.retrain_interval_ns = 500 * RL_NS_PER_US,
 		.retrain_limit = 8,
 		.init_interval_ns = 100 * RL_NS_PER_US,
+		.init_action = RL_INIT_BLOCK,
 		.keepalive_ns = 1 * RL_NS_PER_MS,
 		.keepalive_dead_ns = 20 * RL_NS_PER_MS,
 		.detect_phy = true,

@@ -19,6 +19,16 @@ enum rl_loopback {
 	RL_LOOPBACK_NONE,    /**< "none": lost, as in a plain switch */
 };
 
+/**
+ * What becomes of a new packet for a link that is not trained [LINK-C3]. Of
+ * what a link held when it died its loopback decides.
+ */
+enum rl_init_action {
+	RL_INIT_BLOCK,	     /**< waits for the link's first training */
+	RL_INIT_DISCARD,     /**< dropped and reported where it had to wait */
+	RL_INIT_BEST_EFFORT, /**< another way if there is one, else it waits */
+};
+
 /** When flits of a packet go on [LCB-1]. */
 enum rl_switching { RL_STORE_AND_FORWARD, RL_CUT_THROUGH };
 
@@ -43,6 +53,7 @@ struct rl_link_cfg {
 	uint64_t retrain_interval_ns;
 	uint32_t retrain_limit;	 /**< retrain probes unanswered, then dead */
 	uint64_t init_interval_ns; /**< between init frames */
+	enum rl_init_action init_action; /**< of packets for it meanwhile */
 
 	uint64_t keepalive_ns;	    /**< idle frames; 0: none */
 	uint64_t keepalive_dead_ns; /**< silence that means dead; 0: never */

@@ -106,7 +106,8 @@ struct rl_port_event {
 	X(FRAGMENT, "fragment") /* not whole: loopback "unacked-only" */       \
 	X(DUPLICATE, "duplicate") /* by tag: not a loss */                     \
 	X(UNCORRECTABLE, "uncorrectable") /* link retry off [LCB-4] */         \
-	X(MARKED, "error-mark") /* hurt in a switch, or poisoned [LCB-2] */
+	X(MARKED, "error-mark") /* hurt in a switch, or poisoned [LCB-2] */ \
+	X(INIT, "init") /* its link is not trained, and init_action says so */
 
 enum rl_drop_reason {
 #define RL_DROP_ENUM(name, word) RL_DROP_##name,

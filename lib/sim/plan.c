@@ -179,12 +179,16 @@ rl_sim_plan_text(const struct rl_sim_plan *plan, char *buf, size_t len)
 	const struct rl_sim_load_cfg *t = &plan->load;
 
 	snprintf(buf, len,
-		 "%s%s%s, %u levels; packets %u-%u, window %u, credits %u, queue %u, frame "
+		 "%s%s%s%s, %u levels; packets %u-%u, window %u, credits %u, queue %u, frame "
 		 "%u, link retry %s, e2e retry %s, dup_filter %s; %s load "
 		 "%.2f for %llu ns, %u faults, heal at %llu ns",
 		 plan->shape == NULL ? "given fabric" : plan->shape,
 		 l->switching == RL_CUT_THROUGH ? ", cut-through" : "",
-		 plan->strict_order ? ", strict order" : "", plan->cfg.levels,
+		 plan->strict_order ? ", strict order" : "",
+		 l->init_action == RL_INIT_BLOCK     ? ""
+		 : l->init_action == RL_INIT_DISCARD ? ", init discards"
+						     : ", init best effort",
+		 plan->cfg.levels,
 		 t->min_flits, t->max_flits, l->window_flits, l->credits_flits,
 		 l->queue_flits, l->flits_per_frame, l->retry ? "on" : "off",
 		 plan->cfg.endpoint.retry ? "on" : "off",

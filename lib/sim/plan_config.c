@@ -83,6 +83,25 @@ link_timers(struct rl_link_cfg *c, struct rl_prng *prng)
 		plan_one_in(prng, 3) ? 0 : plan_log(prng, 100, 50000);
 }
 
+/*
+ * Of a generator of its own. What is dropped comes again, and then before its
+ * turn: not in strict plans.
+ */
+static void
+link_init_action(struct rl_sim_plan *plan)
+{
+	struct rl_link_cfg *c = &plan->cfg.link;
+	struct rl_prng prng;
+
+	rl_prng_seed(&prng, plan->seed ^ 0x696e6974);
+	if (plan_one_in(&prng, 6))
+		c->init_action = RL_INIT_BEST_EFFORT;
+	if (!plan->strict_order && plan_one_in(&prng, 12)) {
+		c->init_action = RL_INIT_DISCARD;
+		plan->reports_ok = true;
+	}
+}
+
 void
 plan_link(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
@@ -96,6 +115,7 @@ plan_link(struct rl_sim_plan *plan, struct rl_prng *prng)
 	c->switching = plan_one_in(prng, 2) ? RL_CUT_THROUGH
 					    : RL_STORE_AND_FORWARD;
 	c->watchdog_ns = 50 * RL_NS_PER_MS;
+	link_init_action(plan);
 	if (plan->strict_order) {
 		c->flap_damping_ns = rl_min_u64(c->flap_damping_ns, 10000);
 		c->flap_damping_max_ns = 20000;

@@ -172,6 +172,8 @@ judge_drops(struct run *r)
 			ok = !p->cfg.link.retry;
 		else if (why == RL_DROP_MARKED)
 			ok = p->soft_errors;
+		else if (why == RL_DROP_INIT)
+			ok = p->cfg.link.init_action == RL_INIT_DISCARD;
 		else if (why == RL_DROP_NO_PATH || why == RL_DROP_MISROUTE)
 			ok = !p->fec_safe; /* a hurt flit passed for another */
 		if (!ok && r->v->sim.drops[why] != 0)

@@ -126,6 +126,7 @@ drop_is_noticed(enum rl_drop_reason why)
 	case RL_DROP_TOO_LONG:
 	case RL_DROP_UNCORRECTABLE:
 	case RL_DROP_MARKED:
+	case RL_DROP_INIT:
 		return true;
 	case RL_DROP_LOOPBACK_NONE: /* the losses of the related art */
 	case RL_DROP_FRAGMENT:

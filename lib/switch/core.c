@@ -55,7 +55,9 @@ rl_core_init(void *mem, const struct rl_core_params *p)
 	core->fwd = p->fwd;
 	core->stranded_due_ns = RL_NEVER;
 	core->next_due_ns = 0;
-	core->unsettled = p->nports;
+	core->unsettled = p->cfg->init_action == RL_INIT_BEST_EFFORT
+				  ? 0
+				  : p->nports;
 	recent = (uint64_t *)((uint8_t *)mem + core_struct_bytes(p->nports));
 	if (p->cfg->switching == RL_CUT_THROUGH)
 		core->stream = (struct core_stream *)(recent +
@@ -65,7 +67,10 @@ rl_core_init(void *mem, const struct rl_core_params *p)
 	for (uint16_t i = 0; i < p->nports; i++) {
 		struct core_port *cp = &core->port[i];
 
-		cp->state = RL_EGRESS_TRAIN;
+		/* best effort: as after a death, others take its traffic */
+		cp->state = p->cfg->init_action == RL_INIT_BEST_EFFORT
+				    ? RL_EGRESS_DEAD
+				    : RL_EGRESS_TRAIN;
 		cp->shared = p->shared[i];
 		cp->due_ns = RL_NEVER;
 		cp->bound_ns = RL_NEVER;
@@ -210,11 +215,36 @@ core_enqueue(struct rl_core *core, struct rl_flit *pkt, struct rl_fwd_hop hop)
 	cp->qmask |= 1u << vl;
 }
 
+/*
+ * Whether a packet is not to wait for a link to train [LINK-C3]: @p s is the
+ * state of the egress that it would wait at; DEAD: there is none. What is not
+ * new has been accepted, here or by a link that died.
+ */
+static bool
+core_init_discards(const struct rl_core *core, enum core_age age,
+		   enum rl_egress_state s)
+{
+	return core->p.cfg->init_action == RL_INIT_DISCARD &&
+	       age == CORE_NEW &&
+	       (s == RL_EGRESS_TRAIN || s == RL_EGRESS_DEAD);
+}
+
+static void
+core_drop_init(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
+{
+	CORE_COUNT(core, drop_init);
+	core_drop(core, pkt, RL_DROP_INIT, now_ns);
+}
+
 /* No way now: wait for a link to come back, but not for ever [DRL-7]. */
 static void
 core_strand(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 	    uint64_t now_ns)
 {
+	if (core_init_discards(core, age, RL_EGRESS_DEAD)) {
+		core_drop_init(core, pkt, now_ns);
+		return;
+	}
 	CORE_COUNT(core, stranded_packets);
 	core->waited += age == CORE_OLD;
 	if (core->stranded_due_ns == RL_NEVER) {
@@ -239,6 +269,10 @@ core_forward(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 		core_enqueue(core, pkt, hop);
 		return;
 	case CORE_HOLD:
+		if (core_init_discards(core, age, core->port[hop.port].state)) {
+			core_drop_init(core, pkt, now_ns);
+			return;
+		}
 		CORE_COUNT(core, held_packets);
 		core->waited += age == CORE_OLD;
 		core_place(core, &core->port[hop.port].hold, pkt, age);

@@ -69,6 +69,7 @@ enum rl_egress_state {
 	X(drop_fragments)	/* of a packet that is gone */                 \
 	X(excised_packets)	/* closed before they had begun to leave */    \
 	X(drop_watchdog)                                                       \
+	X(drop_init)		/* their link was not trained [LINK-C3] */     \
 	X(reflected_packets)                                                   \
 	X(failovers)                                                           \
 	X(restores)                                                            \

@@ -189,6 +189,8 @@ bad_protocol_keys_are_refused(void **state)
 		 "no key link.speed_bps; see docs/configuration.md"},
 		{FIGURE_1 "link: {\nswitching = \"wormhole\"; };", 8,
 		 "one of \"store-and-forward\", \"cut-through\""},
+		{FIGURE_1 "link: {\ninit_action = \"drop\"; };", 8,
+		 "one of \"block\", \"discard\", \"best-effort\""},
 		{FIGURE_1 "link: {\nloopback = \"all\"; };", 8,
 		 "one of \"whole-packets\", \"unacked-only\", \"none\""},
 		{FIGURE_1 "link: {\nreplay_isl = [\"posted\", \"reply\"]; };",

@@ -106,6 +106,7 @@ words_become_what_they_stand_for(void **state)
 		FIGURE_1
 		"link: { retry = false; switching = \"cut-through\";\n"
 		"  loopback = \"unacked-only\"; dup_filter = true;\n"
+		"  init_action = \"best-effort\";\n"
 		"  replay_isl = [\"posted\", \"control\"];\n"
 		"  replay_endpoint = [ ]; };\n"
 		"endpoint: { profile = \"cxl-sep-ack\"; crc = \"crc64-ecma\";\n"
@@ -116,6 +117,7 @@ words_become_what_they_stand_for(void **state)
 	assert_int_equal(cfg->link.switching, RL_CUT_THROUGH);
 	assert_int_equal(cfg->link.loopback, RL_LOOPBACK_UNACKED);
 	assert_true(cfg->link.dup_filter);
+	assert_int_equal(cfg->link.init_action, RL_INIT_BEST_EFFORT);
 	assert_int_equal(cfg->link.replay_isl,
 			 1 << RL_CLASS_REQ_POSTED | 1 << RL_CLASS_CTRL);
 	assert_int_equal(cfg->link.replay_endpoint, 0);
@@ -127,10 +129,12 @@ words_become_what_they_stand_for(void **state)
 
 	cfg = config_take(FIGURE_1
 			  "link: { loopback = \"none\";\n"
+			  "  init_action = \"discard\";\n"
 			  "  replay_isl = ( \"request\", \"response\" ); };\n"
 			  "endpoint: { profile = \"rxl-compact\";\n"
 			  "  isn = \"wide19\"; };\n");
 	assert_int_equal(cfg->link.loopback, RL_LOOPBACK_NONE);
+	assert_int_equal(cfg->link.init_action, RL_INIT_DISCARD);
 	assert_int_equal(cfg->link.replay_isl,
 			 1 << RL_CLASS_REQ_NONPOSTED | 1 << RL_CLASS_RSP);
 	assert_int_equal(cfg->endpoint.profile, RL_PROFILE_RXL_COMPACT);

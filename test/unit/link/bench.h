@@ -12,7 +12,8 @@
  *
  *  1 settings      test_cfg              18 window of 4    test_credit
  *  2 echo          test_handshake        19 rate x delay   test_credit
- *  3 init action   test_handshake (a)    20 packet sizes   test_retry, _replay
+ *  3 init action   test_handshake,       20 packet sizes   test_retry, _replay
+ *                  test_init_action
  *  4 numbers, ACK  test_retry, _replay   21 2 % loss       test_long
  *  5 wraps         test_long             22 PHY lost       test_detect
  *  6 lost ACKs     test_retry            23 new epoch      test_handshake
