@@ -139,7 +139,8 @@ write_frame(struct client_dev *c, const struct rl_flit *pkt, uint64_t now_ns)
 	RL_ASSERT(data != NULL); /* the pool's buffers hold max_bytes */
 	rl_ep_copy_out(pkt, data, len);
 	if (l != NULL)
-		proof_got(l, rl_flit_tag(pkt->wire), data, len, now_ns);
+		proof_got(l, rl_flit_tag(pkt->wire), data, len, pkt->in_vc,
+			  now_ns);
 	c->tx[c->tx_count++] = c->spare;
 	c->spare = NULL;
 }
@@ -158,7 +159,7 @@ client_sink(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
 
 		if (l != NULL)
 			proof_got(l, rl_flit_tag(pkt->wire), c->p.scratch,
-				  len, now_ns);
+				  len, pkt->in_vc, now_ns);
 		rl_packet_put(c->p.cache, pkt);
 		n++;
 	}

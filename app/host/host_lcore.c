@@ -239,12 +239,16 @@ notify_source(struct host *h, struct host_lcore *from,
 
 /*
  * Losses of the related art (loopback "none" and "unacked-only") are not
- * reported to anybody: they are what is measured.
+ * reported to anybody: they are what is measured. What init_action discards
+ * would be discarded again if it were sent again at once: with end-to-end retry
+ * the retry timer sees to it, and backs off.
  */
 static bool
-is_reported(enum rl_drop_reason why)
+is_reported(enum rl_drop_reason why, bool e2e_retry)
 {
 	switch (why) {
+	case RL_DROP_INIT:
+		return !e2e_retry;
 	case RL_DROP_LOOPBACK_NONE:
 	case RL_DROP_FRAGMENT:
 	case RL_DROP_DUPLICATE:
@@ -257,7 +261,6 @@ is_reported(enum rl_drop_reason why)
 	case RL_DROP_TOO_LONG:
 	case RL_DROP_UNCORRECTABLE:
 	case RL_DROP_MARKED:
-	case RL_DROP_INIT:
 	case RL_DROP_REASON_COUNT:
 		break;
 	}
@@ -287,7 +290,8 @@ host_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 			.tag = t.tag,
 		},
 	});
-	if (is_reported(why) && pkt->class != RL_CLASS_CTRL &&
+	if (is_reported(why, h->p.cfg->endpoint.retry) &&
+	    pkt->class != RL_CLASS_CTRL &&
 	    pkt->src < h->fabric.topo->nep)
 		notify_source(h, lc, pkt);
 }

@@ -12,7 +12,8 @@ proof_init(struct proof *l, uint16_t src, uint16_t dst)
 	l->src = src;
 	l->dst = dst;
 	l->hw_crc = rl_crc32c_hw();
-	rl_hist_reset(&l->latency_ns);
+	for (unsigned int vc = 0; vc < RL_VCS; vc++)
+		rl_delay_reset(&l->delay[vc]);
 }
 
 void
@@ -30,8 +31,8 @@ proof_sent(struct proof *l, uint32_t tag, const void *data,
 }
 
 void
-proof_got(struct proof *l, uint32_t tag, const void *data,
-		uint32_t len, uint64_t now_ns)
+proof_got(struct proof *l, uint32_t tag, const void *data, uint32_t len,
+	  unsigned int vc, uint64_t now_ns)
 {
 	struct proof_entry *e = &l->entry[SLOT(tag)];
 
@@ -44,7 +45,8 @@ proof_got(struct proof *l, uint32_t tag, const void *data,
 	    e->digest != rl_crc32c(data, len, l->hw_crc))
 		l->altered_packets++;
 	else
-		rl_hist_add(&l->latency_ns, now_ns - e->sent_ns);
+		rl_delay_add(&l->delay[vc % RL_VCS], now_ns - e->sent_ns,
+			     &l->last);
 	e->seen_tag = tag + 1;
 	if (rl_seq_before(tag, l->next_tag))
 		l->reordered_packets++;

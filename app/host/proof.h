@@ -17,7 +17,7 @@
  */
 
 #include "rl_base.h"
-#include "rl_hist.h"
+#include "rl_delay.h"
 
 /** Packets a proof remembers: far more than can be under way. */
 #define PROOF_ENTRIES (1u << 16)
@@ -43,7 +43,8 @@ struct proof {
 	uint64_t duplicated_packets;
 	uint64_t reordered_packets;
 	uint64_t altered_packets;
-	struct rl_hist latency_ns;
+	uint64_t last; /* latency of the last packet, for rl_delay_add() */
+	struct rl_delay delay[RL_VCS];
 	struct proof_entry entry[PROOF_ENTRIES];
 };
 
@@ -54,9 +55,9 @@ void proof_init(struct proof *l, uint16_t src, uint16_t dst);
 void proof_sent(struct proof *l, uint32_t tag, const void *data,
 		      uint32_t len, uint64_t now_ns);
 
-/** Receiver's lcore. Packet @p tag was delivered as @p data. */
-void proof_got(struct proof *l, uint32_t tag, const void *data,
-		     uint32_t len, uint64_t now_ns);
+/** Receiver's lcore. Packet @p tag came by @p vc and is @p data. */
+void proof_got(struct proof *l, uint32_t tag, const void *data, uint32_t len,
+	       unsigned int vc, uint64_t now_ns);
 
 /** Any thread, as far as the proof reaches back. Whether it arrived. */
 bool proof_arrived(const struct proof *l, uint32_t tag);

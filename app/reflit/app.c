@@ -246,16 +246,16 @@ app_totals(const struct app *app, struct totals *t)
 }
 
 void
-app_latency(const struct app *app, struct rl_hist *sum)
+app_delay(const struct app *app, unsigned int vc, struct rl_delay *sum)
 {
-	rl_hist_reset(sum);
+	rl_delay_reset(sum);
 	for (uint32_t i = 0; i < app->attach.ndev; i++)
 		if (app->attach.dev[i].proof != NULL)
-			rl_hist_merge(sum,
-				      &app->attach.dev[i].proof->latency_ns);
+			rl_delay_merge(sum,
+				       &app->attach.dev[i].proof->delay[vc]);
 	for (uint32_t i = 0; i < app->cfg.topo.nep; i++)
 		if (app->gens.tg[i] != NULL)
-			rl_tg_hist_all(app->gens.tg[i], sum);
+			rl_delay_merge(sum, rl_tg_delay(app->gens.tg[i], vc));
 }
 
 uint64_t

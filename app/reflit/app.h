@@ -99,8 +99,8 @@ void app_totals(const struct app *app, struct totals *t);
 int app_error(struct app *app, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/** The latency histograms of all flows, added up. */
-void app_latency(const struct app *app, struct rl_hist *sum);
+/** Latency and jitter of all clients' packets that came by a VC, added up. */
+void app_delay(const struct app *app, unsigned int vc, struct rl_delay *sum);
 
 /** Flits that crossed a link, over all links. */
 uint64_t app_flit_hops(const struct app *app);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "delay_report.h"
 
 #define BAR 40
 
@@ -136,23 +137,58 @@ print_rows(const struct rl_hist *h)
 			       "########################################");
 }
 
-int
-cmd_show_histogram(struct app *app, const char *const arg[])
+static void
+print_histogram(const struct rl_delay *d)
 {
-	struct rl_hist *h = calloc(1, sizeof(*h));
+	const struct rl_hist *h = &d->latency;
 
-	(void)arg;
-	if (h == NULL)
-		return app_error(app, "out of memory");
-	app_latency(app, h);
 	printf("%" PRIu64 " packets; p50 %.1f us, p99 %.1f us, p99.9 %.1f us, "
-	       "max %.1f us\n",
+	       "max %.1f us; jitter p50 %.1f us, p99 %.1f us, max %.1f us\n",
 	       h->count, (double)rl_hist_quantile(h, 50000) / 1e3,
 	       (double)rl_hist_quantile(h, 99000) / 1e3,
 	       (double)rl_hist_quantile(h, 99900) / 1e3,
-	       (double)h->max / 1e3);
+	       (double)h->max / 1e3,
+	       (double)rl_hist_quantile(&d->jitter, 50000) / 1e3,
+	       (double)rl_hist_quantile(&d->jitter, 99000) / 1e3,
+	       (double)d->jitter.max / 1e3);
 	print_rows(h);
-	free(h);
+}
+
+int
+cmd_show_histogram(struct app *app, const char *const arg[])
+{
+	struct rl_delay *d = calloc(RL_VCS, sizeof(*d));
+	struct rl_delay *sum = NULL;
+
+	(void)arg;
+	for (unsigned int vc = 0; d != NULL && vc < RL_VCS; vc++)
+		app_delay(app, vc, &d[vc]);
+	if (d != NULL)
+		sum = delay_sum(d);
+	if (sum != NULL) {
+		print_histogram(sum);
+		delay_print(d);
+	}
+	free(d);
+	free(sum);
+	return sum != NULL ? 0 : app_error(app, "out of memory");
+}
+
+int
+cmd_show_histogram_vc(struct app *app, const char *const arg[])
+{
+	struct rl_delay *d;
+	uint64_t vc;
+
+	if (parse_number(arg[0], 0, RL_VCS - 1, &vc) != 0)
+		return app_error(app, "there is no VC %s; use 0 to %u", arg[0],
+				 RL_VCS - 1);
+	d = calloc(1, sizeof(*d));
+	if (d == NULL)
+		return app_error(app, "out of memory");
+	app_delay(app, (unsigned int)vc, d);
+	print_histogram(d);
+	free(d);
 	return 0;
 }
 

@@ -98,6 +98,7 @@ int cmd_show_routes(struct app *app, const char *const arg[]);
 int cmd_show_events(struct app *app, const char *const arg[]);
 int cmd_show_events_n(struct app *app, const char *const arg[]);
 int cmd_show_histogram(struct app *app, const char *const arg[]);
+int cmd_show_histogram_vc(struct app *app, const char *const arg[]);
 int cmd_show_counters(struct app *app, const char *const arg[]);
 int cmd_show_faults(struct app *app, const char *const arg[]);
 int cmd_show_lcores(struct app *app, const char *const arg[]);

@@ -108,7 +108,8 @@ make_gen(struct gens *g, struct host *h, uint32_t dev)
 	const struct rl_tg_cfg cfg = {
 		.ep_id = ep,
 		.class = RL_CLASS_REQ_POSTED,
-		.ncos = 1,
+		.ncos = g->plan.classes,
+		.hist_by_vc = true,
 		.min_flits = g->plan.min_flits,
 		.max_flits = g->plan.max_flits,
 		.seed = h->p.seed,

@@ -20,6 +20,7 @@ struct gens_plan {
 	uint64_t packets;     /**< of each endpoint; 0: no limit */
 	uint32_t min_flits;
 	uint32_t max_flits;
+	uint8_t classes;      /**< of service, drawn from at random */
 };
 
 struct gens_pattern;

@@ -95,6 +95,7 @@ open_gens(struct app *app, char *err)
 		.load = app->opt.load,
 		.packets = app->opt.packets,
 		.min_flits = app->opt.min_flits,
+		.classes = app->opt.classes,
 		.max_flits = app->opt.max_flits != 0 ? app->opt.max_flits
 						     : RTE_MIN(8u, most),
 	};

@@ -24,6 +24,7 @@ enum {
 	OPT_LOAD,
 	OPT_PACKETS,
 	OPT_PACKET_FLITS,
+	OPT_CLASSES,
 	OPT_PROGRESS,
 	OPT_VERSION,
 };
@@ -42,6 +43,7 @@ static const struct option long_options[] = {
 	{ "load", required_argument, NULL, OPT_LOAD },
 	{ "packets", required_argument, NULL, OPT_PACKETS },
 	{ "packet-flits", required_argument, NULL, OPT_PACKET_FLITS },
+	{ "classes", required_argument, NULL, OPT_CLASSES },
 	{ "progress", no_argument, NULL, OPT_PROGRESS },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, OPT_VERSION },
@@ -65,6 +67,8 @@ options_help(void)
 	      "                       permutation, tornado, hotspot, incast\n"
 	      "  --load RATE          flits per us and endpoint; default 0: no limit\n"
 	      "  --packet-flits MIN[-MAX]  length of packets, default 1-8\n"
+	      "  --classes N          classes of service, 1 to 16, default 1; each is\n"
+	      "                       a flow, and routing.levels gives it a VL\n"
 	      "  --packets N          that each endpoint sends, default 0: no limit\n"
 	      "  --progress           a line a second, also without a terminal\n"
 	      "  --idle-sleep TIME    nap of an idle lcore, default 50us; 0us: none\n"
@@ -182,6 +186,9 @@ take_lengths(struct options *o, const char *value)
 static int
 take_traffic(struct options *o, int c)
 {
+	uint64_t v = 1;
+	int ret;
+
 	switch (c) {
 	case OPT_TRAFFIC:
 		o->traffic = rl_pattern_parse(optarg);
@@ -199,6 +206,10 @@ take_traffic(struct options *o, int c)
 				     &o->packets);
 	case OPT_PACKET_FLITS:
 		return take_lengths(o, optarg);
+	case OPT_CLASSES:
+		ret = option_number("classes", optarg, 1, 16, &v);
+		o->classes = (uint8_t)v;
+		return ret;
 	default:
 		return -EINVAL; /* getopt has said why */
 	}
@@ -291,6 +302,7 @@ options_read(struct options *o, int argc, char **argv)
 		.wire_flits = 16,
 		.traffic = RL_PATTERN_UNIFORM,
 		.min_flits = 1,
+		.classes = 1,
 		.eal_argc = sep,
 		.eal_argv = argv,
 	};

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "delay_report.h"
 #include "report.h"
 
 static void
@@ -14,20 +15,25 @@ set(json_t *o, const char *key, uint64_t v)
 	json_object_set_new(o, key, json_integer((json_int_t)v));
 }
 
-static json_t *
-latency_json(const struct app *app)
+/* In the order of VCs; NULL: no memory. Freed by the caller. */
+static struct rl_delay *
+delays(const struct app *app)
 {
-	struct rl_hist *h = calloc(1, sizeof(*h));
-	json_t *o = json_object();
+	struct rl_delay *d = calloc(RL_VCS, sizeof(*d));
 
-	if (h != NULL)
-		app_latency(app, h);
-	set(o, "p50", h == NULL ? 0 : rl_hist_quantile(h, 50000));
-	set(o, "p99", h == NULL ? 0 : rl_hist_quantile(h, 99000));
-	set(o, "p999", h == NULL ? 0 : rl_hist_quantile(h, 99900));
-	set(o, "max", h == NULL ? 0 : h->max);
-	free(h);
-	return o;
+	for (unsigned int vc = 0; d != NULL && vc < RL_VCS; vc++)
+		app_delay(app, vc, &d[vc]);
+	return d;
+}
+
+static void
+set_delays(json_t *o, const struct app *app)
+{
+	struct rl_delay *d = delays(app);
+
+	if (d != NULL)
+		delay_json(o, d);
+	free(d);
 }
 
 static json_t *
@@ -142,7 +148,7 @@ report_json(const struct app *app, const char *path)
 	set(o, "sent_bytes", t.sent_bytes);
 	set(o, "flit_hops", app_flit_hops(app));
 	set(o, "elapsed_ns", app->end_ns - app->start_ns);
-	json_object_set_new(o, "latency_ns", latency_json(app));
+	set_delays(o, app);
 	json_object_set_new(o, "failovers", failovers_json(app));
 	json_object_set_new(o, "recoveries", json_array());
 	json_object_set_new(o, "drops", drops_json(app));

@@ -19,6 +19,7 @@ enum {
 	OPT_LOAD,
 	OPT_PACKET_FLITS,
 	OPT_PACKETS,
+	OPT_CLASSES,
 	OPT_DURATION,
 	OPT_DRAIN,
 	OPT_FAULTS,
@@ -45,6 +46,7 @@ static const struct option longs[] = {
 	{ "load", required_argument, NULL, OPT_LOAD },
 	{ "packet-flits", required_argument, NULL, OPT_PACKET_FLITS },
 	{ "packets", required_argument, NULL, OPT_PACKETS },
+	{ "classes", required_argument, NULL, OPT_CLASSES },
 	{ "duration", required_argument, NULL, OPT_DURATION },
 	{ "drain", required_argument, NULL, OPT_DRAIN },
 	{ "faults", required_argument, NULL, OPT_FAULTS },
@@ -80,6 +82,8 @@ options_help(void)
 	      "                       hotspot, incast, pcap:FILE\n"
 	      "  --load RATE          flits per slot and endpoint, default 0.3\n"
 	      "  --packet-flits MIN[-MAX]  length of packets, default 1-8\n"
+	      "  --classes N          classes of service, 1 to 16, default 1; each is\n"
+	      "                       a flow, and routing.levels gives it a VL\n"
 	      "  --packets N          of all endpoints together\n"
 	      "  --duration TIME      of the traffic (100us, 5ms; plain: ns),\n"
 	      "                       default 1ms where --packets is not given\n"
@@ -250,6 +254,8 @@ take(int opt, const char *arg, struct options *o)
 		return load_value(arg, &o->load);
 	case OPT_PACKET_FLITS:
 		return flits_range(arg, o);
+	case OPT_CLASSES:
+		return u32_number(arg, 1, 16, &o->classes);
 	case OPT_PACKETS:
 		return number(arg, 1, UINT64_MAX, &o->packets);
 	case OPT_DURATION:
@@ -292,6 +298,7 @@ options_parse(int argc, char **argv, struct options *o)
 		.drain_ns = 5 * RL_NS_PER_S,
 		.latency_ns = RL_NEVER,
 		.cuts = 200,
+		.classes = 1,
 	};
 	optind = 1;
 	while ((opt = getopt_long(argc, argv, "", longs, &which)) != -1) {

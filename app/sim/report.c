@@ -6,24 +6,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "delay_report.h"
 #include "sim_app.h"
 
 static void
 set(json_t *o, const char *key, uint64_t v)
 {
 	json_object_set_new(o, key, json_integer((json_int_t)v));
-}
-
-static json_t *
-latency_json(const struct rl_hist *h)
-{
-	json_t *o = json_object();
-
-	set(o, "p50", rl_hist_quantile(h, 50000));
-	set(o, "p99", rl_hist_quantile(h, 99000));
-	set(o, "p999", rl_hist_quantile(h, 99900));
-	set(o, "max", h->max);
-	return o;
 }
 
 static json_t *
@@ -85,8 +74,7 @@ report_json(const struct setup *s, const struct options *o,
 	set(root, "flit_hops", v->sim.flits);
 	set(root, "elapsed_ns", out->elapsed_ns);
 	set(root, "wall_ns", out->wall_ns);
-	json_object_set_new(root, "latency_ns",
-			    latency_json(&v->load.latency));
+	delay_json(root, out->delay);
 	json_object_set_new(root, "failovers", out->failovers);
 	out->failovers = NULL;
 	json_object_set_new(root, "recoveries", json_array());
@@ -144,6 +132,7 @@ report_print(const struct setup *s, const struct outcome *out)
 	       rl_hist_quantile(&l->latency, 99000),
 	       rl_hist_quantile(&l->latency, 99900), l->latency.max,
 	       v->failovers);
+	delay_print(out->delay);
 	printf("%" PRIu64 " flit-hops in %.3f s: %.2f M a second; %" PRIu64
 	       " flits in use at most\n", v->sim.flits,
 	       (double)out->wall_ns / 1e9,

@@ -67,8 +67,15 @@ static void
 print_port_event(void *ctx, uint32_t dev, uint16_t port,
 		 const struct rl_port_event *ev)
 {
-	static const char *const words[] = { "up",	 "dead",    "drained",
-					     "rerouted", "retrain", "degraded" };
+	static const char *const words[] = {
+		[RL_PEV_UP] = "up",
+		[RL_PEV_DEAD] = "dead",
+		[RL_PEV_DRAINED] = "drained",
+		[RL_PEV_REROUTED] = "rerouted",
+		[RL_PEV_RETRAIN] = "retrain",
+		[RL_PEV_DEGRADED] = "degraded",
+		[RL_PEV_EMPTY] = "empty",
+	};
 	const struct rl_topo *topo = ctx;
 	char name[2 * RL_NAME_MAX + 16];
 
@@ -86,8 +93,12 @@ print_port_event(void *ctx, uint32_t dev, uint16_t port,
 static void
 print_core_event(void *ctx, uint32_t dev, const struct rl_core_event *ev)
 {
-	static const char *const words[] = { "holds", "resumes", "restores",
-					     "gives up" };
+	static const char *const words[] = {
+		[RL_CEV_HOLD] = "holds",
+		[RL_CEV_RESUME] = "resumes",
+		[RL_CEV_RESTORE] = "restores",
+		[RL_CEV_WATCHDOG] = "gives up",
+	};
 	const struct rl_topo *topo = ctx;
 	char name[2 * RL_NAME_MAX + 16] = "";
 
@@ -278,6 +289,12 @@ run_once(const struct setup *s, const struct options *o,
 	out->v.ok = true;
 	load.cache = &mem->cache;
 	load.seed = s->plan.seed;
+	out->delay = calloc(RL_VCS, sizeof(*out->delay));
+	if (out->delay == NULL)
+		return -ENOMEM;
+	for (unsigned int vc = 0; vc < RL_VCS; vc++)
+		rl_delay_reset(&out->delay[vc]);
+	load.delay = out->delay;
 	r.load = rl_sim_load_new(&load);
 	if (r.load == NULL)
 		return -ENOMEM;
@@ -293,6 +310,8 @@ outcome_free(struct outcome *out)
 {
 	json_decref(out->failovers);
 	out->failovers = NULL;
+	free(out->delay);
+	out->delay = NULL;
 }
 
 bool

@@ -113,7 +113,7 @@ set_load(struct setup *s, const struct options *o)
 		.max_flits = o->max_flits != 0
 				     ? o->max_flits
 				     : rl_min_u32(FLITS_DEFAULT, most),
-		.cos = 1,
+		.cos = s->trace.n != 0 ? 1 : o->classes,
 		.packets = o->packets,
 		.stop_ns = o->duration_ns != 0 ? o->duration_ns
 			   : o->packets != 0   ? RL_NEVER

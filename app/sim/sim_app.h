@@ -39,6 +39,7 @@ struct options {
 	double load;		/**< 0: not given */
 	uint32_t min_flits;	/**< 0: not given */
 	uint32_t max_flits;
+	uint32_t classes;	/**< of service */
 	uint64_t packets;	/**< 0: not given */
 	uint64_t duration_ns;	/**< 0: not given */
 	uint64_t drain_ns;	/**< how long to wait for the end */
@@ -85,6 +86,7 @@ struct outcome {
 	uint64_t elapsed_ns;
 	uint64_t wall_ns;
 	bool at_rest;
+	struct rl_delay *delay; /**< [RL_VCS], owned */
 	json_t *failovers;	/**< array, owned; NULL unless wanted */
 	uint64_t port_counter[RL_PORT_COUNTER_COUNT]; /**< sums */
 };

@@ -25,7 +25,7 @@ enum rl_loopback {
  */
 enum rl_init_action {
 	RL_INIT_BLOCK,	     /**< waits for the link's first training */
-	RL_INIT_DISCARD,     /**< dropped and reported where it had to wait */
+	RL_INIT_DISCARD,     /**< dropped where it had to wait */
 	RL_INIT_BEST_EFFORT, /**< another way if there is one, else it waits */
 };
 

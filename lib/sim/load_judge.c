@@ -94,7 +94,8 @@ judge_content(struct load_packet *p, const struct rl_flit *pkt)
 
 static void
 judge_time(struct rl_sim_load *load, struct load_flow *flow,
-	   struct load_packet *p, uint32_t tag, uint64_t now_ns)
+	   struct load_packet *p, uint32_t tag, unsigned int vc,
+	   uint64_t now_ns)
 {
 	bool timed = p->len_bytes >= 8;
 
@@ -105,6 +106,9 @@ judge_time(struct rl_sim_load *load, struct load_flow *flow,
 	if (!timed)
 		return;
 	rl_hist_add(&load->st.latency, now_ns - p->made_ns);
+	if (load->cfg.delay != NULL)
+		rl_delay_add(&load->cfg.delay[vc], now_ns - p->made_ns,
+			     &flow->last);
 	/* silence counts from when there was something to send */
 	if (flow->last_ns != 0)
 		load->st.outage_ns = rl_max_u64(
@@ -157,7 +161,7 @@ load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,
 			set_add(&flow->odd->missing, flow->expected);
 	flow->expected++;
 	load->st.delivered++;
-	judge_time(load, flow, &p, tag, now_ns);
+	judge_time(load, flow, &p, tag, pkt->in_vc % RL_VCS, now_ns);
 }
 
 void

@@ -35,6 +35,7 @@ struct load_flow {
 	uint32_t sent;	   /* packets accepted by the endpoint */
 	uint32_t expected; /* number of the next packet to arrive */
 	uint64_t last_ns;  /* when one last arrived */
+	uint64_t last;	   /* its latency, for rl_delay_add() */
 	struct load_odd *odd;
 	struct load_times *times; /* with a trace, which has no room for them */
 };

@@ -14,8 +14,8 @@
  * while the endpoint takes none, and their latency counts from that moment.
  */
 
+#include "rl_delay.h"
 #include "rl_endpoint.h"
-#include "rl_hist.h"
 #include "rl_pattern.h"
 #include "rl_prng.h"
 #include "rl_role.h"
@@ -44,6 +44,9 @@ struct rl_sim_load_cfg {
 	uint64_t seed;
 	struct rl_flit_cache *cache; /**< where received flits go back to */
 	uint16_t nep;
+	/** NULL, or [RL_VCS], reset: latency and jitter by the VC that packets
+	    arrive by; the caller's */
+	struct rl_delay *delay;
 	/** NULL, or the frames that each source sends in turn, again and
 	    again; needs a pattern of one destination each */
 	const struct rl_sim_trace *trace;

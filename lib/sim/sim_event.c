@@ -115,9 +115,11 @@ notice_push(struct rl_sim *s, const struct sim_notice *n)
 
 /* Whether the source of a dropped packet hears of it. */
 static bool
-drop_is_noticed(enum rl_drop_reason why)
+drop_is_noticed(enum rl_drop_reason why, bool e2e_retry)
 {
 	switch (why) {
+	case RL_DROP_INIT: /* the retry timer sees to it, and backs off */
+		return !e2e_retry;
 	case RL_DROP_POLICY:
 	case RL_DROP_NO_PATH:
 	case RL_DROP_WATCHDOG:
@@ -126,7 +128,6 @@ drop_is_noticed(enum rl_drop_reason why)
 	case RL_DROP_TOO_LONG:
 	case RL_DROP_UNCORRECTABLE:
 	case RL_DROP_MARKED:
-	case RL_DROP_INIT:
 		return true;
 	case RL_DROP_LOOPBACK_NONE: /* the losses of the related art */
 	case RL_DROP_FRAGMENT:
@@ -148,7 +149,7 @@ sim_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 	s->st.drops[why]++;
 	if (s->p.drop != NULL)
 		s->p.drop(s->p.ctx, pkt, why, now_ns);
-	if (s->p.notice_ns == RL_NEVER || !drop_is_noticed(why))
+	if (s->p.notice_ns == RL_NEVER || !drop_is_noticed(why, retry))
 		return;
 	for (unsigned int n = pkt->pkt_flits; n > 0; n--, f = f->next) {
 		const struct sim_notice notice = {

@@ -18,8 +18,8 @@
  * Pure: time is a parameter, and the same seed sends the same packets.
  */
 
+#include "rl_delay.h"
 #include "rl_endpoint.h"
-#include "rl_hist.h"
 #include "rl_pattern.h"
 #include "rl_prng.h"
 #include "rl_ranges.h"
@@ -33,7 +33,7 @@ struct rl_tg_cfg {
 	uint32_t min_flits;	/**< length of packets, 1.. */
 	uint32_t max_flits;	/**< ..max_packet_flits of the endpoint */
 	bool full_flits;	/**< last flits are full; else any length */
-	bool hist_by_vc;	/**< a latency histogram for each VC of arrival */
+	bool hist_by_vc;	/**< histograms for each VC of arrival */
 	uint64_t seed;		/**< the same for all clients of a fabric */
 	double load;		/**< flits per slot; 0: as fast as it goes */
 	uint64_t slot_ns;	/**< time of one flit */
@@ -68,6 +68,7 @@ struct rl_tg_flow {
 	uint32_t tag0;		/**< the endpoint's tag of the first of them */
 	struct rl_ranges reported; /**< of those sent */
 	uint32_t next;		/**< 1 + highest number received from peer */
+	uint64_t last;		/**< latency of the last, for rl_delay_add() */
 	struct rl_ranges missing; /**< of those before */
 };
 
@@ -122,13 +123,11 @@ bool rl_tg_done(const struct rl_tg *tg);
 const struct rl_tg_counts *rl_tg_counts(const struct rl_tg *tg);
 
 /**
- * Owner. Latency in ns, from planned send time to arrival at the client, of
- * packets that came by @p vc; without hist_by_vc all are in VC 0's.
+ * Owner, or any thread that can stand torn numbers. Latency in ns, from planned
+ * send time to arrival at the client, and jitter of packets that came by @p vc;
+ * without hist_by_vc all are in VC 0's. NULL: no such VC.
  */
-const struct rl_hist *rl_tg_hist(const struct rl_tg *tg, unsigned int vc);
-
-/** Owner. Adds the latencies of all VCs to @p to. */
-void rl_tg_hist_all(const struct rl_tg *tg, struct rl_hist *to);
+const struct rl_delay *rl_tg_delay(const struct rl_tg *tg, unsigned int vc);
 
 /** Owner. How many flows it knows, and one of them. */
 uint32_t rl_tg_flow_count(const struct rl_tg *tg);

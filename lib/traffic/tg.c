@@ -7,7 +7,7 @@
 #define FLIT_NS_MAX 4e9
 
 struct layout {
-	size_t hist;
+	size_t delay;
 	size_t flow;
 	size_t hash;
 	size_t node;
@@ -25,7 +25,7 @@ place(size_t *at, size_t bytes)
 }
 
 static unsigned int
-nhists(const struct rl_tg_cfg *cfg)
+ndelays(const struct rl_tg_cfg *cfg)
 {
 	return cfg->hist_by_vc ? RL_VCS : 1;
 }
@@ -40,7 +40,7 @@ lay_out(const struct rl_tg_cfg *cfg, struct layout *l)
 	l->hash = place(&at, l->hash_size * sizeof(uint32_t));
 	l->flow = place(&at, cfg->max_flows * sizeof(struct rl_tg_flow));
 	l->node = place(&at, cfg->max_ranges * sizeof(struct rl_range));
-	l->hist = place(&at, nhists(cfg) * sizeof(struct rl_hist));
+	l->delay = place(&at, ndelays(cfg) * sizeof(struct rl_delay));
 	l->total = at;
 }
 
@@ -82,9 +82,9 @@ rl_tg_init(void *mem, const struct rl_tg_cfg *cfg, struct rl_flit_cache *cache)
 	tg->hash = (uint32_t *)(void *)(base + l.hash);
 	memset(tg->hash, 0, l.hash_size * sizeof(uint32_t));
 	tg->flow = (struct rl_tg_flow *)(void *)(base + l.flow);
-	tg->hist = (struct rl_hist *)(void *)(base + l.hist);
-	for (unsigned int i = 0; i < nhists(cfg); i++)
-		rl_hist_reset(&tg->hist[i]);
+	tg->delay = (struct rl_delay *)(void *)(base + l.delay);
+	for (unsigned int i = 0; i < ndelays(cfg); i++)
+		rl_delay_reset(&tg->delay[i]);
 	rl_range_pool_init(&tg->pool,
 			   (struct rl_range *)(void *)(base + l.node),
 			   cfg->max_ranges);
@@ -215,17 +215,10 @@ rl_tg_counts(const struct rl_tg *tg)
 	return &tg->count;
 }
 
-const struct rl_hist *
-rl_tg_hist(const struct rl_tg *tg, unsigned int vc)
+const struct rl_delay *
+rl_tg_delay(const struct rl_tg *tg, unsigned int vc)
 {
-	return vc < nhists(&tg->cfg) ? &tg->hist[vc] : NULL;
-}
-
-void
-rl_tg_hist_all(const struct rl_tg *tg, struct rl_hist *to)
-{
-	for (unsigned int i = 0; i < nhists(&tg->cfg); i++)
-		rl_hist_merge(to, &tg->hist[i]);
+	return vc < ndelays(&tg->cfg) ? &tg->delay[vc] : NULL;
 }
 
 uint32_t

@@ -34,7 +34,7 @@ struct rl_tg {
 	uint32_t hash_mask;
 	uint32_t *hash; /**< 1 + index into flow; 0: free */
 	struct rl_tg_flow *flow;
-	struct rl_hist *hist; /**< 1 or RL_VCS */
+	struct rl_delay *delay; /**< 1 or RL_VCS */
 };
 
 /** Finds or makes; NULL where max_flows are in use. */

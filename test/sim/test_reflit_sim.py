@@ -61,6 +61,13 @@ with tempfile.TemporaryDirectory() as tmp:
           r["latency_ns"]["p99"] <= r["latency_ns"]["p999"] <=
           r["latency_ns"]["max"], r["latency_ns"])
 
+    check("without classes all packets come by one VC",
+          [v["vc"] for v in r["latency_by_vc"]] == [0] and
+          r["latency_by_vc"][0]["packets"] == r["delivered_packets"] and
+          r["latency_by_vc"][0]["latency_ns"] == r["latency_ns"] and
+          r["latency_by_vc"][0]["jitter_ns"] == r["jitter_ns"],
+          r["latency_by_vc"])
+
     run("--config", FIGURE1, "--duration", "100us", "--json", out + "2")
     again = report(out + "2")
     for key in ("wall_ns",):
@@ -96,6 +103,33 @@ with tempfile.TemporaryDirectory() as tmp:
     r = report(out)
     check("losses are counted and exit with 1", p.returncode == 1 and
           r["lost_packets"] > 0 and balanced(r), (p.returncode, p.stdout))
+
+    with open(os.path.join(tmp, "levels.cfg"), "w") as f:
+        f.write(open(FIGURE1).read() + "routing: { levels = 4; };\n")
+    p = run("--config", f.name, "--duration", "100us", "--classes", "4",
+            "--json", out)
+    r = report(out)
+    by_vc = r["latency_by_vc"]
+    check("four classes on levels of their own have four VCs in the report",
+          p.returncode == 0 and len(by_vc) == 4 and
+          sum(v["packets"] for v in by_vc) == r["delivered_packets"] and
+          max(v["latency_ns"]["max"] for v in by_vc) ==
+          r["latency_ns"]["max"] and
+          max(v["jitter_ns"]["max"] for v in by_vc) ==
+          r["jitter_ns"]["max"] and
+          all(v["packets"] > 0 and v["latency_ns"]["p50"] > 0 and
+              v["jitter_ns"]["max"] < v["latency_ns"]["max"]
+              for v in by_vc), (p.stderr, by_vc))
+    check("and the same on standard output",
+          all("VC %u: %u packets" % (v["vc"], v["packets"]) in p.stdout
+              for v in by_vc), p.stdout)
+    p = run("--config", FIGURE1, "--classes", "17")
+    check("more classes than there are is refused", p.returncode == 2 and
+          "--classes 17: out of range" in p.stderr, p.stderr)
+    p = run("--config", FIGURE1, "--duration", "50us", "--events",
+            "--faults", fault_file("10us drain s0-s1#0\n"))
+    check("a planned removal says that it has run empty",
+          p.returncode == 0 and ": empty" in p.stdout, p.stdout)
 
     p = run("--config", FIGURE1, "--packets", "1000", "--json", out)
     check("--packets sends so many", p.returncode == 0 and

@@ -40,6 +40,7 @@ def wrong_commands_name_file_and_line_and_change_nothing():
         ("show port s0/9", "no port s0/9"),
         ("show routes x", "no device x"),
         ("show events 0", "out of range"),
+        ("show histogram 8", "no VC 8"),
         ("wait 5", "no time"),
         ("wait drained 99h", "no time"),
         ("wait dead s0-s9", "no link"),
@@ -68,7 +69,8 @@ def wrong_commands_name_file_and_line_and_change_nothing():
 @case
 def every_show_command_shows_something():
     shows = ("fabric", "port all", "port s0", "port s0/1", "replay", "flow",
-             "routes s0", "events", "events 5", "histogram", "counters all",
+             "routes s0", "events", "events 5", "histogram", "histogram 0",
+             "counters all",
              "counters e0", "faults", "lcores", "traffic")
     commands = "wait up\ntraffic packets 100\nstart\nwait sent\nwait drained\n"
     with Box() as box:

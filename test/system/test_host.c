@@ -171,7 +171,7 @@ sent(struct proof *p, uint32_t tag)
 static void
 got(struct proof *p, uint32_t tag)
 {
-	proof_got(p, tag, &tag, sizeof(tag), 350);
+	proof_got(p, tag, &tag, sizeof(tag), 3, 350);
 }
 
 static void
@@ -195,7 +195,9 @@ packets_in_order_are_just_delivered(void **state)
 	assert_int_equal(p->reordered_packets + p->duplicated_packets +
 				 p->altered_packets,
 			 0);
-	assert_int_equal(p->latency_ns.max, 250);
+	assert_int_equal(p->delay[3].latency.count, 3 * PROOF_ENTRIES);
+	assert_int_equal(p->delay[3].latency.max, 250);
+	assert_int_equal(p->delay[0].latency.count, 0);
 }
 
 static void
@@ -211,8 +213,8 @@ copies_late_ones_and_altered_ones_are_told_apart(void **state)
 	got(p, 1); /* late */
 	got(p, 2); /* once more */
 	wrong = 77;
-	proof_got(p, 3, &wrong, sizeof(wrong), 1);
-	proof_got(p, 4, &(uint32_t){ 4 }, 3, 1); /* cut short */
+	proof_got(p, 3, &wrong, sizeof(wrong), 3, 1);
+	proof_got(p, 4, &(uint32_t){ 4 }, 3, 3, 1); /* cut short */
 	got(p, 9);				 /* never sent */
 	assert_int_equal(p->delivered_packets, 6);
 	assert_int_equal(p->duplicated_packets, 1);

@@ -41,6 +41,48 @@ def same(a, b):
     assert p.returncode == 0, p.stdout + p.stderr
 
 
+@case
+def every_vc_has_its_latency_and_jitter_in_the_report():
+    config = FIGURE1 + "routing: { levels = 8; };"
+    with Box() as box:
+        run = box.run(["--classes", "8", "--load", "0.2"],
+                      commands="wait up\ntraffic packets 400\nstart\n"
+                      "wait sent\nwait drained\nshow histogram\n"
+                      "show histogram 7\nquit\n", config=config)
+    r = run.check_clean().report
+    by_vc = r["latency_by_vc"]
+    assert [v["vc"] for v in by_vc] == list(range(8)), by_vc
+    assert sum(v["packets"] for v in by_vc) == 800
+    assert sorted(r["jitter_ns"]) == ["max", "p50", "p99", "p999"]
+    for v in by_vc:
+        assert v["latency_ns"]["p50"] <= v["latency_ns"]["max"]
+        assert "VC %u: %u packets" % (v["vc"], v["packets"]) in run.out
+    for key in ("latency_ns", "jitter_ns"):
+        assert r[key]["max"] == max(v[key]["max"] for v in by_vc), key
+    # and once more, of the last alone
+    assert "\n%u packets; p50" % by_vc[7]["packets"] in run.out
+
+
+@case
+def packets_for_an_untrained_link_wait_or_are_dropped_as_set():
+    """[LINK-C3] the only link of an endpoint is down when traffic begins."""
+    for action in ("block", "discard", "best-effort"):
+        config = FIGURE1 + 'link: { init_action = "%s"; };' % action
+        with Box() as box:
+            run = box.run(commands="wait up\ntraffic packets 200\n"
+                          "link e0-s0 disable\nwait dead e0-s0\n"
+                          "wait 10ms\nstart\nwait 20ms\nshow counters e0\n"
+                          "link e0-s0 enable\nwait up\nwait sent\n"
+                          "wait drained\nquit\n", config=config)
+        r = run.check_clean().report
+        dropped = r["drops"]["init"]
+        assert (dropped > 0) == (action == "discard"), (action, dropped)
+        # a retry timer that backs off, no storm
+        assert dropped < 5000, dropped
+        assert ("stranded_packets" in run.out) == (action != "discard")
+        assert ("drop_init" in run.out) == (action == "discard")
+
+
 def demo(box, wrap=(), env=None, eal=()):
     pcap = os.path.join(ROOT, "config", "demo.pcap")
     run = box.run(["--config", os.path.join(ROOT, "config", "demo.cfg"),

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "rl_hist.h"
+#include "rl_delay.h"
 #include "rl_prng.h"
 
 static struct rl_hist h, g;
@@ -109,11 +109,41 @@ values_beyond_the_last_bucket_keep_their_maximum(void **state)
 	assert_int_equal(rl_hist_quantile(&h, 50000), 1ull << 50);
 }
 
+static void
+jitter_is_the_difference_of_neighbours_in_a_flow(void **state)
+{
+	struct rl_delay *d = calloc(2, sizeof(*d));
+	uint64_t a = 0, b = 0;
+
+	(void)state;
+	rl_delay_reset(&d[0]);
+	rl_delay_reset(&d[1]);
+	rl_delay_add(&d[0], 100, &a); /* the first of each: nothing before */
+	rl_delay_add(&d[0], 5000, &b);
+	assert_int_equal(d[0].jitter.count, 0);
+	rl_delay_add(&d[0], 103, &a);
+	rl_delay_add(&d[0], 101, &a);
+	rl_delay_add(&d[0], 5000, &b);
+	assert_int_equal(d[0].jitter.count, 3);
+	assert_int_equal(d[0].jitter.sum, 3 + 2 + 0);
+	assert_int_equal(d[0].jitter.max, 3);
+	/* a flow that changes its VC is still a flow */
+	rl_delay_add(&d[1], 0, &a);
+	assert_int_equal(d[1].jitter.max, 101);
+	rl_delay_add(&d[1], 7, &a);
+	assert_int_equal(d[1].jitter.min, 7);
+	rl_delay_merge(&d[0], &d[1]);
+	assert_int_equal(d[0].latency.count, 7);
+	assert_int_equal(d[0].jitter.count, 5);
+	free(d);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(buckets_join_without_gap_or_overlap_and_are_narrow),
+		cmocka_unit_test(jitter_is_the_difference_of_neighbours_in_a_flow),
 		cmocka_unit_test(an_empty_histogram_gives_zeros),
 		cmocka_unit_test(small_values_are_exact),
 		cmocka_unit_test(quantiles_of_random_values_are_within_their_resolution),

@@ -234,7 +234,7 @@ the_same_seed_sends_the_same_and_another_one_does_not(void **state)
 static void
 latency_counts_from_the_planned_time(void **state)
 {
-	struct rl_hist *h = malloc(sizeof(*h));
+	struct rl_delay *d = malloc(sizeof(*d));
 	struct rl_tg_cfg c;
 
 	(void)state;
@@ -246,13 +246,16 @@ latency_counts_from_the_planned_time(void **state)
 	open_world(RL_PATTERN_UNIFORM, true, &c);
 	w.now = 1000000; /* the host was away: packets are late from the start */
 	run_until(RL_NEVER);
-	rl_hist_reset(h);
+	rl_delay_reset(d);
 	for (unsigned int i = 0; i < EPS; i++)
-		rl_tg_hist_all(w.tg[i], h);
-	assert_int_equal(h->count, 20 * EPS);
-	assert_true(h->min > 1000000 - 20 * 2 * 10 - 20);
-	assert_null(rl_tg_hist(w.tg[0], RL_VCS));
-	free(h);
+		for (unsigned int vc = 0; vc < RL_VCS; vc++)
+			rl_delay_merge(d, rl_tg_delay(w.tg[i], vc));
+	assert_int_equal(d->latency.count, 20 * EPS);
+	assert_true(d->latency.min > 1000000 - 20 * 2 * 10 - 20);
+	/* a packet of each flow has none before it */
+	assert_in_range(d->jitter.count, 1, 20 * EPS - EPS);
+	assert_null(rl_tg_delay(w.tg[0], RL_VCS));
+	free(d);
 	close_world();
 }
 
