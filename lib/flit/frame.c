@@ -10,12 +10,9 @@
 static uint32_t
 frame_check(const uint8_t *frame, uint32_t header_bytes, bool hw)
 {
-	uint8_t link[RL_FRAME_HEADER_LONG - RL_FRAME_LINK_OFF];
-	const uint32_t n = header_bytes - RL_FRAME_LINK_OFF;
-
-	memcpy(link, frame + RL_FRAME_LINK_OFF, n);
-	rl_put32(link + RL_FRAME_CHECK_OFF - RL_FRAME_LINK_OFF, 0);
-	return rl_crc32c(link, n, hw);
+	return rl_crc32c_hole(frame + RL_FRAME_LINK_OFF,
+			      header_bytes - RL_FRAME_LINK_OFF,
+			      RL_FRAME_CHECK_OFF - RL_FRAME_LINK_OFF, hw);
 }
 
 void

@@ -68,6 +68,15 @@ crc32c_sw(uint32_t crc, const uint8_t *p, size_t len)
 	return crc;
 }
 
+/* As many bytes of zero. */
+static uint32_t
+crc32c_sw_zero(uint32_t crc, size_t len)
+{
+	for (; len > 0; len--)
+		crc = (crc >> 8) ^ crc_table[0][crc & 0xff];
+	return crc;
+}
+
 #if defined(__x86_64__)
 
 /*
@@ -105,6 +114,28 @@ crc32c_sse42(uint32_t crc, const uint8_t *p, size_t len)
 	return crc;
 }
 
+/* The hole is cut out of the eight bytes it lies in. */
+__attribute__((target("sse4.2"))) static uint32_t
+crc32c_sse42_hole(uint32_t crc, const uint8_t *p, size_t len, size_t hole)
+{
+	const uint64_t mask = ~(UINT64_C(0xffffffff) << 8 * (hole & 7));
+	const uint8_t *const at = p + (hole & ~(size_t)7);
+	const uint8_t *const end = p + (len & ~(size_t)7);
+	uint64_t c = crc, v;
+
+	for (; p != at; p += 8) {
+		memcpy(&v, p, 8);
+		c = __builtin_ia32_crc32di(c, v);
+	}
+	memcpy(&v, p, 8);
+	c = __builtin_ia32_crc32di(c, v & mask);
+	for (p += 8; p != end; p += 8) {
+		memcpy(&v, p, 8);
+		c = __builtin_ia32_crc32di(c, v);
+	}
+	return crc32c_sse42((uint32_t)c, p, len & 7);
+}
+
 bool
 rl_crc32c_hw(void)
 {
@@ -112,6 +143,13 @@ rl_crc32c_hw(void)
 }
 
 #else
+
+static uint32_t
+crc32c_sse42_hole(uint32_t crc, const uint8_t *p, size_t len, size_t hole)
+{
+	crc = crc32c_sw_zero(crc32c_sw(crc, p, hole), 4);
+	return crc32c_sw(crc, p + hole + 4, len - hole - 4);
+}
 
 static uint32_t
 crc32c_sse42(uint32_t crc, const uint8_t *p, size_t len)
@@ -133,4 +171,17 @@ rl_crc32c(const void *data, size_t len, bool hw)
 	if (rl_likely(hw))
 		return ~crc32c_sse42(~0u, data, len);
 	return ~crc32c_sw(~0u, data, len);
+}
+
+uint32_t
+rl_crc32c_hole(const void *data, size_t len, size_t hole, bool hw)
+{
+	const uint8_t *p = data;
+	uint32_t crc;
+
+	RL_DASSERT((hole & 7) <= 4 && (hole & ~(size_t)7) + 8 <= len);
+	if (rl_likely(hw))
+		return ~crc32c_sse42_hole(~0u, p, len, hole);
+	crc = crc32c_sw_zero(crc32c_sw(~0u, p, hole), 4);
+	return ~crc32c_sw(crc, p + hole + 4, len - hole - 4);
 }

@@ -25,4 +25,11 @@ bool rl_crc32c_hw(void);
  */
 uint32_t rl_crc32c(const void *data, size_t len, bool hw);
 
+/**
+ * Any thread. The same with the four bytes from @p hole on taken as zero: a
+ * header's check, where the check itself lies in the header. The hole lies in
+ * one of the groups of eight that @p data is made of.
+ */
+uint32_t rl_crc32c_hole(const void *data, size_t len, size_t hole, bool hw);
+
 #endif /* RL_CRC32C_H */

@@ -61,6 +61,33 @@ both_implementations_agree_with_the_definition_at_any_length_and_alignment(
 		}
 }
 
+static void
+a_hole_counts_as_zero_wherever_it_lies(void **state)
+{
+	struct rl_prng p;
+	uint8_t b[130], cut[130];
+
+	(void)state;
+	rl_prng_seed(&p, 2);
+	random_bytes(&p, b, sizeof(b));
+	for (size_t n = 8; n <= 120; n++)
+		for (size_t hole = 0; (hole & ~7ul) + 8 <= n; hole++) {
+			uint32_t want;
+
+			if ((hole & 7) > 4)
+				continue;
+			memcpy(cut, b, n);
+			memset(cut + hole, 0, 4);
+			want = plain_crc32c(cut, n);
+			assert_int_equal(rl_crc32c_hole(b, n, hole, false),
+					 want);
+			if (rl_crc32c_hw())
+				assert_int_equal(
+					rl_crc32c_hole(b, n, hole, true),
+					want);
+		}
+}
+
 int
 main(void)
 {
@@ -68,6 +95,7 @@ main(void)
 		cmocka_unit_test(published_vectors_come_out),
 		cmocka_unit_test(
 			both_implementations_agree_with_the_definition_at_any_length_and_alignment),
+		cmocka_unit_test(a_hole_counts_as_zero_wherever_it_lies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
