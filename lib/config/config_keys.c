@@ -182,7 +182,8 @@ static const struct rl_config_key keys[] = {
 	LINK(replay_limit, RL_KEY_NUMBER, "replays", 1, 255,
 	     "replays without progress before retraining; 255: no limit"),
 	LINK(retrain_interval_ns, RL_KEY_NUMBER, "ns", 1, HOUR_NS,
-	     "between retrain probes"),
+	     "between retrain probes; with `retrain_limit` of them longer "
+	     "than the round trip"),
 	LINK(retrain_limit, RL_KEY_NUMBER, "probes", 1, 255,
 	     "probes without an answer before the link is dead"),
 	LINK(init_interval_ns, RL_KEY_NUMBER, "ns", 1, HOUR_NS,
@@ -239,7 +240,7 @@ static const struct rl_config_key keys[] = {
 	EP(rx_buffer_flits, RL_KEY_NUMBER, "flits", 1, 1u << 24,
 	   "held out of order; and, apart, not yet taken by the client"),
 	EP(ack_coalesce_flits, RL_KEY_NUMBER, "flits", 1, RL_E2E_WINDOW_MAX,
-	   "a lone ACK goes after so many flits"),
+	   "a lone ACK goes after so many flits, half a window at most"),
 	EP(ack_delay_ns, RL_KEY_NUMBER, "ns", 0, DAY_NS,
 	   "or so long after the first of them"),
 	EP(nak_delay_ns, RL_KEY_NUMBER, "ns", 0, DAY_NS,

@@ -80,6 +80,10 @@ rl_ep_init(void *mem, const struct rl_ep_params *p)
 	lay_out(p->cfg, &l);
 	memset(ep, 0, sizeof(*ep));
 	ep->cfg = *p->cfg;
+	/* whoever waits for a whole window waits for the delay */
+	ep->cfg.ack_coalesce_flits =
+		rl_min_u32(ep->cfg.ack_coalesce_flits,
+			   (ep->cfg.window_flits + 1) / 2);
 	ep->codec = p->codec;
 	ep->cache = p->cache;
 	ep->path_sl = p->path_sl;

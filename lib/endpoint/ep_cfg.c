@@ -27,7 +27,7 @@ rl_ep_cfg_defaults(struct rl_ep_cfg *cfg)
 	cfg->max_flows = 1024;
 	cfg->tx_buffer_flits = 4096;
 	cfg->rx_buffer_flits = 4096;
-	cfg->ack_coalesce_flits = 8;
+	cfg->ack_coalesce_flits = 32;
 	cfg->ack_delay_ns = 5 * RL_NS_PER_US;
 	cfg->nak_delay_ns = 50 * RL_NS_PER_US;
 	cfg->retry_timer_ns = 0;
@@ -90,10 +90,6 @@ check_relations(const struct rl_ep_cfg *c, char *err, size_t errlen,
 	if (c->max_packet_flits > c->rx_buffer_flits)
 		return refuse(err, errlen, key, "rx_buffer_flits",
 			      "smaller than the longest packet; raise it");
-	if (c->ack_coalesce_flits > c->window_flits)
-		return refuse(err, errlen, key, "ack_coalesce_flits",
-			      "larger than the window, which would only ever "
-			      "be opened by ack_delay_ns; lower it");
 	if (c->retry_timer_ns != 0 && c->retry_timer_ns <= c->ack_delay_ns)
 		return refuse(err, errlen, key, "retry_timer_ns",
 			      "not above ack_delay_ns, so that it would expire "

@@ -40,7 +40,8 @@ struct rl_ep_cfg {
 	uint32_t tx_buffer_flits;    /**< retry buffers of all flows together */
 	uint32_t rx_buffer_flits;    /**< held out of order, and, apart, not yet
 					  taken by the client */
-	uint32_t ack_coalesce_flits; /**< a lone ACK after so many flits */
+	uint32_t ack_coalesce_flits; /**< a lone ACK after so many flits;
+					 half the window at most */
 	uint64_t ack_delay_ns;
 	uint64_t nak_delay_ns;	/**< how long a gap may last before a NAK:
 				     reordering by a detour is not a loss */

@@ -54,7 +54,7 @@ every_number_is_refused_beyond_its_edges_and_taken_at_them(void **state)
 		E32(max_flows, 1, 65536),
 		E32(tx_buffer_flits, 16, 1u << 24),
 		E32(rx_buffer_flits, 16, 1u << 24),
-		E32(ack_coalesce_flits, 1, 256),
+		E32(ack_coalesce_flits, 1, RL_E2E_WINDOW_MAX),
 		E32(retry_limit, 0, 1000000),
 		E64(ack_delay_ns, 0),
 		E64(nak_delay_ns, 0),
