@@ -33,6 +33,22 @@ rl_flit_get(struct rl_flit_cache *c)
 	return c->slot[--c->count];
 }
 
+/**
+ * Owner lcore. Takes up to @p n free flits into @p f. @return how many; fewer
+ * are counted once
+ */
+static inline uint32_t
+rl_flit_get_bulk(struct rl_flit_cache *c, struct rl_flit *f[], uint32_t n)
+{
+	if (rl_unlikely(c->count < n)) {
+		c->empty_count++;
+		n = c->count;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		f[i] = c->slot[--c->count];
+	return n;
+}
+
 /** Owner lcore. Gives back a flit that nothing refers to any more. */
 static inline void
 rl_flit_put(struct rl_flit_cache *c, struct rl_flit *f)

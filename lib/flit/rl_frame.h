@@ -132,6 +132,8 @@ rl_frame_fit(uint32_t frame_bytes)
 	(RL_FF_SOP | RL_FF_EOP | RL_FF_LOOPED | RL_FF_REFLECTED)
 #define RL_SIDEBAND_VC(s) ((s) & 7u)
 #define RL_SIDEBAND_EOP 0x10u
+/** VC, SOP and EOP: of a packet's middle, the VC is all there is of these. */
+#define RL_SIDEBAND_MIDDLE 0x1fu
 
 _Static_assert(RL_SIDEBAND_FLAGS == 0xf && RL_FF_EOP << 3 == RL_SIDEBAND_EOP,
 	       "flags lie in the sideband as they lie in memory");

@@ -263,6 +263,49 @@ port_assemble(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
 		rx_pass(port, pkt);
 }
 
+/*
+ * The same for flits in the middle of a packet that is in assembly here, as
+ * many of the first @p n as there are. The packet stays shorter than the
+ * longest allowed: whoever reaches that looks at each flit.
+ *
+ * @return how many joined; 0: port_assemble() takes the first
+ */
+uint32_t
+port_join(struct rl_port *port, unsigned int vc, struct rl_flit *const f[],
+	  const uint8_t *sideband, uint32_t n)
+{
+	struct rl_flit *pkt = port->part[vc], *last;
+	uint32_t i = 0, flits;
+
+	if (pkt == NULL)
+		return 0;
+	flits = pkt->pkt_flits + port->open_flits[vc] + 1u;
+	if (flits >= port->p.cfg->max_packet_flits)
+		return 0;
+	n = rl_min_u32(n, port->p.cfg->max_packet_flits - flits);
+	last = pkt->last;
+	for (; i < n; i++) {
+		const uint16_t sb = rl_get16(sideband + 2 * i);
+
+		if ((sb & RL_SIDEBAND_MIDDLE) != vc)
+			break;
+		rl_sideband_unpack(sb, f[i]);
+		f[i]->hops++;
+		f[i]->in_vc = (uint8_t)vc;
+		f[i]->loop_id = 0;
+		if (rl_unlikely(f[i]->mark != RL_MARK_OK))
+			PORT_COUNT(port, rx_poisoned);
+		last->next = f[i];
+		last = f[i];
+	}
+	if (i == 0)
+		return 0;
+	last->next = NULL;
+	pkt->last = last;
+	pkt->pkt_flits = (uint16_t)(pkt->pkt_flits + i);
+	return i;
+}
+
 /* Cut-through: what arrived of a packet goes on without its rest [LCB-1]. */
 void
 port_pass_fragments(struct rl_port *port)

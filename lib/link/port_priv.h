@@ -11,6 +11,7 @@
 #include "rl_plant.h"
 #include "rl_port.h"
 #include "rl_seq.h"
+#include "rl_shared.h"
 
 struct rl_port {
 	/* what never changes */
@@ -167,13 +168,15 @@ void port_arm_replay(struct rl_port *port, uint64_t now_ns);
 /* port_rx.c */
 void port_rx_reset(struct rl_port *port);
 void port_rx_tick(struct rl_port *port, uint64_t now_ns);
-uint16_t port_credit_limit(const struct rl_port *port, unsigned int vc);
 
 /* port_packet.c */
 void port_rx_abandon(struct rl_port *port, uint64_t now_ns);
 void port_rx_close(struct rl_port *port, uint64_t now_ns);
 void port_packet_lost(struct rl_port *port, unsigned int vc, uint64_t now_ns);
 void port_assemble(struct rl_port *port, struct rl_flit *f, uint64_t now_ns);
+uint32_t port_join(struct rl_port *port, unsigned int vc,
+		   struct rl_flit *const f[], const uint8_t *sideband,
+		   uint32_t n);
 void port_pass_fragments(struct rl_port *port);
 
 /* port_rtt.c */
@@ -196,6 +199,22 @@ static inline bool
 port_link_open(const struct rl_port *port)
 {
 	return port->state == RL_LINK_UP || port->state == RL_LINK_RETRAIN;
+}
+
+/*
+ * The number of flits the peer may have sent on a VC in this epoch. What the
+ * core still holds of earlier epochs takes its room: credit_base counts it
+ * as taken, and it is not yet freed. What this end made itself (rx_own) gives
+ * the peer nothing when it is freed.
+ */
+static inline uint16_t
+port_credit_limit(const struct rl_port *port, unsigned int vc)
+{
+	const uint32_t freed = rl_shared_read(&port->p.shared->freed[vc]) +
+			       port->rx_freed[vc];
+
+	return (uint16_t)(port->p.cfg->credits_flits + freed -
+			  port->credit_base[vc] - port->rx_own[vc]);
 }
 
 #endif /* RL_PORT_PRIV_H */

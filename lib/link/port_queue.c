@@ -152,15 +152,11 @@ tx_take(struct rl_port *port, unsigned int vc)
 	const uint16_t n = head->pkt_flits;
 
 	tx_reserve(port, vc, head);
-	/* the core sets the head's; any may become the head of a fragment */
-	for (struct rl_flit *f = head; f != NULL; f = f->next) {
-		f->vc = (uint8_t)vc;
-		f->plane = head->plane;
-		f->in_port = head->in_port;
-		if (rl_unlikely(port->p.cfg->soft_error_check))
+	head->vc = (uint8_t)vc;
+	if (rl_unlikely(port->p.cfg->soft_error_check))
+		for (struct rl_flit *f = head; f != NULL; f = f->next)
 			tx_soft_error(port, f);
-		rl_replay_push(&port->replay, f);
-	}
+	rl_replay_push(&port->replay, head, port->txq[vc].head);
 	port->consumed[vc] = (uint16_t)(port->consumed[vc] + n);
 	if (rl_pktq_empty(&port->txq[vc]))
 		port->txq_mask &= ~(1u << vc);

@@ -38,40 +38,6 @@ port_rx_reset(struct rl_port *port)
 	memset(port->credit_told, 0, sizeof(port->credit_told));
 }
 
-/*
- * The number of flits the peer may have sent on a VC in this epoch. What the
- * core still holds of earlier epochs takes its room: credit_base counts it
- * as taken, and it is not yet freed. What this end made itself (rx_own) gives
- * the peer nothing when it is freed.
- */
-uint16_t
-port_credit_limit(const struct rl_port *port, unsigned int vc)
-{
-	const uint32_t freed = rl_shared_read(&port->p.shared->freed[vc]) +
-			       port->rx_freed[vc];
-
-	return (uint16_t)(port->p.cfg->credits_flits + freed -
-			  port->credit_base[vc] - port->rx_own[vc]);
-}
-
-static void
-rx_accept(struct rl_port *port, struct rl_flit *f, uint16_t sideband,
-	  uint64_t now_ns)
-{
-	rl_sideband_unpack(sideband, f);
-	f->hops++;
-	f->in_vc = f->vc;
-	f->loop_id = 0;
-	port->rx_taken[f->in_vc]++;
-	port->expected++;
-	if (f->mark != RL_MARK_OK)
-		PORT_COUNT(port, rx_poisoned);
-	if (port->ack_owed++ == 0)
-		port->ack_due_ns =
-			rl_deadline(now_ns, port->p.cfg->ack_delay_ns);
-	port_assemble(port, f, now_ns);
-}
-
 /* One NAK per gap, then silence [LINK-C8]. */
 static void
 rx_gap(struct rl_port *port, uint32_t dropped)
@@ -87,24 +53,93 @@ rx_gap(struct rl_port *port, uint32_t dropped)
 }
 
 /*
- * Whether a flit may be taken on @p vc: not beyond the credits given, and not
+ * Flits that may be taken on @p vc: no more than the credits given, and none
  * before a packet cut off there has been closed.
  */
-static bool
-rx_has_room(struct rl_port *port, unsigned int vc)
+static uint32_t
+rx_room(struct rl_port *port, unsigned int vc)
 {
+	const uint32_t may = port->p.cfg->credits_flits + port->rx_own[vc];
 	const uint32_t held = port->rx_taken[vc] - port->rx_freed[vc] -
 			      rl_shared_read(&port->p.shared->freed[vc]);
 
 	if (rl_unlikely(port->close_mask & 1u << vc)) {
 		PORT_COUNT(port, rx_no_buffer);
-		return false;
+		return 0;
 	}
-	if (held < port->p.cfg->credits_flits + port->rx_own[vc] ||
-	    RL_PLANTED(CREDIT_LEAK))
-		return true;
+	if (rl_likely(held < may))
+		return may - held;
+	if (RL_PLANTED(CREDIT_LEAK))
+		return 1;
 	PORT_COUNT(port, rx_overrun);
-	return false;
+	return 0;
+}
+
+/*
+ * Accepts @p n good flits as far as there is room. Those in the middle of a
+ * packet, which are most, join it many at a time.
+ *
+ * @return how many were taken
+ */
+static uint32_t
+rx_accept(struct rl_port *port, struct rl_flit *const f[],
+	  const uint8_t *sideband, uint32_t n, uint64_t now_ns)
+{
+	uint32_t i = 0, step;
+
+	while (i < n) {
+		const uint16_t sb = rl_get16(sideband + 2 * i);
+		const unsigned int vc = RL_SIDEBAND_VC(sb);
+		const uint32_t room = rx_room(port, vc);
+
+		if (rl_unlikely(room == 0))
+			break;
+		step = port_join(port, vc, f + i, sideband + 2 * i,
+				 rl_min_u32(n - i, room));
+		if (step == 0) {
+			rl_sideband_unpack(sb, f[i]);
+			f[i]->hops++;
+			f[i]->in_vc = f[i]->vc;
+			f[i]->loop_id = 0;
+			if (f[i]->mark != RL_MARK_OK)
+				PORT_COUNT(port, rx_poisoned);
+			step = 1;
+			port->rx_taken[vc]++;
+			port_assemble(port, f[i], now_ns);
+		} else {
+			port->rx_taken[vc] += step;
+		}
+		i += step;
+	}
+	if (i == 0)
+		return 0;
+	port->expected += i;
+	if (port->ack_owed == 0)
+		port->ack_due_ns =
+			rl_deadline(now_ns, port->p.cfg->ack_delay_ns);
+	port->ack_owed += i;
+	port->nak_sent = false;
+	return i;
+}
+
+/* Counts what FEC found; returns the flits before the first bad one. */
+static uint32_t
+rx_fec(struct rl_port *port, const uint8_t fec[], uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (fec[i] == RL_FEC_CLEAN)
+			continue;
+		if (fec[i] == RL_FEC_CORRECTED) {
+			PORT_COUNT(port, rx_corrected);
+			port->error_corrected++;
+		} else if (!RL_PLANTED(FEC_IGNORED)) {
+			PORT_COUNT(port, rx_bad);
+			PORT_COUNT(port, rx_expected_bad);
+			port->error_bad++;
+			return i;
+		}
+	}
+	return n;
 }
 
 /*
@@ -119,48 +154,23 @@ rx_take(struct rl_port *port, uint8_t *body, const uint8_t *sideband,
 	uint8_t *dst[RL_FRAME_FLITS_MAX];
 	struct rl_flit *f[RL_FRAME_FLITS_MAX];
 	uint8_t fec[RL_FRAME_FLITS_MAX];
-	uint32_t got = 0, i;
-	bool gap = false;
+	const uint32_t got = rl_flit_get_bulk(port->p.cache, f, n);
+	uint32_t good = got;
 
-	for (; got < n; got++) {
-		f[got] = rl_flit_get(port->p.cache);
-		if (f[got] == NULL) {
-			PORT_COUNT(port, rx_no_buffer);
-			gap = true;
-			break;
-		}
-		src[got] = body + got * RL_FLIT_BYTES;
-		dst[got] = f[got]->wire;
+	if (rl_unlikely(got < n))
+		PORT_COUNT(port, rx_no_buffer);
+	for (uint32_t i = 0; i < got; i++) {
+		src[i] = body + i * RL_FLIT_BYTES;
+		dst[i] = f[i]->wire;
 	}
-	if (got != 0)
-		rl_codec_hop(port->p.codec, src, dst, got, fec);
-	for (i = 0; i < got; i++) {
-		const uint16_t sb = rl_get16(sideband + 2 * i);
-
-		if (rl_unlikely(fec[i] != RL_FEC_CLEAN)) {
-			if (fec[i] == RL_FEC_CORRECTED) {
-				PORT_COUNT(port, rx_corrected);
-				port->error_corrected++;
-			} else if (!RL_PLANTED(FEC_IGNORED)) {
-				PORT_COUNT(port, rx_bad);
-				PORT_COUNT(port, rx_expected_bad);
-				port->error_bad++;
-				gap = true;
-				break;
-			}
-		}
-		if (rl_unlikely(!rx_has_room(port, sb & 7))) {
-			gap = true;
-			break;
-		}
-		rx_accept(port, f[i], sb, now_ns);
-		port->nak_sent = false;
-	}
-	PORT_COUNT_N(port, rx_ok, i);
-	for (uint32_t j = i; j < got; j++)
-		rl_flit_put(port->p.cache, f[j]);
-	if (gap)
-		rx_gap(port, n - i);
+	if (rl_codec_hop(port->p.codec, src, dst, got, fec) != 0)
+		good = rx_fec(port, fec, got);
+	good = rx_accept(port, f, sideband, good, now_ns);
+	PORT_COUNT_N(port, rx_ok, good);
+	for (uint32_t i = good; i < got; i++)
+		rl_flit_put(port->p.cache, f[i]);
+	if (rl_unlikely(good < n))
+		rx_gap(port, n - good);
 }
 
 /*
@@ -229,8 +239,6 @@ rx_spent(struct rl_port *port, const struct rl_frame_hdr *h)
 				   port->credit_base[vc] +
 				   port->rx_own[vc]);
 
-		if ((int16_t)lost <= 0)
-			continue;
 		if ((int16_t)lost <= 0)
 			continue; /* said before what has come since was sent */
 		port->rx_taken[vc] += lost;

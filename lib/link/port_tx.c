@@ -248,20 +248,20 @@ tx_data(struct rl_port *port, uint8_t *frame, struct rl_frame_hdr *h,
 	struct rl_replay *r = &port->replay;
 	const uint32_t n = rl_min_u32(r->tail - r->next, port->frame_flits);
 	const uint8_t *wire[RL_FRAME_FLITS_MAX];
-	uint32_t again = 0;
+	const uint32_t again = rl_min_u32(r->sent_max - r->next, n);
 
 	h->nflits = (uint8_t)n;
 	h->seq = (uint16_t)r->next;
 	for (uint32_t i = 0; i < n; i++) {
-		const struct rl_replay_slot *s = &r->slot[r->next & r->mask];
+		const struct rl_replay_slot *s =
+			&r->slot[(r->next + i) & r->mask];
 
 		wire[i] = s->flit->wire;
 		rl_put16(frame + RL_FRAME_SIDEBAND_OFF + 2 * i, s->sideband);
 		if (rl_unlikely(s->loop_id != 0))
 			tx_note_reroute(port, s->loop_id, now_ns);
-		again += rl_seq_before(r->next, r->sent_max);
-		r->next++;
 	}
+	r->next += n;
 	rl_codec_copy(port->p.codec, frame + rl_frame_header_bytes(n), wire, n);
 	if (rl_seq_before(r->sent_max, r->next))
 		r->sent_max = r->next;

@@ -51,15 +51,19 @@ rl_replay_ack(struct rl_replay *r, uint32_t seq, struct rl_flit_cache *cache,
 	      uint32_t done[RL_VCS])
 {
 	const uint32_t n = seq - r->acked;
-	uint32_t floor;
+	uint32_t floor, step;
 
 	RL_DASSERT(rl_seq_before_eq(seq, r->sent_max));
-	for (; r->acked != seq; r->acked++) {
-		const uint32_t sb = r->slot[r->acked & r->mask].sideband;
-		const uint32_t vc = RL_SIDEBAND_VC(sb);
+	for (; r->acked != seq; r->acked += step) {
+		const struct rl_replay_slot *s = &r->slot[r->acked & r->mask];
+		const uint32_t vc = RL_SIDEBAND_VC(s->sideband);
 		const uint32_t bit = 1u << vc;
+		uint32_t sb;
 
-		done[vc]++;
+		/* what was put in together has its end, if any, at the end */
+		step = rl_min_u32(s->left, seq - r->acked);
+		sb = r->slot[(r->acked + step - 1) & r->mask].sideband;
+		done[vc] += step;
 		if (sb & RL_SIDEBAND_EOP) {
 			r->part &= ~bit;
 		} else if (!(r->part & bit)) {

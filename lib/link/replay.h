@@ -30,7 +30,7 @@ struct rl_replay_slot {
 	struct rl_flit *flit;
 	uint32_t loop_id;
 	uint16_t sideband;
-	uint16_t pad;
+	uint16_t left; /**< flits of its packet or fragment from here to its end */
 };
 
 struct rl_replay {
@@ -76,17 +76,39 @@ rl_replay_empty(const struct rl_replay *r)
 	return r->tail == r->base;
 }
 
-/** Owner. Numbers and stores a flit; the buffer owns it. There is room. */
+/**
+ * Owner. Numbers and stores a packet, or a fragment of one; the buffer owns it.
+ * There is room. All its flits get the head's VC, plane and port: the core sets
+ * the head's, and any may become the head of a fragment.
+ *
+ * @param follower  packet that will be pushed next, or NULL: its chain is
+ *                  walked alongside, so that its lines are there by then
+ */
 static inline void
-rl_replay_push(struct rl_replay *r, struct rl_flit *f)
+rl_replay_push(struct rl_replay *r, struct rl_flit *head,
+	       const struct rl_flit *follower)
 {
-	RL_DASSERT(r->tail - r->base < r->window);
-	r->slot[r->tail & r->mask] = (struct rl_replay_slot){
-		.flit = f,
-		.loop_id = f->loop_id,
-		.sideband = rl_sideband_pack(f),
-	};
-	r->tail++;
+	struct rl_flit *f = head;
+	uint32_t tail = r->tail;
+
+	RL_DASSERT(tail - r->base + head->pkt_flits <= r->window);
+	for (uint16_t left = head->pkt_flits; left > 0; left--, tail++) {
+		f->vc = head->vc;
+		f->plane = head->plane;
+		f->in_port = head->in_port;
+		r->slot[tail & r->mask] = (struct rl_replay_slot){
+			.flit = f,
+			.loop_id = f->loop_id,
+			.sideband = rl_sideband_pack(f),
+			.left = left,
+		};
+		f = f->next;
+		if (follower != NULL) {
+			follower = follower->next;
+			__builtin_prefetch(follower);
+		}
+	}
+	r->tail = tail;
 }
 
 static inline struct rl_flit *

@@ -43,7 +43,8 @@ push(struct rig *g, unsigned int vc, bool sop, bool eop)
 	f->vc = (uint8_t)vc;
 	f->flags = (uint8_t)((sop ? RL_FF_SOP : 0) | (eop ? RL_FF_EOP : 0));
 	rl_put32(f->wire, g->r.tail);
-	rl_replay_push(&g->r, f);
+	rl_packet_start(f);
+	rl_replay_push(&g->r, f, NULL);
 }
 
 static void
