@@ -167,17 +167,25 @@ classes_late(struct reflit *rf, uint32_t w)
 }
 
 uint32_t
-reflit_extra(const struct route_grid *gr, uint32_t s, uint32_t t,
-	     uint32_t cost)
+reflit_least(const struct route_grid *gr, uint32_t s, uint32_t t)
 {
+	uint32_t sum = 0;
+
 	for (unsigned int d = 0; d < gr->ndims; d++) {
 		uint32_t hops;
 
 		route_grid_short(gr, d, gr->coord[s][d], gr->coord[t][d],
 				 &hops);
-		cost -= hops;
+		sum += hops;
 	}
-	return cost;
+	return sum;
+}
+
+/* What a detour of so many links costs those who judge. */
+static inline uint64_t
+classes_ache(uint64_t extra)
+{
+	return extra > 2 ? extra * extra * extra : 0;
 }
 
 /* What sources suffer, long detours most of all. */
@@ -187,14 +195,48 @@ classes_pain(const struct reflit *rf)
 	uint64_t sum = 0;
 
 	for (uint32_t s = 0; s < rf->b->g.nnode; s++) {
-		uint64_t extra;
 		uint32_t cost;
 
 		if (s == rf->t || route_grid_dead(&rf->gr, s))
 			continue;
 		reflit_choose(rf, s, &cost);
-		extra = cost - rf->least[s];
-		sum += extra > 2 ? extra * extra * extra : 0;
+		sum += classes_ache(cost - rf->least[s]);
+	}
+	return sum;
+}
+
+/* Who suffers without a proxy: they alone could want one. */
+static uint32_t
+classes_sufferers(const struct reflit *rf, uint32_t *who)
+{
+	uint32_t n = 0;
+
+	for (uint32_t s = 0; s < rf->b->g.nnode; s++) {
+		uint32_t cost;
+
+		if (s == rf->t || route_grid_dead(&rf->gr, s))
+			continue;
+		reflit_choose(rf, s, &cost);
+		if (classes_ache(cost - rf->least[s]) != 0)
+			who[n++] = s;
+	}
+	return n;
+}
+
+/* What they would suffer if nothing were broken between them and node w. */
+static uint64_t
+classes_hope(const struct reflit *rf, uint32_t w, const uint32_t *who,
+	     uint32_t n)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t s = who[i];
+		uint32_t best, cost = rf->tree->dist[w];
+
+		reflit_choose(rf, s, &best);
+		cost += reflit_least(&rf->gr, s, w);
+		sum += classes_ache((cost < best ? cost : best) - rf->least[s]);
 	}
 	return sum;
 }
@@ -204,12 +246,17 @@ static void
 classes_proxy(struct reflit *rf, uint64_t pain)
 {
 	const struct route_order *o = rf->order;
+	uint32_t *who = rf->sufferer, n;
 	uint32_t best = ROUTE_NONE;
 
+	n = classes_sufferers(rf, who);
 	for (uint32_t k = o->first[rf->t]; k < o->first[rf->t + 1]; k++) {
 		const uint32_t w = o->up[k].to;
 		uint64_t p;
 
+		rf->proxy = ROUTE_NONE;
+		if (classes_hope(rf, w, who, n) >= pain)
+			continue;
 		rf->proxy = w;
 		classes_late(rf, w);
 		classes_up(rf, rf->late_cost, rf->both_cost, rf->both_next);
@@ -231,8 +278,10 @@ reflit_classes(struct reflit *rf, uint32_t e)
 {
 	uint64_t pain;
 
-	if (rf->tree == &rf->own_tree)
-		route_order_tree(rf->order, e, rf->t, NULL, rf->tree);
+	if (rf->tree == &rf->own_tree) {
+		route_trees_fill(&rf->own_trees, rf->order, e, 1, NULL);
+		route_trees_view(&rf->own_trees, e, rf->tree);
+	}
 	rf->proxy = ROUTE_NONE;
 	classes_up(rf, rf->dor_t.cost, rf->up_cost, rf->up_next);
 	pain = classes_pain(rf);

@@ -234,6 +234,7 @@ update_free(struct update *up)
 	free(up->ring);
 	free(up->stamp);
 	free(up->is_source);
+	route_tree_free(&up->down);
 	reflit_free(&up->rf);
 	route_graph_free(&up->b.g);
 }
@@ -269,7 +270,9 @@ update_init(struct update *up)
 	if (ret == 0)
 		ret = route_grid_init(&rf->gr, &up->b.g);
 	if (ret == 0)
-		ret = route_tree_init(rf->tree, up->b.g.nnode);
+		ret = route_tree_init(&up->down, up->b.g.nnode);
+	if (ret == 0)
+		ret = route_trees_init(&rf->own_trees, up->b.g.nnode);
 	if (ret == 0)
 		ret = update_alloc(up);
 	if (ret == 0)

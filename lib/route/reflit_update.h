@@ -27,6 +27,7 @@ struct update {
 	uint32_t nsource;
 	bool *is_source;   /* [node] */
 	uint8_t *others;   /* [node] destination has sources of classes 1..3 */
+	struct route_tree down; /* of rf.t: who goes down */
 	uint32_t hosts;	   /* endpoints of a switch */
 };
 

@@ -115,14 +115,13 @@ update_cost(struct update *up, uint32_t u)
 	if (up->stamp[u] == rf->t + 1)
 		return rf->up_cost[u];
 	up->stamp[u] = rf->t + 1;
-	if (rf->tree->down[u]) {
-		rf->up_next[u] = rf->tree->next[u];
-		return rf->up_cost[u] = rf->tree->dist[u];
+	if (up->down.down[u]) {
+		rf->up_next[u] = up->down.next[u];
+		return rf->up_cost[u] = up->down.dist[u];
 	}
 	rf->up_next[u] = ROUTE_NONE;
 	rf->up_cost[u] = reflit_dor_cost(&rf->gr, u, rf->t);
-	if (rf->up_cost[u] != REFLIT_COST_NONE &&
-	    reflit_extra(&rf->gr, u, rf->t, rf->up_cost[u]) == 0)
+	if (rf->up_cost[u] == reflit_least(&rf->gr, u, rf->t))
 		return rf->up_cost[u];
 	for (uint32_t k = o->first[u]; k < o->first[u + 1]; k++) {
 		const uint32_t c = update_cost(up, o->up[k].to);
@@ -213,12 +212,12 @@ update_choose(struct update *up)
 {
 	struct reflit *rf = &up->rf;
 
-	route_order_down(rf->order, rf->t * up->hosts, rf->t, rf->tree);
+	route_order_down(rf->order, rf->t * up->hosts, rf->t, &up->down);
 	for (uint32_t i = 0; i < up->nsource; i++)
 		if (up->source[i] != rf->t &&
-		    reflit_extra(&rf->gr, up->source[i], rf->t,
-				 update_cost(up, up->source[i])) >
-			    REFLIT_BEARABLE)
+		    update_cost(up, up->source[i]) >
+			    reflit_least(&rf->gr, up->source[i], rf->t) +
+				    REFLIT_BEARABLE)
 			return false;
 	for (uint32_t i = 0; i < up->nsource; i++) {
 		const uint32_t s = up->source[i];

@@ -21,7 +21,7 @@ route_backup_init(struct route_backup *bk, struct route_build *b,
 	if (ret == 0 && bk->updown)
 		ret = route_order_init(&bk->order, g, root);
 	if (ret == 0 && bk->updown)
-		ret = route_tree_init(&bk->tree, g->nnode);
+		ret = route_trees_init(&bk->trees, g->nnode);
 	if (ret == 0 && bk->detours)
 		ret = route_detour_init(&bk->detour, g, root,
 					plane + bk->updown);
@@ -32,7 +32,7 @@ void
 route_backup_free(struct route_backup *bk)
 {
 	route_detour_free(&bk->detour);
-	route_tree_free(&bk->tree);
+	route_trees_free(&bk->trees);
 	route_order_free(&bk->order);
 	memset(bk, 0, sizeof(*bk));
 }
@@ -54,10 +54,20 @@ route_backup_vls(struct route_backup *bk, uint8_t vl)
 }
 
 void
-route_backup_dst(struct route_backup *bk, uint32_t e, const uint32_t *first)
+route_backup_plan(struct route_backup *bk, uint32_t e0, uint32_t n,
+		  const uint32_t *const *first)
 {
 	if (bk->updown)
-		route_order_tree(&bk->order, e, e, first, &bk->tree);
+		route_trees_fill(&bk->trees, &bk->order, e0, n, first);
+	if (bk->detours)
+		route_detour_fill_lanes(&bk->detour, e0, n);
+}
+
+void
+route_backup_dst(struct route_backup *bk, uint32_t e)
+{
+	if (bk->updown)
+		route_trees_view(&bk->trees, e, &bk->tree);
 	if (bk->detours)
 		route_detour_dst(&bk->detour, e);
 }
@@ -128,10 +138,12 @@ route_backup_fill(const struct route_backup *bk, uint32_t e)
 		route_detour_fill(&bk->detour, bk->b, e);
 	if (!bk->updown)
 		return;
-	for (uint32_t i = 0; i < bk->tree.nqueue; i++) {
-		const uint32_t u = bk->tree.queue[i], next = bk->tree.next[u];
+	for (uint32_t u = 0; u < g->nnode; u++) {
+		const uint32_t next = bk->tree.next[u];
 		struct route_hops h;
 
+		if (bk->tree.dist[u] >= ROUTE_FAR)
+			continue;
 		route_hops_init(&h);
 		if (next == ROUTE_NONE)
 			route_hops_add_ep(&h, g, u, e, bk->plane, 2);

@@ -5,26 +5,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "route_lanes.h"
+
+/* Landings under construction: the depth, and below it the number of the arc
+ * among those of its node. The greatest is the deepest. */
+#define KEY_ARC 0x1fff
+#define KEY_DEPTH 13
+
+_Static_assert(RL_FWD_PORTS_MAX <= KEY_ARC, "the arcs of a node fit");
+_Static_assert(RL_DEVICES_MAX < INT32_MAX >> KEY_DEPTH, "depths fit");
+
 static int
 detour_alloc(struct route_detour *d)
 {
-	const size_t n = d->g->nnode;
-	uint32_t *m = malloc((11 * n + 1) * sizeof(*m));
+	const size_t n = d->g->nnode, lanes = n * ROUTE_TILE;
+	uint32_t *m = malloc((7 * n + 6 * lanes + 2) * sizeof(*m));
 
-	if (m == NULL)
-		return -ENOMEM;
+	d->aside = malloc(((size_t)d->g->narc + 1) * sizeof(*d->aside));
 	d->mem = m;
-	d->order = m;
-	d->parent = m + n;
-	d->depth = m + 2 * n;
-	d->top = m + 3 * n;
-	d->top_via = m + 4 * n;
-	d->next = m + 5 * n;
-	d->val = m + 6 * n;
-	d->best = m + 7 * n;
-	d->via = m + 8 * n;
-	d->root = m + 9 * n;
-	d->home = m + 10 * n;
+	if (m == NULL || d->aside == NULL) {
+		route_detour_free(d);
+		return -ENOMEM;
+	}
+	d->above = (int32_t *)m;
+	d->val = d->above + lanes;
+	d->key = d->val + lanes;
+	d->homes = m + 3 * lanes;
+	d->nexts = d->homes + lanes;
+	d->vias = d->nexts + lanes;
+	d->order = d->vias + lanes;
+	d->parent = d->order + n;
+	d->depth = d->parent + n;
+	d->top = d->depth + n;
+	d->top_via = d->top + n;
+	d->root = d->top_via + n;
+	d->aside0 = d->root + n;
 	return 0;
 }
 
@@ -36,7 +51,6 @@ detour_grow(struct route_detour *d, uint32_t root)
 	uint32_t head = 0, tail = 0;
 
 	memset(d->depth, 0xff, g->nnode * sizeof(*d->depth));
-	memset(d->home, 0xff, g->nnode * sizeof(*d->home));
 	for (uint32_t i = 0; i <= g->nnode; i++) {
 		const uint32_t r = i == 0 ? root : i - 1;
 
@@ -118,6 +132,24 @@ detour_tops(struct route_detour *d)
 	}
 }
 
+/* The links that are not in the tree, of every node. */
+static void
+detour_asides(struct route_detour *d)
+{
+	const struct route_graph *g = d->g;
+	uint32_t n = 0;
+
+	for (uint32_t u = 0; u < g->nnode; u++) {
+		d->aside0[u] = n;
+		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++)
+			if (!detour_in_tree(d, a))
+				d->aside[n++] = (struct route_ranked){
+					g->arc[a].to,
+					(int32_t)(a - g->first[u])};
+	}
+	d->aside0[g->nnode] = n;
+}
+
 int
 route_detour_init(struct route_detour *d, const struct route_graph *g,
 		  uint32_t root, unsigned int plane)
@@ -128,15 +160,16 @@ route_detour_init(struct route_detour *d, const struct route_graph *g,
 	d->tree = plane + 1;
 	if (detour_alloc(d) != 0)
 		return -ENOMEM;
-	d->e = ROUTE_NONE;
 	detour_grow(d, root);
 	detour_tops(d);
+	detour_asides(d);
 	return 0;
 }
 
 void
 route_detour_free(struct route_detour *d)
 {
+	free(d->aside);
 	free(d->mem);
 	memset(d, 0, sizeof(*d));
 }
@@ -147,9 +180,24 @@ detour_is_home(const struct route_detour *d, uint32_t u)
 	return d->home[d->root[u]] == u;
 }
 
-/* The tree's way to the home of e, and where each node parts from it. */
+/* The homes of e, first switch of each part. */
 static void
-detour_chain(struct route_detour *d, uint32_t e)
+detour_homes(struct route_detour *d, uint32_t e)
+{
+	const struct route_graph *g = d->g;
+
+	memset(d->home, 0xff, g->nnode * sizeof(*d->home));
+	for (uint32_t i = g->att0[e]; i < g->att0[e + 1]; i++) {
+		const uint32_t u = g->att[i].node;
+
+		if (u != ROUTE_NONE && d->home[d->root[u]] == ROUTE_NONE)
+			d->home[d->root[u]] = u;
+	}
+}
+
+/* The tree's way to the home of e, and the nodes on it. */
+static void
+detour_chain(struct route_detour *d, uint32_t e, uint32_t lane)
 {
 	const struct route_graph *g = d->g;
 
@@ -157,83 +205,132 @@ detour_chain(struct route_detour *d, uint32_t e)
 	for (uint32_t i = g->att0[e]; i < g->att0[e + 1]; i++) {
 		uint32_t u = g->att[i].node;
 
-		if (u == ROUTE_NONE || !detour_is_home(d, u))
+		if (u == ROUTE_NONE)
 			continue;
-		for (d->next[u] = ROUTE_NONE; d->parent[u] != ROUTE_NONE;) {
+		if (!detour_is_home(d, u)) {
+			d->key[u * (size_t)ROUTE_TILE + lane] =
+				(int32_t)(d->depth[d->home[d->root[u]]] + 1)
+					<< KEY_DEPTH | KEY_ARC;
+			continue;
+		}
+		d->next[u] = ROUTE_NONE;
+		d->above[u * (size_t)ROUTE_TILE + lane] = -1;
+		while (d->parent[u] != ROUTE_NONE) {
 			const uint32_t up = g->arc[d->parent[u]].to;
 
 			d->next[up] = g->arc[d->parent[u]].back;
 			u = up;
+			d->above[u * (size_t)ROUTE_TILE + lane] = -1;
 		}
 	}
-	for (uint32_t i = 0; i < g->nnode; i++) {
-		const uint32_t u = d->order[i], up = d->parent[u];
-
-		if (up == ROUTE_NONE)
-			d->val[u] = 0;
-		else if (d->next[u] != up)
-			d->val[u] = d->depth[u];
-		else
-			d->val[u] = d->val[g->arc[up].to];
-	}
 }
 
-/* A link or a child of u from which the way down to e is met deeper. */
-static inline void
-detour_offer(struct route_detour *d, uint32_t u, uint32_t lands, uint32_t arc)
-{
-	if (lands <= d->best[u])
-		return;
-	d->best[u] = lands;
-	d->via[u] = arc;
-}
-
-/*
- * best[] and via[] of all nodes from below. A node on the way to e offers its
- * parent nothing: what is below it is on the way's side.
- */
+/* Where each node parts from the way to the destination. */
 static void
-detour_dive(struct route_detour *d, uint32_t e)
+detour_part(struct route_detour *d)
 {
 	const struct route_graph *g = d->g;
 
-	for (uint32_t u = 0; u < g->nnode; u++) {
-		d->best[u] = d->val[u];
-		d->via[u] = ROUTE_NONE;
-	}
-	for (uint32_t i = g->att0[e]; i < g->att0[e + 1]; i++) {
-		const uint32_t u = g->att[i].node;
+	for (uint32_t i = 0; i < g->nnode; i++) {
+		const uint32_t u = d->order[i], p = d->parent[u];
+		const uint32_t up = p == ROUTE_NONE ? u : g->arc[p].to;
+		const struct route_v8 *above = route_v8_of(d->above, u);
+		const struct route_v8 *from = route_v8_of(d->val, up);
+		struct route_v8 *val = route_v8_at(d->val, u);
+		const int32_t depth = (int32_t)d->depth[u];
+		const int32_t whole = p == ROUTE_NONE ? 0 : -1;
 
-		if (u != ROUTE_NONE && !detour_is_home(d, u))
-			detour_offer(d, u, d->depth[d->home[d->root[u]]] + 1,
-				     ROUTE_EJECT);
+		for (unsigned int k = 0; k < ROUTE_HALVES; k++)
+			val->h[k] = route_v4_pick(above->h[k],
+						  (route_v4){0} + depth,
+						  from->h[k] & whole);
 	}
+}
+
+/* What node u finds among its own links aside and what is below it. */
+static inline void
+detour_store(struct route_detour *d, uint32_t u)
+{
+	const size_t n = d->g->nnode;
+	const int32_t f = (int32_t)d->g->first[u];
+	const int32_t top = (int32_t)d->top_via[u];
+
+	for (unsigned int i = 0; i < ROUTE_HALVES; i++) {
+		const route_v4 key = route_v8_of(d->key, u)->h[i];
+		const route_v4 above = route_v8_of(d->above, u)->h[i];
+		const route_v4 arc = key & KEY_ARC;
+		const route_v4 lands = (key >> KEY_DEPTH) >
+				       route_v8_of(d->val, u)->h[i];
+		const route_v4 jump = route_v4_pick(
+			arc == KEY_ARC,
+			(route_v4){0} + (int32_t)ROUTE_EJECT, arc + f);
+		/* Aside, where nothing lands deeper: out highest. */
+		const route_v4 via = route_v4_pick(lands, jump, above | top);
+
+		for (unsigned int k = 0; k < 4; k++)
+			d->vias[(4 * i + k) * n + u] = (uint32_t)via[k];
+	}
+}
+
+/* Hands what node u has found to the node above it, whose arc idx leads here. */
+static inline void
+detour_offer(struct route_detour *d, uint32_t u, uint32_t up, int32_t idx)
+{
+	const struct route_v8 *above = route_v8_of(d->above, u);
+	const struct route_v8 *key = route_v8_of(d->key, u);
+	struct route_v8 *to = route_v8_at(d->key, up);
+
+	for (unsigned int k = 0; k < ROUTE_HALVES; k++)
+		to->h[k] = route_v4_max(((key->h[k] & ~KEY_ARC) | idx) &
+						~above->h[k], to->h[k]);
+}
+
+/*
+ * The deepest landings from below, for all nodes. A node above the destination
+ * offers its parent nothing: what is below it is on the way's side.
+ */
+static void
+detour_dive(struct route_detour *d)
+{
+	const struct route_graph *g = d->g;
+
 	for (uint32_t i = g->nnode; i-- > 0;) {
-		const uint32_t u = d->order[i], up = d->parent[u];
+		const uint32_t u = d->order[i], p = d->parent[u];
+		struct route_v8 *key = route_v8_at(d->key, u);
+		struct route_v8 m = *key;
 
-		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++) {
-			const uint32_t lands = d->val[g->arc[a].to];
+		for (uint32_t a = d->aside0[u]; a < d->aside0[u + 1]; a++) {
+			const struct route_v8 *val =
+				route_v8_of(d->val, d->aside[a].to);
 
-			if (lands > d->best[u] && !detour_in_tree(d, a))
-				detour_offer(d, u, lands, a);
+			for (unsigned int k = 0; k < ROUTE_HALVES; k++)
+				m.h[k] = route_v4_max(
+					val->h[k] << KEY_DEPTH |
+						d->aside[a].idx, m.h[k]);
 		}
-		if (up != ROUTE_NONE && d->next[u] == up)
-			detour_offer(d, g->arc[up].to, d->best[u],
-				     g->arc[up].back);
+		*key = m;
+		detour_store(d, u);
+		if (p != ROUTE_NONE)
+			detour_offer(d, u, g->arc[p].to,
+				     (int32_t)(g->arc[p].back -
+					       g->first[g->arc[p].to]));
 	}
 }
 
 /* What nodes above e do, from home upwards: jump, or climb on. */
 static void
-detour_climb(struct route_detour *d, uint32_t home, bool several)
+detour_climb(struct route_detour *d, uint32_t lane, uint32_t home, bool several)
 {
 	const struct route_graph *g = d->g;
 	uint32_t deepest = several ? d->depth[home] + 1 : 0;
 
 	for (uint32_t u = home;;) {
 		const uint32_t up = d->parent[u];
+		const size_t at = (size_t)u * ROUTE_TILE + lane;
+		const int32_t lands = d->key[at] >> KEY_DEPTH;
+		const int32_t best = lands > d->val[at] ? lands : d->val[at];
 
-		if (deepest != 0 && d->best[u] < deepest)
+		if (deepest != 0 && (uint32_t)best < deepest)
 			d->via[u] = up;
 		else
 			deepest = 0;
@@ -245,30 +342,6 @@ detour_climb(struct route_detour *d, uint32_t home, bool several)
 			deepest = d->depth[u];
 		u = g->arc[up].to;
 	}
-}
-
-/* The homes of e, first switch of each part; false: it has none. */
-static bool
-detour_homes(struct route_detour *d, uint32_t e)
-{
-	const struct route_graph *g = d->g;
-	bool any = false;
-
-	for (uint32_t i = d->e != ROUTE_NONE ? g->att0[d->e] : 0;
-	     d->e != ROUTE_NONE && i < g->att0[d->e + 1]; i++)
-		if (g->att[i].node != ROUTE_NONE)
-			d->home[d->root[g->att[i].node]] = ROUTE_NONE;
-	d->e = e;
-	for (uint32_t i = g->att0[e]; i < g->att0[e + 1]; i++) {
-		const uint32_t u = g->att[i].node;
-
-		if (u == ROUTE_NONE)
-			continue;
-		any = true;
-		if (d->home[d->root[u]] == ROUTE_NONE)
-			d->home[d->root[u]] = u;
-	}
-	return any;
 }
 
 /* Whether e has links to another switch of the part that u is in. */
@@ -287,25 +360,34 @@ detour_several(const struct route_detour *d, uint32_t e, uint32_t u)
 }
 
 void
-route_detour_dst(struct route_detour *d, uint32_t e)
+route_detour_fill_lanes(struct route_detour *d, uint32_t e0, uint32_t n)
 {
 	const struct route_graph *g = d->g;
+	const size_t lanes = (size_t)g->nnode * ROUTE_TILE;
 
-	if (!detour_homes(d, e))
-		return;
-	detour_chain(d, e);
-	detour_dive(d, e);
-	for (uint32_t i = g->att0[e]; i < g->att0[e + 1]; i++) {
-		const uint32_t u = g->att[i].node;
-
-		if (u != ROUTE_NONE && detour_is_home(d, u))
-			detour_climb(d, u, detour_several(d, e, u));
+	RL_ASSERT(n >= 1 && n <= ROUTE_TILE);
+	d->e0 = e0;
+	d->n = n;
+	memset(d->above, 0, lanes * sizeof(*d->above));
+	memset(d->key, 0, lanes * sizeof(*d->key));
+	for (uint32_t k = 0; k < n; k++) {
+		route_detour_dst(d, e0 + k);
+		detour_homes(d, e0 + k);
+		detour_chain(d, e0 + k, k);
 	}
-	/* Nodes aside from which nothing lands deeper go out highest. */
-	for (uint32_t u = 0; u < g->nnode; u++)
-		if (d->via[u] == ROUTE_NONE && d->next[u] != ROUTE_NONE &&
-		    d->next[u] == d->parent[u])
-			d->via[u] = d->top_via[u];
+	detour_part(d);
+	detour_dive(d);
+	for (uint32_t k = 0; k < n; k++) {
+		route_detour_dst(d, e0 + k);
+		for (uint32_t i = g->att0[e0 + k]; i < g->att0[e0 + k + 1];
+		     i++) {
+			const uint32_t u = g->att[i].node;
+
+			if (u != ROUTE_NONE && detour_is_home(d, u))
+				detour_climb(d, k, u,
+					     detour_several(d, e0 + k, u));
+		}
+	}
 }
 
 /* Adds the next hop of node u on plane away. */

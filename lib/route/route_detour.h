@@ -45,6 +45,7 @@
  */
 
 #include "route_impl.h"
+#include "route_order.h"
 
 struct route_detour {
 	const struct route_graph *g;
@@ -56,13 +57,21 @@ struct route_detour {
 	uint32_t *depth;   /**< [node] */
 	uint32_t *top;	   /**< [node] depth that links from below lead out to */
 	uint32_t *top_via; /**< [node] arc towards that link, or the link */
-	/* of the destination at hand */
-	uint32_t e;
-	uint32_t *home;	   /**< [root] node; ROUTE_NONE: none in this part */
+	struct route_ranked *aside; /**< [aside0[node] ..] links not in the tree */
+	uint32_t *aside0;  /**< [node + 1] */
+	/* of destinations e0 .. e0 + n - 1, [node][lane] */
+	uint32_t e0, n;
+	int32_t *above;	   /**< the node is above the destination, or its home */
+	int32_t *val;	   /**< depth of the last node above it (or it) that is
+				above the destination too */
+	int32_t *key;	   /**< deepest landing of links from below, see .c */
+	/* of these, [lane][node] */
+	uint32_t *homes;   /**< [root] node; ROUTE_NONE: none in this part */
+	uint32_t *nexts;
+	uint32_t *vias;
+	/* of the destination at hand: one lane of the above */
+	uint32_t *home;
 	uint32_t *next;	   /**< [node] arc on plane tree; ROUTE_NONE at home */
-	uint32_t *val;	   /**< [node] depth of the last node above it (or it)
-				that is above the destination too */
-	uint32_t *best;	   /**< [node] deepest landing of links from below */
 	uint32_t *via;	   /**< [node] arc on plane away, or ROUTE_EJECT */
 	void *mem;
 };
@@ -78,8 +87,23 @@ int route_detour_init(struct route_detour *d, const struct route_graph *g,
 		      uint32_t root, unsigned int plane);
 void route_detour_free(struct route_detour *d);
 
-/** Sets @p d up for destination @p e. */
-void route_detour_dst(struct route_detour *d, uint32_t e);
+/**
+ * Plans for destinations @p e0 .. @p e0 + n - 1, at most ROUTE_TILE of them:
+ * every node is looked at once, for all of them side by side.
+ */
+void route_detour_fill_lanes(struct route_detour *d, uint32_t e0, uint32_t n);
+
+/** Sets @p d up for destination @p e, which is planned for. */
+static inline void
+route_detour_dst(struct route_detour *d, uint32_t e)
+{
+	const size_t at = (size_t)(e - d->e0) * d->g->nnode;
+
+	RL_ASSERT(e - d->e0 < d->n);
+	d->home = d->homes + at;
+	d->next = d->nexts + at;
+	d->via = d->vias + at;
+}
 
 /**
  * Adds to @p h the detour of node @p u to endpoint @p e around the arc

@@ -91,15 +91,39 @@ order_alloc(struct route_order *o)
 {
 	const size_t n = o->g->nnode;
 
-	o->rank = malloc((3 * n + 1) * sizeof(*o->rank));
+	o->rank = malloc((5 * n + 1) * sizeof(*o->rank));
 	o->up = malloc((o->g->narc + 1u) * sizeof(*o->up));
-	if (o->rank == NULL || o->up == NULL) {
+	o->ranked = malloc((o->g->narc + 1u) * sizeof(*o->ranked));
+	if (o->rank == NULL || o->up == NULL || o->ranked == NULL) {
 		route_order_free(o);
 		return -ENOMEM;
 	}
 	o->node = o->rank + n;
-	o->first = o->node + n;
+	o->middle = o->node + n;
+	o->arc_mask = o->middle + n;
+	o->first = o->arc_mask + n;
 	return 0;
+}
+
+/* The arcs of a node, those that go up first. */
+static void
+order_ranked(struct route_order *o, uint32_t u)
+{
+	const struct route_graph *g = o->g;
+	uint32_t at = g->first[u], mask = 0;
+
+	for (int down = 0; down < 2; down++) {
+		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++)
+			if ((o->rank[g->arc[a].to] > o->rank[u]) == down)
+				o->ranked[at++] = (struct route_ranked){
+					g->arc[a].to,
+					(int32_t)(a - g->first[u])};
+		if (!down)
+			o->middle[u] = at;
+	}
+	while (mask + 1 < g->first[u + 1] - g->first[u])
+		mask = mask * 2 + 1;
+	o->arc_mask[u] = mask;
 }
 
 /* The arcs that go up, of every node. Returns how many nodes have only others. */
@@ -111,6 +135,7 @@ order_ups(struct route_order *o)
 
 	for (uint32_t u = 0; u < g->nnode; u++) {
 		o->first[u] = ups;
+		order_ranked(o, u);
 		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++)
 			if (o->rank[g->arc[a].to] < o->rank[u])
 				o->up[ups++] = (struct route_up){
@@ -159,6 +184,7 @@ route_order_free(struct route_order *o)
 {
 	free(o->rank);
 	free(o->up);
+	free(o->ranked);
 	memset(o, 0, sizeof(*o));
 }
 
@@ -188,7 +214,7 @@ route_tree_free(struct route_tree *t)
 /* Nodes that can go down all the way, by their distance. */
 static void
 tree_down(const struct route_order *o, uint32_t e, uint32_t turn,
-	  const uint32_t *avoid, struct route_tree *t)
+	  struct route_tree *t)
 {
 	const struct route_graph *g = o->g;
 	uint32_t head = 0, tail = 0;
@@ -215,59 +241,12 @@ tree_down(const struct route_order *o, uint32_t e, uint32_t turn,
 				t->queue[tail++] = w;
 				continue;
 			}
-			if (t->dist[w] != t->dist[u] + 1)
-				continue;
-			if (avoid != NULL && (back == avoid[w] ||
-					      t->next[w] == avoid[w])) {
-				if (back != avoid[w])
-					t->next[w] = back;
-			} else if ((turn ^ u ^ w) & 1) {
+			if (t->dist[w] == t->dist[u] + 1 &&
+			    ((turn ^ u ^ w) & 1))
 				t->next[w] = back;
-			}
 		}
 	}
 	t->nqueue = tail;
-}
-
-/* A number below n that differs from node to node and from turn to turn. */
-static inline uint32_t
-tree_turn(uint32_t turn, uint32_t u, uint32_t n)
-{
-	return (uint32_t)(((uint64_t)((turn + u * 3u) * 0x9e3779b1u) * n) >> 32);
-}
-
-/* The others go up, to the neighbour from which it is shortest. */
-static void
-tree_up(const struct route_order *o, uint32_t turn, const uint32_t *avoid,
-	struct route_tree *t)
-{
-	for (uint32_t i = 0; i < o->g->nnode; i++) {
-		const uint32_t u = o->node[i];
-		const uint32_t f = o->first[u], n = o->first[u + 1] - f;
-		const uint32_t not = avoid != NULL ? avoid[u] : ROUTE_NONE;
-		uint32_t best = ROUTE_NONE, next = ROUTE_NONE, k;
-
-		if (t->down[u] || n == 0)
-			continue;
-		k = f + tree_turn(turn, u, n);
-		for (uint32_t left = n; left > 0; left--) {
-			const uint32_t a = o->up[k].arc;
-			/* Twice the hops, and one for an arc to avoid. */
-			const uint32_t c = 2 * t->dist[o->up[k].to] +
-					   (a == not);
-
-			if (c < best) {
-				best = c;
-				next = a;
-			}
-			k = k + 1 == f + n ? f : k + 1;
-		}
-		if (best >= 2 * ROUTE_FAR)
-			continue;
-		t->next[u] = next;
-		t->dist[u] = best / 2 + 1;
-		t->queue[t->nqueue++] = u;
-	}
 }
 
 static void
@@ -286,14 +265,5 @@ route_order_down(const struct route_order *o, uint32_t e, uint32_t turn,
 		 struct route_tree *t)
 {
 	tree_clear(o, t);
-	tree_down(o, e, turn, NULL, t);
-}
-
-void
-route_order_tree(const struct route_order *o, uint32_t e, uint32_t turn,
-		 const uint32_t *avoid, struct route_tree *t)
-{
-	tree_clear(o, t);
-	tree_down(o, e, turn, avoid, t);
-	tree_up(o, turn, avoid, t);
+	tree_down(o, e, turn, t);
 }

@@ -23,12 +23,23 @@ struct route_up {
 	uint32_t back; /**< the arc from there to here */
 };
 
+/** One of a node's arcs, by its number among them. */
+struct route_ranked {
+	uint32_t to;
+	int32_t idx; /**< plus graph->first[node]: the arc */
+};
+
 struct route_order {
 	const struct route_graph *g;
 	uint32_t *rank;	 /**< [node] unique; a root has the lowest of its part */
 	uint32_t *node;	 /**< [rank] the other way round */
 	uint32_t *first; /**< [node + 1] into `up` */
 	struct route_up *up;
+	/** [graph->first[node] ..] the arcs of a node: those up come first,
+	    those down from middle[node] on */
+	struct route_ranked *ranked;
+	uint32_t *middle;
+	uint32_t *arc_mask; /**< [node] 2^n - 1, no less than any idx */
 };
 
 /** Distance of what can't be reached. */
@@ -39,7 +50,7 @@ struct route_tree {
 	uint32_t *dist;	 /**< [node] hops to a node it is attached to */
 	uint32_t *next;	 /**< [node] arc; ROUTE_NONE there and where no way */
 	bool *down;	 /**< [node] can go down all the way */
-	uint32_t *queue; /**< nodes with a way, `down` ones by distance first */
+	uint32_t *queue; /**< nodes that go down, by distance */
 	uint32_t nqueue;
 };
 
@@ -69,14 +80,10 @@ int route_tree_init(struct route_tree *t, uint32_t nnode);
 void route_tree_free(struct route_tree *t);
 
 /**
- * Fills @p t with the ways to endpoint @p e; equally short ones are taken in
- * turn, by @p turn, but not the arc avoid[node] where there is another. @p
- * avoid may be NULL. Endpoints with the same switches have the same ways.
+ * Fills @p t with the nodes that go down to endpoint @p e, and their ways,
+ * alone; equally short ones are taken in turn, by @p turn. Endpoints with the
+ * same switches have the same ways. For all nodes see route_trees.h.
  */
-void route_order_tree(const struct route_order *o, uint32_t e, uint32_t turn,
-		      const uint32_t *avoid, struct route_tree *t);
-
-/** The nodes that go down, and their ways, alone. */
 void route_order_down(const struct route_order *o, uint32_t e, uint32_t turn,
 		      struct route_tree *t);
 

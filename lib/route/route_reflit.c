@@ -100,8 +100,9 @@ reflit_fill_dor(struct reflit *rf, uint32_t u, uint32_t e)
 		rf->turn[u][2 * arc->dim + (arc->dir < 0)]++;
 	}
 	reflit_put(rf, &h, u, e, rf->dor, a);
-	/* All can take DOR: what is on plane up, of other tables, does. */
-	if (rf->broken && rf->whole && !rf->patch)
+	/* Plane up is on DOR here, too. */
+	if (rf->broken && !rf->patch &&
+	    (rf->whole || rf->up_next[u] == ROUTE_NONE))
 		route_put(rf->b, u, rf->up, e, &h);
 }
 
@@ -140,7 +141,10 @@ reflit_fill_late(struct reflit *rf, uint32_t u, uint32_t e)
 void
 reflit_fill_classes(struct reflit *rf, uint32_t u, uint32_t e)
 {
-	reflit_fill_up(rf, u, e, rf->up, rf->up_next[u], rf->t, rf->dor);
+	/* Where it is on DOR, it has what plane dor has got. */
+	if (rf->patch || rf->up_next[u] != ROUTE_NONE)
+		reflit_fill_up(rf, u, e, rf->up, rf->up_next[u], rf->t,
+			       rf->dor);
 	if (rf->proxy == ROUTE_NONE)
 		return;
 	reflit_fill_late(rf, u, e);
@@ -171,7 +175,7 @@ reflit_fill(struct reflit *rf, uint32_t e)
 		if (u == rf->t || route_grid_dead(&rf->gr, u))
 			continue;
 		reflit_fill_dor(rf, u, e);
-		if (!rf->whole)
+		if (rf->broken && !rf->whole)
 			reflit_fill_classes(rf, u, e);
 	}
 	route_backup_fill(&rf->bk, e);
@@ -222,8 +226,8 @@ reflit_node(struct reflit *rf, uint32_t t, uint32_t e)
 	const uint32_t n = rf->b->g.nnode;
 
 	rf->t = t;
-	reflit_dor_all(&rf->gr, t, &rf->dor_t, rf->broken ? rf->least : NULL);
-	route_backup_dst(&rf->bk, e, rf->dor_t.first);
+	rf->dor_t = rf->lane[e % ROUTE_TILE].dor;
+	rf->least = rf->lane[e % ROUTE_TILE].least;
 	rf->whole = true;
 	for (uint32_t u = 0; u < n && rf->broken && rf->whole; u++)
 		rf->whole = route_grid_dead(&rf->gr, u) ||
@@ -242,6 +246,7 @@ reflit_endpoint(struct reflit *rf, uint32_t e, uint32_t *last)
 	if (!route_ep_live(g, e))
 		return;
 	t = g->att[g->att0[e]].node;
+	route_backup_dst(&rf->bk, e);
 	if (t != *last)
 		reflit_node(rf, t, e);
 	*last = t;
@@ -250,6 +255,26 @@ reflit_endpoint(struct reflit *rf, uint32_t e, uint32_t *last)
 	reflit_fill(rf, e);
 	if (rf->broken)
 		reflit_sls(rf, e);
+}
+
+/* Dimension order and detours for a tile, from endpoint e on. */
+static void
+reflit_plan(struct reflit *rf, uint32_t e)
+{
+	const struct route_graph *g = &rf->b->g;
+	const uint32_t n = rl_min_u32(ROUTE_TILE, rf->b->topo->nep - e);
+	const uint32_t *first[ROUTE_TILE] = {NULL};
+
+	for (uint32_t k = 0; k < n; k++) {
+		struct reflit_lane *lane = &rf->lane[k];
+
+		if (!route_ep_live(g, e + k))
+			continue;
+		reflit_dor_all(&rf->gr, g->att[g->att0[e + k]].node, &lane->dor,
+			       rf->broken ? lane->least : NULL);
+		first[k] = lane->dor.first;
+	}
+	route_backup_plan(&rf->bk, e, n, first);
 }
 
 static void
@@ -262,8 +287,10 @@ reflit_tables(struct reflit *rf)
 	for (uint32_t e = 0; e < rf->b->topo->nep; e++) {
 		route_tile_begin(rf->b, e);
 		/* Planes late and both are rarely needed, and take memory. */
-		if (e % ROUTE_TILE == 0)
+		if (e % ROUTE_TILE == 0) {
 			rf->b->tile_planes = rf->broken ? rf->late : rf->up;
+			reflit_plan(rf, e);
+		}
 		reflit_endpoint(rf, e, &last);
 		route_tile_end(rf->b, e);
 	}
@@ -372,23 +399,32 @@ int
 reflit_alloc(struct reflit *rf)
 {
 	const size_t n = rf->b->g.nnode;
-	uint32_t *m = malloc((10 * n + 1) * sizeof(*m));
+	uint32_t *m = malloc((8 * n + 3 * ROUTE_TILE * n + 1) * sizeof(*m));
+	bool *wraps = malloc((1 + ROUTE_TILE) * n + 1);
 
-	rf->least = m;
-	rf->dor_t.wraps = malloc(2 * n + 1);
+	rf->mem = m;
+	rf->dor_p.wraps = wraps;
 	rf->turn = calloc(n, sizeof(*rf->turn));
-	if (m == NULL || rf->turn == NULL || rf->dor_t.wraps == NULL)
+	if (m == NULL || rf->turn == NULL || wraps == NULL)
 		return -ENOMEM;
-	rf->dor_p.wraps = rf->dor_t.wraps + n;
-	rf->dor_t.first = m + n;
-	rf->up_cost = m + 2 * n;
-	rf->up_next = m + 3 * n;
-	rf->late_cost = m + 4 * n;
-	rf->both_cost = m + 5 * n;
-	rf->both_next = m + 6 * n;
-	rf->dor_t.cost = m + 7 * n;
-	rf->dor_p.first = m + 8 * n;
-	rf->dor_p.cost = m + 9 * n;
+	rf->up_cost = m;
+	rf->up_next = m + n;
+	rf->late_cost = m + 2 * n;
+	rf->both_cost = m + 3 * n;
+	rf->both_next = m + 4 * n;
+	rf->dor_p.first = m + 5 * n;
+	rf->dor_p.cost = m + 6 * n;
+	rf->sufferer = m + 7 * n;
+	for (unsigned int k = 0; k < ROUTE_TILE; k++) {
+		struct reflit_lane *lane = &rf->lane[k];
+
+		lane->least = m + (8 + 3 * k) * n;
+		lane->dor.first = lane->least + n;
+		lane->dor.cost = lane->dor.first + n;
+		lane->dor.wraps = wraps + (1 + k) * n;
+	}
+	rf->dor_t = rf->lane[0].dor;
+	rf->least = rf->lane[0].least;
 	return 0;
 }
 
@@ -410,7 +446,7 @@ reflit_init(struct reflit *rf)
 	rf->order = rf->bk.updown ? &rf->bk.order : &rf->own_order;
 	rf->tree = rf->bk.updown ? &rf->bk.tree : &rf->own_tree;
 	if (ret == 0 && rf->broken && rf->tree == &rf->own_tree)
-		ret = route_tree_init(rf->tree, b->g.nnode);
+		ret = route_trees_init(&rf->own_trees, b->g.nnode);
 	if (ret == 0 && rf->broken)
 		ret = route_near_init(&rf->near, &b->g);
 	b->vl_planes = 1;
@@ -423,12 +459,12 @@ void
 reflit_free(struct reflit *rf)
 {
 	route_near_free(&rf->near);
-	route_tree_free(&rf->own_tree);
+	route_trees_free(&rf->own_trees);
 	route_order_free(&rf->own_order);
 	route_backup_free(&rf->bk);
 	route_grid_free(&rf->gr);
-	free(rf->least);
-	free(rf->dor_t.wraps);
+	free(rf->mem);
+	free(rf->dor_p.wraps);
 	free(rf->turn);
 }
 

@@ -69,6 +69,12 @@ struct reflit_dor {
 	bool *wraps;	 /**< [node] the dateline lies ahead in this dimension */
 };
 
+/* What is known of a destination before others of its tile are looked at. */
+struct reflit_lane {
+	struct reflit_dor dor;
+	uint32_t *least; /**< [node] hops that the positions ask for */
+};
+
 struct reflit {
 	struct route_build *b;
 	struct route_grid gr;
@@ -76,16 +82,18 @@ struct reflit {
 	struct route_order *order; /**< of the escape classes: bk's, or own */
 	struct route_tree *tree;
 	struct route_order own_order;
-	struct route_tree own_tree;
+	struct route_trees own_trees;
+	struct route_tree own_tree; /**< one of them */
 	bool patch;  /**< tables are there: backups are read from them */
 	bool whole;  /**< all DOR paths to the destination at hand are there */
 	bool broken; /**< not all DOR paths are there: classes are needed */
 	/* planes */
 	unsigned int dor, up, late, both, wrap;
+	struct reflit_lane lane[ROUTE_TILE]; /**< of a tile's destinations */
 	/* of the destination at hand */
 	uint32_t t;	   /**< its node */
 	uint32_t proxy;	   /**< ROUTE_NONE: none */
-	struct reflit_dor dor_t; /**< to t */
+	struct reflit_dor dor_t; /**< to t: one of the lanes */
 	struct reflit_dor dor_p; /**< to the proxy */
 	uint32_t *least;   /**< [node] hops to t that the positions ask for */
 	uint32_t *up_cost; /**< [node] hops of class up */
@@ -93,9 +101,11 @@ struct reflit {
 	uint32_t *late_cost; /**< [node] hops of class late */
 	uint32_t *both_cost; /**< [node] hops of class both */
 	uint32_t *both_next; /**< [node] arc */
+	uint32_t *sufferer;  /**< nodes with a long way to t */
 	uint32_t (*turn)[GRID_WAYS];
 	uint32_t worst;	     /**< most links more than the shortest way has */
 	struct route_near near; /**< shortest ways, where in doubt */
+	void *mem;
 };
 
 /** Fills @p dor for node @p t, and @p least where not NULL. */
@@ -114,9 +124,8 @@ uint32_t reflit_dor_next(const struct route_grid *gr, uint32_t u, uint32_t t,
     computed, bk's is there. */
 void reflit_classes(struct reflit *rf, uint32_t e);
 
-/** Links more than the positions of s and t ask for. */
-uint32_t reflit_extra(const struct route_grid *gr, uint32_t s, uint32_t t,
-		      uint32_t cost);
+/** Links that the positions of s and t ask for. */
+uint32_t reflit_least(const struct route_grid *gr, uint32_t s, uint32_t t);
 
 /** The best class from node s; *cost is set to its hops. */
 uint8_t reflit_choose(const struct reflit *rf, uint32_t s, uint32_t *cost);

@@ -14,12 +14,13 @@
 
 #include "route_detour.h"
 #include "route_impl.h"
-#include "route_order.h"
+#include "route_trees.h"
 
 struct updown {
 	struct route_build *b;
 	struct route_order order;
-	struct route_tree tree;
+	struct route_trees trees;
+	struct route_tree tree; /* one of the trees */
 	struct route_detour detour;
 	bool detours;
 };
@@ -56,15 +57,24 @@ updown_fill(struct updown *ud, uint32_t u, uint32_t e)
 static void
 updown_fill_all(struct updown *ud)
 {
-	for (uint32_t e = 0; e < ud->b->topo->nep; e++) {
+	const uint32_t nep = ud->b->topo->nep;
+
+	for (uint32_t e = 0; e < nep; e++) {
+		const uint32_t n = rl_min_u32(ROUTE_TILE, nep - e);
+
 		route_tile_begin(ud->b, e);
-		route_order_tree(&ud->order, e, e, NULL, &ud->tree);
+		if (e % ROUTE_TILE == 0)
+			route_trees_fill(&ud->trees, &ud->order, e, n, NULL);
+		if (e % ROUTE_TILE == 0 && ud->detours)
+			route_detour_fill_lanes(&ud->detour, e, n);
+		route_trees_view(&ud->trees, e, &ud->tree);
 		if (ud->detours) {
 			route_detour_dst(&ud->detour, e);
 			route_detour_fill(&ud->detour, ud->b, e);
 		}
-		for (uint32_t i = 0; i < ud->tree.nqueue; i++)
-			updown_fill(ud, ud->tree.queue[i], e);
+		for (uint32_t u = 0; u < ud->b->g.nnode; u++)
+			if (ud->tree.dist[u] < ROUTE_FAR)
+				updown_fill(ud, u, e);
 		route_tile_end(ud->b, e);
 	}
 }
@@ -79,7 +89,7 @@ updown_init(struct updown *ud)
 	if (ret == 0)
 		ret = route_order_init(&ud->order, g, root);
 	if (ret == 0)
-		ret = route_tree_init(&ud->tree, g->nnode);
+		ret = route_trees_init(&ud->trees, g->nnode);
 	if (ret == 0 && ud->detours)
 		ret = route_detour_init(&ud->detour, g, root, 1);
 	if (ret == 0)
@@ -106,7 +116,7 @@ updown_compute(struct route_build *b)
 			 b->g.nnode);
 	}
 	route_detour_free(&ud.detour);
-	route_tree_free(&ud.tree);
+	route_trees_free(&ud.trees);
 	route_order_free(&ud.order);
 	return ret;
 }

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROUTE_TREES_H
+#define ROUTE_TREES_H
+
+/**
+ * @file
+ * Up*-down* ways to several destinations at a time. Nodes are looked at in the
+ * order of their ranks, the same for all destinations: those that go down from
+ * the highest rank on, since who is below comes first, then those that go up
+ * from the lowest. So ROUTE_TILE destinations go side by side through every
+ * node, a few instructions for all of them, where a search for each would
+ * spend its time on branches that no one can foresee.
+ */
+
+#include "route_lanes.h"
+#include "route_order.h"
+
+struct route_trees {
+	const struct route_order *o;
+	uint32_t e0; /**< destinations e0 .. e0 + n - 1 are there */
+	uint32_t n;
+	int32_t *turn;	 /**< [lane] a number for each destination */
+	int32_t *avoid;	 /**< [node][lane] number of an arc, or none such */
+	int32_t *key;	 /**< [node][lane], see route_trees.c */
+	uint32_t *dist;	 /**< [lane][node] */
+	uint32_t *next;	 /**< [lane][node] */
+	bool *down;	 /**< [lane][node] */
+};
+
+/** Returns 0 or -ENOMEM. For a zeroed object. */
+int route_trees_init(struct route_trees *ts, uint32_t nnode);
+void route_trees_free(struct route_trees *ts);
+
+/**
+ * The ways to endpoints @p e0 .. @p e0 + n - 1, n at most ROUTE_TILE. Of
+ * equally short ones each node takes one by the number of the destination, but
+ * not the arc avoid[lane][node] where there is another. @p avoid, or the list
+ * of a lane, may be NULL.
+ */
+void route_trees_fill(struct route_trees *ts, const struct route_order *o,
+		      uint32_t e0, uint32_t n, const uint32_t *const *avoid);
+
+/** Sets @p t to the ways to endpoint @p e, which is there. No queue. */
+static inline void
+route_trees_view(const struct route_trees *ts, uint32_t e,
+		 struct route_tree *t)
+{
+	const size_t at = (size_t)(e - ts->e0) * ts->o->g->nnode;
+
+	RL_ASSERT(e - ts->e0 < ts->n);
+	t->dist = ts->dist + at;
+	t->next = ts->next + at;
+	t->down = ts->down + at;
+}
+
+#endif /* ROUTE_TREES_H */
