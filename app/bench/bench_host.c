@@ -324,7 +324,8 @@ build_fabric(struct bench_host *h)
 	int ret;
 
 	*kept = host;
-	ret = rl_route_compute(&h->cfg.topo, "minhop", RL_VCS, &h->route, err);
+	ret = rl_route_setup(&h->cfg.topo, "minhop", RL_VCS, 1, &h->route,
+			     err);
 	if (ret != 0)
 		return ret;
 	fwd = host_alloc(h, h->cfg.topo.ndev * sizeof(*fwd));

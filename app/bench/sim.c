@@ -149,8 +149,8 @@ run_case(const struct bench_opts *o, const struct sim_case *c, json_t *runs,
 	ret = rl_config_read_text(c->name, c->fabric, strlen(c->fabric), cfg,
 				  err, sizeof(err));
 	if (ret == 0)
-		ret = rl_route_compute(&cfg->topo, cfg->engine, RL_VCS, &route,
-				       err);
+		ret = rl_route_setup(&cfg->topo, cfg->engine, RL_VCS, 1, &route,
+				     err);
 	if (ret != 0)
 		fprintf(stderr, "reflit-bench: %s\n", err);
 	for (unsigned int i = 0; i < o->reps && ret == 0; i++)

@@ -324,6 +324,12 @@ host_open(struct host *h, const struct host_params *p, char *err)
 	snprintf(err, HOST_ERR_MAX, "out of memory");
 	h->p = *p;
 	host_clock_init(&h->clock);
+	/* No table gets into a device that the checker has not passed. */
+	if (!p->route->accepted) {
+		snprintf(err, HOST_ERR_MAX,
+			 "the tables have not passed the checker");
+		return -EINVAL;
+	}
 	ret = open_lcores(h, err);
 	if (ret != 0)
 		return ret;

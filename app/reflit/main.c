@@ -48,11 +48,11 @@ read_fabric(struct app *app)
 		fprintf(stderr, "%s\n", err);
 		return EXIT_UNUSABLE;
 	}
-	ret = rl_route_compute_levels(&app->cfg.topo, app->cfg.engine,
-				      app->cfg.vls < app->cfg.link.vcs
-					      ? app->cfg.vls
-					      : app->cfg.link.vcs,
-				      app->cfg.levels, &app->route, err);
+	ret = rl_route_setup(&app->cfg.topo, app->cfg.engine,
+			     app->cfg.vls < app->cfg.link.vcs
+				     ? app->cfg.vls
+				     : app->cfg.link.vcs,
+			     app->cfg.levels, &app->route, err);
 	if (ret == -EINVAL) {
 		fprintf(stderr, "%s:%u: routing: %s\n",
 			app->cfg.engine_file != NULL ? app->cfg.engine_file

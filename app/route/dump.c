@@ -9,17 +9,6 @@
 
 #include "route_app.h"
 
-static bool
-dump_live(const struct rl_topo *t, uint32_t ep)
-{
-	const struct rl_topo_dev *dev = &t->dev[t->ep_dev[ep]];
-
-	for (unsigned int p = 0; p < dev->nports; p++)
-		if (rl_topo_link_up(t, dev->port[p].link))
-			return true;
-	return false;
-}
-
 /* Where a packet is. */
 struct dump_at {
 	uint32_t dev;
@@ -129,13 +118,13 @@ route_dump(const struct route_app *app, const char *path)
 				t->dev[t->link[l].dev[1]].name, t->link[l].k);
 	for (uint32_t src = 0; src < t->nep; src++)
 		for (uint32_t dst = 0; dst < t->nep; dst++)
-			if (src != dst && dump_live(t, src) &&
-			    dump_live(t, dst))
+			if (src != dst && rl_topo_ep_there(t, src) &&
+			    rl_topo_ep_there(t, dst))
 				dump_path(app, f, src, dst);
 	for (uint32_t d = 0; d < t->ndev; d++)
 		for (uint32_t dst = 0; dst < t->nep; dst++)
 			if (t->dev[d].kind == RL_DEV_SWITCH &&
-			    !t->dev[d].failed && dump_live(t, dst))
+			    !t->dev[d].failed && rl_topo_ep_there(t, dst))
 				dump_backup(app, f, d, dst);
 	return route_close(f, path);
 }

@@ -13,6 +13,9 @@
 
 #include "route_app.h"
 
+/* Names of unreachable endpoints that are printed; the report has them all. */
+#define UNREACHABLE_SHOWN 8
+
 static uint64_t
 clock_ns(clockid_t id)
 {
@@ -159,6 +162,58 @@ compute(struct route_app *app)
 	return 0;
 }
 
+/*
+ * No table leaves this program that the checker has not passed. Where --verify
+ * asks for the proof, it is printed, and speaks for itself; else tables that
+ * fail are refused like a fabric that the engine can't route.
+ */
+static int
+accept(struct route_app *app)
+{
+	char err[RL_ERR_MAX];
+	struct route_times t;
+	int ret;
+
+	if (app->opt.verify)
+		return 0;
+	route_clock(&t);
+	ret = rl_route_accept(app->route, &app->cfg.topo, NULL, err);
+	route_elapsed(&t);
+	if (ret == -EHOSTUNREACH)
+		return refused(app, err);
+	if (ret != 0) {
+		fprintf(stderr, "reflit-route: %s\n", err);
+		return EXIT_BROKEN;
+	}
+	report_times(app, "accept", &t);
+	return 0;
+}
+
+/* Endpoints without a link that works: the others are routed. */
+static void
+unreachable(struct route_app *app)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	json_t *names = json_array();
+	uint32_t n = 0;
+
+	for (uint32_t e = 0; e < t->nep; e++) {
+		if (rl_topo_ep_there(t, e))
+			continue;
+		if (n++ < UNREACHABLE_SHOWN)
+			printf("%s%s", n == 1 ? "unreachable " : ", ",
+			       t->dev[t->ep_dev[e]].name);
+		json_array_append_new(names, json_string(
+						     t->dev[t->ep_dev[e]].name));
+	}
+	if (n > UNREACHABLE_SHOWN)
+		printf(", ...");
+	if (n != 0)
+		printf(": %u of %u endpoints have no link that works\n", n,
+		       t->nep);
+	json_object_set_new(app->report, "unreachable", names);
+}
+
 /* Marks the failures of the command line now, and updates for them. */
 static int
 update(struct route_app *app)
@@ -219,6 +274,7 @@ summary(struct route_app *app)
 	route_set(app->report, "working_links", up);
 	route_set(app->report, "vls", app->route->vls);
 	route_set(app->report, "detour_vls", app->route->detour_vls);
+	unreachable(app);
 }
 
 /* Everything that was asked for, the proof last. */
@@ -271,6 +327,8 @@ run(struct route_app *app)
 		ret = compute(app);
 	if (ret == 0 && app->opt.update)
 		ret = update(app);
+	if (ret == 0 && !app->opt.sweep)
+		ret = accept(app);
 	if (ret == 0 && !app->opt.sweep)
 		ret = outputs(app);
 	if (ret != EXIT_UNUSABLE) {

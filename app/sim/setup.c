@@ -35,9 +35,8 @@ set_routes(struct rl_sim_plan *plan, const struct options *o)
 	const char *engine = o->engine != NULL ? o->engine : cfg->engine;
 	const unsigned int vls = rl_min_u32(cfg->vls, cfg->link.vcs);
 	char err[RL_ERR_MAX];
-	const int ret = rl_route_compute_levels(&cfg->topo, engine, vls,
-						cfg->levels, &plan->route,
-						err);
+	const int ret = rl_route_setup(&cfg->topo, engine, vls, cfg->levels,
+				       &plan->route, err);
 
 	if (ret == -EHOSTUNREACH) {
 		printf("refused: %s\n", err);

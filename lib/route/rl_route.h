@@ -41,6 +41,9 @@ struct rl_route {
 	struct rl_fwd *fwd;
 	uint8_t vls;	    /**< VLs of the paths while nothing more fails */
 	uint8_t detour_vls; /**< VLs on top of them that detours use */
+	/** the checker has passed the tables as they are: rl_route_accept().
+	    What installs tables asks for it. */
+	bool accepted;
 	void *priv;
 };
 
@@ -58,7 +61,7 @@ const struct rl_route_info *rl_route_info(unsigned int i);
 
 /**
  * Control thread. Computes the tables of @p topo as it is now, without what is
- * marked failed. Endpoints that failed, or whose switches all failed, are gone:
+ * marked failed. Endpoints that failed, or that no working link leads to, are gone:
  * nothing is routed to them. Same input, same tables.
  *
  * @param engine   name of an engine; NULL or "": RL_ROUTE_DEFAULT
@@ -89,6 +92,30 @@ int rl_route_levels(struct rl_route *r, unsigned int levels, char *err);
 int rl_route_compute_levels(const struct rl_topo *topo, const char *engine,
 			    unsigned int max_vls, unsigned int levels,
 			    struct rl_route **out, char *err);
+
+/**
+ * Control thread. Has the checker judge the tables for @p topo, the topology
+ * they were computed for: every pair arrives, and neither paths nor detours
+ * have a credit loop. Whoever installs tables calls it first, after each
+ * rl_route_update() and rl_route_levels() again; what the checker has passed
+ * already is not checked twice. On success route->accepted is set.
+ *
+ * @param old  tables that devices may still hold while these are installed:
+ *   the mix is then judged, too; NULL: none, or none that packets meet
+ * @return 0; -EHOSTUNREACH (refused: the reason is in @p err, RL_ERR_MAX
+ *   bytes), -ENOMEM
+ */
+int rl_route_accept(struct rl_route *route, const struct rl_topo *topo,
+		    const struct rl_route *old, char *err);
+
+/**
+ * Control thread. What programs set their fabrics up with:
+ * rl_route_compute_levels(), and rl_route_accept(). Returns as both; on failure
+ * *out is NULL.
+ */
+int rl_route_setup(const struct rl_topo *topo, const char *engine,
+		   unsigned int max_vls, unsigned int levels,
+		   struct rl_route **out, char *err);
 
 /** What rl_route_compute() takes for granted. */
 struct rl_route_params {

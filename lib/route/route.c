@@ -168,6 +168,10 @@ rl_route_update(struct rl_route *route, const struct rl_topo *topo,
 		ret = route_replace(route, topo, changed, err);
 	if (ret < 0)
 		return ret;
+	if (ret == 0) {
+		route->accepted = false;
+		((struct route_mem *)route->priv)->paths_proven = false;
+	}
 	route->epoch++;
 	for (uint32_t d = 0; d < topo->ndev; d++)
 		route->fwd[d].epoch = route->epoch;

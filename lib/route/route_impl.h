@@ -61,6 +61,7 @@ struct route_mem {
 	size_t ep_entry_bytes;
 	size_t row;	  /**< entries of a row */
 	unsigned int nplanes;
+	bool paths_proven; /**< by the checker, as they are */
 	struct rl_route_params params;
 	char engine[16];  /**< what params.engine points to */
 	struct reflit_state *reflit; /**< for updates; NULL: none */
@@ -215,6 +216,12 @@ route_got(const struct route_build *b, uint32_t node, unsigned int plane,
  */
 void route_tile_begin(struct route_build *b, uint32_t dst);
 void route_tile_end(struct route_build *b, uint32_t dst);
+
+/**
+ * Has the checker judge the paths of finished tables. Returns 0, -EHOSTUNREACH
+ * with the reason in @p err, or -ENOMEM.
+ */
+int route_prove(struct rl_route *route, const struct rl_topo *topo, char *err);
 
 /** Formats the reason of a refusal; returns -EHOSTUNREACH. */
 int route_refuse(struct route_build *b, const char *fmt, ...)

@@ -90,6 +90,8 @@ rl_route_levels(struct rl_route *r, unsigned int levels, char *err)
 		for (unsigned int sl = sls; sl < RL_SLS; sl++)
 			vl[sl] = (uint8_t)(vl[sl % sls] + vls * (sl / sls));
 	}
+	r->accepted = false;
+	m->paths_proven = false;
 	for (uint32_t d = 0; d < r->ndev; d++)
 		fwd_levels(&r->fwd[d], vls, levels);
 	return 0;

@@ -20,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rl_check.h"
 #include "route_backup.h"
 #include "route_grid.h"
 
@@ -234,33 +233,6 @@ torus_sls(struct torus *to)
 					g->att[g->att0[e]].node);
 }
 
-/* The judge: no loop, and every pair arrives. */
-static int
-torus_prove(struct torus *to)
-{
-	const struct rl_check_in in = {.topo = to->b->topo,
-				       .fwd = to->b->route->fwd};
-	struct rl_check_report *rep = malloc(sizeof(*rep));
-	char cycle[RL_ERR_MAX - 64];
-	int ret = -ENOMEM;
-
-	if (rep != NULL)
-		ret = rl_check(&in, rep);
-	if (ret == -ELOOP)
-		ret = route_refuse(to->b, "credit loop of %u channels: %s",
-				   rep->cycle_len,
-				   rl_check_cycle_text(in.topo, rep, cycle,
-						       sizeof(cycle)));
-	else if (ret == -EHOSTUNREACH)
-		ret = route_refuse(to->b, "a packet from %s to %s %s",
-				   in.topo->dev[in.topo->ep_dev[rep->lost_src]]
-					   .name,
-				   in.topo->dev[in.topo->ep_dev[rep->lost_dst]]
-					   .name, rep->lost_why);
-	free(rep);
-	return ret;
-}
-
 static bool
 torus_pristine(const struct rl_topo *t)
 {
@@ -295,7 +267,9 @@ torus_tables(struct torus *to)
 	if (ret != 0)
 		return ret;
 	route_endpoints(b);
-	return torus_pristine(b->topo) ? 0 : torus_prove(to);
+	/* Refused, rather than computed and not accepted. */
+	return torus_pristine(b->topo) ? 0 :
+		       route_prove(b->route, b->topo, b->err);
 }
 
 static int

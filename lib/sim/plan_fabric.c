@@ -130,12 +130,12 @@ plan_fabric(struct rl_sim_plan *plan, struct rl_prng *prng, char *err)
 	plan->cfg.levels = 1;
 	if (plan_one_in(prng, 2))
 		plan->cfg.levels = (uint16_t)(2u << rl_prng_below(prng, 3));
-	ret = rl_route_compute_levels(&plan->cfg.topo, NULL, plan->cfg.vls,
-				      plan->cfg.levels, &plan->route, err);
+	ret = rl_route_setup(&plan->cfg.topo, NULL, plan->cfg.vls,
+			     plan->cfg.levels, &plan->route, err);
 	if (ret != 0) {
 		plan->cfg.levels = 1;
-		ret = rl_route_compute(&plan->cfg.topo, NULL, plan->cfg.vls,
-				       &plan->route, err);
+		ret = rl_route_setup(&plan->cfg.topo, NULL, plan->cfg.vls, 1,
+				     &plan->route, err);
 	}
 	return ret;
 }

@@ -248,7 +248,7 @@ rl_sim_plan_run(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
 	struct rl_sim_params p = {
 		.mem = mem,
 		.cfg = &plan->cfg,
-		.fwd = plan->route->fwd,
+		.fwd = plan->route->fwd, /* accepted, see plan_fabric() */
 		.wire = plan->wire,
 		.isa = rl_codec_best_isa(512),
 		.seed = plan->seed,

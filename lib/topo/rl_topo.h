@@ -216,6 +216,12 @@ unsigned int rl_topo_parallel(const struct rl_topo *t, uint32_t link);
 int rl_topo_fail(struct rl_topo *t, const char *name, char *err);
 int rl_topo_heal(struct rl_topo *t, const char *name, char *err);
 
+/**
+ * Any thread. Whether endpoint @p ep is there: it works, and so does one of its
+ * links. Nothing is routed to those that are not; the others don't mind.
+ */
+bool rl_topo_ep_there(const struct rl_topo *t, uint32_t ep);
+
 /** What rl_topo_reach() looks at. */
 enum rl_reach {
 	RL_REACH_PRISTINE, /**< the fabric as drawn: no failed marks */
@@ -225,8 +231,8 @@ enum rl_reach {
 /**
  * Any thread that owns @p t; allocates. Whether every endpoint reaches every
  * other through switches (an endpoint passes nothing on). With
- * RL_REACH_WORKING, endpoints that failed or all of whose switches failed are
- * not asked for: they are gone, not cut off.
+ * RL_REACH_WORKING, endpoints that failed, or have lost every link by failures
+ * of links or switches, are not asked for: see rl_topo_ep_there().
  *
  * @param err  RL_ERR_MAX bytes; names two endpoints and the parts they are in
  * @return 0; -EHOSTUNREACH, -ENOMEM

@@ -66,18 +66,25 @@ reach_join(struct reach *r)
 		r->part[u] = reach_root(r->part, u);
 }
 
-/* Whether an endpoint is there at all: it and one of its peers are alive. */
+bool
+rl_topo_ep_there(const struct rl_topo *t, uint32_t ep)
+{
+	const struct rl_topo_dev *dev = &t->dev[t->ep_dev[ep]];
+
+	for (unsigned int p = 0; p < dev->nports; p++)
+		if (rl_topo_link_up(t, dev->port[p].link))
+			return true;
+	return false;
+}
+
+/* Whether the others have to reach an endpoint. One that was drawn without a
+ * link has not lost it. */
 static bool
 reach_wanted(const struct reach *r, uint32_t ep)
 {
-	const struct rl_topo_dev *dev = &r->t->dev[r->t->ep_dev[ep]];
-
-	if (!reach_dev_up(r, r->t->ep_dev[ep]))
-		return false;
-	for (unsigned int p = 0; p < dev->nports; p++)
-		if (reach_dev_up(r, dev->port[p].peer_dev))
-			return true;
-	return dev->nports == 0;
+	return r->what == RL_REACH_PRISTINE ||
+	       r->t->dev[r->t->ep_dev[ep]].nports == 0 ||
+	       rl_topo_ep_there(r->t, ep);
 }
 
 /* Stamps the parts that an endpoint is linked to. */

@@ -38,8 +38,8 @@ make_plan(struct rl_sim_plan *plan)
 	assert_int_equal(rl_config_read_text("fabric", fabric, strlen(fabric),
 					     &plan->cfg, err, sizeof(err)),
 			 0);
-	assert_int_equal(rl_route_compute(&plan->cfg.topo, NULL, 8,
-					  &plan->route, err),
+	assert_int_equal(rl_route_setup(&plan->cfg.topo, NULL, 8, 1,
+					&plan->route, err),
 			 0);
 	rl_sim_wire_defaults(&plan->wire);
 	plan->seed = 5;

@@ -118,7 +118,7 @@ setup(void **state)
 				sizeof(fabric_text) - 1, &bed.cfg, err,
 				sizeof(err)) != 0)
 		fail_msg("%s", err);
-	if (rl_route_compute(t, bed.cfg.engine, RL_VCS, &bed.route, err) != 0)
+	if (rl_route_setup(t, bed.cfg.engine, RL_VCS, 1, &bed.route, err) != 0)
 		fail_msg("%s", err);
 	hp.route = bed.route;
 	if (host_open(&bed.host, &hp, err) != 0)
