@@ -51,13 +51,31 @@ port_head(const struct app *app, uint32_t d, uint16_t p,
 	       rl_link_state_name(info->state));
 }
 
+/* What the detector of error rates thinks of a port. */
+static const char *
+error_rate_text(const struct rl_link_cfg *cfg, const struct rl_port_info *i,
+		char *buf, size_t len)
+{
+	if (cfg->error_window_ns == 0)
+		return "not watched";
+	snprintf(buf, len, "%s, %u of %u corrected and %u of %u uncorrectable "
+			   "in this window",
+		 i->degraded ? "degraded" : "good", i->window_corrected,
+		 cfg->error_corrected_max, i->window_uncorrectable,
+		 cfg->error_uncorrectable_max);
+	return buf;
+}
+
 static void
 show_port(const struct app *app, uint32_t d, uint16_t p)
 {
 	const struct rl_topo_port *tp = &app->cfg.topo.dev[d].port[p];
 	const struct rl_phy_eth *phy =
 		&app->host.phy[2 * tp->link + tp->end];
+	const uint64_t *c =
+		rl_port_counters(app->host.fabric.dev[d].port[p].port);
 	struct rl_port_info i;
+	char rate[96];
 
 	port_head(app, d, p, &i);
 	printf("  egress %s  last death %s\n",
@@ -72,6 +90,10 @@ show_port(const struct app *app, uint32_t d, uint16_t p)
 	       i.window, i.held_flits, i.outstanding_flits, i.queued_flits);
 	for (uint32_t vc = 0; vc < app->cfg.link.vcs; vc++)
 		printf(" %u", i.credits[vc]);
+	printf("\n  flits corrected %" PRIu64 ", uncorrectable %" PRIu64
+	       ", marked %" PRIu64 "; error rate: %s",
+	       c[RL_PC_rx_corrected], c[RL_PC_rx_bad], c[RL_PC_rx_poisoned],
+	       error_rate_text(&app->cfg.link, &i, rate, sizeof(rate)));
 	printf("\n  ethdev %u queue %u  tx %" PRIu64 " frames, %" PRIu64
 	       " waits  rx %" PRIu64 " frames, %" PRIu64 " bounced\n",
 	       phy->p.port_id, phy->p.queue, phy->c.tx_frames,
@@ -195,8 +217,10 @@ cmd_show_fabric(struct app *app, const char *const arg[])
 			struct rl_port_info info;
 
 			rl_port_info(d->port[p].port, &info);
-			printf("  %s/%u %s, %s", t->dev[t->link[i].dev[e]].name,
-			       p, rl_link_state_name(info.state),
+			printf("  %s/%u %s%s, %s",
+			       t->dev[t->link[i].dev[e]].name, p,
+			       rl_link_state_name(info.state),
+			       info.degraded ? " degraded" : "",
 			       rl_egress_state_name(rl_core_egress_state(
 				       d->core.core, p)));
 		}

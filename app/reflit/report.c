@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "counter_report.h"
 #include "delay_report.h"
 #include "report.h"
 
@@ -110,29 +111,11 @@ ports_json(const struct app *app)
 	return a;
 }
 
-/* Sums of every counter of ports, so that a report tells the whole story. */
-static json_t *
-counters_json(const struct app *app)
-{
-	json_t *o = json_object();
-
-	for (int c = 0; c < RL_PORT_COUNTER_COUNT; c++) {
-		uint64_t n = 0;
-
-		for (uint32_t d = 0; d < app->host.fabric.ndev; d++)
-			for (int p = 0; p < app->host.fabric.dev[d].nports; p++)
-				n += rl_port_counters(
-					app->host.fabric.dev[d]
-						.port[p].port)[c];
-		set(o, rl_port_counter_name((enum rl_port_counter)c), n);
-	}
-	return o;
-}
-
 int
 report_json(const struct app *app, const char *path)
 {
 	json_t *o = json_object();
+	struct counter_sums sums;
 	struct totals t;
 	int ret;
 
@@ -153,7 +136,8 @@ report_json(const struct app *app, const char *path)
 	json_object_set_new(o, "recoveries", json_array());
 	json_object_set_new(o, "drops", drops_json(app));
 	json_object_set_new(o, "attached", ports_json(app));
-	json_object_set_new(o, "port_counters", counters_json(app));
+	counter_sums_of(&app->host.fabric, &sums);
+	counter_sums_json(o, &sums);
 	set(o, "leaked_flits", app->leaked_flits);
 	set(o, "failed_commands", app->failed_commands);
 	json_object_set_new(o, "drained", json_boolean(!app->stuck));

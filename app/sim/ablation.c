@@ -130,7 +130,7 @@ print_row(FILE *to, const struct row *r)
 		switching_word(r->switching), loopback_word(r->loopback),
 		r->retry ? "on" : "off", l->sent, l->lost, l->duplicated,
 		l->reordered, l->reported - l->reported_delivered,
-		r->out.port_counter[RL_PC_tx_replay_flits],
+		r->out.counters.port[RL_PC_tx_replay_flits],
 		rl_hist_quantile(&l->latency, 50000),
 		rl_hist_quantile(&l->latency, 99000),
 		rl_hist_quantile(&l->latency, 99900), l->latency.max,

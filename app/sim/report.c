@@ -39,17 +39,6 @@ wires_json(const struct rl_sim_stats *st)
 	return o;
 }
 
-static json_t *
-counters_json(const struct outcome *out)
-{
-	json_t *o = json_object();
-
-	for (int c = 0; c < RL_PORT_COUNTER_COUNT; c++)
-		set(o, rl_port_counter_name((enum rl_port_counter)c),
-		    out->port_counter[c]);
-	return o;
-}
-
 static void
 set_packets(json_t *o, const struct rl_sim_load_stats *l)
 {
@@ -84,7 +73,7 @@ report_json(const struct setup *s, const struct options *o,
 	set(root, "polls", v->sim.polls);
 	json_object_set_new(root, "drops", drops_json(&v->sim));
 	json_object_set_new(root, "wires", wires_json(&v->sim));
-	json_object_set_new(root, "port_counters", counters_json(out));
+	counter_sums_json(root, &out->counters);
 	json_object_set_new(root, "at_rest", json_boolean(out->at_rest));
 	json_object_set_new(root, "broken", json_string(v->why));
 	if (o->pcap != NULL) {

@@ -205,18 +205,6 @@ failovers_json(const struct run *r)
 }
 
 static void
-add_counters(const struct run *r, struct outcome *out)
-{
-	const struct rl_fabric *f = rl_sim_fabric(r->sim);
-
-	for (uint32_t d = 0; d < f->ndev; d++)
-		for (uint16_t p = 0; p < f->dev[d].nports; p++)
-			for (int c = 0; c < RL_PORT_COUNTER_COUNT; c++)
-				out->port_counter[c] += rl_port_counters(
-					f->dev[d].port[p].port)[c];
-}
-
-static void
 take_outcome(struct run *r, bool json, struct outcome *out)
 {
 	struct rl_sim_verdict *v = &out->v;
@@ -225,7 +213,7 @@ take_outcome(struct run *r, bool json, struct outcome *out)
 	rl_sim_stats(r->sim, &v->sim);
 	rl_sim_load_stats(r->load, &v->load);
 	rl_sim_failovers(r->sim, &v->failovers);
-	add_counters(r, out);
+	counter_sums_of(rl_sim_fabric(r->sim), &out->counters);
 	if (json)
 		out->failovers = failovers_json(r);
 	if (!out->at_rest)

@@ -18,6 +18,7 @@
 
 #include <jansson.h>
 
+#include "counter_report.h"
 #include "rl_sim_plan.h"
 
 enum exit_status {
@@ -88,7 +89,7 @@ struct outcome {
 	bool at_rest;
 	struct rl_delay *delay; /**< [RL_VCS], owned */
 	json_t *failovers;	/**< array, owned; NULL unless wanted */
-	uint64_t port_counter[RL_PORT_COUNTER_COUNT]; /**< sums */
+	struct counter_sums counters;
 };
 
 /** @return 0 or -errno; @p json: keep failovers for a report */

@@ -155,6 +155,9 @@ rl_port_info(const struct rl_port *port, struct rl_port_info *info)
 	info->srtt_ns = port->srtt_ns;
 	info->replay_timer_ns = port->timer_ns;
 	info->flaps = port->flaps;
+	info->degraded = port->degraded && port_link_open(port);
+	info->window_corrected = port->error_corrected;
+	info->window_uncorrectable = port->error_bad;
 	info->replay_base = port->replay.base;
 	info->replay_acked = port->replay.acked;
 	info->replay_next = port->replay.next;

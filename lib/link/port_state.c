@@ -307,26 +307,32 @@ rl_port_phy_status(struct rl_port *port, bool up, uint64_t now_ns)
 		port_dead(port, RL_DET_PHY, now_ns);
 }
 
-/* Corrected and uncorrectable flits per window [LINK-5]. */
+/*
+ * Corrected and uncorrectable flits per window [LINK-5]. Degraded is said
+ * before dead, always; a window below half of the limits ends it.
+ */
 static void
 error_rate_tick(struct rl_port *port, uint64_t now_ns)
 {
 	const struct rl_link_cfg *cfg = port->p.cfg;
+	bool half;
 
 	if (cfg->error_window_ns == 0)
 		return;
+	half = port->error_corrected > cfg->error_corrected_max / 2 ||
+	       port->error_bad > cfg->error_uncorrectable_max / 2;
+	if (half && !port->degraded) {
+		port->degraded = true;
+		PORT_COUNT(port, degraded);
+		port_event(port, RL_PEV_DEGRADED, now_ns);
+	}
 	if (port->error_corrected > cfg->error_corrected_max ||
 	    port->error_bad > cfg->error_uncorrectable_max) {
 		port_dead(port, RL_DET_ERROR_RATE, now_ns);
 		return;
 	}
-	if (!port->degraded &&
-	    (port->error_corrected > cfg->error_corrected_max / 2 ||
-	     port->error_bad > cfg->error_uncorrectable_max / 2)) {
-		port->degraded = true;
-		port_event(port, RL_PEV_DEGRADED, now_ns);
-	}
 	if (now_ns >= port->error_window_end_ns) {
+		port->degraded = half;
 		port->error_corrected = port->error_bad = 0;
 		port->error_window_end_ns =
 			rl_deadline(now_ns, cfg->error_window_ns);

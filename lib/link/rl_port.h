@@ -270,6 +270,9 @@ struct rl_port_info {
 	uint64_t srtt_ns;
 	uint64_t replay_timer_ns;
 	uint32_t flaps;
+	bool degraded;		     /**< error rate over half of its limit */
+	uint32_t window_corrected;   /**< flits of the detector's window now */
+	uint32_t window_uncorrectable;
 	uint32_t credits[RL_VCS]; /**< flits that may be sent, by VC */
 	uint16_t consumed[RL_VCS]; /**< flits sent in this epoch, cyclic */
 	uint16_t begun[RL_VCS];	  /**< and kept for the rest of a packet */

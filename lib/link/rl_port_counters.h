@@ -61,6 +61,7 @@
 	X(rx_clipped)        /* packets longer than the maximum */             \
 	X(rx_closed)         /* cut-through packets closed after a death */    \
 	/* loopback */                                                         \
+	X(degraded)          /* times the error rate passed half its limit */ \
 	X(deaths)                                                              \
 	X(trainings)                                                           \
 	X(retrains)                                                            \

@@ -138,6 +138,41 @@ with tempfile.TemporaryDirectory() as tmp:
     check("a planned removal says that it has run empty",
           p.returncode == 0 and ": empty" in p.stdout, p.stdout)
 
+    p = run("--config", FIGURE1, "--duration", "300us", "--json", out,
+            "--faults", fault_file("1us noise s0>s1 soft=0.2\n"
+                                   "1us noise s1>s0 soft=0.2\n"))
+    r = report(out)
+    check("flits hurt in a switch are marked, dropped at their end, and "
+          "counted by their names [LCB-2]", p.returncode == 0 and
+          r["port_counters"]["tx_soft_error"] > 0 and
+          r["port_counters"]["rx_poisoned"] > 0 and
+          r["core_counters"]["drop_marked"] > 0 and
+          r["drops"]["error-mark"] > 0 and
+          r["endpoint_counters"]["drop_notices"] > 0,
+          (p.stdout, p.stderr))
+
+    with open(os.path.join(tmp, "cut.cfg"), "w") as f:
+        f.write(open(FIGURE1).read() +
+                'link: { switching = "cut-through"; flits_per_frame = 1;\n'
+                '  keepalive_ns = 2000; keepalive_dead_ns = 10000;\n'
+                '  flap_damping_ns = 1000; flap_damping_max_ns = 1000; };\n')
+    p = run("--config", f.name, "--packet-flits", "16", "--duration", "1ms",
+            "--json", out, "--faults",
+            fault_file("".join("%dus cut %s#%u flit=%u silent arrive\n"
+                               "%dus heal s0-s1#%u\n"
+                               % (100 * i, "s0>s1" if i < 5 else "s1>s0",
+                                  i % 2, 3 + i, 100 * i + 40, i % 2)
+                               for i in range(1, 9))))
+    r = report(out)
+    check("half a packet is closed by a marked end, cut out or let go, and "
+          "all of it delivered [LCB-2]", p.returncode == 0 and
+          r["port_counters"]["rx_closed"] > 0 and
+          r["delivered_packets"] == r["sent_packets"] and
+          r["core_counters"]["drop_marked"] +
+          r["core_counters"]["excised_packets"] > 0,
+          (p.stdout, p.stderr, r["port_counters"]["rx_closed"],
+           r["core_counters"]))
+
     p = run("--config", FIGURE1, "--packets", "1000", "--json", out)
     check("--packets sends so many", p.returncode == 0 and
           report(out)["sent_packets"] == 1000)

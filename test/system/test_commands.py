@@ -249,4 +249,36 @@ def a_signal_ends_the_run_with_a_report():
         assert "lost 0, duplicated 0" in out
 
 
+@case
+def a_link_with_many_errors_is_degraded_and_then_dead_and_both_are_shown():
+    """[LINK-5] errors that FEC mends, in both directions of one link."""
+    config = FIGURE1 + """
+link: { error_window_ns = 300000000000; error_corrected_max = 60;
+        error_uncorrectable_max = 1000000; };
+"""
+    text = ("wait up\nshow port s0/1\nstart\n"
+            "inject ber s0-s1#0 s0 1e-6\ninject ber s0-s1#0 s1 1e-6\n"
+            "wait dead s0-s1#0\nstop\nlink s0-s1#0 up\nwait up\n"
+            "wait drained\nshow events 1000\nshow port s0/1\n"
+            "show counters all\nquit\n")
+    with Box() as box:
+        run = box.run(["--load", "0.5"], commands=text,
+                      config=config).check_clean()
+    assert "error rate: good, 0 of 60 corrected" in run.out
+    degraded = [s for s in run.out.split("\n") if "s0-s1#0 degraded" in s]
+    dead = [s for s in run.out.split("\n")
+            if "s0-s1#0 dead, detector error-rate" in s]
+    assert degraded and dead, run.out
+    assert run.out.index(degraded[0]) < run.out.index(dead[0])
+    assert "last death error-rate" in run.out or \
+        "last death peer" in run.out
+    assert "  rx_corrected " in run.out and "  degraded " in run.out
+    counters = run.report["port_counters"]
+    assert counters["degraded"] >= 1 and counters["rx_corrected"] > 60
+    assert any(f["detector"] == "error-rate"
+               for f in failovers(run, "s0-s1#0"))
+    for key in ("core_counters", "endpoint_counters"):
+        assert any(v > 0 for v in run.report[key].values()), key
+
+
 main()

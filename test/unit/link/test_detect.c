@@ -336,6 +336,74 @@ an_error_rate_over_its_limit_is_death(void **state)
 	}
 }
 
+/* Even where both limits are passed between two looks. */
+static void
+degraded_is_said_before_dead_whatever_comes(void **state)
+{
+	struct rl_link_cfg cfg = deaf_cfg();
+	unsigned int degraded = 0, dead = 0;
+	struct bench_end *e;
+	struct bench b;
+
+	(void)state;
+	cfg.error_window_ns = 2 * MS;
+	cfg.error_corrected_max = 20;
+	open_up(&b, &cfg);
+	e = &b.end[1];
+	b.wire[0].slot_ns = 0;
+	bench_rule(&b.wire[0], (struct bench_rule){
+		.type = RL_FRAME_DATA, .act = BENCH_NUDGE,
+		.last = BENCH_EVER });
+	bench_send(&b, 0, 0, 1, 25);
+	bench_end_port(&b.end[0], b.now_ns);
+	b.now_ns += 100 * US; /* all of them arrive at once */
+	bench_end_port(e, b.now_ns);
+	bench_run(&b, 10 * US);
+	check_dead(e, RL_DET_ERROR_RATE, "error-rate");
+	assert_int_equal(COUNTER(e, rx_corrected), 25);
+	for (unsigned int i = 0; i < e->nevents; i++) {
+		if (e->event[i].type == RL_PEV_DEGRADED && degraded == 0)
+			degraded = i + 1;
+		if (e->event[i].type == RL_PEV_DEAD && dead == 0)
+			dead = i + 1;
+	}
+	assert_true(degraded != 0 && degraded < dead);
+	assert_int_equal(COUNTER(e, degraded), 1);
+	bench_close(&b);
+}
+
+/* Until a window has less than half of the limits again. */
+static void
+a_degraded_link_may_recover_and_degrade_again(void **state)
+{
+	struct rl_link_cfg cfg = deaf_cfg();
+	struct bench_end *e;
+	struct bench b;
+
+	(void)state;
+	cfg.error_window_ns = MS;
+	cfg.error_corrected_max = 20;
+	open_up(&b, &cfg);
+	e = &b.end[1];
+	for (unsigned int n = 1; n <= 3; n++) {
+		bench_run(&b, 2 * MS); /* past the end of a good window */
+		assert_false(bench_info(e).degraded);
+		errors(&b, BENCH_NUDGE, 10);
+		assert_false(bench_info(e).degraded);
+		assert_int_equal(bench_info(e).window_corrected, 10);
+		errors(&b, BENCH_NUDGE, 5);
+		assert_true(bench_info(e).degraded);
+		assert_int_equal(bench_info(e).window_corrected, 15);
+		assert_int_equal(bench_end_events(e, RL_PEV_DEGRADED), n);
+		assert_int_equal(COUNTER(e, degraded), n);
+		bench_no_rules(&b.wire[0]);
+		bench_run(&b, MS - 15 * 12 * US); /* a bad window ends */
+		assert_true(bench_info(e).degraded);
+	}
+	assert_int_equal(COUNTER(e, deaths), 0);
+	bench_close(&b);
+}
+
 /* As many errors, but spread over windows; and with the detector off. */
 static void
 errors_spread_over_windows_are_borne(void **state)
@@ -486,6 +554,10 @@ main(void)
 		CASE("[LINK-5] an error rate over its limit is degraded, then "
 		     "death",
 		     an_error_rate_over_its_limit_is_death),
+		CASE("[LINK-5] degraded is said before dead, whatever comes",
+		     degraded_is_said_before_dead_whatever_comes),
+		CASE("[LINK-5] a degraded link may recover and degrade again",
+		     a_degraded_link_may_recover_and_degrade_again),
 		CASE("[LINK-5] errors spread over windows are borne",
 		     errors_spread_over_windows_are_borne),
 		CASE("[DRL-8] a flapping link waits twice as long each time",

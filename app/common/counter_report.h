@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COUNTER_REPORT_H
+#define COUNTER_REPORT_H
+
+/**
+ * @file
+ * Every counter of a fabric, summed up by what it is a counter of.
+ */
+
+#include <jansson.h>
+
+#include "rl_fabric.h"
+
+struct counter_sums {
+	uint64_t port[RL_PORT_COUNTER_COUNT];
+	uint64_t core[RL_CORE_COUNTER_COUNT];
+	uint64_t ep[RL_EP_COUNTER_COUNT];
+};
+
+/** Control thread; while the fabric runs, a blurred picture. */
+void counter_sums_of(const struct rl_fabric *f, struct counter_sums *sums);
+
+/** Control thread. Sets port_counters, core_counters, endpoint_counters. */
+void counter_sums_json(json_t *report, const struct counter_sums *sums);
+
+#endif /* COUNTER_REPORT_H */
