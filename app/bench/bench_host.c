@@ -13,6 +13,7 @@
 
 #include "bench.h"
 #include "bench_host.h"
+#include "bench_workers.h"
 
 #define WIRE_FRAMES 512
 #define HUGE_BYTES (2u << 20)
@@ -30,9 +31,11 @@ int
 bench_eal(void)
 {
 	static bool done;
+	static char lcores[BENCH_LCORES_MAX];
 	static char *args[] = {
-		(char *)(uintptr_t)"reflit-bench", (char *)(uintptr_t)"-l",
-		(char *)(uintptr_t)"0",		   (char *)(uintptr_t)"-m",
+		(char *)(uintptr_t)"reflit-bench",
+		(char *)(uintptr_t)"--lcores",
+		lcores,				   (char *)(uintptr_t)"-m",
 		(char *)(uintptr_t)"256",	   (char *)(uintptr_t)"--no-huge",
 		(char *)(uintptr_t)"--no-pci",	   (char *)(uintptr_t)"--no-telemetry",
 		(char *)(uintptr_t)"--file-prefix=bench",
@@ -41,6 +44,7 @@ bench_eal(void)
 
 	if (done)
 		return 0;
+	bench_lcores(lcores);
 	if (rte_eal_init(RL_ARRAY_SIZE(args) - 1, args) < 0)
 		return -rte_errno;
 	rte_memseg_list_walk(advise_huge, NULL);
@@ -193,8 +197,8 @@ client_send(struct bench_client *c, struct rl_ep *ep, uint64_t now_ns)
 	return n;
 }
 
-static unsigned int
-client_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
+unsigned int
+bench_client_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 {
 	struct bench_client *c = ctx;
 	unsigned int work = c->send ? client_send(c, ep, now_ns) : 0;
@@ -215,8 +219,8 @@ client_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 	return work;
 }
 
-static int
-build_topo(struct bench_host *h, const struct bench_shape *s)
+int
+bench_row(const struct bench_shape *s, struct rl_config *cfg)
 {
 	struct rl_topo_ref sw[16] = { 0 }, ep[2] = { 0 }, link[17] = { 0 };
 	struct rl_topo_spec spec = {
@@ -248,7 +252,28 @@ build_topo(struct bench_host *h, const struct bench_shape *s)
 	snprintf(link[s->switches].b, RL_NAME_MAX, "s0");
 	link[s->switches].count = 1;
 	link[s->switches].k = -1;
-	return rl_topo_build(&spec, &h->cfg.topo, err, &line);
+	rl_link_cfg_defaults(&cfg->link);
+	rl_ep_cfg_defaults(&cfg->endpoint);
+	cfg->link.flits_per_frame =
+		s->flits_per_frame == 0 ? 5 : s->flits_per_frame;
+	cfg->link.vcs = s->vcs == 0 ? 1 : s->vcs;
+	cfg->link.switching = s->cut_through ? RL_CUT_THROUGH
+					     : RL_STORE_AND_FORWARD;
+	cfg->endpoint.max_packet_flits = cfg->link.max_packet_flits;
+	cfg->endpoint.max_flows = 2 * BENCH_FLOWS;
+	/* as much under way, whatever the number of flows */
+	cfg->endpoint.window_flits = 128;
+	return rl_topo_build(&spec, &cfg->topo, err, &line);
+}
+
+int
+bench_row_route(const struct bench_shape *s, const struct rl_config *cfg,
+		struct rl_route **route)
+{
+	const unsigned int vcs = s->vcs == 0 ? 1 : s->vcs;
+	char err[RL_ERR_MAX];
+
+	return rl_route_setup(&cfg->topo, "minhop", vcs, vcs, route, err);
 }
 
 static int
@@ -324,10 +349,6 @@ build_fabric(struct bench_host *h)
 	int ret;
 
 	*kept = host;
-	ret = rl_route_setup(&h->cfg.topo, "minhop", RL_VCS, 1, &h->route,
-			     err);
-	if (ret != 0)
-		return ret;
 	fwd = host_alloc(h, h->cfg.topo.ndev * sizeof(*fwd));
 	for (uint32_t i = 0; i < h->cfg.topo.ndev; i++)
 		fwd[i] = &h->route->fwd[i];
@@ -341,7 +362,8 @@ build_fabric(struct bench_host *h)
 		h->client[i].cache = &h->cache;
 		h->client[i].sent_limit = UINT64_MAX;
 		h->fabric.dev[h->cfg.topo.ep_dev[i]].core.client =
-			(struct rl_client){ &h->client[i], client_poll, NULL };
+			(struct rl_client){ &h->client[i], bench_client_poll,
+					    NULL };
 	}
 	collect_ports(h);
 	return 0;
@@ -377,15 +399,11 @@ bench_host_open(struct bench_host *h, const struct bench_shape *s,
 	int ret;
 
 	memset(h, 0, sizeof(*h));
-	rl_link_cfg_defaults(&h->cfg.link);
-	rl_ep_cfg_defaults(&h->cfg.endpoint);
-	h->cfg.link.flits_per_frame =
-		s->flits_per_frame == 0 ? 5 : s->flits_per_frame;
-	h->cfg.endpoint.max_packet_flits = h->cfg.link.max_packet_flits;
-	h->cfg.endpoint.max_flows = 2 * BENCH_FLOWS;
+	ret = bench_row(s, &h->cfg);
 	if (tune != NULL)
 		tune(&h->cfg);
-	ret = build_topo(h, s);
+	if (ret == 0)
+		ret = bench_row_route(s, &h->cfg, &h->route);
 	if (ret == 0)
 		ret = build_flits(h);
 	if (ret == 0)

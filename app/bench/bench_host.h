@@ -17,8 +17,8 @@
 #include "rl_wires.h"
 
 #define BENCH_EVENTS 256
-/** Flows of a client: one window would not fill a row of links. */
-#define BENCH_FLOWS 4
+/** Flows of a client, one a VC: one window would not fill a row of links. */
+#define BENCH_FLOWS 8
 
 /** What port events say of the fabric's failovers, oldest first. */
 struct bench_event {
@@ -70,11 +70,23 @@ struct bench_shape {
 	unsigned int parallel;	   /**< links between neighbours */
 	uint32_t packet_flits;
 	uint32_t flits_per_frame;  /**< 0: what 1500 bytes carry */
+	unsigned int vcs;	   /**< 1, 2, 4 or 8 used by flows in turn; 0: 1 */
+	bool cut_through;
 	bool faults;		   /**< with the injection layer */
 };
 
 /** Once a process: EAL without hugepages, PCI or telemetry. 0 or -errno. */
 int bench_eal(void);
+
+/** The row itself, and how its links and endpoints are set. 0 or -errno. */
+int bench_row(const struct bench_shape *s, struct rl_config *cfg);
+
+/** The tables of a row: each VC that is used is a service level of its own. */
+int bench_row_route(const struct bench_shape *s, const struct rl_config *cfg,
+		    struct rl_route **route);
+
+/** A struct bench_client as an endpoint's client; see struct rl_client. */
+unsigned int bench_client_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns);
 
 /**
  * Builds and trains. @p tune may change the configuration before it is used.
