@@ -42,6 +42,8 @@ order_ok(const struct rl_fault_order *o)
 		return o->value >= 1 && o->value <= RL_FAULT_CORRUPT_MAX;
 	case RL_FAULT_BER:
 		return o->rate >= 0.0 && o->rate <= 0.5;
+	case RL_FAULT_LOSS:
+		return o->rate >= 0.0 && o->rate <= 1.0;
 	case RL_FAULT_TRIGGER:
 	case RL_FAULT_CLEAR:
 		return true;
@@ -170,6 +172,9 @@ take_order(struct rl_fault_dir *d, const struct rl_fault_order *o,
 		d->ber = o->rate;
 		d->bits_left = d->ber > 0.0 ? next_flip(d) : 0.0;
 		break;
+	case RL_FAULT_LOSS:
+		d->loss = o->rate;
+		break;
 	case RL_FAULT_TRIGGER:
 		d->trigger = true;
 		d->trigger_when = o->when;
@@ -184,6 +189,7 @@ take_order(struct rl_fault_dir *d, const struct rl_fault_order *o,
 		d->stall_until_ns = 0;
 		d->delay_ns = 0;
 		d->ber = 0.0;
+		d->loss = 0.0;
 		break;
 	}
 }
@@ -204,7 +210,7 @@ rl_fault_poll(struct rl_fault_dir *d, uint64_t now_ns)
 	atomic_store_explicit(&d->order_head, head, memory_order_release);
 	d->active = atomic_load(&d->cut) != 0 || d->trigger ||
 		    d->drop_left != 0 || d->corrupt_bytes != 0 ||
-		    d->ber > 0.0 || d->delay_ns != 0 ||
+		    d->ber > 0.0 || d->loss > 0.0 || d->delay_ns != 0 ||
 		    rl_fault_stalled(d, now_ns) ||
 		    d->line_head != d->line_tail;
 	return d->active || !rl_fault_light(d->link);
@@ -293,6 +299,8 @@ judge(struct rl_fault_dir *d, struct rl_phy_frame *f, uint64_t now_ns)
 		lost = trigger_frame(d, f->data, now_ns);
 	if (!lost && data && d->drop_left != 0)
 		lost = --d->drop_left == 0;
+	if (!lost && d->loss > 0.0)
+		lost = rl_prng_double(&d->prng) < d->loss;
 	if (lost) {
 		d->c.dropped_frames++;
 		d->c.dropped_flits += data ? FRAME_FLITS(f->data) : 0;

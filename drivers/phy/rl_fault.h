@@ -18,7 +18,8 @@
  *
  * Frames are judged whole. A frame that carries flits is a *data frame*;
  * "the n-th" and "the next" count data frames only, because what becomes of a
- * keepalive says little.
+ * keepalive says little. Random loss and bit errors meet every frame, also those
+ * that only acknowledge.
  */
 
 #include <stdatomic.h>
@@ -38,6 +39,7 @@ enum rl_fault_kind {
 	RL_FAULT_DROP,	  /**< the value-th data frame from now vanishes */
 	RL_FAULT_CORRUPT, /**< value bytes in a row of the next data frame */
 	RL_FAULT_BER,	  /**< bit error rate `rate`; 0: no more */
+	RL_FAULT_LOSS,	  /**< each frame vanishes with chance `rate`; 0: no more */
 	RL_FAULT_TRIGGER, /**< severs by itself, see rl_fault_when */
 	RL_FAULT_CLEAR,	  /**< ends all of the above */
 };
@@ -87,6 +89,7 @@ struct rl_fault_dir {
 	uint64_t stall_until_ns;
 	uint64_t delay_ns;
 	double ber;
+	double loss;
 	double bits_left; /**< to the next flipped bit */
 	struct rl_prng prng;
 	struct rl_fault_held *line; /**< the caller's, line_cap entries */

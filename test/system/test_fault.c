@@ -180,6 +180,37 @@ corrupt_changes_exactly_so_many_bytes_in_a_row(void **state)
 	}
 }
 
+/* Idle frames are frames: what only acknowledges is lost like all else. */
+static void
+random_loss_meets_its_share_of_frames_of_every_kind(void **state)
+{
+	const struct rl_fault_order lossy = { .kind = RL_FAULT_LOSS,
+					      .rate = 0.02 };
+	const struct rl_fault_order whole = { .kind = RL_FAULT_LOSS };
+	const struct rl_fault_order absurd = { .kind = RL_FAULT_LOSS,
+					       .rate = 1.01 };
+	struct bed *b = *state;
+	const struct rl_fault_counters *c = &b->link.dir[0].c;
+	unsigned int kept = 0;
+
+	assert_int_equal(rl_fault_order(&b->link, 0, &absurd), -ERANGE);
+	assert_int_equal(rl_fault_order(&b->link, 0, &lossy), 0);
+	for (unsigned int i = 0; i < 10000; i++) {
+		make_all(b, 10, 1);
+		make(b, 4, 0, false);
+		kept += pass(b, 10, i);
+	}
+	/* 2,000 expected of 100,000; the standard deviation is 44 */
+	assert_in_range(c->dropped_frames, 1750, 2250);
+	assert_int_equal(kept + c->dropped_frames, 100000);
+	assert_in_range(c->dropped_frames - c->dropped_flits, 130, 270);
+	assert_false(rl_fault_severed(&b->link));
+	assert_int_equal(rl_fault_order(&b->link, 0, &whole), 0);
+	make_all(b, 10, 1);
+	assert_int_equal(pass(b, 10, 20000), 10);
+	assert_false(rl_fault_poll(&b->link.dir[0], 20001));
+}
+
 static void
 a_stall_keeps_frames_for_its_time(void **state)
 {
@@ -347,6 +378,7 @@ main(void)
 		T(a_trigger_lets_exactly_so_many_flits_through),
 		T(a_trigger_in_the_middle_of_a_packet_spares_frames_that_end_one),
 		T(bit_errors_come_at_their_rate),
+		T(random_loss_meets_its_share_of_frames_of_every_kind),
 		T(clearing_ends_everything_also_a_trigger_that_waits),
 		T(orders_out_of_range_and_too_many_are_refused),
 	};
