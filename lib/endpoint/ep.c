@@ -248,30 +248,45 @@ ep_win_give(struct rl_ep *ep, struct ep_win *w)
 void
 ep_list_push(struct rl_ep *ep, enum ep_list_id id, struct ep_flow *flow)
 {
-	struct ep_list *l = &ep->list[id];
+	const unsigned int level = ep_sl(ep, flow->peer, flow->cos);
+	struct ep_list *l = &ep->list[id][level];
 
 	if (flow->flags & EPF_ON_LIST(id))
 		return;
 	flow->flags |= EPF_ON_LIST(id);
+	flow->turn[id] = ep->turn++;
 	flow->link[id] = NULL;
 	if (l->head == NULL)
 		l->head = flow;
 	else
 		l->tail->link[id] = flow;
 	l->tail = flow;
-	l->count++;
+	ep->list_mask[id] |= 1u << level;
 }
 
-struct ep_flow *
-ep_list_pop(struct rl_ep *ep, enum ep_list_id id)
+unsigned int
+ep_list_level(const struct rl_ep *ep, enum ep_list_id id, uint32_t mask)
 {
-	struct ep_list *l = &ep->list[id];
+	unsigned int best = (unsigned int)__builtin_ctz(mask);
+
+	while ((mask &= mask - 1) != 0) {
+		const unsigned int l = (unsigned int)__builtin_ctz(mask);
+
+		if (ep->list[id][l].head->turn[id] <
+		    ep->list[id][best].head->turn[id])
+			best = l;
+	}
+	return best;
+}
+
+void
+ep_list_pop(struct rl_ep *ep, enum ep_list_id id, unsigned int level)
+{
+	struct ep_list *l = &ep->list[id][level];
 	struct ep_flow *flow = l->head;
 
-	if (flow == NULL)
-		return NULL;
 	l->head = flow->link[id];
 	flow->flags &= (uint8_t)~EPF_ON_LIST(id);
-	l->count--;
-	return flow;
+	if (l->head == NULL)
+		ep->list_mask[id] &= ~(1u << level);
 }

@@ -140,22 +140,35 @@ emit_owed(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 }
 
 uint32_t
-ep_poll_ctrl(struct rl_ep *ep, struct rl_pktq *out, uint32_t nflows,
-	     uint32_t budget, uint64_t now_ns)
+ep_poll_ctrl(struct rl_ep *ep, struct rl_pktq *out, uint64_t turn,
+	     uint32_t budget, uint32_t room_sl[RL_SLS], uint64_t now_ns)
 {
-	uint32_t done = 0;
+	uint32_t *const mask = &ep->list_mask[EP_LIST_CTRL];
+	uint32_t done = 0, passed = 0;
 
-	for (; nflows > 0; nflows--) {
-		struct ep_flow *flow = ep->list[EP_LIST_CTRL].head;
+	while ((*mask & ~passed) != 0) {
+		const unsigned int sl =
+			ep_list_level(ep, EP_LIST_CTRL, *mask & ~passed);
+		struct ep_flow *flow = ep->list[EP_LIST_CTRL][sl].head;
+		const bool owes = (flow->flags & EPF_OWES) != 0;
 		const uint32_t room = rl_min_u32(budget - done,
 						 ep->cache->count);
+		uint32_t n;
 
 		/* where data carried the ACK, nothing is owed any more */
-		if (flow == NULL || (room == 0 && (flow->flags & EPF_OWES)))
+		if (flow->turn[EP_LIST_CTRL] >= turn || (owes && room == 0))
 			break;
-		ep_list_pop(ep, EP_LIST_CTRL);
-		if (flow->flags & EPF_OWES)
-			done += emit_owed(ep, flow, out, room, now_ns);
+		if (owes && room_sl[sl] == 0) {
+			passed |= 1u << sl;
+			continue;
+		}
+		ep_list_pop(ep, EP_LIST_CTRL, sl);
+		if (!owes)
+			continue;
+		n = emit_owed(ep, flow, out, rl_min_u32(room, room_sl[sl]),
+			      now_ns);
+		room_sl[sl] -= n;
+		done += n;
 	}
 	return done;
 }
@@ -164,7 +177,7 @@ void
 ep_ctrl_now(struct rl_ep *ep, struct ep_flow *flow)
 {
 	ep_list_push(ep, EP_LIST_CTRL, flow);
-	ep->ctrl_waits = ep->list[EP_LIST_CTRL].count;
+	ep->ctrl_first = ep->turn;
 }
 
 /** The sender gave up what came before: the flow starts again at c->n. */

@@ -5,8 +5,7 @@
 uint64_t
 rl_ep_deadline(const struct rl_ep *ep)
 {
-	if (ep->list[EP_LIST_TX].head != NULL ||
-	    ep->list[EP_LIST_CTRL].head != NULL)
+	if ((ep->list_mask[EP_LIST_TX] | ep->list_mask[EP_LIST_CTRL]) != 0)
 		return 0;
 	return ep->nheap > 0 ? ep->heap[0]->timer_ns : RL_NEVER;
 }

@@ -51,6 +51,7 @@ struct ep_flow {
 	uint8_t backoff; /**< doublings of the retry timer */
 	uint16_t unacked; /**< flits received since the last ACK */
 	struct ep_flow *link[EP_LISTS];
+	uint64_t turn[EP_LISTS]; /**< when it got on the list */
 	uint64_t timer_ns; /**< key in the heap */
 	uint32_t heap_pos; /**< 1 + index in the heap; 0: not there */
 
@@ -97,7 +98,6 @@ _Static_assert(sizeof(struct ep_flow) <= 4 * RL_CACHE_LINE,
 struct ep_list {
 	struct ep_flow *head;
 	struct ep_flow *tail;
-	uint32_t count;
 };
 
 struct rl_ep {
@@ -112,12 +112,15 @@ struct rl_ep {
 	uint16_t npeers;
 	bool quiesced;
 	bool data_waits;   /**< stand-alone flits took a packet's room */
-	uint32_t ctrl_waits; /**< flows on EP_LIST_CTRL that go before data */
+	uint64_t ctrl_first; /**< turns on EP_LIST_CTRL below go before data */
 	bool isn;	   /**< numbers are implicit */
 	uint8_t seq_bits;  /**< of a number on (or beside) the wire */
 	uint32_t win_mask;
 
-	struct ep_list list[EP_LISTS];
+	/* by service level: one that is blocked must not stop the others */
+	struct ep_list list[EP_LISTS][RL_SLS];
+	uint32_t list_mask[EP_LISTS]; /**< bit per level with flows */
+	uint64_t turn;		      /**< the next to be given */
 	struct rl_pktq ready; /**< packets for the client */
 	uint32_t outstanding; /**< flits accepted, not acknowledged */
 	uint32_t tx_held;     /**< flits in retry buffers */
@@ -166,8 +169,13 @@ struct ep_flow *ep_flow_get(struct rl_ep *ep, uint16_t peer, uint8_t cos);
 void ep_flow_set_state(struct ep_flow *flow, enum rl_ep_flow_state state);
 struct ep_win *ep_win_take(struct rl_ep *ep);
 void ep_win_give(struct rl_ep *ep, struct ep_win *w);
+/** It takes its turn behind all others, if it is not on the list already. */
 void ep_list_push(struct rl_ep *ep, enum ep_list_id id, struct ep_flow *flow);
-struct ep_flow *ep_list_pop(struct rl_ep *ep, enum ep_list_id id);
+/** The level of @p mask (not 0, of levels with flows) whose turn it is. */
+unsigned int ep_list_level(const struct rl_ep *ep, enum ep_list_id id,
+			   uint32_t mask);
+/** Takes the first flow of a level that has one. */
+void ep_list_pop(struct rl_ep *ep, enum ep_list_id id, unsigned int level);
 
 /* ep_timer.c */
 /** The flow wants to be woken at @p at_ns (or earlier). */
@@ -183,9 +191,13 @@ void ep_fill_meta(struct rl_ep *ep, struct rl_flit *f, uint16_t dst,
 void ep_enc_add(struct rl_ep *ep, uint8_t *wire, uint32_t number);
 
 /* ep_ctrl.c */
-/** Lets @p nflows flows of the list send what they owe, within @p budget. */
-uint32_t ep_poll_ctrl(struct rl_ep *ep, struct rl_pktq *out, uint32_t nflows,
-		      uint32_t budget, uint64_t now_ns);
+/**
+ * Lets flows that are on the list since before @p turn send what they owe,
+ * within @p budget and, by service level, @p room_sl.
+ */
+uint32_t ep_poll_ctrl(struct rl_ep *ep, struct rl_pktq *out, uint64_t turn,
+		      uint32_t budget, uint32_t room_sl[RL_SLS],
+		      uint64_t now_ns);
 /** The flow owes a NAK or a sync: it does not wait for data to go. */
 void ep_ctrl_now(struct rl_ep *ep, struct ep_flow *flow);
 /** A stand-alone flit, verified; the caller keeps it. */

@@ -5,7 +5,7 @@
 
 /*
  * What leaves an endpoint. Flows that have data take turns, one link-level
- * packet each: first what must be sent again, then what is new. Then come the
+ * packet each, as far as their service level has room: first what must be sent again, then what is new. Then come the
  * flows that owe a stand-alone flit and found no data flit to put it on.
  * Everything is encoded in bursts, whatever flow it is of.
  */
@@ -171,26 +171,45 @@ ep_tx_wants(const struct ep_flow *flow)
 }
 
 static uint32_t
-poll_data(struct rl_ep *ep, struct rl_pktq *out, uint32_t budget,
-	  uint64_t now_ns)
+emit_one(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
+	 uint32_t budget, uint64_t now_ns)
 {
-	struct ep_flow *flow;
-	uint32_t done = 0;
+	if (flow->resend > 0)
+		return emit_again(ep, flow, out, budget, now_ns);
+	return emit_new(ep, flow, out, budget, now_ns);
+}
 
-	while ((flow = ep->list[EP_LIST_TX].head) != NULL) {
+/**
+ * Flows take turns whatever their level; only a level that has no room left
+ * for what is next is passed over.
+ */
+static uint32_t
+poll_data(struct rl_ep *ep, struct rl_pktq *out, uint32_t budget,
+	  uint32_t room_sl[RL_SLS], uint64_t now_ns)
+{
+	uint32_t *const mask = &ep->list_mask[EP_LIST_TX];
+	uint32_t done = 0, passed = 0;
+
+	while ((*mask & ~passed) != 0) {
+		const unsigned int sl =
+			ep_list_level(ep, EP_LIST_TX, *mask & ~passed);
+		struct ep_flow *flow = ep->list[EP_LIST_TX][sl].head;
 		uint32_t n = 0;
 
 		if (ep_tx_wants(flow)) {
-			n = flow->resend > 0
-				    ? emit_again(ep, flow, out, budget - done,
-						 now_ns)
-				    : emit_new(ep, flow, out, budget - done,
-					       now_ns);
-			if (n == 0)
+			n = emit_one(ep, flow, out,
+				     rl_min_u32(budget - done, room_sl[sl]),
+				     now_ns);
+			if (n == 0 && room_sl[sl] >= budget - done)
 				break;
+			if (n == 0) {
+				passed |= 1u << sl;
+				continue;
+			}
 		}
 		done += n;
-		ep_list_pop(ep, EP_LIST_TX);
+		room_sl[sl] -= n;
+		ep_list_pop(ep, EP_LIST_TX, sl);
 		if (ep_tx_wants(flow))
 			ep_list_push(ep, EP_LIST_TX, flow);
 	}
@@ -201,6 +220,17 @@ unsigned int
 rl_ep_poll(struct rl_ep *ep, uint64_t now_ns, struct rl_pktq *out,
 	   unsigned int budget_flits)
 {
+	uint32_t room_sl[RL_SLS];
+
+	for (unsigned int sl = 0; sl < RL_SLS; sl++)
+		room_sl[sl] = budget_flits;
+	return rl_ep_poll_levels(ep, now_ns, out, budget_flits, room_sl);
+}
+
+unsigned int
+rl_ep_poll_levels(struct rl_ep *ep, uint64_t now_ns, struct rl_pktq *out,
+		  unsigned int budget_flits, uint32_t room_sl[RL_SLS])
+{
 	uint32_t first = 0, data, done;
 
 	ep_timers_run(ep, now_ns);
@@ -210,15 +240,15 @@ rl_ep_poll(struct rl_ep *ep, uint64_t now_ns, struct rl_pktq *out,
 	 * these took the room of a packet last time.
 	 */
 	if (!ep->data_waits)
-		first = ep_poll_ctrl(ep, out, ep->ctrl_waits, budget_flits,
-				     now_ns);
-	data = poll_data(ep, out, budget_flits - first, now_ns);
+		first = ep_poll_ctrl(ep, out, ep->ctrl_first, budget_flits,
+				     room_sl, now_ns);
+	data = poll_data(ep, out, budget_flits - first, room_sl, now_ns);
 	ep->data_waits = first > 0 && data == 0 &&
-			 ep->list[EP_LIST_TX].head != NULL;
+			 ep->list_mask[EP_LIST_TX] != 0;
 	done = first + data;
-	done += ep_poll_ctrl(ep, out, ep->list[EP_LIST_CTRL].count,
-			     budget_flits - done, now_ns);
-	ep->ctrl_waits = ep->list[EP_LIST_CTRL].count;
+	done += ep_poll_ctrl(ep, out, ep->turn, budget_flits - done, room_sl,
+			     now_ns);
+	ep->ctrl_first = ep->turn;
 	enc_flush(ep);
 	return done;
 }

@@ -195,6 +195,15 @@ unsigned int rl_ep_poll(struct rl_ep *ep, uint64_t now_ns, struct rl_pktq *out,
 			unsigned int budget_flits);
 
 /**
+ * The same, and of each service level at most @p room_sl[level] flits, which
+ * are taken off there. A level without room is passed over: it does not keep
+ * the others waiting.
+ */
+unsigned int rl_ep_poll_levels(struct rl_ep *ep, uint64_t now_ns,
+			       struct rl_pktq *out, unsigned int budget_flits,
+			       uint32_t room_sl[RL_SLS]);
+
+/**
  * When rl_ep_poll() has something to do, if nothing else happens before: 0
  * where it has now (given budget and free flits), RL_NEVER where it waits for
  * nothing.

@@ -14,9 +14,9 @@ rl_fabric_port_flits(const struct rl_link_cfg *cfg, unsigned int nvls)
 }
 
 uint32_t
-rl_fabric_ep_flits(const struct rl_ep_cfg *cfg, uint32_t npeers)
+rl_fabric_ep_flits(const struct rl_ep_cfg *cfg, uint32_t nflows)
 {
-	const uint32_t flows = rl_min_u32(npeers, cfg->max_flows);
+	const uint32_t flows = rl_min_u32(nflows, cfg->max_flows);
 
 	/* retry copy, its first transmission, and the reorder window */
 	return flows * 3 * cfg->window_flits + 1024;

@@ -86,7 +86,10 @@ uint64_t rl_fabric_flits(const struct rl_fabric *f);
  */
 uint32_t rl_fabric_port_flits(const struct rl_link_cfg *cfg, unsigned int nvls);
 
-/** Flits of one endpoint: its flows' windows, both ways, capped. */
-uint32_t rl_fabric_ep_flits(const struct rl_ep_cfg *cfg, uint32_t npeers);
+/**
+ * Flits of one endpoint: the windows of its flows, both ways, capped.
+ * @p nflows: peers times classes of service in use
+ */
+uint32_t rl_fabric_ep_flits(const struct rl_ep_cfg *cfg, uint32_t nflows);
 
 #endif /* RL_FABRIC_H */

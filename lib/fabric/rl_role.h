@@ -113,6 +113,7 @@ struct rl_role_core {
 	uint32_t dev;
 	uint16_t nports;
 	uint32_t inject_flits; /**< own flits that may be queued in the core */
+	_Atomic uint32_t hold_vcs; /**< see rl_role_core_hold() */
 	_Atomic uint32_t idle; /**< nothing held, sent or unacknowledged */
 };
 
@@ -130,5 +131,12 @@ uint64_t rl_role_core_deadline(const struct rl_role_core *r);
 
 /** Any thread. An order for the port; the last one wins. */
 void rl_role_port_order(struct rl_role_port *r, enum rl_port_order order);
+
+/**
+ * Any thread; takes effect at the core's next poll. The endpoint takes nothing
+ * from the VCs of @p vc_mask until they are no longer held: a receiver that
+ * has stopped, for tests of what that does to the other VCs.
+ */
+void rl_role_core_hold(struct rl_role_core *r, uint32_t vc_mask);
 
 #endif /* RL_ROLE_H */

@@ -35,8 +35,11 @@ core_endpoint(struct rl_role_core *r, uint64_t now_ns)
 {
 	struct rl_flit *pkt[CORE_BURST];
 	struct rl_pktq out = { 0 };
+	uint32_t room[RL_SLS];
 	unsigned int n = 0, work = 0;
 
+	rl_core_hold_local(r->core, atomic_load_explicit(&r->hold_vcs,
+							 memory_order_relaxed));
 	while (n < CORE_BURST && (pkt[n] = rl_core_local(r->core)) != NULL)
 		n++;
 	if (n != 0)
@@ -44,8 +47,8 @@ core_endpoint(struct rl_role_core *r, uint64_t now_ns)
 	work += n;
 	if (r->client.poll != NULL)
 		work += r->client.poll(r->client.ctx, r->ep, now_ns);
-	work += rl_ep_poll(r->ep, now_ns, &out,
-			   rl_core_inject_room(r->core, r->inject_flits));
+	rl_core_inject_room(r->core, r->inject_flits, room);
+	work += rl_ep_poll_levels(r->ep, now_ns, &out, r->inject_flits, room);
 	rl_core_inject(r->core, &out, now_ns);
 	return work;
 }
@@ -96,6 +99,12 @@ rl_role_core_poll(struct rl_role_core *r, uint64_t now_ns)
 	else
 		atomic_store_explicit(&r->idle, 0, memory_order_relaxed);
 	return work;
+}
+
+void
+rl_role_core_hold(struct rl_role_core *r, uint32_t vc_mask)
+{
+	atomic_store_explicit(&r->hold_vcs, vc_mask, memory_order_relaxed);
 }
 
 uint64_t

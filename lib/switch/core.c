@@ -92,7 +92,8 @@ core_free_credit(struct rl_core *core, struct rl_flit *pkt)
 {
 	if (!(pkt->flags & RL_FF_CREDIT)) {
 		if (pkt->in_port == RL_PORT_NONE && pkt->loop_id == 0)
-			core->own_flits -= pkt->pkt_flits;
+			core->own_flits[pkt->sl & (RL_SLS - 1)] -=
+				pkt->pkt_flits;
 		return;
 	}
 	pkt->flags &= (uint8_t)~RL_FF_CREDIT;
@@ -362,23 +363,43 @@ rl_core_inject(struct rl_core *core, struct rl_pktq *q, uint64_t now_ns)
 			f->flags &= RL_FF_SOP | RL_FF_EOP;
 		}
 		pkt->plane = core->fwd->inject_plane[pkt->sl & (RL_SLS - 1)];
-		core->own_flits += pkt->pkt_flits;
+		core->own_flits[pkt->sl & (RL_SLS - 1)] += pkt->pkt_flits;
 		core_forward(core, pkt, CORE_NEW, CORE_NO_PORT, now_ns);
 	}
 }
 
-uint32_t
-rl_core_inject_room(const struct rl_core *core, uint32_t limit_flits)
+void
+rl_core_inject_room(const struct rl_core *core, uint32_t limit_flits,
+		    uint32_t room[RL_SLS])
 {
-	return core->own_flits >= limit_flits ? 0
-					      : limit_flits - core->own_flits;
+	for (unsigned int sl = 0; sl < RL_SLS; sl++)
+		room[sl] = limit_flits -
+			   rl_min_u32(core->own_flits[sl], limit_flits);
+}
+
+/* What is held by a VC is older than what comes by it later. */
+void
+rl_core_hold_local(struct rl_core *core, uint32_t vc_mask)
+{
+	struct rl_flit *pkt;
+
+	if (vc_mask == core->hold_vcs)
+		return;
+	core->hold_vcs = vc_mask;
+	while ((pkt = rl_pktq_pop(&core->local)) != NULL)
+		rl_pktq_push(&core->local_held, pkt);
+	core->local = core->local_held;
+	core->local_held = (struct rl_pktq){ 0 };
 }
 
 struct rl_flit *
 rl_core_local(struct rl_core *core)
 {
-	struct rl_flit *pkt = rl_pktq_pop(&core->local);
+	struct rl_flit *pkt;
 
+	while ((pkt = rl_pktq_pop(&core->local)) != NULL &&
+	       rl_unlikely(core->hold_vcs >> pkt->in_vc & 1))
+		rl_pktq_push(&core->local_held, pkt);
 	if (pkt != NULL)
 		core_free_credit(core, pkt);
 	return pkt;

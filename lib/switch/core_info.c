@@ -30,6 +30,7 @@ rl_core_flush(struct rl_core *core)
 		flush_queue(core, &cp->hold);
 	}
 	flush_queue(core, &core->local);
+	flush_queue(core, &core->local_held);
 	flush_queue(core, &core->stranded);
 	core->stranded_due_ns = RL_NEVER;
 }
@@ -49,7 +50,8 @@ rl_core_held(const struct rl_core *core, uint16_t port)
 uint32_t
 rl_core_flits(const struct rl_core *core)
 {
-	uint32_t n = core->local.flits + core->stranded.flits;
+	uint32_t n = core->local.flits + core->local_held.flits +
+		     core->stranded.flits;
 
 	for (uint16_t i = 0; i < core->p.nports; i++) {
 		const struct core_port *cp = &core->port[i];

@@ -80,9 +80,11 @@ struct rl_core {
 	uint32_t unsettled;	/* ports not ALIVE and not DEAD */
 	uint32_t fence_gen;
 	uint32_t waited;	/* old packets that had to wait, ever */
-	uint32_t own_flits;	/* injected and still queued here */
+	uint32_t own_flits[RL_SLS]; /* injected and still queued here */
 	uint64_t freed;		/* ports whose credits were given back */
 	struct rl_pktq local;
+	struct rl_pktq local_held; /* older than what is in local, by VC */
+	uint32_t hold_vcs;	/* that the endpoint does not take now */
 	struct rl_pktq stranded;
 	struct core_stream *stream; /* [nports][RL_VCS]; NULL: whole packets */
 	uint64_t stranded_due_ns;

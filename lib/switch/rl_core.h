@@ -139,13 +139,26 @@ void rl_core_loop(struct rl_core *core, uint16_t port,
 void rl_core_inject(struct rl_core *core, struct rl_pktq *q, uint64_t now_ns);
 
 /**
- * Owner. Flits that the endpoint may inject now without piling up behind a
- * slow link: @p limit_flits less what of its own is still queued here.
+ * Owner. Flits that the endpoint may inject now, by service level, without
+ * piling up behind a slow link: @p limit_flits less what of its own is still
+ * queued here. Each level has its own room, so that one whose VL is blocked
+ * takes none from the others.
  */
-uint32_t rl_core_inject_room(const struct rl_core *core, uint32_t limit_flits);
+void rl_core_inject_room(const struct rl_core *core, uint32_t limit_flits,
+			 uint32_t room[RL_SLS]);
 
-/** Owner. Next packet for the endpoint; the caller owns it. NULL: none. */
+/**
+ * Owner. Next packet for the endpoint; the caller owns it. NULL: none, or only
+ * such as came by VCs that are held.
+ */
 struct rl_flit *rl_core_local(struct rl_core *core);
+
+/**
+ * Owner. From now on rl_core_local() gives nothing that came by a VC of
+ * @p vc_mask (a bit a VC): it stays here, in order, and keeps its credits, so
+ * that the VC is blocked back to the senders. 0 holds none.
+ */
+void rl_core_hold_local(struct rl_core *core, uint32_t vc_mask);
 
 /** Owner. Timers: delays, restores, the watchdog. */
 void rl_core_tick(struct rl_core *core, uint64_t now_ns);

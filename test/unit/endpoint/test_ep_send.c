@@ -220,6 +220,55 @@ a_poll_keeps_within_its_budget_and_never_splits_a_new_packet(void **state)
 	fx_close(&fx);
 }
 
+/* [LINK-C26] Data and what stands alone, both. */
+static void
+a_service_level_without_room_does_not_stop_the_others(void **state)
+{
+	static const uint8_t path_sl[FX_EPS] = { 0, 1, 2, 0 };
+	uint32_t room[RL_SLS] = { 0 };
+	struct rl_pktq q = { 0 };
+	struct rl_flit *pkt;
+
+	(void)state;
+	open_default(3);
+	rl_ep_set_path_sl(fx.ep[0], path_sl);
+	/* endpoint 1, by level 1, is owed an ACK, and first in every line */
+	for (unsigned int i = 0; i < 8; i++)
+		fx_send(&fx, 1, 0, 3, 10);
+	q = fx_poll(&fx, 1);
+	fx_rx_all(&fx, 0, &q);
+	for (unsigned int i = 0; i < 4; i++) {
+		assert_int_equal(fx_send(&fx, 0, 1, 0, 6 * 224), 0);
+		assert_int_equal(fx_send(&fx, 0, 2, 0, 6 * 224), 0);
+	}
+	room[1] = 5; /* too little for a packet */
+	room[2] = 20;
+	assert_int_equal(rl_ep_poll_levels(fx.ep[0], fx.now, &q, 100, room),
+			 18 + 1);
+	assert_int_equal(room[1], 4); /* the ACK of endpoint 1 */
+	assert_int_equal(room[2], 2);
+	while ((pkt = rl_pktq_pop(&q)) != NULL) {
+		assert_true(pkt->dst == 2 || pkt->class == RL_CLASS_CTRL);
+		fx_drop(&fx, pkt);
+	}
+	room[1] = 0; /* not even room for an ACK */
+	for (unsigned int i = 0; i < 8; i++)
+		fx_send(&fx, 1, 0, 3, 10);
+	q = fx_poll(&fx, 1);
+	fx_rx_all(&fx, 0, &q);
+	room[2] = 20;
+	assert_int_equal(rl_ep_poll_levels(fx.ep[0], fx.now, &q, 100, room),
+			 6);
+	assert_int_equal(q.head->dst, 2);
+	fx_drop_all(&fx, &q);
+	/* and what was passed over has lost nothing but time */
+	room[1] = 100;
+	assert_int_equal(rl_ep_poll_levels(fx.ep[0], fx.now, &q, 100, room),
+			 24 + 1);
+	fx_drop_all(&fx, &q);
+	fx_close(&fx);
+}
+
 static void
 flows_take_turns(void **state)
 {
@@ -329,6 +378,7 @@ main(void)
 		cmocka_unit_test(buffers_flows_and_the_cache_are_bounds_too),
 		cmocka_unit_test(quiesce_refuses_requests_and_lets_responses_and_what_is_accepted_go),
 		cmocka_unit_test(a_poll_keeps_within_its_budget_and_never_splits_a_new_packet),
+		cmocka_unit_test(a_service_level_without_room_does_not_stop_the_others),
 		cmocka_unit_test(flows_take_turns),
 		cmocka_unit_test(stand_alone_flits_do_not_starve_data_nor_data_them),
 		cmocka_unit_test(what_is_not_data_is_zero_on_the_wire),

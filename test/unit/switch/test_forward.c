@@ -267,6 +267,83 @@ a_misrouted_packet_is_reflected_once(void **state)
 	cb_close(&c);
 }
 
+/* Of the service level that this bench gives to packets for a destination. */
+static uint32_t
+inject_room(struct core_bench *c, uint16_t dst, uint32_t limit_flits)
+{
+	uint32_t room[RL_SLS];
+
+	rl_core_inject_room(c->core, limit_flits, room);
+	return room[dst % 3];
+}
+
+/*
+ * A level whose VL is blocked keeps its flits here, and no others wait for
+ * that: without end-to-end room of its own a blocked VC would stop them all.
+ */
+static void
+what_is_injected_takes_no_room_of_other_levels(void **state)
+{
+	struct core_bench c;
+	struct rl_pktq q = { 0 };
+
+	(void)state;
+	cb_cfg(&c);
+	cb_route(&c, 0, 1, PORTS(1));
+	open_alive(&c, 4);
+	c.full[1] = true;
+	for (unsigned int i = 0; i < 80; i++)
+		rl_pktq_push(&q, cb_packet(&c, RL_PORT_NONE, 1, 5));
+	rl_core_inject(c.core, &q, c.now_ns);
+	cb_tx(&c, 1); /* the port's queue takes 128 flits of the 400 */
+	assert_int_equal(inject_room(&c, 1, 256), 0);
+	assert_int_equal(inject_room(&c, 0, 256), 256);
+	assert_int_equal(inject_room(&c, 2, 256), 256);
+	cb_close(&c);
+}
+
+/* A receiver that stops taking a VC: its packets wait, with their credits. */
+static void
+an_endpoint_that_holds_a_vc_takes_the_others_and_later_all_in_order(
+	void **state)
+{
+	struct core_bench c;
+	struct rl_flit *pkt;
+
+	(void)state;
+	cb_cfg(&c);
+	open_alive(&c, 4);
+	rl_core_hold_local(c.core, 1u << 2);
+	for (unsigned int i = 0; i < 6; i++) {
+		pkt = cb_packet(&c, 1, 4, 2);
+		pkt->in_vc = pkt->next->in_vc = i % 2 == 0 ? 2 : 5;
+		cb_give(&c, 1, pkt);
+	}
+	for (unsigned int tag = 1; tag < 6; tag += 2) {
+		pkt = rl_core_local(c.core);
+		assert_non_null(pkt);
+		assert_int_equal(rl_flit_tag(pkt->wire), tag);
+		rl_packet_put(&c.pool.cache, pkt);
+	}
+	assert_null(rl_core_local(c.core));
+	assert_int_equal(cb_freed(&c, 1), 6); /* of the others alone */
+	assert_int_equal(rl_core_flits(c.core), 6);
+	assert_false(rl_core_idle(c.core));
+	pkt = cb_packet(&c, 1, 4, 2); /* tag 6, behind what is held */
+	pkt->in_vc = pkt->next->in_vc = 2;
+	cb_give(&c, 1, pkt);
+	rl_core_hold_local(c.core, 0);
+	for (unsigned int tag = 0; tag <= 6; tag += 2) {
+		pkt = rl_core_local(c.core);
+		assert_non_null(pkt);
+		assert_int_equal(rl_flit_tag(pkt->wire), tag);
+		rl_packet_put(&c.pool.cache, pkt);
+	}
+	assert_int_equal(cb_freed(&c, 1), 14);
+	assert_int_equal(rl_core_flits(c.core), 0);
+	cb_close(&c);
+}
+
 static void
 what_is_injected_counts_until_it_leaves(void **state)
 {
@@ -278,25 +355,25 @@ what_is_injected_counts_until_it_leaves(void **state)
 	cb_route(&c, 0, 1, PORTS(1));
 	open_alive(&c, 4);
 	c.full[1] = true;
-	assert_int_equal(rl_core_inject_room(c.core, 256), 256);
+	assert_int_equal(inject_room(&c, 1, 256), 256);
 	for (unsigned int i = 0; i < 40; i++)
 		rl_pktq_push(&q, cb_packet(&c, 3, 1, 5)); /* stale in_port */
 	rl_core_inject(c.core, &q, c.now_ns);
 	assert_true(rl_pktq_empty(&q));
-	assert_int_equal(rl_core_inject_room(c.core, 256), 56);
-	assert_int_equal(rl_core_inject_room(c.core, 200), 0);
-	assert_int_equal(rl_core_inject_room(c.core, 100), 0);
+	assert_int_equal(inject_room(&c, 1, 256), 56);
+	assert_int_equal(inject_room(&c, 1, 200), 0);
+	assert_int_equal(inject_room(&c, 1, 100), 0);
 	cb_tx(&c, 1);
-	assert_int_equal(rl_core_inject_room(c.core, 256), 56 + 125);
+	assert_int_equal(inject_room(&c, 1, 256), 56 + 125);
 	rl_shared_add(&c.shared[1]->taken[1], 125);
 	cb_tx(&c, 1);
-	assert_int_equal(rl_core_inject_room(c.core, 256), 256);
+	assert_int_equal(inject_room(&c, 1, 256), 256);
 	cb_expect(&c, 1, 1, 0, 39);
 	/* what is dropped has left too */
 	rl_pktq_push(&q, cb_packet(&c, 0, 7, 5));
 	rl_core_inject(c.core, &q, c.now_ns);
 	assert_int_equal(c.ndrops, 1);
-	assert_int_equal(rl_core_inject_room(c.core, 256), 256);
+	assert_int_equal(inject_room(&c, 1, 256), 256);
 	assert_int_equal(cb_freed(&c, 3), 0); /* and no port gets credits */
 	cb_close(&c);
 }
@@ -355,6 +432,11 @@ main(void)
 		CASE("LINK-C31 [DRL-10] a misrouted packet is reflected once",
 		     a_misrouted_packet_is_reflected_once),
 		cmocka_unit_test(what_is_injected_counts_until_it_leaves),
+		CASE("LINK-C26 what is injected takes no room of other levels",
+		     what_is_injected_takes_no_room_of_other_levels),
+		CASE("LINK-C26 an endpoint that holds a VC takes the others, "
+		     "and later all in order",
+		     an_endpoint_that_holds_a_vc_takes_the_others_and_later_all_in_order),
 		cmocka_unit_test(bursts_of_any_size_give_the_same_order),
 	};
 
