@@ -13,7 +13,9 @@
  * that backpressure holds up keeps the time at which it should have been
  * sent, so that its latency counts the wait. A packet that is refused waits
  * aside while others go on; each flow keeps its order all the same, as a
- * packet gets its number only when it is accepted.
+ * packet gets its number only when it is accepted. Each class of service has
+ * its share of the places aside: a class that has used it up is not drawn any
+ * more, so that one that is blocked leaves the load to the others.
  *
  * Pure: time is a parameter, and the same seed sends the same packets.
  */
@@ -51,6 +53,7 @@ struct rl_tg_counts {
 	uint64_t delivered_packets; /**< first copies, whatever their order */
 	uint64_t delivered_flits;
 	uint64_t delivered_bytes;
+	uint64_t delivered_vc_flits[RL_VCS]; /**< by the VC of arrival */
 	uint64_t duplicated_packets;
 	uint64_t reordered_packets; /**< after a later one of their flow */
 	uint64_t corrupted_packets; /**< any byte altered */

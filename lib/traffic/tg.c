@@ -76,6 +76,7 @@ rl_tg_init(void *mem, const struct rl_tg_cfg *cfg, struct rl_flit_cache *cache)
 	memset(tg, 0, sizeof(*tg));
 	tg->cfg = *cfg;
 	tg->cache = cache;
+	tg->share = cfg->ncos < TG_SHARED ? TG_SHARED / cfg->ncos : 1;
 	/* each endpoint draws a sequence of its own from the common seed */
 	rl_prng_seed(&tg->prng, rl_splitmix64(&seed) + cfg->ep_id);
 	tg->hash_mask = l.hash_size - 1;
@@ -110,6 +111,7 @@ rl_tg_start(struct rl_tg *tg, uint64_t now_ns)
 
 	tg->running = c->pattern != NULL;
 	tg->nwaiting = 0;
+	memset(tg->waits, 0, sizeof(tg->waits));
 	tg->left = c->packets != 0 ? c->packets : UINT64_MAX;
 	tg->end_ns = c->duration_ns != 0 ? rl_deadline(now_ns, c->duration_ns)
 					 : RL_NEVER;
@@ -131,6 +133,7 @@ rl_tg_stop(struct rl_tg *tg)
 {
 	tg->running = false;
 	tg->nwaiting = 0;
+	memset(tg->waits, 0, sizeof(tg->waits));
 }
 
 static uint32_t

@@ -52,6 +52,7 @@ check_one(struct rl_tg *tg, const struct rl_flit *pkt, uint64_t now_ns)
 	tg->count.delivered_packets++;
 	tg->count.delivered_flits += pkt->pkt_flits;
 	tg->count.delivered_bytes += s.len_bytes;
+	tg->count.delivered_vc_flits[pkt->in_vc % RL_VCS] += pkt->pkt_flits;
 	rl_delay_add(&tg->delay[tg->cfg.hist_by_vc ? pkt->in_vc % RL_VCS : 0],
 		     now_ns > s.t_ns ? now_ns - s.t_ns : 0, &flow->last);
 }

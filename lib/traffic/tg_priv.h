@@ -4,7 +4,9 @@
 
 #include "rl_tg.h"
 
-#define TG_WAITING 8 /* packets that backpressure may hold up aside */
+#define TG_COS_MAX 16
+#define TG_SHARED 8 /* places aside, shared out to the classes of service */
+#define TG_WAITING TG_COS_MAX /* but each class has one at least */
 
 /** A packet that is due. */
 struct tg_packet {
@@ -26,6 +28,8 @@ struct rl_tg {
 	uint64_t flit_fp;    /**< mean time per flit, in 2^-16 ns */
 	uint64_t retry_ns;   /**< when to try again what waits aside */
 	uint32_t nwaiting;
+	uint32_t share;	     /**< of a class of service, of those that wait */
+	uint8_t waits[TG_COS_MAX]; /**< how many of each class wait */
 	struct tg_packet waiting[TG_WAITING];
 
 	struct rl_tg_counts count;

@@ -20,6 +20,9 @@ draw(struct rl_tg *tg, struct tg_packet *p)
 		return false;
 	p->dst = (uint16_t)dst;
 	p->cos = (uint8_t)rl_prng_below(&tg->prng, c->ncos);
+	/* due() has seen that one of them has room */
+	while (tg->waits[p->cos] >= tg->share)
+		p->cos = (uint8_t)((p->cos + 1) % c->ncos);
 	p->len_bytes = flits * RL_FLIT_DATA_BYTES;
 	if (!c->full_flits)
 		p->len_bytes -= rl_prng_below(&tg->prng, RL_FLIT_DATA_BYTES -
@@ -76,10 +79,12 @@ send_waiting(struct rl_tg *tg, struct rl_ep *ep, uint64_t now_ns)
 	unsigned int n = 0;
 
 	for (uint32_t i = 0; i < tg->nwaiting; i++) {
-		if (send_one(tg, ep, &tg->waiting[i], now_ns) == 0)
+		if (send_one(tg, ep, &tg->waiting[i], now_ns) == 0) {
+			tg->waits[tg->waiting[i].cos]--;
 			n++;
-		else
+		} else {
 			tg->waiting[kept++] = tg->waiting[i];
+		}
 	}
 	tg->nwaiting = kept;
 	return n;
@@ -104,7 +109,7 @@ plan_next(struct rl_tg *tg, uint32_t len_bytes)
 static bool
 due(const struct rl_tg *tg, uint64_t now_ns)
 {
-	if (tg->left == 0 || tg->nwaiting == TG_WAITING)
+	if (tg->left == 0 || tg->nwaiting == tg->share * tg->cfg.ncos)
 		return false;
 	return tg->cfg.load == 0 ? now_ns < tg->end_ns
 				 : tg->next_ns <= now_ns &&
@@ -141,10 +146,12 @@ tg_send(struct rl_tg *tg, struct rl_ep *ep, uint64_t now_ns)
 		tg->left--;
 		if (tg->cfg.load > 0)
 			plan_next(tg, p.len_bytes);
-		if (send_one(tg, ep, &p, now_ns) == 0)
+		if (send_one(tg, ep, &p, now_ns) == 0) {
 			n++;
-		else
-			tg->waiting[tg->nwaiting++] = p;
+			continue;
+		}
+		tg->waits[p.cos]++;
+		tg->waiting[tg->nwaiting++] = p;
 	}
 	tg->retry_ns = now_ns + WAIT_NS;
 	if (over(tg, now_ns))
@@ -162,7 +169,7 @@ rl_tg_deadline(void *ctx)
 		return RL_NEVER;
 	if (tg->nwaiting > 0)
 		t = tg->retry_ns;
-	if (tg->left > 0 && tg->nwaiting < TG_WAITING)
+	if (tg->left > 0 && tg->nwaiting < tg->share * tg->cfg.ncos)
 		t = rl_min_u64(t, tg->cfg.load > 0 ? tg->next_ns : 0);
 	return t;
 }

@@ -29,6 +29,7 @@ static struct world {
 	uint64_t now;
 	uint32_t drop; /**< of 1024 packets */
 	uint32_t cut_off; /**< endpoint whose packets all vanish, or none */
+	uint32_t cut_cos; /**< the same of a class of service */
 } w;
 
 static void *
@@ -72,6 +73,7 @@ open_world(enum rl_pattern_kind kind, bool retry, const struct rl_tg_cfg *tcfg)
 	memset(&w, 0, sizeof(w));
 	rl_prng_seed(&w.prng, 99);
 	w.cut_off = EPS;
+	w.cut_cos = 16;
 	assert_int_equal(rl_pattern_init(&w.pattern, &pc, w.pattern_mem), 0);
 	rl_ep_cfg_defaults(&w.cfg);
 	w.cfg.retry = retry;
@@ -126,7 +128,8 @@ carry(struct rl_pktq *q)
 
 	while ((pkt = rl_pktq_pop(q)) != NULL) {
 		if (rl_prng_below(&w.prng, 1024) < w.drop ||
-		    pkt->src == w.cut_off || pkt->dst == w.cut_off)
+		    pkt->src == w.cut_off || pkt->dst == w.cut_off ||
+		    pkt->wire[6] >> 4 == w.cut_cos)
 			rl_packet_put(&w.cache, pkt);
 		else
 			rl_ep_rx(w.ep[pkt->dst], w.now, &pkt, 1);
@@ -153,7 +156,7 @@ run_until(uint64_t end_ns)
 			t = rl_min_u64(t, rl_ep_deadline(w.ep[i]));
 			t = rl_min_u64(t, rl_tg_deadline(w.tg[i]));
 		}
-		if (t >= end_ns)
+		if (t >= end_ns || w.now >= end_ns)
 			return;
 		w.now = rl_max_u64(w.now + 10, t);
 	}
@@ -421,6 +424,34 @@ a_stop_and_a_new_start_go_on_with_the_same_numbers(void **state)
 	close_world();
 }
 
+/* What waits aside for a class that is blocked leaves room for the others. */
+static void
+a_blocked_class_of_service_leaves_the_generator_to_the_others(void **state)
+{
+	static const uint8_t classes[] = { 2, 3, 16 };
+
+	(void)state;
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(classes); i++) {
+		for (unsigned int load = 0; load < 2; load++) {
+			struct rl_tg_cfg c;
+
+			tg_cfg(&c);
+			c.ncos = classes[i];
+			c.packets = 0;
+			c.load = load;
+			open_world(RL_PATTERN_INCAST, true, &c);
+			w.cut_cos = 1;
+			run_until(100000);
+			for (unsigned int e = 1; e < EPS; e++)
+				assert_true(rl_tg_counts(w.tg[e])
+						    ->sent_packets > 1500);
+			assert_true(rl_tg_counts(w.tg[0])->delivered_packets >
+				    5000);
+			close_world();
+		}
+	}
+}
+
 static void
 configurations_without_sense_are_refused(void **state)
 {
@@ -459,6 +490,7 @@ main(void)
 		cmocka_unit_test(a_report_of_a_packet_that_arrived_does_not_make_it_lost),
 		cmocka_unit_test(the_checker_tells_late_twice_damaged_and_foreign_packets),
 		cmocka_unit_test(a_stop_and_a_new_start_go_on_with_the_same_numbers),
+		cmocka_unit_test(a_blocked_class_of_service_leaves_the_generator_to_the_others),
 		cmocka_unit_test(configurations_without_sense_are_refused),
 	};
 
