@@ -54,7 +54,8 @@ host_plan(const struct host_params *p, uint32_t lcores, struct host_plan *plan)
 	plan->flits =
 		ports * rl_fabric_port_flits(&p->cfg->link, vls_of(p->route)) +
 		(uint64_t)t->nep *
-			rl_fabric_ep_flits(&p->cfg->endpoint, t->nep) +
+			rl_fabric_ep_flits(&p->cfg->endpoint,
+					   t->nep * RTE_MAX(1u, p->classes)) +
 		(uint64_t)lcores * (CACHE_HIGH + CACHE_LOW);
 	bytes = rl_frame_pool_bytes(plan->frames, plan->frame_bytes) +
 		ports * (p->ring_frames * sizeof(void *) + 4096);

@@ -68,6 +68,7 @@ struct host_params {
 	const struct rl_config *cfg;
 	const struct rl_route *route;
 	uint64_t seed;
+	uint32_t classes;      /**< of service, in use; 0: one */
 	uint32_t ring_frames;  /**< a direction of a wire holds */
 	uint32_t frame_bytes;  /**< largest frame on software wires */
 	uint32_t idle_sleep_ns; /**< nap of an idle lcore; 0: never */

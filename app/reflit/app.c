@@ -205,6 +205,9 @@ add_gens(const struct app *app, struct totals *t)
 		t->duplicated += c->duplicated_packets;
 		t->reordered += c->reordered_packets;
 		t->altered += c->corrupted_packets;
+		t->delivered_flits += c->delivered_flits;
+		for (unsigned int vc = 0; vc < RL_VCS; vc++)
+			t->vc_flits[vc] += c->delivered_vc_flits[vc];
 	}
 	t->sent += sent;
 	t->delivered += there;

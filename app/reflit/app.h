@@ -43,6 +43,8 @@ struct totals {
 	uint64_t reordered;
 	uint64_t altered;
 	uint64_t reported;
+	uint64_t delivered_flits; /**< of generators */
+	uint64_t vc_flits[RL_VCS]; /**< of these, by the VC of arrival */
 	uint64_t inexact; /**< events that did not fit into the books */
 };
 
@@ -58,6 +60,8 @@ struct app {
 	uint64_t start_ns;
 	uint64_t end_ns;   /**< when traffic was through; 0: it goes on */
 	uint64_t progress_due_ns;
+	uint64_t shown_ns;     /**< `show traffic` was last here ... */
+	struct totals shown;   /**< ... and saw this */
 	bool quit;
 	bool stuck; /**< did not come to rest at the end */
 	uint64_t leaked_flits;

@@ -108,7 +108,8 @@ post(struct app *app, const struct links *l,
 			app->link[link].hurt = true;
 		if (order->kind == RL_FAULT_STALL ||
 		    order->kind == RL_FAULT_DELAY ||
-		    order->kind == RL_FAULT_BER)
+		    order->kind == RL_FAULT_BER ||
+		    order->kind == RL_FAULT_LOSS)
 			watch_order(&app->watch, link);
 	}
 	return 0;
@@ -344,19 +345,67 @@ cmd_inject_corrupt(struct app *app, const char *const arg[])
 	return inject_number(app, arg, RL_FAULT_CORRUPT, RL_FAULT_CORRUPT_MAX);
 }
 
-int
-cmd_inject_ber(struct app *app, const char *const arg[])
+static int
+inject_rate(struct app *app, const char *const arg[], enum rl_fault_kind kind,
+	    double max, const char *example)
 {
-	struct rl_fault_order o = { .kind = RL_FAULT_BER };
+	struct rl_fault_order o = { .kind = kind };
 	struct links l;
 
 	if (find_end(app, arg[0], arg[1], &l) != 0)
 		return -EINVAL;
-	if (parse_rate(arg[2], 0.0, 0.5, &o.rate) != 0)
-		return app_error(app, "rate %s is out of range; use 0 to 0.5, "
-				      "such as 1e-5",
-				 arg[2]);
+	if (parse_rate(arg[2], 0.0, max, &o.rate) != 0)
+		return app_error(app, "rate %s is out of range; use 0 to %g, "
+				      "such as %s",
+				 arg[2], max, example);
 	return post(app, &l, &o, true);
+}
+
+int
+cmd_inject_ber(struct app *app, const char *const arg[])
+{
+	return inject_rate(app, arg, RL_FAULT_BER, 0.5, "1e-5");
+}
+
+int
+cmd_inject_loss(struct app *app, const char *const arg[])
+{
+	return inject_rate(app, arg, RL_FAULT_LOSS, 1.0, "0.02");
+}
+
+/* A receiver that stops, or goes on, taking what comes by a VC. */
+static int
+hold_vc(struct app *app, const char *const arg[], bool on)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	const int32_t dev = rl_topo_find_dev(t, arg[0]);
+	struct rl_role_core *core;
+	uint32_t mask;
+	uint64_t vc;
+
+	if (dev < 0 || t->dev[dev].kind != RL_DEV_ENDPOINT)
+		return app_error(app, "there is no endpoint %s", arg[0]);
+	if (number(app, arg[1], 0, app->cfg.link.vcs - 1, &vc) != 0)
+		return -EINVAL;
+	core = &app->host.fabric.dev[dev].core;
+	mask = atomic_load(&core->hold_vcs);
+	if ((mask >> vc & 1) == on)
+		return app_error(app, "VC %s of %s is %s", arg[1], arg[0],
+				 on ? "blocked already" : "not blocked");
+	rl_role_core_hold(core, mask ^ 1u << vc);
+	return 0;
+}
+
+int
+cmd_inject_block(struct app *app, const char *const arg[])
+{
+	return hold_vc(app, arg, true);
+}
+
+int
+cmd_inject_unblock(struct app *app, const char *const arg[])
+{
+	return hold_vc(app, arg, false);
 }
 
 static int

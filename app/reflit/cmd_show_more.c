@@ -214,6 +214,29 @@ cmd_show_lcores(struct app *app, const char *const arg[])
 	return 0;
 }
 
+/* Flits that generators received since the last time, in all and by VC. */
+static void
+show_rates(struct app *app, const struct totals *t)
+{
+	const uint64_t now_ns = host_now(&app->host);
+	const uint64_t since_ns = app->shown_ns != 0 ? app->shown_ns
+						     : app->start_ns;
+	const double us = (double)(now_ns - since_ns) / RL_NS_PER_US;
+
+	printf("last %.6f s: delivered %" PRIu64 " flits, %.3f flits/us\n",
+	       us / 1e6, t->delivered_flits - app->shown.delivered_flits,
+	       (double)(t->delivered_flits - app->shown.delivered_flits) / us);
+	for (unsigned int vc = 0; vc < RL_VCS; vc++)
+		if (t->vc_flits[vc] != 0)
+			printf("  VC %u: %" PRIu64 " flits, %.3f flits/us\n",
+			       vc, t->vc_flits[vc] - app->shown.vc_flits[vc],
+			       (double)(t->vc_flits[vc] -
+					app->shown.vc_flits[vc]) /
+				       us);
+	app->shown_ns = now_ns;
+	app->shown = *t;
+}
+
 int
 cmd_show_traffic(struct app *app, const char *const arg[])
 {
@@ -221,6 +244,7 @@ cmd_show_traffic(struct app *app, const char *const arg[])
 
 	(void)arg;
 	app_totals(app, &t);
+	show_rates(app, &t);
 	printf("sent %" PRIu64 "  delivered %" PRIu64 "  under way or lost %"
 	       PRIu64 "  duplicated %" PRIu64 "  reordered %" PRIu64
 	       "  altered %" PRIu64 "  reported %" PRIu64 "\n",

@@ -38,11 +38,11 @@ switch_one(struct app *app, const char *name, bool on)
 	if (d != NULL)
 		client_dev_run(&d->client, on);
 	else if (g != NULL)
-		ret = on ? gens_start_one(&app->gens, g) : client_gen_stop(g);
+		ret = gens_order(&app->gens, g, on);
 	else
 		return app_error(app, "%s only receives", name);
 	if (ret != 0)
-		return app_error(app, "%s: too many orders at once", name);
+		return app_error(app, "%s: its lcore does not answer", name);
 	return 0;
 }
 

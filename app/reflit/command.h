@@ -87,8 +87,11 @@ int cmd_link_enable(struct app *app, const char *const arg[]);
 int cmd_inject_drop(struct app *app, const char *const arg[]);
 int cmd_inject_corrupt(struct app *app, const char *const arg[]);
 int cmd_inject_ber(struct app *app, const char *const arg[]);
+int cmd_inject_loss(struct app *app, const char *const arg[]);
 int cmd_inject_stall(struct app *app, const char *const arg[]);
 int cmd_inject_delay(struct app *app, const char *const arg[]);
+int cmd_inject_block(struct app *app, const char *const arg[]);
+int cmd_inject_unblock(struct app *app, const char *const arg[]);
 /* cmd_show.c, cmd_show_more.c */
 int cmd_show_fabric(struct app *app, const char *const arg[]);
 int cmd_show_port(struct app *app, const char *const arg[]);

@@ -58,10 +58,17 @@ const struct command command_table[] = {
 	  "n bytes in a row of its next data frame change" },
 	{ "inject ber <link> <device> <rate>", cmd_inject_ber,
 	  "bit errors at that rate, such as 1e-5; 0: no more" },
+	{ "inject loss <link> <device> <rate>", cmd_inject_loss,
+	  "each of its frames is lost with that chance; 0: no more" },
 	{ "inject stall <link> <device> <time>", cmd_inject_stall,
 	  "its frames are kept so long, then delivered" },
 	{ "inject delay <link> <device> <time>", cmd_inject_delay,
 	  "each of its frames takes so much longer; 0us: no more" },
+
+	{ "inject block <endpoint> <n>", cmd_inject_block,
+	  "it takes nothing more that comes by VC n: the VC backs up" },
+	{ "inject unblock <endpoint> <n>", cmd_inject_unblock,
+	  "it takes what waits, and all that comes" },
 
 	{ "show fabric", cmd_show_fabric, "links and where they stand" },
 	{ "show port <port>", cmd_show_port, "DEVICE/NUMBER, DEVICE, or all" },

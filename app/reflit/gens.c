@@ -176,8 +176,8 @@ gens_open(struct gens *g, struct host *h, const struct gens_plan *plan,
 	return ret;
 }
 
-int
-gens_start_one(struct gens *g, struct client_gen *gen)
+static int
+start_one(struct gens *g, struct client_gen *gen)
 {
 	const struct client_gen_plan plan = {
 		.pattern = g->patterns == NULL ? NULL : &g->patterns->pattern,
@@ -188,22 +188,28 @@ gens_start_one(struct gens *g, struct client_gen *gen)
 	return client_gen_start(gen, &plan);
 }
 
+int
+gens_order(struct gens *g, struct client_gen *gen, bool on)
+{
+	for (int try = 0; try <= ORDER_TRIES; try++) {
+		const int ret = on ? start_one(g, gen) : client_gen_stop(gen);
+
+		if (ret == 0)
+			return 0;
+		host_run(g->host, 100 * RL_NS_PER_US);
+	}
+	return -ETIME;
+}
+
 static int
 for_all(struct gens *g, bool on)
 {
-	for (uint32_t i = 0; i < g->host->fabric.topo->nep; i++) {
-		int ret = g->tg[i] == NULL ? 0 : -EAGAIN;
+	int ret = 0;
 
-		for (int try = 0; ret != 0; try++) {
-			ret = on ? gens_start_one(g, &g->gen[i])
-				 : client_gen_stop(&g->gen[i]);
-			if (ret != 0 && try == ORDER_TRIES)
-				return -ETIME;
-			if (ret != 0)
-				host_run(g->host, 100 * RL_NS_PER_US);
-		}
-	}
-	return 0;
+	for (uint32_t i = 0; i < g->host->fabric.topo->nep && ret == 0; i++)
+		if (g->tg[i] != NULL)
+			ret = gens_order(g, &g->gen[i], on);
+	return ret;
 }
 
 int

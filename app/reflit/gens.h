@@ -60,8 +60,11 @@ int gens_stop(struct gens *g);
 /** Control thread. The generator of an endpoint's device, or NULL. */
 struct client_gen *gens_find(struct gens *g, uint32_t dev);
 
-/** Control thread. One of them begins to send. @return as client_gen_start */
-int gens_start_one(struct gens *g, struct client_gen *gen);
+/**
+ * Control thread. One of them begins to send, or stops; waits for the last
+ * order to be taken. @return 0; -ETIME: its lcore does not answer
+ */
+int gens_order(struct gens *g, struct client_gen *gen, bool on);
 
 /** Control thread. Whether every one that has an end has reached it. */
 bool gens_finished(const struct gens *g);

@@ -74,6 +74,7 @@ host_params(const struct app *app)
 		.cfg = &app->cfg,
 		.route = app->route,
 		.seed = app->opt.seed,
+		.classes = app->opt.classes,
 		.ring_frames = app->opt.ring_frames,
 		.frame_bytes = rl_frame_bytes(app->opt.wire_flits),
 		.idle_sleep_ns = app->opt.idle_sleep_ns,

@@ -31,7 +31,11 @@ def wrong_commands_name_file_and_line_and_change_nothing():
         ("inject corrupt s0-s1#0 s7 1", "no end"),
         ("inject ber s0-s1#0 s0 0.6", "0 to 0.5"),
         ("inject ber s0-s1#0 s0 1e", "0 to 0.5"),
+        ("inject loss s0-s1#0 s0 2", "0 to 1"),
         ("inject stall s0-s1#0 s0 5", "out of range"),
+        ("inject block s0 0", "no endpoint s0"),
+        ("inject block e0 8", "0 to 7"),
+        ("inject unblock e0 0", "VC 0 of e0 is not blocked"),
         ("start e9", "no endpoint e9"),
         ("start s0", "no endpoint s0"),
         ("rate e0 5", "no port is attached"),
@@ -166,6 +170,31 @@ def frames_lost_hurt_stalled_and_late_are_made_good_by_the_link():
               "inject ber s0-s1#1 s0 1e-5\nwait 30ms\nlink s0-s1#1 up\n")
     assert run.report["port_counters"]["tx_replay_flits"] > 0
     assert run.report["port_counters"]["tx_nak"] > 0
+
+
+@case
+def every_frame_may_be_lost_by_chance():
+    run = cut("inject loss s0-s1 s0 0.2\ninject loss s0-s1 s1 0.2\n"
+              "wait 50ms\nshow faults\nlink s0-s1 up\n")
+    assert run.report["port_counters"]["tx_replay_flits"] > 0
+    lost = [int(s.split()[3]) for s in run.out.split("\n")
+            if s.startswith("s0-s1#") and " hurt " in s]
+    assert len(lost) == 4 and sum(lost) > 0, run.out
+
+
+@case
+def a_receiver_that_takes_nothing_of_a_vc_gets_it_all_later():
+    config = FIGURE1 + "routing: { levels = 8; };\n"
+    run = cut("inject block e1 3\nwait 50ms\nshow traffic\nwait 100ms\n"
+              "show traffic\ninject unblock e1 3\n",
+              config=config, args=("--classes", "8", "--load", "0.1"))
+    last = run.out.split("last ")[2].split("\nsent")[0]
+    flits = {int(s.split()[1][0]): int(s.split()[2])
+             for s in last.split("\n")[1:]}
+    # e0 sends to e1 and e1 to e0: of VC 3 what comes to e0 still comes, until
+    # ACKs are missing that wait at e1
+    assert flits[2] > 0 and flits[3] < flits[2], run.out
+    assert len(run.report["latency_by_vc"]) == 8
 
 
 @case
