@@ -69,6 +69,21 @@ seq_bits(const struct rl_ep_cfg *cfg, bool isn)
 	return isn && cfg->isn == RL_ISN_WIDE19 ? 19 : RL_E2E_SEQ_BITS;
 }
 
+/*
+ * What each of several levels has of the retry buffer for itself: a window,
+ * as far as the buffer reaches. Where that is less than a packet, all is common.
+ */
+static uint32_t
+own_part(const struct rl_ep_cfg *cfg, unsigned int levels)
+{
+	uint32_t part;
+
+	if (levels < 2)
+		return 0;
+	part = rl_min_u32(cfg->window_flits, cfg->tx_buffer_flits / levels);
+	return part < cfg->max_packet_flits ? 0 : part;
+}
+
 struct rl_ep *
 rl_ep_init(void *mem, const struct rl_ep_params *p)
 {
@@ -88,6 +103,7 @@ rl_ep_init(void *mem, const struct rl_ep_params *p)
 	ep->cache = p->cache;
 	ep->path_sl = p->path_sl;
 	ep->levels = p->levels;
+	ep->tx_own = own_part(p->cfg, p->levels);
 	ep->report = p->report;
 	ep->report_ctx = p->report_ctx;
 	ep->id = p->ep_id;

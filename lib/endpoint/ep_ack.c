@@ -78,7 +78,7 @@ ep_tx_release(struct rl_ep *ep, struct ep_flow *flow, uint32_t upto)
 			flow->resend--;
 		}
 	}
-	ep->tx_held -= upto - flow->una;
+	ep_tx_let_go(ep, flow->cos, upto - flow->una);
 	flow->una = upto;
 	if (flow->una == flow->next) {
 		RL_DASSERT(flow->resend == 0);

@@ -124,6 +124,13 @@ struct rl_ep {
 	struct rl_pktq ready; /**< packets for the client */
 	uint32_t outstanding; /**< flits accepted, not acknowledged */
 	uint32_t tx_held;     /**< flits in retry buffers */
+	/*
+	 * Of these by level, the part of the buffer that each level has for
+	 * itself, and what levels have taken of the rest, which is for all.
+	 */
+	uint32_t tx_level[RL_SLS];
+	uint32_t tx_own;
+	uint32_t tx_common;
 	uint32_t rx_held;     /**< flits in reorder windows */
 	uint32_t rx_part;     /**< flits of packets being put together */
 	uint32_t burst_id;
@@ -184,6 +191,11 @@ void ep_timers_run(struct rl_ep *ep, uint64_t now_ns);
 
 /* ep_tx.c */
 bool ep_tx_wants(const struct ep_flow *flow);
+/** Whether the retry buffer has room for @p n more flits of a class. */
+bool ep_tx_room(const struct rl_ep *ep, uint8_t cos, uint32_t n);
+/** @p n flits of a class get into the retry buffer, or leave it. */
+void ep_tx_hold(struct rl_ep *ep, uint8_t cos, uint32_t n);
+void ep_tx_let_go(struct rl_ep *ep, uint8_t cos, uint32_t n);
 /** Fills what switches look at. */
 void ep_fill_meta(struct rl_ep *ep, struct rl_flit *f, uint16_t dst,
 		  uint8_t class, uint64_t now_ns);

@@ -47,7 +47,7 @@ find_room(struct rl_ep *ep, const struct rl_ep_msg *msg, uint32_t nflits,
 
 	if (ep->quiesced && is_request(msg->class))
 		return refuse(ep, RL_EPC_tx_refused_quiesce, -EBUSY);
-	if (ep->tx_held + nflits > ep->cfg.tx_buffer_flits)
+	if (!ep_tx_room(ep, msg->cos, nflits))
 		return refuse(ep, RL_EPC_tx_refused_buffer, -EAGAIN);
 	if (ep->cache->count < need)
 		return refuse(ep, RL_EPC_tx_refused_cache, -EAGAIN);
@@ -124,7 +124,7 @@ rl_ep_send_fill(struct rl_ep *ep, uint64_t now_ns,
 	flow->tx_tag++;
 	flow->next += nflits;
 	ep->outstanding += nflits;
-	ep->tx_held += nflits;
+	ep_tx_hold(ep, msg->cos, nflits);
 	EP_COUNT(ep, tx_packets);
 	EP_COUNT_N(ep, tx_bytes, msg->len_bytes);
 	if (ep_tx_wants(flow))

@@ -153,7 +153,7 @@ emit_new(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 		return n;
 	}
 	/* without retry the flits themselves went out */
-	ep->tx_held -= n;
+	ep_tx_let_go(ep, flow->cos, n);
 	ep->outstanding -= n;
 	flow->una = flow->sent;
 	if (flow->una == flow->next) {
@@ -161,6 +161,57 @@ emit_new(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 		flow->tx_win = NULL;
 	}
 	return n;
+}
+
+/*
+ * A level whose VL is blocked fills its part of the retry buffer and what is
+ * common to all; each other level still has its part [LCB-3].
+ */
+static uint32_t
+over_own(const struct rl_ep *ep, uint32_t flits)
+{
+	return flits > ep->tx_own ? flits - ep->tx_own : 0;
+}
+
+static unsigned int
+level_of(const struct rl_ep *ep, uint8_t cos)
+{
+	return ep->levels < 2 ? 0 : cos % ep->levels;
+}
+
+bool
+ep_tx_room(const struct rl_ep *ep, uint8_t cos, uint32_t n)
+{
+	const uint32_t held = ep->tx_level[level_of(ep, cos)];
+	const uint32_t levels = ep->levels < 2 ? 1 : ep->levels;
+
+	return ep->tx_common + over_own(ep, held + n) - over_own(ep, held) <=
+	       ep->cfg.tx_buffer_flits - levels * ep->tx_own;
+}
+
+static void
+set_level(struct rl_ep *ep, uint32_t *level, uint32_t flits)
+{
+	ep->tx_common += over_own(ep, flits) - over_own(ep, *level);
+	*level = flits;
+}
+
+void
+ep_tx_hold(struct rl_ep *ep, uint8_t cos, uint32_t n)
+{
+	uint32_t *level = &ep->tx_level[level_of(ep, cos)];
+
+	ep->tx_held += n;
+	set_level(ep, level, *level + n);
+}
+
+void
+ep_tx_let_go(struct rl_ep *ep, uint8_t cos, uint32_t n)
+{
+	uint32_t *level = &ep->tx_level[level_of(ep, cos)];
+
+	ep->tx_held -= n;
+	set_level(ep, level, *level - n);
 }
 
 bool

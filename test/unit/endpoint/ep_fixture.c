@@ -46,6 +46,13 @@ void
 fx_open(struct fx *fx, const struct rl_ep_cfg *cfg, unsigned int neps,
 	uint32_t nflits)
 {
+	fx_open_levels(fx, cfg, neps, nflits, 1);
+}
+
+void
+fx_open_levels(struct fx *fx, const struct rl_ep_cfg *cfg, unsigned int neps,
+	       uint32_t nflits, uint8_t levels)
+{
 	const char *key = NULL;
 	char err[256] = "";
 
@@ -70,6 +77,7 @@ fx_open(struct fx *fx, const struct rl_ep_cfg *cfg, unsigned int neps,
 			.cache = &fx->cache,
 			.ep_id = (uint16_t)i,
 			.npeers = (uint16_t)neps,
+			.levels = levels,
 			.report = on_report,
 			.report_ctx = fx,
 		};

@@ -36,6 +36,10 @@ void fx_cfg(struct rl_ep_cfg *cfg);
 void fx_open(struct fx *fx, const struct rl_ep_cfg *cfg, unsigned int neps,
 	     uint32_t nflits);
 
+/** The same with several service levels. */
+void fx_open_levels(struct fx *fx, const struct rl_ep_cfg *cfg,
+		    unsigned int neps, uint32_t nflits, uint8_t levels);
+
 /** Flushes all, and asserts that every flit came back. */
 void fx_close(struct fx *fx);
 

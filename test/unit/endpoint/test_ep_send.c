@@ -182,6 +182,44 @@ buffers_flows_and_the_cache_are_bounds_too(void **state)
 	fx_close(&fx);
 }
 
+/* [LINK-C26] Class 0 is blocked: nothing of it is ever acknowledged. */
+static void
+a_blocked_level_leaves_each_other_its_part_of_the_retry_buffer(void **state)
+{
+	uint32_t taken[4] = { 0 };
+	struct rl_ep_cfg cfg;
+
+	(void)state;
+	fx_cfg(&cfg);
+	cfg.window_flits = 64;
+	cfg.tx_buffer_flits = 4 * 64 + 30;
+	fx_open_levels(&fx, &cfg, 4, 4096, 4);
+	for (unsigned int dst = 1; dst < 4; dst++)
+		for (unsigned int k = 0; k < 2; k++)
+			while (fx_send(&fx, 0, dst, (uint8_t)(4 * k), 224) == 0)
+				taken[0]++;
+	assert_int_equal(taken[0], 64 + 30); /* of 6 x 64 that it wanted */
+	for (uint8_t cos = 1; cos < 4; cos++) {
+		while (fx_send(&fx, 0, 1, cos, 224) == 0)
+			taken[cos]++;
+		while (fx_send(&fx, 0, 2, cos, 224) == 0)
+			taken[cos]++;
+		assert_int_equal(taken[cos], 64);
+	}
+	assert_int_equal(rl_ep_flits(fx.ep[0]), cfg.tx_buffer_flits);
+	/* and all of it is given back */
+	for (unsigned int i = 0; i < 40 && !rl_ep_idle(fx.ep[0]); i++)
+		fx_run(&fx, 10);
+	assert_true(rl_ep_idle(fx.ep[0]));
+	taken[0] = 0;
+	while (fx_send(&fx, 0, 1, 0, 224) == 0)
+		taken[0]++;
+	while (fx_send(&fx, 0, 2, 0, 224) == 0)
+		taken[0]++;
+	assert_int_equal(taken[0], 64 + 30);
+	fx_close(&fx);
+}
+
 static void
 quiesce_refuses_requests_and_lets_responses_and_what_is_accepted_go(void **state)
 {
@@ -376,6 +414,7 @@ main(void)
 		cmocka_unit_test(every_documented_refusal_is_given_and_counted),
 		cmocka_unit_test(a_full_window_is_backpressure_and_opens_with_the_ack),
 		cmocka_unit_test(buffers_flows_and_the_cache_are_bounds_too),
+		cmocka_unit_test(a_blocked_level_leaves_each_other_its_part_of_the_retry_buffer),
 		cmocka_unit_test(quiesce_refuses_requests_and_lets_responses_and_what_is_accepted_go),
 		cmocka_unit_test(a_poll_keeps_within_its_budget_and_never_splits_a_new_packet),
 		cmocka_unit_test(a_service_level_without_room_does_not_stop_the_others),
