@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Figure 1B of the DRL patent through real lcores [DRL-1, DRL-9]: a packet of
- * L flits, n of them acknowledged, the link dies, all L leave by the other
- * port, and the receiver delivers the packet once - for every L of 1..32 and
- * every n of 0..L, store-and-forward, on net_ring wires.
+ * Figure 1B of the DRL patent through real lcores [DRL-1, DRL-9, LINK-C27]: a
+ * packet of L flits, n of them acknowledged, the link dies, all L leave by the
+ * other port, and the receiver delivers the packet once - for every L of 1..32
+ * and every n of 0..L, store-and-forward, on net_ring wires.
  *
  * One flit a frame, so that the wire can be cut after any flit: the fault
  * layer lets n flits of the packet through and then nothing more that way.

@@ -202,6 +202,7 @@ a_jump_delivers_what_was_held_before_it(void **state)
 	fx_close(&fx);
 }
 
+/* [LINK-C29] without anybody who asks again. */
 static void
 duplicates_of_a_reroute_are_dropped_by_tag(void **state)
 {

@@ -129,6 +129,7 @@ a_duplicate_at_any_distance_is_dropped_acknowledged_again_and_never_nakked(
 	}
 }
 
+/* [LINK-C29] */
 static void
 a_duplicate_1024_late_is_told_from_the_expected_flit_by_its_tag(void **state)
 {

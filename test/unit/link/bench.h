@@ -8,7 +8,8 @@
  * packets, checks them, frees credits and answers the loopback's marks.
  *
  * The 33 cases that a port must pass, and the files of this folder, of
- * ../switch and of ../endpoint that name them:
+ * ../switch and of ../endpoint that name them (docs/testing.md has them with a
+ * sentence each, and with those on lcores and in simulation):
  *
  *  1 settings      test_cfg              18 window of 4    test_credit
  *  2 echo          test_handshake        19 rate x delay   test_credit
@@ -24,16 +25,14 @@
  * 11 lost tail     test_retry            27 every k of F   test_figure_1b,
  * 12 timer         test_timer               cut through    test_cut_1b
  * 13 frozen ACKs   test_timer            28 hold, filters  test_failover, _loop
- * 14 unlimited     test_timer            29 duplicate tag  test_restore
- * 15 stale ACK     test_retry            30 again, at all  test_second_failure,
+ * 14 unlimited     test_timer            29 duplicate tag  test_restore,
+ *                                                          test_ep_order
+ * 15 stale ACK     test_retry, _timer    30 again, at all  test_second_failure,
  * 16 duplicates    test_retry               steps          _order, _failover
  * 17 poison        test_retry, _marked   31 reflection     test_forward
  *                                        32 ISN and hole   test_ep_profile
- *                                        33 under load (b) test_second_failure
- *
- * (a) There is nothing to set: what is to be sent waits, what comes is dropped.
- * (b) Links that die and return under load, and ten ports that train at once;
- *     quiescing and new routes under load are not covered by unit tests.
+ *                                        33 under load     test_planned,
+ *                                                          test_second_failure
  *
  * Wires take rules: "drop the third DATA frame", "hurt flit 1 of the next
  * replayed frame". Everything a port gives is checked on the way: order and

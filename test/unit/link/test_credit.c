@@ -68,11 +68,11 @@ a_window_of_4_never_has_more_outstanding(void **state)
 	}
 }
 
-/* Time for 3000 flits with a window. */
+/* Time for 3000 flits with a replay buffer and an input buffer so large. */
 static uint64_t
-time_with_window(uint32_t window, uint64_t delay_ns)
+time_with(uint32_t window, uint32_t credits, uint64_t delay_ns)
 {
-	struct rl_link_cfg cfg = small_cfg(window, 4096, 1);
+	struct rl_link_cfg cfg = small_cfg(window, credits, 1);
 	struct bench b = { .pool_flits = 8192 };
 	uint64_t t;
 
@@ -95,7 +95,8 @@ time_with_window(uint32_t window, uint64_t delay_ns)
 /*
  * A flit takes a slot of 1 us and D to cross; its ACK the same. With a window
  * of (2 D + 2 us) x 1 flit/us the sender never waits; with one flit less it
- * waits a slot in each round.
+ * waits a slot in each round. The same of an input buffer, but that its credit
+ * returns when the core has taken the flit, a poll of 1 us later.
  */
 static void
 a_buffer_of_bandwidth_times_delay_never_stalls(void **state)
@@ -103,16 +104,21 @@ a_buffer_of_bandwidth_times_delay_never_stalls(void **state)
 	static const uint32_t delay_us[] = { 5, 20, 60 };
 
 	(void)state;
-	for (unsigned int i = 0; i < RL_ARRAY_SIZE(delay_us); i++) {
-		const uint32_t bdp = 2 * delay_us[i] + 2;
-		const uint64_t delay_ns = delay_us[i] * RL_NS_PER_US;
-		const uint64_t full = time_with_window(bdp, delay_ns);
-		const uint64_t more = time_with_window(2 * bdp, delay_ns);
-		const uint64_t less = time_with_window(bdp - 1, delay_ns);
+	for (unsigned int i = 0; i < 2 * RL_ARRAY_SIZE(delay_us); i++) {
+		const bool input = i % 2;
+		const uint32_t us = delay_us[i / 2], bdp = 2 * us + 2 + input;
+		const uint64_t delay_ns = us * RL_NS_PER_US;
+		uint64_t t[3];
 
-		assert_int_equal(full, more);
+		for (uint32_t k = 0; k < 3; k++) {
+			const uint32_t n = k == 2 ? 2 * bdp : bdp - 1 + k;
+
+			t[k] = input ? time_with(4096, n, delay_ns)
+				     : time_with(n, 4096, delay_ns);
+		}
+		assert_int_equal(t[1], t[2]);
 		/* 3000 / bdp rounds, a slot lost in each, one more or less */
-		assert_true(less >= full + (3000 / bdp - 2) * RL_NS_PER_US);
+		assert_true(t[0] >= t[1] + (3000 / bdp - 2) * RL_NS_PER_US);
 	}
 }
 
@@ -134,6 +140,38 @@ a_full_input_queue_is_backpressure_and_no_drop(void **state)
 	assert_int_equal(COUNTER(&b.end[1], rx_overrun), 0);
 	assert_int_equal(COUNTER(&b.end[0], tx_replays), 0);
 	assert_true(COUNTER(&b.end[0], tx_credit_stall) > 0);
+	b.end[1].hold_vcs = 0;
+	bench_end_release(&b.end[1]);
+	finish(&b);
+}
+
+/*
+ * Credits that come back few at a time are told within the delay of an ACK,
+ * whether there is something to acknowledge or not: a sender that waits for
+ * them must not wait for a keepalive.
+ */
+static void
+a_few_credits_are_told_within_the_delay_of_an_ack(void **state)
+{
+	struct rl_link_cfg cfg = small_cfg(128, 40, 4);
+	struct rl_flit *pkt;
+	struct bench b;
+
+	(void)state;
+	cfg.keepalive_ns = 50 * RL_NS_PER_MS;
+	cfg.keepalive_dead_ns = 0;
+	open_up(&b, &cfg, 2 * RL_NS_PER_US);
+	b.end[1].hold_vcs = 1;
+	bench_send(&b, 0, 0, 4, 11);
+	bench_run(&b, RL_NS_PER_MS);
+	assert_int_equal(b.end[1].kept.flits, 40);
+	assert_int_equal(bench_info(&b.end[0]).queued_flits, 4);
+	pkt = rl_pktq_pop(&b.end[1].kept); /* the core lets one go */
+	rl_shared_add(&b.end[1].shared->freed[0], 4);
+	bench_sink_take(&b.end[1].sink, pkt);
+	rl_packet_put(&b.pool.cache, pkt);
+	bench_run(&b, cfg.ack_delay_ns + 20 * RL_NS_PER_US);
+	assert_int_equal(bench_info(&b.end[0]).queued_flits, 0);
 	b.end[1].hold_vcs = 0;
 	bench_end_release(&b.end[1]);
 	finish(&b);
@@ -409,6 +447,9 @@ main(void)
 		     lost_credit_updates_are_repaired),
 		CASE("LINK-C25 the first credits of an epoch may be lost too",
 		     the_first_credits_of_an_epoch_may_be_lost_too),
+		CASE("LINK-C25 a few credits are told within the delay of an "
+		     "ACK",
+		     a_few_credits_are_told_within_the_delay_of_an_ack),
 		CASE("LINK-C26 a blocked VC does not stop the others",
 		     a_blocked_vc_does_not_stop_the_others),
 		CASE("LINK-C26 seven blocked VCs cost the eighth nothing",

@@ -299,6 +299,47 @@ nothing_of_an_old_epoch_is_taken_in_a_new_one(void **state)
 	}
 }
 
+/* Both epochs of a frame must be the present ones. */
+static void
+a_frame_with_one_epoch_right_is_refused(void **state)
+{
+	(void)state;
+	for (unsigned int wrong = 0; wrong < 3; wrong++) {
+		struct bench b = { 0 };
+		struct copy c = { .type = RL_FRAME_DATA };
+		struct rl_port_info was, is;
+		struct bench_end *e = &b.end[1];
+		struct bench_frame f;
+
+		bench_open(&b, NULL);
+		c.data = aligned_alloc(64, b.wire[0].frame_bytes);
+		b.wire[0].hook = copy_frame;
+		b.wire[0].ctx = &c;
+		bench_start(&b);
+		bench_send(&b, 0, 0, 1, 1);
+		bench_settle(&b, RL_NS_PER_MS);
+		restart(&b);
+		bench_run(&b, 100 * RL_NS_PER_US);
+		bench_snapshot(e, &was);
+		f.data = c.data;
+		assert_int_equal(rl_frame_open(c.data, c.len, &f.h, false),
+				 RL_FRAME_OK);
+		f.h.tx_epoch = (uint8_t)(was.rx_epoch - (wrong == 1));
+		f.h.rx_epoch = (uint8_t)(was.tx_epoch - (wrong == 2));
+		reseal(&f, &f.h);
+		rl_port_rx_frame(e->port, c.data, c.len, b.now_ns);
+		bench_snapshot(e, &is);
+		assert_int_equal(COUNTER(e, rx_epoch_error), wrong != 0);
+		/* and with both right it is taken: the test means something */
+		assert_int_equal(COUNTER(e, rx_ok), 1 + (wrong == 0));
+		if (wrong != 0)
+			assert_memory_equal(&was, &is, sizeof(is));
+		free(c.data);
+		bench_end_core(e, b.now_ns);
+		bench_close(&b);
+	}
+}
+
 /* Packets under way when the epoch ends come out whole at the sender. */
 static void
 a_new_epoch_starts_its_numbers_and_credits_anew(void **state)
@@ -480,6 +521,8 @@ main(void)
 			a_handshake_that_loses_every_second_frame_still_ends),
 		CASE("LINK-C23 nothing of an old epoch is taken in a new one",
 		     nothing_of_an_old_epoch_is_taken_in_a_new_one),
+		CASE("LINK-C23 a frame with one epoch right is refused",
+		     a_frame_with_one_epoch_right_is_refused),
 		CASE("LINK-C23 a new epoch starts its numbers and credits anew",
 		     a_new_epoch_starts_its_numbers_and_credits_anew),
 		CASE("LINK-C23 epochs wrap after 256 trainings",

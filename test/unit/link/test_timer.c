@@ -207,6 +207,65 @@ the_timer_holds_during_a_replay(void **state)
 	finish(&b);
 }
 
+/* Even where a single frame of the replay takes longer than the timer. */
+static void
+the_timer_holds_while_a_slow_wire_replays(void **state)
+{
+	struct rl_link_cfg cfg = quiet_cfg();
+	struct bench b;
+
+	(void)state;
+	open_up(&b, &cfg);
+	b.wire[1].cut = true;
+	bench_send(&b, 0, 0, 1, 10);
+	bench_run(&b, 50 * RL_NS_PER_US);
+	assert_int_equal(COUNTER(&b.end[0], tx_flits), 10);
+	b.wire[0].slot_ns = 3 * TIMER; /* from the first frame of the replay */
+	bench_run(&b, 28 * TIMER); /* the last of ten begins at 28 or so */
+	assert_int_equal(COUNTER(&b.end[0], tx_replay_timeout), 1);
+	assert_in_range(COUNTER(&b.end[0], tx_replay_flits), 9, 10);
+	b.wire[1].cut = false;
+	b.wire[0].slot_ns = RL_NS_PER_US;
+	finish(&b);
+}
+
+/*
+ * An ACK of what was numbered, but never sent, is of the future. Numbered
+ * without being sent is what waits in the replay buffer for a wire that is
+ * busy.
+ */
+static void
+an_ack_of_what_was_never_sent_is_refused(void **state)
+{
+	struct rl_link_cfg cfg = quiet_cfg();
+	struct rl_port_info was, is;
+	struct rl_frame_hdr h;
+	struct bench_end *e;
+	struct bench b;
+
+	(void)state;
+	open_up(&b, &cfg);
+	e = &b.end[0];
+	bench_send(&b, 0, 0, 1, 1);
+	assert_true(rl_port_tx_ready(e->port, b.now_ns)); /* numbers it */
+	was = bench_info(e);
+	assert_int_equal(was.held_flits, 1);
+	h = (struct rl_frame_hdr){
+		.type = RL_FRAME_IDLE,
+		.tx_epoch = was.rx_epoch,
+		.rx_epoch = was.tx_epoch,
+		.ack = (uint16_t)was.replay_tail,
+	};
+	rl_frame_seal(e->frame, &h, (uint8_t[12]){ 0 }, false);
+	rl_port_rx_frame(e->port, e->frame, 64, b.now_ns);
+	is = bench_info(e);
+	assert_int_equal(COUNTER(e, rx_ack_seq_error), 1);
+	assert_int_equal(COUNTER(e, rx_ack), 0);
+	assert_int_equal(is.held_flits, 1);
+	assert_int_equal(is.replay_acked, was.replay_acked);
+	finish(&b);
+}
+
 /* What waits behind a replay goes on in the very poll in which it ends. */
 static void
 new_flits_follow_a_replay_at_once(void **state)
@@ -481,6 +540,10 @@ main(void)
 		     only_forward_progress_restarts_the_timer),
 		CASE("LINK-C12 the timer holds during a replay",
 		     the_timer_holds_during_a_replay),
+		CASE("LINK-C12 the timer holds while a slow wire replays",
+		     the_timer_holds_while_a_slow_wire_replays),
+		CASE("LINK-C15 an ACK of what was never sent is refused",
+		     an_ack_of_what_was_never_sent_is_refused),
 		cmocka_unit_test(new_flits_follow_a_replay_at_once),
 		CASE("LINK-C13 frozen ACKs end in replays, retrains and death, "
 		     "all looped",

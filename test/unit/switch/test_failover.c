@@ -149,6 +149,32 @@ the_delay_is_as_long_as_the_settings_say(void **state)
 	}
 }
 
+/* Whatever else wakes the core meanwhile. */
+static void
+the_delay_is_not_cut_short_by_other_ports(void **state)
+{
+	struct core_bench c;
+
+	(void)state;
+	cb_cfg(&c);
+	c.cfg.resume_delay_ns = 20 * US;
+	open_routes(&c);
+	cb_mark(&c, 1, RL_MARK_LOOP_BEGIN);
+	cb_rx(&c, 0, 1, 2);
+	cb_mark(&c, 1, RL_MARK_LOOP_END);
+	for (unsigned int i = 0; i < 19; i++) {
+		cb_mark(&c, 3, RL_MARK_FENCE_DONE); /* a tick is due at once */
+		cb_advance(&c, US);
+		assert_int_equal(CB_STATE(&c, 1), RL_EGRESS_DELAY);
+		assert_int_equal(rl_core_held(c.core, 1), 2);
+	}
+	cb_advance(&c, US);
+	assert_int_equal(CB_STATE(&c, 1), RL_EGRESS_DEAD);
+	cb_tx_all(&c);
+	cb_expect(&c, 2, 1, 0, 0);
+	cb_close(&c);
+}
+
 /* A port that never trained: traffic waits for it, then goes round. */
 static void
 traffic_waits_for_the_first_training_but_not_for_ever(void **state)
@@ -421,6 +447,8 @@ main(void)
 		     looped_goes_at_once_new_is_held_until_after_the_delay),
 		CASE("LINK-C28 [DRL-4] traffic for other ports flows on",
 		     traffic_for_other_ports_flows_on),
+		CASE("LINK-C28 the delay is not cut short by other ports",
+		     the_delay_is_not_cut_short_by_other_ports),
 		CASE("LINK-C28 the delay is as long as the settings say",
 		     the_delay_is_as_long_as_the_settings_say),
 		cmocka_unit_test(

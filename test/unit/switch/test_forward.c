@@ -85,7 +85,10 @@ the_core_keeps_within_the_ports_queue(void **state)
 	assert_int_equal(cb_freed(&c, 0), 30);
 	assert_int_equal(rl_core_flits(c.core), 20);
 	assert_true(rl_core_tx_pending(c.core, 1));
-	rl_shared_add(&c.shared[1]->taken[1], 3);
+	rl_shared_add(&c.shared[1]->taken[1], 2);
+	cb_tx(&c, 1);
+	assert_int_equal(c.out[1].flits, 30); /* 33 is one too many */
+	rl_shared_add(&c.shared[1]->taken[1], 1);
 	cb_tx(&c, 1);
 	assert_int_equal(c.out[1].flits, 35);
 	rl_shared_add(&c.shared[1]->taken[1], 32);
