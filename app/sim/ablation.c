@@ -14,23 +14,36 @@
 
 #include "sim_app.h"
 
-/* Figure 1 of the patent, with timers of its nanosecond wires. */
+/* Timers of the simulation's nanosecond wires. */
+#define FAST_TIMERS                                                            \
+	"link: { max_packet_flits = 16; flits_per_frame = 5;\n"                \
+	"  ack_coalesce_flits = 8; ack_delay_ns = 100;\n"                      \
+	"  replay_timer_min_ns = 2000; replay_timer_max_ns = 20000;\n"         \
+	"  init_interval_ns = 1000; keepalive_ns = 5000;\n"                    \
+	"  keepalive_dead_ns = 50000; resume_delay_ns = 200;\n"                \
+	"  restore_delay_ns = 1000; flap_damping_ns = 1000;\n"                 \
+	"  flap_damping_max_ns = 1000; };\n"                                   \
+	"endpoint: { ack_delay_ns = 1000; nak_delay_ns = 2000;\n"              \
+	"  retry_timer_min_ns = 20000; gap_skip_ns = 20000; };\n"
+
+/* Figure 1 of the patent. */
 static const char figure1[] =
 	"fabric: { topology = \"custom\";\n"
 	"  switches = ( { name = \"s0\"; }, { name = \"s1\"; } );\n"
 	"  endpoints = ( { name = \"e0\"; }, { name = \"e1\"; } );\n"
 	"  links = ( { a = \"e0\"; b = \"s0\"; },\n"
 	"            { a = \"s0\"; b = \"s1\"; count = 2; },\n"
-	"            { a = \"s1\"; b = \"e1\"; } ); };\n"
-	"link: { max_packet_flits = 16; flits_per_frame = 5;\n"
-	"  ack_coalesce_flits = 8; ack_delay_ns = 100;\n"
-	"  replay_timer_min_ns = 2000; replay_timer_max_ns = 20000;\n"
-	"  init_interval_ns = 1000; keepalive_ns = 5000;\n"
-	"  keepalive_dead_ns = 50000; resume_delay_ns = 200;\n"
-	"  restore_delay_ns = 1000; flap_damping_ns = 1000;\n"
-	"  flap_damping_max_ns = 1000; };\n"
-	"endpoint: { ack_delay_ns = 1000; nak_delay_ns = 2000;\n"
-	"  retry_timer_min_ns = 20000; gap_skip_ns = 20000; };\n";
+	"            { a = \"s1\"; b = \"e1\"; } ); };\n" FAST_TIMERS;
+
+/* One switch more: a duplicate may have one or two links to go. */
+static const char chain[] =
+	"fabric: { topology = \"custom\"; switches = ( { name = \"s0\"; },\n"
+	"    { name = \"s1\"; }, { name = \"s2\"; } );\n"
+	"  endpoints = ( { name = \"e0\"; }, { name = \"e1\"; } );\n"
+	"  links = ( { a = \"e0\"; b = \"s0\"; },\n"
+	"            { a = \"s0\"; b = \"s1\"; count = 2; },\n"
+	"            { a = \"s1\"; b = \"s2\"; count = 2; },\n"
+	"            { a = \"s2\"; b = \"e1\"; } ); };\n" FAST_TIMERS;
 
 /* One cut every so often; each heals before the next. */
 #define CUT_PERIOD_NS 25000
@@ -61,7 +74,7 @@ loopback_word(enum rl_loopback l)
 	return words[l];
 }
 
-static const char *
+const char *
 switching_word(enum rl_switching s)
 {
 	return s == RL_CUT_THROUGH ? "cut-through" : "store-and-forward";
@@ -284,15 +297,19 @@ ablation(int argc, char **argv)
 	}
 	if (o.duration_ns == 0)
 		o.duration_ns = (o.cuts + 2) * CUT_PERIOD_NS;
-	ret = o.config != NULL ? setup_open(&s, &o)
-			       : setup_open_text(&s, &o, "built-in figure 1",
-						 figure1);
+	if (o.config != NULL)
+		ret = setup_open(&s, &o);
+	else if (o.dup_filter)
+		ret = setup_open_text(&s, &o, "built-in chain", chain);
+	else
+		ret = setup_open_text(&s, &o, "built-in figure 1", figure1);
 	if (ret != EXIT_KEPT)
 		return ret;
 	if (o.faults == NULL && draw_cuts(&s.plan, &o) != 0)
 		ret = EXIT_UNUSABLE;
 	else
-		ret = ablation_run(&s, &o);
+		ret = o.dup_filter ? ablation_dup(&s, &o)
+				   : ablation_run(&s, &o);
 	setup_close(&s);
 	return ret;
 }

@@ -33,6 +33,7 @@ enum {
 	OPT_POLL,
 	OPT_TICK,
 	OPT_EVENTS,
+	OPT_DUP_FILTER,
 	OPT_HELP,
 	OPT_VERSION,
 };
@@ -60,6 +61,7 @@ static const struct option longs[] = {
 	{ "poll", required_argument, NULL, OPT_POLL },
 	{ "tick", required_argument, NULL, OPT_TICK },
 	{ "events", no_argument, NULL, OPT_EVENTS },
+	{ "dup-filter", no_argument, NULL, OPT_DUP_FILTER },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ NULL, 0, NULL, 0 },
@@ -100,6 +102,7 @@ options_help(void)
 	      "  --drain TIME         wait for the end, default 5s\n"
 	      "  --events             print what ports and cores tell\n"
 	      "  --cuts N, --csv FILE ablation: how many cuts (200), its table\n"
+	      "  --dup-filter         ablation: of the duplicate filter in switches\n"
 	      "  --help, --version\n"
 	      "\n"
 	      "Exit status: 0 done and every promise kept; 1 something was lost,\n"
@@ -274,6 +277,9 @@ take(int opt, const char *arg, struct options *o)
 		return u32_number(arg,
 				  rl_frame_bytes(1) - RL_FRAME_LINK_OFF, 65535,
 				  &o->mtu);
+	case OPT_DUP_FILTER:
+		o->dup_filter = true;
+		return 0;
 	case OPT_EVENTS:
 		o->events = true;
 		return 0;

@@ -13,6 +13,7 @@
  *   report.c    what came of it, for people and as JSON
  *   campaign.c  many seeds over one fabric
  *   ablation.c  what loopback and end-to-end retry are worth
+ *   ablation_dup.c  what the duplicate filter of switches is worth
  *   trace.c     captured frames as traffic
  */
 
@@ -53,6 +54,7 @@ struct options {
 	uint32_t flit_ps;
 	uint32_t mtu;		/**< bytes of a frame, without Ethernet header */
 	bool events;
+	bool dup_filter;	/**< of the ablation: its other table */
 	bool help;
 	bool version;
 };
@@ -106,6 +108,9 @@ int report_write(json_t *root, const char *path);
 
 int campaign(struct setup *s, const struct options *o);
 int ablation(int argc, char **argv);
+/** The other table; @p s has its cuts. @return an exit status */
+int ablation_dup(struct setup *s, const struct options *o);
+const char *switching_word(enum rl_switching s);
 
 /** Nanoseconds of a clock that never goes back. */
 uint64_t wall_ns(void);

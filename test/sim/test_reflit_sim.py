@@ -236,6 +236,23 @@ with tempfile.TemporaryDirectory() as tmp:
           all(lost[(sw, "none", False)] > lost[(sw, "unacked-only", False)] > 0
               for sw in ("store-and-forward", "cut-through")), lost)
 
+    # [DRL-5] what the filter drops, endpoints need not; nothing is lost
+    p = run("ablation", "--dup-filter", "--cuts", "40", "--csv", csv,
+            "--json", out)
+    rows = {(x["switching"], x["e2e_retry"], x["dup_filter"]): x
+            for x in report(out)["rows"]}
+    check("the ablation of the duplicate filter has all eight rows",
+          p.returncode == 0 and len(rows) == 8 and
+          len(open(csv).read().splitlines()) == 9, p.stderr)
+    ends = {k: v["endpoint_counters"]["rx_duplicate"]
+            for k, v in rows.items()}
+    check("duplicates end in switches with the filter, else at endpoints",
+          all((x["core_counters"]["drop_duplicate"] > 0) == filt
+              for (_, _, filt), x in rows.items()) and
+          all(ends[(sw, e2e, False)] > ends[(sw, e2e, True)]
+              for sw in ("store-and-forward", "cut-through")
+              for e2e in (False, True)), ends)
+
     p = run("--version")
     check("--version", p.returncode == 0 and p.stdout.startswith("reflit-sim"))
     p = run("--help")
