@@ -289,15 +289,17 @@ a_service_level_without_room_does_not_stop_the_others(void **state)
 		assert_true(pkt->dst == 2 || pkt->class == RL_CLASS_CTRL);
 		fx_drop(&fx, pkt);
 	}
-	room[1] = 0; /* not even room for an ACK */
-	for (unsigned int i = 0; i < 8; i++)
-		fx_send(&fx, 1, 0, 3, 10);
-	q = fx_poll(&fx, 1);
-	fx_rx_all(&fx, 0, &q);
+	room[1] = 0; /* not even room for an ACK, but for that of another */
+	for (unsigned int src = 1; src <= 2; src++) {
+		for (unsigned int i = 0; i < 8; i++)
+			fx_send(&fx, src, 0, 3, 10);
+		q = fx_poll(&fx, src);
+		fx_rx_all(&fx, 0, &q);
+	}
 	room[2] = 20;
 	assert_int_equal(rl_ep_poll_levels(fx.ep[0], fx.now, &q, 100, room),
-			 6);
-	assert_int_equal(q.head->dst, 2);
+			 6 + 1);
+	assert_int_equal(room[2], 13);
 	fx_drop_all(&fx, &q);
 	/* and what was passed over has lost nothing but time */
 	room[1] = 100;
