@@ -164,10 +164,15 @@ bad_failures_are_refused(void **state)
 	refuse_all(bad, RL_ARRAY_SIZE(bad));
 }
 
+/* [LINK-C1] among others. */
 static void
 bad_protocol_keys_are_refused(void **state)
 {
 	static const struct bad bad[] = {
+		{FIGURE_1 "link: {\nwindow_flits = 0; };", 8,
+		 "0 is out of range; use 1 to 32767"},
+		{FIGURE_1 "link: {\nreplay_limit = 256; };", 8,
+		 "256 is out of range; use 1 to 255"},
 		{FIGURE_1 "link: {\nwindow_flits = 32768; };", 8,
 		 "32768 is out of range; use 1 to 32767 (replay buffer; below "
 		 "half the modulus"},
