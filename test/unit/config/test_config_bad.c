@@ -164,15 +164,27 @@ bad_failures_are_refused(void **state)
 	refuse_all(bad, RL_ARRAY_SIZE(bad));
 }
 
-/* [LINK-C1] among others. */
+/* [LINK-C1] */
 static void
-bad_protocol_keys_are_refused(void **state)
+numbers_out_of_their_range_are_refused(void **state)
 {
 	static const struct bad bad[] = {
 		{FIGURE_1 "link: {\nwindow_flits = 0; };", 8,
 		 "0 is out of range; use 1 to 32767"},
 		{FIGURE_1 "link: {\nreplay_limit = 256; };", 8,
 		 "256 is out of range; use 1 to 255"},
+		{FIGURE_1 "link: {\nvcs = 9; };", 8,
+		 "9 is out of range; use 1 to 8"},
+	};
+
+	(void)state;
+	refuse_all(bad, RL_ARRAY_SIZE(bad));
+}
+
+static void
+bad_protocol_keys_are_refused(void **state)
+{
+	static const struct bad bad[] = {
 		{FIGURE_1 "link: {\nwindow_flits = 32768; };", 8,
 		 "32768 is out of range; use 1 to 32767 (replay buffer; below "
 		 "half the modulus"},
@@ -400,6 +412,7 @@ main(void)
 		cmocka_unit_test(bad_lists_are_refused),
 		cmocka_unit_test(what_cannot_be_reached_is_refused_with_its_parts),
 		cmocka_unit_test(bad_failures_are_refused),
+		cmocka_unit_test(numbers_out_of_their_range_are_refused),
 		cmocka_unit_test(bad_protocol_keys_are_refused),
 		cmocka_unit_test(bad_attachments_and_placements_are_refused),
 		cmocka_unit_test(bad_text_is_refused),
