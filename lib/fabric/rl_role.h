@@ -113,6 +113,10 @@ struct rl_role_core {
 	uint32_t dev;
 	uint16_t nports;
 	uint32_t inject_flits; /**< own flits that may be queued in the core */
+	/** bit per port, for hosts that know which pipes hold anything: only
+	    these are looked into. NULL: all are */
+	const uint64_t *rx_pending;
+	const uint64_t *loop_pending;
 	_Atomic uint32_t hold_vcs; /**< see rl_role_core_hold() */
 	_Atomic uint32_t idle; /**< nothing held, sent or unacknowledged */
 };

@@ -6,21 +6,38 @@
 
 #define CORE_BURST 32
 
+/* The next port, @p i or after it, whose pipe to look into. */
+static uint16_t
+core_next_port(const struct rl_role_core *r, const uint64_t *pending,
+	       unsigned int i)
+{
+	uint64_t mask;
+
+	if (pending == NULL)
+		return i < r->nports ? (uint16_t)i : UINT16_MAX;
+	mask = i < 64 ? *pending >> i : 0;
+	return mask == 0 ? UINT16_MAX
+			 : (uint16_t)(i + (unsigned int)__builtin_ctzll(mask));
+}
+
 /* Loop rings go first: what comes out of them is the oldest [SW-1]. */
 static unsigned int
 core_from_ports(struct rl_role_core *r, uint64_t now_ns)
 {
 	void *obj[CORE_BURST];
 	unsigned int n, work = 0;
+	uint16_t i;
 
-	for (uint16_t i = 0; i < r->nports; i++) {
+	for (i = core_next_port(r, r->loop_pending, 0); i != UINT16_MAX;
+	     i = core_next_port(r, r->loop_pending, i + 1u)) {
 		n = r->loop[i].get(r->loop[i].ring, obj, CORE_BURST);
 		if (n != 0)
 			rl_core_loop(r->core, i, (struct rl_flit **)obj, n,
 				     now_ns);
 		work += n;
 	}
-	for (uint16_t i = 0; i < r->nports; i++) {
+	for (i = core_next_port(r, r->rx_pending, 0); i != UINT16_MAX;
+	     i = core_next_port(r, r->rx_pending, i + 1u)) {
 		n = r->rx[i].get(r->rx[i].ring, obj, CORE_BURST);
 		if (n != 0)
 			rl_core_rx(r->core, i, (struct rl_flit **)obj, n,

@@ -72,6 +72,11 @@ host_phy(void *ctx, uint32_t dev, uint16_t port, struct rl_phy *phy,
 	sp[0].producer = sp[1].producer = role;
 	sp[2].consumer = role;
 	sp[2].producer = core;
+	if (s->p.cfg->topo.dev[dev].nports <= 64) {
+		sp[0].port = sp[1].port = port;
+		sp[0].pending = &s->pending[dev].rx;
+		sp[1].pending = &s->pending[dev].loop;
+	}
 	*end = (struct sim_end){
 		.sim = s,
 		.tx = &s->dir[2 * tp->link + tp->end],
@@ -106,16 +111,21 @@ sim_arrays(struct rl_sim *s)
 	s->ready_mask = rl_pow2_ceil(s->nrole) - 1;
 	s->role = sim_array(s, s->nrole, sizeof(*s->role));
 	s->dev_role = sim_array(s, topo->ndev, sizeof(*s->dev_role));
-	s->heap = sim_array(s, s->nrole, sizeof(*s->heap));
+	/* three slots unused: four children of a node share a cache line */
+	s->heap = sim_array(s, s->nrole + 3, sizeof(*s->heap));
+	s->heap_pos = sim_array(s, s->nrole, sizeof(*s->heap_pos));
 	s->ready = sim_array(s, s->ready_mask + 1, sizeof(*s->ready));
 	s->end = sim_array(s, 2 * (size_t)topo->nlink, sizeof(*s->end));
 	s->dir = sim_array(s, 2 * (size_t)topo->nlink, sizeof(*s->dir));
 	s->pipe = sim_array(s, 3 * (size_t)nports, sizeof(*s->pipe));
 	s->fault_ns = sim_array(s, topo->nlink, sizeof(*s->fault_ns));
+	s->pending = sim_array(s, topo->ndev, sizeof(*s->pending));
 	if (s->role == NULL || s->dev_role == NULL || s->heap == NULL ||
-	    s->ready == NULL || s->end == NULL || s->dir == NULL ||
-	    s->pipe == NULL || s->fault_ns == NULL)
+	    s->heap_pos == NULL || s->ready == NULL || s->end == NULL ||
+	    s->dir == NULL || s->pipe == NULL || s->fault_ns == NULL ||
+	    s->pending == NULL)
 		return -ENOMEM;
+	s->heap += 3;
 	for (uint32_t l = 0; l < topo->nlink; l++)
 		s->fault_ns[l] = RL_NEVER;
 	for (uint32_t i = 0; i < 2 * topo->nlink; i++)
@@ -142,6 +152,10 @@ sim_join(struct rl_sim *s)
 		struct rl_device *d = &s->fabric.dev[r->dev];
 
 		r->rc = &d->core;
+		if (d->nports <= 64) {
+			d->core.rx_pending = &s->pending[r->dev].rx;
+			d->core.loop_pending = &s->pending[r->dev].loop;
+		}
 		if (r->port != SIM_PORT_CORE)
 			r->rp = &d->port[r->port];
 		else if (d->core.ep != NULL && s->p.client != NULL)
@@ -201,6 +215,8 @@ rl_sim_create(const struct rl_sim_params *p, struct rl_sim **sim, char *err)
 		return -ENOMEM;
 	s->p = *p;
 	s->mem = p->mem;
+	s->frame_ps = sim_frame_ps(s, p->wire.frame_bytes);
+	s->backlog_ps = p->wire.queue_frames * s->frame_ps;
 	rl_prng_seed(&s->prng, p->seed ^ 0x51a7);
 	ret = sim_build(s, err);
 	if (ret != 0) {

@@ -6,18 +6,33 @@
  * use at the same time. What a fabric is made of comes from an arena that the
  * next run takes over; single large pieces come from the system, untouched, so
  * that tables which a run never looks at cost nothing.
+ *
+ * Chunks are huge pages where the system has any: a run wanders through all
+ * of its memory all the time, and with small pages looks up an address anew
+ * with almost every flit.
  */
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "sim_priv.h"
 
-#define FLITS_CHUNK 4096
-#define FRAMES_CHUNK_BYTES (256u << 10)
-#define ARENA_CHUNK_BYTES (1u << 20)
+#define CHUNK_BYTES (2u << 20) /* a huge page */
+#define FLITS_CHUNK ((uint32_t)(CHUNK_BYTES / sizeof(struct rl_flit)))
 #define ARENA_BIG_BYTES (128u << 10)
+
+/* A chunk; what is in it is undefined. NULL: no memory. */
+static void *
+chunk_new(void)
+{
+	void *chunk = aligned_alloc(CHUNK_BYTES, CHUNK_BYTES);
+
+	if (chunk != NULL) /* no matter if it cannot be had */
+		(void)madvise(chunk, CHUNK_BYTES, MADV_HUGEPAGE);
+	return chunk;
+}
 
 /* Appends to an array of pointers; it grows by doubling. */
 static int
@@ -38,8 +53,7 @@ ptr_push(void ***array, uint32_t *n, void *ptr)
 int
 sim_flits_grow(struct rl_sim_mem *mem)
 {
-	const size_t bytes = FLITS_CHUNK * sizeof(struct rl_flit);
-	struct rl_flit *f = aligned_alloc(RL_CACHE_LINE, bytes);
+	struct rl_flit *f = chunk_new();
 	struct rl_flit **slot;
 
 	if (f == NULL)
@@ -53,7 +67,7 @@ sim_flits_grow(struct rl_sim_mem *mem)
 		free(f);
 		return -ENOMEM;
 	}
-	memset(f, 0, bytes);
+	memset(f, 0, FLITS_CHUNK * sizeof(*f));
 	/* below those in use: the warm ones stay on top */
 	memmove(slot + FLITS_CHUNK, slot,
 		mem->cache.count * sizeof(struct rl_flit *));
@@ -104,11 +118,13 @@ sim_frame_size(struct rl_sim_mem *mem, uint32_t frame_bytes)
 int
 sim_frames_grow(struct rl_sim_mem *mem)
 {
-	const size_t one = (sizeof(struct rl_sim_frame) + mem->frame_bytes +
-			    RL_CACHE_LINE - 1) &
+	const size_t one = (mem->frame_bytes + RL_CACHE_LINE - 1) &
 			   ~(size_t)(RL_CACHE_LINE - 1);
-	const uint32_t n = (uint32_t)(FRAMES_CHUNK_BYTES / one) + 1;
-	uint8_t *chunk = aligned_alloc(RL_CACHE_LINE, n * one);
+	/* all of the bytes, and after them what is known of each */
+	const uint32_t n = (uint32_t)(CHUNK_BYTES /
+				      (one + sizeof(struct rl_sim_frame)));
+	uint8_t *chunk = chunk_new();
+	struct rl_sim_frame *f;
 
 	if (chunk == NULL)
 		return -ENOMEM;
@@ -116,9 +132,11 @@ sim_frames_grow(struct rl_sim_mem *mem)
 		free(chunk);
 		return -ENOMEM;
 	}
-	for (uint32_t i = n; i-- > 0;)
-		sim_frame_put(mem, (struct rl_sim_frame *)(void *)(chunk +
-								   i * one));
+	f = (struct rl_sim_frame *)(void *)(chunk + n * one);
+	for (uint32_t i = n; i-- > 0;) {
+		f[i].data = chunk + i * one;
+		sim_frame_put(mem, &f[i]);
+	}
 	mem->frames += n;
 	return 0;
 }
@@ -129,14 +147,14 @@ arena_room(struct rl_sim_mem *mem, size_t bytes)
 {
 	void *chunk;
 
-	if (mem->narena != 0 && mem->arena_used + bytes <= ARENA_CHUNK_BYTES)
+	if (mem->narena != 0 && mem->arena_used + bytes <= CHUNK_BYTES)
 		return 0;
 	if (mem->narena != 0 && mem->arena_cur + 1 < mem->narena) {
 		mem->arena_cur++;
 		mem->arena_used = 0;
 		return 0;
 	}
-	chunk = aligned_alloc(RL_CACHE_LINE, ARENA_CHUNK_BYTES);
+	chunk = chunk_new();
 	if (chunk == NULL || ptr_push(&mem->arena, &mem->narena, chunk) != 0) {
 		free(chunk);
 		return -ENOMEM;

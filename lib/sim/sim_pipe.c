@@ -67,6 +67,8 @@ pipe_put(void *ring, void *const obj[], unsigned int n)
 		sp->slot[sp->tail++ & sp->mask] =
 			(struct sim_pipe_slot){ obj[i], seen_ns };
 	}
+	if (n != 0 && sp->pending != NULL)
+		*sp->pending |= 1ull << sp->port;
 	sim_wake_at(sp->sim, sp->consumer, seen_ns);
 	if (n >= 32) /* a full burst: there may be more */
 		sp->sim->role[sp->producer].again = true;
@@ -91,6 +93,8 @@ pipe_get(void *ring, void *obj[], unsigned int n)
 		obj[got] = slot->obj;
 		sp->head++;
 	}
+	if (sp->head == sp->tail && sp->pending != NULL)
+		*sp->pending &= ~(1ull << sp->port);
 	if (got == n)
 		s->role[sp->consumer].again = true;
 	return got;

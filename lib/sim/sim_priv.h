@@ -31,11 +31,15 @@
 #define SIM_SPIN_PORT_NS 50
 #define SIM_SPIN_CORE_NS 1000
 
+/*
+ * What is known of a frame stands apart from its bytes: lists and times of
+ * frames are looked at far more often, and fit into a near cache.
+ */
 struct rl_sim_frame {
 	struct rl_sim_frame *next;
 	uint64_t at_ns; /* arrival of its last bit */
+	uint8_t *data;
 	uint32_t len;
-	uint8_t data[] RL_ALIGNED(RL_CACHE_LINE);
 };
 
 /* A fault that waits for a frame. */
@@ -85,12 +89,19 @@ struct sim_pipe {
 	uint32_t limit; /* what the fabric said it may hold */
 	uint32_t consumer;
 	uint32_t producer;
+	uint32_t port;	   /* bit of it in... */
+	uint64_t *pending; /* where its core looks which pipes hold anything */
+};
+
+/* Which pipes to a core hold anything, by port. */
+struct sim_pending {
+	uint64_t rx;
+	uint64_t loop;
 };
 
 struct sim_role {
 	uint64_t ext_ns; /* others want it polled then; RL_NEVER */
-	uint32_t heap_pos; /* 1 + index; 0: not there */
-	int32_t port;	   /* SIM_PORT_CORE: the core */
+	int32_t port;	 /* SIM_PORT_CORE: the core */
 	uint32_t dev;
 	bool ready;
 	bool again; /* a burst was full: there may be more */
@@ -126,6 +137,7 @@ struct rl_sim {
 	uint32_t *dev_role; /* [ndev]: of the core; its ports follow */
 
 	struct sim_heap_slot *heap;
+	uint32_t *heap_pos; /* [nrole]: 1 + index in the heap; 0: not there */
 	uint32_t nheap;
 	uint32_t *ready; /* ring of nready_mask + 1 roles */
 	uint32_t ready_mask;
@@ -136,6 +148,9 @@ struct rl_sim {
 	struct sim_dir *dir;  /* [2 * nlink], 2l: from end 0 */
 	struct sim_pipe *pipe; /* [3 * ports] */
 	uint32_t npipe;
+	struct sim_pending *pending; /* [ndev] */
+	uint64_t frame_ps;   /* time that a full frame takes */
+	uint64_t backlog_ps; /* and that of all that may wait to be sent */
 
 	struct rl_sim_faults todo;
 	uint32_t next_fault;
@@ -208,6 +223,7 @@ extern const struct rl_phy_ops sim_wire_ops;
 void sim_dir_insert(struct rl_sim *s, struct sim_dir *d,
 		    struct rl_sim_frame *f);
 void sim_dir_update(struct sim_dir *d);
+uint64_t sim_frame_ps(const struct rl_sim *s, uint32_t len);
 /** A packet is on its way from the core of its device to this wire. */
 void sim_soft_error(struct rl_sim *s, struct sim_dir *d, struct rl_flit *pkt);
 

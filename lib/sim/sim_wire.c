@@ -268,17 +268,10 @@ wire_rx_free(void *phy, struct rl_phy_frame f[], unsigned int n)
 		sim_frame_put(end->sim->mem, f[--n].cookie);
 }
 
-static uint64_t
-frame_ps(const struct rl_sim *s, uint32_t len)
+uint64_t
+sim_frame_ps(const struct rl_sim *s, uint32_t len)
 {
 	return (uint64_t)len * s->p.wire.flit_ps / RL_FLIT_BYTES;
-}
-
-/* How much work may wait at the transmitter. */
-static uint64_t
-backlog_ps(const struct rl_sim *s)
-{
-	return s->p.wire.queue_frames * frame_ps(s, s->p.wire.frame_bytes);
 }
 
 static unsigned int
@@ -287,10 +280,10 @@ wire_tx_alloc(void *phy, struct rl_phy_frame f[], unsigned int n,
 {
 	struct sim_end *end = phy;
 	struct rl_sim *s = end->sim;
-	const uint64_t now_ps = now_ns * 1000, limit = backlog_ps(s);
+	const uint64_t now_ps = now_ns * 1000, limit = s->backlog_ps;
 	const uint64_t busy =
 		end->tx->free_ps > now_ps ? end->tx->free_ps - now_ps : 0;
-	const uint64_t one = limit / s->p.wire.queue_frames;
+	const uint64_t one = s->frame_ps;
 	uint64_t room = busy >= limit ? 0 : (limit - busy + one - 1) / one;
 	unsigned int got = 0;
 
@@ -327,7 +320,7 @@ wire_tx(void *phy, struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
 		if (i + 1 == n) /* all were used: there may be more */
 			s->role[end->role].again = true;
 		frame->len = f[i].len;
-		d->free_ps += frame_ps(s, frame->len);
+		d->free_ps += sim_frame_ps(s, frame->len);
 		frame->at_ns = (d->free_ps + 999) / 1000 +
 			       s->p.wire.latency_ns;
 		s->st.frames++;
@@ -356,8 +349,8 @@ wire_deadline(void *phy)
 	const struct rl_sim *s = end->sim;
 	uint64_t t = end->rx->head == NULL ? RL_NEVER : end->rx->head->at_ns;
 
-	if (end->blocked && end->tx->free_ps > backlog_ps(s))
-		t = rl_min_u64(t, (end->tx->free_ps - backlog_ps(s)) / 1000 +
+	if (end->blocked && end->tx->free_ps > s->backlog_ps)
+		t = rl_min_u64(t, (end->tx->free_ps - s->backlog_ps) / 1000 +
 					  1);
 	return t;
 }
