@@ -52,6 +52,16 @@ rl_port_init(void *mem, const struct rl_port_params *p)
 	return port;
 }
 
+void
+rl_port_prefetch(const struct rl_port *port)
+{
+	const uint8_t *at = (const uint8_t *)port;
+	const uint8_t *const end = (const uint8_t *)port->open_txn;
+
+	for (; at < end; at += RL_CACHE_LINE)
+		__builtin_prefetch(at, 1);
+}
+
 static void
 flush_queue(struct rl_port *port, struct rl_pktq *q)
 {

@@ -85,11 +85,8 @@ struct rl_port {
 	uint64_t part_due_ns;	      /* without link retry: its rest is lost */
 	uint16_t open_flits[RL_VCS];  /* cut-through: flits passed on of a packet
 					 without its end; 0: none is open */
-	uint8_t open_txn[RL_VCS][RL_FLIT_TXN_BYTES]; /* and its header */
 	uint32_t close_mask;	      /* VCs whose open packet must be closed */
 	uint32_t close_tell;	      /* of them: those not reported yet */
-	bool told[RL_VCS];	      /* a packet was reported in part: */
-	uint64_t told_name[RL_VCS];   /* of the rest no word is needed */
 	uint32_t rx_taken[RL_VCS];    /* flits accepted, all epochs */
 	uint32_t rx_freed[RL_VCS];    /* of them discarded here */
 	uint32_t rx_own[RL_VCS];      /* of them made here, in this epoch */
@@ -105,7 +102,6 @@ struct rl_port {
 
 	/* loopback (port_loop.c) */
 	struct rl_pktq loopq;
-	struct rl_flit *loop_open[RL_VCS]; /* its end has not come yet */
 	bool loop_begin; /* BEGIN mark is owed */
 	bool loop_fence; /* the core's fence has come */
 	bool fence_done; /* FENCE_DONE mark is owed */
@@ -129,12 +125,18 @@ struct rl_port {
 	uint64_t damp_until_ns;
 
 	/* events and counters */
-	struct rl_port_event ev[RL_PORT_EVENTS];
 	uint32_t ev_head;
 	uint32_t ev_tail;
 	uint64_t ev_lost;
 	uint64_t phy_lost_ns; /* RL_NEVER while the PHY is up */
 	uint64_t c[RL_PORT_COUNTER_COUNT];
+
+	/* what is seldom looked at; rl_port_prefetch() leaves it out */
+	uint8_t open_txn[RL_VCS][RL_FLIT_TXN_BYTES]; /* of the open packet */
+	bool told[RL_VCS];	    /* a packet was reported in part: */
+	uint64_t told_name[RL_VCS]; /* of the rest no word is needed */
+	struct rl_flit *loop_open[RL_VCS]; /* its end has not come yet */
+	struct rl_port_event ev[RL_PORT_EVENTS];
 };
 
 #define PORT_COUNT(port, name) ((port)->c[RL_PC_##name]++)

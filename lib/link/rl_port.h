@@ -221,6 +221,12 @@ void rl_port_phy_status(struct rl_port *port, bool up, uint64_t now_ns);
 void rl_port_rx_frame(struct rl_port *port, uint8_t *frame, uint32_t len,
 		      uint64_t now_ns);
 
+/**
+ * Owner. Brings near what a poll of the port looks at: for hosts of more ports
+ * than a cache has room for, a poll ahead.
+ */
+void rl_port_prefetch(const struct rl_port *port);
+
 /** Owner. Packets for the core; the caller pops and owns them. */
 struct rl_pktq *rl_port_rx_out(struct rl_port *port);
 

@@ -45,38 +45,103 @@ load_packet_of(const struct rl_sim_load *load, uint16_t src, uint16_t dst,
 	}
 }
 
-static inline uint64_t
-word(const struct load_packet *p, uint32_t i)
+/*
+ * Every byte of a run is made once and compared once, so the loops over whole
+ * words are there twice: once for wide registers.
+ */
+#define LOAD_INLINE static inline __attribute__((always_inline))
+
+LOAD_INLINE uint64_t
+word(uint64_t key, uint32_t i)
 {
-	uint64_t z = p->key + (i + 1) * 0x9e3779b97f4a7c15ull;
+	uint64_t z = key + (i + 1) * 0x9e3779b97f4a7c15ull;
 
 	z = (z ^ (z >> 32)) * 0xd6e8feb86659fd93ull;
 	return z ^ (z >> 32);
+}
+
+/* Words @p from .. from + n - 1. */
+LOAD_INLINE void
+fill_words(uint8_t *to, uint64_t key, uint32_t from, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const uint64_t w = word(key, from + i);
+
+		memcpy(to + 8 * (size_t)i, &w, 8);
+	}
+}
+
+/* @return bits in which they differ */
+LOAD_INLINE uint64_t
+differ_words(const uint8_t *data, uint64_t key, uint32_t from, uint32_t n)
+{
+	uint64_t diff = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t w;
+
+		memcpy(&w, data + 8 * (size_t)i, 8);
+		diff |= w ^ word(key, from + i);
+	}
+	return diff;
+}
+
+#if defined(__x86_64__)
+
+#define LOAD_WIDE __attribute__((target("avx512f,avx512dq,avx512vl")))
+
+static inline bool
+has_wide(void)
+{
+	return __builtin_cpu_supports("avx512dq") &&
+	       __builtin_cpu_supports("avx512vl");
+}
+
+#else
+
+#define LOAD_WIDE
+
+static inline bool
+has_wide(void)
+{
+	return false;
+}
+
+#endif
+
+LOAD_WIDE static void
+fill_wide(uint8_t *to, uint64_t key, uint32_t from, uint32_t n)
+{
+	fill_words(to, key, from, n);
+}
+
+LOAD_WIDE static uint64_t
+differ_wide(const uint8_t *data, uint64_t key, uint32_t from, uint32_t n)
+{
+	return differ_words(data, key, from, n);
 }
 
 void
 load_fill(void *ctx, uint8_t *to, uint32_t off, uint32_t len)
 {
 	const struct load_packet *p = ctx;
-	uint32_t i = 0;
-	uint64_t w;
+	/* off is a multiple of 224, and so of 8 */
+	const uint32_t first = off == 0 && len >= 8, n = len / 8;
 
 	if (p->bytes != NULL) {
 		memcpy(to, p->bytes + off, len);
 		return;
 	}
-	/* off is a multiple of 224, and so of 8 */
-	if (off == 0 && len >= 8) {
+	if (first)
 		memcpy(to, &p->made_ns, 8);
-		i = 8;
-	}
-	for (; i + 8 <= len; i += 8) {
-		w = word(p, (off + i) / 8);
-		memcpy(to + i, &w, 8);
-	}
-	if (i < len) {
-		w = word(p, (off + i) / 8);
-		memcpy(to + i, &w, len - i);
+	if (has_wide())
+		fill_wide(to + 8 * first, p->key, off / 8 + first, n - first);
+	else
+		fill_words(to + 8 * first, p->key, off / 8 + first, n - first);
+	if (len % 8 != 0) {
+		const uint64_t w = word(p->key, off / 8 + n);
+
+		memcpy(to + 8 * n, &w, len % 8);
 	}
 }
 
@@ -84,18 +149,19 @@ bool
 load_same(const struct load_packet *p, const uint8_t *data, uint32_t off,
 	  uint32_t len)
 {
-	uint32_t i = off == 0 && len >= 8 ? 8 : 0;
-	uint64_t diff = 0, w;
+	const uint32_t first = off == 0 && len >= 8, n = len / 8;
+	uint64_t diff;
 
 	if (p->bytes != NULL)
 		return memcmp(data, p->bytes + off, len) == 0;
-	for (; i + 8 <= len; i += 8) {
-		memcpy(&w, data + i, 8);
-		diff |= w ^ word(p, (off + i) / 8);
-	}
-	if (i < len) {
-		w = word(p, (off + i) / 8);
-		diff |= (uint64_t)memcmp(data + i, &w, len - i);
+	diff = has_wide() ? differ_wide(data + 8 * first, p->key,
+					off / 8 + first, n - first)
+			  : differ_words(data + 8 * first, p->key,
+					 off / 8 + first, n - first);
+	if (len % 8 != 0) {
+		const uint64_t w = word(p->key, off / 8 + n);
+
+		diff |= (uint64_t)memcmp(data + 8 * n, &w, len % 8);
 	}
 	return diff == 0;
 }

@@ -18,6 +18,9 @@
 
 #include "sim_priv.h"
 
+/* Of a frame: its header and first flits; the rest follows by itself. */
+#define WARM_FRAME_BYTES (4 * RL_CACHE_LINE)
+
 void
 rl_sim_wire_defaults(struct rl_sim_wire_cfg *w)
 {
@@ -353,23 +356,22 @@ poll_role(struct rl_sim *s, uint32_t id)
 				      mem->flits - mem->cache.count);
 }
 
-/* A frame that waits at a port is cold: its flits come in with the poll. */
+/* What a role needs is far away by the time of its next poll: fetched ahead. */
 static void
 warm_role(const struct rl_sim *s, uint32_t id)
 {
 	const struct sim_role *r = &s->role[id];
 	const struct rl_sim_frame *f;
 
-	if (r->port == SIM_PORT_CORE)
+	if (r->port == SIM_PORT_CORE) {
+		rl_core_prefetch(r->rc->core);
 		return;
-	__builtin_prefetch(r->rp->port);
-	f = r->end->rx->head;
-	if (f != NULL) {
-		__builtin_prefetch(f);
-		__builtin_prefetch(f->data);
-		__builtin_prefetch(f->data + RL_CACHE_LINE);
-		__builtin_prefetch(f->data + 2 * RL_CACHE_LINE);
 	}
+	rl_port_prefetch(r->rp->port);
+	f = r->end->rx->head;
+	if (f != NULL)
+		for (uint32_t i = 0; i < WARM_FRAME_BYTES; i += RL_CACHE_LINE)
+			__builtin_prefetch(f->data + i);
 }
 
 static void

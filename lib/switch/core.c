@@ -81,6 +81,18 @@ rl_core_init(void *mem, const struct rl_core_params *p)
 }
 
 void
+rl_core_prefetch(const struct rl_core *core)
+{
+	const uint8_t *at = (const uint8_t *)core;
+	const uint8_t *const end = (const uint8_t *)core->ev;
+
+	for (; at < end; at += RL_CACHE_LINE)
+		__builtin_prefetch(at, 1);
+	for (uint16_t i = 0; i < core->p.nports; i++)
+		__builtin_prefetch(&core->port[i], 1);
+}
+
+void
 rl_core_set_fwd(struct rl_core *core, const struct rl_fwd *fwd)
 {
 	core->fwd = fwd;
@@ -481,6 +493,15 @@ core_leave_ready(const struct core_port *cp)
 	return true;
 }
 
+/* VCs between the one whose turn it is and the next with something queued. */
+static unsigned int
+tx_skip(const struct core_port *cp)
+{
+	const uint32_t twice = cp->qmask | cp->qmask << RL_VCS;
+
+	return (unsigned int)__builtin_ctz(twice >> cp->turn);
+}
+
 unsigned int
 rl_core_tx(struct rl_core *core, uint16_t port, struct rl_flit *out[],
 	   unsigned int max)
@@ -495,14 +516,19 @@ rl_core_tx(struct rl_core *core, uint16_t port, struct rl_flit *out[],
 	if (cp->state != RL_EGRESS_ALIVE && cp->state != RL_EGRESS_LEAVE)
 		return n;
 	while (n < max && cp->qmask != 0 && passed < RL_VCS) {
-		const unsigned int vc = cp->turn;
+		const unsigned int skip = tx_skip(cp);
+		unsigned int vc;
 		struct rl_pktq *q;
 		struct rl_flit *pkt;
 
+		if (passed + skip >= RL_VCS) { /* once round */
+			cp->turn = (uint8_t)((cp->turn + RL_VCS - passed) %
+					     RL_VCS);
+			break;
+		}
+		passed += skip + 1;
+		vc = (cp->turn + skip) % RL_VCS;
 		cp->turn = (uint8_t)((vc + 1) % RL_VCS);
-		passed++;
-		if (!(cp->qmask & 1u << vc))
-			continue;
 		q = tx_source(cp, vc);
 		if (q == NULL) {
 			if (!cp->begun[vc].on)

@@ -49,6 +49,7 @@ struct core_begun {
 	struct rl_pktq rest; /* its fragments, in order */
 };
 
+/* What every poll of the core looks at stands in the first line. */
 struct core_port {
 	enum rl_egress_state state;
 	uint32_t qmask;	      /* bit per VC with something queued */
@@ -57,22 +58,22 @@ struct core_port {
 	bool fence_out;	      /* a FENCE is under way */
 	bool left;	      /* LEAVE: LOOP_FENCE was sent */
 	uint32_t waited;      /* core's count when its drain began */
+	uint32_t fence_gen;   /* RESTORE: fences of this generation */
+	uint32_t fence_want;  /* generation wanted of this port */
+	uint32_t fence_sent;  /* generation under way */
+	uint32_t fence_done;  /* generation answered */
 	struct rl_port_shared *shared;
-	struct rl_pktq q[RL_VCS];
+	uint64_t due_ns;   /* of the state; RL_NEVER: none */
+	uint64_t bound_ns; /* of the state's whole length */
+	uint32_t recent_n;
 	uint32_t sent[RL_VCS]; /* flits handed to the port, by VC */
 	uint32_t ended[RL_VCS]; /* packets handed to the port to their end */
-	struct core_begun begun[RL_VCS];
-	struct rl_pktq hold;   /* new traffic, while the port is not ready */
-	uint64_t due_ns;       /* of the state; RL_NEVER: none */
-	uint64_t bound_ns;     /* of the state's whole length */
-	uint32_t fence_gen;    /* RESTORE: fences of this generation */
-	uint32_t fence_want;   /* generation wanted of this port */
-	uint32_t fence_sent;   /* generation under way */
-	uint32_t fence_done;   /* generation answered */
+	struct rl_pktq q[RL_VCS];
+	struct rl_pktq hold; /* new traffic, while the port is not ready */
 	uint32_t fence_at[RL_VCS];
-	uint32_t recent_n;
-	uint64_t *recent;      /* CORE_RECENT keys, or NULL */
-};
+	struct core_begun begun[RL_VCS];
+	uint64_t *recent; /* CORE_RECENT keys, or NULL */
+} RL_ALIGNED(RL_CACHE_LINE);
 
 struct rl_core {
 	struct rl_core_params p;
@@ -89,10 +90,10 @@ struct rl_core {
 	struct core_stream *stream; /* [nports][RL_VCS]; NULL: whole packets */
 	uint64_t stranded_due_ns;
 	uint64_t next_due_ns;	/* earliest of all deadlines */
-	struct rl_core_event ev[RL_CORE_EVENTS];
 	uint32_t ev_head;
 	uint32_t ev_tail;
 	uint64_t c[RL_CORE_COUNTER_COUNT];
+	struct rl_core_event ev[RL_CORE_EVENTS];
 	struct core_port port[];
 };
 

@@ -126,6 +126,12 @@ void rl_core_flush(struct rl_core *core);
  */
 void rl_core_set_fwd(struct rl_core *core, const struct rl_fwd *fwd);
 
+/**
+ * Owner. Brings near what a poll of the core looks at: for hosts of more cores
+ * than a cache has room for, a poll ahead.
+ */
+void rl_core_prefetch(const struct rl_core *core);
+
 /** Owner. Takes @p n packets that came in by @p port; owns them. */
 void rl_core_rx(struct rl_core *core, uint16_t port,
 		struct rl_flit *const pkts[], unsigned int n, uint64_t now_ns);
