@@ -197,6 +197,25 @@ build_device(struct rl_fabric *f, uint32_t dev, uint32_t *uid,
 	return cp.endpoint ? build_endpoint(f, dev, fwd, host) : 0;
 }
 
+static int
+build_codec(struct rl_fabric *f, enum rl_isa isa,
+	    const struct rl_fabric_host *host, char *err)
+{
+	int ret;
+
+	f->codec = host->codec;
+	if (f->codec != NULL)
+		return 0;
+	f->codec = host->alloc(host->ctx, rl_codec_memsize());
+	if (f->codec == NULL)
+		return -ENOMEM;
+	ret = rl_codec_init(f->codec, f->cfg->endpoint.crc,
+			    f->cfg->endpoint.isn, isa);
+	if (ret != 0)
+		snprintf(err, RL_ERR_MAX, "codec: %s", strerror(-ret));
+	return ret;
+}
+
 int
 rl_fabric_build(struct rl_fabric *f, const struct rl_config *cfg,
 		const struct rl_fwd *const fwd[], enum rl_isa isa,
@@ -210,16 +229,12 @@ rl_fabric_build(struct rl_fabric *f, const struct rl_config *cfg,
 	f->cfg = cfg;
 	f->topo = &cfg->topo;
 	f->ndev = cfg->topo.ndev;
-	f->codec = host->alloc(host->ctx, rl_codec_memsize());
 	f->dev = host->alloc(host->ctx, f->ndev * sizeof(*f->dev));
-	if (f->codec == NULL || f->dev == NULL)
+	if (f->dev == NULL)
 		return -ENOMEM;
-	ret = rl_codec_init(f->codec, cfg->endpoint.crc, cfg->endpoint.isn,
-			    isa);
-	if (ret != 0) {
-		snprintf(err, RL_ERR_MAX, "codec: %s", strerror(-ret));
+	ret = build_codec(f, isa, host, err);
+	if (ret != 0)
 		return ret;
-	}
 	for (uint32_t i = 0; i < f->ndev; i++) {
 		ret = build_device(f, i, &uid, fwd[i], host, err);
 		if (ret != 0) {

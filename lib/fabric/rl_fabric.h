@@ -42,6 +42,9 @@ struct rl_fabric_host {
 	rl_ep_report_fn report;
 	struct rl_role_sink sink;
 	uint64_t seed;
+	/** a codec of the configuration's CRC and ISN, for hosts that build
+	    many fabrics; NULL: rl_fabric_build() makes one */
+	struct rl_codec *codec;
 };
 
 struct rl_device {

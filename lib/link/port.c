@@ -58,6 +58,7 @@ rl_port_prefetch(const struct rl_port *port)
 	const uint8_t *at = (const uint8_t *)port;
 	const uint8_t *const end = (const uint8_t *)port->open_txn;
 
+#pragma GCC unroll 32
 	for (; at < end; at += RL_CACHE_LINE)
 		__builtin_prefetch(at, 1);
 }
@@ -172,6 +173,22 @@ rl_port_info(const struct rl_port *port, struct rl_port_info *info)
 	info->replay_acked = port->replay.acked;
 	info->replay_next = port->replay.next;
 	info->replay_tail = port->replay.tail;
+}
+
+void
+rl_port_credits(const struct rl_port *port, struct rl_port_credits *c)
+{
+	c->state = port->state;
+	c->tx_epoch = port->tx_epoch;
+	c->rx_epoch = port->rx_epoch;
+	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
+		c->consumed[vc] = port->consumed[vc];
+		c->begun[vc] = port->tx_begun[vc] ? port->tx_left[vc] : 0;
+		c->granted[vc] = port_credit_limit(port, vc);
+		c->buffered[vc] =
+			port->rx_taken[vc] - port->rx_freed[vc] -
+			rl_shared_read(&port->p.shared->freed[vc]);
+	}
 }
 
 bool

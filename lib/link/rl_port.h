@@ -293,6 +293,20 @@ struct rl_port_info {
 /** Owner, or any thread that can stand torn numbers (show). */
 void rl_port_info(const struct rl_port *port, struct rl_port_info *info);
 
+/** What rl_port_info() says of credits, and no more. */
+struct rl_port_credits {
+	enum rl_link_state state;
+	uint8_t tx_epoch;
+	uint8_t rx_epoch;
+	uint16_t consumed[RL_VCS];
+	uint16_t begun[RL_VCS];
+	uint16_t granted[RL_VCS];
+	uint32_t buffered[RL_VCS];
+};
+
+/** Owner. For hosts that look after every poll. */
+void rl_port_credits(const struct rl_port *port, struct rl_port_credits *c);
+
 /** Any thread; written by the owner. RL_PORT_COUNTER_COUNT numbers. */
 const uint64_t *rl_port_counters(const struct rl_port *port);
 

@@ -45,6 +45,7 @@ struct rl_sim_mem {
 	void **big; /**< single allocations of the present run */
 	uint32_t nbig;
 	uint32_t mark; /**< of the last search for flits with two owners */
+	struct rl_sim_codec *codec; /**< that were made for earlier runs */
 };
 
 /** A wire, the same in both directions. */

@@ -191,6 +191,9 @@ sim_build(struct rl_sim *s, char *err)
 			  .port_event = sim_on_port_event,
 			  .core_event = sim_on_core_event },
 		.seed = s->p.seed,
+		/* if not: what is wrong with it, the build will say */
+		.codec = sim_codec(s->mem, s->p.cfg->endpoint.crc,
+				   s->p.cfg->endpoint.isn, s->p.isa),
 	};
 	fwd = sim_array(s, s->p.cfg->topo.ndev, sizeof(struct rl_fwd *));
 	if (fwd == NULL)

@@ -100,8 +100,8 @@ audit_port(const struct rl_sim *s, uint32_t dev, uint16_t p, bool settled,
  * very moment [LCB-3]. It may have been told less; never more.
  */
 static const char *
-credit_fault(const struct rl_link_cfg *cfg, const struct rl_port_info *tx,
-	     const struct rl_port_info *rx, bool rx_closes, unsigned int vc)
+credit_fault(const struct rl_link_cfg *cfg, const struct rl_port_credits *tx,
+	     const struct rl_port_credits *rx, bool rx_closes, unsigned int vc)
 {
 	const int16_t left = (int16_t)(rx->granted[vc] - tx->consumed[vc]);
 
@@ -124,13 +124,13 @@ sim_credit_check(struct rl_sim *s, uint32_t dev, uint16_t port)
 {
 	const struct rl_topo_port *tp = &s->fabric.topo->dev[dev].port[port];
 	const struct rl_device *far = &s->fabric.dev[tp->peer_dev];
-	struct rl_port_info a, b;
+	struct rl_port_credits a, b;
 	bool closes;
 
-	rl_port_info(s->fabric.dev[dev].port[port].port, &a);
+	rl_port_credits(s->fabric.dev[dev].port[port].port, &a);
 	if (a.state != RL_LINK_UP || s->broken[0] != '\0')
 		return;
-	rl_port_info(far->port[tp->peer_port].port, &b);
+	rl_port_credits(far->port[tp->peer_port].port, &b);
 	if (b.state != RL_LINK_UP || a.tx_epoch != b.rx_epoch ||
 	    a.rx_epoch != b.tx_epoch)
 		return;

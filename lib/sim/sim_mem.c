@@ -23,6 +23,15 @@
 #define FLITS_CHUNK ((uint32_t)(CHUNK_BYTES / sizeof(struct rl_flit)))
 #define ARENA_BIG_BYTES (128u << 10)
 
+/* A codec: its tables take longer to make than many a run. */
+struct rl_sim_codec {
+	struct rl_sim_codec *next;
+	struct rl_codec *codec;
+	enum rl_crc_kind crc;
+	enum rl_isn_kind isn;
+	enum rl_isa isa;
+};
+
 /* A chunk; what is in it is undefined. NULL: no memory. */
 static void *
 chunk_new(void)
@@ -199,6 +208,37 @@ sim_mem_reset(struct rl_sim_mem *mem)
 	mem->nbig = 0;
 }
 
+struct rl_codec *
+sim_codec(struct rl_sim_mem *mem, enum rl_crc_kind crc, enum rl_isn_kind isn,
+	  enum rl_isa isa)
+{
+	struct rl_sim_codec *c = mem->codec;
+
+	while (c != NULL && (c->crc != crc || c->isn != isn || c->isa != isa))
+		c = c->next;
+	if (c != NULL)
+		return c->codec;
+	c = calloc(1, sizeof(*c));
+	if (c == NULL)
+		return NULL;
+	*c = (struct rl_sim_codec){
+		.next = mem->codec,
+		.codec = aligned_alloc(RL_CACHE_LINE, rl_codec_memsize()),
+		.crc = crc,
+		.isn = isn,
+		.isa = isa,
+	};
+	if (c->codec != NULL)
+		memset(c->codec, 0, rl_codec_memsize());
+	if (c->codec == NULL || rl_codec_init(c->codec, crc, isn, isa) != 0) {
+		free(c->codec);
+		free(c);
+		return NULL;
+	}
+	mem->codec = c;
+	return c->codec;
+}
+
 int
 rl_sim_mem_init(struct rl_sim_mem *mem)
 {
@@ -215,6 +255,13 @@ rl_sim_mem_free(struct rl_sim_mem *mem)
 		free(mem->flit_chunk[i]);
 	for (uint32_t i = 0; i < mem->narena; i++)
 		free(mem->arena[i]);
+	while (mem->codec != NULL) {
+		struct rl_sim_codec *c = mem->codec;
+
+		mem->codec = c->next;
+		free(c->codec);
+		free(c);
+	}
 	free(mem->cache.slot);
 	free(mem->flit_chunk);
 	free(mem->frame_chunk);

@@ -182,6 +182,9 @@ void sim_wake_at(struct rl_sim *s, uint32_t role, uint64_t at_ns);
 
 /* sim_mem.c */
 int sim_flits_grow(struct rl_sim_mem *mem);
+/** A codec of an earlier run, or a new one; NULL where there can be none. */
+struct rl_codec *sim_codec(struct rl_sim_mem *mem, enum rl_crc_kind crc,
+			   enum rl_isn_kind isn, enum rl_isa isa);
 void *sim_alloc(struct rl_sim_mem *mem, size_t bytes);
 void sim_mem_reset(struct rl_sim_mem *mem);
 int sim_frame_size(struct rl_sim_mem *mem, uint32_t frame_bytes);
