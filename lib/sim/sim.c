@@ -301,7 +301,7 @@ poll_port(struct rl_sim *s, struct sim_role *r, uint32_t id)
 	else if (rl_core_tx_pending(r->rc->core, (uint16_t)r->port))
 		sim_wake_at(s, s->dev_role[r->dev], sim_seen(s));
 	if (s->p.check_packets)
-		sim_credit_check(s, r->dev, (uint16_t)r->port);
+		sim_credit_check(s, r);
 	if (r->again || !rl_pktq_empty(rl_port_rx_out(r->rp->port))) {
 		sim_ready(s, id);
 		return;

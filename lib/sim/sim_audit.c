@@ -119,8 +119,8 @@ credit_fault(const struct rl_link_cfg *cfg, const struct rl_port_credits *tx,
 	return NULL;
 }
 
-void
-sim_credit_check(struct rl_sim *s, uint32_t dev, uint16_t port)
+static void
+credit_check(struct rl_sim *s, uint32_t dev, uint16_t port)
 {
 	const struct rl_topo_port *tp = &s->fabric.topo->dev[dev].port[port];
 	const struct rl_device *far = &s->fabric.dev[tp->peer_dev];
@@ -146,6 +146,23 @@ sim_credit_check(struct rl_sim *s, uint32_t dev, uint16_t port)
 			 "at %llu ns port %u of %s, VC %u: %s",
 			 (unsigned long long)s->now_ns, port,
 			 s->fabric.topo->dev[dev].name, vc, why);
+	}
+}
+
+void
+sim_credit_check(struct rl_sim *s, struct sim_role *r)
+{
+	const struct rl_topo_port *tp =
+		&s->fabric.topo->dev[r->dev].port[r->port];
+	const uint64_t *c = rl_port_counters(r->rp->port);
+
+	if (c[RL_PC_tx_flits] != r->sent) {
+		r->sent = c[RL_PC_tx_flits];
+		credit_check(s, r->dev, (uint16_t)r->port);
+	}
+	if (c[RL_PC_rx_ok] != r->got) {
+		r->got = c[RL_PC_rx_ok];
+		credit_check(s, tp->peer_dev, tp->peer_port);
 	}
 }
 

@@ -108,6 +108,8 @@ struct sim_role {
 	struct rl_role_port *rp;
 	struct rl_role_core *rc; /* of a port: the core beside it */
 	struct sim_end *end;	 /* of a port */
+	uint64_t sent; /* flits, when its credits were last looked at */
+	uint64_t got;
 };
 
 struct sim_heap_slot {
@@ -237,8 +239,11 @@ void sim_fault_fire(struct rl_sim *s, const struct rl_sim_fault *f,
 		    unsigned int dir);
 
 /* sim_audit.c */
-/** After a port was polled: what it sent, and may yet send, has room. */
-void sim_credit_check(struct rl_sim *s, uint32_t dev, uint16_t port);
+/**
+ * After a port was polled: if it sent flits, what they take, and what may yet
+ * follow, has room; the same of its peer, if it got any.
+ */
+void sim_credit_check(struct rl_sim *s, struct sim_role *r);
 
 /* sim_event.c */
 void sim_on_port_event(void *ctx, uint32_t dev, uint16_t port,
