@@ -61,6 +61,7 @@ struct app {
 	uint64_t end_ns;   /**< when traffic was through; 0: it goes on */
 	uint64_t progress_due_ns;
 	uint64_t shown_ns;     /**< `show traffic` was last here ... */
+	uint64_t shown_cpu_ns; /**< ... after so much processor time ... */
 	struct totals shown;   /**< ... and saw this */
 	bool quit;
 	bool stuck; /**< did not come to rest at the end */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "command.h"
 #include "delay_report.h"
@@ -214,6 +215,16 @@ cmd_show_lcores(struct app *app, const char *const arg[])
 	return 0;
 }
 
+/* Processor time of the program, nearly all of it the lcores'. */
+static uint64_t
+cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * RL_NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
 /* Flits that generators received since the last time, in all and by VC. */
 static void
 show_rates(struct app *app, const struct totals *t)
@@ -222,9 +233,12 @@ show_rates(struct app *app, const struct totals *t)
 	const uint64_t since_ns = app->shown_ns != 0 ? app->shown_ns
 						     : app->start_ns;
 	const double us = (double)(now_ns - since_ns) / RL_NS_PER_US;
+	const uint64_t now_cpu_ns = cpu_ns();
 
-	printf("last %.6f s: delivered %" PRIu64 " flits, %.3f flits/us\n",
-	       us / 1e6, t->delivered_flits - app->shown.delivered_flits,
+	printf("last %.6f s, %.6f s of processor time: delivered %" PRIu64
+	       " flits, %.3f flits/us\n",
+	       us / 1e6, (double)(now_cpu_ns - app->shown_cpu_ns) / 1e9,
+	       t->delivered_flits - app->shown.delivered_flits,
 	       (double)(t->delivered_flits - app->shown.delivered_flits) / us);
 	for (unsigned int vc = 0; vc < RL_VCS; vc++)
 		if (t->vc_flits[vc] != 0)
@@ -234,6 +248,7 @@ show_rates(struct app *app, const struct totals *t)
 					app->shown.vc_flits[vc]) /
 				       us);
 	app->shown_ns = now_ns;
+	app->shown_cpu_ns = now_cpu_ns;
 	app->shown = *t;
 }
 

@@ -4,8 +4,10 @@ that alternate within one run.
 
 A run is a command file made of cycles; each cycle has a phase of every kind
 (such as "plain" and "lossy"), and `show traffic` stands between phases. Rates
-are compared within a cycle, and the median of all cycles is printed: what else
-the machine does meanwhile slows neighbours alike.
+are in flits per microsecond of processor time, compared within a cycle, and
+the median of all cycles is printed: what else the machine does meanwhile slows
+neighbours alike. An lcore under load polls all the time, so a link that waits
+costs processor time, too.
 
 What is asserted is exact: nothing lost, twice, out of order or altered, no
 buffer leaked, everything came to rest, and each phase moved flits where it
@@ -80,7 +82,8 @@ def windows(text, cycles):
     """Every second `show traffic` closes a phase."""
     found, vcs = [], []
     for line in text.split("\n"):
-        m = re.match(r"last ([\d.]+) s: delivered (\d+) flits", line)
+        m = re.match(r"last [\d.]+ s, ([\d.]+) s of processor time: "
+                     r"delivered (\d+) flits", line)
         if m:
             found.append((float(m.group(1)), int(m.group(2)), {}))
         m = re.match(r"  VC (\d): (\d+) flits, [\d.]+ flits/us$", line)

@@ -428,7 +428,7 @@ a_stop_and_a_new_start_go_on_with_the_same_numbers(void **state)
 static void
 a_blocked_class_of_service_leaves_the_generator_to_the_others(void **state)
 {
-	static const uint8_t classes[] = { 2, 3, 16 };
+	static const uint8_t classes[] = { 2, 16 };
 
 	(void)state;
 	for (unsigned int i = 0; i < RL_ARRAY_SIZE(classes); i++) {
@@ -441,12 +441,12 @@ a_blocked_class_of_service_leaves_the_generator_to_the_others(void **state)
 			c.load = load;
 			open_world(RL_PATTERN_INCAST, true, &c);
 			w.cut_cos = 1;
-			run_until(100000);
+			run_until(40000);
 			for (unsigned int e = 1; e < EPS; e++)
 				assert_true(rl_tg_counts(w.tg[e])
-						    ->sent_packets > 1500);
+						    ->sent_packets > 600);
 			assert_true(rl_tg_counts(w.tg[0])->delivered_packets >
-				    5000);
+				    2000);
 			close_world();
 		}
 	}
