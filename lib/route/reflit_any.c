@@ -180,9 +180,9 @@ static void
 any_endpoint(struct any *an, uint32_t e)
 {
 	route_near_dst(&an->near, &an->b->g, e);
-	route_backup_plan(&an->bk, e, 1,
+	route_backup_plan(&an->bk, &e, 1,
 			  (const uint32_t *const []){an->near.next});
-	route_backup_dst(&an->bk, e);
+	route_backup_dst(&an->bk, 0);
 	route_backup_fill(&an->bk, e);
 	if (an->reflect)
 		any_reflect(an, e);

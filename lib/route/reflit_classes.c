@@ -279,8 +279,8 @@ reflit_classes(struct reflit *rf, uint32_t e)
 	uint64_t pain;
 
 	if (rf->tree == &rf->own_tree) {
-		route_trees_fill(&rf->own_trees, rf->order, e, 1, NULL);
-		route_trees_view(&rf->own_trees, e, rf->tree);
+		route_trees_fill(&rf->own_trees, rf->order, &e, 1, NULL);
+		route_trees_view(&rf->own_trees, 0, rf->tree);
 	}
 	rf->proxy = ROUTE_NONE;
 	classes_up(rf, rf->dor_t.cost, rf->up_cost, rf->up_next);

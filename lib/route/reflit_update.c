@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reflit_update.h"
+#include "reflit_replan.h"
 
 void
 reflit_state_free(struct reflit_state *st)
@@ -28,6 +28,7 @@ reflit_state_free(struct reflit_state *st)
 	free(st->rank);
 	free(st->run);
 	free(st->link_up);
+	reflit_plan_free(st->plan);
 	free(st);
 }
 
@@ -56,6 +57,10 @@ reflit_remember(const struct reflit *rf)
 	if (rf->broken)
 		memcpy(st->rank, rf->order->rank, n * sizeof(*st->rank));
 	st->all_planes = rf->broken;
+	/* In an update it is the old state's, brought up to date. */
+	st->plan = rf->plan;
+	if (m->reflit != NULL)
+		m->reflit->plan = NULL;
 	reflit_state_free(m->reflit);
 	m->reflit = st;
 	return 0;
@@ -123,9 +128,10 @@ update_ring_dor(struct update *up, const struct update_ring *ring)
 			for (uint32_t t = first; t < first + gr->stride[d];
 			     t++) {
 				up->rf.t = t;
-				for (uint32_t k = 0; k < up->hosts; k++)
-					reflit_fill_dor(&up->rf, u,
-							t * up->hosts + k);
+				for (uint32_t e = t * up->hosts;
+				     e < (t + 1) * up->hosts; e++)
+					if (route_ep_live(&up->b.g, e))
+						reflit_fill_dor(&up->rf, u, e);
 			}
 		}
 	}
@@ -185,6 +191,8 @@ update_tables(struct update *up)
 
 			if (dev->kind == RL_DEV_ENDPOINT)
 				update_gone(up, dev->ep_id);
+			else if (up->replan != NULL && !dev->failed)
+				update_replan_node(up, l->dev[end]);
 			else
 				update_purge(up, l->dev[end]);
 			if (l->dim >= 0)
@@ -230,6 +238,7 @@ update_alloc(struct update *up)
 static void
 update_free(struct update *up)
 {
+	update_replan_free(up);
 	free(up->dead);
 	free(up->ring);
 	free(up->stamp);
@@ -247,6 +256,10 @@ update_order(struct update *up)
 	uint32_t root;
 	int ret;
 
+	if (up->replan != NULL) {
+		rf->order = &rf->bk.order;
+		return 0;
+	}
 	if (up->st->rank != NULL)
 		return route_order_ranks(rf->order, &up->b.g, up->st->rank);
 	ret = route_root(&up->b.g, &root);
@@ -275,6 +288,8 @@ update_init(struct update *up)
 		ret = route_trees_init(&rf->own_trees, up->b.g.nnode);
 	if (ret == 0)
 		ret = update_alloc(up);
+	if (ret == 0 && up->st->plan != NULL)
+		ret = update_replan_init(up);
 	if (ret == 0)
 		ret = update_order(up);
 	return ret;
@@ -302,7 +317,13 @@ reflit_update(struct rl_route *route, const struct rl_topo *topo, bool *changed,
 	if (ret == 0)
 		ret = update_dead(&up);
 	if (ret == 0 && up.ndead != 0) {
+		if (up.replan != NULL)
+			update_replan(&up);
 		update_tables(&up);
+		if (up.replan != NULL && !update_replan_entries(&up))
+			ret = 1;
+	}
+	if (ret == 0 && up.ndead != 0) {
 		update_others(&up);
 		update_classes(&up);
 		all_planes = up.st->all_planes;

@@ -6,6 +6,8 @@
 
 #include "route_reflit.h"
 
+struct replan;
+
 /* A ring that lost a link: all nodes on it, and its dimension. */
 struct update_ring {
 	uint32_t base; /* its node with coordinate 0 */
@@ -29,6 +31,7 @@ struct update {
 	uint8_t *others;   /* [node] destination has sources of classes 1..3 */
 	struct route_tree down; /* of rf.t: who goes down */
 	uint32_t hosts;	   /* endpoints of a switch */
+	struct replan *replan; /* where there is a plan of the detours */
 };
 
 /**
@@ -38,6 +41,16 @@ struct update {
 unsigned int update_leg(const struct update *up,
 			const uint16_t (*run)[GRID_WAYS], uint32_t u,
 			unsigned int d, uint32_t to);
+
+/** An endpoint of node @p t that is there, or ROUTE_NONE. */
+static inline uint32_t
+update_host(const struct update *up, uint32_t t)
+{
+	for (uint32_t e = t * up->hosts; e < (t + 1) * up->hosts; e++)
+		if (route_ep_live(&up->b.g, e))
+			return e;
+	return ROUTE_NONE;
+}
 
 static inline bool
 update_leg_changed(const struct update *up, uint32_t u, unsigned int d,

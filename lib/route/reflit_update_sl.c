@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Updates, second half: the classes (SLs) of the pairs concerned. */
-#include "reflit_update.h"
+#include <string.h>
+
+#include "reflit_replan.h"
 
 /* Whether the path that the tables have is whole and on no backup plane. */
 static bool
@@ -44,13 +46,24 @@ update_others(struct update *up)
 	for (uint32_t s = 0; s < nep; s++) {
 		for (uint32_t e = 0; e < nep; e++, sl++) {
 			uint8_t *o = &up->others[e / up->hosts];
+			uint64_t eight;
 
+			/* Most are direct: eight at a time. */
+			if (e + 8 <= nep) {
+				memcpy(&eight, sl, sizeof(eight));
+				if (eight == 0) {
+					e += 7;
+					sl += 7;
+					continue;
+				}
+			}
 			if (*sl == REFLIT_SL_DIRECT ||
 			    !route_ep_live(&up->b.g, s) ||
 			    !route_ep_live(&up->b.g, e))
 				continue;
 			*o |= *sl == REFLIT_SL_UP ? 1 : 3;
-			if (!update_path_ok(up, s / up->hosts, e, *sl))
+			if (!(*o & 4) &&
+			    !update_path_ok(up, s / up->hosts, e, *sl))
 				*o |= 4;
 		}
 	}
@@ -100,8 +113,22 @@ update_more_sources(struct update *up, uint32_t t)
 	const uint32_t nep = up->b.topo->nep;
 
 	for (uint32_t s = 0; s < nep; s++)
-		if (up->m->path_sl[(size_t)s * nep + t * up->hosts] != 0)
+		if (up->m->path_sl[(size_t)s * nep + update_host(up, t)] != 0)
 			update_add_source(up, s / up->hosts);
+}
+
+/* Whether node u goes down to rf.t; sets hops and arc. */
+static bool
+update_down(struct update *up, uint32_t u)
+{
+	struct reflit *rf = &up->rf;
+
+	if (up->replan != NULL)
+		return reflit_replan_down(rf, u, update_host(up, rf->t),
+					  &rf->up_next[u], &rf->up_cost[u]);
+	rf->up_next[u] = up->down.next[u];
+	rf->up_cost[u] = up->down.dist[u];
+	return up->down.down[u];
 }
 
 /* Hops of the class up from node u to rf.t, and the arc it begins with. */
@@ -115,10 +142,8 @@ update_cost(struct update *up, uint32_t u)
 	if (up->stamp[u] == rf->t + 1)
 		return rf->up_cost[u];
 	up->stamp[u] = rf->t + 1;
-	if (up->down.down[u]) {
-		rf->up_next[u] = up->down.next[u];
-		return rf->up_cost[u] = up->down.dist[u];
-	}
+	if (update_down(up, u))
+		return rf->up_cost[u];
 	rf->up_next[u] = ROUTE_NONE;
 	rf->up_cost[u] = reflit_dor_cost(&rf->gr, u, rf->t);
 	if (rf->up_cost[u] == reflit_least(&rf->gr, u, rf->t))
@@ -176,33 +201,73 @@ update_sl(struct update *up, uint32_t s, uint8_t sl)
 	}
 }
 
+/*
+ * The escape planes along the way from s, by the class of @p sl. Other nodes
+ * have nothing there: no packet of these classes comes by.
+ */
+static void
+update_write_class(struct update *up, uint32_t s, uint32_t e, uint8_t sl)
+{
+	struct reflit *rf = &up->rf;
+	const struct route_graph *g = &rf->b->g;
+	bool both = sl == REFLIT_SL_BOTH, proxy = sl == REFLIT_SL_UP;
+
+	for (uint32_t hops = 0; s != rf->t && hops < g->nnode; hops++) {
+		uint32_t next;
+
+		if (proxy) {
+			next = rf->up_next[s];
+			reflit_fill_up(rf, s, e, rf->up, next, rf->t, rf->dor);
+			if (next == ROUTE_NONE)
+				return;
+		} else if (both) {
+			next = rf->both_next[s];
+			both = next != ROUTE_NONE;
+			reflit_fill_up(rf, s, e, rf->both, next, rf->proxy,
+				       rf->late);
+			if (!both)
+				next = rf->dor_p.first[s];
+		} else {
+			reflit_fill_late(rf, s, e);
+			proxy = s == rf->proxy;
+			next = proxy ? rf->tree->next[s] : rf->dor_p.first[s];
+		}
+		if (next == ROUTE_NONE)
+			return;
+		s = g->arc[next].to;
+	}
+}
+
 /* The whole of destination rf.t, as when all is computed. */
 static void
 update_whole(struct update *up)
 {
 	struct reflit *rf = &up->rf;
-	const uint32_t n = rf->b->g.nnode, e = rf->t * up->hosts;
+	const uint32_t n = rf->b->g.nnode, from = rf->t * up->hosts;
 	struct route_hops end;
 
 	up->st->all_planes = true;
 	reflit_dor_all(&rf->gr, rf->t, &rf->dor_t, rf->least);
-	reflit_classes(rf, e);
-	for (uint32_t k = 0; k < up->hosts; k++) {
-		for (uint32_t u = 0; u < n; u++)
-			if (u != rf->t && !route_grid_dead(&rf->gr, u))
-				reflit_fill_classes(rf, u, e + k);
+	reflit_classes(rf, update_host(up, rf->t));
+	for (uint32_t e = from; e < from + up->hosts; e++) {
 		route_hops_init(&end);
-		route_hops_add_ep(&end, &rf->b->g, rf->t, e + k, rf->dor,
+		route_hops_add_ep(&end, &rf->b->g, rf->t, e, rf->dor,
 				  RL_FWD_ALTS);
-		route_put(rf->b, rf->t, rf->up, e + k, &end);
-		route_put(rf->b, rf->t, rf->late, e + k, &end);
-		route_put(rf->b, rf->t, rf->both, e + k, &end);
+		route_put(rf->b, rf->t, rf->up, e, &end);
+		route_put(rf->b, rf->t, rf->late, e, &end);
+		route_put(rf->b, rf->t, rf->both, e, &end);
 	}
 	for (uint32_t s = 0; s < n; s++) {
 		uint32_t cost;
+		uint8_t sl;
 
-		if (s != rf->t && !route_grid_dead(&rf->gr, s))
-			update_sl(up, s, reflit_choose(rf, s, &cost));
+		if (s == rf->t || route_grid_dead(&rf->gr, s))
+			continue;
+		sl = reflit_choose(rf, s, &cost);
+		update_sl(up, s, sl);
+		for (uint32_t e = from; e < from + up->hosts && sl != 0; e++)
+			if (route_ep_live(&rf->b->g, e))
+				update_write_class(up, s, e, sl);
 	}
 }
 
@@ -212,7 +277,9 @@ update_choose(struct update *up)
 {
 	struct reflit *rf = &up->rf;
 
-	route_order_down(rf->order, rf->t * up->hosts, rf->t, &up->down);
+	if (up->replan == NULL)
+		route_order_down(rf->order, update_host(up, rf->t), rf->t,
+				 &up->down);
 	for (uint32_t i = 0; i < up->nsource; i++)
 		if (up->source[i] != rf->t &&
 		    update_cost(up, up->source[i]) >
@@ -229,7 +296,8 @@ update_choose(struct update *up)
 			sl = REFLIT_SL_UP;
 		update_sl(up, s, sl);
 		for (uint32_t k = 0; k < up->hosts && sl != 0; k++)
-			update_write(up, s, rf->t * up->hosts + k);
+			if (route_ep_live(&rf->b->g, rf->t * up->hosts + k))
+				update_write(up, s, rf->t * up->hosts + k);
 	}
 	return true;
 }
@@ -240,7 +308,7 @@ update_classes(struct update *up)
 {
 	for (uint32_t t = 0; t < up->b.g.nnode; t++) {
 		if (route_grid_dead(&up->rf.gr, t) ||
-		    !route_ep_live(&up->b.g, t * up->hosts))
+		    update_host(up, t) == ROUTE_NONE)
 			continue;
 		up->rf.t = t;
 		update_sources(up, t);

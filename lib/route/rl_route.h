@@ -137,9 +137,10 @@ int rl_route_compute_with(const struct rl_topo *topo,
  * Control thread. Brings @p route up to date with @p topo, the topology it was
  * computed for, in which more has failed or works again. Where the engine can
  * (reflit on grids, after failures), only what the failures touch is computed:
- * the primary paths are as good as new ones, detours lose what they led over
- * the dead links until rl_route_compute() plans them anew. Otherwise all is
- * computed.
+ * the primary paths are as good as new ones, and where links have VLs for all
+ * planes of detours (six or more), so are the detours; with fewer they lose
+ * what they led over the dead links until rl_route_compute() plans them anew.
+ * Otherwise all is computed.
  *
  * The tables change where they lie: no device may read them meanwhile. Who
  * serves devices keeps two routes, and updates one, then the other.

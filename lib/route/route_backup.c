@@ -18,6 +18,7 @@ route_backup_init(struct route_backup *bk, struct route_build *b,
 	bk->detours = vls >= 2;
 	bk->nplanes = (bk->updown ? 1u : 0) + (bk->detours ? 2u : 0);
 	ret = route_root(g, &root);
+	bk->root = root;
 	if (ret == 0 && bk->updown)
 		ret = route_order_init(&bk->order, g, root);
 	if (ret == 0 && bk->updown)
@@ -54,22 +55,22 @@ route_backup_vls(struct route_backup *bk, uint8_t vl)
 }
 
 void
-route_backup_plan(struct route_backup *bk, uint32_t e0, uint32_t n,
+route_backup_plan(struct route_backup *bk, const uint32_t *e, uint32_t n,
 		  const uint32_t *const *first)
 {
 	if (bk->updown)
-		route_trees_fill(&bk->trees, &bk->order, e0, n, first);
+		route_trees_fill(&bk->trees, &bk->order, e, n, first);
 	if (bk->detours)
-		route_detour_fill_lanes(&bk->detour, e0, n);
+		route_detour_plan(&bk->detour, e, n);
 }
 
 void
-route_backup_dst(struct route_backup *bk, uint32_t e)
+route_backup_dst(struct route_backup *bk, uint32_t lane)
 {
 	if (bk->updown)
-		route_trees_view(&bk->trees, e, &bk->tree);
+		route_trees_view(&bk->trees, lane, &bk->tree);
 	if (bk->detours)
-		route_detour_dst(&bk->detour, e);
+		route_detour_dst(&bk->detour, lane);
 }
 
 /* Whether the up*-down* way from node w leads through node u. */

@@ -22,6 +22,7 @@ struct route_backup {
 	struct route_trees trees;
 	struct route_tree tree; /**< of the destination at hand, in trees */
 	struct route_detour detour;
+	uint32_t root;	    /**< of order and tree */
 	unsigned int plane; /**< of up*-down*; the detour planes follow */
 	unsigned int nplanes;
 	bool updown;
@@ -40,15 +41,14 @@ void route_backup_free(struct route_backup *bk);
 void route_backup_vls(struct route_backup *bk, uint8_t vl);
 
 /**
- * Plans for destinations @p e0 .. @p e0 + n - 1, at most ROUTE_TILE of them.
- * first[lane][node], where not NULL, is the arc that each node wants to take
+ * Plans for the @p n destinations @p e, at most ROUTE_TILE of them. first[lane][node], where not NULL, is the arc that each node wants to take
  * first: up*-down* prefers another.
  */
-void route_backup_plan(struct route_backup *bk, uint32_t e0, uint32_t n,
+void route_backup_plan(struct route_backup *bk, const uint32_t *e, uint32_t n,
 		       const uint32_t *const *first);
 
-/** Sets @p bk up for destination @p e, which is planned for. */
-void route_backup_dst(struct route_backup *bk, uint32_t e);
+/** Sets @p bk up for the destination of @p lane. */
+void route_backup_dst(struct route_backup *bk, uint32_t lane);
 
 /** Adds to @p h what node u does where its arc @p dead to e is dead. */
 void route_backup_add(const struct route_backup *bk, struct route_hops *h,

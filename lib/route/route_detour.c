@@ -360,32 +360,30 @@ detour_several(const struct route_detour *d, uint32_t e, uint32_t u)
 }
 
 void
-route_detour_fill_lanes(struct route_detour *d, uint32_t e0, uint32_t n)
+route_detour_plan(struct route_detour *d, const uint32_t *e, uint32_t n)
 {
 	const struct route_graph *g = d->g;
 	const size_t lanes = (size_t)g->nnode * ROUTE_TILE;
 
 	RL_ASSERT(n >= 1 && n <= ROUTE_TILE);
-	d->e0 = e0;
 	d->n = n;
 	memset(d->above, 0, lanes * sizeof(*d->above));
 	memset(d->key, 0, lanes * sizeof(*d->key));
 	for (uint32_t k = 0; k < n; k++) {
-		route_detour_dst(d, e0 + k);
-		detour_homes(d, e0 + k);
-		detour_chain(d, e0 + k, k);
+		route_detour_dst(d, k);
+		detour_homes(d, e[k]);
+		detour_chain(d, e[k], k);
 	}
 	detour_part(d);
 	detour_dive(d);
 	for (uint32_t k = 0; k < n; k++) {
-		route_detour_dst(d, e0 + k);
-		for (uint32_t i = g->att0[e0 + k]; i < g->att0[e0 + k + 1];
-		     i++) {
+		route_detour_dst(d, k);
+		for (uint32_t i = g->att0[e[k]]; i < g->att0[e[k] + 1]; i++) {
 			const uint32_t u = g->att[i].node;
 
 			if (u != ROUTE_NONE && detour_is_home(d, u))
 				detour_climb(d, k, u,
-					     detour_several(d, e0 + k, u));
+					     detour_several(d, e[k], u));
 		}
 	}
 }

@@ -59,8 +59,8 @@ struct route_detour {
 	uint32_t *top_via; /**< [node] arc towards that link, or the link */
 	struct route_ranked *aside; /**< [aside0[node] ..] links not in the tree */
 	uint32_t *aside0;  /**< [node + 1] */
-	/* of destinations e0 .. e0 + n - 1, [node][lane] */
-	uint32_t e0, n;
+	/* of n destinations, [node][lane] */
+	uint32_t n;
 	int32_t *above;	   /**< the node is above the destination, or its home */
 	int32_t *val;	   /**< depth of the last node above it (or it) that is
 				above the destination too */
@@ -88,18 +88,18 @@ int route_detour_init(struct route_detour *d, const struct route_graph *g,
 void route_detour_free(struct route_detour *d);
 
 /**
- * Plans for destinations @p e0 .. @p e0 + n - 1, at most ROUTE_TILE of them:
- * every node is looked at once, for all of them side by side.
+ * Plans for the @p n destinations @p e, at most ROUTE_TILE of them: every node
+ * is looked at once, for all of them side by side.
  */
-void route_detour_fill_lanes(struct route_detour *d, uint32_t e0, uint32_t n);
+void route_detour_plan(struct route_detour *d, const uint32_t *e, uint32_t n);
 
-/** Sets @p d up for destination @p e, which is planned for. */
+/** Sets @p d up for the destination of @p lane. */
 static inline void
-route_detour_dst(struct route_detour *d, uint32_t e)
+route_detour_dst(struct route_detour *d, uint32_t lane)
 {
-	const size_t at = (size_t)(e - d->e0) * d->g->nnode;
+	const size_t at = (size_t)lane * d->g->nnode;
 
-	RL_ASSERT(e - d->e0 < d->n);
+	RL_ASSERT(lane < d->n);
 	d->home = d->homes + at;
 	d->next = d->nexts + at;
 	d->via = d->vias + at;

@@ -28,6 +28,7 @@ struct route_build {
 	unsigned int qos_levels;
 	unsigned int nplanes;	/**< with entries */
 	unsigned int live_planes; /**< of them, those in use; 0: all */
+	unsigned int ready_planes; /**< of them, those that get memory at once */
 	unsigned int tile_planes; /**< of those, what the tile at hand holds */
 	unsigned int vl_planes; /**< after them, without: they only choose VLs */
 	bool one_sl; /**< every path has SL 0 */

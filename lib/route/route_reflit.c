@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Engine reflit on grids: tables from the classes of route_reflit.h. */
-#include "route_reflit.h"
+#include "reflit_replan.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -79,7 +79,9 @@ static void
 reflit_put(struct reflit *rf, struct route_hops *h, uint32_t u, uint32_t e,
 	   unsigned int plane, uint32_t a)
 {
-	if (rl_unlikely(rf->patch))
+	if (rl_unlikely(rf->patch) && rf->plan != NULL)
+		reflit_replan_add(rf, h, u, e, a);
+	else if (rl_unlikely(rf->patch))
 		reflit_backup_found(rf, h, u, e, a);
 	else
 		route_backup_add(&rf->bk, h, u, e, a);
@@ -121,7 +123,7 @@ reflit_fill_up(struct reflit *rf, uint32_t u, uint32_t e, unsigned int plane,
 	reflit_put(rf, &h, u, e, plane, next);
 }
 
-static void
+void
 reflit_fill_late(struct reflit *rf, uint32_t u, uint32_t e)
 {
 	struct route_hops h;
@@ -246,7 +248,7 @@ reflit_endpoint(struct reflit *rf, uint32_t e, uint32_t *last)
 	if (!route_ep_live(g, e))
 		return;
 	t = g->att[g->att0[e]].node;
-	route_backup_dst(&rf->bk, e);
+	route_backup_dst(&rf->bk, e % ROUTE_TILE);
 	if (t != *last)
 		reflit_node(rf, t, e);
 	*last = t;
@@ -264,17 +266,21 @@ reflit_plan(struct reflit *rf, uint32_t e)
 	const struct route_graph *g = &rf->b->g;
 	const uint32_t n = rl_min_u32(ROUTE_TILE, rf->b->topo->nep - e);
 	const uint32_t *first[ROUTE_TILE] = {NULL};
+	uint32_t dst[ROUTE_TILE];
 
 	for (uint32_t k = 0; k < n; k++) {
 		struct reflit_lane *lane = &rf->lane[k];
 
+		dst[k] = e + k;
 		if (!route_ep_live(g, e + k))
 			continue;
 		reflit_dor_all(&rf->gr, g->att[g->att0[e + k]].node, &lane->dor,
 			       rf->broken ? lane->least : NULL);
 		first[k] = lane->dor.first;
 	}
-	route_backup_plan(&rf->bk, e, n, first);
+	route_backup_plan(&rf->bk, dst, n, first);
+	for (uint32_t k = 0; k < n && rf->plan != NULL; k++)
+		reflit_plan_note(rf->plan, &rf->bk, k, e + k);
 }
 
 static void
@@ -290,6 +296,8 @@ reflit_tables(struct reflit *rf)
 		if (e % ROUTE_TILE == 0) {
 			rf->b->tile_planes = rf->broken ? rf->late : rf->up;
 			reflit_plan(rf, e);
+			/* Its lanes are those of other destinations now. */
+			last = ROUTE_NONE;
 		}
 		reflit_endpoint(rf, e, &last);
 		route_tile_end(rf->b, e);
@@ -441,14 +449,20 @@ reflit_init(struct reflit *rf)
 	rf->broken = reflit_broken(rf);
 	ret = route_backup_init(&rf->bk, b, 1, b->max_vls - REFLIT_VL_BACKUP);
 	reflit_planes(rf, rf->bk.nplanes);
-	/* The escape planes are there, untouched, for updates to use. */
+	/* The escape planes are there, untouched, for updates to use; what the
+	 * first one needs has its memory now, for an update is in a hurry. */
 	b->live_planes = rf->broken ? rf->wrap : rf->up;
+	b->ready_planes = rf->late;
 	rf->order = rf->bk.updown ? &rf->bk.order : &rf->own_order;
 	rf->tree = rf->bk.updown ? &rf->bk.tree : &rf->own_tree;
 	if (ret == 0 && rf->broken && rf->tree == &rf->own_tree)
 		ret = route_trees_init(&rf->own_trees, b->g.nnode);
 	if (ret == 0 && rf->broken)
 		ret = route_near_init(&rf->near, &b->g);
+	if (ret == 0 && rf->bk.updown && rf->bk.detours) {
+		rf->plan = reflit_plan_new(b->g.nnode, b->topo->nep);
+		ret = rf->plan != NULL ? 0 : -ENOMEM;
+	}
 	b->vl_planes = 1;
 	if (ret == 0)
 		ret = route_tables_init(b, rf->wrap);
@@ -488,8 +502,12 @@ reflit_grid(struct route_build *b)
 			reflit_tables(&rf);
 		route_endpoints(b);
 	}
+	if (ret == 0 && rf.plan != NULL)
+		reflit_plan_shape(rf.plan, &rf.bk);
 	if (ret == 0)
 		ret = reflit_remember(&rf);
+	if (ret != 0)
+		reflit_plan_free(rf.plan);
 	if (ret != 0)
 		snprintf(b->err, RL_ERR_MAX, "no memory for %u switches",
 			 b->g.nnode);

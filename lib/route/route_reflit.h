@@ -35,7 +35,7 @@
  * every plane of VL 2. Packets that have begun to go down therefore go on.
  */
 
-#include "route_backup.h"
+#include "reflit_plan.h"
 #include "route_grid.h"
 #include "route_near.h"
 
@@ -59,6 +59,7 @@ struct reflit_state {
 	uint16_t (*run)[GRID_WAYS]; /**< of the grid then */
 	uint8_t *link_up; /**< [link] */
 	bool all_planes;  /**< late and both are in use */
+	struct reflit_plan *plan; /**< of the detours; NULL: too few VLs */
 };
 
 /** Dimension order to one node, from all others. */
@@ -84,7 +85,8 @@ struct reflit {
 	struct route_order own_order;
 	struct route_trees own_trees;
 	struct route_tree own_tree; /**< one of them */
-	bool patch;  /**< tables are there: backups are read from them */
+	bool patch;  /**< tables are there */
+	struct reflit_plan *plan; /**< of the detours, or NULL */
 	bool whole;  /**< all DOR paths to the destination at hand are there */
 	bool broken; /**< not all DOR paths are there: classes are needed */
 	/* planes */
@@ -147,6 +149,9 @@ void reflit_fill_dor(struct reflit *rf, uint32_t u, uint32_t e);
 void reflit_fill_up(struct reflit *rf, uint32_t u, uint32_t e,
 		    unsigned int plane, uint32_t next, uint32_t to,
 		    unsigned int dor);
+
+/** Writes the entry of plane late. */
+void reflit_fill_late(struct reflit *rf, uint32_t u, uint32_t e);
 
 /** Writes the entries of all escape planes at node u. */
 void reflit_fill_classes(struct reflit *rf, uint32_t u, uint32_t e);

@@ -192,8 +192,8 @@ torus_dst(struct torus *to, uint32_t e)
 					    topo->dev[u].name,
 					    topo->dev[t].name);
 	}
-	route_backup_plan(&to->bk, e, 1, (const uint32_t *const []){to->next});
-	route_backup_dst(&to->bk, e);
+	route_backup_plan(&to->bk, &e, 1, (const uint32_t *const []){to->next});
+	route_backup_dst(&to->bk, 0);
 	for (uint32_t u = 0; u < g->nnode; u++) {
 		const uint32_t a = to->next[u];
 		struct route_hops h;

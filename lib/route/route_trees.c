@@ -27,7 +27,7 @@ route_trees_init(struct route_trees *ts, uint32_t nnode)
 
 	ts->key = malloc(n * sizeof(*ts->key));
 	ts->avoid = malloc(n * sizeof(*ts->avoid));
-	ts->turn = malloc(ROUTE_TILE * sizeof(*ts->turn));
+	ts->turn = calloc(ROUTE_TILE, sizeof(*ts->turn));
 	ts->dist = malloc(n * sizeof(*ts->dist));
 	ts->next = malloc(n * sizeof(*ts->next));
 	ts->down = malloc(n);
@@ -86,7 +86,8 @@ trees_best(const struct route_trees *ts, const struct trees_node *x,
 		for (unsigned int i = 0; i < ROUTE_HALVES; i++) {
 			const route_v4 v =
 				(c->h[i] & KEY_HOPS) + KEY_HOP +
-				((x->avoid.h[i] == a->idx) & KEY_AVOID) +
+				(((x->avoid.h[i] == a->idx) ^ ts->keep) &
+				 KEY_AVOID) +
 				(x->turn.h[i] ^ a->idx);
 
 			m.h[i] = route_v4_min(v, m.h[i]);
@@ -117,8 +118,8 @@ trees_ends(struct route_trees *ts)
 	const struct route_graph *g = ts->o->g;
 
 	for (uint32_t k = 0; k < ts->n; k++)
-		for (uint32_t i = g->att0[ts->e0 + k];
-		     i < g->att0[ts->e0 + k + 1]; i++)
+		for (uint32_t i = g->att0[ts->e[k]];
+		     i < g->att0[ts->e[k] + 1]; i++)
 			if (g->att[i].node != ROUTE_NONE)
 				ts->key[g->att[i].node * (size_t)ROUTE_TILE +
 					k] = 0;
@@ -196,20 +197,46 @@ trees_up(struct route_trees *ts)
 	}
 }
 
-void
-route_trees_fill(struct route_trees *ts, const struct route_order *o,
-		 uint32_t e0, uint32_t n, const uint32_t *const *avoid)
+static void
+trees_run(struct route_trees *ts, const struct route_order *o)
 {
-	RL_ASSERT(n >= 1 && n <= ROUTE_TILE);
-	ts->o = o;
-	ts->e0 = e0;
-	ts->n = n;
-	for (uint32_t k = 0; k < ROUTE_TILE; k++)
-		ts->turn[k] = (int32_t)((e0 + k) * 0x85ebca6bu >> 16);
+	for (uint32_t k = 0; k < ts->n; k++)
+		ts->turn[k] = (int32_t)(ts->e[k] * 0x85ebca6bu >> 16);
 	for (size_t i = 0; i < (size_t)o->g->nnode * ROUTE_TILE; i++)
 		ts->key[i] = KEY_NONE;
-	trees_avoid(ts, avoid);
 	trees_ends(ts);
 	trees_down(ts);
 	trees_up(ts);
+}
+
+static void
+trees_begin(struct route_trees *ts, const struct route_order *o,
+	    const uint32_t *e, uint32_t n)
+{
+	RL_ASSERT(n >= 1 && n <= ROUTE_TILE);
+	ts->o = o;
+	ts->n = n;
+	memcpy(ts->e, e, n * sizeof(*e));
+}
+
+void
+route_trees_fill(struct route_trees *ts, const struct route_order *o,
+		 const uint32_t *e, uint32_t n, const uint32_t *const *avoid)
+{
+	trees_begin(ts, o, e, n);
+	ts->keep = 0;
+	trees_avoid(ts, avoid);
+	trees_run(ts, o);
+}
+
+void
+route_trees_keep(struct route_trees *ts, const struct route_order *o,
+		 const uint32_t *e, uint32_t n, const uint8_t *const *keep)
+{
+	trees_begin(ts, o, e, n);
+	ts->keep = -1;
+	for (uint32_t k = 0; k < n; k++)
+		for (uint32_t u = 0; u < o->g->nnode; u++)
+			ts->avoid[u * (size_t)ROUTE_TILE + k] = keep[k][u];
+	trees_run(ts, o);
 }

@@ -17,8 +17,9 @@
 
 struct route_trees {
 	const struct route_order *o;
-	uint32_t e0; /**< destinations e0 .. e0 + n - 1 are there */
+	uint32_t e[ROUTE_TILE]; /**< destinations that are there */
 	uint32_t n;
+	int32_t keep;	 /**< -1: avoid all but avoid[] */
 	int32_t *turn;	 /**< [lane] a number for each destination */
 	int32_t *avoid;	 /**< [node][lane] number of an arc, or none such */
 	int32_t *key;	 /**< [node][lane], see route_trees.c */
@@ -32,22 +33,28 @@ int route_trees_init(struct route_trees *ts, uint32_t nnode);
 void route_trees_free(struct route_trees *ts);
 
 /**
- * The ways to endpoints @p e0 .. @p e0 + n - 1, n at most ROUTE_TILE. Of
- * equally short ones each node takes one by the number of the destination, but
- * not the arc avoid[lane][node] where there is another. @p avoid, or the list
- * of a lane, may be NULL.
+ * The ways to the @p n endpoints @p e, at most ROUTE_TILE of them. Of equally
+ * short ones each node takes one by the number of the destination, but not the
+ * arc avoid[lane][node] where there is another. @p avoid, or the list of a
+ * lane, may be NULL.
  */
 void route_trees_fill(struct route_trees *ts, const struct route_order *o,
-		      uint32_t e0, uint32_t n, const uint32_t *const *avoid);
+		      const uint32_t *e, uint32_t n,
+		      const uint32_t *const *avoid);
 
-/** Sets @p t to the ways to endpoint @p e, which is there. No queue. */
+/** The same, but the arc of number keep[lane][node] is taken where it will do. */
+void route_trees_keep(struct route_trees *ts, const struct route_order *o,
+		      const uint32_t *e, uint32_t n,
+		      const uint8_t *const *keep);
+
+/** Sets @p t to the ways to the destination of @p lane. No queue. */
 static inline void
-route_trees_view(const struct route_trees *ts, uint32_t e,
+route_trees_view(const struct route_trees *ts, uint32_t lane,
 		 struct route_tree *t)
 {
-	const size_t at = (size_t)(e - ts->e0) * ts->o->g->nnode;
+	const size_t at = (size_t)lane * ts->o->g->nnode;
 
-	RL_ASSERT(e - ts->e0 < ts->n);
+	RL_ASSERT(lane < ts->n);
 	t->dist = ts->dist + at;
 	t->next = ts->next + at;
 	t->down = ts->down + at;

@@ -58,18 +58,22 @@ static void
 updown_fill_all(struct updown *ud)
 {
 	const uint32_t nep = ud->b->topo->nep;
+	uint32_t dst[ROUTE_TILE];
 
 	for (uint32_t e = 0; e < nep; e++) {
 		const uint32_t n = rl_min_u32(ROUTE_TILE, nep - e);
+		const uint32_t lane = e % ROUTE_TILE;
 
 		route_tile_begin(ud->b, e);
-		if (e % ROUTE_TILE == 0)
-			route_trees_fill(&ud->trees, &ud->order, e, n, NULL);
-		if (e % ROUTE_TILE == 0 && ud->detours)
-			route_detour_fill_lanes(&ud->detour, e, n);
-		route_trees_view(&ud->trees, e, &ud->tree);
+		for (uint32_t k = 0; lane == 0 && k < n; k++)
+			dst[k] = e + k;
+		if (lane == 0)
+			route_trees_fill(&ud->trees, &ud->order, dst, n, NULL);
+		if (lane == 0 && ud->detours)
+			route_detour_plan(&ud->detour, dst, n);
+		route_trees_view(&ud->trees, lane, &ud->tree);
 		if (ud->detours) {
-			route_detour_dst(&ud->detour, e);
+			route_detour_dst(&ud->detour, lane);
 			route_detour_fill(&ud->detour, ud->b, e);
 		}
 		for (uint32_t u = 0; u < ud->b->g.nnode; u++)

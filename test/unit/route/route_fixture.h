@@ -17,14 +17,15 @@
 
 /* A grid; wrap: torus. Dimensions end with 0. */
 static inline void
-fix_grid(struct rl_topo *t, bool wrap, unsigned int x, unsigned int y,
-	 unsigned int z, unsigned int links)
+fix_grid_hosts(struct rl_topo *t, bool wrap, unsigned int x, unsigned int y,
+	       unsigned int z, unsigned int links, unsigned int hosts)
 {
 	const unsigned int dims[RL_DIMS_MAX] = {x, y, z};
 	struct rl_topo_spec spec;
 	char err[RL_ERR_MAX];
 
 	rl_topo_spec_defaults(&spec, wrap ? RL_TOPO_TORUS : RL_TOPO_MESH);
+	spec.hosts_per_switch = (uint16_t)hosts;
 	spec.ndims = 0;
 	for (unsigned int d = 0; d < RL_DIMS_MAX && dims[d] != 0; d++) {
 		spec.dims[d] = (uint16_t)dims[d];
@@ -33,6 +34,13 @@ fix_grid(struct rl_topo *t, bool wrap, unsigned int x, unsigned int y,
 		spec.ndims++;
 	}
 	assert_int_equal(rl_topo_build(&spec, t, err, NULL), 0);
+}
+
+static inline void
+fix_grid(struct rl_topo *t, bool wrap, unsigned int x, unsigned int y,
+	 unsigned int z, unsigned int links)
+{
+	fix_grid_hosts(t, wrap, x, y, z, links, 1);
 }
 
 static inline void

@@ -34,7 +34,8 @@ draw(struct rl_topo *t, uint64_t seed)
 		spec.links_per_edge[d] = (uint16_t)(1 + (rl_prng_below(&p, 4) ==
 							 0));
 	}
-	spec.hosts_per_switch = (uint16_t)(1 + (rl_prng_below(&p, 4) == 0));
+	spec.hosts_per_switch = (uint16_t)(rl_prng_below(&p, 3) != 0 ?
+				1 : rl_prng_range(&p, 2, 3));
 	assert_int_equal(rl_topo_build(&spec, t, err, NULL), 0);
 	fail = rl_prng_below(&p, (t->nlink - t->nep) / 8 + 2);
 	for (uint32_t i = 0; i < fail; i++)

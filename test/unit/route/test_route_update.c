@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables brought up to date after failures, one at a time: each time the
- * checker finds them whole and free of loops, detours included, and the paths
- * about as good as if all were computed anew.
+ * Tables brought up to date after failures, one at a time [ROUTE-6]: each time
+ * the checker finds them whole and free of loops, detours included, the paths
+ * about as good as if all were computed anew, and a detour around whatever
+ * link dies next, wherever there is one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,10 +25,37 @@ fail_one(struct rl_topo *t, struct rl_prng *p)
 		t->dev[rl_prng_below(p, t->ndev - t->nep)].failed = true;
 		return;
 	}
+	/* Now and then that of an endpoint: it is gone, the others go on. */
 	do
 		l = rl_prng_below(p, t->nlink);
-	while (t->link[l].kind != RL_LINK_ISL);
+	while (t->link[l].kind != RL_LINK_ISL && rl_prng_below(p, 8) != 0);
 	t->link[l].failed = true;
+}
+
+/* What local detours leave uncovered, whatever one link dies. */
+static uint64_t
+uncovered(const struct rl_check_in *in)
+{
+	struct rl_check_detours d;
+
+	assert_int_equal(rl_check_detours(in, RL_CHECK_LINK, &d), 0);
+	assert_true(d.connected > 0);
+	return d.connected - d.covered;
+}
+
+/* A link dies that the tables don't know of: what was under way before and
+ * what goes round it are in the fabric together. */
+static void
+expect_no_loop_without(const struct rl_topo *t, const struct rl_route *r,
+		       uint32_t link, const char *what)
+{
+	const struct rl_check_in in = {.topo = t, .fwd = r->fwd,
+				       .dead = &link, .ndead = 1};
+
+	if (rl_topo_link_up(t, link) &&
+	    rl_check(&in, &fresh_rep) == -ELOOP)
+		fail_msg("%s: without link %u a cycle of %u", what, link,
+			 fresh_rep.cycle_len);
 }
 
 /* The tables are right, and good: compared with new ones. */
@@ -48,8 +76,14 @@ expect_good(const struct rl_topo *t, const struct rl_route *r, const char *what)
 	if (rl_check(&in, &fresh_rep) == -ELOOP)
 		fail_msg("%s: detours have a cycle of %u", what,
 			 fresh_rep.cycle_len);
+	for (uint32_t l = t->nep; l < t->nlink; l += 7)
+		expect_no_loop_without(t, r, l, what);
 	in.alts = RL_CHECK_FIRST;
+	if (uncovered(&in) != 0)
+		fail_msg("%s: %llu ways without a detour", what,
+			 (unsigned long long)uncovered(&in));
 	in.fwd = fresh->fwd;
+	assert_int_equal(uncovered(&in), 0);
 	assert_int_equal(rl_check(&in, &fresh_rep), 0);
 	assert_int_equal(rep.pairs, fresh_rep.pairs);
 	assert_true(rep.stretch_mean < fresh_rep.stretch_mean * 1.08);
@@ -82,7 +116,7 @@ expect_unchanged(const struct rl_topo *t, const struct rl_route *r,
 
 static void
 campaign(bool wrap, unsigned int x, unsigned int y, unsigned int z,
-	 unsigned int links, uint64_t seeds)
+	 unsigned int links, unsigned int hosts, uint64_t seeds)
 {
 	bool changed[NDEV_MAX];
 	uint32_t patched = 0;
@@ -94,7 +128,7 @@ campaign(bool wrap, unsigned int x, unsigned int y, unsigned int z,
 		struct rl_topo t;
 
 		rl_prng_seed(&p, seed);
-		fix_grid(&t, wrap, x, y, z, links);
+		fix_grid_hosts(&t, wrap, x, y, z, links, hosts);
 		assert_true(t.ndev <= NDEV_MAX);
 		r = fix_route(&t, "reflit", 8);
 		for (int step = 0; step < 6; step++) {
@@ -127,10 +161,12 @@ static void
 after_each_failure_the_tables_are_whole_and_free_of_loops(void **state)
 {
 	(void)state;
-	campaign(true, 6, 6, 0, 1, 40);
-	campaign(false, 5, 6, 0, 1, 40);
-	campaign(true, 4, 3, 4, 1, 20);
-	campaign(true, 5, 5, 0, 2, 20);
+	campaign(true, 6, 6, 0, 1, 1, 40);
+	campaign(false, 5, 6, 0, 1, 1, 40);
+	campaign(true, 4, 3, 4, 1, 1, 20);
+	campaign(true, 5, 5, 0, 2, 1, 20);
+	campaign(true, 2, 4, 3, 1, 1, 20);
+	campaign(true, 4, 5, 0, 1, 3, 10);
 }
 
 static void
