@@ -229,6 +229,23 @@ cmd_show_fabric(struct app *app, const char *const arg[])
 	return 0;
 }
 
+/* Receivers that were stopped, see inject block. */
+static void
+show_blocked(const struct app *app)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+
+	for (uint32_t d = 0; d < t->ndev; d++) {
+		const uint32_t mask =
+			atomic_load(&app->host.fabric.dev[d].core.hold_vcs);
+
+		for (unsigned int vc = 0; vc < RL_VCS; vc++)
+			if (mask >> vc & 1)
+				printf("%s takes nothing of VC %u\n",
+				       t->dev[d].name, vc);
+	}
+}
+
 int
 cmd_show_faults(struct app *app, const char *const arg[])
 {
@@ -251,5 +268,6 @@ cmd_show_faults(struct app *app, const char *const arg[])
 			       c->dropped_frames, c->dropped_flits,
 			       c->corrupted_frames, c->flipped_bits);
 		}
+	show_blocked(app);
 	return 0;
 }

@@ -186,7 +186,7 @@ def every_frame_may_be_lost_by_chance():
 def a_receiver_that_takes_nothing_of_a_vc_gets_it_all_later():
     config = FIGURE1 + "routing: { levels = 8; };\n"
     run = cut("inject block e1 3\nwait 50ms\nshow traffic\nwait 100ms\n"
-              "show traffic\ninject unblock e1 3\n",
+              "show traffic\nshow faults\ninject unblock e1 3\n",
               config=config, args=("--classes", "8", "--load", "0.1"))
     last = run.out.split("last ")[2].split("\nsent")[0]
     flits = {int(s.split()[1][0]): int(s.split()[2])
@@ -194,6 +194,7 @@ def a_receiver_that_takes_nothing_of_a_vc_gets_it_all_later():
     # e0 sends to e1 and e1 to e0: of VC 3 what comes to e0 still comes, until
     # ACKs are missing that wait at e1
     assert flits[2] > 0 and flits[3] < flits[2], run.out
+    assert run.out.count("e1 takes nothing of VC 3\n") == 1, run.out
     assert len(run.report["latency_by_vc"]) == 8
 
 
