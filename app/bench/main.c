@@ -14,7 +14,9 @@
 
 #include "bench.h"
 #include "bench_codec.h"
+#include "report_file.h"
 #include "rl_base.h"
+#include "rl_config.h"
 
 struct suite {
 	const char *name;
@@ -44,7 +46,7 @@ usage(FILE *f)
 	fprintf(f,
 		"usage: reflit-bench [options] SUITE...\n\n"
 		"options:\n"
-		"  --config FILE  fabric file for the suites that take one\n"
+		"  --config FILE  suite sim: this fabric instead of its own\n"
 		"  --json FILE    write the figures as JSON\n"
 		"  --seed N       seed of whatever is drawn (1)\n"
 		"  --reps N       repetitions; medians are reported (9)\n"
@@ -66,17 +68,19 @@ find_suite(const char *name)
 }
 
 static int
-parse_number(const char *opt, const char *s, uint64_t max, uint64_t *v)
+parse_number(const char *opt, const char *s, uint64_t min, uint64_t max,
+	     uint64_t *v)
 {
 	char *end;
 
 	errno = 0;
 	*v = strtoull(s, &end, 0);
 	if (errno == 0 && *s != '\0' && *s != '-' && *end == '\0' &&
-	    *v <= max)
+	    *v >= min && *v <= max)
 		return 0;
-	fprintf(stderr, "reflit-bench: --%s: '%s' is not a number up to %llu\n",
-		opt, s, (unsigned long long)max);
+	fprintf(stderr,
+		"reflit-bench: --%s: '%s' is not a number of %llu to %llu\n",
+		opt, s, (unsigned long long)min, (unsigned long long)max);
 	return -EINVAL;
 }
 
@@ -106,11 +110,12 @@ parse_args(int argc, char **argv, struct bench_opts *o, const char **json)
 			*json = optarg;
 			break;
 		case 's':
-			if (parse_number("seed", optarg, UINT64_MAX, &o->seed))
+			if (parse_number("seed", optarg, 0, UINT64_MAX,
+					 &o->seed))
 				return -EINVAL;
 			break;
 		case 'r':
-			if (parse_number("reps", optarg, 1000, &v) || v == 0)
+			if (parse_number("reps", optarg, 1, 1000, &v))
 				return -EINVAL;
 			o->reps = (unsigned int)v;
 			break;
@@ -141,6 +146,41 @@ parse_args(int argc, char **argv, struct bench_opts *o, const char **json)
 	return 0;
 }
 
+/* Bad files are found before anything is measured. */
+static int
+check_files(const struct bench_opts *o, const char *json)
+{
+	char err[RL_ERR_MAX + 512];
+	struct rl_config cfg;
+
+	if (report_check("reflit-bench", json) != 0)
+		return -EINVAL;
+	if (o->config == NULL)
+		return 0;
+	if (rl_config_read(o->config, &cfg, err, sizeof(err)) != 0) {
+		fprintf(stderr, "%s\n", err);
+		return -EINVAL;
+	}
+	rl_config_free(&cfg);
+	return 0;
+}
+
+/* A suite may find that the fabric file asks for what can't be. */
+static int
+exit_status(int ret)
+{
+	switch (ret) {
+	case 0:
+		return 0;
+	case -EINVAL:
+		return 2;
+	case -EHOSTUNREACH:
+		return 3;
+	default:
+		return 1;
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -151,6 +191,8 @@ main(int argc, char **argv)
 
 	if (ret != 0)
 		return ret > 0 ? 0 : 2;
+	if (check_files(&o, json_file) != 0)
+		return 2;
 	report = json_object();
 	for (int i = optind; i < argc; i++) {
 		const struct suite *s = find_suite(argv[i]);
@@ -159,6 +201,8 @@ main(int argc, char **argv)
 		ret = s->run(&o, out, stdout);
 		fflush(stdout);
 		json_object_set_new(report, s->name, out);
+		if (ret == -EHOSTUNREACH || (ret == -EINVAL && o.config))
+			break; /* it has said what is wrong with the file */
 		if (ret != 0) {
 			fprintf(stderr, "reflit-bench: %s: %s\n", s->name,
 				strerror(-ret));
@@ -166,10 +210,8 @@ main(int argc, char **argv)
 		}
 	}
 	if (json_file != NULL &&
-	    json_dump_file(report, json_file, JSON_INDENT(2)) != 0) {
-		fprintf(stderr, "reflit-bench: cannot write %s\n", json_file);
-		ret = -EIO;
-	}
+	    report_save("reflit-bench", report, json_file) != 0 && ret == 0)
+		ret = -EINVAL;
 	json_decref(report);
-	return ret == 0 ? 0 : 1;
+	return exit_status(ret);
 }

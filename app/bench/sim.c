@@ -18,7 +18,7 @@
 
 struct sim_case {
 	const char *name;
-	const char *fabric; /* libconfig text */
+	const char *fabric; /* libconfig text; NULL: the name is a file's */
 	enum rl_pattern_kind pattern;
 	double load;
 	uint64_t traffic_ns;
@@ -86,7 +86,7 @@ run_once(const struct sim_case *c, const struct rl_config *cfg,
 		.load = c->load,
 		.slot_ps = 2000,
 		.min_flits = 1,
-		.max_flits = 8,
+		.max_flits = rl_min_u32(8, cfg->link.max_packet_flits),
 		.cos = 1,
 		.stop_ns = c->traffic_ns,
 		.seed = seed,
@@ -132,6 +132,30 @@ run_once(const struct sim_case *c, const struct rl_config *cfg,
 	return ret;
 }
 
+/* Says what is wrong. @return 0, -EINVAL, -EHOSTUNREACH (refused), -ENOMEM */
+static int
+read_fabric(const struct sim_case *c, struct rl_config *cfg,
+	    struct rl_route **route)
+{
+	char err[RL_ERR_MAX + 512];
+	int ret = c->fabric == NULL
+			  ? rl_config_read(c->name, cfg, err, sizeof(err))
+			  : rl_config_read_text(c->name, c->fabric,
+						strlen(c->fabric), cfg, err,
+						sizeof(err));
+
+	if (ret == 0)
+		ret = rl_route_setup(&cfg->topo, cfg->engine,
+				     rl_min_u32(cfg->vls, cfg->link.vcs),
+				     cfg->levels, route, err);
+	if (ret == -EHOSTUNREACH)
+		printf("refused: %s\n", err);
+	else if (ret != 0)
+		fprintf(stderr, "reflit-bench: %s\n", err);
+	return ret == 0 || ret == -EHOSTUNREACH || ret == -ENOMEM ? ret
+								  : -EINVAL;
+}
+
 static int
 run_case(const struct bench_opts *o, const struct sim_case *c, json_t *runs,
 	 FILE *human)
@@ -141,18 +165,11 @@ run_case(const struct bench_opts *o, const struct sim_case *c, json_t *runs,
 	struct rl_sim_stats st = { 0 };
 	struct rl_route *route = NULL;
 	struct rl_sim_mem mem;
-	char err[RL_ERR_MAX + 512];
 	int ret = -ENOMEM;
 
 	if (cfg == NULL || mhops == NULL || rl_sim_mem_init(&mem) != 0)
 		return -ENOMEM;
-	ret = rl_config_read_text(c->name, c->fabric, strlen(c->fabric), cfg,
-				  err, sizeof(err));
-	if (ret == 0)
-		ret = rl_route_setup(&cfg->topo, cfg->engine, RL_VCS, 1, &route,
-				     err);
-	if (ret != 0)
-		fprintf(stderr, "reflit-bench: %s\n", err);
+	ret = read_fabric(c, cfg, &route);
 	for (unsigned int i = 0; i < o->reps && ret == 0; i++)
 		ret = run_once(c, cfg, route, &mem, o->seed + i, &mhops[i],
 			       &st);
@@ -196,12 +213,16 @@ bench_sim(const struct bench_opts *o, json_t *out, FILE *human)
 		{ "10x10x10, six links gone", torus_10x10x10_hurt,
 		  RL_PATTERN_PERMUTATION, 0.1, 5000 },
 	};
+	const struct sim_case given = { o->config, NULL, RL_PATTERN_UNIFORM,
+					0.3, 100000 };
 	const size_t n = o->quick ? 1 : RL_ARRAY_SIZE(cases);
 	json_t *runs = json_array();
 	int ret = 0;
 
 	fprintf(human, "sim: virtual time, full protocol, one thread\n");
-	for (size_t i = 0; i < n && ret == 0; i++)
+	if (o->config != NULL)
+		ret = run_case(o, &given, runs, human);
+	for (size_t i = 0; o->config == NULL && i < n && ret == 0; i++)
 		ret = run_case(o, &cases[i], runs, human);
 	json_object_set_new(out, "runs", runs);
 	return ret;

@@ -196,11 +196,8 @@ run(struct app *app)
 	report_print(app);
 	if (app->opt.json != NULL) {
 		ret = report_json(app, app->opt.json);
-		if (ret != 0) {
-			fprintf(stderr, "reflit: cannot write %s\n",
-				app->opt.json);
+		if (ret != 0)
 			return EXIT_UNUSABLE;
-		}
 	}
 	return verdict(app);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "options.h"
+#include "report_file.h"
 #include "rl_base.h"
 #include "rl_pattern.h"
 
@@ -332,5 +333,5 @@ options_read(struct options *o, int argc, char **argv)
 		return -EINVAL;
 	}
 	o->progress |= isatty(STDERR_FILENO) && !o->interactive;
-	return 0;
+	return report_check("reflit", o->json);
 }

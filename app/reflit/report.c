@@ -8,6 +8,7 @@
 
 #include "counter_report.h"
 #include "delay_report.h"
+#include "report_file.h"
 #include "report.h"
 
 static void
@@ -142,7 +143,7 @@ report_json(const struct app *app, const char *path)
 	set(o, "failed_commands", app->failed_commands);
 	json_object_set_new(o, "drained", json_boolean(!app->stuck));
 	set(o, "seed", app->opt.seed);
-	ret = json_dump_file(o, path, JSON_INDENT(2)) == 0 ? 0 : -EIO;
+	ret = report_save("reflit", o, path);
 	json_decref(o);
 	return ret;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "report_file.h"
 #include "route_app.h"
 
 /* Names of unreachable endpoints that are printed; the report has them all. */
@@ -72,7 +73,8 @@ route_params(const struct route_app *app)
 	return (struct rl_route_params){
 		.engine = app->opt.engine != NULL ? app->opt.engine :
 						    cfg->engine,
-		.max_vls = app->opt.vls != 0 ? app->opt.vls : vls,
+		.max_vls = app->opt.vls != 0 ? app->opt.vls :
+					       vls / cfg->levels,
 		.qos_levels = app->opt.qos_levels,
 	};
 }
@@ -150,6 +152,8 @@ compute(struct route_app *app)
 	route_clock(&t);
 	ret = rl_route_compute_with(&app->cfg.topo, &params, &app->route, err);
 	route_elapsed(&t);
+	if (ret == 0 && !app->opt.update && app->cfg.levels > 1)
+		ret = rl_route_levels(app->route, app->cfg.levels, err);
 	if (ret == -EHOSTUNREACH)
 		return refused(app, err);
 	if (ret == -EINVAL)
@@ -300,16 +304,15 @@ outputs(struct route_app *app)
 static int
 write_json(const struct route_app *app)
 {
-	FILE *f;
+	const char *path = app->opt.json;
 
-	if (app->opt.json == NULL)
+	if (path == NULL)
 		return 0;
-	f = route_open(app->opt.json);
-	if (f == NULL)
-		return -EIO;
-	json_dumpf(app->report, f, JSON_INDENT(2));
-	fputc('\n', f);
-	return route_close(f, app->opt.json);
+	if (strcmp(path, "-") != 0)
+		return report_save("reflit-route", app->report, path);
+	json_dumpf(app->report, stdout, JSON_INDENT(2));
+	fputc('\n', stdout);
+	return route_close(stdout, path);
 }
 
 static int
@@ -361,7 +364,10 @@ main(int argc, char **argv)
 	rl_route_free(app.route);
 	rl_route_free(app.before);
 	rl_config_free(&app.cfg);
-	if (fflush(stdout) != 0 && ret == 0)
+	if ((fflush(stdout) != 0 || ferror(stdout)) && ret == 0) {
+		fprintf(stderr, "reflit-route: standard output could not be "
+			"written\n");
 		ret = EXIT_UNUSABLE;
+	}
 	return ret;
 }

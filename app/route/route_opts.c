@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "report_file.h"
 #include "route_app.h"
 
 enum {
@@ -187,6 +188,19 @@ opts_take(struct route_opts *o, int c)
 	}
 }
 
+/* "-" is standard output. */
+static int
+opts_check_files(const struct route_opts *o)
+{
+	const char *path[] = { o->dump, o->dot, o->json };
+	int ret = 0;
+
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(path) && ret == 0; i++)
+		if (path[i] != NULL && strcmp(path[i], "-") != 0)
+			ret = report_check("reflit-route", path[i]);
+	return ret;
+}
+
 int
 route_opts_read(struct route_opts *o, int argc, char **argv)
 {
@@ -219,5 +233,5 @@ route_opts_read(struct route_opts *o, int argc, char **argv)
 		return -EINVAL;
 	}
 	o->progress |= isatty(STDERR_FILENO);
-	return 0;
+	return opts_check_files(o);
 }

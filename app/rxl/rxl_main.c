@@ -9,6 +9,7 @@
 
 #include "options.h"
 #include "point.h"
+#include "report_file.h"
 #include "rl_rxl_app.h"
 
 /** A run, from the options to the last file. */
@@ -201,6 +202,8 @@ rl_rxl_main(int argc, char **argv)
 	case RXL_RUN:
 		break;
 	}
+	if (report_check("reflit-sim rxl", s.opt.json) != 0)
+		return 2;
 	settle_selection(&s.opt);
 	make_plan(&s);
 	ret = simulate(&s);

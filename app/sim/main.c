@@ -61,6 +61,11 @@ main(int argc, char **argv)
 		printf("reflit-sim %s\n", RL_VERSION);
 		return EXIT_KEPT;
 	}
+	if (o.csv != NULL || o.dup_filter) {
+		fprintf(stderr, "reflit-sim: --csv and --dup-filter go with "
+			"the ablation: reflit-sim ablation\n");
+		return EXIT_UNUSABLE;
+	}
 	ret = setup_open(&s, &o);
 	if (ret != EXIT_KEPT)
 		return ret;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report_file.h"
 #include "sim_app.h"
 
 enum {
@@ -157,6 +158,15 @@ time_ns(const char *text, uint64_t *ns)
 	return -EINVAL;
 }
 
+/* Traffic of no time at all is no traffic. */
+static int
+duration(const char *text, uint64_t *ns)
+{
+	const int ret = time_ns(text, ns);
+
+	return ret == 0 && *ns == 0 ? -ERANGE : ret;
+}
+
 static int
 load_value(const char *text, double *load)
 {
@@ -262,7 +272,7 @@ take(int opt, const char *arg, struct options *o)
 	case OPT_PACKETS:
 		return number(arg, 1, UINT64_MAX, &o->packets);
 	case OPT_DURATION:
-		return time_ns(arg, &o->duration_ns);
+		return duration(arg, &o->duration_ns);
 	case OPT_DRAIN:
 		return time_ns(arg, &o->drain_ns);
 	case OPT_LATENCY:
@@ -294,6 +304,38 @@ take(int opt, const char *arg, struct options *o)
 	}
 }
 
+/* What an option takes, for whoever gave it something else. */
+static const char *
+allowed(int opt)
+{
+	switch (opt) {
+	case OPT_SEED:
+		return "a whole number";
+	case OPT_SEEDS:
+	case OPT_PACKETS:
+		return "a whole number, 1 or more";
+	case OPT_CUTS:
+		return "1 to 1000000";
+	case OPT_TRAFFIC:
+		return "uniform, permutation, tornado, hotspot, incast or "
+		       "pcap:FILE";
+	case OPT_LOAD:
+		return "a number above 0, at most 16";
+	case OPT_PACKET_FLITS:
+		return "MIN or MIN-MAX, 1 to 255";
+	case OPT_CLASSES:
+		return "1 to 16";
+	case OPT_DURATION:
+		return "1ns to 3600s, such as 100us";
+	case OPT_FLIT_PS:
+		return "1 to 1000000000";
+	case OPT_MTU:
+		return "what a frame of one flit needs, to 65535";
+	default: /* the other times */
+		return "0ns to 3600s, such as 100us";
+	}
+}
+
 int
 options_parse(int argc, char **argv, struct options *o)
 {
@@ -313,9 +355,10 @@ options_parse(int argc, char **argv, struct options *o)
 			return -EINVAL;
 		if (ret == 0)
 			continue;
-		fprintf(stderr, "reflit-sim: --%s %s: %s; see --help\n",
+		fprintf(stderr, "reflit-sim: --%s %s: %s; use %s\n",
 			longs[which].name, optarg,
-			ret == -ERANGE ? "out of range" : "not understood");
+			ret == -ERANGE ? "out of range" : "not understood",
+			allowed(opt));
 		return -EINVAL;
 	}
 	if (optind != argc) {
@@ -323,5 +366,6 @@ options_parse(int argc, char **argv, struct options *o)
 			argv[optind]);
 		return -EINVAL;
 	}
-	return 0;
+	ret = report_check("reflit-sim", o->json);
+	return ret != 0 ? ret : report_check("reflit-sim", o->csv);
 }

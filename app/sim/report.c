@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "delay_report.h"
+#include "report_file.h"
 #include "sim_app.h"
 
 static void
@@ -88,13 +89,10 @@ report_json(const struct setup *s, const struct options *o,
 int
 report_write(json_t *root, const char *path)
 {
-	const int ret = json_dump_file(root, path, JSON_INDENT(2));
+	const int ret = report_save("reflit-sim", root, path);
 
 	json_decref(root);
-	if (ret == 0)
-		return 0;
-	fprintf(stderr, "reflit-sim: cannot write %s\n", path);
-	return -EIO;
+	return ret;
 }
 
 void

@@ -81,10 +81,14 @@ trace_read(struct setup *s, const char *path, char *err, size_t errlen)
 	pcap_close(pcap);
 	switch (ret) {
 	case -ENODATA:
-		snprintf(err, errlen,
-			 "%s: no frame that fits a packet of %u bytes; raise "
-			 "link.max_packet_flits",
-			 path, rl_ep_max_bytes(&s->plan.cfg.endpoint));
+		if (s->oversize == 0)
+			snprintf(err, errlen, "%s: holds no whole frame%s",
+				 path, s->truncated ? ", it is cut off" : "");
+		else
+			snprintf(err, errlen,
+				 "%s: no frame that fits a packet of %u "
+				 "bytes; raise link.max_packet_flits", path,
+				 rl_ep_max_bytes(&s->plan.cfg.endpoint));
 		break;
 	case -EFBIG:
 		snprintf(err, errlen, "%s: more than 1 GiB of frames", path);

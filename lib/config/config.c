@@ -157,6 +157,10 @@ read_routing(struct cfg_ctx *c, const config_setting_t *root,
 	if (s == NULL)
 		return 0;
 	ret = cfg_group(c, s, "routing", cfg);
+	if (ret == 0 && (cfg->levels & (cfg->levels - 1)) != 0)
+		ret = cfg_error_at(c, config_setting_get_member(s, "levels"),
+				   "routing.levels: %u service levels; use 1, "
+				   "2, 4 or 8", cfg->levels);
 	engine = config_setting_get_member(s, "engine");
 	if (ret != 0 || engine == NULL)
 		return ret;

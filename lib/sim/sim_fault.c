@@ -122,7 +122,8 @@ fault_dir(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
 {
 	struct sim_dir *d = &s->dir[dir];
 
-	s->fault_ns[f->link] = s->now_ns;
+	if (f->kind != RL_SIM_HEAL && f->kind != RL_SIM_UP)
+		s->fault_ns[f->link] = s->now_ns;
 	switch (f->kind) {
 	case RL_SIM_CUT:
 		fault_cut(s, f, dir);

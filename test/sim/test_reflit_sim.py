@@ -173,6 +173,14 @@ with tempfile.TemporaryDirectory() as tmp:
           (p.stdout, p.stderr, r["port_counters"]["rx_closed"],
            r["core_counters"]))
 
+    # s1 sees the dark at once; s0 may hear of it only when there is light
+    p = run("--config", FIGURE1, "--duration", "300us", "--json", out,
+            "--faults", fault_file("10us cut s0>s1#1\n200us heal s0-s1#1\n"))
+    dead = report(out)["failovers"]
+    check("detection counts from the fault, not from its healing",
+          len(dead) == 2 and
+          all(f["detect_ns"] == f["at_ns"] - 10000 for f in dead), dead)
+
     p = run("--config", FIGURE1, "--packets", "1000", "--json", out)
     check("--packets sends so many", p.returncode == 0 and
           report(out)["sent_packets"] == 1000)
@@ -191,10 +199,24 @@ with tempfile.TemporaryDirectory() as tmp:
     check("a campaign over a fabric", p.returncode == 0 and balanced(r) and
           r["seeds"] == 5 and r["failures"] == [], p.stdout)
 
+    stub = os.path.join(tmp, "stub.pcap")
+    with open(os.path.join(ROOT, "config", "demo.pcap"), "rb") as f:
+        head = f.read(50)
+    with open(stub, "wb") as f:
+        f.write(head)
     for args, words in (
             ((), "which fabric"),
             (("--config", "/nonexistent"), "/nonexistent"),
-            (("--config", FIGURE1, "--load", "0"), "--load 0: out of range"),
+            (("--config", FIGURE1, "--load", "0"), "--load 0: out of range; "
+             "use a number above 0"),
+            (("--config", FIGURE1, "--duration", "0"), "out of range; use 1ns"),
+            (("--config", FIGURE1, "--csv", out), "ablation"),
+            (("ablation", "--csv", "/nonexistent/x"),
+             "cannot write /nonexistent/x: No such file"),
+            (("rxl", "--quick", "--json", "/nonexistent/x"),
+             "cannot write /nonexistent/x: No such file"),
+            (("--config", FIGURE1, "--traffic", "pcap:" + stub),
+             "holds no whole frame, it is cut off"),
             (("--config", FIGURE1, "--load", "x"), "not understood"),
             (("--config", FIGURE1, "--packet-flits", "9-3"), "out of range"),
             (("--config", FIGURE1, "--packet-flits", "200"), "at most"),
@@ -214,6 +236,12 @@ with tempfile.TemporaryDirectory() as tmp:
         check("unusable: " + " ".join(args)[-40:], p.returncode == 2 and
               words in p.stderr and p.stderr.count("\n") <= 2,
               (p.returncode, p.stderr))
+
+    p = run("--config", FIGURE1, "--json", tmp)
+    check("a report that has no place is known before anything runs [APP-4]",
+          p.returncode == 2 and p.stdout == "" and
+          p.stderr == f"reflit-sim: cannot write {tmp}: Is a directory\n",
+          (p.returncode, p.stdout, p.stderr))
 
     cut = os.path.join(tmp, "cut.cfg")
     with open(cut, "w") as f:

@@ -131,7 +131,12 @@ def an_unwritable_report_is_an_error():
     with Box() as box:
         run = box.run(["--json", "/nowhere/r.json"], commands="quit\n")
         run.check(2)
-        assert "/nowhere/r.json" in run.err
+        assert run.err == ("reflit: cannot write /nowhere/r.json: No such file "
+                           "or directory\n"), run.err
+        assert run.out == "", "something was started"
+        run = box.run(["--json", "/dev/full"], commands="quit\n")
+        run.check(2)
+        assert "/dev/full: No space left" in run.err, run.err
 
 
 @case

@@ -242,6 +242,7 @@ bad_protocol_keys_are_refused(void **state)
 		 "no \"RXL\"; use one of \"rxl\", \"rxl-compact\""},
 		{FIGURE_1 "endpoint: {\ncrc = \"pcie6-rs\"; };", 8, "isn"},
 		{FIGURE_1 "routing: {\nvls = 9; };", 8, "use 1 to 8"},
+		{FIGURE_1 "routing: {\nlevels = 3; };", 8, "1, 2, 4 or 8"},
 		{FIGURE_1 "routing: {\nengine = 9; };", 8, "engine is a number"},
 		{FIGURE_1 "routing: {\nengine = \"\"; };", 8, "0 characters"},
 		{FIGURE_1 "link = 5;", 7, "link is a number; it takes a group"},
