@@ -185,7 +185,7 @@ def every_frame_may_be_lost_by_chance():
 @case
 def a_receiver_that_takes_nothing_of_a_vc_gets_it_all_later():
     config = FIGURE1 + "routing: { levels = 8; };\n"
-    run = cut("inject block e1 3\nwait 50ms\nshow traffic\nwait 100ms\n"
+    run = cut("inject block e1 3\nwait 200ms\nshow traffic\nwait 400ms\n"
               "show traffic\nshow faults\ninject unblock e1 3\n",
               config=config, args=("--classes", "8", "--load", "0.1"))
     last = run.out.split("last ")[2].split("\nsent")[0]
