@@ -429,9 +429,9 @@ replan_detour(struct update *up, uint32_t lane, uint32_t e)
 	if (!rp->tree_changed)
 		return;
 	for (uint32_t i = 0; i < rp->nmoved; i++) {
-		update_replan_away(up, rp->moved[i], e);
+		if (update_replan_away(up, rp->moved[i], e))
+			replan_mark(up, rp->moved[i], e);
 		replan_put_tree(up, rp->moved[i], e);
-		replan_mark(up, rp->moved[i], e);
 	}
 	for (uint32_t u = replan_home(g, e); u != ROUTE_NONE; u = p->parent[u])
 		replan_put_tree(up, u, e);

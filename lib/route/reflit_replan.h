@@ -37,6 +37,14 @@ replan_home(const struct route_graph *g, uint32_t e)
 	return g->att[g->att0[e]].node;
 }
 
+/* Planes with entries lie below: escapes are there once links have failed. */
+static inline unsigned int
+update_planes_used(const struct update *up)
+{
+	return up->st->all_planes ? up->rf.wrap :
+	       up->st->rank != NULL ? up->rf.late : up->rf.up;
+}
+
 static inline const uint8_t *
 replan_next(const struct reflit *rf, uint32_t e)
 {
@@ -71,8 +79,8 @@ void update_replan_free(struct update *up);
 /** Brings the plan up to date, and planes away and tree with it. */
 void update_replan(struct update *up);
 
-/** The entry of node u on plane away. */
-void update_replan_away(struct update *up, uint32_t u, uint32_t e);
+/** The entry of node u on plane away. Returns whether it is another now. */
+bool update_replan_away(struct update *up, uint32_t u, uint32_t e);
 
 /** Node u lost a link: its entries do without. */
 void update_replan_node(struct update *up, uint32_t u);

@@ -137,16 +137,20 @@ reflit_replan_add(const struct reflit *rf, struct route_hops *h, uint32_t u,
 		replan_add_detour(rf, h, u, e, dead);
 }
 
-void
+bool
 update_replan_away(struct update *up, uint32_t u, uint32_t e)
 {
+	const unsigned int away = up->rf.bk.detour.away;
 	struct route_hops h;
 
 	if (route_grid_dead(&up->rf.gr, u))
-		return;
+		return false;
 	route_hops_init(&h);
 	replan_add_away(&up->rf, &h, u, e);
-	route_patch(&up->b, u, up->rf.bk.detour.away, e, &h);
+	if (memcmp(route_at(&up->b, u, away, e), &h.word, sizeof(h.word)) == 0)
+		return false;
+	route_patch(&up->b, u, away, e, &h);
+	return true;
 }
 
 /* An entry of the engine's own planes: its first hops, and a detour anew. */
@@ -182,7 +186,7 @@ replan_entry(struct update *up, uint32_t u, uint32_t e)
 {
 	const struct reflit *rf = &up->rf;
 	const struct route_graph *g = &up->b.g;
-	const unsigned int end = up->st->all_planes ? rf->wrap : rf->late;
+	const unsigned int end = update_planes_used(up);
 	const uint32_t next = reflit_plan_arc(replan_next(rf, e)[u],
 					      g->first[u]);
 	const bool home = u == replan_home(g, e);
@@ -242,7 +246,7 @@ replan_strip_tree(struct update *up, uint32_t u, uint32_t e)
 void
 update_replan_node(struct update *up, uint32_t u)
 {
-	const unsigned int end = up->st->all_planes ? up->rf.wrap : up->rf.late;
+	const unsigned int end = update_planes_used(up);
 	const struct route_detour *d = &up->rf.bk.detour;
 
 	for (uint32_t e = 0; e < up->b.topo->nep; e++) {
