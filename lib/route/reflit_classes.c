@@ -118,11 +118,12 @@ reflit_dor_all(const struct route_grid *gr, uint32_t t, struct reflit_dor *dor,
 
 /*
  * Costs of a class that goes up, or goes over to DOR at a cost dor[node], or
- * goes down. Upper nodes come first in the order, and need no one else.
+ * goes down. Upper nodes come first in the order, and need no one else. Where
+ * DOR takes no more than least[node] (which may be NULL), nothing is better.
  */
 static void
-classes_up(const struct reflit *rf, const uint32_t *dor, uint32_t *cost,
-	   uint32_t *next)
+classes_up(const struct reflit *rf, const uint32_t *dor, const uint32_t *least,
+	   uint32_t *cost, uint32_t *next)
 {
 	const struct route_order *o = rf->order;
 	const struct route_tree *t = rf->tree;
@@ -134,6 +135,11 @@ classes_up(const struct reflit *rf, const uint32_t *dor, uint32_t *cost,
 		next[u] = t->next[u];
 		if (t->down[u]) {
 			cost[u] = t->dist[u];
+			continue;
+		}
+		if (least != NULL && dor[u] == least[u]) {
+			cost[u] = dor[u];
+			next[u] = ROUTE_NONE;
 			continue;
 		}
 		for (uint32_t k = o->first[u]; k < o->first[u + 1]; k++) {
@@ -197,7 +203,8 @@ classes_pain(const struct reflit *rf)
 	for (uint32_t s = 0; s < rf->b->g.nnode; s++) {
 		uint32_t cost;
 
-		if (s == rf->t || route_grid_dead(&rf->gr, s))
+		if (rf->dor_t.cost[s] == rf->least[s] || s == rf->t ||
+		    route_grid_dead(&rf->gr, s))
 			continue;
 		reflit_choose(rf, s, &cost);
 		sum += classes_ache(cost - rf->least[s]);
@@ -214,7 +221,8 @@ classes_sufferers(const struct reflit *rf, uint32_t *who)
 	for (uint32_t s = 0; s < rf->b->g.nnode; s++) {
 		uint32_t cost;
 
-		if (s == rf->t || route_grid_dead(&rf->gr, s))
+		if (rf->dor_t.cost[s] == rf->least[s] || s == rf->t ||
+		    route_grid_dead(&rf->gr, s))
 			continue;
 		reflit_choose(rf, s, &cost);
 		if (classes_ache(cost - rf->least[s]) != 0)
@@ -259,7 +267,8 @@ classes_proxy(struct reflit *rf, uint64_t pain)
 			continue;
 		rf->proxy = w;
 		classes_late(rf, w);
-		classes_up(rf, rf->late_cost, rf->both_cost, rf->both_next);
+		classes_up(rf, rf->late_cost, NULL, rf->both_cost,
+			   rf->both_next);
 		p = classes_pain(rf);
 		if (p < pain) {
 			pain = p;
@@ -270,7 +279,7 @@ classes_proxy(struct reflit *rf, uint64_t pain)
 	if (best == ROUTE_NONE)
 		return;
 	classes_late(rf, best);
-	classes_up(rf, rf->late_cost, rf->both_cost, rf->both_next);
+	classes_up(rf, rf->late_cost, NULL, rf->both_cost, rf->both_next);
 }
 
 void
@@ -283,7 +292,7 @@ reflit_classes(struct reflit *rf, uint32_t e)
 		route_trees_view(&rf->own_trees, 0, rf->tree);
 	}
 	rf->proxy = ROUTE_NONE;
-	classes_up(rf, rf->dor_t.cost, rf->up_cost, rf->up_next);
+	classes_up(rf, rf->dor_t.cost, rf->least, rf->up_cost, rf->up_next);
 	pain = classes_pain(rf);
 	if (pain != 0)
 		classes_proxy(rf, pain);

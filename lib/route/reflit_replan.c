@@ -406,6 +406,19 @@ replan_put_tree(struct update *up, uint32_t u, uint32_t e)
 	replan_mark(up, u, e);
 }
 
+/* Whether the way up from node u to the root is as it was. */
+static bool
+replan_same_way(const struct update *up, uint32_t u)
+{
+	const struct route_detour *d = &up->rf.bk.detour;
+	const struct reflit_plan *p = up->st->plan;
+
+	for (; d->parent[u] != ROUTE_NONE; u = p->parent[u])
+		if (d->g->arc[d->parent[u]].to != p->parent[u])
+			return false;
+	return p->parent[u] == ROUTE_NONE;
+}
+
 /* Planes away and tree of a destination that is planned for in a lane. */
 static void
 replan_detour(struct update *up, uint32_t lane, uint32_t e)
@@ -433,6 +446,8 @@ replan_detour(struct update *up, uint32_t lane, uint32_t e)
 			replan_mark(up, rp->moved[i], e);
 		replan_put_tree(up, rp->moved[i], e);
 	}
+	if (replan_same_way(up, replan_home(g, e)))
+		return;
 	for (uint32_t u = replan_home(g, e); u != ROUTE_NONE; u = p->parent[u])
 		replan_put_tree(up, u, e);
 	for (uint32_t u = replan_home(g, e);; u = g->arc[d->parent[u]].to) {

@@ -207,17 +207,17 @@ reflit_sls(struct reflit *rf, uint32_t e)
 	bool known = false;
 
 	for (uint32_t s = 0; s < nep; s++) {
-		uint32_t cost;
+		uint32_t cost, u;
 
 		if (!route_ep_live(g, s) || g->att[g->att0[s]].node == rf->t)
 			continue;
-		if (rf->whole) {
+		u = g->att[g->att0[s]].node;
+		if (rf->whole || rf->dor_t.cost[u] == rf->least[u]) {
 			m->path_sl[(size_t)s * nep + e] = REFLIT_SL_DIRECT;
 			continue;
 		}
-		m->path_sl[(size_t)s * nep + e] =
-			reflit_choose(rf, g->att[g->att0[s]].node, &cost);
-		reflit_judge(rf, e, g->att[g->att0[s]].node, cost, &known);
+		m->path_sl[(size_t)s * nep + e] = reflit_choose(rf, u, &cost);
+		reflit_judge(rf, e, u, cost, &known);
 	}
 }
 

@@ -27,7 +27,7 @@ struct torus {
 	struct route_build *b;
 	struct route_grid gr;
 	struct route_backup bk;
-	uint32_t *next;	  /* [node] arc to the destination at hand */
+	uint32_t *next;	  /* [lane][node] arc to the destinations of a tile */
 	uint32_t (*turn)[GRID_WAYS]; /* destinations sent each way so far */
 };
 
@@ -171,31 +171,63 @@ torus_vls(struct torus *to, bool qos)
 	}
 }
 
+/* The arcs that all nodes take to endpoint e; 0, or the refusal. */
 static int
-torus_dst(struct torus *to, uint32_t e)
+torus_ways(struct torus *to, uint32_t e, uint32_t *next)
 {
 	const struct route_graph *g = &to->b->g;
 	const struct rl_topo *topo = to->b->topo;
-	uint32_t t;
+	const uint32_t t = g->att[g->att0[e]].node;
 
-	if (!route_ep_live(g, e))
-		return 0;
-	t = g->att[g->att0[e]].node;
 	for (uint32_t u = 0; u < g->nnode; u++) {
-		to->next[u] = ROUTE_NONE;
+		next[u] = ROUTE_NONE;
 		if (u == t || route_grid_dead(&to->gr, u))
 			continue;
-		to->next[u] = torus_next(&to->gr, u, t);
-		if (to->next[u] == ROUTE_NONE)
+		next[u] = torus_next(&to->gr, u, t);
+		if (next[u] == ROUTE_NONE)
 			return route_refuse(to->b, "no way from %s to %s by "
 					    "the rules of torus-2qos",
 					    topo->dev[u].name,
 					    topo->dev[t].name);
 	}
-	route_backup_plan(&to->bk, &e, 1, (const uint32_t *const []){to->next});
-	route_backup_dst(&to->bk, 0);
+	return 0;
+}
+
+/* The ways to a tile's destinations, from e on, and detours from them. */
+static int
+torus_plan(struct torus *to, uint32_t e)
+{
+	const struct route_graph *g = &to->b->g;
+	const uint32_t n = rl_min_u32(ROUTE_TILE, to->b->topo->nep - e);
+	const uint32_t *first[ROUTE_TILE] = {NULL};
+	uint32_t dst[ROUTE_TILE];
+	int ret = 0;
+
+	for (uint32_t k = 0; k < n && ret == 0; k++) {
+		dst[k] = e + k;
+		if (!route_ep_live(g, e + k))
+			continue;
+		first[k] = to->next + (size_t)k * g->nnode;
+		ret = torus_ways(to, e + k, to->next + (size_t)k * g->nnode);
+	}
+	if (ret == 0)
+		route_backup_plan(&to->bk, dst, n, first);
+	return ret;
+}
+
+/* Entries of all nodes for endpoint e. */
+static int
+torus_dst(struct torus *to, uint32_t e)
+{
+	const struct route_graph *g = &to->b->g;
+	const uint32_t lane = e % ROUTE_TILE;
+	const int ret = lane == 0 ? torus_plan(to, e) : 0;
+
+	if (ret != 0 || !route_ep_live(g, e))
+		return ret;
+	route_backup_dst(&to->bk, lane);
 	for (uint32_t u = 0; u < g->nnode; u++) {
-		const uint32_t a = to->next[u];
+		const uint32_t a = to->next[(size_t)lane * g->nnode + u];
 		struct route_hops h;
 
 		if (route_grid_dead(&to->gr, u))
@@ -279,7 +311,7 @@ torus_compute(struct route_build *b)
 	struct torus to = {.b = b};
 	int ret = route_grid_init(&to.gr, &b->g);
 
-	to.next = malloc(n * sizeof(*to.next));
+	to.next = malloc((size_t)n * ROUTE_TILE * sizeof(*to.next));
 	to.turn = calloc(n, sizeof(*to.turn));
 	if (to.next == NULL || to.turn == NULL)
 		ret = -ENOMEM;
