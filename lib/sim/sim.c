@@ -19,7 +19,11 @@
 #include "sim_priv.h"
 
 /* Of a frame: its header and first flits; the rest follows by itself. */
-#define WARM_FRAME_BYTES (4 * RL_CACHE_LINE)
+#define WARM_FRAME_BYTES (6 * RL_CACHE_LINE)
+/* So many polls ahead a role is fetched, what it points to, and its wire. */
+#define WARM_ROLE 8
+#define WARM_STATE 4
+#define WARM_WIRE 2
 
 void
 rl_sim_wire_defaults(struct rl_sim_wire_cfg *w)
@@ -117,6 +121,7 @@ sim_arrays(struct rl_sim *s)
 	/* three slots unused: four children of a node share a cache line */
 	s->heap = sim_array(s, s->nrole + 3, sizeof(*s->heap));
 	s->heap_pos = sim_array(s, s->nrole, sizeof(*s->heap_pos));
+	s->is_ready = sim_array(s, s->nrole, sizeof(*s->is_ready));
 	s->ready = sim_array(s, s->ready_mask + 1, sizeof(*s->ready));
 	s->end = sim_array(s, 2 * (size_t)topo->nlink, sizeof(*s->end));
 	s->dir = sim_array(s, 2 * (size_t)topo->nlink, sizeof(*s->dir));
@@ -124,8 +129,8 @@ sim_arrays(struct rl_sim *s)
 	s->fault_ns = sim_array(s, topo->nlink, sizeof(*s->fault_ns));
 	s->pending = sim_array(s, topo->ndev, sizeof(*s->pending));
 	if (s->role == NULL || s->dev_role == NULL || s->heap == NULL ||
-	    s->heap_pos == NULL || s->ready == NULL || s->end == NULL ||
-	    s->dir == NULL || s->pipe == NULL || s->fault_ns == NULL ||
+	    s->heap_pos == NULL || s->is_ready == NULL || s->ready == NULL ||
+	    s->end == NULL || s->dir == NULL || s->pipe == NULL || s->fault_ns == NULL ||
 	    s->pending == NULL)
 		return -ENOMEM;
 	s->heap += 3;
@@ -146,6 +151,17 @@ sim_arrays(struct rl_sim *s)
 	return 0;
 }
 
+static void
+sim_join_port(struct rl_sim *s, struct sim_role *r, struct rl_role_port *rp)
+{
+	struct sim_pipe *rx = rp->rx.ring;
+
+	r->rp = rp;
+	r->state = rp->port;
+	r->rx = r->end->rx;
+	rx->core = s->fabric.dev[r->dev].core.core;
+}
+
 /* Roles exist when the fabric is built; clients come with them. */
 static void
 sim_join(struct rl_sim *s)
@@ -159,8 +175,9 @@ sim_join(struct rl_sim *s)
 			d->core.rx_pending = &s->pending[r->dev].rx;
 			d->core.loop_pending = &s->pending[r->dev].loop;
 		}
+		r->state = d->core.core;
 		if (r->port != SIM_PORT_CORE)
-			r->rp = &d->port[r->port];
+			sim_join_port(s, r, &d->port[r->port]);
 		else if (d->core.ep != NULL && s->p.client != NULL)
 			s->p.client(s->p.ctx, r->dev,
 				    s->fabric.topo->dev[r->dev].ep_id,
@@ -347,7 +364,7 @@ poll_role(struct rl_sim *s, uint32_t id)
 	if (rl_unlikely(mem->cache.count < SIM_FLITS_LOW))
 		sim_flits_grow(mem); /* if not: as on lcores, flits run out */
 	s->st.polls++;
-	r->ready = false;
+	s->is_ready[id] = false;
 	r->again = false;
 	if (r->ext_ns <= s->now_ns)
 		r->ext_ns = RL_NEVER;
@@ -359,19 +376,48 @@ poll_role(struct rl_sim *s, uint32_t id)
 				      mem->flits - mem->cache.count);
 }
 
-/* What a role needs is far away by the time of its next poll: fetched ahead. */
+/*
+ * What a role needs is far away by the time of its next poll, so it is fetched
+ * while others are polled: first the role, then what it points to, at last the
+ * frame that waits for it. No step waits for the one before.
+ */
 static void
-warm_role(const struct rl_sim *s, uint32_t id)
+warm_state(const struct rl_sim *s, uint32_t id)
+{
+	const struct sim_role *r = &s->role[id];
+
+	if (r->port == SIM_PORT_CORE) {
+		__builtin_prefetch(r->state);
+		__builtin_prefetch(r->rc);
+		return;
+	}
+	rl_port_prefetch(r->state);
+	__builtin_prefetch(r->rp);
+	__builtin_prefetch((const uint8_t *)r->rp + RL_CACHE_LINE);
+	__builtin_prefetch(r->end);
+	__builtin_prefetch(r->rx);
+}
+
+static void
+warm_wire(const struct rl_sim *s, uint32_t id)
+{
+	const struct sim_role *r = &s->role[id];
+
+	if (r->port != SIM_PORT_CORE)
+		__builtin_prefetch(r->rx->head);
+}
+
+static void
+warm_rest(const struct rl_sim *s, uint32_t id)
 {
 	const struct sim_role *r = &s->role[id];
 	const struct rl_sim_frame *f;
 
 	if (r->port == SIM_PORT_CORE) {
-		rl_core_prefetch(r->rc->core);
+		rl_core_prefetch(r->state);
 		return;
 	}
-	rl_port_prefetch(r->rp->port);
-	f = r->end->rx->head;
+	f = r->rx->head;
 	if (f != NULL)
 		for (uint32_t i = 0; i < WARM_FRAME_BYTES; i += RL_CACHE_LINE)
 			__builtin_prefetch(f->data + i);
@@ -381,11 +427,20 @@ static void
 poll_ready(struct rl_sim *s)
 {
 	while (s->ready_head != s->ready_tail) {
-		const uint32_t id = s->ready[s->ready_head++ & s->ready_mask];
+		const uint32_t *ring = s->ready, mask = s->ready_mask;
+		const uint32_t at = s->ready_head++;
+		const uint32_t more = s->ready_tail - s->ready_head;
 
-		if (s->ready_head != s->ready_tail)
-			warm_role(s, s->ready[s->ready_head & s->ready_mask]);
-		poll_role(s, id);
+		if (more >= WARM_ROLE)
+			__builtin_prefetch(
+				&s->role[ring[(at + WARM_ROLE) & mask]]);
+		if (more >= WARM_STATE)
+			warm_state(s, ring[(at + WARM_STATE) & mask]);
+		if (more >= WARM_WIRE)
+			warm_wire(s, ring[(at + WARM_WIRE) & mask]);
+		if (more >= 1)
+			warm_rest(s, ring[(at + 1) & mask]);
+		poll_role(s, ring[at & mask]);
 	}
 }
 

@@ -156,12 +156,12 @@ sim_credit_check(struct rl_sim *s, struct sim_role *r)
 		&s->fabric.topo->dev[r->dev].port[r->port];
 	const uint64_t *c = rl_port_counters(r->rp->port);
 
-	if (c[RL_PC_tx_flits] != r->sent) {
-		r->sent = c[RL_PC_tx_flits];
+	if (c[RL_PC_tx_flits] != r->end->sent) {
+		r->end->sent = c[RL_PC_tx_flits];
 		credit_check(s, r->dev, (uint16_t)r->port);
 	}
-	if (c[RL_PC_rx_ok] != r->got) {
-		r->got = c[RL_PC_rx_ok];
+	if (c[RL_PC_rx_ok] != r->end->got) {
+		r->end->got = c[RL_PC_rx_ok];
 		credit_check(s, tp->peer_dev, tp->peer_port);
 	}
 }

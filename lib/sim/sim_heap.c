@@ -125,11 +125,9 @@ sim_heap_earlier(struct rl_sim *s, uint32_t role, uint64_t key_ns)
 void
 sim_ready(struct rl_sim *s, uint32_t role)
 {
-	struct sim_role *r = &s->role[role];
-
-	if (r->ready)
+	if (s->is_ready[role])
 		return;
-	r->ready = true;
+	s->is_ready[role] = true;
 	s->ready[s->ready_tail++ & s->ready_mask] = role;
 }
 
@@ -145,7 +143,7 @@ sim_wake_at(struct rl_sim *s, uint32_t role, uint64_t at_ns)
 	if (at_ns >= r->ext_ns)
 		return;
 	r->ext_ns = at_ns;
-	if (!r->ready)
+	if (!s->is_ready[role])
 		sim_heap_earlier(s, role, at_ns);
 }
 

@@ -64,6 +64,8 @@ pipe_put(void *ring, void *const obj[], unsigned int n)
 			pipe_hurt(sp, obj[i]);
 		if (sp->sim->p.check_packets)
 			sim_packet_check(sp->sim, sp, obj[i]);
+		if (sp->core != NULL)
+			rl_core_prefetch_route(sp->core, obj[i]);
 		sp->slot[sp->tail++ & sp->mask] =
 			(struct sim_pipe_slot){ obj[i], seen_ns };
 	}

@@ -73,6 +73,8 @@ struct sim_end {
 	bool phy_up;
 	bool blocked; /* the wire took nothing at the last try */
 	uint32_t role;
+	uint64_t sent; /* flits, when its credits were last looked at */
+	uint64_t got;
 };
 
 struct sim_pipe_slot {
@@ -91,6 +93,7 @@ struct sim_pipe {
 	uint32_t producer;
 	uint32_t port;	   /* bit of it in... */
 	uint64_t *pending; /* where its core looks which pipes hold anything */
+	const struct rl_core *core; /* whom packets off the wire go to */
 };
 
 /* Which pipes to a core hold anything, by port. */
@@ -103,14 +106,15 @@ struct sim_role {
 	uint64_t ext_ns; /* others want it polled then; RL_NEVER */
 	int32_t port;	 /* SIM_PORT_CORE: the core */
 	uint32_t dev;
-	bool ready;
 	bool again; /* a burst was full: there may be more */
 	struct rl_role_port *rp;
 	struct rl_role_core *rc; /* of a port: the core beside it */
 	struct sim_end *end;	 /* of a port */
-	uint64_t sent; /* flits, when its credits were last looked at */
-	uint64_t got;
+	const void *state; /* its struct rl_port or rl_core */
+	const struct sim_dir *rx; /* of a port */
 };
+
+_Static_assert(sizeof(struct sim_role) == RL_CACHE_LINE, "one look a role");
 
 struct sim_heap_slot {
 	uint64_t key_ns;
@@ -142,6 +146,7 @@ struct rl_sim {
 	uint32_t *heap_pos; /* [nrole]: 1 + index in the heap; 0: not there */
 	uint32_t nheap;
 	uint32_t *ready; /* ring of nready_mask + 1 roles */
+	bool *is_ready;	 /* [nrole]: stands in that ring */
 	uint32_t ready_mask;
 	uint32_t ready_head;
 	uint32_t ready_tail;

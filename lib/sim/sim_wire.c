@@ -46,7 +46,7 @@ sim_dir_insert(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
 	}
 	if (d->head->at_ns <= s->now_ns)
 		sim_ready(s, d->rx_role);
-	else if (!s->role[d->rx_role].ready)
+	else if (!s->is_ready[d->rx_role])
 		sim_heap_earlier(s, d->rx_role, d->head->at_ns);
 }
 

@@ -93,6 +93,17 @@ rl_core_prefetch(const struct rl_core *core)
 }
 
 void
+rl_core_prefetch_route(const struct rl_core *core, const struct rl_flit *pkt)
+{
+	const struct rl_fwd *fwd = core->fwd;
+
+	if (pkt->dst < fwd->ndst)
+		__builtin_prefetch(rl_fwd_lookup(
+			fwd, fwd->plane_of[pkt->in_vc][pkt->sl & (RL_SLS - 1)],
+			pkt->dst));
+}
+
+void
 rl_core_set_fwd(struct rl_core *core, const struct rl_fwd *fwd)
 {
 	core->fwd = fwd;

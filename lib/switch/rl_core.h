@@ -132,6 +132,10 @@ void rl_core_set_fwd(struct rl_core *core, const struct rl_fwd *fwd);
  */
 void rl_core_prefetch(const struct rl_core *core);
 
+/** Owner. The same for what rl_core_rx() will look up for @p pkt. */
+void rl_core_prefetch_route(const struct rl_core *core,
+			    const struct rl_flit *pkt);
+
 /** Owner. Takes @p n packets that came in by @p port; owns them. */
 void rl_core_rx(struct rl_core *core, uint16_t port,
 		struct rl_flit *const pkts[], unsigned int n, uint64_t now_ns);
