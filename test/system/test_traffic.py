@@ -71,9 +71,10 @@ def packets_for_an_untrained_link_wait_or_are_dropped_as_set():
         with Box() as box:
             run = box.run(commands="wait up\ntraffic packets 200\n"
                           "link e0-s0 disable\nwait dead e0-s0\n"
-                          "wait 10ms\nstart\nwait 20ms\nshow counters e0\n"
+                          "wait 10ms\nstart\nwait 200ms\n"
                           "link e0-s0 enable\nwait up\nwait sent\n"
-                          "wait drained\nquit\n", config=config)
+                          "wait drained\nshow counters all\nquit\n",
+                          config=config)
         r = run.check_clean().report
         dropped = r["drops"]["init"]
         assert (dropped > 0) == (action == "discard"), (action, dropped)
