@@ -12,13 +12,26 @@
  *    (RL_FRF_DRAINED). When both ends are, the one that was told to goes down:
  *    the usual death by command, with nothing left to loop out.
  *
- * The watchdog bounds all this: a peer that gives no credits keeps no link. A
- * link that dies on its own meanwhile dies as always, and stays down.
+ * A part of the watchdog's time bounds all this. A peer that gives no credits
+ * keeps no link; and two links that drain at once can wait for each other,
+ * where each one's rest fills the buffers that hold what is kept back for the
+ * other. Then the link goes down as it is, and what it holds loops out. A link
+ * that dies on its own meanwhile dies as always, and stays down.
  */
 
 #include <errno.h>
 
 #include "port_priv.h"
+
+/** A drain may take this part of the watchdog's time, as a restore may. */
+#define DRAIN_SHARE 8
+
+uint64_t
+port_drain_end_ns(const struct rl_port *port)
+{
+	return rl_deadline(port->drain_ns,
+			   port->p.cfg->watchdog_ns / DRAIN_SHARE);
+}
 
 static void
 drain_start(struct rl_port *port, uint64_t now_ns)
@@ -81,7 +94,7 @@ port_drain_tick(struct rl_port *port, uint64_t now_ns)
 
 	if (!port->drain)
 		return;
-	if (now_ns - port->drain_ns >= port->p.cfg->watchdog_ns) {
+	if (now_ns >= port_drain_end_ns(port)) {
 		port_dead(port, why, now_ns);
 		return;
 	}

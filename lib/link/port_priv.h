@@ -189,6 +189,7 @@ void port_rtt_sample(struct rl_port *port, const struct rl_frame_hdr *h,
 /* port_drain.c */
 void port_drain_reset(struct rl_port *port);
 bool port_drained_out(const struct rl_port *port);
+uint64_t port_drain_end_ns(const struct rl_port *port);
 void port_rx_drain(struct rl_port *port, const struct rl_frame_hdr *h,
 		   uint64_t now_ns);
 void port_drain_tick(struct rl_port *port, uint64_t now_ns);

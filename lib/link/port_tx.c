@@ -351,7 +351,7 @@ rl_port_deadline(const struct rl_port *port, uint64_t now_ns)
 	if (port->drain)
 		t = rl_min_u64(t, rl_min_u64(
 			rl_deadline(port->last_tx_ns, cfg->init_interval_ns),
-			rl_deadline(port->drain_ns, cfg->watchdog_ns)));
+			port_drain_end_ns(port)));
 	if (cfg->keepalive_ns != 0)
 		t = rl_min_u64(t, rl_deadline(port->last_tx_ns,
 					      cfg->keepalive_ns));
