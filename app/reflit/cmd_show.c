@@ -208,6 +208,7 @@ cmd_show_fabric(struct app *app, const char *const arg[])
 	       "for detours\n",
 	       t->ndev, t->nep, t->nlink, app->route->engine, app->route->vls,
 	       app->route->detour_vls);
+	draw_fabric(app);
 	for (uint32_t i = 0; i < t->nlink; i++) {
 		printf("  %-20s", rl_topo_link_name(t, i, name, sizeof(name)));
 		for (int e = 0; e < 2; e++) {

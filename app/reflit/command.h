@@ -93,6 +93,9 @@ int cmd_inject_delay(struct app *app, const char *const arg[]);
 int cmd_inject_block(struct app *app, const char *const arg[]);
 int cmd_inject_unblock(struct app *app, const char *const arg[]);
 /* cmd_show.c, cmd_show_more.c */
+/** Draws a small grid; of other fabrics, nothing. */
+void draw_fabric(const struct app *app);
+
 int cmd_show_fabric(struct app *app, const char *const arg[]);
 int cmd_show_port(struct app *app, const char *const arg[]);
 int cmd_show_replay(struct app *app, const char *const arg[]);
