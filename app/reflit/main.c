@@ -7,9 +7,11 @@
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <rte_eal.h>
 
@@ -213,6 +215,31 @@ close_all(struct app *app)
 	host_close(&app->host);
 }
 
+/*
+ * EAL answers a wrong option with all of its own on standard output; what was
+ * wrong is on standard error, and that will do.
+ */
+static int
+start_eal(struct eal_args *ea)
+{
+	const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	const int out = null < 0 ? -1 : dup(STDOUT_FILENO);
+	int ret;
+
+	fflush(stdout);
+	if (out >= 0)
+		dup2(null, STDOUT_FILENO);
+	ret = rte_eal_init(ea->argc, ea->argv);
+	fflush(stdout);
+	if (out >= 0) {
+		dup2(out, STDOUT_FILENO);
+		close(out);
+	}
+	if (null >= 0)
+		close(null);
+	return ret;
+}
+
 /* Everything between EAL's start and its end. */
 static int
 with_eal(struct app *app)
@@ -230,7 +257,7 @@ with_eal(struct app *app)
 			  plan.eal_mb + attach_memory_mb(&app->cfg, frames)) !=
 		    0) {
 		fprintf(stderr, "reflit: too many EAL options\n");
-	} else if (rte_eal_init(ea->argc, ea->argv) < 0) {
+	} else if (start_eal(ea) < 0) {
 		fprintf(stderr, "reflit: EAL did not start, see above\n");
 	} else {
 		catch_signals();

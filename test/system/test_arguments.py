@@ -142,7 +142,9 @@ def an_unwritable_report_is_an_error():
 @case
 def eal_that_does_not_start_exits_with_2():
     with Box() as box:
-        box.run(eal=["--no-such-option"], commands="quit\n").check(2)
+        run = box.run(eal=["--no-such-option"], commands="quit\n").check(2)
+        assert "--no-such-option" in run.err, run.err
+        assert run.out == "", "EAL's list of options hides what is wrong"
         # a port whose file is missing is not there for its endpoint
         run = box.run(eal=["--vdev=net_pcap0,rx_pcap=/nowhere/x.pcap"],
                       config=FIGURE1 + 'attach = ( { endpoint = "e0"; '
