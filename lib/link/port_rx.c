@@ -356,10 +356,10 @@ rl_port_rx_frame(struct rl_port *port, uint8_t *frame, uint32_t len,
 	port->last_rx_ns = now_ns;
 	port_rtt_sample(port, &h, now_ns);
 	port_rx_ack(port, &h, now_ns);
-	if (rl_unlikely(h.flags & RL_FRF_DRAIN))
-		port_rx_drain(port, &h, now_ns);
 	if (!port_link_open(port)) /* the last retrain was one too many */
 		return;
+	if (rl_unlikely(h.flags & RL_FRF_DRAIN))
+		port_rx_drain(port, &h, now_ns);
 	switch (h.type) {
 	case RL_FRAME_DATA:
 		rx_data(port, frame, &h, now_ns);

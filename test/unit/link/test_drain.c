@@ -253,6 +253,55 @@ an_order_down_meanwhile_does_not_wait(void **state)
 	bench_close(&b);
 }
 
+/* A frame without flits from the peer of end 0, which has got nothing. */
+static void
+inject(struct bench *b, enum rl_frame_type type, uint8_t flags)
+{
+	const struct rl_port_info info = bench_info(&b->end[0]);
+	const struct rl_frame_hdr h = {
+		.type = (uint8_t)type, .flags = flags,
+		.tx_epoch = info.rx_epoch, .rx_epoch = info.tx_epoch,
+	};
+	uint8_t *frame = aligned_alloc(64, b->wire[0].frame_bytes);
+	const uint8_t mac[12] = { 0 };
+
+	rl_frame_seal(frame, &h, mac, false);
+	rl_port_rx_frame(b->end[0].port, frame, rl_frame_bytes(0), b->now_ns);
+	free(frame);
+}
+
+/*
+ * The same frame asks for a drain and, by its NAK, makes the link die: the core
+ * hears of the death alone. Seed 60021297 of the simulation.
+ */
+static void
+a_frame_that_ends_a_link_does_not_drain_it_too(void **state)
+{
+	struct rl_link_cfg cfg;
+	struct bench b;
+
+	(void)state;
+	bench_cfg(&cfg);
+	cfg.replay_limit = cfg.retrain_limit = 1;
+	open_up(&b, &cfg);
+	bench_send(&b, 0, 0, 4, 1);
+	bench_cut(&b, true);
+	bench_run(&b, 20 * US);
+	for (unsigned int i = 0; i < 2; i++)
+		inject(&b, RL_FRAME_IDLE, RL_FRF_NAK);
+	assert_int_equal(bench_state(&b.end[0]), RL_LINK_RETRAIN);
+	inject(&b, RL_FRAME_RETRAIN, RL_FRF_ECHO);
+	assert_int_equal(bench_state(&b.end[0]), RL_LINK_UP);
+	inject(&b, RL_FRAME_IDLE, RL_FRF_NAK);
+	inject(&b, RL_FRAME_IDLE, RL_FRF_NAK | RL_FRF_DRAIN);
+	assert_int_equal(bench_state(&b.end[0]), RL_LINK_LOOPBACK);
+	bench_run(&b, 20 * US);
+	assert_int_equal(b.end[0].nmarks, 2);
+	assert_int_equal(b.end[0].mark[0], RL_MARK_LOOP_BEGIN);
+	assert_int_equal(b.end[0].mark[1], RL_MARK_LOOP_END);
+	bench_close(&b);
+}
+
 static void
 a_link_that_is_not_up_goes_down_at_once(void **state)
 {
@@ -285,6 +334,8 @@ main(void)
 		     a_drain_that_cannot_end_is_ended_by_the_watchdog),
 		CASE("a link that dies while it drains loops and stays down",
 		     a_link_that_dies_while_it_drains_loops_and_stays_down),
+		CASE("a frame that ends a link does not drain it, too",
+		     a_frame_that_ends_a_link_does_not_drain_it_too),
 		CASE("an order up meanwhile brings it back afterwards",
 		     an_order_up_meanwhile_brings_it_back_afterwards),
 		CASE("an order down meanwhile does not wait",
