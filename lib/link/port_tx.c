@@ -94,8 +94,15 @@ idle_due(const struct rl_port *port, uint64_t now_ns)
 static unsigned int
 tx_kind(struct rl_port *port, uint64_t now_ns)
 {
+	/*
+	 * An end in the dark may still be seen by the other: where only one
+	 * way is cut, CLOSE is how the sender hears of it.
+	 */
 	if (!port->phy_up)
-		return 0;
+		return port->close_owed && !port_link_open(port) &&
+				       port->state != RL_LINK_INIT
+			       ? RL_FRAME_CLOSE
+			       : 0;
 	switch (port->state) {
 	case RL_LINK_OFF:
 	case RL_LINK_LOOPBACK:
@@ -320,7 +327,8 @@ rl_port_deadline(const struct rl_port *port, uint64_t now_ns)
 	uint64_t t = RL_NEVER;
 	bool some;
 
-	if (port->close_owed && port->phy_up && !port_link_open(port))
+	if (port->close_owed && !port_link_open(port) &&
+	    port->state != RL_LINK_INIT)
 		return now_ns;
 	switch (port->state) {
 	case RL_LINK_OFF:
