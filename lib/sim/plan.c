@@ -22,6 +22,11 @@ draw_host(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
 	rl_sim_wire_defaults(&plan->wire);
 	plan->wire.latency_ns = plan_log(prng, 10, 2000);
+	/* who does not wait for a round trip will never hear of the peer */
+	plan->cfg.link.retrain_interval_ns =
+		rl_max_u64(plan->cfg.link.retrain_interval_ns,
+			   (2 * plan->wire.latency_ns + 2000) /
+				   plan->cfg.link.retrain_limit);
 	plan->wire.queue_frames = (uint32_t)plan_log(prng, 1, 8);
 	/* polls at once, or like lcores: later, and not always equally so */
 	plan->poll_ns = plan_one_in(prng, 2) ? 0 : plan_log(prng, 5, 500);

@@ -110,11 +110,6 @@ plan_link(struct rl_sim_plan *plan, struct rl_prng *prng)
 	rl_link_cfg_defaults(c);
 	link_sizes(c, prng);
 	link_timers(c, prng);
-	/* who does not wait for a round trip will never hear of the peer */
-	c->retrain_interval_ns =
-		rl_max_u64(c->retrain_interval_ns,
-			   (2 * plan->wire.latency_ns + 2000) /
-				   c->retrain_limit);
 	c->dup_filter = plan_one_in(prng, 2);
 	c->soft_error_check = plan_one_in(prng, 2);
 	c->switching = plan_one_in(prng, 2) ? RL_CUT_THROUGH

@@ -261,6 +261,37 @@ strict_second(struct draw *d, const struct rl_sim_fault *first, uint64_t dark)
 	draw_heal(d, &f, plan_log(&d->prng, 50, 100000));
 }
 
+/*
+ * A link fails, the next one fails in silence while it carries what the first
+ * had, and then the first returns: it asks in vain whether what went round is
+ * across. All within so short a time that much is under way.
+ */
+static uint64_t
+strict_duel(struct draw *d, uint64_t t)
+{
+	const struct rl_topo *topo = &d->plan->cfg.topo;
+	const uint32_t link = pick_link(d);
+	const unsigned int n = rl_topo_parallel(topo, link);
+	const uint64_t dark = plan_log(&d->prng, 500, 30000);
+	struct rl_sim_fault f = {
+		.t_ns = t + plan_log(&d->prng, 1000, 50000),
+		.kind = RL_SIM_CUT,
+		.link = link,
+		.dirs = RL_SIM_DIR_BOTH,
+	};
+
+	add(d, &f);
+	draw_heal(d, &f, dark);
+	t = f.t_ns;
+	if (n >= 3) {
+		f.link = parallel(topo, link, (topo->link[link].k + 1) % n);
+		f.t_ns += rl_prng_range(&d->prng, 0, dark);
+		f.silent = true;
+		add(d, &f);
+	}
+	return t + dark + plan_log(&d->prng, 5000, 100000);
+}
+
 uint64_t
 plan_strict_faults(struct rl_sim_plan *plan, struct rl_prng *prng, int *err)
 {
@@ -273,6 +304,11 @@ plan_strict_faults(struct rl_sim_plan *plan, struct rl_prng *prng, int *err)
 	uint64_t t = plan->load.start_ns;
 
 	d.kinds &= ~(1u << RL_SIM_SW_ENDPOINT);
+	if (plan_one_in(&d.prng, 3)) {
+		t = strict_duel(&d, t);
+		*err = d.err;
+		return t;
+	}
 	for (uint64_t n = rl_prng_range(&d.prng, 0, 3); n > 0; n--) {
 		const uint64_t dark = plan_log(&d.prng, 50, 300000);
 		struct rl_sim_fault f;
