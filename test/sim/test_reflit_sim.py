@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""reflit-sim as its users meet it: exit statuses, reports, errors.
+"""reflit-sim as its users meet it: exit statuses, reports, errors, the
+ablation [EVAL-2].
 
 usage: test_reflit_sim.py REFLIT_SIM SOURCE_ROOT
 """

@@ -60,9 +60,20 @@ def functions(lines):
             start = name = None
 
 
+def check_private(path, text, report):
+    """What a port or a core is made of is seen by its own files only, so that
+    no other role, and so no other lcore, can touch it [LINK-1]."""
+    for i, line in enumerate(text.split("\n"), 1):
+        m = re.search(r'#\s*include\s*"([^"]*_priv\.h)"', line)
+        home = os.path.join(os.path.dirname(path), m.group(1)) if m else None
+        if home and not os.path.isfile(home):
+            report(path, i, "%s is private to another folder" % m.group(1))
+
+
 def check_c(path, text, report):
     lines = text.split("\n")
     code = strip_comments(text)
+    check_private(path, text, report)
     if re.search(r'#\s*include\s*["<][^">]*\.c[">]', text):
         report(path, 1, "includes a .c file")
     if path.startswith("lib/"):
@@ -82,6 +93,8 @@ def check_c(path, text, report):
 
 def main():
     root = sys.argv[1] if len(sys.argv) > 1 else "."
+    os.chdir(root)
+    root = "."
     found = []
 
     def report(path, line, what):

@@ -56,6 +56,51 @@ links_die_and_return_and_nothing_is_lost(void **state)
 	host_close(&h);
 }
 
+/* A pipe of a core, and what it is looked into for. */
+struct spy {
+	struct rl_pipe real;
+	char what;
+};
+
+static struct spy spies[16];
+static char looked[16 + 1];
+static unsigned int nlooked;
+
+static unsigned int
+spy_get(void *ring, void *obj[], unsigned int n)
+{
+	const struct spy *s = ring;
+
+	assert_true(nlooked < sizeof(looked) - 1);
+	looked[nlooked++] = s->what;
+	return s->real.get(s->real.ring, obj, n);
+}
+
+/* What has looped is the oldest: its rings are emptied first [SW-1]. */
+static void
+loop_rings_go_before_all_others(void **state)
+{
+	struct rl_role_core *r;
+
+	(void)state;
+	open_figure_1();
+	r = &h.fabric.dev[rl_topo_find_dev(&h.cfg.topo, "s0")].core;
+	assert_int_equal(r->nports, 3);
+	for (uint16_t i = 0; i < 2 * r->nports; i++) {
+		struct rl_pipe *pipe = i % 2 == 0 ? &r->rx[i / 2]
+						  : &r->loop[i / 2];
+
+		spies[i] = (struct spy){ *pipe, i % 2 == 0 ? 'r' : 'l' };
+		pipe->ring = &spies[i];
+		pipe->get = spy_get;
+	}
+	memset(looked, 0, sizeof(looked));
+	nlooked = 0;
+	rl_role_core_poll(r, h.now_ns);
+	assert_string_equal(looked, "lllrrr");
+	host_close(&h);
+}
+
 /* Pipes hold what the fabric asked for, and no pointer more was needed. */
 static void
 pipes_are_large_enough_at_the_smallest_settings(void **state)
@@ -256,6 +301,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(packets_cross_both_ways),
 		cmocka_unit_test(links_die_and_return_and_nothing_is_lost),
+		cmocka_unit_test(loop_rings_go_before_all_others),
 		cmocka_unit_test(
 			pipes_are_large_enough_at_the_smallest_settings),
 		cmocka_unit_test(a_wire_that_is_full_is_backpressure),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The boards of the DRL patent's Figures 2 and 3 [DRL-10]. */
+/* The boards of the DRL patent's Figures 2 and 3 [DRL-10], [ROUTE-1]. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
