@@ -88,7 +88,7 @@ duration(struct app *app, const char *text, uint64_t min_ns, uint64_t *ns)
 	if (parse_time(text, ns) == 0 && *ns >= min_ns)
 		return 0;
 	return app_error(app, "%s is out of range; use a time of %" PRIu64
-			      " ns to 1 h, such as 50ms",
+			      " ns to 3600s, such as 50ms",
 			 text, min_ns);
 }
 

@@ -144,7 +144,7 @@ wait_limit(struct app *app, const char *text, uint64_t *ns)
 {
 	if (parse_time(text, ns) != 0)
 		return app_error(app, "%s is no time; use 10us, 50ms or 2s, at "
-				      "most 1 h",
+				      "most 3600s",
 				 text);
 	return 0;
 }

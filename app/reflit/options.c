@@ -219,7 +219,7 @@ take_traffic(struct options *o, int c)
 static int
 take(struct options *o, int c)
 {
-	const char *want = "a time such as 50ms or 2s, at most 1 h";
+	const char *want = "a time such as 50ms or 2s, at most 3600s";
 	uint64_t v = 0;
 	int ret = 0;
 
