@@ -154,6 +154,23 @@ judge_traffic(struct run *r)
 		     (unsigned long long)st->reported);
 }
 
+/*
+ * A flit that was hurt beyond what FEC sees may bear another's address. Who
+ * gets it sends it on once; an endpoint with one link cannot, and its watchdog
+ * gives it up.
+ */
+static bool
+misdirected(const struct run *r)
+{
+	const struct rl_fabric *f = rl_sim_fabric(r->sim);
+	uint64_t n = 0;
+
+	for (uint32_t d = 0; d < f->ndev; d++)
+		n += rl_core_counters(
+			f->dev[d].core.core)[RL_CC_reflected_packets];
+	return !r->plan->fec_safe && n != 0;
+}
+
 /* Drops that no fault of the plan explains. */
 static void
 judge_drops(struct run *r)
@@ -166,8 +183,10 @@ judge_drops(struct run *r)
 		if (why == RL_DROP_LOOPBACK_NONE || why == RL_DROP_FRAGMENT)
 			ok = p->cfg.link.loopback != RL_LOOPBACK_WHOLE ||
 			     !p->cfg.link.retry;
-		else if (why == RL_DROP_WATCHDOG || why == RL_DROP_POLICY)
+		else if (why == RL_DROP_POLICY)
 			ok = p->reports_ok;
+		else if (why == RL_DROP_WATCHDOG)
+			ok = p->reports_ok || misdirected(r);
 		else if (why == RL_DROP_UNCORRECTABLE)
 			ok = !p->cfg.link.retry;
 		else if (why == RL_DROP_MARKED)
