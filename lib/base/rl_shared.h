@@ -11,7 +11,8 @@
  *
  * The flits themselves pass through rings, which order the memory they point
  * to. These counters only bound how much may be in a ring, so a stale value
- * is merely cautious.
+ * is merely cautious. One flag goes the same way: that the core has packets
+ * that only this port could carry.
  */
 
 #include <stdatomic.h>
@@ -21,6 +22,12 @@
 struct rl_port_shared {
 	/** Written by the core: flits that left it, by the VC they came in. */
 	_Atomic uint32_t freed[RL_VCS] RL_ALIGNED(RL_CACHE_LINE);
+	/**
+	 * Written by the core, by rl_shared_write(): 1 while something waits
+	 * there that has no way but this port, else 0. A port that is out for
+	 * flapping then trains at once.
+	 */
+	_Atomic uint32_t wanted;
 	/** Written by the port: flits taken off its egress queue, by VC. */
 	_Atomic uint32_t taken[RL_VCS] RL_ALIGNED(RL_CACHE_LINE);
 };
@@ -35,11 +42,22 @@ rl_shared_add(_Atomic uint32_t *c, uint32_t n)
 	atomic_store_explicit(c, v + n, memory_order_release);
 }
 
+/** The one writer of @p c, of a flag. Released to rl_shared_read(). */
+static inline void
+rl_shared_write(_Atomic uint32_t *c, uint32_t v)
+{
+	/* the line is the reader's too: what does not change is not written */
+	if (atomic_load_explicit(c, memory_order_relaxed) == v)
+		return;
+	/* release: pairs with the acquire in rl_shared_read() */
+	atomic_store_explicit(c, v, memory_order_release);
+}
+
 /** Any lcore. */
 static inline uint32_t
 rl_shared_read(const _Atomic uint32_t *c)
 {
-	/* acquire: pairs with the release in rl_shared_add() */
+	/* acquire: pairs with the releases in rl_shared_add(), _write() */
 	return atomic_load_explicit(c, memory_order_acquire);
 }
 

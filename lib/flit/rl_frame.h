@@ -68,6 +68,7 @@ enum rl_frame_type {
 #define RL_FRF_SPENT 0x10  /**< the credit fields say what the sender spent */
 #define RL_FRF_DRAIN 0x20  /**< the link is to go down: send nothing new */
 #define RL_FRF_DRAINED 0x40 /**< and all that the sender sent has arrived */
+#define RL_FRF_WANTED 0x80 /**< init: something waits for this link alone */
 
 /** A link header in registers. */
 struct rl_frame_hdr {

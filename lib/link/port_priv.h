@@ -31,6 +31,7 @@ struct rl_port {
 	uint8_t rx_epoch;  /* the peer's; valid where peer_known */
 	uint32_t epochs;   /* trainings so far */
 	uint64_t state_ns; /* when it was entered */
+	uint64_t opened_ns; /* when it was trained */
 
 	/* handshake */
 	struct rl_prng prng;

@@ -87,6 +87,7 @@ static void
 port_open(struct rl_port *port, uint64_t now_ns)
 {
 	port_set_state(port, RL_LINK_UP, now_ns);
+	port->opened_ns = now_ns;
 	PORT_COUNT(port, trainings);
 	port->up_mark = true;
 	port->last_rx_ns = now_ns;
@@ -157,9 +158,14 @@ port_rx_init(struct rl_port *port, const struct rl_frame_hdr *h,
 		else
 			port_dead(port, RL_DET_PEER, now_ns);
 		return;
-	case RL_LINK_OFF:
 	case RL_LINK_LOOPBACK:
 	case RL_LINK_DAMPED:
+		/* what waits at the peer has no other way either */
+		if (h->flags & RL_FRF_WANTED)
+			port->damp_until_ns = now_ns;
+		PORT_COUNT(port, rx_state_drop);
+		return;
+	case RL_LINK_OFF:
 		PORT_COUNT(port, rx_state_drop);
 		return;
 	}
@@ -210,13 +216,23 @@ port_damp(struct rl_port *port, uint64_t now_ns)
 	port->flaps++;
 }
 
+/*
+ * Damping protects those who have another way. Where something waits for this
+ * link alone, to keep it out protects nobody.
+ */
+static bool
+damping_over(const struct rl_port *port, uint64_t now_ns)
+{
+	return now_ns >= port->damp_until_ns ||
+	       rl_shared_read(&port->p.shared->wanted) != 0;
+}
+
 void
 port_dead(struct rl_port *port, enum rl_detector why, uint64_t now_ns)
 {
 	if (!port_link_open(port))
 		return;
-	if (now_ns - port->state_ns >= port->p.cfg->flap_forget_ns &&
-	    port->state == RL_LINK_UP)
+	if (now_ns - port->opened_ns >= port->p.cfg->flap_forget_ns)
 		port->flaps = 0;
 	port_set_state(port, RL_LINK_LOOPBACK, now_ns);
 	PORT_COUNT(port, deaths);
@@ -381,8 +397,8 @@ port_state_tick(struct rl_port *port, uint64_t now_ns)
 			port_dead(port, RL_DET_RETRAIN, now_ns);
 		break;
 	case RL_LINK_DAMPED:
-		if (now_ns >= port->damp_until_ns && port->phy_up &&
-		    port->close_mask == 0)
+		if (port->phy_up && port->close_mask == 0 &&
+		    damping_over(port, now_ns))
 			port_train(port, now_ns);
 		break;
 	case RL_LINK_OFF:

@@ -204,6 +204,8 @@ tx_init_header(struct rl_port *port, struct rl_frame_hdr *h, uint64_t now_ns)
 	h->ts = port->nonce;
 	if (port->state == RL_LINK_INIT)
 		h->flags |= RL_FRF_ACKREQ;
+	if (rl_shared_read(&port->p.shared->wanted) != 0)
+		h->flags |= RL_FRF_WANTED;
 	if (port->peer_known) {
 		h->flags |= RL_FRF_ECHO;
 		h->rx_epoch = port->rx_epoch;
@@ -338,7 +340,11 @@ rl_port_deadline(const struct rl_port *port, uint64_t now_ns)
 	case RL_LINK_LOOPBACK:
 		return now_ns;
 	case RL_LINK_DAMPED:
-		return port->phy_up ? port->damp_until_ns : RL_NEVER;
+		if (!port->phy_up)
+			return RL_NEVER;
+		return rl_shared_read(&port->p.shared->wanted) != 0
+			       ? now_ns
+			       : port->damp_until_ns;
 	case RL_LINK_RETRAIN:
 		t = port->init_due_ns;
 		break;

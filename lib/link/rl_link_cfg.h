@@ -70,7 +70,8 @@ struct rl_link_cfg {
 	uint64_t restore_delay_ns;  /**< after training, before traffic returns */
 	uint64_t watchdog_ns;	    /**< bound of a loopback */
 	uint64_t flap_damping_ns;   /**< first wait before training again; it
-					 doubles with each flap */
+					 doubles with each flap, and ends at once
+					 where nothing else leads on */
 	uint64_t flap_damping_max_ns;
 	uint64_t flap_forget_ns;    /**< up so long: the flap count is reset */
 	bool soft_error_check;	    /**< FEC is checked before transmission too */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What declares a link dead [LINK-5]: each detector fires, says its name, and
- * can be turned off. And what happens around: a PHY lost for a while, flaps.
+ * can be turned off. And what happens around: a PHY lost for a while. Flaps stand
+ * in test_flap.c.
  */
 #include "bench.h"
 
@@ -433,67 +434,6 @@ errors_spread_over_windows_are_borne(void **state)
 	}
 }
 
-/* Time from death to the first INIT frame of end 0. */
-static uint64_t
-time_to_train(struct bench *b)
-{
-	uint64_t dead;
-
-	dead = b->now_ns;
-	rl_port_phy_status(b->end[0].port, false, b->now_ns);
-	rl_port_phy_status(b->end[0].port, true, b->now_ns);
-	while (bench_state(&b->end[0]) != RL_LINK_INIT) {
-		bench_run(b, b->step_ns);
-		assert_true(b->now_ns - dead < 100 * MS);
-	}
-	return b->now_ns - dead;
-}
-
-static void
-a_flapping_link_waits_twice_as_long_each_time(void **state)
-{
-	static const uint64_t want_us[] = { 100, 200, 400, 800, 1600, 3200,
-					    5000, 5000, 5000 };
-	struct rl_link_cfg cfg = deaf_cfg();
-	struct bench b;
-
-	(void)state;
-	cfg.detect_phy = true;
-	cfg.flap_damping_ns = 100 * US;
-	cfg.flap_damping_max_ns = 5 * MS;
-	cfg.flap_forget_ns = 20 * MS;
-	open_up(&b, &cfg);
-	for (unsigned int i = 0; i < RL_ARRAY_SIZE(want_us); i++) {
-		assert_in_range(time_to_train(&b), want_us[i] * US,
-				want_us[i] * US + 5 * US);
-		assert_int_equal(bench_info(&b.end[0]).flaps, i + 1);
-		bench_start(&b);
-	}
-	/* up for long enough, it is forgiven */
-	bench_run(&b, 21 * MS);
-	assert_in_range(time_to_train(&b), 100 * US, 105 * US);
-	assert_int_equal(bench_info(&b.end[0]).flaps, 1);
-	bench_close(&b);
-}
-
-static void
-no_damping_trains_at_once(void **state)
-{
-	struct rl_link_cfg cfg = deaf_cfg();
-	struct bench b;
-
-	(void)state;
-	cfg.detect_phy = true;
-	cfg.flap_damping_ns = 0;
-	cfg.flap_damping_max_ns = 0;
-	open_up(&b, &cfg);
-	for (unsigned int i = 0; i < 20; i++) {
-		assert_true(time_to_train(&b) <= 5 * US);
-		bench_start(&b);
-	}
-	bench_close(&b);
-}
-
 /* The detector and the epoch stand in each event; the states have names. */
 static void
 events_and_names_say_what_happened(void **state)
@@ -561,9 +501,6 @@ main(void)
 		     a_degraded_link_may_recover_and_degrade_again),
 		CASE("[LINK-5] errors spread over windows are borne",
 		     errors_spread_over_windows_are_borne),
-		CASE("[DRL-8] a flapping link waits twice as long each time",
-		     a_flapping_link_waits_twice_as_long_each_time),
-		cmocka_unit_test(no_damping_trains_at_once),
 		CASE("[LINK-5] events and names say what happened",
 		     events_and_names_say_what_happened),
 	};

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A link that flaps [DRL-8]: each flap doubles the wait before it may train
+ * again, a link that stayed up is forgiven, and one that something waits for
+ * does not wait at all.
+ */
+#include "bench.h"
+
+#define US RL_NS_PER_US
+#define MS RL_NS_PER_MS
+
+static void
+open_up(struct bench *b, const struct rl_link_cfg *cfg)
+{
+	memset(b, 0, sizeof(*b));
+	bench_open(b, cfg);
+	b->wire[0].delay_ns = b->wire[1].delay_ns = 2 * US;
+	b->wire[0].slot_ns = b->wire[1].slot_ns = US;
+	bench_start(b);
+	bench_run(b, 50 * US);
+}
+
+/* No detector but the PHY's. */
+static struct rl_link_cfg
+flap_cfg(void)
+{
+	struct rl_link_cfg cfg;
+
+	bench_cfg(&cfg);
+	cfg.detect_phy = true;
+	cfg.keepalive_dead_ns = 0;
+	cfg.keepalive_ns = 200 * US;
+	cfg.replay_limit = 255;
+	cfg.error_window_ns = 0;
+	return cfg;
+}
+
+/* Time from death to the first INIT frame of end 0. */
+static uint64_t
+time_to_train(struct bench *b)
+{
+	uint64_t dead;
+
+	dead = b->now_ns;
+	rl_port_phy_status(b->end[0].port, false, b->now_ns);
+	rl_port_phy_status(b->end[0].port, true, b->now_ns);
+	while (bench_state(&b->end[0]) != RL_LINK_INIT) {
+		bench_run(b, b->step_ns);
+		assert_true(b->now_ns - dead < 100 * MS);
+	}
+	return b->now_ns - dead;
+}
+
+static void
+a_flapping_link_waits_twice_as_long_each_time(void **state)
+{
+	static const uint64_t want_us[] = { 100, 200, 400, 800, 1600, 3200,
+					    5000, 5000, 5000 };
+	struct rl_link_cfg cfg = flap_cfg();
+	struct bench b;
+
+	(void)state;
+	cfg.flap_damping_ns = 100 * US;
+	cfg.flap_damping_max_ns = 5 * MS;
+	cfg.flap_forget_ns = 20 * MS;
+	open_up(&b, &cfg);
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(want_us); i++) {
+		assert_in_range(time_to_train(&b), want_us[i] * US,
+				want_us[i] * US + 5 * US);
+		assert_int_equal(bench_info(&b.end[0]).flaps, i + 1);
+		bench_start(&b);
+	}
+	/* up for long enough, it is forgiven */
+	bench_run(&b, 21 * MS);
+	assert_in_range(time_to_train(&b), 100 * US, 105 * US);
+	assert_int_equal(bench_info(&b.end[0]).flaps, 1);
+	bench_close(&b);
+}
+
+static void
+no_damping_trains_at_once(void **state)
+{
+	struct rl_link_cfg cfg = flap_cfg();
+	struct bench b;
+
+	(void)state;
+	cfg.flap_damping_ns = 0;
+	cfg.flap_damping_max_ns = 0;
+	open_up(&b, &cfg);
+	for (unsigned int i = 0; i < 20; i++) {
+		assert_true(time_to_train(&b) <= 5 * US);
+		bench_start(&b);
+	}
+	bench_close(&b);
+}
+
+/* What looped out is of no interest here. */
+static void
+forget_looped(struct bench_end *e)
+{
+	struct rl_flit *pkt;
+
+	while ((pkt = rl_pktq_pop(&e->looped)) != NULL)
+		rl_packet_put(&e->pool->cache, pkt);
+}
+
+static void
+a_death_in_retraining_is_forgiven_as_well(void **state)
+{
+	struct rl_link_cfg cfg = flap_cfg();
+	struct bench b;
+
+	(void)state;
+	cfg.keepalive_ns = 0;
+	cfg.replay_limit = 2;
+	cfg.retrain_limit = 2;
+	cfg.flap_damping_ns = 100 * US;
+	cfg.flap_forget_ns = 5 * MS;
+	open_up(&b, &cfg);
+	for (unsigned int i = 0; i < 4; i++) {
+		uint64_t dead;
+
+		bench_run(&b, 10 * MS);
+		bench_cut(&b, true);
+		bench_send(&b, 0, 0, 1, 1);
+		while (bench_state(&b.end[0]) != RL_LINK_DAMPED) {
+			bench_run(&b, b.step_ns);
+			assert_true(b.now_ns < RL_NS_PER_S);
+		}
+		assert_int_equal(bench_end_detector(&b.end[0]),
+				 RL_DET_RETRAIN);
+		assert_int_equal(bench_info(&b.end[0]).flaps, 1);
+		dead = b.now_ns;
+		while (bench_state(&b.end[0]) == RL_LINK_DAMPED)
+			bench_run(&b, b.step_ns);
+		assert_true(b.now_ns - dead <= 105 * US);
+		bench_cut(&b, false);
+		bench_start(&b);
+		forget_looped(&b.end[0]);
+	}
+	bench_close(&b);
+}
+
+/*
+ * Who has no other way is not protected by damping. The host, too, that sleeps
+ * until the port's deadline has to hear of it.
+ */
+static void
+a_link_that_something_waits_for_is_not_kept_out(void **state)
+{
+	struct rl_link_cfg cfg = flap_cfg();
+	struct rl_port *port;
+	struct bench b;
+
+	(void)state;
+	cfg.flap_damping_ns = 50 * MS;
+	cfg.flap_damping_max_ns = 50 * MS;
+	open_up(&b, &cfg);
+	port = b.end[0].port;
+	rl_port_phy_status(port, false, b.now_ns);
+	bench_run(&b, 10 * US);
+	rl_shared_write(&b.end[0].shared->wanted, 1);
+	bench_run(&b, 10 * US);
+	/* nothing trains in the dark */
+	assert_int_equal(bench_state(&b.end[0]), RL_LINK_DAMPED);
+	assert_true(rl_port_deadline(port, b.now_ns) == RL_NEVER);
+	rl_port_phy_status(port, true, b.now_ns);
+	assert_true(rl_port_deadline(port, b.now_ns) <= b.now_ns);
+	bench_run(&b, 2 * US);
+	assert_int_equal(bench_state(&b.end[0]), RL_LINK_INIT);
+	rl_shared_write(&b.end[0].shared->wanted, 0);
+	rl_shared_write(&b.end[1].shared->wanted, 1);
+	bench_start(&b);
+
+	/* nobody waits any more: it is kept out, for all of its time */
+	rl_shared_write(&b.end[1].shared->wanted, 0);
+	rl_port_phy_status(port, false, b.now_ns);
+	rl_port_phy_status(port, true, b.now_ns);
+	bench_run(&b, 40 * MS);
+	assert_int_equal(bench_state(&b.end[0]), RL_LINK_DAMPED);
+	assert_true(rl_port_deadline(port, b.now_ns) > b.now_ns + 5 * MS);
+	bench_close(&b);
+}
+
+/* The peer has the wish and this end the longer damping. */
+static void
+what_waits_at_the_peer_ends_damping_as_well(void **state)
+{
+	struct rl_link_cfg cfg = flap_cfg();
+	struct bench b;
+
+	(void)state;
+	cfg.flap_damping_ns = 50 * MS;
+	cfg.flap_damping_max_ns = 50 * MS;
+	open_up(&b, &cfg);
+	rl_port_phy_status(b.end[0].port, false, b.now_ns);
+	rl_port_phy_status(b.end[0].port, true, b.now_ns);
+	bench_run(&b, MS);
+	assert_int_equal(bench_state(&b.end[0]), RL_LINK_DAMPED);
+	assert_int_equal(bench_state(&b.end[1]), RL_LINK_DAMPED);
+	rl_shared_write(&b.end[1].shared->wanted, 1);
+	bench_run(&b, MS);
+	assert_int_equal(bench_state(&b.end[0]), RL_LINK_UP);
+	assert_int_equal(bench_state(&b.end[1]), RL_LINK_UP);
+	bench_close(&b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE("[DRL-8] a flapping link waits twice as long each time",
+		     a_flapping_link_waits_twice_as_long_each_time),
+		cmocka_unit_test(no_damping_trains_at_once),
+		CASE("[DRL-8] a death in retraining is forgiven as well",
+		     a_death_in_retraining_is_forgiven_as_well),
+		CASE("[DRL-8] a link that something waits for is not kept out",
+		     a_link_that_something_waits_for_is_not_kept_out),
+		CASE("[DRL-8] what waits at the peer ends damping as well",
+		     what_waits_at_the_peer_ends_damping_as_well),
+	};
+
+	return cmocka_run_group_tests_name("flap", tests, NULL, NULL);
+}
