@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "rl_base.h"
+#include "rl_check_mix.h"
 #include "rl_fwd.h"
 #include "rl_topo.h"
 
@@ -44,6 +45,12 @@ struct rl_route {
 	/** the checker has passed the tables as they are: rl_route_accept().
 	    What installs tables asks for it. */
 	bool accepted;
+	/** rank of each channel, by rl_channel(): every hop of the tables ascends
+	    in it; NULL: the engine gives none */
+	uint32_t *rank;
+	/** what has been proven of the tables by these ranks; see
+	    rl_check_ranks() */
+	struct rl_proof *proof;
 	void *priv;
 };
 
@@ -152,6 +159,21 @@ int rl_route_compute_with(const struct rl_topo *topo,
  */
 int rl_route_update(struct rl_route *route, const struct rl_topo *topo,
 		    bool *changed, char *err);
+
+/**
+ * Control thread. Which flows have to be held while devices change from the
+ * tables @p old to those of @p route, both accepted: rl_check_hold() with the
+ * ranks of both. What a controller calls; see rl_check_mix.h.
+ *
+ * @param topo  as it is while they mix
+ * @param dead  links that died since @p old was made, @p ndead of them
+ * @param held  an empty set; filled
+ * @return as rl_check_hold()
+ */
+int rl_route_hold(const struct rl_route *old, const struct rl_route *route,
+		  const struct rl_topo *topo, const uint32_t *dead,
+		  uint32_t ndead, struct rl_flows *held,
+		  struct rl_check_mix_report *rep);
 
 /** Control thread. Frees tables that no one reads any more; NULL is fine. */
 void rl_route_free(struct rl_route *route);
