@@ -340,7 +340,7 @@ build_fabric(struct bench_host *h)
 		.pipe = host_pipe,
 		.phy = host_phy,
 		.drop = host_drop,
-		.sink = { h, host_port_event, host_core_event },
+		.sink = { h, host_port_event, host_core_event, NULL },
 		.seed = 1,
 	};
 	struct rl_fabric_host *kept = host_alloc(h, sizeof(*kept));

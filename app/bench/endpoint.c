@@ -54,8 +54,8 @@ pair_init(struct pair *p)
 	p->codec = zalloc(rl_codec_memsize());
 	p->flits = zalloc(EP_POOL * sizeof(struct rl_flit));
 	p->cache.slot = calloc(EP_POOL, sizeof(struct rl_flit *));
-	p->mem[0] = zalloc(rl_ep_memsize(&p->cfg));
-	p->mem[1] = zalloc(rl_ep_memsize(&p->cfg));
+	p->mem[0] = zalloc(rl_ep_memsize(&p->cfg, 2));
+	p->mem[1] = zalloc(rl_ep_memsize(&p->cfg, 2));
 	if (p->codec == NULL || p->flits == NULL || p->cache.slot == NULL ||
 	    p->mem[0] == NULL || p->mem[1] == NULL)
 		return -ENOMEM;

@@ -290,6 +290,7 @@ build(struct host *h, char *err)
 			.ctx = h,
 			.port_event = host_on_port_event,
 			.core_event = host_on_core_event,
+			.ep_event = host_on_ep_event,
 		},
 	};
 	h->gen = host_mem_alloc(&h->mem, t->nep * sizeof(*h->gen));

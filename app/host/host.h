@@ -40,7 +40,8 @@ struct host_notice {
 	uint16_t pos;
 	uint32_t tag;
 	uint8_t cos;
-	uint8_t spare[3];
+	uint8_t why; /**< enum rl_ep_drop */
+	uint8_t spare[2];
 };
 
 /** Everything one lcore owns. Only the atomics are read by others. */
@@ -176,6 +177,7 @@ void host_on_drop(void *ctx, const struct rl_flit *pkt,
 void host_on_report(void *ctx, const struct rl_ep_report *r, uint64_t now_ns);
 void host_on_port_event(void *ctx, uint32_t dev, uint16_t port,
 			const struct rl_port_event *ev);
+void host_on_ep_event(void *ctx, uint32_t dev, const struct rl_ep_event *ev);
 void host_on_core_event(void *ctx, uint32_t dev,
 			const struct rl_core_event *ev);
 

@@ -46,7 +46,8 @@ take_notices(struct host_lcore *lc, uint64_t now_ns)
 
 	for (unsigned int i = 0; i < got; i++)
 		rl_ep_dropped(lc->host->fabric.dev[n[i].dev].core.ep, now_ns,
-			      n[i].dst, n[i].cos, n[i].tag, n[i].pos);
+			      n[i].dst, n[i].cos, n[i].tag, n[i].pos,
+			      (enum rl_ep_drop)n[i].why);
 }
 
 unsigned int
@@ -191,6 +192,17 @@ host_on_core_event(void *ctx, uint32_t dev, const struct rl_core_event *ev)
 }
 
 void
+host_on_ep_event(void *ctx, uint32_t dev, const struct rl_ep_event *ev)
+{
+	put_record(self(ctx), &(struct host_rec){
+		.t_ns = ev->t_ns,
+		.kind = HOST_REC_EP,
+		.dev = dev,
+		.ep_ev = *ev,
+	});
+}
+
+void
 host_on_report(void *ctx, const struct rl_ep_report *r, uint64_t now_ns)
 {
 	struct host *h = ctx;
@@ -214,7 +226,7 @@ host_on_report(void *ctx, const struct rl_ep_report *r, uint64_t now_ns)
 /* Tells the endpoint that sent a packet which of its flits are gone. */
 static void
 notify_source(struct host *h, struct host_lcore *from,
-	      const struct rl_flit *pkt)
+	      const struct rl_flit *pkt, enum rl_drop_reason why)
 {
 	const uint32_t dev = h->fabric.topo->ep_dev[pkt->src];
 	struct host_lcore *to = h->lcore[h->place.lcore[host_role(&h->place,
@@ -228,9 +240,10 @@ notify_source(struct host *h, struct host_lcore *from,
 		n = (struct host_notice){
 			.dev = dev,
 			.dst = t.dst,
-			.pos = t.pos,
+			.pos = rl_ep_drop_pos(f),
 			.tag = t.tag,
 			.cos = t.cos,
+			.why = (uint8_t)rl_ep_drop_of(why),
 		};
 		if (rte_ring_mp_enqueue_elem(to->notices, &n, sizeof(n)) != 0)
 			from->notices_lost++;
@@ -291,7 +304,6 @@ host_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 		},
 	});
 	if (is_reported(why, h->p.cfg->endpoint.retry) &&
-	    pkt->class != RL_CLASS_CTRL &&
 	    pkt->src < h->fabric.topo->nep)
-		notify_source(h, lc, pkt);
+		notify_source(h, lc, pkt, why);
 }

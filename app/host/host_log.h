@@ -18,6 +18,7 @@ enum host_rec_kind {
 	HOST_REC_CORE,	 /**< struct rl_core_event */
 	HOST_REC_DROP,	 /**< a packet dropped in the fabric */
 	HOST_REC_REPORT, /**< a packet that an endpoint gave up */
+	HOST_REC_EP,	 /**< struct rl_ep_event */
 };
 
 /** A packet, as drops and reports name it. */
@@ -41,6 +42,7 @@ struct host_rec {
 		struct rl_port_event port_ev;
 		struct rl_core_event core_ev;
 		struct host_rec_packet packet;
+		struct rl_ep_event ep_ev;
 	};
 };
 

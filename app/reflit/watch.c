@@ -219,6 +219,20 @@ core_event_text(const struct host_rec *rec, char *buf, size_t len)
 	return 0;
 }
 
+static void
+ep_event_text(const struct watch *w, const struct host_rec *rec, char *buf,
+	      size_t len)
+{
+	const struct rl_ep_event *ev = &rec->ep_ev;
+	const struct rl_topo *t = w->host->fabric.topo;
+	const char *peer = ev->peer == RL_EP_ALL
+				   ? "all"
+				   : t->dev[t->ep_dev[ev->peer]].name;
+
+	snprintf(buf, len, "%s: %s %s", t->dev[rec->dev].name, peer,
+		 rl_ep_event_name(ev->kind));
+}
+
 char *
 watch_event_text(const struct watch *w, const struct host_rec *rec, char *buf,
 		 size_t len)
@@ -251,6 +265,9 @@ watch_event_text(const struct watch *w, const struct host_rec *rec, char *buf,
 		snprintf(buf, len, "gave up packet %u of %u->%u: %s", p->tag,
 			 p->src, p->dst,
 			 rl_ep_reason_name((enum rl_ep_reason)p->why));
+		break;
+	case HOST_REC_EP:
+		ep_event_text(w, rec, buf, len);
 		break;
 	}
 	return buf - at;

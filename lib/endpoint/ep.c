@@ -9,6 +9,8 @@ struct layout {
 	size_t hash;
 	size_t heap;
 	size_t win;
+	size_t known;
+	size_t peer;
 	size_t total;
 	uint32_t hash_size;
 	uint32_t win_total;
@@ -35,7 +37,7 @@ win_slots(const struct rl_ep_cfg *cfg)
  * them than flits that may be held.
  */
 static void
-lay_out(const struct rl_ep_cfg *cfg, struct layout *l)
+lay_out(const struct rl_ep_cfg *cfg, uint16_t npeers, struct layout *l)
 {
 	size_t at = 0;
 
@@ -47,6 +49,8 @@ lay_out(const struct rl_ep_cfg *cfg, struct layout *l)
 	l->win_bytes = (l->win_bytes + RL_CACHE_LINE - 1) &
 		       ~(size_t)(RL_CACHE_LINE - 1);
 	place(&at, sizeof(struct rl_ep));
+	l->known = place(&at, (npeers + 63u) / 64 * sizeof(uint64_t));
+	l->peer = place(&at, npeers * sizeof(struct ep_peer));
 	l->hash = place(&at, l->hash_size * sizeof(uint32_t));
 	l->heap = place(&at, cfg->max_flows * sizeof(struct ep_flow *));
 	l->flow = place(&at, cfg->max_flows * sizeof(struct ep_flow));
@@ -55,11 +59,11 @@ lay_out(const struct rl_ep_cfg *cfg, struct layout *l)
 }
 
 size_t
-rl_ep_memsize(const struct rl_ep_cfg *cfg)
+rl_ep_memsize(const struct rl_ep_cfg *cfg, uint16_t npeers)
 {
 	struct layout l;
 
-	lay_out(cfg, &l);
+	lay_out(cfg, npeers, &l);
 	return l.total;
 }
 
@@ -92,7 +96,7 @@ rl_ep_init(void *mem, const struct rl_ep_params *p)
 	struct layout l;
 
 	RL_ASSERT(((uintptr_t)mem & (RL_CACHE_LINE - 1)) == 0);
-	lay_out(p->cfg, &l);
+	lay_out(p->cfg, p->npeers, &l);
 	memset(ep, 0, sizeof(*ep));
 	ep->cfg = *p->cfg;
 	/* whoever waits for a whole window waits for the delay */
@@ -106,12 +110,18 @@ rl_ep_init(void *mem, const struct rl_ep_params *p)
 	ep->tx_own = own_part(p->cfg, p->levels);
 	ep->report = p->report;
 	ep->report_ctx = p->report_ctx;
+	ep->event = p->event;
+	ep->event_ctx = p->event_ctx;
+	ep->incarnation = p->incarnation;
 	ep->id = p->ep_id;
 	ep->npeers = p->npeers;
 	ep->isn = ep->cfg.profile == RL_PROFILE_RXL ||
 		  ep->cfg.profile == RL_PROFILE_RXL_COMPACT;
 	ep->seq_bits = seq_bits(&ep->cfg, ep->isn);
 	ep->win_mask = win_slots(&ep->cfg) - 1;
+	ep->peer_known = (uint64_t *)(void *)(base + l.known);
+	memset(ep->peer_known, 0, l.peer - l.known);
+	ep->peer = (struct ep_peer *)(void *)(base + l.peer);
 	ep->hash_mask = l.hash_size - 1;
 	ep->hash = (uint32_t *)(void *)(base + l.hash);
 	memset(ep->hash, 0, l.hash_size * sizeof(uint32_t));
@@ -156,12 +166,6 @@ void
 rl_ep_set_path_sl(struct rl_ep *ep, const uint8_t *path_sl)
 {
 	ep->path_sl = path_sl;
-}
-
-void
-rl_ep_quiesce(struct rl_ep *ep, bool on)
-{
-	ep->quiesced = on;
 }
 
 /* Any mixing will do that spreads neighbouring peers; 2^32 / golden ratio. */

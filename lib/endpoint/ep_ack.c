@@ -145,7 +145,7 @@ in_flight(const struct ep_flow *flow, uint32_t seq)
 static void
 after_marks(struct rl_ep *ep, struct ep_flow *flow)
 {
-	if (ep_tx_wants(flow))
+	if (ep_tx_wants(ep, flow))
 		ep_list_push(ep, EP_LIST_TX, flow);
 }
 
@@ -309,7 +309,7 @@ ep_on_rto(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 
 void
 rl_ep_dropped(struct rl_ep *ep, uint64_t now_ns, uint16_t dst, uint8_t cos,
-	      uint32_t tag, uint16_t pos)
+	      uint32_t tag, uint16_t pos, enum rl_ep_drop why)
 {
 	struct ep_flow *flow = ep_flow_find(ep, dst, cos);
 	const struct rl_ep_report r = {
@@ -320,7 +320,10 @@ rl_ep_dropped(struct rl_ep *ep, uint64_t now_ns, uint16_t dst, uint8_t cos,
 		.reason = RL_EP_DROPPED,
 	};
 
+	(void)why;
 	EP_COUNT(ep, drop_notices);
+	if (pos == RL_EP_POS_CTRL)
+		return; /* whoever waits for it asks again */
 	if (flow == NULL || rl_seq_before_eq(flow->tx_tag, tag))
 		return; /* never sent: the header was hurt */
 	if (!ep->cfg.retry) {

@@ -53,6 +53,18 @@ rl_ep_reason_name(enum rl_ep_reason r)
 }
 
 const char *
+rl_ep_event_name(enum rl_ep_event_kind k)
+{
+	static const char *const name[] = {
+#define NAME(n, word) word,
+		RL_EP_EVENTS(NAME)
+#undef NAME
+	};
+
+	return k < RL_EP_EVENT_COUNT ? name[k] : "unknown";
+}
+
+const char *
 rl_ep_flow_state_name(enum rl_ep_flow_state s)
 {
 	static const char *const name[] = {

@@ -7,6 +7,7 @@
  * What the files of the endpoint share. Who does what:
  *
  *   ep.c          memory, flows, lists
+ *   ep_peer.c     what concerns all flows with a peer: holding, being told
  *   ep_info.c     what `show`, reports and hosts ask for
  *   ep_timer.c    one timer a flow, in a heap
  *   ep_send.c     client's packets into numbered flits
@@ -95,6 +96,13 @@ struct ep_flow {
 _Static_assert(sizeof(struct ep_flow) <= 4 * RL_CACHE_LINE,
 	       "a thousand endpoints have a thousand flows each");
 
+/** What is known of another endpoint. */
+struct ep_peer {
+	uint8_t flags; /**< EPP_* */
+};
+
+#define EPP_HELD 0x01 /**< nothing new goes there */
+
 struct ep_list {
 	struct ep_flow *head;
 	struct ep_flow *tail;
@@ -111,6 +119,7 @@ struct rl_ep {
 	uint16_t id;
 	uint16_t npeers;
 	bool quiesced;
+	bool held; /**< nothing new goes anywhere */
 	bool data_waits;   /**< stand-alone flits took a packet's room */
 	uint64_t ctrl_first; /**< turns on EP_LIST_CTRL below go before data */
 	bool isn;	   /**< numbers are implicit */
@@ -135,6 +144,12 @@ struct rl_ep {
 	uint32_t rx_part;     /**< flits of packets being put together */
 	uint32_t burst_id;
 	uint32_t hurt; /**< flits that arrived hurt: of whom is not known */
+
+	uint64_t *peer_known; /**< a bit per peer: peer[] is filled in */
+	struct ep_peer *peer; /**< npeers */
+	rl_ep_event_fn event;
+	void *event_ctx;
+	uint32_t incarnation;
 
 	uint32_t nflows;
 	struct ep_flow *flow;	/**< cfg.max_flows */
@@ -184,13 +199,21 @@ unsigned int ep_list_level(const struct rl_ep *ep, enum ep_list_id id,
 /** Takes the first flow of a level that has one. */
 void ep_list_pop(struct rl_ep *ep, enum ep_list_id id, unsigned int level);
 
+/* ep_peer.c */
+/** What is known of a peer, to be changed. */
+struct ep_peer *ep_peer_get(struct rl_ep *ep, uint16_t peer);
+/** Whether nothing new may leave for a peer. */
+bool ep_peer_held(const struct rl_ep *ep, uint16_t peer);
+void ep_tell(struct rl_ep *ep, enum rl_ep_event_kind kind, uint16_t peer,
+	     uint64_t since_ns, uint64_t now_ns);
+
 /* ep_timer.c */
 /** The flow wants to be woken at @p at_ns (or earlier). */
 void ep_timer_arm(struct rl_ep *ep, struct ep_flow *flow, uint64_t at_ns);
 void ep_timers_run(struct rl_ep *ep, uint64_t now_ns);
 
 /* ep_tx.c */
-bool ep_tx_wants(const struct ep_flow *flow);
+bool ep_tx_wants(const struct rl_ep *ep, const struct ep_flow *flow);
 /** Whether the retry buffer has room for @p n more flits of a class. */
 bool ep_tx_room(const struct rl_ep *ep, uint8_t cos, uint32_t n);
 /** @p n flits of a class get into the retry buffer, or leave it. */

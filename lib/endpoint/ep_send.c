@@ -47,6 +47,8 @@ find_room(struct rl_ep *ep, const struct rl_ep_msg *msg, uint32_t nflits,
 
 	if (ep->quiesced && is_request(msg->class))
 		return refuse(ep, RL_EPC_tx_refused_quiesce, -EBUSY);
+	if (ep_peer_held(ep, msg->dst))
+		return refuse(ep, RL_EPC_tx_refused_quiesce, -EBUSY);
 	if (!ep_tx_room(ep, msg->cos, nflits))
 		return refuse(ep, RL_EPC_tx_refused_buffer, -EAGAIN);
 	if (ep->cache->count < need)
@@ -127,7 +129,7 @@ rl_ep_send_fill(struct rl_ep *ep, uint64_t now_ns,
 	ep_tx_hold(ep, msg->cos, nflits);
 	EP_COUNT(ep, tx_packets);
 	EP_COUNT_N(ep, tx_bytes, msg->len_bytes);
-	if (ep_tx_wants(flow))
+	if (ep_tx_wants(ep, flow))
 		ep_list_push(ep, EP_LIST_TX, flow);
 	return 0;
 }

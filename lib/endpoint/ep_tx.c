@@ -215,10 +215,11 @@ ep_tx_let_go(struct rl_ep *ep, uint8_t cos, uint32_t n)
 }
 
 bool
-ep_tx_wants(const struct ep_flow *flow)
+ep_tx_wants(const struct rl_ep *ep, const struct ep_flow *flow)
 {
 	return flow->state == RL_EP_FLOW_OPEN &&
-	       (flow->resend > 0 || flow->sent != flow->next);
+	       (flow->resend > 0 || (flow->sent != flow->next &&
+				     !ep_peer_held(ep, flow->peer)));
 }
 
 static uint32_t
@@ -247,7 +248,7 @@ poll_data(struct rl_ep *ep, struct rl_pktq *out, uint32_t budget,
 		struct ep_flow *flow = ep->list[EP_LIST_TX][sl].head;
 		uint32_t n = 0;
 
-		if (ep_tx_wants(flow)) {
+		if (ep_tx_wants(ep, flow)) {
 			n = emit_one(ep, flow, out,
 				     rl_min_u32(budget - done, room_sl[sl]),
 				     now_ns);
@@ -261,7 +262,7 @@ poll_data(struct rl_ep *ep, struct rl_pktq *out, uint32_t budget,
 		done += n;
 		room_sl[sl] -= n;
 		ep_list_pop(ep, EP_LIST_TX, sl);
-		if (ep_tx_wants(flow))
+		if (ep_tx_wants(ep, flow))
 			ep_list_push(ep, EP_LIST_TX, flow);
 	}
 	return done;

@@ -49,7 +49,10 @@ struct rl_ep;
 /** Why a packet is reported rather than known to be delivered. */
 #define RL_EP_REASONS(X)                                                       \
 	X(RETRY_LIMIT, "retry-limit") /* no answer from the destination */     \
-	X(DROPPED, "dropped") /* the fabric dropped it, and retry is off */
+	X(DROPPED, "dropped") /* the fabric dropped it, and retry is off */    \
+	X(GIVE_UP, "give-up") /* no progress for give_up_ns */                 \
+	X(UNREACHABLE, "unreachable") /* the same, and there is no way */      \
+	X(RESTARTED, "restarted") /* the destination lost its state */
 
 enum rl_ep_reason {
 #define RL_EP_REASON_ENUM(name, word) RL_EP_##name,
@@ -74,6 +77,47 @@ struct rl_ep_report {
 typedef void (*rl_ep_report_fn)(void *ctx, const struct rl_ep_report *report,
 				uint64_t now_ns);
 
+/** All destinations, where one is asked for. */
+#define RL_EP_ALL 0xffffu
+
+/** What happened to an endpoint that its client may want to know. */
+#define RL_EP_EVENTS(X)                                                        \
+	X(UNREACHABLE, "unreachable") /* no way to `peer`: it is probed, and   \
+					 new packets for it are refused */     \
+	X(REACHABLE, "reachable")     /* a probe came through */               \
+	X(RESTARTED, "restarted")     /* `peer` began anew [EP-7] */           \
+	X(HELD, "held")		      /* nothing new goes to `peer` */         \
+	X(RELEASED, "released")                                                \
+	X(QUIESCED, "quiesced")	      /* requests are refused */               \
+	X(UNQUIESCED, "unquiesced")
+
+enum rl_ep_event_kind {
+#define RL_EP_EVENT_ENUM(name, word) RL_EP_EV_##name,
+	RL_EP_EVENTS(RL_EP_EVENT_ENUM)
+#undef RL_EP_EVENT_ENUM
+	RL_EP_EVENT_COUNT
+};
+
+struct rl_ep_event {
+	uint64_t t_ns;
+	uint64_t since_ns; /**< REACHABLE: when it became unreachable */
+	uint16_t ep;	   /**< this endpoint */
+	uint16_t peer;	   /**< or RL_EP_ALL */
+	enum rl_ep_event_kind kind;
+};
+
+/** Called by whatever function of the endpoint finds it out. */
+typedef void (*rl_ep_event_fn)(void *ctx, const struct rl_ep_event *event);
+
+/** In place of a position: a stand-alone flit, not one of a packet. */
+#define RL_EP_POS_CTRL 0xffffu
+
+/** Why the fabric dropped a packet, as far as its source cares. */
+enum rl_ep_drop {
+	RL_EP_DROP_LOST,    /**< worth sending again at once */
+	RL_EP_DROP_NO_PATH, /**< there was no way to the destination */
+};
+
 /** What an endpoint is made of; pointers stay the caller's, and must outlive it. */
 struct rl_ep_params {
 	const struct rl_ep_cfg *cfg; /**< checked by rl_ep_cfg_check() */
@@ -84,8 +128,14 @@ struct rl_ep_params {
 			     of class of service c are of level c % levels */
 	uint16_t ep_id;
 	uint16_t npeers;	/**< endpoints of the fabric */
+	/** Which life of the endpoint this is: another number, at random, each
+	    time it is made [EP-7]. 0: endpoints that are never made again, nor
+	    are their peers; their flows begin without asking */
+	uint32_t incarnation;
 	rl_ep_report_fn report; /**< may be NULL: counted only */
 	void *report_ctx;
+	rl_ep_event_fn event; /**< may be NULL */
+	void *event_ctx;
 };
 
 /** What the client says of a packet. */
@@ -108,7 +158,7 @@ typedef void (*rl_ep_fill_fn)(void *ctx, uint8_t *to, uint32_t off,
  * need it: take it from where untouched pages cost nothing. It need not be
  * cleared.
  */
-size_t rl_ep_memsize(const struct rl_ep_cfg *cfg);
+size_t rl_ep_memsize(const struct rl_ep_cfg *cfg, uint16_t npeers);
 
 /**
  * Control thread. Builds an endpoint in @p mem (64-byte aligned,
@@ -124,9 +174,40 @@ void rl_ep_set_path_sl(struct rl_ep *ep, const uint8_t *path_sl);
 
 /**
  * Quiesce [RES-1]: while @p on, requests are refused with -EBUSY. Responses,
- * and all that was accepted before, go on.
+ * and all that was accepted before, go on. The client hears of it by an event.
+ * Doing it twice is doing it once.
  */
-void rl_ep_quiesce(struct rl_ep *ep, bool on);
+void rl_ep_quiesce(struct rl_ep *ep, uint64_t now_ns, bool on);
+
+/**
+ * Partial quiesce [RES-6]: while @p on, nothing new goes to @p dst (RL_EP_ALL:
+ * to anybody). Packets of any class are refused with -EBUSY, and what was
+ * accepted but has not left stays. What has left goes on: acknowledgments,
+ * NAKs and retries, both ways. A destination is held while it is held by
+ * itself or all are. The client hears of it by an event; doing it twice is
+ * doing it once.
+ *
+ * @return 0; -EINVAL: no such destination
+ */
+int rl_ep_hold(struct rl_ep *ep, uint64_t now_ns, uint16_t dst, bool on);
+
+/**
+ * Whether nothing of this endpoint is on its way to @p dst (RL_EP_ALL: to
+ * anybody): all that has left is acknowledged, or reported. What is held back,
+ * or has not left for want of room, does not count. With end-to-end retry off
+ * an endpoint does not know what is under way: the cores do.
+ */
+bool rl_ep_quiescent(const struct rl_ep *ep, uint16_t dst);
+
+/**
+ * Whether @p peer is unreachable: what is sent to it is refused.
+ * @param since_ns  if not NULL: set to when that was found out
+ */
+bool rl_ep_unreachable(const struct rl_ep *ep, uint16_t peer,
+		       uint64_t *since_ns);
+
+/** Owner, or any thread that can stand a torn number: peers unreachable. */
+uint32_t rl_ep_unreachable_count(const struct rl_ep *ep);
 
 /**
  * Accepts one packet of msg->len_bytes bytes (0 is one empty flit), all or
@@ -136,7 +217,8 @@ void rl_ep_quiesce(struct rl_ep *ep, bool on);
  * @param tag  if not NULL: set to the packet's number in its flow, which is
  *   what reports name it by
  * @return 0; -EAGAIN: no room now (window, buffers, flows), try again after a
- *   later poll; -EBUSY: quiesced; -EMSGSIZE: longer than max_packet_flits;
+ *   later poll; -EBUSY: quiesced or held; -EHOSTUNREACH: there is
+ *   no way to the destination (an event says when there is); -EMSGSIZE: longer than max_packet_flits;
  *   -EINVAL: destination unknown or oneself, cos or class out of range
  */
 int rl_ep_send(struct rl_ep *ep, uint64_t now_ns, const struct rl_ep_msg *msg,
@@ -231,13 +313,24 @@ uint32_t rl_ep_len_bytes(const struct rl_flit *head);
  */
 uint32_t rl_ep_copy_out(const struct rl_flit *head, void *buf, uint32_t size);
 
+/** Any thread. What rl_ep_dropped() is told as the position of a flit. */
+static inline uint16_t
+rl_ep_drop_pos(const struct rl_flit *f)
+{
+	return rl_flit_class(f->wire) == RL_CLASS_CTRL
+		       ? RL_EP_POS_CTRL
+		       : rl_get16(f->wire + 14);
+}
+
 /**
  * The fabric says that it dropped flit @p pos of packet @p tag of the flow to
- * @p dst [RXL-4]. With retry it is sent again at once if it still waits for
- * its acknowledgment; without, the packet is reported.
+ * @p dst [RXL-4]. Without retry the packet is reported. With retry, if it
+ * still waits for its acknowledgment: it is sent again at once; or, where there
+ * was no way, the destination is unreachable [EP-6].
  */
 void rl_ep_dropped(struct rl_ep *ep, uint64_t now_ns, uint16_t dst,
-		   uint8_t cos, uint32_t tag, uint16_t pos);
+		   uint8_t cos, uint32_t tag, uint16_t pos,
+		   enum rl_ep_drop why);
 
 /** Everything accepted is sent and acknowledged, or reported. */
 bool rl_ep_idle(const struct rl_ep *ep);
@@ -250,6 +343,7 @@ const uint64_t *rl_ep_counters(const struct rl_ep *ep);
 
 const char *rl_ep_counter_name(enum rl_ep_counter c);
 const char *rl_ep_reason_name(enum rl_ep_reason r);
+const char *rl_ep_event_name(enum rl_ep_event_kind k);
 const char *rl_profile_name(enum rl_profile p);
 
 /** States of the sending half of a flow. */

@@ -15,7 +15,7 @@
 	X(tx_refused_buffer) /* refused: tx_buffer_flits are in use */         \
 	X(tx_refused_cache)  /* refused: no free flit */                       \
 	X(tx_refused_flows)  /* refused: max_flows are in use */               \
-	X(tx_refused_quiesce)/* refused: requests are held back */             \
+	X(tx_refused_quiesce)/* refused: requests, or a peer, are held back */             \
 	/* to the fabric */                                                    \
 	X(tx_flits)          /* new data flits, first transmission */          \
 	X(retransmitted_flits)                                                 \

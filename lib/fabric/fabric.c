@@ -136,8 +136,10 @@ build_endpoint(struct rl_fabric *f, uint32_t dev, const struct rl_fwd *fwd,
 		.npeers = (uint16_t)f->topo->nep,
 		.report = host->report,
 		.report_ctx = host->ctx,
+		.event = rl_role_core_ep_event,
+		.event_ctx = rc,
 	};
-	void *mem = host->alloc(host->ctx, rl_ep_memsize(ep.cfg));
+	void *mem = host->alloc(host->ctx, rl_ep_memsize(ep.cfg, ep.npeers));
 
 	if (mem == NULL)
 		return -ENOMEM;

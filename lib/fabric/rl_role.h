@@ -70,6 +70,8 @@ struct rl_client {
 	unsigned int (*poll)(void *ctx, struct rl_ep *ep, uint64_t now_ns);
 	/** When it next wants to send; RL_NEVER: not by itself. */
 	uint64_t (*deadline)(void *ctx);
+	/** May be NULL. It is told to stop, to go on, or of a peer. */
+	void (*event)(void *ctx, const struct rl_ep_event *ev);
 };
 
 /** What roles tell the host; called on the role's lcore. */
@@ -79,6 +81,9 @@ struct rl_role_sink {
 			   const struct rl_port_event *ev);
 	void (*core_event)(void *ctx, uint32_t dev,
 			   const struct rl_core_event *ev);
+	/** May be NULL. The endpoint's client has been told. */
+	void (*ep_event)(void *ctx, uint32_t dev,
+			 const struct rl_ep_event *ev);
 };
 
 /** Orders from other threads to a port, taken at its next poll. */
@@ -132,6 +137,18 @@ unsigned int rl_role_core_poll(struct rl_role_core *r, uint64_t now_ns);
 
 /** The role's lcore. When a poll next has something to do by itself. */
 uint64_t rl_role_core_deadline(const struct rl_role_core *r);
+
+/** The role's lcore. An rl_ep_event_fn; @p role is the endpoint's. */
+void rl_role_core_ep_event(void *role, const struct rl_ep_event *ev);
+
+/** Any thread. What the source of a packet dropped for @p why is told. */
+static inline enum rl_ep_drop
+rl_ep_drop_of(enum rl_drop_reason why)
+{
+	return why == RL_DROP_NO_PATH || why == RL_DROP_WATCHDOG
+		       ? RL_EP_DROP_NO_PATH
+		       : RL_EP_DROP_LOST;
+}
 
 /** Any thread. An order for the port; the last one wins. */
 void rl_role_port_order(struct rl_role_port *r, enum rl_port_order order);

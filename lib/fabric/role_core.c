@@ -138,3 +138,14 @@ rl_role_core_deadline(const struct rl_role_core *r)
 	}
 	return t;
 }
+
+void
+rl_role_core_ep_event(void *role, const struct rl_ep_event *ev)
+{
+	const struct rl_role_core *r = role;
+
+	if (r->client.event != NULL)
+		r->client.event(r->client.ctx, ev);
+	if (r->sink != NULL && r->sink->ep_event != NULL)
+		r->sink->ep_event(r->sink->ctx, r->dev, ev);
+}

@@ -78,7 +78,7 @@ lay_out(const struct rl_rxl_path_cfg *cfg, struct layout *l)
 				    8 * BURST_MAX);
 	place(&at, sizeof(struct rl_rxl_path));
 	for (int i = 0; i < RL_RXL_SIDES; i++) {
-		l->ep[i] = place(&at, rl_ep_memsize(&cfg->ep));
+		l->ep[i] = place(&at, rl_ep_memsize(&cfg->ep, 2));
 		l->ring[i] = place(&at, l->ring_size * sizeof(struct transit));
 	}
 	l->slots = place(&at, l->nflits * sizeof(struct rl_flit *));
@@ -205,7 +205,7 @@ give_notices(struct rl_rxl_path *p, unsigned int side, uint64_t now_ns)
 			continue;
 		d->tally.reports++;
 		rl_ep_dropped(p->ep[side], now_ns, n.txn.dst, n.txn.cos,
-			      n.txn.tag, n.txn.pos);
+			      n.txn.tag, n.txn.pos, RL_EP_DROP_LOST);
 	}
 }
 

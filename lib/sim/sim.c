@@ -206,7 +206,8 @@ sim_build(struct rl_sim *s, char *err)
 		.report = sim_on_report,
 		.sink = { .ctx = s,
 			  .port_event = sim_on_port_event,
-			  .core_event = sim_on_core_event },
+			  .core_event = sim_on_core_event,
+			  .ep_event = sim_on_ep_event },
 		.seed = s->p.seed,
 		/* if not: what is wrong with it, the build will say */
 		.codec = sim_codec(s->mem, s->p.cfg->endpoint.crc,

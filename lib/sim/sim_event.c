@@ -82,6 +82,15 @@ sim_on_port_event(void *ctx, uint32_t dev, uint16_t port,
 }
 
 void
+sim_on_ep_event(void *ctx, uint32_t dev, const struct rl_ep_event *ev)
+{
+	struct rl_sim *s = ctx;
+
+	if (s->p.sink != NULL && s->p.sink->ep_event != NULL)
+		s->p.sink->ep_event(s->p.sink->ctx, dev, ev);
+}
+
+void
 sim_on_core_event(void *ctx, uint32_t dev, const struct rl_core_event *ev)
 {
 	struct rl_sim *s = ctx;
@@ -157,8 +166,9 @@ sim_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 			.src = rl_flit_src(f->wire),
 			.dst = rl_flit_dst(f->wire),
 			.tag = rl_flit_tag(f->wire),
-			.pos = rl_get16(f->wire + 14),
+			.pos = rl_ep_drop_pos(f),
 			.cos = f->wire[6] >> 4,
+			.why = (uint8_t)rl_ep_drop_of(why),
 		};
 
 		notice_push(s, &notice);
@@ -198,7 +208,8 @@ sim_notice_deliver(struct rl_sim *s)
 			continue;
 		dev = topo->ep_dev[n.src];
 		rl_ep_dropped(s->fabric.dev[dev].core.ep, s->now_ns, n.dst,
-			      n.cos, n.tag, n.pos);
+			      n.cos, n.tag, n.pos,
+			      (enum rl_ep_drop)n.why);
 		sim_ready(s, s->dev_role[dev]);
 	}
 }

@@ -129,6 +129,7 @@ struct sim_notice {
 	uint16_t dst;
 	uint16_t pos;
 	uint8_t cos;
+	uint8_t why; /* enum rl_ep_drop */
 };
 
 struct rl_sim {
@@ -257,6 +258,7 @@ void sim_on_core_event(void *ctx, uint32_t dev,
 		       const struct rl_core_event *ev);
 void sim_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 		 uint64_t now_ns);
+void sim_on_ep_event(void *ctx, uint32_t dev, const struct rl_ep_event *ev);
 void sim_on_report(void *ctx, const struct rl_ep_report *report,
 		   uint64_t now_ns);
 uint64_t sim_notice_due(const struct rl_sim *s);

@@ -117,7 +117,7 @@ quiesce(bool on)
 	for (uint32_t d = 0; d < f->ndev; d++) {
 		if (f->dev[d].core.ep == NULL)
 			continue;
-		rl_ep_quiesce(f->dev[d].core.ep, on);
+		rl_ep_quiesce(f->dev[d].core.ep, rl_sim_now(w.sim), on);
 		rl_sim_wake_core(w.sim, d);
 	}
 }

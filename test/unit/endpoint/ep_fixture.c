@@ -33,6 +33,15 @@ on_report(void *ctx, const struct rl_ep_report *r, uint64_t now_ns)
 	fx->report[fx->nreports++] = *r;
 }
 
+static void
+on_event(void *ctx, const struct rl_ep_event *ev)
+{
+	struct fx *fx = ctx;
+
+	assert_true(fx->nevents < FX_EVENTS);
+	fx->event[fx->nevents++] = *ev;
+}
+
 static void *
 aligned(size_t bytes)
 {
@@ -80,8 +89,10 @@ fx_open_levels(struct fx *fx, const struct rl_ep_cfg *cfg, unsigned int neps,
 			.levels = levels,
 			.report = on_report,
 			.report_ctx = fx,
+			.event = on_event,
+			.event_ctx = fx,
 		};
-		const size_t bytes = rl_ep_memsize(cfg);
+		const size_t bytes = rl_ep_memsize(cfg, (uint16_t)neps);
 		void *mem = aligned(bytes);
 
 		memset(mem, 0x5a, bytes); /* it need not be cleared */

@@ -12,6 +12,7 @@
 
 #define FX_EPS 4
 #define FX_REPORTS 4096
+#define FX_EVENTS 256
 #define FX_SEEN 4096 /* packets of a flow whose delivery is remembered */
 
 struct fx {
@@ -24,6 +25,8 @@ struct fx {
 	uint64_t now;
 	struct rl_ep_report report[FX_REPORTS];
 	unsigned int nreports;
+	struct rl_ep_event event[FX_EVENTS];
+	unsigned int nevents;
 	uint32_t sent[FX_EPS][FX_EPS][16]; /**< packets, by src, dst, cos */
 	uint32_t got[FX_EPS][FX_EPS][16];  /**< next packet expected */
 	uint64_t seen[FX_EPS][FX_EPS][16][FX_SEEN / 64]; /**< delivered */

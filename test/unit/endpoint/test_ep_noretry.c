@@ -227,13 +227,16 @@ a_drop_notice_becomes_a_report(void **state)
 	(void)state;
 	open_off();
 	send_n(3, 2, true);
-	rl_ep_dropped(fx.ep[0], fx.now, 1, 0, 1, 0);
+	rl_ep_dropped(fx.ep[0], fx.now, 1, 0, 1, 0,
+		      RL_EP_DROP_LOST);
 	assert_int_equal(fx.nreports, 1);
 	assert_int_equal(fx.report[0].tag, 1);
 	assert_int_equal(fx.report[0].dst, 1);
 	assert_int_equal(fx.report[0].reason, RL_EP_DROPPED);
-	rl_ep_dropped(fx.ep[0], fx.now, 1, 0, 3, 0); /* never sent */
-	rl_ep_dropped(fx.ep[0], fx.now, 1, 1, 0, 0); /* no such flow */
+	rl_ep_dropped(fx.ep[0], fx.now, 1, 0, 3, 0,
+		      RL_EP_DROP_LOST); /* never sent */
+	rl_ep_dropped(fx.ep[0], fx.now, 1, 1, 0, 0,
+		      RL_EP_DROP_LOST); /* no such flow */
 	assert_int_equal(fx.nreports, 1);
 	fx_close(&fx);
 }

@@ -305,7 +305,8 @@ a_drop_notice_has_the_flit_sent_again_at_once(void **state)
 	open_mode(RL_RETRY_SELECTIVE);
 	fx_advance(&fx, 3);
 	fx_rx(&fx, 1, fx_cut(&fx, fx_emit(&fx, 5), 2));
-	rl_ep_dropped(fx.ep[0], fx.now, 1, 0, 3, 2);
+	rl_ep_dropped(fx.ep[0], fx.now, 1, 0, 3, 2,
+		      RL_EP_DROP_LOST);
 	pkt = fx_poll_one(&fx, 0);
 	assert_int_equal(pkt->pkt_flits, 1);
 	assert_int_equal(rl_get16(pkt->wire + 14), 2);
@@ -313,9 +314,12 @@ a_drop_notice_has_the_flit_sent_again_at_once(void **state)
 	assert_int_equal(fx_take(&fx, 1, false), 1);
 	/* notices of what is unknown, acknowledged, or never was */
 	fx_run(&fx, 4);
-	rl_ep_dropped(fx.ep[0], fx.now, 1, 0, 3, 2);
-	rl_ep_dropped(fx.ep[0], fx.now, 1, 0, 4, 0);
-	rl_ep_dropped(fx.ep[0], fx.now, 1, 7, 0, 0);
+	rl_ep_dropped(fx.ep[0], fx.now, 1, 0, 3, 2,
+		      RL_EP_DROP_LOST);
+	rl_ep_dropped(fx.ep[0], fx.now, 1, 0, 4, 0,
+		      RL_EP_DROP_LOST);
+	rl_ep_dropped(fx.ep[0], fx.now, 1, 7, 0, 0,
+		      RL_EP_DROP_LOST);
 	q = fx_poll(&fx, 0);
 	assert_true(rl_pktq_empty(&q));
 	assert_int_equal(fx.nreports, 0);

@@ -226,15 +226,70 @@ quiesce_refuses_requests_and_lets_responses_and_what_is_accepted_go(void **state
 	(void)state;
 	open_default(2);
 	assert_int_equal(fx_send(&fx, 0, 1, 0, 300), 0);
-	rl_ep_quiesce(fx.ep[0], true);
+	rl_ep_quiesce(fx.ep[0], fx.now, true);
 	assert_int_equal(send_raw(1, 1, RL_CLASS_REQ_POSTED, 8), -EBUSY);
 	assert_int_equal(send_raw(1, 1, RL_CLASS_REQ_NONPOSTED, 8), -EBUSY);
 	assert_int_equal(send_raw(1, 1, RL_CLASS_RSP, 8), 0);
 	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_tx_refused_quiesce), 2);
 	fx_run(&fx, 4);
 	assert_true(rl_ep_idle(fx.ep[0]));
-	rl_ep_quiesce(fx.ep[0], false);
+	rl_ep_quiesce(fx.ep[0], fx.now, false);
 	assert_int_equal(send_raw(1, 1, RL_CLASS_REQ_POSTED, 8), 0);
+	fx_close(&fx);
+}
+
+static void
+what_is_held_stays_and_what_has_left_goes_on(void **state)
+{
+	struct rl_flit *lost;
+
+	(void)state;
+	open_default(3);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 300), 0);
+	lost = fx_poll_one(&fx, 0);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 300), 0); /* accepted only */
+	assert_false(rl_ep_quiescent(fx.ep[0], 1));
+	assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, 1, true), 0);
+	assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, 1, true), 0);
+	assert_int_equal(send_raw(1, 0, RL_CLASS_RSP, 8), -EBUSY);
+	assert_int_equal(send_raw(1, 0, RL_CLASS_REQ_POSTED, 8), -EBUSY);
+	/* others are not held, nor is the way back */
+	assert_int_equal(fx_send(&fx, 0, 2, 0, 300), 0);
+	assert_int_equal(fx_send(&fx, 1, 0, 0, 300), 0);
+	fx_drop(&fx, lost); /* so that it must be sent again */
+	fx_run(&fx, 10);
+	assert_int_equal(fx_take(&fx, 1, false), 1);
+	assert_int_equal(fx_take(&fx, 2, false), 1);
+	assert_int_equal(fx_take(&fx, 0, false), 1);
+	assert_true(rl_ep_quiescent(fx.ep[0], 1));
+	assert_false(rl_ep_idle(fx.ep[0]));
+	assert_int_equal(rl_ep_deadline(fx.ep[0]), RL_NEVER);
+	assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, 1, false), 0);
+	fx_run(&fx, 4);
+	assert_int_equal(fx_take(&fx, 1, false), 1);
+	assert_true(rl_ep_idle(fx.ep[0]));
+	assert_int_equal(fx.nevents, 2);
+	assert_int_equal(fx.event[0].kind, RL_EP_EV_HELD);
+	assert_int_equal(fx.event[0].peer, 1);
+	assert_int_equal(fx.event[1].kind, RL_EP_EV_RELEASED);
+	fx_close(&fx);
+}
+
+static void
+all_are_held_beside_one_and_each_is_released_by_itself(void **state)
+{
+	(void)state;
+	open_default(3);
+	assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, 1, true), 0);
+	assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, RL_EP_ALL, true), 0);
+	assert_int_equal(send_raw(2, 0, RL_CLASS_RSP, 8), -EBUSY);
+	assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, RL_EP_ALL, false), 0);
+	assert_int_equal(send_raw(2, 0, RL_CLASS_RSP, 8), 0);
+	assert_int_equal(send_raw(1, 0, RL_CLASS_RSP, 8), -EBUSY);
+	assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, 3, true), -EINVAL);
+	assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, 0, true), -EINVAL);
+	assert_int_equal(fx.nevents, 3);
+	assert_int_equal(fx.event[1].peer, RL_EP_ALL);
 	fx_close(&fx);
 }
 
@@ -418,6 +473,8 @@ main(void)
 		cmocka_unit_test(buffers_flows_and_the_cache_are_bounds_too),
 		cmocka_unit_test(a_blocked_level_leaves_each_other_its_part_of_the_retry_buffer),
 		cmocka_unit_test(quiesce_refuses_requests_and_lets_responses_and_what_is_accepted_go),
+		cmocka_unit_test(what_is_held_stays_and_what_has_left_goes_on),
+		cmocka_unit_test(all_are_held_beside_one_and_each_is_released_by_itself),
 		cmocka_unit_test(a_poll_keeps_within_its_budget_and_never_splits_a_new_packet),
 		cmocka_unit_test(a_service_level_without_room_does_not_stop_the_others),
 		cmocka_unit_test(flows_take_turns),

@@ -102,7 +102,7 @@ open_world(enum rl_pattern_kind kind, bool retry, const struct rl_tg_cfg *tcfg)
 		w.tg[i] = rl_tg_init(aligned(rl_tg_memsize(&c)), &c, &w.cache);
 		assert_non_null(w.tg[i]);
 		p.report_ctx = w.tg[i];
-		w.ep[i] = rl_ep_init(aligned(rl_ep_memsize(&w.cfg)), &p);
+		w.ep[i] = rl_ep_init(aligned(rl_ep_memsize(&w.cfg, 4)), &p);
 		rl_tg_start(w.tg[i], w.now);
 	}
 }
