@@ -107,7 +107,9 @@ read_links_per_edge(struct cfg_ctx *c, const config_setting_t *fabric,
 		cfg_key_find("fabric", "links_per_edge");
 	const config_setting_t *s =
 		config_setting_get_member(fabric, "links_per_edge");
-	const unsigned int want = spec->ndims != 0 ? spec->ndims : 1;
+	const bool tree = spec->kind == RL_TOPO_FAT_TREE;
+	const unsigned int want = tree		      ? spec->levels :
+				  spec->ndims != 0 ? spec->ndims : 1;
 	const bool each = s != NULL && config_setting_is_aggregate(s);
 
 	if (s == NULL)
@@ -117,7 +119,7 @@ read_links_per_edge(struct cfg_ctx *c, const config_setting_t *fabric,
 				    "fabric.links_per_edge has %d numbers; "
 				    "give one, or here %u in brackets",
 				    config_setting_length(s), want);
-	for (unsigned int d = 0; d < RL_DIMS_MAX; d++) {
+	for (unsigned int d = 0; d < (tree ? want : RL_DIMS_MAX); d++) {
 		const config_setting_t *e =
 			each ? config_setting_get_elem(s, d % want) : s;
 		uint64_t v = 0;
@@ -125,7 +127,120 @@ read_links_per_edge(struct cfg_ctx *c, const config_setting_t *fabric,
 
 		if (ret != 0)
 			return ret;
-		spec->links_per_edge[d] = (uint16_t)v;
+		*(tree ? &spec->tree_links[d] : &spec->links_per_edge[d]) =
+			(uint16_t)v;
+	}
+	return 0;
+}
+
+/* The number of a key that its topology must have. */
+static int
+read_required(struct cfg_ctx *c, const config_setting_t *fabric,
+	      const char *name, uint64_t max, uint16_t *v)
+{
+	struct rl_config_key key = *cfg_key_find("fabric", name);
+	const config_setting_t *s = config_setting_get_member(fabric, name);
+	uint64_t n = 0;
+	int ret;
+
+	if (s == NULL)
+		return cfg_error_at(c, fabric,
+				    "a fabric of this topology has no key %s; "
+				    "add it (%s)", name, key.meaning);
+	key.max = max;
+	ret = cfg_number(c, s, &key, &n);
+	*v = (uint16_t)n;
+	return ret;
+}
+
+/* `m` or `w`: one number for each level. */
+static int
+read_levels(struct cfg_ctx *c, const config_setting_t *fabric,
+	    const char *name, uint16_t *v, uint16_t *levels)
+{
+	const struct rl_config_key *key = cfg_key_find("fabric", name);
+	const config_setting_t *s = config_setting_get_member(fabric, name);
+	const bool many = s != NULL && config_setting_is_aggregate(s);
+	const int n = many ? config_setting_length(s) : 1;
+
+	if (s == NULL)
+		return cfg_error_at(c, fabric,
+				    "a fat tree has no key %s; give k and n, "
+				    "or m and w", name);
+	if (n < 1 || n > RL_TREE_LEVELS_MAX || (*levels != 0 && n != *levels))
+		return cfg_error_at(c, s,
+				    "fabric.%s has %d numbers; m and w have "
+				    "one for each of 1 to %d levels", name, n,
+				    RL_TREE_LEVELS_MAX);
+	*levels = (uint16_t)n;
+	for (int l = 0; l < n; l++) {
+		const config_setting_t *e =
+			many ? config_setting_get_elem(s, (unsigned int)l) : s;
+		uint64_t one = 0;
+		const int ret = cfg_number(c, e, key, &one);
+
+		if (ret != 0)
+			return ret;
+		v[l] = (uint16_t)one;
+	}
+	return 0;
+}
+
+/* A k-ary n-tree, or the numbers of each level. */
+static int
+read_tree(struct cfg_ctx *c, const config_setting_t *fabric,
+	  struct rl_topo_spec *spec)
+{
+	const bool kn = config_setting_get_member(fabric, "k") != NULL ||
+			config_setting_get_member(fabric, "n") != NULL;
+	const config_setting_t *m = config_setting_get_member(fabric, "m");
+	const config_setting_t *w = config_setting_get_member(fabric, "w");
+	uint16_t k = 0;
+	int ret;
+
+	if (kn && (m != NULL || w != NULL))
+		return cfg_error_at(c, m != NULL ? m : w,
+				    "a fat tree has k and n, or m and w; not "
+				    "both");
+	if (!kn) {
+		ret = read_levels(c, fabric, "m", spec->m, &spec->levels);
+		return ret != 0 ? ret :
+				  read_levels(c, fabric, "w", spec->w,
+					      &spec->levels);
+	}
+	ret = read_required(c, fabric, "k", UINT16_MAX, &k);
+	if (ret == 0)
+		ret = read_required(c, fabric, "n", RL_TREE_LEVELS_MAX,
+				    &spec->levels);
+	for (unsigned int l = 0; l < spec->levels && ret == 0; l++) {
+		spec->m[l] = k;
+		spec->w[l] = l == 0 ? 1 : k;
+	}
+	return ret;
+}
+
+/* What decides the shape and is more than a number of its own. */
+static int
+read_shape(struct cfg_ctx *c, const config_setting_t *f,
+	   struct rl_topo_spec *spec)
+{
+	int ret;
+
+	switch (spec->kind) {
+	case RL_TOPO_TORUS:
+	case RL_TOPO_MESH:
+		ret = read_dims(c, f, spec);
+		return ret != 0 ? ret : read_wrap(c, f, spec);
+	case RL_TOPO_FAT_TREE:
+		return read_tree(c, f, spec);
+	case RL_TOPO_RANDOM:
+		return read_required(c, f, "n", UINT16_MAX, &spec->n);
+	case RL_TOPO_BOARDS:
+	case RL_TOPO_BOARD:
+	case RL_TOPO_CUSTOM:
+	case RL_TOPO_DRAGONFLY:
+	case RL_TOPO_SLIM_FLY:
+		return 0;
 	}
 	return 0;
 }
@@ -215,12 +330,8 @@ read_spec(struct cfg_ctx *c, const config_setting_t *f,
 		return ret;
 	rl_topo_spec_defaults(spec, probe.kind);
 	ret = cfg_group(c, f, "fabric", spec);
-	if (ret == 0 && (spec->kind == RL_TOPO_TORUS ||
-			 spec->kind == RL_TOPO_MESH)) {
-		ret = read_dims(c, f, spec);
-		if (ret == 0)
-			ret = read_wrap(c, f, spec);
-	}
+	if (ret == 0)
+		ret = read_shape(c, f, spec);
 	if (ret == 0)
 		ret = read_links_per_edge(c, f, spec);
 	if (ret == 0)
@@ -253,8 +364,17 @@ size_line(const config_setting_t *f, enum rl_topo_kind kind)
 		[RL_TOPO_BOARDS] = "boards",
 		[RL_TOPO_BOARD] = "switches_per_endpoint",
 		[RL_TOPO_CUSTOM] = "links",
+		[RL_TOPO_FAT_TREE] = "m",
+		[RL_TOPO_DRAGONFLY] = "groups",
+		[RL_TOPO_SLIM_FLY] = "q",
+		[RL_TOPO_RANDOM] = "degree",
 	};
 	const config_setting_t *s = config_setting_get_member(f, key[kind]);
+
+	if (s == NULL && kind == RL_TOPO_FAT_TREE)
+		s = config_setting_get_member(f, "n");
+	if (s == NULL && kind == RL_TOPO_DRAGONFLY)
+		s = config_setting_get_member(f, "a");
 
 	return config_setting_source_line(s != NULL ? s : f);
 }

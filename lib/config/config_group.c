@@ -299,7 +299,7 @@ cfg_group(struct cfg_ctx *c, const config_setting_t *s, const char *group,
 	key = rl_config_keys(&n);
 	for (size_t i = 0; i < n; i++) {
 		const bool missing = strcmp(key[i].group, group) == 0 &&
-				     key[i].kinds == 0xff &&
+				     key[i].kinds == CFG_IN_ALL &&
 				     key[i].def != NULL &&
 				     strcmp(key[i].def, "required") == 0 &&
 				     !config_setting_get_member(s, key[i].name);

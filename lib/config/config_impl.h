@@ -18,6 +18,8 @@
 #define CFG_TEXT_MAX (16u << 20)
 #define CFG_INCLUDES_MAX 256
 #define CFG_DEPTH_MAX 10
+/** Mask of a key that every topology has. */
+#define CFG_IN_ALL 0xffff
 /** Longest line of an error. */
 #define CFG_ERR_MAX (RL_ERR_MAX + 512)
 

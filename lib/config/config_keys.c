@@ -22,7 +22,11 @@
 #define IN_BOARD (1u << RL_TOPO_BOARD)
 #define IN_ANY_BOARD (IN_BOARDS | IN_BOARD)
 #define IN_CUSTOM (1u << RL_TOPO_CUSTOM)
-#define IN_ALL 0xff
+#define IN_TREE (1u << RL_TOPO_FAT_TREE)
+#define IN_FLY (1u << RL_TOPO_DRAGONFLY)
+#define IN_SLIM (1u << RL_TOPO_SLIM_FLY)
+#define IN_RANDOM (1u << RL_TOPO_RANDOM)
+#define IN_ALL CFG_IN_ALL
 
 #define REQUIRED "required"
 #define NONE "none"
@@ -68,8 +72,11 @@
 	 .min = lo, .max = hi, .def = d, .meaning = m, AT(s, field)}
 
 /* Each list of words is in the order of its enum. */
-static const char *const topologies[] = {"torus", "mesh",   "boards",
-					 "board", "custom", NULL};
+static const char *const topologies[] = {
+	"torus", "mesh", "boards", "board", "custom",
+	"fat-tree", "dragonfly", "slim-fly", "random", NULL};
+static const char *const arrangements[] = {"relative", "absolute", "circulant",
+					   NULL};
 static const char *const switchings[] = {"store-and-forward", "cut-through",
 					 NULL};
 static const char *const init_actions[] = {"block", "discard", "best-effort",
@@ -84,7 +91,8 @@ static const char *const crcs[] = {"crc64-ecma", "crc64-bch", "pcie6-rs", NULL};
 static const char *const isns[] = {"xor10", "wide", "wide19", NULL};
 static const char *const retries[] = {"go-back-n", "selective", NULL};
 
-_Static_assert(RL_TOPO_CUSTOM == 4 && RL_CUT_THROUGH == 1 &&
+_Static_assert(RL_TOPO_CUSTOM == 4 && RL_TOPO_RANDOM == 8 &&
+		       RL_GLOBAL_CIRCULANT == 2 && RL_CUT_THROUGH == 1 &&
 		       RL_INIT_BEST_EFFORT == 2 &&
 		       RL_LOOPBACK_NONE == 2 && RL_CLASS_RSP == 1 &&
 		       RL_CLASS_REQ_NONPOSTED == 2 && RL_CLASS_CTRL == 3 &&
@@ -112,11 +120,44 @@ static const struct rl_config_key keys[] = {
 	     "true in a torus, false in a mesh",
 	     "per dimension: whether it closes to a ring"),
 	FABX("links_per_edge", RL_KEY_NUMBERS, "links", 1, RL_PORTS_MAX,
-	     IN_GRID | IN_BOARDS, "1",
-	     "parallel links: one number, or on grids one per dimension; "
-	     "between boards"),
-	FAB(hosts_per_switch, "endpoints", 1, RL_PORTS_MAX, IN_GRID, "1",
-	    "endpoints of each switch"),
+	     IN_GRID | IN_BOARDS | IN_TREE, "1",
+	     "parallel links: one number, or one per dimension of a grid or "
+	     "level of a fat tree; between boards"),
+	FAB(hosts_per_switch, "endpoints", 1, RL_PORTS_MAX,
+	    IN_GRID | IN_SLIM | IN_RANDOM, "1", "endpoints of each switch"),
+	FABX("k", RL_KEY_NUMBER, "switches", 1, 65535, IN_TREE, NONE,
+	     "k-ary n-tree: children and parents of a switch"),
+	FABX("n", RL_KEY_NUMBER, "", 1, 65535, IN_TREE | IN_RANDOM, NONE,
+	     "k-ary n-tree: levels of switches; random: switches"),
+	FABX("m", RL_KEY_NUMBERS, "", 1, 65535, IN_TREE, NONE,
+	     "children of a switch, for each level of switches from below"),
+	FABX("w", RL_KEY_NUMBERS, "", 1, 65535, IN_TREE, NONE,
+	     "parents of an endpoint, then of a switch of each level but the "
+	     "last"),
+	FAB(a, "switches", 1, 65535, IN_FLY, REQUIRED,
+	    "switches of a group"),
+	{.group = "fabric", .name = "p", .type = RL_KEY_NUMBER,
+	 .unit = "endpoints", .min = 1, .max = RL_PORTS_MAX, .def = "1",
+	 .meaning = "endpoints of each switch",
+	 .offset = offsetof(struct rl_topo_spec, hosts_per_switch),
+	 .size = sizeof(((struct rl_topo_spec *)0)->hosts_per_switch),
+	 .kinds = IN_FLY},
+	FAB(h, "links", 1, RL_PORTS_MAX, IN_FLY, REQUIRED,
+	    "links of each switch to other groups"),
+	FAB(groups, "groups", 2, 65535, IN_FLY, "a * h + 1",
+	    "groups of switches"),
+	{.group = "fabric", .name = "global_links", .type = RL_KEY_WORD,
+	 .unit = "", .words = arrangements, .def = "relative",
+	 .meaning = "which switch of a group is linked to which other group",
+	 .offset = offsetof(struct rl_topo_spec, global_links),
+	 .size = sizeof(((struct rl_topo_spec *)0)->global_links),
+	 .kinds = IN_FLY},
+	FAB(q, "", 3, RL_SLIM_Q_MAX, IN_SLIM, REQUIRED,
+	    "a prime power, not 2 modulo 4: 2 q^2 switches"),
+	FAB(degree, "links", 3, RL_PORTS_MAX, IN_RANDOM, REQUIRED,
+	    "links of each switch to others"),
+	FAB(seed, "", 0, INT64_MAX, IN_RANDOM, "1",
+	    "another seed, another graph"),
 	FAB(boards, "boards", 1, 65535, IN_BOARDS, "3", "number of boards"),
 	FAB(switches_per_board, "switches", 1, 65535, IN_ANY_BOARD,
 	    "2 of boards, 12 of board", "switches of each board"),

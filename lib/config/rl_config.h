@@ -111,7 +111,7 @@ struct rl_config_key {
 	const char *const *words; /**< ended by NULL */
 	const char *def; /**< default, in words; NULL: the library's, see below */
 	const char *meaning;
-	uint8_t kinds;	 /**< topologies it is for, bit per rl_topo_kind */
+	uint16_t kinds;	 /**< topologies it is for, bit per rl_topo_kind */
 	uint8_t size;	 /**< where its value goes: bytes and offset */
 	uint16_t offset; /**< in the structure of its group */
 };

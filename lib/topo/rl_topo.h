@@ -16,6 +16,10 @@
 #include "rl_base.h"
 
 #define RL_DIMS_MAX 3
+/** Levels of switches that a fat tree may have. */
+#define RL_TREE_LEVELS_MAX 8
+/** Largest q of a Slim Fly: it has 2 q^2 switches. */
+#define RL_SLIM_Q_MAX 181
 /** Devices a fabric may have: endpoint ids have 16 bits. */
 #define RL_DEVICES_MAX 65535u
 /** Links a fabric may have: keeps a typing error from filling the memory. */
@@ -33,6 +37,21 @@ enum rl_topo_kind {
 	RL_TOPO_BOARDS, /**< Figure 2 of the DRL patent */
 	RL_TOPO_BOARD,	/**< Figure 3 of the DRL patent */
 	RL_TOPO_CUSTOM,
+	RL_TOPO_FAT_TREE,
+	RL_TOPO_DRAGONFLY,
+	RL_TOPO_SLIM_FLY,
+	RL_TOPO_RANDOM,
+};
+
+/**
+ * Which switch of a group holds the global link to which other group, after
+ * Hastings et al. (2015). The groups are numbered in a circle; i is the
+ * group's own number, t the other's.
+ */
+enum rl_topo_global {
+	RL_GLOBAL_RELATIVE,  /**< by (t - i) modulo the groups */
+	RL_GLOBAL_ABSOLUTE,  /**< by t */
+	RL_GLOBAL_CIRCULANT, /**< by the distance of i and t, + before - */
 };
 
 enum rl_dev_kind { RL_DEV_SWITCH, RL_DEV_ENDPOINT };
@@ -60,6 +79,21 @@ struct rl_topo_ref {
  * intra_board_links. BOARD (Figure 3) is one such board. Compute element i of
  * a board is linked to the switches i, i+1, ... i+switches_per_endpoint-1
  * (modulo their number) of its board.
+ *
+ * FAT_TREE: the extended generalized fat tree XGFT(h; m; w) with parallel
+ * links. Level 0 are the endpoints, 1 to `levels` the switches. A node of
+ * level i has m[i-1] children, one of level i-1 has w[i-1] parents, and
+ * tree_links[i-1] links join the two. m = k, k, ...; w = 1, k, k, ... is the
+ * k-ary n-tree. hosts_per_switch is not read.
+ *
+ * DRAGONFLY: `groups` groups of `a` switches, all of a group joined to each
+ * other, each switch with `h` global links and hosts_per_switch endpoints.
+ *
+ * SLIM_FLY: the graphs of McKay, Miller and Siran with parameter q, a prime
+ * power that is not 2 modulo 4: 2 q^2 switches, any two at most 2 links apart.
+ *
+ * RANDOM: a random graph of `n` switches with `degree` links each, connected,
+ * without parallel links; the same seed gives the same graph.
  */
 struct rl_topo_spec {
 	enum rl_topo_kind kind;
@@ -73,6 +107,18 @@ struct rl_topo_spec {
 	uint16_t endpoints_per_board;	 /**< BOARDS, BOARD: C */
 	uint16_t switches_per_endpoint;	 /**< BOARDS, BOARD: of each CE; 0: all */
 	uint16_t intra_board_links;	 /**< BOARDS, BOARD: see above; 0: none */
+	uint16_t levels;		 /**< FAT_TREE: of switches */
+	uint16_t m[RL_TREE_LEVELS_MAX];	 /**< FAT_TREE: children, see above */
+	uint16_t w[RL_TREE_LEVELS_MAX];	 /**< FAT_TREE: parents */
+	uint16_t tree_links[RL_TREE_LEVELS_MAX]; /**< FAT_TREE: parallel links */
+	uint16_t a;			 /**< DRAGONFLY: switches of a group */
+	uint16_t h;			 /**< DRAGONFLY: global links of a switch */
+	uint16_t groups;		 /**< DRAGONFLY; 0: a h + 1 */
+	enum rl_topo_global global_links; /**< DRAGONFLY */
+	uint16_t q;			 /**< SLIM_FLY */
+	uint16_t n;			 /**< RANDOM: switches */
+	uint16_t degree;		 /**< RANDOM: links of a switch */
+	uint64_t seed;			 /**< RANDOM */
 	struct rl_topo_ref *switches;	 /**< CUSTOM: name in .a */
 	uint32_t nswitches;
 	struct rl_topo_ref *endpoints;	 /**< CUSTOM: name in .a */
@@ -102,7 +148,9 @@ struct rl_topo_dev {
 	/**
 	 * Grids: of the switch, for it and for its endpoints. BOARDS: board,
 	 * number in the board. BOARD: 0, number of a switch; row, column of a
-	 * compute element.
+	 * compute element. FAT_TREE: level (endpoints: 0), number in it.
+	 * DRAGONFLY: group, number in it. SLIM_FLY: subgraph, x, y (or m, c).
+	 * RANDOM: number. These also of the switch for its endpoints.
 	 */
 	uint16_t coord[RL_DIMS_MAX];
 	struct rl_topo_port *port;   /**< nports of them */
@@ -143,8 +191,9 @@ bool rl_topo_name_ok(const char *name);
 
 /**
  * Control thread. Builds the graph of @p spec. Switches come first in
- * topo->dev in coordinate order (x slowest), then endpoints in the order of
- * their switches; custom devices in the order of their lists. A switch's ports
+ * topo->dev in coordinate order (x slowest; fat trees: level 1 first), then
+ * endpoints in the order of their switches; custom devices in the order of
+ * their lists. A switch's ports
  * to its endpoints come before its ISLs; on a grid these are ordered by
  * dimension, then + before -, then k. topo->spec is normalised: `wrap` is
  * false where the radix is below 3.

@@ -38,6 +38,9 @@ rl_topo_spec_defaults(struct rl_topo_spec *spec, enum rl_topo_kind kind)
 	spec->switches_per_board = kind == RL_TOPO_BOARD ? 12 : 2;
 	spec->endpoints_per_board = kind == RL_TOPO_BOARD ? 32 : 4;
 	spec->intra_board_links = kind == RL_TOPO_BOARDS;
+	for (int i = 0; i < RL_TREE_LEVELS_MAX; i++)
+		spec->tree_links[i] = 1;
+	spec->seed = 1;
 }
 
 struct rl_topo_dev *
@@ -60,6 +63,29 @@ topo_add_dev(struct topo_build *b, enum rl_dev_kind kind, const char *fmt, ...)
 	}
 	t->ndev++;
 	return dev;
+}
+
+void
+topo_add_hosts(struct topo_build *b)
+{
+	struct rl_topo *t = b->t;
+	const uint32_t nsw = t->ndev;
+	const unsigned int hosts = t->spec.hosts_per_switch;
+
+	for (uint32_t u = 0; u < nsw; u++) {
+		for (unsigned int k = 0; k < hosts; k++) {
+			const char *same = t->dev[u].name + 1;
+			struct rl_topo_dev *dev;
+
+			dev = hosts == 1 ?
+				      topo_add_dev(b, RL_DEV_ENDPOINT, "e%s",
+						   same) :
+				      topo_add_dev(b, RL_DEV_ENDPOINT, "e%s.%u",
+						   same, k);
+			memcpy(dev->coord, t->dev[u].coord, sizeof(dev->coord));
+			topo_add_links(b, t->ndev - 1, u, -1, 1);
+		}
+	}
 }
 
 void
@@ -97,6 +123,18 @@ topo_count(struct topo_build *b, struct topo_size *size)
 	case RL_TOPO_BOARDS:
 	case RL_TOPO_BOARD:
 		ret = topo_size_boards(b, size);
+		break;
+	case RL_TOPO_FAT_TREE:
+		ret = topo_size_tree(b, size);
+		break;
+	case RL_TOPO_DRAGONFLY:
+		ret = topo_size_dragonfly(b, size);
+		break;
+	case RL_TOPO_SLIM_FLY:
+		ret = topo_size_slim_fly(b, size);
+		break;
+	case RL_TOPO_RANDOM:
+		ret = topo_size_random(b, size);
 		break;
 	case RL_TOPO_CUSTOM:
 		ret = topo_size_custom(b, size);
@@ -151,24 +189,36 @@ topo_alloc(struct topo_build *b, const struct topo_size *size)
 static int
 topo_fill(struct topo_build *b)
 {
-	int ret;
+	int ret = 0;
 
 	switch (b->spec->kind) {
 	case RL_TOPO_TORUS:
 	case RL_TOPO_MESH:
 		topo_fill_grid(b);
-		return topo_index_names(b);
+		break;
 	case RL_TOPO_BOARDS:
 	case RL_TOPO_BOARD:
 		topo_fill_boards(b);
-		return topo_index_names(b);
+		break;
+	case RL_TOPO_FAT_TREE:
+		topo_fill_tree(b);
+		break;
+	case RL_TOPO_DRAGONFLY:
+		topo_fill_dragonfly(b);
+		break;
+	case RL_TOPO_SLIM_FLY:
+		topo_fill_slim_fly(b);
+		break;
+	case RL_TOPO_RANDOM:
+		ret = topo_fill_random(b);
+		break;
 	case RL_TOPO_CUSTOM:
 		ret = topo_fill_custom_devs(b);
 		if (ret == 0)
 			ret = topo_index_names(b); /* the links ask for names */
 		return ret != 0 ? ret : topo_fill_custom_links(b);
 	}
-	return -EINVAL;
+	return ret != 0 ? ret : topo_index_names(b);
 }
 
 static int

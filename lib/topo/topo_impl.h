@@ -44,10 +44,26 @@ void topo_add_links(struct topo_build *b, uint32_t dev0, uint32_t dev1,
 /** Makes t->by_name; @return 0, or the error of two devices of one name. */
 int topo_index_names(struct topo_build *b);
 
+/**
+ * Adds hosts_per_switch endpoints to each switch, "e" and the rest of its
+ * name, ".k" behind it where they are several, and links them; with the
+ * switch's coordinates.
+ */
+void topo_add_hosts(struct topo_build *b);
+
 int topo_size_grid(struct topo_build *b, struct topo_size *size);
 void topo_fill_grid(struct topo_build *b);
 int topo_size_boards(struct topo_build *b, struct topo_size *size);
 void topo_fill_boards(struct topo_build *b);
+int topo_size_tree(struct topo_build *b, struct topo_size *size);
+void topo_fill_tree(struct topo_build *b);
+int topo_size_dragonfly(struct topo_build *b, struct topo_size *size);
+void topo_fill_dragonfly(struct topo_build *b);
+int topo_size_slim_fly(struct topo_build *b, struct topo_size *size);
+void topo_fill_slim_fly(struct topo_build *b);
+int topo_size_random(struct topo_build *b, struct topo_size *size);
+/** @return 0, -EINVAL (no connected graph), -ENOMEM, after saying why */
+int topo_fill_random(struct topo_build *b);
 int topo_size_custom(struct topo_build *b, struct topo_size *size);
 int topo_fill_custom_devs(struct topo_build *b);
 int topo_fill_custom_links(struct topo_build *b);

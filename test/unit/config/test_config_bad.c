@@ -75,6 +75,61 @@ bad_grids_are_refused(void **state)
 	refuse_all(bad, RL_ARRAY_SIZE(bad));
 }
 
+/* Fat trees, dragonflies, Slim Flies, random graphs [ROUTE-8]. */
+static void
+bad_shapes_are_refused(void **state)
+{
+#define SHAPE(kind, keys) "fabric: { topology = \"" kind "\";\n" keys " };"
+	static const struct bad bad[] = {
+		{SHAPE("fat-tree", ""), 1, "no key m; give k and n, or m and w"},
+		{SHAPE("fat-tree", "k = 4;"), 1, "no key n; add it"},
+		{SHAPE("fat-tree", "n = 3;"), 1, "no key k; add it"},
+		{SHAPE("fat-tree", "k = 4; n = 3;\nm = [4]; w = [1];"), 3,
+		 "k and n, or m and w; not both"},
+		{SHAPE("fat-tree", "k = 4;\nn = 9;"), 3,
+		 "fabric.n: 9 is out of range; use 1 to 8"},
+		{SHAPE("fat-tree", "k = 0;\nn = 2;"), 2, "k: 0 is out of range"},
+		{SHAPE("fat-tree", "m = [4, 4];\nw = [1];"), 3,
+		 "fabric.w has 1 numbers"},
+		{SHAPE("fat-tree", "m = [4, 4];"), 1, "no key w; give k and n"},
+		{SHAPE("fat-tree", "m = [];\nw = [1];"), 2,
+		 "fabric.m has 0 numbers"},
+		{SHAPE("fat-tree", "w = [1, 1];\nm = [4, 0];"), 3,
+		 "m: 0 is out of range"},
+		{SHAPE("fat-tree", "k = 4; n = 3;\nlinks_per_edge = [1, 2];"),
+		 3, "or here 3 in brackets"},
+		{SHAPE("fat-tree", "k = 4; n = 3;\nhosts_per_switch = 2;"), 3,
+		 "hosts_per_switch is nothing that"},
+		{SHAPE("fat-tree", "k = 40;\nn = 8;"), 3,
+		 "devices are possible"},
+		{SHAPE("dragonfly", "h = 2;"), 1, "no key a; add it"},
+		{SHAPE("dragonfly", "a = 4;"), 1, "no key h; add it"},
+		{SHAPE("dragonfly", "a = 4; h = 2;\ngroups = 10;"), 3,
+		 "use 9 groups at most"},
+		{SHAPE("dragonfly", "a = 4; h = 2;\nglobal_links = \"x\";"), 3,
+		 "there is no \"x\"; use one of"},
+		{SHAPE("dragonfly", "a = 400;\nh = 400;"), 2,
+		 "devices are possible"},
+		{SHAPE("slim-fly", ""), 1, "no key q; add it"},
+		{SHAPE("slim-fly", "q = 6;"), 2, "q is 6; use a prime power"},
+		{SHAPE("slim-fly", "q = 200;"), 2, "q: 200 is out of range"},
+		{SHAPE("random", "degree = 4;"), 1, "no key n; add it"},
+		{SHAPE("random", "n = 9;"), 1, "no key degree; add it"},
+		{SHAPE("random", "n = 9;\ndegree = 3;"), 3,
+		 "half a link too many; make"},
+		{SHAPE("random", "n = 9;\ndegree = 2;"), 3,
+		 "degree: 2 is out of range"},
+		{SHAPE("random", "n = 9; degree = 4;\nk = 4;"), 3,
+		 "fabric.k is nothing that"},
+		{SHAPE("torus", "dims = [4];\nq = 5;"), 3,
+		 "fabric.q is nothing that"},
+	};
+#undef SHAPE
+
+	(void)state;
+	refuse_all(bad, RL_ARRAY_SIZE(bad));
+}
+
 #define LISTS(sw, ep, links)                                                   \
 	"fabric: { topology = \"custom\";\n"                                   \
 	"switches = ( " sw " );\n"                                             \
@@ -410,6 +465,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bad_grids_are_refused),
+		cmocka_unit_test(bad_shapes_are_refused),
 		cmocka_unit_test(bad_lists_are_refused),
 		cmocka_unit_test(what_cannot_be_reached_is_refused_with_its_parts),
 		cmocka_unit_test(bad_failures_are_refused),

@@ -23,6 +23,12 @@ every_file_of_the_folder_is_right(void **state)
 		{"boards-figure2.cfg", 6, 12, 24 + 3 + 6},
 		{"board-figure3.cfg", 12, 32, 384},
 		{"incast-8.cfg", 1, 9, 9},
+		/* fat trees and low-diameter graphs [ROUTE-8] */
+		{"fat-tree-4x3.cfg", 48, 64, 192},
+		{"fat-tree-tapered.cfg", 11, 96, 96 + 48},
+		{"dragonfly-9x4.cfg", 36, 72, 72 + 54 + 36},
+		{"slim-fly-5.cfg", 50, 50, 50 + 175},
+		{"random-64x6.cfg", 64, 64, 64 + 192},
 		{"reference.cfg", 16, 16, 48},
 	};
 
