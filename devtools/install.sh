@@ -2,20 +2,43 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs from Debian's packages what reflit needs and this machine lacks.
 # Asks for root (through sudo) only where something is missing.
+#
+#   devtools/install.sh          installs
+#   devtools/install.sh --list   prints the packages, one a line
+#
+# test/tidy/programs.py holds this list against every program that tests,
+# scripts and docs execute.
 set -eu
 
-packages="
-build-essential git meson ninja-build pkg-config python3
-dpdk-dev libdpdk-dev libconfig-dev libjansson-dev libpcap-dev libcmocka-dev
-libisal-dev
-"
+cd "$(dirname "$0")/.."
 
+# to build
+packages="build-essential git meson ninja-build pkg-config python3"
+# libraries, and the programs that come with DPDK
+packages="$packages dpdk-dev libdpdk-dev libconfig-dev libjansson-dev"
+packages="$packages libpcap-dev libisal-dev libcmocka-dev"
+# reflit-sim rxl draws pictures
+packages="$packages gnuplot-nox"
+# tests with network namespaces: ip, ethtool, sysctl
+packages="$packages iproute2 ethtool procps"
+
+if [ "${1:-}" = --list ]; then
+	for p in $packages; do
+		echo "$p"
+	done
+	exit 0
+elif [ $# -ne 0 ]; then
+	echo "usage: $0 [--list]" >&2
+	exit 2
+fi
+
+# what is installed, and what that provides (gnuplot-qt is a gnuplot-nox, too)
+present=$(dpkg-query -W -f='${Status}|${Package}, ${Provides}\n' 2>/dev/null |
+	sed -n 's/^install ok installed|//p' | tr ',' '\n' |
+	sed 's/^ *//; s/ .*//')
 missing=""
 for p in $packages; do
-	if ! dpkg-query -W -f='${Status}' "$p" 2>/dev/null |
-	    grep -q 'install ok installed'; then
-		missing="$missing $p"
-	fi
+	echo "$present" | grep -qxF "$p" || missing="$missing $p"
 done
 [ -n "$missing" ] || exit 0
 

@@ -1,49 +1,103 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts the cases of meson's test logs; last line "N passed, N failed".
+"""Counts the cases of meson's test logs.
 
-A program of unit tests counts by its cases, any other as one. Exits with 1
-where a case failed or none ran.
+The last line is "N passed, N failed"; where something was skipped, it is
+"N passed, N failed, N skipped", and the lines above name each case skipped and
+why. A program of unit tests (cmocka, test/system/reflit_test.py, unittest)
+counts by its cases, any other as one. Exits with 1 where a case failed, where
+none ran, and where a log is missing.
 """
 import json
 import re
 import sys
 
+OK = re.compile(r"^\[       OK \] (\S+)", re.M)
+FAILED = re.compile(r"^\[  FAILED  \] (\w+)$", re.M)
+SKIPPED = re.compile(r"^\[  SKIPPED \] (\w+)(?::\s*(.*))?$", re.M)
+UNITTEST = re.compile(r"^Ran (\d+) tests? in .*\n\n(?:OK|FAILED)(?: \((.*)\))?$",
+                      re.M)
+UNITTEST_SKIP = re.compile(r"^(\w+) \(.*\) \.\.\. skipped '?(.*?)'?$", re.M)
+
+
+class Count:
+    def __init__(self):
+        self.passed = self.failed = 0
+        self.skipped = []  # (case or "", why)
+
+
+def last_line(text):
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    return lines[-1] if lines else "no reason given"
+
+
+def by_unittest(text, count):
+    """Adds what Python's unittest said; @return whether it said anything."""
+    found = False
+    for m in UNITTEST.finditer(text):
+        found = True
+        said = dict(item.split("=") for item in (m.group(2) or "").split(", ")
+                    if "=" in item)
+        bad = int(said.get("failures", 0)) + int(said.get("errors", 0))
+        skipped = int(said.get("skipped", 0))
+        named = UNITTEST_SKIP.findall(text)[:skipped]
+        named += [("", "unittest names no case")] * (skipped - len(named))
+        count.failed += bad
+        count.skipped += named
+        count.passed += int(m.group(1)) - bad - skipped
+    return found
+
 
 def cases(entry):
-    """(passed, failed) of one program."""
-    text = entry.get("stdout", "") + entry.get("stderr", "")
-    ok = len(re.findall(r"^\[       OK \]", text, re.M))
-    bad = len(re.findall(r"^\[  FAILED  \] \w+$", text, re.M))
+    """@return the Count of one program."""
+    text = entry.get("stdout", "") + "\n" + entry.get("stderr", "")
+    count = Count()
     good = entry["result"] in ("OK", "EXPECTEDFAIL")
     if entry["result"] == "SKIP":
-        return 0, 0
-    if ok + bad == 0:
-        return (1, 0) if good else (0, 1)
-    if not good and bad == 0:
-        bad = 1
-    return ok, bad
+        count.skipped.append(("", last_line(text)))
+        return count
+    # cmocka names what failed and what was skipped twice
+    failed = set(FAILED.findall(text))
+    skipped = {name: why for name, why in reversed(SKIPPED.findall(text))}
+    count.passed = len(OK.findall(text))
+    count.failed = len(failed)
+    count.skipped = sorted(skipped.items())
+    if not by_unittest(text, count) and not (count.passed or failed or
+                                             skipped):
+        count.passed = int(good)
+    if not good and not count.failed:
+        count.failed = 1
+    return count
 
 
 def main():
-    passed = failed = skipped = 0
-    names = []
+    passed = failed = 0
+    failures, skipped = [], []
     for path in sys.argv[1:]:
-        with open(path, encoding="utf-8") as log:
-            for line in log:
-                entry = json.loads(line)
-                ok, bad = cases(entry)
-                passed += ok
-                failed += bad
-                skipped += entry["result"] == "SKIP"
-                if bad:
-                    names.append("%s (%s)" % (entry["name"], path))
-    for name in names:
+        try:
+            with open(path, encoding="utf-8") as log:
+                entries = [json.loads(line) for line in log]
+        except OSError as why:
+            failures.append("no log: %s" % why)
+            failed += 1
+            continue
+        for entry in entries:
+            count = cases(entry)
+            name = "%s (%s)" % (entry["name"], path)
+            passed += count.passed
+            failed += count.failed
+            skipped += [(name, case, why) for case, why in count.skipped]
+            if count.failed:
+                failures.append(name)
+    for name, case, why in skipped:
+        print("skipped: %s%s: %s" % (name, ": " + case if case else "",
+                                     why or "no reason given"))
+    for name in failures:
         print("failed:", name)
-    if skipped:
-        print("skipped programs:", skipped)
-    print("%d passed, %d failed" % (passed, failed))
+    print("%d passed, %d failed%s" % (
+        passed, failed, ", %d skipped" % len(skipped) if skipped else ""))
     return 1 if failed or not passed else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

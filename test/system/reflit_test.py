@@ -7,6 +7,7 @@ that one summary counts them all.
 """
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,13 @@ class Skip(Exception):
 def case(fn):
     CASES.append(fn)
     return fn
+
+
+def need(*programs):
+    """Skips the case where one of these programs is not installed."""
+    for name in programs:
+        if shutil.which(name) is None:
+            raise Skip("%s is not installed" % name)
 
 
 class Run:

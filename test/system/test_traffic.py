@@ -5,7 +5,6 @@ demonstration, as root and as anybody, damaged captures, placements, and what
 the policies of the related art lose."""
 import ctypes
 import os
-import shutil
 import socket
 import struct
 import subprocess
@@ -13,7 +12,7 @@ import threading
 import time
 
 from reflit_test import (Box, FIGURE1, PCAP_SAME, ROOT, Skip, carrier, case,
-                         main)
+                         main, need)
 
 PORTS = """
 attach = ( { endpoint = "e0"; port = "net_pcap0"; dst = "e1"; },
@@ -128,8 +127,7 @@ def the_demonstration_loses_nothing_and_its_report_is_whole():
 def an_ordinary_user_runs_it_too():
     if os.geteuid() != 0:
         raise Skip("already an ordinary user")
-    if shutil.which("setpriv") is None:
-        raise Skip("no setpriv")
+    need("setpriv")
     for name in (PCAP_SAME, os.path.join(ROOT, "config", "demo.pcap")):
         p = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534",
                             "--clear-groups", "test", "-r", name])
@@ -388,8 +386,9 @@ def answer():
 
 @case
 def live_stacks_talk_across_a_fabric_whose_links_die():
-    if os.geteuid() != 0 or shutil.which("ip") is None:
-        raise Skip("needs root and iproute2")
+    if os.geteuid() != 0:
+        raise Skip("needs root")
+    need("ip", "ethtool")
     names = ("rlt%da" % os.getpid(), "rlt%db" % os.getpid())
 
     def ip(*args):
@@ -407,9 +406,8 @@ def live_stacks_talk_across_a_fabric_whose_links_die():
                "eth0")
             ip("-n", n, "link", "set", "eth0", "up")
             # checksums must be in the frames, and no frame over the MTU
-            subprocess.run(["ip", "netns", "exec", n, "ethtool", "-K", "eth0",
-                            "tx", "off", "tso", "off", "gso", "off"],
-                           capture_output=True, check=False)
+            ip("netns", "exec", n, "ethtool", "-K", "eth0", "tx", "off",
+               "tso", "off", "gso", "off")
         pids.append(in_namespace(names[1], answer))
         config = FIGURE1 + """
 attach = ( { endpoint = "e0"; port = "net_af_packet0"; dst = "e1"; },

@@ -3,6 +3,7 @@
  * reflit-sim rxl from the command line to its files [EVAL-1, EVAL-4]: what is
  * refused, what is kept, and that a stopped run goes on where it was.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +17,7 @@
 #include <jansson.h>
 
 #include "case.h"
+#include "figure.h"
 #include "report.h"
 #include "rl_rxl_app.h"
 #include "store.h"
@@ -336,6 +338,34 @@ tables_are_written_as_csv_and_json(void **state)
 	rxl_table_free(&t);
 }
 
+/* [EVAL-4] Without gnuplot there is nothing to draw with: that is a skip. */
+static void
+gnuplot_draws_a_picture_in_both_forms_and_its_errors_are_ours(void **state)
+{
+	struct rxl_figure_spec f = { .name = "line", .number = "",
+				     .title = "a line", .report = "",
+				     .script = "plot 'line.csv' with lines\n" };
+	FILE *data = fopen(in_dir("line.csv"), "w");
+	int ret;
+
+	(void)state;
+	assert_non_null(data);
+	fputs("1 2\n2 3\n", data);
+	assert_int_equal(fclose(data), 0);
+	ret = rxl_figure_draw(&f, dir);
+	assert_true(exists("line.gp"));
+	if (ret == 1) {
+		print_message("no gnuplot here\n");
+		skip();
+	}
+	assert_int_equal(ret, 0);
+	assert_true(exists("line.svg"));
+	assert_true(exists("line.png"));
+	f.script = "plot 'nothing.csv' with lines\n";
+	assert_int_equal(rxl_figure_draw(&f, dir), -EIO);
+	assert_true(rxl_figure_draw(&f, "/nonexistent") < 0);
+}
+
 int
 main(void)
 {
@@ -352,6 +382,7 @@ main(void)
 		T(every_parameter_of_a_case_is_in_its_key),
 		T(two_seeds_and_lengths_of_one_case_are_summed),
 		T(tables_are_written_as_csv_and_json),
+		T(gnuplot_draws_a_picture_in_both_forms_and_its_errors_are_ours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The last line of devtools/test.sh is true: every way in which a test of this
+project passes, fails or is skipped is counted once."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = sys.argv[1] if len(sys.argv) > 1 else "."
+SUMMARY = os.path.join(ROOT, "devtools", "test_summary.py")
+CASES = []
+
+CMOCKA = """[==========] Running 3 test(s).
+[ RUN      ] first
+[       OK ] first
+[ RUN      ] second
+[  SKIPPED ] second
+[ RUN      ] third
+[  FAILED  ] third
+[==========] 3 test(s) run.
+"""
+CMOCKA_ERR = """[  PASSED  ] 1 test(s).
+[  SKIPPED ] 1 test(s), listed below:
+[  SKIPPED ] second
+[  FAILED  ] 1 test(s), listed below:
+[  FAILED  ] third
+"""
+UNITTEST = """test_a (__main__.T.test_a) ... ok
+test_b (__main__.T.test_b) ... skipped 'no tool'
+test_c (__main__.T.test_c) ... FAIL
+
+Ran 3 tests in 0.000s
+
+FAILED (failures=1, skipped=1)
+"""
+
+
+def case(fn):
+    CASES.append(fn)
+    return fn
+
+
+def summary(*entries):
+    """@return (exit status, lines) for a log of these programs"""
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as log:
+        for entry in entries:
+            log.write(json.dumps(dict({"name": "x", "result": "OK",
+                                       "stdout": ""}, **entry)) + "\n")
+        log.flush()
+        p = subprocess.run([sys.executable, SUMMARY, log.name],
+                           capture_output=True, text=True, check=False)
+    return p.returncode, p.stdout.rstrip("\n").split("\n")
+
+
+@case
+def without_skips_the_line_has_two_numbers():
+    status, lines = summary({}, {"stdout": "[       OK ] a\n[       OK ] b\n"})
+    assert (status, lines) == (0, ["3 passed, 0 failed"]), lines
+
+
+@case
+def a_case_that_cmocka_names_twice_counts_once():
+    status, lines = summary({"stdout": CMOCKA, "stderr": CMOCKA_ERR,
+                             "result": "FAIL"})
+    assert status == 1
+    assert lines[-1] == "1 passed, 1 failed, 1 skipped", lines
+    assert any("second" in s for s in lines[:-1]), lines
+
+
+@case
+def a_case_skipped_in_python_is_named_with_its_reason():
+    status, lines = summary({"stdout": "[  SKIPPED ] live: no ethtool here\n"
+                                       "[       OK ] other\n"})
+    assert status == 0
+    assert lines[-1] == "1 passed, 0 failed, 1 skipped", lines
+    assert "live: no ethtool here" in lines[0], lines
+
+
+@case
+def a_program_that_ends_with_77_is_skipped_and_says_why():
+    status, lines = summary({"result": "SKIP", "stdout": "skipped: no dpkg\n"},
+                            {})
+    assert status == 0
+    assert lines[-1] == "1 passed, 0 failed, 1 skipped", lines
+    assert "no dpkg" in lines[0], lines
+
+
+@case
+def unittest_counts_by_its_cases():
+    status, lines = summary({"stderr": UNITTEST, "result": "FAIL"})
+    assert status == 1
+    assert lines[-1] == "1 passed, 1 failed, 1 skipped", lines
+    assert "test_b: no tool" in lines[0], lines
+
+
+@case
+def a_program_that_dies_after_good_cases_failed():
+    for result in ("FAIL", "TIMEOUT", "ERROR", "INTERRUPT"):
+        status, lines = summary({"stdout": "[       OK ] a\n",
+                                 "result": result})
+        assert (status, lines[-1]) == (1, "1 passed, 1 failed"), lines
+
+
+@case
+def nothing_at_all_or_only_skips_is_no_success():
+    assert summary()[0] == 1
+    assert summary({"result": "SKIP"})[0] == 1
+    p = subprocess.run([sys.executable, SUMMARY, "/nonexistent/log"],
+                       capture_output=True, text=True, check=False)
+    assert p.returncode == 1, p.stdout
+
+
+for test in CASES:
+    test()
+    print("[       OK ]", test.__name__)
