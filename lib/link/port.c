@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Construction of a port, and what others may ask of it. The protocol stands
- * in port_state.c (state machine), port_queue.c, port_tx.c, port_retry.c,
- * port_rx.c, port_packet.c, port_rtt.c and port_loop.c.
+ * The doors of a port: construction, frames in, timers, what comes from the
+ * core and what goes to it, and what others may ask. Each part of the protocol
+ * stands in a file of its own (port_priv.h has the picture).
  */
 
 #include <errno.h>
@@ -41,14 +41,9 @@ rl_port_init(void *mem, const struct rl_port_params *p)
 	port->ack_coalesce = rl_min_u32(p->cfg->ack_coalesce_flits,
 					p->cfg->window_flits / 4 + 1);
 	port->hw_crc = rl_codec_isa(p->codec) != RL_ISA_SCALAR;
-	port->phy_up = true;
-	port->phy_lost_ns = RL_NEVER;
-	rl_prng_seed(&port->prng, p->seed);
-	rl_replay_init(&port->replay, (uint8_t *)mem + PORT_STRUCT_BYTES,
+	rl_replay_init(&port->retry.replay, (uint8_t *)mem + PORT_STRUCT_BYTES,
 		       p->cfg->window_flits);
-	port_tx_reset(port);
-	port_rx_reset(port);
-	port_rtt_reset(port);
+	port_state_init(port);
 	return port;
 }
 
@@ -56,50 +51,188 @@ void
 rl_port_prefetch(const struct rl_port *port)
 {
 	const uint8_t *at = (const uint8_t *)port;
-	const uint8_t *const end = (const uint8_t *)port->open_txn;
+	const uint8_t *const end = (const uint8_t *)&port->told;
 
 #pragma GCC unroll 32
 	for (; at < end; at += RL_CACHE_LINE)
 		__builtin_prefetch(at, 1);
 }
 
-static void
-flush_queue(struct rl_port *port, struct rl_pktq *q)
-{
-	struct rl_flit *pkt;
-
-	while ((pkt = rl_pktq_pop(q)) != NULL)
-		rl_packet_put(port->p.cache, pkt);
-}
-
 void
 rl_port_flush(struct rl_port *port)
 {
-	struct rl_flit *open[RL_VCS];
+	port_loop_flush(port);
+	port_packet_flush(port);
+}
 
-	rl_replay_drain(&port->replay, false, &port->loopq, open,
-			port->p.cache);
-	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
-		if (open[vc] != NULL)
-			rl_packet_put(port->p.cache, open[vc]);
-		flush_queue(port, &port->txq[vc]);
+static void
+rx_count_error(struct rl_port *port, enum rl_frame_error e)
+{
+	static const enum rl_port_counter counter[RL_FRAME_ERRORS] = {
+		[RL_FRAME_TRUNCATED] = RL_PC_rx_truncated,
+		[RL_FRAME_ETHERTYPE_ERR] = RL_PC_rx_ethertype_error,
+		[RL_FRAME_VERSION_ERR] = RL_PC_rx_version_error,
+		[RL_FRAME_COUNT_ERR] = RL_PC_rx_count_error,
+		[RL_FRAME_CHECK_ERR] = RL_PC_rx_check_error,
+		[RL_FRAME_TYPE_ERR] = RL_PC_rx_type_error,
+	};
+
+	port->c[counter[e]]++;
+	if (e == RL_FRAME_CHECK_ERR)
+		port_detect_errors(port, 0, 1);
+}
+
+static bool
+rx_epoch_ok(struct rl_port *port, const struct rl_frame_hdr *h)
+{
+	if (h->tx_epoch == port->shake.rx_epoch &&
+	    h->rx_epoch == port->shake.tx_epoch)
+		return true;
+	PORT_COUNT(port, rx_epoch_error);
+	return RL_PLANTED(STALE_EPOCH);
+}
+
+/*
+ * What every frame of an epoch says, whatever its type. @return false: the
+ * link has died of it
+ */
+static bool
+rx_header(struct rl_port *port, const struct rl_frame_hdr *h, uint64_t now_ns)
+{
+	port_detect_heard(port, now_ns);
+	port_rtt_sample(port, h, now_ns);
+	if (!(h->flags & RL_FRF_SPENT))
+		port_queue_credits(port, h->credit);
+	if (port->p.cfg->retry) {
+		bool ok;
+
+		port_act(port, port_retry_ack(port, h->ack, now_ns, &ok),
+			 now_ns);
+		if (ok && h->flags & RL_FRF_NAK)
+			port_act(port, port_retry_nak(port, now_ns), now_ns);
+		if (!port_link_open(port))
+			return false; /* the last retrain was one too many */
 	}
-	port->txq_mask = 0;
-	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
-		if (port->loop_open[vc] != NULL)
-			rl_packet_put(port->p.cache, port->loop_open[vc]);
-		port->loop_open[vc] = NULL;
-		port->open_flits[vc] = 0;
+	if (rl_unlikely(h->flags & RL_FRF_DRAIN))
+		port_drain_rx(port, h, now_ns);
+	return true;
+}
+
+void
+rl_port_rx_frame(struct rl_port *port, uint8_t *frame, uint32_t len,
+		 uint64_t now_ns)
+{
+	struct rl_frame_hdr h;
+	const enum rl_frame_error e =
+		rl_frame_open(frame, len, &h, port->hw_crc);
+
+	PORT_COUNT(port, rx_frames);
+	if (rl_unlikely(e != RL_FRAME_OK)) {
+		rx_count_error(port, e);
+		return;
 	}
-	flush_queue(port, &port->loopq);
-	flush_queue(port, &port->rx_out);
-	port_rx_abandon(port, 0);
+	if (rl_unlikely(h.type == RL_FRAME_INIT)) {
+		port_rx_init(port, &h, now_ns);
+		return;
+	}
+	if (!port_link_open(port)) {
+		PORT_COUNT(port, rx_state_drop);
+		return;
+	}
+	if (!rx_epoch_ok(port, &h) || !rx_header(port, &h, now_ns))
+		return;
+	switch (h.type) {
+	case RL_FRAME_DATA:
+		port_rx_data(port, frame, &h, now_ns);
+		break;
+	case RL_FRAME_IDLE:
+		port_rx_idle(port, &h, now_ns);
+		break;
+	case RL_FRAME_RETRAIN:
+		PORT_COUNT(port, rx_retrain);
+		if (h.flags & RL_FRF_ECHO)
+			port_act(port, PORT_VERDICT(PORT_ANSWERED), now_ns);
+		else
+			port_owe(port, OWE_ANSWER);
+		break;
+	case RL_FRAME_CLOSE:
+		PORT_COUNT(port, rx_close);
+		port_act(port, PORT_DEAD_BY(RL_DET_PEER), now_ns);
+		break;
+	}
+}
+
+void
+rl_port_tick(struct rl_port *port, uint64_t now_ns)
+{
+	port_state_tick(port, now_ns);
+	port_packet_tick(port, now_ns);
+	port_act(port, port_retry_tick(port, now_ns), now_ns);
+}
+
+void
+rl_port_submit(struct rl_port *port, struct rl_flit *pkt, uint64_t now_ns)
+{
+	(void)now_ns;
+	switch (rl_pipe_is_mark(pkt)) {
+	case RL_MARK_LOOP_FENCE:
+		if (port->drain.phase != DRAIN_NONE && port_link_open(port))
+			port_drain_fence(port);
+		else
+			port_loop_fence(port);
+		return;
+	case RL_MARK_FENCE:
+		port_queue_want_fence(port, port_link_open(port));
+		return;
+	case RL_MARK_NONE:
+		break;
+	case RL_MARK_LINK_UP:
+	case RL_MARK_LOOP_BEGIN:
+	case RL_MARK_LOOP_END:
+	case RL_MARK_FENCE_DONE:
+	case RL_MARK_LINK_DRAIN:
+		RL_ASSERT(false);
+	}
+	port_queue_push(port, pkt);
+}
+
+/* What of its debts to the core a port may pay now, one at a time. */
+static enum rl_pipe_mark
+loop_debt(struct rl_port *port)
+{
+	if (port_pay(port, OWE_LINK_UP))
+		return RL_MARK_LINK_UP;
+	if (port_pay(port, OWE_LINK_DRAIN))
+		return RL_MARK_LINK_DRAIN;
+	/* before the answer to a fence: what it followed comes back */
+	if (port_pay(port, OWE_LOOP_BEGIN))
+		return RL_MARK_LOOP_BEGIN;
+	if (port_pay(port, OWE_FENCE_DONE))
+		return RL_MARK_FENCE_DONE;
+	return RL_MARK_NONE;
+}
+
+struct rl_flit *
+rl_port_loop(struct rl_port *port, uint64_t now_ns)
+{
+	struct rl_flit *pkt;
+	bool end = false;
+
+	if (port_owes(port, OWE_CORE))
+		return rl_pipe_mark(loop_debt(port));
+	if (rl_likely(port->link.state != RL_LINK_LOOPBACK))
+		return NULL;
+	pkt = port_loop_next(port, &end, now_ns);
+	if (!end)
+		return pkt;
+	port_drained(port, now_ns);
+	return rl_pipe_mark(RL_MARK_LOOP_END);
 }
 
 struct rl_pktq *
 rl_port_rx_out(struct rl_port *port)
 {
-	return &port->rx_out;
+	return &port->packet.out;
 }
 
 const uint64_t *
@@ -108,155 +241,75 @@ rl_port_counters(const struct rl_port *port)
 	return port->c;
 }
 
-bool
-rl_port_event_pop(struct rl_port *port, struct rl_port_event *ev)
-{
-	if (port->ev_head == port->ev_tail)
-		return false;
-	*ev = port->ev[port->ev_head++ % RL_PORT_EVENTS];
-	return true;
-}
-
-struct rl_port_event *
-port_event(struct rl_port *port, enum rl_port_event_type type, uint64_t now_ns)
-{
-	struct rl_port_event *ev;
-
-	if (port->ev_tail - port->ev_head == RL_PORT_EVENTS) {
-		port->ev_lost++;
-		port->ev_head++; /* the oldest goes: the newest tell the state */
-	}
-	ev = &port->ev[port->ev_tail++ % RL_PORT_EVENTS];
-	*ev = (struct rl_port_event){
-		.t_ns = now_ns,
-		.type = type,
-		.detector = port->detector,
-		.loop_id = port->loop_id,
-		.epoch = port->epochs,
-	};
-	return ev;
-}
-
 void
 rl_port_info(const struct rl_port *port, struct rl_port_info *info)
 {
 	uint32_t queued = 0;
 
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
-		queued += port->txq[vc].flits;
+		queued += port->queue.q[vc].flits;
 		info->credits[vc] =
-			(uint16_t)(port->limit[vc] - port->consumed[vc]);
-		info->consumed[vc] = port->consumed[vc];
-		info->begun[vc] = port->tx_begun[vc] ? port->tx_left[vc] : 0;
-		info->granted[vc] = port_credit_limit(port, vc);
-		info->buffered[vc] =
-			port->rx_taken[vc] - port->rx_freed[vc] -
-			rl_shared_read(&port->p.shared->freed[vc]);
+			(uint16_t)(port->queue.limit[vc] - port->queue.consumed[vc]);
+		info->consumed[vc] = port->queue.consumed[vc];
+		info->begun[vc] = port->queue.begun[vc] ? port->queue.left[vc] : 0;
+		info->granted[vc] = port_rx_limit(port, vc);
+		info->buffered[vc] = port_rx_held(port, vc);
 	}
-	info->state = port->state;
-	info->last_detector = port->detector;
-	info->tx_epoch = port->tx_epoch;
-	info->rx_epoch = port->rx_epoch;
-	info->window = port->replay.window;
-	info->held_flits = port->replay.tail - port->replay.base;
-	info->outstanding_flits = rl_replay_outstanding(&port->replay);
-	info->reserved_flits = port->replay.reserved;
+	info->state = port->link.state;
+	info->last_detector = port->link.detector;
+	info->tx_epoch = port->shake.tx_epoch;
+	info->rx_epoch = port->shake.rx_epoch;
+	info->window = port->retry.replay.window;
+	info->held_flits = port->retry.replay.tail - port->retry.replay.base;
+	info->outstanding_flits = rl_replay_outstanding(&port->retry.replay);
+	info->reserved_flits = port->retry.replay.reserved;
 	info->queued_flits = queued;
 	info->flits_per_frame = port->frame_flits;
-	info->srtt_ns = port->srtt_ns;
-	info->replay_timer_ns = port->timer_ns;
-	info->flaps = port->flaps;
-	info->degraded = port->degraded && port_link_open(port);
-	info->window_corrected = port->error_corrected;
-	info->window_uncorrectable = port->error_bad;
-	info->replay_base = port->replay.base;
-	info->replay_acked = port->replay.acked;
-	info->replay_next = port->replay.next;
-	info->replay_tail = port->replay.tail;
+	info->srtt_ns = port->rtt.srtt_ns;
+	info->replay_timer_ns = port->rtt.timer_ns;
+	info->flaps = port->link.flaps;
+	info->degraded = port->detect.degraded && port_link_open(port);
+	info->window_corrected = port->detect.corrected;
+	info->window_uncorrectable = port->detect.bad;
+	info->replay_base = port->retry.replay.base;
+	info->replay_acked = port->retry.replay.acked;
+	info->replay_next = port->retry.replay.next;
+	info->replay_tail = port->retry.replay.tail;
 }
 
 void
 rl_port_credits(const struct rl_port *port, struct rl_port_credits *c)
 {
-	c->state = port->state;
-	c->tx_epoch = port->tx_epoch;
-	c->rx_epoch = port->rx_epoch;
+	c->state = port->link.state;
+	c->tx_epoch = port->shake.tx_epoch;
+	c->rx_epoch = port->shake.rx_epoch;
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
-		c->consumed[vc] = port->consumed[vc];
-		c->begun[vc] = port->tx_begun[vc] ? port->tx_left[vc] : 0;
-		c->granted[vc] = port_credit_limit(port, vc);
-		c->buffered[vc] =
-			port->rx_taken[vc] - port->rx_freed[vc] -
-			rl_shared_read(&port->p.shared->freed[vc]);
+		c->consumed[vc] = port->queue.consumed[vc];
+		c->begun[vc] = port->queue.begun[vc] ? port->queue.left[vc] : 0;
+		c->granted[vc] = port_rx_limit(port, vc);
+		c->buffered[vc] = port_rx_held(port, vc);
 	}
 }
 
 bool
 rl_port_idle(const struct rl_port *port)
 {
-	return rl_port_flits(port) == 0 && port->state != RL_LINK_LOOPBACK;
+	return rl_port_flits(port) == 0 && port->link.state != RL_LINK_LOOPBACK;
 }
 
 uint32_t
 rl_port_flits(const struct rl_port *port)
 {
-	uint32_t n = port->replay.tail - port->replay.base +
-		     port->loopq.flits + port->rx_out.flits;
+	uint32_t n = port->retry.replay.tail - port->retry.replay.base +
+		     port->loop.q.flits + port->packet.out.flits;
 
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
-		n += port->txq[vc].flits;
-		if (port->part[vc] != NULL)
-			n += port->part[vc]->pkt_flits;
-		if (port->loop_open[vc] != NULL)
-			n += port->loop_open[vc]->pkt_flits;
+		n += port->queue.q[vc].flits;
+		if (port->packet.part[vc] != NULL)
+			n += port->packet.part[vc]->pkt_flits;
+		if (port->loop.open[vc] != NULL)
+			n += port->loop.open[vc]->pkt_flits;
 	}
 	return n;
 }
 
-static const char *const counter_names[] = {
-#define RL_PORT_NAME(name) #name,
-	RL_PORT_COUNTERS(RL_PORT_NAME)
-#undef RL_PORT_NAME
-};
-
-const char *
-rl_port_counter_name(enum rl_port_counter c)
-{
-	return c < RL_PORT_COUNTER_COUNT ? counter_names[c] : "?";
-}
-
-const char *
-rl_link_state_name(enum rl_link_state s)
-{
-	static const char *const names[] = {
-#define RL_LINK_NAME(name) #name,
-		RL_LINK_STATES(RL_LINK_NAME)
-#undef RL_LINK_NAME
-	};
-
-	return (unsigned int)s < RL_ARRAY_SIZE(names) ? names[s] : "?";
-}
-
-const char *
-rl_detector_name(enum rl_detector d)
-{
-	static const char *const names[] = {
-#define RL_DET_NAME(name, word) word,
-		RL_DETECTORS(RL_DET_NAME)
-#undef RL_DET_NAME
-	};
-
-	return d < RL_DET_COUNT ? names[d] : "?";
-}
-
-const char *
-rl_drop_reason_name(enum rl_drop_reason r)
-{
-	static const char *const names[] = {
-#define RL_DROP_NAME(name, word) word,
-		RL_DROP_REASONS(RL_DROP_NAME)
-#undef RL_DROP_NAME
-	};
-
-	return r < RL_DROP_REASON_COUNT ? names[r] : "?";
-}

@@ -19,8 +19,6 @@
  * that dies on its own meanwhile dies as always, and stays down.
  */
 
-#include <errno.h>
-
 #include "port_priv.h"
 
 /** A drain may take this part of the watchdog's time, as a restore may. */
@@ -29,83 +27,101 @@
 uint64_t
 port_drain_end_ns(const struct rl_port *port)
 {
-	return rl_deadline(port->drain_ns,
+	return rl_deadline(port->drain.begun_ns,
 			   port->p.cfg->watchdog_ns / DRAIN_SHARE);
 }
 
+/*
+ * The one writer of a drain's phase:
+ *
+ *   NONE --> CORE --> OUT --> EMPTY
+ *     ^________|_______|________|    the link died
+ */
 static void
-drain_start(struct rl_port *port, uint64_t now_ns)
+drain_set(struct rl_port *port, enum port_drain_phase to)
 {
-	if (port->drain)
+	bool legal = false;
+
+	switch (port->drain.phase) {
+	case DRAIN_NONE:
+		legal = to == DRAIN_CORE || to == DRAIN_NONE;
+		break;
+	case DRAIN_CORE:
+		legal = to == DRAIN_OUT || to == DRAIN_NONE;
+		break;
+	case DRAIN_OUT:
+		legal = to == DRAIN_EMPTY || to == DRAIN_NONE;
+		break;
+	case DRAIN_EMPTY:
+		legal = to == DRAIN_NONE;
+		break;
+	}
+	RL_ASSERT(legal);
+	port->drain.phase = to;
+}
+
+void
+port_drain_start(struct rl_port *port, uint64_t now_ns)
+{
+	if (port->drain.phase != DRAIN_NONE)
 		return;
-	port->drain = true;
-	port->drain_mark = true;
-	port->drain_now = true;
-	port->drain_ns = now_ns;
+	drain_set(port, DRAIN_CORE);
+	port->drain.begun_ns = now_ns;
+	port_owe(port, OWE_LINK_DRAIN | OWE_DRAIN);
+}
+
+void
+port_drain_then(struct rl_port *port, enum port_drain_then then)
+{
+	port->drain.then = then;
 }
 
 void
 port_drain_reset(struct rl_port *port)
 {
-	port->drain = false;
-	port->drain_mark = false;
-	port->drain_now = false;
-	port->drain_told = false;
-	port->drain_fenced = false;
-	port->drain_peer = false;
-}
-
-int
-rl_port_drain_down(struct rl_port *port, uint64_t now_ns)
-{
-	if (port->admin_down || (port->drain_down && !port->drain_up))
-		return -EALREADY;
-	if (!port_link_open(port))
-		return rl_port_down(port, now_ns);
-	port->drain_down = true;
-	port->drain_up = false;
-	drain_start(port, now_ns);
-	return 0;
-}
-
-bool
-port_drained_out(const struct rl_port *port)
-{
-	return port->drain && port->drain_fenced && port->txq_mask == 0 &&
-	       rl_replay_empty(&port->replay);
+	drain_set(port, DRAIN_NONE);
+	port->drain.then = DRAIN_FOLLOW;
+	port->drain.peer_empty = false;
+	port_forget(port, OWE_LINK_DRAIN | OWE_DRAIN);
 }
 
 void
-port_rx_drain(struct rl_port *port, const struct rl_frame_hdr *h,
+port_drain_fence(struct rl_port *port)
+{
+	/* a second fence of the same drain says nothing new */
+	if (port->drain.phase == DRAIN_CORE)
+		drain_set(port, DRAIN_OUT);
+}
+
+void
+port_drain_rx(struct rl_port *port, const struct rl_frame_hdr *h,
 	      uint64_t now_ns)
 {
-	if (!(h->flags & RL_FRF_DRAIN))
-		return;
-	drain_start(port, now_ns);
+	port_drain_start(port, now_ns);
 	if (h->flags & RL_FRF_DRAINED)
-		port->drain_peer = true;
+		port->drain.peer_empty = true;
 }
 
-void
+struct port_verdict
 port_drain_tick(struct rl_port *port, uint64_t now_ns)
 {
+	const struct port_drain *d = &port->drain;
 	const enum rl_detector why =
-		port->drain_down ? RL_DET_COMMAND : RL_DET_PEER;
+		d->then == DRAIN_FOLLOW ? RL_DET_PEER : RL_DET_COMMAND;
 
-	if (!port->drain)
-		return;
-	if (now_ns >= port_drain_end_ns(port)) {
-		port_dead(port, why, now_ns);
-		return;
-	}
-	if (!port_drained_out(port))
-		return;
-	if (!port->drain_told) {
-		port->drain_told = true;
-		port->drain_now = true;
+	if (d->phase == DRAIN_NONE)
+		return PORT_VERDICT(PORT_NOTHING);
+	if (now_ns >= port_drain_end_ns(port))
+		return PORT_DEAD_BY(why);
+	if (d->phase == DRAIN_OUT && port->queue.mask == 0 &&
+	    rl_replay_empty(&port->retry.replay)) {
+		drain_set(port, DRAIN_EMPTY);
+		port_owe(port, OWE_DRAIN);
 		port_event(port, RL_PEV_EMPTY, now_ns);
 	}
 	/* the peer hears it from the frame before the one that closes */
-	if (port->drain_down && port->drain_peer && !port->drain_now)
-		port_dead(port, why, now_ns);
+	if (d->phase == DRAIN_EMPTY && d->then != DRAIN_FOLLOW &&
+	    d->peer_empty && !port_owes(port, OWE_DRAIN))
+		return PORT_DEAD_BY(why);
+	return PORT_VERDICT(PORT_NOTHING);
 }

@@ -64,10 +64,10 @@ loop_packet(struct rl_port *port, struct rl_flit *pkt, uint64_t now_ns)
 	for (struct rl_flit *f = pkt; f != NULL; f = f->next) {
 		f->flags = (uint8_t)((f->flags | RL_FF_LOOPED) &
 				     ~RL_FF_CREDIT);
-		f->loop_id = port->loop_id;
-		f->t_ns = port->dead_ns;
+		f->loop_id = port->link.loop_id;
+		f->t_ns = port->link.dead_ns;
 	}
-	rl_pktq_push(&port->loopq, pkt);
+	rl_pktq_push(&port->loop.q, pkt);
 }
 
 static void
@@ -87,10 +87,10 @@ static void
 loop_waiting(struct rl_port *port, unsigned int vc, struct rl_flit *pkt,
 	     uint64_t now_ns)
 {
-	struct rl_flit **open = &port->loop_open[vc];
+	struct rl_flit **open = &port->loop.open[vc];
 
-	port->drained.flits += pkt->pkt_flits;
-	port->drained.packets += *open == NULL;
+	port->loop.drained.flits += pkt->pkt_flits;
+	port->loop.drained.packets += *open == NULL;
 	if (*open != NULL) {
 		rl_packet_join(*open, pkt);
 		pkt = *open;
@@ -107,20 +107,15 @@ static void
 loop_txq(struct rl_port *port, uint64_t now_ns)
 {
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
-		struct rl_pktq *q = &port->txq[vc];
 		struct rl_flit *pkt;
 
-		if (rl_pktq_empty(q))
-			continue;
-		rl_shared_add(&port->p.shared->taken[vc], q->flits);
-		while ((pkt = rl_pktq_pop(q)) != NULL) {
+		while ((pkt = port_queue_pop(port, vc)) != NULL) {
 			if (RL_PLANTED(LOOP_NO_QUEUE))
 				rl_packet_put(port->p.cache, pkt);
 			else
 				loop_waiting(port, vc, pkt, now_ns);
 		}
 	}
-	port->txq_mask = 0;
 }
 
 /*
@@ -131,9 +126,9 @@ static void
 loop_unended(struct rl_port *port, uint64_t now_ns)
 {
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
-		struct rl_flit *pkt = port->loop_open[vc];
+		struct rl_flit *pkt = port->loop.open[vc];
 
-		port->loop_open[vc] = NULL;
+		port->loop.open[vc] = NULL;
 		if (pkt != NULL)
 			loop_packet(port, pkt, now_ns);
 	}
@@ -142,64 +137,67 @@ loop_unended(struct rl_port *port, uint64_t now_ns)
 void
 port_loop_start(struct rl_port *port, uint64_t now_ns)
 {
-	const bool unacked =
-		port->p.cfg->loopback == RL_LOOPBACK_UNACKED;
 	struct rl_pktq out = { 0 };
 
-	port->loop_begin = true;
-	port->loop_fence = port->drain_fenced || RL_PLANTED(NO_FENCE);
-	port_drain_reset(port);
-	if (port->fence_wanted) {
-		port->fence_wanted = false;
-		port->fence_done = true;
-	}
-	port->drained = rl_replay_drain(&port->replay, unacked, &out,
-					port->loop_open, port->p.cache);
+	port_owe(port, OWE_LOOP_BEGIN);
+	/* a drain that got so far has the core's last word already */
+	port->loop.fence = port->drain.phase >= DRAIN_OUT ||
+			   RL_PLANTED(NO_FENCE);
+	port_queue_drop_fence(port);
+	port->loop.drained = port_retry_drain(port, &out, port->loop.open);
 	if (RL_PLANTED(LOOP_ORDER))
 		loop_txq(port, now_ns);
 	loop_queue(port, &out, now_ns);
 	loop_txq(port, now_ns);
 }
 
+void
+port_loop_fence(struct rl_port *port)
+{
+	port->loop.fence = true;
+}
+
 struct rl_flit *
-rl_port_loop(struct rl_port *port, uint64_t now_ns)
+port_loop_next(struct rl_port *port, bool *end, uint64_t now_ns)
 {
 	struct rl_flit *pkt;
 
-	if (port->up_mark) {
-		port->up_mark = false;
-		return rl_pipe_mark(RL_MARK_LINK_UP);
-	}
-	if (port->drain_mark) {
-		port->drain_mark = false;
-		return rl_pipe_mark(RL_MARK_LINK_DRAIN);
-	}
-	/* before the answer to a fence: what it followed comes back */
-	if (port->state == RL_LINK_LOOPBACK && port->loop_begin) {
-		port->loop_begin = false;
-		return rl_pipe_mark(RL_MARK_LOOP_BEGIN);
-	}
-	if (port->fence_done) {
-		port->fence_done = false;
-		return rl_pipe_mark(RL_MARK_FENCE_DONE);
-	}
-	if (port->state != RL_LINK_LOOPBACK)
-		return NULL;
-	if (port->txq_mask != 0)
+	if (port->queue.mask != 0)
 		loop_txq(port, now_ns);
-	pkt = rl_pktq_pop(&port->loopq);
+	pkt = rl_pktq_pop(&port->loop.q);
+	if (pkt == NULL && port->loop.fence && port->packet.close_mask == 0) {
+		loop_unended(port, now_ns);
+		pkt = rl_pktq_pop(&port->loop.q);
+		*end = pkt == NULL;
+	}
 	if (pkt != NULL) {
 		PORT_COUNT(port, looped_packets);
 		PORT_COUNT_N(port, looped_flits, pkt->pkt_flits);
-		return pkt;
 	}
-	if (!port->loop_fence || port->close_mask != 0)
-		return NULL;
-	loop_unended(port, now_ns);
-	if (!rl_pktq_empty(&port->loopq))
-		return rl_port_loop(port, now_ns);
-	port->loop_fence = false;
-	PORT_COUNT_N(port, looped_acked_flits, port->drained.acked_flits);
-	port_drained(port, now_ns);
-	return rl_pipe_mark(RL_MARK_LOOP_END);
+	if (*end) {
+		port->loop.fence = false;
+		PORT_COUNT_N(port, looped_acked_flits,
+			     port->loop.drained.acked_flits);
+	}
+	return pkt;
+}
+
+void
+port_loop_flush(struct rl_port *port)
+{
+	struct rl_flit *open[RL_VCS];
+	struct rl_flit *pkt;
+
+	port_retry_drain(port, &port->loop.q, open);
+	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
+		if (open[vc] != NULL)
+			rl_packet_put(port->p.cache, open[vc]);
+		if (port->loop.open[vc] != NULL)
+			rl_packet_put(port->p.cache, port->loop.open[vc]);
+		port->loop.open[vc] = NULL;
+		while ((pkt = port_queue_pop(port, vc)) != NULL)
+			rl_packet_put(port->p.cache, pkt);
+	}
+	while ((pkt = rl_pktq_pop(&port->loop.q)) != NULL)
+		rl_packet_put(port->p.cache, pkt);
 }

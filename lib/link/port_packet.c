@@ -12,11 +12,40 @@
 
 #include "port_priv.h"
 
+void
+port_packet_reset(struct rl_port *port)
+{
+	port->packet.part_due_ns = RL_NEVER;
+	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
+		if (RL_PLANTED(KEEP_PARTIAL) && port->packet.part[vc] != NULL)
+			continue;
+		RL_ASSERT(port->packet.part[vc] == NULL &&
+			  port->packet.open_flits[vc] == 0);
+		port->told.told[vc] = false;
+	}
+}
+
+void
+port_packet_flush(struct rl_port *port)
+{
+	struct rl_flit *pkt;
+
+	while ((pkt = rl_pktq_pop(&port->packet.out)) != NULL)
+		rl_packet_put(port->p.cache, pkt);
+	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
+		port->packet.open_flits[vc] = 0;
+		if (port->packet.part[vc] != NULL)
+			rl_packet_put(port->p.cache, port->packet.part[vc]);
+		port->packet.part[vc] = NULL;
+	}
+	port->packet.close_mask = port->packet.close_tell = 0;
+}
+
 static void
 rx_discard(struct rl_port *port, struct rl_flit *pkt)
 {
 	if (!RL_PLANTED(CREDIT_LEAK))
-		port->rx_freed[pkt->in_vc] += pkt->pkt_flits;
+		port_rx_free(port, pkt->in_vc, pkt->pkt_flits);
 	rl_packet_put(port->p.cache, pkt);
 }
 
@@ -26,19 +55,19 @@ rx_pass(struct rl_port *port, struct rl_flit *pkt)
 {
 	const unsigned int vc = pkt->in_vc;
 
-	port->part[vc] = NULL;
+	port->packet.part[vc] = NULL;
 	if (rl_packet_ends(pkt)) {
 		PORT_COUNT(port, rx_packets);
-		port->open_flits[vc] = 0;
+		port->packet.open_flits[vc] = 0;
 	} else {
-		if (port->open_flits[vc] == 0)
-			memcpy(port->open_txn[vc],
+		if (port->packet.open_flits[vc] == 0)
+			memcpy(port->told.open_txn[vc],
 			       pkt->wire + RL_FLIT_PAYLOAD_OFF,
 			       RL_FLIT_TXN_BYTES);
-		port->open_flits[vc] =
-			(uint16_t)(port->open_flits[vc] + pkt->pkt_flits);
+		port->packet.open_flits[vc] =
+			(uint16_t)(port->packet.open_flits[vc] + pkt->pkt_flits);
 	}
-	rl_pktq_push(&port->rx_out, pkt);
+	rl_pktq_push(&port->packet.out, pkt);
 }
 
 /*
@@ -71,8 +100,8 @@ static void
 rx_tell(struct rl_port *port, unsigned int vc, const struct rl_flit *pkt,
 	enum rl_drop_reason why, uint64_t now_ns)
 {
-	port->told[vc] = true;
-	port->told_name[vc] = rx_name(pkt);
+	port->told.told[vc] = true;
+	port->told.name[vc] = rx_name(pkt);
 	if (port->p.drop != NULL)
 		port->p.drop(port->p.drop_ctx, pkt, why, now_ns);
 }
@@ -85,9 +114,9 @@ rx_make_end(struct rl_port *port, struct rl_flit *f, unsigned int vc,
 	uint8_t *pos = f->wire + RL_FLIT_PAYLOAD_OFF + 12;
 
 	memset(f->wire, 0, RL_FLIT_BYTES);
-	memcpy(f->wire + RL_FLIT_PAYLOAD_OFF, port->open_txn[vc],
+	memcpy(f->wire + RL_FLIT_PAYLOAD_OFF, port->told.open_txn[vc],
 	       RL_FLIT_TXN_BYTES);
-	rl_put16(pos, (uint16_t)(rl_get16(pos) + port->open_flits[vc]));
+	rl_put16(pos, (uint16_t)(rl_get16(pos) + port->packet.open_flits[vc]));
 	rl_codec_fec_encode(port->p.codec, f->wire);
 	f->vc = (uint8_t)vc;
 	f->flags = RL_FF_EOP;
@@ -109,29 +138,28 @@ rx_make_end(struct rl_port *port, struct rl_flit *f, unsigned int vc,
  * until the end has left; on a link that goes on it is counted in rx_own.
  */
 void
-port_rx_close(struct rl_port *port, uint64_t now_ns)
+port_packet_close(struct rl_port *port, uint64_t now_ns)
 {
-	for (uint32_t m = port->close_mask; m != 0; m &= m - 1) {
+	for (uint32_t m = port->packet.close_mask; m != 0; m &= m - 1) {
 		const unsigned int vc = (unsigned int)__builtin_ctz(m);
 		const uint32_t bit = 1u << vc;
 		struct rl_flit *f;
 
 		if (RL_PLANTED(EOP_NEVER)) {
-			port->open_flits[vc] = 0;
-			port->close_mask &= ~bit;
+			port->packet.open_flits[vc] = 0;
+			port->packet.close_mask &= ~bit;
 			continue;
 		}
 		f = rl_flit_get(port->p.cache);
 		if (f == NULL)
 			return;
 		rx_make_end(port, f, vc, now_ns);
-		port->rx_taken[vc]++;
-		if (port_link_open(port) && !RL_PLANTED(CREDIT_CLOSE))
-			port->rx_own[vc]++;
-		if (port->close_tell & bit)
+		port_rx_made(port, vc,
+			     port_link_open(port) && !RL_PLANTED(CREDIT_CLOSE));
+		if (port->packet.close_tell & bit)
 			rx_tell(port, vc, f, RL_DROP_UNCORRECTABLE, now_ns);
-		port->close_tell &= ~bit;
-		port->close_mask &= ~bit;
+		port->packet.close_tell &= ~bit;
+		port->packet.close_mask &= ~bit;
 		PORT_COUNT(port, rx_closed);
 		rx_pass(port, f);
 	}
@@ -139,18 +167,18 @@ port_rx_close(struct rl_port *port, uint64_t now_ns)
 
 /* The link is dead: packets cut off by it are not whole and never will be. */
 void
-port_rx_abandon(struct rl_port *port, uint64_t now_ns)
+port_packet_abandon(struct rl_port *port, uint64_t now_ns)
 {
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
-		if (port->open_flits[vc] != 0)
-			port->close_mask |= 1u << vc;
-		if (port->part[vc] == NULL || RL_PLANTED(KEEP_PARTIAL))
+		if (port->packet.open_flits[vc] != 0)
+			port->packet.close_mask |= 1u << vc;
+		if (port->packet.part[vc] == NULL || RL_PLANTED(KEEP_PARTIAL))
 			continue;
 		PORT_COUNT(port, rx_partial_discard);
-		rx_discard(port, port->part[vc]);
-		port->part[vc] = NULL;
+		rx_discard(port, port->packet.part[vc]);
+		port->packet.part[vc] = NULL;
 	}
-	port_rx_close(port, now_ns);
+	port_packet_close(port, now_ns);
 }
 
 /* The packet in assembly is reported and dropped. */
@@ -158,25 +186,45 @@ static void
 rx_drop_packet(struct rl_port *port, unsigned int vc, enum rl_drop_reason why,
 	       uint64_t now_ns)
 {
-	struct rl_flit *pkt = port->part[vc];
+	struct rl_flit *pkt = port->packet.part[vc];
 
 	rx_tell(port, vc, pkt, why, now_ns);
-	port->part[vc] = NULL;
+	port->packet.part[vc] = NULL;
 	rx_discard(port, pkt);
 }
 
-/* A flit of the packet begun on @p vc is lost for good: without link retry. */
 void
 port_packet_lost(struct rl_port *port, unsigned int vc, uint64_t now_ns)
 {
-	if (port->open_flits[vc] != 0) {
-		port->close_mask |= 1u << vc;
-		if (port->part[vc] == NULL)
-			port->close_tell |= 1u << vc;
+	if (port->packet.open_flits[vc] != 0) {
+		port->packet.close_mask |= 1u << vc;
+		if (port->packet.part[vc] == NULL)
+			port->packet.close_tell |= 1u << vc;
 	}
-	if (port->part[vc] != NULL)
+	if (port->packet.part[vc] != NULL)
 		rx_drop_packet(port, vc, RL_DROP_UNCORRECTABLE, now_ns);
-	port_rx_close(port, now_ns);
+	port_packet_close(port, now_ns);
+}
+
+void
+port_packet_wait(struct rl_port *port, uint64_t due_ns)
+{
+	port->packet.part_due_ns = due_ns;
+}
+
+/*
+ * Where nothing follows to show it, the rest of a packet that has not come for
+ * so long will not come: its tail is lost. A keepalive would tell the same, but
+ * there need not be any.
+ */
+void
+port_packet_tick(struct rl_port *port, uint64_t now_ns)
+{
+	if (rl_likely(now_ns < port->packet.part_due_ns))
+		return;
+	port->packet.part_due_ns = RL_NEVER;
+	for (unsigned int vc = 0; vc < RL_VCS; vc++)
+		port_packet_lost(port, vc, now_ns);
 }
 
 /* A flit of no packet begun here: dropped until a start-of-packet. */
@@ -188,7 +236,7 @@ rx_drop_fragment(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
 	PORT_COUNT(port, rx_discard_to_sop);
 	rx_start(port, f, now_ns);
 	if (port->p.drop != NULL && (f->flags & RL_FF_EOP) &&
-	    !(port->told[vc] && port->told_name[vc] == rx_name(f)))
+	    !(port->told.told[vc] && port->told.name[vc] == rx_name(f)))
 		port->p.drop(port->p.drop_ctx, f, RL_DROP_FRAGMENT, now_ns);
 	rx_discard(port, f);
 }
@@ -201,10 +249,10 @@ rx_drop_fragment(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
 static void
 rx_clip(struct rl_port *port, unsigned int vc, uint64_t now_ns)
 {
-	struct rl_flit *pkt = port->part[vc];
+	struct rl_flit *pkt = port->packet.part[vc];
 
 	PORT_COUNT(port, rx_clipped);
-	if (port->open_flits[vc] == 0) {
+	if (port->packet.open_flits[vc] == 0) {
 		rx_drop_packet(port, vc, RL_DROP_TOO_LONG, now_ns);
 		return;
 	}
@@ -217,11 +265,11 @@ rx_clip(struct rl_port *port, unsigned int vc, uint64_t now_ns)
 
 /* An accepted flit joins the packet of its VC. */
 void
-port_assemble(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
+port_packet_add(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
 {
 	const unsigned int vc = f->in_vc;
 	const uint32_t max = port->p.cfg->max_packet_flits;
-	struct rl_flit *pkt = port->part[vc];
+	struct rl_flit *pkt = port->packet.part[vc];
 	uint32_t flits;
 
 	if (f->flags & RL_FF_SOP) {
@@ -230,16 +278,16 @@ port_assemble(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
 			rx_discard(port, pkt);
 			pkt = NULL;
 		}
-		port->told[vc] = false;
-		if (port->open_flits[vc] != 0) {
-			port->close_mask |= 1u << vc;
-			port_rx_close(port, now_ns);
+		port->told.told[vc] = false;
+		if (port->packet.open_flits[vc] != 0) {
+			port->packet.close_mask |= 1u << vc;
+			port_packet_close(port, now_ns);
 		}
-		if (port->close_mask & 1u << vc) {
+		if (port->packet.close_mask & 1u << vc) {
 			rx_drop_fragment(port, f, now_ns);
 			return;
 		}
-	} else if (pkt == NULL && port->open_flits[vc] == 0) {
+	} else if (pkt == NULL && port->packet.open_flits[vc] == 0) {
 		if (!RL_PLANTED(NO_DISCARD_TO_SOP)) {
 			rx_drop_fragment(port, f, now_ns);
 			return;
@@ -252,8 +300,8 @@ port_assemble(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
 	} else {
 		rl_packet_append(pkt, f);
 	}
-	port->part[vc] = pkt;
-	flits = pkt->pkt_flits + port->open_flits[vc];
+	port->packet.part[vc] = pkt;
+	flits = pkt->pkt_flits + port->packet.open_flits[vc];
 	/* an open packet keeps room for the flit that may have to close it */
 	if (flits > max ||
 	    (flits == max && !(f->flags & RL_FF_EOP) &&
@@ -268,18 +316,18 @@ port_assemble(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
  * many of the first @p n as there are. The packet stays shorter than the
  * longest allowed: whoever reaches that looks at each flit.
  *
- * @return how many joined; 0: port_assemble() takes the first
+ * @return how many joined; 0: port_packet_add() takes the first
  */
 uint32_t
-port_join(struct rl_port *port, unsigned int vc, struct rl_flit *const f[],
+port_packet_join(struct rl_port *port, unsigned int vc, struct rl_flit *const f[],
 	  const uint8_t *sideband, uint32_t n)
 {
-	struct rl_flit *pkt = port->part[vc], *last;
+	struct rl_flit *pkt = port->packet.part[vc], *last;
 	uint32_t i = 0, flits;
 
 	if (pkt == NULL)
 		return 0;
-	flits = pkt->pkt_flits + port->open_flits[vc] + 1u;
+	flits = pkt->pkt_flits + port->packet.open_flits[vc] + 1u;
 	if (flits >= port->p.cfg->max_packet_flits)
 		return 0;
 	n = rl_min_u32(n, port->p.cfg->max_packet_flits - flits);
@@ -308,9 +356,9 @@ port_join(struct rl_port *port, unsigned int vc, struct rl_flit *const f[],
 
 /* Cut-through: what arrived of a packet goes on without its rest [LCB-1]. */
 void
-port_pass_fragments(struct rl_port *port)
+port_packet_pass(struct rl_port *port)
 {
 	for (unsigned int vc = 0; vc < RL_VCS; vc++)
-		if (port->part[vc] != NULL)
-			rx_pass(port, port->part[vc]);
+		if (port->packet.part[vc] != NULL)
+			rx_pass(port, port->packet.part[vc]);
 }

@@ -5,6 +5,19 @@
 /**
  * @file
  * The inside of a port, shared by the files port_*.c and nobody else.
+ *
+ * A port is made of parts. Each part is written by one file alone, or by the
+ * inline functions below that bear its name; every file may read them all.
+ * Files call those of lines below only:
+ *
+ *   port.c        the doors: frames, timers, the core, show
+ *   port_state.c  the one that acts
+ *   port_tx.c     port_shake.c  port_detect.c  port_drain.c  port_loop.c
+ *   port_queue.c  port_rx.c
+ *   port_retry.c  port_packet.c  port_rtt.c
+ *
+ * and all of them port_event.c. A part below port_state.c never ends a link
+ * nor retrains it: it returns a verdict, and port_act() carries it out.
  */
 
 #include "replay.h"
@@ -13,212 +26,476 @@
 #include "rl_seq.h"
 #include "rl_shared.h"
 
-struct rl_port {
-	/* what never changes */
-	struct rl_port_params p;
-	uint32_t frame_flits; /* flits a frame may carry */
-	uint32_t ack_coalesce; /* flits; a quarter of the window at most */
-	bool hw_crc;
+/** What a part asks of the state machine. */
+enum port_wish {
+	PORT_NOTHING,
+	PORT_OPEN,     /* the handshake is done */
+	PORT_PROGRESS, /* the peer acknowledged something new */
+	PORT_ANSWERED, /* the peer answered a probe */
+	PORT_STUCK,    /* replays lead nowhere */
+	PORT_DEAD,     /* by the detector `why` */
+};
 
-	/* state machine (port_state.c) */
+struct port_verdict {
+	enum port_wish wish;
+	enum rl_detector why;
+};
+
+#define PORT_VERDICT(wish) ((struct port_verdict){ wish, RL_DET_NONE })
+#define PORT_DEAD_BY(why) ((struct port_verdict){ PORT_DEAD, why })
+
+/**
+ * What a port owes: whoever finds out that something has to be said sets the
+ * bit, whoever says it clears the bit.
+ */
+enum port_debt {
+	/* to the core (rl_port_loop), in this order */
+	OWE_LINK_UP = 1u << 0,
+	OWE_LINK_DRAIN = 1u << 1,
+	OWE_LOOP_BEGIN = 1u << 2,
+	OWE_FENCE_DONE = 1u << 3,
+	/* to the peer (rl_port_tx_frame) */
+	OWE_CLOSE = 1u << 4,  /* this end has declared the link dead */
+	OWE_INIT = 1u << 5,   /* an INIT frame at once */
+	OWE_PROBE = 1u << 6,  /* a RETRAIN frame at once */
+	OWE_ANSWER = 1u << 7, /* the answer to one of the peer's */
+	OWE_NAK = 1u << 8,
+	OWE_ACK = 1u << 9,    /* an ACK, or credits, at once */
+	OWE_DRAIN = 1u << 10, /* the peer should hear of the drain at once */
+};
+#define OWE_CORE                                                               \
+	(OWE_LINK_UP | OWE_LINK_DRAIN | OWE_LOOP_BEGIN | OWE_FENCE_DONE)
+#define OWE_IDLE (OWE_NAK | OWE_ACK | OWE_DRAIN) /* paid by any frame */
+
+/** The state of the link (port_state.c). */
+struct port_link {
 	enum rl_link_state state;
 	enum rl_detector detector; /* of the last death */
 	bool admin_down;
 	bool phy_up;
-	bool up_mark;	   /* LINK_UP is owed to the core */
-	bool close_owed;   /* CLOSE is owed to the peer */
-	uint8_t tx_epoch;
-	uint8_t rx_epoch;  /* the peer's; valid where peer_known */
 	uint32_t epochs;   /* trainings so far */
-	uint64_t state_ns; /* when it was entered */
+	uint32_t retrains; /* without progress */
+	uint32_t flaps;
+	uint32_t loop_id;  /* of the last death */
 	uint64_t opened_ns; /* when it was trained */
+	uint64_t dead_ns;
+	uint64_t damp_until_ns;
+	uint64_t phy_lost_ns; /* RL_NEVER while the PHY is up */
+};
 
-	/* handshake */
+/** Epochs and how they are agreed (port_shake.c). */
+struct port_shake {
 	struct rl_prng prng;
 	uint32_t nonce;
 	uint32_t peer_nonce;
+	uint8_t tx_epoch;
+	uint8_t rx_epoch; /* the peer's; valid where peer_known */
 	bool peer_known;
 	bool echo_ok;
-	bool init_now;	   /* send an init frame at once */
-	bool retrain_now;
-	bool retrain_echo; /* a probe waits for its answer */
-	uint64_t init_due_ns;
-	uint32_t probes;   /* unanswered retrain probes */
-	uint32_t retrains; /* without progress */
+};
 
-	/* transmit (port_tx.c) */
-	struct rl_replay replay;
-	struct rl_pktq txq[RL_VCS];
-	uint32_t txq_mask;	     /* bit per VC with something queued */
-	uint8_t txq_turn;	     /* VC whose turn it is */
-	uint16_t consumed[RL_VCS];   /* flits sent in this epoch */
-	uint16_t limit[RL_VCS];	     /* flits the peer allows in all */
-	bool starved;		     /* a packet waits for credits */
-	uint64_t ask_due_ns;	     /* when to ask for them */
-	bool replaying;
-	uint32_t replays;	     /* without progress */
-	uint64_t replay_due_ns;	     /* RL_NEVER: not armed */
-	uint64_t last_tx_ns;
-	uint32_t last_loop_id;	     /* of the last rerouted flit seen */
-	uint32_t done[RL_VCS];	     /* flits acknowledged, for fences */
-	uint32_t queued[RL_VCS];     /* flits submitted, for fences */
-	uint32_t fence_at[RL_VCS];
+/** Egress queues and the peer's credits (port_queue.c). */
+struct port_queue {
+	struct rl_pktq q[RL_VCS];
+	uint32_t mask;		   /* bit per VC with something queued */
+	uint8_t turn;		   /* VC whose turn it is */
+	bool starved;		   /* a packet waits for credits */
 	bool fence_wanted;
-	bool tx_begun[RL_VCS];	     /* a packet without its end went out */
-	uint16_t tx_left[RL_VCS];    /* room reserved for the rest of it */
+	bool begun[RL_VCS];	   /* a packet without its end went out */
+	uint16_t left[RL_VCS];	   /* room reserved for the rest of it */
+	uint16_t consumed[RL_VCS]; /* flits sent in this epoch */
+	uint16_t limit[RL_VCS];	   /* flits the peer allows in all */
+	uint32_t queued[RL_VCS];   /* flits submitted, for fences */
+	uint32_t fence_at[RL_VCS];
+};
 
-	/* round trip (port_rtt.c) */
+/** What was sent and is not acknowledged (port_retry.c). */
+struct port_retry {
+	struct rl_replay replay;
+	uint64_t due_ns;       /* RL_NEVER: not armed */
+	uint32_t replays;      /* without progress */
+	bool replaying;
+	uint32_t done[RL_VCS]; /* flits acknowledged, for fences */
+};
+
+/** Frames out (port_tx.c). */
+struct port_tx {
+	uint64_t last_ns;      /* when the last frame went */
+	uint64_t ask_due_ns;   /* when to ask for credits */
+	uint64_t shake_due_ns; /* next INIT, or next probe of a retraining */
+	uint32_t probes;       /* unanswered, of this retraining */
+	uint32_t last_loop_id; /* of the last rerouted flit seen */
+	uint16_t credit_told[RL_VCS]; /* limit last told to the peer */
+};
+
+/** The round trip (port_rtt.c). */
+struct port_rtt {
 	uint64_t srtt_ns;
 	uint64_t timer_ns;
-	uint32_t ts_recent;
-	uint64_t ts_recent_ns;
+	uint64_t recent_ns;
+	uint32_t recent; /* the peer's newest stamp */
+};
 
-	/* receive (port_rx.c) */
+/** Order of what arrives, and the input buffer's credits (port_rx.c). */
+struct port_rx {
 	uint32_t expected;
-	bool nak_sent;	 /* silent until the expected flit arrives */
-	bool nak_owed;
 	uint32_t ack_owed; /* flits taken since the last ACK */
-	bool ack_now;
 	uint64_t ack_due_ns;
-	uint64_t last_rx_ns;
-	uint64_t last_tick_ns;
+	bool nak_sent;	   /* silent until the expected flit arrives */
+	uint32_t taken[RL_VCS]; /* flits accepted, all epochs */
+	uint32_t freed[RL_VCS]; /* of them discarded here */
+	uint32_t own[RL_VCS];	/* of them made here, in this epoch */
+	uint32_t base[RL_VCS];	/* `taken` when the epoch began */
+};
+
+/** Packets out of flits (port_packet.c). */
+struct port_packet {
 	struct rl_flit *part[RL_VCS]; /* packet in assembly */
 	uint64_t part_due_ns;	      /* without link retry: its rest is lost */
 	uint16_t open_flits[RL_VCS];  /* cut-through: flits passed on of a packet
 					 without its end; 0: none is open */
 	uint32_t close_mask;	      /* VCs whose open packet must be closed */
 	uint32_t close_tell;	      /* of them: those not reported yet */
-	uint32_t rx_taken[RL_VCS];    /* flits accepted, all epochs */
-	uint32_t rx_freed[RL_VCS];    /* of them discarded here */
-	uint32_t rx_own[RL_VCS];      /* of them made here, in this epoch */
-	uint32_t credit_base[RL_VCS]; /* rx_taken when the epoch began */
-	uint16_t credit_told[RL_VCS]; /* limit last told to the peer */
-	struct rl_pktq rx_out;
+	struct rl_pktq out;
+};
 
-	/* error-rate detector */
-	uint64_t error_window_end_ns;
-	uint32_t error_corrected;
-	uint32_t error_bad;
+/** The same: what is seldom looked at. */
+struct port_told {
+	uint8_t open_txn[RL_VCS][RL_FLIT_TXN_BYTES]; /* of the open packet */
+	bool told[RL_VCS];   /* a packet was reported in part: */
+	uint64_t name[RL_VCS]; /* of the rest no word is needed */
+};
+
+/** What declares a link dead by what is heard of it (port_detect.c). */
+struct port_detect {
+	uint64_t last_rx_ns;
+	uint64_t last_tick_ns;
+	uint64_t window_end_ns;
+	uint32_t corrected; /* flits in this window */
+	uint32_t bad;
 	bool degraded;
+};
 
-	/* loopback (port_loop.c) */
-	struct rl_pktq loopq;
-	bool loop_begin; /* BEGIN mark is owed */
-	bool loop_fence; /* the core's fence has come */
-	bool fence_done; /* FENCE_DONE mark is owed */
-	uint32_t loop_id;
-	uint64_t dead_ns;
+/** How far a drain is (port_drain.c). */
+enum port_drain_phase {
+	DRAIN_NONE,
+	DRAIN_CORE,  /* the core was told, and still sends */
+	DRAIN_OUT,   /* its fence has come: nothing more will follow */
+	DRAIN_EMPTY, /* and all is acknowledged */
+};
+
+/** What comes after it. */
+enum port_drain_then {
+	DRAIN_FOLLOW, /* the peer asked for it, and goes down */
+	DRAIN_DOWN,   /* by command: down */
+	DRAIN_TRAIN,  /* by command: down, and up again */
+};
+
+struct port_drain {
+	enum port_drain_phase phase;
+	enum port_drain_then then;
+	bool peer_empty;
+	uint64_t begun_ns;
+};
+
+/** What a dead link held (port_loop.c). */
+struct port_loop {
+	struct rl_pktq q;
+	struct rl_flit *open[RL_VCS]; /* its end has not come yet */
 	struct rl_replay_drained drained;
+	bool fence; /* the core's fence has come */
+};
 
-	/* drain before down (port_drain.c) */
-	bool drain;	   /* no more packets: let it run empty */
-	bool drain_down;   /* and then it goes down here */
-	bool drain_up;	   /* and up again */
-	bool drain_mark;   /* LINK_DRAIN is owed to the core */
-	bool drain_now;	   /* the peer should hear at once */
-	bool drain_told;   /* that it is empty was said */
-	bool drain_fenced; /* the core's fence has come */
-	bool drain_peer;   /* the peer is empty */
-	uint64_t drain_ns;
+/** Events for the host (port_event.c). */
+struct port_events {
+	uint32_t head;
+	uint32_t tail;
+	uint64_t lost;
+	struct rl_port_event ev[RL_PORT_EVENTS];
+};
 
-	/* flap damping */
-	uint32_t flaps;
-	uint64_t damp_until_ns;
+struct rl_port {
+	/* what never changes */
+	struct rl_port_params p;
+	uint32_t frame_flits;  /* flits a frame may carry */
+	uint32_t ack_coalesce; /* flits; a quarter of the window at most */
+	bool hw_crc;
 
-	/* events and counters */
-	uint32_t ev_head;
-	uint32_t ev_tail;
-	uint64_t ev_lost;
-	uint64_t phy_lost_ns; /* RL_NEVER while the PHY is up */
+	uint32_t owed; /* enum port_debt */
+	struct port_link link;
+	struct port_shake shake;
+	struct port_detect detect;
+	struct port_tx tx;
+	struct port_rtt rtt;
+	struct port_retry retry;
+	struct port_rx rx;
+	struct port_packet packet;
+	struct port_drain drain;
+	struct port_queue queue;
 	uint64_t c[RL_PORT_COUNTER_COUNT];
 
 	/* what is seldom looked at; rl_port_prefetch() leaves it out */
-	uint8_t open_txn[RL_VCS][RL_FLIT_TXN_BYTES]; /* of the open packet */
-	bool told[RL_VCS];	    /* a packet was reported in part: */
-	uint64_t told_name[RL_VCS]; /* of the rest no word is needed */
-	struct rl_flit *loop_open[RL_VCS]; /* its end has not come yet */
-	struct rl_port_event ev[RL_PORT_EVENTS];
+	struct port_told told;
+	struct port_loop loop;
+	struct port_events events;
 };
 
 #define PORT_COUNT(port, name) ((port)->c[RL_PC_##name]++)
 #define PORT_COUNT_N(port, name, n) ((port)->c[RL_PC_##name] += (n))
 
-/* port_state.c */
-void port_dead(struct rl_port *port, enum rl_detector why, uint64_t now_ns);
+/* --- debts -------------------------------------------------------------- */
+
+static inline void
+port_owe(struct rl_port *port, uint32_t debt)
+{
+	port->owed |= debt;
+}
+
+static inline void
+port_forget(struct rl_port *port, uint32_t debts)
+{
+	port->owed &= ~debts;
+}
+
+static inline bool
+port_owes(const struct rl_port *port, uint32_t debts)
+{
+	return port->owed & debts;
+}
+
+/* Whether it was owed; now it is paid. */
+static inline bool
+port_pay(struct rl_port *port, uint32_t debt)
+{
+	const bool owed = port->owed & debt;
+
+	port->owed &= ~debt;
+	return owed;
+}
+
+/* --- port_state.c ------------------------------------------------------- */
+
+void port_state_init(struct rl_port *port);
+/* Carries a verdict out. The one way to a state's change from below. */
+void port_act(struct rl_port *port, struct port_verdict v, uint64_t now_ns);
+/* The loopback has given everything back. */
 void port_drained(struct rl_port *port, uint64_t now_ns);
-void port_retrain(struct rl_port *port, uint64_t now_ns);
-void port_retrained(struct rl_port *port, uint64_t now_ns);
+/* An INIT frame, in whatever state. */
 void port_rx_init(struct rl_port *port, const struct rl_frame_hdr *h,
 		  uint64_t now_ns);
-struct rl_port_event *port_event(struct rl_port *port,
-				 enum rl_port_event_type type, uint64_t now_ns);
 void port_state_tick(struct rl_port *port, uint64_t now_ns);
-
-/* port_tx.c */
-void port_tx_reset(struct rl_port *port);
-
-/* port_queue.c */
-void port_fence_check(struct rl_port *port);
-void port_tx_fill(struct rl_port *port);
-void port_soft_errors(struct rl_port *port);
-
-/* port_retry.c */
-void port_rx_ack(struct rl_port *port, const struct rl_frame_hdr *h,
-		 uint64_t now_ns);
-void port_tx_tick(struct rl_port *port, uint64_t now_ns);
-void port_arm_replay(struct rl_port *port, uint64_t now_ns);
-
-/* port_rx.c */
-void port_rx_reset(struct rl_port *port);
-void port_rx_tick(struct rl_port *port, uint64_t now_ns);
-
-/* port_packet.c */
-void port_rx_abandon(struct rl_port *port, uint64_t now_ns);
-void port_rx_close(struct rl_port *port, uint64_t now_ns);
-void port_packet_lost(struct rl_port *port, unsigned int vc, uint64_t now_ns);
-void port_assemble(struct rl_port *port, struct rl_flit *f, uint64_t now_ns);
-uint32_t port_join(struct rl_port *port, unsigned int vc,
-		   struct rl_flit *const f[], const uint8_t *sideband,
-		   uint32_t n);
-void port_pass_fragments(struct rl_port *port);
-
-/* port_rtt.c */
-void port_rtt_reset(struct rl_port *port);
-void port_rtt_sample(struct rl_port *port, const struct rl_frame_hdr *h,
-		     uint64_t now_ns);
-
-/* port_drain.c */
-void port_drain_reset(struct rl_port *port);
-bool port_drained_out(const struct rl_port *port);
-uint64_t port_drain_end_ns(const struct rl_port *port);
-void port_rx_drain(struct rl_port *port, const struct rl_frame_hdr *h,
-		   uint64_t now_ns);
-void port_drain_tick(struct rl_port *port, uint64_t now_ns);
-
-/* port_loop.c */
-void port_loop_start(struct rl_port *port, uint64_t now_ns);
 
 /* Frames may pass only in these states. */
 static inline bool
 port_link_open(const struct rl_port *port)
 {
-	return port->state == RL_LINK_UP || port->state == RL_LINK_RETRAIN;
+	return port->link.state == RL_LINK_UP ||
+	       port->link.state == RL_LINK_RETRAIN;
+}
+
+/* --- port_shake.c ------------------------------------------------------- */
+
+void port_shake_init(struct rl_port *port);
+/* A new epoch of this end's. */
+void port_shake_start(struct rl_port *port);
+/* An INIT frame while this end trains. */
+struct port_verdict port_shake_rx(struct rl_port *port,
+				  const struct rl_frame_hdr *h);
+/* Whether an INIT frame is of the epoch that the peer is known by. */
+bool port_shake_same(const struct rl_port *port, const struct rl_frame_hdr *h);
+void port_shake_header(struct rl_port *port, struct rl_frame_hdr *h);
+
+/* --- port_detect.c ------------------------------------------------------ */
+
+void port_detect_start(struct rl_port *port, uint64_t now_ns);
+struct port_verdict port_detect_tick(struct rl_port *port, uint64_t now_ns);
+/* Earliest time at which a detector may fire. */
+uint64_t port_detect_deadline(const struct rl_port *port);
+
+/* Something of the peer's was heard. */
+static inline void
+port_detect_heard(struct rl_port *port, uint64_t now_ns)
+{
+	port->detect.last_rx_ns = now_ns;
+}
+
+/* So many flits, or frames, of the line were hurt. */
+static inline void
+port_detect_errors(struct rl_port *port, uint32_t corrected, uint32_t bad)
+{
+	port->detect.corrected += corrected;
+	port->detect.bad += bad;
+}
+
+/* --- port_event.c ------------------------------------------------------- */
+
+struct rl_port_event *port_event(struct rl_port *port,
+				 enum rl_port_event_type type, uint64_t now_ns);
+
+/* --- port_tx.c ---------------------------------------------------------- */
+
+void port_tx_reset(struct rl_port *port, uint64_t now_ns);
+/* Probes begin anew. */
+void port_tx_probe(struct rl_port *port, uint64_t now_ns);
+
+/* --- port_queue.c ------------------------------------------------------- */
+
+void port_queue_reset(struct rl_port *port);
+void port_queue_push(struct rl_port *port, struct rl_flit *pkt);
+/* The core asks for FENCE_DONE once all it sent so far is acknowledged. */
+void port_queue_want_fence(struct rl_port *port, bool open);
+/* The link is dead: there is nothing left to wait for. */
+void port_queue_drop_fence(struct rl_port *port);
+/* All flits queued before a fence are acknowledged: the core may know. */
+void port_queue_fence(struct rl_port *port);
+void port_queue_credits(struct rl_port *port, const uint16_t limit[RL_VCS]);
+/* Fills the replay buffer with what the next frame can carry. */
+void port_queue_fill(struct rl_port *port);
+/* Takes the next packet that waits on @p vc; for the loopback. */
+struct rl_flit *port_queue_pop(struct rl_port *port, unsigned int vc);
+
+/* --- port_retry.c ------------------------------------------------------- */
+
+void port_retry_reset(struct rl_port *port);
+/* A packet, or a fragment, is numbered; the buffer owns it, and has room. */
+void port_retry_push(struct rl_port *port, struct rl_flit *head,
+		     const struct rl_flit *follower);
+/* Room kept for the rest of packets: so much more, or less. */
+void port_retry_reserve(struct rl_port *port, int32_t n);
+/*
+ * Everything not acknowledged is sent again, though no timer is due; @p
+ * answered: the peer is there, so replays count anew.
+ */
+void port_retry_again(struct rl_port *port, bool answered, uint64_t now_ns);
+/* The timer rests while the link retrains. */
+void port_retry_freeze(struct rl_port *port);
+/* *@p ok: whether the number can be one of this link's now. */
+struct port_verdict port_retry_ack(struct rl_port *port, uint16_t ack,
+				   uint64_t now_ns, bool *ok);
+struct port_verdict port_retry_nak(struct rl_port *port, uint64_t now_ns);
+struct port_verdict port_retry_tick(struct rl_port *port, uint64_t now_ns);
+/* @p n flits of the buffer go out; @return how many of them had before. */
+uint32_t port_retry_sent(struct rl_port *port, uint32_t n, uint64_t now_ns);
+/* Empties the buffer, for the loopback: rl_replay_drain(). */
+struct rl_replay_drained port_retry_drain(struct rl_port *port,
+					  struct rl_pktq *out,
+					  struct rl_flit *open[RL_VCS]);
+
+/* Whether flits of the buffer wait to be sent; ends a replay that has none. */
+static inline bool
+port_retry_pending(struct rl_port *port)
+{
+	if (port->retry.replay.next != port->retry.replay.tail)
+		return true;
+	port->retry.replaying = false;
+	return false;
+}
+
+/* --- port_rx.c ---------------------------------------------------------- */
+
+void port_rx_reset(struct rl_port *port);
+void port_rx_data(struct rl_port *port, uint8_t *frame,
+		  const struct rl_frame_hdr *h, uint64_t now_ns);
+/* A frame without flits: does its number show a lost tail? */
+void port_rx_idle(struct rl_port *port, const struct rl_frame_hdr *h,
+		  uint64_t now_ns);
+
+/* The peer is told of all that was taken. */
+static inline uint32_t
+port_rx_acked(struct rl_port *port)
+{
+	const uint32_t n = port->rx.ack_owed;
+
+	port->rx.ack_owed = 0;
+	return n;
 }
 
 /*
  * The number of flits the peer may have sent on a VC in this epoch. What the
- * core still holds of earlier epochs takes its room: credit_base counts it
- * as taken, and it is not yet freed. What this end made itself (rx_own) gives
- * the peer nothing when it is freed.
+ * core still holds of earlier epochs takes its room: `base` counts it as
+ * taken, and it is not yet freed. What this end made itself (`own`) gives the
+ * peer nothing when it is freed.
  */
 static inline uint16_t
-port_credit_limit(const struct rl_port *port, unsigned int vc)
+port_rx_limit(const struct rl_port *port, unsigned int vc)
 {
 	const uint32_t freed = rl_shared_read(&port->p.shared->freed[vc]) +
-			       port->rx_freed[vc];
+			       port->rx.freed[vc];
 
 	return (uint16_t)(port->p.cfg->credits_flits + freed -
-			  port->credit_base[vc] - port->rx_own[vc]);
+			  port->rx.base[vc] - port->rx.own[vc]);
 }
+
+/* Flits of the input buffer in use. */
+static inline uint32_t
+port_rx_held(const struct rl_port *port, unsigned int vc)
+{
+	return port->rx.taken[vc] - port->rx.freed[vc] -
+	       rl_shared_read(&port->p.shared->freed[vc]);
+}
+
+/* @p n flits of the input buffer go no further than here. */
+static inline void
+port_rx_free(struct rl_port *port, unsigned int vc, uint32_t n)
+{
+	port->rx.freed[vc] += n;
+}
+
+/* A flit that this end made takes room; @p own: the peer spent no credit. */
+static inline void
+port_rx_made(struct rl_port *port, unsigned int vc, bool own)
+{
+	port->rx.taken[vc]++;
+	port->rx.own[vc] += own;
+}
+
+/* --- port_packet.c ------------------------------------------------------ */
+
+void port_packet_reset(struct rl_port *port);
+void port_packet_flush(struct rl_port *port);
+/* The link is dead: packets cut off by it are not whole and never will be. */
+void port_packet_abandon(struct rl_port *port, uint64_t now_ns);
+/* Ends packets that are open and get no end from the peer. */
+void port_packet_close(struct rl_port *port, uint64_t now_ns);
+/* A flit of the packet begun on @p vc is lost for good. */
+void port_packet_lost(struct rl_port *port, unsigned int vc, uint64_t now_ns);
+void port_packet_add(struct rl_port *port, struct rl_flit *f, uint64_t now_ns);
+uint32_t port_packet_join(struct rl_port *port, unsigned int vc,
+			  struct rl_flit *const f[], const uint8_t *sideband,
+			  uint32_t n);
+void port_packet_pass(struct rl_port *port);
+/* Without link retry: the rest of what is begun must come by @p due_ns. */
+void port_packet_wait(struct rl_port *port, uint64_t due_ns);
+void port_packet_tick(struct rl_port *port, uint64_t now_ns);
+
+/* --- port_rtt.c --------------------------------------------------------- */
+
+void port_rtt_reset(struct rl_port *port);
+void port_rtt_sample(struct rl_port *port, const struct rl_frame_hdr *h,
+		     uint64_t now_ns);
+/* The peer's newest stamp, moved on by the time it lay here; 0: none. */
+uint32_t port_rtt_echo(const struct rl_port *port, uint64_t now_ns);
+
+/* --- port_drain.c ------------------------------------------------------- */
+
+void port_drain_reset(struct rl_port *port);
+uint64_t port_drain_end_ns(const struct rl_port *port);
+void port_drain_start(struct rl_port *port, uint64_t now_ns);
+void port_drain_then(struct rl_port *port, enum port_drain_then then);
+/* The core's fence: nothing more will come. */
+void port_drain_fence(struct rl_port *port);
+void port_drain_rx(struct rl_port *port, const struct rl_frame_hdr *h,
+		   uint64_t now_ns);
+struct port_verdict port_drain_tick(struct rl_port *port, uint64_t now_ns);
+
+/* --- port_loop.c -------------------------------------------------------- */
+
+void port_loop_start(struct rl_port *port, uint64_t now_ns);
+/* The core's fence has come: nothing more can follow. */
+void port_loop_fence(struct rl_port *port);
+/* Next looped packet; NULL: none yet. *@p end: everything is out. */
+struct rl_flit *port_loop_next(struct rl_port *port, bool *end,
+			       uint64_t now_ns);
+void port_loop_flush(struct rl_port *port);
 
 #endif /* RL_PORT_PRIV_H */

@@ -15,52 +15,85 @@
 
 #include "port_priv.h"
 
-/* All flits queued before a fence are acknowledged: the core may know. */
 void
-port_fence_check(struct rl_port *port)
+port_queue_reset(struct rl_port *port)
 {
-	if (!port->fence_wanted)
-		return;
-	for (unsigned int vc = 0; vc < RL_VCS; vc++)
-		if (rl_seq_before(port->done[vc], port->fence_at[vc]))
-			return;
-	port->fence_wanted = false;
-	port->fence_done = true;
+	struct port_queue *q = &port->queue;
+
+	memset(q->consumed, 0, sizeof(q->consumed));
+	memset(q->limit, 0, sizeof(q->limit));
+	memset(q->queued, 0, sizeof(q->queued));
+	memset(q->begun, 0, sizeof(q->begun));
+	memset(q->left, 0, sizeof(q->left));
+	q->fence_wanted = false;
+	q->starved = false;
 }
 
 void
-rl_port_submit(struct rl_port *port, struct rl_flit *pkt, uint64_t now_ns)
+port_queue_push(struct rl_port *port, struct rl_flit *pkt)
 {
-	(void)now_ns;
-	switch (rl_pipe_is_mark(pkt)) {
-	case RL_MARK_LOOP_FENCE:
-		if (port->drain && port_link_open(port))
-			port->drain_fenced = true;
-		else
-			port->loop_fence = true;
-		return;
-	case RL_MARK_FENCE:
-		memcpy(port->fence_at, port->queued, sizeof(port->fence_at));
-		port->fence_wanted = true;
-		if (!port_link_open(port)) {
-			port->fence_wanted = false;
-			port->fence_done = true;
-		}
-		port_fence_check(port);
-		return;
-	case RL_MARK_NONE:
-		break;
-	case RL_MARK_LINK_UP:
-	case RL_MARK_LOOP_BEGIN:
-	case RL_MARK_LOOP_END:
-	case RL_MARK_FENCE_DONE:
-	case RL_MARK_LINK_DRAIN:
-		RL_ASSERT(false);
-	}
 	RL_ASSERT(pkt->vc < RL_VCS);
-	port->queued[pkt->vc] += pkt->pkt_flits;
-	rl_pktq_push(&port->txq[pkt->vc], pkt);
-	port->txq_mask |= 1u << pkt->vc;
+	port->queue.queued[pkt->vc] += pkt->pkt_flits;
+	rl_pktq_push(&port->queue.q[pkt->vc], pkt);
+	port->queue.mask |= 1u << pkt->vc;
+}
+
+struct rl_flit *
+port_queue_pop(struct rl_port *port, unsigned int vc)
+{
+	struct rl_pktq *q = &port->queue.q[vc];
+	struct rl_flit *pkt = rl_pktq_pop(q);
+
+	if (rl_pktq_empty(q))
+		port->queue.mask &= ~(1u << vc);
+	if (pkt != NULL)
+		rl_shared_add(&port->p.shared->taken[vc], pkt->pkt_flits);
+	return pkt;
+}
+
+void
+port_queue_want_fence(struct rl_port *port, bool open)
+{
+	struct port_queue *q = &port->queue;
+
+	memcpy(q->fence_at, q->queued, sizeof(q->fence_at));
+	q->fence_wanted = true;
+	if (open)
+		port_queue_fence(port);
+	else
+		port_queue_drop_fence(port);
+}
+
+void
+port_queue_drop_fence(struct rl_port *port)
+{
+	if (!port->queue.fence_wanted)
+		return;
+	port->queue.fence_wanted = false;
+	port_owe(port, OWE_FENCE_DONE);
+}
+
+void
+port_queue_fence(struct rl_port *port)
+{
+	const struct port_queue *q = &port->queue;
+
+	if (rl_likely(!q->fence_wanted))
+		return;
+	for (unsigned int vc = 0; vc < RL_VCS; vc++)
+		if (rl_seq_before(port->retry.done[vc], q->fence_at[vc]))
+			return;
+	port_queue_drop_fence(port);
+}
+
+void
+port_queue_credits(struct rl_port *port, const uint16_t limit[RL_VCS])
+{
+	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
+		/* cyclic: only a limit that lies ahead is news */
+		if ((int16_t)(limit[vc] - port->queue.limit[vc]) > 0)
+			port->queue.limit[vc] = limit[vc];
+	}
 }
 
 /*
@@ -72,7 +105,7 @@ static uint32_t
 tx_need(const struct rl_port *port, unsigned int vc,
 	const struct rl_flit *head)
 {
-	if (port->tx_begun[vc])
+	if (port->queue.begun[vc])
 		return 0;
 	return rl_packet_ends(head) ? head->pkt_flits
 				    : port->p.cfg->max_packet_flits;
@@ -83,64 +116,21 @@ static void
 tx_reserve(struct rl_port *port, unsigned int vc, const struct rl_flit *head)
 {
 	const uint16_t n = head->pkt_flits;
-	uint32_t *reserved = &port->replay.reserved;
-
-	if (!port->tx_begun[vc]) {
+	if (!port->queue.begun[vc]) {
 		if (rl_packet_ends(head))
 			return;
-		port->tx_begun[vc] = true;
-		port->tx_left[vc] =
+		port->queue.begun[vc] = true;
+		port->queue.left[vc] =
 			(uint16_t)(port->p.cfg->max_packet_flits - n);
-		*reserved += port->tx_left[vc];
+		port_retry_reserve(port, port->queue.left[vc]);
 		return;
 	}
-	RL_ASSERT(n <= port->tx_left[vc]);
-	port->tx_left[vc] = (uint16_t)(port->tx_left[vc] - n);
-	*reserved -= n;
+	RL_ASSERT(n <= port->queue.left[vc]);
+	port->queue.left[vc] = (uint16_t)(port->queue.left[vc] - n);
+	port_retry_reserve(port, -n);
 	if (rl_packet_ends(head)) {
-		*reserved -= port->tx_left[vc];
-		port->tx_begun[vc] = false;
-	}
-}
-
-/*
- * A flit that was hurt inside this device beyond what FEC mends is marked, and
- * its FEC made good, so that no link retries what cannot be mended; its
- * destination drops it [LCB-2]. Its CRC stays wrong.
- */
-static bool
-tx_soft_error(struct rl_port *port, struct rl_flit *f)
-{
-	const uint8_t *wire = f->wire;
-	uint8_t fec;
-
-	rl_codec_fec_check(port->p.codec, &wire, 1, &fec);
-	if (fec != RL_FEC_BAD)
-		return false;
-	PORT_COUNT(port, tx_soft_error);
-	if (f->mark == RL_MARK_OK)
-		f->mark = RL_MARK_SOFT_ERROR;
-	rl_codec_fec_encode(port->p.codec, f->wire);
-	return true;
-}
-
-/*
- * The peer does not take what it was sent. Was it hurt here? Where that is not
- * looked at before each transmission, it is looked at before the second: a flit
- * with a bad FEC would be refused for ever, by this link and by every other
- * that it is looped out to. The one case in which a flit that a replay buffer
- * holds is written to.
- */
-void
-port_soft_errors(struct rl_port *port)
-{
-	struct rl_replay *r = &port->replay;
-
-	for (uint32_t i = r->acked; rl_seq_before(i, r->sent_max); i++) {
-		struct rl_replay_slot *slot = &r->slot[i & r->mask];
-
-		if (tx_soft_error(port, slot->flit))
-			slot->sideband = rl_sideband_pack(slot->flit);
+		port_retry_reserve(port, -port->queue.left[vc]);
+		port->queue.begun[vc] = false;
 	}
 }
 
@@ -148,34 +138,28 @@ port_soft_errors(struct rl_port *port)
 static void
 tx_take(struct rl_port *port, unsigned int vc)
 {
-	struct rl_flit *const head = rl_pktq_pop(&port->txq[vc]);
+	struct rl_flit *const head = port_queue_pop(port, vc);
 	const uint16_t n = head->pkt_flits;
 
 	tx_reserve(port, vc, head);
 	head->vc = (uint8_t)vc;
-	if (rl_unlikely(port->p.cfg->soft_error_check))
-		for (struct rl_flit *f = head; f != NULL; f = f->next)
-			tx_soft_error(port, f);
-	rl_replay_push(&port->replay, head, port->txq[vc].head);
-	port->consumed[vc] = (uint16_t)(port->consumed[vc] + n);
-	if (rl_pktq_empty(&port->txq[vc]))
-		port->txq_mask &= ~(1u << vc);
-	rl_shared_add(&port->p.shared->taken[vc], n);
+	port_retry_push(port, head, port->queue.q[vc].head);
+	port->queue.consumed[vc] = (uint16_t)(port->queue.consumed[vc] + n);
 }
 
 /* Fills the replay buffer with what the next frame can carry. */
 void
-port_tx_fill(struct rl_port *port)
+port_queue_fill(struct rl_port *port)
 {
-	struct rl_replay *r = &port->replay;
+	const struct rl_replay *r = &port->retry.replay;
 	unsigned int tried = 0;
 	bool full = false; /* a packet waits for the window */
 
-	port->starved = false;
+	port->queue.starved = false;
 	while (r->tail - r->next < port->frame_flits &&
-	       port->txq_mask != 0 && tried < RL_VCS) {
-		const unsigned int vc = (port->txq_turn + tried) % RL_VCS;
-		const struct rl_flit *head = port->txq[vc].head;
+	       port->queue.mask != 0 && tried < RL_VCS) {
+		const unsigned int vc = (port->queue.turn + tried) % RL_VCS;
+		const struct rl_flit *head = port->queue.q[vc].head;
 		uint32_t need;
 
 		if (head == NULL) {
@@ -194,15 +178,15 @@ port_tx_fill(struct rl_port *port)
 			tried++;
 			continue;
 		}
-		if ((uint16_t)(port->limit[vc] - port->consumed[vc]) < need) {
+		if ((uint16_t)(port->queue.limit[vc] - port->queue.consumed[vc]) < need) {
 			PORT_COUNT(port, tx_credit_stall);
-			port->starved = true;
+			port->queue.starved = true;
 			tried++;
 			continue;
 		}
 		tx_take(port, vc);
 		if (!full)
-			port->txq_turn = (uint8_t)((vc + 1) % RL_VCS);
+			port->queue.turn = (uint8_t)((vc + 1) % RL_VCS);
 		tried = 0;
 	}
 	if (full)

@@ -8,123 +8,222 @@
  * change.
  */
 
+#include <string.h>
+
 #include "port_priv.h"
 
 void
-port_arm_replay(struct rl_port *port, uint64_t now_ns)
+port_retry_reset(struct rl_port *port)
 {
-	/* what is numbered but was never sent cannot be late */
-	port->replay_due_ns = RL_NEVER;
-	if (rl_seq_before(port->replay.acked, port->replay.sent_max))
-		port->replay_due_ns = rl_deadline(now_ns, port->timer_ns);
+	struct port_retry *t = &port->retry;
+
+	rl_replay_reset(&t->replay);
+	memset(t->done, 0, sizeof(t->done));
+	t->replaying = false;
+	t->replays = 0;
+	t->due_ns = RL_NEVER;
 }
 
 /*
- * Starts a replay, or retrains where replays have led nowhere. A replay is
- * only one more where the peer acknowledged nothing since the last.
+ * A flit that was hurt inside this device beyond what FEC mends is marked, and
+ * its FEC made good, so that no link retries what cannot be mended; its
+ * destination drops it [LCB-2]. Its CRC stays wrong.
+ */
+static bool
+soft_error(struct rl_port *port, struct rl_flit *f)
+{
+	const uint8_t *wire = f->wire;
+	uint8_t fec;
+
+	rl_codec_fec_check(port->p.codec, &wire, 1, &fec);
+	if (fec != RL_FEC_BAD)
+		return false;
+	PORT_COUNT(port, tx_soft_error);
+	if (f->mark == RL_MARK_OK)
+		f->mark = RL_MARK_SOFT_ERROR;
+	rl_codec_fec_encode(port->p.codec, f->wire);
+	return true;
+}
+
+/*
+ * The peer does not take what it was sent. Was it hurt here? Where that is not
+ * looked at before each transmission, it is looked at before the second: a flit
+ * with a bad FEC would be refused for ever, by this link and by every other
+ * that it is looped out to. The one case in which a flit that a replay buffer
+ * holds is written to.
  */
 static void
-tx_replay(struct rl_port *port, uint64_t now_ns)
+retry_soft_errors(struct rl_port *port)
+{
+	struct rl_replay *r = &port->retry.replay;
+
+	for (uint32_t i = r->acked; rl_seq_before(i, r->sent_max); i++) {
+		struct rl_replay_slot *slot = &r->slot[i & r->mask];
+
+		if (soft_error(port, slot->flit))
+			slot->sideband = rl_sideband_pack(slot->flit);
+	}
+}
+
+void
+port_retry_push(struct rl_port *port, struct rl_flit *head,
+		const struct rl_flit *follower)
+{
+	if (rl_unlikely(port->p.cfg->soft_error_check))
+		for (struct rl_flit *f = head; f != NULL; f = f->next)
+			soft_error(port, f);
+	rl_replay_push(&port->retry.replay, head, follower);
+}
+
+void
+port_retry_reserve(struct rl_port *port, int32_t n)
+{
+	port->retry.replay.reserved += (uint32_t)n;
+}
+
+static void
+retry_arm(struct rl_port *port, uint64_t now_ns)
+{
+	struct port_retry *t = &port->retry;
+
+	/* what is numbered but was never sent cannot be late */
+	t->due_ns = RL_NEVER;
+	if (rl_seq_before(t->replay.acked, t->replay.sent_max))
+		t->due_ns = rl_deadline(now_ns, port->rtt.timer_ns);
+}
+
+void
+port_retry_again(struct rl_port *port, bool answered, uint64_t now_ns)
+{
+	struct port_retry *t = &port->retry;
+
+	if (answered)
+		t->replays = 0;
+	rl_replay_rewind(&t->replay);
+	t->replaying = t->replay.next != t->replay.tail;
+	retry_arm(port, now_ns);
+}
+
+void
+port_retry_freeze(struct rl_port *port)
+{
+	port->retry.due_ns = RL_NEVER;
+}
+
+/*
+ * Starts a replay, or says that replays have led nowhere. A replay is only one
+ * more where the peer acknowledged nothing since the last.
+ */
+static struct port_verdict
+retry_replay(struct rl_port *port, uint64_t now_ns)
 {
 	const uint32_t limit = port->p.cfg->replay_limit;
+	struct port_retry *t = &port->retry;
 
-	if (limit != 255 && port->replays >= limit) {
-		port_retrain(port, now_ns);
-		return;
-	}
+	if (limit != 255 && t->replays >= limit)
+		return PORT_VERDICT(PORT_STUCK);
 	PORT_COUNT(port, tx_replays);
-	port->replays++;
-	port_soft_errors(port);
-	rl_replay_rewind(&port->replay);
-	port->replaying = true;
-	port->replay_due_ns = rl_deadline(now_ns, port->timer_ns);
+	t->replays++;
+	retry_soft_errors(port);
+	rl_replay_rewind(&t->replay);
+	t->replaying = true;
+	t->due_ns = rl_deadline(now_ns, port->rtt.timer_ns);
 	if (RL_PLANTED(CREDIT_DOUBLE))
-		port->consumed[0] = (uint16_t)(port->consumed[0] +
-			rl_replay_outstanding(&port->replay));
+		port->queue.consumed[0] = (uint16_t)(
+			port->queue.consumed[0] +
+			rl_replay_outstanding(&t->replay));
+	return PORT_VERDICT(PORT_NOTHING);
 }
 
 /* Forward progress: the only thing that restarts the timer. */
 static void
-tx_progress(struct rl_port *port, uint64_t now_ns)
+retry_progress(struct rl_port *port, uint64_t now_ns)
 {
-	port->replays = 0;
-	port->retrains = 0;
-	if (port->replay.next == port->replay.tail)
-		port->replaying = false;
-	port_arm_replay(port, now_ns);
+	struct port_retry *t = &port->retry;
+
+	t->replays = 0;
+	if (t->replay.next == t->replay.tail)
+		t->replaying = false;
+	retry_arm(port, now_ns);
 	if (RL_PLANTED(ACK_STOPS_TIMER))
-		port->replay_due_ns = RL_NEVER;
-	port_fence_check(port);
-	if (port->state == RL_LINK_RETRAIN)
-		port_retrained(port, now_ns);
+		t->due_ns = RL_NEVER;
 }
 
-static void
-tx_credits(struct rl_port *port, const struct rl_frame_hdr *h)
+struct port_verdict
+port_retry_ack(struct rl_port *port, uint16_t wire, uint64_t now_ns, bool *ok)
 {
-	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
-		/* cyclic: only a limit that lies ahead is news */
-		if ((int16_t)(h->credit[vc] - port->limit[vc]) > 0)
-			port->limit[vc] = h->credit[vc];
-	}
-}
+	struct rl_replay *r = &port->retry.replay;
+	uint32_t ack = rl_seq_widen(r->acked, wire, RL_LINK_SEQ_BITS);
 
-void
-port_rx_ack(struct rl_port *port, const struct rl_frame_hdr *h,
-	    uint64_t now_ns)
-{
-	struct rl_replay *r = &port->replay;
-	uint32_t ack = rl_seq_widen(r->acked, h->ack, RL_LINK_SEQ_BITS);
-	bool progress = false;
-
-	if (!(h->flags & RL_FRF_SPENT))
-		tx_credits(port, h);
-	if (!port->p.cfg->retry)
-		return; /* sent is done */
+	*ok = true;
 	if (rl_seq_before(ack, r->acked) || rl_seq_before(r->sent_max, ack)) {
 		PORT_COUNT(port, rx_ack_seq_error);
-		if (!RL_PLANTED(STALE_ACK))
-			return;
+		if (!RL_PLANTED(STALE_ACK)) {
+			*ok = false;
+			return PORT_VERDICT(PORT_NOTHING);
+		}
 		ack = r->sent_max;
 	}
-	if (ack != r->acked) {
-		PORT_COUNT(port, rx_ack);
-		rl_replay_ack(r, ack, port->p.cache, port->done);
-		progress = true;
-	}
-	if (progress)
-		tx_progress(port, now_ns);
-	if (h->flags & RL_FRF_NAK) {
-		PORT_COUNT(port, rx_nak);
-		if (port->state == RL_LINK_UP &&
-		    rl_replay_outstanding(r) != 0)
-			tx_replay(port, now_ns);
-	}
+	if (ack == r->acked)
+		return PORT_VERDICT(PORT_NOTHING);
+	PORT_COUNT(port, rx_ack);
+	rl_replay_ack(r, ack, port->p.cache, port->retry.done);
+	retry_progress(port, now_ns);
+	return PORT_VERDICT(PORT_PROGRESS);
 }
 
-void
-port_tx_tick(struct rl_port *port, uint64_t now_ns)
+struct port_verdict
+port_retry_nak(struct rl_port *port, uint64_t now_ns)
 {
-	if (port->state != RL_LINK_UP || !port->phy_up ||
-	    now_ns < port->replay_due_ns)
-		return;
+	PORT_COUNT(port, rx_nak);
+	if (port->link.state != RL_LINK_UP ||
+	    rl_replay_outstanding(&port->retry.replay) == 0)
+		return PORT_VERDICT(PORT_NOTHING);
+	return retry_replay(port, now_ns);
+}
+
+struct port_verdict
+port_retry_tick(struct rl_port *port, uint64_t now_ns)
+{
+	struct port_retry *t = &port->retry;
+
+	if (rl_likely(now_ns < t->due_ns) ||
+	    port->link.state != RL_LINK_UP || !port->link.phy_up)
+		return PORT_VERDICT(PORT_NOTHING);
 	if (RL_PLANTED(TAIL_NOT_RETRIED))
-		return;
+		return PORT_VERDICT(PORT_NOTHING);
 	/* held while a replay is still going out */
-	if (port->replaying && port->replay.next != port->replay.tail)
-		return;
-	if (rl_replay_outstanding(&port->replay) == 0) {
-		port->replay_due_ns = RL_NEVER;
-		return;
+	if (t->replaying && t->replay.next != t->replay.tail)
+		return PORT_VERDICT(PORT_NOTHING);
+	if (rl_replay_outstanding(&t->replay) == 0) {
+		t->due_ns = RL_NEVER;
+		return PORT_VERDICT(PORT_NOTHING);
 	}
 	PORT_COUNT(port, tx_replay_timeout);
-	tx_replay(port, now_ns);
+	return retry_replay(port, now_ns);
 }
 
-void
-rl_port_tick(struct rl_port *port, uint64_t now_ns)
+uint32_t
+port_retry_sent(struct rl_port *port, uint32_t n, uint64_t now_ns)
 {
-	port_state_tick(port, now_ns);
-	port_rx_tick(port, now_ns);
-	port_tx_tick(port, now_ns);
+	struct port_retry *t = &port->retry;
+	const uint32_t again =
+		rl_min_u32(t->replay.sent_max - t->replay.next, n);
+
+	rl_replay_sent(&t->replay, n);
+	if (!port->p.cfg->retry) /* an RXL hop keeps nothing [LCB-4] */
+		rl_replay_ack(&t->replay, t->replay.next, port->p.cache,
+			      t->done);
+	else if (again != 0 || t->due_ns == RL_NEVER)
+		t->due_ns = rl_deadline(now_ns, port->rtt.timer_ns);
+	return again;
+}
+
+struct rl_replay_drained
+port_retry_drain(struct rl_port *port, struct rl_pktq *out,
+		 struct rl_flit *open[RL_VCS])
+{
+	return rl_replay_drain(&port->retry.replay,
+			       port->p.cfg->loopback == RL_LOOPBACK_UNACKED,
+			       out, open, port->p.cache);
 }

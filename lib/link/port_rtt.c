@@ -17,19 +17,19 @@ rtt_set_timer(struct rl_port *port)
 	uint64_t t;
 
 	if (cfg->replay_timer_ns != 0) {
-		port->timer_ns = cfg->replay_timer_ns;
+		port->rtt.timer_ns = cfg->replay_timer_ns;
 		return;
 	}
-	t = 3 * port->srtt_ns + 500 + 2 * cfg->ack_delay_ns;
+	t = 3 * port->rtt.srtt_ns + 500 + 2 * cfg->ack_delay_ns;
 	t = rl_max_u64(t, cfg->replay_timer_min_ns);
-	port->timer_ns = rl_min_u64(t, cfg->replay_timer_max_ns);
+	port->rtt.timer_ns = rl_min_u64(t, cfg->replay_timer_max_ns);
 }
 
 void
 port_rtt_reset(struct rl_port *port)
 {
-	port->ts_recent = 0;
-	port->ts_recent_ns = 0;
+	port->rtt.recent = 0;
+	port->rtt.recent_ns = 0;
 	rtt_set_timer(port);
 }
 
@@ -37,8 +37,8 @@ void
 port_rtt_sample(struct rl_port *port, const struct rl_frame_hdr *h,
 		uint64_t now_ns)
 {
-	port->ts_recent = h->ts;
-	port->ts_recent_ns = now_ns;
+	port->rtt.recent = h->ts;
+	port->rtt.recent_ns = now_ns;
 	if (h->ts_echo == 0)
 		return;
 
@@ -46,9 +46,18 @@ port_rtt_sample(struct rl_port *port, const struct rl_frame_hdr *h,
 
 	if (rtt > RL_NS_PER_S) /* a stamp from before a pause: not a sample */
 		return;
-	if (port->srtt_ns == 0)
-		port->srtt_ns = rtt;
+	if (port->rtt.srtt_ns == 0)
+		port->rtt.srtt_ns = rtt;
 	else
-		port->srtt_ns += ((int64_t)rtt - (int64_t)port->srtt_ns) / 8;
+		port->rtt.srtt_ns +=
+			((int64_t)rtt - (int64_t)port->rtt.srtt_ns) / 8;
 	rtt_set_timer(port);
+}
+
+uint32_t
+port_rtt_echo(const struct rl_port *port, uint64_t now_ns)
+{
+	if (port->rtt.recent == 0)
+		return 0;
+	return port->rtt.recent + (uint32_t)(now_ns - port->rtt.recent_ns);
 }

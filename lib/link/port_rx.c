@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Receive [LINK-3]: header check, epochs, order, FEC.
+ * Receive [LINK-3]: order, FEC, credits.
  *
  * Flits are numbered one by one; a frame says the number of its first. What
  * lies before the expected number is a duplicate: dropped, and acknowledged
@@ -20,22 +20,16 @@
 void
 port_rx_reset(struct rl_port *port)
 {
-	port->expected = 0;
-	port->nak_sent = false;
-	port->nak_owed = false;
-	port->ack_owed = 0;
-	port->ack_now = false;
-	port->ack_due_ns = RL_NEVER;
-	port->part_due_ns = RL_NEVER;
-	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
-		if (RL_PLANTED(KEEP_PARTIAL) && port->part[vc] != NULL)
-			continue;
-		RL_ASSERT(port->part[vc] == NULL && port->open_flits[vc] == 0);
-		port->told[vc] = false;
-		port->credit_base[vc] = port->rx_taken[vc];
-		port->rx_own[vc] = 0;
-	}
-	memset(port->credit_told, 0, sizeof(port->credit_told));
+	struct port_rx *rx = &port->rx;
+
+	rx->expected = 0;
+	rx->nak_sent = false;
+	rx->ack_owed = 0;
+	rx->ack_due_ns = RL_NEVER;
+	memcpy(rx->base, rx->taken, sizeof(rx->base));
+	memset(rx->own, 0, sizeof(rx->own));
+	port_forget(port, OWE_NAK | OWE_ACK);
+	port_packet_reset(port);
 }
 
 /* One NAK per gap, then silence [LINK-C8]. */
@@ -45,11 +39,11 @@ rx_gap(struct rl_port *port, uint32_t dropped)
 	if (!port->p.cfg->retry)
 		return;
 	PORT_COUNT_N(port, rx_silent_drop, dropped);
-	if (port->nak_sent)
+	if (port->rx.nak_sent)
 		return;
 	PORT_COUNT(port, rx_missing_seq);
-	port->nak_sent = true;
-	port->nak_owed = true;
+	port->rx.nak_sent = true;
+	port_owe(port, OWE_NAK);
 }
 
 /*
@@ -59,11 +53,10 @@ rx_gap(struct rl_port *port, uint32_t dropped)
 static uint32_t
 rx_room(struct rl_port *port, unsigned int vc)
 {
-	const uint32_t may = port->p.cfg->credits_flits + port->rx_own[vc];
-	const uint32_t held = port->rx_taken[vc] - port->rx_freed[vc] -
-			      rl_shared_read(&port->p.shared->freed[vc]);
+	const uint32_t may = port->p.cfg->credits_flits + port->rx.own[vc];
+	const uint32_t held = port_rx_held(port, vc);
 
-	if (rl_unlikely(port->close_mask & 1u << vc)) {
+	if (rl_unlikely(port->packet.close_mask & 1u << vc)) {
 		PORT_COUNT(port, rx_no_buffer);
 		return 0;
 	}
@@ -94,7 +87,7 @@ rx_accept(struct rl_port *port, struct rl_flit *const f[],
 
 		if (rl_unlikely(room == 0))
 			break;
-		step = port_join(port, vc, f + i, sideband + 2 * i,
+		step = port_packet_join(port, vc, f + i, sideband + 2 * i,
 				 rl_min_u32(n - i, room));
 		if (step == 0) {
 			rl_sideband_unpack(sb, f[i]);
@@ -104,21 +97,21 @@ rx_accept(struct rl_port *port, struct rl_flit *const f[],
 			if (f[i]->mark != RL_MARK_OK)
 				PORT_COUNT(port, rx_poisoned);
 			step = 1;
-			port->rx_taken[vc]++;
-			port_assemble(port, f[i], now_ns);
+			port->rx.taken[vc]++;
+			port_packet_add(port, f[i], now_ns);
 		} else {
-			port->rx_taken[vc] += step;
+			port->rx.taken[vc] += step;
 		}
 		i += step;
 	}
 	if (i == 0)
 		return 0;
-	port->expected += i;
-	if (port->ack_owed == 0)
-		port->ack_due_ns =
+	port->rx.expected += i;
+	if (port->rx.ack_owed == 0)
+		port->rx.ack_due_ns =
 			rl_deadline(now_ns, port->p.cfg->ack_delay_ns);
-	port->ack_owed += i;
-	port->nak_sent = false;
+	port->rx.ack_owed += i;
+	port->rx.nak_sent = false;
 	return i;
 }
 
@@ -131,11 +124,11 @@ rx_fec(struct rl_port *port, const uint8_t fec[], uint32_t n)
 			continue;
 		if (fec[i] == RL_FEC_CORRECTED) {
 			PORT_COUNT(port, rx_corrected);
-			port->error_corrected++;
+			port_detect_errors(port, 1, 0);
 		} else if (!RL_PLANTED(FEC_IGNORED)) {
 			PORT_COUNT(port, rx_bad);
 			PORT_COUNT(port, rx_expected_bad);
-			port->error_bad++;
+			port_detect_errors(port, 0, 1);
 			return i;
 		}
 	}
@@ -182,33 +175,18 @@ rx_take_unreliable(struct rl_port *port, uint8_t *body,
 		   const uint8_t *sideband, uint32_t n, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		const uint32_t want = port->expected + 1;
+		const uint32_t want = port->rx.expected + 1;
 		const unsigned int vc = rl_get16(sideband + 2 * i) & 7;
 
 		rx_take(port, body + i * RL_FLIT_BYTES, sideband + 2 * i, 1,
 			now_ns);
-		if (port->expected == want)
+		if (port->rx.expected == want)
 			continue;
-		port->expected = want;
-		port->rx_taken[vc]++;
-		port->rx_freed[vc]++;
+		port->rx.expected = want;
+		port->rx.taken[vc]++;
+		port_rx_free(port, vc, 1);
 		port_packet_lost(port, vc, now_ns);
 	}
-}
-
-/*
- * And where nothing follows to show it, the rest of a packet that has not come
- * for so long will not come: its tail is lost. A keepalive would tell the same,
- * but there need not be any.
- */
-void
-port_rx_tick(struct rl_port *port, uint64_t now_ns)
-{
-	if (rl_likely(now_ns < port->part_due_ns))
-		return;
-	port->part_due_ns = RL_NEVER;
-	for (unsigned int vc = 0; vc < RL_VCS; vc++)
-		port_packet_lost(port, vc, now_ns);
 }
 
 /*
@@ -218,10 +196,10 @@ port_rx_tick(struct rl_port *port, uint64_t now_ns)
 static void
 rx_lost(struct rl_port *port, uint32_t seq, uint64_t now_ns)
 {
-	if (seq == port->expected)
+	if (seq == port->rx.expected)
 		return;
 	PORT_COUNT(port, rx_missing_seq);
-	port->expected = seq;
+	port->rx.expected = seq;
 	for (unsigned int vc = 0; vc < RL_VCS; vc++)
 		port_packet_lost(port, vc, now_ns);
 }
@@ -235,24 +213,24 @@ rx_spent(struct rl_port *port, const struct rl_frame_hdr *h)
 {
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
 		const uint16_t lost =
-			(uint16_t)(h->credit[vc] - port->rx_taken[vc] +
-				   port->credit_base[vc] +
-				   port->rx_own[vc]);
+			(uint16_t)(h->credit[vc] - port->rx.taken[vc] +
+				   port->rx.base[vc] +
+				   port->rx.own[vc]);
 
 		if ((int16_t)lost <= 0)
 			continue; /* said before what has come since was sent */
-		port->rx_taken[vc] += lost;
-		port->rx_freed[vc] += lost;
+		port->rx.taken[vc] += lost;
+		port_rx_free(port, vc, lost);
 	}
 }
 
 static void
-rx_data(struct rl_port *port, uint8_t *frame, const struct rl_frame_hdr *h,
+rx_order(struct rl_port *port, uint8_t *frame, const struct rl_frame_hdr *h,
 	uint64_t now_ns)
 {
 	const uint32_t seq =
-		rl_seq_widen(port->expected, h->seq, RL_LINK_SEQ_BITS);
-	const int32_t ahead = rl_seq_diff(seq, port->expected);
+		rl_seq_widen(port->rx.expected, h->seq, RL_LINK_SEQ_BITS);
+	const int32_t ahead = rl_seq_diff(seq, port->rx.expected);
 	uint8_t *body = frame + rl_frame_header_bytes(h->nflits);
 	const uint8_t *sideband = frame + RL_FRAME_SIDEBAND_OFF;
 	uint32_t skip = 0;
@@ -262,39 +240,49 @@ rx_data(struct rl_port *port, uint8_t *frame, const struct rl_frame_hdr *h,
 	if (!port->p.cfg->retry && ahead >= 0) {
 		rx_lost(port, seq, now_ns);
 		rx_take_unreliable(port, body, sideband, h->nflits, now_ns);
-		port->part_due_ns = rl_deadline(
-			now_ns, port->p.cfg->replay_timer_max_ns);
+		port_packet_wait(port,
+				 rl_deadline(now_ns,
+					     port->p.cfg->replay_timer_max_ns));
 		return;
 	}
 	if (ahead > 0) {
 		rx_gap(port, h->nflits);
 		if (RL_PLANTED(NAK_EVERY))
-			port->expected = seq;
+			port->rx.expected = seq;
 		return;
 	}
 	if (ahead < 0) {
 		skip = rl_min_u32((uint32_t)-ahead, h->nflits);
 		PORT_COUNT_N(port, rx_duplicate_seq, skip);
 		if (!RL_PLANTED(NO_REACK))
-			port->ack_now = true;
+			port_owe(port, OWE_ACK);
 	}
 	if (skip < h->nflits && port->p.cfg->retry)
 		rx_take(port, body + skip * RL_FLIT_BYTES, sideband + 2 * skip,
 			h->nflits - skip, now_ns);
 }
 
-/* A frame without flits: does its number show a lost tail? */
-static void
-rx_idle(struct rl_port *port, const struct rl_frame_hdr *h, uint64_t now_ns)
+void
+port_rx_data(struct rl_port *port, uint8_t *frame,
+	     const struct rl_frame_hdr *h, uint64_t now_ns)
+{
+	rx_order(port, frame, h, now_ns);
+	if (port->p.cfg->switching == RL_CUT_THROUGH)
+		port_packet_pass(port);
+}
+
+void
+port_rx_idle(struct rl_port *port, const struct rl_frame_hdr *h,
+	     uint64_t now_ns)
 {
 	const uint32_t seq =
-		rl_seq_widen(port->expected, h->seq, RL_LINK_SEQ_BITS);
+		rl_seq_widen(port->rx.expected, h->seq, RL_LINK_SEQ_BITS);
 
 	if (h->flags & RL_FRF_ACKREQ)
-		port->ack_now = true;
+		port_owe(port, OWE_ACK);
 	if (RL_PLANTED(TAIL_NOT_RETRIED) || RL_PLANTED(ACK_STOPS_TIMER))
 		return;
-	if (!rl_seq_before_eq(seq, port->expected)) {
+	if (!rl_seq_before_eq(seq, port->rx.expected)) {
 		if (port->p.cfg->retry)
 			rx_gap(port, 0);
 		else
@@ -302,83 +290,4 @@ rx_idle(struct rl_port *port, const struct rl_frame_hdr *h, uint64_t now_ns)
 	}
 	if (h->flags & RL_FRF_SPENT && !port->p.cfg->retry)
 		rx_spent(port, h);
-}
-
-static bool
-rx_epoch_ok(struct rl_port *port, const struct rl_frame_hdr *h)
-{
-	if (h->tx_epoch == port->rx_epoch && h->rx_epoch == port->tx_epoch)
-		return true;
-	PORT_COUNT(port, rx_epoch_error);
-	return RL_PLANTED(STALE_EPOCH);
-}
-
-static void
-rx_count_error(struct rl_port *port, enum rl_frame_error e)
-{
-	static const enum rl_port_counter counter[RL_FRAME_ERRORS] = {
-		[RL_FRAME_TRUNCATED] = RL_PC_rx_truncated,
-		[RL_FRAME_ETHERTYPE_ERR] = RL_PC_rx_ethertype_error,
-		[RL_FRAME_VERSION_ERR] = RL_PC_rx_version_error,
-		[RL_FRAME_COUNT_ERR] = RL_PC_rx_count_error,
-		[RL_FRAME_CHECK_ERR] = RL_PC_rx_check_error,
-		[RL_FRAME_TYPE_ERR] = RL_PC_rx_type_error,
-	};
-
-	port->c[counter[e]]++;
-	if (e == RL_FRAME_CHECK_ERR)
-		port->error_bad++;
-}
-
-void
-rl_port_rx_frame(struct rl_port *port, uint8_t *frame, uint32_t len,
-		 uint64_t now_ns)
-{
-	struct rl_frame_hdr h;
-	const enum rl_frame_error e =
-		rl_frame_open(frame, len, &h, port->hw_crc);
-
-	PORT_COUNT(port, rx_frames);
-	if (rl_unlikely(e != RL_FRAME_OK)) {
-		rx_count_error(port, e);
-		return;
-	}
-	if (rl_unlikely(h.type == RL_FRAME_INIT)) {
-		port_rx_init(port, &h, now_ns);
-		return;
-	}
-	if (!port_link_open(port)) {
-		PORT_COUNT(port, rx_state_drop);
-		return;
-	}
-	if (!rx_epoch_ok(port, &h))
-		return;
-	port->last_rx_ns = now_ns;
-	port_rtt_sample(port, &h, now_ns);
-	port_rx_ack(port, &h, now_ns);
-	if (!port_link_open(port)) /* the last retrain was one too many */
-		return;
-	if (rl_unlikely(h.flags & RL_FRF_DRAIN))
-		port_rx_drain(port, &h, now_ns);
-	switch (h.type) {
-	case RL_FRAME_DATA:
-		rx_data(port, frame, &h, now_ns);
-		if (port->p.cfg->switching == RL_CUT_THROUGH)
-			port_pass_fragments(port);
-		break;
-	case RL_FRAME_IDLE:
-		rx_idle(port, &h, now_ns);
-		break;
-	case RL_FRAME_RETRAIN:
-		PORT_COUNT(port, rx_retrain);
-		if (h.flags & RL_FRF_ECHO)
-			port_retrained(port, now_ns);
-		else
-			port->retrain_echo = true;
-		break;
-	case RL_FRAME_CLOSE:
-		PORT_COUNT(port, rx_close);
-		port_dead(port, RL_DET_PEER, now_ns);
-		break;
-	}
 }

@@ -134,6 +134,15 @@ rl_replay_rewind(struct rl_replay *r)
 	r->next = r->acked;
 }
 
+/** Owner. @p n flits from `next` on go out. */
+static inline void
+rl_replay_sent(struct rl_replay *r, uint32_t n)
+{
+	r->next += n;
+	if ((int32_t)(r->next - r->sent_max) > 0)
+		r->sent_max = r->next;
+}
+
 /** What rl_replay_drain() found. */
 struct rl_replay_drained {
 	uint32_t packets;
