@@ -14,6 +14,7 @@
 #include "bench.h"
 #include "bench_host.h"
 #include "bench_workers.h"
+#include "runtime_dir.h"
 
 #define WIRE_FRAMES 512
 #define HUGE_BYTES (2u << 20)
@@ -27,10 +28,22 @@ advise_huge(const struct rte_memseg_list *msl, void *arg)
 	return 0;
 }
 
+static struct runtime_dir runtime_dir;
+static bool eal_up;
+
+void
+bench_eal_end(void)
+{
+	if (eal_up)
+		(void)rte_eal_cleanup();
+	eal_up = false;
+	runtime_dir_remove(&runtime_dir);
+}
+
+/* No file of EAL's is shared: any number of runs beside each other. */
 int
 bench_eal(void)
 {
-	static bool done;
 	static char lcores[BENCH_LCORES_MAX];
 	static char *args[] = {
 		(char *)(uintptr_t)"reflit-bench",
@@ -38,17 +51,18 @@ bench_eal(void)
 		lcores,				   (char *)(uintptr_t)"-m",
 		(char *)(uintptr_t)"256",	   (char *)(uintptr_t)"--no-huge",
 		(char *)(uintptr_t)"--no-pci",	   (char *)(uintptr_t)"--no-telemetry",
-		(char *)(uintptr_t)"--file-prefix=bench",
+		(char *)(uintptr_t)"--no-shconf",
 		(char *)(uintptr_t)"--log-level=error", NULL,
 	};
 
-	if (done)
+	if (eal_up)
 		return 0;
 	bench_lcores(lcores);
+	runtime_dir_make(&runtime_dir);
 	if (rte_eal_init(RL_ARRAY_SIZE(args) - 1, args) < 0)
 		return -rte_errno;
 	rte_memseg_list_walk(advise_huge, NULL);
-	done = true;
+	eal_up = true;
 	return 0;
 }
 

@@ -78,6 +78,9 @@ struct bench_shape {
 /** Once a process: EAL without hugepages, PCI or telemetry. 0 or -errno. */
 int bench_eal(void);
 
+/** At the end: what bench_eal() began, if it did. */
+void bench_eal_end(void);
+
 /** The row itself, and how its links and endpoints are set. 0 or -errno. */
 int bench_row(const struct bench_shape *s, struct rl_config *cfg);
 

@@ -14,7 +14,9 @@
 
 #include "bench.h"
 #include "bench_codec.h"
+#include "bench_host.h"
 #include "report_file.h"
+#include "stop_signal.h"
 #include "rl_base.h"
 #include "rl_config.h"
 
@@ -47,7 +49,8 @@ usage(FILE *f)
 		"usage: reflit-bench [options] SUITE...\n\n"
 		"options:\n"
 		"  --config FILE  suite sim: this fabric instead of its own\n"
-		"  --json FILE    write the figures as JSON\n"
+		"  --json FILE    write the figures as JSON; -: to standard output,\n"
+		"                 and everything else to standard error\n"
 		"  --seed N       seed of whatever is drawn (1)\n"
 		"  --reps N       repetitions; medians are reported (9)\n"
 		"  --quick        small sizes: a smoke test, not a measurement\n"
@@ -153,7 +156,8 @@ check_files(const struct bench_opts *o, const char *json)
 	char err[RL_ERR_MAX + 512];
 	struct rl_config cfg;
 
-	if (report_check("reflit-bench", json) != 0)
+	if (report_check("reflit-bench", json) != 0 ||
+	    report_claim_stdout("reflit-bench", &json, 1) != 0)
 		return -EINVAL;
 	if (o->config == NULL)
 		return 0;
@@ -187,14 +191,17 @@ main(int argc, char **argv)
 	struct bench_opts o = { .reps = 9, .seed = 1 };
 	const char *json_file = NULL;
 	json_t *report;
-	int ret = parse_args(argc, argv, &o, &json_file);
+	int ret;
 
+	report_begin("reflit-bench", argc, argv);
+	ret = parse_args(argc, argv, &o, &json_file);
 	if (ret != 0)
 		return ret > 0 ? 0 : 2;
 	if (check_files(&o, json_file) != 0)
 		return 2;
+	stop_catch(STOP_AGAIN_KILLS);
 	report = json_object();
-	for (int i = optind; i < argc; i++) {
+	for (int i = optind; i < argc && stop_asked() == 0; i++) {
 		const struct suite *s = find_suite(argv[i]);
 		json_t *out = json_object();
 
@@ -209,9 +216,15 @@ main(int argc, char **argv)
 			break;
 		}
 	}
+	if (stop_asked() != 0)
+		fprintf(stderr, "reflit-bench: ended early: what was measured "
+			"till then is reported\n");
 	if (json_file != NULL &&
 	    report_save("reflit-bench", report, json_file) != 0 && ret == 0)
 		ret = -EINVAL;
 	json_decref(report);
+	bench_eal_end();
+	if (report_flush("reflit-bench") != 0 && ret == 0)
+		ret = -EINVAL;
 	return exit_status(ret);
 }

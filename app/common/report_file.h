@@ -4,26 +4,61 @@
 
 /**
  * @file
- * The files that programs write at their end. Whether one can be written is
- * asked before anything starts: a campaign of hours is not to end with the
- * news that its report has no place.
+ * The documents that programs write: reports, dumps, tables. Whether one can
+ * be written is asked before anything starts: a campaign of hours is not to
+ * end with the news that its report has no place.
+ *
+ * The name "-" means standard output. A document there is alone: all lines
+ * for people go to standard error instead.
  */
 
 #include <jansson.h>
+#include <stdio.h>
+
+/**
+ * Control thread, first of all. What every report begins with: `program`,
+ * `version`, `arguments` as they were given, `date` (UTC).
+ */
+void report_begin(const char *program, int argc, char *const argv[]);
 
 /**
  * Control thread. Whether @p path can be written, as far as that is known
- * without touching it; NULL can. If not, one line on standard error says why,
- * in the name of @p program.
+ * without touching it; NULL and "-" can. If not, one line on standard error
+ * says why, in the name of @p program.
  * @return 0, or the -errno of it
  */
 int report_check(const char *program, const char *path);
 
 /**
- * Control thread. Writes @p report to @p path; says on standard error if that
- * fails. The report stays the caller's.
+ * Control thread, before anything is printed. Where one of @p n paths is "-",
+ * keeps standard output for that document and sends everything else to
+ * standard error. NULL paths are skipped.
+ * @return 0; -EINVAL where two ask for it, said on standard error; -errno
+ */
+int report_claim_stdout(const char *program, const char *const path[],
+			unsigned int n);
+
+/**
+ * Control thread. Opens @p path, or what "-" stands for, to write a document.
+ * @return NULL with errno set
+ */
+FILE *report_open(const char *path);
+
+/** Control thread. Ends it. @return 0 or -EIO: not all of it was written */
+int report_close(FILE *f);
+
+/**
+ * Control thread. Writes @p report to @p path, an object with the head of
+ * report_begin() before it; says on standard error if that fails. The report
+ * stays the caller's.
  * @return 0 or -EIO
  */
 int report_save(const char *program, const json_t *report, const char *path);
+
+/**
+ * Control thread, at the end. Whether all that was printed on standard output
+ * got there; says so if not. @return 0 or -EIO
+ */
+int report_flush(const char *program);
 
 #endif /* REPORT_FILE_H */

@@ -14,8 +14,6 @@
 #define REST_NS (2 * RL_NS_PER_MS)
 #define SETTLE_LIMIT_NS (1 * RL_NS_PER_S)
 
-volatile sig_atomic_t app_interrupted;
-
 int
 app_error(struct app *app, const char *format, ...)
 {
@@ -129,7 +127,7 @@ app_wait_drained(struct app *app, uint64_t limit_ns)
 		const uint64_t now_ns = host_now(&app->host);
 		bool flaps = false;
 
-		if (app_interrupted)
+		if (stop_asked() != 0)
 			return -EINTR;
 		for (uint32_t i = 0; i < app->cfg.topo.nlink; i++)
 			flaps |= app->link[i].flaps != 0;

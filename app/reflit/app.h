@@ -8,12 +8,11 @@
  * the prompt and command files share. All of it belongs to the control thread.
  */
 
-#include <signal.h>
-
 #include "attach.h"
 #include "gens.h"
 #include "host.h"
 #include "options.h"
+#include "stop_signal.h"
 #include "watch.h"
 
 enum exit_status {
@@ -72,9 +71,6 @@ struct app {
 	unsigned int failed_commands;
 	struct command_set *commands;
 };
-
-/** Set by SIGINT and SIGTERM. */
-extern volatile sig_atomic_t app_interrupted;
 
 /** Lets @p ns pass: the fabric works, events are taken, flaps happen. */
 void app_step(struct app *app, uint64_t ns);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "parse.h"
 
 #define LINKS_MAX 64
 #define FLAP_HALF_MIN_NS (1 * RL_NS_PER_MS)

@@ -11,6 +11,7 @@
 
 #include "command.h"
 #include "delay_report.h"
+#include "parse.h"
 
 #define BAR 40
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "command.h"
+#include "parse.h"
 
 #define WAIT_LIMIT_NS (30 * RL_NS_PER_S)
 #define STEP_NS (200 * RL_NS_PER_US)
@@ -157,7 +158,7 @@ cmd_wait_time(struct app *app, const char *const arg[])
 	if (wait_limit(app, arg[0], &ns) != 0)
 		return -EINVAL;
 	end_ns = host_now(&app->host) + ns;
-	while ((now_ns = host_now(&app->host)) < end_ns && !app_interrupted)
+	while ((now_ns = host_now(&app->host)) < end_ns && stop_asked() == 0)
 		app_step(app, rl_min_u64(STEP_NS, end_ns - now_ns));
 	return 0;
 }
@@ -198,7 +199,7 @@ wait_sent(struct app *app, uint64_t limit_ns)
 {
 	const uint64_t end_ns = host_now(&app->host) + limit_ns;
 
-	while (!app_finished(app) && !app_interrupted) {
+	while (!app_finished(app) && stop_asked() == 0) {
 		if (host_now(&app->host) >= end_ns)
 			return app_error(app, "not all sent after %.3f s",
 					 (double)limit_ns / 1e9);
@@ -257,7 +258,7 @@ wait_link(struct app *app, const char *name,
 	if (link < 0)
 		return app_error(app, "there is no link %s; see show fabric",
 				 name);
-	while (!done(app, (uint32_t)link) && !app_interrupted) {
+	while (!done(app, (uint32_t)link) && stop_asked() == 0) {
 		if (host_now(&app->host) >= end_ns)
 			return app_error(app, "%s is not %s after %.3f s",
 					 name, what,
@@ -312,7 +313,7 @@ cmd_wait_up(struct app *app, const char *const arg[])
 
 	(void)arg;
 	for (uint32_t i = 0; i < app->cfg.topo.nlink; i++)
-		while (still_down(app, i) && !app_interrupted) {
+		while (still_down(app, i) && stop_asked() == 0) {
 			if (host_now(&app->host) >= end_ns)
 				return app_error(
 					app, "%s is not up after %.3f s",

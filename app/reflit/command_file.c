@@ -29,7 +29,7 @@ for_each_line(struct app *app, bool check)
 	}
 	app->script = path;
 	app->script_line = 0;
-	while (!app->quit && !app_interrupted &&
+	while (!app->quit && stop_asked() == 0 &&
 	       getline(&line, &cap, f) != -1) {
 		app->script_line++;
 		if (command_line(app, line, check) != 0)

@@ -14,12 +14,10 @@
  */
 
 #include <errno.h>
-#include <ftw.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "options.h"
 #include "rl_base.h"
@@ -76,25 +74,6 @@ pick_cpus(struct eal_args *a)
 			 n == 1 ? cpu[0] : 0);
 }
 
-/*
- * EAL wants a directory of its user's even where it puts no file into it; an
- * ordinary user's default would be one shared with all others.
- */
-static void
-private_runtime_dir(struct eal_args *a)
-{
-	const char *dir = getenv("XDG_RUNTIME_DIR");
-
-	if (geteuid() == 0 || (dir != NULL && access(dir, W_OK | X_OK) == 0))
-		return;
-	snprintf(a->runtime_dir, sizeof(a->runtime_dir),
-		 "/tmp/reflit-XXXXXX");
-	if (mkdtemp(a->runtime_dir) == NULL)
-		a->runtime_dir[0] = '\0';
-	else
-		setenv("XDG_RUNTIME_DIR", a->runtime_dir, 1);
-}
-
 int
 eal_args_make(struct eal_args *a, const struct options *o, uint32_t memory_mb)
 {
@@ -138,17 +117,8 @@ eal_args_make(struct eal_args *a, const struct options *o, uint32_t memory_mb)
 		ret |= add(a, o->eal_argv[i]);
 	if (ret != 0)
 		return -E2BIG;
-	private_runtime_dir(a);
+	runtime_dir_make(&a->dir);
 	return 0;
-}
-
-static int
-remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
-{
-	(void)st;
-	(void)flag;
-	(void)ftw;
-	return remove(path);
 }
 
 void
@@ -156,7 +126,5 @@ eal_args_clean(struct eal_args *a)
 {
 	for (int i = 0; i < OPTIONS_EAL_MAX; i++)
 		free(a->own[i]);
-	if (a->runtime_dir[0] != '\0')
-		(void)nftw(a->runtime_dir, remove_one, 8,
-			   FTW_DEPTH | FTW_PHYS);
+	runtime_dir_remove(&a->dir);
 }

@@ -19,25 +19,10 @@
 #include "command.h"
 #include "prompt.h"
 #include "report.h"
+#include "report_file.h"
 
 /* At the end, what is in flight gets this long to arrive. */
 #define DRAIN_LIMIT_NS (10 * RL_NS_PER_S)
-
-static void
-on_signal(int sig)
-{
-	(void)sig;
-	app_interrupted = 1;
-}
-
-static void
-catch_signals(void)
-{
-	struct sigaction sa = { .sa_handler = on_signal };
-
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-}
 
 /* The fabric file and its routes. */
 static int
@@ -148,7 +133,7 @@ use(struct app *app)
 		app_traffic(app, true);
 	if (app->opt.interactive && !app->quit)
 		prompt_run(app);
-	while (!app->quit && !app_interrupted && !app->opt.interactive) {
+	while (!app->quit && stop_asked() == 0 && !app->opt.interactive) {
 		app_step(app, RL_NS_PER_MS);
 		if (app->opt.duration_ns != 0 &&
 		    host_now(&app->host) - app->start_ns >=
@@ -184,7 +169,7 @@ run(struct app *app)
 	app->start_ns = host_now(&app->host);
 	use(app);
 	app_traffic(app, false);
-	app_interrupted = 0; /* a second signal ends the waiting */
+	stop_forget(); /* a second signal ends the waiting */
 	if (app_wait_drained(app, DRAIN_LIMIT_NS) != 0) {
 		busy = host_busy_role(&app->host, role);
 		app->stuck = busy != NULL;
@@ -252,6 +237,7 @@ with_eal(struct app *app)
 	int status = EXIT_UNUSABLE;
 
 	host_plan(&hp, 1, &plan);
+	stop_catch(STOP_AGAIN_ASKS); /* a folder will have to be removed */
 	if (ea == NULL ||
 	    eal_args_make(ea, &app->opt,
 			  plan.eal_mb + attach_memory_mb(&app->cfg, frames)) !=
@@ -260,7 +246,6 @@ with_eal(struct app *app)
 	} else if (start_eal(ea) < 0) {
 		fprintf(stderr, "reflit: EAL did not start, see above\n");
 	} else {
-		catch_signals();
 		if (open_all(app, frames) == 0)
 			status = run(app);
 		close_all(app);
@@ -280,6 +265,7 @@ main(int argc, char **argv)
 
 	if (app == NULL)
 		return EXIT_UNUSABLE;
+	report_begin("reflit", argc, argv);
 	if (options_read(&app->opt, argc, argv) != 0) {
 		free(app);
 		return EXIT_UNUSABLE;
@@ -302,5 +288,7 @@ main(int argc, char **argv)
 	rl_route_free(app->route);
 	rl_config_free(&app->cfg);
 	free(app);
+	if (report_flush("reflit") != 0 && status == EXIT_KEPT)
+		status = EXIT_UNUSABLE;
 	return status;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "options.h"
+#include "parse.h"
 #include "report_file.h"
 #include "rl_base.h"
 #include "rl_pattern.h"
@@ -61,7 +62,8 @@ options_help(void)
 	      "  --config FILE        the fabric file (docs/configuration.md)\n"
 	      "  -i, --interactive    a prompt (docs/prompt.md)\n"
 	      "  --cmdline-file FILE  prompt commands to run first\n"
-	      "  --json FILE          write the report there\n"
+	      "  --json FILE          write the report there; -: to standard output,\n"
+	      "                       and everything else to standard error\n"
 	      "  --seed N             of everything random, default 1\n"
 	      "  --duration TIME      start traffic, stop after TIME (10s, 50ms)\n"
 	      "  --traffic PATTERN    of endpoints without a port: uniform (default),\n"
@@ -84,65 +86,6 @@ options_help(void)
 	      "duplicated, reordered, altered or is unaccounted for; 2 unusable\n"
 	      "arguments or configuration; 3 refused: the fabric cannot be routed.\n",
 	      stdout);
-}
-
-int
-parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *v)
-{
-	unsigned long long n;
-	char *end;
-
-	if (text[0] < '0' || text[0] > '9')
-		return -EINVAL;
-	errno = 0;
-	n = strtoull(text, &end, 10);
-	if (*end != '\0')
-		return -EINVAL;
-	if (errno == ERANGE || n < min || n > max)
-		return -ERANGE;
-	*v = n;
-	return 0;
-}
-
-int
-parse_time(const char *text, uint64_t *ns)
-{
-	static const struct {
-		const char *name;
-		uint64_t ns;
-	} unit[] = {
-		{ "ns", 1 },
-		{ "us", RL_NS_PER_US },
-		{ "ms", RL_NS_PER_MS },
-		{ "s", RL_NS_PER_S },
-	};
-	double v;
-	char *end;
-
-	if (text[0] < '0' || text[0] > '9')
-		return -EINVAL;
-	v = strtod(text, &end);
-	for (unsigned int i = 0; i < RL_ARRAY_SIZE(unit); i++) {
-		if (strcmp(end, unit[i].name) != 0)
-			continue;
-		v *= (double)unit[i].ns;
-		if (v > 3600.0 * (double)RL_NS_PER_S)
-			return -ERANGE;
-		*ns = (uint64_t)(v + 0.5);
-		return 0;
-	}
-	return -EINVAL;
-}
-
-int
-parse_rate(const char *text, double min, double max, double *v)
-{
-	char *end;
-
-	if (text[0] < '0' || text[0] > '9')
-		return -EINVAL;
-	*v = strtod(text, &end);
-	return *end == '\0' && *v >= min && *v <= max ? 0 : -EINVAL;
 }
 
 static int
@@ -333,5 +276,7 @@ options_read(struct options *o, int argc, char **argv)
 		return -EINVAL;
 	}
 	o->progress |= isatty(STDERR_FILENO) && !o->interactive;
-	return report_check("reflit", o->json);
+	if (report_check("reflit", o->json) != 0)
+		return -EINVAL;
+	return report_claim_stdout("reflit", &o->json, 1);
 }

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime_dir.h"
+
 #define OPTIONS_EAL_MAX 128
 
 struct options {
@@ -46,15 +48,6 @@ int options_read(struct options *o, int argc, char **argv);
 /** Writes the help to standard output. */
 void options_help(void);
 
-/** "50ms", "2s", "10us", "7ns" to nanoseconds. @return 0 or -EINVAL */
-int parse_time(const char *text, uint64_t *ns);
-
-/** A whole number of min to max, decimal. @return 0, -EINVAL or -ERANGE */
-int parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *v);
-
-/** A decimal fraction of min to max. @return 0 or -EINVAL */
-int parse_rate(const char *text, double min, double max, double *v);
-
 /** Arguments for EAL, the user's and ours. */
 struct eal_args {
 	int argc;
@@ -62,7 +55,7 @@ struct eal_args {
 	char *own[OPTIONS_EAL_MAX];	 /**< the same, to be freed */
 	char memory[16];
 	char lcores[64];
-	char runtime_dir[64]; /**< made for this run, or empty */
+	struct runtime_dir dir;
 };
 
 /**

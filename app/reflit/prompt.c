@@ -36,7 +36,7 @@ prompt_terminal(struct app *app)
 		app_error(app, "no prompt: standard input is not usable");
 		return;
 	}
-	while (!app->quit && !app_interrupted) {
+	while (!app->quit && stop_asked() == 0) {
 		ssize_t n;
 
 		if (input_ready() <= 0) {
@@ -61,7 +61,7 @@ prompt_lines(struct app *app)
 
 	app->script = "stdin";
 	app->script_line = 0;
-	while (!app->quit && !app_interrupted && n > 0) {
+	while (!app->quit && stop_asked() == 0 && n > 0) {
 		char c;
 
 		if (input_ready() <= 0) {

@@ -13,6 +13,7 @@
 
 #include "report_file.h"
 #include "route_app.h"
+#include "stop_signal.h"
 
 /* Names of unreachable endpoints that are printed; the report has them all. */
 #define UNREACHABLE_SHOWN 8
@@ -348,6 +349,7 @@ main(int argc, char **argv)
 	static struct route_app app;
 	int ret;
 
+	report_begin("reflit-route", argc, argv);
 	if (route_opts_read(&app.opt, argc, argv) != 0)
 		return EXIT_UNUSABLE;
 	if (app.opt.help) {
@@ -358,6 +360,7 @@ main(int argc, char **argv)
 		printf("reflit-route %s\n", RL_VERSION);
 		return 0;
 	}
+	stop_catch(STOP_AGAIN_KILLS);
 	app.report = json_object();
 	ret = run(&app);
 	json_decref(app.report);

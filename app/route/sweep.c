@@ -11,6 +11,7 @@
 
 #include "rl_prng.h"
 #include "route_app.h"
+#include "stop_signal.h"
 
 struct sweep {
 	uint32_t cut;	   /* the failures leave the fabric in parts */
@@ -198,17 +199,20 @@ route_sweep(struct route_app *app)
 	struct sweep s = {0};
 	json_t *rows = json_array();
 	bool enough = true;
+	uint32_t done = 0;
 
 	if (marks_save(&marks, t) != 0)
 		enough = false;
 	printf("%8s  %-8s %4s %8s %9s %8s %6s %10s\n", "seed", "verdict", "VLs",
 	       "max-hops", "mean-hops", "stretch", "worst+", "compute ms");
-	for (uint32_t i = 0; i < app->opt.seeds && enough; i++) {
+	for (uint32_t i = 0; i < app->opt.seeds && enough && stop_asked() == 0;
+	     i++) {
 		const uint64_t seed = app->opt.seed + i;
 
 		enough = sweep_fail(t, &app->opt, seed);
 		if (enough)
 			sweep_one(app, &s, seed, rows);
+		done += enough;
 		marks_restore(&marks, t);
 		if (app->opt.progress)
 			fprintf(stderr, "\rseed %u/%u ", i + 1, app->opt.seeds);
@@ -218,12 +222,17 @@ route_sweep(struct route_app *app)
 	free(marks.dev);
 	free(marks.link);
 	if (!enough) {
-		fprintf(stderr, "reflit-route: the fabric has not %u links and "
-			"%u switches that could fail\n", app->opt.random_links,
+		fprintf(stderr, "reflit-route: the fabric does not have %u "
+			"links and %u switches that could fail\n", app->opt.random_links,
 			app->opt.random_switches);
 		json_decref(rows);
 		return EXIT_UNUSABLE;
 	}
+	if (done < app->opt.seeds)
+		fprintf(stderr, "reflit-route: ended after %u of %u seeds\n",
+			done, app->opt.seeds);
+	json_object_set_new(app->report, "interrupted",
+			    json_boolean(done < app->opt.seeds));
 	sweep_sum(app, &s, rows);
 	return s.broken != 0 ? EXIT_BROKEN : 0;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include "runner.h"
+#include "stop_signal.h"
 
 #define JOBS_MAX 64
 
@@ -89,7 +91,7 @@ take_next(struct run *r)
 {
 	char key[RXL_KEY_MAX];
 
-	while (r->error == 0 && r->next < r->plan->n) {
+	while (r->error == 0 && stop_asked() == 0 && r->next < r->plan->n) {
 		const struct rxl_case *c = &r->plan->c[r->next++];
 
 		rxl_case_key(c, key);
@@ -170,5 +172,10 @@ rxl_run(const struct rxl_plan *plan, struct rxl_store *store,
 	pthread_mutex_destroy(&r.lock);
 	if (progress && r.terminal)
 		fprintf(stderr, "\r\033[K");
+	if (r.error == 0 && r.done < plan->n) {
+		fprintf(stderr, "ended after %zu of %zu simulations\n", r.done,
+			plan->n);
+		return -EINTR;
+	}
 	return r.error;
 }

@@ -11,6 +11,7 @@
 #include "point.h"
 #include "report_file.h"
 #include "rl_rxl_app.h"
+#include "stop_signal.h"
 
 /** A run, from the options to the last file. */
 struct session {
@@ -90,6 +91,11 @@ simulate(struct session *s)
 	if (ret != 0)
 		return fail("cannot use", path, ret);
 	ret = rxl_run(&s->plan, &s->store, s->opt.jobs, !s->opt.quiet);
+	if (ret == -EINTR) {
+		fprintf(stderr, "reflit-sim rxl: %s keeps them: the same "
+			"command goes on from there\n", path);
+		return 1;
+	}
 	return ret == 0 ? 0 : fail("simulation stopped,", path, ret);
 }
 
@@ -167,9 +173,9 @@ write_json(const struct session *s)
 		      "within_interval", (json_int_t)s->eval.held,
 		      "promises_broken", (json_int_t)s->eval.broken, "wall_s",
 		      now_s() - s->t0, "tables", s->tables);
-	ret = json_dump_file(o, s->opt.json, JSON_INDENT(1));
+	ret = report_save("reflit-sim rxl", o, s->opt.json);
 	json_decref(o);
-	return ret == 0 ? 0 : fail("cannot write", s->opt.json, EIO);
+	return ret == 0 ? 0 : 2;
 }
 
 static void
@@ -202,8 +208,10 @@ rl_rxl_main(int argc, char **argv)
 	case RXL_RUN:
 		break;
 	}
-	if (report_check("reflit-sim rxl", s.opt.json) != 0)
+	if (report_check("reflit-sim rxl", s.opt.json) != 0 ||
+	    report_claim_stdout("reflit-sim rxl", &s.opt.json, 1) != 0)
 		return 2;
+	stop_catch(STOP_AGAIN_KILLS);
 	settle_selection(&s.opt);
 	make_plan(&s);
 	ret = simulate(&s);

@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "profile.h"
+#include "report_file.h"
 #include "rl_rxl_app.h"
 #include "scenario.h"
 
@@ -52,12 +53,9 @@ write_json(const char *path, const char *figure, enum rl_profile profile,
 		(int)r->again, "out_of_order", (int)r->out_of_order,
 		"unexpected_data", (int)r->unexpected, "missing",
 		(int)r->missing, "sound", rxl_scenario_sound(r));
-	const int ret = o == NULL ? -1 : json_dump_file(o, path,
-							JSON_INDENT(2));
+	const int ret = report_save("reflit-sim scenario", o, path);
 
 	json_decref(o);
-	if (ret != 0)
-		fprintf(stderr, "reflit-sim scenario: cannot write %s\n", path);
 	return ret;
 }
 
@@ -154,6 +152,9 @@ rl_scenario_main(int argc, char **argv)
 		usage(stderr);
 		return 2;
 	}
+	if (report_check("reflit-sim scenario", json) != 0 ||
+	    report_claim_stdout("reflit-sim scenario", &json, 1) != 0)
+		return 2;
 	figure = find_figure(argv[optind]);
 	return figure < 0 ? 2 : play(figure, profile, json);
 }

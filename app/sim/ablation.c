@@ -12,7 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report_file.h"
 #include "sim_app.h"
+#include "stop_signal.h"
 
 /* Timers of the simulation's nanosecond wires. */
 #define FAST_TIMERS                                                            \
@@ -47,6 +49,7 @@ static const char chain[] =
 
 /* One cut every so often; each heals before the next. */
 #define CUT_PERIOD_NS 25000
+#define CUTS 200 /* unless told otherwise */
 /*
  * A link that dies has been ill: it loses frames for a while before. So some
  * packets are acknowledged in part when it is cut, and only those tell
@@ -188,7 +191,7 @@ write_files(const struct setup *s, const struct options *o, struct row *row,
 	int ret = 0;
 
 	if (o->csv != NULL) {
-		FILE *f = fopen(o->csv, "w");
+		FILE *f = report_open(o->csv);
 
 		if (f == NULL) {
 			fprintf(stderr, "reflit-sim: %s: %s\n", o->csv,
@@ -200,7 +203,11 @@ write_files(const struct setup *s, const struct options *o, struct row *row,
 		      "max_ns,outage_ns\n", f);
 		for (unsigned int i = 0; i < n; i++)
 			csv_row(f, &row[i]);
-		fclose(f);
+		if (report_close(f) != 0) {
+			fprintf(stderr, "reflit-sim: cannot write %s\n",
+				o->csv);
+			return -EIO;
+		}
 	}
 	if (o->json != NULL) {
 		json_t *rows = json_array();
@@ -226,21 +233,24 @@ row_kept(const struct row *r)
 	return outcome_kept(&r->out);
 }
 
+/* Fewer rows than all where somebody stopped it. */
 static int
 run_rows(struct setup *s, const struct options *o, struct row *row,
-	 unsigned int n)
+	 unsigned int n, unsigned int *done)
 {
 	struct rl_sim_mem mem;
 	int ret = rl_sim_mem_init(&mem);
 
 	print_head(stdout);
-	for (unsigned int i = 0; ret == 0 && i < n; i++) {
+	for (unsigned int i = 0; ret == 0 && i < n && stop_asked() == 0; i++) {
 		s->plan.cfg.link.switching = row[i].switching;
 		s->plan.cfg.link.loopback = row[i].loopback;
 		s->plan.cfg.endpoint.retry = row[i].retry;
 		ret = run_once(s, o, &mem, o->json != NULL, &row[i].out);
-		if (ret == 0)
-			print_row(stdout, &row[i]);
+		if (ret != 0 || row[i].out.interrupted)
+			break;
+		print_row(stdout, &row[i]);
+		++*done;
 		fflush(stdout);
 	}
 	rl_sim_mem_free(&mem);
@@ -254,7 +264,7 @@ ablation_run(struct setup *s, const struct options *o)
 						  RL_LOOPBACK_UNACKED,
 						  RL_LOOPBACK_WHOLE };
 	struct row row[12] = { 0 };
-	unsigned int n = 0;
+	unsigned int n = 0, done = 0;
 	bool kept = true;
 	int ret;
 
@@ -266,11 +276,14 @@ ablation_run(struct setup *s, const struct options *o)
 					.loopback = loops[l],
 					.retry = retry,
 				};
-	ret = run_rows(s, o, row, n);
+	ret = run_rows(s, o, row, n, &done);
+	if (done < n)
+		fprintf(stderr, "reflit-sim: ended after %u of %u rows\n", done,
+			n);
 	if (ret == 0)
-		ret = write_files(s, o, row, n);
+		ret = write_files(s, o, row, done);
 	for (unsigned int i = 0; i < n; i++) {
-		kept &= row_kept(&row[i]);
+		kept &= i >= done || row_kept(&row[i]);
 		outcome_free(&row[i].out);
 	}
 	if (ret != 0)
@@ -291,12 +304,19 @@ ablation(int argc, char **argv)
 		options_help();
 		return EXIT_KEPT;
 	}
+	if (o.cuts == 0)
+		o.cuts = CUTS;
 	if (o.max_flits == 0) {
 		o.min_flits = 1;
 		o.max_flits = 16;
 	}
 	if (o.duration_ns == 0)
 		o.duration_ns = (o.cuts + 2) * CUT_PERIOD_NS;
+	if (o.seeds != 0) {
+		fprintf(stderr, "reflit-sim: the ablation has one seed for all "
+			"of its rows: give it as --seed\n");
+		return EXIT_UNUSABLE;
+	}
 	if (o.config != NULL)
 		ret = setup_open(&s, &o);
 	else if (o.dup_filter)
@@ -305,6 +325,7 @@ ablation(int argc, char **argv)
 		ret = setup_open_text(&s, &o, "built-in figure 1", figure1);
 	if (ret != EXIT_KEPT)
 		return ret;
+	stop_catch(STOP_AGAIN_KILLS);
 	if (o.faults == NULL && draw_cuts(&s.plan, &o) != 0)
 		ret = EXIT_UNUSABLE;
 	else

@@ -14,7 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report_file.h"
 #include "sim_app.h"
+#include "stop_signal.h"
 
 struct row {
 	enum rl_switching switching;
@@ -73,9 +75,9 @@ csv_row(FILE *to, const struct row *r)
 }
 
 static int
-write_csv(const char *path, const struct row *row)
+write_csv(const char *path, const struct row *row, unsigned int n)
 {
-	FILE *f = fopen(path, "w");
+	FILE *f = report_open(path);
 
 	if (f == NULL) {
 		fprintf(stderr, "reflit-sim: %s: %s\n", path, strerror(errno));
@@ -84,17 +86,18 @@ write_csv(const char *path, const struct row *row)
 	fputs("switching,e2e_retry,dup_filter,sent,delivered,lost,looped_flits,"
 	      "dropped_by_switches_packets,dropped_by_endpoints_flits,"
 	      "flit_hops,p999_ns\n", f);
-	for (unsigned int i = 0; i < ROWS; i++)
+	for (unsigned int i = 0; i < n; i++)
 		csv_row(f, &row[i]);
-	return fclose(f) == 0 ? 0 : -EIO;
+	return report_close(f);
 }
 
 static int
-write_json(const struct setup *s, const struct options *o, struct row *row)
+write_json(const struct setup *s, const struct options *o, struct row *row,
+	   unsigned int n)
 {
 	json_t *rows = json_array();
 
-	for (unsigned int i = 0; i < ROWS; i++) {
+	for (unsigned int i = 0; i < n; i++) {
 		json_t *root = report_json(s, o, &row[i].out);
 
 		json_object_set_new(root, "switching",
@@ -112,14 +115,17 @@ write_json(const struct setup *s, const struct options *o, struct row *row)
 			    o->json);
 }
 
+/* Fewer rows than all where somebody stopped it. */
 static int
-run_rows(struct setup *s, const struct options *o, struct row *row)
+run_rows(struct setup *s, const struct options *o, struct row *row,
+	 unsigned int *done)
 {
 	struct rl_sim_mem mem;
 	int ret = rl_sim_mem_init(&mem);
 
 	print_head();
-	for (unsigned int i = 0; ret == 0 && i < ROWS; i++) {
+	for (unsigned int i = 0; ret == 0 && i < ROWS && stop_asked() == 0;
+	     i++) {
 		row[i].switching = (enum rl_switching)(i / 4);
 		row[i].retry = i / 2 % 2;
 		row[i].filter = i % 2;
@@ -127,8 +133,10 @@ run_rows(struct setup *s, const struct options *o, struct row *row)
 		s->plan.cfg.endpoint.retry = row[i].retry;
 		s->plan.cfg.link.dup_filter = row[i].filter;
 		ret = run_once(s, o, &mem, o->json != NULL, &row[i].out);
-		if (ret == 0)
-			print_row(&row[i]);
+		if (ret != 0 || row[i].out.interrupted)
+			break;
+		print_row(&row[i]);
+		++*done;
 		fflush(stdout);
 	}
 	rl_sim_mem_free(&mem);
@@ -140,14 +148,18 @@ ablation_dup(struct setup *s, const struct options *o)
 {
 	struct row row[ROWS] = { 0 };
 	bool kept = true;
-	int ret = run_rows(s, o, row);
+	unsigned int n = 0;
+	int ret = run_rows(s, o, row, &n);
 
+	if (n < ROWS)
+		fprintf(stderr, "reflit-sim: ended after %u of %u rows\n", n,
+			ROWS);
 	if (ret == 0 && o->csv != NULL)
-		ret = write_csv(o->csv, row);
+		ret = write_csv(o->csv, row, n);
 	if (ret == 0 && o->json != NULL)
-		ret = write_json(s, o, row);
+		ret = write_json(s, o, row, n);
 	for (unsigned int i = 0; i < ROWS; i++) {
-		kept &= outcome_kept(&row[i].out);
+		kept &= i >= n || outcome_kept(&row[i].out);
 		outcome_free(&row[i].out);
 	}
 	if (ret != 0)

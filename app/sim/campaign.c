@@ -13,8 +13,10 @@
 #include <unistd.h>
 
 #include "sim_app.h"
+#include "stop_signal.h"
 
 struct tally {
+	uint64_t seeds; /* done */
 	struct rl_sim_load_stats load; /* sums; the histogram is merged */
 	uint64_t flits;
 	uint64_t failovers;
@@ -26,6 +28,7 @@ struct tally {
 static void
 add_up(struct tally *t, const struct rl_sim_verdict *v)
 {
+	t->seeds++;
 	t->load.sent += v->load.sent;
 	t->load.delivered += v->load.delivered;
 	t->load.lost += v->load.lost;
@@ -135,7 +138,9 @@ write_report(const struct options *o, struct tally *t, uint64_t took_ns)
 			  (json_int_t)h->max));
 	json_object_set_new(root, "first_seed",
 			    json_integer((json_int_t)o->seed));
-	json_object_set_new(root, "seeds", json_integer((json_int_t)o->seeds));
+	json_object_set_new(root, "seeds", json_integer((json_int_t)t->seeds));
+	json_object_set_new(root, "interrupted",
+			    json_boolean(t->seeds < o->seeds));
 	json_object_set_new(root, "failover_count",
 			    json_integer((json_int_t)t->failovers));
 	json_object_set(root, "failures", t->failures);
@@ -154,7 +159,8 @@ campaign(struct setup *s, const struct options *o)
 	int ret = rl_sim_mem_init(&mem);
 
 	rl_hist_reset(&t.load.latency);
-	for (uint64_t i = 0; ret == 0 && i < o->seeds; i++) {
+	for (uint64_t i = 0; ret == 0 && i < o->seeds && stop_asked() == 0;
+	     i++) {
 		ret = plan_seed(&s->plan, o, o->seed + i);
 		if (ret == 0)
 			ret = rl_sim_plan_run(&s->plan, &mem, &v);
@@ -174,11 +180,14 @@ campaign(struct setup *s, const struct options *o)
 		fputc('\n', stderr);
 	if (ret != 0)
 		fprintf(stderr, "reflit-sim: %s\n", strerror(-ret));
+	else if (t.seeds < o->seeds)
+		fprintf(stderr, "reflit-sim: ended after %" PRIu64 " of %"
+			PRIu64 " seeds\n", t.seeds, o->seeds);
 	printf("%" PRIu64 " seeds from %" PRIu64 ": %" PRIu64 " packets, %"
 	       PRIu64 " failovers; lost %" PRIu64 ", duplicated %" PRIu64
 	       ", reordered %" PRIu64 ", altered %" PRIu64 ", reported %"
 	       PRIu64 "; %" PRIu64 " seeds failed\n",
-	       o->seeds, o->seed, t.load.sent, t.failovers, t.load.lost,
+	       t.seeds, o->seed, t.load.sent, t.failovers, t.load.lost,
 	       t.load.duplicated, t.load.reordered, t.load.corrupted,
 	       t.load.reported - t.load.reported_delivered, t.failed);
 	if (ret == 0 && o->json != NULL)

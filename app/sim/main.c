@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report_file.h"
 #include "sim_app.h"
+#include "stop_signal.h"
 
 #ifdef RL_SIM_RXL
 #include "rl_rxl_app.h"
@@ -36,8 +38,8 @@ run(struct setup *s, const struct options *o)
 	return outcome_kept(&out) ? EXIT_KEPT : EXIT_BROKEN;
 }
 
-int
-main(int argc, char **argv)
+static int
+simulate(int argc, char **argv)
 {
 	struct options o;
 	struct setup s;
@@ -61,15 +63,33 @@ main(int argc, char **argv)
 		printf("reflit-sim %s\n", RL_VERSION);
 		return EXIT_KEPT;
 	}
-	if (o.csv != NULL || o.dup_filter) {
-		fprintf(stderr, "reflit-sim: --csv and --dup-filter go with "
-			"the ablation: reflit-sim ablation\n");
+	if (o.csv != NULL || o.dup_filter || o.cuts != 0) {
+		fprintf(stderr, "reflit-sim: --csv, --cuts and --dup-filter go "
+			"with the ablation: reflit-sim ablation\n");
+		return EXIT_UNUSABLE;
+	}
+	if (o.events && o.seeds != 0) {
+		fprintf(stderr, "reflit-sim: --events goes with one run: leave "
+			"--seeds out and give the seed as --seed\n");
 		return EXIT_UNUSABLE;
 	}
 	ret = setup_open(&s, &o);
 	if (ret != EXIT_KEPT)
 		return ret;
+	stop_catch(STOP_AGAIN_KILLS);
 	ret = o.seeds != 0 ? campaign(&s, &o) : run(&s, &o);
 	setup_close(&s);
+	return ret;
+}
+
+int
+main(int argc, char **argv)
+{
+	int ret;
+
+	report_begin("reflit-sim", argc, argv);
+	ret = simulate(argc, argv);
+	if (report_flush("reflit-sim") != 0 && ret == EXIT_KEPT)
+		ret = EXIT_UNUSABLE;
 	return ret;
 }

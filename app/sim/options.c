@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "parse.h"
 #include "report_file.h"
 #include "sim_app.h"
 
@@ -79,7 +80,8 @@ options_help(void)
 	      "same run. docs/simulation.md tells more.\n"
 	      "\n"
 	      "  --config FILE        the fabric file (docs/configuration.md)\n"
-	      "  --json FILE          write the report there\n"
+	      "  --json FILE          write the report there; -: to standard output,\n"
+	      "                       and everything else to standard error\n"
 	      "  --seed N             of everything random, default 1\n"
 	      "  --traffic PATTERN    uniform (default), permutation, tornado,\n"
 	      "                       hotspot, incast, pcap:FILE\n"
@@ -112,57 +114,11 @@ options_help(void)
 	      stdout);
 }
 
-/* @return 0; -EINVAL (no number), -ERANGE */
-static int
-number(const char *text, uint64_t min, uint64_t max, uint64_t *v)
-{
-	unsigned long long n;
-	char *end;
-
-	if (text[0] < '0' || text[0] > '9')
-		return -EINVAL;
-	errno = 0;
-	n = strtoull(text, &end, 10);
-	if (*end != '\0')
-		return -EINVAL;
-	if (errno == ERANGE || n < min || n > max)
-		return -ERANGE;
-	*v = n;
-	return 0;
-}
-
-/* "250", "10us", "1.5ms". At most an hour. */
-static int
-time_ns(const char *text, uint64_t *ns)
-{
-	static const struct {
-		const char *unit;
-		double ns;
-	} units[] = { { "", 1 }, { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 },
-		      { "s", 1e9 } };
-	char *end;
-	double v;
-
-	if (text[0] < '0' || text[0] > '9')
-		return -EINVAL;
-	v = strtod(text, &end);
-	for (size_t i = 0; i < RL_ARRAY_SIZE(units); i++) {
-		if (strcmp(end, units[i].unit) != 0)
-			continue;
-		v *= units[i].ns;
-		if (!(v >= 0 && v <= 3600e9))
-			return -ERANGE;
-		*ns = (uint64_t)(v + 0.5);
-		return 0;
-	}
-	return -EINVAL;
-}
-
 /* Traffic of no time at all is no traffic. */
 static int
 duration(const char *text, uint64_t *ns)
 {
-	const int ret = time_ns(text, ns);
+	const int ret = parse_time_or_ns(text, ns);
 
 	return ret == 0 && *ns == 0 ? -ERANGE : ret;
 }
@@ -170,14 +126,9 @@ duration(const char *text, uint64_t *ns)
 static int
 load_value(const char *text, double *load)
 {
-	char *end;
+	const int ret = parse_rate(text, 0, 16, load);
 
-	if ((text[0] < '0' || text[0] > '9') && text[0] != '.')
-		return -EINVAL;
-	*load = strtod(text, &end);
-	if (*end != '\0')
-		return -EINVAL;
-	return *load > 0 && *load <= 16 ? 0 : -ERANGE;
+	return ret == 0 && *load == 0 ? -ERANGE : ret;
 }
 
 /* "4" or "1-16". */
@@ -190,16 +141,16 @@ flits_range(const char *text, struct options *o)
 	int ret;
 
 	if (dash == NULL) {
-		ret = number(text, 1, RL_PACKET_FLITS_MAX, &min);
+		ret = parse_number(text, 1, RL_PACKET_FLITS_MAX, &min);
 		max = min;
 	} else {
 		if ((size_t)(dash - text) >= sizeof(first))
 			return -EINVAL;
 		memcpy(first, text, (size_t)(dash - text));
 		first[dash - text] = '\0';
-		ret = number(first, 1, RL_PACKET_FLITS_MAX, &min);
+		ret = parse_number(first, 1, RL_PACKET_FLITS_MAX, &min);
 		if (ret == 0)
-			ret = number(dash + 1, 1, RL_PACKET_FLITS_MAX, &max);
+			ret = parse_number(dash + 1, 1, RL_PACKET_FLITS_MAX, &max);
 		if (ret == 0 && max < min)
 			ret = -ERANGE;
 	}
@@ -226,7 +177,7 @@ static int
 u32_number(const char *text, uint64_t min, uint64_t max, uint32_t *v)
 {
 	uint64_t n;
-	const int ret = number(text, min, max, &n);
+	const int ret = parse_number(text, min, max, &n);
 
 	if (ret == 0)
 		*v = (uint32_t)n;
@@ -256,11 +207,11 @@ take(int opt, const char *arg, struct options *o)
 		o->engine = arg;
 		return 0;
 	case OPT_SEED:
-		return number(arg, 0, UINT64_MAX, &o->seed);
+		return parse_number(arg, 0, UINT64_MAX, &o->seed);
 	case OPT_SEEDS:
-		return number(arg, 1, UINT64_MAX, &o->seeds);
+		return parse_number(arg, 1, UINT64_MAX, &o->seeds);
 	case OPT_CUTS:
-		return number(arg, 1, 1000000, &o->cuts);
+		return parse_number(arg, 1, 1000000, &o->cuts);
 	case OPT_TRAFFIC:
 		return traffic_word(arg, o);
 	case OPT_LOAD:
@@ -270,17 +221,17 @@ take(int opt, const char *arg, struct options *o)
 	case OPT_CLASSES:
 		return u32_number(arg, 1, 16, &o->classes);
 	case OPT_PACKETS:
-		return number(arg, 1, UINT64_MAX, &o->packets);
+		return parse_number(arg, 1, UINT64_MAX, &o->packets);
 	case OPT_DURATION:
 		return duration(arg, &o->duration_ns);
 	case OPT_DRAIN:
-		return time_ns(arg, &o->drain_ns);
+		return parse_time_or_ns(arg, &o->drain_ns);
 	case OPT_LATENCY:
-		return time_ns(arg, &o->latency_ns);
+		return parse_time_or_ns(arg, &o->latency_ns);
 	case OPT_POLL:
-		return time_ns(arg, &o->poll_ns);
+		return parse_time_or_ns(arg, &o->poll_ns);
 	case OPT_TICK:
-		return time_ns(arg, &o->tick_ns);
+		return parse_time_or_ns(arg, &o->tick_ns);
 	case OPT_FLIT_PS:
 		return u32_number(arg, 1, 1000000000, &o->flit_ps);
 	case OPT_MTU:
@@ -339,13 +290,13 @@ allowed(int opt)
 int
 options_parse(int argc, char **argv, struct options *o)
 {
+	const char *path[2];
 	int opt, which = 0, ret;
 
 	*o = (struct options){
 		.seed = 1,
 		.drain_ns = 5 * RL_NS_PER_S,
 		.latency_ns = RL_NEVER,
-		.cuts = 200,
 		.classes = 1,
 	};
 	optind = 1;
@@ -366,6 +317,10 @@ options_parse(int argc, char **argv, struct options *o)
 			argv[optind]);
 		return -EINVAL;
 	}
+	path[0] = o->json;
+	path[1] = o->csv;
 	ret = report_check("reflit-sim", o->json);
-	return ret != 0 ? ret : report_check("reflit-sim", o->csv);
+	if (ret == 0)
+		ret = report_check("reflit-sim", o->csv);
+	return ret != 0 ? ret : report_claim_stdout("reflit-sim", path, 2);
 }

@@ -76,6 +76,8 @@ report_json(const struct setup *s, const struct options *o,
 	json_object_set_new(root, "wires", wires_json(&v->sim));
 	counter_sums_json(root, &out->counters);
 	json_object_set_new(root, "at_rest", json_boolean(out->at_rest));
+	json_object_set_new(root, "interrupted",
+			    json_boolean(out->interrupted));
 	json_object_set_new(root, "broken", json_string(v->why));
 	if (o->pcap != NULL) {
 		set(root, "trace_frames", s->trace.n);
@@ -127,7 +129,9 @@ report_print(const struct setup *s, const struct outcome *out)
 				 : (double)v->sim.flits * 1e3 /
 					   (double)out->wall_ns,
 	       v->sim.flits_peak);
-	if (!out->at_rest)
+	if (out->interrupted)
+		printf("interrupted: what was under way counts as lost\n");
+	else if (!out->at_rest)
 		printf("did not come to rest: %s\n", v->why);
 	else if (!v->ok)
 		printf("broken: %s\n", v->why);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "sim_app.h"
+#include "stop_signal.h"
 
 #define STEP_NS 10000
 #define STEP_MAX_NS (10 * RL_NS_PER_MS)
@@ -157,7 +158,7 @@ run_to_end(struct run *r, const struct options *o)
 			   plan->load.stop_ns != RL_NEVER) {
 			limit = rl_deadline(now, o->drain_ns);
 		}
-		if (now >= limit)
+		if (now >= limit || stop_asked() != 0)
 			return rl_sim_settled(r->sim, RL_SIM_PARTS_OK, NULL);
 		rl_sim_run(r->sim, now + step);
 		progress(r);
@@ -210,6 +211,7 @@ take_outcome(struct run *r, bool json, struct outcome *out)
 	struct rl_sim_verdict *v = &out->v;
 
 	out->elapsed_ns = rl_sim_now(r->sim);
+	out->interrupted = stop_asked() != 0 && !out->at_rest;
 	rl_sim_stats(r->sim, &v->sim);
 	rl_sim_load_stats(r->load, &v->load);
 	rl_sim_failovers(r->sim, &v->failovers);

@@ -47,7 +47,7 @@ struct options {
 	uint64_t drain_ns;	/**< how long to wait for the end */
 	uint64_t seed;
 	uint64_t seeds;		/**< 0: no campaign */
-	uint64_t cuts;		/**< of the ablation */
+	uint64_t cuts;		/**< of the ablation; 0: not given */
 	uint64_t latency_ns;	/**< of wires; RL_NEVER: not given */
 	uint64_t poll_ns;
 	uint64_t tick_ns;
@@ -89,6 +89,7 @@ struct outcome {
 	uint64_t elapsed_ns;
 	uint64_t wall_ns;
 	bool at_rest;
+	bool interrupted;	/**< somebody stopped it */
 	struct rl_delay *delay; /**< [RL_VCS], owned */
 	json_t *failovers;	/**< array, owned; NULL unless wanted */
 	struct counter_sums counters;

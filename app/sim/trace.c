@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rl_infile.h"
 #include "sim_app.h"
 
 #define TRACE_MAX_BYTES (1u << 30)
@@ -70,15 +71,31 @@ int
 trace_read(struct setup *s, const char *path, char *err, size_t errlen)
 {
 	char why[PCAP_ERRBUF_SIZE];
-	pcap_t *pcap = pcap_open_offline(path, why);
-	int ret;
+	char *text = NULL;
+	pcap_t *pcap;
+	size_t len;
+	FILE *f;
+	int ret = rl_infile_read(path, RL_INFILE_ANY, TRACE_MAX_BYTES, &text,
+				 &len);
 
+	if (ret != 0) {
+		snprintf(err, errlen, "%s: %s", path,
+			 ret == -EFBIG ? "more than 1 GiB"
+				       : rl_infile_error(ret));
+		return -EINVAL;
+	}
+	f = fmemopen(text, len, "r");
+	pcap = f == NULL ? NULL : pcap_fopen_offline(f, why);
 	if (pcap == NULL) {
+		if (f != NULL)
+			fclose(f);
+		free(text);
 		snprintf(err, errlen, "%s: %s", path, why);
 		return -EINVAL;
 	}
 	ret = read_frames(s, pcap, rl_ep_max_bytes(&s->plan.cfg.endpoint));
 	pcap_close(pcap);
+	free(text);
 	switch (ret) {
 	case -ENODATA:
 		if (s->oversize == 0)

@@ -40,6 +40,7 @@ struct cfg_ctx {
 	char **file;
 	uint32_t nfile;
 	unsigned int depth;
+	bool array; /**< between [ and ] */
 	char *err;
 	size_t errlen;
 };

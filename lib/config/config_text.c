@@ -7,21 +7,20 @@
  *   - stops at a zero byte as if the file ended there;
  *   - ends the program where a directory is included;
  *   - finds a syntax error in a comment that ends with the file;
- *   - looks for included files in the working directory.
+ *   - looks for included files in the working directory;
+ *   - takes [1, 5000000000] for an array of mixed types.
  * So the text is walked once here: included files are put in their place
- * (looked for beside the file that names them), large numbers get their L,
- * and what is open at the end is an error at the line where it was opened. A
+ * (looked for beside the file that names them), large numbers get their L, all
+ * numbers of an array too, and what is open at the end is an error at the line where it was opened. A
  * table remembers where each line comes from.
  */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "config_impl.h"
+#include "rl_infile.h"
 
 /* A file that is being walked. */
 struct walk {
@@ -143,7 +142,8 @@ walk_number(struct cfg_ctx *c, struct walk *w)
 				 "the number %s... has more than 64 bits; "
 				 "write a smaller one", word);
 	ret = walk_copy(c, w, (size_t)(p - w->p));
-	if (ret == 0 && (v > INT32_MAX || v < INT32_MIN) &&
+	if (ret == 0 &&
+	    (c->array || v > INT32_MAX || v < INT32_MIN) &&
 	    (w->p == w->end || *w->p != 'L'))
 		ret = text_put(c, "L", 1);
 	return ret;
@@ -164,65 +164,11 @@ walk_at_include(const struct walk *w, const char *begin)
 	return p == begin || p[-1] == '\n';
 }
 
-/* Reads a whole open file. The buffer is the caller's to free. */
-static int
-read_all(int fd, char **text, size_t *len)
-{
-	size_t cap = 1u << 16, n = 0;
-	char *buf = malloc(cap);
-	ssize_t got = 1;
-
-	while (buf != NULL && got > 0) {
-		if (n == cap) {
-			char *more = realloc(buf, cap * 2);
-
-			if (more == NULL)
-				break;
-			buf = more;
-			cap *= 2;
-		}
-		got = read(fd, buf + n, cap - n);
-		n += got > 0 ? (size_t)got : 0;
-		if (n > CFG_TEXT_MAX) {
-			free(buf);
-			return -EFBIG;
-		}
-	}
-	if (buf == NULL || got != 0) {
-		const int ret = buf == NULL || got > 0 ? -ENOMEM : -errno;
-
-		free(buf);
-		return ret;
-	}
-	*text = buf;
-	*len = n;
-	return 0;
-}
-
-/* Opens a file, never to wait for it; included ones must be plain files. */
-static int
-open_text(const char *path, bool plain)
-{
-	struct stat st;
-	const int fd = open(path, O_RDONLY | O_CLOEXEC |
-				  (plain ? O_NONBLOCK : 0));
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) != 0 || S_ISDIR(st.st_mode) ||
-	    (plain && !S_ISREG(st.st_mode))) {
-		close(fd);
-		return -EISDIR;
-	}
-	return fd;
-}
-
 static const char *
 why_unreadable(int err)
 {
-	return err == -EISDIR ? "it is not a plain file" :
-	       err == -EFBIG  ? "it is longer than 16 MiB" :
-				strerror(-err);
+	return err == -EFBIG ? "it is longer than 16 MiB" :
+			       rl_infile_error(err);
 }
 
 /* Enters the name of a file; the context owns the copy. */
@@ -247,16 +193,17 @@ include_file(struct cfg_ctx *c, const struct walk *w, const char *path)
 {
 	char *text = NULL;
 	size_t len = 0;
-	int fd, ret;
+	int ret;
 
-	if (c->depth == CFG_DEPTH_MAX || c->nfile > CFG_INCLUDES_MAX)
+	if (c->depth == CFG_DEPTH_MAX)
 		return cfg_error(c, w->file, w->line,
-				 "too many files include each other; does "
-				 "one include itself?");
-	fd = open_text(path, true);
-	ret = fd < 0 ? fd : read_all(fd, &text, &len);
-	if (fd >= 0)
-		close(fd);
+				 "files include each other more than %d deep; "
+				 "does one include itself?", CFG_DEPTH_MAX);
+	if (c->nfile > CFG_INCLUDES_MAX)
+		return cfg_error(c, w->file, w->line,
+				 "more than %d files are included; put some "
+				 "of them together", CFG_INCLUDES_MAX);
+	ret = rl_infile_read(path, RL_INFILE_PLAIN, CFG_TEXT_MAX, &text, &len);
 	if (ret != 0)
 		return cfg_error(c, w->file, w->line,
 				 "cannot include %s: %s; names are relative to "
@@ -341,6 +288,8 @@ walk_step(struct cfg_ctx *c, struct walk *w, const char *begin)
 		return walk_copy_to(c, w, 2, "*/", "comment");
 	if (a == '"')
 		return walk_string(c, w);
+	if (a == '[' || a == ']')
+		c->array = a == '[';
 	if (a == '@' && walk_at_include(w, begin))
 		return walk_include(c, w);
 	if (isalpha((unsigned char)a) || a == '*')
@@ -395,12 +344,15 @@ cfg_text_file(struct cfg_ctx *c, const char *path)
 {
 	char *text = NULL;
 	size_t len = 0;
-	int fd, ret;
+	int ret;
 
-	fd = open_text(path, false);
-	ret = fd < 0 ? fd : read_all(fd, &text, &len);
-	if (fd >= 0)
-		close(fd);
+	if (path[0] == '\0') {
+		snprintf(c->err, c->errlen,
+			 "(no name):0: the name of the fabric file is empty; "
+			 "give one");
+		return -ENOENT;
+	}
+	ret = rl_infile_read(path, RL_INFILE_ANY, CFG_TEXT_MAX, &text, &len);
 	if (ret != 0) {
 		snprintf(c->err, c->errlen,
 			 "%.400s:0: cannot read the file: %s; check its name",

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rl_infile.h"
 #include "rl_sim.h"
 
 #define WORDS_MAX 16
@@ -404,34 +405,19 @@ int
 rl_sim_faults_read(const char *path, const struct rl_topo *topo,
 		   struct rl_sim_faults *list, char *err, size_t errlen)
 {
-	FILE *f = fopen(path, "r");
-	char *text;
-	size_t len;
-	int ret;
+	char *text = NULL;
+	size_t len = 0;
+	int ret = rl_infile_read(path, RL_INFILE_ANY, FILE_MAX_BYTES, &text,
+				 &len);
 
-	if (f == NULL) {
-		ret = -errno;
-		snprintf(err, errlen, "%s:0: %s", path, strerror(-ret));
-		return ret;
-	}
-	text = malloc(FILE_MAX_BYTES + 1);
-	if (text == NULL) {
-		fclose(f);
-		snprintf(err, errlen, "%s: out of memory", path);
-		return -ENOMEM;
-	}
-	errno = 0;
-	len = fread(text, 1, FILE_MAX_BYTES + 1, f);
-	if (ferror(f) || len > FILE_MAX_BYTES) {
-		ret = ferror(f) && errno != 0 ? -errno : -EINVAL;
-		snprintf(err, errlen, "%s:0: %s", path,
-			 len > FILE_MAX_BYTES ? "more than 16 MiB"
-					      : strerror(-ret));
-	} else {
+	if (ret != 0)
+		snprintf(err, errlen, "%s:0: %s",
+			 path[0] == '\0' ? "a file without a name" : path,
+			 ret == -EFBIG ? "more than 16 MiB"
+				       : rl_infile_error(ret));
+	else
 		ret = rl_sim_faults_text(path, text, len, topo, list, err,
 					 errlen);
-	}
-	fclose(f);
 	free(text);
 	return ret;
 }

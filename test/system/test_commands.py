@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The prompt and command files [APP-1, APP-4]: what a command does, and that
 a wrong one is one line of error and changes nothing."""
+import json
 import os
 import pty
 import select
+import shutil
 import signal
 import subprocess
 import time
 
-from reflit_test import Box, FIGURE1, REFLIT, carrier, case, main
+from reflit_test import Box, FIGURE1, REFLIT, Skip, carrier, case, main
 
 LINKS = ("e0-s0", "s0-s1#0", "s0-s1#1", "s1-e1")
 
@@ -266,17 +268,85 @@ def at_a_terminal_words_and_names_are_completed():
 
 @case
 def a_signal_ends_the_run_with_a_report():
+    for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+        with Box() as box:
+            config = box.write("fabric.cfg", FIGURE1)
+            p = subprocess.Popen([REFLIT, "--", "--config", config, "--load",
+                                  "0.01", "--progress", "--json",
+                                  box.path("r")], stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True)
+            assert "under way" in p.stderr.readline()
+            p.send_signal(sig)
+            out = p.stdout.read()
+            p.wait(30)
+            assert p.returncode == 0, (sig, out + p.stderr.read())
+            assert "lost 0, duplicated 0" in out
+            with open(box.path("r"), encoding="utf-8") as f:
+                assert json.load(f)["sent_packets"] > 0
+
+
+@case
+def a_reader_that_goes_away_ends_the_run_and_the_report_is_written():
     with Box() as box:
         config = box.write("fabric.cfg", FIGURE1)
+        commands = box.write("commands", "wait up\nstart\n" +
+                             "show traffic\nwait 10ms\n" * 1000)
         p = subprocess.Popen([REFLIT, "--", "--config", config, "--load",
-                              "0.01", "--progress"], stdout=subprocess.PIPE,
+                              "0.01", "--cmdline-file", commands, "--json",
+                              box.path("r")], stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True)
-        assert "under way" in p.stderr.readline()
-        p.send_signal(signal.SIGINT)
-        out = p.stdout.read()
-        p.wait(30)
-        assert p.returncode == 0, out + p.stderr.read()
-        assert "lost 0, duplicated 0" in out
+        p.stdout.readline()
+        p.stdout.close()
+        err = p.stderr.read()
+        assert p.wait(60) == 2, err
+        assert "standard output could not be written" in err, err
+        with open(box.path("r"), encoding="utf-8") as f:
+            r = json.load(f)
+        assert r["sent_packets"] == r["delivered_packets"] > 0
+        assert r["elapsed_ns"] < 8e9, "it went on without a reader"
+
+
+@case
+def an_ordinary_users_runtime_folder_is_removed_whatever_ends_the_run():
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        raise Skip("needs root and setpriv")
+    env = {k: v for k, v in os.environ.items() if k != "XDG_RUNTIME_DIR"}
+    for sig in (signal.SIGHUP, signal.SIGTERM):
+        with Box() as box:
+            config = box.write("fabric.cfg", FIGURE1)
+            p = subprocess.Popen(
+                ["setpriv", "--reuid=65534", "--regid=65534",
+                 "--clear-groups", REFLIT, "--", "--config", config, "--load",
+                 "0.01", "--progress"], stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE, text=True, env=env)
+            line = p.stderr.readline()
+            if "Permission denied" in line:
+                raise Skip("an ordinary user cannot run it")
+            assert "under way" in line, line
+            mine = [n for n in os.listdir("/tmp") if n.startswith("reflit-")
+                    and os.stat("/tmp/" + n).st_uid == 65534]
+            assert mine
+            p.send_signal(sig)
+            p.stderr.read()
+            assert p.wait(60) == 0
+            left = [n for n in mine if os.path.exists("/tmp/" + n)]
+            # those of other runs may end meanwhile, ours has
+            assert len(left) < len(mine), left
+
+
+@case
+def the_report_can_go_to_standard_output():
+    with Box() as box:
+        p = subprocess.run(
+            [REFLIT, "--", "--config", box.write("fabric.cfg", FIGURE1),
+             "--cmdline-file", box.write("c", "wait up\nshow fabric\nquit\n"),
+             "--json", "-"], capture_output=True, text=True, timeout=60,
+            cwd=box.dir)
+        assert p.returncode == 0, p
+        r = json.loads(p.stdout)
+        assert r["program"] == "reflit" and "--json" in r["arguments"]
+        assert "4 devices, 2 endpoints" in p.stderr and "lost 0" in p.stderr
+        assert not os.path.exists(box.path("-"))
 
 
 @case

@@ -6,10 +6,14 @@ contract. And they agree with each other about what can be routed.
 
 usage: test_programs.py REFLIT_SIM REFLIT_ROUTE REFLIT_BENCH SOURCE_ROOT
 """
+import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 SIM, ROUTE, BENCH, ROOT = (os.path.abspath(p) for p in sys.argv[1:5])
 TORUS = os.path.join(ROOT, "config", "torus-4x4.cfg")
@@ -36,6 +40,18 @@ def refused_arguments():
          "cannot write /nowhere/x: No such file"),
         ((ROUTE, "--config", TORUS, "--dump", ROOT), "Is a directory"),
         ((ROUTE, "--config", TORUS, "--dot", "/nowhere/x"), "/nowhere/x"),
+        ((SIM, "--config", TORUS, "--cuts", "3"), "reflit-sim ablation"),
+        ((SIM, "--config", TORUS, "--events", "--seeds", "3"),
+         "--events goes with one run"),
+        ((SIM, "ablation", "--seeds", "3"), "as --seed"),
+        ((SIM, "--config", TORUS, "--duration", "0x10us"),
+         "--duration 0x10us: not understood"),
+        ((SIM, "--config", TORUS, "--load", "0x1"), "not understood"),
+        ((SIM, "--config", ""), "name of the fabric file is empty"),
+        ((SIM, "--config", TORUS, "--faults", ""), "without a name"),
+        ((SIM, "--config", TORUS, "--json", ""), "without a name"),
+        ((SIM, "ablation", "--json", "-", "--csv", "-"),
+         "only one document"),
         ((BENCH,), "name a suite"),
         ((BENCH, "speed"), "no suite 'speed'"),
         ((BENCH, "--reps", "0", "hop"), "'0' is not a number of 1 to 1000"),
@@ -99,9 +115,140 @@ def the_simulation_suite_takes_a_fabric_file():
         assert "refused: engine torus-2qos needs 2 VLs" in p.stdout, p.stdout
 
 
+def pipes_that_nobody_writes_are_refused_and_others_read():
+    with tempfile.TemporaryDirectory() as d:
+        fifo = os.path.join(d, "fifo")
+        os.mkfifo(fifo)
+        for args in (("--config", fifo),
+                     ("--config", TORUS, "--faults", fifo),
+                     ("--config", TORUS, "--traffic", "pcap:" + fifo)):
+            p = run(SIM, *args)
+            assert p.returncode == 2, (args, p)
+            assert "nobody writes to this pipe" in p.stderr, (args, p)
+        # a shell's <(...), slow to begin
+        p = run("bash", "-c", "%s --config <(sleep 0.2; cat %s) --faults "
+                "<(sleep 0.4; echo 1us cut s0.0-s0.1; echo 2us heal s0.0-s0.1) --duration 1us"
+                % (SIM, TORUS))
+        assert p.returncode == 0 and "lost 0" in p.stdout, p
+
+
+def a_document_on_standard_output_is_alone_there():
+    for args in ((SIM, "--config", TORUS, "--duration", "1us"),
+                 (SIM, "--config", TORUS, "--duration", "1us", "--seeds", "2"),
+                 (SIM, "scenario", "fig4", "--profile", "rxl"),
+                 (SIM, "ablation", "--cuts", "1"),
+                 (BENCH, "--quick", "--reps", "1", "replay")):
+        human = run(*args)
+        p = run(*args, "--json", "-")
+        report = json.loads(p.stdout)
+        assert p.returncode == human.returncode == 0, p
+        first = human.stdout.split()[0]
+        assert p.stderr.startswith(first), (first, p.stderr)
+        assert not os.path.exists("-"), args
+        # and every report says what it is of
+        assert report["program"] == os.path.basename(args[0])
+        assert report["arguments"] == list(args[1:]) + ["--json", "-"]
+        assert report["version"][0].isdigit(), report["version"]
+        assert time.time() - time.mktime(time.strptime(
+            report["date"], "%Y-%m-%dT%H:%M:%SZ")) + time.timezone < 600
+
+
+def a_signal_ends_a_campaign_with_what_it_has():
+    for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        with tempfile.TemporaryDirectory() as d:
+            path = os.path.join(d, "report.json")
+            p = subprocess.Popen(
+                [SIM, "--config", TORUS, "--duration", "1us", "--seeds",
+                 "1000000000", "--json", path], stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, text=True)
+            time.sleep(1)
+            p.send_signal(sig)
+            out, err = p.communicate(timeout=60)
+            assert p.returncode == 0, (sig, p.returncode, out, err)
+            with open(path, encoding="utf-8") as f:
+                report = json.load(f)
+            assert 0 < report["seeds"] < 1000000000, report
+            assert report["interrupted"] is True
+            assert "ended after %d of" % report["seeds"] in err, err
+            assert "%d seeds from 1:" % report["seeds"] in out, out
+
+
+def a_signal_ends_a_sweep_with_what_it_has():
+    p = subprocess.Popen([ROUTE, "--config", TORUS, "--random-links", "2",
+                          "--seeds", "1000000"], stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True)
+    time.sleep(0.5)
+    p.send_signal(signal.SIGINT)
+    out, err = p.communicate(timeout=60)
+    assert p.returncode == 0, err
+    assert "of 1000000 seeds" in err, err
+    assert "\naccepted " in out, out[-500:]
+
+
+def a_signal_ends_a_run_and_says_so():
+    p = subprocess.Popen([SIM, "--config", TORUS, "--duration", "1s", "--json",
+                          "-"], stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True)
+    time.sleep(1)
+    p.send_signal(signal.SIGINT)
+    out, err = p.communicate(timeout=60)
+    assert p.returncode == 1, (p.returncode, err)
+    assert json.loads(out)["interrupted"] is True
+    assert "interrupted: " in err, err
+
+
+def a_second_signal_ends_at_once():
+    p = subprocess.Popen([SIM, "rxl", "--quick", "--out", "/dev/null/x"],
+                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert p.wait(60) == 2 and b"cannot make the folder" in p.stderr.read()
+    with tempfile.TemporaryDirectory() as d:
+        p = subprocess.Popen([SIM, "rxl", "--out", d],
+                             stdout=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE)
+        time.sleep(0.5)
+        p.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        p.send_signal(signal.SIGINT)
+        p.wait(60)
+        # it was killed by the second, or had ended by the first by then
+        err = p.stderr.read()
+        assert p.returncode == -signal.SIGINT or (
+            p.returncode == 1 and b"goes on from there" in err), err
+
+
+def several_benches_run_beside_each_other():
+    wraps = [[], []]
+    if os.geteuid() == 0 and shutil.which("setpriv"):
+        probe = ["setpriv", "--reuid=65534", "--regid=65534",
+                 "--clear-groups"]
+        if run(*probe, "test", "-x", BENCH).returncode == 0:
+            wraps += [probe, probe]
+    env = {k: v for k, v in os.environ.items() if k != "XDG_RUNTIME_DIR"}
+    with tempfile.TemporaryDirectory() as d:
+        os.chmod(d, 0o777)
+        before = set(os.listdir("/tmp"))
+        ps = [subprocess.Popen(w + [BENCH, "--quick", "--reps", "1", "replay"],
+                               cwd=d, env=env, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True)
+              for w in wraps]
+        for p in ps:
+            out = p.communicate(timeout=120)[0]
+            assert p.returncode == 0, out
+        left = [n for n in set(os.listdir("/tmp")) - before
+                if n.startswith("reflit-")
+                and os.stat("/tmp/" + n).st_uid == 65534]
+        assert not left or len(wraps) == 2, left
+
+
 CASES = (refused_arguments, a_full_disk_is_no_success,
          route_and_simulation_agree_about_service_levels,
-         the_simulation_suite_takes_a_fabric_file)
+         the_simulation_suite_takes_a_fabric_file,
+         pipes_that_nobody_writes_are_refused_and_others_read,
+         a_document_on_standard_output_is_alone_there,
+         a_signal_ends_a_campaign_with_what_it_has,
+         a_signal_ends_a_sweep_with_what_it_has,
+         a_signal_ends_a_run_and_says_so, a_second_signal_ends_at_once,
+         several_benches_run_beside_each_other)
 for case in CASES:
     print("[ RUN      ]", case.__name__, flush=True)
     case()

@@ -367,6 +367,8 @@ bad_text_is_refused(void **state)
 		 "cannot include /: it is not a plain file"},
 		{"fabric: { };\n@include \"/dev/null\"\n", 2, "not a plain file"},
 		{"fabric: { a = [1,\n\"x\"]; };", 2, "mismatched element type"},
+		{"fabric: { topology = \"torus\"; dims = [4,\n4294967300]; };", 2,
+		 "4294967300 is out of range"},
 		{"fabric: { a = 9223372036854775808; };", 1, "more than 64 bits"},
 		{"fabric: { a = -9223372036854775809; };", 1, "more than 64"},
 		{"fabric: { a = 0xffffffffffffffff; };", 1, "more than 64 bits"},
@@ -449,6 +451,7 @@ files_that_cannot_be_read_are_refused(void **state)
 	check_error_form(err);
 	assert_int_equal(rl_config_read("", cfg, err, sizeof(err)), -ENOENT);
 	check_error_form(err);
+	assert_non_null(strstr(err, "name of the fabric file is empty"));
 	assert_int_equal(rl_config_read("/dev/zero", cfg, err, sizeof(err)),
 			 -EFBIG);
 	check_error_form(err);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include "stop_signal.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+static volatile sig_atomic_t asked;
+static volatile sig_atomic_t second_kills;
+
+static void
+on_signal(int sig)
+{
+	if (sig == SIGPIPE)
+		signal(SIGPIPE, SIG_IGN);
+	if (asked != 0 && second_kills && sig != SIGPIPE) {
+		/* blocked in here; it is delivered when we return */
+		signal(sig, SIG_DFL);
+		raise(sig);
+		return;
+	}
+	asked = sig;
+}
+
+void
+stop_catch(enum stop_again again)
+{
+	static const int sigs[] = { SIGINT, SIGTERM, SIGPIPE };
+	const struct sigaction sa = { .sa_handler = on_signal };
+	struct sigaction old;
+
+	second_kills = again == STOP_AGAIN_KILLS;
+	for (size_t i = 0; i < sizeof(sigs) / sizeof(sigs[0]); i++)
+		sigaction(sigs[i], &sa, NULL);
+	if (sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &sa, NULL);
+}
+
+int
+stop_asked(void)
+{
+	return asked;
+}
+
+void
+stop_forget(void)
+{
+	asked = 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef STOP_SIGNAL_H
+#define STOP_SIGNAL_H
+
+/**
+ * @file
+ * How people and machines end a program early: Ctrl-C (SIGINT), SIGTERM, a
+ * terminal that closes (SIGHUP), a reader that goes away (SIGPIPE). None of
+ * them kills: the program is asked to stop, and ends with what it has. It asks
+ * stop_asked() wherever it could end.
+ *
+ * A SIGHUP that was ignored when the program began (nohup) stays ignored.
+ * SIGPIPE counts once: what a program says at its end may meet the same closed
+ * pipe.
+ */
+
+#include <stdbool.h>
+
+enum stop_again {
+	STOP_AGAIN_KILLS, /**< a second signal ends the program at once */
+	STOP_AGAIN_ASKS,  /**< each signal asks anew, see stop_forget() */
+};
+
+/** Control thread, before anything that has to be undone. */
+void stop_catch(enum stop_again again);
+
+/** Any thread. The number of the signal that asked; 0: none did. */
+int stop_asked(void);
+
+/** Control thread. As if nobody had asked: the next signal asks again. */
+void stop_forget(void);
+
+#endif /* STOP_SIGNAL_H */
