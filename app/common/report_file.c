@@ -128,9 +128,13 @@ int
 report_close(FILE *f)
 {
 	const int bad = ferror(f);
+	const int why = errno; /* of the write that failed */
 
-	errno = 0;
-	return (fclose(f) == 0 && !bad) ? 0 : -EIO;
+	if (fclose(f) == 0 && bad == 0)
+		return 0;
+	if (bad != 0)
+		errno = why;
+	return -EIO;
 }
 
 int
