@@ -26,7 +26,9 @@ void
 stop_catch(enum stop_again again)
 {
 	static const int sigs[] = { SIGINT, SIGTERM, SIGPIPE };
-	const struct sigaction sa = { .sa_handler = on_signal };
+	/* what is being written at that moment is written whole */
+	const struct sigaction sa = { .sa_handler = on_signal,
+				      .sa_flags = SA_RESTART };
 	struct sigaction old;
 
 	second_kills = again == STOP_AGAIN_KILLS;
