@@ -17,6 +17,8 @@ packages="build-essential git meson ninja-build pkg-config python3"
 # libraries, and the programs that come with DPDK
 packages="$packages dpdk-dev libdpdk-dev libconfig-dev libjansson-dev"
 packages="$packages libpcap-dev libisal-dev libcmocka-dev"
+# XDP programs: compiled by clang, embedded by bpftool, loaded by libbpf
+packages="$packages clang bpftool libbpf-dev"
 # reflit-sim rxl draws pictures
 packages="$packages gnuplot-nox"
 # tests with network namespaces: ip, ethtool, sysctl

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef FAULT_OPTS_H
+#define FAULT_OPTS_H
+
+/**
+ * @file
+ * The command line of reflit-fault.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rl_xdp.h"
+
+/** What each of the options given changes, a bit each. */
+enum fault_change {
+	FAULT_DROP_NTH = 1 << 0,
+	FAULT_DROP_RATE = 1 << 1,
+	FAULT_ONE_WAY = 1 << 2,
+	FAULT_CORRUPT = 1 << 3,
+	FAULT_DUPLICATE = 1 << 4,
+	FAULT_ETHERTYPE = 1 << 5,
+	FAULT_SEED = 1 << 6,
+	FAULT_CLEAR = 1 << 7,
+};
+
+struct fault_opts {
+	const char *ifname;
+	const char *json;     /**< NULL: no report file */
+	struct rl_fault_set set;
+	uint32_t changes;     /**< enum fault_change */
+	enum rl_xdp_mode mode;
+	uint64_t duration_ns; /**< 0: until a signal */
+	bool show;
+	bool done;	      /**< help or version was printed: exit 0 */
+};
+
+/**
+ * Reads the command line. Says on standard error what is wrong with it.
+ * @return 0 or -EINVAL
+ */
+int fault_opts_parse(struct fault_opts *o, int argc, char **argv);
+
+/** Applies the options that were given to @p set. */
+void fault_opts_apply(const struct fault_opts *o, struct rl_fault_set *set);
+
+#endif /* FAULT_OPTS_H */

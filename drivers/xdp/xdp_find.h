@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef XDP_FIND_H
+#define XDP_FIND_H
+
+/**
+ * @file
+ * What stands on an interface: programs and their maps by name. Inside of
+ * drivers/xdp.
+ */
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rl_xdp.h"
+
+/** Writes one line to @p err and returns @p code. */
+int xdp_refuse(char *err, int code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/** @return the interface's index, or -ENODEV */
+int xdp_ifindex(const char *ifname, char *err);
+
+/** @return the program's id on the interface, 0: none, or -errno */
+int xdp_prog_on(int ifindex, uint32_t *id, char *err);
+
+/** Opens program @p id; @p name gets its name (BPF_OBJ_NAME_LEN bytes).
+ *  @return a descriptor, the caller's, or -errno */
+int xdp_prog_open(uint32_t id, char *name);
+
+/** Opens the map called @p map that program @p prog_fd uses.
+ *  @return a descriptor, the caller's; -ENOENT */
+int xdp_map_open(int prog_fd, const char *map);
+
+#endif /* XDP_FIND_H */
