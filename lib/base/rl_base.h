@@ -60,6 +60,12 @@ rl_min_u32(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
+static inline uint32_t
+rl_max_u32(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
 static inline uint64_t
 rl_min_u64(uint64_t a, uint64_t b)
 {

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The phases of a recovery.
+ *
+ *            something changed       gather_ns               a result
+ *   LEARN -> IDLE -----------> GATHER --------> COMPUTE ---------------+
+ *             ^                  ^    changed, a few times |           |
+ *             |                  +-------------------------+           |
+ *             |                                         partial, full  | live
+ *             |                                     +------------------+
+ *             |                                     v                  |
+ *             |                            HOLD -> DRAIN --- quiet ----+
+ *             |                                     |                  v
+ *             +-- PORTS <-- RELEASE <---------------+--------------- INSTALL
+ *                              ^  too long, or a source went on by itself
+ *                              +--- QUIET (by hand)
+ *
+ * A change in GATHER or COMPUTE begins the computation anew, but only a few
+ * times in a row: tables that do not know the newest failure are still right,
+ * links act first, and a fabric in which something fails all the time must get
+ * new tables too. A change in a later phase waits for the end of it.
+ *
+ * The ways out. COMPUTE too long: tried again later. Refused: the fabric goes
+ * on with what it has until something changes. HOLD, DRAIN too long, or a
+ * device that holds falls silent: released, and tried again; where only some
+ * flows were held, then all are. INSTALL: who does not answer for install_ns is
+ * left out; it keeps its old tables, and the next recovery knows that. RELEASE:
+ * who does not answer lets go by its lease.
+ */
+
+#include <errno.h>
+
+#include "ctl_priv.h"
+
+/* Computations that a change may interrupt in a row. */
+#define RESTARTS_MAX 4
+#define FAILS_MAX 10
+
+static bool
+phase_legal(enum rl_controller_phase from, enum rl_controller_phase to)
+{
+	switch (from) {
+	case RL_CONTROLLER_LEARN:
+		return to == RL_CONTROLLER_RELEASE || to == RL_CONTROLLER_HOLD;
+	case RL_CONTROLLER_IDLE:
+		return to == RL_CONTROLLER_GATHER || to == RL_CONTROLLER_HOLD ||
+		       to == RL_CONTROLLER_PORTS;
+	case RL_CONTROLLER_GATHER:
+		return to == RL_CONTROLLER_COMPUTE;
+	case RL_CONTROLLER_COMPUTE:
+		return to == RL_CONTROLLER_IDLE ||
+		       to == RL_CONTROLLER_GATHER ||
+		       to == RL_CONTROLLER_COMPUTE ||
+		       to == RL_CONTROLLER_HOLD ||
+		       to == RL_CONTROLLER_INSTALL ||
+		       to == RL_CONTROLLER_RELEASE ||
+		       to == RL_CONTROLLER_QUIET;
+	case RL_CONTROLLER_HOLD:
+		return to == RL_CONTROLLER_DRAIN || to == RL_CONTROLLER_RELEASE;
+	case RL_CONTROLLER_DRAIN:
+		return to == RL_CONTROLLER_QUIET ||
+		       to == RL_CONTROLLER_COMPUTE ||
+		       to == RL_CONTROLLER_INSTALL ||
+		       to == RL_CONTROLLER_RELEASE;
+	case RL_CONTROLLER_QUIET:
+		return to == RL_CONTROLLER_COMPUTE ||
+		       to == RL_CONTROLLER_RELEASE;
+	case RL_CONTROLLER_INSTALL:
+		return to == RL_CONTROLLER_QUIET ||
+		       to == RL_CONTROLLER_RELEASE;
+	case RL_CONTROLLER_RELEASE:
+		return to == RL_CONTROLLER_PORTS || to == RL_CONTROLLER_IDLE;
+	case RL_CONTROLLER_PORTS:
+		return to == RL_CONTROLLER_IDLE;
+	}
+	return false;
+}
+
+/* The one writer of the phase. */
+void
+ctl_set_phase(struct rl_controller *c, enum rl_controller_phase to,
+	      uint64_t now_ns)
+{
+	RL_ASSERT(phase_legal(c->phase, to));
+	c->phase = to;
+	c->phase_ns = now_ns;
+	c->due_ns = RL_NEVER;
+}
+
+static void
+ctl_gather(struct rl_controller *c, uint64_t now_ns)
+{
+	ctl_set_phase(c, RL_CONTROLLER_GATHER, now_ns);
+	c->due_ns = rl_deadline(now_ns, c->p.cfg->gather_ns);
+}
+
+void
+ctl_changed(struct rl_controller *c, enum rl_cause cause, uint32_t what,
+	    uint64_t at_ns, uint64_t now_ns)
+{
+	if (c->changes++ == 0) {
+		c->why = cause;
+		c->what = what;
+		c->why_ns = at_ns;
+	}
+	c->changed = true;
+	c->retry_ns = RL_NEVER;
+	if (c->phase == RL_CONTROLLER_IDLE) {
+		ctl_gather(c, now_ns);
+	} else if (c->phase == RL_CONTROLLER_COMPUTE && !c->manual &&
+		   !c->rescue &&
+		   c->restarts < RESTARTS_MAX) {
+		c->restarts++;
+		ctl_record_close(c, RL_OUTCOME_SUPERSEDED, now_ns);
+		ctl_gather(c, now_ns);
+	}
+}
+
+/* Nothing goes on; what has changed meanwhile is next. */
+static void
+ctl_rest(struct rl_controller *c, uint64_t now_ns)
+{
+	ctl_set_phase(c, RL_CONTROLLER_IDLE, now_ns);
+	if (c->changed)
+		ctl_gather(c, now_ns);
+}
+
+/* A recovery failed; later it is tried again, ever later. */
+static void
+ctl_retry(struct rl_controller *c, uint64_t now_ns)
+{
+	c->retry_ns = rl_deadline(now_ns, c->p.cfg->retry_ns << c->fails);
+	if (c->fails < FAILS_MAX)
+		c->fails++;
+}
+
+void
+ctl_compute(struct rl_controller *c, uint64_t now_ns)
+{
+	ctl_set_phase(c, RL_CONTROLLER_COMPUTE, now_ns);
+	c->due_ns = rl_deadline(now_ns, c->p.cfg->compute_ns);
+	c->epoch++;
+	ctl_record_open(c);
+	c->cur.detect_ns = now_ns - rl_min_u64(now_ns, c->cur.at_ns);
+	c->changed = false;
+	c->changes = 0;
+	c->job_owed = true;
+	ctl_job_fill(c);
+}
+
+bool
+rl_controller_job(struct rl_controller *c, struct rl_controller_job *job)
+{
+	if (!c->job_owed)
+		return false;
+	c->job_owed = false;
+	*job = (struct rl_controller_job){
+		.epoch = c->epoch,
+		.mode = c->escalate || c->manual ? RL_RESIL_FULL
+						 : c->p.cfg->mode,
+		.link_ok = c->job_link_ok,
+		.dev_ok = c->job_dev_ok,
+		.present = c->job_present,
+		.unsure = c->job_unsure,
+		.silent = c->job_silent,
+		.waits = c->job_waits,
+	};
+	return true;
+}
+
+void
+ctl_hold(struct rl_controller *c, enum rl_resil_hold hold, uint64_t now_ns)
+{
+	ctl_set_phase(c, RL_CONTROLLER_HOLD, now_ns);
+	c->due_ns = rl_deadline(now_ns, c->p.cfg->quiesce_ns);
+	c->pause_ns = now_ns;
+	c->hold = hold;
+	c->hold_epoch = c->epoch;
+	for (uint32_t i = 0; i < c->p.topo->ndev; i++)
+		c->dev[i].quiet = c->dev[i].still = false;
+	ctl_step(c, now_ns);
+}
+
+static void
+ctl_install(struct rl_controller *c, uint64_t now_ns)
+{
+	ctl_set_phase(c, RL_CONTROLLER_INSTALL, now_ns);
+	c->due_ns = rl_deadline(now_ns, c->p.cfg->install_ns);
+	c->table_epoch = c->epoch;
+	ctl_step(c, now_ns);
+}
+
+/* Whether what is installed lets ports begin that waited for it. */
+static bool
+starts(struct rl_controller *c, uint64_t now_ns)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < c->p.topo->ndev; i++) {
+		if (!c->dev[i].starts)
+			continue;
+		any = true;
+		ctl_dev_trains(c, i, now_ns);
+	}
+	return any;
+}
+
+static void released(struct rl_controller *c, uint64_t now_ns);
+
+void
+ctl_release(struct rl_controller *c, bool done, uint64_t now_ns)
+{
+	const bool tell = c->hold != RL_RESIL_HOLD_NONE || !done;
+
+	ctl_set_phase(c, RL_CONTROLLER_RELEASE, now_ns);
+	c->due_ns = rl_deadline(now_ns, c->p.cfg->answer_ns);
+	c->hold = RL_RESIL_HOLD_NONE;
+	c->rescue = false;
+	c->start = done;
+	if (!(done && starts(c, now_ns)) && !tell) {
+		released(c, now_ns);
+		return;
+	}
+	ctl_step(c, now_ns);
+}
+
+void
+ctl_abort(struct rl_controller *c, uint64_t now_ns)
+{
+	c->escalate = c->escalate || c->hold == RL_RESIL_HOLD_FLOWS;
+	c->manual = false;
+	ctl_record_close(c, RL_OUTCOME_TIMEOUT, now_ns);
+	ctl_retry(c, now_ns);
+	/* not installed: who waits for tables still does */
+	ctl_release(c, false, now_ns);
+}
+
+/* No tables: back to where it was before. */
+static void
+compute_failed(struct rl_controller *c, uint64_t now_ns)
+{
+	if (c->manual)
+		ctl_set_phase(c, RL_CONTROLLER_QUIET, now_ns);
+	else if (c->rescue)
+		ctl_release(c, false, now_ns);
+	else
+		ctl_rest(c, now_ns);
+}
+
+void
+rl_controller_done(struct rl_controller *c,
+		   const struct rl_controller_result *r, uint64_t now_ns)
+{
+	if (c->phase != RL_CONTROLLER_COMPUTE || r->epoch != c->epoch)
+		return;
+	c->restarts = 0;
+	c->cur.compute_ns = r->compute_ns;
+	c->cur.prove_ns = r->prove_ns;
+	c->cur.mode = r->mode;
+	if (r->status != 0) {
+		ctl_record_close(c, r->status == -EALREADY ? RL_OUTCOME_DONE
+							   : RL_OUTCOME_REFUSED,
+				 now_ns);
+		compute_failed(c, now_ns);
+		return;
+	}
+	c->avoid = r->avoided;
+	if (r->mode == RL_RESIL_PARTIAL)
+		c->cur.held_flows = r->held_flows;
+	if (r->mode == RL_RESIL_FULL) {
+		const uint32_t nep = c->p.topo->nep;
+
+		c->cur.held_flows = nep * (nep - 1);
+	}
+	if (r->mode == RL_RESIL_LIVE || c->manual || c->rescue)
+		ctl_install(c, now_ns);
+	else
+		ctl_hold(c, r->mode == RL_RESIL_PARTIAL ? RL_RESIL_HOLD_FLOWS
+							: RL_RESIL_HOLD_ALL,
+			 now_ns);
+}
+
+/* New tables are in place everywhere that answers. */
+static void
+installed(struct rl_controller *c, uint64_t now_ns)
+{
+	c->cur.install_ns = now_ns - c->phase_ns;
+	for (uint32_t i = 0; i < c->p.topo->ndev; i++)
+		c->cur.silent += c->dev[i].silent && !ctl_dev_cut(c, i);
+	c->fails = 0;
+	c->escalate = false;
+	if (c->manual) {
+		ctl_record_close(c, RL_OUTCOME_DONE, now_ns);
+		ctl_set_phase(c, RL_CONTROLLER_QUIET, now_ns);
+		return;
+	}
+	ctl_release(c, true, now_ns);
+}
+
+static void
+released(struct rl_controller *c, uint64_t now_ns)
+{
+	const bool paused = c->pause_ns != RL_NEVER;
+
+	if (c->recording) {
+		c->cur.unquiesce_ns = paused ? now_ns - c->phase_ns : 0;
+		c->cur.paused_ns = paused ? now_ns - c->pause_ns : 0;
+		ctl_record_close(c, RL_OUTCOME_DONE, now_ns);
+	}
+	c->pause_ns = RL_NEVER;
+	if (c->start)
+		ctl_plan_down(c, now_ns);
+	c->start = false;
+	if (c->port_owed == 0) {
+		ctl_rest(c, now_ns);
+		return;
+	}
+	ctl_set_phase(c, RL_CONTROLLER_PORTS, now_ns);
+	c->due_ns = rl_deadline(now_ns, c->p.cfg->train_ns);
+}
+
+/* The answers of a look at whether what is held has left the fabric. */
+static void
+looked(struct rl_controller *c, uint64_t now_ns)
+{
+	if (!ctl_all_still(c)) {
+		c->look_ns = rl_deadline(now_ns, c->p.cfg->observe_ns);
+		return;
+	}
+	c->look_ns = RL_NEVER;
+	if (c->recording)
+		c->cur.quiesce_ns = now_ns - c->pause_ns;
+	if (c->manual)
+		ctl_set_phase(c, RL_CONTROLLER_QUIET, now_ns);
+	else if (c->rescue)
+		ctl_compute(c, now_ns);
+	else
+		ctl_install(c, now_ns);
+}
+
+/*
+ * All have said who they are: what does that make of the fabric? Where the
+ * controller before died in the middle of an install, nobody is moved before
+ * the mix is proven; and where it had stopped traffic for that, all of it stays
+ * stopped until there are tables.
+ */
+static void
+learned(struct rl_controller *c, uint64_t now_ns)
+{
+	uint32_t lowest = UINT32_MAX, highest = 0;
+	bool held = false;
+
+	for (uint32_t i = 0; i < c->p.topo->ndev; i++) {
+		const struct ctl_dev *d = &c->dev[i];
+
+		held = held || d->hold != RL_RESIL_HOLD_NONE;
+		if (d->local_inc == 0 || d->waits)
+			continue;
+		lowest = rl_min_u32(lowest, d->table_epoch);
+		highest = rl_max_u32(highest, d->table_epoch);
+	}
+	if (lowest >= highest) {
+		c->table_epoch = highest;
+		ctl_release(c, false, now_ns);
+		return;
+	}
+	ctl_changed(c, RL_CAUSE_CONTROLLER, 0, now_ns, now_ns);
+	c->rescue = held;
+	if (held)
+		ctl_hold(c, RL_RESIL_HOLD_ALL, now_ns);
+	else
+		ctl_release(c, false, now_ns);
+}
+
+void
+ctl_step_done(struct rl_controller *c, uint64_t now_ns)
+{
+	switch (c->phase) {
+	case RL_CONTROLLER_LEARN:
+		learned(c, now_ns);
+		return;
+	case RL_CONTROLLER_HOLD:
+		ctl_set_phase(c, RL_CONTROLLER_DRAIN, now_ns);
+		c->due_ns = rl_deadline(c->pause_ns, c->p.cfg->quiesce_ns);
+		looked(c, now_ns);
+		return;
+	case RL_CONTROLLER_DRAIN:
+		if (c->look_ns == RL_NEVER)
+			looked(c, now_ns);
+		return;
+	case RL_CONTROLLER_INSTALL:
+		installed(c, now_ns);
+		return;
+	case RL_CONTROLLER_RELEASE:
+		released(c, now_ns);
+		return;
+	case RL_CONTROLLER_IDLE:
+	case RL_CONTROLLER_GATHER:
+	case RL_CONTROLLER_COMPUTE:
+	case RL_CONTROLLER_QUIET:
+	case RL_CONTROLLER_PORTS:
+		return;
+	}
+}
+
+/* The time of a phase is over. */
+static void
+phase_timeout(struct rl_controller *c, uint64_t now_ns)
+{
+	switch (c->phase) {
+	case RL_CONTROLLER_GATHER:
+		ctl_compute(c, now_ns);
+		return;
+	case RL_CONTROLLER_COMPUTE:
+		ctl_record_close(c, RL_OUTCOME_TIMEOUT, now_ns);
+		c->job_owed = false;
+		ctl_retry(c, now_ns);
+		compute_failed(c, now_ns);
+		return;
+	case RL_CONTROLLER_HOLD:
+	case RL_CONTROLLER_DRAIN:
+		ctl_abort(c, now_ns);
+		return;
+	case RL_CONTROLLER_INSTALL:
+		installed(c, now_ns);
+		return;
+	case RL_CONTROLLER_RELEASE:
+		released(c, now_ns);
+		return;
+	case RL_CONTROLLER_PORTS:
+		c->port_owed = 0;
+		ctl_rest(c, now_ns);
+		return;
+	case RL_CONTROLLER_LEARN:
+	case RL_CONTROLLER_IDLE:
+	case RL_CONTROLLER_QUIET:
+		c->due_ns = RL_NEVER;
+		return;
+	}
+}
+
+/* Devices that don't answer: the step goes on without them, where it may. */
+static void
+silence(struct rl_controller *c, uint64_t now_ns)
+{
+	bool holds = false;
+
+	for (uint32_t i = 0; i < c->p.topo->ndev; i++)
+		holds = holds || (c->dev[i].silent && !c->job_silent[i] &&
+				  !ctl_dev_cut(c, i));
+	if (holds && (c->phase == RL_CONTROLLER_HOLD ||
+		      c->phase == RL_CONTROLLER_DRAIN)) {
+		ctl_abort(c, now_ns); /* who knows whether it holds */
+		return;
+	}
+	if (c->owing == 0)
+		ctl_step_done(c, now_ns);
+}
+
+void
+rl_controller_tick(struct rl_controller *c, uint64_t now_ns)
+{
+	ctl_links_tick(c, now_ns);
+	if (ctl_step_tick(c, now_ns))
+		silence(c, now_ns);
+	if (now_ns >= c->due_ns)
+		phase_timeout(c, now_ns);
+	if (c->phase == RL_CONTROLLER_DRAIN && now_ns >= c->look_ns) {
+		c->look_ns = RL_NEVER;
+		ctl_step(c, now_ns);
+	} else if (c->hold != RL_RESIL_HOLD_NONE && c->owing == 0 &&
+		   c->phase != RL_CONTROLLER_DRAIN && now_ns >= c->renew_ns) {
+		ctl_step(c, now_ns); /* the same again: it goes on */
+	}
+	if (now_ns >= c->retry_ns && c->phase == RL_CONTROLLER_IDLE)
+		ctl_changed(c, RL_CAUSE_RETRY, 0, now_ns, now_ns);
+	ctl_port_tick(c, now_ns);
+}
+
+uint64_t
+rl_controller_deadline(const struct rl_controller *c)
+{
+	uint64_t t = rl_min_u64(c->due_ns, c->links_ns);
+
+	if (c->unsent != 0 || c->ack_head != c->ack_tail || c->job_owed)
+		return 0;
+	t = rl_min_u64(t, c->resend_ns);
+	if (c->phase == RL_CONTROLLER_DRAIN)
+		t = rl_min_u64(t, c->look_ns);
+	else if (c->hold != RL_RESIL_HOLD_NONE && c->owing == 0)
+		t = rl_min_u64(t, c->renew_ns);
+	if (c->phase == RL_CONTROLLER_IDLE)
+		t = rl_min_u64(t, c->retry_ns);
+	if (c->port_owed != 0)
+		t = rl_min_u64(t, c->port_ns);
+	return t;
+}
+
+bool
+rl_controller_idle(const struct rl_controller *c)
+{
+	return c->phase == RL_CONTROLLER_IDLE && !c->changed &&
+	       c->retry_ns == RL_NEVER && c->links_ns == RL_NEVER;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Planned changes, and the steps by hand [RES-1, RES-3]. What is removed is
+ * first left by the tables; when no packet comes its way any more its ports go
+ * down, empty. What is added trains first, and is used when it is up.
+ */
+
+#include <errno.h>
+
+#include "ctl_priv.h"
+
+static void
+end_order(struct rl_controller *c, uint32_t end, enum rl_local_port_order order)
+{
+	struct ctl_end *e = &c->end[end];
+
+	c->port_owed += e->order_ver == 0;
+	e->order = (uint8_t)order;
+	e->order_ver = ++c->port_ver;
+	e->order_sent = false;
+}
+
+void
+ctl_port_order(struct rl_controller *c, uint32_t link,
+	       enum rl_local_port_order order, uint64_t now_ns)
+{
+	end_order(c, 2 * link, order);
+	end_order(c, 2 * link + 1, order);
+	c->port_ns = now_ns;
+}
+
+void
+ctl_plan_down(struct rl_controller *c, uint64_t now_ns)
+{
+	const struct rl_topo *t = c->p.topo;
+
+	for (uint32_t i = 0; i < t->nlink; i++) {
+		struct ctl_link *cl = &c->link[i];
+		const bool gone = cl->removed ||
+				  c->dev[t->link[i].dev[0]].removed ||
+				  c->dev[t->link[i].dev[1]].removed;
+
+		if (cl->down || !(gone || (cl->avoided && c->avoid)))
+			continue;
+		cl->down = true;
+		ctl_port_order(c, i, RL_LOCAL_PORT_DRAIN, now_ns);
+	}
+}
+
+bool
+ctl_port_tx(struct rl_controller *c, struct rl_resil_msg *m, uint64_t now_ns)
+{
+	if (c->port_owed == 0 || now_ns < c->port_ns)
+		return false;
+	for (uint32_t i = 0; i < 2 * c->p.topo->nlink; i++) {
+		struct ctl_end *e = &c->end[i];
+
+		if (e->order_ver == 0 || e->order_sent)
+			continue;
+		e->order_sent = true;
+		ctl_msg(c, ctl_end_dev(c, i), RL_RESIL_PORT, m);
+		m->port = ctl_end_port(c, i);
+		m->link = e->order;
+		m->ver = e->order_ver;
+		return true;
+	}
+	c->port_ns = now_ns + c->p.cfg->resend_ns;
+	return false;
+}
+
+void
+ctl_port_tick(struct rl_controller *c, uint64_t now_ns)
+{
+	if (c->port_owed == 0 || now_ns < c->port_ns)
+		return;
+	for (uint32_t i = 0; i < 2 * c->p.topo->nlink; i++)
+		c->end[i].order_sent = false;
+}
+
+void
+ctl_port_confirmed(struct rl_controller *c, uint32_t end, uint32_t ver)
+{
+	struct ctl_end *e = &c->end[end];
+
+	if (e->order_ver == 0 || e->order_ver != ver)
+		return;
+	e->order_ver = 0;
+	c->port_owed--;
+	if (c->port_owed == 0 && c->phase == RL_CONTROLLER_PORTS)
+		c->due_ns = 0; /* at the next tick */
+}
+
+int
+rl_controller_remove_link(struct rl_controller *c, uint32_t link,
+			  uint64_t now_ns)
+{
+	if (c->link[link].removed)
+		return -EALREADY;
+	c->link[link].removed = true;
+	ctl_link_judge(c, link, now_ns);
+	ctl_changed(c, RL_CAUSE_REMOVE, link, now_ns, now_ns);
+	return 0;
+}
+
+/* A link may come up: if both its devices are to be there. */
+static void
+link_add(struct rl_controller *c, uint32_t link, uint64_t now_ns)
+{
+	const struct rl_topo_link *l = &c->p.topo->link[link];
+
+	if (c->link[link].removed || c->dev[l->dev[0]].removed ||
+	    c->dev[l->dev[1]].removed)
+		return;
+	c->link[link].avoided = false;
+	c->link[link].down = false;
+	ctl_port_order(c, link, RL_LOCAL_PORT_UP, now_ns);
+	if (ctl_link_judge(c, link, now_ns)) /* it had not gone down yet */
+		ctl_changed(c, RL_CAUSE_ADD, link, now_ns, now_ns);
+}
+
+int
+rl_controller_add_link(struct rl_controller *c, uint32_t link, uint64_t now_ns)
+{
+	if (!c->link[link].removed && c->link[link].ok)
+		return -EALREADY;
+	c->link[link].removed = false;
+	link_add(c, link, now_ns);
+	return 0;
+}
+
+int
+rl_controller_remove_dev(struct rl_controller *c, uint32_t dev,
+			 uint64_t now_ns)
+{
+	const struct rl_topo_dev *d = &c->p.topo->dev[dev];
+
+	if (c->dev[dev].removed)
+		return -EALREADY;
+	c->dev[dev].removed = true;
+	for (uint16_t p = 0; p < d->nports; p++)
+		ctl_link_judge(c, d->port[p].link, now_ns);
+	ctl_changed(c, RL_CAUSE_REMOVE, dev, now_ns, now_ns);
+	c->what_is_dev = true;
+	return 0;
+}
+
+int
+rl_controller_add_dev(struct rl_controller *c, uint32_t dev, uint64_t now_ns)
+{
+	const struct rl_topo_dev *d = &c->p.topo->dev[dev];
+
+	if (!c->dev[dev].removed)
+		return -EALREADY;
+	c->dev[dev].removed = false;
+	for (uint16_t p = 0; p < d->nports; p++)
+		link_add(c, d->port[p].link, now_ns);
+	return 0;
+}
+
+int
+rl_controller_quiesce(struct rl_controller *c, uint64_t now_ns)
+{
+	if (c->manual)
+		return -EALREADY;
+	if (c->phase != RL_CONTROLLER_IDLE)
+		return -EBUSY;
+	c->manual = true;
+	c->epoch++;
+	ctl_job_fill(c); /* who is silent now is not waited for */
+	ctl_hold(c, RL_RESIL_HOLD_ALL, now_ns);
+	return 0;
+}
+
+int
+rl_controller_reroute(struct rl_controller *c, uint64_t now_ns)
+{
+	if (c->phase == RL_CONTROLLER_IDLE) {
+		ctl_changed(c, RL_CAUSE_COMMAND, 0, now_ns, now_ns);
+		return 0;
+	}
+	if (c->phase != RL_CONTROLLER_QUIET)
+		return -EBUSY;
+	ctl_changed(c, RL_CAUSE_COMMAND, 0, now_ns, now_ns);
+	ctl_compute(c, now_ns);
+	return 0;
+}
+
+int
+rl_controller_unquiesce(struct rl_controller *c, uint64_t now_ns)
+{
+	if (!c->manual)
+		return -EINVAL;
+	if (c->phase != RL_CONTROLLER_QUIET)
+		return -EBUSY;
+	c->manual = false;
+	ctl_release(c, true, now_ns);
+	return 0;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Recoveries as they are reported, and a controller as it is built and seen. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl_priv.h"
+
+#define ROUND(n) (((n) + RL_CACHE_LINE - 1) & ~(size_t)(RL_CACHE_LINE - 1))
+
+/* The arrays behind a controller, in this order. */
+struct parts {
+	size_t link, end, dev, ack, link_ok, dev_ok, present, unsure, silent,
+		waits, all;
+	uint32_t nack;
+};
+
+static struct parts
+parts_of(const struct rl_topo *t)
+{
+	struct parts p = { .nack = rl_pow2_ceil(2 * t->nlink + 1) };
+	size_t at = ROUND(sizeof(struct rl_controller));
+
+#define PART(field, n, type) (p.field = at, at += ROUND((n) * sizeof(type)))
+	PART(link, t->nlink, struct ctl_link);
+	PART(end, 2 * (size_t)t->nlink, struct ctl_end);
+	PART(dev, t->ndev, struct ctl_dev);
+	PART(ack, p.nack, uint32_t);
+	PART(link_ok, t->nlink, uint8_t);
+	PART(dev_ok, t->ndev, uint8_t);
+	PART(present, t->ndev, uint32_t);
+	PART(unsure, t->ndev, uint8_t);
+	PART(silent, t->ndev, uint8_t);
+	PART(waits, t->ndev, uint8_t);
+#undef PART
+	p.all = at;
+	return p;
+}
+
+size_t
+rl_controller_memsize(const struct rl_topo *topo)
+{
+	return parts_of(topo).all;
+}
+
+struct rl_controller *
+rl_controller_init(void *mem, const struct rl_controller_params *params,
+		   uint64_t now_ns)
+{
+	const struct parts p = parts_of(params->topo);
+	struct rl_controller *c = mem;
+	uint8_t *at = mem;
+
+	memset(mem, 0, p.all);
+	c->p = *params;
+	c->link = (struct ctl_link *)(void *)(at + p.link);
+	c->end = (struct ctl_end *)(void *)(at + p.end);
+	c->dev = (struct ctl_dev *)(void *)(at + p.dev);
+	c->ack = (uint32_t *)(void *)(at + p.ack);
+	c->ack_mask = p.nack - 1;
+	c->job_link_ok = at + p.link_ok;
+	c->job_dev_ok = at + p.dev_ok;
+	c->job_present = (uint32_t *)(void *)(at + p.present);
+	c->job_unsure = at + p.unsure;
+	c->job_silent = at + p.silent;
+	c->job_waits = at + p.waits;
+	c->phase = RL_CONTROLLER_LEARN;
+	c->phase_ns = now_ns;
+	c->due_ns = c->look_ns = c->retry_ns = c->port_ns = RL_NEVER;
+	c->pause_ns = RL_NEVER;
+	ctl_links_init(c);
+	ctl_step(c, now_ns);
+	return c;
+}
+
+void
+ctl_record_open(struct rl_controller *c)
+{
+	c->cur = (struct rl_recovery){
+		.epoch = c->epoch,
+		.cause = c->why,
+		.what = c->what,
+		.what_is_dev = c->what_is_dev || c->why == RL_CAUSE_DEVICE,
+		.changes = c->changes,
+		.at_ns = c->why_ns,
+		.mode = c->p.cfg->mode,
+	};
+	c->recording = true;
+	c->what_is_dev = false;
+}
+
+void
+ctl_record_close(struct rl_controller *c, enum rl_outcome outcome,
+		 uint64_t now_ns)
+{
+	if (!c->recording)
+		return;
+	c->recording = false;
+	c->cur.outcome = outcome;
+	c->cur.end_ns = now_ns;
+	if (c->pause_ns != RL_NEVER && c->cur.paused_ns == 0)
+		c->cur.paused_ns = now_ns - c->pause_ns;
+	c->record[c->nrecord++ % RL_RECOVERIES] = c->cur;
+}
+
+uint32_t
+rl_controller_recoveries(const struct rl_controller *c)
+{
+	return c->nrecord;
+}
+
+const struct rl_recovery *
+rl_controller_recovery(const struct rl_controller *c, uint32_t i)
+{
+	if (i >= c->nrecord || c->nrecord - i > RL_RECOVERIES)
+		return NULL;
+	return &c->record[i % RL_RECOVERIES];
+}
+
+enum rl_controller_phase
+rl_controller_phase(const struct rl_controller *c)
+{
+	return c->phase;
+}
+
+uint32_t
+rl_controller_epoch(const struct rl_controller *c)
+{
+	return c->table_epoch;
+}
+
+bool
+rl_controller_link_ok(const struct rl_controller *c, uint32_t link)
+{
+	return c->link[link].ok;
+}
+
+static const char *
+cause_name(enum rl_cause cause)
+{
+	static const char *const name[] = {
+#define CAUSE_WORD(n, word) [RL_CAUSE_##n] = word,
+		RL_CAUSES(CAUSE_WORD)
+#undef CAUSE_WORD
+	};
+
+	return name[cause];
+}
+
+char *
+rl_recovery_text(const struct rl_recovery *r, const struct rl_topo *topo,
+		 char *buf, size_t len)
+{
+	char link[2 * RL_NAME_MAX + 16];
+	char more[32] = "";
+
+	if (r->changes > 1)
+		snprintf(more, sizeof(more), " (+%u)", r->changes - 1);
+	switch (r->cause) {
+	case RL_CAUSE_CONTROLLER:
+	case RL_CAUSE_COMMAND:
+	case RL_CAUSE_RETRY:
+		snprintf(buf, len, "%s%s", cause_name(r->cause), more);
+		return buf;
+	case RL_CAUSE_LINK_DEAD:
+	case RL_CAUSE_LINK_BACK:
+	case RL_CAUSE_DEVICE:
+	case RL_CAUSE_DEGRADED:
+	case RL_CAUSE_REMOVE:
+	case RL_CAUSE_ADD:
+		break;
+	}
+	if (r->what_is_dev)
+		snprintf(buf, len, "device %s %s%s", topo->dev[r->what].name,
+			 cause_name(r->cause), more);
+	else
+		snprintf(buf, len, "link %s %s%s",
+			 rl_topo_link_name(topo, r->what, link, sizeof(link)),
+			 cause_name(r->cause), more);
+	return buf;
+}
+
+const char *
+rl_controller_phase_name(enum rl_controller_phase p)
+{
+	static const char *const name[] = {
+#define PHASE_WORD(n, word) [RL_CONTROLLER_##n] = word,
+		RL_CONTROLLER_PHASES(PHASE_WORD)
+#undef PHASE_WORD
+	};
+
+	return (unsigned int)p < RL_ARRAY_SIZE(name) ? name[p] : "?";
+}
+
+const char *
+rl_outcome_name(enum rl_outcome o)
+{
+	static const char *const name[] = {
+#define OUTCOME_WORD(n, word) [RL_OUTCOME_##n] = word,
+		RL_OUTCOMES(OUTCOME_WORD)
+#undef OUTCOME_WORD
+	};
+
+	return (unsigned int)o < RL_ARRAY_SIZE(name) ? name[o] : "?";
+}

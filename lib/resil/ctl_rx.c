@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What local controllers say. */
+
+#include "ctl_priv.h"
+
+/* What the ports of a device said before it began anew is history. */
+static void
+forget_ports(struct rl_controller *c, uint32_t dev, bool dark, uint64_t now_ns)
+{
+	const struct rl_topo_dev *td = &c->p.topo->dev[dev];
+
+	for (uint16_t p = 0; p < td->nports; p++) {
+		const struct rl_topo_port *tp = &td->port[p];
+		struct ctl_end *e = &c->end[2 * tp->link + tp->end];
+
+		e->ver = 0;
+		if (dark)
+			e->state = RL_RESIL_LINK_DEAD;
+		if (ctl_link_judge(c, tp->link, now_ns))
+			ctl_changed(c, RL_CAUSE_LINK_DEAD, tp->link, now_ns,
+				    now_ns);
+	}
+}
+
+/* A device tells who it is: for the first time, or as a new one. */
+static void
+rx_hello(struct rl_controller *c, const struct rl_resil_msg *m,
+	 uint64_t now_ns)
+{
+	struct ctl_dev *d = &c->dev[m->dev];
+	const bool anew = d->local_inc != 0;
+
+	ctl_tell(c, m->dev, now_ns);
+	/* said twice, or late: its answer to the order tells more */
+	if (m->local_inc == d->local_inc)
+		return;
+	d->local_inc = m->local_inc;
+	d->table_epoch = m->table_epoch;
+	d->hold = m->hold;
+	d->hold_epoch = m->hold_epoch;
+	d->waits = m->flags & RL_RESIL_WAITS;
+	d->starts = d->unsure = d->quiet = d->still = false;
+	c->epoch = rl_max_u32(c->epoch, rl_max_u32(m->table_epoch,
+						   m->hold_epoch));
+	forget_ports(c, m->dev, anew || d->waits, now_ns);
+	if (d->waits || (c->phase != RL_CONTROLLER_LEARN &&
+			 d->table_epoch != c->table_epoch))
+		ctl_changed(c, RL_CAUSE_DEVICE, m->dev, now_ns, now_ns);
+}
+
+static void
+rx_status(struct rl_controller *c, const struct rl_resil_msg *m,
+	  uint64_t now_ns)
+{
+	struct ctl_dev *d = &c->dev[m->dev];
+	const bool quiet = m->flags & RL_RESIL_QUIET;
+
+	if (m->seq != c->step || d->answered == c->step)
+		return;
+	d->table_epoch = m->table_epoch;
+	d->hold = m->hold;
+	d->hold_epoch = m->hold_epoch;
+	d->waits = m->flags & RL_RESIL_WAITS;
+	d->starts = d->starts && d->waits;
+	d->unsure = false;
+	/* where all is held nothing may have passed since the last look; else
+	   only the flows that are held count */
+	d->still = quiet && d->quiet &&
+		   (c->hold != RL_RESIL_HOLD_ALL || d->activity == m->activity);
+	d->quiet = quiet;
+	d->activity = m->activity;
+	ctl_dev_answered(c, m->dev, m->seq);
+	if (m->hold != (uint8_t)c->hold &&
+	    (c->phase == RL_CONTROLLER_DRAIN ||
+	     c->phase == RL_CONTROLLER_INSTALL)) {
+		ctl_abort(c, now_ns); /* its lease has ended */
+		return;
+	}
+	if (c->owing == 0)
+		ctl_step_done(c, now_ns);
+}
+
+void
+rl_controller_rx(struct rl_controller *c, const struct rl_resil_msg *m,
+		 uint64_t now_ns)
+{
+	const struct rl_topo_port *tp;
+	bool was_silent;
+
+	if (m->version != RL_RESIL_VERSION || m->dev >= c->p.topo->ndev)
+		return;
+	/* said by one that was there before, or to a controller before */
+	if (m->local_inc < c->dev[m->dev].local_inc ||
+	    (m->ctl_inc != c->p.incarnation &&
+	     (m->type != RL_RESIL_HELLO || m->ctl_inc > c->p.incarnation)))
+		return;
+	was_silent = c->dev[m->dev].silent;
+	ctl_dev_heard(c, m->dev);
+	if (m->type == RL_RESIL_HELLO) {
+		rx_hello(c, m, now_ns);
+		return;
+	}
+	if (m->local_inc != c->dev[m->dev].local_inc)
+		return; /* its HELLO will come, or come again */
+	if (m->type == RL_RESIL_STATUS) {
+		rx_status(c, m, now_ns);
+		/* it has slept through an install */
+		if (was_silent && c->dev[m->dev].table_epoch < c->table_epoch)
+			ctl_changed(c, RL_CAUSE_DEVICE, m->dev, now_ns, now_ns);
+		return;
+	}
+	if (m->port >= c->p.topo->dev[m->dev].nports)
+		return;
+	tp = &c->p.topo->dev[m->dev].port[m->port];
+	if (m->type == RL_RESIL_LINK)
+		ctl_link_said(c, 2 * tp->link + tp->end, m, now_ns);
+	else if (m->type == RL_RESIL_PORT_DONE)
+		ctl_port_confirmed(c, 2 * tp->link + tp->end, m->ver);
+}
+
+/* Reports are confirmed, or they come again. */
+static bool
+ack_tx(struct rl_controller *c, struct rl_resil_msg *m)
+{
+	uint32_t end;
+
+	if (c->ack_head == c->ack_tail)
+		return false;
+	end = c->ack[c->ack_head++ & c->ack_mask];
+	c->end[end].ack_owed = false;
+	ctl_msg(c, ctl_end_dev(c, end), RL_RESIL_LINK_ACK, m);
+	m->port = ctl_end_port(c, end);
+	m->ver = c->end[end].ver;
+	return true;
+}
+
+bool
+rl_controller_tx(struct rl_controller *c, struct rl_resil_msg *m,
+		 uint64_t now_ns)
+{
+	return ack_tx(c, m) || ctl_step_tx(c, m, now_ns) ||
+	       ctl_port_tx(c, m, now_ns);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * One step at a time. A step is a number and the state that every device is to
+ * be in; it is told to each until it has answered. Who does not answer for a
+ * while is silent: the step goes on without it, it is asked less often, and
+ * belongs again as soon as it speaks. All of this is idempotent: an order told
+ * twice is answered twice, and an answer to an older step counts for nothing.
+ */
+
+#include "ctl_priv.h"
+
+static bool
+dev_owes(const struct rl_controller *c, const struct ctl_dev *d)
+{
+	return d->answered != c->step && !d->silent;
+}
+
+static bool
+dev_unsent(const struct ctl_dev *d)
+{
+	return d->sent_ns == RL_NEVER;
+}
+
+/* The one writer of what a device owes; keeps the two counts. */
+static void
+dev_set(struct rl_controller *c, struct ctl_dev *d, uint64_t answered,
+	bool silent, uint64_t sent_ns)
+{
+	c->owing -= dev_owes(c, d);
+	c->unsent -= dev_unsent(d);
+	d->answered = answered;
+	d->silent = silent;
+	d->sent_ns = sent_ns;
+	c->owing += dev_owes(c, d);
+	c->unsent += dev_unsent(d);
+}
+
+void
+ctl_step(struct rl_controller *c, uint64_t now_ns)
+{
+	c->step++;
+	c->owing = c->unsent = 0;
+	c->renew_ns = rl_deadline(now_ns, c->p.cfg->lease_ns / 8);
+	c->resend_ns = rl_deadline(now_ns, c->p.cfg->resend_ns);
+	for (uint32_t i = 0; i < c->p.topo->ndev; i++) {
+		struct ctl_dev *d = &c->dev[i];
+
+		d->sent_ns = RL_NEVER;
+		d->asked_ns = now_ns;
+		c->owing += dev_owes(c, d);
+		c->unsent++;
+	}
+}
+
+void
+ctl_tell(struct rl_controller *c, uint32_t dev, uint64_t now_ns)
+{
+	struct ctl_dev *d = &c->dev[dev];
+
+	if (d->answered == c->step)
+		d->asked_ns = now_ns;
+	dev_set(c, d, 0, d->silent, RL_NEVER);
+	c->resend_ns = rl_min_u64(c->resend_ns,
+				  rl_deadline(now_ns, c->p.cfg->resend_ns));
+}
+
+void
+ctl_dev_heard(struct rl_controller *c, uint32_t dev)
+{
+	struct ctl_dev *d = &c->dev[dev];
+
+	if (d->silent)
+		dev_set(c, d, d->answered, false, d->sent_ns);
+}
+
+void
+ctl_dev_answered(struct rl_controller *c, uint32_t dev, uint64_t seq)
+{
+	struct ctl_dev *d = &c->dev[dev];
+
+	if (seq != c->step)
+		return;
+	dev_set(c, d, seq, false, dev_unsent(d) ? 0 : d->sent_ns);
+}
+
+void
+ctl_msg(const struct rl_controller *c, uint32_t dev,
+	enum rl_resil_msg_type type, struct rl_resil_msg *m)
+{
+	*m = (struct rl_resil_msg){
+		.version = RL_RESIL_VERSION,
+		.type = (uint8_t)type,
+		.dev = dev,
+		.ctl_inc = c->p.incarnation,
+		.local_inc = c->dev[dev].local_inc,
+	};
+}
+
+static void
+dev_order(const struct rl_controller *c, uint32_t dev, struct rl_resil_msg *m)
+{
+	const struct ctl_dev *d = &c->dev[dev];
+
+	/* who has not said yet who it is, is asked */
+	ctl_msg(c, dev, d->local_inc == 0 ? RL_RESIL_CALL : RL_RESIL_ORDER, m);
+	m->seq = c->step;
+	m->table_epoch = c->table_epoch;
+	m->hold = (uint8_t)c->hold;
+	m->hold_epoch = c->hold_epoch;
+	if (c->phase == RL_CONTROLLER_LEARN) {
+		m->hold = d->hold; /* as it is */
+		m->hold_epoch = d->hold_epoch;
+	}
+	if (c->start && d->starts)
+		m->flags |= RL_RESIL_START;
+}
+
+bool
+ctl_step_tx(struct rl_controller *c, struct rl_resil_msg *m, uint64_t now_ns)
+{
+	const uint32_t ndev = c->p.topo->ndev;
+
+	if (c->unsent == 0)
+		return false;
+	while (!dev_unsent(&c->dev[c->cursor % ndev]))
+		c->cursor++;
+	dev_order(c, c->cursor % ndev, m);
+	dev_set(c, &c->dev[c->cursor % ndev], c->dev[c->cursor % ndev].answered,
+		c->dev[c->cursor % ndev].silent, now_ns);
+	return true;
+}
+
+/* How long a device may owe an answer. */
+static uint64_t
+answer_limit(const struct rl_controller *c)
+{
+	/* who is held must not be left in the middle of an install */
+	if (c->phase == RL_CONTROLLER_INSTALL && c->hold != RL_RESIL_HOLD_NONE)
+		return c->p.cfg->install_ns;
+	return c->p.cfg->answer_ns;
+}
+
+bool
+ctl_step_tick(struct rl_controller *c, uint64_t now_ns)
+{
+	const uint64_t limit = answer_limit(c);
+	bool fell_silent = false, more = false;
+
+	if (now_ns < c->resend_ns)
+		return false;
+	for (uint32_t i = 0; i < c->p.topo->ndev; i++) {
+		struct ctl_dev *d = &c->dev[i];
+		uint64_t wait = c->p.cfg->resend_ns;
+
+		if (d->answered == c->step)
+			continue;
+		if (!d->silent && now_ns - d->asked_ns >= limit) {
+			dev_set(c, d, d->answered, true, d->sent_ns);
+			d->unsure = d->unsure ||
+				    d->table_epoch != c->table_epoch;
+			fell_silent = true;
+		}
+		if (d->silent)
+			wait = c->p.cfg->answer_ns;
+		if (!dev_unsent(d) && now_ns - d->sent_ns >= wait)
+			dev_set(c, d, d->answered, d->silent, RL_NEVER);
+		more = true;
+	}
+	c->resend_ns = more ? now_ns + c->p.cfg->resend_ns : RL_NEVER;
+	return fell_silent;
+}
+
+bool
+ctl_all_still(const struct rl_controller *c)
+{
+	for (uint32_t i = 0; i < c->p.topo->ndev; i++)
+		if (!c->dev[i].still && !c->dev[i].silent)
+			return false;
+	return true;
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A local controller. What it says is kept as state, and said again until it
+ * is known to have arrived: of each port the last thing that it found out,
+ * with a number that grows; of itself that it is there (HELLO). What it is
+ * told is a state, too: the newest order is kept, older ones are ignored, and
+ * the difference to what is becomes actions.
+ *
+ * The lease. A device that holds is told so again and again while it has to.
+ * If it hears nothing for a lease, the controller is gone: it lets go. The
+ * tables that it was held for must then not come any more, or they would meet
+ * packets they were not proven with. So an order to install with holding is
+ * refused by who does not hold; and switches, which hold nothing but the word,
+ * let go after half a lease: no switch takes tables after a source went on,
+ * as long as an order is not delayed by half a lease.
+ */
+
+#include <string.h>
+
+#include "rl_local.h"
+
+struct local_port {
+	uint32_t ver;	/* of what is told last; 0: nothing */
+	uint32_t known; /* by the controller */
+	uint32_t sent;	/* ver that was sent last */
+	uint32_t order_ver; /* newest order to the port */
+	uint8_t state;
+	uint8_t detector;
+	uint8_t order;	 /* action owed; enum rl_local_port_order */
+	bool done_owed; /* the order is to be confirmed */
+	uint64_t t_ns;
+};
+
+struct rl_local {
+	struct rl_local_params p;
+	uint64_t ctl_inc; /* newest controller heard of */
+	uint64_t seq;	  /* newest order of it */
+	uint64_t heard_ns; /* when an order came last */
+	uint64_t resend_ns; /* when what was not answered goes again */
+	uint32_t table_epoch;
+	uint32_t want_epoch;
+	uint32_t hold_epoch;
+	enum rl_resil_hold hold;
+	uint32_t lease_ends;
+	uint32_t unknown;  /* ports with something not known to the controller */
+	uint16_t next_port; /* where the search for one goes on */
+	bool greeted;	/* the controller knows us */
+	bool hello_owed;
+	bool asked;	 /* an order waits to be answered... */
+	bool answer_owed; /* and here it is */
+	bool installing; /* given to the host, not done yet */
+	bool install_owed;
+	bool hold_owed;
+	bool start_owed;
+	bool waits;
+	struct rl_local_view view;
+	struct local_port port[];
+};
+
+size_t
+rl_local_memsize(uint16_t nports)
+{
+	const size_t n = sizeof(struct rl_local) +
+			 nports * sizeof(struct local_port);
+
+	return (n + RL_CACHE_LINE - 1) & ~(size_t)(RL_CACHE_LINE - 1);
+}
+
+struct rl_local *
+rl_local_init(void *mem, const struct rl_local_params *p, uint64_t now_ns)
+{
+	struct rl_local *l = mem;
+
+	memset(mem, 0, rl_local_memsize(p->nports));
+	l->p = *p;
+	l->waits = p->waits;
+	l->hello_owed = true;
+	l->resend_ns = now_ns;
+	return l;
+}
+
+static bool
+port_unknown(const struct local_port *lp)
+{
+	return lp->ver != lp->known;
+}
+
+/* The one writer of a port's report. */
+static void
+port_set(struct rl_local *l, struct local_port *lp, uint32_t ver,
+	 uint32_t known)
+{
+	const bool before = port_unknown(lp);
+
+	lp->ver = ver;
+	lp->known = known;
+	if (before && !port_unknown(lp))
+		l->unknown--;
+	if (!before && port_unknown(lp))
+		l->unknown++;
+}
+
+void
+rl_local_link(struct rl_local *l, uint16_t port, enum rl_resil_link state,
+	      uint8_t detector, uint64_t t_ns)
+{
+	struct local_port *lp = &l->port[port];
+
+	RL_ASSERT(port < l->p.nports);
+	if (lp->ver != 0 && lp->state == state)
+		return;
+	/* all links are taken to be up until somebody says otherwise */
+	if (lp->ver == 0 && state == RL_RESIL_LINK_UP && !l->p.waits)
+		return;
+	lp->state = (uint8_t)state;
+	lp->detector = detector;
+	lp->t_ns = t_ns;
+	port_set(l, lp, lp->ver + 1, lp->known);
+}
+
+/* Everything is told anew: to a controller that does not know it. */
+static void
+local_tell_all(struct rl_local *l)
+{
+	for (uint16_t i = 0; i < l->p.nports; i++) {
+		port_set(l, &l->port[i], l->port[i].ver, 0);
+		l->port[i].sent = 0;
+	}
+	l->hello_owed = true;
+}
+
+/* A controller speaks: an unknown one is a new one, an older one is gone. */
+static bool
+local_knows(struct rl_local *l, const struct rl_resil_msg *m)
+{
+	if (m->ctl_inc < l->ctl_inc)
+		return false;
+	if (m->ctl_inc > l->ctl_inc) {
+		l->ctl_inc = m->ctl_inc;
+		l->seq = 0;
+		l->greeted = false;
+		for (uint16_t i = 0; i < l->p.nports; i++)
+			l->port[i].order_ver = 0;
+		local_tell_all(l);
+	}
+	return true;
+}
+
+static void
+local_hold(struct rl_local *l, enum rl_resil_hold hold, uint32_t epoch)
+{
+	if (l->hold == hold &&
+	    (hold == RL_RESIL_HOLD_NONE || l->hold_epoch == epoch))
+		return;
+	l->hold = hold;
+	l->hold_epoch = epoch;
+	l->hold_owed = true;
+}
+
+static void
+local_order(struct rl_local *l, const struct rl_resil_msg *m, uint64_t now_ns)
+{
+	if (m->seq < l->seq)
+		return;
+	l->seq = m->seq;
+	l->heard_ns = now_ns;
+	l->greeted = true;
+	l->hello_owed = false;
+	l->asked = true;
+	/* tables for a fabric at rest, and this device went on by itself */
+	if (m->hold != RL_RESIL_HOLD_NONE && l->hold == RL_RESIL_HOLD_NONE &&
+	    m->table_epoch > l->want_epoch && !l->waits)
+		return;
+	local_hold(l, m->hold, m->hold_epoch);
+	if (m->table_epoch > l->want_epoch) {
+		l->want_epoch = m->table_epoch;
+		l->install_owed = true;
+	}
+	if (m->flags & RL_RESIL_START && l->waits) {
+		l->waits = false;
+		l->start_owed = true;
+	}
+}
+
+static void
+local_port_order(struct rl_local *l, const struct rl_resil_msg *m)
+{
+	struct local_port *lp = &l->port[m->port];
+
+	lp->done_owed = true;
+	if (m->ver <= lp->order_ver)
+		return;
+	lp->order_ver = m->ver;
+	lp->order = m->link;
+}
+
+void
+rl_local_rx(struct rl_local *l, const struct rl_resil_msg *m, uint64_t now_ns)
+{
+	if (m->version != RL_RESIL_VERSION || m->dev != l->p.dev ||
+	    !local_knows(l, m))
+		return;
+	/* said to one that was here before */
+	if (m->local_inc != 0 && m->local_inc != l->p.incarnation)
+		return;
+	switch ((enum rl_resil_msg_type)m->type) {
+	case RL_RESIL_CALL:
+		local_tell_all(l);
+		return;
+	case RL_RESIL_ORDER:
+		local_order(l, m, now_ns);
+		return;
+	case RL_RESIL_LINK_ACK:
+		if (m->port < l->p.nports &&
+		    m->ver == l->port[m->port].ver)
+			port_set(l, &l->port[m->port], m->ver, m->ver);
+		return;
+	case RL_RESIL_PORT:
+		if (m->port < l->p.nports)
+			local_port_order(l, m);
+		return;
+	case RL_RESIL_HELLO:
+	case RL_RESIL_LINK:
+	case RL_RESIL_STATUS:
+	case RL_RESIL_PORT_DONE:
+		return; /* not said to us */
+	}
+}
+
+/* How long it holds without hearing why; see above. */
+static uint64_t
+local_lease_end(const struct rl_local *l)
+{
+	const uint64_t lease = l->p.cfg->lease_ns;
+
+	if (l->hold == RL_RESIL_HOLD_NONE)
+		return RL_NEVER;
+	return rl_deadline(l->heard_ns, l->p.endpoint ? lease : lease / 2);
+}
+
+void
+rl_local_tick(struct rl_local *l, uint64_t now_ns)
+{
+	if (now_ns >= local_lease_end(l)) {
+		l->lease_ends++;
+		local_hold(l, RL_RESIL_HOLD_NONE, l->hold_epoch);
+	}
+	if (now_ns < l->resend_ns)
+		return;
+	l->resend_ns = now_ns + l->p.cfg->resend_ns;
+	if (!l->greeted)
+		l->hello_owed = true;
+	if (l->unknown != 0)
+		for (uint16_t i = 0; i < l->p.nports; i++)
+			l->port[i].sent = 0;
+}
+
+bool
+rl_local_action(struct rl_local *l, struct rl_local_action *a)
+{
+	*a = (struct rl_local_action){ 0 };
+	/* first hold, then install; and go on only with the new tables */
+	if (l->hold_owed && (l->hold != RL_RESIL_HOLD_NONE ||
+			     (!l->install_owed && !l->installing))) {
+		l->hold_owed = false;
+		a->type = l->hold == RL_RESIL_HOLD_NONE ? RL_LOCAL_RELEASE
+							: RL_LOCAL_HOLD;
+		a->hold = l->hold;
+		a->epoch = l->hold_epoch;
+		return true;
+	}
+	if (l->install_owed) {
+		l->install_owed = false;
+		l->installing = true;
+		a->type = RL_LOCAL_INSTALL;
+		a->epoch = l->want_epoch;
+		return true;
+	}
+	if (l->start_owed && !l->installing) {
+		l->start_owed = false;
+		a->type = RL_LOCAL_START;
+		return true;
+	}
+	for (uint16_t i = 0; i < l->p.nports; i++) {
+		if (l->port[i].order == RL_LOCAL_PORT_NONE)
+			continue;
+		a->type = RL_LOCAL_PORT;
+		a->order = l->port[i].order;
+		a->port = i;
+		l->port[i].order = RL_LOCAL_PORT_NONE;
+		return true;
+	}
+	return false;
+}
+
+void
+rl_local_installed(struct rl_local *l, uint32_t epoch)
+{
+	l->table_epoch = epoch;
+	if (epoch == l->want_epoch)
+		l->installing = false;
+}
+
+bool
+rl_local_asked(const struct rl_local *l)
+{
+	/* an answer tells what is done, not what will be */
+	return l->asked && !l->hold_owed && !l->install_owed && !l->installing;
+}
+
+void
+rl_local_answer(struct rl_local *l, const struct rl_local_view *view)
+{
+	RL_ASSERT(rl_local_asked(l));
+	l->asked = false;
+	l->answer_owed = true;
+	l->view = *view;
+}
+
+static void
+local_msg(const struct rl_local *l, struct rl_resil_msg *m,
+	  enum rl_resil_msg_type type)
+{
+	*m = (struct rl_resil_msg){
+		.version = RL_RESIL_VERSION,
+		.type = (uint8_t)type,
+		.dev = l->p.dev,
+		.ctl_inc = l->ctl_inc,
+		.local_inc = l->p.incarnation,
+		.hold = (uint8_t)l->hold,
+		.hold_epoch = l->hold_epoch,
+		.table_epoch = l->table_epoch,
+		.seq = l->seq,
+		.flags = l->waits ? RL_RESIL_WAITS : 0,
+	};
+}
+
+/* The next port that has something to say, from where the last one was. */
+static bool
+local_tx_port(struct rl_local *l, struct rl_resil_msg *m)
+{
+	for (uint16_t n = 0; n < l->p.nports; n++) {
+		const uint16_t i = (uint16_t)((l->next_port + n) % l->p.nports);
+		struct local_port *lp = &l->port[i];
+
+		if (lp->done_owed) {
+			lp->done_owed = false;
+			local_msg(l, m, RL_RESIL_PORT_DONE);
+			m->port = i;
+			m->ver = lp->order_ver;
+			return true;
+		}
+		if (!port_unknown(lp) || lp->sent == lp->ver)
+			continue;
+		lp->sent = lp->ver;
+		local_msg(l, m, RL_RESIL_LINK);
+		m->port = i;
+		m->ver = lp->ver;
+		m->link = lp->state;
+		m->detector = lp->detector;
+		m->t_ns = lp->t_ns;
+		l->next_port = (uint16_t)(i + 1);
+		return true;
+	}
+	return false;
+}
+
+bool
+rl_local_tx(struct rl_local *l, struct rl_resil_msg *m, uint64_t now_ns)
+{
+	if (l->hello_owed) {
+		l->hello_owed = false;
+		l->resend_ns = now_ns + l->p.cfg->resend_ns;
+		local_msg(l, m, RL_RESIL_HELLO);
+		return true;
+	}
+	if (l->answer_owed) {
+		l->answer_owed = false;
+		local_msg(l, m, RL_RESIL_STATUS);
+		m->activity = l->view.activity;
+		if (l->view.quiet)
+			m->flags |= RL_RESIL_QUIET;
+		return true;
+	}
+	if (!local_tx_port(l, m))
+		return false;
+	if (l->unknown != 0 && l->resend_ns <= now_ns)
+		l->resend_ns = now_ns + l->p.cfg->resend_ns;
+	return true;
+}
+
+uint64_t
+rl_local_deadline(const struct rl_local *l)
+{
+	uint64_t t = local_lease_end(l);
+
+	if (l->hello_owed || l->answer_owed)
+		return 0;
+	if (!l->greeted || l->unknown != 0)
+		t = rl_min_u64(t, l->resend_ns);
+	return t;
+}
+
+void
+rl_local_info(const struct rl_local *l, struct rl_local_info *info)
+{
+	*info = (struct rl_local_info){
+		.table_epoch = l->table_epoch,
+		.hold = l->hold,
+		.hold_epoch = l->hold_epoch,
+		.reports = l->unknown,
+		.lease_ends = l->lease_ends,
+		.waits = l->waits,
+	};
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RESIL_FIXTURE_H
+#define RESIL_FIXTURE_H
+
+/*
+ * A ring of four switches with an endpoint each, their local controllers, a
+ * controller, and between them a channel that delays, loses, doubles and
+ * reorders by seed. What a host does is done at once; packets are but a count
+ * of those that are under way.
+ */
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rl_controller.h"
+#include "rl_prng.h"
+
+#define FX_DEVS 8
+#define FX_MSGS 8192
+
+struct fx_flight {
+	uint64_t at_ns;
+	bool to_ctl;
+	bool used;
+	struct rl_resil_msg m;
+};
+
+struct fx {
+	struct rl_topo topo;
+	struct rl_resil_cfg cfg;
+	struct rl_controller *ctl; /* NULL: it is dead */
+	void *ctl_mem;
+	struct rl_local *local[FX_DEVS]; /* NULL: dead */
+	void *local_mem[FX_DEVS];
+	uint64_t inc; /* of whoever begins next */
+	uint64_t now_ns;
+	struct rl_prng prng;
+	struct fx_flight flight[FX_MSGS];
+	uint32_t nflight; /* slots in use lie below */
+	/* the channel */
+	uint64_t delay_ns, jitter_ns;
+	uint32_t loss_pct, dup_pct;
+	/* the job */
+	enum rl_resil_mode mode; /* how results say to install */
+	int status;
+	uint64_t compute_ns;
+	bool job;
+	bool never; /* no job is ever done */
+	uint64_t job_ns;
+	uint32_t job_epoch;
+	uint8_t job_link_ok[64];
+	uint8_t job_silent[FX_DEVS];
+	uint8_t job_waits[FX_DEVS];
+	enum rl_resil_mode job_mode;
+	uint32_t jobs;
+	bool avoided;
+	/* devices */
+	uint32_t table[FX_DEVS];
+	enum rl_resil_hold hold[FX_DEVS];
+	bool order_holds[FX_DEVS]; /* as the order said that came last */
+	bool started[FX_DEVS]; /* ports train */
+	bool busy[FX_DEVS];    /* packets that are held for are under way */
+	uint64_t activity[FX_DEVS];
+	uint32_t installs;
+	uint32_t holds;
+	uint32_t bad_installs; /* held for, and somebody does not hold */
+	enum rl_local_port_order order[FX_DEVS][8];
+};
+
+void fx_open(struct fx *f, uint64_t seed);
+void fx_close(struct fx *f);
+/* Runs until @p ns from now. */
+void fx_run(struct fx *f, uint64_t ns);
+/* Runs until the controller has nothing to do, or @p ns; whether it has not. */
+bool fx_settle(struct fx *f, uint64_t ns);
+/* Both ends of a link say so; -1: what has no local controller says nothing */
+void fx_link(struct fx *f, uint32_t link, enum rl_resil_link state);
+void fx_end(struct fx *f, uint32_t link, unsigned int end,
+	    enum rl_resil_link state);
+void fx_local_kill(struct fx *f, uint32_t dev);
+void fx_local_begin(struct fx *f, uint32_t dev, bool waits);
+void fx_ctl_kill(struct fx *f);
+void fx_ctl_begin(struct fx *f);
+const struct rl_recovery *fx_last(const struct fx *f);
+uint32_t fx_dev(const struct fx *f, const char *name);
+uint32_t fx_link_of(const struct fx *f, const char *name);
+
+#endif /* RESIL_FIXTURE_H */

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Recoveries, phase by phase, and the ways out of each [RES-1..4, RES-6]. */
+
+#include "resil_fixture.h"
+
+#define MS RL_NS_PER_MS
+
+static int
+open_settled(void **state)
+{
+	struct fx *f = calloc(1, sizeof(*f));
+
+	fx_open(f, 1);
+	assert_true(fx_settle(f, 10 * MS));
+	assert_int_equal(f->jobs, 0); /* nothing was wrong */
+	*state = f;
+	return 0;
+}
+
+static int
+close_fx(void **state)
+{
+	fx_close(*state);
+	free(*state);
+	return 0;
+}
+
+static void
+all_have(const struct fx *f, uint32_t epoch)
+{
+	for (uint32_t d = 0; d < FX_DEVS; d++)
+		if (f->local[d] != NULL) {
+			assert_int_equal(f->table[d], epoch);
+			assert_int_equal(f->hold[d], RL_RESIL_HOLD_NONE);
+		}
+}
+
+static void
+a_dead_link_brings_new_tables_and_nobody_is_held(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t link = fx_link_of(f, "s0-s1");
+	const struct rl_recovery *r;
+	char text[128];
+
+	fx_link(f, link, RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 10 * MS));
+	assert_int_equal(f->jobs, 1);
+	assert_int_equal(f->job_link_ok[link], RL_LINK_NO);
+	assert_int_equal(f->holds, 0);
+	r = fx_last(f);
+	all_have(f, r->epoch);
+	assert_int_equal(r->outcome, RL_OUTCOME_DONE);
+	assert_int_equal(r->mode, RL_RESIL_LIVE);
+	assert_int_equal(r->paused_ns, 0);
+	assert_int_equal(r->compute_ns + r->prove_ns, f->compute_ns);
+	/* a message, and the time to gather */
+	assert_int_equal(r->detect_ns, f->delay_ns + f->cfg.gather_ns);
+	assert_int_equal(r->install_ns, 2 * f->delay_ns);
+	assert_string_equal(rl_recovery_text(r, &f->topo, text, sizeof(text)),
+			    "link s0-s1 dead");
+}
+
+static void
+one_end_that_hears_nothing_is_enough(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t link = fx_link_of(f, "s0-s1");
+
+	fx_end(f, link, 1, RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 10 * MS));
+	assert_int_equal(f->job_link_ok[link], RL_LINK_NO);
+	assert_false(rl_controller_link_ok(f->ctl, link));
+	/* back only when the other end does, too, and stays */
+	fx_end(f, link, 1, RL_RESIL_LINK_UP);
+	fx_run(f, f->cfg.return_ns / 2);
+	assert_false(rl_controller_link_ok(f->ctl, link));
+	assert_true(fx_settle(f, 10 * MS));
+	assert_true(rl_controller_link_ok(f->ctl, link));
+	assert_int_equal(fx_last(f)->cause, RL_CAUSE_LINK_BACK);
+	assert_int_equal(f->job_link_ok[link], RL_LINK_USE);
+}
+
+static void
+failures_within_the_time_to_gather_are_one_recovery(void **state)
+{
+	struct fx *f = *state;
+
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	fx_run(f, f->cfg.gather_ns / 2);
+	fx_link(f, fx_link_of(f, "e2-s2"), RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 10 * MS));
+	assert_int_equal(f->jobs, 1);
+	assert_int_equal(fx_last(f)->changes, 2);
+}
+
+static void
+a_failure_while_computing_begins_it_anew(void **state)
+{
+	struct fx *f = *state;
+
+	f->compute_ns = 1 * MS;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	fx_run(f, MS / 2);
+	fx_link(f, fx_link_of(f, "e2-s2"), RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 10 * MS));
+	assert_int_equal(f->jobs, 2);
+	assert_int_equal(rl_controller_recoveries(f->ctl), 2);
+	assert_int_equal(rl_controller_recovery(f->ctl, 0)->outcome,
+			 RL_OUTCOME_SUPERSEDED);
+	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
+	assert_int_equal(f->job_link_ok[fx_link_of(f, "s0-s1")], RL_LINK_NO);
+	all_have(f, fx_last(f)->epoch);
+}
+
+static void
+failures_that_never_end_do_not_keep_tables_from_coming(void **state)
+{
+	struct fx *f = *state;
+
+	f->compute_ns = 1 * MS;
+	for (unsigned int i = 0; i < 40; i++) {
+		fx_link(f, i % 4, RL_RESIL_LINK_DEAD);
+		fx_run(f, MS / 4);
+		fx_link(f, i % 4, RL_RESIL_LINK_UP);
+		fx_run(f, MS / 4);
+	}
+	assert_true(f->table[0] > 0);
+	assert_true(fx_settle(f, 50 * MS));
+	all_have(f, fx_last(f)->epoch);
+}
+
+static void
+some_flows_are_held_until_theirs_have_left(void **state)
+{
+	struct fx *f = *state;
+	const struct rl_recovery *r;
+
+	f->mode = RL_RESIL_PARTIAL;
+	f->busy[fx_dev(f, "e1")] = true;
+	f->activity[0] = 7;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	fx_run(f, 5 * MS);
+	assert_int_equal(rl_controller_phase(f->ctl), RL_CONTROLLER_DRAIN);
+	assert_int_equal(f->hold[fx_dev(f, "e1")], RL_RESIL_HOLD_FLOWS);
+	assert_int_equal(f->installs, 0);
+	f->busy[fx_dev(f, "e1")] = false;
+	assert_true(fx_settle(f, 10 * MS));
+	r = fx_last(f);
+	assert_int_equal(r->outcome, RL_OUTCOME_DONE);
+	assert_int_equal(r->held_flows, 2);
+	assert_true(r->quiesce_ns > 4 * MS && r->quiesce_ns < 6 * MS);
+	assert_true(r->paused_ns >= r->quiesce_ns + r->install_ns);
+	assert_int_equal(f->bad_installs, 0);
+	all_have(f, r->epoch);
+}
+
+static void
+full_quiesce_is_observed_not_waited_for_by_the_clock(void **state)
+{
+	struct fx *f = *state;
+
+	f->mode = RL_RESIL_FULL;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	/* quiet at every look, but something passed between any two */
+	for (unsigned int i = 0; i < 50; i++) {
+		fx_run(f, f->cfg.observe_ns);
+		f->activity[2]++;
+	}
+	fx_run(f, 10 * f->delay_ns);
+	while (rl_controller_phase(f->ctl) == RL_CONTROLLER_COMPUTE)
+		fx_run(f, f->cfg.observe_ns);
+	for (unsigned int i = 0; i < 50; i++) {
+		assert_int_equal(f->installs, 0);
+		f->activity[2]++;
+		fx_run(f, f->cfg.observe_ns / 2);
+	}
+	assert_true(fx_settle(f, 10 * MS));
+	assert_int_equal(f->installs, FX_DEVS);
+	assert_int_equal(f->bad_installs, 0);
+	assert_int_equal(fx_last(f)->held_flows, 12);
+}
+
+static void
+what_never_drains_is_released_and_then_all_is_held(void **state)
+{
+	struct fx *f = *state;
+
+	f->mode = RL_RESIL_PARTIAL;
+	f->busy[fx_dev(f, "e1")] = true;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	fx_run(f, f->cfg.quiesce_ns + 5 * MS);
+	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_TIMEOUT);
+	assert_int_equal(f->hold[fx_dev(f, "e1")], RL_RESIL_HOLD_NONE);
+	assert_int_equal(f->installs, 0);
+	f->busy[fx_dev(f, "e1")] = false;
+	assert_true(fx_settle(f, 100 * MS));
+	assert_int_equal(f->job_mode, RL_RESIL_FULL);
+	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
+	assert_int_equal(fx_last(f)->cause, RL_CAUSE_RETRY);
+	all_have(f, fx_last(f)->epoch);
+}
+
+static void
+a_computation_that_never_ends_is_tried_again(void **state)
+{
+	struct fx *f = *state;
+
+	f->cfg.compute_ns = 5 * MS;
+	f->never = true;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	fx_run(f, 8 * MS);
+	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_TIMEOUT);
+	f->never = false;
+	assert_true(fx_settle(f, 50 * MS));
+	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
+}
+
+static void
+refused_tables_leave_the_fabric_as_it_is(void **state)
+{
+	struct fx *f = *state;
+
+	f->status = -EHOSTUNREACH;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 10 * MS));
+	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_REFUSED);
+	assert_int_equal(f->installs, 0);
+	f->status = 0;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_UP);
+	assert_true(fx_settle(f, 10 * MS));
+	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
+}
+
+static void
+who_does_not_answer_is_not_dead_and_comes_back(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t s3 = fx_dev(f, "s3");
+	struct rl_local *l = f->local[s3];
+
+	f->local[s3] = NULL; /* its messages are lost for a while */
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 50 * MS));
+	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
+	assert_int_equal(fx_last(f)->silent, 1);
+	assert_int_equal(f->table[s3], 0);
+	assert_int_equal(f->job_link_ok[fx_link_of(f, "s2-s3")], RL_LINK_USE);
+	/* the next one knows */
+	fx_link(f, fx_link_of(f, "s1-s2"), RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 50 * MS));
+	assert_int_equal(f->job_silent[s3], 1);
+	f->local[s3] = l;
+	fx_run(f, 2 * f->cfg.answer_ns);
+	assert_true(fx_settle(f, 50 * MS));
+	all_have(f, fx_last(f)->epoch);
+}
+
+static void
+a_source_that_falls_silent_while_held_ends_the_recovery(void **state)
+{
+	struct fx *f = *state;
+
+	f->mode = RL_RESIL_FULL;
+	f->busy[fx_dev(f, "e1")] = true;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	fx_run(f, 3 * MS);
+	assert_int_equal(rl_controller_phase(f->ctl), RL_CONTROLLER_DRAIN);
+	fx_local_kill(f, fx_dev(f, "e1"));
+	f->mode = RL_RESIL_LIVE;
+	fx_run(f, 2 * f->cfg.answer_ns);
+	assert_int_equal(f->installs, 0);
+	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_TIMEOUT);
+	assert_int_equal(f->hold[fx_dev(f, "e0")], RL_RESIL_HOLD_NONE);
+	assert_true(fx_settle(f, 100 * MS));
+	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
+	assert_int_equal(f->job_silent[fx_dev(f, "e1")], 1);
+}
+
+static void
+a_device_that_begins_anew_gets_tables_before_its_ports_train(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t s3 = fx_dev(f, "s3");
+
+	fx_local_kill(f, s3);
+	fx_end(f, fx_link_of(f, "s2-s3"), 0, RL_RESIL_LINK_DEAD);
+	fx_end(f, fx_link_of(f, "s3-s0"), 1, RL_RESIL_LINK_DEAD);
+	fx_end(f, fx_link_of(f, "e3-s3"), 0, RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 50 * MS));
+	assert_int_equal(f->job_link_ok[fx_link_of(f, "s2-s3")], RL_LINK_NO);
+	fx_local_begin(f, s3, true);
+	fx_run(f, f->compute_ns);
+	assert_false(f->started[s3]);
+	assert_true(f->job_waits[s3]);
+	assert_int_equal(f->job_link_ok[fx_link_of(f, "s2-s3")], RL_LINK_USE);
+	fx_run(f, 2 * MS);
+	assert_true(f->started[s3]);
+	assert_int_equal(f->table[s3], f->job_epoch);
+	/* two of its links train, one never does */
+	fx_link(f, fx_link_of(f, "s2-s3"), RL_RESIL_LINK_UP);
+	fx_link(f, fx_link_of(f, "e3-s3"), RL_RESIL_LINK_UP);
+	assert_true(fx_settle(f, f->cfg.train_ns + 10 * MS));
+	assert_int_equal(f->job_link_ok[fx_link_of(f, "s2-s3")], RL_LINK_USE);
+	assert_int_equal(f->job_link_ok[fx_link_of(f, "s3-s0")], RL_LINK_NO);
+	all_have(f, fx_last(f)->epoch);
+}
+
+static void
+a_new_controller_finds_half_an_install_and_ends_it(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t s3 = fx_dev(f, "s3");
+	struct rl_local *l = f->local[s3];
+
+	f->local[s3] = NULL;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	while (f->installs == 0)
+		fx_run(f, f->delay_ns / 5);
+	fx_ctl_kill(f);
+	fx_run(f, 1 * MS);
+	f->local[s3] = l;
+	assert_true(f->table[0] != f->table[s3]);
+	fx_ctl_begin(f);
+	assert_true(fx_settle(f, 50 * MS));
+	all_have(f, fx_last(f)->epoch);
+	assert_int_equal(f->job_link_ok[fx_link_of(f, "s0-s1")], RL_LINK_NO);
+}
+
+static void
+held_sources_go_on_when_the_controller_is_gone(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t e1 = fx_dev(f, "e1");
+
+	f->mode = RL_RESIL_FULL;
+	f->busy[e1] = true;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	fx_run(f, 3 * MS);
+	assert_int_equal(f->hold[e1], RL_RESIL_HOLD_ALL);
+	fx_ctl_kill(f);
+	fx_run(f, f->cfg.lease_ns + 1 * MS);
+	for (uint32_t d = 0; d < FX_DEVS; d++)
+		assert_int_equal(f->hold[d], RL_RESIL_HOLD_NONE);
+	f->busy[e1] = false;
+	fx_ctl_begin(f);
+	assert_true(fx_settle(f, 50 * MS));
+	all_have(f, fx_last(f)->epoch);
+	assert_int_equal(f->bad_installs, 0);
+}
+
+static void
+what_is_held_stays_held_while_the_controller_lives(void **state)
+{
+	struct fx *f = *state;
+
+	assert_int_equal(rl_controller_unquiesce(f->ctl, f->now_ns), -EINVAL);
+	assert_int_equal(rl_controller_quiesce(f->ctl, f->now_ns), 0);
+	fx_run(f, 5 * f->cfg.lease_ns);
+	assert_int_equal(rl_controller_phase(f->ctl), RL_CONTROLLER_QUIET);
+	assert_int_equal(rl_controller_quiesce(f->ctl, f->now_ns), -EALREADY);
+	for (uint32_t d = 0; d < FX_DEVS; d++)
+		assert_int_equal(f->hold[d], RL_RESIL_HOLD_ALL);
+	assert_int_equal(rl_controller_reroute(f->ctl, f->now_ns), 0);
+	fx_run(f, 5 * MS);
+	assert_int_equal(rl_controller_phase(f->ctl), RL_CONTROLLER_QUIET);
+	assert_int_equal(f->installs, FX_DEVS);
+	assert_int_equal(f->hold[0], RL_RESIL_HOLD_ALL);
+	assert_int_equal(rl_controller_unquiesce(f->ctl, f->now_ns), 0);
+	assert_true(fx_settle(f, 10 * MS));
+	all_have(f, f->job_epoch);
+}
+
+static void
+a_removed_link_is_left_before_it_goes_down_and_used_after_it_is_up(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t link = fx_link_of(f, "s0-s1");
+	const struct rl_topo_link *l = &f->topo.link[link];
+
+	assert_int_equal(rl_controller_remove_link(f->ctl, link, f->now_ns), 0);
+	assert_int_equal(rl_controller_remove_link(f->ctl, link, f->now_ns),
+			 -EALREADY);
+	fx_run(f, f->cfg.gather_ns + f->compute_ns - 1000);
+	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_NONE);
+	assert_true(fx_settle(f, 50 * MS));
+	all_have(f, fx_last(f)->epoch);
+	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_DRAIN);
+	assert_int_equal(f->order[l->dev[1]][l->port[1]], RL_LOCAL_PORT_DRAIN);
+	fx_link(f, link, RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 10 * MS));
+	assert_int_equal(rl_controller_add_link(f->ctl, link, f->now_ns), 0);
+	fx_run(f, 1 * MS);
+	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_UP);
+	assert_int_equal(f->job_link_ok[link], RL_LINK_NO);
+	fx_link(f, link, RL_RESIL_LINK_UP);
+	assert_true(fx_settle(f, 10 * MS));
+	assert_int_equal(f->job_link_ok[link], RL_LINK_USE);
+}
+
+static void
+a_link_that_degrades_is_left_before_it_dies(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t link = fx_link_of(f, "s0-s1");
+	const struct rl_topo_link *l = &f->topo.link[link];
+
+	/* no other way: it stays [RES-7] */
+	fx_end(f, link, 0, RL_RESIL_LINK_DEGRADED);
+	assert_true(fx_settle(f, 50 * MS));
+	assert_int_equal(f->job_link_ok[link], RL_LINK_AVOID);
+	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_NONE);
+	/* another way */
+	f->avoided = true;
+	assert_int_equal(rl_controller_reroute(f->ctl, f->now_ns), 0);
+	assert_true(fx_settle(f, 50 * MS));
+	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_DRAIN);
+}
+
+int
+main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, open_settled, close_fx)
+	const struct CMUnitTest tests[] = {
+		T(a_dead_link_brings_new_tables_and_nobody_is_held),
+		T(one_end_that_hears_nothing_is_enough),
+		T(failures_within_the_time_to_gather_are_one_recovery),
+		T(a_failure_while_computing_begins_it_anew),
+		T(failures_that_never_end_do_not_keep_tables_from_coming),
+		T(some_flows_are_held_until_theirs_have_left),
+		T(full_quiesce_is_observed_not_waited_for_by_the_clock),
+		T(what_never_drains_is_released_and_then_all_is_held),
+		T(a_computation_that_never_ends_is_tried_again),
+		T(refused_tables_leave_the_fabric_as_it_is),
+		T(who_does_not_answer_is_not_dead_and_comes_back),
+		T(a_source_that_falls_silent_while_held_ends_the_recovery),
+		T(a_device_that_begins_anew_gets_tables_before_its_ports_train),
+		T(a_new_controller_finds_half_an_install_and_ends_it),
+		T(held_sources_go_on_when_the_controller_is_gone),
+		T(what_is_held_stays_held_while_the_controller_lives),
+		T(a_removed_link_is_left_before_it_goes_down_and_used_after_it_is_up),
+		T(a_link_that_degrades_is_left_before_it_dies),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

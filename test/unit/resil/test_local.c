@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A local controller by itself: orders late, twice and foreign; its lease. */
+
+#include "resil_fixture.h"
+
+struct one {
+	struct rl_resil_cfg cfg;
+	struct rl_local *l;
+	uint64_t now_ns;
+};
+
+static void
+one_open(struct one *o, bool endpoint, bool waits)
+{
+	struct rl_local_params p = {
+		.cfg = &o->cfg, .dev = 3, .nports = 4, .incarnation = 9,
+		.endpoint = endpoint, .waits = waits,
+	};
+
+	rl_resil_cfg_defaults(&o->cfg);
+	o->now_ns = 1000;
+	o->l = rl_local_init(aligned_alloc(RL_CACHE_LINE, rl_local_memsize(4)),
+			     &p, o->now_ns);
+}
+
+/* An order to device 3, answered at once; @return the action, if any. */
+static bool
+order(struct one *o, uint64_t seq, enum rl_resil_hold hold, uint32_t table,
+      struct rl_local_action *a)
+{
+	const struct rl_resil_msg m = {
+		.version = RL_RESIL_VERSION, .type = RL_RESIL_ORDER, .dev = 3,
+		.ctl_inc = 5, .seq = seq, .hold = (uint8_t)hold,
+		.hold_epoch = 4, .table_epoch = table,
+	};
+
+	rl_local_rx(o->l, &m, o->now_ns);
+	return rl_local_action(o->l, a);
+}
+
+static void
+an_older_order_is_ignored(void **state)
+{
+	struct rl_local_action a;
+	struct one o;
+
+	(void)state;
+	one_open(&o, true, false);
+	assert_true(order(&o, 7, RL_RESIL_HOLD_NONE, 2, &a));
+	assert_int_equal(a.type, RL_LOCAL_INSTALL);
+	assert_int_equal(a.epoch, 2);
+	rl_local_installed(o.l, 2);
+	assert_false(order(&o, 6, RL_RESIL_HOLD_ALL, 1, &a)); /* late */
+	assert_false(order(&o, 7, RL_RESIL_HOLD_NONE, 2, &a)); /* twice */
+	free(o.l);
+}
+
+static void
+an_answer_tells_what_is_done_not_what_is_ordered(void **state)
+{
+	struct rl_local_action a;
+	struct rl_resil_msg m;
+	struct one o;
+
+	(void)state;
+	one_open(&o, false, false);
+	assert_true(order(&o, 1, RL_RESIL_HOLD_NONE, 2, &a));
+	assert_false(rl_local_asked(o.l));
+	rl_local_installed(o.l, 2);
+	assert_true(rl_local_asked(o.l));
+	rl_local_answer(o.l, &(struct rl_local_view){ .quiet = true,
+						      .activity = 11 });
+	assert_true(rl_local_tx(o.l, &m, o.now_ns));
+	assert_int_equal(m.type, RL_RESIL_STATUS);
+	assert_int_equal(m.seq, 1);
+	assert_int_equal(m.table_epoch, 2);
+	assert_int_equal(m.activity, 11);
+	assert_true(m.flags & RL_RESIL_QUIET);
+	free(o.l);
+}
+
+static void
+a_lease_that_ends_lets_go_and_refuses_the_tables(void **state)
+{
+	struct rl_local_action a;
+	struct one o;
+
+	(void)state;
+	one_open(&o, true, false);
+	assert_true(order(&o, 1, RL_RESIL_HOLD_ALL, 0, &a));
+	assert_int_equal(a.type, RL_LOCAL_HOLD);
+	assert_int_equal(rl_local_deadline(o.l), o.now_ns + o.cfg.lease_ns);
+	o.now_ns += o.cfg.lease_ns;
+	rl_local_tick(o.l, o.now_ns);
+	assert_true(rl_local_action(o.l, &a));
+	assert_int_equal(a.type, RL_LOCAL_RELEASE);
+	/* an install that was meant for a fabric at rest, late */
+	assert_false(order(&o, 2, RL_RESIL_HOLD_ALL, 4, &a));
+	assert_true(rl_local_asked(o.l)); /* and says so */
+	free(o.l);
+}
+
+static void
+switches_let_go_before_sources(void **state)
+{
+	struct rl_local_action a;
+	struct one o;
+
+	(void)state;
+	one_open(&o, false, false);
+	assert_true(order(&o, 1, RL_RESIL_HOLD_ALL, 0, &a));
+	assert_int_equal(rl_local_deadline(o.l), o.now_ns + o.cfg.lease_ns / 2);
+	free(o.l);
+}
+
+static void
+new_tables_first_then_go_on(void **state)
+{
+	struct rl_local_action a;
+	struct one o;
+
+	(void)state;
+	one_open(&o, true, false);
+	assert_true(order(&o, 1, RL_RESIL_HOLD_ALL, 0, &a));
+	/* the order to install was lost: this one says both */
+	assert_true(order(&o, 3, RL_RESIL_HOLD_NONE, 4, &a));
+	assert_int_equal(a.type, RL_LOCAL_INSTALL);
+	assert_false(rl_local_action(o.l, &a)); /* not before it is done */
+	rl_local_installed(o.l, 4);
+	assert_true(rl_local_action(o.l, &a));
+	assert_int_equal(a.type, RL_LOCAL_RELEASE);
+	free(o.l);
+}
+
+static void
+a_report_is_told_until_it_is_confirmed(void **state)
+{
+	struct rl_resil_msg m, ack;
+	struct rl_local_action a;
+	struct one o;
+
+	(void)state;
+	one_open(&o, false, false);
+	order(&o, 1, RL_RESIL_HOLD_NONE, 0, &a);
+	rl_local_link(o.l, 2, RL_RESIL_LINK_DEAD, 1, o.now_ns);
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_true(rl_local_tx(o.l, &m, o.now_ns));
+		assert_int_equal(m.type, RL_RESIL_LINK);
+		assert_int_equal(m.port, 2);
+		assert_int_equal(m.ver, 1);
+		assert_false(rl_local_tx(o.l, &m, o.now_ns));
+		o.now_ns = rl_local_deadline(o.l);
+		rl_local_tick(o.l, o.now_ns);
+	}
+	/* it changes: the confirmation of the older report is not enough */
+	rl_local_link(o.l, 2, RL_RESIL_LINK_UP, 0, o.now_ns);
+	ack = m;
+	ack.type = RL_RESIL_LINK_ACK;
+	ack.ctl_inc = 5;
+	rl_local_rx(o.l, &ack, o.now_ns);
+	assert_true(rl_local_tx(o.l, &m, o.now_ns));
+	assert_int_equal(m.ver, 2);
+	assert_int_equal(m.link, RL_RESIL_LINK_UP);
+	ack.ver = 2;
+	rl_local_rx(o.l, &ack, o.now_ns);
+	assert_int_equal(rl_local_deadline(o.l), RL_NEVER);
+	free(o.l);
+}
+
+static void
+a_new_controller_is_told_everything_and_an_old_one_ignored(void **state)
+{
+	struct rl_resil_msg m, call = {
+		.version = RL_RESIL_VERSION, .type = RL_RESIL_CALL, .dev = 3,
+		.ctl_inc = 6,
+	};
+	struct rl_local_action a;
+	struct one o;
+
+	(void)state;
+	one_open(&o, false, false);
+	order(&o, 1, RL_RESIL_HOLD_NONE, 0, &a);
+	rl_local_link(o.l, 1, RL_RESIL_LINK_DEAD, 1, o.now_ns);
+	assert_true(rl_local_tx(o.l, &m, o.now_ns));
+	m.type = RL_RESIL_LINK_ACK;
+	m.ctl_inc = 5;
+	rl_local_rx(o.l, &m, o.now_ns);
+	rl_local_rx(o.l, &call, o.now_ns);
+	assert_true(rl_local_tx(o.l, &m, o.now_ns));
+	assert_int_equal(m.type, RL_RESIL_HELLO);
+	assert_true(rl_local_tx(o.l, &m, o.now_ns));
+	assert_int_equal(m.type, RL_RESIL_LINK);
+	assert_int_equal(m.ctl_inc, 6);
+	/* the one before was only slow: too late */
+	assert_false(order(&o, 99, RL_RESIL_HOLD_ALL, 7, &a));
+	free(o.l);
+}
+
+static void
+what_is_meant_for_another_is_ignored(void **state)
+{
+	struct rl_resil_msg m = {
+		.version = RL_RESIL_VERSION, .type = RL_RESIL_ORDER, .dev = 3,
+		.ctl_inc = 5, .seq = 1, .hold = RL_RESIL_HOLD_ALL,
+	};
+	struct rl_local_action a;
+	struct one o;
+
+	(void)state;
+	one_open(&o, true, false);
+	m.local_inc = 8; /* who was here before */
+	rl_local_rx(o.l, &m, o.now_ns);
+	m.local_inc = 9;
+	m.dev = 4;
+	rl_local_rx(o.l, &m, o.now_ns);
+	m.dev = 3;
+	m.version = RL_RESIL_VERSION + 1;
+	rl_local_rx(o.l, &m, o.now_ns);
+	assert_false(rl_local_action(o.l, &a));
+	m.version = RL_RESIL_VERSION;
+	m.type = RL_RESIL_PORT;
+	m.port = 4; /* there is none */
+	rl_local_rx(o.l, &m, o.now_ns);
+	assert_false(rl_local_action(o.l, &a));
+	free(o.l);
+}
+
+static void
+settings_out_of_range_are_refused(void **state)
+{
+	struct rl_resil_cfg cfg;
+	const char *key = NULL;
+	char err[128];
+
+	(void)state;
+	rl_resil_cfg_defaults(&cfg);
+	assert_int_equal(rl_resil_cfg_check(&cfg, err, sizeof(err), &key), 0);
+	cfg.resend_ns = 0;
+	assert_int_equal(rl_resil_cfg_check(&cfg, err, sizeof(err), &key),
+			 -EINVAL);
+	assert_string_equal(key, "resend_ns");
+	rl_resil_cfg_defaults(&cfg);
+	cfg.answer_ns = cfg.resend_ns;
+	assert_int_equal(rl_resil_cfg_check(&cfg, err, sizeof(err), &key),
+			 -EINVAL);
+	assert_string_equal(key, "answer_ns");
+	rl_resil_cfg_defaults(&cfg);
+	cfg.lease_ns = cfg.answer_ns;
+	assert_int_equal(rl_resil_cfg_check(&cfg, err, sizeof(err), &key),
+			 -EINVAL);
+	assert_string_equal(key, "lease_ns");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_older_order_is_ignored),
+		cmocka_unit_test(an_answer_tells_what_is_done_not_what_is_ordered),
+		cmocka_unit_test(a_lease_that_ends_lets_go_and_refuses_the_tables),
+		cmocka_unit_test(switches_let_go_before_sources),
+		cmocka_unit_test(new_tables_first_then_go_on),
+		cmocka_unit_test(a_report_is_told_until_it_is_confirmed),
+		cmocka_unit_test(a_new_controller_is_told_everything_and_an_old_one_ignored),
+		cmocka_unit_test(what_is_meant_for_another_is_ignored),
+		cmocka_unit_test(settings_out_of_range_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
