@@ -294,6 +294,10 @@ static const struct rl_config_key keys[] = {
 	   "most of a measured retry timer; not below the least"),
 	EP(retry_limit, RL_KEY_NUMBER, "timeouts", 0, 1000000,
 	   "timeouts without progress before packets are reported; 0: none"),
+	EP(give_up_ns, RL_KEY_NUMBER, "ns", 0, DAY_NS,
+	   "time without progress before packets are reported; 0: none"),
+	EP(probe_ns, RL_KEY_NUMBER, "ns", 1, DAY_NS,
+	   "first probe of an unreachable peer; later ones are rarer"),
 	EP(gap_skip_ns, RL_KEY_NUMBER, "ns", 1, DAY_NS,
 	   "without retry: a gap this old is a loss"),
 

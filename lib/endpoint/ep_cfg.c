@@ -33,7 +33,9 @@ rl_ep_cfg_defaults(struct rl_ep_cfg *cfg)
 	cfg->retry_timer_ns = 0;
 	cfg->retry_timer_min_ns = 1 * RL_NS_PER_MS;
 	cfg->retry_timer_max_ns = 100 * RL_NS_PER_MS;
-	cfg->retry_limit = 16;
+	cfg->retry_limit = 0;
+	cfg->give_up_ns = 1 * RL_NS_PER_S;
+	cfg->probe_ns = 50 * RL_NS_PER_US;
 	cfg->gap_skip_ns = 10 * RL_NS_PER_MS;
 }
 
@@ -126,6 +128,8 @@ rl_ep_cfg_check(const struct rl_ep_cfg *c, char *err, size_t errlen,
 		{ "retry_timer_min_ns", c->retry_timer_min_ns, 1, day_ns },
 		{ "retry_timer_max_ns", c->retry_timer_max_ns, 1, day_ns },
 		{ "retry_limit", c->retry_limit, 0, MAX_RETRY_LIMIT },
+		{ "give_up_ns", c->give_up_ns, 0, day_ns },
+		{ "probe_ns", c->probe_ns, 1, day_ns },
 		{ "gap_skip_ns", c->gap_skip_ns, 1, day_ns },
 	};
 	int rc;

@@ -4,17 +4,8 @@
 #include "ep_ctrl.h"
 #include "ep_priv.h"
 
-/** What a stand-alone flit says. */
-struct ctrl {
-	enum rl_replay_cmd cmd;
-	uint32_t n;
-	uint32_t tag;
-	unsigned int map_bytes;
-	uint8_t map[EP_CTRL_MAP_MAX];
-};
-
 static void
-emit(struct rl_ep *ep, struct ep_flow *flow, const struct ctrl *c,
+emit(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
      struct rl_pktq *out, uint64_t now_ns)
 {
 	struct rl_flit *f = rl_flit_get(ep->cache);
@@ -34,7 +25,10 @@ emit(struct rl_ep *ep, struct ep_flow *flow, const struct ctrl *c,
 	memset(f->wire, 0, RL_FLIT_CRC_OFF);
 	rl_txn_put(f->wire, &txn);
 	if (ep_profile_has_header(ep))
-		rl_flit_set_header(f->wire, (uint16_t)c->n, c->cmd);
+		rl_flit_set_header(f->wire, (uint16_t)c->n,
+				   c->cmd <= EP_CMD_NAK_ONE
+					   ? (enum rl_replay_cmd)c->cmd
+					   : RL_CMD_SEQ);
 	f->wire[EP_CTRL_CMD_OFF] = (uint8_t)c->cmd;
 	f->wire[EP_CTRL_MAP_BYTES_OFF] = (uint8_t)c->map_bytes;
 	rl_put32(f->wire + EP_CTRL_SEQ_OFF, c->n);
@@ -53,7 +47,7 @@ emit(struct rl_ep *ep, struct ep_flow *flow, const struct ctrl *c,
  */
 static uint32_t
 find_missing(const struct rl_ep *ep, const struct ep_flow *flow,
-	     struct ctrl *c, uint32_t *first)
+	     struct ep_ctrl *c, uint32_t *first)
 {
 	uint32_t count = 0;
 
@@ -76,7 +70,7 @@ static bool
 emit_nak(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	 uint64_t now_ns)
 {
-	struct ctrl c = { .cmd = RL_CMD_NAK_GBN,
+	struct ep_ctrl c = { .cmd = EP_CMD_NAK_GBN,
 			  .n = ep_ack_number(ep, flow) };
 	uint32_t first = 0;
 	uint32_t count;
@@ -87,16 +81,16 @@ emit_nak(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	if (count == 0)
 		return false;
 	if (ep->cfg.retry_mode == RL_RETRY_SELECTIVE && ep->isn) {
-		c.cmd = RL_CMD_NAK_ONE;
+		c.cmd = EP_CMD_NAK_ONE;
 	} else {
 		c.map_bytes = 0;
 		/* without a bitmap it can name one flit, or all */
 		if (ep->cfg.retry_mode == RL_RETRY_SELECTIVE && count == 1) {
-			c.cmd = RL_CMD_NAK_ONE;
+			c.cmd = EP_CMD_NAK_ONE;
 			c.n = first - 1;
 		}
 	}
-	if (c.cmd == RL_CMD_NAK_GBN || c.map_bytes > 0)
+	if (c.cmd == EP_CMD_NAK_GBN || c.map_bytes > 0)
 		ep_ack_carried(ep, flow);
 	emit(ep, flow, &c, out, now_ns);
 	EP_COUNT(ep, nak_sent);
@@ -111,22 +105,45 @@ emit_owed(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	uint32_t done = 0;
 
 	if (flow->flags & EPF_SYNC_NOW) {
-		const struct ctrl c = { .cmd = RL_CMD_SEQ,
+		const struct ep_ctrl c = { .cmd = EP_CMD_SYNC,
 					.n = flow->una,
 					.tag = flow->sync_tag };
 
-		flow->flags &= (uint8_t)~EPF_SYNC_NOW;
+		flow->flags &= (uint16_t)~EPF_SYNC_NOW;
 		emit(ep, flow, &c, out, now_ns);
 		EP_COUNT(ep, sync_sent);
 		done++;
 	}
+	if ((flow->flags & EPF_PROBE_NOW) && done < budget) {
+		emit(ep, flow,
+		     &(struct ep_ctrl){
+			     .cmd = EP_CMD_PROBE,
+			     .n = flow->una,
+			     .tag = ep_peer_get(ep, flow->peer)->probe,
+		     },
+		     out, now_ns);
+		flow->flags &= (uint16_t)~EPF_PROBE_NOW;
+		EP_COUNT(ep, reach_probes);
+		done++;
+	}
+	if ((flow->flags & EPF_ECHO_NOW) && done < budget) {
+		emit(ep, flow,
+		     &(struct ep_ctrl){
+			     .cmd = EP_CMD_ECHO,
+			     .n = ep_ack_number(ep, flow),
+			     .tag = flow->echo,
+		     },
+		     out, now_ns);
+		flow->flags &= (uint16_t)~EPF_ECHO_NOW;
+		done++;
+	}
 	if ((flow->flags & EPF_NAK_NOW) && done < budget) {
-		flow->flags &= (uint8_t)~EPF_NAK_NOW;
+		flow->flags &= (uint16_t)~EPF_NAK_NOW;
 		if (emit_nak(ep, flow, out, now_ns))
 			done++;
 	}
 	if ((flow->flags & EPF_ACK_NOW) && done < budget) {
-		const struct ctrl c = { .cmd = RL_CMD_ACK,
+		const struct ep_ctrl c = { .cmd = EP_CMD_ACK,
 					.n = ep_ack_number(ep, flow) };
 
 		emit(ep, flow, &c, out, now_ns);
@@ -171,89 +188,4 @@ ep_poll_ctrl(struct rl_ep *ep, struct rl_pktq *out, uint64_t turn,
 		done += n;
 	}
 	return done;
-}
-
-void
-ep_ctrl_now(struct rl_ep *ep, struct ep_flow *flow)
-{
-	ep_list_push(ep, EP_LIST_CTRL, flow);
-	ep->ctrl_first = ep->turn;
-}
-
-/** The sender gave up what came before: the flow starts again at c->n. */
-static void
-rx_sync(struct rl_ep *ep, const struct rl_txn *txn, const struct ctrl *c)
-{
-	struct ep_flow *flow = ep_flow_get(ep, txn->src, txn->cos);
-
-	if (flow == NULL) {
-		EP_COUNT(ep, rx_no_flow);
-		return;
-	}
-	EP_COUNT(ep, rx_ctrl);
-	flow->flags |= EPF_RX_SEEN;
-	/* an old one is behind by its full number, and only acknowledged */
-	if (rl_seq_before(flow->expect, c->n))
-		ep_order_sync(ep, flow, c->n, c->tag);
-	ep_ack_soon(ep, flow);
-}
-
-/** Reads the data; false where no endpoint writes such. */
-static bool
-parse(const struct rl_flit *f, const struct rl_txn *txn, struct ctrl *c)
-{
-	c->cmd = (enum rl_replay_cmd)f->wire[EP_CTRL_CMD_OFF];
-	c->map_bytes = f->wire[EP_CTRL_MAP_BYTES_OFF];
-	c->n = rl_get32(f->wire + EP_CTRL_SEQ_OFF);
-	c->tag = rl_get32(f->wire + EP_CTRL_TAG_OFF);
-	if (f->wire[EP_CTRL_CMD_OFF] > RL_CMD_NAK_ONE ||
-	    c->map_bytes > EP_CTRL_MAP_MAX ||
-	    txn->valid_bytes != EP_CTRL_BYTES + c->map_bytes)
-		return false;
-	memcpy(c->map, f->wire + EP_CTRL_MAP_OFF, c->map_bytes);
-	return true;
-}
-
-void
-ep_ctrl_rx(struct rl_ep *ep, const struct rl_flit *f, uint64_t now_ns)
-{
-	struct ep_flow *flow;
-	struct rl_txn txn;
-	struct ctrl c;
-
-	rl_txn_get(f->wire, &txn);
-	if (!parse(f, &txn, &c)) {
-		EP_COUNT(ep, rx_malformed);
-		return;
-	}
-	if (c.cmd == RL_CMD_SEQ) {
-		rx_sync(ep, &txn, &c);
-		return;
-	}
-	EP_COUNT(ep, rx_ctrl);
-	flow = ep_flow_find(ep, txn.src, txn.cos);
-	if (flow == NULL) {
-		EP_COUNT(ep, ack_invalid);
-		return;
-	}
-	switch (c.cmd) {
-	case RL_CMD_SEQ:
-		break;
-	case RL_CMD_ACK:
-		if (flow->state == RL_EP_FLOW_SYNC)
-			ep_on_sync_ack(ep, flow, c.n, now_ns);
-		else
-			ep_on_ack(ep, flow, c.n, now_ns);
-		break;
-	case RL_CMD_NAK_GBN:
-		ep_on_nak_gbn(ep, flow, c.n, now_ns);
-		break;
-	case RL_CMD_NAK_ONE:
-		if (c.map_bytes == 0)
-			ep_on_nak_one(ep, flow, c.n);
-		else
-			ep_on_nak_map(ep, flow, c.n, c.map, c.map_bytes,
-				      now_ns);
-		break;
-	}
 }

@@ -10,22 +10,37 @@
  *
  * | bytes | what                                                          |
  * |-------|---------------------------------------------------------------|
- * | 18    | command: enum rl_replay_cmd; RL_CMD_SEQ here means sync       |
+ * | 18    | command: enum ep_cmd                                          |
  * | 19    | bytes of bitmap, 0-64                                         |
  * | 20-23 | number n, all 32 bits of it                                   |
- * | 24-27 | sync: tag of the packet that begins at n; else 0              |
+ * | 24-27 | sync: tag of the packet that begins at n; probe and echo: the  |
+ * |       | number of the probe; else 0                                   |
  * | 28-   | bitmap: bit i set asks for n + 1 + i                          |
  *
  * ACK n: all up to n have arrived. NAK_GBN n: the same, and all after n is
  * asked for. NAK_ONE n with a bitmap: the same, and the flits whose bits are
  * set are asked for. NAK_ONE n without one: flit n + 1 is asked for, and
  * nothing is acknowledged. Sync n: the sender has given up what it had before
- * n; n is the next number, whatever is missing.
+ * n; n is the next number, whatever is missing. Probe: the sender asks whether
+ * its flits come through; it is answered by an echo, which also acknowledges n.
  *
  * Profiles that have the fields also put command and low bits of n into
  * ReplayCmd and FSN. The full number serves so that a stand-alone flit that
  * was long on its way can't be taken for another.
  */
+
+#include "rl_flit.h"
+
+/** Those that have a ReplayCmd bear its number. */
+enum ep_cmd {
+	EP_CMD_SYNC = RL_CMD_SEQ,
+	EP_CMD_ACK = RL_CMD_ACK,
+	EP_CMD_NAK_GBN = RL_CMD_NAK_GBN,
+	EP_CMD_NAK_ONE = RL_CMD_NAK_ONE,
+	EP_CMD_PROBE,
+	EP_CMD_ECHO,
+	EP_CMDS,
+};
 
 #define EP_CTRL_CMD_OFF 18
 #define EP_CTRL_MAP_BYTES_OFF 19
@@ -35,5 +50,14 @@
 #define EP_CTRL_MAP_MAX 64
 /** Bytes without a bitmap, as valid_bytes counts. */
 #define EP_CTRL_BYTES (EP_CTRL_MAP_OFF - 18)
+
+/** What a stand-alone flit says. */
+struct ep_ctrl {
+	enum ep_cmd cmd;
+	uint32_t n;
+	uint32_t tag;
+	unsigned int map_bytes;
+	uint8_t map[EP_CTRL_MAP_MAX];
+};
 
 #endif /* EP_CTRL_H */

@@ -75,9 +75,14 @@ drop(struct rl_ep *ep, struct rl_flit *f, enum rl_ep_counter why)
 void
 ep_ack_soon(struct rl_ep *ep, struct ep_flow *flow)
 {
+	if (ep->cfg.retry)
+		ep_ack_sync(ep, flow);
+}
+
+void
+ep_ack_sync(struct rl_ep *ep, struct ep_flow *flow)
+{
 	flow->ack_at_ns = RL_NEVER;
-	if (!ep->cfg.retry)
-		return;
 	flow->flags |= EPF_ACK_NOW;
 	ep_list_push(ep, EP_LIST_CTRL, flow);
 }
@@ -350,7 +355,7 @@ ep_on_gap_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	if (hi == from && (flow->flags & EPF_HINT) &&
 	    flow->hint_seq == flow->expect)
 		hi = from + 1;
-	flow->flags &= (uint8_t)~EPF_HINT;
+	flow->flags &= (uint16_t)~EPF_HINT;
 	if (hi == from)
 		return;
 	if (!(flow->flags & EPF_NAK_NOW))

@@ -1,37 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <string.h>
 
 #include "ep_priv.h"
 
 /*
- * What concerns all flows with a peer. Most peers of a large fabric are never
- * spoken to, so what is known of one is filled in when it is first needed; a
- * bit says whether it is.
+ * What concerns all flows with a peer: holding back, and being told.
  */
-
-static bool
-known(const struct rl_ep *ep, uint16_t peer)
-{
-	return ep->peer_known[peer >> 6] >> (peer & 63) & 1;
-}
-
-struct ep_peer *
-ep_peer_get(struct rl_ep *ep, uint16_t peer)
-{
-	if (!known(ep, peer)) {
-		ep->peer_known[peer >> 6] |= 1ull << (peer & 63);
-		memset(&ep->peer[peer], 0, sizeof(ep->peer[peer]));
-	}
-	return &ep->peer[peer];
-}
-
-bool
-ep_peer_held(const struct rl_ep *ep, uint16_t peer)
-{
-	return ep->held ||
-	       (known(ep, peer) && (ep->peer[peer].flags & EPP_HELD));
-}
 
 void
 ep_tell(struct rl_ep *ep, enum rl_ep_event_kind kind, uint16_t peer,
@@ -59,16 +33,22 @@ rl_ep_quiesce(struct rl_ep *ep, uint64_t now_ns, bool on)
 		now_ns);
 }
 
-/** What was held back leaves. */
+/** Flows to @p dst learn whether they are held; what was held leaves. */
 static void
-release(struct rl_ep *ep, uint16_t dst)
+tell_flows(struct rl_ep *ep, uint16_t dst, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < ep->nflows; i++) {
 		struct ep_flow *flow = &ep->flow[i];
+		const bool was = flow->blocked & EPB_HELD;
 
-		if ((dst == RL_EP_ALL || flow->peer == dst) &&
-		    ep_tx_wants(ep, flow))
-			ep_list_push(ep, EP_LIST_TX, flow);
+		if (dst != RL_EP_ALL && flow->peer != dst)
+			continue;
+		flow->blocked = ep_peer_blocked(ep, flow->peer);
+		if (was && !(flow->blocked & EPB_HELD) &&
+		    flow->una == flow->sent &&
+		    flow->state == RL_EP_FLOW_OPEN)
+			ep_alive(ep, flow, now_ns);
+		ep_tx_ready(ep, flow);
 	}
 }
 
@@ -84,12 +64,11 @@ rl_ep_hold(struct rl_ep *ep, uint64_t now_ns, uint16_t dst, bool on)
 	} else {
 		struct ep_peer *peer = ep_peer_get(ep, dst);
 
-		if (!!(peer->flags & EPP_HELD) == on)
+		if (!!(peer->blocked & EPB_HELD) == on)
 			return 0;
-		peer->flags ^= EPP_HELD;
+		peer->blocked ^= EPB_HELD;
 	}
-	if (!on)
-		release(ep, dst);
+	tell_flows(ep, dst, now_ns);
 	ep_tell(ep, on ? RL_EP_EV_HELD : RL_EP_EV_RELEASED, dst, 0, now_ns);
 	return 0;
 }
@@ -105,20 +84,4 @@ rl_ep_quiescent(const struct rl_ep *ep, uint16_t dst)
 			return false;
 	}
 	return true;
-}
-
-bool
-rl_ep_unreachable(const struct rl_ep *ep, uint16_t peer, uint64_t *since_ns)
-{
-	(void)ep;
-	(void)peer;
-	(void)since_ns;
-	return false;
-}
-
-uint32_t
-rl_ep_unreachable_count(const struct rl_ep *ep)
-{
-	(void)ep;
-	return 0;
 }

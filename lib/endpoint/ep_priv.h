@@ -4,20 +4,28 @@
 
 /**
  * @file
- * What the files of the endpoint share. Who does what:
+ * What the files of the endpoint share. A file calls only what stands below
+ * it:
  *
- *   ep.c          memory, flows, lists
- *   ep_peer.c     what concerns all flows with a peer: holding, being told
- *   ep_info.c     what `show`, reports and hosts ask for
- *   ep_timer.c    one timer a flow, in a heap
- *   ep_send.c     client's packets into numbered flits
- *   ep_tx.c       what leaves: retries and new packets
- *   ep_ctrl.c     stand-alone flits: ACK, NAK, sync
- *   ep_ack.c      what an ACK, a NAK and the retry timer do to a sender
+ *   ep.c          memory, beginning and end    ep_info.c  what `show` asks for
+ *   ep_poll.c     a poll: timers, what leaves
  *   ep_rx.c       bursts of flits verified and sorted by flow
+ *   ep_send.c     client's packets into numbered flits
+ *   ep_ctrl_rx.c  stand-alone flits received
+ *   ep_rto.c      the retry timer, and giving up
+ *   ep_reach.c    peers without a way to them
+ *   ep_peer.c     what concerns all flows with a peer: holding, being told
+ *   ep_tx.c       what leaves: retries and new packets
+ *   ep_ctrl.c     stand-alone flits sent: ACK, NAK, sync, probe
+ *   ep_fail.c     a flow that is given up
  *   ep_order.c    the receiver's order: window, gaps, NAKs
- *   ep_reasm.c    flits in order into the client's packets
+ *   ep_ack.c      what ACKs and NAKs do to a sender
  *   ep_profile.c  what the protocol profiles differ in
+ *   ep_reasm.c    flits in order into the client's packets
+ *   ep_enc.c      flits encoded in bursts
+ *   ep_txbuf.c    room in the retry buffer
+ *   ep_timer.c    one timer a flow, in a heap
+ *   ep_flow.c     flows, peers, lists
  */
 
 #include "ep_win.h"
@@ -38,18 +46,26 @@ enum ep_list_id {
 #define EPF_ACK_NOW 0x04   /**< an ACK is due */
 #define EPF_NAK_NOW 0x08   /**< a NAK is due */
 #define EPF_SYNC_NOW 0x10  /**< a sync is due */
-#define EPF_OWES (EPF_ACK_NOW | EPF_NAK_NOW | EPF_SYNC_NOW)
 #define EPF_RTT_RUNS 0x20  /**< rtt_seq is being timed */
 #define EPF_RX_SEEN 0x40   /**< something was received */
 #define EPF_HINT 0x80	   /**< a corrupt flit looked like this flow's */
+#define EPF_PROBE_NOW 0x100 /**< a probe is due */
+#define EPF_ECHO_NOW 0x200 /**< the answer to one is due */
+#define EPF_OWES                                                               \
+	(EPF_ACK_NOW | EPF_NAK_NOW | EPF_SYNC_NOW | EPF_PROBE_NOW | EPF_ECHO_NOW)
+
+/* Why nothing goes to a peer. */
+#define EPB_HELD 0x01	     /**< nothing new, by order */
+#define EPB_UNREACHABLE 0x02 /**< nothing at all but probes */
 
 /** Both halves of the flows with one (peer, cos). */
 struct ep_flow {
 	uint16_t peer;
 	uint8_t cos;
 	uint8_t state;	/**< enum rl_ep_flow_state; ep_flow_set_state() */
-	uint8_t flags;	/**< EPF_* */
+	uint8_t blocked; /**< EPB_*, of its peer */
 	uint8_t backoff; /**< doublings of the retry timer */
+	uint16_t flags;	 /**< EPF_* */
 	uint16_t unacked; /**< flits received since the last ACK */
 	struct ep_flow *link[EP_LISTS];
 	uint64_t turn[EP_LISTS]; /**< when it got on the list */
@@ -73,6 +89,7 @@ struct ep_flow {
 	uint64_t srtt_ns;
 	uint64_t rttvar_ns;
 	uint64_t rto_at_ns;
+	uint64_t alive_ns; /**< when it last got on, or began */
 
 	/* receiver */
 	struct ep_win *rx_win; /**< NULL where nothing is held */
@@ -87,6 +104,7 @@ struct ep_flow {
 	uint32_t shown;	       /**< cxl: 1 + last number that was shown */
 	uint32_t sure;	       /**< cxl: as ep->hurt, where none is missing */
 	uint32_t hint_seq;     /**< number that EPF_HINT is about */
+	uint32_t echo;	       /**< number of the probe to be answered */
 	uint32_t pred;	       /**< prediction within a burst, and which */
 	uint32_t pred_burst;
 	uint64_t ack_at_ns;
@@ -98,10 +116,13 @@ _Static_assert(sizeof(struct ep_flow) <= 4 * RL_CACHE_LINE,
 
 /** What is known of another endpoint. */
 struct ep_peer {
-	uint8_t flags; /**< EPP_* */
+	uint8_t blocked;  /**< EPB_* */
+	uint8_t lead_cos; /**< whose flow carries the probes */
+	uint32_t probe;	  /**< number of the last one */
+	uint32_t probe_first; /**< and of the first of this absence */
+	uint64_t probe_at_ns;
+	uint64_t since_ns; /**< unreachable since */
 };
-
-#define EPP_HELD 0x01 /**< nothing new goes there */
 
 struct ep_list {
 	struct ep_flow *head;
@@ -147,6 +168,7 @@ struct rl_ep {
 
 	uint64_t *peer_known; /**< a bit per peer: peer[] is filled in */
 	struct ep_peer *peer; /**< npeers */
+	uint32_t nunreachable;
 	rl_ep_event_fn event;
 	void *event_ctx;
 	uint32_t incarnation;
@@ -183,12 +205,16 @@ ep_sl(const struct rl_ep *ep, uint16_t dst, uint8_t cos)
 	return (uint8_t)(sl + cos % ep->levels * (RL_SLS / ep->levels));
 }
 
-/* ep.c */
+/* ep_flow.c */
 struct ep_flow *ep_flow_find(const struct rl_ep *ep, uint16_t peer,
 			     uint8_t cos);
 /** Finds or makes; NULL where max_flows are in use. */
 struct ep_flow *ep_flow_get(struct rl_ep *ep, uint16_t peer, uint8_t cos);
 void ep_flow_set_state(struct ep_flow *flow, enum rl_ep_flow_state state);
+/** What is known of a peer, to be changed. */
+struct ep_peer *ep_peer_get(struct rl_ep *ep, uint16_t peer);
+/** EPB_* of a peer. */
+uint8_t ep_peer_blocked(const struct rl_ep *ep, uint16_t peer);
 struct ep_win *ep_win_take(struct rl_ep *ep);
 void ep_win_give(struct rl_ep *ep, struct ep_win *w);
 /** It takes its turn behind all others, if it is not on the list already. */
@@ -198,48 +224,47 @@ unsigned int ep_list_level(const struct rl_ep *ep, enum ep_list_id id,
 			   uint32_t mask);
 /** Takes the first flow of a level that has one. */
 void ep_list_pop(struct rl_ep *ep, enum ep_list_id id, unsigned int level);
-
-/* ep_peer.c */
-/** What is known of a peer, to be changed. */
-struct ep_peer *ep_peer_get(struct rl_ep *ep, uint16_t peer);
-/** Whether nothing new may leave for a peer. */
-bool ep_peer_held(const struct rl_ep *ep, uint16_t peer);
-void ep_tell(struct rl_ep *ep, enum rl_ep_event_kind kind, uint16_t peer,
-	     uint64_t since_ns, uint64_t now_ns);
+/** The flow owes a NAK or the like: it does not wait for data to go. */
+void ep_ctrl_now(struct rl_ep *ep, struct ep_flow *flow);
 
 /* ep_timer.c */
 /** The flow wants to be woken at @p at_ns (or earlier). */
 void ep_timer_arm(struct rl_ep *ep, struct ep_flow *flow, uint64_t at_ns);
-void ep_timers_run(struct rl_ep *ep, uint64_t now_ns);
+/** Takes the flow whose timer is next; there is one. */
+struct ep_flow *ep_timer_pop(struct rl_ep *ep);
 
-/* ep_tx.c */
-bool ep_tx_wants(const struct rl_ep *ep, const struct ep_flow *flow);
+/* ep_txbuf.c */
+/** Whether the flow has anything that may leave now. */
+bool ep_tx_wants(const struct ep_flow *flow);
+/** Lets it take its turn if it has. */
+void ep_tx_ready(struct rl_ep *ep, struct ep_flow *flow);
 /** Whether the retry buffer has room for @p n more flits of a class. */
 bool ep_tx_room(const struct rl_ep *ep, uint8_t cos, uint32_t n);
 /** @p n flits of a class get into the retry buffer, or leave it. */
 void ep_tx_hold(struct rl_ep *ep, uint8_t cos, uint32_t n);
 void ep_tx_let_go(struct rl_ep *ep, uint8_t cos, uint32_t n);
+/** Releases una .. upto-1 from the retry buffer. */
+void ep_tx_release(struct rl_ep *ep, struct ep_flow *flow, uint32_t upto);
+
+/* ep_enc.c */
 /** Fills what switches look at. */
 void ep_fill_meta(struct rl_ep *ep, struct rl_flit *f, uint16_t dst,
 		  uint8_t class, uint64_t now_ns);
 /** Puts a flit into the burst that is encoded before the poll ends. */
 void ep_enc_add(struct rl_ep *ep, uint8_t *wire, uint32_t number);
-
-/* ep_ctrl.c */
-/**
- * Lets flows that are on the list since before @p turn send what they owe,
- * within @p budget and, by service level, @p room_sl.
- */
-uint32_t ep_poll_ctrl(struct rl_ep *ep, struct rl_pktq *out, uint64_t turn,
-		      uint32_t budget, uint32_t room_sl[RL_SLS],
-		      uint64_t now_ns);
-/** The flow owes a NAK or a sync: it does not wait for data to go. */
-void ep_ctrl_now(struct rl_ep *ep, struct ep_flow *flow);
-/** A stand-alone flit, verified; the caller keeps it. */
-void ep_ctrl_rx(struct rl_ep *ep, const struct rl_flit *f, uint64_t now_ns);
+void ep_enc_flush(struct rl_ep *ep);
 
 /* ep_ack.c */
 uint64_t ep_rto_ns(const struct rl_ep *ep, const struct ep_flow *flow);
+/** The flit of number @p seq, which is under way, is to be sent again. */
+void ep_mark(struct rl_ep *ep, struct ep_flow *flow, uint32_t seq);
+void ep_mark_all(struct rl_ep *ep, struct ep_flow *flow);
+/** When the flow gives up, if nothing happens. */
+uint64_t ep_give_up_at_ns(const struct rl_ep *ep, const struct ep_flow *flow);
+/** The retry timer runs from now on, as far as there is anything to wait for. */
+void ep_rto_start(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
+/** The flow got on, or may: its age, and its retry timer, begin anew. */
+void ep_alive(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
 void ep_on_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 	       uint64_t now_ns);
 void ep_on_nak_gbn(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
@@ -250,9 +275,45 @@ void ep_on_nak_map(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 		   const uint8_t *map, unsigned int bytes, uint64_t now_ns);
 void ep_on_sync_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 		    uint64_t now_ns);
+
+/* ep_fail.c */
+/** All that the flow holds is reported. */
+void ep_fail(struct rl_ep *ep, struct ep_flow *flow, enum rl_ep_reason reason,
+	     uint64_t now_ns);
+
+/* ep_peer.c */
+void ep_tell(struct rl_ep *ep, enum rl_ep_event_kind kind, uint16_t peer,
+	     uint64_t since_ns, uint64_t now_ns);
+
+/* ep_reach.c */
+/** The timer of a flow to an unreachable peer. @return when it is next due */
+uint64_t ep_reach_timer(struct rl_ep *ep, struct ep_flow *flow,
+			uint64_t now_ns);
+/** There is a way to the peer. */
+void ep_reach_back(struct rl_ep *ep, uint16_t id, uint64_t now_ns);
+void ep_on_echo(struct rl_ep *ep, struct ep_flow *flow, uint32_t probe,
+		uint64_t now_ns);
+
+/* ep_rto.c */
 void ep_on_rto(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
-/** Releases una .. upto-1 from the retry buffer. */
-void ep_tx_release(struct rl_ep *ep, struct ep_flow *flow, uint32_t upto);
+
+/* ep_tx.c */
+/** New packets and retries, within @p budget and @p room_sl. */
+uint32_t ep_poll_data(struct rl_ep *ep, struct rl_pktq *out, uint32_t budget,
+		      uint32_t room_sl[RL_SLS], uint64_t now_ns);
+
+/* ep_ctrl.c */
+/**
+ * Lets flows that are on the list since before @p turn send what they owe,
+ * within @p budget and, by service level, @p room_sl.
+ */
+uint32_t ep_poll_ctrl(struct rl_ep *ep, struct rl_pktq *out, uint64_t turn,
+		      uint32_t budget, uint32_t room_sl[RL_SLS],
+		      uint64_t now_ns);
+
+/* ep_ctrl_rx.c */
+/** A stand-alone flit, verified; the caller keeps it. */
+void ep_ctrl_rx(struct rl_ep *ep, const struct rl_flit *f, uint64_t now_ns);
 
 /* ep_order.c */
 /**
@@ -266,6 +327,8 @@ void ep_order_sync(struct rl_ep *ep, struct ep_flow *flow, uint32_t expect,
 		   uint32_t tag);
 void ep_on_gap_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
 void ep_ack_soon(struct rl_ep *ep, struct ep_flow *flow);
+/** The same, also without retry: a sync waits for it. */
+void ep_ack_sync(struct rl_ep *ep, struct ep_flow *flow);
 
 /* ep_reasm.c */
 void ep_reasm_flit(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f);

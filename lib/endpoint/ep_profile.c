@@ -39,7 +39,7 @@ ep_ack_carried(struct rl_ep *ep, struct ep_flow *flow)
 		EP_COUNT(ep, ack_sent);
 	flow->unacked = 0;
 	flow->ack_at_ns = RL_NEVER;
-	flow->flags &= (uint8_t)~EPF_ACK_NOW;
+	flow->flags &= (uint16_t)~EPF_ACK_NOW;
 }
 
 bool

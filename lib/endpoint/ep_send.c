@@ -44,10 +44,15 @@ find_room(struct rl_ep *ep, const struct rl_ep_msg *msg, uint32_t nflits,
 	/* what is accepted must also find flits to be sent in */
 	const uint32_t need = ep->cfg.retry ? 2 * nflits : nflits;
 	struct ep_flow *flow;
+	uint8_t blocked;
 
 	if (ep->quiesced && is_request(msg->class))
 		return refuse(ep, RL_EPC_tx_refused_quiesce, -EBUSY);
-	if (ep_peer_held(ep, msg->dst))
+	blocked = ep_peer_blocked(ep, msg->dst);
+	if (blocked & EPB_UNREACHABLE)
+		return refuse(ep, RL_EPC_tx_refused_unreachable,
+			      -EHOSTUNREACH);
+	if (blocked & EPB_HELD)
 		return refuse(ep, RL_EPC_tx_refused_quiesce, -EBUSY);
 	if (!ep_tx_room(ep, msg->cos, nflits))
 		return refuse(ep, RL_EPC_tx_refused_buffer, -EAGAIN);
@@ -95,6 +100,18 @@ make_flit(struct rl_ep *ep, const struct ep_flow *flow,
 	return f;
 }
 
+/** The flow had nothing to do: its age counts from now. */
+static void
+start(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+{
+	flow->alive_ns = now_ns;
+	if (flow->state == RL_EP_FLOW_FAILED) {
+		ep_flow_set_state(flow, RL_EP_FLOW_SYNC);
+		flow->flags |= EPF_SYNC_NOW;
+		ep_ctrl_now(ep, flow);
+	}
+}
+
 int
 rl_ep_send_fill(struct rl_ep *ep, uint64_t now_ns,
 		const struct rl_ep_msg *msg, rl_ep_fill_fn fill, void *ctx,
@@ -102,6 +119,7 @@ rl_ep_send_fill(struct rl_ep *ep, uint64_t now_ns,
 {
 	const uint32_t nflits = rl_ep_flits_of(msg->len_bytes);
 	struct ep_flow *flow = NULL;
+	bool first;
 	int rc;
 
 	rc = check_msg(ep, msg);
@@ -109,13 +127,9 @@ rl_ep_send_fill(struct rl_ep *ep, uint64_t now_ns,
 		rc = find_room(ep, msg, nflits, &flow);
 	if (rc != 0)
 		return rc;
-	if (flow->state == RL_EP_FLOW_FAILED) {
-		ep_flow_set_state(flow, RL_EP_FLOW_SYNC);
-		flow->flags |= EPF_SYNC_NOW;
-		flow->rto_at_ns = now_ns + ep_rto_ns(ep, flow);
-		ep_timer_arm(ep, flow, flow->rto_at_ns);
-		ep_ctrl_now(ep, flow);
-	}
+	first = flow->una == flow->next;
+	if (first)
+		start(ep, flow, now_ns);
 	if (flow->tx_win == NULL)
 		flow->tx_win = ep_win_take(ep);
 	for (uint32_t i = 0; i < nflits; i++)
@@ -129,8 +143,9 @@ rl_ep_send_fill(struct rl_ep *ep, uint64_t now_ns,
 	ep_tx_hold(ep, msg->cos, nflits);
 	EP_COUNT(ep, tx_packets);
 	EP_COUNT_N(ep, tx_bytes, msg->len_bytes);
-	if (ep_tx_wants(ep, flow))
-		ep_list_push(ep, EP_LIST_TX, flow);
+	if (first)
+		ep_rto_start(ep, flow, now_ns);
+	ep_tx_ready(ep, flow);
 	return 0;
 }
 

@@ -67,8 +67,8 @@ ep_timer_arm(struct rl_ep *ep, struct ep_flow *flow, uint64_t at_ns)
 	sift_up(ep, ep->nheap++, flow);
 }
 
-static struct ep_flow *
-heap_pop(struct rl_ep *ep)
+struct ep_flow *
+ep_timer_pop(struct rl_ep *ep)
 {
 	struct ep_flow *top = ep->heap[0];
 	struct ep_flow *last = ep->heap[--ep->nheap];
@@ -77,30 +77,4 @@ heap_pop(struct rl_ep *ep)
 		sift_down(ep, 0, last);
 	top->heap_pos = 0;
 	return top;
-}
-
-void
-ep_timers_run(struct rl_ep *ep, uint64_t now_ns)
-{
-	/*
-	 * No flow is looked at twice: a handler may leave a deadline that is
-	 * due at once, and that waits for the next poll.
-	 */
-	for (uint32_t n = ep->nheap; n > 0 && ep->nheap > 0; n--) {
-		struct ep_flow *flow;
-
-		if (ep->heap[0]->timer_ns > now_ns)
-			return;
-		flow = heap_pop(ep);
-		if (flow->ack_at_ns <= now_ns)
-			ep_ack_soon(ep, flow);
-		if (flow->gap_at_ns <= now_ns)
-			ep_on_gap_timer(ep, flow, now_ns);
-		if (flow->rto_at_ns <= now_ns)
-			ep_on_rto(ep, flow, now_ns);
-		ep_timer_arm(ep, flow,
-			     rl_min_u64(flow->rto_at_ns,
-					rl_min_u64(flow->ack_at_ns,
-						   flow->gap_at_ns)));
-	}
 }

@@ -10,42 +10,6 @@
  * Everything is encoded in bursts, whatever flow it is of.
  */
 
-static void
-enc_flush(struct rl_ep *ep)
-{
-	if (ep->enc_n > 0)
-		rl_codec_tx(ep->codec, ep->enc_wire, ep->enc_seq, ep->enc_n);
-	ep->enc_n = 0;
-}
-
-void
-ep_enc_add(struct rl_ep *ep, uint8_t *wire, uint32_t number)
-{
-	ep->enc_wire[ep->enc_n] = wire;
-	ep->enc_seq[ep->enc_n] = number;
-	if (++ep->enc_n == EP_BURST)
-		enc_flush(ep);
-}
-
-void
-ep_fill_meta(struct rl_ep *ep, struct rl_flit *f, uint16_t dst, uint8_t class,
-	     uint64_t now_ns)
-{
-	f->in_port = RL_PORT_NONE;
-	f->dst = dst;
-	f->src = ep->id;
-	f->vc = 0;
-	f->in_vc = 0;
-	f->sl = ep_sl(ep, dst, f->wire[6] >> 4);
-	f->mark = RL_MARK_OK;
-	f->hops = 0;
-	f->class = class;
-	f->flags = 0;
-	f->plane = 0;
-	f->t_ns = now_ns;
-	f->wire[6] = (uint8_t)((f->wire[6] & 0xf0) | f->sl);
-}
-
 /** The flit of number @p seq, ready for the wire but for its encoding. */
 static struct rl_flit *
 make_copy(struct rl_ep *ep, struct ep_flow *flow, uint32_t seq, bool again,
@@ -112,7 +76,7 @@ emit_again(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	flow->resend -= n;
 	/* Karn: a round trip of a flit sent twice says nothing */
 	if (rl_seq_before_eq(from, flow->rtt_seq))
-		flow->flags &= (uint8_t)~EPF_RTT_RUNS;
+		flow->flags &= (uint16_t)~EPF_RTT_RUNS;
 	emit_run(ep, flow, from, n, true, out, now_ns);
 	EP_COUNT(ep, retransmitted_runs);
 	EP_COUNT_N(ep, retransmitted_flits, n);
@@ -121,17 +85,16 @@ emit_again(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 
 /** Arms what waits for the acknowledgment of new flits. */
 static void
-start_timers(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+start_timers(struct rl_ep *ep, struct ep_flow *flow, bool first,
+	     uint64_t now_ns)
 {
 	if (!(flow->flags & EPF_RTT_RUNS)) {
 		flow->flags |= EPF_RTT_RUNS;
 		flow->rtt_seq = flow->sent - 1;
 		flow->rtt_t0_ns = now_ns;
 	}
-	if (flow->rto_at_ns == RL_NEVER) {
-		flow->rto_at_ns = rl_deadline(now_ns, ep_rto_ns(ep, flow));
-		ep_timer_arm(ep, flow, flow->rto_at_ns);
-	}
+	if (first)
+		ep_rto_start(ep, flow, now_ns);
 }
 
 /** The next packet of the client, whole or not at all. */
@@ -142,6 +105,7 @@ emit_new(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	const struct rl_flit *own =
 		flow->tx_win->slot[flow->sent & ep->win_mask];
 	const uint32_t n = rl_get16(own->wire + 16);
+	const bool first = flow->una == flow->sent;
 
 	if (n > budget || (ep->cfg.retry && n > ep->cache->count))
 		return 0;
@@ -149,7 +113,7 @@ emit_new(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	flow->sent += n;
 	EP_COUNT_N(ep, tx_flits, n);
 	if (ep->cfg.retry) {
-		start_timers(ep, flow, now_ns);
+		start_timers(ep, flow, first, now_ns);
 		return n;
 	}
 	/* without retry the flits themselves went out */
@@ -161,65 +125,6 @@ emit_new(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 		flow->tx_win = NULL;
 	}
 	return n;
-}
-
-/*
- * A level whose VL is blocked fills its part of the retry buffer and what is
- * common to all; each other level still has its part [LCB-3].
- */
-static uint32_t
-over_own(const struct rl_ep *ep, uint32_t flits)
-{
-	return flits > ep->tx_own ? flits - ep->tx_own : 0;
-}
-
-static unsigned int
-level_of(const struct rl_ep *ep, uint8_t cos)
-{
-	return ep->levels < 2 ? 0 : cos % ep->levels;
-}
-
-bool
-ep_tx_room(const struct rl_ep *ep, uint8_t cos, uint32_t n)
-{
-	const uint32_t held = ep->tx_level[level_of(ep, cos)];
-	const uint32_t levels = ep->levels < 2 ? 1 : ep->levels;
-
-	return ep->tx_common + over_own(ep, held + n) - over_own(ep, held) <=
-	       ep->cfg.tx_buffer_flits - levels * ep->tx_own;
-}
-
-static void
-set_level(struct rl_ep *ep, uint32_t *level, uint32_t flits)
-{
-	ep->tx_common += over_own(ep, flits) - over_own(ep, *level);
-	*level = flits;
-}
-
-void
-ep_tx_hold(struct rl_ep *ep, uint8_t cos, uint32_t n)
-{
-	uint32_t *level = &ep->tx_level[level_of(ep, cos)];
-
-	ep->tx_held += n;
-	set_level(ep, level, *level + n);
-}
-
-void
-ep_tx_let_go(struct rl_ep *ep, uint8_t cos, uint32_t n)
-{
-	uint32_t *level = &ep->tx_level[level_of(ep, cos)];
-
-	ep->tx_held -= n;
-	set_level(ep, level, *level - n);
-}
-
-bool
-ep_tx_wants(const struct rl_ep *ep, const struct ep_flow *flow)
-{
-	return flow->state == RL_EP_FLOW_OPEN &&
-	       (flow->resend > 0 || (flow->sent != flow->next &&
-				     !ep_peer_held(ep, flow->peer)));
 }
 
 static uint32_t
@@ -235,8 +140,8 @@ emit_one(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
  * Flows take turns whatever their level; only a level that has no room left
  * for what is next is passed over.
  */
-static uint32_t
-poll_data(struct rl_ep *ep, struct rl_pktq *out, uint32_t budget,
+uint32_t
+ep_poll_data(struct rl_ep *ep, struct rl_pktq *out, uint32_t budget,
 	  uint32_t room_sl[RL_SLS], uint64_t now_ns)
 {
 	uint32_t *const mask = &ep->list_mask[EP_LIST_TX];
@@ -248,7 +153,7 @@ poll_data(struct rl_ep *ep, struct rl_pktq *out, uint32_t budget,
 		struct ep_flow *flow = ep->list[EP_LIST_TX][sl].head;
 		uint32_t n = 0;
 
-		if (ep_tx_wants(ep, flow)) {
+		if (ep_tx_wants(flow)) {
 			n = emit_one(ep, flow, out,
 				     rl_min_u32(budget - done, room_sl[sl]),
 				     now_ns);
@@ -262,45 +167,8 @@ poll_data(struct rl_ep *ep, struct rl_pktq *out, uint32_t budget,
 		done += n;
 		room_sl[sl] -= n;
 		ep_list_pop(ep, EP_LIST_TX, sl);
-		if (ep_tx_wants(ep, flow))
+		if (ep_tx_wants(flow))
 			ep_list_push(ep, EP_LIST_TX, flow);
 	}
-	return done;
-}
-
-unsigned int
-rl_ep_poll(struct rl_ep *ep, uint64_t now_ns, struct rl_pktq *out,
-	   unsigned int budget_flits)
-{
-	uint32_t room_sl[RL_SLS];
-
-	for (unsigned int sl = 0; sl < RL_SLS; sl++)
-		room_sl[sl] = budget_flits;
-	return rl_ep_poll_levels(ep, now_ns, out, budget_flits, room_sl);
-}
-
-unsigned int
-rl_ep_poll_levels(struct rl_ep *ep, uint64_t now_ns, struct rl_pktq *out,
-		  unsigned int budget_flits, uint32_t room_sl[RL_SLS])
-{
-	uint32_t first = 0, data, done;
-
-	ep_timers_run(ep, now_ns);
-	/*
-	 * Data goes before what stands alone, as it may carry ACKs. But a NAK
-	 * can't wait, nor can an ACK that no data carried last time - unless
-	 * these took the room of a packet last time.
-	 */
-	if (!ep->data_waits)
-		first = ep_poll_ctrl(ep, out, ep->ctrl_first, budget_flits,
-				     room_sl, now_ns);
-	data = poll_data(ep, out, budget_flits - first, room_sl, now_ns);
-	ep->data_waits = first > 0 && data == 0 &&
-			 ep->list_mask[EP_LIST_TX] != 0;
-	done = first + data;
-	done += ep_poll_ctrl(ep, out, ep->turn, budget_flits - done, room_sl,
-			     now_ns);
-	ep->ctrl_first = ep->turn;
-	enc_flush(ep);
 	return done;
 }

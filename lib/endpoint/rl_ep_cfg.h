@@ -50,6 +50,11 @@ struct rl_ep_cfg {
 	uint64_t retry_timer_max_ns;
 	uint32_t retry_limit;	/**< timeouts without progress, then the flow's
 				     packets are reported; 0: no limit */
+	uint64_t give_up_ns;	/**< time without progress, then the same; 0: no
+				     limit */
+	uint64_t probe_ns;	/**< first probe of an unreachable peer; later
+				     ones wait a quarter of the time it has been
+				     so, retry_timer_max_ns at most */
 	uint64_t gap_skip_ns;	/**< retry off: a gap this old is a loss */
 };
 

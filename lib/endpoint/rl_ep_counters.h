@@ -15,6 +15,7 @@
 	X(tx_refused_buffer) /* refused: tx_buffer_flits are in use */         \
 	X(tx_refused_cache)  /* refused: no free flit */                       \
 	X(tx_refused_flows)  /* refused: max_flows are in use */               \
+	X(tx_refused_unreachable) /* refused: there is no way to the peer */   \
 	X(tx_refused_quiesce)/* refused: requests, or a peer, are held back */             \
 	/* to the fabric */                                                    \
 	X(tx_flits)          /* new data flits, first transmission */          \
@@ -27,7 +28,9 @@
 	X(header_bits)       /* FSN and ReplayCmd bits that all flits sent */  \
 	X(timeouts)          /* retry timer expired */                         \
 	X(probes)            /* of these: answered by one flit, the last */    \
-	X(flow_failures)     /* retry limit reached */                         \
+	X(flow_failures)     /* flows given up */                              \
+	X(unreachables)      /* peers that became unreachable */               \
+	X(reach_probes)      /* probes sent to such */                         \
 	X(reported_packets)  /* packets reported to the client */              \
 	X(drop_notices)      /* packets that the fabric said it dropped */     \
 	/* acknowledgments received */                                         \

@@ -94,6 +94,7 @@ load_send(struct load_src *src, struct rl_ep *ep, uint64_t now_ns)
 		struct load_packet p;
 		struct rl_ep_msg msg;
 		uint32_t tag;
+		int ret;
 
 		load_packet_of(load, src->id, src->dst, src->cos, flow->sent,
 			       &p);
@@ -104,7 +105,13 @@ load_send(struct load_src *src, struct rl_ep *ep, uint64_t now_ns)
 			.class = p.class,
 			.len_bytes = p.len_bytes,
 		};
-		if (rl_ep_send_fill(ep, now_ns, &msg, load_fill, &p, &tag) != 0)
+		ret = rl_ep_send_fill(ep, now_ns, &msg, load_fill, &p, &tag);
+		if (ret == -EHOSTUNREACH) {
+			load->st.refused++;
+			next_packet(src, src->next_ns);
+			continue;
+		}
+		if (ret != 0)
 			break;
 		RL_ASSERT(tag == flow->sent);
 		if (load->cfg.trace != NULL)

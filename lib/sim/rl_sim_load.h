@@ -62,6 +62,7 @@ struct rl_sim_load_stats {
 	uint64_t corrupted;	/**< wrong bytes, or never sent at all */
 	uint64_t reported;	/**< given up openly, whether delivered or not */
 	uint64_t reported_delivered; /**< of them delivered after all */
+	uint64_t refused;	/**< not sent: their destination was unreachable */
 	uint64_t lost;		/**< see above; final when all is at rest */
 	struct rl_hist latency;
 	uint64_t outage_ns;	/**< longest silence between two packets of a

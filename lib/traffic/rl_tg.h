@@ -50,6 +50,8 @@ struct rl_tg_counts {
 	uint64_t sent_flits;
 	uint64_t sent_bytes;
 	uint64_t refused;	/**< attempts that met backpressure */
+	uint64_t unreachable_packets; /**< refused for good, and not sent: there
+					   was no way to their destination */
 	uint64_t delivered_packets; /**< first copies, whatever their order */
 	uint64_t delivered_flits;
 	uint64_t delivered_bytes;

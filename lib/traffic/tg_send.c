@@ -54,6 +54,10 @@ send_one(struct rl_tg *tg, struct rl_ep *ep, const struct tg_packet *p,
 				   .seed = tg->cfg.seed,
 			   });
 	rc = rl_ep_send_fill(ep, now_ns, &msg, rl_stamp_fill, &w, &tag);
+	if (rc == -EHOSTUNREACH) {
+		tg->count.unreachable_packets++;
+		return rc;
+	}
 	if (rc != 0) {
 		/* a packet that can never be sent is the configuration's fault */
 		RL_ASSERT(rc == -EAGAIN || rc == -EBUSY);
@@ -79,7 +83,9 @@ send_waiting(struct rl_tg *tg, struct rl_ep *ep, uint64_t now_ns)
 	unsigned int n = 0;
 
 	for (uint32_t i = 0; i < tg->nwaiting; i++) {
-		if (send_one(tg, ep, &tg->waiting[i], now_ns) == 0) {
+		const int rc = send_one(tg, ep, &tg->waiting[i], now_ns);
+
+		if (rc == 0 || rc == -EHOSTUNREACH) {
 			tg->waits[tg->waiting[i].cos]--;
 			n++;
 		} else {
@@ -137,6 +143,7 @@ tg_send(struct rl_tg *tg, struct rl_ep *ep, uint64_t now_ns)
 		n += send_waiting(tg, ep, now_ns);
 	for (unsigned int i = 0; i < SEND_BURST && due(tg, now_ns); i++) {
 		struct tg_packet p;
+		int rc;
 
 		if (!draw(tg, &p)) {
 			rl_tg_stop(tg); /* a pattern without this source */
@@ -146,7 +153,8 @@ tg_send(struct rl_tg *tg, struct rl_ep *ep, uint64_t now_ns)
 		tg->left--;
 		if (tg->cfg.load > 0)
 			plan_next(tg, p.len_bytes);
-		if (send_one(tg, ep, &p, now_ns) == 0) {
+		rc = send_one(tg, ep, &p, now_ns);
+		if (rc == 0 || rc == -EHOSTUNREACH) {
 			n++;
 			continue;
 		}

@@ -59,6 +59,8 @@ every_number_is_refused_beyond_its_edges_and_taken_at_them(void **state)
 		E64(ack_delay_ns, 0),
 		E64(nak_delay_ns, 0),
 		E64(gap_skip_ns, 1),
+		E64(give_up_ns, 0),
+		E64(probe_ns, 1),
 	};
 
 	(void)state;

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "ep_ctrl.h"
+#include "ep_priv.h"
+
+/** The sender gave up what came before: the flow starts again at c->n. */
+static void
+rx_sync(struct rl_ep *ep, const struct rl_txn *txn, const struct ep_ctrl *c)
+{
+	struct ep_flow *flow = ep_flow_get(ep, txn->src, txn->cos);
+
+	if (flow == NULL) {
+		EP_COUNT(ep, rx_no_flow);
+		return;
+	}
+	EP_COUNT(ep, rx_ctrl);
+	flow->flags |= EPF_RX_SEEN;
+	/* an old one is behind by its full number, and only acknowledged */
+	if (rl_seq_before(flow->expect, c->n))
+		ep_order_sync(ep, flow, c->n, c->tag);
+	ep_ack_sync(ep, flow);
+}
+
+/** The sender asks whether its flits come through: they do. */
+static void
+rx_probe(struct rl_ep *ep, const struct rl_txn *txn, const struct ep_ctrl *c)
+{
+	struct ep_flow *flow = ep_flow_get(ep, txn->src, txn->cos);
+
+	if (flow == NULL) {
+		EP_COUNT(ep, rx_no_flow);
+		return;
+	}
+	EP_COUNT(ep, rx_ctrl);
+	flow->echo = c->tag;
+	flow->flags |= EPF_ECHO_NOW;
+	ep_ctrl_now(ep, flow);
+}
+
+/** Reads the data; false where no endpoint writes such. */
+static bool
+parse(const struct rl_flit *f, const struct rl_txn *txn, struct ep_ctrl *c)
+{
+	c->cmd = (enum ep_cmd)f->wire[EP_CTRL_CMD_OFF];
+	c->map_bytes = f->wire[EP_CTRL_MAP_BYTES_OFF];
+	c->n = rl_get32(f->wire + EP_CTRL_SEQ_OFF);
+	c->tag = rl_get32(f->wire + EP_CTRL_TAG_OFF);
+	if (f->wire[EP_CTRL_CMD_OFF] >= EP_CMDS ||
+	    c->map_bytes > EP_CTRL_MAP_MAX ||
+	    txn->valid_bytes != EP_CTRL_BYTES + c->map_bytes)
+		return false;
+	memcpy(c->map, f->wire + EP_CTRL_MAP_OFF, c->map_bytes);
+	return true;
+}
+
+void
+ep_ctrl_rx(struct rl_ep *ep, const struct rl_flit *f, uint64_t now_ns)
+{
+	struct ep_flow *flow;
+	struct rl_txn txn;
+	struct ep_ctrl c;
+
+	rl_txn_get(f->wire, &txn);
+	if (!parse(f, &txn, &c)) {
+		EP_COUNT(ep, rx_malformed);
+		return;
+	}
+	if (c.cmd == EP_CMD_SYNC) {
+		rx_sync(ep, &txn, &c);
+		return;
+	}
+	if (c.cmd == EP_CMD_PROBE) {
+		rx_probe(ep, &txn, &c);
+		return;
+	}
+	EP_COUNT(ep, rx_ctrl);
+	flow = ep_flow_find(ep, txn.src, txn.cos);
+	if (flow == NULL) {
+		EP_COUNT(ep, ack_invalid);
+		return;
+	}
+	switch (c.cmd) {
+	case EP_CMD_SYNC:
+	case EP_CMD_PROBE:
+	case EP_CMDS:
+		break;
+	case EP_CMD_ECHO:
+		if (flow->state == RL_EP_FLOW_OPEN && ep->cfg.retry)
+			ep_on_ack(ep, flow, c.n, now_ns);
+		ep_on_echo(ep, flow, c.tag, now_ns);
+		break;
+	case EP_CMD_ACK:
+		if (flow->state == RL_EP_FLOW_SYNC)
+			ep_on_sync_ack(ep, flow, c.n, now_ns);
+		else
+			ep_on_ack(ep, flow, c.n, now_ns);
+		break;
+	case EP_CMD_NAK_GBN:
+		ep_on_nak_gbn(ep, flow, c.n, now_ns);
+		break;
+	case EP_CMD_NAK_ONE:
+		if (c.map_bytes == 0)
+			ep_on_nak_one(ep, flow, c.n);
+		else
+			ep_on_nak_map(ep, flow, c.n, c.map, c.map_bytes,
+				      now_ns);
+		break;
+	}
+}

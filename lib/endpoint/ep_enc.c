@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ep_priv.h"
+
+void
+ep_enc_flush(struct rl_ep *ep)
+{
+	if (ep->enc_n > 0)
+		rl_codec_tx(ep->codec, ep->enc_wire, ep->enc_seq, ep->enc_n);
+	ep->enc_n = 0;
+}
+
+void
+ep_enc_add(struct rl_ep *ep, uint8_t *wire, uint32_t number)
+{
+	ep->enc_wire[ep->enc_n] = wire;
+	ep->enc_seq[ep->enc_n] = number;
+	if (++ep->enc_n == EP_BURST)
+		ep_enc_flush(ep);
+}
+
+void
+ep_fill_meta(struct rl_ep *ep, struct rl_flit *f, uint16_t dst, uint8_t class,
+	     uint64_t now_ns)
+{
+	f->in_port = RL_PORT_NONE;
+	f->dst = dst;
+	f->src = ep->id;
+	f->vc = 0;
+	f->in_vc = 0;
+	f->sl = ep_sl(ep, dst, f->wire[6] >> 4);
+	f->mark = RL_MARK_OK;
+	f->hops = 0;
+	f->class = class;
+	f->flags = 0;
+	f->plane = 0;
+	f->t_ns = now_ns;
+	f->wire[6] = (uint8_t)((f->wire[6] & 0xf0) | f->sl);
+}

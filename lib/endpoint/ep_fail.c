@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ep_priv.h"
+
+/** Reports every packet of which a flit is in the retry buffer. */
+static void
+report_all(struct rl_ep *ep, struct ep_flow *flow, enum rl_ep_reason reason,
+	   uint64_t now_ns)
+{
+	struct rl_ep_report r = {
+		.src = ep->id,
+		.dst = flow->peer,
+		.cos = flow->cos,
+		.reason = reason,
+	};
+	bool first = true;
+
+	for (uint32_t s = flow->una; s != flow->next; s++) {
+		const uint32_t tag = rl_flit_tag(
+			flow->tx_win->slot[s & ep->win_mask]->wire);
+
+		if (!first && tag == r.tag)
+			continue;
+		first = false;
+		r.tag = tag;
+		EP_COUNT(ep, reported_packets);
+		if (ep->report != NULL)
+			ep->report(ep->report_ctx, &r, now_ns);
+	}
+}
+
+/*
+ * Everything the flow holds is reported, and the flow waits for its client.
+ * The receiver does not know; should the client send again, the flow first
+ * tells it where it goes on (SYNC).
+ */
+void
+ep_fail(struct rl_ep *ep, struct ep_flow *flow, enum rl_ep_reason reason,
+	uint64_t now_ns)
+{
+	if (flow->state == RL_EP_FLOW_FAILED)
+		return;
+	EP_COUNT(ep, flow_failures);
+	if (flow->una != flow->next) {
+		report_all(ep, flow, reason, now_ns);
+		ep->outstanding -= flow->next - flow->una;
+		ep_tx_release(ep, flow, flow->next);
+	}
+	flow->sent = flow->next;
+	flow->sync_tag = flow->tx_tag;
+	flow->retries = 0;
+	flow->backoff = 0;
+	flow->rto_at_ns = RL_NEVER;
+	flow->flags &= (uint16_t)~(EPF_RTT_RUNS | EPF_SYNC_NOW);
+	ep_flow_set_state(flow, RL_EP_FLOW_FAILED);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "ep_priv.h"
+
+/*
+ * Flows, what is known of their peers, and the lists they stand on. Most peers of a large fabric are never
+ * spoken to, so what is known of one is filled in when it is first needed; a
+ * bit says whether it is.
+ */
+
+static bool
+known(const struct rl_ep *ep, uint16_t peer)
+{
+	return ep->peer_known[peer >> 6] >> (peer & 63) & 1;
+}
+
+struct ep_peer *
+ep_peer_get(struct rl_ep *ep, uint16_t peer)
+{
+	if (!known(ep, peer)) {
+		ep->peer_known[peer >> 6] |= 1ull << (peer & 63);
+		memset(&ep->peer[peer], 0, sizeof(ep->peer[peer]));
+	}
+	return &ep->peer[peer];
+}
+
+uint8_t
+ep_peer_blocked(const struct rl_ep *ep, uint16_t peer)
+{
+	return (uint8_t)((ep->held ? EPB_HELD : 0) |
+			 (known(ep, peer) ? ep->peer[peer].blocked : 0));
+}
+
+/* Any mixing will do that spreads neighbouring peers; 2^32 / golden ratio. */
+static uint32_t
+hash_of(const struct rl_ep *ep, uint16_t peer, uint8_t cos)
+{
+	const uint32_t key = (uint32_t)peer << 4 | cos;
+
+	return key * 0x9e3779b1u >> 8 & ep->hash_mask;
+}
+
+struct ep_flow *
+ep_flow_find(const struct rl_ep *ep, uint16_t peer, uint8_t cos)
+{
+	for (uint32_t h = hash_of(ep, peer, cos);;
+	     h = (h + 1) & ep->hash_mask) {
+		struct ep_flow *flow;
+
+		if (ep->hash[h] == 0)
+			return NULL;
+		flow = &ep->flow[ep->hash[h] - 1];
+		if (flow->peer == peer && flow->cos == cos)
+			return flow;
+	}
+}
+
+struct ep_flow *
+ep_flow_get(struct rl_ep *ep, uint16_t peer, uint8_t cos)
+{
+	struct ep_flow *flow = ep_flow_find(ep, peer, cos);
+	uint32_t h;
+
+	if (rl_likely(flow != NULL))
+		return flow;
+	if (ep->nflows == ep->cfg.max_flows)
+		return NULL;
+	h = hash_of(ep, peer, cos);
+	while (ep->hash[h] != 0)
+		h = (h + 1) & ep->hash_mask;
+	flow = &ep->flow[ep->nflows++];
+	ep->hash[h] = ep->nflows;
+	memset(flow, 0, sizeof(*flow));
+	flow->peer = peer;
+	flow->cos = cos;
+	flow->blocked = ep_peer_blocked(ep, peer);
+	flow->rto_at_ns = RL_NEVER;
+	flow->ack_at_ns = RL_NEVER;
+	flow->gap_at_ns = RL_NEVER;
+	flow->hidden = UINT32_MAX - 1; /* none yet, and none just before 0 */
+	return flow;
+}
+
+/*
+ * OPEN -> FAILED   given up, all is reported
+ * FAILED -> SYNC   the client sends again
+ * SYNC -> OPEN     the receiver has confirmed the number that comes next
+ * SYNC -> FAILED   given up again
+ */
+void
+ep_flow_set_state(struct ep_flow *flow, enum rl_ep_flow_state state)
+{
+	const enum rl_ep_flow_state from = (enum rl_ep_flow_state)flow->state;
+
+	switch (state) {
+	case RL_EP_FLOW_OPEN:
+		RL_ASSERT(from == RL_EP_FLOW_SYNC);
+		break;
+	case RL_EP_FLOW_FAILED:
+		RL_ASSERT(from == RL_EP_FLOW_OPEN || from == RL_EP_FLOW_SYNC);
+		break;
+	case RL_EP_FLOW_SYNC:
+		RL_ASSERT(from == RL_EP_FLOW_FAILED);
+		break;
+	}
+	flow->state = (uint8_t)state;
+}
+
+struct ep_win *
+ep_win_take(struct rl_ep *ep)
+{
+	struct ep_win *w = ep->win_free;
+
+	if (w != NULL) {
+		ep->win_free = (struct ep_win *)(void *)w->slot[0];
+	} else {
+		RL_ASSERT(ep->win_used < ep->win_total);
+		w = (struct ep_win *)(void *)(ep->win_mem +
+					      ep->win_used++ * ep->win_bytes);
+	}
+	memset(w->bits, 0, sizeof(w->bits));
+	return w;
+}
+
+void
+ep_win_give(struct rl_ep *ep, struct ep_win *w)
+{
+	w->slot[0] = (struct rl_flit *)(void *)ep->win_free;
+	ep->win_free = w;
+}
+
+void
+ep_list_push(struct rl_ep *ep, enum ep_list_id id, struct ep_flow *flow)
+{
+	const unsigned int level = ep_sl(ep, flow->peer, flow->cos);
+	struct ep_list *l = &ep->list[id][level];
+
+	if (flow->flags & EPF_ON_LIST(id))
+		return;
+	flow->flags |= EPF_ON_LIST(id);
+	flow->turn[id] = ep->turn++;
+	flow->link[id] = NULL;
+	if (l->head == NULL)
+		l->head = flow;
+	else
+		l->tail->link[id] = flow;
+	l->tail = flow;
+	ep->list_mask[id] |= 1u << level;
+}
+
+unsigned int
+ep_list_level(const struct rl_ep *ep, enum ep_list_id id, uint32_t mask)
+{
+	unsigned int best = (unsigned int)__builtin_ctz(mask);
+
+	while ((mask &= mask - 1) != 0) {
+		const unsigned int l = (unsigned int)__builtin_ctz(mask);
+
+		if (ep->list[id][l].head->turn[id] <
+		    ep->list[id][best].head->turn[id])
+			best = l;
+	}
+	return best;
+}
+
+void
+ep_list_pop(struct rl_ep *ep, enum ep_list_id id, unsigned int level)
+{
+	struct ep_list *l = &ep->list[id][level];
+	struct ep_flow *flow = l->head;
+
+	l->head = flow->link[id];
+	flow->flags &= (uint16_t)~EPF_ON_LIST(id);
+	if (l->head == NULL)
+		ep->list_mask[id] &= ~(1u << level);
+}
+
+void
+ep_ctrl_now(struct rl_ep *ep, struct ep_flow *flow)
+{
+	ep_list_push(ep, EP_LIST_CTRL, flow);
+	ep->ctrl_first = ep->turn;
+}

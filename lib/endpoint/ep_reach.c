@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ep_priv.h"
+
+/*
+ * A peer without a way to it [EP-6]. The fabric says so, by a notice of a flit
+ * that it dropped for want of a way, and the peer is unreachable from then on:
+ * new packets for it are refused, nothing is sent there but probes. What its
+ * flows hold is kept, for the way may come back at once: a controller may be
+ * about to install it. It is reported once it is give_up_ns old.
+ *
+ *        notice: no way                      echo of a probe
+ *   reachable --------> unreachable: probes ---------------> reachable,
+ *                          |                                 all is sent again
+ *                          | give_up_ns without progress
+ *                          v
+ *                       all is reported; probes go on
+ *
+ * One flow carries the probes, the one that the notice was about; its retry
+ * timer paces them. The first goes after probe_ns. Later ones wait for a
+ * quarter of the time that the peer has been unreachable, so that coming back
+ * takes a quarter longer than being away at the most, up to
+ * retry_timer_max_ns. An echo bears the number of its probe; those of an
+ * earlier absence prove nothing.
+ *
+ * A notice is believed only if it names a flit that is on its way: one that
+ * was hurt may bear any address. Of a stand-alone flit nothing is known, so it
+ * is believed where the flow waits for the answer to one (SYNC).
+ */
+
+static uint64_t
+probe_wait_ns(const struct rl_ep *ep, const struct ep_peer *peer,
+	      uint64_t now_ns)
+{
+	const struct rl_ep_cfg *c = &ep->cfg;
+	const uint64_t t = rl_max_u64((now_ns - peer->since_ns) / 4,
+				      c->probe_ns);
+
+	return rl_min_u64(t, rl_max_u64(c->retry_timer_max_ns, c->probe_ns));
+}
+
+static void
+set_blocked(struct rl_ep *ep, uint16_t peer, bool on)
+{
+	for (uint8_t cos = 0; cos < 16; cos++) {
+		struct ep_flow *flow = ep_flow_find(ep, peer, cos);
+
+		if (flow == NULL)
+			continue;
+		flow->blocked &= (uint8_t)~EPB_UNREACHABLE;
+		if (!on)
+			continue;
+		flow->blocked |= EPB_UNREACHABLE;
+		flow->rto_at_ns = rl_min_u64(flow->rto_at_ns,
+					     ep_give_up_at_ns(ep, flow));
+		ep_timer_arm(ep, flow, flow->rto_at_ns);
+	}
+}
+
+static void
+unreachable(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+{
+	struct ep_peer *peer = ep_peer_get(ep, flow->peer);
+
+	if (peer->blocked & EPB_UNREACHABLE)
+		return;
+	EP_COUNT(ep, unreachables);
+	peer->blocked |= EPB_UNREACHABLE;
+	peer->lead_cos = flow->cos;
+	peer->since_ns = now_ns;
+	peer->probe_first = peer->probe + 1;
+	peer->probe_at_ns = rl_deadline(now_ns, ep->cfg.probe_ns);
+	ep->nunreachable++;
+	set_blocked(ep, flow->peer, true);
+	flow->rto_at_ns = rl_min_u64(flow->rto_at_ns, peer->probe_at_ns);
+	ep_timer_arm(ep, flow, flow->rto_at_ns);
+	ep_tell(ep, RL_EP_EV_UNREACHABLE, flow->peer, now_ns, now_ns);
+}
+
+uint64_t
+ep_reach_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+{
+	struct ep_peer *peer = ep_peer_get(ep, flow->peer);
+
+	if (peer->lead_cos != flow->cos)
+		return RL_NEVER;
+	if (peer->probe_at_ns <= now_ns) {
+		peer->probe++;
+		peer->probe_at_ns = rl_deadline(
+			now_ns, probe_wait_ns(ep, peer, now_ns));
+		flow->flags |= EPF_PROBE_NOW;
+		ep_ctrl_now(ep, flow);
+	}
+	return peer->probe_at_ns;
+}
+
+/** All that the flow has is sent again; its timers begin anew. */
+static void
+resume(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+{
+	flow->flags &= (uint16_t)~EPF_PROBE_NOW;
+	flow->backoff = 0;
+	flow->retries = 0;
+	if (flow->state == RL_EP_FLOW_FAILED)
+		return;
+	if (flow->state == RL_EP_FLOW_SYNC) {
+		flow->flags |= EPF_SYNC_NOW;
+		ep_ctrl_now(ep, flow);
+	} else if (flow->una == flow->next) {
+		return;
+	}
+	ep_mark_all(ep, flow);
+	ep_rto_start(ep, flow, now_ns);
+	ep_tx_ready(ep, flow);
+}
+
+void
+ep_reach_back(struct rl_ep *ep, uint16_t id, uint64_t now_ns)
+{
+	struct ep_peer *peer = ep_peer_get(ep, id);
+
+	if (!(peer->blocked & EPB_UNREACHABLE))
+		return;
+	peer->blocked &= (uint8_t)~EPB_UNREACHABLE;
+	ep->nunreachable--;
+	set_blocked(ep, id, false);
+	for (uint8_t cos = 0; cos < 16; cos++) {
+		struct ep_flow *flow = ep_flow_find(ep, id, cos);
+
+		if (flow != NULL)
+			resume(ep, flow, now_ns);
+	}
+	ep_tell(ep, RL_EP_EV_REACHABLE, id, peer->since_ns, now_ns);
+}
+
+void
+ep_on_echo(struct rl_ep *ep, struct ep_flow *flow, uint32_t probe,
+	   uint64_t now_ns)
+{
+	const struct ep_peer *peer = ep_peer_get(ep, flow->peer);
+
+	if (!(peer->blocked & EPB_UNREACHABLE) ||
+	    rl_seq_before(probe, peer->probe_first) ||
+	    rl_seq_before(peer->probe, probe)) {
+		EP_COUNT(ep, ack_stale);
+		return;
+	}
+	ep_reach_back(ep, flow->peer, now_ns);
+}
+
+bool
+rl_ep_unreachable(const struct rl_ep *ep, uint16_t peer, uint64_t *since_ns)
+{
+	if (peer >= ep->npeers || !(ep_peer_blocked(ep, peer) & EPB_UNREACHABLE))
+		return false;
+	if (since_ns != NULL)
+		*since_ns = ep->peer[peer].since_ns;
+	return true;
+}
+
+uint32_t
+rl_ep_unreachable_count(const struct rl_ep *ep)
+{
+	return ep->nunreachable;
+}
+
+/** A drop without end-to-end retry: the packet is gone. */
+static void
+report_dropped(struct rl_ep *ep, const struct ep_flow *flow, uint32_t tag,
+	       uint64_t now_ns)
+{
+	const struct rl_ep_report r = {
+		.src = ep->id,
+		.dst = flow->peer,
+		.cos = flow->cos,
+		.tag = tag,
+		.reason = RL_EP_DROPPED,
+	};
+
+	EP_COUNT(ep, reported_packets);
+	if (ep->report != NULL)
+		ep->report(ep->report_ctx, &r, now_ns);
+}
+
+/** Finds flit @p pos of packet @p tag among those under way. */
+static bool
+find_sent(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t tag,
+	  uint16_t pos, uint32_t *seq)
+{
+	for (uint32_t s = flow->una; s != flow->sent; s++) {
+		const uint8_t *w = flow->tx_win->slot[s & ep->win_mask]->wire;
+
+		if (rl_flit_tag(w) == tag && rl_get16(w + 14) == pos) {
+			*seq = s;
+			return true;
+		}
+	}
+	return false;
+}
+
+void
+rl_ep_dropped(struct rl_ep *ep, uint64_t now_ns, uint16_t dst, uint8_t cos,
+	      uint32_t tag, uint16_t pos, enum rl_ep_drop why)
+{
+	struct ep_flow *flow = ep_flow_find(ep, dst, cos);
+	bool under_way = false;
+	uint32_t seq = 0;
+
+	EP_COUNT(ep, drop_notices);
+	if (flow == NULL)
+		return;
+	if (pos == RL_EP_POS_CTRL) {
+		under_way = flow->state == RL_EP_FLOW_SYNC;
+	} else if (rl_seq_before_eq(flow->tx_tag, tag)) {
+		return; /* never sent: the header was hurt */
+	} else if (!ep->cfg.retry) {
+		report_dropped(ep, flow, tag, now_ns);
+		under_way = true;
+	} else if (flow->state == RL_EP_FLOW_OPEN) {
+		under_way = find_sent(ep, flow, tag, pos, &seq);
+		if (under_way)
+			ep_mark(ep, flow, seq);
+	}
+	if (under_way && why == RL_EP_DROP_NO_PATH)
+		unreachable(ep, flow, now_ns);
+	ep_tx_ready(ep, flow);
+}

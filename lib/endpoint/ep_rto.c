@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ep_priv.h"
+
+/*
+ * The retry timer. It runs while anything is outstanding, and starts again on
+ * forward progress only; a NAK does not move it, or a receiver that asks for
+ * ever could keep a flow from being given up. While flits wait to be sent
+ * again the fabric is what is slow, and an expiry is not counted.
+ *
+ * When it expires, go-back-N sends everything again. Selective retry sends
+ * only the last flit: if all had arrived, the duplicate brings back the lost
+ * ACK; if not, it shows the receiver what is missing, and the NAK asks for
+ * exactly that. Only the next expiry sends everything.
+ *
+ * A flow gives up after retry_limit expiries, or give_up_ns after it last got
+ * on (or had nothing to do), whichever comes first. The second counts whatever
+ * the fabric says meanwhile. What may not leave because it is held, is not
+ * old.
+ */
+
+/** Backoff beyond this is cut by retry_timer_max_ns anyway. */
+#define BACKOFF_MAX 20
+
+static void
+give_up(struct rl_ep *ep, struct ep_flow *flow, enum rl_ep_reason why,
+	uint64_t now_ns)
+{
+	if (flow->blocked & EPB_UNREACHABLE)
+		why = RL_EP_UNREACHABLE;
+	ep_fail(ep, flow, why, now_ns);
+}
+
+/** What is to be done when the timer expires. @return false: it gave up */
+static bool
+expired(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+{
+	const uint32_t limit = ep->cfg.retry_limit;
+
+	if (flow->resend != 0 || (flow->flags & EPF_SYNC_NOW))
+		return true;
+	EP_COUNT(ep, timeouts);
+	flow->retries++;
+	if (limit != 0 && flow->retries > limit) {
+		give_up(ep, flow, RL_EP_RETRY_LIMIT, now_ns);
+		return false;
+	}
+	if (flow->backoff < BACKOFF_MAX)
+		flow->backoff++;
+	if (flow->state == RL_EP_FLOW_SYNC) {
+		flow->flags |= EPF_SYNC_NOW;
+		ep_ctrl_now(ep, flow);
+	} else if (flow->retries == 1 &&
+		   ep->cfg.retry_mode == RL_RETRY_SELECTIVE) {
+		EP_COUNT(ep, probes);
+		ep_mark(ep, flow, flow->sent - 1);
+	} else {
+		ep_mark_all(ep, flow);
+	}
+	ep_tx_ready(ep, flow);
+	return true;
+}
+
+void
+ep_on_rto(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+{
+	uint64_t at = RL_NEVER;
+
+	if (RL_PLANTED(E2E_TAIL)) {
+		flow->rto_at_ns = RL_NEVER;
+		return;
+	}
+	if (ep_give_up_at_ns(ep, flow) <= now_ns)
+		give_up(ep, flow, RL_EP_GIVE_UP, now_ns);
+	if (flow->blocked & EPB_UNREACHABLE)
+		at = ep_reach_timer(ep, flow, now_ns);
+	else if (flow->state == RL_EP_FLOW_SYNC ||
+		 (flow->state == RL_EP_FLOW_OPEN && flow->una != flow->sent))
+		at = expired(ep, flow, now_ns)
+			     ? rl_deadline(now_ns, ep_rto_ns(ep, flow))
+			     : RL_NEVER;
+	flow->rto_at_ns = rl_min_u64(at, ep_give_up_at_ns(ep, flow));
+}
