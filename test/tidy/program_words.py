@@ -12,7 +12,7 @@ import re
 
 BUILTINS = set("""
 . : [ alias bg break case cd command continue declare do done echo elif else
-esac eval exec exit export false fg fi for function getopts hash help if in jobs
+esac eval exec exit export false fg fi for function getopts hash help if in jobs kill
 let local printf pwd read readonly return set shift shopt source test then time
 times trap true type typeset ulimit umask unalias unset until wait while { } ! [[
 """.split())
@@ -121,7 +121,10 @@ def shell_tokens(text):
                 m = re.match(r"[<>]+&?\s*[^\s;|&()]*", text[i:])
                 i += m.end()
                 continue
-            if c in "\n;|&()":
+            if text.startswith(";;", i):
+                yield line, ";;"
+                i += 1
+            elif c in "\n;|&()":
                 yield line, c if c in "()" else ";"
             if c == "\n":
                 line += 1
@@ -187,32 +190,50 @@ def substitutions(part):
 def shell(text):
     functions = set(re.findall(r"^\s*(?:function\s+)?([\w-]+)\s*\(\)", text,
                                re.M))
-    words, line, cases, depth = [], 1, 0, 0
+    words, line, depth = [], 1, 0
+    cases = []  # of each that is open: whether a pattern comes next
     for at, token in shell_tokens(text):
-        if token not in ("(", ")", ";"):
+        if token not in ("(", ")", ";", ";;"):
             if not words:
                 line = at
             words.append(token)
+            if len(words) > 2 and words[0] == "case" and words[2] == "in":
+                cases.append(True)
+                words = []
+            elif words == ["esac"] and cases:
+                cases.pop()
             continue
         depth += token == "("
-        if token == ")" and depth > 0:
-            depth -= 1
-        elif token == ")" and (cases or words[:1] == ["case"]):
-            cases += words[:1] == ["case"]  # with its first pattern
+        if cases and cases[-1]:  # a pattern, no command
+            cases[-1] = token != ")"
+            depth -= token == ")" and depth > 0
             words = []
-        # keywords stand before a command; a case's patterns are no commands
+            continue
+        depth -= token == ")" and depth > 0
+        if token == ";;" and cases:
+            cases[-1] = True
+        # keywords stand before a command
         while words and words[0] in ("if", "then", "else", "elif", "while",
-                                     "until", "do", "!", "{", "}", "time"):
+                                     "until", "do", "!", "{", "}", "time",
+                                     "esac"):
             words.pop(0)
-        if words and words[0] in ("case", "esac"):
-            cases += 1 if words[0] == "case" else -1
-            words = []
         if words and words[0] in ("for", "in", "function"):
             words = []
-        for program in programs_of([None if "$" in w else w for w in words]):
-            if program not in functions:
-                yield line, program
+        yield from ((line + more, p) for more, p in command_words(words)
+                    if p not in functions)
         words = []
+
+
+def command_words(words):
+    """(lines further down, program) of one command, and of what it gives to
+    a shell."""
+    for program in programs_of([None if "$" in w else w for w in words]):
+        yield 0, program
+    for i, word in enumerate(words[:-1]):
+        if re.match(r"^-[a-z]*c$", word) and words[max(0, i - 2):i + 1] and \
+                {"sh", "bash"} & set(words[max(0, i - 2):i]):
+            for at, program in shell(words[i + 1]):
+                yield at - 1, program
 
 
 # --- Python
@@ -402,6 +423,8 @@ PLANTED = [
     (shell, "case $x in\n--quick | -q) zz-a ;;\n*)\n\t(zz-b)\n\t;;\nesac\n"
             "zz-c\n"),
     (shell, "sudo zz-a\nip netns exec n zz-b -K\ntimeout -k 1 5 zz-c\n"),
+    (shell, "case $1 in\n-v)\n\tcase $2 in\n\ta | b) zz-a ;;\n\t*) zz-b ;;\n"
+            "\tesac\n\t;;\n-k) x=1 ;;\nesac\nif x; then sh -c 'zz-c $y'; fi\n"),
     (shell, "cat <<E\nno-program\nE\nzz-a >log 2>&1 || zz-b\n"
             "echo \"$(zz-c)\" # no-program\n"),
     (shell, "f() {\n\tzz-a\n}\nf x\ncommand -v zz-b >/dev/null || exec zz-c\n"),
@@ -429,7 +452,8 @@ def self_test(check):
     """check(more): the complaints of the tree and of these programs."""
     bad = 0
     for reader, text in PLANTED:
-        seen = {p for _, p in reader(text)} - {"sudo", "ip", "timeout", "cat"}
+        seen = {p for _, p in reader(text)} - {"sudo", "ip", "timeout", "cat",
+                                               "sh", "x"}
         if seen != {"zz-a", "zz-b", "zz-c"}:
             print("found %s in:\n%s" % (sorted(seen), text))
             bad += 1

@@ -1,0 +1,170 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs the README's two commands on Debian 12 machines that have nothing else:
+# makes roots by mmdebstrap from this machine's own apt sources, and runs both
+# in each of them as root and then, with the packages there, as an ordinary
+# user. Exits with 0 only if all of it passed. Needs root.
+#
+#   devtools/fresh.sh                    variants apt and important
+#   devtools/fresh.sh --variant apt      one of them (may be repeated)
+#   devtools/fresh.sh --quick            plain tests only, and one build a root
+#   devtools/fresh.sh --only run|test    one of the two commands
+#   devtools/fresh.sh --keep             leaves the roots where they are
+#
+# What is committed is tried, not what lies about. Mounts and processes belong
+# to namespaces of their own, and end with them.
+set -eu
+
+packages="mmdebstrap"
+
+usage() {
+	echo "usage: $0 [--variant NAME]... [--quick] [--only run|test]" \
+		"[--keep]" >&2
+	exit 2
+}
+
+cd "$(dirname "$0")/.."
+variants="" quick=no keep=no only="run test"
+while [ $# -gt 0 ]; do
+	case $1 in
+	--variant)
+		[ $# -gt 1 ] || usage
+		variants="$variants $2"
+		shift
+		;;
+	--quick) quick=yes ;;
+	--keep) keep=yes ;;
+	--only)
+		[ $# -gt 1 ] || usage
+		case $2 in
+		run | test) only=$2 ;;
+		*) usage ;;
+		esac
+		shift
+		;;
+	*) usage ;;
+	esac
+	shift
+done
+variants="${variants:-apt important}"
+if [ "$(id -u)" -ne 0 ]; then
+	echo "$0: roots are made by root" >&2
+	exit 2
+fi
+if ! command -v mmdebstrap >/dev/null; then
+	apt-get update -qq
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+		--no-install-recommends $packages
+fi
+
+work=$(mktemp -d "${TMPDIR:-/var/tmp}/reflit-fresh-XXXXXX")
+finish() {
+	if [ "$keep" = yes ]; then
+		echo "roots: $work"
+	else
+		rm -rf --one-file-system "$work"
+	fi
+}
+trap finish EXIT
+trap 'exit 130' INT TERM HUP
+
+# Sources that speak of Debian 12; others of this machine are not a user's.
+sources() {
+	for f in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
+		case $f in
+		*.list | *.sources)
+			if [ -f "$f" ] && grep -qE '^[^#]*bookworm' "$f" &&
+			    grep -qE '^[^#]*debian\.org|^[^#]*/debian' "$f"; then
+				echo "$f"
+			fi
+			;;
+		esac
+	done
+}
+
+make_root() {
+	root=$1
+	variant=$2
+	set --
+	for f in $(sources); do
+		set -- "$@" "$f"
+	done
+	proxy=$(apt-config dump Acquire::http::Proxy | sed 's/";*$//; s/.*"//')
+	mmdebstrap --quiet --variant="$variant" --mode=root \
+		${proxy:+--aptopt="Acquire::http::Proxy \"$proxy\""} \
+		bookworm "$root" "$@"
+	cp /etc/resolv.conf "$root/etc/resolv.conf"
+	chroot "$root" useradd --create-home --shell /bin/sh user
+	git clone -q --no-hardlinks . "$root/root/reflit"
+}
+
+# in_root ROOT USER COMMAND: in its own mounts and processes
+in_root() {
+	unshare --mount --pid --fork --kill-child sh -eu -c '
+		mount -t proc proc "$1/proc"
+		mount --rbind /sys "$1/sys"
+		mount --rbind /dev "$1/dev"
+		mount -t tmpfs tmpfs "$1/run"
+		mount -t tmpfs -o mode=1777 tmpfs "$1/tmp"
+		exec chroot --userspec="$2:$2" "$1" env -i TERM=dumb LANG=C \
+			HOME="$4" PATH="$5" sh -c "cd $4/reflit && $3" \
+			</dev/null' \
+		fresh "$1" "$2" "$3" "$4" "$5"
+}
+
+failed=0
+# try NAME ROOT USER HOME COMMAND: says how it ended
+try() {
+	log="$work/log"
+	status=0
+	began=$(date +%s)
+	in_root "$2" "$3" "$5" "$4" \
+		/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+		>"$log" 2>&1 || status=$?
+	last=$(tail -n 1 "$log")
+	case "$5 $last" in
+	*test.sh*" passed, 0 failed"*) ;;
+	*test.sh*) [ "$status" -ne 0 ] || status=1 ;;
+	esac
+	if [ "$status" -eq 0 ]; then
+		echo "passed: $1 ($(($(date +%s) - began)) s): $last"
+		sed -n 's/^skipped: /  &/p' "$log"
+	else
+		sed 's/^/  | /' "$log" | tail -n 60
+		echo "failed: $1, exit status $status: $last"
+		failed=$((failed + 1))
+	fi
+}
+
+if [ -n "$(git status --porcelain -uno)" ]; then
+	echo "what is not committed is not tried"
+fi
+for variant in $variants; do
+	root="$work/$variant"
+	echo "== a Debian 12 root, variant $variant"
+	make_root "$root" "$variant"
+	for who in root user; do
+		home=/root
+		if [ "$who" = user ]; then
+			home=/home/user
+			if [ "$quick" = yes ]; then
+				mv "$root/root/reflit" "$root$home/reflit"
+			else
+				git clone -q --no-hardlinks . \
+					"$root$home/reflit"
+			fi
+			chown -R --reference="$root$home" "$root$home/reflit"
+		fi
+		for command in $only; do
+			line="./devtools/$command.sh"
+			if [ "$command-$quick" = test-yes ]; then
+				line="$line --quick"
+			fi
+			try "$variant, $who, $line" "$root" "$who" "$home" \
+				"$line"
+		done
+	done
+	[ "$keep" = yes ] || rm -rf --one-file-system "$root"
+done
+[ "$failed" -eq 0 ] || echo "$failed failed"
+[ "$failed" -eq 0 ]
