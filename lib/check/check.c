@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check_walk.h"
+#include "rl_check_ranks.h"
 
 static int
 run_init(struct check_run *r, const struct rl_check_in *in,
@@ -95,8 +96,10 @@ run_follow(struct check_run *r)
 	return 0;
 }
 
-int
-rl_check(const struct rl_check_in *in, struct rl_check_report *rep)
+/* rank: an order to be filled where there is no cycle, or NULL */
+static int
+run_check(const struct rl_check_in *in, struct rl_check_report *rep,
+	  uint32_t *rank)
 {
 	struct check_run r;
 	int ret = run_init(&r, in, rep);
@@ -107,10 +110,29 @@ rl_check(const struct rl_check_in *in, struct rl_check_report *rep)
 		run_sum_up(&r);
 		ret = check_deps_cycle(&r.deps, r.nchan, rep);
 	}
+	if (ret == 0 && rank != NULL)
+		ret = check_deps_order(&r.deps, r.nchan, rank);
 	if (ret == 0 && rep->reachable < rep->pairs)
 		ret = -EHOSTUNREACH;
 	run_free(&r);
 	return ret;
+}
+
+int
+rl_check(const struct rl_check_in *in, struct rl_check_report *rep)
+{
+	return run_check(in, rep, NULL);
+}
+
+int
+rl_check_find_ranks(const struct rl_topo *topo, const struct rl_fwd *fwd,
+		    uint32_t *rank, struct rl_check_report *rep)
+{
+	const struct rl_check_in in = {.topo = topo, .fwd = fwd,
+				       .alts = RL_CHECK_ALL};
+	const int ret = run_check(&in, rep, rank);
+
+	return ret == -EHOSTUNREACH ? 0 : ret;
 }
 
 char *

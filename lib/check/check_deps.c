@@ -249,3 +249,19 @@ check_deps_cycle(const struct check_deps *d, uint32_t nchan,
 	RL_ASSERT((left != 0) == (best != 0));
 	return best != 0 ? -ELOOP : 0;
 }
+
+int
+check_deps_order(const struct check_deps *d, uint32_t nchan, uint32_t *rank)
+{
+	struct deps_graph g;
+	uint32_t left;
+
+	if (d->no_memory || graph_init(&g, d, nchan, false) != 0)
+		return -ENOMEM;
+	left = graph_peel(&g);
+	memset(rank, 0, nchan * sizeof(*rank));
+	for (uint32_t i = 0; i < nchan - left; i++)
+		rank[g.queue[i]] = i;
+	free(g.first);
+	return 0;
+}

@@ -38,6 +38,13 @@ void check_deps_add(struct check_deps *d, uint32_t from, uint32_t to,
 int check_deps_cycle(const struct check_deps *d, uint32_t nchan,
 		     struct rl_check_report *rep);
 
+/**
+ * Numbers the channels so that every dependency leads to a higher number. Of no
+ * meaning where there are cycles. Returns 0 or -ENOMEM.
+ */
+int check_deps_order(const struct check_deps *d, uint32_t nchan,
+		     uint32_t *rank);
+
 static inline uint32_t
 check_channel(uint32_t link, unsigned int end, unsigned int vl)
 {

@@ -18,6 +18,7 @@
  */
 
 #include <stdint.h>
+#include <string.h>
 
 #include "rl_base.h"
 
@@ -89,6 +90,24 @@ rl_fwd_lookup(const struct rl_fwd *f, unsigned int plane, uint16_t dst)
 
 	RL_DASSERT(plane < f->nplanes && dst < f->ndst);
 	return &f->entry[plane * stride + dst];
+}
+
+/** Any thread. The next hops of an entry as one word: see rl_fwd_word_hop(). */
+static inline uint64_t
+rl_fwd_word(const struct rl_fwd *f, unsigned int plane, uint16_t dst)
+{
+	uint64_t w;
+
+	memcpy(&w, rl_fwd_lookup(f, plane, dst), sizeof(w));
+	return w;
+}
+
+/** Any thread. The lowest next hop of a word; the others are 16 bits apart. */
+static inline struct rl_fwd_hop
+rl_fwd_word_hop(uint64_t word)
+{
+	return (struct rl_fwd_hop){.port = word & 0x1fff,
+				   .plane = word >> 13 & 7};
 }
 
 /** Any thread. VL on the link of @p out_port; in_port nports = injected. */

@@ -20,6 +20,7 @@
 
 #include "route_backup.h"
 #include "route_near.h"
+#include "route_rank.h"
 #include "route_reflit.h"
 
 #define ANY_LINKS_MAX 3
@@ -187,7 +188,9 @@ any_endpoint(struct any *an, uint32_t e)
 	if (an->reflect)
 		any_reflect(an, e);
 	for (uint32_t i = 0; i < an->near.nqueue; i++)
-		for (unsigned int p = 0; p < an->longest; p++)
+		/* As many links behind it as may lie, and no more. */
+		for (unsigned int p = 0; p < an->longest &&
+		     p + an->near.dist[an->near.queue[i]] <= an->longest; p++)
 			any_fill(an, an->near.queue[i], e, p);
 	for (uint32_t u = 0; u < an->b->g.nnode && an->reflect; u++) {
 		any_more(an, u, e);
@@ -235,6 +238,25 @@ any_vls(struct any *an)
 	b->route->detour_vls = (uint8_t)(b->route->detour_vls + 2);
 }
 
+/* Packets cross links on VL 1, 2, ..., the last on VL 0. */
+static int
+any_ranks(struct any *an)
+{
+	struct route_build *b = an->b;
+	const uint32_t n = an->longest;
+	uint32_t next = 1;
+
+	if (route_rank_begin(b) != 0)
+		return -ENOMEM;
+	for (uint32_t p = 0; p < n; p++)
+		next = route_rank_flat(b, next, (uint8_t)((p + 1) % n));
+	next = route_backup_ranks(&an->bk, next, (uint8_t)n);
+	if (an->reflect)
+		route_rank_reflect(b, next, (uint8_t)(n + ANY_BACKUPS),
+				   (uint8_t)(n + ANY_BACKUPS + 1));
+	return 0;
+}
+
 /* Whether any endpoint has several links, so that others may reflect to it. */
 static bool
 any_several(const struct rl_topo *t)
@@ -267,7 +289,7 @@ any_compute(struct any *an)
 	b->route->vls = (uint8_t)an->longest;
 	any_vls(an);
 	any_tables(an);
-	return 0;
+	return any_ranks(an);
 }
 
 int

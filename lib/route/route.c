@@ -147,6 +147,9 @@ route_replace(struct rl_route *route, const struct rl_topo *topo, bool *changed,
 	old = *route;
 	*route = *fresh;
 	route->epoch = epoch;
+	/* Much of it may be as it was. */
+	route->proof = old.proof;
+	old.proof = NULL;
 	*fresh = old;
 	rl_route_free(fresh);
 	for (uint32_t d = 0; changed != NULL && d < topo->ndev; d++)
@@ -168,10 +171,8 @@ rl_route_update(struct rl_route *route, const struct rl_topo *topo,
 		ret = route_replace(route, topo, changed, err);
 	if (ret < 0)
 		return ret;
-	if (ret == 0) {
+	if (ret == 0)
 		route->accepted = false;
-		((struct route_mem *)route->priv)->paths_proven = false;
-	}
 	route->epoch++;
 	for (uint32_t d = 0; d < topo->ndev; d++)
 		route->fwd[d].epoch = route->epoch;
@@ -189,6 +190,8 @@ rl_route_free(struct rl_route *route)
 	route_tables_free(m);
 	reflit_state_free(m->reflit);
 	free(m);
+	rl_proof_free(route->proof);
+	free(route->rank);
 	free(route->fwd);
 	free(route);
 }

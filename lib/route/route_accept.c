@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Acceptance: no table gets into a device before the checker, which shares no
- * code with the engines, has passed it. Computing and accepting are two steps,
- * because the proof takes longer than the tables: who computes a hundred
- * fabrics to compare them need not prove them all, who installs one must.
+ * code with the engines, has passed it. Computing and accepting are two steps:
+ * who computes a hundred fabrics to compare them need not prove them all, who
+ * installs one must.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -46,34 +46,80 @@ route_prove(struct rl_route *route, const struct rl_topo *topo, char *err)
 {
 	const struct rl_check_in in = {.topo = topo, .fwd = route->fwd};
 	struct rl_check_report *rep = malloc(sizeof(*rep));
-	struct route_mem *m = route->priv;
 	int ret = -ENOMEM;
 
 	if (rep != NULL)
 		ret = rl_check(&in, rep);
 	ret = accept_say(topo, ret, rep, "", err);
-	m->paths_proven = ret == 0;
 	free(rep);
 	return ret;
 }
 
-/* Whatever packets choose among their next hops, they wait in no circle. */
+/* Tables without ranks get an order that a search finds. */
 static int
-accept_detours(const struct rl_route *route, const struct rl_topo *topo,
-	       char *err)
+accept_find(struct rl_route *route, const struct rl_topo *topo,
+	    struct rl_check_report *rep, char *err)
 {
-	const struct rl_check_in in = {.topo = topo, .fwd = route->fwd,
-				       .alts = RL_CHECK_ALL};
-	struct rl_check_report *rep = malloc(sizeof(*rep));
-	int ret = -ENOMEM;
+	int ret;
 
-	if (rep != NULL)
-		ret = rl_check(&in, rep);
-	/* A detour that ends nowhere is no promise; one that waits for itself
-	 * stops others. */
-	if (ret == -EHOSTUNREACH)
-		ret = 0;
-	ret = accept_say(topo, ret, rep, "detours: ", err);
+	route->rank = malloc((rl_channels(topo) + 1u) * sizeof(*route->rank));
+	ret = route->rank == NULL ? -ENOMEM :
+		rl_check_find_ranks(topo, route->fwd, route->rank, rep);
+	if (ret != 0) {
+		free(route->rank);
+		route->rank = NULL;
+	}
+	return accept_say(topo, ret, rep, "", err);
+}
+
+/* Ranks prove nothing: is it the tables, or are they wrong themselves? */
+static int
+accept_descends(const struct rl_route *route, const struct rl_topo *topo,
+		const struct rl_ranks_report *ranks,
+		struct rl_check_report *rep, char *err)
+{
+	const struct rl_topo_link *l = &topo->link[ranks->to / RL_VCS / 2];
+	struct rl_check_in in = {.topo = topo, .fwd = route->fwd};
+	int ret = rl_check(&in, rep);
+
+	if (ret != 0)
+		return accept_say(topo, ret, rep, "", err);
+	in.alts = RL_CHECK_ALL;
+	ret = rl_check(&in, rep);
+	if (ret != 0 && ret != -EHOSTUNREACH)
+		return accept_say(topo, ret, rep, "detours: ", err);
+	snprintf(err, RL_ERR_MAX, "the ranks of engine %s are wrong: on the "
+		 "link %s-%s for %s", route->engine, topo->dev[l->dev[0]].name,
+		 topo->dev[l->dev[1]].name,
+		 topo->dev[topo->ep_dev[ranks->dst]].name);
+	return -EHOSTUNREACH;
+}
+
+/* Whatever packets choose among their next hops, they wait in no circle, and
+ * by the first they arrive. */
+static int
+accept_ranks(struct rl_route *route, const struct rl_topo *topo, char *err)
+{
+	struct rl_check_report *rep = malloc(sizeof(*rep));
+	struct rl_ranks_report ranks;
+	struct rl_check_ranks in = {.topo = topo, .fwd = route->fwd};
+	int ret = rep == NULL ? -ENOMEM : 0;
+
+	if (ret == 0 && route->rank == NULL)
+		ret = accept_find(route, topo, rep, err);
+	if (ret == 0) {
+		in.rank = route->rank;
+		ret = rl_check_ranks(&in, &route->proof, &ranks);
+		if (ret == -ELOOP)
+			ret = accept_descends(route, topo, &ranks, rep, err);
+		else if (ret == -EHOSTUNREACH)
+			snprintf(err, RL_ERR_MAX, "a packet from %s to %s %s",
+				 topo->dev[topo->ep_dev[ranks.lost_src]].name,
+				 topo->dev[topo->ep_dev[ranks.lost_dst]].name,
+				 ranks.lost_why);
+	}
+	if (ret == -ENOMEM)
+		snprintf(err, RL_ERR_MAX, "no memory to check the tables");
 	free(rep);
 	return ret;
 }
@@ -98,13 +144,10 @@ int
 rl_route_accept(struct rl_route *route, const struct rl_topo *topo,
 		const struct rl_route *old, char *err)
 {
-	const struct route_mem *m = route->priv;
 	int ret = 0;
 
-	if (!route->accepted && !m->paths_proven)
-		ret = route_prove(route, topo, err);
-	if (ret == 0 && !route->accepted)
-		ret = accept_detours(route, topo, err);
+	if (!route->accepted)
+		ret = accept_ranks(route, topo, err);
 	if (ret == 0)
 		route->accepted = true;
 	if (ret == 0 && old != NULL)

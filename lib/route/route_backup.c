@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "route_backup.h"
 
+#include "route_rank.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -52,6 +54,18 @@ route_backup_vls(struct route_backup *bk, uint8_t vl)
 	}
 	if (bk->detours)
 		route_detour_vls(b, bk->plane + bk->updown, vl);
+}
+
+uint32_t
+route_backup_ranks(struct route_backup *bk, uint32_t next, uint8_t vl)
+{
+	if (bk->updown) {
+		next = route_rank_up(bk->b, next, vl, bk->order.rank);
+		next = route_rank_down(bk->b, next, vl, bk->order.rank);
+		vl++;
+	}
+	return bk->detours ? route_rank_detour(bk->b, next, vl, &bk->detour) :
+			     next;
 }
 
 void

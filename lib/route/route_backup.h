@@ -40,6 +40,9 @@ void route_backup_free(struct route_backup *bk);
 /** After route_tables_init(): the VLs of the planes, from @p vl on. */
 void route_backup_vls(struct route_backup *bk, uint8_t vl);
 
+/** The ranks of the planes, from @p next on; returns the next one. */
+uint32_t route_backup_ranks(struct route_backup *bk, uint32_t next, uint8_t vl);
+
 /**
  * Plans for the @p n destinations @p e, at most ROUTE_TILE of them. first[lane][node], where not NULL, is the arc that each node wants to take
  * first: up*-down* prefers another.

@@ -37,6 +37,7 @@ struct route_build {
 	uint64_t *tile; /**< see route_put(); NULL: tables are being patched */
 	bool *changed;	/**< [device] by a patch */
 	uint8_t *vl; /**< sl2vl of all devices, by class */
+	uint32_t *rank; /**< of channels: see route_rank.h */
 	char *err;
 };
 
@@ -61,8 +62,8 @@ struct route_mem {
 	size_t entry_bytes; /**< 0: from the heap */
 	size_t ep_entry_bytes;
 	size_t row;	  /**< entries of a row */
+	uint32_t nchan;	  /**< channels: length of route->rank */
 	unsigned int nplanes;
-	bool paths_proven; /**< by the checker, as they are */
 	struct rl_route_params params;
 	char engine[16];  /**< what params.engine points to */
 	struct reflit_state *reflit; /**< for updates; NULL: none */

@@ -90,8 +90,10 @@ rl_route_levels(struct rl_route *r, unsigned int levels, char *err)
 		for (unsigned int sl = sls; sl < RL_SLS; sl++)
 			vl[sl] = (uint8_t)(vl[sl % sls] + vls * (sl / sls));
 	}
+	for (uint32_t c = 0; r->rank != NULL && c < m->nchan; c++)
+		if (c % RL_VCS >= vls && c % RL_VCS < vls * levels)
+			r->rank[c] = r->rank[c - c % RL_VCS + c % RL_VCS % vls];
 	r->accepted = false;
-	m->paths_proven = false;
 	for (uint32_t d = 0; d < r->ndev; d++)
 		fwd_levels(&r->fwd[d], vls, levels);
 	return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Engine reflit on grids: tables from the classes of route_reflit.h. */
 #include "reflit_replan.h"
+#include "route_rank.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -482,6 +483,25 @@ reflit_free(struct reflit *rf)
 	free(rf->turn);
 }
 
+/* Up, dimension order, down; then what detours go over to. */
+static int
+reflit_ranks(struct reflit *rf)
+{
+	struct route_build *b = rf->b;
+	const uint32_t *order = rf->order->rank;
+	uint32_t next = 1;
+
+	if (route_rank_begin(b) != 0)
+		return -ENOMEM;
+	if (order != NULL)
+		next = route_rank_up(b, next, REFLIT_VL_ESCAPE, order);
+	next = route_rank_dor(b, next, &rf->gr, REFLIT_VL_DOR, REFLIT_VL_WRAP);
+	if (order != NULL)
+		next = route_rank_down(b, next, REFLIT_VL_ESCAPE, order);
+	route_backup_ranks(&rf->bk, next, REFLIT_VL_BACKUP);
+	return 0;
+}
+
 static int
 reflit_grid(struct route_build *b)
 {
@@ -502,6 +522,8 @@ reflit_grid(struct route_build *b)
 			reflit_tables(&rf);
 		route_endpoints(b);
 	}
+	if (ret == 0)
+		ret = reflit_ranks(&rf);
 	if (ret == 0 && rf.plan != NULL)
 		reflit_plan_shape(rf.plan, &rf.bk);
 	if (ret == 0)

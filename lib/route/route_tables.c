@@ -168,6 +168,7 @@ route_tables_init(struct route_build *b, unsigned int nplanes)
 	b->row = row;
 	m->row = row;
 	m->nplanes = nplanes;
+	m->nchan = rl_channels(t);
 	if (b->live_planes == 0)
 		b->live_planes = nplanes;
 	if (b->ready_planes < b->live_planes)

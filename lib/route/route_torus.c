@@ -22,6 +22,7 @@
 
 #include "route_backup.h"
 #include "route_grid.h"
+#include "route_rank.h"
 
 struct torus {
 	struct route_build *b;
@@ -274,6 +275,45 @@ torus_pristine(const struct rl_topo *t)
 	return true;
 }
 
+/*
+ * Ranks of a whole torus. Where a path wraps it is on VL 1 in all of a
+ * dimension, less than half of it long, and crosses the dateline: so it begins
+ * in one half and ends in the other. There are no turns back. Faulty tori have
+ * no ranks here: who accepts them looks for an order.
+ */
+static int
+torus_ranks(struct torus *to, unsigned int own, unsigned int levels)
+{
+	const struct rl_topo *t = to->b->topo;
+	const struct route_grid *gr = &to->gr;
+	uint32_t base[RL_DIMS_MAX], next = 1;
+
+	if (route_rank_begin(to->b) != 0)
+		return -ENOMEM;
+	for (unsigned int d = 0; d < RL_DIMS_MAX; d++) {
+		base[d] = next;
+		next += gr->radix[d];
+	}
+	for (uint32_t l = 0; l < t->nlink; l++) {
+		const struct rl_topo_link *k = &t->link[l];
+
+		if (k->kind != RL_LINK_ISL)
+			continue;
+		for (unsigned int end = 0; end < 2; end++) {
+			const uint32_t n = gr->radix[k->dim];
+			const uint32_t u = gr->coord[k->dev[end]][k->dim];
+			const uint32_t c = end == 0 ? u : n - 1 - u;
+
+			for (unsigned int vl = 0; vl < own * levels; vl++)
+				to->b->rank[rl_channel(l, end, vl)] =
+					base[k->dim] +
+					(vl & 1 ? (c + n / 2) % n : c);
+		}
+	}
+	route_backup_ranks(&to->bk, next, (uint8_t)own);
+	return 0;
+}
+
 static int
 torus_tables(struct torus *to)
 {
@@ -299,9 +339,10 @@ torus_tables(struct torus *to)
 	if (ret != 0)
 		return ret;
 	route_endpoints(b);
+	if (torus_pristine(b->topo))
+		return torus_ranks(to, own, qos ? 2 : 1);
 	/* Refused, rather than computed and not accepted. */
-	return torus_pristine(b->topo) ? 0 :
-		       route_prove(b->route, b->topo, b->err);
+	return route_prove(b->route, b->topo, b->err);
 }
 
 static int

@@ -14,6 +14,7 @@
 
 #include "route_detour.h"
 #include "route_impl.h"
+#include "route_rank.h"
 #include "route_trees.h"
 
 struct updown {
@@ -102,6 +103,21 @@ updown_init(struct updown *ud)
 }
 
 static int
+updown_ranks(struct updown *ud)
+{
+	struct route_build *b = ud->b;
+	uint32_t next;
+
+	if (route_rank_begin(b) != 0)
+		return -ENOMEM;
+	next = route_rank_up(b, 1, 0, ud->order.rank);
+	next = route_rank_down(b, next, 0, ud->order.rank);
+	if (ud->detours)
+		route_rank_detour(b, next, 1, &ud->detour);
+	return 0;
+}
+
+static int
 updown_compute(struct route_build *b)
 {
 	struct updown ud = {.b = b, .detours = b->max_vls >= 3};
@@ -109,6 +125,8 @@ updown_compute(struct route_build *b)
 
 	b->one_sl = true;
 	ret = updown_init(&ud);
+	if (ret == 0)
+		ret = updown_ranks(&ud);
 	if (ret == 0) {
 		updown_fill_all(&ud);
 		b->route->vls = 1;

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The proof by ranks, destination by destination: the fast way first, packet by
+ * packet where that proves nothing. What was proven before and has not changed
+ * is not looked at again (check_proof.c finds out).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check_proof.h"
+
+/* Parts of the fabric: of each device one that stands for all of its part. */
+static uint32_t
+parts_root(uint32_t *part, uint32_t u)
+{
+	while (part[u] != u) {
+		part[u] = part[part[u]];
+		u = part[u];
+	}
+	return u;
+}
+
+static int
+parts_find(struct ranks_run *r)
+{
+	const struct rl_topo *t = r->map.topo;
+
+	r->part = malloc((t->ndev + 1u) * sizeof(*r->part));
+	if (r->part == NULL)
+		return -ENOMEM;
+	for (uint32_t u = 0; u < t->ndev; u++)
+		r->part[u] = u;
+	for (uint32_t l = 0; l < t->nlink; l++)
+		if (t->link[l].kind == RL_LINK_ISL && rl_topo_link_up(t, l))
+			r->part[parts_root(r->part, t->link[l].dev[0])] =
+				parts_root(r->part, t->link[l].dev[1]);
+	for (uint32_t u = 0; u < t->ndev; u++)
+		r->part[u] = parts_root(r->part, u);
+	return 0;
+}
+
+bool
+check_ranks_wanted(struct ranks_run *r, uint32_t src, uint32_t dst)
+{
+	const struct ranks_map *m = &r->map;
+	const uint32_t a = m->nsw + src, b = m->nsw + dst;
+
+	for (uint32_t i = m->port0[a]; i < m->port0[a + 1]; i++) {
+		const struct ranks_port *p = &m->port[i];
+
+		if (p->dirlink == RANKS_NONE)
+			continue;
+		if (p->dev == b)
+			return true;
+		for (uint32_t j = m->port0[b]; j < m->port0[b + 1]; j++)
+			if (m->port[j].dirlink != RANKS_NONE &&
+			    r->part[m->port[j].dev] == r->part[p->dev])
+				return true;
+	}
+	return false;
+}
+
+static int
+run_init(struct ranks_run *r, const struct rl_check_ranks *in,
+	 struct rl_ranks_report *rep)
+{
+	size_t n;
+	int ret;
+
+	memset(r, 0, sizeof(*r));
+	memset(rep, 0, sizeof(*rep));
+	rep->from = rep->to = RANKS_NONE;
+	r->rep = rep;
+	r->tile_dst = RANKS_NONE;
+	ret = check_ranks_map(&r->map, in);
+	if (ret == 0 && in->parts)
+		ret = parts_find(r);
+	if (ret != 0 || !r->map.simple)
+		return ret;
+	n = (size_t)r->map.nslots * r->map.nsw + 1;
+	r->in_max = malloc(n * sizeof(*r->in_max));
+	r->out_min = malloc(n * sizeof(*r->out_min));
+	r->hops = malloc(n * sizeof(*r->hops));
+	r->queue = malloc(n * sizeof(*r->queue));
+	r->seen = malloc(n);
+	r->tile = malloc(((size_t)r->map.nplanes * r->map.nsw + 1) *
+			 RANKS_TILE * sizeof(*r->tile));
+	return r->in_max == NULL || r->out_min == NULL || r->hops == NULL ||
+	       r->queue == NULL || r->seen == NULL || r->tile == NULL ?
+		       -ENOMEM : 0;
+}
+
+static void
+run_free(struct ranks_run *r)
+{
+	check_ranks_exact_free(r);
+	free(r->part);
+	free(r->tile);
+	free(r->seen);
+	free(r->queue);
+	free(r->hops);
+	free(r->out_min);
+	free(r->in_max);
+	check_ranks_map_free(&r->map);
+}
+
+/* Pairs of a destination that was proven before. */
+static void
+run_known(struct ranks_run *r)
+{
+	r->rep->pairs += r->map.nlive - 1;
+	r->rep->reachable += r->map.nlive - 1;
+}
+
+static int
+run_all(struct ranks_run *r, const uint8_t *todo)
+{
+	int ret = 0;
+
+	for (uint32_t e = 0; e < r->map.topo->nep; e++) {
+		int one;
+
+		if (!r->map.live[e])
+			continue;
+		if (todo != NULL && !todo[e]) {
+			run_known(r);
+			continue;
+		}
+		r->rep->dsts++;
+		if (r->map.simple && check_ranks_fast(r, e))
+			continue;
+		one = check_ranks_exact(r, e);
+		if (one == -ELOOP || one == -ENOMEM)
+			return one;
+		if (one != 0)
+			ret = one;
+	}
+	return ret;
+}
+
+/* Looks at what differs from the old proof, and leaves the new one. */
+static int
+run_proof(struct ranks_run *r, struct rl_proof **proof)
+{
+	const uint32_t nep = r->map.topo->nep;
+	struct rl_proof *now = check_proof_new(&r->map);
+	uint8_t *todo = malloc(nep + 1u);
+	int ret = -ENOMEM;
+
+	if (now != NULL && todo != NULL) {
+		memset(todo, 1, nep);
+		if (*proof != NULL)
+			check_proof_compare(&r->map, *proof, now, todo);
+		ret = run_all(r, todo);
+	}
+	free(todo);
+	rl_proof_free(*proof);
+	*proof = now;
+	if (ret != 0) {
+		rl_proof_free(now);
+		*proof = NULL;
+	}
+	return ret;
+}
+
+int
+rl_check_ranks(const struct rl_check_ranks *in, struct rl_proof **proof,
+	       struct rl_ranks_report *rep)
+{
+	struct ranks_run r;
+	int ret = run_init(&r, in, rep);
+
+	if (ret == 0)
+		ret = proof != NULL ? run_proof(&r, proof) : run_all(&r, NULL);
+	else if (proof != NULL) {
+		rl_proof_free(*proof);
+		*proof = NULL;
+	}
+	run_free(&r);
+	return ret;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CHECK_RANKS_H
+#define CHECK_RANKS_H
+
+/**
+ * @file
+ * Inside of the proof by ranks. See check_ranks.c for how it works.
+ */
+
+#include "rl_check_ranks.h"
+
+#define RANKS_NONE UINT32_MAX
+/** Slots: (plane, SL class) pairs that packets are told apart by. */
+#define RANKS_SLOTS (RL_FWD_PLANES * RL_SLS)
+/** Destinations whose entries are gathered together: a cache line of each. */
+#define RANKS_TILE 8
+
+/** Where a port leads. */
+struct ranks_port {
+	uint32_t dev;	  /**< device at the other end */
+	uint32_t dirlink; /**< link * 2 + sending end; RANKS_NONE: dead */
+	uint16_t in_port; /**< port there */
+};
+
+/** What a next hop (port, plane) of a device does to a packet of an SL class,
+ *  where it does not matter by which port the packet came. */
+struct ranks_rec {
+	uint32_t rank; /**< plus 1 of the channel it takes; 0: it may not */
+	uint16_t dev;
+	uint8_t slot;
+	uint8_t flags;
+};
+
+#define RANKS_ENDPOINT 1 /**< dev is one */
+#define RANKS_BY_SL 2	 /**< what is done depends on the SL class */
+
+/** What is the same for all destinations. */
+struct ranks_map {
+	const struct rl_check_ranks *in;
+	const struct rl_topo *topo;
+	uint32_t nsw;	 /**< devices below are switches */
+	uint32_t nports; /**< of all devices */
+	uint32_t *port0; /**< [ndev + 1] ports of a device */
+	struct ranks_port *port;
+	uint8_t *live;	 /**< [nep] endpoints that are there */
+	uint32_t nlive;
+	unsigned int levels; /**< service levels */
+	/* SLs that paths use, those that mean the same anywhere in a class */
+	uint16_t used_sls;
+	unsigned int nslc;
+	uint8_t slc_of[RL_SLS];
+	uint8_t sl_of[RL_SLS]; /**< [class] one of its SLs */
+	/* planes: those on which the SL means nothing have one slot */
+	unsigned int nplanes;
+	unsigned int nslots;
+	uint8_t slot_of[RL_FWD_PLANES][RL_SLS]; /**< [plane][class] */
+	uint8_t slot_plane[RANKS_SLOTS];
+	uint8_t slot_slc[RANKS_SLOTS];
+	bool slot_free[RANKS_SLOTS]; /**< of SLs */
+	/* ports by which packets come in, those that mean the same for the VL
+	 * of the next link as one; [port0 + port], the last one injected */
+	bool simple; /**< at no switch does it matter, and no one reflects */
+	struct ranks_rec *rec[RL_SLS]; /**< [class] simple: [port][plane] */
+};
+
+/** What is being proven, and found. */
+struct ranks_run {
+	struct ranks_map map;
+	struct rl_ranks_report *rep;
+	/* simple: [slot * nsw + switch] */
+	uint32_t *in_max;  /**< highest rank by which a packet comes, or 0 */
+	uint32_t *out_min; /**< lowest by which it goes on */
+	uint16_t *hops;	   /**< links to the destination; see check_ranks_fast.c */
+	uint32_t *queue;
+	uint8_t *seen;
+	uint64_t *tile;	   /**< [plane][switch][RANKS_TILE] entries */
+	uint32_t tile_dst; /**< first destination; RANKS_NONE: none */
+	unsigned int tile_planes; /**< bit per plane that is there */
+	uint32_t *part;	   /**< [ndev] see check_ranks_parts() */
+	struct ranks_exact *exact;
+};
+
+/** Fills a map. Returns 0 or -ENOMEM; to be freed in both cases. */
+int check_ranks_map(struct ranks_map *m, const struct rl_check_ranks *in);
+void check_ranks_map_free(struct ranks_map *m);
+
+/** The SL of packets of level @p level from endpoint @p src. */
+static inline unsigned int
+ranks_sl(const struct ranks_map *m, const struct rl_fwd *f, uint32_t dst,
+	 unsigned int level)
+{
+	return ((f->path_sl[dst] & (RL_SLS - 1)) + level * RL_SLS / m->levels) &
+	       (RL_SLS - 1);
+}
+
+/**
+ * Looks at all that leads to destination @p dst, taking for granted what makes
+ * it fast: false where that proves nothing.
+ */
+bool check_ranks_fast(struct ranks_run *r, uint32_t dst);
+
+/**
+ * Looks at all that leads to destination @p dst, packet by packet; fills in the
+ * report what is wrong. Returns 0, -ELOOP, -EHOSTUNREACH, -ENOMEM.
+ */
+int check_ranks_exact(struct ranks_run *r, uint32_t dst);
+void check_ranks_exact_free(struct ranks_run *r);
+
+/** Whether packets from @p src have to arrive at @p dst. */
+bool check_ranks_wanted(struct ranks_run *r, uint32_t src, uint32_t dst);
+
+#endif /* CHECK_RANKS_H */
