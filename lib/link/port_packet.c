@@ -106,6 +106,13 @@ rx_tell(struct rl_port *port, unsigned int vc, const struct rl_flit *pkt,
 		port->p.drop(port->p.drop_ctx, pkt, why, now_ns);
 }
 
+/* With link retry nothing is lost; what does not come was never sent. */
+static enum rl_drop_reason
+packet_lost_why(const struct rl_port *port)
+{
+	return port->p.cfg->retry ? RL_DROP_WATCHDOG : RL_DROP_UNCORRECTABLE;
+}
+
 /* The end of the packet open on @p vc, in the place of the flit it waits for. */
 static void
 rx_make_end(struct rl_port *port, struct rl_flit *f, unsigned int vc,
@@ -157,7 +164,7 @@ port_packet_close(struct rl_port *port, uint64_t now_ns)
 		port_rx_made(port, vc,
 			     port_link_open(port) && !RL_PLANTED(CREDIT_CLOSE));
 		if (port->packet.close_tell & bit)
-			rx_tell(port, vc, f, RL_DROP_UNCORRECTABLE, now_ns);
+			rx_tell(port, vc, f, packet_lost_why(port), now_ns);
 		port->packet.close_tell &= ~bit;
 		port->packet.close_mask &= ~bit;
 		PORT_COUNT(port, rx_closed);
@@ -202,7 +209,7 @@ port_packet_lost(struct rl_port *port, unsigned int vc, uint64_t now_ns)
 			port->packet.close_tell |= 1u << vc;
 	}
 	if (port->packet.part[vc] != NULL)
-		rx_drop_packet(port, vc, RL_DROP_UNCORRECTABLE, now_ns);
+		rx_drop_packet(port, vc, packet_lost_why(port), now_ns);
 	port_packet_close(port, now_ns);
 }
 
@@ -213,18 +220,39 @@ port_packet_wait(struct rl_port *port, uint64_t due_ns)
 }
 
 /*
- * Where nothing follows to show it, the rest of a packet that has not come for
- * so long will not come: its tail is lost. A keepalive would tell the same, but
- * there need not be any.
+ * The rest of a packet that has not come for so long will not come.
+ *
+ * Without link retry its tail is lost, and where nothing follows nothing shows
+ * it: a keepalive would, but there need not be any.
+ *
+ * With link retry a peer that has begun a packet has credits and window for all
+ * of it, and so has the one that it comes from: whatever holds the rest up ends
+ * within the watchdog's time, by the death of a link at the latest. A peer that
+ * is broken, or lies, must not keep the VC, and the window of the egress that
+ * the packet has begun to leave by, for ever.
  */
 void
 port_packet_tick(struct rl_port *port, uint64_t now_ns)
 {
-	if (rl_likely(now_ns < port->packet.part_due_ns))
+	const uint64_t limit_ns = port->p.cfg->watchdog_ns;
+	struct port_packet *p = &port->packet;
+
+	if (rl_likely(now_ns < p->part_due_ns))
 		return;
-	port->packet.part_due_ns = RL_NEVER;
-	for (unsigned int vc = 0; vc < RL_VCS; vc++)
+	p->part_due_ns = RL_NEVER;
+	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
+		const uint64_t due_ns = rl_deadline(p->since_ns[vc], limit_ns);
+
+		if (p->part[vc] == NULL && p->open_flits[vc] == 0)
+			continue;
+		if (port->p.cfg->retry && now_ns < due_ns) {
+			p->part_due_ns = rl_min_u64(p->part_due_ns, due_ns);
+			continue;
+		}
+		if (port->p.cfg->retry)
+			PORT_COUNT(port, rx_stalled);
 		port_packet_lost(port, vc, now_ns);
+	}
 }
 
 /* A flit of no packet begun here: dropped until a start-of-packet. */
@@ -261,6 +289,17 @@ rx_clip(struct rl_port *port, unsigned int vc, uint64_t now_ns)
 	pkt->last->flags |= RL_FF_EOP;
 	pkt->last->mark = RL_MARK_TRANSMIT_ERROR;
 	rx_pass(port, pkt);
+}
+
+/* A packet goes on; its timer, if it is the first that is open, starts. */
+static void
+packet_begun(struct rl_port *port, unsigned int vc, uint64_t now_ns)
+{
+	struct port_packet *p = &port->packet;
+
+	p->since_ns[vc] = now_ns;
+	if (rl_unlikely(p->part_due_ns == RL_NEVER))
+		p->part_due_ns = rl_deadline(now_ns, port->p.cfg->watchdog_ns);
 }
 
 /* An accepted flit joins the packet of its VC. */
@@ -301,6 +340,7 @@ port_packet_add(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
 		rl_packet_append(pkt, f);
 	}
 	port->packet.part[vc] = pkt;
+	packet_begun(port, vc, now_ns);
 	flits = pkt->pkt_flits + port->packet.open_flits[vc];
 	/* an open packet keeps room for the flit that may have to close it */
 	if (flits > max ||
@@ -319,8 +359,8 @@ port_packet_add(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
  * @return how many joined; 0: port_packet_add() takes the first
  */
 uint32_t
-port_packet_join(struct rl_port *port, unsigned int vc, struct rl_flit *const f[],
-	  const uint8_t *sideband, uint32_t n)
+port_packet_join(struct rl_port *port, unsigned int vc,
+		 struct rl_flit *const f[], uint32_t n, uint64_t now_ns)
 {
 	struct rl_flit *pkt = port->packet.part[vc], *last;
 	uint32_t i = 0, flits;
@@ -333,16 +373,8 @@ port_packet_join(struct rl_port *port, unsigned int vc, struct rl_flit *const f[
 	n = rl_min_u32(n, port->p.cfg->max_packet_flits - flits);
 	last = pkt->last;
 	for (; i < n; i++) {
-		const uint16_t sb = rl_get16(sideband + 2 * i);
-
-		if ((sb & RL_SIDEBAND_MIDDLE) != vc)
+		if (f[i]->vc != vc || (f[i]->flags & (RL_FF_SOP | RL_FF_EOP)))
 			break;
-		rl_sideband_unpack(sb, f[i]);
-		f[i]->hops++;
-		f[i]->in_vc = (uint8_t)vc;
-		f[i]->loop_id = 0;
-		if (rl_unlikely(f[i]->mark != RL_MARK_OK))
-			PORT_COUNT(port, rx_poisoned);
 		last->next = f[i];
 		last = f[i];
 	}
@@ -351,6 +383,7 @@ port_packet_join(struct rl_port *port, unsigned int vc, struct rl_flit *const f[
 	last->next = NULL;
 	pkt->last = last;
 	pkt->pkt_flits = (uint16_t)(pkt->pkt_flits + i);
+	port->packet.since_ns[vc] = now_ns;
 	return i;
 }
 

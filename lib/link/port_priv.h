@@ -115,6 +115,8 @@ struct port_retry {
 	uint64_t due_ns;       /* RL_NEVER: not armed */
 	uint32_t replays;      /* without progress */
 	bool replaying;
+	bool nak_seen;	       /* a NAK was answered by a replay: */
+	uint32_t nak_at;       /* the one for the flit of this number */
 	uint32_t done[RL_VCS]; /* flits acknowledged, for fences */
 };
 
@@ -151,7 +153,8 @@ struct port_rx {
 /** Packets out of flits (port_packet.c). */
 struct port_packet {
 	struct rl_flit *part[RL_VCS]; /* packet in assembly */
-	uint64_t part_due_ns;	      /* without link retry: its rest is lost */
+	uint64_t part_due_ns;	      /* when to look for rests that are late */
+	uint64_t since_ns[RL_VCS];    /* the last flit of an open packet came */
 	uint16_t open_flits[RL_VCS];  /* cut-through: flits passed on of a packet
 					 without its end; 0: none is open */
 	uint32_t close_mask;	      /* VCs whose open packet must be closed */
@@ -460,9 +463,10 @@ void port_packet_close(struct rl_port *port, uint64_t now_ns);
 /* A flit of the packet begun on @p vc is lost for good. */
 void port_packet_lost(struct rl_port *port, unsigned int vc, uint64_t now_ns);
 void port_packet_add(struct rl_port *port, struct rl_flit *f, uint64_t now_ns);
+/* Flits that are the middle of the packet in assembly; @return how many. */
 uint32_t port_packet_join(struct rl_port *port, unsigned int vc,
-			  struct rl_flit *const f[], const uint8_t *sideband,
-			  uint32_t n);
+			  struct rl_flit *const f[], uint32_t n,
+			  uint64_t now_ns);
 void port_packet_pass(struct rl_port *port);
 /* Without link retry: the rest of what is begun must come by @p due_ns. */
 void port_packet_wait(struct rl_port *port, uint64_t due_ns);

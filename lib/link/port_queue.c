@@ -89,10 +89,17 @@ port_queue_fence(struct rl_port *port)
 void
 port_queue_credits(struct rl_port *port, const uint16_t limit[RL_VCS])
 {
+	struct port_queue *q = &port->queue;
+
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
 		/* cyclic: only a limit that lies ahead is news */
-		if ((int16_t)(limit[vc] - port->queue.limit[vc]) > 0)
-			port->queue.limit[vc] = limit[vc];
+		if ((int16_t)(limit[vc] - q->limit[vc]) <= 0)
+			continue;
+		/* and no input buffer has room for more than half the cycle */
+		if (rl_unlikely((int16_t)(limit[vc] - q->consumed[vc]) < 0))
+			PORT_COUNT(port, rx_credit_error);
+		else
+			q->limit[vc] = limit[vc];
 	}
 }
 

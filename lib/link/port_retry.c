@@ -20,6 +20,7 @@ port_retry_reset(struct rl_port *port)
 	rl_replay_reset(&t->replay);
 	memset(t->done, 0, sizeof(t->done));
 	t->replaying = false;
+	t->nak_seen = false;
 	t->replays = 0;
 	t->due_ns = RL_NEVER;
 }
@@ -50,19 +51,18 @@ soft_error(struct rl_port *port, struct rl_flit *f)
  * looked at before each transmission, it is looked at before the second: a flit
  * with a bad FEC would be refused for ever, by this link and by every other
  * that it is looped out to. The one case in which a flit that a replay buffer
- * holds is written to.
+ * holds is written to. The flit in question is the first that the peer lacks:
+ * so one look is enough, however many NAKs come.
  */
 static void
-retry_soft_errors(struct rl_port *port)
+retry_soft_error(struct rl_port *port)
 {
 	struct rl_replay *r = &port->retry.replay;
+	struct rl_replay_slot *slot = &r->slot[r->acked & r->mask];
 
-	for (uint32_t i = r->acked; rl_seq_before(i, r->sent_max); i++) {
-		struct rl_replay_slot *slot = &r->slot[i & r->mask];
-
-		if (soft_error(port, slot->flit))
-			slot->sideband = rl_sideband_pack(slot->flit);
-	}
+	if (rl_seq_before(r->acked, r->sent_max) &&
+	    soft_error(port, slot->flit))
+		slot->sideband = rl_sideband_pack(slot->flit);
 }
 
 void
@@ -124,7 +124,7 @@ retry_replay(struct rl_port *port, uint64_t now_ns)
 		return PORT_VERDICT(PORT_STUCK);
 	PORT_COUNT(port, tx_replays);
 	t->replays++;
-	retry_soft_errors(port);
+	retry_soft_error(port);
 	rl_replay_rewind(&t->replay);
 	t->replaying = true;
 	t->due_ns = rl_deadline(now_ns, port->rtt.timer_ns);
@@ -172,13 +172,25 @@ port_retry_ack(struct rl_port *port, uint16_t wire, uint64_t now_ns, bool *ok)
 	return PORT_VERDICT(PORT_PROGRESS);
 }
 
+/*
+ * A receiver says NAK once for a flit, and is silent until it has come. What
+ * says it again is a copy, or not in its senses: the timer sees to the rest.
+ */
 struct port_verdict
 port_retry_nak(struct rl_port *port, uint64_t now_ns)
 {
+	struct port_retry *t = &port->retry;
+
 	PORT_COUNT(port, rx_nak);
 	if (port->link.state != RL_LINK_UP ||
-	    rl_replay_outstanding(&port->retry.replay) == 0)
+	    rl_replay_outstanding(&t->replay) == 0)
 		return PORT_VERDICT(PORT_NOTHING);
+	if (t->nak_seen && t->nak_at == t->replay.acked) {
+		PORT_COUNT(port, rx_nak_repeat);
+		return PORT_VERDICT(PORT_NOTHING);
+	}
+	t->nak_seen = true;
+	t->nak_at = t->replay.acked;
 	return retry_replay(port, now_ns);
 }
 

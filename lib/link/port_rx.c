@@ -69,6 +69,50 @@ rx_room(struct rl_port *port, unsigned int vc)
 }
 
 /*
+ * The door: what the wire says of a flit beside it is unpacked here, once, and
+ * made safe before anybody trusts it. What no honest peer says is mended or
+ * refused, and counted:
+ *
+ *  - a VC that is not in use: refused; nothing waits, routes or counts there;
+ *  - transmit_error on a flit that is no end: only ends bear it, for they were
+ *    made to close a packet, and cores cut on it. Taken for a soft error, by
+ *    which the destination drops the packet;
+ *  - a count of links that is full stays full, lest it begin again at 0.
+ *
+ * SOP and EOP may stand anywhere (port_packet.c bears all orders), looped and
+ * reflected mean nothing but statistics and one misroute less.
+ *
+ * @return whether the flit may come in
+ */
+static bool
+rx_door(struct rl_port *port, struct rl_flit *f, uint16_t sideband)
+{
+	rl_sideband_unpack(sideband, f);
+	f->in_vc = f->vc;
+	f->loop_id = 0;
+	f->hops = (uint8_t)(f->hops + (f->hops < RL_HOPS_MAX));
+	if (rl_unlikely(f->mark != RL_MARK_OK)) {
+		PORT_COUNT(port, rx_poisoned);
+		if (f->mark == RL_MARK_TRANSMIT_ERROR &&
+		    !(f->flags & RL_FF_EOP)) {
+			PORT_COUNT(port, rx_mark_error);
+			f->mark = RL_MARK_SOFT_ERROR;
+		}
+	}
+	return rl_likely(f->vc < port->p.cfg->vcs);
+}
+
+/* A flit refused at the door: it had its number, and its credit returns. */
+static void
+rx_refuse(struct rl_port *port, struct rl_flit *f)
+{
+	PORT_COUNT(port, rx_vc_error);
+	port->rx.taken[f->vc]++;
+	port_rx_free(port, f->vc, 1);
+	rl_flit_put(port->p.cache, f);
+}
+
+/*
  * Accepts @p n good flits as far as there is room. Those in the middle of a
  * packet, which are most, join it many at a time.
  *
@@ -78,31 +122,30 @@ static uint32_t
 rx_accept(struct rl_port *port, struct rl_flit *const f[],
 	  const uint8_t *sideband, uint32_t n, uint64_t now_ns)
 {
-	uint32_t i = 0, step;
+	uint32_t i, step, refused = 0;
 
-	while (i < n) {
-		const uint16_t sb = rl_get16(sideband + 2 * i);
-		const unsigned int vc = RL_SIDEBAND_VC(sb);
-		const uint32_t room = rx_room(port, vc);
+	for (i = 0; i < n; i++)
+		if (!rx_door(port, f[i], rl_get16(sideband + 2 * i)))
+			refused |= 1u << i;
+	for (i = 0; i < n; i += step) {
+		const unsigned int vc = f[i]->vc;
+		uint32_t room;
 
+		step = 1;
+		if (rl_unlikely(refused & 1u << i)) {
+			rx_refuse(port, f[i]);
+			continue;
+		}
+		room = rx_room(port, vc);
 		if (rl_unlikely(room == 0))
 			break;
-		step = port_packet_join(port, vc, f + i, sideband + 2 * i,
-				 rl_min_u32(n - i, room));
+		step = port_packet_join(port, vc, f + i,
+					rl_min_u32(n - i, room), now_ns);
+		port->rx.taken[vc] += step + (step == 0);
 		if (step == 0) {
-			rl_sideband_unpack(sb, f[i]);
-			f[i]->hops++;
-			f[i]->in_vc = f[i]->vc;
-			f[i]->loop_id = 0;
-			if (f[i]->mark != RL_MARK_OK)
-				PORT_COUNT(port, rx_poisoned);
-			step = 1;
-			port->rx.taken[vc]++;
 			port_packet_add(port, f[i], now_ns);
-		} else {
-			port->rx.taken[vc] += step;
+			step = 1;
 		}
-		i += step;
 	}
 	if (i == 0)
 		return 0;
@@ -219,6 +262,10 @@ rx_spent(struct rl_port *port, const struct rl_frame_hdr *h)
 
 		if ((int16_t)lost <= 0)
 			continue; /* said before what has come since was sent */
+		if (lost > port->p.cfg->credits_flits) {
+			PORT_COUNT(port, rx_credit_error);
+			continue; /* more than it can ever have had */
+		}
 		port->rx.taken[vc] += lost;
 		port_rx_free(port, vc, lost);
 	}

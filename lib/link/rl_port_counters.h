@@ -40,7 +40,9 @@
 	X(rx_retrain)                                                          \
 	X(rx_close)                                                            \
 	X(rx_nak)                                                              \
+	X(rx_nak_repeat)     /* for a flit that was asked for before */        \
 	X(rx_ack)                                                              \
+	X(rx_credit_error)   /* credits that no peer can have */               \
 	X(rx_ack_seq_error)  /* stale, future or outside the window */         \
 	/* receive: flits */                                                   \
 	X(rx_ok)                                                               \
@@ -52,12 +54,15 @@
 	X(rx_duplicate_seq)                                                    \
 	X(rx_replay)         /* received in replays */                         \
 	X(rx_silent_drop)    /* dropped while a NAK is out */                  \
+	X(rx_vc_error)       /* on a VC that is not in use */                  \
+	X(rx_mark_error)     /* transmit_error on a flit that is no end */     \
 	X(rx_overrun)        /* beyond the credits given */                    \
 	X(rx_no_buffer)                                                        \
 	/* packets */                                                          \
 	X(rx_packets)                                                          \
 	X(rx_partial_discard)/* packets cut off by the link's death */         \
 	X(rx_discard_to_sop) /* flits before a start-of-packet */              \
+	X(rx_stalled)        /* packets whose rest never came */               \
 	X(rx_clipped)        /* packets longer than the maximum */             \
 	X(rx_closed)         /* cut-through packets closed after a death */    \
 	/* loopback */                                                         \

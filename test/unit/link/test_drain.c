@@ -286,13 +286,13 @@ a_frame_that_ends_a_link_does_not_drain_it_too(void **state)
 	open_up(&b, &cfg);
 	bench_send(&b, 0, 0, 4, 1);
 	bench_cut(&b, true);
-	bench_run(&b, 20 * US);
-	for (unsigned int i = 0; i < 2; i++)
-		inject(&b, RL_FRAME_IDLE, RL_FRF_NAK);
+	while (bench_state(&b.end[0]) == RL_LINK_UP)
+		bench_run(&b, US);
 	assert_int_equal(bench_state(&b.end[0]), RL_LINK_RETRAIN);
 	inject(&b, RL_FRAME_RETRAIN, RL_FRF_ECHO);
 	assert_int_equal(bench_state(&b.end[0]), RL_LINK_UP);
-	inject(&b, RL_FRAME_IDLE, RL_FRF_NAK);
+	while (COUNTER(&b.end[0], tx_replays) < 2)
+		bench_run(&b, US);
 	inject(&b, RL_FRAME_IDLE, RL_FRF_NAK | RL_FRF_DRAIN);
 	assert_int_equal(bench_state(&b.end[0]), RL_LINK_LOOPBACK);
 	bench_run(&b, 20 * US);

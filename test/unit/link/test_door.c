@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The door of a port: what a peer says beside its flits is made safe before
+ * anybody trusts it, and what no honest peer says is counted. The peer here is
+ * the test: it takes an honest end's frames off the wire, rewrites them, checks
+ * and all, and lets them go on.
+ */
+#include "parts.h"
+
+#define US RL_NS_PER_US
+#define MS RL_NS_PER_MS
+
+static void
+open_up(struct bench *b, const struct rl_link_cfg *cfg)
+{
+	memset(b, 0, sizeof(*b));
+	bench_open(b, cfg);
+	b->wire[0].delay_ns = b->wire[1].delay_ns = 2 * US;
+	b->wire[0].slot_ns = b->wire[1].slot_ns = US;
+	bench_start(b);
+	bench_run(b, 50 * US);
+}
+
+static void
+reseal(struct bench_frame *f)
+{
+	static const uint8_t mac[12] = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2 };
+
+	rl_frame_seal(f->data, &f->h, mac, false);
+}
+
+/* --- the sideband ------------------------------------------------------- */
+
+/* Bits of the sideband of flit `at` of each DATA frame that change. */
+struct rewrite {
+	unsigned int from; /* DATA frames, from 0 */
+	unsigned int to;
+	uint16_t clear;
+	uint16_t set;
+	unsigned int seen;
+};
+
+static enum bench_act
+rewrite_sideband(void *ctx, struct bench_frame *f)
+{
+	struct rewrite *w = ctx;
+	uint8_t *sb = f->data + RL_FRAME_SIDEBAND_OFF;
+
+	if (f->h.type != RL_FRAME_DATA || w->seen < w->from || w->seen > w->to) {
+		w->seen += f->h.type == RL_FRAME_DATA;
+		return BENCH_PASS;
+	}
+	w->seen++;
+	rl_put16(sb, (uint16_t)((rl_get16(sb) & ~w->clear) | w->set));
+	reseal(f);
+	return BENCH_PASS;
+}
+
+static void
+flits_on_a_vc_not_in_use_are_refused(void **state)
+{
+	struct rewrite w = { .from = 4, .to = 7, .clear = 7, .set = 5 };
+	struct rl_link_cfg cfg;
+	struct bench b;
+
+	(void)state;
+	bench_cfg(&cfg);
+	cfg.vcs = 4;
+	open_up(&b, &cfg);
+	b.wire[0].hook = rewrite_sideband;
+	b.wire[0].ctx = &w;
+	for (unsigned int i = 0; i < 3; i++)
+		bench_send(&b, 0, 1, 4, 1);
+	bench_settle(&b, MS);
+	bench_run(&b, 100 * US);
+	/* the second packet came by VC 5, where nobody looks: the others came */
+	assert_int_equal(COUNTER(&b.end[1], rx_vc_error), 4);
+	assert_int_equal(b.end[1].sink.packets, 2);
+	assert_int_equal(b.end[1].sink.corrupt, 0);
+	assert_int_equal(COUNTER(&b.end[1], tx_nak), 0);
+	assert_int_equal(bench_info(&b.end[1]).buffered[5], 0);
+	assert_int_equal(bench_info(&b.end[0]).held_flits, 0);
+	bench_close(&b);
+}
+
+/* Cores cut on this mark: it may stand on an end alone. */
+static void
+transmit_error_on_no_end_is_a_soft_error(void **state)
+{
+	(void)state;
+	for (unsigned int at = 0; at < 4; at++) {
+		struct rewrite w = { .from = at, .to = at, .clear = 0x180,
+				     .set = RL_MARK_TRANSMIT_ERROR << 7 };
+		struct rl_flit *f;
+		struct bench b;
+
+		open_up(&b, NULL);
+		b.end[1].hold_vcs = 0xff;
+		b.wire[0].hook = rewrite_sideband;
+		b.wire[0].ctx = &w;
+		bench_send(&b, 0, 0, 4, 1);
+		bench_settle(&b, MS);
+		f = b.end[1].kept.head;
+		assert_non_null(f);
+		for (unsigned int i = 0; i < at; i++)
+			f = f->next;
+		assert_int_equal(f->mark, at == 3 ? RL_MARK_TRANSMIT_ERROR
+						  : RL_MARK_SOFT_ERROR);
+		assert_int_equal(COUNTER(&b.end[1], rx_mark_error), at != 3);
+		bench_end_release(&b.end[1]);
+		bench_close(&b);
+	}
+}
+
+static void
+a_full_count_of_links_does_not_begin_again(void **state)
+{
+	struct rewrite w = { .to = BENCH_EVER, .set = 127 << 9 };
+	struct bench b;
+
+	(void)state;
+	open_up(&b, NULL);
+	b.end[1].hold_vcs = 0xff;
+	b.wire[0].hook = rewrite_sideband;
+	b.wire[0].ctx = &w;
+	bench_send(&b, 0, 0, 3, 1);
+	bench_settle(&b, MS);
+	for (struct rl_flit *f = b.end[1].kept.head; f != NULL; f = f->next)
+		assert_int_equal(f->hops, RL_HOPS_MAX);
+	bench_end_release(&b.end[1]);
+	bench_close(&b);
+}
+
+/* --- credits and NAKs ---------------------------------------------------- */
+
+static enum bench_act
+rewrite_credit(void *ctx, struct bench_frame *f)
+{
+	const uint16_t *add = ctx;
+
+	f->h.credit[0] = (uint16_t)(f->h.credit[0] + *add);
+	reseal(f);
+	return BENCH_PASS;
+}
+
+static void
+credits_that_no_peer_can_have_are_refused(void **state)
+{
+	uint16_t add = 0;
+	struct bench b;
+
+	(void)state;
+	open_up(&b, NULL);
+	bench_send(&b, 0, 0, 1, 100);
+	bench_settle(&b, MS);
+	b.wire[1].hook = rewrite_credit;
+	b.wire[1].ctx = &add;
+	bench_run(&b, 3 * MS);
+	assert_int_equal(COUNTER(&b.end[0], rx_credit_error), 0);
+	/* first to the edge of what may be believed, then a flit beyond */
+	add = 32767 - 256;
+	bench_run(&b, 3 * MS);
+	assert_int_equal(COUNTER(&b.end[0], rx_credit_error), 0);
+	assert_int_equal(bench_info(&b.end[0]).credits[0], 32767);
+	add++;
+	bench_run(&b, 3 * MS);
+	assert_true(COUNTER(&b.end[0], rx_credit_error) > 0);
+	assert_int_equal(bench_info(&b.end[0]).credits[0], 32767);
+	bench_close(&b);
+}
+
+static enum bench_act
+rewrite_nak(void *ctx, struct bench_frame *f)
+{
+	const uint16_t *ack = ctx;
+
+	if (f->h.type != RL_FRAME_DATA && f->h.type != RL_FRAME_IDLE)
+		return BENCH_PASS;
+	f->h.flags |= RL_FRF_NAK;
+	f->h.ack = *ack;
+	reseal(f);
+	return BENCH_PASS;
+}
+
+/* A thousand NAKs for one flit cost one replay, and do not end the link. */
+static void
+a_storm_of_naks_costs_one_replay_a_flit(void **state)
+{
+	struct rl_link_cfg cfg;
+	uint16_t ack = 0;
+	struct bench b;
+
+	(void)state;
+	bench_cfg(&cfg);
+	cfg.replay_timer_ns = 50 * MS;
+	cfg.keepalive_ns = 10 * US;
+	open_up(&b, &cfg);
+	b.wire[1].hook = rewrite_nak;
+	b.wire[1].ctx = &ack;
+	bench_send(&b, 0, 0, 1, 100);
+	bench_run(&b, 10 * MS);
+	assert_true(COUNTER(&b.end[0], rx_nak) > 500);
+	assert_int_equal(COUNTER(&b.end[0], tx_replays), 1);
+	assert_int_equal(COUNTER(&b.end[0], rx_nak_repeat),
+			 COUNTER(&b.end[0], rx_nak) - 1);
+	/* each flit that it has got meanwhile is worth one more */
+	for (ack = 1; ack <= 10; ack++)
+		bench_run(&b, 100 * US);
+	ack = 10;
+	assert_int_equal(COUNTER(&b.end[0], tx_replays), 11);
+	assert_int_equal(COUNTER(&b.end[0], retrains), 0);
+	b.wire[1].hook = NULL;
+	bench_settle(&b, 200 * MS);
+	bench_check_delivered(&b);
+	bench_close(&b);
+}
+
+/* --- packets that get no end --------------------------------------------- */
+
+/* Core 6: begun, credits and window held, and nothing comes any more. */
+static void
+a_packet_that_gets_no_end_is_closed_in_the_end(void **state)
+{
+	(void)state;
+	for (unsigned int cut = 0; cut < 2; cut++) {
+		struct rl_link_cfg cfg = cut_cfg();
+		struct rl_flit *pkt, *rest;
+		struct cut g;
+
+		cfg.switching = cut ? RL_CUT_THROUGH : RL_STORE_AND_FORWARD;
+		cfg.watchdog_ns = 5 * MS;
+		cut_open(&g, &cfg);
+		pkt = cut_make(&g, 2, 6);
+		rest = pkt;
+		cut_give(&g, &rest, 3);
+		cut_run(&g, 4000);
+		/* another that goes on, however slowly, is not held for broken */
+		cut_give(&g, &rest, 1);
+		cut_run(&g, 4000);
+		assert_int_equal(COUNTER(&g.b.end[1], rx_stalled), 0);
+		assert_int_equal(g.b.end[1].ndrops, 0);
+		cut_run(&g, 2000);
+		assert_int_equal(COUNTER(&g.b.end[1], rx_stalled), 1);
+		assert_int_equal(g.b.end[1].ndrops, 1);
+		assert_int_equal(g.b.end[1].drop[0].why, RL_DROP_WATCHDOG);
+		assert_int_equal(COUNTER(&g.b.end[1], rx_closed), cut);
+		assert_int_equal(rl_port_flits(g.b.end[1].port), 0);
+		/* what comes of it later belongs to nothing, and says nothing */
+		cut_give(&g, &rest, 2);
+		cut_run(&g, 1000);
+		assert_int_equal(g.b.end[1].ndrops, 1);
+		assert_true(g.in.whole.head == NULL);
+		/* and the VC serves the next */
+		pkt = cut_make(&g, 2, 4);
+		cut_give(&g, &pkt, 4);
+		cut_run(&g, 1000);
+		assert_non_null(g.in.whole.head);
+		cut_at_rest(&g);
+		g.b.end[1].sink.next_tag[2] = 1; /* the first was given up */
+		cut_close(&g);
+		assert_int_equal(g.b.end[1].sink.packets, 1);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE("[LINK-3] flits on a VC not in use are refused",
+		     flits_on_a_vc_not_in_use_are_refused),
+		CASE("[LCB-2] transmit_error on no end is a soft error",
+		     transmit_error_on_no_end_is_a_soft_error),
+		cmocka_unit_test(a_full_count_of_links_does_not_begin_again),
+		CASE("[LCB-3] credits that no peer can have are refused",
+		     credits_that_no_peer_can_have_are_refused),
+		CASE("[LINK-3] a storm of NAKs costs one replay a flit",
+		     a_storm_of_naks_costs_one_replay_a_flit),
+		CASE("[LCB-1] a packet that gets no end is closed in the end",
+		     a_packet_that_gets_no_end_is_closed_in_the_end),
+	};
+
+	return cmocka_run_group_tests_name("door", tests, NULL, NULL);
+}
