@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config_impl.h"
+#include "rl_ibnet.h"
 
 /* The lists of a description, each as long as the file makes it. */
 struct fabric_lists {
@@ -240,9 +241,40 @@ read_shape(struct cfg_ctx *c, const config_setting_t *f,
 	case RL_TOPO_CUSTOM:
 	case RL_TOPO_DRAGONFLY:
 	case RL_TOPO_SLIM_FLY:
+	case RL_TOPO_IBNET:
 		return 0;
 	}
 	return 0;
+}
+
+/* The lists of a fabric that ibnetdiscover has seen. */
+static int
+read_ibnet(struct cfg_ctx *c, const config_setting_t *f,
+	   struct rl_topo_spec *spec, struct fabric_lists *l)
+{
+	const config_setting_t *s = config_setting_get_member(f, "file");
+	char why[RL_ERR_MAX];
+	struct rl_ibnet net;
+	uint32_t file = 0;
+	char *text = NULL;
+	size_t len = 0;
+	int line = 0;
+	int ret = cfg_text_other(c, s, &text, &len, &file);
+
+	if (ret != 0)
+		return ret;
+	ret = rl_ibnet_read(text, len, &net, why, &line);
+	free(text);
+	if (ret != 0) {
+		cfg_error(c, file, (uint32_t)line, "%s", why);
+		return ret;
+	}
+	ret = rl_ibnet_spec(&net, spec);
+	l->switches = spec->switches;
+	l->endpoints = spec->endpoints;
+	l->links = spec->links;
+	rl_ibnet_free(&net);
+	return ret != 0 ? cfg_error_mem(c) : 0;
 }
 
 /* Room for the elements of a list, which may be absent. */
@@ -294,6 +326,28 @@ read_links(struct cfg_ctx *c, const config_setting_t *s,
 	return ret;
 }
 
+/* The lists of a fabric that the file itself describes. */
+static int
+read_lists(struct cfg_ctx *c, const config_setting_t *f,
+	   struct rl_topo_spec *spec, struct fabric_lists *l)
+{
+	int ret = read_devices(c, config_setting_get_member(f, "switches"),
+			       "fabric.switches", &l->switches,
+			       &spec->nswitches);
+
+	if (ret == 0)
+		ret = read_devices(c, config_setting_get_member(f, "endpoints"),
+				   "fabric.endpoints", &l->endpoints,
+				   &spec->nendpoints);
+	if (ret == 0)
+		ret = read_links(c, config_setting_get_member(f, "links"),
+				 &l->links, &spec->nlinks);
+	spec->switches = l->switches;
+	spec->endpoints = l->endpoints;
+	spec->links = l->links;
+	return ret;
+}
+
 static int
 read_fail(struct cfg_ctx *c, const config_setting_t *s,
 	  struct rl_topo_ref **ref, uint32_t *n)
@@ -335,22 +389,11 @@ read_spec(struct cfg_ctx *c, const config_setting_t *f,
 	if (ret == 0)
 		ret = read_links_per_edge(c, f, spec);
 	if (ret == 0)
-		ret = read_devices(c, config_setting_get_member(f, "switches"),
-				   "fabric.switches", &l->switches,
-				   &spec->nswitches);
-	if (ret == 0)
-		ret = read_devices(c, config_setting_get_member(f, "endpoints"),
-				   "fabric.endpoints", &l->endpoints,
-				   &spec->nendpoints);
-	if (ret == 0)
-		ret = read_links(c, config_setting_get_member(f, "links"),
-				 &l->links, &spec->nlinks);
+		ret = spec->kind == RL_TOPO_IBNET ? read_ibnet(c, f, spec, l) :
+						    read_lists(c, f, spec, l);
 	if (ret == 0)
 		ret = read_fail(c, config_setting_get_member(f, "fail"),
 				&l->fail, &spec->nfail);
-	spec->switches = l->switches;
-	spec->endpoints = l->endpoints;
-	spec->links = l->links;
 	spec->fail = l->fail;
 	return ret;
 }
@@ -368,6 +411,7 @@ size_line(const config_setting_t *f, enum rl_topo_kind kind)
 		[RL_TOPO_DRAGONFLY] = "groups",
 		[RL_TOPO_SLIM_FLY] = "q",
 		[RL_TOPO_RANDOM] = "degree",
+		[RL_TOPO_IBNET] = "file",
 	};
 	const config_setting_t *s = config_setting_get_member(f, key[kind]);
 

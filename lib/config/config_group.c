@@ -8,7 +8,7 @@
 #include "config_impl.h"
 
 /* Room for the range of a key in words. */
-#define RANGE_MAX 128
+#define RANGE_MAX 256
 
 /* Letters to change, add or drop between two names, at most 32 long. */
 static unsigned int

@@ -67,6 +67,14 @@ struct cfg_pos cfg_where(const struct cfg_ctx *c, uint32_t text_line);
 int cfg_text_file(struct cfg_ctx *c, const char *path);
 int cfg_text_memory(struct cfg_ctx *c, const char *name, const char *text,
 		    size_t len);
+/**
+ * Reads a plain file that setting @p s names, relative to the file in which
+ * the setting stands; it counts as a file of the configuration, number
+ * @p file. The text is the caller's to free.
+ * @return 0 or -errno
+ */
+int cfg_text_other(struct cfg_ctx *c, const config_setting_t *s, char **text,
+		   size_t *len, uint32_t *file);
 /** Frees the text, but not the names of the files. */
 void cfg_text_free(struct cfg_ctx *c);
 

@@ -26,6 +26,7 @@
 #define IN_FLY (1u << RL_TOPO_DRAGONFLY)
 #define IN_SLIM (1u << RL_TOPO_SLIM_FLY)
 #define IN_RANDOM (1u << RL_TOPO_RANDOM)
+#define IN_IBNET (1u << RL_TOPO_IBNET)
 #define IN_ALL CFG_IN_ALL
 
 #define REQUIRED "required"
@@ -74,7 +75,7 @@
 /* Each list of words is in the order of its enum. */
 static const char *const topologies[] = {
 	"torus", "mesh", "boards", "board", "custom",
-	"fat-tree", "dragonfly", "slim-fly", "random", NULL};
+	"fat-tree", "dragonfly", "slim-fly", "random", "ibnetdiscover", NULL};
 static const char *const arrangements[] = {"relative", "absolute", "circulant",
 					   NULL};
 static const char *const switchings[] = {"store-and-forward", "cut-through",
@@ -91,7 +92,7 @@ static const char *const crcs[] = {"crc64-ecma", "crc64-bch", "pcie6-rs", NULL};
 static const char *const isns[] = {"xor10", "wide", "wide19", NULL};
 static const char *const retries[] = {"go-back-n", "selective", NULL};
 
-_Static_assert(RL_TOPO_CUSTOM == 4 && RL_TOPO_RANDOM == 8 &&
+_Static_assert(RL_TOPO_CUSTOM == 4 && RL_TOPO_IBNET == 9 &&
 		       RL_GLOBAL_CIRCULANT == 2 && RL_CUT_THROUGH == 1 &&
 		       RL_INIT_BEST_EFFORT == 2 &&
 		       RL_LOOPBACK_NONE == 2 && RL_CLASS_RSP == 1 &&
@@ -169,6 +170,9 @@ static const struct rl_config_key keys[] = {
 	FAB(intra_board_links, "links", 0, RL_PORTS_MAX, IN_ANY_BOARD,
 	    "1 of boards, 0 of board",
 	    "parallel links between any two switches of a board"),
+	FABX("file", RL_KEY_TEXT, "", 1, 4000, IN_IBNET, REQUIRED,
+	     "what ibnetdiscover has printed, or an opensm-subnet.lst; "
+	     "relative to this file"),
 	FABX("switches", RL_KEY_GROUPS, "", 0, 0, IN_CUSTOM, NONE,
 	     "the switches"),
 	FABX("endpoints", RL_KEY_GROUPS, "", 0, 0, IN_CUSTOM, REQUIRED,

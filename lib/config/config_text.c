@@ -227,15 +227,26 @@ include_file(struct cfg_ctx *c, const struct walk *w, const char *path)
 	return ret;
 }
 
+/* The path of a file that a file names: relative to the one that names it. */
+static bool
+path_beside(const char *parent, const char *name, size_t len, char path[4096])
+{
+	const char *slash = strrchr(parent, '/');
+	const int n = *name == '/' || slash == NULL ?
+			      snprintf(path, 4096, "%.*s", (int)len, name) :
+			      snprintf(path, 4096, "%.*s/%.*s",
+				       (int)(slash - parent), parent, (int)len,
+				       name);
+
+	return n < 4096;
+}
+
 static int
 walk_include(struct cfg_ctx *c, struct walk *w)
 {
-	const char *parent = c->file[w->file];
-	const char *slash = strrchr(parent, '/');
 	const char *p = w->p + strlen("@include");
 	const char *name, *close_;
 	char path[4096];
-	int n;
 
 	while (p < w->end && (*p == ' ' || *p == '\t'))
 		p++;
@@ -247,13 +258,7 @@ walk_include(struct cfg_ctx *c, struct walk *w)
 		return cfg_error(c, w->file, w->line,
 				 "@include names no file; write @include "
 				 "\"FILE\"");
-	n = *name == '/' || slash == NULL ?
-		    snprintf(path, sizeof(path), "%.*s", (int)(close_ - name),
-			     name) :
-		    snprintf(path, sizeof(path), "%.*s/%.*s",
-			     (int)(slash - parent), parent,
-			     (int)(close_ - name), name);
-	if (n >= (int)sizeof(path))
+	if (!path_beside(c->file[w->file], name, (size_t)(close_ - name), path))
 		return cfg_error(c, w->file, w->line,
 				 "the name after @include is too long; use a "
 				 "shorter one");
@@ -361,6 +366,35 @@ cfg_text_file(struct cfg_ctx *c, const char *path)
 	}
 	ret = cfg_text_memory(c, path, text, len);
 	free(text);
+	return ret;
+}
+
+int
+cfg_text_other(struct cfg_ctx *c, const config_setting_t *s, char **text,
+	       size_t *len, uint32_t *file)
+{
+	const char *name = config_setting_get_string(s);
+	const struct cfg_pos at = cfg_where(c, config_setting_source_line(s));
+	char path[4096];
+	int fd, ret;
+
+	if (!path_beside(c->file[at.file], name, strlen(name), path))
+		return cfg_error_at(c, s, "the name of this file is too long; "
+					  "use a shorter one");
+	fd = open_text(path, true);
+	ret = fd < 0 ? fd : read_all(fd, text, len);
+	if (fd >= 0)
+		close(fd);
+	if (ret != 0) {
+		cfg_error_at(c, s, "cannot read %s: %s; names are relative to "
+			     "the file that holds them", path,
+			     why_unreadable(ret));
+		return -EINVAL;
+	}
+	*file = c->nfile;
+	ret = add_file(c, path);
+	if (ret != 0)
+		free(*text);
 	return ret;
 }
 

@@ -41,6 +41,7 @@ enum rl_topo_kind {
 	RL_TOPO_DRAGONFLY,
 	RL_TOPO_SLIM_FLY,
 	RL_TOPO_RANDOM,
+	RL_TOPO_IBNET, /**< lists as CUSTOM has them, from rl_ibnet.h */
 };
 
 /**

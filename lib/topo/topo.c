@@ -137,6 +137,7 @@ topo_count(struct topo_build *b, struct topo_size *size)
 		ret = topo_size_random(b, size);
 		break;
 	case RL_TOPO_CUSTOM:
+	case RL_TOPO_IBNET:
 		ret = topo_size_custom(b, size);
 		break;
 	}
@@ -213,6 +214,7 @@ topo_fill(struct topo_build *b)
 		ret = topo_fill_random(b);
 		break;
 	case RL_TOPO_CUSTOM:
+	case RL_TOPO_IBNET:
 		ret = topo_fill_custom_devs(b);
 		if (ret == 0)
 			ret = topo_index_names(b); /* the links ask for names */

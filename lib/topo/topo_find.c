@@ -48,7 +48,8 @@ topo_index_names(struct topo_build *b)
 			again = rl_min_u32(again, t->by_name[i]);
 	if (again == UINT32_MAX)
 		return 0;
-	RL_ASSERT(b->spec->kind == RL_TOPO_CUSTOM);
+	RL_ASSERT(b->spec->kind == RL_TOPO_CUSTOM ||
+		  b->spec->kind == RL_TOPO_IBNET);
 	ref = again < b->spec->nswitches ?
 		      &b->spec->switches[again] :
 		      &b->spec->endpoints[again - b->spec->nswitches];

@@ -121,6 +121,15 @@ bad_shapes_are_refused(void **state)
 		 "degree: 2 is out of range"},
 		{SHAPE("random", "n = 9; degree = 4;\nk = 4;"), 3,
 		 "fabric.k is nothing that"},
+		{SHAPE("ibnetdiscover", ""), 1, "no key file; add it"},
+		{SHAPE("ibnetdiscover", "file = 7;"), 2, "file is a number"},
+		{SHAPE("ibnetdiscover", "file = \"none\";"), 2,
+		 "cannot read none: No such file"},
+		{SHAPE("ibnetdiscover", "file = \"config\";"), 2,
+		 "cannot read config: it is not a plain file"},
+		{SHAPE("ibnetdiscover", "file = \"config/cluster-example."
+		       "ibnetdiscover\";\nfail = [\"leaf_9\"];"), 3,
+		 "there is no switch leaf_9"},
 		{SHAPE("torus", "dims = [4];\nq = 5;"), 3,
 		 "fabric.q is nothing that"},
 	};
@@ -128,6 +137,25 @@ bad_shapes_are_refused(void **state)
 
 	(void)state;
 	refuse_all(bad, RL_ARRAY_SIZE(bad));
+}
+
+/* What is wrong in the file that ibnetdiscover wrote has its name and line. */
+static void
+a_bad_ibnetdiscover_file_is_named_with_its_line(void **state)
+{
+	static const char text[] =
+		"fabric: { topology = \"ibnetdiscover\";\n"
+		"file = \"docs/configuration.md\"; };";
+	struct rl_config *cfg = config_new();
+	char err[ERR_MAX];
+
+	(void)state;
+	assert_int_equal(rl_config_read_text("t.cfg", text, strlen(text), cfg,
+					     err, sizeof(err)), -EINVAL);
+	check_error_form(err);
+	assert_non_null(strstr(err, "docs/configuration.md:"));
+	assert_null(strstr(err, "t.cfg"));
+	free(cfg);
 }
 
 #define LISTS(sw, ep, links)                                                   \
@@ -469,6 +497,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bad_grids_are_refused),
 		cmocka_unit_test(bad_shapes_are_refused),
+		cmocka_unit_test(
+			a_bad_ibnetdiscover_file_is_named_with_its_line),
 		cmocka_unit_test(bad_lists_are_refused),
 		cmocka_unit_test(what_cannot_be_reached_is_refused_with_its_parts),
 		cmocka_unit_test(bad_failures_are_refused),

@@ -29,6 +29,7 @@ every_file_of_the_folder_is_right(void **state)
 		{"dragonfly-9x4.cfg", 36, 72, 72 + 54 + 36},
 		{"slim-fly-5.cfg", 50, 50, 50 + 175},
 		{"random-64x6.cfg", 64, 64, 64 + 192},
+		{"cluster-example.cfg", 6, 9, 16 + 8 + 2},
 		{"reference.cfg", 16, 16, 48},
 	};
 

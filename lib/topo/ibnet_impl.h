@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef IBNET_IMPL_H
+#define IBNET_IMPL_H
+
+/**
+ * @file
+ * Between the files that read a fabric of InfiniBand. Each form gathers nodes
+ * and ends of cables as it finds them; ibnet.c puts them in order, finds what
+ * contradicts itself, and names the nodes.
+ */
+
+#include "rl_ibnet.h"
+#include "rl_lines.h"
+
+/** What a node is called in a file: kind and GUID. */
+struct ibnet_id {
+	enum rl_ibnet_kind kind;
+	uint64_t guid;
+};
+
+/** One side of a cable, as a line has it. */
+struct ibnet_end {
+	struct ibnet_id id;
+	uint32_t port;
+	uint32_t lid;
+	uint32_t lmc;
+	uint64_t guid;
+};
+
+/** A line that says where a cable goes. */
+struct ibnet_cable {
+	struct ibnet_end end[2];
+	uint32_t line;
+};
+
+struct ibnet_read {
+	struct rl_lines in;
+	char text[RL_IBNET_LINE_MAX];
+	struct rl_ibnet *net;
+	uint32_t cap_node;
+	struct ibnet_cable *cable;
+	uint32_t ncable;
+	uint32_t cap_cable;
+	uint32_t *by_id; /**< nodes in the order of their ids */
+	char *err;
+	uint32_t line; /**< of the error */
+};
+
+/** Writes the one line of an error and returns -EINVAL. */
+int ibnet_error(struct ibnet_read *r, uint32_t line, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/** Adds a node of the line being read. @return 0 or -ENOMEM */
+int ibnet_add_node(struct ibnet_read *r, struct ibnet_id id, uint32_t lid,
+		   const char *desc, size_t desc_len);
+
+/** Adds a cable of the line being read. @return 0 or -ENOMEM */
+int ibnet_add_cable(struct ibnet_read *r, const struct ibnet_cable *c);
+
+/** Each reads one line. @return 0, -EINVAL, -ENOMEM */
+int ibnet_line_discover(struct ibnet_read *r);
+int ibnet_line_subnet(struct ibnet_read *r);
+
+#endif /* IBNET_IMPL_H */
