@@ -16,6 +16,8 @@
 
 /** Largest text of a configuration with what it includes. */
 #define CFG_TEXT_MAX (16u << 20)
+/** Largest file of another form that a configuration names. */
+#define CFG_OTHER_MAX (64u << 20)
 #define CFG_INCLUDES_MAX 256
 #define CFG_DEPTH_MAX 10
 /** Mask of a key that every topology has. */

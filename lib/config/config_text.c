@@ -376,15 +376,12 @@ cfg_text_other(struct cfg_ctx *c, const config_setting_t *s, char **text,
 	const char *name = config_setting_get_string(s);
 	const struct cfg_pos at = cfg_where(c, config_setting_source_line(s));
 	char path[4096];
-	int fd, ret;
+	int ret;
 
 	if (!path_beside(c->file[at.file], name, strlen(name), path))
 		return cfg_error_at(c, s, "the name of this file is too long; "
 					  "use a shorter one");
-	fd = open_text(path, true);
-	ret = fd < 0 ? fd : read_all(fd, text, len);
-	if (fd >= 0)
-		close(fd);
+	ret = rl_infile_read(path, RL_INFILE_PLAIN, CFG_OTHER_MAX, text, len);
 	if (ret != 0) {
 		cfg_error_at(c, s, "cannot read %s: %s; names are relative to "
 			     "the file that holds them", path,
