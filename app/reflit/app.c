@@ -200,6 +200,7 @@ add_gens(const struct app *app, struct totals *t)
 		there += c->delivered_packets;
 		sent += c->sent_packets;
 		t->sent_bytes += c->sent_bytes;
+		t->refused += c->unreachable_packets;
 		t->duplicated += c->duplicated_packets;
 		t->reordered += c->reordered_packets;
 		t->altered += c->corrupted_packets;
@@ -227,10 +228,15 @@ close_gens(const struct app *app, struct totals *t)
 	t->altered += l.corrupted_packets;
 	t->reported += l.reported_packets;
 	t->inexact += l.inexact;
-	for (uint32_t i = 0; i < app->cfg.topo.nep; i++)
-		if (app->gens.tg[i] != NULL)
-			t->sent_bytes +=
-				rl_tg_counts(app->gens.tg[i])->sent_bytes;
+	for (uint32_t i = 0; i < app->cfg.topo.nep; i++) {
+		const struct rl_tg_counts *c;
+
+		if (app->gens.tg[i] == NULL)
+			continue;
+		c = rl_tg_counts(app->gens.tg[i]);
+		t->sent_bytes += c->sent_bytes;
+		t->refused += c->unreachable_packets;
+	}
 }
 
 void

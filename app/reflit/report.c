@@ -113,7 +113,7 @@ ports_json(const struct app *app)
 }
 
 int
-report_json(const struct app *app, const char *path)
+report_json(struct app *app, const char *path)
 {
 	json_t *o = json_object();
 	struct counter_sums sums;
@@ -135,6 +135,10 @@ report_json(const struct app *app, const char *path)
 	set_delays(o, app);
 	json_object_set_new(o, "failovers", failovers_json(app));
 	json_object_set_new(o, "recoveries", json_array());
+	json_object_set_new(o, "unreachable",
+			    absences_json(&app->watch.absences, &app->cfg.topo,
+					  app->start_ns));
+	set(o, "refused_packets", t.refused);
 	json_object_set_new(o, "drops", drops_json(app));
 	json_object_set_new(o, "attached", ports_json(app));
 	counter_sums_of(&app->host.fabric, &sums);
@@ -208,6 +212,9 @@ report_print(const struct app *app)
 	       " in %.3f s\n",
 	       t.sent, t.sent_bytes, t.delivered,
 	       (double)(app->end_ns - app->start_ns) / 1e9);
+	if (t.refused != 0)
+		printf("refused %" PRIu64 ": there was no way to their "
+		       "destination\n", t.refused);
 	printf("lost %" PRIu64 ", duplicated %" PRIu64 ", reordered %" PRIu64
 	       ", altered %" PRIu64 ", reported %" PRIu64 "\n",
 	       t.lost, t.duplicated, t.reordered, t.altered, t.reported);

@@ -12,7 +12,7 @@
 
 /** Control thread, after the traffic. Writes the JSON report. @return 0 or
  * -errno */
-int report_json(const struct app *app, const char *path);
+int report_json(struct app *app, const char *path);
 
 /** Control thread. A short report to standard output. */
 void report_print(const struct app *app);

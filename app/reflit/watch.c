@@ -20,6 +20,7 @@ watch_open(struct watch *w, struct host *h)
 void
 watch_close(struct watch *w)
 {
+	absences_free(&w->absences);
 	free(w->failover);
 	free(w->report);
 	free(w->order_ns);
@@ -155,6 +156,8 @@ watch_pump(struct watch *w)
 			take_port_event(w, &rec);
 		else if (rec.kind == HOST_REC_REPORT)
 			take_report(w, &rec);
+		else if (rec.kind == HOST_REC_EP)
+			absences_add(&w->absences, &rec.ep_ev);
 		if (w->verbose && rec.kind == HOST_REC_PORT)
 			printf("%s\n", watch_event_text(w, &rec, line,
 							sizeof(line)));

@@ -11,6 +11,7 @@
  * to one failover is put together by its loop id, whichever comes first.
  */
 
+#include "absence.h"
 #include "host.h"
 
 #define WATCH_EVENTS 4096 /* power of two */
@@ -42,6 +43,7 @@ struct watch {
 	uint32_t nreports;
 	uint32_t report_cap;
 	uint64_t *order_ns; /**< [nlink] when a command last hurt it; 0: none */
+	struct absences absences; /**< what endpoints said of each other */
 	bool verbose;	    /**< events of links are printed as they come */
 };
 

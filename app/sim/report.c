@@ -51,6 +51,7 @@ set_packets(json_t *o, const struct rl_sim_load_stats *l)
 	set(o, "corrupted_packets", l->corrupted);
 	set(o, "reported_packets", l->reported - l->reported_delivered);
 	set(o, "reported_delivered_packets", l->reported_delivered);
+	set(o, "refused_packets", l->refused);
 }
 
 json_t *
@@ -68,6 +69,9 @@ report_json(const struct setup *s, const struct options *o,
 	json_object_set_new(root, "failovers", out->failovers);
 	out->failovers = NULL;
 	json_object_set_new(root, "recoveries", json_array());
+	json_object_set_new(root, "unreachable",
+			    absences_json(&out->absences, &s->plan.cfg.topo,
+					  0));
 	set(root, "seed", s->plan.seed);
 	set(root, "outage_ns", v->load.outage_ns);
 	set(root, "flits_peak", v->sim.flits_peak);
@@ -115,6 +119,9 @@ report_print(const struct setup *s, const struct outcome *out)
 	       ", altered %" PRIu64 ", reported %" PRIu64 "\n", l->lost,
 	       l->duplicated, l->reordered, l->corrupted,
 	       l->reported - l->reported_delivered);
+	if (l->refused != 0)
+		printf("refused %" PRIu64 ": there was no way to their "
+		       "destination\n", l->refused);
 	printf("latency ns: p50 %" PRIu64 ", p99 %" PRIu64 ", p99.9 %" PRIu64
 	       ", max %" PRIu64 "; failovers %u\n",
 	       rl_hist_quantile(&l->latency, 50000),

@@ -21,12 +21,14 @@
 #define STEP_MAX_NS (10 * RL_NS_PER_MS)
 
 struct run {
+	struct absences *absences;
 	const struct setup *s;
 	struct rl_sim *sim;
 	struct rl_sim_load *load;
 	uint64_t start_wall_ns;
 	uint64_t told_wall_ns;
 	bool tty;
+	bool events; /**< to be printed */
 };
 
 uint64_t
@@ -65,7 +67,7 @@ port_name(const struct rl_topo *topo, uint32_t dev, uint16_t port, char *buf,
 }
 
 static void
-print_port_event(void *ctx, uint32_t dev, uint16_t port,
+on_port_event(void *ctx, uint32_t dev, uint16_t port,
 		 const struct rl_port_event *ev)
 {
 	static const char *const words[] = {
@@ -77,9 +79,12 @@ print_port_event(void *ctx, uint32_t dev, uint16_t port,
 		[RL_PEV_DEGRADED] = "degraded",
 		[RL_PEV_EMPTY] = "empty",
 	};
-	const struct rl_topo *topo = ctx;
+	const struct run *r = ctx;
+	const struct rl_topo *topo = &r->s->plan.cfg.topo;
 	char name[2 * RL_NAME_MAX + 16];
 
+	if (!r->events)
+		return;
 	printf("%12" PRIu64 " ns  %s at %s: %s", ev->t_ns,
 	       port_name(topo, dev, port, name, sizeof(name)),
 	       topo->dev[dev].name, words[ev->type]);
@@ -92,16 +97,41 @@ print_port_event(void *ctx, uint32_t dev, uint16_t port,
 }
 
 static void
-print_core_event(void *ctx, uint32_t dev, const struct rl_core_event *ev)
+print_ep_event(const struct rl_topo *topo, const struct rl_ep_event *ev)
 {
+	printf("%12" PRIu64 " ns  %s: %s %s\n", ev->t_ns,
+	       topo->dev[topo->ep_dev[ev->ep]].name,
+	       ev->peer == RL_EP_ALL ? "all"
+				     : topo->dev[topo->ep_dev[ev->peer]].name,
+	       rl_ep_event_name(ev->kind));
+}
+
+static void
+on_ep_event(void *ctx, uint32_t dev, const struct rl_ep_event *ev)
+{
+	const struct run *r = ctx;
+
+	(void)dev;
+	absences_add(r->absences, ev);
+	if (r->events)
+		print_ep_event(&r->s->plan.cfg.topo, ev);
+}
+
+static void
+on_core_event(void *ctx, uint32_t dev, const struct rl_core_event *ev)
+{
+	const struct run *r = ctx;
 	static const char *const words[] = {
 		[RL_CEV_HOLD] = "holds",
 		[RL_CEV_RESUME] = "resumes",
 		[RL_CEV_RESTORE] = "restores",
 		[RL_CEV_WATCHDOG] = "gives up",
 	};
-	const struct rl_topo *topo = ctx;
+	const struct rl_topo *topo = &r->s->plan.cfg.topo;
 	char name[2 * RL_NAME_MAX + 16] = "";
+
+	if (!r->events)
+		return;
 
 	if (ev->port < topo->dev[dev].nports)
 		port_name(topo, dev, ev->port, name, sizeof(name));
@@ -230,9 +260,10 @@ run_sim(struct run *r, const struct options *o, struct rl_sim_mem *mem,
 {
 	const struct rl_sim_plan *plan = &r->s->plan;
 	struct rl_role_sink sink = {
-		.ctx = (void *)(uintptr_t)&plan->cfg.topo,
-		.port_event = print_port_event,
-		.core_event = print_core_event,
+		.ctx = r,
+		.port_event = on_port_event,
+		.core_event = on_core_event,
+		.ep_event = on_ep_event,
 	};
 	const struct rl_sim_params p = {
 		.mem = mem,
@@ -246,7 +277,7 @@ run_sim(struct run *r, const struct options *o, struct rl_sim_mem *mem,
 		.tick_ns = plan->tick_ns,
 		.notice_ns = plan->notice_ns,
 		.fec_safe = plan->fec_safe,
-		.sink = o->events ? &sink : NULL,
+		.sink = &sink,
 		.report = on_report,
 		.client = on_client,
 		.ctx = r,
@@ -277,6 +308,8 @@ run_once(const struct setup *s, const struct options *o,
 
 	memset(out, 0, sizeof(*out));
 	out->v.ok = true;
+	r.absences = &out->absences;
+	r.events = o->events;
 	load.cache = &mem->cache;
 	load.seed = s->plan.seed;
 	out->delay = calloc(RL_VCS, sizeof(*out->delay));
@@ -300,6 +333,7 @@ outcome_free(struct outcome *out)
 {
 	json_decref(out->failovers);
 	out->failovers = NULL;
+	absences_free(&out->absences);
 	free(out->delay);
 	out->delay = NULL;
 }

@@ -19,6 +19,7 @@
 
 #include <jansson.h>
 
+#include "absence.h"
 #include "counter_report.h"
 #include "rl_sim_plan.h"
 
@@ -92,6 +93,7 @@ struct outcome {
 	bool interrupted;	/**< somebody stopped it */
 	struct rl_delay *delay; /**< [RL_VCS], owned */
 	json_t *failovers;	/**< array, owned; NULL unless wanted */
+	struct absences absences; /**< owned */
 	struct counter_sums counters;
 };
 

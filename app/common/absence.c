@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "absence.h"
+
+void
+absences_add(struct absences *a, const struct rl_ep_event *ev)
+{
+	const bool back = ev->kind == RL_EP_EV_REACHABLE;
+
+	if (!back && ev->kind != RL_EP_EV_UNREACHABLE)
+		return;
+	if (a->n == a->cap) {
+		const uint32_t cap = a->cap == 0 ? 64 : 2 * a->cap;
+		struct absence_claim *more =
+			realloc(a->claim, cap * sizeof(*more));
+
+		if (more == NULL) {
+			a->lost++;
+			return;
+		}
+		a->claim = more;
+		a->cap = cap;
+	}
+	a->claim[a->n++] = (struct absence_claim){
+		.since_ns = back ? ev->since_ns : ev->t_ns,
+		.until_ns = back ? ev->t_ns : 0,
+		.ep = ev->ep,
+		.peer = ev->peer,
+	};
+}
+
+static int
+cmp(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/** By peer, then by who says so, then by time; open claims first. */
+static int
+by_peer(const void *pa, const void *pb)
+{
+	const struct absence_claim *a = pa, *b = pb;
+	int d = cmp(a->peer, b->peer);
+
+	if (d == 0)
+		d = cmp(a->ep, b->ep);
+	if (d == 0)
+		d = cmp(a->since_ns, b->since_ns);
+	return d == 0 ? cmp(a->until_ns, b->until_ns) : d;
+}
+
+static int
+by_time(const void *pa, const void *pb)
+{
+	const struct absence_claim *a = pa, *b = pb;
+	const int d = cmp(a->since_ns, b->since_ns);
+
+	return d == 0 ? cmp(a->peer, b->peer) : d;
+}
+
+/** A claim was told when it began, and again when it ended: once is enough. */
+static void
+join_ends(struct absences *a)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < a->n; i++) {
+		if (i + 1 < a->n && a->claim[i].until_ns == 0 &&
+		    a->claim[i + 1].peer == a->claim[i].peer &&
+		    a->claim[i + 1].ep == a->claim[i].ep &&
+		    a->claim[i + 1].since_ns == a->claim[i].since_ns)
+			continue;
+		a->claim[n++] = a->claim[i];
+	}
+	a->n = n;
+}
+
+static bool
+overlap(const struct absence_claim *a, const struct absence_claim *b)
+{
+	return (b->until_ns == 0 || a->since_ns <= b->until_ns) &&
+	       (a->until_ns == 0 || b->since_ns <= a->until_ns);
+}
+
+/** How many endpoints accuse @p peer while @p c lasts. */
+static uint32_t
+accusers(const struct absences *a, const uint32_t *first, uint16_t peer,
+	 const struct absence_claim *c)
+{
+	uint32_t n = 0, last = UINT32_MAX;
+
+	for (uint32_t i = first[peer]; i < first[peer + 1u]; i++) {
+		if (a->claim[i].ep == last || !overlap(&a->claim[i], c))
+			continue;
+		last = a->claim[i].ep;
+		n++;
+	}
+	return n;
+}
+
+/** Where the claims about each endpoint begin, [nep + 1]; the caller's. */
+static uint32_t *
+index_claims(const struct absences *a, uint32_t nep)
+{
+	uint32_t *first = calloc(nep + 1u, sizeof(*first));
+
+	if (first == NULL)
+		return NULL;
+	for (uint32_t i = 0; i < a->n; i++)
+		first[a->claim[i].peer + 1u]++;
+	for (uint32_t p = 0; p < nep; p++)
+		first[p + 1] += first[p];
+	return first;
+}
+
+/** Merges @p c into the absences found so far, which are of one endpoint. */
+static uint32_t
+merge(struct absence_claim *out, uint32_t from, uint32_t n,
+      const struct absence_claim *c)
+{
+	for (uint32_t i = from; i < n; i++) {
+		if (!overlap(&out[i], c))
+			continue;
+		if (c->since_ns < out[i].since_ns)
+			out[i].since_ns = c->since_ns;
+		if (out[i].until_ns != 0 &&
+		    (c->until_ns == 0 || c->until_ns > out[i].until_ns))
+			out[i].until_ns = c->until_ns;
+		return n;
+	}
+	out[n] = *c;
+	return n + 1;
+}
+
+/** @return how many absences there were, in @p out */
+static uint32_t
+judge(const struct absences *a, const uint32_t *first, uint32_t nep,
+      struct absence_claim *out)
+{
+	uint32_t n = 0;
+
+	for (uint16_t p = 0; p < nep; p++) {
+		const uint32_t from = n;
+
+		for (uint32_t i = first[p]; i < first[p + 1u]; i++) {
+			const struct absence_claim *c = &a->claim[i];
+
+			if (accusers(a, first, p, c) >=
+			    accusers(a, first, c->ep, c))
+				n = merge(out, from, n, c);
+		}
+	}
+	return n;
+}
+
+json_t *
+absences_json(struct absences *a, const struct rl_topo *topo,
+	      uint64_t start_ns)
+{
+	json_t *list = json_array();
+	struct absence_claim *out = calloc(a->n + 1u, sizeof(*out));
+	uint32_t *first, n = 0;
+
+	if (a->n > 0)
+		qsort(a->claim, a->n, sizeof(*a->claim), by_peer);
+	join_ends(a);
+	first = index_claims(a, topo->nep);
+	if (out != NULL && first != NULL)
+		n = judge(a, first, topo->nep, out);
+	if (n > 0)
+		qsort(out, n, sizeof(*out), by_time);
+	for (uint32_t i = 0; i < n; i++) {
+		const uint64_t since = out[i].since_ns, until = out[i].until_ns;
+
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:I, s:I}", "endpoint",
+				  topo->dev[topo->ep_dev[out[i].peer]].name,
+				  "since_ns", (json_int_t)(since - start_ns),
+				  "until_ns",
+				  (json_int_t)(until == 0 ? 0
+							  : until - start_ns)));
+	}
+	free(first);
+	free(out);
+	return list;
+}
+
+void
+absences_free(struct absences *a)
+{
+	free(a->claim);
+	memset(a, 0, sizeof(*a));
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ABSENCE_H
+#define ABSENCE_H
+
+/**
+ * @file
+ * Which endpoints were unreachable, and when [EP-6]: what all endpoints of a
+ * fabric said of each other, put together for the report.
+ *
+ * An endpoint that is cut off finds everybody else unreachable, and everybody
+ * else finds it so. Of two that accuse each other at the same time the one
+ * that more accuse is believed to be the one that was away; where as many
+ * accuse both, both were.
+ */
+
+#include <jansson.h>
+
+#include "rl_endpoint.h"
+#include "rl_topo.h"
+
+/** One endpoint's claim that a peer was away. */
+struct absence_claim {
+	uint64_t since_ns;
+	uint64_t until_ns; /**< 0: still */
+	uint16_t ep;
+	uint16_t peer;
+};
+
+/** The control thread's; begins as zeros. */
+struct absences {
+	struct absence_claim *claim;
+	uint32_t n;
+	uint32_t cap;
+	uint64_t lost; /**< events for which there was no memory */
+};
+
+/** Control thread. Takes any event; those of other kinds are passed over. */
+void absences_add(struct absences *a, const struct rl_ep_event *ev);
+
+/**
+ * Control thread. The report's "unreachable": an entry an absence, by the time
+ * of its beginning; times count from @p start_ns.
+ */
+json_t *absences_json(struct absences *a, const struct rl_topo *topo,
+		      uint64_t start_ns);
+
+/** Control thread. Gives back its memory. */
+void absences_free(struct absences *a);
+
+#endif /* ABSENCE_H */

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who was away, from what endpoints say of each other [EP-6]. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "absence.h"
+
+#define N 5
+
+static struct rl_topo_dev dev[N];
+static uint32_t ep_dev[N];
+static struct rl_topo topo;
+static struct absences a;
+
+static int
+setup(void **state)
+{
+	(void)state;
+	memset(&a, 0, sizeof(a));
+	memset(&topo, 0, sizeof(topo));
+	for (unsigned int i = 0; i < N; i++) {
+		dev[i].name[0] = 'e';
+		dev[i].name[1] = (char)('0' + i);
+		ep_dev[i] = i;
+	}
+	topo.dev = dev;
+	topo.ep_dev = ep_dev;
+	topo.nep = N;
+	return 0;
+}
+
+/** @p ep finds @p peer away; @p until_ns 0: for good */
+static void
+claim(uint16_t ep, uint16_t peer, uint64_t since_ns, uint64_t until_ns)
+{
+	absences_add(&a, &(struct rl_ep_event){
+				 .t_ns = since_ns,
+				 .ep = ep,
+				 .peer = peer,
+				 .kind = RL_EP_EV_UNREACHABLE,
+			 });
+	if (until_ns != 0)
+		absences_add(&a, &(struct rl_ep_event){
+					 .t_ns = until_ns,
+					 .since_ns = since_ns,
+					 .ep = ep,
+					 .peer = peer,
+					 .kind = RL_EP_EV_REACHABLE,
+				 });
+}
+
+static void
+expect(const char *text)
+{
+	json_t *list = absences_json(&a, &topo, 0);
+	char *got = json_dumps(list, JSON_COMPACT);
+
+	assert_string_equal(got, text);
+	free(got);
+	json_decref(list);
+	absences_free(&a);
+}
+
+static void
+nobody_was_away_where_nobody_says_so(void **state)
+{
+	(void)state;
+	absences_add(&a, &(struct rl_ep_event){ .kind = RL_EP_EV_HELD });
+	expect("[]");
+}
+
+static void
+one_that_is_cut_off_is_named_and_not_those_it_misses(void **state)
+{
+	(void)state;
+	for (uint16_t i = 1; i < N; i++) {
+		claim(i, 0, 100 + i, 0);
+		claim(0, i, 90 + i, 0);
+	}
+	expect("[{\"endpoint\":\"e0\",\"since_ns\":101,\"until_ns\":0}]");
+}
+
+static void
+an_absence_lasts_from_the_first_to_the_last_who_saw_it(void **state)
+{
+	(void)state;
+	claim(1, 0, 100, 500);
+	claim(2, 0, 200, 700);
+	claim(3, 0, 2000, 2100);
+	expect("[{\"endpoint\":\"e0\",\"since_ns\":100,\"until_ns\":700},"
+	       "{\"endpoint\":\"e0\",\"since_ns\":2000,\"until_ns\":2100}]");
+}
+
+static void
+two_that_accuse_each_other_are_both_named(void **state)
+{
+	(void)state;
+	claim(0, 1, 50, 0);
+	claim(1, 0, 60, 0);
+	expect("[{\"endpoint\":\"e1\",\"since_ns\":50,\"until_ns\":0},"
+	       "{\"endpoint\":\"e0\",\"since_ns\":60,\"until_ns\":0}]");
+}
+
+static void
+what_was_said_at_another_time_does_not_count(void **state)
+{
+	(void)state;
+	for (uint16_t i = 1; i < N; i++)
+		claim(i, 0, 100, 200);
+	claim(0, 1, 1000, 1100);
+	expect("[{\"endpoint\":\"e0\",\"since_ns\":100,\"until_ns\":200},"
+	       "{\"endpoint\":\"e1\",\"since_ns\":1000,\"until_ns\":1100}]");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(nobody_was_away_where_nobody_says_so, setup),
+		cmocka_unit_test_setup(one_that_is_cut_off_is_named_and_not_those_it_misses, setup),
+		cmocka_unit_test_setup(an_absence_lasts_from_the_first_to_the_last_who_saw_it, setup),
+		cmocka_unit_test_setup(two_that_accuse_each_other_are_both_named, setup),
+		cmocka_unit_test_setup(what_was_said_at_another_time_does_not_count, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
