@@ -95,10 +95,10 @@ make_root() {
 		bookworm "$root" "$@"
 	cp /etc/resolv.conf "$root/etc/resolv.conf"
 	chroot "$root" useradd --create-home --shell /bin/sh user
-	git clone -q --no-hardlinks . "$root/root/reflit"
 }
 
-# in_root ROOT USER COMMAND: in its own mounts and processes
+PATH_INSIDE=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+# in_root ROOT USER HOME COMMAND FOLDER: in its own mounts and processes
 in_root() {
 	unshare --mount --pid --fork --kill-child sh -eu -c '
 		mount -t proc proc "$1/proc"
@@ -107,20 +107,18 @@ in_root() {
 		mount -t tmpfs tmpfs "$1/run"
 		mount -t tmpfs -o mode=1777 tmpfs "$1/tmp"
 		exec chroot --userspec="$2:$2" "$1" env -i TERM=dumb LANG=C \
-			HOME="$4" PATH="$5" sh -c "cd $4/reflit && $3" \
+			HOME="$4" PATH="$5" sh -c "cd $6 && $3" \
 			</dev/null' \
-		fresh "$1" "$2" "$3" "$4" "$5"
+		fresh "$1" "$2" "$4" "$3" "$PATH_INSIDE" "$5"
 }
 
 failed=0
-# try NAME ROOT USER HOME COMMAND: says how it ended
+# try NAME ROOT USER HOME COMMAND FOLDER: says how it ended
 try() {
 	log="$work/log"
 	status=0
 	began=$(date +%s)
-	in_root "$2" "$3" "$5" "$4" \
-		/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-		>"$log" 2>&1 || status=$?
+	in_root "$2" "$3" "$4" "$5" "$6" >"$log" 2>&1 || status=$?
 	last=$(tail -n 1 "$log")
 	case "$5 $last" in
 	*test.sh*" passed, 0 failed"*) ;;
@@ -145,23 +143,18 @@ for variant in $variants; do
 	make_root "$root" "$variant"
 	for who in root user; do
 		home=/root
-		if [ "$who" = user ]; then
-			home=/home/user
-			if [ "$quick" = yes ]; then
-				mv "$root/root/reflit" "$root$home/reflit"
-			else
-				git clone -q --no-hardlinks . \
-					"$root$home/reflit"
-			fi
-			chown -R --reference="$root$home" "$root$home/reflit"
-		fi
+		[ "$who" = root ] || home=/home/user
+		src=/srv/$who
+		[ "$quick" = no ] || src=/srv/reflit
+		[ -d "$root$src" ] || git clone -q --no-hardlinks . "$root$src"
+		chown -R --reference="$root$home" "$root$src"
 		for command in $only; do
 			line="./devtools/$command.sh"
 			if [ "$command-$quick" = test-yes ]; then
 				line="$line --quick"
 			fi
 			try "$variant, $who, $line" "$root" "$who" "$home" \
-				"$line"
+				"$line" "$src"
 		done
 	done
 	[ "$keep" = yes ] || rm -rf --one-file-system "$root"

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds and runs the whole test suite; the last line is "N passed, N failed".
+# Builds and runs the whole test suite. The last line is "N passed, N failed",
+# and ", N skipped" follows where a case could not run.
 #
 #   devtools/test.sh            everything, twice: plain and with sanitizers
 #   devtools/test.sh --quick    plain only
-#   devtools/test.sh --long     also the long campaigns (hours)
+#   devtools/test.sh --long     also the long runs (half an hour more)
 set -eu
 
 cd "$(dirname "$0")/.."

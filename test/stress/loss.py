@@ -38,16 +38,18 @@ def main():
     ratio = stress.median(w["lossy"].rate() / w["plain"].rate()
                           for w in cycle)
     stress.finish(args, "2 % loss", report, [
-        stress.figure("flits/us without loss",
+        stress.Figure("flits/us without loss",
                       stress.median(w["plain"].rate() for w in cycle)),
-        stress.figure("flits/us with 2 % loss on every wire",
+        stress.Figure("flits/us with 2 % loss on every wire",
                       stress.median(w["lossy"].rate() for w in cycle)),
-        stress.figure("with loss / without", ratio),
-        stress.figure("sent again for each flit sent first", again),
-        stress.figure("achievable by go-back-N", 1 / (1 + again)),
-        stress.figure("share of the achievable", ratio * (1 + again), 0.95),
-        stress.figure("replays that were not in vain",
-                      1 - c["rx_duplicate_seq"] / c["tx_replay_flits"], 0.90),
+        stress.Figure("with loss / without", ratio),
+        stress.Figure("sent again for each flit sent first", again),
+        stress.Figure("achievable by go-back-N", 1 / (1 + again)),
+        stress.Figure("share of the achievable", ratio * (1 + again), 0.95,
+                      0.5),
+        stress.Figure("replays that were not in vain",
+                      1 - c["rx_duplicate_seq"] / c["tx_replay_flits"], 0.90,
+                      0.7),
     ])
 
 

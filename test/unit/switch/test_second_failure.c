@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Real ports and cores: a second link dies, or the first returns, at every
- * microsecond of a failover; all links die; links flap under loss. Each packet
- * comes once and in the order of its flow [LINK-C30, LINK-C33].
+ * microsecond of a failover [DRL-2]; all links die; links flap under loss. Each
+ * packet comes once and in the order of its flow [LINK-C30, LINK-C33].
  */
 #include "duo.h"
 
