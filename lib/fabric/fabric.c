@@ -144,6 +144,7 @@ build_endpoint(struct rl_fabric *f, uint32_t dev, const struct rl_fwd *fwd,
 	if (mem == NULL)
 		return -ENOMEM;
 	rc->ep = rl_ep_init(mem, &ep);
+	rc->ep_paced = !f->cfg->endpoint.retry;
 	/* rl_ep_poll() asks for a packet, and for what a flow may owe */
 	rc->inject_flits = rl_min_u32(2 * f->cfg->link.queue_flits, 256);
 	if (rc->inject_flits < f->cfg->link.max_packet_flits + 3)
