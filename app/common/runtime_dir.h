@@ -4,9 +4,10 @@
 
 /**
  * @file
- * EAL wants a directory of its user's even where it puts no file into it. An
- * ordinary user's default would be one in /tmp that all users share and the
- * first one owns; so such a user gets one for the run.
+ * EAL wants a directory of its user's: telemetry's socket lies there. An
+ * ordinary user's default is /tmp/dpdk, where dpdk-telemetry.py looks, too. All
+ * users share that name and the first one owns it; a user who cannot have it
+ * gets a directory for the run.
  */
 
 struct runtime_dir {
@@ -14,8 +15,10 @@ struct runtime_dir {
 };
 
 /**
- * Control thread, before rte_eal_init(). Makes a directory and names it in
- * XDG_RUNTIME_DIR where the user is not root and the environment names none.
+ * Control thread, before rte_eal_init(). Where the user is not root and the
+ * environment names no directory: leaves /tmp/dpdk to EAL if it is free or this
+ * user's, and removes it at exit if it is empty then; else makes one and names
+ * it in XDG_RUNTIME_DIR.
  */
 void runtime_dir_make(struct runtime_dir *d);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "app.h"
+#include "telemetry.h"
 
 /* Drained means: seen at rest for so long, and for a round of each lcore. */
 #define REST_NS (2 * RL_NS_PER_MS)
@@ -23,9 +24,9 @@ app_error(struct app *app, const char *format, ...)
 	if (app->script != NULL)
 		fprintf(stderr, "%s:%u: ", app->script, app->script_line);
 	va_start(ap, format);
-	vfprintf(stderr, format, ap);
+	vsnprintf(app->last_error, sizeof(app->last_error), format, ap);
 	va_end(ap);
-	fputc('\n', stderr);
+	fprintf(stderr, "%s\n", app->last_error);
 	app->failed_commands++;
 	return -EINVAL;
 }
@@ -98,6 +99,7 @@ app_step(struct app *app, uint64_t ns)
 	for (uint32_t i = 0; i < app->cfg.topo.nlink; i++)
 		flap_step(app, i, now_ns);
 	attach_note_ends(&app->attach);
+	telemetry_step(app);
 	progress(app, now_ns);
 }
 

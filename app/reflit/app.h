@@ -70,6 +70,7 @@ struct app {
 	const char *script;  /**< file being run, or NULL */
 	unsigned int script_line;
 	unsigned int failed_commands;
+	char last_error[256]; /**< of a command, without file and line */
 	struct command_set *commands;
 };
 

@@ -20,6 +20,7 @@
 #include "prompt.h"
 #include "report.h"
 #include "report_file.h"
+#include "telemetry.h"
 
 /* At the end, what is in flight gets this long to arrive. */
 #define DRAIN_LIMIT_NS (10 * RL_NS_PER_S)
@@ -167,6 +168,8 @@ run(struct app *app)
 		return EXIT_UNUSABLE;
 	}
 	app->start_ns = host_now(&app->host);
+	if (telemetry_open(app) != 0)
+		fprintf(stderr, "reflit: no memory for telemetry\n");
 	use(app);
 	app_traffic(app, false);
 	stop_forget(); /* a second signal ends the waiting */
@@ -177,6 +180,7 @@ run(struct app *app)
 			fprintf(stderr, "reflit: %s is still busy\n", busy);
 	}
 	app->end_ns = host_now(&app->host);
+	telemetry_close();
 	host_stop(&app->host);
 	watch_pump(&app->watch);
 	app->leaked_flits = host_leaked_flits(&app->host);

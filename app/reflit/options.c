@@ -28,6 +28,7 @@ enum {
 	OPT_PACKET_FLITS,
 	OPT_CLASSES,
 	OPT_PROGRESS,
+	OPT_ALLOW_ORDERS,
 	OPT_VERSION,
 };
 
@@ -47,6 +48,7 @@ static const struct option long_options[] = {
 	{ "packet-flits", required_argument, NULL, OPT_PACKET_FLITS },
 	{ "classes", required_argument, NULL, OPT_CLASSES },
 	{ "progress", no_argument, NULL, OPT_PROGRESS },
+	{ "allow-orders", no_argument, NULL, OPT_ALLOW_ORDERS },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ NULL, 0, NULL, 0 },
@@ -74,6 +76,8 @@ options_help(void)
 	      "                       a flow, and routing.levels gives it a VL\n"
 	      "  --packets N          that each endpoint sends, default 0: no limit\n"
 	      "  --progress           a line a second, also without a terminal\n"
+	      "  --allow-orders       telemetry clients may give prompt "
+	      "commands\n"
 	      "  --idle-sleep TIME    nap of an idle lcore, default 50us; 0us: none\n"
 	      "  --ring-frames N      frames a software wire holds, default 256\n"
 	      "  --wire-flits N       flits a frame carries on it, default 16\n"
@@ -175,6 +179,9 @@ take(struct options *o, int c)
 		break;
 	case OPT_VERSION:
 		o->version = true;
+		break;
+	case OPT_ALLOW_ORDERS:
+		o->allow_orders = true;
 		break;
 	case OPT_PROGRESS:
 		o->progress = true;

@@ -33,6 +33,7 @@ struct options {
 	uint8_t classes;	 /**< of service that generators draw from */
 	bool interactive;
 	bool progress;
+	bool allow_orders;	 /**< telemetry clients may give commands */
 	bool help;
 	bool version;
 	int eal_argc;	 /**< of what stands before "--" */

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The mirror, its lock, and the commands that read nothing but it: events,
+ * failovers, orders.
+ *
+ * An order is a line of the prompt. A client's thread leaves it in the mirror
+ * and waits; the control thread takes it at its next step, runs it through the
+ * prompt's parser, and answers. One that does not come back in time is
+ * answered with -ETIMEDOUT; it may have been carried out.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "command.h"
+#include "telemetry_mirror.h"
+
+#define PAGE_EVENTS 64
+#define PAGE_FAILOVERS 64
+#define ORDER_WAIT_S 5
+
+struct mirror telemetry_mirror = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.answered = PTHREAD_COND_INITIALIZER,
+};
+
+struct app *
+mirror_enter(void)
+{
+	pthread_mutex_lock(&telemetry_mirror.lock);
+	return telemetry_mirror.app;
+}
+
+void
+mirror_leave(void)
+{
+	pthread_mutex_unlock(&telemetry_mirror.lock);
+}
+
+int
+mirror_page(struct rte_tel_data *d, const char *params, uint32_t total,
+	    uint32_t most, uint32_t *start, uint32_t *count)
+{
+	unsigned long long v = 0;
+	char *end = NULL;
+
+	if (params != NULL && params[0] != '\0') {
+		if (params[0] < '0' || params[0] > '9')
+			return -EINVAL;
+		v = strtoull(params, &end, 10);
+		if (*end != '\0' || v > UINT32_MAX)
+			return -EINVAL;
+	}
+	*start = v < total ? (uint32_t)v : total;
+	*count = rl_min_u32(total - *start, most);
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_u64(d, "start", *start);
+	rte_tel_data_add_dict_u64(d, "count", *count);
+	rte_tel_data_add_dict_u64(d, "total", total);
+	return 0;
+}
+
+struct rte_tel_data *
+mirror_column(enum rte_tel_value_type type)
+{
+	struct rte_tel_data *c = rte_tel_data_alloc();
+
+	if (c != NULL)
+		rte_tel_data_start_array(c, type);
+	return c;
+}
+
+/*
+ * "/reflit/events,N": events from number N on; without N the last page. They
+ * are numbered from 0 since the start; those too old are gone.
+ */
+static int
+events(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	struct rte_tel_data *text = mirror_column(RTE_TEL_STRING_VAL);
+	struct rte_tel_data *t_ns = mirror_column(RTE_TEL_U64_VAL);
+	const struct mirror *m = &telemetry_mirror;
+	uint64_t from = UINT64_MAX, first, n;
+	char *end = NULL;
+
+	(void)cmd;
+	if (params != NULL && params[0] != '\0') {
+		from = strtoull(params, &end, 10);
+		if (params[0] < '0' || params[0] > '9' || *end != '\0' ||
+		    text == NULL || t_ns == NULL)
+			goto bad;
+	}
+	if (text == NULL || t_ns == NULL)
+		goto bad;
+	mirror_enter();
+	first = m->nevents > MIRROR_EVENTS ? m->nevents - MIRROR_EVENTS : 0;
+	if (from == UINT64_MAX)
+		from = m->nevents > PAGE_EVENTS ? m->nevents - PAGE_EVENTS : 0;
+	from = from < first ? first : from > m->nevents ? m->nevents : from;
+	n = rl_min_u64(m->nevents - from, PAGE_EVENTS);
+	for (uint64_t i = from; i < from + n; i++) {
+		const struct mirror_event *e = &m->event[i % MIRROR_EVENTS];
+
+		rte_tel_data_add_array_string(text, e->text);
+		rte_tel_data_add_array_u64(t_ns, e->t_ns);
+	}
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_u64(d, "start", from);
+	rte_tel_data_add_dict_u64(d, "next", from + n);
+	rte_tel_data_add_dict_u64(d, "total", m->nevents);
+	mirror_leave();
+	rte_tel_data_add_dict_container(d, "t_ns", t_ns, 0);
+	rte_tel_data_add_dict_container(d, "text", text, 0);
+	return 0;
+bad:
+	rte_tel_data_free(text);
+	rte_tel_data_free(t_ns);
+	return -EINVAL;
+}
+
+static const char *const failover_columns[] = {
+	"at_ns", "detect_ns", "first_rerouted_ns", "drained_ns",
+	"looped_packets", "looped_flits", "looped_acked_flits"
+};
+
+#define FAILOVER_COLUMNS RTE_DIM(failover_columns)
+
+static void
+add_failover(const struct app *app, const struct failover *f,
+	     struct rte_tel_data *const text[3],
+	     struct rte_tel_data *const num[FAILOVER_COLUMNS])
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	const uint64_t v[FAILOVER_COLUMNS] = {
+		watch_span(app->start_ns, f->dead_ns),
+		watch_span(f->fault_ns, f->dead_ns),
+		watch_span(f->dead_ns, f->rerouted_ns),
+		watch_span(f->dead_ns, f->drained_ns),
+		f->looped_packets, f->looped_flits, f->looped_acked_flits
+	};
+	char link[2 * RL_NAME_MAX + 8];
+
+	rl_topo_link_name(t, t->dev[f->dev].port[f->port].link, link,
+			  sizeof(link));
+	rte_tel_data_add_array_string(text[0], link);
+	rte_tel_data_add_array_string(text[1], t->dev[f->dev].name);
+	rte_tel_data_add_array_string(text[2], rl_detector_name(f->detector));
+	for (unsigned int i = 0; i < FAILOVER_COLUMNS; i++)
+		rte_tel_data_add_array_u64(num[i], v[i]);
+}
+
+/* "/reflit/failovers,N": from number N on; without N the last page. */
+static int
+failovers(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	static const char *const names[3] = { "link", "device", "detector" };
+	struct rte_tel_data *text[3], *num[FAILOVER_COLUMNS];
+	const struct mirror *m = &telemetry_mirror;
+	struct app *app = mirror_enter();
+	const uint32_t total = m->nfailovers;
+	const uint32_t kept = rl_min_u32(total, MIRROR_FAILOVERS);
+	uint32_t start, count;
+	char last[16];
+	int ret;
+
+	(void)cmd;
+	if (params == NULL || params[0] == '\0') {
+		snprintf(last, sizeof(last), "%u",
+			 total > PAGE_FAILOVERS ? total - PAGE_FAILOVERS : 0);
+		params = last;
+	}
+	ret = mirror_page(d, params, total, PAGE_FAILOVERS, &start, &count);
+	if (ret != 0) {
+		mirror_leave();
+		return ret;
+	}
+	for (unsigned int i = 0; i < 3; i++)
+		text[i] = mirror_column(RTE_TEL_STRING_VAL);
+	for (unsigned int i = 0; i < FAILOVER_COLUMNS; i++)
+		num[i] = mirror_column(RTE_TEL_U64_VAL);
+	for (uint32_t i = start; app != NULL && i < start + count; i++) {
+		const struct failover *f = &m->failover[i % MIRROR_FAILOVERS];
+
+		if (i + kept >= total)
+			add_failover(app, f, text, num);
+	}
+	mirror_leave();
+	for (unsigned int i = 0; i < 3; i++)
+		rte_tel_data_add_dict_container(d, names[i], text[i], 0);
+	for (unsigned int i = 0; i < FAILOVER_COLUMNS; i++)
+		rte_tel_data_add_dict_container(d, failover_columns[i], num[i],
+						0);
+	return 0;
+}
+
+/* "/reflit/order,LINE". */
+static int
+order(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	struct mirror *m = &telemetry_mirror;
+	struct app *app = mirror_enter();
+	char error[RTE_TEL_MAX_STRING_LEN] = "";
+	int result = -EPERM;
+	struct timespec until;
+
+	(void)cmd;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += ORDER_WAIT_S;
+	if (params == NULL || strlen(params) >= ORDER_MAX ||
+	    strncmp(params, "wait", 4) == 0) {
+		result = -EINVAL;
+	} else if (app != NULL && app->opt.allow_orders && m->order_given) {
+		result = -EBUSY;
+	} else if (app != NULL && app->opt.allow_orders) {
+		snprintf(m->order, sizeof(m->order), "%s", params);
+		m->order_given = true;
+		m->order_done = false;
+		while (!m->order_done && m->app != NULL &&
+		       pthread_cond_timedwait(&m->answered, &m->lock,
+					      &until) == 0)
+			;
+		result = m->order_done ? m->order_result : -ETIMEDOUT;
+		if (m->order_done)
+			snprintf(error, sizeof(error), "%s", m->order_error);
+		m->order_given = false;
+	}
+	mirror_leave();
+	if (result != 0 && error[0] == '\0')
+		snprintf(error, sizeof(error), "%s", strerror(-result));
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_int(d, "result", result);
+	rte_tel_data_add_dict_string(d, "error", error);
+	return 0;
+}
+
+static void
+take_order(struct app *app)
+{
+	struct mirror *m = &telemetry_mirror;
+	char line[ORDER_MAX];
+	bool given;
+
+	pthread_mutex_lock(&m->lock);
+	given = m->order_given && !m->order_done;
+	memcpy(line, m->order, sizeof(line));
+	pthread_mutex_unlock(&m->lock);
+	if (given) {
+		/* a client's mistake is the client's: the run keeps its own
+		   verdict */
+		const unsigned int failed = app->failed_commands;
+		int result;
+
+		app->last_error[0] = '\0';
+		result = command_line(app, line, false);
+		app->failed_commands = failed;
+		pthread_mutex_lock(&m->lock);
+		m->order_result = result;
+		snprintf(m->order_error, sizeof(m->order_error), "%.*s",
+			 (int)sizeof(m->order_error) - 1, app->last_error);
+		m->order_done = true;
+		pthread_cond_broadcast(&m->answered);
+		pthread_mutex_unlock(&m->lock);
+	}
+}
+
+void
+telemetry_step(struct app *app)
+{
+	const struct watch *w = &app->watch;
+	struct mirror *m = &telemetry_mirror;
+	uint32_t from;
+
+	if (m->app == NULL) /* only this thread sets it */
+		return;
+	/* a client that reads is not waited for: the next step will do */
+	if (m->nevents != w->nevents && pthread_mutex_trylock(&m->lock) == 0) {
+		if (w->nevents - m->nevents > MIRROR_EVENTS)
+			m->nevents = w->nevents - MIRROR_EVENTS;
+		for (; m->nevents < w->nevents; m->nevents++) {
+			const struct host_rec *r =
+				&w->event[m->nevents % WATCH_EVENTS];
+			struct mirror_event *e =
+				&m->event[m->nevents % MIRROR_EVENTS];
+
+			e->t_ns = watch_span(app->start_ns, r->t_ns);
+			watch_event_text(w, r, e->text, sizeof(e->text));
+		}
+		/* the last ones may have come a step further meanwhile */
+		from = w->nfailovers > MIRROR_FAILOVERS
+			       ? w->nfailovers - MIRROR_FAILOVERS
+			       : 0;
+		for (uint32_t i = from; i < w->nfailovers; i++)
+			m->failover[i % MIRROR_FAILOVERS] = w->failover[i];
+		m->nfailovers = w->nfailovers;
+		pthread_mutex_unlock(&m->lock);
+	}
+	if (app->opt.allow_orders)
+		take_order(app);
+}
+
+static const struct {
+	const char *cmd;
+	telemetry_cb fn;
+	const char *help;
+} commands[] = {
+	{ "/reflit/fabric", telemetry_fabric, "What runs: sizes, time, state" },
+	{ "/reflit/devices", telemetry_devices,
+	  "Switches and endpoints. Parameter: number of the first" },
+	{ "/reflit/links", telemetry_links,
+	  "Links, their states and counters. Parameter: number of the first" },
+	{ "/reflit/ports", telemetry_ports,
+	  "Names of ports. Parameter: number of the first" },
+	{ "/reflit/port", telemetry_port,
+	  "State and counters of a port. Parameter: its name (s0/1)" },
+	{ "/reflit/switch", telemetry_switch,
+	  "Counters of a device's core. Parameter: its name" },
+	{ "/reflit/endpoint", telemetry_endpoint,
+	  "Counters of an endpoint. Parameter: its name" },
+	{ "/reflit/flows", telemetry_flows,
+	  "Flows of all endpoints. Parameter: number of the first" },
+	{ "/reflit/events", events,
+	  "Events. Parameter: number of the first; else the last ones" },
+	{ "/reflit/failovers", failovers,
+	  "Failovers. Parameter: number of the first; else the last ones" },
+	{ "/reflit/latency", telemetry_latency,
+	  "Latency and jitter in ns. Parameter: a VC; else of all" },
+	{ "/reflit/traffic", telemetry_traffic, "Packets sent, delivered ..." },
+	{ "/reflit/lcores", telemetry_lcores, "Rounds of each lcore" },
+	{ "/reflit/order", order,
+	  "Runs a prompt command (--allow-orders). Parameter: the line" },
+};
+
+int
+telemetry_open(struct app *app)
+{
+	pthread_mutex_lock(&telemetry_mirror.lock);
+	telemetry_mirror.app = app;
+	pthread_mutex_unlock(&telemetry_mirror.lock);
+	for (unsigned int i = 0; i < RTE_DIM(commands); i++) {
+		const int ret = rte_telemetry_register_cmd(
+			commands[i].cmd, commands[i].fn, commands[i].help);
+
+		if (ret == -ENOMEM)
+			return ret;
+	}
+	return 0;
+}
+
+void
+telemetry_close(void)
+{
+	pthread_mutex_lock(&telemetry_mirror.lock);
+	telemetry_mirror.app = NULL;
+	pthread_cond_broadcast(&telemetry_mirror.answered);
+	pthread_mutex_unlock(&telemetry_mirror.lock);
+}

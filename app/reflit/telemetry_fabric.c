@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Telemetry of the fabric: devices, links, ports. On clients' threads. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "telemetry_mirror.h"
+
+#define PAGE_DEVICES 200
+#define PAGE_LINKS 60
+#define PAGE_PORTS 300
+
+static const char *
+topology_name(const struct rl_topo *t)
+{
+	switch (t->spec.kind) {
+	case RL_TOPO_TORUS:
+		return "torus";
+	case RL_TOPO_MESH:
+		return "mesh";
+	case RL_TOPO_BOARDS:
+		return "boards";
+	case RL_TOPO_BOARD:
+		return "board";
+	case RL_TOPO_CUSTOM:
+		return "custom";
+	case RL_TOPO_FAT_TREE:
+		return "fat-tree";
+	case RL_TOPO_DRAGONFLY:
+		return "dragonfly";
+	case RL_TOPO_SLIM_FLY:
+		return "slim-fly";
+	case RL_TOPO_RANDOM:
+		return "random";
+	default:
+		return "other";
+	}
+}
+
+int
+telemetry_fabric(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	struct rte_tel_data *dims = mirror_column(RTE_TEL_U64_VAL);
+	struct app *app = mirror_enter();
+	const struct rl_topo *t;
+
+	(void)cmd;
+	(void)params;
+	rte_tel_data_start_dict(d);
+	if (app == NULL || dims == NULL) {
+		mirror_leave();
+		rte_tel_data_free(dims);
+		return 0;
+	}
+	t = &app->cfg.topo;
+	for (unsigned int i = 0; i < t->spec.ndims; i++)
+		rte_tel_data_add_array_u64(dims, t->spec.dims[i]);
+	rte_tel_data_add_dict_string(d, "program", "reflit");
+	rte_tel_data_add_dict_string(d, "version", RL_VERSION);
+	rte_tel_data_add_dict_int(d, "pid", (int)getpid());
+	rte_tel_data_add_dict_string(d, "config", app->opt.config);
+	rte_tel_data_add_dict_string(d, "topology", topology_name(t));
+	rte_tel_data_add_dict_container(d, "dims", dims, 0);
+	rte_tel_data_add_dict_string(d, "engine", app->route->engine);
+	rte_tel_data_add_dict_u64(d, "devices", t->ndev);
+	rte_tel_data_add_dict_u64(d, "switches", t->ndev - t->nep);
+	rte_tel_data_add_dict_u64(d, "endpoints", t->nep);
+	rte_tel_data_add_dict_u64(d, "links", t->nlink);
+	rte_tel_data_add_dict_u64(d, "now_ns",
+				  watch_span(app->start_ns,
+					     host_now(&app->host)));
+	rte_tel_data_add_dict_u64(d, "events", telemetry_mirror.nevents);
+	rte_tel_data_add_dict_u64(d, "failovers",
+				  telemetry_mirror.nfailovers);
+	rte_tel_data_add_dict_int(d, "orders", app->opt.allow_orders);
+	mirror_leave();
+	return 0;
+}
+
+int
+telemetry_devices(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	static const char *const axis[RL_DIMS_MAX] = { "x", "y", "z" };
+	struct rte_tel_data *name, *kind, *coord[RL_DIMS_MAX];
+	struct app *app = mirror_enter();
+	uint32_t start = 0, count = 0;
+	int ret = mirror_page(d, params, app != NULL ? app->cfg.topo.ndev : 0,
+			      PAGE_DEVICES, &start, &count);
+
+	(void)cmd;
+	if (ret != 0) {
+		mirror_leave();
+		return ret;
+	}
+	name = mirror_column(RTE_TEL_STRING_VAL);
+	kind = mirror_column(RTE_TEL_STRING_VAL);
+	for (unsigned int k = 0; k < RL_DIMS_MAX; k++)
+		coord[k] = mirror_column(RTE_TEL_U64_VAL);
+	for (uint32_t i = start; i < start + count; i++) {
+		const struct rl_topo_dev *dev = &app->cfg.topo.dev[i];
+
+		rte_tel_data_add_array_string(name, dev->name);
+		rte_tel_data_add_array_string(kind,
+			dev->kind == RL_DEV_SWITCH ? "switch" : "endpoint");
+		for (unsigned int k = 0; k < RL_DIMS_MAX; k++)
+			rte_tel_data_add_array_u64(coord[k], dev->coord[k]);
+	}
+	mirror_leave();
+	rte_tel_data_add_dict_container(d, "name", name, 0);
+	rte_tel_data_add_dict_container(d, "kind", kind, 0);
+	for (unsigned int k = 0; k < RL_DIMS_MAX; k++)
+		rte_tel_data_add_dict_container(d, axis[k], coord[k], 0);
+	return 0;
+}
+
+/* Columns of links with one number for each direction: from a, from b. */
+static const struct {
+	const char *name;
+	enum rl_port_counter counter;
+} link_columns[] = {
+	{ "tx_flits", RL_PC_tx_flits },
+	{ "tx_frames", RL_PC_tx_frames },
+	{ "tx_replay_flits", RL_PC_tx_replay_flits },
+	{ "rx_corrected", RL_PC_rx_corrected },
+	{ "rx_bad", RL_PC_rx_bad },
+	{ "deaths", RL_PC_deaths },
+	{ "looped_flits", RL_PC_looped_flits },
+};
+
+#define LINK_COLUMNS RTE_DIM(link_columns)
+
+/* What an operator wants to hear of a link: the worse of its ends. */
+static const char *
+link_state(const struct app *app, uint32_t l)
+{
+	const struct rl_topo_link *link = &app->cfg.topo.link[l];
+	enum rl_link_state worst = RL_LINK_UP;
+
+	if (rl_fault_severed(&app->host.fault[l]))
+		return "cut";
+	for (int end = 0; end < 2; end++) {
+		struct rl_port_info i;
+
+		rl_port_info(app->host.fabric.dev[link->dev[end]]
+				     .port[link->port[end]].port, &i);
+		if (i.state != RL_LINK_UP)
+			worst = i.state;
+	}
+	return rl_link_state_name(worst);
+}
+
+int
+telemetry_links(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	struct rte_tel_data *name, *state, *end[2], *num[LINK_COLUMNS];
+	struct app *app = mirror_enter();
+	uint32_t start = 0, count = 0;
+	char text[2 * RL_NAME_MAX + 8];
+	int ret = mirror_page(d, params, app != NULL ? app->cfg.topo.nlink : 0,
+			      PAGE_LINKS, &start, &count);
+
+	(void)cmd;
+	if (ret != 0) {
+		mirror_leave();
+		return ret;
+	}
+	name = mirror_column(RTE_TEL_STRING_VAL);
+	state = mirror_column(RTE_TEL_STRING_VAL);
+	end[0] = mirror_column(RTE_TEL_U64_VAL);
+	end[1] = mirror_column(RTE_TEL_U64_VAL);
+	for (unsigned int c = 0; c < LINK_COLUMNS; c++)
+		num[c] = mirror_column(RTE_TEL_U64_VAL);
+	for (uint32_t l = start; l < start + count; l++) {
+		const struct rl_topo_link *link = &app->cfg.topo.link[l];
+
+		rte_tel_data_add_array_string(name,
+			rl_topo_link_name(&app->cfg.topo, l, text,
+					  sizeof(text)));
+		rte_tel_data_add_array_string(state, link_state(app, l));
+		for (int e = 0; e < 2; e++) {
+			const uint64_t *v = rl_port_counters(
+				app->host.fabric.dev[link->dev[e]]
+					.port[link->port[e]].port);
+
+			rte_tel_data_add_array_u64(end[e], link->dev[e]);
+			for (unsigned int c = 0; c < LINK_COLUMNS; c++)
+				rte_tel_data_add_array_u64(num[c],
+					v[link_columns[c].counter]);
+		}
+	}
+	mirror_leave();
+	rte_tel_data_add_dict_container(d, "name", name, 0);
+	rte_tel_data_add_dict_container(d, "state", state, 0);
+	rte_tel_data_add_dict_container(d, "a", end[0], 0);
+	rte_tel_data_add_dict_container(d, "b", end[1], 0);
+	for (unsigned int c = 0; c < LINK_COLUMNS; c++)
+		rte_tel_data_add_dict_container(d, link_columns[c].name,
+						num[c], 0);
+	return 0;
+}
+
+int
+telemetry_ports(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	struct app *app = mirror_enter();
+	uint32_t total = 0, start = 0, count = 0, i = 0;
+	struct rte_tel_data *name;
+	char role[HOST_ROLE_NAME];
+	int ret;
+
+	(void)cmd;
+	if (app != NULL)
+		total = 2 * app->cfg.topo.nlink;
+	ret = mirror_page(d, params, total, PAGE_PORTS, &start, &count);
+	if (ret != 0) {
+		mirror_leave();
+		return ret;
+	}
+	name = mirror_column(RTE_TEL_STRING_VAL);
+	for (uint32_t dev = 0; app != NULL && dev < app->cfg.topo.ndev; dev++)
+		for (uint16_t p = 0; p < app->cfg.topo.dev[dev].nports;
+		     p++, i++) {
+			if (i >= start && i < start + count)
+				rte_tel_data_add_array_string(name,
+					host_role_name(&app->cfg.topo, dev, p,
+						       role));
+		}
+	mirror_leave();
+	rte_tel_data_add_dict_container(d, "name", name, 0);
+	return 0;
+}
+
+static void
+add_port(const struct app *app, uint32_t dev, uint16_t p,
+	 struct rte_tel_data *d)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	const struct rl_port *port = app->host.fabric.dev[dev].port[p].port;
+	const uint64_t *c = rl_port_counters(port);
+	char link[2 * RL_NAME_MAX + 8];
+	struct rl_port_info i;
+
+	rl_port_info(port, &i);
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_string(d, "link",
+		rl_topo_link_name(t, t->dev[dev].port[p].link, link,
+				  sizeof(link)));
+	rte_tel_data_add_dict_string(d, "state", rl_link_state_name(i.state));
+	rte_tel_data_add_dict_string(d, "egress",
+		rl_egress_state_name(rl_core_egress_state(
+			app->host.fabric.dev[dev].core.core, p)));
+	rte_tel_data_add_dict_string(d, "last_death",
+				     rl_detector_name(i.last_detector));
+	rte_tel_data_add_dict_u64(d, "window_flits", i.window);
+	rte_tel_data_add_dict_u64(d, "held_flits", i.held_flits);
+	rte_tel_data_add_dict_u64(d, "outstanding_flits", i.outstanding_flits);
+	rte_tel_data_add_dict_u64(d, "queued_flits", i.queued_flits);
+	rte_tel_data_add_dict_u64(d, "round_trip_ns", i.srtt_ns);
+	rte_tel_data_add_dict_u64(d, "replay_timer_ns", i.replay_timer_ns);
+	rte_tel_data_add_dict_u64(d, "flaps", i.flaps);
+	rte_tel_data_add_dict_u64(d, "tx_epoch", i.tx_epoch);
+	rte_tel_data_add_dict_u64(d, "rx_epoch", i.rx_epoch);
+	for (int k = 0; k < RL_PORT_COUNTER_COUNT; k++)
+		rte_tel_data_add_dict_u64(d,
+			rl_port_counter_name((enum rl_port_counter)k), c[k]);
+}
+
+int
+telemetry_port(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	struct app *app = mirror_enter();
+	char role[HOST_ROLE_NAME];
+	int ret = -EINVAL;
+
+	(void)cmd;
+	for (uint32_t dev = 0; app != NULL && params != NULL &&
+			       dev < app->cfg.topo.ndev; dev++)
+		for (uint16_t p = 0; p < app->cfg.topo.dev[dev].nports; p++) {
+			if (strcmp(params, host_role_name(&app->cfg.topo, dev,
+							  p, role)) != 0)
+				continue;
+			add_port(app, dev, p, d);
+			ret = 0;
+		}
+	mirror_leave();
+	return ret;
+}

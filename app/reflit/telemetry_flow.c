@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Telemetry of traffic: flows, endpoints, cores, latency, lcores. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "delay_report.h"
+#include "telemetry_mirror.h"
+
+#define PAGE_FLOWS 80
+
+enum flow_column {
+	FLOW_COS,
+	FLOW_SENT,
+	FLOW_ACKED,
+	FLOW_RESEND,
+	FLOW_RETRIES,
+	FLOW_RTT,
+	FLOW_HELD,
+	FLOW_COLUMNS,
+};
+
+static const char *const flow_columns[FLOW_COLUMNS] = {
+	"cos", "tx_sent", "tx_acked", "tx_resend_flits", "retries", "rtt_ns",
+	"rx_held_flits"
+};
+
+struct flow_page {
+	uint32_t at;	/* number of the next flow */
+	uint32_t start;
+	uint32_t count;
+	struct rte_tel_data *src;
+	struct rte_tel_data *dst;
+	struct rte_tel_data *state;
+	struct rte_tel_data *num[FLOW_COLUMNS];
+};
+
+static void
+flows_of(const struct app *app, uint32_t e, struct flow_page *page)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	const struct rl_ep *ep =
+		app->host.fabric.dev[t->ep_dev[e]].core.ep;
+
+	for (uint32_t i = 0; i < rl_ep_flow_count(ep); i++, page->at++) {
+		struct rl_ep_flow_info f;
+
+		if (page->at < page->start ||
+		    page->at >= page->start + page->count)
+			continue;
+		rl_ep_flow_info(ep, i, &f);
+		rte_tel_data_add_array_string(page->src,
+					      t->dev[t->ep_dev[e]].name);
+		rte_tel_data_add_array_string(page->dst,
+			f.peer < t->nep ? t->dev[t->ep_dev[f.peer]].name : "");
+		rte_tel_data_add_array_string(page->state,
+					      rl_ep_flow_state_name(f.state));
+		for (unsigned int c = 0; c < FLOW_COLUMNS; c++) {
+			const uint64_t v[FLOW_COLUMNS] = {
+				f.cos, f.tx_sent, f.tx_acked,
+				f.tx_resend_flits, f.retries, f.srtt_ns,
+				f.rx_held_flits
+			};
+
+			rte_tel_data_add_array_u64(page->num[c], v[c]);
+		}
+	}
+}
+
+int
+telemetry_flows(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	struct app *app = mirror_enter();
+	struct flow_page page = { 0 };
+	uint32_t total = 0;
+	int ret;
+
+	(void)cmd;
+	for (uint32_t e = 0; app != NULL && e < app->cfg.topo.nep; e++)
+		total += rl_ep_flow_count(
+			app->host.fabric.dev[app->cfg.topo.ep_dev[e]].core.ep);
+	ret = mirror_page(d, params, total, PAGE_FLOWS, &page.start,
+			  &page.count);
+	if (ret != 0) {
+		mirror_leave();
+		return ret;
+	}
+	page.src = mirror_column(RTE_TEL_STRING_VAL);
+	page.dst = mirror_column(RTE_TEL_STRING_VAL);
+	page.state = mirror_column(RTE_TEL_STRING_VAL);
+	for (unsigned int c = 0; c < FLOW_COLUMNS; c++)
+		page.num[c] = mirror_column(RTE_TEL_U64_VAL);
+	for (uint32_t e = 0; app != NULL && e < app->cfg.topo.nep; e++)
+		flows_of(app, e, &page);
+	mirror_leave();
+	rte_tel_data_add_dict_container(d, "src", page.src, 0);
+	rte_tel_data_add_dict_container(d, "dst", page.dst, 0);
+	rte_tel_data_add_dict_container(d, "state", page.state, 0);
+	for (unsigned int c = 0; c < FLOW_COLUMNS; c++)
+		rte_tel_data_add_dict_container(d, flow_columns[c],
+						page.num[c], 0);
+	return 0;
+}
+
+/* The device that a parameter names, or -1. */
+static int32_t
+find(const struct app *app, const char *params)
+{
+	return app != NULL && params != NULL
+		       ? rl_topo_find_dev(&app->cfg.topo, params)
+		       : -1;
+}
+
+int
+telemetry_endpoint(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	struct app *app = mirror_enter();
+	const int32_t dev = find(app, params);
+	int ret = -EINVAL;
+
+	(void)cmd;
+	if (dev >= 0 && app->host.fabric.dev[dev].core.ep != NULL) {
+		const uint64_t *c = rl_ep_counters(
+			app->host.fabric.dev[dev].core.ep);
+
+		rte_tel_data_start_dict(d);
+		for (int k = 0; k < RL_EP_COUNTER_COUNT; k++)
+			rte_tel_data_add_dict_u64(d,
+				rl_ep_counter_name((enum rl_ep_counter)k),
+				c[k]);
+		ret = 0;
+	}
+	mirror_leave();
+	return ret;
+}
+
+int
+telemetry_switch(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	struct app *app = mirror_enter();
+	const int32_t dev = find(app, params);
+	int ret = -EINVAL;
+
+	(void)cmd;
+	if (dev >= 0) {
+		const uint64_t *c = rl_core_counters(
+			app->host.fabric.dev[dev].core.core);
+
+		rte_tel_data_start_dict(d);
+		for (int k = 0; k < RL_CORE_COUNTER_COUNT; k++)
+			rte_tel_data_add_dict_u64(d,
+				rl_core_counter_name((enum rl_core_counter)k),
+				c[k]);
+		ret = 0;
+	}
+	mirror_leave();
+	return ret;
+}
+
+int
+telemetry_traffic(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	struct app *app = mirror_enter();
+	struct totals t;
+
+	(void)cmd;
+	(void)params;
+	rte_tel_data_start_dict(d);
+	if (app != NULL) {
+		app_totals(app, &t);
+		rte_tel_data_add_dict_u64(d, "sent_packets", t.sent);
+		rte_tel_data_add_dict_u64(d, "sent_bytes", t.sent_bytes);
+		rte_tel_data_add_dict_u64(d, "delivered_packets", t.delivered);
+		/* of a running fabric, what is not there yet is not lost */
+		rte_tel_data_add_dict_u64(d, "under_way_packets", t.lost);
+		rte_tel_data_add_dict_u64(d, "duplicated_packets",
+					  t.duplicated);
+		rte_tel_data_add_dict_u64(d, "reordered_packets", t.reordered);
+		rte_tel_data_add_dict_u64(d, "corrupted_packets", t.altered);
+		rte_tel_data_add_dict_u64(d, "reported_packets", t.reported);
+		rte_tel_data_add_dict_u64(d, "flit_hops", app_flit_hops(app));
+	}
+	mirror_leave();
+	return 0;
+}
+
+static void
+add_quantiles(struct rte_tel_data *d, const char *what,
+	      const struct rl_hist *h)
+{
+	static const struct {
+		const char *name;
+		unsigned int q; /* of 100,000 */
+	} q[] = { { "p50", 50000 }, { "p99", 99000 }, { "p999", 99900 } };
+	char key[32];
+
+	for (unsigned int i = 0; i < RTE_DIM(q); i++) {
+		snprintf(key, sizeof(key), "%s%s", what, q[i].name);
+		rte_tel_data_add_dict_u64(d, key, rl_hist_quantile(h, q[i].q));
+	}
+	snprintf(key, sizeof(key), "%smax", what);
+	rte_tel_data_add_dict_u64(d, key, h->max);
+}
+
+int
+telemetry_latency(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	struct rl_delay *by_vc = calloc(RL_VCS, sizeof(*by_vc));
+	const bool all = params == NULL || params[0] == '\0';
+	const unsigned int want = all ? 0 : (unsigned int)(params[0] - '0');
+	struct app *app = mirror_enter();
+	struct rl_delay *sum = NULL;
+
+	(void)cmd;
+	for (unsigned int vc = 0; by_vc != NULL && app != NULL && vc < RL_VCS;
+	     vc++)
+		app_delay(app, vc, &by_vc[vc]);
+	mirror_leave();
+	if (by_vc != NULL)
+		sum = delay_sum(by_vc);
+	if (sum == NULL || (!all && (want >= RL_VCS || params[1] != '\0'))) {
+		free(by_vc);
+		free(sum);
+		return -EINVAL;
+	}
+	rte_tel_data_start_dict(d);
+	if (!all)
+		*sum = by_vc[want];
+	rte_tel_data_add_dict_u64(d, "packets", sum->latency.count);
+	add_quantiles(d, "", &sum->latency);
+	add_quantiles(d, "jitter_", &sum->jitter);
+	free(by_vc);
+	free(sum);
+	return 0;
+}
+
+int
+telemetry_lcores(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	static const char *const names[] = { "lcore", "ports", "cores",
+					     "rounds", "busy_rounds" };
+	struct rte_tel_data *col[RTE_DIM(names)];
+	struct app *app = mirror_enter();
+
+	(void)cmd;
+	(void)params;
+	for (unsigned int i = 0; i < RTE_DIM(names); i++)
+		col[i] = mirror_column(RTE_TEL_U64_VAL);
+	for (uint32_t i = 0; app != NULL && i < app->host.nlcores; i++) {
+		struct host_lcore *lc =
+			app->host.lcore[app->host.lcore_id[i]];
+		const uint64_t v[RTE_DIM(names)] = {
+			lc->id, lc->nports, lc->ncores,
+			atomic_load_explicit(&lc->loops, memory_order_relaxed),
+			atomic_load_explicit(&lc->loops_busy,
+					     memory_order_relaxed)
+		};
+
+		for (unsigned int k = 0; k < RTE_DIM(names); k++)
+			rte_tel_data_add_array_u64(col[k], v[k]);
+	}
+	mirror_leave();
+	rte_tel_data_start_dict(d);
+	for (unsigned int i = 0; i < RTE_DIM(names); i++)
+		rte_tel_data_add_dict_container(d, names[i], col[i], 0);
+	return 0;
+}

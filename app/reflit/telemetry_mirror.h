@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TELEMETRY_MIRROR_H
+#define TELEMETRY_MIRROR_H
+
+/**
+ * @file
+ * Inside of telemetry*.c: the mirror that clients' threads read, and the
+ * helpers of their answers.
+ */
+
+#include <pthread.h>
+
+#include <rte_telemetry.h>
+
+#include "telemetry.h"
+
+#define MIRROR_EVENTS 1024 /* power of two */
+#define MIRROR_TEXT 120	   /* a string of telemetry's has 128 at most */
+#define MIRROR_FAILOVERS 256
+#define ORDER_MAX 256
+
+struct mirror_event {
+	uint64_t t_ns;
+	char text[MIRROR_TEXT];
+};
+
+/** Everything but `lock` is read and written with the lock held. */
+struct mirror {
+	pthread_mutex_t lock;
+	pthread_cond_t answered;
+	struct app *app; /**< NULL: nothing is open */
+	uint64_t nevents; /**< ever; the last MIRROR_EVENTS are kept */
+	struct mirror_event event[MIRROR_EVENTS];
+	uint32_t nfailovers; /**< ever; the last MIRROR_FAILOVERS are kept */
+	struct failover failover[MIRROR_FAILOVERS];
+	/* one order at a time */
+	bool order_given;
+	bool order_done;
+	int order_result;
+	char order[ORDER_MAX];
+	char order_error[RTE_TEL_MAX_STRING_LEN]; /* empty: none */
+};
+
+extern struct mirror telemetry_mirror;
+
+/**
+ * A client's thread. Takes the lock. @return the program, or NULL where
+ * nothing is open (the lock is held all the same)
+ */
+struct app *mirror_enter(void);
+void mirror_leave(void);
+
+/**
+ * The page that @p params asks for, of @p total elements in pages of
+ * @p most: sets start, count, total in @p d. @return 0, -EINVAL
+ */
+int mirror_page(struct rte_tel_data *d, const char *params, uint32_t total,
+		uint32_t most, uint32_t *start, uint32_t *count);
+
+/** An empty column, added to @p d when it is full. NULL: no memory. */
+struct rte_tel_data *mirror_column(enum rte_tel_value_type type);
+
+/* telemetry_fabric.c */
+int telemetry_fabric(const char *cmd, const char *params,
+		     struct rte_tel_data *d);
+int telemetry_devices(const char *cmd, const char *params,
+		      struct rte_tel_data *d);
+int telemetry_links(const char *cmd, const char *params,
+		    struct rte_tel_data *d);
+int telemetry_ports(const char *cmd, const char *params,
+		    struct rte_tel_data *d);
+int telemetry_port(const char *cmd, const char *params,
+		   struct rte_tel_data *d);
+/* telemetry_flow.c */
+int telemetry_flows(const char *cmd, const char *params,
+		    struct rte_tel_data *d);
+int telemetry_endpoint(const char *cmd, const char *params,
+		       struct rte_tel_data *d);
+int telemetry_switch(const char *cmd, const char *params,
+		     struct rte_tel_data *d);
+int telemetry_traffic(const char *cmd, const char *params,
+		      struct rte_tel_data *d);
+int telemetry_latency(const char *cmd, const char *params,
+		      struct rte_tel_data *d);
+int telemetry_lcores(const char *cmd, const char *params,
+		     struct rte_tel_data *d);
+
+#endif /* TELEMETRY_MIRROR_H */

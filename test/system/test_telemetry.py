@@ -1,0 +1,260 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""/reflit/... on DPDK's telemetry socket [APP-2]: names of the fabric file,
+the numbers of the report, and orders only where they are allowed."""
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+
+from reflit_test import FIGURE1, REFLIT, ROOT, Box, Skip, case, main
+
+LINKS = ["e0-s0", "s0-s1#0", "s0-s1#1", "s1-e1"]
+
+
+class Client:
+    """A connection to the socket, as dpdk-telemetry.py makes it."""
+
+    def __init__(self, path):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.sock.settimeout(30)
+        self.sock.connect(path)
+        self.hello = json.loads(self.sock.recv(1024))
+
+    def ask(self, cmd):
+        self.sock.send(cmd.encode())
+        answer = json.loads(self.sock.recv(self.hello["max_output_len"]))
+        return answer[cmd.split(",")[0]]
+
+
+class Live:
+    """reflit in the background, asked by telemetry."""
+
+    def __init__(self, box, *args, config=FIGURE1):
+        self.box = box
+        self.dir = box.path("run")
+        os.mkdir(self.dir)
+        cmd = [REFLIT, "--", "--config", box.write("fabric.cfg", config),
+               "--json", box.path("report.json"), *args]
+        env = dict(os.environ, XDG_RUNTIME_DIR=self.dir)
+        if os.geteuid() == 0:
+            # root's socket has a place of its own
+            self.dir = "/var/run"
+        self.prefix = "rltel%d" % os.getpid()
+        cmd[1:1] = ["--file-prefix=" + self.prefix]
+        self.p = subprocess.Popen(cmd, cwd=ROOT, env=env,
+                                  stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True)
+        path = os.path.join(self.dir, "dpdk", self.prefix,
+                            "dpdk_telemetry.v2")
+        end = time.monotonic() + 60
+        while True:
+            try:
+                self.client = Client(path)
+                if self.client.ask("/reflit/fabric"):
+                    break
+            except (OSError, ValueError, KeyError):
+                pass
+            assert self.p.poll() is None, self.p.stderr.read()
+            assert time.monotonic() < end, "no socket at " + path
+            time.sleep(0.05)
+        self.ask = self.client.ask
+
+    def until(self, cmd, good):
+        end = time.monotonic() + 60
+        while not good(self.ask(cmd)):
+            assert time.monotonic() < end, self.ask(cmd)
+            time.sleep(0.05)
+
+    def order(self, line):
+        return self.ask("/reflit/order," + line)
+
+    def end(self, status=0):
+        self.p.terminate()
+        out, err = self.p.communicate(timeout=120)
+        assert self.p.returncode == status, (self.p.returncode, out, err)
+        with open(self.box.path("report.json"), encoding="utf-8") as f:
+            return json.load(f)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        if self.p.poll() is None:
+            self.p.kill()
+            self.p.communicate()
+        if self.dir == "/var/run":
+            shutil.rmtree("/var/run/dpdk/" + self.prefix, ignore_errors=True)
+
+
+@case
+def the_fabric_is_told_under_the_names_of_its_file():
+    with Box() as box, Live(box) as live:
+        fabric = live.ask("/reflit/fabric")
+        assert fabric["topology"] == "custom" and fabric["links"] == 4
+        assert (fabric["switches"], fabric["endpoints"]) == (2, 2)
+        dev = live.ask("/reflit/devices")
+        assert dev["name"] == ["s0", "s1", "e0", "e1"]
+        assert dev["kind"] == ["switch"] * 2 + ["endpoint"] * 2
+        links = live.ask("/reflit/links")
+        assert links["name"] == LINKS
+        ends = [[dev["name"][links[e][i]] for e in "ab"] for i in range(4)]
+        assert ends == [["e0", "s0"], ["s0", "s1"], ["s0", "s1"], ["s1", "e1"]]
+        ports = live.ask("/reflit/ports")["name"]
+        assert ports[:3] == ["s0/0", "s0/1", "s0/2"] and len(ports) == 8
+        for name in ports:
+            assert live.ask("/reflit/port," + name)["link"] in LINKS
+        live.end()
+
+
+@case
+def counters_grow_and_agree_with_the_report():
+    with Box() as box, Live(box, "--packets", "20000") as live:
+        live.until("/reflit/traffic",
+                   lambda t: t["delivered_packets"] == 40000)
+        traffic = live.ask("/reflit/traffic")
+        latency = live.ask("/reflit/latency")
+        ends = [live.ask("/reflit/endpoint," + e) for e in ("e0", "e1")]
+        cores = [live.ask("/reflit/switch," + s) for s in ("s0", "s1")]
+        flows = live.ask("/reflit/flows")
+        links = live.ask("/reflit/links")
+        lcores = live.ask("/reflit/lcores")
+        report = live.end()
+        for key in ("sent_packets", "delivered_packets", "sent_bytes"):
+            assert traffic[key] == report[key], key
+        assert traffic["under_way_packets"] == 0
+        assert latency["packets"] == 40000
+        for q in ("p50", "p99", "p999", "max"):
+            assert latency[q] == report["latency_ns"][q], q
+        assert sum(e["tx_packets"] for e in ends) == 40000
+        assert all(c["rx_packets"] > 0 for c in cores)
+        assert sorted(zip(flows["src"], flows["dst"])) == [("e0", "e1"),
+                                                          ("e1", "e0")]
+        assert sum(links["tx_flits"]) == report["flit_hops"]
+        assert sum(lcores["ports"]) == 8 and min(lcores["rounds"]) > 0
+
+
+@case
+def orders_cut_and_heal_links_and_events_and_failovers_tell_it():
+    with Box() as box, Live(box, "--allow-orders") as live:
+        assert live.ask("/reflit/fabric")["orders"] == 1
+        assert live.order("link s0-s1#0 down") == {"result": 0, "error": ""}
+        assert live.ask("/reflit/links")["state"][1] == "cut"
+        live.until("/reflit/failovers",
+                   lambda f: f["link"].count("s0-s1#0") == 2)
+        seen = live.ask("/reflit/events,0")
+        assert any("s0-s1#0 dead" in e for e in seen["text"]), seen
+        assert live.ask("/reflit/events,%d" % seen["total"])["next"] >= \
+            seen["total"]
+        assert live.order("link s0-s1#0 up")["result"] == 0
+        live.until("/reflit/port,s0/1", lambda p: p["state"] == "UP")
+        wrong = live.order("link s0-s9 down")
+        assert wrong["result"] < 0 and "no link s0-s9" in wrong["error"]
+        assert live.order("wait 10s")["result"] < 0
+        assert live.order("nonsense")["result"] < 0
+        # a client's mistakes are not this run's
+        report = live.end()
+        assert report["failed_commands"] == 0
+        assert {f["link"] for f in report["failovers"]} == {"s0-s1#0"}
+
+
+@case
+def orders_are_refused_where_they_are_not_allowed():
+    with Box() as box, Live(box) as live:
+        answer = live.order("link s0-s1#0 down")
+        assert answer["result"] < 0 and "permitted" in answer["error"]
+        assert live.ask("/reflit/links")["state"][1] == "UP"
+        live.end()
+
+
+@case
+def wrong_parameters_get_null_and_change_nothing():
+    with Box() as box, Live(box) as live:
+        for cmd in ("port", "port,", "port,s0/9", "port,s0", "switch",
+                    "switch,x", "endpoint,s0", "links,x", "links,-1",
+                    "ports,1x", "devices,99999999999999999999",
+                    "flows,0x10", "events,x", "failovers,x", "latency,8",
+                    "latency,00", "port," + "x" * 900):
+            assert live.ask("/reflit/" + cmd) is None, cmd
+        beyond = live.ask("/reflit/links,4")
+        assert beyond["count"] == 0 and beyond["name"] == []
+        assert live.ask("/reflit/links,3")["name"] == ["s1-e1"]
+        live.end()
+
+
+@case
+def long_lists_come_in_pages_that_fit():
+    config = 'fabric: { topology = "torus"; dims = [8, 8]; };\n'
+    with Box() as box, Live(box, "--load", "0.01", config=config) as live:
+        for what, total in (("devices", 128), ("links", 192),
+                            ("ports", 384)):
+            names, pages = [], 0
+            while len(names) < total:
+                page = live.ask("/reflit/%s,%d" % (what, len(names)))
+                assert page["total"] == total and page["count"] > 0
+                assert len(page["name"]) == page["count"]
+                for column in ("state", "a", "b", "kind"):
+                    if column in page:
+                        assert len(page[column]) == page["count"]
+                names += page["name"]
+                pages += 1
+            assert len(set(names)) == total
+            assert pages > 1 or what == "devices"
+        live.end()
+
+
+@case
+def several_clients_may_ask_while_the_fabric_ends():
+    with Box() as box, Live(box) as live:
+        path = live.client.sock.getpeername()
+        others = [Client(path) for _ in range(4)]
+        for c in others:
+            assert c.ask("/reflit/traffic")["sent_packets"] >= 0
+        live.p.terminate()
+        for c in others:
+            try:
+                while True:
+                    c.ask("/reflit/links")
+            except (OSError, ValueError, KeyError):
+                pass
+        live.end()
+
+
+@case
+def dpdk_telemetry_py_finds_the_socket_of_an_ordinary_user():
+    tool = shutil.which("dpdk-telemetry.py")
+    if tool is None:
+        raise Skip("dpdk-telemetry.py is not installed")
+    if os.path.exists("/tmp/dpdk"):
+        raise Skip("/tmp/dpdk is somebody's")
+    cmd = [REFLIT, "--", "--config", "config/figure1.cfg", "--duration", "60s"]
+    user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    if os.geteuid() != 0:
+        user = []
+    elif subprocess.run(user + ["test", "-x", REFLIT, "-a", "-r", ROOT],
+                        check=False).returncode != 0:
+        raise Skip("an ordinary user cannot reach the programs here")
+    env = {k: v for k, v in os.environ.items() if k != "XDG_RUNTIME_DIR"}
+    p = subprocess.Popen(user + cmd, cwd=ROOT, env=env,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         text=True)
+    try:
+        end = time.monotonic() + 60
+        while not os.path.exists("/tmp/dpdk/rte/dpdk_telemetry.v2"):
+            assert p.poll() is None, p.stderr.read()
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        out = subprocess.run(user + [tool], input="/reflit/fabric\nquit\n",
+                             capture_output=True, text=True, env=env,
+                             timeout=60, check=False).stdout
+        assert re.search(r'"topology": *"custom"', out), out
+    finally:
+        p.terminate()
+        p.communicate(timeout=120)
+    assert not os.path.exists("/tmp/dpdk")
+
+
+main()
