@@ -329,6 +329,8 @@ static const struct {
 	  "Failovers. Parameter: number of the first; else the last ones" },
 	{ "/reflit/latency", telemetry_latency,
 	  "Latency and jitter in ns. Parameter: a VC; else of all" },
+	{ "/reflit/histogram", telemetry_histogram,
+	  "Latencies by bucket. Parameter: number of the first bucket" },
 	{ "/reflit/traffic", telemetry_traffic, "Packets sent, delivered ..." },
 	{ "/reflit/lcores", telemetry_lcores, "Rounds of each lcore" },
 	{ "/reflit/order", order,

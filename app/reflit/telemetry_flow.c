@@ -11,6 +11,7 @@
 #include "telemetry_mirror.h"
 
 #define PAGE_FLOWS 80
+#define PAGE_BUCKETS 250
 
 enum flow_column {
 	FLOW_COS,
@@ -234,6 +235,52 @@ telemetry_latency(const char *cmd, const char *params, struct rte_tel_data *d)
 	add_quantiles(d, "jitter_", &sum->jitter);
 	free(by_vc);
 	free(sum);
+	return 0;
+}
+
+/* The histogram of latencies: buckets that hold anything. */
+int
+telemetry_histogram(const char *cmd, const char *params,
+		    struct rte_tel_data *d)
+{
+	struct rl_delay *by_vc = calloc(RL_VCS, sizeof(*by_vc));
+	struct rte_tel_data *upper, *n;
+	struct app *app = mirror_enter();
+	uint32_t start, count, total = 0, at = 0;
+	struct rl_delay *sum = NULL;
+	int ret = -ENOMEM;
+
+	(void)cmd;
+	for (unsigned int vc = 0; by_vc != NULL && app != NULL && vc < RL_VCS;
+	     vc++)
+		app_delay(app, vc, &by_vc[vc]);
+	mirror_leave();
+	if (by_vc != NULL)
+		sum = delay_sum(by_vc);
+	free(by_vc);
+	for (uint32_t i = 0; sum != NULL && i < RL_HIST_BUCKETS; i++)
+		total += sum->latency.bucket[i] != 0;
+	if (sum != NULL)
+		ret = mirror_page(d, params, total, PAGE_BUCKETS, &start,
+				  &count);
+	if (ret != 0) {
+		free(sum);
+		return ret;
+	}
+	upper = mirror_column(RTE_TEL_U64_VAL);
+	n = mirror_column(RTE_TEL_U64_VAL);
+	for (uint32_t i = 0; i < RL_HIST_BUCKETS; i++) {
+		if (sum->latency.bucket[i] == 0)
+			continue;
+		if (at >= start && at < start + count) {
+			rte_tel_data_add_array_u64(upper, rl_hist_upper(i));
+			rte_tel_data_add_array_u64(n, sum->latency.bucket[i]);
+		}
+		at++;
+	}
+	free(sum);
+	rte_tel_data_add_dict_container(d, "upper_ns", upper, 0);
+	rte_tel_data_add_dict_container(d, "count_n", n, 0);
 	return 0;
 }
 

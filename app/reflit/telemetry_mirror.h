@@ -82,6 +82,8 @@ int telemetry_traffic(const char *cmd, const char *params,
 		      struct rte_tel_data *d);
 int telemetry_latency(const char *cmd, const char *params,
 		      struct rte_tel_data *d);
+int telemetry_histogram(const char *cmd, const char *params,
+			struct rte_tel_data *d);
 int telemetry_lcores(const char *cmd, const char *params,
 		     struct rte_tel_data *d);
 

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <microhttpd.h>
+
+#include "page.h"
+#include "server.h"
+
+#define ORDER_MAX 256
+#define CMD_MAX 200
+#define PAGES_MAX 4096
+
+/* The body of a POST as it comes. */
+struct request {
+	size_t len;
+	char body[ORDER_MAX];
+};
+
+static enum MHD_Result
+answer(struct MHD_Connection *c, unsigned int status, const char *type,
+       const void *data, size_t len, enum MHD_ResponseMemoryMode mode)
+{
+	/* the library's signature wants a writable pointer, and writes not */
+	union { const void *in; void *out; } p = { .in = data };
+	struct MHD_Response *r = MHD_create_response_from_buffer(len, p.out,
+								 mode);
+	enum MHD_Result ret;
+
+	if (r == NULL)
+		return MHD_NO;
+	MHD_add_response_header(r, "Content-Type", type);
+	MHD_add_response_header(r, "Cache-Control", "no-store");
+	MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
+	MHD_add_response_header(r, "X-Frame-Options", "DENY");
+	MHD_add_response_header(r, "Content-Security-Policy",
+				"default-src 'none'; script-src 'self'; "
+				"style-src 'self'; connect-src 'self'; "
+				"img-src 'self' data:");
+	ret = MHD_queue_response(c, status, r);
+	MHD_destroy_response(r);
+	return ret;
+}
+
+static enum MHD_Result
+answer_json(struct MHD_Connection *c, unsigned int status, json_t *o)
+{
+	char *text = json_dumps(o, JSON_COMPACT | JSON_ENCODE_ANY);
+
+	json_decref(o);
+	if (text == NULL)
+		return MHD_NO;
+	return answer(c, status, "application/json", text, strlen(text),
+		      MHD_RESPMEM_MUST_FREE);
+}
+
+static enum MHD_Result
+refuse(struct MHD_Connection *c, unsigned int status, const char *why)
+{
+	return answer_json(c, status, json_pack("{s:s}", "error", why));
+}
+
+/* The source that a request names; NULL: none. With the lock held. */
+static struct tel_source *
+source(struct server *s, struct MHD_Connection *c)
+{
+	const char *text = MHD_lookup_connection_value(c,
+						       MHD_GET_ARGUMENT_KIND,
+						       "s");
+	const unsigned long i = text != NULL ? strtoul(text, NULL, 10) : 0;
+
+	return i < s->tel.nsources ? &s->tel.source[i] : NULL;
+}
+
+/* The command that a request names, if anybody may ask it. */
+static const char *
+command(struct MHD_Connection *c)
+{
+	const char *cmd = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND,
+						      "c");
+
+	if (cmd == NULL || strlen(cmd) >= CMD_MAX ||
+	    strncmp(cmd, "/reflit/", 8) != 0 ||
+	    strncmp(cmd, "/reflit/order", 13) == 0)
+		return NULL;
+	return cmd;
+}
+
+static enum MHD_Result
+get_sources(struct server *s, struct MHD_Connection *c)
+{
+	json_t *list = json_array();
+
+	pthread_mutex_lock(&s->lock);
+	tel_find(&s->tel);
+	for (unsigned int i = 0; i < s->tel.nsources; i++) {
+		json_t *fabric = tel_ask(&s->tel.source[i], "/reflit/fabric");
+
+		if (json_is_object(fabric))
+			json_array_append_new(list,
+				json_pack("{s:i, s:s, s:O, s:b}", "source",
+					  (int)i, "path",
+					  s->tel.source[i].path, "fabric",
+					  fabric, "orders",
+					  (int)s->allow_orders));
+		json_decref(fabric);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return answer_json(c, MHD_HTTP_OK, list);
+}
+
+static enum MHD_Result
+get_ask(struct server *s, struct MHD_Connection *c)
+{
+	const char *cmd = command(c);
+	struct tel_source *src;
+	json_t *v = NULL;
+
+	if (cmd == NULL)
+		return refuse(c, MHD_HTTP_BAD_REQUEST,
+			      "c: a command of /reflit/, but not an order");
+	pthread_mutex_lock(&s->lock);
+	src = source(s, c);
+	if (src != NULL)
+		v = tel_ask(src, cmd);
+	pthread_mutex_unlock(&s->lock);
+	if (v == NULL)
+		return refuse(c, MHD_HTTP_BAD_GATEWAY, "no answer");
+	return answer_json(c, MHD_HTTP_OK, v);
+}
+
+/* Appends the columns of one page to those of the pages before. */
+static void
+join(json_t *all, json_t *page)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_foreach(page, key, v) {
+		json_t *column = json_object_get(all, key);
+
+		if (json_is_array(v) && json_is_array(column))
+			json_array_extend(column, v);
+		else if (json_is_array(v))
+			json_object_set(all, key, v);
+	}
+}
+
+static json_t *
+ask_all(struct tel_source *src, const char *cmd)
+{
+	json_int_t at = 0, total = 1;
+	json_t *all = json_object();
+	char page_cmd[CMD_MAX + 24];
+
+	for (unsigned int i = 0; i < PAGES_MAX && at < total; i++) {
+		json_t *page, *count;
+
+		snprintf(page_cmd, sizeof(page_cmd), "%s,%lld", cmd,
+			 (long long)at);
+		page = tel_ask(src, page_cmd);
+		count = json_object_get(page, "count");
+		if (json_integer_value(count) <= 0) {
+			json_decref(page);
+			break;
+		}
+		total = json_integer_value(json_object_get(page, "total"));
+		at += json_integer_value(count);
+		join(all, page);
+		json_decref(page);
+	}
+	json_object_set_new(all, "total", json_integer(at));
+	return all;
+}
+
+static enum MHD_Result
+get_list(struct server *s, struct MHD_Connection *c)
+{
+	const char *cmd = command(c);
+	struct tel_source *src;
+	json_t *v = NULL;
+
+	if (cmd == NULL || strchr(cmd, ',') != NULL)
+		return refuse(c, MHD_HTTP_BAD_REQUEST,
+			      "c: a list of /reflit/, without a number");
+	pthread_mutex_lock(&s->lock);
+	src = source(s, c);
+	if (src != NULL)
+		v = ask_all(src, cmd);
+	pthread_mutex_unlock(&s->lock);
+	if (v == NULL)
+		return refuse(c, MHD_HTTP_BAD_GATEWAY, "no answer");
+	return answer_json(c, MHD_HTTP_OK, v);
+}
+
+static bool
+from_loopback(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *i = MHD_get_connection_info(
+		c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	const struct sockaddr_in *a =
+		i != NULL ? (const void *)i->client_addr : NULL;
+
+	return a != NULL && a->sin_family == AF_INET &&
+	       ntohl(a->sin_addr.s_addr) >> 24 == 127;
+}
+
+static enum MHD_Result
+post_order(struct server *s, struct MHD_Connection *c, struct request *r)
+{
+	char cmd[ORDER_MAX + 24];
+	struct tel_source *src;
+	json_t *v = NULL;
+
+	if (!s->allow_orders)
+		return refuse(c, MHD_HTTP_FORBIDDEN,
+			      "orders are not allowed: start reflit-view with "
+			      "--allow-orders");
+	if (!s->orders_from_anywhere && !from_loopback(c))
+		return refuse(c, MHD_HTTP_FORBIDDEN,
+			      "orders are taken from this machine only");
+	if (MHD_lookup_connection_value(c, MHD_HEADER_KIND,
+					"X-Reflit-Order") == NULL)
+		return refuse(c, MHD_HTTP_FORBIDDEN, "not from the page");
+	if (r->len == 0 || r->len >= ORDER_MAX ||
+	    memchr(r->body, '\n', r->len) != NULL ||
+	    memchr(r->body, '\0', r->len) != NULL)
+		return refuse(c, MHD_HTTP_BAD_REQUEST,
+			      "an order is one line of the prompt");
+	snprintf(cmd, sizeof(cmd), "/reflit/order,%.*s", (int)r->len, r->body);
+	pthread_mutex_lock(&s->lock);
+	src = source(s, c);
+	if (src != NULL)
+		v = tel_ask(src, cmd);
+	pthread_mutex_unlock(&s->lock);
+	if (v == NULL)
+		return refuse(c, MHD_HTTP_BAD_GATEWAY, "no answer");
+	return answer_json(c, MHD_HTTP_OK, v);
+}
+
+/* A page of another site's that calls itself by our address has its own name
+ * in Host. */
+static bool
+host_is_ours(struct MHD_Connection *c)
+{
+	const char *host = MHD_lookup_connection_value(c, MHD_HEADER_KIND,
+						       "Host");
+
+	if (host == NULL)
+		return true;
+	return strncmp(host, "localhost", 9) == 0 || host[0] == '[' ||
+	       strspn(host, "0123456789.:") == strlen(host);
+}
+
+static enum MHD_Result
+get(struct server *s, struct MHD_Connection *c, const char *url)
+{
+	if (strcmp(url, "/api/sources") == 0)
+		return get_sources(s, c);
+	if (strcmp(url, "/api/ask") == 0)
+		return get_ask(s, c);
+	if (strcmp(url, "/api/list") == 0)
+		return get_list(s, c);
+	for (const struct page_file *f = page_files; f->url != NULL; f++) {
+		if (strcmp(url, f->url) == 0)
+			return answer(c, MHD_HTTP_OK, f->type, f->data,
+				      f->len, MHD_RESPMEM_PERSISTENT);
+	}
+	return refuse(c, MHD_HTTP_NOT_FOUND, "no such page");
+}
+
+static enum MHD_Result
+on_request(void *cls, struct MHD_Connection *c, const char *url,
+	   const char *method, const char *version, const char *upload,
+	   size_t *upload_len, void **state)
+{
+	struct request *r = *state;
+
+	(void)version;
+	if (r == NULL) {
+		*state = calloc(1, sizeof(*r));
+		return *state != NULL ? MHD_YES : MHD_NO;
+	}
+	if (*upload_len != 0) {
+		for (size_t i = 0; i < *upload_len; i++, r->len++) {
+			if (r->len < ORDER_MAX)
+				r->body[r->len] = upload[i];
+		}
+		*upload_len = 0;
+		return MHD_YES;
+	}
+	if (!host_is_ours(c))
+		return refuse(c, MHD_HTTP_FORBIDDEN,
+			      "call this page by address or as localhost");
+	if (strcmp(method, "GET") == 0)
+		return get(cls, c, url);
+	if (strcmp(method, "POST") == 0 && strcmp(url, "/api/order") == 0)
+		return post_order(cls, c, r);
+	return refuse(c, MHD_HTTP_METHOD_NOT_ALLOWED, "GET, or POST an order");
+}
+
+static void
+on_end(void *cls, struct MHD_Connection *c, void **state,
+       enum MHD_RequestTerminationCode why)
+{
+	(void)cls;
+	(void)c;
+	(void)why;
+	free(*state);
+	*state = NULL;
+}
+
+int
+server_start(struct server *s, const struct sockaddr_in *addr)
+{
+	const union MHD_DaemonInfo *info;
+
+	pthread_mutex_init(&s->lock, NULL);
+	errno = 0;
+	s->daemon = MHD_start_daemon(
+		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL,
+		on_request, s, MHD_OPTION_SOCK_ADDR, addr,
+		MHD_OPTION_NOTIFY_COMPLETED, on_end, NULL,
+		MHD_OPTION_CONNECTION_LIMIT, 64u,
+		MHD_OPTION_CONNECTION_TIMEOUT, 30u,
+		MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_END);
+	if (s->daemon == NULL)
+		return errno != 0 ? -errno : -EADDRINUSE;
+	info = MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_BIND_PORT);
+	return info != NULL ? info->port : ntohs(addr->sin_port);
+}
+
+void
+server_stop(struct server *s)
+{
+	MHD_stop_daemon(s->daemon);
+	tel_close(&s->tel);
+	pthread_mutex_destroy(&s->lock);
+}

@@ -1,0 +1,318 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""reflit-view: what its server answers and refuses, and its page in a real
+headless Chromium, driven by WebDriver [APP-5]."""
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+VIEW = os.path.abspath(sys.argv[4])
+from reflit_test import FIGURE1, REFLIT, ROOT, Box, Skip, case, main  # noqa: E402
+
+TORUS = 'fabric: { topology = "torus"; dims = [4, 4]; };\n'
+LARGE = 'fabric: { topology = "torus"; dims = [6, 6, 6]; };\n'
+
+
+def until(what, limit=90):
+    """The first true value of what(); whatever it throws is not true."""
+    end = time.monotonic() + limit
+    last = None
+    while time.monotonic() < end:
+        try:
+            value = what()
+            if value:
+                return value
+        except (OSError, ValueError, KeyError, AssertionError) as e:
+            last = e
+        time.sleep(0.1)
+    raise AssertionError("waited in vain: %s" % last)
+
+
+def fetch(url, body=None, headers=None, method=None):
+    req = urllib.request.Request(url, data=body, headers=headers or {},
+                                 method=method)
+    try:
+        with urllib.request.urlopen(req, timeout=30) as r:
+            return r.status, r.read(), r.headers
+    except urllib.error.HTTPError as e:
+        return e.code, e.read(), e.headers
+
+
+class Shown:
+    """A fabric and a page that shows it."""
+
+    def __init__(self, box, config=FIGURE1, view=("--allow-orders",),
+                 reflit=("--allow-orders",)):
+        self.box = box
+        run = box.path("run")
+        os.mkdir(run)
+        self.prefix = "rlview%d" % os.getpid()
+        root = "/var/run" if os.geteuid() == 0 else run
+        self.socket = os.path.join(root, "dpdk", self.prefix,
+                                   "dpdk_telemetry.v2")
+        env = dict(os.environ, XDG_RUNTIME_DIR=run)
+        self.reflit = subprocess.Popen(
+            [REFLIT, "--file-prefix=" + self.prefix, "--", "--config",
+             box.write("fabric.cfg", config), "--load", "0.001", "--json",
+             box.path("report.json"), *reflit], cwd=ROOT, env=env,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.view = subprocess.Popen(
+            [VIEW, "--listen", "127.0.0.1:0", "--socket", self.socket, *view],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.url = self.view.stdout.readline().split()[0].rstrip("/")
+        until(lambda: self.get("/api/sources"))
+
+    def get(self, path):
+        status, body, _ = fetch(self.url + path)
+        assert status == 200, (status, body)
+        return json.loads(body)
+
+    def order(self, line, headers=(("X-Reflit-Order", "1"),)):
+        status, body, _ = fetch(self.url + "/api/order?s=0", line.encode(),
+                                dict(headers))
+        return status, json.loads(body)
+
+    def end(self):
+        self.view.send_signal(signal.SIGTERM)
+        assert self.view.wait(60) == 0
+        self.reflit.terminate()
+        out, err = self.reflit.communicate(timeout=120)
+        assert self.reflit.returncode == 0, (out, err)
+        with open(self.box.path("report.json"), encoding="utf-8") as f:
+            return json.load(f)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        for p in (self.view, self.reflit):
+            if p.poll() is None:
+                p.kill()
+            p.wait()
+            p.stdout.close()
+            p.stderr.close()
+        if self.socket.startswith("/var/run/dpdk/" + self.prefix):
+            shutil.rmtree(os.path.dirname(self.socket), ignore_errors=True)
+
+
+class Browser:
+    """Headless Chromium behind chromedriver: WebDriver by hand."""
+
+    def __init__(self):
+        driver = shutil.which("chromedriver")
+        chromium = shutil.which("chromium")
+        if driver is None or chromium is None:
+            raise Skip("chromium and chromedriver are not installed")
+        self.dir = tempfile.mkdtemp(prefix="reflit-chromium-")
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+        self.base = "http://127.0.0.1:%d" % port
+        self.session = None
+        self.driver = subprocess.Popen(
+            [driver, "--port=%d" % port], stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, env=dict(os.environ, HOME=self.dir))
+        until(lambda: self.call("GET", "/status")["ready"])
+        args = ["--headless", "--no-sandbox", "--disable-gpu",
+                "--disable-dev-shm-usage", "--disable-quic", "--no-first-run",
+                "--disable-background-networking", "--disable-sync",
+                "--disable-component-update", "--window-size=1500,1000",
+                "--user-data-dir=" + os.path.join(self.dir, "profile")]
+        made = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
+            "goog:chromeOptions": {"args": args, "binary": chromium}}}})
+        self.session = "/session/" + made["sessionId"]
+
+    def call(self, method, path, body=None):
+        data = None if method != "POST" else json.dumps(body or {}).encode()
+        req = urllib.request.Request(
+            self.base + path, data=data, method=method,
+            headers={"Content-Type": "application/json"})
+        with urllib.request.urlopen(req, timeout=90) as r:
+            return json.loads(r.read())["value"]
+
+    def go(self, url):
+        self.call("POST", self.session + "/url", {"url": url})
+
+    def script(self, text, *args):
+        return self.call("POST", self.session + "/execute/sync",
+                         {"script": text, "args": list(args)})
+
+    def click(self, css):
+        """A real click, where the element is."""
+        found = self.call("POST", self.session + "/element",
+                          {"using": "css selector", "value": css})
+        element = list(found.values())[0]
+        self.call("POST", "%s/element/%s/click" % (self.session, element))
+
+    def keys(self, text):
+        self.call("POST", self.session + "/actions", {"actions": [{
+            "type": "key", "id": "k", "actions": [
+                {"type": t, "value": c} for c in text
+                for t in ("keyDown", "keyUp")]}]})
+
+    def text(self, css):
+        return self.script("return document.querySelector(arguments[0])"
+                           "?.textContent", css)
+
+    def errors(self):
+        log = self.call("POST", self.session + "/se/log", {"type": "browser"})
+        return [e["message"] for e in log if e["level"] == "SEVERE"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        if self.session:
+            try:
+                self.call("DELETE", self.session)
+            except OSError:
+                pass
+        self.driver.terminate()
+        self.driver.wait()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def link_state(page, name):
+    return page.script("return document.querySelector(arguments[0])"
+                       ".dataset.state", '[data-link="%s"]' % name)
+
+
+@case
+def the_server_answers_with_telemetry_and_with_the_page():
+    with Box() as box, Shown(box, TORUS) as show:
+        sources = show.get("/api/sources")
+        assert len(sources) == 1 and sources[0]["fabric"]["links"] == 48
+        assert show.get("/api/ask?s=0&c=/reflit/port,s0.0/1")["state"]
+        links = show.get("/api/list?s=0&c=/reflit/links")
+        assert links["total"] == 48 == len(links["name"])
+        for path, kind in (("/", "text/html"), ("/view.js", "javascript"),
+                           ("/view.css", "text/css")):
+            status, body, headers = fetch(show.url + path)
+            assert status == 200 and kind in headers["Content-Type"]
+            assert b"http://" not in body.replace(b"http://www.w3.org", b"")
+            assert "default-src 'none'" in headers["Content-Security-Policy"]
+        show.end()
+
+
+@case
+def orders_need_permission_the_page_and_one_line():
+    with Box() as box, Shown(box, view=()) as show:
+        status, answer = show.order("link s0-s1#0 down")
+        assert status == 403 and "--allow-orders" in answer["error"]
+        assert show.end()["failovers"] == []
+    with Box() as box, Shown(box, reflit=()) as show:
+        status, answer = show.order("link s0-s1#0 down")
+        assert status == 200 and answer["result"] < 0
+        assert show.end()["failovers"] == []
+    with Box() as box, Shown(box) as show:
+        assert show.order("link s0-s1#0 down", headers=())[0] == 403
+        for line in ("", "a\nb", "x" * 300):
+            assert show.order(line)[0] == 400, line
+        status, answer = show.order("link s0-s9 down")
+        assert status == 200 and "no link s0-s9" in answer["error"]
+        assert show.end()["failovers"] == []
+
+
+@case
+def what_the_server_does_not_know_it_refuses():
+    with Box() as box, Shown(box) as show:
+        for path, want in (("/nothing", 404), ("/../etc/passwd", 404),
+                           ("/api/ask?s=0", 400),
+                           ("/api/ask?s=0&c=/ethdev/list", 400),
+                           ("/api/ask?s=0&c=/reflit/order,quit", 400),
+                           ("/api/list?s=0&c=/reflit/order", 400),
+                           ("/api/list?s=0&c=/reflit/links,1", 400),
+                           ("/api/ask?s=7&c=/reflit/fabric", 502)):
+            status, body, _ = fetch(show.url + path)
+            assert status == want and "error" in json.loads(body), path
+        assert fetch(show.url + "/", method="DELETE")[0] == 405
+        assert fetch(show.url + "/", headers={"Host": "evil.example"})[0] == \
+            403
+        assert show.get("/api/ask?s=0&c=/reflit/nonsense") is None
+        show.end()
+
+
+@case
+def wrong_arguments_are_one_line():
+    for args in (("--listen", "8080"), ("--listen", "localhost:80"),
+                 ("--listen", "127.0.0.1:99999"), ("--nonsense",), ("x",),
+                 ("--socket", "/" + "x" * 200)):
+        p = subprocess.run([VIEW, *args], capture_output=True, text=True,
+                           timeout=30, check=False)
+        assert p.returncode == 2 and p.stdout == "", args
+        assert p.stderr.count("\n") == 1, p.stderr
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        s.listen()
+        p = subprocess.run([VIEW, "--listen", "127.0.0.1:%d"
+                            % s.getsockname()[1]], capture_output=True,
+                           text=True, timeout=30, check=False)
+        assert p.returncode == 2 and "cannot listen" in p.stderr
+
+
+@case
+def a_cut_by_click_is_seen_on_the_page_and_in_the_report():
+    with Browser() as page, Box() as box, Shown(box, TORUS) as show:
+        page.go(show.url)
+        name = "s0.0-s0.1"
+        until(lambda: link_state(page, name) == "UP")
+        assert page.script("return document.querySelectorAll("
+                           "'.node').length") == 32
+        page.click('[data-device="s1.1"]')
+        until(lambda: "switch" in page.text("#facts"))
+        # a link by the keyboard: where its curve runs is the layout's affair
+        page.script("document.querySelector(arguments[0]).focus()",
+                    '[data-link="%s"]' % name)
+        page.keys("\ue007")
+        until(lambda: name in page.text("#selection h2"))
+        page.click('[data-order="cut"]')
+        until(lambda: link_state(page, name) != "UP")
+        until(lambda: name in page.text("#failovers"))
+        until(lambda: "dead" in page.text("#events"))
+        page.keys("h")
+        until(lambda: link_state(page, name) == "UP")
+        assert page.errors() == []
+        report = show.end()
+        assert {f["link"] for f in report["failovers"]} == {name}
+        assert report["lost_packets"] == 0
+
+
+@case
+def large_fabrics_are_drawn_by_groups():
+    with Browser() as page, Box() as box, Shown(box, LARGE) as show:
+        page.go(show.url)
+        until(lambda: page.script("return document.querySelectorAll("
+                                  "'.node').length") == 6)
+        page.click('[data-device="z = 2"]')
+        until(lambda: page.script("return document.querySelectorAll("
+                                  "'[data-device]').length") == 72)
+        page.keys("\ue00c")
+        until(lambda: page.script("return document.querySelectorAll("
+                                  "'.node').length") == 6)
+        assert page.errors() == []
+        show.end()
+
+
+@case
+def without_orders_the_buttons_are_off_and_say_why():
+    with Browser() as page, Box() as box, Shown(box, view=()) as show:
+        page.go(show.url)
+        until(lambda: link_state(page, "s0-s1#0") == "UP")
+        assert "--allow-orders" in page.text("#selection")
+        page.click('[data-device="s0"]')
+        until(lambda: page.script("return [...document.querySelectorAll("
+                                  "'[data-order]')].every(b => b.disabled)"
+                                  " && document.querySelectorAll("
+                                  "'[data-order]').length > 0"))
+        show.end()
+
+
+main()
