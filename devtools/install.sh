@@ -3,8 +3,11 @@
 # Installs from Debian's packages what reflit needs and this machine lacks.
 # Asks for root (through sudo) only where something is missing.
 #
-#   devtools/install.sh          installs
-#   devtools/install.sh --list   prints the packages, one a line
+#   devtools/install.sh          installs what building and running takes
+#   devtools/install.sh --tests  also what tests alone need (a browser); where
+#                                these are missing and root is not at hand, it
+#                                says so and goes on: their tests are skipped
+#   devtools/install.sh --list   prints all of them, one a line
 #
 # test/tidy/programs.py holds this list against every program that tests,
 # scripts and docs execute.
@@ -19,20 +22,29 @@ packages="$packages dpdk-dev libdpdk-dev libconfig-dev libjansson-dev"
 packages="$packages libpcap-dev libisal-dev libcmocka-dev"
 # XDP programs: compiled by clang, embedded by bpftool, loaded by libbpf
 packages="$packages clang bpftool libbpf-dev"
+# reflit-view's web server
+packages="$packages libmicrohttpd-dev"
 # reflit-sim rxl draws pictures
 packages="$packages gnuplot-nox"
 # tests with network namespaces: ip, ethtool, sysctl
 packages="$packages iproute2 ethtool procps"
 
-if [ "${1:-}" = --list ]; then
-	for p in $packages; do
+# tests alone: the page of reflit-view in a real browser
+tests="chromium chromium-driver"
+
+case "$*" in
+--list)
+	for p in $packages $tests; do
 		echo "$p"
 	done
 	exit 0
-elif [ $# -ne 0 ]; then
-	echo "usage: $0 [--list]" >&2
+	;;
+--tests | "") ;;
+*)
+	echo "usage: $0 [--tests | --list]" >&2
 	exit 2
-fi
+	;;
+esac
 
 # what is installed, and what that provides (gnuplot-qt is a gnuplot-nox, too)
 present=$(dpkg-query -W -f='${Status}|${Package}, ${Provides}\n' 2>/dev/null |
@@ -42,6 +54,18 @@ missing=""
 for p in $packages; do
 	echo "$present" | grep -qxF "$p" || missing="$missing $p"
 done
+optional=""
+if [ "${1:-}" = --tests ]; then
+	for p in $tests; do
+		echo "$present" | grep -qxF "$p" || optional="$optional $p"
+	done
+	if [ "$(id -u)" -ne 0 ] && [ -z "$missing" ] &&
+	    [ -n "$optional" ] && ! command -v sudo >/dev/null 2>&1; then
+		echo "not installed, so some tests will be skipped:$optional" >&2
+		exit 0
+	fi
+fi
+missing="$missing$optional"
 [ -n "$missing" ] || exit 0
 
 echo "installing:$missing"

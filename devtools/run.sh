@@ -3,12 +3,25 @@
 # Installs what is missing, builds, and runs the demonstration: really captured
 # traffic crosses a fabric whose links are cut and healed meanwhile. Exits with
 # 0 only if every frame came out once, in order, byte for byte.
+#
+#   devtools/run.sh --view   instead: a torus under traffic, and a page that
+#                            shows it, where a click cuts a link; until Ctrl-C
 set -eu
 
 cd "$(dirname "$0")/.."
+case "$*" in
+"" | --view) ;;
+*)
+	echo "usage: $0 [--view]" >&2
+	exit 2
+	;;
+esac
 ./devtools/install.sh
 echo "building into build/ ..."
 ./devtools/build.sh build
+if [ "${1:-}" = --view ]; then
+	exec ./devtools/view.sh
+fi
 demo=build/demo
 in=config/demo.pcap
 mkdir -p "$demo"

@@ -30,7 +30,7 @@ run_suite() {
 	meson test -C "$dir" --no-rebuild --print-errorlogs "$@" || true
 }
 
-./devtools/install.sh
+./devtools/install.sh --tests
 echo "== build"
 ./devtools/build.sh build
 echo "== tests"
