@@ -35,6 +35,8 @@ enum {
 	OPT_POLL,
 	OPT_TICK,
 	OPT_EVENTS,
+	OPT_COMPUTE,
+	OPT_CHANNEL,
 	OPT_DUP_FILTER,
 	OPT_HELP,
 	OPT_VERSION,
@@ -63,6 +65,8 @@ static const struct option longs[] = {
 	{ "poll", required_argument, NULL, OPT_POLL },
 	{ "tick", required_argument, NULL, OPT_TICK },
 	{ "events", no_argument, NULL, OPT_EVENTS },
+	{ "compute", required_argument, NULL, OPT_COMPUTE },
+	{ "channel", required_argument, NULL, OPT_CHANNEL },
 	{ "dup-filter", no_argument, NULL, OPT_DUP_FILTER },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
@@ -103,6 +107,10 @@ options_help(void)
 	      "  --poll TIME          how long an lcore takes to notice, default 0\n"
 	      "  --tick TIME          polls at multiples of it only: coarser, faster\n"
 	      "  --drain TIME         wait for the end, default 5s\n"
+	      "  --compute TIME       that the controller takes for new tables, or\n"
+	      "                       measured; default: by the fabric's size\n"
+	      "  --channel DELAY[,JITTER[,LOSS[,DUP]]]  of the controller's messages,\n"
+	      "                       default 10us, and rates from 0 to 1\n"
 	      "  --events             print what ports and cores tell\n"
 	      "  --cuts N, --csv FILE ablation: how many cuts (200), its table\n"
 	      "  --dup-filter         ablation: of the duplicate filter in switches\n"
@@ -185,6 +193,61 @@ u32_number(const char *text, uint64_t min, uint64_t max, uint32_t *v)
 }
 
 static int
+compute_time(const char *text, struct options *o)
+{
+	if (strcmp(text, "measured") == 0) {
+		o->compute_ns = RL_NEVER;
+		return 0;
+	}
+	return duration(text, &o->compute_ns);
+}
+
+/* "10us,5us,0.01,0.01" */
+static int
+channel_faults(const char *text, struct options *o)
+{
+	double rate[2] = { 0, 0 };
+	char copy[128], *save = NULL, *word;
+	unsigned int n = 0;
+	int ret = 0;
+
+	if (strlen(text) >= sizeof(copy))
+		return -EINVAL;
+	strcpy(copy, text);
+	for (word = strtok_r(copy, ",", &save); ret == 0 && word != NULL;
+	     word = strtok_r(NULL, ",", &save), n++)
+		ret = n == 0   ? parse_time_or_ns(word, &o->channel_ns)
+		      : n == 1 ? parse_time_or_ns(word, &o->channel_jitter_ns)
+		      : n < 4  ? parse_rate(word, 0, 1, &rate[n - 2])
+			       : -EINVAL;
+	o->channel_loss_ppb = (uint32_t)(rate[0] * 1e9);
+	o->channel_dup_ppb = (uint32_t)(rate[1] * 1e9);
+	return n == 0 ? -EINVAL : ret;
+}
+
+/* An option without a value. */
+static int
+take_flag(int opt, struct options *o)
+{
+	switch (opt) {
+	case OPT_DUP_FILTER:
+		o->dup_filter = true;
+		return 0;
+	case OPT_EVENTS:
+		o->events = true;
+		return 0;
+	case OPT_HELP:
+		o->help = true;
+		return 0;
+	case OPT_VERSION:
+		o->version = true;
+		return 0;
+	default:
+		return -ENOENT;
+	}
+}
+
+static int
 take(int opt, const char *arg, struct options *o)
 {
 	switch (opt) {
@@ -238,20 +301,12 @@ take(int opt, const char *arg, struct options *o)
 		return u32_number(arg,
 				  rl_frame_bytes(1) - RL_FRAME_LINK_OFF, 65535,
 				  &o->mtu);
-	case OPT_DUP_FILTER:
-		o->dup_filter = true;
-		return 0;
-	case OPT_EVENTS:
-		o->events = true;
-		return 0;
-	case OPT_HELP:
-		o->help = true;
-		return 0;
-	case OPT_VERSION:
-		o->version = true;
-		return 0;
+	case OPT_COMPUTE:
+		return compute_time(arg, o);
+	case OPT_CHANNEL:
+		return channel_faults(arg, o);
 	default:
-		return -ENOENT;
+		return take_flag(opt, o);
 	}
 }
 
@@ -276,6 +331,10 @@ allowed(int opt)
 		return "MIN or MIN-MAX, 1 to 255";
 	case OPT_CLASSES:
 		return "1 to 16";
+	case OPT_COMPUTE:
+		return "measured, or 1ns to 3600s";
+	case OPT_CHANNEL:
+		return "DELAY[,JITTER[,LOSS[,DUP]]], such as 10us,5us,0.01,0";
 	case OPT_DURATION:
 		return "1ns to 3600s, such as 100us";
 	case OPT_FLIT_PS:
@@ -297,6 +356,7 @@ options_parse(int argc, char **argv, struct options *o)
 		.seed = 1,
 		.drain_ns = 5 * RL_NS_PER_S,
 		.latency_ns = RL_NEVER,
+		.channel_ns = 10 * RL_NS_PER_US,
 		.classes = 1,
 	};
 	optind = 1;

@@ -68,10 +68,12 @@ report_json(const struct setup *s, const struct options *o,
 	delay_json(root, out->delay);
 	json_object_set_new(root, "failovers", out->failovers);
 	out->failovers = NULL;
-	json_object_set_new(root, "recoveries", json_array());
 	json_object_set_new(root, "unreachable",
 			    absences_json(&out->absences, &s->plan.cfg.topo,
 					  0));
+	json_object_set_new(root, "recoveries", out->recoveries);
+	out->recoveries = NULL;
+	set(root, "died_packets", v->load.died);
 	set(root, "seed", s->plan.seed);
 	set(root, "outage_ns", v->load.outage_ns);
 	set(root, "flits_peak", v->sim.flits_peak);
@@ -128,6 +130,15 @@ report_print(const struct setup *s, const struct outcome *out)
 	       rl_hist_quantile(&l->latency, 99000),
 	       rl_hist_quantile(&l->latency, 99900), l->latency.max,
 	       v->failovers);
+	if (out->nrecoveries != 0)
+		printf("recoveries %u: the last %s, %s; longest silence of a "
+		       "connected flow %.3f ms\n", out->nrecoveries,
+		       rl_outcome_name(out->recovery.outcome),
+		       rl_resil_mode_name(out->recovery.mode),
+		       (double)l->outage_ns / 1e6);
+	if (l->died != 0)
+		printf("died with endpoints that crashed: %" PRIu64 "\n",
+		       l->died);
 	delay_print(out->delay);
 	printf("%" PRIu64 " flit-hops in %.3f s: %.2f M a second; %" PRIu64
 	       " flits in use at most\n", v->sim.flits,

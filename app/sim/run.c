@@ -58,6 +58,23 @@ on_report(void *ctx, const struct rl_ep_report *report, uint64_t now_ns)
 	rl_sim_load_report(r->load, report);
 }
 
+static void
+on_crash(void *ctx, uint16_t ep, uint64_t now_ns)
+{
+	struct run *r = ctx;
+
+	(void)now_ns;
+	rl_sim_load_crash(r->load, ep);
+}
+
+static uint64_t
+on_connected(void *ctx, uint16_t src, uint16_t dst)
+{
+	struct run *r = ctx;
+
+	return rl_sim_connected_since(r->sim, src, dst);
+}
+
 static const char *
 port_name(const struct rl_topo *topo, uint32_t dev, uint16_t port, char *buf,
 	  size_t len)
@@ -178,7 +195,8 @@ run_to_end(struct run *r, const struct options *o)
 		const uint64_t now = rl_sim_now(r->sim);
 
 		if (now >= quiet && rl_sim_load_done(r->load)) {
-			if (rl_sim_settled(r->sim, 0, NULL))
+			if (rl_sim_settled(r->sim, 0, NULL) &&
+			    rl_sim_recovered(r->sim))
 				return true;
 			if (limit == RL_NEVER)
 				limit = rl_deadline(now, o->drain_ns);
@@ -236,6 +254,19 @@ failovers_json(const struct run *r)
 }
 
 static void
+take_recoveries(const struct run *r, bool json, struct outcome *out)
+{
+	const struct rl_recovery *rec =
+		rl_sim_recoveries(r->sim, &out->nrecoveries);
+
+	if (out->nrecoveries != 0)
+		out->recovery = rec[out->nrecoveries - 1];
+	if (json)
+		out->recoveries = recoveries_json(r->sim,
+						  &r->s->plan.cfg.topo);
+}
+
+static void
 take_outcome(struct run *r, bool json, struct outcome *out)
 {
 	struct rl_sim_verdict *v = &out->v;
@@ -246,6 +277,7 @@ take_outcome(struct run *r, bool json, struct outcome *out)
 	rl_sim_load_stats(r->load, &v->load);
 	rl_sim_failovers(r->sim, &v->failovers);
 	counter_sums_of(rl_sim_fabric(r->sim), &out->counters);
+	take_recoveries(r, json, out);
 	if (json)
 		out->failovers = failovers_json(r);
 	if (!out->at_rest)
@@ -265,7 +297,7 @@ run_sim(struct run *r, const struct options *o, struct rl_sim_mem *mem,
 		.core_event = on_core_event,
 		.ep_event = on_ep_event,
 	};
-	const struct rl_sim_params p = {
+	struct rl_sim_params p = {
 		.mem = mem,
 		.cfg = &plan->cfg,
 		.fwd = plan->route->fwd,
@@ -278,12 +310,17 @@ run_sim(struct run *r, const struct options *o, struct rl_sim_mem *mem,
 		.notice_ns = plan->notice_ns,
 		.fec_safe = plan->fec_safe,
 		.sink = &sink,
+		.lives = rl_sim_faults_crash(&plan->faults, &plan->cfg.topo),
+		.resil = plan->resil,
+		.ep_crash = on_crash,
 		.report = on_report,
 		.client = on_client,
 		.ctx = r,
 	};
-	int ret = rl_sim_create(&p, &r->sim, out->v.why);
+	int ret;
 
+	p.resil.route = plan->route;
+	ret = rl_sim_create(&p, &r->sim, out->v.why);
 	if (ret != 0)
 		return ret;
 	ret = rl_sim_schedule(r->sim, &plan->faults);
@@ -318,6 +355,8 @@ run_once(const struct setup *s, const struct options *o,
 	for (unsigned int vc = 0; vc < RL_VCS; vc++)
 		rl_delay_reset(&out->delay[vc]);
 	load.delay = out->delay;
+	load.connected = on_connected;
+	load.connected_ctx = &r;
 	r.load = rl_sim_load_new(&load);
 	if (r.load == NULL)
 		return -ENOMEM;
@@ -332,8 +371,9 @@ void
 outcome_free(struct outcome *out)
 {
 	json_decref(out->failovers);
-	out->failovers = NULL;
 	absences_free(&out->absences);
+	json_decref(out->recoveries);
+	out->failovers = out->recoveries = NULL;
 	free(out->delay);
 	out->delay = NULL;
 }

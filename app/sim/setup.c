@@ -55,6 +55,13 @@ set_routes(struct rl_sim_plan *plan, const struct options *o)
 	return EXIT_KEPT;
 }
 
+static uint64_t
+real_clock(void *ctx)
+{
+	(void)ctx;
+	return wall_ns();
+}
+
 static void
 set_wire(struct rl_sim_plan *plan, const struct options *o)
 {
@@ -68,6 +75,14 @@ set_wire(struct rl_sim_plan *plan, const struct options *o)
 	plan->poll_ns = o->poll_ns;
 	plan->tick_ns = o->tick_ns;
 	plan->notice_ns = 1000;
+	plan->resil = (struct rl_sim_resil_cfg){
+		.delay_ns = o->channel_ns,
+		.jitter_ns = o->channel_jitter_ns,
+		.loss_ppb = o->channel_loss_ppb,
+		.dup_ppb = o->channel_dup_ppb,
+		.compute_ns = o->compute_ns,
+		.clock = real_clock,
+	};
 }
 
 /* Where the switches of a grid stand, for the tornado. */

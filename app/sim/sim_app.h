@@ -9,6 +9,7 @@
  *   main.c      from the command line to the exit status
  *   options.c   what may stand there
  *   setup.c     fabric file, routes, traffic, faults
+ *   recoveries.c  what the controller did
  *   run.c       one run, with progress
  *   report.c    what came of it, for people and as JSON
  *   campaign.c  many seeds over one fabric
@@ -51,6 +52,11 @@ struct options {
 	uint64_t cuts;		/**< of the ablation; 0: not given */
 	uint64_t latency_ns;	/**< of wires; RL_NEVER: not given */
 	uint64_t poll_ns;
+	uint64_t compute_ns;	/**< 0: by size; RL_NEVER: as measured */
+	uint64_t channel_ns;	/**< of the controller's messages */
+	uint64_t channel_jitter_ns;
+	uint32_t channel_loss_ppb;
+	uint32_t channel_dup_ppb;
 	uint64_t tick_ns;
 	uint32_t flit_ps;
 	uint32_t mtu;		/**< bytes of a frame, without Ethernet header */
@@ -94,6 +100,9 @@ struct outcome {
 	struct rl_delay *delay; /**< [RL_VCS], owned */
 	json_t *failovers;	/**< array, owned; NULL unless wanted */
 	struct absences absences; /**< owned */
+	json_t *recoveries;	/**< the same */
+	uint32_t nrecoveries;
+	struct rl_recovery recovery; /**< the last one */
 	struct counter_sums counters;
 };
 
@@ -113,6 +122,9 @@ int campaign(struct setup *s, const struct options *o);
 int ablation(int argc, char **argv);
 /** The other table; @p s has its cuts. @return an exit status */
 int ablation_dup(struct setup *s, const struct options *o);
+/** What the controller did in a run. */
+json_t *recoveries_json(const struct rl_sim *sim, const struct rl_topo *topo);
+
 const char *switching_word(enum rl_switching s);
 
 /** Nanoseconds of a clock that never goes back. */

@@ -144,6 +144,25 @@ read_protocol(struct cfg_ctx *c, const config_setting_t *root,
 }
 
 static int
+read_controller(struct cfg_ctx *c, const config_setting_t *root,
+		struct rl_config *cfg)
+{
+	const config_setting_t *s =
+		config_setting_get_member(root, "controller");
+	const char *key = NULL;
+	char why[RL_ERR_MAX];
+	int ret = 0;
+
+	rl_resil_cfg_defaults(&cfg->controller);
+	if (s != NULL)
+		ret = cfg_group(c, s, "controller", &cfg->controller);
+	if (ret == 0 && rl_resil_cfg_check(&cfg->controller, why, sizeof(why),
+					   &key) != 0)
+		ret = group_error(c, root, s, "controller", key, why);
+	return ret;
+}
+
+static int
 read_routing(struct cfg_ctx *c, const config_setting_t *root,
 	     struct rl_config *cfg)
 {
@@ -184,6 +203,8 @@ read_groups(struct cfg_ctx *c, const config_setting_t *root,
 		ret = read_routing(c, root, cfg);
 	if (ret == 0)
 		ret = read_protocol(c, root, cfg);
+	if (ret == 0)
+		ret = read_controller(c, root, cfg);
 	if (ret == 0)
 		ret = cfg_attach(c, config_setting_get_member(root, "attach"),
 				 cfg);

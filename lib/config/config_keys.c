@@ -48,6 +48,10 @@
 #define EP_WORD(field, w, m)                                                   \
 	{.group = "endpoint", .name = #field, .type = RL_KEY_WORD, .unit = "", \
 	 .words = w, .meaning = m, AT(rl_ep_cfg, field)}
+#define RESIL(field, lo, m)                                                    \
+	{.group = "controller", .name = #field, .type = RL_KEY_NUMBER,         \
+	 .unit = "ns", .min = lo, .max = HOUR_NS, .meaning = m,                \
+	 AT(rl_resil_cfg, field)}
 #define TOP(n, t, d, m)                                                        \
 	{.group = "", .name = n, .type = t, .unit = "", .def = d,              \
 	 .meaning = m, .kinds = IN_ALL}
@@ -90,6 +94,8 @@ static const char *const profiles[] = {"rxl", "rxl-compact", "cxl",
 				       "cxl-sep-ack", NULL};
 static const char *const crcs[] = {"crc64-ecma", "crc64-bch", "pcie6-rs", NULL};
 static const char *const isns[] = {"xor10", "wide", "wide19", NULL};
+static const char *const modes[] = {"auto", "live", "partial",
+				    "full", "off",  NULL};
 static const char *const retries[] = {"go-back-n", "selective", NULL};
 
 _Static_assert(RL_TOPO_CUSTOM == 4 && RL_TOPO_IBNET == 9 &&
@@ -98,7 +104,8 @@ _Static_assert(RL_TOPO_CUSTOM == 4 && RL_TOPO_IBNET == 9 &&
 		       RL_LOOPBACK_NONE == 2 && RL_CLASS_RSP == 1 &&
 		       RL_CLASS_REQ_NONPOSTED == 2 && RL_CLASS_CTRL == 3 &&
 		       RL_PROFILE_CXL_SEP_ACK == 3 && RL_CRC_PCIE6_RS == 2 &&
-		       RL_ISN_WIDE19 == 2 && RL_RETRY_SELECTIVE == 1,
+		       RL_ISN_WIDE19 == 2 && RL_RETRY_SELECTIVE == 1 &&
+		       RL_RESIL_OFF == 4,
 	       "the words are in the order of their enums");
 
 static const struct rl_config_key keys[] = {
@@ -108,6 +115,8 @@ static const struct rl_config_key keys[] = {
 	    "every link: retry, credits, detectors, loopback"),
 	TOP("endpoint", RL_KEY_GROUP, NONE,
 	    "every endpoint: protocol, retry, buffers"),
+	TOP("controller", RL_KEY_GROUP, NONE,
+	    "the resiliency controller: how it recovers, and its limits"),
 	TOP("attach", RL_KEY_GROUPS, NONE, "ethdevs as clients of endpoints"),
 	TOP("lcores", RL_KEY_GROUP, NONE, "which lcore runs what"),
 
@@ -305,6 +314,26 @@ static const struct rl_config_key keys[] = {
 	EP(gap_skip_ns, RL_KEY_NUMBER, "ns", 1, DAY_NS,
 	   "without retry: a gap this old is a loss"),
 
+	{.group = "controller", .name = "mode", .type = RL_KEY_WORD,
+	 .unit = "", .words = modes,
+	 .meaning = "how new tables are put in place", AT(rl_resil_cfg, mode)},
+	RESIL(gather_ns, 0, "from the first report until computing begins"),
+	RESIL(return_ns, 0, "a link is up for so long before it is used"),
+	RESIL(train_ns, 1, "longest time that a new link may take to train"),
+	RESIL(resend_ns, 1, "an order or report without an answer goes again"),
+	RESIL(answer_ns, 1,
+	      "who does not answer for so long is silent; at least two resend_ns"),
+	RESIL(await_ns, 0,
+	      "after a death, packets without a way wait so long for new tables"),
+	RESIL(compute_ns, 1, "limit of computing and proving"),
+	RESIL(quiesce_ns, 1, "limit until what is held has left the fabric"),
+	RESIL(observe_ns, 0, "between two looks at whether it has"),
+	RESIL(install_ns, 1, "limit until all devices have the new tables"),
+	RESIL(lease_ns, 1,
+	      "who is held and hears nothing goes on by itself; at least four "
+	      "answer_ns"),
+	RESIL(retry_ns, 1, "after a recovery that failed, until the next"),
+
 	TEXT("attach", rl_attach, endpoint, REQUIRED, "name of the endpoint"),
 	TEXT("attach", rl_attach, port, REQUIRED, "name of the ethdev"),
 	TEXT("attach", rl_attach, dst, "the other endpoint, if there are two",
@@ -369,6 +398,7 @@ char *
 rl_config_key_default(const struct rl_config_key *key, char *buf, size_t len)
 {
 	struct rl_link_cfg link;
+	struct rl_resil_cfg resil;
 	struct rl_ep_cfg ep;
 	uint64_t v;
 
@@ -378,8 +408,10 @@ rl_config_key_default(const struct rl_config_key *key, char *buf, size_t len)
 	}
 	rl_link_cfg_defaults(&link);
 	rl_ep_cfg_defaults(&ep);
-	v = strcmp(key->group, "link") == 0 ? key_value(key, &link) :
-					      key_value(key, &ep);
+	rl_resil_cfg_defaults(&resil);
+	v = strcmp(key->group, "link") == 0	  ? key_value(key, &link)
+	    : strcmp(key->group, "endpoint") == 0 ? key_value(key, &ep)
+						  : key_value(key, &resil);
 	if (key->type == RL_KEY_BOOL)
 		snprintf(buf, len, "%s", v != 0 ? "true" : "false");
 	else if (key->type == RL_KEY_WORD)

@@ -14,6 +14,7 @@
 #include "rl_base.h"
 #include "rl_ep_cfg.h"
 #include "rl_link_cfg.h"
+#include "rl_resil_cfg.h"
 #include "rl_topo.h"
 
 #define RL_ENGINE_MAX 32
@@ -53,6 +54,7 @@ struct rl_config {
 	uint16_t levels;	    /**< service levels, default 1 */
 	struct rl_link_cfg link;
 	struct rl_ep_cfg endpoint;
+	struct rl_resil_cfg controller;
 	struct rl_topo topo;
 	struct rl_attach attach[RL_ATTACH_MAX];
 	uint32_t nattach;

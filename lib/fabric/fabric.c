@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "rl_fabric.h"
+#include "rl_prng.h"
 
 uint32_t
 rl_fabric_port_flits(const struct rl_link_cfg *cfg, unsigned int nvls)
@@ -110,6 +112,7 @@ build_port(struct rl_fabric *f, uint32_t dev, uint16_t i, uint32_t uid,
 	pp.cache = host->cache(host->ctx, dev, i);
 	port_mac(pp.mac, link << 1 | !td->port[i].end,
 		 link << 1 | td->port[i].end);
+	d->port_params[i] = pp;
 	rp->port = rl_port_init(mem, &pp);
 	if (rp->port == NULL) {
 		snprintf(err, RL_ERR_MAX,
@@ -121,12 +124,22 @@ build_port(struct rl_fabric *f, uint32_t dev, uint16_t i, uint32_t uid,
 	return 0;
 }
 
+/* Another one for each life of an endpoint; never 0 [EP-7]. */
+static uint32_t
+incarnation(uint64_t seed, uint32_t dev, uint32_t life)
+{
+	uint64_t x = seed ^ ((uint64_t)life << 32 | dev);
+
+	return (uint32_t)rl_splitmix64(&x) | 1;
+}
+
 static int
 build_endpoint(struct rl_fabric *f, uint32_t dev, const struct rl_fwd *fwd,
 	       const struct rl_fabric_host *host)
 {
 	struct rl_role_core *rc = &f->dev[dev].core;
 	const struct rl_ep_params ep = {
+		.incarnation = host->lives ? incarnation(host->seed, dev, 0) : 0,
 		.cfg = &f->cfg->endpoint,
 		.codec = f->codec,
 		.cache = host->cache(host->ctx, dev, -1),
@@ -143,8 +156,8 @@ build_endpoint(struct rl_fabric *f, uint32_t dev, const struct rl_fwd *fwd,
 
 	if (mem == NULL)
 		return -ENOMEM;
+	f->dev[dev].ep_params = ep;
 	rc->ep = rl_ep_init(mem, &ep);
-	rc->ep_paced = !f->cfg->endpoint.retry;
 	/* rl_ep_poll() asks for a packet, and for what a flow may owe */
 	rc->inject_flits = rl_min_u32(2 * f->cfg->link.queue_flits, 256);
 	if (rc->inject_flits < f->cfg->link.max_packet_flits + 3)
@@ -183,7 +196,8 @@ build_device(struct rl_fabric *f, uint32_t dev, uint32_t *uid,
 	shared_ptr = host->alloc(host->ctx, n * sizeof(*shared_ptr));
 	pipes = host->alloc(host->ctx, 3 * n * sizeof(*pipes));
 	mem = host->alloc(host->ctx, rl_core_memsize(cp.cfg, cp.nports));
-	if (d->port == NULL || shared == NULL || shared_ptr == NULL ||
+	d->port_params = host->alloc(host->ctx, n * sizeof(*d->port_params));
+	if (d->port == NULL || d->port_params == NULL || shared == NULL || shared_ptr == NULL ||
 	    pipes == NULL || mem == NULL)
 		return -ENOMEM;
 	d->core.rx = pipes;
@@ -196,6 +210,8 @@ build_device(struct rl_fabric *f, uint32_t dev, uint32_t *uid,
 			return ret;
 	}
 	cp.shared = shared_ptr;
+	d->core_params = cp;
+	d->seed = host->seed;
 	d->core.core = rl_core_init(mem, &cp);
 	return cp.endpoint ? build_endpoint(f, dev, fwd, host) : 0;
 }
@@ -264,15 +280,50 @@ rl_fabric_start(struct rl_fabric *f, uint64_t now_ns)
 }
 
 void
+rl_fabric_dev_flush(struct rl_fabric *f, uint32_t dev)
+{
+	struct rl_device *d = &f->dev[dev];
+
+	for (uint16_t p = 0; p < d->nports; p++)
+		rl_port_flush(d->port[p].port);
+	rl_core_flush(d->core.core);
+	if (d->core.ep != NULL)
+		rl_ep_flush(d->core.ep);
+}
+
+void
 rl_fabric_flush(struct rl_fabric *f)
 {
-	for (uint32_t i = 0; i < f->ndev; i++) {
-		for (uint16_t p = 0; p < f->dev[i].nports; p++)
-			rl_port_flush(f->dev[i].port[p].port);
-		rl_core_flush(f->dev[i].core.core);
-		if (f->dev[i].core.ep != NULL)
-			rl_ep_flush(f->dev[i].core.ep);
+	for (uint32_t i = 0; i < f->ndev; i++)
+		rl_fabric_dev_flush(f, i);
+}
+
+void
+rl_fabric_dev_restart(struct rl_fabric *f, uint32_t dev,
+		      const struct rl_fwd *fwd)
+{
+	struct rl_device *d = &f->dev[dev];
+
+	d->life++;
+	for (uint16_t p = 0; p < d->nports; p++) {
+		struct rl_port_params pp = d->port_params[p];
+
+		/* nobody takes it for the one before */
+		pp.seed ^= (uint64_t)d->life * 0x9e3779b97f4a7c15ull;
+		memset(pp.shared, 0, sizeof(*pp.shared));
+		d->port[p].port = rl_port_init(d->port[p].port, &pp);
+		RL_ASSERT(d->port[p].port != NULL); /* it was built before */
+		atomic_store_explicit(&d->port[p].order, RL_ORDER_NONE,
+				      memory_order_relaxed);
 	}
+	d->core_params.fwd = fwd;
+	d->core.core = rl_core_init(d->core.core, &d->core_params);
+	if (d->core.ep == NULL)
+		return;
+	d->ep_params.path_sl = fwd->path_sl;
+	d->ep_params.levels = fwd->levels;
+	d->ep_params.incarnation = incarnation(d->seed, dev, d->life);
+	d->core.ep = rl_ep_init(d->core.ep, &d->ep_params);
 }
 
 uint64_t

@@ -42,6 +42,8 @@ struct rl_fabric_host {
 	rl_ep_report_fn report;
 	struct rl_role_sink sink;
 	uint64_t seed;
+	/** endpoints may be made again: they say which life they are [EP-7] */
+	bool lives;
 	/** a codec of the configuration's CRC and ISN, for hosts that build
 	    many fabrics; NULL: rl_fabric_build() makes one */
 	struct rl_codec *codec;
@@ -51,6 +53,12 @@ struct rl_device {
 	struct rl_role_core core;
 	struct rl_role_port *port; /**< nports */
 	uint16_t nports;
+	uint32_t life; /**< times it has been made again */
+	/* what it is made of, for the next time */
+	uint64_t seed;
+	struct rl_port_params *port_params; /**< nports */
+	struct rl_core_params core_params;
+	struct rl_ep_params ep_params;
 };
 
 struct rl_fabric {
@@ -79,6 +87,17 @@ void rl_fabric_start(struct rl_fabric *f, uint64_t now_ns);
 
 /** The owner of all roles, after they ran: gives back every flit. */
 void rl_fabric_flush(struct rl_fabric *f);
+
+/** The owner of a device's roles: gives back every flit that it holds. */
+void rl_fabric_dev_flush(struct rl_fabric *f, uint32_t dev);
+
+/**
+ * The owner of a device's roles, after rl_fabric_dev_flush(), its pipes empty:
+ * the device is made again, all state lost, with tables @p fwd. Its ports are
+ * OFF. The roles stay where they are.
+ */
+void rl_fabric_dev_restart(struct rl_fabric *f, uint32_t dev,
+			   const struct rl_fwd *fwd);
 
 /** Flits held anywhere in devices (not in pipes and wires). */
 uint64_t rl_fabric_flits(const struct rl_fabric *f);

@@ -166,6 +166,8 @@ ctl_job_fill(struct rl_controller *c)
 		c->job_link_ok[i] = c->link[i].ok || link_waits(c, i);
 		if (c->job_link_ok[i] && c->link[i].avoided)
 			c->job_link_ok[i] = RL_LINK_AVOID;
+		if (!c->job_link_ok[i] && !c->link[i].down && !link_dead(c, i))
+			c->job_link_ok[i] = RL_LINK_LEAVE;
 	}
 	for (uint32_t d = 0; d < t->ndev; d++) {
 		c->job_dev_ok[d] = !c->dev[d].removed;

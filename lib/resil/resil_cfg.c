@@ -17,8 +17,9 @@ rl_resil_cfg_defaults(struct rl_resil_cfg *cfg)
 		.train_ns = 20 * RL_NS_PER_MS,
 		.resend_ns = 200 * RL_NS_PER_US,
 		.answer_ns = 5 * RL_NS_PER_MS,
+		.await_ns = 20 * RL_NS_PER_MS,
 		.compute_ns = 10 * RL_NS_PER_S,
-		.quiesce_ns = 100 * RL_NS_PER_MS,
+		.quiesce_ns = 20 * RL_NS_PER_MS,
 		.observe_ns = 20 * RL_NS_PER_US,
 		.install_ns = 100 * RL_NS_PER_MS,
 		.lease_ns = 50 * RL_NS_PER_MS,
@@ -39,6 +40,7 @@ rl_resil_cfg_check(const struct rl_resil_cfg *c, char *err, size_t errlen,
 		{ "train_ns", c->train_ns, 1 },
 		{ "resend_ns", c->resend_ns, 1 },
 		{ "answer_ns", c->answer_ns, 1 },
+		{ "await_ns", c->await_ns, 0 },
 		{ "compute_ns", c->compute_ns, 1 },
 		{ "quiesce_ns", c->quiesce_ns, 1 },
 		{ "observe_ns", c->observe_ns, 0 },
@@ -51,22 +53,26 @@ rl_resil_cfg_check(const struct rl_resil_cfg *c, char *err, size_t errlen,
 		if (r[i].value >= r[i].min && r[i].value <= HOUR_NS)
 			continue;
 		*key = r[i].key;
-		snprintf(err, errlen, "must be %llu to %llu",
+		snprintf(err, errlen,
+			 "%s: %llu is out of range; use %llu to %llu", r[i].key,
+			 (unsigned long long)r[i].value,
 			 (unsigned long long)r[i].min,
 			 (unsigned long long)HOUR_NS);
 		return -EINVAL;
 	}
 	if (c->answer_ns < 2 * c->resend_ns) {
 		*key = "answer_ns";
-		snprintf(err, errlen, "must be at least twice resend_ns (%llu)",
-			 (unsigned long long)c->resend_ns);
+		snprintf(err, errlen, "answer_ns: %llu is less than two resend_ns; use at "
+			 "least %llu", (unsigned long long)c->answer_ns,
+			 (unsigned long long)(2 * c->resend_ns));
 		return -EINVAL;
 	}
 	if (c->lease_ns < 4 * c->answer_ns) {
 		*key = "lease_ns";
 		snprintf(err, errlen,
-			 "must be at least four times answer_ns (%llu)",
-			 (unsigned long long)c->answer_ns);
+			 "lease_ns: %llu is less than four answer_ns; use at "
+			 "least %llu", (unsigned long long)c->lease_ns,
+			 (unsigned long long)(4 * c->answer_ns));
 		return -EINVAL;
 	}
 	return 0;

@@ -112,6 +112,7 @@ enum rl_link_use {
 	RL_LINK_NO,
 	RL_LINK_USE,
 	RL_LINK_AVOID, /**< it works, but not for long: only if need be */
+	RL_LINK_LEAVE, /**< it works, and is to be removed */
 };
 
 /** What the host is to compute. The arrays stay valid until the next job. */

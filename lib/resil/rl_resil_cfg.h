@@ -32,6 +32,7 @@ struct rl_resil_cfg {
 	uint64_t train_ns;   /**< longest time that a new link may take to train */
 	uint64_t resend_ns;  /**< an order or report without an answer goes again */
 	uint64_t answer_ns;  /**< who does not answer for so long is silent */
+	uint64_t await_ns;   /**< after a death, packets without a way wait */
 	uint64_t compute_ns; /**< limit: computing and proving */
 	uint64_t quiesce_ns; /**< limit: until what is held has left the fabric */
 	uint64_t observe_ns; /**< between two looks at whether it has */

@@ -82,43 +82,106 @@ next_packet(struct load_src *src, uint64_t from_ns)
 	src->next_ns = t;
 }
 
+/*
+ * Offers a packet to the endpoint.
+ * @return 0; -EHOSTUNREACH: refused, it was never sent; -EBUSY: its
+ *   destination is held; -EAGAIN
+ */
+static int
+offer(struct load_src *src, struct rl_ep *ep, const struct load_later *l,
+      uint64_t now_ns)
+{
+	struct rl_sim_load *load = src->load;
+	struct load_flow *flow = load_flow(load, src->id, l->dst, l->cos);
+	struct load_packet p;
+	struct rl_ep_msg msg;
+	uint32_t tag;
+	int ret;
+
+	load_packet_of(load, src->id, l->dst, l->cos, flow->sent, flow->life,
+		       &p);
+	p.made_ns = l->made_ns;
+	msg = (struct rl_ep_msg){
+		.dst = l->dst,
+		.cos = l->cos,
+		.class = p.class,
+		.len_bytes = p.len_bytes,
+	};
+	ret = rl_ep_send_fill(ep, now_ns, &msg, load_fill, &p, &tag);
+	if (ret == -EHOSTUNREACH)
+		load->st.refused++;
+	if (ret != 0)
+		return ret;
+	RL_ASSERT(tag == flow->sent);
+	if (load->cfg.trace != NULL)
+		load_time_put(flow, p.made_ns);
+	if (flow->sent == flow->expected)
+		flow->sent_ns = p.made_ns;
+	flow->sent++;
+	load->st.sent++;
+	load->st.sent_flits += rl_ep_flits_of(p.len_bytes);
+	return 0;
+}
+
+/* What waited for destinations that were held, in its order. */
+static unsigned int
+send_later(struct load_src *src, struct rl_ep *ep, uint64_t now_ns)
+{
+	uint16_t kept = 0;
+	unsigned int n = 0;
+	bool stop = false;
+
+	for (uint16_t i = 0; i < src->nlater; i++) {
+		const struct load_later *l = &src->later[i];
+		int ret = -EBUSY;
+
+		for (uint16_t j = 0; j < kept; j++)
+			if (src->later[j].dst == l->dst &&
+			    src->later[j].cos == l->cos)
+				goto keep; /* its flow still waits */
+		if (!stop)
+			ret = offer(src, ep, l, now_ns);
+		stop = stop || ret == -EAGAIN;
+		n += ret == 0;
+		if (ret == 0 || ret == -EHOSTUNREACH)
+			continue;
+keep:
+		src->later[kept++] = *l;
+	}
+	src->nlater = kept;
+	return n;
+}
+
+/* Whether something of this flow waits already. */
+static bool
+flow_waits(const struct load_src *src)
+{
+	for (uint16_t i = 0; i < src->nlater; i++)
+		if (src->later[i].dst == src->dst &&
+		    src->later[i].cos == src->cos)
+			return true;
+	return false;
+}
+
 static unsigned int
 load_send(struct load_src *src, struct rl_ep *ep, uint64_t now_ns)
 {
-	struct rl_sim_load *load = src->load;
-	unsigned int n = 0;
+	unsigned int n = src->nlater == 0 ? 0 : send_later(src, ep, now_ns);
 
 	for (; n < LOAD_BURST && src->next_ns <= now_ns; n++) {
-		struct load_flow *flow =
-			load_flow(load, src->id, src->dst, src->cos);
-		struct load_packet p;
-		struct rl_ep_msg msg;
-		uint32_t tag;
-		int ret;
+		const struct load_later l = { .made_ns = src->next_ns,
+					      .dst = src->dst,
+					      .cos = src->cos };
+		int ret = -EBUSY;
 
-		load_packet_of(load, src->id, src->dst, src->cos, flow->sent,
-			       &p);
-		p.made_ns = src->next_ns;
-		msg = (struct rl_ep_msg){
-			.dst = src->dst,
-			.cos = src->cos,
-			.class = p.class,
-			.len_bytes = p.len_bytes,
-		};
-		ret = rl_ep_send_fill(ep, now_ns, &msg, load_fill, &p, &tag);
-		if (ret == -EHOSTUNREACH) {
-			load->st.refused++;
-			next_packet(src, src->next_ns);
-			continue;
-		}
-		if (ret != 0)
+		if (src->nlater == 0 || !flow_waits(src))
+			ret = offer(src, ep, &l, now_ns);
+		if (ret == -EBUSY && src->nlater < LOAD_LATER) {
+			/* a flow that is held keeps no other waiting */
+			src->later[src->nlater++] = l;
+		} else if (ret != 0 && ret != -EHOSTUNREACH) {
 			break;
-		RL_ASSERT(tag == flow->sent);
-		if (load->cfg.trace != NULL)
-			load_time_put(flow, p.made_ns);
-		flow->sent++;
-		load->st.sent++;
-		load->st.sent_flits += rl_ep_flits_of(p.len_bytes);
+		}
 		next_packet(src, src->next_ns);
 	}
 	return n;
@@ -144,7 +207,7 @@ load_deadline(void *ctx)
 {
 	const struct load_src *src = ctx;
 
-	return src->next_ns;
+	return src->nlater != 0 ? 0 : src->next_ns;
 }
 
 static int
@@ -245,7 +308,8 @@ bool
 rl_sim_load_done(const struct rl_sim_load *load)
 {
 	for (uint16_t i = 0; i < load->cfg.nep; i++)
-		if (load->src[i].next_ns != RL_NEVER)
+		if (load->src[i].next_ns != RL_NEVER ||
+		    load->src[i].nlater != 0)
 			return false;
 	return true;
 }

@@ -19,13 +19,13 @@ mix(uint64_t x)
 
 void
 load_packet_of(const struct rl_sim_load *load, uint16_t src, uint16_t dst,
-	       uint8_t cos, uint32_t tag, struct load_packet *p)
+	       uint8_t cos, uint32_t tag, uint32_t life, struct load_packet *p)
 {
 	const struct rl_sim_load_cfg *c = &load->cfg;
 	const uint64_t name = (uint64_t)src << 48 | (uint64_t)dst << 32 | tag;
 	uint32_t flits, spread = c->max_flits - c->min_flits + 1;
 
-	p->key = mix(mix(c->seed + cos) ^ name);
+	p->key = mix(mix(c->seed + cos + ((uint64_t)life << 32)) ^ name);
 	flits = c->min_flits + (uint32_t)((p->key & 0xffffff) % spread);
 	p->len_bytes = flits * RL_FLIT_DATA_BYTES;
 	/* the last flit is often not full */

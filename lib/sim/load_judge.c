@@ -92,6 +92,29 @@ judge_content(struct load_packet *p, const struct rl_flit *pkt)
 	return true;
 }
 
+/* Silence counts from when there was something to send, and a way for it. */
+static void
+judge_silence(struct rl_sim_load *load, const struct load_flow *flow,
+	      const struct load_packet *p, uint64_t now_ns)
+{
+	const size_t at = (size_t)(flow - load->flow);
+	const uint16_t dst = (uint16_t)(at % load->cfg.nep);
+	const uint16_t src = (uint16_t)(at / load->cfg.nep % load->cfg.nep);
+	uint64_t from = rl_max_u64(flow->last_ns, p->made_ns);
+
+	if (load->cfg.connected != NULL &&
+	    now_ns - from > load->st.outage_ns)
+		from = rl_max_u64(from, load->cfg.connected(
+						load->cfg.connected_ctx, src,
+						dst));
+	if (from >= now_ns || now_ns - from <= load->st.outage_ns)
+		return;
+	load->st.outage_ns = now_ns - from;
+	load->st.outage_at_ns = now_ns;
+	load->st.outage_src = src;
+	load->st.outage_dst = dst;
+}
+
 static void
 judge_time(struct rl_sim_load *load, struct load_flow *flow,
 	   struct load_packet *p, uint32_t tag, unsigned int vc,
@@ -109,12 +132,34 @@ judge_time(struct rl_sim_load *load, struct load_flow *flow,
 	if (load->cfg.delay != NULL)
 		rl_delay_add(&load->cfg.delay[vc], now_ns - p->made_ns,
 			     &flow->last);
-	/* silence counts from when there was something to send */
-	if (flow->last_ns != 0)
-		load->st.outage_ns = rl_max_u64(
-			load->st.outage_ns,
-			now_ns - rl_max_u64(flow->last_ns, p->made_ns));
+	judge_silence(load, flow, p, now_ns);
 	flow->last_ns = now_ns;
+}
+
+/* Whether a packet is one that its source sent before it crashed. */
+static bool
+judge_late(struct rl_sim_load *load, struct load_flow *flow,
+	   const struct rl_flit *pkt)
+{
+	const uint32_t tag = rl_flit_tag(pkt->wire);
+	struct load_packet p;
+
+	if (flow->life == 0)
+		return false;
+	load_packet_of(load, rl_flit_src(pkt->wire), rl_flit_dst(pkt->wire),
+		       pkt->wire[6] >> 4, tag, flow->life - 1, &p);
+	if (!judge_content(&p, pkt))
+		return false;
+	if (tag < flow->before) {
+		load->st.duplicated++;
+		complain(load, "packet %u of a source that crashed came twice",
+			 tag);
+		return true;
+	}
+	flow->before = tag + 1;
+	flow->died--;
+	load->st.delivered++;
+	return true;
 }
 
 void
@@ -135,8 +180,10 @@ load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,
 		return;
 	}
 	flow = load_flow(load, src, dst, cos);
-	load_packet_of(load, src, dst, cos, tag, &p);
+	load_packet_of(load, src, dst, cos, tag, flow->life, &p);
 	if (tag >= flow->sent || !judge_content(&p, pkt)) {
+		if (judge_late(load, flow, pkt))
+			return;
 		load->st.corrupted++;
 		complain(load, "packet %u of %u to %u is not what was sent",
 			 tag, src, dst);
@@ -160,6 +207,7 @@ load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,
 		if (odd_of(flow) != NULL)
 			set_add(&flow->odd->missing, flow->expected);
 	flow->expected++;
+	flow->sent_ns = now_ns; /* what follows has been made since, or waits */
 	load->st.delivered++;
 	judge_time(load, flow, &p, tag, pkt->in_vc % RL_VCS, now_ns);
 }
@@ -179,32 +227,43 @@ rl_sim_load_report(struct rl_sim_load *load, const struct rl_ep_report *r)
 		load->st.reported++;
 }
 
-/* Packets of a flow that neither arrived nor were reported. */
-static uint64_t
-flow_lost(const struct load_flow *flow, uint64_t *reported_missing)
+/* What a flow has not brought, and why. */
+struct missing {
+	uint64_t lost;
+	uint64_t reported;
+	uint64_t died;
+};
+
+static void
+miss(const struct load_flow *flow, uint32_t tag, struct missing *m)
 {
-	uint64_t missing = flow->sent - flow->expected;
+	if (flow->odd != NULL && set_has(&flow->odd->reported, tag))
+		m->reported++;
+	else if (tag < flow->excused)
+		m->died++;
+	else
+		m->lost++;
+}
 
-	if (flow->odd == NULL)
-		return missing;
-	missing += flow->odd->missing.n;
-	for (uint32_t i = 0; i < flow->odd->reported.n; i++) {
-		const uint32_t tag = flow->odd->reported.tag[i];
-
-		if (tag >= flow->expected ||
-		    set_has(&flow->odd->missing, tag)) {
-			missing--;
-			(*reported_missing)++;
-		}
+static void
+flow_missing(const struct load_flow *flow, struct missing *m)
+{
+	m->died += flow->died;
+	if (flow->odd == NULL && flow->excused == 0) {
+		m->lost += flow->sent - flow->expected;
+		return;
 	}
-	return missing;
+	for (uint32_t tag = flow->expected; tag < flow->sent; tag++)
+		miss(flow, tag, m);
+	for (uint32_t i = 0; flow->odd != NULL && i < flow->odd->missing.n; i++)
+		miss(flow, flow->odd->missing.tag[i], m);
 }
 
 void
 rl_sim_load_stats(const struct rl_sim_load *load, struct rl_sim_load_stats *st)
 {
 	const size_t n = (size_t)load->cfg.nep * load->cfg.nep * load->cfg.cos;
-	uint64_t reported_missing = 0;
+	struct missing m = { 0 };
 
 	*st = load->st;
 	if (st->sent == st->delivered) {
@@ -212,6 +271,69 @@ rl_sim_load_stats(const struct rl_sim_load *load, struct rl_sim_load_stats *st)
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
-		st->lost += flow_lost(&load->flow[i], &reported_missing);
-	st->reported_delivered = st->reported - reported_missing;
+		flow_missing(&load->flow[i], &m);
+	st->lost = m.lost;
+	st->died = m.died;
+	st->reported_delivered = st->reported - m.reported;
+}
+
+/* The numbers of a source that crashed begin anew. */
+static void
+flow_begin_life(struct load_flow *flow)
+{
+	struct missing m = { 0 };
+
+	flow->excused = flow->sent;
+	flow_missing(flow, &m);
+	flow->died = m.died;
+	flow->before = flow->expected;
+	flow->life++;
+	flow->sent = flow->expected = flow->excused = 0;
+	if (flow->odd != NULL)
+		flow->odd->missing.n = flow->odd->reported.n = 0;
+}
+
+void
+rl_sim_load_crash(struct rl_sim_load *load, uint16_t ep)
+{
+	for (uint8_t cos = 0; cos < load->cfg.cos; cos++)
+		for (uint16_t i = 0; i < load->cfg.nep; i++) {
+			struct load_flow *to = load_flow(load, i, ep, cos);
+
+			to->excused = to->sent;
+			flow_begin_life(load_flow(load, ep, i, cos));
+		}
+}
+
+uint64_t
+rl_sim_load_silence(const struct rl_sim_load *load, uint64_t now_ns,
+		    uint16_t *src, uint16_t *dst)
+{
+	const size_t nep = load->cfg.nep;
+	uint64_t longest = 0;
+
+	for (size_t i = 0; i < nep * nep * load->cfg.cos; i++) {
+		const struct load_flow *flow = &load->flow[i];
+		const uint16_t s = (uint16_t)(i / nep % nep);
+		const uint16_t d = (uint16_t)(i % nep);
+		struct missing m = { 0 };
+		uint64_t from;
+
+		if (flow->sent == flow->expected)
+			continue;
+		from = rl_max_u64(flow->sent_ns, flow->last_ns);
+		if (load->cfg.connected != NULL)
+			from = rl_max_u64(from, load->cfg.connected(
+							load->cfg.connected_ctx,
+							s, d));
+		if (from >= now_ns || now_ns - from <= longest)
+			continue;
+		flow_missing(flow, &m);
+		if (m.lost == 0)
+			continue; /* all that is under way is accounted for */
+		longest = now_ns - from;
+		*src = s;
+		*dst = d;
+	}
+	return longest;
 }

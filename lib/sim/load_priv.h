@@ -31,10 +31,24 @@ struct load_times {
 	uint32_t next;
 };
 
+/* A packet that waits for a destination that is held. */
+struct load_later {
+	uint64_t made_ns;
+	uint16_t dst;
+	uint8_t cos;
+};
+
+#define LOAD_LATER 64
+
 struct load_flow {
 	uint32_t sent;	   /* packets accepted by the endpoint */
 	uint32_t expected; /* number of the next packet to arrive */
 	uint64_t last_ns;  /* when one last arrived */
+	uint64_t sent_ns;  /* when the oldest that may be under way was made */
+	uint32_t excused;  /* before this, what is missing has died */
+	uint32_t life;	   /* of its source: numbers begin anew with each */
+	uint32_t before;   /* next to arrive of the life before */
+	uint64_t died;	   /* of lives before */
 	uint64_t last;	   /* its latency, for rl_delay_add() */
 	struct load_odd *odd;
 	struct load_times *times; /* with a trace, which has no room for them */
@@ -48,6 +62,8 @@ struct load_src {
 	uint16_t id;
 	uint16_t dst; /* of the packet at next_ns */
 	uint8_t cos;
+	uint16_t nlater;
+	struct load_later later[LOAD_LATER];
 };
 
 struct rl_sim_load {
@@ -72,7 +88,8 @@ struct load_packet {
 
 /* load_data.c */
 void load_packet_of(const struct rl_sim_load *load, uint16_t src, uint16_t dst,
-		    uint8_t cos, uint32_t tag, struct load_packet *p);
+		    uint8_t cos, uint32_t tag, uint32_t life,
+		    struct load_packet *p);
 /** An rl_ep_fill_fn; ctx is a struct load_packet. */
 void load_fill(void *ctx, uint8_t *to, uint32_t off, uint32_t len);
 bool load_same(const struct load_packet *p, const uint8_t *data, uint32_t off,

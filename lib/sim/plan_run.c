@@ -46,6 +46,23 @@ run_report(void *ctx, const struct rl_ep_report *report, uint64_t now_ns)
 	rl_sim_load_report(r->load, report);
 }
 
+static void
+run_crash(void *ctx, uint16_t ep, uint64_t now_ns)
+{
+	struct run *r = ctx;
+
+	(void)now_ns;
+	rl_sim_load_crash(r->load, ep);
+}
+
+static uint64_t
+run_connected(void *ctx, uint16_t src, uint16_t dst)
+{
+	struct run *r = ctx;
+
+	return rl_sim_connected_since(r->sim, src, dst);
+}
+
 #define FAIL(v, ...)                                                           \
 	((v)->ok ? (void)snprintf((v)->why, sizeof((v)->why), __VA_ARGS__)     \
 		 : (void)0,                                                    \
@@ -62,6 +79,25 @@ run_audit(struct run *r, bool settled)
 	return r->v->ok;
 }
 
+/* A flow whose ends are connected gets on, whatever else is broken. */
+static bool
+run_silence(struct run *r)
+{
+	uint16_t src = 0, dst = 0;
+	const uint64_t now = rl_sim_now(r->sim);
+	const uint64_t ns = r->plan->silence_ns == 0
+				    ? 0
+				    : rl_sim_load_silence(r->load, now, &src,
+							  &dst);
+
+	if (ns > r->plan->silence_ns)
+		FAIL(r->v,
+		     "silence: nothing of endpoint %u has reached %u for %llu "
+		     "ns, at %llu ns",
+		     src, dst, (unsigned long long)ns, (unsigned long long)now);
+	return r->v->ok;
+}
+
 /* Moves time to @p until_ns and looks at the invariants on the way. */
 static bool
 run_until(struct run *r, uint64_t until_ns)
@@ -73,6 +109,7 @@ run_until(struct run *r, uint64_t until_ns)
 		t = rl_min_u64(t + step, until_ns);
 		rl_sim_run(r->sim, t);
 		run_audit(r, false);
+		run_silence(r);
 	}
 	return r->v->ok;
 }
@@ -104,7 +141,7 @@ run_settle(struct run *r)
 	while (r->v->ok) {
 		const uint64_t now = rl_sim_now(r->sim);
 
-		if (rl_sim_load_done(r->load) &&
+		if (rl_sim_load_done(r->load) && rl_sim_recovered(r->sim) &&
 		    rl_sim_settled(r->sim, RL_SIM_LINKS, NULL))
 			return true;
 		if (now >= r->plan->limit_ns) {
@@ -114,8 +151,10 @@ run_settle(struct run *r)
 					   NULL))
 				return true;
 			if (rl_sim_settled(r->sim, RL_SIM_LINKS, why))
-				snprintf(why, sizeof(why),
-					 "a source could not send");
+				snprintf(why, sizeof(why), "%s",
+					 rl_sim_recovered(r->sim)
+						 ? "a source could not send"
+						 : "the controller");
 			FAIL(r->v, "not at rest at %llu ns: %s",
 			     (unsigned long long)now, why);
 			return false;
@@ -125,6 +164,7 @@ run_settle(struct run *r)
 		if (now > r->plan->heal_ns + 1000000)
 			step = 20 * SETTLE_STEP_NS;
 		run_audit(r, false);
+		run_silence(r);
 	}
 	return false;
 }
@@ -185,6 +225,8 @@ judge_drops(struct run *r)
 			     !p->cfg.link.retry;
 		else if (why == RL_DROP_POLICY)
 			ok = p->reports_ok;
+		else if (why == RL_DROP_NO_PATH && p->reports_ok)
+			ok = true;
 		else if (why == RL_DROP_WATCHDOG)
 			ok = p->reports_ok || misdirected(r);
 		else if (why == RL_DROP_UNCORRECTABLE)
@@ -238,9 +280,22 @@ run_hash(const struct rl_sim_verdict *v)
 }
 
 static void
+count_recoveries(struct run *r)
+{
+	const struct rl_recovery *rec =
+		rl_sim_recoveries(r->sim, &r->v->recoveries);
+
+	for (uint32_t i = 0; i < r->v->recoveries; i++)
+		r->v->unfinished += rec[i].outcome != RL_OUTCOME_DONE;
+}
+
+static void
 run_all(struct run *r)
 {
-	if (run_until(r, r->plan->heal_ns)) {
+	if (run_until(r, r->plan->heal_ns) &&
+	    rl_sim_heal_most(r->sim) == 0 && run_settle(r) &&
+	    r->plan->reunite_ns != 0 &&
+	    run_until(r, rl_sim_now(r->sim) + r->plan->reunite_ns)) {
 		rl_sim_heal_all(r->sim);
 		run_settle(r);
 	}
@@ -250,6 +305,7 @@ run_all(struct run *r)
 	rl_sim_stats(r->sim, &r->v->sim);
 	rl_sim_load_stats(r->load, &r->v->load);
 	rl_sim_failovers(r->sim, &r->v->failovers);
+	count_recoveries(r);
 	r->v->hash = run_hash(r->v);
 	judge_traffic(r);
 	judge_drops(r);
@@ -276,6 +332,9 @@ rl_sim_plan_run(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
 		.tick_ns = plan->tick_ns,
 		.notice_ns = plan->notice_ns,
 		.fec_safe = plan->fec_safe,
+		.lives = rl_sim_faults_crash(&plan->faults, &plan->cfg.topo),
+		.resil = plan->resil,
+		.ep_crash = run_crash,
 		.check_packets = true,
 		.sink = plan->sink,
 		.report = run_report,
@@ -288,6 +347,10 @@ rl_sim_plan_run(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
 	memset(v, 0, sizeof(*v));
 	v->ok = true;
 	load.cache = &mem->cache;
+	load.connected = run_connected;
+	load.connected_ctx = &r;
+	if (plan->controller)
+		p.resil.route = plan->route;
 	r.load = rl_sim_load_new(&load);
 	if (r.load == NULL)
 		return -ENOMEM;

@@ -25,6 +25,7 @@
 
 #include "rl_fabric.h"
 #include "rl_sim_fault.h"
+#include "rl_sim_resil.h"
 
 /** Memory of simulations: flits, frames, and what fabrics are made of. */
 struct rl_sim_mem {
@@ -77,11 +78,15 @@ struct rl_sim_params {
 	/** uncorrectable errors are only those that FEC sees: for runs without
 	    end-to-end retry, in which nothing else could find them */
 	bool fec_safe;
+	struct rl_sim_resil_cfg resil;
+	bool lives; /**< endpoints may crash: they tell their incarnation */
 	bool check_packets; /**< look at every packet that passes a pipe */
 	rl_drop_fn drop;	/**< told of each packet dropped, or NULL */
 	rl_ep_report_fn report; /**< told of each packet reported, or NULL */
 	/** told of each event of ports and cores, or NULL; its own ctx */
 	const struct rl_role_sink *sink;
+	/** told when endpoint @p ep crashes, with all it held; or NULL */
+	void (*ep_crash)(void *ctx, uint16_t ep, uint64_t now_ns);
 	void *ctx;		/**< of the others */
 	/** Sets the client of endpoint @p ep at device @p dev; or NULL. */
 	void (*client)(void *ctx, uint32_t dev, uint16_t ep,
@@ -153,8 +158,12 @@ int rl_sim_destroy(struct rl_sim *sim, char *err);
  */
 int rl_sim_schedule(struct rl_sim *sim, const struct rl_sim_faults *list);
 
-/** Owner. Ends every fault at once: all wires are as new. */
+/** Owner. Ends every fault at once: all wires are as new, and what crashed
+    begins anew, the controller too. */
 void rl_sim_heal_all(struct rl_sim *sim);
+
+/** Owner. The same but for faults that last. @return 0 or -ENOMEM */
+int rl_sim_heal_most(struct rl_sim *sim);
 
 /** Owner. Runs until @p until_ns: all that is due before it is done. */
 void rl_sim_run(struct rl_sim *sim, uint64_t until_ns);
@@ -199,6 +208,22 @@ void rl_sim_stats(const struct rl_sim *sim, struct rl_sim_stats *stats);
 /** Owner. Failovers so far, in the order of detection. */
 const struct rl_sim_failover *rl_sim_failovers(const struct rl_sim *sim,
 					       uint32_t *n);
+
+/** Owner. Recoveries that have ended, in the order of their ends. */
+const struct rl_recovery *rl_sim_recoveries(const struct rl_sim *sim,
+					    uint32_t *n);
+
+/** Owner. Whether the controller has nothing to do (or there is none). */
+bool rl_sim_recovered(const struct rl_sim *sim);
+
+/** Owner. Whether a device has crashed, and not begun anew. */
+bool rl_sim_dev_dead(const struct rl_sim *sim, uint32_t dev);
+
+/**
+ * Owner. Since when two endpoints have been connected without a break, as far
+ * as wires and devices go; RL_NEVER: they are not.
+ */
+uint64_t rl_sim_connected_since(struct rl_sim *sim, uint16_t a, uint16_t b);
 
 const char *rl_sim_fault_name(enum rl_sim_fault_kind k);
 

@@ -23,7 +23,13 @@
 	X(DROP, "drop")	  /* data frames are lost, from the n-th on */         \
 	X(DOWN, "down")	  /* taken down by command, at end 0 */                \
 	X(DRAIN, "drain") /* taken down when it has run empty */              \
-	X(UP, "up")	  /* and up again */
+	X(UP, "up")	  /* and up again */                                   \
+	X(CRASH, "crash") /* a device stops dead, its state is lost */         \
+	X(RESTART, "restart") /* and begins anew */                            \
+	X(REMOVE, "remove") /* planned: nothing is lost */                     \
+	X(ADD, "add")                                                          \
+	X(CTL_CRASH, "controller crash")                                       \
+	X(CTL_RESTART, "controller restart")
 
 enum rl_sim_fault_kind {
 #define RL_SIM_FAULT_ENUM(name, word) RL_SIM_##name,
@@ -65,6 +71,9 @@ struct rl_sim_fault {
 	uint64_t t_ns;
 	enum rl_sim_fault_kind kind;
 	uint32_t link;
+	uint32_t dev;	  /**< CRASH, RESTART; REMOVE, ADD where is_dev */
+	bool is_dev;
+	bool lasting;	  /**< rl_sim_heal_most() leaves it as it is */
 	uint8_t dirs;	  /**< RL_SIM_DIR_* */
 	bool silent;	  /**< CUT: PHY status does not show it */
 	enum rl_sim_flight flight;
@@ -90,6 +99,10 @@ struct rl_sim_faults {
 
 /** Control thread. @return 0 or -ENOMEM; the list stays sorted by time */
 int rl_sim_fault_add(struct rl_sim_faults *list, const struct rl_sim_fault *f);
+
+/** Any thread. Whether an endpoint crashes or restarts in a list. */
+bool rl_sim_faults_crash(const struct rl_sim_faults *list,
+			 const struct rl_topo *topo);
 
 /** Control thread. Frees the list; a zeroed one is fine. */
 void rl_sim_faults_free(struct rl_sim_faults *list);

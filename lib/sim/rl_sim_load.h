@@ -50,6 +50,10 @@ struct rl_sim_load_cfg {
 	/** NULL, or the frames that each source sends in turn, again and
 	    again; needs a pattern of one destination each */
 	const struct rl_sim_trace *trace;
+	/** since when two endpoints have been connected, RL_NEVER: they are
+	    not: silence has a reason then. NULL: always */
+	uint64_t (*connected)(void *ctx, uint16_t src, uint16_t dst);
+	void *connected_ctx;
 };
 
 /** Totals. lost = sent - delivered - reported without being delivered. */
@@ -63,10 +67,14 @@ struct rl_sim_load_stats {
 	uint64_t reported;	/**< given up openly, whether delivered or not */
 	uint64_t reported_delivered; /**< of them delivered after all */
 	uint64_t refused;	/**< not sent: their destination was unreachable */
+	uint64_t died;		/**< with an endpoint that held them, or was to
+				     get them, when it crashed */
 	uint64_t lost;		/**< see above; final when all is at rest */
 	struct rl_hist latency;
-	uint64_t outage_ns;	/**< longest silence between two packets of a
-				     flow that had more to send */
+	uint64_t outage_ns;	/**< longest silence of a flow that had something
+				     to send, its ends connected all the while */
+	uint64_t outage_at_ns;	/**< when it ended, and whose it was */
+	uint16_t outage_src, outage_dst;
 	char first_error[160];	/**< what went wrong first; "" */
 };
 
@@ -86,6 +94,19 @@ void rl_sim_load_client(struct rl_sim_load *load, uint16_t ep,
 
 /** Owner. To be called for each report of an endpoint. */
 void rl_sim_load_report(struct rl_sim_load *load, const struct rl_ep_report *r);
+
+/**
+ * Owner. Endpoint @p ep crashes: what it had sent, or was to get, and has not
+ * been delivered, has died with it, unless it comes or is reported after all.
+ */
+void rl_sim_load_crash(struct rl_sim_load *load, uint16_t ep);
+
+/**
+ * Owner. The longest silence now going on of a flow that has something under
+ * way, its ends connected all the while; 0: none.
+ */
+uint64_t rl_sim_load_silence(const struct rl_sim_load *load, uint64_t now_ns,
+			     uint16_t *src, uint16_t *dst);
 
 /** Owner. No source makes anything after @p now_ns. */
 void rl_sim_load_stop(struct rl_sim_load *load, uint64_t now_ns);

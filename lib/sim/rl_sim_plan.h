@@ -28,9 +28,15 @@ struct rl_sim_plan {
 	uint64_t tick_ns;
 	uint64_t notice_ns;
 	bool fec_safe;
+	struct rl_sim_resil_cfg resil; /**< its route is not set: it is ours */
 	struct rl_sim_load_cfg load;
 	struct rl_sim_faults faults;
-	uint64_t heal_ns;  /**< every fault ends here */
+	bool controller;   /**< there is one, and local ones */
+	uint64_t silence_ns; /**< longest silence of a flow whose ends stay
+			      connected; 0: it is not judged */
+	uint64_t reunite_ns; /**< so long after all is at rest what lasted ends,
+			      too; 0: it lasts to the end */
+	uint64_t heal_ns;  /**< every fault ends here, but those that last */
 	uint64_t limit_ns; /**< all must be at rest by then */
 	bool reports_ok;   /**< packets may be reported (watchdog, policy) */
 	bool soft_errors;  /**< flits are hurt inside switches */
@@ -77,6 +83,8 @@ struct rl_sim_verdict {
 	struct rl_sim_stats sim;
 	struct rl_sim_load_stats load;
 	uint32_t failovers;
+	uint32_t recoveries;
+	uint32_t unfinished; /**< of them not "done" */
 	uint64_t hash;	  /**< of the run: equal for equal seeds */
 };
 

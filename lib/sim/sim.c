@@ -128,10 +128,12 @@ sim_arrays(struct rl_sim *s)
 	s->pipe = sim_array(s, 3 * (size_t)nports, sizeof(*s->pipe));
 	s->fault_ns = sim_array(s, topo->nlink, sizeof(*s->fault_ns));
 	s->pending = sim_array(s, topo->ndev, sizeof(*s->pending));
+	s->dead = sim_array(s, topo->ndev, sizeof(*s->dead));
+	s->down = sim_array(s, topo->nlink, sizeof(*s->down));
 	if (s->role == NULL || s->dev_role == NULL || s->heap == NULL ||
 	    s->heap_pos == NULL || s->is_ready == NULL || s->ready == NULL ||
 	    s->end == NULL || s->dir == NULL || s->pipe == NULL || s->fault_ns == NULL ||
-	    s->pending == NULL)
+	    s->pending == NULL || s->dead == NULL || s->down == NULL)
 		return -ENOMEM;
 	s->heap += 3;
 	for (uint32_t l = 0; l < topo->nlink; l++)
@@ -209,6 +211,7 @@ sim_build(struct rl_sim *s, char *err)
 			  .core_event = sim_on_core_event,
 			  .ep_event = sim_on_ep_event },
 		.seed = s->p.seed,
+		.lives = s->p.lives,
 		/* if not: what is wrong with it, the build will say */
 		.codec = sim_codec(s->mem, s->p.cfg->endpoint.crc,
 				   s->p.cfg->endpoint.isn, s->p.isa),
@@ -223,7 +226,8 @@ sim_build(struct rl_sim *s, char *err)
 		return ret;
 	sim_join(s);
 	rl_fabric_start(&s->fabric, 0);
-	return 0;
+	ret = sim_reach_open(s);
+	return ret != 0 ? ret : sim_ctl_open(s);
 }
 
 int
@@ -246,6 +250,8 @@ rl_sim_create(const struct rl_sim_params *p, struct rl_sim **sim, char *err)
 	if (ret != 0) {
 		if (err[0] == '\0')
 			snprintf(err, RL_ERR_MAX, "%s", strerror(-ret));
+		sim_reach_close(s);
+		sim_ctl_close(s);
 		sim_mem_reset(p->mem);
 		return ret;
 	}
@@ -301,6 +307,8 @@ rl_sim_destroy(struct rl_sim *sim, char *err)
 				 (unsigned long long)mem->frames);
 		ret = -EUCLEAN;
 	}
+	sim_reach_close(sim);
+	sim_ctl_close(sim);
 	free(sim->failover);
 	free(sim->notice);
 	rl_sim_faults_free(&sim->todo);
@@ -362,6 +370,11 @@ poll_role(struct rl_sim *s, uint32_t id)
 	struct sim_role *r = &s->role[id];
 	struct rl_sim_mem *mem = s->mem;
 
+	if (rl_unlikely(s->dead[r->dev])) {
+		s->is_ready[id] = false;
+		r->ext_ns = RL_NEVER;
+		return;
+	}
 	if (rl_unlikely(mem->cache.count < SIM_FLITS_LOW))
 		sim_flits_grow(mem); /* if not: as on lcores, flits run out */
 	s->st.polls++;
@@ -453,6 +466,8 @@ sim_next(const struct rl_sim *s)
 
 	if (s->next_fault < s->todo.n)
 		t = rl_min_u64(t, s->todo.f[s->next_fault].t_ns);
+	if (s->ctl != NULL)
+		t = rl_min_u64(t, sim_ctl_due(s));
 	return rl_min_u64(t, sim_notice_due(s));
 }
 
@@ -463,7 +478,9 @@ rl_sim_run(struct rl_sim *sim, uint64_t until_ns)
 		uint64_t t;
 
 		poll_ready(sim);
-		t = sim_next(sim);
+		t = rl_max_u64(sim_next(sim), sim->now_ns);
+		if (sim->reach.stale)
+			sim_reach_look(sim);
 		if (t >= until_ns) {
 			sim->now_ns = until_ns;
 			return;
@@ -472,6 +489,8 @@ rl_sim_run(struct rl_sim *sim, uint64_t until_ns)
 		while (sim->next_fault < sim->todo.n &&
 		       sim->todo.f[sim->next_fault].t_ns <= t)
 			sim_fault_apply(sim, &sim->todo.f[sim->next_fault++]);
+		if (sim->ctl != NULL && sim_ctl_due(sim) <= t)
+			sim_ctl_run(sim);
 		sim_notice_deliver(sim);
 		while (sim->nheap != 0 && sim->heap[0].key_ns <= t) {
 			const uint32_t role = sim->heap[0].role;

@@ -130,6 +130,8 @@ credit_check(struct rl_sim *s, uint32_t dev, uint16_t port)
 	rl_port_credits(s->fabric.dev[dev].port[port].port, &a);
 	if (a.state != RL_LINK_UP || s->broken[0] != '\0')
 		return;
+	if (s->dead[tp->peer_dev] || s->dead[dev])
+		return;
 	rl_port_credits(far->port[tp->peer_port].port, &b);
 	if (b.state != RL_LINK_UP || a.tx_epoch != b.rx_epoch ||
 	    a.rx_epoch != b.tx_epoch)
@@ -197,9 +199,7 @@ port_settled(const struct rl_sim *s, uint32_t dev, uint16_t p, bool links,
 		    rl_link_state_name(info.state), rl_port_flits(port));
 		return false;
 	}
-	if (!links ||
-	    !rl_topo_link_up(s->fabric.topo,
-			     s->fabric.topo->dev[dev].port[p].link))
+	if (!links || !sim_link_whole(s, s->fabric.topo->dev[dev].port[p].link))
 		return true;
 	if (info.state != RL_LINK_UP) {
 		SAY(why, "port %u of %s is %s", p, name,
@@ -242,6 +242,8 @@ rl_sim_settled(const struct rl_sim *sim, unsigned int flags, char *why)
 		const struct rl_role_core *rc = &f->dev[d].core;
 		const char *name = f->topo->dev[d].name;
 
+		if (sim->dead[d])
+			continue;
 		if (rl_core_flits(rc->core) != 0 ||
 		    (links && !rl_core_idle(rc->core))) {
 			SAY(why, "the core of %s holds %u flits", name,

@@ -55,6 +55,7 @@ sim_on_port_event(void *ctx, uint32_t dev, uint16_t port,
 
 	if (s->p.sink != NULL)
 		s->p.sink->port_event(s->p.sink->ctx, dev, port, ev);
+	sim_ctl_port_event(s, dev, port, ev);
 	switch (ev->type) {
 	case RL_PEV_DEAD:
 		failover_open(s, dev, port, ev);
@@ -207,6 +208,8 @@ sim_notice_deliver(struct rl_sim *s)
 		if (n.src >= topo->nep)
 			continue;
 		dev = topo->ep_dev[n.src];
+		if (s->dead[dev])
+			continue;
 		rl_ep_dropped(s->fabric.dev[dev].core.ep, s->now_ns, n.dst,
 			      n.cos, n.tag, n.pos,
 			      (enum rl_ep_drop)n.why);

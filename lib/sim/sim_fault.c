@@ -47,19 +47,42 @@ cut_flight(struct rl_sim *s, struct sim_dir *d, enum rl_sim_flight how)
 	drop_list(s, &list);
 }
 
-static void
-fault_cut(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
+void
+sim_dir_darken(struct rl_sim *s, unsigned int dir, uint8_t why,
+	       enum rl_sim_flight how, bool silent)
 {
 	struct sim_dir *d = &s->dir[dir];
 
-	d->dark = true;
-	cut_flight(s, d, f->flight);
-	if (!f->silent) {
+	d->dark |= why;
+	s->reach.stale = true;
+	cut_flight(s, d, how);
+	if (!silent) {
 		/* the receiving end sees no light */
 		s->end[dir ^ 1].phy_up = false;
 	}
+	sim_dir_update(d);
 	sim_wake_at(s, s->end[dir ^ 1].role, s->now_ns);
 	sim_wake_at(s, s->end[dir].role, s->now_ns);
+}
+
+void
+sim_dir_lighten(struct rl_sim *s, unsigned int dir, uint8_t why)
+{
+	struct sim_dir *d = &s->dir[dir];
+
+	d->dark &= (uint8_t)~why;
+	s->reach.stale = true;
+	if (d->dark == 0)
+		s->end[dir ^ 1].phy_up = true;
+	sim_dir_update(d);
+	sim_wake_at(s, s->end[dir ^ 1].role, s->now_ns);
+	sim_wake_at(s, s->end[dir].role, s->now_ns);
+}
+
+static void
+fault_cut(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
+{
+	sim_dir_darken(s, dir, SIM_DARK_FAULT, f->flight, f->silent);
 }
 
 static void
@@ -67,7 +90,6 @@ fault_heal(struct rl_sim *s, unsigned int dir)
 {
 	struct sim_dir *d = &s->dir[dir];
 
-	d->dark = false;
 	d->noise = (struct rl_sim_noise){ 0 };
 	d->drop_left = 0;
 	d->trigger = NULL;
@@ -84,9 +106,7 @@ fault_heal(struct rl_sim *s, unsigned int dir)
 		f->at_ns = s->now_ns + rl_prng_range(&d->prng, 0, LATE_NS);
 		sim_dir_insert(s, d, f);
 	}
-	s->end[dir ^ 1].phy_up = true;
-	sim_wake_at(s, s->end[dir ^ 1].role, s->now_ns);
-	sim_wake_at(s, s->end[dir].role, s->now_ns);
+	sim_dir_lighten(s, dir, SIM_DARK_FAULT);
 }
 
 /* Nothing moves until then, also what is under way. */
@@ -149,7 +169,15 @@ fault_dir(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
 				   : f->kind == RL_SIM_UP ? RL_ORDER_UP
 							  : RL_ORDER_DRAIN);
 		sim_wake_at(s, s->end[dir].role, s->now_ns);
+		s->down[f->link] = f->kind != RL_SIM_UP;
+		s->reach.stale = true;
 		break;
+	case RL_SIM_CRASH:
+	case RL_SIM_RESTART:
+	case RL_SIM_REMOVE:
+	case RL_SIM_ADD:
+	case RL_SIM_CTL_CRASH:
+	case RL_SIM_CTL_RESTART:
 	case RL_SIM_FAULT_KINDS:
 		RL_ASSERT(false);
 	}
@@ -173,9 +201,72 @@ sim_fault_fire(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
 		fault_dir(s, f, dir);
 }
 
+/* Without a controller, a link that is removed runs empty and goes down. */
+static void
+fault_plan(struct rl_sim *s, const struct rl_sim_fault *f)
+{
+	const struct rl_topo_dev *td = &s->fabric.topo->dev[f->dev];
+	struct rl_sim_fault one = *f;
+
+	s->reach.stale = true;
+	if (f->is_dev)
+		for (uint16_t p = 0; p < td->nports; p++)
+			s->down[td->port[p].link] = f->kind == RL_SIM_REMOVE;
+	else
+		s->down[f->link] = f->kind == RL_SIM_REMOVE;
+	if (sim_ctl_plan(s, f))
+		return;
+	one.kind = f->kind == RL_SIM_REMOVE ? RL_SIM_DRAIN : RL_SIM_UP;
+	if (!f->is_dev) {
+		fault_now(s, &one);
+		return;
+	}
+	for (uint16_t p = 0; p < td->nports; p++) {
+		one.link = td->port[p].link;
+		fault_now(s, &one);
+	}
+}
+
+/* What concerns a device, or the controller. @return whether it was that */
+static bool
+fault_device(struct rl_sim *s, const struct rl_sim_fault *f)
+{
+	switch (f->kind) {
+	case RL_SIM_CRASH:
+		sim_dev_crash(s, f->dev);
+		return true;
+	case RL_SIM_RESTART:
+		sim_dev_restart(s, f->dev);
+		return true;
+	case RL_SIM_REMOVE:
+	case RL_SIM_ADD:
+		fault_plan(s, f);
+		return true;
+	case RL_SIM_CTL_CRASH:
+		sim_ctl_crash(s);
+		return true;
+	case RL_SIM_CTL_RESTART:
+		sim_ctl_restart(s);
+		return true;
+	case RL_SIM_CUT:
+	case RL_SIM_HEAL:
+	case RL_SIM_STALL:
+	case RL_SIM_NOISE:
+	case RL_SIM_DROP:
+	case RL_SIM_DOWN:
+	case RL_SIM_DRAIN:
+	case RL_SIM_UP:
+	case RL_SIM_FAULT_KINDS:
+		break;
+	}
+	return false;
+}
+
 void
 sim_fault_apply(struct rl_sim *s, const struct rl_sim_fault *f)
 {
+	if (fault_device(s, f))
+		return;
 	if (f->nth == 0) {
 		fault_now(s, f);
 		return;
@@ -195,30 +286,79 @@ sim_fault_apply(struct rl_sim *s, const struct rl_sim_fault *f)
 	case RL_SIM_DOWN:
 	case RL_SIM_DRAIN:
 	case RL_SIM_UP:
+	case RL_SIM_CRASH:
+	case RL_SIM_RESTART:
+	case RL_SIM_REMOVE:
+	case RL_SIM_ADD:
+	case RL_SIM_CTL_CRASH:
+	case RL_SIM_CTL_RESTART:
 	case RL_SIM_FAULT_KINDS:
 		fault_now(s, f);
 		return;
 	}
 }
 
+/* What never ends by itself: links that stay dead, devices, removals. */
+static void
+mark_lasting(const struct rl_sim *s, bool *link, bool *dev)
+{
+	for (uint32_t i = 0; i < s->todo.n; i++) {
+		const struct rl_sim_fault *f = &s->todo.f[i];
+
+		if (!f->lasting || f->t_ns > s->now_ns)
+			continue;
+		if (f->kind == RL_SIM_CRASH)
+			dev[f->dev] = true;
+		else
+			link[f->link] = true;
+	}
+}
+
+int
+rl_sim_heal_most(struct rl_sim *sim)
+{
+	const struct rl_topo *topo = sim->fabric.topo;
+	bool *link = sim_alloc(sim->mem, topo->nlink + 1);
+	bool *dev = sim_alloc(sim->mem, topo->ndev);
+
+	if (link == NULL || dev == NULL)
+		return -ENOMEM;
+	mark_lasting(sim, link, dev);
+	sim->next_fault = sim->todo.n;
+	for (uint32_t d = 0; d < topo->ndev; d++)
+		if (sim->dead[d] && !dev[d])
+			sim_dev_restart(sim, d);
+	for (unsigned int dir = 0; dir < 2 * topo->nlink; dir++) {
+		struct rl_role_port *rp = sim->role[sim->end[dir].role].rp;
+
+		if (link[dir / 2])
+			continue;
+		fault_heal(sim, dir);
+		sim->down[dir / 2] = false;
+		sim_dir_update(&sim->dir[dir]);
+		/* what waits for its tables is not down by command */
+		if (!sim_link_crashed(sim, dir / 2))
+			rl_role_port_order(rp, RL_ORDER_UP);
+	}
+	if (sim->ctl != NULL)
+		sim_ctl_wake(sim);
+	return 0;
+}
+
 void
 rl_sim_heal_all(struct rl_sim *sim)
 {
-	for (unsigned int dir = 0; dir < 2 * sim->fabric.topo->nlink; dir++) {
-		struct rl_role_port *rp = sim->role[sim->end[dir].role].rp;
-
-		fault_heal(sim, dir);
-		sim_dir_update(&sim->dir[dir]);
-		rl_role_port_order(rp, RL_ORDER_UP);
-	}
-	sim->next_fault = sim->todo.n;
+	for (uint32_t i = 0; i < sim->todo.n; i++)
+		sim->todo.f[i].lasting = false;
+	rl_sim_heal_most(sim);
 }
 
 int
 rl_sim_schedule(struct rl_sim *sim, const struct rl_sim_faults *list)
 {
 	for (uint32_t i = 0; i < list->n; i++) {
-		RL_ASSERT(list->f[i].link < sim->fabric.topo->nlink);
+		RL_ASSERT(list->f[i].link < sim->fabric.topo->nlink &&
+			  list->f[i].dev < sim->fabric.ndev);
 		if (rl_sim_fault_add(&sim->todo, &list->f[i]) != 0)
 			return -ENOMEM;
 	}

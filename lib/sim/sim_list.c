@@ -33,6 +33,18 @@ rl_sim_fault_add(struct rl_sim_faults *list, const struct rl_sim_fault *f)
 	return 0;
 }
 
+bool
+rl_sim_faults_crash(const struct rl_sim_faults *list,
+		    const struct rl_topo *topo)
+{
+	for (uint32_t i = 0; i < list->n; i++)
+		if ((list->f[i].kind == RL_SIM_CRASH ||
+		     list->f[i].kind == RL_SIM_RESTART) &&
+		    topo->dev[list->f[i].dev].kind == RL_DEV_ENDPOINT)
+			return true;
+	return false;
+}
+
 void
 rl_sim_faults_free(struct rl_sim_faults *list)
 {
@@ -90,7 +102,12 @@ rl_sim_fault_text(const struct rl_sim_fault *f, const struct rl_topo *topo,
 	static const char *const flight[] = { "", " arrive", " late" };
 	char place[2 * RL_NAME_MAX + 16], more[200] = "";
 
-	place_text(f, topo, place, sizeof(place));
+	if (f->kind == RL_SIM_CTL_CRASH || f->kind == RL_SIM_CTL_RESTART)
+		place[0] = '\0';
+	else if (f->is_dev)
+		snprintf(place, sizeof(place), "%s", topo->dev[f->dev].name);
+	else
+		place_text(f, topo, place, sizeof(place));
 	switch (f->kind) {
 	case RL_SIM_CUT:
 	case RL_SIM_DROP:
@@ -118,6 +135,13 @@ rl_sim_fault_text(const struct rl_sim_fault *f, const struct rl_topo *topo,
 	case RL_SIM_DOWN:
 	case RL_SIM_DRAIN:
 	case RL_SIM_UP:
+	case RL_SIM_REMOVE:
+	case RL_SIM_ADD:
+		break;
+	case RL_SIM_CRASH:
+	case RL_SIM_RESTART:
+	case RL_SIM_CTL_CRASH:
+	case RL_SIM_CTL_RESTART:
 	case RL_SIM_FAULT_KINDS:
 		break;
 	}

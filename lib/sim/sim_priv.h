@@ -17,6 +17,10 @@
  *   sim_script.c  fault files
  *   sim_audit.c   invariants
  *   sim_event.c   failovers, drops, notices
+ *   sim_crash.c   devices that stop dead, and begin anew
+ *   sim_reach.c   which endpoints are connected, and since when
+ *   sim_ctl.c     the controller's host, and its channel
+ *   sim_act.c     what local controllers order, done
  */
 
 #include "rl_prng.h"
@@ -49,6 +53,9 @@ struct sim_trigger {
 	uint32_t left; /* frames or flits until it acts, this one included */
 };
 
+#define SIM_DARK_FAULT 1
+#define SIM_DARK_CRASH 2 /* a device at an end is dead */
+
 /* One direction of a wire. */
 struct sim_dir {
 	struct rl_sim_frame *head; /* under way, in the order of arrival */
@@ -56,7 +63,7 @@ struct sim_dir {
 	uint64_t free_ps;	   /* when the transmitter is idle again */
 	uint32_t rx_role;
 	bool odd; /* any of the following: the slow way */
-	bool dark;
+	uint8_t dark; /* SIM_DARK_*: why no light passes; 0: it does */
 	struct rl_sim_noise noise;
 	uint32_t drop_left;	   /* data frames to be lost */
 	struct sim_trigger *trigger;
@@ -132,6 +139,22 @@ struct sim_notice {
 	uint8_t why; /* enum rl_ep_drop */
 };
 
+#define SIM_NO_PART 0xffffu
+
+/* Which endpoints were in one part of the fabric, and since when. */
+struct sim_reach_at {
+	uint64_t t_ns;
+	uint16_t *part; /* [nep] */
+};
+
+struct sim_reach {
+	struct sim_reach_at *at;
+	uint32_t n;
+	uint32_t cap;
+	uint32_t *root; /* [ndev], while it is looked at */
+	bool stale;	/* something has changed since */
+};
+
 struct rl_sim {
 	struct rl_sim_params p;
 	struct rl_sim_mem *mem;
@@ -172,6 +195,12 @@ struct rl_sim {
 	struct rl_sim_failover *failover;
 	uint32_t nfailover;
 	uint32_t cap_failover;
+
+	bool *dead; /* [ndev]: crashed */
+	bool *down; /* [nlink]: by command, or removed */
+	uint32_t crashes;
+	struct sim_ctl *ctl; /* NULL: there is no controller */
+	struct sim_reach reach;
 
 	bool soft;	     /* some direction has soft errors */
 	char broken[160];    /* a packet that should not be: which, and how */
@@ -243,6 +272,40 @@ void sim_fault_apply(struct rl_sim *s, const struct rl_sim_fault *f);
 /** The frame that a fault waited for is sent in direction @p dir. */
 void sim_fault_fire(struct rl_sim *s, const struct rl_sim_fault *f,
 		    unsigned int dir);
+
+void sim_dir_darken(struct rl_sim *s, unsigned int dir, uint8_t why,
+		    enum rl_sim_flight how, bool silent);
+void sim_dir_lighten(struct rl_sim *s, unsigned int dir, uint8_t why);
+
+/* sim_crash.c */
+void sim_dev_crash(struct rl_sim *s, uint32_t dev);
+void sim_dev_restart(struct rl_sim *s, uint32_t dev);
+bool sim_link_crashed(const struct rl_sim *s, uint32_t link);
+
+/* sim_reach.c */
+/** Whether a link can carry anything. */
+bool sim_link_whole(const struct rl_sim *s, uint32_t link);
+int sim_reach_open(struct rl_sim *s);
+void sim_reach_close(struct rl_sim *s);
+/** Links or devices changed: @p stale, to be looked at when time moves. */
+void sim_reach_look(struct rl_sim *s);
+
+/* sim_ctl.c */
+int sim_ctl_open(struct rl_sim *s);
+void sim_ctl_close(struct rl_sim *s);
+void sim_ctl_run(struct rl_sim *s);
+uint64_t sim_ctl_due(const struct rl_sim *s);
+void sim_ctl_port_event(struct rl_sim *s, uint32_t dev, uint16_t port,
+			const struct rl_port_event *ev);
+void sim_ctl_dev_crash(struct rl_sim *s, uint32_t dev);
+/** @return whether a controller will start its ports */
+bool sim_ctl_dev_restart(struct rl_sim *s, uint32_t dev);
+void sim_ctl_crash(struct rl_sim *s);
+void sim_ctl_restart(struct rl_sim *s);
+/** A planned change; @return false: nobody there to plan it */
+/** A controller that is dead begins anew. */
+void sim_ctl_wake(struct rl_sim *s);
+bool sim_ctl_plan(struct rl_sim *s, const struct rl_sim_fault *f);
 
 /* sim_audit.c */
 /**

@@ -304,6 +304,38 @@ add_place(struct script *s, struct rl_sim_fault f, const struct opts *o,
 	return ret;
 }
 
+/* "controller crash", "crash NAME", "remove WHERE": whole devices. */
+static int
+add_whole(struct script *s, struct rl_sim_fault f, const struct words *w)
+{
+	const bool plan = f.kind == RL_SIM_REMOVE || f.kind == RL_SIM_ADD;
+	const int32_t dev = rl_topo_find_dev(s->topo, w->w[2]);
+	const struct opts none = { 0 };
+
+	if (w->n > 3)
+		return refuse(s, "%s takes no options", w->w[1]);
+	if (dev < 0 && plan)
+		return add_place(s, f, &none, w->w[2]);
+	if (dev < 0)
+		return refuse(s, "no device %s in this fabric", w->w[2]);
+	f.dev = (uint32_t)dev;
+	f.is_dev = true;
+	return add_link(s, f, &none);
+}
+
+static int
+add_controller(struct script *s, struct rl_sim_fault f, const struct words *w)
+{
+	const struct opts none = { 0 };
+
+	if (w->n != 3 || (strcmp(w->w[2], "crash") != 0 &&
+			  strcmp(w->w[2], "restart") != 0))
+		return refuse(s, "expected controller crash or controller "
+				 "restart");
+	f.kind = w->w[2][0] == 'c' ? RL_SIM_CTL_CRASH : RL_SIM_CTL_RESTART;
+	return add_link(s, f, &none);
+}
+
 static int
 parse_line(struct script *s, struct words *w)
 {
@@ -316,10 +348,15 @@ parse_line(struct script *s, struct words *w)
 		return refuse(s, "bad time %s; use 100ns, 10us, 1.5ms or 2s, "
 				 "at most an hour",
 			      w->w[0]);
+	if (strcmp(w->w[1], "controller") == 0)
+		return add_controller(s, f, w);
 	if (parse_kind(w->w[1], &f, &o) != 0)
 		return refuse(s, "unknown fault %s; use cut, heal, flap, "
-				 "stall, noise, drop, down or up",
+				 "stall, noise, drop, down, drain, up, crash, "
+				 "restart, remove, add or controller",
 			      w->w[1]);
+	if (f.kind >= RL_SIM_CRASH)
+		return add_whole(s, f, w);
 	for (unsigned int i = 3; i < w->n; i++)
 		if (parse_option(s, &f, &o, w->w[i]) != 0)
 			return -EINVAL;

@@ -140,7 +140,8 @@ a_key_with_a_unit_of_time_or_size_ends_in_it(void **state)
 		assert_true(key[i].meaning[0] != '\0');
 		assert_true(key[i].def != NULL ||
 			    strcmp(key[i].group, "link") == 0 ||
-			    strcmp(key[i].group, "endpoint") == 0);
+			    strcmp(key[i].group, "endpoint") == 0 ||
+			    strcmp(key[i].group, "controller") == 0);
 	}
 }
 

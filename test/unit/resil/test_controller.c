@@ -392,7 +392,8 @@ a_removed_link_is_left_before_it_goes_down_and_used_after_it_is_up(void **state)
 	assert_int_equal(rl_controller_add_link(f->ctl, link, f->now_ns), 0);
 	fx_run(f, 1 * MS);
 	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_UP);
-	assert_int_equal(f->job_link_ok[link], RL_LINK_NO);
+	assert_int_equal(f->job_link_ok[link], RL_LINK_LEAVE);
+	assert_int_equal(f->jobs, 1);
 	fx_link(f, link, RL_RESIL_LINK_UP);
 	assert_true(fx_settle(f, 10 * MS));
 	assert_int_equal(f->job_link_ok[link], RL_LINK_USE);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_TABLES_H
+#define RL_TABLES_H
+
+/**
+ * @file
+ * The tables of a running fabric: all that devices have or are to have, by
+ * epoch. Does what the controller's jobs ask for: computes new tables, has
+ * them proven, each for itself and mixed with those that devices have, and
+ * says what has to stop meanwhile.
+ *
+ * Tables live as long as a device may read them; those that nobody has any
+ * more are brought up to date for the next job rather than made anew.
+ *
+ * Control path only; it allocates. One thread at a time, which need not be the
+ * controller's: a job may run beside it (rl_tables_compute() alone).
+ */
+
+#include "rl_check_mix.h"
+#include "rl_controller.h"
+#include "rl_route.h"
+
+struct rl_tables_params {
+	const struct rl_topo *topo; /**< outlives this; its marks are not read
+				         after rl_tables_new() */
+	const char *engine;	    /**< as for rl_route_setup() */
+	uint8_t vls;
+	uint8_t levels;
+	/** endpoints retry: they know what of theirs is under way, so that some
+	    flows can be held and the rest not */
+	bool retry;
+	/** nanoseconds of any clock, to measure with; NULL: spans are 0 */
+	uint64_t (*clock)(void *ctx);
+	void *clock_ctx;
+};
+
+struct rl_tables;
+
+/**
+ * Control thread. @p route: the accepted tables that all devices begin with,
+ * epoch 0; the caller's, they outlive this object and never change.
+ * @return NULL: no memory
+ */
+struct rl_tables *rl_tables_new(const struct rl_tables_params *p,
+				const struct rl_route *route);
+
+/** Control thread. No device reads any of them any more; NULL is fine. */
+void rl_tables_free(struct rl_tables *t);
+
+/**
+ * Does a job.
+ *
+ * @param res  filled; why it was refused: rl_tables_why()
+ */
+void rl_tables_compute(struct rl_tables *t, const struct rl_controller_job *job,
+		       struct rl_controller_result *res);
+
+/** Why the last job was refused, or not live. One line; "" */
+const char *rl_tables_why(const struct rl_tables *t);
+
+/**
+ * The table of a device. @return NULL: there are no tables of this epoch (any
+ * more)
+ */
+const struct rl_fwd *rl_tables_fwd(const struct rl_tables *t, uint32_t epoch,
+				   uint32_t dev);
+
+/** The tables of an epoch, or NULL. */
+const struct rl_route *rl_tables_route(const struct rl_tables *t,
+				       uint32_t epoch);
+
+/** Flows to hold for an epoch; NULL: none, or forgotten. */
+const struct rl_flows *rl_tables_flows(const struct rl_tables *t,
+				       uint32_t epoch);
+
+/**
+ * Device @p dev has the tables of @p epoch, and reads no others any more. What
+ * nobody reads may go.
+ */
+void rl_tables_installed(struct rl_tables *t, uint32_t dev, uint32_t epoch);
+
+#endif /* RL_TABLES_H */

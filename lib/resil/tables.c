@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Generations of tables. A generation is what one job has made: tables, the
+ * failed marks they were made with, and the flows to be held for them. Devices
+ * hold on to a generation by its epoch; one that no device has, and that is not
+ * the newest, is spare, and the next job updates it instead of computing all.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tables_priv.h"
+
+struct rl_tables *
+rl_tables_new(const struct rl_tables_params *p, const struct rl_route *route)
+{
+	const struct rl_topo *topo = p->topo;
+	struct rl_tables *t = calloc(1, sizeof(*t));
+
+	if (t == NULL)
+		return NULL;
+	t->p = *p;
+	snprintf(t->engine, sizeof(t->engine), "%s",
+		 p->engine == NULL ? "" : p->engine);
+	t->topo = *topo;
+	t->topo.dev = malloc(topo->ndev * sizeof(*topo->dev));
+	t->topo.link = malloc((topo->nlink + 1) * sizeof(*topo->link));
+	t->epoch = calloc(topo->ndev, sizeof(*t->epoch));
+	t->old = calloc(topo->ndev, sizeof(*t->old));
+	t->dead = calloc(topo->nlink + 1, sizeof(*t->dead));
+	t->gen[0].failed = calloc(topo->nlink + 1, 1);
+	if (t->topo.dev == NULL || t->topo.link == NULL || t->epoch == NULL ||
+	    t->old == NULL || t->dead == NULL || t->gen[0].failed == NULL)
+		goto err_tables;
+	memcpy(t->topo.dev, topo->dev, topo->ndev * sizeof(*topo->dev));
+	memcpy(t->topo.link, topo->link, topo->nlink * sizeof(*topo->link));
+	for (uint32_t i = 0; i < topo->nlink; i++)
+		t->gen[0].failed[i] = !rl_topo_link_up(topo, i);
+	t->first = route;
+	return t;
+
+err_tables:
+	rl_tables_free(t);
+	return NULL;
+}
+
+static void
+gen_free(struct tables_gen *g)
+{
+	rl_route_free(g->route);
+	rl_flows_free(&g->flows);
+	free(g->failed);
+	*g = (struct tables_gen){ 0 };
+}
+
+void
+rl_tables_free(struct rl_tables *t)
+{
+	if (t == NULL)
+		return;
+	for (unsigned int i = 0; i < TABLES_GENS; i++)
+		gen_free(&t->gen[i]);
+	free(t->topo.dev);
+	free(t->topo.link);
+	free(t->epoch);
+	free(t->old);
+	free(t->dead);
+	free(t);
+}
+
+static bool
+gen_in_use(const struct rl_tables *t, const struct tables_gen *g)
+{
+	if (g->epoch == t->newest)
+		return true;
+	for (uint32_t d = 0; d < t->topo.ndev; d++)
+		if (t->epoch[d] == g->epoch)
+			return true;
+	return false;
+}
+
+const struct rl_route *
+tables_of(const struct rl_tables *t, const struct tables_gen *g)
+{
+	return g == &t->gen[0] ? t->first : g->route;
+}
+
+struct tables_gen *
+tables_gen(const struct rl_tables *t, uint32_t epoch)
+{
+	if (epoch == 0)
+		return (struct tables_gen *)(uintptr_t)&t->gen[0];
+	for (unsigned int i = 1; i < TABLES_GENS; i++)
+		if (t->gen[i].route != NULL && t->gen[i].epoch == epoch)
+			return (struct tables_gen *)(uintptr_t)&t->gen[i];
+	return NULL;
+}
+
+/* One to write into: empty, or one that nobody reads; NULL: all are read. */
+static struct tables_gen *
+gen_spare(struct rl_tables *t)
+{
+	struct tables_gen *empty = NULL;
+
+	for (unsigned int i = 1; i < TABLES_GENS; i++) {
+		if (t->gen[i].route == NULL)
+			empty = &t->gen[i];
+		else if (!gen_in_use(t, &t->gen[i]))
+			return &t->gen[i];
+	}
+	return empty;
+}
+
+static uint64_t
+clock_now(const struct rl_tables *t)
+{
+	return t->p.clock == NULL ? 0 : t->p.clock(t->p.clock_ctx);
+}
+
+/* Marks of the topology as the job says; @p avoid: what is to be avoided, too. */
+static void
+set_marks(struct rl_tables *t, const struct rl_controller_job *job, bool avoid)
+{
+	for (uint32_t i = 0; i < t->topo.nlink; i++) {
+		const enum rl_link_use use = job->link_ok[i];
+
+		t->topo.link[i].failed =
+			use == RL_LINK_NO || use == RL_LINK_LEAVE ||
+			(use == RL_LINK_AVOID && avoid);
+	}
+	for (uint32_t d = 0; d < t->topo.ndev; d++)
+		t->topo.dev[d].failed = !job->dev_ok[d];
+}
+
+/* Tables for the topology as it is marked, into @p g. */
+static int
+gen_compute(struct rl_tables *t, struct tables_gen *g)
+{
+	int ret;
+
+	if (g->route != NULL) {
+		ret = rl_route_update(g->route, &t->topo, NULL, t->why);
+		if (ret > 0)
+			ret = 0;
+		if (ret == 0 && t->p.levels > 1)
+			ret = rl_route_levels(g->route, t->p.levels, t->why);
+		if (ret == 0)
+			return 0;
+		rl_route_free(g->route);
+		g->route = NULL;
+	}
+	return rl_route_compute_levels(&t->topo, t->engine, t->p.vls,
+				       t->p.levels, &g->route, t->why);
+}
+
+/* How many endpoints are there, as the topology is marked. */
+static uint32_t
+there(const struct rl_tables *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t e = 0; e < t->topo.nep; e++)
+		n += rl_topo_ep_there(&t->topo, e);
+	return n;
+}
+
+/* New tables, without what is to be avoided where that cuts nobody off. */
+static int
+compute(struct rl_tables *t, const struct rl_controller_job *job,
+	struct tables_gen *g, bool *avoided)
+{
+	bool any = false;
+	uint32_t all;
+	int ret;
+
+	for (uint32_t i = 0; i < t->topo.nlink; i++)
+		any = any || job->link_ok[i] == RL_LINK_AVOID;
+	set_marks(t, job, false);
+	*avoided = false;
+	if (!any)
+		return gen_compute(t, g);
+	all = there(t);
+	set_marks(t, job, true);
+	if (there(t) == all &&
+	    rl_topo_reach(&t->topo, RL_REACH_WORKING, t->why) == 0 &&
+	    gen_compute(t, g) == 0) {
+		*avoided = true;
+		return 0;
+	}
+	set_marks(t, job, false);
+	ret = gen_compute(t, g);
+	return ret;
+}
+
+/* Whether all devices that have any tables have the same; which. */
+static bool
+same_epoch(const struct rl_tables *t, const struct rl_controller_job *job,
+	   uint32_t *epoch)
+{
+	bool first = true;
+
+	for (uint32_t d = 0; d < t->topo.ndev; d++) {
+		if (job->waits[d])
+			continue;
+		if (job->unsure[d] || (!first && job->present[d] != *epoch))
+			return false;
+		*epoch = job->present[d];
+		first = false;
+	}
+	return !first;
+}
+
+/* Whether what all have is right as it is. */
+static bool
+nothing_to_do(struct rl_tables *t, const struct rl_controller_job *job,
+	      uint32_t epoch)
+{
+	const struct tables_gen *g = tables_gen(t, epoch);
+
+	if (g == NULL || job->mode == RL_RESIL_FULL)
+		return false;
+	for (uint32_t d = 0; d < t->topo.ndev; d++)
+		if (job->waits[d])
+			return false;
+	set_marks(t, job, true);
+	for (uint32_t i = 0; i < t->topo.nlink; i++)
+		if (g->failed[i] != !rl_topo_link_up(&t->topo, i))
+			return false;
+	return true;
+}
+
+void
+rl_tables_compute(struct rl_tables *t, const struct rl_controller_job *job,
+		  struct rl_controller_result *res)
+{
+	struct tables_gen *g;
+	uint32_t epoch = 0;
+	bool same, avoided = false;
+	uint64_t start, done;
+
+	*res = (struct rl_controller_result){ .epoch = job->epoch,
+					      .mode = RL_RESIL_LIVE };
+	t->why[0] = '\0';
+	start = clock_now(t);
+	same = same_epoch(t, job, &epoch);
+	if (same && nothing_to_do(t, job, epoch)) {
+		res->status = -EALREADY;
+		return;
+	}
+	g = gen_spare(t);
+	if (g == NULL) {
+		res->status = -ENOMEM;
+		return;
+	}
+	res->status = compute(t, job, g, &avoided);
+	res->avoided = avoided;
+	done = clock_now(t);
+	res->compute_ns = done - start;
+	if (res->status == 0 && g->failed == NULL)
+		g->failed = calloc(t->topo.nlink + 1, 1);
+	if (res->status != 0 || g->failed == NULL) {
+		gen_free(g);
+		return;
+	}
+	for (uint32_t i = 0; i < t->topo.nlink; i++)
+		g->failed[i] = !rl_topo_link_up(&t->topo, i);
+	res->status = rl_route_accept(g->route, &t->topo, NULL, t->why);
+	if (res->status == 0)
+		res->status = tables_mix(t, job, g, same, epoch, res);
+	res->prove_ns = clock_now(t) - done;
+	if (res->status != 0) {
+		gen_free(g);
+		return;
+	}
+	g->epoch = t->newest = job->epoch;
+}
+
+const char *
+rl_tables_why(const struct rl_tables *t)
+{
+	return t->why;
+}
+
+const struct rl_route *
+rl_tables_route(const struct rl_tables *t, uint32_t epoch)
+{
+	const struct tables_gen *g = tables_gen(t, epoch);
+
+	return g == NULL ? NULL : tables_of(t, g);
+}
+
+const struct rl_fwd *
+rl_tables_fwd(const struct rl_tables *t, uint32_t epoch, uint32_t dev)
+{
+	const struct rl_route *r = rl_tables_route(t, epoch);
+
+	RL_ASSERT(dev < t->topo.ndev);
+	return r == NULL ? NULL : &r->fwd[dev];
+}
+
+const struct rl_flows *
+rl_tables_flows(const struct rl_tables *t, uint32_t epoch)
+{
+	const struct tables_gen *g = tables_gen(t, epoch);
+
+	return g == NULL || g->flows.bit == NULL ? NULL : &g->flows;
+}
+
+void
+rl_tables_installed(struct rl_tables *t, uint32_t dev, uint32_t epoch)
+{
+	RL_ASSERT(dev < t->topo.ndev);
+	t->epoch[dev] = epoch;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * How new tables may take the place of old ones: live where the mix of both is
+ * proven, else with some flows held, else at rest. A device that does not
+ * answer keeps what it has, or wakes up and takes the new ones: whichever, the
+ * mix with it must be proven then, too.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "tables_priv.h"
+
+/* The topology while old and new are mixed: what works, works, used or not. */
+static void
+mix_marks(struct rl_tables *t, const struct rl_controller_job *job)
+{
+	for (uint32_t i = 0; i < t->topo.nlink; i++)
+		t->topo.link[i].failed = job->link_ok[i] == RL_LINK_NO;
+	for (uint32_t d = 0; d < t->topo.ndev; d++)
+		t->topo.dev[d].failed = false;
+}
+
+/*
+ * Flows to be held, so that all others may meet old and new tables anywhere.
+ * @return 0; -ELOOP, -EHOSTUNREACH: not even so
+ */
+static int
+find_held(struct rl_tables *t, const struct tables_gen *old,
+	  struct tables_gen *g)
+{
+	const struct rl_check_in in = {
+		.topo = &t->topo,
+		.fwd = g->route->fwd,
+		.old = tables_of(t, old)->fwd,
+	};
+	struct rl_check_report rep;
+
+	return rl_check(&in, &rep);
+}
+
+/*
+ * With a flow its acknowledgments stop, which go the other way; and flows to
+ * and from endpoints that are about to be removed come to an end first.
+ */
+static void
+complete_held(struct rl_tables *t, const struct rl_controller_job *job,
+	      struct rl_flows *f)
+{
+	for (uint32_t s = 0; s < f->nep; s++)
+		for (uint32_t d = 0; d < f->nep; d++) {
+			const bool leaves = !job->dev_ok[t->topo.ep_dev[s]] ||
+					    !job->dev_ok[t->topo.ep_dev[d]];
+
+			if (s != d && (leaves || rl_flows_has(f, d, s)))
+				rl_flows_add(f, s, d);
+		}
+}
+
+static bool
+leaves_any(const struct rl_tables *t, const struct rl_controller_job *job,
+	   const struct tables_gen *old)
+{
+	for (uint32_t e = 0; e < t->topo.nep; e++) {
+		const uint32_t d = t->topo.ep_dev[e];
+
+		for (uint16_t p = 0;
+		     !job->dev_ok[d] && p < t->topo.dev[d].nports; p++)
+			if (!old->failed[t->topo.dev[d].port[p].link])
+				return true;
+	}
+	return false;
+}
+
+/* Whether a source that holds any of these does not answer. */
+static bool
+holder_silent(const struct rl_tables *t, const struct rl_controller_job *job,
+	     const struct rl_flows *f)
+{
+	for (uint32_t s = 0; s < f->nep; s++)
+		for (uint32_t w = 0; w < f->words; w++)
+			if (f->bit[(size_t)s * f->words + w] != 0 &&
+			    job->silent[t->topo.ep_dev[s]])
+				return true;
+	return false;
+}
+
+/* All at rest: only who does not answer may still have other tables. */
+static int
+prove_rest(struct rl_tables *t, const struct rl_controller_job *job,
+	   const struct tables_gen *g)
+{
+	struct rl_check_in in = { .topo = &t->topo, .fwd = g->route->fwd };
+	struct rl_check_report rep;
+	bool any = false;
+
+	for (uint32_t d = 0; d < t->topo.ndev; d++) {
+		const struct tables_gen *has = tables_gen(t, job->present[d]);
+
+		t->old[d] = g->route->fwd[d];
+		if (!job->silent[d] || has == NULL)
+			continue;
+		t->old[d] = tables_of(t, has)->fwd[d];
+		any = true;
+	}
+	if (!any)
+		return 0;
+	in.old = t->old;
+	return rl_check(&in, &rep);
+}
+
+static bool
+any_silent(const struct rl_tables *t, const struct rl_controller_job *job)
+{
+	for (uint32_t d = 0; d < t->topo.ndev; d++)
+		if (job->silent[d])
+			return true;
+	return false;
+}
+
+static int
+refuse(struct rl_tables *t, const char *why)
+{
+	snprintf(t->why, sizeof(t->why), "%s", why);
+	return -EHOSTUNREACH;
+}
+
+/* Live or with some flows held; -EAGAIN: neither is proven. */
+static int
+mix_running(struct rl_tables *t, const struct rl_controller_job *job,
+	    struct tables_gen *g, const struct tables_gen *old,
+	    struct rl_controller_result *res)
+{
+	int ret = rl_flows_init(&g->flows, t->topo.nep);
+
+	if (ret != 0)
+		return ret;
+	ret = find_held(t, old, g);
+	if (ret == -ENOMEM)
+		return ret;
+	if (ret != 0)
+		return -EAGAIN;
+	if (g->flows.count == 0 && !leaves_any(t, job, old)) {
+		res->mode = RL_RESIL_LIVE;
+		return 0;
+	}
+	complete_held(t, job, &g->flows);
+	if (!t->p.retry || holder_silent(t, job, &g->flows))
+		return -EAGAIN;
+	res->mode = RL_RESIL_PARTIAL;
+	res->held_flows = (uint32_t)g->flows.count;
+	return 0;
+}
+
+int
+tables_mix(struct rl_tables *t, const struct rl_controller_job *job,
+	   struct tables_gen *g, bool same, uint32_t epoch,
+	   struct rl_controller_result *res)
+{
+	const struct tables_gen *old = same ? tables_gen(t, epoch) : NULL;
+	int ret = -EAGAIN;
+
+	rl_flows_free(&g->flows);
+	mix_marks(t, job);
+	if (job->mode != RL_RESIL_FULL && old != NULL)
+		ret = mix_running(t, job, g, old, res);
+	if (ret == 0 && job->mode == RL_RESIL_LIVE &&
+	    res->mode != RL_RESIL_LIVE)
+		return refuse(t, "the mix with the tables before is not "
+				 "proven, and the mode is live");
+	if (ret != -EAGAIN)
+		return ret;
+	if (job->mode == RL_RESIL_LIVE || job->mode == RL_RESIL_PARTIAL)
+		return refuse(t, "only a full quiesce would do, and the mode "
+				 "forbids it");
+	res->mode = RL_RESIL_FULL;
+	res->held_flows = 0;
+	ret = any_silent(t, job) ? prove_rest(t, job, g) : 0;
+	if (ret == -ENOMEM)
+		return ret;
+	return ret == 0 ? 0
+			: refuse(t, "a device that does not answer would not "
+				    "fit");
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TABLES_PRIV_H
+#define TABLES_PRIV_H
+
+/**
+ * @file
+ * The inside of rl_tables: tables.c has the generations, tables_mix.c the
+ * judgement whether old and new may be mixed.
+ */
+
+#include "rl_tables.h"
+
+/* The first; what all have, what they get, what silent ones still have. */
+#define TABLES_GENS 7
+
+struct tables_gen {
+	struct rl_route *route; /* NULL: empty; of the first: t->first */
+	uint32_t epoch;
+	uint8_t *failed; /* [nlink]: marks it was made with */
+	struct rl_flows flows;
+};
+
+struct rl_tables {
+	struct rl_tables_params p;
+	char engine[32];
+	struct rl_topo topo; /* dev and link are ours, the rest is shared */
+	struct tables_gen gen[TABLES_GENS]; /* 0: those of the beginning */
+	const struct rl_route *first;
+	uint32_t newest;
+	uint32_t *epoch; /* [ndev]: what a device reads */
+	struct rl_fwd *old; /* [ndev]: present tables, put together */
+	uint32_t *dead;
+	char why[RL_ERR_MAX];
+};
+
+struct tables_gen *tables_gen(const struct rl_tables *t, uint32_t epoch);
+
+const struct rl_route *tables_of(const struct rl_tables *t,
+				 const struct tables_gen *g);
+
+/**
+ * How the tables of @p g may be put in place of those that devices have:
+ * res->mode, held_flows, and g->flows.
+ * @param same  all have those of @p epoch
+ * @return 0; -EHOSTUNREACH: not as the mode asks; -ENOMEM
+ */
+int tables_mix(struct rl_tables *t, const struct rl_controller_job *job,
+	       struct tables_gen *g, bool same, uint32_t epoch,
+	       struct rl_controller_result *res);
+
+#endif /* TABLES_PRIV_H */

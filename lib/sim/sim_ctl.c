@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The controller's host. Local controllers and the controller are served when
+ * something happened to them or is due: never in between, so that a fabric in
+ * which nothing fails costs nothing. What they order is done at once, between
+ * two polls of the roles concerned.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim_ctl.h"
+
+uint64_t
+rl_sim_compute_model(const struct rl_topo *topo)
+{
+	/* measured on 4x4 and 10x10x10: tables and proof by ranks */
+	return 50 * RL_NS_PER_US + 40ull * topo->ndev * topo->nep;
+}
+
+static void
+touch(struct rl_sim *s, uint32_t dev)
+{
+	s->ctl->due_ns[dev] = 0;
+	s->ctl->next_ns = rl_min_u64(s->ctl->next_ns, s->now_ns);
+}
+
+/* Messages, earliest first. */
+static void
+heap_swap(struct sim_msg *a, struct sim_msg *b)
+{
+	const struct sim_msg t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+static bool
+msg_before(const struct sim_msg *a, const struct sim_msg *b)
+{
+	return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->nr < b->nr;
+}
+
+static void
+msg_push(struct sim_ctl *k, const struct sim_msg *m)
+{
+	uint32_t i = k->nmsg;
+
+	if (k->nmsg == k->cap_msg) {
+		const uint32_t cap = k->cap_msg == 0 ? 256 : 2 * k->cap_msg;
+		struct sim_msg *more = realloc(k->msg, cap * sizeof(*more));
+
+		if (more == NULL)
+			return; /* lost: it may happen to any */
+		k->msg = more;
+		k->cap_msg = cap;
+	}
+	k->msg[k->nmsg++] = *m;
+	for (; i > 0 && msg_before(&k->msg[i], &k->msg[(i - 1) / 2]);
+	     i = (i - 1) / 2)
+		heap_swap(&k->msg[i], &k->msg[(i - 1) / 2]);
+}
+
+static struct sim_msg
+msg_pop(struct sim_ctl *k)
+{
+	const struct sim_msg first = k->msg[0];
+	uint32_t i = 0;
+
+	k->msg[0] = k->msg[--k->nmsg];
+	for (;;) {
+		uint32_t best = i;
+
+		for (uint32_t c = 2 * i + 1; c <= 2 * i + 2; c++)
+			if (c < k->nmsg && msg_before(&k->msg[c], &k->msg[best]))
+				best = c;
+		if (best == i)
+			return first;
+		heap_swap(&k->msg[i], &k->msg[best]);
+		i = best;
+	}
+}
+
+static void
+msg_send(struct rl_sim *s, const struct rl_resil_msg *m, bool to_ctl)
+{
+	const struct rl_sim_resil_cfg *c = &s->p.resil;
+	struct sim_ctl *k = s->ctl;
+	unsigned int copies = 1;
+
+	k->sent++;
+	if (c->loss_ppb != 0 && rl_prng_below(&k->prng, SIM_PPB) < c->loss_ppb)
+		return;
+	if (c->dup_ppb != 0 && rl_prng_below(&k->prng, SIM_PPB) < c->dup_ppb)
+		copies++;
+	while (copies-- > 0) {
+		const struct sim_msg f = {
+			.at_ns = s->now_ns + c->delay_ns +
+				 (c->jitter_ns == 0
+					  ? 0
+					  : rl_prng_range(&k->prng, 0,
+							  c->jitter_ns)),
+			.nr = k->nr++,
+			.to_ctl = to_ctl,
+			.m = *m,
+		};
+
+		msg_push(k, &f);
+	}
+}
+
+static void
+deliver(struct rl_sim *s)
+{
+	struct sim_ctl *k = s->ctl;
+
+	while (k->nmsg != 0 && k->msg[0].at_ns <= s->now_ns) {
+		const struct sim_msg f = msg_pop(k);
+
+		if (f.to_ctl) {
+			if (k->controller != NULL)
+				rl_controller_rx(k->controller, &f.m,
+						 s->now_ns);
+		} else if (k->local[f.m.dev] != NULL) {
+			rl_local_rx(k->local[f.m.dev], &f.m, s->now_ns);
+			k->due_ns[f.m.dev] = 0;
+		}
+	}
+}
+
+static void
+serve_local(struct rl_sim *s, uint32_t dev)
+{
+	struct sim_ctl *k = s->ctl;
+	struct rl_local *l = k->local[dev];
+	struct rl_local_action a;
+	struct rl_resil_msg m;
+
+	rl_local_tick(l, s->now_ns);
+	while (rl_local_action(l, &a))
+		sim_ctl_act(s, dev, &a);
+	if (rl_local_asked(l)) {
+		struct rl_local_view v;
+
+		sim_ctl_view(s, dev, &v);
+		rl_local_answer(l, &v);
+	}
+	while (rl_local_tx(l, &m, s->now_ns))
+		msg_send(s, &m, true);
+	k->due_ns[dev] = rl_local_deadline(l);
+}
+
+/* What a job is: done now, and known later. */
+static void
+begin_job(struct rl_sim *s, const struct rl_controller_job *job)
+{
+	const uint64_t takes = s->p.resil.compute_ns;
+	struct sim_ctl *k = s->ctl;
+	struct rl_controller_result *r = &k->result;
+	uint64_t all;
+
+	rl_tables_compute(k->tables, job, r);
+	all = takes == 0	   ? rl_sim_compute_model(s->fabric.topo)
+	      : takes == RL_NEVER ? r->compute_ns + r->prove_ns
+				   : takes;
+	if (takes != RL_NEVER) { /* a run is the same on every machine */
+		r->compute_ns = all / 2;
+		r->prove_ns = all - all / 2;
+	}
+	k->job = true;
+	k->job_ns = s->now_ns + all;
+}
+
+static void
+take_records(struct sim_ctl *k)
+{
+	const uint32_t n = rl_controller_recoveries(k->controller);
+
+	for (; k->taken < n; k->taken++) {
+		const struct rl_recovery *r =
+			rl_controller_recovery(k->controller, k->taken);
+
+		if (k->nrecord == k->cap_record) {
+			const uint32_t cap =
+				k->cap_record == 0 ? 16 : 2 * k->cap_record;
+			struct rl_recovery *more = realloc(
+				k->record, cap * sizeof(*more));
+
+			if (more == NULL)
+				return;
+			k->record = more;
+			k->cap_record = cap;
+		}
+		if (r != NULL)
+			k->record[k->nrecord++] = *r;
+	}
+}
+
+static uint64_t
+serve_controller(struct rl_sim *s)
+{
+	struct sim_ctl *k = s->ctl;
+	struct rl_controller_job job;
+	struct rl_resil_msg m;
+	uint64_t t;
+
+	rl_controller_tick(k->controller, s->now_ns);
+	if (k->job && s->now_ns >= k->job_ns) {
+		k->job = false;
+		rl_controller_done(k->controller, &k->result, s->now_ns);
+	}
+	if (rl_controller_job(k->controller, &job))
+		begin_job(s, &job);
+	while (rl_controller_tx(k->controller, &m, s->now_ns))
+		msg_send(s, &m, false);
+	take_records(k);
+	t = rl_controller_deadline(k->controller);
+	return k->job ? rl_min_u64(t, k->job_ns) : t;
+}
+
+void
+sim_ctl_run(struct rl_sim *s)
+{
+	struct sim_ctl *k = s->ctl;
+
+	deliver(s);
+	k->next_ns = RL_NEVER;
+	for (uint32_t d = 0; d < s->fabric.ndev; d++) {
+		if (k->local[d] == NULL)
+			continue;
+		if (k->due_ns[d] <= s->now_ns)
+			serve_local(s, d);
+		k->next_ns = rl_min_u64(k->next_ns, k->due_ns[d]);
+	}
+	if (k->controller != NULL)
+		k->next_ns = rl_min_u64(k->next_ns, serve_controller(s));
+	if (k->nmsg != 0)
+		k->next_ns = rl_min_u64(k->next_ns, k->msg[0].at_ns);
+	/* what is due and can do nothing now must not stop time */
+	if (k->next_ns <= s->now_ns)
+		k->next_ns = s->now_ns + SIM_CTL_SPIN_NS;
+}
+
+void
+sim_ctl_port_event(struct rl_sim *s, uint32_t dev, uint16_t port,
+		   const struct rl_port_event *ev)
+{
+	enum rl_resil_link said;
+
+	if (s->ctl == NULL || s->ctl->local[dev] == NULL)
+		return;
+	switch (ev->type) {
+	case RL_PEV_UP:
+		said = RL_RESIL_LINK_UP;
+		break;
+	case RL_PEV_DEAD:
+		said = RL_RESIL_LINK_DEAD;
+		break;
+	case RL_PEV_DEGRADED:
+		said = RL_RESIL_LINK_DEGRADED;
+		break;
+	case RL_PEV_DRAINED:
+	case RL_PEV_REROUTED:
+	case RL_PEV_RETRAIN:
+	case RL_PEV_EMPTY:
+		return;
+	default:
+		return;
+	}
+	rl_local_link(s->ctl->local[dev], port, said, (uint8_t)ev->detector,
+		      ev->t_ns);
+	touch(s, dev);
+}
+
+static int
+local_begin(struct rl_sim *s, uint32_t dev, bool waits)
+{
+	const struct rl_topo_dev *td = &s->fabric.topo->dev[dev];
+	struct sim_ctl *k = s->ctl;
+	const struct rl_local_params p = {
+		.cfg = &s->p.cfg->controller,
+		.dev = dev,
+		.nports = td->nports,
+		.incarnation = ++k->incarnation,
+		.waits = waits,
+		.endpoint = td->kind == RL_DEV_ENDPOINT,
+	};
+
+	if (k->local_mem[dev] == NULL)
+		k->local_mem[dev] = sim_alloc(s->mem,
+					      rl_local_memsize(td->nports));
+	if (k->local_mem[dev] == NULL)
+		return -ENOMEM;
+	k->local[dev] = rl_local_init(k->local_mem[dev], &p, s->now_ns);
+	touch(s, dev);
+	return 0;
+}
+
+void
+sim_ctl_dev_crash(struct rl_sim *s, uint32_t dev)
+{
+	if (s->ctl != NULL)
+		s->ctl->local[dev] = NULL;
+}
+
+bool
+sim_ctl_dev_restart(struct rl_sim *s, uint32_t dev)
+{
+	if (s->ctl == NULL)
+		return false;
+	rl_tables_installed(s->ctl->tables, dev, 0);
+	return local_begin(s, dev, true) == 0;
+}
+
+void
+sim_ctl_crash(struct rl_sim *s)
+{
+	if (s->ctl == NULL)
+		return;
+	s->ctl->controller = NULL;
+	s->ctl->job = false;
+}
+
+void
+sim_ctl_restart(struct rl_sim *s)
+{
+	struct sim_ctl *k = s->ctl;
+	struct rl_controller_params p = {
+		.cfg = &s->p.cfg->controller,
+		.topo = s->fabric.topo,
+	};
+
+	if (k == NULL)
+		return;
+	p.incarnation = ++k->incarnation;
+	k->controller = rl_controller_init(k->mem, &p, s->now_ns);
+	k->taken = 0;
+	k->job = false;
+	k->next_ns = rl_min_u64(k->next_ns, s->now_ns);
+}
+
+void
+sim_ctl_wake(struct rl_sim *s)
+{
+	if (s->ctl != NULL && s->ctl->controller == NULL)
+		sim_ctl_restart(s);
+}
+
+uint64_t
+sim_ctl_due(const struct rl_sim *s)
+{
+	return s->ctl->next_ns;
+}
+
+bool
+sim_ctl_plan(struct rl_sim *s, const struct rl_sim_fault *f)
+{
+	struct rl_controller *c = s->ctl == NULL ? NULL : s->ctl->controller;
+
+	if (c == NULL)
+		return false;
+	if (f->kind == RL_SIM_REMOVE && f->is_dev)
+		rl_controller_remove_dev(c, f->dev, s->now_ns);
+	else if (f->kind == RL_SIM_REMOVE)
+		rl_controller_remove_link(c, f->link, s->now_ns);
+	else if (f->is_dev)
+		rl_controller_add_dev(c, f->dev, s->now_ns);
+	else
+		rl_controller_add_link(c, f->link, s->now_ns);
+	s->ctl->next_ns = rl_min_u64(s->ctl->next_ns, s->now_ns);
+	return true;
+}
+
+int
+sim_ctl_open(struct rl_sim *s)
+{
+	const struct rl_config *cfg = s->p.cfg;
+	const struct rl_tables_params tp = {
+		.topo = &cfg->topo,
+		.engine = s->p.resil.route == NULL ? NULL
+						   : s->p.resil.route->engine,
+		.vls = (uint8_t)rl_min_u32(cfg->vls, cfg->link.vcs),
+		.levels = (uint8_t)cfg->levels,
+		.retry = cfg->endpoint.retry,
+		.clock = s->p.resil.clock,
+	};
+	struct sim_ctl *k;
+
+	if (s->p.resil.route == NULL ||
+	    cfg->controller.mode == RL_RESIL_OFF)
+		return 0;
+	k = s->ctl = calloc(1, sizeof(*k));
+	if (k == NULL)
+		return -ENOMEM;
+	k->local = sim_alloc(s->mem, cfg->topo.ndev * sizeof(struct rl_local *));
+	k->local_mem = sim_alloc(s->mem, cfg->topo.ndev * sizeof(void *));
+	k->due_ns = sim_alloc(s->mem, cfg->topo.ndev * sizeof(*k->due_ns));
+	k->mem = sim_alloc(s->mem, rl_controller_memsize(&cfg->topo));
+	k->tables = rl_tables_new(&tp, s->p.resil.route);
+	if (k->local == NULL || k->local_mem == NULL || k->due_ns == NULL ||
+	    k->mem == NULL || k->tables == NULL)
+		return -ENOMEM;
+	rl_prng_seed(&k->prng, s->p.seed ^ 0xc0117011e5ull);
+	for (uint32_t d = 0; d < cfg->topo.ndev; d++)
+		if (local_begin(s, d, false) != 0)
+			return -ENOMEM;
+	sim_ctl_restart(s);
+	return 0;
+}
+
+void
+sim_ctl_close(struct rl_sim *s)
+{
+	if (s->ctl == NULL)
+		return;
+	rl_tables_free(s->ctl->tables);
+	free(s->ctl->msg);
+	free(s->ctl->record);
+	free(s->ctl);
+	s->ctl = NULL;
+}
+
+const struct rl_recovery *
+rl_sim_recoveries(const struct rl_sim *sim, uint32_t *n)
+{
+	*n = sim->ctl == NULL ? 0 : sim->ctl->nrecord;
+	return *n == 0 ? NULL : sim->ctl->record;
+}
+
+bool
+rl_sim_recovered(const struct rl_sim *sim)
+{
+	return sim->ctl == NULL || sim->ctl->controller == NULL ||
+	       rl_controller_idle(sim->ctl->controller);
+}

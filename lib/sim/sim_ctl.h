@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SIM_CTL_H
+#define SIM_CTL_H
+
+/**
+ * @file
+ * The controller's host within a simulation: sim_ctl.c serves it and its
+ * channel, sim_act.c does to devices what local controllers order.
+ */
+
+#include "rl_tables.h"
+#include "sim_priv.h"
+
+#define SIM_PPB 1000000000u
+#define SIM_CTL_SPIN_NS 1000
+
+struct sim_msg {
+	uint64_t at_ns;
+	uint64_t nr; /* of equal times, the first first */
+	bool to_ctl;
+	struct rl_resil_msg m;
+};
+
+struct sim_ctl {
+	struct rl_controller *controller; /* NULL: dead */
+	void *mem;
+	struct rl_tables *tables;
+	struct rl_local **local; /* [ndev]; NULL: dead */
+	void **local_mem;
+	uint64_t *due_ns;	 /* [ndev]: when a local one is to be served */
+	uint64_t next_ns;	 /* when anything is */
+	uint64_t incarnation;	 /* of whoever began last */
+	struct rl_prng prng;	 /* of the channel */
+	struct sim_msg *msg;	 /* heap */
+	uint32_t nmsg;
+	uint32_t cap_msg;
+	uint64_t nr;
+	uint64_t sent;
+	bool job;		 /* done already, and known at... */
+	uint64_t job_ns;
+	struct rl_controller_result result;
+	struct rl_recovery *record; /* of all controllers so far */
+	uint32_t nrecord;
+	uint32_t cap_record;
+	uint32_t taken;		 /* of the present one */
+};
+
+/* sim_act.c */
+void sim_ctl_act(struct rl_sim *s, uint32_t dev,
+		 const struct rl_local_action *a);
+void sim_ctl_view(struct rl_sim *s, uint32_t dev, struct rl_local_view *v);
+
+#endif /* SIM_CTL_H */
