@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "report_file.h"
 #include "route_app.h"
 
 /* Where a packet is. */
@@ -77,13 +78,17 @@ dump_backup(const struct route_app *app, FILE *f, uint32_t sw, uint32_t dst)
 	const struct rl_topo_port *port;
 	struct rl_fwd_hop h;
 
-	/* A packet as an endpoint of this switch injects it, if it has one. */
+	/*
+	 * A packet as an endpoint of this switch injects it, if it has one: not
+	 * one whose link here is dead, nor the destination itself.
+	 */
 	for (unsigned int p = 0; p < dev->nports; p++) {
 		const uint32_t peer = dev->port[p].peer_dev;
 		const struct rl_fwd *f_ep = &app->route->fwd[peer];
 
 		if (t->dev[peer].kind != RL_DEV_ENDPOINT ||
-		    t->dev[peer].ep_id == dst)
+		    t->dev[peer].ep_id == dst ||
+		    !rl_topo_link_up(t, dev->port[p].link))
 			continue;
 		at.in_port = (uint16_t)p;
 		at.sl = f_ep->path_sl[dst];
@@ -104,10 +109,10 @@ int
 route_dump(const struct route_app *app, const char *path)
 {
 	const struct rl_topo *t = &app->cfg.topo;
-	FILE *f = route_open(path);
+	FILE *f = report_open(path);
 
 	if (f == NULL)
-		return -EIO;
+		return route_close(f, path);
 	for (uint32_t d = 0; d < t->ndev; d++)
 		if (t->dev[d].kind == RL_DEV_SWITCH && !t->dev[d].failed)
 			fprintf(f, "switch %s\n", t->dev[d].name);
@@ -133,10 +138,10 @@ int
 route_dot(const struct route_app *app, const char *path)
 {
 	const struct rl_topo *t = &app->cfg.topo;
-	FILE *f = route_open(path);
+	FILE *f = report_open(path);
 
 	if (f == NULL)
-		return -EIO;
+		return route_close(f, path);
 	fprintf(f, "graph fabric {\n\tnode [fontsize=10];\n");
 	for (uint32_t d = 0; d < t->ndev; d++)
 		fprintf(f, "\t\"%s\" [shape=%s%s];\n", t->dev[d].name,

@@ -41,24 +41,15 @@ route_elapsed(struct route_times *t)
 	t->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - t->cpu_ns;
 }
 
-FILE *
-route_open(const char *path)
-{
-	FILE *f = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
-
-	if (f == NULL)
-		fprintf(stderr, "reflit-route: %s: %s\n", path,
-			strerror(errno));
-	return f;
-}
-
 int
 route_close(FILE *f, const char *path)
 {
-	const bool bad = ferror(f) != 0;
-	int ret = f == stdout ? fflush(f) : fclose(f);
-
-	if (!bad && ret == 0)
+	if (f == NULL) {
+		fprintf(stderr, "reflit-route: %s: %s\n", path,
+			strerror(errno));
+		return -EIO;
+	}
+	if (report_close(f) == 0)
 		return 0;
 	fprintf(stderr, "reflit-route: %s: could not be written\n", path);
 	return -EIO;
@@ -282,11 +273,9 @@ summary(struct route_app *app)
 	unreachable(app);
 }
 
-/* Everything that was asked for, the proof last. */
-static int
-outputs(struct route_app *app)
+int
+route_outputs(struct route_app *app)
 {
-	summary(app);
 	if (app->opt.dot != NULL && route_dot(app, app->opt.dot) != 0)
 		return EXIT_UNUSABLE;
 	if (app->opt.dump != NULL && route_dump(app, app->opt.dump) != 0)
@@ -302,22 +291,9 @@ outputs(struct route_app *app)
 	return app->status;
 }
 
+/* Reads the fabric, and routes it. */
 static int
-write_json(const struct route_app *app)
-{
-	const char *path = app->opt.json;
-
-	if (path == NULL)
-		return 0;
-	if (strcmp(path, "-") != 0)
-		return report_save("reflit-route", app->report, path);
-	json_dumpf(app->report, stdout, JSON_INDENT(2));
-	fputc('\n', stdout);
-	return route_close(stdout, path);
-}
-
-static int
-run(struct route_app *app)
+route_fabric(struct route_app *app)
 {
 	int ret = read_fabric(app);
 
@@ -333,14 +309,24 @@ run(struct route_app *app)
 		ret = update(app);
 	if (ret == 0 && !app->opt.sweep)
 		ret = accept(app);
-	if (ret == 0 && !app->opt.sweep)
-		ret = outputs(app);
-	if (ret != EXIT_UNUSABLE) {
-		route_set(app->report, "exit_status", (uint64_t)ret);
-		if (write_json(app) != 0)
-			ret = EXIT_UNUSABLE;
+	if (ret == 0 && !app->opt.sweep) {
+		summary(app);
+		ret = route_outputs(app);
 	}
 	return ret;
+}
+
+static int
+run(struct route_app *app)
+{
+	int ret = app->opt.opensm != NULL ? route_opensm(app) :
+					    route_fabric(app);
+
+	if (ret == EXIT_UNUSABLE || app->opt.json == NULL)
+		return ret;
+	route_set(app->report, "exit_status", (uint64_t)ret);
+	return report_save("reflit-route", app->report, app->opt.json) == 0 ?
+		       ret : EXIT_UNUSABLE;
 }
 
 int
@@ -367,10 +353,6 @@ main(int argc, char **argv)
 	rl_route_free(app.route);
 	rl_route_free(app.before);
 	rl_config_free(&app.cfg);
-	if ((fflush(stdout) != 0 || ferror(stdout)) && ret == 0) {
-		fprintf(stderr, "reflit-route: standard output could not be "
-			"written\n");
-		ret = EXIT_UNUSABLE;
-	}
-	return ret;
+	return report_flush("reflit-route") != 0 && ret == 0 ? EXIT_UNUSABLE :
+							       ret;
 }

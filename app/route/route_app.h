@@ -29,6 +29,7 @@ struct route_opts {
 	const char *dump;
 	const char *dot;
 	const char *json;
+	const char *opensm; /**< folder of a dump of OpenSM */
 	const char *fail[ROUTE_FAIL_MAX];
 	unsigned int nfail;
 	unsigned int vls;   /**< 0: as the fabric file says */
@@ -99,8 +100,16 @@ void route_stats(struct route_app *app);
 /** Random failures, many times. @return the exit status */
 int route_sweep(struct route_app *app);
 
-/** Opens @p path for writing, "-" being standard output; NULL: said why. */
-FILE *route_open(const char *path);
+/**
+ * Reads a dump of OpenSM and has the checker judge it [ROUTE-8]; everything
+ * that was asked for is printed. @return the exit status
+ */
+int route_opensm(struct route_app *app);
+
+/** Everything that was asked for, the proof last. @return the exit status */
+int route_outputs(struct route_app *app);
+
+/** Ends a document. @return 0 or -errno, after saying why */
 int route_close(FILE *f, const char *path);
 
 static inline void

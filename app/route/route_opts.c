@@ -28,6 +28,7 @@ enum {
 	OPT_RANDOM_SWITCHES,
 	OPT_SEEDS,
 	OPT_PROGRESS,
+	OPT_OPENSM,
 	OPT_HELP,
 	OPT_VERSION,
 };
@@ -39,34 +40,39 @@ static const struct {
 	const char *what;
 	int id;
 } table[] = {
+	/* a heading has no id */
+	{ "The fabric", NULL, NULL, 0 },
 	{ "config", "FILE", "fabric file (docs/configuration.md)", OPT_CONFIG },
-	{ "engine", "NAME", "routing engine; default: the file's, or reflit",
-	  OPT_ENGINE },
 	{ "fail", "NAME", "a link A-B or A-B#k, or a switch; repeatable",
 	  OPT_FAIL },
+	{ "The routes", NULL, NULL, 0 },
+	{ "engine", "NAME", "routing engine; default: the file's, or reflit",
+	  OPT_ENGINE },
 	{ "vls", "N", "VLs the engine may use; default: the file's", OPT_VLS },
 	{ "qos-levels", "N", "1 or 2, engine torus-2qos; default 1", OPT_QOS },
-	{ "dump", "FILE", "write switches, links, paths, backups ('-': here)",
-	  OPT_DUMP },
-	{ "dot", "FILE", "write the fabric for Graphviz", OPT_DOT },
-	{ "json", "FILE", "write the report as JSON", OPT_JSON },
+	{ "update", NULL, "compute without --fail, then update for them",
+	  OPT_UPDATE },
+	{ "check-opensm", "DIR", "judge the tables that OpenSM has dumped to "
+	  "DIR; no --config", OPT_OPENSM },
+	{ "What is printed", NULL, NULL, 0 },
+	{ "verify", NULL, "prove reachability and freedom from credit loops",
+	  OPT_VERIFY },
 	{ "stats", NULL, "VLs, loads and stretch of the paths", OPT_STATS },
 	{ "detours", NULL, "check the detours: loops, single failures covered",
 	  OPT_DETOURS },
 	{ "double", "N", "and N random pairs of failed links", OPT_DOUBLE },
-	{ "update", NULL, "compute without --fail, then update for them",
-	  OPT_UPDATE },
 	{ "time", NULL, "how long computing and checking took", OPT_TIME },
-	{ "verify", NULL, "prove reachability and freedom from credit loops",
-	  OPT_VERIFY },
-	{ "random-links", "N", "sweep: N links fail at random",
-	  OPT_RANDOM_LINKS },
-	{ "random-switches", "N", "sweep: N switches fail at random",
-	  OPT_RANDOM_SWITCHES },
-	{ "seeds", "N", "sweep: so many times, default 20", OPT_SEEDS },
+	{ "dump", "FILE", "write switches, links, paths, backups", OPT_DUMP },
+	{ "dot", "FILE", "write the fabric for Graphviz", OPT_DOT },
+	{ "json", "FILE", "write the report as JSON", OPT_JSON },
+	{ "Random failures, many times", NULL, NULL, 0 },
+	{ "random-links", "N", "N links fail", OPT_RANDOM_LINKS },
+	{ "random-switches", "N", "N switches fail", OPT_RANDOM_SWITCHES },
+	{ "seeds", "N", "so many times, default 20", OPT_SEEDS },
 	{ "seed", "N", "the first seed, default 1", OPT_SEED },
-	{ "progress", NULL, "say how far a sweep is, also without a terminal",
+	{ "progress", NULL, "say how far it is, also without a terminal",
 	  OPT_PROGRESS },
+	{ "Other", NULL, NULL, 0 },
 	{ "help", NULL, "this text", OPT_HELP },
 	{ "version", NULL, "the version", OPT_VERSION },
 };
@@ -74,17 +80,23 @@ static const struct {
 void
 route_opts_help(void)
 {
-	fputs("usage: reflit-route --config FILE [options]\n\n"
+	fputs("usage: reflit-route --config FILE [options]\n"
+	      "       reflit-route --check-opensm DIR [options]\n\n"
 	      "Routes a fabric offline, around failures, and proves the "
-	      "result.\n\n", stdout);
+	      "result.\n", stdout);
 	for (unsigned int i = 0; i < RL_ARRAY_SIZE(table); i++) {
 		char left[40];
 
+		if (table[i].id == 0) {
+			printf("\n%s:\n", table[i].name);
+			continue;
+		}
 		snprintf(left, sizeof(left), "--%s %s", table[i].name,
 			 table[i].arg != NULL ? table[i].arg : "");
 		printf("  %-20s  %s\n", left, table[i].what);
 	}
-	fputs("\nengines:\n", stdout);
+	fputs("\nThe FILE - is standard output; all else then goes to standard "
+	      "error.\n\nEngines:\n", stdout);
 	for (unsigned int i = 0; rl_route_info(i) != NULL; i++)
 		printf("  %-20s  %s\n", rl_route_info(i)->name,
 		       rl_route_info(i)->what);
@@ -181,6 +193,7 @@ opts_take(struct route_opts *o, int c)
 	case OPT_STATS: o->stats = true; return 0;
 	case OPT_DETOURS: o->detours = true; return 0;
 	case OPT_UPDATE: o->update = true; return 0;
+	case OPT_OPENSM: o->opensm = optarg; return 0;
 	case OPT_PROGRESS: o->progress = true; return 0;
 	case OPT_HELP: o->help = true; return 0;
 	case OPT_VERSION: o->version = true; return 0;
@@ -188,7 +201,7 @@ opts_take(struct route_opts *o, int c)
 	}
 }
 
-/* "-" is standard output. */
+/* What can be written; "-" is standard output, and once only. */
 static int
 opts_check_files(const struct route_opts *o)
 {
@@ -196,22 +209,60 @@ opts_check_files(const struct route_opts *o)
 	int ret = 0;
 
 	for (unsigned int i = 0; i < RL_ARRAY_SIZE(path) && ret == 0; i++)
-		if (path[i] != NULL && strcmp(path[i], "-") != 0)
-			ret = report_check("reflit-route", path[i]);
-	return ret;
+		ret = report_check("reflit-route", path[i]);
+	return ret != 0 || o->help || o->version ?
+		       ret :
+		       report_claim_stdout("reflit-route", path,
+					   RL_ARRAY_SIZE(path));
+}
+
+/* What does not go together. */
+static int
+opts_check(const struct route_opts *o)
+{
+	const char *with_opensm = o->config != NULL ? "--config" :
+				  o->engine != NULL ? "--engine" :
+				  o->nfail != 0	    ? "--fail" :
+				  o->update	    ? "--update" :
+				  o->detours	    ? "--detours" :
+				  o->sweep	    ? "a sweep" :
+				  o->vls != 0	    ? "--vls" :
+						      NULL;
+
+	if (o->opensm != NULL && with_opensm != NULL) {
+		fprintf(stderr, "reflit-route: --check-opensm takes fabric and "
+			"tables from the dump; %s is not for it\n",
+			with_opensm);
+		return -EINVAL;
+	}
+	if (o->config == NULL && o->opensm == NULL && !o->help &&
+	    !o->version) {
+		fprintf(stderr, "reflit-route: give --config FILE, a fabric "
+			"file such as config/torus-6x6.cfg\n");
+		return -EINVAL;
+	}
+	if (o->sweep && o->update) {
+		fprintf(stderr, "reflit-route: --update goes with --fail, not "
+			"with random failures\n");
+		return -EINVAL;
+	}
+	return 0;
 }
 
 int
 route_opts_read(struct route_opts *o, int argc, char **argv)
 {
 	struct option longs[RL_ARRAY_SIZE(table) + 1];
+	unsigned int n = 0;
 	int c;
 
 	memset(longs, 0, sizeof(longs));
 	for (unsigned int i = 0; i < RL_ARRAY_SIZE(table); i++) {
-		longs[i].name = table[i].name;
-		longs[i].has_arg = table[i].arg != NULL;
-		longs[i].val = table[i].id;
+		if (table[i].id == 0)
+			continue;
+		longs[n].name = table[i].name;
+		longs[n].has_arg = table[i].arg != NULL;
+		longs[n++].val = table[i].id;
 	}
 	*o = (struct route_opts){.seed = 1, .seeds = 20, .qos_levels = 1};
 	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1)
@@ -222,16 +273,8 @@ route_opts_read(struct route_opts *o, int argc, char **argv)
 			argv[optind]);
 		return -EINVAL;
 	}
-	if (o->config == NULL && !o->help && !o->version) {
-		fprintf(stderr, "reflit-route: give --config FILE, a fabric "
-			"file such as config/torus-6x6.cfg\n");
+	if (opts_check(o) != 0)
 		return -EINVAL;
-	}
-	if (o->sweep && o->update) {
-		fprintf(stderr, "reflit-route: --update goes with --fail, not "
-			"with random failures\n");
-		return -EINVAL;
-	}
 	o->progress |= isatty(STDERR_FILENO);
 	return opts_check_files(o);
 }

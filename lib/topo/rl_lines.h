@@ -81,11 +81,13 @@ rl_take_number(const char **p, unsigned int base, uint64_t max, uint64_t *v)
 	*v = 0;
 	for (;; at++) {
 		const unsigned int c = (unsigned char)*at;
-		unsigned int digit = c - '0';
+		unsigned int digit;
 
-		if (base == 16 && (c | 32) >= 'a' && (c | 32) <= 'f')
+		if (c >= '0' && c <= '9')
+			digit = c - '0';
+		else if (base == 16 && (c | 32) >= 'a' && (c | 32) <= 'f')
 			digit = (c | 32) - 'a' + 10;
-		if (digit >= base || (digit > 9 && base != 16))
+		else
 			break;
 		if (*v > (max - digit) / base)
 			return false;

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef OPENSM_IMPL_H
+#define OPENSM_IMPL_H
+
+/**
+ * @file
+ * Between the files of this folder. A dump is read in this order: the fabric,
+ * the forwarding tables by LID (which also tell whose LIDs there are), the
+ * endpoints that these make, SL2VL, the SLs of the paths; then tables are made
+ * of it all, and each path is walked once to see which VLs are in use.
+ */
+
+#include "rl_ibnet.h"
+#include "rl_lines.h"
+#include "rl_opensm.h"
+
+/** Unicast LIDs lie below. */
+#define OSM_LIDS 0xc000u
+#define OSM_NO_PORT 255
+/** VL of packets that are to be dropped. */
+#define OSM_VL_DROP 15
+#define OSM_LINE_MAX 4096
+
+/** One endpoint: a LID of a port. */
+struct osm_end {
+	uint32_t port; /**< index into rl_ibnet.port */
+	uint32_t lid;
+};
+
+/** One switch. */
+struct osm_switch {
+	uint32_t node;	 /**< index into rl_ibnet.node */
+	uint8_t *lft;	 /**< [OSM_LIDS]: output port; NULL: no table */
+	/** [nports][nports][RL_SLS], by input and output port; zero where the
+	    file says nothing */
+	uint8_t *sl2vl;
+	uint32_t nports; /**< highest number of a port with a cable, plus 1 */
+};
+
+struct osm_read {
+	const struct rl_opensm_text *file;
+	struct rl_opensm *osm;
+	struct rl_opensm_error *err;
+	struct rl_ibnet net;
+	struct osm_switch *sw;	/**< by device of the topology */
+	uint32_t nsw;
+	uint32_t *sw_of_node;	/**< switch of a node; RL_IBNET_NONE */
+	struct osm_end *end;	/**< endpoints, by LID */
+	uint32_t nend;
+	uint32_t *end_of_lid;	/**< [OSM_LIDS]; RL_IBNET_NONE */
+	uint64_t *guid_of_lid;	/**< [OSM_LIDS], from the LFTs; 0: not said */
+	uint8_t *path_sl;	/**< [nend][nend] */
+	struct rl_lines in;
+	char line[OSM_LINE_MAX];
+};
+
+/** Tables of a device; what rl_opensm.priv points to. */
+struct osm_priv {
+	struct rl_fwd_entry *entry; /**< [ndev][nep] */
+	uint8_t **sl2vl;	    /**< [ndev], each a table or NULL */
+	uint32_t ndev;
+	uint8_t *path_sl;
+	uint8_t *zeros; /**< SL2VL of endpoints */
+};
+
+/** Writes the one line of an error. @return -EINVAL, or -ENOMEM */
+int osm_error(struct osm_read *r, enum rl_opensm_file file, uint32_t line,
+	      const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+int osm_no_memory(struct osm_read *r);
+
+/** Goes to the beginning of a file. */
+void osm_open(struct osm_read *r, enum rl_opensm_file file);
+/** The next line. @return 1, 0: the end; or -EINVAL after saying why */
+int osm_next(struct osm_read *r, enum rl_opensm_file file);
+
+/** The hexadecimal number behind the first @p key, or 0. */
+uint64_t osm_hex_after(const char *p, const char *key);
+
+int osm_read_lfts(struct osm_read *r);
+int osm_read_sl2vl(struct osm_read *r);
+int osm_read_paths(struct osm_read *r);
+/** The endpoints, and the topology. */
+int osm_make_ends(struct osm_read *r);
+int osm_make_topo(struct osm_read *r);
+/** The tables in the checker's form. */
+int osm_make_fwd(struct osm_read *r);
+/** Walks each path; sets the VLs in use, and renumbers them. */
+int osm_walk(struct osm_read *r);
+
+#endif /* OPENSM_IMPL_H */

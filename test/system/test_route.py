@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""reflit-route as its users meet it: documents on standard output, the kinds
+of fabric, and the tables of other people's routers [ROUTE-5, ROUTE-8].
+
+    test_route.py REFLIT_ROUTE SOURCE_ROOT
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import traceback
+
+ROUTE, ROOT = (os.path.abspath(p) for p in sys.argv[1:3])
+DUMPS = os.path.join(ROOT, "test/unit/opensm")
+CASES = []
+
+
+def case(fn):
+    CASES.append(fn)
+    return fn
+
+
+def route(*args, status=0):
+    p = subprocess.run([ROUTE] + list(args), stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, timeout=120, cwd=ROOT,
+                       universal_newlines=True)
+    assert p.returncode == status, "exit status %s, not %s\n%s\n%s" % (
+        p.returncode, status, p.stdout[-2000:], p.stderr[-2000:])
+    return p
+
+
+def config(text, status=0, args=("--verify",)):
+    with tempfile.NamedTemporaryFile("w", suffix=".cfg") as f:
+        f.write(text)
+        f.flush()
+        return route("--config", f.name, *args, status=status)
+
+
+def last_lines(out):
+    """The closing lines of --verify, by their first word."""
+    return dict(line.split(" ", 1) for line in out.rstrip().split("\n")[-4:])
+
+
+@case
+def a_document_on_standard_output_is_alone():
+    p = route("--config", "config/torus-4x4.cfg", "--verify", "--stats",
+              "--detours", "--time", "--json", "-")
+    report = json.loads(p.stdout)
+    assert report["reachable"] == report["pairs"] == 240, report
+    assert "credit-loops 0" in p.stderr, p.stderr
+    p = route("--config", "config/torus-4x4.cfg", "--verify", "--dump", "-")
+    words = {line.split(" ")[0] for line in p.stdout.rstrip().split("\n")}
+    assert words == {"switch", "link", "path", "backup"}, words
+    assert "credit-loops 0" in p.stderr, p.stderr
+    p = route("--config", "config/torus-4x4.cfg", "--dot", "-")
+    assert p.stdout.startswith("graph fabric {"), p.stdout[:80]
+
+
+@case
+def two_documents_do_not_share_standard_output():
+    p = route("--config", "config/torus-4x4.cfg", "--json", "-", "--dump", "-",
+              status=2)
+    assert p.stdout == "" and p.stderr.count("\n") == 1, p
+
+
+@case
+def without_a_document_the_proof_is_last_on_standard_output():
+    p = route("--config", "config/torus-4x4.cfg", "--verify")
+    assert last_lines(p.stdout) == {
+        "pairs": "240/240", "max-hops": "6", "mean-hops": "4.1333",
+        "credit-loops": "0"}, p.stdout
+
+
+@case
+def every_kind_of_fabric_is_routed_and_proven():
+    for name, pairs in [("fat-tree-4x3", 64 * 63),
+                        ("fat-tree-tapered", 96 * 95),
+                        ("dragonfly-9x4", 72 * 71), ("slim-fly-5", 50 * 49),
+                        ("random-64x6", 64 * 63), ("cluster-example", 9 * 8)]:
+        p = route("--config", "config/%s.cfg" % name, "--verify", "--detours")
+        lines = last_lines(p.stdout)
+        assert lines["pairs"] == "%d/%d" % (pairs, pairs), (name, lines)
+        assert lines["credit-loops"] == "0", (name, lines)
+
+
+@case
+def failures_of_every_kind_of_fabric_are_routed_around():
+    for name, link in [("fat-tree-4x3", "s1.0-s2.0"),
+                       ("dragonfly-9x4", "s0.0-s1.3"),
+                       ("slim-fly-5", "s0.0.0-s0.0.1"),
+                       ("random-64x6", None), ("cluster-example",
+                                               "leaf_1-spine_1#0")]:
+        if link is None:
+            p = route("--config", "config/%s.cfg" % name, "--dump", "-")
+            link = [line.split(" ") for line in p.stdout.split("\n")
+                    if line.startswith("link s")][0]
+            link = "%s-%s" % (link[1], link[2])
+        p = route("--config", "config/%s.cfg" % name, "--verify", "--fail",
+                  link)
+        assert last_lines(p.stdout)["credit-loops"] == "0", p.stdout
+
+
+@case
+def a_backup_is_never_the_primary_though_an_endpoint_is_cut_off():
+    """The first endpoint of a switch may have lost its link: what it would
+    inject says nothing of what others meet (routing 5)."""
+    for links in (["s2.3-s2.0", "s2.0-s2.1"],
+                  ["s1.2-s1.3", "s3.0-s3.1", "s2.1-s3.1"],
+                  ["s2.3-s2.0", "s3.0-s0.0", "s0.0-s1.0"]):
+        fail = ", ".join('"%s"' % name for name in links + ["e0.0.0-s0.0"])
+        first, backups = {}, {}
+        for line in config("""fabric: { topology = "torus"; dims = [4, 4];
+                              hosts_per_switch = 2; fail = [%s]; };""" % fail,
+                           args=("--dump", "-")).stdout.split("\n"):
+            w = line.split(" ")
+            if w[0] == "path" and w[1] == "e0.0.1" and len(w) > 5:
+                first[w[2]] = w[5].split(":")[1]
+            if w[0] == "backup" and w[1] == "s0.0":
+                backups[w[2]] = w[3]
+        assert len(first) == 30, first
+        for dst, hop in first.items():
+            assert backups.get(dst, hop) != hop, (links, dst, hop, backups)
+
+
+@case
+def the_tables_of_a_real_fabric_are_judged():
+    p = route("--check-opensm", DUMPS + "/ring", "--stats")
+    lines = last_lines(p.stdout)
+    assert lines == {"pairs": "12/12", "max-hops": "4",
+                     "mean-hops": "3.3333", "credit-loops": "0"}, lines
+    p = route("--check-opensm", DUMPS + "/lmc", "--json", "-")
+    assert json.loads(p.stdout)["endpoints"] == 8, p.stdout
+
+
+@case
+def a_loop_in_the_tables_of_a_real_fabric_is_told_with_its_pairs():
+    with tempfile.TemporaryDirectory() as d:
+        for name in ("opensm-subnet.lst", "opensm-lfts.dump"):
+            shutil.copy(os.path.join(DUMPS, "ring", name), d)
+        p = route("--check-opensm", d, status=1)
+        loop = p.stdout.rstrip().split("\n")[-1]
+        assert loop.startswith("credit-loops 1: 4 channels: "), loop
+        for hop in ("S0:S1", "S1:S2", "S2:S3", "S3:S0"):
+            assert hop + "#0:0 (H" in loop, loop
+        assert "no opensm-path-records.dump: SL 0" in p.stdout, p.stdout
+
+
+@case
+def a_dump_that_is_not_whole_is_refused_before_anything_is_said():
+    with tempfile.TemporaryDirectory() as d:
+        p = route("--check-opensm", d, status=2)
+        assert "there is no opensm-subnet.lst" in p.stderr, p.stderr
+        shutil.copy(os.path.join(DUMPS, "ring/opensm-subnet.lst"), d)
+        p = route("--check-opensm", d, status=2)
+        assert "there is no opensm-lfts.dump" in p.stderr, p.stderr
+        with open(os.path.join(d, "opensm-lfts.dump"), "w") as f:
+            f.write("Unicast lids [0-1] of switch Lid 1 guid 0x200000\n0x1 x\n")
+        p = route("--check-opensm", d, status=2)
+        assert p.stderr.startswith(d + "/opensm-lfts.dump:2: "), p.stderr
+    p = route("--check-opensm", DUMPS + "/ring", "--config",
+              "config/torus-4x4.cfg", status=2)
+    assert "--config is not for it" in p.stderr, p.stderr
+
+
+@case
+def help_names_every_option_and_engine():
+    p = route("--help")
+    for word in ("--config FILE", "--check-opensm DIR", "--verify", "--json",
+                 "torus-2qos", "Exit status: 0", "standard output"):
+        assert word in p.stdout, word
+
+
+def main():
+    failed = 0
+    for fn in CASES:
+        print("[ RUN      ] %s" % fn.__name__, flush=True)
+        try:
+            fn()
+            print("[       OK ] %s" % fn.__name__, flush=True)
+        except Exception:
+            traceback.print_exc(file=sys.stdout)
+            print("[  FAILED  ] %s" % fn.__name__, flush=True)
+            failed += 1
+    print("[==========] %d test(s) run." % len(CASES))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
