@@ -41,7 +41,8 @@ judge_print_cycle(const struct rl_topo *t, const struct rl_check_report *rep)
 }
 
 static void
-judge_report(struct route_app *app, const struct rl_check_report *rep)
+judge_report(struct route_app *app, const struct rl_check_report *rep,
+	     bool stretch)
 {
 	json_t *vls = json_array();
 
@@ -50,9 +51,11 @@ judge_report(struct route_app *app, const struct rl_check_report *rep)
 	route_set(app->report, "max_hops", rep->max_hops);
 	json_object_set_new(app->report, "mean_hops",
 			    json_real(route_mean_hops(rep)));
-	json_object_set_new(app->report, "stretch_mean",
-			    json_real(rep->stretch_mean));
-	route_set(app->report, "extra_max", rep->extra_max);
+	if (stretch) {
+		json_object_set_new(app->report, "stretch_mean",
+				    json_real(rep->stretch_mean));
+		route_set(app->report, "extra_max", rep->extra_max);
+	}
 	route_set(app->report, "vls_used", rep->nvls);
 	for (unsigned int v = 0; v < RL_VCS; v++)
 		json_array_append_new(vls, json_integer(
@@ -102,7 +105,7 @@ route_verify(struct route_app *app)
 	if (app->opt.time)
 		printf("time check %.3f ms (cpu %.3f ms)\n",
 		       (double)times.wall_ns / 1e6, (double)times.cpu_ns / 1e6);
-	judge_report(app, rep);
+	judge_report(app, rep, false);
 	if (rep->lost_why != NULL)
 		printf("lost: a packet from %s to %s %s\n",
 		       t->dev[t->ep_dev[rep->lost_src]].name,
@@ -159,7 +162,7 @@ route_stats(struct route_app *app)
 	rep = judge_ask(app, &in, &verdict, &times);
 	if (rep == NULL)
 		return;
-	judge_report(app, rep);
+	judge_report(app, rep, true);
 	printf("stretch %.4f of the shortest paths, at worst +%u links",
 	       rep->stretch_mean, rep->extra_max);
 	if (rep->extra_max != 0)

@@ -50,6 +50,7 @@ def a_document_on_standard_output_is_alone():
               "--detours", "--time", "--json", "-")
     report = json.loads(p.stdout)
     assert report["reachable"] == report["pairs"] == 240, report
+    assert report["stretch_mean"] == 1.0, report
     assert "credit-loops 0" in p.stderr, p.stderr
     p = route("--config", "config/torus-4x4.cfg", "--verify", "--dump", "-")
     words = {line.split(" ")[0] for line in p.stdout.rstrip().split("\n")}
