@@ -47,13 +47,13 @@ digest_planes(const struct ranks_map *m, const struct rl_fwd *f)
 /* VL tables are shared: those of a device are looked at where they differ from
  * those of the device before. */
 static uint64_t
-digest_maps(const struct ranks_map *m)
+digest_maps(const struct ranks_map *m, const struct rl_fwd *fwd)
 {
 	const struct rl_fwd *last = NULL;
 	uint64_t h = m->used_sls;
 
 	for (uint32_t d = 0; d < m->topo->ndev; d++) {
-		const struct rl_fwd *f = &m->in->fwd[d];
+		const struct rl_fwd *f = &fwd[d];
 		const size_t in = f->port_class != NULL ? f->nclass :
 							  f->nports + 1u;
 		const size_t out = f->port_class != NULL ? f->nclass :
@@ -138,7 +138,7 @@ check_proof_new(const struct ranks_map *m)
 		rl_proof_free(p);
 		return NULL;
 	}
-	p->maps = digest_maps(m);
+	p->maps = digest_maps(m, m->in->fwd);
 	check_digest(m, p->digest);
 	memcpy(p->rank, m->in->rank, rl_channels(t) * sizeof(*p->rank));
 	memcpy(p->live, m->live, t->nep);
@@ -209,4 +209,19 @@ check_proof_compare(const struct ranks_map *m, const struct rl_proof *old,
 			compare_port(m, k->dev[end], k->port[end], todo);
 		}
 	}
+}
+
+void
+check_proof_uses(const struct ranks_map *m, uint32_t link, uint8_t *todo)
+{
+	const struct rl_topo_link *k = &m->topo->link[link];
+
+	for (unsigned int end = 0; end < 2; end++)
+		compare_port(m, k->dev[end], k->port[end], todo);
+}
+
+bool
+check_maps_differ(const struct ranks_map *m, const struct rl_fwd *fwd)
+{
+	return digest_maps(m, m->in->fwd) != digest_maps(m, fwd);
 }

@@ -31,6 +31,12 @@ struct rl_proof *check_proof_new(const struct ranks_map *m);
 void check_proof_compare(const struct ranks_map *m, const struct rl_proof *old,
 			 const struct rl_proof *now, uint8_t *todo);
 
+/** Marks the destinations to which devices may send by a link. */
+void check_proof_uses(const struct ranks_map *m, uint32_t link, uint8_t *todo);
+
+/** Whether planes, VLs or SLs mean something else in tables @p fwd. */
+bool check_maps_differ(const struct ranks_map *m, const struct rl_fwd *fwd);
+
 /** Digests of what leads to each destination: [nep]. */
 void check_digest(const struct ranks_map *m, uint64_t *digest);
 

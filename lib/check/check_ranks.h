@@ -82,6 +82,8 @@ struct ranks_run {
 
 /** Fills a map. Returns 0 or -ENOMEM; to be freed in both cases. */
 int check_ranks_map(struct ranks_map *m, const struct rl_check_ranks *in);
+/** The same, but ports, endpoints, SLs and planes only. */
+int check_ranks_ports(struct ranks_map *m, const struct rl_check_ranks *in);
 void check_ranks_map_free(struct ranks_map *m);
 
 /** The SL of packets of level @p level from endpoint @p src. */

@@ -345,17 +345,24 @@ map_slots(struct ranks_map *m)
 }
 
 int
-check_ranks_map(struct ranks_map *m, const struct rl_check_ranks *in)
+check_ranks_ports(struct ranks_map *m, const struct rl_check_ranks *in)
 {
-	int ret;
-
 	memset(m, 0, sizeof(*m));
 	m->in = in;
 	m->topo = in->topo;
-	ret = map_ports(m);
+	if (map_ports(m) != 0)
+		return -ENOMEM;
+	map_sls(m);
+	return 0;
+}
+
+int
+check_ranks_map(struct ranks_map *m, const struct rl_check_ranks *in)
+{
+	const int ret = check_ranks_ports(m, in);
+
 	if (ret != 0)
 		return ret;
-	map_sls(m);
 	map_sl_classes(m);
 	map_slots(m);
 	m->simple = m->nslots <= 64 && map_simple(m);

@@ -63,6 +63,10 @@ struct rl_check_mix {
 	const struct rl_fwd *fwd; /**< [topo->ndev] the new ones */
 	const uint32_t *old_rank; /**< proven for old; NULL: has none */
 	const uint32_t *rank;	  /**< proven for fwd; NULL: has none */
+	/** what rl_check_ranks() has left for each: tells what differs without
+	    another look at all of both; NULL: look */
+	const struct rl_proof *old_proof;
+	const struct rl_proof *proof;
 	const uint8_t *may;	  /**< [ndev] RL_MIX_*; NULL: all EITHER */
 	/** RL_CHECK_FIRST: a packet takes the first next hop whose link works;
 	    RL_CHECK_ALL: any, so that a further failure does no harm. Arrival
@@ -87,7 +91,8 @@ enum rl_mix_order {
 
 struct rl_check_mix_report {
 	uint64_t pairs;	    /**< of endpoints that are there, held ones too */
-	uint64_t touched;   /**< of them: may meet an entry that differs */
+	uint64_t touched;   /**< of them: may be where old and new tables send
+				 them different ways */
 	uint64_t held;	    /**< of them: held */
 	uint64_t wrong;	    /**< of the others: may take a hop that does not
 				 ascend (by the order that is reported), or not
@@ -117,13 +122,15 @@ int rl_check_mix(const struct rl_check_mix *mix,
 		 struct rl_check_mix_report *rep);
 
 /**
- * Control thread. Finds flows to hold, so that the mix of all others is proven,
- * and proves it by rl_check_mix(). Time is spent on what differs only.
+ * Control thread. Finds flows to hold, so that the mix of all others is proven:
+ * those that may take a hop that does not ascend, in whichever of the two
+ * orders there are fewer of them, and those that may not arrive. Time is spent
+ * on what differs only. rl_check_mix() with what is found says 0.
  *
  * @param held  an empty set of topo->nep endpoints; filled with the flows to
  *   hold (mix->held is not read). Left empty: nothing has to be held.
- * @return 0: proven with these held; else as rl_check_mix(), nothing to be
- *   relied on
+ * @return 0: proven with these held; -EINVAL (neither has ranks, or the tables
+ *   are not of this topology), -ENOMEM: the set is as it was
  */
 int rl_check_hold(const struct rl_check_mix *mix, struct rl_flows *held,
 		  struct rl_check_mix_report *rep);

@@ -172,3 +172,23 @@ rl_route_setup(const struct rl_topo *topo, const char *engine,
 	}
 	return ret;
 }
+
+int
+rl_route_hold(const struct rl_route *old, const struct rl_route *route,
+	      const struct rl_topo *topo, const uint32_t *dead, uint32_t ndead,
+	      struct rl_flows *held, struct rl_check_mix_report *rep)
+{
+	const struct rl_check_mix mix = {
+		.topo = topo,
+		.old = old->fwd,
+		.fwd = route->fwd,
+		.old_rank = old->rank,
+		.rank = route->rank,
+		.old_proof = old->accepted ? old->proof : NULL,
+		.proof = route->accepted ? route->proof : NULL,
+		.dead = dead,
+		.ndead = ndead,
+	};
+
+	return rl_check_hold(&mix, held, rep);
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What may become of a packet while devices change their tables. A state is
+ * (channel it came by, SL); at a device that may have either table, the next hop
+ * is by the old one, the new one, or the new one on the plane that the old one
+ * had put the packet on when it came. A depth-
+ * first search finds all that may follow, and folds into each state what may
+ * go wrong from there on. A state that is come to again while it is still being
+ * searched lies on a circle: whatever is on it may go round, and is marked with
+ * all flags, since no order ascends all the way round.
+ *
+ * Links that died since the old tables were made count as alive for these, and
+ * as dead as well: packets may have crossed them before.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check_mix.h"
+
+#define STATE_NEW 0
+#define STATE_OPEN 1
+#define STATE_DONE 2
+
+/* Next hops that there may be: by the old tables with dead links alive or not,
+ * by the new ones on the new plane or the old. */
+#define MIX_CHOICES (4 * RL_FWD_ALTS)
+
+struct mix_at {
+	uint32_t dev;
+	uint16_t in_port; /* nports: injected */
+	uint8_t vl;
+	uint8_t sl;
+};
+
+struct mix_choice {
+	uint32_t chan;
+	bool first; /* not only after a further failure */
+	struct mix_at to;
+};
+
+struct mix_frame {
+	uint32_t state;
+	uint32_t chan; /* it came by */
+	uint32_t next;
+	uint32_t n;
+	bool first; /* how it came here */
+	uint32_t dev;
+	bool foreign;
+	struct mix_choice choice[MIX_CHOICES];
+};
+
+static unsigned int
+mix_may(const struct mix_run *r, uint32_t dev)
+{
+	return r->mix->may != NULL ? r->mix->may[dev] : RL_MIX_EITHER;
+}
+
+/* Where hop h leads, or RANKS_NONE; alive: links that died lately still work. */
+static uint32_t
+mix_move(const struct mix_run *r, const struct rl_fwd *f, unsigned int plane,
+	 struct rl_fwd_hop h, const struct mix_at *at, bool alive,
+	 struct mix_at *to)
+{
+	const struct rl_topo_dev *dev = &r->topo->dev[at->dev];
+	const struct ranks_port *p;
+	uint32_t dirlink;
+
+	if (h.port >= dev->nports || h.plane >= f->nplanes)
+		return RANKS_NONE;
+	if (h.port == at->in_port &&
+	    (dev->kind == RL_DEV_ENDPOINT || h.plane == plane))
+		return RANKS_NONE;
+	p = &r->map.port[r->map.port0[at->dev] + h.port];
+	dirlink = p->dirlink;
+	if (dirlink == RANKS_NONE) {
+		const struct rl_topo_port *tp = &dev->port[h.port];
+
+		if (!alive || !r->dead[tp->link])
+			return RANKS_NONE;
+		dirlink = tp->link * 2 + tp->end;
+	}
+	to->dev = p->dev;
+	to->in_port = p->in_port;
+	to->sl = at->sl;
+	to->vl = rl_fwd_vl(f, h.plane, at->in_port, h.port, at->sl) &
+		 (RL_VCS - 1);
+	return dirlink * RL_VCS + to->vl;
+}
+
+/* Adds what a table lets a packet do; returns a sum that tells sets apart. */
+static uint64_t
+mix_add(const struct mix_run *r, const struct rl_fwd *f, unsigned int plane,
+	const struct mix_at *at, bool alive, struct mix_choice *c, uint32_t *n)
+{
+	uint64_t word = rl_fwd_word(f, plane, (uint16_t)r->dst), sum = 1;
+	bool first = true;
+
+	for (unsigned int i = 0; i < RL_FWD_ALTS; i++, word >>= 16) {
+		struct mix_at to;
+		const uint32_t chan = mix_move(r, f, plane,
+					       rl_fwd_word_hop(word), at,
+					       alive, &to);
+		uint32_t k;
+
+		if (chan == RANKS_NONE)
+			continue;
+		sum = sum * 0x9e3779b97f4a7c15ull + chan + 1;
+		for (k = 0; k < *n && c[k].chan != chan; k++)
+			;
+		if (k == *n)
+			c[(*n)++] = (struct mix_choice){chan, first, to};
+		c[k].first |= first;
+		first = false;
+		if (r->mix->alts == RL_CHECK_FIRST)
+			break;
+	}
+	return sum;
+}
+
+static unsigned int
+mix_plane(const struct rl_fwd *f, const struct mix_at *at)
+{
+	const unsigned int p = at->in_port == f->nports ?
+				       f->inject_plane[at->sl] :
+				       f->plane_of[at->vl][at->sl];
+
+	return p < f->nplanes ? p : 0;
+}
+
+/* All that a packet may do at a device; *differs: the tables disagree. */
+static uint32_t
+mix_choose(const struct mix_run *r, const struct mix_at *at,
+	   struct mix_choice *c, bool *differs)
+{
+	const unsigned int may = mix_may(r, at->dev);
+	const struct rl_fwd *old = &r->mix->old[at->dev];
+	const struct rl_fwd *new = &r->mix->fwd[at->dev];
+	const unsigned int po = mix_plane(may & RL_MIX_OLD ? old : new, at);
+	const unsigned int pn = mix_plane(may & RL_MIX_NEW ? new : old, at);
+	uint64_t sum[2] = {0};
+	uint32_t n = 0;
+
+	*differs = false;
+	if (may & RL_MIX_OLD) {
+		sum[0] = mix_add(r, old, po, at, false, c, &n);
+		if (r->mix->ndead != 0 &&
+		    mix_add(r, old, po, at, true, c, &n) != sum[0])
+			*differs = true;
+	}
+	if (may & RL_MIX_NEW)
+		sum[1] = mix_add(r, new, pn, at, false, c, &n);
+	/* It came before the new tables did. */
+	if (may == RL_MIX_EITHER && po != pn && po < new->nplanes)
+		mix_add(r, new, po, at, false, c, &n);
+	if (may == RL_MIX_EITHER && (po != pn || sum[0] != sum[1]))
+		*differs = true;
+	return n;
+}
+
+int
+check_mix_init(struct mix_run *r, const struct rl_check_mix *mix,
+	       struct rl_check_mix_report *rep)
+{
+	const struct rl_topo *t = mix->topo;
+	const struct rl_check_ranks ports = {.topo = t, .fwd = mix->fwd};
+	uint16_t used = 0;
+	size_t n;
+
+	memset(r, 0, sizeof(*r));
+	memset(rep, 0, sizeof(*rep));
+	r->mix = mix;
+	r->topo = t;
+	r->rep = rep;
+	if (check_ranks_ports(&r->map, &ports) != 0)
+		return -ENOMEM;
+	for (uint32_t e = 0; e < t->nep; e++) {
+		const uint32_t d = t->ep_dev[e];
+		const uint8_t *sl[2] = {mix->old[d].path_sl,
+					mix->fwd[d].path_sl};
+
+		if (sl[0] == NULL || sl[1] == NULL ||
+		    mix->old[d].ndst != t->nep || mix->fwd[d].ndst != t->nep)
+			return -EINVAL;
+		for (uint32_t k = 0; k < t->nep; k++)
+			used |= (uint16_t)(1u << (sl[0][k] & (RL_SLS - 1)) |
+					   1u << (sl[1][k] & (RL_SLS - 1)));
+	}
+	for (unsigned int sl = 0; sl < RL_SLS; sl++)
+		if (used >> sl & 1)
+			r->sl_idx[sl] = r->nsl++;
+	r->dead = calloc(t->nlink + 1u, 1);
+	n = (size_t)rl_channels(t) * r->nsl + 1;
+	r->state = calloc(n, sizeof(*r->state));
+	r->touched = malloc(n * sizeof(*r->touched));
+	r->stack = malloc((RL_CHECK_HOPS_MAX + 2) * sizeof(*r->stack));
+	if (r->dead == NULL || r->state == NULL || r->touched == NULL ||
+	    r->stack == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < mix->ndead; i++)
+		r->dead[mix->dead[i]] = 1;
+	return 0;
+}
+
+void
+check_mix_free(struct mix_run *r)
+{
+	free(r->stack);
+	free(r->touched);
+	free(r->state);
+	free(r->dead);
+	check_ranks_map_free(&r->map);
+}
+
+void
+check_mix_forget(struct mix_run *r)
+{
+	for (uint32_t i = 0; i < r->ntouched; i++)
+		r->state[r->touched[i]].mark = STATE_NEW;
+	r->ntouched = 0;
+}
+
+/* Flags of a hop from one channel to another; none comes before an injected
+ * packet's first. */
+static unsigned int
+mix_hop(const struct mix_run *r, uint32_t from, uint32_t to)
+{
+	const struct rl_check_mix *m = r->mix;
+	unsigned int bad = 0;
+
+	if (m->rank == NULL || (from != RANKS_NONE &&
+				m->rank[from] >= m->rank[to]))
+		bad |= MIX_BAD_NEW;
+	if (m->old_rank == NULL || (from != RANKS_NONE &&
+				    m->old_rank[from] >= m->old_rank[to]))
+		bad |= MIX_BAD_OLD;
+	return bad;
+}
+
+/* A packet that came by a channel stands at `at`: what it may do next. */
+static void
+mix_push(struct mix_run *r, uint32_t *depth, uint32_t chan, bool first,
+	 const struct mix_at *at)
+{
+	struct mix_frame *f = &r->stack[(*depth)++];
+	const uint32_t id = chan * r->nsl + r->sl_idx[at->sl];
+	bool differs;
+
+	f->state = chan == RANKS_NONE ? RANKS_NONE : id;
+	f->chan = chan;
+	f->first = first;
+	f->next = 0;
+	f->dev = at->dev;
+	f->foreign = r->topo->dev[at->dev].kind == RL_DEV_ENDPOINT &&
+		     chan != RANKS_NONE;
+	f->n = mix_choose(r, at, f->choice, &differs);
+	if (chan == RANKS_NONE)
+		return;
+	r->touched[r->ntouched++] = id;
+	r->state[id] = (struct mix_state){
+		.mark = STATE_OPEN,
+		.flags = (uint8_t)((differs ? MIX_TOUCHED : 0) |
+				   (f->n == 0 ? MIX_LOST : 0)),
+		.foreign = f->foreign,
+	};
+}
+
+/* What a state that follows means for the one before it. */
+static void
+mix_fold(struct mix_state *to, const struct mix_state *s, bool first,
+	 bool foreign)
+{
+	const uint32_t len = s->len + 1u;
+
+	to->flags |= first ? s->flags : s->flags & ~MIX_LOST;
+	if (len > to->len)
+		to->len = (uint16_t)len;
+	if (first && s->foreign + foreign > to->foreign)
+		to->foreign = (uint8_t)(s->foreign + foreign);
+	if (len > RL_CHECK_HOPS_MAX || to->foreign > 1)
+		to->flags |= MIX_LOST;
+}
+
+/* All that may follow from the frame at the bottom of the stack, into *sum. */
+static void
+mix_search(struct mix_run *r, struct mix_state *sum)
+{
+	const struct mix_state round = {.flags = MIX_ALL};
+	uint32_t depth = 1;
+
+	while (depth != 0) {
+		struct mix_frame *f = &r->stack[depth - 1];
+		struct mix_state *here = f->state == RANKS_NONE ?
+						 sum : &r->state[f->state];
+		const struct mix_choice *c = &f->choice[f->next];
+		struct mix_state *s;
+
+		if (f->next == f->n) {
+			here->mark = STATE_DONE;
+			if (--depth != 0) {
+				struct mix_frame *up = &r->stack[depth - 1];
+
+				mix_fold(up->state == RANKS_NONE ?
+						 sum : &r->state[up->state],
+					 here, f->first, up->foreign);
+			}
+			continue;
+		}
+		f->next++;
+		here->flags |= (uint8_t)mix_hop(r, f->chan, c->chan);
+		if (r->deps != NULL && f->chan != RANKS_NONE)
+			check_deps_add(r->deps, f->chan, c->chan, r->src,
+				       r->dst);
+		if (c->to.dev == r->topo->ep_dev[r->dst]) {
+			if (here->len == 0)
+				here->len = 1;
+			continue;
+		}
+		s = &r->state[c->chan * r->nsl + r->sl_idx[c->to.sl]];
+		if (s->mark == STATE_DONE)
+			mix_fold(here, s, c->first, f->foreign);
+		else if (s->mark == STATE_OPEN || depth > RL_CHECK_HOPS_MAX)
+			mix_fold(here, &round, true, f->foreign);
+		else
+			mix_push(r, &depth, c->chan, c->first, &c->to);
+	}
+}
+
+unsigned int
+check_mix_flow(struct mix_run *r, uint32_t src, uint32_t dst, uint32_t *len)
+{
+	const uint32_t dev = r->topo->ep_dev[src];
+	const unsigned int may = mix_may(r, dev);
+	const struct rl_fwd *tab[2] = {&r->mix->old[dev], &r->mix->fwd[dev]};
+	struct mix_state sum = {0};
+	unsigned int sls = 0;
+
+	r->src = src;
+	r->dst = dst;
+	for (unsigned int k = 0; k < 2; k++)
+		if (may >> k & 1)
+			sls |= 1u << (tab[k]->path_sl[dst] & (RL_SLS - 1));
+	if ((sls & (sls - 1)) != 0)
+		sum.flags |= MIX_TOUCHED;
+	for (; sls != 0; sls &= sls - 1) {
+		const struct mix_at at = {
+			.dev = dev, .in_port = tab[0]->nports,
+			.sl = (uint8_t)__builtin_ctz(sls)};
+		uint32_t depth = 0;
+
+		mix_push(r, &depth, RANKS_NONE, true, &at);
+		if (r->stack[0].n == 0)
+			sum.flags |= MIX_LOST;
+		mix_search(r, &sum);
+	}
+	*len = sum.len;
+	return sum.flags;
+}
