@@ -15,7 +15,7 @@
 # to namespaces of their own, and end with them.
 set -eu
 
-packages="mmdebstrap"
+packages="mmdebstrap mount"
 
 usage() {
 	echo "usage: $0 [--variant NAME]... [--quick] [--only run|test]" \
@@ -51,7 +51,7 @@ if [ "$(id -u)" -ne 0 ]; then
 	echo "$0: roots are made by root" >&2
 	exit 2
 fi
-if ! command -v mmdebstrap >/dev/null; then
+if ! command -v mmdebstrap >/dev/null || ! command -v mount >/dev/null; then
 	apt-get update -qq
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
 		--no-install-recommends $packages
@@ -101,6 +101,7 @@ PATH_INSIDE=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 # in_root ROOT USER HOME COMMAND FOLDER: in its own mounts and processes
 in_root() {
 	unshare --mount --pid --fork --kill-child sh -eu -c '
+		mount --bind "$1" "$1" # ip netns wants / to be a mount
 		mount -t proc proc "$1/proc"
 		mount --rbind /sys "$1/sys"
 		mount --rbind /dev "$1/dev"

@@ -57,6 +57,10 @@ refuse(struct script *s, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(s->err + n, s->errlen - (size_t)n, fmt, ap);
 	va_end(ap);
+	/* words of the file may hold what would move a terminal's cursor */
+	for (char *p = s->err + n; *p != '\0'; p++)
+		if (iscntrl((unsigned char)*p))
+			*p = '?';
 	return -EINVAL;
 }
 

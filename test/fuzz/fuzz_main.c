@@ -3,8 +3,9 @@
  * Runs a libFuzzer entry point without libFuzzer, so that a bounded, seeded
  * part of the fuzzing is in every run of the tests, whatever the compiler:
  *
- *   fuzz_X COUNT SEED FILE...          COUNT mutations of the files
- *   fuzz_X COUNT SEED FILE... -i N     the N-th of them alone
+ *   fuzz_X COUNT SEED [FILE...]        COUNT mutations of the files, and of
+ *                                      what the harness begins with itself
+ *   fuzz_X COUNT SEED [FILE...] -i N   the N-th of them alone
  *
  * Input N depends on SEED and N only. A crash names both. With clang, link
  * the harness with -fsanitize=fuzzer instead of this file.
@@ -29,6 +30,16 @@ struct input {
 
 static char last_words[80];
 
+/* where a harness has none */
+__attribute__((weak)) size_t
+fuzz_seed(unsigned int i, uint8_t *to, size_t room)
+{
+	(void)i;
+	(void)to;
+	(void)room;
+	return 0;
+}
+
 static void
 on_crash(int sig)
 {
@@ -52,6 +63,25 @@ load(const char *path, struct input *in)
 	in->len = in->byte != NULL ? fread(in->byte, 1, INPUT_MAX, f) : 0;
 	fclose(f);
 	return in->byte != NULL ? 0 : -1;
+}
+
+/* The harness's own inputs, behind the files. @return how many there are now */
+static unsigned int
+load_seeds(struct input *corpus, unsigned int n)
+{
+	for (unsigned int i = 0; n < CORPUS_MAX; i++, n++) {
+		struct input *in = &corpus[n];
+
+		in->byte = malloc(INPUT_MAX);
+		if (in->byte == NULL)
+			break;
+		in->len = fuzz_seed(i, in->byte, INPUT_MAX);
+		if (in->len == 0) {
+			free(in->byte);
+			break;
+		}
+	}
+	return n;
 }
 
 /* Puts n bytes in the place of `cut` bytes at `at`. */
@@ -141,8 +171,8 @@ main(int argc, char **argv)
 	unsigned int n = 0;
 	bool one = false;
 
-	if (argc < 4) {
-		fprintf(stderr, "usage: %s COUNT SEED FILE... [-i N]\n",
+	if (argc < 3) {
+		fprintf(stderr, "usage: %s COUNT SEED [FILE...] [-i N]\n",
 			argv[0]);
 		return 2;
 	}
@@ -156,8 +186,11 @@ main(int argc, char **argv)
 			return 2;
 		}
 	}
-	if (n == 0)
+	n = load_seeds(corpus, n);
+	if (n == 0) {
+		fprintf(stderr, "%s: no input to begin with\n", argv[0]);
 		return 2;
+	}
 	signal(SIGABRT, on_crash);
 	signal(SIGILL, on_crash);
 	signal(SIGSEGV, on_crash);

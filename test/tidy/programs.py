@@ -33,6 +33,7 @@ OWN_PACKAGES = {
 # program -> package, of those that a machine need not have
 OPTIONAL = {
     "mmdebstrap": "mmdebstrap",
+    "mount": "mount",
     "opensm": "opensm",
     "ibsim": "ibsim-utils",
     "ibnetdiscover": "infiniband-diags",
@@ -46,6 +47,8 @@ OPTIONAL = {
     "tcpdump": "tcpdump",
     "tshark": "tshark",
 }
+# a Debian without it is none that anything can be installed on
+ALWAYS = {"apt"}
 # a user's own way to become root: asked for before it is used
 ASKED_FOR = {"sudo"}
 SKIP = 77
@@ -93,7 +96,7 @@ class Packages:
     """What dpkg knows of this machine."""
 
     def __init__(self, named):
-        self.depends, self.provided, self.always = {}, {}, set()
+        self.depends, self.provided, self.always = {}, {}, set(ALWAYS)
         out = run("dpkg-query", "-W", "-f",
                   "${Package}\t${Essential}\t${Priority}\t"
                   "${Pre-Depends}, ${Depends}\t${Provides}\n")
