@@ -49,8 +49,8 @@ OPTIONAL = {
 }
 # a Debian without it is none that anything can be installed on
 ALWAYS = {"apt"}
-# a user's own way to become root: asked for before it is used
-ASKED_FOR = {"sudo"}
+# asked for before they are used; who has none is served as well
+ASKED_FOR = {"sudo", "ccache"}
 SKIP = 77
 
 
@@ -159,7 +159,7 @@ def own_packages(root):
 def judge(program, where, packages, own):
     """@return (package or "", complaint or "")"""
     if program in ASKED_FOR:
-        return "(the user's)", ""
+        return "(where there is one)", ""
     owners = packages.owners(program)
     if owners and owners & packages.allowed:
         return sorted(owners & packages.allowed)[0], ""
