@@ -17,6 +17,8 @@
 #include "bench.h"
 #include "bench_host.h"
 
+#define REPLAY_EVERY_NS 1000
+
 struct replay_rig {
 	struct rl_link_cfg cfg;
 	struct rl_codec *codec;
@@ -27,7 +29,7 @@ struct replay_rig {
 	struct rte_mempool *pool;
 	struct rl_phy_eth phy;
 	uint16_t eth;
-	uint8_t *nak; /* a frame that asks for everything */
+	uint8_t *frame; /* of the handshake */
 };
 
 static void *
@@ -46,14 +48,16 @@ rig_ports(struct replay_rig *g, uint32_t flits_per_frame)
 	rl_link_cfg_defaults(&g->cfg);
 	g->cfg.credits_flits = 4096;
 	g->cfg.replay_limit = 255;
+	g->cfg.replay_timer_ns = REPLAY_EVERY_NS;
+	g->cfg.keepalive_ns = g->cfg.keepalive_dead_ns = 0; /* silent peer */
 	g->cfg.flits_per_frame = flits_per_frame;
 	g->codec = zalloc(rl_codec_memsize());
 	g->flits = zalloc(2048 * sizeof(struct rl_flit));
 	g->cache.slot = zalloc(2048 * sizeof(struct rl_flit *));
 	g->cache.cap = 2048;
-	g->nak = zalloc(RL_FRAME_BYTES_MAX);
+	g->frame = zalloc(RL_FRAME_BYTES_MAX);
 	if (g->codec == NULL || g->flits == NULL || g->cache.slot == NULL ||
-	    g->nak == NULL)
+	    g->frame == NULL)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < 2048; i++)
 		rl_flit_put(&g->cache, &g->flits[i]);
@@ -90,9 +94,9 @@ rig_fill(struct replay_rig *g)
 	rl_port_start(g->port[0], now_ns);
 	rl_port_start(g->port[1], now_ns);
 	for (unsigned int i = 0; i < 20; i++, now_ns += 1000)
-		while ((len = rl_port_tx_frame(g->port[i & 1], g->nak,
+		while ((len = rl_port_tx_frame(g->port[i & 1], g->frame,
 					       now_ns)) != 0)
-			rl_port_rx_frame(g->port[!(i & 1)], g->nak, len,
+			rl_port_rx_frame(g->port[!(i & 1)], g->frame, len,
 					 now_ns);
 	for (uint32_t i = 0; i < g->cfg.window_flits; i++) {
 		struct rl_flit *f = rl_flit_get(&g->cache);
@@ -102,22 +106,12 @@ rig_fill(struct replay_rig *g)
 		f->vc = 0;
 		rl_port_submit(g->port[0], f, now_ns);
 	}
-	while (rl_port_tx_frame(g->port[0], g->nak, now_ns) != 0)
+	while (rl_port_tx_frame(g->port[0], g->frame, now_ns) != 0)
 		;
 	rl_port_info(g->port[0], &info);
 	if (info.state != RL_LINK_UP ||
 	    info.outstanding_flits != g->cfg.window_flits)
 		return -EIO;
-	const struct rl_frame_hdr h = {
-		.type = RL_FRAME_IDLE,
-		.flags = RL_FRF_NAK,
-		.tx_epoch = info.rx_epoch,
-		.rx_epoch = info.tx_epoch,
-	};
-	const uint8_t mac[12] = { 0 };
-
-	memset(g->nak, 0, RL_FRAME_HEADER_SHORT);
-	rl_frame_seal(g->nak, &h, mac, false);
 	return 0;
 }
 
@@ -143,14 +137,14 @@ rig_phy(struct replay_rig *g)
 	return rl_phy_eth_open(&g->phy, &p);
 }
 
-/* One replay of the whole window; returns flits sent. */
+/* The timer is due: one replay of the whole window; returns flits sent. */
 static uint32_t
 replay_once(struct replay_rig *g, uint64_t now_ns)
 {
 	struct rl_phy_frame f[8];
 	uint32_t flits = 0;
 
-	rl_port_rx_frame(g->port[0], g->nak, RL_FRAME_HEADER_SHORT, now_ns);
+	rl_port_tick(g->port[0], now_ns);
 	while (rl_port_tx_ready(g->port[0], now_ns)) {
 		const unsigned int n =
 			rl_phy_eth_ops.tx_alloc(&g->phy, f, 8, now_ns);
@@ -172,6 +166,7 @@ measure(const struct bench_opts *o, uint32_t flits_per_frame, double copy,
 	struct replay_rig *g = zalloc(sizeof(*g));
 	double *ns = calloc(o->reps, sizeof(*ns));
 	const unsigned int rounds = o->quick ? 100 : 4000;
+	uint64_t now_ns = 1000000;
 	int ret = g == NULL || ns == NULL ? -ENOMEM
 					  : rig_ports(g, flits_per_frame);
 	double m;
@@ -185,7 +180,7 @@ measure(const struct bench_opts *o, uint32_t flits_per_frame, double copy,
 		uint64_t flits = 0;
 
 		for (unsigned int i = 0; i < rounds; i++)
-			flits += replay_once(g, 1000000 + i);
+			flits += replay_once(g, now_ns += REPLAY_EVERY_NS);
 		if (flits != (uint64_t)rounds * g->cfg.window_flits)
 			ret = -EBADMSG;
 		ns[r] = (double)(bench_cpu_ns() - t0) / (double)flits;
@@ -212,7 +207,7 @@ measure(const struct bench_opts *o, uint32_t flits_per_frame, double copy,
 	free(g->codec);
 	free(g->flits);
 	free(g->cache.slot);
-	free(g->nak);
+	free(g->frame);
 	free(g);
 	free(ns);
 	return 0;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include <rte_eal.h>
 #include <rte_errno.h>
@@ -286,6 +287,7 @@ build(struct host *h, char *err)
 		.drop = host_on_drop,
 		.report = host_on_report,
 		.seed = h->p.seed,
+		.incarnation = h->p.incarnation,
 		.sink = {
 			.ctx = h,
 			.port_event = host_on_port_event,
@@ -325,6 +327,12 @@ host_open(struct host *h, const struct host_params *p, char *err)
 	memset(h, 0, sizeof(*h));
 	snprintf(err, HOST_ERR_MAX, "out of memory");
 	h->p = *p;
+	if (h->p.incarnation == 0 &&
+	    getrandom(&h->p.incarnation, sizeof(h->p.incarnation), 0) !=
+		    sizeof(h->p.incarnation)) {
+		snprintf(err, HOST_ERR_MAX, "getrandom: %s", strerror(errno));
+		return -EIO;
+	}
 	host_clock_init(&h->clock);
 	/* No table gets into a device that the checker has not passed. */
 	if (!p->route->accepted) {

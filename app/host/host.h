@@ -69,6 +69,8 @@ struct host_params {
 	const struct rl_config *cfg;
 	const struct rl_route *route;
 	uint64_t seed;
+	uint64_t incarnation;  /**< of this process; 0: from the entropy of the
+				    machine, so that no two starts are alike */
 	uint32_t classes;      /**< of service, in use; 0: one */
 	uint32_t ring_frames;  /**< a direction of a wire holds */
 	uint32_t frame_bytes;  /**< largest frame on software wires */

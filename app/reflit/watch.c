@@ -132,6 +132,7 @@ take_port_event(struct watch *w, const struct host_rec *rec)
 	case RL_PEV_RETRAIN:
 	case RL_PEV_DEGRADED:
 	case RL_PEV_EMPTY:
+	case RL_PEV_REFUSED:
 		return;
 	}
 }
@@ -195,6 +196,10 @@ port_event_text(const struct watch *w, const struct host_rec *rec, char *buf,
 		return snprintf(buf, len, "%s degraded", link);
 	case RL_PEV_EMPTY:
 		return snprintf(buf, len, "%s has run empty", link);
+	case RL_PEV_REFUSED:
+		return snprintf(buf, len,
+				"%s does not train: the other end has another "
+				"configuration", link);
 	}
 	return 0;
 }

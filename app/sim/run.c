@@ -95,6 +95,7 @@ on_port_event(void *ctx, uint32_t dev, uint16_t port,
 		[RL_PEV_RETRAIN] = "retrain",
 		[RL_PEV_DEGRADED] = "degraded",
 		[RL_PEV_EMPTY] = "empty",
+		[RL_PEV_REFUSED] = "refused",
 	};
 	const struct run *r = ctx;
 	const struct rl_topo *topo = &r->s->plan.cfg.topo;

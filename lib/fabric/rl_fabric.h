@@ -44,6 +44,8 @@ struct rl_fabric_host {
 	uint64_t seed;
 	/** endpoints may be made again: they say which life they are [EP-7] */
 	bool lives;
+	uint64_t incarnation; /**< of the process, see rl_port.h; 0: none */
+	uint64_t digest;      /**< of the configuration, the same */
 	/** a codec of the configuration's CRC and ISN, for hosts that build
 	    many fabrics; NULL: rl_fabric_build() makes one */
 	struct rl_codec *codec;

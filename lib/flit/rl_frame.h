@@ -16,22 +16,35 @@
  * | 0-5   | destination MAC (the link's own, locally administered)        |
  * | 6-11  | source MAC                                                    |
  * | 12-13 | EtherType 0x88B5 (local experimental), big-endian             |
- * | 14    | bits 0-3 type, bits 4-7 version (1)                           |
+ * | 14    | bits 0-3 type, bits 4-7 version (2)                           |
  * | 15    | flits in this frame, 0-32                                     |
  * | 16    | flags (RL_FRF_*)                                              |
- * | 17    | spare (0)                                                     |
+ * | 17    | stamp, bits 48-55                                             |
  * | 18    | sender's transmit epoch                                       |
  * | 19    | sender's receive epoch (the peer's transmit epoch)            |
  * | 20-21 | link sequence number of the first flit (or of the next one)   |
  * | 22-23 | acknowledges every flit before this number                    |
  * | 24-39 | credit limit of VC 0-7: flits the peer may have sent in all   |
- * | 40-43 | time stamp of the sender; init: nonce                         |
- * | 44-47 | time stamp echoed; init: nonce echoed                         |
- * | 48-51 | CRC-32C over bytes 14-47 and 52-end of header                 |
- * | 52-   | two sideband bytes a flit, six of them up to byte 63          |
+ * | 40-45 | stamp, bits 0-47: sender's clock in ns, new in each frame     |
+ * | 46-49 | stamp echoed, low 32 bits                                     |
+ * | 50-53 | CRC-32C over bytes 14-49 and 54-end of header                 |
+ * | 54-   | two sideband bytes a flit, five of them up to byte 63         |
+ * | 54-55 | without flits: bytes of the whole frame, padding included     |
  *
- * With more than six flits the header grows to 128 bytes, so that flits
+ * With more than five flits the header grows to 128 bytes, so that flits
  * always start on a cache line of an aligned frame.
+ *
+ * An INIT frame has no flits and a header of 128 bytes:
+ *
+ * | bytes   | what                                                        |
+ * |---------|-------------------------------------------------------------|
+ * | 64-71   | nonce of the sender                                         |
+ * | 72-79   | nonce echoed                                                |
+ * | 80-87   | incarnation of the sender's process; 0: not told            |
+ * | 88-95   | digest of its fabric's configuration; 0: not told           |
+ * | 96      | most flits that its frames may carry, 1-32                  |
+ * | 97-111  | spare (0)                                                   |
+ * | 112-127 | kept for an authentication tag (0)                          |
  *
  * Sideband of a flit: bits 0-2 VC, 3 SOP, 4 EOP, 5 looped, 6 reflected,
  * 7-8 mark, 9-15 hops.
@@ -40,13 +53,14 @@
 #include "rl_flit.h"
 
 #define RL_FRAME_ETHERTYPE 0x88B5
-#define RL_FRAME_VERSION 1
+#define RL_FRAME_VERSION 2
 #define RL_FRAME_LINK_OFF 14
-#define RL_FRAME_CHECK_OFF 48
-#define RL_FRAME_SIDEBAND_OFF 52
+#define RL_FRAME_CHECK_OFF 50
+#define RL_FRAME_SIDEBAND_OFF 54
+#define RL_FRAME_INIT_OFF 64
 #define RL_FRAME_HEADER_SHORT 64
 #define RL_FRAME_HEADER_LONG 128
-#define RL_FRAME_FLITS_SHORT 6
+#define RL_FRAME_FLITS_SHORT 5
 #define RL_FRAME_FLITS_MAX 32
 /** Most links a packet may cross: the sideband has seven bits for them. */
 #define RL_HOPS_MAX 127
@@ -80,14 +94,24 @@ struct rl_frame_hdr {
 	uint16_t seq;
 	uint16_t ack;
 	uint16_t credit[RL_VCS];
-	uint32_t ts;
-	uint32_t ts_echo;
+	uint16_t bytes; /**< without flits: of the frame; 0: its header alone */
+	uint64_t stamp; /**< 56 bits */
+	uint32_t stamp_echo;
+};
+
+/** What an INIT frame says besides. */
+struct rl_frame_init {
+	uint64_t nonce;
+	uint64_t nonce_echo;
+	uint64_t incarnation;
+	uint64_t digest;
+	uint8_t flits;
 };
 
 /** Why a frame was not taken, in the order of the checks. */
 enum rl_frame_error {
 	RL_FRAME_OK = 0,
-	RL_FRAME_TRUNCATED,   /**< shorter than the shortest header */
+	RL_FRAME_TRUNCATED,   /**< shorter than its header, or than it says */
 	RL_FRAME_ETHERTYPE_ERR, /**< not ours: left to others */
 	RL_FRAME_VERSION_ERR,
 	RL_FRAME_COUNT_ERR,   /**< flit count doesn't fit the length */
@@ -95,6 +119,16 @@ enum rl_frame_error {
 	RL_FRAME_TYPE_ERR,    /**< unknown type */
 	RL_FRAME_ERRORS
 };
+
+/** Bits of a stamp on the wire. */
+#define RL_FRAME_STAMP_BITS 56
+
+/** Whether stamp @p a was given after @p b, by the same sender. */
+static inline bool
+rl_frame_stamp_after(uint64_t a, uint64_t b)
+{
+	return (int64_t)((a - b) << (64 - RL_FRAME_STAMP_BITS)) > 0;
+}
 
 /** Any thread. Bytes of the header before the first of @p nflits flits. */
 static inline uint32_t
@@ -109,6 +143,17 @@ static inline uint32_t
 rl_frame_bytes(unsigned int nflits)
 {
 	return rl_frame_header_bytes(nflits) + nflits * RL_FLIT_BYTES;
+}
+
+/** Any thread. Bytes of a frame with this header. */
+static inline uint32_t
+rl_frame_length(const struct rl_frame_hdr *h)
+{
+	const uint32_t least = h->type == RL_FRAME_INIT
+				       ? RL_FRAME_HEADER_LONG
+				       : rl_frame_bytes(h->nflits);
+
+	return h->nflits == 0 && h->bytes > least ? h->bytes : least;
 }
 
 /** Any thread. Most flits that fit into @p frame_bytes, at most 32. */
@@ -160,11 +205,15 @@ rl_sideband_unpack(uint16_t s, struct rl_flit *f)
 /**
  * Owner of @p frame. Writes the Ethernet and link header of a frame whose
  * sideband bytes are already in place at RL_FRAME_SIDEBAND_OFF (unused ones
- * are zeroed here). @p mac: 12 bytes, destination and source. @p hw: whether
- * the CPU has SSE4.2.
+ * are zeroed here), or whose INIT part is; and its padding, where h->bytes asks
+ * for some. @p mac: 12 bytes, destination and source. @p hw: whether the CPU
+ * has SSE4.2.
  */
 void rl_frame_seal(uint8_t *frame, const struct rl_frame_hdr *h,
 		   const uint8_t *mac, bool hw);
+
+/** Owner of @p frame. The INIT part, before the frame is sealed. */
+void rl_frame_init_put(uint8_t *frame, const struct rl_frame_init *init);
 
 /**
  * Any thread. Reads and checks the header of a frame of @p len bytes; frames
@@ -174,5 +223,8 @@ void rl_frame_seal(uint8_t *frame, const struct rl_frame_hdr *h,
  */
 enum rl_frame_error rl_frame_open(const uint8_t *frame, uint32_t len,
 				  struct rl_frame_hdr *h, bool hw);
+
+/** Any thread. The INIT part of a frame that was opened and is one. */
+void rl_frame_init_get(const uint8_t *frame, struct rl_frame_init *init);
 
 #endif /* RL_FRAME_H */

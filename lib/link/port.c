@@ -118,6 +118,32 @@ rx_header(struct rl_port *port, const struct rl_frame_hdr *h, uint64_t now_ns)
 	return true;
 }
 
+/* Frames without flits. */
+static void
+rx_control(struct rl_port *port, const struct rl_frame_hdr *h, uint64_t now_ns)
+{
+	switch (h->type) {
+	case RL_FRAME_IDLE:
+		port_rx_idle(port, h, now_ns);
+		break;
+	case RL_FRAME_RETRAIN:
+		if (h->bytes < rl_frame_bytes(port->shake.flits)) {
+			PORT_COUNT(port, rx_truncated);
+			break;
+		}
+		PORT_COUNT(port, rx_retrain);
+		if (h->flags & RL_FRF_ECHO)
+			port_act(port, PORT_VERDICT(PORT_ANSWERED), now_ns);
+		else
+			port_owe(port, OWE_ANSWER);
+		break;
+	case RL_FRAME_CLOSE:
+		PORT_COUNT(port, rx_close);
+		port_act(port, PORT_DEAD_BY(RL_DET_PEER), now_ns);
+		break;
+	}
+}
+
 void
 rl_port_rx_frame(struct rl_port *port, uint8_t *frame, uint32_t len,
 		 uint64_t now_ns)
@@ -132,34 +158,30 @@ rl_port_rx_frame(struct rl_port *port, uint8_t *frame, uint32_t len,
 		return;
 	}
 	if (rl_unlikely(h.type == RL_FRAME_INIT)) {
-		port_rx_init(port, &h, now_ns);
+		struct rl_frame_init init;
+
+		rl_frame_init_get(frame, &init);
+		port_rx_init(port, &h, &init, now_ns);
 		return;
 	}
 	if (!port_link_open(port)) {
 		PORT_COUNT(port, rx_state_drop);
 		return;
 	}
-	if (!rx_epoch_ok(port, &h) || !rx_header(port, &h, now_ns))
+	if (!rx_epoch_ok(port, &h))
 		return;
-	switch (h.type) {
-	case RL_FRAME_DATA:
-		port_rx_data(port, frame, &h, now_ns);
-		break;
-	case RL_FRAME_IDLE:
-		port_rx_idle(port, &h, now_ns);
-		break;
-	case RL_FRAME_RETRAIN:
-		PORT_COUNT(port, rx_retrain);
-		if (h.flags & RL_FRF_ECHO)
-			port_act(port, PORT_VERDICT(PORT_ANSWERED), now_ns);
-		else
-			port_owe(port, OWE_ANSWER);
-		break;
-	case RL_FRAME_CLOSE:
-		PORT_COUNT(port, rx_close);
-		port_act(port, PORT_DEAD_BY(RL_DET_PEER), now_ns);
-		break;
+	if (rl_likely(port_rx_news(port, h.stamp))) {
+		if (!rx_header(port, &h, now_ns))
+			return;
+	} else {
+		PORT_COUNT(port, rx_stale);
+		if (h.type != RL_FRAME_DATA)
+			return;
 	}
+	if (rl_likely(h.type == RL_FRAME_DATA))
+		port_rx_data(port, frame, &h, now_ns);
+	else
+		rx_control(port, &h, now_ns);
 }
 
 void
@@ -264,7 +286,7 @@ rl_port_info(const struct rl_port *port, struct rl_port_info *info)
 	info->outstanding_flits = rl_replay_outstanding(&port->retry.replay);
 	info->reserved_flits = port->retry.replay.reserved;
 	info->queued_flits = queued;
-	info->flits_per_frame = port->frame_flits;
+	info->flits_per_frame = port->shake.flits;
 	info->srtt_ns = port->rtt.srtt_ns;
 	info->replay_timer_ns = port->rtt.timer_ns;
 	info->flaps = port->link.flaps;

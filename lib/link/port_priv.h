@@ -85,13 +85,17 @@ struct port_link {
 
 /** Epochs and how they are agreed (port_shake.c). */
 struct port_shake {
-	struct rl_prng prng;
-	uint32_t nonce;
-	uint32_t peer_nonce;
 	uint8_t tx_epoch;
 	uint8_t rx_epoch; /* the peer's; valid where peer_known */
 	bool peer_known;
-	bool echo_ok;
+	bool peer_heard; /* a frame of its, as long as data will be */
+	bool refused;	  /* the peer is of another fabric; it was said */
+	uint32_t flits;	  /* a frame may carry, by both ends' word */
+	struct rl_prng prng;
+	uint64_t nonce;
+	uint64_t peer_nonce;
+	uint64_t peer_incarnation;
+	uint64_t old_incarnation; /* of the peer that was UP last; 0: none */
 };
 
 /** Egress queues and the peer's credits (port_queue.c). */
@@ -123,6 +127,7 @@ struct port_retry {
 /** Frames out (port_tx.c). */
 struct port_tx {
 	uint64_t last_ns;      /* when the last frame went */
+	uint64_t stamp;	       /* of the last frame */
 	uint64_t ask_due_ns;   /* when to ask for credits */
 	uint64_t shake_due_ns; /* next INIT, or next probe of a retraining */
 	uint32_t probes;       /* unanswered, of this retraining */
@@ -140,6 +145,8 @@ struct port_rtt {
 
 /** Order of what arrives, and the input buffer's credits (port_rx.c). */
 struct port_rx {
+	uint64_t newest;     /* stamp of the newest frame heard of the peer */
+	uint64_t data_stamp; /* of the last frame whose flits were taken */
 	uint32_t expected;
 	uint32_t ack_owed; /* flits taken since the last ACK */
 	uint64_t ack_due_ns;
@@ -220,7 +227,7 @@ struct port_events {
 struct rl_port {
 	/* what never changes */
 	struct rl_port_params p;
-	uint32_t frame_flits;  /* flits a frame may carry */
+	uint32_t frame_flits;  /* flits that a frame of the PHY may carry */
 	uint32_t ack_coalesce; /* flits; a quarter of the window at most */
 	bool hw_crc;
 
@@ -285,7 +292,7 @@ void port_act(struct rl_port *port, struct port_verdict v, uint64_t now_ns);
 void port_drained(struct rl_port *port, uint64_t now_ns);
 /* An INIT frame, in whatever state. */
 void port_rx_init(struct rl_port *port, const struct rl_frame_hdr *h,
-		  uint64_t now_ns);
+		  const struct rl_frame_init *init, uint64_t now_ns);
 void port_state_tick(struct rl_port *port, uint64_t now_ns);
 
 /* Frames may pass only in these states. */
@@ -303,10 +310,20 @@ void port_shake_init(struct rl_port *port);
 void port_shake_start(struct rl_port *port);
 /* An INIT frame while this end trains. */
 struct port_verdict port_shake_rx(struct rl_port *port,
-				  const struct rl_frame_hdr *h);
+				  const struct rl_frame_hdr *h,
+				  const struct rl_frame_init *init,
+				  uint64_t now_ns);
 /* Whether an INIT frame is of the epoch that the peer is known by. */
-bool port_shake_same(const struct rl_port *port, const struct rl_frame_hdr *h);
-void port_shake_header(struct rl_port *port, struct rl_frame_hdr *h);
+bool port_shake_same(const struct rl_port *port, const struct rl_frame_hdr *h,
+		     const struct rl_frame_init *init);
+/* Whether it says nothing new, for it is older than what was heard since. */
+bool port_shake_stale(const struct rl_port *port, const struct rl_frame_hdr *h,
+		      const struct rl_frame_init *init);
+/* Its epoch opens: @return whether the peer's process is another than was. */
+bool port_shake_open(struct rl_port *port);
+/* What an INIT frame says. */
+void port_shake_header(struct rl_port *port, struct rl_frame_hdr *h,
+		       struct rl_frame_init *init);
 
 /* --- port_detect.c ------------------------------------------------------ */
 
@@ -402,6 +419,28 @@ void port_rx_data(struct rl_port *port, uint8_t *frame,
 /* A frame without flits: does its number show a lost tail? */
 void port_rx_idle(struct rl_port *port, const struct rl_frame_hdr *h,
 		  uint64_t now_ns);
+
+/*
+ * Whether a frame is newer than all that was heard of the peer. Only such a
+ * one is believed in what it says of the whole link: a later one has said more.
+ */
+static inline bool
+port_rx_news(struct rl_port *port, uint64_t stamp)
+{
+	if (rl_unlikely(!rl_frame_stamp_after(stamp, port->rx.newest)) &&
+	    !RL_PLANTED(STALE_EPOCH) && !RL_PLANTED(STALE_ACK))
+		return false;
+	port->rx.newest = stamp;
+	return true;
+}
+
+/* The peer's stamps begin here: it is another, or a new epoch of the same. */
+static inline void
+port_rx_stamps(struct rl_port *port, uint64_t stamp)
+{
+	port->rx.newest = stamp;
+	port->rx.data_stamp = stamp;
+}
 
 /* The peer is told of all that was taken. */
 static inline uint32_t

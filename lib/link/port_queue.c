@@ -163,7 +163,7 @@ port_queue_fill(struct rl_port *port)
 	bool full = false; /* a packet waits for the window */
 
 	port->queue.starved = false;
-	while (r->tail - r->next < port->frame_flits &&
+	while (r->tail - r->next < port->shake.flits &&
 	       port->queue.mask != 0 && tried < RL_VCS) {
 		const unsigned int vc = (port->queue.turn + tried) % RL_VCS;
 		const struct rl_flit *head = port->queue.q[vc].head;

@@ -2,7 +2,7 @@
 
 /*
  * The round trip and the replay timer. Every frame carries the sender's clock
- * (32 bits of nanoseconds) and returns the peer's newest stamp, moved forward
+ * (its stamp, in nanoseconds) and returns 32 bits of the peer's newest stamp, moved forward
  * by the time it lay here, so that a sample holds the two ways and nothing of
  * the peer's leisure. The timer is Slingshot's rule: three round trips and a
  * margin, plus the delay the peer may take over a lone ACK, within limits.
@@ -37,12 +37,12 @@ void
 port_rtt_sample(struct rl_port *port, const struct rl_frame_hdr *h,
 		uint64_t now_ns)
 {
-	port->rtt.recent = h->ts;
+	port->rtt.recent = (uint32_t)h->stamp | 1; /* 0 means none */
 	port->rtt.recent_ns = now_ns;
-	if (h->ts_echo == 0)
+	if (h->stamp_echo == 0)
 		return;
 
-	const uint32_t rtt = (uint32_t)now_ns - h->ts_echo;
+	const uint32_t rtt = (uint32_t)now_ns - h->stamp_echo;
 
 	if (rtt > RL_NS_PER_S) /* a stamp from before a pause: not a sample */
 		return;

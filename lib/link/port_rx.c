@@ -313,7 +313,23 @@ void
 port_rx_data(struct rl_port *port, uint8_t *frame,
 	     const struct rl_frame_hdr *h, uint64_t now_ns)
 {
+	const uint32_t was = port->rx.expected;
+
+	/*
+	 * A sender goes back by no more than its window. So whatever is older
+	 * than the last frame whose flits were taken has nothing that is
+	 * expected, whichever number it shows: the number of one that was long
+	 * under way has come round.
+	 */
+	if (rl_unlikely(!rl_frame_stamp_after(h->stamp,
+					      port->rx.data_stamp)) &&
+	    !RL_PLANTED(STALE_EPOCH)) {
+		PORT_COUNT_N(port, rx_duplicate_seq, h->nflits);
+		return;
+	}
 	rx_order(port, frame, h, now_ns);
+	if (port->rx.expected != was)
+		port->rx.data_stamp = h->stamp;
 	if (port->p.cfg->switching == RL_CUT_THROUGH)
 		port_packet_pass(port);
 }

@@ -2,15 +2,29 @@
 
 /*
  * Handshake. Each end opens an epoch of its own: it picks a new transmit epoch
- * and a nonce and sends INIT frames until the peer echoes both. A link is UP
- * at one end when that end knows the peer's epoch and the peer has echoed its
- * own. From then on every frame bears both epochs, and one that does not match
- * both is dropped: nothing of an old epoch leaks into a new one.
+ * and a nonce of 64 bits and sends INIT frames until the peer echoes both. A
+ * link is UP at one end when that end knows the peer's epoch and the peer has
+ * echoed its own. From then on every frame bears both epochs, and one that does
+ * not match both is dropped: nothing of an old epoch leaks into a new one.
  *
  * An end that is UP and hears an INIT with another nonce knows that the peer
  * has given the epoch up, and follows (port_state.c). An end that still trains
  * says so in its INIT frames (RL_FRF_ACKREQ), and an end that is UP answers
  * those alone: two that are UP would answer each other for ever.
+ *
+ * Nonces come from a seed of the process, and the frame names the process that
+ * sends it (its incarnation): one that was started anew is never taken for the
+ * one before. An INIT of the same process that is older than what was heard of
+ * it since is late, and says nothing.
+ *
+ * What must be agreed on:
+ *  - The fabric. Where both ends tell a digest of its configuration and the
+ *    two differ, the link does not train, and an event says so.
+ *  - Flits a frame: the smaller of both. The first INIT frames, that know no
+ *    peer yet, are short, so that an end with smaller frames hears of them. All
+ *    others are as long as the largest frame of flits will be, and only what
+ *    is as long is echoed: a link that cannot carry data, either way, trains
+ *    at neither end.
  */
 
 #include "port_priv.h"
@@ -18,7 +32,11 @@
 void
 port_shake_init(struct rl_port *port)
 {
-	rl_prng_seed(&port->shake.prng, port->p.seed);
+	uint64_t salt = port->p.incarnation;
+
+	rl_prng_seed(&port->shake.prng,
+		     port->p.seed ^ rl_splitmix64(&salt));
+	port->shake.flits = port->frame_flits;
 }
 
 void
@@ -27,52 +45,114 @@ port_shake_start(struct rl_port *port)
 	struct port_shake *s = &port->shake;
 
 	s->tx_epoch++;
-	s->nonce = (uint32_t)rl_prng_u64(&s->prng) | 1;
+	s->nonce = rl_prng_u64(&s->prng) | 1;
 	s->peer_known = false;
-	s->echo_ok = false;
+	s->peer_heard = false;
+	s->refused = false;
+	s->flits = port->frame_flits;
 	port_owe(port, OWE_INIT);
 }
 
 bool
-port_shake_same(const struct rl_port *port, const struct rl_frame_hdr *h)
+port_shake_same(const struct rl_port *port, const struct rl_frame_hdr *h,
+		const struct rl_frame_init *init)
 {
 	return h->tx_epoch == port->shake.rx_epoch &&
-	       h->ts == port->shake.peer_nonce;
+	       init->nonce == port->shake.peer_nonce;
+}
+
+bool
+port_shake_stale(const struct rl_port *port, const struct rl_frame_hdr *h,
+		 const struct rl_frame_init *init)
+{
+	return init->incarnation != 0 &&
+	       init->incarnation == port->shake.peer_incarnation &&
+	       !rl_frame_stamp_after(h->stamp, port->rx.newest);
+}
+
+/* Whether a peer that says this may be one of this fabric at all. */
+static bool
+shake_fits(struct rl_port *port, const struct rl_frame_init *init,
+	   uint64_t now_ns)
+{
+	const uint64_t own = port->p.digest;
+
+	if (init->flits == 0 || init->flits > RL_FRAME_FLITS_MAX) {
+		PORT_COUNT(port, rx_init_refused);
+		return false;
+	}
+	if (own == 0 || init->digest == 0 || own == init->digest)
+		return true;
+	PORT_COUNT(port, rx_init_refused);
+	if (!port->shake.refused)
+		port_event(port, RL_PEV_REFUSED, now_ns);
+	port->shake.refused = true; /* once a training */
+	return false;
 }
 
 struct port_verdict
-port_shake_rx(struct rl_port *port, const struct rl_frame_hdr *h)
+port_shake_rx(struct rl_port *port, const struct rl_frame_hdr *h,
+	      const struct rl_frame_init *init, uint64_t now_ns)
 {
 	struct port_shake *s = &port->shake;
-	const bool news = !s->peer_known || !port_shake_same(port, h);
+	const bool news = !s->peer_known || !port_shake_same(port, h, init);
 	const bool echo = h->flags & RL_FRF_ECHO;
+	bool heard;
 
+	if (!shake_fits(port, init, now_ns))
+		return PORT_VERDICT(PORT_NOTHING);
+	if (port_shake_stale(port, h, init)) {
+		PORT_COUNT(port, rx_stale);
+		return PORT_VERDICT(PORT_NOTHING);
+	}
+	port_rx_stamps(port, h->stamp);
 	if (news) {
 		s->peer_known = true;
 		s->rx_epoch = h->tx_epoch;
-		s->peer_nonce = h->ts;
-		s->echo_ok = false;
+		s->peer_nonce = init->nonce;
+		s->peer_incarnation = init->incarnation;
+		s->flits = rl_min_u32(port->frame_flits, init->flits);
+		s->peer_heard = false;
 	}
-	if (echo) {
-		if (h->ts_echo == s->nonce && h->rx_epoch == s->tx_epoch) {
-			PORT_COUNT(port, rx_init_echo);
-			s->echo_ok = true;
-		} else {
-			PORT_COUNT(port, rx_init_echo_error);
-		}
-	}
-	if (news || !echo)
+	heard = h->bytes >= rl_frame_bytes(s->flits);
+	if (!echo || !s->peer_heard)
 		port_owe(port, OWE_INIT);
-	return PORT_VERDICT(s->echo_ok ? PORT_OPEN : PORT_NOTHING);
+	s->peer_heard |= heard;
+	if (!echo)
+		return PORT_VERDICT(PORT_NOTHING);
+	if (init->nonce_echo != s->nonce || h->rx_epoch != s->tx_epoch ||
+	    !heard) {
+		PORT_COUNT(port, rx_init_echo_error);
+		return PORT_VERDICT(PORT_NOTHING);
+	}
+	PORT_COUNT(port, rx_init_echo);
+	return PORT_VERDICT(PORT_OPEN);
+}
+
+bool
+port_shake_open(struct rl_port *port)
+{
+	struct port_shake *s = &port->shake;
+	const bool other = s->old_incarnation != 0 &&
+			   s->old_incarnation != s->peer_incarnation;
+
+	s->old_incarnation = s->peer_incarnation;
+	return other;
 }
 
 void
-port_shake_header(struct rl_port *port, struct rl_frame_hdr *h)
+port_shake_header(struct rl_port *port, struct rl_frame_hdr *h,
+		  struct rl_frame_init *init)
 {
 	const struct port_shake *s = &port->shake;
 
+	*init = (struct rl_frame_init){
+		.nonce = s->nonce,
+		.incarnation = port->p.incarnation,
+		.digest = port->p.digest,
+		.flits = (uint8_t)port->frame_flits,
+	};
 	h->tx_epoch = s->tx_epoch;
-	h->ts = s->nonce;
 	if (port->link.state == RL_LINK_INIT)
 		h->flags |= RL_FRF_ACKREQ;
 	if (rl_shared_read(&port->p.shared->wanted) != 0)
@@ -81,8 +161,13 @@ port_shake_header(struct rl_port *port, struct rl_frame_hdr *h)
 		PORT_COUNT(port, tx_init);
 		return;
 	}
+	h->bytes = (uint16_t)rl_frame_bytes(s->flits);
+	if (!s->peer_heard) {
+		PORT_COUNT(port, tx_init);
+		return;
+	}
 	h->flags |= RL_FRF_ECHO;
 	h->rx_epoch = s->rx_epoch;
-	h->ts_echo = s->peer_nonce;
+	init->nonce_echo = s->peer_nonce;
 	PORT_COUNT(port, tx_init_echo);
 }

@@ -96,6 +96,8 @@ port_open(struct rl_port *port, uint64_t now_ns)
 	port->link.opened_ns = now_ns;
 	port->link.retrains = 0;
 	PORT_COUNT(port, trainings);
+	if (port_shake_open(port))
+		PORT_COUNT(port, peer_restarts);
 	port_detect_start(port, now_ns);
 	/* OWE_ACK: tell the peer our credits */
 	port_owe(port, OWE_LINK_UP | OWE_ACK);
@@ -207,19 +209,23 @@ port_act(struct rl_port *port, struct port_verdict v, uint64_t now_ns)
 
 void
 port_rx_init(struct rl_port *port, const struct rl_frame_hdr *h,
-	     uint64_t now_ns)
+	     const struct rl_frame_init *init, uint64_t now_ns)
 {
-	const bool same = port_shake_same(port, h);
+	const bool same = port_shake_same(port, h, init);
 
 	PORT_COUNT(port, rx_init);
 	switch (port->link.state) {
 	case RL_LINK_INIT:
-		port_act(port, port_shake_rx(port, h), now_ns);
+		port_act(port, port_shake_rx(port, h, init, now_ns), now_ns);
 		return;
 	case RL_LINK_UP:
 	case RL_LINK_RETRAIN:
+		if (port_shake_stale(port, h, init)) {
+			PORT_COUNT(port, rx_stale);
+			return;
+		}
 		/* the peer puts off its keepalive for it: so it must count */
-		if (same)
+		if (same && port_rx_news(port, h->stamp))
 			port_detect_heard(port, now_ns);
 		/* one that is UP itself answers: to answer that never ends */
 		if (!(h->flags & RL_FRF_ACKREQ))

@@ -160,8 +160,7 @@ tx_header(struct rl_port *port, struct rl_frame_hdr *h, uint64_t now_ns)
 		h->credit[vc] = port_rx_limit(port, vc);
 		port->tx.credit_told[vc] = h->credit[vc];
 	}
-	h->ts = (uint32_t)now_ns | 1;
-	h->ts_echo = port_rtt_echo(port, now_ns);
+	h->stamp_echo = port_rtt_echo(port, now_ns);
 	if (port_pay(port, OWE_NAK)) {
 		h->flags |= RL_FRF_NAK;
 		PORT_COUNT(port, tx_nak);
@@ -199,9 +198,13 @@ tx_idle_header(struct rl_port *port, struct rl_frame_hdr *h, uint64_t now_ns)
 }
 
 static void
-tx_init_header(struct rl_port *port, struct rl_frame_hdr *h, uint64_t now_ns)
+tx_init_header(struct rl_port *port, uint8_t *frame, struct rl_frame_hdr *h,
+	       uint64_t now_ns)
 {
-	port_shake_header(port, h);
+	struct rl_frame_init init;
+
+	port_shake_header(port, h, &init);
+	rl_frame_init_put(frame, &init);
 	port_forget(port, OWE_INIT);
 	port->tx.shake_due_ns =
 		rl_deadline(now_ns, port->p.cfg->init_interval_ns);
@@ -213,6 +216,8 @@ tx_retrain_header(struct rl_port *port, struct rl_frame_hdr *h,
 {
 	tx_header(port, h, now_ns);
 	h->seq = (uint16_t)port->retry.replay.next;
+	/* as long as data: what cannot pass these is no way for those */
+	h->bytes = (uint16_t)rl_frame_bytes(port->shake.flits);
 	PORT_COUNT(port, tx_retrain);
 	if (port_pay(port, OWE_ANSWER)) {
 		h->flags |= RL_FRF_ECHO;
@@ -242,7 +247,7 @@ tx_data(struct rl_port *port, uint8_t *frame, struct rl_frame_hdr *h,
 	uint64_t now_ns)
 {
 	const struct rl_replay *r = &port->retry.replay;
-	const uint32_t n = rl_min_u32(r->tail - r->next, port->frame_flits);
+	const uint32_t n = rl_min_u32(r->tail - r->next, port->shake.flits);
 	const uint8_t *wire[RL_FRAME_FLITS_MAX];
 	uint32_t again;
 
@@ -284,7 +289,7 @@ rl_port_tx_frame(struct rl_port *port, uint8_t *frame, uint64_t now_ns)
 		tx_idle_header(port, &h, now_ns);
 		break;
 	case RL_FRAME_INIT:
-		tx_init_header(port, &h, now_ns);
+		tx_init_header(port, frame, &h, now_ns);
 		break;
 	case RL_FRAME_RETRAIN:
 		tx_retrain_header(port, &h, now_ns);
@@ -297,8 +302,11 @@ rl_port_tx_frame(struct rl_port *port, uint8_t *frame, uint64_t now_ns)
 	}
 	PORT_COUNT(port, tx_frames);
 	port->tx.last_ns = now_ns;
+	/* strictly growing, so that two frames are never of one age */
+	port->tx.stamp = rl_max_u64(now_ns, port->tx.stamp + 1);
+	h.stamp = port->tx.stamp;
 	rl_frame_seal(frame, &h, port->p.mac, port->hw_crc);
-	return rl_frame_bytes(h.nflits);
+	return rl_frame_length(&h);
 }
 
 /* The same of a link that is open, and not in the dark. */

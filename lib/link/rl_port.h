@@ -81,6 +81,7 @@ enum rl_port_event_type {
 	RL_PEV_RETRAIN,	   /**< entered retraining */
 	RL_PEV_DEGRADED,   /**< error rate over half of its limit */
 	RL_PEV_EMPTY,	   /**< drained before it goes down: nothing is held */
+	RL_PEV_REFUSED,	   /**< the peer's fabric is another: no training */
 };
 
 struct rl_port_event {
@@ -166,7 +167,9 @@ struct rl_port_params {
 	struct rl_port_shared *shared;
 	rl_drop_fn drop;
 	void *drop_ctx;
-	uint64_t seed;		/**< of the nonces */
+	uint64_t seed;		/**< of the nonces, with the incarnation */
+	uint64_t incarnation;	/**< of this process, from entropy; 0: none */
+	uint64_t digest;	/**< of the fabric's configuration; 0: none */
 	uint32_t uid;		/**< unique in the fabric, < 2^20 */
 	uint16_t index;		/**< port number at its device */
 	enum rl_link_kind kind; /**< for the policies */
@@ -272,7 +275,7 @@ struct rl_port_info {
 	uint32_t outstanding_flits; /**< of them not acknowledged */
 	uint32_t reserved_flits;    /**< room kept for packets begun */
 	uint32_t queued_flits;	    /**< waiting in the egress queues */
-	uint32_t flits_per_frame;
+	uint32_t flits_per_frame;   /**< at most, by both ends' word */
 	uint64_t srtt_ns;
 	uint64_t replay_timer_ns;
 	uint32_t flaps;

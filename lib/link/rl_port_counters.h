@@ -32,11 +32,13 @@
 	X(rx_count_error)                                                      \
 	X(rx_check_error)                                                      \
 	X(rx_type_error)                                                       \
+	X(rx_stale)          /* older than what was heard since */             \
 	X(rx_epoch_error)                                                      \
 	X(rx_state_drop)     /* frames that the link's state forbids */        \
 	X(rx_init)                                                             \
 	X(rx_init_echo)                                                        \
 	X(rx_init_echo_error)                                                  \
+	X(rx_init_refused)   /* of another fabric, or impossible */            \
 	X(rx_retrain)                                                          \
 	X(rx_close)                                                            \
 	X(rx_nak)                                                              \
@@ -69,6 +71,7 @@
 	X(degraded)          /* times the error rate passed half its limit */ \
 	X(deaths)                                                              \
 	X(trainings)                                                           \
+	X(peer_restarts)     /* trainings with another process */              \
 	X(retrains)                                                            \
 	X(looped_packets)                                                      \
 	X(looped_flits)                                                        \

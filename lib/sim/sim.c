@@ -212,6 +212,7 @@ sim_build(struct rl_sim *s, char *err)
 			  .ep_event = sim_on_ep_event },
 		.seed = s->p.seed,
 		.lives = s->p.lives,
+		.incarnation = ~s->p.seed,
 		/* if not: what is wrong with it, the build will say */
 		.codec = sim_codec(s->mem, s->p.cfg->endpoint.crc,
 				   s->p.cfg->endpoint.isn, s->p.isa),

@@ -78,6 +78,7 @@ sim_on_port_event(void *ctx, uint32_t dev, uint16_t port,
 	case RL_PEV_RETRAIN:
 	case RL_PEV_DEGRADED:
 	case RL_PEV_EMPTY:
+	case RL_PEV_REFUSED:
 		break;
 	}
 }

@@ -318,6 +318,9 @@ end_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 	};
 }
 
+/* Every end that is opened is a process of its own. */
+static uint64_t bench_incarnation;
+
 void
 bench_end_open(struct bench_end *e, const struct bench_end_params *p)
 {
@@ -325,6 +328,7 @@ bench_end_open(struct bench_end *e, const struct bench_end_params *p)
 		.cfg = p->cfg, .codec = p->pool->codec,
 		.cache = &p->pool->cache, .drop = end_drop, .drop_ctx = e,
 		.seed = 7 + p->uid, .uid = p->uid, .index = p->index,
+		.incarnation = ++bench_incarnation, .digest = p->digest,
 		.kind = p->kind, .frame_bytes = p->out->frame_bytes,
 		.mac = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2 },
 	};
@@ -509,6 +513,33 @@ bench_snapshot(const struct bench_end *e, struct rl_port_info *info)
 {
 	memset(info, 0, sizeof(*info));
 	rl_port_info(e->port, info);
+}
+
+struct rl_frame_hdr
+bench_forge(struct bench_end *e, enum rl_frame_type type, uint8_t flags,
+	    uint64_t now_ns)
+{
+	const struct rl_port_info info = bench_info(e);
+
+	e->forged_ns = rl_max_u64(e->forged_ns + 1, now_ns);
+	return (struct rl_frame_hdr){
+		.type = (uint8_t)type, .flags = flags,
+		.tx_epoch = info.rx_epoch, .rx_epoch = info.tx_epoch,
+		.stamp = e->forged_ns,
+		.bytes = type == RL_FRAME_RETRAIN
+				 ? (uint16_t)rl_frame_bytes(
+					   info.flits_per_frame)
+				 : 0,
+	};
+}
+
+void
+bench_inject(struct bench_end *e, const struct rl_frame_hdr *h, uint64_t now_ns)
+{
+	static const uint8_t mac[12] = { 0 };
+
+	rl_frame_seal(e->frame, h, mac, false);
+	rl_port_rx_frame(e->port, e->frame, rl_frame_length(h), now_ns);
 }
 
 enum rl_link_state

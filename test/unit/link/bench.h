@@ -209,6 +209,7 @@ struct bench_end {
 	struct bench_dropped drop[BENCH_DROPS];
 	unsigned int ndrops;
 	uint32_t next_tag[RL_VCS]; /* of packets sent from here */
+	uint64_t forged_ns;	   /* stamp of the last forged frame */
 };
 
 struct bench_end_params {
@@ -219,6 +220,7 @@ struct bench_end_params {
 	uint32_t uid;
 	uint16_t index;
 	enum rl_link_kind kind;
+	uint64_t digest;
 };
 
 void bench_end_open(struct bench_end *e, const struct bench_end_params *p);
@@ -233,6 +235,12 @@ unsigned int bench_end_events(const struct bench_end *e,
 			      enum rl_port_event_type type);
 /* Detector of the last DEAD event; RL_DET_NONE: it did not die. */
 enum rl_detector bench_end_detector(const struct bench_end *e);
+/* A header that the port of @p e takes for one of its peer's, and the newest. */
+struct rl_frame_hdr bench_forge(struct bench_end *e, enum rl_frame_type type,
+				uint8_t flags, uint64_t now_ns);
+/* A frame with that header, and what stands in e->frame beyond it, arrives. */
+void bench_inject(struct bench_end *e, const struct rl_frame_hdr *h,
+		  uint64_t now_ns);
 enum rl_link_state bench_state(const struct bench_end *e);
 struct rl_port_info bench_info(const struct bench_end *e);
 /* The same, with padding zeroed: two may be compared byte by byte. */

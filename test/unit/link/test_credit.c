@@ -383,20 +383,15 @@ static void
 what_comes_beyond_the_credits_is_refused(void **state)
 {
 	struct rl_link_cfg cfg = small_cfg(128, 16, 8);
-	struct rl_port_info info;
 	struct rl_frame_hdr h;
 	struct bench b;
 
 	(void)state;
 	open_up(&b, &cfg, RL_NS_PER_US);
-	info = bench_info(&b.end[0]);
-	h = (struct rl_frame_hdr){ .type = RL_FRAME_IDLE,
-				   .tx_epoch = info.rx_epoch,
-				   .rx_epoch = info.tx_epoch };
+	h = bench_forge(&b.end[0], RL_FRAME_IDLE, 0, b.now_ns);
 	for (unsigned int vc = 0; vc < RL_VCS; vc++)
 		h.credit[vc] = 1000; /* forged */
-	rl_frame_seal(b.end[0].frame, &h, (uint8_t[12]){ 0 }, false);
-	rl_port_rx_frame(b.end[0].port, b.end[0].frame, 64, b.now_ns);
+	bench_inject(&b.end[0], &h, b.now_ns);
 	b.end[1].hold_vcs = 1;
 	bench_send(&b, 0, 0, 8, 3);
 	bench_run(&b, 50 * RL_NS_PER_US);

@@ -257,17 +257,10 @@ an_order_down_meanwhile_does_not_wait(void **state)
 static void
 inject(struct bench *b, enum rl_frame_type type, uint8_t flags)
 {
-	const struct rl_port_info info = bench_info(&b->end[0]);
-	const struct rl_frame_hdr h = {
-		.type = (uint8_t)type, .flags = flags,
-		.tx_epoch = info.rx_epoch, .rx_epoch = info.tx_epoch,
-	};
-	uint8_t *frame = aligned_alloc(64, b->wire[0].frame_bytes);
-	const uint8_t mac[12] = { 0 };
+	const struct rl_frame_hdr h =
+		bench_forge(&b->end[0], type, flags, b->now_ns);
 
-	rl_frame_seal(frame, &h, mac, false);
-	rl_port_rx_frame(b->end[0].port, frame, rl_frame_bytes(0), b->now_ns);
-	free(frame);
+	bench_inject(&b->end[0], &h, b->now_ns);
 }
 
 /*

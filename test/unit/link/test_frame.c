@@ -24,7 +24,7 @@ header(unsigned int nflits)
 		.type = nflits != 0 ? RL_FRAME_DATA : RL_FRAME_IDLE,
 		.nflits = (uint8_t)nflits, .flags = RL_FRF_NAK | RL_FRF_ACKREQ,
 		.tx_epoch = 255, .rx_epoch = 1, .seq = 65535, .ack = 32768,
-		.ts = 0xdeadbeef, .ts_echo = 0x01020304,
+		.stamp = 0xfedcba98765432, .stamp_echo = 0x01020304,
 	};
 
 	for (unsigned int vc = 0; vc < RL_VCS; vc++)
@@ -57,8 +57,8 @@ what_is_sealed_is_what_opens(void **state)
 			assert_int_equal(g.rx_epoch, 1);
 			assert_int_equal(g.seq, 65535);
 			assert_int_equal(g.ack, 32768);
-			assert_int_equal(g.ts, h.ts);
-			assert_int_equal(g.ts_echo, h.ts_echo);
+			assert_true(g.stamp == h.stamp);
+			assert_int_equal(g.stamp_echo, h.stamp_echo);
 			assert_memory_equal(g.credit, h.credit,
 					    sizeof(h.credit));
 		}
@@ -194,13 +194,78 @@ types_that_do_not_exist_or_do_not_fit_are_refused(void **state)
 
 			h.type = (uint8_t)type;
 			rl_frame_seal(f, &h, mac, false);
-			assert_int_equal(rl_frame_open(f, rl_frame_bytes(n), &g,
-						       false),
+			assert_int_equal(rl_frame_open(f, 400, &g, false),
 					 good ? RL_FRAME_OK
 					      : RL_FRAME_TYPE_ERR);
 		}
 	}
 	free(f);
+}
+
+/* The INIT part is under the check, and padding is what the frame says. */
+static void
+an_init_frame_is_checked_to_its_end(void **state)
+{
+	const struct rl_frame_init init = {
+		.nonce = 0x1122334455667788, .nonce_echo = ~0ull,
+		.incarnation = 1ull << 63, .digest = 0xabcdef, .flits = 32,
+	};
+	uint8_t *f = frame_new();
+
+	(void)state;
+	for (uint32_t bytes = 0; bytes <= 2000; bytes += 400) {
+		struct rl_frame_hdr h = header(0), g;
+		struct rl_frame_init got;
+		uint32_t len;
+
+		memset(f, 0xa5, RL_FRAME_BYTES_MAX);
+		h.type = RL_FRAME_INIT;
+		h.bytes = (uint16_t)bytes;
+		rl_frame_init_put(f, &init);
+		rl_frame_seal(f, &h, mac, false);
+		len = rl_frame_length(&h);
+		assert_int_equal(len, rl_max_u64(128, bytes));
+		assert_int_equal(rl_frame_open(f, len, &g, false), RL_FRAME_OK);
+		assert_int_equal(g.bytes, len);
+		rl_frame_init_get(f, &got);
+		assert_true(got.nonce == init.nonce);
+		assert_true(got.nonce_echo == init.nonce_echo);
+		assert_true(got.incarnation == init.incarnation);
+		assert_true(got.digest == init.digest);
+		assert_int_equal(got.flits, init.flits);
+		for (uint32_t i = 128; i < len; i++)
+			assert_int_equal(f[i], 0);
+		assert_int_equal(f[len], 0xa5);
+		/* cut anywhere it is refused, be it within the padding */
+		for (uint32_t cut = 64; cut < len; cut++)
+			assert_int_equal(rl_frame_open(f, cut, &g, false),
+					 RL_FRAME_TRUNCATED);
+		for (uint32_t bit = 15 * 8; bit < 128 * 8; bit++) {
+			f[bit / 8] ^= (uint8_t)(1 << bit % 8);
+			assert_int_not_equal(rl_frame_open(f, len, &g, false),
+					     RL_FRAME_OK);
+			f[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		}
+	}
+	free(f);
+}
+
+static void
+stamps_are_ordered_over_half_their_cycle(void **state)
+{
+	const uint64_t top = 1ull << RL_FRAME_STAMP_BITS;
+	static const uint64_t base[] = { 0, 1, 1ull << 55, (1ull << 56) - 1 };
+
+	(void)state;
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(base); i++) {
+		const uint64_t b = base[i];
+
+		assert_false(rl_frame_stamp_after(b, b));
+		assert_true(rl_frame_stamp_after((b + 1) % top, b));
+		assert_false(rl_frame_stamp_after(b, (b + 1) % top));
+		assert_true(rl_frame_stamp_after((b + top / 2 - 1) % top, b));
+		assert_false(rl_frame_stamp_after((b + top / 2 + 1) % top, b));
+	}
 }
 
 static void
@@ -294,6 +359,9 @@ main(void)
 			a_count_over_32_is_refused_before_anything_is_read),
 		cmocka_unit_test(
 			types_that_do_not_exist_or_do_not_fit_are_refused),
+		CASE("[FLIT-3] an INIT frame is checked to its end",
+		     an_init_frame_is_checked_to_its_end),
+		cmocka_unit_test(stamps_are_ordered_over_half_their_cycle),
 		cmocka_unit_test(
 			the_flits_that_fit_are_as_many_as_the_bytes_allow),
 		cmocka_unit_test(sidebands_pack_and_unpack_every_field),

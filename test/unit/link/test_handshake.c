@@ -10,24 +10,30 @@ reseal(struct bench_frame *f, const struct rl_frame_hdr *h)
 
 	memcpy(mac, f->data, sizeof(mac));
 	rl_frame_seal(f->data, h, mac, false);
+	f->len = rl_frame_length(h);
 }
 
-enum forged { ECHO_NONCE, ECHO_EPOCH, ECHO_DROPPED };
+enum forged { ECHO_NONCE, ECHO_EPOCH, ECHO_SHORT, ECHO_DROPPED };
 
 static enum bench_act
 forge_echo(void *ctx, struct bench_frame *f)
 {
 	const enum forged *what = ctx;
 	struct rl_frame_hdr h = f->h;
+	struct rl_frame_init init;
 
 	if (h.type != RL_FRAME_INIT || !(h.flags & RL_FRF_ECHO))
 		return BENCH_PASS;
 	if (*what == ECHO_DROPPED)
 		return BENCH_DROP;
+	rl_frame_init_get(f->data, &init);
 	if (*what == ECHO_NONCE)
-		h.ts_echo ^= 0x100;
+		init.nonce_echo ^= 1ull << 40;
+	else if (*what == ECHO_SHORT)
+		h.bytes = (uint16_t)(h.bytes - 1); /* of what data needs */
 	else
 		h.rx_epoch ^= 1;
+	rl_frame_init_put(f->data, &init);
 	reseal(f, &h);
 	return BENCH_PASS;
 }
@@ -36,16 +42,14 @@ forge_echo(void *ctx, struct bench_frame *f)
 static void
 inject_data(struct bench *b, unsigned int to)
 {
-	const struct rl_port_info info = bench_info(&b->end[to]);
-	struct rl_frame_hdr h = {
-		.type = RL_FRAME_DATA, .nflits = 1,
-		.tx_epoch = info.rx_epoch, .rx_epoch = info.tx_epoch,
-	};
+	struct rl_frame_hdr h = bench_forge(&b->end[to], RL_FRAME_DATA, 0,
+					    b->now_ns);
 	const struct bench_packet k = { .flits = 1 };
 	struct rl_flit *f = bench_make(&b->pool, &k);
 	uint8_t *frame = aligned_alloc(64, b->wire[0].frame_bytes);
 	const uint8_t mac[12] = { 0 };
 
+	h.nflits = 1;
 	memset(frame, 0, b->wire[0].frame_bytes);
 	memcpy(frame + RL_FRAME_HEADER_SHORT, f->wire, RL_FLIT_BYTES);
 	rl_put16(frame + RL_FRAME_SIDEBAND_OFF, rl_sideband_pack(f));
@@ -324,6 +328,7 @@ a_frame_with_one_epoch_right_is_refused(void **state)
 		f.data = c.data;
 		assert_int_equal(rl_frame_open(c.data, c.len, &f.h, false),
 				 RL_FRAME_OK);
+		f.h.stamp = bench_forge(e, RL_FRAME_DATA, 0, b.now_ns).stamp;
 		f.h.tx_epoch = (uint8_t)(was.rx_epoch - (wrong == 1));
 		f.h.rx_epoch = (uint8_t)(was.tx_epoch - (wrong == 2));
 		reseal(&f, &f.h);

@@ -372,15 +372,10 @@ acks_outside_the_window_are_ignored_and_counted(void **state)
 			bench_run(&b, 60 * RL_NS_PER_US);
 			was = bench_info(e);
 			assert_int_equal(was.outstanding_flits, 40);
-			h = (struct rl_frame_hdr){
-				.type = RL_FRAME_IDLE,
-				.flags = nak ? RL_FRF_NAK : 0,
-				.tx_epoch = was.rx_epoch,
-				.rx_epoch = was.tx_epoch,
-				.ack = (uint16_t)(60 + c[i].off),
-			};
-			rl_frame_seal(e->frame, &h, (uint8_t[12]){ 0 }, false);
-			rl_port_rx_frame(e->port, e->frame, 64, b.now_ns);
+			h = bench_forge(e, RL_FRAME_IDLE,
+					nak ? RL_FRF_NAK : 0, b.now_ns);
+			h.ack = (uint16_t)(60 + c[i].off);
+			bench_inject(e, &h, b.now_ns);
 			is = bench_info(e);
 			assert_int_equal(is.held_flits,
 					 c[i].good ? 40 - c[i].off : 40);

@@ -250,14 +250,9 @@ an_ack_of_what_was_never_sent_is_refused(void **state)
 	assert_true(rl_port_tx_ready(e->port, b.now_ns)); /* numbers it */
 	was = bench_info(e);
 	assert_int_equal(was.held_flits, 1);
-	h = (struct rl_frame_hdr){
-		.type = RL_FRAME_IDLE,
-		.tx_epoch = was.rx_epoch,
-		.rx_epoch = was.tx_epoch,
-		.ack = (uint16_t)was.replay_tail,
-	};
-	rl_frame_seal(e->frame, &h, (uint8_t[12]){ 0 }, false);
-	rl_port_rx_frame(e->port, e->frame, 64, b.now_ns);
+	h = bench_forge(e, RL_FRAME_IDLE, 0, b.now_ns);
+	h.ack = (uint16_t)was.replay_tail;
+	bench_inject(e, &h, b.now_ns);
 	is = bench_info(e);
 	assert_int_equal(COUNTER(e, rx_ack_seq_error), 1);
 	assert_int_equal(COUNTER(e, rx_ack), 0);
