@@ -311,7 +311,7 @@ rl_fabric_dev_restart(struct rl_fabric *f, uint32_t dev,
 		struct rl_port_params pp = d->port_params[p];
 
 		/* nobody takes it for the one before */
-		pp.seed ^= (uint64_t)d->life * 0x9e3779b97f4a7c15ull;
+		pp.incarnation += d->life * 0x9e3779b97f4a7c15ull;
 		memset(pp.shared, 0, sizeof(*pp.shared));
 		d->port[p].port = rl_port_init(d->port[p].port, &pp);
 		RL_ASSERT(d->port[p].port != NULL); /* it was built before */
