@@ -11,7 +11,7 @@
 uint32_t
 rl_fabric_port_flits(const struct rl_link_cfg *cfg, unsigned int nvls)
 {
-	return cfg->window_flits +
+	return cfg->window_flits + cfg->wait_flits +
 	       nvls * (cfg->queue_flits + cfg->credits_flits);
 }
 

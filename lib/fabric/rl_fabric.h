@@ -106,7 +106,8 @@ uint64_t rl_fabric_flits(const struct rl_fabric *f);
 
 /**
  * Flits that can be in use at once at one port: replay buffer, egress queues
- * and input buffers of the VLs in use. What a pool must hold.
+ * and input buffers of the VLs in use, and its share of what its device lends
+ * to packets that wait. What a pool must hold.
  */
 uint32_t rl_fabric_port_flits(const struct rl_link_cfg *cfg, unsigned int nvls);
 

@@ -136,6 +136,7 @@ struct rl_flit {
 #define RL_FF_LOOPED 0x04    /**< came out of a dead port's replay buffer */
 #define RL_FF_REFLECTED 0x08 /**< misrouted and sent out again once */
 #define RL_FF_CREDIT 0x10    /**< holds a credit of in_port/in_vc */
+#define RL_FF_LENT 0x20	     /**< counts in its core's waiting room */
 
 _Static_assert(sizeof(struct rl_flit) == RL_FLIT_BYTES + RL_CACHE_LINE,
 	       "a flit is one line of state and its wire image");

@@ -32,6 +32,9 @@ enum rl_init_action {
 /** When flits of a packet go on [LCB-1]. */
 enum rl_switching { RL_STORE_AND_FORWARD, RL_CUT_THROUGH };
 
+/** Largest wait_flits. */
+#define RL_LINK_WAIT_MAX (1u << 20)
+
 struct rl_link_cfg {
 	bool retry;		  /**< link-level retry; off: RXL hop [LCB-4] */
 	enum rl_switching switching;
@@ -69,6 +72,9 @@ struct rl_link_cfg {
 	uint64_t resume_delay_ns;   /**< after the drain, before held traffic */
 	uint64_t restore_delay_ns;  /**< after training, before traffic returns */
 	uint64_t watchdog_ns;	    /**< bound of a loopback */
+	uint32_t wait_flits;	    /**< a device lends so many, times its
+					 ports, to packets that wait */
+	uint64_t no_path_ns;	    /**< a packet waits so long without a way */
 	uint64_t flap_damping_ns;   /**< first wait before training again; it
 					 doubles with each flap, and ends at once
 					 where nothing else leads on */

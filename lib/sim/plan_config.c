@@ -102,6 +102,32 @@ link_init_action(struct rl_sim_plan *plan)
 	}
 }
 
+/*
+ * The waiting room, of a generator of its own: what is without a way waits for
+ * any outage here, or gives up early, or finds no room; then it reports.
+ */
+static void
+link_wait(struct rl_sim_plan *plan)
+{
+	struct rl_link_cfg *c = &plan->cfg.link;
+	struct rl_prng prng;
+
+	rl_prng_seed(&prng, plan->seed ^ 0x77616974);
+	c->no_path_ns = c->watchdog_ns;
+	if (plan_one_in(&prng, 3))
+		c->wait_flits = (uint32_t)plan_log(&prng, 64, 4096);
+	if (plan->strict_order)
+		return;
+	if (plan_one_in(&prng, 8)) {
+		c->no_path_ns = plan_log(&prng, 5000, 500000);
+		plan->reports_ok = true;
+	}
+	if (plan_one_in(&prng, 8)) {
+		c->wait_flits = (uint32_t)plan_log(&prng, 1, 64) - 1;
+		plan->reports_ok = true;
+	}
+}
+
 void
 plan_link(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
@@ -115,6 +141,7 @@ plan_link(struct rl_sim_plan *plan, struct rl_prng *prng)
 	c->switching = plan_one_in(prng, 2) ? RL_CUT_THROUGH
 					    : RL_STORE_AND_FORWARD;
 	c->watchdog_ns = 50 * RL_NS_PER_MS;
+	link_wait(plan);
 	link_init_action(plan);
 	if (plan->strict_order) {
 		c->flap_damping_ns = rl_min_u64(c->flap_damping_ns, 10000);

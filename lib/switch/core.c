@@ -6,9 +6,9 @@
  *
  * Every destination has a list of next hops, best first. A packet takes the
  * first whose egress is alive. An egress that is between states (draining,
- * delayed, training, restoring) is not passed over: the packet is held for
- * it, behind those held before, so that the order of its flow is kept. An
- * egress that is dead is passed over.
+ * delayed, training, restoring) is not passed over: the packet waits for it,
+ * behind those of its flow that wait already. An egress that is dead is passed
+ * over. What waits does so in the waiting room, see wait.c and core_wait.c.
  *
  * A packet that loops out of port X was sent there by this very rule, and
  * whatever stands before X in its list was dead or was passed over then. It
@@ -30,40 +30,69 @@ core_struct_bytes(uint16_t nports)
 			  nports * sizeof(struct core_port));
 }
 
+static size_t
+core_recent_bytes(const struct rl_link_cfg *cfg, uint16_t nports)
+{
+	return cfg->dup_filter ? CORE_ROUND((size_t)nports * CORE_RECENT *
+					    sizeof(uint64_t))
+			       : 0;
+}
+
+static size_t
+core_stream_bytes(const struct rl_link_cfg *cfg, uint16_t nports)
+{
+	return cfg->switching == RL_CUT_THROUGH
+		       ? CORE_ROUND((size_t)nports * RL_VCS *
+				    sizeof(struct core_stream))
+		       : 0;
+}
+
+static struct rl_wait_params
+core_wait_params(const struct rl_link_cfg *cfg, uint16_t nports)
+{
+	return (struct rl_wait_params){
+		.nports = nports,
+		.flows = rl_min_u32(CORE_FLOWS_PORT * nports, CORE_FLOWS_MAX),
+		.budget_flits = cfg->wait_flits * nports,
+		.no_way_ns = rl_min_u64(cfg->no_path_ns, cfg->watchdog_ns),
+		.bound_ns = cfg->watchdog_ns,
+	};
+}
+
 size_t
 rl_core_memsize(const struct rl_link_cfg *cfg, uint16_t nports)
 {
-	size_t n = core_struct_bytes(nports);
+	const struct rl_wait_params wp = core_wait_params(cfg, nports);
 
-	if (cfg->dup_filter)
-		n += (size_t)nports * CORE_RECENT * sizeof(uint64_t);
-	if (cfg->switching == RL_CUT_THROUGH)
-		n += (size_t)nports * RL_VCS * sizeof(struct core_stream);
-	return CORE_ROUND(n);
+	return core_struct_bytes(nports) + core_recent_bytes(cfg, nports) +
+	       core_stream_bytes(cfg, nports) + rl_wait_memsize(&wp);
 }
 
 struct rl_core *
 rl_core_init(void *mem, const struct rl_core_params *p)
 {
+	const struct rl_wait_params wp = core_wait_params(p->cfg, p->nports);
 	struct rl_core *core = mem;
-	uint64_t *recent;
+	uint8_t *at = (uint8_t *)mem + core_struct_bytes(p->nports);
+	uint64_t *recent = (uint64_t *)(void *)at;
+	size_t n;
 
 	RL_ASSERT(((uintptr_t)mem & (RL_CACHE_LINE - 1)) == 0);
 	RL_ASSERT(p->nports < CORE_NO_PORT);
-	memset(mem, 0, rl_core_memsize(p->cfg, p->nports));
+	n = core_struct_bytes(p->nports) +
+	    core_recent_bytes(p->cfg, p->nports) +
+	    core_stream_bytes(p->cfg, p->nports);
+	memset(mem, 0, n); /* the room touches what it uses */
+	core->wait = rl_wait_init((uint8_t *)mem + n, &wp);
+	if (p->cfg->switching == RL_CUT_THROUGH)
+		core->stream = (struct core_stream *)(void *)(
+			at + core_recent_bytes(p->cfg, p->nports));
 	core->p = *p;
 	core->fwd = p->fwd;
-	core->stranded_due_ns = RL_NEVER;
 	core->next_due_ns = 0;
 	core->unsettled = p->cfg->init_action == RL_INIT_BEST_EFFORT
 				  ? 0
 				  : p->nports;
-	recent = (uint64_t *)((uint8_t *)mem + core_struct_bytes(p->nports));
-	if (p->cfg->switching == RL_CUT_THROUGH)
-		core->stream = (struct core_stream *)(recent +
-			(p->cfg->dup_filter
-				 ? (size_t)p->nports * CORE_RECENT
-				 : 0));
 	for (uint16_t i = 0; i < p->nports; i++) {
 		struct core_port *cp = &core->port[i];
 
@@ -103,23 +132,27 @@ rl_core_prefetch_route(const struct rl_core *core, const struct rl_flit *pkt)
 			pkt->dst));
 }
 
-void
-rl_core_set_fwd(struct rl_core *core, const struct rl_fwd *fwd)
-{
-	core->fwd = fwd;
-}
-
-/* The flits have left the buffer they came in by: their credits return. */
+/*
+ * The flits have left the core, or the buffer they came in by: what they took
+ * up returns, be it a credit, room for the endpoint's own, or of the budget of
+ * those that wait.
+ */
 void
 core_free_credit(struct rl_core *core, struct rl_flit *pkt)
 {
-	if (!(pkt->flags & RL_FF_CREDIT)) {
-		if (pkt->in_port == RL_PORT_NONE && pkt->loop_id == 0)
-			core->own_flits[pkt->sl & (RL_SLS - 1)] -=
-				pkt->pkt_flits;
+	if (rl_unlikely(pkt->flags & RL_FF_LENT)) {
+		pkt->flags &= (uint8_t)~RL_FF_LENT;
+		if (!RL_PLANTED(WAIT_LENT))
+			rl_wait_repay(core->wait, pkt->pkt_flits);
 		return;
 	}
+	if (!(pkt->flags & RL_FF_CREDIT))
+		return;
 	pkt->flags &= (uint8_t)~RL_FF_CREDIT;
+	if (pkt->in_port == RL_PORT_NONE) {
+		core->own_flits[pkt->sl & (RL_SLS - 1)] -= pkt->pkt_flits;
+		return;
+	}
 	core->freed |= 1ull << (pkt->in_port & 63);
 	rl_shared_add(&core->port[pkt->in_port].shared->freed[pkt->in_vc],
 		      pkt->pkt_flits);
@@ -146,9 +179,6 @@ core_drop(struct rl_core *core, struct rl_flit *pkt, enum rl_drop_reason why,
 	rl_packet_put(core->p.cache, pkt);
 }
 
-/* What a lookup found. */
-enum core_verdict { CORE_GO, CORE_HOLD, CORE_STRAND, CORE_NO_PATH };
-
 /* Looks at the next hops of an entry, from number @p from on. */
 static enum core_verdict
 core_scan(const struct rl_core *core, const struct rl_fwd_entry *e,
@@ -173,11 +203,10 @@ core_scan(const struct rl_core *core, const struct rl_fwd_entry *e,
 }
 
 /*
- * @p looped_from: the port that the packet came out of, or CORE_NO_PORT. Once
- * an old packet has had to wait during its drain, those after it do, too: in
- * the place where all of its flow waits.
+ * @p looped_from: the port that the packet came out of, or CORE_NO_PORT. It
+ * goes on by the next after that one, if there is any that lives.
  */
-static enum core_verdict
+enum core_verdict
 core_lookup(const struct rl_core *core, const struct rl_flit *pkt,
 	    uint16_t looped_from, struct rl_fwd_hop *hop, bool *rerouted)
 {
@@ -189,8 +218,7 @@ core_lookup(const struct rl_core *core, const struct rl_flit *pkt,
 	e = rl_fwd_lookup(core->fwd, pkt->plane, pkt->dst);
 	if (e->hop[0].port == RL_FWD_PORT_NONE)
 		return CORE_NO_PATH;
-	if (looped_from != CORE_NO_PORT &&
-	    core->port[looped_from].waited == core->waited) {
+	if (looped_from != CORE_NO_PORT) {
 		unsigned int start = 0;
 
 		for (unsigned int i = 0; i < RL_FWD_ALTS; i++)
@@ -204,28 +232,10 @@ core_lookup(const struct rl_core *core, const struct rl_flit *pkt,
 	return v;
 }
 
-/* Where a packet would have to wait now; NULL: it would not. */
-struct rl_pktq *
-core_waits_at(struct rl_core *core, const struct rl_flit *pkt)
-{
-	struct rl_fwd_hop hop = { .port = RL_FWD_PORT_NONE };
-	bool rerouted;
-
-	switch (core_lookup(core, pkt, CORE_NO_PORT, &hop, &rerouted)) {
-	case CORE_HOLD:
-		return &core->port[hop.port].hold;
-	case CORE_STRAND:
-		return &core->stranded;
-	case CORE_GO:
-	case CORE_NO_PATH:
-		break;
-	}
-	return NULL;
-}
-
 /* Queues a packet for an egress on the VL that the table gives. */
-static void
-core_enqueue(struct rl_core *core, struct rl_flit *pkt, struct rl_fwd_hop hop)
+void
+core_send(struct rl_core *core, struct rl_flit *pkt, struct rl_fwd_hop hop,
+	  bool rerouted)
 {
 	struct core_port *cp = &core->port[hop.port];
 	const uint16_t in = pkt->in_port < core->p.nports ? pkt->in_port
@@ -234,9 +244,12 @@ core_enqueue(struct rl_core *core, struct rl_flit *pkt, struct rl_fwd_hop hop)
 		rl_fwd_vl(core->fwd, hop.plane, in, hop.port, pkt->sl);
 
 	RL_DASSERT(vl < RL_VCS);
+	if (rl_unlikely(rerouted))
+		CORE_COUNT(core, rerouted_packets);
 	pkt->vc = vl;
-	core_place(core, &cp->q[vl], pkt, CORE_NEW);
+	rl_pktq_push(&cp->q[vl], pkt);
 	cp->qmask |= 1u << vl;
+	core_stream_queued(core, &cp->q[vl], pkt);
 }
 
 /*
@@ -253,32 +266,27 @@ core_init_discards(const struct rl_core *core, enum core_age age,
 	       (s == RL_EGRESS_TRAIN || s == RL_EGRESS_DEAD);
 }
 
+/* Waits at @p place, if it is to wait at all. */
 static void
-core_drop_init(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
+core_wait_or_drop(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
+		  enum core_age age, uint64_t now_ns)
 {
-	CORE_COUNT(core, drop_init);
-	core_drop(core, pkt, RL_DROP_INIT, now_ns);
-}
+	const enum rl_egress_state s = place == RL_WAIT_NOWAY
+					       ? RL_EGRESS_DEAD
+					       : core->port[place].state;
 
-/* No way now: wait for a link to come back, but not for ever [DRL-7]. */
-static void
-core_strand(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
-	    uint64_t now_ns)
-{
-	if (core_init_discards(core, age, RL_EGRESS_DEAD)) {
-		core_drop_init(core, pkt, now_ns);
+	if (core_init_discards(core, age, s)) {
+		CORE_COUNT(core, drop_init);
+		core_drop(core, pkt, RL_DROP_INIT, now_ns);
 		return;
 	}
-	CORE_COUNT(core, stranded_packets);
-	core->waited += age == CORE_OLD;
-	if (core->stranded_due_ns == RL_NEVER) {
-		core->stranded_due_ns =
-			rl_deadline(now_ns, core->p.cfg->watchdog_ns);
-		core_arm(core, core->stranded_due_ns);
-	}
-	core_place(core, &core->stranded, pkt, age);
+	core_wait(core, pkt, place, age, now_ns);
 }
 
+/*
+ * Where something of its flow waits, a packet joins it. Only what looped, and
+ * is older than all of that, may go on at once.
+ */
 void
 core_forward(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 	     uint16_t looped_from, uint64_t now_ns)
@@ -286,23 +294,25 @@ core_forward(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 	struct rl_fwd_hop hop = { .port = RL_FWD_PORT_NONE };
 	bool rerouted = false;
 
-	switch (core_lookup(core, pkt, looped_from, &hop, &rerouted)) {
-	case CORE_GO:
-		if (rl_unlikely(rerouted))
-			CORE_COUNT(core, rerouted_packets);
-		core_enqueue(core, pkt, hop);
-		return;
-	case CORE_HOLD:
-		if (core_init_discards(core, age, core->port[hop.port].state)) {
-			core_drop_init(core, pkt, now_ns);
+	if (rl_unlikely(rl_wait_any(core->wait)) &&
+	    !RL_PLANTED(WAIT_OVERTAKEN)) {
+		const struct rl_wait_flow *f = rl_wait_find(core->wait, pkt);
+
+		if (f != NULL &&
+		    !(age == CORE_OLD && rl_wait_is_oldest(f, pkt))) {
+			core_wait_or_drop(core, pkt, f->place, age, now_ns);
 			return;
 		}
-		CORE_COUNT(core, held_packets);
-		core->waited += age == CORE_OLD;
-		core_place(core, &core->port[hop.port].hold, pkt, age);
+	}
+	switch (core_lookup(core, pkt, looped_from, &hop, &rerouted)) {
+	case CORE_GO:
+		core_send(core, pkt, hop, rerouted);
+		return;
+	case CORE_HOLD:
+		core_wait_or_drop(core, pkt, hop.port, age, now_ns);
 		return;
 	case CORE_STRAND:
-		core_strand(core, pkt, age, now_ns);
+		core_wait_or_drop(core, pkt, RL_WAIT_NOWAY, age, now_ns);
 		return;
 	case CORE_NO_PATH:
 		CORE_COUNT(core, drop_no_path);
@@ -367,8 +377,7 @@ rl_core_rx(struct rl_core *core, uint16_t port, struct rl_flit *const pkts[],
 			core_drop(core, pkt, RL_DROP_HOPS, now_ns);
 			continue;
 		}
-		pkt->plane =
-			core->fwd->plane_of[pkt->in_vc][pkt->sl & (RL_SLS - 1)];
+		core_set_plane(core, pkt);
 		core_forward(core, pkt, CORE_NEW, CORE_NO_PORT, now_ns);
 	}
 }
@@ -385,7 +394,8 @@ rl_core_inject(struct rl_core *core, struct rl_pktq *q, uint64_t now_ns)
 			f->loop_id = 0;
 			f->flags &= RL_FF_SOP | RL_FF_EOP;
 		}
-		pkt->plane = core->fwd->inject_plane[pkt->sl & (RL_SLS - 1)];
+		pkt->flags |= RL_FF_CREDIT; /* of its own queue here */
+		core_set_plane(core, pkt);
 		core->own_flits[pkt->sl & (RL_SLS - 1)] += pkt->pkt_flits;
 		core_forward(core, pkt, CORE_NEW, CORE_NO_PORT, now_ns);
 	}

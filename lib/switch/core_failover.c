@@ -10,8 +10,8 @@
  *    DEAD --LINK_UP--> RESTORE <-------------LINK_UP---------------+ DEAD
  *
  * DRAIN  Looped packets go on at once by the next hop after the dead port; new
- *        ones for it are held. What was still queued here for the port is
- *        younger than what loops and older than what comes: it is held first.
+ *        ones for it wait. What was still queued here for the port is younger
+ *        than what loops and older than what comes: it waits before that.
  * DELAY  The programmable delay: what the dead link delivered at the last
  *        moment may still be on its way through the neighbour.
  * DEAD   Held traffic has gone on; everything goes round.
@@ -108,53 +108,22 @@ core_set_due(struct rl_core *core, struct core_port *cp, uint64_t due_ns)
 	core_arm(core, due_ns);
 }
 
-/* Everything held looks up its way again, in order. */
+/* What waits for an egress looks up its way again. @return packets */
 static uint32_t
-core_release(struct rl_core *core, struct rl_pktq *q, uint64_t now_ns)
+core_release(struct rl_core *core, uint16_t port, uint64_t now_ns)
 {
-	struct rl_pktq held = *q;
-	const uint32_t n = held.packets;
-	struct rl_flit *pkt;
+	const uint32_t n = rl_wait_at(core->wait, port)->packets;
 
-	*q = (struct rl_pktq){ 0 };
-	while ((pkt = rl_pktq_pop(&held)) != NULL) {
-		CORE_COUNT(core, released_packets);
-		if (RL_PLANTED(HOLD_LOST)) {
-			core_free_credit(core, pkt);
-			rl_packet_put(core->p.cache, pkt);
-			continue;
-		}
-		core_forward(core, pkt, CORE_OLD, CORE_NO_PORT, now_ns);
-	}
+	rl_wait_look_place(core->wait, port);
+	core_arm(core, now_ns);
 	return n;
-}
-
-/* The same, but what has to wait in this queue still keeps its place. */
-static void
-core_review(struct rl_core *core, struct rl_pktq *q, uint64_t now_ns)
-{
-	struct rl_pktq held = *q;
-	struct rl_flit *pkt;
-
-	*q = (struct rl_pktq){ 0 };
-	while ((pkt = rl_pktq_pop(&held)) != NULL) {
-		if (core_waits_at(core, pkt) == q) {
-			rl_pktq_push(q, pkt);
-			continue;
-		}
-		CORE_COUNT(core, released_packets);
-		core_forward(core, pkt, CORE_OLD, CORE_NO_PORT, now_ns);
-	}
 }
 
 static void
 core_alive(struct rl_core *core, uint16_t port, uint64_t now_ns)
 {
 	core_set_state(core, port, RL_EGRESS_ALIVE);
-	core_review(core, &core->stranded, now_ns);
-	if (rl_pktq_empty(&core->stranded)) /* else its time runs on */
-		core->stranded_due_ns = RL_NEVER;
-	core_release(core, &core->port[port].hold, now_ns);
+	core_release(core, port, now_ns);
 }
 
 /* A fence through every egress that carries traffic, for a restore. */
@@ -176,10 +145,22 @@ core_fence(struct rl_core *core, struct core_port *cp, uint64_t now_ns)
 	core_set_due(core, cp, now_ns);
 }
 
-/* Traffic went from a dead port to others: restores wait for it, too. */
+/*
+ * Traffic goes from a dead port to others, or from others back to one that
+ * returns: once all of it has found its queue, restores wait until it is
+ * across.
+ */
 static void
 core_fence_again(struct rl_core *core, uint64_t now_ns)
 {
+	core->fence_owed = true;
+	core_arm(core, now_ns);
+}
+
+void
+core_fence_all(struct rl_core *core, uint64_t now_ns)
+{
+	core->fence_owed = false;
 	for (uint16_t i = 0; i < core->p.nports; i++)
 		if (core->port[i].state == RL_EGRESS_RESTORE)
 			core_fence(core, &core->port[i], now_ns);
@@ -198,13 +179,12 @@ core_link_up(struct rl_core *core, uint16_t port, uint64_t now_ns)
 		  cp->state == RL_EGRESS_DELAY);
 	core_set_state(core, port, RL_EGRESS_RESTORE);
 	/* what is new waits here now, so what waits elsewhere must, too */
-	for (uint16_t i = 0; i < core->p.nports; i++)
-		if (i != port)
-			core_review(core, &core->port[i].hold, now_ns);
-	core_review(core, &core->stranded, now_ns);
+	if (!RL_PLANTED(WAIT_FORGOTTEN))
+		rl_wait_look_all(core->wait);
 	/*
-	 * What is held here fills buffers upstream; two switches that restore
-	 * at once can so keep each other's fences from crossing. Better out of
+	 * Beyond its budget what waits here fills buffers upstream; two
+	 * switches that restore at once can so keep each other's fences from
+	 * crossing. Better out of
 	 * order, which the endpoints mend, than to wait for the watchdog, which
 	 * would give up what found no way meanwhile.
 	 */
@@ -215,26 +195,28 @@ core_link_up(struct rl_core *core, uint16_t port, uint64_t now_ns)
 		core_alive(core, port, now_ns);
 }
 
-/* What was queued here for a port is held from now on, before what is new. */
+/* What was queued here for a port waits from now on, before what is new. */
 static void
 core_hold_queued(struct rl_core *core, uint16_t port, uint64_t now_ns)
 {
 	struct core_port *cp = &core->port[port];
-	struct rl_pktq queued = { 0 };
+	uint32_t n = 0;
 
 	cp->fence_done = cp->fence_want; /* nobody waits for this port */
 	cp->qmask = 0;
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
-		core_streams_move(core, &cp->q[vc], &cp->hold);
-		rl_pktq_splice(&queued, &cp->q[vc]);
+		struct rl_pktq queued = cp->q[vc];
+		struct rl_flit *pkt;
+
+		n += queued.packets;
+		cp->q[vc] = (struct rl_pktq){ 0 };
+		while ((pkt = rl_pktq_pop(&queued)) != NULL) {
+			core_set_plane(core, pkt);
+			core_forward(core, pkt, CORE_OLD, CORE_NO_PORT, now_ns);
+		}
 		cp->qmask |= (uint32_t)cp->begun[vc].on << vc;
 	}
-	rl_pktq_splice(&queued, &cp->hold);
-	cp->hold = queued;
-	CORE_COUNT_N(core, held_packets, queued.packets);
-	core_event(core, RL_CEV_HOLD, port, queued.packets, now_ns);
-	/* some went this way round an egress that is about to return */
-	core_review(core, &cp->hold, now_ns);
+	core_event(core, RL_CEV_HOLD, port, n, now_ns);
 }
 
 /*
@@ -260,12 +242,13 @@ core_loop_begin(struct rl_core *core, uint16_t port, uint64_t now_ns)
 	CORE_COUNT(core, failovers);
 	core_set_state(core, port, RL_EGRESS_DRAIN);
 	cp->loop_fence_owed = !left;
-	cp->waited = core->waited;
 	core_hold_queued(core, port, now_ns);
 	cp->qmask = 0; /* the rest of what has begun comes back, too */
+	core_rests_wait(core, port);
 	if (RL_PLANTED(RESUME_BEFORE_DRAIN)) {
 		cp->state = RL_EGRESS_DEAD;
-		core_release(core, &cp->hold, now_ns);
+		core_release(core, port, now_ns);
+		core_look(core, now_ns);
 		cp->state = RL_EGRESS_DRAIN;
 	}
 }
@@ -324,8 +307,10 @@ rl_core_loop(struct rl_core *core, uint16_t port,
 			core_excise(core, items[i]);
 			continue;
 		}
+		core_set_plane(core, items[i]);
 		core_forward(core, items[i], CORE_OLD, port, now_ns);
 	}
+	core_look(core, now_ns);
 }
 
 /* Whether every egress that carried traffic round has answered its fence. */
@@ -362,7 +347,8 @@ core_restore_tick(struct rl_core *core, uint16_t port, uint64_t now_ns)
 
 	if (now_ns >= cp->bound_ns) {
 		CORE_COUNT(core, restore_timeouts);
-	} else if (core_drains(core) && !RL_PLANTED(FENCE_DEAD)) {
+	} else if ((core_drains(core) || core->fence_owed) &&
+		   !RL_PLANTED(FENCE_DEAD)) {
 		cp->due_ns = RL_NEVER; /* fenced again when it has found it */
 		return;
 	} else if (cp->fence_gen != 0) {
@@ -377,7 +363,8 @@ core_restore_tick(struct rl_core *core, uint16_t port, uint64_t now_ns)
 		return;
 	}
 	CORE_COUNT(core, restores);
-	core_event(core, RL_CEV_RESTORE, port, cp->hold.packets, now_ns);
+	core_event(core, RL_CEV_RESTORE, port,
+		   rl_wait_at(core->wait, port)->packets, now_ns);
 	core_alive(core, port, now_ns);
 }
 
@@ -393,7 +380,7 @@ core_port_tick(struct rl_core *core, uint16_t port, uint64_t now_ns)
 						   core->p.cfg->watchdog_ns);
 		if (now_ns >= cp->bound_ns) {
 			core_set_state(core, port, RL_EGRESS_DEAD);
-			core_release(core, &cp->hold, now_ns);
+			core_release(core, port, now_ns);
 			core_fence_again(core, now_ns);
 		}
 		return;
@@ -402,7 +389,7 @@ core_port_tick(struct rl_core *core, uint16_t port, uint64_t now_ns)
 			return;
 		core_set_state(core, port, RL_EGRESS_DEAD);
 		core_event(core, RL_CEV_RESUME, port,
-			   core_release(core, &cp->hold, now_ns), now_ns);
+			   core_release(core, port, now_ns), now_ns);
 		if (!RL_PLANTED(FENCE_DEAD))
 			core_fence_again(core, now_ns);
 		return;
@@ -417,25 +404,6 @@ core_port_tick(struct rl_core *core, uint16_t port, uint64_t now_ns)
 	}
 }
 
-/* The watchdog: what still has no way is given up, and said so [DRL-7]. */
-static void
-core_watchdog(struct rl_core *core, uint64_t now_ns)
-{
-	struct rl_flit *pkt;
-
-	if (now_ns < core->stranded_due_ns)
-		return;
-	core->stranded_due_ns = RL_NEVER;
-	if (rl_pktq_empty(&core->stranded))
-		return;
-	core_event(core, RL_CEV_WATCHDOG, CORE_NO_PORT,
-		   core->stranded.packets, now_ns);
-	while ((pkt = rl_pktq_pop(&core->stranded)) != NULL) {
-		CORE_COUNT(core, drop_watchdog);
-		core_drop(core, pkt, RL_DROP_WATCHDOG, now_ns);
-	}
-}
-
 void
 rl_core_tick(struct rl_core *core, uint64_t now_ns)
 {
@@ -443,8 +411,10 @@ rl_core_tick(struct rl_core *core, uint64_t now_ns)
 		return;
 	for (uint16_t i = 0; i < core->p.nports; i++)
 		core_port_tick(core, i, now_ns);
+	core->next_due_ns = RL_NEVER;
+	core_look(core, now_ns);
 	core_watchdog(core, now_ns);
-	core->next_due_ns = core->stranded_due_ns;
+	core_arm(core, rl_wait_due(core->wait));
 	for (uint16_t i = 0; i < core->p.nports; i++) {
 		const struct core_port *cp = &core->port[i];
 

@@ -15,6 +15,22 @@ flush_queue(struct rl_core *core, struct rl_pktq *q)
 	}
 }
 
+static void
+flush_room(struct rl_core *core)
+{
+	struct rl_wait_flow *f;
+	bool more;
+
+	rl_wait_look_all(core->wait);
+	while ((f = rl_wait_look(core->wait)) != NULL) {
+		struct rl_flit *pkt = rl_wait_pop(core->wait, f, &more);
+
+		core_free_credit(core, pkt);
+		rl_packet_put(core->p.cache, pkt);
+	}
+	core->kept = 0;
+}
+
 void
 rl_core_flush(struct rl_core *core)
 {
@@ -27,12 +43,10 @@ rl_core_flush(struct rl_core *core)
 			cp->begun[vc].on = false;
 		}
 		cp->qmask = 0;
-		flush_queue(core, &cp->hold);
 	}
 	flush_queue(core, &core->local);
 	flush_queue(core, &core->local_held);
-	flush_queue(core, &core->stranded);
-	core->stranded_due_ns = RL_NEVER;
+	flush_room(core);
 }
 
 enum rl_egress_state
@@ -44,19 +58,18 @@ rl_core_egress_state(const struct rl_core *core, uint16_t port)
 uint32_t
 rl_core_held(const struct rl_core *core, uint16_t port)
 {
-	return core->port[port].hold.flits;
+	return rl_wait_at(core->wait, port)->flits;
 }
 
 uint32_t
 rl_core_flits(const struct rl_core *core)
 {
 	uint32_t n = core->local.flits + core->local_held.flits +
-		     core->stranded.flits;
+		     core->wait->flits;
 
 	for (uint16_t i = 0; i < core->p.nports; i++) {
 		const struct core_port *cp = &core->port[i];
 
-		n += cp->hold.flits;
 		for (unsigned int vc = 0; vc < RL_VCS; vc++)
 			n += cp->q[vc].flits + cp->begun[vc].rest.flits;
 	}
@@ -67,6 +80,31 @@ bool
 rl_core_idle(const struct rl_core *core)
 {
 	return core->unsettled == 0 && rl_core_flits(core) == 0;
+}
+
+uint32_t
+rl_core_transit(const struct rl_core *core)
+{
+	return rl_core_flits(core) -
+	       rl_wait_at(core->wait, RL_WAIT_NOWAY)->flits;
+}
+
+void
+rl_core_wait_info(const struct rl_core *core, struct rl_core_wait_info *info)
+{
+	const struct rl_wait *w = core->wait;
+	const struct rl_wait_place *noway = rl_wait_at(w, RL_WAIT_NOWAY);
+
+	*info = (struct rl_core_wait_info){
+		.packets = w->packets,
+		.flits = w->flits,
+		.no_way_packets = noway->packets,
+		.no_way_flits = noway->flits,
+		.lent_flits = w->lent_flits,
+		.budget_flits = w->p.budget_flits,
+		.kept_packets = core->kept,
+		.steps = w->steps,
+	};
 }
 
 const uint64_t *

@@ -10,6 +10,7 @@
 #include "rl_core.h"
 #include "rl_plant.h"
 #include "rl_seq.h"
+#include "rl_wait.h"
 
 /** Packets remembered per port by the duplicate filter, power of two. */
 #define CORE_RECENT 256
@@ -17,16 +18,24 @@
 /** A restore may take this part of the watchdog's time. */
 #define CORE_RESTORE_SHARE 8
 
-/** Whether a packet may be older than what waits already, see core_order.c. */
+/** Flows of the waiting room that have records of their own, for each port. */
+#define CORE_FLOWS_PORT 256
+#define CORE_FLOWS_MAX 4096
+
+/** Whether a packet may be older than what waits already, see wait.c. */
 enum core_age {
 	CORE_NEW, /**< just in: younger than all of its flow */
 	CORE_OLD, /**< looped, held, or without a way until now */
 };
 
+/** What a lookup found. */
+enum core_verdict { CORE_GO, CORE_HOLD, CORE_STRAND, CORE_NO_PATH };
+
 /** Where the rest of an open packet goes (cut-through). */
 enum core_stream_state {
 	CORE_STREAM_NONE,   /* no packet is open */
-	CORE_STREAM_QUEUED, /* its fragments grow in a queue */
+	CORE_STREAM_QUEUED, /* its fragments grow in the queue of an egress */
+	CORE_STREAM_WAIT,   /* they grow in the waiting room */
 	CORE_STREAM_BEGUN,  /* its first ones went to an egress */
 	CORE_STREAM_LOCAL,  /* for the endpoint */
 	CORE_STREAM_DROP,
@@ -37,7 +46,7 @@ struct core_stream {
 	enum core_stream_state state;
 	uint16_t port; /* BEGUN */
 	uint8_t vl;    /* BEGUN */
-	struct rl_flit *pkt; /* QUEUED: what there is of it */
+	struct rl_flit *pkt; /* QUEUED, WAIT: what there is of it */
 	struct rl_pktq *q;   /* QUEUED: where */
 };
 
@@ -57,7 +66,6 @@ struct core_port {
 	bool loop_fence_owed; /* LOOP_FENCE is to be sent */
 	bool fence_out;	      /* a FENCE is under way */
 	bool left;	      /* LEAVE: LOOP_FENCE was sent */
-	uint32_t waited;      /* core's count when its drain began */
 	uint32_t fence_gen;   /* RESTORE: fences of this generation */
 	uint32_t fence_want;  /* generation wanted of this port */
 	uint32_t fence_sent;  /* generation under way */
@@ -69,7 +77,6 @@ struct core_port {
 	uint32_t sent[RL_VCS]; /* flits handed to the port, by VC */
 	uint32_t ended[RL_VCS]; /* packets handed to the port to their end */
 	struct rl_pktq q[RL_VCS];
-	struct rl_pktq hold; /* new traffic, while the port is not ready */
 	uint32_t fence_at[RL_VCS];
 	struct core_begun begun[RL_VCS];
 	uint64_t *recent; /* CORE_RECENT keys, or NULL */
@@ -80,15 +87,16 @@ struct rl_core {
 	const struct rl_fwd *fwd;
 	uint32_t unsettled;	/* ports not ALIVE and not DEAD */
 	uint32_t fence_gen;
-	uint32_t waited;	/* old packets that had to wait, ever */
+	bool fence_owed;	/* once all has been looked at: for restores */
+	bool wants;		/* some port was told that it is wanted */
+	uint32_t kept;		/* packets that wait and keep their credit */
+	struct rl_wait *wait;	/* the waiting room */
 	uint32_t own_flits[RL_SLS]; /* injected and still queued here */
 	uint64_t freed;		/* ports whose credits were given back */
 	struct rl_pktq local;
 	struct rl_pktq local_held; /* older than what is in local, by VC */
 	uint32_t hold_vcs;	/* that the endpoint does not take now */
-	struct rl_pktq stranded;
 	struct core_stream *stream; /* [nports][RL_VCS]; NULL: whole packets */
-	uint64_t stranded_due_ns;
 	uint64_t next_due_ns;	/* earliest of all deadlines */
 	uint32_t ev_head;
 	uint32_t ev_tail;
@@ -104,17 +112,27 @@ struct rl_core {
 /* core.c */
 void core_forward(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 		  uint16_t looped_from, uint64_t now_ns);
-struct rl_pktq *core_waits_at(struct rl_core *core, const struct rl_flit *pkt);
+enum core_verdict core_lookup(const struct rl_core *core,
+			      const struct rl_flit *pkt, uint16_t looped_from,
+			      struct rl_fwd_hop *hop, bool *rerouted);
+void core_send(struct rl_core *core, struct rl_flit *pkt,
+	       struct rl_fwd_hop hop, bool rerouted);
 void core_drop(struct rl_core *core, struct rl_flit *pkt,
 	       enum rl_drop_reason why, uint64_t now_ns);
 void core_free_credit(struct rl_core *core, struct rl_flit *pkt);
 
-/* core_order.c */
-void core_wait(struct rl_pktq *q, struct rl_flit *pkt, enum core_age age);
+/* core_wait.c */
+void core_wait(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
+	       enum core_age age, uint64_t now_ns);
+void core_rest_lend(struct rl_core *core, struct rl_flit *pkt);
+void core_look(struct rl_core *core, uint64_t now_ns);
+void core_watchdog(struct rl_core *core, uint64_t now_ns);
 
 /* core_stream.c */
-void core_place(struct rl_core *core, struct rl_pktq *q, struct rl_flit *pkt,
-		enum core_age age);
+void core_stream_queued(struct rl_core *core, struct rl_pktq *q,
+			struct rl_flit *pkt);
+void core_stream_wait(struct rl_core *core, struct rl_flit *pkt);
+void core_rests_wait(struct rl_core *core, uint16_t port);
 void core_fragment(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns);
 void core_local(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns);
 void core_excise(struct rl_core *core, struct rl_flit *pkt);
@@ -125,8 +143,6 @@ void core_looped_open(struct rl_core *core, uint16_t port,
 		      struct rl_flit *pkt);
 void core_begun_abort(struct rl_core *core, uint16_t port, uint64_t now_ns);
 void core_stream_dropped(struct rl_core *core, const struct rl_flit *pkt);
-void core_streams_move(struct rl_core *core, const struct rl_pktq *from,
-		       struct rl_pktq *to);
 
 /* core_failover.c */
 void core_event(struct rl_core *core, enum rl_core_event_type type,
@@ -134,6 +150,7 @@ void core_event(struct rl_core *core, enum rl_core_event_type type,
 void core_set_state(struct rl_core *core, uint16_t port,
 		    enum rl_egress_state to);
 void core_arm(struct rl_core *core, uint64_t due_ns);
+void core_fence_all(struct rl_core *core, uint64_t now_ns);
 
 /* core_dup.c */
 bool core_is_duplicate(struct rl_core *core, const struct rl_flit *pkt,
@@ -143,7 +160,8 @@ bool core_is_duplicate(struct rl_core *core, const struct rl_flit *pkt,
 static inline bool
 core_closed(const struct rl_flit *pkt)
 {
-	return pkt->last->mark == RL_MARK_TRANSMIT_ERROR;
+	return pkt->last->mark == RL_MARK_TRANSMIT_ERROR &&
+	       rl_packet_ends(pkt);
 }
 
 /* Packets for this egress wait, rather than go round. */
@@ -151,6 +169,17 @@ static inline bool
 core_holds(enum rl_egress_state s)
 {
 	return s != RL_EGRESS_ALIVE && s != RL_EGRESS_DEAD;
+}
+
+/* The plane on which a packet travels, by the present tables. */
+static inline void
+core_set_plane(const struct rl_core *core, struct rl_flit *pkt)
+{
+	const unsigned int sl = pkt->sl & (RL_SLS - 1);
+
+	pkt->plane = pkt->in_port == RL_PORT_NONE
+			     ? core->fwd->inject_plane[sl]
+			     : core->fwd->plane_of[pkt->in_vc][sl];
 }
 
 #endif /* RL_CORE_PRIV_H */

@@ -8,22 +8,25 @@
  * (input port, VC) names the packet that is open there: a *stream*. The first
  * fragment is routed as a packet is; the others follow it:
  *
- * QUEUED  none of it has left: fragments are joined to the packet where it
- *         waits, be that an egress queue, a hold queue, or among the stranded.
+ * QUEUED  none of it has left: fragments are joined to the packet in the queue
+ *         of its egress.
+ * WAIT    the same in the waiting room.
  * BEGUN   some of it went to an egress; that egress VC sends nothing else
  *         until the packet's end has gone (core_begun).
  * LOCAL   it is for this device's endpoint, which takes fragments.
  * DROP    it was given up; the rest goes the same way.
  *
  * A packet that is closed, by an end marked transmit_error, is of no use any
- * more: its whole copy comes another way. Where none of it has left, it is cut
- * out of its queue at once and its credits return; what has begun to leave is
- * let go, so that the next one downstream is done with it, too [LCB-2].
+ * more: its whole copy comes another way. Where none of it has left, its credits
+ * return at once, and it is cut out of its queue; in the waiting room it is left
+ * out when its turn comes. What has begun to leave is let go, so that the next
+ * one downstream is done with it, too [LCB-2].
  *
  * When an egress dies in the middle of a packet, its port loops out what it
  * has of it, without an end. What the core has, and what still comes in, waits
- * in core_begun.rest; it is joined to what looped, and the whole goes on as one
- * packet, open or ended, by another way [DRL-3].
+ * in core_begun.rest, at the expense of the waiting room's budget as long as
+ * there is any; it is joined to what looped, and the whole goes on as one packet,
+ * open or ended, by another way [DRL-3].
  *
  * A packet that is looped holds no credits of its input any more. Fragments
  * that join it give theirs back at once: they take the place of what the dead
@@ -40,48 +43,93 @@ stream_of(struct rl_core *core, const struct rl_flit *pkt)
 	return &core->stream[pkt->in_port * RL_VCS + pkt->in_vc];
 }
 
+/*
+ * The one writer of a stream's state. A packet that has begun to leave comes
+ * back only by a loop ring, and a dropped one not at all.
+ */
+static void
+stream_set(struct core_stream *st, enum core_stream_state to)
+{
+	bool legal = false;
+
+	switch (st->state) {
+	case CORE_STREAM_NONE:
+		legal = to != CORE_STREAM_BEGUN;
+		break;
+	case CORE_STREAM_QUEUED:
+		legal = to != CORE_STREAM_LOCAL;
+		break;
+	case CORE_STREAM_WAIT:
+		legal = to != CORE_STREAM_BEGUN && to != CORE_STREAM_LOCAL;
+		break;
+	case CORE_STREAM_BEGUN:
+		legal = to != CORE_STREAM_BEGUN && to != CORE_STREAM_LOCAL;
+		break;
+	case CORE_STREAM_LOCAL:
+		legal = to == CORE_STREAM_LOCAL || to == CORE_STREAM_NONE;
+		break;
+	case CORE_STREAM_DROP:
+		legal = to == CORE_STREAM_NONE;
+		break;
+	}
+	RL_ASSERT(legal);
+	*st = (struct core_stream){ .state = to };
+}
+
 /* @p more continues @p pkt. */
 static void
 stream_join(struct rl_core *core, struct rl_flit *pkt, struct rl_flit *more)
 {
-	if (pkt->flags & RL_FF_CREDIT)
+	if (pkt->flags & RL_FF_CREDIT) {
 		more->flags &= (uint8_t)~RL_FF_CREDIT; /* counted by pkt now */
-	else
+	} else {
 		core_free_credit(core, more);
+		if (pkt->flags & RL_FF_LENT)
+			rl_wait_lend(core->wait, more->pkt_flits);
+	}
 	rl_packet_join(pkt, more);
 }
 
-/* Queues a packet; if it is open, its fragments will find it there. */
+/* If a packet that was queued is open, its fragments will find it there. */
 void
-core_place(struct rl_core *core, struct rl_pktq *q, struct rl_flit *pkt,
-	   enum core_age age)
+core_stream_queued(struct rl_core *core, struct rl_pktq *q,
+		   struct rl_flit *pkt)
 {
 	struct core_stream *st;
 
-	core_wait(q, pkt, age);
 	if (rl_likely(core->stream == NULL) || rl_packet_ends(pkt))
 		return;
 	st = stream_of(core, pkt);
 	if (st == NULL)
 		return;
-	*st = (struct core_stream){
-		.state = CORE_STREAM_QUEUED,
-		.pkt = pkt,
-		.q = q,
-	};
+	stream_set(st, CORE_STREAM_QUEUED);
+	st->pkt = pkt;
+	st->q = q;
 }
 
-/* Packets moved from queue to queue: their streams follow. */
+/* The same in the waiting room. */
 void
-core_streams_move(struct rl_core *core, const struct rl_pktq *from,
-		  struct rl_pktq *to)
+core_stream_wait(struct rl_core *core, struct rl_flit *pkt)
 {
-	if (core->stream == NULL)
+	struct core_stream *st;
+
+	if (rl_likely(core->stream == NULL) || rl_packet_ends(pkt))
 		return;
-	for (uint32_t i = 0; i < core->p.nports * (uint32_t)RL_VCS; i++)
-		if (core->stream[i].state == CORE_STREAM_QUEUED &&
-		    core->stream[i].q == from)
-			core->stream[i].q = to;
+	st = stream_of(core, pkt);
+	if (st == NULL)
+		return;
+	stream_set(st, CORE_STREAM_WAIT);
+	st->pkt = pkt;
+}
+
+/* The link died: what waits for packets to loop out takes no more credits. */
+void
+core_rests_wait(struct rl_core *core, uint16_t port)
+{
+	for (unsigned int vl = 0; vl < RL_VCS; vl++)
+		for (struct rl_flit *f = core->port[port].begun[vl].rest.head;
+		     f != NULL; f = f->next_pkt)
+			core_rest_lend(core, f);
 }
 
 /* A part of a packet that came in by @p in_port; credits are settled. */
@@ -126,7 +174,7 @@ core_local(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
 	const uint16_t n = pkt->pkt_flits, in_port = pkt->in_port;
 
 	if (st != NULL)
-		st->state = ends ? CORE_STREAM_NONE : CORE_STREAM_LOCAL;
+		stream_set(st, ends ? CORE_STREAM_NONE : CORE_STREAM_LOCAL);
 	for (uint16_t i = 0; i < n; i++, f = f->next)
 		if (f->mark != RL_MARK_OK)
 			break;
@@ -165,7 +213,7 @@ core_excise(struct rl_core *core, struct rl_flit *pkt)
 	rl_packet_put(core->p.cache, pkt);
 }
 
-/* The same, out of the queue where it waits. */
+/* The same, out of the queue of its egress. */
 static void
 stream_excise(struct rl_core *core, struct core_stream *st)
 {
@@ -185,27 +233,70 @@ stream_excise(struct rl_core *core, struct core_stream *st)
 	core_excise(core, pkt);
 }
 
+/*
+ * A closed packet in the waiting room: it takes up no credit any more; when its
+ * turn comes, it is left out.
+ */
+static void
+stream_leave_out(struct rl_core *core, struct rl_flit *pkt)
+{
+	CORE_COUNT(core, excised_packets);
+	if (!(pkt->flags & RL_FF_CREDIT))
+		return;
+	core_free_credit(core, pkt);
+	core->kept--;
+}
+
+/* A fragment of a packet that waits here. */
+static void
+stream_grow(struct rl_core *core, struct core_stream *st,
+	    struct rl_flit *more)
+{
+	struct rl_flit *pkt = st->pkt;
+
+	if (st->state == CORE_STREAM_QUEUED) {
+		st->q->flits += more->pkt_flits;
+		stream_join(core, pkt, more);
+		if (core_closed(pkt))
+			stream_excise(core, st);
+		return;
+	}
+	rl_wait_grow(core->wait, pkt, more->pkt_flits);
+	stream_join(core, pkt, more);
+	if (core_closed(pkt))
+		stream_leave_out(core, pkt);
+}
+
+/* A fragment of a packet that has begun to leave. */
+static void
+stream_follow(struct rl_core *core, struct core_stream *st,
+	      struct rl_flit *more)
+{
+	struct core_port *cp = &core->port[st->port];
+
+	if (RL_PLANTED(WRONG_EXCISE) && core_closed(more)) {
+		core_excise(core, more);
+		return;
+	}
+	rl_pktq_push(&cp->begun[st->vl].rest, more);
+	if (rl_unlikely(cp->state == RL_EGRESS_DRAIN))
+		core_rest_lend(core, more);
+}
+
 /* A fragment that does not begin a packet. */
 void
 core_fragment(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
 {
 	struct core_stream *st = stream_of(core, pkt);
 	const bool ends = rl_packet_ends(pkt);
-	const bool closed = core_closed(pkt);
 
 	switch (st->state) {
 	case CORE_STREAM_QUEUED:
-		st->q->flits += pkt->pkt_flits;
-		stream_join(core, st->pkt, pkt);
-		if (closed)
-			stream_excise(core, st);
+	case CORE_STREAM_WAIT:
+		stream_grow(core, st, pkt);
 		break;
 	case CORE_STREAM_BEGUN:
-		if (RL_PLANTED(WRONG_EXCISE) && closed) {
-			core_excise(core, pkt);
-			break;
-		}
-		rl_pktq_push(&core->port[st->port].begun[st->vl].rest, pkt);
+		stream_follow(core, st, pkt);
 		break;
 	case CORE_STREAM_LOCAL:
 		core_local(core, pkt, now_ns);
@@ -218,7 +309,7 @@ core_fragment(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
 		break;
 	}
 	if (ends)
-		st->state = CORE_STREAM_NONE;
+		stream_set(st, CORE_STREAM_NONE);
 }
 
 /* The first fragment of @p pkt goes to an egress, its end is still to come. */
@@ -234,11 +325,9 @@ core_begin(struct rl_core *core, uint16_t port, unsigned int vl,
 	b->in_vc = pkt->in_vc;
 	if (st == NULL)
 		return;
-	st->state = CORE_STREAM_BEGUN;
+	stream_set(st, CORE_STREAM_BEGUN);
 	st->port = port;
 	st->vl = (uint8_t)vl;
-	st->pkt = NULL;
-	st->q = NULL;
 }
 
 /* Its end goes. */
@@ -294,7 +383,7 @@ core_begun_abort(struct rl_core *core, uint16_t port, uint64_t now_ns)
 
 			if (st->state == CORE_STREAM_BEGUN &&
 			    st->port == port && st->vl == vl)
-				st->state = CORE_STREAM_DROP;
+				stream_set(st, CORE_STREAM_DROP);
 		}
 	}
 }
@@ -309,5 +398,5 @@ core_stream_dropped(struct rl_core *core, const struct rl_flit *pkt)
 		return;
 	st = stream_of(core, pkt);
 	if (st != NULL)
-		st->state = CORE_STREAM_DROP;
+		stream_set(st, CORE_STREAM_DROP);
 }

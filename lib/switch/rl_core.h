@@ -20,8 +20,8 @@
  *
  * A core belongs to one lcore. It is pure: bursts, events and the time go in,
  * bursts and a deadline come out. Its queues have no size of their own: what
- * they hold is bounded by the credits given at the input ports and by the
- * replay buffers that loop out.
+ * they hold is bounded by the credits given at the input ports, by the replay
+ * buffers that loop out, and by the budget of the waiting room [DRL-11].
  */
 
 #include "rl_base.h"
@@ -61,6 +61,7 @@ enum rl_egress_state {
 	X(held_packets)                                                        \
 	X(released_packets)                                                    \
 	X(stranded_packets)	/* no way now; wait for one */                 \
+	X(evicted_packets)	/* of drop_no_path: no room to wait */         \
 	X(drop_no_path)                                                        \
 	X(drop_hops)                                                           \
 	X(drop_misroute)                                                       \
@@ -122,9 +123,18 @@ void rl_core_flush(struct rl_core *core);
 
 /**
  * Owner. Replaces the forwarding table; @p fwd must outlive the core or the
- * next call. Packets already queued keep their egress.
+ * next call. Packets already queued keep their egress; what waits looks up its
+ * way again, from the next rl_core_tick() on, some hundred packets a tick. Ends
+ * rl_core_await_routes().
  */
 void rl_core_set_fwd(struct rl_core *core, const struct rl_fwd *fwd);
+
+/**
+ * Owner. New tables are expected until @p until_ns at the latest: what has no
+ * way may wait for them so long, and not only for no_path_ns; never longer
+ * than watchdog_ns. 0: none are expected. To be said before no_path_ns is over.
+ */
+void rl_core_await_routes(struct rl_core *core, uint64_t until_ns);
 
 /**
  * Owner. Brings near what a poll of the core looks at: for hosts of more cores
@@ -201,11 +211,34 @@ bool rl_core_event_pop(struct rl_core *core, struct rl_core_event *ev);
 enum rl_egress_state rl_core_egress_state(const struct rl_core *core,
 					  uint16_t port);
 
-/** Owner. Nothing queued, held or stranded, and no port between states. */
+/** Owner. Nothing queued or waiting, and no port between states. */
 bool rl_core_idle(const struct rl_core *core);
 
 /** Owner. Flits the core holds anywhere, for leak checks. */
 uint32_t rl_core_flits(const struct rl_core *core);
+
+/**
+ * Owner. Flits that are on their way through the core: queued, or waiting for
+ * an egress between states. What has no way at all does not count, since it
+ * moves only with new tables. 0, and the ports idle: nothing is in transit.
+ */
+uint32_t rl_core_transit(const struct rl_core *core);
+
+/** What the waiting room holds, see rl_wait.h. */
+struct rl_core_wait_info {
+	uint32_t packets;
+	uint32_t flits;
+	uint32_t no_way_packets; /**< of them without any way */
+	uint32_t no_way_flits;
+	uint32_t lent_flits; /**< of the budget, also by what has left it since */
+	uint32_t budget_flits;
+	uint32_t kept_packets; /**< of them keep their credits: backpressure */
+	uint64_t steps;	       /**< packets passed in search of a place, ever */
+};
+
+/** Owner, or any thread that can stand torn numbers (show). */
+void rl_core_wait_info(const struct rl_core *core,
+		       struct rl_core_wait_info *info);
 
 /** Owner. Flits held for @p port. */
 uint32_t rl_core_held(const struct rl_core *core, uint16_t port);

@@ -70,6 +70,8 @@ static const struct {
 	KEY(resume_delay_ns, 0, HOUR),
 	KEY(restore_delay_ns, 0, HOUR),
 	KEY(watchdog_ns, 1, HOUR),
+	KEY(wait_flits, 0, 1u << 20),
+	KEY(no_path_ns, 1, HOUR),
 	KEY(flap_damping_ns, 0, RL_NS_PER_S),
 	KEY(flap_damping_max_ns, RL_NS_PER_MS, HOUR),
 	KEY(flap_forget_ns, 0, HOUR),

@@ -9,6 +9,7 @@ cb_cfg(struct core_bench *c)
 	c->cfg.resume_delay_ns = 20 * RL_NS_PER_US;
 	c->cfg.restore_delay_ns = 50 * RL_NS_PER_US;
 	c->cfg.watchdog_ns = 10 * RL_NS_PER_MS;
+	c->cfg.no_path_ns = 5 * RL_NS_PER_MS;
 	c->fwd.nplanes = 1;
 	for (unsigned int p = 0; p < CB_PLANES; p++)
 		for (unsigned int d = 0; d < CB_DSTS; d++)

@@ -10,6 +10,7 @@ duo_cfg(struct duo *d, unsigned int links)
 	d->cfg.resume_delay_ns = 20 * RL_NS_PER_US;
 	d->cfg.restore_delay_ns = 20 * RL_NS_PER_US;
 	d->cfg.watchdog_ns = 100 * RL_NS_PER_MS;
+	d->cfg.no_path_ns = 100 * RL_NS_PER_MS;
 	d->links = links;
 	d->pool_flits = 512;
 }

@@ -65,7 +65,7 @@ the_third_dies_too_at_every_step_and_one_returns(void **state)
 		/* by the link it died on: the filter has no word on those */
 		d.sink.duplicates = 0;
 		duo_check(&d);
-		assert_int_equal(d.a.drops[RL_DROP_WATCHDOG], 0);
+		assert_int_equal(d.a.drops[RL_DROP_NO_PATH], 0);
 		duo_close(&d);
 	}
 }
@@ -89,7 +89,7 @@ the_way_round_dies_at_every_step_of_a_restore(void **state)
 		traffic(&d, 150);
 		duo_settle(&d, 5 * MS);
 		duo_check(&d);
-		assert_int_equal(d.a.drops[RL_DROP_WATCHDOG], 0);
+		assert_int_equal(d.a.drops[RL_DROP_NO_PATH], 0);
 		duo_close(&d);
 	}
 }
@@ -129,7 +129,7 @@ no_link_at_all_reports_everything_in_bounded_time(void **state)
 
 	(void)state;
 	duo_cfg(&d, 2);
-	d.cfg.watchdog_ns = 2 * MS;
+	d.cfg.no_path_ns = 2 * MS;
 	duo_open(&d);
 	traffic(&d, 60);
 	duo_kill(&d, 0);
@@ -138,10 +138,10 @@ no_link_at_all_reports_everything_in_bounded_time(void **state)
 	traffic(&d, 40);
 	duo_run(&d, 3 * MS);
 	assert_int_equal(rl_core_flits(d.a.core), 0);
-	assert_true(d.a.drops[RL_DROP_WATCHDOG] > 0);
+	assert_true(d.a.drops[RL_DROP_NO_PATH] > 0);
 	/* some arrived and are reported, too: their ACK was lost */
 	sent = d.next_tag[0] + d.next_tag[1] + d.next_tag[2] + d.next_tag[3];
-	assert_in_range(d.sink.packets + d.a.drops[RL_DROP_WATCHDOG], sent,
+	assert_in_range(d.sink.packets + d.a.drops[RL_DROP_NO_PATH], sent,
 			sent + 10);
 	duo_close(&d);
 }
@@ -168,6 +168,7 @@ links_that_flap_under_loss_lose_nothing(void **state)
 		rl_prng_seed(&prng, seed);
 		duo_cfg(&d, 2 + seed % 2);
 		d.cfg.watchdog_ns = RL_NS_PER_S;
+		d.cfg.no_path_ns = RL_NS_PER_S;
 		duo_open(&d);
 		for (unsigned int i = 0; i < d.links; i++)
 			for (unsigned int w = 0; w < 2; w++) {

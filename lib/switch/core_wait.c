@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Into the waiting room, out of it, and given up there. How the room itself
+ * works stands atop wait.c.
+ *
+ * What goes in gives its input credit back and takes its flits from the
+ * room's budget until it leaves the core, so that what waits takes nothing
+ * from what has a way [DRL-11]. What looped out of a dead port holds no credit
+ * and is always taken in; it counts, too.
+ *
+ * When the budget is spent, packets without a way are given up, oldest first,
+ * and reported as those whose time is over. Where that does not help:
+ *   - a packet whose way is coming keeps its credit: backpressure, no loss;
+ *   - one without a way is given up at once: it must not hold a credit.
+ * Where a way that was coming does not come, packets that kept their credits
+ * give them back after all, and the oldest without a way make room for them.
+ */
+
+#include "core_priv.h"
+
+/* Packets that one call looks at. */
+#define CORE_LOOKS 256
+/* Of one flow, before it is another's turn. */
+#define CORE_LOOKS_FLOW 32
+/* Packets that one call gives up when their time is over. */
+#define CORE_GIVE_UPS 256
+
+/* The one way out of the room, but for what is let go with it. */
+static struct rl_flit *
+wait_pop(struct rl_core *core, struct rl_wait_flow *f, bool *more)
+{
+	struct rl_flit *pkt = rl_wait_pop(core->wait, f, more);
+
+	core->kept -= (pkt->flags & RL_FF_CREDIT) != 0;
+	return pkt;
+}
+
+/* The oldest packet of a flow is given up. */
+static void
+wait_give_up(struct rl_core *core, struct rl_wait_flow *f,
+	     enum rl_drop_reason why, uint64_t now_ns)
+{
+	bool more;
+	struct rl_flit *pkt = wait_pop(core, f, &more);
+
+	if (core_closed(pkt)) { /* counted when it was closed */
+		core_free_credit(core, pkt);
+		rl_packet_put(core->p.cache, pkt);
+		return;
+	}
+	if (why == RL_DROP_NO_PATH)
+		CORE_COUNT(core, drop_no_path);
+	else
+		CORE_COUNT(core, drop_watchdog);
+	core_drop(core, pkt, why, now_ns);
+}
+
+/* Gives up the oldest without a way until so many flits are affordable. */
+static bool
+wait_afford(struct rl_core *core, uint32_t flits, uint64_t now_ns)
+{
+	struct rl_wait_flow *f;
+
+	while (!rl_wait_affords(core->wait, flits)) {
+		f = rl_wait_oldest(core->wait);
+		if (f == NULL || flits > core->wait->p.budget_flits)
+			return false;
+		CORE_COUNT(core, evicted_packets);
+		wait_give_up(core, f, RL_DROP_NO_PATH, now_ns);
+	}
+	return true;
+}
+
+/* From now on it is the room's budget that holds the packet. */
+static void
+wait_lend(struct rl_core *core, struct rl_flit *pkt)
+{
+	if (!RL_PLANTED(WAIT_CREDIT))
+		core_free_credit(core, pkt);
+	pkt->flags |= RL_FF_LENT;
+	rl_wait_lend(core->wait, pkt->pkt_flits);
+}
+
+void
+core_rest_lend(struct rl_core *core, struct rl_flit *pkt)
+{
+	if ((pkt->flags & RL_FF_CREDIT) &&
+	    rl_wait_affords(core->wait, pkt->pkt_flits))
+		wait_lend(core, pkt);
+}
+
+/* Who could carry what has no way: their damping ends [DRL-8]. */
+static void
+wait_want(struct rl_core *core, const struct rl_flit *pkt)
+{
+	const struct rl_fwd_entry *e =
+		rl_fwd_lookup(core->fwd, pkt->plane, pkt->dst);
+
+	for (unsigned int i = 0; i < RL_FWD_ALTS; i++) {
+		const uint16_t port = e->hop[i].port;
+
+		if (port == RL_FWD_PORT_NONE)
+			break;
+		if (rl_shared_read(&core->port[port].shared->wanted) != 0)
+			continue;
+		rl_shared_write(&core->port[port].shared->wanted, 1);
+		core->freed |= 1ull << (port & 63);
+		core->wants = true;
+	}
+}
+
+/* Nothing is without a way any more. */
+static void
+wait_want_none(struct rl_core *core)
+{
+	if (rl_likely(!core->wants) ||
+	    rl_wait_at(core->wait, RL_WAIT_NOWAY)->packets != 0)
+		return;
+	core->wants = false;
+	for (uint16_t i = 0; i < core->p.nports; i++)
+		rl_shared_write(&core->port[i].shared->wanted, 0);
+}
+
+/*
+ * A packet with a credit wants to wait. @return whether it may; if not, it has
+ * been disposed of.
+ */
+static bool
+wait_admit(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
+	   uint64_t now_ns)
+{
+	struct rl_wait *w = core->wait;
+	bool joins, fits;
+
+	if (rl_likely(rl_wait_affords(w, pkt->pkt_flits))) {
+		wait_lend(core, pkt);
+		return true;
+	}
+	joins = rl_wait_find(w, pkt) != NULL;
+	fits = wait_afford(core, pkt->pkt_flits, now_ns);
+	if (joins && rl_wait_find(w, pkt) == NULL) {
+		/* what it was to join is given up: does it have a way? */
+		core_forward(core, pkt, CORE_NEW, CORE_NO_PORT, now_ns);
+		return false;
+	}
+	if (fits) {
+		wait_lend(core, pkt);
+	} else if (place == RL_WAIT_NOWAY) {
+		CORE_COUNT(core, evicted_packets);
+		CORE_COUNT(core, drop_no_path);
+		core_drop(core, pkt, RL_DROP_NO_PATH, now_ns);
+	}
+	return fits || place != RL_WAIT_NOWAY;
+}
+
+void
+core_wait(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
+	  enum core_age age, uint64_t now_ns)
+{
+	if (pkt->flags & RL_FF_CREDIT) {
+		if (!wait_admit(core, pkt, place, now_ns))
+			return;
+	} else if (!(pkt->flags & RL_FF_LENT)) {
+		wait_lend(core, pkt); /* it looped: there is no way back */
+	}
+	core->kept += (pkt->flags & RL_FF_CREDIT) != 0;
+	if (place == RL_WAIT_NOWAY) {
+		CORE_COUNT(core, stranded_packets);
+		wait_want(core, pkt);
+	} else {
+		CORE_COUNT(core, held_packets);
+	}
+	rl_wait_put(core->wait, pkt, place, age == CORE_OLD, now_ns);
+	core_stream_wait(core, pkt);
+	core_arm(core, rl_wait_due(core->wait));
+}
+
+/*
+ * A flow has lost the way that was coming to it: what kept its credits gives
+ * them back, beyond the budget for a moment. @p f may be gone afterwards.
+ */
+static void
+wait_return_credits(struct rl_core *core, struct rl_wait_flow *f,
+		    uint64_t now_ns)
+{
+	if (rl_likely(core->kept == 0))
+		return;
+	for (struct rl_flit *pkt = f->head; pkt != NULL;
+	     pkt = rl_wait_next_of(pkt)) {
+		if (!(pkt->flags & RL_FF_CREDIT))
+			continue;
+		wait_lend(core, pkt);
+		core->kept--;
+	}
+	wait_afford(core, 0, now_ns);
+}
+
+static void
+wait_settle(struct rl_core *core, struct rl_wait_flow *f, uint16_t place,
+	    uint64_t now_ns)
+{
+	const bool lost = place == RL_WAIT_NOWAY && f->place != place;
+
+	if (place == RL_WAIT_NOWAY)
+		wait_want(core, f->head);
+	rl_wait_settle(core->wait, f, place, now_ns);
+	if (lost) {
+		CORE_COUNT_N(core, stranded_packets, f->packets);
+		wait_return_credits(core, f, now_ns);
+	}
+}
+
+/* The oldest of a flow goes, as far as it has a way now. @return steps made */
+static unsigned int
+wait_look_flow(struct rl_core *core, struct rl_wait_flow *f, uint64_t now_ns)
+{
+	bool more = true;
+	unsigned int n = 0;
+
+	while (more && n < CORE_LOOKS_FLOW) {
+		struct rl_fwd_hop hop = { .port = RL_FWD_PORT_NONE };
+		struct rl_flit *pkt = f->head;
+		enum core_verdict v = CORE_NO_PATH;
+		bool rerouted = false;
+
+		n++;
+		if (!core_closed(pkt)) {
+			core_set_plane(core, pkt);
+			v = core_lookup(core, pkt, CORE_NO_PORT, &hop,
+					&rerouted);
+		}
+		if (v == CORE_HOLD || v == CORE_STRAND) {
+			wait_settle(core, f,
+				    v == CORE_HOLD ? hop.port : RL_WAIT_NOWAY,
+				    now_ns);
+			return n;
+		}
+		if (v == CORE_NO_PATH) {
+			more = f->packets > 1;
+			wait_give_up(core, f, RL_DROP_NO_PATH, now_ns);
+			continue;
+		}
+		pkt = wait_pop(core, f, &more);
+		CORE_COUNT(core, released_packets);
+		if (RL_PLANTED(HOLD_LOST)) {
+			core_free_credit(core, pkt);
+			rl_packet_put(core->p.cache, pkt);
+			continue;
+		}
+		core_send(core, pkt, hop, rerouted);
+	}
+	if (more)
+		rl_wait_later(core->wait, f);
+	return n;
+}
+
+void
+core_look(struct rl_core *core, uint64_t now_ns)
+{
+	struct rl_wait_flow *f;
+	unsigned int n = 0;
+
+	while ((f = rl_wait_look(core->wait)) != NULL) {
+		if (n >= CORE_LOOKS) {
+			core_arm(core, now_ns);
+			return;
+		}
+		n += wait_look_flow(core, f, now_ns);
+	}
+	wait_want_none(core);
+	if (core->fence_owed)
+		core_fence_all(core, now_ns);
+	core_arm(core, rl_wait_due(core->wait));
+}
+
+/* What has waited too long is given up, and said so [DRL-7]. */
+void
+core_watchdog(struct rl_core *core, uint64_t now_ns)
+{
+	struct rl_wait_flow *f;
+	unsigned int n = 0;
+
+	if (now_ns < rl_wait_due(core->wait) ||
+	    rl_wait_look(core->wait) != NULL)
+		return;
+	while (n < CORE_GIVE_UPS &&
+	       (f = rl_wait_expired(core->wait, now_ns)) != NULL) {
+		n++;
+		wait_give_up(core, f,
+			     f->place == RL_WAIT_NOWAY ? RL_DROP_NO_PATH
+						       : RL_DROP_WATCHDOG,
+			     now_ns);
+	}
+	if (n != 0)
+		core_event(core, RL_CEV_WATCHDOG, CORE_NO_PORT, n, now_ns);
+	wait_want_none(core);
+}
+
+void
+rl_core_set_fwd(struct rl_core *core, const struct rl_fwd *fwd)
+{
+	core->fwd = fwd;
+	rl_wait_await(core->wait, 0);
+	rl_wait_look_all(core->wait);
+	core_arm(core, 0);
+}
+
+void
+rl_core_await_routes(struct rl_core *core, uint64_t until_ns)
+{
+	rl_wait_await(core->wait, until_ns);
+}
