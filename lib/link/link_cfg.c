@@ -45,7 +45,7 @@ rl_link_cfg_defaults(struct rl_link_cfg *cfg)
 		.restore_delay_ns = 50 * RL_NS_PER_US,
 		.watchdog_ns = 1 * RL_NS_PER_S,
 		.wait_flits = 1024,
-		.no_path_ns = 2 * RL_NS_PER_MS,
+		.no_path_ns = 40 * RL_NS_PER_US,
 		.flap_damping_ns = 1 * RL_NS_PER_MS,
 		.flap_damping_max_ns = 1 * RL_NS_PER_S,
 		.flap_forget_ns = 1 * RL_NS_PER_S,

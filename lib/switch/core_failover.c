@@ -184,9 +184,8 @@ core_link_up(struct rl_core *core, uint16_t port, uint64_t now_ns)
 	/*
 	 * Beyond its budget what waits here fills buffers upstream; two
 	 * switches that restore at once can so keep each other's fences from
-	 * crossing. Better out of
-	 * order, which the endpoints mend, than to wait for the watchdog, which
-	 * would give up what found no way meanwhile.
+	 * crossing. Better out of order, which the endpoints mend, than to wait
+	 * for the watchdog.
 	 */
 	cp->bound_ns = rl_deadline(now_ns, core->p.cfg->watchdog_ns /
 						   CORE_RESTORE_SHARE);
@@ -409,6 +408,14 @@ rl_core_tick(struct rl_core *core, uint64_t now_ns)
 {
 	if (now_ns < core->next_due_ns)
 		return;
+	if (rl_unlikely(!core->begun)) {
+		/* best effort: links may still train for the first time */
+		core->begun = true;
+		if (core->p.cfg->init_action == RL_INIT_BEST_EFFORT)
+			rl_core_await_routes(core,
+					     rl_deadline(now_ns, core->p.cfg
+								 ->watchdog_ns));
+	}
 	for (uint16_t i = 0; i < core->p.nports; i++)
 		core_port_tick(core, i, now_ns);
 	core->next_due_ns = RL_NEVER;

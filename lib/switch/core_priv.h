@@ -88,6 +88,7 @@ struct rl_core {
 	uint32_t unsettled;	/* ports not ALIVE and not DEAD */
 	uint32_t fence_gen;
 	bool fence_owed;	/* once all has been looked at: for restores */
+	bool begun;		/* rl_core_tick() was called */
 	bool wants;		/* some port was told that it is wanted */
 	uint32_t kept;		/* packets that wait and keep their credit */
 	struct rl_wait *wait;	/* the waiting room */

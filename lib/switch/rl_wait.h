@@ -30,8 +30,10 @@
 /** The place of what waits for no egress: there is no way at all. */
 #define RL_WAIT_NOWAY UINT16_MAX
 
-/** Slots of the wheel of deadlines: bits of one word. */
+/** Wheels of deadlines, and their slots: bits of one word. */
+#define RL_WAIT_WHEELS 3
 #define RL_WAIT_SLOTS 64
+#define RL_WAIT_SLOT_NONE UINT8_MAX
 
 /** Queues that flows share when there are more flows than records. */
 #define RL_WAIT_MIXED 16
@@ -55,7 +57,7 @@ struct rl_wait_flow {
 	uint32_t packets;
 	uint32_t flits;
 	uint16_t place;	 /**< an egress, or RL_WAIT_NOWAY */
-	uint8_t at_slot; /**< which; RL_WAIT_SLOTS: none */
+	uint8_t at_slot; /**< wheel * RL_WAIT_SLOTS + slot */
 };
 
 /** What waits at one place. */
@@ -81,11 +83,11 @@ struct rl_wait {
 	struct rl_wait_params p;
 	uint64_t await_ns;   /**< new tables are expected until then; 0: none */
 	uint64_t steps;	     /**< packets passed in search of a place, ever */
-	uint64_t tick_ns;    /**< width of a slot */
-	uint64_t tick;	     /**< slots up to this one have been visited */
-	uint64_t busy;	     /**< bit per slot with something in it */
+	uint64_t tick_ns;    /**< width of a slot of the first wheel */
+	uint64_t at_ns;	     /**< slots up to here have been visited */
+	uint64_t busy[RL_WAIT_WHEELS]; /**< bit per slot in use */
 	struct rl_wait_link look;
-	struct rl_wait_link wheel[RL_WAIT_SLOTS];
+	struct rl_wait_link wheel[RL_WAIT_WHEELS][RL_WAIT_SLOTS];
 	struct rl_wait_flow *free;
 	uint32_t fresh; /**< records from here on were never used */
 	uint32_t mask;	/**< of the buckets */
@@ -221,6 +223,9 @@ struct rl_wait_flow *rl_wait_expired(struct rl_wait *w, uint64_t now_ns);
 
 /** Owner. When rl_wait_expired() next has something to say; RL_NEVER. */
 uint64_t rl_wait_due(const struct rl_wait *w);
+
+/** Owner. p.no_way_ns from now on; slots keep their width. */
+void rl_wait_set_no_way(struct rl_wait *w, uint64_t no_way_ns);
 
 /**
  * Owner. New tables are expected until @p until_ns: what has no way may wait

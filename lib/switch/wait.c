@@ -20,9 +20,11 @@
  * that stay where they are cost as much as their flows.
  *
  * Time. Each flow stands in one slot of a wheel, by the deadline of its oldest
- * packet. A slot is a sixteenth of no_way_ns wide, so that is how much later
- * than its deadline a packet is given up at most. A deadline beyond the wheel
- * stands in its last slot and is looked at again from there.
+ * packet. There are three wheels of 64 slots, each slot as wide as the whole wheel
+ * before it; a slot of the first is a sixteenth of no_way_ns, so that is how much
+ * later than its deadline a packet is given up at most. A deadline further off
+ * than a wheel reaches stands in the next one, and comes back to the first when
+ * its slot there begins. Nothing is looked at before it is nearly due.
  * Without a way a packet waits no_way_ns from the moment when it lost its last
  * one, or came. For a way that is coming it waits bound_ns in all: egresses
  * leave every state within a time of their own, so that is a backstop.
@@ -43,6 +45,7 @@
 #include "rl_wait.h"
 
 #define WAIT_TICKS 16 /* slots that no_way_ns is long */
+#define WAIT_FAR_NS (1ull << 62)
 #define WAIT_ROUND(n)                                                          \
 	(((n) + RL_CACHE_LINE - 1) & ~(size_t)(RL_CACHE_LINE - 1))
 
@@ -133,8 +136,8 @@ rl_wait_init(void *mem, const struct rl_wait_params *p)
 	memset(w->shared, 0, RL_WAIT_MIXED * sizeof(*w->shared));
 	memset(w->bucket, 0, (w->mask + 1u) * sizeof(*w->bucket));
 	ring_init(&w->look);
-	for (unsigned int i = 0; i < RL_WAIT_SLOTS; i++)
-		ring_init(&w->wheel[i]);
+	for (unsigned int i = 0; i < RL_WAIT_WHEELS * RL_WAIT_SLOTS; i++)
+		ring_init(&w->wheel[i / RL_WAIT_SLOTS][i % RL_WAIT_SLOTS]);
 	for (unsigned int i = 0; i <= p->nports; i++) {
 		w->place[i] = (struct rl_wait_place){ .packets = 0 };
 		ring_init(&w->place[i].flows);
@@ -203,12 +206,12 @@ flow_new(struct rl_wait *w, uint64_t key)
 		f = &w->flow[w->fresh++];
 	} else {
 		f = &w->shared[hash % RL_WAIT_MIXED];
-		*f = (struct rl_wait_flow){ .at_slot = RL_WAIT_SLOTS };
+		*f = (struct rl_wait_flow){ .at_slot = RL_WAIT_SLOT_NONE };
 		return f;
 	}
 	*f = (struct rl_wait_flow){
 		.key = key,
-		.at_slot = RL_WAIT_SLOTS,
+		.at_slot = RL_WAIT_SLOT_NONE,
 		.next = w->bucket[hash & w->mask],
 	};
 	w->bucket[hash & w->mask] = f;
@@ -218,12 +221,15 @@ flow_new(struct rl_wait *w, uint64_t key)
 static void
 wheel_del(struct rl_wait *w, struct rl_wait_flow *f)
 {
-	if (f->at_slot == RL_WAIT_SLOTS)
+	const unsigned int level = f->at_slot / RL_WAIT_SLOTS;
+	const unsigned int slot = f->at_slot % RL_WAIT_SLOTS;
+
+	if (f->at_slot == RL_WAIT_SLOT_NONE)
 		return;
 	ring_del(&f->slot);
-	if (ring_empty(&w->wheel[f->at_slot]))
-		w->busy &= ~(1ull << f->at_slot);
-	f->at_slot = RL_WAIT_SLOTS;
+	if (ring_empty(&w->wheel[level][slot]))
+		w->busy[level] &= ~(1ull << slot);
+	f->at_slot = RL_WAIT_SLOT_NONE;
 }
 
 /* Nothing of it waits any more. */
@@ -258,60 +264,100 @@ flow_deadline(const struct rl_wait *w, const struct rl_wait_flow *f)
 	return rl_max_u64(t, rl_min_u64(w->await_ns, bound));
 }
 
-/* Into the slot that begins at the deadline or after. */
+static uint64_t
+slot_ns(const struct rl_wait *w, unsigned int level)
+{
+	return w->tick_ns << (6 * level);
+}
+
+/*
+ * On the first wheel into the slot that begins at the deadline or after, on
+ * the others into the one that it lies in.
+ */
 static void
 wheel_set(struct rl_wait *w, struct rl_wait_flow *f)
 {
-	const uint64_t due = flow_deadline(w, f);
-	uint64_t tick = due / w->tick_ns + (due % w->tick_ns != 0);
+	const uint64_t due = rl_min_u64(flow_deadline(w, f), WAIT_FAR_NS);
+	unsigned int level = 0;
+	uint64_t cur = w->at_ns / slot_ns(w, 0);
+	uint64_t tick = (due + slot_ns(w, 0) - 1) / slot_ns(w, 0);
 
 	wheel_del(w, f);
-	if (due == RL_NEVER)
-		tick = RL_NEVER;
-	tick = rl_max_u64(tick, w->tick + 1);
-	tick = rl_min_u64(tick, w->tick + RL_WAIT_SLOTS - 1);
-	f->at_slot = (uint8_t)(tick % RL_WAIT_SLOTS);
-	w->busy |= 1ull << f->at_slot;
-	ring_add(&w->wheel[f->at_slot], &f->slot);
+	while (tick >= cur + RL_WAIT_SLOTS && level + 1 < RL_WAIT_WHEELS) {
+		level++;
+		cur = w->at_ns / slot_ns(w, level);
+		tick = due / slot_ns(w, level);
+	}
+	tick = rl_max_u64(tick, cur + 1);
+	tick = rl_min_u64(tick, cur + RL_WAIT_SLOTS - 1);
+	f->at_slot =
+		(uint8_t)(level * RL_WAIT_SLOTS + tick % RL_WAIT_SLOTS);
+	w->busy[level] |= 1ull << tick % RL_WAIT_SLOTS;
+	ring_add(&w->wheel[level][tick % RL_WAIT_SLOTS], &f->slot);
 }
 
-/* The wheel stands still while nothing waits. */
+/* The wheels stand still while nothing waits. */
 static void
 wheel_wind(struct rl_wait *w, uint64_t now_ns)
 {
-	if (w->busy == 0)
-		w->tick = now_ns / w->tick_ns;
+	if (w->packets == 0)
+		w->at_ns = now_ns;
 }
 
-uint64_t
-rl_wait_due(const struct rl_wait *w)
+/* When the next slot of a wheel begins in which something stands. */
+static uint64_t
+wheel_due(const struct rl_wait *w, unsigned int level)
 {
-	const unsigned int at = (unsigned int)(w->tick % RL_WAIT_SLOTS);
-	uint64_t busy = w->busy;
+	const uint64_t cur = w->at_ns / slot_ns(w, level);
+	const unsigned int at = (unsigned int)(cur % RL_WAIT_SLOTS);
+	uint64_t busy = w->busy[level];
 
 	if (busy == 0)
 		return RL_NEVER;
 	if (at != 0)
 		busy = busy >> at | busy << (RL_WAIT_SLOTS - at);
-	return (w->tick + (unsigned int)__builtin_ctzll(busy)) * w->tick_ns;
+	return (cur + (unsigned int)__builtin_ctzll(busy)) *
+	       slot_ns(w, level);
+}
+
+uint64_t
+rl_wait_due(const struct rl_wait *w)
+{
+	uint64_t due = RL_NEVER;
+
+	for (unsigned int level = 0; level < RL_WAIT_WHEELS; level++)
+		due = rl_min_u64(due, wheel_due(w, level));
+	return due;
 }
 
 struct rl_wait_flow *
 rl_wait_expired(struct rl_wait *w, uint64_t now_ns)
 {
-	while (rl_wait_due(w) <= now_ns) {
-		struct rl_wait_link *slot;
+	for (unsigned int level = 0; level < RL_WAIT_WHEELS;) {
+		const uint64_t due = wheel_due(w, level);
 		struct rl_wait_flow *f;
+		uint64_t tick;
 
+		if (due > now_ns || due != rl_wait_due(w)) {
+			level++;
+			continue;
+		}
 		/* the slot at hand stays until it is empty */
-		w->tick = rl_wait_due(w) / w->tick_ns;
-		slot = &w->wheel[w->tick % RL_WAIT_SLOTS];
-		f = FLOW_SLOT(slot->next);
+		w->at_ns = rl_max_u64(w->at_ns, due);
+		tick = due / slot_ns(w, level);
+		f = FLOW_SLOT(w->wheel[level][tick % RL_WAIT_SLOTS].next);
 		if (flow_deadline(w, f) <= now_ns)
 			return f;
 		wheel_set(w, f);
+		level = 0;
 	}
 	return NULL;
+}
+
+void
+rl_wait_set_no_way(struct rl_wait *w, uint64_t no_way_ns)
+{
+	w->p.no_way_ns = no_way_ns;
 }
 
 void
