@@ -92,6 +92,34 @@ ep_alive(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 }
 
 void
+ep_mark(struct rl_ep *ep, struct ep_flow *flow, uint32_t seq)
+{
+	if (ep_win_bit(flow->tx_win, ep->win_mask, seq))
+		return;
+	ep_win_set(flow->tx_win, ep->win_mask, seq);
+	flow->resend++;
+}
+
+void
+ep_mark_all(struct rl_ep *ep, struct ep_flow *flow)
+{
+	for (uint32_t s = flow->una; s != flow->sent; s++)
+		ep_mark(ep, flow, s);
+}
+
+static void
+busy_over(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+{
+	if (!(flow->flags & EPF_TX_BUSY))
+		return;
+	flow->flags &= (uint16_t)~EPF_TX_BUSY;
+	ep_mark_all(ep, flow);
+	flow->backoff = 0;
+	ep_rto_start(ep, flow, now_ns);
+	ep_tx_ready(ep, flow);
+}
+
+void
 ep_on_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n, uint64_t now_ns)
 {
 	const int32_t progress = rl_seq_diff(n + 1, flow->una);
@@ -115,22 +143,7 @@ ep_on_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n, uint64_t now_ns)
 	flow->retries = 0;
 	flow->backoff = 0;
 	ep_alive(ep, flow, now_ns);
-}
-
-void
-ep_mark(struct rl_ep *ep, struct ep_flow *flow, uint32_t seq)
-{
-	if (ep_win_bit(flow->tx_win, ep->win_mask, seq))
-		return;
-	ep_win_set(flow->tx_win, ep->win_mask, seq);
-	flow->resend++;
-}
-
-void
-ep_mark_all(struct rl_ep *ep, struct ep_flow *flow)
-{
-	for (uint32_t s = flow->una; s != flow->sent; s++)
-		ep_mark(ep, flow, s);
+	busy_over(ep, flow, now_ns);
 }
 
 /** Whether @p seq was sent and is not acknowledged. */
@@ -199,6 +212,35 @@ ep_on_nak_map(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 	if (flow->resend <= before)
 		EP_COUNT(ep, nak_ignored);
 	ep_tx_ready(ep, flow);
+}
+
+/*
+ * A slow client is no broken way: the flow does not grow old for it, and sends
+ * nothing but one flit each time its retry timer expires, lest the end of it be
+ * missed.
+ */
+void
+ep_on_busy(struct rl_ep *ep, struct ep_flow *flow, bool busy, uint64_t now_ns)
+{
+	if (!ep->cfg.retry || flow->state != RL_EP_FLOW_OPEN)
+		return;
+	if (!busy) {
+		busy_over(ep, flow, now_ns);
+		return;
+	}
+	if (flow->una == flow->sent)
+		return;
+	if (!(flow->flags & EPF_TX_BUSY))
+		EP_COUNT(ep, busy_received);
+	flow->flags |= EPF_TX_BUSY;
+	flow->flags &= (uint16_t)~EPF_RTT_RUNS;
+	for (uint32_t s = flow->una; flow->resend > 0; s++)
+		if (ep_win_bit(flow->tx_win, ep->win_mask, s)) {
+			ep_win_clear(flow->tx_win, ep->win_mask, s);
+			flow->resend--;
+		}
+	flow->retries = 0;
+	flow->alive_ns = now_ns;
 }
 
 void

@@ -30,6 +30,7 @@ emit(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
 					   ? (enum rl_replay_cmd)c->cmd
 					   : RL_CMD_SEQ);
 	f->wire[EP_CTRL_CMD_OFF] = (uint8_t)c->cmd;
+	f->wire[EP_CTRL_FLAGS_OFF] = c->flags;
 	f->wire[EP_CTRL_MAP_BYTES_OFF] = (uint8_t)c->map_bytes;
 	rl_put32(f->wire + EP_CTRL_SEQ_OFF, c->n);
 	rl_put32(f->wire + EP_CTRL_TAG_OFF, c->tag);
@@ -97,6 +98,54 @@ emit_nak(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	return true;
 }
 
+/** Sends @p c if @p flag says that it is owed, and there is room. */
+static uint32_t
+emit_if(struct rl_ep *ep, struct ep_flow *flow, uint16_t flag,
+	const struct ep_ctrl *c, struct rl_pktq *out, uint32_t room,
+	uint64_t now_ns)
+{
+	if (!(flow->flags & flag) || room == 0)
+		return 0;
+	flow->flags &= (uint16_t)~flag;
+	emit(ep, flow, c, out, now_ns);
+	return 1;
+}
+
+/** What is owed to the peer rather than to its flow, and what is rare. */
+static uint32_t
+emit_rare(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
+	  uint32_t budget, uint64_t now_ns)
+{
+	const struct ep_ctrl sync = { .cmd = EP_CMD_SYNC,
+				      .n = flow->una,
+				      .tag = flow->sync_tag };
+	const struct ep_ctrl probe = {
+		.cmd = EP_CMD_PROBE,
+		.n = flow->una,
+		.tag = ep_peer_get(ep, flow->peer)->probe
+	};
+	const struct ep_ctrl echo = { .cmd = EP_CMD_ECHO,
+				      .n = ep_ack_number(ep, flow),
+				      .tag = flow->echo };
+	const struct ep_ctrl lost = { .cmd = EP_CMD_LOST,
+				      .n = flow->lost_lo,
+				      .tag = flow->lost_hi };
+	uint32_t done, n;
+
+	done = emit_if(ep, flow, EPF_SYNC_NOW, &sync, out, budget, now_ns);
+	EP_COUNT_N(ep, sync_sent, done);
+	n = emit_if(ep, flow, EPF_PROBE_NOW, &probe, out, budget - done, now_ns);
+	EP_COUNT_N(ep, reach_probes, n);
+	done += n;
+	done += emit_if(ep, flow, EPF_ECHO_NOW, &echo, out, budget - done,
+			now_ns);
+	done += emit_if(ep, flow, EPF_LOST_NOW, &lost, out, budget - done,
+			now_ns);
+	return done;
+}
+
+#define RARE (EPF_SYNC_NOW | EPF_PROBE_NOW | EPF_ECHO_NOW | EPF_LOST_NOW)
+
 /** @p budget is at least 1; what finds no room stays owed. */
 static uint32_t
 emit_owed(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
@@ -104,48 +153,21 @@ emit_owed(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 {
 	uint32_t done = 0;
 
-	if (flow->flags & EPF_SYNC_NOW) {
-		const struct ep_ctrl c = { .cmd = EP_CMD_SYNC,
-					.n = flow->una,
-					.tag = flow->sync_tag };
-
-		flow->flags &= (uint16_t)~EPF_SYNC_NOW;
-		emit(ep, flow, &c, out, now_ns);
-		EP_COUNT(ep, sync_sent);
-		done++;
-	}
-	if ((flow->flags & EPF_PROBE_NOW) && done < budget) {
-		emit(ep, flow,
-		     &(struct ep_ctrl){
-			     .cmd = EP_CMD_PROBE,
-			     .n = flow->una,
-			     .tag = ep_peer_get(ep, flow->peer)->probe,
-		     },
-		     out, now_ns);
-		flow->flags &= (uint16_t)~EPF_PROBE_NOW;
-		EP_COUNT(ep, reach_probes);
-		done++;
-	}
-	if ((flow->flags & EPF_ECHO_NOW) && done < budget) {
-		emit(ep, flow,
-		     &(struct ep_ctrl){
-			     .cmd = EP_CMD_ECHO,
-			     .n = ep_ack_number(ep, flow),
-			     .tag = flow->echo,
-		     },
-		     out, now_ns);
-		flow->flags &= (uint16_t)~EPF_ECHO_NOW;
-		done++;
-	}
+	if (rl_unlikely(flow->flags & RARE))
+		done = emit_rare(ep, flow, out, budget, now_ns);
 	if ((flow->flags & EPF_NAK_NOW) && done < budget) {
 		flow->flags &= (uint16_t)~EPF_NAK_NOW;
 		if (emit_nak(ep, flow, out, now_ns))
 			done++;
 	}
-	if ((flow->flags & EPF_ACK_NOW) && done < budget) {
-		const struct ep_ctrl c = { .cmd = EP_CMD_ACK,
-					.n = ep_ack_number(ep, flow) };
+	if ((flow->flags & (EPF_ACK_NOW | EPF_BUSY_NOW)) && done < budget) {
+		const struct ep_ctrl c = {
+			.cmd = EP_CMD_ACK,
+			.n = ep_ack_number(ep, flow),
+			.flags = flow->flags & EPF_TURNED ? EP_CTRL_BUSY : 0,
+		};
 
+		flow->flags &= (uint16_t)~EPF_BUSY_NOW;
 		emit(ep, flow, &c, out, now_ns);
 		ep_ack_carried(ep, flow);
 		EP_COUNT(ep, ack_alone_sent);

@@ -15,7 +15,11 @@
  * | 20-23 | number n, all 32 bits of it                                   |
  * | 24-27 | sync: tag of the packet that begins at n; probe and echo: the  |
  * |       | number of the probe; else 0                                   |
- * | 28-   | bitmap: bit i set asks for n + 1 + i                          |
+ * | 28-31 | incarnation of the sender; 0: it has none                     |
+ * | 32-35 | incarnation of the receiver, as the sender knows it; 0: not   |
+ * | 36    | bit 0: busy, the client of the flow takes nothing             |
+ * | 37-39 | 0                                                             |
+ * | 40-   | bitmap: bit i set asks for n + 1 + i                          |
  *
  * ACK n: all up to n have arrived. NAK_GBN n: the same, and all after n is
  * asked for. NAK_ONE n with a bitmap: the same, and the flits whose bits are
@@ -23,6 +27,8 @@
  * nothing is acknowledged. Sync n: the sender has given up what it had before
  * n; n is the next number, whatever is missing. Probe: the sender asks whether
  * its flits come through; it is answered by an echo, which also acknowledges n.
+ *
+ * Lost n: without retry, packets n .. tag-1 were not waited for.
  *
  * Profiles that have the fields also put command and low bits of n into
  * ReplayCmd and FSN. The full number serves so that a stand-alone flit that
@@ -39,6 +45,7 @@ enum ep_cmd {
 	EP_CMD_NAK_ONE = RL_CMD_NAK_ONE,
 	EP_CMD_PROBE,
 	EP_CMD_ECHO,
+	EP_CMD_LOST,
 	EP_CMDS,
 };
 
@@ -46,8 +53,12 @@ enum ep_cmd {
 #define EP_CTRL_MAP_BYTES_OFF 19
 #define EP_CTRL_SEQ_OFF 20
 #define EP_CTRL_TAG_OFF 24
-#define EP_CTRL_MAP_OFF 28
+#define EP_CTRL_FROM_OFF 28
+#define EP_CTRL_TO_OFF 32
+#define EP_CTRL_FLAGS_OFF 36
+#define EP_CTRL_MAP_OFF 40
 #define EP_CTRL_MAP_MAX 64
+#define EP_CTRL_BUSY 0x01 /**< in the flags */
 /** Bytes without a bitmap, as valid_bytes counts. */
 #define EP_CTRL_BYTES (EP_CTRL_MAP_OFF - 18)
 
@@ -56,6 +67,9 @@ struct ep_ctrl {
 	enum ep_cmd cmd;
 	uint32_t n;
 	uint32_t tag;
+	uint32_t from; /**< set by emit() */
+	uint32_t to;   /**< the same */
+	uint8_t flags;
 	unsigned int map_bytes;
 	uint8_t map[EP_CTRL_MAP_MAX];
 };

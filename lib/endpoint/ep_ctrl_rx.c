@@ -46,6 +46,7 @@ parse(const struct rl_flit *f, const struct rl_txn *txn, struct ep_ctrl *c)
 	c->map_bytes = f->wire[EP_CTRL_MAP_BYTES_OFF];
 	c->n = rl_get32(f->wire + EP_CTRL_SEQ_OFF);
 	c->tag = rl_get32(f->wire + EP_CTRL_TAG_OFF);
+	c->flags = f->wire[EP_CTRL_FLAGS_OFF];
 	if (f->wire[EP_CTRL_CMD_OFF] >= EP_CMDS ||
 	    c->map_bytes > EP_CTRL_MAP_MAX ||
 	    txn->valid_bytes != EP_CTRL_BYTES + c->map_bytes)
@@ -85,6 +86,9 @@ ep_ctrl_rx(struct rl_ep *ep, const struct rl_flit *f, uint64_t now_ns)
 	case EP_CMD_PROBE:
 	case EP_CMDS:
 		break;
+	case EP_CMD_LOST:
+		ep_on_lost(ep, flow, c.n, c.tag, now_ns);
+		break;
 	case EP_CMD_ECHO:
 		if (flow->state == RL_EP_FLOW_OPEN && ep->cfg.retry)
 			ep_on_ack(ep, flow, c.n, now_ns);
@@ -95,6 +99,7 @@ ep_ctrl_rx(struct rl_ep *ep, const struct rl_flit *f, uint64_t now_ns)
 			ep_on_sync_ack(ep, flow, c.n, now_ns);
 		else
 			ep_on_ack(ep, flow, c.n, now_ns);
+		ep_on_busy(ep, flow, c.flags & EP_CTRL_BUSY, now_ns);
 		break;
 	case EP_CMD_NAK_GBN:
 		ep_on_nak_gbn(ep, flow, c.n, now_ns);

@@ -171,6 +171,31 @@ drain(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 		win_done(ep, flow);
 }
 
+static uint32_t
+first_held(const struct rl_ep *ep, const struct ep_flow *flow)
+{
+	return ep_win_find(flow->rx_win, ep->win_mask, flow->expect,
+			   flow->high, true);
+}
+
+/** Whether number @p seq, which is not behind, waits in the window. */
+static bool
+is_held(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t seq)
+{
+	return flow->held > 0 && rl_seq_before(seq, flow->high) &&
+	       ep_win_bit(flow->rx_win, ep->win_mask, seq);
+}
+
+/** Without retry: what comes before @p p is lost, or will be late. */
+static void
+skip_to(struct ep_flow *flow, const struct place *p, uint32_t seq)
+{
+	flow->expect = seq;
+	flow->rx_tag = p->tag;
+	flow->rx_pos = p->pos;
+	flow->lost_hi = p->pos == 0 ? p->tag : p->tag + 1;
+}
+
 /**
  * Without retry: skips the gap before the first flit held. The time until the
  * next gap is a loss, too, is counted from the first flit behind it.
@@ -178,27 +203,25 @@ drain(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 static void
 skip_gap(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
-	const uint32_t to = ep_win_find(flow->rx_win, ep->win_mask,
-					flow->expect, flow->high, true);
+	const uint32_t to = first_held(ep, flow);
 	const struct place p =
 		place_of(flow->rx_win->slot[to & ep->win_mask]);
 
 	EP_COUNT_N(ep, rx_lost_flits, to - flow->expect);
 	if (flow->part != NULL)
 		ep_reasm_drop(ep, flow);
-	flow->expect = to;
-	flow->rx_tag = p.tag;
-	flow->rx_pos = p.pos;
+	skip_to(flow, &p, to);
 	drain(ep, flow, now_ns);
 }
 
+/** When the first flit behind a gap came, as far as the client let it. */
 static uint64_t
 first_held_ns(const struct rl_ep *ep, const struct ep_flow *flow)
 {
-	const uint32_t s = ep_win_find(flow->rx_win, ep->win_mask,
-				       flow->expect, flow->high, true);
+	const uint32_t s = first_held(ep, flow);
 
-	return flow->rx_win->slot[s & ep->win_mask]->t_ns;
+	return rl_max_u64(flow->rx_win->slot[s & ep->win_mask]->t_ns,
+			  ep->paced_ns);
 }
 
 /** Without retry: when the first gap will be a loss. */
@@ -238,9 +261,7 @@ jump(struct rl_ep *ep, struct ep_flow *flow, const struct place *p,
 	while (rl_seq_before(seq, flow->expect))
 		seq += 1u << ep->seq_bits;
 	EP_COUNT_N(ep, rx_lost_flits, seq - flow->expect);
-	flow->expect = seq;
-	flow->rx_tag = p->tag;
-	flow->rx_pos = p->pos;
+	skip_to(flow, p, seq);
 }
 
 static void
@@ -277,8 +298,7 @@ static void
 hold(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f, uint32_t seq,
      uint64_t now_ns)
 {
-	if (flow->held > 0 && rl_seq_before(seq, flow->high) &&
-	    ep_win_bit(flow->rx_win, ep->win_mask, seq)) {
+	if (is_held(ep, flow, seq)) {
 		EP_COUNT(ep, rx_duplicate);
 		rl_flit_put(ep->cache, f);
 		if (ep->cfg.retry)
@@ -286,6 +306,7 @@ hold(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f, uint32_t seq,
 		return;
 	}
 	if (ep->rx_held >= ep->cfg.rx_buffer_flits) {
+		RL_DASSERT(ep->cfg.retry); /* else see squeeze() */
 		drop(ep, f, RL_EPC_rx_overflow);
 		return;
 	}
@@ -405,14 +426,6 @@ ep_order_sync(struct rl_ep *ep, struct ep_flow *flow, uint32_t expect,
 	flow->rx_pos = 0;
 }
 
-/** Whether the client is so slow that nothing new can be taken for it. */
-static bool
-client_full(const struct rl_ep *ep, const struct ep_flow *flow)
-{
-	return ep->ready.flits >= ep->cfg.rx_buffer_flits &&
-	       flow->part == NULL;
-}
-
 /** Whether number and header agree, and the window has room. */
 static bool
 fits(const struct rl_ep *ep, const struct ep_flow *flow, const struct place *p,
@@ -434,13 +447,45 @@ leap(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
 {
 	while (flow->held > 0 && !fits(ep, flow, p, seq))
 		skip_gap(ep, flow, now_ns);
-	if (fits(ep, flow, p, seq)) {
+	if (fits(ep, flow, p, seq) && ep->rx_held < ep->cfg.rx_buffer_flits) {
 		hold(ep, flow, f, seq, now_ns);
 		return;
 	}
 	if (seq != flow->expect || compare(flow, p) != 0)
 		jump(ep, flow, p, seq);
 	accept(ep, flow, f, true, now_ns);
+}
+
+/**
+ * Without retry, and no room to hold anything more: what this flow waits for
+ * can't be waited for any longer. It may still come, and is late then; so its
+ * sender is told.
+ */
+static void
+squeeze(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
+	const struct place *p, uint32_t seq, uint64_t now_ns)
+{
+	const uint32_t from = flow->rx_tag;
+
+	if (is_held(ep, flow, seq)) {
+		drop(ep, f, RL_EPC_rx_duplicate);
+		return;
+	}
+	EP_COUNT(ep, rx_squeezed);
+	while (flow->held > 0 && ep->rx_held >= ep->cfg.rx_buffer_flits &&
+	       rl_seq_before(first_held(ep, flow), seq))
+		skip_gap(ep, flow, now_ns);
+	if (!(flow->flags & EPF_LOST_NOW))
+		flow->lost_lo = from;
+	if (flow->held > 0 && rl_seq_before(seq, first_held(ep, flow))) {
+		if (seq != flow->expect || compare(flow, p) != 0)
+			jump(ep, flow, p, seq);
+		accept(ep, flow, f, true, now_ns);
+	} else {
+		leap(ep, flow, f, p, seq, now_ns);
+	}
+	flow->flags |= EPF_LOST_NOW;
+	ep_ctrl_now(ep, flow);
 }
 
 /**
@@ -477,8 +522,11 @@ static void
 ahead(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
       const struct place *p, uint32_t seq, uint64_t now_ns)
 {
-	if (client_full(ep, flow))
-		drop(ep, f, RL_EPC_rx_overflow);
+	if (ep_client_full(ep, flow))
+		ep_turn_back(ep, flow, f);
+	else if (!ep->cfg.retry &&
+		 ep->rx_held >= ep->cfg.rx_buffer_flits)
+		squeeze(ep, flow, f, p, seq, now_ns);
 	else if (fits(ep, flow, p, seq) && ep->cfg.retry &&
 		 ep->cfg.retry_mode == RL_RETRY_GBN)
 		turn_away(ep, flow, f, seq, now_ns);
@@ -511,8 +559,8 @@ ep_order_flit(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
 		drop(ep, f, RL_EPC_rx_unsure);
 		ep_order_hint(ep, flow, now_ns);
 	} else if (rl_likely(side == 0 && d == 0)) {
-		if (client_full(ep, flow))
-			drop(ep, f, RL_EPC_rx_overflow);
+		if (ep_client_full(ep, flow))
+			ep_turn_back(ep, flow, f);
 		else
 			accept(ep, flow, f, shown, now_ns);
 	} else if (side < 0) {

@@ -21,6 +21,7 @@
  *   ep_order.c    the receiver's order: window, gaps, NAKs
  *   ep_ack.c      what ACKs and NAKs do to a sender
  *   ep_profile.c  what the protocol profiles differ in
+ *   ep_client.c   what the client takes, or is too slow for
  *   ep_reasm.c    flits in order into the client's packets
  *   ep_enc.c      flits encoded in bursts
  *   ep_txbuf.c    room in the retry buffer
@@ -51,8 +52,13 @@ enum ep_list_id {
 #define EPF_HINT 0x80	   /**< a corrupt flit looked like this flow's */
 #define EPF_PROBE_NOW 0x100 /**< a probe is due */
 #define EPF_ECHO_NOW 0x200 /**< the answer to one is due */
+#define EPF_TURNED 0x400   /**< flits were turned away: the client is slow */
+#define EPF_BUSY_NOW 0x800 /**< the peer is to hear of EPF_TURNED, or its end */
+#define EPF_TX_BUSY 0x1000 /**< the peer's client is slow */
+#define EPF_LOST_NOW 0x2000 /**< the peer is to hear of lost_lo .. lost_hi-1 */
 #define EPF_OWES                                                               \
-	(EPF_ACK_NOW | EPF_NAK_NOW | EPF_SYNC_NOW | EPF_PROBE_NOW | EPF_ECHO_NOW)
+	(EPF_ACK_NOW | EPF_NAK_NOW | EPF_SYNC_NOW | EPF_PROBE_NOW |            \
+	 EPF_ECHO_NOW | EPF_BUSY_NOW | EPF_LOST_NOW)
 
 /* Why nothing goes to a peer. */
 #define EPB_HELD 0x01	     /**< nothing new, by order */
@@ -104,6 +110,8 @@ struct ep_flow {
 	uint32_t shown;	       /**< cxl: 1 + last number that was shown */
 	uint32_t sure;	       /**< cxl: as ep->hurt, where none is missing */
 	uint32_t hint_seq;     /**< number that EPF_HINT is about */
+	uint32_t lost_lo;      /**< packets skipped for want of room ... */
+	uint32_t lost_hi;      /**< ... of which the peer is to hear */
 	uint32_t echo;	       /**< number of the probe to be answered */
 	uint32_t pred;	       /**< prediction within a burst, and which */
 	uint32_t pred_burst;
@@ -163,6 +171,8 @@ struct rl_ep {
 	uint32_t tx_common;
 	uint32_t rx_held;     /**< flits in reorder windows */
 	uint32_t rx_part;     /**< flits of packets being put together */
+	uint64_t paced_ns;    /**< when the client last kept packets out */
+	uint32_t nturned;     /**< flows with EPF_TURNED */
 	uint32_t burst_id;
 	uint32_t hurt; /**< flits that arrived hurt: of whom is not known */
 
@@ -273,6 +283,9 @@ void ep_on_nak_one(struct rl_ep *ep, struct ep_flow *flow, uint32_t n);
 /** Bit i of @p map asks for number n + 1 + i. */
 void ep_on_nak_map(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 		   const uint8_t *map, unsigned int bytes, uint64_t now_ns);
+/** The peer says that its client is slow, or no longer so. */
+void ep_on_busy(struct rl_ep *ep, struct ep_flow *flow, bool busy,
+		uint64_t now_ns);
 void ep_on_sync_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 		    uint64_t now_ns);
 
@@ -291,6 +304,9 @@ uint64_t ep_reach_timer(struct rl_ep *ep, struct ep_flow *flow,
 			uint64_t now_ns);
 /** There is a way to the peer. */
 void ep_reach_back(struct rl_ep *ep, uint16_t id, uint64_t now_ns);
+/** Without retry: the peer did not wait for packets lo .. hi-1. */
+void ep_on_lost(struct rl_ep *ep, const struct ep_flow *flow, uint32_t lo,
+		uint32_t hi, uint64_t now_ns);
 void ep_on_echo(struct rl_ep *ep, struct ep_flow *flow, uint32_t probe,
 		uint64_t now_ns);
 
@@ -314,6 +330,10 @@ uint32_t ep_poll_ctrl(struct rl_ep *ep, struct rl_pktq *out, uint64_t turn,
 /* ep_ctrl_rx.c */
 /** A stand-alone flit, verified; the caller keeps it. */
 void ep_ctrl_rx(struct rl_ep *ep, const struct rl_flit *f, uint64_t now_ns);
+
+/* ep_client.c */
+bool ep_client_full(const struct rl_ep *ep, const struct ep_flow *flow);
+void ep_turn_back(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f);
 
 /* ep_order.c */
 /**

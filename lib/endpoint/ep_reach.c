@@ -181,6 +181,20 @@ report_dropped(struct rl_ep *ep, const struct ep_flow *flow, uint32_t tag,
 		ep->report(ep->report_ctx, &r, now_ns);
 }
 
+void
+ep_on_lost(struct rl_ep *ep, const struct ep_flow *flow, uint32_t lo,
+	   uint32_t hi, uint64_t now_ns)
+{
+	/* no honest peer has so many gaps, nor such */
+	if (ep->cfg.retry || hi - lo > 1u << ep->seq_bits ||
+	    rl_seq_before(flow->tx_tag, hi)) {
+		EP_COUNT(ep, ack_invalid);
+		return;
+	}
+	for (; lo != hi; lo++)
+		report_dropped(ep, flow, lo, now_ns);
+}
+
 /** Finds flit @p pos of packet @p tag among those under way. */
 static bool
 find_sent(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t tag,

@@ -61,18 +61,6 @@ ep_reasm_flit(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f)
 		deliver(ep, flow);
 }
 
-struct rl_flit *
-rl_ep_recv(struct rl_ep *ep)
-{
-	return rl_pktq_pop(&ep->ready);
-}
-
-bool
-rl_ep_recv_pending(const struct rl_ep *ep)
-{
-	return !rl_pktq_empty(&ep->ready);
-}
-
 uint32_t
 rl_ep_len_bytes(const struct rl_flit *head)
 {

@@ -49,6 +49,8 @@ expired(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	if (flow->state == RL_EP_FLOW_SYNC) {
 		flow->flags |= EPF_SYNC_NOW;
 		ep_ctrl_now(ep, flow);
+	} else if (flow->flags & EPF_TX_BUSY) {
+		ep_mark(ep, flow, flow->una);
 	} else if (flow->retries == 1 &&
 		   ep->cfg.retry_mode == RL_RETRY_SELECTIVE) {
 		EP_COUNT(ep, probes);

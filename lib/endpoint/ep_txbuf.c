@@ -82,8 +82,9 @@ ep_tx_wants(const struct ep_flow *flow)
 {
 	return flow->state == RL_EP_FLOW_OPEN &&
 	       !(flow->blocked & EPB_UNREACHABLE) &&
-	       (flow->resend > 0 || (flow->sent != flow->next &&
-				     !(flow->blocked & EPB_HELD)));
+	       (flow->resend > 0 ||
+		(flow->sent != flow->next && !(flow->blocked & EPB_HELD) &&
+		 !(flow->flags & EPF_TX_BUSY)));
 }
 
 void

@@ -258,6 +258,14 @@ rl_ep_flits_of(uint32_t len_bytes)
 }
 
 /**
+ * Whether rl_ep_rx() has room for another packet. With end-to-end retry it
+ * always has: what the client is too slow for is turned away, and its sender
+ * told to wait. Without, nothing comes twice: while this is false packets must
+ * stay where they are, and hold up those behind them.
+ */
+bool rl_ep_rx_ready(struct rl_ep *ep, uint64_t now_ns);
+
+/**
  * Takes @p n link-level packets from the core; the endpoint owns them.
  * Verifies them in bursts over packet boundaries, so hand over all there are.
  */

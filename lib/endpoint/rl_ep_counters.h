@@ -35,6 +35,7 @@
 	X(drop_notices)      /* packets that the fabric said it dropped */     \
 	/* acknowledgments received */                                         \
 	X(ack_received)      /* that acknowledged something new */             \
+	X(busy_received)     /* times that a peer's client became slow */      \
 	X(ack_stale)         /* older than what is known: ignored */           \
 	X(ack_invalid)       /* of what was never sent: ignored */             \
 	X(nak_received)                                                        \
@@ -50,11 +51,12 @@
 	X(rx_inconsistent)   /* number and header contradict each other */     \
 	X(rx_malformed)      /* header outside of what this fabric allows */   \
 	X(rx_no_flow)        /* max_flows are in use */                        \
-	X(rx_overflow)       /* no room: client slow, or much out of order */  \
+	X(rx_overflow)       /* no room: sent again later */                   \
 	X(rx_unsure)         /* cxl: without its number, while one is missing */ \
 	X(rx_ctrl)           /* stand-alone ACK, NAK, sync */                  \
 	/* and of them */                                                      \
 	X(rx_fec_corrected)                                                    \
+	X(rx_squeezed)       /* no retry: gaps skipped for want of room */     \
 	X(rx_late_alias)     /* duplicates whose number looked current */      \
 	X(rx_rolled_back)    /* cxl: taken for a number that another had */    \
 	/* to the client */                                                    \

@@ -160,6 +160,7 @@ build_endpoint(struct rl_fabric *f, uint32_t dev, const struct rl_fwd *fwd,
 		return -ENOMEM;
 	f->dev[dev].ep_params = ep;
 	rc->ep = rl_ep_init(mem, &ep);
+	rc->ep_paced = !f->cfg->endpoint.retry;
 	/* rl_ep_poll() asks for a packet, and for what a flow may owe */
 	rc->inject_flits = rl_min_u32(2 * f->cfg->link.queue_flits, 256);
 	if (rc->inject_flits < f->cfg->link.max_packet_flits + 3)

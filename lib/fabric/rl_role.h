@@ -117,6 +117,7 @@ struct rl_role_core {
 	const struct rl_role_sink *sink;
 	uint32_t dev;
 	uint16_t nports;
+	bool ep_paced; /**< rl_ep_rx_ready() decides what the endpoint takes */
 	uint32_t inject_flits; /**< own flits that may be queued in the core */
 	/** bit per port, for hosts that know which pipes hold anything: only
 	    these are looked into. NULL: all are */

@@ -47,23 +47,41 @@ core_from_ports(struct rl_role_core *r, uint64_t now_ns)
 	return work;
 }
 
+/* In bursts, or one by one where each may be the last that has room. */
+static unsigned int
+core_receive(struct rl_role_core *r, uint64_t now_ns)
+{
+	const unsigned int burst = r->ep_paced ? 1 : CORE_BURST;
+	struct rl_flit *pkt[CORE_BURST];
+	unsigned int n, work = 0;
+
+	do {
+		n = 0;
+		if (r->ep_paced && !rl_ep_rx_ready(r->ep, now_ns))
+			break;
+		while (n < burst && (pkt[n] = rl_core_local(r->core)) != NULL)
+			n++;
+		if (n != 0)
+			rl_ep_rx(r->ep, now_ns, pkt, n);
+		work += n;
+	} while (n != 0 && work < CORE_BURST);
+	return work;
+}
+
 static unsigned int
 core_endpoint(struct rl_role_core *r, uint64_t now_ns)
 {
-	struct rl_flit *pkt[CORE_BURST];
 	struct rl_pktq out = { 0 };
 	uint32_t room[RL_SLS];
-	unsigned int n = 0, work = 0;
+	unsigned int work = 0;
 
 	rl_core_hold_local(r->core, atomic_load_explicit(&r->hold_vcs,
 							 memory_order_relaxed));
-	while (n < CORE_BURST && (pkt[n] = rl_core_local(r->core)) != NULL)
-		n++;
-	if (n != 0)
-		rl_ep_rx(r->ep, now_ns, pkt, n);
-	work += n;
+	work += core_receive(r, now_ns);
 	if (r->client.poll != NULL)
 		work += r->client.poll(r->client.ctx, r->ep, now_ns);
+	if (r->ep_paced) /* the client may have made room */
+		work += core_receive(r, now_ns);
 	rl_core_inject_room(r->core, r->inject_flits, room);
 	work += rl_ep_poll_levels(r->ep, now_ns, &out, r->inject_flits, room);
 	rl_core_inject(r->core, &out, now_ns);

@@ -265,7 +265,7 @@ malformed_control_flits_are_dropped(void **state)
 	static const struct {
 		unsigned int off;
 		uint8_t val;
-	} bad[] = { { 18, 6 }, { 18, 255 }, { 19, 65 }, { 19, 1 }, { 8, 9 } };
+	} bad[] = { { 18, 7 }, { 18, 255 }, { 19, 65 }, { 19, 1 }, { 8, 9 } };
 	uint32_t number = 0;
 
 	(void)state;
@@ -342,11 +342,11 @@ each_gap_is_asked_for_at_its_own_time(void **state)
 	send_but(2, "x ");
 	fx.now = 50;
 	nak = fx_poll_one(&fx, 1);
-	assert_int_equal(nak->wire[28], 1); /* number 0, not yet 2 */
+	assert_int_equal(nak->wire[40], 1); /* number 0, not yet 2 */
 	fx_drop(&fx, nak);
 	fx.now = 90;
 	nak = fx_poll_one(&fx, 1);
-	assert_int_equal(nak->wire[28], 4);
+	assert_int_equal(nak->wire[40], 4);
 	fx_drop(&fx, nak);
 	fx_close(&fx);
 }
@@ -369,7 +369,7 @@ what_arrives_while_the_nak_waits_is_not_asked_for(void **state)
 	nak = fx_poll_one(&fx, 1);
 	assert_int_equal(fx_ctrl_cmd(nak), RL_CMD_NAK_ONE);
 	assert_int_equal(fx_ctrl_n(nak), 1);
-	assert_int_equal(nak->wire[28], 1);
+	assert_int_equal(nak->wire[40], 1);
 	fx_drop(&fx, nak);
 	send_but(1, " ");
 	fx_rx(&fx, 1, later);
