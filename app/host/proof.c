@@ -22,6 +22,8 @@ proof_sent(struct proof *l, uint32_t tag, const void *data,
 {
 	struct proof_entry *e = &l->entry[SLOT(tag)];
 
+	if (l->sent_packets == 0)
+		l->next_tag = tag; /* a flow may begin anywhere */
 	e->sent_ns = now_ns;
 	e->digest = rl_crc32c(data, len, l->hw_crc);
 	e->len = len;

@@ -31,6 +31,10 @@ emit(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
 					   : RL_CMD_SEQ);
 	f->wire[EP_CTRL_CMD_OFF] = (uint8_t)c->cmd;
 	f->wire[EP_CTRL_FLAGS_OFF] = c->flags;
+	rl_put32(f->wire + EP_CTRL_FROM_OFF, ep->incarnation);
+	if (ep->incarnation != 0)
+		rl_put32(f->wire + EP_CTRL_TO_OFF,
+			 ep_peer_get(ep, flow->peer)->inc);
 	f->wire[EP_CTRL_MAP_BYTES_OFF] = (uint8_t)c->map_bytes;
 	rl_put32(f->wire + EP_CTRL_SEQ_OFF, c->n);
 	rl_put32(f->wire + EP_CTRL_TAG_OFF, c->tag);
@@ -130,6 +134,7 @@ emit_rare(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	const struct ep_ctrl lost = { .cmd = EP_CMD_LOST,
 				      .n = flow->lost_lo,
 				      .tag = flow->lost_hi };
+	const struct ep_ctrl hi = { .cmd = EP_CMD_HELLO };
 	uint32_t done, n;
 
 	done = emit_if(ep, flow, EPF_SYNC_NOW, &sync, out, budget, now_ns);
@@ -139,12 +144,16 @@ emit_rare(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	done += n;
 	done += emit_if(ep, flow, EPF_ECHO_NOW, &echo, out, budget - done,
 			now_ns);
+	done += emit_if(ep, flow, EPF_HELLO_NOW, &hi, out, budget - done,
+			now_ns);
 	done += emit_if(ep, flow, EPF_LOST_NOW, &lost, out, budget - done,
 			now_ns);
 	return done;
 }
 
-#define RARE (EPF_SYNC_NOW | EPF_PROBE_NOW | EPF_ECHO_NOW | EPF_LOST_NOW)
+#define RARE                                                                   \
+	(EPF_SYNC_NOW | EPF_PROBE_NOW | EPF_ECHO_NOW | EPF_LOST_NOW |          \
+	 EPF_HELLO_NOW)
 
 /** @p budget is at least 1; what finds no room stays owed. */
 static uint32_t

@@ -30,6 +30,8 @@
  *
  * Lost n: without retry, packets n .. tag-1 were not waited for.
  *
+ * Hello: says nothing but who its sender is (ep_inc.c).
+ *
  * Profiles that have the fields also put command and low bits of n into
  * ReplayCmd and FSN. The full number serves so that a stand-alone flit that
  * was long on its way can't be taken for another.
@@ -46,6 +48,7 @@ enum ep_cmd {
 	EP_CMD_PROBE,
 	EP_CMD_ECHO,
 	EP_CMD_LOST,
+	EP_CMD_HELLO,
 	EP_CMDS,
 };
 
@@ -67,8 +70,8 @@ struct ep_ctrl {
 	enum ep_cmd cmd;
 	uint32_t n;
 	uint32_t tag;
-	uint32_t from; /**< set by emit() */
-	uint32_t to;   /**< the same */
+	uint32_t from; /**< incarnations, as received */
+	uint32_t to;
 	uint8_t flags;
 	unsigned int map_bytes;
 	uint8_t map[EP_CTRL_MAP_MAX];

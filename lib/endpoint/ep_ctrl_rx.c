@@ -17,7 +17,8 @@ rx_sync(struct rl_ep *ep, const struct rl_txn *txn, const struct ep_ctrl *c)
 	EP_COUNT(ep, rx_ctrl);
 	flow->flags |= EPF_RX_SEEN;
 	/* an old one is behind by its full number, and only acknowledged */
-	if (rl_seq_before(flow->expect, c->n))
+	if (!(flow->flags & EPF_RX_SYNCED) ||
+	    rl_seq_before(flow->expect, c->n))
 		ep_order_sync(ep, flow, c->n, c->tag);
 	ep_ack_sync(ep, flow);
 }
@@ -47,6 +48,8 @@ parse(const struct rl_flit *f, const struct rl_txn *txn, struct ep_ctrl *c)
 	c->n = rl_get32(f->wire + EP_CTRL_SEQ_OFF);
 	c->tag = rl_get32(f->wire + EP_CTRL_TAG_OFF);
 	c->flags = f->wire[EP_CTRL_FLAGS_OFF];
+	c->from = rl_get32(f->wire + EP_CTRL_FROM_OFF);
+	c->to = rl_get32(f->wire + EP_CTRL_TO_OFF);
 	if (f->wire[EP_CTRL_CMD_OFF] >= EP_CMDS ||
 	    c->map_bytes > EP_CTRL_MAP_MAX ||
 	    txn->valid_bytes != EP_CTRL_BYTES + c->map_bytes)
@@ -67,6 +70,13 @@ ep_ctrl_rx(struct rl_ep *ep, const struct rl_flit *f, uint64_t now_ns)
 		EP_COUNT(ep, rx_malformed);
 		return;
 	}
+	if (!ep_inc_heard(ep, txn.src, txn.cos, c.from, c.to,
+			  c.cmd == EP_CMD_SYNC || c.cmd == EP_CMD_HELLO ||
+				  c.cmd == EP_CMD_PROBE,
+			  now_ns)) {
+		EP_COUNT(ep, rx_ctrl);
+		return;
+	}
 	if (c.cmd == EP_CMD_SYNC) {
 		rx_sync(ep, &txn, &c);
 		return;
@@ -84,6 +94,7 @@ ep_ctrl_rx(struct rl_ep *ep, const struct rl_flit *f, uint64_t now_ns)
 	switch (c.cmd) {
 	case EP_CMD_SYNC:
 	case EP_CMD_PROBE:
+	case EP_CMD_HELLO:
 	case EP_CMDS:
 		break;
 	case EP_CMD_LOST:

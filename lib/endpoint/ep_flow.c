@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ep_priv.h"
+#include "rl_prng.h"
 
 /*
  * Flows, what is known of their peers, and the lists they stand on. Most peers of a large fabric are never
@@ -56,6 +57,20 @@ ep_flow_find(const struct rl_ep *ep, uint16_t peer, uint8_t cos)
 	}
 }
 
+/**
+ * Packets of an earlier life of this endpoint may still be under way: numbers
+ * far from theirs keep them apart. The upper half is left out, as it would
+ * seem to come before 0.
+ */
+static uint32_t
+first_tag(const struct rl_ep *ep, uint16_t peer, uint8_t cos)
+{
+	uint64_t x = (uint64_t)ep->incarnation << 32 |
+		     (uint32_t)peer << 4 | cos;
+
+	return (uint32_t)rl_splitmix64(&x) & 0x7fffffff;
+}
+
 struct ep_flow *
 ep_flow_get(struct rl_ep *ep, uint16_t peer, uint8_t cos)
 {
@@ -75,6 +90,14 @@ ep_flow_get(struct rl_ep *ep, uint16_t peer, uint8_t cos)
 	flow->peer = peer;
 	flow->cos = cos;
 	flow->blocked = ep_peer_blocked(ep, peer);
+	if (ep->incarnation != 0) {
+		/* its receiver must first hear where it begins */
+		flow->state = RL_EP_FLOW_NEW;
+		flow->tx_tag0 = first_tag(ep, peer, cos);
+		flow->tx_tag = flow->sync_tag = flow->tx_tag0;
+	} else {
+		flow->flags = EPF_RX_SYNCED;
+	}
 	flow->rto_at_ns = RL_NEVER;
 	flow->ack_at_ns = RL_NEVER;
 	flow->gap_at_ns = RL_NEVER;
@@ -84,6 +107,7 @@ ep_flow_get(struct rl_ep *ep, uint16_t peer, uint8_t cos)
 
 /*
  * OPEN -> FAILED   given up, all is reported
+ * NEW -> SYNC      the client sends
  * FAILED -> SYNC   the client sends again
  * SYNC -> OPEN     the receiver has confirmed the number that comes next
  * SYNC -> FAILED   given up again
@@ -101,7 +125,10 @@ ep_flow_set_state(struct ep_flow *flow, enum rl_ep_flow_state state)
 		RL_ASSERT(from == RL_EP_FLOW_OPEN || from == RL_EP_FLOW_SYNC);
 		break;
 	case RL_EP_FLOW_SYNC:
-		RL_ASSERT(from == RL_EP_FLOW_FAILED);
+		RL_ASSERT(from == RL_EP_FLOW_FAILED || from == RL_EP_FLOW_NEW);
+		break;
+	case RL_EP_FLOW_NEW:
+		RL_ASSERT(false);
 		break;
 	}
 	flow->state = (uint8_t)state;

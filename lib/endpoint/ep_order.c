@@ -37,6 +37,9 @@
  * at once.
  */
 
+/** Without retry: more packets lost at once are not believed. */
+#define TAGS_LOST_MAX (1 << 24)
+
 /** Where a flit is in its flow, by its header. */
 struct place {
 	uint32_t tag;
@@ -70,35 +73,6 @@ drop(struct rl_ep *ep, struct rl_flit *f, enum rl_ep_counter why)
 {
 	ep->ctr[why]++;
 	rl_flit_put(ep->cache, f);
-}
-
-void
-ep_ack_soon(struct rl_ep *ep, struct ep_flow *flow)
-{
-	if (ep->cfg.retry)
-		ep_ack_sync(ep, flow);
-}
-
-void
-ep_ack_sync(struct rl_ep *ep, struct ep_flow *flow)
-{
-	flow->ack_at_ns = RL_NEVER;
-	flow->flags |= EPF_ACK_NOW;
-	ep_list_push(ep, EP_LIST_CTRL, flow);
-}
-
-static void
-ack_count(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
-{
-	if (!ep->cfg.retry)
-		return;
-	flow->flags |= EPF_RX_SEEN;
-	if (++flow->unacked >= ep->cfg.ack_coalesce_flits) {
-		ep_ack_soon(ep, flow);
-	} else if (flow->ack_at_ns == RL_NEVER) {
-		flow->ack_at_ns = rl_deadline(now_ns, ep->cfg.ack_delay_ns);
-		ep_timer_arm(ep, flow, flow->ack_at_ns);
-	}
 }
 
 static void
@@ -165,7 +139,7 @@ drain(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 		}
 		advance(ep, flow, f);
 		confirm(ep, flow);
-		ack_count(ep, flow, now_ns);
+		ep_ack_count(ep, flow, now_ns);
 	}
 	if (flow->held == 0 && flow->rx_win != NULL)
 		win_done(ep, flow);
@@ -242,7 +216,7 @@ accept(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f, bool shown,
 	advance(ep, flow, f);
 	if (shown)
 		confirm(ep, flow);
-	ack_count(ep, flow, now_ns);
+	ep_ack_count(ep, flow, now_ns);
 	if (rl_likely(flow->held == 0))
 		return;
 	drain(ep, flow, now_ns);
@@ -407,10 +381,26 @@ ep_order_hint(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 }
 
 void
+ep_order_reset(struct rl_ep *ep, struct ep_flow *flow)
+{
+	if (flow->flags & EPF_TURNED)
+		ep->nturned--;
+	ep_order_sync(ep, flow, flow->held > 0 ? flow->high : flow->expect,
+		      flow->rx_tag);
+	flow->flags &= (uint16_t)~(EPF_RX_SYNCED | EPF_RX_SEEN | EPF_ACK_NOW |
+				   EPF_NAK_NOW | EPF_HINT | EPF_LOST_NOW |
+				   EPF_TURNED | EPF_BUSY_NOW);
+	flow->ack_at_ns = RL_NEVER;
+	flow->gap_at_ns = RL_NEVER;
+	flow->unacked = 0;
+}
+
+void
 ep_order_sync(struct rl_ep *ep, struct ep_flow *flow, uint32_t expect,
 	      uint32_t tag)
 {
-	EP_COUNT_N(ep, rx_lost_flits, expect - flow->expect);
+	if (flow->flags & EPF_RX_SYNCED)
+		EP_COUNT_N(ep, rx_lost_flits, expect - flow->expect);
 	if (flow->part != NULL)
 		ep_reasm_drop(ep, flow);
 	while (flow->held > 0) {
@@ -421,7 +411,8 @@ ep_order_sync(struct rl_ep *ep, struct ep_flow *flow, uint32_t expect,
 	}
 	if (flow->rx_win != NULL)
 		win_done(ep, flow);
-	flow->expect = expect;
+	flow->flags |= EPF_RX_SYNCED;
+	flow->expect = flow->shown = expect;
 	flow->rx_tag = tag;
 	flow->rx_pos = 0;
 }
@@ -518,13 +509,23 @@ turn_away(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
 	flow->high = seq + 1;
 }
 
-static void
+/** Whether so many packets may be lost at once; else it is of another life. */
+static bool
+plausible(const struct rl_ep *ep, const struct ep_flow *flow,
+	  const struct place *p)
+{
+	return ep->incarnation == 0 ||
+	       rl_seq_diff(p->tag, flow->rx_tag) < TAGS_LOST_MAX;
+}
+
+/** @return false where it can't be of this flow at all */
+static bool
 ahead(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
       const struct place *p, uint32_t seq, uint64_t now_ns)
 {
 	if (ep_client_full(ep, flow))
 		ep_turn_back(ep, flow, f);
-	else if (!ep->cfg.retry &&
+	else if (!ep->cfg.retry && plausible(ep, flow, p) &&
 		 ep->rx_held >= ep->cfg.rx_buffer_flits)
 		squeeze(ep, flow, f, p, seq, now_ns);
 	else if (fits(ep, flow, p, seq) && ep->cfg.retry &&
@@ -532,10 +533,13 @@ ahead(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
 		turn_away(ep, flow, f, seq, now_ns);
 	else if (fits(ep, flow, p, seq))
 		hold(ep, flow, f, seq, now_ns);
-	else if (ep->cfg.retry)
-		drop(ep, f, RL_EPC_rx_inconsistent);
-	else
+	else if (!ep->cfg.retry && plausible(ep, flow, p))
 		leap(ep, flow, f, p, seq, now_ns);
+	else {
+		drop(ep, f, RL_EPC_rx_inconsistent);
+		return false;
+	}
+	return true;
 }
 
 /** A number that was received already, shown (again). */
@@ -571,10 +575,11 @@ ep_order_flit(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
 		return false;
 	} else if (side == 0) {
 		drop(ep, f, RL_EPC_rx_inconsistent);
+		return false;
 	} else if (RL_PLANTED(GAP_ACCEPTED)) {
 		accept(ep, flow, f, shown, now_ns);
 	} else {
-		ahead(ep, flow, f, &p, seq, now_ns);
+		return ahead(ep, flow, f, &p, seq, now_ns);
 	}
 	return true;
 }

@@ -14,6 +14,7 @@
  *   ep_ctrl_rx.c  stand-alone flits received
  *   ep_rto.c      the retry timer, and giving up
  *   ep_reach.c    peers without a way to them
+ *   ep_inc.c      lives of endpoints: who is new, and who is gone
  *   ep_peer.c     what concerns all flows with a peer: holding, being told
  *   ep_tx.c       what leaves: retries and new packets
  *   ep_ctrl.c     stand-alone flits sent: ACK, NAK, sync, probe
@@ -21,6 +22,7 @@
  *   ep_order.c    the receiver's order: window, gaps, NAKs
  *   ep_ack.c      what ACKs and NAKs do to a sender
  *   ep_profile.c  what the protocol profiles differ in
+ *   ep_ackout.c   when a receiver acknowledges
  *   ep_client.c   what the client takes, or is too slow for
  *   ep_reasm.c    flits in order into the client's packets
  *   ep_enc.c      flits encoded in bursts
@@ -56,9 +58,11 @@ enum ep_list_id {
 #define EPF_BUSY_NOW 0x800 /**< the peer is to hear of EPF_TURNED, or its end */
 #define EPF_TX_BUSY 0x1000 /**< the peer's client is slow */
 #define EPF_LOST_NOW 0x2000 /**< the peer is to hear of lost_lo .. lost_hi-1 */
+#define EPF_HELLO_NOW 0x4000 /**< the peer is to hear who we are */
+#define EPF_RX_SYNCED 0x8000 /**< the receiver knows where it begins */
 #define EPF_OWES                                                               \
 	(EPF_ACK_NOW | EPF_NAK_NOW | EPF_SYNC_NOW | EPF_PROBE_NOW |            \
-	 EPF_ECHO_NOW | EPF_BUSY_NOW | EPF_LOST_NOW)
+	 EPF_ECHO_NOW | EPF_BUSY_NOW | EPF_LOST_NOW | EPF_HELLO_NOW)
 
 /* Why nothing goes to a peer. */
 #define EPB_HELD 0x01	     /**< nothing new, by order */
@@ -82,6 +86,7 @@ struct ep_flow {
 	uint32_t una;	  /**< first number not acknowledged */
 	uint32_t sent;	  /**< first number never sent */
 	uint32_t next;	  /**< next number to give */
+	uint32_t tx_tag0; /**< number of the first packet */
 	uint32_t tx_tag;  /**< number of the next packet */
 	uint32_t resend;  /**< bits set in tx_win */
 	uint32_t retries; /**< timeouts without progress */
@@ -122,6 +127,8 @@ struct ep_flow {
 _Static_assert(sizeof(struct ep_flow) <= 4 * RL_CACHE_LINE,
 	       "a thousand endpoints have a thousand flows each");
 
+#define EP_PAST 4 /* incarnations of a peer that are known to be over */
+
 /** What is known of another endpoint. */
 struct ep_peer {
 	uint8_t blocked;  /**< EPB_* */
@@ -130,6 +137,11 @@ struct ep_peer {
 	uint32_t probe_first; /**< and of the first of this absence */
 	uint64_t probe_at_ns;
 	uint64_t since_ns; /**< unreachable since */
+	uint32_t inc;	   /**< its incarnation; 0: not met yet */
+	uint32_t past_i;   /**< where the next is noted in ... */
+	uint32_t past[EP_PAST]; /**< incarnations that ended, and ... */
+	uint64_t past_ns[EP_PAST]; /**< ... when we heard of that */
+	uint64_t hello_ns; /**< when we last told it who we are */
 };
 
 struct ep_list {
@@ -298,6 +310,17 @@ void ep_fail(struct rl_ep *ep, struct ep_flow *flow, enum rl_ep_reason reason,
 void ep_tell(struct rl_ep *ep, enum rl_ep_event_kind kind, uint16_t peer,
 	     uint64_t since_ns, uint64_t now_ns);
 
+/* ep_inc.c */
+/**
+ * A stand-alone flit of incarnation @p from of a peer, to @p to of ours; of the
+ * flow with @p cos. A new one fails what the old one had.
+ * @return whether it is of this life of both, or @p first and to nobody
+ */
+bool ep_inc_heard(struct rl_ep *ep, uint16_t peer, uint8_t cos, uint32_t from,
+		  uint32_t to, bool first, uint64_t now_ns);
+/** A flit of a flow that never told where it begins. */
+void ep_inc_stranger(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
+
 /* ep_reach.c */
 /** The timer of a flow to an unreachable peer. @return when it is next due */
 uint64_t ep_reach_timer(struct rl_ep *ep, struct ep_flow *flow,
@@ -345,10 +368,15 @@ bool ep_order_flit(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
 void ep_order_hint(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
 void ep_order_sync(struct rl_ep *ep, struct ep_flow *flow, uint32_t expect,
 		   uint32_t tag);
+/** The peer has lost its state: nothing is held, nor expected. */
+void ep_order_reset(struct rl_ep *ep, struct ep_flow *flow);
 void ep_on_gap_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
+/** An ACK is due at once. */
 void ep_ack_soon(struct rl_ep *ep, struct ep_flow *flow);
 /** The same, also without retry: a sync waits for it. */
 void ep_ack_sync(struct rl_ep *ep, struct ep_flow *flow);
+/** Another flit arrived that is to be acknowledged. */
+void ep_ack_count(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
 
 /* ep_reasm.c */
 void ep_reasm_flit(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f);

@@ -100,7 +100,7 @@ resume(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	flow->flags &= (uint16_t)~EPF_PROBE_NOW;
 	flow->backoff = 0;
 	flow->retries = 0;
-	if (flow->state == RL_EP_FLOW_FAILED)
+	if (flow->state == RL_EP_FLOW_FAILED || flow->state == RL_EP_FLOW_NEW)
 		return;
 	if (flow->state == RL_EP_FLOW_SYNC) {
 		flow->flags |= EPF_SYNC_NOW;
@@ -222,6 +222,8 @@ rl_ep_dropped(struct rl_ep *ep, uint64_t now_ns, uint16_t dst, uint8_t cos,
 	EP_COUNT(ep, drop_notices);
 	if (flow == NULL)
 		return;
+	if (pos != RL_EP_POS_CTRL && rl_seq_before(tag, flow->tx_tag0))
+		return; /* of an earlier life */
 	if (pos == RL_EP_POS_CTRL) {
 		under_way = flow->state == RL_EP_FLOW_SYNC;
 	} else if (rl_seq_before_eq(flow->tx_tag, tag)) {

@@ -136,6 +136,11 @@ intact(struct rl_ep *ep, struct rl_flit *f, struct ep_flow *flow,
 		drop(ep, f, RL_EPC_rx_no_flow);
 		return;
 	}
+	if (rl_unlikely(!(flow->flags & EPF_RX_SYNCED))) {
+		drop(ep, f, RL_EPC_rx_stranger);
+		ep_inc_stranger(ep, flow, now_ns);
+		return;
+	}
 	/* what rides on a duplicate may be as old as the duplicate */
 	if (ep_order_flit(ep, flow, f, number_of(ep, flow, f->wire, implicit),
 			  ep_profile_shows(ep, f->wire), now_ns) &&

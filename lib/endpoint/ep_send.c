@@ -105,7 +105,8 @@ static void
 start(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
 	flow->alive_ns = now_ns;
-	if (flow->state == RL_EP_FLOW_FAILED) {
+	if (flow->state == RL_EP_FLOW_FAILED ||
+	    flow->state == RL_EP_FLOW_NEW) {
 		ep_flow_set_state(flow, RL_EP_FLOW_SYNC);
 		flow->flags |= EPF_SYNC_NOW;
 		ep_ctrl_now(ep, flow);

@@ -357,6 +357,7 @@ const char *rl_profile_name(enum rl_profile p);
 /** States of the sending half of a flow. */
 #define RL_EP_FLOW_STATES(X)                                                   \
 	X(OPEN, "open")                                                        \
+	X(NEW, "new")	    /* its receiver has not heard of it yet */         \
 	X(FAILED, "failed") /* packets were reported; nothing waits */         \
 	X(SYNC, "sync") /* telling the receiver which number comes next */
 

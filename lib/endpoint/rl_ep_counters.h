@@ -28,6 +28,7 @@
 	X(header_bits)       /* FSN and ReplayCmd bits that all flits sent */  \
 	X(timeouts)          /* retry timer expired */                         \
 	X(probes)            /* of these: answered by one flit, the last */    \
+	X(peer_restarts)     /* peers that began anew */                       \
 	X(flow_failures)     /* flows given up */                              \
 	X(unreachables)      /* peers that became unreachable */               \
 	X(reach_probes)      /* probes sent to such */                         \
@@ -52,11 +53,13 @@
 	X(rx_malformed)      /* header outside of what this fabric allows */   \
 	X(rx_no_flow)        /* max_flows are in use */                        \
 	X(rx_overflow)       /* no room: sent again later */                   \
+	X(rx_stranger)       /* of a flow that did not say where it begins */  \
 	X(rx_unsure)         /* cxl: without its number, while one is missing */ \
 	X(rx_ctrl)           /* stand-alone ACK, NAK, sync */                  \
 	/* and of them */                                                      \
 	X(rx_fec_corrected)                                                    \
 	X(rx_squeezed)       /* no retry: gaps skipped for want of room */     \
+	X(rx_stale_life)     /* stand-alone: from, or for, an earlier life */  \
 	X(rx_late_alias)     /* duplicates whose number looked current */      \
 	X(rx_rolled_back)    /* cxl: taken for a number that another had */    \
 	/* to the client */                                                    \

@@ -112,7 +112,9 @@ offer(struct load_src *src, struct rl_ep *ep, const struct load_later *l,
 		load->st.refused++;
 	if (ret != 0)
 		return ret;
-	RL_ASSERT(tag == flow->sent);
+	if (flow->sent == 0)
+		flow->tag0 = tag;
+	RL_ASSERT(tag - flow->tag0 == flow->sent);
 	if (load->cfg.trace != NULL)
 		load_time_put(flow, p.made_ns);
 	if (flow->sent == flow->expected)

@@ -141,7 +141,7 @@ static bool
 judge_late(struct rl_sim_load *load, struct load_flow *flow,
 	   const struct rl_flit *pkt)
 {
-	const uint32_t tag = rl_flit_tag(pkt->wire);
+	const uint32_t tag = rl_flit_tag(pkt->wire) - flow->tag0_before;
 	struct load_packet p;
 
 	if (flow->life == 0)
@@ -168,10 +168,10 @@ load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,
 {
 	const uint16_t src = rl_flit_src(pkt->wire);
 	const uint16_t dst = rl_flit_dst(pkt->wire);
-	const uint32_t tag = rl_flit_tag(pkt->wire);
 	const uint8_t cos = pkt->wire[6] >> 4;
 	struct load_packet p;
 	struct load_flow *flow;
+	uint32_t tag = rl_flit_tag(pkt->wire);
 
 	if (dst != at || src >= load->cfg.nep || cos >= load->cfg.cos) {
 		load->st.corrupted++;
@@ -180,6 +180,7 @@ load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,
 		return;
 	}
 	flow = load_flow(load, src, dst, cos);
+	tag -= flow->tag0;
 	load_packet_of(load, src, dst, cos, tag, flow->life, &p);
 	if (tag >= flow->sent || !judge_content(&p, pkt)) {
 		if (judge_late(load, flow, pkt))
@@ -216,14 +217,16 @@ void
 rl_sim_load_report(struct rl_sim_load *load, const struct rl_ep_report *r)
 {
 	struct load_flow *flow;
+	uint32_t tag;
 
 	if (r->src >= load->cfg.nep || r->dst >= load->cfg.nep ||
 	    r->cos >= load->cfg.cos)
 		return;
 	flow = load_flow(load, r->src, r->dst, r->cos);
-	if (odd_of(flow) == NULL || set_has(&flow->odd->reported, r->tag))
+	tag = r->tag - flow->tag0;
+	if (odd_of(flow) == NULL || set_has(&flow->odd->reported, tag))
 		return;
-	if (set_add(&flow->odd->reported, r->tag))
+	if (set_add(&flow->odd->reported, tag))
 		load->st.reported++;
 }
 
@@ -288,6 +291,7 @@ flow_begin_life(struct load_flow *flow)
 	flow->died = m.died;
 	flow->before = flow->expected;
 	flow->life++;
+	flow->tag0_before = flow->tag0;
 	flow->sent = flow->expected = flow->excused = 0;
 	if (flow->odd != NULL)
 		flow->odd->missing.n = flow->odd->reported.n = 0;

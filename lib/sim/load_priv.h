@@ -42,11 +42,13 @@ struct load_later {
 
 struct load_flow {
 	uint32_t sent;	   /* packets accepted by the endpoint */
+	uint32_t tag0;	   /* what its endpoint called the first of them */
 	uint32_t expected; /* number of the next packet to arrive */
 	uint64_t last_ns;  /* when one last arrived */
 	uint64_t sent_ns;  /* when the oldest that may be under way was made */
 	uint32_t excused;  /* before this, what is missing has died */
 	uint32_t life;	   /* of its source: numbers begin anew with each */
+	uint32_t tag0_before; /* as tag0, of the life before */
 	uint32_t before;   /* next to arrive of the life before */
 	uint64_t died;	   /* of lives before */
 	uint64_t last;	   /* its latency, for rl_delay_add() */

@@ -27,6 +27,8 @@ struct fx {
 	unsigned int nreports;
 	struct rl_ep_event event[FX_EVENTS];
 	unsigned int nevents;
+	uint32_t inc[FX_EPS]; /**< incarnations; 0: none */
+	uint32_t tag0[FX_EPS][FX_EPS][16]; /**< tag of the first packet */
 	uint32_t sent[FX_EPS][FX_EPS][16]; /**< packets, by src, dst, cos */
 	uint32_t got[FX_EPS][FX_EPS][16];  /**< next packet expected */
 	uint64_t seen[FX_EPS][FX_EPS][16][FX_SEEN / 64]; /**< delivered */
@@ -42,6 +44,13 @@ void fx_open(struct fx *fx, const struct rl_ep_cfg *cfg, unsigned int neps,
 /** The same with several service levels. */
 void fx_open_levels(struct fx *fx, const struct rl_ep_cfg *cfg,
 		    unsigned int neps, uint32_t nflits, uint8_t levels);
+
+/** The same, with incarnations from 100 on. */
+void fx_open_lives(struct fx *fx, const struct rl_ep_cfg *cfg,
+		   unsigned int neps, uint32_t nflits);
+
+/** Endpoint @p ep loses its state, and begins a life @p inc. */
+void fx_restart(struct fx *fx, unsigned int ep, uint32_t inc);
 
 /** Flushes all, and asserts that every flit came back. */
 void fx_close(struct fx *fx);

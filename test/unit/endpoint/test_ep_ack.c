@@ -265,7 +265,7 @@ malformed_control_flits_are_dropped(void **state)
 	static const struct {
 		unsigned int off;
 		uint8_t val;
-	} bad[] = { { 18, 7 }, { 18, 255 }, { 19, 65 }, { 19, 1 }, { 8, 9 } };
+	} bad[] = { { 18, 8 }, { 18, 255 }, { 19, 65 }, { 19, 1 }, { 8, 9 } };
 	uint32_t number = 0;
 
 	(void)state;
