@@ -392,9 +392,9 @@ host_busy_role(const struct host *h, char *buf)
 
 			if (atomic_load_explicit(&rp->idle,
 						 memory_order_relaxed) == 0 ||
-			    rte_ring_count(rp->rx.ring) != 0 ||
-			    rte_ring_count(rp->tx.ring) != 0 ||
-			    rte_ring_count(rp->loop.ring) != 0)
+			    !host_ring_empty(rp->rx.ring) ||
+			    !host_ring_empty(rp->tx.ring) ||
+			    !host_ring_empty(rp->loop.ring))
 				return host_role_name(t, d, i, buf);
 		}
 	}
@@ -463,6 +463,10 @@ host_stop(struct host *h)
 	atomic_store(&h->stop, 1);
 	if (!h->sliced)
 		rte_eal_mp_wait_lcore();
+	for (uint32_t i = 0; i < h->nlcores; i++)
+		/* acquire: pairs with the release in host_lcore_main() */
+		(void)atomic_load_explicit(&h->lcore[h->lcore_id[i]]->ended,
+					   memory_order_acquire);
 	h->running = false;
 	for (uint32_t d = 0; d < h->fabric.ndev; d++)
 		for (uint16_t i = 0; i < h->fabric.dev[d].nports; i++) {

@@ -61,6 +61,7 @@ struct host_lcore {
 	uint64_t drop_flits[RL_DROP_REASON_COUNT];
 	uint64_t notices_lost;
 	uint64_t busy_ns; /**< time of the last poll that did something */
+	_Atomic uint32_t ended; /**< its roles are nobody's any more */
 	_Atomic uint64_t loops;
 	_Atomic uint64_t loops_busy;
 } RL_ALIGNED(RL_CACHE_LINE);
@@ -165,6 +166,18 @@ static inline uint64_t
 host_now(const struct host *h)
 {
 	return host_clock_ns(&h->clock);
+}
+
+/**
+ * Any thread. Whether a ring holds nothing. rte_ring_empty() reads the same
+ * two numbers, but plainly: between threads that is a race.
+ */
+static inline bool
+host_ring_empty(const struct rte_ring *r)
+{
+	/* acquire: pairs with the release that ends each en- and dequeue */
+	return __atomic_load_n(&r->prod.tail, __ATOMIC_ACQUIRE) ==
+	       __atomic_load_n(&r->cons.tail, __ATOMIC_ACQUIRE);
 }
 
 /** The lcore's loop; arg is its struct host_lcore. For host.c. */

@@ -59,7 +59,7 @@ host_lcore_poll(struct host_lcore *lc, uint64_t now_ns)
 		port_work += rl_role_port_poll(lc->port[i], now_ns);
 		balance_cache(lc);
 	}
-	if (rl_unlikely(!rte_ring_empty(lc->notices)))
+	if (rl_unlikely(!host_ring_empty(lc->notices)))
 		take_notices(lc, now_ns);
 	for (uint32_t i = 0; i < lc->ncores; i++) {
 		core_work += rl_role_core_poll(lc->core[i], now_ns);
@@ -124,6 +124,8 @@ host_lcore_main(void *arg)
 		if (host_lcore_poll(lc, now_ns) == 0)
 			rest(lc, now_ns);
 	}
+	/* release: pairs with the acquire in host_stop() */
+	atomic_store_explicit(&lc->ended, 1, memory_order_release);
 	return 0;
 }
 

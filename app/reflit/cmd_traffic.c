@@ -238,10 +238,10 @@ is_dead(const struct app *app, uint32_t link)
 
 	for (int e = 0; e < 2; e++) {
 		const struct rl_device *d = &app->host.fabric.dev[l->dev[e]];
-		struct rl_port_info info;
+		const enum rl_link_state s =
+			rl_port_state(d->port[l->port[e]].port);
 
-		rl_port_info(d->port[l->port[e]].port, &info);
-		if (info.state == RL_LINK_UP || info.state == RL_LINK_RETRAIN)
+		if (s == RL_LINK_UP || s == RL_LINK_RETRAIN)
 			return false;
 	}
 	return true;
@@ -294,10 +294,8 @@ still_down(const struct app *app, uint32_t link)
 		return false;
 	for (int e = 0; e < 2; e++) {
 		const struct rl_device *d = &app->host.fabric.dev[l->dev[e]];
-		struct rl_port_info info;
 
-		rl_port_info(d->port[l->port[e]].port, &info);
-		if (info.state != RL_LINK_UP ||
+		if (rl_port_state(d->port[l->port[e]].port) != RL_LINK_UP ||
 		    rl_core_egress_state(d->core.core, l->port[e]) !=
 			    RL_EGRESS_ALIVE)
 			return true;

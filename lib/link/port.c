@@ -263,6 +263,12 @@ rl_port_counters(const struct rl_port *port)
 	return port->c;
 }
 
+enum rl_link_state
+rl_port_state(const struct rl_port *port)
+{
+	return atomic_load_explicit(&port->link.state, memory_order_relaxed);
+}
+
 void
 rl_port_info(const struct rl_port *port, struct rl_port_info *info)
 {

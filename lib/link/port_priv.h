@@ -20,6 +20,8 @@
  * nor retrains it: it returns a verdict, and port_act() carries it out.
  */
 
+#include <stdatomic.h>
+
 #include "replay.h"
 #include "rl_plant.h"
 #include "rl_port.h"
@@ -69,7 +71,7 @@ enum port_debt {
 
 /** The state of the link (port_state.c). */
 struct port_link {
-	enum rl_link_state state;
+	_Atomic enum rl_link_state state; /* read by any thread */
 	enum rl_detector detector; /* of the last death */
 	bool admin_down;
 	bool phy_up;

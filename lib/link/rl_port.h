@@ -293,6 +293,9 @@ struct rl_port_info {
 	uint32_t replay_tail;
 };
 
+/** Any thread. Where the link stands: what others may decide by. */
+enum rl_link_state rl_port_state(const struct rl_port *port);
+
 /** Owner, or any thread that can stand torn numbers (show). */
 void rl_port_info(const struct rl_port *port, struct rl_port_info *info);
 

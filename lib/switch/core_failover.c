@@ -96,7 +96,8 @@ core_set_state(struct rl_core *core, uint16_t port, enum rl_egress_state to)
 	RL_ASSERT(legal);
 	core->unsettled -= core_holds(cp->state);
 	core->unsettled += core_holds(to);
-	cp->state = to;
+	/* relaxed: who reads it on another thread reads nothing else by it */
+	atomic_store_explicit(&cp->state, to, memory_order_relaxed);
 	cp->due_ns = RL_NEVER;
 	cp->bound_ns = RL_NEVER;
 }

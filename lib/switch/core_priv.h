@@ -7,6 +7,8 @@
  * The inside of a switch core, shared by core*.c and nobody else.
  */
 
+#include <stdatomic.h>
+
 #include "rl_core.h"
 #include "rl_plant.h"
 #include "rl_seq.h"
@@ -60,7 +62,7 @@ struct core_begun {
 
 /* What every poll of the core looks at stands in the first line. */
 struct core_port {
-	enum rl_egress_state state;
+	_Atomic enum rl_egress_state state; /* read by any thread */
 	uint32_t qmask;	      /* bit per VC with something queued */
 	uint8_t turn;	      /* VC whose turn it is */
 	bool loop_fence_owed; /* LOOP_FENCE is to be sent */
