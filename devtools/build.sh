@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Configures (once) and builds into a folder: build.sh DIR [meson options].
+# Configures (once) and builds into a folder: build.sh DIR [meson options]; with
+# TARGETS="..." in the environment, only these.
 # Says how far it is: on a terminal all the time, else every ten seconds. The
 # compiler's words go to DIR.log, and are shown where something fails.
 set -eu
@@ -24,7 +25,8 @@ progress() {
 }
 
 : >"$log"
-ninja -C "$dir" >"$log" 2>&1 &
+# shellcheck disable=SC2086
+ninja -C "$dir" ${TARGETS:-} >"$log" 2>&1 &
 ninja=$!
 trap 'kill $ninja 2>/dev/null; exit 130' INT TERM HUP
 ticks=0 said=""

@@ -3,7 +3,8 @@
 # Builds and runs the whole test suite. The last line is "N passed, N failed",
 # and ", N skipped" follows where a case could not run.
 #
-#   devtools/test.sh            everything, twice: plain and with sanitizers
+#   devtools/test.sh            everything, plain and with sanitizers (address,
+#                               undefined behaviour, threads)
 #   devtools/test.sh --quick    plain only
 #   devtools/test.sh --long     also the long runs (half an hour more)
 set -eu
@@ -51,6 +52,16 @@ if [ "$quick" = no ]; then
 		run_suite build-asan --no-suite long --no-suite plain \
 		--timeout-multiplier 4
 	logs="$logs build-asan/meson-logs/testlog.json"
+	# lcores and the control thread; rings whose inline code the sanitizer
+	# understands. Only the programs that these tests run are built.
+	echo "== build with ThreadSanitizer"
+	TARGETS="app/reflit test/system/test_figure1 test/system/pcap_same" \
+		./devtools/build.sh build-tsan -Db_sanitize=thread \
+		-Db_lundef=false -Doptimization=1 -Dwerror=false \
+		-Dc_args="-DRL_DEBUG -DRTE_USE_C11_MEM_MODEL"
+	echo "== tests with ThreadSanitizer"
+	run_suite build-tsan --suite tsan
+	logs="$logs build-tsan/meson-logs/testlog.json"
 fi
 # shellcheck disable=SC2086
 exec python3 devtools/test_summary.py $logs

@@ -7,6 +7,7 @@
 #include <rte_ethdev.h>
 
 #include "rl_phy_eth.h"
+#include "rl_tsan.h"
 
 /* A link's status is asked for this often: a read of memory, not of a NIC. */
 #define STATUS_NS (1 * RL_NS_PER_MS)
@@ -69,6 +70,7 @@ wire_tx(const struct rl_phy_eth_params *p, struct rte_mbuf *m[], uint16_t n)
 	if (p->tx_ring != NULL)
 		return (uint16_t)rte_ring_enqueue_burst(p->tx_ring, (void **)m,
 							n, NULL);
+	rl_tsan_give(&rl_phy_eth_ops);
 	return rte_eth_tx_burst(p->port_id, p->queue, m, n);
 }
 
@@ -78,7 +80,9 @@ wire_rx(const struct rl_phy_eth_params *p, struct rte_mbuf *m[], uint16_t n)
 	if (p->rx_ring != NULL)
 		return (uint16_t)rte_ring_dequeue_burst(p->rx_ring, (void **)m,
 							n, NULL);
-	return rte_eth_rx_burst(p->port_id, p->queue, m, n);
+	n = rte_eth_rx_burst(p->port_id, p->queue, m, n);
+	rl_tsan_get(&rl_phy_eth_ops);
+	return n;
 }
 
 /* @return whether nothing is pending any more */
@@ -107,6 +111,7 @@ eth_tx_alloc(void *ctx, struct rl_phy_frame f[], unsigned int n,
 	}
 	n = RTE_MIN(n, (unsigned int)RL_PHY_BURST);
 	if (phy->nspare < n) {
+		rl_tsan_get(phy->p.pool);
 		if (rte_pktmbuf_alloc_bulk(phy->p.pool,
 					   phy->spare + phy->nspare,
 					   n - phy->nspare) == 0)
@@ -194,11 +199,12 @@ rx_burst(struct rl_phy_eth *phy, struct rl_phy_frame f[], unsigned int n)
 static void
 eth_rx_free(void *ctx, struct rl_phy_frame f[], unsigned int n)
 {
+	const struct rl_phy_eth *phy = ctx;
 	struct rte_mbuf *m[RL_PHY_BURST];
 
-	(void)ctx;
 	for (unsigned int i = 0; i < n; i++)
 		m[i] = f[i].cookie;
+	rl_tsan_give(phy->p.pool);
 	rte_pktmbuf_free_bulk(m, n);
 }
 
