@@ -334,6 +334,105 @@ links_that_failed_before_do_not_count_as_ways(void **state)
 	rl_topo_free(&r.t);
 }
 
+/* Without a link whose dependencies close the circle there is none: a checker
+ * that forgets which links are dead finds it still. */
+static void
+a_link_that_is_dead_closes_no_circle(void **state)
+{
+	static struct rl_check_report rep;
+	static struct ring r;
+	struct rl_check_in in = {.topo = &r.t, .fwd = r.fwd,
+				 .alts = RL_CHECK_ALL};
+
+	(void)state;
+	ring_init(&r);
+	for (uint32_t u = 0; u < N; u++)
+		for (uint32_t e = 0; e < N; e++) {
+			set(&r.entry[u][0][e], 0, u == e ? 0 : 1, 0);
+			set(&r.entry[u][0][e], 1, u == e ? 0 : 2, 0);
+		}
+	assert_int_equal(rl_check(&in, &rep), -ELOOP);
+	fix_fail(&r.t, "s4-s0");
+	in.alts = RL_CHECK_FIRST;
+	for (uint32_t u = 0; u < N; u++)
+		for (uint32_t e = 0; e < N; e++)
+			set(&r.entry[u][0][e], 0, u == e ? 0 : u < e ? 1 : 2,
+			    0);
+	/* The first of all hops to e0 from s4 is dead, the second is not. */
+	set(&r.entry[4][0][0], 0, 1, 0);
+	set(&r.entry[4][0][0], 1, 2, 0);
+	assert_int_equal(rl_check(&in, &rep), 0);
+	assert_int_equal(rep.reachable, rep.pairs);
+	assert_int_equal(rep.max_hops, 6);
+	rl_topo_free(&r.t);
+}
+
+/* Three endpoints in a row, each linked to two switches, that hand on what is
+ * not theirs: one may, a second one may not. */
+static void
+a_packet_that_two_endpoints_would_hand_on_is_lost(void **state)
+{
+	static struct rl_topo_ref sw[4] = {{.a = "s0"}, {.a = "s1"},
+					   {.a = "s2"}, {.a = "s3"}};
+	static struct rl_topo_ref ep[4] = {{.a = "e0"}, {.a = "e1"},
+					   {.a = "e2"}, {.a = "e3"}};
+	static struct rl_topo_ref link[8];
+	static struct rl_fwd_entry entry[8][4];
+	static struct rl_fwd fwd[8];
+	static uint8_t vl[4 * 3 * RL_SLS], sl[4];
+	static struct rl_check_report rep;
+	struct rl_check_in in = {.fwd = fwd};
+	struct rl_topo_spec spec;
+	char err[RL_ERR_MAX];
+	struct rl_topo t;
+
+	(void)state;
+	rl_topo_spec_defaults(&spec, RL_TOPO_CUSTOM);
+	spec.switches = sw;
+	spec.endpoints = ep;
+	spec.links = link;
+	spec.nswitches = 3;
+	spec.nendpoints = 4;
+	/* e0 - s0 - e1 - s1 - e2 - s2 - e3 */
+	for (unsigned int i = 0; i < 6; i++) {
+		snprintf(link[i].a, RL_NAME_MAX, "e%u", (i + 1) / 2);
+		snprintf(link[i].b, RL_NAME_MAX, "s%u", i / 2);
+		link[i].count = 1;
+		link[i].k = -1;
+	}
+	spec.nlinks = 6;
+	if (rl_topo_build(&spec, &t, err, NULL) != 0)
+		fail_msg("%s", err);
+	for (uint32_t d = 0; d < t.ndev; d++) {
+		fwd[d] = (struct rl_fwd){.ndst = 4, .nports = t.dev[d].nports,
+					 .nplanes = 1, .entry = entry[d],
+					 .sl2vl = vl, .path_sl = sl};
+		for (uint32_t e = 0; e < 4; e++)
+			for (unsigned int i = 0; i < RL_FWD_ALTS; i++)
+				set(&entry[d][e], i, RL_FWD_PORT_NONE, 0);
+		/* Port 0 is the one to the left. */
+		for (uint32_t e = 0; e < 4; e++) {
+			const bool is_ep = t.dev[d].kind == RL_DEV_ENDPOINT;
+			const uint32_t at = is_ep ? t.dev[d].ep_id : d;
+			const bool right = is_ep ? e > at : e > at;
+
+			if (t.dev[d].nports == 2)
+				set(&entry[d][e], 0, right, 0);
+			else if (t.dev[d].nports == 1)
+				set(&entry[d][e], 0, 0, 0);
+		}
+	}
+	in.topo = &t;
+	assert_int_equal(rl_check(&in, &rep), -EHOSTUNREACH);
+	/* e0 to e3 and back; by one endpoint, as e0 to e2, they arrive. */
+	assert_int_equal(rep.pairs, 12);
+	assert_int_equal(rep.reachable, 10);
+	assert_string_equal(rep.lost_why, "is misrouted twice");
+	assert_int_equal(rep.lost_src, 0);
+	assert_int_equal(rep.lost_dst, 3);
+	rl_topo_free(&t);
+}
+
 int
 main(void)
 {
@@ -347,6 +446,8 @@ main(void)
 		cmocka_unit_test(two_good_tables_mixed_may_deadlock),
 		cmocka_unit_test(detours_are_counted_where_a_way_is_left),
 		cmocka_unit_test(links_that_failed_before_do_not_count_as_ways),
+		cmocka_unit_test(a_link_that_is_dead_closes_no_circle),
+		cmocka_unit_test(a_packet_that_two_endpoints_would_hand_on_is_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
