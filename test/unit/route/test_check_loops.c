@@ -221,6 +221,58 @@ a_dead_link_is_passed_over_and_what_was_before_counts_too(void **state)
 	rl_topo_free(&r.t);
 }
 
+/* A ring with a dateline is free of loops; s0's second choice leads back. */
+static void
+a_way_that_only_a_death_opens_is_followed(void **state)
+{
+	static struct rl_check_report rep;
+	static struct ring r;
+	const uint32_t dead = (uint32_t)rl_topo_link_between(
+		(ring_init(&r), &r.t), 0, 1, 0);
+	struct rl_check_in in = {.topo = &r.t, .fwd = r.fwd};
+
+	(void)state;
+	ring_all_one_way(&r, 0, 1);
+	ring_all_one_way(&r, 1, 1);
+	for (uint32_t u = 0; u < N; u++) {
+		r.fwd[u].plane_of[1][0] = 1;
+		ring_vl(&r, u, 1, 1);
+	}
+	ring_vl(&r, N - 1, 0, 1);
+	for (unsigned int p = 0; p < PLANES; p++)
+		for (uint32_t e = 0; e < N; e++)
+			set(&r.entry[0][p][e], 1, 2, p);
+	assert_int_equal(rl_check(&in, &rep), 0);
+	in.dead = &dead;
+	in.ndead = 1;
+	assert_int_not_equal(rl_check(&in, &rep), 0);
+	assert_true(rep.reachable < rep.pairs);
+	rl_topo_free(&r.t);
+}
+
+/* All go round, and two switches pass what is for e1 to and fro. */
+static void
+of_two_loops_the_shorter_one_is_told(void **state)
+{
+	static struct rl_check_report rep;
+	static struct ring r;
+
+	(void)state;
+	ring_init(&r);
+	ring_all_one_way(&r, 0, 1);
+	for (uint32_t u = 0; u < N; u++) {
+		r.fwd[u].plane_of[1][0] = 1;
+		ring_vl(&r, u, 1, 1);
+	}
+	set(&r.entry[4][0][1], 0, 2, 1);
+	set(&r.entry[3][1][1], 0, 1, 0);
+	assert_int_equal(check(&r, &rep), -ELOOP);
+	assert_int_equal(rep.cycle_len, 2);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(rep.cycle[i].dst, 1);
+	rl_topo_free(&r.t);
+}
+
 static void
 what_any_failure_may_bring_is_followed_in_full(void **state)
 {
@@ -442,6 +494,8 @@ main(void)
 		cmocka_unit_test(a_pair_without_a_next_hop_is_named),
 		cmocka_unit_test(a_packet_that_goes_round_for_ever_is_found),
 		cmocka_unit_test(a_dead_link_is_passed_over_and_what_was_before_counts_too),
+		cmocka_unit_test(a_way_that_only_a_death_opens_is_followed),
+		cmocka_unit_test(of_two_loops_the_shorter_one_is_told),
 		cmocka_unit_test(what_any_failure_may_bring_is_followed_in_full),
 		cmocka_unit_test(two_good_tables_mixed_may_deadlock),
 		cmocka_unit_test(detours_are_counted_where_a_way_is_left),
