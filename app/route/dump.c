@@ -105,6 +105,16 @@ dump_backup(const struct route_app *app, FILE *f, uint32_t sw, uint32_t dst)
 		t->link[port->link].k);
 }
 
+bool
+route_pair(const struct route_app *app, uint32_t src, uint32_t dst)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+
+	return rl_topo_ep_there(t, src) && rl_topo_ep_there(t, dst) &&
+	       (app->nparts < 2 || app->part[t->ep_dev[src]] ==
+					   app->part[t->ep_dev[dst]]);
+}
+
 int
 route_dump(const struct route_app *app, const char *path)
 {
@@ -123,8 +133,7 @@ route_dump(const struct route_app *app, const char *path)
 				t->dev[t->link[l].dev[1]].name, t->link[l].k);
 	for (uint32_t src = 0; src < t->nep; src++)
 		for (uint32_t dst = 0; dst < t->nep; dst++)
-			if (src != dst && rl_topo_ep_there(t, src) &&
-			    rl_topo_ep_there(t, dst))
+			if (src != dst && route_pair(app, src, dst))
 				dump_path(app, f, src, dst);
 	for (uint32_t d = 0; d < t->ndev; d++)
 		for (uint32_t dst = 0; dst < t->nep; dst++)

@@ -273,6 +273,15 @@ summary(struct route_app *app)
 	unreachable(app);
 }
 
+static void
+look(struct route_app *app, void (*what)(struct route_app *app))
+{
+	if (app->nparts > 1)
+		route_parts_each(app, what);
+	else
+		what(app);
+}
+
 int
 route_outputs(struct route_app *app)
 {
@@ -281,14 +290,25 @@ route_outputs(struct route_app *app)
 	if (app->opt.dump != NULL && route_dump(app, app->opt.dump) != 0)
 		return EXIT_UNUSABLE;
 	if (app->opt.stats)
-		route_stats(app);
+		look(app, route_stats);
 	if (app->opt.detours)
-		route_detours(app);
+		look(app, route_detours);
 	if (app->before != NULL)
 		route_mix(app);
 	if (app->opt.verify)
 		route_verify(app);
 	return app->status;
+}
+
+/* Tables of a fabric, or of a part of one, that the checker has passed. */
+static int
+route_whole(struct route_app *app)
+{
+	int ret = compute(app);
+
+	if (ret == 0 && app->opt.update)
+		ret = update(app);
+	return ret != 0 ? ret : accept(app);
 }
 
 /* Reads the fabric, and routes it. */
@@ -302,18 +322,18 @@ route_fabric(struct route_app *app)
 	if (ret != 0)
 		return ret;
 	if (app->opt.sweep)
-		ret = route_sweep(app);
-	else
-		ret = compute(app);
-	if (ret == 0 && app->opt.update)
-		ret = update(app);
-	if (ret == 0 && !app->opt.sweep)
-		ret = accept(app);
-	if (ret == 0 && !app->opt.sweep) {
-		summary(app);
-		ret = route_outputs(app);
-	}
-	return ret;
+		return route_sweep(app);
+	if (app->opt.parts)
+		ret = route_parts_find(app);
+	if (ret == 0)
+		ret = app->nparts > 1 ? route_parts_compute(app, route_whole) :
+					route_whole(app);
+	if (ret != 0)
+		return ret;
+	summary(app);
+	if (app->nparts > 1)
+		route_parts_summary(app);
+	return route_outputs(app);
 }
 
 static int
@@ -350,6 +370,7 @@ main(int argc, char **argv)
 	app.report = json_object();
 	ret = run(&app);
 	json_decref(app.report);
+	route_parts_free(&app);
 	rl_route_free(app.route);
 	rl_route_free(app.before);
 	rl_config_free(&app.cfg);

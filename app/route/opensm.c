@@ -92,8 +92,10 @@ opensm_summary(struct route_app *app, const struct rl_opensm *osm)
 	printf("opensm: %u switches, %u links between them, %u LIDs of "
 	       "endpoints; VLs", t->ndev - t->nep, isl, t->nep);
 	for (unsigned int v = 0; v < osm->nvls; v++)
-		printf(" %u", osm->vl[v]);
-	printf("\n");
+		if (osm->used_vls >> osm->vl[v] & 1)
+			printf(" %u", osm->vl[v]);
+	printf("%s\n", osm->used_vls >> RL_VCS != 0 ?
+			       "; below they are numbered from 0" : "");
 	if (osm->nodes_without_lid != 0)
 		printf("%u ports of endpoints have no LID and are left out\n",
 		       osm->nodes_without_lid);
@@ -113,7 +115,8 @@ opensm_summary(struct route_app *app, const struct rl_opensm *osm)
 	route_set(app->report, "switches", t->ndev - t->nep);
 	route_set(app->report, "switch_links", isl);
 	route_set(app->report, "endpoints", t->nep);
-	route_set(app->report, "vls", osm->nvls);
+	route_set(app->report, "vls",
+		  (uint64_t)__builtin_popcount(osm->used_vls));
 	route_set(app->report, "dropped", osm->dropped);
 	route_set(app->report, "switches_without_table", osm->missing_switches);
 }

@@ -45,6 +45,7 @@ struct route_opts {
 	bool stats;
 	bool detours;
 	bool update;
+	bool parts;
 	bool progress;
 	bool help;
 	bool version;
@@ -55,6 +56,14 @@ struct route_app {
 	struct rl_config cfg;
 	struct rl_route *route;
 	struct rl_route *before; /**< --update with --verify: tables then */
+	/** --parts, where the fabric is in several: [ndev] the part of each
+	    device and its mark before, the tables of each part, and all put
+	    together; nparts 0 or 1: not so */
+	uint32_t nparts;
+	uint32_t *part;
+	bool *failed;
+	struct rl_route **part_route;
+	struct rl_route whole;
 	json_t *report;
 	int status; /**< what to exit with, as far as is known */
 };
@@ -105,6 +114,28 @@ int route_sweep(struct route_app *app);
  * that was asked for is printed. @return the exit status
  */
 int route_opensm(struct route_app *app);
+
+/** Finds the parts. @return 0 or the exit status, after saying why */
+int route_parts_find(struct route_app *app);
+/** Marks what lies outside a part as failed, and takes that back; nothing
+ * happens where the fabric is in one. */
+void route_part_enter(struct route_app *app, uint32_t part);
+void route_part_leave(struct route_app *app);
+/** Names the parts. */
+void route_parts_summary(struct route_app *app);
+/**
+ * Has @p route_one compute app->route for each part, and puts the tables
+ * together. @return 0 or its exit status
+ */
+int route_parts_compute(struct route_app *app,
+			int (*route_one)(struct route_app *app));
+/** Looks at each part that has routes. */
+void route_parts_each(struct route_app *app,
+		      void (*look)(struct route_app *app));
+void route_parts_free(struct route_app *app);
+
+/** Whether packets of @p src are routed to @p dst: both are there, together. */
+bool route_pair(const struct route_app *app, uint32_t src, uint32_t dst);
 
 /** Everything that was asked for, the proof last. @return the exit status */
 int route_outputs(struct route_app *app);

@@ -29,6 +29,7 @@ enum {
 	OPT_SEEDS,
 	OPT_PROGRESS,
 	OPT_OPENSM,
+	OPT_PARTS,
 	OPT_HELP,
 	OPT_VERSION,
 };
@@ -52,6 +53,8 @@ static const struct {
 	{ "qos-levels", "N", "1 or 2, engine torus-2qos; default 1", OPT_QOS },
 	{ "update", NULL, "compute without --fail, then update for them",
 	  OPT_UPDATE },
+	{ "parts", NULL, "route a fabric in parts part by part, name the rest",
+	  OPT_PARTS },
 	{ "check-opensm", "DIR", "judge the tables that OpenSM has dumped to "
 	  "DIR; no --config", OPT_OPENSM },
 	{ "What is printed", NULL, NULL, 0 },
@@ -193,6 +196,7 @@ opts_take(struct route_opts *o, int c)
 	case OPT_STATS: o->stats = true; return 0;
 	case OPT_DETOURS: o->detours = true; return 0;
 	case OPT_UPDATE: o->update = true; return 0;
+	case OPT_PARTS: o->parts = true; return 0;
 	case OPT_OPENSM: o->opensm = optarg; return 0;
 	case OPT_PROGRESS: o->progress = true; return 0;
 	case OPT_HELP: o->help = true; return 0;
@@ -227,6 +231,7 @@ opts_check(const struct route_opts *o)
 				  o->detours	    ? "--detours" :
 				  o->sweep	    ? "a sweep" :
 				  o->vls != 0	    ? "--vls" :
+				  o->parts	    ? "--parts" :
 						      NULL;
 
 	if (o->opensm != NULL && with_opensm != NULL) {
@@ -239,6 +244,11 @@ opts_check(const struct route_opts *o)
 	    !o->version) {
 		fprintf(stderr, "reflit-route: give --config FILE, a fabric "
 			"file such as config/torus-6x6.cfg\n");
+		return -EINVAL;
+	}
+	if (o->parts && (o->sweep || o->update)) {
+		fprintf(stderr, "reflit-route: --parts goes with --fail, not "
+			"with --update or random failures\n");
 		return -EINVAL;
 	}
 	if (o->sweep && o->update) {

@@ -333,14 +333,16 @@ def recovery(opt, work):
     return rows
 
 
-def paths_of(text):
-    """(src, dst) -> the switches and VLs of the path, links' ends left out."""
+def paths_of(text, shift=0):
+    """(src, dst) -> SL, switches and VLs of the path. OpenSM's dimensions
+    begin `shift` places later, and with them the bits of an SL."""
     paths = {}
     for line in text.split("\n"):
         w = line.split(" ")
         if w[0] == "path":
             hops = [h.replace("#", ":").split(":") for h in w[4:-1]]
-            paths[w[1], w[2]] = (w[3], [(h[1], h[3]) for h in hops[1:]])
+            paths[w[1], w[2]] = (int(w[3]) >> shift,
+                                 [(h[1], h[3]) for h in hops[1:]])
     return paths
 
 
@@ -377,7 +379,7 @@ def torus_one(seed, opt, work):
         p = subprocess.run([ROUTE, "--check-opensm", osm, "--dump", "-"],
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                            universal_newlines=True)
-    a, b = paths_of(ours.stdout), paths_of(p.stdout)
+    a, b = paths_of(ours.stdout), paths_of(p.stdout, 3 - len(dims))
     differ = [k for k in a if a[k] != b.get(k)]
     return ("differ" if differ or set(a) != set(b) else "same"), \
         (dims, fail, len(differ), len(a), [(k, a[k], b.get(k))
@@ -394,7 +396,7 @@ def tori(opt, work):
                      "detail": repr(detail)})
         if what == "differ":
             print("  seed %d: %s" % (opt.seed + i, detail), flush=True)
-    print("torus-2QoS on %d random tori, every switch and VL of every path: %s"
+    print("torus-2QoS on %d random tori, SL, switches and VLs of every path: %s"
           % (opt.tori, ", ".join("%s %d" % x for x in sorted(count.items()))))
     return rows
 

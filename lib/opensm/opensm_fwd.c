@@ -2,8 +2,8 @@
 /*
  * The tables in the checker's form: one plane, one next hop for each LID, and
  * VLs by input port, output port and SL. Then each path is walked, to see
- * which VLs are in use: the checker knows RL_VCS of them, a dump 15, and they
- * are renumbered from below.
+ * which VLs are in use: the checker knows RL_VCS of them, a dump 15. Where one
+ * that the checker does not know is in use, they are renumbered from below.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -219,11 +219,13 @@ osm_walk(struct osm_read *r)
 				 "%d can be judged", __builtin_popcount(used),
 				 RL_VCS);
 	for (uint8_t vl = 0; vl < OSM_VL_DROP; vl++) {
-		if ((used >> vl & 1) == 0)
+		if (used >> RL_VCS == 0 ? used >> vl == 0 :
+					  (used >> vl & 1) == 0)
 			continue;
 		place[vl] = osm->nvls;
 		osm->vl[osm->nvls++] = vl;
 	}
+	osm->used_vls = (uint16_t)used;
 	for (uint32_t d = 0; d < r->nsw; d++) {
 		const size_t n = osm->fwd[d].nports;
 

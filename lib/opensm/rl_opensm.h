@@ -42,9 +42,11 @@ struct rl_opensm {
 	uint32_t nodes_without_lid; /**< ports of CAs without: left out */
 	uint32_t unknown_switches;  /**< in the tables, but not in the fabric */
 	uint32_t missing_switches;  /**< in the fabric, but without a table */
-	/** VL that index v of the tables stands for: VLs in use, from below */
+	/** VL that VL v of the tables stands for: itself; where one above
+	    RL_VCS is in use, the VLs in use from below */
 	uint8_t vl[RL_VCS];
-	uint8_t nvls;
+	uint8_t nvls;	   /**< VLs of the tables lie below */
+	uint16_t used_vls; /**< bit per VL of the dump that a path uses */
 	/** pairs that a switch drops because their SL has VL 15 there; in the
 	    tables they go on on some VL of those in use */
 	uint64_t dropped;

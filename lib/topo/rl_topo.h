@@ -289,4 +289,18 @@ enum rl_reach {
  */
 int rl_topo_reach(const struct rl_topo *t, enum rl_reach what, char *err);
 
+#define RL_PART_NONE UINT32_MAX
+
+/**
+ * Any thread that owns @p t; allocates. The parts into which failures have cut
+ * the fabric. Part 0 has the most endpoints, of equal ones the one with the
+ * lowest device; parts without an endpoint come last. An endpoint that is
+ * linked to several parts belongs to the first of them.
+ *
+ * @param part  [ndev], set to the part of each device; RL_PART_NONE where it
+ *   has failed, or is an endpoint that no working link leads to
+ * @return how many parts there are; -ENOMEM
+ */
+int64_t rl_topo_parts(const struct rl_topo *t, uint32_t *part);
+
 #endif /* RL_TOPO_H */

@@ -214,3 +214,77 @@ rl_topo_reach(const struct rl_topo *t, enum rl_reach what, char *err)
 	free(r.part);
 	return ret;
 }
+
+/* Part r.part[u] as a number: by endpoints, then by device. */
+static int
+part_compare(const void *va, const void *vb, void *arg)
+{
+	const uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
+	const struct reach *r = arg;
+
+	if (r->count[a] != r->count[b])
+		return r->count[a] > r->count[b] ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+/* The best part that an endpoint is linked to; by the part's lowest switch. */
+static uint32_t
+part_of_endpoint(const struct reach *r, uint32_t ep, const uint32_t *number)
+{
+	const struct rl_topo_dev *dev = &r->t->dev[r->t->ep_dev[ep]];
+	uint32_t best = RL_PART_NONE;
+
+	for (unsigned int p = 0; p < dev->nports; p++) {
+		const uint32_t peer = dev->port[p].peer_dev;
+
+		if (reach_link_up(r, dev->port[p].link) &&
+		    r->t->dev[peer].kind == RL_DEV_SWITCH)
+			best = rl_min_u32(best, number[r->part[peer]]);
+	}
+	return best;
+}
+
+/* r holds the parts; numbers them, and gives each device its number. */
+static uint32_t
+part_number(struct reach *r, uint32_t *part)
+{
+	const struct rl_topo *t = r->t;
+	uint32_t *order = r->stamp, *number = r->count, n = 0;
+
+	for (uint32_t e = 0; e < t->nep; e++)
+		reach_stamp(r, e);
+	for (uint32_t u = 0; u < t->ndev; u++)
+		if (t->dev[u].kind == RL_DEV_SWITCH && !t->dev[u].failed &&
+		    r->part[u] == u)
+			order[n++] = u;
+	qsort_r(order, n, sizeof(*order), part_compare, r);
+	for (uint32_t i = 0; i < n; i++)
+		number[order[i]] = i; /* the counts have been used */
+	for (uint32_t u = 0; u < t->ndev; u++)
+		part[u] = t->dev[u].failed ? RL_PART_NONE :
+			  t->dev[u].kind == RL_DEV_SWITCH ?
+					     number[r->part[u]] :
+					     part_of_endpoint(
+						     r, t->dev[u].ep_id, number);
+	return n;
+}
+
+int64_t
+rl_topo_parts(const struct rl_topo *t, uint32_t *part)
+{
+	struct reach r = {.t = t, .what = RL_REACH_WORKING};
+	int64_t n = -ENOMEM;
+
+	RL_ASSERT(t->ndev != 0);
+	r.part = calloc(t->ndev, sizeof(*r.part));
+	r.stamp = calloc(t->ndev, sizeof(*r.stamp));
+	r.count = calloc(t->ndev, sizeof(*r.count));
+	if (r.part != NULL && r.stamp != NULL && r.count != NULL) {
+		reach_join(&r);
+		n = part_number(&r, part);
+	}
+	free(r.count);
+	free(r.stamp);
+	free(r.part);
+	return n;
+}

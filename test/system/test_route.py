@@ -126,6 +126,47 @@ def a_backup_is_never_the_primary_though_an_endpoint_is_cut_off():
             assert backups.get(dst, hop) != hop, (links, dst, hop, backups)
 
 
+CUT = """fabric: { topology = "mesh"; dims = [3, 4]; hosts_per_switch = 2;
+  fail = ["s0.1-s0.2", "s1.1-s1.2", "s2.1-s2.2", "s0.0-s0.1", "s0.0-s1.0",
+          "e0.0.1-s0.0"]; };"""
+
+
+@case
+def a_fabric_in_parts_is_refused_unless_parts_are_asked_for():
+    p = config(CUT, status=3)
+    assert p.stdout.startswith("refused: 3 separate parts"), p.stdout
+    p = config(CUT, args=("--verify", "--parts", "--detours"))
+    lines = last_lines(p.stdout)
+    # 12 and 10 endpoints; e0.0.0 is alone, e0.0.1 has no link
+    assert lines["pairs"] == "222/222", lines
+    assert lines["credit-loops"] == "0", lines
+    assert "part 3: 1 switches, 1 endpoints: e0.0.0: alone" in p.stdout
+    assert "unreachable e0.0.1" in p.stdout, p.stdout
+    r = json.loads(config(CUT, args=("--parts", "--json", "-")).stdout)
+    assert [len(x["endpoints"]) for x in r["parts"]] == [12, 10, 1], r
+
+
+@case
+def paths_of_a_fabric_in_parts_stay_within_their_part():
+    p = config(CUT, args=("--parts", "--dump", "-"))
+    pairs = set()
+    for line in p.stdout.split("\n"):
+        w = line.split(" ")
+        if w[0] == "path":
+            assert w[-1].split(":")[1].split("#")[0] == w[2], line
+            pairs.add((w[1], w[2]))
+            # dimension 1 is cut between 1 and 2
+            assert (w[1].split(".")[1] < "2") == (w[2].split(".")[1] < "2")
+    assert len(pairs) == 222, len(pairs)
+
+
+@case
+def parts_of_a_whole_fabric_are_the_fabric():
+    a = route("--config", "config/torus-4x4.cfg", "--parts", "--dump", "-")
+    b = route("--config", "config/torus-4x4.cfg", "--dump", "-")
+    assert a.stdout == b.stdout
+
+
 @case
 def the_tables_of_a_real_fabric_are_judged():
     p = route("--check-opensm", DUMPS + "/ring", "--stats")

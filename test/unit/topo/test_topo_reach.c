@@ -207,6 +207,39 @@ random_failures_give_the_verdict_of_a_flood(void **state)
 	assert_true(whole > 50 && cut > 50);
 }
 
+static void
+parts_are_numbered_by_their_endpoints(void **state)
+{
+	uint32_t part[32];
+	struct rl_topo t;
+
+	(void)state;
+	make_row(&t, 7, 99);
+	assert_int_equal(rl_topo_parts(&t, part), 1);
+	for (uint32_t d = 0; d < t.ndev; d++)
+		assert_int_equal(part[d], 0);
+	/* s0 s1 | s2 | s3 s4 s5 with e4 gone | s6 without an endpoint */
+	rl_topo_fail(&t, "s1-s2", NULL);
+	rl_topo_fail(&t, "s2-s3", NULL);
+	rl_topo_fail(&t, "s5-s6", NULL);
+	rl_topo_fail(&t, "e4-s4", NULL);
+	rl_topo_fail(&t, "e6-s6", NULL);
+	assert_int_equal(rl_topo_parts(&t, part), 4);
+	for (uint32_t d = 0; d < t.ndev; d++) {
+		static const uint32_t sw[] = {0, 0, 2, 1, 1, 1, 3};
+		static const uint32_t ep[] = {0, 0, 2, 1, RL_PART_NONE, 1,
+					      RL_PART_NONE};
+
+		assert_int_equal(part[d], d < 7 ? sw[d] : ep[d - 7]);
+	}
+	/* a failed switch is in none, and cuts the rest */
+	rl_topo_fail(&t, "s4", NULL);
+	assert_int_equal(rl_topo_parts(&t, part), 5);
+	assert_int_equal(part[4], RL_PART_NONE);
+	assert_int_not_equal(part[3], part[5]);
+	rl_topo_free(&t);
+}
+
 int
 main(void)
 {
@@ -216,6 +249,7 @@ main(void)
 		cmocka_unit_test(failed_marks_count_only_where_asked_for),
 		cmocka_unit_test(an_endpoint_is_no_bridge),
 		cmocka_unit_test(random_failures_give_the_verdict_of_a_flood),
+		cmocka_unit_test(parts_are_numbered_by_their_endpoints),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
