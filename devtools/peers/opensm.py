@@ -369,7 +369,10 @@ def torus_one(seed, opt, work):
         fabric.write_torus_conf(os.path.join(osm, "torus.conf"), dims)
         with Lab(fabric, osm, opt.timeout) as lab:
             lab.start("torus-2QoS", True, True)
-            lab.osm.wait(opt.timeout)
+            try:
+                lab.osm.wait(opt.timeout)
+            except subprocess.TimeoutExpired:
+                return "over %d s" % opt.timeout, (dims, fail)
             names = [e[1] for e in lab.events()]
         theirs = "torus-2QoS" in names
         if ours.returncode != 0 or not theirs:

@@ -6,6 +6,7 @@
 
 #include "config_impl.h"
 #include "rl_ibnet.h"
+#include "rl_torus_conf.h"
 
 /* The lists of a description, each as long as the file makes it. */
 struct fabric_lists {
@@ -13,6 +14,9 @@ struct fabric_lists {
 	struct rl_topo_ref *endpoints;
 	struct rl_topo_ref *links;
 	struct rl_topo_ref *fail;
+	struct rl_ibnet net;	    /* of ibnetdiscover with torus_conf */
+	struct rl_torus_conf *conf; /* NULL: without */
+	uint32_t conf_file;
 };
 
 static const char *
@@ -247,6 +251,33 @@ read_shape(struct cfg_ctx *c, const config_setting_t *f,
 	return 0;
 }
 
+/* torus_conf: what kind of grid the fabric is. */
+static int
+read_torus_conf(struct cfg_ctx *c, const config_setting_t *s,
+		struct fabric_lists *l)
+{
+	char why[RL_ERR_MAX];
+	char *text = NULL;
+	size_t len = 0;
+	int line = 0;
+	int ret;
+
+	if (s == NULL)
+		return 0;
+	ret = cfg_text_other(c, s, &text, &len, &l->conf_file);
+	if (ret != 0)
+		return ret;
+	l->conf = calloc(1, sizeof(*l->conf));
+	if (l->conf == NULL) {
+		free(text);
+		return cfg_error_mem(c);
+	}
+	ret = rl_torus_conf_read(text, len, l->conf, why, &line);
+	free(text);
+	return ret == 0 ? 0 :
+			  cfg_error(c, l->conf_file, (uint32_t)line, "%s", why);
+}
+
 /* The lists of a fabric that ibnetdiscover has seen. */
 static int
 read_ibnet(struct cfg_ctx *c, const config_setting_t *f,
@@ -254,7 +285,6 @@ read_ibnet(struct cfg_ctx *c, const config_setting_t *f,
 {
 	const config_setting_t *s = config_setting_get_member(f, "file");
 	char why[RL_ERR_MAX];
-	struct rl_ibnet net;
 	uint32_t file = 0;
 	char *text = NULL;
 	size_t len = 0;
@@ -263,18 +293,20 @@ read_ibnet(struct cfg_ctx *c, const config_setting_t *f,
 
 	if (ret != 0)
 		return ret;
-	ret = rl_ibnet_read(text, len, &net, why, &line);
+	ret = rl_ibnet_read(text, len, &l->net, why, &line);
 	free(text);
 	if (ret != 0) {
 		cfg_error(c, file, (uint32_t)line, "%s", why);
 		return ret;
 	}
-	ret = rl_ibnet_spec(&net, spec);
+	ret = rl_ibnet_spec(&l->net, spec);
 	l->switches = spec->switches;
 	l->endpoints = spec->endpoints;
 	l->links = spec->links;
-	rl_ibnet_free(&net);
-	return ret != 0 ? cfg_error_mem(c) : 0;
+	if (ret != 0)
+		return cfg_error_mem(c);
+	return read_torus_conf(c, config_setting_get_member(f, "torus_conf"),
+			       l);
 }
 
 /* Room for the elements of a list, which may be absent. */
@@ -423,20 +455,44 @@ size_line(const config_setting_t *f, enum rl_topo_kind kind)
 	return config_setting_source_line(s != NULL ? s : f);
 }
 
+/* The grid that torus_conf describes. */
+static int
+build_torus(struct cfg_ctx *c, const config_setting_t *f,
+	    const struct rl_topo_spec *spec, const struct fabric_lists *l,
+	    struct rl_topo *topo)
+{
+	char why[RL_ERR_MAX];
+	bool in_fail;
+	int line = 0;
+	const int ret = rl_torus_build(&l->net, l->conf, spec->fail,
+				       spec->nfail, topo, why, &line, &in_fail);
+
+	if (ret != 0 && in_fail)
+		cfg_error_line(c, (uint32_t)line, "%s", why);
+	else if (ret != 0 && line != 0)
+		cfg_error(c, l->conf_file, (uint32_t)line, "%s", why);
+	else if (ret != 0)
+		cfg_error_at(c, config_setting_get_member(f, "torus_conf"),
+			     "%s", why);
+	return ret;
+}
+
 static int
 build(struct cfg_ctx *c, const config_setting_t *f,
-      const struct rl_topo_spec *spec, struct rl_topo *topo)
+      const struct rl_topo_spec *spec, const struct fabric_lists *l,
+      struct rl_topo *topo)
 {
 	const uint32_t size = size_line(f, spec->kind);
 	char why[RL_ERR_MAX];
 	int line = 0;
 	int ret;
 
-	ret = rl_topo_build(spec, topo, why, &line);
-	if (ret != 0) {
+	ret = l->conf != NULL ? build_torus(c, f, spec, l, topo) :
+				rl_topo_build(spec, topo, why, &line);
+	if (ret != 0 && l->conf == NULL)
 		cfg_error_line(c, line != 0 ? (uint32_t)line : size, "%s", why);
+	if (ret != 0)
 		return ret;
-	}
 	if (topo->nep < 2) {
 		ret = cfg_error_line(c, size, "the fabric has one endpoint; it "
 					      "takes two to send anything");
@@ -463,10 +519,12 @@ cfg_fabric(struct cfg_ctx *c, const config_setting_t *fabric,
 	int ret = read_spec(c, fabric, &spec, &lists);
 
 	if (ret == 0)
-		ret = build(c, fabric, &spec, topo);
+		ret = build(c, fabric, &spec, &lists, topo);
 	free(lists.switches);
 	free(lists.endpoints);
 	free(lists.links);
 	free(lists.fail);
+	free(lists.conf);
+	rl_ibnet_free(&lists.net);
 	return ret;
 }

@@ -182,6 +182,9 @@ static const struct rl_config_key keys[] = {
 	FABX("file", RL_KEY_TEXT, "", 1, 4000, IN_IBNET, REQUIRED,
 	     "what ibnetdiscover has printed, or an opensm-subnet.lst; "
 	     "relative to this file"),
+	FABX("torus_conf", RL_KEY_TEXT, "", 1, 4000, IN_IBNET, NONE,
+	     "a torus-2QoS.conf: the switches are the torus or mesh that it "
+	     "describes"),
 	FABX("switches", RL_KEY_GROUPS, "", 0, 0, IN_CUSTOM, NONE,
 	     "the switches"),
 	FABX("endpoints", RL_KEY_GROUPS, "", 0, 0, IN_CUSTOM, REQUIRED,

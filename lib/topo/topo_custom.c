@@ -108,5 +108,6 @@ topo_fill_custom_links(struct topo_build *b)
 					  l->a, l->b);
 		topo_add_links(b, (uint32_t)d0, (uint32_t)d1, -1, l->count);
 	}
-	return custom_check_linked(b);
+	/* a grid of what tools print may have places without a switch */
+	return spec->kind == RL_TOPO_IBNET ? 0 : custom_check_linked(b);
 }

@@ -18,6 +18,10 @@ DUMPS = os.path.join(ROOT, "test/unit/opensm")
 CASES = []
 
 
+class Skip(Exception):
+    """This machine can't run a case; the message says why."""
+
+
 def case(fn):
     CASES.append(fn)
     return fn
@@ -208,6 +212,63 @@ def a_dump_that_is_not_whole_is_refused_before_anything_is_said():
 
 
 @case
+def a_torus_that_its_conf_describes_is_routed_by_torus_2qos():
+    p = route("--config", "config/torus-example.cfg", "--verify", "--dump",
+              "-")
+    paths = {}
+    for line in p.stdout.split("\n"):
+        w = line.split(" ")
+        if w[0] == "path":
+            hops = [h.replace("#", ":").split(":") for h in w[4:]]
+            paths[w[1], w[2]] = (w[3], [(h[1], h[3]) for h in hops[1:-1]])
+    assert len(paths) == 20 * 19, len(paths)
+    # the same torus by its coordinates; OpenSM's has a dimension more in front
+    q = config("""fabric: { topology = "torus"; dims = [1, 4, 5]; };
+                  routing: { engine = "torus-2qos"; };""", args=("--dump", "-"))
+    for line in q.stdout.split("\n"):
+        w = line.split(" ")
+        if w[0] != "path":
+            continue
+        hops = [h.replace("#", ":").split(":") for h in w[4:]]
+
+        def node(name):
+            _, y, z = name[1:].split(".")
+            return name[0].replace("s", "sw").replace("e", "node") + "_%s_%s" \
+                % (y, z)
+        assert paths[node(w[1]), node(w[2])] == \
+            (w[3], [(node(h[1]), h[3]) for h in hops[1:-1]]), line
+
+
+@case
+def opensm_and_reflit_stand_in_one_table():
+    """The peers' script, on one fabric; it installs nothing here."""
+    for name, path in (("opensm", shutil.which("opensm")),
+                       ("ibsim-utils", shutil.which("ibsim")),
+                       ("libopensm-dev",
+                        os.path.exists("/usr/include/infiniband/opensm"))):
+        if not path:
+            raise Skip("%s is not installed" % name)
+    with tempfile.TemporaryDirectory() as d:
+        out = os.path.join(d, "out.json")
+        p = subprocess.run(
+            [sys.executable, os.path.join(ROOT, "devtools/peers/opensm.py"),
+             "--only", "torus 4x4", "--json", out, "--tori", "1", "--timeout",
+             "30"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            universal_newlines=True, timeout=280,
+            env=dict(os.environ, ROUTE=ROUTE))
+        assert p.returncode == 0, p.stderr
+        with open(out) as f:
+            report = json.load(f)
+    rows = {r["engine"]: r for r in report["engines"]}
+    assert rows["reflit"]["verdict"] == "ok", rows
+    assert rows["reflit"]["stretch"] == 1.0, rows
+    # a slow machine may end OpenSM early, but no verdict of its is another
+    assert rows["torus-2QoS"]["verdict"] in ("ok", "over 30 s"), rows
+    assert rows["minhop"]["verdict"] in ("loop of 4", "over 30 s"), rows
+    assert report["tori"][0]["verdict"] != "differ", report["tori"]
+
+
+@case
 def help_names_every_option_and_engine():
     p = route("--help")
     for word in ("--config FILE", "--check-opensm DIR", "--verify", "--json",
@@ -222,6 +283,8 @@ def main():
         try:
             fn()
             print("[       OK ] %s" % fn.__name__, flush=True)
+        except Skip as why:
+            print("[  SKIPPED ] %s: %s" % (fn.__name__, why), flush=True)
         except Exception:
             traceback.print_exc(file=sys.stdout)
             print("[  FAILED  ] %s" % fn.__name__, flush=True)

@@ -125,6 +125,13 @@ bad_shapes_are_refused(void **state)
 		{SHAPE("ibnetdiscover", "file = 7;"), 2, "file is a number"},
 		{SHAPE("ibnetdiscover", "file = \"none\";"), 2,
 		 "cannot read none: No such file"},
+		{SHAPE("ibnetdiscover", "file = \"config/torus-example."
+		       "ibnetdiscover\";\ntorus_conf = \"none\";"), 3,
+		 "cannot read none"},
+		{SHAPE("ibnetdiscover", "file = \"config/torus-example."
+		       "ibnetdiscover\"; torus_conf = \"config/torus-example."
+		       "conf\";\nfail = [\"nix\"];"), 3,
+		 "there is no switch nix"},
 		{SHAPE("ibnetdiscover", "file = \"config\";"), 2,
 		 "cannot read config: it is not a plain file"},
 		{SHAPE("ibnetdiscover", "file = \"config/cluster-example."

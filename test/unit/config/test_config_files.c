@@ -30,6 +30,7 @@ every_file_of_the_folder_is_right(void **state)
 		{"slim-fly-5.cfg", 50, 50, 50 + 175},
 		{"random-64x6.cfg", 64, 64, 64 + 192},
 		{"cluster-example.cfg", 6, 9, 16 + 8 + 2},
+		{"torus-example.cfg", 20, 20, 20 + 40},
 		{"reference.cfg", 16, 16, 48},
 	};
 
