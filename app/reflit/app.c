@@ -13,7 +13,8 @@
 
 /* Drained means: seen at rest for so long, and for a round of each lcore. */
 #define REST_NS (2 * RL_NS_PER_MS)
-#define SETTLE_LIMIT_NS (1 * RL_NS_PER_S)
+/* An lcore may have to wait for its CPU on a busy machine. */
+#define SETTLE_LIMIT_NS (10 * RL_NS_PER_S)
 
 int
 app_error(struct app *app, const char *format, ...)

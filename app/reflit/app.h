@@ -67,6 +67,9 @@ struct app {
 	bool stuck; /**< did not come to rest at the end */
 	uint64_t leaked_flits;
 	/* commands */
+	bool checking;	     /**< handlers check their words and do nothing */
+	char *script_text;   /**< of the --cmdline-file, or NULL */
+	size_t script_len;
 	const char *script;  /**< file being run, or NULL */
 	unsigned int script_line;
 	unsigned int failed_commands;

@@ -98,7 +98,7 @@ static int
 post(struct app *app, const struct links *l,
      const struct rl_fault_order *order, bool lasting)
 {
-	for (unsigned int i = 0; i < l->n; i++) {
+	for (unsigned int i = 0; i < l->n && !app->checking; i++) {
 		const uint32_t link = l->link[i];
 
 		if (rl_fault_order(&app->host.fault[link], l->end[i],
@@ -122,7 +122,7 @@ find_whole(struct app *app, const char *name, struct links *l)
 {
 	if (find_links(app, name, l) != 0)
 		return -EINVAL;
-	for (unsigned int i = 0; i < l->n; i++)
+	for (unsigned int i = 0; i < l->n && !app->checking; i++)
 		if (rl_fault_severed(&app->host.fault[l->link[i]]))
 			return app_error(app, "%s is down already",
 					 link_name(app, l->link[i]));
@@ -136,7 +136,7 @@ cmd_link_down(struct app *app, const char *const arg[])
 
 	if (find_whole(app, arg[0], &l) != 0)
 		return -EINVAL;
-	for (unsigned int i = 0; i < l.n; i++) {
+	for (unsigned int i = 0; i < l.n && !app->checking; i++) {
 		app->link[l.link[i]].hurt = true;
 		rl_fault_down(&app->host.fault[l.link[i]],
 			      host_now(&app->host));
@@ -229,6 +229,8 @@ cmd_link_up(struct app *app, const char *const arg[])
 
 	if (find_links(app, arg[0], &l) != 0)
 		return -EINVAL;
+	if (app->checking)
+		return 0;
 	for (unsigned int i = 0; i < l.n; i++) {
 		const struct link_state *s = &app->link[l.link[i]];
 
@@ -258,7 +260,7 @@ cmd_link_flap(struct app *app, const char *const arg[])
 	    number(app, arg[1], 1, 1000000, &n) != 0 ||
 	    duration(app, arg[2], 2 * FLAP_HALF_MIN_NS, &period_ns) != 0)
 		return -EINVAL;
-	for (unsigned int i = 0; i < l.n; i++) {
+	for (unsigned int i = 0; i < l.n && !app->checking; i++) {
 		struct link_state *s = &app->link[l.link[i]];
 
 		s->flaps = 2 * (uint32_t)n;
@@ -288,6 +290,8 @@ enable(struct app *app, const char *name, enum rl_port_order order)
 
 	if (find_links(app, name, &l) != 0)
 		return -EINVAL;
+	if (app->checking)
+		return 0;
 	for (unsigned int i = 0; i < l.n; i++)
 		if (app->link[l.link[i]].disabled != on)
 			return app_error(app, "%s is %s already",
@@ -388,6 +392,8 @@ hold_vc(struct app *app, const char *const arg[], bool on)
 		return app_error(app, "there is no endpoint %s", arg[0]);
 	if (number(app, arg[1], 0, app->cfg.link.vcs - 1, &vc) != 0)
 		return -EINVAL;
+	if (app->checking)
+		return 0;
 	core = &app->host.fabric.dev[dev].core;
 	mask = atomic_load(&core->hold_vcs);
 	if ((mask >> vc & 1) == on)

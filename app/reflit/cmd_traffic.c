@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "command.h"
 #include "parse.h"
@@ -34,6 +35,8 @@ switch_one(struct app *app, const char *name, bool on)
 
 	if (dev < 0)
 		return -EINVAL;
+	if (app->checking)
+		return 0;
 	d = attach_find(&app->attach, (uint32_t)dev);
 	g = gens_find(&app->gens, (uint32_t)dev);
 	if (d != NULL)
@@ -75,17 +78,25 @@ cmd_stop_one(struct app *app, const char *const arg[])
 	return switch_one(app, arg[0], false);
 }
 
+/* Whether the fabric file attaches a port to an endpoint. */
+static bool
+has_port(const struct app *app, const char *endpoint)
+{
+	for (uint32_t i = 0; i < app->cfg.nattach; i++)
+		if (strcmp(app->cfg.attach[i].endpoint, endpoint) == 0)
+			return true;
+	return false;
+}
+
 int
 cmd_rate(struct app *app, const char *const arg[])
 {
 	const int32_t dev = endpoint_of(app, arg[0]);
-	struct attach_dev *d;
 	uint64_t pps;
 
 	if (dev < 0)
 		return -EINVAL;
-	d = attach_find(&app->attach, (uint32_t)dev);
-	if (d == NULL)
+	if (!has_port(app, arg[0]))
 		return app_error(app, "no port is attached to %s; for "
 				      "generators there is `traffic load`",
 				 arg[0]);
@@ -93,7 +104,10 @@ cmd_rate(struct app *app, const char *const arg[])
 		return app_error(app, "rate %s is out of range; use 0 to "
 				      "1000000000 packets a second",
 				 arg[1]);
-	client_dev_rate(&d->client, pps);
+	if (!app->checking)
+		client_dev_rate(&attach_find(&app->attach,
+					     (uint32_t)dev)->client,
+				pps);
 	return 0;
 }
 
@@ -107,7 +121,10 @@ cmd_traffic_pattern(struct app *app, const char *const arg[])
 		return app_error(app, "there is no pattern %s; use uniform, "
 				      "permutation, tornado, hotspot or incast",
 				 arg[0]);
-	ret = gens_pattern(&app->gens, (enum rl_pattern_kind)kind);
+	ret = gens_pattern_fits(&app->cfg, (enum rl_pattern_kind)kind,
+				app->opt.seed);
+	if (ret == 0 && !app->checking)
+		ret = gens_pattern(&app->gens, (enum rl_pattern_kind)kind);
 	if (ret == -ENOTSUP)
 		return app_error(app, "only uniform goes where ports are "
 				      "attached");
@@ -125,7 +142,8 @@ cmd_traffic_load(struct app *app, const char *const arg[])
 		return app_error(app, "load %s is out of range; use 0 to 1000 "
 				      "flits per us",
 				 arg[0]);
-	app->gens.plan.load = v;
+	if (!app->checking)
+		app->gens.plan.load = v;
 	return 0;
 }
 
@@ -136,7 +154,8 @@ cmd_traffic_packets(struct app *app, const char *const arg[])
 
 	if (parse_number(arg[0], 0, UINT64_MAX, &v) != 0)
 		return app_error(app, "%s is no number of packets", arg[0]);
-	app->gens.plan.packets = v;
+	if (!app->checking)
+		app->gens.plan.packets = v;
 	return 0;
 }
 
@@ -157,6 +176,8 @@ cmd_wait_time(struct app *app, const char *const arg[])
 
 	if (wait_limit(app, arg[0], &ns) != 0)
 		return -EINVAL;
+	if (app->checking)
+		return 0;
 	end_ns = host_now(&app->host) + ns;
 	while ((now_ns = host_now(&app->host)) < end_ns && stop_asked() == 0)
 		app_step(app, rl_min_u64(STEP_NS, end_ns - now_ns));
@@ -191,7 +212,7 @@ cmd_wait_drained_for(struct app *app, const char *const arg[])
 
 	if (wait_limit(app, arg[0], &ns) != 0)
 		return -EINVAL;
-	return wait_drained(app, ns);
+	return app->checking ? 0 : wait_drained(app, ns);
 }
 
 static int
@@ -222,7 +243,7 @@ cmd_wait_sent_for(struct app *app, const char *const arg[])
 
 	if (wait_limit(app, arg[0], &ns) != 0)
 		return -EINVAL;
-	return wait_sent(app, ns);
+	return app->checking ? 0 : wait_sent(app, ns);
 }
 
 static bool
@@ -249,20 +270,24 @@ is_dead(const struct app *app, uint32_t link)
 
 /* Waits for something of a link; "A-B" stands for the first of several. */
 static int
-wait_link(struct app *app, const char *name,
+wait_link(struct app *app, const char *name, const char *time,
 	  bool (*done)(const struct app *app, uint32_t link), const char *what)
 {
-	const uint64_t end_ns = host_now(&app->host) + WAIT_LIMIT_NS;
 	const int64_t link = rl_topo_find_link(&app->cfg.topo, name, NULL);
+	uint64_t ns = WAIT_LIMIT_NS, end_ns;
 
 	if (link < 0)
 		return app_error(app, "there is no link %s; see show fabric",
 				 name);
+	if (time != NULL && wait_limit(app, time, &ns) != 0)
+		return -EINVAL;
+	if (app->checking)
+		return 0;
+	end_ns = host_now(&app->host) + ns;
 	while (!done(app, (uint32_t)link) && stop_asked() == 0) {
 		if (host_now(&app->host) >= end_ns)
 			return app_error(app, "%s is not %s after %.3f s",
-					 name, what,
-					 (double)WAIT_LIMIT_NS / 1e9);
+					 name, what, (double)ns / 1e9);
 		app_step(app, STEP_NS);
 	}
 	return 0;
@@ -271,13 +296,25 @@ wait_link(struct app *app, const char *name,
 int
 cmd_wait_cut(struct app *app, const char *const arg[])
 {
-	return wait_link(app, arg[0], is_cut, "cut");
+	return wait_link(app, arg[0], NULL, is_cut, "cut");
+}
+
+int
+cmd_wait_cut_for(struct app *app, const char *const arg[])
+{
+	return wait_link(app, arg[0], arg[1], is_cut, "cut");
 }
 
 int
 cmd_wait_dead(struct app *app, const char *const arg[])
 {
-	return wait_link(app, arg[0], is_dead, "dead");
+	return wait_link(app, arg[0], NULL, is_dead, "dead");
+}
+
+int
+cmd_wait_dead_for(struct app *app, const char *const arg[])
+{
+	return wait_link(app, arg[0], arg[1], is_dead, "dead");
 }
 
 /* A link that nothing is done to, but which does not carry traffic yet. */
@@ -303,13 +340,12 @@ still_down(const struct app *app, uint32_t link)
 	return false;
 }
 
-int
-cmd_wait_up(struct app *app, const char *const arg[])
+static int
+wait_up(struct app *app, uint64_t limit_ns)
 {
-	const uint64_t end_ns = host_now(&app->host) + WAIT_LIMIT_NS;
+	const uint64_t end_ns = host_now(&app->host) + limit_ns;
 	char name[2 * RL_NAME_MAX + 8];
 
-	(void)arg;
 	for (uint32_t i = 0; i < app->cfg.topo.nlink; i++)
 		while (still_down(app, i) && stop_asked() == 0) {
 			if (host_now(&app->host) >= end_ns)
@@ -317,8 +353,25 @@ cmd_wait_up(struct app *app, const char *const arg[])
 					app, "%s is not up after %.3f s",
 					rl_topo_link_name(&app->cfg.topo, i,
 							  name, sizeof(name)),
-					(double)WAIT_LIMIT_NS / 1e9);
+					(double)limit_ns / 1e9);
 			app_step(app, STEP_NS);
 		}
 	return 0;
+}
+
+int
+cmd_wait_up(struct app *app, const char *const arg[])
+{
+	(void)arg;
+	return wait_up(app, WAIT_LIMIT_NS);
+}
+
+int
+cmd_wait_up_for(struct app *app, const char *const arg[])
+{
+	uint64_t ns;
+
+	if (wait_limit(app, arg[0], &ns) != 0)
+		return -EINVAL;
+	return app->checking ? 0 : wait_up(app, ns);
 }

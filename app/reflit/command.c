@@ -4,8 +4,8 @@
  * From the table to DPDK's cmdline library: a token for each word of a form.
  * Fixed words are cmdline's own strings; parameters are a token of ours, which
  * takes any word of the right shape (names may hold '#', which cmdline would
- * take for a comment) and offers names for completion. Whether a name exists
- * is the handler's to say, in words.
+ * take for a comment). Whether a name exists is the handler's to say, in words.
+ * Completion: complete.c.
  */
 
 #include <errno.h>
@@ -23,7 +23,6 @@
 /* A parameter; hdr first: cmdline knows no more of it. */
 struct word_token {
 	struct cmdline_token_hdr hdr;
-	struct app *app;
 	char name[16]; /* between < and > */
 };
 
@@ -78,67 +77,6 @@ word_parse(cmdline_parse_token_hdr_t *tk, const char *buf, void *res,
 	return (int)n;
 }
 
-/* Names of ports: "all", then devices and their ports in turn. */
-static int
-port_names(const struct rl_topo *t)
-{
-	uint32_t n = 1 + t->ndev;
-
-	for (uint32_t d = 0; d < t->ndev; d++)
-		n += t->dev[d].nports;
-	return (int)n;
-}
-
-static void
-port_name(const struct rl_topo *t, int i, char *buf, unsigned int size)
-{
-	char name[HOST_ROLE_NAME] = "all";
-
-	i--;
-	for (uint32_t d = 0; i >= 0 && d < t->ndev; d++) {
-		if (i <= t->dev[d].nports)
-			host_role_name(t, d, i - 1, name);
-		i -= 1 + t->dev[d].nports;
-	}
-	snprintf(buf, size, "%s", name);
-}
-
-static int
-word_nb(cmdline_parse_token_hdr_t *tk)
-{
-	const struct word_token *w = (const struct word_token *)tk;
-	const struct rl_topo *t = &w->app->cfg.topo;
-
-	if (strcmp(w->name, "link") == 0)
-		return (int)t->nlink;
-	if (strcmp(w->name, "device") == 0)
-		return (int)t->ndev;
-	if (strcmp(w->name, "endpoint") == 0)
-		return (int)t->nep;
-	if (strcmp(w->name, "port") == 0)
-		return port_names(t);
-	return 0;
-}
-
-static int
-word_elt(cmdline_parse_token_hdr_t *tk, int i, char *buf, unsigned int size)
-{
-	const struct word_token *w = (const struct word_token *)tk;
-	const struct rl_topo *t = &w->app->cfg.topo;
-
-	if (i < 0 || i >= word_nb(tk))
-		return -1;
-	if (strcmp(w->name, "link") == 0)
-		rl_topo_link_name(t, (uint32_t)i, buf, size);
-	else if (strcmp(w->name, "endpoint") == 0)
-		snprintf(buf, size, "%s", t->dev[t->ep_dev[i]].name);
-	else if (strcmp(w->name, "port") == 0)
-		port_name(t, i, buf, size);
-	else
-		snprintf(buf, size, "%s", t->dev[i].name);
-	return 0;
-}
-
 static int
 word_help(cmdline_parse_token_hdr_t *tk, char *buf, unsigned int size)
 {
@@ -148,8 +86,6 @@ word_help(cmdline_parse_token_hdr_t *tk, char *buf, unsigned int size)
 
 static struct cmdline_token_ops word_ops = {
 	.parse = word_parse,
-	.complete_get_nb = word_nb,
-	.complete_get_elt = word_elt,
 	.get_help = word_help,
 };
 
@@ -166,7 +102,8 @@ on_command(void *parsed, struct cmdline *cl, void *data)
 		if (b->param[i])
 			arg[n++] = (const char *)parsed + i * COMMAND_WORD;
 	b->set->ran = true;
-	if (!b->set->check)
+	/* what has no parameters has nothing to check */
+	if (!b->set->app->checking || n != 0)
 		b->set->result = b->cmd->run(b->set->app, arg);
 	fflush(stdout);
 }
@@ -182,7 +119,6 @@ bind_word(struct bound *b, const char *word, size_t len)
 	b->param[i] = word[0] == '<';
 	if (b->param[i]) {
 		t->hdr.ops = &word_ops;
-		t->word.app = b->set->app;
 		snprintf(t->word.name, sizeof(t->word.name), "%.*s",
 			 (int)len - 2, word + 1);
 		return;
@@ -248,6 +184,8 @@ command_close(struct app *app)
 {
 	struct command_set *s = app->commands;
 
+	free(app->script_text);
+	app->script_text = NULL;
 	if (s == NULL)
 		return;
 	if (s->parser != NULL)
@@ -298,11 +236,11 @@ command_line(struct app *app, const char *line, bool check)
 		return app_error(app, "a line of %zu characters is too long",
 				 len);
 	snprintf(buf, sizeof(buf), "%.*s\n", (int)len, text);
-	s->check = check;
 	s->ran = false;
 	s->result = 0;
+	app->checking = check;
 	ret = cmdline_parse(s->parser, buf);
-	s->check = false;
+	app->checking = false;
 	if (ret < 0 || !s->ran)
 		return explain(app, shown);
 	return s->result;

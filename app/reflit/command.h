@@ -17,6 +17,10 @@
  * A handler is given the parameters in order. It checks all of them before it
  * changes anything, answers with app_error() where something is wrong, and
  * talks to lcores only through atomics and rings.
+ *
+ * While app->checking, before anything runs, it checks what the command line
+ * and the fabric file alone can tell (names, numbers, ranges) and returns: no
+ * host, port or client is there yet.
  */
 
 #include "app.h"
@@ -40,17 +44,20 @@ int command_open(struct app *app);
 void command_close(struct app *app);
 
 /**
- * Control thread. Runs one line; with @p check it is only parsed. Says what is
+ * Control thread. Runs one line; with @p check it is only checked. Says what is
  * wrong. Empty lines and comments (#) are fine.
  * @return 0; -EINVAL
  */
 int command_line(struct app *app, const char *line, bool check);
 
-/** Control thread. Parses the --cmdline-file, if there is one. As above. */
+/** Control thread. Reads and checks the --cmdline-file, if any. As above. */
 int command_file_check(struct app *app);
 
 /** Control thread. Runs it: all lines, also after one that failed. */
 void command_file_run(struct app *app);
+
+/** Control thread. A line of standard input, without its end; counted. */
+void command_stdin_line(struct app *app, const char *line, size_t len);
 
 /* Handlers, by the module they speak to. */
 int cmd_help(struct app *app, const char *const arg[]);
@@ -70,8 +77,11 @@ int cmd_wait_drained_for(struct app *app, const char *const arg[]);
 int cmd_wait_sent(struct app *app, const char *const arg[]);
 int cmd_wait_sent_for(struct app *app, const char *const arg[]);
 int cmd_wait_cut(struct app *app, const char *const arg[]);
+int cmd_wait_cut_for(struct app *app, const char *const arg[]);
 int cmd_wait_dead(struct app *app, const char *const arg[]);
+int cmd_wait_dead_for(struct app *app, const char *const arg[]);
 int cmd_wait_up(struct app *app, const char *const arg[]);
+int cmd_wait_up_for(struct app *app, const char *const arg[]);
 /* cmd_link.c */
 int cmd_link_down(struct app *app, const char *const arg[]);
 int cmd_link_down_mid(struct app *app, const char *const arg[]);

@@ -4,8 +4,7 @@
 
 /**
  * @file
- * The parser of commands, between command.c (which makes it) and prompt.c
- * (which gives it a terminal).
+ * The parser of commands, for command.c.
  */
 
 #include <cmdline_parse.h>
@@ -22,7 +21,6 @@ struct command_set {
 	cmdline_parse_ctx_t *ctx; /**< ended by NULL */
 	struct bound *bound;
 	struct cmdline *parser;	  /**< without a terminal */
-	bool check;		  /**< parse only */
 	bool ran;		  /**< a command was understood */
 	int result;		  /**< what its handler returned */
 };

@@ -29,9 +29,12 @@ const struct command command_table[] = {
 	{ "wait sent <time>", cmd_wait_sent_for, "at most so long" },
 	{ "wait cut <link>", cmd_wait_cut,
 	  "until a cut that waits for its moment has happened" },
+	{ "wait cut <link> <time>", cmd_wait_cut_for, "at most so long" },
 	{ "wait dead <link>", cmd_wait_dead,
 	  "until both of its ports have noticed" },
+	{ "wait dead <link> <time>", cmd_wait_dead_for, "at most so long" },
 	{ "wait up", cmd_wait_up, "until every healthy link carries traffic" },
+	{ "wait up <time>", cmd_wait_up_for, "at most so long" },
 
 	{ "link <link> down", cmd_link_down, "cuts it: dark at both ends" },
 	{ "link <link> down mid-packet", cmd_link_down_mid,

@@ -19,15 +19,15 @@ struct gens_pattern {
 };
 
 static void
-pattern_cfg(const struct gens *g, enum rl_pattern_kind kind,
+pattern_cfg(const struct rl_topo *t, uint64_t seed, enum rl_pattern_kind kind,
 	    struct rl_pattern_cfg *cfg)
 {
-	const struct rl_topo_spec *s = &g->host->fabric.topo->spec;
+	const struct rl_topo_spec *s = &t->spec;
 
 	*cfg = (struct rl_pattern_cfg){
 		.kind = kind,
-		.nep = g->host->fabric.topo->nep,
-		.seed = g->host->p.seed,
+		.nep = t->nep,
+		.seed = seed,
 		.hot_count = 1,
 		.hot_pct = 50,
 	};
@@ -61,6 +61,26 @@ all_pairs(const struct gens *g, struct rl_pattern_cfg *cfg)
 }
 
 int
+gens_pattern_fits(const struct rl_config *cfg, enum rl_pattern_kind kind,
+		  uint64_t seed)
+{
+	struct rl_pattern_cfg pc;
+	struct rl_pattern pattern;
+	void *mem;
+	int ret;
+
+	if (cfg->nattach != 0)
+		return kind == RL_PATTERN_UNIFORM ? 0 : -ENOTSUP;
+	pattern_cfg(&cfg->topo, seed, kind, &pc);
+	mem = calloc(1, rl_pattern_memsize(&pc) + 8);
+	if (mem == NULL)
+		return -ENOMEM;
+	ret = rl_pattern_init(&pattern, &pc, mem);
+	free(mem);
+	return ret;
+}
+
+int
 gens_pattern(struct gens *g, enum rl_pattern_kind kind)
 {
 	struct gens_pattern *p;
@@ -69,7 +89,7 @@ gens_pattern(struct gens *g, enum rl_pattern_kind kind)
 
 	if (g->ngens < 2)
 		return 0;
-	pattern_cfg(g, kind, &cfg);
+	pattern_cfg(g->host->fabric.topo, g->host->p.seed, kind, &cfg);
 	if (!g->all && kind != RL_PATTERN_UNIFORM)
 		return -ENOTSUP;
 	if (!g->all)

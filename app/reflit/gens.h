@@ -47,6 +47,13 @@ int gens_open(struct gens *g, struct host *h, const struct gens_plan *plan,
 	      char *err);
 
 /**
+ * Control thread, also before EAL. Whether gens_pattern() would take a pattern
+ * on this fabric. @return as gens_pattern()
+ */
+int gens_pattern_fits(const struct rl_config *cfg, enum rl_pattern_kind kind,
+		      uint64_t seed);
+
+/**
  * Control thread. Another pattern from the next start on.
  * @return 0; -EINVAL where it does not suit the fabric; -ENOTSUP where ports
  *   are attached and it is not UNIFORM; -ENOMEM; nothing changed on failure

@@ -1,21 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+/*
+ * The prompt. At a terminal DPDK's line editor takes the keys; lines and
+ * completion are ours, so that a terminal gets the same answers as a file.
+ * Elsewhere standard input is read by lines.
+ *
+ * While a line is edited, Ctrl-C is a key that drops it. While a command runs,
+ * it is a signal that ends the command's waiting, not the program.
+ */
+
+#define ALLOW_EXPERIMENTAL_API /* rdline_new(): so since DPDK 20.11 */
+
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
-#include <cmdline.h>
 #include <cmdline_rdline.h>
-#include <cmdline_socket.h>
 
 #include "command.h"
-#include "command_set.h"
+#include "complete.h"
 #include "prompt.h"
 
 #define STEP_NS (1 * RL_NS_PER_MS)
+#define PROMPT "reflit> "
+#define LINE_MAX_BYTES (16u << 20)
+
+struct terminal {
+	struct app *app;
+	struct complete complete;
+	struct termios before; /* the program */
+	struct termios edit;   /* while a line is edited */
+	struct termios work;   /* while a command runs */
+};
 
 /* @return > 0: can be read (or has ended); 0: not now */
 static int
@@ -26,59 +47,172 @@ input_ready(void)
 	return poll(&p, 1, 0);
 }
 
-static void
-prompt_terminal(struct app *app)
+static int
+on_char(struct rdline *rdl, char c)
 {
-	struct cmdline *cl = cmdline_stdin_new(app->commands->ctx, "reflit> ");
-	char buf[64];
+	(void)rdl;
+	return putchar(c) == EOF ? -1 : 1;
+}
 
-	if (cl == NULL) {
-		app_error(app, "no prompt: standard input is not usable");
-		return;
+static void
+on_line(struct rdline *rdl, const char *line, unsigned int size)
+{
+	struct terminal *t = rdline_get_opaque(rdl);
+
+	(void)size;
+	tcsetattr(STDIN_FILENO, TCSADRAIN, &t->work);
+	command_line(t->app, line, false);
+	fflush(stdout);
+	if (stop_asked() == SIGINT) {
+		printf("interrupted\n");
+		stop_forget();
 	}
-	while (!app->quit && stop_asked() == 0) {
+	tcsetattr(STDIN_FILENO, TCSADRAIN, &t->edit);
+}
+
+static int
+on_tab(struct rdline *rdl, const char *line, char *to, unsigned int size,
+       int *state)
+{
+	struct terminal *t = rdline_get_opaque(rdl);
+
+	return complete_next(&t->complete, t->app, line, to, size, state);
+}
+
+/* One key. @return whether the prompt goes on */
+static bool
+take_key(struct rdline *rdl, char c)
+{
+	const int ret = rdline_char_in(rdl, c);
+
+	if (ret == RDLINE_RES_VALIDATED) {
+		const char *line = rdline_get_buffer(rdl);
+		const size_t len = strcspn(line, "\n");
+
+		if (len != 0 && line[0] != ' ')
+			rdline_add_history(rdl, line);
+		rdline_newline(rdl, PROMPT);
+	}
+	fflush(stdout);
+	return ret != RDLINE_RES_EOF && ret != RDLINE_RES_EXITED;
+}
+
+static void
+edit_lines(struct app *app, struct rdline *rdl)
+{
+	bool on = true;
+
+	rdline_newline(rdl, PROMPT);
+	fflush(stdout);
+	while (on && !app->quit && stop_asked() == 0) {
+		char keys[64];
 		ssize_t n;
 
 		if (input_ready() <= 0) {
 			app_step(app, STEP_NS);
 			continue;
 		}
-		n = read(STDIN_FILENO, buf, sizeof(buf));
-		if (n <= 0 || cmdline_in(cl, buf, (int)n) < 0)
-			break;
+		n = read(STDIN_FILENO, keys, sizeof(keys));
+		on = n > 0;
+		for (ssize_t i = 0; i < n && on && !app->quit; i++)
+			on = take_key(rdl, keys[i]);
 	}
-	cmdline_stdin_exit(cl);
+}
+
+static void
+prompt_terminal(struct app *app)
+{
+	struct terminal t = { .app = app };
+	struct rdline *rdl = rdline_new(on_char, on_line, on_tab, &t);
+
+	if (rdl == NULL || tcgetattr(STDIN_FILENO, &t.before) != 0) {
+		app_error(app, "no prompt: standard input is not usable");
+		rdline_free(rdl);
+		return;
+	}
+	t.work = t.before;
+	t.work.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	t.edit = t.work;
+	t.edit.c_lflag &= ~(tcflag_t)ISIG;
+	tcsetattr(STDIN_FILENO, TCSANOW, &t.edit);
+	edit_lines(app, rdl);
+	tcsetattr(STDIN_FILENO, TCSANOW, &t.before);
+	rdline_free(rdl);
+	complete_free(&t.complete);
 	putchar('\n');
+}
+
+/* What was read of standard input and is no whole line yet. */
+struct lines {
+	char *buf;
+	size_t len;
+	size_t cap;
+};
+
+/* Runs what lines there are; at the end of input also the last, open one. */
+static void
+run_lines(struct app *app, struct lines *l, bool end)
+{
+	size_t at = 0;
+
+	while (at < l->len && !app->quit && stop_asked() == 0) {
+		const char *nl = memchr(l->buf + at, '\n', l->len - at);
+		const size_t len = nl == NULL ? l->len - at
+					      : (size_t)(nl - l->buf) - at;
+
+		if (nl == NULL && !end)
+			break;
+		command_stdin_line(app, l->buf + at, len);
+		at += len + (nl != NULL);
+	}
+	memmove(l->buf, l->buf + at, l->len - at);
+	l->len -= at;
+}
+
+/* @return bytes read; 0: the end, or an error; -EFBIG, -ENOMEM */
+static ssize_t
+read_more(struct lines *l)
+{
+	ssize_t n;
+
+	if (l->len >= LINE_MAX_BYTES)
+		return -EFBIG;
+	if (l->len == l->cap) {
+		const size_t cap = l->cap == 0 ? 4096 : 2 * l->cap;
+		char *more = realloc(l->buf, cap);
+
+		if (more == NULL)
+			return -ENOMEM;
+		l->buf = more;
+		l->cap = cap;
+	}
+	n = read(STDIN_FILENO, l->buf + l->len, l->cap - l->len);
+	l->len += n > 0 ? (size_t)n : 0;
+	return n < 0 ? 0 : n;
 }
 
 /* Lines of a pipe or file; at its end the run ends. */
 static void
 prompt_lines(struct app *app)
 {
-	char line[512];
-	size_t len = 0;
+	struct lines l = { 0 };
 	ssize_t n = 1;
 
 	app->script = "stdin";
 	app->script_line = 0;
 	while (!app->quit && stop_asked() == 0 && n > 0) {
-		char c;
-
 		if (input_ready() <= 0) {
 			app_step(app, STEP_NS);
 			continue;
 		}
-		n = read(STDIN_FILENO, &c, 1);
-		if (n == 1 && c != '\n' && len < sizeof(line) - 1) {
-			line[len++] = c;
-			continue;
-		}
-		line[len] = '\0';
-		len = 0;
-		app->script_line++;
-		command_line(app, line, false);
+		n = read_more(&l);
+		if (n < 0)
+			app_error(app, "a line of more than %zu bytes", l.len);
+		else
+			run_lines(app, &l, n == 0);
 	}
 	app->script = NULL;
+	free(l.buf);
 }
 
 void

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The prompt and command files [APP-1, APP-4]: what a command does, and that
 a wrong one is one line of error and changes nothing."""
+import fcntl
 import json
 import os
 import pty
@@ -9,6 +10,7 @@ import select
 import shutil
 import signal
 import subprocess
+import termios
 import time
 
 from reflit_test import Box, FIGURE1, REFLIT, Skip, carrier, case, main
@@ -16,60 +18,201 @@ from reflit_test import Box, FIGURE1, REFLIT, Skip, carrier, case, main
 LINKS = ("e0-s0", "s0-s1#0", "s0-s1#1", "s1-e1")
 
 
+# (line, words of its error): what can be told before anything starts
+WRONG = (
+    ("link s0-s9 down", "no link s0-s9"),
+    ("link s0-s1#2 down", "no link s0-s1#2"),
+    ("link s0-s9 up", "no link s0-s9"),
+    ("link s0-s9 drain", "no link s0-s9"),
+    ("link s0-s1#0 one-way e0", "no end of s0-s1#0"),
+    ("link s0-s1#0 one-way e0 mid-packet", "no end of s0-s1#0"),
+    ("link s0-s1#0 down after 99999999999 from s0", "out of range"),
+    ("link s0-s1#0 down after 9 from s3", "no end of s0-s1#0"),
+    ("link s0-s1#0 flap 0 20ms", "1 to 1000000"),
+    ("link s0-s1#0 flap 2 1ns", "out of range"),
+    ("link s0-s1#0 flap 2 9999s", "out of range"),
+    ("link s0-s1#0 flap 2 0x10ms", "out of range"),
+    ("inject drop s0-s1#0 s0 0", "out of range"),
+    ("inject corrupt s0-s1#0 s0 257", "1 to 256"),
+    ("inject corrupt s0-s1#0 s7 1", "no end"),
+    ("inject ber s0-s1#0 s0 0.6", "0 to 0.5"),
+    ("inject ber s0-s1#0 s0 1e", "0 to 0.5"),
+    ("inject loss s0-s1#0 s0 2", "0 to 1"),
+    ("inject stall s0-s1#0 s0 5", "out of range"),
+    ("inject block s0 0", "no endpoint s0"),
+    ("inject block e0 8", "0 to 7"),
+    ("start e9", "no endpoint e9"),
+    ("start s0", "no endpoint s0"),
+    ("rate e0 5", "no port is attached"),
+    ("traffic pattern brownian", "no pattern"),
+    ("traffic load 1e9", "out of range"),
+    ("show port s0/9", "no port s0/9"),
+    ("show counters x", "no port x"),
+    ("show routes x", "no device x"),
+    ("show events 0", "out of range"),
+    ("show histogram 8", "no VC 8"),
+    ("wait 5", "no time"),
+    ("wait up 5", "no time"),
+    ("wait sent 5", "no time"),
+    ("wait drained 99h", "no time"),
+    ("wait dead s0-s9", "no link"),
+    ("wait cut s0-s1 9", "no time"),
+)
+# what only the running fabric knows
+WRONG_NOW = (
+    ("link s0-s1#0 up", "s0-s1#0 is not down"),
+    ("link s0-s1#0 enable", "enabled already"),
+    ("inject unblock e0 0", "VC 0 of e0 is not blocked"),
+)
+# one of every form, all of them fine
+RIGHT = """help
+start
+start e0
+stop
+stop e0
+traffic pattern uniform
+traffic load 0.5
+traffic packets 7
+wait 1ms
+wait drained 1s
+wait sent 1s
+wait cut s0-s1#0 1s
+wait dead s0-s1#0 1s
+wait dead s0-s1#0
+wait up 1s
+link s0-s1 down
+link s0-s1#0 down mid-packet
+link s1-s0#0 down after 5 from s0
+link s0-s1#0 one-way s1
+link s0-s1#0 one-way s1 after 4
+link s0-s1#0 one-way s1 mid-packet
+link s0-s1#0 up
+link s0-s1#0 flap 3 20ms
+link s0-s1#0 disable
+link s0-s1#0 drain
+link s0-s1#0 enable
+inject drop s0-s1#0 s0 3
+inject corrupt s0-s1#0 s0 3
+inject ber s0-s1#0 s0 1e-5
+inject loss s0-s1#0 s0 0.02
+inject stall s0-s1#0 s0 1ms
+inject delay s0-s1#0 s0 1ms
+inject block e0 0
+inject unblock e0 0
+show fabric
+show port all
+show port s0/1
+show replay
+show flow
+show routes s0
+show events
+show events 7
+show histogram
+show histogram 3
+show counters s0
+show faults
+show lcores
+show traffic
+"""
+
+
+def check_errors(run, rows, first, head):
+    errors = [e for e in run.errors() if e.startswith(head)]
+    assert len(errors) == len(rows), run.err
+    for i, (line, word) in enumerate(rows):
+        at = "%s:%d: " % (head, i + first)
+        assert at in errors[i] and word in errors[i], (line, errors[i])
+
+
+def links_are_whole(run):
+    """Every link is up at both ends, and none is marked."""
+    for link in LINKS:
+        shown = [s for s in run.out.split("\n") if s.strip()
+                 .startswith(link + " ")]
+        assert shown[0].count("UP, alive") == 2, shown
+        assert shown[0].rstrip().endswith("alive"), shown
+
+
 @case
-def wrong_commands_name_file_and_line_and_change_nothing():
-    rows = (
-        ("link s0-s9 down", "no link s0-s9"),
-        ("link s0-s1#2 down", "no link s0-s1#2"),
-        ("link s0-s1#0 up", "s0-s1#0 is not down"),
-        ("link s0-s1#0 one-way e0", "no end of s0-s1#0"),
-        ("link s0-s1#0 down after 99999999999 from s0", "out of range"),
-        ("link s0-s1#0 flap 0 20ms", "1 to 1000000"),
-        ("link s0-s1#0 flap 2 1ns", "out of range"),
-        ("link s0-s1#0 flap 2 9999s", "out of range"),
-        ("link s0-s1#0 enable", "enabled already"),
-        ("inject drop s0-s1#0 s0 0", "out of range"),
-        ("inject corrupt s0-s1#0 s0 257", "1 to 256"),
-        ("inject corrupt s0-s1#0 s7 1", "no end"),
-        ("inject ber s0-s1#0 s0 0.6", "0 to 0.5"),
-        ("inject ber s0-s1#0 s0 1e", "0 to 0.5"),
-        ("inject loss s0-s1#0 s0 2", "0 to 1"),
-        ("inject stall s0-s1#0 s0 5", "out of range"),
-        ("inject block s0 0", "no endpoint s0"),
-        ("inject block e0 8", "0 to 7"),
-        ("inject unblock e0 0", "VC 0 of e0 is not blocked"),
-        ("start e9", "no endpoint e9"),
-        ("start s0", "no endpoint s0"),
-        ("rate e0 5", "no port is attached"),
-        ("traffic pattern brownian", "no pattern"),
-        ("traffic load 1e9", "out of range"),
-        ("show port s0/9", "no port s0/9"),
-        ("show routes x", "no device x"),
-        ("show events 0", "out of range"),
-        ("show histogram 8", "no VC 8"),
-        ("wait 5", "no time"),
-        ("wait drained 99h", "no time"),
-        ("wait dead s0-s9", "no link"),
-    )
-    commands = "wait up\n" + "".join(r[0] + "\n" for r in rows)
-    commands += "show fabric\nstart\nwait 20ms\nstop\nwait drained\nquit\n"
+def a_command_file_is_checked_as_a_whole_before_anything_starts():
     with Box() as box:
-        run = box.run(commands=commands)
+        text = RIGHT + "".join(r[0] + "\n" for r in WRONG) + "quit\n"
+        run = box.run(commands=text)
         run.check(2)
         errors = run.errors()
-        assert len(errors) == len(rows), run.err
-        for i, (line, word) in enumerate(rows):
-            head = "commands:%d: " % (i + 2)
-            assert head in errors[i] and word in errors[i], errors[i]
+        assert len(errors) == len(WRONG), run.err
+        lines = text.split("\n")
+        for (line, word), error in zip(WRONG, errors):
+            at = "commands:%d: " % (lines.index(line) + 1)
+            assert at in error and word in error, (line, error)
+        assert run.out == "" and run.report is None, "something was started"
+        run = box.run(commands="traffic pattern tornado\n", config=FIGURE1 +
+                      'attach = ( { endpoint = "e0"; port = "p"; } );\n')
+        run.check(2)
+        assert "commands:1: only uniform goes where" in run.err, run.err
+
+
+@case
+def wrong_commands_change_nothing():
+    with Box() as box:
+        tail = "show fabric\nstart\nwait 20ms\nstop\nwait drained\nquit\n"
+        # a file: what only the running fabric can tell
+        run = box.run(commands="wait up\n" +
+                      "".join(r[0] + "\n" for r in WRONG_NOW) + tail)
+        run.check(2)
+        check_errors(run, WRONG_NOW, 2, box.path("commands"))
+        assert run.report["failed_commands"] == len(WRONG_NOW)
+        links_are_whole(run)
+        # lines of a pipe: all of it
+        rows = WRONG + WRONG_NOW
+        run = box.run(["-i"], stdin="wait up\n" +
+                      "".join(r[0] + "\n" for r in rows) + tail)
+        run.check(2)
+        check_errors(run, rows, 2, "stdin")
         assert run.report["failed_commands"] == len(rows)
         assert run.report["lost_packets"] == 0
         assert run.report["failovers"] == []
-        # every link is up at both ends, and none is marked
-        for link in LINKS:
-            shown = [s for s in run.out.split("\n") if s.strip()
-                     .startswith(link + " ")]
-            assert shown[0].count("UP, alive") == 2, shown
-            assert shown[0].rstrip().endswith("alive"), shown
+        links_are_whole(run)
+
+
+@case
+def a_command_file_may_be_a_pipe_and_is_read_once():
+    with Box() as box:
+        config = box.write("fabric.cfg", FIGURE1)
+        p = subprocess.run(
+            ["bash", "-c", "%s -- --config %s --cmdline-file <(sleep 0.2; "
+             "printf 'wait up\\nshow fabric\\nquit\\n')" % (REFLIT, config)],
+            capture_output=True, text=True, timeout=60)
+        assert p.returncode == 0, p
+        assert "4 devices, 2 endpoints" in p.stdout, p.stdout
+        os.mkfifo(box.path("fifo"))
+        for path, why in ((box.dir, "not a plain file"),
+                          (box.path("fifo"), "nobody writes"),
+                          ("", "without a name")):
+            run = box.run(["--cmdline-file", path])
+            run.check(2)
+            assert why in run.err and run.err.count("\n") == 1, run.err
+            assert run.report is None
+
+
+@case
+def lines_may_be_long_and_zero_bytes_are_refused():
+    long = "# " + "a comment; " * 500 + "quit\n"
+    with Box() as box:
+        run = box.run(commands=long + "wait up\nquit\n")
+        run.check(0)
+        run = box.run(["-i"], stdin=long + "foo" * 300 + "\nwait\0 up\n" +
+                      "show traffic\nquit")
+        run.check(2)
+        errors = run.errors()
+        assert len(errors) == 2, run.err
+        assert "stdin:2: a line of 900 characters" in errors[0], errors
+        assert "stdin:3: a zero byte" in errors[1], errors
+        assert run.out.count("last ") == 1, run.out  # line 4 was run
+        run = box.run(commands="wait up\nwait\0 1ms\nquit\n")
+        run.check(2)
+        assert "commands:2: a zero byte" in run.err, run.err
+        assert run.report is None
 
 
 @case
@@ -226,9 +369,13 @@ def terminal(box):
     """reflit at a pseudo terminal: (process, descriptor)."""
     config = box.write("fabric.cfg", FIGURE1)
     parent, child = pty.openpty()
+
+    def own_terminal():  # whose Ctrl-C is a signal
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     p = subprocess.Popen([REFLIT, "--", "--config", config, "-i"],
                          stdin=child, stdout=child, stderr=child,
-                         close_fds=True)
+                         close_fds=True, preexec_fn=own_terminal)
     os.close(child)
     return p, parent
 
@@ -256,13 +403,62 @@ def at_a_terminal_words_and_names_are_completed():
         expect(fd, "reflit> ")
         os.write(fd, b"sh\tfab\t\n")
         expect(fd, "dark")
-        os.write(fd, b"link s1-e\t up\n")
+        os.write(fd, b"link s1-e\tup\n")
         expect(fd, "s1-e1 is not down")
         os.write(fd, b"\x1b[A\n")  # history: once more
         expect(fd, "s1-e1 is not down")
+        # a device first, then its links, then the ends of one
+        os.write(fd, b"link \t")
+        seen = expect(fd, "s1-")
+        assert "s0-" in seen and "s0-s1" not in seen, seen
+        os.write(fd, b"s1\t\t")
+        seen = expect(fd, "s1-e1")
+        assert "s1-s0#0" in seen and "e0" not in seen, seen
+        os.write(fd, b"s0#1 one-way \t\t")
+        seen = expect(fd, "s0  s1")
+        os.write(fd, b"\x03")  # drops the line
+        expect(fd, "reflit> ")
+        # the same answers as in files
+        os.write(fd, b"jump\n")
+        expect(fd, "no such command: jump; see help")
+        os.write(fd, b"inject drop s0-s1#0\n")
+        expect(fd, "it is inject drop <link> <device> <n>")
         os.write(fd, b"quit\n")
         expect(fd, "lost 0")
-        assert p.wait(30) == 2  # two commands failed
+        assert p.wait(30) == 2  # commands failed
+        os.close(fd)
+
+
+@case
+def at_a_terminal_a_mistyped_command_fails_the_run():
+    with Box() as box:
+        p, fd = terminal(box)
+        expect(fd, "reflit> ")
+        os.write(fd, b"jump\n")
+        expect(fd, "no such command")
+        os.write(fd, b"quit\n")
+        expect(fd, "lost 0")
+        assert p.wait(30) == 2
+        os.close(fd)
+
+
+@case
+def at_a_terminal_ctrl_c_ends_a_wait_and_not_the_program():
+    with Box() as box:
+        p, fd = terminal(box)
+        expect(fd, "reflit> ")
+        began = time.time()
+        for wait in (b"wait 500s\n", b"wait dead s0-s1#0 500s\n"):
+            os.write(fd, wait)
+            time.sleep(0.5)
+            os.write(fd, b"\x03")
+            assert "interrupted" in expect(fd, "reflit> ")
+        assert time.time() - began < 100
+        os.write(fd, b"wait up\nshow traffic\n")
+        expect(fd, "under way")
+        os.write(fd, b"quit\n")
+        expect(fd, "lost 0")
+        assert p.wait(30) == 0
         os.close(fd)
 
 
