@@ -6,6 +6,7 @@
 #include <rte_ethdev.h>
 
 #include "client_dev.h"
+#include "frame_check.h"
 
 /* How far pacing may lag and still be caught up. */
 #define PACE_SLACK_NS (1 * RL_NS_PER_MS)
@@ -58,9 +59,37 @@ fill_flit(void *ctx, uint8_t *to, uint32_t off, uint32_t len)
 	memcpy(to, f->data + off, len);
 }
 
+/*
+ * Sees to it that a frame is whole, once: one that waits for a window is not
+ * looked at again. @return its bytes, or NULL: skip it
+ */
+static const uint8_t *
+whole_frame(struct client_dev *c, struct rte_mbuf *m, uint32_t len)
+{
+	const void *data = rte_pktmbuf_read(m, 0, len, c->p.scratch);
+
+	if (!c->p.check || c->rx_checked == m)
+		return data;
+	switch (c->p.rx_slot != 0 && len >= c->p.rx_slot
+			? FRAME_CUT
+			: frame_check((uint8_t *)(uintptr_t)data, len)) {
+	case FRAME_CUT:
+		c->c.rx_cut++;
+		return NULL;
+	case FRAME_COMPLETED:
+		c->c.rx_completed++;
+		break;
+	case FRAME_WHOLE:
+		break;
+	}
+	/* what lies in pieces was mended in its copy: do it again next time */
+	c->rx_checked = rte_pktmbuf_is_contiguous(m) ? m : NULL;
+	return data;
+}
+
 /* @return 0; -EAGAIN: keep the frame, try later; else it is done with */
 static int
-send_frame(struct client_dev *c, struct rl_ep *ep, const struct rte_mbuf *m,
+send_frame(struct client_dev *c, struct rl_ep *ep, struct rte_mbuf *m,
 	   uint64_t now_ns)
 {
 	const uint32_t len = rte_pktmbuf_pkt_len(m);
@@ -77,7 +106,9 @@ send_frame(struct client_dev *c, struct rl_ep *ep, const struct rte_mbuf *m,
 		c->c.rx_oversize++;
 		return -EMSGSIZE;
 	}
-	f.data = rte_pktmbuf_read(m, 0, len, c->p.scratch);
+	f.data = whole_frame(c, m, len);
+	if (f.data == NULL)
+		return -EBADMSG;
 	ret = rl_ep_send_fill(ep, now_ns, &msg, fill_flit, &f, &tag);
 	if (ret == 0 && c->p.sent != NULL)
 		proof_sent(c->p.sent, tag, f.data, len, now_ns);
@@ -107,6 +138,7 @@ client_send(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
 			break;
 		}
 		rte_pktmbuf_free(m);
+		c->rx_checked = NULL;
 		c->rx_head++;
 		c->rx_count--;
 		n++;
@@ -187,7 +219,10 @@ client_receive(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
 		pkt = rl_ep_recv(ep);
 		if (pkt == NULL)
 			break;
-		write_frame(c, pkt, now_ns);
+		if (c->p.tx_max != 0 && rl_ep_len_bytes(pkt) > c->p.tx_max)
+			c->c.tx_too_long++; /* and not proven: it is lost */
+		else
+			write_frame(c, pkt, now_ns);
 		rl_packet_put(c->p.cache, pkt);
 		n++;
 	}

@@ -9,7 +9,8 @@
  *
  * Without a device it is a sink: what arrives is checked and thrown away.
  *
- * A frame that is longer than the largest packet is counted and skipped. A
+ * A frame that is longer than the largest packet is counted and skipped; so is
+ * one that a kernel's driver has cut short. A
  * device that replays a file (net_pcap) reads as fast as it is polled, so the
  * client paces it: so many frames a second.
  */
@@ -28,6 +29,9 @@ struct client_dev_params {
 	const char *name;	  /**< the ethdev's, for messages */
 	uint16_t port_id;	  /**< started, one queue pair; or NO_PORT */
 	struct rte_mempool *pool; /**< frames to write; one segment each */
+	bool check;	   /**< frames come from a kernel: frame_check.h */
+	uint32_t rx_slot;  /**< a frame of so many bytes may be cut; 0: none */
+	uint32_t tx_max;   /**< longest frame it writes; 0: any */
 	struct rl_flit_cache *cache; /**< of the endpoint's lcore */
 	uint16_t ep_id;
 	int32_t dst;		  /**< endpoint, or -1: nothing is read */
@@ -42,7 +46,10 @@ struct client_dev_counters {
 	uint64_t rx_frames;    /**< read from the device */
 	uint64_t rx_oversize;  /**< of them too long: skipped */
 	uint64_t rx_refused;   /**< of them refused for another reason */
+	uint64_t rx_cut;       /**< of them without their end: skipped */
+	uint64_t rx_completed; /**< of them mended: their checksum was partial */
 	uint64_t tx_frames;    /**< written to the device */
+	uint64_t tx_too_long;  /**< packets that no frame of it can hold */
 	uint64_t tx_no_mbuf;   /**< polls that could not write */
 };
 
@@ -54,6 +61,7 @@ struct client_dev {
 	struct rte_mbuf *rx[CLIENT_BURST]; /**< read, not sent yet */
 	uint16_t rx_head;
 	uint16_t rx_count;
+	const struct rte_mbuf *rx_checked; /**< the next, if looked at */
 	struct rte_mbuf *tx[CLIENT_BURST]; /**< made, not written yet */
 	uint16_t tx_count;
 	struct rte_mbuf *spare;

@@ -6,16 +6,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <rte_dev.h>
 #include <rte_devargs.h>
-#include <rte_errno.h>
 #include <rte_ethdev.h>
 
 #include "attach.h"
 
-#define POOL_FRAMES 4096u
-#define SMALLEST_BUFFER 2048u
+/* To write: what a driver may keep of a port, and the pool's caches. */
+#define WRITE_FRAMES 1280u
+#define WRITE_SPARE 1024u
 
 int
 pcap_scan(const char *path, struct pcap_scan *scan)
@@ -31,6 +32,7 @@ pcap_scan(const char *path, struct pcap_scan *scan)
 		return -EINVAL;
 	while ((ret = pcap_next_ex(p, &hdr, &data)) == 1) {
 		scan->frames++;
+		scan->partial += hdr->caplen < hdr->len;
 		scan->longest = RTE_MAX(scan->longest, hdr->caplen);
 	}
 	scan->truncated = ret == PCAP_ERROR;
@@ -38,9 +40,8 @@ pcap_scan(const char *path, struct pcap_scan *scan)
 	return 0;
 }
 
-/* Value of "key=value" in a list of device arguments, into @p buf. */
-static bool
-devarg(const char *args, const char *key, char *buf, size_t len)
+bool
+attach_devarg(const char *args, const char *key, char *buf, size_t len)
 {
 	const size_t n = strlen(key);
 
@@ -55,44 +56,76 @@ devarg(const char *args, const char *key, char *buf, size_t len)
 	return false;
 }
 
+/* What EAL is told of a vdev: its arguments, or NULL. */
+static const char *
+vdev_args(int argc, char *const argv[], const char *name)
+{
+	const size_t len = strlen(name);
+
+	for (int i = 1; i < argc; i++) {
+		const char *at = argv[i];
+
+		if (strncmp(at, "--vdev=", 7) == 0)
+			at += 7;
+		if (strncmp(at, name, len) == 0 && at[len] == ',')
+			return at + len;
+	}
+	return NULL;
+}
+
 /* Frames that net_pcap reads into mbufs at its start (infinite_rx=1). */
-static uint64_t
-read_ahead(int argc, char *const argv[])
+static uint32_t
+read_ahead(const char *args)
 {
 	char path[512], endless[8];
 	struct pcap_scan scan;
-	uint64_t n = 0;
 
-	for (int i = 1; i < argc; i++)
-		if (devarg(argv[i], "infinite_rx", endless,
-			   sizeof(endless)) && endless[0] == '1' &&
-		    devarg(argv[i], "rx_pcap", path, sizeof(path)) &&
-		    pcap_scan(path, &scan) == 0)
-			n += scan.frames;
-	return n;
+	if (args != NULL &&
+	    attach_devarg(args, "infinite_rx", endless, sizeof(endless)) &&
+	    endless[0] == '1' &&
+	    attach_devarg(args, "rx_pcap", path, sizeof(path)) &&
+	    pcap_scan(path, &scan) == 0)
+		return (uint32_t)scan.frames;
+	return 0;
 }
 
 static uint32_t
-buffer_bytes(const struct rl_config *cfg)
+write_frames(const struct rl_config *cfg)
 {
-	return RTE_MAX(rl_ep_max_bytes(&cfg->endpoint), SMALLEST_BUFFER);
+	return cfg->nattach * WRITE_FRAMES + WRITE_SPARE;
 }
 
-uint32_t
-attach_frames(const struct rl_config *cfg, int argc, char *const argv[])
+int
+attach_plan(const struct rl_config *cfg, int argc, char *const argv[],
+	    uint32_t *mb)
 {
-	if (cfg->nattach == 0)
-		return 0;
-	return POOL_FRAMES + (uint32_t)read_ahead(argc, argv);
-}
+	const uint32_t max = rl_ep_max_bytes(&cfg->endpoint);
+	size_t bytes = 0;
 
-uint32_t
-attach_memory_mb(const struct rl_config *cfg, uint32_t frames)
-{
-	if (frames == 0)
-		return 0;
-	return (uint32_t)(rl_frame_pool_bytes(frames, buffer_bytes(cfg)) >>
-			  20) + 8;
+	*mb = 0;
+	for (uint32_t i = 0; i < cfg->nattach; i++) {
+		const char *name = cfg->attach[i].port;
+		const char *args = vdev_args(argc, argv, name);
+		char path[512];
+		struct stat st;
+
+		if (args != NULL &&
+		    attach_devarg(args, "rx_pcap", path, sizeof(path)) &&
+		    stat(path, &st) == 0 && S_ISFIFO(st.st_mode)) {
+			fprintf(stderr, "%s:%u: attach: %s reads %s, a pipe; "
+					"net_pcap reads plain files\n",
+				cfg->attach[i].file, cfg->attach[i].line, name,
+				path);
+			return -EINVAL;
+		}
+		bytes += rl_frame_pool_bytes(
+			attach_port_frames(name, read_ahead(args)),
+			attach_port_bytes(name, max));
+	}
+	if (cfg->nattach != 0)
+		*mb = (uint32_t)((bytes + rl_frame_pool_bytes(write_frames(cfg),
+							      max)) >> 20) + 8;
+	return 0;
 }
 
 /* Looks through the file that a net_pcap port will read. */
@@ -102,7 +135,7 @@ look_through(struct attach_dev *d, const char *args, uint32_t max_bytes)
 	char path[512], endless[8];
 	struct pcap_scan scan;
 
-	if (!devarg(args, "rx_pcap", path, sizeof(path)))
+	if (!attach_devarg(args, "rx_pcap", path, sizeof(path)))
 		return;
 	if (pcap_scan(path, &scan) != 0)
 		return; /* the driver has refused it by now */
@@ -111,54 +144,43 @@ look_through(struct attach_dev *d, const char *args, uint32_t max_bytes)
 		fprintf(stderr, "reflit: %s: cut off after frame %" PRIu64
 				"; these are sent\n",
 			path, scan.frames);
+	if (scan.partial != 0)
+		fprintf(stderr, "reflit: %s: of %" PRIu64 " frames the capture "
+				"kept the beginning only; that is sent\n",
+			path, scan.partial);
 	if (scan.longest > max_bytes)
 		fprintf(stderr, "reflit: %s: holds frames of up to %u bytes; "
 				"those over %u (link.max_packet_flits) are "
 				"skipped\n",
 			path, scan.longest, max_bytes);
-	if (!devarg(args, "infinite_rx", endless, sizeof(endless)) ||
+	if (!attach_devarg(args, "infinite_rx", endless, sizeof(endless)) ||
 	    endless[0] != '1')
 		d->file_frames = scan.frames;
 }
 
 static int
-open_one(struct attach *a, struct attach_dev *d, const struct rl_config *cfg,
-	 char *err)
+open_one(struct attach_dev *d, const struct rl_config *cfg, char *err)
 {
-	const struct rl_attach *c = d->cfg;
+	const uint32_t max = rl_ep_max_bytes(&cfg->endpoint);
 	struct rte_eth_dev_info info;
-	const char *what;
+	const char *args = NULL;
+	uint16_t port_id;
 	int ret;
 
-	d->dev = (uint32_t)rl_topo_find_dev(&cfg->topo, c->endpoint);
-	if (rte_eth_dev_get_port_by_name(c->port, &d->port_id) != 0) {
-		snprintf(err, HOST_ERR_MAX,
-			 "%s:%u: attach: there is no port %s, or it did not "
-			 "start; give it to EAL, as in "
-			 "--vdev=%s,rx_pcap=IN,tx_pcap=OUT",
-			 c->file, c->line, c->port, c->port);
-		return -ENODEV;
-	}
-	d->open = true;
-	ret = rl_ethdev_start(d->port_id, 1, a->pool, 0, &what);
-	if (ret != 0) {
-		snprintf(err, HOST_ERR_MAX,
-			 "%s:%u: attach: cannot %s port %s: %s", c->file,
-			 c->line, what, c->port, strerror(-ret));
-		return ret;
-	}
-	(void)rte_eth_promiscuous_enable(d->port_id);
-	if (rte_eth_dev_info_get(d->port_id, &info) == 0 &&
-	    rte_dev_devargs(info.device) != NULL &&
-	    rte_dev_devargs(info.device)->args != NULL)
-		look_through(d, rte_dev_devargs(info.device)->args,
-			     rl_ep_max_bytes(&cfg->endpoint));
-	return 0;
+	d->dev = (uint32_t)rl_topo_find_dev(&cfg->topo, d->cfg->endpoint);
+	if (rte_eth_dev_get_port_by_name(d->cfg->port, &port_id) == 0 &&
+	    rte_eth_dev_info_get(port_id, &info) == 0 &&
+	    rte_dev_devargs(info.device) != NULL)
+		args = rte_dev_devargs(info.device)->args;
+	ret = attach_port_open(&d->port, d->cfg, max, read_ahead(args), err,
+			       HOST_ERR_MAX);
+	if (ret == 0 && args != NULL)
+		look_through(d, args, max);
+	return ret;
 }
 
 int
-attach_open(struct attach *a, const struct rl_config *cfg, uint32_t frames,
-	    char *err)
+attach_open(struct attach *a, const struct rl_config *cfg, char *err)
 {
 	int ret = 0;
 
@@ -166,7 +188,8 @@ attach_open(struct attach *a, const struct rl_config *cfg, uint32_t frames,
 	if (cfg->nattach == 0)
 		return 0;
 	a->dev = calloc(cfg->nattach, sizeof(*a->dev));
-	a->pool = rl_frame_pool("clients", frames, buffer_bytes(cfg));
+	a->pool = rl_frame_pool("clients", write_frames(cfg),
+				rl_ep_max_bytes(&cfg->endpoint));
 	if (a->dev == NULL || a->pool == NULL) {
 		snprintf(err, HOST_ERR_MAX,
 			 "no memory for frames of attached ports; start with "
@@ -176,7 +199,7 @@ attach_open(struct attach *a, const struct rl_config *cfg, uint32_t frames,
 	for (uint32_t i = 0; i < cfg->nattach && ret == 0; i++) {
 		a->dev[i].cfg = &cfg->attach[i];
 		a->ndev = i + 1;
-		ret = open_one(a, &a->dev[i], cfg, err);
+		ret = open_one(&a->dev[i], cfg, err);
 	}
 	return ret;
 }
@@ -243,8 +266,11 @@ connect_one(struct attach *a, struct attach_dev *d, struct host *h)
 					: rl_topo_find_dev(t, d->cfg->dst);
 	struct client_dev_params p = {
 		.name = d->cfg->port,
-		.port_id = d->port_id,
+		.port_id = d->port.port_id,
 		.pool = a->pool,
+		.check = d->port.live,
+		.rx_slot = d->port.rx_bytes,
+		.tx_max = d->port.tx_bytes,
 		.cache = cache_of(h, d->dev),
 		.ep_id = t->dev[d->dev].ep_id,
 		.dst = dst_dev < 0 ? -1 : t->dev[dst_dev].ep_id,
@@ -331,6 +357,13 @@ attach_note_ends(struct attach *a)
 	}
 }
 
+void
+attach_note_stats(struct attach *a)
+{
+	for (uint32_t i = 0; i < a->ndev; i++)
+		attach_port_stats(&a->dev[i].port, &a->dev[i].stats);
+}
+
 bool
 attach_finished(const struct attach *a)
 {
@@ -346,12 +379,9 @@ attach_close(struct attach *a)
 	for (uint32_t i = 0; i < a->ndev; i++) {
 		struct attach_dev *d = &a->dev[i];
 
-		if (!d->open)
-			continue;
 		if (d->client.p.pool != NULL)
 			client_dev_close(&d->client);
-		(void)rte_eth_dev_stop(d->port_id);
-		(void)rte_eth_dev_close(d->port_id);
+		attach_port_close(&d->port);
 	}
 	rte_mempool_free(a->pool);
 	free(a->by_flow);

@@ -9,14 +9,15 @@
  * that driver stops without a word at a damaged record and at the end.
  */
 
+#include "attach_port.h"
 #include "client_dev.h"
 #include "host.h"
 
 struct attach_dev {
 	const struct rl_attach *cfg;
 	uint32_t dev;		/**< device of the endpoint */
-	uint16_t port_id;
-	bool open;
+	struct attach_port port;
+	struct attach_port_stats stats; /**< by attach_note_stats() */
 	struct client_dev client;
 	struct proof *proof; /**< of what it sends, or NULL */
 	uint64_t file_frames;	/**< in its rx_pcap; 0: none, or endless */
@@ -35,7 +36,7 @@ struct attach {
 	uint32_t ndev;
 	struct attach_sink *sink; /**< at most ndev */
 	uint32_t nsinks;
-	struct rte_mempool *pool;
+	struct rte_mempool *pool; /**< of frames that are written */
 	struct proof **by_flow; /**< [dst * nep + src] */
 };
 
@@ -43,6 +44,7 @@ struct attach {
 struct pcap_scan {
 	uint64_t frames;
 	uint32_t longest;
+	uint64_t partial; /**< frames whose end was not captured */
 	bool truncated;
 };
 
@@ -50,14 +52,18 @@ struct pcap_scan {
 int pcap_scan(const char *path, struct pcap_scan *scan);
 
 /**
- * Control thread, before EAL. Frames that attached ports need; EAL's arguments
- * tell how much net_pcap will read ahead.
+ * Value of "key=value" in a list of device arguments, into @p buf.
+ * @return whether it is there
  */
-uint32_t attach_frames(const struct rl_config *cfg, int argc,
-		       char *const argv[]);
+bool attach_devarg(const char *args, const char *key, char *buf, size_t len);
 
-/** Any thread. Memory of so many frames, in MB. */
-uint32_t attach_memory_mb(const struct rl_config *cfg, uint32_t frames);
+/**
+ * Control thread, before EAL, whose arguments tell how much net_pcap will read
+ * ahead. Memory that attached ports need, in MB; says what can't work.
+ * @return 0 or -EINVAL
+ */
+int attach_plan(const struct rl_config *cfg, int argc, char *const argv[],
+		uint32_t *mb);
 
 /**
  * Control thread, after rte_eal_init(), before host_open(). Finds and starts
@@ -66,8 +72,7 @@ uint32_t attach_memory_mb(const struct rl_config *cfg, uint32_t frames);
  * @param err  HOST_ERR_MAX bytes, one line on failure
  * @return 0 or -errno; attach_close() is due in either case
  */
-int attach_open(struct attach *a, const struct rl_config *cfg, uint32_t frames,
-		char *err);
+int attach_open(struct attach *a, const struct rl_config *cfg, char *err);
 
 /** Control thread, after host_open(). Makes them clients. @return as above */
 int attach_connect(struct attach *a, struct host *h, char *err);
@@ -80,6 +85,9 @@ bool attach_has(const struct attach *a, uint32_t dev);
 
 /** Control thread. Says once of each file that it is through. */
 void attach_note_ends(struct attach *a);
+
+/** Control thread. Asks the drivers for their counters. */
+void attach_note_stats(struct attach *a);
 
 /** Control thread. Whether every file that has an end is through. */
 bool attach_finished(const struct attach *a);

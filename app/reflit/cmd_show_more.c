@@ -264,6 +264,7 @@ cmd_show_traffic(struct app *app, const char *const arg[])
 
 	(void)arg;
 	app_totals(app, &t);
+	attach_note_stats(&app->attach);
 	show_rates(app, &t);
 	printf("sent %" PRIu64 "  delivered %" PRIu64 "  under way or lost %"
 	       PRIu64 "  duplicated %" PRIu64 "  reordered %" PRIu64
@@ -275,9 +276,12 @@ cmd_show_traffic(struct app *app, const char *const arg[])
 		const struct client_dev_counters *c = &d->client.c;
 
 		printf("  %s at %s: read %" PRIu64 ", too long %" PRIu64
-		       ", written %" PRIu64 "%s\n",
+		       ", cut short %" PRIu64 ", missed %" PRIu64
+		       ", written %" PRIu64 ", not written %" PRIu64 "%s\n",
 		       d->cfg->port, d->cfg->endpoint, c->rx_frames,
-		       c->rx_oversize, c->tx_frames,
+		       c->rx_oversize, c->rx_cut,
+		       d->stats.missed + d->stats.rx_errors + d->stats.no_mbuf,
+		       c->tx_frames, d->stats.tx_errors + c->tx_too_long,
 		       atomic_load(&d->client.finished) ? ", all sent" : "");
 	}
 	return 0;

@@ -95,13 +95,13 @@ open_gens(struct app *app, char *err)
 
 /* Ports, fabric, clients. Says what is wrong. */
 static int
-open_all(struct app *app, uint32_t client_frames)
+open_all(struct app *app)
 {
 	const struct host_params hp = host_params(app);
 	char err[HOST_ERR_MAX];
 	int ret;
 
-	ret = attach_open(&app->attach, &app->cfg, client_frames, err);
+	ret = attach_open(&app->attach, &app->cfg, err);
 	if (ret == 0)
 		ret = host_open(&app->host, &hp, err);
 	if (ret == 0 && app->host.nshared != 0)
@@ -184,6 +184,7 @@ run(struct app *app)
 	host_stop(&app->host);
 	watch_pump(&app->watch);
 	app->leaked_flits = host_leaked_flits(&app->host);
+	attach_note_stats(&app->attach);
 	report_print(app);
 	if (app->opt.json != NULL) {
 		ret = report_json(app, app->opt.json);
@@ -233,24 +234,26 @@ start_eal(struct eal_args *ea)
 static int
 with_eal(struct app *app)
 {
-	const uint32_t frames = attach_frames(&app->cfg, app->opt.eal_argc,
-					      app->opt.eal_argv);
 	const struct host_params hp = host_params(app);
 	struct eal_args *ea = calloc(1, sizeof(*ea));
 	struct host_plan plan;
 	int status = EXIT_UNUSABLE;
+	uint32_t mb;
 
+	if (attach_plan(&app->cfg, app->opt.eal_argc, app->opt.eal_argv,
+			&mb) != 0) {
+		free(ea);
+		return EXIT_UNUSABLE;
+	}
 	host_plan(&hp, 1, &plan);
 	stop_catch(STOP_AGAIN_ASKS); /* a folder will have to be removed */
 	if (ea == NULL ||
-	    eal_args_make(ea, &app->opt,
-			  plan.eal_mb + attach_memory_mb(&app->cfg, frames)) !=
-		    0) {
+	    eal_args_make(ea, &app->opt, plan.eal_mb + mb) != 0) {
 		fprintf(stderr, "reflit: too many EAL options\n");
 	} else if (start_eal(ea) < 0) {
 		fprintf(stderr, "reflit: EAL did not start, see above\n");
 	} else {
-		if (open_all(app, frames) == 0)
+		if (open_all(app) == 0)
 			status = run(app);
 		close_all(app);
 		rte_eal_cleanup();

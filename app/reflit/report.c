@@ -101,10 +101,19 @@ ports_json(const struct app *app)
 		json_object_set_new(o, "port", json_string(d->cfg->port));
 		json_object_set_new(o, "endpoint",
 				    json_string(d->cfg->endpoint));
+		json_object_set_new(o, "driver", json_string(d->port.driver));
 		set(o, "rx_frames", c->rx_frames);
 		set(o, "rx_oversize", c->rx_oversize);
 		set(o, "rx_refused", c->rx_refused);
+		set(o, "rx_cut", c->rx_cut);
+		set(o, "rx_checksums_completed", c->rx_completed);
+		set(o, "rx_missed", d->stats.missed);
+		set(o, "rx_errors", d->stats.rx_errors);
+		set(o, "rx_no_mbuf", d->stats.no_mbuf);
 		set(o, "tx_frames", c->tx_frames);
+		set(o, "tx_too_long", c->tx_too_long);
+		set(o, "tx_errors", d->stats.tx_errors);
+		set(o, "tx_no_mbuf", c->tx_no_mbuf);
 		json_object_set_new(o, "truncated",
 				    json_boolean(d->file_truncated));
 		json_array_append_new(a, o);
@@ -200,6 +209,36 @@ print_failovers(const struct app *app)
 	       packets, flits, acked);
 }
 
+/* What a port did not take from its wire, or not give to it. */
+static void
+print_port(const struct attach_dev *d)
+{
+	const struct client_dev_counters *c = &d->client.c;
+	const struct {
+		uint64_t n;
+		const char *what;
+	} line[] = {
+		{ d->stats.missed, "were missed before they were read: its "
+				   "queue was full" },
+		{ d->stats.rx_errors, "were refused by its driver" },
+		{ d->stats.no_mbuf, "were lost for want of buffers" },
+		{ c->rx_cut, "came cut short and were not sent: turn off what "
+			     "makes them longer than the MTU (ethtool -K ... "
+			     "tso off gso off gro off)" },
+		{ c->rx_oversize, "were longer than a packet and not sent" },
+		{ c->rx_refused, "were refused by the endpoint" },
+		{ c->rx_completed, "came with a partial checksum, which was "
+				   "completed" },
+		{ c->tx_too_long, "arrived that are too long for it to write" },
+		{ d->stats.tx_errors, "could not be written" },
+	};
+
+	for (size_t i = 0; i < RL_ARRAY_SIZE(line); i++)
+		if (line[i].n != 0)
+			printf("%s: %" PRIu64 " frames %s\n", d->cfg->port,
+			       line[i].n, line[i].what);
+}
+
 void
 report_print(const struct app *app)
 {
@@ -218,6 +257,8 @@ report_print(const struct app *app)
 	printf("lost %" PRIu64 ", duplicated %" PRIu64 ", reordered %" PRIu64
 	       ", altered %" PRIu64 ", reported %" PRIu64 "\n",
 	       t.lost, t.duplicated, t.reordered, t.altered, t.reported);
+	for (uint32_t i = 0; i < app->attach.ndev; i++)
+		print_port(&app->attach.dev[i]);
 	if (app->stuck)
 		printf("the fabric did not come to rest\n");
 	if (app->leaked_flits != 0)

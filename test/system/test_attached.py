@@ -1,0 +1,327 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernel interfaces as ports of endpoints [EP-1, APP-4]: what their drivers
+cut short, leave half done, drop or refuse is mended, refused or reported, and
+never passed on as good."""
+import ctypes
+import json
+import os
+import shutil
+import socket
+import struct
+import subprocess
+import time
+
+from reflit_test import Box, FIGURE1, REFLIT, Run, Skip, case, main
+
+CONFIG = FIGURE1 + """
+attach = ( { endpoint = "e0"; port = "%s0"; dst = "e1"; },
+           { endpoint = "e1"; port = "%s1"; dst = "e0"; } );
+"""
+
+
+def ip(*args):
+    p = subprocess.run(("ip",) + args, capture_output=True, text=True)
+    if p.returncode:
+        raise Skip("no network interfaces here: ip %s: %s"
+                   % (" ".join(args), p.stderr.strip()))
+
+
+class Pairs:
+    """Two veth pairs, a0-a1 and b0-b1: reflit has a1 and b1."""
+    made = 0
+
+    def __init__(self, mtu=1500):
+        if os.geteuid() != 0 or shutil.which("ip") is None:
+            raise Skip("needs root and iproute2")
+        Pairs.made += 1  # names of a namespace that goes linger
+        n = "rl%d%c" % (os.getpid() % 100000, 96 + Pairs.made)
+        self.names = [n + x for x in ("a0", "a1", "b0", "b1")]
+        self.mtu = mtu
+
+    def __enter__(self):
+        for i in (0, 2):
+            ip("link", "add", self.names[i], "type", "veth", "peer", "name",
+               self.names[i + 1])
+            for n in self.names[i:i + 2]:
+                ip("link", "set", n, "mtu", str(self.mtu), "arp", "off", "up")
+                # no chatter of its own
+                path = "/proc/sys/net/ipv6/conf/%s/disable_ipv6" % n
+                if os.path.exists(path):
+                    with open(path, "w", encoding="ascii") as f:
+                        f.write("1")
+        time.sleep(0.2)
+        return self
+
+    def __exit__(self, *exc):
+        for i in (0, 2):
+            subprocess.run(("ip", "link", "del", self.names[i]),
+                           capture_output=True, check=False)
+
+    def vdevs(self, driver, more=""):
+        return ["--vdev=%s%d,iface=%s%s" % (driver, i, self.names[2 * i + 1],
+                                            more) for i in (0, 1)]
+
+    def raw(self, i, timeout=5):
+        s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW,
+                          socket.htons(0x0003))
+        s.bind((self.names[i], 0x0003))
+        s.settimeout(timeout)
+        return s
+
+
+def checksum(data):
+    if len(data) % 2:
+        data += b"\0"
+    s = sum(struct.unpack("!%dH" % (len(data) // 2), data))
+    while s >> 16:
+        s = (s & 0xffff) + (s >> 16)
+    return s
+
+
+def udp(payload, partial=False):
+    """A frame; with a partial checksum as a kernel's offload leaves it."""
+    src, dst = socket.inet_aton("192.0.2.1"), socket.inet_aton("192.0.2.2")
+    n = 8 + len(payload)
+    pseudo = checksum(src + dst + struct.pack("!HH", 17, n))
+    body = struct.pack("!HHHH", 7, 7, n, 0) + payload
+    full = checksum(struct.pack("!H", pseudo) + body) ^ 0xffff
+    body = body[:6] + struct.pack("!H", pseudo if partial else full or 0xffff
+                                  ) + body[8:]
+    head = struct.pack("!BBHHHBBH", 0x45, 0, 20 + n, 1, 0, 64, 17, 0)
+    head += src + dst
+    head = head[:10] + struct.pack("!H", checksum(head) ^ 0xffff) + head[12:]
+    return b"\2\0\0\0\0\2\2\0\0\0\0\1\x08\0" + head + body
+
+
+def run_with(pairs, driver, send, more="", config=CONFIG, first="start\n"):
+    """reflit between the pairs: once it reads, send() is called."""
+    with Box() as box:
+        cmd = [REFLIT] + pairs.vdevs(driver, more) + [
+            "--", "--config", box.write("c", config.replace("%s", driver)),
+            "-i", "--json", box.path("r")]
+        with open(box.path("err"), "w+", encoding="utf-8") as err:
+            p = subprocess.Popen(cmd, stdin=subprocess.PIPE, text=True,
+                                 stdout=subprocess.PIPE, stderr=err)
+            out = ""
+            try:
+                p.stdin.write("wait up\n" + first + "show traffic\n")
+                p.stdin.flush()
+                while "under way" not in out:
+                    line = p.stdout.readline()
+                    out += line
+                    if line == "":
+                        break
+                if "under way" in out:
+                    send()
+                p.stdin.write("start\nwait 300ms\nstop\nwait drained\n"
+                              "show traffic\nquit\n")
+                p.stdin.close()
+            except BrokenPipeError:
+                pass  # it has ended: its exit status tells
+            finally:
+                if p.poll() is None and "under way" not in out:
+                    p.terminate()
+                out += p.stdout.read()
+                status = p.wait(60)
+            err.seek(0)
+            report = None
+            if os.path.exists(box.path("r")):
+                with open(box.path("r"), encoding="utf-8") as f:
+                    report = json.load(f)
+            return Run(status, out, err.read(), report)
+
+
+def port(run, i=0):
+    return run.report["attached"][i]
+
+
+def receive(sock, want):
+    """The next frame that is one of ours."""
+    end = time.time() + 10
+    while time.time() < end:
+        got = sock.recv(65536)
+        if got[12:14] == want[12:14]:
+            return got
+    raise AssertionError("nothing came")
+
+
+def partial_checksums(driver):
+    with Pairs() as pairs:
+        inside, outside = pairs.raw(0), pairs.raw(2)
+
+        def send():
+            for n in (1, 64, 999, 1400):
+                for partial in (True, False):
+                    inside.send(udp(bytes(n), partial))
+                    assert receive(outside, udp(b"")) == udp(bytes(n)), n
+        run = run_with(pairs, driver, send)
+    run.check_clean()
+    assert port(run)["rx_checksums_completed"] == 4, port(run)
+    assert "4 frames came with a partial checksum" in run.out, run.out
+
+
+@case
+def partial_checksums_are_completed():
+    partial_checksums("net_af_packet")
+
+
+@case
+def stacks_with_the_kernels_own_defaults_agree():
+    """No ethtool: checksum offload and segmentation as they come."""
+    with Pairs() as pairs:
+        names = ["rlx%d%s" % (os.getpid() % 10000, x) for x in "ab"]
+        pids = []
+        try:
+            for i, n in enumerate(names):
+                ip("netns", "add", n)
+                ip("link", "set", pairs.names[2 * i], "netns", n)
+                ip("-n", n, "link", "set", pairs.names[2 * i], "arp", "on",
+                   "up")
+                ip("-n", n, "addr", "add", "192.0.2.%d/24" % (i + 1), "dev",
+                   pairs.names[2 * i])
+
+            def enter(name):
+                fd = os.open("/run/netns/" + name, os.O_RDONLY)
+                libc = ctypes.CDLL(None, use_errno=True)
+                assert libc.setns(fd, 0x40000000) == 0
+            pids.append(os.fork())
+            if pids[0] == 0:
+                try:
+                    enter(names[1])
+                    server = socket.create_server(("192.0.2.2", 7))
+                    while True:
+                        peer = server.accept()[0]
+                        data = b""
+                        while len(data) < 1000:
+                            data += peer.recv(65536)
+                        peer.sendall(data)
+                finally:
+                    os._exit(1)
+
+            def talk():
+                pids.append(os.fork())
+                if pids[1] != 0:
+                    assert os.waitpid(pids.pop(), 0)[1] == 0, "no TCP"
+                    return
+                status = 1
+                try:
+                    enter(names[0])
+                    for _ in range(20):
+                        with socket.create_connection(("192.0.2.2", 7),
+                                                      timeout=30) as s:
+                            s.sendall(bytes(1000))
+                            got = b""
+                            while len(got) < 1000:
+                                got += s.recv(65536)
+                    status = 0
+                finally:
+                    os._exit(status)
+            run = run_with(pairs, "net_af_packet", talk)
+        finally:
+            for p in pids:
+                os.kill(p, 9)
+                os.waitpid(p, 0)
+            for n in names:
+                subprocess.run(("ip", "netns", "del", n),
+                               capture_output=True, check=False)
+    run.check_clean()
+    assert port(run, 0)["rx_checksums_completed"] > 40, port(run, 0)
+
+
+@case
+def frames_that_a_slot_cuts_short_are_not_sent_on():
+    """An MTU that grew after the start."""
+    with Pairs() as pairs:
+        inside, outside = pairs.raw(0), pairs.raw(2)
+
+        def send():
+            for n in pairs.names:
+                ip("link", "set", n, "mtu", "3000")
+            inside.send(udp(bytes(2400)))  # cut, and IP tells
+            inside.send(b"\2\0\0\0\0\2\2\0\0\0\0\1\x88\xb5" + bytes(2400))
+            inside.send(udp(bytes(900)))
+            assert receive(outside, udp(b"")) == udp(bytes(900))
+        run = run_with(pairs, "net_af_packet", send)
+    run.check_clean()
+    assert port(run)["rx_cut"] == 2 and port(run)["rx_frames"] == 3
+    assert run.report["sent_packets"] == 1
+    assert "2 frames came cut short" in run.out, run.out
+
+
+@case
+def an_mtu_beyond_the_slot_is_refused_and_larger_slots_help():
+    big = "link: { max_packet_flits = 32; };\n"
+    with Pairs(3000) as pairs:
+        run = run_with(pairs, "net_af_packet", lambda: None)
+        run.check(2)
+        assert "MTU 3000" in run.err and "framesz=4096" in run.err, run.err
+        assert run.err.count("\n") == 1, run.err
+        inside, outside = pairs.raw(0), pairs.raw(2)
+
+        def send():
+            inside.send(udp(bytes(2900)))
+            assert receive(outside, udp(b"")) == udp(bytes(2900))
+        run = run_with(pairs, "net_af_packet", send,
+                       ",framesz=4096,blocksz=8192", CONFIG + big)
+    run.check_clean()
+    assert port(run)["rx_cut"] == 0
+
+
+@case
+def what_the_kernels_queue_drops_is_in_the_report():
+    with Pairs() as pairs:
+        inside = pairs.raw(0)
+
+        def flood():
+            for _ in range(20000):
+                inside.send(udp(bytes(1000)))
+        # it reads nothing before start: a ring of 8 slots is full soon
+        run = run_with(pairs, "net_af_packet", flood,
+                       ",blocksz=4096,framecnt=8", first="")
+    run.check_clean()
+    missed = port(run)["rx_missed"]
+    assert missed + port(run)["rx_frames"] == 20000, port(run)
+    assert missed > 10000
+    assert "%d frames were missed before they were read" % missed in run.out
+    assert "missed %d," % missed in run.out, run.out
+
+
+@case
+def af_xdp_ports_receive_with_pools_of_their_own():
+    with Pairs() as pairs:
+        inside, outside = pairs.raw(0), pairs.raw(2)
+
+        def send():
+            for i in range(200):
+                n = 1 + 7 * i
+                inside.send(udp(bytes(n), i % 2 == 1))
+                assert receive(outside, udp(b"")) == udp(bytes(n)), n
+        run = run_with(pairs, "net_af_xdp", send)
+    if run.status == 2 and "start" in run.err:
+        raise Skip("no AF_XDP here: " + run.err.strip().split("\n")[0])
+    run.check_clean()
+    assert run.report["sent_packets"] >= 200, run.report["sent_packets"]
+    assert port(run)["rx_checksums_completed"] == 100
+
+
+@case
+def an_interface_that_is_not_there_is_said_in_its_drivers_words():
+    with Box() as box:
+        for driver, word in (("net_af_packet", "iface=INTERFACE"),
+                             ("net_tap", "iface=NAME"),
+                             ("net_pcap", "rx_pcap=IN")):
+            run = box.run(config=FIGURE1 + 'attach = ( { endpoint = "e0"; '
+                          'port = "%s0"; } );\n' % driver, commands="quit\n")
+            run.check(2)
+            assert "there is no port %s0" % driver in run.err, run.err
+            assert "--vdev=%s0,%s" % (driver, word) in run.err, run.err
+        os.mkfifo(box.path("fifo"))
+        run = box.run(eal=["--vdev=net_pcap0,rx_pcap=" + box.path("fifo")],
+                      config=FIGURE1 + 'attach = ( { endpoint = "e0"; '
+                      'port = "net_pcap0"; } );\n', commands="quit\n")
+        run.check(2)
+        assert "a pipe; net_pcap reads plain files" in run.err, run.err
+
+
+main()
