@@ -54,3 +54,96 @@ counter_sums_json(json_t *report, const struct counter_sums *sums)
 	json_object_set_new(report, "core_counters", core);
 	json_object_set_new(report, "endpoint_counters", ep);
 }
+
+static json_t *
+port_json(const struct rl_device *d, uint16_t p)
+{
+	const uint64_t *c = rl_port_counters(d->port[p].port);
+	json_t *o = json_object();
+
+	for (int i = 0; i < RL_PORT_COUNTER_COUNT; i++)
+		if (c[i] != 0)
+			set(o, rl_port_counter_name((enum rl_port_counter)i),
+			    c[i]);
+	return o;
+}
+
+static json_t *
+core_json(const struct rl_device *d)
+{
+	const uint64_t *c = rl_core_counters(d->core.core);
+	json_t *o = json_object();
+
+	for (int i = 0; i < RL_CORE_COUNTER_COUNT; i++)
+		if (c[i] != 0)
+			set(o, rl_core_counter_name((enum rl_core_counter)i),
+			    c[i]);
+	return o;
+}
+
+static json_t *
+ep_json(const struct rl_ep *ep)
+{
+	const uint64_t *c = rl_ep_counters(ep);
+	json_t *o = json_object();
+
+	for (int i = 0; i < RL_EP_COUNTER_COUNT; i++)
+		if (c[i] != 0)
+			set(o, rl_ep_counter_name((enum rl_ep_counter)i),
+			    c[i]);
+	return o;
+}
+
+static json_t *
+link_json(const struct rl_fabric *f, uint32_t link)
+{
+	const struct rl_topo *t = f->topo;
+	json_t *ends = json_array();
+	char name[2 * RL_NAME_MAX + 8];
+
+	for (int e = 0; e < 2; e++) {
+		const uint32_t dev = t->link[link].dev[e];
+		const uint16_t p = t->link[link].port[e];
+		const struct rl_device *d = &f->dev[dev];
+
+		json_array_append_new(
+			ends,
+			json_pack("{s:s, s:i, s:s, s:o}", "device",
+				  t->dev[dev].name, "port", (int)p, "state",
+				  rl_link_state_name(
+					  rl_port_state(d->port[p].port)),
+				  "counters", port_json(d, p)));
+	}
+	return json_pack("{s:s, s:o}", "link",
+			 rl_topo_link_name(t, link, name, sizeof(name)),
+			 "ends", ends);
+}
+
+void
+counter_parts_json(json_t *report, const struct rl_fabric *f)
+{
+	json_t *links = json_array(), *switches = json_array();
+	json_t *eps = json_array();
+
+	for (uint32_t i = 0; i < f->topo->nlink; i++)
+		json_array_append_new(links, link_json(f, i));
+	for (uint32_t i = 0; i < f->ndev; i++) {
+		const struct rl_device *d = &f->dev[i];
+		const char *name = f->topo->dev[i].name;
+
+		if (d->core.ep == NULL)
+			json_array_append_new(
+				switches, json_pack("{s:s, s:o}", "switch",
+						    name, "counters",
+						    core_json(d)));
+		else
+			json_array_append_new(
+				eps, json_pack("{s:s, s:o, s:o}", "endpoint",
+					       name, "counters",
+					       ep_json(d->core.ep),
+					       "core_counters", core_json(d)));
+	}
+	json_object_set_new(report, "links", links);
+	json_object_set_new(report, "switches", switches);
+	json_object_set_new(report, "endpoints", eps);
+}

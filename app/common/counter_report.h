@@ -4,7 +4,8 @@
 
 /**
  * @file
- * Every counter of a fabric, summed up by what it is a counter of.
+ * Every counter of a fabric: summed up by what it is a counter of, and one by
+ * one for each end of a link, each switch and each endpoint.
  */
 
 #include <jansson.h>
@@ -22,5 +23,15 @@ void counter_sums_of(const struct rl_fabric *f, struct counter_sums *sums);
 
 /** Control thread. Sets port_counters, core_counters, endpoint_counters. */
 void counter_sums_json(json_t *report, const struct counter_sums *sums);
+
+/**
+ * Control thread. Sets `links`, `switches` and `endpoints`: each by the name of
+ * the fabric file, with those of its counters that are not zero.
+ *
+ *   links: [ { link, ends: [ { device, port, state, counters: {} }, x 2 ] } ]
+ *   switches: [ { switch, counters: {} } ]
+ *   endpoints: [ { endpoint, counters: {}, core_counters: {} } ]
+ */
+void counter_parts_json(json_t *report, const struct rl_fabric *f);
 
 #endif /* COUNTER_REPORT_H */

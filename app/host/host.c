@@ -15,8 +15,13 @@
 
 #include "host.h"
 
-#define LOG_RECORDS 4096
-#define NOTICES 4096
+#ifndef HOST_LOG_RECORDS /* tests have smaller ones */
+#define HOST_LOG_RECORDS 16384
+#endif
+/* A flit each: what a switch gives up at once may be thousands of packets. */
+#ifndef HOST_NOTICES
+#define HOST_NOTICES 131072
+#endif
 #define DELAY_FRAMES 256
 /* One poll of a port may want RL_PHY_BURST frames full of flits. */
 #define CACHE_LOW (RL_PHY_BURST * RL_FRAME_FLITS_MAX + 512)
@@ -129,9 +134,9 @@ make_lcore(struct host *h, unsigned int id)
 				  h->place.nroles * sizeof(lc->port[0]));
 	lc->core = host_mem_alloc(&h->mem,
 				  h->place.nroles * sizeof(lc->core[0]));
-	lc->log.ring = make_ring(h, LOG_RECORDS, sizeof(struct host_rec),
+	lc->log.ring = make_ring(h, HOST_LOG_RECORDS, sizeof(struct host_rec),
 				 RING_F_SP_ENQ | RING_F_SC_DEQ);
-	lc->notices = make_ring(h, NOTICES, sizeof(struct host_notice),
+	lc->notices = make_ring(h, HOST_NOTICES, sizeof(struct host_notice),
 				RING_F_SC_DEQ);
 	if (lc->cache.slot == NULL || lc->port == NULL || lc->core == NULL ||
 	    lc->log.ring == NULL || lc->notices == NULL)
@@ -296,7 +301,8 @@ build(struct host *h, char *err)
 		},
 	};
 	h->gen = host_mem_alloc(&h->mem, t->nep * sizeof(*h->gen));
-	if (fwd == NULL || h->gen == NULL)
+	h->proof = host_mem_alloc(&h->mem, t->nep * sizeof(*h->proof));
+	if (fwd == NULL || h->gen == NULL || h->proof == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->ndev; i++)
 		fwd[i] = &h->p.route->fwd[i];
@@ -398,6 +404,10 @@ host_busy_role(const struct host *h, char *buf)
 				return host_role_name(t, d, i, buf);
 		}
 	}
+	/* drops that a source has not been told of may be reports yet */
+	for (uint32_t i = 0; i < h->nlcores; i++)
+		if (rte_ring_count(h->lcore[h->lcore_id[i]]->notices) != 0)
+			return "a report of drops";
 	return NULL;
 }
 
@@ -478,6 +488,26 @@ host_stop(struct host *h)
 			flush_pipe(&rp->tx, c);
 		}
 	rl_fabric_flush(&h->fabric);
+}
+
+void
+host_lost(const struct host *h, struct host_lost *lost)
+{
+	*lost = (struct host_lost){ 0 };
+	for (uint32_t i = 0; i < h->nlcores; i++) {
+		const struct host_lcore *lc = h->lcore[h->lcore_id[i]];
+
+		lost->events += atomic_load(&lc->log.lost);
+		lost->drops += atomic_load(&lc->log.lost_packets);
+		lost->notices += atomic_load(&lc->notices_lost);
+	}
+	for (uint32_t d = 0; d < h->fabric.ndev; d++)
+		for (uint16_t p = 0; p < h->fabric.dev[d].nports; p++) {
+			struct rl_port_info info;
+
+			rl_port_info(h->fabric.dev[d].port[p].port, &info);
+			lost->events += info.events_lost;
+		}
 }
 
 uint64_t

@@ -26,6 +26,7 @@
 #include "host_log.h"
 #include "host_mem.h"
 #include "host_place.h"
+#include "proof.h"
 #include "rl_fabric.h"
 #include "rl_fault.h"
 #include "rl_route.h"
@@ -59,7 +60,7 @@ struct host_lcore {
 	struct rte_ring *notices; /**< many producers, this consumer */
 	uint64_t drops[RL_DROP_REASON_COUNT];	    /**< packets */
 	uint64_t drop_flits[RL_DROP_REASON_COUNT];
-	uint64_t notices_lost;
+	_Atomic uint64_t notices_lost; /**< a source was not told of a drop */
 	uint64_t busy_ns; /**< time of the last poll that did something */
 	_Atomic uint32_t ended; /**< its roles are nobody's any more */
 	_Atomic uint64_t loops;
@@ -107,6 +108,7 @@ struct host {
 	struct rl_fabric fabric;
 	struct rl_fabric_host callbacks; /**< roles keep pointers into it */
 	struct client_gen **gen; /**< [nep]; told of reports; NULL: none */
+	struct proof **proof;	 /**< [nep] of what it sends; told as well */
 	_Atomic uint32_t stop;
 };
 
@@ -151,6 +153,16 @@ const char *host_busy_role(const struct host *h, char *buf);
 
 /** Control thread. Ends the polling and gives back all flits and frames. */
 void host_stop(struct host *h);
+
+/** What lcores had to say and could not, over all of them. */
+struct host_lost {
+	uint64_t events;  /**< of ports, cores and endpoints */
+	uint64_t drops;	  /**< records of single packets: they are counted */
+	uint64_t notices; /**< drops that their sources were not told of */
+};
+
+/** Control thread. While lcores run, a little less than they have lost. */
+void host_lost(const struct host *h, struct host_lost *lost);
 
 /** Control thread, after host_stop(). Flits that nobody gave back: a bug. */
 uint64_t host_leaked_flits(const struct host *h);

@@ -17,7 +17,7 @@
 
 #define IDLE_NS (10 * RL_NS_PER_MS)
 #define CACHE_MOVE 512u
-#define NOTICE_BURST 32
+#define NOTICE_BURST 128
 
 static void
 balance_cache(struct host_lcore *lc)
@@ -161,11 +161,33 @@ self(struct host *h)
 	return h->lcore[rte_lcore_id()];
 }
 
+/* Of this lcore alone: read by others, so no torn numbers. */
+static void
+count(_Atomic uint64_t *n)
+{
+	atomic_store_explicit(n,
+			      atomic_load_explicit(n, memory_order_relaxed) + 1,
+			      memory_order_relaxed);
+}
+
 static void
 put_record(struct host_lcore *lc, struct host_rec *rec)
 {
-	if (rte_ring_sp_enqueue_elem(lc->log.ring, rec, sizeof(*rec)) != 0)
-		lc->log.lost++;
+	struct rte_ring *r = lc->log.ring;
+
+	if (rte_ring_sp_enqueue_elem(r, rec, sizeof(*rec)) != 0)
+		count(&lc->log.lost);
+}
+
+/* Records of single packets leave room for events. */
+static void
+put_packet(struct host_lcore *lc, struct host_rec *rec)
+{
+	struct rte_ring *r = lc->log.ring;
+
+	if (rte_ring_free_count(r) < rte_ring_get_capacity(r) / 4 ||
+	    rte_ring_sp_enqueue_elem(r, rec, sizeof(*rec)) != 0)
+		count(&lc->log.lost_packets);
 }
 
 void
@@ -211,7 +233,9 @@ host_on_report(void *ctx, const struct rl_ep_report *r, uint64_t now_ns)
 
 	if (h->gen[r->src] != NULL) /* on the same lcore as its endpoint */
 		rl_tg_report(h->gen[r->src]->tg, r);
-	put_record(self(h), &(struct host_rec){
+	if (h->proof[r->src] != NULL)
+		proof_reported(h->proof[r->src], r->tag);
+	put_packet(self(h), &(struct host_rec){
 		.t_ns = now_ns,
 		.kind = HOST_REC_REPORT,
 		.dev = h->fabric.topo->ep_dev[r->src],
@@ -248,7 +272,7 @@ notify_source(struct host *h, struct host_lcore *from,
 			.why = (uint8_t)rl_ep_drop_of(why),
 		};
 		if (rte_ring_mp_enqueue_elem(to->notices, &n, sizeof(n)) != 0)
-			from->notices_lost++;
+			count(&from->notices_lost);
 	}
 }
 
@@ -293,7 +317,7 @@ host_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 	rl_txn_get(pkt->wire, &t);
 	lc->drops[why]++;
 	lc->drop_flits[why] += pkt->pkt_flits;
-	put_record(lc, &(struct host_rec){
+	put_packet(lc, &(struct host_rec){
 		.t_ns = now_ns,
 		.kind = HOST_REC_DROP,
 		.packet = {

@@ -6,8 +6,11 @@
  * @file
  * What happens on lcores, told to the control thread: one record an event, in
  * a ring of each lcore's own. A full ring loses the record and counts it; the
- * data path never waits for a reader.
+ * data path never waits for a reader. The last quarter of a ring is kept for
+ * events: a storm of dropped packets does not push out what happened to links.
  */
+
+#include <stdatomic.h>
 
 #include <rte_ring.h>
 
@@ -48,7 +51,8 @@ struct host_rec {
 
 struct host_log {
 	struct rte_ring *ring;
-	uint64_t lost; /**< written by the lcore */
+	_Atomic uint64_t lost;	      /**< events; written by the lcore */
+	_Atomic uint64_t lost_packets; /**< records of single packets */
 };
 
 #endif /* HOST_LOG_H */

@@ -16,6 +16,16 @@ proof_init(struct proof *l, uint16_t src, uint16_t dst)
 		rl_delay_reset(&l->delay[vc]);
 }
 
+/* Whether what the sender wrote last was given up, and did not arrive. */
+static bool
+given_up(const struct proof_entry *e)
+{
+	/* relaxed: at rest, or 65,536 packets later, it is long there */
+	return e->sent_tag != 0 && e->reported_tag == e->sent_tag &&
+	       atomic_load_explicit(&e->seen_tag, memory_order_relaxed) !=
+		       e->sent_tag;
+}
+
 void
 proof_sent(struct proof *l, uint32_t tag, const void *data,
 		 uint32_t len, uint64_t now_ns)
@@ -24,6 +34,7 @@ proof_sent(struct proof *l, uint32_t tag, const void *data,
 
 	if (l->sent_packets == 0)
 		l->next_tag = tag; /* a flow may begin anywhere */
+	l->settled_reports += given_up(e);
 	e->sent_ns = now_ns;
 	e->digest = rl_crc32c(data, len, l->hw_crc);
 	e->len = len;
@@ -38,7 +49,8 @@ proof_got(struct proof *l, uint32_t tag, const void *data, uint32_t len,
 {
 	struct proof_entry *e = &l->entry[SLOT(tag)];
 
-	if (e->seen_tag == tag + 1) {
+	if (atomic_load_explicit(&e->seen_tag, memory_order_relaxed) ==
+	    tag + 1) {
 		l->duplicated_packets++;
 		return;
 	}
@@ -49,15 +61,28 @@ proof_got(struct proof *l, uint32_t tag, const void *data, uint32_t len,
 	else
 		rl_delay_add(&l->delay[vc % RL_VCS], now_ns - e->sent_ns,
 			     &l->last);
-	e->seen_tag = tag + 1;
+	atomic_store_explicit(&e->seen_tag, tag + 1, memory_order_relaxed);
 	if (rl_seq_before(tag, l->next_tag))
 		l->reordered_packets++;
 	else
 		l->next_tag = tag + 1;
 }
 
-bool
-proof_arrived(const struct proof *l, uint32_t tag)
+void
+proof_reported(struct proof *l, uint32_t tag)
 {
-	return l->entry[SLOT(tag)].seen_tag == tag + 1;
+	struct proof_entry *e = &l->entry[SLOT(tag)];
+
+	if (e->sent_tag == tag + 1)
+		e->reported_tag = tag + 1;
+}
+
+uint64_t
+proof_reports(const struct proof *l)
+{
+	uint64_t n = l->settled_reports;
+
+	for (uint32_t i = 0; i < PROOF_ENTRIES; i++)
+		n += given_up(&l->entry[i]);
+	return n;
 }

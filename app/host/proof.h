@@ -8,13 +8,15 @@
  * client writes down a digest and the time of each packet under its number
  * (tag); the receiving client looks up what it got and knows at once whether
  * it is altered, late, out of order or a second copy. What was written down
- * and never looked up is lost.
+ * and never looked up is lost, unless the endpoint gave it up and said so.
  *
  * One flow has one proof. The sender's lcore writes its half of an entry
  * before the packet can leave; the packet itself, passing through rings,
  * orders that for the receiver. The control thread may read the counters at
  * any time and the entries once both lcores have stopped sending.
  */
+
+#include <stdatomic.h>
 
 #include "rl_base.h"
 #include "rl_delay.h"
@@ -27,7 +29,8 @@ struct proof_entry {
 	uint32_t digest;
 	uint32_t len;
 	uint32_t sent_tag; /**< tag + 1 of what the sender wrote last */
-	uint32_t seen_tag; /**< tag + 1 of what the receiver saw last */
+	_Atomic uint32_t seen_tag; /**< tag + 1 of what the receiver saw last */
+	uint32_t reported_tag; /**< tag + 1 of what the sender gave up last */
 };
 
 struct proof {
@@ -37,6 +40,7 @@ struct proof {
 	/* the sender's */
 	uint64_t sent_packets;
 	uint64_t sent_bytes;
+	uint64_t settled_reports; /**< given up, and too old to arrive */
 	/* the receiver's */
 	uint32_t next_tag RL_ALIGNED(RL_CACHE_LINE);
 	uint64_t delivered_packets;
@@ -59,7 +63,16 @@ void proof_sent(struct proof *l, uint32_t tag, const void *data,
 void proof_got(struct proof *l, uint32_t tag, const void *data, uint32_t len,
 	       unsigned int vc, uint64_t now_ns);
 
-/** Any thread, as far as the proof reaches back. Whether it arrived. */
-bool proof_arrived(const struct proof *l, uint32_t tag);
+/**
+ * Sender's lcore. Packet @p tag was given up: if it never arrives, it is
+ * reported and not lost.
+ */
+void proof_reported(struct proof *l, uint32_t tag);
+
+/**
+ * Control thread; exact once both lcores have stopped sending. Packets that
+ * were given up and did not arrive after all.
+ */
+uint64_t proof_reports(const struct proof *l);
 
 #endif /* PROOF_H */

@@ -149,21 +149,6 @@ app_wait_drained(struct app *app, uint64_t limit_ns)
 	}
 }
 
-/* Packets of a flow that were given up and did not arrive after all. */
-static uint64_t
-reported_of(const struct app *app, const struct proof *l)
-{
-	uint64_t n = 0;
-
-	for (uint32_t i = 0; i < app->watch.nreports; i++) {
-		const struct host_rec_packet *p = &app->watch.report[i];
-
-		n += p->src == l->src && p->dst == l->dst &&
-		     !proof_arrived(l, p->tag);
-	}
-	return n;
-}
-
 static void
 add_ports(const struct app *app, struct totals *t)
 {
@@ -171,11 +156,13 @@ add_ports(const struct app *app, struct totals *t)
 		const struct proof *l = app->attach.dev[i].proof;
 		uint64_t there, reported;
 
+		t->unwritten += app->attach.dev[i].stats.tx_errors;
+
 		if (l == NULL)
 			continue;
 		/* delivered first: it can only grow towards sent */
 		there = l->delivered_packets;
-		reported = reported_of(app, l);
+		reported = proof_reports(l);
 		t->delivered += there;
 		t->reported += reported;
 		t->duplicated += l->duplicated_packets;

@@ -46,6 +46,7 @@ struct totals {
 	uint64_t delivered_flits; /**< of generators */
 	uint64_t vc_flits[RL_VCS]; /**< of these, by the VC of arrival */
 	uint64_t inexact; /**< events that did not fit into the books */
+	uint64_t unwritten; /**< frames that arrived and a driver refused */
 };
 
 struct app {
@@ -66,6 +67,7 @@ struct app {
 	bool quit;
 	bool stuck; /**< did not come to rest at the end */
 	uint64_t leaked_flits;
+	struct host_lost unsaid; /**< what lcores could not tell us */
 	/* commands */
 	bool checking;	     /**< handlers check their words and do nothing */
 	char *script_text;   /**< of the --cmdline-file, or NULL */

@@ -251,6 +251,7 @@ make_proof(struct attach *a, struct attach_dev *d, struct host *h, int32_t dst)
 		return -ENOMEM;
 	proof_init(d->proof, src, (uint16_t)dst);
 	a->by_flow[(size_t)dst * t->nep + src] = d->proof;
+	h->proof[src] = d->proof;
 	if (attach_has(a, t->ep_dev[dst]))
 		return 0;
 	return make_sink(a, h, t->ep_dev[dst]);

@@ -85,20 +85,18 @@ show_events(struct app *app, uint64_t n)
 {
 	const struct watch *w = &app->watch;
 	const uint64_t kept = rl_min_u64(w->nevents, WATCH_EVENTS);
+	struct host_lost lost;
 	char line[256];
 
 	n = rl_min_u64(n, kept);
 	for (uint64_t i = w->nevents - n; i < w->nevents; i++)
 		printf("%s\n", watch_event_text(w, &w->event[i % WATCH_EVENTS],
 						line, sizeof(line)));
-	for (uint32_t i = 0; i < app->host.nlcores; i++) {
-		const struct host_lcore *lc =
-			app->host.lcore[app->host.lcore_id[i]];
-
-		if (lc->log.lost != 0)
-			printf("%" PRIu64 " records of lcore %u were lost\n",
-			       lc->log.lost, lc->id);
-	}
+	host_lost(&app->host, &lost);
+	if (lost.events + lost.drops != 0)
+		printf("not recorded: %" PRIu64 " events, %" PRIu64
+		       " packets\n",
+		       lost.events, lost.drops);
 	return 0;
 }
 

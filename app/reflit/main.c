@@ -150,7 +150,9 @@ verdict(const struct app *app)
 
 	app_totals(app, &t);
 	if (t.lost + t.duplicated + t.reordered + t.altered != 0 ||
-	    app->stuck || app->leaked_flits != 0)
+	    t.inexact + t.unwritten != 0 || app->stuck ||
+	    app->leaked_flits != 0 ||
+	    app->unsaid.events + app->unsaid.notices != 0)
 		return EXIT_BROKEN;
 	return app->failed_commands != 0 ? EXIT_UNUSABLE : EXIT_KEPT;
 }
@@ -185,6 +187,7 @@ run(struct app *app)
 	watch_pump(&app->watch);
 	app->leaked_flits = host_leaked_flits(&app->host);
 	attach_note_stats(&app->attach);
+	host_lost(&app->host, &app->unsaid);
 	report_print(app);
 	if (app->opt.json != NULL) {
 		ret = report_json(app, app->opt.json);

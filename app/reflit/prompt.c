@@ -9,7 +9,9 @@
  * it is a signal that ends the command's waiting, not the program.
  */
 
+#ifndef ALLOW_EXPERIMENTAL_API
 #define ALLOW_EXPERIMENTAL_API /* rdline_new(): so since DPDK 20.11 */
+#endif
 
 #include <errno.h>
 #include <poll.h>

@@ -138,6 +138,7 @@ report_json(struct app *app, const char *path)
 	set(o, "corrupted_packets", t.altered);
 	set(o, "reported_packets", t.reported);
 	set(o, "inexact_packets", t.inexact);
+	set(o, "unwritten_frames", t.unwritten);
 	set(o, "sent_bytes", t.sent_bytes);
 	set(o, "flit_hops", app_flit_hops(app));
 	set(o, "elapsed_ns", app->end_ns - app->start_ns);
@@ -152,7 +153,12 @@ report_json(struct app *app, const char *path)
 	json_object_set_new(o, "attached", ports_json(app));
 	counter_sums_of(&app->host.fabric, &sums);
 	counter_sums_json(o, &sums);
+	counter_parts_json(o, &app->host.fabric);
+	report_events(o, app);
 	set(o, "leaked_flits", app->leaked_flits);
+	set(o, "unrecorded_events", app->unsaid.events);
+	set(o, "unrecorded_packets", app->unsaid.drops);
+	set(o, "lost_drop_notices", app->unsaid.notices);
 	set(o, "failed_commands", app->failed_commands);
 	json_object_set_new(o, "drained", json_boolean(!app->stuck));
 	set(o, "seed", app->opt.seed);
@@ -261,6 +267,17 @@ report_print(const struct app *app)
 		print_port(&app->attach.dev[i]);
 	if (app->stuck)
 		printf("the fabric did not come to rest\n");
+	if (t.inexact != 0)
+		printf("%" PRIu64 " packets do not fit into the books\n",
+		       t.inexact);
+	if (app->unsaid.events != 0)
+		printf("%" PRIu64 " events were not recorded: failovers may be "
+		       "missing above\n",
+		       app->unsaid.events);
+	if (app->unsaid.notices != 0)
+		printf("of %" PRIu64 " dropped flits the senders were not "
+		       "told\n",
+		       app->unsaid.notices);
 	if (app->leaked_flits != 0)
 		printf("%" PRIu64 " flit buffers were not given back\n",
 		       app->leaked_flits);

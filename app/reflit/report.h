@@ -8,11 +8,19 @@
  * scripts rely on (docs/prompt.md lists them).
  */
 
+#include <jansson.h>
+
 #include "app.h"
 
 /** Control thread, after the traffic. Writes the JSON report. @return 0 or
  * -errno */
 int report_json(struct app *app, const char *path);
+
+/**
+ * Control thread. Sets `events`, the last ones that were kept, oldest first,
+ * and `events_before`, how many there were before these.
+ */
+void report_events(json_t *report, const struct app *app);
 
 /** Control thread. A short report to standard output. */
 void report_print(const struct app *app);

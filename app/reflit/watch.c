@@ -22,7 +22,6 @@ watch_close(struct watch *w)
 {
 	absences_free(&w->absences);
 	free(w->failover);
-	free(w->report);
 	free(w->order_ns);
 	memset(w, 0, sizeof(*w));
 }
@@ -137,14 +136,6 @@ take_port_event(struct watch *w, const struct host_rec *rec)
 	}
 }
 
-static void
-take_report(struct watch *w, const struct host_rec *rec)
-{
-	if (grow((void **)&w->report, w->nreports, &w->report_cap,
-		 sizeof(*w->report)))
-		w->report[w->nreports++] = rec->packet;
-}
-
 void
 watch_pump(struct watch *w)
 {
@@ -155,8 +146,6 @@ watch_pump(struct watch *w)
 		w->event[w->nevents++ % WATCH_EVENTS] = rec;
 		if (rec.kind == HOST_REC_PORT)
 			take_port_event(w, &rec);
-		else if (rec.kind == HOST_REC_REPORT)
-			take_report(w, &rec);
 		else if (rec.kind == HOST_REC_EP)
 			absences_add(&w->absences, &rec.ep_ev);
 		if (w->verbose && rec.kind == HOST_REC_PORT)
@@ -241,6 +230,14 @@ ep_event_text(const struct watch *w, const struct host_rec *rec, char *buf,
 		 rl_ep_event_name(ev->kind));
 }
 
+static const char *
+ep_name(const struct watch *w, uint16_t ep)
+{
+	const struct rl_topo *t = w->host->fabric.topo;
+
+	return ep < t->nep ? t->dev[t->ep_dev[ep]].name : "?";
+}
+
 char *
 watch_event_text(const struct watch *w, const struct host_rec *rec, char *buf,
 		 size_t len)
@@ -265,13 +262,13 @@ watch_event_text(const struct watch *w, const struct host_rec *rec, char *buf,
 		break;
 	case HOST_REC_DROP:
 		snprintf(buf, len,
-			 "dropped packet %u of %u->%u (%u flits): %s", p->tag,
-			 p->src, p->dst, p->flits,
+			 "dropped packet %u of %s to %s (%u flits): %s", p->tag,
+			 ep_name(w, p->src), ep_name(w, p->dst), p->flits,
 			 rl_drop_reason_name((enum rl_drop_reason)p->why));
 		break;
 	case HOST_REC_REPORT:
-		snprintf(buf, len, "gave up packet %u of %u->%u: %s", p->tag,
-			 p->src, p->dst,
+		snprintf(buf, len, "gave up packet %u of %s to %s: %s", p->tag,
+			 ep_name(w, p->src), ep_name(w, p->dst),
 			 rl_ep_reason_name((enum rl_ep_reason)p->why));
 		break;
 	case HOST_REC_EP:

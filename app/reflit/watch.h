@@ -5,7 +5,7 @@
 /**
  * @file
  * The control thread's memory of what lcores reported: the last events, every
- * failover, every packet given up.
+ * failover.
  *
  * Records of one lcore arrive in order, those of several in any: what belongs
  * to one failover is put together by its loop id, whichever comes first.
@@ -39,9 +39,6 @@ struct watch {
 	struct failover *failover;
 	uint32_t nfailovers;
 	uint32_t failover_cap;
-	struct host_rec_packet *report; /**< packets that endpoints gave up */
-	uint32_t nreports;
-	uint32_t report_cap;
 	uint64_t *order_ns; /**< [nlink] when a command last hurt it; 0: none */
 	struct absences absences; /**< what endpoints said of each other */
 	bool verbose;	    /**< events of links are printed as they come */

@@ -81,6 +81,8 @@ report_json(const struct setup *s, const struct options *o,
 	json_object_set_new(root, "drops", drops_json(&v->sim));
 	json_object_set_new(root, "wires", wires_json(&v->sim));
 	counter_sums_json(root, &out->counters);
+	if (out->parts != NULL)
+		(void)json_object_update(root, out->parts);
 	json_object_set_new(root, "at_rest", json_boolean(out->at_rest));
 	json_object_set_new(root, "interrupted",
 			    json_boolean(out->interrupted));

@@ -281,6 +281,10 @@ take_outcome(struct run *r, bool json, struct outcome *out)
 	take_recoveries(r, json, out);
 	if (json)
 		out->failovers = failovers_json(r);
+	if (json && out->parts == NULL)
+		out->parts = json_object();
+	if (json)
+		counter_parts_json(out->parts, rl_sim_fabric(r->sim));
 	if (!out->at_rest)
 		rl_sim_settled(r->sim, 0, v->why);
 	else if (rl_sim_audit(r->sim, false, v->why) != 0)
@@ -372,9 +376,10 @@ void
 outcome_free(struct outcome *out)
 {
 	json_decref(out->failovers);
+	json_decref(out->parts);
 	absences_free(&out->absences);
 	json_decref(out->recoveries);
-	out->failovers = out->recoveries = NULL;
+	out->failovers = out->recoveries = out->parts = NULL;
 	free(out->delay);
 	out->delay = NULL;
 }

@@ -99,6 +99,7 @@ struct outcome {
 	bool interrupted;	/**< somebody stopped it */
 	struct rl_delay *delay; /**< [RL_VCS], owned */
 	json_t *failovers;	/**< array, owned; NULL unless wanted */
+	json_t *parts;		/**< counters by part, as failovers */
 	struct absences absences; /**< owned */
 	json_t *recoveries;	/**< the same */
 	uint32_t nrecoveries;

@@ -284,6 +284,7 @@ rl_port_info(const struct rl_port *port, struct rl_port_info *info)
 		info->buffered[vc] = port_rx_held(port, vc);
 	}
 	info->state = port->link.state;
+	info->events_lost = port->events.lost;
 	info->last_detector = port->link.detector;
 	info->tx_epoch = port->shake.tx_epoch;
 	info->rx_epoch = port->shake.rx_epoch;

@@ -297,6 +297,7 @@ struct rl_port_info {
 	uint32_t replay_acked;
 	uint32_t replay_next;
 	uint32_t replay_tail;
+	uint64_t events_lost;	  /**< nobody took them in time */
 };
 
 /** Any thread. Where the link stands: what others may decide by. */

@@ -288,6 +288,41 @@ def what_the_kernels_queue_drops_is_in_the_report():
 
 
 @case
+def frames_that_a_driver_cannot_write_break_the_promise():
+    with Pairs() as pairs:
+        inside = pairs.raw(0)
+
+        def send():
+            ip("link", "set", pairs.names[3], "down")
+            for _ in range(10):
+                inside.send(udp(bytes(500)))
+        run = run_with(pairs, "net_af_packet", send)
+    run.check(1)
+    unwritten = run.report["unwritten_frames"]
+    assert unwritten > 0 and unwritten == port(run, 1)["tx_errors"], run.report
+    assert "%d frames could not be written" % unwritten in run.out, run.out
+
+
+@case
+def packets_longer_than_a_port_can_write_are_lost_and_said():
+    with Pairs(3000) as pairs:
+        inside = pairs.raw(0)
+        ip("link", "set", pairs.names[2], "mtu", "1500")
+        ip("link", "set", pairs.names[3], "mtu", "1500")
+
+        def send():
+            inside.send(udp(bytes(2000)))
+            inside.send(udp(bytes(1000)))
+        run = run_with(pairs, "net_af_packet", send,
+                       ",framesz=4096,blocksz=8192")
+    run.check(1)
+    assert run.report["lost_packets"] == 1, run.report
+    assert run.report["delivered_packets"] == 1
+    assert port(run, 1)["tx_too_long"] == 1
+    assert "1 frames arrived that are too long for it to write" in run.out
+
+
+@case
 def af_xdp_ports_receive_with_pools_of_their_own():
     with Pairs() as pairs:
         inside, outside = pairs.raw(0), pairs.raw(2)

@@ -186,9 +186,7 @@ packets_in_order_are_just_delivered(void **state)
 		if (i == 0)
 			p->next_tag = tag;
 		sent(p, tag);
-		assert_false(proof_arrived(p, tag));
 		got(p, tag);
-		assert_true(proof_arrived(p, tag));
 	}
 	assert_int_equal(p->sent_packets, 3 * PROOF_ENTRIES);
 	assert_int_equal(p->delivered_packets, 3 * PROOF_ENTRIES);
@@ -220,7 +218,33 @@ copies_late_ones_and_altered_ones_are_told_apart(void **state)
 	assert_int_equal(p->duplicated_packets, 1);
 	assert_int_equal(p->reordered_packets, 1);
 	assert_int_equal(p->altered_packets, 3);
-	assert_false(proof_arrived(p, 5));
+}
+
+/* [DRL-7] given up and never there: reported, however long ago. */
+static void
+what_was_given_up_is_reported_unless_it_arrived(void **state)
+{
+	struct proof *p = *state;
+
+	for (uint32_t i = 0; i < 10; i++)
+		sent(p, i);
+	for (uint32_t i = 0; i < 5; i++)
+		got(p, i);
+	proof_reported(p, 2); /* had arrived */
+	proof_reported(p, 5);
+	proof_reported(p, 5); /* said twice */
+	proof_reported(p, 6);
+	assert_int_equal(proof_reports(p), 2);
+	got(p, 6); /* arrives after all */
+	assert_int_equal(proof_reports(p), 1);
+	proof_reported(p, PROOF_ENTRIES + 7); /* never sent */
+	assert_int_equal(proof_reports(p), 1);
+	/* the proof wraps around: what is forgotten stays counted */
+	for (uint32_t i = 10; i < 2 * PROOF_ENTRIES; i++)
+		sent(p, i);
+	assert_int_equal(proof_reports(p), 1);
+	proof_reported(p, 2 * PROOF_ENTRIES - 1);
+	assert_int_equal(proof_reports(p), 2);
 }
 
 static void
@@ -263,6 +287,9 @@ main(void)
 				       empty_proof),
 		cmocka_unit_test_setup(
 			copies_late_ones_and_altered_ones_are_told_apart,
+			empty_proof),
+		cmocka_unit_test_setup(
+			what_was_given_up_is_reported_unless_it_arrived,
 			empty_proof),
 		cmocka_unit_test(memory_is_aligned_zeroed_and_given_back),
 	};

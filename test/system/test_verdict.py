@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What reflit says of a run is true: every number of its report and every way
+to an exit status that is not 0 is seen here in a run where it is not 0. Most
+of these runs are of reflit-plants, see plants.h [DRL-7, RXL-4, ROUTE-4]."""
+import os
+import re
+import sys
+
+from reflit_test import Box, FIGURE1, REFLIT, case, main
+import reflit_test
+
+PLANTS = os.path.abspath(sys.argv[4])
+# a drop is final, so that it has to be reported
+NO_RETRY = FIGURE1 + "endpoint: { retry = false; };\n"
+SEND = "wait up\ntraffic packets %d\nstart\nwait sent\nwait drained\nquit\n"
+
+
+def planted(plant, config=FIGURE1, commands=SEND % 50, args=()):
+    """A run of reflit with a bug; None: without one."""
+    env = {k: v for k, v in os.environ.items() if k != "REFLIT_PLANT"}
+    if plant is not None:
+        env["REFLIT_PLANT"] = plant
+    reflit_test.REFLIT = PLANTS
+    try:
+        with Box() as box:
+            return box.run(args, eal=["--lcores=0@0"], config=config,
+                           commands=commands, env=env)
+    finally:
+        reflit_test.REFLIT = REFLIT
+
+
+def numbers(run):
+    return {k: run.report[k + "_packets"]
+            for k in ("lost", "duplicated", "reordered", "corrupted",
+                      "reported", "inexact")}
+
+
+def only(run, status, **want):
+    """These numbers, and nothing else, are not 0; people read the same."""
+    run.check(status)
+    all_of = dict(lost=0, duplicated=0, reordered=0, corrupted=0, reported=0,
+                  inexact=0)
+    all_of.update(want)
+    assert numbers(run) == all_of, (numbers(run), run.out)
+    line = ("lost %(lost)d, duplicated %(duplicated)d, reordered "
+            "%(reordered)d, altered %(corrupted)d, reported %(reported)d\n"
+            % all_of)
+    assert line in run.out, run.out
+    assert run.report["sent_packets"] == 100 or want.get("any"), run.report
+
+
+@case
+def without_a_bug_everything_is_kept():
+    run = planted(None)
+    only(run, 0)
+    assert run.report["leaked_flits"] == 0 and run.report["drained"]
+    for key in ("unrecorded_events", "unrecorded_packets",
+                "lost_drop_notices", "unwritten_frames"):
+        assert run.report[key] == 0, key
+
+
+@case
+def a_packet_that_a_client_is_given_twice_is_duplicated():
+    only(planted("DUPLICATE"), 1, duplicated=1)
+
+
+@case
+def a_packet_that_another_one_overtook_is_reordered():
+    only(planted("REORDER"), 1, reordered=1)
+
+
+@case
+def a_packet_that_has_changed_is_altered():
+    only(planted("ALTER", args=["--packet-flits", "4"]), 1, corrupted=1)
+
+
+@case
+def a_packet_that_vanishes_is_lost():
+    run = planted("LOSE")
+    only(run, 1, lost=1)
+    assert run.report["delivered_packets"] == 99
+
+
+@case
+def a_report_that_fits_no_packet_is_unaccounted_for():
+    run = planted("INEXACT")
+    only(run, 1, inexact=1)
+    assert "1 packets do not fit into the books" in run.out, run.out
+
+
+@case
+def a_flit_that_nobody_gives_back_is_a_leak():
+    run = planted("LEAK")
+    only(run, 1)
+    assert run.report["leaked_flits"] == 1
+    assert "1 flit buffers were not given back" in run.out, run.out
+
+
+@case
+def a_fabric_that_does_not_come_to_rest_is_stuck():
+    with Box() as box:
+        run = box.run(commands="wait up\ninject block e1 0\n"
+                      "traffic packets 50\nstart\nwait 50ms\n"
+                      "wait drained 1s\nquit\n").check(1)
+    assert run.report["drained"] is False
+    assert run.report["failed_commands"] == 1
+    assert re.search(r"not drained after 1.000 s: \S+ is busy", run.err)
+    assert re.search(r"reflit: \S+ is still busy", run.err), run.err
+    assert "the fabric did not come to rest" in run.out
+
+
+@case
+def what_an_endpoint_keeps_from_its_client_is_lost():
+    run = planted("STUCK")
+    run.check(1)
+    r = run.report
+    assert r["lost_packets"] > 0 and r["drained"], r
+    assert r["lost_packets"] + r["delivered_packets"] == 100, r
+
+
+@case
+def tables_that_nobody_has_proven_are_not_installed():
+    run = planted("UNPROVEN")
+    run.check(2)
+    assert "the tables have not passed the checker" in run.err, run.err
+    assert run.report is None
+
+
+@case
+def tables_that_lie_deliver_nothing_and_nobody_says_they_did():
+    run = planted("LIE", config=NO_RETRY)
+    run.check(0)  # all of it is dropped, and reported
+    assert run.report["delivered_packets"] == 0
+    assert run.report["reported_packets"] == 100, run.report
+    assert sum(run.report["drops"].values()) >= 100, run.report["drops"]
+
+
+def drops_are_reported(lcores, config, clients):
+    """What init_action drops is told to its source [RXL-4, DRL-7]."""
+    with Box() as box:
+        return box.run(eal=["--lcores=" + lcores] + clients(box),
+                       config=config + 'link: { init_action = "discard"; };\n',
+                       commands="wait up\ntraffic packets 50\n"
+                       "link s1-e1 disable\nwait dead s1-e1\nwait 50ms\n"
+                       "start\nwait sent\nwait drained\nshow events 5\n"
+                       "quit\n")
+
+
+@case
+def a_drop_on_an_lcore_is_told_to_its_source_and_reported():
+    placements = ["0@0"]
+    if os.cpu_count() > 1:
+        placements += ["0@0,1@1", "0@0,1@0,2@1"]
+    for lcores in placements:
+        run = drops_are_reported(lcores, NO_RETRY, lambda box: [])
+        run.check(0)
+        r = run.report
+        # e0's packets end at s1; those of e1 do not leave it
+        assert r["reported_packets"] > 0 and r["lost_packets"] == 0, r
+        assert r["reported_packets"] + r["delivered_packets"] == 100
+        dropped = sum(r["drops"].values())
+        assert dropped == r["reported_packets"], (dropped, r)
+        # and the events say so, by name
+        drops = [e for e in r["events"] if e["kind"] == "drop"]
+        assert any(e["source"] == "e0" and e["destination"] == "e1" and
+                   e["why"] == "init" for e in drops), drops[:3]
+        reports = [e for e in r["events"] if e["kind"] == "report"]
+        assert len(reports) >= r["reported_packets"], reports[:3]
+        assert any("gave up packet" in e["text"] and " of e0 to e1" in
+                   e["text"] for e in reports), reports[:3]
+
+
+@case
+def drops_of_frames_are_reported_too():
+    attach = ('attach = ( { endpoint = "e0"; port = "net_pcap0"; '
+              'dst = "e1"; } );\n')
+    pcap = os.path.join(reflit_test.ROOT, "config", "demo.pcap")
+    run = drops_are_reported("0@0", NO_RETRY + attach, lambda box: [
+        "--vdev=net_pcap0,rx_pcap=%s,tx_pcap=%s" % (pcap, box.path("o"))])
+    run.check(0)
+    r = run.report
+    assert r["reported_packets"] == r["sent_packets"] > 0, r
+    assert r["lost_packets"] == r["delivered_packets"] == 0, r
+
+
+@case
+def a_log_that_overflows_is_said_and_no_report_becomes_a_loss():
+    config = NO_RETRY + 'link: { init_action = "discard"; };\n'
+    commands = ("wait up\ntraffic packets 50\nlink s1-e1 disable\n"
+                "wait dead s1-e1\nwait 50ms\nstart\nwait sent\n"
+                "wait drained\nlink s1-e1 enable\nwait up\nquit\n")
+    run = planted("LOG", config, commands)
+    run.check(1)
+    r = run.report
+    assert r["reported_packets"] > 0 and r["lost_packets"] == 0, r
+    assert r["unrecorded_events"] > 0 and r["unrecorded_packets"] > 0, r
+    assert "events were not recorded" in run.out, run.out
+
+
+@case
+def a_source_that_is_not_told_of_a_drop_is_said():
+    config = NO_RETRY + 'link: { init_action = "discard"; };\n'
+    commands = ("wait up\ntraffic packets 50\nlink s1-e1 disable\n"
+                "wait dead s1-e1\nwait 50ms\nstart\nwait sent\n"
+                "wait drained\nquit\n")
+    run = planted("NOTICES", config, commands, args=["--packet-flits", "8"])
+    run.check(1)
+    r = run.report
+    assert r["lost_drop_notices"] > 0, r
+    assert "the senders were not told" in run.out, run.out
+
+
+@case
+def times_and_hops_are_those_of_the_run():
+    commands = ("wait up\nstart\nwait 100ms\nlink s0-s1#%d one-way s0 "
+                "mid-packet\nwait dead s0-s1#%d\nwait 50ms\nlink s0-s1#%d "
+                "up\nwait up\nstop\nwait drained\nquit\n")
+    config = FIGURE1 + "link: { flits_per_frame = 1; };\n"
+    k = reflit_test.carrier(config)
+    with Box() as box:
+        run = box.run(["--load", "0.2", "--packet-flits", "8"], config=config,
+                      commands=commands % (k, k, k)).check_clean()
+    r = run.report
+    # a packet of 8 flits crosses three links
+    assert r["flit_hops"] >= 24 * r["delivered_packets"], r["flit_hops"]
+    assert 150e6 < r["elapsed_ns"] < 120e9, r["elapsed_ns"]
+    assert "in %.3f s" % (r["elapsed_ns"] / 1e9) in run.out
+    f = [f for f in r["failovers"] if f["looped_packets"] > 0]
+    assert f, r["failovers"]
+    for x in f:
+        assert 100e6 < x["at_ns"] < r["elapsed_ns"], x
+        assert 0 < x["detect_ns"] and 0 < x["first_rerouted_ns"], x
+        assert 0 < x["drained_ns"], x
+        assert x["looped_flits"] >= x["looped_packets"], x
+    # by link and by endpoint, and what happened
+    ends = [e for link in r["links"] for e in link["ends"]]
+    assert sorted(link["link"] for link in r["links"]) == [
+        "e0-s0", "s0-s1#0", "s0-s1#1", "s1-e1"]
+    for key, total in r["port_counters"].items():
+        assert total == sum(e["counters"].get(key, 0) for e in ends), key
+    assert all(e["state"] == "UP" for e in ends)
+    assert [e["endpoint"] for e in r["endpoints"]] == ["e0", "e1"]
+    assert [s["switch"] for s in r["switches"]] == ["s0", "s1"]
+    for key, total in r["endpoint_counters"].items():
+        assert total == sum(e["counters"].get(key, 0)
+                            for e in r["endpoints"]), key
+    dead = [e for e in r["events"] if e["kind"] == "link" and
+            "dead" in e["text"]]
+    assert {e["device"] for e in dead} == {"s0", "s1"}, dead
+    assert all(e["link"] == "s0-s1#%d" % k for e in dead), dead
+    assert [e["at_ns"] for e in dead] == sorted(e["at_ns"] for e in dead)
+
+
+main()
