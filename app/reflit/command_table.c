@@ -16,7 +16,7 @@ const struct command command_table[] = {
 	  "packets a second its client sends; 0: no limit" },
 
 	{ "traffic pattern <name>", cmd_traffic_pattern,
-	  "of generators, from the next start: uniform, permutation, ..." },
+	  "that generators send, from the next start: uniform, ..." },
 	{ "traffic load <rate>", cmd_traffic_load,
 	  "flits per us of each generator, from the next start; 0: no limit" },
 	{ "traffic packets <n>", cmd_traffic_packets,
@@ -53,7 +53,8 @@ const struct command command_table[] = {
 	{ "link <link> disable", cmd_link_disable, "down by order to its ports" },
 	{ "link <link> drain", cmd_link_drain,
 	  "the same, but only once it has run empty" },
-	{ "link <link> enable", cmd_link_enable, "undoes both" },
+	{ "link <link> enable", cmd_link_enable,
+	  "takes back disable and drain" },
 
 	{ "inject drop <link> <device> <n>", cmd_inject_drop,
 	  "the n-th data frame of the device from now on is lost" },
@@ -83,7 +84,8 @@ const struct command command_table[] = {
 	{ "show histogram", cmd_show_histogram,
 	  "latency and jitter of packets, all and by VC" },
 	{ "show histogram <n>", cmd_show_histogram_vc, "those of VC n" },
-	{ "show counters <port>", cmd_show_counters, "as show port; not zero" },
+	{ "show counters <port>", cmd_show_counters,
+	  "its counters that are not zero; a device: all of its" },
 	{ "show faults", cmd_show_faults, "what is injected, and what it did" },
 	{ "show lcores", cmd_show_lcores, "roles and load" },
 	{ "show traffic", cmd_show_traffic, "packets sent and delivered" },
