@@ -49,7 +49,21 @@
 	X(WAIT_OVERTAKEN, "what is new does not join those of its flow that wait") \
 	X(WAIT_FORGOTTEN, "a link that returns does not wake what waits for it") \
 	X(WAIT_LENT, "what has waited is never paid back to the budget")       \
-	X(WAIT_CREDIT, "the credit of a packet that waits is never given back")
+	X(WAIT_CREDIT, "the credit of a packet that waits is never given back") \
+	X(RESIL_STALE_ORDER, "an order of an older step is obeyed") \
+	X(RESIL_REPORT_ONCE, "a report is not told again until it is confirmed") \
+	X(RESIL_ACK_ANY, "a confirmation of an older report is believed") \
+	X(RESIL_NO_LEASE, "who is held and hears nothing holds for ever") \
+	X(RESIL_RELEASE_FIRST, "held traffic goes on before the new tables are in") \
+	X(RESIL_ONE_END, "a link counts as dead only when both its ends say so") \
+	X(RESIL_ORDER_ONCE, "an order that was lost is not told again") \
+	X(RESIL_SILENT_DEAD, "who was silent once is never told anything again") \
+	X(RESIL_CHANGE_LOST, "a change in a late phase is forgotten") \
+	X(RESIL_NO_START, "ports that waited for tables never begin") \
+	X(RESIL_OLD_CTL, "orders of a controller that is gone are obeyed") \
+	X(RESIL_NO_LEARN, "a new controller takes all to have what it first hears of") \
+	X(RESIL_TABLES_HALF, "tables are taken for installed when half have them") \
+	X(RESIL_NO_RETRY, "a recovery that failed is not tried again")
 
 enum rl_plant {
 	RL_PLANT_NONE,

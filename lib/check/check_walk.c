@@ -6,8 +6,6 @@
  */
 #include "check_walk.h"
 
-#include "check_parts.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,13 +38,6 @@ check_ep_live(const struct check_run *r, uint32_t e)
 		if (!check_is_dead(&r->dead, dev->port[p].link))
 			return true;
 	return false;
-}
-
-bool
-check_counts(const struct check_run *r, uint32_t src, uint32_t dst)
-{
-	return src != dst && check_ep_live(r, src) && check_ep_live(r, dst) &&
-	       (r->part == NULL || check_together(r->topo, r->part, src, dst));
 }
 
 void
@@ -174,7 +165,7 @@ check_pairs(struct check_run *r)
 		if (r->dist != NULL && r->count)
 			walk_distances(r, src);
 		for (uint32_t dst = 0; dst < nep; dst++) {
-			if (!check_counts(r, src, dst))
+			if (src == dst || !check_ep_live(r, dst))
 				continue;
 			r->rep->pairs += r->count;
 			if (walk_pair(r, src, dst))

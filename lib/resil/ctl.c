@@ -104,7 +104,8 @@ ctl_changed(struct rl_controller *c, enum rl_cause cause, uint32_t what,
 		c->what = what;
 		c->why_ns = at_ns;
 	}
-	c->changed = true;
+	c->changed = !RL_PLANTED(RESIL_CHANGE_LOST) ||
+		     c->phase <= RL_CONTROLLER_COMPUTE;
 	c->retry_ns = RL_NEVER;
 	if (c->phase == RL_CONTROLLER_IDLE) {
 		ctl_gather(c, now_ns);
@@ -130,6 +131,8 @@ ctl_rest(struct rl_controller *c, uint64_t now_ns)
 static void
 ctl_retry(struct rl_controller *c, uint64_t now_ns)
 {
+	if (RL_PLANTED(RESIL_NO_RETRY))
+		return;
 	c->retry_ns = rl_deadline(now_ns, c->p.cfg->retry_ns << c->fails);
 	if (c->fails < FAILS_MAX)
 		c->fails++;
@@ -360,7 +363,7 @@ learned(struct rl_controller *c, uint64_t now_ns)
 		lowest = rl_min_u32(lowest, d->table_epoch);
 		highest = rl_max_u32(highest, d->table_epoch);
 	}
-	if (lowest >= highest) {
+	if (lowest >= highest || RL_PLANTED(RESIL_NO_LEARN)) {
 		c->table_epoch = highest;
 		ctl_release(c, false, now_ns);
 		return;

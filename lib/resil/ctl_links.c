@@ -33,6 +33,10 @@ ctl_links_init(struct rl_controller *c)
 static bool
 link_dead(const struct rl_controller *c, uint32_t link)
 {
+	if (RL_PLANTED(RESIL_ONE_END) &&
+	    (c->end[2 * link].state != RL_RESIL_LINK_DEAD ||
+	     c->end[2 * link + 1].state != RL_RESIL_LINK_DEAD))
+		return false;
 	return c->end[2 * link].state == RL_RESIL_LINK_DEAD ||
 	       c->end[2 * link + 1].state == RL_RESIL_LINK_DEAD;
 }

@@ -15,6 +15,7 @@
  */
 
 #include "rl_controller.h"
+#include "rl_plant.h"
 
 /* What one end of a link said last. */
 struct ctl_end {

@@ -65,6 +65,7 @@ rl_controller_init(void *mem, const struct rl_controller_params *params,
 	c->job_unsure = at + p.unsure;
 	c->job_silent = at + p.silent;
 	c->job_waits = at + p.waits;
+	c->epoch = params->epoch;
 	c->phase = RL_CONTROLLER_LEARN;
 	c->phase_ns = now_ns;
 	c->due_ns = c->look_ns = c->retry_ns = c->port_ns = RL_NEVER;

@@ -77,7 +77,10 @@ rx_status(struct rl_controller *c, const struct rl_resil_msg *m,
 		ctl_abort(c, now_ns); /* its lease has ended */
 		return;
 	}
-	if (c->owing == 0)
+	if (c->owing == 0 ||
+	    (RL_PLANTED(RESIL_TABLES_HALF) &&
+	     c->phase == RL_CONTROLLER_INSTALL &&
+	     c->owing < c->p.topo->ndev / 2))
 		ctl_step_done(c, now_ns);
 }
 

@@ -46,9 +46,13 @@ ctl_step(struct rl_controller *c, uint64_t now_ns)
 	for (uint32_t i = 0; i < c->p.topo->ndev; i++) {
 		struct ctl_dev *d = &c->dev[i];
 
-		d->sent_ns = RL_NEVER;
 		d->asked_ns = now_ns;
 		c->owing += dev_owes(c, d);
+		if (RL_PLANTED(RESIL_SILENT_DEAD) && d->silent) {
+			d->sent_ns = 0;
+			continue;
+		}
+		d->sent_ns = RL_NEVER;
 		c->unsent++;
 	}
 }
@@ -112,7 +116,7 @@ dev_order(const struct rl_controller *c, uint32_t dev, struct rl_resil_msg *m)
 		m->hold = d->hold; /* as it is */
 		m->hold_epoch = d->hold_epoch;
 	}
-	if (c->start && d->starts)
+	if (c->start && d->starts && !RL_PLANTED(RESIL_NO_START))
 		m->flags |= RL_RESIL_START;
 }
 
@@ -163,6 +167,9 @@ ctl_step_tick(struct rl_controller *c, uint64_t now_ns)
 		}
 		if (d->silent)
 			wait = c->p.cfg->answer_ns;
+		if (RL_PLANTED(RESIL_ORDER_ONCE) ||
+		    (RL_PLANTED(RESIL_SILENT_DEAD) && d->silent))
+			continue;
 		if (!dev_unsent(d) && now_ns - d->sent_ns >= wait)
 			dev_set(c, d, d->answered, d->silent, RL_NEVER);
 		more = true;

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "rl_local.h"
+#include "rl_plant.h"
 
 struct local_port {
 	uint32_t ver;	/* of what is told last; 0: nothing */
@@ -135,7 +136,7 @@ static bool
 local_knows(struct rl_local *l, const struct rl_resil_msg *m)
 {
 	if (m->ctl_inc < l->ctl_inc)
-		return false;
+		return RL_PLANTED(RESIL_OLD_CTL);
 	if (m->ctl_inc > l->ctl_inc) {
 		l->ctl_inc = m->ctl_inc;
 		l->seq = 0;
@@ -161,7 +162,7 @@ local_hold(struct rl_local *l, enum rl_resil_hold hold, uint32_t epoch)
 static void
 local_order(struct rl_local *l, const struct rl_resil_msg *m, uint64_t now_ns)
 {
-	if (m->seq < l->seq)
+	if (m->seq < l->seq && !RL_PLANTED(RESIL_STALE_ORDER))
 		return;
 	l->seq = m->seq;
 	l->heard_ns = now_ns;
@@ -213,8 +214,10 @@ rl_local_rx(struct rl_local *l, const struct rl_resil_msg *m, uint64_t now_ns)
 		return;
 	case RL_RESIL_LINK_ACK:
 		if (m->port < l->p.nports &&
-		    m->ver == l->port[m->port].ver)
-			port_set(l, &l->port[m->port], m->ver, m->ver);
+		    (m->ver == l->port[m->port].ver ||
+		     RL_PLANTED(RESIL_ACK_ANY)))
+			port_set(l, &l->port[m->port], l->port[m->port].ver,
+				 l->port[m->port].ver);
 		return;
 	case RL_RESIL_PORT:
 		if (m->port < l->p.nports)
@@ -234,7 +237,7 @@ local_lease_end(const struct rl_local *l)
 {
 	const uint64_t lease = l->p.cfg->lease_ns;
 
-	if (l->hold == RL_RESIL_HOLD_NONE)
+	if (l->hold == RL_RESIL_HOLD_NONE || RL_PLANTED(RESIL_NO_LEASE))
 		return RL_NEVER;
 	return rl_deadline(l->heard_ns, l->p.endpoint ? lease : lease / 2);
 }
@@ -251,7 +254,7 @@ rl_local_tick(struct rl_local *l, uint64_t now_ns)
 	l->resend_ns = now_ns + l->p.cfg->resend_ns;
 	if (!l->greeted)
 		l->hello_owed = true;
-	if (l->unknown != 0)
+	if (l->unknown != 0 && !RL_PLANTED(RESIL_REPORT_ONCE))
 		for (uint16_t i = 0; i < l->p.nports; i++)
 			l->port[i].sent = 0;
 }
@@ -262,6 +265,7 @@ rl_local_action(struct rl_local *l, struct rl_local_action *a)
 	*a = (struct rl_local_action){ 0 };
 	/* first hold, then install; and go on only with the new tables */
 	if (l->hold_owed && (l->hold != RL_RESIL_HOLD_NONE ||
+			     RL_PLANTED(RESIL_RELEASE_FIRST) ||
 			     (!l->install_owed && !l->installing))) {
 		l->hold_owed = false;
 		a->type = l->hold == RL_RESIL_HOLD_NONE ? RL_LOCAL_RELEASE

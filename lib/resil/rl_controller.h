@@ -147,6 +147,9 @@ struct rl_controller_params {
 	const struct rl_resil_cfg *cfg;
 	const struct rl_topo *topo; /**< its failed marks are the beginning */
 	uint64_t incarnation;	    /**< higher than that of any before it */
+	/** newest epoch that a controller before it has given away, were it
+	    only for a job: an epoch never means two tables */
+	uint32_t epoch;
 };
 
 struct rl_controller;

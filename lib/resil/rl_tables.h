@@ -55,6 +55,9 @@ void rl_tables_free(struct rl_tables *t);
 void rl_tables_compute(struct rl_tables *t, const struct rl_controller_job *job,
 		       struct rl_controller_result *res);
 
+/** The newest epoch that a job was done for. */
+uint32_t rl_tables_newest(const struct rl_tables *t);
+
 /** Why the last job was refused, or not live. One line; "" */
 const char *rl_tables_why(const struct rl_tables *t);
 

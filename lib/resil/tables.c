@@ -244,6 +244,7 @@ rl_tables_compute(struct rl_tables *t, const struct rl_controller_job *job,
 	*res = (struct rl_controller_result){ .epoch = job->epoch,
 					      .mode = RL_RESIL_LIVE };
 	t->why[0] = '\0';
+	RL_ASSERT(job->epoch > t->newest); /* it never means two tables */
 	start = clock_now(t);
 	same = same_epoch(t, job, &epoch);
 	if (same && nothing_to_do(t, job, epoch)) {
@@ -276,6 +277,12 @@ rl_tables_compute(struct rl_tables *t, const struct rl_controller_job *job,
 		return;
 	}
 	g->epoch = t->newest = job->epoch;
+}
+
+uint32_t
+rl_tables_newest(const struct rl_tables *t)
+{
+	return t->newest;
 }
 
 const char *

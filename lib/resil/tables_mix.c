@@ -30,14 +30,14 @@ static int
 find_held(struct rl_tables *t, const struct tables_gen *old,
 	  struct tables_gen *g)
 {
-	const struct rl_check_in in = {
-		.topo = &t->topo,
-		.fwd = g->route->fwd,
-		.old = tables_of(t, old)->fwd,
-	};
-	struct rl_check_report rep;
+	struct rl_check_mix_report rep;
+	uint32_t ndead = 0;
 
-	return rl_check(&in, &rep);
+	for (uint32_t i = 0; i < t->topo.nlink; i++)
+		if (t->topo.link[i].failed && !old->failed[i])
+			t->dead[ndead++] = i;
+	return rl_route_hold(tables_of(t, old), g->route, &t->topo, t->dead,
+			     ndead, &g->flows, &rep);
 }
 
 /*

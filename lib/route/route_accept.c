@@ -44,8 +44,7 @@ accept_say(const struct rl_topo *topo, int verdict,
 int
 route_prove(struct rl_route *route, const struct rl_topo *topo, char *err)
 {
-	const struct rl_check_in in = {.topo = topo, .fwd = route->fwd,
-				       .parts = route->parts};
+	const struct rl_check_in in = {.topo = topo, .fwd = route->fwd};
 	struct rl_check_report *rep = malloc(sizeof(*rep));
 	int ret = -ENOMEM;
 
@@ -80,8 +79,7 @@ accept_descends(const struct rl_route *route, const struct rl_topo *topo,
 		struct rl_check_report *rep, char *err)
 {
 	const struct rl_topo_link *l = &topo->link[ranks->to / RL_VCS / 2];
-	struct rl_check_in in = {.topo = topo, .fwd = route->fwd,
-				 .parts = route->parts};
+	struct rl_check_in in = {.topo = topo, .fwd = route->fwd};
 	int ret = rl_check(&in, rep);
 
 	if (ret != 0)
@@ -104,8 +102,7 @@ accept_ranks(struct rl_route *route, const struct rl_topo *topo, char *err)
 {
 	struct rl_check_report *rep = malloc(sizeof(*rep));
 	struct rl_ranks_report ranks;
-	struct rl_check_ranks in = {.topo = topo, .fwd = route->fwd,
-				    .parts = route->parts};
+	struct rl_check_ranks in = {.topo = topo, .fwd = route->fwd};
 	int ret = rep == NULL ? -ENOMEM : 0;
 
 	if (ret == 0 && route->rank == NULL)
@@ -132,8 +129,7 @@ accept_mix(const struct rl_route *route, const struct rl_route *old,
 	   const struct rl_topo *topo, char *err)
 {
 	const struct rl_check_in in = {.topo = topo, .fwd = route->fwd,
-				       .old = old->fwd,
-				       .parts = route->parts};
+				       .old = old->fwd};
 	struct rl_check_report *rep = malloc(sizeof(*rep));
 	int ret = -ENOMEM;
 

@@ -37,10 +37,7 @@ route_rank_flat(struct route_build *b, uint32_t next, uint8_t vl)
 	return next + 1;
 }
 
-/* More than any value of an order. */
-#define RANK_VALUES ((1u << 28) + 1)
-
-/* Arcs to a lower (or higher) node of an order, by the value of their tail. */
+/* Arcs to a lower (or higher) node of an order, by the rank of their tail. */
 static void
 rank_order(struct route_build *b, uint32_t next, uint8_t vl,
 	   const uint32_t *order, bool up)
@@ -58,7 +55,7 @@ rank_order(struct route_build *b, uint32_t next, uint8_t vl,
 			if ((order[k->dev[!end]] < tail) != up)
 				continue;
 			b->rank[rl_channel(l, end, vl)] =
-				next + (up ? RANK_VALUES - tail : tail);
+				next + (up ? b->g.nnode - tail : tail);
 		}
 	}
 }
@@ -68,7 +65,7 @@ route_rank_up(struct route_build *b, uint32_t next, uint8_t vl,
 	      const uint32_t *order)
 {
 	rank_order(b, next, vl, order, true);
-	return next + RANK_VALUES + 1;
+	return next + b->g.nnode + 1;
 }
 
 uint32_t
@@ -76,7 +73,7 @@ route_rank_down(struct route_build *b, uint32_t next, uint8_t vl,
 		const uint32_t *order)
 {
 	rank_order(b, next, vl, order, false);
-	return next + RANK_VALUES + 1;
+	return next + b->g.nnode + 1;
 }
 
 uint32_t

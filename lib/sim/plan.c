@@ -137,6 +137,7 @@ rl_sim_plan_draw(struct rl_sim_plan *plan, uint64_t seed, char *err)
 	plan->seed = seed;
 	part(&prng, seed, 0);
 	draw_kind(plan, &prng);
+	rl_resil_cfg_defaults(&plan->cfg.controller);
 	part(&prng, seed, 1);
 	ret = plan_fabric(plan, &prng, err);
 	if (ret != 0)
@@ -159,6 +160,10 @@ rl_sim_plan_draw(struct rl_sim_plan *plan, uint64_t seed, char *err)
 					 plan->load.start_ns,
 					 plan->load.start_ns + span +
 						 span / 2);
+	if (ret != 0)
+		goto err_free;
+	part(&prng, seed, 6);
+	ret = plan_resil(plan, &prng);
 	if (ret != 0)
 		goto err_free;
 	return 0;
@@ -184,12 +189,13 @@ rl_sim_plan_text(const struct rl_sim_plan *plan, char *buf, size_t len)
 	const struct rl_sim_load_cfg *t = &plan->load;
 
 	snprintf(buf, len,
-		 "%s%s%s%s, %u levels; packets %u-%u, window %u, credits %u, queue %u, frame "
+		 "%s%s%s%s%s, %u levels; packets %u-%u, window %u, credits %u, queue %u, frame "
 		 "%u, link retry %s, e2e retry %s, dup_filter %s; %s load "
 		 "%.2f for %llu ns, %u faults, heal at %llu ns",
 		 plan->shape == NULL ? "given fabric" : plan->shape,
 		 l->switching == RL_CUT_THROUGH ? ", cut-through" : "",
 		 plan->strict_order ? ", strict order" : "",
+		 plan->controller ? ", controller" : "",
 		 l->init_action == RL_INIT_BLOCK     ? ""
 		 : l->init_action == RL_INIT_DISCARD ? ", init discards"
 						     : ", init best effort",

@@ -27,4 +27,7 @@ plan_one_in(struct rl_prng *prng, uint32_t n)
 	return rl_prng_below(prng, n) == 0;
 }
 
+/** What lasts, and the controller; after the faults that heal. */
+int plan_resil(struct rl_sim_plan *plan, struct rl_prng *prng);
+
 #endif /* RL_SIM_PLAN_PRIV_H */

@@ -123,18 +123,33 @@ parts_ok(const struct run *r)
 {
 	struct rl_sim_load_stats st;
 
-	if (r->plan->cfg.endpoint.retry ||
-	    (r->plan->cfg.link.switching != RL_CUT_THROUGH &&
-	     !r->plan->soft_errors))
-		return false;
+	/* of a packet that was given up the rest never comes */
 	rl_sim_load_stats(r->load, &st);
+	if (r->plan->cfg.endpoint.retry)
+		return r->plan->reports_ok && st.reported != 0;
+	if (r->plan->cfg.link.switching != RL_CUT_THROUGH &&
+	    !r->plan->soft_errors)
+		return false;
 	return st.reported != 0 || r->plan->losses_ok;
+}
+
+/* At rest, and yet it is not the end. */
+static void
+say_why(const struct run *r, char *why)
+{
+	if (rl_sim_recovered(r->sim))
+		snprintf(why, RL_ERR_MAX, "a source could not send");
+	else
+		snprintf(why, RL_ERR_MAX, "the controller is %s",
+			 rl_controller_phase_name(rl_controller_phase(
+				 rl_sim_controller(r->sim))));
 }
 
 /* Faults are over: everything must come to rest. */
 static bool
-run_settle(struct run *r)
+run_settle(struct run *r, uint64_t limit_ns)
 {
+	const bool retry = r->plan->cfg.endpoint.retry;
 	uint64_t step = SETTLE_STEP_NS;
 	char why[RL_ERR_MAX];
 
@@ -144,21 +159,23 @@ run_settle(struct run *r)
 		if (rl_sim_load_done(r->load) && rl_sim_recovered(r->sim) &&
 		    rl_sim_settled(r->sim, RL_SIM_LINKS, NULL))
 			return true;
-		if (now >= r->plan->limit_ns) {
-			if (parts_ok(r) && rl_sim_load_done(r->load) &&
+		/* without retry, parts that are still to be skipped go first */
+		if (now >= limit_ns ||
+		    (retry && rl_sim_load_done(r->load) && parts_ok(r))) {
+			if (parts_ok(r) && rl_sim_recovered(r->sim) && rl_sim_load_done(r->load) &&
 			    rl_sim_settled(r->sim,
 					   RL_SIM_LINKS | RL_SIM_PARTS_OK,
 					   NULL))
 				return true;
+			if (now < limit_ns)
+				goto on;
 			if (rl_sim_settled(r->sim, RL_SIM_LINKS, why))
-				snprintf(why, sizeof(why), "%s",
-					 rl_sim_recovered(r->sim)
-						 ? "a source could not send"
-						 : "the controller");
+				say_why(r, why);
 			FAIL(r->v, "not at rest at %llu ns: %s",
 			     (unsigned long long)now, why);
 			return false;
 		}
+on:
 		rl_sim_run(r->sim, now + step);
 		/* a long wait is for a timer: look less often */
 		if (now > r->plan->heal_ns + 1000000)
@@ -295,11 +312,13 @@ static void
 run_all(struct run *r)
 {
 	if (run_until(r, r->plan->heal_ns) &&
-	    rl_sim_heal_most(r->sim) == 0 && run_settle(r) &&
+	    rl_sim_heal_most(r->sim) == 0 &&
+	    run_settle(r, r->plan->limit_ns) &&
 	    r->plan->reunite_ns != 0 &&
 	    run_until(r, rl_sim_now(r->sim) + r->plan->reunite_ns)) {
 		rl_sim_heal_all(r->sim);
-		run_settle(r);
+		run_settle(r, rl_sim_now(r->sim) + r->plan->limit_ns -
+				      r->plan->heal_ns);
 	}
 	if (r->v->ok)
 		run_audit(r, true);

@@ -213,6 +213,9 @@ const struct rl_sim_failover *rl_sim_failovers(const struct rl_sim *sim,
 const struct rl_recovery *rl_sim_recoveries(const struct rl_sim *sim,
 					    uint32_t *n);
 
+/** Owner. The controller, or NULL: none, or it is dead. */
+const struct rl_controller *rl_sim_controller(const struct rl_sim *sim);
+
 /** Owner. Whether the controller has nothing to do (or there is none). */
 bool rl_sim_recovered(const struct rl_sim *sim);
 

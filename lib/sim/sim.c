@@ -130,10 +130,12 @@ sim_arrays(struct rl_sim *s)
 	s->pending = sim_array(s, topo->ndev, sizeof(*s->pending));
 	s->dead = sim_array(s, topo->ndev, sizeof(*s->dead));
 	s->down = sim_array(s, topo->nlink, sizeof(*s->down));
+	s->degraded = sim_array(s, topo->nlink, sizeof(*s->degraded));
 	if (s->role == NULL || s->dev_role == NULL || s->heap == NULL ||
 	    s->heap_pos == NULL || s->is_ready == NULL || s->ready == NULL ||
 	    s->end == NULL || s->dir == NULL || s->pipe == NULL || s->fault_ns == NULL ||
-	    s->pending == NULL || s->dead == NULL || s->down == NULL)
+	    s->pending == NULL || s->dead == NULL || s->down == NULL ||
+	    s->degraded == NULL)
 		return -ENOMEM;
 	s->heap += 3;
 	for (uint32_t l = 0; l < topo->nlink; l++)

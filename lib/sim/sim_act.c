@@ -119,7 +119,7 @@ all_quiet(const struct rl_sim *s, uint32_t dev)
 		    rx[2].head != rx[2].tail)
 			return false;
 	}
-	return !s->is_ready[core] && rl_core_flits(d->core.core) == 0;
+	return !s->is_ready[core] && rl_core_transit(d->core.core) == 0;
 }
 
 void

@@ -260,6 +260,7 @@ sim_ctl_port_event(struct rl_sim *s, uint32_t dev, uint16_t port,
 		break;
 	case RL_PEV_DEGRADED:
 		said = RL_RESIL_LINK_DEGRADED;
+		s->degraded[s->fabric.topo->dev[dev].port[port].link] = true;
 		break;
 	case RL_PEV_DRAINED:
 	case RL_PEV_REROUTED:
@@ -269,6 +270,10 @@ sim_ctl_port_event(struct rl_sim *s, uint32_t dev, uint16_t port,
 	default:
 		return;
 	}
+	if (ev->type == RL_PEV_DEAD) /* new tables will come */
+		rl_core_await_routes(
+			s->fabric.dev[dev].core.core,
+			rl_deadline(s->now_ns, s->p.cfg->controller.await_ns));
 	rl_local_link(s->ctl->local[dev], port, said, (uint8_t)ev->detector,
 		      ev->t_ns);
 	touch(s, dev);
@@ -335,6 +340,7 @@ sim_ctl_restart(struct rl_sim *s)
 	if (k == NULL)
 		return;
 	p.incarnation = ++k->incarnation;
+	p.epoch = rl_tables_newest(k->tables);
 	k->controller = rl_controller_init(k->mem, &p, s->now_ns);
 	k->taken = 0;
 	k->job = false;
@@ -427,6 +433,12 @@ rl_sim_recoveries(const struct rl_sim *sim, uint32_t *n)
 {
 	*n = sim->ctl == NULL ? 0 : sim->ctl->nrecord;
 	return *n == 0 ? NULL : sim->ctl->record;
+}
+
+const struct rl_controller *
+rl_sim_controller(const struct rl_sim *sim)
+{
+	return sim->ctl == NULL ? NULL : sim->ctl->controller;
 }
 
 bool

@@ -340,6 +340,14 @@ rl_sim_heal_most(struct rl_sim *sim)
 		if (!sim_link_crashed(sim, dir / 2))
 			rl_role_port_order(rp, RL_ORDER_UP);
 	}
+	for (uint32_t i = 0; i < sim->todo.n; i++) {
+		struct rl_sim_fault f = sim->todo.f[i];
+
+		if (f.kind != RL_SIM_REMOVE || f.t_ns > sim->now_ns)
+			continue;
+		f.kind = RL_SIM_ADD;
+		fault_plan(sim, &f);
+	}
 	if (sim->ctl != NULL)
 		sim_ctl_wake(sim);
 	return 0;

@@ -198,6 +198,7 @@ struct rl_sim {
 
 	bool *dead; /* [ndev]: crashed */
 	bool *down; /* [nlink]: by command, or removed */
+	bool *degraded; /* [nlink]: a controller may have left it [RES-7] */
 	uint32_t crashes;
 	struct sim_ctl *ctl; /* NULL: there is no controller */
 	struct sim_reach reach;

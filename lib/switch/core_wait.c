@@ -292,8 +292,12 @@ core_watchdog(struct rl_core *core, uint64_t now_ns)
 						       : RL_DROP_WATCHDOG,
 			     now_ns);
 	}
-	if (n != 0)
+	if (n != 0) {
 		core_event(core, RL_CEV_WATCHDOG, CORE_NO_PORT, n, now_ns);
+		/* what has joined those may have a way that they had not */
+		rl_wait_look_place(core->wait, RL_WAIT_NOWAY);
+		core_arm(core, 0);
+	}
 	wait_want_none(core);
 }
 

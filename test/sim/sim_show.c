@@ -123,6 +123,28 @@ show_device(const struct rl_fabric *f, uint32_t dev)
 }
 
 static void
+show_recoveries(const struct rl_sim *sim, const struct rl_topo *topo)
+{
+	uint32_t n;
+	const struct rl_recovery *r = rl_sim_recoveries(sim, &n);
+	const struct rl_controller *c = rl_sim_controller(sim);
+	char text[128];
+
+	for (uint32_t i = 0; c != NULL && i < topo->nlink; i++)
+		if (!rl_controller_link_ok(c, i))
+			printf("controller: link %s is not used\n",
+			       rl_topo_link_name(topo, i, text, sizeof(text)));
+	for (uint32_t i = 0; i < n; i++, r++)
+		printf("recovery %u at %llu to %llu: %s, %s, %s, held %u, "
+		       "silent %u\n",
+		       r->epoch, (unsigned long long)r->at_ns,
+		       (unsigned long long)r->end_ns,
+		       rl_recovery_text(r, topo, text, sizeof(text)),
+		       rl_resil_mode_name(r->mode),
+		       rl_outcome_name(r->outcome), r->held_flows, r->silent);
+}
+
+static void
 show_end(void *ctx, struct rl_sim *sim)
 {
 	const struct rl_fabric *f = rl_sim_fabric(sim);
@@ -131,6 +153,7 @@ show_end(void *ctx, struct rl_sim *sim)
 	(void)ctx;
 	for (uint32_t d = 0; d < f->ndev; d++)
 		show_device(f, d);
+	show_recoveries(sim, f->topo);
 	rl_sim_stats(sim, &st);
 	printf("dropped:");
 	for (unsigned int i = 0; i < RL_DROP_REASON_COUNT; i++)

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What lasts, and who recovers from it: links that die for good, devices that
+ * crash and perhaps return, planned removals, a controller that may die itself,
+ * and its bad channel. Of a generator of its own, and each dimension with its
+ * own share: half of the plans know nothing of it.
+ *
+ * Where all stays connected, everything must be delivered and nothing reported.
+ * Where it does not, what is cut off must be reported, and the rest is owed the
+ * same as ever. When all is at rest, half of the plans mend what was broken, and
+ * all must be as before.
+ */
+
+#include <errno.h>
+
+#include "plan_priv.h"
+
+struct resil {
+	struct rl_sim_plan *plan;
+	struct rl_prng prng;
+	uint64_t from_ns;
+	uint64_t to_ns;
+	bool connected; /* must stay so */
+	int err;
+};
+
+static void
+draw_controller(struct resil *r)
+{
+	static const enum rl_resil_mode modes[] = {
+		RL_RESIL_AUTO, RL_RESIL_AUTO, RL_RESIL_AUTO,
+		RL_RESIL_LIVE, RL_RESIL_PARTIAL, RL_RESIL_FULL,
+	};
+	struct rl_resil_cfg *c = &r->plan->cfg.controller;
+	struct rl_sim_resil_cfg *ch = &r->plan->resil;
+	struct rl_prng *p = &r->prng;
+	uint64_t trip;
+
+	r->plan->controller = true;
+	c->mode = modes[rl_prng_below(p, RL_ARRAY_SIZE(modes))];
+	c->gather_ns = plan_one_in(p, 3) ? 0 : plan_log(p, 1000, 100000);
+	c->return_ns = plan_one_in(p, 3) ? 0 : plan_log(p, 1000, 500000);
+	c->train_ns = plan_log(p, 200000, 5 * RL_NS_PER_MS);
+	c->resend_ns = plan_log(p, 20000, 500000);
+	c->observe_ns = plan_one_in(p, 3) ? 0 : plan_log(p, 1000, 50000);
+	c->retry_ns = plan_log(p, 10000, 2 * RL_NS_PER_MS);
+	ch->delay_ns = plan_log(p, 100, 50000);
+	if (plan_one_in(p, 2))
+		ch->jitter_ns = plan_log(p, 1000, 300000);
+	if (plan_one_in(p, 3))
+		ch->loss_ppb = (uint32_t)plan_log(p, 1000000, 400000000);
+	if (plan_one_in(p, 3))
+		ch->dup_ppb = (uint32_t)plan_log(p, 1000000, 400000000);
+	ch->compute_ns = plan_log(p, 5000, 3 * RL_NS_PER_MS);
+	/* long enough for this channel; sometimes so short that who answers
+	   is taken for silent now and then */
+	trip = 2 * (ch->delay_ns + ch->jitter_ns) + c->resend_ns;
+	c->answer_ns = (plan_one_in(p, 8) ? 2 : 12) * trip;
+	c->lease_ns = c->answer_ns * rl_prng_range(p, 4, 20);
+	c->quiesce_ns = rl_max_u64(40 * trip, 5 * RL_NS_PER_MS);
+}
+
+static void
+add(struct resil *r, const struct rl_sim_fault *f)
+{
+	if (r->err == 0)
+		r->err = rl_sim_fault_add(&r->plan->faults, f);
+}
+
+static uint64_t
+pick_time(struct resil *r)
+{
+	return rl_prng_range(&r->prng, r->from_ns, r->to_ns);
+}
+
+/* Whether all endpoints reach each other, as the fabric is marked now. */
+static bool
+whole(const struct rl_topo *t)
+{
+	char err[RL_ERR_MAX];
+
+	for (uint32_t e = 0; e < t->nep; e++)
+		if (!rl_topo_ep_there(t, e))
+			return false;
+	return rl_topo_reach(t, RL_REACH_WORKING, err) == 0;
+}
+
+/* Links that die for good, one after the other or all at once. */
+static void
+draw_deaths(struct resil *r)
+{
+	struct rl_topo *t = &r->plan->cfg.topo;
+	const uint64_t apart = plan_one_in(&r->prng, 2) ? 20000 : 0;
+	uint64_t at = pick_time(r);
+	uint32_t dead[8], n = 0;
+
+	for (uint64_t k = rl_prng_range(&r->prng, 1, 6); k > 0; k--) {
+		struct rl_sim_fault f = {
+			.kind = RL_SIM_CUT,
+			.link = rl_prng_below(&r->prng, t->nlink),
+			.dirs = RL_SIM_DIR_BOTH,
+			.lasting = true,
+			.flight = plan_one_in(&r->prng, 2)
+					  ? RL_SIM_FLIGHT_LOST
+					  : RL_SIM_FLIGHT_ARRIVE,
+		};
+
+		if (t->link[f.link].failed)
+			continue;
+		t->link[f.link].failed = true;
+		if (r->connected && !whole(t)) {
+			t->link[f.link].failed = false;
+			continue;
+		}
+		dead[n++] = f.link;
+		f.t_ns = at;
+		at = apart != 0 ? at + apart : pick_time(r);
+		add(r, &f);
+	}
+	while (n > 0)
+		t->link[dead[--n]].failed = false;
+}
+
+/* A switch that stops dead; it returns, or not. */
+static void
+draw_crash(struct resil *r)
+{
+	const struct rl_topo *t = &r->plan->cfg.topo;
+	struct rl_sim_fault f = {
+		.t_ns = pick_time(r),
+		.kind = RL_SIM_CRASH,
+		.dev = rl_prng_below(&r->prng, t->ndev),
+		.is_dev = true,
+	};
+
+	if (t->dev[f.dev].kind != RL_DEV_SWITCH || t->dev[f.dev].failed)
+		return;
+	f.lasting = plan_one_in(&r->prng, 2);
+	add(r, &f);
+	if (f.lasting)
+		return;
+	f.kind = RL_SIM_RESTART;
+	f.t_ns += plan_log(&r->prng, 1000, 500000);
+	add(r, &f);
+}
+
+/* A link is removed on purpose, and added again. */
+static void
+draw_removal(struct resil *r)
+{
+	struct rl_topo *t = &r->plan->cfg.topo;
+	struct rl_sim_fault f = {
+		.t_ns = pick_time(r),
+		.kind = RL_SIM_REMOVE,
+		.link = rl_prng_below(&r->prng, t->nlink),
+		.dirs = RL_SIM_DIR_BOTH,
+	};
+	bool ok;
+
+	if (t->link[f.link].failed)
+		return;
+	t->link[f.link].failed = true;
+	ok = whole(t);
+	t->link[f.link].failed = false;
+	if (!ok)
+		return;
+	add(r, &f);
+	f.kind = RL_SIM_ADD;
+	f.t_ns += plan_log(&r->prng, 1000, 500000);
+	add(r, &f);
+}
+
+static void
+draw_controller_crash(struct resil *r)
+{
+	struct rl_sim_fault f = {
+		.t_ns = pick_time(r),
+		.kind = RL_SIM_CTL_CRASH,
+	};
+
+	add(r, &f);
+	f.kind = RL_SIM_CTL_RESTART;
+	f.t_ns += plan_log(&r->prng, 1000, 500000);
+	if (!plan_one_in(&r->prng, 3)) /* else when faults end */
+		add(r, &f);
+}
+
+/* What is cut off is given up within the time of a run. */
+static void
+let_reports(struct rl_sim_plan *plan, struct rl_prng *prng)
+{
+	plan->reports_ok = true;
+	plan->cfg.endpoint.give_up_ns =
+		plan_log(prng, RL_NS_PER_MS, 20 * RL_NS_PER_MS);
+	plan->cfg.link.watchdog_ns = rl_min_u64(plan->cfg.link.watchdog_ns,
+						20 * RL_NS_PER_MS);
+}
+
+int
+plan_resil(struct rl_sim_plan *plan, struct rl_prng *prng)
+{
+	struct resil r = {
+		.plan = plan,
+		.prng = *prng,
+		.from_ns = plan->load.start_ns,
+		.to_ns = plan->heal_ns,
+	};
+	bool crash, promised;
+
+	if (plan->strict_order || plan_one_in(&r.prng, 2))
+		return 0;
+	if (!plan_one_in(&r.prng, 4))
+		draw_controller(&r);
+	/* what lasts must be found out by something */
+	if (plan->cfg.link.keepalive_dead_ns == 0) {
+		plan->cfg.link.detect_phy = true;
+		plan->cfg.link.phy_lost_ns = 0;
+	}
+	crash = plan->cfg.endpoint.retry && plan_one_in(&r.prng, 4);
+	r.connected = !plan_one_in(&r.prng, 3);
+	/* without a controller, or with one that may refuse, detours alone
+	   must do, and may not reach all */
+	promised = plan->controller &&
+		   plan->cfg.controller.mode != RL_RESIL_LIVE &&
+		   plan->cfg.controller.mode != RL_RESIL_PARTIAL;
+	/* without retry, what waits in a switch that it can leave only by the
+	   port it came by is given up; with retry it is sent again */
+	if (crash || !r.connected || !promised || !plan->cfg.endpoint.retry)
+		let_reports(plan, &r.prng);
+	if (!plan_one_in(&r.prng, 3))
+		draw_deaths(&r);
+	if (crash)
+		draw_crash(&r);
+	if (plan_one_in(&r.prng, 4))
+		draw_removal(&r);
+	if (plan->controller && plan_one_in(&r.prng, 4))
+		draw_controller_crash(&r);
+	if (plan_one_in(&r.prng, 2))
+		plan->reunite_ns = plan_log(&r.prng, 1000, 300000);
+	if (promised)
+		plan->silence_ns = 100 * RL_NS_PER_MS;
+	return r.err;
+}
