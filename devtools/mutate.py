@@ -169,6 +169,8 @@ def run_mutant(scratch, m, stages, jobs):
     if text is None:
         m.outcome, m.by = STALE, "its text is not there, or not once"
         return
+    with open(os.path.join(scratch.src, m.path), encoding="utf-8") as f:
+        original = f.read()
     scratch.write(m.path, text)
     try:
         for tests in stages:
@@ -176,8 +178,7 @@ def run_mutant(scratch, m, stages, jobs):
             if m.outcome != SURVIVED:
                 break
     finally:
-        with open(os.path.join(ROOT, m.path), encoding="utf-8") as f:
-            scratch.write(m.path, f.read())
+        scratch.write(m.path, original)
     if m.outcome == SURVIVED and m.keep:
         m.outcome = KEPT
 

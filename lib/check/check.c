@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_parts.h"
 #include "check_walk.h"
 #include "rl_check_ranks.h"
 
@@ -22,6 +23,11 @@ run_init(struct check_run *r, const struct rl_check_in *in,
 	r->nchan = t->nlink * 2 * RL_VCS;
 	r->load = calloc((size_t)t->nlink * 2 + 1, sizeof(*r->load));
 	r->used = calloc((size_t)r->nchan + 1, 1);
+	if (in->parts) {
+		r->part = check_parts(t);
+		if (r->part == NULL)
+			return -ENOMEM;
+	}
 	if (in->stretch) {
 		r->dist = malloc((size_t)t->ndev * sizeof(*r->dist));
 		r->queue = malloc((size_t)t->ndev * sizeof(*r->queue));
@@ -44,6 +50,7 @@ run_free(struct check_run *r)
 	free(r->used);
 	free(r->dist);
 	free(r->queue);
+	free(r->part);
 }
 
 static void

@@ -21,36 +21,28 @@ mix_differ(struct mix_run *r, uint8_t *todo)
 		{.topo = r->topo, .fwd = m->old},
 		{.topo = r->topo, .fwd = m->fwd}};
 	const struct rl_proof *proof[2] = {m->old_proof, m->proof};
-	const uint32_t nep = r->topo->nep;
-	uint64_t *own = malloc((2u * (size_t)nep + 1) * sizeof(*own));
-	bool all = false;
+	struct rl_proof *own[2] = {NULL, NULL};
+	int ret = 0;
 
-	if (own == NULL)
-		return -ENOMEM;
-	memset(todo, 0, nep);
-	for (unsigned int k = 0; k < 2; k++) {
+	memset(todo, 0, r->topo->nep);
+	for (unsigned int k = 0; k < 2 && ret == 0; k++) {
 		struct ranks_map map;
-		int ret = check_ranks_ports(&map, &in[k]);
 
-		if (ret == 0 && (m->old_proof == NULL || m->proof == NULL))
-			check_digest(&map, own + (size_t)k * nep);
-		else if (ret == 0)
-			memcpy(own + (size_t)k * nep, proof[k]->digest,
-			       nep * sizeof(*own));
+		ret = check_ranks_ports(&map, &in[k]);
 		for (uint32_t i = 0; i < m->ndead && ret == 0 && k == 0; i++)
 			check_proof_uses(&map, m->dead[i], todo);
-		if (ret == 0 && k == 0)
-			all = check_maps_differ(&map, m->fwd);
-		check_ranks_map_free(&map);
-		if (ret != 0) {
-			free(own);
-			return ret;
+		if (ret == 0 && proof[k] == NULL) {
+			own[k] = check_proof_new(&map);
+			proof[k] = own[k];
+			ret = own[k] == NULL ? -ENOMEM : 0;
 		}
+		check_ranks_map_free(&map);
 	}
-	for (uint32_t e = 0; e < nep; e++)
-		todo[e] |= all || own[e] != own[nep + e];
-	free(own);
-	return 0;
+	for (uint32_t e = 0; e < r->topo->nep && ret == 0; e++)
+		todo[e] |= !check_proof_same(proof[0], proof[1], e);
+	rl_proof_free(own[0]);
+	rl_proof_free(own[1]);
+	return ret;
 }
 
 static bool

@@ -88,21 +88,25 @@ mix_move(const struct mix_run *r, const struct rl_fwd *f, unsigned int plane,
 	return dirlink * RL_VCS + to->vl;
 }
 
-/* Adds what a table lets a packet do; returns a sum that tells sets apart. */
+/* Adds what a table lets a packet do; returns a sum that tells sets apart.
+ * *dead is set where links that died lately would have been taken. */
 static uint64_t
 mix_add(const struct mix_run *r, const struct rl_fwd *f, unsigned int plane,
-	const struct mix_at *at, bool alive, struct mix_choice *c, uint32_t *n)
+	const struct mix_at *at, bool alive, struct mix_choice *c, uint32_t *n,
+	bool *dead)
 {
+	const struct rl_topo_dev *dev = &r->topo->dev[at->dev];
 	uint64_t word = rl_fwd_word(f, plane, (uint16_t)r->dst), sum = 1;
 	bool first = true;
 
 	for (unsigned int i = 0; i < RL_FWD_ALTS; i++, word >>= 16) {
+		const struct rl_fwd_hop h = rl_fwd_word_hop(word);
 		struct mix_at to;
-		const uint32_t chan = mix_move(r, f, plane,
-					       rl_fwd_word_hop(word), at,
-					       alive, &to);
+		const uint32_t chan = mix_move(r, f, plane, h, at, alive, &to);
 		uint32_t k;
 
+		if (h.port < dev->nports && r->dead[dev->port[h.port].link])
+			*dead = true;
 		if (chan == RANKS_NONE)
 			continue;
 		sum = sum * 0x9e3779b97f4a7c15ull + chan + 1;
@@ -139,20 +143,21 @@ mix_choose(const struct mix_run *r, const struct mix_at *at,
 	const unsigned int po = mix_plane(may & RL_MIX_OLD ? old : new, at);
 	const unsigned int pn = mix_plane(may & RL_MIX_NEW ? new : old, at);
 	uint64_t sum[2] = {0};
+	bool dead = false;
 	uint32_t n = 0;
 
 	*differs = false;
 	if (may & RL_MIX_OLD) {
-		sum[0] = mix_add(r, old, po, at, false, c, &n);
-		if (r->mix->ndead != 0 &&
-		    mix_add(r, old, po, at, true, c, &n) != sum[0])
+		sum[0] = mix_add(r, old, po, at, false, c, &n, &dead);
+		if (dead && mix_add(r, old, po, at, true, c, &n, &dead) !=
+				    sum[0])
 			*differs = true;
 	}
 	if (may & RL_MIX_NEW)
-		sum[1] = mix_add(r, new, pn, at, false, c, &n);
+		sum[1] = mix_add(r, new, pn, at, false, c, &n, &dead);
 	/* It came before the new tables did. */
 	if (may == RL_MIX_EITHER && po != pn && po < new->nplanes)
-		mix_add(r, new, po, at, false, c, &n);
+		mix_add(r, new, po, at, false, c, &n, &dead);
 	if (may == RL_MIX_EITHER && (po != pn || sum[0] != sum[1]))
 		*differs = true;
 	return n;

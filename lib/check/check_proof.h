@@ -14,15 +14,23 @@
 struct rl_proof {
 	uint32_t ndev, nep, nlink;
 	bool parts;
-	uint64_t maps;	  /**< digest of what is the same for all destinations */
-	uint64_t *digest; /**< [nep] */
-	uint32_t *rank;	  /**< [channel] */
+	unsigned int levels;
+	uint64_t maps[RL_SLS]; /**< digest of what an SL means to the devices */
+	uint8_t planes[RL_SLS]; /**< bit per plane that packets of it may be on */
+	uint64_t *digest; /**< [plane][nep] entries */
+	uint64_t *sl;	  /**< [nep] SLs of the paths to each destination */
+	uint16_t *sls;	  /**< [nep] the same, bit per SL */
+	uint32_t *rank;	  /**< [channel]; NULL: none were given */
 	uint8_t *link_up; /**< [link] */
 	uint8_t *live;	  /**< [nep] */
 };
 
 /** What tables and topology are now; NULL: no memory. */
 struct rl_proof *check_proof_new(const struct ranks_map *m);
+
+/** Whether what leads to destination @p e is the same in both. */
+bool check_proof_same(const struct rl_proof *a, const struct rl_proof *b,
+		      uint32_t e);
 
 /**
  * Marks in @p todo [nep] the destinations that @p old says nothing of, @p now
@@ -33,11 +41,5 @@ void check_proof_compare(const struct ranks_map *m, const struct rl_proof *old,
 
 /** Marks the destinations to which devices may send by a link. */
 void check_proof_uses(const struct ranks_map *m, uint32_t link, uint8_t *todo);
-
-/** Whether planes, VLs or SLs mean something else in tables @p fwd. */
-bool check_maps_differ(const struct ranks_map *m, const struct rl_fwd *fwd);
-
-/** Digests of what leads to each destination: [nep]. */
-void check_digest(const struct ranks_map *m, uint64_t *digest);
 
 #endif /* CHECK_PROOF_H */

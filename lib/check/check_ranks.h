@@ -26,13 +26,13 @@ struct ranks_port {
  *  where it does not matter by which port the packet came. */
 struct ranks_rec {
 	uint32_t rank; /**< plus 1 of the channel it takes; 0: it may not */
-	uint16_t dev;
-	uint8_t slot;
-	uint8_t flags;
+	uint32_t to;   /**< slot * switches + switch, or RANKS_* */
 };
 
-#define RANKS_ENDPOINT 1 /**< dev is one */
-#define RANKS_BY_SL 2	 /**< what is done depends on the SL class */
+#define RANKS_ENDPOINT (1u << 31) /**< to one, below is its device */
+#define RANKS_BY_SL (1u << 30)	  /**< what is done depends on the SL class */
+#define RANKS_SEARCH (1u << 29)	  /**< a slot on which the SL means something */
+#define RANKS_TO (RANKS_SEARCH - 1)
 
 /** What is the same for all destinations. */
 struct ranks_map {
@@ -59,24 +59,24 @@ struct ranks_map {
 	bool slot_free[RANKS_SLOTS]; /**< of SLs */
 	/* ports by which packets come in, those that mean the same for the VL
 	 * of the next link as one; [port0 + port], the last one injected */
-	bool simple; /**< at no switch does it matter, and no one reflects */
+	bool simple; /**< at no switch does it matter */
 	struct ranks_rec *rec[RL_SLS]; /**< [class] simple: [port][plane] */
+	/** [plane] bit per slot that a hop which bears the plane may lead to */
+	uint64_t slots_of[RL_FWD_PLANES];
 };
 
 /** What is being proven, and found. */
 struct ranks_run {
 	struct ranks_map map;
 	struct rl_ranks_report *rep;
-	/* simple: [slot * nsw + switch] */
+	/* simple: [slot * nsw + switch][destination of a tile] */
 	uint32_t *in_max;  /**< highest rank by which a packet comes, or 0 */
 	uint32_t *out_min; /**< lowest by which it goes on */
 	uint16_t *hops;	   /**< links to the destination; see check_ranks_fast.c */
 	uint32_t *queue;
 	uint8_t *seen;
-	uint64_t *tile;	   /**< [plane][switch][RANKS_TILE] entries */
-	uint32_t tile_dst; /**< first destination; RANKS_NONE: none */
-	unsigned int tile_planes; /**< bit per plane that is there */
-	uint32_t *part;	   /**< [ndev] see check_ranks_parts() */
+	uint64_t *tile;	   /**< [plane][switch][destination] entries */
+	uint32_t *part;	   /**< [ndev] see check_parts.h */
 	struct ranks_exact *exact;
 };
 
@@ -96,10 +96,12 @@ ranks_sl(const struct ranks_map *m, const struct rl_fwd *f, uint32_t dst,
 }
 
 /**
- * Looks at all that leads to destination @p dst, taking for granted what makes
- * it fast: false where that proves nothing.
+ * Looks at all that leads to the destinations @p from to @p from + RANKS_TILE,
+ * those with a bit in @p want, taking for granted what makes it fast. Returns
+ * bits of those that are proven; of the others nothing is known.
  */
-bool check_ranks_fast(struct ranks_run *r, uint32_t dst);
+unsigned int check_ranks_fast(struct ranks_run *r, uint32_t from,
+			      unsigned int want);
 
 /**
  * Looks at all that leads to destination @p dst, packet by packet; fills in the

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One destination, quickly. Where the port of entry means nothing for VLs, a
- * packet's future depends on its switch and its slot (plane and SL class), and
- * what counts of its past is the highest rank by which it can have come there.
- * So there is one number for each (switch, slot) coming in, one going out, and
- * every hop of every entry is looked at once.
+ * The destinations of a tile, quickly. Where the port of entry means nothing
+ * for VLs, a packet's future depends on its switch and its slot (plane and SL
+ * class), and what counts of its past is the highest rank by which it can have
+ * come there. So there is one number for each (slot, switch, destination)
+ * coming in, one going out, and every hop of every entry is looked at once.
  *
  * On slots on which the SL means nothing (those of detours, as a rule, and all
  * where paths have but one SL) every entry is taken for one that packets come
@@ -26,106 +26,122 @@
 
 struct fast {
 	struct ranks_run *r;
-	uint32_t dst;
+	uint32_t from;
+	unsigned int want;    /* destinations still to be proven */
+	unsigned int fetched; /* bit per plane: in the tile */
+	unsigned int bears;   /* bit per plane: some hop bears it */
+	/* at hand */
+	uint32_t k;
 	uint32_t dst_dev;
-	uint64_t planned; /* bit per slot: packets come to it */
-	uint64_t done;	  /* of the free slots: looked at */
 	uint32_t nqueue;
 };
 
-/* The entries of a plane for the destinations of a tile. */
-static const uint64_t *
-fast_plane(struct ranks_run *r, unsigned int plane, uint32_t dst)
+static inline uint64_t
+word_next(uint64_t word)
 {
-	const uint32_t from = dst - dst % RANKS_TILE, n = r->map.nsw;
-	const uint32_t have = rl_min_u32(RANKS_TILE, r->map.topo->nep - from);
-	uint64_t *tile = r->tile + (size_t)plane * n * RANKS_TILE;
+	return word >> 16 | (uint64_t)RL_FWD_PORT_NONE << 48;
+}
 
-	if (r->tile_dst != from) {
-		r->tile_dst = from;
-		r->tile_planes = 0;
-	}
-	if (r->tile_planes >> plane & 1)
+/* The entries of a plane for the destinations of the tile. */
+static const uint64_t *
+fast_plane(struct fast *f, unsigned int plane)
+{
+	const struct ranks_map *m = &f->r->map;
+	const uint32_t have = rl_min_u32(RANKS_TILE, m->topo->nep - f->from);
+	uint64_t *tile = f->r->tile + (size_t)plane * m->nsw * RANKS_TILE;
+
+	if (f->fetched >> plane & 1)
 		return tile;
-	r->tile_planes |= 1u << plane;
-	for (uint32_t u = 0; u < n; u++) {
-		const struct rl_fwd *fwd = &r->map.in->fwd[u];
+	f->fetched |= 1u << plane;
+	for (uint32_t u = 0; u < m->nsw; u++) {
+		const struct rl_fwd *fwd = &m->in->fwd[u];
+		uint64_t *to = tile + (size_t)u * RANKS_TILE;
 
-		for (uint32_t k = 0; k < have; k++)
-			tile[k * (size_t)n + u] = plane < fwd->nplanes ?
-				rl_fwd_word(fwd, plane, (uint16_t)(from + k)) :
-				WORD_NONE;
+		if (plane < fwd->nplanes)
+			rl_fwd_words(fwd, plane, f->from, have, to);
+		else
+			for (uint32_t k = 0; k < have; k++)
+				to[k] = WORD_NONE;
 	}
 	return tile;
 }
 
-/* A hop into a slot of a switch, of one rank. */
-static inline void
-fast_enter(struct fast *f, const struct ranks_rec *rec)
+/* All next hops of a word of a device, the first of whose records is recs[0].
+ * False: not for the fast way. */
+static inline bool
+fast_hops(struct fast *f, uint64_t word, const struct ranks_rec *recs,
+	  uint32_t nports, uint32_t refuse, uint32_t *min)
 {
 	struct ranks_run *r = f->r;
-	const size_t at = (size_t)rec->slot * r->map.nsw + rec->dev;
+	uint32_t least = *min;
 
-	if (rec->rank > r->in_max[at])
-		r->in_max[at] = rec->rank;
-	f->planned |= 1ull << rec->slot;
-	if (!r->map.slot_free[rec->slot] && !r->seen[at]) {
-		r->seen[at] = 1;
-		r->queue[f->nqueue++] = (uint32_t)at;
-	}
-}
-
-/* All next hops of a word at a device. False: not for the fast way. */
-static inline bool
-fast_hops(struct fast *f, uint32_t dev, uint64_t word,
-	  const struct ranks_rec *recs, unsigned int refuse, uint32_t *min)
-{
-	const struct ranks_map *m = &f->r->map;
-	const uint32_t first = m->port0[dev], n = m->port0[dev + 1] - first;
-
-	for (; word != WORD_NONE;
-	     word = word >> 16 | (uint64_t)RL_FWD_PORT_NONE << 48) {
+	for (; word != WORD_NONE; word = word_next(word)) {
 		const uint32_t port = word & WORD_PORT;
+		const uint32_t plane = word >> 13 & 7;
 		const struct ranks_rec *rec;
+		uint32_t in;
+		size_t at;
 
-		if (port >= n)
+		if (rl_unlikely(port >= nports))
 			continue;
-		rec = &recs[(first + port) * RL_FWD_PLANES + (word >> 13 & 7)];
+		rec = &recs[port * RL_FWD_PLANES + plane];
 		if (rec->rank == 0)
 			continue;
-		if (rl_unlikely(rec->flags & refuse))
-			return false;
-		if (rec->rank < *min)
-			*min = rec->rank;
-		if (!(rec->flags & RANKS_ENDPOINT))
-			fast_enter(f, rec);
-		else if (rec->dev != f->dst_dev)
-			return false;
+		/* No branches: which one is the least no one can foresee. */
+		least = rec->rank < least ? rec->rank : least;
+		if (rl_unlikely(rec->to & (RANKS_ENDPOINT | refuse))) {
+			if (!(rec->to & RANKS_ENDPOINT) || (rec->to & refuse) ||
+			    (rec->to & RANKS_TO) != f->dst_dev)
+				return false;
+			continue;
+		}
+		at = (size_t)(rec->to & RANKS_TO) * RANKS_TILE + f->k;
+		in = r->in_max[at];
+		r->in_max[at] = rec->rank > in ? rec->rank : in;
+		f->bears |= 1u << plane;
+		if ((rec->to & RANKS_SEARCH) && !r->seen[at]) {
+			r->seen[at] = 1;
+			r->queue[f->nqueue++] = rec->to & RANKS_TO;
+		}
 	}
+	*min = least;
 	return true;
+}
+
+/* The word by which a source injects, and its records. */
+static inline uint64_t
+fast_source(const struct ranks_map *m, uint32_t s, uint32_t dst,
+	    unsigned int level, const struct ranks_rec **recs)
+{
+	const uint32_t dev = m->nsw + s;
+	const struct rl_fwd *fwd = &m->in->fwd[dev];
+	const unsigned int sl = ranks_sl(m, fwd, dst, level);
+	const unsigned int p = fwd->inject_plane[sl];
+
+	*recs = m->rec[m->slc_of[sl]] +
+		(size_t)m->port0[dev] * RL_FWD_PLANES;
+	return rl_fwd_word(fwd, p < fwd->nplanes ? p : 0, (uint16_t)dst);
 }
 
 /* What all sources inject. */
 static bool
-fast_inject(struct fast *f)
+fast_inject(struct fast *f, uint32_t dst)
 {
 	const struct ranks_map *m = &f->r->map;
 
 	for (uint32_t s = 0; s < m->topo->nep; s++) {
 		const uint32_t dev = m->nsw + s;
-		const struct rl_fwd *fwd = &m->in->fwd[dev];
 
-		if (!m->live[s] || s == f->dst)
+		if (!m->live[s] || s == dst)
 			continue;
 		for (unsigned int q = 0; q < m->levels; q++) {
-			const unsigned int sl = ranks_sl(m, fwd, f->dst, q);
-			const unsigned int p = fwd->inject_plane[sl];
+			const struct ranks_rec *recs;
+			const uint64_t word = fast_source(m, s, dst, q, &recs);
 			uint32_t min = UINT32_MAX;
 
-			if (!fast_hops(f, dev,
-				       rl_fwd_word(fwd, p < fwd->nplanes ? p : 0,
-						   (uint16_t)f->dst),
-				       m->rec[m->slc_of[sl]], 0, &min))
+			if (!fast_hops(f, word, recs,
+				       m->port0[dev + 1] - m->port0[dev], 0,
+				       &min))
 				return false;
 		}
 	}
@@ -137,138 +153,166 @@ static bool
 fast_search(struct fast *f)
 {
 	struct ranks_run *r = f->r;
-	const uint32_t n = r->map.nsw;
+	const struct ranks_map *m = &r->map;
 
 	for (uint32_t head = 0; head < f->nqueue; head++) {
-		const uint32_t at = r->queue[head], slot = at / n, u = at % n;
-		const uint64_t *tile = fast_plane(r, r->map.slot_plane[slot],
-						  f->dst);
-		uint32_t min = UINT32_MAX;
+		const uint32_t at = r->queue[head], slot = at / m->nsw;
+		const uint32_t u = at % m->nsw, first = m->port0[u];
+		const uint64_t *tile = fast_plane(f, m->slot_plane[slot]);
 
-		if (!fast_hops(f, u, tile[f->dst % RANKS_TILE * n + u],
-			       r->map.rec[r->map.slot_slc[slot]], 0, &min))
+		r->out_min[(size_t)at * RANKS_TILE + f->k] = UINT32_MAX;
+		if (!fast_hops(f, tile[(size_t)u * RANKS_TILE + f->k],
+			       m->rec[m->slot_slc[slot]] +
+				       (size_t)first * RL_FWD_PLANES,
+			       m->port0[u + 1] - first, 0,
+			       &r->out_min[(size_t)at * RANKS_TILE + f->k]))
 			return false;
-		if (r->in_max[at] >= min)
-			return false;
-		r->out_min[at] = min;
 	}
-	/* Some numbers have risen since. */
-	for (uint32_t i = 0; i < f->nqueue; i++)
-		if (r->in_max[r->queue[i]] >= r->out_min[r->queue[i]])
+	for (uint32_t i = 0; i < f->nqueue; i++) {
+		const size_t at = (size_t)r->queue[i] * RANKS_TILE + f->k;
+
+		if (r->in_max[at] >= r->out_min[at])
 			return false;
+	}
 	return true;
 }
 
-/* Where it means nothing: all entries, slot by slot. */
-static bool
+/* Where it means nothing: all entries of a slot, all destinations. */
+static void
 fast_scan(struct fast *f, unsigned int slot)
 {
 	struct ranks_run *r = f->r;
-	const uint32_t n = r->map.nsw;
-	const uint64_t *tile = fast_plane(r, r->map.slot_plane[slot], f->dst) +
-			       f->dst % RANKS_TILE * (size_t)n;
-	const struct ranks_rec *recs = r->map.rec[0];
-	uint32_t *out = r->out_min + (size_t)slot * n;
+	const struct ranks_map *m = &r->map;
+	const uint64_t *tile = fast_plane(f, m->slot_plane[slot]);
+	uint32_t *out = r->out_min + (size_t)slot * m->nsw * RANKS_TILE;
 
-	for (uint32_t u = 0; u < n; u++) {
-		uint32_t min = UINT32_MAX;
+	for (uint32_t u = 0; u < m->nsw; u++) {
+		const uint32_t first = m->port0[u];
+		const uint32_t nports = m->port0[u + 1] - first;
+		const struct ranks_rec *recs =
+			m->rec[0] + (size_t)first * RL_FWD_PLANES;
 
-		if (!fast_hops(f, u, tile[u], recs, RANKS_BY_SL, &min))
-			return false;
-		out[u] = min;
+		for (f->k = 0; f->k < RANKS_TILE; f->k++) {
+			uint32_t min = UINT32_MAX;
+
+			f->dst_dev = m->nsw + f->from + f->k;
+			if ((f->want >> f->k & 1) &&
+			    !fast_hops(f, tile[(size_t)u * RANKS_TILE + f->k],
+				       recs, nports,
+				       RANKS_BY_SL | RANKS_SEARCH, &min))
+				f->want &= ~(1u << f->k);
+			out[(size_t)u * RANKS_TILE + f->k] = min;
+		}
 	}
-	return true;
 }
 
-static bool
-fast_ascends(struct fast *f)
+/* Slots that hops lead to which bear one of these planes. */
+static uint64_t
+fast_slots(const struct fast *f)
+{
+	uint64_t slots = 0;
+
+	for (unsigned int q = 0; q < RL_FWD_PLANES; q++)
+		if (f->bears >> q & 1)
+			slots |= f->r->map.slots_of[q];
+	return slots;
+}
+
+static void
+fast_ascend(struct fast *f)
 {
 	struct ranks_run *r = f->r;
-	const size_t n = r->map.nsw;
-	bool bad = false;
+	const struct ranks_map *m = &r->map;
+	uint64_t done = 0, todo;
 
-	if (!fast_inject(f) || !fast_search(f))
-		return false;
-	for (;;) {
-		const uint64_t todo = f->planned & ~f->done;
-		unsigned int slot;
-
-		if (todo == 0)
-			break;
-		slot = (unsigned int)__builtin_ctzll(todo);
-		f->done |= 1ull << slot;
-		if (!r->map.slot_free[slot])
-			continue;
-		if (!fast_scan(f, slot))
-			return false;
+	for (f->k = 0; f->k < RANKS_TILE; f->k++) {
+		f->dst_dev = m->nsw + f->from + f->k;
+		f->nqueue = 0;
+		if ((f->want >> f->k & 1) &&
+		    (!fast_inject(f, f->from + f->k) || !fast_search(f)))
+			f->want &= ~(1u << f->k);
 	}
-	for (unsigned int slot = 0; slot < r->map.nslots; slot++) {
+	while ((todo = fast_slots(f) & ~done) != 0) {
+		const unsigned int slot = (unsigned int)__builtin_ctzll(todo);
+
+		done |= 1ull << slot;
+		if (m->slot_free[slot])
+			fast_scan(f, slot);
+	}
+	for (unsigned int slot = 0; slot < m->nslots; slot++) {
+		const size_t n = (size_t)m->nsw * RANKS_TILE;
 		const uint32_t *in = r->in_max + slot * n;
 		const uint32_t *out = r->out_min + slot * n;
+		uint32_t bad[RANKS_TILE] = {0};
 
-		if (!r->map.slot_free[slot] || !(f->done >> slot & 1))
+		if (!m->slot_free[slot] || !(done >> slot & 1))
 			continue;
-		for (size_t u = 0; u < n; u++)
-			bad |= in[u] >= out[u];
+		for (size_t i = 0; i < n; i += RANKS_TILE)
+			for (unsigned int k = 0; k < RANKS_TILE; k++)
+				bad[k] |= in[i + k] >= out[i + k];
+		for (unsigned int k = 0; k < RANKS_TILE; k++)
+			if (bad[k])
+				f->want &= ~(1u << k);
 	}
-	return !bad;
+	r->rep->states += (uint64_t)__builtin_popcountll(done) * m->nsw *
+			  (unsigned int)__builtin_popcount(f->want);
 }
 
 /* The first next hop that works; NULL: none. */
 static const struct ranks_rec *
-fast_first(const struct ranks_map *m, uint32_t dev, uint64_t word,
-	   const struct ranks_rec *recs)
+fast_first(uint64_t word, const struct ranks_rec *recs, uint32_t nports)
 {
-	const uint32_t first = m->port0[dev], n = m->port0[dev + 1] - first;
-
-	for (; word != WORD_NONE;
-	     word = word >> 16 | (uint64_t)RL_FWD_PORT_NONE << 48) {
+	for (; word != WORD_NONE; word = word_next(word)) {
 		const uint32_t port = word & WORD_PORT;
 		const struct ranks_rec *rec =
-			&recs[(first + port) * RL_FWD_PLANES +
-			      (word >> 13 & 7)];
+			&recs[port * RL_FWD_PLANES + (word >> 13 & 7)];
 
-		if (port < n && rec->rank != 0)
+		if (port < nports && rec->rank != 0)
 			return rec;
 	}
 	return NULL;
 }
 
-/* Links from a slot of a switch to the destination, by first next hops. */
+/* Links from where a hop leads to the destination, by first next hops. */
 static uint32_t
 fast_follow(struct fast *f, const struct ranks_rec *rec)
 {
 	struct ranks_run *r = f->r;
-	const uint32_t n = r->map.nsw;
-	uint32_t depth = 0, hops, at;
+	const struct ranks_map *m = &r->map;
+	uint32_t depth = 0, hops;
 
 	for (;;) {
-		uint64_t word;
+		uint32_t at, slot, u;
 
-		if (rec == NULL || (rec->flags & RANKS_ENDPOINT)) {
+		if (rec == NULL || (rec->to & RANKS_ENDPOINT)) {
 			hops = rec == NULL ? HOPS_LOST : 0;
 			break;
 		}
-		at = rec->slot * n + rec->dev;
-		hops = r->hops[at];
+		at = rec->to & RANKS_TO;
+		hops = r->hops[(size_t)at * RANKS_TILE + f->k];
 		if (hops != HOPS_NEW)
 			break;
-		r->hops[at] = HOPS_OPEN;
+		slot = at / m->nsw;
+		u = at - slot * m->nsw;
+		r->hops[(size_t)at * RANKS_TILE + f->k] = HOPS_OPEN;
 		r->queue[depth++] = at;
-		word = fast_plane(r, r->map.slot_plane[rec->slot], f->dst)
-			[f->dst % RANKS_TILE * (size_t)n + rec->dev];
-		rec = fast_first(&r->map, rec->dev, word,
-				 r->map.rec[r->map.slot_slc[rec->slot]]);
+		rec = fast_first(
+			fast_plane(f, m->slot_plane[slot])
+				[(size_t)u * RANKS_TILE + f->k],
+			m->rec[m->slot_slc[slot]] +
+				(size_t)m->port0[u] * RL_FWD_PLANES,
+			m->port0[u + 1] - m->port0[u]);
 	}
 	while (depth > 0) {
 		hops = hops < RL_CHECK_HOPS_MAX ? hops + 1 : HOPS_LOST;
-		r->hops[r->queue[--depth]] = (uint16_t)hops;
+		r->hops[(size_t)r->queue[--depth] * RANKS_TILE + f->k] =
+			(uint16_t)hops;
 	}
 	return hops;
 }
 
 static bool
-fast_arrives(struct fast *f)
+fast_arrives(struct fast *f, uint32_t dst)
 {
 	const struct ranks_map *m = &f->r->map;
 	struct rl_ranks_report *rep = f->r->rep;
@@ -277,20 +321,17 @@ fast_arrives(struct fast *f)
 
 	for (uint32_t s = 0; s < m->topo->nep; s++) {
 		const uint32_t dev = m->nsw + s;
-		const struct rl_fwd *fwd = &m->in->fwd[dev];
 
-		if (!m->live[s] || s == f->dst ||
-		    (m->in->parts && !check_ranks_wanted(f->r, s, f->dst)))
+		if (!m->live[s] || s == dst ||
+		    (m->in->parts && !check_ranks_wanted(f->r, s, dst)))
 			continue;
 		pairs++;
 		for (unsigned int q = 0; q < m->levels; q++) {
-			const unsigned int sl = ranks_sl(m, fwd, f->dst, q);
-			const unsigned int p = fwd->inject_plane[sl];
+			const struct ranks_rec *recs;
+			const uint64_t word = fast_source(m, s, dst, q, &recs);
 			const uint32_t hops = fast_follow(f, fast_first(
-				m, dev, rl_fwd_word(fwd,
-						    p < fwd->nplanes ? p : 0,
-						    (uint16_t)f->dst),
-				m->rec[m->slc_of[sl]]));
+				word, recs,
+				m->port0[dev + 1] - m->port0[dev]));
 
 			if (hops >= RL_CHECK_HOPS_MAX)
 				return false;
@@ -304,17 +345,19 @@ fast_arrives(struct fast *f)
 	return true;
 }
 
-bool
-check_ranks_fast(struct ranks_run *r, uint32_t dst)
+unsigned int
+check_ranks_fast(struct ranks_run *r, uint32_t from, unsigned int want)
 {
-	const size_t n = (size_t)r->map.nslots * r->map.nsw;
-	struct fast f = {.r = r, .dst = dst, .dst_dev = r->map.nsw + dst};
+	const size_t n = (size_t)r->map.nslots * r->map.nsw * RANKS_TILE;
+	struct fast f = {.r = r, .from = from, .want = want};
 
 	memset(r->in_max, 0, n * sizeof(*r->in_max));
 	memset(r->hops, 0, n * sizeof(*r->hops));
-	memset(r->seen, 0, n);
-	if (!fast_ascends(&f) || !fast_arrives(&f))
-		return false;
-	r->rep->states += (uint64_t)__builtin_popcountll(f.done) * r->map.nsw;
-	return true;
+	if (r->map.nslc > 1)
+		memset(r->seen, 0, n);
+	fast_ascend(&f);
+	for (f.k = 0; f.k < RANKS_TILE; f.k++)
+		if ((f.want >> f.k & 1) && !fast_arrives(&f, from + f.k))
+			f.want &= ~(1u << f.k);
+	return f.want;
 }

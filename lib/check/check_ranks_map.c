@@ -234,18 +234,23 @@ map_rec(const struct ranks_map *m, uint32_t d, unsigned int port,
 	const struct rl_fwd *f = &m->in->fwd[d];
 	const struct ranks_port *to = &m->port[m->port0[d] + port];
 	const unsigned int sl = m->sl_of[slc];
-	struct ranks_rec rec = {.dev = (uint16_t)to->dev};
-	unsigned int vl;
+	struct ranks_rec rec = {0};
+	unsigned int vl, slot;
 
 	if (to->dirlink == RANKS_NONE || q >= f->nplanes)
 		return rec;
 	vl = rl_fwd_vl(f, q, f->nports, (uint16_t)port, (uint8_t)sl) &
 	     (RL_VCS - 1);
 	rec.rank = m->in->rank[to->dirlink * RL_VCS + vl] + 1;
-	if (to->dev >= m->nsw)
-		rec.flags |= RANKS_ENDPOINT;
-	rec.slot = m->slot_of[map_plane(m, to->dev, vl, sl)][slc];
-	for (unsigned int in = 0; in < f->nports && rec.flags != 0; in++) {
+	if (to->dev < m->nsw) {
+		slot = m->slot_of[map_plane(m, to->dev, vl, sl)][slc];
+		rec.to = slot * m->nsw + to->dev;
+		if (!m->slot_free[slot])
+			rec.to |= RANKS_SEARCH;
+		return rec;
+	}
+	rec.to = RANKS_ENDPOINT | to->dev;
+	for (unsigned int in = 0; in < f->nports; in++) {
 		const unsigned int v = rl_fwd_vl(f, q, (uint16_t)in,
 						 (uint16_t)port, (uint8_t)sl) &
 				       (RL_VCS - 1);
@@ -258,23 +263,25 @@ map_rec(const struct ranks_map *m, uint32_t d, unsigned int port,
 	return rec;
 }
 
-/* Marks what differs between SL classes. */
+/* Marks what differs between SL classes, and which slots planes lead to. */
 static void
-map_differences(struct ranks_map *m)
+map_sum_up(struct ranks_map *m)
 {
 	for (size_t i = 0; i < (size_t)m->nports * RL_FWD_PLANES; i++) {
 		const struct ranks_rec *a = &m->rec[0][i];
-		uint8_t flag = 0;
+		uint32_t flag = 0;
 
-		for (unsigned int c = 1; c < m->nslc; c++) {
+		for (unsigned int c = 0; c < m->nslc; c++) {
 			const struct ranks_rec *b = &m->rec[c][i];
 
-			if (a->rank != b->rank || (a->slot != b->slot &&
-						   !(a->flags & RANKS_ENDPOINT)))
+			if (b->rank != 0 && !(b->to & RANKS_ENDPOINT))
+				m->slots_of[i % RL_FWD_PLANES] |=
+					1ull << (b->to & RANKS_TO) / m->nsw;
+			if (a->rank != b->rank || a->to != b->to)
 				flag = RANKS_BY_SL;
 		}
 		for (unsigned int c = 0; c < m->nslc; c++)
-			m->rec[c][i].flags |= flag;
+			m->rec[c][i].to |= flag;
 	}
 }
 
@@ -293,7 +300,7 @@ map_recs(struct ranks_map *m)
 						map_rec(m, d, p - m->port0[d],
 							q, c);
 	}
-	map_differences(m);
+	map_sum_up(m);
 	return 0;
 }
 

@@ -214,7 +214,7 @@ check_states(struct check_run *r)
 		if (!check_ep_live(r, s.dst))
 			continue;
 		for (uint32_t src = 0; src < r->topo->nep; src++)
-			if (src != s.dst && check_ep_live(r, src))
+			if (check_counts(r, src, s.dst))
 				states_source(&s, src);
 		for (uint32_t i = 0; i < s.ntouched; i++)
 			memset(&s.info[s.touched[i]], 0, sizeof(*s.info));

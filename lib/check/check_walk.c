@@ -6,6 +6,8 @@
  */
 #include "check_walk.h"
 
+#include "check_parts.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +40,13 @@ check_ep_live(const struct check_run *r, uint32_t e)
 		if (!check_is_dead(&r->dead, dev->port[p].link))
 			return true;
 	return false;
+}
+
+bool
+check_counts(const struct check_run *r, uint32_t src, uint32_t dst)
+{
+	return src != dst && check_ep_live(r, src) && check_ep_live(r, dst) &&
+	       (r->part == NULL || check_together(r->topo, r->part, src, dst));
 }
 
 void
@@ -165,7 +174,7 @@ check_pairs(struct check_run *r)
 		if (r->dist != NULL && r->count)
 			walk_distances(r, src);
 		for (uint32_t dst = 0; dst < nep; dst++) {
-			if (src == dst || !check_ep_live(r, dst))
+			if (!check_counts(r, src, dst))
 				continue;
 			r->rep->pairs += r->count;
 			if (walk_pair(r, src, dst))

@@ -36,6 +36,7 @@ struct check_run {
 	bool count; /**< whether hops and loads are being counted */
 	uint32_t *dist;	 /**< [device] links from the source at hand, or NULL */
 	uint32_t *queue; /**< [device] */
+	uint32_t *part;	 /**< [device] see check_parts.h; NULL: not asked */
 	double stretch;	 /**< sum over the pairs so far */
 };
 
@@ -108,6 +109,9 @@ int check_states(struct check_run *r);
 
 /** Whether an endpoint is there: it has a link that works. */
 bool check_ep_live(const struct check_run *r, uint32_t e);
+
+/** Whether a pair counts. */
+bool check_counts(const struct check_run *r, uint32_t src, uint32_t dst);
 
 void check_lost(struct check_run *r, uint32_t src, uint32_t dst,
 		const char *why);

@@ -48,6 +48,8 @@ struct rl_check_in {
 	uint32_t ndead;
 	/** compare paths with shortest ones; RL_CHECK_FIRST without old only */
 	bool stretch;
+	/** pairs of endpoints in different parts of a cut fabric don't count */
+	bool parts;
 };
 
 /** A channel, and a pair whose path goes on from it to the next. */

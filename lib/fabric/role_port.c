@@ -20,6 +20,8 @@ port_rx(struct rl_role_port *r, uint64_t now_ns)
 			__builtin_prefetch(f[i + 1].data);
 		rl_port_rx_frame(r->port, f[i].data, f[i].len, now_ns);
 	}
+	if (n == PORT_RX_BURST)
+		rl_port_rx_more(r->port);
 	if (n != 0)
 		r->phy.ops->rx_free(r->phy.ctx, f, n);
 	return n;

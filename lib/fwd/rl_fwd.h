@@ -102,6 +102,15 @@ rl_fwd_word(const struct rl_fwd *f, unsigned int plane, uint16_t dst)
 	return w;
 }
 
+/** Any thread. The words of @p n destinations from @p dst on. */
+static inline void
+rl_fwd_words(const struct rl_fwd *f, unsigned int plane, uint32_t dst,
+	     uint32_t n, uint64_t *words)
+{
+	memcpy(words, rl_fwd_lookup(f, plane, (uint16_t)dst),
+	       n * sizeof(*words));
+}
+
 /** Any thread. The lowest next hop of a word; the others are 16 bits apart. */
 static inline struct rl_fwd_hop
 rl_fwd_word_hop(uint64_t word)

@@ -99,7 +99,7 @@ rx_epoch_ok(struct rl_port *port, const struct rl_frame_hdr *h)
 static bool
 rx_header(struct rl_port *port, const struct rl_frame_hdr *h, uint64_t now_ns)
 {
-	port_detect_heard(port, now_ns);
+	port_detect_heard(port);
 	port_rtt_sample(port, h, now_ns);
 	if (!(h->flags & RL_FRF_SPENT))
 		port_queue_credits(port, h->credit);

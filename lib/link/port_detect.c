@@ -13,16 +13,18 @@ port_detect_start(struct rl_port *port, uint64_t now_ns)
 {
 	struct port_detect *d = &port->detect;
 
-	d->last_rx_ns = now_ns;
 	d->last_tick_ns = now_ns;
-	d->window_end_ns = rl_deadline(now_ns, port->p.cfg->error_window_ns);
+	d->silent_ns = 0;
+	d->heard = false;
+	d->window_end_ns = RL_NEVER;
 	d->corrected = d->bad = 0;
 	d->degraded = false;
 }
 
 /*
  * Corrected and uncorrectable flits per window. Degraded is said before dead,
- * always; a window below half of the limits ends it.
+ * always; a window below half of the limits ends it. A window begins with an
+ * error, so that a clean link has none to look after.
  */
 static struct port_verdict
 error_rate_tick(struct rl_port *port, uint64_t now_ns)
@@ -31,8 +33,11 @@ error_rate_tick(struct rl_port *port, uint64_t now_ns)
 	struct port_detect *d = &port->detect;
 	bool half;
 
-	if (cfg->error_window_ns == 0)
+	if (cfg->error_window_ns == 0 ||
+	    rl_likely(d->corrected + d->bad == 0 && !d->degraded))
 		return PORT_VERDICT(PORT_NOTHING);
+	if (d->window_end_ns == RL_NEVER)
+		d->window_end_ns = rl_deadline(now_ns, cfg->error_window_ns);
 	half = d->corrected > cfg->error_corrected_max / 2 ||
 	       d->bad > cfg->error_uncorrectable_max / 2;
 	if (half && !d->degraded) {
@@ -46,30 +51,50 @@ error_rate_tick(struct rl_port *port, uint64_t now_ns)
 	if (now_ns >= d->window_end_ns) {
 		d->degraded = half;
 		d->corrected = d->bad = 0;
-		d->window_end_ns = rl_deadline(now_ns, cfg->error_window_ns);
+		d->window_end_ns =
+			half ? rl_deadline(now_ns, cfg->error_window_ns)
+			     : RL_NEVER;
 	}
 	return PORT_VERDICT(PORT_NOTHING);
 }
 
 /*
- * Silence is only held against the peer for as long as this end listened: an
- * lcore that was itself stopped for a while has heard nothing of anybody.
+ * Silence is held against the peer for as long as this end listened, not for as
+ * long as the clock ran: an lcore that was stopped for a while, or is seldom
+ * let run, has heard nothing of anybody, and what came meanwhile lies in the
+ * PHY. So between two polls no more counts than this; a death needs several.
  */
+static uint64_t
+silence_step_ns(const struct rl_link_cfg *cfg)
+{
+	return rl_max_u64(cfg->keepalive_ns, cfg->keepalive_dead_ns / 8);
+}
+
 static struct port_verdict
 silence_tick(struct rl_port *port, uint64_t now_ns)
 {
 	const struct rl_link_cfg *cfg = port->p.cfg;
 	struct port_detect *d = &port->detect;
-	const uint64_t pause = now_ns - d->last_tick_ns;
+	const uint64_t since_ns = now_ns - d->last_tick_ns;
 
 	d->last_tick_ns = now_ns;
+	if (d->heard) {
+		d->heard = false;
+		d->silent_ns = 0;
+		return PORT_VERDICT(PORT_NOTHING);
+	}
 	if (cfg->keepalive_dead_ns == 0 || !port->link.phy_up)
 		return PORT_VERDICT(PORT_NOTHING);
-	if (pause > cfg->keepalive_dead_ns / 2 + cfg->keepalive_ns)
-		d->last_rx_ns = rl_min_u64(now_ns, d->last_rx_ns + pause);
-	if (now_ns - d->last_rx_ns >= cfg->keepalive_dead_ns)
+	d->silent_ns += rl_min_u64(since_ns, silence_step_ns(cfg));
+	if (d->silent_ns >= cfg->keepalive_dead_ns)
 		return PORT_DEAD_BY(RL_DET_KEEPALIVE);
 	return PORT_VERDICT(PORT_NOTHING);
+}
+
+void
+rl_port_rx_more(struct rl_port *port)
+{
+	port_detect_heard(port);
 }
 
 struct port_verdict
@@ -84,12 +109,18 @@ uint64_t
 port_detect_deadline(const struct rl_port *port)
 {
 	const struct rl_link_cfg *cfg = port->p.cfg;
+	const struct port_detect *d = &port->detect;
 	uint64_t t = RL_NEVER;
 
-	if (cfg->keepalive_dead_ns != 0)
-		t = rl_deadline(port->detect.last_rx_ns,
-				cfg->keepalive_dead_ns);
+	if (cfg->keepalive_dead_ns != 0) {
+		const uint64_t left =
+			d->heard ? cfg->keepalive_dead_ns
+				 : cfg->keepalive_dead_ns - d->silent_ns;
+
+		t = rl_deadline(d->last_tick_ns,
+				rl_min_u64(left, silence_step_ns(cfg)));
+	}
 	if (cfg->error_window_ns != 0)
-		t = rl_min_u64(t, port->detect.window_end_ns);
+		t = rl_min_u64(t, d->window_end_ns);
 	return t;
 }

@@ -134,7 +134,7 @@ struct port_tx {
 	uint64_t shake_due_ns; /* next INIT, or next probe of a retraining */
 	uint32_t probes;       /* unanswered, of this retraining */
 	uint32_t last_loop_id; /* of the last rerouted flit seen */
-	uint16_t credit_told[RL_VCS]; /* limit last told to the peer */
+	uint16_t credit_told[RL_VCS]; /* highest limit told to the peer */
 };
 
 /** The round trip (port_rtt.c). */
@@ -180,9 +180,10 @@ struct port_told {
 
 /** What declares a link dead by what is heard of it (port_detect.c). */
 struct port_detect {
-	uint64_t last_rx_ns;
 	uint64_t last_tick_ns;
-	uint64_t window_end_ns;
+	uint64_t silent_ns;	/* listened for so long, and heard nothing */
+	uint64_t window_end_ns; /* RL_NEVER: no error yet */
+	bool heard;		/* since the last tick */
 	uint32_t corrected; /* flits in this window */
 	uint32_t bad;
 	bool degraded;
@@ -336,9 +337,9 @@ uint64_t port_detect_deadline(const struct rl_port *port);
 
 /* Something of the peer's was heard. */
 static inline void
-port_detect_heard(struct rl_port *port, uint64_t now_ns)
+port_detect_heard(struct rl_port *port)
 {
-	port->detect.last_rx_ns = now_ns;
+	port->detect.heard = true;
 }
 
 /* So many flits, or frames, of the line were hurt. */

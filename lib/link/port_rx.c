@@ -47,21 +47,22 @@ rx_gap(struct rl_port *port, uint32_t dropped)
 }
 
 /*
- * Flits that may be taken on @p vc: no more than the credits given, and none
+ * Flits that may be taken on @p vc: no more than the peer was told, and none
  * before a packet cut off there has been closed.
  */
 static uint32_t
 rx_room(struct rl_port *port, unsigned int vc)
 {
-	const uint32_t may = port->p.cfg->credits_flits + port->rx.own[vc];
-	const uint32_t held = port_rx_held(port, vc);
+	const uint16_t sent = (uint16_t)(port->rx.taken[vc] -
+					 port->rx.base[vc] - port->rx.own[vc]);
+	const uint16_t room = (uint16_t)(port->tx.credit_told[vc] - sent);
 
 	if (rl_unlikely(port->packet.close_mask & 1u << vc)) {
 		PORT_COUNT(port, rx_no_buffer);
 		return 0;
 	}
-	if (rl_likely(held < may))
-		return may - held;
+	if (rl_likely(room != 0 && room <= INT16_MAX))
+		return room;
 	if (RL_PLANTED(CREDIT_LEAK))
 		return 1;
 	PORT_COUNT(port, rx_overrun);

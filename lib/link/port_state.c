@@ -227,7 +227,7 @@ port_rx_init(struct rl_port *port, const struct rl_frame_hdr *h,
 		}
 		/* the peer puts off its keepalive for it: so it must count */
 		if (same && port_rx_news(port, h->stamp))
-			port_detect_heard(port, now_ns);
+			port_detect_heard(port);
 		/* one that is UP itself answers: to answer that never ends */
 		if (!(h->flags & RL_FRF_ACKREQ))
 			return;
@@ -330,7 +330,7 @@ rl_port_phy_status(struct rl_port *port, bool up, uint64_t now_ns)
 	if (port_link_open(port)) {
 		/* what was sent into the dark is sent again */
 		port_retry_again(port, false, now_ns);
-		port_detect_heard(port, now_ns);
+		port_detect_heard(port);
 	}
 }
 

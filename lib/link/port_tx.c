@@ -40,13 +40,13 @@ credits_due(const struct rl_port *port, uint64_t now_ns, bool *some)
 
 	*some = false;
 	for (unsigned int vc = 0; vc < port->p.cfg->vcs; vc++) {
-		const uint16_t d = (uint16_t)(port_rx_limit(port, vc) -
-					      port->tx.credit_told[vc]);
+		const int16_t d = (int16_t)(port_rx_limit(port, vc) -
+					    port->tx.credit_told[vc]);
 
-		if (d == 0)
+		if (d <= 0)
 			continue;
 		*some = true;
-		due |= d > step;
+		due |= d > (int32_t)step;
 	}
 	return due || (*some &&
 		       now_ns - port->tx.last_ns >= port->p.cfg->ack_delay_ns);
@@ -158,7 +158,10 @@ tx_header(struct rl_port *port, struct rl_frame_hdr *h, uint64_t now_ns)
 	h->ack = (uint16_t)port->rx.expected;
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
 		h->credit[vc] = port_rx_limit(port, vc);
-		port->tx.credit_told[vc] = h->credit[vc];
+		/* what was once told holds, though a flit made here may have
+		 * taken the room for a while */
+		if ((int16_t)(h->credit[vc] - port->tx.credit_told[vc]) > 0)
+			port->tx.credit_told[vc] = h->credit[vc];
 	}
 	h->stamp_echo = port_rtt_echo(port, now_ns);
 	if (port_pay(port, OWE_NAK)) {
@@ -181,7 +184,9 @@ static void
 tx_idle_header(struct rl_port *port, struct rl_frame_hdr *h, uint64_t now_ns)
 {
 	const bool ask = ask_due(port, now_ns);
+	uint16_t told[RL_VCS];
 
+	memcpy(told, port->tx.credit_told, sizeof(told));
 	tx_header(port, h, now_ns);
 	h->seq = (uint16_t)port->retry.replay.next;
 	PORT_COUNT(port, tx_idle);
@@ -194,7 +199,7 @@ tx_idle_header(struct rl_port *port, struct rl_frame_hdr *h, uint64_t now_ns)
 	/* what is lost for good took credits with it: say what was spent */
 	h->flags |= RL_FRF_SPENT;
 	memcpy(h->credit, port->queue.consumed, sizeof(h->credit));
-	memset(port->tx.credit_told, 0, sizeof(port->tx.credit_told));
+	memcpy(port->tx.credit_told, told, sizeof(told)); /* not told now */
 }
 
 static void

@@ -225,6 +225,12 @@ void rl_port_rx_frame(struct rl_port *port, uint8_t *frame, uint32_t len,
 		      uint64_t now_ns);
 
 /**
+ * Owner, between rl_port_rx_frame() and rl_port_tick(). The PHY may hold more
+ * frames than were taken: the peer's silence is not judged in this poll.
+ */
+void rl_port_rx_more(struct rl_port *port);
+
+/**
  * Owner. Brings near what a poll of the port looks at: for hosts of more ports
  * than a cache has room for, a poll ahead.
  */

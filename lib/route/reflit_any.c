@@ -2,11 +2,12 @@
 /*
  * Engine reflit where there is no grid: boards and free-form fabrics.
  *
- * Small fabrics, no two switches more than three links apart, get shortest
- * paths: the p-th link of a path is crossed on VL p modulo the longest
- * distance, and the VL counts the links, so that no channel can wait for
- * itself. The last link may use VL 0 again, the VL of injection: a packet on
- * it waits for its endpoint only. Other fabrics get up*-down* paths.
+ * Where links have VLs enough, paths are shortest: the p-th link of a path is
+ * crossed on VL p modulo the longest distance, and the VL counts the links, so
+ * that no channel can wait for itself. The last link may use VL 0 again, the VL
+ * of injection: a packet on it waits for its endpoint only. Up*-down* needs but
+ * one VL, and on fabrics with a top (trees) it is as short; it is taken where it
+ * is, and its busiest link carries less; and where the VLs do not suffice.
  *
  * Where endpoints have several switches, and switches few links among
  * themselves, the way past a dead link may lead through a third endpoint
@@ -17,45 +18,66 @@
  * from it; all other VLs may lead to these, and these to no other.
  */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "reflit_quality.h"
 #include "route_backup.h"
 #include "route_near.h"
 #include "route_rank.h"
 #include "route_reflit.h"
 
-#define ANY_LINKS_MAX 3
 /* VLs of detours without reflection. */
 #define ANY_BACKUPS 3
+/* Longest way for whose sake detours may go short of VLs. */
+#define ANY_LINKS_DEAR 3
+
+/* The shortest ways to a destination of a tile. */
+struct any_lane {
+	uint32_t *dist; /* [node] */
+	uint32_t *next; /* [node] arc */
+	uint32_t *near; /* [node] those with a way, by distance */
+	uint32_t n;
+};
 
 struct any {
 	struct route_build *b;
-	struct route_near near;
+	struct route_near search;
+	struct any_lane lane[ROUTE_TILE];
+	struct any_lane near; /* of the destination at hand */
 	struct route_backup bk;
 	uint32_t longest; /* links between any two switches that matter */
+	uint32_t limit;	  /* that VLs suffice for */
+	struct any_quality quality; /* of shortest ways */
 	bool reflect;
 	unsigned int peer;    /* plane of what an endpoint has reflected */
 	unsigned int to_peer; /* plane that chooses the VL towards it */
 };
 
-/* The longest way; stops beyond the limit. */
+/* The longest way, and what all of them make; stops beyond the limit. */
 static void
 any_measure(struct any *an)
 {
 	const struct route_graph *g = &an->b->g;
+	struct route_near *near = &an->search;
 
 	an->longest = 1;
 	for (uint32_t e = 0; e < an->b->topo->nep; e++) {
-		uint32_t far;
-
-		route_near_dst(&an->near, g, e);
-		if (an->near.nqueue == 0)
+		route_near_dst(near, g, e);
+		if (near->nqueue == 0)
 			continue;
-		far = an->near.dist[an->near.queue[an->near.nqueue - 1]];
-		if (far > an->longest)
-			an->longest = far;
-		if (far > ANY_LINKS_MAX)
+		an->longest = rl_max_u32(an->longest,
+			near->dist[near->queue[near->nqueue - 1]]);
+		if (an->longest > an->limit)
 			return;
+		for (uint32_t i = 0; i < near->nqueue; i++)
+			an->quality.links +=
+				(uint64_t)near->dist[near->queue[i]] *
+				near->hosts[near->queue[i]];
 	}
+	an->quality.busiest = any_busiest(g, near->load);
+	/* They stay as what later destinations will add: who comes first knows
+	 * where it will be crowded. */
 }
 
 /* Whether endpoint x can reflect to e what comes from node u. */
@@ -177,21 +199,50 @@ any_fill_peer(struct any *an, uint32_t u, uint32_t e)
 	route_put(an->b, u, an->peer, e, &h);
 }
 
+/* Shortest ways and detours for a tile, from endpoint e on. */
+static void
+any_plan(struct any *an, uint32_t e)
+{
+	const uint32_t n = rl_min_u32(ROUTE_TILE, an->b->topo->nep - e);
+	const size_t bytes = an->b->g.nnode * sizeof(uint32_t);
+	const uint32_t *first[ROUTE_TILE] = {NULL};
+	uint32_t dst[ROUTE_TILE];
+
+	for (uint32_t k = 0; k < n; k++) {
+		struct any_lane *lane = &an->lane[k];
+
+		dst[k] = e + k;
+		lane->n = 0;
+		if (!route_ep_live(&an->b->g, e + k))
+			continue;
+		memset(an->search.next, 0xff, bytes);
+		route_near_dst(&an->search, &an->b->g, e + k);
+		memcpy(lane->dist, an->search.dist, bytes);
+		memcpy(lane->next, an->search.next, bytes);
+		lane->n = an->search.nqueue;
+		memcpy(lane->near, an->search.queue,
+		       lane->n * sizeof(*lane->near));
+		first[k] = lane->next;
+	}
+	route_backup_plan(&an->bk, dst, n, first);
+}
+
 static void
 any_endpoint(struct any *an, uint32_t e)
 {
-	route_near_dst(&an->near, &an->b->g, e);
-	route_backup_plan(&an->bk, &e, 1,
-			  (const uint32_t *const []){an->near.next});
-	route_backup_dst(&an->bk, 0);
+	an->near = an->lane[e % ROUTE_TILE];
+	route_backup_dst(&an->bk, e % ROUTE_TILE);
 	route_backup_fill(&an->bk, e);
 	if (an->reflect)
 		any_reflect(an, e);
-	for (uint32_t i = 0; i < an->near.nqueue; i++)
+	for (uint32_t i = 0; i < an->near.n; i++) {
+		const uint32_t u = an->near.near[i];
+
 		/* As many links behind it as may lie, and no more. */
-		for (unsigned int p = 0; p < an->longest &&
-		     p + an->near.dist[an->near.queue[i]] <= an->longest; p++)
-			any_fill(an, an->near.queue[i], e, p);
+		for (unsigned int p = 0;
+		     p + rl_max_u32(an->near.dist[u], 1) <= an->longest; p++)
+			any_fill(an, u, e, p);
+	}
 	for (uint32_t u = 0; u < an->b->g.nnode && an->reflect; u++) {
 		any_more(an, u, e);
 		any_fill_peer(an, u, e);
@@ -203,6 +254,8 @@ any_tables(struct any *an)
 {
 	for (uint32_t e = 0; e < an->b->topo->nep; e++) {
 		route_tile_begin(an->b, e);
+		if (e % ROUTE_TILE == 0)
+			any_plan(an, e);
 		if (route_ep_live(&an->b->g, e))
 			any_endpoint(an, e);
 		route_tile_end(an->b, e);
@@ -292,23 +345,61 @@ any_compute(struct any *an)
 	return any_ranks(an);
 }
 
+static int
+any_init(struct any *an)
+{
+	const size_t n = an->b->g.nnode;
+	uint32_t *m = malloc((3 * n * ROUTE_TILE + 1) * sizeof(*m));
+
+	an->lane[0].dist = m;
+	if (m == NULL)
+		return -ENOMEM;
+	for (unsigned int k = 0; k < ROUTE_TILE; k++) {
+		an->lane[k].dist = m + 3 * n * k;
+		an->lane[k].next = an->lane[k].dist + n;
+		an->lane[k].near = an->lane[k].next + n;
+	}
+	return route_near_init(&an->search, &an->b->g);
+}
+
+/* Whether up*-down* is as short, and spreads the flows better. */
+static int
+any_has_top(const struct any *an, bool *top)
+{
+	struct any_quality ud;
+	const int ret = any_updown_quality(&an->b->g, &ud);
+
+	*top = ret == 0 && ud.links == an->quality.links &&
+	       ud.busiest < an->quality.busiest;
+	return ret;
+}
+
 int
 reflit_any(struct route_build *b)
 {
 	struct any an = {.b = b};
-	int ret = route_near_init(&an.near, &b->g);
+	bool top = false;
+	int ret = any_init(&an);
 
+	an.limit = b->max_vls > ANY_LINKS_DEAR + ANY_BACKUPS ?
+			   b->max_vls - ANY_BACKUPS :
+			   rl_min_u32(ANY_LINKS_DEAR, b->max_vls);
 	if (ret == 0) {
 		any_measure(&an);
-		if (an.longest > rl_min_u32(ANY_LINKS_MAX, b->max_vls))
-			ret = route_updown.compute(b);
-		else
-			ret = any_compute(&an);
+		/* Where endpoints reflect, two switches may hang together by
+		 * them alone; and small fabrics are all shortest ways. */
+		if (an.longest > an.limit)
+			top = true;
+		else if (an.longest > ANY_LINKS_DEAR)
+			ret = any_has_top(&an, &top);
 	}
+	if (ret == 0)
+		ret = top ? route_updown.compute(b) : any_compute(&an);
 	if (ret == -ENOMEM)
 		snprintf(b->err, RL_ERR_MAX, "no memory for %u switches",
 			 b->g.nnode);
 	route_backup_free(&an.bk);
-	route_near_free(&an.near);
+	route_near_free(&an.search);
+	free(an.lane[0].dist);
 	return ret;
 }

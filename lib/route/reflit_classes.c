@@ -4,61 +4,6 @@
 
 #include "route_reflit.h"
 
-/* From coordinate of u to that of t in dimension d: hops and way. */
-static inline uint32_t
-dor_leg(const struct route_grid *gr, uint32_t u, unsigned int d, uint32_t to,
-	unsigned int *way)
-{
-	uint32_t hops;
-
-	*way = route_grid_short(gr, d, gr->coord[u][d], to, &hops);
-	if (gr->run[u][2 * d + *way] >= hops)
-		return hops;
-	/* The piece of a broken ring that is left leads the other way. */
-	*way ^= 1;
-	hops = gr->radix[d] - hops;
-	return gr->run[u][2 * d + *way] >= hops ? hops : REFLIT_COST_NONE;
-}
-
-uint32_t
-reflit_dor_cost(const struct route_grid *gr, uint32_t u, uint32_t t)
-{
-	uint32_t sum = 0;
-
-	for (unsigned int d = 0; d < gr->ndims; d++) {
-		const uint32_t to = gr->coord[t][d];
-		uint32_t hops;
-		unsigned int way;
-
-		if (gr->coord[u][d] == to)
-			continue;
-		hops = dor_leg(gr, u, d, to, &way);
-		if (hops == REFLIT_COST_NONE)
-			return REFLIT_COST_NONE;
-		sum += hops;
-		u = route_grid_at(gr, u, d, to);
-	}
-	return sum;
-}
-
-uint32_t
-reflit_dor_next(const struct route_grid *gr, uint32_t u, uint32_t t,
-		bool *wraps)
-{
-	for (unsigned int d = 0; d < gr->ndims; d++) {
-		const uint32_t from = gr->coord[u][d], to = gr->coord[t][d];
-		unsigned int way;
-
-		if (from == to)
-			continue;
-		if (dor_leg(gr, u, d, to, &way) == REFLIT_COST_NONE)
-			return ROUTE_NONE;
-		*wraps = way == 0 ? from > to : from < to;
-		return gr->arc[u][2 * d + way];
-	}
-	return ROUTE_NONE;
-}
-
 /* The nodes of a row (they differ in later dimensions than d only): a leg of
  * dimension d, and then as from the node v of the same row at the corner. */
 static void
@@ -187,16 +132,16 @@ reflit_least(const struct route_grid *gr, uint32_t s, uint32_t t)
 	return sum;
 }
 
-/* What a detour of so many links costs those who judge. */
+/* Penalty of a path that is so many links longer than need be. */
 static inline uint64_t
-classes_ache(uint64_t extra)
+classes_penalty(uint64_t extra)
 {
 	return extra > 2 ? extra * extra * extra : 0;
 }
 
-/* What sources suffer, long detours most of all. */
+/* Sum of the penalties of all sources. */
 static uint64_t
-classes_pain(const struct reflit *rf)
+classes_cost(const struct reflit *rf)
 {
 	uint64_t sum = 0;
 
@@ -207,14 +152,15 @@ classes_pain(const struct reflit *rf)
 		    route_grid_dead(&rf->gr, s))
 			continue;
 		reflit_choose(rf, s, &cost);
-		sum += classes_ache(cost - rf->least[s]);
+		if (cost < REFLIT_COST_NONE)
+			sum += classes_penalty(cost - rf->least[s]);
 	}
 	return sum;
 }
 
-/* Who suffers without a proxy: they alone could want one. */
+/* Sources with a penalty while there is no proxy: they alone gain by one. */
 static uint32_t
-classes_sufferers(const struct reflit *rf, uint32_t *who)
+classes_stretched(const struct reflit *rf, uint32_t *who)
 {
 	uint32_t n = 0;
 
@@ -225,15 +171,17 @@ classes_sufferers(const struct reflit *rf, uint32_t *who)
 		    route_grid_dead(&rf->gr, s))
 			continue;
 		reflit_choose(rf, s, &cost);
-		if (classes_ache(cost - rf->least[s]) != 0)
+		if (cost < REFLIT_COST_NONE &&
+		    classes_penalty(cost - rf->least[s]) != 0)
 			who[n++] = s;
 	}
 	return n;
 }
 
-/* What they would suffer if nothing were broken between them and node w. */
+/* A lower bound of the sum with proxy w: as if nothing were broken between them
+ * and w. */
 static uint64_t
-classes_hope(const struct reflit *rf, uint32_t w, const uint32_t *who,
+classes_bound(const struct reflit *rf, uint32_t w, const uint32_t *who,
 	     uint32_t n)
 {
 	uint64_t sum = 0;
@@ -244,34 +192,34 @@ classes_hope(const struct reflit *rf, uint32_t w, const uint32_t *who,
 
 		reflit_choose(rf, s, &best);
 		cost += reflit_least(&rf->gr, s, w);
-		sum += classes_ache((cost < best ? cost : best) - rf->least[s]);
+		sum += classes_penalty((cost < best ? cost : best) - rf->least[s]);
 	}
 	return sum;
 }
 
 /* Tries every neighbour above t as its proxy, and keeps the best. */
 static void
-classes_proxy(struct reflit *rf, uint64_t pain)
+classes_proxy(struct reflit *rf, uint64_t cost_now)
 {
 	const struct route_order *o = rf->order;
-	uint32_t *who = rf->sufferer, n;
+	uint32_t *who = rf->stretched, n;
 	uint32_t best = ROUTE_NONE;
 
-	n = classes_sufferers(rf, who);
+	n = classes_stretched(rf, who);
 	for (uint32_t k = o->first[rf->t]; k < o->first[rf->t + 1]; k++) {
 		const uint32_t w = o->up[k].to;
 		uint64_t p;
 
 		rf->proxy = ROUTE_NONE;
-		if (classes_hope(rf, w, who, n) >= pain)
+		if (classes_bound(rf, w, who, n) >= cost_now)
 			continue;
 		rf->proxy = w;
 		classes_late(rf, w);
 		classes_up(rf, rf->late_cost, NULL, rf->both_cost,
 			   rf->both_next);
-		p = classes_pain(rf);
-		if (p < pain) {
-			pain = p;
+		p = classes_cost(rf);
+		if (p < cost_now) {
+			cost_now = p;
 			best = w;
 		}
 	}
@@ -285,7 +233,7 @@ classes_proxy(struct reflit *rf, uint64_t pain)
 void
 reflit_classes(struct reflit *rf, uint32_t e)
 {
-	uint64_t pain;
+	uint64_t cost_now;
 
 	if (rf->tree == &rf->own_tree) {
 		route_trees_fill(&rf->own_trees, rf->order, &e, 1, NULL);
@@ -293,9 +241,9 @@ reflit_classes(struct reflit *rf, uint32_t e)
 	}
 	rf->proxy = ROUTE_NONE;
 	classes_up(rf, rf->dor_t.cost, rf->least, rf->up_cost, rf->up_next);
-	pain = classes_pain(rf);
-	if (pain != 0)
-		classes_proxy(rf, pain);
+	cost_now = classes_cost(rf);
+	if (cost_now != 0)
+		classes_proxy(rf, cost_now);
 }
 
 uint8_t

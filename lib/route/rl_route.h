@@ -45,6 +45,7 @@ struct rl_route {
 	/** the checker has passed the tables as they are: rl_route_accept().
 	    What installs tables asks for it. */
 	bool accepted;
+	bool parts; /**< as in rl_route_params */
 	/** rank of each channel, by rl_channel(): every hop of the tables ascends
 	    in it; NULL: the engine gives none */
 	uint32_t *rank;
@@ -133,7 +134,25 @@ struct rl_route_params {
 	 * are no VLs left for detours.
 	 */
 	unsigned int qos_levels;
+	/** where failures cut the fabric, route each part for itself; else that
+	    is refused. rl_route_parts() names the parts. */
+	bool parts;
 };
+
+/** Part of what is not there. */
+#define RL_PART_NONE UINT32_MAX
+
+/**
+ * Control thread. The parts into which failures have cut a fabric: switches
+ * that reach each other by links that work, and their endpoints.
+ *
+ * @param part  [topo->ndev], filled: number of the part of each device, from 0
+ *   on in the order of their first switches; RL_PART_NONE: failed, or an
+ *   endpoint without a link that works. An endpoint with links to several parts
+ *   gets that of its first one.
+ * @return how many parts there are that have endpoints or links; -ENOMEM
+ */
+int rl_route_parts(const struct rl_topo *topo, uint32_t *part);
 
 /** Control thread. rl_route_compute() with all that can be set. */
 int rl_route_compute_with(const struct rl_topo *topo,
@@ -142,20 +161,16 @@ int rl_route_compute_with(const struct rl_topo *topo,
 
 /**
  * Control thread. Brings @p route up to date with @p topo, the topology it was
- * computed for, in which more has failed or works again. Where the engine can
- * (reflit on grids, after failures), only what the failures touch is computed:
- * the primary paths are as good as new ones, and where links have VLs for all
- * planes of detours (six or more), so are the detours; with fewer they lose
- * what they led over the dead links until rl_route_compute() plans them anew.
- * Otherwise all is computed.
+ * computed for, in which more has failed or works again: all is computed anew,
+ * in such a way that what the change does not touch comes out as it was. So the
+ * proof (rl_route_accept()) is quick, and few devices have new tables.
  *
- * The tables change where they lie: no device may read them meanwhile. Who
- * serves devices keeps two routes, and updates one, then the other.
+ * The old tables are freed. Who serves devices keeps two routes, and updates
+ * one, then the other. Service levels are given anew, see rl_route_levels().
  *
  * @param changed  [ndev], set to true for devices whose tables or path SLs
  *   changed and else left alone; or NULL
- * @return 0: patched; 1: all computed anew; -EHOSTUNREACH (refused), -ENOMEM:
- *   the route is as it was
+ * @return 0; -EHOSTUNREACH (refused), -ENOMEM: the route is as it was
  */
 int rl_route_update(struct rl_route *route, const struct rl_topo *topo,
 		    bool *changed, char *err);

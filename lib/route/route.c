@@ -56,7 +56,8 @@ route_run(struct route_build *b, const struct route_engine *e)
 	    b->topo->spec.kind != RL_TOPO_MESH)
 		return route_refuse(b, "engine %s routes tori and meshes only",
 				    e->info.name);
-	ret = rl_topo_reach(b->topo, RL_REACH_WORKING, b->err);
+	ret = b->route->parts ? 0 :
+		rl_topo_reach(b->topo, RL_REACH_WORKING, b->err);
 	if (ret != 0)
 		return ret;
 	ret = route_graph_build(&b->g, b->topo, b->err);
@@ -119,6 +120,7 @@ rl_route_compute_with(const struct rl_topo *topo,
 		return -ENOMEM;
 	}
 	b.route->engine = e->info.name;
+	b.route->parts = params->parts;
 	ret = route_run(&b, e);
 	if (ret != 0) {
 		rl_route_free(b.route);
@@ -132,51 +134,67 @@ rl_route_compute_with(const struct rl_topo *topo,
 	return 0;
 }
 
-/* All anew, into the same object. */
-static int
-route_replace(struct rl_route *route, const struct rl_topo *topo, bool *changed,
-	      char *err)
+/* Whether a device's tables are the same in both. */
+static bool
+route_same(const struct rl_route *a, const struct rl_route *b, uint32_t dev)
 {
-	const struct route_mem *m = route->priv;
-	const uint32_t epoch = route->epoch;
-	struct rl_route *fresh, old;
-	int ret = rl_route_compute_with(topo, &m->params, &fresh, err);
+	const struct rl_fwd *f = &a->fwd[dev], *g = &b->fwd[dev];
+	const size_t row = (size_t)a->nep * sizeof(struct rl_fwd_entry);
+	unsigned int planes = 0;
 
-	if (ret != 0)
-		return ret;
-	old = *route;
-	*route = *fresh;
-	route->epoch = epoch;
-	/* Much of it may be as it was. */
-	route->proof = old.proof;
-	old.proof = NULL;
-	*fresh = old;
-	rl_route_free(fresh);
-	for (uint32_t d = 0; changed != NULL && d < topo->ndev; d++)
-		changed[d] = true;
-	return 1;
+	if (f->nplanes != g->nplanes || f->nvls != g->nvls ||
+	    f->levels != g->levels ||
+	    memcmp(f->plane_of, g->plane_of, sizeof(f->plane_of)) != 0 ||
+	    memcmp(f->inject_plane, g->inject_plane,
+		   sizeof(f->inject_plane)) != 0)
+		return false;
+	if (f->path_sl != NULL && memcmp(f->path_sl, g->path_sl, a->nep) != 0)
+		return false;
+	for (unsigned int vl = 0; vl < RL_VCS; vl++)
+		for (unsigned int sl = 0; sl < RL_SLS; sl++)
+			planes |= 1u << f->plane_of[vl][sl];
+	for (unsigned int sl = 0; sl < RL_SLS; sl++)
+		planes |= 1u << f->inject_plane[sl];
+	for (unsigned int p = 0; p < f->nplanes; p++)
+		if ((planes >> p & 1) &&
+		    memcmp(rl_fwd_lookup(f, p, 0), rl_fwd_lookup(g, p, 0),
+			   row) != 0)
+			return false;
+	return true;
 }
 
+/*
+ * All anew, by the one planner that there is. It is made so that what a failure
+ * does not touch comes out as it was: the checker has little to look at again,
+ * and few devices have new tables.
+ */
 int
 rl_route_update(struct rl_route *route, const struct rl_topo *topo,
 		bool *changed, char *err)
 {
-	int ret = rl_topo_reach(topo, RL_REACH_WORKING, err);
+	const struct route_mem *m = route->priv;
+	const uint32_t epoch = route->epoch + 1;
+	struct rl_proof *const proof = route->proof;
+	struct rl_route *fresh, old;
+	int ret;
 
 	RL_ASSERT(route->ndev == topo->ndev && route->nep == topo->nep);
+	ret = rl_route_compute_with(topo, &m->params, &fresh, err);
 	if (ret != 0)
 		return ret;
-	ret = reflit_update(route, topo, changed, err);
-	if (ret == 1)
-		ret = route_replace(route, topo, changed, err);
-	if (ret < 0)
-		return ret;
-	if (ret == 0)
-		route->accepted = false;
-	route->epoch++;
+	for (uint32_t d = 0; changed != NULL && d < topo->ndev; d++)
+		changed[d] |= !route_same(route, fresh, d);
+	old = *route;
+	*route = *fresh;
+	*fresh = old;
+	/* Much of it may be as it was. */
+	route->proof = proof;
+	fresh->proof = NULL;
+	rl_route_free(fresh);
+	route->epoch = epoch;
 	for (uint32_t d = 0; d < topo->ndev; d++)
-		route->fwd[d].epoch = route->epoch;
-	return ret;
+		route->fwd[d].epoch = epoch;
+	return 0;
 }
 
 void
@@ -188,7 +206,6 @@ rl_route_free(struct rl_route *route)
 		return;
 	m = route->priv;
 	route_tables_free(m);
-	reflit_state_free(m->reflit);
 	free(m);
 	rl_proof_free(route->proof);
 	free(route->rank);

@@ -44,7 +44,8 @@ accept_say(const struct rl_topo *topo, int verdict,
 int
 route_prove(struct rl_route *route, const struct rl_topo *topo, char *err)
 {
-	const struct rl_check_in in = {.topo = topo, .fwd = route->fwd};
+	const struct rl_check_in in = {.topo = topo, .fwd = route->fwd,
+				       .parts = route->parts};
 	struct rl_check_report *rep = malloc(sizeof(*rep));
 	int ret = -ENOMEM;
 
@@ -79,7 +80,8 @@ accept_descends(const struct rl_route *route, const struct rl_topo *topo,
 		struct rl_check_report *rep, char *err)
 {
 	const struct rl_topo_link *l = &topo->link[ranks->to / RL_VCS / 2];
-	struct rl_check_in in = {.topo = topo, .fwd = route->fwd};
+	struct rl_check_in in = {.topo = topo, .fwd = route->fwd,
+				 .parts = route->parts};
 	int ret = rl_check(&in, rep);
 
 	if (ret != 0)
@@ -102,7 +104,8 @@ accept_ranks(struct rl_route *route, const struct rl_topo *topo, char *err)
 {
 	struct rl_check_report *rep = malloc(sizeof(*rep));
 	struct rl_ranks_report ranks;
-	struct rl_check_ranks in = {.topo = topo, .fwd = route->fwd};
+	struct rl_check_ranks in = {.topo = topo, .fwd = route->fwd,
+				    .parts = route->parts};
 	int ret = rep == NULL ? -ENOMEM : 0;
 
 	if (ret == 0 && route->rank == NULL)
@@ -129,7 +132,8 @@ accept_mix(const struct rl_route *route, const struct rl_route *old,
 	   const struct rl_topo *topo, char *err)
 {
 	const struct rl_check_in in = {.topo = topo, .fwd = route->fwd,
-				       .old = old->fwd};
+				       .old = old->fwd,
+				       .parts = route->parts};
 	struct rl_check_report *rep = malloc(sizeof(*rep));
 	int ret = -ENOMEM;
 

@@ -60,8 +60,8 @@ uint32_t
 route_backup_ranks(struct route_backup *bk, uint32_t next, uint8_t vl)
 {
 	if (bk->updown) {
-		next = route_rank_up(bk->b, next, vl, bk->order.rank);
-		next = route_rank_down(bk->b, next, vl, bk->order.rank);
+		next = route_rank_up(bk->b, next, vl, bk->order.value);
+		next = route_rank_down(bk->b, next, vl, bk->order.value);
 		vl++;
 	}
 	return bk->detours ? route_rank_detour(bk->b, next, vl, &bk->detour) :

@@ -43,7 +43,12 @@ detour_alloc(struct route_detour *d)
 	return 0;
 }
 
-/* A breadth-first tree of the part of root, then of the other parts. */
+/*
+ * A breadth-first tree of the part of root, then of the other parts. Of several
+ * nodes that could be above it a node takes that of its last arc (on grids, of
+ * the dimension that dimension order takes last): a choice of its own, so that
+ * a failure moves only what hung on it.
+ */
 static void
 detour_grow(struct route_detour *d, uint32_t root)
 {
@@ -63,20 +68,22 @@ detour_grow(struct route_detour *d, uint32_t root)
 		for (; head < tail; head++) {
 			const uint32_t u = d->order[head];
 
-			/* Last arcs first: they are those of the dimension
-			 * that dimension order takes last. */
-			for (uint32_t a = g->first[u + 1]; a-- > g->first[u];) {
+			for (uint32_t a = g->first[u]; a < g->first[u + 1];
+			     a++) {
 				const uint32_t w = g->arc[a].to;
 
 				if (d->depth[w] != ROUTE_NONE)
 					continue;
 				d->depth[w] = d->depth[u] + 1;
 				d->root[w] = r;
-				d->parent[w] = g->arc[a].back;
 				d->order[tail++] = w;
 			}
 		}
 	}
+	for (uint32_t u = 0; u < g->nnode; u++)
+		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++)
+			if (d->depth[g->arc[a].to] + 1 == d->depth[u])
+				d->parent[u] = a;
 }
 
 static inline bool

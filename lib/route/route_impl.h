@@ -10,8 +10,6 @@
 #include "rl_route.h"
 #include "route_graph.h"
 
-struct reflit_state;
-
 /** Port classes of all engines: endpoints and injection, then links. */
 #define ROUTE_CLASS_HOST 0
 #define ROUTE_CLASS_ISL 1 /**< plus the dimension on grids */
@@ -28,14 +26,12 @@ struct route_build {
 	unsigned int qos_levels;
 	unsigned int nplanes;	/**< with entries */
 	unsigned int live_planes; /**< of them, those in use; 0: all */
-	unsigned int ready_planes; /**< of them, those that get memory at once */
 	unsigned int tile_planes; /**< of those, what the tile at hand holds */
 	unsigned int vl_planes; /**< after them, without: they only choose VLs */
 	bool one_sl; /**< every path has SL 0 */
 	size_t row; /**< entries of a row */
 	struct rl_fwd_entry *entry; /**< [plane][node][endpoint] */
-	uint64_t *tile; /**< see route_put(); NULL: tables are being patched */
-	bool *changed;	/**< [device] by a patch */
+	uint64_t *tile; /**< see route_put() */
 	uint8_t *vl; /**< sl2vl of all devices, by class */
 	uint32_t *rank; /**< of channels: see route_rank.h */
 	char *err;
@@ -66,7 +62,6 @@ struct route_mem {
 	unsigned int nplanes;
 	struct rl_route_params params;
 	char engine[16];  /**< what params.engine points to */
-	struct reflit_state *reflit; /**< for updates; NULL: none */
 };
 
 /**
@@ -155,21 +150,6 @@ void route_plane_of(struct route_build *b, uint8_t vl, uint8_t sl, uint8_t p);
 /** Tables of endpoints: the switches that reach each destination. */
 void route_endpoints(struct route_build *b);
 
-/**
- * Writes an entry in tables that are there already, and notes in b->changed
- * where that changes the table of a device.
- */
-void route_patch(struct route_build *b, uint32_t node, unsigned int plane,
-		 uint32_t dst, const struct route_hops *h);
-
-/** An entry as it stands in the tables. */
-static inline struct rl_fwd_entry *
-route_at(const struct route_build *b, uint32_t node, unsigned int plane,
-	 uint32_t dst)
-{
-	return &b->entry[((size_t)plane * b->g.nnode + node) * b->row + dst];
-}
-
 /** Destinations of a tile: their entries fill a cache line. */
 #define ROUTE_TILE 8
 
@@ -192,10 +172,7 @@ static inline void
 route_put(struct route_build *b, uint32_t node, unsigned int plane, uint32_t dst,
 	  const struct route_hops *h)
 {
-	if (rl_unlikely(b->tile == NULL))
-		route_patch(b, node, plane, dst, h);
-	else
-		b->tile[route_tile_at(b, node, plane, dst)] = h->word;
+	b->tile[route_tile_at(b, node, plane, dst)] = h->word;
 }
 
 /** What route_put() has put there in the tile at hand, to be added to. */

@@ -10,15 +10,25 @@ route_near_init(struct route_near *n, const struct route_graph *g)
 {
 	const uint32_t nnode = g->nnode;
 
-	n->dist = malloc((3u * (size_t)nnode + 1) * sizeof(*n->dist));
-	n->used = calloc(g->narc + 1u, sizeof(*n->used));
-	if (n->dist == NULL || n->used == NULL) {
+	n->dist = malloc((4u * (size_t)nnode + 1) * sizeof(*n->dist));
+	n->hosts = calloc(nnode + 1u, sizeof(*n->hosts));
+	n->load = calloc(g->narc + 1u, sizeof(*n->load));
+	if (n->dist == NULL || n->hosts == NULL || n->load == NULL) {
 		route_near_free(n);
 		return -ENOMEM;
 	}
 	n->next = n->dist + nnode;
 	n->queue = n->next + nnode;
+	n->flows = n->queue + nnode;
 	n->nqueue = 0;
+	for (uint32_t s = 0; s < g->topo->nep; s++) {
+		const struct route_att *a = &g->att[g->att0[s]];
+
+		if (g->att0[s + 1] - g->att0[s] > 1)
+			n->several++;
+		else if (route_ep_live(g, s) && a->node != ROUTE_NONE)
+			n->hosts[a->node]++;
+	}
 	return 0;
 }
 
@@ -26,7 +36,8 @@ void
 route_near_free(struct route_near *n)
 {
 	free(n->dist);
-	free(n->used);
+	free(n->hosts);
+	free(n->load);
 	memset(n, 0, sizeof(*n));
 }
 
@@ -59,26 +70,67 @@ near_search(struct route_near *n, const struct route_graph *g, uint32_t e)
 	n->nqueue = tail;
 }
 
+/* Of the arcs of node u that lead nearer, that of the least load. Where several
+ * have it, each destination begins with another. */
+static uint32_t
+near_choose(const struct route_near *n, const struct route_graph *g, uint32_t u,
+	    uint32_t e)
+{
+	const uint32_t first = g->first[u], narc = g->first[u + 1] - first;
+	uint32_t best = ROUTE_NONE, a = first + e % narc;
+	uint64_t least = UINT64_MAX;
+
+	for (uint32_t i = 0; i < narc; i++) {
+		/* By links: an arc of two carries twice as much. */
+		const uint64_t load = n->load[a] / g->arc[a].nport;
+
+		if (n->dist[g->arc[a].to] < n->dist[u] && load < least) {
+			least = load;
+			best = a;
+		}
+		a = a + 1 == first + narc ? first : a + 1;
+	}
+	return best;
+}
+
+/* An endpoint with several switches sends by the nearest; of several of those
+ * by another one for each destination. */
+static void
+near_several(struct route_near *n, const struct route_graph *g, uint32_t e)
+{
+	for (uint32_t s = 0; s < g->topo->nep; s++) {
+		const uint32_t natt = g->att0[s + 1] - g->att0[s];
+		uint32_t best = ROUTE_NONE;
+
+		for (uint32_t i = 0; natt > 1 && i < natt; i++) {
+			const uint32_t u =
+				g->att[g->att0[s] + (i + e) % natt].node;
+
+			if (u != ROUTE_NONE && n->dist[u] != ROUTE_NONE &&
+			    (best == ROUTE_NONE || n->dist[u] < n->dist[best]))
+				best = u;
+		}
+		if (best != ROUTE_NONE && s != e)
+			n->flows[best]++;
+	}
+}
+
 void
 route_near_dst(struct route_near *n, const struct route_graph *g, uint32_t e)
 {
 	near_search(n, g, e);
-	for (uint32_t i = 0; i < n->nqueue; i++) {
+	for (uint32_t i = 0; i < n->nqueue; i++)
+		n->flows[n->queue[i]] = n->hosts[n->queue[i]];
+	if (n->several != 0)
+		near_several(n, g, e);
+	for (uint32_t i = n->nqueue; i-- > 0;) {
 		const uint32_t u = n->queue[i];
-		uint32_t least = UINT32_MAX;
 
 		n->next[u] = ROUTE_NONE;
 		if (n->dist[u] == 0)
 			continue;
-		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++) {
-			/* By links: an arc of two carries twice as much. */
-			const uint32_t use = n->used[a] / g->arc[a].nport;
-
-			if (n->dist[g->arc[a].to] >= n->dist[u] || use >= least)
-				continue;
-			least = use;
-			n->next[u] = a;
-		}
-		n->used[n->next[u]]++;
+		n->next[u] = near_choose(n, g, u, e);
+		n->load[n->next[u]] += n->flows[u];
+		n->flows[g->arc[n->next[u]].to] += n->flows[u];
 	}
 }

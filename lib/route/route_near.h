@@ -2,7 +2,13 @@
 #ifndef ROUTE_NEAR_H
 #define ROUTE_NEAR_H
 
-/** @file Shortest ways to one destination. */
+/**
+ * @file
+ * Shortest ways to one destination, by a breadth-first search. Of several that
+ * are equally short a node takes the one whose first link carries the fewest
+ * flows so far; nodes far from the destination choose first, so that each knows
+ * how many flows it has to pass on.
+ */
 
 #include "route_graph.h"
 
@@ -11,14 +17,17 @@ struct route_near {
 	uint32_t *next;	 /**< [node] arc; ROUTE_NONE at the end */
 	uint32_t *queue; /**< nodes with a way, by distance */
 	uint32_t nqueue;
-	uint32_t *used;	 /**< [arc] destinations that have taken it so far */
+	uint32_t *flows; /**< [node] flows to the destination that pass it */
+	uint32_t *hosts; /**< [node] endpoints attached to it alone */
+	uint32_t several; /**< endpoints with several links */
+	uint64_t *load;	 /**< [arc] flows to all destinations so far */
 };
 
 /** Returns 0 or -ENOMEM. For a zeroed object. */
 int route_near_init(struct route_near *n, const struct route_graph *g);
 void route_near_free(struct route_near *n);
 
-/** The ways to endpoint @p e; of equal ones, those least used so far. */
+/** The ways to endpoint @p e. */
 void route_near_dst(struct route_near *n, const struct route_graph *g,
 		    uint32_t e);
 

@@ -5,22 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Breadth-first search; fills `seen` order from *n on. Returns the last. */
+/*
+ * Breadth-first search over all links as drawn, whether they work or not;
+ * fills rank[] and order[] from *n on. Returns the last node found.
+ */
 static uint32_t
 order_bfs(const struct route_graph *g, uint32_t root, uint32_t *rank,
 	  uint32_t *order, uint32_t *n)
 {
+	const struct rl_topo *t = g->topo;
 	uint32_t head = *n;
 
 	rank[root] = *n;
 	order[(*n)++] = root;
 	while (head < *n) {
-		const uint32_t u = order[head++];
+		const struct rl_topo_dev *dev = &t->dev[order[head++]];
 
-		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++) {
-			const uint32_t w = g->arc[a].to;
+		for (unsigned int p = 0; p < dev->nports; p++) {
+			const uint32_t w = dev->port[p].peer_dev;
 
-			if (rank[w] != ROUTE_NONE)
+			if (w >= g->nnode || rank[w] != ROUTE_NONE)
 				continue;
 			rank[w] = *n;
 			order[(*n)++] = w;
@@ -29,9 +33,18 @@ order_bfs(const struct route_graph *g, uint32_t root, uint32_t *rank,
 	return order[*n - 1];
 }
 
+/* Whether node w, reached by a port of u, lies one link nearer to where a
+ * search began. */
+static bool
+order_nearer(const uint32_t *dist, uint32_t u, uint32_t w, uint32_t nnode)
+{
+	return w < nnode && dist[w] + 1 == dist[u];
+}
+
 static uint32_t
 order_center(const struct route_graph *g, uint32_t from, uint32_t *scratch)
 {
+	const struct rl_topo *t = g->topo;
 	uint32_t *rank = scratch, *order = scratch + g->nnode;
 	uint32_t *dist = order + g->nnode, n = 0, far, half;
 
@@ -43,27 +56,42 @@ order_center(const struct route_graph *g, uint32_t from, uint32_t *scratch)
 	from = order_bfs(g, far, rank, order, &n);
 	dist[far] = 0;
 	for (uint32_t i = 1; i < n; i++) {
-		const uint32_t u = order[i];
+		const struct rl_topo_dev *dev = &t->dev[order[i]];
+		uint32_t *d = &dist[order[i]];
 
-		dist[u] = ROUTE_NONE;
-		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++) {
-			const uint32_t w = g->arc[a].to;
+		*d = ROUTE_NONE;
+		for (unsigned int p = 0; p < dev->nports; p++) {
+			const uint32_t w = dev->port[p].peer_dev;
 
-			if (rank[w] < i && dist[w] + 1 < dist[u])
-				dist[u] = dist[w] + 1;
+			if (w < g->nnode && rank[w] < i && dist[w] + 1 < *d)
+				*d = dist[w] + 1;
 		}
 	}
 	for (half = dist[from] / 2; dist[from] > half;) {
-		for (uint32_t a = g->first[from]; a < g->first[from + 1]; a++) {
-			const uint32_t w = g->arc[a].to;
+		const struct rl_topo_dev *dev = &t->dev[from];
 
-			if (dist[w] + 1 == dist[from]) {
-				from = w;
+		for (unsigned int p = 0; p < dev->nports; p++)
+			if (order_nearer(dist, from, dev->port[p].peer_dev,
+					 g->nnode)) {
+				from = dev->port[p].peer_dev;
 				break;
 			}
-		}
 	}
 	return from;
+}
+
+/* The first node of a search from root that has a link that works. */
+static uint32_t
+order_alive(const struct route_graph *g, uint32_t root, uint32_t *scratch)
+{
+	uint32_t *rank = scratch, *order = scratch + g->nnode, n = 0;
+
+	memset(rank, 0xff, g->nnode * sizeof(*rank));
+	order_bfs(g, root, rank, order, &n);
+	for (uint32_t i = 0; i < n; i++)
+		if (g->first[order[i]] != g->first[order[i] + 1])
+			return order[i];
+	return root;
 }
 
 int
@@ -81,7 +109,8 @@ route_root(const struct route_graph *g, uint32_t *root)
 	scratch = malloc(3u * (size_t)g->nnode * sizeof(*scratch));
 	if (scratch == NULL)
 		return -ENOMEM;
-	*root = order_center(g, *root, scratch);
+	/* From the first node that works: it is the first of all as a rule. */
+	*root = order_alive(g, order_center(g, *root, scratch), scratch);
 	free(scratch);
 	return 0;
 }
@@ -91,7 +120,7 @@ order_alloc(struct route_order *o)
 {
 	const size_t n = o->g->nnode;
 
-	o->rank = malloc((5 * n + 1) * sizeof(*o->rank));
+	o->rank = malloc((6 * n + 1) * sizeof(*o->rank));
 	o->up = malloc((o->g->narc + 1u) * sizeof(*o->up));
 	o->ranked = malloc((o->g->narc + 1u) * sizeof(*o->ranked));
 	if (o->rank == NULL || o->up == NULL || o->ranked == NULL) {
@@ -101,7 +130,8 @@ order_alloc(struct route_order *o)
 	o->node = o->rank + n;
 	o->middle = o->node + n;
 	o->arc_mask = o->middle + n;
-	o->first = o->arc_mask + n;
+	o->value = o->arc_mask + n;
+	o->first = o->value + n;
 	return 0;
 }
 
@@ -126,12 +156,12 @@ order_ranked(struct route_order *o, uint32_t u)
 	o->arc_mask[u] = mask;
 }
 
-/* The arcs that go up, of every node. Returns how many nodes have only others. */
-static uint32_t
+/* The arcs that go up, of every node. */
+static void
 order_ups(struct route_order *o)
 {
 	const struct route_graph *g = o->g;
-	uint32_t ups = 0, roots = 0;
+	uint32_t ups = 0;
 
 	for (uint32_t u = 0; u < g->nnode; u++) {
 		o->first[u] = ups;
@@ -140,43 +170,145 @@ order_ups(struct route_order *o)
 			if (o->rank[g->arc[a].to] < o->rank[u])
 				o->up[ups++] = (struct route_up){
 					g->arc[a].to, a, g->arc[a].back};
-		roots += ups == o->first[u] && g->first[u] != g->first[u + 1];
 	}
 	o->first[g->nnode] = ups;
-	return roots;
+}
+
+/* A node that is being given its place. */
+struct order_place {
+	const struct route_graph *g;
+	const uint32_t *drawn;	/* [node] its place in the fabric as drawn */
+	uint32_t *part;		/* [node] one of its part */
+	uint8_t *state;		/* [node] */
+	uint32_t *stack;
+	uint32_t *node;		/* [place] */
+	uint32_t n;
+};
+
+#define PLACE_LATER 1
+#define PLACE_DONE 2
+
+/* Marks the nodes that hang together with root. */
+static void
+place_part(struct order_place *p, uint32_t root)
+{
+	const struct route_graph *g = p->g;
+	uint32_t depth = 0;
+
+	p->part[root] = root;
+	p->stack[depth++] = root;
+	while (depth > 0) {
+		const uint32_t u = p->stack[--depth];
+
+		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++) {
+			const uint32_t w = g->arc[a].to;
+
+			if (p->part[w] != ROUTE_NONE)
+				continue;
+			p->part[w] = root;
+			p->stack[depth++] = w;
+		}
+	}
+}
+
+/* Places a node, and after it those that have waited for it. */
+static void
+place_put(struct order_place *p, uint32_t u, uint32_t *value, uint32_t step)
+{
+	const struct route_graph *g = p->g;
+	const uint32_t base = p->drawn[u] * step;
+	uint32_t depth = 0, moved = 0;
+
+	p->state[u] = PLACE_DONE;
+	p->stack[depth++] = u;
+	while (depth > 0) {
+		u = p->stack[--depth];
+		value[u] = base + rl_min_u32(moved++, step - 1);
+		p->node[p->n++] = u;
+		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++) {
+			const uint32_t w = g->arc[a].to;
+
+			if (p->state[w] != PLACE_LATER)
+				continue;
+			p->state[w] = PLACE_DONE;
+			p->stack[depth++] = w;
+		}
+	}
+}
+
+static bool
+place_ready(const struct order_place *p, uint32_t u)
+{
+	const struct route_graph *g = p->g;
+
+	for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++)
+		if (p->state[g->arc[a].to] == PLACE_DONE)
+			return true;
+	return false;
+}
+
+/* From the order as drawn to one in which only the first node of each part has
+ * none before it. */
+static void
+order_places(struct route_order *o, struct order_place *p,
+	     const uint32_t *drawn)
+{
+	const uint32_t n = o->g->nnode;
+	/* Room for those that move behind each node; ranks have 32 bits. */
+	const uint32_t step = rl_min_u32(n + 1, (1u << 28) / (n + 1));
+
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t u = drawn[i];
+		bool first = p->part[u] == ROUTE_NONE;
+
+		if (first)
+			place_part(p, u);
+		if (p->state[u] == PLACE_DONE)
+			continue;
+		if (first || place_ready(p, u))
+			place_put(p, u, o->value, step);
+		else
+			p->state[u] = PLACE_LATER;
+	}
+	RL_ASSERT(p->n == n);
+	for (uint32_t i = 0; i < n; i++)
+		o->rank[o->node[i]] = i;
 }
 
 int
 route_order_init(struct route_order *o, const struct route_graph *g,
 		 uint32_t root)
 {
-	uint32_t n = 0;
+	const size_t nnode = g->nnode;
+	struct order_place p = {.g = g};
+	uint32_t *mem, *drawn, n = 0;
 
 	o->g = g;
 	if (order_alloc(o) != 0)
 		return -ENOMEM;
-	memset(o->rank, 0xff, g->nnode * sizeof(*o->rank));
-	if (g->nnode != 0)
-		order_bfs(g, root, o->rank, o->node, &n);
-	for (uint32_t u = 0; u < g->nnode; u++)
-		if (o->rank[u] == ROUTE_NONE)
-			order_bfs(g, u, o->rank, o->node, &n);
-	RL_ASSERT(n == g->nnode);
+	mem = malloc((4 * nnode + 1) * sizeof(*mem));
+	p.state = calloc(nnode + 1, 1);
+	if (mem == NULL || p.state == NULL) {
+		free(mem);
+		free(p.state);
+		return -ENOMEM;
+	}
+	drawn = mem + nnode;
+	p.drawn = mem;
+	p.part = mem + 2 * nnode;
+	p.stack = mem + 3 * nnode;
+	p.node = o->node;
+	memset(mem, 0xff, 3 * nnode * sizeof(*mem));
+	if (nnode != 0)
+		order_bfs(g, root, mem, drawn, &n);
+	for (uint32_t u = 0; u < nnode; u++)
+		if (mem[u] == ROUTE_NONE)
+			order_bfs(g, u, mem, drawn, &n);
+	order_places(o, &p, drawn);
 	order_ups(o);
+	free(p.state);
+	free(mem);
 	return 0;
-}
-
-int
-route_order_ranks(struct route_order *o, const struct route_graph *g,
-		  const uint32_t *rank)
-{
-	o->g = g;
-	if (order_alloc(o) != 0)
-		return -ENOMEM;
-	memcpy(o->rank, rank, g->nnode * sizeof(*rank));
-	for (uint32_t u = 0; u < g->nnode; u++)
-		o->node[rank[u]] = u;
-	return order_ups(o) > 1;
 }
 
 void
@@ -186,84 +318,4 @@ route_order_free(struct route_order *o)
 	free(o->up);
 	free(o->ranked);
 	memset(o, 0, sizeof(*o));
-}
-
-int
-route_tree_init(struct route_tree *t, uint32_t nnode)
-{
-	memset(t, 0, sizeof(*t));
-	t->dist = malloc((3u * (size_t)nnode + 1) * sizeof(*t->dist));
-	t->down = malloc((size_t)nnode + 1);
-	if (t->dist == NULL || t->down == NULL) {
-		route_tree_free(t);
-		return -ENOMEM;
-	}
-	t->next = t->dist + nnode;
-	t->queue = t->next + nnode;
-	return 0;
-}
-
-void
-route_tree_free(struct route_tree *t)
-{
-	free(t->dist);
-	free(t->down);
-	memset(t, 0, sizeof(*t));
-}
-
-/* Nodes that can go down all the way, by their distance. */
-static void
-tree_down(const struct route_order *o, uint32_t e, uint32_t turn,
-	  struct route_tree *t)
-{
-	const struct route_graph *g = o->g;
-	uint32_t head = 0, tail = 0;
-
-	for (uint32_t i = g->att0[e]; i < g->att0[e + 1]; i++) {
-		const uint32_t r = g->att[i].node;
-
-		if (r == ROUTE_NONE || t->down[r])
-			continue;
-		t->down[r] = true;
-		t->dist[r] = 0;
-		t->queue[tail++] = r;
-	}
-	while (head < tail) {
-		const uint32_t u = t->queue[head++];
-
-		for (uint32_t i = o->first[u]; i < o->first[u + 1]; i++) {
-			const uint32_t w = o->up[i].to, back = o->up[i].back;
-
-			if (!t->down[w]) {
-				t->down[w] = true;
-				t->dist[w] = t->dist[u] + 1;
-				t->next[w] = back;
-				t->queue[tail++] = w;
-				continue;
-			}
-			if (t->dist[w] == t->dist[u] + 1 &&
-			    ((turn ^ u ^ w) & 1))
-				t->next[w] = back;
-		}
-	}
-	t->nqueue = tail;
-}
-
-static void
-tree_clear(const struct route_order *o, struct route_tree *t)
-{
-	const uint32_t n = o->g->nnode;
-
-	for (uint32_t u = 0; u < n; u++)
-		t->dist[u] = ROUTE_FAR;
-	memset(t->next, 0xff, n * sizeof(*t->next));
-	memset(t->down, 0, n);
-}
-
-void
-route_order_down(const struct route_order *o, uint32_t e, uint32_t turn,
-		 struct route_tree *t)
-{
-	tree_clear(o, t);
-	tree_down(o, e, turn, t);
 }

@@ -32,6 +32,8 @@ struct route_ranked {
 struct route_order {
 	const struct route_graph *g;
 	uint32_t *rank;	 /**< [node] unique; a root has the lowest of its part */
+	uint32_t *value; /**< [node] in the same order, but with gaps: failures
+			      change few of them */
 	uint32_t *node;	 /**< [rank] the other way round */
 	uint32_t *first; /**< [node + 1] into `up` */
 	struct route_up *up;
@@ -50,42 +52,23 @@ struct route_tree {
 	uint32_t *dist;	 /**< [node] hops to a node it is attached to */
 	uint32_t *next;	 /**< [node] arc; ROUTE_NONE there and where no way */
 	bool *down;	 /**< [node] can go down all the way */
-	uint32_t *queue; /**< nodes that go down, by distance */
-	uint32_t nqueue;
 };
 
 /**
- * Finds a node in the middle of the part that the first working switch is in.
- * Returns 0 or -ENOMEM.
+ * Finds a node in the middle of the fabric as it was drawn, or where that does
+ * not work one near it. Returns 0 or -ENOMEM.
  */
 int route_root(const struct route_graph *g, uint32_t *root);
 
 /**
- * Orders the nodes by breadth-first search from @p root, and the nodes of
- * other parts after them. Returns 0 or -ENOMEM.
+ * Orders the nodes by a breadth-first search from @p root in the fabric as it
+ * was drawn, so that a failure changes little. A node that has lost all links
+ * to those before it comes right after the first neighbour that it has left.
+ * Returns 0 or -ENOMEM.
  */
 int route_order_init(struct route_order *o, const struct route_graph *g,
 		     uint32_t root);
-/**
- * The same with ranks that are given (they are copied). Returns 0, -ENOMEM, or
- * 1 where more than one node has links, but none that goes up: ranks for
- * another graph.
- */
-int route_order_ranks(struct route_order *o, const struct route_graph *g,
-		      const uint32_t *rank);
 void route_order_free(struct route_order *o);
-
-/** Returns 0 or -ENOMEM. */
-int route_tree_init(struct route_tree *t, uint32_t nnode);
-void route_tree_free(struct route_tree *t);
-
-/**
- * Fills @p t with the nodes that go down to endpoint @p e, and their ways,
- * alone; equally short ones are taken in turn, by @p turn. Endpoints with the
- * same switches have the same ways. For all nodes see route_trees.h.
- */
-void route_order_down(const struct route_order *o, uint32_t e, uint32_t turn,
-		      struct route_tree *t);
 
 /** Whether arc @p a goes up. */
 static inline bool

@@ -37,7 +37,10 @@ route_rank_flat(struct route_build *b, uint32_t next, uint8_t vl)
 	return next + 1;
 }
 
-/* Arcs to a lower (or higher) node of an order, by the rank of their tail. */
+/* More than any value of an order. */
+#define RANK_VALUES ((1u << 28) + 1)
+
+/* Arcs to a lower (or higher) node of an order, by the value of their tail. */
 static void
 rank_order(struct route_build *b, uint32_t next, uint8_t vl,
 	   const uint32_t *order, bool up)
@@ -55,7 +58,7 @@ rank_order(struct route_build *b, uint32_t next, uint8_t vl,
 			if ((order[k->dev[!end]] < tail) != up)
 				continue;
 			b->rank[rl_channel(l, end, vl)] =
-				next + (up ? b->g.nnode - tail : tail);
+				next + (up ? RANK_VALUES - tail : tail);
 		}
 	}
 }
@@ -65,7 +68,7 @@ route_rank_up(struct route_build *b, uint32_t next, uint8_t vl,
 	      const uint32_t *order)
 {
 	rank_order(b, next, vl, order, true);
-	return next + b->g.nnode + 1;
+	return next + RANK_VALUES + 1;
 }
 
 uint32_t
@@ -73,7 +76,7 @@ route_rank_down(struct route_build *b, uint32_t next, uint8_t vl,
 		const uint32_t *order)
 {
 	rank_order(b, next, vl, order, false);
-	return next + b->g.nnode + 1;
+	return next + RANK_VALUES + 1;
 }
 
 uint32_t

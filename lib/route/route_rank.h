@@ -24,7 +24,7 @@ int route_rank_begin(struct route_build *b);
 /** Links between switches on one VL: all of them the same rank. */
 uint32_t route_rank_flat(struct route_build *b, uint32_t next, uint8_t vl);
 
-/** Arcs up, of order->rank, the lowest last; or arcs down, the lowest first. */
+/** Arcs up, of order->value, the lowest last; or arcs down, the lowest first. */
 uint32_t route_rank_up(struct route_build *b, uint32_t next, uint8_t vl,
 		       const uint32_t *order);
 uint32_t route_rank_down(struct route_build *b, uint32_t next, uint8_t vl,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Engine reflit on grids: tables from the classes of route_reflit.h. */
-#include "reflit_replan.h"
+#include "route_reflit.h"
 #include "route_rank.h"
 
 #include <errno.h>
@@ -16,63 +16,17 @@ reflit_add_dor(struct reflit *rf, struct route_hops *h, uint32_t u, uint32_t to,
 	       unsigned int p)
 {
 	const struct route_graph *g = &rf->b->g;
+	const struct reflit_dor *dor = to == rf->t ? &rf->dor_t : &rf->dor_p;
 	uint32_t a, turn = 0;
-	bool wraps = false;
 
-	if (rf->patch) {
-		a = reflit_dor_next(&rf->gr, u, to, &wraps);
-	} else {
-		const struct reflit_dor *dor = to == rf->t ? &rf->dor_t :
-							     &rf->dor_p;
-
-		a = dor->first[u];
-		wraps = a != ROUTE_NONE && dor->wraps[u];
-	}
+	a = dor->first[u];
 	if (a == ROUTE_NONE)
 		return ROUTE_NONE;
 	if (g->only[a] == ROUTE_PORTS)
 		turn = rf->turn[u][2 * g->arc[a].dim + (g->arc[a].dir < 0)];
-	route_hops_add_arc(h, g, a, wraps ? rf->wrap : p, turn,
+	route_hops_add_arc(h, g, a, dor->wraps[u] ? rf->wrap : p, turn,
 			   RL_FWD_ALTS - 1);
 	return a;
-}
-
-/*
- * Adds the detour that the tables have already: a next hop on a backup plane
- * that is not the arc's own neighbour. Plane up*-down* comes first, then tree,
- * then away, which is only there for where tree won't do.
- */
-static void
-reflit_backup_found(const struct reflit *rf, struct route_hops *h, uint32_t u,
-		    uint32_t e, uint32_t a)
-{
-	const struct rl_topo *t = rf->b->topo;
-	const unsigned int n = rf->up - 1;
-	unsigned int order[3] = {1, 3, 2};
-	const uint32_t avoid = a != ROUTE_NONE ? rf->b->g.arc[a].to :
-						 ROUTE_NONE;
-
-	if (n == 2) {
-		order[0] = 2;
-		order[1] = 1;
-	}
-	for (unsigned int i = 0; i < n; i++) {
-		const struct rl_fwd_entry *f = route_at(rf->b, u, order[i], e);
-
-		for (unsigned int k = 0; k < RL_FWD_ALTS; k++) {
-			const struct rl_fwd_hop hop = f->hop[k];
-			const struct rl_topo_port *p;
-
-			if (hop.port >= t->dev[u].nports)
-				break;
-			p = &t->dev[u].port[hop.port];
-			if (p->peer_dev == avoid ||
-			    !rl_topo_link_up(t, p->link))
-				continue;
-			route_hops_add(h, hop.port, hop.plane);
-			return;
-		}
-	}
 }
 
 /* Finishes an entry whose first hops take arc `a`: the local detour. */
@@ -80,16 +34,11 @@ static void
 reflit_put(struct reflit *rf, struct route_hops *h, uint32_t u, uint32_t e,
 	   unsigned int plane, uint32_t a)
 {
-	if (rl_unlikely(rf->patch) && rf->plan != NULL)
-		reflit_replan_add(rf, h, u, e, a);
-	else if (rl_unlikely(rf->patch))
-		reflit_backup_found(rf, h, u, e, a);
-	else
-		route_backup_add(&rf->bk, h, u, e, a);
+	route_backup_add(&rf->bk, h, u, e, a);
 	route_put(rf->b, u, plane, e, h);
 }
 
-void
+static void
 reflit_fill_dor(struct reflit *rf, uint32_t u, uint32_t e)
 {
 	struct route_hops h;
@@ -104,12 +53,12 @@ reflit_fill_dor(struct reflit *rf, uint32_t u, uint32_t e)
 	}
 	reflit_put(rf, &h, u, e, rf->dor, a);
 	/* Plane up is on DOR here, too. */
-	if (rf->broken && !rf->patch &&
+	if (rf->broken &&
 	    (rf->whole || rf->up_next[u] == ROUTE_NONE))
 		route_put(rf->b, u, rf->up, e, &h);
 }
 
-void
+static void
 reflit_fill_up(struct reflit *rf, uint32_t u, uint32_t e, unsigned int plane,
 	       uint32_t next, uint32_t to, unsigned int dor)
 {
@@ -124,7 +73,7 @@ reflit_fill_up(struct reflit *rf, uint32_t u, uint32_t e, unsigned int plane,
 	reflit_put(rf, &h, u, e, plane, next);
 }
 
-void
+static void
 reflit_fill_late(struct reflit *rf, uint32_t u, uint32_t e)
 {
 	struct route_hops h;
@@ -141,11 +90,11 @@ reflit_fill_late(struct reflit *rf, uint32_t u, uint32_t e)
 	reflit_put(rf, &h, u, e, rf->late, a);
 }
 
-void
+static void
 reflit_fill_classes(struct reflit *rf, uint32_t u, uint32_t e)
 {
 	/* Where it is on DOR, it has what plane dor has got. */
-	if (rf->patch || rf->up_next[u] != ROUTE_NONE)
+	if (rf->up_next[u] != ROUTE_NONE)
 		reflit_fill_up(rf, u, e, rf->up, rf->up_next[u], rf->t,
 			       rf->dor);
 	if (rf->proxy == ROUTE_NONE)
@@ -189,7 +138,7 @@ static void
 reflit_judge(struct reflit *rf, uint32_t e, uint32_t s, uint32_t cost,
 	     bool *known)
 {
-	if (cost - rf->least[s] <= rf->worst)
+	if (cost >= REFLIT_COST_NONE || cost - rf->least[s] <= rf->worst)
 		return;
 	if (!*known)
 		route_near_dst(&rf->near, &rf->b->g, e);
@@ -280,8 +229,6 @@ reflit_plan(struct reflit *rf, uint32_t e)
 		first[k] = lane->dor.first;
 	}
 	route_backup_plan(&rf->bk, dst, n, first);
-	for (uint32_t k = 0; k < n && rf->plan != NULL; k++)
-		reflit_plan_note(rf->plan, &rf->bk, k, e + k);
 }
 
 static void
@@ -338,14 +285,12 @@ reflit_roots(struct reflit *rf)
 	return ret;
 }
 
-void
-reflit_use_classes(const struct reflit *rf, uint32_t u, bool all)
+static void
+reflit_use_classes(const struct reflit *rf, uint32_t u)
 {
 	struct rl_fwd *f = &rf->b->route->fwd[u];
 
 	f->plane_of[REFLIT_VL_ESCAPE][REFLIT_SL_UP] = (uint8_t)rf->up;
-	if (!all)
-		return;
 	f->plane_of[REFLIT_VL_ESCAPE][REFLIT_SL_LATE] = (uint8_t)rf->up;
 	f->plane_of[REFLIT_VL_ESCAPE][REFLIT_SL_BOTH] = (uint8_t)rf->both;
 	for (uint8_t vl = REFLIT_VL_DOR; vl <= REFLIT_VL_WRAP; vl++) {
@@ -370,7 +315,7 @@ reflit_vls(struct reflit *rf)
 		route_plane_of(b, REFLIT_VL_ESCAPE, sl,
 			       rf->bk.updown ? (uint8_t)rf->bk.plane : 0);
 	for (uint32_t u = 0; u < b->g.nnode && rf->broken; u++)
-		reflit_use_classes(rf, u, true);
+		reflit_use_classes(rf, u);
 	/* Endpoints inject the classes that begin on VL 2 on VL 2. */
 	route_host_vl(b, REFLIT_SL_UP, REFLIT_VL_ESCAPE);
 	route_host_vl(b, REFLIT_SL_BOTH, REFLIT_VL_ESCAPE);
@@ -394,7 +339,7 @@ reflit_broken(const struct reflit *rf)
 	return false;
 }
 
-void
+static void
 reflit_planes(struct reflit *rf, unsigned int backups)
 {
 	rf->dor = 0;
@@ -404,7 +349,7 @@ reflit_planes(struct reflit *rf, unsigned int backups)
 	rf->wrap = rf->up + 3;
 }
 
-int
+static int
 reflit_alloc(struct reflit *rf)
 {
 	const size_t n = rf->b->g.nnode;
@@ -423,7 +368,7 @@ reflit_alloc(struct reflit *rf)
 	rf->both_next = m + 4 * n;
 	rf->dor_p.first = m + 5 * n;
 	rf->dor_p.cost = m + 6 * n;
-	rf->sufferer = m + 7 * n;
+	rf->stretched = m + 7 * n;
 	for (unsigned int k = 0; k < ROUTE_TILE; k++) {
 		struct reflit_lane *lane = &rf->lane[k];
 
@@ -450,27 +395,20 @@ reflit_init(struct reflit *rf)
 	rf->broken = reflit_broken(rf);
 	ret = route_backup_init(&rf->bk, b, 1, b->max_vls - REFLIT_VL_BACKUP);
 	reflit_planes(rf, rf->bk.nplanes);
-	/* The escape planes are there, untouched, for updates to use; what the
-	 * first one needs has its memory now, for an update is in a hurry. */
 	b->live_planes = rf->broken ? rf->wrap : rf->up;
-	b->ready_planes = rf->late;
 	rf->order = rf->bk.updown ? &rf->bk.order : &rf->own_order;
 	rf->tree = rf->bk.updown ? &rf->bk.tree : &rf->own_tree;
 	if (ret == 0 && rf->broken && rf->tree == &rf->own_tree)
 		ret = route_trees_init(&rf->own_trees, b->g.nnode);
 	if (ret == 0 && rf->broken)
 		ret = route_near_init(&rf->near, &b->g);
-	if (ret == 0 && rf->bk.updown && rf->bk.detours) {
-		rf->plan = reflit_plan_new(b->g.nnode, b->topo->nep);
-		ret = rf->plan != NULL ? 0 : -ENOMEM;
-	}
 	b->vl_planes = 1;
 	if (ret == 0)
 		ret = route_tables_init(b, rf->wrap);
 	return ret;
 }
 
-void
+static void
 reflit_free(struct reflit *rf)
 {
 	route_near_free(&rf->near);
@@ -488,7 +426,7 @@ static int
 reflit_ranks(struct reflit *rf)
 {
 	struct route_build *b = rf->b;
-	const uint32_t *order = rf->order->rank;
+	const uint32_t *order = rf->order->value;
 	uint32_t next = 1;
 
 	if (route_rank_begin(b) != 0)
@@ -524,12 +462,6 @@ reflit_grid(struct route_build *b)
 	}
 	if (ret == 0)
 		ret = reflit_ranks(&rf);
-	if (ret == 0 && rf.plan != NULL)
-		reflit_plan_shape(rf.plan, &rf.bk);
-	if (ret == 0)
-		ret = reflit_remember(&rf);
-	if (ret != 0)
-		reflit_plan_free(rf.plan);
 	if (ret != 0)
 		snprintf(b->err, RL_ERR_MAX, "no memory for %u switches",
 			 b->g.nnode);

@@ -35,7 +35,7 @@
  * every plane of VL 2. Packets that have begun to go down therefore go on.
  */
 
-#include "reflit_plan.h"
+#include "route_backup.h"
 #include "route_grid.h"
 #include "route_near.h"
 
@@ -52,15 +52,6 @@
 #define REFLIT_BEARABLE 6
 
 #define REFLIT_COST_NONE 0x7fffffffu
-
-/** What an update has to know of the tables it finds. */
-struct reflit_state {
-	uint32_t *rank;	  /**< [node] of the escape order; NULL: none yet */
-	uint16_t (*run)[GRID_WAYS]; /**< of the grid then */
-	uint8_t *link_up; /**< [link] */
-	bool all_planes;  /**< late and both are in use */
-	struct reflit_plan *plan; /**< of the detours; NULL: too few VLs */
-};
 
 /** Dimension order to one node, from all others. */
 struct reflit_dor {
@@ -85,8 +76,6 @@ struct reflit {
 	struct route_order own_order;
 	struct route_trees own_trees;
 	struct route_tree own_tree; /**< one of them */
-	bool patch;  /**< tables are there */
-	struct reflit_plan *plan; /**< of the detours, or NULL */
 	bool whole;  /**< all DOR paths to the destination at hand are there */
 	bool broken; /**< not all DOR paths are there: classes are needed */
 	/* planes */
@@ -103,7 +92,7 @@ struct reflit {
 	uint32_t *late_cost; /**< [node] hops of class late */
 	uint32_t *both_cost; /**< [node] hops of class both */
 	uint32_t *both_next; /**< [node] arc */
-	uint32_t *sufferer;  /**< nodes with a long way to t */
+	uint32_t *stretched; /**< nodes with a long way to t */
 	uint32_t (*turn)[GRID_WAYS];
 	uint32_t worst;	     /**< most links more than the shortest way has */
 	struct route_near near; /**< shortest ways, where in doubt */
@@ -114,14 +103,6 @@ struct reflit {
 void reflit_dor_all(const struct route_grid *gr, uint32_t t,
 		    struct reflit_dor *dor, uint32_t *least);
 
-/** Hops of DOR from u to t, or REFLIT_COST_NONE. */
-uint32_t reflit_dor_cost(const struct route_grid *gr, uint32_t u, uint32_t t);
-
-/** First arc of DOR from u to t (u != t), or ROUTE_NONE: *wraps is set where
-    the dateline lies ahead in this dimension. */
-uint32_t reflit_dor_next(const struct route_grid *gr, uint32_t u, uint32_t t,
-			 bool *wraps);
-
 /** Sets up the escape classes for destination t of endpoint e; an own tree is
     computed, bk's is there. */
 void reflit_classes(struct reflit *rf, uint32_t e);
@@ -131,44 +112,6 @@ uint32_t reflit_least(const struct route_grid *gr, uint32_t s, uint32_t t);
 
 /** The best class from node s; *cost is set to its hops. */
 uint8_t reflit_choose(const struct reflit *rf, uint32_t s, uint32_t *cost);
-
-/** Sets the numbers of the planes, for @p backups planes of detours. */
-void reflit_planes(struct reflit *rf, unsigned int backups);
-
-/** Allocates what computing needs beside the grid. Returns 0 or -ENOMEM. */
-int reflit_alloc(struct reflit *rf);
-void reflit_free(struct reflit *rf);
-
-/** Writes the entry of plane dor at node u for endpoint e of node rf->t. */
-void reflit_fill_dor(struct reflit *rf, uint32_t u, uint32_t e);
-
-/**
- * Writes the entry of plane up or both: arc @p next, or over to DOR towards
- * @p to on plane @p dor where that is ROUTE_NONE.
- */
-void reflit_fill_up(struct reflit *rf, uint32_t u, uint32_t e,
-		    unsigned int plane, uint32_t next, uint32_t to,
-		    unsigned int dor);
-
-/** Writes the entry of plane late. */
-void reflit_fill_late(struct reflit *rf, uint32_t u, uint32_t e);
-
-/** Writes the entries of all escape planes at node u. */
-void reflit_fill_classes(struct reflit *rf, uint32_t u, uint32_t e);
-
-/** Maps VLs and SLs to the escape planes at node u: plane up, or all. */
-void reflit_use_classes(const struct reflit *rf, uint32_t u, bool all);
-
-/** Keeps what rl_route_update() needs. Returns 0 or -ENOMEM. */
-int reflit_remember(const struct reflit *rf);
-void reflit_state_free(struct reflit_state *st);
-
-/**
- * rl_route_update() for tables of this engine on a grid. Returns 0, 1 (not
- * here: compute all), -ENOMEM.
- */
-int reflit_update(struct rl_route *route, const struct rl_topo *topo,
-		  bool *changed, char *err);
 
 /** The engine where there is no grid. */
 int reflit_any(struct route_build *b);

@@ -14,7 +14,6 @@
 #include "route_impl.h"
 
 #define HUGE_BYTES (2u << 20)
-#define TOUCH_BYTES 4096u /* no page is smaller */
 
 /* Zeroed memory for rows; big blocks come from the system, a page as it is
  * first touched, so that planes not in use take none. The first `live` of n
@@ -54,16 +53,6 @@ route_tables_free(struct route_mem *m)
 	free(m->vl);
 	free(m->path_sl);
 	free(m->tile);
-}
-
-/* Has the system give memory for entries that stay as they are: zero. */
-static void
-tables_touch(struct rl_fwd_entry *e, size_t n)
-{
-	volatile struct rl_fwd_entry *at = e;
-
-	for (size_t i = 0; i < n; i += TOUCH_BYTES / sizeof(*e))
-		at[i].hop[0].port = 0;
 }
 
 static void
@@ -171,9 +160,7 @@ route_tables_init(struct route_build *b, unsigned int nplanes)
 	m->nchan = rl_channels(t);
 	if (b->live_planes == 0)
 		b->live_planes = nplanes;
-	if (b->ready_planes < b->live_planes)
-		b->ready_planes = b->live_planes;
-	m->entry = tables_alloc(rows, row * b->g.nnode * b->ready_planes,
+	m->entry = tables_alloc(rows, row * b->g.nnode * b->live_planes,
 				sizeof(*m->entry), &m->entry_bytes);
 	m->ep_entry = tables_alloc(ep_rows, ep_rows, sizeof(*m->ep_entry),
 				   &m->ep_entry_bytes);
@@ -191,27 +178,12 @@ route_tables_init(struct route_build *b, unsigned int nplanes)
 			 "devices", t->ndev);
 		return -ENOMEM;
 	}
-	tables_touch(m->entry + row * b->g.nnode * b->live_planes,
-		     row * b->g.nnode *
-			     (b->ready_planes - b->live_planes));
 	tables_clear(m->ep_entry, ep_rows);
 	b->entry = m->entry;
 	b->vl = m->vl;
 	b->tile = m->tile;
 	tables_fill_fwd(b, m);
 	return 0;
-}
-
-void
-route_patch(struct route_build *b, uint32_t node, unsigned int plane,
-	    uint32_t dst, const struct route_hops *h)
-{
-	struct rl_fwd_entry *e = route_at(b, node, plane, dst);
-
-	if (memcmp(e, &h->word, sizeof(*e)) == 0)
-		return;
-	memcpy(e, &h->word, sizeof(*e));
-	b->changed[node] = true;
 }
 
 void

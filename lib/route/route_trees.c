@@ -86,8 +86,7 @@ trees_best(const struct route_trees *ts, const struct trees_node *x,
 		for (unsigned int i = 0; i < ROUTE_HALVES; i++) {
 			const route_v4 v =
 				(c->h[i] & KEY_HOPS) + KEY_HOP +
-				(((x->avoid.h[i] == a->idx) ^ ts->keep) &
-				 KEY_AVOID) +
+				((x->avoid.h[i] == a->idx) & KEY_AVOID) +
 				(x->turn.h[i] ^ a->idx);
 
 			m.h[i] = route_v4_min(v, m.h[i]);
@@ -224,19 +223,6 @@ route_trees_fill(struct route_trees *ts, const struct route_order *o,
 		 const uint32_t *e, uint32_t n, const uint32_t *const *avoid)
 {
 	trees_begin(ts, o, e, n);
-	ts->keep = 0;
 	trees_avoid(ts, avoid);
-	trees_run(ts, o);
-}
-
-void
-route_trees_keep(struct route_trees *ts, const struct route_order *o,
-		 const uint32_t *e, uint32_t n, const uint8_t *const *keep)
-{
-	trees_begin(ts, o, e, n);
-	ts->keep = -1;
-	for (uint32_t k = 0; k < n; k++)
-		for (uint32_t u = 0; u < o->g->nnode; u++)
-			ts->avoid[u * (size_t)ROUTE_TILE + k] = keep[k][u];
 	trees_run(ts, o);
 }

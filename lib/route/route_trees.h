@@ -19,7 +19,6 @@ struct route_trees {
 	const struct route_order *o;
 	uint32_t e[ROUTE_TILE]; /**< destinations that are there */
 	uint32_t n;
-	int32_t keep;	 /**< -1: avoid all but avoid[] */
 	int32_t *turn;	 /**< [lane] a number for each destination */
 	int32_t *avoid;	 /**< [node][lane] number of an arc, or none such */
 	int32_t *key;	 /**< [node][lane], see route_trees.c */
@@ -41,11 +40,6 @@ void route_trees_free(struct route_trees *ts);
 void route_trees_fill(struct route_trees *ts, const struct route_order *o,
 		      const uint32_t *e, uint32_t n,
 		      const uint32_t *const *avoid);
-
-/** The same, but the arc of number keep[lane][node] is taken where it will do. */
-void route_trees_keep(struct route_trees *ts, const struct route_order *o,
-		      const uint32_t *e, uint32_t n,
-		      const uint8_t *const *keep);
 
 /** Sets @p t to the ways to the destination of @p lane. No queue. */
 static inline void

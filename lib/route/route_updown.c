@@ -110,8 +110,8 @@ updown_ranks(struct updown *ud)
 
 	if (route_rank_begin(b) != 0)
 		return -ENOMEM;
-	next = route_rank_up(b, 1, 0, ud->order.rank);
-	next = route_rank_down(b, next, 0, ud->order.rank);
+	next = route_rank_up(b, 1, 0, ud->order.value);
+	next = route_rank_down(b, next, 0, ud->order.value);
 	if (ud->detours)
 		route_rank_detour(b, next, 1, &ud->detour);
 	return 0;

@@ -7,13 +7,22 @@
 #include "rl_crc32c.h"
 #include "rl_frame.h"
 
-/** Any frame of at least the header that its count of flits asks for. */
+/** Bytes of the header that a frame's type and count of flits ask for. */
+static inline uint32_t
+fuzz_header_bytes(const uint8_t *frame)
+{
+	return (frame[14] & 15) == RL_FRAME_INIT
+		       ? RL_FRAME_HEADER_LONG
+		       : rl_frame_header_bytes(frame[15]);
+}
+
+/** Of a frame that is at least that long. */
 static inline void
 fuzz_repair_check(uint8_t *frame)
 {
 	const uint32_t check = rl_crc32c_hole(
 		frame + RL_FRAME_LINK_OFF,
-		rl_frame_header_bytes(frame[15]) - RL_FRAME_LINK_OFF,
+		fuzz_header_bytes(frame) - RL_FRAME_LINK_OFF,
 		RL_FRAME_CHECK_OFF - RL_FRAME_LINK_OFF, false);
 
 	for (unsigned int i = 0; i < 4; i++)

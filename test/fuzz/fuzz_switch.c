@@ -163,7 +163,7 @@ hurt_header(uint8_t *frame)
 		case 0: /* type, count, flags, epochs */
 			at = 14 + below(6);
 			break;
-		case 1: /* sequence, ACK: a little off */
+		case 1: /* sequence, ACK, a little off */
 			at = 20 + 2 * below(2);
 			frame[at] += (uint8_t)(below(9) - 4);
 			continue;
@@ -197,7 +197,11 @@ forge(uint8_t *frame)
 		frame[13] = RL_FRAME_ETHERTYPE & 0xff;
 	}
 	if (below(3) == 0)
-		frame[14] = (uint8_t)(1 + below(6));
+		frame[14] = (uint8_t)(RL_FRAME_VERSION << 4 | (1 + below(6)));
+	if (len < fuzz_header_bytes(frame)) {
+		memset(frame + len, 0, fuzz_header_bytes(frame) - len);
+		len = fuzz_header_bytes(frame);
+	}
 	if (below(2))
 		hurt_header(frame);
 	if (below(3) == 0)
@@ -215,7 +219,7 @@ seal(uint8_t *frame, uint32_t *len)
 	if (frame[15] > RL_FRAME_FLITS_MAX ||
 	    (below(4) != 0 && rl_frame_bytes(frame[15]) > *len))
 		frame[15] = (uint8_t)rl_frame_fit(*len);
-	if (rl_frame_header_bytes(frame[15]) <= *len)
+	if (fuzz_header_bytes(frame) <= *len)
 		fuzz_repair_check(frame);
 }
 

@@ -273,6 +273,85 @@ a_trigger_lets_exactly_so_many_flits_through(void **state)
 	}
 }
 
+/* With the last flit that it lets through, not with the next frame. */
+static void
+a_trigger_fires_as_soon_as_its_flits_are_through(void **state)
+{
+	const struct rl_fault_order o = {
+		.kind = RL_FAULT_TRIGGER, .when = RL_FAULT_AFTER, .value = 3,
+	};
+	struct bed *b = *state;
+
+	make_all(b, 2, 1);
+	make(b, 1, 2, true);
+	assert_int_equal(rl_fault_order(&b->link, 0, &o), 0);
+	assert_int_equal(pass(b, 1, 5), 1);
+	assert_false(rl_fault_severed(&b->link));
+	b->f[0] = b->f[1];
+	assert_int_equal(pass(b, 1, 6), 1);
+	assert_true(rl_fault_severed(&b->link));
+	assert_int_equal(b->link.severed_ns, 6);
+}
+
+static void
+each_direction_is_cut_and_draws_by_itself(void **state)
+{
+	const struct rl_fault_order half = { .kind = RL_FAULT_LOSS,
+					     .rate = 0.5 };
+	const struct rl_fault_order cut = { .kind = RL_FAULT_CUT, .value = 1 };
+	uint64_t lost[2] = { 0 };
+	struct bed *b = *state;
+
+	for (unsigned int dir = 0; dir < 2; dir++) {
+		assert_int_equal(rl_fault_order(&b->link, dir, &half), 0);
+		rl_fault_poll(&b->link.dir[dir], 1);
+		for (unsigned int i = 0; i < 64; i++) {
+			make(b, 0, 1, true);
+			lost[dir] = lost[dir] << 1 |
+				    (rl_fault_pass(&b->link.dir[dir], b->f, 1,
+						   1) == 0);
+		}
+	}
+	assert_int_not_equal(lost[0], lost[1]);
+	for (unsigned int dir = 0; dir < 2; dir++) {
+		setup(state);
+		assert_false(rl_fault_severed(&b->link));
+		assert_int_equal(rl_fault_order(&b->link, dir, &cut), 0);
+		rl_fault_poll(&b->link.dir[dir], 2);
+		assert_true(rl_fault_severed(&b->link));
+	}
+}
+
+/* One order after the other, each ended by RL_FAULT_CLEAR alone. */
+static void
+clearing_ends_loss_bit_errors_and_delay(void **state)
+{
+	static const struct rl_fault_order orders[] = {
+		{ .kind = RL_FAULT_LOSS, .rate = 1.0 },
+		{ .kind = RL_FAULT_BER, .rate = 0.5 },
+		{ .kind = RL_FAULT_DELAY, .value = 1000 },
+		{ .kind = RL_FAULT_STALL, .value = 1000 },
+		{ .kind = RL_FAULT_CORRUPT, .value = 8 },
+		{ .kind = RL_FAULT_DROP, .value = 1 },
+	};
+	struct bed *b = *state;
+
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(orders); i++) {
+		uint8_t before[RL_FRAME_BYTES_MAX];
+
+		setup(state);
+		assert_int_equal(rl_fault_order(&b->link, 0, &orders[i]), 0);
+		assert_true(rl_fault_poll(&b->link.dir[0], 1));
+		assert_int_equal(rl_fault_clear(&b->link), 0);
+		assert_false(rl_fault_poll(&b->link.dir[0], 2));
+		make(b, 0, 1, true);
+		memcpy(before, b->data[0], sizeof(before));
+		assert_int_equal(rl_fault_pass(&b->link.dir[0], b->f, 1, 2), 1);
+		assert_memory_equal(before, b->data[0], sizeof(before));
+		assert_false(rl_fault_stalled(&b->link.dir[0], 2));
+	}
+}
+
 static void
 a_trigger_in_the_middle_of_a_packet_spares_frames_that_end_one(void **state)
 {
@@ -376,6 +455,9 @@ main(void)
 		T(a_stall_keeps_frames_for_its_time),
 		T(delayed_frames_come_in_order_when_they_are_due),
 		T(a_trigger_lets_exactly_so_many_flits_through),
+		T(a_trigger_fires_as_soon_as_its_flits_are_through),
+		T(each_direction_is_cut_and_draws_by_itself),
+		T(clearing_ends_loss_bit_errors_and_delay),
 		T(a_trigger_in_the_middle_of_a_packet_spares_frames_that_end_one),
 		T(bit_errors_come_at_their_rate),
 		T(random_loss_meets_its_share_of_frames_of_every_kind),

@@ -469,6 +469,42 @@ a_file_cut_short_is_refused(void **state)
 	}
 }
 
+/* As many as there is room for are taken; one more is not. */
+static void
+more_ports_than_there_is_room_for_are_refused(void **state)
+{
+	char text[16384], err[ERR_MAX] = "";
+
+	(void)state;
+	for (unsigned int n = RL_ATTACH_MAX; n <= RL_ATTACH_MAX + 1; n++) {
+		struct rl_config *cfg = config_new();
+		size_t at = (size_t)snprintf(
+			text, sizeof(text),
+			"fabric: { topology = \"torus\"; dims = [4]; "
+			"hosts_per_switch = 20; };\nattach = (");
+		int ret;
+
+		for (unsigned int i = 0; i < n; i++)
+			at += (size_t)snprintf(
+				text + at, sizeof(text) - at,
+				"%s { endpoint = \"e%u.%u\"; port = \"p%u\"; "
+				"dst = \"e%u.%u\"; }", i == 0 ? "" : ",",
+				i / 20, i % 20, i, (i / 20 + 1) % 4, i % 20);
+		at += (size_t)snprintf(text + at, sizeof(text) - at, " );\n");
+		ret = rl_config_read_text("t.cfg", text, at, cfg, err,
+					  sizeof(err));
+		if (n == RL_ATTACH_MAX) {
+			assert_int_equal(ret, 0);
+			assert_int_equal(cfg->nattach, n);
+			rl_config_free(cfg);
+		} else {
+			assert_int_equal(ret, -EINVAL);
+			assert_non_null(strstr(err, "at most 64"));
+		}
+		free(cfg);
+	}
+}
+
 static void
 files_that_cannot_be_read_are_refused(void **state)
 {
@@ -515,6 +551,7 @@ main(void)
 		cmocka_unit_test(bad_text_is_refused),
 		cmocka_unit_test(a_zero_byte_is_refused_wherever_it_stands),
 		cmocka_unit_test(a_file_cut_short_is_refused),
+		cmocka_unit_test(more_ports_than_there_is_room_for_are_refused),
 		cmocka_unit_test(files_that_cannot_be_read_are_refused),
 	};
 

@@ -232,6 +232,62 @@ a_pause_of_ones_own_is_not_held_against_the_peer(void **state)
 }
 
 /* Cut one way: the deaf end finds out, and the other hears it from it. */
+/*
+ * A loaded machine lets the lcores run for a moment now and then: much silence
+ * by the clock, none by what was listened to.
+ */
+static void
+an_lcore_that_seldom_runs_ends_no_link(void **state)
+{
+	struct rl_link_cfg cfg = deaf_cfg();
+	struct bench b;
+
+	(void)state;
+	cfg.keepalive_dead_ns = 2 * MS;
+	open_up(&b, &cfg);
+	for (unsigned int i = 0; i < 200; i++) {
+		b.now_ns += 900 * US; /* below half of what means death */
+		bench_end_port(&b.end[i & 1], b.now_ns);
+	}
+	assert_int_equal(COUNTER(&b.end[0], deaths), 0);
+	assert_int_equal(COUNTER(&b.end[1], deaths), 0);
+	/* but who is silent at every one of many polls is dead */
+	bench_cut(&b, true);
+	for (unsigned int i = 0; i < 7; i++) {
+		b.now_ns += 900 * US;
+		bench_end_port(&b.end[0], b.now_ns);
+		assert_int_equal(bench_state(&b.end[0]), RL_LINK_UP);
+	}
+	b.now_ns += 900 * US;
+	bench_end_port(&b.end[0], b.now_ns);
+	assert_int_equal(bench_state(&b.end[0]), RL_LINK_LOOPBACK);
+	bench_close(&b);
+}
+
+/* What lies unread in the PHY may be from the peer. */
+static void
+silence_is_not_judged_while_the_phy_holds_frames(void **state)
+{
+	struct rl_link_cfg cfg = deaf_cfg();
+	struct rl_port *port;
+	struct bench b;
+
+	(void)state;
+	cfg.keepalive_dead_ns = 2 * MS;
+	open_up(&b, &cfg);
+	port = b.end[0].port;
+	bench_cut(&b, true);
+	for (unsigned int i = 0; i < 100; i++) {
+		b.now_ns += 100 * US;
+		rl_port_rx_more(port);
+		rl_port_tick(port, b.now_ns);
+	}
+	assert_int_equal(bench_state(&b.end[0]), RL_LINK_UP);
+	bench_run(&b, 3 * MS);
+	assert_int_not_equal(bench_state(&b.end[0]), RL_LINK_UP);
+	bench_close(&b);
+}
+
 static void
 a_link_cut_one_way_dies_at_both_ends(void **state)
 {
@@ -486,6 +542,10 @@ main(void)
 		     silence_is_death_after_its_time),
 		cmocka_unit_test(
 			a_pause_of_ones_own_is_not_held_against_the_peer),
+		CASE("[LINK-5] an lcore that seldom runs ends no link",
+		     an_lcore_that_seldom_runs_ends_no_link),
+		CASE("[LINK-5] silence is not judged while the PHY holds frames",
+		     silence_is_not_judged_while_the_phy_holds_frames),
 		CASE("[LINK-5] a link cut one way dies at both ends",
 		     a_link_cut_one_way_dies_at_both_ends),
 		CASE("[LINK-5] a lost CLOSE is made good by the next INIT",

@@ -262,6 +262,61 @@ a_packet_that_gets_no_end_is_closed_in_the_end(void **state)
 	}
 }
 
+/* --- room ------------------------------------------------------------------ */
+
+/* Adds to what the receiver said it has room for, at the sender alone. */
+static enum bench_act
+add_credit(void *ctx, struct bench_frame *f)
+{
+	if (f->h.flags & RL_FRF_SPENT || f->h.type == RL_FRAME_INIT)
+		return BENCH_PASS;
+	return rewrite_credit(ctx, f);
+}
+
+/*
+ * Ends that a port makes itself take room for a while, and give none when they
+ * leave: whoever sends more than he was told is refused, however many there
+ * were.
+ */
+static void
+ends_made_here_do_not_widen_the_room(void **state)
+{
+	struct rl_link_cfg cfg = cut_cfg();
+	uint16_t more = 16;
+	struct cut g;
+
+	(void)state;
+	cfg.watchdog_ns = MS;
+	cut_open(&g, &cfg);
+	for (unsigned int i = 0; i < 20; i++) {
+		struct rl_flit *pkt = cut_make(&g, 0, 6);
+
+		cut_give(&g, &pkt, 3);
+		cut_run(&g, 1200); /* given up: an end is made */
+		cut_give(&g, &pkt, 3);
+		cut_run(&g, 50);
+	}
+	assert_int_equal(COUNTER(&g.b.end[1], rx_closed), 20);
+	cut_at_rest(&g);
+	g.b.wire[1].hook = add_credit;
+	g.b.wire[1].ctx = &more;
+	bench_run(&g.b, 2 * MS);
+	bench_end_release(&g.b.end[1]);
+	for (unsigned int i = 0; i < 3; i++) {
+		struct rl_flit *pkt = cut_make(&g, 0, 16);
+
+		cut_give(&g, &pkt, 16);
+	}
+	bench_run(&g.b, 100 * US); /* its core lets nothing go */
+	assert_int_equal(bench_info(&g.b.end[1]).buffered[0], 32);
+	assert_true(COUNTER(&g.b.end[1], rx_overrun) > 0);
+	bench_no_rules(&g.b.wire[1]);
+	cut_run(&g, 5000);
+	assert_int_equal(rl_port_flits(g.b.end[0].port), 0);
+	g.b.end[1].sink.next_tag[0] = 20; /* the others were given up */
+	cut_close(&g);
+}
+
 int
 main(void)
 {
@@ -273,6 +328,8 @@ main(void)
 		cmocka_unit_test(a_full_count_of_links_does_not_begin_again),
 		CASE("[LCB-3] credits that no peer can have are refused",
 		     credits_that_no_peer_can_have_are_refused),
+		CASE("[LCB-3] ends made here do not widen the room",
+		     ends_made_here_do_not_widen_the_room),
 		CASE("[LINK-3] a storm of NAKs costs one replay a flit",
 		     a_storm_of_naks_costs_one_replay_a_flit),
 		CASE("[LCB-1] a packet that gets no end is closed in the end",

@@ -221,6 +221,58 @@ a_dead_link_is_passed_over_and_what_was_before_counts_too(void **state)
 	rl_topo_free(&r.t);
 }
 
+/* A ring with a dateline is free of loops; s0's second choice leads back. */
+static void
+a_way_that_only_a_death_opens_is_followed(void **state)
+{
+	static struct rl_check_report rep;
+	static struct ring r;
+	const uint32_t dead = (uint32_t)rl_topo_link_between(
+		(ring_init(&r), &r.t), 0, 1, 0);
+	struct rl_check_in in = {.topo = &r.t, .fwd = r.fwd};
+
+	(void)state;
+	ring_all_one_way(&r, 0, 1);
+	ring_all_one_way(&r, 1, 1);
+	for (uint32_t u = 0; u < N; u++) {
+		r.fwd[u].plane_of[1][0] = 1;
+		ring_vl(&r, u, 1, 1);
+	}
+	ring_vl(&r, N - 1, 0, 1);
+	for (unsigned int p = 0; p < PLANES; p++)
+		for (uint32_t e = 0; e < N; e++)
+			set(&r.entry[0][p][e], 1, 2, p);
+	assert_int_equal(rl_check(&in, &rep), 0);
+	in.dead = &dead;
+	in.ndead = 1;
+	assert_int_not_equal(rl_check(&in, &rep), 0);
+	assert_true(rep.reachable < rep.pairs);
+	rl_topo_free(&r.t);
+}
+
+/* All go round, and two switches pass what is for e1 to and fro. */
+static void
+of_two_loops_the_shorter_one_is_told(void **state)
+{
+	static struct rl_check_report rep;
+	static struct ring r;
+
+	(void)state;
+	ring_init(&r);
+	ring_all_one_way(&r, 0, 1);
+	for (uint32_t u = 0; u < N; u++) {
+		r.fwd[u].plane_of[1][0] = 1;
+		ring_vl(&r, u, 1, 1);
+	}
+	set(&r.entry[4][0][1], 0, 2, 1);
+	set(&r.entry[3][1][1], 0, 1, 0);
+	assert_int_equal(check(&r, &rep), -ELOOP);
+	assert_int_equal(rep.cycle_len, 2);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(rep.cycle[i].dst, 1);
+	rl_topo_free(&r.t);
+}
+
 static void
 what_any_failure_may_bring_is_followed_in_full(void **state)
 {
@@ -334,6 +386,105 @@ links_that_failed_before_do_not_count_as_ways(void **state)
 	rl_topo_free(&r.t);
 }
 
+/* Without a link whose dependencies close the circle there is none: a checker
+ * that forgets which links are dead finds it still. */
+static void
+a_link_that_is_dead_closes_no_circle(void **state)
+{
+	static struct rl_check_report rep;
+	static struct ring r;
+	struct rl_check_in in = {.topo = &r.t, .fwd = r.fwd,
+				 .alts = RL_CHECK_ALL};
+
+	(void)state;
+	ring_init(&r);
+	for (uint32_t u = 0; u < N; u++)
+		for (uint32_t e = 0; e < N; e++) {
+			set(&r.entry[u][0][e], 0, u == e ? 0 : 1, 0);
+			set(&r.entry[u][0][e], 1, u == e ? 0 : 2, 0);
+		}
+	assert_int_equal(rl_check(&in, &rep), -ELOOP);
+	fix_fail(&r.t, "s4-s0");
+	in.alts = RL_CHECK_FIRST;
+	for (uint32_t u = 0; u < N; u++)
+		for (uint32_t e = 0; e < N; e++)
+			set(&r.entry[u][0][e], 0, u == e ? 0 : u < e ? 1 : 2,
+			    0);
+	/* The first of all hops to e0 from s4 is dead, the second is not. */
+	set(&r.entry[4][0][0], 0, 1, 0);
+	set(&r.entry[4][0][0], 1, 2, 0);
+	assert_int_equal(rl_check(&in, &rep), 0);
+	assert_int_equal(rep.reachable, rep.pairs);
+	assert_int_equal(rep.max_hops, 6);
+	rl_topo_free(&r.t);
+}
+
+/* Three endpoints in a row, each linked to two switches, that hand on what is
+ * not theirs: one may, a second one may not. */
+static void
+a_packet_that_two_endpoints_would_hand_on_is_lost(void **state)
+{
+	static struct rl_topo_ref sw[4] = {{.a = "s0"}, {.a = "s1"},
+					   {.a = "s2"}, {.a = "s3"}};
+	static struct rl_topo_ref ep[4] = {{.a = "e0"}, {.a = "e1"},
+					   {.a = "e2"}, {.a = "e3"}};
+	static struct rl_topo_ref link[8];
+	static struct rl_fwd_entry entry[8][4];
+	static struct rl_fwd fwd[8];
+	static uint8_t vl[4 * 3 * RL_SLS], sl[4];
+	static struct rl_check_report rep;
+	struct rl_check_in in = {.fwd = fwd};
+	struct rl_topo_spec spec;
+	char err[RL_ERR_MAX];
+	struct rl_topo t;
+
+	(void)state;
+	rl_topo_spec_defaults(&spec, RL_TOPO_CUSTOM);
+	spec.switches = sw;
+	spec.endpoints = ep;
+	spec.links = link;
+	spec.nswitches = 3;
+	spec.nendpoints = 4;
+	/* e0 - s0 - e1 - s1 - e2 - s2 - e3 */
+	for (unsigned int i = 0; i < 6; i++) {
+		snprintf(link[i].a, RL_NAME_MAX, "e%u", (i + 1) / 2);
+		snprintf(link[i].b, RL_NAME_MAX, "s%u", i / 2);
+		link[i].count = 1;
+		link[i].k = -1;
+	}
+	spec.nlinks = 6;
+	if (rl_topo_build(&spec, &t, err, NULL) != 0)
+		fail_msg("%s", err);
+	for (uint32_t d = 0; d < t.ndev; d++) {
+		fwd[d] = (struct rl_fwd){.ndst = 4, .nports = t.dev[d].nports,
+					 .nplanes = 1, .entry = entry[d],
+					 .sl2vl = vl, .path_sl = sl};
+		for (uint32_t e = 0; e < 4; e++)
+			for (unsigned int i = 0; i < RL_FWD_ALTS; i++)
+				set(&entry[d][e], i, RL_FWD_PORT_NONE, 0);
+		/* Port 0 is the one to the left. */
+		for (uint32_t e = 0; e < 4; e++) {
+			const bool is_ep = t.dev[d].kind == RL_DEV_ENDPOINT;
+			const uint32_t at = is_ep ? t.dev[d].ep_id : d;
+			const bool right = is_ep ? e > at : e > at;
+
+			if (t.dev[d].nports == 2)
+				set(&entry[d][e], 0, right, 0);
+			else if (t.dev[d].nports == 1)
+				set(&entry[d][e], 0, 0, 0);
+		}
+	}
+	in.topo = &t;
+	assert_int_equal(rl_check(&in, &rep), -EHOSTUNREACH);
+	/* e0 to e3 and back; by one endpoint, as e0 to e2, they arrive. */
+	assert_int_equal(rep.pairs, 12);
+	assert_int_equal(rep.reachable, 10);
+	assert_string_equal(rep.lost_why, "is misrouted twice");
+	assert_int_equal(rep.lost_src, 0);
+	assert_int_equal(rep.lost_dst, 3);
+	rl_topo_free(&t);
+}
+
 int
 main(void)
 {
@@ -343,10 +494,14 @@ main(void)
 		cmocka_unit_test(a_pair_without_a_next_hop_is_named),
 		cmocka_unit_test(a_packet_that_goes_round_for_ever_is_found),
 		cmocka_unit_test(a_dead_link_is_passed_over_and_what_was_before_counts_too),
+		cmocka_unit_test(a_way_that_only_a_death_opens_is_followed),
+		cmocka_unit_test(of_two_loops_the_shorter_one_is_told),
 		cmocka_unit_test(what_any_failure_may_bring_is_followed_in_full),
 		cmocka_unit_test(two_good_tables_mixed_may_deadlock),
 		cmocka_unit_test(detours_are_counted_where_a_way_is_left),
 		cmocka_unit_test(links_that_failed_before_do_not_count_as_ways),
+		cmocka_unit_test(a_link_that_is_dead_closes_no_circle),
+		cmocka_unit_test(a_packet_that_two_endpoints_would_hand_on_is_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
