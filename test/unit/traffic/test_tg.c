@@ -389,6 +389,79 @@ the_checker_tells_late_twice_damaged_and_foreign_packets(void **state)
 	l = books();
 	assert_false(rl_ledger_balanced(&l));
 	assert_int_equal(l.unknown_packets, 6);
+	/* and what one client saw stands in the sums of all */
+	assert_int_equal(l.reordered_packets, 1);
+	assert_int_equal(l.duplicated_packets, 2);
+	assert_int_equal(l.corrupted_packets, 1);
+	close_world();
+}
+
+/* A flow's number that came twice, of packets that its source did send. */
+static void
+more_came_than_was_sent_is_said_flow_by_flow(void **state)
+{
+	struct rl_tg_cfg c;
+	struct rl_ledger l;
+	uint32_t sent;
+
+	(void)state;
+	tg_cfg(&c);
+	open_world(RL_PATTERN_UNIFORM, true, &c);
+	run_until(RL_NEVER);
+	sent = rl_tg_flow_find(w.tg[0], 1, 0)->sent;
+	forge(sent + 6, false);
+	l = books();
+	assert_int_equal(l.unknown_packets, 7);
+	assert_false(rl_ledger_balanced(&l));
+	close_world();
+}
+
+/* Ranges have no room: what is forgotten is told, never passed over. */
+static void
+what_clients_cannot_remember_makes_books_inexact(void **state)
+{
+	struct rl_tg_cfg c;
+	struct rl_ledger l;
+
+	(void)state;
+	tg_cfg(&c);
+	c.max_ranges = 1;
+	open_world(RL_PATTERN_UNIFORM, true, &c);
+	for (unsigned int i = 0; i < EPS; i++)
+		rl_tg_stop(w.tg[i]);
+	for (uint32_t n = 1; n < 12; n += 2)
+		forge(n, false);
+	l = books();
+	assert_true(l.inexact > 0);
+	assert_false(rl_ledger_balanced(&l));
+	close_world();
+}
+
+/* Every second packet of a flow is reported, and some of these arrived. */
+static void
+reports_beyond_what_arrived_count_once_each(void **state)
+{
+	struct rl_ep_report r = { .src = 0, .dst = 1, .cos = 0 };
+	struct rl_tg_cfg c;
+	struct rl_ledger l;
+
+	(void)state;
+	tg_cfg(&c);
+	c.packets = 0;
+	c.load = 0.2;
+	c.ncos = 1;
+	open_world(RL_PATTERN_UNIFORM, true, &c);
+	run_until(20000);
+	w.cut_off = 1;
+	run_until(40000);
+	for (unsigned int i = 0; i < EPS; i++)
+		rl_tg_stop(w.tg[i]);
+	for (r.tag = 0; r.tag < rl_tg_flow_find(w.tg[0], 1, 0)->sent; r.tag++)
+		rl_tg_report(w.tg[0], &r);
+	l = books();
+	assert_true(l.reported_packets > 0 && l.reported_delivered > 0);
+	assert_int_equal(l.reported_packets + l.reported_delivered,
+			 rl_tg_flow_find(w.tg[0], 1, 0)->sent);
 	close_world();
 }
 
@@ -489,6 +562,9 @@ main(void)
 		cmocka_unit_test(what_cannot_be_delivered_is_reported_not_lost),
 		cmocka_unit_test(a_report_of_a_packet_that_arrived_does_not_make_it_lost),
 		cmocka_unit_test(the_checker_tells_late_twice_damaged_and_foreign_packets),
+		cmocka_unit_test(more_came_than_was_sent_is_said_flow_by_flow),
+		cmocka_unit_test(what_clients_cannot_remember_makes_books_inexact),
+		cmocka_unit_test(reports_beyond_what_arrived_count_once_each),
 		cmocka_unit_test(a_stop_and_a_new_start_go_on_with_the_same_numbers),
 		cmocka_unit_test(a_blocked_class_of_service_leaves_the_generator_to_the_others),
 		cmocka_unit_test(configurations_without_sense_are_refused),
