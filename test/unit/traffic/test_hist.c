@@ -138,10 +138,29 @@ jitter_is_the_difference_of_neighbours_in_a_flow(void **state)
 	free(d);
 }
 
+static void
+of_two_histograms_the_least_and_the_most_remain(void **state)
+{
+	static struct rl_hist a, b;
+
+	(void)state;
+	for (unsigned int turn = 0; turn < 2; turn++) {
+		rl_hist_reset(&a);
+		rl_hist_reset(&b);
+		rl_hist_add(turn ? &a : &b, 7);
+		rl_hist_add(turn ? &b : &a, 900);
+		rl_hist_merge(&a, &b);
+		assert_int_equal(a.min, 7);
+		assert_int_equal(a.max, 900);
+		assert_int_equal(a.count, 2);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_two_histograms_the_least_and_the_most_remain),
 		cmocka_unit_test(buckets_join_without_gap_or_overlap_and_are_narrow),
 		cmocka_unit_test(jitter_is_the_difference_of_neighbours_in_a_flow),
 		cmocka_unit_test(an_empty_histogram_gives_zeros),

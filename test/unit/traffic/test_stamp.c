@@ -124,7 +124,10 @@ another_seed_or_flow_is_foreign(void **state)
 
 	(void)state;
 	assert_int_equal(rl_stamp_check(pkt, 6, &got), RL_STAMP_FOREIGN);
-	pkt->wire[4] ^= 1;
+	pkt->wire[4] ^= 1; /* from somebody else */
+	assert_int_equal(rl_stamp_check(pkt, 5, &got), RL_STAMP_FOREIGN);
+	pkt = packet(&stamp);
+	pkt->wire[2] ^= 1; /* for somebody else */
 	assert_int_equal(rl_stamp_check(pkt, 5, &got), RL_STAMP_FOREIGN);
 	pkt = packet(&stamp);
 	pkt->wire[6] ^= 0x10;
