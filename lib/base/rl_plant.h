@@ -45,10 +45,8 @@
 	X(DUP_NO_HOPS, "the filter takes what comes back for a duplicate")     \
 	X(E2E_TAIL, "an endpoint never sends a lost tail again")               \
 	X(WATCHDOG_SILENT, "the watchdog drops packets without a report")      \
-	X(WAIT_ORDER, "what loops out waits behind younger packets of its flow") \
 	X(WAIT_OVERTAKEN, "what is new does not join those of its flow that wait") \
 	X(WAIT_FORGOTTEN, "a link that returns does not wake what waits for it") \
-	X(WAIT_LENT, "what has waited is never paid back to the budget")       \
 	X(WAIT_CREDIT, "the credit of a packet that waits is never given back") \
 	X(RESIL_STALE_ORDER, "an order of an older step is obeyed") \
 	X(RESIL_REPORT_ONCE, "a report is not told again until it is confirmed") \

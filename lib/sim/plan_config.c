@@ -115,7 +115,7 @@ link_wait(struct rl_sim_plan *plan)
 	rl_prng_seed(&prng, plan->seed ^ 0x77616974);
 	c->no_path_ns = c->watchdog_ns;
 	if (plan_one_in(&prng, 3))
-		c->wait_flits = (uint32_t)plan_log(&prng, 64, 4096);
+		c->wait_flits = (uint32_t)plan_log(&prng, 1024, 8192);
 	if (plan->strict_order)
 		return;
 	if (plan_one_in(&prng, 8)) {

@@ -142,8 +142,7 @@ core_free_credit(struct rl_core *core, struct rl_flit *pkt)
 {
 	if (rl_unlikely(pkt->flags & RL_FF_LENT)) {
 		pkt->flags &= (uint8_t)~RL_FF_LENT;
-		if (!RL_PLANTED(WAIT_LENT))
-			rl_wait_repay(core->wait, pkt->pkt_flits);
+		rl_wait_repay(core->wait, pkt->pkt_flits);
 		return;
 	}
 	if (!(pkt->flags & RL_FF_CREDIT))
@@ -174,7 +173,8 @@ core_drop(struct rl_core *core, struct rl_flit *pkt, enum rl_drop_reason why,
 	core_free_credit(core, pkt);
 	core_stream_dropped(core, pkt);
 	if (core->p.drop != NULL &&
-	    !(RL_PLANTED(WATCHDOG_SILENT) && why == RL_DROP_WATCHDOG))
+	    !(RL_PLANTED(WATCHDOG_SILENT) && (why == RL_DROP_WATCHDOG ||
+					      why == RL_DROP_NO_PATH)))
 		core->p.drop(core->p.drop_ctx, pkt, why, now_ns);
 	rl_packet_put(core->p.cache, pkt);
 }

@@ -96,6 +96,7 @@ core_set_state(struct rl_core *core, uint16_t port, enum rl_egress_state to)
 	RL_ASSERT(legal);
 	core->unsettled -= core_holds(cp->state);
 	core->unsettled += core_holds(to);
+	core->wants &= to != RL_EGRESS_DEAD; /* this one does not know yet */
 	/* relaxed: who reads it on another thread reads nothing else by it */
 	atomic_store_explicit(&cp->state, to, memory_order_relaxed);
 	cp->due_ns = RL_NEVER;
@@ -311,6 +312,7 @@ rl_core_loop(struct rl_core *core, uint16_t port,
 		core_forward(core, items[i], CORE_OLD, port, now_ns);
 	}
 	core_look(core, now_ns);
+	core_arm(core, rl_wait_due(core->wait));
 }
 
 /* Whether every egress that carried traffic round has answered its fence. */

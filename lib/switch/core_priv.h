@@ -91,7 +91,8 @@ struct rl_core {
 	uint32_t fence_gen;
 	bool fence_owed;	/* once all has been looked at: for restores */
 	bool begun;		/* rl_core_tick() was called */
-	bool wants;		/* some port was told that it is wanted */
+	bool wants;		/* every dead port knows that it is wanted */
+	bool wanted;		/* some port was told so */
 	uint32_t kept;		/* packets that wait and keep their credit */
 	struct rl_wait *wait;	/* the waiting room */
 	uint32_t own_flits[RL_SLS]; /* injected and still queued here */

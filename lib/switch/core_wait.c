@@ -12,7 +12,9 @@
  * When the budget is spent, packets without a way are given up, oldest first,
  * and reported as those whose time is over. Where that does not help:
  *   - a packet whose way is coming keeps its credit: backpressure, no loss;
- *   - one without a way is given up at once: it must not hold a credit.
+ *   - one without a way is given up at once: it must not hold a credit;
+ *   - what the device's own endpoint sends keeps its share of the endpoint's
+ *     room to inject: it stops nobody else, and its time is bounded.
  * Where a way that was coming does not come, packets that kept their credits
  * give them back after all, and the oldest without a way make room for them.
  */
@@ -90,34 +92,43 @@ core_rest_lend(struct rl_core *core, struct rl_flit *pkt)
 		wait_lend(core, pkt);
 }
 
-/* Who could carry what has no way: their damping ends [DRL-8]. */
 static void
-wait_want(struct rl_core *core, const struct rl_flit *pkt)
+wait_want_port(struct rl_core *core, uint16_t port)
 {
-	const struct rl_fwd_entry *e =
-		rl_fwd_lookup(core->fwd, pkt->plane, pkt->dst);
+	struct rl_port_shared *shared = core->port[port].shared;
 
-	for (unsigned int i = 0; i < RL_FWD_ALTS; i++) {
-		const uint16_t port = e->hop[i].port;
+	if (rl_shared_read(&shared->wanted) != 0)
+		return;
+	rl_shared_write(&shared->wanted, 1);
+	core->freed |= 1ull << (port & 63); /* hosts poll it */
+}
 
-		if (port == RL_FWD_PORT_NONE)
-			break;
-		if (rl_shared_read(&core->port[port].shared->wanted) != 0)
-			continue;
-		rl_shared_write(&core->port[port].shared->wanted, 1);
-		core->freed |= 1ull << (port & 63);
-		core->wants = true;
-	}
+/*
+ * Who could carry what has no way: their damping ends [DRL-8]. That is every
+ * dead port, and not only those of the packet's list: tables that were made
+ * while a link was out do not know it.
+ */
+static void
+wait_want(struct rl_core *core)
+{
+	if (rl_likely(core->wants))
+		return;
+	core->wants = core->wanted = true;
+	for (uint16_t i = 0; i < core->p.nports; i++)
+		if (core->port[i].state == RL_EGRESS_DEAD)
+			wait_want_port(core, i);
 }
 
 /* Nothing is without a way any more. */
 static void
 wait_want_none(struct rl_core *core)
 {
-	if (rl_likely(!core->wants) ||
-	    rl_wait_at(core->wait, RL_WAIT_NOWAY)->packets != 0)
+	if (rl_wait_at(core->wait, RL_WAIT_NOWAY)->packets != 0)
 		return;
 	core->wants = false;
+	if (rl_likely(!core->wanted))
+		return;
+	core->wanted = false;
 	for (uint16_t i = 0; i < core->p.nports; i++)
 		rl_shared_write(&core->port[i].shared->wanted, 0);
 }
@@ -137,6 +148,8 @@ wait_admit(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 		wait_lend(core, pkt);
 		return true;
 	}
+	if (pkt->in_port == RL_PORT_NONE)
+		return true; /* its endpoint waits with it */
 	joins = rl_wait_find(w, pkt) != NULL;
 	fits = wait_afford(core, pkt->pkt_flits, now_ns);
 	if (joins && rl_wait_find(w, pkt) == NULL) {
@@ -167,7 +180,7 @@ core_wait(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 	core->kept += (pkt->flags & RL_FF_CREDIT) != 0;
 	if (place == RL_WAIT_NOWAY) {
 		CORE_COUNT(core, stranded_packets);
-		wait_want(core, pkt);
+		wait_want(core);
 	} else {
 		CORE_COUNT(core, held_packets);
 	}
@@ -188,7 +201,8 @@ wait_return_credits(struct rl_core *core, struct rl_wait_flow *f,
 		return;
 	for (struct rl_flit *pkt = f->head; pkt != NULL;
 	     pkt = rl_wait_next_of(pkt)) {
-		if (!(pkt->flags & RL_FF_CREDIT))
+		if (!(pkt->flags & RL_FF_CREDIT) ||
+		    pkt->in_port == RL_PORT_NONE)
 			continue;
 		wait_lend(core, pkt);
 		core->kept--;
@@ -203,7 +217,7 @@ wait_settle(struct rl_core *core, struct rl_wait_flow *f, uint16_t place,
 	const bool lost = place == RL_WAIT_NOWAY && f->place != place;
 
 	if (place == RL_WAIT_NOWAY)
-		wait_want(core, f->head);
+		wait_want(core);
 	rl_wait_settle(core->wait, f, place, now_ns);
 	if (lost) {
 		CORE_COUNT_N(core, stranded_packets, f->packets);
@@ -225,6 +239,7 @@ wait_look_flow(struct rl_core *core, struct rl_wait_flow *f, uint64_t now_ns)
 		bool rerouted = false;
 
 		n++;
+		__builtin_prefetch(rl_wait_next_of(pkt));
 		if (!core_closed(pkt)) {
 			core_set_plane(core, pkt);
 			v = core_lookup(core, pkt, CORE_NO_PORT, &hop,
@@ -271,7 +286,6 @@ core_look(struct rl_core *core, uint64_t now_ns)
 	wait_want_none(core);
 	if (core->fence_owed)
 		core_fence_all(core, now_ns);
-	core_arm(core, rl_wait_due(core->wait));
 }
 
 /* What has waited too long is given up, and said so [DRL-7]. */

@@ -41,7 +41,6 @@
 
 #include <string.h>
 
-#include "rl_plant.h"
 #include "rl_wait.h"
 
 #define WAIT_TICKS 16 /* slots that no_way_ns is long */
@@ -426,8 +425,7 @@ flow_insert(struct rl_wait *w, struct rl_wait_flow *f, struct rl_flit *pkt,
 		f->head = f->tail = pkt;
 		return true;
 	}
-	before = old && !RL_PLANTED(WAIT_ORDER) ? flow_before(w, f, pkt)
-						: f->tail;
+	before = old ? flow_before(w, f, pkt) : f->tail;
 	if (before == NULL) {
 		rl_wait_set_next(pkt, f->head);
 		f->head = pkt;

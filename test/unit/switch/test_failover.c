@@ -472,8 +472,8 @@ main(void)
 		CASE("[DRL-2] a looped packet takes the next hop after the "
 		     "dead one",
 		     a_looped_packet_takes_the_next_hop_after_the_dead_one),
-		CASE("[LCB-3] held packets keep their credits, looped ones "
-		     "have none",
+		CASE("[LCB-3] [DRL-11] waiting packets give their credits "
+		     "back",
 		     waiting_packets_give_their_credits_back),
 	};
 
