@@ -115,6 +115,12 @@ rl_frame_open(const uint8_t *frame, uint32_t len, struct rl_frame_hdr *h,
 	h->stamp = (uint64_t)frame[17] << 48 |
 		   (uint64_t)rl_get16(frame + 44) << 32 | rl_get32(frame + 40);
 	h->stamp_echo = rl_get32(frame + 46);
-	h->bytes = h->nflits == 0 ? rl_get16(frame + RL_FRAME_SIDEBAND_OFF) : 0;
+	h->bytes = 0;
+	if (h->nflits > 0)
+		return RL_FRAME_OK;
+	h->bytes = rl_get16(frame + RL_FRAME_SIDEBAND_OFF);
+	h->bytes = (uint16_t)rl_frame_length(h);
+	if (h->bytes > RL_FRAME_BYTES_MAX)
+		return RL_FRAME_COUNT_ERR;
 	return len < h->bytes ? RL_FRAME_TRUNCATED : RL_FRAME_OK;
 }

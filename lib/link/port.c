@@ -170,6 +170,10 @@ rl_port_rx_frame(struct rl_port *port, uint8_t *frame, uint32_t len,
 	}
 	if (!rx_epoch_ok(port, &h))
 		return;
+	if (rl_unlikely(!port_rx_plausible(port, h.stamp, now_ns))) {
+		PORT_COUNT(port, rx_stamp_error);
+		return;
+	}
 	if (rl_likely(port_rx_news(port, h.stamp))) {
 		if (!rx_header(port, &h, now_ns))
 			return;

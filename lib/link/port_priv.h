@@ -120,6 +120,7 @@ struct port_retry {
 	struct rl_replay replay;
 	uint64_t due_ns;       /* RL_NEVER: not armed */
 	uint32_t replays;      /* without progress */
+	uint32_t wrong;	       /* impossible ACKs, one after the other */
 	bool replaying;
 	bool nak_seen;	       /* a NAK was answered by a replay: */
 	uint32_t nak_at;       /* the one for the flit of this number */
@@ -149,6 +150,8 @@ struct port_rtt {
 struct port_rx {
 	uint64_t newest;     /* stamp of the newest frame heard of the peer */
 	uint64_t data_stamp; /* of the last frame whose flits were taken */
+	uint64_t open_stamp; /* of the frame by which the link opened, */
+	uint64_t open_ns;    /* and when that was */
 	uint32_t expected;
 	uint32_t ack_owed; /* flits taken since the last ACK */
 	uint64_t ack_due_ns;
@@ -437,12 +440,28 @@ port_rx_news(struct rl_port *port, uint64_t stamp)
 	return true;
 }
 
-/* The peer's stamps begin here: it is another, or a new epoch of the same. */
+/* The peer's stamps begin here: the link opens. */
 static inline void
-port_rx_stamps(struct rl_port *port, uint64_t stamp)
+port_rx_stamps(struct rl_port *port, uint64_t stamp, uint64_t now_ns)
 {
 	port->rx.newest = stamp;
 	port->rx.data_stamp = stamp;
+	port->rx.open_stamp = stamp;
+	port->rx.open_ns = now_ns;
+}
+
+/*
+ * Whether a stamp can be one of the peer's by now: its clock goes as this one
+ * does, a second and a thousandth of the time aside. One frame with a stamp of
+ * the far future would make this end deaf to all that are true.
+ */
+static inline bool
+port_rx_plausible(const struct rl_port *port, uint64_t stamp, uint64_t now_ns)
+{
+	const uint64_t up_ns = now_ns - port->rx.open_ns;
+
+	return !rl_frame_stamp_after(stamp, port->rx.open_stamp + up_ns +
+						    up_ns / 1024 + RL_NS_PER_S);
 }
 
 /* The peer is told of all that was taken. */

@@ -21,6 +21,7 @@ port_retry_reset(struct rl_port *port)
 	memset(t->done, 0, sizeof(t->done));
 	t->replaying = false;
 	t->nak_seen = false;
+	t->wrong = 0;
 	t->replays = 0;
 	t->due_ns = RL_NEVER;
 }
@@ -149,6 +150,13 @@ retry_progress(struct rl_port *port, uint64_t now_ns)
 		t->due_ns = RL_NEVER;
 }
 
+/*
+ * The newest frame of a peer cannot say what was never sent, nor take back what
+ * it said. If it does so time and again, the two ends count differently, and no
+ * replay will mend it: only a new epoch will.
+ */
+#define ACKS_WRONG_MAX 8
+
 struct port_verdict
 port_retry_ack(struct rl_port *port, uint16_t wire, uint64_t now_ns, bool *ok)
 {
@@ -160,10 +168,13 @@ port_retry_ack(struct rl_port *port, uint16_t wire, uint64_t now_ns, bool *ok)
 		PORT_COUNT(port, rx_ack_seq_error);
 		if (!RL_PLANTED(STALE_ACK)) {
 			*ok = false;
-			return PORT_VERDICT(PORT_NOTHING);
+			return ++port->retry.wrong >= ACKS_WRONG_MAX
+				       ? PORT_DEAD_BY(RL_DET_PEER)
+				       : PORT_VERDICT(PORT_NOTHING);
 		}
 		ack = r->sent_max;
 	}
+	port->retry.wrong = 0;
 	if (ack == r->acked)
 		return PORT_VERDICT(PORT_NOTHING);
 	PORT_COUNT(port, rx_ack);

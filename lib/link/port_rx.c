@@ -285,7 +285,10 @@ rx_order(struct rl_port *port, uint8_t *frame, const struct rl_frame_hdr *h,
 
 	if (h->flags & RL_FRF_RETRY)
 		PORT_COUNT_N(port, rx_replay, h->nflits);
-	if (!port->p.cfg->retry && ahead >= 0) {
+	/* without link retry numbers never go back: the newest frame is right,
+	 * though one that was not had said more */
+	if (!port->p.cfg->retry &&
+	    (ahead >= 0 || h->stamp == port->rx.newest)) {
 		rx_lost(port, seq, now_ns);
 		rx_take_unreliable(port, body, sideband, h->nflits, now_ns);
 		port_packet_wait(port,
@@ -346,12 +349,10 @@ port_rx_idle(struct rl_port *port, const struct rl_frame_hdr *h,
 		port_owe(port, OWE_ACK);
 	if (RL_PLANTED(TAIL_NOT_RETRIED) || RL_PLANTED(ACK_STOPS_TIMER))
 		return;
-	if (!rl_seq_before_eq(seq, port->rx.expected)) {
-		if (port->p.cfg->retry)
-			rx_gap(port, 0);
-		else
-			rx_lost(port, seq, now_ns);
-	}
+	if (!port->p.cfg->retry)
+		rx_lost(port, seq, now_ns);
+	else if (!rl_seq_before_eq(seq, port->rx.expected))
+		rx_gap(port, 0);
 	if (h->flags & RL_FRF_SPENT && !port->p.cfg->retry)
 		rx_spent(port, h);
 }

@@ -14,8 +14,9 @@
  *
  * Nonces come from a seed of the process, and the frame names the process that
  * sends it (its incarnation): one that was started anew is never taken for the
- * one before. An INIT of the same process that is older than what was heard of
- * it since is late, and says nothing.
+ * one before. On a link that is UP an INIT of the same process that is older
+ * than what was heard of it since is late, and says nothing. In training it does
+ * not matter how old a frame looks: what echoes this nonce is new.
  *
  * What must be agreed on:
  *  - The fabric. Where both ends tell a digest of its configuration and the
@@ -90,6 +91,17 @@ shake_fits(struct rl_port *port, const struct rl_frame_init *init,
 	return false;
 }
 
+/* Whether a frame as long as data will be echoes this training. */
+static bool
+shake_echoed(const struct rl_port *port, const struct rl_frame_hdr *h,
+	     const struct rl_frame_init *init)
+{
+	const struct port_shake *s = &port->shake;
+
+	return init->nonce_echo == s->nonce && h->rx_epoch == s->tx_epoch &&
+	       h->bytes >= rl_frame_bytes(s->flits);
+}
+
 struct port_verdict
 port_shake_rx(struct rl_port *port, const struct rl_frame_hdr *h,
 	      const struct rl_frame_init *init, uint64_t now_ns)
@@ -97,15 +109,9 @@ port_shake_rx(struct rl_port *port, const struct rl_frame_hdr *h,
 	struct port_shake *s = &port->shake;
 	const bool news = !s->peer_known || !port_shake_same(port, h, init);
 	const bool echo = h->flags & RL_FRF_ECHO;
-	bool heard;
 
 	if (!shake_fits(port, init, now_ns))
 		return PORT_VERDICT(PORT_NOTHING);
-	if (port_shake_stale(port, h, init)) {
-		PORT_COUNT(port, rx_stale);
-		return PORT_VERDICT(PORT_NOTHING);
-	}
-	port_rx_stamps(port, h->stamp);
 	if (news) {
 		s->peer_known = true;
 		s->rx_epoch = h->tx_epoch;
@@ -114,18 +120,17 @@ port_shake_rx(struct rl_port *port, const struct rl_frame_hdr *h,
 		s->flits = rl_min_u32(port->frame_flits, init->flits);
 		s->peer_heard = false;
 	}
-	heard = h->bytes >= rl_frame_bytes(s->flits);
 	if (!echo || !s->peer_heard)
 		port_owe(port, OWE_INIT);
-	s->peer_heard |= heard;
+	s->peer_heard |= h->bytes >= rl_frame_bytes(s->flits);
 	if (!echo)
 		return PORT_VERDICT(PORT_NOTHING);
-	if (init->nonce_echo != s->nonce || h->rx_epoch != s->tx_epoch ||
-	    !heard) {
+	if (!shake_echoed(port, h, init)) {
 		PORT_COUNT(port, rx_init_echo_error);
 		return PORT_VERDICT(PORT_NOTHING);
 	}
 	PORT_COUNT(port, rx_init_echo);
+	port_rx_stamps(port, h->stamp, now_ns);
 	return PORT_VERDICT(PORT_OPEN);
 }
 

@@ -226,7 +226,8 @@ port_rx_init(struct rl_port *port, const struct rl_frame_hdr *h,
 			return;
 		}
 		/* the peer puts off its keepalive for it: so it must count */
-		if (same && port_rx_news(port, h->stamp))
+		if (same && port_rx_plausible(port, h->stamp, now_ns) &&
+		    port_rx_news(port, h->stamp))
 			port_detect_heard(port);
 		/* one that is UP itself answers: to answer that never ends */
 		if (!(h->flags & RL_FRF_ACKREQ))

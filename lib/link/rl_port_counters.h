@@ -32,6 +32,7 @@
 	X(rx_count_error)                                                      \
 	X(rx_check_error)                                                      \
 	X(rx_type_error)                                                       \
+	X(rx_stamp_error)    /* of a time that is not yet */                   \
 	X(rx_stale)          /* older than what was heard since */             \
 	X(rx_epoch_error)                                                      \
 	X(rx_state_drop)     /* frames that the link's state forbids */        \

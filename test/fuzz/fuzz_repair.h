@@ -7,7 +7,7 @@
 #include "rl_crc32c.h"
 #include "rl_frame.h"
 
-/** Bytes of the header that a frame's type and count of flits ask for. */
+/** Bytes that the check of a frame reaches to. */
 static inline uint32_t
 fuzz_header_bytes(const uint8_t *frame)
 {
@@ -16,7 +16,16 @@ fuzz_header_bytes(const uint8_t *frame)
 		       : rl_frame_header_bytes(frame[15]);
 }
 
-/** Of a frame that is at least that long. */
+/** Puts a stamp in. */
+static inline void
+fuzz_put_stamp(uint8_t *frame, uint64_t stamp)
+{
+	for (unsigned int i = 0; i < 6; i++)
+		frame[40 + i] = (uint8_t)(stamp >> 8 * i);
+	frame[17] = (uint8_t)(stamp >> 48);
+}
+
+/** Any frame of at least fuzz_header_bytes(). */
 static inline void
 fuzz_repair_check(uint8_t *frame)
 {

@@ -219,6 +219,9 @@ seal(uint8_t *frame, uint32_t *len)
 	if (frame[15] > RL_FRAME_FLITS_MAX ||
 	    (below(4) != 0 && rl_frame_bytes(frame[15]) > *len))
 		frame[15] = (uint8_t)rl_frame_fit(*len);
+	if (below(2)) /* the newest of all, or of a time to come */
+		fuzz_put_stamp(frame, a.host.now_ns + below(10) +
+					      (below(50) ? 0 : 900 * MS));
 	if (fuzz_header_bytes(frame) <= *len)
 		fuzz_repair_check(frame);
 }

@@ -215,6 +215,37 @@ a_storm_of_naks_costs_one_replay_a_flit(void **state)
 	bench_close(&b);
 }
 
+/* The ends count differently: a new epoch, though replays know no limit. */
+static void
+acks_that_stay_impossible_end_the_epoch(void **state)
+{
+	struct rl_link_cfg cfg;
+	struct rl_frame_hdr h;
+	struct bench_end *e;
+	struct bench b;
+
+	(void)state;
+	bench_cfg(&cfg);
+	cfg.replay_limit = 255;
+	memset(&b, 0, sizeof(b));
+	bench_open(&b, &cfg);
+	bench_start(&b);
+	e = &b.end[0];
+	b.wire[0].cut = true;
+	bench_send(&b, 0, 0, 1, 40);
+	bench_run(&b, 5 * RL_NS_PER_US);
+	b.wire[0].cut = false;
+	h = bench_forge(e, RL_FRAME_IDLE, 0, b.now_ns);
+	h.ack = 20; /* a lie: nothing of it has come */
+	bench_inject(e, &h, b.now_ns);
+	assert_int_equal(bench_info(e).replay_acked, 20);
+	bench_run(&b, 20 * RL_NS_PER_MS);
+	assert_int_equal(bench_end_detector(e), RL_DET_PEER);
+	assert_int_equal(COUNTER(e, rx_ack_seq_error), 8);
+	bench_start(&b);
+	bench_close(&b);
+}
+
 /* --- packets that get no end --------------------------------------------- */
 
 /* Core 6: begun, credits and window held, and nothing comes any more. */
@@ -332,6 +363,8 @@ main(void)
 		     ends_made_here_do_not_widen_the_room),
 		CASE("[LINK-3] a storm of NAKs costs one replay a flit",
 		     a_storm_of_naks_costs_one_replay_a_flit),
+		CASE("[LINK-3] ACKs that stay impossible end the epoch",
+		     acks_that_stay_impossible_end_the_epoch),
 		CASE("[LCB-1] a packet that gets no end is closed in the end",
 		     a_packet_that_gets_no_end_is_closed_in_the_end),
 	};

@@ -241,6 +241,86 @@ a_late_init_ends_nothing(void **state)
 	}
 }
 
+/* One of the far future would make all that are true look late. */
+static void
+a_stamp_of_the_future_makes_nobody_deaf(void **state)
+{
+	static const uint64_t ahead[] = { 2 * RL_NS_PER_S, 3600 * RL_NS_PER_S,
+					  1ull << 54, (1ull << 55) - RL_NS_PER_S };
+
+	(void)state;
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(ahead); i++) {
+		struct late none = { .type = 0 };
+		struct rl_frame_hdr h;
+		struct bench b;
+
+		open_up(&b, &none, 0);
+		bench_run(&b, 10 * MS);
+		h = bench_forge(&b.end[1], RL_FRAME_IDLE, 0, b.now_ns);
+		h.stamp += ahead[i];
+		bench_inject(&b.end[1], &h, b.now_ns);
+		assert_int_equal(COUNTER(&b.end[1], rx_stamp_error), 1);
+		pass(&b, 80);
+		assert_int_equal(COUNTER(&b.end[1], rx_stale), 0);
+		assert_int_equal(COUNTER(&b.end[1], deaths), 0);
+		bench_check_delivered(&b);
+		free(none.data);
+		bench_close(&b);
+	}
+}
+
+/* Without link retry nothing brings a number back but the next frame's. */
+static void
+without_link_retry_a_wrong_number_costs_no_more_than_a_frame(void **state)
+{
+	(void)state;
+	for (unsigned int idle = 0; idle < 2; idle++) {
+		struct rl_link_cfg cfg;
+		struct rl_frame_hdr h;
+		struct bench b = { 0 };
+
+		bench_cfg(&cfg);
+		cfg.retry = false;
+		cfg.keepalive_ns = idle ? 50 * US : 0;
+		cfg.keepalive_dead_ns = 0;
+		bench_open(&b, &cfg);
+		bench_start(&b);
+		bench_send(&b, 0, 0, 4, 10);
+		bench_settle(&b, MS);
+		h = bench_forge(&b.end[1], RL_FRAME_IDLE, 0, b.now_ns);
+		h.seq = 30000;
+		bench_inject(&b.end[1], &h, b.now_ns);
+		bench_run(&b, 100 * US);
+		bench_send(&b, 0, 0, 4, 10);
+		bench_settle(&b, MS);
+		bench_check_delivered(&b);
+		assert_int_equal(COUNTER(&b.end[1], rx_duplicate_seq), 0);
+		bench_close(&b);
+	}
+}
+
+/* A little ahead it is believed, and costs what silence costs: an epoch. */
+static void
+a_stamp_a_little_ahead_costs_an_epoch_at_most(void **state)
+{
+	struct late none = { .type = 0 };
+	struct rl_frame_hdr h;
+	struct bench b;
+
+	(void)state;
+	open_up(&b, &none, 0);
+	h = bench_forge(&b.end[1], RL_FRAME_IDLE, 0, b.now_ns);
+	h.stamp += 900 * MS;
+	bench_inject(&b.end[1], &h, b.now_ns);
+	bench_run(&b, 40 * MS);
+	assert_int_equal(bench_end_detector(&b.end[1]), RL_DET_KEEPALIVE);
+	bench_start(&b);
+	pass(&b, 80);
+	bench_check_delivered(&b);
+	free(none.data);
+	bench_close(&b);
+}
+
 int
 main(void)
 {
@@ -255,6 +335,12 @@ main(void)
 		     a_frame_overtaken_by_its_follower_is_taken),
 		CASE("[LINK-4] what is late by 256 epochs is nothing",
 		     what_is_late_by_256_epochs_is_nothing),
+		CASE("[LINK-3] a stamp of the future makes nobody deaf",
+		     a_stamp_of_the_future_makes_nobody_deaf),
+		CASE("[LCB-4] without link retry a wrong number costs no more "
+		     "than a frame",
+		     without_link_retry_a_wrong_number_costs_no_more_than_a_frame),
+		cmocka_unit_test(a_stamp_a_little_ahead_costs_an_epoch_at_most),
 		CASE("[LINK-4] a late INIT ends nothing",
 		     a_late_init_ends_nothing),
 	};
