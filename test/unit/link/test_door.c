@@ -246,6 +246,165 @@ acks_that_stay_impossible_end_the_epoch(void **state)
 	bench_close(&b);
 }
 
+static void
+impossible_acks_count_only_in_a_row(void **state)
+{
+	struct rl_frame_hdr h;
+	struct bench_end *e;
+	struct bench b;
+
+	(void)state;
+	open_up(&b, NULL);
+	e = &b.end[0];
+	for (unsigned int i = 1; i <= 40; i++) {
+		h = bench_forge(e, RL_FRAME_IDLE, 0, b.now_ns);
+		h.ack = i % 8 == 0 ? 0 : 500;
+		bench_inject(e, &h, b.now_ns);
+	}
+	assert_int_equal(COUNTER(e, rx_ack_seq_error), 35);
+	assert_int_equal(bench_state(e), RL_LINK_UP);
+	bench_close(&b);
+}
+
+/* What was spent beyond all credits given gives none back. */
+static void
+what_no_peer_can_have_spent_is_refused(void **state)
+{
+	struct rl_link_cfg cfg;
+	struct rl_frame_hdr h;
+	struct bench_end *e;
+	struct bench b;
+	uint16_t was;
+
+	(void)state;
+	bench_cfg(&cfg);
+	cfg.retry = false;
+	open_up(&b, &cfg);
+	e = &b.end[1];
+	was = bench_info(e).granted[0];
+	h = bench_forge(e, RL_FRAME_IDLE, RL_FRF_SPENT | RL_FRF_ACKREQ,
+			b.now_ns);
+	h.credit[0] = (uint16_t)(cfg.credits_flits + 1);
+	bench_inject(e, &h, b.now_ns);
+	assert_int_equal(COUNTER(e, rx_credit_error), 1);
+	assert_int_equal(bench_info(e).granted[0], was);
+	h = bench_forge(e, RL_FRAME_IDLE, RL_FRF_SPENT, b.now_ns);
+	h.credit[0] = (uint16_t)cfg.credits_flits; /* all of it: lost */
+	bench_inject(e, &h, b.now_ns);
+	assert_int_equal(bench_info(e).granted[0], was + cfg.credits_flits);
+	bench_close(&b);
+}
+
+/* --- life ------------------------------------------------------------------ */
+
+static void
+a_probe_shorter_than_data_is_none(void **state)
+{
+	struct rl_link_cfg cfg;
+	struct rl_frame_hdr h;
+	struct bench_end *e;
+	struct bench b;
+
+	(void)state;
+	bench_cfg(&cfg);
+	cfg.flits_per_frame = 4;
+	open_up(&b, &cfg);
+	e = &b.end[0];
+	h = bench_forge(e, RL_FRAME_RETRAIN, 0, b.now_ns);
+	h.bytes = (uint16_t)(rl_frame_bytes(4) - 1);
+	bench_inject(e, &h, b.now_ns);
+	assert_int_equal(COUNTER(e, rx_retrain), 0);
+	assert_int_equal(COUNTER(e, rx_truncated), 1);
+	h = bench_forge(e, RL_FRAME_RETRAIN, 0, b.now_ns);
+	bench_inject(e, &h, b.now_ns);
+	assert_int_equal(COUNTER(e, rx_retrain), 1);
+	bench_close(&b);
+}
+
+/* Who acknowledges is there: no answer to a probe is needed any more. */
+static void
+an_ack_ends_retraining(void **state)
+{
+	struct rl_link_cfg cfg;
+	struct rl_frame_hdr h;
+	struct bench_end *e;
+	struct bench b;
+
+	(void)state;
+	bench_cfg(&cfg);
+	cfg.replay_limit = 1;
+	cfg.retrain_interval_ns = 5 * MS;
+	open_up(&b, &cfg);
+	e = &b.end[0];
+	b.wire[0].cut = true;
+	bench_send(&b, 0, 0, 1, 4);
+	while (bench_state(e) == RL_LINK_UP)
+		bench_run(&b, US);
+	assert_int_equal(bench_state(e), RL_LINK_RETRAIN);
+	h = bench_forge(e, RL_FRAME_IDLE, 0, b.now_ns);
+	bench_inject(e, &h, b.now_ns); /* nothing new */
+	assert_int_equal(bench_state(e), RL_LINK_RETRAIN);
+	h = bench_forge(e, RL_FRAME_IDLE, 0, b.now_ns);
+	h.ack = 1;
+	bench_inject(e, &h, b.now_ns);
+	assert_int_equal(bench_state(e), RL_LINK_UP);
+	assert_int_equal(bench_info(e).replay_acked, 1);
+	bench_close(&b);
+}
+
+/* Keeps the last INIT frame that went by, and loses all others. */
+static enum bench_act
+init_alone(void *ctx, struct bench_frame *f)
+{
+	uint8_t *last = ctx;
+
+	if (f->h.type == RL_FRAME_INIT)
+		memcpy(last, f->data, f->len);
+	return f->h.type == RL_FRAME_INIT ? BENCH_PASS : BENCH_DROP;
+}
+
+/* A peer that is UP and still answers INIT frames puts off its keepalives. */
+static void
+an_init_frame_of_the_same_epoch_is_life(void **state)
+{
+	uint8_t last[RL_FRAME_BYTES_MAX];
+	struct rl_link_cfg cfg;
+	struct bench_end *e;
+	struct bench b;
+
+	(void)state;
+	for (unsigned int alive = 0; alive < 2; alive++) {
+		bench_cfg(&cfg);
+		cfg.keepalive_ns = 100 * US;
+		cfg.keepalive_dead_ns = MS;
+		memset(&b, 0, sizeof(b));
+		bench_open(&b, &cfg);
+		e = &b.end[0];
+		b.wire[1].hook = init_alone;
+		b.wire[1].ctx = last;
+		for (unsigned int i = 0; i < 2; i++)
+			rl_port_start(b.end[i].port, b.now_ns);
+		while (bench_state(e) != RL_LINK_UP)
+			bench_run(&b, US);
+		for (unsigned int i = 0; i < 30; i++) {
+			struct rl_frame_hdr h;
+
+			bench_run(&b, 100 * US);
+			assert_int_equal(rl_frame_open(last, sizeof(last), &h,
+						       false),
+					 RL_FRAME_OK);
+			h.flags &= (uint8_t)~RL_FRF_ACKREQ;
+			h.stamp = bench_forge(e, RL_FRAME_INIT, 0, b.now_ns)
+					  .stamp;
+			memcpy(e->frame, last, rl_frame_length(&h));
+			if (alive)
+				bench_inject(e, &h, b.now_ns);
+		}
+		assert_int_equal(bench_end_events(e, RL_PEV_DEAD) == 0, alive);
+		bench_close(&b);
+	}
+}
+
 /* --- packets that get no end --------------------------------------------- */
 
 /* Core 6: begun, credits and window held, and nothing comes any more. */
@@ -365,6 +524,14 @@ main(void)
 		     a_storm_of_naks_costs_one_replay_a_flit),
 		CASE("[LINK-3] ACKs that stay impossible end the epoch",
 		     acks_that_stay_impossible_end_the_epoch),
+		cmocka_unit_test(impossible_acks_count_only_in_a_row),
+		CASE("[LCB-3] what no peer can have spent is refused",
+		     what_no_peer_can_have_spent_is_refused),
+		CASE("[LINK-4] a probe shorter than data is none",
+		     a_probe_shorter_than_data_is_none),
+		CASE("[LINK-4] an ACK ends retraining", an_ack_ends_retraining),
+		CASE("[LINK-5] an INIT frame of the same epoch is life",
+		     an_init_frame_of_the_same_epoch_is_life),
 		CASE("[LCB-1] a packet that gets no end is closed in the end",
 		     a_packet_that_gets_no_end_is_closed_in_the_end),
 	};
