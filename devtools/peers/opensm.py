@@ -52,7 +52,7 @@ FABRICS = [
      ()),
     ("dragonfly a=4 p=2 h=2",
      'fabric: { topology = "dragonfly"; a = 4; p = 2; h = 2; };', None, ()),
-    ("dragonfly a=8 p=4 h=4, 33 groups",
+    ("dragonfly a=8 p=1 h=4, 33 groups",
      'fabric: { topology = "dragonfly"; a = 8; p = 1; h = 4; };', None, ()),
     ("Slim Fly q=5", 'fabric: { topology = "slim-fly"; q = 5; };', None, ()),
     ("Slim Fly q=9", 'fabric: { topology = "slim-fly"; q = 9; };', None, ()),
