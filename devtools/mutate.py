@@ -147,6 +147,14 @@ class Scratch:
         with open(os.path.join(self.src, name), "w", encoding="utf-8") as f:
             f.write(text)
 
+    def unknown(self, tests):
+        """@return those that meson knows nothing of: it would pass them over"""
+        p = subprocess.run(["meson", "test", "-C", self.build, "--list"],
+                           capture_output=True, text=True, check=True)
+        known = {line.split(" / ")[-1].strip() for line in
+                 p.stdout.split("\n")}
+        return sorted(set(tests) - known)
+
     def test(self, tests, jobs):
         """@return (outcome, which test failed)"""
         p = subprocess.run(["meson", "test", "-C", self.build, "--maxfail",
@@ -197,6 +205,10 @@ def report(area, mutants, seconds):
 
 def run_area(scratch, area, stages, mutants, jobs):
     began = time.monotonic()
+    unknown = scratch.unknown(sum(stages, []))
+    if unknown:
+        print("%s: there are no such tests: %s" % (area, " ".join(unknown)))
+        return False
     outcome, by = SURVIVED, ""
     for tests in stages:
         if outcome == SURVIVED:
