@@ -172,13 +172,26 @@ rl_controller_job(struct rl_controller *c, struct rl_controller_job *job)
 	return true;
 }
 
+/*
+ * How long holding may take. Flows that are held alone must have arrived, and
+ * those whose packets wait for the new tables never will: then all are held,
+ * soon, which asks only that nothing moves.
+ */
+static uint64_t
+hold_limit(const struct rl_controller *c)
+{
+	const uint64_t ns = c->p.cfg->quiesce_ns;
+
+	return c->hold == RL_RESIL_HOLD_FLOWS ? ns / 32 : ns;
+}
+
 void
 ctl_hold(struct rl_controller *c, enum rl_resil_hold hold, uint64_t now_ns)
 {
 	ctl_set_phase(c, RL_CONTROLLER_HOLD, now_ns);
-	c->due_ns = rl_deadline(now_ns, c->p.cfg->quiesce_ns);
 	c->pause_ns = now_ns;
 	c->hold = hold;
+	c->due_ns = rl_deadline(now_ns, hold_limit(c));
 	c->hold_epoch = c->epoch;
 	for (uint32_t i = 0; i < c->p.topo->ndev; i++)
 		c->dev[i].quiet = c->dev[i].still = false;
@@ -231,10 +244,15 @@ ctl_release(struct rl_controller *c, bool done, uint64_t now_ns)
 void
 ctl_abort(struct rl_controller *c, uint64_t now_ns)
 {
-	c->escalate = c->escalate || c->hold == RL_RESIL_HOLD_FLOWS;
+	const bool escalate = c->hold == RL_RESIL_HOLD_FLOWS && !c->escalate;
+
+	c->escalate = c->escalate || escalate;
 	c->manual = false;
 	ctl_record_close(c, RL_OUTCOME_TIMEOUT, now_ns);
-	ctl_retry(c, now_ns);
+	if (escalate)
+		c->retry_ns = now_ns; /* at once */
+	else
+		ctl_retry(c, now_ns);
 	/* not installed: who waits for tables still does */
 	ctl_release(c, false, now_ns);
 }
@@ -385,7 +403,7 @@ ctl_step_done(struct rl_controller *c, uint64_t now_ns)
 		return;
 	case RL_CONTROLLER_HOLD:
 		ctl_set_phase(c, RL_CONTROLLER_DRAIN, now_ns);
-		c->due_ns = rl_deadline(c->pause_ns, c->p.cfg->quiesce_ns);
+		c->due_ns = rl_deadline(c->pause_ns, hold_limit(c));
 		looked(c, now_ns);
 		return;
 	case RL_CONTROLLER_DRAIN:

@@ -58,7 +58,7 @@ draw_controller(struct resil *r)
 	trip = 2 * (ch->delay_ns + ch->jitter_ns) + c->resend_ns;
 	c->answer_ns = (plan_one_in(p, 8) ? 2 : 12) * trip;
 	c->lease_ns = c->answer_ns * rl_prng_range(p, 4, 20);
-	c->quiesce_ns = rl_max_u64(40 * trip, 5 * RL_NS_PER_MS);
+	c->quiesce_ns = rl_max_u64(160 * trip, 5 * RL_NS_PER_MS);
 }
 
 static void

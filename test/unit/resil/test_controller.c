@@ -136,6 +136,7 @@ some_flows_are_held_until_theirs_have_left(void **state)
 	struct fx *f = *state;
 	const struct rl_recovery *r;
 
+	f->cfg.quiesce_ns = 400 * MS;
 	f->mode = RL_RESIL_PARTIAL;
 	f->busy[fx_dev(f, "e1")] = true;
 	f->activity[0] = 7;
