@@ -14,40 +14,12 @@
 
 #include "sim_app.h"
 #include "stop_signal.h"
-
-struct tally {
-	uint64_t seeds; /* done */
-	struct rl_sim_load_stats load; /* sums; the histogram is merged */
-	uint64_t flits;
-	uint64_t failovers;
-	uint64_t elapsed_ns;
-	uint64_t failed;
-	json_t *failures;
-};
+#include "tally.h"
 
 static void
-add_up(struct tally *t, const struct rl_sim_verdict *v)
-{
-	t->seeds++;
-	t->load.sent += v->load.sent;
-	t->load.delivered += v->load.delivered;
-	t->load.lost += v->load.lost;
-	t->load.duplicated += v->load.duplicated;
-	t->load.reordered += v->load.reordered;
-	t->load.corrupted += v->load.corrupted;
-	t->load.reported += v->load.reported;
-	t->load.reported_delivered += v->load.reported_delivered;
-	rl_hist_merge(&t->load.latency, &v->load.latency);
-	t->flits += v->sim.flits;
-	t->failovers += v->failovers;
-	t->elapsed_ns += v->end_ns;
-}
-
-static void
-tell_failure(const struct options *o, struct tally *t, uint64_t seed,
+tell_failure(const struct options *o, uint64_t seed,
 	     const struct rl_sim_verdict *v)
 {
-	t->failed++;
 	printf("seed %" PRIu64 ": %s\nreplay with: reflit-sim --config %s "
 	       "--seed %" PRIu64 " --seeds 1", seed, v->why, o->config, seed);
 	if (o->faults != NULL)
@@ -66,9 +38,6 @@ tell_failure(const struct options *o, struct tally *t, uint64_t seed,
 		printf(" --engine %s", o->engine);
 	printf("\n");
 	fflush(stdout);
-	json_array_append_new(t->failures,
-			      json_pack("{s:I, s:s}", "seed", (json_int_t)seed,
-					"broken", v->why));
 }
 
 /* What random faults may do to this fabric. */
@@ -111,90 +80,128 @@ plan_seed(struct rl_sim_plan *plan, const struct options *o, uint64_t seed)
 	return 0;
 }
 
-static int
-write_report(const struct options *o, struct tally *t, uint64_t took_ns)
+static uint64_t
+hash_bytes(uint64_t h, const void *bytes, size_t n)
 {
-	const struct rl_hist *h = &t->load.latency;
-	json_t *root = json_pack(
-		"{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:[], "
-		"s:[]}",
-		"sent_packets", (json_int_t)t->load.sent, "delivered_packets",
-		(json_int_t)t->load.delivered, "lost_packets",
-		(json_int_t)t->load.lost, "duplicated_packets",
-		(json_int_t)t->load.duplicated, "reordered_packets",
-		(json_int_t)t->load.reordered, "corrupted_packets",
-		(json_int_t)t->load.corrupted, "reported_packets",
-		(json_int_t)(t->load.reported - t->load.reported_delivered),
-		"flit_hops", (json_int_t)t->flits, "elapsed_ns",
-		(json_int_t)t->elapsed_ns, "wall_ns", (json_int_t)took_ns,
-		"failovers", "recoveries");
+	const uint8_t *b = bytes;
 
-	json_object_set_new(
-		root, "latency_ns",
-		json_pack("{s:I, s:I, s:I, s:I}", "p50",
-			  (json_int_t)rl_hist_quantile(h, 50000), "p99",
-			  (json_int_t)rl_hist_quantile(h, 99000), "p999",
-			  (json_int_t)rl_hist_quantile(h, 99900), "max",
-			  (json_int_t)h->max));
-	json_object_set_new(root, "first_seed",
-			    json_integer((json_int_t)o->seed));
-	json_object_set_new(root, "seeds", json_integer((json_int_t)t->seeds));
-	json_object_set_new(root, "interrupted",
-			    json_boolean(t->seeds < o->seeds));
-	json_object_set_new(root, "failover_count",
-			    json_integer((json_int_t)t->failovers));
-	json_object_set(root, "failures", t->failures);
-	return report_write(root, o->json);
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ b[i]) * 0x100000001b3u; /* FNV-1a */
+	return h;
+}
+
+static uint64_t
+hash_file(uint64_t h, const char *path)
+{
+	FILE *f = path == NULL ? NULL : fopen(path, "r");
+	char buf[4096];
+	size_t n;
+
+	if (f == NULL)
+		return h;
+	while ((n = fread(buf, 1, sizeof(buf), f)) != 0)
+		h = hash_bytes(h, buf, n);
+	fclose(f);
+	return hash_bytes(h, "", 1); /* what follows is another's */
+}
+
+/*
+ * Shards of one campaign have it in common: all that makes a run but the seed.
+ * Files count by what is in them, since machines keep them in other places.
+ */
+static uint64_t
+settings_hash(const struct options *o)
+{
+	char text[512];
+	const int n = snprintf(
+		text, sizeof(text),
+		"%s %s %s %d %a %u %u %u %" PRIu64 " %" PRIu64 " %" PRIu64
+		" %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+		" %u %u %" PRIu64 " %u %u",
+		RL_VERSION, o->profile == NULL ? "" : o->profile,
+		o->engine == NULL ? "" : o->engine, o->traffic, o->load,
+		o->min_flits, o->max_flits, o->classes, o->packets,
+		o->duration_ns, o->drain_ns, o->latency_ns, o->poll_ns,
+		o->compute_ns, o->channel_ns, o->channel_jitter_ns,
+		o->channel_loss_ppb, o->channel_dup_ppb, o->tick_ns,
+		o->flit_ps, o->mtu);
+	uint64_t h = hash_bytes(0xcbf29ce484222325u, text,
+				rl_min_u64((uint64_t)n, sizeof(text) - 1));
+
+	h = hash_file(h, o->config);
+	h = hash_file(h, o->faults);
+	return hash_file(h, o->pcap);
+}
+
+static void
+tell_progress(uint64_t *told, const struct tally *t)
+{
+	if (wall_ns() - *told <= RL_NS_PER_S)
+		return;
+	*told = wall_ns();
+	fprintf(stderr, "\r%" PRIu64 " of %" PRIu64 " seeds, %" PRIu64
+		" failed  ", t->seeds, tally_share(&t->of), t->failed);
+}
+
+static int
+run_seeds(struct setup *s, const struct options *o, struct rl_sim_mem *mem,
+	  struct tally *t)
+{
+	const bool tty = isatty(STDERR_FILENO);
+	const uint64_t start = wall_ns();
+	uint64_t told = start;
+	struct rl_sim_verdict v;
+	int ret = 0;
+
+	for (uint64_t i = t->of.shard - 1; i < t->of.seeds && stop_asked() == 0;
+	     i += t->of.shards) {
+		ret = plan_seed(&s->plan, o, o->seed + i);
+		if (ret == 0)
+			ret = rl_sim_plan_run(&s->plan, mem, &v);
+		if (ret != 0)
+			break;
+		tally_add(t, o->seed + i, &v);
+		if (!v.ok)
+			tell_failure(o, o->seed + i, &v);
+		if (tty)
+			tell_progress(&told, t);
+	}
+	if (tty && told != start)
+		fputc('\n', stderr);
+	t->wall_ns = wall_ns() - start;
+	return ret;
 }
 
 int
 campaign(struct setup *s, const struct options *o)
 {
-	const uint64_t start = wall_ns();
-	const bool tty = isatty(STDERR_FILENO);
-	uint64_t told = start;
-	struct tally t = { .failures = json_array() };
-	struct rl_sim_verdict v;
+	const struct tally_of of = {
+		.first_seed = o->seed,
+		.seeds = o->seeds,
+		.shard = o->shards == 0 ? 1 : o->shard,
+		.shards = o->shards == 0 ? 1 : o->shards,
+		.settings = settings_hash(o),
+	};
+	struct tally t;
 	struct rl_sim_mem mem;
 	int ret = rl_sim_mem_init(&mem);
 
-	rl_hist_reset(&t.load.latency);
-	for (uint64_t i = 0; ret == 0 && i < o->seeds && stop_asked() == 0;
-	     i++) {
-		ret = plan_seed(&s->plan, o, o->seed + i);
-		if (ret == 0)
-			ret = rl_sim_plan_run(&s->plan, &mem, &v);
-		if (ret != 0)
-			break;
-		add_up(&t, &v);
-		if (!v.ok)
-			tell_failure(o, &t, o->seed + i, &v);
-		if (tty && wall_ns() - told > RL_NS_PER_S) {
-			told = wall_ns();
-			fprintf(stderr, "\r%" PRIu64 " of %" PRIu64
-				" seeds, %" PRIu64 " failed  ", i + 1,
-				o->seeds, t.failed);
-		}
-	}
-	if (tty && told != start)
-		fputc('\n', stderr);
+	tally_init(&t, &of);
+	if (ret == 0)
+		ret = run_seeds(s, o, &mem, &t);
 	if (ret != 0)
 		fprintf(stderr, "reflit-sim: %s\n", strerror(-ret));
-	else if (t.seeds < o->seeds)
+	else if (t.seeds < tally_share(&of))
 		fprintf(stderr, "reflit-sim: ended after %" PRIu64 " of %"
-			PRIu64 " seeds\n", t.seeds, o->seeds);
-	printf("%" PRIu64 " seeds from %" PRIu64 ": %" PRIu64 " packets, %"
-	       PRIu64 " failovers; lost %" PRIu64 ", duplicated %" PRIu64
-	       ", reordered %" PRIu64 ", altered %" PRIu64 ", reported %"
-	       PRIu64 "; %" PRIu64 " seeds failed\n",
-	       t.seeds, o->seed, t.load.sent, t.failovers, t.load.lost,
-	       t.load.duplicated, t.load.reordered, t.load.corrupted,
-	       t.load.reported - t.load.reported_delivered, t.failed);
+			PRIu64 " seeds\n", t.seeds, tally_share(&of));
+	tally_print(&t);
 	if (ret == 0 && o->json != NULL)
-		ret = write_report(o, &t, wall_ns() - start);
-	json_decref(t.failures);
+		ret = report_write(tally_json(&t), o->json);
 	rl_sim_mem_free(&mem);
-	if (ret != 0)
-		return EXIT_UNUSABLE;
-	return t.failed != 0 ? EXIT_BROKEN : EXIT_KEPT;
+	if (ret == 0)
+		ret = t.failed != 0 ? EXIT_BROKEN : EXIT_KEPT;
+	else
+		ret = EXIT_UNUSABLE;
+	tally_free(&t);
+	return ret;
 }

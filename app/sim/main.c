@@ -47,6 +47,8 @@ simulate(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "ablation") == 0)
 		return ablation(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "merge") == 0)
+		return merge(argc - 1, argv + 1);
 #ifdef RL_SIM_RXL
 	if (argc > 1 && strcmp(argv[1], "rxl") == 0)
 		return rl_rxl_main(argc - 1, argv + 1);
@@ -71,6 +73,11 @@ simulate(int argc, char **argv)
 	if (o.events && o.seeds != 0) {
 		fprintf(stderr, "reflit-sim: --events goes with one run: leave "
 			"--seeds out and give the seed as --seed\n");
+		return EXIT_UNUSABLE;
+	}
+	if (o.shards != 0 && o.seeds == 0) {
+		fprintf(stderr, "reflit-sim: --shard goes with a campaign: "
+			"--seeds N\n");
 		return EXIT_UNUSABLE;
 	}
 	ret = setup_open(&s, &o);

@@ -26,6 +26,7 @@ enum {
 	OPT_DRAIN,
 	OPT_FAULTS,
 	OPT_SEEDS,
+	OPT_SHARD,
 	OPT_CUTS,
 	OPT_PROFILE,
 	OPT_ENGINE,
@@ -56,6 +57,7 @@ static const struct option longs[] = {
 	{ "drain", required_argument, NULL, OPT_DRAIN },
 	{ "faults", required_argument, NULL, OPT_FAULTS },
 	{ "seeds", required_argument, NULL, OPT_SEEDS },
+	{ "shard", required_argument, NULL, OPT_SHARD },
 	{ "cuts", required_argument, NULL, OPT_CUTS },
 	{ "profile", required_argument, NULL, OPT_PROFILE },
 	{ "engine", required_argument, NULL, OPT_ENGINE },
@@ -78,6 +80,7 @@ options_help(void)
 {
 	fputs("usage: reflit-sim --config FILE [options]\n"
 	      "       reflit-sim ablation [--config FILE] [options]\n"
+	      "       reflit-sim merge FILE...      the shards of a campaign\n"
 	      "       reflit-sim rxl|scenario ...   (see their --help)\n"
 	      "\n"
 	      "Runs the fabric of a file in virtual time; the same seed gives the\n"
@@ -99,6 +102,8 @@ options_help(void)
 	      "  --faults FILE        faults and their times\n"
 	      "  --seeds N            a campaign: N runs from --seed on, each with\n"
 	      "                       random faults (or those of --faults)\n"
+	      "  --shard I/N          of the campaign: part I of N, from 1; give each\n"
+	      "                       part a --json and merge them\n"
 	      "  --profile NAME       rxl, rxl-compact, cxl, cxl-sep-ack\n"
 	      "  --engine NAME        routing engine, instead of the file's\n"
 	      "  --latency TIME       of every wire, default 100ns\n"
@@ -225,6 +230,22 @@ channel_faults(const char *text, struct options *o)
 	return n == 0 ? -EINVAL : ret;
 }
 
+/* "3/8" */
+static int
+shard_of(const char *text, struct options *o)
+{
+	const char *slash = strchr(text, '/');
+	char first[16];
+	int ret;
+
+	if (slash == NULL || (size_t)(slash - text) >= sizeof(first))
+		return -EINVAL;
+	memcpy(first, text, (size_t)(slash - text));
+	first[slash - text] = '\0';
+	ret = parse_number(slash + 1, 1, 1000000, &o->shards);
+	return ret != 0 ? ret : parse_number(first, 1, o->shards, &o->shard);
+}
+
 /* An option without a value. */
 static int
 take_flag(int opt, struct options *o)
@@ -273,6 +294,8 @@ take(int opt, const char *arg, struct options *o)
 		return parse_number(arg, 0, UINT64_MAX, &o->seed);
 	case OPT_SEEDS:
 		return parse_number(arg, 1, UINT64_MAX, &o->seeds);
+	case OPT_SHARD:
+		return shard_of(arg, o);
 	case OPT_CUTS:
 		return parse_number(arg, 1, 1000000, &o->cuts);
 	case OPT_TRAFFIC:
@@ -320,6 +343,8 @@ allowed(int opt)
 	case OPT_SEEDS:
 	case OPT_PACKETS:
 		return "a whole number, 1 or more";
+	case OPT_SHARD:
+		return "I/N, such as 1/8: I of 1 to N, N of 1 to 1000000";
 	case OPT_CUTS:
 		return "1 to 1000000";
 	case OPT_TRAFFIC:

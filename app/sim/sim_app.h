@@ -13,6 +13,8 @@
  *   run.c       one run, with progress
  *   report.c    what came of it, for people and as JSON
  *   campaign.c  many seeds over one fabric
+ *   tally.c     what came of them
+ *   merge.c     the shards of a campaign as one
  *   ablation.c  what loopback and end-to-end retry are worth
  *   ablation_dup.c  what the duplicate filter of switches is worth
  *   trace.c     captured frames as traffic
@@ -49,6 +51,8 @@ struct options {
 	uint64_t drain_ns;	/**< how long to wait for the end */
 	uint64_t seed;
 	uint64_t seeds;		/**< 0: no campaign */
+	uint64_t shard;		/**< of shards, from 1 */
+	uint64_t shards;	/**< 0: not given */
 	uint64_t cuts;		/**< of the ablation; 0: not given */
 	uint64_t latency_ns;	/**< of wires; RL_NEVER: not given */
 	uint64_t poll_ns;
@@ -120,6 +124,7 @@ json_t *report_json(const struct setup *s, const struct options *o,
 int report_write(json_t *root, const char *path);
 
 int campaign(struct setup *s, const struct options *o);
+int merge(int argc, char **argv);
 int ablation(int argc, char **argv);
 /** The other table; @p s has its cuts. @return an exit status */
 int ablation_dup(struct setup *s, const struct options *o);

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include "tally.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Each sum under its key: written and read by one list. */
+#define SUMS(X)                                                                \
+	X("sent_packets", load.sent)                                           \
+	X("delivered_packets", load.delivered)                                 \
+	X("lost_packets", load.lost)                                           \
+	X("duplicated_packets", load.duplicated)                               \
+	X("reordered_packets", load.reordered)                                 \
+	X("corrupted_packets", load.corrupted)                                 \
+	X("reported_delivered_packets", load.reported_delivered)               \
+	X("flit_hops", flits)                                                  \
+	X("elapsed_ns", elapsed_ns)                                            \
+	X("wall_ns", wall_ns)                                                  \
+	X("seeds", seeds)                                                      \
+	X("failover_count", failovers)
+
+void
+tally_init(struct tally *t, const struct tally_of *of)
+{
+	memset(t, 0, sizeof(*t));
+	t->of = *of;
+	t->failures = json_array();
+	rl_hist_reset(&t->load.latency);
+}
+
+void
+tally_free(struct tally *t)
+{
+	json_decref(t->failures);
+	t->failures = NULL;
+}
+
+uint64_t
+tally_share(const struct tally_of *of)
+{
+	if (of->shard > of->seeds)
+		return 0;
+	return (of->seeds - of->shard) / of->shards + 1;
+}
+
+void
+tally_add(struct tally *t, uint64_t seed, const struct rl_sim_verdict *v)
+{
+	t->seeds++;
+	t->load.sent += v->load.sent;
+	t->load.delivered += v->load.delivered;
+	t->load.lost += v->load.lost;
+	t->load.duplicated += v->load.duplicated;
+	t->load.reordered += v->load.reordered;
+	t->load.corrupted += v->load.corrupted;
+	t->load.reported += v->load.reported;
+	t->load.reported_delivered += v->load.reported_delivered;
+	rl_hist_merge(&t->load.latency, &v->load.latency);
+	t->flits += v->sim.flits;
+	t->failovers += v->failovers;
+	t->elapsed_ns += v->end_ns;
+	if (v->ok)
+		return;
+	t->failed++;
+	json_array_append_new(t->failures,
+			      json_pack("{s:I, s:s}", "seed", (json_int_t)seed,
+					"broken", v->why));
+}
+
+static int
+by_seed(const void *a, const void *b)
+{
+	const json_t *const *x = a, *const *y = b;
+	const uint64_t s =
+		(uint64_t)json_integer_value(json_object_get(*x, "seed"));
+	const uint64_t t =
+		(uint64_t)json_integer_value(json_object_get(*y, "seed"));
+
+	return (s > t) - (s < t);
+}
+
+/* As one run would have found them. */
+static void
+sort_failures(struct tally *t)
+{
+	const size_t n = json_array_size(t->failures);
+	json_t **f = calloc(n + 1, sizeof(*f));
+	json_t *sorted = json_array();
+
+	if (f == NULL)
+		return;
+	for (size_t i = 0; i < n; i++)
+		f[i] = json_array_get(t->failures, i);
+	qsort(f, n, sizeof(*f), by_seed);
+	for (size_t i = 0; i < n; i++)
+		json_array_append(sorted, f[i]);
+	free(f);
+	json_decref(t->failures);
+	t->failures = sorted;
+}
+
+void
+tally_merge(struct tally *to, const struct tally *from)
+{
+#define ADD(key, field) to->field += from->field;
+	SUMS(ADD)
+#undef ADD
+	to->load.reported += from->load.reported;
+	to->failed += from->failed;
+	rl_hist_merge(&to->load.latency, &from->load.latency);
+	json_array_extend(to->failures, from->failures);
+	sort_failures(to);
+}
+
+void
+tally_print(const struct tally *t)
+{
+	printf("%" PRIu64 " seeds from %" PRIu64, t->seeds, t->of.first_seed);
+	if (t->of.shards > 1)
+		printf(", shard %" PRIu64 " of %" PRIu64, t->of.shard,
+		       t->of.shards);
+	printf(": %" PRIu64 " packets, %" PRIu64 " failovers; lost %" PRIu64
+	       ", duplicated %" PRIu64 ", reordered %" PRIu64
+	       ", altered %" PRIu64 ", reported %" PRIu64 "; %" PRIu64
+	       " seeds failed\n",
+	       t->load.sent, t->failovers, t->load.lost, t->load.duplicated,
+	       t->load.reordered, t->load.corrupted,
+	       t->load.reported - t->load.reported_delivered, t->failed);
+}
+
+static json_t *
+of_json(const struct tally_of *of)
+{
+	char hash[20];
+
+	snprintf(hash, sizeof(hash), "%016" PRIx64, of->settings);
+	return json_pack("{s:I, s:I, s:I, s:I, s:s}", "first_seed",
+			 (json_int_t)of->first_seed, "seeds",
+			 (json_int_t)of->seeds, "shard", (json_int_t)of->shard,
+			 "shards", (json_int_t)of->shards, "settings", hash);
+}
+
+/* Buckets that hold something, [number, count] each. */
+static json_t *
+hist_json(const struct rl_hist *h)
+{
+	json_t *a = json_array();
+
+	for (uint32_t i = 0; i < RL_HIST_BUCKETS; i++)
+		if (h->bucket[i] != 0)
+			json_array_append_new(
+				a, json_pack("[i, I]", (int)i,
+					     (json_int_t)h->bucket[i]));
+	return json_pack("{s:I, s:I, s:I, s:o}", "sum_ns", (json_int_t)h->sum,
+			 "min_ns", (json_int_t)(h->count == 0 ? 0 : h->min),
+			 "max_ns", (json_int_t)h->max, "buckets", a);
+}
+
+json_t *
+tally_json(const struct tally *t)
+{
+	const struct rl_hist *h = &t->load.latency;
+	json_t *root = json_object();
+
+#define SET(key, field)                                                        \
+	json_object_set_new(root, key, json_integer((json_int_t)t->field));
+	SUMS(SET)
+#undef SET
+	json_object_set_new(root, "reported_packets",
+			    json_integer((json_int_t)(t->load.reported -
+						t->load.reported_delivered)));
+	json_object_set_new(root, "failovers", json_array());
+	json_object_set_new(root, "recoveries", json_array());
+	json_object_set_new(
+		root, "latency_ns",
+		json_pack("{s:I, s:I, s:I, s:I}", "p50",
+			  (json_int_t)rl_hist_quantile(h, 50000), "p99",
+			  (json_int_t)rl_hist_quantile(h, 99000), "p999",
+			  (json_int_t)rl_hist_quantile(h, 99900), "max",
+			  (json_int_t)h->max));
+	json_object_set_new(root, "first_seed",
+			    json_integer((json_int_t)t->of.first_seed));
+	json_object_set_new(root, "interrupted",
+			    json_boolean(t->seeds < tally_share(&t->of)));
+	json_object_set(root, "failures", t->failures);
+	json_object_set_new(root, "campaign", of_json(&t->of));
+	json_object_set_new(root, "latencies", hist_json(h));
+	return root;
+}
+
+/* A count of @p o; -1 where it has none. */
+static json_int_t
+count_of(const json_t *o, const char *key)
+{
+	const json_t *v = json_object_get(o, key);
+
+	return json_is_integer(v) ? json_integer_value(v) : -1;
+}
+
+static int
+missing(char *why, const char *key)
+{
+	snprintf(why, RL_ERR_MAX, "%s is missing or no count", key);
+	return -EINVAL;
+}
+
+static int
+take_count(const json_t *o, const char *key, uint64_t *v, char *why)
+{
+	const json_int_t n = count_of(o, key);
+
+	*v = (uint64_t)n;
+	return n < 0 ? missing(why, key) : 0;
+}
+
+static int
+read_of(struct tally_of *of, const json_t *o, char *why)
+{
+	const char *hash = json_string_value(json_object_get(o, "settings"));
+	/* seeds have all 64 bits */
+	const json_t *first = json_object_get(o, "first_seed");
+	char *end;
+
+	if (!json_is_object(o)) {
+		snprintf(why, RL_ERR_MAX, "not the report of a campaign "
+			 "(reflit-sim --seeds)");
+		return -EINVAL;
+	}
+	if (!json_is_integer(first))
+		return missing(why, "first_seed");
+	of->first_seed = (uint64_t)json_integer_value(first);
+	if (take_count(o, "seeds", &of->seeds, why) != 0 ||
+	    take_count(o, "shard", &of->shard, why) != 0 ||
+	    take_count(o, "shards", &of->shards, why) != 0)
+		return -EINVAL;
+	of->settings = hash == NULL ? 0 : strtoull(hash, &end, 16);
+	if (hash == NULL || end != hash + 16 || *end != '\0')
+		return missing(why, "settings");
+	if (of->shard == 0 || of->shard > of->shards) {
+		snprintf(why, RL_ERR_MAX, "there is no shard %" PRIu64
+			 " of %" PRIu64, of->shard, of->shards);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int
+read_hist(struct rl_hist *h, const json_t *o, char *why)
+{
+	const json_t *buckets = json_object_get(o, "buckets");
+
+	rl_hist_reset(h);
+	if (!json_is_array(buckets))
+		return missing(why, "latencies");
+	if (take_count(o, "sum_ns", &h->sum, why) != 0 ||
+	    take_count(o, "min_ns", &h->min, why) != 0 ||
+	    take_count(o, "max_ns", &h->max, why) != 0)
+		return -EINVAL;
+	for (size_t i = 0; i < json_array_size(buckets); i++) {
+		const json_t *b = json_array_get(buckets, i);
+		json_int_t at, n;
+
+		if (json_unpack((json_t *)(uintptr_t)b, "[I, I!]", &at, &n) !=
+			    0 ||
+		    at < 0 || at >= RL_HIST_BUCKETS || n < 1 ||
+		    h->bucket[at] != 0) {
+			snprintf(why, RL_ERR_MAX,
+				 "bucket %zu of latencies is damaged", i);
+			return -EINVAL;
+		}
+		h->bucket[at] = (uint64_t)n;
+		h->count += (uint64_t)n;
+	}
+	if (h->count == 0)
+		h->min = UINT64_MAX;
+	return 0;
+}
+
+static int
+read_failures(struct tally *t, const json_t *a, char *why)
+{
+	size_t i;
+	json_t *f;
+
+	if (!json_is_array(a))
+		return missing(why, "failures");
+	json_array_foreach(a, i, f)
+		if (!json_is_integer(json_object_get(f, "seed")) ||
+		    !json_is_string(json_object_get(f, "broken"))) {
+			snprintf(why, RL_ERR_MAX, "failure %zu is damaged", i);
+			return -EINVAL;
+		}
+	json_array_extend(t->failures, (json_t *)(uintptr_t)a);
+	t->failed = json_array_size(a);
+	return 0;
+}
+
+static int
+read_sums(struct tally *t, const json_t *report, char *why)
+{
+	uint64_t reported;
+
+#define READ(key, field)                                                       \
+	if (take_count(report, key, &t->field, why) != 0)                      \
+		return -EINVAL;
+	SUMS(READ)
+#undef READ
+	if (take_count(report, "reported_packets", &reported, why) != 0)
+		return -EINVAL;
+	t->load.reported = reported + t->load.reported_delivered;
+	if (t->seeds <= tally_share(&t->of) && t->failed <= t->seeds)
+		return 0;
+	snprintf(why, RL_ERR_MAX, "%" PRIu64 " seeds, %" PRIu64 " failed, of a "
+		 "shard of %" PRIu64, t->seeds, t->failed,
+		 tally_share(&t->of));
+	return -EINVAL;
+}
+
+int
+tally_read(struct tally *t, const json_t *report, char *why)
+{
+	struct tally_of of = { 0 };
+	int ret;
+
+	ret = read_of(&of, json_object_get(report, "campaign"), why);
+	if (ret != 0)
+		return ret;
+	tally_init(t, &of);
+	ret = read_failures(t, json_object_get(report, "failures"), why);
+	if (ret == 0)
+		ret = read_sums(t, report, why);
+	if (ret == 0)
+		ret = read_hist(&t->load.latency,
+				json_object_get(report, "latencies"), why);
+	if (ret != 0)
+		tally_free(t);
+	return ret;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TALLY_H
+#define TALLY_H
+
+/**
+ * @file
+ * What came of the seeds of a campaign, or of one shard of it. A shard's report
+ * holds all that the report of the whole needs (the histogram of latencies, not
+ * its quantiles alone), so that merged shards say what one run would have said.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rl_sim_plan.h"
+
+/** Which seeds, of which campaign. Shard i of n runs every n-th seed. */
+struct tally_of {
+	uint64_t first_seed;
+	uint64_t seeds;	   /**< of the whole campaign */
+	uint64_t shard;	   /**< 1 to shards */
+	uint64_t shards;   /**< 1: all of it in one run */
+	uint64_t settings; /**< a hash of all that makes a run but its seed */
+};
+
+struct tally {
+	struct tally_of of;
+	uint64_t seeds; /**< done */
+	struct rl_sim_load_stats load; /**< sums; the histogram is merged */
+	uint64_t flits;
+	uint64_t failovers;
+	uint64_t elapsed_ns;
+	uint64_t wall_ns; /**< of all shards together */
+	uint64_t failed;
+	json_t *failures; /**< array, owned: {seed, broken} */
+};
+
+/** Empty, for the seeds of @p of. */
+void tally_init(struct tally *t, const struct tally_of *of);
+void tally_free(struct tally *t);
+
+/** How many seeds the shard has to run. */
+uint64_t tally_share(const struct tally_of *of);
+
+/** Adds what came of one seed. */
+void tally_add(struct tally *t, uint64_t seed, const struct rl_sim_verdict *v);
+
+/** Adds another shard of the same campaign. */
+void tally_merge(struct tally *to, const struct tally *from);
+
+/** One line on standard output. */
+void tally_print(const struct tally *t);
+
+/** The report, the caller's. */
+json_t *tally_json(const struct tally *t);
+
+/**
+ * Reads a report back into @p t, which needs no tally_init() and is nothing to
+ * free on failure.
+ * @return 0; -EINVAL with the reason in @p why, which has RL_ERR_MAX bytes
+ */
+int tally_read(struct tally *t, const json_t *report, char *why);
+
+#endif /* TALLY_H */
