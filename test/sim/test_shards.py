@@ -126,7 +126,7 @@ with tempfile.TemporaryDirectory() as tmp:
             ("no such file", path("absent"), "absent"),
             ("no JSON", write("text", "sent 3\npackets"), "text:1: "),
             ("cut off", write("cut", json.dumps(shard2, indent=1)[:300]),
-             "premature end"),
+             "cut:"),
             ("a run", path("single"), "not the report of a campaign"),
             ("an array", write("array", "[1]"), "not the report of a campaign"),
             ("no counts", bad("b1", "sent_packets", "many"),
