@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "app.h"
+#include "command.h"
 #include "telemetry.h"
 
 /* Drained means: seen at rest for so long, and for a round of each lcore. */
@@ -51,6 +52,7 @@ app_heal(struct app *app, uint32_t link)
 	rl_fault_light_up(f);
 	app->watch.order_ns[link] = 0;
 	app->link[link].hurt = false;
+	memset(app->link[link].injected, 0, sizeof(app->link[link].injected));
 	return 0;
 }
 
@@ -100,6 +102,7 @@ app_step(struct app *app, uint64_t ns)
 	for (uint32_t i = 0; i < app->cfg.topo.nlink; i++)
 		flap_step(app, i, now_ns);
 	attach_note_ends(&app->attach);
+	rates_step(app, now_ns);
 	telemetry_step(app);
 	progress(app, now_ns);
 }

@@ -9,10 +9,12 @@
  */
 
 #include "attach.h"
+#include "console.h"
 #include "gens.h"
 #include "host.h"
 #include "options.h"
 #include "stop_signal.h"
+#include "tally.h"
 #include "watch.h"
 
 enum exit_status {
@@ -22,8 +24,17 @@ enum exit_status {
 	EXIT_REFUSED = 3,   /**< the fabric cannot be routed */
 };
 
+/** What is injected into the frames of one end of a link, by commands. */
+struct injected {
+	bool waits; /**< a cut that waits for its moment */
+	double ber;
+	double loss;
+	uint64_t delay_ns;
+};
+
 /** What commands did to a link. */
 struct link_state {
+	struct injected injected[2]; /**< by the end that frames leave */
 	bool hurt;	 /**< a fault lasts until it is healed */
 	bool disabled;	 /**< its ports were ordered down */
 	bool flap_down;
@@ -64,6 +75,11 @@ struct app {
 	uint64_t shown_ns;     /**< `show traffic` was last here ... */
 	uint64_t shown_cpu_ns; /**< ... after so much processor time ... */
 	struct totals shown;   /**< ... and saw this */
+	struct rates rates;	   /**< since `show rates` was last here */
+	struct rates period_rates; /**< of --stats-period */
+	uint64_t stats_due_ns;
+	struct tally cleared; /**< how counters stood at `clear counters` */
+	struct console console;
 	bool quit;
 	bool stuck; /**< did not come to rest at the end */
 	uint64_t leaked_flits;
@@ -74,6 +90,7 @@ struct app {
 	size_t script_len;
 	const char *script;  /**< file being run, or NULL */
 	unsigned int script_line;
+	unsigned int script_depth; /**< files that `load` one another */
 	unsigned int failed_commands;
 	char last_error[256]; /**< of a command, without file and line */
 	struct command_set *commands;

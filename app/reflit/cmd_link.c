@@ -93,6 +93,20 @@ duration(struct app *app, const char *text, uint64_t min_ns, uint64_t *ns)
 			 text, min_ns);
 }
 
+/* What `show faults` will say of it. */
+static void
+note_injected(struct injected *in, const struct rl_fault_order *order)
+{
+	if (order->kind == RL_FAULT_TRIGGER)
+		in->waits = true;
+	else if (order->kind == RL_FAULT_BER)
+		in->ber = order->rate;
+	else if (order->kind == RL_FAULT_LOSS)
+		in->loss = order->rate;
+	else if (order->kind == RL_FAULT_DELAY)
+		in->delay_ns = order->value;
+}
+
 /* Posts one order for each link's frames of the end that was found. */
 static int
 post(struct app *app, const struct links *l,
@@ -107,6 +121,7 @@ post(struct app *app, const struct links *l,
 					 link_name(app, link));
 		if (lasting)
 			app->link[link].hurt = true;
+		note_injected(&app->link[link].injected[l->end[i]], order);
 		if (order->kind == RL_FAULT_STALL ||
 		    order->kind == RL_FAULT_DELAY ||
 		    order->kind == RL_FAULT_BER ||

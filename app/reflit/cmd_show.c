@@ -73,11 +73,11 @@ show_port(const struct app *app, uint32_t d, uint16_t p)
 	const struct rl_topo_port *tp = &app->cfg.topo.dev[d].port[p];
 	const struct rl_phy_eth *phy =
 		&app->host.phy[2 * tp->link + tp->end];
-	const uint64_t *c =
-		rl_port_counters(app->host.fabric.dev[d].port[p].port);
+	uint64_t c[RL_PORT_COUNTER_COUNT];
 	struct rl_port_info i;
 	char rate[96];
 
+	tally_port(&app->cleared, &app->host, d, p, c);
 	port_head(app, d, p, &i);
 	printf("  egress %s  last death %s\n",
 	       rl_egress_state_name(rl_core_egress_state(
@@ -132,10 +132,10 @@ cmd_show_replay(struct app *app, const char *const arg[])
 static void
 show_counters(const struct app *app, uint32_t d, uint16_t p)
 {
-	const uint64_t *c =
-		rl_port_counters(app->host.fabric.dev[d].port[p].port);
+	uint64_t c[RL_PORT_COUNTER_COUNT];
 	char role[HOST_ROLE_NAME];
 
+	tally_port(&app->cleared, &app->host, d, p, c);
 	printf("%s\n", host_role_name(&app->cfg.topo, d, p, role));
 	for (int i = 0; i < RL_PORT_COUNTER_COUNT; i++)
 		if (c[i] != 0)
@@ -147,24 +147,24 @@ show_counters(const struct app *app, uint32_t d, uint16_t p)
 static void
 show_core_counters(const struct app *app, uint32_t d)
 {
-	const struct rl_role_core *rc = &app->host.fabric.dev[d].core;
-	const uint64_t *c = rl_core_counters(rc->core);
+	uint64_t c[RL_CORE_COUNTER_COUNT], e[RL_EP_COUNTER_COUNT];
 
+	tally_core(&app->cleared, &app->host, d, c);
 	printf("%s core\n", app->cfg.topo.dev[d].name);
 	for (int i = 0; i < RL_CORE_COUNTER_COUNT; i++)
 		if (c[i] != 0)
 			printf("  %-22s %14" PRIu64 "\n",
 			       rl_core_counter_name((enum rl_core_counter)i),
 			       c[i]);
-	if (rc->ep == NULL)
+	if (app->host.fabric.dev[d].core.ep == NULL)
 		return;
-	c = rl_ep_counters(rc->ep);
+	tally_ep(&app->cleared, &app->host, d, e);
 	printf("%s endpoint\n", app->cfg.topo.dev[d].name);
 	for (int i = 0; i < RL_EP_COUNTER_COUNT; i++)
-		if (c[i] != 0)
+		if (e[i] != 0)
 			printf("  %-22s %14" PRIu64 "\n",
 			       rl_ep_counter_name((enum rl_ep_counter)i),
-			       c[i]);
+			       e[i]);
 }
 
 int
@@ -248,24 +248,54 @@ show_blocked(const struct app *app)
 	}
 }
 
+/* What frames of one end suffer: "dark", "ber 1e-05, delay 2 ms". */
+static const char *
+fault_text(const struct app *app, uint32_t link, int end, char *buf,
+	   size_t len)
+{
+	const struct rl_fault_link *f = &app->host.fault[link];
+	const struct injected *in = &app->link[link].injected[end];
+	int at = 0;
+
+	if (!rl_topo_link_up(&app->cfg.topo, link) ||
+	    app->link[link].flaps != 0 || !rl_fault_light(f))
+		return fault_word(app, link);
+	buf[0] = '\0';
+	if (atomic_load(&f->dir[end].cut) != 0)
+		at += snprintf(buf + at, len - (size_t)at, ", cut");
+	else if (in->waits && !rl_fault_severed(f))
+		at += snprintf(buf + at, len - (size_t)at, ", cut waits");
+	if (in->ber > 0.0)
+		at += snprintf(buf + at, len - (size_t)at, ", ber %g", in->ber);
+	if (in->loss > 0.0)
+		at += snprintf(buf + at, len - (size_t)at, ", loss %g",
+			       in->loss);
+	if (in->delay_ns != 0)
+		at += snprintf(buf + at, len - (size_t)at, ", delay %g us",
+			       (double)in->delay_ns / 1e3);
+	if (app->link[link].disabled)
+		snprintf(buf + at, len - (size_t)at, ", disabled");
+	return buf[0] == '\0' ? "" : buf + 2;
+}
+
 int
 cmd_show_faults(struct app *app, const char *const arg[])
 {
 	const struct rl_topo *t = &app->cfg.topo;
-	char name[2 * RL_NAME_MAX + 8];
+	char name[2 * RL_NAME_MAX + 8], text[96];
 
 	(void)arg;
-	printf("%-20s %-12s %-10s %10s %10s %10s %10s\n", "link", "fault",
+	printf("%-20s %-24s %-10s %10s %10s %10s %10s\n", "link", "fault",
 	       "frames of", "lost", "flits lost", "corrupted", "bits");
 	for (uint32_t i = 0; i < t->nlink; i++)
 		for (int e = 0; e < 2; e++) {
 			const struct rl_fault_counters *c =
 				&app->host.fault[i].dir[e].c;
 
-			printf("%-20s %-12s %-10s %10" PRIu64 " %10" PRIu64
+			printf("%-20s %-24s %-10s %10" PRIu64 " %10" PRIu64
 			       " %10" PRIu64 " %10" PRIu64 "\n",
 			       rl_topo_link_name(t, i, name, sizeof(name)),
-			       fault_word(app, i),
+			       fault_text(app, i, e, text, sizeof(text)),
 			       t->dev[t->link[i].dev[e]].name,
 			       c->dropped_frames, c->dropped_flits,
 			       c->corrupted_frames, c->flipped_bits);

@@ -16,6 +16,30 @@
 #define BAR 40
 
 int
+cmd_set_verbose_off(struct app *app, const char *const arg[])
+{
+	(void)arg;
+	app->watch.verbose = WATCH_QUIET;
+	return 0;
+}
+
+int
+cmd_set_verbose_links(struct app *app, const char *const arg[])
+{
+	(void)arg;
+	app->watch.verbose = WATCH_LINKS;
+	return 0;
+}
+
+int
+cmd_set_verbose_all(struct app *app, const char *const arg[])
+{
+	(void)arg;
+	app->watch.verbose = WATCH_ALL;
+	return 0;
+}
+
+int
 cmd_show_flow(struct app *app, const char *const arg[])
 {
 	const struct rl_topo *t = &app->cfg.topo;

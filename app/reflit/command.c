@@ -48,11 +48,17 @@ is_word_end(char c)
 	return c == '\0' || c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
+/* Numbers begin with a digit, names do not; files are called as people like. */
 static bool
-wants_digit(const struct word_token *w)
+fits(const struct word_token *w, const char *word, unsigned int n)
 {
-	return strcmp(w->name, "time") == 0 || strcmp(w->name, "n") == 0 ||
-	       strcmp(w->name, "rate") == 0;
+	const bool digit = word[0] >= '0' && word[0] <= '9';
+
+	if (strcmp(w->name, "file") == 0)
+		return n != 3 || memcmp(word, "off", 3) != 0;
+	return digit == (strcmp(w->name, "time") == 0 ||
+			 strcmp(w->name, "n") == 0 ||
+			 strcmp(w->name, "rate") == 0);
 }
 
 static int
@@ -60,13 +66,11 @@ word_parse(cmdline_parse_token_hdr_t *tk, const char *buf, void *res,
 	   unsigned int size)
 {
 	const struct word_token *w = (const struct word_token *)tk;
-	const bool digit = buf[0] >= '0' && buf[0] <= '9';
 	unsigned int n = 0;
 
 	while (!is_word_end(buf[n]))
 		n++;
-	if (n == 0 || n >= COMMAND_WORD || buf[0] == '#' ||
-	    digit != wants_digit(w))
+	if (n == 0 || n >= COMMAND_WORD || buf[0] == '#' || !fits(w, buf, n))
 		return -1;
 	if (res != NULL) {
 		if (size <= n)
@@ -96,15 +100,18 @@ on_command(void *parsed, struct cmdline *cl, void *data)
 	const struct bound *b = data;
 	const char *arg[COMMAND_WORDS + 1] = { NULL };
 	unsigned int n = 0;
+	int result = 0;
 
 	(void)cl;
 	for (unsigned int i = 0; i < b->nwords; i++)
 		if (b->param[i])
 			arg[n++] = (const char *)parsed + i * COMMAND_WORD;
-	b->set->ran = true;
 	/* what has no parameters has nothing to check */
 	if (!b->set->app->checking || n != 0)
-		b->set->result = b->cmd->run(b->set->app, arg);
+		result = b->cmd->run(b->set->app, arg);
+	/* last: a file that was loaded has come through here meanwhile */
+	b->set->ran = true;
+	b->set->result = result;
 	fflush(stdout);
 }
 
@@ -227,6 +234,7 @@ command_line(struct app *app, const char *line, bool check)
 	const char *text = line + strspn(line, " \t");
 	char buf[COMMAND_LINE_MAX], shown[128];
 	size_t len = strcspn(text, "\r\n");
+	bool outer; /* a line that loads a file is still being run */
 	int ret;
 
 	if (len == 0 || text[0] == '#')
@@ -238,22 +246,13 @@ command_line(struct app *app, const char *line, bool check)
 	snprintf(buf, sizeof(buf), "%.*s\n", (int)len, text);
 	s->ran = false;
 	s->result = 0;
+	outer = app->checking;
 	app->checking = check;
 	ret = cmdline_parse(s->parser, buf);
-	app->checking = false;
+	app->checking = outer;
 	if (ret < 0 || !s->ran)
 		return explain(app, shown);
 	return s->result;
-}
-
-int
-cmd_help(struct app *app, const char *const arg[])
-{
-	(void)app;
-	(void)arg;
-	for (const struct command *c = command_table; c->form != NULL; c++)
-		printf("  %-42s %s\n", c->form, c->help);
-	return 0;
 }
 
 int

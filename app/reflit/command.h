@@ -12,6 +12,8 @@
  * and what the parser takes:
  *
  *   <link> <device> <endpoint> <port>   names, completed
+ *   <links>                             a link, or all
+ *   <file>                              completed; not "off"
  *   <time> <n> <rate>                   begin with a digit
  *
  * A handler is given the parameters in order. It checks all of them before it
@@ -25,6 +27,8 @@
 
 #include "app.h"
 
+/** Files that `load` one another, one inside the other. */
+#define COMMAND_FILES_MAX 8
 #define COMMAND_WORDS 10
 #define COMMAND_LINE_MAX 512
 
@@ -59,8 +63,15 @@ void command_file_run(struct app *app);
 /** Control thread. A line of standard input, without its end; counted. */
 void command_stdin_line(struct app *app, const char *line, size_t len);
 
+/** Control thread, often. The rates that --stats-period asks for. */
+void rates_step(struct app *app, uint64_t now_ns);
+
 /* Handlers, by the module they speak to. */
+/* help.c */
 int cmd_help(struct app *app, const char *const arg[]);
+int cmd_help_on(struct app *app, const char *const arg[]);
+/* command_file.c */
+int cmd_load(struct app *app, const char *const arg[]);
 int cmd_quit(struct app *app, const char *const arg[]);
 /* cmd_traffic.c */
 int cmd_start(struct app *app, const char *const arg[]);
@@ -119,5 +130,13 @@ int cmd_show_counters(struct app *app, const char *const arg[]);
 int cmd_show_faults(struct app *app, const char *const arg[]);
 int cmd_show_lcores(struct app *app, const char *const arg[]);
 int cmd_show_traffic(struct app *app, const char *const arg[]);
+int cmd_set_verbose_off(struct app *app, const char *const arg[]);
+int cmd_set_verbose_links(struct app *app, const char *const arg[]);
+int cmd_set_verbose_all(struct app *app, const char *const arg[]);
+/* cmd_rates.c, cmd_path.c */
+int cmd_show_rates(struct app *app, const char *const arg[]);
+int cmd_show_errors(struct app *app, const char *const arg[]);
+int cmd_clear_counters(struct app *app, const char *const arg[]);
+int cmd_show_path(struct app *app, const char *const arg[]);
 
 #endif /* COMMAND_H */

@@ -36,14 +36,17 @@ take_line(struct app *app, const char *at, size_t len, bool check)
 	return ret;
 }
 
+/* A file's lines; it may stand in another one. */
 static int
-for_each_line(struct app *app, bool check)
+for_each_line(struct app *app, const char *path, const char *text, size_t size,
+	      bool check)
 {
-	const char *at = app->script_text;
-	const char *end = at + app->script_len;
+	const char *const outer = app->script;
+	const unsigned int outer_line = app->script_line;
+	const char *at = text, *end = text + size;
 	int ret = 0;
 
-	app->script = app->opt.cmdline_file;
+	app->script = path;
 	app->script_line = 0;
 	while (at < end && !app->quit && stop_asked() == 0) {
 		const char *nl = memchr(at, '\n', (size_t)(end - at));
@@ -53,8 +56,15 @@ for_each_line(struct app *app, bool check)
 			ret = -EINVAL;
 		at += len + 1;
 	}
-	app->script = NULL;
+	app->script = outer;
+	app->script_line = outer_line;
 	return ret;
+}
+
+static const char *
+read_error(int err)
+{
+	return err == -EFBIG ? "more than 16 MiB" : rl_infile_error(err);
 }
 
 int
@@ -71,17 +81,52 @@ command_file_check(struct app *app)
 		fprintf(stderr, "%s: %s\n",
 			path[0] == '\0' ? "a command file without a name"
 					: path,
-			ret == -EFBIG ? "more than 16 MiB"
-				      : rl_infile_error(ret));
+			read_error(ret));
 		return -EINVAL;
 	}
-	return for_each_line(app, true);
+	return for_each_line(app, path, app->script_text, app->script_len,
+			     true);
 }
 
 void
 command_file_run(struct app *app)
 {
-	for_each_line(app, false);
+	for_each_line(app, app->opt.cmdline_file, app->script_text,
+		      app->script_len, false);
+}
+
+/* Checked as a whole, then run; in a file that is checked, only checked. */
+int
+cmd_load(struct app *app, const char *const arg[])
+{
+	const bool check = app->checking;
+	char *text, *path;
+	size_t len;
+	int ret;
+
+	if (app->script_depth >= COMMAND_FILES_MAX)
+		return app_error(app, "%s: files load one another more than %u "
+				      "deep; does it load itself?",
+				 arg[0], COMMAND_FILES_MAX);
+	/* read twice, where the file that loads it is checked before it runs:
+	   that rules out pipes */
+	ret = rl_infile_read(arg[0], RL_INFILE_PLAIN, FILE_MAX_BYTES, &text,
+			     &len);
+	if (ret != 0)
+		return app_error(app, "%s: %s", arg[0], read_error(ret));
+	path = strdup(arg[0]); /* the parser's words are gone by then */
+	if (path == NULL) {
+		free(text);
+		return app_error(app, "out of memory");
+	}
+	app->script_depth++;
+	ret = for_each_line(app, path, text, len, true);
+	if (ret == 0 && !check)
+		ret = for_each_line(app, path, text, len, false);
+	app->script_depth--;
+	free(path);
+	free(text);
+	return ret;
 }
 
 void

@@ -5,7 +5,9 @@
 #include "command.h"
 
 const struct command command_table[] = {
-	{ "help", cmd_help, "this list" },
+	{ "help", cmd_help, "the sections" },
+	{ "help <section>", cmd_help_on, "its commands; all: every command" },
+	{ "load <file>", cmd_load, "runs its lines, checked as a whole before" },
 	{ "quit", cmd_quit, "stops traffic, waits until drained, reports" },
 
 	{ "start", cmd_start, "all clients begin to send" },
@@ -89,5 +91,19 @@ const struct command command_table[] = {
 	{ "show faults", cmd_show_faults, "what is injected, and what it did" },
 	{ "show lcores", cmd_show_lcores, "roles and load" },
 	{ "show traffic", cmd_show_traffic, "packets sent and delivered" },
+	{ "show rates", cmd_show_rates,
+	  "busiest links since the last time, by direction" },
+	{ "show rates <links>", cmd_show_rates, "of a link, or of all" },
+	{ "show errors", cmd_show_errors, "links with errors, worst first" },
+	{ "show errors <links>", cmd_show_errors, "of a link, or of all" },
+	{ "show path <endpoint> <endpoint>", cmd_show_path,
+	  "links that a packet would take now" },
+
+	{ "clear counters", cmd_clear_counters,
+	  "show port, counters and errors begin at 0; reports do not" },
+	{ "set verbose off", cmd_set_verbose_off, "prints no events" },
+	{ "set verbose links", cmd_set_verbose_links,
+	  "prints events of links as they happen" },
+	{ "set verbose all", cmd_set_verbose_all, "prints all events" },
 	{ NULL, NULL, NULL },
 };

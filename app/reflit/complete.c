@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "complete.h"
 
 #define ROW 78 /* characters of a row of choices */
+#define FILES_MAX 200
 #define LINK_NAME (2 * RL_NAME_MAX + 8)
 
 /* The line before the cursor, by words; the last may be empty. */
@@ -150,14 +152,54 @@ add_ports(struct complete *c, const struct rl_topo *t, const char *begun)
 	}
 }
 
+/* Files and folders that begin so; a folder goes on. */
+static void
+add_files(struct complete *c, const char *begun)
+{
+	char pattern[COMMAND_LINE_MAX + 1];
+	glob_t g;
+
+	snprintf(pattern, sizeof(pattern), "%s*", begun);
+	if (strpbrk(begun, "*?[\\") == NULL &&
+	    glob(pattern, GLOB_MARK, NULL, &g) == 0) {
+		for (size_t i = 0; i < g.gl_pathc && i < FILES_MAX; i++)
+			if (strpbrk(g.gl_pathv[i], " \t") == NULL)
+				add(c, begun, g.gl_pathv[i]);
+		globfree(&g);
+	} else if (begun[0] == '\0') {
+		add(c, begun, "<file>");
+	}
+}
+
+/* First words of commands. */
+static void
+add_sections(struct complete *c, const char *begun)
+{
+	char word[COMMAND_LINE_MAX];
+
+	add(c, begun, "all");
+	for (const struct command *cmd = command_table; cmd->form != NULL;
+	     cmd++) {
+		snprintf(word, sizeof(word), "%.*s",
+			 (int)strcspn(cmd->form, " "), cmd->form);
+		add(c, begun, word);
+	}
+}
+
 static void
 add_param(struct complete *c, const struct rl_topo *t, const char *param,
 	  const struct words *w)
 {
 	const char *begun = w->word[w->n];
 
-	if (strcmp(param, "<link>") == 0)
+	if (strcmp(param, "<links>") == 0)
+		add(c, begun, "all");
+	if (strcmp(param, "<link>") == 0 || strcmp(param, "<links>") == 0)
 		add_links(c, t, begun);
+	else if (strcmp(param, "<file>") == 0)
+		add_files(c, begun);
+	else if (strcmp(param, "<section>") == 0)
+		add_sections(c, begun);
 	else if (strcmp(param, "<device>") == 0)
 		add_devices(c, t, w);
 	else if (strcmp(param, "<port>") == 0)
@@ -225,7 +267,8 @@ static bool
 append(const struct complete *c, const char *begun, char *to, unsigned int size)
 {
 	const size_t have = strlen(begun), len = common(c);
-	const bool whole = c->n == 1 && c->choice[0][len - 1] != '-';
+	const bool whole = c->n == 1 && c->choice[0][len - 1] != '-' &&
+			   c->choice[0][len - 1] != '/';
 
 	if (is_hint(c->choice[0]) || (len <= have && !whole) ||
 	    len - have + 2 > size)

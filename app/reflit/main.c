@@ -118,6 +118,7 @@ open_all(struct app *app)
 		app->link = calloc(app->cfg.topo.nlink, sizeof(*app->link));
 		ret = app->link == NULL ? -ENOMEM
 					: watch_open(&app->watch, &app->host);
+		app->watch.console = &app->console;
 	}
 	if (ret != 0)
 		fprintf(stderr, "%s\n", err);
@@ -203,6 +204,9 @@ close_all(struct app *app)
 	host_stop(&app->host);
 	attach_close(&app->attach);
 	watch_close(&app->watch);
+	rates_free(&app->rates);
+	rates_free(&app->period_rates);
+	tally_free(&app->cleared);
 	gens_close(&app->gens);
 	free(app->link);
 	host_close(&app->host);

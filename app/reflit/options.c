@@ -28,6 +28,7 @@ enum {
 	OPT_PACKET_FLITS,
 	OPT_CLASSES,
 	OPT_PROGRESS,
+	OPT_STATS_PERIOD,
 	OPT_ALLOW_ORDERS,
 	OPT_VERSION,
 };
@@ -47,6 +48,7 @@ static const struct option long_options[] = {
 	{ "packets", required_argument, NULL, OPT_PACKETS },
 	{ "packet-flits", required_argument, NULL, OPT_PACKET_FLITS },
 	{ "classes", required_argument, NULL, OPT_CLASSES },
+	{ "stats-period", required_argument, NULL, OPT_STATS_PERIOD },
 	{ "progress", no_argument, NULL, OPT_PROGRESS },
 	{ "allow-orders", no_argument, NULL, OPT_ALLOW_ORDERS },
 	{ "help", no_argument, NULL, 'h' },
@@ -76,6 +78,7 @@ options_help(void)
 	      "                       a flow, and routing.levels gives it a VL\n"
 	      "  --packets N          that each endpoint sends, default 0: no limit\n"
 	      "  --progress           a line a second, also without a terminal\n"
+	      "  --stats-period TIME  print the rates of the busiest links as often\n"
 	      "  --allow-orders       telemetry clients may give prompt "
 	      "commands\n"
 	      "  --idle-sleep TIME    nap of an idle lcore, default 50us; 0us: none\n"
@@ -200,6 +203,12 @@ take(struct options *o, int c)
 	case OPT_DURATION:
 		if (parse_time(optarg, &o->duration_ns) != 0)
 			return bad("duration", optarg, want);
+		break;
+	case OPT_STATS_PERIOD:
+		if (parse_time(optarg, &o->stats_period_ns) != 0 ||
+		    o->stats_period_ns < 10 * RL_NS_PER_MS)
+			return bad("stats-period", optarg,
+				   "a time of 10ms to 3600s, such as 1s");
 		break;
 	case OPT_IDLE:
 		if (parse_time(optarg, &v) != 0 || v > 10 * RL_NS_PER_MS)

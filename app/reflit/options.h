@@ -22,6 +22,7 @@ struct options {
 	const char *json;
 	uint64_t seed;
 	uint64_t duration_ns;	 /**< 0: until told */
+	uint64_t stats_period_ns; /**< rates are printed as often; 0: not */
 	uint32_t idle_sleep_ns;
 	uint32_t ring_frames;	 /**< a direction of a software wire */
 	uint32_t wire_flits;	 /**< that a frame on it carries at most */

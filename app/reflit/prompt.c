@@ -63,6 +63,7 @@ on_line(struct rdline *rdl, const char *line, unsigned int size)
 
 	(void)size;
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &t->work);
+	t->app->console.editing = false;
 	command_line(t->app, line, false);
 	fflush(stdout);
 	if (stop_asked() == SIGINT) {
@@ -70,6 +71,7 @@ on_line(struct rdline *rdl, const char *line, unsigned int size)
 		stop_forget();
 	}
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &t->edit);
+	t->app->console.editing = true;
 }
 
 static int
@@ -112,6 +114,10 @@ edit_lines(struct app *app, struct rdline *rdl)
 
 		if (input_ready() <= 0) {
 			app_step(app, STEP_NS);
+			if (app->console.redraw)
+				rdline_redisplay(rdl);
+			app->console.redraw = false;
+			fflush(stdout);
 			continue;
 		}
 		n = read(STDIN_FILENO, keys, sizeof(keys));
@@ -137,7 +143,11 @@ prompt_terminal(struct app *app)
 	t.edit = t.work;
 	t.edit.c_lflag &= ~(tcflag_t)ISIG;
 	tcsetattr(STDIN_FILENO, TCSANOW, &t.edit);
+	app->console.editing = true;
+	if (app->watch.verbose == WATCH_UNSET)
+		app->watch.verbose = WATCH_LINKS;
 	edit_lines(app, rdl);
+	app->console.editing = false;
 	tcsetattr(STDIN_FILENO, TCSANOW, &t.before);
 	rdline_free(rdl);
 	complete_free(&t.complete);

@@ -198,6 +198,19 @@ failovers(const char *cmd, const char *params, struct rte_tel_data *d)
 	return 0;
 }
 
+/* Orders that take long, or that reach for files of this machine. */
+static bool
+is_local(const char *line)
+{
+	static const char *const words[] = { "wait", "load", "capture" };
+
+	line += strspn(line, " \t");
+	for (unsigned int i = 0; i < RTE_DIM(words); i++)
+		if (strncmp(line, words[i], strlen(words[i])) == 0)
+			return true;
+	return false;
+}
+
 /* "/reflit/order,LINE". */
 static int
 order(const char *cmd, const char *params, struct rte_tel_data *d)
@@ -212,7 +225,7 @@ order(const char *cmd, const char *params, struct rte_tel_data *d)
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += ORDER_WAIT_S;
 	if (params == NULL || strlen(params) >= ORDER_MAX ||
-	    strncmp(params, "wait", 4) == 0) {
+	    is_local(params)) {
 		result = -EINVAL;
 	} else if (app != NULL && app->opt.allow_orders && m->order_given) {
 		result = -EBUSY;

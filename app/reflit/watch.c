@@ -136,11 +136,26 @@ take_port_event(struct watch *w, const struct host_rec *rec)
 	}
 }
 
+/* An event as it happens, where somebody wants to see it. */
+static void
+say(const struct watch *w, const struct host_rec *rec)
+{
+	char line[256];
+
+	if (w->verbose <= WATCH_QUIET ||
+	    (w->verbose == WATCH_LINKS && rec->kind != HOST_REC_PORT &&
+	     rec->kind != HOST_REC_EP))
+		return;
+	if (w->console != NULL)
+		console_begin(w->console);
+	printf("%s\n", watch_event_text(w, rec, line, sizeof(line)));
+	console_end();
+}
+
 void
 watch_pump(struct watch *w)
 {
 	struct host_rec rec;
-	char line[256];
 
 	while (host_next_record(w->host, &rec)) {
 		w->event[w->nevents++ % WATCH_EVENTS] = rec;
@@ -148,9 +163,7 @@ watch_pump(struct watch *w)
 			take_port_event(w, &rec);
 		else if (rec.kind == HOST_REC_EP)
 			absences_add(&w->absences, &rec.ep_ev);
-		if (w->verbose && rec.kind == HOST_REC_PORT)
-			printf("%s\n", watch_event_text(w, &rec, line,
-							sizeof(line)));
+		say(w, &rec);
 	}
 }
 

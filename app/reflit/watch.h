@@ -12,6 +12,7 @@
  */
 
 #include "absence.h"
+#include "console.h"
 #include "host.h"
 
 #define WATCH_EVENTS 4096 /* power of two */
@@ -32,6 +33,9 @@ struct failover {
 	uint32_t looped_acked_flits;
 };
 
+/** Which events are printed as they come. */
+enum watch_verbose { WATCH_UNSET, WATCH_QUIET, WATCH_LINKS, WATCH_ALL };
+
 struct watch {
 	struct host *host;
 	struct host_rec event[WATCH_EVENTS];
@@ -41,7 +45,8 @@ struct watch {
 	uint32_t failover_cap;
 	uint64_t *order_ns; /**< [nlink] when a command last hurt it; 0: none */
 	struct absences absences; /**< what endpoints said of each other */
-	bool verbose;	    /**< events of links are printed as they come */
+	enum watch_verbose verbose; /**< printed as they come */
+	struct console *console;    /**< there; NULL: as it is */
 };
 
 /** Control thread, after host_open(). @return 0 or -ENOMEM */

@@ -148,6 +148,7 @@ eth_tx(void *ctx, struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
 		RL_DASSERT(f[i].len <= phy->p.frame_bytes);
 		m->data_len = (uint16_t)f[i].len;
 		m->pkt_len = f[i].len;
+		phy->c.tx_bytes += f[i].len;
 		phy->pending[phy->npending++] = m;
 	}
 	if (phy->npending != 0)

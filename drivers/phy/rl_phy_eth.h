@@ -41,6 +41,7 @@ struct rl_phy_eth_params {
 
 struct rl_phy_eth_counters {
 	uint64_t tx_frames;
+	uint64_t tx_bytes;	  /**< of frames the port has given */
 	uint64_t tx_backpressure; /**< polls that found frames pending */
 	uint64_t tx_no_mbuf;
 	uint64_t rx_frames;

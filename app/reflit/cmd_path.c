@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The way that a packet would take now: the walk of a switch core, by its
+ * tables and by what its egresses say, without a packet.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+
+/* Where the packet stands. */
+struct at {
+	uint32_t dev;
+	uint16_t in_port; /* the device's number of ports: injected */
+	uint8_t vl;
+	uint8_t sl;
+	uint8_t plane;
+};
+
+static enum rl_egress_state
+egress(const struct app *app, uint32_t dev, uint16_t port)
+{
+	return rl_core_egress_state(app->host.fabric.dev[dev].core.core, port);
+}
+
+/* The first next hop that is not dead. @return its rank; -1: none */
+static int
+next_hop(const struct app *app, const struct at *at, uint16_t dst,
+	 struct rl_fwd_hop *hop)
+{
+	const struct rl_fwd *f = &app->route->fwd[at->dev];
+	const struct rl_fwd_entry *e = rl_fwd_lookup(f, at->plane, dst);
+	const bool endpoint =
+		app->cfg.topo.dev[at->dev].kind == RL_DEV_ENDPOINT;
+
+	for (int i = 0; i < RL_FWD_ALTS; i++) {
+		*hop = e->hop[i];
+		if (hop->port == RL_FWD_PORT_NONE)
+			break;
+		if (hop->port == at->in_port &&
+		    (endpoint || hop->plane == at->plane))
+			continue;
+		if (egress(app, at->dev, hop->port) != RL_EGRESS_DEAD)
+			return i;
+	}
+	return -1;
+}
+
+static void
+print_hop(const struct app *app, const struct at *at, struct rl_fwd_hop hop,
+	  int rank)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	const struct rl_topo_port *p = &t->dev[at->dev].port[hop.port];
+	const enum rl_egress_state s = egress(app, at->dev, hop.port);
+	char name[2 * RL_NAME_MAX + 8];
+
+	printf("  %-10s by %-20s VL %u", t->dev[at->dev].name,
+	       rl_topo_link_name(t, p->link, name, sizeof(name)), at->vl);
+	if (rank > 0)
+		printf("  %d better dead", rank);
+	if (s != RL_EGRESS_ALIVE)
+		printf("  waits: %s", rl_egress_state_name(s));
+	printf("\n");
+}
+
+/* Crosses one link. @return whether there was a way */
+static bool
+step(const struct app *app, struct at *at, uint16_t dst)
+{
+	const struct rl_fwd *f = &app->route->fwd[at->dev];
+	const struct rl_topo_port *port;
+	struct rl_fwd_hop hop;
+	int rank;
+
+	at->plane = at->in_port == f->nports ? f->inject_plane[at->sl]
+					     : f->plane_of[at->vl][at->sl];
+	rank = next_hop(app, at, dst, &hop);
+	if (rank < 0)
+		return false;
+	at->vl = rl_fwd_vl(f, hop.plane, at->in_port, hop.port, at->sl);
+	print_hop(app, at, hop, rank);
+	port = &app->cfg.topo.dev[at->dev].port[hop.port];
+	at->in_port = port->peer_port;
+	at->dev = port->peer_dev;
+	return true;
+}
+
+static int
+find_endpoint(struct app *app, const char *name, uint32_t *dev)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	const int32_t d = rl_topo_find_dev(t, name);
+
+	if (d < 0 || t->dev[d].kind != RL_DEV_ENDPOINT)
+		return app_error(app, "there is no endpoint %s", name);
+	*dev = (uint32_t)d;
+	return 0;
+}
+
+int
+cmd_show_path(struct app *app, const char *const arg[])
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	uint32_t src, dst;
+	struct at at;
+	unsigned int hops = 0;
+	uint16_t id;
+
+	if (find_endpoint(app, arg[0], &src) != 0 ||
+	    find_endpoint(app, arg[1], &dst) != 0)
+		return -EINVAL;
+	if (src == dst)
+		return app_error(app, "%s is one endpoint; give two", arg[0]);
+	if (app->checking)
+		return 0;
+	id = t->dev[dst].ep_id;
+	at = (struct at){ .dev = src, .in_port = t->dev[src].nports };
+	if (app->route->fwd[src].path_sl != NULL)
+		at.sl = app->route->fwd[src].path_sl[id] & (RL_SLS - 1);
+	printf("%s to %s, SL %u\n", arg[0], arg[1], at.sl);
+	while (at.dev != dst && hops < RL_HOPS_MAX) {
+		if (!step(app, &at, id)) {
+			printf("  %-10s has no way on\n",
+			       t->dev[at.dev].name);
+			return 0;
+		}
+		hops++;
+	}
+	if (at.dev == dst)
+		printf("  %-10s after %u links\n", t->dev[dst].name, hops);
+	else
+		printf("  ... more than %u links\n", hops);
+	return 0;
+}

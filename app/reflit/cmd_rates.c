@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Tables by link: what each direction carries, and what went wrong on it. The
+ * rows that matter come first; of many links only so many are shown unless
+ * all are asked for.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+
+#define ROWS_SHOWN 20
+
+/* A direction of a link, and what it is ordered by. */
+struct row {
+	uint32_t dir; /* 2 * link + the end that frames leave */
+	double key;
+	bool show;
+};
+
+static int
+by_key(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? 1 : -1;
+	return x->dir < y->dir ? -1 : 1;
+}
+
+/* The link a table is about, or the first of several; NULL, "all": all. */
+static int
+choose(struct app *app, const char *name, uint32_t *first)
+{
+	int64_t l = 0;
+
+	if (name != NULL && strcmp(name, "all") != 0)
+		l = rl_topo_find_link(&app->cfg.topo, name, NULL);
+	if (l < 0)
+		return app_error(app, "there is no link %s; see show fabric",
+				 name);
+	*first = (uint32_t)l;
+	return 0;
+}
+
+/* Whether @p link is the named one, or parallel to it where all are meant. */
+static bool
+is_chosen(const struct app *app, const char *name, uint32_t first,
+	  uint32_t link)
+{
+	const struct rl_topo_link *a = &app->cfg.topo.link[first];
+	const struct rl_topo_link *b = &app->cfg.topo.link[link];
+
+	if (name == NULL || strcmp(name, "all") == 0 || first == link)
+		return true;
+	return strchr(name, '#') == NULL &&
+	       ((a->dev[0] == b->dev[0] && a->dev[1] == b->dev[1]) ||
+		(a->dev[0] == b->dev[1] && a->dev[1] == b->dev[0]));
+}
+
+static void
+print_link(const struct app *app, uint32_t dir)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	char name[2 * RL_NAME_MAX + 8];
+
+	printf("%-20s %-10s",
+	       rl_topo_link_name(t, dir / 2, name, sizeof(name)),
+	       t->dev[t->link[dir / 2].dev[dir % 2]].name);
+}
+
+/* The word for a link that does not carry traffic; "" where it does. */
+static const char *
+state_word(const struct app *app, uint32_t dir)
+{
+	const struct rl_topo_link *l = &app->cfg.topo.link[dir / 2];
+	const enum rl_link_state s = rl_port_state(
+		app->host.fabric.dev[l->dev[dir % 2]].port[l->port[dir % 2]]
+			.port);
+
+	return s == RL_LINK_UP ? "" : rl_link_state_name(s);
+}
+
+static void
+print_rates(const struct app *app, const struct rate *rate,
+	    const struct row *row, uint32_t n, uint32_t most)
+{
+	uint32_t shown = 0, busy = 0;
+
+	printf("%-20s %-10s %12s %12s %11s %12s\n", "link", "from", "frames/s",
+	       "flits/s", "Mbit/s", "replayed/s");
+	for (uint32_t i = 0; i < n; i++) {
+		const struct rate *r = &rate[row[i].dir];
+
+		if (!row[i].show)
+			continue;
+		busy += row[i].key > 0.0;
+		if (shown >= most)
+			continue;
+		shown++;
+		print_link(app, row[i].dir);
+		printf(" %12.0f %12.0f %11.3f %12.0f  %s\n", r->frames,
+		       r->flits, r->bytes * 8 / 1e6, r->replayed_flits,
+		       state_word(app, row[i].dir));
+	}
+	if (busy > shown)
+		printf("... and %u more; show rates all\n", busy - shown);
+}
+
+static void
+print_sum(const struct rate *rate, uint32_t n, double s)
+{
+	struct rate sum = { 0 };
+
+	for (uint32_t i = 0; i < n; i++) {
+		sum.frames += rate[i].frames;
+		sum.flits += rate[i].flits;
+		sum.bytes += rate[i].bytes;
+		sum.replayed_flits += rate[i].replayed_flits;
+	}
+	printf("%-20s %-10s %12.0f %12.0f %11.3f %12.0f  in %.3f s\n",
+	       "all links", "", sum.frames, sum.flits, sum.bytes * 8 / 1e6,
+	       sum.replayed_flits, s);
+}
+
+static int
+rate_table(struct app *app, struct rates *since, const char *name)
+{
+	const uint32_t n = 2 * app->cfg.topo.nlink;
+	struct rate *rate;
+	struct row *row;
+	uint32_t first;
+	double s;
+
+	if (choose(app, name, &first) != 0)
+		return -EINVAL;
+	if (app->checking)
+		return 0;
+	rate = calloc(n + 1, sizeof(*rate));
+	row = calloc(n + 1, sizeof(*row));
+	s = rate == NULL || row == NULL ? -1.0
+					: rates_take(since, &app->host,
+						     app->start_ns, rate);
+	for (uint32_t i = 0; i < n && s > 0.0; i++)
+		row[i] = (struct row){
+			.dir = i,
+			.key = rate[i].flits + rate[i].replayed_flits,
+			.show = is_chosen(app, name, first, i / 2),
+		};
+	if (s > 0.0) {
+		qsort(row, n, sizeof(*row), by_key);
+		print_rates(app, rate, row, n,
+			    name == NULL ? ROWS_SHOWN : UINT32_MAX);
+		print_sum(rate, n, s);
+	}
+	free(rate);
+	free(row);
+	return s > 0.0 ? 0 : app_error(app, "out of memory");
+}
+
+int
+cmd_show_rates(struct app *app, const char *const arg[])
+{
+	return rate_table(app, &app->rates, arg[0]);
+}
+
+void
+rates_step(struct app *app, uint64_t now_ns)
+{
+	if (app->opt.stats_period_ns == 0 || now_ns < app->stats_due_ns)
+		return;
+	if (app->stats_due_ns != 0) {
+		console_begin(&app->console);
+		rate_table(app, &app->period_rates, NULL);
+		console_end();
+	}
+	app->stats_due_ns = now_ns + app->opt.stats_period_ns;
+}
+
+/* Errors of one direction, seen by the port where it arrives. */
+struct errors {
+	uint64_t flits, corrected, bad, headers, gaps, duplicates, naks;
+	uint64_t replays, deaths;
+};
+
+static struct errors
+errors_of(const struct app *app, uint32_t dir)
+{
+	const struct rl_topo_link *l = &app->cfg.topo.link[dir / 2];
+	const uint32_t from = dir % 2, to = 1 - from;
+	uint64_t rx[RL_PORT_COUNTER_COUNT], tx[RL_PORT_COUNTER_COUNT];
+
+	tally_port(&app->cleared, &app->host, l->dev[to], l->port[to], rx);
+	tally_port(&app->cleared, &app->host, l->dev[from], l->port[from], tx);
+	return (struct errors){
+		.flits = rx[RL_PC_rx_ok] + rx[RL_PC_rx_bad],
+		.corrected = rx[RL_PC_rx_corrected],
+		.bad = rx[RL_PC_rx_bad],
+		.headers = rx[RL_PC_rx_check_error] + rx[RL_PC_rx_truncated] +
+			   rx[RL_PC_rx_count_error] + rx[RL_PC_rx_type_error] +
+			   rx[RL_PC_rx_version_error],
+		.gaps = rx[RL_PC_rx_missing_seq],
+		.duplicates = rx[RL_PC_rx_duplicate_seq],
+		.naks = rx[RL_PC_tx_nak],
+		.replays = tx[RL_PC_tx_replays],
+		.deaths = tx[RL_PC_deaths],
+	};
+}
+
+static void
+print_errors(const struct app *app, uint32_t dir)
+{
+	const struct errors e = errors_of(app, dir);
+
+	print_link(app, dir);
+	printf(" %9" PRIu64 " %9" PRIu64 " %7" PRIu64 " %7" PRIu64
+	       " %9" PRIu64 " %7" PRIu64 " %7" PRIu64 " %6" PRIu64
+	       " %9.1e  %s\n",
+	       e.corrected, e.bad, e.headers, e.gaps, e.duplicates, e.naks,
+	       e.replays, e.deaths,
+	       e.flits == 0 ? 0.0
+			    : (double)(e.corrected + e.bad) / (double)e.flits,
+	       state_word(app, dir));
+}
+
+/* A row stands for something that went wrong; the worst come first. */
+static double
+badness(const struct app *app, uint32_t dir)
+{
+	const struct errors e = errors_of(app, dir);
+
+	return (double)e.deaths * 1e12 + (double)(e.bad + e.headers) * 1e3 +
+	       (double)(e.corrected + e.gaps + e.duplicates + e.naks +
+			e.replays);
+}
+
+int
+cmd_show_errors(struct app *app, const char *const arg[])
+{
+	const uint32_t n = 2 * app->cfg.topo.nlink;
+	uint32_t first, shown = 0, bad = 0;
+	struct row *row;
+
+	if (choose(app, arg[0], &first) != 0)
+		return -EINVAL;
+	if (app->checking)
+		return 0;
+	row = calloc(n + 1, sizeof(*row));
+	if (row == NULL)
+		return app_error(app, "out of memory");
+	for (uint32_t i = 0; i < n; i++)
+		row[i] = (struct row){ i, badness(app, i),
+				       is_chosen(app, arg[0], first, i / 2) };
+	qsort(row, n, sizeof(*row), by_key);
+	printf("%-20s %-10s %9s %9s %7s %7s %9s %7s %7s %6s %9s\n", "link",
+	       "from", "corrected", "bad", "headers", "gaps", "doubled",
+	       "NAKs", "replays", "deaths", "per flit");
+	for (uint32_t i = 0; i < n; i++) {
+		bad += row[i].key > 0.0;
+		if (!row[i].show || (arg[0] == NULL && (row[i].key == 0.0 ||
+							shown >= ROWS_SHOWN)))
+			continue;
+		shown++;
+		print_errors(app, row[i].dir);
+	}
+	if (bad == 0)
+		printf("no errors\n");
+	else if (arg[0] == NULL && bad > shown)
+		printf("... and %u more; show errors all\n", bad - shown);
+	free(row);
+	return 0;
+}
+
+int
+cmd_clear_counters(struct app *app, const char *const arg[])
+{
+	(void)arg;
+	if (tally_take(&app->cleared, &app->host) != 0)
+		return app_error(app, "out of memory");
+	return 0;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Help by section. A section is all commands that begin with the same word. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+
+static const struct {
+	const char *word;
+	const char *what;
+} sections[] = {
+	{ "start", "clients begin to send" },
+	{ "stop", "clients stop sending" },
+	{ "rate", "how fast a port's client sends" },
+	{ "traffic", "what generators send" },
+	{ "wait", "until something has happened" },
+	{ "link", "cut, heal, drain links" },
+	{ "device", "crash, remove, add switches and endpoints" },
+	{ "inject", "faults that hurt frames" },
+	{ "capture", "frames of a link into a file" },
+	{ "show", "what the fabric is and does" },
+	{ "clear", "count anew" },
+	{ "set", "how this prompt behaves" },
+	{ "load", "commands from a file" },
+	{ "quit", "stop, drain, report" },
+};
+
+static bool
+is_of(const struct command *c, const char *word)
+{
+	const size_t len = strlen(word);
+
+	return strncmp(c->form, word, len) == 0 &&
+	       (c->form[len] == ' ' || c->form[len] == '\0');
+}
+
+/* Commands of a section; NULL: all. @return how many */
+static unsigned int
+list(const char *word)
+{
+	unsigned int n = 0;
+
+	for (const struct command *c = command_table; c->form != NULL; c++) {
+		if (word != NULL && !is_of(c, word))
+			continue;
+		printf("  %-42s %s\n", c->form, c->help);
+		n++;
+	}
+	return n;
+}
+
+/* What a word of the table is about; "" where nobody wrote it down. */
+static const char *
+what_of(const char *word, size_t len)
+{
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		if (strlen(sections[i].word) == len &&
+		    memcmp(sections[i].word, word, len) == 0)
+			return sections[i].what;
+	return "";
+}
+
+/* Whether an earlier command begins with the same word. */
+static bool
+seen_before(const struct command *c, size_t len)
+{
+	for (const struct command *b = command_table; b < c; b++)
+		if (strcspn(b->form, " ") == len &&
+		    memcmp(b->form, c->form, len) == 0)
+			return true;
+	return false;
+}
+
+int
+cmd_help(struct app *app, const char *const arg[])
+{
+	(void)app;
+	(void)arg;
+	printf("Sections; help SECTION lists its commands, help all lists "
+	       "every one.\n");
+	for (const struct command *c = command_table; c->form != NULL; c++) {
+		const size_t len = strcspn(c->form, " ");
+
+		if (!seen_before(c, len) && !is_of(c, "help"))
+			printf("  %-10.*s %s\n", (int)len, c->form,
+			       what_of(c->form, len));
+	}
+	printf("Tab completes, ? lists what may follow.\n");
+	return 0;
+}
+
+int
+cmd_help_on(struct app *app, const char *const arg[])
+{
+	bool any = strcmp(arg[0], "all") == 0;
+
+	for (const struct command *c = command_table; c->form != NULL; c++)
+		any |= is_of(c, arg[0]);
+	if (!any)
+		return app_error(app, "there is no section %s; see help",
+				 arg[0]);
+	if (!app->checking)
+		list(strcmp(arg[0], "all") == 0 ? NULL : arg[0]);
+	return 0;
+}

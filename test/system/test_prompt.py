@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an operator watches at the prompt [APP-1]: rates and errors by link,
+paths, events as they happen, counters that begin anew, files of commands."""
+import fcntl
+import os
+import pty
+import re
+import select
+import subprocess
+import termios
+import time
+
+from reflit_test import Box, FIGURE1, REFLIT, carrier, case, main
+
+
+def rows(text, head, end="all links"):
+    """Tables whose first column is `head`: lists of rows of words."""
+    tables, table = [], None
+    for line in text.split("\n"):
+        words = line.split()
+        if words[:1] == [head]:
+            table = []
+            tables.append(table)
+        elif not words or line.startswith(end):
+            table = None
+        elif table is not None:
+            table.append(words)
+    return tables
+
+
+@case
+def rates_are_by_direction_since_the_last_time():
+    with Box() as box:
+        run = box.run(commands="wait up\ntraffic packets 300\nstart\n"
+                      "wait sent\nwait drained\nwait 300ms\nshow rates all\n"
+                      "wait 50ms\nshow rates all\nshow rates s0-s1\n"
+                      "show rates e0-s0\nquit\n").check_clean()
+    first, quiet, some, one = rows(run.out, "link")
+    assert len(first) == len(quiet) == 8 and len(some) == 4 and len(one) == 2
+    assert sorted(r[1] for r in one) == ["e0", "s0"]
+    by_name = {(r[0], r[1]): [float(v) for v in r[2:6]] for r in first}
+    frames, flits, mbits, _ = by_name[("e0-s0", "e0")]
+    assert frames > 0 and flits > 0
+    # a flit is 256 bytes, and frames have headers
+    assert mbits * 1e6 / 8 > flits * 256, by_name
+    assert all(float(r[3]) == 0 for r in quiet), quiet
+    # the flits of the table are those of the report
+    seconds = float(re.search(r"all links .* in ([0-9.]+) s", run.out)[1])
+    sent = sum(v[1] for v in by_name.values()) * seconds
+    assert abs(sent - run.report["flit_hops"]) < 0.02 * sent + 8
+
+
+@case
+def the_stats_period_prints_rates_by_itself():
+    with Box() as box:
+        run = box.run(["--stats-period", "100ms", "--load", "0.01",
+                       "--duration", "1s"]).check_clean()
+        assert len(rows(run.out, "link")) >= 3, run.out
+        assert "all links" in run.out
+        for bad in ("5", "1ms", "-1s", "99h"):
+            run = box.run(["--stats-period", bad, "--duration", "1s"])
+            run.check(2)
+            assert "--stats-period %s: give a time of 10ms" % bad in run.err
+
+
+@case
+def the_link_with_errors_stands_first_and_counters_begin_anew():
+    lane = carrier(FIGURE1)
+    text = ("wait up\nshow errors\ninject loss s0-s1#%d s0 0.05\n"
+            "traffic load 0.2\nstart\nwait 200ms\nstop\n"
+            "inject loss s0-s1#%d s0 0\nwait drained\nshow errors\n"
+            "show counters s0/%d\nclear counters\nshow errors\n"
+            "show counters s0\nshow port s0/1\nquit\n"
+            % (lane, lane, lane + 1))
+    with Box() as box:
+        run = box.run(commands=text).check_clean()
+    none, some, cleared = rows(run.out, "link", end="no errors")
+    assert none == [] and cleared == [], run.out
+    assert some[0][:2] == ["s0-s1#%d" % lane, "s0"], some
+    assert int(some[0][5]) > 0, "no gaps: %s" % some[0]
+    before, after = run.out.split("no errors")[1:]
+    assert "tx_replay_flits" in before
+    # counters go on: a keepalive or so, but no flit
+    assert "tx_flits" not in after and "tx_replay_flits" not in after, after
+    # reports are of the whole run
+    assert run.report["port_counters"]["tx_replay_flits"] > 0
+
+
+@case
+def a_path_goes_where_packets_go_and_round_what_is_dead():
+    lane = carrier(FIGURE1)
+    text = ("wait up\nshow path e0 e1\nlink s0-s1#%d down\n"
+            "wait dead s0-s1#%d\nwait 20ms\nshow path e0 e1\n"
+            "link s0-s1#%d down\nwait dead s0-s1#%d\nwait 20ms\n"
+            "show path e0 e1\nquit\n"
+            % (lane, lane, 1 - lane, 1 - lane))
+    with Box() as box:
+        run = box.run(commands=text).check(0)
+    ways = [w.split("\n") for w in run.out.split("e0 to e1, SL 0\n")[1:]]
+    assert ways[0][1].split()[:3] == ["s0", "by", "s0-s1#%d" % lane]
+    assert "e1" in ways[0][3] and "after 3 links" in ways[0][3]
+    assert "s0-s1#%d" % (1 - lane) in ways[1][1]
+    assert "1 better dead" in ways[1][1], ways[1]
+    assert "s0         has no way on" in ways[2][1], ways[2]
+
+
+@case
+def events_are_printed_as_they_happen_where_they_are_asked_for():
+    cut = "link s0-s1#0 down\nwait dead s0-s1#0\nwait 20ms\n"
+    heal = "link s0-s1#0 up\nwait up\nwait 20ms\n"
+    with Box() as box:
+        run = box.run(commands="wait up\n" + cut + heal +
+                      "set verbose links\n" + cut + "set verbose off\n" +
+                      heal + "show lcores\nquit\n").check(0)
+    assert run.out.count("s0: s0-s1#0 dead, detector") == 1, run.out
+    assert run.out.count("s0: s0-s1#0 up, epoch") == 0, run.out
+
+
+@case
+def a_file_is_loaded_checked_as_a_whole_and_not_for_ever():
+    with Box() as box:
+        inner = box.write("inner", "show lcores\nshow path e0 e1\n")
+        outer = box.write("1.outer", "# a comment\nload %s\n" % inner)
+        bad = box.write("bad", "show lcores\nlink s0-s9 down\n")
+        loop = box.write("loop", "wait 1ms\nload %s\n" % box.path("loop"))
+        run = box.run(commands="wait up\nload %s\nshow fabric\nquit\n" % outer)
+        run.check(0)
+        assert run.out.count("lcore ") == 1 and "e0 to e1" in run.out
+        assert run.out.index("e0 to e1") < run.out.index("4 devices")
+        # a mistake of what is loaded is found before anything starts
+        for file, why in ((bad, "%s:2: there is no link s0-s9" % bad),
+                          (loop, "does it load itself?")):
+            run = box.run(commands="wait up\nload %s\nquit\n" % file)
+            run.check(2)
+            assert why in run.err and run.report is None, run.err
+        # at the prompt: nothing of the file has run
+        run = box.run(["-i"], stdin="wait up\nload %s\nload %s\nquit\n" %
+                      (bad, inner))
+        run.check(2)
+        assert run.errors() == ["%s:2: there is no link s0-s9; see show "
+                                "fabric" % bad], run.err
+        assert run.out.count("lcore ") == 1
+
+
+@case
+def help_is_by_section():
+    with Box() as box:
+        run = box.run(commands="help\nhelp link\nquit\n").check(0)
+    sections, link = run.out.split("Tab completes, ? lists what may follow.\n")
+    for word in ("show", "link", "inject", "wait", "clear", "set", "load"):
+        line = [s for s in sections.split("\n") if s.startswith("  " + word)]
+        assert len(line) == 1 and len(line[0].split()) > 2, (word, line)
+    assert "<" not in sections
+    assert "link <link> flap <n> <time>" in link and "inject drop" not in link
+
+
+@case
+def faults_are_told_by_what_they_are():
+    text = ("wait up\ninject ber s0-s1#0 s0 1e-6\ninject delay s0-s1#0 s0 2ms\n"
+            "inject loss s0-s1#0 s1 0.02\nlink s0-s1#1 down after 9999 from "
+            "s1\nwait 20ms\nshow faults\nlink s0-s1#0 up\n"
+            "link s0-s1#1 up\nlink s0-s1#1 one-way s0\nwait 20ms\n"
+            "show faults\nquit\n")
+    with Box() as box:
+        run = box.run(commands=text).check(0)
+    before, after = run.out.split("link                 fault")[1:]
+    assert "ber 1e-06, delay 2000 us s0 " in before, before
+    assert "loss 0.02 " in before and "cut waits" in before, before
+    assert "ber" not in after and "waits" not in after, after
+    assert re.search(r"s0-s1#1 +cut +s0 ", after), after
+
+
+def terminal(box):
+    """reflit at a pseudo terminal: (process, descriptor)."""
+    config = box.write("fabric.cfg", FIGURE1)
+    parent, child = pty.openpty()
+
+    def own_terminal():  # whose Ctrl-C is a signal
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    p = subprocess.Popen([REFLIT, "--", "--config", config, "-i"],
+                         stdin=child, stdout=child, stderr=child,
+                         close_fds=True, preexec_fn=own_terminal)
+    os.close(child)
+    return p, parent
+
+
+def expect(fd, word, timeout=20):
+    seen = ""
+    end = time.time() + timeout
+    while word not in seen:
+        left = end - time.time()
+        assert left > 0, "no %r in %r" % (word, seen)
+        if select.select([fd], [], [], left)[0]:
+            seen += os.read(fd, 4096).decode()
+    return seen
+
+
+@case
+def at_a_terminal_words_and_names_are_completed():
+    with Box() as box:
+        p, fd = terminal(box)
+        expect(fd, "reflit> ")
+        os.write(fd, b"link s0-s1#1 d\t\t")
+        seen = expect(fd, "disable")
+        assert "down" in seen
+        os.write(fd, b"own\n")
+        expect(fd, "reflit> ")
+        os.write(fd, b"sh\tfab\t\n")
+        expect(fd, "dark")
+        os.write(fd, b"link s1-e\tup\n")
+        expect(fd, "s1-e1 is not down")
+        os.write(fd, b"\x1b[A\n")  # history: once more
+        expect(fd, "s1-e1 is not down")
+        # a device first, then its links, then the ends of one
+        os.write(fd, b"link \t")
+        seen = expect(fd, "s1-")
+        assert "s0-" in seen and "s0-s1" not in seen, seen
+        os.write(fd, b"s1\t\t")
+        seen = expect(fd, "s1-e1")
+        assert "s1-s0#0" in seen and "e0" not in seen, seen
+        os.write(fd, b"s0#1 one-way \t\t")
+        seen = expect(fd, "s0  s1")
+        os.write(fd, b"\x03")  # drops the line
+        expect(fd, "reflit> ")
+        # the same answers as in files
+        os.write(fd, b"jump\n")
+        expect(fd, "no such command: jump; see help")
+        os.write(fd, b"inject drop s0-s1#0\n")
+        expect(fd, "it is inject drop <link> <device> <n>")
+        os.write(fd, b"quit\n")
+        expect(fd, "lost 0")
+        assert p.wait(30) == 2  # commands failed
+        os.close(fd)
+
+
+@case
+def at_a_terminal_a_mistyped_command_fails_the_run():
+    with Box() as box:
+        p, fd = terminal(box)
+        expect(fd, "reflit> ")
+        os.write(fd, b"jump\n")
+        expect(fd, "no such command")
+        os.write(fd, b"quit\n")
+        expect(fd, "lost 0")
+        assert p.wait(30) == 2
+        os.close(fd)
+
+
+@case
+def at_a_terminal_ctrl_c_ends_a_wait_and_not_the_program():
+    with Box() as box:
+        p, fd = terminal(box)
+        expect(fd, "reflit> ")
+        began = time.time()
+        for wait in (b"wait 500s\n", b"wait dead s0-s1#0 500s\n"):
+            os.write(fd, wait)
+            time.sleep(0.5)
+            os.write(fd, b"\x03")
+            expect(fd, "interrupted")
+        assert time.time() - began < 100
+        os.write(fd, b"wait up\nshow traffic\n")
+        expect(fd, "under way")
+        os.write(fd, b"quit\n")
+        expect(fd, "lost 0")
+        assert p.wait(30) == 0
+        os.close(fd)
+
+
+@case
+def at_a_terminal_deaths_are_seen_and_the_line_stays():
+    """Events of links come by themselves; what is typed is drawn again."""
+    with Box() as box:
+        p, parent = terminal(box)
+        config = box.path("fabric.cfg")
+        expect(parent, "reflit> ")
+        os.write(parent, b"wait up\nlink s0-s1#0 flap 1 400ms\nshow tra")
+        seen = expect(parent, "s0: s0-s1#0 dead, detector phy")
+        # the line was wiped, the event took its place, the line came back
+        seen += expect(parent, "reflit> show tra")
+        assert "\r\x1b[K" in seen, repr(seen)
+        os.write(parent, b"ffic\n")
+        expect(parent, "delivered 0")
+        os.write(parent, b"load " + config[:-3].encode() + b"\t\n")
+        expect(parent, "no such command: fabric:")
+        os.write(parent, b"quit\n")
+        expect(parent, "lost 0")
+        assert p.wait(30) == 2
+        os.close(parent)
+
+
+main()
