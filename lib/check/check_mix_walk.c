@@ -88,6 +88,9 @@ mix_move(const struct mix_run *r, const struct rl_fwd *f, unsigned int plane,
 	return dirlink * RL_VCS + to->vl;
 }
 
+/* What mix_add() returns where a table lets a packet do nothing. */
+#define MIX_NOTHING 1u
+
 /* Adds what a table lets a packet do; returns a sum that tells sets apart.
  * *dead is set where links that died lately would have been taken. */
 static uint64_t
@@ -96,7 +99,8 @@ mix_add(const struct mix_run *r, const struct rl_fwd *f, unsigned int plane,
 	bool *dead)
 {
 	const struct rl_topo_dev *dev = &r->topo->dev[at->dev];
-	uint64_t word = rl_fwd_word(f, plane, (uint16_t)r->dst), sum = 1;
+	uint64_t word = rl_fwd_word(f, plane, (uint16_t)r->dst);
+	uint64_t sum = MIX_NOTHING;
 	bool first = true;
 
 	for (unsigned int i = 0; i < RL_FWD_ALTS; i++, word >>= 16) {
@@ -105,6 +109,8 @@ mix_add(const struct mix_run *r, const struct rl_fwd *f, unsigned int plane,
 		const uint32_t chan = mix_move(r, f, plane, h, at, alive, &to);
 		uint32_t k;
 
+		if (h.port == RL_FWD_PORT_NONE)
+			break;
 		if (h.port < dev->nports && r->dead[dev->port[h.port].link])
 			*dead = true;
 		if (chan == RANKS_NONE)
@@ -132,10 +138,15 @@ mix_plane(const struct rl_fwd *f, const struct mix_at *at)
 	return p < f->nplanes ? p : 0;
 }
 
-/* All that a packet may do at a device; *differs: the tables disagree. */
+/*
+ * All that a packet may do at a device. MIX_TOUCHED in *flags: the tables
+ * disagree; MIX_LOST: it may be stranded there. One that the old tables strand
+ * waits for the new ones, and goes on by them; one that these strand is lost,
+ * whatever the old ones had done.
+ */
 static uint32_t
 mix_choose(const struct mix_run *r, const struct mix_at *at,
-	   struct mix_choice *c, bool *differs)
+	   struct mix_choice *c, unsigned int *flags)
 {
 	const unsigned int may = mix_may(r, at->dev);
 	const struct rl_fwd *old = &r->mix->old[at->dev];
@@ -143,23 +154,27 @@ mix_choose(const struct mix_run *r, const struct mix_at *at,
 	const unsigned int po = mix_plane(may & RL_MIX_OLD ? old : new, at);
 	const unsigned int pn = mix_plane(may & RL_MIX_NEW ? new : old, at);
 	uint64_t sum[2] = {0};
-	bool dead = false;
+	bool dead = false, stranded = false, differs = false;
 	uint32_t n = 0;
 
-	*differs = false;
 	if (may & RL_MIX_OLD) {
 		sum[0] = mix_add(r, old, po, at, false, c, &n, &dead);
 		if (dead && mix_add(r, old, po, at, true, c, &n, &dead) !=
 				    sum[0])
-			*differs = true;
+			differs = true;
 	}
-	if (may & RL_MIX_NEW)
+	if (may & RL_MIX_NEW) {
 		sum[1] = mix_add(r, new, pn, at, false, c, &n, &dead);
+		stranded = sum[1] == MIX_NOTHING;
+	}
 	/* It came before the new tables did. */
 	if (may == RL_MIX_EITHER && po != pn && po < new->nplanes)
-		mix_add(r, new, po, at, false, c, &n, &dead);
+		stranded |= mix_add(r, new, po, at, false, c, &n, &dead) ==
+			    MIX_NOTHING;
 	if (may == RL_MIX_EITHER && (po != pn || sum[0] != sum[1]))
-		*differs = true;
+		differs = true;
+	*flags = (differs ? MIX_TOUCHED : 0) |
+		 (stranded || n == 0 ? MIX_LOST : 0);
 	return n;
 }
 
@@ -242,14 +257,15 @@ mix_hop(const struct mix_run *r, uint32_t from, uint32_t to)
 	return bad;
 }
 
-/* A packet that came by a channel stands at `at`: what it may do next. */
-static void
+/* A packet that came by a channel stands at `at`: what it may do next. Returns
+ * flags as mix_choose() does. */
+static unsigned int
 mix_push(struct mix_run *r, uint32_t *depth, uint32_t chan, bool first,
 	 const struct mix_at *at)
 {
 	struct mix_frame *f = &r->stack[(*depth)++];
 	const uint32_t id = chan * r->nsl + r->sl_idx[at->sl];
-	bool differs;
+	unsigned int flags;
 
 	f->state = chan == RANKS_NONE ? RANKS_NONE : id;
 	f->chan = chan;
@@ -258,16 +274,16 @@ mix_push(struct mix_run *r, uint32_t *depth, uint32_t chan, bool first,
 	f->dev = at->dev;
 	f->foreign = r->topo->dev[at->dev].kind == RL_DEV_ENDPOINT &&
 		     chan != RANKS_NONE;
-	f->n = mix_choose(r, at, f->choice, &differs);
+	f->n = mix_choose(r, at, f->choice, &flags);
 	if (chan == RANKS_NONE)
-		return;
+		return flags;
 	r->touched[r->ntouched++] = id;
 	r->state[id] = (struct mix_state){
 		.mark = STATE_OPEN,
-		.flags = (uint8_t)((differs ? MIX_TOUCHED : 0) |
-				   (f->n == 0 ? MIX_LOST : 0)),
+		.flags = (uint8_t)flags,
 		.foreign = f->foreign,
 	};
+	return flags;
 }
 
 /* What a state that follows means for the one before it. */
@@ -353,9 +369,8 @@ check_mix_flow(struct mix_run *r, uint32_t src, uint32_t dst, uint32_t *len)
 			.sl = (uint8_t)__builtin_ctz(sls)};
 		uint32_t depth = 0;
 
-		mix_push(r, &depth, RANKS_NONE, true, &at);
-		if (r->stack[0].n == 0)
-			sum.flags |= MIX_LOST;
+		sum.flags |= mix_push(r, &depth, RANKS_NONE, true, &at) &
+			     MIX_LOST;
 		mix_search(r, &sum);
 	}
 	*len = sum.len;

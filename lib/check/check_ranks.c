@@ -39,13 +39,14 @@ run_init(struct ranks_run *r, const struct rl_check_ranks *in,
 	r->in_max = malloc(n * sizeof(*r->in_max));
 	r->out_min = malloc(n * sizeof(*r->out_min));
 	r->hops = malloc(n * sizeof(*r->hops));
+	r->turn = malloc(n * sizeof(*r->turn));
 	r->queue = malloc(n * sizeof(*r->queue));
 	r->seen = malloc(n);
 	r->tile = malloc(((size_t)r->map.nplanes * r->map.nsw + 1) *
 			 RANKS_TILE * sizeof(*r->tile));
 	return r->in_max == NULL || r->out_min == NULL || r->hops == NULL ||
-	       r->queue == NULL || r->seen == NULL || r->tile == NULL ?
-		       -ENOMEM : 0;
+	       r->turn == NULL || r->queue == NULL || r->seen == NULL ||
+	       r->tile == NULL ? -ENOMEM : 0;
 }
 
 static void
@@ -56,6 +57,7 @@ run_free(struct ranks_run *r)
 	free(r->tile);
 	free(r->seen);
 	free(r->queue);
+	free(r->turn);
 	free(r->hops);
 	free(r->out_min);
 	free(r->in_max);

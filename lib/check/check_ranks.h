@@ -73,6 +73,8 @@ struct ranks_run {
 	uint32_t *in_max;  /**< highest rank by which a packet comes, or 0 */
 	uint32_t *out_min; /**< lowest by which it goes on */
 	uint16_t *hops;	   /**< links to the destination; see check_ranks_fast.c */
+	uint32_t *turn;	   /**< port that its first hop takes, if it may not for
+				those who came by it */
 	uint32_t *queue;
 	uint8_t *seen;
 	uint64_t *tile;	   /**< [plane][switch][destination] entries */

@@ -36,6 +36,12 @@ struct fast {
 	uint32_t nqueue;
 };
 
+static inline bool
+word_more(uint64_t word)
+{
+	return (word & WORD_PORT) != RL_FWD_PORT_NONE;
+}
+
 static inline uint64_t
 word_next(uint64_t word)
 {
@@ -75,7 +81,7 @@ fast_hops(struct fast *f, uint64_t word, const struct ranks_rec *recs,
 	struct ranks_run *r = f->r;
 	uint32_t least = *min;
 
-	for (; word != WORD_NONE; word = word_next(word)) {
+	for (; word_more(word); word = word_next(word)) {
 		const uint32_t port = word & WORD_PORT;
 		const uint32_t plane = word >> 13 & 7;
 		const struct ranks_rec *rec;
@@ -121,6 +127,14 @@ fast_source(const struct ranks_map *m, uint32_t s, uint32_t dst,
 	*recs = m->rec[m->slc_of[sl]] +
 		(size_t)m->port0[dev] * RL_FWD_PLANES;
 	return rl_fwd_word(fwd, p < fwd->nplanes ? p : 0, (uint16_t)dst);
+}
+
+/* The SL class of what it injects. */
+static inline unsigned int
+fast_class(const struct ranks_map *m, uint32_t s, uint32_t dst,
+	   unsigned int level)
+{
+	return m->slc_of[ranks_sl(m, &m->in->fwd[m->nsw + s], dst, level)];
 }
 
 /* What all sources inject. */
@@ -262,7 +276,7 @@ fast_ascend(struct fast *f)
 static const struct ranks_rec *
 fast_first(uint64_t word, const struct ranks_rec *recs, uint32_t nports)
 {
-	for (; word != WORD_NONE; word = word_next(word)) {
+	for (; word_more(word); word = word_next(word)) {
 		const uint32_t port = word & WORD_PORT;
 		const struct ranks_rec *rec =
 			&recs[port * RL_FWD_PLANES + (word >> 13 & 7)];
@@ -273,16 +287,43 @@ fast_first(uint64_t word, const struct ranks_rec *recs, uint32_t nports)
 	return NULL;
 }
 
-/* Links from where a hop leads to the destination, by first next hops. */
+/* The port at the other end of the link that a record of a class is of. */
+static inline uint32_t
+fast_far(const struct ranks_map *m, const struct ranks_rec *rec,
+	 unsigned int slc)
+{
+	const struct ranks_port *p =
+		&m->port[(size_t)(rec - m->rec[slc]) / RL_FWD_PLANES];
+
+	return m->port0[p->dev] + p->in_port;
+}
+
+/* The port by which packets of a slot go on by a record, where none may that
+ * came by it: it bears the plane that they are on. */
+static inline uint32_t
+fast_turn(const struct ranks_map *m, const struct ranks_rec *rec,
+	  unsigned int slot)
+{
+	const size_t i = (size_t)(rec - m->rec[m->slot_slc[slot]]);
+
+	return i % RL_FWD_PLANES == m->slot_plane[slot] ?
+		       (uint32_t)(i / RL_FWD_PLANES) : RANKS_NONE;
+}
+
+/*
+ * Links from where a hop leads to the destination, by first next hops. One that
+ * leads straight back on the same plane is none for whoever came that way: such
+ * packets count as lost here, and are left to the exact way.
+ */
 static uint32_t
-fast_follow(struct fast *f, const struct ranks_rec *rec)
+fast_follow(struct fast *f, const struct ranks_rec *rec, unsigned int slc)
 {
 	struct ranks_run *r = f->r;
 	const struct ranks_map *m = &r->map;
 	uint32_t depth = 0, hops;
 
 	for (;;) {
-		uint32_t at, slot, u;
+		uint32_t at, slot, u, in;
 
 		if (rec == NULL || (rec->to & RANKS_ENDPOINT)) {
 			hops = rec == NULL ? HOPS_LOST : 0;
@@ -290,18 +331,26 @@ fast_follow(struct fast *f, const struct ranks_rec *rec)
 		}
 		at = rec->to & RANKS_TO;
 		hops = r->hops[(size_t)at * RANKS_TILE + f->k];
-		if (hops != HOPS_NEW)
+		in = fast_far(m, rec, slc);
+		if (hops != HOPS_NEW) {
+			if (r->turn[(size_t)at * RANKS_TILE + f->k] == in)
+				hops = HOPS_LOST;
 			break;
+		}
 		slot = at / m->nsw;
+		slc = m->slot_slc[slot];
 		u = at - slot * m->nsw;
 		r->hops[(size_t)at * RANKS_TILE + f->k] = HOPS_OPEN;
 		r->queue[depth++] = at;
 		rec = fast_first(
 			fast_plane(f, m->slot_plane[slot])
 				[(size_t)u * RANKS_TILE + f->k],
-			m->rec[m->slot_slc[slot]] +
-				(size_t)m->port0[u] * RL_FWD_PLANES,
+			m->rec[slc] + (size_t)m->port0[u] * RL_FWD_PLANES,
 			m->port0[u + 1] - m->port0[u]);
+		r->turn[(size_t)at * RANKS_TILE + f->k] =
+			rec != NULL ? fast_turn(m, rec, slot) : RANKS_NONE;
+		if (r->turn[(size_t)at * RANKS_TILE + f->k] == in)
+			rec = NULL;
 	}
 	while (depth > 0) {
 		hops = hops < RL_CHECK_HOPS_MAX ? hops + 1 : HOPS_LOST;
@@ -329,9 +378,10 @@ fast_arrives(struct fast *f, uint32_t dst)
 		for (unsigned int q = 0; q < m->levels; q++) {
 			const struct ranks_rec *recs;
 			const uint64_t word = fast_source(m, s, dst, q, &recs);
-			const uint32_t hops = fast_follow(f, fast_first(
-				word, recs,
-				m->port0[dev + 1] - m->port0[dev]));
+			const uint32_t hops = fast_follow(
+				f, fast_first(word, recs, m->port0[dev + 1] -
+							  m->port0[dev]),
+				fast_class(m, s, dst, q));
 
 			if (hops >= RL_CHECK_HOPS_MAX)
 				return false;

@@ -59,6 +59,9 @@ states_choose(const struct check_run *r, uint32_t i, uint32_t dst,
 		return UINT32_MAX;
 	f = &tab[at->dev];
 	e = check_entry(f, at, dst, &plane);
+	for (uint32_t k = 0; k < i % RL_FWD_ALTS; k++)
+		if (check_ends(e->hop[k]))
+			return UINT32_MAX;
 	if (r->in->alts == RL_CHECK_FIRST)
 		for (uint32_t k = 0; k < i % RL_FWD_ALTS; k++) {
 			struct check_at tried = *at;
@@ -124,6 +127,10 @@ states_search(struct states *s)
 			states_pop(s, from->len != 0);
 			continue;
 		}
+		/* What the old tables strand waits for the new; what these
+		 * strand is lost. */
+		if (f->next == RL_FWD_ALTS && from->len == 0)
+			from->failed = 1;
 		chan = states_choose(r, f->next++, s->dst, &at);
 		if (chan == UINT32_MAX)
 			continue;
@@ -154,6 +161,7 @@ states_inject(struct states *s, uint32_t src, uint8_t sl, uint32_t *len)
 		struct check_at at = {.dev = dev, .sl = sl};
 		uint32_t chan, state;
 
+		good &= i != RL_FWD_ALTS || any;
 		at.in_port = r->in->fwd[dev].nports;
 		chan = states_choose(r, i, s->dst, &at);
 		if (chan == UINT32_MAX)

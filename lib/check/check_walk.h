@@ -73,6 +73,13 @@ check_entry(const struct rl_fwd *f, const struct check_at *at, uint32_t dst,
 	return rl_fwd_lookup(f, *plane, (uint16_t)dst);
 }
 
+/** Whether a next hop ends the list, as it does for switches (rl_fwd.h). */
+static inline bool
+check_ends(struct rl_fwd_hop h)
+{
+	return h.port == RL_FWD_PORT_NONE;
+}
+
 /**
  * Moves a packet on plane @p plane over next hop @p h. Returns the channel it
  * takes, or UINT32_MAX where it may not: no such port, a dead link, or back by

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "rl_check_ranks.h"
+#include "rl_check_mix.h"
 #include "route_draw.h"
 
 static uint64_t seeds = 120;
@@ -279,6 +279,190 @@ whatever_changes_is_looked_at_again(void **state)
 	rl_topo_free(&t);
 }
 
+/*
+ * Three switches in a ring, tables by hand: a packet on VL v is on plane v, and
+ * all go straight to where they belong.
+ */
+#define RING 3
+#define RING_PLANES 3
+
+struct ring {
+	struct rl_topo t;
+	struct rl_fwd fwd[2 * RING];
+	struct rl_fwd_entry entry[2 * RING][RING_PLANES * RING];
+	uint8_t vl[RING_PLANES][RING + 1][RING][RL_SLS]; /* plane p has VL p */
+	uint8_t sl[RING];
+	uint32_t *rank;
+};
+
+/* The port by which a device sends to another. */
+static uint16_t
+ring_port(const struct ring *r, uint32_t from, uint32_t to)
+{
+	for (uint16_t p = 0; p < r->t.dev[from].nports; p++)
+		if (r->t.dev[from].port[p].peer_dev == to)
+			return p;
+	fail_msg("no link %u-%u", from, to);
+	return 0;
+}
+
+static struct rl_fwd_hop
+ring_hop(const struct ring *r, uint32_t from, uint32_t to, unsigned int plane)
+{
+	return (struct rl_fwd_hop){.port = ring_port(r, from, to) & 0x1fff,
+				   .plane = plane & 7};
+}
+
+static void
+ring_rank(struct ring *r, uint32_t from, uint32_t to, uint32_t rank)
+{
+	const struct rl_topo_port *p =
+		&r->t.dev[from].port[ring_port(r, from, to)];
+
+	for (unsigned int vl = 0; vl < RL_VCS; vl++)
+		r->rank[rl_channel(p->link, p->end, vl)] = rank;
+}
+
+static void
+ring_init(struct ring *r)
+{
+	memset(r, 0, sizeof(*r));
+	fix_grid(&r->t, true, RING, 0, 0, 1);
+	r->rank = calloc(rl_channels(&r->t), sizeof(*r->rank));
+	assert_non_null(r->rank);
+	memset(r->entry, 0xff, sizeof(r->entry));
+	for (unsigned int p = 0; p < RING_PLANES; p++)
+		memset(r->vl[p], (int)p, sizeof(r->vl[p]));
+	for (uint32_t d = 0; d < 2 * RING; d++) {
+		struct rl_fwd *f = &r->fwd[d];
+
+		f->ndst = RING;
+		f->nports = r->t.dev[d].nports;
+		f->nplanes = d < RING ? RING_PLANES : 1;
+		f->nvls = RING_PLANES;
+		for (unsigned int vl = 0; vl < RING_PLANES; vl++)
+			memset(f->plane_of[vl], (int)vl, RL_SLS);
+		f->entry = r->entry[d];
+		f->sl2vl = &r->vl[0][0][0][0];
+		f->path_sl = d < RING ? NULL : r->sl;
+	}
+	for (uint32_t s = 0; s < RING; s++)
+		for (uint32_t e = 0; e < RING; e++) {
+			const uint32_t to = s == e ? RING + e : e;
+
+			for (unsigned int p = 0; p < RING_PLANES; p++)
+				r->entry[s][p * RING + e].hop[0] =
+					ring_hop(r, s, to, 0);
+			r->entry[RING + s][e].hop[0] =
+				ring_hop(r, RING + s, s, 0);
+		}
+	for (uint32_t s = 0; s < RING; s++) {
+		ring_rank(r, s, (s + 1) % RING, 1);
+		ring_rank(r, s, (s + 2) % RING, 1);
+		ring_rank(r, s, RING + s, 9);
+	}
+}
+
+static void
+ring_free(struct ring *r)
+{
+	free(r->rank);
+	rl_topo_free(&r->t);
+}
+
+/* Both verdicts on the tables, which are to be the same. */
+static int
+ring_judge(const struct ring *r, struct rl_ranks_report *rep)
+{
+	const struct rl_route route = {.fwd = (struct rl_fwd *)(uintptr_t)r->fwd};
+	const int ret = by_ranks(&r->t, &route, r->rank, rep);
+
+	assert_int_equal(search(&r->t, &route), ret);
+	return ret;
+}
+
+static void
+no_packet_goes_straight_back_on_its_plane(void **state)
+{
+	struct rl_ranks_report rep;
+	struct ring r;
+
+	(void)state;
+	ring_init(&r);
+	assert_int_equal(ring_judge(&r, &rep), 0);
+	assert_int_equal(rep.max_hops, 3);
+	/* s0 sends to e2 by s1, and s1 straight back, all of it ascending. */
+	r.entry[0][2].hop[0] = ring_hop(&r, 0, 1, 1);
+	r.entry[1][RING + 2].hop[0] = ring_hop(&r, 1, 0, 1);
+	r.entry[0][RING + 2].hop[0] = ring_hop(&r, 0, 2, 1);
+	ring_rank(&r, 1, 0, 2);
+	ring_rank(&r, 0, 2, 3);
+	assert_int_equal(ring_judge(&r, &rep), -EHOSTUNREACH);
+	assert_int_equal(rep.lost_src, 0);
+	assert_int_equal(rep.lost_dst, 2);
+	/* The second next hop is the first that s1 may take. */
+	r.entry[1][RING + 2].hop[1] = ring_hop(&r, 1, 2, 1);
+	ring_rank(&r, 1, 2, 3);
+	assert_int_equal(ring_judge(&r, &rep), 0);
+	assert_int_equal(rep.max_hops, 4);
+	/* Back on another plane it may go. */
+	r.entry[1][RING + 2].hop[0] = ring_hop(&r, 1, 0, 2);
+	r.entry[1][RING + 2].hop[1].port = RL_FWD_PORT_NONE;
+	assert_int_equal(ring_judge(&r, &rep), 0);
+	assert_int_equal(rep.max_hops, 5);
+	ring_free(&r);
+}
+
+/* Nor does any while old and new tables mix: who would is to be held. */
+static void
+a_mix_sends_no_packet_straight_back_on_its_plane(void **state)
+{
+	struct rl_check_mix_report rep;
+	struct rl_check_mix mix = {0};
+	struct rl_flows held;
+	struct ring old, r;
+
+	(void)state;
+	ring_init(&old);
+	ring_init(&r);
+	ring_rank(&r, 1, 0, 2);
+	ring_rank(&r, 0, 2, 3);
+	r.entry[0][2].hop[0] = ring_hop(&r, 0, 1, 1);
+	r.entry[1][RING + 2].hop[0] = ring_hop(&r, 1, 0, 1);
+	r.entry[0][RING + 2].hop[0] = ring_hop(&r, 0, 2, 1);
+	mix = (struct rl_check_mix){.topo = &r.t, .old = old.fwd, .fwd = r.fwd,
+				    .old_rank = r.rank, .rank = r.rank};
+	assert_int_equal(rl_check_mix(&mix, &rep), -EHOSTUNREACH);
+	assert_int_equal(rep.src, 0);
+	assert_int_equal(rep.dst, 2);
+	assert_int_equal(rl_flows_init(&held, RING), 0);
+	assert_int_equal(rl_check_hold(&mix, &held, &rep), 0);
+	assert_int_equal(held.count, 1);
+	assert_true(rl_flows_has(&held, 0, 2));
+	rl_flows_free(&held);
+	ring_free(&r);
+	ring_free(&old);
+}
+
+static void
+a_next_hop_without_a_port_ends_the_list(void **state)
+{
+	struct rl_ranks_report rep;
+	struct ring r;
+
+	(void)state;
+	ring_init(&r);
+	for (unsigned int p = 0; p < RING_PLANES; p++) {
+		r.entry[0][p * RING + 2].hop[1] =
+			r.entry[0][p * RING + 2].hop[0];
+		r.entry[0][p * RING + 2].hop[0].port = RL_FWD_PORT_NONE;
+	}
+	assert_int_equal(ring_judge(&r, &rep), -EHOSTUNREACH);
+	assert_int_equal(rep.lost_src, 0);
+	assert_int_equal(rep.lost_dst, 2);
+	ring_free(&r);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -287,6 +471,9 @@ main(int argc, char **argv)
 		cmocka_unit_test(wrong_tables_are_refused_whenever_the_search_refuses_them),
 		cmocka_unit_test(wrong_ranks_are_refused_and_the_hop_is_named),
 		cmocka_unit_test(equal_ranks_do_not_ascend),
+		cmocka_unit_test(no_packet_goes_straight_back_on_its_plane),
+		cmocka_unit_test(a_mix_sends_no_packet_straight_back_on_its_plane),
+		cmocka_unit_test(a_next_hop_without_a_port_ends_the_list),
 		cmocka_unit_test(what_has_not_changed_is_not_looked_at_again),
 		cmocka_unit_test(whatever_changes_is_looked_at_again),
 	};
