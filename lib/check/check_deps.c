@@ -78,6 +78,21 @@ check_deps_add(struct check_deps *d, uint32_t from, uint32_t to, uint32_t src,
 		deps_grow(d);
 }
 
+bool
+check_deps_has(const struct check_deps *d, uint32_t from, uint32_t to)
+{
+	const struct check_dep *s = deps_find(d, from, to);
+
+	return s->from != s->to;
+}
+
+void
+check_deps_clear(struct check_deps *d)
+{
+	memset(d->slot, 0, ((size_t)d->mask + 1) * sizeof(*d->slot));
+	d->count = 0;
+}
+
 /* The dependencies as a graph: those of a channel side by side. */
 struct deps_graph {
 	uint32_t nchan;

@@ -31,6 +31,12 @@ void check_deps_free(struct check_deps *d);
 void check_deps_add(struct check_deps *d, uint32_t from, uint32_t to,
 		    uint32_t src, uint32_t dst);
 
+/** Whether it is there. */
+bool check_deps_has(const struct check_deps *d, uint32_t from, uint32_t to);
+
+/** Takes all away. */
+void check_deps_clear(struct check_deps *d);
+
 /**
  * Looks for cycles; the shortest one found goes into @p rep. Returns 0 (none),
  * -ELOOP, -ENOMEM.

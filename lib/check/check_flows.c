@@ -31,3 +31,13 @@ rl_flows_add(struct rl_flows *f, uint32_t src, uint32_t dst)
 	f->bit[(size_t)src * f->words + dst / 64] |= 1ull << (dst % 64);
 	f->count++;
 }
+
+void
+rl_flows_remove(struct rl_flows *f, uint32_t src, uint32_t dst)
+{
+	RL_ASSERT(src < f->nep && dst < f->nep);
+	if (!rl_flows_has(f, src, dst))
+		return;
+	f->bit[(size_t)src * f->words + dst / 64] &= ~(1ull << (dst % 64));
+	f->count--;
+}

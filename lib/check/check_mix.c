@@ -214,6 +214,21 @@ rl_check_mix(const struct rl_check_mix *mix, struct rl_check_mix_report *rep)
 	return ret;
 }
 
+/* Holds no more of the flows that are bad in order k than need be. */
+static int
+mix_spare(struct mix_run *r, struct rl_flows *bad, unsigned int k)
+{
+	const uint64_t n = r->map.nlive, had = bad->count;
+	int ret = 0;
+
+	r->rep->order = k == 0 ? RL_MIX_BY_NEW : RL_MIX_BY_OLD;
+	if (had != 0 && n * (n - 1) <= RL_CHECK_SPARE_PAIRS)
+		ret = check_mix_spare(r, bad);
+	if (bad->count < had)
+		r->rep->order = RL_MIX_BY_FOUND;
+	return ret;
+}
+
 int
 rl_check_hold(const struct rl_check_mix *mix, struct rl_flows *held,
 	      struct rl_check_mix_report *rep)
@@ -221,6 +236,7 @@ rl_check_hold(const struct rl_check_mix *mix, struct rl_flows *held,
 	struct rl_check_mix all = *mix;
 	struct rl_flows bad[2];
 	struct mix_run r;
+	unsigned int k = 0;
 	int ret;
 
 	if (mix->rank == NULL && mix->old_rank == NULL)
@@ -228,9 +244,10 @@ rl_check_hold(const struct rl_check_mix *mix, struct rl_flows *held,
 	all.held = NULL;
 	ret = mix_begin(&r, &all, rep, bad);
 	if (ret == 0) {
-		const unsigned int k = bad[1].count < bad[0].count;
-
-		rep->order = k == 0 ? RL_MIX_BY_NEW : RL_MIX_BY_OLD;
+		k = bad[1].count < bad[0].count;
+		ret = mix_spare(&r, &bad[k], k);
+	}
+	if (ret == 0) {
 		rep->held = bad[k].count;
 		rep->why = NULL;
 		rl_flows_free(held);

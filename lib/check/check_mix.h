@@ -53,6 +53,13 @@ void check_mix_free(struct mix_run *r);
 unsigned int check_mix_flow(struct mix_run *r, uint32_t src, uint32_t dst,
 			    uint32_t *len);
 
+/**
+ * Takes flows out of @p held that close no circle with those that go on, each
+ * alone and together. Without those held all ascends in one of the ranks.
+ * Returns 0; -ENOMEM: fewer were taken out.
+ */
+int check_mix_spare(struct mix_run *r, struct rl_flows *held);
+
 /** Forgets the destination at hand. */
 void check_mix_forget(struct mix_run *r);
 

@@ -369,8 +369,8 @@ check_mix_flow(struct mix_run *r, uint32_t src, uint32_t dst, uint32_t *len)
 			.sl = (uint8_t)__builtin_ctz(sls)};
 		uint32_t depth = 0;
 
-		sum.flags |= mix_push(r, &depth, RANKS_NONE, true, &at) &
-			     MIX_LOST;
+		sum.flags |= (uint8_t)mix_push(r, &depth, RANKS_NONE, true,
+					       &at);
 		mix_search(r, &sum);
 	}
 	*len = sum.len;

@@ -43,6 +43,9 @@ void rl_flows_free(struct rl_flows *f);
 /** Any thread that owns the set. */
 void rl_flows_add(struct rl_flows *f, uint32_t src, uint32_t dst);
 
+/** Any thread that owns the set. */
+void rl_flows_remove(struct rl_flows *f, uint32_t src, uint32_t dst);
+
 /** Any thread, while nobody changes the set. */
 static inline bool
 rl_flows_has(const struct rl_flows *f, uint32_t src, uint32_t dst)
@@ -121,11 +124,16 @@ struct rl_check_mix_report {
 int rl_check_mix(const struct rl_check_mix *mix,
 		 struct rl_check_mix_report *rep);
 
+/** Pairs of endpoints up to which rl_check_hold() looks at all of them. */
+#define RL_CHECK_SPARE_PAIRS 16384u
+
 /**
  * Control thread. Finds flows to hold, so that the mix of all others is proven:
  * those that may take a hop that does not ascend, in whichever of the two
  * orders there are fewer of them, and those that may not arrive. Time is spent
- * on what differs only. rl_check_mix() with what is found says 0.
+ * on what differs only; but where no more than RL_CHECK_SPARE_PAIRS endpoints
+ * send to each other, all are looked at, and held are only those with any one of
+ * whom there would be a cycle. rl_check_mix() with what is found says 0.
  *
  * @param held  an empty set of topo->nep endpoints; filled with the flows to
  *   hold (mix->held is not read). Left empty: nothing has to be held.
