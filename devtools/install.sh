@@ -4,7 +4,7 @@
 # Asks for root (through sudo) only where something is missing.
 #
 #   devtools/install.sh          installs what building and running takes
-#   devtools/install.sh --tests  also what tests alone need (a browser); where
+#   devtools/install.sh --tests  also what tests alone need (a browser, man); where
 #                                these are missing and root is not at hand, it
 #                                says so and goes on: their tests are skipped
 #   devtools/install.sh --list   prints all of them, one a line
@@ -29,8 +29,9 @@ packages="$packages gnuplot-nox"
 # tests with network namespaces: ip, ethtool, sysctl
 packages="$packages iproute2 ethtool procps"
 
-# tests alone: the page of reflit-view in a real browser
-tests="chromium chromium-driver"
+# tests alone: the page of reflit-view in a real browser; manual pages; reports
+# held against docs/schema.json
+tests="chromium chromium-driver man-db python3-jsonschema"
 
 case "$*" in
 --list)

@@ -47,6 +47,7 @@ usage(FILE *f)
 {
 	fprintf(f,
 		"usage: reflit-bench [options] SUITE...\n\n"
+		"Measures, each figure beside the bare work of the same run.\n\n"
 		"options:\n"
 		"  --config FILE  suite sim: this fabric instead of its own\n"
 		"  --json FILE    write the figures as JSON; -: to standard output,\n"

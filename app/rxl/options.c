@@ -51,7 +51,7 @@ static void
 usage(FILE *f)
 {
 	fprintf(f,
-		"usage: reflit-sim rxl [options]\n"
+		"usage: reflit-sim rxl [options]\n\n"
 		"The evaluation of the RXL paper: computed, and measured by "
 		"the code that ships.\n\n"
 		"What (everything, if left out; may be repeated)\n"

@@ -29,7 +29,7 @@ static void
 usage(FILE *out)
 {
 	fprintf(out,
-		"usage: reflit-sim scenario FIGURE [options]\n"
+		"usage: reflit-sim scenario FIGURE [options]\n\n"
 		"Plays a figure of the RXL paper flit by flit.\n\n");
 	for (size_t i = 0; i < RL_ARRAY_SIZE(figures); i++)
 		fprintf(out, "  %-6s %s\n", figures[i].name, figures[i].what);

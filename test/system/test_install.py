@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""reflit as other software is installed: programs, manual pages, completion, a
+unit of systemd, and libraries that a stranger's program is built against by
+pkg-config alone.
+
+usage: test_install.py BUILD SOURCE_ROOT
+"""
+import configparser
+import glob
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+
+BUILD, ROOT = (os.path.abspath(p) for p in sys.argv[1:3])
+PROGRAMS = ("reflit", "reflit-sim", "reflit-route", "reflit-bench",
+            "reflit-view", "reflit-fault")
+LIBRARIES = ("codec", "link", "route", "check")
+BOX = tempfile.mkdtemp(prefix="reflit-install-")
+DEST = os.path.join(BOX, "dest")
+
+
+class Skip(Exception):
+    """This machine can't run a case; the message says why."""
+
+
+def run(*cmd, **more):
+    p = subprocess.run(cmd, capture_output=True, text=True, timeout=120,
+                       check=False, **more)
+    return p
+
+
+def good(*cmd, **more):
+    p = run(*cmd, **more)
+    assert p.returncode == 0, "%s: exit status %d\n%s%s" % (
+        " ".join(cmd), p.returncode, p.stdout, p.stderr)
+    return p.stdout
+
+
+def installed(*parts):
+    """The one installed file whose path ends so."""
+    found = glob.glob(os.path.join(DEST, "**", *parts), recursive=True)
+    assert len(found) == 1, (parts, found)
+    return found[0]
+
+
+def environment():
+    """As somebody has it who has installed to DEST."""
+    env = dict(os.environ)
+    bin_dir = os.path.dirname(installed("bin", "reflit"))
+    env["PATH"] = bin_dir + os.pathsep + env["PATH"]
+    env["PKG_CONFIG_PATH"] = os.path.dirname(
+        installed("pkgconfig", "reflit-codec.pc"))
+    env["PKG_CONFIG_SYSROOT_DIR"] = DEST
+    env["LC_ALL"] = "C.UTF-8"
+    return env
+
+
+def meson_install_installs():
+    good("meson", "install", "-C", BUILD, "--no-rebuild", "--destdir", DEST)
+
+
+def programs_run_from_where_they_are_installed():
+    with open(os.path.join(ROOT, "meson.build"), encoding="utf-8") as f:
+        version = re.search(r"version: '([^']+)'", f.read()).group(1)
+    for name in PROGRAMS:
+        out = good(installed("bin", name), "--version")
+        assert out.strip() == "%s %s" % (name, version), (name, out)
+
+
+def an_example_for_each_library_builds_and_runs():
+    """Built in a folder of its own, by what pkg-config says."""
+    where = os.path.join(BOX, "examples")
+    shutil.copytree(os.path.dirname(installed("examples", "Makefile")), where)
+    env = environment()
+    good("make", "-C", where, env=env)
+    for name in LIBRARIES:
+        out = good(os.path.join(where, name), env=env)
+        assert out, name
+        with open(os.path.join(where, name + ".c"), encoding="utf-8") as f:
+            lines = f.read().count("\n")
+        assert lines < 100, "%s.c has %d lines" % (name, lines)
+    p = run(os.path.join(where, "route"), "s0.0-s9.9", env=env)
+    assert p.returncode == 1 and "s0.0-s9.9" in p.stderr, p.stderr
+
+
+def every_header_stands_alone():
+    env = environment()
+    flags = shlex.split(good("pkg-config", "--cflags", "reflit-link", env=env))
+    headers = glob.glob(os.path.join(
+        os.path.dirname(installed("reflit", "rl_codec.h")), "*.h"))
+    assert len(headers) > 15, headers
+    for path in headers:
+        good("cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror",
+             "-fsyntax-only", "-x", "c", path, *flags)
+
+
+def private_headers_stay_at_home():
+    headers = glob.glob(os.path.join(DEST, "**", "*.h"), recursive=True)
+    names = {os.path.basename(h) for h in headers}
+    assert all(n.startswith("rl_") for n in names), names
+    assert not {n for n in names if n.endswith("_priv.h")}
+    assert "rl_plant.h" not in names
+
+
+def manual_pages_say_what_help_says():
+    """One source: every word of --help that names an option is there."""
+    for name, words in [(n, ()) for n in PROGRAMS] + [
+            ("reflit-sim-rxl", ("rxl",)),
+            ("reflit-sim-scenario", ("scenario",))]:
+        program = installed("bin", "reflit-sim" if words else name)
+        text = good(program, *words, "--help")
+        with open(installed("man1", name + ".1"), encoding="utf-8") as f:
+            page = f.read().replace("\\-", "-")
+        for option in set(re.findall(r"--[a-z][a-z-]+", text)):
+            assert option in page, (name, option)
+        for heading in ("NAME", "SYNOPSIS", "DESCRIPTION", "SEE ALSO"):
+            assert "\n.SH " + heading + "\n" in page, (name, heading)
+        if "Exit status:" in text:
+            assert "\n.SH EXIT STATUS\n" in page, name
+
+
+def manual_pages_are_well_formed():
+    if shutil.which("man") is None:
+        raise Skip("man is not installed")
+    env = dict(os.environ, LC_ALL="C.UTF-8", MANWIDTH="80")
+    for page in glob.glob(os.path.join(DEST, "**", "man1", "*.1"),
+                          recursive=True):
+        p = run("man", "--warnings", "-E", "UTF-8", "-l", page, env=env)
+        assert p.returncode == 0 and not p.stderr, (page, p.stderr)
+        assert "NAME" in p.stdout, page
+
+
+def complete(line):
+    """What bash offers for the last word of a line."""
+    words = line.split(" ")
+    script = """
+        source "$1"; shift
+        COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+        _reflit "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
+        printf '%s\\n' "${COMPREPLY[@]}"
+    """
+    return set(good("bash", "-c", script, "bash",
+                    installed("completions", "reflit"), *words,
+                    env=environment(), cwd=ROOT).split())
+
+
+def bash_completes_what_help_names():
+    assert {"--config", "--json", "--cmdline-file"} <= complete("reflit --")
+    assert complete("reflit-route --verif") == {"--verify"}
+    assert {"reflit", "torus-2qos", "updown", "minhop"} == \
+        complete("reflit-route --engine ")
+    assert {"codec", "hop", "sim"} <= complete("reflit-bench ")
+    assert {"rxl", "scenario", "ablation"} <= complete("reflit-sim ")
+    assert "--table" in complete("reflit-sim rxl --t")
+    assert "--table" not in complete("reflit-sim --t")
+    assert complete("reflit-route --config config/figure1.cfg --fail s0-s") \
+        == {"s0-s1", "s0-s1#0", "s0-s1#1"}
+    assert complete("reflit-route --config config/tor") >= {
+        "config/torus-4x4.cfg"}
+    assert complete("reflit-route --config /nowhere --fail ") == set()
+
+
+def every_program_has_its_completion():
+    for name in PROGRAMS:
+        assert os.path.exists(installed("completions", name)), name
+
+
+def unit_command(box, options):
+    """The unit's command line, as systemd would expand it for `demo`."""
+    unit = configparser.ConfigParser(interpolation=None, strict=False)
+    unit.optionxform = str
+    unit.read(installed("system", "reflit@.service"))
+    words = shlex.split(unit["Service"]["ExecStart"])
+    known = {"EAL_OPTIONS": ["-l", "0"], "OPTIONS": options}
+    command = []
+    for word in words:
+        if word.startswith("$") and word[1:] in known:
+            command += known[word[1:]]
+            continue
+        word = word.replace("${STATE_DIRECTORY}", box).replace("%i", "demo")
+        command.append(word.replace("/etc/reflit/", box + "/"))
+    command[0] = DEST + command[0]
+    assert not [w for w in command if "$" in w or "%" in w], command
+    return command
+
+
+def the_unit_runs_and_ends_as_systemd_ends_it():
+    box = os.path.join(BOX, "unit")
+    os.mkdir(box)
+    shutil.copy(os.path.join(ROOT, "config", "figure1.cfg"),
+                os.path.join(box, "demo.cfg"))
+    env = dict(os.environ, XDG_RUNTIME_DIR=box)
+    good(*unit_command(box, ["--duration", "100ms", "--load", "0.01"]),
+         env=env)
+    report = os.path.join(box, "demo.json")
+    with open(report, encoding="utf-8") as f:
+        assert json.load(f)["sent_packets"] > 0
+    os.remove(report)
+    with subprocess.Popen(unit_command(box, ["--progress"]), env=env,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True) as p:
+        p.stdout.readline()  # it is up
+        p.send_signal(signal.SIGTERM)
+        out = p.communicate(timeout=120)[0]
+    assert p.returncode == 0, out
+    with open(report, encoding="utf-8") as f:
+        assert json.load(f)["program"] == "reflit"
+
+
+CASES = (meson_install_installs,
+         programs_run_from_where_they_are_installed,
+         an_example_for_each_library_builds_and_runs,
+         every_header_stands_alone, private_headers_stay_at_home,
+         manual_pages_say_what_help_says, manual_pages_are_well_formed,
+         bash_completes_what_help_names, every_program_has_its_completion,
+         the_unit_runs_and_ends_as_systemd_ends_it)
+
+
+def main():
+    bad = 0
+    for fn in CASES:
+        print("[ RUN      ]", fn.__name__, flush=True)
+        try:
+            fn()
+            print("[       OK ]", fn.__name__, flush=True)
+        except Skip as why:
+            print("[  SKIPPED ]", fn.__name__ + ":", why, flush=True)
+        except Exception:  # whatever it is, the case failed
+            traceback.print_exc(file=sys.stdout)
+            print("[  FAILED  ]", fn.__name__, flush=True)
+            bad += 1
+    shutil.rmtree(BOX, ignore_errors=True)
+    print("%d case(s), %d failed" % (len(CASES), bad))
+    return 1 if bad else 0
+
+
+sys.exit(main())
