@@ -62,7 +62,7 @@ clockwise(const struct rl_topo *topo, uint32_t dev, bool dateline,
 		fwd->plane_of[1][sl] = 1;
 }
 
-/* @return links of the credit loop that the checker finds; 0: none */
+/* @return links of the credit loop that is found; 0: none */
 static uint32_t
 judge(const struct rl_topo *topo, bool dateline)
 {
@@ -75,10 +75,8 @@ judge(const struct rl_topo *topo, bool dateline)
 		clockwise(topo, dev, dateline, &fwd[dev]);
 	if (rl_check(&in, &rep) == -ELOOP)
 		rl_check_cycle_text(topo, &rep, text, sizeof(text));
-	printf("%s: pairs %llu/%llu, credit loop: %s\n",
-	       dateline ? "two VLs" : "one VL",
-	       (unsigned long long)rep.reachable,
-	       (unsigned long long)rep.pairs, text);
+	printf("%d VL(s): pairs %d/%d, credit loop: %s\n", dateline + 1,
+	       (int)rep.reachable, (int)rep.pairs, text);
 	return rep.reachable == rep.pairs ? rep.cycle_len : UINT32_MAX;
 }
 
