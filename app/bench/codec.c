@@ -36,6 +36,7 @@
 
 #include "rl_codec.h"
 #include "rl_prng.h"
+#include "stop_signal.h"
 
 #define BURST_MAX 1024
 #define SET_FLITS_MAX (64u * 1024 * 1024 / RL_FLIT_BYTES)
@@ -542,9 +543,11 @@ rl_bench_codec(json_t *out, FILE *human, unsigned int reps)
 	if (rc != 0)
 		return rc;
 	json_object_set_new(out, "reps", json_integer(b->reps));
-	for (unsigned int i = 0; i < RL_ARRAY_SIZE(sets); i++)
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(sets) && stop_asked() == 0;
+	     i++)
 		measure_set(b, paths, i, human);
-	report_targets(b, targets, human);
+	if (stop_asked() == 0) /* they want all sets */
+		report_targets(b, targets, human);
 	rc = b->refused == 0 ? 0 : -EBADMSG;
 	bench_close(b);
 	return rc;

@@ -14,6 +14,7 @@
 #include "bench.h"
 #include "rl_endpoint.h"
 #include "rl_prng.h"
+#include "stop_signal.h"
 
 #define EP_POOL 8192
 #define EP_BATCH 256 /* flits per turn: well within the window */
@@ -218,7 +219,8 @@ bench_endpoint(const struct bench_opts *o, json_t *out, FILE *human)
 	int ret = 0;
 
 	fprintf(human, "endpoint: profile rxl, one flow\n");
-	for (size_t i = 0; i < RL_ARRAY_SIZE(sizes) && ret == 0; i++)
+	for (size_t i = 0; i < RL_ARRAY_SIZE(sizes) && ret == 0 &&
+			   stop_asked() == 0; i++)
 		ret = measure(o, sizes[i], runs, human);
 	json_object_set_new(out, "runs", runs);
 	return ret;

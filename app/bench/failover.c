@@ -16,6 +16,7 @@
 #include "bench.h"
 #include "bench_host.h"
 #include "rl_prng.h"
+#include "stop_signal.h"
 
 struct samples {
 	double *v;
@@ -233,7 +234,8 @@ bench_failover(const struct bench_opts *o, json_t *out, FILE *human)
 	fprintf(human, "failover: %u cuts under full load, one thread\n",
 		cuts);
 	ret = poll_until_settled(h);
-	for (unsigned int i = 0; i < cuts && ret == 0; i++)
+	for (unsigned int i = 0; i < cuts && ret == 0 && stop_asked() == 0;
+	     i++)
 		ret = cut_once(h, (uint32_t)link[i % 2],
 			       rl_prng_range(&prng, 50000, 500000), &f);
 	if (ret == 0)

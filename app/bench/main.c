@@ -217,6 +217,8 @@ main(int argc, char **argv)
 			break;
 		}
 	}
+	json_object_set_new(report, "interrupted",
+			    json_boolean(stop_asked() != 0));
 	if (stop_asked() != 0)
 		fprintf(stderr, "reflit-bench: ended early: what was measured "
 			"till then is reported\n");

@@ -15,6 +15,7 @@
 #include "rl_route.h"
 #include "rl_sim.h"
 #include "rl_sim_load.h"
+#include "stop_signal.h"
 
 struct sim_case {
 	const char *name;
@@ -165,16 +166,17 @@ run_case(const struct bench_opts *o, const struct sim_case *c, json_t *runs,
 	struct rl_sim_stats st = { 0 };
 	struct rl_route *route = NULL;
 	struct rl_sim_mem mem;
+	unsigned int n = 0;
 	int ret = -ENOMEM;
 
 	if (cfg == NULL || mhops == NULL || rl_sim_mem_init(&mem) != 0)
 		return -ENOMEM;
 	ret = read_fabric(c, cfg, &route);
-	for (unsigned int i = 0; i < o->reps && ret == 0; i++)
-		ret = run_once(c, cfg, route, &mem, o->seed + i, &mhops[i],
+	for (; n < o->reps && ret == 0 && stop_asked() == 0; n++)
+		ret = run_once(c, cfg, route, &mem, o->seed + n, &mhops[n],
 			       &st);
-	if (ret == 0) {
-		const double m = bench_median(mhops, o->reps);
+	if (ret == 0 && n != 0) {
+		const double m = bench_median(mhops, n);
 
 		json_array_append_new(runs, json_pack(
 			"{s:s,s:f,s:I,s:I,s:f}", "case", c->name,
@@ -222,7 +224,8 @@ bench_sim(const struct bench_opts *o, json_t *out, FILE *human)
 	fprintf(human, "sim: virtual time, full protocol, one thread\n");
 	if (o->config != NULL)
 		ret = run_case(o, &given, runs, human);
-	for (size_t i = 0; o->config == NULL && i < n && ret == 0; i++)
+	for (size_t i = 0; o->config == NULL && i < n && ret == 0 &&
+			   stop_asked() == 0; i++)
 		ret = run_case(o, &cases[i], runs, human);
 	json_object_set_new(out, "runs", runs);
 	return ret;

@@ -108,9 +108,9 @@ report_json(const char *ifname, const struct rl_fault_set *s,
 	const uint64_t sent = copies != NULL ? copies->sent : 0;
 	const uint64_t failed = copies != NULL ? copies->failed : 0;
 
-	return json_pack("{s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
-			 "s:I, s:I}",
-		"version", RL_VERSION, "interface", ifname,
+	return json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+			 "s:I}",
+		"interface", ifname,
 		"set", set_json(s),
 		"other_frames", (json_int_t)c->other,
 		"frames", (json_int_t)c->frames,
@@ -226,6 +226,7 @@ main(int argc, char **argv)
 	struct fault_opts o;
 	int rc;
 
+	report_begin(NAME, argc, argv);
 	if (fault_opts_parse(&o, argc, argv) != 0)
 		return 2;
 	if (o.done)

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "progress.h"
 #include "rl_prng.h"
 #include "route_app.h"
+#include "stop_signal.h"
 
 static json_t *
 judge_cycle(const struct rl_topo *t, const struct rl_check_report *rep)
@@ -277,10 +279,14 @@ detours_double(struct route_app *app, json_t *out)
 {
 	const struct rl_topo *t = &app->cfg.topo;
 	uint64_t connected = 0, covered = 0;
+	struct progress far;
 	struct rl_prng p;
+	uint32_t done = 0;
 
 	rl_prng_seed(&p, app->opt.seed);
-	for (uint32_t i = 0; i < app->opt.double_failures; i++) {
+	progress_begin(&far, "double failures", app->opt.double_failures,
+		       app->opt.progress);
+	for (; done < app->opt.double_failures && stop_asked() == 0; done++) {
 		uint32_t link = rl_prng_below(&p, t->nlink);
 		struct rl_check_in in = {.topo = t, .fwd = app->route->fwd,
 					 .dead = &link, .ndead = 1};
@@ -293,20 +299,17 @@ detours_double(struct route_app *app, json_t *out)
 			continue;
 		connected += d.connected;
 		covered += d.covered;
-		if (app->opt.progress)
-			fprintf(stderr, "\rdouble failures %u/%u", i + 1,
-				app->opt.double_failures);
+		progress_tell(&far, done + 1, NULL);
 	}
-	if (app->opt.progress)
-		fprintf(stderr, "\n");
+	progress_end(&far);
 	printf("detours two-links %.4f%% (%llu/%llu, every second link for %u "
 	       "first ones)\n",
 	       100.0 * (double)covered / (double)rl_max_u64(1, connected),
 	       (unsigned long long)covered, (unsigned long long)connected,
-	       app->opt.double_failures);
+	       done);
 	json_object_set_new(out, "two-links", json_pack(
-		"{s:I,s:I}", "connected", (json_int_t)connected, "covered",
-		(json_int_t)covered));
+		"{s:I,s:I,s:I}", "draws", (json_int_t)done, "connected",
+		(json_int_t)connected, "covered", (json_int_t)covered));
 }
 
 void

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "progress.h"
 #include "rl_prng.h"
 #include "route_app.h"
 #include "stop_signal.h"
@@ -198,6 +199,7 @@ route_sweep(struct route_app *app)
 	struct sweep_marks marks = {0};
 	struct sweep s = {0};
 	json_t *rows = json_array();
+	struct progress far;
 	bool enough = true;
 	uint32_t done = 0;
 
@@ -205,6 +207,7 @@ route_sweep(struct route_app *app)
 		enough = false;
 	printf("%8s  %-8s %4s %8s %9s %8s %6s %10s\n", "seed", "verdict", "VLs",
 	       "max-hops", "mean-hops", "stretch", "worst+", "compute ms");
+	progress_begin(&far, "seeds", app->opt.seeds, app->opt.progress);
 	for (uint32_t i = 0; i < app->opt.seeds && enough && stop_asked() == 0;
 	     i++) {
 		const uint64_t seed = app->opt.seed + i;
@@ -214,11 +217,9 @@ route_sweep(struct route_app *app)
 			sweep_one(app, &s, seed, rows);
 		done += enough;
 		marks_restore(&marks, t);
-		if (app->opt.progress)
-			fprintf(stderr, "\rseed %u/%u ", i + 1, app->opt.seeds);
+		progress_tell(&far, i + 1, NULL);
 	}
-	if (app->opt.progress)
-		fprintf(stderr, "\n");
+	progress_end(&far);
 	free(marks.dev);
 	free(marks.link);
 	if (!enough) {

@@ -46,7 +46,7 @@ _reflit() {
 	COMPREPLY=()
 	if [ "${program##*/}" = reflit-sim ] && [ "$COMP_CWORD" -gt 1 ]; then
 		case ${COMP_WORDS[1]} in
-		ablation | rxl | scenario) sub=${COMP_WORDS[1]} ;;
+		ablation | rxl | scenario | merge) sub=${COMP_WORDS[1]} ;;
 		esac
 		[ "$sub" = ablation ] && sub=""
 	fi
@@ -70,7 +70,7 @@ _reflit() {
 		case ${program##*/} in
 		reflit-bench) words="$words $(_reflit_list suites "$program")" ;;
 		reflit-sim)
-			[ "$COMP_CWORD" -eq 1 ] && words="$words ablation rxl scenario"
+			[ "$COMP_CWORD" -eq 1 ] && words="$words ablation rxl scenario merge"
 			[ "$sub" = scenario ] &&
 				words="$words fig4 fig5a fig5b"
 			;;

@@ -10,8 +10,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "progress.h"
 #include "sim_app.h"
 #include "stop_signal.h"
 #include "tally.h"
@@ -133,26 +133,17 @@ settings_hash(const struct options *o)
 	return hash_file(h, o->pcap);
 }
 
-static void
-tell_progress(uint64_t *told, const struct tally *t)
-{
-	if (wall_ns() - *told <= RL_NS_PER_S)
-		return;
-	*told = wall_ns();
-	fprintf(stderr, "\r%" PRIu64 " of %" PRIu64 " seeds, %" PRIu64
-		" failed  ", t->seeds, tally_share(&t->of), t->failed);
-}
-
 static int
 run_seeds(struct setup *s, const struct options *o, struct rl_sim_mem *mem,
 	  struct tally *t)
 {
-	const bool tty = isatty(STDERR_FILENO);
 	const uint64_t start = wall_ns();
-	uint64_t told = start;
 	struct rl_sim_verdict v;
+	struct progress far;
+	char failed[40];
 	int ret = 0;
 
+	progress_begin(&far, "seeds", tally_share(&t->of), o->progress);
 	for (uint64_t i = t->of.shard - 1; i < t->of.seeds && stop_asked() == 0;
 	     i += t->of.shards) {
 		ret = plan_seed(&s->plan, o, o->seed + i);
@@ -161,13 +152,15 @@ run_seeds(struct setup *s, const struct options *o, struct rl_sim_mem *mem,
 		if (ret != 0)
 			break;
 		tally_add(t, o->seed + i, &v);
-		if (!v.ok)
+		if (!v.ok) {
+			progress_end(&far);
 			tell_failure(o, o->seed + i, &v);
-		if (tty)
-			tell_progress(&told, t);
+		}
+		snprintf(failed, sizeof(failed), "%" PRIu64 " failed",
+			 t->failed);
+		progress_tell(&far, t->seeds, failed);
 	}
-	if (tty && told != start)
-		fputc('\n', stderr);
+	progress_end(&far);
 	t->wall_ns = wall_ns() - start;
 	return ret;
 }

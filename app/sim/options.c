@@ -36,6 +36,7 @@ enum {
 	OPT_POLL,
 	OPT_TICK,
 	OPT_EVENTS,
+	OPT_PROGRESS,
 	OPT_COMPUTE,
 	OPT_CHANNEL,
 	OPT_DUP_FILTER,
@@ -67,6 +68,7 @@ static const struct option longs[] = {
 	{ "poll", required_argument, NULL, OPT_POLL },
 	{ "tick", required_argument, NULL, OPT_TICK },
 	{ "events", no_argument, NULL, OPT_EVENTS },
+	{ "progress", no_argument, NULL, OPT_PROGRESS },
 	{ "compute", required_argument, NULL, OPT_COMPUTE },
 	{ "channel", required_argument, NULL, OPT_CHANNEL },
 	{ "dup-filter", no_argument, NULL, OPT_DUP_FILTER },
@@ -117,6 +119,7 @@ options_help(void)
 	      "  --channel DELAY[,JITTER[,LOSS[,DUP]]]  of the controller's messages,\n"
 	      "                       default 10us, and rates from 0 to 1\n"
 	      "  --events             print what ports and cores tell\n"
+	      "  --progress           how far it is, also without a terminal\n"
 	      "  --cuts N             ablation: how many cuts, default 200\n"
 	      "  --csv FILE           ablation: its table\n"
 	      "  --dup-filter         ablation: of the duplicate filter in switches\n"
@@ -257,6 +260,9 @@ take_flag(int opt, struct options *o)
 		return 0;
 	case OPT_EVENTS:
 		o->events = true;
+		return 0;
+	case OPT_PROGRESS:
+		o->progress = true;
 		return 0;
 	case OPT_HELP:
 		o->help = true;

@@ -65,6 +65,7 @@ struct options {
 	uint32_t flit_ps;
 	uint32_t mtu;		/**< bytes of a frame, without Ethernet header */
 	bool events;
+	bool progress; /**< lines also where there is no terminal */
 	bool dup_filter;	/**< of the ablation: its other table */
 	bool help;
 	bool version;

@@ -114,7 +114,8 @@ def manual_pages_say_what_help_says():
     """One source: every word of --help that names an option is there."""
     for name, words in [(n, ()) for n in PROGRAMS] + [
             ("reflit-sim-rxl", ("rxl",)),
-            ("reflit-sim-scenario", ("scenario",))]:
+            ("reflit-sim-scenario", ("scenario",)),
+            ("reflit-sim-merge", ("merge",))]:
         program = installed("bin", "reflit-sim" if words else name)
         text = good(program, *words, "--help")
         with open(installed("man1", name + ".1"), encoding="utf-8") as f:

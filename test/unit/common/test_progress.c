@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What long work says of itself [APP-4]. */
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "progress.h"
+#include "rl_base.h"
+
+static void
+the_time_left_is_what_the_rest_will_take_at_the_pace_so_far(void **state)
+{
+	static const struct {
+		uint64_t all, done, spent_s;
+		const char *text;
+	} row[] = {
+		{ 20, 0, 5, "0 of 20 seeds" },
+		{ 20, 10, 5, "10 of 20 seeds, 5 s left" },
+		{ 20, 20, 5, "20 of 20 seeds, 0 s left" },
+		{ 20, 30, 5, "20 of 20 seeds, 0 s left" },
+		{ 100, 10, 10, "10 of 100 seeds, 1 min 30 s left" },
+		{ 1000, 1, 61, "1 of 1000 seeds, 16 h 55 min left" },
+		{ 1000000000000, 1, 1,
+		  "1 of 1000000000000 seeds, 277777777 h 46 min left" },
+	};
+	char buf[160];
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(row); i++) {
+		const struct progress p = { .what = "seeds",
+					    .all = row[i].all };
+
+		assert_string_equal(progress_text(&p, row[i].done,
+						  row[i].spent_s * RL_NS_PER_S,
+						  buf, sizeof(buf)),
+				    row[i].text);
+	}
+}
+
+static void
+a_text_that_is_too_long_is_cut(void **state)
+{
+	const struct progress p = { .what = "seeds", .all = 20 };
+	char buf[8];
+
+	(void)state;
+	assert_string_equal(progress_text(&p, 3, 1, buf, sizeof(buf)),
+			    "3 of 20");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			the_time_left_is_what_the_rest_will_take_at_the_pace_so_far),
+		cmocka_unit_test(a_text_that_is_too_long_is_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
