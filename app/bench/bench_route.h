@@ -14,8 +14,10 @@
  * what random failures cost; medians over @p reps repetitions (0: 9).
  *
  * Fills @p out: "compute" (an object per fabric and engine: fabric, engine,
- * switches, cpu_ms, wall_ms), "update", "check", "failures", "detours", and
- * "targets" (an object per number to reach: name, value, bound, limit, met).
+ * switches, cpu_ms, wall_ms), "proof" (an object per size: tables, proof,
+ * memory), "update" (after a link, after a switch: update, proof, flows to
+ * hold), "graphs" (an object per graph: stretch, busiest link), "check",
+ * "failures", "detours", and "targets" (an object per number to reach: name, value, bound, limit, met).
  * Times are of this thread's CPU clock where they say cpu. @p quick: small
  * fabrics only. Writes a table to @p human; NULL: none.
  *

@@ -11,7 +11,7 @@
  * more than all the rest.
  */
 
-#include "bench_route.h"
+#include "route_bench.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,21 +20,11 @@
 #include "bench.h"
 #include "rl_check.h"
 #include "rl_prng.h"
-#include "rl_route.h"
 
 #define DEFAULT_REPS 9
-#define REPS_MAX 201
 
-struct bench_route {
-	json_t *out;
-	FILE *human;
-	json_t *targets;
-	unsigned int reps;
-	uint64_t seed;
-};
-
-static int
-make_torus(struct rl_topo *t, unsigned int n)
+int
+bench_torus(struct rl_topo *t, unsigned int n)
 {
 	struct rl_topo_spec spec;
 	char err[RL_ERR_MAX];
@@ -46,9 +36,9 @@ make_torus(struct rl_topo *t, unsigned int n)
 	return rl_topo_build(&spec, t, err, NULL);
 }
 
-static void
-target(const struct bench_route *b, const char *name, double value,
-       bool at_least, double limit)
+void
+bench_target(const struct bench_route *b, const char *name, double value,
+	     bool at_least, double limit)
 {
 	const bool met = at_least ? value >= limit : value <= limit;
 
@@ -69,7 +59,7 @@ time_compute(const struct bench_route *b, const struct rl_topo *t,
 	     const char *engine, unsigned int reps, struct rl_route **r,
 	     double *cpu_ms, double *wall_ms)
 {
-	double cpu[REPS_MAX], wall[REPS_MAX];
+	double cpu[ROUTE_REPS_MAX], wall[ROUTE_REPS_MAX];
 	char err[RL_ERR_MAX];
 
 	*r = NULL;
@@ -104,7 +94,7 @@ bench_compute(const struct bench_route *b, json_t *rows, unsigned int n,
 	double wall_ms = 0;
 	struct rl_topo t;
 	char name[32];
-	int ret = make_torus(&t, n);
+	int ret = bench_torus(&t, n);
 
 	if (ret != 0)
 		return ret;
@@ -153,86 +143,16 @@ bench_sizes(const struct bench_route *b, bool quick, double *t10, double *t16)
 	return ret;
 }
 
-/* What updates cost, over many links: they are not alike. */
-struct updates {
-	double median_ms;
-	double p99_ms;
-	double worst_ms;
-};
-
-static void
-bench_update_say(const struct bench_route *b, unsigned int n,
-		 unsigned int links, unsigned int anew, const struct updates *u)
-{
-	json_object_set_new(
-		b->out, "update",
-		json_pack("{s:i, s:i, s:i, s:f, s:f, s:f}", "switches",
-			  (int)(n * n * n), "links", (int)links,
-			  "computed_anew", (int)anew, "cpu_ms", u->median_ms,
-			  "cpu_ms_p99", u->p99_ms, "cpu_ms_max", u->worst_ms));
-	if (b->human != NULL)
-		fprintf(b->human, "update after one of %u links: median %.2f "
-			"ms cpu, p99 %.2f, at most %.2f; %u computed anew\n",
-			links, u->median_ms, u->p99_ms, u->worst_ms, anew);
-}
-
-/* Fails one link after another of a pristine torus, each time updating. */
-static int
-bench_update(const struct bench_route *b, unsigned int n, struct updates *out)
-{
-	const unsigned int links = rl_min_u32(b->reps * 20, REPS_MAX);
-	unsigned int anew = 0;
-	double cpu[REPS_MAX];
-	char err[RL_ERR_MAX];
-	struct rl_prng p;
-	struct rl_topo t;
-	int ret = make_torus(&t, n);
-
-	if (ret != 0)
-		return ret;
-	rl_prng_seed(&p, b->seed);
-	for (unsigned int i = 0; i < links && ret == 0; i++) {
-		/* Dimension by dimension, so that the median is of all. */
-		const uint32_t u = rl_prng_below(&p, n * n * n);
-		struct rl_route *r;
-		uint64_t c0;
-		uint32_t l = 0;
-
-		for (unsigned int k = 0; k < t.dev[u].nports; k++)
-			if (t.dev[u].port[k].dim == (int)(i % 3))
-				l = t.dev[u].port[k].link;
-		ret = rl_route_compute(&t, "reflit", RL_VCS, &r, err);
-		if (ret != 0)
-			break;
-		t.link[l].failed = true;
-		c0 = bench_cpu_ns();
-		ret = rl_route_update(r, &t, NULL, err);
-		cpu[i] = (double)(bench_cpu_ns() - c0) / 1e6;
-		anew += ret == 1;
-		ret = ret > 0 ? 0 : ret;
-		t.link[l].failed = false;
-		rl_route_free(r);
-	}
-	rl_topo_free(&t);
-	if (ret != 0)
-		return ret;
-	out->median_ms = bench_median(cpu, links); /* sorts them */
-	out->p99_ms = cpu[(links - 1) * 99 / 100];
-	out->worst_ms = cpu[links - 1];
-	bench_update_say(b, n, links, anew, out);
-	return 0;
-}
-
 static int
 bench_check(const struct bench_route *b, unsigned int n, double *cpu_ms)
 {
 	struct rl_check_report *rep = malloc(sizeof(*rep));
 	struct rl_check_in in = {0};
-	double cpu[REPS_MAX];
+	double cpu[ROUTE_REPS_MAX];
 	char err[RL_ERR_MAX];
 	struct rl_route *r = NULL;
 	struct rl_topo t;
-	int ret = rep != NULL ? make_torus(&t, n) : -ENOMEM;
+	int ret = rep != NULL ? bench_torus(&t, n) : -ENOMEM;
 
 	if (ret != 0) {
 		free(rep);
@@ -283,7 +203,7 @@ bench_failure(const struct bench_route *b, unsigned int n, unsigned int links,
 	struct rl_prng p;
 	struct rl_topo t;
 	double cpu, wall;
-	int ret = rep != NULL ? make_torus(&t, n) : -ENOMEM;
+	int ret = rep != NULL ? bench_torus(&t, n) : -ENOMEM;
 
 	if (ret != 0) {
 		free(rep);
@@ -352,7 +272,7 @@ bench_detours(const struct bench_route *b, unsigned int n, double *share)
 	struct rl_route *r;
 	struct rl_topo t;
 	uint64_t c0;
-	int ret = make_torus(&t, n);
+	int ret = bench_torus(&t, n);
 
 	if (ret != 0)
 		return ret;
@@ -398,15 +318,18 @@ rl_bench_route(json_t *out, FILE *human, unsigned int reps, uint64_t seed,
 				.reps = reps == 0 ? DEFAULT_REPS : reps};
 	const unsigned int n = quick ? 5 : 10;
 	double t10 = 0, t16 = 0, check = 0, share = 0;
-	struct updates update = {0};
 	struct failures f = {0};
 	int ret;
 
-	if (b.reps > REPS_MAX)
-		b.reps = REPS_MAX;
+	if (b.reps > ROUTE_REPS_MAX)
+		b.reps = ROUTE_REPS_MAX;
 	ret = bench_sizes(&b, quick, &t10, &t16);
 	if (ret == 0)
-		ret = bench_update(&b, n, &update);
+		ret = bench_proofs(&b, quick);
+	if (ret == 0)
+		ret = bench_updates(&b, n);
+	if (ret == 0)
+		ret = bench_graphs(&b, quick);
 	if (ret == 0)
 		ret = bench_check(&b, n, &check);
 	if (ret == 0)
@@ -416,26 +339,22 @@ rl_bench_route(json_t *out, FILE *human, unsigned int reps, uint64_t seed,
 	if (ret == 0 && human != NULL)
 		fprintf(human, "numbers to reach:\n");
 	if (ret == 0 && !quick) {
-		target(&b, "10x10x10, tables and backups, ms", t10, false, 60);
-		target(&b, "16x16x16, tables and backups, ms", t16, false,
+		bench_target(&b, "10x10x10, tables and backups, ms", t10, false, 60);
+		bench_target(&b, "16x16x16, tables and backups, ms", t16, false,
 		       1500);
-		target(&b, "10x10x10, 20 links and 5 switches failed, ms",
+		bench_target(&b, "10x10x10, 20 links and 5 switches failed, ms",
 		       f.cpu_ms, false, 60);
-		target(&b, "10x10x10, after one failed link, median, ms",
-		       update.median_ms, false, 6);
-		target(&b, "the same, the 99th of a hundred, ms", update.p99_ms,
-		       false, 6);
-		target(&b, "10x10x10, check, ms", check, false, 1000);
-		target(&b, "20 links and 5 switches, routed, %",
+		bench_target(&b, "10x10x10, check, ms", check, false, 1000);
+		bench_target(&b, "20 links and 5 switches, routed, %",
 		       100.0 * f.routed / (f.connected != 0 ? f.connected : 1),
 		       true, 100);
-		target(&b, "20 links and 5 switches, mean stretch", f.stretch,
+		bench_target(&b, "20 links and 5 switches, mean stretch", f.stretch,
 		       false, 1.03);
-		target(&b, "20 links and 5 switches, longest detour, links",
+		bench_target(&b, "20 links and 5 switches, longest detour, links",
 		       f.extra, false, 6);
 	}
 	if (ret == 0)
-		target(&b, "local detours around one link, %", share, true,
+		bench_target(&b, "local detours around one link, %", share, true,
 		       100);
 	json_object_set_new(out, "targets", b.targets);
 	return ret;

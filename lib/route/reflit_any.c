@@ -29,6 +29,8 @@
 
 /* VLs of detours without reflection. */
 #define ANY_BACKUPS 3
+/* So many cover every single link. */
+#define ANY_BACKUPS_MIN 2
 /* Longest way for whose sake detours may go short of VLs. */
 #define ANY_LINKS_DEAR 3
 
@@ -381,8 +383,8 @@ reflit_any(struct route_build *b)
 	bool top = false;
 	int ret = any_init(&an);
 
-	an.limit = b->max_vls > ANY_LINKS_DEAR + ANY_BACKUPS ?
-			   b->max_vls - ANY_BACKUPS :
+	an.limit = b->max_vls > ANY_LINKS_DEAR + ANY_BACKUPS_MIN ?
+			   b->max_vls - ANY_BACKUPS_MIN :
 			   rl_min_u32(ANY_LINKS_DEAR, b->max_vls);
 	if (ret == 0) {
 		any_measure(&an);

@@ -324,12 +324,17 @@ detour_dive(struct route_detour *d)
 	}
 }
 
-/* What nodes above e do, from home upwards: jump, or climb on. */
+/*
+ * What nodes above e do, from home upwards: jump, or climb on. e hangs on
+ * switches that are not below the nodes of the way deeper than `aside`: there is
+ * a way round those links by them, if by nothing else.
+ */
 static void
-detour_climb(struct route_detour *d, uint32_t lane, uint32_t home, bool several)
+detour_climb(struct route_detour *d, uint32_t lane, uint32_t home,
+	     uint32_t aside)
 {
 	const struct route_graph *g = d->g;
-	uint32_t deepest = several ? d->depth[home] + 1 : 0;
+	uint32_t deepest = aside != ROUTE_NONE ? d->depth[home] + 1 : 0;
 
 	for (uint32_t u = home;;) {
 		const uint32_t up = d->parent[u];
@@ -345,25 +350,31 @@ detour_climb(struct route_detour *d, uint32_t lane, uint32_t home, bool several)
 			break;
 		/* The link above u may be what is dead, if there is a way
 		 * round it at all. */
-		if (d->top[u] < d->depth[u] && deepest < d->depth[u])
+		if ((d->top[u] < d->depth[u] ||
+		     (aside != ROUTE_NONE && aside < d->depth[u])) &&
+		    deepest < d->depth[u])
 			deepest = d->depth[u];
 		u = g->arc[up].to;
 	}
 }
 
-/* Whether e has links to another switch of the part that u is in. */
-static bool
-detour_several(const struct route_detour *d, uint32_t e, uint32_t u)
+/*
+ * Depth of the highest point in which the ways from the root to e's switches in
+ * the part of `home` part from one another; ROUTE_NONE: it has no other there.
+ */
+static uint32_t
+detour_aside(const struct route_detour *d, uint32_t e, uint32_t home)
 {
 	const struct route_graph *g = d->g;
+	uint32_t least = ROUTE_NONE;
 
 	for (uint32_t i = g->att0[e]; i < g->att0[e + 1]; i++) {
 		const uint32_t w = g->att[i].node;
 
-		if (w != ROUTE_NONE && w != u && d->root[w] == d->root[u])
-			return true;
+		if (w != ROUTE_NONE && w != home && d->root[w] == d->root[home])
+			least = rl_min_u32(least, detour_meet(d, home, w));
 	}
-	return false;
+	return least;
 }
 
 void
@@ -390,7 +401,7 @@ route_detour_plan(struct route_detour *d, const uint32_t *e, uint32_t n)
 
 			if (u != ROUTE_NONE && detour_is_home(d, u))
 				detour_climb(d, k, u,
-					     detour_several(d, e[k], u));
+					     detour_aside(d, e[k], u));
 		}
 	}
 }

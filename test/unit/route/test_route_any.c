@@ -239,6 +239,43 @@ the_parts_of_a_cut_fabric_are_routed_each_for_itself(void **state)
 	assert_true(cut > 50);
 }
 
+static void
+links_of_endpoints_lead_round_what_no_switch_does(void **state)
+{
+	static const struct {
+		const char *engine;
+		unsigned int vls;
+	} with[] = {{"updown", 8}, {"reflit", 8}, {"reflit", 5}};
+
+	(void)state;
+	for (uint64_t seed = 401; seed <= 1000; seed++)
+		for (unsigned int i = 0; i < RL_ARRAY_SIZE(with); i++) {
+			struct rl_check_in in = {0};
+			struct rl_check_detours d;
+			char err[RL_ERR_MAX];
+			struct rl_route *r;
+			struct rl_topo t;
+
+			draw_bridges(&t, seed);
+			in.topo = &t;
+			if (rl_route_compute(&t, with[i].engine, with[i].vls,
+					     &r, err) == 0) {
+				in.fwd = r->fwd;
+				rl_check_detours(&in, RL_CHECK_LINK, &d);
+				if (d.covered != d.connected)
+					fail_msg("seed %u, %s: %u of %u",
+						 (unsigned int)seed,
+						 with[i].engine,
+						 (unsigned int)d.covered,
+						 (unsigned int)d.connected);
+				assert_int_equal(
+					rl_route_accept(r, &t, NULL, err), 0);
+				rl_route_free(r);
+			}
+			rl_topo_free(&t);
+		}
+}
+
 int
 main(void)
 {
@@ -246,6 +283,7 @@ main(void)
 		cmocka_unit_test(random_graphs_get_shortest_ways_well_spread_with_detours),
 		cmocka_unit_test(fat_trees_get_shortest_ways_no_link_of_which_has_twice_its_share),
 		cmocka_unit_test(where_vls_do_not_suffice_up_down_serves),
+		cmocka_unit_test(links_of_endpoints_lead_round_what_no_switch_does),
 		cmocka_unit_test(the_parts_of_a_cut_fabric_are_routed_each_for_itself),
 	};
 

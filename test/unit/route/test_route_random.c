@@ -41,7 +41,7 @@ judge(const struct rl_topo *t, const char *engine, uint64_t seed, bool connected
 			 (unsigned long long)rep.pairs, rep.cycle_len,
 			 rep.nvls);
 	if (strcmp(engine, "reflit") == 0)
-		assert_true(rep.nvls <= (t->spec.kind == RL_TOPO_CUSTOM ? 5 :
+		assert_true(rep.nvls <= (t->spec.kind == RL_TOPO_CUSTOM ? 6 :
 									  3));
 	rl_route_free(r);
 	return true;
