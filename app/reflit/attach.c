@@ -40,22 +40,6 @@ pcap_scan(const char *path, struct pcap_scan *scan)
 	return 0;
 }
 
-bool
-attach_devarg(const char *args, const char *key, char *buf, size_t len)
-{
-	const size_t n = strlen(key);
-
-	for (const char *at = args; at != NULL; at = strchr(at, ',')) {
-		at += *at == ',';
-		if (strncmp(at, key, n) != 0 || at[n] != '=')
-			continue;
-		snprintf(buf, len, "%.*s", (int)strcspn(at + n + 1, ","),
-			 at + n + 1);
-		return true;
-	}
-	return false;
-}
-
 /* What EAL is told of a vdev: its arguments, or NULL. */
 static const char *
 vdev_args(int argc, char *const argv[], const char *name)
@@ -81,9 +65,9 @@ read_ahead(const char *args)
 	struct pcap_scan scan;
 
 	if (args != NULL &&
-	    attach_devarg(args, "infinite_rx", endless, sizeof(endless)) &&
+	    rl_devarg(args, "infinite_rx", endless, sizeof(endless)) &&
 	    endless[0] == '1' &&
-	    attach_devarg(args, "rx_pcap", path, sizeof(path)) &&
+	    rl_devarg(args, "rx_pcap", path, sizeof(path)) &&
 	    pcap_scan(path, &scan) == 0)
 		return (uint32_t)scan.frames;
 	return 0;
@@ -110,7 +94,7 @@ attach_plan(const struct rl_config *cfg, int argc, char *const argv[],
 		struct stat st;
 
 		if (args != NULL &&
-		    attach_devarg(args, "rx_pcap", path, sizeof(path)) &&
+		    rl_devarg(args, "rx_pcap", path, sizeof(path)) &&
 		    stat(path, &st) == 0 && S_ISFIFO(st.st_mode)) {
 			fprintf(stderr, "%s:%u: attach: %s reads %s, a pipe; "
 					"net_pcap reads plain files\n",
@@ -120,7 +104,7 @@ attach_plan(const struct rl_config *cfg, int argc, char *const argv[],
 		}
 		bytes += rl_frame_pool_bytes(
 			attach_port_frames(name, read_ahead(args)),
-			attach_port_bytes(name, max));
+			rl_netdev_bytes(name, max));
 	}
 	if (cfg->nattach != 0)
 		*mb = (uint32_t)((bytes + rl_frame_pool_bytes(write_frames(cfg),
@@ -135,7 +119,7 @@ look_through(struct attach_dev *d, const char *args, uint32_t max_bytes)
 	char path[512], endless[8];
 	struct pcap_scan scan;
 
-	if (!attach_devarg(args, "rx_pcap", path, sizeof(path)))
+	if (!rl_devarg(args, "rx_pcap", path, sizeof(path)))
 		return;
 	if (pcap_scan(path, &scan) != 0)
 		return; /* the driver has refused it by now */
@@ -153,7 +137,7 @@ look_through(struct attach_dev *d, const char *args, uint32_t max_bytes)
 				"those over %u (link.max_packet_flits) are "
 				"skipped\n",
 			path, scan.longest, max_bytes);
-	if (!attach_devarg(args, "infinite_rx", endless, sizeof(endless)) ||
+	if (!rl_devarg(args, "infinite_rx", endless, sizeof(endless)) ||
 	    endless[0] != '1')
 		d->file_frames = scan.frames;
 }
@@ -267,11 +251,11 @@ connect_one(struct attach *a, struct attach_dev *d, struct host *h)
 					: rl_topo_find_dev(t, d->cfg->dst);
 	struct client_dev_params p = {
 		.name = d->cfg->port,
-		.port_id = d->port.port_id,
+		.port_id = d->port.dev.port_id,
 		.pool = a->pool,
-		.check = d->port.live,
-		.rx_slot = d->port.rx_bytes,
-		.tx_max = d->port.tx_bytes,
+		.check = d->port.dev.live,
+		.rx_slot = d->port.dev.rx_bytes,
+		.tx_max = d->port.dev.tx_bytes,
 		.cache = cache_of(h, d->dev),
 		.ep_id = t->dev[d->dev].ep_id,
 		.dst = dst_dev < 0 ? -1 : t->dev[dst_dev].ep_id,

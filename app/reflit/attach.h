@@ -17,7 +17,7 @@ struct attach_dev {
 	const struct rl_attach *cfg;
 	uint32_t dev;		/**< device of the endpoint */
 	struct attach_port port;
-	struct attach_port_stats stats; /**< by attach_note_stats() */
+	struct rl_netdev_stats stats; /**< by attach_note_stats() */
 	struct client_dev client;
 	struct proof *proof; /**< of what it sends, or NULL */
 	uint64_t file_frames;	/**< in its rx_pcap; 0: none, or endless */
@@ -50,12 +50,6 @@ struct pcap_scan {
 
 /** Control thread. Reads @p path to its end. @return 0 or -EINVAL */
 int pcap_scan(const char *path, struct pcap_scan *scan);
-
-/**
- * Value of "key=value" in a list of device arguments, into @p buf.
- * @return whether it is there
- */
-bool attach_devarg(const char *args, const char *key, char *buf, size_t len);
 
 /**
  * Control thread, before EAL, whose arguments tell how much net_pcap will read

@@ -206,8 +206,13 @@ read_groups(struct cfg_ctx *c, const config_setting_t *root,
 	if (ret == 0)
 		ret = read_controller(c, root, cfg);
 	if (ret == 0)
+		ret = cfg_processes(
+			c, config_setting_get_member(root, "processes"), cfg);
+	if (ret == 0)
 		ret = cfg_attach(c, config_setting_get_member(root, "attach"),
 				 cfg);
+	if (ret == 0)
+		ret = cfg_parts(c, root, cfg);
 	if (ret == 0)
 		ret = cfg_lcores(c, config_setting_get_member(root, "lcores"),
 				 cfg);
@@ -265,5 +270,7 @@ rl_config_free(struct rl_config *cfg)
 	for (uint32_t i = 0; i < cfg->nfiles; i++)
 		free(cfg->files[i]);
 	free(cfg->files);
+	free(cfg->dev_process);
+	free(cfg->ep_network);
 	memset(cfg, 0, sizeof(*cfg));
 }

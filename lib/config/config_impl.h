@@ -99,6 +99,14 @@ int cfg_number(struct cfg_ctx *c, const config_setting_t *s,
 int cfg_fabric(struct cfg_ctx *c, const config_setting_t *fabric,
 	       struct rl_topo *topo);
 
+/** Reads `processes`; NULL: left out. */
+int cfg_processes(struct cfg_ctx *c, const config_setting_t *s,
+		  struct rl_config *cfg);
+
+/** Reads `wires` and `networks` of @p root, after `attach`. */
+int cfg_parts(struct cfg_ctx *c, const config_setting_t *root,
+	      struct rl_config *cfg);
+
 /** Reads `attach` and `lcores`; both may be NULL. */
 int cfg_attach(struct cfg_ctx *c, const config_setting_t *s,
 	       struct rl_config *cfg);

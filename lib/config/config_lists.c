@@ -24,6 +24,18 @@ check_endpoint(struct cfg_ctx *c, const config_setting_t *e, const char *key,
 	return 0;
 }
 
+/* Ethdevs have the same names in every process. */
+static bool
+same_process(const struct rl_config *cfg, const struct rl_attach *a,
+	     const struct rl_attach *b)
+{
+	const struct rl_topo *t = &cfg->topo;
+
+	return cfg->dev_process == NULL ||
+	       cfg->dev_process[rl_topo_find_dev(t, a->endpoint)] ==
+		       cfg->dev_process[rl_topo_find_dev(t, b->endpoint)];
+}
+
 static int
 check_attach(struct cfg_ctx *c, const config_setting_t *e,
 	     struct rl_config *cfg, struct rl_attach *a)
@@ -52,7 +64,7 @@ check_attach(struct cfg_ctx *c, const config_setting_t *e,
 					    "attach: endpoint %s has a port "
 					    "already, in line %u; attach one "
 					    "port to it", a->endpoint, b->line);
-		if (strcmp(a->port, b->port) == 0)
+		if (strcmp(a->port, b->port) == 0 && same_process(cfg, a, b))
 			return cfg_error_at(c, e,
 					    "attach: port %s is attached "
 					    "already, in line %u; attach it to "

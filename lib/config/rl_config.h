@@ -20,6 +20,9 @@
 #define RL_ENGINE_MAX 32
 #define RL_ATTACH_MAX 64
 #define RL_PLACE_MAX 1024
+#define RL_WIRES_MAX 256
+#define RL_PROCESSES_MAX 64
+#define RL_NETWORKS_MAX 64
 
 /**
  * An ethdev as the client of an endpoint. `file` and `line` say where it
@@ -45,6 +48,35 @@ struct rl_place {
 	const char *file;
 };
 
+/**
+ * Ethdevs at the ends of a link: a where the device is that the fabric's
+ * `links` name first. One is empty where only another process needs it.
+ */
+struct rl_wire {
+	char link[2 * RL_NAME_MAX + 8];
+	char a[64];
+	char b[64];
+	uint32_t mtu;	/**< 0: the interface's own */
+	uint32_t index; /**< of the link */
+	uint32_t line;
+	const char *file;
+};
+
+/** A part of the fabric that runs by itself; see rl_config_process(). */
+struct rl_process {
+	char name[RL_NAME_MAX];
+	uint32_t line;
+	const char *file;
+};
+
+/** Attached ports that share a layer-2 network. */
+struct rl_network {
+	char name[RL_NAME_MAX];
+	uint64_t ageing_ns; /**< a station that is silent so long is forgotten */
+	uint32_t line;
+	const char *file;
+};
+
 struct rl_config {
 	char file[256];
 	char engine[RL_ENGINE_MAX]; /**< "" where the file names none */
@@ -60,6 +92,14 @@ struct rl_config {
 	uint32_t nattach;
 	struct rl_place place[RL_PLACE_MAX];
 	uint32_t nplace;
+	struct rl_wire wire[RL_WIRES_MAX];
+	uint32_t nwire;
+	struct rl_process process[RL_PROCESSES_MAX];
+	uint32_t nprocess;
+	struct rl_network network[RL_NETWORKS_MAX];
+	uint32_t nnetwork;
+	uint8_t *dev_process; /**< [ndev] who runs it; NULL: one process */
+	uint8_t *ep_network;  /**< [nep] RL_NO_NETWORK: none; NULL: all none */
 	char **files; /**< names of the files read, the first included */
 	uint32_t nfiles;
 };
@@ -84,6 +124,37 @@ int rl_config_read(const char *path, struct rl_config *cfg, char *err,
  */
 int rl_config_read_text(const char *name, const char *text, size_t len,
 			struct rl_config *cfg, char *err, size_t errlen);
+
+#define RL_NO_NETWORK UINT8_MAX
+
+/** Any thread. Whether process @p p (-1: the only one) runs a device. */
+static inline bool
+rl_config_runs(const struct rl_config *cfg, int p, uint32_t dev)
+{
+	return p < 0 || cfg->dev_process == NULL || cfg->dev_process[dev] == p;
+}
+
+/** Any thread. Index of the process of this name; -1: there is none. */
+int rl_config_process(const struct rl_config *cfg, const char *name);
+
+/** Parts of a digest, in the order of its 16-bit pieces. */
+enum rl_digest_part {
+	RL_DIGEST_FABRIC,    /**< devices and links */
+	RL_DIGEST_ROUTING,
+	RL_DIGEST_LINK,	     /**< groups `link` and `endpoint` */
+	RL_DIGEST_PROCESSES,
+	RL_DIGEST_PARTS
+};
+
+/**
+ * Any thread. A digest of all that two processes of one fabric must agree on:
+ * four pieces of 16 bits, so that a stranger's digest tells what differs.
+ * Ports, wires and lcores are each process's own. Never 0.
+ */
+uint64_t rl_config_digest(const struct rl_config *cfg);
+
+/** Any thread. Names the parts in which two digests differ. Returns buf. */
+char *rl_config_digest_diff(uint64_t a, uint64_t b, char *buf, size_t len);
 
 /** Control thread. Frees what rl_config_read() made; a zeroed cfg is fine. */
 void rl_config_free(struct rl_config *cfg);

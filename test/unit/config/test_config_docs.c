@@ -170,7 +170,7 @@ what_the_reference_file_comments_out_can_be_used(void **state)
 			fail_msg("%s:\n%s", err, block);
 		config_drop(cfg);
 	}
-	assert_int_equal(blocks, 11);
+	assert_int_equal(blocks, 12);
 	free(text);
 }
 

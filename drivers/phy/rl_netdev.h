@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_NETDEV_H
+#define RL_NETDEV_H
+
+/**
+ * @file
+ * What is known of ethdevs by the names of their drivers.
+ *
+ * Drivers differ in what they say about themselves, and some say it wrong: a
+ * frame longer than the slot of net_af_packet is handed out cut short,
+ * net_af_xdp needs thousands of buffers of at most a page before it receives
+ * anything, and what a driver's queue drops stands in its own counters. Who
+ * opens an ethdev, as a client or as the end of a link, asks here.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RL_IFNAME 16 /* IFNAMSIZ */
+
+/** An ethdev, and what lies behind it. */
+struct rl_netdev {
+	const char *name;	/**< the caller's */
+	char iface[RL_IFNAME];	/**< kernel interface behind it, or empty */
+	char driver[32];
+	uint16_t port_id;
+	bool live;	   /**< its frames come from a kernel */
+	bool asks_socket;  /**< what it misses, its socket alone knows */
+	bool own_iface;	   /**< the driver made the interface: set its MTU */
+	uint32_t mtu;	   /**< of the interface; 0: none, or not known */
+	uint32_t rx_bytes; /**< frames of so many bytes may be cut short */
+	uint32_t tx_bytes; /**< longest frame that it writes */
+	uint64_t socket_missed; /**< taken from the socket so far */
+};
+
+/** What a driver counted. */
+struct rl_netdev_stats {
+	uint64_t missed;    /**< frames it had no room for */
+	uint64_t rx_errors; /**< frames it refused */
+	uint64_t no_mbuf;   /**< frames lost for want of a buffer */
+	uint64_t tx_errors; /**< frames it could not write */
+};
+
+/**
+ * Any thread. Value of "key=value" in a list of device arguments, into @p buf.
+ * @return whether it is there
+ */
+bool rl_devarg(const char *args, const char *key, char *buf, size_t len);
+
+/** Any thread, before EAL too. Frames that a pool for this port needs. */
+uint32_t rl_netdev_frames(const char *name);
+
+/**
+ * Any thread, before EAL too. Bytes that each buffer of such a pool needs, for
+ * frames of up to @p frame_bytes.
+ */
+uint32_t rl_netdev_bytes(const char *name, uint32_t frame_bytes);
+
+/** Any thread. How to give a port of this name to EAL. Returns buf. */
+char *rl_netdev_how(const char *name, char *buf, size_t len);
+
+/**
+ * Control thread. Finds the ethdev of this name, and what is known of it.
+ * @return 0; -ENODEV
+ */
+int rl_netdev_find(struct rl_netdev *d, const char *name);
+
+/** Any thread. Whether frames of @p frame_bytes pass whole, both ways. */
+bool rl_netdev_fits(const struct rl_netdev *d, uint32_t frame_bytes);
+
+/** Any thread. The framesz= of net_af_packet that holds such frames whole. */
+uint32_t rl_netdev_slot(uint32_t frame_bytes);
+
+/**
+ * Control thread. What may be wrong with the interface behind it, as the rest
+ * of a sentence ("; it is down: ..."), or "".
+ */
+const char *rl_netdev_trouble(const struct rl_netdev *d);
+
+/** Control thread. Counts since the start. */
+void rl_netdev_stats(struct rl_netdev *d, struct rl_netdev_stats *st);
+
+#endif /* RL_NETDEV_H */

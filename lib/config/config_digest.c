@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What two processes of one fabric must agree on, in 64 bits. */
+#include <stdio.h>
+#include <string.h>
+
+#include "config_impl.h"
+#include "rl_prng.h"
+
+static uint64_t
+add(uint64_t h, uint64_t v)
+{
+	uint64_t x = h ^ v;
+
+	return rl_splitmix64(&x);
+}
+
+static uint64_t
+add_text(uint64_t h, const char *s)
+{
+	for (; *s != '\0'; s++)
+		h = add(h, (uint8_t)*s);
+	return add(h, 0x100);
+}
+
+static uint64_t
+digest_fabric(const struct rl_topo *t)
+{
+	uint64_t h = add(t->ndev, t->nlink);
+
+	for (uint32_t i = 0; i < t->ndev; i++) {
+		h = add_text(h, t->dev[i].name);
+		h = add(h, (uint64_t)t->dev[i].kind << 1 | t->dev[i].failed);
+	}
+	for (uint32_t i = 0; i < t->nlink; i++) {
+		const struct rl_topo_link *l = &t->link[i];
+
+		h = add(h, (uint64_t)l->dev[0] << 32 | l->dev[1]);
+		h = add(h, (uint64_t)l->k << 1 | l->failed);
+	}
+	return h;
+}
+
+/* Every key of the groups `link` and `endpoint`. */
+static uint64_t
+digest_keys(const struct rl_config *cfg)
+{
+	const struct rl_config_key *key;
+	uint64_t h = 0;
+	size_t n;
+
+	key = rl_config_keys(&n);
+	for (size_t i = 0; i < n; i++) {
+		const void *base = strcmp(key[i].group, "link") == 0
+					   ? (const void *)&cfg->link
+				   : strcmp(key[i].group, "endpoint") == 0
+					   ? (const void *)&cfg->endpoint
+					   : NULL;
+		uint64_t v = 0;
+
+		if (base == NULL || key[i].size == 0 || key[i].size > sizeof(v))
+			continue;
+		memcpy(&v, (const char *)base + key[i].offset, key[i].size);
+		h = add(h, v);
+	}
+	return h;
+}
+
+static uint64_t
+digest_processes(const struct rl_config *cfg)
+{
+	uint64_t h = cfg->nprocess;
+
+	for (uint32_t i = 0; i < cfg->nprocess; i++)
+		h = add_text(h, cfg->process[i].name);
+	for (uint32_t i = 0; cfg->dev_process != NULL && i < cfg->topo.ndev;
+	     i++)
+		h = add(h, cfg->dev_process[i]);
+	for (uint32_t i = 0; i < cfg->nnetwork; i++)
+		h = add_text(h, cfg->network[i].name);
+	for (uint32_t i = 0; cfg->ep_network != NULL && i < cfg->topo.nep; i++)
+		h = add(h, cfg->ep_network[i]);
+	return h;
+}
+
+uint64_t
+rl_config_digest(const struct rl_config *cfg)
+{
+	const uint64_t part[RL_DIGEST_PARTS] = {
+		[RL_DIGEST_FABRIC] = digest_fabric(&cfg->topo),
+		[RL_DIGEST_ROUTING] = add(add_text(cfg->vls, cfg->engine),
+					  cfg->levels),
+		[RL_DIGEST_LINK] = digest_keys(cfg),
+		[RL_DIGEST_PROCESSES] = digest_processes(cfg),
+	};
+	uint64_t d = 0;
+
+	for (unsigned int i = 0; i < RL_DIGEST_PARTS; i++)
+		d |= (add(part[i], i) >> 48) << 16 * i;
+	return d == 0 ? 1 : d;
+}
+
+char *
+rl_config_digest_diff(uint64_t a, uint64_t b, char *buf, size_t len)
+{
+	static const char *const names[RL_DIGEST_PARTS] = {
+		"fabric", "routing", "link or endpoint",
+		"processes or networks",
+	};
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (unsigned int i = 0; i < RL_DIGEST_PARTS && at < len; i++)
+		if ((uint16_t)(a >> 16 * i) != (uint16_t)(b >> 16 * i))
+			at += (size_t)snprintf(buf + at, len - at, "%s%s",
+					       at == 0 ? "" : ", ", names[i]);
+	return buf;
+}
