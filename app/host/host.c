@@ -64,7 +64,8 @@ host_plan(const struct host_params *p, uint32_t lcores, struct host_plan *plan)
 					   t->nep * RTE_MAX(1u, p->classes)) +
 		(uint64_t)lcores * (CACHE_HIGH + CACHE_LOW);
 	bytes = rl_frame_pool_bytes(plan->frames, plan->frame_bytes) +
-		ports * (p->ring_frames * sizeof(void *) + 4096);
+		ports * (p->ring_frames * sizeof(void *) + 4096) +
+		host_wires_bytes(p);
 	plan->eal_mb = (uint32_t)(bytes >> 20) + 64;
 }
 
@@ -196,8 +197,7 @@ open_wires(struct host *h, char *err)
 	for (uint32_t i = 0; i < nlink; i++)
 		rl_fault_init(&h->fault[i], h->p.seed ^ (uint64_t)i << 40,
 			      line + 2ull * i * DELAY_FRAMES, DELAY_FRAMES);
-	return rl_wires_open(&h->wires, nlink, h->p.ring_frames,
-			     h->p.ports_left, h->pool, err, HOST_ERR_MAX);
+	return host_wires_open(h, err);
 }
 
 /* Callbacks of rl_fabric_build(). */
@@ -246,19 +246,23 @@ on_phy(void *ctx, uint32_t dev, uint16_t port, struct rl_phy *phy,
 	struct host *h = ctx;
 	const struct rl_topo_port *tp = &h->p.cfg->topo.dev[dev].port[port];
 	const uint32_t end = 2 * tp->link + tp->end;
+	const struct rl_wire_end *we = &h->wires.end[end];
 	const struct rl_phy_eth_params pp = {
-		.port_id = h->wires.end[end].port_id,
-		.queue = h->wires.end[end].queue,
-		.rx_ring = h->wires.end[end].rx_ring,
-		.tx_ring = h->wires.end[end].tx_ring,
-		.frame_bytes = h->plan.frame_bytes,
-		.pool = h->pool,
+		.port_id = we->port_id,
+		.queue = we->queue,
+		.rx_ring = we->rx_ring,
+		.tx_ring = we->tx_ring,
+		.frame_bytes = we->frame_bytes != 0 ? we->frame_bytes
+						    : h->plan.frame_bytes,
+		.pool = we->pool,
 		.rx_fault = &h->fault[tp->link].dir[!tp->end],
 	};
 
 	phy->ctx = &h->phy[end];
 	phy->ops = &rl_phy_eth_ops;
 	*frame_bytes = pp.frame_bytes;
+	if (we->pool == NULL) /* of another process: never polled */
+		return 0;
 	return rl_phy_eth_open(&h->phy[end], &pp);
 }
 
@@ -528,7 +532,8 @@ host_close(struct host *h)
 			     i < 2 * h->p.cfg->topo.nlink; i++)
 		if (h->phy[i].p.pool != NULL)
 			rl_phy_eth_close(&h->phy[i]);
-	rl_wires_close(&h->wires);
+	if (h->p.cfg != NULL)
+		host_wires_close(h);
 	rte_mempool_free(h->pool);
 	host_place_free(&h->place);
 	host_mem_free(&h->mem);

@@ -26,6 +26,7 @@
 #include "host_log.h"
 #include "host_mem.h"
 #include "host_place.h"
+#include "host_wires.h"
 #include "proof.h"
 #include "rl_fabric.h"
 #include "rl_fault.h"
@@ -77,6 +78,7 @@ struct host_params {
 	uint32_t ring_frames;  /**< a direction of a wire holds */
 	uint32_t frame_bytes;  /**< largest frame on software wires */
 	uint32_t idle_sleep_ns; /**< nap of an idle lcore; 0: never */
+	int process;	       /**< of cfg->process; -1: one runs all */
 	uint16_t ports_left;   /**< ethdev numbers that others will need */
 };
 
@@ -103,6 +105,7 @@ struct host {
 	struct rte_mempool *pool;
 	struct rte_ring *free_flits; /**< what no cache holds */
 	struct rl_wires wires;
+	struct rl_wire_dev *wire_dev; /**< [2 * entry of cfg->wire + end] */
 	struct rl_fault_link *fault; /**< [nlink] */
 	struct rl_phy_eth *phy;	     /**< [2 * link + end] */
 	struct rl_fabric fabric;

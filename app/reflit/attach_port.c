@@ -88,7 +88,8 @@ attach_port_open(struct attach_port *p, const struct rl_attach *cfg,
 		return ret;
 	snprintf(name, sizeof(name), "client%u", p->dev.port_id);
 	p->pool = rl_frame_pool(name, frames,
-				rl_netdev_bytes(p->dev.name, max_bytes));
+				RTE_MAX(rl_netdev_bytes(p->dev.name, max_bytes),
+					p->dev.buffer_bytes));
 	if (p->pool == NULL) {
 		snprintf(err, len,
 			 "%s:%u: attach: no memory for %u frames of %s: %s; "
@@ -104,7 +105,7 @@ attach_port_open(struct attach_port *p, const struct rl_attach *cfg,
 			 strerror(-ret), rl_netdev_trouble(&p->dev));
 		return ret;
 	}
-	(void)rte_eth_promiscuous_enable(p->dev.port_id);
+	rl_netdev_take_all(&p->dev);
 	if (rte_mempool_avail_count(p->pool) < 4 * CLIENT_BURST) {
 		snprintf(err, len, "%s:%u: attach: the driver of %s keeps all "
 				   "of %u frames and could receive none",
@@ -126,6 +127,7 @@ void
 attach_port_close(struct attach_port *p)
 {
 	if (p->open) {
+		rl_netdev_take_own(&p->dev);
 		(void)rte_eth_dev_stop(p->dev.port_id);
 		(void)rte_eth_dev_close(p->dev.port_id);
 	}

@@ -188,6 +188,7 @@ run(struct app *app)
 	watch_pump(&app->watch);
 	app->leaked_flits = host_leaked_flits(&app->host);
 	attach_note_stats(&app->attach);
+	host_wires_note_stats(&app->host);
 	host_lost(&app->host, &app->unsaid);
 	report_print(app);
 	if (app->opt.json != NULL) {

@@ -151,6 +151,7 @@ report_json(struct app *app, const char *path)
 	set(o, "refused_packets", t.refused);
 	json_object_set_new(o, "drops", drops_json(app));
 	json_object_set_new(o, "attached", ports_json(app));
+	report_wires(o, app);
 	counter_sums_of(&app->host.fabric, &sums);
 	counter_sums_json(o, &sums);
 	counter_parts_json(o, &app->host.fabric);
@@ -265,6 +266,7 @@ report_print(const struct app *app)
 	       t.lost, t.duplicated, t.reordered, t.altered, t.reported);
 	for (uint32_t i = 0; i < app->attach.ndev; i++)
 		print_port(&app->attach.dev[i]);
+	report_print_wires(app);
 	if (app->stuck)
 		printf("the fabric did not come to rest\n");
 	if (t.inexact != 0)

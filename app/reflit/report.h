@@ -25,4 +25,10 @@ void report_events(json_t *report, const struct app *app);
 /** Control thread. A short report to standard output. */
 void report_print(const struct app *app);
 
+/** Adds `wires`: the ethdevs at the ends of links, and what they counted. */
+void report_wires(json_t *report, const struct app *app);
+
+/** Prints what drivers of wires dropped. */
+void report_print_wires(const struct app *app);
+
 #endif /* REPORT_H */

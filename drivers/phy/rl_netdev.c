@@ -143,24 +143,53 @@ iface_mtu(const char *iface)
 	return mtu;
 }
 
-const char *
-rl_netdev_trouble(const struct rl_netdev *d)
+/* Flags of a kernel interface. @return 0 or -errno */
+static int
+iface_flags(const char *iface, short *flags)
 {
 	const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct ifreq r = { 0 };
-	const char *what = "";
+	int ret = 0;
 
 	if (fd < 0)
-		return "";
-	snprintf(r.ifr_name, sizeof(r.ifr_name), "%s", d->iface);
-	if (d->iface[0] == '\0')
-		what = "";
-	else if (ioctl(fd, SIOCGIFFLAGS, &r) != 0)
-		what = "; there is no such interface";
-	else if ((r.ifr_flags & IFF_UP) == 0)
-		what = "; it is down: ip link set up";
+		return -errno;
+	snprintf(r.ifr_name, sizeof(r.ifr_name), "%s", iface);
+	if (ioctl(fd, SIOCGIFFLAGS, &r) != 0)
+		ret = -errno;
 	close(fd);
-	return what;
+	*flags = r.ifr_flags;
+	return ret;
+}
+
+const char *
+rl_netdev_trouble(const struct rl_netdev *d)
+{
+	short flags = 0;
+
+	if (d->iface[0] == '\0')
+		return "";
+	if (iface_flags(d->iface, &flags) == -ENODEV)
+		return "; there is no such interface";
+	return (flags & IFF_UP) == 0 ? "; it is down: ip link set up" : "";
+}
+
+void
+rl_netdev_take_all(struct rl_netdev *d)
+{
+	short flags = 0;
+
+	if (d->iface[0] != '\0' && iface_flags(d->iface, &flags) == 0 &&
+	    (flags & IFF_PROMISC) != 0)
+		return;
+	d->promiscuous = rte_eth_promiscuous_enable(d->port_id) == 0;
+}
+
+void
+rl_netdev_take_own(struct rl_netdev *d)
+{
+	if (d->promiscuous)
+		(void)rte_eth_promiscuous_disable(d->port_id);
+	d->promiscuous = false;
 }
 
 int
@@ -189,6 +218,7 @@ rl_netdev_find(struct rl_netdev *d, const char *name)
 			       : PACKET_SLOT;
 		d->rx_bytes = slot - PACKET_RX_HEAD;
 		d->tx_bytes = slot - PACKET_TX_HEAD;
+		d->buffer_bytes = slot;
 		d->asks_socket = true;
 	} else if (is_xdp(name)) {
 		/* what is longer, the kernel drops and counts */

@@ -28,9 +28,11 @@ struct rl_netdev {
 	bool live;	   /**< its frames come from a kernel */
 	bool asks_socket;  /**< what it misses, its socket alone knows */
 	bool own_iface;	   /**< the driver made the interface: set its MTU */
+	bool promiscuous;  /**< we made it so: undone at the end */
 	uint32_t mtu;	   /**< of the interface; 0: none, or not known */
 	uint32_t rx_bytes; /**< frames of so many bytes may be cut short */
 	uint32_t tx_bytes; /**< longest frame that it writes */
+	uint32_t buffer_bytes; /**< the least that it takes as a buffer */
 	uint64_t socket_missed; /**< taken from the socket so far */
 };
 
@@ -77,6 +79,13 @@ uint32_t rl_netdev_slot(uint32_t frame_bytes);
  * of a sentence ("; it is down: ..."), or "".
  */
 const char *rl_netdev_trouble(const struct rl_netdev *d);
+
+/**
+ * Control thread. Makes a started port take frames for whatever address, and
+ * undoes it: an interface that was so before stays so.
+ */
+void rl_netdev_take_all(struct rl_netdev *d);
+void rl_netdev_take_own(struct rl_netdev *d);
 
 /** Control thread. Counts since the start. */
 void rl_netdev_stats(struct rl_netdev *d, struct rl_netdev_stats *st);

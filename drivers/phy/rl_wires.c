@@ -34,7 +34,9 @@ open_rings(struct rl_wires *w)
 {
 	char name[RTE_RING_NAMESIZE];
 
-	for (uint32_t i = 0; i < 2 * w->nlinks; i++) {
+	for (uint32_t k = 0; k < w->nends; k++) {
+		const uint32_t i = w->used[k];
+
 		snprintf(name, sizeof(name), "wire%u%c", i / 2,
 			 i % 2 == 0 ? 'a' : 'b');
 		w->ring[i] = rte_ring_create(name, w->ring_frames,
@@ -47,7 +49,7 @@ open_rings(struct rl_wires *w)
 	return 0;
 }
 
-/* One ethdev for the ends [first, first + n). */
+/* One ethdev for the ends used[first, first + n). */
 static int
 open_port(struct rl_wires *w, uint32_t first, uint16_t n,
 	  struct rte_mempool *pool, char *err, size_t errlen)
@@ -58,10 +60,10 @@ open_port(struct rl_wires *w, uint32_t first, uint16_t n,
 	int port, ret;
 
 	for (uint16_t q = 0; q < n; q++) {
-		tx[q] = w->ring[first + q];
-		rx[q] = w->ring[(first + q) ^ 1];
+		tx[q] = w->ring[w->used[first + q]];
+		rx[q] = w->ring[w->used[first + q] ^ 1];
 	}
-	snprintf(name, sizeof(name), "end%u", first);
+	snprintf(name, sizeof(name), "end%u", w->used[first]);
 	port = rte_eth_from_rings(name, rx, n, tx, n, 0);
 	if (port < 0) {
 		ret = rte_errno != 0 ? -rte_errno : -EIO;
@@ -72,7 +74,8 @@ open_port(struct rl_wires *w, uint32_t first, uint16_t n,
 	if (ret != 0)
 		goto fail;
 	for (uint16_t q = 0; q < n; q++)
-		w->end[first + q] = (struct rl_wire_end){
+		w->end[w->used[first + q]] = (struct rl_wire_end){
+			.pool = pool,
 			.port_id = (uint16_t)port,
 			.queue = q,
 		};
@@ -84,29 +87,43 @@ fail:
 	return ret;
 }
 
-int
-rl_wires_open(struct rl_wires *w, uint32_t nlinks, uint32_t ring_frames,
-	      uint16_t ports_left, struct rte_mempool *pool, char *err,
-	      size_t errlen)
+/* Lists the ends that get rings. */
+static int
+list_ends(struct rl_wires *w, uint32_t nlinks, const bool other[])
 {
-	const uint32_t ends = 2 * nlinks, ports = ports_free(ports_left);
-	const uint32_t on_ports = RTE_MIN(ends, ports * QUEUES_MAX);
-	const uint32_t queues =
-		ports == 0 ? 1 : (on_ports + ports - 1) / ports;
-	int ret = -ENOMEM;
+	w->nlinks = nlinks;
+	w->port_id = calloc(RTE_MAX_ETHPORTS, sizeof(*w->port_id));
+	w->ring = calloc(2 * nlinks, sizeof(*w->ring));
+	w->end = calloc(2 * nlinks, sizeof(*w->end));
+	w->used = calloc(2 * nlinks, sizeof(*w->used));
+	if (w->port_id == NULL || w->ring == NULL || w->end == NULL ||
+	    w->used == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < 2 * nlinks; i++)
+		if (other == NULL || !other[i / 2])
+			w->used[w->nends++] = i;
+	return 0;
+}
+
+int
+rl_wires_open(struct rl_wires *w, uint32_t nlinks, const bool other[],
+	      uint32_t ring_frames, uint16_t ports_left,
+	      struct rte_mempool *pool, char *err, size_t errlen)
+{
+	const uint32_t ports = ports_free(ports_left);
+	uint32_t on_ports, queues;
+	int ret;
 
 	memset(w, 0, sizeof(*w));
 	snprintf(err, errlen, "no memory for %u wires; raise -m", nlinks);
-	w->nlinks = nlinks;
 	w->ring_frames = ring_frames;
-	w->port_id = calloc(RTE_MAX_ETHPORTS, sizeof(*w->port_id));
-	w->ring = calloc(ends, sizeof(*w->ring));
-	w->end = calloc(ends, sizeof(*w->end));
-	if (w->port_id == NULL || w->ring == NULL || w->end == NULL)
-		goto fail;
-	ret = open_rings(w);
+	ret = list_ends(w, nlinks, other);
+	if (ret == 0)
+		ret = open_rings(w);
 	if (ret != 0)
 		goto fail;
+	on_ports = RTE_MIN(w->nends, ports * QUEUES_MAX);
+	queues = ports == 0 ? 1 : (on_ports + ports - 1) / ports;
 	for (uint32_t i = 0; i < on_ports; i += queues) {
 		const uint32_t n = RTE_MIN(queues, on_ports - i);
 
@@ -114,10 +131,11 @@ rl_wires_open(struct rl_wires *w, uint32_t nlinks, uint32_t ring_frames,
 		if (ret != 0)
 			goto fail;
 	}
-	for (uint32_t i = on_ports; i < ends; i++)
-		w->end[i] = (struct rl_wire_end){
-			.rx_ring = w->ring[i ^ 1],
-			.tx_ring = w->ring[i],
+	for (uint32_t k = on_ports; k < w->nends; k++)
+		w->end[w->used[k]] = (struct rl_wire_end){
+			.pool = pool,
+			.rx_ring = w->ring[w->used[k] ^ 1],
+			.tx_ring = w->ring[w->used[k]],
 		};
 	return 0;
 
@@ -129,6 +147,8 @@ fail:
 unsigned int
 rl_wires_in_flight(const struct rl_wires *w, uint32_t link)
 {
+	if (w->ring[2 * link] == NULL)
+		return 0;
 	return rte_ring_count(w->ring[2 * link]) +
 	       rte_ring_count(w->ring[2 * link + 1]);
 }
@@ -155,5 +175,6 @@ rl_wires_close(struct rl_wires *w)
 	free(w->port_id);
 	free(w->ring);
 	free(w->end);
+	free(w->used);
 	memset(w, 0, sizeof(*w));
 }

@@ -15,8 +15,13 @@
 
 #include "rl_phy_eth.h"
 
-/** One end of a link: where its port finds its wire. */
+/**
+ * One end of a link: where its port finds its wire. No pool: there is none, as
+ * the link has another wire.
+ */
 struct rl_wire_end {
+	struct rte_mempool *pool;
+	uint32_t frame_bytes; /**< 0: as the caller planned */
 	uint16_t port_id;
 	uint16_t queue;
 	struct rte_ring *rx_ring; /**< both NULL where there is an ethdev */
@@ -25,6 +30,8 @@ struct rl_wire_end {
 
 struct rl_wires {
 	uint32_t nlinks;
+	uint32_t nends;		  /**< with rings */
+	uint32_t *used;		  /**< which ends these are, in order */
 	uint32_t ring_frames;
 	uint16_t nports;
 	uint16_t *port_id;	  /**< nports of them */
@@ -35,6 +42,8 @@ struct rl_wires {
 /**
  * Control thread. Opens wires for @p nlinks links.
  *
+ * @param other        [nlinks] whether a link has another wire: it gets none
+ *   here; NULL: none has
  * @param ring_frames  frames a direction holds, a power of two
  * @param ports_left   ethdev numbers to leave to others
  * @param pool         of the frames
@@ -42,11 +51,11 @@ struct rl_wires {
  * @return 0; -ENOMEM, or a driver's -errno; on failure there is nothing to
  *   close
  */
-int rl_wires_open(struct rl_wires *w, uint32_t nlinks, uint32_t ring_frames,
-		  uint16_t ports_left, struct rte_mempool *pool, char *err,
+int rl_wires_open(struct rl_wires *w, uint32_t nlinks, const bool other[],
+		  uint32_t ring_frames, uint16_t ports_left, struct rte_mempool *pool, char *err,
 		  size_t errlen);
 
-/** Any thread. Frames that are on the wire of a link, both ways. */
+/** Any thread. Frames in the rings of a link, both ways; 0: no rings. */
 unsigned int rl_wires_in_flight(const struct rl_wires *w, uint32_t link);
 
 /** Control thread, after the lcores. Frees rings and ethdevs. */

@@ -41,7 +41,7 @@ setup(void **state)
 	bed.pool = rl_frame_pool("frames", POOL, FRAME_BYTES);
 	assert_non_null(bed.pool);
 	rl_fault_init(&bed.fault, 1, bed.line, 64);
-	if (rl_wires_open(&bed.wires, 1, RING, 0, bed.pool, err,
+	if (rl_wires_open(&bed.wires, 1, NULL, RING, 0, bed.pool, err,
 			  sizeof(err)) != 0)
 		fail_msg("%s", err);
 	for (unsigned int e = 0; e < 2; e++) {
@@ -332,11 +332,11 @@ big_fabrics_put_several_links_on_one_ethdev(void **state)
 	struct rte_mbuf *m, *got;
 	char err[256];
 
-	assert_int_equal(rl_wires_open(&w, 100, 16, 4, b->pool, err,
+	assert_int_equal(rl_wires_open(&w, 100, NULL, 16, 4, b->pool, err,
 				       sizeof(err)),
 			 -EEXIST); /* the test's own wire has that name */
 	rl_wires_close(&b->wires);
-	assert_int_equal(rl_wires_open(&w, 100, 16, 4, b->pool, err,
+	assert_int_equal(rl_wires_open(&w, 100, NULL, 16, 4, b->pool, err,
 				       sizeof(err)),
 			 0);
 	for (unsigned int i = 0; i < 200; i++) {
@@ -369,7 +369,7 @@ bigger_fabrics_have_bare_rings_for_the_rest(void **state)
 
 	rl_wires_close(&b->wires);
 	links = rl_wires_max(4) + 10;
-	assert_int_equal(rl_wires_open(&w, links, 16, 4, b->pool, err,
+	assert_int_equal(rl_wires_open(&w, links, NULL, 16, 4, b->pool, err,
 				       sizeof(err)),
 			 0);
 	for (unsigned int i = 0; i < links; i += links - 1) {

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What the ethdevs at the ends of links counted: JSON and a few lines. */
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "report.h"
+
+static void
+set(json_t *o, const char *key, uint64_t v)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)v));
+}
+
+/* The end of a wire of the file that this process has, or NULL. */
+static const struct rl_wire_dev *
+end_of(const struct app *app, uint32_t i)
+{
+	return host_wire_dev(&app->host, i / 2, (int)(i % 2));
+}
+
+static const struct rl_phy_eth *
+phy_of(const struct app *app, uint32_t i)
+{
+	return &app->host.phy[2 * app->cfg.wire[i / 2].index + i % 2];
+}
+
+void
+report_wires(json_t *report, const struct app *app)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	json_t *a = json_array();
+
+	for (uint32_t i = 0; i < 2 * app->cfg.nwire; i++) {
+		const struct rl_wire_dev *d = end_of(app, i);
+		const uint32_t link = app->cfg.wire[i / 2].index;
+		const struct rl_phy_eth_counters *c;
+		char name[2 * RL_NAME_MAX + 8];
+		json_t *o;
+
+		if (d == NULL)
+			continue;
+		c = &phy_of(app, i)->c;
+		o = json_object();
+		rl_topo_link_name(t, link, name, sizeof(name));
+		json_object_set_new(o, "link", json_string(name));
+		json_object_set_new(
+			o, "device",
+			json_string(t->dev[t->link[link].dev[i % 2]].name));
+		json_object_set_new(o, "port", json_string(d->dev.name));
+		json_object_set_new(o, "interface", json_string(d->dev.iface));
+		json_object_set_new(o, "driver", json_string(d->dev.driver));
+		set(o, "frame_bytes", d->frame_bytes);
+		set(o, "tx_frames", c->tx_frames);
+		set(o, "tx_errors", d->stats.tx_errors);
+		set(o, "tx_backpressure", c->tx_backpressure);
+		set(o, "tx_no_mbuf", c->tx_no_mbuf);
+		set(o, "rx_frames", c->rx_frames);
+		set(o, "rx_bounced", c->rx_bounced);
+		set(o, "rx_oversize", c->rx_oversize);
+		set(o, "rx_missed", d->stats.missed);
+		set(o, "rx_errors", d->stats.rx_errors);
+		set(o, "rx_no_mbuf", d->stats.no_mbuf);
+		json_array_append_new(a, o);
+	}
+	json_object_set_new(report, "wires", a);
+}
+
+void
+report_print_wires(const struct app *app)
+{
+	for (uint32_t i = 0; i < 2 * app->cfg.nwire; i++) {
+		const struct rl_wire_dev *d = end_of(app, i);
+		uint64_t gone;
+
+		if (d == NULL)
+			continue;
+		gone = d->stats.missed + d->stats.rx_errors + d->stats.no_mbuf;
+		if (gone != 0)
+			printf("%s: its driver dropped %" PRIu64
+			       " frames; the link sent their flits again\n",
+			       d->dev.name, gone);
+		if (d->stats.tx_errors != 0)
+			printf("%s: %" PRIu64 " frames could not be written; "
+			       "the link sent their flits again\n",
+			       d->dev.name, d->stats.tx_errors);
+	}
+}

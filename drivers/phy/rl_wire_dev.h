@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_WIRE_DEV_H
+#define RL_WIRE_DEV_H
+
+/**
+ * @file
+ * One ethdev as the end of a link [PHY-1]: found, given a pool of its own,
+ * started, and its frame size known. The control thread's.
+ *
+ * A frame of flits is as long as the MTU allows. What is sent to a wire that
+ * is shorter somewhere on the way never arrives; links train with frames of
+ * full length, so such a link does not come up.
+ */
+
+#include "rl_netdev.h"
+#include "rl_phy_eth.h"
+
+struct rl_wire_dev {
+	struct rl_netdev dev;
+	struct rte_mempool *pool;
+	uint32_t frame_bytes;
+	bool started;
+	struct rl_netdev_stats stats; /**< by rl_wire_dev_note_stats() */
+};
+
+/** Any thread, before EAL too. Memory of one end, at most. */
+size_t rl_wire_dev_bytes(const char *name);
+
+/**
+ * Control thread, after rte_eal_init().
+ *
+ * @param mtu  bytes behind the Ethernet header; 0: as many as the interface
+ *   and the driver can
+ * @param err  @p len bytes: one line on failure
+ * @return 0; -ENODEV (no such port), -EMSGSIZE (the MTU is too small for a
+ *   flit, or larger than what the interface carries), -ENOMEM, or the driver's
+ *   -errno; rl_wire_dev_close() is due in either case
+ */
+int rl_wire_dev_open(struct rl_wire_dev *w, const char *name, uint32_t mtu,
+		     char *err, size_t len);
+
+/** Control thread. Asks the driver for its counters. */
+void rl_wire_dev_note_stats(struct rl_wire_dev *w);
+
+/** Control thread, after the lcores and rl_phy_eth_close(). */
+void rl_wire_dev_close(struct rl_wire_dev *w);
+
+#endif /* RL_WIRE_DEV_H */

@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Links over ethdevs of all kinds [PHY-1]: figure 1 whose two cables between
+s0 and s1 are interfaces; packets of generators are proven one by one."""
+import os
+import shutil
+import subprocess
+
+from reflit_test import Box, FIGURE1, Skip, case, main
+
+WIRES = """
+wires = ( { link = "s0-s1#0"; a = "%s0"; b = "%s1"; },
+          { link = "s0-s1#1"; a = "%s2"; b = "%s3"; } );
+"""
+# Interfaces of a busy machine answer late: patience, not speed.
+LINK = """
+link: { keepalive_dead_ns = 400000000; phy_lost_ns = 400000000;
+        retrain_interval_ns = 20000000; init_interval_ns = 5000000;
+        replay_timer_min_ns = 2000000; replay_timer_max_ns = 200000000;
+        watchdog_ns = 4000000000; no_path_ns = 4000000000; };
+endpoint: { retry_timer_min_ns = 50000000; };
+"""
+RUN = ["--packets", "3000", "--load", "0.5"]
+COMMANDS = "wait up 60s\nstart\nwait sent 60s\nwait drained 60s\nquit\n"
+
+
+def ip(*args):
+    p = subprocess.run(("ip",) + args, capture_output=True, text=True,
+                       check=False)
+    if p.returncode:
+        raise Skip("no network interfaces here: ip %s: %s"
+                   % (" ".join(args), p.stderr.strip()))
+
+
+class Space:
+    """A network namespace of its own, with two veth cables in it: v0-v1 and
+    v2-v3. All goes with it."""
+    made = 0
+
+    def __init__(self, mtu=1500, cables=2):
+        if os.geteuid() != 0 or shutil.which("ip") is None:
+            raise Skip("needs root and iproute2")
+        Space.made += 1
+        self.ns = "rlw%d.%d" % (os.getpid(), Space.made)
+        self.mtu, self.cables = mtu, cables
+        self.wrap = ["ip", "netns", "exec", self.ns]
+
+    def __enter__(self):
+        ip("netns", "add", self.ns)
+        try:
+            for i in range(0, 2 * self.cables, 2):
+                ip("-n", self.ns, "link", "add", "v%d" % i, "type", "veth",
+                   "peer", "name", "v%d" % (i + 1))
+            for i in range(2 * self.cables):
+                ip("-n", self.ns, "link", "set", "v%d" % i, "mtu",
+                   str(self.mtu), "arp", "off", "addrgenmode", "none", "up")
+        except Skip:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *exc):
+        subprocess.run(["ip", "netns", "del", self.ns], check=False,
+                       capture_output=True)
+
+    def vdevs(self, driver, more=""):
+        return ["--vdev=%s%d,iface=v%d%s" % (driver, i, i, more)
+                for i in range(2 * self.cables)]
+
+
+def check(run, driver, flits):
+    run.check_clean()
+    assert run.report["sent_packets"] == 6000, run.out
+    wires = run.report["wires"]
+    assert len(wires) == 4, wires
+    for w in wires:
+        assert w["rx_frames"] > 0 and w["tx_frames"] > 0, wires
+        assert w["driver"] == driver and w["rx_oversize"] == 0, wires
+        assert (w["frame_bytes"] - 64) // 256 >= flits, wires
+
+
+def over(driver, name=None, mtu=1500, more="", flits=5, wires=WIRES):
+    with Space(mtu) as net, Box() as box:
+        check(box.run(RUN, net.vdevs(driver, more), FIGURE1 + LINK
+                      + wires.replace("%s", driver), COMMANDS, wrap=net.wrap),
+              name or driver, flits)
+
+
+@case
+def links_over_af_packet_lose_nothing():
+    over("net_af_packet")
+
+
+@case
+def larger_frames_carry_more_flits_where_slots_have_room():
+    over("net_af_packet", mtu=3498, more=",framesz=4096,blocksz=8192",
+         flits=13)
+
+
+@case
+def frames_stay_within_the_slots_of_a_driver():
+    """An MTU of 9000 over slots of 2,048 bytes: 7 flits, none cut short."""
+    with Space(9000) as net, Box() as box:
+        run = box.run(RUN, net.vdevs("net_af_packet"), FIGURE1 + LINK
+                      + WIRES.replace("%s", "net_af_packet"), COMMANDS,
+                      wrap=net.wrap)
+    check(run, "net_af_packet", 7)
+    assert all(w["frame_bytes"] < 2048 for w in run.report["wires"])
+
+
+@case
+def links_over_af_xdp_lose_nothing():
+    over("net_af_xdp", mtu=3498, more=",busy_budget=0", flits=13)
+
+
+@case
+def an_mtu_asked_for_is_kept_to():
+    over("net_af_packet", wires=WIRES.replace("; }", "; mtu = 600; }"),
+         flits=2)
+
+
+@case
+def links_over_tap_lose_nothing():
+    """Two interfaces of the driver's own, joined by a bridge."""
+    if not os.path.exists("/dev/net/tun"):
+        raise Skip("no /dev/net/tun")
+    taps = ["--vdev=net_tap%d,iface=t%d" % (i, i) for i in range(4)]
+    script = """
+for i in 0 1 2 3; do
+  while ! ip link show t$i >/dev/null 2>&1; do sleep 0.05; done
+done
+for b in 0 1; do
+  ip link add br$b type bridge mcast_snooping 0 && ip link set br$b up
+  for t in $((2 * b)) $((2 * b + 1)); do
+    ip link set t$t master br$b up
+  done
+done
+"""
+    with Space(cables=0) as net, Box() as box:
+        probe = subprocess.run(
+            net.wrap + ["sh", "-c", "ip link add b9 type bridge && "
+                        "ip link del b9"], capture_output=True, check=False)
+        if probe.returncode:
+            raise Skip("the kernel has no bridges")
+        p = subprocess.Popen(net.wrap + ["sh", "-c", script])
+        try:
+            run = box.run(RUN, taps, FIGURE1 + LINK
+                          + WIRES.replace("%s", "net_tap"), COMMANDS,
+                          wrap=net.wrap)
+        finally:
+            p.kill()
+            p.wait()
+    check(run, "net_tap", 5)
+
+
+@case
+def links_over_memif_lose_nothing():
+    with Box() as box:
+        sock = box.path("memif")
+        devs = []
+        for i in range(4):
+            devs.append("--vdev=net_memif%d,role=%s,id=%d,socket=%s,"
+                        "socket-abstract=no" % (
+                            i, "client" if i % 2 else "server", i // 2, sock))
+        run = box.run(RUN, devs, FIGURE1 + LINK
+                      + WIRES.replace("%s", "net_memif"), COMMANDS)
+    if "no port net_memif" in run.err:
+        raise Skip("DPDK has no memif here: " + run.err.strip())
+    check(run, "net_memif", 5)
+
+
+@case
+def a_link_to_nobody_does_not_train_and_the_other_carries_all():
+    """net_null gives frames without end that are not ours, or none."""
+    for args in (",no-rx=1", ""):
+        with Space(cables=1) as net, Box() as box:
+            run = box.run(
+                RUN, net.vdevs("net_af_packet")
+                + ["--vdev=net_null%d%s" % (i, args) for i in (2, 3)],
+                FIGURE1 + LINK.replace("};\nend", "init_action = "
+                                       "\"best-effort\"; };\nend") + """
+wires = ( { link = "s0-s1#0"; a = "net_af_packet0"; b = "net_af_packet1"; },
+          { link = "s0-s1#1"; a = "net_null2"; b = "net_null3"; } );
+""", "wait 2s\nstart\nwait sent 60s\nwait drained 60s\nshow fabric\nquit\n",
+                wrap=net.wrap)
+        run.check_clean()
+        assert run.report["sent_packets"] == 6000
+        line = [s for s in run.out.split("\n") if "s0-s1#1" in s][0]
+        assert "UP" not in line and "INIT" in line, run.out
+
+
+@case
+def a_cable_shorter_of_mtu_than_its_ends_never_trains():
+    """A bridge between that drops what is longer: no black hole [LINK-C5]."""
+    with Space() as net, Box() as box:
+        # the middle of one cable carries 600 bytes, both ends think 1500
+        for cmd in (("link", "add", "br0", "type", "bridge"),
+                    ("link", "add", "w0", "type", "veth", "peer", "name",
+                     "w1"),
+                    ("link", "add", "w2", "type", "veth", "peer", "name",
+                     "w3"),
+                    ("link", "set", "w1", "mtu", "600"),
+                    ("link", "set", "w1", "master", "br0"),
+                    ("link", "set", "w3", "master", "br0")):
+            ip("-n", net.ns, *cmd)
+        for dev in ("br0", "w0", "w1", "w2", "w3"):
+            ip("-n", net.ns, "link", "set", dev, "up")
+        run = box.run(
+            RUN, net.vdevs("net_af_packet")[:2]
+            + ["--vdev=net_af_packet2,iface=w0",
+               "--vdev=net_af_packet3,iface=w2"],
+            FIGURE1 + LINK.replace("};\nend", "init_action = "
+                                   "\"best-effort\"; };\nend")
+            + WIRES.replace("%s", "net_af_packet"),
+            "wait 2s\nshow fabric\nstart\nwait sent 60s\nwait drained 60s\n"
+            "quit\n", wrap=net.wrap)
+        run.check_clean()
+        assert run.report["failovers"] == [], run.report["failovers"]
+        line = [s for s in run.out.split("\n") if "s0-s1#1" in s][0]
+        assert "UP" not in line, run.out
+
+
+@case
+def what_cannot_be_a_wire_is_refused_in_one_line():
+    bad = FIGURE1 + """
+wires = (
+  { link = "s0-s1#0"; a = "net_af_packet0"; b = "net_af_packet1"%s } );
+"""
+    with Space(cables=1) as net, Box() as box:
+        def refused(eal, config, *words):
+            run = box.run((), eal, config, "quit\n", wrap=net.wrap)
+            run.check(2)
+            mine = [e for e in run.errors() if "wires:" in e]
+            assert len(mine) == 1, run.err
+            assert "fabric.cfg:11: " in mine[0], run.err
+            for word in words:
+                assert word in mine[0], run.err
+            # nothing half open: the interfaces are as before
+            out = subprocess.run(
+                net.wrap + ["ip", "-d", "link", "show", "v0"], check=True,
+                capture_output=True, text=True).stdout
+            assert "xdp" not in out and "promiscuity 0 " in out, out
+
+        vdevs = net.vdevs("net_af_packet")
+        refused(vdevs[:1], bad % ";", "no port net_af_packet1",
+                "--vdev=net_af_packet1,iface=INTERFACE")
+        refused(vdevs, bad % "; mtu = 3000;", "mtu = 3000",
+                "v0 has 1500; ip link set v0 mtu 3000")
+        refused(vdevs, bad % "; mtu = 200;", "too small for a flit",
+                "it takes 306")
+        ip("-n", net.ns, "link", "set", "v1", "mtu", "1000")
+        ip("-n", net.ns, "link", "set", "v0", "mtu", "9000")
+        refused(vdevs, bad % "; mtu = 9000;", "mtu = 9000")
+
+
+main()
