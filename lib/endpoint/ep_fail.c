@@ -49,6 +49,7 @@ ep_fail(struct rl_ep *ep, struct ep_flow *flow, enum rl_ep_reason reason,
 	flow->sync_tag = flow->tx_tag;
 	flow->retries = 0;
 	flow->backoff = 0;
+	flow->doubt = reason != RL_EP_RESTARTED;
 	if (!(flow->blocked & EPB_UNREACHABLE)) /* else it paces the probes */
 		flow->rto_at_ns = RL_NEVER;
 	flow->flags &= (uint16_t)~(EPF_RTT_RUNS | EPF_SYNC_NOW | EPF_TX_BUSY);

@@ -74,6 +74,7 @@ struct ep_flow {
 	uint8_t cos;
 	uint8_t state;	/**< enum rl_ep_flow_state; ep_flow_set_state() */
 	uint8_t blocked; /**< EPB_*, of its peer */
+	bool doubt;	 /**< it gave up, and has heard nothing since */
 	uint8_t backoff; /**< doublings of the retry timer */
 	uint16_t flags;	 /**< EPF_* */
 	uint16_t unacked; /**< flits received since the last ACK */
@@ -322,6 +323,8 @@ bool ep_inc_heard(struct rl_ep *ep, uint16_t peer, uint8_t cos, uint32_t from,
 void ep_inc_stranger(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
 
 /* ep_reach.c */
+/** When the flow is to probe its peer; RL_NEVER: not its task. */
+uint64_t ep_reach_at_ns(const struct rl_ep *ep, const struct ep_flow *flow);
 /** The timer of a flow to an unreachable peer. @return when it is next due */
 uint64_t ep_reach_timer(struct rl_ep *ep, struct ep_flow *flow,
 			uint64_t now_ns);

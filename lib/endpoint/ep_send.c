@@ -12,6 +12,9 @@
  * and there is no other.
  */
 
+/** A sync that is lost so often is not lost by chance. */
+#define DOUBT_ASKED 2
+
 static bool
 is_request(uint8_t class)
 {
@@ -61,6 +64,10 @@ find_room(struct rl_ep *ep, const struct rl_ep_msg *msg, uint32_t nflits,
 	flow = ep_flow_get(ep, msg->dst, msg->cos);
 	if (flow == NULL)
 		return refuse(ep, RL_EPC_tx_refused_flows, -EAGAIN);
+	/* what has been accepted asks whether anybody is there */
+	if (flow->doubt && flow->retries >= DOUBT_ASKED)
+		return refuse(ep, RL_EPC_tx_refused_unreachable,
+			      -EHOSTUNREACH);
 	if (flow->next - flow->una + nflits > ep->cfg.window_flits)
 		return refuse(ep, RL_EPC_tx_refused_window, -EAGAIN);
 	*flowp = flow;

@@ -217,8 +217,9 @@ uint32_t rl_ep_unreachable_count(const struct rl_ep *ep);
  * @param tag  if not NULL: set to the packet's number in its flow, which is
  *   what reports name it by
  * @return 0; -EAGAIN: no room now (window, buffers, flows), try again after a
- *   later poll; -EBUSY: quiesced or held; -EHOSTUNREACH: there is
- *   no way to the destination (an event says when there is); -EMSGSIZE: longer than max_packet_flits;
+ *   later poll; -EBUSY: quiesced or held; -EHOSTUNREACH: there is no way to
+ *   the destination (an event says when there is), or the flow has given up and
+ *   the peer has not answered since; -EMSGSIZE: longer than max_packet_flits;
  *   -EINVAL: destination unknown or oneself, cos or class out of range
  */
 int rl_ep_send(struct rl_ep *ep, uint64_t now_ns, const struct rl_ep_msg *msg,

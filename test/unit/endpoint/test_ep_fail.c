@@ -3,6 +3,7 @@
  * A destination that does not answer: packets are reported, the flow fails
  * visibly, and when the way is back it goes on without its past.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -205,6 +206,37 @@ while_the_way_stays_away_each_packet_is_still_reported(void **state)
 	fx_close(&fx);
 }
 
+/* else a client with many packets waits for each window of them */
+static void
+after_it_gave_up_a_flow_refuses_while_nobody_answers(void **state)
+{
+	struct rl_pktq q;
+
+	(void)state;
+	open_limit(4);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
+	run_dark();
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
+		q = fx_poll(&fx, 0); /* a sync */
+		fx_drop_all(&fx, &q);
+		fx.now = rl_ep_deadline(fx.ep[0]);
+	}
+	q = fx_poll(&fx, 0);
+	fx_drop_all(&fx, &q);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 224), -EHOSTUNREACH);
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_tx_refused_unreachable), 1);
+	assert_int_equal(fx_send(&fx, 0, 1, 1, 224), 0); /* another flow */
+	fx.got[0][1][0] = 1;
+	fx_run(&fx, 10);
+	assert_int_equal(fx_take(&fx, 1, false), 4);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
+	fx_run(&fx, 5);
+	assert_int_equal(fx_take(&fx, 1, false), 1);
+	fx_close(&fx);
+}
+
 static void
 a_packet_that_had_arrived_may_be_reported_but_is_delivered_once(void **state)
 {
@@ -243,6 +275,7 @@ main(void)
 		cmocka_unit_test(an_old_sync_moves_nothing),
 		cmocka_unit_test(a_lost_sync_and_its_lost_answer_are_sent_again),
 		cmocka_unit_test(while_the_way_stays_away_each_packet_is_still_reported),
+		cmocka_unit_test(after_it_gave_up_a_flow_refuses_while_nobody_answers),
 		cmocka_unit_test(a_packet_that_had_arrived_may_be_reported_but_is_delivered_once),
 		cmocka_unit_test(other_flows_do_not_notice),
 	};

@@ -137,6 +137,34 @@ a_probe_that_comes_through_has_all_sent_again(void **state)
 	fx_close(&fx);
 }
 
+/* its own timer may stop, but the peer would never come back without them */
+static void
+the_flow_that_probes_does_so_even_when_all_its_packets_are_acknowledged(
+	void **state)
+{
+	struct rl_flit *first, *second;
+
+	(void)state;
+	open_reach(true);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
+	first = fx_poll_one(&fx, 0);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
+	second = fx_poll_one(&fx, 0);
+	fx_rx(&fx, 1, fx_copy(&fx, first)); /* it went two ways */
+	fx_rx(&fx, 1, fx_copy(&fx, second));
+	no_path(first);
+	no_path(second);
+	assert_true(rl_ep_unreachable(fx.ep[0], 1, NULL));
+	fx_run(&fx, 1); /* an ACK of both */
+	fx_run(&fx, 5);
+	assert_int_equal(fx_take(&fx, 1, false), 2);
+	assert_false(rl_ep_unreachable(fx.ep[0], 1, NULL));
+	assert_int_equal(fx_send(&fx, 0, 1, 3, 224), 0);
+	fx_run(&fx, 5);
+	assert_int_equal(fx_take(&fx, 1, false), 1);
+	fx_close(&fx);
+}
+
 static void
 probes_are_quick_at_first_and_grow_rare(void **state)
 {
@@ -341,6 +369,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_notice_of_no_way_refuses_what_is_new_and_sends_nothing_but_probes),
 		cmocka_unit_test(a_probe_that_comes_through_has_all_sent_again),
+		cmocka_unit_test(the_flow_that_probes_does_so_even_when_all_its_packets_are_acknowledged),
 		cmocka_unit_test(probes_are_quick_at_first_and_grow_rare),
 		cmocka_unit_test(all_is_reported_in_bounded_time_whatever_notices_come),
 		cmocka_unit_test(retries_that_are_dropped_for_another_reason_do_not_keep_a_flow_alive),
