@@ -331,14 +331,18 @@ rl_sim_heal_most(struct rl_sim *sim)
 	for (unsigned int dir = 0; dir < 2 * topo->nlink; dir++) {
 		struct rl_role_port *rp = sim->role[sim->end[dir].role].rp;
 
-		if (link[dir / 2])
+		if (!link[dir / 2]) {
+			fault_heal(sim, dir);
+			sim->down[dir / 2] = false;
+			sim_dir_update(&sim->dir[dir]);
+		} else if (sim->down[dir / 2]) {
 			continue;
-		fault_heal(sim, dir);
-		sim->down[dir / 2] = false;
-		sim_dir_update(&sim->dir[dir]);
+		}
 		/* what waits for its tables is not down by command */
-		if (!sim_link_crashed(sim, dir / 2))
-			rl_role_port_order(rp, RL_ORDER_UP);
+		if (sim_link_crashed(sim, dir / 2))
+			continue;
+		rl_role_port_order(rp, RL_ORDER_UP);
+		sim_wake_at(sim, sim->end[dir].role, sim->now_ns);
 	}
 	for (uint32_t i = 0; i < sim->todo.n; i++) {
 		struct rl_sim_fault f = sim->todo.f[i];
