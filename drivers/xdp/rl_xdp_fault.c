@@ -99,19 +99,37 @@ send_in(void *ctx, void *data, size_t size)
 	return 0;
 }
 
+/*
+ * Puts the program into rl_steer's slot, where it is not there. The kernel
+ * empties an array of programs some time after the last process that had it
+ * open closes it: whoever attached rl_steer may have ended just now, and then
+ * that comes after us.
+ */
+static int
+slot_take(struct rl_xdp_fault *f)
+{
+	const uint32_t zero = 0;
+	const int self = bpf_program__fd(f->skel->progs.rl_fault);
+	uint32_t in_slot = 0;
+
+	if (bpf_map_lookup_elem(f->chain_fd, &zero, &in_slot) == 0)
+		return 0;
+	if (bpf_map_update_elem(f->chain_fd, &zero, &self, BPF_ANY) != 0)
+		return -errno;
+	return 0;
+}
+
 /* Puts the program into rl_steer's slot, and a copy of rl_steer behind it. */
 static int
 chain(struct rl_xdp_fault *f, int steer_fd, const char *ifname, char *err)
 {
 	const uint32_t zero = 0;
-	int self = bpf_program__fd(f->skel->progs.rl_fault);
 	int socks = xdp_map_open(steer_fd, "xsks_map");
 	int count = xdp_map_open(steer_fd, "rl_steer_count");
 	int rc = -EINVAL, rest;
 
-	f->chain_fd = xdp_map_open(steer_fd, "rl_chain");
 	f->rest = rl_steer_bpf__open();
-	if (socks < 0 || count < 0 || f->chain_fd < 0 || f->rest == NULL ||
+	if (socks < 0 || count < 0 || f->rest == NULL ||
 	    bpf_map__reuse_fd(f->rest->maps.xsks_map, socks) != 0 ||
 	    bpf_map__reuse_fd(f->rest->maps.rl_steer_count, count) != 0)
 		goto out;
@@ -121,17 +139,15 @@ chain(struct rl_xdp_fault *f, int steer_fd, const char *ifname, char *err)
 	rest = bpf_program__fd(f->rest->progs.rl_steer);
 	rc = bpf_map__update_elem(f->skel->maps.rl_next, &zero, sizeof(zero),
 				  &rest, sizeof(rest), BPF_ANY);
-	if (rc == 0 && bpf_map_update_elem(f->chain_fd, &zero, &self,
-					   BPF_ANY) != 0)
-		rc = -errno;
+	if (rc == 0)
+		rc = slot_take(f);
 out:
 	if (socks >= 0)
 		close(socks);
 	if (count >= 0)
 		close(count);
 	if (rc != 0) {
-		if (f->chain_fd >= 0)
-			close(f->chain_fd);
+		close(f->chain_fd);
 		f->chain_fd = -1;
 		return xdp_refuse(err, rc, "%s: cannot stand before its "
 				  "rl_steer: %s", ifname, strerror(-rc));
@@ -164,15 +180,18 @@ attach(struct rl_xdp_fault *f, const char *ifname, enum rl_xdp_mode mode,
 	return 0;
 }
 
-/* What stands on the interface now, if anything does. @return a descriptor of
- * rl_steer; -ENOENT: nothing; -EBUSY: something else */
+/*
+ * What stands on the interface now, if anything does. The slot of rl_steer
+ * stays open, in chain_fd: to close it would empty it, a moment later.
+ * @return a descriptor of rl_steer; -ENOENT: nothing; -EBUSY: something else
+ */
 static int
-look(int ifindex, const char *ifname, char *err)
+look(struct rl_xdp_fault *f, const char *ifname, char *err)
 {
 	char name[BPF_OBJ_NAME_LEN] = "";
 	uint32_t id = 0, in_slot = 0;
 	const uint32_t zero = 0;
-	int fd, slot, rc = xdp_prog_on(ifindex, &id, err);
+	int fd, slot, rc = xdp_prog_on(f->ifindex, &id, err);
 
 	if (rc < 0)
 		return rc;
@@ -195,7 +214,7 @@ look(int ifindex, const char *ifname, char *err)
 		return xdp_refuse(err, -EBUSY, "%s: a fault program stands "
 				  "before its rl_steer already", ifname);
 	}
-	close(slot);
+	f->chain_fd = slot;
 	return fd;
 }
 
@@ -227,7 +246,7 @@ fault_start(struct rl_xdp_fault *f, const char *ifname, enum rl_xdp_mode mode,
 	if (f->copies == NULL)
 		return xdp_refuse(err, -errno, "reading its ring: %s",
 				  strerror(errno));
-	steer = look(f->ifindex, ifname, err);
+	steer = look(f, ifname, err);
 	if (steer == -ENOENT)
 		return attach(f, ifname, mode, err);
 	if (steer < 0)
@@ -414,5 +433,6 @@ rl_xdp_fault_poll(struct rl_xdp_fault *f, int timeout_ms,
 	*copies = f->done;
 	if (rc < 0 && rc != -EINTR)
 		return rc;
-	return renew(f);
+	rc = f->chain_fd >= 0 ? slot_take(f) : 0;
+	return rc == 0 ? renew(f) : rc;
 }
