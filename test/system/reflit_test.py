@@ -8,6 +8,7 @@ that one summary counts them all.
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,11 @@ import traceback
 
 REFLIT, PCAP_SAME, ROOT = (os.path.abspath(p) for p in sys.argv[1:4])
 CASES = []
+
+# nohup, and a shell that starts this in the background, let signals be
+# ignored, and programs inherit that; these cases send them
+for sig in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
+    signal.signal(sig, signal.SIG_DFL)
 
 FIGURE1 = """
 fabric: {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cases of a link on real lcores: what its ports repair must not be repaired
 by the endpoints, so these have no retry, and there is no second link to go
-round by. Only what is exact is asserted; how long things took is not.
+round by: what has no way waits for it. Only what is exact is asserted; how long things took is not.
 """
 from reflit_test import Box, case, main
 
@@ -15,7 +15,7 @@ fabric: {
             { a = "s1"; b = "e1"; } );
 };
 endpoint: { retry = false; gap_skip_ns = 86400000000000; };
-link: { watchdog_ns = 600000000000; %s };
+link: { watchdog_ns = 600000000000; no_path_ns = 600000000000; %s };
 """
 
 

@@ -18,6 +18,11 @@ import time
 SIM, ROUTE, BENCH, ROOT = (os.path.abspath(p) for p in sys.argv[1:5])
 TORUS = os.path.join(ROOT, "config", "torus-4x4.cfg")
 
+# nohup, and a shell that starts this in the background, let signals be
+# ignored, and programs inherit that; these cases send them
+for sig in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
+    signal.signal(sig, signal.SIG_DFL)
+
 
 def run(*args, **more):
     return subprocess.run(args, capture_output="stdout" not in more, text=True,
