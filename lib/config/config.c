@@ -17,15 +17,16 @@
 
 #ifdef CONFIG_LSAN
 /*
- * libconfig 1.5 loses a few bytes where a syntax error follows a string. It is
- * not ours to free, and must not fail a test that wants another exit status.
+ * libconfig 1.5 loses a few bytes where a syntax error follows a string, and
+ * libxdp, which DPDK's af_xdp driver uses, what describes a socket's memory. It
+ * is not ours to free, and must not fail a test that wants another exit status.
  */
 const char *__lsan_default_suppressions(void);
 
 const char *
 __lsan_default_suppressions(void)
 {
-	return "leak:libconfig.so.\n";
+	return "leak:libconfig.so.\nleak:xsk_umem__create\n";
 }
 #endif
 
