@@ -30,8 +30,8 @@ packages="$packages gnuplot-nox"
 packages="$packages iproute2 ethtool procps"
 
 # tests alone: the page of reflit-view in a real browser; manual pages; reports
-# held against docs/schema.json
-tests="chromium chromium-driver man-db python3-jsonschema"
+# held against docs/schema.json; captures in tshark
+tests="chromium chromium-driver man-db python3-jsonschema tshark"
 
 case "$*" in
 --list)

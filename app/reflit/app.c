@@ -103,6 +103,7 @@ app_step(struct app *app, uint64_t ns)
 		flap_step(app, i, now_ns);
 	attach_note_ends(&app->attach);
 	rates_step(app, now_ns);
+	captures_step(&app->captures);
 	telemetry_step(app);
 	progress(app, now_ns);
 }

@@ -9,6 +9,7 @@
  */
 
 #include "attach.h"
+#include "capture.h"
 #include "console.h"
 #include "gens.h"
 #include "host.h"
@@ -80,6 +81,7 @@ struct app {
 	uint64_t stats_due_ns;
 	struct tally cleared; /**< how counters stood at `clear counters` */
 	struct console console;
+	struct captures captures;
 	bool quit;
 	bool stuck; /**< did not come to rest at the end */
 	uint64_t leaked_flits;

@@ -133,6 +133,11 @@ int cmd_show_traffic(struct app *app, const char *const arg[]);
 int cmd_set_verbose_off(struct app *app, const char *const arg[]);
 int cmd_set_verbose_links(struct app *app, const char *const arg[]);
 int cmd_set_verbose_all(struct app *app, const char *const arg[]);
+/* cmd_capture.c */
+int cmd_capture(struct app *app, const char *const arg[]);
+int cmd_capture_most(struct app *app, const char *const arg[]);
+int cmd_capture_off(struct app *app, const char *const arg[]);
+int cmd_show_captures(struct app *app, const char *const arg[]);
 /* cmd_rates.c, cmd_path.c */
 int cmd_show_rates(struct app *app, const char *const arg[]);
 int cmd_show_errors(struct app *app, const char *const arg[]);

@@ -76,6 +76,11 @@ const struct command command_table[] = {
 	{ "inject unblock <endpoint> <n>", cmd_inject_unblock,
 	  "it takes what waits, and all that comes" },
 
+	{ "capture <link> <file>", cmd_capture,
+	  "its frames, both ways, into a pcapng file of at most 256 MiB" },
+	{ "capture <link> <file> <n>", cmd_capture_most, "of at most n MiB" },
+	{ "capture <link> off", cmd_capture_off, "closes the file" },
+
 	{ "show fabric", cmd_show_fabric, "links and where they stand" },
 	{ "show port <port>", cmd_show_port, "DEVICE/NUMBER, DEVICE, or all" },
 	{ "show replay", cmd_show_replay, "replay buffers and their pointers" },
@@ -89,6 +94,7 @@ const struct command command_table[] = {
 	{ "show counters <port>", cmd_show_counters,
 	  "its counters that are not zero; a device: all of its" },
 	{ "show faults", cmd_show_faults, "what is injected, and what it did" },
+	{ "show captures", cmd_show_captures, "files and what they hold" },
 	{ "show lcores", cmd_show_lcores, "roles and load" },
 	{ "show traffic", cmd_show_traffic, "packets sent and delivered" },
 	{ "show rates", cmd_show_rates,

@@ -119,6 +119,7 @@ open_all(struct app *app)
 		ret = app->link == NULL ? -ENOMEM
 					: watch_open(&app->watch, &app->host);
 		app->watch.console = &app->console;
+		app->captures.host = &app->host;
 	}
 	if (ret != 0)
 		fprintf(stderr, "%s\n", err);
@@ -186,6 +187,10 @@ run(struct app *app)
 	telemetry_close();
 	host_stop(&app->host);
 	watch_pump(&app->watch);
+	ret = captures_close(&app->captures);
+	if (ret != 0)
+		app_error(app, "a capture could not be written: %s",
+			  strerror(-ret));
 	app->leaked_flits = host_leaked_flits(&app->host);
 	attach_note_stats(&app->attach);
 	host_wires_note_stats(&app->host);

@@ -235,9 +235,57 @@ rx_delayed(struct rl_phy_eth *phy, struct rl_fault_dir *d,
 	return rl_fault_due(d, f, n, now_ns);
 }
 
-static unsigned int
-rx_faulty(struct rl_phy_eth *phy, struct rl_phy_frame f[], unsigned int n,
+void
+rl_phy_eth_tap(struct rl_phy_eth *phy, struct rl_tap *tap)
+{
+	/* release: pairs with the acquire in eth_rx() */
+	atomic_store_explicit(&phy->tap, tap, memory_order_release);
+}
+
+static void
+tap_burst(struct rl_tap *tap, const struct rl_phy_frame f[], unsigned int n,
 	  uint64_t now_ns)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		struct rl_tap_rec rec = { .t_ns = now_ns, .len = f[i].len };
+
+		rl_tap_put(tap, &rec, f[i].data);
+	}
+}
+
+/* rl_fault_pass(), frame by frame, so that each one's fate is known. */
+static unsigned int
+pass_tapped(struct rl_tap *tap, struct rl_fault_dir *d,
+	    struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		const uint64_t hurt = d->c.corrupted_frames +
+				      d->c.flipped_bits;
+		struct rl_phy_frame t = f[i];
+		struct rl_tap_rec rec = { .t_ns = now_ns, .len = t.len,
+					  .delay_ns = d->delay_ns };
+		const bool stays = rl_fault_pass(d, &t, 1, now_ns) == 1;
+
+		rec.corrupted =
+			d->c.corrupted_frames + d->c.flipped_bits != hurt;
+		if (!stays)
+			rec.fate = !rl_fault_light(d->link) ? RL_TAP_DARK
+				   : atomic_load(&d->cut) != 0 ? RL_TAP_CUT
+							       : RL_TAP_LOST;
+		rl_tap_put(tap, &rec, t.data);
+		if (!stays)
+			continue;
+		f[i] = f[kept];
+		f[kept++] = t;
+	}
+	return kept;
+}
+
+static unsigned int
+rx_faulty(struct rl_phy_eth *phy, struct rl_tap *tap, struct rl_phy_frame f[],
+	  unsigned int n, uint64_t now_ns)
 {
 	struct rl_fault_dir *d = phy->p.rx_fault;
 	unsigned int got, kept;
@@ -248,7 +296,8 @@ rx_faulty(struct rl_phy_eth *phy, struct rl_phy_frame f[], unsigned int n,
 		got = rx_delayed(phy, d, f, n, now_ns);
 	else
 		got = rx_burst(phy, f, n);
-	kept = rl_fault_pass(d, f, got, now_ns);
+	kept = tap == NULL ? rl_fault_pass(d, f, got, now_ns)
+			   : pass_tapped(tap, d, f, got, now_ns);
 	if (kept != got)
 		eth_rx_free(phy, f + kept, got - kept);
 	return kept;
@@ -270,6 +319,9 @@ static unsigned int
 eth_rx(void *ctx, struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
 {
 	struct rl_phy_eth *phy = ctx;
+	/* acquire: pairs with the release in rl_phy_eth_tap() */
+	struct rl_tap *tap =
+		atomic_load_explicit(&phy->tap, memory_order_acquire);
 
 	if (phy->npending != 0)
 		flush(phy);
@@ -277,8 +329,11 @@ eth_rx(void *ctx, struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
 		read_status(phy, now_ns);
 	n = RTE_MIN(n, (unsigned int)RL_PHY_BURST);
 	if (phy->p.rx_fault != NULL && rl_fault_poll(phy->p.rx_fault, now_ns))
-		return rx_faulty(phy, f, n, now_ns);
-	return rx_burst(phy, f, n);
+		return rx_faulty(phy, tap, f, n, now_ns);
+	n = rx_burst(phy, f, n);
+	if (rl_unlikely(tap != NULL))
+		tap_burst(tap, f, n, now_ns);
+	return n;
 }
 
 static bool

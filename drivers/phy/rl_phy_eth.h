@@ -26,6 +26,7 @@
 
 #include "rl_fault.h"
 #include "rl_role.h"
+#include "rl_tap.h"
 
 #define RL_PHY_BURST 32
 
@@ -61,6 +62,7 @@ struct rl_phy_eth {
 	uint8_t *bounce; /**< RL_PHY_BURST buffers */
 	uint32_t bounce_bytes;
 	struct rl_phy_eth_counters c;
+	_Atomic(struct rl_tap *) tap; /**< of what arrives; NULL: none */
 };
 
 /**
@@ -102,6 +104,13 @@ int rl_phy_eth_open(struct rl_phy_eth *phy, const struct rl_phy_eth_params *p);
 
 /** Control thread, after the lcores. Gives back what the wire holds. */
 void rl_phy_eth_close(struct rl_phy_eth *phy);
+
+/**
+ * Control thread. Copies of all frames that arrive go to @p tap from now on;
+ * NULL: no more. A tap that was taken away may be in use until its lcore has
+ * made another round.
+ */
+void rl_phy_eth_tap(struct rl_phy_eth *phy, struct rl_tap *tap);
 
 /** For struct rl_phy; the ctx is a struct rl_phy_eth. */
 extern const struct rl_phy_ops rl_phy_eth_ops;

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Commands that write frames of links into files. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "parse.h"
+
+#define MIB_MAX 65536u
+
+/* "A-B": all parallel links, in one file. */
+static int
+find(struct app *app, const char *name, uint32_t link[CAPTURE_LINKS_MAX],
+     unsigned int *n)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	const int64_t first = rl_topo_find_link(t, name, n);
+
+	if (first < 0)
+		return app_error(app, "there is no link %s; see show fabric",
+				 name);
+	if (*n > CAPTURE_LINKS_MAX)
+		return app_error(app, "%s are %u links; name one of them", name,
+				 *n);
+	link[0] = (uint32_t)first;
+	for (unsigned int k = 0; *n > 1 && k < *n; k++)
+		link[k] = (uint32_t)rl_topo_link_between(
+			t, t->link[first].dev[0], t->link[first].dev[1], k);
+	return 0;
+}
+
+static int
+start(struct app *app, const char *name, const char *path, uint64_t mib)
+{
+	uint32_t link[CAPTURE_LINKS_MAX];
+	char comment[256];
+	unsigned int n;
+	int ret;
+
+	if (find(app, name, link, &n) != 0)
+		return -EINVAL;
+	if (app->checking)
+		return 0;
+	snprintf(comment, sizeof(comment), "link %s of %s; endpoint.profile, "
+		 "crc and isn are those of that file", name, app->opt.config);
+	ret = capture_start(&app->captures, link, n, path, mib << 20, comment);
+	if (ret == -EBUSY)
+		return app_error(app, "%s is being captured already", name);
+	if (ret == -ENOSPC)
+		return app_error(app, "there are %u captures; end one first",
+				 CAPTURES_MAX);
+	if (ret == -EISDIR)
+		return app_error(app, "%s: it is not a plain file", path);
+	if (ret != 0)
+		return app_error(app, "%s: %s", path, strerror(-ret));
+	return 0;
+}
+
+int
+cmd_capture(struct app *app, const char *const arg[])
+{
+	return start(app, arg[0], arg[1], CAPTURE_MIB_DEFAULT);
+}
+
+int
+cmd_capture_most(struct app *app, const char *const arg[])
+{
+	uint64_t mib;
+
+	if (parse_number(arg[2], 1, MIB_MAX, &mib) != 0)
+		return app_error(app, "%s is out of range; use 1 to %u MiB",
+				 arg[2], MIB_MAX);
+	return start(app, arg[0], arg[1], mib);
+}
+
+int
+cmd_capture_off(struct app *app, const char *const arg[])
+{
+	uint32_t link[CAPTURE_LINKS_MAX];
+	struct capture *c;
+	unsigned int n;
+	int ret;
+
+	if (find(app, arg[0], link, &n) != 0)
+		return -EINVAL;
+	if (app->checking)
+		return 0;
+	c = capture_of(&app->captures, link[0]);
+	if (c == NULL)
+		return app_error(app, "%s is not being captured", arg[0]);
+	ret = capture_stop(&app->captures, c);
+	return ret == 0 ? 0 : app_error(app, "the capture of %s could not be "
+					     "written: %s",
+					arg[0], strerror(-ret));
+}
+
+int
+cmd_show_captures(struct app *app, const char *const arg[])
+{
+	bool any = false;
+
+	(void)arg;
+	for (unsigned int k = 0; k < CAPTURES_MAX; k++) {
+		const struct capture *c = app->captures.c[k];
+		char name[2 * RL_NAME_MAX + 8];
+		uint64_t frames, dropped;
+
+		if (c == NULL)
+			continue;
+		any = true;
+		capture_counts(c, &frames, &dropped);
+		printf("%s: links", c->path);
+		for (uint32_t i = 0; i < c->ndirs; i += 2)
+			printf(" %s", rl_topo_link_name(&app->cfg.topo,
+							c->dir[i].link, name,
+							sizeof(name)));
+		printf("; %" PRIu64 " frames, %" PRIu64 " left out, %" PRIu64
+		       " of %" PRIu64 " bytes%s\n",
+		       frames, dropped, c->file.bytes, c->max_bytes,
+		       c->ended ? ", ended" : "");
+	}
+	if (!any)
+		printf("nothing is being captured\n");
+	return 0;
+}
