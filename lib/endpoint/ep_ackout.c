@@ -21,16 +21,45 @@ ep_ack_sync(struct rl_ep *ep, struct ep_flow *flow)
 	ep_list_push(ep, EP_LIST_CTRL, flow);
 }
 
+/**
+ * How long an ACK that is due may wait for data to ride on, where none are
+ * there yet: an eighth of a round trip, while the flow is sending and has room
+ * for more. 0: not at all.
+ */
+static uint64_t
+hold_ns(const struct rl_ep *ep, const struct ep_flow *flow, uint64_t now_ns)
+{
+	if ((ep->cfg.profile != RL_PROFILE_RXL &&
+	     ep->cfg.profile != RL_PROFILE_CXL) ||
+	    flow->state != RL_EP_FLOW_OPEN || flow->blocked != 0 ||
+	    flow->next - flow->una + ep->cfg.max_packet_flits >
+		    ep->cfg.window_flits ||
+	    now_ns - flow->rtt_t0_ns > 2 * flow->srtt_ns)
+		return 0;
+	return rl_min_u64(flow->srtt_ns / 8, ep->cfg.ack_delay_ns);
+}
+
 void
 ep_ack_count(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
+	const uint32_t limit = ep->cfg.ack_coalesce_flits;
+	uint64_t wait = ep->cfg.ack_delay_ns;
+
 	if (!ep->cfg.retry)
 		return;
 	flow->flags |= EPF_RX_SEEN;
-	if (++flow->unacked >= ep->cfg.ack_coalesce_flits) {
-		ep_ack_soon(ep, flow);
-	} else if (flow->ack_at_ns == RL_NEVER) {
-		flow->ack_at_ns = rl_deadline(now_ns, ep->cfg.ack_delay_ns);
+	flow->unacked++;
+	if (flow->unacked >= limit) {
+		wait = hold_ns(ep, flow, now_ns);
+		if (wait == 0) {
+			ep_ack_soon(ep, flow);
+			return;
+		}
+	}
+	/* the first of them sets the time, and the last brings it closer */
+	if (flow->ack_at_ns == RL_NEVER || flow->unacked == limit) {
+		flow->ack_at_ns = rl_min_u64(flow->ack_at_ns,
+					     rl_deadline(now_ns, wait));
 		ep_timer_arm(ep, flow, flow->ack_at_ns);
 	}
 }

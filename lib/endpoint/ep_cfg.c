@@ -82,6 +82,10 @@ check_relations(const struct rl_ep_cfg *c, char *err, size_t errlen,
 		return refuse(err, errlen, key, "isn",
 			      "the wide mixings need crc64-bch or crc64-ecma; "
 			      "set isn = \"xor10\" or another crc");
+	if (c->isn == RL_ISN_WIDE19 && c->crc != RL_CRC_BCH)
+		return refuse(err, errlen, key, "isn",
+			      "wide19 needs crc64-bch; set isn = \"wide\" or "
+			      "crc = \"crc64-bch\"");
 	if (c->max_packet_flits > c->window_flits)
 		return refuse(err, errlen, key, "window_flits",
 			      "smaller than the longest packet; raise it or "

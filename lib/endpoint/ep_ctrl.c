@@ -187,6 +187,24 @@ emit_owed(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	return done;
 }
 
+/**
+ * Whether the flow owes nothing but an ACK, and has data that will carry it:
+ * it waits for them, but no longer than an ACK may be late anyway.
+ */
+static bool
+waits_for_data(const struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+{
+	if ((flow->flags & EPF_OWES) != EPF_ACK_NOW ||
+	    !ep_profile_ack_rides(ep, flow))
+		return false;
+	if (flow->ack_by == 0)
+		flow->ack_by = (uint32_t)rl_deadline(
+				       now_ns, rl_min_u64(ep->cfg.ack_delay_ns,
+							  RL_NS_PER_S)) |
+			       1;
+	return rl_seq_before((uint32_t)now_ns, flow->ack_by);
+}
+
 uint32_t
 ep_poll_ctrl(struct rl_ep *ep, struct rl_pktq *out, uint64_t turn,
 	     uint32_t budget, uint32_t room_sl[RL_SLS], uint64_t now_ns)
@@ -213,6 +231,10 @@ ep_poll_ctrl(struct rl_ep *ep, struct rl_pktq *out, uint64_t turn,
 		ep_list_pop(ep, EP_LIST_CTRL, sl);
 		if (!owes)
 			continue;
+		if (waits_for_data(ep, flow, now_ns)) {
+			ep_list_push(ep, EP_LIST_CTRL, flow);
+			continue;
+		}
 		n = emit_owed(ep, flow, out, rl_min_u32(room, room_sl[sl]),
 			      now_ns);
 		room_sl[sl] -= n;

@@ -62,13 +62,14 @@ ep_flow_find(const struct rl_ep *ep, uint16_t peer, uint8_t cos)
  * far from theirs keep them apart. The upper half is left out, as it would
  * seem to come before 0.
  */
-static uint32_t
-first_tag(const struct rl_ep *ep, uint16_t peer, uint8_t cos)
+uint32_t
+ep_first_tag(const struct rl_ep *ep, uint16_t peer, uint8_t cos)
 {
 	uint64_t x = (uint64_t)ep->incarnation << 32 |
 		     (uint32_t)peer << 4 | cos;
 
-	return (uint32_t)rl_splitmix64(&x) & 0x7fffffff;
+	return ep->incarnation == 0 ? 0
+				    : (uint32_t)rl_splitmix64(&x) & 0x7fffffff;
 }
 
 struct ep_flow *
@@ -93,8 +94,7 @@ ep_flow_get(struct rl_ep *ep, uint16_t peer, uint8_t cos)
 	if (ep->incarnation != 0) {
 		/* its receiver must first hear where it begins */
 		flow->state = RL_EP_FLOW_NEW;
-		flow->tx_tag0 = first_tag(ep, peer, cos);
-		flow->tx_tag = flow->sync_tag = flow->tx_tag0;
+		flow->tx_tag = flow->sync_tag = ep_first_tag(ep, peer, cos);
 	} else {
 		flow->flags = EPF_RX_SYNCED;
 	}

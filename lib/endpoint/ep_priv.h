@@ -87,7 +87,6 @@ struct ep_flow {
 	uint32_t una;	  /**< first number not acknowledged */
 	uint32_t sent;	  /**< first number never sent */
 	uint32_t next;	  /**< next number to give */
-	uint32_t tx_tag0; /**< number of the first packet */
 	uint32_t tx_tag;  /**< number of the next packet */
 	uint32_t resend;  /**< bits set in tx_win */
 	uint32_t retries; /**< timeouts without progress */
@@ -121,6 +120,8 @@ struct ep_flow {
 	uint32_t echo;	       /**< number of the probe to be answered */
 	uint32_t pred;	       /**< prediction within a burst, and which */
 	uint32_t pred_burst;
+	uint32_t ack_by;       /**< ns, low bits: so long an ACK that is due
+				    waits for data; 0: it does not yet */
 	uint64_t ack_at_ns;
 	uint64_t gap_at_ns;
 } RL_ALIGNED(RL_CACHE_LINE);
@@ -233,6 +234,8 @@ struct ep_flow *ep_flow_find(const struct rl_ep *ep, uint16_t peer,
 			     uint8_t cos);
 /** Finds or makes; NULL where max_flows are in use. */
 struct ep_flow *ep_flow_get(struct rl_ep *ep, uint16_t peer, uint8_t cos);
+/** The number of a flow's first packet: another one in each life. */
+uint32_t ep_first_tag(const struct rl_ep *ep, uint16_t peer, uint8_t cos);
 void ep_flow_set_state(struct ep_flow *flow, enum rl_ep_flow_state state);
 /** What is known of a peer, to be changed. */
 struct ep_peer *ep_peer_get(struct rl_ep *ep, uint16_t peer);
@@ -394,6 +397,8 @@ bool ep_profile_has_header(const struct rl_ep *ep);
 bool ep_profile_shows(const struct rl_ep *ep, const uint8_t *wire);
 /** What an ACK, or a go-back-N NAK, of this flow says. */
 uint32_t ep_ack_number(const struct rl_ep *ep, const struct ep_flow *flow);
+/** Whether the next data flit of this flow would carry an ACK that is due. */
+bool ep_profile_ack_rides(const struct rl_ep *ep, const struct ep_flow *flow);
 /** An ACK of this flow has just been put on a flit. */
 void ep_ack_carried(struct rl_ep *ep, struct ep_flow *flow);
 

@@ -39,7 +39,18 @@ ep_ack_carried(struct rl_ep *ep, struct ep_flow *flow)
 		EP_COUNT(ep, ack_sent);
 	flow->unacked = 0;
 	flow->ack_at_ns = RL_NEVER;
+	flow->ack_by = 0;
 	flow->flags &= (uint16_t)~EPF_ACK_NOW;
+}
+
+bool
+ep_profile_ack_rides(const struct rl_ep *ep, const struct ep_flow *flow)
+{
+	if (!ep_tx_wants(flow))
+		return false;
+	/* cxl: not on what is sent again, nor on two flits in a row */
+	return ep->cfg.profile == RL_PROFILE_RXL ||
+	       (ep->cfg.profile == RL_PROFILE_CXL && flow->resend == 0);
 }
 
 bool
@@ -54,6 +65,13 @@ ep_ack_number(const struct rl_ep *ep, const struct ep_flow *flow)
 {
 	return (ep->cfg.profile == RL_PROFILE_CXL ? flow->shown
 						  : flow->expect) - 1;
+}
+
+static bool
+ack_due(const struct rl_ep *ep, const struct ep_flow *flow)
+{
+	return (flow->flags & EPF_ACK_NOW) ||
+	       flow->unacked >= ep->cfg.ack_coalesce_flits;
 }
 
 uint32_t
@@ -82,7 +100,7 @@ ep_profile_stamp(struct rl_ep *ep, struct ep_flow *flow, uint8_t *wire,
 		 * nothing to acknowledge.
 		 */
 		rl_flit_set_header(wire, (uint16_t)number, RL_CMD_SEQ);
-		if (!again && (flow->flags & EPF_ACK_NOW) &&
+		if (!again && ack_due(ep, flow) &&
 		    seq != flow->hidden + 1) {
 			flow->hidden = seq;
 			rl_flit_set_header(wire,

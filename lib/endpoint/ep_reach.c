@@ -234,7 +234,8 @@ rl_ep_dropped(struct rl_ep *ep, uint64_t now_ns, uint16_t dst, uint8_t cos,
 	EP_COUNT(ep, drop_notices);
 	if (flow == NULL)
 		return;
-	if (pos != RL_EP_POS_CTRL && rl_seq_before(tag, flow->tx_tag0))
+	if (pos != RL_EP_POS_CTRL &&
+	    rl_seq_before(tag, ep_first_tag(ep, dst, cos)))
 		return; /* of an earlier life */
 	if (pos == RL_EP_POS_CTRL) {
 		under_way = flow->state == RL_EP_FLOW_SYNC;

@@ -90,11 +90,49 @@ an_ack_rides_on_reverse_data_and_then_none_goes_alone(void **state)
 	/* another class of service is another flow, and acknowledges nothing */
 	send_but(4, "    ");
 	assert_int_equal(fx_send(&fx, 1, 0, 1, 100), 0);
+	fx.now += fx.cfg.ack_delay_ns;
 	q = fx_poll(&fx, 1);
 	assert_int_equal(q.packets, 2);
 	assert_int_equal(fx_ctrl_cmd(q.head), -1);
 	assert_int_equal(rl_flit_cmd(q.head->wire), RL_CMD_SEQ);
 	fx_drop_all(&fx, &q);
+	fx_close(&fx);
+}
+
+static void
+an_ack_waits_a_little_for_data_while_its_flow_sends(void **state)
+{
+	struct rl_flit *data;
+	struct rl_pktq q;
+
+	(void)state;
+	open_mode(RL_RETRY_SELECTIVE);
+	/* a round trip of 80 is known, and the flow has just sent */
+	assert_int_equal(fx_send(&fx, 1, 0, 0, 100), 0);
+	data = fx_poll_one(&fx, 1);
+	fx.now += 80 - fx.cfg.ack_delay_ns / 2;
+	fx_rx(&fx, 0, data);
+	fx_run(&fx, 2);
+	assert_true(rl_ep_idle(fx.ep[1]));
+	assert_int_equal(fx_send(&fx, 1, 0, 0, 100), 0);
+	fx_drop(&fx, fx_poll_one(&fx, 1));
+	send_but(4, "    ");
+	q = fx_poll(&fx, 1);
+	assert_true(rl_pktq_empty(&q));
+	/* data come: they carry it, and none goes alone */
+	assert_int_equal(fx_send(&fx, 1, 0, 0, 100), 0);
+	data = fx_poll_one(&fx, 1);
+	assert_int_equal(fx_ctrl_cmd(data), -1);
+	assert_int_equal(rl_flit_ack(data->wire), 3);
+	fx_drop(&fx, data);
+	/* none come: it goes alone, after an eighth of the round trip */
+	send_but(4, "    ");
+	q = fx_poll(&fx, 1);
+	assert_true(rl_pktq_empty(&q));
+	fx.now += 20;
+	data = fx_poll_one(&fx, 1);
+	assert_int_equal(fx_ctrl_cmd(data), RL_CMD_ACK);
+	fx_drop(&fx, data);
 	fx_close(&fx);
 }
 
@@ -193,6 +231,7 @@ an_ack_on_a_flit_that_was_held_up_for_long_is_not_taken_for_a_recent_one(
 	(void)state;
 	fx_cfg(&cfg);
 	cfg.window_flits = 511;
+	cfg.retry_timer_ns = 1000000;
 	fx_open(&fx, &cfg, 2, 4000);
 	send_but(4, "    ");
 	fx_take(&fx, 1, false);
@@ -207,7 +246,7 @@ an_ack_on_a_flit_that_was_held_up_for_long_is_not_taken_for_a_recent_one(
 	for (unsigned int i = 0; i < 150; i++) {
 		for (unsigned int k = 0; k < 4; k++)
 			assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
-		fx_settle(&fx); /* acknowledged alone, and at once */
+		fx_run(&fx, 1); /* acknowledged alone, and soon */
 	}
 	assert_int_equal(fx_take(&fx, 1, false), 600);
 	for (unsigned int i = 0; i < 500; i++)
@@ -443,6 +482,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(acks_are_coalesced_by_count_and_by_time),
 		cmocka_unit_test(an_ack_rides_on_reverse_data_and_then_none_goes_alone),
+		cmocka_unit_test(an_ack_waits_a_little_for_data_while_its_flow_sends),
 		cmocka_unit_test(lost_acks_are_covered_by_later_ones),
 		cmocka_unit_test(a_gap_is_asked_for_once_and_not_before_the_delay),
 		cmocka_unit_test(what_a_detour_overtook_is_not_asked_for),

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -100,6 +101,40 @@ every_number_is_refused_beyond_its_edges_and_taken_at_them(void **state)
 }
 
 static void
+each_mixing_is_refused_without_a_crc_that_it_works_with(void **state)
+{
+	/* [crc][isn], as codec.md has it */
+	static const bool works[3][3] = {
+		[RL_CRC_BCH] = { true, true, true },
+		[RL_CRC_ECMA] = { true, true, false },
+		[RL_CRC_PCIE6_RS] = { true, false, false },
+	};
+	struct rl_codec *codec = aligned_alloc(
+		64, (rl_codec_memsize() + 63) & ~(size_t)63);
+
+	(void)state;
+	for (int crc = 0; crc < 3; crc++) {
+		for (int isn = 0; isn < 3; isn++) {
+			struct rl_ep_cfg cfg;
+			const char *key = NULL;
+
+			rl_ep_cfg_defaults(&cfg);
+			cfg.crc = (enum rl_crc_kind)crc;
+			cfg.isn = (enum rl_isn_kind)isn;
+			assert_int_equal(check(&cfg, &key),
+					 works[crc][isn] ? 0 : -EINVAL);
+			if (!works[crc][isn])
+				assert_string_equal(key, "isn");
+			/* and the codec is of the same opinion */
+			assert_int_equal(rl_codec_init(codec, cfg.crc, cfg.isn,
+						       RL_ISA_SCALAR) == 0,
+					 works[crc][isn]);
+		}
+	}
+	free(codec);
+}
+
+static void
 a_window_must_hold_a_packet_and_stay_below_half_the_modulus(void **state)
 {
 	struct rl_ep_cfg cfg;
@@ -156,6 +191,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults_are_valid),
 		cmocka_unit_test(every_number_is_refused_beyond_its_edges_and_taken_at_them),
+		cmocka_unit_test(each_mixing_is_refused_without_a_crc_that_it_works_with),
 		cmocka_unit_test(a_window_must_hold_a_packet_and_stay_below_half_the_modulus),
 		cmocka_unit_test(the_rs_crc_takes_only_the_xor_mixing),
 		cmocka_unit_test(timers_that_contradict_each_other_are_refused),
