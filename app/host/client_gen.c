@@ -81,7 +81,9 @@ client_gen_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 	take_order(g, now_ns);
 	n = rl_tg_poll(g->tg, ep, now_ns);
 	if (n == 0)
-		atomic_store_explicit(&g->done, rl_tg_done(g->tg),
+		atomic_store_explicit(&g->done,
+				      rl_tg_done(g->tg) &&
+					      rl_tg_owed(g->tg) == 0,
 				      memory_order_relaxed);
 	return n;
 }

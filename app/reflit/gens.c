@@ -128,6 +128,7 @@ make_gen(struct gens *g, struct host *h, uint32_t dev)
 	const struct rl_tg_cfg cfg = {
 		.ep_id = ep,
 		.class = RL_CLASS_REQ_POSTED,
+		.requests_ppm = (uint32_t)(g->plan.requests * 1e6 + 0.5),
 		.ncos = g->plan.classes,
 		.hist_by_vc = true,
 		.min_flits = g->plan.min_flits,

@@ -20,6 +20,7 @@ struct gens_plan {
 	uint64_t packets;     /**< of each endpoint; 0: no limit */
 	uint32_t min_flits;
 	uint32_t max_flits;
+	double requests;      /**< share of packets that ask for a response */
 	uint8_t classes;      /**< of service, drawn from at random */
 };
 

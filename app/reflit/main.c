@@ -84,6 +84,7 @@ open_gens(struct app *app, char *err)
 		.load = app->opt.load,
 		.packets = app->opt.packets,
 		.min_flits = app->opt.min_flits,
+		.requests = app->opt.requests,
 		.classes = app->opt.classes,
 		.max_flits = app->opt.max_flits != 0 ? app->opt.max_flits
 						     : RTE_MIN(8u, most),

@@ -27,6 +27,7 @@ enum {
 	OPT_PACKETS,
 	OPT_PACKET_FLITS,
 	OPT_CLASSES,
+	OPT_REQUESTS,
 	OPT_PROGRESS,
 	OPT_STATS_PERIOD,
 	OPT_ALLOW_ORDERS,
@@ -49,6 +50,7 @@ static const struct option long_options[] = {
 	{ "packet-flits", required_argument, NULL, OPT_PACKET_FLITS },
 	{ "classes", required_argument, NULL, OPT_CLASSES },
 	{ "stats-period", required_argument, NULL, OPT_STATS_PERIOD },
+	{ "requests", required_argument, NULL, OPT_REQUESTS },
 	{ "progress", no_argument, NULL, OPT_PROGRESS },
 	{ "allow-orders", no_argument, NULL, OPT_ALLOW_ORDERS },
 	{ "help", no_argument, NULL, 'h' },
@@ -76,6 +78,7 @@ options_help(void)
 	      "  --packet-flits MIN[-MAX]  length of packets, default 1-8\n"
 	      "  --classes N          classes of service, 1 to 16, default 1; each is\n"
 	      "                       a flow, and routing.levels gives it a VL\n"
+	      "  --requests SHARE     of the packets (0 to 1) ask for a response\n"
 	      "  --packets N          that each endpoint sends, default 0: no limit\n"
 	      "  --progress           a line a second, also without a terminal\n"
 	      "  --stats-period TIME  print the rates of the busiest links as often\n"
@@ -161,6 +164,10 @@ take_traffic(struct options *o, int c)
 		ret = option_number("classes", optarg, 1, 16, &v);
 		o->classes = (uint8_t)v;
 		return ret;
+	case OPT_REQUESTS:
+		if (parse_rate(optarg, 0, 1, &o->requests) != 0)
+			return bad("requests", optarg, "a share, 0 to 1");
+		return 0;
 	default:
 		return -EINVAL; /* getopt has said why */
 	}

@@ -31,6 +31,7 @@ struct options {
 	uint64_t packets;	 /**< of each generator; 0: no limit */
 	uint32_t min_flits;	 /**< of generated packets */
 	uint32_t max_flits;	 /**< 0: 8, or what the fabric file allows */
+	double requests;	 /**< share of packets that ask for a response */
 	uint8_t classes;	 /**< of service that generators draw from */
 	bool interactive;
 	bool progress;

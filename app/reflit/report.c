@@ -121,6 +121,29 @@ ports_json(const struct app *app)
 	return a;
 }
 
+/* What generators asked of each other. */
+static void
+set_requests(json_t *o, const struct app *app)
+{
+	uint64_t sent = 0, arrived = 0, answers = 0, answered = 0;
+
+	for (uint32_t i = 0; i < app->cfg.topo.nep; i++) {
+		const struct rl_tg_counts *c;
+
+		if (app->gens.tg == NULL || app->gens.tg[i] == NULL)
+			continue;
+		c = rl_tg_counts(app->gens.tg[i]);
+		sent += c->sent_requests;
+		arrived += c->delivered_requests;
+		answers += c->sent_responses;
+		answered += c->delivered_responses;
+	}
+	set(o, "sent_requests", sent);
+	set(o, "delivered_requests", arrived);
+	set(o, "sent_responses", answers);
+	set(o, "delivered_responses", answered);
+}
+
 int
 report_json(struct app *app, const char *path)
 {
@@ -149,6 +172,7 @@ report_json(struct app *app, const char *path)
 			    absences_json(&app->watch.absences, &app->cfg.topo,
 					  app->start_ns));
 	set(o, "refused_packets", t.refused);
+	set_requests(o, app);
 	json_object_set_new(o, "drops", drops_json(app));
 	json_object_set_new(o, "attached", ports_json(app));
 	report_wires(o, app);

@@ -30,7 +30,10 @@
 struct rl_tg_cfg {
 	const struct rl_pattern *pattern; /**< NULL: checks only */
 	uint16_t ep_id;
-	uint8_t class;		/**< of all packets, enum rl_class */
+	uint8_t class;		/**< of packets that are no requests */
+	uint32_t requests_ppm;	/**< share of packets that are non-posted
+				     requests: each asks for a response, which
+				     is as long as the shortest packet */
 	uint8_t ncos;		/**< classes of service drawn from, 1..16 */
 	uint32_t min_flits;	/**< length of packets, 1.. */
 	uint32_t max_flits;	/**< ..max_packet_flits of the endpoint */
@@ -50,6 +53,10 @@ struct rl_tg_counts {
 	uint64_t sent_flits;
 	uint64_t sent_bytes;
 	uint64_t refused;	/**< attempts that met backpressure */
+	uint64_t sent_requests;	    /**< of the packets sent */
+	uint64_t sent_responses;    /**< the same */
+	uint64_t delivered_requests;
+	uint64_t delivered_responses;
 	uint64_t unreachable_packets; /**< refused for good, and not sent: there
 					   was no way to their destination */
 	uint64_t delivered_packets; /**< first copies, whatever their order */
@@ -72,6 +79,7 @@ struct rl_tg_flow {
 	uint32_t sent;		/**< packets sent to peer */
 	uint32_t tag0;		/**< the endpoint's tag of the first of them */
 	struct rl_ranges reported; /**< of those sent */
+	uint32_t owed;		/**< responses due to peer */
 	uint32_t next;		/**< 1 + highest number received from peer */
 	uint64_t last;		/**< latency of the last, for rl_delay_add() */
 	struct rl_ranges missing; /**< of those before */
@@ -120,6 +128,12 @@ uint64_t rl_tg_deadline(void *tg);
 
 /** Owner. A report of the endpoint; wire it to rl_ep_params.report. */
 void rl_tg_report(struct rl_tg *tg, const struct rl_ep_report *report);
+
+/**
+ * Owner, or any thread that can stand a torn number. Responses that are due and
+ * not accepted by the endpoint yet. They are sent also while it is stopped.
+ */
+uint64_t rl_tg_owed(const struct rl_tg *tg);
 
 /** Owner. Stopped, or the limit is reached and nothing waits aside. */
 bool rl_tg_done(const struct rl_tg *tg);

@@ -5,6 +5,7 @@
 
 /** Lowest load: a flit in four seconds. */
 #define FLIT_NS_MAX 4e9
+#define PPM 1000000u
 
 struct layout {
 	size_t delay;
@@ -58,6 +59,7 @@ cfg_ok(const struct rl_tg_cfg *c)
 {
 	return c->ncos >= 1 && c->ncos <= 16 && c->class < RL_CLASS_CTRL &&
 	       c->min_flits >= 1 && c->min_flits <= c->max_flits &&
+	       c->requests_ppm <= PPM &&
 	       c->max_flits <= RL_PACKET_FLITS_MAX && c->load >= 0 &&
 	       (c->load == 0 || c->slot_ns > 0) && c->max_flows >= 1;
 }
@@ -216,6 +218,12 @@ const struct rl_tg_counts *
 rl_tg_counts(const struct rl_tg *tg)
 {
 	return &tg->count;
+}
+
+uint64_t
+rl_tg_owed(const struct rl_tg *tg)
+{
+	return tg->owed;
 }
 
 const struct rl_delay *

@@ -49,6 +49,13 @@ check_one(struct rl_tg *tg, const struct rl_flit *pkt, uint64_t now_ns)
 	}
 	if (!judge_number(tg, flow, s.number))
 		return;
+	if (pkt->class == RL_CLASS_REQ_NONPOSTED) {
+		tg->count.delivered_requests++;
+		flow->owed++;
+		tg->owed++;
+	}
+	tg->count.delivered_responses += pkt->class == RL_CLASS_RSP &&
+					 tg->cfg.class != RL_CLASS_RSP;
 	tg->count.delivered_packets++;
 	tg->count.delivered_flits += pkt->pkt_flits;
 	tg->count.delivered_bytes += s.len_bytes;

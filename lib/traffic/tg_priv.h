@@ -12,6 +12,7 @@
 struct tg_packet {
 	uint16_t dst;
 	uint8_t cos;
+	uint8_t class;
 	uint32_t len_bytes;
 	uint64_t t_ns;
 };
@@ -27,6 +28,8 @@ struct rl_tg {
 	uint32_t next_frac;  /**< and 2^-16 ns of it */
 	uint64_t flit_fp;    /**< mean time per flit, in 2^-16 ns */
 	uint64_t retry_ns;   /**< when to try again what waits aside */
+	uint64_t owed;	     /**< responses, of all flows */
+	uint32_t owed_next;  /**< the flow whose turn it is */
 	uint32_t nwaiting;
 	uint32_t share;	     /**< of a class of service, of those that wait */
 	uint8_t waits[TG_COS_MAX]; /**< how many of each class wait */

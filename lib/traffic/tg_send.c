@@ -23,6 +23,10 @@ draw(struct rl_tg *tg, struct tg_packet *p)
 	/* due() has seen that one of them has room */
 	while (tg->waits[p->cos] >= tg->share)
 		p->cos = (uint8_t)((p->cos + 1) % c->ncos);
+	p->class = c->class;
+	if (c->requests_ppm != 0 &&
+	    rl_prng_below(&tg->prng, 1000000) < c->requests_ppm)
+		p->class = RL_CLASS_REQ_NONPOSTED;
 	p->len_bytes = flits * RL_FLIT_DATA_BYTES;
 	if (!c->full_flits)
 		p->len_bytes -= rl_prng_below(&tg->prng, RL_FLIT_DATA_BYTES -
@@ -35,7 +39,7 @@ static int
 send_one(struct rl_tg *tg, struct rl_ep *ep, const struct tg_packet *p,
 	 uint64_t now_ns)
 {
-	const struct rl_ep_msg msg = { p->dst, p->cos, tg->cfg.class,
+	const struct rl_ep_msg msg = { p->dst, p->cos, p->class,
 				       p->len_bytes };
 	struct rl_tg_flow *flow = tg_flow_get(tg, p->dst, p->cos);
 	struct rl_stamp_writer w;
@@ -69,6 +73,7 @@ send_one(struct rl_tg *tg, struct rl_ep *ep, const struct tg_packet *p,
 	if (tag - flow->tag0 != flow->sent)
 		tg->count.inexact++; /* another client uses this flow */
 	flow->sent++;
+	tg->count.sent_requests += p->class == RL_CLASS_REQ_NONPOSTED;
 	tg->count.sent_packets++;
 	tg->count.sent_flits += rl_ep_flits_of(p->len_bytes);
 	tg->count.sent_bytes += p->len_bytes;
@@ -132,13 +137,57 @@ over(const struct rl_tg *tg, uint64_t now_ns)
 	       (tg->cfg.load > 0 && tg->next_ns >= tg->end_ns);
 }
 
+/*
+ * Flows take turns. How many responses are due is bounded by what peers may
+ * have under way, and they need no memory, so requests are taken whatever is
+ * owed: were they left with the endpoint, the responses behind them would be
+ * too, and two clients could wait for each other for ever.
+ *
+ * @return packets sent
+ */
+static unsigned int
+send_owed(struct rl_tg *tg, struct rl_ep *ep, uint64_t now_ns)
+{
+	unsigned int n = 0, refused = 0;
+
+	while (tg->owed > 0 && n < SEND_BURST && refused < tg->nflows) {
+		struct rl_tg_flow *flow = &tg->flow[tg->owed_next++ %
+						    tg->nflows];
+		const struct tg_packet p = {
+			.dst = flow->peer,
+			.cos = flow->cos,
+			.class = RL_CLASS_RSP,
+			.len_bytes = tg->cfg.min_flits * RL_FLIT_DATA_BYTES,
+			.t_ns = now_ns,
+		};
+		int rc = -EAGAIN;
+
+		if (flow->owed > 0)
+			rc = send_one(tg, ep, &p, now_ns);
+		if (rc != 0 && rc != -EHOSTUNREACH) {
+			refused++;
+			continue;
+		}
+		refused = 0;
+		flow->owed--;
+		tg->owed--;
+		tg->count.sent_responses += rc == 0;
+		n++;
+	}
+	return n;
+}
+
 unsigned int
 tg_send(struct rl_tg *tg, struct rl_ep *ep, uint64_t now_ns)
 {
 	unsigned int n = 0;
 
+	if (tg->owed > 0) {
+		n = send_owed(tg, ep, now_ns);
+		tg->retry_ns = now_ns + WAIT_NS;
+	}
 	if (!tg->running)
-		return 0;
+		return n;
 	if (tg->nwaiting > 0)
 		n += send_waiting(tg, ep, now_ns);
 	for (unsigned int i = 0; i < SEND_BURST && due(tg, now_ns); i++) {
@@ -173,8 +222,10 @@ rl_tg_deadline(void *ctx)
 	const struct rl_tg *tg = ctx;
 	uint64_t t = RL_NEVER;
 
+	if (tg->owed > 0)
+		t = tg->retry_ns;
 	if (!tg->running)
-		return RL_NEVER;
+		return t;
 	if (tg->nwaiting > 0)
 		t = tg->retry_ns;
 	if (tg->left > 0 && tg->nwaiting < tg->share * tg->cfg.ncos)
