@@ -135,13 +135,22 @@ incarnation(uint64_t seed, uint32_t dev, uint32_t life)
 	return (uint32_t)rl_splitmix64(&x) | 1;
 }
 
+/* What tells the lives of one run from those of another. */
+static uint64_t
+lives_of(const struct rl_fabric_host *host)
+{
+	return host->incarnation != 0 ? host->incarnation : host->seed;
+}
+
 static int
 build_endpoint(struct rl_fabric *f, uint32_t dev, const struct rl_fwd *fwd,
 	       const struct rl_fabric_host *host)
 {
 	struct rl_role_core *rc = &f->dev[dev].core;
 	const struct rl_ep_params ep = {
-		.incarnation = host->lives ? incarnation(host->seed, dev, 0) : 0,
+		.incarnation = host->lives || host->incarnation != 0
+				       ? incarnation(lives_of(host), dev, 0)
+				       : 0,
 		.cfg = &f->cfg->endpoint,
 		.codec = f->codec,
 		.cache = host->cache(host->ctx, dev, -1),
@@ -214,7 +223,7 @@ build_device(struct rl_fabric *f, uint32_t dev, uint32_t *uid,
 	}
 	cp.shared = shared_ptr;
 	d->core_params = cp;
-	d->seed = host->seed;
+	d->seed = lives_of(host);
 	d->core.core = rl_core_init(mem, &cp);
 	return cp.endpoint ? build_endpoint(f, dev, fwd, host) : 0;
 }

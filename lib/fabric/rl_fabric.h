@@ -42,7 +42,8 @@ struct rl_fabric_host {
 	rl_ep_report_fn report;
 	struct rl_role_sink sink;
 	uint64_t seed;
-	/** endpoints may be made again: they say which life they are [EP-7] */
+	/** endpoints may be made again: they say which life they are [EP-7];
+	    always so where the process has an incarnation */
 	bool lives;
 	uint64_t incarnation; /**< of the process, see rl_port.h; 0: none */
 	uint64_t digest;      /**< of the configuration, the same */
