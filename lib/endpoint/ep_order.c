@@ -116,12 +116,17 @@ advance(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f)
 	ep_reasm_flit(ep, flow, f);
 }
 
-/** All before the expected flit have shown their numbers, or need not. */
+/**
+ * All before the expected flit have shown their numbers, or need not. But what
+ * was asked for comes late: others may have been lost behind it meanwhile.
+ */
 static void
 confirm(const struct rl_ep *ep, struct ep_flow *flow)
 {
+	const bool asked = flow->nak_hi - flow->expect <= ep->cfg.window_flits;
+
 	flow->shown = flow->expect;
-	flow->sure = flow->held == 0 ? ep->hurt : ep->hurt - 1;
+	flow->sure = flow->held == 0 && !asked ? ep->hurt : ep->hurt - 1;
 }
 
 /** What was held behind the expected flit is next now. */

@@ -267,6 +267,42 @@ cxl_takes_no_hidden_number_after_a_flit_arrived_hurt(void **state)
 	fx_close(&fx);
 }
 
+/*
+ * What was asked for comes again, and comes late: behind it a flit that hid its
+ * number was turned away, and another arrived hurt.
+ */
+static void
+cxl_takes_no_hidden_number_after_what_was_asked_for_came_again(void **state)
+{
+	struct rl_pktq q;
+	struct rl_flit *f;
+
+	(void)state;
+	open_profile(RL_PROFILE_CXL, RL_RETRY_SELECTIVE);
+	fx_rx(&fx, 0, numbered());
+	f = numbered();
+	fx_corrupt(f, 1);
+	fx_rx(&fx, 0, f);
+	fx_rx(&fx, 0, hidden());
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_rx_unsure), 1);
+	f = numbered();
+	fx_corrupt(f, 1);
+	fx_rx(&fx, 0, f);
+	fx.now += 100;
+	q = fx_poll(&fx, 0);
+	fx_rx_all(&fx, 1, &q);
+	q = fx_poll(&fx, 1);
+	fx_rx_all(&fx, 0, &q);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_retransmitted_flits), 1);
+	fx_rx(&fx, 0, hidden());
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_rx_unsure), 2);
+	assert_int_equal(fx_take(&fx, 0, false), 2);
+	fx_run(&fx, 30);
+	assert_int_equal(fx_take(&fx, 0, false), 3);
+	assert_true(rl_ep_idle(fx.ep[1]));
+	fx_close(&fx);
+}
+
 /* What hid its number is acknowledged only when a later one shows it. */
 static void
 cxl_acknowledges_only_numbers_that_it_has_seen(void **state)
@@ -440,6 +476,7 @@ main(void)
 		cmocka_unit_test(C32_a_loss_before_a_piggybacked_ack_is_seen_with_isn),
 		cmocka_unit_test(C32_the_same_loss_is_not_seen_in_cxl_and_data_come_out_of_order),
 		cmocka_unit_test(cxl_takes_no_hidden_number_after_a_flit_arrived_hurt),
+		cmocka_unit_test(cxl_takes_no_hidden_number_after_what_was_asked_for_came_again),
 		cmocka_unit_test(cxl_acknowledges_only_numbers_that_it_has_seen),
 		cmocka_unit_test(cxl_never_hides_two_numbers_in_a_row),
 		cmocka_unit_test(each_profile_recovers_from_losses_that_it_sees),
