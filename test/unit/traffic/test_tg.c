@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Generators and checkers on real endpoints, and the books at the end. The
- * network is a queue that a test may rob, double, shuffle or forge.
+ * Generators and checkers on real endpoints, and the books at the end.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,166 +9,7 @@
 
 #include <cmocka.h>
 
-#include "rl_ledger.h"
-#include "rl_tg.h"
-
-#define EPS 5
-#define FLITS 20000
-
-static struct world {
-	struct rl_ep_cfg cfg;
-	struct rl_codec *codec;
-	struct rl_flit_cache cache;
-	struct rl_flit *arena;
-	struct rl_pattern pattern;
-	uint64_t pattern_mem[64];
-	struct rl_ep *ep[EPS];
-	struct rl_tg *tg[EPS];
-	struct rl_prng prng;
-	uint64_t now;
-	uint32_t drop; /**< of 1024 packets */
-	uint32_t cut_off; /**< endpoint whose packets all vanish, or none */
-	uint32_t cut_cos; /**< the same of a class of service */
-} w;
-
-static void *
-aligned(size_t bytes)
-{
-	void *p = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
-
-	assert_non_null(p);
-	memset(p, 0x77, bytes);
-	return p;
-}
-
-static void
-on_report(void *ctx, const struct rl_ep_report *r, uint64_t now_ns)
-{
-	(void)now_ns;
-	rl_tg_report(ctx, r);
-}
-
-static void
-tg_cfg(struct rl_tg_cfg *c)
-{
-	*c = (struct rl_tg_cfg){
-		.pattern = &w.pattern,
-		.ncos = 2,
-		.min_flits = 1,
-		.max_flits = 6,
-		.seed = 42,
-		.slot_ns = 10,
-		.packets = 300,
-		.max_flows = 64,
-		.max_ranges = 4096,
-	};
-}
-
-static void
-open_world(enum rl_pattern_kind kind, bool retry, const struct rl_tg_cfg *tcfg)
-{
-	const struct rl_pattern_cfg pc = { .kind = kind, .nep = EPS, .seed = 1 };
-
-	memset(&w, 0, sizeof(w));
-	rl_prng_seed(&w.prng, 99);
-	w.cut_off = EPS;
-	w.cut_cos = 16;
-	assert_int_equal(rl_pattern_init(&w.pattern, &pc, w.pattern_mem), 0);
-	rl_ep_cfg_defaults(&w.cfg);
-	w.cfg.retry = retry;
-	w.cfg.retry_limit = 3;
-	w.cfg.gap_skip_ns = 3000;
-	w.codec = aligned(rl_codec_memsize());
-	assert_int_equal(rl_codec_init(w.codec, w.cfg.crc, w.cfg.isn,
-				       rl_codec_best_isa(512)), 0);
-	w.arena = aligned(FLITS * sizeof(struct rl_flit));
-	w.cache.slot = calloc(FLITS, sizeof(void *));
-	w.cache.cap = FLITS;
-	for (unsigned int i = 0; i < FLITS; i++)
-		rl_flit_put(&w.cache, &w.arena[i]);
-	for (unsigned int i = 0; i < EPS; i++) {
-		struct rl_ep_params p = {
-			.cfg = &w.cfg,
-			.codec = w.codec,
-			.cache = &w.cache,
-			.ep_id = (uint16_t)i,
-			.npeers = EPS,
-			.report = on_report,
-		};
-		struct rl_tg_cfg c = *tcfg;
-
-		c.ep_id = (uint16_t)i;
-		w.tg[i] = rl_tg_init(aligned(rl_tg_memsize(&c)), &c, &w.cache);
-		assert_non_null(w.tg[i]);
-		p.report_ctx = w.tg[i];
-		w.ep[i] = rl_ep_init(aligned(rl_ep_memsize(&w.cfg, EPS)), &p);
-		rl_tg_start(w.tg[i], w.now);
-	}
-}
-
-static void
-close_world(void)
-{
-	for (unsigned int i = 0; i < EPS; i++) {
-		rl_ep_flush(w.ep[i]);
-		free(w.ep[i]);
-		free(w.tg[i]);
-	}
-	assert_int_equal(w.cache.count, w.cache.cap);
-	free(w.cache.slot);
-	free(w.arena);
-	free(w.codec);
-}
-
-static void
-carry(struct rl_pktq *q)
-{
-	struct rl_flit *pkt;
-
-	while ((pkt = rl_pktq_pop(q)) != NULL) {
-		if (rl_prng_below(&w.prng, 1024) < w.drop ||
-		    pkt->src == w.cut_off || pkt->dst == w.cut_off ||
-		    pkt->wire[6] >> 4 == w.cut_cos)
-			rl_packet_put(&w.cache, pkt);
-		else
-			rl_ep_rx(w.ep[pkt->dst], w.now, &pkt, 1);
-	}
-}
-
-/** Runs until nobody wants anything, or until @p end_ns. */
-static void
-run_until(uint64_t end_ns)
-{
-	for (unsigned int steps = 0;; steps++) {
-		uint64_t t = RL_NEVER;
-
-		assert_true(steps < 2000000);
-		for (unsigned int i = 0; i < EPS; i++) {
-			struct rl_pktq q = { 0 };
-
-			rl_tg_poll(w.tg[i], w.ep[i], w.now);
-			rl_ep_poll(w.ep[i], w.now, &q, 64);
-			carry(&q);
-		}
-		for (unsigned int i = 0; i < EPS; i++) {
-			rl_tg_poll(w.tg[i], w.ep[i], w.now);
-			t = rl_min_u64(t, rl_ep_deadline(w.ep[i]));
-			t = rl_min_u64(t, rl_tg_deadline(w.tg[i]));
-		}
-		if (t >= end_ns || w.now >= end_ns)
-			return;
-		w.now = rl_max_u64(w.now + 10, t);
-	}
-}
-
-static struct rl_ledger
-books(void)
-{
-	struct rl_ledger l;
-
-	rl_ledger_close(&l, w.tg, EPS);
-	return l;
-}
+#include "tg_world.h"
 
 static void
 every_pattern_sends_what_is_asked_and_the_books_are_clean(void **state)
@@ -193,93 +33,6 @@ every_pattern_sends_what_is_asked_and_the_books_are_clean(void **state)
 			assert_true(rl_tg_done(w.tg[i]));
 		close_world();
 	}
-}
-
-/** A count of all clients together. */
-#define SUM(field)                                                             \
-	(rl_tg_counts(w.tg[0])->field + rl_tg_counts(w.tg[1])->field +         \
-	 rl_tg_counts(w.tg[2])->field + rl_tg_counts(w.tg[3])->field +         \
-	 rl_tg_counts(w.tg[4])->field)
-
-static void
-every_request_is_answered_once(void **state)
-{
-	(void)state;
-	for (uint32_t ppm = 0; ppm <= 1000000; ppm += 500000) {
-		struct rl_tg_cfg c;
-		struct rl_ledger l;
-
-		tg_cfg(&c);
-		c.requests_ppm = ppm;
-		open_world(RL_PATTERN_UNIFORM, true, &c);
-		w.drop = 30;
-		run_until(RL_NEVER);
-		l = books();
-		assert_true(rl_ledger_clean(&l));
-		assert_int_equal(l.sent_packets,
-				 300 * EPS + SUM(sent_responses));
-		assert_int_equal(SUM(delivered_requests), SUM(sent_requests));
-		assert_int_equal(SUM(sent_responses), SUM(sent_requests));
-		assert_int_equal(SUM(delivered_responses), SUM(sent_requests));
-		assert_in_range(SUM(sent_requests), 300 * EPS / 5 * (ppm / 250000),
-				300 * EPS * (ppm / 1e6) * 1.2);
-		for (unsigned int i = 0; i < EPS; i++)
-			assert_int_equal(rl_tg_owed(w.tg[i]), 0);
-		close_world();
-	}
-}
-
-static void
-while_requests_are_refused_responses_go_on(void **state)
-{
-	struct rl_tg_cfg c;
-	uint64_t requests, responses, others;
-
-	(void)state;
-	tg_cfg(&c);
-	c.requests_ppm = 1000000;
-	c.load = 0.1;
-	open_world(RL_PATTERN_UNIFORM, true, &c);
-	run_until(20000);
-	rl_ep_quiesce(w.ep[0], w.now, true);
-	requests = rl_tg_counts(w.tg[0])->sent_requests;
-	responses = rl_tg_counts(w.tg[0])->sent_responses;
-	others = rl_tg_counts(w.tg[1])->sent_requests;
-	run_until(60000);
-	assert_int_equal(rl_tg_counts(w.tg[0])->sent_requests, requests);
-	assert_true(rl_tg_counts(w.tg[0])->sent_responses > responses);
-	assert_true(rl_tg_counts(w.tg[1])->sent_requests > others);
-	/* all of them: what was asked is answered, and then all is quiet */
-	for (unsigned int i = 0; i < EPS; i++)
-		rl_ep_quiesce(w.ep[i], w.now, true);
-	run_until(w.now + 100000);
-	assert_int_equal(SUM(delivered_responses), SUM(sent_requests));
-	for (unsigned int i = 0; i < EPS; i++) {
-		assert_true(rl_ep_quiescent(w.ep[i], RL_EP_ALL));
-		assert_false(rl_tg_done(w.tg[i]));
-		rl_ep_quiesce(w.ep[i], w.now, false);
-	}
-	run_until(RL_NEVER);
-	assert_int_equal(SUM(sent_requests), 300 * EPS);
-	assert_int_equal(SUM(delivered_responses), 300 * EPS);
-	close_world();
-}
-
-static void
-a_client_that_is_stopped_still_answers(void **state)
-{
-	struct rl_tg_cfg c;
-
-	(void)state;
-	tg_cfg(&c);
-	c.requests_ppm = 1000000;
-	open_world(RL_PATTERN_UNIFORM, true, &c);
-	rl_tg_stop(w.tg[0]);
-	run_until(RL_NEVER);
-	assert_int_equal(rl_tg_counts(w.tg[0])->sent_requests, 0);
-	assert_true(rl_tg_counts(w.tg[0])->sent_responses > 0);
-	assert_int_equal(SUM(delivered_responses), 300 * (EPS - 1));
-	close_world();
 }
 
 static void
@@ -651,9 +404,6 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_pattern_sends_what_is_asked_and_the_books_are_clean),
-		cmocka_unit_test(every_request_is_answered_once),
-		cmocka_unit_test(while_requests_are_refused_responses_go_on),
-		cmocka_unit_test(a_client_that_is_stopped_still_answers),
 		cmocka_unit_test(the_load_is_kept_in_the_mean),
 		cmocka_unit_test(the_same_seed_sends_the_same_and_another_one_does_not),
 		cmocka_unit_test(latency_counts_from_the_planned_time),

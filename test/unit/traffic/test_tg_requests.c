@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Requests that are answered [EP-5], also while new ones are refused [RES-1].
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tg_world.h"
+
+/** A count of all clients together. */
+#define SUM(field)                                                             \
+	(rl_tg_counts(w.tg[0])->field + rl_tg_counts(w.tg[1])->field +         \
+	 rl_tg_counts(w.tg[2])->field + rl_tg_counts(w.tg[3])->field +         \
+	 rl_tg_counts(w.tg[4])->field)
+
+static void
+every_request_is_answered_once(void **state)
+{
+	(void)state;
+	for (uint32_t ppm = 0; ppm <= 1000000; ppm += 500000) {
+		struct rl_tg_cfg c;
+		struct rl_ledger l;
+
+		tg_cfg(&c);
+		c.requests_ppm = ppm;
+		open_world(RL_PATTERN_UNIFORM, true, &c);
+		w.drop = 30;
+		run_until(RL_NEVER);
+		l = books();
+		assert_true(rl_ledger_clean(&l));
+		assert_int_equal(l.sent_packets,
+				 300 * EPS + SUM(sent_responses));
+		assert_int_equal(SUM(delivered_requests), SUM(sent_requests));
+		assert_int_equal(SUM(sent_responses), SUM(sent_requests));
+		assert_int_equal(SUM(delivered_responses), SUM(sent_requests));
+		assert_in_range(SUM(sent_requests), 300 * EPS / 5 * (ppm / 250000),
+				300 * EPS * (ppm / 1e6) * 1.2);
+		for (unsigned int i = 0; i < EPS; i++)
+			assert_int_equal(rl_tg_owed(w.tg[i]), 0);
+		close_world();
+	}
+}
+
+static void
+while_requests_are_refused_responses_go_on(void **state)
+{
+	struct rl_tg_cfg c;
+	uint64_t requests, responses, others;
+
+	(void)state;
+	tg_cfg(&c);
+	c.requests_ppm = 1000000;
+	c.load = 0.1;
+	open_world(RL_PATTERN_UNIFORM, true, &c);
+	run_until(20000);
+	rl_ep_quiesce(w.ep[0], w.now, true);
+	requests = rl_tg_counts(w.tg[0])->sent_requests;
+	responses = rl_tg_counts(w.tg[0])->sent_responses;
+	others = rl_tg_counts(w.tg[1])->sent_requests;
+	run_until(60000);
+	assert_int_equal(rl_tg_counts(w.tg[0])->sent_requests, requests);
+	assert_true(rl_tg_counts(w.tg[0])->sent_responses > responses);
+	assert_true(rl_tg_counts(w.tg[1])->sent_requests > others);
+	/* all of them: what was asked is answered, and then all is quiet */
+	for (unsigned int i = 0; i < EPS; i++)
+		rl_ep_quiesce(w.ep[i], w.now, true);
+	run_until(w.now + 100000);
+	assert_int_equal(SUM(delivered_responses), SUM(sent_requests));
+	for (unsigned int i = 0; i < EPS; i++) {
+		assert_true(rl_ep_quiescent(w.ep[i], RL_EP_ALL));
+		assert_false(rl_tg_done(w.tg[i]));
+		rl_ep_quiesce(w.ep[i], w.now, false);
+	}
+	run_until(RL_NEVER);
+	assert_int_equal(SUM(sent_requests), 300 * EPS);
+	assert_int_equal(SUM(delivered_responses), 300 * EPS);
+	close_world();
+}
+
+static void
+a_client_that_is_stopped_still_answers(void **state)
+{
+	struct rl_tg_cfg c;
+
+	(void)state;
+	tg_cfg(&c);
+	c.requests_ppm = 1000000;
+	open_world(RL_PATTERN_UNIFORM, true, &c);
+	rl_tg_stop(w.tg[0]);
+	run_until(RL_NEVER);
+	assert_int_equal(rl_tg_counts(w.tg[0])->sent_requests, 0);
+	assert_true(rl_tg_counts(w.tg[0])->sent_responses > 0);
+	assert_int_equal(SUM(delivered_responses), 300 * (EPS - 1));
+	close_world();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_request_is_answered_once),
+		cmocka_unit_test(while_requests_are_refused_responses_go_on),
+		cmocka_unit_test(a_client_that_is_stopped_still_answers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
