@@ -22,6 +22,7 @@ enum {
 	OPT_PACKET_FLITS,
 	OPT_PACKETS,
 	OPT_CLASSES,
+	OPT_REQUESTS,
 	OPT_DURATION,
 	OPT_DRAIN,
 	OPT_FAULTS,
@@ -54,6 +55,7 @@ static const struct option longs[] = {
 	{ "packet-flits", required_argument, NULL, OPT_PACKET_FLITS },
 	{ "packets", required_argument, NULL, OPT_PACKETS },
 	{ "classes", required_argument, NULL, OPT_CLASSES },
+	{ "requests", required_argument, NULL, OPT_REQUESTS },
 	{ "duration", required_argument, NULL, OPT_DURATION },
 	{ "drain", required_argument, NULL, OPT_DRAIN },
 	{ "faults", required_argument, NULL, OPT_FAULTS },
@@ -97,7 +99,10 @@ options_help(void)
 	      "  --load RATE          flits per slot and endpoint, default 0.3\n"
 	      "  --packet-flits MIN[-MAX]  length of packets, default 1-8\n"
 	      "  --classes N          classes of service, 1 to 16, default 1; each is\n"
-	      "                       a flow, and routing.levels gives it a VL\n"
+	      "                       a flow, and routing.levels gives it a VL;\n"
+	      "                       kind: one each for posted requests, others,\n"
+	      "                       and responses\n"
+	      "  --requests SHARE     of the packets (0 to 1) ask for a response\n"
 	      "  --packets N          of all endpoints together\n"
 	      "  --duration TIME      of the traffic (100us, 5ms; plain: ns),\n"
 	      "                       default 1ms where --packets is not given\n"
@@ -199,6 +204,16 @@ u32_number(const char *text, uint64_t min, uint64_t max, uint32_t *v)
 	if (ret == 0)
 		*v = (uint32_t)n;
 	return ret;
+}
+
+static int
+classes_word(const char *text, struct options *o)
+{
+	o->by_kind = strcmp(text, "kind") == 0;
+	if (!o->by_kind)
+		return u32_number(text, 1, 16, &o->classes);
+	o->classes = RL_LOAD_COS_KINDS;
+	return 0;
 }
 
 static int
@@ -312,7 +327,9 @@ take(int opt, const char *arg, struct options *o)
 	case OPT_PACKET_FLITS:
 		return flits_range(arg, o);
 	case OPT_CLASSES:
-		return u32_number(arg, 1, 16, &o->classes);
+		return classes_word(arg, o);
+	case OPT_REQUESTS:
+		return parse_rate(arg, 0, 1, &o->requests);
 	case OPT_PACKETS:
 		return parse_number(arg, 1, UINT64_MAX, &o->packets);
 	case OPT_DURATION:
@@ -362,7 +379,9 @@ allowed(int opt)
 	case OPT_PACKET_FLITS:
 		return "MIN or MIN-MAX, 1 to 255";
 	case OPT_CLASSES:
-		return "1 to 16";
+		return "1 to 16, or kind";
+	case OPT_REQUESTS:
+		return "a share, 0 to 1";
 	case OPT_COMPUTE:
 		return "measured, or 1ns to 3600s";
 	case OPT_CHANNEL:

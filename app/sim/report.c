@@ -52,6 +52,10 @@ set_packets(json_t *o, const struct rl_sim_load_stats *l)
 	set(o, "reported_packets", l->reported - l->reported_delivered);
 	set(o, "reported_delivered_packets", l->reported_delivered);
 	set(o, "refused_packets", l->refused);
+	set(o, "sent_requests", l->sent_requests);
+	set(o, "delivered_requests", l->delivered_requests);
+	set(o, "sent_responses", l->sent_responses);
+	set(o, "delivered_responses", l->delivered_responses);
 }
 
 json_t *
@@ -123,6 +127,11 @@ report_print(const struct setup *s, const struct outcome *out)
 	       ", altered %" PRIu64 ", reported %" PRIu64 "\n", l->lost,
 	       l->duplicated, l->reordered, l->corrupted,
 	       l->reported - l->reported_delivered);
+	if (l->sent_requests != 0)
+		printf("requests %" PRIu64 ", arrived %" PRIu64 "; responses %"
+		       PRIu64 ", arrived %" PRIu64 "\n", l->sent_requests,
+		       l->delivered_requests, l->sent_responses,
+		       l->delivered_responses);
 	if (l->refused != 0)
 		printf("refused %" PRIu64 ": there was no way to their "
 		       "destination\n", l->refused);

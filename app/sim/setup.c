@@ -128,6 +128,10 @@ set_load(struct setup *s, const struct options *o)
 				     ? o->max_flits
 				     : rl_min_u32(FLITS_DEFAULT, most),
 		.cos = s->trace.n != 0 ? 1 : o->classes,
+		.by_kind = s->trace.n == 0 && o->by_kind,
+		.requests_ppm = s->trace.n != 0
+					? 0
+					: (uint32_t)(o->requests * 1e6 + 0.5),
 		.packets = o->packets,
 		.stop_ns = o->duration_ns != 0 ? o->duration_ns
 			   : o->packets != 0   ? RL_NEVER

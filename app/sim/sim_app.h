@@ -46,6 +46,8 @@ struct options {
 	uint32_t min_flits;	/**< 0: not given */
 	uint32_t max_flits;
 	uint32_t classes;	/**< of service */
+	bool by_kind;		/**< one for each kind of packet */
+	double requests;	/**< share of packets that ask for a response */
 	uint64_t packets;	/**< 0: not given */
 	uint64_t duration_ns;	/**< 0: not given */
 	uint64_t drain_ns;	/**< how long to wait for the end */

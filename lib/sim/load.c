@@ -32,6 +32,16 @@ log_unit(double x)
 	return 2 * sum - halvings * 0.69314718055994530942;
 }
 
+static uint8_t
+pick_cos(const struct rl_sim_load_cfg *c, struct rl_prng *prng)
+{
+	if (!c->by_kind)
+		return (uint8_t)rl_prng_below(prng, c->cos);
+	return rl_prng_below(prng, 1000000) < c->requests_ppm
+		       ? RL_LOAD_COS_REQUEST
+		       : RL_LOAD_COS_POSTED;
+}
+
 /* A flow that may have another packet. @return false: none was found */
 static bool
 pick_flow(struct load_src *src)
@@ -45,7 +55,7 @@ pick_flow(struct load_src *src)
 		if (dst == RL_PATTERN_NONE)
 			return false; /* incast: the target itself is silent */
 		src->dst = (uint16_t)dst;
-		src->cos = (uint8_t)rl_prng_below(&src->prng, c->cos);
+		src->cos = pick_cos(c, &src->prng);
 		if (c->flow_packets == 0 ||
 		    load_flow(src->load, src->id, src->dst, src->cos)->sent <
 			    c->flow_packets)
@@ -82,14 +92,19 @@ next_packet(struct load_src *src, uint64_t from_ns)
 	src->next_ns = t;
 }
 
-/*
- * Offers a packet to the endpoint.
- * @return 0; -EHOSTUNREACH: refused, it was never sent; -EBUSY: its
- *   destination is held; -EAGAIN
- */
-static int
-offer(struct load_src *src, struct rl_ep *ep, const struct load_later *l,
-      uint64_t now_ns)
+/* Totals of packets that were accepted. */
+static void
+count_sent(struct rl_sim_load_stats *st, const struct load_packet *p)
+{
+	st->sent++;
+	st->sent_flits += rl_ep_flits_of(p->len_bytes);
+	st->sent_requests += p->class == RL_CLASS_REQ_NONPOSTED;
+	st->sent_responses += p->class == RL_CLASS_RSP;
+}
+
+int
+load_offer(struct load_src *src, struct rl_ep *ep, const struct load_later *l,
+	   uint64_t now_ns)
 {
 	struct rl_sim_load *load = src->load;
 	struct load_flow *flow = load_flow(load, src->id, l->dst, l->cos);
@@ -101,6 +116,8 @@ offer(struct load_src *src, struct rl_ep *ep, const struct load_later *l,
 	load_packet_of(load, src->id, l->dst, l->cos, flow->sent, flow->life,
 		       &p);
 	p.made_ns = l->made_ns;
+	if (l->response)
+		p.class = RL_CLASS_RSP;
 	msg = (struct rl_ep_msg){
 		.dst = l->dst,
 		.cos = l->cos,
@@ -108,8 +125,10 @@ offer(struct load_src *src, struct rl_ep *ep, const struct load_later *l,
 		.len_bytes = p.len_bytes,
 	};
 	ret = rl_ep_send_fill(ep, now_ns, &msg, load_fill, &p, &tag);
-	if (ret == -EHOSTUNREACH)
+	if (ret == -EHOSTUNREACH) {
 		load->st.refused++;
+		load->st.refused_responses += l->response;
+	}
 	if (ret != 0)
 		return ret;
 	if (flow->sent == 0)
@@ -120,8 +139,7 @@ offer(struct load_src *src, struct rl_ep *ep, const struct load_later *l,
 	if (flow->sent == flow->expected)
 		flow->sent_ns = p.made_ns;
 	flow->sent++;
-	load->st.sent++;
-	load->st.sent_flits += rl_ep_flits_of(p.len_bytes);
+	count_sent(&load->st, &p);
 	return 0;
 }
 
@@ -142,7 +160,7 @@ send_later(struct load_src *src, struct rl_ep *ep, uint64_t now_ns)
 			    src->later[j].cos == l->cos)
 				goto keep; /* its flow still waits */
 		if (!stop)
-			ret = offer(src, ep, l, now_ns);
+			ret = load_offer(src, ep, l, now_ns);
 		stop = stop || ret == -EAGAIN;
 		n += ret == 0;
 		if (ret == 0 || ret == -EHOSTUNREACH)
@@ -177,7 +195,7 @@ load_send(struct load_src *src, struct rl_ep *ep, uint64_t now_ns)
 		int ret = -EBUSY;
 
 		if (src->nlater == 0 || !flow_waits(src))
-			ret = offer(src, ep, &l, now_ns);
+			ret = load_offer(src, ep, &l, now_ns);
 		if (ret == -EBUSY && src->nlater < LOAD_LATER) {
 			/* a flow that is held keeps no other waiting */
 			src->later[src->nlater++] = l;
@@ -201,6 +219,7 @@ load_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 		rl_packet_put(src->load->cfg.cache, pkt);
 		n++;
 	}
+	n += load_answer(src, ep, now_ns);
 	return n + load_send(src, ep, now_ns);
 }
 
@@ -209,7 +228,7 @@ load_deadline(void *ctx)
 {
 	const struct load_src *src = ctx;
 
-	return src->nlater != 0 ? 0 : src->next_ns;
+	return src->nlater != 0 || src->owed_first != 0 ? 0 : src->next_ns;
 }
 
 static int
@@ -234,6 +253,7 @@ rl_sim_load_new(const struct rl_sim_load_cfg *cfg)
 
 	if (load == NULL)
 		return NULL;
+	RL_ASSERT(!cfg->by_kind || cfg->cos == RL_LOAD_COS_KINDS);
 	RL_ASSERT(n >= 2 && cfg->load > 0 && cfg->cos >= 1 &&
 		  cfg->min_flits >= 1 && cfg->max_flits >= cfg->min_flits);
 	load->cfg = *cfg;
@@ -311,7 +331,7 @@ rl_sim_load_done(const struct rl_sim_load *load)
 {
 	for (uint16_t i = 0; i < load->cfg.nep; i++)
 		if (load->src[i].next_ns != RL_NEVER ||
-		    load->src[i].nlater != 0)
+		    load->src[i].nlater != 0 || load->src[i].owed_first != 0)
 			return false;
 	return true;
 }

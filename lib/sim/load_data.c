@@ -17,6 +17,22 @@ mix(uint64_t x)
 	return rl_splitmix64(&x);
 }
 
+static uint8_t
+class_of(const struct rl_sim_load_cfg *c, uint64_t key, uint8_t cos)
+{
+	static const uint8_t of_kind[] = {
+		[RL_LOAD_COS_POSTED] = RL_CLASS_REQ_POSTED,
+		[RL_LOAD_COS_REQUEST] = RL_CLASS_REQ_NONPOSTED,
+		[RL_LOAD_COS_RESPONSE] = RL_CLASS_RSP,
+	};
+
+	if (c->by_kind)
+		return of_kind[cos];
+	return (uint32_t)(key >> 33) % 1000000 < c->requests_ppm
+		       ? RL_CLASS_REQ_NONPOSTED
+		       : RL_CLASS_REQ_POSTED;
+}
+
 void
 load_packet_of(const struct rl_sim_load *load, uint16_t src, uint16_t dst,
 	       uint8_t cos, uint32_t tag, uint32_t life, struct load_packet *p)
@@ -32,8 +48,7 @@ load_packet_of(const struct rl_sim_load *load, uint16_t src, uint16_t dst,
 	if (p->key >> 24 & 1)
 		p->len_bytes -=
 			(uint32_t)(p->key >> 25 & 0xff) % RL_FLIT_DATA_BYTES;
-	p->class = c->classes ? (uint8_t)((p->key >> 40 & 0xff) % 3)
-			      : RL_CLASS_REQ_POSTED;
+	p->class = class_of(c, p->key, cos);
 	p->made_ns = 0;
 	p->bytes = NULL;
 	if (c->trace != NULL) {

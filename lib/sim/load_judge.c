@@ -136,10 +136,24 @@ judge_time(struct rl_sim_load *load, struct load_flow *flow,
 	flow->last_ns = now_ns;
 }
 
+/* One that counts: whoever asks is answered. */
+static void
+take(struct rl_sim_load *load, const struct rl_flit *pkt, uint64_t now_ns)
+{
+	load->st.delivered++;
+	load->st.delivered_responses += pkt->class == RL_CLASS_RSP;
+	if (pkt->class != RL_CLASS_REQ_NONPOSTED)
+		return;
+	load->st.delivered_requests++;
+	load_owe(load, rl_flit_dst(pkt->wire), rl_flit_src(pkt->wire),
+		 load->cfg.by_kind ? RL_LOAD_COS_RESPONSE : pkt->wire[6] >> 4,
+		 now_ns);
+}
+
 /* Whether a packet is one that its source sent before it crashed. */
 static bool
 judge_late(struct rl_sim_load *load, struct load_flow *flow,
-	   const struct rl_flit *pkt)
+	   const struct rl_flit *pkt, uint64_t now_ns)
 {
 	const uint32_t tag = rl_flit_tag(pkt->wire) - flow->tag0_before;
 	struct load_packet p;
@@ -158,7 +172,7 @@ judge_late(struct rl_sim_load *load, struct load_flow *flow,
 	}
 	flow->before = tag + 1;
 	flow->died--;
-	load->st.delivered++;
+	take(load, pkt, now_ns);
 	return true;
 }
 
@@ -182,8 +196,9 @@ load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,
 	flow = load_flow(load, src, dst, cos);
 	tag -= flow->tag0;
 	load_packet_of(load, src, dst, cos, tag, flow->life, &p);
-	if (tag >= flow->sent || !judge_content(&p, pkt)) {
-		if (judge_late(load, flow, pkt))
+	if (tag >= flow->sent || !judge_content(&p, pkt) ||
+	    (pkt->class != p.class && pkt->class != RL_CLASS_RSP)) {
+		if (judge_late(load, flow, pkt, now_ns))
 			return;
 		load->st.corrupted++;
 		complain(load, "packet %u of %u to %u is not what was sent",
@@ -194,7 +209,7 @@ load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,
 		if (flow->odd != NULL &&
 		    set_take(&flow->odd->missing, tag)) {
 			load->st.reordered++;
-			load->st.delivered++;
+			take(load, pkt, now_ns);
 			complain(load, "packet %u of %u to %u after %u", tag,
 				 src, dst, flow->expected - 1);
 		} else {
@@ -209,7 +224,7 @@ load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,
 			set_add(&flow->odd->missing, flow->expected);
 	flow->expected++;
 	flow->sent_ns = now_ns; /* what follows has been made since, or waits */
-	load->st.delivered++;
+	take(load, pkt, now_ns);
 	judge_time(load, flow, &p, tag, pkt->in_vc % RL_VCS, now_ns);
 }
 
@@ -300,6 +315,7 @@ flow_begin_life(struct load_flow *flow)
 void
 rl_sim_load_crash(struct rl_sim_load *load, uint16_t ep)
 {
+	load_owe_nothing(&load->src[ep]);
 	for (uint8_t cos = 0; cos < load->cfg.cos; cos++)
 		for (uint16_t i = 0; i < load->cfg.nep; i++) {
 			struct load_flow *to = load_flow(load, i, ep, cos);

@@ -4,8 +4,8 @@
 
 /**
  * @file
- * The inside of the traffic: load.c makes packets, load_judge.c judges them,
- * load_data.c knows what they hold.
+ * The inside of the traffic: load.c makes packets, load_answer.c the responses
+ * among them, load_judge.c judges them, load_data.c knows what they hold.
  */
 
 #include "rl_sim_load.h"
@@ -36,6 +36,7 @@ struct load_later {
 	uint64_t made_ns;
 	uint16_t dst;
 	uint8_t cos;
+	bool response;
 };
 
 #define LOAD_LATER 64
@@ -52,6 +53,9 @@ struct load_flow {
 	uint32_t before;   /* next to arrive of the life before */
 	uint64_t died;	   /* of lives before */
 	uint64_t last;	   /* its latency, for rl_delay_add() */
+	uint32_t owed;	   /* responses due to its destination */
+	uint32_t owed_next; /* 1 + the flow after it on its source's list */
+	uint64_t owed_ns;  /* since when the oldest of them could have gone */
 	struct load_odd *odd;
 	struct load_times *times; /* with a trace, which has no room for them */
 };
@@ -64,6 +68,8 @@ struct load_src {
 	uint16_t id;
 	uint16_t dst; /* of the packet at next_ns */
 	uint8_t cos;
+	uint32_t owed_first; /* 1 + the flow that answers next; 0: none does */
+	uint32_t owed_last;
 	uint16_t nlater;
 	struct load_later later[LOAD_LATER];
 };
@@ -100,6 +106,25 @@ bool load_same(const struct load_packet *p, const uint8_t *data, uint32_t off,
 /** With a trace: notes when a packet was made, and gives it back once. */
 void load_time_put(struct load_flow *flow, uint64_t made_ns);
 uint64_t load_time_take(struct load_flow *flow, uint32_t tag);
+
+/* load.c */
+/**
+ * Offers a packet to the endpoint of @p src.
+ * @return 0; -EHOSTUNREACH: refused, it was never sent; -EBUSY: its
+ *   destination is held; -EAGAIN
+ */
+int load_offer(struct load_src *src, struct rl_ep *ep,
+	       const struct load_later *l, uint64_t now_ns);
+
+/* load_answer.c */
+/** A request of @p peer has reached endpoint @p at. */
+void load_owe(struct rl_sim_load *load, uint16_t at, uint16_t peer,
+	      uint8_t cos, uint64_t now_ns);
+/** Sends what responses it can. @return how many */
+unsigned int load_answer(struct load_src *src, struct rl_ep *ep,
+			 uint64_t now_ns);
+/** The source crashed: nobody will answer. */
+void load_owe_nothing(struct load_src *src);
 
 /* load_judge.c */
 void load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,

@@ -37,6 +37,17 @@ draw_host(struct rl_sim_plan *plan, struct rl_prng *prng)
 	plan->notice_ns = plan_log(prng, 100, 10000);
 }
 
+/* Some, half of them, or all, each answered. */
+static uint32_t
+draw_requests(uint64_t seed)
+{
+	static const uint32_t ppm[] = { 100000, 500000, 1000000 };
+	struct rl_prng prng;
+
+	rl_prng_seed(&prng, seed ^ 0x72657173);
+	return ppm[rl_prng_below(&prng, RL_ARRAY_SIZE(ppm))];
+}
+
 static uint64_t
 draw_load(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
@@ -55,7 +66,8 @@ draw_load(struct rl_sim_plan *plan, struct rl_prng *prng)
 		.cos = plan->cfg.levels > 1 || plan_one_in(prng, 3)
 			       ? 1 + rl_prng_below(prng, 4)
 			       : 1,
-		.classes = plan_one_in(prng, 2),
+		.requests_ppm = plan_one_in(prng, 2) ? draw_requests(plan->seed)
+						    : 0,
 		.start_ns = rl_prng_range(prng, 0, 20000),
 		.seed = plan->seed,
 		.nep = (uint16_t)plan->cfg.topo.nep,
@@ -74,8 +86,10 @@ draw_load(struct rl_sim_plan *plan, struct rl_prng *prng)
 	 * longer than the window cannot overtake itself by more than that.
 	 */
 	if (!plan->cfg.endpoint.retry && !plan->strict_order)
-		c->flow_packets =
-			plan->cfg.endpoint.window_flits / c->max_flits;
+		c->flow_packets = plan->cfg.endpoint.window_flits /
+				  c->max_flits;
+	if (c->flow_packets != 0 && c->requests_ppm != 0)
+		c->flow_packets /= 2; /* and as many responses, at most */
 	return c->stop_ns - c->start_ns;
 }
 

@@ -27,6 +27,14 @@ struct rl_sim_trace {
 	uint32_t n;
 };
 
+/** Classes of service where each kind of packet has its own. */
+enum rl_load_cos {
+	RL_LOAD_COS_POSTED,
+	RL_LOAD_COS_REQUEST,
+	RL_LOAD_COS_RESPONSE,
+	RL_LOAD_COS_KINDS
+};
+
 struct rl_sim_load_cfg {
 	struct rl_pattern_cfg pattern; /**< nep, seed are set from below */
 	double load;		/**< flits per slot and source, > 0 */
@@ -34,7 +42,11 @@ struct rl_sim_load_cfg {
 	uint32_t min_flits;	/**< of a packet */
 	uint32_t max_flits;
 	uint32_t cos;		/**< classes of service in use, 1..16 */
-	bool classes;		/**< requests and responses; else posted only */
+	uint32_t requests_ppm;	/**< share of packets that are non-posted
+				     requests: each is answered by a response of
+				     its own; the others are posted */
+	bool by_kind;		/**< a class of service for each kind of packet:
+				     RL_LOAD_COS_*; cos is RL_LOAD_COS_KINDS */
 	uint64_t packets;	/**< of all sources together; 0: no end */
 	uint32_t flow_packets;	/**< of one flow; 0: no end */
 	uint64_t start_ns;
@@ -67,6 +79,11 @@ struct rl_sim_load_stats {
 	uint64_t reported;	/**< given up openly, whether delivered or not */
 	uint64_t reported_delivered; /**< of them delivered after all */
 	uint64_t refused;	/**< not sent: their destination was unreachable */
+	uint64_t sent_requests; /**< of those sent, and so on */
+	uint64_t sent_responses;
+	uint64_t delivered_requests;
+	uint64_t delivered_responses;
+	uint64_t refused_responses; /**< of those refused */
 	uint64_t died;		/**< with an endpoint that held them, or was to
 				     get them, when it crashed */
 	uint64_t lost;		/**< see above; final when all is at rest */
@@ -108,10 +125,13 @@ void rl_sim_load_crash(struct rl_sim_load *load, uint16_t ep);
 uint64_t rl_sim_load_silence(const struct rl_sim_load *load, uint64_t now_ns,
 			     uint16_t *src, uint16_t *dst);
 
-/** Owner. No source makes anything after @p now_ns. */
+/** Owner. No source makes anything after @p now_ns but responses. */
 void rl_sim_load_stop(struct rl_sim_load *load, uint64_t now_ns);
 
-/** Owner. Everything that came into being was accepted by its endpoint. */
+/**
+ * Owner. Everything that came into being was accepted by its endpoint, and
+ * every request that arrived has been answered.
+ */
 bool rl_sim_load_done(const struct rl_sim_load *load);
 
 /** Owner. */

@@ -132,6 +132,24 @@ with tempfile.TemporaryDirectory() as tmp:
     check("and the same on standard output",
           all("VC %u: %u packets" % (v["vc"], v["packets"]) in p.stdout
               for v in by_vc), p.stdout)
+    p = run("--config", f.name, "--duration", "100us", "--classes", "kind",
+            "--requests", "0.5", "--json", out)
+    r = report(out)
+    by_vc = [v["packets"] for v in r["latency_by_vc"]]
+    check("requests are answered, and each kind has a class of its own",
+          p.returncode == 0 and r["sent_requests"] > 100 and
+          r["delivered_requests"] == r["sent_requests"] ==
+          r["sent_responses"] == r["delivered_responses"] and
+          0.3 < r["sent_requests"] /
+          (r["sent_packets"] - r["sent_responses"]) < 0.7 and
+          len(by_vc) == 3 and
+          by_vc[1] <= r["sent_requests"] and
+          by_vc[2] <= r["sent_responses"] and
+          "responses %u, arrived" % r["sent_responses"] in p.stdout,
+          (p.stdout, p.stderr, by_vc))
+    p = run("--config", FIGURE1, "--requests", "1.5")
+    check("a share beyond 1 is refused", p.returncode == 2 and
+          "--requests 1.5" in p.stderr, p.stderr)
     p = run("--config", FIGURE1, "--classes", "17")
     check("more classes than there are is refused", p.returncode == 2 and
           "--classes 17: out of range" in p.stderr, p.stderr)

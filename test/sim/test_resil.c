@@ -26,6 +26,7 @@ struct story {
 	struct rl_sim_verdict v;
 	struct rl_recovery rec[64];
 	uint32_t nrec;
+	uint64_t refused; /* by endpoints that are quiesced */
 };
 
 static void
@@ -34,6 +35,12 @@ inspect(void *ctx, struct rl_sim *sim)
 	struct story *s = ctx;
 	const struct rl_recovery *r = rl_sim_recoveries(sim, &s->nrec);
 
+	const struct rl_fabric *f = rl_sim_fabric(sim);
+
+	for (uint32_t d = 0; d < f->ndev; d++)
+		if (f->dev[d].core.ep != NULL)
+			s->refused += rl_ep_counters(
+				f->dev[d].core.ep)[RL_EPC_tx_refused_quiesce];
 	assert_true(s->nrec <= 64);
 	memcpy(s->rec, r, s->nrec * sizeof(*r));
 }
@@ -157,6 +164,29 @@ a_full_quiesce_holds_all_installs_and_goes_on(void **state)
 	end(&s);
 }
 
+/* [RES-1, EP-5]: what was asked before is answered, and then all is quiet */
+static void
+a_full_quiesce_refuses_requests_and_waits_for_no_answer_in_vain(void **state)
+{
+	static struct story s;
+
+	(void)state;
+	begin(&s, TORUS "controller: { mode = \"full\"; };\n",
+	      "100us cut s0.0-s0.1\n", 0.05);
+	s.plan.load.requests_ppm = 1000000;
+	tell(&s);
+	assert_int_equal(s.v.load.delivered, s.v.load.sent);
+	assert_true(s.v.load.sent_requests > 1000);
+	assert_int_equal(s.v.load.delivered_requests, s.v.load.sent_requests);
+	assert_int_equal(s.v.load.sent_responses, s.v.load.sent_requests);
+	assert_int_equal(s.v.load.delivered_responses, s.v.load.sent_requests);
+	assert_int_equal(s.v.load.sent, 2 * s.v.load.sent_requests);
+	assert_int_equal(s.rec[0].outcome, RL_OUTCOME_DONE);
+	assert_int_equal(s.rec[0].mode, RL_RESIL_FULL);
+	assert_true(s.refused > 0);
+	end(&s);
+}
+
 static void
 a_switch_crashes_and_returns_without_loss_to_those_beyond_it(void **state)
 {
@@ -262,6 +292,7 @@ main(void)
 		cmocka_unit_test(a_link_that_dies_for_good_is_routed_around_and_nobody_is_held),
 		cmocka_unit_test(where_the_mix_is_not_proven_a_few_flows_are_held),
 		cmocka_unit_test(a_full_quiesce_holds_all_installs_and_goes_on),
+		cmocka_unit_test(a_full_quiesce_refuses_requests_and_waits_for_no_answer_in_vain),
 		cmocka_unit_test(a_switch_crashes_and_returns_without_loss_to_those_beyond_it),
 		cmocka_unit_test(a_link_is_removed_and_added_without_loss_or_disorder),
 		cmocka_unit_test(a_controller_that_dies_leaves_detours_and_its_successor_ends_the_work),
