@@ -110,6 +110,36 @@ group_error(struct cfg_ctx *c, const config_setting_t *root,
 			    "%s.%s", name, why);
 }
 
+/* A weight for each VC in use, or one for all of them. */
+static int
+read_weights(struct cfg_ctx *c, const config_setting_t *link,
+	     struct rl_link_cfg *cfg)
+{
+	const struct rl_config_key *key = cfg_key_find("link", "vc_weights");
+	const config_setting_t *s =
+		config_setting_get_member(link, "vc_weights");
+	const bool list = s != NULL && config_setting_is_aggregate(s);
+
+	if (s == NULL)
+		return 0;
+	if (list && (uint32_t)config_setting_length(s) != cfg->vcs)
+		return cfg_error_at(c, s,
+				    "link.vc_weights has %d numbers; give %u, "
+				    "one for each VC in use (link.vcs), or a "
+				    "single one",
+				    config_setting_length(s), cfg->vcs);
+	for (unsigned int vc = 0; vc < cfg->vcs; vc++) {
+		uint64_t v = 0;
+		const int ret = cfg_number(
+			c, list ? config_setting_get_elem(s, vc) : s, key, &v);
+
+		if (ret != 0)
+			return ret;
+		cfg->vc_weights[vc] = (uint8_t)v;
+	}
+	return 0;
+}
+
 static int
 read_protocol(struct cfg_ctx *c, const config_setting_t *root,
 	      struct rl_config *cfg)
@@ -125,6 +155,8 @@ read_protocol(struct cfg_ctx *c, const config_setting_t *root,
 	rl_ep_cfg_defaults(&cfg->endpoint);
 	if (link != NULL)
 		ret = cfg_group(c, link, "link", &cfg->link);
+	if (ret == 0 && link != NULL)
+		ret = read_weights(c, link, &cfg->link);
 	if (ret == 0 && rl_link_cfg_check(&cfg->link, why, sizeof(why), &key))
 		ret = group_error(c, root, link, "link", key, why);
 	if (ret == 0 && ep != NULL)

@@ -232,6 +232,12 @@ static const struct rl_config_key keys[] = {
 	LINK(flits_per_frame, RL_KEY_NUMBER, "flits", 0, 32,
 	     "flits sent at once; 0: as many as the MTU carries"),
 	LINK(vcs, RL_KEY_NUMBER, "VCs", 1, RL_VCS, "virtual channels in use"),
+	{.group = "link", .name = "vc_weights", .type = RL_KEY_NUMBERS,
+	 .unit = "flits", .min = 1, .max = 255,
+	 .def = "packets take turns",
+	 .meaning = "what a VC may send in its turn: a number for each VC in "
+		    "use, or one for all",
+	 AT(rl_link_cfg, vc_weights)},
 	LINK(ack_coalesce_flits, RL_KEY_NUMBER, "flits", 1, RL_LINK_WINDOW_MAX,
 	     "a lone ACK goes after so many flits"),
 	LINK(ack_delay_ns, RL_KEY_NUMBER, "ns", 0, RL_NS_PER_S,

@@ -123,6 +123,23 @@ check_ranges(const struct rl_link_cfg *c, char *err, size_t errlen,
 	return 0;
 }
 
+static int
+check_weights(const struct rl_link_cfg *c, char *err, size_t errlen,
+	      const char **key)
+{
+	for (uint32_t vc = 1; vc < c->vcs; vc++) {
+		if ((c->vc_weights[vc] == 0) == (c->vc_weights[0] == 0))
+			continue;
+		*key = "vc_weights";
+		snprintf(err, errlen,
+			 "vc_weights: VC %u has none, others have; give each "
+			 "VC one, or none to any",
+			 c->vc_weights[0] == 0 ? 0 : vc);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int
 rl_link_cfg_check(const struct rl_link_cfg *c, char *err, size_t errlen,
 		  const char **key)
@@ -130,7 +147,8 @@ rl_link_cfg_check(const struct rl_link_cfg *c, char *err, size_t errlen,
 	const char *what;
 	uint32_t room;
 
-	if (check_ranges(c, err, errlen, key) != 0)
+	if (check_ranges(c, err, errlen, key) != 0 ||
+	    check_weights(c, err, errlen, key) != 0)
 		return -EINVAL;
 	if (c->max_packet_flits > c->window_flits) {
 		what = "window_flits";

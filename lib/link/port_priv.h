@@ -105,6 +105,8 @@ struct port_queue {
 	struct rl_pktq q[RL_VCS];
 	uint32_t mask;		   /* bit per VC with something queued */
 	uint8_t turn;		   /* VC whose turn it is */
+	uint8_t weighed;	   /* VC that has got its weight in this turn */
+	int16_t due[RL_VCS];	   /* flits it may still send, or sent too many */
 	bool starved;		   /* a packet waits for credits */
 	bool fence_wanted;
 	bool begun[RL_VCS];	   /* a packet without its end went out */

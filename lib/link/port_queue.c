@@ -9,6 +9,11 @@
  * packet that itself waits for the window. Packets take turns by VC; one that
  * waits for credits is passed over, one that waits for the window keeps its
  * turn, lest long packets starve.
+ *
+ * Where VCs have weights, a turn is so many flits. The last packet of a turn may
+ * be longer than what is left of it; what it took too much is paid off in later
+ * turns, so that in the long run shares are as weights, whatever the lengths of
+ * packets. Who has nothing to send saves nothing up.
  */
 
 #include <string.h>
@@ -25,6 +30,8 @@ port_queue_reset(struct rl_port *port)
 	memset(q->queued, 0, sizeof(q->queued));
 	memset(q->begun, 0, sizeof(q->begun));
 	memset(q->left, 0, sizeof(q->left));
+	memset(q->due, 0, sizeof(q->due));
+	q->weighed = RL_VCS;
 	q->fence_wanted = false;
 	q->starved = false;
 }
@@ -154,6 +161,50 @@ tx_take(struct rl_port *port, unsigned int vc)
 	port->queue.consumed[vc] = (uint16_t)(port->queue.consumed[vc] + n);
 }
 
+/* The next VC's turn. */
+static void
+turn_ends(struct port_queue *q, unsigned int vc)
+{
+	q->turn = (uint8_t)((vc + 1) % RL_VCS);
+	q->weighed = RL_VCS;
+}
+
+/* Whether a VC that could send has not had its share: else its turn ends. */
+static bool
+turn_lasts(struct rl_port *port, unsigned int vc)
+{
+	const uint8_t weight = port->p.cfg->vc_weights[vc];
+	struct port_queue *q = &port->queue;
+
+	if (rl_likely(weight == 0))
+		return true;
+	if (q->weighed != vc) {
+		q->weighed = (uint8_t)vc;
+		q->due[vc] = (int16_t)((q->due[vc] < 0 ? q->due[vc] : 0) +
+				       weight);
+	}
+	if (q->due[vc] > 0)
+		return true;
+	turn_ends(q, vc);
+	return false;
+}
+
+/* A VC has sent @p n flits. */
+static void
+turn_spend(struct rl_port *port, unsigned int vc, uint32_t n)
+{
+	struct port_queue *q = &port->queue;
+
+	if (port->p.cfg->vc_weights[vc] == 0) {
+		turn_ends(q, vc);
+		return;
+	}
+	q->due[vc] = (int16_t)(q->due[vc] - (int32_t)n);
+	q->turn = (uint8_t)vc;
+	if (q->due[vc] <= 0 || rl_pktq_empty(&q->q[vc]))
+		turn_ends(q, vc);
+}
+
 /* Fills the replay buffer with what the next frame can carry. */
 void
 port_queue_fill(struct rl_port *port)
@@ -167,7 +218,7 @@ port_queue_fill(struct rl_port *port)
 	       port->queue.mask != 0 && tried < RL_VCS) {
 		const unsigned int vc = (port->queue.turn + tried) % RL_VCS;
 		const struct rl_flit *head = port->queue.q[vc].head;
-		uint32_t need;
+		uint32_t need, n;
 
 		if (head == NULL) {
 			tried++;
@@ -191,10 +242,13 @@ port_queue_fill(struct rl_port *port)
 			tried++;
 			continue;
 		}
+		tried = 0;
+		if (!full && !turn_lasts(port, vc))
+			continue;
+		n = head->pkt_flits;
 		tx_take(port, vc);
 		if (!full)
-			port->queue.turn = (uint8_t)((vc + 1) % RL_VCS);
-		tried = 0;
+			turn_spend(port, vc, n);
 	}
 	if (full)
 		PORT_COUNT(port, tx_window_full);

@@ -44,6 +44,8 @@ struct rl_link_cfg {
 	uint32_t max_packet_flits; /**< 1..RL_PACKET_FLITS_MAX */
 	uint32_t flits_per_frame; /**< 1..32; 0: as many as the MTU carries */
 	uint32_t vcs;		  /**< VCs in use, 1..RL_VCS */
+	uint8_t vc_weights[RL_VCS]; /**< flits that a VC in use may send in its
+				     turn; all 0: a packet, whatever its length */
 
 	uint32_t ack_coalesce_flits; /**< a lone ACK after so many flits */
 	uint64_t ack_delay_ns;	     /**< or so long after the first of them */

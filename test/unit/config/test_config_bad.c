@@ -345,6 +345,25 @@ bad_protocol_keys_are_refused(void **state)
 }
 
 static void
+weights_that_fit_no_vcs_are_refused(void **state)
+{
+	static const struct bad bad[] = {
+		{FIGURE_1 "link: {\nvc_weights = [1, 2]; };", 8,
+		 "link.vc_weights has 2 numbers; give 8, one for each VC in "
+		 "use"},
+		{FIGURE_1 "link: {\nvc_weights = 0; };", 8,
+		 "link.vc_weights: 0 is out of range; use 1 to 255"},
+		{FIGURE_1 "link: { vcs = 2;\nvc_weights = [4, 256]; };", 8,
+		 "link.vc_weights: 256 is out of range"},
+		{FIGURE_1 "link: {\nvc_weights = [\"3\"]; };", 8,
+		 "link.vc_weights is a string; it takes whole numbers"},
+	};
+
+	(void)state;
+	refuse_all(bad, RL_ARRAY_SIZE(bad));
+}
+
+static void
 bad_attachments_and_placements_are_refused(void **state)
 {
 	static const struct bad bad[] = {
@@ -547,6 +566,7 @@ main(void)
 		cmocka_unit_test(bad_failures_are_refused),
 		cmocka_unit_test(numbers_out_of_their_range_are_refused),
 		cmocka_unit_test(bad_protocol_keys_are_refused),
+		cmocka_unit_test(weights_that_fit_no_vcs_are_refused),
 		cmocka_unit_test(bad_attachments_and_placements_are_refused),
 		cmocka_unit_test(bad_text_is_refused),
 		cmocka_unit_test(a_zero_byte_is_refused_wherever_it_stands),

@@ -304,6 +304,24 @@ folder_remove(const struct folder *f, const char *const *name)
 }
 
 static void
+a_weight_for_each_vc_in_use_or_one_for_all(void **state)
+{
+	struct rl_config *cfg = config_take(
+		FIGURE_1 "link: { vcs = 3; vc_weights = [4, 255, 1]; };");
+
+	(void)state;
+	assert_int_equal(cfg->link.vc_weights[0], 4);
+	assert_int_equal(cfg->link.vc_weights[1], 255);
+	assert_int_equal(cfg->link.vc_weights[2], 1);
+	assert_int_equal(cfg->link.vc_weights[3], 0);
+	config_drop(cfg);
+	cfg = config_take(FIGURE_1 "link: { vc_weights = 7; };");
+	for (unsigned int vc = 0; vc < RL_VCS; vc++)
+		assert_int_equal(cfg->link.vc_weights[vc], 7);
+	config_drop(cfg);
+}
+
+static void
 included_files_are_found_beside_the_one_that_names_them(void **state)
 {
 	static const char *const names[] = {"sub/link.cfg", "sub/inner.cfg",
@@ -458,6 +476,7 @@ main(void)
 		cmocka_unit_test(an_attached_port_sends_to_the_other_of_two_endpoints),
 		cmocka_unit_test(roles_are_placed_as_the_file_says),
 		cmocka_unit_test(the_longest_packet_of_a_link_is_the_endpoints_too),
+		cmocka_unit_test(a_weight_for_each_vc_in_use_or_one_for_all),
 		cmocka_unit_test(included_files_are_found_beside_the_one_that_names_them),
 		cmocka_unit_test(an_error_in_an_included_file_is_at_its_line),
 		cmocka_unit_test(an_included_link_that_joins_nothing_is_at_its_line),
