@@ -54,9 +54,10 @@ draw_controller(struct resil *r)
 		ch->dup_ppb = (uint32_t)plan_log(p, 1000000, 400000000);
 	ch->compute_ns = plan_log(p, 5000, 3 * RL_NS_PER_MS);
 	/* long enough for this channel; sometimes so short that who answers
-	   is taken for silent now and then */
+	   is taken for silent now and then. Where messages are lost, too,
+	   there would always be one that is */
 	trip = 2 * (ch->delay_ns + ch->jitter_ns) + c->resend_ns;
-	c->answer_ns = (plan_one_in(p, 8) ? 2 : 12) * trip;
+	c->answer_ns = (plan_one_in(p, 8) && ch->loss_ppb == 0 ? 2 : 12) * trip;
 	c->lease_ns = c->answer_ns * rl_prng_range(p, 4, 20);
 	c->quiesce_ns = rl_max_u64(160 * trip, 5 * RL_NS_PER_MS);
 }

@@ -205,6 +205,8 @@ port_settled(const struct rl_sim *s, uint32_t dev, uint16_t p, bool links,
 	if (info.state == RL_LINK_OFF && s->ctl != NULL &&
 	    s->degraded[s->fabric.topo->dev[dev].port[p].link])
 		return true; /* left before it dies, until it is added */
+	if (info.state != RL_LINK_UP && sim_ctl_left_out(s, dev, p))
+		return true;
 	if (info.state != RL_LINK_UP) {
 		SAY(why, "port %u of %s is %s", p, name,
 		    rl_link_state_name(info.state));

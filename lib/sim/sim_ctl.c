@@ -303,6 +303,31 @@ local_begin(struct rl_sim *s, uint32_t dev, bool waits)
 	return 0;
 }
 
+/*
+ * Whether a device at port @p port waits for tables that a controller must not
+ * install: where its mode forbids to hold, what came back may stay out.
+ */
+bool
+sim_ctl_left_out(const struct rl_sim *s, uint32_t dev, uint16_t port)
+{
+	const uint32_t end[] = {
+		dev, s->fabric.topo->dev[dev].port[port].peer_dev };
+	struct rl_local_info info;
+
+	if (s->ctl == NULL ||
+	    (s->p.cfg->controller.mode != RL_RESIL_LIVE &&
+	     s->p.cfg->controller.mode != RL_RESIL_PARTIAL))
+		return false;
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(end); i++) {
+		if (s->ctl->local[end[i]] == NULL)
+			continue;
+		rl_local_info(s->ctl->local[end[i]], &info);
+		if (info.waits)
+			return true;
+	}
+	return false;
+}
+
 void
 sim_ctl_dev_crash(struct rl_sim *s, uint32_t dev)
 {

@@ -298,6 +298,8 @@ void sim_ctl_run(struct rl_sim *s);
 uint64_t sim_ctl_due(const struct rl_sim *s);
 void sim_ctl_port_event(struct rl_sim *s, uint32_t dev, uint16_t port,
 			const struct rl_port_event *ev);
+/** A port may stay down: a device at it is left out, as the mode has it. */
+bool sim_ctl_left_out(const struct rl_sim *s, uint32_t dev, uint16_t port);
 void sim_ctl_dev_crash(struct rl_sim *s, uint32_t dev);
 /** @return whether a controller will start its ports */
 bool sim_ctl_dev_restart(struct rl_sim *s, uint32_t dev);
