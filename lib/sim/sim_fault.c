@@ -305,7 +305,11 @@ mark_lasting(const struct rl_sim *s, bool *link, bool *dev)
 	for (uint32_t i = 0; i < s->todo.n; i++) {
 		const struct rl_sim_fault *f = &s->todo.f[i];
 
-		if (!f->lasting || f->t_ns > s->now_ns)
+		if (f->t_ns > s->now_ns)
+			continue;
+		if (f->kind == RL_SIM_HEAL && f->dirs == RL_SIM_DIR_BOTH)
+			link[f->link] = false; /* lasted no longer */
+		if (!f->lasting)
 			continue;
 		if (f->kind == RL_SIM_CRASH)
 			dev[f->dev] = true;
