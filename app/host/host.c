@@ -139,8 +139,11 @@ make_lcore(struct host *h, unsigned int id)
 				 RING_F_SP_ENQ | RING_F_SC_DEQ);
 	lc->notices = make_ring(h, HOST_NOTICES, sizeof(struct host_notice),
 				RING_F_SC_DEQ);
+	lc->orders.ring = make_ring(h, HOST_ORDERS, sizeof(struct host_order),
+				    RING_F_SP_ENQ | RING_F_SC_DEQ);
 	if (lc->cache.slot == NULL || lc->port == NULL || lc->core == NULL ||
-	    lc->log.ring == NULL || lc->notices == NULL)
+	    lc->log.ring == NULL || lc->notices == NULL ||
+	    lc->orders.ring == NULL)
 		return -ENOMEM;
 	h->lcore[id] = lc;
 	return 0;
@@ -297,6 +300,7 @@ build(struct host *h, char *err)
 		.report = host_on_report,
 		.seed = h->p.seed,
 		.incarnation = h->p.incarnation,
+		.lives = true,
 		.sink = {
 			.ctx = h,
 			.port_event = host_on_port_event,
@@ -306,7 +310,8 @@ build(struct host *h, char *err)
 	};
 	h->gen = host_mem_alloc(&h->mem, t->nep * sizeof(*h->gen));
 	h->proof = host_mem_alloc(&h->mem, t->nep * sizeof(*h->proof));
-	if (fwd == NULL || h->gen == NULL || h->proof == NULL)
+	h->dead = host_mem_alloc(&h->mem, t->ndev * sizeof(*h->dead));
+	if (fwd == NULL || h->gen == NULL || h->proof == NULL || h->dead == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->ndev; i++)
 		fwd[i] = &h->p.route->fwd[i];
@@ -364,6 +369,8 @@ host_open(struct host *h, const struct host_params *p, char *err)
 		ret = open_wires(h, err);
 	if (ret == 0)
 		ret = build(h, err);
+	if (ret == 0)
+		ret = host_resil_open(h);
 	return ret;
 }
 
@@ -459,8 +466,8 @@ host_next_record(struct host *h, struct host_rec *rec)
 }
 
 /* What still lies in pipes goes back to any cache; marks are no flits. */
-static void
-flush_pipe(struct rl_pipe *pipe, struct rl_flit_cache *cache)
+void
+host_flush_pipe(struct rl_pipe *pipe, struct rl_flit_cache *cache)
 {
 	void *obj;
 
@@ -487,9 +494,9 @@ host_stop(struct host *h)
 			struct rl_role_port *rp = &h->fabric.dev[d].port[i];
 			struct rl_flit_cache *c = on_cache(h, d, -1);
 
-			flush_pipe(&rp->rx, c);
-			flush_pipe(&rp->loop, c);
-			flush_pipe(&rp->tx, c);
+			host_flush_pipe(&rp->rx, c);
+			host_flush_pipe(&rp->loop, c);
+			host_flush_pipe(&rp->tx, c);
 		}
 	rl_fabric_flush(&h->fabric);
 }
@@ -528,6 +535,7 @@ void
 host_close(struct host *h)
 {
 	host_stop(h);
+	host_resil_close(h);
 	for (uint32_t i = 0; h->phy != NULL && h->p.cfg != NULL &&
 			     i < 2 * h->p.cfg->topo.nlink; i++)
 		if (h->phy[i].p.pool != NULL)

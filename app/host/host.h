@@ -26,6 +26,7 @@
 #include "host_log.h"
 #include "host_mem.h"
 #include "host_place.h"
+#include "host_resil.h"
 #include "host_wires.h"
 #include "proof.h"
 #include "rl_fabric.h"
@@ -59,6 +60,8 @@ struct host_lcore {
 	uint32_t cache_high;
 	struct host_log log;
 	struct rte_ring *notices; /**< many producers, this consumer */
+	struct host_orders orders;
+	_Atomic uint32_t parked; /**< stands still, see host_dev_crash() */
 	uint64_t drops[RL_DROP_REASON_COUNT];	    /**< packets */
 	uint64_t drop_flits[RL_DROP_REASON_COUNT];
 	_Atomic uint64_t notices_lost; /**< a source was not told of a drop */
@@ -112,7 +115,11 @@ struct host {
 	struct rl_fabric_host callbacks; /**< roles keep pointers into it */
 	struct client_gen **gen; /**< [nep]; told of reports; NULL: none */
 	struct proof **proof;	 /**< [nep] of what it sends; told as well */
+	bool *dead;	     /**< [ndev] crashed */
+	uint64_t gone_flit_hops; /**< of ports that crashed */
+	struct host_resil resil;
 	_Atomic uint32_t stop;
+	_Atomic uint32_t pause; /**< lcores stand still */
 };
 
 /** Any thread. What @p p needs with @p lcores lcores. */
@@ -194,6 +201,20 @@ host_ring_empty(const struct rte_ring *r)
 	return __atomic_load_n(&r->prod.tail, __ATOMIC_ACQUIRE) ==
 	       __atomic_load_n(&r->cons.tail, __ATOMIC_ACQUIRE);
 }
+
+/**
+ * Control thread. A device stops dead, its state is lost; it begins anew. Its
+ * links are the caller's to darken before, and to light up after.
+ * @return 0; -EALREADY
+ */
+int host_dev_crash(struct host *h, uint32_t dev);
+int host_dev_restart(struct host *h, uint32_t dev);
+
+/** Gives back what lies in a pipe; its users stand still. */
+void host_flush_pipe(struct rl_pipe *pipe, struct rl_flit_cache *cache);
+
+/** The lcore. Stands still until it may go on. For host_lcore.c. */
+void host_lcore_park(struct host_lcore *lc);
 
 /** The lcore's loop; arg is its struct host_lcore. For host.c. */
 int host_lcore_main(void *arg);

@@ -59,6 +59,8 @@ host_lcore_poll(struct host_lcore *lc, uint64_t now_ns)
 		port_work += rl_role_port_poll(lc->port[i], now_ns);
 		balance_cache(lc);
 	}
+	if (rl_unlikely(!host_ring_empty(lc->orders.ring)))
+		core_work += host_orders_take(lc, now_ns);
 	if (rl_unlikely(!host_ring_empty(lc->notices)))
 		take_notices(lc, now_ns);
 	for (uint32_t i = 0; i < lc->ncores; i++) {
@@ -121,6 +123,9 @@ host_lcore_main(void *arg)
 	while (atomic_load_explicit(&h->stop, memory_order_relaxed) == 0) {
 		const uint64_t now_ns = host_now(h);
 
+		if (rl_unlikely(atomic_load_explicit(&h->pause,
+						     memory_order_relaxed)))
+			host_lcore_park(lc);
 		if (host_lcore_poll(lc, now_ns) == 0)
 			rest(lc, now_ns);
 	}
@@ -194,6 +199,12 @@ void
 host_on_port_event(void *ctx, uint32_t dev, uint16_t port,
 		   const struct rl_port_event *ev)
 {
+	struct host *h = ctx;
+
+	/* before the core hears of it: it is on this lcore, or a ring away */
+	if (ev->type == RL_PEV_DEAD && h->resil.on)
+		rl_role_core_await(&h->fabric.dev[dev].core,
+				   ev->t_ns + h->p.cfg->controller.await_ns);
 	put_record(self(ctx), &(struct host_rec){
 		.t_ns = ev->t_ns,
 		.kind = HOST_REC_PORT,

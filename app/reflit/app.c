@@ -36,9 +36,16 @@ app_error(struct app *app, const char *format, ...)
 int
 app_heal(struct app *app, uint32_t link)
 {
+	const struct rl_topo_link *l = &app->cfg.topo.link[link];
 	struct rl_fault_link *f = &app->host.fault[link];
 	const uint64_t limit_ns = host_now(&app->host) + SETTLE_LIMIT_NS;
 
+	/* an end that has crashed takes no orders: when it begins anew */
+	if (app->host.dead[l->dev[0]] || app->host.dead[l->dev[1]]) {
+		app->link[link].crashed = true;
+		app->link[link].hurt = false;
+		return 0;
+	}
 	watch_pump(&app->watch);
 	while (rl_fault_clear(f) != 0 && host_now(&app->host) < limit_ns)
 		host_run(&app->host, 10 * RL_NS_PER_US);
@@ -98,6 +105,7 @@ app_step(struct app *app, uint64_t ns)
 
 	host_run(&app->host, ns);
 	watch_pump(&app->watch);
+	host_resil_step(&app->host);
 	now_ns = host_now(&app->host);
 	for (uint32_t i = 0; i < app->cfg.topo.nlink; i++)
 		flap_step(app, i, now_ns);
@@ -262,7 +270,7 @@ app_delay(const struct app *app, unsigned int vc, struct rl_delay *sum)
 uint64_t
 app_flit_hops(const struct app *app)
 {
-	uint64_t n = 0;
+	uint64_t n = app->host.gone_flit_hops;
 
 	for (uint32_t d = 0; d < app->host.fabric.ndev; d++)
 		for (int p = 0; p < app->host.fabric.dev[d].nports; p++)

@@ -38,6 +38,7 @@ struct link_state {
 	struct injected injected[2]; /**< by the end that frames leave */
 	bool hurt;	 /**< a fault lasts until it is healed */
 	bool disabled;	 /**< its ports were ordered down */
+	bool crashed;	 /**< healed when the devices at its ends live again */
 	bool flap_down;
 	uint32_t flaps;	 /**< half periods to go; 0: none */
 	uint64_t flap_half_ns;

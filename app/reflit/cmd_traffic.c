@@ -327,6 +327,8 @@ still_down(const struct app *app, uint32_t link)
 	if (app->link[link].flaps != 0)
 		return true; /* it ends by itself */
 	if (!rl_topo_link_up(t, link) || app->link[link].disabled ||
+	    (app->host.resil.controller != NULL &&
+	     rl_controller_link_out(app->host.resil.controller, link)) ||
 	    rl_fault_severed(&app->host.fault[link]))
 		return false;
 	for (int e = 0; e < 2; e++) {

@@ -113,6 +113,22 @@ int cmd_inject_stall(struct app *app, const char *const arg[]);
 int cmd_inject_delay(struct app *app, const char *const arg[]);
 int cmd_inject_block(struct app *app, const char *const arg[]);
 int cmd_inject_unblock(struct app *app, const char *const arg[]);
+/* cmd_resil.c */
+int cmd_device_crash(struct app *app, const char *const arg[]);
+int cmd_device_restart(struct app *app, const char *const arg[]);
+int cmd_device_remove(struct app *app, const char *const arg[]);
+int cmd_device_add(struct app *app, const char *const arg[]);
+int cmd_link_remove(struct app *app, const char *const arg[]);
+int cmd_link_add(struct app *app, const char *const arg[]);
+int cmd_quiesce(struct app *app, const char *const arg[]);
+int cmd_reroute(struct app *app, const char *const arg[]);
+int cmd_unquiesce(struct app *app, const char *const arg[]);
+int cmd_controller_crash(struct app *app, const char *const arg[]);
+int cmd_controller_restart(struct app *app, const char *const arg[]);
+int cmd_wait_recovered(struct app *app, const char *const arg[]);
+int cmd_wait_recovered_for(struct app *app, const char *const arg[]);
+int cmd_show_controller(struct app *app, const char *const arg[]);
+int cmd_show_recoveries(struct app *app, const char *const arg[]);
 /* cmd_show.c, cmd_show_more.c */
 /** Draws a small grid; of other fabrics, nothing. */
 void draw_fabric(const struct app *app);

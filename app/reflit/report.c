@@ -9,6 +9,7 @@
 #include "counter_report.h"
 #include "delay_report.h"
 #include "report_file.h"
+#include "recovery_report.h"
 #include "report.h"
 
 static void
@@ -167,7 +168,10 @@ report_json(struct app *app, const char *path)
 	set(o, "elapsed_ns", app->end_ns - app->start_ns);
 	set_delays(o, app);
 	json_object_set_new(o, "failovers", failovers_json(app));
-	json_object_set_new(o, "recoveries", json_array());
+	json_object_set_new(o, "recoveries",
+			    recoveries_json(app->host.resil.record,
+					    app->host.resil.nrecord,
+					    &app->cfg.topo, app->start_ns));
 	json_object_set_new(o, "unreachable",
 			    absences_json(&app->watch.absences, &app->cfg.topo,
 					  app->start_ns));
@@ -278,6 +282,12 @@ report_print(const struct app *app)
 	app_totals(app, &t);
 	if (app->watch.nfailovers != 0)
 		print_failovers(app);
+	if (app->host.resil.nrecord != 0) {
+		recoveries_print(app->host.resil.record,
+				 app->host.resil.nrecord, &app->cfg.topo,
+				 app->start_ns, ROWS);
+		putchar('\n');
+	}
 	printf("sent %" PRIu64 " packets, %" PRIu64 " bytes; delivered %" PRIu64
 	       " in %.3f s\n",
 	       t.sent, t.sent_bytes, t.delivered,

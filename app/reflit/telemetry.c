@@ -281,6 +281,24 @@ take_order(struct app *app)
 	}
 }
 
+static void
+copy_recoveries(const struct app *app)
+{
+	const struct host_resil *r = &app->host.resil;
+	struct mirror *m = &telemetry_mirror;
+
+	if (m->nrecoveries == r->nrecord ||
+	    pthread_mutex_trylock(&m->lock) != 0)
+		return;
+	for (uint32_t i = r->nrecord > MIRROR_RECOVERIES
+				  ? r->nrecord - MIRROR_RECOVERIES
+				  : 0;
+	     i < r->nrecord; i++)
+		m->recovery[i % MIRROR_RECOVERIES] = r->record[i];
+	m->nrecoveries = r->nrecord;
+	pthread_mutex_unlock(&m->lock);
+}
+
 void
 telemetry_step(struct app *app)
 {
@@ -312,6 +330,7 @@ telemetry_step(struct app *app)
 		m->nfailovers = w->nfailovers;
 		pthread_mutex_unlock(&m->lock);
 	}
+	copy_recoveries(app);
 	if (app->opt.allow_orders)
 		take_order(app);
 }
@@ -340,6 +359,8 @@ static const struct {
 	  "Events. Parameter: number of the first; else the last ones" },
 	{ "/reflit/failovers", failovers,
 	  "Failovers. Parameter: number of the first; else the last ones" },
+	{ "/reflit/recoveries", telemetry_recoveries,
+	  "Recoveries by the controller: the last ones" },
 	{ "/reflit/latency", telemetry_latency,
 	  "Latency and jitter in ns. Parameter: a VC; else of all" },
 	{ "/reflit/histogram", telemetry_histogram,

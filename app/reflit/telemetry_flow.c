@@ -238,6 +238,67 @@ telemetry_latency(const char *cmd, const char *params, struct rte_tel_data *d)
 	return 0;
 }
 
+static const char *const recovery_columns[] = {
+	"epoch", "at_ns", "detect_ns", "compute_ns", "prove_ns", "quiesce_ns",
+	"install_ns", "unquiesce_ns", "paused_ns", "held_flows"
+};
+
+#define RECOVERY_COLUMNS RTE_DIM(recovery_columns)
+#define RECOVERY_TEXTS 3 /* cause, mode, outcome */
+
+static void
+add_recovery(const struct app *app, const struct rl_recovery *r,
+	     struct rte_tel_data *const text[RECOVERY_TEXTS],
+	     struct rte_tel_data *const num[RECOVERY_COLUMNS])
+{
+	const uint64_t v[RECOVERY_COLUMNS] = {
+		r->epoch, watch_span(app->start_ns, r->at_ns), r->detect_ns,
+		r->compute_ns, r->prove_ns, r->quiesce_ns, r->install_ns,
+		r->unquiesce_ns, r->paused_ns, r->held_flows
+	};
+	char cause[2 * RL_NAME_MAX + 64];
+
+	rte_tel_data_add_array_string(text[0],
+		rl_recovery_text(r, &app->cfg.topo, cause, sizeof(cause)));
+	rte_tel_data_add_array_string(text[1], rl_resil_mode_name(r->mode));
+	rte_tel_data_add_array_string(text[2], rl_outcome_name(r->outcome));
+	for (unsigned int i = 0; i < RECOVERY_COLUMNS; i++)
+		rte_tel_data_add_array_u64(num[i], v[i]);
+}
+
+int
+telemetry_recoveries(const char *cmd, const char *params,
+		     struct rte_tel_data *d)
+{
+	static const char *const names[RECOVERY_TEXTS] = { "cause", "mode",
+							   "outcome" };
+	struct rte_tel_data *text[RECOVERY_TEXTS], *num[RECOVERY_COLUMNS];
+	const struct mirror *m = &telemetry_mirror;
+	struct app *app = mirror_enter();
+	const uint32_t n = m->nrecoveries;
+	const uint32_t first = n > MIRROR_RECOVERIES ? n - MIRROR_RECOVERIES
+						     : 0;
+
+	(void)cmd;
+	(void)params;
+	for (unsigned int i = 0; i < RECOVERY_TEXTS; i++)
+		text[i] = mirror_column(RTE_TEL_STRING_VAL);
+	for (unsigned int i = 0; i < RECOVERY_COLUMNS; i++)
+		num[i] = mirror_column(RTE_TEL_U64_VAL);
+	for (uint32_t i = first; app != NULL && i < n; i++)
+		add_recovery(app, &m->recovery[i % MIRROR_RECOVERIES], text,
+			     num);
+	mirror_leave();
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_u64(d, "total", n);
+	for (unsigned int i = 0; i < RECOVERY_TEXTS; i++)
+		rte_tel_data_add_dict_container(d, names[i], text[i], 0);
+	for (unsigned int i = 0; i < RECOVERY_COLUMNS; i++)
+		rte_tel_data_add_dict_container(d, recovery_columns[i],
+						num[i], 0);
+	return 0;
+}
+
 /* The histogram of latencies: buckets that hold anything. */
 int
 telemetry_histogram(const char *cmd, const char *params,

@@ -17,6 +17,7 @@
 #define MIRROR_EVENTS 1024 /* power of two */
 #define MIRROR_TEXT 120	   /* a string of telemetry's has 128 at most */
 #define MIRROR_FAILOVERS 256
+#define MIRROR_RECOVERIES 64
 #define ORDER_MAX 256
 
 struct mirror_event {
@@ -31,6 +32,8 @@ struct mirror {
 	struct app *app; /**< NULL: nothing is open */
 	uint64_t nevents; /**< ever; the last MIRROR_EVENTS are kept */
 	struct mirror_event event[MIRROR_EVENTS];
+	uint32_t nrecoveries; /**< ever; the last MIRROR_RECOVERIES are kept */
+	struct rl_recovery recovery[MIRROR_RECOVERIES];
 	uint32_t nfailovers; /**< ever; the last MIRROR_FAILOVERS are kept */
 	struct failover failover[MIRROR_FAILOVERS];
 	/* one order at a time */
@@ -84,6 +87,8 @@ int telemetry_latency(const char *cmd, const char *params,
 		      struct rte_tel_data *d);
 int telemetry_histogram(const char *cmd, const char *params,
 			struct rte_tel_data *d);
+int telemetry_recoveries(const char *cmd, const char *params,
+			 struct rte_tel_data *d);
 int telemetry_lcores(const char *cmd, const char *params,
 		     struct rte_tel_data *d);
 

@@ -159,6 +159,7 @@ watch_pump(struct watch *w)
 
 	while (host_next_record(w->host, &rec)) {
 		w->event[w->nevents++ % WATCH_EVENTS] = rec;
+		host_resil_take(w->host, &rec);
 		if (rec.kind == HOST_REC_PORT)
 			take_port_event(w, &rec);
 		else if (rec.kind == HOST_REC_EP)

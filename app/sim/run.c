@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "recovery_report.h"
 #include "sim_app.h"
 #include "stop_signal.h"
 
@@ -263,8 +264,8 @@ take_recoveries(const struct run *r, bool json, struct outcome *out)
 	if (out->nrecoveries != 0)
 		out->recovery = rec[out->nrecoveries - 1];
 	if (json)
-		out->recoveries = recoveries_json(r->sim,
-						  &r->s->plan.cfg.topo);
+		out->recoveries = recoveries_json(rec, out->nrecoveries,
+						  &r->s->plan.cfg.topo, 0);
 }
 
 static void

@@ -9,7 +9,6 @@
  *   main.c      from the command line to the exit status
  *   options.c   what may stand there
  *   setup.c     fabric file, routes, traffic, faults
- *   recoveries.c  what the controller did
  *   run.c       one run, with progress
  *   report.c    what came of it, for people and as JSON
  *   campaign.c  many seeds over one fabric
@@ -132,7 +131,6 @@ int ablation(int argc, char **argv);
 /** The other table; @p s has its cuts. @return an exit status */
 int ablation_dup(struct setup *s, const struct options *o);
 /** What the controller did in a run. */
-json_t *recoveries_json(const struct rl_sim *sim, const struct rl_topo *topo);
 
 const char *switching_word(enum rl_switching s);
 

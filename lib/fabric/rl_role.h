@@ -124,6 +124,7 @@ struct rl_role_core {
 	const uint64_t *rx_pending;
 	const uint64_t *loop_pending;
 	_Atomic uint32_t hold_vcs; /**< see rl_role_core_hold() */
+	_Atomic uint64_t await_ns; /**< see rl_role_core_await(); 0: nothing */
 	_Atomic uint32_t idle; /**< nothing held, sent or unacknowledged */
 };
 
@@ -160,5 +161,11 @@ void rl_role_port_order(struct rl_role_port *r, enum rl_port_order order);
  * has stopped, for tests of what that does to the other VCs.
  */
 void rl_role_core_hold(struct rl_role_core *r, uint32_t vc_mask);
+
+/**
+ * Any thread; takes effect at the core's next poll: rl_core_await_routes().
+ * For hosts with a controller, when a port of the device has died.
+ */
+void rl_role_core_await(struct rl_role_core *r, uint64_t until_ns);
 
 #endif /* RL_ROLE_H */

@@ -114,8 +114,14 @@ unsigned int
 rl_role_core_poll(struct rl_role_core *r, uint64_t now_ns)
 {
 	struct rl_core_event ev;
-	unsigned int work = core_from_ports(r, now_ns);
+	unsigned int work;
 
+	if (atomic_load_explicit(&r->await_ns, memory_order_relaxed) != 0)
+		rl_core_await_routes(r->core,
+				     atomic_exchange_explicit(
+					     &r->await_ns, 0,
+					     memory_order_relaxed));
+	work = core_from_ports(r, now_ns);
 	if (r->ep != NULL)
 		work += core_endpoint(r, now_ns);
 	rl_core_tick(r->core, now_ns);
@@ -140,6 +146,12 @@ void
 rl_role_core_hold(struct rl_role_core *r, uint32_t vc_mask)
 {
 	atomic_store_explicit(&r->hold_vcs, vc_mask, memory_order_relaxed);
+}
+
+void
+rl_role_core_await(struct rl_role_core *r, uint64_t until_ns)
+{
+	atomic_store_explicit(&r->await_ns, until_ns, memory_order_relaxed);
 }
 
 uint64_t

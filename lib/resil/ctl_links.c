@@ -48,9 +48,17 @@ links_arm(struct rl_controller *c, uint64_t t_ns)
 }
 
 bool
-ctl_link_judge(struct rl_controller *c, uint32_t link, uint64_t now_ns)
+ctl_link_removed(const struct rl_controller *c, uint32_t link)
 {
 	const struct rl_topo_link *l = &c->p.topo->link[link];
+
+	return c->link[link].removed || c->dev[l->dev[0]].removed ||
+	       c->dev[l->dev[1]].removed;
+}
+
+bool
+ctl_link_judge(struct rl_controller *c, uint32_t link, uint64_t now_ns)
+{
 	struct ctl_link *cl = &c->link[link];
 	const bool before = cl->ok;
 
@@ -67,8 +75,7 @@ ctl_link_judge(struct rl_controller *c, uint32_t link, uint64_t now_ns)
 		if (cl->ok)
 			links_arm(c, cl->train_ns);
 	}
-	if (cl->removed || c->dev[l->dev[0]].removed ||
-	    c->dev[l->dev[1]].removed)
+	if (ctl_link_removed(c, link))
 		cl->ok = false;
 	return cl->ok != before;
 }
@@ -154,10 +161,8 @@ static bool
 link_waits(const struct rl_controller *c, uint32_t link)
 {
 	const struct rl_topo_link *l = &c->p.topo->link[link];
-	const struct ctl_link *cl = &c->link[link];
 
-	return !cl->removed && !c->dev[l->dev[0]].removed &&
-	       !c->dev[l->dev[1]].removed &&
+	return !ctl_link_removed(c, link) &&
 	       (c->dev[l->dev[0]].waits || c->dev[l->dev[1]].waits);
 }
 

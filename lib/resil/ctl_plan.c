@@ -37,9 +37,7 @@ ctl_plan_down(struct rl_controller *c, uint64_t now_ns)
 
 	for (uint32_t i = 0; i < t->nlink; i++) {
 		struct ctl_link *cl = &c->link[i];
-		const bool gone = cl->removed ||
-				  c->dev[t->link[i].dev[0]].removed ||
-				  c->dev[t->link[i].dev[1]].removed;
+		const bool gone = ctl_link_removed(c, i);
 
 		if (cl->down || !(gone || (cl->avoided && c->avoid)))
 			continue;
@@ -107,10 +105,7 @@ rl_controller_remove_link(struct rl_controller *c, uint32_t link,
 static void
 link_add(struct rl_controller *c, uint32_t link, uint64_t now_ns)
 {
-	const struct rl_topo_link *l = &c->p.topo->link[link];
-
-	if (c->link[link].removed || c->dev[l->dev[0]].removed ||
-	    c->dev[l->dev[1]].removed)
+	if (ctl_link_removed(c, link))
 		return;
 	c->link[link].avoided = false;
 	c->link[link].down = false;

@@ -135,6 +135,7 @@ void ctl_release(struct rl_controller *c, bool done, uint64_t now_ns);
 /* ctl_links.c */
 void ctl_links_init(struct rl_controller *c);
 /** Looks at a link anew; @return whether it has become usable, or unusable. */
+bool ctl_link_removed(const struct rl_controller *c, uint32_t link);
 bool ctl_link_judge(struct rl_controller *c, uint32_t link, uint64_t now_ns);
 void ctl_link_said(struct rl_controller *c, uint32_t end,
 		   const struct rl_resil_msg *m, uint64_t now_ns);

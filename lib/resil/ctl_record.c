@@ -137,6 +137,13 @@ rl_controller_link_ok(const struct rl_controller *c, uint32_t link)
 	return c->link[link].ok;
 }
 
+bool
+rl_controller_link_out(const struct rl_controller *c, uint32_t link)
+{
+	return ctl_link_removed(c, link) ||
+	       (c->link[link].avoided && c->link[link].down);
+}
+
 static const char *
 cause_name(enum rl_cause cause)
 {

@@ -137,8 +137,12 @@ ctl_step_tx(struct rl_controller *c, struct rl_resil_msg *m, uint64_t now_ns)
 
 /* How long a device may owe an answer. */
 static uint64_t
-answer_limit(const struct rl_controller *c)
+answer_limit(const struct rl_controller *c, uint32_t dev)
 {
+	/* no link of it lives: as a rule it has crashed. Where nothing is held
+	   the mix is proven, also with the tables that it has */
+	if (c->hold == RL_RESIL_HOLD_NONE && ctl_dev_cut(c, dev))
+		return 2 * c->p.cfg->resend_ns;
 	/* who is held must not be left in the middle of an install */
 	if (c->phase == RL_CONTROLLER_INSTALL && c->hold != RL_RESIL_HOLD_NONE)
 		return c->p.cfg->install_ns;
@@ -148,7 +152,6 @@ answer_limit(const struct rl_controller *c)
 bool
 ctl_step_tick(struct rl_controller *c, uint64_t now_ns)
 {
-	const uint64_t limit = answer_limit(c);
 	bool fell_silent = false, more = false;
 
 	if (now_ns < c->resend_ns)
@@ -159,7 +162,8 @@ ctl_step_tick(struct rl_controller *c, uint64_t now_ns)
 
 		if (d->answered == c->step)
 			continue;
-		if (!d->silent && now_ns - d->asked_ns >= limit) {
+		if (!d->silent &&
+		    now_ns - d->asked_ns >= answer_limit(c, i)) {
 			dev_set(c, d, d->answered, true, d->sent_ns);
 			d->unsure = d->unsure ||
 				    d->table_epoch != c->table_epoch;

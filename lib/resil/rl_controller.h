@@ -220,6 +220,12 @@ uint32_t rl_controller_epoch(const struct rl_controller *c);
 /** Owner. Whether routes may use a link, as the controller knows it. */
 bool rl_controller_link_ok(const struct rl_controller *c, uint32_t link);
 
+/**
+ * Owner. Whether a link is kept out until it is added: it, or a device at its
+ * ends, was removed by command, or it was left because it degrades.
+ */
+bool rl_controller_link_out(const struct rl_controller *c, uint32_t link);
+
 /** Owner. Recoveries since the start, RL_RECOVERIES of them kept. */
 uint32_t rl_controller_recoveries(const struct rl_controller *c);
 /** Owner. The i-th since the start; NULL where it is not kept any more. */

@@ -78,6 +78,7 @@ struct rl_tg_flow {
 	uint8_t cos;
 	uint32_t sent;		/**< packets sent to peer */
 	uint32_t tag0;		/**< the endpoint's tag of the first of them */
+	bool anew;		/**< tags begin anew with the next one */
 	struct rl_ranges reported; /**< of those sent */
 	uint32_t owed;		/**< responses due to peer */
 	uint32_t next;		/**< 1 + highest number received from peer */
@@ -134,6 +135,19 @@ void rl_tg_report(struct rl_tg *tg, const struct rl_ep_report *report);
  * not accepted by the endpoint yet. They are sent also while it is stopped.
  */
 uint64_t rl_tg_owed(const struct rl_tg *tg);
+
+/**
+ * Owner. Everything sent to @p peer counts as reported where it has not
+ * arrived: the peer crashed, with what it had acknowledged and not yet handed
+ * on.
+ */
+void rl_tg_excuse(struct rl_tg *tg, uint16_t peer);
+
+/**
+ * Owner. The endpoint of this client crashed, and all it held is gone: the same
+ * for all peers. Its tags begin anew.
+ */
+void rl_tg_crashed(struct rl_tg *tg);
 
 /** Owner. Stopped, or the limit is reached and nothing waits aside. */
 bool rl_tg_done(const struct rl_tg *tg);

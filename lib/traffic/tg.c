@@ -208,6 +208,32 @@ rl_tg_report(struct rl_tg *tg, const struct rl_ep_report *report)
 		tg->count.inexact++;
 }
 
+static void
+excuse(struct rl_tg *tg, struct rl_tg_flow *flow)
+{
+	if (flow->sent != 0)
+		rl_ranges_add(&tg->pool, &flow->reported, 0, flow->sent);
+}
+
+void
+rl_tg_excuse(struct rl_tg *tg, uint16_t peer)
+{
+	for (uint32_t i = 0; i < tg->nflows; i++)
+		if (tg->flow[i].peer == peer)
+			excuse(tg, &tg->flow[i]);
+}
+
+void
+rl_tg_crashed(struct rl_tg *tg)
+{
+	for (uint32_t i = 0; i < tg->nflows; i++) {
+		excuse(tg, &tg->flow[i]);
+		tg->flow[i].anew = true;
+		tg->flow[i].owed = 0; /* who asked is gone from memory, too */
+	}
+	tg->owed = 0;
+}
+
 bool
 rl_tg_done(const struct rl_tg *tg)
 {

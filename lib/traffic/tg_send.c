@@ -68,8 +68,10 @@ send_one(struct rl_tg *tg, struct rl_ep *ep, const struct tg_packet *p,
 		tg->count.refused++;
 		return rc;
 	}
-	if (flow->sent == 0)
-		flow->tag0 = tag;
+	if (flow->sent == 0 || flow->anew) {
+		flow->tag0 = tag - flow->sent;
+		flow->anew = false;
+	}
 	if (tag - flow->tag0 != flow->sent)
 		tg->count.inexact++; /* another client uses this flow */
 	flow->sent++;

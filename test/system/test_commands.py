@@ -486,6 +486,8 @@ def a_link_with_many_errors_is_degraded_and_then_dead_and_both_are_shown():
     config = FIGURE1 + """
 link: { error_window_ns = 300000000000; error_corrected_max = 60;
         error_uncorrectable_max = 1000000; };
+# a controller would leave the link before it dies
+controller: { mode = "off"; };
 """
     text = ("wait up\nshow port s0/1\nstart\n"
             "inject ber s0-s1#0 s0 1e-6\ninject ber s0-s1#0 s1 1e-6\n"

@@ -141,6 +141,8 @@ def counters_grow_and_agree_with_the_report():
 def orders_cut_and_heal_links_and_events_and_failovers_tell_it():
     with Box() as box, Live(box, "--allow-orders") as live:
         assert live.ask("/reflit/fabric")["orders"] == 1
+        # a link that never was up can't die
+        live.until("/reflit/links", lambda l: l["state"][1] == "UP")
         assert live.order("link s0-s1#0 down") == {"result": 0, "error": ""}
         assert live.ask("/reflit/links")["state"][1] == "cut"
         live.until("/reflit/failovers",

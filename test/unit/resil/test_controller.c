@@ -394,9 +394,11 @@ a_removed_link_is_left_before_it_goes_down_and_used_after_it_is_up(void **state)
 	all_have(f, fx_last(f)->epoch);
 	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_DRAIN);
 	assert_int_equal(f->order[l->dev[1]][l->port[1]], RL_LOCAL_PORT_DRAIN);
+	assert_true(rl_controller_link_out(f->ctl, link));
 	fx_link(f, link, RL_RESIL_LINK_DEAD);
 	assert_true(fx_settle(f, 10 * MS));
 	assert_int_equal(rl_controller_add_link(f->ctl, link, f->now_ns), 0);
+	assert_false(rl_controller_link_out(f->ctl, link));
 	fx_run(f, 1 * MS);
 	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_UP);
 	assert_int_equal(f->job_link_ok[link], RL_LINK_LEAVE);
@@ -418,11 +420,27 @@ a_link_that_degrades_is_left_before_it_dies(void **state)
 	assert_true(fx_settle(f, 50 * MS));
 	assert_int_equal(f->job_link_ok[link], RL_LINK_AVOID);
 	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_NONE);
+	assert_false(rl_controller_link_out(f->ctl, link));
 	/* another way */
 	f->avoided = true;
 	assert_int_equal(rl_controller_reroute(f->ctl, f->now_ns), 0);
 	assert_true(fx_settle(f, 50 * MS));
 	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_DRAIN);
+	assert_true(rl_controller_link_out(f->ctl, link));
+}
+
+static void
+a_device_without_a_live_link_is_not_waited_for(void **state)
+{
+	struct fx *f = *state;
+
+	fx_local_kill(f, fx_dev(f, "s3"));
+	fx_end(f, fx_link_of(f, "s2-s3"), 0, RL_RESIL_LINK_DEAD);
+	fx_end(f, fx_link_of(f, "s3-s0"), 1, RL_RESIL_LINK_DEAD);
+	fx_end(f, fx_link_of(f, "e3-s3"), 0, RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 50 * MS));
+	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
+	assert_in_range(fx_last(f)->install_ns, 1, f->cfg.answer_ns / 2);
 }
 
 int
@@ -448,6 +466,7 @@ main(void)
 		T(what_is_held_stays_held_while_the_controller_lives),
 		T(a_removed_link_is_left_before_it_goes_down_and_used_after_it_is_up),
 		T(a_link_that_degrades_is_left_before_it_dies),
+		T(a_device_without_a_live_link_is_not_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Devices that stop dead and begin anew. All lcores stand still for the moment
+ * in which a device's roles are taken away or put back: nothing else here may
+ * touch what belongs to an lcore. A dead device's roles are polled by nobody;
+ * its flits, and those in its pipes, are free again.
+ *
+ * The wires are not this file's: whoever crashes a device darkens its links.
+ */
+
+#include <errno.h>
+#include <time.h>
+
+#include "host.h"
+
+#define PARK_NAP_NS 20000
+
+void
+host_lcore_park(struct host_lcore *lc)
+{
+	const struct timespec nap = { .tv_nsec = PARK_NAP_NS };
+	struct host *h = lc->host;
+
+	/* release: pairs with the acquire in host_pause() */
+	atomic_store_explicit(&lc->parked, 1, memory_order_release);
+	/* acquire: pairs with the release in host_resume() */
+	while (atomic_load_explicit(&h->pause, memory_order_acquire) != 0 &&
+	       atomic_load_explicit(&h->stop, memory_order_relaxed) == 0)
+		nanosleep(&nap, NULL);
+	atomic_store_explicit(&lc->parked, 0, memory_order_release);
+}
+
+/* All lcores stand still; with one lcore the caller is the one. */
+static void
+host_pause(struct host *h)
+{
+	const struct timespec nap = { .tv_nsec = PARK_NAP_NS };
+
+	if (h->sliced || !h->running)
+		return;
+	atomic_store_explicit(&h->pause, 1, memory_order_relaxed);
+	for (uint32_t i = 0; i < h->nlcores; i++)
+		while (atomic_load_explicit(&h->lcore[h->lcore_id[i]]->parked,
+					    memory_order_acquire) == 0)
+			nanosleep(&nap, NULL);
+}
+
+static void
+host_resume(struct host *h)
+{
+	const struct timespec nap = { .tv_nsec = PARK_NAP_NS };
+
+	if (h->sliced || !h->running)
+		return;
+	atomic_store_explicit(&h->pause, 0, memory_order_release);
+	/* nobody is to be found parked by the next pause */
+	for (uint32_t i = 0; i < h->nlcores; i++)
+		while (atomic_load_explicit(&h->lcore[h->lcore_id[i]]->parked,
+					    memory_order_acquire) != 0)
+			nanosleep(&nap, NULL);
+}
+
+/* Takes the roles of a device off their lcores. */
+static void
+roles_off(struct host *h, uint32_t dev)
+{
+	for (uint32_t i = 0; i < h->nlcores; i++) {
+		struct host_lcore *lc = h->lcore[h->lcore_id[i]];
+		uint32_t n = 0;
+
+		for (uint32_t p = 0; p < lc->nports; p++)
+			if (lc->port[p]->dev != dev)
+				lc->port[n++] = lc->port[p];
+		lc->nports = n;
+		n = 0;
+		for (uint32_t c = 0; c < lc->ncores; c++)
+			if (lc->core[c]->dev != dev)
+				lc->core[n++] = lc->core[c];
+		lc->ncores = n;
+	}
+}
+
+static void
+roles_on(struct host *h, uint32_t dev)
+{
+	struct rl_device *d = &h->fabric.dev[dev];
+
+	for (int i = -1; i < d->nports; i++) {
+		struct host_lcore *lc = h->lcore[h->place.lcore[
+			host_role(&h->place, dev, i)]];
+
+		if (i < 0)
+			lc->core[lc->ncores++] = &d->core;
+		else
+			lc->port[lc->nports++] = &d->port[i];
+	}
+}
+
+/* What lcores were still to do for a device that is gone. */
+static void
+orders_off(struct host *h, uint32_t dev)
+{
+	for (uint32_t i = 0; i < h->nlcores; i++) {
+		struct host_lcore *lc = h->lcore[h->lcore_id[i]];
+		const unsigned int n = rte_ring_count(lc->notices);
+		struct host_notice m;
+
+		host_orders_void(lc, dev);
+		for (unsigned int k = 0; k < n; k++) {
+			rte_ring_sc_dequeue_elem(lc->notices, &m, sizeof(m));
+			if (m.dev != dev)
+				rte_ring_mp_enqueue_elem(lc->notices, &m,
+							 sizeof(m));
+		}
+	}
+}
+
+/* What its client sent, and what others sent to it, is not known to be there:
+ * it is reported by the crash itself. */
+static void
+clients_told(struct host *h, uint32_t dev)
+{
+	const uint16_t ep = h->fabric.topo->dev[dev].ep_id;
+
+	if (h->fabric.dev[dev].core.ep == NULL)
+		return;
+	for (uint32_t i = 0; i < h->fabric.topo->nep; i++) {
+		if (h->gen[i] == NULL)
+			continue;
+		if (i == ep)
+			rl_tg_crashed(h->gen[i]->tg);
+		else
+			rl_tg_excuse(h->gen[i]->tg, ep);
+	}
+}
+
+int
+host_dev_crash(struct host *h, uint32_t dev)
+{
+	struct rl_device *d = &h->fabric.dev[dev];
+	struct rl_flit_cache *cache;
+
+	if (h->dead[dev])
+		return -EALREADY;
+	host_pause(h);
+	h->dead[dev] = true;
+	roles_off(h, dev);
+	orders_off(h, dev);
+	for (uint16_t i = 0; i < d->nports; i++)
+		h->gone_flit_hops += rl_port_counters(
+			d->port[i].port)[RL_PC_tx_flits];
+	rl_fabric_dev_flush(&h->fabric, dev);
+	cache = &h->lcore[h->place.lcore[host_role(&h->place, dev, -1)]]->cache;
+	for (uint16_t i = 0; i < d->nports; i++) {
+		host_flush_pipe(&d->port[i].rx, cache);
+		host_flush_pipe(&d->port[i].loop, cache);
+		host_flush_pipe(&d->port[i].tx, cache);
+		atomic_store_explicit(&d->port[i].idle, 1,
+				      memory_order_relaxed);
+	}
+	atomic_store_explicit(&d->core.idle, 1, memory_order_relaxed);
+	clients_told(h, dev);
+	host_resil_dev_crash(h, dev);
+	host_resume(h);
+	return 0;
+}
+
+int
+host_dev_restart(struct host *h, uint32_t dev)
+{
+	const struct rl_topo *t = h->fabric.topo;
+	bool waits;
+
+	if (!h->dead[dev])
+		return -EALREADY;
+	waits = host_resil_dev_restart(h, dev);
+	host_pause(h);
+	rl_fabric_dev_restart(&h->fabric, dev, &h->p.route->fwd[dev]);
+	for (uint16_t i = 0; i < t->dev[dev].nports && !waits; i++)
+		if (rl_topo_link_up(t, t->dev[dev].port[i].link))
+			rl_port_start(h->fabric.dev[dev].port[i].port,
+				      host_now(h));
+	roles_on(h, dev);
+	h->dead[dev] = false;
+	host_resume(h);
+	return 0;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The controller's jobs: a thread computes and proves tables, so that neither
+ * the prompt nor, with one lcore, the dataplane waits for it. While a job runs
+ * the tables are that thread's.
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "host.h"
+
+bool
+host_job_tables_free(struct host_resil *r)
+{
+	enum host_job_state s;
+
+	pthread_mutex_lock(&r->lock);
+	s = r->state;
+	pthread_mutex_unlock(&r->lock);
+	return s != HOST_JOB_RUNS;
+}
+
+/* The job's thread: waits, computes, waits. */
+static void *
+job_main(void *ctx)
+{
+	struct host_resil *r = ctx;
+
+	pthread_mutex_lock(&r->lock);
+	while (!r->quit) {
+		if (r->state != HOST_JOB_RUNS) {
+			pthread_cond_wait(&r->wake, &r->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&r->lock);
+		rl_tables_compute(r->tables, &r->job, &r->result);
+		pthread_mutex_lock(&r->lock);
+		r->state = HOST_JOB_DONE;
+	}
+	pthread_mutex_unlock(&r->lock);
+	return NULL;
+}
+
+/* The controller's arrays may change while the job runs. */
+static void
+copy_job(struct host *h, const struct rl_controller_job *job)
+{
+	const uint32_t ndev = h->fabric.topo->ndev;
+	const uint32_t nlink = h->fabric.topo->nlink;
+	struct host_resil *r = &h->resil;
+	uint8_t *at = r->job_mem;
+
+	r->job = *job;
+	r->job.present = memcpy(at, job->present, 4ull * ndev);
+	at += 4ull * ndev;
+	r->job.link_ok = memcpy(at, job->link_ok, nlink);
+	at += nlink;
+	r->job.dev_ok = memcpy(at, job->dev_ok, ndev);
+	at += ndev;
+	r->job.unsure = memcpy(at, job->unsure, ndev);
+	at += ndev;
+	r->job.silent = memcpy(at, job->silent, ndev);
+	at += ndev;
+	r->job.waits = memcpy(at, job->waits, ndev);
+}
+
+void
+host_job_serve(struct host *h, uint64_t now_ns)
+{
+	struct host_resil *r = &h->resil;
+	struct rl_controller_job job;
+
+	if (!host_job_tables_free(r))
+		return; /* one at a time; a void one is waited out */
+	if (r->state == HOST_JOB_DONE) {
+		r->state = HOST_JOB_NONE;
+		snprintf(r->why, sizeof(r->why), "%s",
+			 rl_tables_why(r->tables));
+		rl_controller_done(r->controller, &r->result, now_ns);
+	}
+	if (!rl_controller_job(r->controller, &job))
+		return;
+	copy_job(h, &job);
+	pthread_mutex_lock(&r->lock);
+	r->state = HOST_JOB_RUNS;
+	pthread_cond_signal(&r->wake);
+	pthread_mutex_unlock(&r->lock);
+}
+
+int
+host_job_open(struct host_resil *r)
+{
+	int ret;
+
+	pthread_mutex_init(&r->lock, NULL);
+	pthread_cond_init(&r->wake, NULL);
+	ret = pthread_create(&r->thread, NULL, job_main, r);
+	r->thread_on = ret == 0;
+	return -ret;
+}
+
+void
+host_job_close(struct host_resil *r)
+{
+	if (!r->thread_on)
+		return;
+	pthread_mutex_lock(&r->lock);
+	r->quit = true;
+	pthread_cond_signal(&r->wake);
+	pthread_mutex_unlock(&r->lock);
+	pthread_join(r->thread, NULL);
+	pthread_mutex_destroy(&r->lock);
+	pthread_cond_destroy(&r->wake);
+}

@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Serving the controller and the local controllers. Local controllers are
+ * looked at when something happened to them, when they are due, or while they
+ * wait for an lcore; a fabric in which nothing fails is looked at once a
+ * deadline.
+ *
+ * What a local controller orders of tables needs `tables`, which is the job's
+ * while one runs: it waits that long. Neither has a deadline that short.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host.h"
+
+#define MSGS 65536u /* power of two */
+#define PENDING_NS (50 * RL_NS_PER_US)
+/** part of answer_ns after which a device answers without its lcore's word */
+#define SLOW_SHARE 2
+
+static uint64_t
+clock_of(void *ctx)
+{
+	return host_now(ctx);
+}
+
+static void
+touch(struct host *h, uint32_t dev)
+{
+	h->resil.local[dev].due_ns = 0;
+	h->resil.next_ns = 0;
+}
+
+/* Lost where the ring is full: what travels here may be. */
+static void
+send_msg(struct host_resil *r, const struct rl_resil_msg *m)
+{
+	if (r->msg_tail - r->msg_head == MSGS)
+		r->msg_lost++;
+	else
+		r->msg[r->msg_tail++ % MSGS] = *m;
+}
+
+static bool
+from_local(const struct rl_resil_msg *m)
+{
+	return m->type <= RL_RESIL_PORT_DONE;
+}
+
+static bool
+deliver(struct host *h, uint64_t now_ns)
+{
+	struct host_resil *r = &h->resil;
+	const uint32_t n = r->msg_tail - r->msg_head;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct rl_resil_msg m = r->msg[r->msg_head++ % MSGS];
+
+		if (from_local(&m)) {
+			if (r->controller != NULL)
+				rl_controller_rx(r->controller, &m, now_ns);
+		} else if (r->local[m.dev].local != NULL) {
+			rl_local_rx(r->local[m.dev].local, &m, now_ns);
+			r->local[m.dev].due_ns = 0;
+		}
+	}
+	return n != 0;
+}
+
+/* Gives an order that is due and not yet given. @return whether it is done */
+static bool
+push(struct host *h, struct host_pending *p)
+{
+	if (p->nr == 0)
+		p->nr = host_order_give(h, &p->order);
+	return p->nr != 0 && host_order_done(h, &p->order, p->nr);
+}
+
+static void
+push_tables(struct host *h, uint32_t dev)
+{
+	struct host_local *l = &h->resil.local[dev];
+	struct host_pending *p = &l->tables;
+
+	if (!p->on || (p->nr == 0 && !host_job_tables_free(&h->resil)))
+		return;
+	if (p->nr == 0)
+		p->order.fwd = rl_tables_fwd(h->resil.tables, p->epoch, dev);
+	if (p->order.fwd == NULL) {
+		/* overtaken by a newer order */
+		p->on = false;
+		rl_local_installed(l->local, p->epoch);
+		return;
+	}
+	if (!push(h, p) || !host_job_tables_free(&h->resil))
+		return;
+	rl_tables_installed(h->resil.tables, dev, p->epoch);
+	rl_local_installed(l->local, p->epoch);
+	p->on = false;
+}
+
+static void
+push_hold(struct host *h, uint32_t dev)
+{
+	struct host_pending *p = &h->resil.local[dev].hold;
+
+	if (!p->on || (p->nr == 0 && !host_job_tables_free(&h->resil)))
+		return;
+	if (p->nr == 0)
+		p->order.flows = rl_tables_flows(h->resil.tables, p->epoch);
+	p->on = !push(h, p);
+}
+
+/* All ports of a device, for a fabric that is to come to rest. */
+static bool
+ports_quiet(const struct host *h, uint32_t dev)
+{
+	const struct rl_device *d = &h->fabric.dev[dev];
+
+	for (uint16_t i = 0; i < d->nports; i++)
+		if (atomic_load_explicit(&d->port[i].idle,
+					 memory_order_relaxed) == 0 ||
+		    rte_ring_count(d->port[i].rx.ring) != 0 ||
+		    rte_ring_count(d->port[i].tx.ring) != 0 ||
+		    rte_ring_count(d->port[i].loop.ring) != 0)
+			return false;
+	return true;
+}
+
+static void
+push_view(struct host *h, uint32_t dev, uint64_t now_ns)
+{
+	struct host_local *l = &h->resil.local[dev];
+	const struct rl_local_view nothing_held = { .quiet = true };
+	struct host_pending *p = &l->asked;
+	struct rl_local_info info;
+
+	rl_local_info(l->local, &info);
+	if (!p->on) {
+		if (!rl_local_asked(l->local))
+			return;
+		if (info.hold == RL_RESIL_HOLD_NONE) {
+			rl_local_answer(l->local, &nothing_held);
+			return;
+		}
+		if (!host_job_tables_free(&h->resil))
+			return;
+		*p = (struct host_pending){
+			.on = true,
+			.epoch = info.hold_epoch,
+			.since_ns = now_ns,
+			.order = { .type = HOST_ORDER_VIEW, .dev = dev,
+				   .hold = info.hold,
+				   .nep = (uint16_t)h->fabric.topo->nep,
+				   .flows = rl_tables_flows(h->resil.tables,
+							    info.hold_epoch),
+				   .view = &l->view },
+		};
+	}
+	if (!push(h, p)) {
+		/* an lcore that is slow is there all the same */
+		if (rl_local_asked(l->local) &&
+		    now_ns - p->since_ns >
+			    h->p.cfg->controller.answer_ns / SLOW_SHARE) {
+			const struct rl_local_view slow = {
+				.activity = ++l->slow,
+			};
+
+			rl_local_answer(l->local, &slow);
+		}
+		return;
+	}
+	p->on = false;
+	/* the question may be another one by now, or none */
+	if (!rl_local_asked(l->local) || p->order.hold != info.hold ||
+	    p->epoch != info.hold_epoch)
+		return;
+	if (p->order.hold == RL_RESIL_HOLD_ALL)
+		l->view.quiet = l->view.quiet && ports_quiet(h, dev);
+	rl_local_answer(l->local, &l->view);
+}
+
+static void
+order_hold(struct host *h, uint32_t dev, enum rl_resil_hold what,
+	   uint32_t epoch)
+{
+	h->resil.local[dev].hold = (struct host_pending){
+		.on = true,
+		.type = RL_LOCAL_HOLD,
+		.epoch = epoch,
+		.order = { .type = HOST_ORDER_HOLD, .dev = dev, .hold = what,
+			   .nep = (uint16_t)h->fabric.topo->nep },
+	};
+}
+
+static void
+start_ports(struct host *h, uint32_t dev)
+{
+	for (uint16_t i = 0; i < h->fabric.dev[dev].nports; i++) {
+		const struct host_order o = { .type = HOST_ORDER_START,
+					      .dev = dev, .port = i };
+
+		/* lost where the ring is full; the controller says it again */
+		(void)host_order_give(h, &o);
+	}
+}
+
+static void
+act(struct host *h, uint32_t dev, const struct rl_local_action *a)
+{
+	static const enum rl_port_order order[] = {
+		[RL_LOCAL_PORT_NONE] = RL_ORDER_NONE,
+		[RL_LOCAL_PORT_UP] = RL_ORDER_UP,
+		[RL_LOCAL_PORT_DOWN] = RL_ORDER_DOWN,
+		[RL_LOCAL_PORT_DRAIN] = RL_ORDER_DRAIN,
+	};
+
+	switch (a->type) {
+	case RL_LOCAL_INSTALL:
+		h->resil.local[dev].tables = (struct host_pending){
+			.on = true,
+			.type = a->type,
+			.epoch = a->epoch,
+			.order = { .type = HOST_ORDER_TABLES, .dev = dev },
+		};
+		return;
+	case RL_LOCAL_HOLD:
+		order_hold(h, dev, a->hold, a->epoch);
+		return;
+	case RL_LOCAL_RELEASE:
+		order_hold(h, dev, RL_RESIL_HOLD_NONE, a->epoch);
+		return;
+	case RL_LOCAL_START:
+		start_ports(h, dev);
+		return;
+	case RL_LOCAL_PORT:
+		rl_role_port_order(&h->fabric.dev[dev].port[a->port],
+				   order[a->order]);
+		return;
+	}
+}
+
+static void
+serve_local(struct host *h, uint32_t dev, uint64_t now_ns)
+{
+	struct host_local *l = &h->resil.local[dev];
+	struct rl_local_action a;
+	struct rl_resil_msg m;
+
+	rl_local_tick(l->local, now_ns);
+	/* one order at a time: the next one when the lcore has this one */
+	while (!l->tables.on && !l->hold.on && rl_local_action(l->local, &a)) {
+		act(h, dev, &a);
+		push_tables(h, dev);
+		push_hold(h, dev);
+	}
+	push_tables(h, dev);
+	push_hold(h, dev);
+	/* what is held is looked at when it is held */
+	if (!l->hold.on)
+		push_view(h, dev, now_ns);
+	while (rl_local_tx(l->local, &m, now_ns))
+		send_msg(&h->resil, &m);
+	l->due_ns = l->tables.on || l->hold.on || l->asked.on
+			    ? now_ns + PENDING_NS
+			    : rl_local_deadline(l->local);
+}
+
+static void
+take_records(struct host_resil *r)
+{
+	const uint32_t n = rl_controller_recoveries(r->controller);
+
+	for (; r->taken < n; r->taken++) {
+		const struct rl_recovery *rec =
+			rl_controller_recovery(r->controller, r->taken);
+
+		if (r->nrecord == r->cap_record) {
+			const uint32_t cap =
+				r->cap_record == 0 ? 64 : 2 * r->cap_record;
+			struct rl_recovery *more =
+				realloc(r->record, cap * sizeof(*more));
+
+			if (more == NULL)
+				return;
+			r->record = more;
+			r->cap_record = cap;
+		}
+		if (rec != NULL)
+			r->record[r->nrecord++] = *rec;
+	}
+}
+
+static uint64_t
+serve_controller(struct host *h, uint64_t now_ns)
+{
+	struct host_resil *r = &h->resil;
+	struct rl_resil_msg m;
+
+	rl_controller_tick(r->controller, now_ns);
+	host_job_serve(h, now_ns);
+	while (rl_controller_tx(r->controller, &m, now_ns))
+		send_msg(r, &m);
+	take_records(r);
+	return r->state != HOST_JOB_NONE ? now_ns + PENDING_NS
+					 : rl_controller_deadline(
+						   r->controller);
+}
+
+void
+host_resil_step(struct host *h)
+{
+	struct host_resil *r = &h->resil;
+	const uint64_t now_ns = host_now(h);
+	bool more;
+
+	if (!r->on || (now_ns < r->next_ns && r->msg_head == r->msg_tail))
+		return;
+	/* answers to answers: a phase takes no longer than lcores need */
+	for (int i = 0; i < 8; i++) {
+		more = deliver(h, now_ns);
+		r->next_ns = RL_NEVER;
+		for (uint32_t d = 0; d < h->fabric.ndev; d++) {
+			if (r->local[d].local == NULL)
+				continue;
+			if (r->local[d].due_ns <= now_ns)
+				serve_local(h, d, now_ns);
+			r->next_ns = rl_min_u64(r->next_ns,
+						r->local[d].due_ns);
+		}
+		if (r->controller != NULL)
+			r->next_ns = rl_min_u64(r->next_ns,
+						serve_controller(h, now_ns));
+		if (!more && r->msg_head == r->msg_tail)
+			break;
+	}
+}
+
+void
+host_resil_take(struct host *h, const struct host_rec *rec)
+{
+	const struct rl_port_event *ev = &rec->port_ev;
+	enum rl_resil_link said;
+
+	if (!h->resil.on || rec->kind != HOST_REC_PORT ||
+	    h->resil.local[rec->dev].local == NULL)
+		return;
+	switch (ev->type) {
+	case RL_PEV_UP:
+		said = RL_RESIL_LINK_UP;
+		break;
+	case RL_PEV_DEAD:
+		said = RL_RESIL_LINK_DEAD;
+		break;
+	case RL_PEV_DEGRADED:
+		said = RL_RESIL_LINK_DEGRADED;
+		break;
+	default:
+		return;
+	}
+	rl_local_link(h->resil.local[rec->dev].local, rec->port, said,
+		      (uint8_t)ev->detector, ev->t_ns);
+	touch(h, rec->dev);
+}
+
+static void
+local_begin(struct host *h, uint32_t dev, bool waits)
+{
+	const struct rl_topo_dev *td = &h->fabric.topo->dev[dev];
+	struct host_local *l = &h->resil.local[dev];
+	const struct rl_local_params p = {
+		.cfg = &h->p.cfg->controller,
+		.dev = dev,
+		.nports = td->nports,
+		.incarnation = ++h->resil.incarnation,
+		.waits = waits,
+		.endpoint = td->kind == RL_DEV_ENDPOINT,
+	};
+
+	l->local = rl_local_init(l->mem, &p, host_now(h));
+	l->tables.on = l->hold.on = l->asked.on = false;
+	touch(h, dev);
+}
+
+void
+host_resil_dev_crash(struct host *h, uint32_t dev)
+{
+	if (!h->resil.on)
+		return;
+	h->resil.local[dev].local = NULL;
+	h->resil.local[dev].tables.on = false;
+	h->resil.local[dev].hold.on = false;
+	h->resil.local[dev].asked.on = false;
+}
+
+bool
+host_resil_dev_restart(struct host *h, uint32_t dev)
+{
+	if (!h->resil.on)
+		return false;
+	while (!host_job_tables_free(&h->resil))
+		host_run(h, 100 * RL_NS_PER_US);
+	rl_tables_installed(h->resil.tables, dev, 0);
+	local_begin(h, dev, true);
+	return true;
+}
+
+bool
+host_resil_idle(const struct host *h)
+{
+	const struct host_resil *r = &h->resil;
+
+	return !r->on || r->controller == NULL ||
+	       (r->msg_head == r->msg_tail &&
+		rl_controller_idle(r->controller));
+}
+
+static void
+controller_begin(struct host *h)
+{
+	struct host_resil *r = &h->resil;
+	const struct rl_controller_params p = {
+		.cfg = &h->p.cfg->controller,
+		.topo = h->fabric.topo,
+		.incarnation = ++r->incarnation,
+		.epoch = rl_tables_newest(r->tables),
+	};
+
+	r->controller = rl_controller_init(r->mem, &p, host_now(h));
+	r->taken = 0;
+	r->next_ns = 0;
+}
+
+int
+host_resil_crash(struct host *h)
+{
+	if (!h->resil.on)
+		return -ENOTSUP;
+	if (h->resil.controller == NULL)
+		return -EALREADY;
+	h->resil.controller = NULL;
+	return 0;
+}
+
+int
+host_resil_restart(struct host *h)
+{
+	struct host_resil *r = &h->resil;
+
+	if (!r->on)
+		return -ENOTSUP;
+	if (r->controller != NULL)
+		return -EALREADY;
+	/* the job of the one before is nobody's */
+	while (!host_job_tables_free(r))
+		host_run(h, 100 * RL_NS_PER_US);
+	r->state = HOST_JOB_NONE;
+	controller_begin(h);
+	return 0;
+}
+
+static int
+open_memory(struct host *h)
+{
+	const struct rl_topo *t = h->fabric.topo;
+	struct host_resil *r = &h->resil;
+	const struct rl_tables_params tp = {
+		.topo = t,
+		.engine = h->p.route->engine,
+		.vls = (uint8_t)rl_min_u32(h->p.cfg->vls,
+					   h->p.cfg->link.vcs),
+		.levels = (uint8_t)h->p.cfg->levels,
+		.retry = h->p.cfg->endpoint.retry,
+		.clock = clock_of,
+		.clock_ctx = h,
+	};
+
+	r->local = host_mem_alloc(&h->mem, t->ndev * sizeof(*r->local));
+	r->mem = host_mem_alloc(&h->mem, rl_controller_memsize(t));
+	r->msg = host_mem_alloc(&h->mem, MSGS * sizeof(*r->msg));
+	r->job_mem = host_mem_alloc(&h->mem,
+				    8ull * t->ndev + t->nlink + 64);
+	r->tables = rl_tables_new(&tp, h->p.route);
+	if (r->local == NULL || r->mem == NULL || r->msg == NULL ||
+	    r->job_mem == NULL || r->tables == NULL)
+		return -ENOMEM;
+	for (uint32_t d = 0; d < t->ndev; d++) {
+		r->local[d].mem = host_mem_alloc(
+			&h->mem, rl_local_memsize(t->dev[d].nports));
+		if (r->local[d].mem == NULL)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int
+host_resil_open(struct host *h)
+{
+	struct host_resil *r = &h->resil;
+	int ret;
+
+	memset(r, 0, sizeof(*r));
+	if (h->p.cfg->controller.mode == RL_RESIL_OFF)
+		return 0;
+	ret = open_memory(h);
+	if (ret != 0)
+		return ret;
+	ret = host_job_open(r);
+	if (ret != 0)
+		return ret;
+	for (uint32_t d = 0; d < h->fabric.ndev; d++)
+		local_begin(h, d, false);
+	controller_begin(h);
+	r->on = true;
+	return 0;
+}
+
+void
+host_resil_close(struct host *h)
+{
+	struct host_resil *r = &h->resil;
+
+	host_job_close(r);
+	rl_tables_free(r->tables);
+	free(r->record);
+	memset(r, 0, sizeof(*r));
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HOST_RESIL_H
+#define HOST_RESIL_H
+
+/**
+ * @file
+ * The resiliency controller on lcores [RES-1..4]: the control thread is its
+ * host. It serves the controller and the local controllers of all devices, and
+ * passes what these order on to the lcores (host_order.h). Messages between
+ * them go through rings of the control thread's own: out of band. Computing has
+ * a thread of its own, so that neither the prompt nor, with one lcore, the
+ * dataplane waits for it.
+ *
+ * Everything here is the control thread's.
+ */
+
+#include <pthread.h>
+
+#include "host_order.h"
+#include "rl_controller.h"
+#include "rl_tables.h"
+
+struct host;
+struct host_rec;
+
+/** An order of a local controller's that lcores have not yet carried out. */
+struct host_pending {
+	bool on;
+	enum rl_local_action_type type;
+	uint32_t epoch;
+	struct host_order order;
+	uint64_t nr;
+	uint64_t since_ns;
+};
+
+/** The local controller of a device, and what it waits for. */
+struct host_local {
+	struct rl_local *local; /**< NULL: its device has crashed */
+	void *mem;
+	uint64_t due_ns;
+	struct host_pending tables;
+	struct host_pending hold;
+	struct host_pending asked;
+	uint64_t slow; /**< answers without the lcore's word */
+	struct rl_local_view view; /**< written by the core's lcore */
+};
+
+enum host_job_state { HOST_JOB_NONE, HOST_JOB_RUNS, HOST_JOB_DONE };
+
+struct host_resil {
+	bool on;
+	struct rl_controller *controller; /**< NULL: crashed */
+	void *mem;
+	struct rl_tables *tables;
+	struct host_local *local; /**< [ndev] */
+	uint64_t incarnation;
+	uint64_t next_ns; /**< when anything is to be served */
+	struct rl_resil_msg *msg; /**< a ring: locals <-> controller */
+	uint32_t msg_head;
+	uint32_t msg_tail;
+	uint32_t msg_lost;
+	/* the job's thread; `tables` is its own while a job runs */
+	pthread_t thread;
+	bool thread_on;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	bool quit;
+	enum host_job_state state;
+	struct rl_controller_job job;
+	struct rl_controller_result result;
+	uint8_t *job_mem; /**< copies of the job's arrays */
+	char why[RL_ERR_MAX]; /**< the last job was refused, or not live */
+	/* recoveries of all controllers there were */
+	struct rl_recovery *record;
+	uint32_t nrecord;
+	uint32_t cap_record;
+	uint32_t taken; /**< of the present controller's */
+};
+
+/**
+ * After host_open(), before host_start(). Nothing where the configuration says
+ * mode "off". @return 0 or -ENOMEM, -EAGAIN (no thread)
+ */
+int host_resil_open(struct host *h);
+
+/** Often: whatever is due. Costs nothing where nothing happened. */
+void host_resil_step(struct host *h);
+
+/** A record of the lcores' log, each in its order. */
+void host_resil_take(struct host *h, const struct host_rec *rec);
+
+/** Nothing to do, and nothing waits to be done. */
+bool host_resil_idle(const struct host *h);
+
+/** The controller stops dead, and begins anew. @return 0, -EALREADY, -ENOTSUP */
+int host_resil_crash(struct host *h);
+int host_resil_restart(struct host *h);
+
+/** For host_crash.c: a device is gone, or begins anew. */
+void host_resil_dev_crash(struct host *h, uint32_t dev);
+/** @return whether its ports wait for the controller */
+bool host_resil_dev_restart(struct host *h, uint32_t dev);
+
+/** Before host_stop(). */
+void host_resil_close(struct host *h);
+
+/* host_job.c, for host_resil.c: control thread. */
+int host_job_open(struct host_resil *r);
+void host_job_close(struct host_resil *r);
+/** Takes a result, and begins what the controller wants computed. */
+void host_job_serve(struct host *h, uint64_t now_ns);
+/** Whether no job runs: tables may be looked at. */
+bool host_job_tables_free(struct host_resil *r);
+
+#endif /* HOST_RESIL_H */

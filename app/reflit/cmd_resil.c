@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Commands of the resiliency controller: devices that crash and come back,
+ * planned changes, the controller's steps by hand [RES-1..3].
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "parse.h"
+#include "recovery_report.h"
+
+#define STEP_NS (200 * RL_NS_PER_US)
+#define WAIT_LIMIT_NS (30 * RL_NS_PER_S)
+#define CALM_STEPS 10
+#define RECOVERIES_SHOWN 24
+#define LINKS_SHOWN 16
+
+static int
+find_device(struct app *app, const char *name, uint32_t *dev)
+{
+	const int32_t d = rl_topo_find_dev(&app->cfg.topo, name);
+
+	if (d < 0)
+		return app_error(app, "there is no device %s; see show fabric",
+				 name);
+	*dev = (uint32_t)d;
+	return 0;
+}
+
+/* By the fabric file alone: also while commands are only checked. */
+static int
+want_controller(struct app *app)
+{
+	if (app->cfg.controller.mode != RL_RESIL_OFF)
+		return 0;
+	return app_error(app, "there is no controller: the fabric file says "
+			      "mode = \"off\"");
+}
+
+/* The controller, or an error. */
+static struct rl_controller *
+controller(struct app *app)
+{
+	struct host_resil *r = &app->host.resil;
+
+	if (want_controller(app) != 0)
+		return NULL;
+	if (r->controller == NULL)
+		app_error(app, "the controller has crashed; controller restart "
+			       "begins it anew");
+	return r->controller;
+}
+
+/* An attached port has a client that knows nothing of crashes. */
+static bool
+has_port(const struct app *app, uint32_t dev)
+{
+	for (uint32_t i = 0; i < app->cfg.nattach; i++)
+		if (strcmp(app->cfg.attach[i].endpoint,
+			   app->cfg.topo.dev[dev].name) == 0)
+			return true;
+	return false;
+}
+
+int
+cmd_device_crash(struct app *app, const char *const arg[])
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	uint32_t dev = 0;
+
+	if (find_device(app, arg[0], &dev) != 0)
+		return -EINVAL;
+	if (has_port(app, dev))
+		return app_error(app, "%s has a port attached: its frames "
+				      "would be lost without a report", arg[0]);
+	if (app->checking)
+		return 0;
+	if (app->host.dead[dev])
+		return app_error(app, "%s has crashed already", arg[0]);
+	for (uint16_t p = 0; p < t->dev[dev].nports; p++) {
+		const uint32_t link = t->dev[dev].port[p].link;
+
+		if (!rl_fault_severed(&app->host.fault[link])) {
+			app->link[link].crashed = true;
+			rl_fault_down(&app->host.fault[link],
+				      host_now(&app->host));
+		}
+	}
+	(void)host_dev_crash(&app->host, dev);
+	return 0;
+}
+
+int
+cmd_device_restart(struct app *app, const char *const arg[])
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	uint32_t dev = 0;
+
+	if (find_device(app, arg[0], &dev) != 0)
+		return -EINVAL;
+	if (app->checking)
+		return 0;
+	if (!app->host.dead[dev])
+		return app_error(app, "%s has not crashed", arg[0]);
+	(void)host_dev_restart(&app->host, dev);
+	for (uint16_t p = 0; p < t->dev[dev].nports; p++) {
+		const struct rl_topo_port *tp = &t->dev[dev].port[p];
+
+		/* the other end may be dead still */
+		if (!app->link[tp->link].crashed ||
+		    app->host.dead[tp->peer_dev])
+			continue;
+		app->link[tp->link].crashed = false;
+		if (app_heal(app, tp->link) != 0)
+			return app_error(app, "%s: the wires of its links do "
+					      "not answer", arg[0]);
+	}
+	return 0;
+}
+
+int
+cmd_device_remove(struct app *app, const char *const arg[])
+{
+	struct rl_controller *c;
+	uint32_t dev = 0;
+
+	if (find_device(app, arg[0], &dev) != 0 || want_controller(app) != 0)
+		return -EINVAL;
+	if (app->checking)
+		return 0;
+	c = controller(app);
+	if (c == NULL)
+		return -EINVAL;
+	if (rl_controller_remove_dev(c, dev, host_now(&app->host)) != 0)
+		return app_error(app, "%s is removed already", arg[0]);
+	app->host.resil.next_ns = 0;
+	return 0;
+}
+
+int
+cmd_device_add(struct app *app, const char *const arg[])
+{
+	struct rl_controller *c;
+	uint32_t dev = 0;
+
+	if (find_device(app, arg[0], &dev) != 0 || want_controller(app) != 0)
+		return -EINVAL;
+	if (app->checking)
+		return 0;
+	c = controller(app);
+	if (c == NULL)
+		return -EINVAL;
+	if (rl_controller_add_dev(c, dev, host_now(&app->host)) != 0)
+		return app_error(app, "%s is not removed", arg[0]);
+	app->host.resil.next_ns = 0;
+	return 0;
+}
+
+typedef int (*link_plan_fn)(struct rl_controller *c, uint32_t link,
+			    uint64_t now_ns);
+
+static int
+plan_links(struct app *app, const char *name, link_plan_fn fn,
+	   const char *refusal)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	struct rl_controller *c;
+	unsigned int n = 0, done = 0;
+	const int64_t first = rl_topo_find_link(t, name, &n);
+
+	if (first < 0)
+		return app_error(app, "there is no link %s; see show fabric",
+				 name);
+	if (want_controller(app) != 0)
+		return -EINVAL;
+	if (app->checking)
+		return 0;
+	c = controller(app);
+	if (c == NULL)
+		return -EINVAL;
+	for (unsigned int k = 0; k < n; k++) {
+		const int64_t link =
+			n == 1 ? first
+			       : rl_topo_link_between(t, t->link[first].dev[0],
+						      t->link[first].dev[1], k);
+
+		done += fn(c, (uint32_t)link, host_now(&app->host)) == 0;
+	}
+	if (done == 0)
+		return app_error(app, "%s is %s", name, refusal);
+	app->host.resil.next_ns = 0;
+	return 0;
+}
+
+int
+cmd_link_remove(struct app *app, const char *const arg[])
+{
+	return plan_links(app, arg[0], rl_controller_remove_link,
+			  "removed already");
+}
+
+int
+cmd_link_add(struct app *app, const char *const arg[])
+{
+	return plan_links(app, arg[0], rl_controller_add_link, "not removed");
+}
+
+static int
+step_by_hand(struct app *app, int (*fn)(struct rl_controller *, uint64_t))
+{
+	struct rl_controller *c = controller(app);
+	int ret;
+
+	if (c == NULL)
+		return -EINVAL;
+	ret = fn(c, host_now(&app->host));
+	app->host.resil.next_ns = 0;
+	if (ret == -EBUSY)
+		return app_error(app, "a recovery goes on (%s); wait recovered",
+				 rl_controller_phase_name(
+					 rl_controller_phase(c)));
+	if (ret == -EALREADY)
+		return app_error(app, "that is under way already");
+	if (ret == -EINVAL)
+		return app_error(app, "the fabric is not quiesced");
+	return 0;
+}
+
+int
+cmd_quiesce(struct app *app, const char *const arg[])
+{
+	(void)arg;
+	return step_by_hand(app, rl_controller_quiesce);
+}
+
+int
+cmd_reroute(struct app *app, const char *const arg[])
+{
+	(void)arg;
+	return step_by_hand(app, rl_controller_reroute);
+}
+
+int
+cmd_unquiesce(struct app *app, const char *const arg[])
+{
+	(void)arg;
+	return step_by_hand(app, rl_controller_unquiesce);
+}
+
+int
+cmd_controller_crash(struct app *app, const char *const arg[])
+{
+	(void)arg;
+	if (controller(app) == NULL)
+		return -EINVAL;
+	return host_resil_crash(&app->host);
+}
+
+int
+cmd_controller_restart(struct app *app, const char *const arg[])
+{
+	(void)arg;
+	if (want_controller(app) != 0)
+		return -EINVAL;
+	if (host_resil_restart(&app->host) == -EALREADY)
+		return app_error(app, "the controller has not crashed");
+	return 0;
+}
+
+/* A port that has not noticed yet that its link is dark: the controller cannot
+ * know, either. */
+static bool
+unnoticed(const struct app *app)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+
+	for (uint32_t l = 0; l < t->nlink; l++) {
+		if (rl_fault_light(&app->host.fault[l]))
+			continue;
+		for (int e = 0; e < 2; e++) {
+			const uint32_t dev = t->link[l].dev[e];
+			struct rl_port_info i;
+
+			if (app->host.dead[dev])
+				continue;
+			rl_port_info(app->host.fabric.dev[dev]
+					     .port[t->link[l].port[e]].port,
+				     &i);
+			if (i.state == RL_LINK_UP)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Nothing left to do: by hand, that is a fabric at rest, too. */
+static bool
+at_rest(const struct app *app)
+{
+	const struct rl_controller *c = app->host.resil.controller;
+
+	return host_resil_idle(&app->host) ||
+	       (c != NULL && rl_controller_phase(c) == RL_CONTROLLER_QUIET);
+}
+
+static int
+wait_recovered(struct app *app, uint64_t limit_ns)
+{
+	const uint64_t end_ns = host_now(&app->host) + limit_ns;
+	unsigned int calm = 0;
+
+	if (!app->host.resil.on)
+		return 0;
+	/* what has just happened is to be known before idle means anything:
+	   noticed by ports, taken from the log, told, answered */
+	while (calm < CALM_STEPS && stop_asked() == 0) {
+		const struct rl_controller *c = app->host.resil.controller;
+
+		if (host_now(&app->host) >= end_ns)
+			return app_error(app, "not recovered after %.3f s: the "
+					      "controller is %s",
+					 (double)limit_ns / 1e9,
+					 c == NULL ? "dead" :
+					 rl_controller_phase_name(
+						 rl_controller_phase(c)));
+		app_step(app, STEP_NS);
+		calm = unnoticed(app) || !at_rest(app)
+			       ? 0
+			       : calm + 1;
+	}
+	return 0;
+}
+
+int
+cmd_wait_recovered(struct app *app, const char *const arg[])
+{
+	(void)arg;
+	return wait_recovered(app, WAIT_LIMIT_NS);
+}
+
+int
+cmd_wait_recovered_for(struct app *app, const char *const arg[])
+{
+	uint64_t ns;
+
+	if (parse_time(arg[0], &ns) != 0)
+		return app_error(app, "%s is no time; use 10us, 50ms or 2s, at "
+				      "most 3600s", arg[0]);
+	return app->checking ? 0 : wait_recovered(app, ns);
+}
+
+/* Links that new tables do without, and why. */
+static void
+show_links(const struct rl_controller *c, const struct rl_topo *t)
+{
+	char name[2 * RL_NAME_MAX + 8];
+	uint32_t down = 0;
+
+	for (uint32_t l = 0; l < t->nlink; l++) {
+		const bool out = rl_controller_link_out(c, l);
+
+		if (!out && rl_controller_link_ok(c, l))
+			continue;
+		if (down++ < LINKS_SHOWN)
+			printf("%s: %s\n",
+			       rl_topo_link_name(t, l, name, sizeof(name)),
+			       out ? "kept out until it is added"
+				   : "dead, or not back for long enough");
+	}
+	printf("links not in use %u of %u\n", down, t->nlink);
+}
+
+int
+cmd_show_controller(struct app *app, const char *const arg[])
+{
+	const struct host_resil *r = &app->host.resil;
+	const struct rl_topo *t = &app->cfg.topo;
+	uint32_t held = 0;
+
+	(void)arg;
+	printf("mode %s", rl_resil_mode_name(app->cfg.controller.mode));
+	if (!r->on) {
+		printf(": local detours and waiting alone\n");
+		return 0;
+	}
+	if (r->controller == NULL)
+		printf("  crashed\n");
+	else
+		printf("  phase %s  epoch %u  recoveries %u\n",
+		       rl_controller_phase_name(
+			       rl_controller_phase(r->controller)),
+		       rl_controller_epoch(r->controller), r->nrecord);
+	if (r->why[0] != '\0')
+		printf("last tables: %s\n", r->why);
+	if (r->controller != NULL)
+		show_links(r->controller, t);
+	for (uint32_t d = 0; d < t->ndev; d++) {
+		struct rl_local_info i;
+
+		if (r->local[d].local == NULL) {
+			printf("%s: crashed\n", t->dev[d].name);
+			continue;
+		}
+		rl_local_info(r->local[d].local, &i);
+		held += i.hold != RL_RESIL_HOLD_NONE;
+		if (i.waits || i.reports != 0)
+			printf("%s: tables of epoch %u%s, %u reports under "
+			       "way\n", t->dev[d].name, i.table_epoch,
+			       i.waits ? ", waits for its first tables" : "",
+			       i.reports);
+	}
+	printf("local controllers %u, holding %u, messages lost %u\n", t->ndev,
+	       held, r->msg_lost);
+	return 0;
+}
+
+int
+cmd_show_recoveries(struct app *app, const char *const arg[])
+{
+	(void)arg;
+	recoveries_print(app->host.resil.record, app->host.resil.nrecord,
+			 &app->cfg.topo, app->start_ns, RECOVERIES_SHOWN);
+	return 0;
+}

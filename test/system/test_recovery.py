@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The resiliency controller on lcores: lasting failures, crashes, planned
+changes, steps by hand [RES-1..4, DRL-11, EP-6]."""
+import json
+import os
+
+from reflit_test import ROOT, Box, case, main
+
+with open(os.path.join(ROOT, "config/recovery.cfg"), encoding="utf-8") as f:
+    TORUS = f.read()
+# what waits may be: any machine, however busy, gets there
+LONG = "60s"
+
+
+def script(*lines):
+    return "\n".join(["wait up", "traffic load 0.001", "start", "wait 50ms",
+                      *lines, "stop", "wait drained 60s", "quit", ""])
+
+
+def recover(box, *lines, config=TORUS, eal=(), status=0):
+    run = box.run(config=config, commands=script(*lines), eal=eal,
+                  timeout=280)
+    run.check(status)
+    r = run.report
+    for key in ("lost", "duplicated", "reordered", "corrupted"):
+        assert r[key + "_packets"] == 0, (key, run.out)
+    assert r["sent_packets"] == (r["delivered_packets"]
+                                 + r["reported_packets"])
+    assert r["delivered_packets"] > 0
+    return run
+
+
+def done(report, *causes):
+    found = [r for r in report["recoveries"] if r["outcome"] == "done"
+             and any(c in r["cause"] for c in causes)]
+    assert found, json.dumps(report["recoveries"], indent=1)
+    return found[-1]
+
+
+@case
+def the_story_of_the_demonstration_loses_nothing():
+    with Box() as box:
+        with open(os.path.join(ROOT, "config/recovery.cmd"),
+                  encoding="utf-8") as cmds:
+            text = cmds.read().replace("wait recovered\n",
+                                       "wait recovered %s\n" % LONG)
+        run = box.run(config=TORUS, commands=text, timeout=280)
+        run.check(0)
+        r = run.report
+        for key in ("lost", "duplicated", "reordered", "corrupted"):
+            assert r[key + "_packets"] == 0, key
+        assert r["recoveries"], run.out
+        for key in ("epoch", "cause", "at_ns", "detect_ns", "compute_ns",
+                    "prove_ns", "mode", "held_flows", "quiesce_ns",
+                    "install_ns", "unquiesce_ns", "paused_ns", "outcome"):
+            assert all(key in rec for rec in r["recoveries"]), key
+        assert "e2.2" in [u["endpoint"] for u in r["unreachable"]]
+
+
+@case
+def a_link_that_fails_for_good_costs_nobody_anything():
+    with Box() as box:
+        run = recover(box, "link s0.0-s0.1 down", "wait recovered " + LONG,
+                      "wait 100ms")
+        assert run.report["reported_packets"] == 0
+        assert run.report["unreachable"] == []
+        rec = done(run.report, "s0.0-s0.1")
+        assert rec["compute_ns"] > 0 and rec["prove_ns"] > 0
+        assert rec["install_ns"] > 0
+
+
+@case
+def one_lcore_recovers_as_two_do():
+    with Box() as box:
+        run = recover(box, "link s0.0-s0.1 down", "wait recovered " + LONG,
+                      "wait 50ms", eal=("-l", "0"))
+        done(run.report, "s0.0-s0.1")
+
+
+@case
+def a_switch_that_crashes_is_routed_around_and_comes_back():
+    with Box() as box:
+        run = recover(box, "device s1.1 crash", "wait recovered " + LONG,
+                      "wait 100ms", "device s1.1 restart",
+                      "wait recovered " + LONG, "wait up", "wait 200ms")
+        names = [u["endpoint"] for u in run.report["unreachable"]]
+        assert names and set(names) == {"e1.1"}, names
+
+
+@case
+def an_endpoint_that_crashes_is_named_and_comes_back():
+    with Box() as box:
+        run = recover(box, "device e2.1 crash", "wait recovered " + LONG,
+                      "wait 100ms", "link e2.1-s2.1 up",
+                      "device e2.1 restart", "wait recovered " + LONG,
+                      "wait up 60s", "wait 1s")
+        gone = run.report["unreachable"]
+        assert {u["endpoint"] for u in gone} == {"e2.1"}, gone
+        assert all(u["until_ns"] > u["since_ns"] for u in gone), gone
+
+
+@case
+def links_and_switches_are_taken_out_as_planned_without_a_loss():
+    with Box() as box:
+        run = recover(box, "link s1.0-s1.1 remove", "wait recovered " + LONG,
+                      "wait 50ms", "show port s1.0", "link s1.0-s1.1 add",
+                      "wait recovered " + LONG, "wait 50ms")
+        assert run.report["reported_packets"] == 0
+        assert run.report["unreachable"] == []
+        done(run.report, "removed")
+        # its ports come up first, and may be what is heard first
+        done(run.report, "added", "back")
+
+
+@case
+def a_link_that_degrades_begins_a_recovery():
+    config = TORUS + """
+link: { error_window_ns = 300000000000; error_corrected_max = 40;
+        error_uncorrectable_max = 1000000; };
+"""
+    with Box() as box:
+        run = recover(box, "inject ber s0.0-s0.1 s0.0 1e-5",
+                      "wait dead s0.0-s0.1 60s", "wait recovered " + LONG,
+                      "inject ber s0.0-s0.1 s0.0 0", "show controller",
+                      config=config)
+        assert run.report["reported_packets"] == 0
+        assert any("s0.0-s0.1 degraded" in r["cause"]
+                   for r in run.report["recoveries"]), run.out
+
+
+@case
+def the_steps_go_by_hand():
+    with Box() as box:
+        run = recover(box, "quiesce", "wait recovered 5s", "show controller",
+                      "reroute", "wait recovered 5s", "unquiesce",
+                      "wait recovered " + LONG, "wait 50ms")
+        assert run.report["reported_packets"] == 0
+
+
+@case
+def a_controller_that_crashed_learns_how_things_stand():
+    with Box() as box:
+        run = recover(box, "controller crash", "link s0.0-s0.1 down",
+                      "wait dead s0.0-s0.1", "wait 50ms",
+                      "controller restart", "wait recovered " + LONG,
+                      "wait 50ms")
+        assert run.report["reported_packets"] == 0
+        assert run.report["recoveries"]
+
+
+@case
+def without_a_controller_detours_serve():
+    config = TORUS.replace("controller: {", 'controller: {\n\tmode = "off";')
+    with Box() as box:
+        run = recover(box, "link s0.0-s0.1 down", "wait recovered",
+                      "wait 100ms", "show controller", config=config)
+        assert run.report["recoveries"] == []
+        assert run.report["reported_packets"] == 0
+
+
+@case
+def wrong_orders_say_what_is_wrong():
+    rows = (("device s9.9 crash", "no device s9.9"),
+            ("device s0.0 restart", "has not crashed"),
+            ("device s0.0 add", "is not removed"),
+            ("link s0.0-s0.1 add", "is not removed"),
+            ("controller restart", "has not crashed"),
+            ("unquiesce", "not quiesced"),
+            ("wait recovered 5", "time"))
+    for line, text in rows:
+        with Box() as box:
+            run = box.run(config=TORUS, commands="wait up\n%s\nquit\n" % line,
+                          timeout=120)
+            run.check(2)
+            assert text in run.err, (line, run.err)
+
+
+main()
