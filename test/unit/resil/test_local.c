@@ -193,6 +193,7 @@ a_new_controller_is_told_everything_and_an_old_one_ignored(void **state)
 	assert_int_equal(m.ctl_inc, 6);
 	/* the one before was only slow: too late */
 	assert_false(order(&o, 99, RL_RESIL_HOLD_ALL, 7, &a));
+	assert_false(order(&o, 99, RL_RESIL_HOLD_ALL, 0, &a));
 	free(o.l);
 }
 
