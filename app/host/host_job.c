@@ -3,7 +3,8 @@
 /*
  * The controller's jobs: a thread computes and proves tables, so that neither
  * the prompt nor, with one lcore, the dataplane waits for it. While a job runs
- * the tables are that thread's.
+ * the tables are that thread's: it begins when no lcore has an order any more
+ * that points into them.
  */
 
 #include <stdio.h>
@@ -80,7 +81,8 @@ host_job_serve(struct host *h, uint64_t now_ns)
 			 rl_tables_why(r->tables));
 		rl_controller_done(r->controller, &r->result, now_ns);
 	}
-	if (!rl_controller_job(r->controller, &job))
+	/* a job may write where an order under way is read */
+	if (host_resil_orders(h) || !rl_controller_job(r->controller, &job))
 		return;
 	copy_job(h, &job);
 	pthread_mutex_lock(&r->lock);

@@ -115,6 +115,20 @@ push_hold(struct host *h, uint32_t dev)
 	p->on = !push(h, p);
 }
 
+bool
+host_resil_orders(const struct host *h)
+{
+	for (uint32_t d = 0; d < h->fabric.ndev; d++) {
+		const struct host_local *l = &h->resil.local[d];
+
+		if ((l->tables.on && l->tables.nr != 0) ||
+		    (l->hold.on && l->hold.nr != 0) ||
+		    (l->asked.on && l->asked.nr != 0))
+			return true;
+	}
+	return false;
+}
+
 /* All ports of a device, for a fabric that is to come to rest. */
 static bool
 ports_quiet(const struct host *h, uint32_t dev)

@@ -109,6 +109,8 @@ int host_job_open(struct host_resil *r);
 void host_job_close(struct host_resil *r);
 /** Takes a result, and begins what the controller wants computed. */
 void host_job_serve(struct host *h, uint64_t now_ns);
+/** Whether lcores have orders that they have not yet carried out. */
+bool host_resil_orders(const struct host *h);
 /** Whether no job runs: tables may be looked at. */
 bool host_job_tables_free(struct host_resil *r);
 

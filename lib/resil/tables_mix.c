@@ -146,7 +146,7 @@ mix_running(struct rl_tables *t, const struct rl_controller_job *job,
 		return 0;
 	}
 	complete_held(t, job, &g->flows);
-	if (!t->p.retry || holder_silent(t, job, &g->flows))
+	if (holder_silent(t, job, &g->flows))
 		return -EAGAIN;
 	res->mode = RL_RESIL_PARTIAL;
 	res->held_flows = (uint32_t)g->flows.count;
@@ -163,7 +163,9 @@ tables_mix(struct rl_tables *t, const struct rl_controller_job *job,
 
 	rl_flows_free(&g->flows);
 	mix_marks(t, job);
-	if (job->mode != RL_RESIL_FULL && old != NULL)
+	/* without retry order rests on the way alone: none may change while
+	   anything is on it */
+	if (job->mode != RL_RESIL_FULL && old != NULL && t->p.retry)
 		ret = mix_running(t, job, g, old, res);
 	if (ret == 0 && job->mode == RL_RESIL_LIVE &&
 	    res->mode != RL_RESIL_LIVE)
