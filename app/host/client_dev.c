@@ -30,6 +30,14 @@ client_dev_rate(struct client_dev *c, uint64_t pps)
 	atomic_store_explicit(&c->rate_pps, pps, memory_order_relaxed);
 }
 
+static struct proof *
+proof_of(const struct client_dev *c, uint16_t src, uint16_t dst)
+{
+	return c->p.flow == NULL
+		       ? NULL
+		       : c->p.flow[(size_t)dst * c->p.npeers + src];
+}
+
 /* Whether one more frame may go now, by the pace. */
 static bool
 pace(struct client_dev *c, uint64_t now_ns)
@@ -99,6 +107,7 @@ send_frame(struct client_dev *c, struct rl_ep *ep, struct rte_mbuf *m,
 		.len_bytes = len,
 	};
 	struct fill f = { 0 };
+	struct proof *proof;
 	uint32_t tag;
 	int ret;
 
@@ -110,8 +119,9 @@ send_frame(struct client_dev *c, struct rl_ep *ep, struct rte_mbuf *m,
 	if (f.data == NULL)
 		return -EBADMSG;
 	ret = rl_ep_send_fill(ep, now_ns, &msg, fill_flit, &f, &tag);
-	if (ret == 0 && c->p.sent != NULL)
-		proof_sent(c->p.sent, tag, f.data, len, now_ns);
+	proof = proof_of(c, c->p.ep_id, msg.dst);
+	if (ret == 0 && proof != NULL)
+		proof_sent(proof, tag, f.data, len, now_ns);
 	if (ret == -EBUSY)
 		return -EAGAIN;
 	if (ret != 0 && ret != -EAGAIN)
@@ -165,7 +175,7 @@ static void
 write_frame(struct client_dev *c, const struct rl_flit *pkt, uint64_t now_ns)
 {
 	const uint32_t len = rl_ep_len_bytes(pkt);
-	struct proof *l = c->p.got == NULL ? NULL : c->p.got[pkt->src];
+	struct proof *l = proof_of(c, pkt->src, c->p.ep_id);
 	char *data = rte_pktmbuf_append(c->spare, (uint16_t)len);
 
 	RL_ASSERT(data != NULL); /* the pool's buffers hold max_bytes */
@@ -184,8 +194,7 @@ client_sink(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
 	unsigned int n = 0;
 
 	while (n < CLIENT_BURST && (pkt = rl_ep_recv(ep)) != NULL) {
-		struct proof *l = c->p.got == NULL ? NULL
-						   : c->p.got[pkt->src];
+		struct proof *l = proof_of(c, pkt->src, c->p.ep_id);
 		const uint32_t len =
 			rl_ep_copy_out(pkt, c->p.scratch, c->p.max_bytes);
 
@@ -245,6 +254,19 @@ client_dev_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 						  memory_order_relaxed) != 0)
 		n += client_send(c, ep, now_ns);
 	return n;
+}
+
+void
+client_dev_event(void *ctx, const struct rl_ep_event *ev)
+{
+	const struct client_dev *c = ctx;
+	struct proof *l;
+
+	if (ev->kind != RL_EP_EV_RESTARTED || ev->peer >= c->p.npeers)
+		return;
+	l = proof_of(c, c->p.ep_id, ev->peer);
+	if (l != NULL)
+		proof_peer_restarted(l);
 }
 
 uint64_t

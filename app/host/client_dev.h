@@ -35,8 +35,8 @@ struct client_dev_params {
 	struct rl_flit_cache *cache; /**< of the endpoint's lcore */
 	uint16_t ep_id;
 	int32_t dst;		  /**< endpoint, or -1: nothing is read */
-	struct proof *sent; /**< of the flow to dst, or NULL */
-	struct proof **got; /**< [npeers] by source; entries may be NULL */
+	struct proof **flow; /**< [dst * npeers + src]; entries may be NULL */
+	uint32_t npeers;
 	uint64_t total_frames;	  /**< the device will give; 0: not known */
 	uint8_t *scratch;	  /**< max_bytes of memory */
 	uint32_t max_bytes;	  /**< longest packet */
@@ -83,6 +83,9 @@ void client_dev_rate(struct client_dev *c, uint64_t pps);
 /** The endpoint's lcore; see struct rl_client. */
 unsigned int client_dev_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns);
 uint64_t client_dev_deadline(void *ctx);
+
+/** The endpoint's lcore; see struct rl_client. */
+void client_dev_event(void *ctx, const struct rl_ep_event *ev);
 
 /** Control thread, after the lcores. Frees frames in hand. */
 void client_dev_close(struct client_dev *c);

@@ -269,6 +269,14 @@ on_phy(void *ctx, uint32_t dev, uint16_t port, struct rl_phy *phy,
 	return rl_phy_eth_open(&h->phy[end], &pp);
 }
 
+static bool
+on_runs(void *ctx, uint32_t dev)
+{
+	const struct host *h = ctx;
+
+	return rl_config_runs(h->p.cfg, h->p.process, dev);
+}
+
 /*
  * DPDK's own limit on x86 is 256 bits, because wide code once slowed clocks
  * down; the codec gains by 512 more than that ever cost. What the user forces
@@ -296,11 +304,13 @@ build(struct host *h, char *err)
 		.cache = on_cache,
 		.pipe = on_pipe,
 		.phy = on_phy,
+		.runs = on_runs,
 		.drop = host_on_drop,
 		.report = host_on_report,
 		.seed = h->p.seed,
 		.incarnation = h->p.incarnation,
 		.lives = true,
+		.digest = rl_config_digest(h->p.cfg),
 		.sink = {
 			.ctx = h,
 			.port_event = host_on_port_event,
@@ -309,9 +319,8 @@ build(struct host *h, char *err)
 		},
 	};
 	h->gen = host_mem_alloc(&h->mem, t->nep * sizeof(*h->gen));
-	h->proof = host_mem_alloc(&h->mem, t->nep * sizeof(*h->proof));
 	h->dead = host_mem_alloc(&h->mem, t->ndev * sizeof(*h->dead));
-	if (fwd == NULL || h->gen == NULL || h->proof == NULL || h->dead == NULL)
+	if (fwd == NULL || h->gen == NULL || h->dead == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->ndev; i++)
 		fwd[i] = &h->p.route->fwd[i];
@@ -324,6 +333,8 @@ build(struct host *h, char *err)
 			struct host_lcore *lc = h->lcore[h->place.lcore[
 				host_role(&h->place, d, i)]];
 
+			if (h->fabric.dev[d].foreign)
+				continue;
 			if (i < 0)
 				lc->core[lc->ncores++] =
 					&h->fabric.dev[d].core;
@@ -401,6 +412,8 @@ host_busy_role(const struct host *h, char *buf)
 	for (uint32_t d = 0; d < t->ndev; d++) {
 		const struct rl_device *dev = &h->fabric.dev[d];
 
+		if (dev->foreign)
+			continue;
 		if (atomic_load_explicit(&dev->core.idle,
 					 memory_order_relaxed) == 0)
 			return host_role_name(t, d, -1, buf);

@@ -81,7 +81,7 @@ struct host_params {
 	uint32_t ring_frames;  /**< a direction of a wire holds */
 	uint32_t frame_bytes;  /**< largest frame on software wires */
 	uint32_t idle_sleep_ns; /**< nap of an idle lcore; 0: never */
-	int process;	       /**< of cfg->process; -1: one runs all */
+	int process;	       /**< of cfg->process; 0 where one runs all */
 	uint16_t ports_left;   /**< ethdev numbers that others will need */
 };
 
@@ -114,7 +114,8 @@ struct host {
 	struct rl_fabric fabric;
 	struct rl_fabric_host callbacks; /**< roles keep pointers into it */
 	struct client_gen **gen; /**< [nep]; told of reports; NULL: none */
-	struct proof **proof;	 /**< [nep] of what it sends; told as well */
+	struct proof **proof;	 /**< [dst * nep + src], the clients'; told as
+				      well; NULL: none */
 	bool *dead;	     /**< [ndev] crashed */
 	uint64_t gone_flit_hops; /**< of ports that crashed */
 	struct host_resil resil;

@@ -237,6 +237,12 @@ host_on_ep_event(void *ctx, uint32_t dev, const struct rl_ep_event *ev)
 	});
 }
 
+static struct proof *
+flow_proof(const struct host *h, uint16_t src, uint16_t dst)
+{
+	return h->proof[(size_t)dst * h->fabric.topo->nep + src];
+}
+
 void
 host_on_report(void *ctx, const struct rl_ep_report *r, uint64_t now_ns)
 {
@@ -244,8 +250,8 @@ host_on_report(void *ctx, const struct rl_ep_report *r, uint64_t now_ns)
 
 	if (h->gen[r->src] != NULL) /* on the same lcore as its endpoint */
 		rl_tg_report(h->gen[r->src]->tg, r);
-	if (h->proof[r->src] != NULL)
-		proof_reported(h->proof[r->src], r->tag);
+	if (h->proof != NULL && flow_proof(h, r->src, r->dst) != NULL)
+		proof_reported(flow_proof(h, r->src, r->dst), r->tag);
 	put_packet(self(h), &(struct host_rec){
 		.t_ns = now_ns,
 		.kind = HOST_REC_REPORT,
@@ -269,6 +275,8 @@ notify_source(struct host *h, struct host_lcore *from,
 	struct host_lcore *to = h->lcore[h->place.lcore[host_role(&h->place,
 								  dev, -1)]];
 
+	if (h->fabric.dev[dev].foreign)
+		return; /* its own retry will find out */
 	for (const struct rl_flit *f = pkt; f != NULL; f = f->next) {
 		struct rl_txn t;
 		struct host_notice n;

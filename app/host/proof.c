@@ -39,8 +39,29 @@ proof_sent(struct proof *l, uint32_t tag, const void *data,
 	e->digest = rl_crc32c(data, len, l->hw_crc);
 	e->len = len;
 	e->sent_tag = tag + 1;
+	if (l->half != NULL)
+		half_sent(l->half, tag, half_digest(tag, len, e->digest));
 	l->sent_packets++;
 	l->sent_bytes += len;
+}
+
+void
+proof_peer_restarted(struct proof *l)
+{
+	if (l->half != NULL)
+		half_peer_restarted(l->half);
+}
+
+/* Of a sender that is elsewhere: what was sent is not known here. */
+static void
+got_half(struct proof *l, uint32_t tag, const void *data, uint32_t len)
+{
+	const uint64_t digest =
+		half_digest(tag, len, rl_crc32c(data, len, l->hw_crc));
+
+	l->delivered_packets++;
+	if (half_got(l->half, tag, digest))
+		l->reordered_packets++;
 }
 
 void
@@ -52,6 +73,12 @@ proof_got(struct proof *l, uint32_t tag, const void *data, uint32_t len,
 	if (atomic_load_explicit(&e->seen_tag, memory_order_relaxed) ==
 	    tag + 1) {
 		l->duplicated_packets++;
+		return;
+	}
+	if (l->half != NULL) {
+		got_half(l, tag, data, len);
+		atomic_store_explicit(&e->seen_tag, tag + 1,
+				      memory_order_relaxed);
 		return;
 	}
 	l->delivered_packets++;
@@ -73,8 +100,12 @@ proof_reported(struct proof *l, uint32_t tag)
 {
 	struct proof_entry *e = &l->entry[SLOT(tag)];
 
-	if (e->sent_tag == tag + 1)
-		e->reported_tag = tag + 1;
+	if (e->sent_tag != tag + 1)
+		return;
+	if (l->half != NULL && e->reported_tag != tag + 1)
+		half_reported(l->half, tag,
+			      half_digest(tag, e->len, e->digest));
+	e->reported_tag = tag + 1;
 }
 
 uint64_t

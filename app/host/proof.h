@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 
 #include "rl_base.h"
+#include "half.h"
 #include "rl_delay.h"
 
 /** Packets a proof remembers: far more than can be under way. */
@@ -37,6 +38,7 @@ struct proof {
 	uint16_t src; /**< endpoint ids */
 	uint16_t dst;
 	bool hw_crc;
+	struct half *half; /**< not NULL: its other end is another process's */
 	/* the sender's */
 	uint64_t sent_packets;
 	uint64_t sent_bytes;
@@ -54,6 +56,9 @@ struct proof {
 
 /** Control thread. Makes an empty proof of a flow in zeroed memory. */
 void proof_init(struct proof *l, uint16_t src, uint16_t dst);
+
+/** Sender's lcore. The receiver has begun anew; what it had got it alone knew. */
+void proof_peer_restarted(struct proof *l);
 
 /** Sender's lcore. Packet @p tag was accepted; @p data is all of it. */
 void proof_sent(struct proof *l, uint32_t tag, const void *data,

@@ -164,25 +164,24 @@ app_wait_drained(struct app *app, uint64_t limit_ns)
 static void
 add_ports(const struct app *app, struct totals *t)
 {
-	for (uint32_t i = 0; i < app->attach.ndev; i++) {
-		const struct proof *l = app->attach.dev[i].proof;
+	for (uint32_t i = 0; i < app->attach.ndev; i++)
+		t->unwritten += app->attach.dev[i].stats.tx_errors;
+	for (uint32_t i = 0; i < app->attach.nflows; i++) {
+		const struct proof *l = app->attach.flow[i];
 		uint64_t there, reported;
 
-		t->unwritten += app->attach.dev[i].stats.tx_errors;
-
-		if (l == NULL)
-			continue;
 		/* delivered first: it can only grow towards sent */
 		there = l->delivered_packets;
 		reported = proof_reports(l);
 		t->delivered += there;
-		t->reported += reported;
+		t->reported += l->half == NULL ? reported : 0;
 		t->duplicated += l->duplicated_packets;
 		t->reordered += l->reordered_packets;
 		t->altered += l->altered_packets;
 		t->sent += l->sent_packets;
 		t->sent_bytes += l->sent_bytes;
-		if (l->sent_packets > there + reported)
+		/* of half a flow reflit-report will tell */
+		if (l->half == NULL && l->sent_packets > there + reported)
 			t->lost += l->sent_packets - there - reported;
 	}
 }
@@ -258,10 +257,8 @@ void
 app_delay(const struct app *app, unsigned int vc, struct rl_delay *sum)
 {
 	rl_delay_reset(sum);
-	for (uint32_t i = 0; i < app->attach.ndev; i++)
-		if (app->attach.dev[i].proof != NULL)
-			rl_delay_merge(sum,
-				       &app->attach.dev[i].proof->delay[vc]);
+	for (uint32_t i = 0; i < app->attach.nflows; i++)
+		rl_delay_merge(sum, &app->attach.flow[i]->delay[vc]);
 	for (uint32_t i = 0; i < app->cfg.topo.nep; i++)
 		if (app->gens.tg[i] != NULL)
 			rl_delay_merge(sum, rl_tg_delay(app->gens.tg[i], vc));

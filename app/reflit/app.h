@@ -66,6 +66,7 @@ struct app {
 	struct options opt;
 	struct rl_config cfg;
 	struct rl_route *route;
+	int process; /**< entry of cfg.process; 0 where one runs all */
 	struct host host;
 	struct attach attach;
 	struct gens gens;

@@ -79,9 +79,18 @@ write_frames(const struct rl_config *cfg)
 	return cfg->nattach * WRITE_FRAMES + WRITE_SPARE;
 }
 
+/* Whether this process has the endpoint of an attached port. */
+static bool
+is_mine(const struct rl_config *cfg, int process, uint32_t i)
+{
+	return rl_config_runs(cfg, process,
+			      (uint32_t)rl_topo_find_dev(
+				      &cfg->topo, cfg->attach[i].endpoint));
+}
+
 int
-attach_plan(const struct rl_config *cfg, int argc, char *const argv[],
-	    uint32_t *mb)
+attach_plan(const struct rl_config *cfg, int process, int argc,
+	    char *const argv[], uint32_t *mb)
 {
 	const uint32_t max = rl_ep_max_bytes(&cfg->endpoint);
 	size_t bytes = 0;
@@ -93,6 +102,8 @@ attach_plan(const struct rl_config *cfg, int argc, char *const argv[],
 		char path[512];
 		struct stat st;
 
+		if (!is_mine(cfg, process, i))
+			continue;
 		if (args != NULL &&
 		    rl_devarg(args, "rx_pcap", path, sizeof(path)) &&
 		    stat(path, &st) == 0 && S_ISFIFO(st.st_mode)) {
@@ -164,7 +175,8 @@ open_one(struct attach_dev *d, const struct rl_config *cfg, char *err)
 }
 
 int
-attach_open(struct attach *a, const struct rl_config *cfg, char *err)
+attach_open(struct attach *a, const struct rl_config *cfg, int process,
+	    char *err)
 {
 	int ret = 0;
 
@@ -181,120 +193,14 @@ attach_open(struct attach *a, const struct rl_config *cfg, char *err)
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < cfg->nattach && ret == 0; i++) {
-		a->dev[i].cfg = &cfg->attach[i];
-		a->ndev = i + 1;
-		ret = open_one(&a->dev[i], cfg, err);
+		struct attach_dev *d = &a->dev[a->ndev];
+
+		if (!is_mine(cfg, process, i))
+			continue;
+		d->cfg = &cfg->attach[i];
+		a->ndev++;
+		ret = open_one(d, cfg, err);
 	}
-	return ret;
-}
-
-static struct rl_flit_cache *
-cache_of(struct host *h, uint32_t dev)
-{
-	return &h->lcore[h->place.lcore[host_role(&h->place, dev, -1)]]->cache;
-}
-
-/* What arrives where no port is attached is checked and thrown away. */
-static int
-make_sink(struct attach *a, struct host *h, uint32_t dev)
-{
-	const struct rl_topo *t = h->fabric.topo;
-	struct attach_sink *s = &a->sink[a->nsinks++];
-	struct client_dev_params p = {
-		.name = "sink",
-		.port_id = CLIENT_NO_PORT,
-		.cache = cache_of(h, dev),
-		.ep_id = t->dev[dev].ep_id,
-		.dst = -1,
-		.got = a->by_flow + (size_t)t->dev[dev].ep_id * t->nep,
-		.max_bytes = rl_ep_max_bytes(&h->p.cfg->endpoint),
-	};
-
-	p.scratch = host_mem_alloc(&h->mem, p.max_bytes);
-	if (p.scratch == NULL)
-		return -ENOMEM;
-	s->dev = dev;
-	client_dev_init(&s->client, &p);
-	h->fabric.dev[dev].core.client = (struct rl_client){
-		.ctx = &s->client,
-		.poll = client_dev_poll,
-		.deadline = client_dev_deadline,
-	};
-	return 0;
-}
-
-/* The proof of the flow from @p d to its destination. */
-static int
-make_proof(struct attach *a, struct attach_dev *d, struct host *h, int32_t dst)
-{
-	const struct rl_topo *t = h->fabric.topo;
-	const uint16_t src = t->dev[d->dev].ep_id;
-
-	d->proof = host_mem_alloc(&h->mem, sizeof(*d->proof));
-	if (d->proof == NULL)
-		return -ENOMEM;
-	proof_init(d->proof, src, (uint16_t)dst);
-	a->by_flow[(size_t)dst * t->nep + src] = d->proof;
-	h->proof[src] = d->proof;
-	if (attach_has(a, t->ep_dev[dst]))
-		return 0;
-	return make_sink(a, h, t->ep_dev[dst]);
-}
-
-static int
-connect_one(struct attach *a, struct attach_dev *d, struct host *h)
-{
-	const struct rl_topo *t = h->fabric.topo;
-	struct rl_role_core *core = &h->fabric.dev[d->dev].core;
-	const int32_t dst_dev = d->cfg->dst[0] == '\0'
-					? -1
-					: rl_topo_find_dev(t, d->cfg->dst);
-	struct client_dev_params p = {
-		.name = d->cfg->port,
-		.port_id = d->port.dev.port_id,
-		.pool = a->pool,
-		.check = d->port.dev.live,
-		.rx_slot = d->port.dev.rx_bytes,
-		.tx_max = d->port.dev.tx_bytes,
-		.cache = cache_of(h, d->dev),
-		.ep_id = t->dev[d->dev].ep_id,
-		.dst = dst_dev < 0 ? -1 : t->dev[dst_dev].ep_id,
-		.got = a->by_flow + (size_t)t->dev[d->dev].ep_id * t->nep,
-		.total_frames = d->file_frames,
-		.max_bytes = rl_ep_max_bytes(&h->p.cfg->endpoint),
-	};
-
-	if (p.dst >= 0 && make_proof(a, d, h, p.dst) != 0)
-		return -ENOMEM;
-	p.sent = d->proof;
-	p.scratch = host_mem_alloc(&h->mem, p.max_bytes);
-	if (p.scratch == NULL)
-		return -ENOMEM;
-	client_dev_init(&d->client, &p);
-	core->client = (struct rl_client){
-		.ctx = &d->client,
-		.poll = client_dev_poll,
-		.deadline = client_dev_deadline,
-	};
-	return 0;
-}
-
-int
-attach_connect(struct attach *a, struct host *h, char *err)
-{
-	const size_t nep = h->fabric.topo->nep;
-	int ret = 0;
-
-	if (a->ndev == 0)
-		return 0;
-	a->by_flow = calloc(nep * nep, sizeof(struct proof *));
-	a->sink = calloc(a->ndev, sizeof(*a->sink));
-	if (a->by_flow == NULL || a->sink == NULL)
-		ret = -ENOMEM;
-	for (uint32_t i = 0; i < a->ndev && ret == 0; i++)
-		ret = connect_one(a, &a->dev[i], h);
-	if (ret != 0)
-		snprintf(err, HOST_ERR_MAX, "no memory for attached ports");
 	return ret;
 }
 
@@ -370,6 +276,7 @@ attach_close(struct attach *a)
 	}
 	rte_mempool_free(a->pool);
 	free(a->by_flow);
+	free(a->flow);
 	free(a->sink);
 	free(a->dev);
 	memset(a, 0, sizeof(*a));

@@ -19,7 +19,6 @@ struct attach_dev {
 	struct attach_port port;
 	struct rl_netdev_stats stats; /**< by attach_note_stats() */
 	struct client_dev client;
-	struct proof *proof; /**< of what it sends, or NULL */
 	uint64_t file_frames;	/**< in its rx_pcap; 0: none, or endless */
 	bool file_truncated;
 	bool end_noted;
@@ -34,10 +33,13 @@ struct attach_sink {
 struct attach {
 	struct attach_dev *dev;
 	uint32_t ndev;
-	struct attach_sink *sink; /**< at most ndev */
+	struct attach_sink *sink;
 	uint32_t nsinks;
 	struct rte_mempool *pool; /**< of frames that are written */
 	struct proof **by_flow; /**< [dst * nep + src] */
+	struct proof **flow;	/**< the same without gaps */
+	uint32_t nflows;
+	uint32_t cap;
 };
 
 /** A pcap file, looked through. */
@@ -56,8 +58,8 @@ int pcap_scan(const char *path, struct pcap_scan *scan);
  * ahead. Memory that attached ports need, in MB; says what can't work.
  * @return 0 or -EINVAL
  */
-int attach_plan(const struct rl_config *cfg, int argc, char *const argv[],
-		uint32_t *mb);
+int attach_plan(const struct rl_config *cfg, int process, int argc,
+		char *const argv[], uint32_t *mb);
 
 /**
  * Control thread, after rte_eal_init(), before host_open(). Finds and starts
@@ -66,7 +68,8 @@ int attach_plan(const struct rl_config *cfg, int argc, char *const argv[],
  * @param err  HOST_ERR_MAX bytes, one line on failure
  * @return 0 or -errno; attach_close() is due in either case
  */
-int attach_open(struct attach *a, const struct rl_config *cfg, char *err);
+int attach_open(struct attach *a, const struct rl_config *cfg, int process,
+		char *err);
 
 /** Control thread, after host_open(). Makes them clients. @return as above */
 int attach_connect(struct attach *a, struct host *h, char *err);

@@ -262,6 +262,8 @@ is_dead(const struct app *app, uint32_t link)
 		const enum rl_link_state s =
 			rl_port_state(d->port[l->port[e]].port);
 
+		if (d->foreign)
+			continue;
 		if (s == RL_LINK_UP || s == RL_LINK_RETRAIN)
 			return false;
 	}
@@ -334,6 +336,8 @@ still_down(const struct app *app, uint32_t link)
 	for (int e = 0; e < 2; e++) {
 		const struct rl_device *d = &app->host.fabric.dev[l->dev[e]];
 
+		if (d->foreign)
+			continue;
 		if (rl_port_state(d->port[l->port[e]].port) != RL_LINK_UP ||
 		    rl_core_egress_state(d->core.core, l->port[e]) !=
 			    RL_EGRESS_ALIVE)

@@ -25,6 +25,9 @@
 /* At the end, what is in flight gets this long to arrive. */
 #define DRAIN_LIMIT_NS (10 * RL_NS_PER_S)
 
+/* Processes that are stopped together end this much later than they rest. */
+#define LINGER_NS (500 * RL_NS_PER_MS)
+
 /* The fabric file and its routes. */
 static int
 read_fabric(struct app *app)
@@ -55,6 +58,45 @@ read_fabric(struct app *app)
 	return EXIT_KEPT;
 }
 
+/* Which of the file's processes this is. */
+static int
+choose_process(struct app *app)
+{
+	const struct rl_config *cfg = &app->cfg;
+	const char *name = app->opt.process;
+	char list[256] = "";
+	size_t at = 0;
+
+	if (cfg->nprocess == 0 && name == NULL)
+		return EXIT_KEPT;
+	if (cfg->nprocess == 0) {
+		fprintf(stderr, "reflit: --process %s: %s names no processes; "
+				"leave it out\n", name, app->opt.config);
+		return EXIT_UNUSABLE;
+	}
+	if (name != NULL)
+		app->process = rl_config_process(cfg, name);
+	for (uint32_t i = 0; i < cfg->nprocess && at < sizeof(list); i++)
+		at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%s",
+				       i == 0 ? "" : ", ",
+				       cfg->process[i].name);
+	if (name == NULL || app->process < 0) {
+		fprintf(stderr, "%s:%u: processes: %s%s; give --process and "
+				"one of %s\n", cfg->process[0].file,
+			cfg->process[0].line,
+			name == NULL ? "several run this fabric"
+				     : "there is none called ",
+			name == NULL ? "" : name, list);
+		return EXIT_UNUSABLE;
+	}
+	if (app->opt.packets != 0 || app->opt.load != 0) {
+		fprintf(stderr, "reflit: --packets, --load: generators stay "
+				"within one process; attach ports instead\n");
+		return EXIT_UNUSABLE;
+	}
+	return EXIT_KEPT;
+}
+
 static struct host_params
 host_params(const struct app *app)
 {
@@ -62,6 +104,7 @@ host_params(const struct app *app)
 		.cfg = &app->cfg,
 		.route = app->route,
 		.seed = app->opt.seed,
+		.process = app->process,
 		.classes = app->opt.classes,
 		.ring_frames = app->opt.ring_frames,
 		.frame_bytes = rl_frame_bytes(app->opt.wire_flits),
@@ -72,7 +115,9 @@ host_params(const struct app *app)
 static bool
 has_client(const void *ctx, uint32_t dev)
 {
-	return attach_has(ctx, dev);
+	const struct app *app = ctx;
+
+	return app->cfg.nprocess != 0 || attach_has(&app->attach, dev);
 }
 
 static int
@@ -90,8 +135,8 @@ open_gens(struct app *app, char *err)
 						     : RTE_MIN(8u, most),
 	};
 
-	return gens_open(&app->gens, &app->host, &plan, has_client,
-			 &app->attach, err);
+	return gens_open(&app->gens, &app->host, &plan, has_client, app,
+			 err);
 }
 
 /* Ports, fabric, clients. Says what is wrong. */
@@ -102,7 +147,7 @@ open_all(struct app *app)
 	char err[HOST_ERR_MAX];
 	int ret;
 
-	ret = attach_open(&app->attach, &app->cfg, err);
+	ret = attach_open(&app->attach, &app->cfg, app->process, err);
 	if (ret == 0)
 		ret = host_open(&app->host, &hp, err);
 	if (ret == 0 && app->host.nshared != 0)
@@ -146,6 +191,15 @@ use(struct app *app)
 	}
 }
 
+/* Others may still have something under way through here. */
+static void
+linger(struct app *app)
+{
+	while (host_now(&app->host) - app->end_ns < LINGER_NS &&
+	       stop_asked() == 0)
+		app_step(app, RL_NS_PER_MS);
+}
+
 static int
 verdict(const struct app *app)
 {
@@ -185,6 +239,8 @@ run(struct app *app)
 			fprintf(stderr, "reflit: %s is still busy\n", busy);
 	}
 	app->end_ns = host_now(&app->host);
+	if (app->cfg.nprocess != 0)
+		linger(app);
 	telemetry_close();
 	host_stop(&app->host);
 	watch_pump(&app->watch);
@@ -254,8 +310,8 @@ with_eal(struct app *app)
 	int status = EXIT_UNUSABLE;
 	uint32_t mb;
 
-	if (attach_plan(&app->cfg, app->opt.eal_argc, app->opt.eal_argv,
-			&mb) != 0) {
+	if (attach_plan(&app->cfg, app->process, app->opt.eal_argc,
+			app->opt.eal_argv, &mb) != 0) {
 		free(ea);
 		return EXIT_UNUSABLE;
 	}
@@ -300,6 +356,8 @@ main(int argc, char **argv)
 		return EXIT_KEPT;
 	}
 	status = read_fabric(app);
+	if (status == EXIT_KEPT)
+		status = choose_process(app);
 	if (status == EXIT_KEPT &&
 	    (command_open(app) != 0 || command_file_check(app) != 0))
 		status = EXIT_UNUSABLE;

@@ -17,6 +17,7 @@ enum {
 	OPT_CMDLINE = 256,
 	OPT_CONFIG,
 	OPT_JSON,
+	OPT_PROCESS,
 	OPT_SEED,
 	OPT_DURATION,
 	OPT_IDLE,
@@ -39,6 +40,7 @@ static const struct option long_options[] = {
 	{ "cmdline-file", required_argument, NULL, OPT_CMDLINE },
 	{ "config", required_argument, NULL, OPT_CONFIG },
 	{ "json", required_argument, NULL, OPT_JSON },
+	{ "process", required_argument, NULL, OPT_PROCESS },
 	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "duration", required_argument, NULL, OPT_DURATION },
 	{ "idle-sleep", required_argument, NULL, OPT_IDLE },
@@ -70,6 +72,8 @@ options_help(void)
 	      "  --cmdline-file FILE  prompt commands to run first\n"
 	      "  --json FILE          write the report there; -: to standard output,\n"
 	      "                       and everything else to standard error\n"
+	      "  --process NAME       run the devices of this entry of `processes`;\n"
+	      "                       reflit-report judges all reports together\n"
 	      "  --seed N             of everything random, default 1\n"
 	      "  --duration TIME      start traffic, stop after TIME (10s, 50ms)\n"
 	      "  --traffic PATTERN    of endpoints without a port: uniform (default),\n"
@@ -204,6 +208,9 @@ take(struct options *o, int c)
 		break;
 	case OPT_JSON:
 		o->json = optarg;
+		break;
+	case OPT_PROCESS:
+		o->process = optarg;
 		break;
 	case OPT_SEED:
 		return option_number("seed", optarg, 0, UINT64_MAX, &o->seed);

@@ -20,6 +20,7 @@ struct options {
 	const char *config;
 	const char *cmdline_file;
 	const char *json;
+	const char *process;	 /**< of the fabric file; NULL: one runs all */
 	uint64_t seed;
 	uint64_t duration_ns;	 /**< 0: until told */
 	uint64_t stats_period_ns; /**< rates are printed as often; 0: not */

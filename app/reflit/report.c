@@ -180,6 +180,7 @@ report_json(struct app *app, const char *path)
 	json_object_set_new(o, "drops", drops_json(app));
 	json_object_set_new(o, "attached", ports_json(app));
 	report_wires(o, app);
+	report_flows(o, app);
 	counter_sums_of(&app->host.fabric, &sums);
 	counter_sums_json(o, &sums);
 	counter_parts_json(o, &app->host.fabric);

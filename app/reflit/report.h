@@ -25,6 +25,12 @@ void report_events(json_t *report, const struct app *app);
 /** Control thread. A short report to standard output. */
 void report_print(const struct app *app);
 
+/**
+ * Adds `process`, `processes`, `digest`, and `flows`: what this process knows
+ * of flows whose other end is elsewhere, for reflit-report.
+ */
+void report_flows(json_t *report, const struct app *app);
+
 /** Adds `wires`: the ethdevs at the ends of links, and what they counted. */
 void report_wires(json_t *report, const struct app *app);
 

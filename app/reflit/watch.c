@@ -99,6 +99,7 @@ take_port_event(struct watch *w, const struct host_rec *rec)
 	const struct rl_port_event *ev = &rec->port_ev;
 	const uint32_t link = port_link(w, rec->dev, rec->port);
 	struct failover *f;
+	char line[256];
 
 	switch (ev->type) {
 	case RL_PEV_DEAD:
@@ -131,7 +132,11 @@ take_port_event(struct watch *w, const struct host_rec *rec)
 	case RL_PEV_RETRAIN:
 	case RL_PEV_DEGRADED:
 	case RL_PEV_EMPTY:
-	case RL_PEV_REFUSED:
+		return;
+	case RL_PEV_REFUSED: /* nobody would find it among the events */
+		fprintf(stderr, "reflit: %s\n",
+			strstr(watch_event_text(w, rec, line, sizeof(line)),
+			       " ms ") + 4);
 		return;
 	}
 }
@@ -173,7 +178,7 @@ port_event_text(const struct watch *w, const struct host_rec *rec, char *buf,
 		size_t len)
 {
 	const struct rl_port_event *ev = &rec->port_ev;
-	char link[2 * RL_NAME_MAX + 8];
+	char link[2 * RL_NAME_MAX + 8], parts[96];
 
 	rl_topo_link_name(w->host->fabric.topo,
 			  port_link(w, rec->dev, rec->port), link,
@@ -202,7 +207,11 @@ port_event_text(const struct watch *w, const struct host_rec *rec, char *buf,
 	case RL_PEV_REFUSED:
 		return snprintf(buf, len,
 				"%s does not train: the other end has another "
-				"configuration", link);
+				"%s", link,
+				rl_config_digest_diff(
+					rl_config_digest(w->host->p.cfg),
+					ev->peer_digest, parts,
+					sizeof(parts)));
 	}
 	return 0;
 }

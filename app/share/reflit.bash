@@ -84,4 +84,4 @@ _reflit() {
 }
 
 complete -F _reflit reflit reflit-sim reflit-route reflit-bench reflit-view \
-	reflit-fault
+	reflit-fault reflit-report

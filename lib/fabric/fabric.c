@@ -201,6 +201,7 @@ build_device(struct rl_fabric *f, uint32_t dev, uint32_t *uid,
 	int ret;
 
 	d->nports = d->core.nports = td->nports;
+	d->foreign = host->runs != NULL && !host->runs(host->ctx, dev);
 	d->core.dev = dev;
 	d->core.sink = &host->sink;
 	d->port = host->alloc(host->ctx, n * sizeof(*d->port));
@@ -286,7 +287,8 @@ rl_fabric_start(struct rl_fabric *f, uint64_t now_ns)
 		for (uint16_t p = 0; p < f->dev[i].nports; p++) {
 			const uint32_t link = f->topo->dev[i].port[p].link;
 
-			if (rl_topo_link_up(f->topo, link))
+			if (rl_topo_link_up(f->topo, link) &&
+			    !f->dev[i].foreign)
 				rl_port_start(f->dev[i].port[p].port, now_ns);
 		}
 }

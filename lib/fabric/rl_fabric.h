@@ -38,6 +38,9 @@ struct rl_fabric_host {
 	/** The wire of a port and its frame size. @return 0 or -errno */
 	int (*phy)(void *ctx, uint32_t dev, uint16_t port, struct rl_phy *phy,
 		   uint32_t *frame_bytes);
+	/** Whether the host runs a device; NULL: all. Others are built, lie
+	    still, and are never polled: another process has them. */
+	bool (*runs)(void *ctx, uint32_t dev);
 	rl_drop_fn drop; /**< ctx is the host's */
 	rl_ep_report_fn report;
 	struct rl_role_sink sink;
@@ -56,6 +59,7 @@ struct rl_device {
 	struct rl_role_core core;
 	struct rl_role_port *port; /**< nports */
 	uint16_t nports;
+	bool foreign;  /**< another process runs it */
 	uint32_t life; /**< times it has been made again */
 	/* what it is made of, for the next time */
 	uint64_t seed;

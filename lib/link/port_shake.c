@@ -86,7 +86,8 @@ shake_fits(struct rl_port *port, const struct rl_frame_init *init,
 		return true;
 	PORT_COUNT(port, rx_init_refused);
 	if (!port->shake.refused)
-		port_event(port, RL_PEV_REFUSED, now_ns);
+		port_event(port, RL_PEV_REFUSED, now_ns)->peer_digest =
+			init->digest;
 	port->shake.refused = true; /* once a training */
 	return false;
 }

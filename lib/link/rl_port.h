@@ -93,6 +93,7 @@ struct rl_port_event {
 	uint32_t looped_packets;
 	uint32_t looped_flits;
 	uint32_t looped_acked_flits;
+	uint64_t peer_digest; /**< REFUSED: of the peer's configuration */
 };
 
 /** Why a packet was given up; reported, never silent [DRL-7]. */

@@ -247,6 +247,67 @@ what_was_given_up_is_reported_unless_it_arrived(void **state)
 	assert_int_equal(proof_reports(p), 2);
 }
 
+/* [PHY-3] */
+static void
+a_sink_writes_down_runs_and_what_is_missing_in_them(void **state)
+{
+	static struct half h;
+	const struct half_run *r = h.run;
+
+	(void)state;
+	half_init(&h, true);
+	for (uint32_t t = UINT32_MAX - 5; t != 10; t++)
+		if (t != UINT32_MAX && t != 3 && t != 4)
+			assert_false(half_got(&h, t, t));
+	assert_int_equal(h.nruns, 1);
+	assert_int_equal(r->first, UINT32_MAX - 5);
+	assert_int_equal(r->next, 10);
+	assert_int_equal(r->packets, 13);
+	assert_int_equal(r->missing.count, 3);
+	assert_true(half_got(&h, 3, 3)); /* late: it is missing no more */
+	assert_int_equal(r->missing.count, 2);
+	/* another life of the sender begins anywhere else */
+	assert_false(half_got(&h, 5000000, 1));
+	assert_false(half_got(&h, 5000001, 1));
+	assert_int_equal(h.nruns, 2);
+	assert_int_equal(h.run[1].first, 5000000);
+	assert_int_equal(h.run[1].digest, 2);
+	assert_int_equal(h.unlisted, 0);
+	for (uint32_t i = 2; i < HALF_RUNS + 3; i++)
+		half_got(&h, i * 10000000, 1);
+	assert_int_equal(h.nruns, HALF_RUNS);
+	assert_int_equal(h.unlisted, 3);
+}
+
+/* [PHY-3] */
+static void
+a_source_writes_down_spans_and_what_it_gave_up(void **state)
+{
+	static struct half h;
+	struct proof *p = *state;
+
+	half_init(&h, false);
+	p->half = &h;
+	proof_peer_restarted(p); /* nothing was sent to that life */
+	for (uint32_t i = 0; i < 10; i++)
+		sent(p, i);
+	proof_reported(p, 8);
+	proof_reported(p, 8);
+	proof_reported(p, 9);
+	proof_peer_restarted(p);
+	proof_peer_restarted(p);
+	sent(p, 10);
+	assert_int_equal(h.nspans, 2);
+	assert_int_equal(h.span[0].packets, 10);
+	assert_int_equal(h.span[1].first, 10);
+	assert_int_equal(h.span[1].packets, 1);
+	assert_int_equal(h.nreports, 2);
+	assert_int_equal(h.report[1].tag, 9);
+	assert_true(h.span[0].digest != h.span[1].digest);
+	assert_true(half_digest(1, 4, 7) != half_digest(1, 5, 7));
+	assert_true(half_digest(1, 4, 7) != half_digest(2, 4, 7));
+}
+
 static void
 memory_is_aligned_zeroed_and_given_back(void **state)
 {
@@ -290,6 +351,11 @@ main(void)
 			empty_proof),
 		cmocka_unit_test_setup(
 			what_was_given_up_is_reported_unless_it_arrived,
+			empty_proof),
+		cmocka_unit_test(
+			a_sink_writes_down_runs_and_what_is_missing_in_them),
+		cmocka_unit_test_setup(
+			a_source_writes_down_spans_and_what_it_gave_up,
 			empty_proof),
 		cmocka_unit_test(memory_is_aligned_zeroed_and_given_back),
 	};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <string.h>
+
+#include "half.h"
+#include "rl_prng.h"
+
+void
+half_init(struct half *h, bool sink)
+{
+	memset(h, 0, sizeof(*h));
+	h->sink = sink;
+	rl_range_pool_init(&h->pool, h->node, HALF_NODES);
+}
+
+uint64_t
+half_digest(uint32_t tag, uint32_t len, uint32_t crc)
+{
+	uint64_t x = (uint64_t)tag << 32 | crc;
+
+	x = rl_splitmix64(&x) ^ len;
+	return rl_splitmix64(&x);
+}
+
+void
+half_sent(struct half *h, uint32_t tag, uint64_t digest)
+{
+	struct half_span *s;
+
+	if (h->nspans == 0 || h->other_life) {
+		if (h->nspans == HALF_SPANS) {
+			h->unlisted++;
+			return;
+		}
+		h->span[h->nspans++] = (struct half_span){ .first = tag };
+		h->other_life = false;
+	}
+	s = &h->span[h->nspans - 1];
+	s->packets++;
+	s->digest += digest;
+}
+
+void
+half_peer_restarted(struct half *h)
+{
+	h->other_life = h->nspans != 0;
+}
+
+void
+half_reported(struct half *h, uint32_t tag, uint64_t digest)
+{
+	if (h->nreports == HALF_REPORTS)
+		h->unlisted++;
+	else
+		h->report[h->nreports++] = (struct half_report){ tag, digest };
+}
+
+static struct half_run *
+run_of(struct half *h, uint32_t tag)
+{
+	struct half_run *r = h->nruns == 0 ? NULL : &h->run[h->nruns - 1];
+
+	if (r != NULL && tag - r->next + HALF_NEAR < 2 * HALF_NEAR &&
+	    tag - r->first < UINT32_MAX / 2)
+		return r;
+	if (h->nruns == HALF_RUNS)
+		return NULL;
+	r = &h->run[h->nruns++];
+	*r = (struct half_run){ .first = tag, .next = tag };
+	rl_ranges_init(&r->missing);
+	return r;
+}
+
+bool
+half_got(struct half *h, uint32_t tag, uint64_t digest)
+{
+	struct half_run *r = run_of(h, tag);
+	bool late;
+
+	if (r == NULL) {
+		h->unlisted++;
+		return false;
+	}
+	late = tag - r->first < r->next - r->first;
+	r->packets++;
+	r->digest += digest;
+	if (late) {
+		(void)rl_ranges_take(&h->pool, &r->missing, tag - r->first);
+		return true;
+	}
+	if (tag != r->next)
+		rl_ranges_add(&h->pool, &r->missing, r->next - r->first,
+			      tag - r->first);
+	r->next = tag + 1;
+	return false;
+}

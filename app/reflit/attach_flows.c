@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Attached ports as clients, and the proofs of the flows between them. A flow
+ * whose other end is another process's has half a proof here (half.h); who will
+ * send from there is not known, so there is one for each of its endpoints.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "attach.h"
+
+static struct rl_flit_cache *
+cache_of(struct host *h, uint32_t dev)
+{
+	return &h->lcore[h->place.lcore[host_role(&h->place, dev, -1)]]->cache;
+}
+
+static bool
+is_foreign(const struct host *h, uint16_t ep)
+{
+	return h->fabric.dev[h->fabric.topo->ep_dev[ep]].foreign;
+}
+
+static bool
+list_flow(struct attach *a, struct proof *l)
+{
+	if (a->nflows == a->cap) {
+		const uint32_t cap = a->cap == 0 ? 16 : 2 * a->cap;
+		struct proof **p = realloc(a->flow, cap * sizeof(*p));
+
+		if (p == NULL)
+			return false;
+		a->flow = p;
+		a->cap = cap;
+	}
+	a->flow[a->nflows++] = l;
+	return true;
+}
+
+/* The proof of a flow, or of the half of it that is here. */
+static int
+make_flow(struct attach *a, struct host *h, uint16_t src, uint16_t dst)
+{
+	struct proof **at =
+		&a->by_flow[(size_t)dst * h->fabric.topo->nep + src];
+	struct proof *l;
+
+	if (src == dst || *at != NULL)
+		return 0;
+	l = host_mem_alloc(&h->mem, sizeof(*l));
+	if (l == NULL || !list_flow(a, l))
+		return -ENOMEM;
+	proof_init(l, src, dst);
+	*at = l;
+	if (!is_foreign(h, src) && !is_foreign(h, dst))
+		return 0;
+	l->half = host_mem_alloc(&h->mem, sizeof(*l->half));
+	if (l->half == NULL)
+		return -ENOMEM;
+	half_init(l->half, is_foreign(h, src));
+	return 0;
+}
+
+/* All that may come from other processes. */
+static int
+make_foreign_flows(struct attach *a, struct host *h, uint32_t dev)
+{
+	const struct rl_topo *t = h->fabric.topo;
+	int ret = 0;
+
+	for (uint16_t e = 0; e < t->nep && ret == 0; e++)
+		if (is_foreign(h, e))
+			ret = make_flow(a, h, e, t->dev[dev].ep_id);
+	return ret;
+}
+
+static void
+set_client(struct host *h, uint32_t dev, struct client_dev *c,
+	   const struct client_dev_params *p)
+{
+	client_dev_init(c, p);
+	h->fabric.dev[dev].core.client = (struct rl_client){
+		.ctx = c,
+		.poll = client_dev_poll,
+		.deadline = client_dev_deadline,
+		.event = client_dev_event,
+	};
+}
+
+/* What arrives where no port is attached is checked and thrown away. */
+static int
+make_sink(struct attach *a, struct host *h, uint32_t dev)
+{
+	const struct rl_topo *t = h->fabric.topo;
+	struct attach_sink *s = &a->sink[a->nsinks++];
+	struct client_dev_params p = {
+		.name = "sink",
+		.port_id = CLIENT_NO_PORT,
+		.cache = cache_of(h, dev),
+		.ep_id = t->dev[dev].ep_id,
+		.dst = -1,
+		.flow = a->by_flow,
+		.npeers = t->nep,
+		.max_bytes = rl_ep_max_bytes(&h->p.cfg->endpoint),
+	};
+
+	p.scratch = host_mem_alloc(&h->mem, p.max_bytes);
+	if (p.scratch == NULL)
+		return -ENOMEM;
+	s->dev = dev;
+	set_client(h, dev, &s->client, &p);
+	return make_foreign_flows(a, h, dev);
+}
+
+static int
+make_flow_to(struct attach *a, struct attach_dev *d, struct host *h,
+	     int32_t dst)
+{
+	const struct rl_topo *t = h->fabric.topo;
+	const uint32_t dst_dev = t->ep_dev[dst];
+	const int ret = make_flow(a, h, t->dev[d->dev].ep_id, (uint16_t)dst);
+
+	if (ret != 0 || attach_has(a, dst_dev) || is_foreign(h, (uint16_t)dst))
+		return ret;
+	return make_sink(a, h, dst_dev);
+}
+
+static int
+connect_one(struct attach *a, struct attach_dev *d, struct host *h)
+{
+	const struct rl_topo *t = h->fabric.topo;
+	const int32_t dst_dev = d->cfg->dst[0] == '\0'
+					? -1
+					: rl_topo_find_dev(t, d->cfg->dst);
+	struct client_dev_params p = {
+		.name = d->cfg->port,
+		.port_id = d->port.dev.port_id,
+		.pool = a->pool,
+		.check = d->port.dev.live,
+		.rx_slot = d->port.dev.rx_bytes,
+		.tx_max = d->port.dev.tx_bytes,
+		.cache = cache_of(h, d->dev),
+		.ep_id = t->dev[d->dev].ep_id,
+		.dst = dst_dev < 0 ? -1 : t->dev[dst_dev].ep_id,
+		.flow = a->by_flow,
+		.npeers = t->nep,
+		.total_frames = d->file_frames,
+		.max_bytes = rl_ep_max_bytes(&h->p.cfg->endpoint),
+	};
+
+	if (p.dst >= 0 && make_flow_to(a, d, h, p.dst) != 0)
+		return -ENOMEM;
+	p.scratch = host_mem_alloc(&h->mem, p.max_bytes);
+	if (p.scratch == NULL)
+		return -ENOMEM;
+	set_client(h, d->dev, &d->client, &p);
+	return make_foreign_flows(a, h, d->dev);
+}
+
+/* Somebody elsewhere may send to any endpoint of ours. */
+static int
+make_other_sinks(struct attach *a, struct host *h)
+{
+	const struct rl_topo *t = h->fabric.topo;
+	int ret = 0;
+
+	for (uint16_t e = 0; e < t->nep && ret == 0; e++)
+		if (!is_foreign(h, e) && !attach_has(a, t->ep_dev[e]))
+			ret = make_sink(a, h, t->ep_dev[e]);
+	return ret;
+}
+
+int
+attach_connect(struct attach *a, struct host *h, char *err)
+{
+	const bool apart = h->p.cfg->nprocess != 0;
+	const size_t nep = h->fabric.topo->nep;
+	int ret = 0;
+
+	if (a->ndev == 0 && !apart)
+		return 0;
+	a->by_flow = calloc(nep * nep, sizeof(struct proof *));
+	a->sink = calloc(nep, sizeof(*a->sink));
+	if (a->by_flow == NULL || a->sink == NULL)
+		ret = -ENOMEM;
+	for (uint32_t i = 0; i < a->ndev && ret == 0; i++)
+		ret = connect_one(a, &a->dev[i], h);
+	if (ret == 0 && apart)
+		ret = make_other_sinks(a, h);
+	h->proof = a->by_flow;
+	if (ret != 0)
+		snprintf(err, HOST_ERR_MAX, "no memory for attached ports");
+	return ret;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * reflit-report: the reports of the processes of one fabric, put together and
+ * judged. Exit status as reflit's own.
+ */
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "merge.h"
+#include "report_file.h"
+
+#define FILES_MAX 256
+
+enum { OPT_JSON = 256, OPT_VERSION };
+
+static const struct option long_options[] = {
+	{ "json", required_argument, NULL, OPT_JSON },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ NULL, 0, NULL, 0 },
+};
+
+static void
+help(void)
+{
+	fputs("usage: reflit-report [options] FILE...\n"
+	      "\n"
+	      "Merges the reports (reflit --json) of the processes of one "
+	      "fabric, and judges\n"
+	      "the whole: what was sent was delivered exactly once, in order, "
+	      "as it was, or\n"
+	      "given up openly.\n"
+	      "\n"
+	      "  --json FILE    write the merged report there; -: to standard "
+	      "output\n"
+	      "  --help, --version\n"
+	      "\n"
+	      "Exit status: 0 every promise was kept; 1 not, or nobody can "
+	      "tell; 2 unusable\n"
+	      "arguments or files.\n",
+	      stdout);
+}
+
+/* Every process that the reports name has left one. */
+static unsigned int
+say_missing(json_t *const report[], unsigned int n)
+{
+	const json_t *names = json_object_get(report[0], "processes");
+	unsigned int missing = 0;
+	json_t *name;
+	size_t k;
+
+	json_array_foreach(names, k, name) {
+		bool there = false;
+
+		for (unsigned int i = 0; i < n && !there; i++)
+			there = json_equal(json_object_get(report[i],
+							   "process"),
+					   name) != 0;
+		if (!there) {
+			fprintf(stderr, "reflit-report: process %s has left no "
+					"report\n", json_string_value(name));
+			missing++;
+		}
+	}
+	return missing;
+}
+
+static void
+set(json_t *o, const char *key, uint64_t v)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)v));
+}
+
+/* Lists of all reports, one behind the other; each says whose it is. */
+static json_t *
+join(json_t *const report[], unsigned int n, const char *key)
+{
+	json_t *all = json_array(), *e;
+	size_t k;
+
+	for (unsigned int i = 0; i < n; i++)
+		json_array_foreach(json_object_get(report[i], key), k, e) {
+			json_object_set(e, "process",
+					json_object_get(report[i], "process"));
+			json_array_append(all, e);
+		}
+	return all;
+}
+
+static int
+save(json_t *const report[], unsigned int n, const struct merged *m,
+     unsigned int missing, const char *path)
+{
+	static const char *const lists[] = { "failovers", "recoveries",
+					     "unreachable", "attached",
+					     "wires" };
+	json_t *o = json_object();
+	uint64_t elapsed = 0, hops = 0;
+	int ret;
+
+	for (unsigned int i = 0; i < n; i++) {
+		const uint64_t ns = (uint64_t)json_integer_value(
+			json_object_get(report[i], "elapsed_ns"));
+
+		elapsed = ns > elapsed ? ns : elapsed;
+		hops += (uint64_t)json_integer_value(
+			json_object_get(report[i], "flit_hops"));
+	}
+	set(o, "sent_packets", m->sent);
+	set(o, "delivered_packets", m->delivered);
+	set(o, "lost_packets", m->lost);
+	set(o, "duplicated_packets", m->duplicated);
+	set(o, "reordered_packets", m->reordered);
+	set(o, "corrupted_packets", m->altered);
+	set(o, "reported_packets", m->reported);
+	set(o, "unproven_packets", m->unproven);
+	set(o, "unlisted_packets", m->unlisted);
+	set(o, "flows_between_processes", m->flows);
+	set(o, "unclean_reports", m->unclean);
+	set(o, "missing_reports", missing);
+	set(o, "flit_hops", hops);
+	set(o, "elapsed_ns", elapsed);
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		json_object_set_new(o, lists[i], join(report, n, lists[i]));
+	ret = report_save("reflit-report", o, path);
+	json_decref(o);
+	return ret;
+}
+
+static void
+print(const struct merged *m, unsigned int n)
+{
+	printf("%u reports, %" PRIu64 " flows between processes\n", n,
+	       m->flows);
+	printf("sent %" PRIu64 " packets, delivered %" PRIu64 "\n", m->sent,
+	       m->delivered);
+	printf("lost %" PRIu64 ", duplicated %" PRIu64 ", reordered %" PRIu64
+	       ", altered %" PRIu64 ", reported %" PRIu64 "\n",
+	       m->lost, m->duplicated, m->reordered, m->altered, m->reported);
+	if (m->unproven != 0)
+		printf("unproven %" PRIu64 ": to or from a process that ended "
+		       "without a report\n", m->unproven);
+	if (m->unlisted != 0)
+		printf("%" PRIu64 " events were not written down: there is no "
+		       "proof\n", m->unlisted);
+	if (m->unclean != 0)
+		printf("%u reports are of runs that are unclean by themselves\n",
+		       m->unclean);
+}
+
+static int
+run(char *const path[], unsigned int n, const char *json)
+{
+	json_t *report[FILES_MAX] = { NULL };
+	struct merged m;
+	unsigned int missing;
+	char line[512];
+	int status = 2;
+
+	for (unsigned int i = 0; i < n; i++) {
+		json_error_t e;
+
+		report[i] = json_load_file(path[i], 0, &e);
+		if (report[i] == NULL) {
+			fprintf(stderr, "reflit-report: %s:%d: %s\n", path[i],
+				e.line, e.text);
+			goto out;
+		}
+	}
+	if (merge_reports(report, (const char *const *)path, n, &m, line,
+			  sizeof(line)) != 0) {
+		fprintf(stderr, "reflit-report: %s\n", line);
+		goto out;
+	}
+	missing = say_missing(report, n);
+	print(&m, n);
+	status = merged_clean(&m) && missing == 0 ? 0 : 1;
+	if (json != NULL && save(report, n, &m, missing, json) != 0)
+		status = 2;
+out:
+	for (unsigned int i = 0; i < n; i++)
+		json_decref(report[i]);
+	return status;
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *json = NULL;
+	int c, status;
+
+	report_begin("reflit-report", argc, argv);
+	while ((c = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+		switch (c) {
+		case OPT_JSON:
+			json = optarg;
+			break;
+		case 'h':
+			help();
+			return 0;
+		case OPT_VERSION:
+			printf("reflit-report %s\n", RL_VERSION);
+			return 0;
+		default:
+			return 2;
+		}
+	}
+	if (optind == argc || argc - optind > FILES_MAX) {
+		fprintf(stderr, "reflit-report: give 1 to %d reports of "
+				"reflit's; see --help\n", FILES_MAX);
+		return 2;
+	}
+	if (report_check("reflit-report", json) != 0 ||
+	    report_claim_stdout("reflit-report", &json, 1) != 0)
+		return 2;
+	status = run(argv + optind, (unsigned int)(argc - optind), json);
+	if (report_flush("reflit-report") != 0 && status == 0)
+		status = 2;
+	return status;
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "merge.h"
+
+/* Numbers of a span, from its first one on: lo .. hi-1. */
+struct piece {
+	uint64_t lo;
+	uint64_t hi;
+};
+
+/* All that is known of one span. */
+struct span {
+	const char *src;
+	const char *dst;
+	uint32_t first;
+	uint64_t packets;
+	uint64_t digest;
+	bool last; /* of its source: nothing began anew after it */
+	struct piece *got;
+	size_t ngot;
+	size_t cap;
+	uint64_t got_digest;
+};
+
+static uint64_t
+number(const json_t *o, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(o, key));
+}
+
+static uint64_t
+hex(const json_t *s)
+{
+	const char *text = json_string_value(s);
+
+	return text == NULL ? 0 : strtoull(text, NULL, 16);
+}
+
+static const char *
+text(const json_t *o, const char *key)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	return s == NULL ? "" : s;
+}
+
+static bool
+is_flow(const json_t *flow, const char *end, const struct span *s)
+{
+	return strcmp(text(flow, "end"), end) == 0 &&
+	       (s == NULL || (strcmp(text(flow, "source"), s->src) == 0 &&
+			      strcmp(text(flow, "destination"), s->dst) == 0));
+}
+
+static int
+add_piece(struct span *s, uint64_t lo, uint64_t hi)
+{
+	if (lo >= hi)
+		return 0;
+	if (s->ngot == s->cap) {
+		const size_t cap = s->cap == 0 ? 64 : 2 * s->cap;
+		struct piece *p = realloc(s->got, cap * sizeof(*p));
+
+		if (p == NULL)
+			return -ENOMEM;
+		s->got = p;
+		s->cap = cap;
+	}
+	s->got[s->ngot++] = (struct piece){ lo, hi };
+	return 0;
+}
+
+/* A run of a sink, without what is missing in it. */
+static int
+add_run(struct span *s, const json_t *run)
+{
+	const uint64_t at = (uint32_t)(number(run, "first") - s->first);
+	const uint64_t len = (uint32_t)(number(run, "next") -
+					number(run, "first"));
+	uint64_t lo = 0;
+	size_t i;
+	json_t *gap;
+	int ret = 0;
+
+	if (at >= s->packets)
+		return 0; /* of another span, or of another sender's life */
+	json_array_foreach(json_object_get(run, "missing"), i, gap) {
+		const uint64_t from = (uint64_t)json_integer_value(
+			json_array_get(gap, 0));
+
+		ret |= add_piece(s, at + lo, at + from);
+		lo = (uint64_t)json_integer_value(json_array_get(gap, 1));
+	}
+	ret |= add_piece(s, at + lo, at + len);
+	s->got_digest += hex(json_object_get(run, "digest"));
+	return ret == 0 ? 0 : -ENOMEM;
+}
+
+static int
+piece_compare(const void *va, const void *vb)
+{
+	const struct piece *a = va, *b = vb;
+
+	return a->lo < b->lo ? -1 : a->lo > b->lo;
+}
+
+/* Sorts the pieces. @return numbers that several of them have */
+static uint64_t
+tidy_pieces(struct span *s)
+{
+	uint64_t twice = 0, end = 0;
+
+	if (s->ngot != 0)
+		qsort(s->got, s->ngot, sizeof(*s->got), piece_compare);
+	for (size_t i = 0; i < s->ngot; i++) {
+		if (s->got[i].lo < end)
+			twice += (s->got[i].hi < end ? s->got[i].hi : end) -
+				 s->got[i].lo;
+		if (s->got[i].hi > end)
+			end = s->got[i].hi;
+	}
+	return twice;
+}
+
+static bool
+has(const struct span *s, uint64_t n)
+{
+	for (size_t i = 0; i < s->ngot && s->got[i].lo <= n; i++)
+		if (n < s->got[i].hi)
+			return true;
+	return false;
+}
+
+static uint64_t
+count_got(const struct span *s)
+{
+	uint64_t n = 0, end = 0;
+
+	for (size_t i = 0; i < s->ngot; i++) {
+		const uint64_t lo = s->got[i].lo > end ? s->got[i].lo : end;
+		const uint64_t hi = s->got[i].hi < s->packets ? s->got[i].hi
+							      : s->packets;
+
+		if (hi > lo)
+			n += hi - lo;
+		if (s->got[i].hi > end)
+			end = s->got[i].hi;
+	}
+	return n;
+}
+
+/* Packets that the source gave up and no sink has. */
+static uint64_t
+count_reported(const struct span *s, const json_t *source, uint64_t *digest)
+{
+	uint64_t n = 0;
+	size_t i;
+	json_t *r;
+
+	*digest = 0;
+	json_array_foreach(json_object_get(source, "reported"), i, r) {
+		const uint64_t at =
+			(uint32_t)((uint64_t)json_integer_value(
+					   json_array_get(r, 0)) -
+				   s->first);
+
+		if (at >= s->packets || has(s, at))
+			continue;
+		n++;
+		*digest += hex(json_array_get(r, 1));
+	}
+	return n;
+}
+
+static void
+judge(struct span *s, const json_t *source, struct merged *m)
+{
+	uint64_t there, gone, given_up, digest;
+
+	m->duplicated += tidy_pieces(s);
+	there = count_got(s);
+	gone = s->packets - there;
+	given_up = count_reported(s, source, &digest);
+	if (given_up > gone)
+		given_up = gone;
+	m->reported += given_up;
+	if (gone == given_up) {
+		if (s->got_digest + digest != s->digest)
+			m->altered++; /* at least one */
+	} else if (s->last) {
+		m->lost += gone - given_up;
+	} else {
+		m->unproven += gone - given_up;
+	}
+}
+
+static int
+judge_span(json_t *const report[], unsigned int n, const json_t *source,
+	   struct span *s, struct merged *m)
+{
+	int ret = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		json_t *flow, *run;
+		size_t k, j;
+
+		json_array_foreach(json_object_get(report[i], "flows"), k, flow)
+			if (is_flow(flow, "sink", s))
+				json_array_foreach(
+					json_object_get(flow, "runs"), j, run)
+					ret |= add_run(s, run);
+	}
+	if (ret == 0)
+		judge(s, source, m);
+	free(s->got);
+	return ret;
+}
+
+static int
+judge_source(json_t *const report[], unsigned int n, const json_t *source,
+	     struct merged *m)
+{
+	const json_t *spans = json_object_get(source, "spans");
+	json_t *o;
+	size_t i;
+
+	m->flows++;
+	m->unlisted += number(source, "unlisted");
+	json_array_foreach(spans, i, o) {
+		struct span s = {
+			.src = text(source, "source"),
+			.dst = text(source, "destination"),
+			.first = (uint32_t)number(o, "first"),
+			.packets = number(o, "packets"),
+			.digest = hex(json_object_get(o, "digest")),
+			.last = i + 1 == json_array_size(spans),
+		};
+
+		if (judge_span(report, n, source, &s, m) != 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Whether a source wrote down the first number of a run. */
+static bool
+was_sent(json_t *const report[], unsigned int n, const json_t *sink,
+	 const json_t *run)
+{
+	const struct span s = {
+		.src = text(sink, "source"),
+		.dst = text(sink, "destination"),
+	};
+
+	for (unsigned int i = 0; i < n; i++) {
+		json_t *flow, *span;
+		size_t k, j;
+
+		json_array_foreach(json_object_get(report[i], "flows"), k, flow)
+			if (is_flow(flow, "source", &s))
+				json_array_foreach(
+					json_object_get(flow, "spans"), j, span)
+					if ((uint32_t)(number(run, "first") -
+						       number(span, "first")) <
+					    number(span, "packets"))
+						return true;
+	}
+	return false;
+}
+
+static void
+judge_sink(json_t *const report[], unsigned int n, const json_t *sink,
+	   struct merged *m)
+{
+	json_t *run;
+	size_t i;
+
+	m->unlisted += number(sink, "unlisted");
+	json_array_foreach(json_object_get(sink, "runs"), i, run)
+		if (!was_sent(report, n, sink, run))
+			m->unproven += number(run, "packets");
+}
+
+/* What a process saw by itself. */
+static void
+add_report(const json_t *r, struct merged *m)
+{
+	m->sent += number(r, "sent_packets");
+	m->delivered += number(r, "delivered_packets");
+	m->lost += number(r, "lost_packets");
+	m->duplicated += number(r, "duplicated_packets");
+	m->reordered += number(r, "reordered_packets");
+	m->altered += number(r, "corrupted_packets");
+	m->reported += number(r, "reported_packets");
+	m->unclean += number(r, "inexact_packets") +
+			      number(r, "unwritten_frames") +
+			      number(r, "leaked_flits") +
+			      number(r, "unrecorded_events") +
+			      number(r, "lost_drop_notices") !=
+		      0;
+	m->unclean += json_is_false(json_object_get(r, "drained"));
+}
+
+static int
+same_fabric(json_t *const report[], const char *const name[], unsigned int n,
+	    char *err, size_t len)
+{
+	const char *digest = text(report[0], "digest");
+
+	for (unsigned int i = 0; i < n; i++) {
+		const char *other = text(report[i], "digest");
+
+		if (other[0] == '\0' || !json_is_array(json_object_get(
+						report[i], "flows"))) {
+			snprintf(err, len, "%s: is no report of reflit's; give "
+				 "the files of --json", name[i]);
+			return -EINVAL;
+		}
+		if (strcmp(digest, other) != 0) {
+			snprintf(err, len, "%s: is of another fabric than %s; "
+				 "give the reports of one", name[i], name[0]);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+int
+merge_reports(json_t *const report[], const char *const name[], unsigned int n,
+	      struct merged *m, char *err, size_t len)
+{
+	int ret = same_fabric(report, name, n, err, len);
+
+	*m = (struct merged){ 0 };
+	for (unsigned int i = 0; i < n && ret == 0; i++) {
+		json_t *flow;
+		size_t k;
+
+		add_report(report[i], m);
+		json_array_foreach(json_object_get(report[i], "flows"), k,
+				   flow) {
+			if (is_flow(flow, "source", NULL))
+				ret |= judge_source(report, n, flow, m);
+			else
+				judge_sink(report, n, flow, m);
+		}
+		if (ret != 0)
+			snprintf(err, len, "out of memory");
+	}
+	return ret;
+}
+
+bool
+merged_clean(const struct merged *m)
+{
+	return m->lost + m->duplicated + m->reordered + m->altered +
+		       m->unlisted + m->unclean ==
+	       0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef REPORT_MERGE_H
+#define REPORT_MERGE_H
+
+/**
+ * @file
+ * Puts together what the processes of one fabric reported, and judges the
+ * whole [PHY-3].
+ *
+ * A flow whose two ends were in two processes has a source that knows what it
+ * sent, and sinks that know what came (half.h). For each span of the source
+ * the numbers that arrived are joined from all runs of all sinks; what no run
+ * has was given up (reported), went to a life of the sink that left no report
+ * (unproven), or is lost. Where all that is missing was reported, the sums of
+ * the digests must agree, or something was altered on the way.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct merged {
+	uint64_t sent;
+	uint64_t delivered;
+	uint64_t lost;
+	uint64_t duplicated;
+	uint64_t reordered;
+	uint64_t altered;
+	uint64_t reported;
+	uint64_t unproven;  /**< to or from a life that left no report */
+	uint64_t unlisted;  /**< of what was not written down: no proof */
+	uint64_t flows;	    /**< between two processes */
+	unsigned int unclean; /**< reports of runs that broke a promise alone */
+};
+
+/**
+ * Adds up @p n reports and judges the flows between them.
+ * @param err  @p len bytes, one line on failure
+ * @return 0; -EINVAL where they are no reports of one fabric; -ENOMEM
+ */
+int merge_reports(json_t *const report[], const char *const name[],
+		  unsigned int n, struct merged *m, char *err, size_t len);
+
+/** Whether every promise was kept. */
+bool merged_clean(const struct merged *m);
+
+#endif /* REPORT_MERGE_H */
