@@ -30,8 +30,8 @@ packages="$packages gnuplot-nox"
 packages="$packages iproute2 ethtool procps"
 
 # tests alone: the page of reflit-view in a real browser; manual pages; reports
-# held against docs/schema.json; captures in tshark
-tests="chromium chromium-driver man-db python3-jsonschema tshark"
+# held against docs/schema.json; captures in tshark; TCP across two-hosts.sh
+tests="chromium chromium-driver man-db python3-jsonschema tshark iperf3"
 
 case "$*" in
 --list)

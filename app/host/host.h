@@ -109,6 +109,8 @@ struct host {
 	struct rte_ring *free_flits; /**< what no cache holds */
 	struct rl_wires wires;
 	struct rl_wire_dev *wire_dev; /**< [2 * entry of cfg->wire + end] */
+	struct rl_carrier carrier; /**< of wires at kernel interfaces */
+	bool carrier_on;
 	struct rl_fault_link *fault; /**< [nlink] */
 	struct rl_phy_eth *phy;	     /**< [2 * link + end] */
 	struct rl_fabric fabric;

@@ -98,6 +98,61 @@ out:
 	return ret;
 }
 
+static struct rl_phy_eth *
+phy_of(struct host *h, uint32_t i)
+{
+	return &h->phy[2 * h->p.cfg->wire[i / 2].index + i % 2];
+}
+
+/* All anew: at the start, and where news were missed. */
+static void
+ask_all(struct host *h)
+{
+	for (uint32_t i = 0; i < 2 * h->p.cfg->nwire; i++)
+		if (h->wire_dev[i].ifindex != 0)
+			rl_phy_eth_carrier(phy_of(h, i),
+					   rl_carrier_now(
+						   h->wire_dev[i].dev.iface));
+}
+
+/* Listens where a wire needs it, from its first call on. */
+static bool
+listens(struct host *h)
+{
+	bool needed = false;
+
+	if (h->carrier_on)
+		return true;
+	for (uint32_t i = 0; i < 2 * h->p.cfg->nwire; i++)
+		needed |= h->wire_dev[i].ifindex != 0;
+	if (!needed || rl_carrier_open(&h->carrier) != 0)
+		return false;
+	h->carrier_on = true;
+	ask_all(h);
+	return true;
+}
+
+void
+host_wires_carriers(struct host *h)
+{
+	enum rl_carrier_news news;
+	unsigned int ifindex;
+	bool up;
+
+	if (h->p.cfg->nwire == 0 || !listens(h))
+		return;
+	while ((news = rl_carrier_next(&h->carrier, &ifindex, &up)) !=
+	       RL_CARRIER_NONE) {
+		if (news == RL_CARRIER_MISSED) {
+			ask_all(h);
+			continue;
+		}
+		for (uint32_t i = 0; i < 2 * h->p.cfg->nwire; i++)
+			if (h->wire_dev[i].ifindex == ifindex)
+				rl_phy_eth_carrier(phy_of(h, i), up);
+	}
+}
+
 void
 host_wires_note_stats(struct host *h)
 {
@@ -112,6 +167,9 @@ host_wires_close(struct host *h)
 	for (uint32_t i = 0; h->wire_dev != NULL && i < 2 * h->p.cfg->nwire;
 	     i++)
 		rl_wire_dev_close(&h->wire_dev[i]);
+	if (h->carrier_on)
+		rl_carrier_close(&h->carrier);
+	h->carrier_on = false;
 	free(h->wire_dev);
 	h->wire_dev = NULL;
 	rl_wires_close(&h->wires);

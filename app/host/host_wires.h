@@ -9,6 +9,7 @@
  * thread's.
  */
 
+#include "rl_carrier.h"
 #include "rl_wire_dev.h"
 
 struct host;
@@ -24,6 +25,12 @@ size_t host_wires_bytes(const struct host_params *p);
  * @return 0 or -errno; host_wires_close() is due in either case
  */
 int host_wires_open(struct host *h, char *err);
+
+/**
+ * Tells the wires what the kernel says of their carriers. Call it often; after
+ * host_open().
+ */
+void host_wires_carriers(struct host *h);
 
 /** Asks the drivers for their counters. */
 void host_wires_note_stats(struct host *h);

@@ -104,6 +104,7 @@ app_step(struct app *app, uint64_t ns)
 	uint64_t now_ns;
 
 	host_run(&app->host, ns);
+	host_wires_carriers(&app->host);
 	watch_pump(&app->watch);
 	host_resil_step(&app->host);
 	now_ns = host_now(&app->host);

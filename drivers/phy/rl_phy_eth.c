@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,13 @@ rl_phy_eth_open(struct rl_phy_eth *phy, const struct rl_phy_eth_params *p)
 	phy->bounce = aligned_alloc(RL_CACHE_LINE,
 				    (size_t)RL_PHY_BURST * phy->bounce_bytes);
 	return phy->bounce == NULL ? -ENOMEM : 0;
+}
+
+void
+rl_phy_eth_carrier(struct rl_phy_eth *phy, bool up)
+{
+	/* relaxed: a word that stands for itself */
+	atomic_store_explicit(&phy->dark, !up, memory_order_relaxed);
 }
 
 /* Frames waiting in the delay line are mbufs like all others. */
@@ -341,7 +349,9 @@ eth_link_up(void *ctx)
 {
 	const struct rl_phy_eth *phy = ctx;
 
-	return phy->dev_up && (phy->p.rx_fault == NULL ||
+	return phy->dev_up &&
+	       atomic_load_explicit(&phy->dark, memory_order_relaxed) == 0 &&
+	       (phy->p.rx_fault == NULL ||
 			       rl_fault_light(phy->p.rx_fault->link));
 }
 

@@ -54,6 +54,7 @@ struct rl_phy_eth_counters {
 struct rl_phy_eth {
 	struct rl_phy_eth_params p;
 	bool dev_up;		  /**< the ethdev's link status, cached */
+	_Atomic uint32_t dark;	  /**< no carrier: rl_phy_eth_carrier() */
 	uint64_t status_due_ns;
 	uint16_t npending;
 	uint16_t nspare;
@@ -101,6 +102,12 @@ uint32_t rl_ethdev_frame_bytes(uint16_t port_id);
  *   -ENOMEM
  */
 int rl_phy_eth_open(struct rl_phy_eth *phy, const struct rl_phy_eth_params *p);
+
+/**
+ * Control thread. What somebody else has heard of the wire's carrier, beside
+ * what the ethdev says of its link.
+ */
+void rl_phy_eth_carrier(struct rl_phy_eth *phy, bool up);
 
 /** Control thread, after the lcores. Gives back what the wire holds. */
 void rl_phy_eth_close(struct rl_phy_eth *phy);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -119,6 +120,7 @@ rl_wire_dev_open(struct rl_wire_dev *w, const char *name, uint32_t mtu,
 		return ret;
 	}
 	rl_netdev_take_all(&w->dev);
+	w->ifindex = w->dev.live ? if_nametoindex(w->dev.iface) : 0;
 	return 0;
 }
 

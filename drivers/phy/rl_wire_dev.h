@@ -20,6 +20,8 @@ struct rl_wire_dev {
 	struct rte_mempool *pool;
 	uint32_t frame_bytes;
 	bool started;
+	unsigned int ifindex; /**< of its interface, where only the kernel knows
+				   of the carrier; 0: the driver does */
 	struct rl_netdev_stats stats; /**< by rl_wire_dev_note_stats() */
 };
 

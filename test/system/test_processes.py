@@ -13,7 +13,8 @@ import sys
 import time
 
 sys.argv[1:4], REPORT = sys.argv[1:4], os.path.abspath(sys.argv[4])
-from reflit_test import Box, FIGURE1, REFLIT, Skip, case, main  # noqa: E402
+from reflit_test import (Box, FIGURE1, REFLIT, ROOT, Skip,  # noqa: E402
+                         case, main, need)
 
 PARTS = """
 processes = ( { name = "left"; devices = ["e0", "s0"]; },
@@ -282,6 +283,26 @@ def processes_of_two_fabrics_do_not_train_and_say_what_differs():
         assert net.stop() == [0, 0]
         status, out, _ = net.judge()
         assert status == 2 and "another fabric" in out, out
+
+
+@case
+def tcp_goes_on_between_two_hosts_whose_cables_are_pulled():
+    """The second demonstration: devtools/two-hosts.sh."""
+    if os.geteuid() != 0:
+        raise Skip("needs root")
+    need("ip", "iperf3", "ethtool")
+    build = os.path.dirname(os.path.dirname(REPORT))
+    p = subprocess.run([os.path.join(ROOT, "devtools", "two-hosts.sh"), build,
+                        "7"], capture_output=True, text=True, check=False,
+                       timeout=240)
+    assert p.returncode == 0, p.stdout + p.stderr
+    with open(os.path.join(build, "two-hosts", "report.json"),
+              encoding="utf-8") as f:
+        merged = json.load(f)
+    assert merged["sent_packets"] > 1000, merged
+    for key in ("lost", "duplicated", "reordered", "corrupted"):
+        assert merged[key + "_packets"] == 0, (key, merged)
+    assert len(merged["failovers"]) >= 4, merged["failovers"]
 
 
 @case

@@ -221,6 +221,36 @@ def a_cable_shorter_of_mtu_than_its_ends_never_trains():
 
 
 @case
+def a_cable_that_is_out_is_known_at_once_by_its_carrier():
+    """Silence would be heard of after 60 s; the kernel tells of it."""
+    patient = LINK.replace("keepalive_dead_ns = 400000000",
+                           "keepalive_dead_ns = 60000000000")
+    patient = patient.replace("phy_lost_ns = 400000000", "phy_lost_ns = 0")
+    with Space() as net, Box() as box:
+        marks = [box.path(x) for x in ("a", "b")]
+        script = """
+until [ -e %s ]; do sleep 0.05; done
+ip link set v0 down
+""" % marks[0]
+        p = subprocess.Popen(net.wrap + ["sh", "-c", script])
+        q = subprocess.Popen(
+            ["sh", "-c", "sleep 5; touch " + marks[0]])
+        try:
+            run = box.run((), net.vdevs("net_af_packet"), FIGURE1 + patient
+                          + WIRES.replace("%s", "net_af_packet"),
+                          "wait up 60s\nwait dead s0-s1#0 50s\n"
+                          "show fabric\nquit\n", wrap=net.wrap)
+        finally:
+            for x in (p, q):
+                x.kill()
+                x.wait()
+    run.check(0)
+    dead = {(f["link"], f["detector"]) for f in run.report["failovers"]}
+    assert ("s0-s1#0", "phy") in dead, run.report["failovers"]
+    assert not [x for x in dead if x[0] != "s0-s1#0"], dead
+
+
+@case
 def what_cannot_be_a_wire_is_refused_in_one_line():
     bad = FIGURE1 + """
 wires = (
