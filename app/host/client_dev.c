@@ -95,38 +95,69 @@ whole_frame(struct client_dev *c, struct rte_mbuf *m, uint32_t len)
 	return data;
 }
 
+/* One packet of a frame. @return 0; -EAGAIN: try later; else it is refused */
+static int
+send_copy(struct client_dev *c, struct rl_ep *ep, uint16_t dst,
+	  const uint8_t *data, uint32_t len, uint64_t now_ns)
+{
+	const struct rl_ep_msg msg = {
+		.dst = dst,
+		.class = RL_CLASS_REQ_POSTED,
+		.len_bytes = len,
+	};
+	struct fill f = { data };
+	struct proof *proof = proof_of(c, c->p.ep_id, dst);
+	uint32_t tag;
+	int ret = rl_ep_send_fill(ep, now_ns, &msg, fill_flit, &f, &tag);
+
+	if (ret == 0 && proof != NULL)
+		proof_sent(proof, tag, data, len, now_ns);
+	if (ret == -EBUSY)
+		return -EAGAIN;
+	if (ret != 0 && ret != -EAGAIN)
+		c->c.rx_refused++;
+	return ret;
+}
+
+/* Where the next frame goes: found once, however often it is tried. */
+static void
+route_frame(struct client_dev *c, const uint8_t *data, uint32_t len,
+	    uint64_t now_ns)
+{
+	const int to = c->p.l2 == NULL
+			       ? c->p.dst
+			       : rl_l2_route(c->p.l2, data, len, now_ns);
+
+	c->routed = true;
+	c->next = 0;
+	c->end = to >= 0 ? 1 : to == RL_L2_ALL ? c->p.nmembers : 0;
+	c->one = (uint16_t)to;
+	c->to = to >= 0 ? &c->one : c->p.member;
+	c->c.rx_refused += to == RL_L2_BAD;
+}
+
 /* @return 0; -EAGAIN: keep the frame, try later; else it is done with */
 static int
 send_frame(struct client_dev *c, struct rl_ep *ep, struct rte_mbuf *m,
 	   uint64_t now_ns)
 {
 	const uint32_t len = rte_pktmbuf_pkt_len(m);
-	const struct rl_ep_msg msg = {
-		.dst = (uint16_t)c->p.dst,
-		.class = RL_CLASS_REQ_POSTED,
-		.len_bytes = len,
-	};
-	struct fill f = { 0 };
-	struct proof *proof;
-	uint32_t tag;
-	int ret;
+	const uint8_t *data;
 
 	if (len > c->p.max_bytes) {
 		c->c.rx_oversize++;
 		return -EMSGSIZE;
 	}
-	f.data = whole_frame(c, m, len);
-	if (f.data == NULL)
+	data = whole_frame(c, m, len);
+	if (data == NULL)
 		return -EBADMSG;
-	ret = rl_ep_send_fill(ep, now_ns, &msg, fill_flit, &f, &tag);
-	proof = proof_of(c, c->p.ep_id, msg.dst);
-	if (ret == 0 && proof != NULL)
-		proof_sent(proof, tag, f.data, len, now_ns);
-	if (ret == -EBUSY)
-		return -EAGAIN;
-	if (ret != 0 && ret != -EAGAIN)
-		c->c.rx_refused++;
-	return ret;
+	if (!c->routed)
+		route_frame(c, data, len, now_ns);
+	for (; c->next < c->end; c->next++)
+		if (send_copy(c, ep, c->to[c->next], data, len, now_ns) ==
+		    -EAGAIN)
+			return -EAGAIN;
+	return 0;
 }
 
 static unsigned int
@@ -149,6 +180,7 @@ client_send(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
 		}
 		rte_pktmbuf_free(m);
 		c->rx_checked = NULL;
+		c->routed = false;
 		c->rx_head++;
 		c->rx_count--;
 		n++;
@@ -183,6 +215,9 @@ write_frame(struct client_dev *c, const struct rl_flit *pkt, uint64_t now_ns)
 	if (l != NULL)
 		proof_got(l, rl_flit_tag(pkt->wire), data, len, pkt->in_vc,
 			  now_ns);
+	if (c->p.l2 != NULL)
+		rl_l2_arrived(c->p.l2, (const uint8_t *)data, len, pkt->src,
+			      now_ns);
 	c->tx[c->tx_count++] = c->spare;
 	c->spare = NULL;
 }
@@ -250,8 +285,8 @@ client_dev_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 		return client_sink(c, ep, now_ns);
 	n = client_receive(c, ep, now_ns);
 
-	if (c->p.dst >= 0 && atomic_load_explicit(&c->running,
-						  memory_order_relaxed) != 0)
+	if ((c->p.dst >= 0 || c->p.l2 != NULL) &&
+	    atomic_load_explicit(&c->running, memory_order_relaxed) != 0)
 		n += client_send(c, ep, now_ns);
 	return n;
 }

@@ -20,6 +20,7 @@
 #include <rte_mbuf.h>
 
 #include "proof.h"
+#include "rl_l2.h"
 #include "rl_role.h"
 
 #define CLIENT_BURST 32
@@ -34,7 +35,11 @@ struct client_dev_params {
 	uint32_t tx_max;   /**< longest frame it writes; 0: any */
 	struct rl_flit_cache *cache; /**< of the endpoint's lcore */
 	uint16_t ep_id;
-	int32_t dst;		  /**< endpoint, or -1: nothing is read */
+	int32_t dst;		  /**< endpoint, or -1: see l2 */
+	struct rl_l2 *l2;	  /**< its network finds where a frame goes;
+				       NULL: dst, or nothing is read */
+	const uint16_t *member;	  /**< the network's other endpoints */
+	uint16_t nmembers;
 	struct proof **flow; /**< [dst * npeers + src]; entries may be NULL */
 	uint32_t npeers;
 	uint64_t total_frames;	  /**< the device will give; 0: not known */
@@ -62,6 +67,11 @@ struct client_dev {
 	uint16_t rx_head;
 	uint16_t rx_count;
 	const struct rte_mbuf *rx_checked; /**< the next, if looked at */
+	bool routed;	    /**< the next goes to to[next] .. to[end - 1] */
+	uint16_t one;
+	uint16_t next;
+	uint16_t end;
+	const uint16_t *to;
 	struct rte_mbuf *tx[CLIENT_BURST]; /**< made, not written yet */
 	uint16_t tx_count;
 	struct rte_mbuf *spare;

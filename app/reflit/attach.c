@@ -228,7 +228,8 @@ attach_has(const struct attach *a, uint32_t dev)
 static bool
 through(const struct attach_dev *d)
 {
-	return d->file_frames == 0 || d->cfg->dst[0] == '\0' ||
+	return d->file_frames == 0 ||
+	       (d->cfg->dst[0] == '\0' && d->l2 == NULL) ||
 	       atomic_load_explicit(&d->client.finished,
 				    memory_order_relaxed) != 0;
 }

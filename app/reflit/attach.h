@@ -19,6 +19,7 @@ struct attach_dev {
 	struct attach_port port;
 	struct rl_netdev_stats stats; /**< by attach_note_stats() */
 	struct client_dev client;
+	struct rl_l2 *l2;	/**< of a port on a network, or NULL */
 	uint64_t file_frames;	/**< in its rx_pcap; 0: none, or endless */
 	bool file_truncated;
 	bool end_noted;

@@ -128,6 +128,35 @@ make_flow_to(struct attach *a, struct attach_dev *d, struct host *h,
 	return make_sink(a, h, dst_dev);
 }
 
+/* The other members of a port's network, and flows to all of them. */
+static int
+join_network(struct attach *a, struct attach_dev *d, struct host *h,
+	     struct client_dev_params *p)
+{
+	const struct rl_config *cfg = h->p.cfg;
+	const uint8_t net = cfg->ep_network == NULL
+				    ? RL_NO_NETWORK
+				    : cfg->ep_network[p->ep_id];
+	uint16_t *member;
+	int ret = 0;
+
+	if (net == RL_NO_NETWORK)
+		return 0;
+	d->l2 = host_mem_alloc(&h->mem, sizeof(*d->l2));
+	member = host_mem_alloc(&h->mem, cfg->topo.nep * sizeof(*member));
+	if (d->l2 == NULL || member == NULL)
+		return -ENOMEM;
+	rl_l2_init(d->l2, p->ep_id, cfg->network[net].ageing_ns);
+	p->l2 = d->l2;
+	p->member = member;
+	for (uint16_t e = 0; e < cfg->topo.nep && ret == 0; e++)
+		if (e != p->ep_id && cfg->ep_network[e] == net) {
+			member[p->nmembers++] = e;
+			ret = make_flow_to(a, d, h, e);
+		}
+	return ret;
+}
+
 static int
 connect_one(struct attach *a, struct attach_dev *d, struct host *h)
 {
@@ -152,6 +181,8 @@ connect_one(struct attach *a, struct attach_dev *d, struct host *h)
 	};
 
 	if (p.dst >= 0 && make_flow_to(a, d, h, p.dst) != 0)
+		return -ENOMEM;
+	if (join_network(a, d, h, &p) != 0)
 		return -ENOMEM;
 	p.scratch = host_mem_alloc(&h->mem, p.max_bytes);
 	if (p.scratch == NULL)

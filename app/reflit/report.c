@@ -90,6 +90,19 @@ drops_json(const struct app *app)
 }
 
 static json_t *
+network_json(const struct rl_l2 *l2)
+{
+	json_t *o = json_object();
+
+	set(o, "stations_learned", l2->c.learned);
+	set(o, "stations_moved", l2->c.moved);
+	set(o, "stations_pushed_out", l2->c.pushed);
+	set(o, "frames_to_all", l2->c.flooded);
+	set(o, "frames_filtered", l2->c.filtered);
+	return o;
+}
+
+static json_t *
 ports_json(const struct app *app)
 {
 	json_t *a = json_array();
@@ -115,6 +128,8 @@ ports_json(const struct app *app)
 		set(o, "tx_too_long", c->tx_too_long);
 		set(o, "tx_errors", d->stats.tx_errors);
 		set(o, "tx_no_mbuf", c->tx_no_mbuf);
+		if (d->l2 != NULL)
+			json_object_set_new(o, "network", network_json(d->l2));
 		json_object_set_new(o, "truncated",
 				    json_boolean(d->file_truncated));
 		json_array_append_new(a, o);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_L2_H
+#define RL_L2_H
+
+/**
+ * @file
+ * A layer-2 network as one of its ports sees it [EP-1]: behind which endpoint a
+ * station (MAC address and VLAN) is. A port learns from the frames that reach
+ * it, either way, and forgets a station that was silent for long.
+ *
+ * A table belongs to one port and its lcore. The fabric never floods: a frame
+ * for everybody is sent by the port it came in by, once to each other port, so
+ * there are no loops and each copy is a packet like any other.
+ *
+ * Pure: no clock, no memory of its own.
+ */
+
+#include "rl_base.h"
+
+/** Stations a port can know: a power of two. More are flooded. */
+#define RL_L2_STATIONS 4096
+/** A station may be in one of so many places. */
+#define RL_L2_WAYS 4
+
+struct rl_l2_station {
+	uint64_t key; /**< MAC and VLAN; 0: none */
+	uint64_t seen_ns;
+	uint16_t port;
+};
+
+struct rl_l2_counters {
+	uint64_t learned;
+	uint64_t moved;	   /**< a station is behind another port now */
+	uint64_t pushed;   /**< the oldest of its places, for want of room */
+	uint64_t flooded;  /**< frames for all, or for nobody known */
+	uint64_t filtered; /**< frames for a station behind the same port */
+};
+
+struct rl_l2 {
+	uint64_t ageing_ns;
+	uint16_t own; /**< the port that has this table */
+	struct rl_l2_counters c;
+	struct rl_l2_station station[RL_L2_STATIONS];
+};
+
+/** Where a frame goes; else it is a port. */
+enum {
+	RL_L2_ALL = -1,	   /**< to every other port */
+	RL_L2_NOBODY = -2, /**< its station is behind the port it came from */
+	RL_L2_BAD = -3,	   /**< no Ethernet frame, or a source nobody can have */
+};
+
+/** Any thread. @p own: number of the port; @p ageing_ns: see above. */
+void rl_l2_init(struct rl_l2 *l2, uint16_t own, uint64_t ageing_ns);
+
+/** Owner. A frame from the network, sent by @p port: learns its source. */
+void rl_l2_arrived(struct rl_l2 *l2, const uint8_t *frame, uint32_t len,
+		   uint16_t port, uint64_t now_ns);
+
+/**
+ * Owner. A frame from the own port: learns its source.
+ * @return the port that it goes to, or RL_L2_*
+ */
+int rl_l2_route(struct rl_l2 *l2, const uint8_t *frame, uint32_t len,
+		uint64_t now_ns);
+
+#endif /* RL_L2_H */

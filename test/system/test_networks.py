@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hosts on a layer-2 network over a fabric [EP-1]: three namespaces, an
+endpoint each; the kernels find each other by ARP and IPv6 neighbour discovery."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+from reflit_test import Box, REFLIT, Skip, case, main
+
+CONFIG = """
+fabric: {
+  topology = "custom";
+  switches = ( { name = "s0"; }, { name = "s1"; } );
+  endpoints = ( { name = "e0"; }, { name = "e1"; }, { name = "e2"; } );
+  links = ( { a = "e0"; b = "s0"; }, { a = "e1"; b = "s0"; },
+            { a = "s0"; b = "s1"; count = 2; }, { a = "s1"; b = "e2"; } );
+};
+attach = ( { endpoint = "e0"; port = "net_af_packet0"; },
+           { endpoint = "e1"; port = "net_af_packet1"; },
+           { endpoint = "e2"; port = "net_af_packet2"; } );
+networks = ( { name = "lan"; members = ["e0", "e1", "e2"]; } );
+"""
+# A TCP connection to a port that nobody listens at: the answer is an answer.
+KNOCK = """
+import socket, sys, time
+end = time.monotonic() + 30
+for where in sys.argv[1:]:
+    while True:
+        try:
+            socket.create_connection((where, 9), timeout=1)
+        except ConnectionRefusedError:
+            break
+        except OSError as e:
+            if time.monotonic() > end:
+                sys.exit("%s: %s" % (where, e))
+            time.sleep(0.05)
+"""
+
+
+def ip(*args):
+    p = subprocess.run(("ip",) + args, capture_output=True, text=True,
+                       check=False)
+    if p.returncode:
+        raise Skip("no network interfaces here: ip %s: %s"
+                   % (" ".join(args), p.stderr.strip()))
+
+
+class Lan:
+    """Three hosts, h0 to h2; the other ends of their cables are p0 to p2 in a
+    namespace with reflit."""
+    made = 0
+
+    def __init__(self, hosts=3):
+        if os.geteuid() != 0 or shutil.which("ip") is None:
+            raise Skip("needs root and iproute2")
+        Lan.made += 1
+        base = "rll%d%c" % (os.getpid() % 100000, 96 + Lan.made)
+        self.host = [base + str(i) for i in range(hosts)]
+        self.middle = base + "m"
+        self.box, self.run = Box(), None
+
+    def __enter__(self):
+        try:
+            ip("netns", "add", self.middle)
+            for i, ns in enumerate(self.host):
+                ip("netns", "add", ns)
+                ip("link", "add", "eth0", "netns", ns, "type", "veth", "peer",
+                   "name", "p%d" % i, "netns", self.middle)
+                ip("-n", self.middle, "link", "set", "p%d" % i, "arp", "off",
+                   "addrgenmode", "none", "up")
+                ip("-n", ns, "addr", "add", "192.0.2.%d/24" % (i + 1), "dev",
+                   "eth0")
+                ip("-n", ns, "addr", "add", "2001:db8::%d/64" % (i + 1),
+                   "dev", "eth0", "nodad")
+                ip("-n", ns, "link", "set", "eth0", "up")
+        except Skip:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *exc):
+        if self.run is not None and self.run.poll() is None:
+            self.run.kill()
+            self.run.wait()
+        for ns in self.host + [self.middle]:
+            subprocess.run(["ip", "netns", "del", ns], check=False,
+                           capture_output=True)
+        self.box.__exit__()
+
+    def start(self, config=CONFIG):
+        cmd = ["ip", "netns", "exec", self.middle, REFLIT]
+        cmd += ["--vdev=net_af_packet%d,iface=p%d" % (i, i)
+                for i in range(len(self.host))]
+        cmd += ["--", "--config", self.box.write("c", config), "--json",
+                self.box.path("r")]
+        with open(self.box.path("out"), "w", encoding="utf-8") as out:
+            self.run = subprocess.Popen(cmd, stdout=out,
+                                        stderr=subprocess.STDOUT)
+
+    def knock(self, i, *where):
+        p = subprocess.run(["ip", "netns", "exec", self.host[i],
+                            sys.executable, "-c", KNOCK, *where],
+                           capture_output=True, text=True, check=False)
+        assert p.returncode == 0, (i, p.stderr, self.output())
+
+    def output(self):
+        with open(self.box.path("out"), encoding="utf-8") as f:
+            return f.read()
+
+    def stop(self):
+        self.run.terminate()
+        status = self.run.wait(60)
+        with open(self.box.path("r"), encoding="utf-8") as f:
+            return status, json.load(f)
+
+
+def four(i):
+    return "192.0.2.%d" % (i + 1)
+
+
+def six(i):
+    return "2001:db8::%d" % (i + 1)
+
+
+@case
+def three_hosts_find_each_other_by_arp_and_neighbour_discovery():
+    with Lan() as lan:
+        lan.start()
+        for i in range(3):
+            others = [k for k in range(3) if k != i]
+            lan.knock(i, *[four(k) for k in others])
+            lan.knock(i, *[six(k) for k in others])
+        status, report = lan.stop()
+        assert status == 0, lan.output()
+        assert report["lost_packets"] == report["duplicated_packets"] == 0
+        for port in report["attached"]:
+            net = port["network"]
+            assert net["stations_learned"] >= 3, port
+            assert net["frames_to_all"] >= 2, port
+            assert port["rx_refused"] == 0, port
+
+
+@case
+def frames_for_a_known_station_go_to_it_alone():
+    with Lan() as lan:
+        lan.start()
+        lan.knock(0, four(1), four(2))
+        lan.knock(1, four(2))
+
+        def arrived(i):
+            out = subprocess.run(
+                ["ip", "-n", lan.host[i], "-s", "-j", "link", "show", "eth0"],
+                capture_output=True, text=True, check=True).stdout
+            return json.loads(out)[0]["stats64"]["rx"]["packets"]
+
+        before = arrived(2)
+        for _ in range(50):
+            lan.knock(0, four(1))
+        # a few of the kernels' own multicasts may come
+        assert arrived(2) - before < 40, (before, arrived(2))
+        status, _ = lan.stop()
+        assert status == 0, lan.output()
+
+
+@case
+def a_station_that_moves_is_found_where_it_is():
+    with Lan() as lan:
+        lan.start()
+        lan.knock(0, four(2))
+        # host 1 takes over address and MAC of host 2
+        out = subprocess.run(["ip", "-n", lan.host[2], "-j", "link", "show",
+                              "eth0"], capture_output=True, text=True,
+                             check=True).stdout
+        mac = json.loads(out)[0]["address"]
+        ip("-n", lan.host[2], "link", "set", "eth0", "down")
+        ip("-n", lan.host[1], "link", "set", "eth0", "address", mac)
+        ip("-n", lan.host[1], "addr", "add", four(2) + "/24", "dev", "eth0")
+        lan.knock(1, four(0))  # it speaks
+        time.sleep(0.2)
+        lan.knock(0, four(2))
+        _, report = lan.stop()
+        assert sum(p["network"]["stations_moved"]
+                   for p in report["attached"]) >= 1, report["attached"]
+
+
+main()

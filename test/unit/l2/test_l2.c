@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where a frame goes on a layer-2 network [EP-1]. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rl_l2.h"
+
+#define OWN 3
+#define AGE 1000u
+
+static struct rl_l2 l2;
+static uint8_t frame[64];
+
+static int
+fresh(void **state)
+{
+	(void)state;
+	rl_l2_init(&l2, OWN, AGE);
+	return 0;
+}
+
+/* From station src to station dst, on a VLAN; 0: untagged. */
+static const uint8_t *
+make(uint32_t dst, uint32_t src, unsigned int vlan)
+{
+	memset(frame, 0, sizeof(frame));
+	frame[0] = frame[6] = 0x02;
+	for (int i = 0; i < 4; i++) {
+		frame[2 + i] = (uint8_t)(dst >> (24 - 8 * i));
+		frame[8 + i] = (uint8_t)(src >> (24 - 8 * i));
+	}
+	frame[12] = 0x08;
+	if (vlan != 0) {
+		frame[12] = 0x81;
+		frame[14] = (uint8_t)(0xe0 | vlan >> 8); /* and a priority */
+		frame[15] = (uint8_t)vlan;
+	}
+	return frame;
+}
+
+static int
+route(uint32_t dst, uint32_t src, uint64_t now_ns)
+{
+	return rl_l2_route(&l2, make(dst, src, 0), 60, now_ns);
+}
+
+static void
+arrived(uint32_t src, uint16_t port, uint64_t now_ns)
+{
+	rl_l2_arrived(&l2, make(1, src, 0), 60, port, now_ns);
+}
+
+static void
+a_station_is_learned_from_what_it_sends(void **state)
+{
+	(void)state;
+	assert_int_equal(route(7, 1, 10), RL_L2_ALL);
+	arrived(7, 5, 20);
+	assert_int_equal(route(7, 1, 30), 5);
+	assert_int_equal(l2.c.learned, 2);
+	assert_int_equal(l2.c.flooded, 1);
+	arrived(7, 6, 40); /* it was plugged in elsewhere */
+	assert_int_equal(route(7, 1, 50), 6);
+	assert_int_equal(l2.c.moved, 1);
+}
+
+static void
+a_silent_station_is_forgotten(void **state)
+{
+	(void)state;
+	arrived(7, 5, 0);
+	assert_int_equal(route(7, 1, AGE - 1), 5);
+	assert_int_equal(route(7, 1, AGE), RL_L2_ALL);
+	arrived(7, 5, AGE + 1);
+	arrived(7, 5, AGE + 500); /* what it sends keeps it */
+	assert_int_equal(route(7, 1, 2 * AGE + 100), 5);
+}
+
+static void
+groups_go_to_all_and_are_never_learned(void **state)
+{
+	uint8_t all[64];
+
+	(void)state;
+	memcpy(all, make(7, 1, 0), sizeof(all));
+	memset(all, 0xff, 6);
+	assert_int_equal(rl_l2_route(&l2, all, 60, 1), RL_L2_ALL);
+	memcpy(all, "\x33\x33\0\0\0\1", 6); /* IPv6 neighbours */
+	rl_l2_arrived(&l2, make(1, 9, 0), 60, 5, 1);
+	assert_int_equal(rl_l2_route(&l2, all, 60, 2), RL_L2_ALL);
+	/* a source that is a group: nobody can have it */
+	all[6] |= 1;
+	assert_int_equal(rl_l2_route(&l2, all, 60, 3), RL_L2_BAD);
+	rl_l2_arrived(&l2, all, 60, 5, 4);
+	assert_int_equal(l2.c.learned, 2);
+}
+
+static void
+what_stays_behind_the_own_port_is_filtered(void **state)
+{
+	(void)state;
+	assert_int_equal(route(2, 1, 1), RL_L2_ALL);
+	assert_int_equal(route(1, 2, 2), RL_L2_NOBODY);
+	assert_int_equal(l2.c.filtered, 1);
+}
+
+static void
+vlans_are_apart_and_priorities_are_not(void **state)
+{
+	(void)state;
+	rl_l2_arrived(&l2, make(1, 7, 10), 60, 5, 1);
+	assert_int_equal(rl_l2_route(&l2, make(7, 1, 10), 60, 2), 5);
+	assert_int_equal(rl_l2_route(&l2, make(7, 1, 11), 60, 2), RL_L2_ALL);
+	assert_int_equal(rl_l2_route(&l2, make(7, 1, 0), 60, 2), RL_L2_ALL);
+	make(7, 1, 10);
+	frame[14] &= 0x0f;
+	assert_int_equal(rl_l2_route(&l2, frame, 60, 3), 5);
+	/* cut within its tag */
+	assert_int_equal(rl_l2_route(&l2, make(7, 1, 10), 17, 3), RL_L2_ALL);
+	assert_int_equal(rl_l2_route(&l2, frame, 13, 3), RL_L2_BAD);
+	rl_l2_arrived(&l2, frame, 13, 5, 3);
+}
+
+/* Far more stations than there is room for: the newest are known. */
+static void
+where_there_is_no_room_the_oldest_goes(void **state)
+{
+	unsigned int known = 0;
+
+	(void)state;
+	l2.ageing_ns = UINT64_MAX;
+	for (uint32_t i = 0; i < 3 * RL_L2_STATIONS; i++)
+		arrived(100 + i, 5, i);
+	assert_true(l2.c.pushed >= 2 * RL_L2_STATIONS);
+	arrived(100, 6, 3 * RL_L2_STATIONS);
+	assert_int_equal(route(100, 1, 3 * RL_L2_STATIONS), 6);
+	for (uint32_t i = 2 * RL_L2_STATIONS; i < 3 * RL_L2_STATIONS; i++)
+		known += route(100 + i, 100, 3 * RL_L2_STATIONS) == 5;
+	assert_true(known > RL_L2_STATIONS / 2);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_station_is_learned_from_what_it_sends,
+				       fresh),
+		cmocka_unit_test_setup(a_silent_station_is_forgotten, fresh),
+		cmocka_unit_test_setup(groups_go_to_all_and_are_never_learned,
+				       fresh),
+		cmocka_unit_test_setup(
+			what_stays_behind_the_own_port_is_filtered, fresh),
+		cmocka_unit_test_setup(vlans_are_apart_and_priorities_are_not,
+				       fresh),
+		cmocka_unit_test_setup(where_there_is_no_room_the_oldest_goes,
+				       fresh),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
