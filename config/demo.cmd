@@ -1,39 +1,56 @@
 # The demonstration's faults: see docs/prompt.md for the commands.
-# 2,597 captured frames each way, 2,500 a second: about 1 s of traffic.
+# 2,597 captured frames each way, 1,500 a second: about 2 s of traffic.
 wait up
-rate e0 2500
-rate e1 2500
+rate e0 1500
+rate e1 1500
 start
-wait 50ms
+say traffic begins: captured frames between e0 and e1, and generators on both links
+wait 200ms
 
-# 1. A link goes dark in the middle of a packet; both ends see it at once.
+say 1. the link s0-s1#0 goes dark in the middle of a packet; both its ends see it
 link s0-s1#0 down mid-packet
 wait dead s0-s1#0
-wait 20ms
+wait 100ms
+say    it is light again: it trains, and takes its traffic back
 link s0-s1#0 up
 wait up
-wait 20ms
+wait 100ms
 
-# 2. The other is cut one way, in the middle of a packet, and nobody is told:
-#    s0 hears on, so the flits before the cut are acknowledged.
+# s0 hears on, so the flits before the cut are acknowledged.
+say 2. s0-s1#1 is cut from s0 to s1 only, and nobody is told: silence gives it away
 link s0-s1#1 one-way s0 mid-packet
 wait dead s0-s1#1
-wait 20ms
+wait 100ms
+say    it is light again
 link s0-s1#1 up
 wait up
-wait 20ms
+wait 100ms
 
-# 3. The first flaps.
-link s0-s1#0 flap 5 20ms
+say 3. s0-s1#0 flaps five times in 200 ms
+link s0-s1#0 flap 5 40ms
+wait 300ms
+wait up
 
-# 4. And the rest of what can happen to frames.
-wait 120ms
-inject drop s0-s1#1 s0 3
+say 4. a frame of s0 on s0-s1#1 is lost: the next one shows the gap, and it is sent again
+inject drop s0-s1#1 s0 1
+wait 100ms
+
+say 5. two bytes of a frame of s0 change: FEC corrects them
 inject corrupt s0-s1#1 s0 2
+wait 100ms
+
+say 6. forty bytes of a frame of s1 change: too many to correct, so it is sent again
 inject corrupt s0-s1#0 s1 40
+wait 100ms
+
+say 7. frames of s1 on s0-s1#1 stand still for 5 ms
 inject stall s0-s1#1 s1 5ms
-wait sent
+wait 100ms
+
+wait sent 120s
+say the captured frames are through
+stop
 wait up
 wait drained
-show fabric
+show errors
 quit

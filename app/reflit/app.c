@@ -113,6 +113,7 @@ app_step(struct app *app, uint64_t ns)
 	attach_note_ends(&app->attach);
 	rates_step(app, now_ns);
 	captures_step(&app->captures);
+	timeline_step(app, now_ns);
 	telemetry_step(app);
 	progress(app, now_ns);
 }
@@ -263,6 +264,29 @@ app_delay(const struct app *app, unsigned int vc, struct rl_delay *sum)
 	for (uint32_t i = 0; i < app->cfg.topo.nep; i++)
 		if (app->gens.tg[i] != NULL)
 			rl_delay_merge(sum, rl_tg_delay(app->gens.tg[i], vc));
+}
+
+static void
+merge_latency(struct rl_hist *sum, const struct rl_delay *d)
+{
+	if (d->latency.count != 0) /* most VCs carry nothing */
+		rl_hist_merge(sum, &d->latency);
+}
+
+void
+app_latency(const struct app *app, struct rl_hist *sum)
+{
+	rl_hist_reset(sum);
+	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
+		for (uint32_t i = 0; i < app->attach.ndev; i++)
+			if (app->attach.dev[i].proof != NULL)
+				merge_latency(sum, &app->attach.dev[i]
+							    .proof->delay[vc]);
+		for (uint32_t i = 0; i < app->cfg.topo.nep; i++)
+			if (app->gens.tg[i] != NULL)
+				merge_latency(sum,
+					      rl_tg_delay(app->gens.tg[i], vc));
+	}
 }
 
 uint64_t

@@ -16,6 +16,7 @@
 #include "options.h"
 #include "stop_signal.h"
 #include "tally.h"
+#include "timeline.h"
 #include "watch.h"
 
 enum exit_status {
@@ -81,6 +82,7 @@ struct app {
 	struct rates rates;	   /**< since `show rates` was last here */
 	struct rates period_rates; /**< of --stats-period */
 	uint64_t stats_due_ns;
+	struct timeline timeline;
 	struct tally cleared; /**< how counters stood at `clear counters` */
 	struct console console;
 	struct captures captures;
@@ -130,6 +132,9 @@ int app_error(struct app *app, const char *format, ...)
 
 /** Latency and jitter of all clients' packets that came by a VC, added up. */
 void app_delay(const struct app *app, unsigned int vc, struct rl_delay *sum);
+
+/** Latency alone, of packets by any VC, while the fabric runs. */
+void app_latency(const struct app *app, struct rl_hist *sum);
 
 /** Flits that crossed a link, over all links. */
 uint64_t app_flit_hops(const struct app *app);

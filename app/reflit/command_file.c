@@ -18,12 +18,23 @@
 
 #define FILE_MAX_BYTES (16u << 20)
 
+/* `say TEXT`, where TEXT may be anything. @return it; NULL: something else */
+static const char *
+said(const char *line)
+{
+	line += strspn(line, " \t");
+	if (strncmp(line, "say", 3) != 0 || strspn(line + 3, " \t") == 0)
+		return NULL;
+	return line + 3 + strspn(line + 3, " \t");
+}
+
 /* One line, without its end. */
 static int
 take_line(struct app *app, const char *at, size_t len, bool check)
 {
+	const char *text;
 	char *line;
-	int ret;
+	int ret = 0;
 
 	app->script_line++;
 	if (memchr(at, '\0', len) != NULL)
@@ -31,7 +42,11 @@ take_line(struct app *app, const char *at, size_t len, bool check)
 	line = strndup(at, len);
 	if (line == NULL)
 		return app_error(app, "out of memory");
-	ret = command_line(app, line, check);
+	text = said(line);
+	if (text == NULL)
+		ret = command_line(app, line, check);
+	else if (!check)
+		timeline_say(app, text);
 	free(line);
 	return ret;
 }

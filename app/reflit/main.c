@@ -227,6 +227,8 @@ run(struct app *app)
 		return EXIT_UNUSABLE;
 	}
 	app->start_ns = host_now(&app->host);
+	if (timeline_open(app) != 0)
+		fprintf(stderr, "reflit: no memory for the timeline\n");
 	if (telemetry_open(app) != 0)
 		fprintf(stderr, "reflit: no memory for telemetry\n");
 	use(app);
@@ -270,6 +272,7 @@ close_all(struct app *app)
 	rates_free(&app->rates);
 	rates_free(&app->period_rates);
 	tally_free(&app->cleared);
+	timeline_close(app);
 	gens_close(&app->gens);
 	free(app->link);
 	host_close(&app->host);

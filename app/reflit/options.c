@@ -31,6 +31,7 @@ enum {
 	OPT_REQUESTS,
 	OPT_PROGRESS,
 	OPT_STATS_PERIOD,
+	OPT_TIMELINE,
 	OPT_ALLOW_ORDERS,
 	OPT_VERSION,
 };
@@ -53,6 +54,7 @@ static const struct option long_options[] = {
 	{ "classes", required_argument, NULL, OPT_CLASSES },
 	{ "stats-period", required_argument, NULL, OPT_STATS_PERIOD },
 	{ "requests", required_argument, NULL, OPT_REQUESTS },
+	{ "timeline", required_argument, NULL, OPT_TIMELINE },
 	{ "progress", no_argument, NULL, OPT_PROGRESS },
 	{ "allow-orders", no_argument, NULL, OPT_ALLOW_ORDERS },
 	{ "help", no_argument, NULL, 'h' },
@@ -85,6 +87,7 @@ options_help(void)
 	      "  --requests SHARE     of the packets (0 to 1) ask for a response\n"
 	      "  --packets N          that each endpoint sends, default 0: no limit\n"
 	      "  --progress           a line a second, also without a terminal\n"
+	      "  --timeline TIME      latencies of each such period in the report\n"
 	      "  --stats-period TIME  print the rates of the busiest links as often\n"
 	      "  --allow-orders       telemetry clients may give prompt "
 	      "commands\n"
@@ -223,6 +226,12 @@ take(struct options *o, int c)
 		    o->stats_period_ns < 10 * RL_NS_PER_MS)
 			return bad("stats-period", optarg,
 				   "a time of 10ms to 3600s, such as 1s");
+		break;
+	case OPT_TIMELINE:
+		if (parse_time(optarg, &o->timeline_ns) != 0 ||
+		    o->timeline_ns < RL_NS_PER_MS)
+			return bad("timeline", optarg,
+				   "a time of 1ms to 3600s, such as 10ms");
 		break;
 	case OPT_IDLE:
 		if (parse_time(optarg, &v) != 0 || v > 10 * RL_NS_PER_MS)

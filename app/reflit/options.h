@@ -23,6 +23,7 @@ struct options {
 	const char *process;	 /**< of the fabric file; NULL: one runs all */
 	uint64_t seed;
 	uint64_t duration_ns;	 /**< 0: until told */
+	uint64_t timeline_ns; /**< a period of the report's timeline; 0: none */
 	uint64_t stats_period_ns; /**< rates are printed as often; 0: not */
 	uint32_t idle_sleep_ns;
 	uint32_t ring_frames;	 /**< a direction of a software wire */

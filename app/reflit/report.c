@@ -200,6 +200,7 @@ report_json(struct app *app, const char *path)
 	counter_sums_json(o, &sums);
 	counter_parts_json(o, &app->host.fabric);
 	report_events(o, app);
+	timeline_json(app, o);
 	set(o, "leaked_flits", app->leaked_flits);
 	set(o, "unrecorded_events", app->unsaid.events);
 	set(o, "unrecorded_packets", app->unsaid.drops);

@@ -44,6 +44,7 @@ def unusable_arguments_exit_with_2():
             (("--", "--config", "x", "--duration", "5"), "--duration"),
             (("--", "--config", "x", "--duration", "99h"), "--duration"),
             (("--", "--config", "x", "--duration", "0x10ms"), "--duration"),
+            (("--", "--config", "x", "--timeline", "10us"), "1ms to 3600s"),
             (("--", "--config", "x", "--wire-flits", "33"), "1 to 32"),
             (("--", "--config", "x", "--ring-frames", "0"), "16 to 65536"),
             (("--", "--config", "x", "--traffic", "nobody"), "uniform"),
