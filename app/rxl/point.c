@@ -132,7 +132,6 @@ path_rows(struct rxl_eval *e, struct rxl_table *t, const struct rxl_case *c,
 	const bool sound = rxl_promises(c->profile);
 	struct rl_rxl_rate loss;
 	struct rl_rxl_expect x;
-	double spread;
 
 	expectation(e, c, &l, path, &x);
 	counted(e, t, "way: dropped (eq. 6)", known ? x.dropped : NAN,
@@ -151,11 +150,7 @@ path_rows(struct rxl_eval *e, struct rxl_table *t, const struct rxl_case *c,
 			p->order_failures, p->fresh);
 	counted(e, t, "delivered twice", sound ? 0 : NAN,
 		p->duplicates < p->fresh ? p->duplicates : p->fresh, p->fresh);
-	loss.rate = 1 - (double)(p->delivered - p->duplicates) /
-				(double)p->slots;
-	spread = 1.96 / sqrt((double)(path->naks + path->timeouts) + 1);
-	loss.lo = loss.rate * (1 - spread);
-	loss.hi = loss.rate * (1 + spread);
+	loss = rxl_loss(path);
 	row(e, t, "bandwidth loss (eq. 11 to 14)", known ? x.loss : NAN,
 	    &loss);
 	if (sound)

@@ -28,6 +28,7 @@ struct rxl_eval {
 	/* found */
 	uint64_t compared; /**< computed values held against measured ones */
 	uint64_t held;	   /**< of them within the 95 % interval */
+	uint64_t sure;	   /**< of these: 0 computed, nothing counted */
 	uint64_t broken;   /**< promises of profiles that make them */
 };
 
@@ -60,6 +61,11 @@ void rxl_cells_rate(struct rxl_eval *e, struct rxl_table *t,
 /** What rl_rxl_expect() says of a path case and its outcome. */
 void rxl_expect_of(struct rxl_eval *e, const struct rxl_case *c,
 		   const struct rxl_outcome *o, struct rl_rxl_expect *x);
+/**
+ * Bandwidth lost, with its 95 % interval: what is random is how often a retry
+ * starts; what ACKs take is not. The one interval of all tables.
+ */
+struct rl_rxl_rate rxl_loss(const struct rxl_outcome *o);
 /** Stand-alone ACKs for each packet delivered, without NAKs. */
 double rxl_ack_alone(const struct rxl_outcome *o);
 /** Whether a profile never lets ACKs ride on data. */

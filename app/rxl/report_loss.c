@@ -4,40 +4,17 @@
 
 #include "report.h"
 
-#define Z95 1.96
 /** Bytes of a flit that carry the transaction layer's payload. */
 #define PAYLOAD_BITS (8.0 * RL_FLIT_PAYLOAD_BYTES)
 #define FLIT_BITS (8.0 * RL_FLIT_BYTES)
 /** FSN and ReplayCmd: what rxl-compact gives to the payload. */
 #define FREED_BITS 12.0
 
-static double
-loss_of(const struct rxl_outcome *o)
-{
-	const struct rl_rxl_dir_tally *p = &o->path;
-
-	return 1 - (double)(p->delivered - p->duplicates) / (double)p->slots;
-}
-
-/** Half of the 95 % interval: what is random is how often a retry starts. */
-static double
-half_width(const struct rxl_outcome *o)
-{
-	const double alone = rxl_ack_alone(o);
-	const double retry = loss_of(o) - alone / (1 + alone);
-	const double starts = (double)(o->naks + o->timeouts);
-
-	return starts > 0 && retry > 0 ? Z95 * retry / sqrt(starts) : 0;
-}
-
 static void
 loss_row(struct rxl_eval *e, struct rxl_table *t, const struct rxl_case *c,
 	 const struct rxl_outcome *o)
 {
-	const double loss = loss_of(o);
-	const double half = half_width(o);
-	struct rl_rxl_rate r = { .rate = loss, .lo = loss - half,
-				 .hi = loss + half };
+	const struct rl_rxl_rate r = rxl_loss(o);
 	struct rl_rxl_expect x;
 
 	rxl_expect_of(e, c, o, &x);
@@ -114,7 +91,7 @@ profile_row(struct rxl_table *t, const struct rxl_case *c,
 {
 	const double flits = (double)(o->path.fresh + o->path.again +
 				      o->path.control);
-	const double left = 1 - loss_of(o);
+	const double left = 1 - rxl_loss(o).rate;
 	const double bits =
 		PAYLOAD_BITS +
 		(c->profile == RL_PROFILE_RXL_COMPACT ? FREED_BITS : 0);

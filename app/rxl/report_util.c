@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
 #include <string.h>
 
 #include "report.h"
@@ -106,6 +107,24 @@ rxl_cells_rate(struct rxl_eval *e, struct rxl_table *t,
 	rxl_cell_bool(t, in);
 	e->compared++;
 	e->held += in;
+	e->sure += in && computed == 0 && r->rate == 0;
+}
+
+struct rl_rxl_rate
+rxl_loss(const struct rxl_outcome *o)
+{
+	const struct rl_rxl_dir_tally *p = &o->path;
+	const double loss = 1 - (double)(p->delivered - p->duplicates) /
+					(double)p->slots;
+	const double alone = rxl_ack_alone(o);
+	const double retry = loss - alone / (1 + alone);
+	const double starts = (double)(o->naks + o->timeouts);
+	const double half = starts > 0 && retry > 0
+				    ? 1.96 * retry / sqrt(starts)
+				    : 0;
+
+	return (struct rl_rxl_rate){ .rate = loss, .lo = loss - half,
+				     .hi = loss + half };
 }
 
 double

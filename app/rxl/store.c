@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,29 @@
 #include "store.h"
 
 /** Changes whenever the meaning of a case or of its numbers does. */
-#define FORMAT 1
+#define FORMAT 2
+
+void
+rxl_store_build(char *build)
+{
+	FILE *f = fopen("/proc/self/exe", "rb");
+	uint64_t h = 0xcbf29ce484222325u; /* FNV-1a, by eight bytes */
+	uint64_t word[512];
+	size_t n;
+
+	snprintf(build, 20, "unknown");
+	if (f == NULL)
+		return;
+	while ((n = fread(word, 1, sizeof(word), f)) != 0) {
+		if (n < sizeof(word))
+			memset((char *)word + n, 0, sizeof(word) - n);
+		for (size_t i = 0; i < (n + 7) / 8; i++)
+			h = (h ^ word[i]) * 0x100000001b3u;
+	}
+	if (!ferror(f))
+		snprintf(build, 20, "%016" PRIx64, h);
+	fclose(f);
+}
 
 static int
 remember(struct rxl_store *s, const char *key, const struct rxl_outcome *o)
@@ -39,10 +62,13 @@ read_line(struct rxl_store *s, const char *line)
 	const json_t *values = json_object_get(o, "v");
 	const char *key = json_string_value(json_object_get(o, "key"));
 	struct rxl_outcome out;
+	const char *build = json_string_value(json_object_get(o, "build"));
 	uint64_t *number = (uint64_t *)(void *)&out;
 	int ret = 0;
 
-	if (key != NULL && strlen(key) < RXL_KEY_MAX &&
+	if (key != NULL && (build == NULL || strcmp(build, s->build) != 0))
+		s->foreign++;
+	else if (key != NULL && strlen(key) < RXL_KEY_MAX &&
 	    json_integer_value(json_object_get(o, "format")) == FORMAT &&
 	    json_array_size(values) == RXL_OUTCOME_NUMBERS) {
 		for (size_t i = 0; i < RXL_OUTCOME_NUMBERS; i++)
@@ -72,11 +98,13 @@ read_all(struct rxl_store *s, const char *path)
 }
 
 int
-rxl_store_open(struct rxl_store *s, const char *path, bool fresh)
+rxl_store_open(struct rxl_store *s, const char *path, const char *build,
+	       bool fresh)
 {
 	int ret;
 
 	memset(s, 0, sizeof(*s));
+	snprintf(s->build, sizeof(s->build), "%s", build);
 	if (path == NULL)
 		return 0;
 	if (!fresh) {
@@ -125,8 +153,8 @@ rxl_store_add(struct rxl_store *s, const char *key, const struct rxl_outcome *o)
 	for (size_t i = 0; i < RXL_OUTCOME_NUMBERS; i++)
 		json_array_append_new(values,
 				      json_integer((json_int_t)number[i]));
-	line = json_pack("{s:s, s:i, s:o}", "key", key, "format", FORMAT, "v",
-			 values);
+	line = json_pack("{s:s, s:i, s:s, s:o}", "key", key, "format", FORMAT,
+			 "build", s->build, "v", values);
 	text = json_dumps(line, JSON_COMPACT);
 	json_decref(line);
 	/* a line is whole or, after a crash, the last one and unreadable */

@@ -6,7 +6,7 @@
  * @file
  * Outcomes by key, kept in a file of one JSON line each, so that a run that
  * was stopped goes on where it was. A line that can't be read, and any that
- * another version has written, is left aside: its case is run again.
+ * another build has written, is left aside: its case is run again.
  */
 
 #include <stdio.h>
@@ -22,16 +22,28 @@ struct rxl_store {
 	FILE *file; /**< NULL: nothing is kept */
 	size_t n;
 	size_t cap;
+	size_t foreign; /**< lines of other builds, left aside */
+	char build[20];
 	struct rxl_stored *item;
 };
 
 /**
+ * Any thread. What tells this build from any other: a hash of the program's
+ * file, in hexadecimal; "unknown" where it can't be read.
+ *
+ * @param build  20 bytes
+ */
+void rxl_store_build(char *build);
+
+/**
  * Main thread. Reads @p path if it is there, and opens it for more; NULL: an
- * empty store without a file. @p fresh: begins the file anew.
+ * empty store without a file. @p fresh: begins the file anew. Only lines of the
+ * build @p build are taken.
  *
  * @return 0; -errno where the file can't be written
  */
-int rxl_store_open(struct rxl_store *s, const char *path, bool fresh);
+int rxl_store_open(struct rxl_store *s, const char *path, const char *build,
+		   bool fresh);
 
 /** Main thread. */
 void rxl_store_close(struct rxl_store *s);

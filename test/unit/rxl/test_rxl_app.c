@@ -4,6 +4,7 @@
  * refused, what is kept, and that a stopped run goes on where it was.
  */
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -161,6 +162,62 @@ other_codes_error_models_and_drop_reports_can_be_tried(void **state)
 	}
 }
 
+/* As this program finds it; @p other: as a program of another build does. */
+static int
+open_store(struct rxl_store *s, const char *other)
+{
+	char build[20];
+
+	rxl_store_build(build);
+	return rxl_store_open(s, in_dir("state.jsonl"),
+			      other[0] == '\0' ? build : other, false);
+}
+
+static void
+what_another_build_has_measured_is_not_printed_as_measured(void **state)
+{
+	struct rxl_store s;
+	char build[20];
+
+	(void)state;
+	rxl_store_build(build);
+	assert_int_equal(strlen(build), 16);
+	assert_int_equal(run("--profile rxl --ber 1e-4 --flits 20000"), 0);
+	assert_int_equal(open_store(&s, "0123456789abcdef"), 0);
+	assert_int_equal(s.n, 0);
+	assert_int_equal(s.foreign, 2);
+	rxl_store_close(&s);
+	assert_int_equal(open_store(&s, ""), 0);
+	assert_int_equal(s.n, 2);
+	assert_int_equal(s.foreign, 0);
+	rxl_store_close(&s);
+}
+
+static void
+the_interval_of_a_loss_is_that_of_its_retries(void **state)
+{
+	struct rxl_outcome o = {
+		.path = { .delivered = 900, .slots = 1000, .control = 30 },
+		.naks = 30,
+		.timeouts = 70,
+	};
+	struct rl_rxl_rate r = rxl_loss(&o);
+
+	(void)state;
+	/* no ACK goes alone: 100 retries, all of the loss is theirs */
+	assert_true(fabs(r.rate - 0.1) < 1e-9);
+	assert_true(fabs(r.lo - (0.1 - 0.1 * 0.196)) < 1e-9);
+	assert_true(fabs(r.hi - (0.1 + 0.1 * 0.196)) < 1e-9);
+	/* 90 ACKs alone are as many slots, and nothing random about them */
+	o.path.control = 120;
+	r = rxl_loss(&o);
+	assert_true(fabs(r.rate - 0.1) < 1e-9);
+	assert_true(fabs(r.hi - r.rate - 0.196 * (0.1 - 1.0 / 11)) < 1e-9);
+	o.naks = o.timeouts = 0;
+	r = rxl_loss(&o);
+	assert_true(r.lo == r.rate && r.hi == r.rate);
+}
+
 static void
 what_was_simulated_before_is_not_simulated_again(void **state)
 {
@@ -170,23 +227,23 @@ what_was_simulated_before_is_not_simulated_again(void **state)
 
 	(void)state;
 	assert_int_equal(run(args), 0);
-	assert_int_equal(rxl_store_open(&s, in_dir("state.jsonl"), false), 0);
+	assert_int_equal(open_store(&s, ""), 0);
 	n = s.n;
 	assert_int_equal(n, 2);
 	rxl_store_close(&s);
 	assert_int_equal(run(args), 0);
-	assert_int_equal(rxl_store_open(&s, in_dir("state.jsonl"), false), 0);
+	assert_int_equal(open_store(&s, ""), 0);
 	assert_int_equal(s.n, n);
 	rxl_store_close(&s);
 	/* another seed is another case; --fresh forgets */
 	assert_int_equal(run("--profile rxl --levels 1 --ber 1e-4 "
 			     "--flits 50000 --seed 2"), 0);
-	assert_int_equal(rxl_store_open(&s, in_dir("state.jsonl"), false), 0);
+	assert_int_equal(open_store(&s, ""), 0);
 	assert_int_equal(s.n, n + 2);
 	rxl_store_close(&s);
 	assert_int_equal(run("--profile rxl --levels 1 --ber 1e-4 "
 			     "--flits 50000 --fresh"), 0);
-	assert_int_equal(rxl_store_open(&s, in_dir("state.jsonl"), false), 0);
+	assert_int_equal(open_store(&s, ""), 0);
 	assert_int_equal(s.n, 2);
 	rxl_store_close(&s);
 }
@@ -220,20 +277,20 @@ outcomes_come_back_as_they_were_kept_but_for_broken_lines(void **state)
 	FILE *f;
 
 	(void)state;
-	assert_int_equal(rxl_store_open(&s, in_dir("s"), false), 0);
+	assert_int_equal(rxl_store_open(&s, in_dir("s"), "b", false), 0);
 	assert_int_equal(rxl_store_add(&s, "one", &a), 0);
 	rxl_store_close(&s);
 	f = fopen(in_dir("s"), "a");
 	fputs("not json\n{\"key\":\"two\",\"format\":1,\"v\":[1,2]}\n"
 	      "{\"key\":\"three\",\"format\":999,\"v\":[]}\n\n[]\n", f);
 	fclose(f);
-	assert_int_equal(rxl_store_open(&s, in_dir("s"), false), 0);
+	assert_int_equal(rxl_store_open(&s, in_dir("s"), "b", false), 0);
 	assert_int_equal(rxl_store_add(&s, "four", &b), 0);
 	rxl_store_close(&s);
 	f = fopen(in_dir("s"), "a");
 	fputs("{\"key\":\"five\",\"form", f); /* killed while writing */
 	fclose(f);
-	assert_int_equal(rxl_store_open(&s, in_dir("s"), false), 0);
+	assert_int_equal(rxl_store_open(&s, in_dir("s"), "b", false), 0);
 	assert_int_equal(s.n, 2);
 	assert_memory_equal(rxl_store_find(&s, "one"), &a, sizeof(a));
 	assert_memory_equal(rxl_store_find(&s, "four"), &b, sizeof(b));
@@ -377,6 +434,8 @@ main(void)
 		T(a_point_of_ones_own_is_run_reported_and_written),
 		T(other_codes_error_models_and_drop_reports_can_be_tried),
 		T(what_was_simulated_before_is_not_simulated_again),
+		T(what_another_build_has_measured_is_not_printed_as_measured),
+		T(the_interval_of_a_loss_is_that_of_its_retries),
 		T(a_folder_that_cannot_be_written_is_an_error),
 		T(outcomes_come_back_as_they_were_kept_but_for_broken_lines),
 		T(every_parameter_of_a_case_is_in_its_key),
