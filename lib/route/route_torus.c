@@ -3,8 +3,9 @@
  * Engine torus-2qos [ROUTE-2]: the rules of the torus-2QoS manual page, and
  * nothing but them, so that verdicts, hops and VLs can be compared.
  *
- * SL: bit d is set where the path wraps in dimension d; it depends on the
- * positions alone. VL: bit 0 is the SL bit of the dimension of the output, on
+ * SL: bit d is set where the way round dimension d is shorter than the direct
+ * one. It depends on the positions alone: in a mesh, which has no way round, it
+ * is set by the same rule. VL: bit 0 is the SL bit of the dimension of the output, on
  * all hops in it; bit 1 marks the hop after a turn from a later dimension to
  * an earlier one, which dimension order does not have. Next hop: the lowest
  * dimension in which switch and destination differ, by the shorter way where
@@ -67,7 +68,7 @@ torus_sl(const struct route_grid *gr, uint32_t s, uint32_t t)
 		const uint32_t from = gr->coord[s][d], to = gr->coord[t][d];
 		const uint32_t direct = from < to ? to - from : from - to;
 
-		if (gr->wrap[d] && gr->radix[d] - direct < direct)
+		if (gr->radix[d] - direct < direct)
 			sl |= (uint8_t)(1u << d);
 	}
 	return sl;
@@ -278,8 +279,9 @@ torus_pristine(const struct rl_topo *t)
 /*
  * Ranks of a whole torus. Where a path wraps it is on VL 1 in all of a
  * dimension, less than half of it long, and crosses the dateline: so it begins
- * in one half and ends in the other. There are no turns back. Faulty tori have
- * no ranks here: who accepts them looks for an order.
+ * in one half and ends in the other. In a dimension without a way round it goes
+ * straight on whatever VL. There are no turns back. Faulty tori have no ranks
+ * here: who accepts them looks for an order.
  */
 static int
 torus_ranks(struct torus *to, unsigned int own, unsigned int levels)
@@ -307,7 +309,8 @@ torus_ranks(struct torus *to, unsigned int own, unsigned int levels)
 			for (unsigned int vl = 0; vl < own * levels; vl++)
 				to->b->rank[rl_channel(l, end, vl)] =
 					base[k->dim] +
-					(vl & 1 ? (c + n / 2) % n : c);
+					((vl & 1) && gr->wrap[k->dim] ?
+						 (c + n / 2) % n : c);
 		}
 	}
 	route_backup_ranks(&to->bk, next, (uint8_t)own);

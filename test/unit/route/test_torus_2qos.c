@@ -309,6 +309,36 @@ sl_bits_say_which_dimensions_wrap_and_no_failure_changes_them(void **state)
 	down(&b);
 }
 
+/* Positions alone decide, as in OpenSM: whether there is a way round does not. */
+static void
+sl_bits_of_a_mesh_are_those_of_the_torus(void **state)
+{
+	struct rl_topo mesh;
+	struct rl_route *m;
+	struct route_fix a;
+	char err[RL_ERR_MAX] = "";
+	uint32_t bits = 0;
+
+	(void)state;
+	up(&a, 6, 5, NULL);
+	fix_grid(&mesh, false, 6, 5, 0, 1);
+	m = fix_route(&mesh, "torus-2qos", 8);
+	for (uint32_t s = 0; s < mesh.nep; s++)
+		for (uint32_t d = 0; d < mesh.nep; d++) {
+			assert_int_equal(
+				m->fwd[mesh.ep_dev[s]].path_sl[d],
+				a.r->fwd[a.t.ep_dev[s]].path_sl[d]);
+			bits |= m->fwd[mesh.ep_dev[s]].path_sl[d];
+		}
+	assert_int_equal(bits, 3);
+	assert_non_null(m->rank);
+	if (rl_route_accept(m, &mesh, NULL, err) != 0)
+		fail_msg("%s", err);
+	rl_route_free(m);
+	rl_topo_free(&mesh);
+	down(&a);
+}
+
 static void
 vls_follow_from_sl_and_ports_for_both_qos_levels(void **state)
 {
@@ -397,6 +427,7 @@ main(void)
 		cmocka_unit_test(boards_are_no_grid),
 		cmocka_unit_test(the_fabrics_with_a_credit_loop_that_the_rules_accept_are_refused),
 		cmocka_unit_test(sl_bits_say_which_dimensions_wrap_and_no_failure_changes_them),
+		cmocka_unit_test(sl_bits_of_a_mesh_are_those_of_the_torus),
 		cmocka_unit_test(vls_follow_from_sl_and_ports_for_both_qos_levels),
 		cmocka_unit_test(parallel_links_carry_destinations_in_turn_and_share_what_a_dead_one_had),
 	};
