@@ -413,6 +413,33 @@ no_packet_goes_straight_back_on_its_plane(void **state)
 	ring_free(&r);
 }
 
+/* From s2 packets come to s0's plane 1, too, and go on by s1: they may. */
+static void
+who_came_another_way_does_not_vouch_for_who_turns_back(void **state)
+{
+	struct rl_ranks_report rep;
+	struct ring r;
+
+	(void)state;
+	ring_init(&r);
+	r.entry[0][2].hop[0] = ring_hop(&r, 0, 2, 2);
+	r.entry[2][2 * RING + 2].hop[0] = ring_hop(&r, 2, 0, 1);
+	r.entry[0][RING + 2].hop[0] = ring_hop(&r, 0, 1, 1);
+	r.entry[1][RING + 2].hop[0] = ring_hop(&r, 1, 2, 0);
+	ring_rank(&r, 0, 2, 1);
+	ring_rank(&r, 2, 0, 2);
+	ring_rank(&r, 1, 0, 2);
+	ring_rank(&r, 0, 1, 3);
+	ring_rank(&r, 1, 2, 4);
+	assert_int_equal(ring_judge(&r, &rep), 0);
+	assert_int_equal(rep.max_hops, 6);
+	r.entry[1][2].hop[0] = ring_hop(&r, 1, 0, 1);
+	assert_int_equal(ring_judge(&r, &rep), -EHOSTUNREACH);
+	assert_int_equal(rep.lost_src, 1);
+	assert_int_equal(rep.lost_dst, 2);
+	ring_free(&r);
+}
+
 /* Nor does any while old and new tables mix: who would is to be held. */
 static void
 a_mix_sends_no_packet_straight_back_on_its_plane(void **state)
@@ -472,6 +499,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(wrong_ranks_are_refused_and_the_hop_is_named),
 		cmocka_unit_test(equal_ranks_do_not_ascend),
 		cmocka_unit_test(no_packet_goes_straight_back_on_its_plane),
+		cmocka_unit_test(who_came_another_way_does_not_vouch_for_who_turns_back),
 		cmocka_unit_test(a_mix_sends_no_packet_straight_back_on_its_plane),
 		cmocka_unit_test(a_next_hop_without_a_port_ends_the_list),
 		cmocka_unit_test(what_has_not_changed_is_not_looked_at_again),
