@@ -22,15 +22,15 @@
 #include <string.h>
 
 #include "reflit_quality.h"
-#include "route_backup.h"
-#include "route_near.h"
+#include "route_detour.h"
+#include "route_bfs.h"
 #include "route_rank.h"
-#include "route_reflit.h"
+#include "reflit_grid.h"
 
 /* VLs of detours without reflection. */
-#define ANY_BACKUPS 3
+#define ANY_DETOURS 3
 /* So many cover every single link. */
-#define ANY_BACKUPS_MIN 2
+#define ANY_DETOURS_MIN 2
 /* Longest way for whose sake detours may go short of VLs. */
 #define ANY_LINKS_DEAR 3
 
@@ -44,10 +44,10 @@ struct any_lane {
 
 struct any {
 	struct route_build *b;
-	struct route_near search;
+	struct route_bfs search;
 	struct any_lane lane[ROUTE_TILE];
 	struct any_lane near; /* of the destination at hand */
-	struct route_backup bk;
+	struct route_detour dt;
 	uint32_t longest; /* links between any two switches that matter */
 	uint32_t limit;	  /* that VLs suffice for */
 	struct any_quality quality; /* of shortest ways */
@@ -61,11 +61,11 @@ static void
 any_measure(struct any *an)
 {
 	const struct route_graph *g = &an->b->g;
-	struct route_near *near = &an->search;
+	struct route_bfs *near = &an->search;
 
 	an->longest = 1;
 	for (uint32_t e = 0; e < an->b->topo->nep; e++) {
-		route_near_dst(near, g, e);
+		route_bfs_dst(near, g, e);
 		if (near->nqueue == 0)
 			continue;
 		an->longest = rl_max_u32(an->longest,
@@ -163,14 +163,14 @@ any_fill(struct any *an, uint32_t u, uint32_t e, unsigned int p)
 		if (a != next && h.n < most &&
 		    an->near.dist[g->arc[a].to] < an->near.dist[u])
 			route_hops_add_arc(&h, g, a, p, e, 1);
-	route_backup_add(&an->bk, &h, u, e,
+	route_detour_add(&an->dt, &h, u, e,
 			 next != ROUTE_NONE ? next : ROUTE_EJECT);
 	if (an->reflect)
 		any_add_peer(an, &h, u, e);
 	route_put(an->b, u, p, e, &h);
 }
 
-/* The last resort on the backup planes, too. */
+/* The last resort on the detour planes, too. */
 static void
 any_more(struct any *an, uint32_t u, uint32_t e)
 {
@@ -218,7 +218,7 @@ any_plan(struct any *an, uint32_t e)
 		if (!route_ep_live(&an->b->g, e + k))
 			continue;
 		memset(an->search.next, 0xff, bytes);
-		route_near_dst(&an->search, &an->b->g, e + k);
+		route_bfs_dst(&an->search, &an->b->g, e + k);
 		memcpy(lane->dist, an->search.dist, bytes);
 		memcpy(lane->next, an->search.next, bytes);
 		lane->n = an->search.nqueue;
@@ -226,15 +226,15 @@ any_plan(struct any *an, uint32_t e)
 		       lane->n * sizeof(*lane->near));
 		first[k] = lane->next;
 	}
-	route_backup_plan(&an->bk, dst, n, first);
+	route_detour_plan(&an->dt, dst, n, first);
 }
 
 static void
 any_endpoint(struct any *an, uint32_t e)
 {
 	an->near = an->lane[e % ROUTE_TILE];
-	route_backup_dst(&an->bk, e % ROUTE_TILE);
-	route_backup_fill(&an->bk, e);
+	route_detour_dst(&an->dt, e % ROUTE_TILE);
+	route_detour_fill(&an->dt, e);
 	if (an->reflect)
 		any_reflect(an, e);
 	for (uint32_t i = 0; i < an->near.n; i++) {
@@ -278,16 +278,16 @@ any_vls(struct any *an)
 		for (uint8_t sl = 0; sl < RL_SLS; sl++)
 			route_plane_of(b, vl, sl, (uint8_t)((p + 1) % n));
 	}
-	route_backup_vls(&an->bk, (uint8_t)n);
+	route_detour_vls(&an->dt, (uint8_t)n);
 	if (!an->reflect)
 		return;
-	route_plane_host_vl(b, an->to_peer, (uint8_t)(n + ANY_BACKUPS));
-	route_plane_host_vl(b, an->peer, (uint8_t)(n + ANY_BACKUPS + 1));
-	route_plane_vl(b, an->peer, (uint8_t)(n + ANY_BACKUPS + 1));
+	route_plane_host_vl(b, an->to_peer, (uint8_t)(n + ANY_DETOURS));
+	route_plane_host_vl(b, an->peer, (uint8_t)(n + ANY_DETOURS + 1));
+	route_plane_vl(b, an->peer, (uint8_t)(n + ANY_DETOURS + 1));
 	for (uint8_t sl = 0; sl < RL_SLS; sl++) {
 		/* Endpoints keep on plane 1 what they reflect. */
-		route_plane_of(b, (uint8_t)(n + ANY_BACKUPS), sl, 1);
-		route_plane_of(b, (uint8_t)(n + ANY_BACKUPS + 1), sl,
+		route_plane_of(b, (uint8_t)(n + ANY_DETOURS), sl, 1);
+		route_plane_of(b, (uint8_t)(n + ANY_DETOURS + 1), sl,
 			       (uint8_t)an->peer);
 	}
 	b->route->detour_vls = (uint8_t)(b->route->detour_vls + 2);
@@ -305,10 +305,10 @@ any_ranks(struct any *an)
 		return -ENOMEM;
 	for (uint32_t p = 0; p < n; p++)
 		next = route_rank_flat(b, next, (uint8_t)((p + 1) % n));
-	next = route_backup_ranks(&an->bk, next, (uint8_t)n);
+	next = route_detour_ranks(&an->dt, next, (uint8_t)n);
 	if (an->reflect)
-		route_rank_reflect(b, next, (uint8_t)(n + ANY_BACKUPS),
-				   (uint8_t)(n + ANY_BACKUPS + 1));
+		route_rank_reflect(b, next, (uint8_t)(n + ANY_DETOURS),
+				   (uint8_t)(n + ANY_DETOURS + 1));
 	return 0;
 }
 
@@ -329,12 +329,12 @@ any_compute(struct any *an)
 	const unsigned int spare = b->max_vls - an->longest;
 	int ret;
 
-	an->reflect = spare >= ANY_BACKUPS + 2 && any_several(b->topo);
-	ret = route_backup_init(&an->bk, b, an->longest,
-				rl_min_u32(spare, ANY_BACKUPS));
+	an->reflect = spare >= ANY_DETOURS + 2 && any_several(b->topo);
+	ret = route_detour_init(&an->dt, b, an->longest,
+				rl_min_u32(spare, ANY_DETOURS));
 	if (ret != 0)
 		return ret;
-	an->peer = an->longest + an->bk.nplanes;
+	an->peer = an->longest + an->dt.nplanes;
 	an->to_peer = an->peer + 1;
 	b->one_sl = true;
 	b->vl_planes = an->reflect;
@@ -361,7 +361,7 @@ any_init(struct any *an)
 		an->lane[k].next = an->lane[k].dist + n;
 		an->lane[k].near = an->lane[k].next + n;
 	}
-	return route_near_init(&an->search, &an->b->g);
+	return route_bfs_init(&an->search, &an->b->g);
 }
 
 /* Whether up*-down* is as short, and spreads the flows better. */
@@ -383,8 +383,8 @@ reflit_any(struct route_build *b)
 	bool top = false;
 	int ret = any_init(&an);
 
-	an.limit = b->max_vls > ANY_LINKS_DEAR + ANY_BACKUPS_MIN ?
-			   b->max_vls - ANY_BACKUPS_MIN :
+	an.limit = b->max_vls > ANY_LINKS_DEAR + ANY_DETOURS_MIN ?
+			   b->max_vls - ANY_DETOURS_MIN :
 			   rl_min_u32(ANY_LINKS_DEAR, b->max_vls);
 	if (ret == 0) {
 		any_measure(&an);
@@ -400,8 +400,8 @@ reflit_any(struct route_build *b)
 	if (ret == -ENOMEM)
 		snprintf(b->err, RL_ERR_MAX, "no memory for %u switches",
 			 b->g.nnode);
-	route_backup_free(&an.bk);
-	route_near_free(&an.search);
+	route_detour_free(&an.dt);
+	route_bfs_free(&an.search);
 	free(an.lane[0].dist);
 	return ret;
 }

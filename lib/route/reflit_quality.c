@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "route_trees.h"
+#include "updown_trees.h"
 
 struct quality {
 	const struct route_graph *g;
-	struct route_order order;
-	struct route_trees trees;
+	struct updown_order order;
+	struct updown_trees trees;
 	uint32_t *hosts; /* [node] endpoints attached to it */
 	uint32_t *flows; /* [node] that pass it */
 	uint32_t *bucket; /* [node + 1] */
@@ -33,7 +33,7 @@ any_busiest(const struct route_graph *g, const uint64_t *load)
 
 /* Adds the ways of one tree, the farthest nodes first. */
 static void
-quality_tree(struct quality *x, const struct route_tree *t,
+quality_tree(struct quality *x, const struct updown_tree *t,
 	     struct any_quality *q)
 {
 	const struct route_graph *g = x->g;
@@ -78,11 +78,11 @@ quality_all(struct quality *x, struct any_quality *q)
 
 		for (uint32_t k = 0; k < n; k++)
 			dst[k] = e + k;
-		route_trees_fill(&x->trees, &x->order, dst, n, NULL);
+		updown_trees_fill(&x->trees, &x->order, dst, n, NULL);
 		for (uint32_t k = 0; k < n; k++) {
-			struct route_tree t;
+			struct updown_tree t;
 
-			route_trees_view(&x->trees, k, &t);
+			updown_trees_view(&x->trees, k, &t);
 			if (route_ep_live(x->g, e + k))
 				quality_tree(x, &t, q);
 		}
@@ -104,9 +104,9 @@ any_updown_quality(const struct route_graph *g, struct any_quality *q)
 	if (x.hosts == NULL || x.load == NULL)
 		ret = -ENOMEM;
 	if (ret == 0)
-		ret = route_order_init(&x.order, g, root);
+		ret = updown_order_init(&x.order, g, root);
 	if (ret == 0)
-		ret = route_trees_init(&x.trees, g->nnode);
+		ret = updown_trees_init(&x.trees, g->nnode);
 	if (ret == 0) {
 		x.flows = x.hosts + n;
 		x.sorted = x.flows + n;
@@ -116,8 +116,8 @@ any_updown_quality(const struct route_graph *g, struct any_quality *q)
 				x.hosts[g->att[i].node]++;
 		quality_all(&x, q);
 	}
-	route_trees_free(&x.trees);
-	route_order_free(&x.order);
+	updown_trees_free(&x.trees);
+	updown_order_free(&x.order);
 	free(x.hosts);
 	free(x.load);
 	return ret;

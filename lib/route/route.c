@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "route_reflit.h"
+#include "reflit_grid.h"
 
 static const struct route_engine *const engines[] = {
 	&route_reflit,

@@ -1,473 +1,173 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "route_detour.h"
 
+#include "route_rank.h"
+
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "route_lanes.h"
-
-/* Landings under construction: the depth, and below it the number of the arc
- * among those of its node. The greatest is the deepest. */
-#define KEY_ARC 0x1fff
-#define KEY_DEPTH 13
-
-_Static_assert(RL_FWD_PORTS_MAX <= KEY_ARC, "the arcs of a node fit");
-_Static_assert(RL_DEVICES_MAX < INT32_MAX >> KEY_DEPTH, "depths fit");
-
-static int
-detour_alloc(struct route_detour *d)
-{
-	const size_t n = d->g->nnode, lanes = n * ROUTE_TILE;
-	uint32_t *m = malloc((7 * n + 6 * lanes + 2) * sizeof(*m));
-
-	d->aside = malloc(((size_t)d->g->narc + 1) * sizeof(*d->aside));
-	d->mem = m;
-	if (m == NULL || d->aside == NULL) {
-		route_detour_free(d);
-		return -ENOMEM;
-	}
-	d->above = (int32_t *)m;
-	d->val = d->above + lanes;
-	d->key = d->val + lanes;
-	d->homes = m + 3 * lanes;
-	d->nexts = d->homes + lanes;
-	d->vias = d->nexts + lanes;
-	d->order = d->vias + lanes;
-	d->parent = d->order + n;
-	d->depth = d->parent + n;
-	d->top = d->depth + n;
-	d->top_via = d->top + n;
-	d->root = d->top_via + n;
-	d->aside0 = d->root + n;
-	return 0;
-}
-
-/*
- * A breadth-first tree of the part of root, then of the other parts. Of several
- * nodes that could be above it a node takes that of its last arc (on grids, of
- * the dimension that dimension order takes last): a choice of its own, so that
- * a failure moves only what hung on it.
- */
-static void
-detour_grow(struct route_detour *d, uint32_t root)
-{
-	const struct route_graph *g = d->g;
-	uint32_t head = 0, tail = 0;
-
-	memset(d->depth, 0xff, g->nnode * sizeof(*d->depth));
-	for (uint32_t i = 0; i <= g->nnode; i++) {
-		const uint32_t r = i == 0 ? root : i - 1;
-
-		if (g->nnode == 0 || d->depth[r] != ROUTE_NONE)
-			continue;
-		d->depth[r] = 0;
-		d->root[r] = r;
-		d->parent[r] = ROUTE_NONE;
-		d->order[tail++] = r;
-		for (; head < tail; head++) {
-			const uint32_t u = d->order[head];
-
-			for (uint32_t a = g->first[u]; a < g->first[u + 1];
-			     a++) {
-				const uint32_t w = g->arc[a].to;
-
-				if (d->depth[w] != ROUTE_NONE)
-					continue;
-				d->depth[w] = d->depth[u] + 1;
-				d->root[w] = r;
-				d->order[tail++] = w;
-			}
-		}
-	}
-	for (uint32_t u = 0; u < g->nnode; u++)
-		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++)
-			if (d->depth[g->arc[a].to] + 1 == d->depth[u])
-				d->parent[u] = a;
-}
-
-static inline bool
-detour_in_tree(const struct route_detour *d, uint32_t a)
-{
-	return d->parent[d->g->tail[a]] == a ||
-	       d->parent[d->g->arc[a].to] == d->g->arc[a].back;
-}
-
-/* Depth of the lowest node that is above both. */
-static uint32_t
-detour_meet(const struct route_detour *d, uint32_t u, uint32_t w)
-{
-	while (u != w) {
-		if (d->depth[u] < d->depth[w])
-			w = d->g->arc[d->parent[w]].to;
-		else
-			u = d->g->arc[d->parent[u]].to;
-	}
-	return d->depth[u];
-}
-
-/* For every node, how high a link from below it leads out, and which. */
-static void
-detour_tops(struct route_detour *d)
-{
-	const struct route_graph *g = d->g;
-
-	for (uint32_t i = g->nnode; i-- > 0;) {
-		const uint32_t u = d->order[i];
-
-		d->top[u] = d->depth[u];
-		d->top_via[u] = ROUTE_NONE;
-	}
-	for (uint32_t i = g->nnode; i-- > 0;) {
-		const uint32_t u = d->order[i], up = d->parent[u];
-
-		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++) {
-			uint32_t meet;
-
-			if (detour_in_tree(d, a))
-				continue;
-			meet = detour_meet(d, u, g->arc[a].to);
-			if (meet < d->top[u]) {
-				d->top[u] = meet;
-				d->top_via[u] = a;
-			}
-		}
-		if (up == ROUTE_NONE || d->top[u] >= d->top[g->arc[up].to])
-			continue;
-		d->top[g->arc[up].to] = d->top[u];
-		d->top_via[g->arc[up].to] = g->arc[up].back;
-	}
-}
-
-/* The links that are not in the tree, of every node. */
-static void
-detour_asides(struct route_detour *d)
-{
-	const struct route_graph *g = d->g;
-	uint32_t n = 0;
-
-	for (uint32_t u = 0; u < g->nnode; u++) {
-		d->aside0[u] = n;
-		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++)
-			if (!detour_in_tree(d, a))
-				d->aside[n++] = (struct route_ranked){
-					g->arc[a].to,
-					(int32_t)(a - g->first[u])};
-	}
-	d->aside0[g->nnode] = n;
-}
-
 int
-route_detour_init(struct route_detour *d, const struct route_graph *g,
-		  uint32_t root, unsigned int plane)
+route_detour_init(struct route_detour *dt, struct route_build *b,
+		  unsigned int plane, unsigned int vls)
 {
-	memset(d, 0, sizeof(*d));
-	d->g = g;
-	d->away = plane;
-	d->tree = plane + 1;
-	if (detour_alloc(d) != 0)
-		return -ENOMEM;
-	detour_grow(d, root);
-	detour_tops(d);
-	detour_asides(d);
-	return 0;
+	const struct route_graph *g = &b->g;
+	uint32_t root;
+	int ret;
+
+	dt->b = b;
+	dt->plane = plane;
+	dt->updown = vls == 1 || vls >= 3;
+	dt->spans = vls >= 2;
+	dt->nplanes = (dt->updown ? 1u : 0) + (dt->spans ? 2u : 0);
+	ret = route_root(g, &root);
+	dt->root = root;
+	if (ret == 0 && dt->updown)
+		ret = updown_order_init(&dt->order, g, root);
+	if (ret == 0 && dt->updown)
+		ret = updown_trees_init(&dt->trees, g->nnode);
+	if (ret == 0 && dt->spans)
+		ret = detour_tree_init(&dt->spanning, g, root,
+					plane + dt->updown);
+	return ret;
 }
 
 void
-route_detour_free(struct route_detour *d)
+route_detour_free(struct route_detour *dt)
 {
-	free(d->aside);
-	free(d->mem);
-	memset(d, 0, sizeof(*d));
+	detour_tree_free(&dt->spanning);
+	updown_trees_free(&dt->trees);
+	updown_order_free(&dt->order);
+	memset(dt, 0, sizeof(*dt));
 }
 
-static inline bool
-detour_is_home(const struct route_detour *d, uint32_t u)
+void
+route_detour_vls(struct route_detour *dt, uint8_t vl)
 {
-	return d->home[d->root[u]] == u;
-}
+	struct route_build *b = dt->b;
 
-/* The homes of e, first switch of each part. */
-static void
-detour_homes(struct route_detour *d, uint32_t e)
-{
-	const struct route_graph *g = d->g;
-
-	memset(d->home, 0xff, g->nnode * sizeof(*d->home));
-	for (uint32_t i = g->att0[e]; i < g->att0[e + 1]; i++) {
-		const uint32_t u = g->att[i].node;
-
-		if (u != ROUTE_NONE && d->home[d->root[u]] == ROUTE_NONE)
-			d->home[d->root[u]] = u;
+	if (dt->updown) {
+		route_plane_vl(b, dt->plane, vl);
+		for (unsigned int sl = 0; sl < RL_SLS; sl++)
+			route_plane_of(b, vl, (uint8_t)sl, (uint8_t)dt->plane);
+		b->route->detour_vls++;
+		vl++;
 	}
+	if (dt->spans)
+		detour_tree_vls(b, dt->plane + dt->updown, vl);
 }
 
-/* The tree's way to the home of e, and the nodes on it. */
-static void
-detour_chain(struct route_detour *d, uint32_t e, uint32_t lane)
+uint32_t
+route_detour_ranks(struct route_detour *dt, uint32_t next, uint8_t vl)
 {
-	const struct route_graph *g = d->g;
-
-	memcpy(d->next, d->parent, g->nnode * sizeof(*d->next));
-	for (uint32_t i = g->att0[e]; i < g->att0[e + 1]; i++) {
-		uint32_t u = g->att[i].node;
-
-		if (u == ROUTE_NONE)
-			continue;
-		if (!detour_is_home(d, u)) {
-			d->key[u * (size_t)ROUTE_TILE + lane] =
-				(int32_t)(d->depth[d->home[d->root[u]]] + 1)
-					<< KEY_DEPTH | KEY_ARC;
-			continue;
-		}
-		d->next[u] = ROUTE_NONE;
-		d->above[u * (size_t)ROUTE_TILE + lane] = -1;
-		while (d->parent[u] != ROUTE_NONE) {
-			const uint32_t up = g->arc[d->parent[u]].to;
-
-			d->next[up] = g->arc[d->parent[u]].back;
-			u = up;
-			d->above[u * (size_t)ROUTE_TILE + lane] = -1;
-		}
+	if (dt->updown) {
+		next = route_rank_up(dt->b, next, vl, dt->order.value);
+		next = route_rank_down(dt->b, next, vl, dt->order.value);
+		vl++;
 	}
+	return dt->spans ? route_rank_detour(dt->b, next, vl, &dt->spanning) :
+			     next;
 }
 
-/* Where each node parts from the way to the destination. */
-static void
-detour_part(struct route_detour *d)
+void
+route_detour_plan(struct route_detour *dt, const uint32_t *e, uint32_t n,
+		  const uint32_t *const *first)
 {
-	const struct route_graph *g = d->g;
-
-	for (uint32_t i = 0; i < g->nnode; i++) {
-		const uint32_t u = d->order[i], p = d->parent[u];
-		const uint32_t up = p == ROUTE_NONE ? u : g->arc[p].to;
-		const struct route_v8 *above = route_v8_of(d->above, u);
-		const struct route_v8 *from = route_v8_of(d->val, up);
-		struct route_v8 *val = route_v8_at(d->val, u);
-		const int32_t depth = (int32_t)d->depth[u];
-		const int32_t whole = p == ROUTE_NONE ? 0 : -1;
-
-		for (unsigned int k = 0; k < ROUTE_HALVES; k++)
-			val->h[k] = route_v4_pick(above->h[k],
-						  (route_v4){0} + depth,
-						  from->h[k] & whole);
-	}
+	if (dt->updown)
+		updown_trees_fill(&dt->trees, &dt->order, e, n, first);
+	if (dt->spans)
+		detour_tree_plan(&dt->spanning, e, n);
 }
 
-/* What node u finds among its own links aside and what is below it. */
-static inline void
-detour_store(struct route_detour *d, uint32_t u)
+void
+route_detour_dst(struct route_detour *dt, uint32_t lane)
 {
-	const size_t n = d->g->nnode;
-	const int32_t f = (int32_t)d->g->first[u];
-	const int32_t top = (int32_t)d->top_via[u];
-
-	for (unsigned int i = 0; i < ROUTE_HALVES; i++) {
-		const route_v4 key = route_v8_of(d->key, u)->h[i];
-		const route_v4 above = route_v8_of(d->above, u)->h[i];
-		const route_v4 arc = key & KEY_ARC;
-		const route_v4 lands = (key >> KEY_DEPTH) >
-				       route_v8_of(d->val, u)->h[i];
-		const route_v4 jump = route_v4_pick(
-			arc == KEY_ARC,
-			(route_v4){0} + (int32_t)ROUTE_EJECT, arc + f);
-		/* Aside, where nothing lands deeper: out highest. */
-		const route_v4 via = route_v4_pick(lands, jump, above | top);
-
-		for (unsigned int k = 0; k < 4; k++)
-			d->vias[(4 * i + k) * n + u] = (uint32_t)via[k];
-	}
+	if (dt->updown)
+		updown_trees_view(&dt->trees, lane, &dt->tree);
+	if (dt->spans)
+		detour_tree_dst(&dt->spanning, lane);
 }
 
-/* Hands what node u has found to the node above it, whose arc idx leads here. */
-static inline void
-detour_offer(struct route_detour *d, uint32_t u, uint32_t up, int32_t idx)
+/* Whether the up*-down* way from node w leads through node u. */
+static bool
+detour_through(const struct route_detour *dt, uint32_t w, uint32_t u)
 {
-	const struct route_v8 *above = route_v8_of(d->above, u);
-	const struct route_v8 *key = route_v8_of(d->key, u);
-	struct route_v8 *to = route_v8_at(d->key, up);
+	const struct updown_tree *t = &dt->tree;
 
-	for (unsigned int k = 0; k < ROUTE_HALVES; k++)
-		to->h[k] = route_v4_max(((key->h[k] & ~KEY_ARC) | idx) &
-						~above->h[k], to->h[k]);
+	/* Down from here: ranks rise, and beyond u's it is out of reach. */
+	while (w != u && dt->order.rank[w] < dt->order.rank[u] &&
+	       t->next[w] != ROUTE_NONE)
+		w = dt->b->g.arc[t->next[w]].to;
+	return w == u;
 }
 
 /*
- * The deepest landings from below, for all nodes. A node above the destination
- * offers its parent nothing: what is below it is on the way's side.
- */
-static void
-detour_dive(struct route_detour *d)
-{
-	const struct route_graph *g = d->g;
-
-	for (uint32_t i = g->nnode; i-- > 0;) {
-		const uint32_t u = d->order[i], p = d->parent[u];
-		struct route_v8 *key = route_v8_at(d->key, u);
-		struct route_v8 m = *key;
-
-		for (uint32_t a = d->aside0[u]; a < d->aside0[u + 1]; a++) {
-			const struct route_v8 *val =
-				route_v8_of(d->val, d->aside[a].to);
-
-			for (unsigned int k = 0; k < ROUTE_HALVES; k++)
-				m.h[k] = route_v4_max(
-					val->h[k] << KEY_DEPTH |
-						d->aside[a].idx, m.h[k]);
-		}
-		*key = m;
-		detour_store(d, u);
-		if (p != ROUTE_NONE)
-			detour_offer(d, u, g->arc[p].to,
-				     (int32_t)(g->arc[p].back -
-					       g->first[g->arc[p].to]));
-	}
-}
-
-/*
- * What nodes above e do, from home upwards: jump, or climb on. e hangs on
- * switches that are not below the nodes of the way deeper than `aside`: there is
- * a way round those links by them, if by nothing else.
- */
-static void
-detour_climb(struct route_detour *d, uint32_t lane, uint32_t home,
-	     uint32_t aside)
-{
-	const struct route_graph *g = d->g;
-	uint32_t deepest = aside != ROUTE_NONE ? d->depth[home] + 1 : 0;
-
-	for (uint32_t u = home;;) {
-		const uint32_t up = d->parent[u];
-		const size_t at = (size_t)u * ROUTE_TILE + lane;
-		const int32_t lands = d->key[at] >> KEY_DEPTH;
-		const int32_t best = lands > d->val[at] ? lands : d->val[at];
-
-		if (deepest != 0 && (uint32_t)best < deepest)
-			d->via[u] = up;
-		else
-			deepest = 0;
-		if (up == ROUTE_NONE)
-			break;
-		/* The link above u may be what is dead, if there is a way
-		 * round it at all. */
-		if ((d->top[u] < d->depth[u] ||
-		     (aside != ROUTE_NONE && aside < d->depth[u])) &&
-		    deepest < d->depth[u])
-			deepest = d->depth[u];
-		u = g->arc[up].to;
-	}
-}
-
-/*
- * Depth of the highest point in which the ways from the root to e's switches in
- * the part of `home` part from one another; ROUTE_NONE: it has no other there.
+ * An up*-down* way from node u other than by the dead arc, which is the one
+ * that the plane has; the packet comes from another plane, so it may begin up
+ * or down. Ways up from a node that has none down don't lead back to it; nor do
+ * ways down. What goes up from a node that could go down may.
  */
 static uint32_t
-detour_aside(const struct route_detour *d, uint32_t e, uint32_t home)
+detour_other(const struct route_detour *dt, uint32_t u, uint32_t dead)
 {
-	const struct route_graph *g = d->g;
-	uint32_t least = ROUTE_NONE;
+	const struct route_graph *g = &dt->b->g;
+	const struct updown_tree *t = &dt->tree;
+	uint32_t best = ROUTE_NONE, least = ROUTE_FAR;
 
-	for (uint32_t i = g->att0[e]; i < g->att0[e + 1]; i++) {
-		const uint32_t w = g->att[i].node;
+	for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++) {
+		const uint32_t w = g->arc[a].to;
+		const bool goes_up = dt->order.rank[w] < dt->order.rank[u];
 
-		if (w != ROUTE_NONE && w != home && d->root[w] == d->root[home])
-			least = rl_min_u32(least, detour_meet(d, home, w));
+		if (a == dead || t->dist[w] >= least || (!goes_up && !t->down[w]))
+			continue;
+		if (goes_up && t->down[u] && detour_through(dt, w, u))
+			continue;
+		least = t->dist[w];
+		best = a;
 	}
-	return least;
+	return best;
 }
 
 void
-route_detour_plan(struct route_detour *d, const uint32_t *e, uint32_t n)
+route_detour_add(const struct route_detour *dt, struct route_hops *h,
+		 uint32_t u, uint32_t e, uint32_t dead)
 {
-	const struct route_graph *g = d->g;
-	const size_t lanes = (size_t)g->nnode * ROUTE_TILE;
+	uint32_t next = ROUTE_NONE;
 
-	RL_ASSERT(n >= 1 && n <= ROUTE_TILE);
-	d->n = n;
-	memset(d->above, 0, lanes * sizeof(*d->above));
-	memset(d->key, 0, lanes * sizeof(*d->key));
-	for (uint32_t k = 0; k < n; k++) {
-		route_detour_dst(d, k);
-		detour_homes(d, e[k]);
-		detour_chain(d, e[k], k);
+	if (dt->updown) {
+		next = dt->tree.next[u];
+		if (next == dead && next != ROUTE_NONE)
+			next = detour_other(dt, u, dead);
 	}
-	detour_part(d);
-	detour_dive(d);
-	for (uint32_t k = 0; k < n; k++) {
-		route_detour_dst(d, k);
-		for (uint32_t i = g->att0[e[k]]; i < g->att0[e[k] + 1]; i++) {
-			const uint32_t u = g->att[i].node;
-
-			if (u != ROUTE_NONE && detour_is_home(d, u))
-				detour_climb(d, k, u,
-					     detour_aside(d, e[k], u));
-		}
-	}
+	if (next != ROUTE_NONE)
+		route_hops_add_arc(h, &dt->b->g, next, dt->plane, e, 1);
+	else if (dt->spans)
+		detour_tree_add(&dt->spanning, h, u, e, dead);
 }
 
-/* Adds the next hop of node u on plane away. */
-static void
-detour_add_away(const struct route_detour *d, struct route_hops *h, uint32_t u,
-		uint32_t e)
+void
+route_detour_fill(const struct route_detour *dt, uint32_t e)
 {
-	const uint32_t a = d->via[u];
+	const struct route_graph *g = &dt->b->g;
 
-	if (a == ROUTE_NONE)
+	if (dt->spans)
+		detour_tree_fill(&dt->spanning, dt->b, e);
+	if (!dt->updown)
 		return;
-	if (a == ROUTE_EJECT)
-		route_hops_add_ep(h, d->g, u, e, d->tree, 1);
-	else
-		route_hops_add_arc(h, d->g, a, detour_in_tree(d, a) ? d->away :
-				   d->tree, e, 1);
-}
-
-void
-route_detour_add(const struct route_detour *d, struct route_hops *h, uint32_t u,
-		 uint32_t e, uint32_t dead)
-{
-	if (d->home[d->root[u]] == ROUTE_NONE)
-		return;
-	if (d->next[u] != ROUTE_NONE && d->next[u] != dead)
-		route_hops_add_arc(h, d->g, d->next[u], d->tree, e, 1);
-	else if (detour_is_home(d, u) && dead != ROUTE_EJECT)
-		route_hops_add_ep(h, d->g, u, e, d->tree, 1);
-	else if (dead != ROUTE_EJECT || d->via[u] != ROUTE_EJECT)
-		detour_add_away(d, h, u, e);
-}
-
-void
-route_detour_fill(const struct route_detour *d, struct route_build *b,
-		  uint32_t e)
-{
-	const struct route_graph *g = d->g;
-
 	for (uint32_t u = 0; u < g->nnode; u++) {
+		const uint32_t next = dt->tree.next[u];
 		struct route_hops h;
 
-		if (d->home[d->root[u]] == ROUTE_NONE)
+		if (dt->tree.dist[u] >= ROUTE_FAR)
 			continue;
 		route_hops_init(&h);
-		detour_add_away(d, &h, u, e);
-		route_put(b, u, d->away, e, &h);
-		route_hops_init(&h);
-		if (detour_is_home(d, u))
-			route_hops_add_ep(&h, g, u, e, d->tree, RL_FWD_ALTS);
-		else if (d->next[u] != ROUTE_NONE)
-			route_hops_add_arc(&h, g, d->next[u], d->tree, e,
-					   RL_FWD_ALTS);
-		route_put(b, u, d->tree, e, &h);
+		if (next == ROUTE_NONE)
+			route_hops_add_ep(&h, g, u, e, dt->plane, 2);
+		else
+			route_hops_add_arc(&h, g, next, dt->plane, e, 2);
+		if (dt->spans)
+			detour_tree_add(&dt->spanning, &h, u, e,
+					 next == ROUTE_NONE ? ROUTE_EJECT :
+							      next);
+		route_put(dt->b, u, dt->plane, e, &h);
 	}
-}
-
-void
-route_detour_vls(struct route_build *b, unsigned int plane, uint8_t vl)
-{
-	for (unsigned int i = 0; i < 2; i++) {
-		route_plane_vl(b, plane + i, (uint8_t)(vl + i));
-		for (unsigned int sl = 0; sl < RL_SLS; sl++)
-			route_plane_of(b, (uint8_t)(vl + i), (uint8_t)sl,
-				       (uint8_t)(plane + i));
-	}
-	b->route->detour_vls = (uint8_t)(b->route->detour_vls + 2);
 }

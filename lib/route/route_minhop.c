@@ -11,10 +11,10 @@
 #include <errno.h>
 
 #include "route_impl.h"
-#include "route_near.h"
+#include "route_bfs.h"
 
 static void
-minhop_fill(struct route_build *b, const struct route_near *m, uint32_t u,
+minhop_fill(struct route_build *b, const struct route_bfs *m, uint32_t u,
 	    uint32_t e)
 {
 	const struct route_graph *g = &b->g;
@@ -42,13 +42,13 @@ minhop_fill(struct route_build *b, const struct route_near *m, uint32_t u,
 static int
 minhop_compute(struct route_build *b)
 {
-	struct route_near near = {0};
+	struct route_bfs near = {0};
 	int ret;
 
 	b->one_sl = true;
 	ret = route_tables_init(b, 1);
 	if (ret == 0)
-		ret = route_near_init(&near, &b->g);
+		ret = route_bfs_init(&near, &b->g);
 	if (ret != 0) {
 		snprintf(b->err, RL_ERR_MAX, "no memory for %u switches",
 			 b->g.nnode);
@@ -56,12 +56,12 @@ minhop_compute(struct route_build *b)
 	}
 	for (uint32_t e = 0; e < b->topo->nep; e++) {
 		route_tile_begin(b, e);
-		route_near_dst(&near, &b->g, e);
+		route_bfs_dst(&near, &b->g, e);
 		for (uint32_t i = 0; i < near.nqueue; i++)
 			minhop_fill(b, &near, near.queue[i], e);
 		route_tile_end(b, e);
 	}
-	route_near_free(&near);
+	route_bfs_free(&near);
 	route_endpoints(b);
 	b->route->vls = 1;
 	return 0;

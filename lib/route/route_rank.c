@@ -111,7 +111,7 @@ route_rank_dor(struct route_build *b, uint32_t next,
 
 uint32_t
 route_rank_detour(struct route_build *b, uint32_t next, uint8_t vl,
-		  const struct route_detour *d)
+		  const struct detour_tree *d)
 {
 	const struct rl_topo *t = b->topo;
 	const uint32_t n = b->g.nnode, tree = next + 2 * n + 2;

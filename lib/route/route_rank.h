@@ -13,7 +13,7 @@
  * few of them.
  */
 
-#include "route_detour.h"
+#include "detour_tree.h"
 #include "route_grid.h"
 #include "route_impl.h"
 
@@ -34,9 +34,9 @@ uint32_t route_rank_down(struct route_build *b, uint32_t next, uint8_t vl,
 uint32_t route_rank_dor(struct route_build *b, uint32_t next,
 			const struct route_grid *gr, uint8_t vl, uint8_t ahead);
 
-/** The planes of route_detour.h: @p vl and the VL after it. */
+/** The planes of detour_tree.h: @p vl and the VL after it. */
 uint32_t route_rank_detour(struct route_build *b, uint32_t next, uint8_t vl,
-			   const struct route_detour *d);
+			   const struct detour_tree *d);
 
 /** To endpoints that reflect, from them, and on from there. */
 uint32_t route_rank_reflect(struct route_build *b, uint32_t next, uint8_t to,

@@ -21,14 +21,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "route_backup.h"
+#include "route_detour.h"
 #include "route_grid.h"
 #include "route_rank.h"
 
 struct torus {
 	struct route_build *b;
 	struct route_grid gr;
-	struct route_backup bk;
+	struct route_detour dt;
 	uint32_t *next;	  /* [lane][node] arc to the destinations of a tile */
 	uint32_t (*turn)[GRID_WAYS]; /* destinations sent each way so far */
 };
@@ -213,7 +213,7 @@ torus_plan(struct torus *to, uint32_t e)
 		ret = torus_ways(to, e + k, to->next + (size_t)k * g->nnode);
 	}
 	if (ret == 0)
-		route_backup_plan(&to->bk, dst, n, first);
+		route_detour_plan(&to->dt, dst, n, first);
 	return ret;
 }
 
@@ -227,7 +227,7 @@ torus_dst(struct torus *to, uint32_t e)
 
 	if (ret != 0 || !route_ep_live(g, e))
 		return ret;
-	route_backup_dst(&to->bk, lane);
+	route_detour_dst(&to->dt, lane);
 	for (uint32_t u = 0; u < g->nnode; u++) {
 		const uint32_t a = to->next[(size_t)lane * g->nnode + u];
 		struct route_hops h;
@@ -244,11 +244,11 @@ torus_dst(struct torus *to, uint32_t e)
 					   to->turn[u][2 * arc->dim +
 						       (arc->dir < 0)]++,
 					   RL_FWD_ALTS - 1);
-			route_backup_add(&to->bk, &h, u, e, a);
+			route_detour_add(&to->dt, &h, u, e, a);
 		}
 		route_put(to->b, u, 0, e, &h);
 	}
-	route_backup_fill(&to->bk, e);
+	route_detour_fill(&to->dt, e);
 	return 0;
 }
 
@@ -313,7 +313,7 @@ torus_ranks(struct torus *to, unsigned int own, unsigned int levels)
 						 (c + n / 2) % n : c);
 		}
 	}
-	route_backup_ranks(&to->bk, next, (uint8_t)own);
+	route_detour_ranks(&to->dt, next, (uint8_t)own);
 	return 0;
 }
 
@@ -325,14 +325,14 @@ torus_tables(struct torus *to)
 	const unsigned int own = b->max_vls >= 4 ? 4 : 2;
 	int ret;
 
-	ret = route_backup_init(&to->bk, b, 1, qos ? 0 : b->max_vls - own);
+	ret = route_detour_init(&to->dt, b, 1, qos ? 0 : b->max_vls - own);
 	if (ret == 0)
-		ret = route_tables_init(b, 1 + to->bk.nplanes);
+		ret = route_tables_init(b, 1 + to->dt.nplanes);
 	if (ret != 0)
 		return ret;
 	b->route->vls = (uint8_t)(qos ? 2 * own : own);
 	torus_vls(to, qos);
-	route_backup_vls(&to->bk, (uint8_t)own);
+	route_detour_vls(&to->dt, (uint8_t)own);
 	torus_sls(to);
 	for (uint32_t e = 0; e < b->topo->nep && ret == 0; e++) {
 		route_tile_begin(b, e);
@@ -367,7 +367,7 @@ torus_compute(struct route_build *b)
 		ret = torus_tables(&to);
 	if (ret == -ENOMEM)
 		snprintf(b->err, RL_ERR_MAX, "no memory for %u switches", n);
-	route_backup_free(&to.bk);
+	route_detour_free(&to.dt);
 	free(to.turn);
 	free(to.next);
 	route_grid_free(&to.gr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Engine updown: up*-down* from a root in the middle, on one VL, for any
- * connected fabric. See route_order.h for the rule.
+ * connected fabric. See updown_order.h for the rule.
  *
  * On the same VL a node that goes up may go up by any other neighbour, and a
  * node that goes down may go down by any other that can: the rank falls (or
@@ -12,17 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "route_detour.h"
+#include "detour_tree.h"
 #include "route_impl.h"
 #include "route_rank.h"
-#include "route_trees.h"
+#include "updown_trees.h"
 
 struct updown {
 	struct route_build *b;
-	struct route_order order;
-	struct route_trees trees;
-	struct route_tree tree; /* one of the trees */
-	struct route_detour detour;
+	struct updown_order order;
+	struct updown_trees trees;
+	struct updown_tree tree; /* one of the trees */
+	struct detour_tree detour;
 	bool detours;
 };
 
@@ -30,7 +30,7 @@ static void
 updown_fill(struct updown *ud, uint32_t u, uint32_t e)
 {
 	const struct route_graph *g = &ud->b->g;
-	const struct route_tree *t = &ud->tree;
+	const struct updown_tree *t = &ud->tree;
 	const uint32_t next = t->next[u];
 	struct route_hops h;
 
@@ -45,12 +45,12 @@ updown_fill(struct updown *ud, uint32_t u, uint32_t e)
 		if (a == next || t->dist[w] >= ROUTE_FAR ||
 		    h.n == RL_FWD_ALTS - 1)
 			continue;
-		if (t->down[u] ? !route_is_up(&ud->order, a) && t->down[w] :
-				 route_is_up(&ud->order, a))
+		if (t->down[u] ? !updown_is_up(&ud->order, a) && t->down[w] :
+				 updown_is_up(&ud->order, a))
 			route_hops_add_arc(&h, g, a, 0, e, 1);
 	}
 	if (ud->detours)
-		route_detour_add(&ud->detour, &h, u, e,
+		detour_tree_add(&ud->detour, &h, u, e,
 				 next != ROUTE_NONE ? next : ROUTE_EJECT);
 	route_put(ud->b, u, 0, e, &h);
 }
@@ -69,13 +69,13 @@ updown_fill_all(struct updown *ud)
 		for (uint32_t k = 0; lane == 0 && k < n; k++)
 			dst[k] = e + k;
 		if (lane == 0)
-			route_trees_fill(&ud->trees, &ud->order, dst, n, NULL);
+			updown_trees_fill(&ud->trees, &ud->order, dst, n, NULL);
 		if (lane == 0 && ud->detours)
-			route_detour_plan(&ud->detour, dst, n);
-		route_trees_view(&ud->trees, lane, &ud->tree);
+			detour_tree_plan(&ud->detour, dst, n);
+		updown_trees_view(&ud->trees, lane, &ud->tree);
 		if (ud->detours) {
-			route_detour_dst(&ud->detour, lane);
-			route_detour_fill(&ud->detour, ud->b, e);
+			detour_tree_dst(&ud->detour, lane);
+			detour_tree_fill(&ud->detour, ud->b, e);
 		}
 		for (uint32_t u = 0; u < ud->b->g.nnode; u++)
 			if (ud->tree.dist[u] < ROUTE_FAR)
@@ -92,11 +92,11 @@ updown_init(struct updown *ud)
 	int ret = route_root(g, &root);
 
 	if (ret == 0)
-		ret = route_order_init(&ud->order, g, root);
+		ret = updown_order_init(&ud->order, g, root);
 	if (ret == 0)
-		ret = route_trees_init(&ud->trees, g->nnode);
+		ret = updown_trees_init(&ud->trees, g->nnode);
 	if (ret == 0 && ud->detours)
-		ret = route_detour_init(&ud->detour, g, root, 1);
+		ret = detour_tree_init(&ud->detour, g, root, 1);
 	if (ret == 0)
 		ret = route_tables_init(ud->b, ud->detours ? 3 : 1);
 	return ret;
@@ -131,15 +131,15 @@ updown_compute(struct route_build *b)
 		updown_fill_all(&ud);
 		b->route->vls = 1;
 		if (ud.detours)
-			route_detour_vls(b, 1, 1);
+			detour_tree_vls(b, 1, 1);
 		route_endpoints(b);
 	} else {
 		snprintf(b->err, RL_ERR_MAX, "no memory for %u switches",
 			 b->g.nnode);
 	}
-	route_detour_free(&ud.detour);
-	route_trees_free(&ud.trees);
-	route_order_free(&ud.order);
+	detour_tree_free(&ud.detour);
+	updown_trees_free(&ud.trees);
+	updown_order_free(&ud.order);
 	return ret;
 }
 

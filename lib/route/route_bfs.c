@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "route_near.h"
+#include "route_bfs.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 int
-route_near_init(struct route_near *n, const struct route_graph *g)
+route_bfs_init(struct route_bfs *n, const struct route_graph *g)
 {
 	const uint32_t nnode = g->nnode;
 
@@ -14,7 +14,7 @@ route_near_init(struct route_near *n, const struct route_graph *g)
 	n->hosts = calloc(nnode + 1u, sizeof(*n->hosts));
 	n->load = calloc(g->narc + 1u, sizeof(*n->load));
 	if (n->dist == NULL || n->hosts == NULL || n->load == NULL) {
-		route_near_free(n);
+		route_bfs_free(n);
 		return -ENOMEM;
 	}
 	n->next = n->dist + nnode;
@@ -33,7 +33,7 @@ route_near_init(struct route_near *n, const struct route_graph *g)
 }
 
 void
-route_near_free(struct route_near *n)
+route_bfs_free(struct route_bfs *n)
 {
 	free(n->dist);
 	free(n->hosts);
@@ -42,7 +42,7 @@ route_near_free(struct route_near *n)
 }
 
 static void
-near_search(struct route_near *n, const struct route_graph *g, uint32_t e)
+near_search(struct route_bfs *n, const struct route_graph *g, uint32_t e)
 {
 	uint32_t head = 0, tail = 0;
 
@@ -73,7 +73,7 @@ near_search(struct route_near *n, const struct route_graph *g, uint32_t e)
 /* Of the arcs of node u that lead nearer, that of the least load. Where several
  * have it, each destination begins with another. */
 static uint32_t
-near_choose(const struct route_near *n, const struct route_graph *g, uint32_t u,
+near_choose(const struct route_bfs *n, const struct route_graph *g, uint32_t u,
 	    uint32_t e)
 {
 	const uint32_t first = g->first[u], narc = g->first[u + 1] - first;
@@ -96,7 +96,7 @@ near_choose(const struct route_near *n, const struct route_graph *g, uint32_t u,
 /* An endpoint with several switches sends by the nearest; of several of those
  * by another one for each destination. */
 static void
-near_several(struct route_near *n, const struct route_graph *g, uint32_t e)
+near_several(struct route_bfs *n, const struct route_graph *g, uint32_t e)
 {
 	for (uint32_t s = 0; s < g->topo->nep; s++) {
 		const uint32_t natt = g->att0[s + 1] - g->att0[s];
@@ -116,7 +116,7 @@ near_several(struct route_near *n, const struct route_graph *g, uint32_t e)
 }
 
 void
-route_near_dst(struct route_near *n, const struct route_graph *g, uint32_t e)
+route_bfs_dst(struct route_bfs *n, const struct route_graph *g, uint32_t e)
 {
 	near_search(n, g, e);
 	for (uint32_t i = 0; i < n->nqueue; i++)

@@ -5,7 +5,7 @@
  * number of the arc among those of its node, turned by an exclusive or that
  * differs from node to node and from destination to destination.
  */
-#include "route_trees.h"
+#include "updown_trees.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ _Static_assert(RL_FWD_PORTS_MAX <= KEY_ARC, "the arcs of a node fit");
 _Static_assert(RL_DEVICES_MAX < KEY_NONE / KEY_HOP, "hops fit");
 
 int
-route_trees_init(struct route_trees *ts, uint32_t nnode)
+updown_trees_init(struct updown_trees *ts, uint32_t nnode)
 {
 	const size_t n = (size_t)nnode * ROUTE_TILE + 1;
 
@@ -34,14 +34,14 @@ route_trees_init(struct route_trees *ts, uint32_t nnode)
 	if (ts->key == NULL || ts->avoid == NULL || ts->turn == NULL ||
 	    ts->dist == NULL || ts->next == NULL ||
 	    ts->down == NULL) {
-		route_trees_free(ts);
+		updown_trees_free(ts);
 		return -ENOMEM;
 	}
 	return 0;
 }
 
 void
-route_trees_free(struct route_trees *ts)
+updown_trees_free(struct updown_trees *ts)
 {
 	free(ts->key);
 	free(ts->avoid);
@@ -59,9 +59,9 @@ struct trees_node {
 };
 
 static inline void
-trees_node(const struct route_trees *ts, uint32_t u, struct trees_node *x)
+trees_node(const struct updown_trees *ts, uint32_t u, struct trees_node *x)
 {
-	const struct route_order *o = ts->o;
+	const struct updown_order *o = ts->o;
 	const int32_t turn = (int32_t)(u * 0x9e3779b1u >> 16);
 	const int32_t mask = (int32_t)o->arc_mask[u];
 	const struct route_v8 *t = route_v8_of(ts->turn, 0);
@@ -73,7 +73,7 @@ trees_node(const struct route_trees *ts, uint32_t u, struct trees_node *x)
 
 /* The best of ways by some of a node's arcs. */
 static inline struct route_v8
-trees_best(const struct route_trees *ts, const struct trees_node *x,
+trees_best(const struct updown_trees *ts, const struct trees_node *x,
 	   const struct route_ranked *a, const struct route_ranked *end)
 {
 	struct route_v8 m;
@@ -97,7 +97,7 @@ trees_best(const struct route_trees *ts, const struct trees_node *x,
 
 /* Which arc each destination would rather avoid, by its number. */
 static void
-trees_avoid(struct route_trees *ts, const uint32_t *const *avoid)
+trees_avoid(struct updown_trees *ts, const uint32_t *const *avoid)
 {
 	const struct route_graph *g = ts->o->g;
 
@@ -112,7 +112,7 @@ trees_avoid(struct route_trees *ts, const uint32_t *const *avoid)
 
 /* Sets the nodes that the destinations are attached to in their lanes. */
 static void
-trees_ends(struct route_trees *ts)
+trees_ends(struct updown_trees *ts)
 {
 	const struct route_graph *g = ts->o->g;
 
@@ -126,9 +126,9 @@ trees_ends(struct route_trees *ts)
 
 /* Who can go down all the way: 0 stays 0, at the end of the way. */
 static void
-trees_down(struct route_trees *ts)
+trees_down(struct updown_trees *ts)
 {
-	const struct route_order *o = ts->o;
+	const struct updown_order *o = ts->o;
 	struct trees_node x;
 
 	for (uint32_t i = o->g->nnode; i-- > 0;) {
@@ -146,7 +146,7 @@ trees_down(struct route_trees *ts)
 
 /* What has become of node u goes to the arrays of each destination. */
 static inline void
-trees_store(struct route_trees *ts, uint32_t u, const struct trees_node *x,
+trees_store(struct updown_trees *ts, uint32_t u, const struct trees_node *x,
 	    const struct route_v8 *down)
 {
 	const size_t n = ts->o->g->nnode;
@@ -174,9 +174,9 @@ trees_store(struct route_trees *ts, uint32_t u, const struct trees_node *x,
 
 /* The others go up. */
 static void
-trees_up(struct route_trees *ts)
+trees_up(struct updown_trees *ts)
 {
-	const struct route_order *o = ts->o;
+	const struct updown_order *o = ts->o;
 	struct trees_node x;
 
 	for (uint32_t i = 0; i < o->g->nnode; i++) {
@@ -197,7 +197,7 @@ trees_up(struct route_trees *ts)
 }
 
 static void
-trees_run(struct route_trees *ts, const struct route_order *o)
+trees_run(struct updown_trees *ts, const struct updown_order *o)
 {
 	for (uint32_t k = 0; k < ts->n; k++)
 		ts->turn[k] = (int32_t)(ts->e[k] * 0x85ebca6bu >> 16);
@@ -209,7 +209,7 @@ trees_run(struct route_trees *ts, const struct route_order *o)
 }
 
 static void
-trees_begin(struct route_trees *ts, const struct route_order *o,
+trees_begin(struct updown_trees *ts, const struct updown_order *o,
 	    const uint32_t *e, uint32_t n)
 {
 	RL_ASSERT(n >= 1 && n <= ROUTE_TILE);
@@ -219,7 +219,7 @@ trees_begin(struct route_trees *ts, const struct route_order *o,
 }
 
 void
-route_trees_fill(struct route_trees *ts, const struct route_order *o,
+updown_trees_fill(struct updown_trees *ts, const struct updown_order *o,
 		 const uint32_t *e, uint32_t n, const uint32_t *const *avoid)
 {
 	trees_begin(ts, o, e, n);

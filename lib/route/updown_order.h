@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROUTE_ORDER_H
-#define ROUTE_ORDER_H
+#ifndef UPDOWN_ORDER_H
+#define UPDOWN_ORDER_H
 
 /**
  * @file
@@ -17,7 +17,7 @@
 #include "route_graph.h"
 
 /** An arc that goes up. */
-struct route_up {
+struct updown_up {
 	uint32_t to;
 	uint32_t arc;
 	uint32_t back; /**< the arc from there to here */
@@ -29,14 +29,14 @@ struct route_ranked {
 	int32_t idx; /**< plus graph->first[node]: the arc */
 };
 
-struct route_order {
+struct updown_order {
 	const struct route_graph *g;
 	uint32_t *rank;	 /**< [node] unique; a root has the lowest of its part */
 	uint32_t *value; /**< [node] in the same order, but with gaps: failures
 			      change few of them */
 	uint32_t *node;	 /**< [rank] the other way round */
 	uint32_t *first; /**< [node + 1] into `up` */
-	struct route_up *up;
+	struct updown_up *up;
 	/** [graph->first[node] ..] the arcs of a node: those up come first,
 	    those down from middle[node] on */
 	struct route_ranked *ranked;
@@ -48,7 +48,7 @@ struct route_order {
 #define ROUTE_FAR 0x20000000u
 
 /** The way of every node to one destination. */
-struct route_tree {
+struct updown_tree {
 	uint32_t *dist;	 /**< [node] hops to a node it is attached to */
 	uint32_t *next;	 /**< [node] arc; ROUTE_NONE there and where no way */
 	bool *down;	 /**< [node] can go down all the way */
@@ -66,15 +66,15 @@ int route_root(const struct route_graph *g, uint32_t *root);
  * to those before it comes right after the first neighbour that it has left.
  * Returns 0 or -ENOMEM.
  */
-int route_order_init(struct route_order *o, const struct route_graph *g,
+int updown_order_init(struct updown_order *o, const struct route_graph *g,
 		     uint32_t root);
-void route_order_free(struct route_order *o);
+void updown_order_free(struct updown_order *o);
 
 /** Whether arc @p a goes up. */
 static inline bool
-route_is_up(const struct route_order *o, uint32_t a)
+updown_is_up(const struct updown_order *o, uint32_t a)
 {
 	return o->rank[o->g->arc[a].to] < o->rank[o->g->tail[a]];
 }
 
-#endif /* ROUTE_ORDER_H */
+#endif /* UPDOWN_ORDER_H */

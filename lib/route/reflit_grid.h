@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROUTE_REFLIT_H
-#define ROUTE_REFLIT_H
+#ifndef REFLIT_GRID_H
+#define REFLIT_GRID_H
 
 /**
  * @file
@@ -9,7 +9,7 @@
  *
  * Dimension order (DOR) runs on VL 1 before the dateline of a ring and on VL 0
  * behind it or where none is crossed; where a ring is broken it takes the
- * piece that is left. Up*-down* (route_order.h) runs on VL 2. Any path of the
+ * piece that is left. Up*-down* (updown_order.h) runs on VL 2. Any path of the
  * form
  *
  *     up (VL 2)  ->  DOR (VL 0, 1)  ->  down (VL 2)
@@ -35,9 +35,9 @@
  * every plane of VL 2. Packets that have begun to go down therefore go on.
  */
 
-#include "route_backup.h"
+#include "route_detour.h"
 #include "route_grid.h"
-#include "route_near.h"
+#include "route_bfs.h"
 
 #define REFLIT_SL_DIRECT 0
 #define REFLIT_SL_UP 1
@@ -47,7 +47,7 @@
 #define REFLIT_VL_DOR 0
 #define REFLIT_VL_WRAP 1
 #define REFLIT_VL_ESCAPE 2
-#define REFLIT_VL_BACKUP 3
+#define REFLIT_VL_DETOUR 3
 /** Links that a detour may well have more than the shortest way. */
 #define REFLIT_BEARABLE 6
 
@@ -70,12 +70,12 @@ struct reflit_lane {
 struct reflit {
 	struct route_build *b;
 	struct route_grid gr;
-	struct route_backup bk;
-	struct route_order *order; /**< of the escape classes: bk's, or own */
-	struct route_tree *tree;
-	struct route_order own_order;
-	struct route_trees own_trees;
-	struct route_tree own_tree; /**< one of them */
+	struct route_detour dt;
+	struct updown_order *order; /**< of the escape classes: dt's, or own */
+	struct updown_tree *tree;
+	struct updown_order own_order;
+	struct updown_trees own_trees;
+	struct updown_tree own_tree; /**< one of them */
 	bool whole;  /**< all DOR paths to the destination at hand are there */
 	bool broken; /**< not all DOR paths are there: classes are needed */
 	/* planes */
@@ -95,7 +95,7 @@ struct reflit {
 	uint32_t *stretched; /**< nodes with a long way to t */
 	uint32_t (*turn)[GRID_WAYS];
 	uint32_t worst;	     /**< most links more than the shortest way has */
-	struct route_near near; /**< shortest ways, where in doubt */
+	struct route_bfs near; /**< shortest ways, where in doubt */
 	void *mem;
 };
 
@@ -104,7 +104,7 @@ void reflit_dor_all(const struct route_grid *gr, uint32_t t,
 		    struct reflit_dor *dor, uint32_t *least);
 
 /** Sets up the escape classes for destination t of endpoint e; an own tree is
-    computed, bk's is there. */
+    computed, dt's is there. */
 void reflit_classes(struct reflit *rf, uint32_t e);
 
 /** Links that the positions of s and t ask for. */
@@ -116,4 +116,4 @@ uint8_t reflit_choose(const struct reflit *rf, uint32_t s, uint32_t *cost);
 /** The engine where there is no grid. */
 int reflit_any(struct route_build *b);
 
-#endif /* ROUTE_REFLIT_H */
+#endif /* REFLIT_GRID_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROUTE_TREES_H
-#define ROUTE_TREES_H
+#ifndef UPDOWN_TREES_H
+#define UPDOWN_TREES_H
 
 /**
  * @file
@@ -13,23 +13,23 @@
  */
 
 #include "route_lanes.h"
-#include "route_order.h"
+#include "updown_order.h"
 
-struct route_trees {
-	const struct route_order *o;
+struct updown_trees {
+	const struct updown_order *o;
 	uint32_t e[ROUTE_TILE]; /**< destinations that are there */
 	uint32_t n;
 	int32_t *turn;	 /**< [lane] a number for each destination */
 	int32_t *avoid;	 /**< [node][lane] number of an arc, or none such */
-	int32_t *key;	 /**< [node][lane], see route_trees.c */
+	int32_t *key;	 /**< [node][lane], see updown_trees.c */
 	uint32_t *dist;	 /**< [lane][node] */
 	uint32_t *next;	 /**< [lane][node] */
 	bool *down;	 /**< [lane][node] */
 };
 
 /** Returns 0 or -ENOMEM. For a zeroed object. */
-int route_trees_init(struct route_trees *ts, uint32_t nnode);
-void route_trees_free(struct route_trees *ts);
+int updown_trees_init(struct updown_trees *ts, uint32_t nnode);
+void updown_trees_free(struct updown_trees *ts);
 
 /**
  * The ways to the @p n endpoints @p e, at most ROUTE_TILE of them. Of equally
@@ -37,14 +37,14 @@ void route_trees_free(struct route_trees *ts);
  * arc avoid[lane][node] where there is another. @p avoid, or the list of a
  * lane, may be NULL.
  */
-void route_trees_fill(struct route_trees *ts, const struct route_order *o,
+void updown_trees_fill(struct updown_trees *ts, const struct updown_order *o,
 		      const uint32_t *e, uint32_t n,
 		      const uint32_t *const *avoid);
 
 /** Sets @p t to the ways to the destination of @p lane. No queue. */
 static inline void
-route_trees_view(const struct route_trees *ts, uint32_t lane,
-		 struct route_tree *t)
+updown_trees_view(const struct updown_trees *ts, uint32_t lane,
+		 struct updown_tree *t)
 {
 	const size_t at = (size_t)lane * ts->o->g->nnode;
 
@@ -54,4 +54,4 @@ route_trees_view(const struct route_trees *ts, uint32_t lane,
 	t->down = ts->down + at;
 }
 
-#endif /* ROUTE_TREES_H */
+#endif /* UPDOWN_TREES_H */

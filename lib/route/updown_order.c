@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "route_order.h"
+#include "updown_order.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -116,7 +116,7 @@ route_root(const struct route_graph *g, uint32_t *root)
 }
 
 static int
-order_alloc(struct route_order *o)
+order_alloc(struct updown_order *o)
 {
 	const size_t n = o->g->nnode;
 
@@ -124,7 +124,7 @@ order_alloc(struct route_order *o)
 	o->up = malloc((o->g->narc + 1u) * sizeof(*o->up));
 	o->ranked = malloc((o->g->narc + 1u) * sizeof(*o->ranked));
 	if (o->rank == NULL || o->up == NULL || o->ranked == NULL) {
-		route_order_free(o);
+		updown_order_free(o);
 		return -ENOMEM;
 	}
 	o->node = o->rank + n;
@@ -137,7 +137,7 @@ order_alloc(struct route_order *o)
 
 /* The arcs of a node, those that go up first. */
 static void
-order_ranked(struct route_order *o, uint32_t u)
+order_ranked(struct updown_order *o, uint32_t u)
 {
 	const struct route_graph *g = o->g;
 	uint32_t at = g->first[u], mask = 0;
@@ -158,7 +158,7 @@ order_ranked(struct route_order *o, uint32_t u)
 
 /* The arcs that go up, of every node. */
 static void
-order_ups(struct route_order *o)
+order_ups(struct updown_order *o)
 {
 	const struct route_graph *g = o->g;
 	uint32_t ups = 0;
@@ -168,7 +168,7 @@ order_ups(struct route_order *o)
 		order_ranked(o, u);
 		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++)
 			if (o->rank[g->arc[a].to] < o->rank[u])
-				o->up[ups++] = (struct route_up){
+				o->up[ups++] = (struct updown_up){
 					g->arc[a].to, a, g->arc[a].back};
 	}
 	o->first[g->nnode] = ups;
@@ -250,7 +250,7 @@ place_ready(const struct order_place *p, uint32_t u)
 /* From the order as drawn to one in which only the first node of each part has
  * none before it. */
 static void
-order_places(struct route_order *o, struct order_place *p,
+order_places(struct updown_order *o, struct order_place *p,
 	     const uint32_t *drawn)
 {
 	const uint32_t n = o->g->nnode;
@@ -276,7 +276,7 @@ order_places(struct route_order *o, struct order_place *p,
 }
 
 int
-route_order_init(struct route_order *o, const struct route_graph *g,
+updown_order_init(struct updown_order *o, const struct route_graph *g,
 		 uint32_t root)
 {
 	const size_t nnode = g->nnode;
@@ -312,7 +312,7 @@ route_order_init(struct route_order *o, const struct route_graph *g,
 }
 
 void
-route_order_free(struct route_order *o)
+updown_order_free(struct updown_order *o)
 {
 	free(o->rank);
 	free(o->up);

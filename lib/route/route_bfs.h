@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROUTE_NEAR_H
-#define ROUTE_NEAR_H
+#ifndef ROUTE_BFS_H
+#define ROUTE_BFS_H
 
 /**
  * @file
@@ -12,7 +12,7 @@
 
 #include "route_graph.h"
 
-struct route_near {
+struct route_bfs {
 	uint32_t *dist;	 /**< [node] links between switches; ROUTE_NONE: none */
 	uint32_t *next;	 /**< [node] arc; ROUTE_NONE at the end */
 	uint32_t *queue; /**< nodes with a way, by distance */
@@ -24,11 +24,11 @@ struct route_near {
 };
 
 /** Returns 0 or -ENOMEM. For a zeroed object. */
-int route_near_init(struct route_near *n, const struct route_graph *g);
-void route_near_free(struct route_near *n);
+int route_bfs_init(struct route_bfs *n, const struct route_graph *g);
+void route_bfs_free(struct route_bfs *n);
 
 /** The ways to endpoint @p e. */
-void route_near_dst(struct route_near *n, const struct route_graph *g,
+void route_bfs_dst(struct route_bfs *n, const struct route_graph *g,
 		    uint32_t e);
 
-#endif /* ROUTE_NEAR_H */
+#endif /* ROUTE_BFS_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Engine reflit on grids: tables from the classes of route_reflit.h. */
-#include "route_reflit.h"
+/* Engine reflit on grids: tables from the classes of reflit_grid.h. */
+#include "reflit_grid.h"
 #include "route_rank.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static void
 reflit_put(struct reflit *rf, struct route_hops *h, uint32_t u, uint32_t e,
 	   unsigned int plane, uint32_t a)
 {
-	route_backup_add(&rf->bk, h, u, e, a);
+	route_detour_add(&rf->dt, h, u, e, a);
 	route_put(rf->b, u, plane, e, h);
 }
 
@@ -130,7 +130,7 @@ reflit_fill(struct reflit *rf, uint32_t e)
 		if (rf->broken && !rf->whole)
 			reflit_fill_classes(rf, u, e);
 	}
-	route_backup_fill(&rf->bk, e);
+	route_detour_fill(&rf->dt, e);
 }
 
 /* Long detours are looked at: the shortest way may be no shorter. */
@@ -141,7 +141,7 @@ reflit_judge(struct reflit *rf, uint32_t e, uint32_t s, uint32_t cost,
 	if (cost >= REFLIT_COST_NONE || cost - rf->least[s] <= rf->worst)
 		return;
 	if (!*known)
-		route_near_dst(&rf->near, &rf->b->g, e);
+		route_bfs_dst(&rf->near, &rf->b->g, e);
 	*known = true;
 	if (cost - rf->near.dist[s] > rf->worst)
 		rf->worst = cost - rf->near.dist[s];
@@ -198,7 +198,7 @@ reflit_endpoint(struct reflit *rf, uint32_t e, uint32_t *last)
 	if (!route_ep_live(g, e))
 		return;
 	t = g->att[g->att0[e]].node;
-	route_backup_dst(&rf->bk, e % ROUTE_TILE);
+	route_detour_dst(&rf->dt, e % ROUTE_TILE);
 	if (t != *last)
 		reflit_node(rf, t, e);
 	*last = t;
@@ -228,7 +228,7 @@ reflit_plan(struct reflit *rf, uint32_t e)
 			       rf->broken ? lane->least : NULL);
 		first[k] = lane->dor.first;
 	}
-	route_backup_plan(&rf->bk, dst, n, first);
+	route_detour_plan(&rf->dt, dst, n, first);
 }
 
 static void
@@ -267,8 +267,8 @@ reflit_roots(struct reflit *rf)
 	for (unsigned int i = 0; i <= REFLIT_ROOTS && ret == 0; i++) {
 		if (i == REFLIT_ROOTS)
 			root = best_root;
-		route_order_free(rf->order);
-		ret = route_order_init(rf->order, g, root);
+		updown_order_free(rf->order);
+		ret = updown_order_init(rf->order, g, root);
 		if (ret != 0)
 			break;
 		reflit_tables(rf);
@@ -299,21 +299,21 @@ reflit_use_classes(const struct reflit *rf, uint32_t u)
 	}
 }
 
-/* VLs and planes: what arrives on a VL with an SL, see route_reflit.h. */
+/* VLs and planes: what arrives on a VL with an SL, see reflit_grid.h. */
 static void
 reflit_vls(struct reflit *rf)
 {
 	struct route_build *b = rf->b;
 
 	route_plane_vl(b, rf->wrap, REFLIT_VL_WRAP);
-	route_backup_vls(&rf->bk, REFLIT_VL_BACKUP);
+	route_detour_vls(&rf->dt, REFLIT_VL_DETOUR);
 	route_plane_vl(b, rf->up, REFLIT_VL_ESCAPE);
 	route_plane_vl(b, rf->both, REFLIT_VL_ESCAPE);
 	/* Where the classes are not in use, a packet of theirs (of newer tables
 	 * than these) is taken for one on a detour. */
 	for (uint8_t sl = REFLIT_SL_UP; sl <= REFLIT_SL_BOTH; sl++)
 		route_plane_of(b, REFLIT_VL_ESCAPE, sl,
-			       rf->bk.updown ? (uint8_t)rf->bk.plane : 0);
+			       rf->dt.updown ? (uint8_t)rf->dt.plane : 0);
 	for (uint32_t u = 0; u < b->g.nnode && rf->broken; u++)
 		reflit_use_classes(rf, u);
 	/* Endpoints inject the classes that begin on VL 2 on VL 2. */
@@ -340,10 +340,10 @@ reflit_broken(const struct reflit *rf)
 }
 
 static void
-reflit_planes(struct reflit *rf, unsigned int backups)
+reflit_planes(struct reflit *rf, unsigned int detours)
 {
 	rf->dor = 0;
-	rf->up = 1 + backups;
+	rf->up = 1 + detours;
 	rf->late = rf->up + 1;
 	rf->both = rf->up + 2;
 	rf->wrap = rf->up + 3;
@@ -393,15 +393,15 @@ reflit_init(struct reflit *rf)
 	if (ret != 0)
 		return ret;
 	rf->broken = reflit_broken(rf);
-	ret = route_backup_init(&rf->bk, b, 1, b->max_vls - REFLIT_VL_BACKUP);
-	reflit_planes(rf, rf->bk.nplanes);
+	ret = route_detour_init(&rf->dt, b, 1, b->max_vls - REFLIT_VL_DETOUR);
+	reflit_planes(rf, rf->dt.nplanes);
 	b->live_planes = rf->broken ? rf->wrap : rf->up;
-	rf->order = rf->bk.updown ? &rf->bk.order : &rf->own_order;
-	rf->tree = rf->bk.updown ? &rf->bk.tree : &rf->own_tree;
+	rf->order = rf->dt.updown ? &rf->dt.order : &rf->own_order;
+	rf->tree = rf->dt.updown ? &rf->dt.tree : &rf->own_tree;
 	if (ret == 0 && rf->broken && rf->tree == &rf->own_tree)
-		ret = route_trees_init(&rf->own_trees, b->g.nnode);
+		ret = updown_trees_init(&rf->own_trees, b->g.nnode);
 	if (ret == 0 && rf->broken)
-		ret = route_near_init(&rf->near, &b->g);
+		ret = route_bfs_init(&rf->near, &b->g);
 	b->vl_planes = 1;
 	if (ret == 0)
 		ret = route_tables_init(b, rf->wrap);
@@ -411,10 +411,10 @@ reflit_init(struct reflit *rf)
 static void
 reflit_free(struct reflit *rf)
 {
-	route_near_free(&rf->near);
-	route_trees_free(&rf->own_trees);
-	route_order_free(&rf->own_order);
-	route_backup_free(&rf->bk);
+	route_bfs_free(&rf->near);
+	updown_trees_free(&rf->own_trees);
+	updown_order_free(&rf->own_order);
+	route_detour_free(&rf->dt);
 	route_grid_free(&rf->gr);
 	free(rf->mem);
 	free(rf->dor_p.wraps);
@@ -436,7 +436,7 @@ reflit_ranks(struct reflit *rf)
 	next = route_rank_dor(b, next, &rf->gr, REFLIT_VL_DOR, REFLIT_VL_WRAP);
 	if (order != NULL)
 		next = route_rank_down(b, next, REFLIT_VL_ESCAPE, order);
-	route_backup_ranks(&rf->bk, next, REFLIT_VL_BACKUP);
+	route_detour_ranks(&rf->dt, next, REFLIT_VL_DETOUR);
 	return 0;
 }
 
@@ -446,13 +446,13 @@ reflit_grid(struct route_build *b)
 	struct reflit rf = {.b = b};
 	int ret;
 
-	if (b->max_vls < REFLIT_VL_BACKUP)
+	if (b->max_vls < REFLIT_VL_DETOUR)
 		return route_refuse(b, "engine reflit needs %d VLs on a grid, "
-				    "the links have %u", REFLIT_VL_BACKUP,
+				    "the links have %u", REFLIT_VL_DETOUR,
 				    b->max_vls);
 	ret = reflit_init(&rf);
 	if (ret == 0) {
-		b->route->vls = REFLIT_VL_BACKUP;
+		b->route->vls = REFLIT_VL_DETOUR;
 		reflit_vls(&rf);
 		if (rf.broken)
 			ret = reflit_roots(&rf);

@@ -2,7 +2,7 @@
 /* Classes of paths of the engine reflit, for one destination at a time. */
 #include <string.h>
 
-#include "route_reflit.h"
+#include "reflit_grid.h"
 
 /* The nodes of a row (they differ in later dimensions than d only): a leg of
  * dimension d, and then as from the node v of the same row at the corner. */
@@ -70,8 +70,8 @@ static void
 classes_up(const struct reflit *rf, const uint32_t *dor, const uint32_t *least,
 	   uint32_t *cost, uint32_t *next)
 {
-	const struct route_order *o = rf->order;
-	const struct route_tree *t = rf->tree;
+	const struct updown_order *o = rf->order;
+	const struct updown_tree *t = rf->tree;
 
 	for (uint32_t i = 0; i < rf->b->g.nnode; i++) {
 		const uint32_t u = o->node[i];
@@ -201,7 +201,7 @@ classes_bound(const struct reflit *rf, uint32_t w, const uint32_t *who,
 static void
 classes_proxy(struct reflit *rf, uint64_t cost_now)
 {
-	const struct route_order *o = rf->order;
+	const struct updown_order *o = rf->order;
 	uint32_t *who = rf->stretched, n;
 	uint32_t best = ROUTE_NONE;
 
@@ -236,8 +236,8 @@ reflit_classes(struct reflit *rf, uint32_t e)
 	uint64_t cost_now;
 
 	if (rf->tree == &rf->own_tree) {
-		route_trees_fill(&rf->own_trees, rf->order, &e, 1, NULL);
-		route_trees_view(&rf->own_trees, 0, rf->tree);
+		updown_trees_fill(&rf->own_trees, rf->order, &e, 1, NULL);
+		updown_trees_view(&rf->own_trees, 0, rf->tree);
 	}
 	rf->proxy = ROUTE_NONE;
 	classes_up(rf, rf->dor_t.cost, rf->least, rf->up_cost, rf->up_next);
