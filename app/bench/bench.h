@@ -49,13 +49,46 @@ double bench_quantile(const double v[], unsigned int n, double q);
 /** Sorts n values in place. */
 void bench_sort(double v[], unsigned int n);
 
-/**
- * The bare work of a hop, measured now: FEC check and copy of 256 B out of
- * the second-level cache, in ns per flit.
- */
-double bench_bare_hop_ns(unsigned int reps);
+/** Their spread: the middle half of them, as a part of the median. */
+double bench_spread(double v[], unsigned int n);
 
-/** A plain copy of 256 B out of the second-level cache, in ns. */
-double bench_copy_ns(unsigned int reps);
+/** A spread above this says that the machine was too busy to say anything. */
+#define BENCH_NOISY 0.2
+
+/** What repetitions came to. */
+struct bench_stat {
+	double median;
+	double spread;
+	bool noisy;
+};
+
+/** Of n values, which it sorts in place. */
+void bench_stat(double v[], unsigned int n, struct bench_stat *s);
+
+/** {median, spread, noisy} */
+json_t *bench_stat_json(const struct bench_stat *s);
+
+/**
+ * Zeroed memory in huge pages where the kernel has any, so that it doesn't
+ * depend on chance which lines share a set of the cache. free() frees it.
+ */
+void *bench_alloc(size_t bytes);
+
+/** {cpu, codec, cpus}, and a line on @p human. */
+json_t *bench_machine(FILE *human);
+
+/**
+ * The bare work of a hop, to be measured in turn with a hop itself: FEC check
+ * and copy of 256 B out of the second-level cache.
+ */
+struct bench_bare;
+struct bench_bare *bench_bare_new(void); /**< NULL: no memory */
+void bench_bare_free(struct bench_bare *b);
+
+/** Now, in ns per flit; takes some tenths of a millisecond. */
+double bench_bare_ns(struct bench_bare *b);
+
+/** A plain copy of 256 B out of the second-level cache, the same way. */
+double bench_bare_copy_ns(struct bench_bare *b);
 
 #endif /* RL_BENCH_H */

@@ -308,11 +308,13 @@ build_flits(struct bench_host *h)
 static int
 build_wires(struct bench_host *h, bool faults)
 {
+	static unsigned int pools;
 	const uint32_t nlink = h->cfg.topo.nlink;
-	char err[RL_ERR_MAX] = "";
+	char err[RL_ERR_MAX] = "", name[24];
 	int ret;
 
-	h->pool = rl_frame_pool("frames", nlink * 2 * (WIRE_FRAMES + 64),
+	snprintf(name, sizeof(name), "frames%u", pools++);
+	h->pool = rl_frame_pool(name, nlink * 2 * (WIRE_FRAMES + 64),
 				RL_FRAME_BYTES_MAX);
 	if (h->pool == NULL)
 		return -rte_errno;

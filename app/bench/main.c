@@ -202,6 +202,7 @@ main(int argc, char **argv)
 		return 2;
 	stop_catch(STOP_AGAIN_KILLS);
 	report = json_object();
+	json_object_set_new(report, "machine", bench_machine(stdout));
 	for (int i = optind; i < argc && stop_asked() == 0; i++) {
 		const struct suite *s = find_suite(argv[i]);
 		json_t *out = json_object();

@@ -2,11 +2,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "bench.h"
 #include "rl_codec.h"
-#include "rl_prng.h"
 
 uint64_t
 bench_now_ns(void)
@@ -57,70 +58,77 @@ bench_median(double v[], unsigned int n)
 	return bench_quantile(v, n, 0.5);
 }
 
-/* 1024 flits each way: 512 KiB, beyond L1 and within L2 of a server core. */
-#define BARE_FLITS 1024
-#define BARE_BURST 32
-#define BARE_ROUNDS 200
-
-static double
-bare(unsigned int reps, bool check)
+double
+bench_spread(double v[], unsigned int n)
 {
-	uint8_t *mem = aligned_alloc(64, 2 * BARE_FLITS * RL_FLIT_BYTES);
-	struct rl_codec *codec = aligned_alloc(64, (rl_codec_memsize() + 63) &
-							   ~(size_t)63);
-	const uint8_t *src[BARE_FLITS];
-	uint8_t *dst[BARE_FLITS];
-	uint8_t fec[BARE_BURST];
-	double *ns = calloc(reps, sizeof(*ns));
-	const uint32_t zero = 0;
-	struct rl_prng p;
-	double median;
+	const double median = bench_median(v, n);
 
-	rl_prng_seed(&p, 1);
-	rl_codec_init(codec, RL_CRC_BCH, RL_ISN_WIDE, rl_codec_best_isa(512));
-	for (unsigned int i = 0; i < BARE_FLITS; i++) {
-		uint8_t *f = mem + i * RL_FLIT_BYTES;
-
-		for (unsigned int j = 0; j < 240; j += 8)
-			rl_put64(f + j, rl_prng_u64(&p));
-		rl_codec_tx(codec, &f, &zero, 1);
-		src[i] = f;
-		dst[i] = f + BARE_FLITS * RL_FLIT_BYTES;
-	}
-	for (unsigned int r = 0; r < reps; r++) {
-		const uint64_t t0 = bench_cpu_ns();
-
-		for (unsigned int k = 0; k < BARE_ROUNDS; k++)
-			for (unsigned int i = 0; i < BARE_FLITS;
-			     i += BARE_BURST) {
-				if (check) {
-					rl_codec_hop(codec, src + i, dst + i,
-						     BARE_BURST, fec);
-					continue;
-				}
-				for (unsigned int j = i; j < i + BARE_BURST;
-				     j++)
-					memcpy(dst[j], src[j], RL_FLIT_BYTES);
-				__asm__ volatile("" ::: "memory");
-			}
-		ns[r] = (double)(bench_cpu_ns() - t0) /
-			((double)BARE_ROUNDS * BARE_FLITS);
-	}
-	median = bench_median(ns, reps);
-	free(ns);
-	free(codec);
-	free(mem);
-	return median;
+	if (n < 2 || median == 0)
+		return 0;
+	return (bench_quantile(v, n, 0.75) - bench_quantile(v, n, 0.25)) /
+	       (median < 0 ? -median : median);
 }
 
-double
-bench_bare_hop_ns(unsigned int reps)
+void
+bench_stat(double v[], unsigned int n, struct bench_stat *s)
 {
-	return bare(reps, true);
+	s->spread = bench_spread(v, n);
+	s->median = bench_quantile(v, n, 0.5);
+	s->noisy = s->spread > BENCH_NOISY || s->median <= 0;
 }
 
-double
-bench_copy_ns(unsigned int reps)
+json_t *
+bench_stat_json(const struct bench_stat *s)
 {
-	return bare(reps, false);
+	return json_pack("{s:f,s:f,s:b}", "median", s->median, "spread",
+			 s->spread, "noisy", s->noisy);
+}
+
+#define HUGE_BYTES (2u << 20)
+
+void *
+bench_alloc(size_t bytes)
+{
+	const size_t n = (bytes + HUGE_BYTES - 1) & ~(size_t)(HUGE_BYTES - 1);
+	void *p = aligned_alloc(HUGE_BYTES, n == 0 ? HUGE_BYTES : n);
+
+	if (p == NULL)
+		return NULL;
+	(void)madvise(p, n, MADV_HUGEPAGE);
+	memset(p, 0, n);
+	return p;
+}
+
+static void
+cpu_name(char *name, size_t len)
+{
+	FILE *f = fopen("/proc/cpuinfo", "r");
+	char line[256];
+	const char *colon;
+
+	snprintf(name, len, "unknown CPU");
+	if (f == NULL)
+		return;
+	while (fgets(line, sizeof(line), f) != NULL) {
+		if (strncmp(line, "model name", 10) != 0)
+			continue;
+		colon = strchr(line, ':');
+		line[strcspn(line, "\n")] = '\0';
+		if (colon != NULL && colon[1] != '\0')
+			snprintf(name, len, "%s", colon + 2);
+		break;
+	}
+	fclose(f);
+}
+
+json_t *
+bench_machine(FILE *human)
+{
+	const char *isa = rl_isa_name(rl_codec_best_isa(512));
+	char name[200];
+
+	cpu_name(name, sizeof(name));
+	fprintf(human, "%s; codec %s\n", name, isa);
+	return json_pack("{s:s,s:s,s:i}", "cpu", name, "codec", isa, "cpus",
+			 (int)sysconf(_SC_NPROCESSORS_ONLN));
 }

@@ -29,15 +29,31 @@ rl_wires_max(uint16_t ports_left)
 	return ports_free(ports_left) * QUEUES_MAX / 2;
 }
 
+/* Rings and devices have one name in a process: a number for each fabric. */
+static unsigned int
+free_number(const struct rl_wires *w)
+{
+	char name[RTE_RING_NAMESIZE];
+	unsigned int i = 0;
+
+	for (; w->nends != 0; i++) {
+		snprintf(name, sizeof(name), "wire%u.%u%c", i, w->used[0] / 2,
+			 w->used[0] % 2 == 0 ? 'a' : 'b');
+		if (rte_ring_lookup(name) == NULL)
+			break;
+	}
+	return i;
+}
+
 static int
-open_rings(struct rl_wires *w)
+open_rings(struct rl_wires *w, unsigned int number)
 {
 	char name[RTE_RING_NAMESIZE];
 
 	for (uint32_t k = 0; k < w->nends; k++) {
 		const uint32_t i = w->used[k];
 
-		snprintf(name, sizeof(name), "wire%u%c", i / 2,
+		snprintf(name, sizeof(name), "wire%u.%u%c", number, i / 2,
 			 i % 2 == 0 ? 'a' : 'b');
 		w->ring[i] = rte_ring_create(name, w->ring_frames,
 					     SOCKET_ID_ANY,
@@ -51,7 +67,7 @@ open_rings(struct rl_wires *w)
 
 /* One ethdev for the ends used[first, first + n). */
 static int
-open_port(struct rl_wires *w, uint32_t first, uint16_t n,
+open_port(struct rl_wires *w, unsigned int number, uint32_t first, uint16_t n,
 	  struct rte_mempool *pool, char *err, size_t errlen)
 {
 	struct rte_ring *rx[QUEUES_MAX], *tx[QUEUES_MAX];
@@ -63,7 +79,7 @@ open_port(struct rl_wires *w, uint32_t first, uint16_t n,
 		tx[q] = w->ring[w->used[first + q]];
 		rx[q] = w->ring[w->used[first + q] ^ 1];
 	}
-	snprintf(name, sizeof(name), "end%u", w->used[first]);
+	snprintf(name, sizeof(name), "end%u.%u", number, w->used[first]);
 	port = rte_eth_from_rings(name, rx, n, tx, n, 0);
 	if (port < 0) {
 		ret = rte_errno != 0 ? -rte_errno : -EIO;
@@ -112,14 +128,16 @@ rl_wires_open(struct rl_wires *w, uint32_t nlinks, const bool other[],
 {
 	const uint32_t ports = ports_free(ports_left);
 	uint32_t on_ports, queues;
+	unsigned int number;
 	int ret;
 
 	memset(w, 0, sizeof(*w));
 	snprintf(err, errlen, "no memory for %u wires; raise -m", nlinks);
 	w->ring_frames = ring_frames;
 	ret = list_ends(w, nlinks, other);
+	number = free_number(w);
 	if (ret == 0)
-		ret = open_rings(w);
+		ret = open_rings(w, number);
 	if (ret != 0)
 		goto fail;
 	on_ports = RTE_MIN(w->nends, ports * QUEUES_MAX);
@@ -127,7 +145,7 @@ rl_wires_open(struct rl_wires *w, uint32_t nlinks, const bool other[],
 	for (uint32_t i = 0; i < on_ports; i += queues) {
 		const uint32_t n = RTE_MIN(queues, on_ports - i);
 
-		ret = open_port(w, i, (uint16_t)n, pool, err, errlen);
+		ret = open_port(w, number, i, (uint16_t)n, pool, err, errlen);
 		if (ret != 0)
 			goto fail;
 	}

@@ -131,6 +131,25 @@ rl_check(const struct rl_check_in *in, struct rl_check_report *rep)
 	return run_check(in, rep, NULL);
 }
 
+/* The paths were followed on the first service level. The others have VLs of
+ * their own, on which all is as on those of the first. */
+static void
+rank_levels(const struct rl_topo *topo, const struct rl_fwd *fwd,
+	    uint32_t *rank)
+{
+	unsigned int levels = 1, vls = 1;
+
+	for (uint32_t d = 0; d < topo->ndev; d++) {
+		if (fwd[d].levels <= levels)
+			continue;
+		levels = fwd[d].levels;
+		vls = rl_max_u32(fwd[d].nvls / levels, 1);
+	}
+	for (uint32_t c = 0; levels > 1 && c < rl_channels(topo); c++)
+		if (c % RL_VCS >= vls && c % RL_VCS < vls * levels)
+			rank[c] = rank[c - c % RL_VCS + c % RL_VCS % vls];
+}
+
 int
 rl_check_find_ranks(const struct rl_topo *topo, const struct rl_fwd *fwd,
 		    uint32_t *rank, struct rl_check_report *rep)
@@ -139,6 +158,8 @@ rl_check_find_ranks(const struct rl_topo *topo, const struct rl_fwd *fwd,
 				       .alts = RL_CHECK_ALL};
 	const int ret = run_check(&in, rep, rank);
 
+	if (ret == 0 || ret == -EHOSTUNREACH)
+		rank_levels(topo, fwd, rank);
 	return ret == -EHOSTUNREACH ? 0 : ret;
 }
 

@@ -180,6 +180,42 @@ service_levels_ask_for_a_new_proof(void **state)
 	rl_topo_free(&t);
 }
 
+/* The checker finds them for engines that give none, on every level. */
+static void
+ranks_that_are_found_hold_on_every_service_level(void **state)
+{
+	struct rl_topo_ref sw[2] = {{.a = "s0"}, {.a = "s1"}};
+	struct rl_topo_ref ep[2] = {{.a = "e0"}, {.a = "e1"}};
+	struct rl_topo_ref link[3] = {
+		{.a = "s0", .b = "s1", .count = 1, .k = -1},
+		{.a = "s1", .b = "e1", .count = 1, .k = -1},
+		{.a = "e0", .b = "s0", .count = 1, .k = -1},
+	};
+	const struct rl_topo_spec spec = {
+		.kind = RL_TOPO_CUSTOM,
+		.switches = sw,
+		.nswitches = 2,
+		.endpoints = ep,
+		.nendpoints = 2,
+		.links = link,
+		.nlinks = 3,
+	};
+	struct rl_topo t;
+	struct rl_route *r;
+	char err[RL_ERR_MAX] = "";
+	int line;
+
+	(void)state;
+	assert_int_equal(rl_topo_build(&spec, &t, err, &line), 0);
+	for (unsigned int levels = 1; levels <= RL_VCS; levels *= 2) {
+		assert_int_equal(rl_route_setup(&t, "minhop", RL_VCS, levels,
+						&r, err), 0);
+		assert_true(r->accepted);
+		rl_route_free(r);
+	}
+	rl_topo_free(&t);
+}
+
 /* An endpoint without its link is gone; the rest of the fabric goes on. */
 static void
 a_lost_endpoint_does_not_stop_the_others(void **state)
@@ -219,6 +255,8 @@ main(void)
 		cmocka_unit_test(detours_that_wait_for_themselves_are_refused),
 		cmocka_unit_test(an_update_asks_for_a_new_proof),
 		cmocka_unit_test(service_levels_ask_for_a_new_proof),
+		cmocka_unit_test(
+			ranks_that_are_found_hold_on_every_service_level),
 		cmocka_unit_test(a_lost_endpoint_does_not_stop_the_others),
 	};
 
