@@ -16,11 +16,21 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#define BENCH_CASES 16
+
+/** What suite hop sends. */
+struct bench_case {
+	uint32_t packet_flits;
+	uint32_t flits_per_frame;
+};
+
 struct bench_opts {
 	unsigned int reps;  /**< repetitions, of which the median is taken */
 	uint64_t seed;
 	bool quick;	    /**< small sizes: a smoke test, not a measurement */
 	const char *config; /**< fabric file for suites that take one, or NULL */
+	struct bench_case cases[BENCH_CASES]; /**< --case: these alone */
+	unsigned int ncases;		      /**< 0: all */
 };
 
 /** A suite writes its figures to @p out and a short table to @p human. */

@@ -98,7 +98,7 @@ rows_open(struct bench_bare *bare, struct bench_shape s, struct rows **rows)
 static int
 measure_once(struct rows *w, const struct bench_opts *o, double v[4])
 {
-	const uint64_t flits = o->quick ? 20000 : 200000;
+	const uint64_t flits = o->quick ? 5000 : 100000;
 	double bare = bench_bare_ns(w->bare);
 	double copy = bench_bare_copy_ns(w->bare);
 	double one, three;
@@ -123,7 +123,7 @@ measure(struct rows *w, const struct bench_opts *o, struct hop_price *p)
 {
 	struct bench_stat *const stat[] = { &p->hop_ns, &p->vs_bare,
 					    &p->vs_copy, &p->end_to_end_ns };
-	const unsigned int most = 3 * o->reps;
+	const unsigned int most = (o->quick ? 1 : 3) * o->reps;
 	double *v[4], one[4];
 	int ret = 0;
 
@@ -229,12 +229,12 @@ static int
 run_cases(const struct bench_opts *o, struct bench_bare *bare, json_t *runs,
 	  FILE *human)
 {
-	static const struct {
-		uint32_t packet_flits, flits_per_frame;
-	} cases[] = {
+	static const struct bench_case all[] = {
 		{ 1, 1 },  { 1, 5 },  { 4, 5 },	  { 16, 1 },  { 16, 2 },
 		{ 16, 5 }, { 16, 10 }, { 16, 16 }, { 32, 32 },
 	};
+	const struct bench_case *c = o->ncases == 0 ? all : o->cases;
+	const unsigned int n = o->ncases == 0 ? RL_ARRAY_SIZE(all) : o->ncases;
 	int ret = 0;
 
 	fprintf(human,
@@ -249,9 +249,9 @@ run_cases(const struct bench_opts *o, struct bench_bare *bare, json_t *runs,
 		"                                                              "
 		"                           Mflit/s\n",
 		bench_bare_ns(bare), bench_bare_copy_ns(bare));
-	for (size_t i = 0; i < RL_ARRAY_SIZE(cases) && ret == 0; i++)
-		ret = run_case(o, cases[i].packet_flits,
-			       cases[i].flits_per_frame, bare, runs, human);
+	for (unsigned int i = 0; i < n && ret == 0; i++)
+		ret = run_case(o, c[i].packet_flits, c[i].flits_per_frame,
+			       bare, runs, human);
 	return ret;
 }
 
@@ -271,7 +271,7 @@ bench_hop(const struct bench_opts *o, json_t *out, FILE *human)
 	}
 	json_object_set_new(out, "runs", runs);
 	bench_bare_free(bare);
-	if (ret == 0)
+	if (ret == 0 && o->ncases == 0)
 		ret = bench_workers(o, out, human);
 	return ret;
 }

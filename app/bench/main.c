@@ -49,6 +49,8 @@ usage(FILE *f)
 		"usage: reflit-bench [options] SUITE...\n\n"
 		"Measures, each figure beside the bare work of the same run.\n\n"
 		"options:\n"
+		"  --case P/F[,..]  suite hop: only packets of P flits in frames of\n"
+		"                 F, and no worker lcores\n"
 		"  --config FILE  suite sim: this fabric instead of its own\n"
 		"  --json FILE    write the figures as JSON; -: to standard output,\n"
 		"                 and everything else to standard error\n"
@@ -88,12 +90,47 @@ parse_number(const char *opt, const char *s, uint64_t min, uint64_t max,
 	return -EINVAL;
 }
 
+/* "16/5,1/1" */
+static int
+parse_cases(const char *s, struct bench_opts *o)
+{
+	for (const char *at = s;; at++) {
+		char *end;
+		struct bench_case *c = &o->cases[o->ncases];
+		unsigned long v;
+
+		if (o->ncases == BENCH_CASES || *at < '0' || *at > '9')
+			break;
+		v = strtoul(at, &end, 10);
+		if (v < 1 || v > RL_FRAME_FLITS_MAX || *end != '/' ||
+		    end[1] < '0' || end[1] > '9')
+			break;
+		c->packet_flits = (uint32_t)v;
+		v = strtoul(end + 1, &end, 10);
+		if (v < 1 || v > RL_FRAME_FLITS_MAX)
+			break;
+		c->flits_per_frame = (uint32_t)v;
+		o->ncases++;
+		at = end;
+		if (*at == '\0')
+			return 0;
+		if (*at != ',')
+			break;
+	}
+	fprintf(stderr,
+		"reflit-bench: --case: '%s' is not FLITS_A_PACKET/"
+		"FLITS_A_FRAME[,...], 1 to %d each, at most %d of them\n",
+		s, RL_FRAME_FLITS_MAX, BENCH_CASES);
+	return -EINVAL;
+}
+
 /* @return 0 to go on, 1 to exit with 0, -EINVAL for bad arguments */
 static int
 parse_args(int argc, char **argv, struct bench_opts *o, const char **json)
 {
 	static const struct option opts[] = {
 		{ "config", required_argument, NULL, 'c' },
+		{ "case", required_argument, NULL, 'C' },
 		{ "json", required_argument, NULL, 'j' },
 		{ "seed", required_argument, NULL, 's' },
 		{ "reps", required_argument, NULL, 'r' },
@@ -109,6 +146,10 @@ parse_args(int argc, char **argv, struct bench_opts *o, const char **json)
 		switch (c) {
 		case 'c':
 			o->config = optarg;
+			break;
+		case 'C':
+			if (parse_cases(optarg, o))
+				return -EINVAL;
 			break;
 		case 'j':
 			*json = optarg;

@@ -5,8 +5,8 @@
  * again to send all of it, into net_null, which takes everything at once. What
  * remains is the port's own work: header, check, and a copy of each flit into
  * a fresh frame. The bound is the plain copy of a flit out of L2, measured in
- * turn with it. The window lies in huge pages: over small ones its lines share
- * sets of L2 by chance, and runs differed by a factor of three.
+ * turn with it. The window lies in huge pages: in small ones, chance would say
+ * which of its lines share a set of L2.
  */
 
 #include <errno.h>

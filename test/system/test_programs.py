@@ -245,6 +245,28 @@ def several_benches_run_beside_each_other():
         assert not left or len(wraps) == 2, left
 
 
+def a_bench_of_some_cases_says_how_far_it_holds():
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "r.json")
+        p = run(BENCH, "--quick", "--reps", "3", "--case", "2/5,16/16",
+                "--json", path, "hop")
+        assert p.returncode == 0, p.stderr
+        with open(path, encoding="utf-8") as f:
+            r = json.load(f)
+    runs = r["hop"]["runs"]
+    assert [(x["packet_flits"], x["flits_per_frame"]) for x in runs] == \
+        [(2, 5), (16, 16)], runs
+    assert "workers" not in r["hop"], r["hop"]
+    assert r["machine"]["cpu"] and r["machine"]["codec"] in p.stdout, r
+    for m in (m for x in runs for m in x["modes"]):
+        assert m["spread"] >= 0 and isinstance(m["noisy"], bool), m
+        # a spread of more than a fifth is no figure, and neither is none
+        assert m["noisy"] == (m["spread"] > 0.2 or m["ratio_vs_bare"] <= 0), m
+    for bad in ("", "0/5", "1", "1/33", "33/1", "1/5,", "1/5,x", "1//5"):
+        p = run(BENCH, "--case", bad, "hop")
+        assert p.returncode == 2 and "is not FLITS_A_PACKET" in p.stderr, bad
+
+
 CASES = (refused_arguments, a_full_disk_is_no_success,
          route_and_simulation_agree_about_service_levels,
          the_simulation_suite_takes_a_fabric_file,
@@ -253,7 +275,8 @@ CASES = (refused_arguments, a_full_disk_is_no_success,
          a_signal_ends_a_campaign_with_what_it_has,
          a_signal_ends_a_sweep_with_what_it_has,
          a_signal_ends_a_run_and_says_so, a_second_signal_ends_at_once,
-         several_benches_run_beside_each_other)
+         several_benches_run_beside_each_other,
+         a_bench_of_some_cases_says_how_far_it_holds)
 for case in CASES:
     print("[ RUN      ]", case.__name__, flush=True)
     case()
