@@ -19,6 +19,7 @@
 #include "bench.h"
 #include "bench_host.h"
 #include "bench_workers.h"
+#include "stop_signal.h"
 
 #define VCS 8
 
@@ -136,11 +137,11 @@ measure(struct rows *w, const struct bench_opts *o, struct hop_price *p)
 		ret = measure_once(w, o, one);
 		for (unsigned int i = 0; i < 4 && ret == 0; i++)
 			v[i][n - 1] = one[i];
-		if (ret != 0 || n % o->reps != 0)
+		if (ret != 0 || (n % o->reps != 0 && stop_asked() == 0))
 			continue;
 		for (unsigned int i = 0; i < 4; i++)
 			bench_stat(v[i], n, stat[i]);
-		if (!p->vs_bare.noisy)
+		if (!p->vs_bare.noisy || stop_asked() != 0)
 			break;
 	}
 	for (unsigned int i = 0; i < 4; i++)
@@ -193,7 +194,9 @@ run_case(const struct bench_opts *o, uint32_t packet_flits,
 	json_t *modes_json = json_array();
 	int ret = 0;
 
-	for (size_t i = 0; i < RL_ARRAY_SIZE(modes) && ret == 0; i++) {
+	for (size_t i = 0; i < RL_ARRAY_SIZE(modes) && ret == 0 &&
+			   stop_asked() == 0;
+	     i++) {
 		const struct bench_shape s = {
 			.parallel = 1,
 			.packet_flits = packet_flits,
@@ -212,8 +215,8 @@ run_case(const struct bench_opts *o, uint32_t packet_flits,
 					(int)packet_flits, "flits_per_frame",
 					(int)flits_per_frame, "modes",
 					modes_json));
-	if (ret != 0)
-		return ret;
+	if (ret != 0 || json_array_size(modes_json) != RL_ARRAY_SIZE(modes))
+		return ret; /* or ended early: half a row is no line */
 	fprintf(human, "  %6u %6u ", packet_flits, flits_per_frame);
 	for (size_t i = 0; i < RL_ARRAY_SIZE(modes); i++)
 		fprintf(human, "  %6.1f %5.1f %4.0f %%%c", p[i].hop_ns.median,
@@ -249,7 +252,7 @@ run_cases(const struct bench_opts *o, struct bench_bare *bare, json_t *runs,
 		"                                                              "
 		"                           Mflit/s\n",
 		bench_bare_ns(bare), bench_bare_copy_ns(bare));
-	for (unsigned int i = 0; i < n && ret == 0; i++)
+	for (unsigned int i = 0; i < n && ret == 0 && stop_asked() == 0; i++)
 		ret = run_case(o, c[i].packet_flits, c[i].flits_per_frame,
 			       bare, runs, human);
 	return ret;
@@ -271,7 +274,7 @@ bench_hop(const struct bench_opts *o, json_t *out, FILE *human)
 	}
 	json_object_set_new(out, "runs", runs);
 	bench_bare_free(bare);
-	if (ret == 0 && o->ncases == 0)
+	if (ret == 0 && o->ncases == 0 && stop_asked() == 0)
 		ret = bench_workers(o, out, human);
 	return ret;
 }

@@ -18,6 +18,7 @@
 
 #include "bench.h"
 #include "bench_host.h"
+#include "stop_signal.h"
 
 #define REPLAY_EVERY_NS 1000
 
@@ -203,7 +204,7 @@ measure(const struct bench_opts *o, uint32_t flits_per_frame,
 	struct bench_stat *ratio)
 {
 	struct replay_rig *g = calloc(1, sizeof(*g));
-	const unsigned int most = 3 * o->reps;
+	const unsigned int most = (o->quick ? 1 : 3) * o->reps;
 	double *v = calloc(most, sizeof(*v)), *w = calloc(most, sizeof(*w));
 	uint64_t now_ns = 1000000;
 	int ret = g == NULL || v == NULL || w == NULL
@@ -216,11 +217,11 @@ measure(const struct bench_opts *o, uint32_t flits_per_frame,
 		ret = rig_phy(g);
 	for (unsigned int n = 0; n < most && ret == 0; n++) {
 		ret = measure_once(g, bare, o->quick, &now_ns, &v[n], &w[n]);
-		if (ret != 0 || (n + 1) % o->reps != 0)
+		if (ret != 0 || ((n + 1) % o->reps != 0 && stop_asked() == 0))
 			continue;
 		bench_stat(v, n + 1, ns);
 		bench_stat(w, n + 1, ratio);
-		if (!ratio->noisy)
+		if (!ratio->noisy || stop_asked() != 0)
 			break;
 	}
 	if (g != NULL)
@@ -269,7 +270,8 @@ bench_replay(const struct bench_opts *o, json_t *out, FILE *human)
 		       "(medians; spread: the middle half of all; ? : too busy "
 		       "a machine to say)\n",
 		copy);
-	for (size_t i = 0; i < RL_ARRAY_SIZE(sizes) && ret == 0; i++)
+	for (size_t i = 0; i < RL_ARRAY_SIZE(sizes) && ret == 0 &&
+			   stop_asked() == 0; i++)
 		ret = run_size(o, sizes[i], bare, runs, human);
 	json_object_set_new(out, "copy_ns", json_real(copy));
 	json_object_set_new(out, "runs", runs);
