@@ -278,10 +278,8 @@ app_latency(const struct app *app, struct rl_hist *sum)
 {
 	rl_hist_reset(sum);
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
-		for (uint32_t i = 0; i < app->attach.ndev; i++)
-			if (app->attach.dev[i].proof != NULL)
-				merge_latency(sum, &app->attach.dev[i]
-							    .proof->delay[vc]);
+		for (uint32_t i = 0; i < app->attach.nflows; i++)
+			merge_latency(sum, &app->attach.flow[i]->delay[vc]);
 		for (uint32_t i = 0; i < app->cfg.topo.nep; i++)
 			if (app->gens.tg[i] != NULL)
 				merge_latency(sum,
