@@ -354,7 +354,7 @@ def a_receiver_that_takes_nothing_of_a_vc_gets_it_all_later():
              for s in last.split("\n")[1:]}
     # e0 sends to e1 and e1 to e0: of VC 3 what comes to e0 still comes, until
     # ACKs are missing that wait at e1
-    assert flits[2] > 0 and flits[3] < flits[2], run.out
+    assert flits[2] > 0 and flits.get(3, 0) < flits[2], run.out
     assert run.out.count("e1 takes nothing of VC 3\n") == 1, run.out
     assert len(run.report["latency_by_vc"]) == 8
 

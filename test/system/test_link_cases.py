@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cases of a link on real lcores: what its ports repair must not be repaired
 by the endpoints, so these have no retry, and there is no second link to go
-round by: what has no way waits for it. Only what is exact is asserted; how long things took is not.
+round by: what has no way waits for it, and no controller recovers. Only what is exact is asserted; how long things took is not.
 """
 from reflit_test import Box, case, main
 
@@ -15,6 +15,7 @@ fabric: {
             { a = "s1"; b = "e1"; } );
 };
 endpoint: { retry = false; gap_skip_ns = 86400000000000; };
+controller: { mode = "off"; };
 link: { watchdog_ns = 600000000000; no_path_ns = 600000000000; %s };
 """
 
@@ -76,7 +77,8 @@ def three_wraps_of_the_numbers_under_loss():
                packets=30000, args=["--packet-flits", "8"])
     assert c["rx_missing_seq"] > 0 and c["deaths"] == 0, c
     row = [s.split() for s in r.out.split("\n") if s.startswith("s0/1 ")][0]
-    assert int(row[3]) == 240000, row  # acknowledged, in one epoch
+    # acknowledged, in one epoch, with what endpoints say of themselves
+    assert 240000 <= int(row[3]) < 240100, row
     assert c["trainings"] == 6
 
 

@@ -168,7 +168,7 @@ def orders_are_refused_where_they_are_not_allowed():
     with Box() as box, Live(box) as live:
         answer = live.order("link s0-s1#0 down")
         assert answer["result"] < 0 and "permitted" in answer["error"]
-        assert live.ask("/reflit/links")["state"][1] == "UP"
+        live.until("/reflit/links", lambda r: r["state"][1] == "UP")
         live.end()
 
 

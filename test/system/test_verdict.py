@@ -12,7 +12,8 @@ import reflit_test
 
 PLANTS = os.path.abspath(sys.argv[4])
 # a drop is final, so that it has to be reported
-NO_RETRY = FIGURE1 + "endpoint: { retry = false; };\n"
+NO_RETRY = (FIGURE1 + "endpoint: { retry = false; };\n" +
+            'controller: { mode = "off"; };\n')
 SEND = "wait up\ntraffic packets %d\nstart\nwait sent\nwait drained\nquit\n"
 
 
