@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Recoveries as users of reflit-sim meet them: words of fault files, a channel
+that is bad, what the report says [RES-1..4, EP-6].
+
+usage: test_recoveries.py REFLIT_SIM SOURCE_ROOT
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+SIM, ROOT = sys.argv[1:3]
+TORUS = os.path.join(ROOT, "config", "torus-4x4.cfg")
+RECOVERY = {"epoch", "cause", "at_ns", "detect_ns", "compute_ns", "prove_ns",
+            "mode", "held_flows", "quiesce_ns", "install_ns", "unquiesce_ns",
+            "paused_ns", "silent_devices", "outcome"}
+failed = 0
+
+
+def check(name, ok, what=""):
+    global failed
+    print(("ok      " if ok else "FAILED  ") + name +
+          ("" if ok else ": %s" % (what,)))
+    failed += not ok
+
+
+with tempfile.TemporaryDirectory() as tmp:
+    def run(faults, *args):
+        path = os.path.join(tmp, "faults")
+        out = os.path.join(tmp, "r.json")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(faults)
+        if os.path.exists(out):
+            os.remove(out)
+        p = subprocess.run([SIM, "--config", TORUS, "--faults", path, "--load",
+                            "0.02", "--duration", "500us", "--json", out,
+                            *args],
+                           capture_output=True, text=True, timeout=240)
+        if not os.path.exists(out):
+            return p, None
+        with open(out, encoding="utf-8") as f:
+            return p, json.load(f)
+
+    def whole(r):
+        return (r["lost_packets"] == r["duplicated_packets"] ==
+                r["reordered_packets"] == r["corrupted_packets"] == 0)
+
+    p, r = run("100us crash s1.1\n")
+    check("a switch that crashes is routed around, and who is cut off is named",
+          p.returncode == 0 and whole(r) and r["recoveries"] and
+          [u["endpoint"] for u in r["unreachable"]] == ["e1.1"] and
+          r["unreachable"][0]["until_ns"] == 0, p.stdout + p.stderr)
+    check("a recovery has all the keys of its phases",
+          all(RECOVERY <= rec.keys() for rec in r["recoveries"]),
+          r["recoveries"])
+    check("nobody who stays connected is silent for long",
+          0 < r["outage_ns"] < 5000000, r["outage_ns"])
+    check("what is reported is accounted for",
+          r["sent_packets"] == r["delivered_packets"] +
+          r["reported_packets"] + r["died_packets"],
+          (r["sent_packets"], r["delivered_packets"], r["reported_packets"],
+           r["died_packets"]))
+
+    p, r = run("100us crash e1.1\n200us restart e1.1\n")
+    check("what an endpoint held that crashed is reported, or died with it",
+          p.returncode == 0 and whole(r) and
+          r["reported_packets"] + r["died_packets"] > 0 and
+          r["sent_packets"] == r["delivered_packets"] +
+          r["reported_packets"] + r["died_packets"], p.stdout + p.stderr)
+
+    p, r = run("100us remove s0.0-s0.1\n110us remove s3.3\n"
+               "300us add s0.0-s0.1\n300us add s3.3\n")
+    check("what is removed as planned costs nothing",
+          p.returncode == 0 and whole(r) and r["reported_packets"] == 0 and
+          any("removed" in rec["cause"] for rec in r["recoveries"]),
+          p.stdout + p.stderr)
+
+    p, r = run("90us controller crash\n100us cut s0.0-s0.1\n"
+               "300us controller restart\n")
+    check("a controller that begins anew finds out what is dead",
+          p.returncode == 0 and whole(r) and r["reported_packets"] == 0 and
+          any("s0.0-s0.1" in rec["cause"] or "controller" in rec["cause"]
+              for rec in r["recoveries"]), p.stdout + p.stderr)
+
+    p, r = run("100us cut s0.0-s0.1\n", "--channel", "10us,50us,0.3,0.3")
+    check("a channel that loses, doubles and reorders is no excuse",
+          p.returncode == 0 and whole(r) and r["reported_packets"] == 0 and
+          any(rec["outcome"] == "done" for rec in r["recoveries"]),
+          p.stdout + p.stderr)
+    quick = [rec["detect_ns"] for rec in r["recoveries"]]
+    p, r = run("100us cut s0.0-s0.1\n", "--channel", "200us")
+    check("its delay is what was asked for", p.returncode == 0 and
+          r["recoveries"][0]["install_ns"] >= 400000,
+          (quick, r["recoveries"]))
+    p, r = run("100us cut s0.0-s0.1\n", "--compute", "5ms")
+    check("computing takes what was asked for", p.returncode == 0 and
+          r["recoveries"][0]["compute_ns"] + r["recoveries"][0]["prove_ns"] ==
+          5000000, r["recoveries"])
+
+    for line, words in (
+            ("1us crash s9.9", "no device s9.9"),
+            ("1us crash s0.0-s0.1", "no device s0.0-s0.1"),
+            ("1us crash s0.0 for=1us", "crash takes no options"),
+            ("1us restart", "expected TIME WHAT LINK"),
+            ("1us remove s0.0-s9.9", "no link or device s0.0-s9.9"),
+            ("1us add s0.0 count=2", "add takes no options"),
+            ("1us controller die", "expected controller crash or controller "
+             "restart"),
+            ("1us controller crash now", "expected controller crash"),
+            ("1us controller", "expected TIME WHAT LINK"),
+            ("soon crash s0.0", "bad time soon")):
+        p, r = run("# first\n" + line + "\n")
+        check("refused: " + line, p.returncode == 2 and r is None and
+              "faults:2: " in p.stderr and words in p.stderr and
+              p.stderr.count("\n") == 1, (p.returncode, p.stderr))
+    for channel in ("", "x", "10us,y", "10us,1us,2", "10us,1us,-0.1",
+                    "10us,1us,0,0,0", "10us,,0.1x", "1" * 200):
+        p, r = run("", "--channel", channel)
+        check("refused: --channel " + channel[:20], p.returncode == 2 and
+              r is None and "--channel" in p.stderr and
+              p.stderr.count("\n") <= 2, (p.returncode, p.stderr))
+
+print("%d failed" % failed)
+sys.exit(failed != 0)
