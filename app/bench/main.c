@@ -39,6 +39,7 @@ static const struct suite suites[] = {
 	{ "failover", bench_failover, "links cut under load, at random" },
 	{ "endpoint", bench_endpoint, "two endpoints back to back" },
 	{ "route", bench_route, "tables, checks and recomputation" },
+	{ "recovery", bench_recovery, "links and switches fail for good" },
 	{ "sim", bench_sim, "virtual time: flit-hops a second" },
 };
 

@@ -120,6 +120,20 @@ def the_simulation_suite_takes_a_fabric_file():
         assert "refused: engine torus-2qos needs 2 VLs" in p.stdout, p.stdout
 
 
+def a_recovery_is_measured_phase_by_phase_and_nothing_is_missing():
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "r.json")
+        p = run(BENCH, "--quick", "--reps", "2", "--json", path, "recovery")
+        assert p.returncode == 0, p
+        with open(path, encoding="utf-8") as f:
+            r = json.load(f)["recovery"]["cases"][0]
+    assert r["runs"] == r["in_place"] == 2 and r["recoveries"] >= 2, r
+    assert r["sent_packets"] == r["delivered_packets"] > 0, r
+    assert 0 < r["compute_ns"]["p50"] <= r["in_place_ns"]["p50"], r
+    assert r["detect_ns"]["max"] <= r["in_place_ns"]["max"], r
+    assert 0 <= r["held_flows"]["max"] <= r["flows"] == 240, r
+
+
 def pipes_that_nobody_writes_are_refused_and_others_read():
     with tempfile.TemporaryDirectory() as d:
         fifo = os.path.join(d, "fifo")
@@ -270,6 +284,7 @@ def a_bench_of_some_cases_says_how_far_it_holds():
 CASES = (refused_arguments, a_full_disk_is_no_success,
          route_and_simulation_agree_about_service_levels,
          the_simulation_suite_takes_a_fabric_file,
+         a_recovery_is_measured_phase_by_phase_and_nothing_is_missing,
          pipes_that_nobody_writes_are_refused_and_others_read,
          a_document_on_standard_output_is_alone_there,
          a_signal_ends_a_campaign_with_what_it_has,
