@@ -213,6 +213,8 @@ excuse(struct rl_tg *tg, struct rl_tg_flow *flow)
 {
 	if (flow->sent != 0)
 		rl_ranges_add(&tg->pool, &flow->reported, 0, flow->sent);
+	tg->owed -= flow->owed; /* nobody waits for them any more */
+	flow->owed = 0;
 }
 
 void

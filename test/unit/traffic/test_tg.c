@@ -151,6 +151,35 @@ what_cannot_be_delivered_is_reported_not_lost(void **state)
 	close_world();
 }
 
+/* [EP-7]: what an endpoint took and had not handed on is told by its crash. */
+static void
+who_crashes_excuses_what_it_held_and_what_was_for_it(void **state)
+{
+	struct rl_tg_cfg c;
+	struct rl_ledger l;
+
+	(void)state;
+	tg_cfg(&c);
+	c.packets = 100;
+	open_world(RL_PATTERN_UNIFORM, false, &c);
+	w.cut_off = 3;
+	run_until(1000000);
+	l = books();
+	assert_false(rl_ledger_clean(&l));
+	for (unsigned int i = 0; i < EPS; i++)
+		if (i != 3)
+			rl_tg_excuse(w.tg[i], 3);
+	l = books();
+	assert_false(rl_ledger_clean(&l));
+	rl_tg_crashed(w.tg[3]);
+	l = books();
+	assert_true(rl_ledger_clean(&l));
+	assert_int_equal(l.delivered_packets + l.reported_packets,
+			 l.sent_packets);
+	assert_true(l.delivered_packets > 0);
+	close_world();
+}
+
 static void
 a_report_of_a_packet_that_arrived_does_not_make_it_lost(void **state)
 {
@@ -409,6 +438,7 @@ main(void)
 		cmocka_unit_test(latency_counts_from_the_planned_time),
 		cmocka_unit_test(losses_with_retry_are_repaired_and_without_are_counted_exactly),
 		cmocka_unit_test(what_cannot_be_delivered_is_reported_not_lost),
+		cmocka_unit_test(who_crashes_excuses_what_it_held_and_what_was_for_it),
 		cmocka_unit_test(a_report_of_a_packet_that_arrived_does_not_make_it_lost),
 		cmocka_unit_test(the_checker_tells_late_twice_damaged_and_foreign_packets),
 		cmocka_unit_test(more_came_than_was_sent_is_said_flow_by_flow),
