@@ -94,6 +94,8 @@ choose_process(struct app *app)
 				"within one process; attach ports instead\n");
 		return EXIT_UNUSABLE;
 	}
+	/* it would take the devices of all others for dead */
+	app->cfg.controller.mode = RL_RESIL_OFF;
 	return EXIT_KEPT;
 }
 
@@ -169,6 +171,9 @@ open_all(struct app *app)
 	}
 	if (ret != 0)
 		fprintf(stderr, "%s\n", err);
+	else if (app->cfg.nwire != 0)
+		fprintf(stderr, "reflit: wires have no key: whoever can send "
+				"frames to them is trusted\n");
 	return ret;
 }
 

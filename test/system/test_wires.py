@@ -70,6 +70,7 @@ class Space:
 
 def check(run, driver, flits):
     run.check_clean()
+    assert "wires have no key" in run.err, run.err
     assert run.report["sent_packets"] == 6000, run.out
     wires = run.report["wires"]
     assert len(wires) == 4, wires
