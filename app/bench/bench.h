@@ -25,6 +25,7 @@ struct bench_case {
 };
 
 struct bench_opts {
+	const char *port;   /**< suite wire: NAME[,ARGS] of an ethdev; or NULL */
 	unsigned int reps;  /**< repetitions, of which the median is taken */
 	uint64_t seed;
 	bool quick;	    /**< small sizes: a smoke test, not a measurement */
@@ -44,6 +45,7 @@ int bench_endpoint(const struct bench_opts *o, json_t *out, FILE *human);
 int bench_route(const struct bench_opts *o, json_t *out, FILE *human);
 int bench_recovery(const struct bench_opts *o, json_t *out, FILE *human);
 int bench_sim(const struct bench_opts *o, json_t *out, FILE *human);
+int bench_wire(const struct bench_opts *o, json_t *out, FILE *human);
 
 /** Monotonic wall clock. */
 uint64_t bench_now_ns(void);

@@ -41,6 +41,7 @@ static const struct suite suites[] = {
 	{ "route", bench_route, "tables, checks and recomputation" },
 	{ "recovery", bench_recovery, "links and switches fail for good" },
 	{ "sim", bench_sim, "virtual time: flit-hops a second" },
+	{ "wire", bench_wire, "a full replay buffer through --port" },
 };
 
 static void
@@ -58,6 +59,8 @@ usage(FILE *f)
 		"  --seed N       seed of whatever is drawn (1)\n"
 		"  --reps N       repetitions; medians are reported (9)\n"
 		"  --quick        small sizes: a smoke test, not a measurement\n"
+		"  --port PORT    suite wire: an ethdev as EAL's --vdev takes it,\n"
+		"                 net_af_packet0,iface=veth0 (net_null)\n"
 		"  --help         this text\n"
 		"  --version      the version\n\n"
 		"suites:\n");
@@ -138,6 +141,7 @@ parse_args(int argc, char **argv, struct bench_opts *o, const char **json)
 		{ "quick", no_argument, NULL, 'q' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
+		{ "port", required_argument, NULL, 'p' },
 		{ NULL, 0, NULL, 0 },
 	};
 	uint64_t v;
@@ -174,6 +178,9 @@ parse_args(int argc, char **argv, struct bench_opts *o, const char **json)
 		case 'v':
 			printf("reflit-bench %s\n", RL_VERSION);
 			return 1;
+		case 'p':
+			o->port = optarg;
+			break;
 		default:
 			return -EINVAL;
 		}

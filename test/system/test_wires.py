@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Links over ethdevs of all kinds [PHY-1]: figure 1 whose two cables between
 s0 and s1 are interfaces; packets of generators are proven one by one."""
+import json
 import os
 import shutil
 import subprocess
 
-from reflit_test import Box, FIGURE1, Skip, case, main
+from reflit_test import Box, FIGURE1, REFLIT, Skip, case, main
 
 WIRES = """
 wires = ( { link = "s0-s1#0"; a = "%s0"; b = "%s1"; },
@@ -249,6 +250,30 @@ ip link set v0 down
     dead = {(f["link"], f["detector"]) for f in run.report["failovers"]}
     assert ("s0-s1#0", "phy") in dead, run.report["failovers"]
     assert not [x for x in dead if x[0] != "s0-s1#0"], dead
+
+
+@case
+def a_replay_through_a_wire_is_measured_beside_bare_frames():
+    """reflit-bench wire [PHY-4]."""
+    bench = os.path.join(os.path.dirname(REFLIT), "reflit-bench")
+    with Space(cables=1) as net, Box() as box:
+        for port, flits in (("net_null0", 5), ("net_af_packet0,iface=v0", 5)):
+            p = subprocess.run(
+                net.wrap + [bench, "--quick", "--reps", "1", "--port", port,
+                            "--json", box.path("b.json"), "wire"],
+                capture_output=True, text=True, check=False, timeout=120)
+            assert p.returncode == 0, p.stderr
+            with open(box.path("b.json"), encoding="utf-8") as f:
+                wire = json.load(f)["wire"]
+            assert wire["flits_per_frame"] == flits, wire
+            assert wire["replay_frames_per_s"] > 0, wire
+            assert 0 < wire["share_of_bare"], wire
+            # a frame carries its flits, each time
+            per = wire["mflits_per_s"] * 1e6 / wire["replay_frames_per_s"]
+            assert flits - 1 < per <= flits, wire
+        p = subprocess.run([bench, "--port", "net_nosuch0", "wire"],
+                           capture_output=True, text=True, check=False)
+        assert p.returncode == 2 and "--port net_nosuch0" in p.stderr
 
 
 @case

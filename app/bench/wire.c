@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Suite `wire` [PHY-4]: a port with a full replay buffer sends all of it again
+ * and again through an ethdev, for a second at a time. Beside it, in the same
+ * run on the same ethdev: dpdk-testpmd that only sends, frames of the same
+ * length, on one core; and frames of that length sent by this program without
+ * a port. All in wall time: a wire may have to wait for its other end.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_bus_vdev.h>
+#include <rte_ethdev.h>
+
+#include "bench.h"
+#include "bench_host.h"
+#include "replay_rig.h"
+#include "rl_wire_dev.h"
+
+#define ROUND_NS (RL_NS_PER_S / 2)
+#define QUICK_NS (RL_NS_PER_S / 20)
+#define LINE 512
+#define XDP_BUFFER 3776u /* with its headers within a page */
+
+/* What the port and its peers reach, frames a second. */
+struct figures {
+	double testpmd; /* 0: it could not be run */
+	double bare;
+	double replay;
+	double flits;
+};
+
+/*
+ * dpdk-testpmd in txonly on the same ethdev, which is ours no more. It says
+ * what it sends once a second; the first second is its start.
+ */
+static double
+testpmd(const char *port, uint32_t frame_bytes, bool quick)
+{
+	char cmd[2 * LINE], line[LINE];
+	double best = 0;
+	FILE *f;
+
+	snprintf(cmd, sizeof(cmd),
+		 "timeout -s INT %d dpdk-testpmd -l 0,1 --no-huge -m 256 "
+		 "--no-pci --no-shconf --no-telemetry --log-level=error "
+		 "--vdev='%s' -- --forward-mode=txonly --txpkts=%u "
+		 "--mbuf-size=%u --total-num-mbufs=16384 --auto-start "
+		 "--stats-period=1 2>/dev/null </dev/null",
+		 quick ? 3 : 5, port, frame_bytes,
+		 strncmp(port, "net_af_xdp", 10) == 0
+			 ? XDP_BUFFER
+			 : RTE_MAX(frame_bytes + 256, 4352u));
+	f = popen(cmd, "r");
+	if (f == NULL)
+		return 0;
+	while (fgets(line, sizeof(line), f) != NULL) {
+		const char *at = strstr(line, "Tx-pps:");
+
+		if (at != NULL && strtod(at + 7, NULL) > best)
+			best = strtod(at + 7, NULL);
+	}
+	(void)pclose(f);
+	return best;
+}
+
+/* Frames of one length, as fast as the ethdev takes them. */
+static double
+bare(struct rl_phy_eth *phy, uint32_t bytes, uint64_t for_ns)
+{
+	const uint64_t t0 = bench_now_ns(), n0 = phy->c.tx_frames;
+	uint64_t now_ns = t0;
+	struct rl_phy_frame f[RL_PHY_BURST];
+
+	while (now_ns - t0 < for_ns) {
+		const unsigned int n = rl_phy_eth_ops.tx_alloc(
+			phy, f, RL_PHY_BURST, now_ns);
+
+		for (unsigned int i = 0; i < n; i++)
+			f[i].len = bytes;
+		if (n != 0)
+			rl_phy_eth_ops.tx(phy, f, n, now_ns);
+		now_ns = bench_now_ns();
+	}
+	return (double)(phy->c.tx_frames - n0) * 1e9 / (double)(now_ns - t0);
+}
+
+/* Replays in a row: the timer is always due. */
+static int
+replays(struct replay_rig *g, struct rl_phy_eth *phy, uint64_t for_ns,
+	struct figures *fig)
+{
+	const uint64_t t0 = bench_now_ns(), n0 = phy->c.tx_frames;
+	uint64_t virtual_ns = 1000000, flits = 0, now_ns = t0;
+
+	while (now_ns - t0 < for_ns) {
+		virtual_ns += REPLAY_EVERY_NS;
+		flits += replay_once(g, phy, virtual_ns);
+		now_ns = bench_now_ns();
+	}
+	if (flits == 0)
+		return -EIO;
+	fig->replay = (double)(phy->c.tx_frames - n0) * 1e9 /
+		      (double)(now_ns - t0);
+	fig->flits = (double)flits * 1e9 / (double)(now_ns - t0);
+	return 0;
+}
+
+static int
+measure(const struct bench_opts *o, struct rl_wire_dev *w, struct figures *fig)
+{
+	const uint64_t for_ns = o->quick ? QUICK_NS : ROUND_NS;
+	const uint32_t flits = rl_frame_fit(w->frame_bytes);
+	double *v = calloc(3 * (size_t)o->reps, sizeof(*v));
+	const struct rl_phy_eth_params p = {
+		.port_id = w->dev.port_id,
+		.frame_bytes = w->frame_bytes,
+		.pool = w->pool,
+	};
+	struct rl_phy_eth phy;
+	struct replay_rig g;
+	int ret = v == NULL ? -ENOMEM : rl_phy_eth_open(&phy, &p);
+
+	if (ret == 0)
+		ret = replay_rig_open(&g, flits, w->frame_bytes);
+	for (unsigned int r = 0; r < o->reps && ret == 0; r++) {
+		v[r] = bare(&phy, rl_frame_bytes(flits), for_ns);
+		ret = replays(&g, &phy, for_ns, fig);
+		v[o->reps + r] = fig->replay;
+		v[2 * o->reps + r] = fig->flits;
+	}
+	if (ret == 0) {
+		fig->bare = bench_median(v, o->reps);
+		fig->replay = bench_median(v + o->reps, o->reps);
+		fig->flits = bench_median(v + 2 * (size_t)o->reps, o->reps);
+		replay_rig_close(&g);
+		rl_phy_eth_close(&phy);
+	}
+	free(v);
+	return ret;
+}
+
+static void
+say(const struct rl_wire_dev *w, const struct figures *fig, json_t *out,
+    FILE *human)
+{
+	const uint32_t flits = rl_frame_fit(w->frame_bytes);
+	const double share = fig->testpmd == 0 ? 0
+					       : fig->replay / fig->testpmd;
+
+	json_object_set_new(out, "port", json_string(w->dev.name));
+	json_object_set_new(out, "driver", json_string(w->dev.driver));
+	json_object_set_new(out, "frame_bytes",
+			    json_integer(rl_frame_bytes(flits)));
+	json_object_set_new(out, "flits_per_frame", json_integer(flits));
+	json_object_set_new(out, "replay_frames_per_s",
+			    json_real(fig->replay));
+	json_object_set_new(out, "mflits_per_s", json_real(fig->flits / 1e6));
+	json_object_set_new(out, "bare_frames_per_s", json_real(fig->bare));
+	json_object_set_new(out, "testpmd_frames_per_s",
+			    fig->testpmd == 0 ? json_null()
+					      : json_real(fig->testpmd));
+	json_object_set_new(out, "share_of_bare",
+			    json_real(fig->replay / fig->bare));
+	json_object_set_new(out, "share_of_testpmd",
+			    fig->testpmd == 0 ? json_null()
+					      : json_real(share));
+	fprintf(human,
+		"wire: %s, frames of %u bytes, %u flits\n"
+		"  replay      %8.3f Mframe/s, %6.2f Mflit/s\n"
+		"  bare frames %8.3f Mframe/s; replay is %3.0f %% of it\n",
+		w->dev.name, rl_frame_bytes(flits), flits, fig->replay / 1e6,
+		fig->flits / 1e6, fig->bare / 1e6,
+		100 * fig->replay / fig->bare);
+	if (fig->testpmd != 0)
+		fprintf(human,
+			"  testpmd     %8.3f Mframe/s; replay is %3.0f %% of "
+			"it\n", fig->testpmd / 1e6, 100 * share);
+	else
+		fprintf(human, "  testpmd     could not be run here\n");
+}
+
+static int
+open_port(const char *port, struct rl_wire_dev *w, char name[64])
+{
+	const char *args = strchr(port, ',');
+	char err[LINE];
+	int ret;
+
+	snprintf(name, 64, "%.*s", (int)strcspn(port, ","), port);
+	ret = rte_vdev_init(name, args == NULL ? "" : args + 1);
+	if (ret != 0) {
+		fprintf(stderr, "reflit-bench: --port %s: the driver refuses "
+				"it: %s\n", port, strerror(-ret));
+		return -EINVAL;
+	}
+	ret = rl_wire_dev_open(w, name, 0, err, sizeof(err));
+	if (ret != 0)
+		fprintf(stderr, "reflit-bench: --port: %s\n", err);
+	return ret == 0 ? 0 : -EINVAL;
+}
+
+static void
+close_port(struct rl_wire_dev *w, const char *name)
+{
+	rl_wire_dev_close(w);
+	(void)rte_vdev_uninit(name);
+}
+
+int
+bench_wire(const struct bench_opts *o, json_t *out, FILE *human)
+{
+	const char *port = o->port != NULL ? o->port : "net_null9";
+	struct rl_wire_dev w = { 0 }, frames;
+	struct figures fig = { 0 };
+	char name[64];
+	int ret = bench_eal();
+
+	if (ret != 0)
+		return ret;
+	ret = open_port(port, &w, name);
+	if (ret == 0)
+		ret = measure(o, &w, &fig);
+	frames = w;
+	close_port(&w, name);
+	if (ret != 0)
+		return ret;
+	/* an ethdev is its alone */
+	fig.testpmd = testpmd(port,
+			      rl_frame_bytes(rl_frame_fit(frames.frame_bytes)),
+			      o->quick);
+	say(&frames, &fig, out, human);
+	return 0;
+}
