@@ -206,6 +206,9 @@ report_json(struct app *app, const char *path)
 	set(o, "unrecorded_packets", app->unsaid.drops);
 	set(o, "lost_drop_notices", app->unsaid.notices);
 	set(o, "failed_commands", app->failed_commands);
+	json_object_set_new(o, "codec",
+			    json_string(rl_isa_name(rl_codec_isa(
+				    app->host.fabric.codec))));
 	json_object_set_new(o, "drained", json_boolean(!app->stuck));
 	set(o, "seed", app->opt.seed);
 	ret = report_save("reflit", o, path);
