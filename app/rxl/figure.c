@@ -64,8 +64,8 @@ static const char fit[] =
 	"set xtics 1\n"
 	"set ylabel 'FIT of a device'\n"
 	"set xrange [-0.3:4.3]\n"
-	"set yrange [1e-5:1e18]\n"
-	"set key center right\n"
+	"set yrange [1e-19:1e18]\n"
+	"set key outside right\n"
 	"f = 'fit.csv'\n"
 	"plot f using " C("level") ":" C("cxl_paper")
 	" with linespoints lc 1 dt 2 pt 4 title 'CXL, the paper', \\\n"
@@ -74,14 +74,17 @@ static const char fit[] =
 	"  f using " C("level") ":" C("cxl")
 	" with linespoints lc 1 pt 6 title 'cxl, measured (same FER_{UC})', \\\n"
 	"  f using " C("level") ":" C("cxl_1e-6")
-	" with linespoints lc 4 pt 8 title 'cxl, measured, at BER 1e-6', \\\n"
+	" with linespoints lc 4 pt 8 title 'cxl, extrapolated to 1e-6', \\\n"
 	"  f using " C("level") ":" C("rxl_paper")
 	" with linespoints lc 2 dt 2 pt 4 title 'RXL, the paper', \\\n"
 	"  f using " C("level") ":" C("rxl")
-	" with linespoints lc 2 pt 6 title 'rxl, rxl-compact, cxl-sep-ack "
-	"(same FER_{UC})', \\\n"
+	" with linespoints lc 2 pt 6 title 'rxl: altered at the CRC, 2^{-64}', \\\n"
 	"  f using " C("level") ":" C("rxl_1e-6")
-	" with linespoints lc 3 pt 8 title 'the same at BER 1e-6'\n";
+	" with linespoints lc 3 pt 8 title 'the same at 1e-6', \\\n"
+	"  f using " C("level") ":" C("bch")
+	" with linespoints lc 6 dt 4 pt 10 title 'crc64-bch: six wrong bits', \\\n"
+	"  f using " C("level") ":" C("bch_1e-6")
+	" with linespoints lc 7 dt 4 pt 12 title 'the same at 1e-6'\n";
 
 static const char loss[] =
 	"set logscale xy\n"
@@ -172,13 +175,14 @@ write_script(const struct rxl_figure_spec *f, const char *path)
 		"# %s\n# draw again with: gnuplot %s.gp\n"
 		"set datafile separator ','\n"
 		"set datafile missing ''\n"
-		"set title \"%s\" noenhanced\n"
 		"set grid\n"
-		"do for [t in 'svg png'] {\n"
+		"do for [t in 'svg png pdf'] {\n"
 		"if (t eq 'svg') { set terminal svg size 860,520 background "
-		"'white' } else { set terminal pngcairo size 860,520 }\n"
+		"'white' }\n"
+		"if (t eq 'png') { set terminal pngcairo size 860,520 }\n"
+		"if (t eq 'pdf') { set terminal pdfcairo size 18cm,11cm }\n"
 		"set output '%s.'.t\n%s%s}\n",
-		f->title, f->name, f->title, f->name,
+		f->title, f->name, f->name,
 		f->script == rates ? rates_pre : "", f->script);
 	if (ferror(out))
 		ret = -EIO;

@@ -150,6 +150,7 @@ fit_row(struct rxl_eval *e, struct rxl_table *t, unsigned int level)
 {
 	const double uc_ber = RXL_BER_OF_PAPER_UC;
 	const double fit = rl_rxl_fit(&e->paper, 1);
+	struct rl_rxl_inputs raised = e->paper;
 	double sound, of, ratio, near, far;
 	struct rl_rxl_rate r;
 	struct harvest h;
@@ -179,6 +180,9 @@ fit_row(struct rxl_eval *e, struct rxl_table *t, unsigned int level)
 	rxl_cell_number(t, of);
 	rxl_cell_number(t, near);
 	rxl_cell_number(t, far);
+	raised.ber = uc_ber;
+	rxl_cell_number(t, fit * rl_rxl_missed_by_bch(&raised, level));
+	rxl_cell_number(t, fit * rl_rxl_missed_by_bch(&e->paper, level));
 }
 
 void
@@ -199,6 +203,8 @@ rxl_report_fit(struct rxl_eval *e, struct rxl_table *t)
 	rxl_table_col(t, "others_flits", "%.3g");
 	rxl_table_col(t, "rxl", "%.3g");
 	rxl_table_col(t, "rxl_1e-6", "%.3g");
+	rxl_table_col(t, "bch", "%.3g");
+	rxl_table_col(t, "bch_1e-6", "%.3g");
 	for (unsigned int k = 0; k <= 4; k++)
 		fit_row(e, t, k);
 	rxl_table_note(t, "cxl, rxl: at BER %g, where independent errors make "
@@ -212,6 +218,9 @@ rxl_report_fit(struct rxl_eval *e, struct rxl_table *t)
 	rxl_table_note(t, "rxl: flits that were measured to reach the CRC "
 			  "altered, times 2^-64; the same for rxl-compact and "
 			  "cxl-sep-ack, none of which lost order (others_)");
+	rxl_table_note(t, "bch: computed; crc64-bch sees every flit with fewer "
+			  "than six wrong bits, whatever FEC made of them, so "
+			  "that only flits with six or more count, times 2^-64");
 }
 
 /** One row of the long run: a kind of error at one level. */

@@ -158,7 +158,7 @@ draw(const struct session *s)
 		drawn++;
 	}
 	if (drawn > 0)
-		printf("\n%d pictures, as SVG and PNG, in %s\n", drawn,
+		printf("\n%d pictures, as SVG, PNG and PDF, in %s\n", drawn,
 		       s->opt.out);
 	return 0;
 }

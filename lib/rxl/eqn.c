@@ -136,3 +136,43 @@ rl_rxl_eqn_agrees(const struct rl_rxl_eqn *e)
 	/* a little more than half a unit: neither number is exact in binary */
 	return fabs(e->ours - e->paper) <= e->half_unit * (1 + 1e-9);
 }
+
+/* The chance of exactly @p n wrong bits. */
+static double
+exactly(double ber, double bits, unsigned int n)
+{
+	double log_term = (bits - n) * log1p(-ber);
+
+	for (unsigned int i = 0; i < n; i++)
+		log_term += log((bits - i) / (i + 1.0) * ber);
+	return exp(log_term);
+}
+
+double
+rl_rxl_at_least(double ber, double bits, unsigned int least)
+{
+	double term, sum = 0;
+
+	if (ber <= 0 || ber >= 1)
+		return least == 0 || (ber >= 1 && bits >= least);
+	if (least <= bits * ber) { /* the fewer ones are less to add up */
+		for (unsigned int n = 0; n < least; n++)
+			sum += exactly(ber, bits, n);
+		return sum < 1 ? 1 - sum : 0;
+	}
+	/* beyond the mean each term is smaller than the one before */
+	term = exactly(ber, bits, least);
+	for (double n = least; n <= bits && term > sum * 1e-17; n++) {
+		sum += term;
+		term *= (bits - n) / (n + 1) * ber / (1 - ber);
+	}
+	return sum;
+}
+
+double
+rl_rxl_missed_by_bch(const struct rl_rxl_inputs *in, unsigned int levels)
+{
+	return ldexp(rl_rxl_at_least(in->ber, in->flit_bits * (levels + 1),
+				     RL_RXL_BCH_BITS),
+		     -64);
+}

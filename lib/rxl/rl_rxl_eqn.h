@@ -66,4 +66,28 @@ double rl_rxl_retry_loss(const struct rl_rxl_inputs *in,
 double rl_rxl_fit_cxl(const struct rl_rxl_inputs *in, unsigned int levels);
 double rl_rxl_fit_rxl(const struct rl_rxl_inputs *in, unsigned int levels);
 
+/**
+ * Any thread. Share of flits with @p least or more wrong ones among @p bits
+ * independent bits.
+ */
+double rl_rxl_at_least(double ber, double bits, unsigned int least);
+
+/** Wrong bits that a flit needs before crc64-bch can miss them. */
+#define RL_RXL_BCH_BITS 6
+
+/**
+ * Any thread. What crc64-bch misses of independent bit errors, for each flit,
+ * behind @p levels switches: sharper than the paper's 2^-64 of all that reach
+ * the CRC altered.
+ *
+ * Where FEC miscorrects, the byte that it adds to a group's data is the sum of
+ * the group's wrong bytes. So n wrong bits leave at most 2 n where the CRC
+ * looks, on every link anew,
+ * since what FEC lets pass has no syndrome for the next link to see. The CRC
+ * sees all errors of up to 11 bits: fewer than six wrong bits, of all links
+ * together, are never missed. Of six and more, 2^-64 are taken to pass.
+ */
+double rl_rxl_missed_by_bch(const struct rl_rxl_inputs *in,
+			    unsigned int levels);
+
 #endif /* RL_RXL_EQN_H */

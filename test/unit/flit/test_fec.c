@@ -202,6 +202,99 @@ two_scattered_wrong_bytes_are_corrected_detected_or_miscorrected(void **state)
 	check_share("scattered, miscorrected", 2, f.miscorrected, 10.8);
 }
 
+static void
+flip(uint8_t *flit, uint32_t bit)
+{
+	flit[bit / 8] ^= (uint8_t)(1u << bit % 8);
+}
+
+/* Where the CRC looks. */
+static unsigned int
+wrong_bits(const uint8_t *flit)
+{
+	unsigned int n = 0;
+
+	/* a correction of a check byte may change all of it: no CRC cares */
+	for (unsigned int i = 0; i < RL_FLIT_FEC_OFF; i++)
+		n += (unsigned int)__builtin_popcount(flit[i]);
+	return n;
+}
+
+/* Every two wrong bits of a flit: where FEC lets it pass, 0 to 4 are wrong. */
+static void
+two_wrong_bits_leave_at_most_four_whichever_they_are(void **state)
+{
+	struct rl_codec *c = codec_best(RL_CRC_BCH, RL_ISN_WIDE);
+	uint8_t f[RL_FLIT_BYTES] = { 0 }, out[RL_FLIT_BYTES], fec;
+	const uint8_t *src = f;
+	uint8_t *dst = out;
+	unsigned int most = 0;
+
+	(void)state;
+	for (uint32_t a = 0; a < RL_FLIT_BYTES * 8; a++) {
+		for (uint32_t b = 0; b < a; b++) {
+			flip(f, a);
+			flip(f, b);
+			rl_codec_hop(c, &src, &dst, 1, &fec);
+			if (fec != RL_FEC_BAD && wrong_bits(out) > most)
+				most = wrong_bits(out);
+			flip(f, a);
+			flip(f, b);
+		}
+	}
+	assert_int_equal(most, 4);
+	free(c);
+}
+
+/* Of `n` more wrong bits on each of two links; 0 where FEC detects them. */
+static unsigned int
+left_after_two_links(const struct rl_codec *c, struct rl_prng *p,
+		     unsigned int n)
+{
+	uint8_t a[RL_FLIT_BYTES] = { 0 }, b[RL_FLIT_BYTES], fec;
+	const uint8_t *src = a;
+	uint8_t *dst = b;
+	/* a group's columns are three bytes apart: there they meet */
+	const uint32_t group = rl_prng_below(p, 3);
+
+	for (int link = 0; link < 2; link++) {
+		for (unsigned int i = 0; i < n; i++)
+			flip(a, (rl_prng_below(p, 83) * 3 + group) * 8 +
+					rl_prng_below(p, 8));
+		rl_codec_hop(c, &src, &dst, 1, &fec);
+		if (fec == RL_FEC_BAD)
+			return 0;
+		memcpy(a, b, sizeof(a));
+	}
+	return wrong_bits(a);
+}
+
+static void
+n_wrong_bits_a_link_leave_at_most_2n_for_each_of_two_links(void **state)
+{
+	struct rl_codec *c = codec_best(RL_CRC_BCH, RL_ISN_WIDE);
+	unsigned int most[6] = { 0 };
+	struct rl_prng p;
+
+	(void)state;
+	rl_prng_seed(&p, 13);
+	for (unsigned int n = 1; n <= 5; n++)
+		for (unsigned int i = 0; i < sample_size(); i++) {
+			const unsigned int left =
+				left_after_two_links(c, &p, n);
+
+			if (left > most[n])
+				most[n] = left;
+		}
+	assert_int_equal(most[1], 0);
+	for (unsigned int n = 2; n <= 5; n++) {
+		assert_in_range(most[n], 2 * n + 1, 4 * n);
+		print_message("%u wrong bits a link: at most %u left\n", n,
+			      most[n]);
+	}
+	free(c);
+}
+
 int
 main(void)
 {
@@ -214,6 +307,10 @@ main(void)
 			bursts_of_four_and_more_bytes_are_detected_in_the_shares_of_codec_md),
 		cmocka_unit_test(
 			two_scattered_wrong_bytes_are_corrected_detected_or_miscorrected),
+		cmocka_unit_test(
+			two_wrong_bits_leave_at_most_four_whichever_they_are),
+		cmocka_unit_test(
+			n_wrong_bits_a_link_leave_at_most_2n_for_each_of_two_links),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

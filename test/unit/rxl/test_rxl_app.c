@@ -397,7 +397,7 @@ tables_are_written_as_csv_and_json(void **state)
 
 /* [EVAL-4] Without gnuplot there is nothing to draw with: that is a skip. */
 static void
-gnuplot_draws_a_picture_in_both_forms_and_its_errors_are_ours(void **state)
+gnuplot_draws_a_picture_in_all_forms_and_its_errors_are_ours(void **state)
 {
 	struct rxl_figure_spec f = { .name = "line", .number = "",
 				     .title = "a line", .report = "",
@@ -418,6 +418,7 @@ gnuplot_draws_a_picture_in_both_forms_and_its_errors_are_ours(void **state)
 	assert_int_equal(ret, 0);
 	assert_true(exists("line.svg"));
 	assert_true(exists("line.png"));
+	assert_true(exists("line.pdf"));
 	f.script = "plot 'nothing.csv' with lines\n";
 	assert_int_equal(rxl_figure_draw(&f, dir), -EIO);
 	assert_true(rxl_figure_draw(&f, "/nonexistent") < 0);
@@ -441,7 +442,7 @@ main(void)
 		T(every_parameter_of_a_case_is_in_its_key),
 		T(two_seeds_and_lengths_of_one_case_are_summed),
 		T(tables_are_written_as_csv_and_json),
-		T(gnuplot_draws_a_picture_in_both_forms_and_its_errors_are_ours),
+		T(gnuplot_draws_a_picture_in_all_forms_and_its_errors_are_ours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

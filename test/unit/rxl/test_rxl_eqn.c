@@ -131,6 +131,34 @@ other_inputs_move_every_equation_that_they_enter(void **state)
 	near(e[11].ours, 1 - 2 / 2.4);
 }
 
+static void
+shares_of_flits_with_so_many_wrong_bits_are_binomial(void **state)
+{
+	(void)state;
+	near(rl_rxl_at_least(0.5, 10, 6), 386.0 / 1024);
+	near(rl_rxl_at_least(0.5, 10, 0), 1);
+	near(rl_rxl_at_least(0.5, 10, 10), 1.0 / 1024);
+	near(rl_rxl_at_least(0.999, 2048, 1), 1);
+	near(rl_rxl_at_least(1e-6, 2048, 1), rl_rxl_fer(1e-6, 2048));
+	near(rl_rxl_at_least(1e-6, 2048, 2), 2.09327107e-06);
+	near(rl_rxl_at_least(0, 2048, 1), 0);
+	near(rl_rxl_at_least(1, 2048, 1), 1);
+}
+
+static void
+what_crc64_bch_misses_needs_six_wrong_bits(void **state)
+{
+	struct rl_rxl_inputs in;
+
+	(void)state;
+	rl_rxl_inputs_paper(&in);
+	/* 2048 over 6, 1e-36 of them, and 2^-64 of these */
+	near(rl_rxl_missed_by_bch(&in, 0) / 5.4210109e-20 / 1.0155548e-19, 1);
+	assert_true(rl_rxl_missed_by_bch(&in, 0) < 1e-14 * 1.6e-24);
+	assert_true(rl_rxl_missed_by_bch(&in, 1) >
+		    60 * rl_rxl_missed_by_bch(&in, 0));
+}
+
 int
 main(void)
 {
@@ -141,6 +169,9 @@ main(void)
 		cmocka_unit_test(
 			agreement_ends_half_a_unit_of_the_last_printed_digit_away),
 		cmocka_unit_test(figure_8_parts_at_the_first_switch),
+		cmocka_unit_test(
+			shares_of_flits_with_so_many_wrong_bits_are_binomial),
+		cmocka_unit_test(what_crc64_bch_misses_needs_six_wrong_bits),
 		cmocka_unit_test(
 			other_inputs_move_every_equation_that_they_enter),
 	};
