@@ -27,7 +27,7 @@ const struct rxl_figure_spec *rxl_figure_find(const char *name);
 
 /**
  * Main thread. Writes the script into @p dir, and has gnuplot draw it there
- * as SVG and PNG.
+ * as SVG, PNG and PDF.
  *
  * @return 0; 1 where gnuplot is not there; -errno where the script can't be
  *   written; -EIO where gnuplot fails
