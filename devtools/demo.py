@@ -17,6 +17,8 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 # one-way latency of the simulated wires: three links make the median
 HOPS = 3
+# a second, so that the simulation takes seconds on any machine
+MOST_FLITS = 1e6
 
 
 def steps_of(report):
@@ -95,7 +97,8 @@ def what_if(build, config, report, folder):
     with open(config, encoding="utf-8") as f:
         # attached ports and the rest stay as they are; traffic is generated
         fabric = re.sub(r"(?ms)^(link|attach)\b.*?[;)]\s*;?\s*$", "", f.read())
-    lost, rates = {}, rate_of(report)
+    lost, rate = {}, rate_of(report)
+    load = "%.9f" % max(rate * 2e-9 / len(report["endpoints"]), 1e-6)
     wire = min(max(report["latency_ns"]["p50"] // HOPS, 1000), 1000000)
     for mode in ("none", "whole-packets"):
         path = os.path.join(folder, "what-if-%s.cfg" % mode)
@@ -105,7 +108,7 @@ def what_if(build, config, report, folder):
         out = os.path.join(folder, "what-if-%s.json" % mode)
         p = subprocess.run(
             [os.path.join(build, "app", "reflit-sim"), "--config", path,
-             "--faults", faults, "--load", rates, "--duration",
+             "--faults", faults, "--load", load, "--duration",
              "%dns" % (cuts[-1][0] + 100000000), "--latency", "%dns" % wire,
              "--json", out], capture_output=True, text=True, timeout=300,
             check=False)
@@ -114,9 +117,9 @@ def what_if(build, config, report, folder):
             return 1
         with open(out, encoding="utf-8") as f:
             lost[mode] = json.load(f)
-    print("the same cuts at the same times in the simulator, with as much "
-          "traffic, wires of %d us,\nand endpoints that do not send again:"
-          % (wire // 1000))
+    print("the same cuts at the same times in the simulator, %d k flits a "
+          "second, wires of %d us,\nand endpoints that do not send again:"
+          % (rate // 1000, wire // 1000))
     for mode, r in lost.items():
         print("  loopback = %-16s lost %5d of %d packets; slowest %.1f ms" %
               ('"%s":' % mode, r["lost_packets"], r["sent_packets"],
@@ -126,10 +129,10 @@ def what_if(build, config, report, folder):
 
 
 def rate_of(report):
-    """Flits a slot of 2 ns and endpoint that this run delivered on average."""
+    """Flits a second that this run sent on average, as far as the simulator
+    need follow it."""
     flits = report["endpoint_counters"]["tx_flits"]
-    ns = max(report["elapsed_ns"], 1)
-    return "%.9f" % max(flits / ns * 2 / len(report["endpoints"]), 1e-6)
+    return min(flits / max(report["elapsed_ns"], 1) * 1e9, MOST_FLITS)
 
 
 def picture(report, folder):
