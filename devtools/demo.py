@@ -99,7 +99,7 @@ def what_if(build, config, report, folder):
         fabric = re.sub(r"(?ms)^(link|attach)\b.*?[;)]\s*;?\s*$", "", f.read())
     lost, rate = {}, rate_of(report)
     load = "%.9f" % max(rate * 2e-9 / len(report["endpoints"]), 1e-6)
-    wire = min(max(report["latency_ns"]["p50"] // HOPS, 1000), 1000000)
+    wire = min(max(report["latency_ns"]["p50"] // HOPS, 20000), 1000000)
     for mode in ("none", "whole-packets"):
         path = os.path.join(folder, "what-if-%s.cfg" % mode)
         with open(path, "w", encoding="utf-8") as f:
