@@ -4,6 +4,26 @@
 
 #include "reflit_grid.h"
 
+/*
+ * The way from coordinate `from` to `to` of dimension d on paths to dor->to; of
+ * two that are equally long, every other node of a ring takes the one and every
+ * other destination the other: each direction gets half of these paths, and no
+ * link more than its share.
+ */
+static unsigned int
+dor_way(const struct route_grid *gr, const struct reflit_dor *dor,
+	unsigned int d, uint32_t from, uint32_t to, uint32_t *hops)
+{
+	const unsigned int way = route_grid_short(gr, d, from, to, hops);
+	uint32_t sum = from;
+
+	if (!gr->wrap[d] || 2 * *hops != gr->radix[d])
+		return way;
+	for (unsigned int k = 0; k < gr->ndims; k++)
+		sum += k != d ? gr->coord[dor->to][k] : 0;
+	return sum & 1;
+}
+
 /* The nodes of a row (they differ in later dimensions than d only): a leg of
  * dimension d, and then as from the node v of the same row at the corner. */
 static void
@@ -12,7 +32,7 @@ dor_row(const struct route_grid *gr, uint32_t u, uint32_t v, unsigned int d,
 {
 	const uint32_t from = gr->coord[u][d], to = gr->coord[v][d];
 	uint32_t hops[2], n = gr->stride[d];
-	const unsigned int way = route_grid_short(gr, d, from, to, &hops[0]);
+	const unsigned int way = dor_way(gr, dor, d, from, to, &hops[0]);
 
 	hops[1] = gr->radix[d] - hops[0];
 	for (; n > 0; n--, u++, v++) {

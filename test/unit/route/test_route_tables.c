@@ -174,6 +174,38 @@ loads_are_balanced_where_the_fabric_is(void **state)
 	rl_topo_free(&t);
 }
 
+/* Of two ways round an even ring that are equally long, both are taken. */
+static void
+links_of_an_even_torus_carry_their_share(void **state)
+{
+	static const struct {
+		unsigned int x, y, z;
+		uint32_t busiest;
+	} of[] = {{4, 4, 0, 8}, {6, 6, 0, 30}, {8, 8, 0, 64}, {4, 4, 4, 32},
+		  {6, 4, 0, 18}};
+
+	(void)state;
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(of); i++) {
+		static struct rl_check_report rep;
+		struct rl_check_in in = {.stretch = true};
+		char err[RL_ERR_MAX] = "";
+		struct rl_route *r;
+		struct rl_topo t;
+
+		fix_grid(&t, true, of[i].x, of[i].y, of[i].z, 1);
+		r = fix_route(&t, "reflit", 8);
+		in.topo = &t;
+		in.fwd = r->fwd;
+		assert_int_equal(rl_check(&in, &rep), 0);
+		assert_true(rep.stretch_mean < 1.00001);
+		assert_int_equal(rep.load_max, of[i].busiest);
+		if (rl_route_accept(r, &t, NULL, err) != 0)
+			fail_msg("%s", err);
+		rl_route_free(r);
+		rl_topo_free(&t);
+	}
+}
+
 int
 main(void)
 {
@@ -184,6 +216,7 @@ main(void)
 		cmocka_unit_test(a_fabric_in_parts_is_refused_and_the_parts_are_named),
 		cmocka_unit_test(loads_are_balanced_where_the_fabric_is),
 		cmocka_unit_test(endpoints_of_a_dead_switch_are_gone_and_the_others_are_routed),
+		cmocka_unit_test(links_of_an_even_torus_carry_their_share),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
