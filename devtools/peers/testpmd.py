@@ -62,22 +62,24 @@ class Testpmd:
                             r"RX-packets:\s*(\d+)[^#]*###").group(1))
 
     def cpu_ns(self):
-        """Of the forwarding thread: the one that has run most."""
+        """Of each thread."""
         tasks = "/proc/%d/task" % self.run.pid
-        most = 0
+        ns = {}
         for tid in os.listdir(tasks):
             with open("%s/%s/schedstat" % (tasks, tid),
                       encoding="ascii") as f:
-                most = max(most, int(f.read().split()[0]))
-        return most
+                ns[tid] = int(f.read().split()[0])
+        return ns
 
     def measure(self, seconds):
         """ns a packet"""
         self.say("start tx_first 8", r"nb forwarding cores=1")
         time.sleep(seconds / 4)
-        n, t = self.packets(), self.cpu_ns()
+        n, before = self.packets(), self.cpu_ns()
         time.sleep(seconds)
-        n, t = self.packets() - n, self.cpu_ns() - t
+        n, after = self.packets() - n, self.cpu_ns()
+        # the forwarding thread is the one that runs all the time
+        t = max(after[tid] - before.get(tid, 0) for tid in after)
         self.say("stop", r"Accumulated forward")
         if n <= 0:
             raise ValueError("testpmd forwarded nothing")
