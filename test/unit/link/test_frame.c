@@ -70,21 +70,52 @@ static void
 sidebands_survive_and_unused_ones_are_zero(void **state)
 {
 	uint8_t *f = frame_new();
-	const struct rl_frame_hdr h = header(7);
-	struct rl_frame_hdr g;
 
 	(void)state;
-	for (unsigned int i = 0; i < 7; i++)
-		rl_put16(f + RL_FRAME_SIDEBAND_OFF + 2 * i,
-			 (uint16_t)(0x1234 + i));
-	rl_frame_seal(f, &h, mac, false);
-	assert_int_equal(rl_frame_open(f, rl_frame_bytes(7), &g, false),
-			 RL_FRAME_OK);
-	for (unsigned int i = 0; i < 7; i++)
-		assert_int_equal(rl_get16(f + RL_FRAME_SIDEBAND_OFF + 2 * i),
-				 0x1234 + i);
-	for (unsigned int i = RL_FRAME_SIDEBAND_OFF + 14; i < 128; i++)
-		assert_int_equal(f[i], 0);
+	for (unsigned int n = 1; n <= RL_FRAME_FLITS_MAX; n++) {
+		const struct rl_frame_hdr h = header(n);
+		const uint32_t end = rl_frame_header_bytes(n);
+		struct rl_frame_hdr g;
+
+		memset(f, 0xa5, RL_FRAME_BYTES_MAX);
+		for (unsigned int i = 0; i < n; i++)
+			rl_put16(f + RL_FRAME_SIDEBAND_OFF + 2 * i,
+				 (uint16_t)(0x1234 + i));
+		rl_frame_seal(f, &h, mac, false);
+		assert_int_equal(rl_frame_open(f, rl_frame_bytes(n), &g,
+					       false),
+				 RL_FRAME_OK);
+		for (unsigned int i = 0; i < n; i++)
+			assert_int_equal(rl_get16(f + RL_FRAME_SIDEBAND_OFF +
+						  2 * i),
+					 0x1234 + i);
+		for (unsigned int i = RL_FRAME_SIDEBAND_OFF + 2 * n; i < end;
+		     i++)
+			assert_int_equal(f[i], 0);
+		/* the flits, which are there already, stay */
+		for (unsigned int i = end; i < RL_FRAME_BYTES_MAX; i++)
+			assert_int_equal(f[i], 0xa5);
+	}
+	free(f);
+}
+
+/* The table of rl_frame.h, field by field. */
+static void
+every_field_lies_where_the_page_says(void **state)
+{
+	static const uint8_t want[] = {
+		0x88, 0xb5, 0x21, 5,	0x09, 0xfe, 255,  1,	0xff, 0xff,
+		0x00, 0x80, 0xff, 0xff, 0xfe, 0xff, 0xfd, 0xff, 0xfc, 0xff,
+		0xfb, 0xff, 0xfa, 0xff, 0xf9, 0xff, 0xf8, 0xff, 0x32, 0x54,
+		0x76, 0x98, 0xba, 0xdc, 0x04, 0x03, 0x02, 0x01,
+	};
+	uint8_t *f = frame_new();
+	const struct rl_frame_hdr h = header(5);
+
+	(void)state;
+	rl_frame_seal(f, &h, mac, true);
+	assert_memory_equal(f, mac, 12);
+	assert_memory_equal(f + 12, want, sizeof(want));
 	free(f);
 }
 
@@ -353,6 +384,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_sealed_is_what_opens),
 		cmocka_unit_test(sidebands_survive_and_unused_ones_are_zero),
+		cmocka_unit_test(every_field_lies_where_the_page_says),
 		cmocka_unit_test(a_flipped_bit_anywhere_in_the_header_is_refused),
 		cmocka_unit_test(a_frame_shorter_than_its_content_is_refused),
 		cmocka_unit_test(
