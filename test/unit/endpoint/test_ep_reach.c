@@ -184,6 +184,29 @@ probes_are_quick_at_first_and_grow_rare(void **state)
 	fx_close(&fx);
 }
 
+/* What had arrived before is acknowledged late: that is no way there. */
+static void
+a_late_ack_does_not_stop_the_probes(void **state)
+{
+	struct rl_flit *ack;
+
+	(void)state;
+	open_reach(true);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
+	fx_rx(&fx, 1, fx_poll_one(&fx, 0));
+	/* its ACK is late, so it is sent again, and there is no way any more */
+	fx.now = rl_ep_deadline(fx.ep[0]);
+	no_path(fx_poll_one(&fx, 0));
+	assert_true(rl_ep_unreachable(fx.ep[0], 1, NULL));
+	ack = fx_poll_one(&fx, 1);
+	assert_int_equal(fx_ctrl_cmd(ack), RL_CMD_ACK);
+	fx_rx(&fx, 0, ack);
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_ack_received), 1);
+	assert_true(rl_ep_unreachable(fx.ep[0], 1, NULL));
+	assert_true(run_no_path(fx.now + 20 * PROBE_NS, true) >= 3);
+	fx_close(&fx);
+}
+
 static void
 all_is_reported_in_bounded_time_whatever_notices_come(void **state)
 {
@@ -371,6 +394,7 @@ main(void)
 		cmocka_unit_test(a_probe_that_comes_through_has_all_sent_again),
 		cmocka_unit_test(the_flow_that_probes_does_so_even_when_all_its_packets_are_acknowledged),
 		cmocka_unit_test(probes_are_quick_at_first_and_grow_rare),
+		cmocka_unit_test(a_late_ack_does_not_stop_the_probes),
 		cmocka_unit_test(all_is_reported_in_bounded_time_whatever_notices_come),
 		cmocka_unit_test(retries_that_are_dropped_for_another_reason_do_not_keep_a_flow_alive),
 		cmocka_unit_test(a_flow_that_gets_on_is_never_given_up),
