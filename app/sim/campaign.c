@@ -32,6 +32,14 @@ tell_failure(const struct options *o, uint64_t seed,
 		printf(" --packets %" PRIu64, o->packets);
 	if (o->duration_ns != 0)
 		printf(" --duration %" PRIu64 "ns", o->duration_ns);
+	if (o->requests > 0)
+		printf(" --requests %g", o->requests);
+	if (o->by_kind)
+		printf(" --classes kind");
+	else if (o->classes != 1)
+		printf(" --classes %u", o->classes);
+	if (o->wide_text != NULL)
+		printf(" --wide %s", o->wide_text);
 	if (o->profile != NULL)
 		printf(" --profile %s", o->profile);
 	if (o->engine != NULL)
@@ -49,6 +57,30 @@ kinds_of(const struct rl_config *cfg)
 	if (!cfg->link.retry) /* frames that overtake are lost then */
 		kinds &= ~(1u << RL_SIM_SW_JITTER);
 	return kinds;
+}
+
+/* What a wide seed changes, and the next one must find as it was. */
+struct base {
+	struct rl_link_cfg link;
+	struct rl_ep_cfg endpoint;
+	struct rl_sim_wire_cfg wire;
+	struct rl_sim_load_cfg load;
+};
+
+static void
+base_keep(struct base *b, const struct rl_sim_plan *plan)
+{
+	*b = (struct base){ plan->cfg.link, plan->cfg.endpoint, plan->wire,
+			    plan->load };
+}
+
+static void
+base_back(const struct base *b, struct rl_sim_plan *plan)
+{
+	plan->cfg.link = b->link;
+	plan->cfg.endpoint = b->endpoint;
+	plan->wire = b->wire;
+	plan->load = b->load;
 }
 
 /* The setup of one seed. */
@@ -117,14 +149,15 @@ settings_hash(const struct options *o)
 		text, sizeof(text),
 		"%s %s %s %d %a %u %u %u %" PRIu64 " %" PRIu64 " %" PRIu64
 		" %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-		" %u %u %" PRIu64 " %u %u",
+		" %u %u %" PRIu64 " %u %u %d %a %s",
 		RL_VERSION, o->profile == NULL ? "" : o->profile,
 		o->engine == NULL ? "" : o->engine, o->traffic, o->load,
 		o->min_flits, o->max_flits, o->classes, o->packets,
 		o->duration_ns, o->drain_ns, o->latency_ns, o->poll_ns,
 		o->compute_ns, o->channel_ns, o->channel_jitter_ns,
 		o->channel_loss_ppb, o->channel_dup_ppb, o->tick_ns,
-		o->flit_ps, o->mtu);
+		o->flit_ps, o->mtu, o->by_kind, o->requests,
+		o->wide_text == NULL ? "" : o->wide_text);
 	uint64_t h = hash_bytes(0xcbf29ce484222325u, text,
 				rl_min_u64((uint64_t)n, sizeof(text) - 1));
 
@@ -139,14 +172,23 @@ run_seeds(struct setup *s, const struct options *o, struct rl_sim_mem *mem,
 {
 	const uint64_t start = wall_ns();
 	struct rl_sim_verdict v;
+	struct rl_sim_shares wide = o->wide;
+	struct base base;
 	struct progress far;
 	char failed[40];
 	int ret = 0;
 
+	base_keep(&base, &s->plan);
+	if (o->faults != NULL) /* they say all that happens */
+		wide.pct[RL_SIM_WD_DEVICE] = wide.pct[RL_SIM_WD_REBORN] = 0;
 	progress_begin(&far, "seeds", tally_share(&t->of), o->progress);
 	for (uint64_t i = t->of.shard - 1; i < t->of.seeds && stop_asked() == 0;
 	     i += t->of.shards) {
+		base_back(&base, &s->plan);
 		ret = plan_seed(&s->plan, o, o->seed + i);
+		if (ret == 0)
+			ret = rl_sim_plan_widen(&s->plan, o->seed + i,
+						&wide);
 		if (ret == 0)
 			ret = rl_sim_plan_run(&s->plan, mem, &v);
 		if (ret != 0)

@@ -27,6 +27,7 @@ enum {
 	OPT_DRAIN,
 	OPT_FAULTS,
 	OPT_SEEDS,
+	OPT_WIDE,
 	OPT_SHARD,
 	OPT_CUTS,
 	OPT_PROFILE,
@@ -60,6 +61,7 @@ static const struct option longs[] = {
 	{ "drain", required_argument, NULL, OPT_DRAIN },
 	{ "faults", required_argument, NULL, OPT_FAULTS },
 	{ "seeds", required_argument, NULL, OPT_SEEDS },
+	{ "wide", required_argument, NULL, OPT_WIDE },
 	{ "shard", required_argument, NULL, OPT_SHARD },
 	{ "cuts", required_argument, NULL, OPT_CUTS },
 	{ "profile", required_argument, NULL, OPT_PROFILE },
@@ -109,6 +111,8 @@ options_help(void)
 	      "  --faults FILE        faults and their times\n"
 	      "  --seeds N            a campaign: N runs from --seed on, each with\n"
 	      "                       random faults (or those of --faults)\n"
+	      "  --wide all|DIM[=PERCENT],...  the campaign also draws what it\n"
+	      "                       leaves alone otherwise; 25 % of the seeds each\n"
 	      "  --shard I/N          of the campaign: part I of N, from 1; give each\n"
 	      "                       part a --json and merge them\n"
 	      "  --profile NAME       rxl, rxl-compact, cxl, cxl-sep-ack\n"
@@ -318,6 +322,9 @@ take(int opt, const char *arg, struct options *o)
 		return parse_number(arg, 1, UINT64_MAX, &o->seeds);
 	case OPT_SHARD:
 		return shard_of(arg, o);
+	case OPT_WIDE:
+		o->wide_text = arg;
+		return rl_sim_wide_parse(arg, &o->wide);
 	case OPT_CUTS:
 		return parse_number(arg, 1, 1000000, &o->cuts);
 	case OPT_TRAFFIC:
@@ -371,6 +378,9 @@ allowed(int opt)
 		return "I/N, such as 1/8: I of 1 to N, N of 1 to 1000000";
 	case OPT_CUTS:
 		return "1 to 1000000";
+	case OPT_WIDE:
+		return "all, or dimensions as in docs/simulation.md, such as "
+		       "latency,slow=50";
 	case OPT_TRAFFIC:
 		return "uniform, permutation, tornado, hotspot, incast or "
 		       "pcap:FILE";

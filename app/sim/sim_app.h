@@ -52,6 +52,8 @@ struct options {
 	uint64_t drain_ns;	/**< how long to wait for the end */
 	uint64_t seed;
 	uint64_t seeds;		/**< 0: no campaign */
+	const char *wide_text;	/**< --wide; NULL: the plain swarm */
+	struct rl_sim_shares wide;
 	uint64_t shard;		/**< of shards, from 1 */
 	uint64_t shards;	/**< 0: not given */
 	uint64_t cuts;		/**< of the ablation; 0: not given */

@@ -70,6 +70,8 @@ struct rl_client {
 	unsigned int (*poll)(void *ctx, struct rl_ep *ep, uint64_t now_ns);
 	/** When it next wants to send; RL_NEVER: not by itself. */
 	uint64_t (*deadline)(void *ctx);
+	/** May be NULL: at any time. When it next takes packets. */
+	uint64_t (*takes_ns)(void *ctx);
 	/** May be NULL. It is told to stop, to go on, or of a peer. */
 	void (*event)(void *ctx, const struct rl_ep_event *ev);
 };

@@ -154,14 +154,24 @@ rl_role_core_await(struct rl_role_core *r, uint64_t until_ns)
 	atomic_store_explicit(&r->await_ns, until_ns, memory_order_relaxed);
 }
 
+/* When the client takes what waits for it. */
+static uint64_t
+client_takes_ns(const struct rl_role_core *r)
+{
+	if (r->client.poll == NULL || !rl_ep_recv_pending(r->ep))
+		return RL_NEVER;
+	return r->client.takes_ns == NULL
+		       ? 0
+		       : r->client.takes_ns(r->client.ctx);
+}
+
 uint64_t
 rl_role_core_deadline(const struct rl_role_core *r)
 {
 	uint64_t t = rl_core_deadline(r->core);
 
 	if (r->ep != NULL) {
-		if (r->client.poll != NULL && rl_ep_recv_pending(r->ep))
-			return 0;
+		t = rl_min_u64(t, client_takes_ns(r));
 		t = rl_min_u64(t, rl_ep_deadline(r->ep));
 		if (r->client.deadline != NULL)
 			t = rl_min_u64(t, r->client.deadline(r->client.ctx));

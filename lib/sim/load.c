@@ -207,6 +207,29 @@ load_send(struct load_src *src, struct rl_ep *ep, uint64_t now_ns)
 	return n;
 }
 
+/* A slow client's times; each has its own. @return whether it takes any now */
+static bool
+load_takes(struct load_src *src, uint64_t now_ns)
+{
+	const struct rl_sim_load_cfg *c = &src->load->cfg;
+	const uint64_t period = c->slow_ns + c->take_ns;
+	const uint64_t phase =
+		c->slow_ns == 0 ? 0 : (now_ns + src->id * 7919u) % period;
+
+	if (phase >= c->slow_ns || c->slow_ns == 0)
+		return true;
+	src->takes_ns = now_ns + c->slow_ns - phase;
+	return false;
+}
+
+static uint64_t
+load_takes_ns(void *ctx)
+{
+	const struct load_src *src = ctx;
+
+	return src->takes_ns;
+}
+
 static unsigned int
 load_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 {
@@ -214,7 +237,8 @@ load_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 	struct rl_flit *pkt;
 	unsigned int n = 0;
 
-	while ((pkt = rl_ep_recv(ep)) != NULL) {
+	src->dead = false;
+	while (load_takes(src, now_ns) && (pkt = rl_ep_recv(ep)) != NULL) {
 		load_judge(src->load, src->id, pkt, now_ns);
 		rl_packet_put(src->load->cfg.cache, pkt);
 		n++;
@@ -314,6 +338,7 @@ rl_sim_load_client(struct rl_sim_load *load, uint16_t ep,
 		.ctx = &load->src[ep],
 		.poll = load_poll,
 		.deadline = load_deadline,
+		.takes_ns = load_takes_ns,
 	};
 }
 
@@ -330,8 +355,9 @@ bool
 rl_sim_load_done(const struct rl_sim_load *load)
 {
 	for (uint16_t i = 0; i < load->cfg.nep; i++)
-		if (load->src[i].next_ns != RL_NEVER ||
-		    load->src[i].nlater != 0 || load->src[i].owed_first != 0)
+		if (!load->src[i].dead && (load->src[i].next_ns != RL_NEVER ||
+					   load->src[i].nlater != 0 ||
+					   load->src[i].owed_first != 0))
 			return false;
 	return true;
 }

@@ -315,6 +315,7 @@ flow_begin_life(struct load_flow *flow)
 void
 rl_sim_load_crash(struct rl_sim_load *load, uint16_t ep)
 {
+	load->src[ep].dead = true;
 	load_owe_nothing(&load->src[ep]);
 	for (uint8_t cos = 0; cos < load->cfg.cos; cos++)
 		for (uint16_t i = 0; i < load->cfg.nep; i++) {

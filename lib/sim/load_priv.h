@@ -65,11 +65,13 @@ struct load_src {
 	struct rl_sim_load *load;
 	struct rl_prng prng;
 	uint64_t next_ns; /* the next packet comes into being; RL_NEVER: none */
+	uint64_t takes_ns; /* it takes packets from then on */
 	uint16_t id;
 	uint16_t dst; /* of the packet at next_ns */
 	uint8_t cos;
 	uint32_t owed_first; /* 1 + the flow that answers next; 0: none does */
 	uint32_t owed_last;
+	bool dead; /* its endpoint has crashed, and is not back */
 	uint16_t nlater;
 	struct load_later later[LOAD_LATER];
 };

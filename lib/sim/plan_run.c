@@ -126,7 +126,7 @@ parts_ok(const struct run *r)
 	/* of a packet that was given up the rest never comes */
 	rl_sim_load_stats(r->load, &st);
 	if (r->plan->cfg.endpoint.retry)
-		return r->plan->reports_ok && st.reported != 0;
+		return r->plan->reports_ok && st.reported + st.died != 0;
 	if (r->plan->cfg.link.switching != RL_CUT_THROUGH &&
 	    !r->plan->soft_errors)
 		return false;

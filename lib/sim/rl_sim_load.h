@@ -53,6 +53,8 @@ struct rl_sim_load_cfg {
 	uint64_t stop_ns;	/**< RL_NEVER: `packets` decides */
 	uint64_t pause_ns;	/**< bursts: each source sends for so long, and */
 	uint64_t burst_ns;	/**< is silent for so long; 0: steady */
+	uint64_t slow_ns;	/**< slow clients: each takes nothing for so */
+	uint64_t take_ns;	/**< long, then all for so long; 0: at once */
 	uint64_t seed;
 	struct rl_flit_cache *cache; /**< where received flits go back to */
 	uint16_t nep;

@@ -45,6 +45,7 @@ struct rl_sim_plan {
 	    overtake another of its flow [DRL-4] */
 	bool strict_order;
 	const char *shape; /**< of a drawn fabric */
+	uint32_t wide;	   /**< bit per enum rl_sim_wide that was drawn */
 	const struct rl_role_sink *sink; /**< events, or NULL */
 	/** sees the fabric after the end, before it goes; or NULL */
 	void (*inspect)(void *ctx, struct rl_sim *sim);
@@ -76,6 +77,37 @@ enum rl_sim_swarm {
 	RL_SIM_SW_COUNT
 };
 
+/**
+ * Dimensions in which a swarm may be wide: what the plain one leaves at its
+ * usual place. X(name, word).
+ */
+#define RL_SIM_WIDE(X)                                                         \
+	X(VCS, "vcs")		/* fewer than there may be */                  \
+	X(WEIGHTS, "weights")	/* of VCs */                                   \
+	X(LONG, "long")		/* packets of more than 32 flits */            \
+	X(WINDOW, "window")	/* windows and credits over 256 flits */       \
+	X(LATENCY, "latency")	/* wires of less than 10 ns or over 2 us */    \
+	X(LIMIT, "limit")	/* of timeouts, in endpoints */                \
+	X(BUFFERS, "buffers")	/* endpoints that hold few flits */            \
+	X(SLOW, "slow")		/* clients that take nothing for a while */    \
+	X(COMPACT, "compact")	/* profile rxl-compact */                      \
+	X(WIDE19, "wide19")                                                    \
+	X(KINDS, "kinds")	/* requests and responses on VCs of their own */ \
+	X(DEVICE, "device")	/* all links of a device go dark at once */    \
+	X(REBORN, "reborn")	/* an endpoint crashes, and begins anew or not */
+
+enum rl_sim_wide {
+#define RL_SIM_WIDE_ENUM(name, word) RL_SIM_WD_##name,
+	RL_SIM_WIDE(RL_SIM_WIDE_ENUM)
+#undef RL_SIM_WIDE_ENUM
+	RL_SIM_WD_COUNT
+};
+
+/** Share of seeds that each dimension comes up in, 0 to 100 %. */
+struct rl_sim_shares {
+	uint8_t pct[RL_SIM_WD_COUNT];
+};
+
 struct rl_sim_verdict {
 	bool ok;
 	char why[512];	  /**< which promise was broken; "" */
@@ -103,6 +135,23 @@ int rl_sim_plan_draw(struct rl_sim_plan *plan, uint64_t seed, char *err);
  */
 int rl_sim_plan_faults(struct rl_sim_plan *plan, uint64_t seed, uint32_t kinds,
 		       uint64_t from_ns, uint64_t to_ns);
+
+/**
+ * Any thread. "all", or dimensions with commas between, each with its share in
+ * percent or 25: "latency,slow=50".
+ * @return 0; -EINVAL: there is no such dimension, or no such share
+ */
+int rl_sim_wide_parse(const char *text, struct rl_sim_shares *shares);
+const char *rl_sim_wide_name(enum rl_sim_wide dim);
+
+/**
+ * Control thread. Widens a plan that was drawn, or made otherwise: @p seed
+ * draws which dimensions, and how far. What does not go with the rest of the
+ * plan is left out; plan->wide says what was taken.
+ * @return 0 or -ENOMEM
+ */
+int rl_sim_plan_widen(struct rl_sim_plan *plan, uint64_t seed,
+		      const struct rl_sim_shares *shares);
 
 /** Control thread. A zeroed plan is fine. */
 void rl_sim_plan_free(struct rl_sim_plan *plan);

@@ -280,8 +280,8 @@ rl_sim_settled(const struct rl_sim *sim, unsigned int flags, char *why)
 			return false;
 		}
 		if (rc->ep != NULL &&
-		    (!rl_ep_idle(rc->ep) || (rl_ep_flits(rc->ep) != 0 &&
-					     !(flags & RL_SIM_PARTS_OK)))) {
+		    (!rl_ep_idle(rc->ep) || rl_ep_recv_pending(rc->ep) ||
+		     (rl_ep_flits(rc->ep) != 0 && !(flags & RL_SIM_PARTS_OK)))) {
 			SAY(why, "endpoint %s holds %u flits", name,
 			    rl_ep_flits(rc->ep));
 			return false;

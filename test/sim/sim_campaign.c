@@ -35,6 +35,8 @@ struct options {
 	unsigned int verbose;
 	bool keep_going;
 	const char *plant;
+	struct rl_sim_shares wide;
+	const char *wide_text; /* NULL: the plain swarm */
 };
 
 /* For the handler of signals: which seed was at work. */
@@ -51,8 +53,10 @@ static const char *const plants[] = {
 static void
 print_replay(const struct options *o, uint64_t seed)
 {
-	printf("replay with: %s --first %llu --seeds 1 -v%s%s\n", o->self,
-	       (unsigned long long)seed, o->plant == NULL ? "" : " --plant ",
+	printf("replay with: %s --first %llu --seeds 1 -v%s%s%s%s\n", o->self,
+	       (unsigned long long)seed, o->wide_text == NULL ? "" : " --wide ",
+	       o->wide_text == NULL ? "" : o->wide_text,
+	       o->plant == NULL ? "" : " --plant ",
 	       o->plant == NULL ? "" : o->plant);
 }
 
@@ -80,6 +84,8 @@ run_seed(const struct options *o, uint64_t seed, struct rl_sim_mem *mem,
 
 	seed_now = seed;
 	ret = rl_sim_plan_draw(&plan, seed, err);
+	if (ret == 0 && rl_sim_plan_widen(&plan, seed, &o->wide) != 0)
+		return 2;
 	if (ret != 0) {
 		printf("seed %llu: no plan: %s\n", (unsigned long long)seed,
 		       err);
@@ -238,6 +244,7 @@ usage(FILE *to, int status)
 	      "  --seeds N      how many (10000)\n"
 	      "  --jobs N       processes that share them (1)\n"
 	      "  --keep-going   after a failure, too\n"
+	      "  --wide DIM[=PERCENT],...  or all: the wide swarm (25 %)\n"
 	      "  --plant NAME   plant a bug; passes only if it is found\n"
 	      "  -v             print each plan and what came of it\n"
 	      "  -v -v          print events and counters, too\n",
@@ -254,6 +261,7 @@ parse(int argc, char **argv, struct options *o)
 		{ "jobs", required_argument, NULL, 'j' },
 		{ "keep-going", no_argument, NULL, 'k' },
 		{ "plant", required_argument, NULL, 'p' },
+		{ "wide", required_argument, NULL, 'w' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
@@ -278,6 +286,14 @@ parse(int argc, char **argv, struct options *o)
 			break;
 		case 'p':
 			o->plant = optarg;
+			break;
+		case 'w':
+			o->wide_text = optarg;
+			if (rl_sim_wide_parse(optarg, &o->wide) != 0) {
+				fprintf(stderr, "--wide %s: no such dimension "
+					"or share\n", optarg);
+				return -EINVAL;
+			}
 			break;
 		case 'v':
 			o->verbose++;

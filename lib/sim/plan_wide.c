@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The wide swarm. The plain one draws much, but leaves some things at one place
+ * because few fabrics would have them elsewhere, or because they make runs long:
+ * eight VCs, packets of 32 flits, clients that always take what comes. Each of
+ * them is a dimension here. It comes up in its own share of the seeds,
+ * whatever the others do, and is drawn by a generator of its own, so that a new
+ * dimension moves no old one.
+ *
+ * A dimension that a promise does not go with changes the promise: where an
+ * endpoint gives up after three timeouts, packets may be reported.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan_priv.h"
+
+#define PCT_USUAL 25
+
+static const char *const words[] = {
+#define WIDE_WORD(name, word) word,
+	RL_SIM_WIDE(WIDE_WORD)
+#undef WIDE_WORD
+};
+
+const char *
+rl_sim_wide_name(enum rl_sim_wide dim)
+{
+	return words[dim];
+}
+
+/* One of "name" and "name=percent". */
+static int
+parse_one(const char *text, size_t len, struct rl_sim_shares *shares)
+{
+	const char *equal = memchr(text, '=', len);
+	const size_t n = equal == NULL ? len : (size_t)(equal - text);
+	unsigned long pct = PCT_USUAL;
+
+	if (equal != NULL) {
+		char *end;
+
+		if (equal[1] < '0' || equal[1] > '9')
+			return -EINVAL;
+		pct = strtoul(equal + 1, &end, 10);
+		if (end != text + len || pct > 100)
+			return -EINVAL;
+	}
+	for (unsigned int i = 0; i < RL_SIM_WD_COUNT; i++) {
+		if (strlen(words[i]) != n || memcmp(words[i], text, n) != 0)
+			continue;
+		shares->pct[i] = (uint8_t)pct;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+int
+rl_sim_wide_parse(const char *text, struct rl_sim_shares *shares)
+{
+	memset(shares, 0, sizeof(*shares));
+	if (strcmp(text, "all") == 0) {
+		memset(shares->pct, PCT_USUAL, sizeof(shares->pct));
+		return 0;
+	}
+	for (;;) {
+		const size_t len = strcspn(text, ",");
+		const int ret = parse_one(text, len, shares);
+
+		if (ret != 0 || text[len] == '\0')
+			return ret;
+		text += len + 1;
+	}
+}
+
+/* Only as many VCs as the routes of the plan need, or some more. */
+static bool
+wide_vcs(struct rl_sim_plan *plan, struct rl_prng *prng)
+{
+	const uint32_t need = plan->route->vls + plan->route->detour_vls;
+
+	/* new routes may need more than the old ones */
+	if (plan->controller || plan->cfg.levels != 1 || need >= RL_VCS)
+		return false;
+	plan->cfg.link.vcs = (uint32_t)rl_prng_range(prng, need, RL_VCS - 1);
+	memset(plan->cfg.link.vc_weights, 0,
+	       sizeof(plan->cfg.link.vc_weights));
+	return true;
+}
+
+static bool
+wide_weights(struct rl_sim_plan *plan, struct rl_prng *prng)
+{
+	for (unsigned int vc = 0; vc < plan->cfg.link.vcs; vc++)
+		plan->cfg.link.vc_weights[vc] = (uint8_t)plan_log(prng, 1, 255);
+	return true;
+}
+
+static bool
+wide_long(struct rl_sim_plan *plan, struct rl_prng *prng)
+{
+	struct rl_link_cfg *l = &plan->cfg.link;
+	struct rl_ep_cfg *e = &plan->cfg.endpoint;
+	struct rl_sim_load_cfg *t = &plan->load;
+	const uint32_t p = (uint32_t)rl_prng_range(prng, 33, 255);
+
+	if (t->trace != NULL)
+		return false;
+	l->max_packet_flits = e->max_packet_flits = p;
+	l->window_flits = rl_max_u32(l->window_flits, p);
+	l->credits_flits = rl_max_u32(l->credits_flits, p);
+	l->queue_flits = rl_max_u32(l->queue_flits, p);
+	e->window_flits = rl_max_u32(e->window_flits, p);
+	e->tx_buffer_flits = rl_max_u32(e->tx_buffer_flits, p);
+	e->rx_buffer_flits = rl_max_u32(e->rx_buffer_flits, p);
+	t->max_flits = p;
+	if (t->flow_packets != 0)
+		t->flow_packets = rl_max_u32(
+			1, e->window_flits / p / (t->requests_ppm ? 2 : 1));
+	return true;
+}
+
+static bool
+wide_window(struct rl_sim_plan *plan, struct rl_prng *prng)
+{
+	struct rl_link_cfg *l = &plan->cfg.link;
+
+	l->window_flits = (uint32_t)plan_log(prng, 257, 32767);
+	l->credits_flits = (uint32_t)plan_log(prng, 257, 32767);
+	l->queue_flits = (uint32_t)plan_log(prng, 257, 4096);
+	return true;
+}
+
+/* The timers fit the round trip: that is the user's business. */
+static void
+fit_timers(struct rl_sim_plan *plan, uint64_t trip)
+{
+	struct rl_link_cfg *l = &plan->cfg.link;
+
+	l->retrain_interval_ns = rl_max_u64(l->retrain_interval_ns,
+					    trip / l->retrain_limit + 1);
+	if (l->replay_timer_ns != 0)
+		l->replay_timer_ns = rl_max_u64(l->replay_timer_ns, 2 * trip);
+	l->replay_timer_max_ns = rl_max_u64(l->replay_timer_max_ns, 4 * trip);
+	l->replay_timer_min_ns = rl_min_u64(
+		rl_max_u64(l->replay_timer_min_ns, 2 * trip),
+		l->replay_timer_max_ns);
+	/* one end is up a flight before the other hears of it */
+	if (l->keepalive_dead_ns != 0)
+		l->keepalive_dead_ns = rl_max_u64(
+			l->keepalive_dead_ns, 2 * (l->keepalive_ns + trip));
+	plan->cfg.endpoint.retry_timer_min_ns =
+		rl_max_u64(plan->cfg.endpoint.retry_timer_min_ns, 10 * trip);
+	plan->limit_ns += 10000 * trip;
+}
+
+/*
+ * Far links come up late. Where a controller is, only near ones are drawn: what
+ * dies before it was ever up is nothing that local controllers report.
+ */
+static bool
+wide_latency(struct rl_sim_plan *plan, struct rl_prng *prng)
+{
+	const bool near = plan->controller || plan_one_in(prng, 3);
+
+	plan->wire.latency_ns = near ? rl_prng_below(prng, 10)
+				     : plan_log(prng, 2001, 20000);
+	fit_timers(plan, 2 * plan->wire.latency_ns + 2000);
+	return true;
+}
+
+static bool
+wide_limit(struct rl_sim_plan *plan, struct rl_prng *prng)
+{
+	if (!plan->cfg.endpoint.retry)
+		return false;
+	plan->cfg.endpoint.retry_limit = (uint32_t)plan_log(prng, 1, 15);
+	plan->reports_ok = true;
+	return true;
+}
+
+static bool
+wide_buffers(struct rl_sim_plan *plan, struct rl_prng *prng)
+{
+	struct rl_ep_cfg *e = &plan->cfg.endpoint;
+	const uint32_t least = rl_max_u32(e->max_packet_flits, 2);
+
+	e->tx_buffer_flits = (uint32_t)plan_log(prng, least, 512);
+	e->rx_buffer_flits = (uint32_t)plan_log(prng, least, 512);
+	/* each loss may cost a timeout then */
+	plan->limit_ns += 10 * RL_NS_PER_S;
+	/* without retry, what can't be waited for is given up openly */
+	if (!e->retry)
+		plan->reports_ok = true;
+	return true;
+}
+
+static bool
+wide_slow(struct rl_sim_plan *plan, struct rl_prng *prng)
+{
+	plan->load.slow_ns = plan_log(prng, 1000, 200000);
+	plan->load.take_ns = plan_log(prng, 100, 50000);
+	plan->limit_ns += 1000 * plan->load.slow_ns;
+	return true;
+}
+
+static bool
+wide_compact(struct rl_sim_plan *plan, struct rl_prng *prng)
+{
+	(void)prng;
+	plan->cfg.endpoint.profile = RL_PROFILE_RXL_COMPACT;
+	return true;
+}
+
+static bool
+wide_wide19(struct rl_sim_plan *plan, struct rl_prng *prng)
+{
+	(void)prng;
+	plan->cfg.endpoint.crc = RL_CRC_BCH;
+	plan->cfg.endpoint.isn = RL_ISN_WIDE19;
+	return true;
+}
+
+static bool
+wide_kinds(struct rl_sim_plan *plan, struct rl_prng *prng)
+{
+	struct rl_sim_load_cfg *t = &plan->load;
+
+	if (t->trace != NULL)
+		return false;
+	t->by_kind = true;
+	t->cos = RL_LOAD_COS_KINDS;
+	if (t->requests_ppm == 0)
+		t->requests_ppm = (uint32_t)plan_log(prng, 10000, 1000000);
+	return true;
+}
+
+static uint64_t
+pick_time(const struct rl_sim_plan *plan, struct rl_prng *prng)
+{
+	return rl_prng_range(prng, plan->load.start_ns,
+			     rl_max_u64(plan->heal_ns, plan->load.start_ns));
+}
+
+/* @return 1: done; 0: not in this plan; -ENOMEM */
+static int
+wide_device(struct rl_sim_plan *plan, struct rl_prng *prng)
+{
+	const struct rl_topo *t = &plan->cfg.topo;
+	const uint32_t dev = rl_prng_below(prng, t->ndev);
+	const uint64_t dark = plan_log(prng, 1000, 300000);
+	struct rl_sim_fault f = {
+		.kind = RL_SIM_CUT,
+		.t_ns = pick_time(plan, prng),
+		.dirs = RL_SIM_DIR_BOTH,
+		.silent = plan_one_in(prng, 3),
+	};
+
+	if (plan->strict_order || t->dev[dev].failed)
+		return 0;
+	for (unsigned int i = 0; i < 2; i++) {
+		for (uint16_t p = 0; p < t->dev[dev].nports; p++) {
+			f.link = t->dev[dev].port[p].link;
+			if (rl_sim_fault_add(&plan->faults, &f) != 0)
+				return -ENOMEM;
+		}
+		f.kind = RL_SIM_HEAL;
+		f.silent = false;
+		f.t_ns += dark;
+	}
+	plan->heal_ns = rl_max_u64(plan->heal_ns, f.t_ns);
+	plan->limit_ns = rl_max_u64(plan->limit_ns,
+				    plan->heal_ns + 400 * RL_NS_PER_MS);
+	return 1;
+}
+
+/* What it held is gone, what was sent to it is given up openly. */
+static int
+wide_reborn(struct rl_sim_plan *plan, struct rl_prng *prng)
+{
+	const struct rl_topo *t = &plan->cfg.topo;
+	struct rl_sim_fault f = {
+		.kind = RL_SIM_CRASH,
+		.t_ns = pick_time(plan, prng),
+		.dev = t->ep_dev[rl_prng_below(prng, t->nep)],
+		.is_dev = true,
+		.lasting = plan_one_in(prng, 4),
+	};
+
+	if (!plan->cfg.endpoint.retry || plan->strict_order)
+		return 0;
+	/* a controller that may refuse new tables keeps it waiting for them */
+	if (plan->controller &&
+	    (plan->cfg.controller.mode == RL_RESIL_LIVE ||
+	     plan->cfg.controller.mode == RL_RESIL_PARTIAL))
+		return 0;
+	plan->reports_ok = true;
+	plan->cfg.endpoint.give_up_ns =
+		plan_log(prng, RL_NS_PER_MS, 20 * RL_NS_PER_MS);
+	plan->cfg.link.watchdog_ns = rl_min_u64(plan->cfg.link.watchdog_ns,
+						20 * RL_NS_PER_MS);
+	/* who is gone must be found out by something */
+	if (plan->cfg.link.keepalive_dead_ns == 0) {
+		plan->cfg.link.detect_phy = true;
+		plan->cfg.link.phy_lost_ns = 0;
+	}
+	if (rl_sim_fault_add(&plan->faults, &f) != 0)
+		return -ENOMEM;
+	if (f.lasting)
+		return 1;
+	f.kind = RL_SIM_RESTART;
+	f.t_ns += plan_log(prng, 1000, 500000);
+	plan->heal_ns = rl_max_u64(plan->heal_ns, f.t_ns);
+	plan->limit_ns = rl_max_u64(plan->limit_ns,
+				    plan->heal_ns + 400 * RL_NS_PER_MS);
+	return rl_sim_fault_add(&plan->faults, &f) != 0 ? -ENOMEM : 1;
+}
+
+static int
+take(struct rl_sim_plan *plan, enum rl_sim_wide dim, struct rl_prng *prng)
+{
+	switch (dim) {
+	case RL_SIM_WD_VCS:
+		return wide_vcs(plan, prng);
+	case RL_SIM_WD_WEIGHTS:
+		return wide_weights(plan, prng);
+	case RL_SIM_WD_LONG:
+		return wide_long(plan, prng);
+	case RL_SIM_WD_WINDOW:
+		return wide_window(plan, prng);
+	case RL_SIM_WD_LATENCY:
+		return wide_latency(plan, prng);
+	case RL_SIM_WD_LIMIT:
+		return wide_limit(plan, prng);
+	case RL_SIM_WD_BUFFERS:
+		return wide_buffers(plan, prng);
+	case RL_SIM_WD_SLOW:
+		return wide_slow(plan, prng);
+	case RL_SIM_WD_COMPACT:
+		return wide_compact(plan, prng);
+	case RL_SIM_WD_WIDE19:
+		return wide_wide19(plan, prng);
+	case RL_SIM_WD_KINDS:
+		return wide_kinds(plan, prng);
+	case RL_SIM_WD_DEVICE:
+		return wide_device(plan, prng);
+	case RL_SIM_WD_REBORN:
+		return wide_reborn(plan, prng);
+	case RL_SIM_WD_COUNT:
+		break;
+	}
+	return 0;
+}
+
+int
+rl_sim_plan_widen(struct rl_sim_plan *plan, uint64_t seed,
+		  const struct rl_sim_shares *shares)
+{
+	plan->wide = 0;
+	for (unsigned int i = 0; i < RL_SIM_WD_COUNT; i++) {
+		struct rl_prng prng;
+		uint64_t x = seed ^ (i + 1) * 0x77696465u;
+		int ret;
+
+		rl_prng_seed(&prng, rl_splitmix64(&x));
+		if (rl_prng_below(&prng, 100) >= shares->pct[i])
+			continue;
+		ret = take(plan, (enum rl_sim_wide)i, &prng);
+		if (ret < 0)
+			return ret;
+		if (ret != 0)
+			plan->wide |= 1u << i;
+	}
+	return 0;
+}
