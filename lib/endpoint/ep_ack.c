@@ -76,7 +76,7 @@ void
 ep_rto_start(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
 	flow->rto_at_ns = rl_min_u64(ep_give_up_at_ns(ep, flow),
-				     ep_reach_at_ns(ep, flow));
+				     ep_probe_at_ns(ep, flow));
 	/* what has not left yet only grows old */
 	if (flow->una != flow->sent || flow->state == RL_EP_FLOW_SYNC)
 		flow->rto_at_ns = rl_min_u64(

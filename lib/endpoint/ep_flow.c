@@ -33,6 +33,18 @@ ep_peer_blocked(const struct rl_ep *ep, uint16_t peer)
 			 (known(ep, peer) ? ep->peer[peer].blocked : 0));
 }
 
+/* Whatever else the flow that carries the probes has to do, it goes on. */
+uint64_t
+ep_probe_at_ns(const struct rl_ep *ep, const struct ep_flow *flow)
+{
+	const struct ep_peer *peer;
+
+	if (rl_likely(!(flow->blocked & EPB_UNREACHABLE)))
+		return RL_NEVER;
+	peer = &ep->peer[flow->peer];
+	return peer->lead_cos == flow->cos ? peer->probe_at_ns : RL_NEVER;
+}
+
 /* Any mixing will do that spreads neighbouring peers; 2^32 / golden ratio. */
 static uint32_t
 hash_of(const struct rl_ep *ep, uint16_t peer, uint8_t cos)

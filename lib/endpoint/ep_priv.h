@@ -241,6 +241,8 @@ void ep_flow_set_state(struct ep_flow *flow, enum rl_ep_flow_state state);
 struct ep_peer *ep_peer_get(struct rl_ep *ep, uint16_t peer);
 /** EPB_* of a peer. */
 uint8_t ep_peer_blocked(const struct rl_ep *ep, uint16_t peer);
+/** When the flow is to probe its peer; RL_NEVER: not its task. */
+uint64_t ep_probe_at_ns(const struct rl_ep *ep, const struct ep_flow *flow);
 struct ep_win *ep_win_take(struct rl_ep *ep);
 void ep_win_give(struct rl_ep *ep, struct ep_win *w);
 /** It takes its turn behind all others, if it is not on the list already. */
@@ -326,8 +328,6 @@ bool ep_inc_heard(struct rl_ep *ep, uint16_t peer, uint8_t cos, uint32_t from,
 void ep_inc_stranger(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
 
 /* ep_reach.c */
-/** When the flow is to probe its peer; RL_NEVER: not its task. */
-uint64_t ep_reach_at_ns(const struct rl_ep *ep, const struct ep_flow *flow);
 /** The timer of a flow to an unreachable peer. @return when it is next due */
 uint64_t ep_reach_timer(struct rl_ep *ep, struct ep_flow *flow,
 			uint64_t now_ns);

@@ -76,18 +76,6 @@ unreachable(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	ep_tell(ep, RL_EP_EV_UNREACHABLE, flow->peer, now_ns, now_ns);
 }
 
-/* Whatever else the flow that carries the probes has to do, it goes on. */
-uint64_t
-ep_reach_at_ns(const struct rl_ep *ep, const struct ep_flow *flow)
-{
-	const struct ep_peer *peer;
-
-	if (rl_likely(!(flow->blocked & EPB_UNREACHABLE)))
-		return RL_NEVER;
-	peer = &ep->peer[flow->peer];
-	return peer->lead_cos == flow->cos ? peer->probe_at_ns : RL_NEVER;
-}
-
 uint64_t
 ep_reach_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
