@@ -138,11 +138,17 @@ ep_on_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n, uint64_t now_ns)
 	if ((flow->flags & EPF_RTT_RUNS) && rl_seq_before_eq(flow->rtt_seq, n)) {
 		flow->flags &= (uint16_t)~EPF_RTT_RUNS;
 		rtt_sample(flow, now_ns - flow->rtt_t0_ns);
+		flow->backoff = 0;
 	}
+	/*
+	 * Karn: a timer that is measured was perhaps too short, and only a
+	 * flit that was sent once shows whether it is still.
+	 */
+	if (ep->cfg.retry_timer_ns != 0)
+		flow->backoff = 0;
 	ep->outstanding -= (uint32_t)progress;
 	ep_tx_release(ep, flow, n + 1);
 	flow->retries = 0;
-	flow->backoff = 0;
 	ep_alive(ep, flow, now_ns);
 	busy_over(ep, flow, now_ns);
 }

@@ -270,6 +270,47 @@ the_round_trip_is_measured_but_not_on_flits_sent_twice(void **state)
 	fx_close(&fx);
 }
 
+/*
+ * A first timer that is shorter than the round trip: every flit is sent again,
+ * and so no round trip can be measured, unless the timer stays backed off until
+ * one is.
+ */
+static void
+a_first_timer_too_short_is_soon_long_enough(void **state)
+{
+	struct rl_ep_cfg cfg;
+	uint64_t again = 0;
+
+	(void)state;
+	fx_cfg(&cfg);
+	cfg.retry_timer_ns = 0;
+	cfg.retry_timer_min_ns = 100;
+	fx_open(&fx, &cfg, 2, 400);
+	for (unsigned int i = 0; i < 20; i++) {
+		struct rl_flit *first = fx_emit(&fx, 1);
+		const uint64_t back = fx.now + 6000;
+		struct rl_pktq q;
+
+		if (i == 10)
+			again = fx_ctr(&fx, 0, RL_EPC_retransmitted_flits);
+		while (fx.now < back) { /* what is sent again is lost */
+			fx.now = rl_min_u64(back, rl_max_u64(
+				fx.now + 1, rl_ep_deadline(fx.ep[0])));
+			q = fx_poll(&fx, 0);
+			fx_drop_all(&fx, &q);
+		}
+		fx_rx(&fx, 1, first);
+		fx.now += cfg.ack_delay_ns;
+		q = fx_poll(&fx, 1);
+		fx_rx_all(&fx, 0, &q);
+		assert_true(rl_ep_idle(fx.ep[0]));
+	}
+	assert_int_equal(fx_take(&fx, 1, false), 20);
+	assert_true(again > 0);
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_retransmitted_flits), again);
+	fx_close(&fx);
+}
+
 static void
 backpressure_is_not_held_against_the_receiver(void **state)
 {
@@ -339,6 +380,7 @@ main(void)
 		cmocka_unit_test(a_lost_last_ack_costs_one_flit),
 		cmocka_unit_test(the_timer_is_never_early_and_moves_only_with_progress),
 		cmocka_unit_test(the_round_trip_is_measured_but_not_on_flits_sent_twice),
+		cmocka_unit_test(a_first_timer_too_short_is_soon_long_enough),
 		cmocka_unit_test(backpressure_is_not_held_against_the_receiver),
 		cmocka_unit_test(a_drop_notice_has_the_flit_sent_again_at_once),
 	};
