@@ -307,8 +307,8 @@ mark_lasting(const struct rl_sim *s, bool *link, bool *dev)
 
 		if (f->t_ns > s->now_ns)
 			continue;
-		if (f->kind == RL_SIM_HEAL && f->dirs == RL_SIM_DIR_BOTH)
-			link[f->link] = false; /* lasted no longer */
+		if (f->kind == RL_SIM_HEAL) /* then it lasts no longer */
+			link[f->link] = false;
 		if (!f->lasting)
 			continue;
 		if (f->kind == RL_SIM_CRASH)

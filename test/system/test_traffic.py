@@ -88,6 +88,21 @@ def every_vc_has_its_latency_and_jitter_in_the_report():
 
 
 @case
+def requests_are_answered_and_both_are_counted():
+    """[EP-5] half of the packets ask for a response."""
+    with Box() as box:
+        run = box.run(["--requests", "0.5", "--packets", "400"],
+                      commands="wait up\nstart\nwait sent\nwait drained\nquit\n",
+                      config=FIGURE1)
+    r = run.check_clean().report
+    asked = r["sent_requests"]
+    assert 250 < asked < 550, asked
+    assert r["delivered_requests"] == asked
+    assert r["sent_responses"] == r["delivered_responses"] == asked
+    assert r["sent_packets"] == r["delivered_packets"] == 800 + asked
+
+
+@case
 def packets_for_an_untrained_link_wait_or_are_dropped_as_set():
     """[LINK-C3] the only link of an endpoint is down when traffic begins."""
     for action in ("block", "discard", "best-effort"):
