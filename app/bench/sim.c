@@ -57,8 +57,7 @@ on_report(void *ctx, const struct rl_ep_report *report, uint64_t now_ns)
 {
 	struct sim_run *r = ctx;
 
-	(void)now_ns;
-	rl_sim_load_report(r->load, report);
+	rl_sim_load_report(r->load, report, now_ns);
 }
 
 /* Runs until all is at rest. @return 0 or -ETIME */

@@ -55,8 +55,7 @@ on_report(void *ctx, const struct rl_ep_report *report, uint64_t now_ns)
 {
 	struct run *r = ctx;
 
-	(void)now_ns;
-	rl_sim_load_report(r->load, report);
+	rl_sim_load_report(r->load, report, now_ns);
 }
 
 static void

@@ -229,7 +229,8 @@ load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,
 }
 
 void
-rl_sim_load_report(struct rl_sim_load *load, const struct rl_ep_report *r)
+rl_sim_load_report(struct rl_sim_load *load, const struct rl_ep_report *r,
+		   uint64_t now_ns)
 {
 	struct load_flow *flow;
 	uint32_t tag;
@@ -239,6 +240,7 @@ rl_sim_load_report(struct rl_sim_load *load, const struct rl_ep_report *r)
 		return;
 	flow = load_flow(load, r->src, r->dst, r->cos);
 	tag = r->tag - flow->tag0;
+	flow->told_ns = now_ns;
 	if (odd_of(flow) == NULL || set_has(&flow->odd->reported, tag))
 		return;
 	if (set_add(&flow->odd->reported, tag))
@@ -326,6 +328,22 @@ rl_sim_load_crash(struct rl_sim_load *load, uint16_t ep)
 		}
 }
 
+/*
+ * Since when nothing of a flow was heard, where it has something under way that
+ * nobody accounts for. @return @p now_ns where it has not
+ */
+static uint64_t
+unheard_since(const struct load_flow *flow, uint64_t from, uint64_t now_ns)
+{
+	struct missing m = { 0 };
+
+	from = rl_max_u64(from, rl_max_u64(flow->sent_ns, flow->last_ns));
+	if (flow->sent == flow->expected || from >= now_ns)
+		return now_ns;
+	flow_missing(flow, &m);
+	return m.lost == 0 ? now_ns : from;
+}
+
 uint64_t
 rl_sim_load_silence(const struct rl_sim_load *load, uint64_t now_ns,
 		    uint16_t *src, uint16_t *dst)
@@ -334,27 +352,45 @@ rl_sim_load_silence(const struct rl_sim_load *load, uint64_t now_ns,
 	uint64_t longest = 0;
 
 	for (size_t i = 0; i < nep * nep * load->cfg.cos; i++) {
-		const struct load_flow *flow = &load->flow[i];
 		const uint16_t s = (uint16_t)(i / nep % nep);
 		const uint16_t d = (uint16_t)(i % nep);
-		struct missing m = { 0 };
-		uint64_t from;
+		uint64_t from = 0;
 
-		if (flow->sent == flow->expected)
+		if (load->flow[i].sent == load->flow[i].expected)
 			continue;
-		from = rl_max_u64(flow->sent_ns, flow->last_ns);
 		if (load->cfg.connected != NULL)
-			from = rl_max_u64(from, load->cfg.connected(
-							load->cfg.connected_ctx,
-							s, d));
-		if (from >= now_ns || now_ns - from <= longest)
+			from = load->cfg.connected(load->cfg.connected_ctx, s,
+						   d);
+		from = unheard_since(&load->flow[i], from, now_ns);
+		if (now_ns - from <= longest)
 			continue;
-		flow_missing(flow, &m);
-		if (m.lost == 0)
-			continue; /* all that is under way is accounted for */
 		longest = now_ns - from;
 		*src = s;
 		*dst = d;
+	}
+	return longest;
+}
+
+uint64_t
+rl_sim_load_unheard(const struct rl_sim_load *load, uint64_t now_ns,
+		    uint16_t *src, uint16_t *dst)
+{
+	const size_t nep = load->cfg.nep;
+	uint64_t longest = 0;
+
+	for (size_t i = 0; i < nep * nep * load->cfg.cos; i++) {
+		const struct load_flow *flow = &load->flow[i];
+		const uint16_t s = (uint16_t)(i / nep % nep);
+		uint64_t from;
+
+		if (load->src[s].dead)
+			continue; /* nobody is there who could tell */
+		from = unheard_since(flow, flow->told_ns, now_ns);
+		if (now_ns - from <= longest)
+			continue;
+		longest = now_ns - from;
+		*src = s;
+		*dst = (uint16_t)(i % nep);
 	}
 	return longest;
 }

@@ -229,6 +229,11 @@ plan_resil(struct rl_sim_plan *plan, struct rl_prng *prng)
 	   port it came by is given up; with retry it is sent again */
 	if (crash || !r.connected || !promised || !plan->cfg.endpoint.retry)
 		let_reports(plan, &r.prng);
+	/* a hold, and a timer that has backed off, may come on top */
+	if (plan->cfg.endpoint.retry &&
+	    plan->cfg.endpoint.give_up_ns <= 20 * RL_NS_PER_MS)
+		plan->report_ns = plan->cfg.endpoint.give_up_ns +
+				  100 * RL_NS_PER_MS;
 	if (!plan_one_in(&r.prng, 3))
 		draw_deaths(&r);
 	if (crash)

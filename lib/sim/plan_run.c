@@ -42,8 +42,7 @@ run_report(void *ctx, const struct rl_ep_report *report, uint64_t now_ns)
 {
 	struct run *r = ctx;
 
-	(void)now_ns;
-	rl_sim_load_report(r->load, report);
+	rl_sim_load_report(r->load, report, now_ns);
 }
 
 static void
@@ -98,6 +97,25 @@ run_silence(struct run *r)
 	return r->v->ok;
 }
 
+/* And of what cannot get on its source is told in bounded time. */
+static bool
+run_unheard(struct run *r)
+{
+	uint16_t src = 0, dst = 0;
+	const uint64_t now = rl_sim_now(r->sim);
+	const uint64_t ns = r->plan->report_ns == 0
+				    ? 0
+				    : rl_sim_load_unheard(r->load, now, &src,
+							  &dst);
+
+	if (ns > r->plan->report_ns)
+		FAIL(r->v,
+		     "no report: of what endpoint %u has sent to %u nothing "
+		     "was heard for %llu ns, at %llu ns",
+		     src, dst, (unsigned long long)ns, (unsigned long long)now);
+	return r->v->ok;
+}
+
 /* Moves time to @p until_ns and looks at the invariants on the way. */
 static bool
 run_until(struct run *r, uint64_t until_ns)
@@ -110,6 +128,7 @@ run_until(struct run *r, uint64_t until_ns)
 		rl_sim_run(r->sim, t);
 		run_audit(r, false);
 		run_silence(r);
+		run_unheard(r);
 	}
 	return r->v->ok;
 }
@@ -182,6 +201,7 @@ on:
 			step = 20 * SETTLE_STEP_NS;
 		run_audit(r, false);
 		run_silence(r);
+		run_unheard(r);
 	}
 	return false;
 }

@@ -112,7 +112,8 @@ void rl_sim_load_client(struct rl_sim_load *load, uint16_t ep,
 			struct rl_client *client);
 
 /** Owner. To be called for each report of an endpoint. */
-void rl_sim_load_report(struct rl_sim_load *load, const struct rl_ep_report *r);
+void rl_sim_load_report(struct rl_sim_load *load, const struct rl_ep_report *r,
+			uint64_t now_ns);
 
 /**
  * Owner. Endpoint @p ep crashes: what it had sent, or was to get, and has not
@@ -125,6 +126,14 @@ void rl_sim_load_crash(struct rl_sim_load *load, uint16_t ep);
  * way, its ends connected all the while; 0: none.
  */
 uint64_t rl_sim_load_silence(const struct rl_sim_load *load, uint64_t now_ns,
+			     uint16_t *src, uint16_t *dst);
+
+/**
+ * Owner. The longest time that a flow has now had something under way without a
+ * word of it: neither delivered nor reported, whether its ends are connected or
+ * not; 0: none.
+ */
+uint64_t rl_sim_load_unheard(const struct rl_sim_load *load, uint64_t now_ns,
 			     uint16_t *src, uint16_t *dst);
 
 /** Owner. No source makes anything after @p now_ns but responses. */

@@ -34,6 +34,8 @@ struct rl_sim_plan {
 	bool controller;   /**< there is one, and local ones */
 	uint64_t silence_ns; /**< longest silence of a flow whose ends stay
 			      connected; 0: it is not judged */
+	uint64_t report_ns; /**< so long after a flow was last heard of, what it
+			      has under way is reported; 0: not judged */
 	uint64_t reunite_ns; /**< so long after all is at rest what lasted ends,
 			      too; 0: it lasts to the end */
 	uint64_t heal_ns;  /**< every fault ends here, but those that last */
