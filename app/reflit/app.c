@@ -47,6 +47,7 @@ app_heal(struct app *app, uint32_t link)
 		return 0;
 	}
 	watch_pump(&app->watch);
+	recorder_step(app);
 	while (rl_fault_clear(f) != 0 && host_now(&app->host) < limit_ns)
 		host_run(&app->host, 10 * RL_NS_PER_US);
 	while (!rl_fault_settled(f)) {
@@ -57,6 +58,7 @@ app_heal(struct app *app, uint32_t link)
 	/* deaths of this fault are known before its time is forgotten */
 	watch_pump(&app->watch);
 	rl_fault_light_up(f);
+	recorder_link(app, "heal", link);
 	app->watch.order_ns[link] = 0;
 	app->link[link].hurt = false;
 	memset(app->link[link].injected, 0, sizeof(app->link[link].injected));
@@ -73,9 +75,10 @@ flap_step(struct app *app, uint32_t link, uint64_t now_ns)
 	l->flap_due_ns = now_ns + l->flap_half_ns;
 	l->flaps--;
 	l->flap_down = !l->flap_down;
-	if (l->flap_down)
+	if (l->flap_down) {
 		rl_fault_down(&app->host.fault[link], now_ns);
-	else if (app_heal(app, link) != 0)
+		recorder_link(app, "cut", link);
+	} else if (app_heal(app, link) != 0)
 		l->flaps++; /* once more */
 }
 
@@ -110,6 +113,7 @@ app_step(struct app *app, uint64_t ns)
 	now_ns = host_now(&app->host);
 	for (uint32_t i = 0; i < app->cfg.topo.nlink; i++)
 		flap_step(app, i, now_ns);
+	recorder_step(app);
 	attach_note_ends(&app->attach);
 	rates_step(app, now_ns);
 	captures_step(&app->captures);
@@ -125,6 +129,7 @@ app_traffic(struct app *app, bool on)
 		client_dev_run(&app->attach.dev[i].client, on);
 	if ((on ? gens_start(&app->gens) : gens_stop(&app->gens)) != 0)
 		fprintf(stderr, "reflit: an lcore does not answer\n");
+	recorder_traffic(app, on);
 }
 
 bool

@@ -14,6 +14,7 @@
 #include "gens.h"
 #include "host.h"
 #include "options.h"
+#include "recorder.h"
 #include "stop_signal.h"
 #include "tally.h"
 #include "timeline.h"
@@ -86,6 +87,9 @@ struct app {
 	struct tally cleared; /**< how counters stood at `clear counters` */
 	struct console console;
 	struct captures captures;
+	struct recorder recorder;
+	char *fabric_text; /**< the fabric file, for a recording; or NULL */
+	size_t fabric_len;
 	bool quit;
 	bool stuck; /**< did not come to rest at the end */
 	uint64_t leaked_flits;

@@ -122,6 +122,7 @@ post(struct app *app, const struct links *l,
 		if (lasting)
 			app->link[link].hurt = true;
 		note_injected(&app->link[link].injected[l->end[i]], order);
+		recorder_order(app, link, l->end[i], order);
 		if (order->kind == RL_FAULT_STALL ||
 		    order->kind == RL_FAULT_DELAY ||
 		    order->kind == RL_FAULT_BER ||
@@ -155,6 +156,7 @@ cmd_link_down(struct app *app, const char *const arg[])
 		app->link[l.link[i]].hurt = true;
 		rl_fault_down(&app->host.fault[l.link[i]],
 			      host_now(&app->host));
+		recorder_link(app, "cut", l.link[i]);
 	}
 	return 0;
 }
@@ -318,6 +320,10 @@ enable(struct app *app, const char *name, enum rl_port_order order)
 		app->watch.order_ns[l.link[i]] =
 			on ? 0 : host_now(&app->host);
 		order_ports(app, l.link[i], order);
+		recorder_link(app, order == RL_ORDER_UP	   ? "up"
+				   : order == RL_ORDER_DOWN ? "down"
+							    : "drain",
+			      l.link[i]);
 	}
 	return 0;
 }
@@ -415,6 +421,8 @@ hold_vc(struct app *app, const char *const arg[], bool on)
 		return app_error(app, "VC %s of %s is %s", arg[1], arg[0],
 				 on ? "blocked already" : "not blocked");
 	rl_role_core_hold(core, mask ^ 1u << vc);
+	recorder_note(app, "inject %s %s %s", on ? "block" : "unblock", arg[0],
+		      arg[1]);
 	return 0;
 }
 

@@ -47,6 +47,8 @@ switch_one(struct app *app, const char *name, bool on)
 		return app_error(app, "%s only receives", name);
 	if (ret != 0)
 		return app_error(app, "%s: its lcore does not answer", name);
+	if (on)
+		recorder_traffic(app, true);
 	return 0;
 }
 

@@ -154,6 +154,8 @@ int cmd_capture(struct app *app, const char *const arg[]);
 int cmd_capture_most(struct app *app, const char *const arg[]);
 int cmd_capture_off(struct app *app, const char *const arg[]);
 int cmd_show_captures(struct app *app, const char *const arg[]);
+/* recorder.c */
+int cmd_record(struct app *app, const char *const arg[]);
 /* cmd_rates.c, cmd_path.c */
 int cmd_show_rates(struct app *app, const char *const arg[]);
 int cmd_show_errors(struct app *app, const char *const arg[]);

@@ -95,6 +95,8 @@ const struct command command_table[] = {
 	{ "inject unblock <endpoint> <n>", cmd_inject_unblock,
 	  "it takes what waits, and all that comes" },
 
+	{ "record <file>", cmd_record,
+	  "what was done so far, for reflit-sim --replay" },
 	{ "capture <link> <file>", cmd_capture,
 	  "its frames, both ways, into a pcapng file of at most 256 MiB" },
 	{ "capture <link> <file> <n>", cmd_capture_most, "of at most n MiB" },

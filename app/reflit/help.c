@@ -21,6 +21,7 @@ static const struct {
 	{ "device", "crash, remove, add switches and endpoints" },
 	{ "inject", "faults that hurt frames" },
 	{ "capture", "frames of a link into a file" },
+	{ "record", "what was done, into a file" },
 	{ "show", "what the fabric is and does" },
 	{ "clear", "count anew" },
 	{ "set", "how this prompt behaves" },

@@ -55,7 +55,7 @@ read_fabric(struct app *app)
 		printf("refused: %s\n", err);
 		return EXIT_REFUSED;
 	}
-	return EXIT_KEPT;
+	return recorder_open(app) == 0 ? EXIT_KEPT : EXIT_UNUSABLE;
 }
 
 /* Which of the file's processes this is. */
@@ -265,6 +265,9 @@ run(struct app *app)
 		if (ret != 0)
 			return EXIT_UNUSABLE;
 	}
+	if (app->opt.record != NULL &&
+	    recorder_write(app, app->opt.record) != 0)
+		return EXIT_UNUSABLE;
 	return verdict(app);
 }
 
@@ -371,6 +374,7 @@ main(int argc, char **argv)
 		status = EXIT_UNUSABLE;
 	if (status == EXIT_KEPT)
 		status = with_eal(app);
+	recorder_close(app);
 	command_close(app);
 	rl_route_free(app->route);
 	rl_config_free(&app->cfg);

@@ -21,6 +21,7 @@ enum {
 	OPT_SEED,
 	OPT_DURATION,
 	OPT_IDLE,
+	OPT_RECORD,
 	OPT_RING,
 	OPT_WIRE_FLITS,
 	OPT_TRAFFIC,
@@ -45,6 +46,7 @@ static const struct option long_options[] = {
 	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "duration", required_argument, NULL, OPT_DURATION },
 	{ "idle-sleep", required_argument, NULL, OPT_IDLE },
+	{ "record", required_argument, NULL, OPT_RECORD },
 	{ "ring-frames", required_argument, NULL, OPT_RING },
 	{ "wire-flits", required_argument, NULL, OPT_WIRE_FLITS },
 	{ "traffic", required_argument, NULL, OPT_TRAFFIC },
@@ -92,6 +94,7 @@ options_help(void)
 	      "  --allow-orders       telemetry clients may give prompt "
 	      "commands\n"
 	      "  --idle-sleep TIME    nap of an idle lcore, default 50us; 0us: none\n"
+	      "  --record FILE        write a recording there: reflit-sim --replay\n"
 	      "  --ring-frames N      frames a software wire holds, default 256\n"
 	      "  --wire-flits N       flits a frame carries on it, default 16\n"
 	      "  --help, --version\n"
@@ -238,6 +241,9 @@ take(struct options *o, int c)
 			return bad("idle-sleep", optarg, "a time up to 10ms");
 		o->idle_sleep_ns = (uint32_t)v;
 		break;
+	case OPT_RECORD:
+		o->record = optarg;
+		break;
 	case OPT_RING:
 		ret = option_number("ring-frames", optarg, 16, 65536, &v);
 		o->ring_frames = rl_pow2_ceil((uint32_t)v);
@@ -276,6 +282,7 @@ int
 options_read(struct options *o, int argc, char **argv)
 {
 	const int sep = find_separator(argc, argv);
+	const char *path[2];
 	int c;
 
 	*o = (struct options){
@@ -315,7 +322,10 @@ options_read(struct options *o, int argc, char **argv)
 		return -EINVAL;
 	}
 	o->progress |= isatty(STDERR_FILENO) && !o->interactive;
-	if (report_check("reflit", o->json) != 0)
+	path[0] = o->json;
+	path[1] = o->record;
+	if (report_check("reflit", o->json) != 0 ||
+	    report_check("reflit", o->record) != 0)
 		return -EINVAL;
-	return report_claim_stdout("reflit", &o->json, 1);
+	return report_claim_stdout("reflit", path, 2);
 }

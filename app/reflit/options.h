@@ -26,6 +26,7 @@ struct options {
 	uint64_t timeline_ns; /**< a period of the report's timeline; 0: none */
 	uint64_t stats_period_ns; /**< rates are printed as often; 0: not */
 	uint32_t idle_sleep_ns;
+	const char *record;	 /**< recording of the run, or NULL */
 	uint32_t ring_frames;	 /**< a direction of a software wire */
 	uint32_t wire_flits;	 /**< that a frame on it carries at most */
 	int traffic;		 /**< enum rl_pattern_kind of the generators */

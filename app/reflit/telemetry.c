@@ -202,7 +202,8 @@ failovers(const char *cmd, const char *params, struct rte_tel_data *d)
 static bool
 is_local(const char *line)
 {
-	static const char *const words[] = { "wait", "load", "capture" };
+	static const char *const words[] = { "wait", "load", "capture",
+					     "record" };
 
 	line += strspn(line, " \t");
 	for (unsigned int i = 0; i < RTE_DIM(words); i++)

@@ -80,6 +80,12 @@ simulate(int argc, char **argv)
 			"--seeds N\n");
 		return EXIT_UNUSABLE;
 	}
+	if (o.nwhat_ifs != 0 && o.replay == NULL) {
+		fprintf(stderr, "reflit-sim: --what-if goes with --replay FILE\n");
+		return EXIT_UNUSABLE;
+	}
+	if (o.replay != NULL)
+		return replay(&o);
 	ret = setup_open(&s, &o);
 	if (ret != EXIT_KEPT)
 		return ret;

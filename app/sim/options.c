@@ -28,6 +28,8 @@ enum {
 	OPT_FAULTS,
 	OPT_SEEDS,
 	OPT_WIDE,
+	OPT_REPLAY,
+	OPT_WHAT_IF,
 	OPT_SHARD,
 	OPT_CUTS,
 	OPT_PROFILE,
@@ -60,6 +62,8 @@ static const struct option longs[] = {
 	{ "duration", required_argument, NULL, OPT_DURATION },
 	{ "drain", required_argument, NULL, OPT_DRAIN },
 	{ "faults", required_argument, NULL, OPT_FAULTS },
+	{ "replay", required_argument, NULL, OPT_REPLAY },
+	{ "what-if", required_argument, NULL, OPT_WHAT_IF },
 	{ "seeds", required_argument, NULL, OPT_SEEDS },
 	{ "wide", required_argument, NULL, OPT_WIDE },
 	{ "shard", required_argument, NULL, OPT_SHARD },
@@ -109,6 +113,9 @@ options_help(void)
 	      "  --duration TIME      of the traffic (100us, 5ms; plain: ns),\n"
 	      "                       default 1ms where --packets is not given\n"
 	      "  --faults FILE        faults and their times\n"
+	      "  --replay FILE        a recording (reflit --record): its fabric,\n"
+	      "                       traffic and faults\n"
+	      "  --what-if POLICY     and again with loopback=none, e2e=off, ...\n"
 	      "  --seeds N            a campaign: N runs from --seed on, each with\n"
 	      "                       random faults (or those of --faults)\n"
 	      "  --wide all|DIM[=PERCENT],...  the campaign also draws what it\n"
@@ -310,6 +317,14 @@ take(int opt, const char *arg, struct options *o)
 	case OPT_FAULTS:
 		o->faults = arg;
 		return 0;
+	case OPT_REPLAY:
+		o->replay = arg;
+		return 0;
+	case OPT_WHAT_IF:
+		if (o->nwhat_ifs == WHAT_IFS_MAX)
+			return -ERANGE;
+		o->what_if[o->nwhat_ifs++] = arg;
+		return 0;
 	case OPT_PROFILE:
 		o->profile = arg;
 		return 0;
@@ -376,6 +391,8 @@ allowed(int opt)
 		return "a whole number, 1 or more";
 	case OPT_SHARD:
 		return "I/N, such as 1/8: I of 1 to N, N of 1 to 1000000";
+	case OPT_WHAT_IF:
+		return "it up to 8 times";
 	case OPT_CUTS:
 		return "1 to 1000000";
 	case OPT_WIDE:

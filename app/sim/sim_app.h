@@ -14,6 +14,7 @@
  *   campaign.c  many seeds over one fabric
  *   tally.c     what came of them
  *   merge.c     the shards of a campaign as one
+ *   replay.c    a recorded run, and what another policy would have lost
  *   ablation.c  what loopback and end-to-end retry are worth
  *   ablation_dup.c  what the duplicate filter of switches is worth
  *   trace.c     captured frames as traffic
@@ -32,11 +33,17 @@ enum exit_status {
 	EXIT_REFUSED = 3,  /**< the fabric cannot be routed */
 };
 
+/** Policies that a replay can be asked for at once. */
+#define WHAT_IFS_MAX 8
+
 struct options {
 	const char *config;
 	const char *json;
 	const char *csv;
 	const char *faults;
+	const char *replay;	/**< a recording */
+	const char *what_if[WHAT_IFS_MAX];
+	unsigned int nwhat_ifs;
 	const char *profile;
 	const char *engine;
 	const char *pcap;	/**< --traffic pcap:FILE */
@@ -130,6 +137,8 @@ int report_write(json_t *root, const char *path);
 int campaign(struct setup *s, const struct options *o);
 int merge(int argc, char **argv);
 int ablation(int argc, char **argv);
+/** @return an exit status */
+int replay(const struct options *o);
 /** The other table; @p s has its cuts. @return an exit status */
 int ablation_dup(struct setup *s, const struct options *o);
 /** What the controller did in a run. */

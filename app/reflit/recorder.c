@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What commands did, in the words of fault files. The simulator knows no bit
+ * error rate and counts frames: a rate of bits becomes the chance that a frame
+ * of mean length is hurt.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "app.h"
+#include "command.h"
+#include "recorder.h"
+#include "report_file.h"
+#include "rl_infile.h"
+#include "rl_pattern.h"
+
+#define FABRIC_MAX_BYTES (16u << 20)
+
+int
+recorder_open(struct app *app)
+{
+	const int ret = rl_infile_read(app->opt.config, RL_INFILE_PLAIN,
+				       FABRIC_MAX_BYTES, &app->fabric_text,
+				       &app->fabric_len);
+
+	if (ret == 0 || app->opt.record == NULL)
+		return 0;
+	fprintf(stderr, "reflit: --record: %s: %s\n", app->opt.config,
+		rl_infile_error(ret));
+	return ret;
+}
+
+void
+recorder_close(struct app *app)
+{
+	free(app->fabric_text);
+	app->fabric_text = NULL;
+}
+
+static void
+add(struct app *app, uint64_t t_ns, bool played, const char *format,
+    va_list ap)
+{
+	struct recorder *r = &app->recorder;
+	struct recorder_fault *f = &r->fault[r->nfaults++ % RECORDER_FAULTS];
+
+	f->t_ns = t_ns;
+	f->played = played;
+	vsnprintf(f->text, sizeof(f->text), format, ap);
+}
+
+__attribute__((format(printf, 3, 4))) static void
+add_at(struct app *app, uint64_t t_ns, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	add(app, t_ns, true, format, ap);
+	va_end(ap);
+}
+
+void
+recorder_line(struct app *app, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	add(app, host_now(&app->host), true, format, ap);
+	va_end(ap);
+}
+
+void
+recorder_note(struct app *app, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	add(app, host_now(&app->host), false, format, ap);
+	va_end(ap);
+}
+
+void
+recorder_link(struct app *app, const char *what, uint32_t link)
+{
+	char name[2 * RL_NAME_MAX + 8];
+
+	recorder_line(app, "%s %s", what,
+		      rl_topo_link_name(&app->cfg.topo, link, name,
+					sizeof(name)));
+}
+
+/* "s0>s1#1": the direction of frames that leave an end. */
+static const char *
+direction(const struct app *app, uint32_t link, unsigned int end, char *buf,
+	  size_t len)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	char name[2 * RL_NAME_MAX + 8];
+	const char *k;
+
+	rl_topo_link_name(t, link, name, sizeof(name));
+	k = strchr(name, '#');
+	snprintf(buf, len, "%s>%s%s", t->dev[t->link[link].dev[end]].name,
+		 t->dev[t->link[link].dev[1 - end]].name, k == NULL ? "" : k);
+	return buf;
+}
+
+/* Chance that a bit error rate hurts a frame of this direction. */
+static double
+frame_chance(const struct app *app, uint32_t link, unsigned int end, double ber)
+{
+	const struct rl_phy_eth_counters *c =
+		&app->host.phy[2 * link + end].c;
+	const double bytes = c->tx_frames == 0 ? 256.0
+					       : (double)c->tx_bytes /
+							 (double)c->tx_frames;
+
+	return -expm1(8.0 * bytes * log1p(-ber));
+}
+
+void
+recorder_order(struct app *app, uint32_t link, unsigned int end,
+	       const struct rl_fault_order *order)
+{
+	const struct injected *in = &app->link[link].injected[end];
+	char way[2 * RL_NAME_MAX + 8];
+
+	direction(app, link, end, way, sizeof(way));
+	switch (order->kind) {
+	case RL_FAULT_CUT:
+		recorder_line(app, "cut %s silent", way);
+		break;
+	case RL_FAULT_STALL:
+		recorder_line(app, "stall %s for=%" PRIu64 "ns", way,
+			      order->value);
+		break;
+	case RL_FAULT_DROP:
+		recorder_line(app, "drop %s frame=%" PRIu64, way,
+			      order->value);
+		break;
+	case RL_FAULT_BER:
+	case RL_FAULT_LOSS:
+		recorder_line(app, "noise %s loss=%.9f corrupt=%.9f bytes=1",
+			      way, in->loss,
+			      frame_chance(app, link, end, in->ber));
+		break;
+	case RL_FAULT_DELAY:
+		recorder_note(app, "inject delay %s %" PRIu64 " ns", way,
+			      order->value);
+		break;
+	case RL_FAULT_CORRUPT:
+		recorder_note(app, "inject corrupt %s %" PRIu64 " bytes", way,
+			      order->value);
+		break;
+	case RL_FAULT_TRIGGER: /* when it happens */
+	case RL_FAULT_CLEAR:
+		break;
+	}
+}
+
+void
+recorder_traffic(struct app *app, bool on)
+{
+	struct recorder *r = &app->recorder;
+
+	if (on && r->traffic_start_ns == 0)
+		r->traffic_start_ns = host_now(&app->host);
+	if (on)
+		r->traffic_stop_ns = 0;
+	else if (r->traffic_start_ns != 0 && r->traffic_stop_ns == 0)
+		r->traffic_stop_ns = host_now(&app->host);
+}
+
+/* A cut that waited has come: of one direction, or of both. */
+static void
+note_cut(struct app *app, uint32_t link)
+{
+	const struct rl_fault_link *f = &app->host.fault[link];
+	const uint64_t t_ns = atomic_load(&f->severed_ns);
+	char name[2 * RL_NAME_MAX + 8];
+
+	for (unsigned int e = 0; e < 2; e++) {
+		app->link[link].injected[e].waits = false;
+		if (rl_fault_light(f) && atomic_load(&f->dir[e].cut) != 0)
+			add_at(app, t_ns, "cut %s silent",
+			       direction(app, link, e, name, sizeof(name)));
+	}
+	if (!rl_fault_light(f))
+		add_at(app, t_ns, "cut %s",
+		       rl_topo_link_name(&app->cfg.topo, link, name,
+					 sizeof(name)));
+}
+
+void
+recorder_step(struct app *app)
+{
+	for (uint32_t i = 0; i < app->cfg.topo.nlink; i++)
+		if ((app->link[i].injected[0].waits ||
+		     app->link[i].injected[1].waits) &&
+		    rl_fault_severed(&app->host.fault[i]))
+			note_cut(app, i);
+}
+
+/* The fabric file, each line marked, so that its own words mean nothing. */
+static void
+put_fabric(FILE *f, const char *text, size_t len)
+{
+	const char *at = text, *const end = text + len;
+
+	while (at < end) {
+		const char *nl = memchr(at, '\n', (size_t)(end - at));
+		const size_t n = (size_t)((nl == NULL ? end : nl) - at);
+
+		fprintf(f, "|%.*s\n", (int)n, at);
+		at += n + 1;
+	}
+}
+
+/* Mean of what the ports have measured. */
+static uint64_t
+typical_round_trip(const struct app *app)
+{
+	uint64_t sum = 0, n = 0;
+
+	for (uint32_t i = 0; i < app->cfg.topo.nlink; i++)
+		for (int e = 0; e < 2; e++) {
+			const struct rl_topo_link *l = &app->cfg.topo.link[i];
+			struct rl_port_info info;
+
+			rl_port_info(app->host.fabric.dev[l->dev[e]]
+					     .port[l->port[e]].port, &info);
+			sum += info.srtt_ns;
+			n += info.srtt_ns != 0;
+		}
+	return n == 0 ? 0 : sum / n;
+}
+
+static double
+mean_flits(const struct app *app, const struct totals *t)
+{
+	const struct gens_plan *p = &app->gens.plan;
+
+	if (app->gens.ngens != 0 || t->sent == 0)
+		return (p->min_flits + p->max_flits) / 2.0;
+	return (double)t->sent_bytes / (double)t->sent / RL_FLIT_DATA_BYTES +
+	       0.5;
+}
+
+static void
+put_traffic(FILE *f, const struct app *app, uint64_t duration_ns)
+{
+	const struct gens_plan *p = &app->gens.plan;
+	struct totals t;
+	double flits;
+
+	app_totals(app, &t);
+	flits = mean_flits(app, &t);
+	fprintf(f, "duration %" PRIu64 "\n", duration_ns);
+	fprintf(f, "round-trip %" PRIu64 "\n", typical_round_trip(app));
+	fprintf(f, "traffic %s %u-%u %u %.9f\n",
+		app->gens.ngens != 0 ? rl_pattern_name(p->pattern) : "uniform",
+		app->gens.ngens != 0 ? p->min_flits : (uint32_t)flits,
+		app->gens.ngens != 0 ? p->max_flits : (uint32_t)flits,
+		p->classes == 0 ? 1 : p->classes,
+		duration_ns == 0 ? 0.0
+				 : (double)t.sent * flits /
+					   ((double)duration_ns / 1e3) /
+					   app->cfg.topo.nep);
+	fprintf(f, "outcome sent %" PRIu64 "\noutcome delivered %" PRIu64
+		   "\noutcome lost %" PRIu64 "\noutcome duplicated %" PRIu64
+		   "\noutcome reordered %" PRIu64 "\noutcome corrupted %" PRIu64
+		   "\noutcome reported %" PRIu64 "\noutcome failovers %u\n",
+		t.sent, t.delivered, t.lost, t.duplicated, t.reordered,
+		t.altered, t.reported, app->watch.nfailovers);
+}
+
+/* Times are those of the traffic. */
+static uint64_t
+since(const struct app *app, uint64_t t_ns)
+{
+	const uint64_t start_ns = app->recorder.traffic_start_ns != 0
+					  ? app->recorder.traffic_start_ns
+					  : app->start_ns;
+
+	return t_ns > start_ns ? t_ns - start_ns : 0;
+}
+
+static void
+put_faults(FILE *f, const struct app *app)
+{
+	const struct recorder *r = &app->recorder;
+	const uint64_t kept = rl_min_u64(r->nfaults, RECORDER_FAULTS);
+
+	fprintf(f, "faults-before %" PRIu64 "\n", r->nfaults - kept);
+	for (uint64_t i = r->nfaults - kept; i < r->nfaults; i++) {
+		const struct recorder_fault *x =
+			&r->fault[i % RECORDER_FAULTS];
+
+		fprintf(f, "%s %" PRIu64 " %s\n", x->played ? "fault" : "note",
+			since(app, x->t_ns), x->text);
+	}
+}
+
+static void
+put_events(FILE *f, const struct app *app)
+{
+	const struct watch *w = &app->watch;
+	const uint64_t kept = rl_min_u64(w->nevents, WATCH_EVENTS);
+	char line[256];
+
+	fprintf(f, "events-before %" PRIu64 "\n", w->nevents - kept);
+	for (uint64_t i = w->nevents - kept; i < w->nevents; i++) {
+		const struct host_rec *rec = &w->event[i % WATCH_EVENTS];
+
+		watch_event_text(w, rec, line, sizeof(line));
+		fprintf(f, "event %" PRIu64 " %s\n", since(app, rec->t_ns),
+			strstr(line, " ms ") + 4); /* after its time */
+	}
+}
+
+int
+recorder_write(struct app *app, const char *path)
+{
+	const struct recorder *r = &app->recorder;
+	const uint64_t stop_ns = r->traffic_stop_ns != 0
+					 ? r->traffic_stop_ns
+					 : host_now(&app->host);
+	const time_t now = time(NULL);
+	char date[32];
+	FILE *f = report_open(path);
+	struct tm tm;
+
+	if (f == NULL) {
+		const int err = -errno;
+
+		fprintf(stderr, "reflit: %s: %s\n", path, strerror(-err));
+		return err;
+	}
+	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ",
+		 gmtime_r(&now, &tm));
+	fprintf(f, "reflit-recording 1\nversion %s\ndate %s\nconfig %s\n"
+		   "seed %" PRIu64 "\n",
+		RL_VERSION, date, app->opt.config, app->opt.seed);
+	put_fabric(f, app->fabric_text, app->fabric_len);
+	put_traffic(f, app, r->traffic_start_ns == 0
+				    ? 0
+				    : stop_ns - r->traffic_start_ns);
+	put_faults(f, app);
+	put_events(f, app);
+	fprintf(f, "end\n");
+	if (report_close(f) == 0)
+		return 0;
+	fprintf(stderr, "reflit: %s: not all of it could be written\n", path);
+	return -EIO;
+}
+
+int
+cmd_record(struct app *app, const char *const arg[])
+{
+	if (app->checking)
+		return 0;
+	if (app->fabric_text == NULL)
+		return app_error(app, "a recording needs a fabric file that "
+				      "can be read twice");
+	if (recorder_write(app, arg[0]) != 0)
+		return app_error(app, "%s was not written", arg[0]);
+	return 0;
+}

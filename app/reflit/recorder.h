@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RECORDER_H
+#define RECORDER_H
+
+/**
+ * @file
+ * The flight recorder [APP-6]: what was done to the fabric, as lines of a fault
+ * file (docs/simulation.md), in a ring that keeps the last ones. Together with
+ * the events that struct watch keeps it is written into a recording, which
+ * `reflit-sim --replay` plays again (docs/recording.md has the format).
+ *
+ * Control thread.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RECORDER_FAULTS 2048 /* power of two */
+#define RECORDER_TEXT 120
+
+struct app;
+struct rl_fault_order;
+
+struct recorder_fault {
+	uint64_t t_ns;
+	bool played; /**< a line of a fault file; else words for people */
+	char text[RECORDER_TEXT];
+};
+
+struct recorder {
+	struct recorder_fault fault[RECORDER_FAULTS];
+	uint64_t nfaults;	   /**< ever */
+	uint64_t traffic_start_ns; /**< 0: nothing was sent yet */
+	uint64_t traffic_stop_ns;  /**< 0: it goes on */
+};
+
+/**
+ * Once the fabric file has been read: keeps its text. Where it is no plain file
+ * there is none; with --record that is an error, and said.
+ * @return 0 or -errno
+ */
+int recorder_open(struct app *app);
+void recorder_close(struct app *app);
+
+/** A fault of a whole link: "cut", "heal", "down", "drain", "up". */
+void recorder_link(struct app *app, const char *what, uint32_t link);
+
+/**
+ * An order to the fault layer, for frames that leave @p end. After the state of
+ * the link (struct injected) has taken it in.
+ */
+void recorder_order(struct app *app, uint32_t link, unsigned int end,
+		    const struct rl_fault_order *order);
+
+/** Any other line of a fault file, such as "crash s0". */
+void recorder_line(struct app *app, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/** Something that fault files have no word for. */
+void recorder_note(struct app *app, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/** Clients begin to send, or all have stopped. */
+void recorder_traffic(struct app *app, bool on);
+
+/** Often. Notices cuts that waited for their moment. */
+void recorder_step(struct app *app);
+
+/** Writes a recording; says what is wrong. @return 0 or -errno */
+int recorder_write(struct app *app, const char *path);
+
+#endif /* RECORDER_H */

@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The recording of a run on lcores (docs/recording.md), played again in virtual
+ * time: the same fabric, traffic of the same pattern and rate, links as slow as
+ * they were measured to be, and the same faults at the same moments. Then once
+ * more for each --what-if, with another policy.
+ *
+ * What was sent packet by packet is not recorded, so the run is one of the same
+ * kind and not the very same.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "parse.h"
+#include "report_file.h"
+#include "rl_infile.h"
+#include "sim_app.h"
+#include "stop_signal.h"
+
+#define FILE_MAX_BYTES (64u << 20)
+#define LOAD_MAX 16.0
+
+#define OUTCOMES(X)                                                            \
+	X(sent)                                                                \
+	X(delivered)                                                           \
+	X(lost)                                                                \
+	X(duplicated)                                                          \
+	X(reordered)                                                           \
+	X(corrupted)                                                           \
+	X(reported)                                                            \
+	X(failovers)
+
+enum {
+#define OUTCOME_ENUM(name) OUTCOME_##name,
+	OUTCOMES(OUTCOME_ENUM)
+#undef OUTCOME_ENUM
+	OUTCOME_COUNT
+};
+
+static const char *const outcome_names[] = {
+#define OUTCOME_NAME(name) #name,
+	OUTCOMES(OUTCOME_NAME)
+#undef OUTCOME_NAME
+};
+
+struct recording {
+	const char *path;
+	unsigned int line;
+	/* the same number of lines as the recording, so that errors name its
+	   lines: those of the fabric file, and those of faults */
+	char *fabric, *faults;
+	size_t nfabric, nfaults_text;
+	uint64_t seed, duration_ns, round_trip_ns;
+	int pattern;
+	uint32_t min_flits, max_flits, classes;
+	double rate; /* flits per us and endpoint */
+	uint64_t outcome[OUTCOME_COUNT];
+	uint64_t faults_before;
+	uint32_t nfaults, nnotes, nevents;
+	bool traffic, has_fabric, ended;
+};
+
+/* A policy to ask about: what of the fabric file is to be otherwise. */
+struct policy {
+	const char *text;
+	int loopback;	/* enum rl_loopback; -1: as it is */
+	int e2e;	/* 0, 1; -1 */
+	int dup_filter; /* 0, 1; -1 */
+};
+
+static int
+bad(const struct recording *r, const char *why)
+{
+	fprintf(stderr, "%s:%u: %s\n", r->path, r->line, why);
+	return -EINVAL;
+}
+
+static int
+take_number(const struct recording *r, const char *text, uint64_t *v)
+{
+	return parse_number(text, 0, UINT64_MAX, v) == 0
+		       ? 0
+		       : bad(r, "a whole number is missing");
+}
+
+/* "uniform 1-8 1 0.25": pattern, flits, classes, flits per us */
+static int
+take_traffic(struct recording *r, char *text)
+{
+	char *save = NULL, *word[4], *dash;
+	uint64_t lo, hi, classes;
+
+	for (int i = 0; i < 4; i++) {
+		word[i] = strtok_r(i == 0 ? text : NULL, " ", &save);
+		if (word[i] == NULL)
+			return bad(r, "traffic has four words: PATTERN "
+				      "MIN-MAX CLASSES RATE");
+	}
+	r->pattern = rl_pattern_parse(word[0]);
+	dash = strchr(word[1], '-');
+	if (dash != NULL)
+		*dash = '\0';
+	if (r->pattern < 0 || r->pattern == RL_PATTERN_PAIRS)
+		return bad(r, "there is no such pattern of traffic");
+	if (dash == NULL ||
+	    parse_number(word[1], 1, RL_PACKET_FLITS_MAX, &lo) != 0 ||
+	    parse_number(dash + 1, lo, RL_PACKET_FLITS_MAX, &hi) != 0)
+		return bad(r, "lengths of packets are MIN-MAX, 1 to 255");
+	if (parse_number(word[2], 1, 16, &classes) != 0)
+		return bad(r, "there are 1 to 16 classes of service");
+	if (parse_rate(word[3], 0, 1e6, &r->rate) != 0)
+		return bad(r, "the rate is no number of flits per us");
+	r->min_flits = (uint32_t)lo;
+	r->max_flits = (uint32_t)hi;
+	r->classes = (uint32_t)classes;
+	r->traffic = true;
+	return 0;
+}
+
+static int
+take_outcome(struct recording *r, char *text)
+{
+	char *space = strchr(text, ' ');
+
+	if (space == NULL)
+		return bad(r, "outcome NAME NUMBER");
+	*space = '\0';
+	for (int i = 0; i < OUTCOME_COUNT; i++)
+		if (strcmp(text, outcome_names[i]) == 0)
+			return take_number(r, space + 1, &r->outcome[i]);
+	return bad(r, "an outcome of this name is not known");
+}
+
+/* "NS TEXT" -> "NSns TEXT" as a line of the fault file. */
+static int
+take_fault(struct recording *r, const char *text)
+{
+	const size_t digits = strspn(text, "0123456789");
+
+	if (digits == 0 || digits > 19 || text[digits] != ' ')
+		return bad(r, "fault NANOSECONDS WHAT WHERE");
+	r->nfaults++;
+	r->nfaults_text += (size_t)sprintf(r->faults + r->nfaults_text,
+					   "%.*sns%s", (int)digits, text,
+					   text + digits);
+	return 0;
+}
+
+static int
+take_key(struct recording *r, const char *key, char *text)
+{
+	if (strcmp(key, "version") == 0 || strcmp(key, "date") == 0 ||
+	    strcmp(key, "config") == 0)
+		return 0;
+	if (strcmp(key, "seed") == 0)
+		return take_number(r, text, &r->seed);
+	if (strcmp(key, "duration") == 0)
+		return take_number(r, text, &r->duration_ns);
+	if (strcmp(key, "round-trip") == 0)
+		return take_number(r, text, &r->round_trip_ns);
+	if (strcmp(key, "traffic") == 0)
+		return take_traffic(r, text);
+	if (strcmp(key, "outcome") == 0)
+		return take_outcome(r, text);
+	if (strcmp(key, "faults-before") == 0)
+		return take_number(r, text, &r->faults_before);
+	if (strcmp(key, "fault") == 0)
+		return take_fault(r, text);
+	r->nnotes += strcmp(key, "note") == 0;
+	r->nevents += strcmp(key, "event") == 0;
+	if (strcmp(key, "note") == 0 || strcmp(key, "event") == 0 ||
+	    strcmp(key, "events-before") == 0)
+		return 0;
+	r->ended = strcmp(key, "end") == 0;
+	return r->ended ? 0 : bad(r, "no line of a recording begins so");
+}
+
+static int
+take_line(struct recording *r, char *line)
+{
+	char *space;
+	int ret = 0;
+
+	r->line++;
+	if (r->ended)
+		return bad(r, "something stands behind the end");
+	if (r->line == 1 && strcmp(line, "reflit-recording 1") != 0)
+		return bad(r, "no recording: it begins with 'reflit-recording "
+			      "1'");
+	if (line[0] == '|') {
+		r->has_fabric = true;
+		r->nfabric += (size_t)sprintf(r->fabric + r->nfabric, "%s",
+					      line + 1);
+	} else if (r->line != 1) {
+		space = strchr(line, ' ');
+		if (space != NULL)
+			*space = '\0';
+		ret = take_key(r, line, space == NULL ? "" : space + 1);
+	}
+	r->fabric[r->nfabric++] = '\n';
+	r->faults[r->nfaults_text++] = '\n';
+	return ret;
+}
+
+static int
+check_whole(struct recording *r)
+{
+	if (!r->ended)
+		return bad(r, "it is cut short: the line 'end' is missing");
+	if (!r->has_fabric)
+		return bad(r, "the fabric file is missing");
+	if (!r->traffic || r->duration_ns == 0 || r->rate <= 0.0)
+		return bad(r, "nothing was sent while it was recorded");
+	return 0;
+}
+
+static int
+recording_read(struct recording *r, const char *path)
+{
+	size_t len = 0;
+	char *text = NULL, *at;
+	int ret = rl_infile_read(path, RL_INFILE_ANY, FILE_MAX_BYTES, &text,
+				 &len);
+
+	*r = (struct recording){ .path = path };
+	if (ret != 0) {
+		fprintf(stderr, "%s: %s\n",
+			path[0] == '\0' ? "a recording without a name" : path,
+			ret == -EFBIG ? "more than 64 MiB"
+				      : rl_infile_error(ret));
+		return ret;
+	}
+	/* a line grows by two characters at most */
+	r->fabric = malloc(3 * len + 16);
+	r->faults = malloc(3 * len + 16);
+	if (r->fabric == NULL || r->faults == NULL)
+		ret = -ENOMEM;
+	else if (memchr(text, '\0', len) != NULL)
+		ret = bad(r, "a zero byte; recordings are plain text");
+	for (at = text; ret == 0 && at < text + len;) {
+		char *nl = strchrnul(at, '\n');
+		const bool last = *nl == '\0';
+
+		*nl = '\0';
+		ret = take_line(r, at);
+		at = last ? text + len : nl + 1;
+	}
+	free(text);
+	return ret == 0 ? check_whole(r) : ret;
+}
+
+static void
+recording_free(struct recording *r)
+{
+	free(r->fabric);
+	free(r->faults);
+}
+
+static int
+on_off(const char *word, int *v)
+{
+	*v = strcmp(word, "on") == 0;
+	return *v || strcmp(word, "off") == 0 ? 0 : -EINVAL;
+}
+
+static int
+policy_word(struct policy *p, char *word)
+{
+	static const char *const loops[] = {
+		[RL_LOOPBACK_WHOLE] = "whole-packets",
+		[RL_LOOPBACK_UNACKED] = "unacked-only",
+		[RL_LOOPBACK_NONE] = "none",
+	};
+	char *eq = strchr(word, '=');
+
+	if (eq == NULL)
+		return -EINVAL;
+	*eq++ = '\0';
+	if (strcmp(word, "e2e") == 0)
+		return on_off(eq, &p->e2e);
+	if (strcmp(word, "dup-filter") == 0)
+		return on_off(eq, &p->dup_filter);
+	for (int i = 0; strcmp(word, "loopback") == 0 && i < 3; i++)
+		if (strcmp(eq, loops[i]) == 0) {
+			p->loopback = i;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+static int
+policy_read(struct policy *p, const char *text)
+{
+	char copy[128], *save = NULL, *word;
+	int ret = strlen(text) < sizeof(copy) ? 0 : -EINVAL;
+
+	*p = (struct policy){ text, -1, -1, -1 };
+	snprintf(copy, sizeof(copy), "%s", text);
+	word = strtok_r(copy, ",", &save);
+	if (word == NULL)
+		ret = -EINVAL;
+	for (; ret == 0 && word != NULL; word = strtok_r(NULL, ",", &save))
+		ret = policy_word(p, word);
+	if (ret != 0)
+		fprintf(stderr, "reflit-sim: --what-if %s: not understood; use "
+			"loopback=whole-packets|unacked-only|none, e2e=on|off, "
+			"dup-filter=on|off, joined by commas\n", text);
+	return ret;
+}
+
+/* Fabric, traffic, wires and faults of a recording, with a policy. */
+static int
+replay_open(struct setup *s, const struct options *o,
+	    const struct recording *r, const struct policy *p)
+{
+	struct options run = *o;
+	char err[RL_ERR_MAX + 1024];
+	int ret;
+
+	run.traffic = r->pattern;
+	run.min_flits = r->min_flits;
+	run.max_flits = r->max_flits;
+	run.classes = r->classes;
+	run.duration_ns = r->duration_ns;
+	if (run.flit_ps == 0)
+		run.flit_ps = 2000;
+	run.load = r->rate * run.flit_ps / 1e6;
+	run.load = run.load > LOAD_MAX ? LOAD_MAX : run.load;
+	if (run.latency_ns == RL_NEVER && r->round_trip_ns != 0)
+		run.latency_ns = r->round_trip_ns / 2;
+	ret = setup_open_text(s, &run, r->path, r->fabric);
+	if (ret != EXIT_KEPT)
+		return ret;
+	if (rl_sim_faults_text(r->path, r->faults, r->nfaults_text,
+			       &s->plan.cfg.topo, &s->plan.faults, err,
+			       sizeof(err)) != 0) {
+		fprintf(stderr, "%s\n", err);
+		setup_close(s);
+		return EXIT_UNUSABLE;
+	}
+	if (p->loopback >= 0)
+		s->plan.cfg.link.loopback = (enum rl_loopback)p->loopback;
+	if (p->e2e >= 0)
+		s->plan.cfg.endpoint.retry = p->e2e;
+	if (p->dup_filter >= 0)
+		s->plan.cfg.link.dup_filter = p->dup_filter;
+	return EXIT_KEPT;
+}
+
+static uint64_t
+dropped(const struct outcome *out)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < RL_DROP_REASON_COUNT; i++)
+		n += out->v.sim.drops[i];
+	return n;
+}
+
+static void
+print_row(const char *name, const struct outcome *out)
+{
+	const struct rl_sim_load_stats *l = &out->v.load;
+
+	printf("%-28s %9" PRIu64 " %9" PRIu64 " %7" PRIu64 " %7" PRIu64
+	       " %7" PRIu64 " %8" PRIu64 " %8" PRIu64 " %10.1f %10.1f "
+	       "%10.1f\n",
+	       name, l->sent, l->delivered, l->lost,
+	       l->duplicated + l->reordered + l->corrupted,
+	       l->reported - l->reported_delivered, dropped(out),
+	       out->counters.ep[RL_EPC_retransmitted_flits],
+	       (double)rl_hist_quantile(&l->latency, 50000) / 1e3,
+	       (double)rl_hist_quantile(&l->latency, 99900) / 1e3,
+	       (double)l->outage_ns / 1e3);
+}
+
+static void
+print_head(const struct recording *r)
+{
+	const uint64_t *v = r->outcome;
+
+	printf("%u faults in %.3f s", r->nfaults, (double)r->duration_ns / 1e9);
+	if (r->faults_before != 0)
+		printf("; %" PRIu64 " earlier ones were not kept",
+		       r->faults_before);
+	if (r->nnotes != 0)
+		printf("; %u more that the simulator does not know (note lines)",
+		       r->nnotes);
+	printf("\n%-28s %9s %9s %7s %7s %7s %8s %8s %10s %10s %10s\n", "",
+	       "sent", "delivered", "lost", "wrong", "reported", "dropped",
+	       "resent", "p50 us", "p99.9 us", "outage us");
+	printf("%-28s %9" PRIu64 " %9" PRIu64 " %7" PRIu64 " %7" PRIu64
+	       " %7" PRIu64 "\n",
+	       "as recorded", v[OUTCOME_sent], v[OUTCOME_delivered],
+	       v[OUTCOME_lost],
+	       v[OUTCOME_duplicated] + v[OUTCOME_reordered] +
+		       v[OUTCOME_corrupted],
+	       v[OUTCOME_reported]);
+}
+
+static json_t *
+recorded_json(const struct recording *r)
+{
+	json_t *o = json_object();
+
+	for (int i = 0; i < OUTCOME_COUNT; i++)
+		json_object_set_new(o, outcome_names[i],
+				    json_integer((json_int_t)r->outcome[i]));
+	json_object_set_new(o, "faults", json_integer(r->nfaults));
+	json_object_set_new(o, "faults_not_played", json_integer(r->nnotes));
+	json_object_set_new(o, "events", json_integer(r->nevents));
+	return o;
+}
+
+static json_t *
+row_json(const struct policy *p, const struct outcome *out)
+{
+	const struct rl_sim_load_stats *l = &out->v.load;
+	const struct {
+		const char *key;
+		uint64_t v;
+	} keys[] = {
+		{ "sent_packets", l->sent },
+		{ "delivered_packets", l->delivered },
+		{ "lost_packets", l->lost },
+		{ "duplicated_packets", l->duplicated },
+		{ "reordered_packets", l->reordered },
+		{ "corrupted_packets", l->corrupted },
+		{ "reported_packets", l->reported - l->reported_delivered },
+		{ "dropped_packets", dropped(out) },
+		{ "resent_flits", out->counters.ep[RL_EPC_retransmitted_flits] },
+		{ "p50_ns", rl_hist_quantile(&l->latency, 50000) },
+		{ "p999_ns", rl_hist_quantile(&l->latency, 99900) },
+		{ "outage_ns", l->outage_ns },
+	};
+	json_t *o = json_object();
+
+	json_object_set_new(o, "policy", json_string(p->text));
+	for (size_t i = 0; i < RL_ARRAY_SIZE(keys); i++)
+		json_object_set_new(o, keys[i].key,
+				    json_integer((json_int_t)keys[i].v));
+	return o;
+}
+
+/* One run. @return an exit status; *kept: whether it kept every promise */
+static int
+play(const struct options *o, const struct recording *r,
+     const struct policy *p, json_t *rows, json_t **report, bool *kept)
+{
+	struct rl_sim_mem mem;
+	struct outcome out = { 0 };
+	struct setup s;
+	int status = replay_open(&s, o, r, p), ret;
+
+	if (status != EXIT_KEPT)
+		return status;
+	ret = rl_sim_mem_init(&mem);
+	if (ret == 0)
+		ret = run_once(&s, o, &mem, report != NULL, &out);
+	if (ret != 0) {
+		fprintf(stderr, "reflit-sim: %s\n",
+			out.v.why[0] != '\0' ? out.v.why : strerror(-ret));
+		status = EXIT_UNUSABLE;
+	} else {
+		print_row(p->text, &out);
+		*kept = outcome_kept(&out);
+		json_array_append_new(rows, row_json(p, &out));
+		if (report != NULL)
+			*report = report_json(&s, o, &out);
+	}
+	outcome_free(&out);
+	rl_sim_mem_free(&mem);
+	setup_close(&s);
+	return status;
+}
+
+static int
+play_all(const struct options *o, const struct recording *r,
+	 const struct policy *p, unsigned int n)
+{
+	json_t *rows = json_array(), *report = NULL;
+	bool kept = false, other;
+	int status = EXIT_KEPT;
+
+	print_head(r);
+	for (unsigned int i = 0; i < n && status == EXIT_KEPT &&
+				 stop_asked() == 0; i++)
+		status = play(o, r, &p[i], rows, i == 0 ? &report : NULL,
+			      i == 0 ? &kept : &other);
+	if (status == EXIT_KEPT && o->json != NULL && report != NULL) {
+		json_object_set_new(report, "recorded", recorded_json(r));
+		json_object_set(report, "what_if", rows);
+		if (report_write(json_incref(report), o->json) != 0)
+			status = EXIT_UNUSABLE;
+	}
+	json_decref(rows);
+	json_decref(report);
+	if (status != EXIT_KEPT)
+		return status;
+	return kept ? EXIT_KEPT : EXIT_BROKEN;
+}
+
+int
+replay(const struct options *o)
+{
+	struct policy p[1 + WHAT_IFS_MAX] = { { "replayed", -1, -1, -1 } };
+	struct recording r;
+	int status = EXIT_UNUSABLE;
+	unsigned int n = 1;
+
+	for (; n <= o->nwhat_ifs; n++)
+		if (policy_read(&p[n], o->what_if[n - 1]) != 0)
+			return EXIT_UNUSABLE;
+	if (o->config != NULL || o->faults != NULL || o->pcap != NULL ||
+	    o->seeds != 0 || o->packets != 0 || o->duration_ns != 0 ||
+	    o->load > 0) {
+		fprintf(stderr, "reflit-sim: --replay has fabric, traffic and "
+			"faults of its own: leave --config, --traffic, --load, "
+			"--packets, --duration, --faults and --seeds out\n");
+		return EXIT_UNUSABLE;
+	}
+	if (recording_read(&r, o->replay) == 0) {
+		stop_catch(STOP_AGAIN_KILLS);
+		status = play_all(o, &r, p, n);
+	}
+	recording_free(&r);
+	return status;
+}

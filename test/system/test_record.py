@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The flight recorder [APP-6]: what lcores lived through is played again in
+virtual time, and asked what another policy would have lost."""
+import json
+import re
+import subprocess
+import sys
+
+from reflit_test import Box, FIGURE1, carrier, case, main
+
+SIM = sys.argv[4]
+
+# three cuts in the middle of traffic that fills a link
+FAULTS = """fault 100000 cut s0-s1#0
+fault 250000 heal s0-s1#0
+fault 400000 cut s0>s1#1 silent
+fault 700000 heal s0-s1#1
+note 700100 inject delay s0>s1#1 5000 ns
+fault 800000 noise s0>s1#0 loss=0.010000000 corrupt=0.010000000 bytes=1
+fault 900000 heal s0-s1#0
+"""
+
+
+def recording(faults=FAULTS, fabric=FIGURE1, traffic="uniform 1-8 1 120.0"):
+    return ("reflit-recording 1\nversion 0.1.0\ndate 2026-01-01T00:00:00Z\n"
+            "config somewhere.cfg\nseed 7\n" +
+            "".join("|" + s + "\n" for s in fabric.split("\n")) +
+            "duration 1000000\nround-trip 400\ntraffic " + traffic + "\n"
+            "outcome sent 100\noutcome delivered 99\noutcome lost 1\n"
+            "faults-before 0\n" + faults +
+            "events-before 0\nevent 100500 s0: s0-s1#0 dead, detector phy\n"
+            "end\n")
+
+
+def sim(box, text, *args, name="rec"):
+    report = box.path("sim.json")
+    p = subprocess.run([SIM, "--replay", box.write(name, text), "--json",
+                        report] + list(args), capture_output=True, text=True,
+                       timeout=250)
+    parsed = None
+    if p.returncode in (0, 1):
+        with open(report, encoding="utf-8") as f:
+            parsed = json.load(f)
+    return p, parsed
+
+
+@case
+def another_policy_would_have_lost_what_loopback_saved():
+    with Box() as box:
+        p, r = sim(box, recording(), "--what-if", "loopback=none,e2e=off",
+                   "--what-if", "loopback=none", "--seed", "7")
+        assert p.returncode == 0, p
+        again, r2 = sim(box, recording(), "--what-if",
+                        "loopback=none,e2e=off", "--what-if",
+                        "loopback=none", "--seed", "7")
+    assert r["what_if"] == r2["what_if"], "the same is not the same"
+    ours, alone, mended = r["what_if"]
+    assert [x["policy"] for x in r["what_if"]] == [
+        "replayed", "loopback=none,e2e=off", "loopback=none"]
+    assert ours["lost_packets"] == 0 and ours["dropped_packets"] == 0
+    assert ours["sent_packets"] == ours["delivered_packets"] > 100
+    assert alone["lost_packets"] > 0 and alone["dropped_packets"] > 0, alone
+    # end to end the endpoints mend it, at a price
+    assert mended["lost_packets"] == 0 and mended["dropped_packets"] > 0
+    assert mended["resent_flits"] > 0, mended
+    # what happened stands beside it
+    assert r["recorded"]["sent"] == 100 and r["recorded"]["lost"] == 1
+    assert r["recorded"]["faults"] == 6
+    assert r["recorded"]["faults_not_played"] == 1
+    assert r["recorded"]["events"] == 1
+    assert r["lost_packets"] == 0 and len(r["failovers"]) >= 2
+    assert "1 more that the simulator does not know" in p.stdout
+    assert re.search(r"as recorded +100 +99 +1 ", p.stdout), p.stdout
+
+
+@case
+def a_run_on_lcores_is_recorded_and_plays_again():
+    lane = carrier(FIGURE1)
+    link = "s0-s1#%d" % lane
+    other = "s0-s1#%d" % (1 - lane)
+    text = ("wait up\nstart\nwait 20ms\nlink %s down mid-packet\n"
+            "wait cut %s\nwait dead %s\nwait 20ms\nlink %s up\nwait up\n"
+            "link %s one-way s0\nwait dead %s\nlink %s up\nwait up\n"
+            "link %s flap 1 20ms\nwait 50ms\nwait up\n"
+            "link %s disable\nwait dead %s\nlink %s enable\nwait up\n"
+            "inject drop %s s0 2\ninject stall %s s0 1ms\n"
+            "inject loss %s s0 0.01\ninject delay %s s0 1ms\n"
+            "wait 20ms\nlink %s up\nwait up\nrecord %s\nstop\n"
+            "wait drained\nquit\n")
+    with Box() as box:
+        mid = box.path("mid.rec")
+        rec = box.path("a.rec")
+        run = box.run(["--load", "0.05", "--record", rec], commands=text % (
+            (link,) * 4 + (other,) * 4 + (link,) * 8 + (mid,)))
+        run.check_clean()
+        with open(rec, encoding="utf-8") as f:
+            lines = f.read().split("\n")
+        with open(mid, encoding="utf-8") as f:
+            assert f.read().endswith("end\n")
+        p, r = sim(box, "\n".join(lines), "--what-if", "loopback=none")
+    faults = [s.split(" ", 2)[2] for s in lines if s.startswith("fault ")]
+    k = link[5:]
+    assert [f.split()[0] for f in faults] == [
+        "cut", "heal", "cut", "heal", "cut", "heal", "down", "up", "drop",
+        "stall", "noise", "heal"], faults
+    assert faults[0] == "cut " + link and faults[1] == "heal " + link
+    assert faults[2] == "cut s0>s1#%d silent" % (1 - lane)
+    assert faults[8] == "drop s0>s1%s frame=2" % k
+    assert faults[9] == "stall s0>s1%s for=1000000ns" % k
+    assert faults[10].startswith("noise s0>s1%s loss=0.010000000 " % k)
+    assert [s.split(" ", 2)[2] for s in lines if s.startswith("note ")] == [
+        "inject delay s0>s1%s 1000000 ns" % k]
+    times = [int(s.split()[1]) for s in lines if s.startswith("fault ")]
+    assert times == sorted(times) and times[0] > 0
+    assert sum(s.startswith("event ") for s in lines) > 10
+    assert "|" + FIGURE1.split("\n")[1] in lines, "not its fabric"
+    # and it plays: as many packets, about, and none lost
+    assert p.returncode == 0, p
+    assert r["recorded"]["sent"] == run.report["sent_packets"]
+    assert 0.7 < r["sent_packets"] / run.report["sent_packets"] < 1.4, r
+    assert len(r["failovers"]) >= 6
+    assert r["what_if"][0]["lost_packets"] == 0
+
+
+@case
+def a_bad_recording_is_one_line_of_error_with_its_place():
+    good = recording()
+    at = {s: i + 1 for i, s in enumerate(good.split("\n"))}
+    cut = at["fault 100000 cut s0-s1#0"]
+    rows = (
+        (good.replace("recording 1", "recording 2", 1), 1, "no recording"),
+        ("", 0, "it is cut short"),
+        (good.replace("end\n", ""), len(good.split("\n")) - 2, "cut short"),
+        (good + "more\n", len(good.split("\n")), "behind the end"),
+        (good.replace("cut s0-s1#0", "cut s0-s9"), cut, "no link or device"),
+        (good.replace("100000 cut", "100000 break"), cut, "break"),
+        (good.replace("fault 100000", "fault x"), cut, "fault NANOSECONDS"),
+        (good.replace("uniform 1-8", "brownian 1-8"),
+         at["traffic uniform 1-8 1 120.0"], "pattern"),
+        (good.replace("1-8 1", "8-1 1"), at["traffic uniform 1-8 1 120.0"],
+         "MIN-MAX"),
+        (good.replace("1 120.0", "1 fast"), at["traffic uniform 1-8 1 120.0"],
+         "rate"),
+        (good.replace("duration 1000000", "duration 0"),
+         len(good.split("\n")) - 1, "nothing was sent"),
+        (good.replace("seed 7", "seed -7"), at["seed 7"], "whole number"),
+        (good.replace("outcome lost", "outcome gone"), at["outcome lost 1"],
+         "outcome"),
+        (good.replace("seed 7", "speed 7"), at["seed 7"], "begins so"),
+        (good.replace('topology = "custom"', 'topology = "cloth"'),
+         at['|  topology = "custom";'], "cloth"),
+        (good.replace("seed 7", "seed\0 7"), 0, "zero byte"),
+    )
+    with Box() as box:
+        for text, line, why in rows:
+            p, _ = sim(box, text)
+            assert p.returncode == 2, (why, p)
+            assert p.stderr.count("\n") == 1, p.stderr
+            assert "rec:%d: " % line in p.stderr and why in p.stderr, (
+                line, why, p.stderr)
+        p = subprocess.run([SIM, "--replay", "/nowhere"], text=True,
+                           capture_output=True, check=False)
+        assert p.returncode == 2 and p.stderr.startswith("/nowhere: ")
+
+
+@case
+def options_that_do_not_go_with_a_replay_are_refused():
+    with Box() as box:
+        path = box.write("rec", recording())
+        for args, why in (
+                (["--replay", path, "--config", "x"], "of its own"),
+                (["--replay", path, "--load", "1"], "of its own"),
+                (["--what-if", "loopback=none"], "goes with --replay"),
+                (["--replay", path, "--what-if", "loopback=some"],
+                 "not understood"),
+                (["--replay", path, "--what-if", "e2e"], "not understood"),
+                (["--replay", path, "--what-if", ""], "not understood")):
+            p = subprocess.run([SIM] + args, capture_output=True, text=True,
+                               check=False)
+            assert p.returncode == 2 and why in p.stderr, (args, p)
+        run = box.run(["--record", "/nowhere/x"], commands="quit\n")
+        run.check(2)
+        assert "/nowhere" in run.err and run.report is None
+        run = box.run(["-i"], stdin="wait up\nrecord /nowhere/x\nquit\n")
+        run.check(2)
+        assert "/nowhere/x was not written" in run.err
+
+
+main()
