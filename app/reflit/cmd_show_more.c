@@ -39,12 +39,13 @@ cmd_set_verbose_all(struct app *app, const char *const arg[])
 	return 0;
 }
 
-int
-cmd_show_flow(struct app *app, const char *const arg[])
+/* Flows of endpoint @p from to endpoint @p to; UINT32_MAX: any. */
+static unsigned int
+print_flows(const struct app *app, uint32_t from, uint32_t to)
 {
 	const struct rl_topo *t = &app->cfg.topo;
+	unsigned int n = 0;
 
-	(void)arg;
 	printf("%-10s %-10s %3s %-6s %10s %10s %8s %8s %9s %9s %10s %6s\n",
 	       "endpoint", "peer", "cos", "state", "sent", "acked", "resend",
 	       "retries", "rtt us", "rto us", "expected", "held");
@@ -52,10 +53,14 @@ cmd_show_flow(struct app *app, const char *const arg[])
 		const uint32_t d = t->ep_dev[e];
 		const struct rl_ep *ep = app->host.fabric.dev[d].core.ep;
 
-		for (uint32_t i = 0; i < rl_ep_flow_count(ep); i++) {
+		for (uint32_t i = 0; (from == e || from == UINT32_MAX) &&
+				     i < rl_ep_flow_count(ep); i++) {
 			struct rl_ep_flow_info f;
 
 			rl_ep_flow_info(ep, i, &f);
+			if (to != UINT32_MAX && f.peer != to)
+				continue;
+			n++;
 			printf("%-10s %-10s %3u %-6s %10u %10u %8u %8u %9.1f "
 			       "%9.1f %10u %6u\n",
 			       t->dev[d].name,
@@ -68,6 +73,34 @@ cmd_show_flow(struct app *app, const char *const arg[])
 			       f.rx_held_flits);
 		}
 	}
+	return n;
+}
+
+int
+cmd_show_flow(struct app *app, const char *const arg[])
+{
+	(void)arg;
+	print_flows(app, UINT32_MAX, UINT32_MAX);
+	return 0;
+}
+
+/* Of one endpoint, or to one peer of it. */
+int
+cmd_show_flow_of(struct app *app, const char *const arg[])
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	uint32_t ep[2] = { UINT32_MAX, UINT32_MAX };
+
+	for (int i = 0; i < 2 && arg[i] != NULL; i++) {
+		const int32_t d = rl_topo_find_dev(t, arg[i]);
+
+		if (d < 0 || t->dev[d].kind != RL_DEV_ENDPOINT)
+			return app_error(app, "there is no endpoint %s",
+					 arg[i]);
+		ep[i] = t->dev[d].ep_id;
+	}
+	if (!app->checking && print_flows(app, ep[0], ep[1]) == 0)
+		printf("there is no flow\n");
 	return 0;
 }
 
@@ -121,6 +154,32 @@ show_events(struct app *app, uint64_t n)
 		printf("not recorded: %" PRIu64 " events, %" PRIu64
 		       " packets\n",
 		       lost.events, lost.drops);
+	return 0;
+}
+
+/* Events of a link, at both ends, of those that are kept. */
+int
+cmd_show_events_of(struct app *app, const char *const arg[])
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	const struct watch *w = &app->watch;
+	const int64_t link = rl_topo_find_link(t, arg[0], NULL);
+	const uint64_t kept = rl_min_u64(w->nevents, WATCH_EVENTS);
+	char line[256];
+
+	if (link < 0)
+		return app_error(app, "there is no link %s; see show fabric",
+				 arg[0]);
+	for (uint64_t i = w->nevents - kept;
+	     i < w->nevents && !app->checking; i++) {
+		const struct host_rec *r = &w->event[i % WATCH_EVENTS];
+
+		if ((r->kind == HOST_REC_PORT || r->kind == HOST_REC_CORE) &&
+		    r->port < t->dev[r->dev].nports &&
+		    t->dev[r->dev].port[r->port].link == (uint32_t)link)
+			printf("%s\n",
+			       watch_event_text(w, r, line, sizeof(line)));
+	}
 	return 0;
 }
 

@@ -137,6 +137,8 @@ int cmd_show_fabric(struct app *app, const char *const arg[]);
 int cmd_show_port(struct app *app, const char *const arg[]);
 int cmd_show_replay(struct app *app, const char *const arg[]);
 int cmd_show_flow(struct app *app, const char *const arg[]);
+int cmd_show_flow_of(struct app *app, const char *const arg[]);
+int cmd_show_events_of(struct app *app, const char *const arg[]);
 int cmd_show_routes(struct app *app, const char *const arg[]);
 int cmd_show_events(struct app *app, const char *const arg[]);
 int cmd_show_events_n(struct app *app, const char *const arg[]);

@@ -50,6 +50,9 @@ WRONG = (
     ("show errors s0-s9", "no link s0-s9"),
     ("show path e0 s1", "no endpoint s1"),
     ("show path e0 e0", "give two"),
+    ("show flow s0", "no endpoint s0"),
+    ("show flow e0 e9", "no endpoint e9"),
+    ("show events s0-s9", "no link s0-s9"),
     ("help me", "no section me"),
     ("load /nowhere", "/nowhere: No such file"),
     ("load /", "/: it is not a plain file"),
@@ -124,6 +127,9 @@ show errors
 show errors all
 show errors s0-s1#0
 show path e0 e1
+show flow e0
+show flow e0 e1
+show events s0-s1#0
 clear counters
 set verbose links
 set verbose all
@@ -236,7 +242,8 @@ def every_show_command_shows_something():
              "routes s0", "events", "events 5", "histogram", "histogram 0",
              "counters all",
              "counters e0", "faults", "lcores", "traffic", "rates",
-             "rates all", "errors", "errors all", "path e0 e1")
+             "rates all", "errors", "errors all", "path e0 e1",
+             "flow e0", "flow e0 e1", "events s0-s1#0")
     commands = "wait up\ntraffic packets 100\nstart\nwait sent\nwait drained\n"
     with Box() as box:
         for s in shows:

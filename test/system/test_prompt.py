@@ -11,7 +11,7 @@ import subprocess
 import termios
 import time
 
-from reflit_test import Box, FIGURE1, REFLIT, carrier, case, main
+from reflit_test import Box, FIGURE1, REFLIT, ROOT, carrier, case, main
 
 
 def rows(text, head, end="all links"):
@@ -195,6 +195,33 @@ def expect(fd, word, timeout=20):
         if select.select([fd], [], [], left)[0]:
             seen += os.read(fd, 4096).decode()
     return seen
+
+
+@case
+def every_command_of_the_operators_page_works():
+    """docs/operating.md, in its order, on its fabric."""
+    with open(os.path.join(ROOT, "docs", "operating.md"),
+              encoding="utf-8") as f:
+        page = f.read()
+    commands = re.findall(r"^reflit> (.*)$", page, re.M)
+    assert len(commands) > 30
+    with open(os.path.join(ROOT, "config", "torus-4x4.cfg"),
+              encoding="utf-8") as f:
+        config = f.read()
+    with Box() as box:
+        text = "wait up 60s\nstart\n" + "".join(
+            c.replace("wait 10s", "wait 100ms")
+             .replace("s0.pcapng", box.path("s0.pcapng")) + "\n"
+            for c in commands)
+        # what the page does by hand between two commands
+        text = text.replace("link s0.0-s1.0 up\n",
+                            "wait dead s0.0-s1.0\nlink s0.0-s1.0 up\n")
+        run = box.run(["--load", "0.005"], commands=text +
+                      "stop\nwait up 60s\nwait drained 60s\nquit\n",
+                      config=config)
+        assert run.errors() == [], run.err
+        run.check(0)
+        assert run.report["lost_packets"] == 0
 
 
 @case
