@@ -343,7 +343,7 @@ def frames_lost_hurt_stalled_and_late_are_made_good_by_the_link():
 @case
 def every_frame_may_be_lost_by_chance():
     run = cut("inject loss s0-s1 s0 0.2\ninject loss s0-s1 s1 0.2\n"
-              "wait 50ms\nshow faults\nlink s0-s1 up\n")
+              "wait 500ms\nshow faults\nlink s0-s1 up\n")
     assert run.report["port_counters"]["tx_replay_flits"] > 0
     lost = [int(s.split()[4]) for s in run.out.split("\n")
             if s.startswith("s0-s1#") and " loss 0.2 " in s]
