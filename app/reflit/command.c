@@ -252,6 +252,8 @@ command_line(struct app *app, const char *line, bool check)
 	app->checking = outer;
 	if (ret < 0 || !s->ran)
 		return explain(app, shown);
+	if (s->result == 0 && !check)
+		recorder_command(app, shown);
 	return s->result;
 }
 

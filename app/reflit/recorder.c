@@ -87,6 +87,24 @@ recorder_note(struct app *app, const char *format, ...)
 	va_end(ap);
 }
 
+/* "device s0 crash" is "crash s0" in a fault file; so are the others. */
+void
+recorder_command(struct app *app, const char *line)
+{
+	static const char *const verbs[] = { "crash", "restart", "remove",
+					     "add" };
+	char what[16] = "", where[RECORDER_TEXT] = "", verb[16] = "";
+	const int n = sscanf(line, "%15s %119s %15s", what, where, verb);
+
+	if (n == 2 && strcmp(what, "controller") == 0)
+		recorder_line(app, "controller %.100s", where);
+	if (n != 3 || (strcmp(what, "device") != 0 && strcmp(what, "link") != 0))
+		return;
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(verbs); i++)
+		if (strcmp(verb, verbs[i]) == 0)
+			recorder_line(app, "%s %.100s", verb, where);
+}
+
 void
 recorder_link(struct app *app, const char *what, uint32_t link)
 {

@@ -57,6 +57,12 @@ void recorder_order(struct app *app, uint32_t link, unsigned int end,
 void recorder_line(struct app *app, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/**
+ * A command that has succeeded. Those about whole devices, planned changes and
+ * the controller are recorded by their words, see recorder.c.
+ */
+void recorder_command(struct app *app, const char *line);
+
 /** Something that fault files have no word for. */
 void recorder_note(struct app *app, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

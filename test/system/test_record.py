@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 
-from reflit_test import Box, FIGURE1, carrier, case, main
+from reflit_test import Box, FIGURE1, Skip, carrier, case, main
 
 SIM = sys.argv[4]
 
@@ -121,6 +121,28 @@ def a_run_on_lcores_is_recorded_and_plays_again():
     assert 0.7 < r["sent_packets"] / run.report["sent_packets"] < 1.4, r
     assert len(r["failovers"]) >= 6
     assert r["what_if"][0]["lost_packets"] == 0
+
+
+@case
+def devices_and_planned_changes_are_recorded_by_their_words():
+    commands = (("device s1 crash", "crash s1"),
+                ("device s1 restart", "restart s1"),
+                ("link s0-s1#0 remove", "remove s0-s1#0"),
+                ("link s0-s1#0 add", "add s0-s1#0"),
+                ("controller crash", "controller crash"),
+                ("controller restart", "controller restart"))
+    with Box() as box:
+        if "device <device> crash" not in box.run(
+                commands="help all\nquit\n").out:
+            raise Skip("this build has no commands for devices")
+        rec = box.path("a.rec")
+        text = "wait up\nstart\nwait 20ms\nstop\n"
+        box.run(["--record", rec, "--load", "0.01"], commands=text + "".join(
+            c + "\nwait 50ms\n" for c, _ in commands) + "quit\n")
+        with open(rec, encoding="utf-8") as f:
+            got = [s.split(" ", 2)[2] for s in f.read().split("\n")
+                   if s.startswith("fault ")]
+    assert got == [fault for _, fault in commands], got
 
 
 @case
