@@ -140,6 +140,13 @@ void app_delay(const struct app *app, unsigned int vc, struct rl_delay *sum);
 /** Latency alone, of packets by any VC, while the fabric runs. */
 void app_latency(const struct app *app, struct rl_hist *sum);
 
+/** The forwarding table of a device as it is now, new ones included. */
+static inline const struct rl_fwd *
+app_fwd(const struct app *app, uint32_t dev)
+{
+	return rl_core_fwd(app->host.fabric.dev[dev].core.core);
+}
+
 /** Flits that crossed a link, over all links. */
 uint64_t app_flit_hops(const struct app *app);
 

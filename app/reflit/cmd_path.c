@@ -31,7 +31,7 @@ static int
 next_hop(const struct app *app, const struct at *at, uint16_t dst,
 	 struct rl_fwd_hop *hop)
 {
-	const struct rl_fwd *f = &app->route->fwd[at->dev];
+	const struct rl_fwd *f = app_fwd(app, at->dev);
 	const struct rl_fwd_entry *e = rl_fwd_lookup(f, at->plane, dst);
 	const bool endpoint =
 		app->cfg.topo.dev[at->dev].kind == RL_DEV_ENDPOINT;
@@ -71,7 +71,7 @@ print_hop(const struct app *app, const struct at *at, struct rl_fwd_hop hop,
 static bool
 step(const struct app *app, struct at *at, uint16_t dst)
 {
-	const struct rl_fwd *f = &app->route->fwd[at->dev];
+	const struct rl_fwd *f = app_fwd(app, at->dev);
 	const struct rl_topo_port *port;
 	struct rl_fwd_hop hop;
 	int rank;
@@ -119,8 +119,8 @@ cmd_show_path(struct app *app, const char *const arg[])
 		return 0;
 	id = t->dev[dst].ep_id;
 	at = (struct at){ .dev = src, .in_port = t->dev[src].nports };
-	if (app->route->fwd[src].path_sl != NULL)
-		at.sl = app->route->fwd[src].path_sl[id] & (RL_SLS - 1);
+	if (app_fwd(app, src)->path_sl != NULL)
+		at.sl = app_fwd(app, src)->path_sl[id] & (RL_SLS - 1);
 	printf("%s to %s, SL %u\n", arg[0], arg[1], at.sl);
 	while (at.dev != dst && hops < RL_HOPS_MAX) {
 		if (!step(app, &at, id)) {

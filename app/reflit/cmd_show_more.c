@@ -115,7 +115,7 @@ cmd_show_routes(struct app *app, const char *const arg[])
 		return app_error(app, "there is no device %s", arg[0]);
 	if (app->checking)
 		return 0;
-	f = &app->route->fwd[d];
+	f = app_fwd(app, (uint32_t)d);
 	for (uint16_t plane = 0; plane < f->nplanes; plane++)
 		for (uint16_t dst = 0; dst < f->ndst; dst++) {
 			const struct rl_fwd_entry *e =

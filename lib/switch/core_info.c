@@ -49,6 +49,12 @@ rl_core_flush(struct rl_core *core)
 	flush_room(core);
 }
 
+const struct rl_fwd *
+rl_core_fwd(const struct rl_core *core)
+{
+	return core->fwd;
+}
+
 enum rl_egress_state
 rl_core_egress_state(const struct rl_core *core, uint16_t port)
 {

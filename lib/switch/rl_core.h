@@ -130,6 +130,12 @@ void rl_core_flush(struct rl_core *core);
 void rl_core_set_fwd(struct rl_core *core, const struct rl_fwd *fwd);
 
 /**
+ * Any thread that knows the table to live on: who installs tables. The one it
+ * forwards by now.
+ */
+const struct rl_fwd *rl_core_fwd(const struct rl_core *core);
+
+/**
  * Owner. New tables are expected until @p until_ns at the latest: what has no
  * way may wait for them so long, and not only for no_path_ns; never longer
  * than watchdog_ns. 0: none are expected. To be said before no_path_ns is over.

@@ -276,7 +276,9 @@ a_new_table_moves_new_packets_only(void **state)
 	memcpy(entry, c.entry[0], sizeof(entry));
 	entry[1].hop[0].port = 3;
 	fwd.entry = entry;
+	assert_ptr_not_equal(rl_core_fwd(c.core), &fwd);
 	rl_core_set_fwd(c.core, &fwd);
+	assert_ptr_equal(rl_core_fwd(c.core), &fwd);
 	cb_rx(&c, 0, 1, 2);
 	cb_tx_all(&c);
 	cb_expect(&c, 1, 1, 0, 0);
