@@ -142,6 +142,8 @@ def devices_and_planned_changes_are_recorded_by_their_words():
         with open(rec, encoding="utf-8") as f:
             got = [s.split(" ", 2)[2] for s in f.read().split("\n")
                    if s.startswith("fault ")]
+    # a device that begins anew finds its links healed
+    got = [g for g in got if not g.startswith("heal ")]
     assert got == [fault for _, fault in commands], got
 
 
