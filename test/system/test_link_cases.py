@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cases of a link on real lcores: what its ports repair must not be repaired
 by the endpoints, so these have no retry, and there is no second link to go
-round by: what has no way waits for it, and no controller recovers. Only what is exact is asserted; how long things took is not.
+round by: what has no way waits for it, and no controller recovers. Only what
+is exact is asserted; how long things took is not.
 """
 from reflit_test import Box, case, main
 
