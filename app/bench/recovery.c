@@ -105,9 +105,9 @@ inspect(void *ctx, struct rl_sim *sim)
 		r->span[SPAN_paused_ns] += (double)rec[i].paused_ns;
 		most(&r->span[SPAN_held_flows], rec[i].held_flows);
 		r->timeouts += rec[i].outcome == RL_OUTCOME_TIMEOUT;
-		r->mode = rl_max_u32(r->mode, rec[i].mode);
 		if (rec[i].outcome != RL_OUTCOME_DONE)
 			continue;
+		r->mode = rl_max_u32(r->mode, rec[i].mode);
 		r->in_place = true;
 		most(&r->span[SPAN_in_place_ns],
 		     rec[i].end_ns - rec[i].unquiesce_ns - FAULT_NS);
