@@ -334,7 +334,8 @@ big_fabrics_put_several_links_on_one_ethdev(void **state)
 
 	assert_int_equal(rl_wires_open(&w, 100, NULL, 16, 4, b->pool, err,
 				       sizeof(err)),
-			 -EEXIST); /* the test's own wire has that name */
+			 0); /* beside the test's own, under other names */
+	rl_wires_close(&w);
 	rl_wires_close(&b->wires);
 	assert_int_equal(rl_wires_open(&w, 100, NULL, 16, 4, b->pool, err,
 				       sizeof(err)),
