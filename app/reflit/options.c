@@ -183,13 +183,10 @@ take_traffic(struct options *o, int c)
 	}
 }
 
+/* What takes no argument. */
 static int
-take(struct options *o, int c)
+take_flag(struct options *o, int c)
 {
-	const char *want = "a time such as 50ms or 2s, at most 3600s";
-	uint64_t v = 0;
-	int ret = 0;
-
 	switch (c) {
 	case 'i':
 		o->interactive = true;
@@ -206,6 +203,20 @@ take(struct options *o, int c)
 	case OPT_PROGRESS:
 		o->progress = true;
 		break;
+	default:
+		return take_traffic(o, c);
+	}
+	return 0;
+}
+
+static int
+take(struct options *o, int c)
+{
+	const char *want = "a time such as 50ms or 2s, at most 3600s";
+	uint64_t v = 0;
+	int ret = 0;
+
+	switch (c) {
 	case OPT_CMDLINE:
 		o->cmdline_file = optarg;
 		break;
@@ -253,7 +264,7 @@ take(struct options *o, int c)
 		o->wire_flits = (uint32_t)v;
 		break;
 	default:
-		return take_traffic(o, c);
+		return take_flag(o, c);
 	}
 	return ret;
 }

@@ -301,8 +301,9 @@ take_flag(int opt, struct options *o)
 	}
 }
 
+/* Files and names, which are looked at later. */
 static int
-take(int opt, const char *arg, struct options *o)
+take_name(int opt, const char *arg, struct options *o)
 {
 	switch (opt) {
 	case OPT_CONFIG:
@@ -320,16 +321,25 @@ take(int opt, const char *arg, struct options *o)
 	case OPT_REPLAY:
 		o->replay = arg;
 		return 0;
-	case OPT_WHAT_IF:
-		if (o->nwhat_ifs == WHAT_IFS_MAX)
-			return -ERANGE;
-		o->what_if[o->nwhat_ifs++] = arg;
-		return 0;
 	case OPT_PROFILE:
 		o->profile = arg;
 		return 0;
 	case OPT_ENGINE:
 		o->engine = arg;
+		return 0;
+	default:
+		return take_flag(opt, o);
+	}
+}
+
+static int
+take(int opt, const char *arg, struct options *o)
+{
+	switch (opt) {
+	case OPT_WHAT_IF:
+		if (o->nwhat_ifs == WHAT_IFS_MAX)
+			return -ERANGE;
+		o->what_if[o->nwhat_ifs++] = arg;
 		return 0;
 	case OPT_SEED:
 		return parse_number(arg, 0, UINT64_MAX, &o->seed);
@@ -375,7 +385,7 @@ take(int opt, const char *arg, struct options *o)
 	case OPT_CHANNEL:
 		return channel_faults(arg, o);
 	default:
-		return take_flag(opt, o);
+		return take_name(opt, arg, o);
 	}
 }
 

@@ -251,6 +251,8 @@ recording_read(struct recording *r, const char *path)
 		at = last ? text + len : nl + 1;
 	}
 	free(text);
+	if (r->fabric != NULL)
+		r->fabric[r->nfabric] = '\0';
 	return ret == 0 ? check_whole(r) : ret;
 }
 
