@@ -105,7 +105,7 @@ int
 cmd_show_path(struct app *app, const char *const arg[])
 {
 	const struct rl_topo *t = &app->cfg.topo;
-	uint32_t src, dst;
+	uint32_t src = 0, dst = 0;
 	struct at at;
 	unsigned int hops = 0;
 	uint16_t id;

@@ -134,7 +134,7 @@ rate_table(struct app *app, struct rates *since, const char *name)
 	const uint32_t n = 2 * app->cfg.topo.nlink;
 	struct rate *rate;
 	struct row *row;
-	uint32_t first;
+	uint32_t first = 0;
 	double s;
 
 	if (choose(app, name, &first) != 0)
@@ -243,7 +243,7 @@ int
 cmd_show_errors(struct app *app, const char *const arg[])
 {
 	const uint32_t n = 2 * app->cfg.topo.nlink;
-	uint32_t first, shown = 0, bad = 0;
+	uint32_t first = 0, shown = 0, bad = 0;
 	struct row *row;
 
 	if (choose(app, arg[0], &first) != 0)

@@ -298,12 +298,11 @@ policy_word(struct policy *p, char *word)
 static int
 policy_read(struct policy *p, const char *text)
 {
-	char copy[128], *save = NULL, *word;
-	int ret = strlen(text) < sizeof(copy) ? 0 : -EINVAL;
+	char *copy = strdup(text), *save = NULL, *word;
+	int ret = copy == NULL ? -ENOMEM : 0;
 
 	*p = (struct policy){ text, -1, -1, -1 };
-	snprintf(copy, sizeof(copy), "%s", text);
-	word = strtok_r(copy, ",", &save);
+	word = copy == NULL ? NULL : strtok_r(copy, ",", &save);
 	if (word == NULL)
 		ret = -EINVAL;
 	for (; ret == 0 && word != NULL; word = strtok_r(NULL, ",", &save))
@@ -312,6 +311,7 @@ policy_read(struct policy *p, const char *text)
 		fprintf(stderr, "reflit-sim: --what-if %s: not understood; use "
 			"loopback=whole-packets|unacked-only|none, e2e=on|off, "
 			"dup-filter=on|off, joined by commas\n", text);
+	free(copy);
 	return ret;
 }
 
