@@ -63,6 +63,9 @@ audit_port(const struct rl_sim *s, uint32_t dev, uint16_t p, bool settled,
 {
 	const struct rl_port *port = s->fabric.dev[dev].port[p].port;
 	const struct rl_link_cfg *cfg = &s->p.cfg->link;
+	/* what was told on a link that is cut, and not yet dead, is lost */
+	const bool whole =
+		sim_link_whole(s, s->fabric.topo->dev[dev].port[p].link);
 	const uint64_t overruns = rl_port_counters(port)[RL_PC_rx_overrun];
 	const char *name = s->fabric.topo->dev[dev].name;
 	struct rl_port_info info;
@@ -84,7 +87,7 @@ audit_port(const struct rl_sim *s, uint32_t dev, uint16_t p, bool settled,
 		if (info.state != RL_LINK_UP)
 			continue;
 		if (info.credits[vc] <= cfg->credits_flits &&
-		    (!settled || credits_back(cfg, info.credits[vc])))
+		    (!settled || !whole || credits_back(cfg, info.credits[vc])))
 			continue;
 		SAY(err, "port %u of %s: %u credits on VC %u of %u%s", p, name,
 		    info.credits[vc], vc, cfg->credits_flits,
