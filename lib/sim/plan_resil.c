@@ -244,7 +244,9 @@ plan_resil(struct rl_sim_plan *plan, struct rl_prng *prng)
 		draw_controller_crash(&r);
 	if (plan_one_in(&r.prng, 2))
 		plan->reunite_ns = plan_log(&r.prng, 1000, 300000);
-	if (promised)
+	/* a policy that loses packets by itself leaves gaps that last */
+	if (promised && (plan->cfg.endpoint.retry ||
+			 plan->cfg.link.loopback == RL_LOOPBACK_WHOLE))
 		plan->silence_ns = 100 * RL_NS_PER_MS;
 	return r.err;
 }

@@ -42,9 +42,14 @@ ODD = ["", "-1", "99999999999999999999", "nan", "0x10", "s9", "e0-e1", "s0-",
        "#", "s0-s1#2", "1e400", "\"", "'", "\\", "%s%n", "\x7f", "\xe4",
        "a" * 600, "1.5", "5", "1h", "<link>", "?", "..", "/"]
 # these end the run, wait for long, or are not for a test
-NEVER = re.compile(r"^\s*(q|quit|exit|w|wa|wai|load|capture)\b|^\s*wait\b|"
+NEVER = re.compile(r"^\s*(q|quit|exit|w|wa|wai|load|capture|record)\b|^\s*wait\b|"
                    r"[\n\r\x00\x03\x04\t]")
 WAITS = re.compile(r"^wait [0-9.]+(us|ns|ms)$")
+WHOLE = ["controller restart"] + [
+    "device %s %s" % (d, w) for d in ("s0", "s1", "e0", "e1")
+    for w in ("restart", "add")] + [
+    "link %s add" % l for l in ("e0-s0", "s0-s1#0", "s0-s1#1", "s1-e1")] + [
+    "unquiesce"]
 HEAL = [s for l in ("e0-s0", "s0-s1#0", "s0-s1#1", "s1-e1")
         for s in ("link %s enable" % l, "link %s up" % l)]
 UNBLOCK = ["inject unblock e%d %d" % (e, v) for e in (0, 1) for v in range(8)]
@@ -53,12 +58,12 @@ EXACT = ("lost_packets", "duplicated_packets", "reordered_packets",
 
 
 def forms(reflit):
-    """The commands as `help` prints them."""
-    p = run(reflit, "help\nquit\n")
+    """The commands as `help all` prints them."""
+    p = run(reflit, "help all\nquit\n")
     found = re.findall(r"^ *([a-z][a-z ]*(?:<[a-z]+>|[a-z-]+)(?: \S+)*?)  +\S",
                        p.stdout, re.M)
     found = [f.strip() for f in found if f.split()[0] not in
-             ("quit", "reflit", "wait", "load", "capture")]
+             ("quit", "reflit", "wait", "load", "capture", "record")]
     assert len(found) > 20, "help prints no commands:\n" + p.stdout
     return found + ["wait <time>"]
 
@@ -103,7 +108,8 @@ def lines(seed, count, all_forms):
         line = one(rng, all_forms)
         if WAITS.match(line) or not NEVER.search(line):
             out.append(line)
-    return out + HEAL + UNBLOCK + HEAL + ["wait 300ms"] + HEAL + [
+    return out + WHOLE + HEAL + UNBLOCK + HEAL + [
+        "wait 300ms"] + WHOLE + HEAL + ["wait recovered 60s"] + HEAL + [
         "stop", "wait drained 120s", "quit"]
 
 
