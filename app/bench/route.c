@@ -20,6 +20,7 @@
 #include "bench.h"
 #include "rl_check.h"
 #include "rl_prng.h"
+#include "stop_signal.h"
 
 #define DEFAULT_REPS 9
 
@@ -127,7 +128,7 @@ bench_sizes(const struct bench_route *b, bool quick, double *t10, double *t16)
 		for (unsigned int e = 0; e < RL_ARRAY_SIZE(engines); e++) {
 			double cpu = 0;
 
-			if (quick && sizes[i] > 5)
+			if ((quick && sizes[i] > 5) || stop_asked() != 0)
 				continue;
 			ret = bench_compute(b, rows, sizes[i], engines[e],
 					    &cpu);
@@ -324,21 +325,25 @@ rl_bench_route(json_t *out, FILE *human, unsigned int reps, uint64_t seed,
 	if (b.reps > ROUTE_REPS_MAX)
 		b.reps = ROUTE_REPS_MAX;
 	ret = bench_sizes(&b, quick, &t10, &t16);
-	if (ret == 0)
+	if (ret == 0 && stop_asked() == 0)
 		ret = bench_proofs(&b, quick);
-	if (ret == 0)
+	if (ret == 0 && stop_asked() == 0)
 		ret = bench_updates(&b, n);
-	if (ret == 0)
+	if (ret == 0 && stop_asked() == 0)
 		ret = bench_graphs(&b, quick);
-	if (ret == 0)
+	if (ret == 0 && stop_asked() == 0)
 		ret = bench_check(&b, n, &check);
-	if (ret == 0)
+	if (ret == 0 && stop_asked() == 0)
 		ret = bench_failures(&b, n, &f);
-	if (ret == 0)
+	if (ret == 0 && stop_asked() == 0)
 		ret = bench_detours(&b, n, &share);
-	if (ret == 0 && human != NULL)
+	if (ret != 0 || stop_asked() != 0) {
+		json_decref(b.targets); /* of what was not measured */
+		return ret;
+	}
+	if (human != NULL)
 		fprintf(human, "numbers to reach:\n");
-	if (ret == 0 && !quick) {
+	if (!quick) {
 		bench_target(&b, "10x10x10, tables and backups, ms", t10, false, 60);
 		bench_target(&b, "16x16x16, tables and backups, ms", t16, false,
 		       1500);
@@ -353,9 +358,7 @@ rl_bench_route(json_t *out, FILE *human, unsigned int reps, uint64_t seed,
 		bench_target(&b, "20 links and 5 switches, longest detour, links",
 		       f.extra, false, 6);
 	}
-	if (ret == 0)
-		bench_target(&b, "local detours around one link, %", share, true,
-		       100);
+	bench_target(&b, "local detours around one link, %", share, true, 100);
 	json_object_set_new(out, "targets", b.targets);
 	return ret;
 }

@@ -13,6 +13,7 @@
 #include "rl_check.h"
 #include "rl_prng.h"
 #include "route_bench.h"
+#include "stop_signal.h"
 
 static double
 since_ms(uint64_t start_ns)
@@ -85,7 +86,7 @@ bench_proofs(const struct bench_route *b, bool quick)
 	int ret = 0;
 
 	for (unsigned int i = 0; i < RL_ARRAY_SIZE(sizes) && ret == 0; i++)
-		if (!quick || sizes[i] == 5)
+		if ((!quick || sizes[i] == 5) && stop_asked() == 0)
 			ret = bench_proof(b, rows, sizes[i],
 					  sizes[i] > 10 ? 2 : b->reps);
 	json_object_set_new(b->out, "proof", rows);
@@ -357,7 +358,7 @@ bench_graphs(const struct bench_route *b, bool quick)
 	int ret = 0;
 
 	for (unsigned int i = 0; i < 6 && ret == 0; i++)
-		if (!quick || i == 0 || i > 3)
+		if ((!quick || i == 0 || i > 3) && stop_asked() == 0)
 			ret = bench_graph(b, rows, i);
 	json_object_set_new(b->out, "graphs", rows);
 	return ret;
