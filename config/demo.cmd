@@ -47,6 +47,16 @@ say 7. frames of s1 on s0-s1#1 stand still for 5 ms
 inject stall s0-s1#1 s1 5ms
 wait 100ms
 
+say 8. s0-s1#0 is taken out as planned: the controller moves its traffic away first
+link s0-s1#0 remove
+wait recovered 60s
+wait 100ms
+say    it is put back, and takes its traffic back
+link s0-s1#0 add
+wait recovered 60s
+wait up 60s
+wait 100ms
+
 wait sent 120s
 say the captured frames are through
 stop

@@ -38,6 +38,9 @@ def story(report):
         flits = sum(f["looped_flits"] for f in mine)
         acked = sum(f["looped_acked_flits"] for f in mine)
         print("  %s" % words)
+        if flits == 0:
+            print("     %d ports went down, empty" % len(mine))
+            continue
         print("     %d ports died; %d packets (%d flits, %d of them "
               "acknowledged before) went the other way, drained in %.0f us "
               "at most" % (len(mine), sum(f["looped_packets"] for f in mine),
@@ -67,10 +70,13 @@ def counters(report):
 
 
 def cuts_of(report):
-    """[(seconds, link, whether it is dark)] as the ports told it."""
-    found = {}
+    """[(seconds, link, whether it is dark)] as the ports told it; what was
+    taken out as planned was empty, and is no cut."""
+    found, planned = {}, set()
     for f in report["failovers"]:
         found.setdefault(f["link"], []).append(f["at_ns"])
+        if f["detector"] == "command":
+            planned.add((f["link"], f["at_ns"]))
     out = []
     for link, times in found.items():
         ups = sorted(e["at_ns"] for e in report["events"]
@@ -80,8 +86,9 @@ def cuts_of(report):
             if at < free:  # the other end of the same death
                 continue
             up = next((u for u in ups if u > at), report["elapsed_ns"])
-            out += [(at, link, True), (up, link, False)]
             free = up
+            if not any(l == link and at <= t < up for l, t in planned):
+                out += [(at, link, True), (up, link, False)]
     return sorted(out)
 
 
