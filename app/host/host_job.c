@@ -12,15 +12,27 @@
 
 #include "host.h"
 
-bool
-host_job_tables_free(struct host_resil *r)
+static enum host_job_state
+state_of(struct host_resil *r)
 {
 	enum host_job_state s;
 
 	pthread_mutex_lock(&r->lock);
 	s = r->state;
 	pthread_mutex_unlock(&r->lock);
-	return s != HOST_JOB_RUNS;
+	return s;
+}
+
+bool
+host_job_tables_free(struct host_resil *r)
+{
+	return state_of(r) != HOST_JOB_RUNS;
+}
+
+bool
+host_job_pending(struct host_resil *r)
+{
+	return state_of(r) != HOST_JOB_NONE;
 }
 
 /* The job's thread: waits, computes, waits. */

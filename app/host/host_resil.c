@@ -320,9 +320,8 @@ serve_controller(struct host *h, uint64_t now_ns)
 	while (rl_controller_tx(r->controller, &m, now_ns))
 		send_msg(r, &m);
 	take_records(r);
-	return r->state != HOST_JOB_NONE ? now_ns + PENDING_NS
-					 : rl_controller_deadline(
-						   r->controller);
+	return host_job_pending(r) ? now_ns + PENDING_NS
+				   : rl_controller_deadline(r->controller);
 }
 
 void

@@ -111,6 +111,8 @@ void host_job_close(struct host_resil *r);
 void host_job_serve(struct host *h, uint64_t now_ns);
 /** Whether lcores have orders that they have not yet carried out. */
 bool host_resil_orders(const struct host *h);
+/** Whether a job runs, or has a result that nobody has taken. */
+bool host_job_pending(struct host_resil *r);
 /** Whether no job runs: tables may be looked at. */
 bool host_job_tables_free(struct host_resil *r);
 
