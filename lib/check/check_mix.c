@@ -22,6 +22,7 @@ mix_differ(struct mix_run *r, uint8_t *todo)
 		{.topo = r->topo, .fwd = m->fwd}};
 	const struct rl_proof *proof[2] = {m->old_proof, m->proof};
 	struct rl_proof *own[2] = {NULL, NULL};
+	struct proof_diff diff = {0};
 	int ret = 0;
 
 	memset(todo, 0, r->topo->nep);
@@ -38,8 +39,16 @@ mix_differ(struct mix_run *r, uint8_t *todo)
 		}
 		check_ranks_map_free(&map);
 	}
-	for (uint32_t e = 0; e < r->topo->nep && ret == 0; e++)
-		todo[e] |= !check_proof_same(proof[0], proof[1], e);
+	if (ret == 0)
+		ret = check_proof_differ(proof[0], proof[1], &diff);
+	/* Other rows of entries: all may differ. */
+	if (ret == -EINVAL) {
+		memset(todo, 1, r->topo->nep);
+		ret = 0;
+	}
+	for (uint32_t e = 0; e < r->topo->nep && ret == 0 && diff.any; e++)
+		todo[e] |= !check_proof_same(proof[0], proof[1], &diff, e);
+	check_proof_differ_free(&diff);
 	rl_proof_free(own[0]);
 	rl_proof_free(own[1]);
 	return ret;
@@ -52,9 +61,10 @@ mix_held(const struct mix_run *r, uint32_t src, uint32_t dst)
 }
 
 /* What flows to one destination may do, into the sets of those that may do
- * wrong in each order. */
+ * wrong in each order. near: sources that need a look; NULL: all. */
 static void
-mix_dst(struct mix_run *r, uint32_t dst, struct rl_flows bad[2])
+mix_dst(struct mix_run *r, uint32_t dst, const uint8_t *near,
+	struct rl_flows bad[2])
 {
 	const struct rl_topo *t = r->topo;
 
@@ -69,6 +79,8 @@ mix_dst(struct mix_run *r, uint32_t dst, struct rl_flows bad[2])
 			r->rep->touched++;
 			continue;
 		}
+		if (near != NULL && !near[s])
+			continue;
 		flags = check_mix_flow(r, s, dst, &len);
 		if (!(flags & MIX_TOUCHED))
 			continue;
@@ -94,19 +106,26 @@ mix_judge(struct mix_run *r, struct rl_flows bad[2])
 {
 	const struct rl_topo *t = r->topo;
 	uint8_t *todo = malloc(t->nep + 1u);
-	int ret = -ENOMEM;
+	struct mix_near *near = NULL;
+	int ret = todo == NULL ? -ENOMEM : check_mix_near_new(r, &near);
 
-	if (todo != NULL)
+	if (ret == 0 && near == NULL)
 		ret = mix_differ(r, todo);
 	for (uint32_t e = 0; e < t->nep && ret == 0; e++) {
+		const uint8_t *sources = NULL;
+		bool any = false;
+
 		if (!r->map.live[e])
 			continue;
 		r->rep->pairs += r->map.nlive - 1;
-		if (!todo[e])
+		if (near != NULL)
+			sources = check_mix_near(near, e, &any);
+		if (near != NULL ? !any : !todo[e])
 			continue;
 		r->rep->dsts++;
-		mix_dst(r, e, bad);
+		mix_dst(r, e, sources, bad);
 	}
+	check_mix_near_free(near);
 	free(todo);
 	return ret;
 }

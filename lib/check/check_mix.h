@@ -28,6 +28,7 @@ struct mix_state {
 };
 
 struct mix_frame;
+struct mix_near;
 
 struct mix_run {
 	const struct rl_check_mix *mix;
@@ -59,6 +60,17 @@ unsigned int check_mix_flow(struct mix_run *r, uint32_t src, uint32_t dst,
  * Returns 0; -ENOMEM: fewer were taken out.
  */
 int check_mix_spare(struct mix_run *r, struct rl_flows *held);
+
+/**
+ * Sets up what tells flows apart that a change may touch; *near is NULL where
+ * the proofs of the tables don't know enough. Returns 0 or -ENOMEM.
+ */
+int check_mix_near_new(struct mix_run *r, struct mix_near **near);
+void check_mix_near_free(struct mix_near *near);
+
+/** Sources [nep] whose packets to @p dst the change may touch; *any: there are
+    some. */
+const uint8_t *check_mix_near(struct mix_near *near, uint32_t dst, bool *any);
 
 /** Forgets the destination at hand. */
 void check_mix_forget(struct mix_run *r);

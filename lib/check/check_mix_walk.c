@@ -202,9 +202,8 @@ check_mix_init(struct mix_run *r, const struct rl_check_mix *mix,
 		if (sl[0] == NULL || sl[1] == NULL ||
 		    mix->old[d].ndst != t->nep || mix->fwd[d].ndst != t->nep)
 			return -EINVAL;
-		for (uint32_t k = 0; k < t->nep; k++)
-			used |= (uint16_t)(1u << (sl[0][k] & (RL_SLS - 1)) |
-					   1u << (sl[1][k] & (RL_SLS - 1)));
+		used |= check_sls_of(sl[0], t->nep) |
+			check_sls_of(sl[1], t->nep);
 	}
 	for (unsigned int sl = 0; sl < RL_SLS; sl++)
 		if (used >> sl & 1)

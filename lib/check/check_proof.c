@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "check_proof.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MIX 0x9e3779b97f4a7c15ull
+#include "check_carry.h"
 
-static inline uint64_t
-digest_add(uint64_t h, uint64_t v)
-{
-	h = (h ^ v) * MIX;
-	return h ^ h >> 29;
-}
+#define MIX 0x9e3779b97f4a7c15ull
 
 static uint64_t
 digest_bytes(uint64_t h, const uint8_t *p, size_t n)
@@ -20,10 +16,10 @@ digest_bytes(uint64_t h, const uint8_t *p, size_t n)
 
 	for (; n >= sizeof(w); n -= sizeof(w), p += sizeof(w)) {
 		memcpy(&w, p, sizeof(w));
-		h = digest_add(h, w);
+		h = check_digest_add(h, w);
 	}
 	for (; n > 0; n--)
-		h = digest_add(h, *p++);
+		h = check_digest_add(h, *p++);
 	return h;
 }
 
@@ -36,7 +32,7 @@ digest_vls(uint64_t h, const struct rl_fwd *f, unsigned int sl)
 	const size_t out = f->port_class != NULL ? f->nclass : f->nports;
 
 	for (size_t row = 0; row < f->nplanes * in * out; row++)
-		h = digest_add(h, f->sl2vl[row * RL_SLS + sl]);
+		h = check_digest_add(h, f->sl2vl[row * RL_SLS + sl]);
 	return h;
 }
 
@@ -51,8 +47,6 @@ digest_sl(const struct ranks_map *m, unsigned int sl, struct rl_proof *p)
 		const struct rl_fwd *f = &m->in->fwd[d];
 		uint64_t planes = 0;
 
-		if (m->topo->dev[d].failed)
-			continue;
 		for (unsigned int vl = 0; vl < RL_VCS; vl++) {
 			const unsigned int q = f->plane_of[vl][sl] < f->nplanes ?
 						f->plane_of[vl][sl] : 0;
@@ -60,7 +54,7 @@ digest_sl(const struct ranks_map *m, unsigned int sl, struct rl_proof *p)
 			planes = planes << 3 | q;
 			p->planes[sl] |= (uint8_t)(1u << q);
 		}
-		h = digest_add(h, planes << 24 | f->inject_plane[sl] << 16 |
+		h = check_digest_add(h, planes << 24 | f->inject_plane[sl] << 16 |
 					  f->nplanes << 8 | f->levels);
 		p->planes[sl] |= (uint8_t)(1u << (f->inject_plane[sl] & 7));
 		if (f->port_class != NULL)
@@ -73,43 +67,122 @@ digest_sl(const struct ranks_map *m, unsigned int sl, struct rl_proof *p)
 	p->maps[sl] = h;
 }
 
-#define DIGEST_STEP 256
+__extension__ typedef unsigned __int128 digest_wide;
 
-static void
-digest_row(const struct rl_fwd *f, unsigned int plane, uint32_t nep,
-	   uint64_t *h)
+/* Both halves of a product: all bits of both factors are in it. */
+static inline uint64_t
+digest_fold(uint64_t a, uint64_t b)
 {
-	uint64_t w[DIGEST_STEP];
+	const digest_wide w = (digest_wide)a * b;
 
-	for (uint32_t e = 0; e < nep; e += DIGEST_STEP) {
-		const uint32_t n = rl_min_u32(DIGEST_STEP, nep - e);
+	return (uint64_t)w ^ (uint64_t)(w >> 64);
+}
 
-		rl_fwd_words(f, plane, e, n, w);
-		for (uint32_t i = 0; i < n; i++)
-			h[e + i] = digest_add(h[e + i], w[i]);
-	}
+_Static_assert(RANKS_TILE == 8, "the entries of a digest");
+
+static inline uint64_t
+digest_line(const uint64_t w[RANKS_TILE])
+{
+	return (digest_fold(w[0] ^ 0xa0761d6478bd642full,
+			    w[1] ^ 0xe7037ed1a0b428dbull) ^
+		digest_fold(w[2] ^ 0x8ebc6af09c88c6e3ull,
+			    w[3] ^ 0x589965cc75374cc3ull)) +
+	       (digest_fold(w[4] ^ 0x1d8e4e27c47d124full,
+			    w[5] ^ 0xeb44accab455d165ull) ^
+		digest_fold(w[6] ^ 0x9e6c63d0676a9a99ull,
+			    w[7] ^ 0xaf251af3b0f025b5ull));
 }
 
 static void
+digest_row(const struct rl_fwd *f, unsigned int plane, uint32_t nep,
+	   uint64_t *line)
+{
+	for (uint32_t e = 0; e < nep; e += RANKS_TILE) {
+		uint64_t w[RANKS_TILE] = {0};
+
+		if (nep - e >= RANKS_TILE)
+			rl_fwd_words(f, plane, e, RANKS_TILE, w);
+		else
+			rl_fwd_words(f, plane, e, nep - e, w);
+		line[e / RANKS_TILE] = digest_line(w);
+	}
+}
+
+/* Numbers the rows; devices that follow one another may share one. */
+static void
+digest_rows(const struct ranks_map *m, struct rl_proof *p)
+{
+	const void *last = NULL;
+
+	for (uint32_t d = 0; d < p->ndev; d++) {
+		p->nrow += d == 0 || m->in->fwd[d].entry != last;
+		last = m->in->fwd[d].entry;
+		p->row[d] = p->nrow - 1;
+	}
+}
+
+static int
 digest_entries(const struct ranks_map *m, struct rl_proof *p)
 {
-	const struct rl_topo *t = m->topo;
-	const void *last = NULL;
-	unsigned int planes = 0;
+	const size_t n = (size_t)p->nrow * p->ntile;
+	uint32_t done = UINT32_MAX;
 
 	for (unsigned int sl = 0; sl < RL_SLS; sl++)
-		planes |= m->used_sls >> sl & 1 ? p->planes[sl] : 0;
-	for (uint32_t d = 0; d < t->ndev; d++) {
+		p->used |= m->used_sls >> sl & 1 ? p->planes[sl] : 0;
+	for (unsigned int q = 0; q < RL_FWD_PLANES; q++) {
+		if (!(p->used >> q & 1))
+			continue;
+		p->line[q] = calloc(n + 1, sizeof(*p->line[q]));
+		if (p->line[q] == NULL)
+			return -ENOMEM;
+	}
+	for (uint32_t d = 0; d < p->ndev; d++) {
 		const struct rl_fwd *f = &m->in->fwd[d];
 
-		/* Endpoints share rows. */
-		if (t->dev[d].failed || f->entry == last)
+		if (m->topo->dev[d].failed || p->row[d] == done)
 			continue;
-		last = f->entry;
+		done = p->row[d];
 		for (unsigned int q = 0; q < f->nplanes; q++)
-			if (planes >> q & 1)
-				digest_row(f, q, t->nep,
-					   p->digest + (size_t)q * t->nep);
+			if (p->used >> q & 1)
+				digest_row(f, q, p->nep, p->line[q] +
+					   (size_t)done * p->ntile);
+	}
+	return 0;
+}
+
+/* How an endpoint injects, but for its entries and the SLs of its paths. */
+static uint64_t
+digest_inject(const struct rl_fwd *f)
+{
+	uint64_t h = f->nplanes, w;
+
+	for (unsigned int i = 0; i < RL_SLS; i += sizeof(w)) {
+		memcpy(&w, f->inject_plane + i, sizeof(w));
+		h = check_digest_add(h, w);
+	}
+	return h;
+}
+
+_Static_assert(RL_SLS == 16, "an SL is 4 bits");
+
+/* The SLs of the paths from an endpoint; most are SL 0. */
+static void
+digest_path(const uint8_t *sl, struct rl_proof *p, uint32_t *path)
+{
+	for (uint32_t e = 0; e < p->nep; e += RANKS_TILE) {
+		const uint32_t n = rl_min_u32(RANKS_TILE, p->nep - e);
+		uint32_t all = 0;
+		uint64_t w = 0;
+
+		memcpy(&w, sl + e, n);
+		for (uint32_t i = 0; i < n; i++) {
+			const unsigned int one = w == 0 ? 0 :
+				sl[e + i] & (RL_SLS - 1u);
+
+			all |= one << 4 * i;
+			p->sls[e + i] |= (uint16_t)(1u << one);
+		}
+		path[e / RANKS_TILE] = all;
 	}
 }
 
@@ -118,22 +191,46 @@ digest_paths(const struct ranks_map *m, struct rl_proof *p)
 {
 	const struct rl_topo *t = m->topo;
 	const uint8_t *last = NULL;
+	uint32_t same = 0;
 
 	for (uint32_t s = 0; s < t->nep; s++) {
-		const uint8_t *sl = m->in->fwd[t->ep_dev[s]].path_sl;
+		const struct rl_fwd *f = &m->in->fwd[t->ep_dev[s]];
+		uint32_t *path = p->path + (size_t)s * p->ntile;
 
-		if (!m->live[s] || sl == last)
+		p->inject[s] = digest_inject(f);
+		if (!m->live[s])
 			continue;
-		last = sl;
-		for (uint32_t e = 0; e < t->nep; e++) {
-			p->sl[e] = p->sl[e] * MIX + sl[e];
-			p->sls[e] |= (uint16_t)(1u << (sl[e] & (RL_SLS - 1)));
-		}
+		if (f->path_sl == last)
+			memcpy(path, p->path + (size_t)same * p->ntile,
+			       p->ntile * sizeof(*path));
+		else
+			digest_path(f->path_sl, p, path);
+		last = f->path_sl;
+		same = s;
 	}
 	for (uint32_t e = 0; e < t->nep; e++)
 		for (unsigned int q = 1; q < m->levels; q++)
 			p->sls[e] |= (uint16_t)(p->sls[e] <<
 						(q * RL_SLS / m->levels));
+}
+
+static int
+proof_alloc(struct rl_proof *p, const struct rl_topo *t)
+{
+	p->ndev = t->ndev;
+	p->nep = t->nep;
+	p->nlink = t->nlink;
+	p->ntile = (t->nep + RANKS_TILE - 1u) / RANKS_TILE;
+	p->row = calloc(t->ndev + 1u, sizeof(*p->row));
+	p->path = calloc((size_t)t->nep * p->ntile + 1, sizeof(*p->path));
+	p->inject = calloc(t->nep + 1u, sizeof(*p->inject));
+	p->sls = calloc(t->nep + 1u, sizeof(*p->sls));
+	p->rank = calloc(rl_channels(t) + 1u, sizeof(*p->rank));
+	p->link_up = malloc(t->nlink + 1u);
+	p->live = malloc(t->nep + 1u);
+	return p->row == NULL || p->path == NULL || p->inject == NULL ||
+	       p->sls == NULL || p->rank == NULL || p->link_up == NULL || p->live == NULL ?
+		       -ENOMEM : 0;
 }
 
 struct rl_proof *
@@ -142,29 +239,20 @@ check_proof_new(const struct ranks_map *m)
 	const struct rl_topo *t = m->topo;
 	struct rl_proof *p = calloc(1, sizeof(*p));
 
-	if (p == NULL)
-		return NULL;
-	p->ndev = t->ndev;
-	p->nep = t->nep;
-	p->nlink = t->nlink;
-	p->parts = m->in->parts;
-	p->levels = m->levels;
-	p->digest = calloc((size_t)t->nep * RL_FWD_PLANES + 1,
-			   sizeof(*p->digest));
-	p->sl = calloc(t->nep + 1u, sizeof(*p->sl));
-	p->sls = calloc(t->nep + 1u, sizeof(*p->sls));
-	p->rank = calloc(rl_channels(t) + 1u, sizeof(*p->rank));
-	p->link_up = malloc(t->nlink + 1u);
-	p->live = malloc(t->nep + 1u);
-	if (p->digest == NULL || p->sl == NULL || p->sls == NULL ||
-	    p->rank == NULL || p->link_up == NULL || p->live == NULL) {
+	if (p == NULL || proof_alloc(p, t) != 0) {
 		rl_proof_free(p);
 		return NULL;
 	}
+	p->parts = m->in->parts;
+	p->levels = m->levels;
 	for (unsigned int sl = 0; sl < RL_SLS; sl++)
 		if (m->used_sls >> sl & 1)
 			digest_sl(m, sl, p);
-	digest_entries(m, p);
+	digest_rows(m, p);
+	if (digest_entries(m, p) != 0) {
+		rl_proof_free(p);
+		return NULL;
+	}
 	digest_paths(m, p);
 	if (m->in->rank != NULL)
 		memcpy(p->rank, m->in->rank,
@@ -180,13 +268,61 @@ rl_proof_free(struct rl_proof *p)
 {
 	if (p == NULL)
 		return;
-	free(p->digest);
-	free(p->sl);
+	check_carry_free(p->carry, p->ntile);
+	for (unsigned int q = 0; q < RL_FWD_PLANES; q++)
+		free(p->line[q]);
+	free(p->row);
+	free(p->path);
+	free(p->inject);
 	free(p->sls);
 	free(p->rank);
 	free(p->link_up);
 	free(p->live);
 	free(p);
+}
+
+int
+check_proof_differ(const struct rl_proof *a, const struct rl_proof *b,
+		   struct proof_diff *d)
+{
+	memset(d, 0, sizeof(*d));
+	if (a->ndev != b->ndev || a->nep != b->nep || a->nlink != b->nlink ||
+	    memcmp(a->row, b->row, a->ndev * sizeof(*a->row)) != 0)
+		return -EINVAL;
+	d->at = calloc((size_t)b->ntile * b->nrow + 1, 1);
+	d->any = calloc(b->ntile + 1u, 1);
+	d->path = calloc(b->ntile + 1u, 1);
+	if (d->at == NULL || d->any == NULL || d->path == NULL)
+		return -ENOMEM;
+	for (uint32_t s = 0; s < b->nep; s++)
+		for (uint32_t k = 0; k < b->ntile; k++)
+			d->path[k] |= a->path[(size_t)s * b->ntile + k] !=
+				      b->path[(size_t)s * b->ntile + k];
+	for (unsigned int q = 0; q < RL_FWD_PLANES; q++) {
+		const uint64_t *x = a->line[q], *y = b->line[q];
+		size_t i = 0;
+
+		if (x == NULL && y == NULL)
+			continue;
+		for (uint32_t row = 0; row < b->nrow; row++)
+			for (uint32_t t = 0; t < b->ntile; t++, i++) {
+				if (x != NULL && y != NULL && x[i] == y[i])
+					continue;
+				d->at[(size_t)t * b->nrow + row] |=
+					(uint8_t)(1u << q);
+				d->any[t] |= (uint8_t)(1u << q);
+			}
+	}
+	return 0;
+}
+
+void
+check_proof_differ_free(struct proof_diff *d)
+{
+	free(d->at);
+	free(d->any);
+	free(d->path);
+	memset(d, 0, sizeof(*d));
 }
 
 /* Marks the destinations to which a device may send by a port. */
@@ -215,11 +351,12 @@ compare_port(const struct ranks_map *m, uint32_t dev, unsigned int port,
 }
 
 bool
-check_proof_same(const struct rl_proof *a, const struct rl_proof *b, uint32_t e)
+check_proof_same(const struct rl_proof *a, const struct rl_proof *b,
+		 const struct proof_diff *d, uint32_t e)
 {
 	unsigned int planes = 0;
 
-	if (a->sl[e] != b->sl[e] || a->sls[e] != b->sls[e])
+	if (d->path[e / RANKS_TILE] || a->sls[e] != b->sls[e])
 		return false;
 	for (unsigned int sl = 0; sl < RL_SLS; sl++) {
 		if (!(a->sls[e] >> sl & 1))
@@ -229,22 +366,17 @@ check_proof_same(const struct rl_proof *a, const struct rl_proof *b, uint32_t e)
 			return false;
 		planes |= a->planes[sl];
 	}
-	for (unsigned int p = 0; p < RL_FWD_PLANES; p++)
-		if ((planes >> p & 1) &&
-		    a->digest[(size_t)p * a->nep + e] !=
-			    b->digest[(size_t)p * b->nep + e])
-			return false;
-	return true;
+	return (planes & d->any[e / RANKS_TILE]) == 0;
 }
 
 void
 check_proof_compare(const struct ranks_map *m, const struct rl_proof *old,
-		    const struct rl_proof *now, uint8_t *todo)
+		    const struct rl_proof *now, const struct proof_diff *d,
+		    uint8_t *todo)
 {
 	const struct rl_topo *t = m->topo;
-	bool all = old->ndev != now->ndev || old->nep != now->nep ||
-		   old->nlink != now->nlink || old->levels != now->levels ||
-		   old->parts || now->parts;
+	bool all = d == NULL || old->levels != now->levels || old->parts ||
+		   now->parts;
 
 	/* Who is back sends to all. */
 	for (uint32_t e = 0; e < t->nep && !all; e++)
@@ -253,7 +385,7 @@ check_proof_compare(const struct ranks_map *m, const struct rl_proof *old,
 	if (all)
 		return;
 	for (uint32_t e = 0; e < t->nep; e++)
-		todo[e] = !check_proof_same(old, now, e);
+		todo[e] = !check_proof_same(old, now, d, e);
 	for (uint32_t l = 0; l < t->nlink; l++) {
 		const struct rl_topo_link *k = &t->link[l];
 

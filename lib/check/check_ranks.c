@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_carry.h"
 #include "check_parts.h"
 #include "check_proof.h"
 
@@ -19,7 +20,7 @@ check_ranks_wanted(struct ranks_run *r, uint32_t src, uint32_t dst)
 
 static int
 run_init(struct ranks_run *r, const struct rl_check_ranks *in,
-	 struct rl_ranks_report *rep)
+	 const struct rl_proof *old, struct rl_ranks_report *rep)
 {
 	size_t n;
 	int ret;
@@ -28,7 +29,7 @@ run_init(struct ranks_run *r, const struct rl_check_ranks *in,
 	memset(rep, 0, sizeof(*rep));
 	rep->from = rep->to = RANKS_NONE;
 	r->rep = rep;
-	ret = check_ranks_map(&r->map, in);
+	ret = check_ranks_map(&r->map, in, check_carry_searched(old));
 	if (ret == 0 && in->parts) {
 		r->part = check_parts(in->topo);
 		ret = r->part == NULL ? -ENOMEM : 0;
@@ -42,11 +43,12 @@ run_init(struct ranks_run *r, const struct rl_check_ranks *in,
 	r->turn = malloc(n * sizeof(*r->turn));
 	r->queue = malloc(n * sizeof(*r->queue));
 	r->seen = malloc(n);
+	r->found = malloc(((size_t)r->map.nsw + 1) * RANKS_TILE);
 	r->tile = malloc(((size_t)r->map.nplanes * r->map.nsw + 1) *
 			 RANKS_TILE * sizeof(*r->tile));
 	return r->in_max == NULL || r->out_min == NULL || r->hops == NULL ||
 	       r->turn == NULL || r->queue == NULL || r->seen == NULL ||
-	       r->tile == NULL ? -ENOMEM : 0;
+	       r->found == NULL || r->tile == NULL ? -ENOMEM : 0;
 }
 
 static void
@@ -55,6 +57,7 @@ run_free(struct ranks_run *r)
 	check_ranks_exact_free(r);
 	free(r->part);
 	free(r->tile);
+	free(r->found);
 	free(r->seen);
 	free(r->queue);
 	free(r->turn);
@@ -64,12 +67,15 @@ run_free(struct ranks_run *r)
 	check_ranks_map_free(&r->map);
 }
 
-/* Pairs of a destination that was proven before. */
+/* Pairs of destinations that need no look. */
 static void
-run_known(struct ranks_run *r)
+run_known(struct ranks_run *r, unsigned int lanes)
 {
-	r->rep->pairs += r->map.nlive - 1;
-	r->rep->reachable += r->map.nlive - 1;
+	const uint64_t n = (uint64_t)__builtin_popcount(lanes) *
+			   (r->map.nlive - 1);
+
+	r->rep->pairs += n;
+	r->rep->reachable += n;
 }
 
 /* One tile: what the fast way leaves over is looked at packet by packet. */
@@ -81,6 +87,8 @@ run_tile(struct ranks_run *r, uint32_t from, unsigned int want)
 
 	if (r->map.simple)
 		proven = check_ranks_fast(r, from, want);
+	if (r->carry != NULL && check_carry_store(r, from, proven) != 0)
+		return -ENOMEM;
 	for (uint32_t k = 0; k < RANKS_TILE; k++) {
 		int one;
 
@@ -95,26 +103,30 @@ run_tile(struct ranks_run *r, uint32_t from, unsigned int want)
 	return ret;
 }
 
+/* What changed, where it is known what was; then all the rest. */
 static int
-run_all(struct ranks_run *r, const uint8_t *todo)
+run_all(struct ranks_run *r, const uint8_t *todo, struct carry_change *change)
 {
 	const uint32_t nep = r->map.topo->nep;
 	int ret = 0;
 
 	for (uint32_t from = 0; from < nep; from += RANKS_TILE) {
-		unsigned int want = 0;
+		unsigned int live = 0, same = 0, proven = 0, looked = 0, want;
 		int one;
 
 		for (uint32_t e = from; e < nep && e < from + RANKS_TILE; e++) {
-			if (!r->map.live[e])
-				continue;
-			if (todo != NULL && !todo[e]) {
-				run_known(r);
-				continue;
-			}
-			r->rep->dsts++;
-			want |= 1u << (e - from);
+			live |= (unsigned int)r->map.live[e] << (e - from);
+			same |= todo == NULL || todo[e] ? 0 : 1u << (e - from);
 		}
+		if (change != NULL)
+			proven = check_carry_tile(change, from / RANKS_TILE,
+						  live, &looked);
+		/* Others may have been proven packet by packet. */
+		proven |= same & live & ~looked;
+		want = live & ~proven;
+		run_known(r, proven);
+		r->rep->dsts += (uint32_t)__builtin_popcount(
+			want | (proven & looked));
 		one = want != 0 ? run_tile(r, from, want) : 0;
 		if (one == -ELOOP || one == -ENOMEM)
 			return one;
@@ -124,27 +136,58 @@ run_all(struct ranks_run *r, const uint8_t *todo)
 	return ret;
 }
 
+/* Looks at what differs from the old proof. */
+static int
+run_differ(struct ranks_run *r, struct rl_proof *old, struct rl_proof *now,
+	   uint8_t *todo)
+{
+	struct carry_change change;
+	struct proof_diff diff;
+	int ret = check_proof_differ(old, now, &diff), carried = -EINVAL;
+
+	memset(&change, 0, sizeof(change));
+	if (ret == 0)
+		carried = check_carry_begin(&change, r, old, now, &diff);
+	if (ret == -ENOMEM || carried == -ENOMEM) {
+		ret = -ENOMEM;
+	} else {
+		check_proof_compare(&r->map, old, now, ret == 0 ? &diff : NULL,
+				    todo);
+		ret = run_all(r, todo, carried == 0 ? &change : NULL);
+	}
+	check_carry_end(&change);
+	check_proof_differ_free(&diff);
+	return ret;
+}
+
 /* Looks at what differs from the old proof, and leaves the new one. */
 static int
 run_proof(struct ranks_run *r, struct rl_proof **proof)
 {
-	const uint32_t nep = r->map.topo->nep;
 	struct rl_proof *now = check_proof_new(&r->map);
-	uint8_t *todo = malloc(nep + 1u);
-	int ret = -ENOMEM;
+	uint8_t *todo = malloc(r->map.topo->nep + 1u);
+	int ret = now == NULL || todo == NULL ? -ENOMEM : 0;
 
-	if (now != NULL && todo != NULL) {
-		memset(todo, 1, nep);
-		if (*proof != NULL)
-			check_proof_compare(&r->map, *proof, now, todo);
-		ret = run_all(r, todo);
+	if (ret == 0 && r->map.simple && !r->map.in->parts) {
+		now->carry = check_carry_new(now);
+		r->carry = now->carry;
+		ret = now->carry == NULL ? -ENOMEM : 0;
 	}
+	if (ret == 0)
+		ret = *proof != NULL ? run_differ(r, *proof, now, todo) :
+				       run_all(r, NULL, NULL);
 	free(todo);
 	rl_proof_free(*proof);
 	*proof = now;
 	if (ret != 0) {
 		rl_proof_free(now);
 		*proof = NULL;
+	} else if (now->carry != NULL) {
+		/* What hops do now is what they did, the next time. */
+		now->carry->map = r->map;
+		memset(&r->map, 0, sizeof(r->map));
+		now->carry->map.in = NULL;
+		now->carry->map.topo = NULL;
 	}
 	return ret;
 }
@@ -154,10 +197,11 @@ rl_check_ranks(const struct rl_check_ranks *in, struct rl_proof **proof,
 	       struct rl_ranks_report *rep)
 {
 	struct ranks_run r;
-	int ret = run_init(&r, in, rep);
+	int ret = run_init(&r, in, proof != NULL ? *proof : NULL, rep);
 
 	if (ret == 0)
-		ret = proof != NULL ? run_proof(&r, proof) : run_all(&r, NULL);
+		ret = proof != NULL ? run_proof(&r, proof) :
+				      run_all(&r, NULL, NULL);
 	else if (proof != NULL) {
 		rl_proof_free(*proof);
 		*proof = NULL;

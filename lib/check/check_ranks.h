@@ -79,13 +79,22 @@ struct ranks_run {
 	uint8_t *seen;
 	uint64_t *tile;	   /**< [plane][switch][destination] entries */
 	uint32_t *part;	   /**< [ndev] see check_parts.h */
+	/* to be kept of a tile: see check_carry.h; NULL: nothing */
+	struct check_carry *carry;
+	uint8_t *found;	   /**< [switch][destination of a tile] */
+	uint64_t scanned;  /**< bit per slot whose entries all count */
+	uint8_t bears[RANKS_SLOTS]; /**< [such a slot] bit per plane */
 	struct ranks_exact *exact;
 };
 
-/** Fills a map. Returns 0 or -ENOMEM; to be freed in both cases. */
-int check_ranks_map(struct ranks_map *m, const struct rl_check_ranks *in);
+/** Fills a map. Planes with a bit in @p searched have a slot for each class of
+    SLs in any case. Returns 0 or -ENOMEM; to be freed in both cases. */
+int check_ranks_map(struct ranks_map *m, const struct rl_check_ranks *in,
+		    uint8_t searched);
 /** The same, but ports, endpoints, SLs and planes only. */
 int check_ranks_ports(struct ranks_map *m, const struct rl_check_ranks *in);
+/** Bit per SL in a row of @p n of them. */
+uint16_t check_sls_of(const uint8_t *sl, uint32_t n);
 void check_ranks_map_free(struct ranks_map *m);
 
 /** The SL of packets of level @p level from endpoint @p src. */

@@ -23,6 +23,8 @@
 
 #define WORD_NONE (RL_FWD_PORT_NONE * 0x0001000100010001ull)
 #define WORD_PORT 0x1fffu
+/** Rows that are fetched before they are read. */
+#define FAST_AHEAD 16
 
 struct fast {
 	struct ranks_run *r;
@@ -30,6 +32,7 @@ struct fast {
 	unsigned int want;    /* destinations still to be proven */
 	unsigned int fetched; /* bit per plane: in the tile */
 	unsigned int bears;   /* bit per plane: some hop bears it */
+	unsigned int slot_bears; /* the same, of the slot at hand */
 	/* at hand */
 	uint32_t k;
 	uint32_t dst_dev;
@@ -63,6 +66,11 @@ fast_plane(struct fast *f, unsigned int plane)
 		const struct rl_fwd *fwd = &m->in->fwd[u];
 		uint64_t *to = tile + (size_t)u * RANKS_TILE;
 
+		/* Rows are far apart, and no one else will fetch them. */
+		if (u + FAST_AHEAD < m->nsw &&
+		    plane < fwd[FAST_AHEAD].nplanes)
+			__builtin_prefetch(rl_fwd_lookup(
+				&fwd[FAST_AHEAD], plane, (uint16_t)f->from));
 		if (plane < fwd->nplanes)
 			rl_fwd_words(fwd, plane, f->from, have, to);
 		else
@@ -105,6 +113,7 @@ fast_hops(struct fast *f, uint64_t word, const struct ranks_rec *recs,
 		in = r->in_max[at];
 		r->in_max[at] = rec->rank > in ? rec->rank : in;
 		f->bears |= 1u << plane;
+		f->slot_bears |= 1u << plane;
 		if ((rec->to & RANKS_SEARCH) && !r->seen[at]) {
 			r->seen[at] = 1;
 			r->queue[f->nqueue++] = rec->to & RANKS_TO;
@@ -191,6 +200,47 @@ fast_search(struct fast *f)
 	return true;
 }
 
+/*
+ * A line of entries that are all the same, as most are on trees: each next hop
+ * is looked at once for all destinations. False: not the same, or one of them
+ * leads to an endpoint, or not for the fast way; nothing is done.
+ */
+static inline bool
+fast_same(struct fast *f, const uint64_t *words, const struct ranks_rec *recs,
+	  uint32_t nports, uint32_t *out)
+{
+	struct ranks_run *r = f->r;
+	uint64_t other = (1u << RANKS_TILE) - 1 - f->want;
+	uint32_t least = UINT32_MAX;
+
+	for (unsigned int k = 1; k < RANKS_TILE; k++)
+		other |= words[k] ^ words[0];
+	for (uint64_t w = words[0]; word_more(w) && other == 0; w = word_next(w))
+		if ((w & WORD_PORT) < nports)
+			other = recs[(w & WORD_PORT) * RL_FWD_PLANES +
+				     (w >> 13 & 7)].to &
+				(RANKS_ENDPOINT | RANKS_BY_SL | RANKS_SEARCH);
+	if (other != 0)
+		return false;
+	for (uint64_t w = words[0]; word_more(w); w = word_next(w)) {
+		const struct ranks_rec *rec =
+			&recs[(w & WORD_PORT) * RL_FWD_PLANES + (w >> 13 & 7)];
+		uint32_t *in;
+
+		if ((w & WORD_PORT) >= nports || rec->rank == 0)
+			continue;
+		least = rec->rank < least ? rec->rank : least;
+		in = r->in_max + (size_t)(rec->to & RANKS_TO) * RANKS_TILE;
+		for (unsigned int k = 0; k < RANKS_TILE; k++)
+			in[k] = rec->rank > in[k] ? rec->rank : in[k];
+		f->bears |= 1u << (w >> 13 & 7);
+		f->slot_bears |= 1u << (w >> 13 & 7);
+	}
+	for (unsigned int k = 0; k < RANKS_TILE; k++)
+		out[k] = least;
+	return true;
+}
+
 /* Where it means nothing: all entries of a slot, all destinations. */
 static void
 fast_scan(struct fast *f, unsigned int slot)
@@ -200,12 +250,16 @@ fast_scan(struct fast *f, unsigned int slot)
 	const uint64_t *tile = fast_plane(f, m->slot_plane[slot]);
 	uint32_t *out = r->out_min + (size_t)slot * m->nsw * RANKS_TILE;
 
+	f->slot_bears = 0;
 	for (uint32_t u = 0; u < m->nsw; u++) {
 		const uint32_t first = m->port0[u];
 		const uint32_t nports = m->port0[u + 1] - first;
 		const struct ranks_rec *recs =
 			m->rec[0] + (size_t)first * RL_FWD_PLANES;
 
+		if (fast_same(f, tile + (size_t)u * RANKS_TILE, recs, nports,
+			      out + (size_t)u * RANKS_TILE))
+			continue;
 		for (f->k = 0; f->k < RANKS_TILE; f->k++) {
 			uint32_t min = UINT32_MAX;
 
@@ -218,6 +272,8 @@ fast_scan(struct fast *f, unsigned int slot)
 			out[(size_t)u * RANKS_TILE + f->k] = min;
 		}
 	}
+	r->bears[slot] = (uint8_t)f->slot_bears;
+	r->scanned |= 1ull << slot;
 }
 
 /* Slots that hops lead to which bear one of these planes. */
@@ -403,8 +459,9 @@ check_ranks_fast(struct ranks_run *r, uint32_t from, unsigned int want)
 
 	memset(r->in_max, 0, n * sizeof(*r->in_max));
 	memset(r->hops, 0, n * sizeof(*r->hops));
-	if (r->map.nslc > 1)
-		memset(r->seen, 0, n);
+	memset(r->seen, 0, n);
+	memset(r->bears, 0, sizeof(r->bears));
+	r->scanned = 0;
 	fast_ascend(&f);
 	for (f.k = 0; f.k < RANKS_TILE; f.k++)
 		if ((f.want >> f.k & 1) && !fast_arrives(&f, from + f.k))

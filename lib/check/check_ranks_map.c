@@ -46,6 +46,27 @@ map_ports(struct ranks_map *m)
 	return 0;
 }
 
+/* Most are the same as those before. */
+uint16_t
+check_sls_of(const uint8_t *sl, uint32_t n)
+{
+	uint64_t last = 0, w = 0;
+	uint16_t used = 0;
+
+	for (uint32_t e = 0; e < n; e++) {
+		if (e % sizeof(w) == 0 && n - e >= sizeof(w)) {
+			memcpy(&w, sl + e, sizeof(w));
+			if (e != 0 && w == last) {
+				e += sizeof(w) - 1;
+				continue;
+			}
+			last = w;
+		}
+		used |= (uint16_t)(1u << (sl[e] & (RL_SLS - 1)));
+	}
+	return used;
+}
+
 /* The SLs that packets may have, and the planes that tables have. */
 static void
 map_sls(struct ranks_map *m)
@@ -68,8 +89,7 @@ map_sls(struct ranks_map *m)
 		if (sl == last || !m->live[s])
 			continue;
 		last = sl;
-		for (uint32_t e = 0; e < t->nep; e++)
-			m->used_sls |= (uint16_t)(1u << (sl[e] & (RL_SLS - 1)));
+		m->used_sls |= check_sls_of(sl, t->nep);
 	}
 	for (unsigned int q = 1; q < m->levels; q++)
 		m->used_sls |= (uint16_t)(m->used_sls <<
@@ -333,11 +353,13 @@ map_free_planes(const struct ranks_map *m, bool *is_free)
 }
 
 static void
-map_slots(struct ranks_map *m)
+map_slots(struct ranks_map *m, uint8_t searched)
 {
 	bool is_free[RL_FWD_PLANES];
 
 	map_free_planes(m, is_free);
+	for (unsigned int p = 0; p < RL_FWD_PLANES; p++)
+		is_free[p] &= !(searched >> p & 1);
 	for (unsigned int p = 0; p < m->nplanes; p++)
 		for (unsigned int c = 0; c < m->nslc; c++) {
 			if (is_free[p] && c != 0) {
@@ -364,14 +386,15 @@ check_ranks_ports(struct ranks_map *m, const struct rl_check_ranks *in)
 }
 
 int
-check_ranks_map(struct ranks_map *m, const struct rl_check_ranks *in)
+check_ranks_map(struct ranks_map *m, const struct rl_check_ranks *in,
+		uint8_t searched)
 {
 	const int ret = check_ranks_ports(m, in);
 
 	if (ret != 0)
 		return ret;
 	map_sl_classes(m);
-	map_slots(m);
+	map_slots(m, searched);
 	m->simple = m->nslots <= 64 && map_simple(m);
 	return m->simple ? map_recs(m) : 0;
 }

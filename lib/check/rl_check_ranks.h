@@ -86,6 +86,12 @@ struct rl_ranks_report {
 int rl_check_ranks(const struct rl_check_ranks *in, struct rl_proof **proof,
 		   struct rl_ranks_report *rep);
 
+/**
+ * Control thread. What was proven of tables, for others that take their place
+ * while these are still in use. NULL: no memory, or @p proof is NULL.
+ */
+struct rl_proof *rl_proof_copy(const struct rl_proof *proof);
+
 /** Control thread. NULL is fine. */
 void rl_proof_free(struct rl_proof *proof);
 

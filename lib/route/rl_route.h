@@ -117,6 +117,14 @@ int rl_route_accept(struct rl_route *route, const struct rl_topo *topo,
 		    const struct rl_route *old, char *err);
 
 /**
+ * Control thread. Before rl_route_accept(): what has been proven of @p other,
+ * tables of the same fabric, is known of @p route, too, as far as the checker
+ * finds them to be the same. Does nothing where there is no memory, or nothing
+ * known.
+ */
+void rl_route_proven(struct rl_route *route, const struct rl_route *other);
+
+/**
  * Control thread. What programs set their fabrics up with:
  * rl_route_compute_levels(), and rl_route_accept(). Returns as both; on failure
  * *out is NULL.

@@ -64,6 +64,7 @@ route_run(struct route_build *b, const struct route_engine *e)
 	if (ret != 0)
 		return ret;
 	ret = e->compute(b);
+	route_tables_done();
 	route_graph_free(&b->g);
 	return ret;
 }
@@ -90,14 +91,14 @@ rl_route_compute(const struct rl_topo *topo, const char *engine,
 	return rl_route_compute_with(topo, &params, out, err);
 }
 
-int
-rl_route_compute_with(const struct rl_topo *topo,
-		      const struct rl_route_params *params,
-		      struct rl_route **out, char *err)
+/* before: tables that these are to replace, or NULL. */
+static int
+route_compute(const struct rl_topo *topo, const struct rl_route_params *params,
+	      struct route_mem *before, struct rl_route **out, char *err)
 {
 	const struct route_engine *e = route_find(params->engine);
 	struct route_build b = {
-		.topo = topo, .max_vls = params->max_vls,
+		.topo = topo, .before = before, .max_vls = params->max_vls,
 		.qos_levels = params->qos_levels, .err = err};
 	int ret;
 
@@ -132,6 +133,14 @@ rl_route_compute_with(const struct rl_topo *topo,
 	route_remember(b.route, params, e);
 	*out = b.route;
 	return 0;
+}
+
+int
+rl_route_compute_with(const struct rl_topo *topo,
+		      const struct rl_route_params *params,
+		      struct rl_route **out, char *err)
+{
+	return route_compute(topo, params, NULL, out, err);
 }
 
 /* Whether a device's tables are the same in both. */
@@ -172,14 +181,14 @@ int
 rl_route_update(struct rl_route *route, const struct rl_topo *topo,
 		bool *changed, char *err)
 {
-	const struct route_mem *m = route->priv;
+	struct route_mem *m = route->priv;
 	const uint32_t epoch = route->epoch + 1;
 	struct rl_proof *const proof = route->proof;
 	struct rl_route *fresh, old;
 	int ret;
 
 	RL_ASSERT(route->ndev == topo->ndev && route->nep == topo->nep);
-	ret = rl_route_compute_with(topo, &m->params, &fresh, err);
+	ret = route_compute(topo, &m->params, m, &fresh, err);
 	if (ret != 0)
 		return ret;
 	for (uint32_t d = 0; changed != NULL && d < topo->ndev; d++)
@@ -190,6 +199,7 @@ rl_route_update(struct rl_route *route, const struct rl_topo *topo,
 	/* Much of it may be as it was. */
 	route->proof = proof;
 	fresh->proof = NULL;
+	route_tables_keep(route->priv, fresh->priv);
 	rl_route_free(fresh);
 	route->epoch = epoch;
 	for (uint32_t d = 0; d < topo->ndev; d++)

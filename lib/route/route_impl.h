@@ -33,7 +33,9 @@ struct route_build {
 	struct rl_fwd_entry *entry; /**< [plane][node][endpoint] */
 	uint64_t *tile; /**< see route_put() */
 	uint8_t *vl; /**< sl2vl of all devices, by class */
+	uint8_t *held;	/**< [tile] planes that the tables hold of it */
 	uint32_t *rank; /**< of channels: see route_rank.h */
+	struct route_mem *before; /**< tables that these replace; NULL: none */
 	char *err;
 };
 
@@ -55,11 +57,17 @@ struct route_mem {
 	uint8_t *vl;
 	uint8_t *path_sl; /**< [endpoint][endpoint], or [endpoint]: one_sl */
 	uint64_t *tile;
+	uint8_t *held;	  /**< [tile] planes that entry holds of it */
 	size_t entry_bytes; /**< 0: from the heap */
 	size_t ep_entry_bytes;
 	size_t row;	  /**< entries of a row */
 	uint32_t nchan;	  /**< channels: length of route->rank */
 	unsigned int nplanes;
+	/** entries of tables that were replaced, for those that replace these:
+	    the system takes its time to give so much memory */
+	struct rl_fwd_entry *spare;
+	uint8_t *spare_held;
+	size_t spare_bytes;
 	struct rl_route_params params;
 	char engine[16];  /**< what params.engine points to */
 };
@@ -72,6 +80,9 @@ int route_tables_init(struct route_build *b, unsigned int nplanes);
 
 /** Frees what route_tables_init() has allocated. */
 void route_tables_free(struct route_mem *m);
+
+/** Tables @p m have replaced @p old: their memory is for the next ones. */
+void route_tables_keep(struct route_mem *m, struct route_mem *old);
 
 /**
  * Next hops under construction: an entry as one word, its next hops in 16 bits
@@ -195,6 +206,9 @@ route_got(const struct route_build *b, uint32_t node, unsigned int plane,
  */
 void route_tile_begin(struct route_build *b, uint32_t dst);
 void route_tile_end(struct route_build *b, uint32_t dst);
+
+/** After the last tile: other threads may read the tables. */
+void route_tables_done(void);
 
 /**
  * Has the checker judge the paths of finished tables. Returns 0, -EHOSTUNREACH

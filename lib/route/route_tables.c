@@ -11,9 +11,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include "route_impl.h"
 
 #define HUGE_BYTES (2u << 20)
+/** Memory that replaced tables leave is kept up to here. */
+#define SPARE_BYTES (256u << 20)
 
 /* Zeroed memory for rows; big blocks come from the system, a page as it is
  * first touched, so that planes not in use take none. The first `live` of n
@@ -38,21 +44,73 @@ tables_alloc(size_t n, size_t live, size_t size, size_t *bytes)
 	return p;
 }
 
+static void
+tables_free_entries(struct rl_fwd_entry *entry, size_t bytes)
+{
+	if (bytes != 0)
+		munmap(entry, bytes);
+	else
+		free(entry);
+}
+
 void
 route_tables_free(struct route_mem *m)
 {
-	if (m->entry_bytes != 0)
-		munmap(m->entry, m->entry_bytes);
-	else
-		free(m->entry);
-	if (m->ep_entry_bytes != 0)
-		munmap(m->ep_entry, m->ep_entry_bytes);
-	else
-		free(m->ep_entry);
+	tables_free_entries(m->entry, m->entry_bytes);
+	tables_free_entries(m->ep_entry, m->ep_entry_bytes);
+	tables_free_entries(m->spare, m->spare_bytes);
+	free(m->spare_held);
+	free(m->held);
 	free(m->port_class);
 	free(m->vl);
 	free(m->path_sl);
 	free(m->tile);
+}
+
+void
+route_tables_keep(struct route_mem *m, struct route_mem *old)
+{
+	if (m->spare != NULL || old->entry_bytes == 0 ||
+	    old->entry_bytes > SPARE_BYTES)
+		return;
+	m->spare = old->entry;
+	m->spare_bytes = old->entry_bytes;
+	m->spare_held = old->held;
+	old->entry = NULL;
+	old->entry_bytes = 0;
+	old->held = NULL;
+}
+
+/*
+ * Memory for the entries: what the tables before have left, if it is as much.
+ * Planes that are not in use take none; of a tile those that it held and that
+ * are not written again are cleared, see route_tile_end().
+ */
+static void
+tables_entries(struct route_build *b, struct route_mem *m, size_t n,
+	       size_t live)
+{
+	struct route_mem *was = b->before;
+	const uint32_t tiles = b->topo->nep / ROUTE_TILE + 1u;
+	const size_t bytes = live * sizeof(*m->entry);
+
+	if (was != NULL && was->spare != NULL &&
+	    was->spare_bytes == n * sizeof(*m->entry)) {
+		m->entry = was->spare;
+		m->entry_bytes = was->spare_bytes;
+		m->held = was->spare_held;
+		was->spare = NULL;
+		was->spare_held = NULL;
+		was->spare_bytes = 0;
+		madvise((char *)m->entry + bytes, m->entry_bytes - bytes,
+			MADV_DONTNEED);
+		for (uint32_t i = 0; i < tiles; i++)
+			m->held[i] = (uint8_t)rl_min_u32(m->held[i],
+							 b->live_planes);
+		return;
+	}
+	m->held = calloc(tiles, 1);
+	m->entry = tables_alloc(n, live, sizeof(*m->entry), &m->entry_bytes);
 }
 
 static void
@@ -160,8 +218,7 @@ route_tables_init(struct route_build *b, unsigned int nplanes)
 	m->nchan = rl_channels(t);
 	if (b->live_planes == 0)
 		b->live_planes = nplanes;
-	m->entry = tables_alloc(rows, row * b->g.nnode * b->live_planes,
-				sizeof(*m->entry), &m->entry_bytes);
+	tables_entries(b, m, rows, row * b->g.nnode * b->live_planes);
 	m->ep_entry = tables_alloc(ep_rows, ep_rows, sizeof(*m->ep_entry),
 				   &m->ep_entry_bytes);
 	m->vl = calloc(vls, 1);
@@ -172,14 +229,15 @@ route_tables_init(struct route_build *b, unsigned int nplanes)
 	r->nep = t->nep;
 	m->tile = calloc((size_t)nplanes * b->g.nnode + 1,
 			 ROUTE_TILE * sizeof(*m->tile));
-	if (m->entry == NULL || m->ep_entry == NULL || m->tile == NULL || m->vl == NULL ||
-	    m->port_class == NULL || r->fwd == NULL || m->path_sl == NULL) {
+	if (m->entry == NULL || m->held == NULL || m->ep_entry == NULL ||
+	    m->tile == NULL || m->vl == NULL || m->port_class == NULL || r->fwd == NULL || m->path_sl == NULL) {
 		snprintf(b->err, RL_ERR_MAX, "no memory for the tables of %u "
 			 "devices", t->ndev);
 		return -ENOMEM;
 	}
 	tables_clear(m->ep_entry, ep_rows);
 	b->entry = m->entry;
+	b->held = m->held;
 	b->vl = m->vl;
 	b->tile = m->tile;
 	tables_fill_fwd(b, m);
@@ -197,6 +255,41 @@ route_tile_begin(struct route_build *b, uint32_t dst)
 		tile[i] = ROUTE_WORD_NONE;
 }
 
+/* What the tables hold of a tile from times when it had more planes. */
+static void
+tile_clear(struct route_build *b, uint32_t from, uint32_t have)
+{
+	const size_t end = (size_t)b->held[from / ROUTE_TILE] * b->g.nnode;
+
+	for (size_t i = (size_t)b->tile_planes * b->g.nnode; i < end; i++)
+		memset(b->entry + i * b->row + from, 0,
+		       have * sizeof(*b->entry));
+	b->held[from / ROUTE_TILE] = (uint8_t)b->tile_planes;
+}
+
+/* A cache line of a row: past the caches, which would fetch it first, where the
+ * processor can. */
+static inline void
+tile_line(struct rl_fwd_entry *row, const uint64_t line[ROUTE_TILE])
+{
+#ifdef __SSE2__
+	for (unsigned int i = 0; i < ROUTE_TILE; i += 2)
+		_mm_stream_si128((__m128i *)(void *)(row + i),
+				 _mm_set_epi64x((long long)line[i + 1],
+						(long long)line[i]));
+#else
+	memcpy(row, line, ROUTE_TILE * sizeof(*row));
+#endif
+}
+
+void
+route_tables_done(void)
+{
+#ifdef __SSE2__
+	_mm_sfence();
+#endif
+}
+
 void
 route_tile_end(struct route_build *b, uint32_t dst)
 {
@@ -212,10 +305,11 @@ route_tile_end(struct route_build *b, uint32_t dst)
 		for (uint32_t k = 0; k < ROUTE_TILE; k++)
 			line[k] = b->tile[k * n + i];
 		if (have == ROUTE_TILE)
-			memcpy(row, line, sizeof(line));
+			tile_line(row, line);
 		else
 			memcpy(row, line, have * sizeof(*row));
 	}
+	tile_clear(b, from, have);
 }
 
 void

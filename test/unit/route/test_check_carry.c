@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The proof that is carried along [ROUTE-4]: whatever changes (failures, returns,
+ * tables, ranks, SLs), looking at the change alone gives the verdict that looking
+ * at everything gives, and the flows that a change may touch are found without a
+ * look at all flows. An argument sets the number of seeds.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "rl_check_mix.h"
+#include "route_draw.h"
+
+static uint64_t seeds = 60;
+
+struct carried {
+	struct rl_topo t;
+	const char *engine;
+	unsigned int vls;
+	struct rl_route *r;
+	struct rl_proof *proof;
+	struct rl_prng p;
+	uint64_t states_all, states_new; /* looked at, from scratch and carried */
+	uint64_t refused, passed;
+};
+
+static bool
+carried_open(struct carried *c, uint64_t seed)
+{
+	static const char *const engines[] = {"reflit", "reflit", "updown",
+					      "torus-2qos"};
+	char err[RL_ERR_MAX];
+
+	memset(c, 0, sizeof(*c));
+	if (seed % 3 == 0)
+		draw_custom(&c->t, seed);
+	else
+		draw_grid(&c->t, seed);
+	rl_prng_seed(&c->p, seed);
+	c->engine = engines[rl_prng_below(&c->p, RL_ARRAY_SIZE(engines))];
+	c->vls = 4 + rl_prng_below(&c->p, 5);
+	return rl_route_compute(&c->t, c->engine, c->vls, &c->r, err) == 0 &&
+	       c->r->rank != NULL;
+}
+
+static void
+carried_close(struct carried *c)
+{
+	rl_proof_free(c->proof);
+	rl_route_free(c->r);
+	rl_topo_free(&c->t);
+}
+
+/* Both ways; returns the verdict. */
+static int
+carried_judge(struct carried *c, uint64_t seed, const char *what)
+{
+	const struct rl_check_ranks in = {.topo = &c->t, .fwd = c->r->fwd,
+					  .rank = c->r->rank};
+	struct rl_ranks_report all, new;
+	const int want = rl_check_ranks(&in, NULL, &all);
+	int ret;
+
+	/* What is known of it twice is as good as once. */
+	if (c->proof != NULL && rl_prng_below(&c->p, 2) == 0) {
+		struct rl_proof *copy = rl_proof_copy(c->proof);
+
+		assert_non_null(copy);
+		rl_proof_free(c->proof);
+		c->proof = copy;
+	}
+	ret = rl_check_ranks(&in, &c->proof, &new);
+	if (ret != want)
+		fail_msg("seed %llu, %s, %s: %d, from scratch %d",
+			 (unsigned long long)seed, c->engine, what, ret, want);
+	assert_true((c->proof == NULL) == (ret != 0));
+	if (ret != -ELOOP) {
+		assert_int_equal(new.pairs, all.pairs);
+		assert_int_equal(new.reachable, all.reachable);
+	}
+	if (ret == 0) {
+		c->states_all += all.states;
+		c->states_new += new.states;
+	}
+	c->passed += ret == 0;
+	c->refused += ret != 0;
+	return ret;
+}
+
+/* New tables for the fabric as it is; false: there are none. */
+static bool
+carried_tables(struct carried *c)
+{
+	char err[RL_ERR_MAX];
+	struct rl_route *r;
+
+	if (rl_route_compute(&c->t, c->engine, c->vls, &r, err) != 0)
+		return false;
+	if (r->rank == NULL) {
+		rl_route_free(r);
+		return false;
+	}
+	rl_route_free(c->r);
+	c->r = r;
+	return true;
+}
+
+static void
+fail_or_heal(struct rl_topo *t, struct rl_prng *p)
+{
+	const uint32_t l = rl_prng_below(p, t->nlink);
+	const uint32_t d = rl_prng_below(p, t->ndev - t->nep);
+
+	if (rl_prng_below(p, 5) == 0)
+		t->dev[d].failed = !t->dev[d].failed;
+	else
+		t->link[l].failed = !t->link[l].failed;
+}
+
+static void
+after_any_change_the_verdict_is_that_of_a_look_at_everything(void **state)
+{
+	uint64_t all = 0, new = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= seeds; seed++) {
+		struct carried c;
+		bool good = carried_open(&c, seed);
+
+		for (int step = 0; step < 10 && good; step++) {
+			assert_int_equal(carried_judge(&c, seed, "tables"), 0);
+			fail_or_heal(&c.t, &c.p);
+			good = carried_tables(&c);
+		}
+		all += c.states_all;
+		new += c.states_new;
+		carried_close(&c);
+	}
+	/* Changes on small fabrics concern much of them. */
+	assert_true(new < all);
+}
+
+static struct rl_fwd_entry *
+entry_of(const struct carried *c, uint32_t dev, unsigned int p, uint32_t e)
+{
+	return (struct rl_fwd_entry *)(uintptr_t)rl_fwd_lookup(
+		&c->r->fwd[dev], p, (uint16_t)e);
+}
+
+/* Another next hop, somewhere. */
+static void
+plant_entry(struct carried *c)
+{
+	const uint32_t dev = rl_prng_below(&c->p, c->t.ndev - c->t.nep);
+	const unsigned int planes = rl_prng_below(&c->p, 3) == 0 ? 3 : 1;
+	const unsigned int plane = rl_prng_below(&c->p, planes);
+	struct rl_fwd_entry *e;
+
+	if (plane >= c->r->fwd[dev].nplanes || c->t.dev[dev].nports == 0)
+		return;
+	e = entry_of(c, dev, plane, rl_prng_below(&c->p, c->t.nep));
+	e->hop[rl_prng_below(&c->p, 2)].port =
+		rl_prng_below(&c->p, c->t.dev[dev].nports) & 0x1fff;
+}
+
+static void
+plant_rank(struct carried *c)
+{
+	const uint32_t chan = rl_prng_below(&c->p, rl_channels(&c->t));
+
+	c->r->rank[chan] = rl_prng_below(&c->p, 2) ? 0 :
+			   c->r->rank[rl_prng_below(&c->p,
+						    rl_channels(&c->t))];
+}
+
+/* Packets of a source have another SL. */
+static void
+plant_sl(struct carried *c)
+{
+	const uint32_t s = rl_prng_below(&c->p, c->t.nep);
+	uint8_t *sl = (uint8_t *)(uintptr_t)
+		c->r->fwd[c->t.ep_dev[s]].path_sl;
+
+	sl[rl_prng_below(&c->p, c->t.nep)] =
+		(uint8_t)rl_prng_below(&c->p, 4);
+}
+
+/* A packet that comes by a VL is on another plane. */
+static void
+plant_plane(struct carried *c)
+{
+	const uint32_t dev = rl_prng_below(&c->p, c->t.ndev - c->t.nep);
+	struct rl_fwd *f = &c->r->fwd[dev];
+
+	f->plane_of[rl_prng_below(&c->p, 3)][rl_prng_below(&c->p, 3)] =
+		(uint8_t)rl_prng_below(&c->p, rl_min_u32(3, f->nplanes));
+}
+
+/* A link dies, or works, that the tables know nothing of: entries that nobody
+ * has touched are right or wrong now. */
+static void
+plant_link(struct carried *c)
+{
+	const uint32_t l = rl_prng_below(&c->p, c->t.nlink);
+
+	c->t.link[l].failed = !c->t.link[l].failed;
+}
+
+static void
+whatever_is_planted_is_refused_as_by_a_look_at_everything(void **state)
+{
+	static const struct {
+		const char *name;
+		void (*fn)(struct carried *c);
+	} plant[] = {
+		{"entry", plant_entry}, {"rank", plant_rank}, {"SL", plant_sl},
+		{"plane", plant_plane}, {"link", plant_link},
+	};
+	uint64_t refused[RL_ARRAY_SIZE(plant)] = {0};
+	uint64_t passed[RL_ARRAY_SIZE(plant)] = {0};
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= seeds; seed++) {
+		struct carried c;
+		bool good = carried_open(&c, seed);
+
+		for (unsigned int step = 0; step < 15 && good; step++) {
+			unsigned int n = 1 + rl_prng_below(&c.p, 5);
+			int ret = 0;
+
+			if (c.proof == NULL)
+				assert_int_equal(carried_judge(&c, seed, "all"),
+						 0);
+			/* What passes is carried on, with more planted in it. */
+			for (; n > 0 && ret == 0; n--) {
+				const uint32_t k = rl_prng_below(
+					&c.p, RL_ARRAY_SIZE(plant));
+
+				plant[k].fn(&c);
+				ret = carried_judge(&c, seed, plant[k].name);
+				refused[k] += ret != 0;
+				passed[k] += ret == 0;
+			}
+			if (rl_prng_below(&c.p, 3) == 0)
+				fail_or_heal(&c.t, &c.p);
+			if (ret != 0 || rl_prng_below(&c.p, 2) == 0) {
+				rl_proof_free(c.proof);
+				c.proof = NULL;
+				good = carried_tables(&c);
+			} else {
+				good = carried_tables(&c);
+				if (good)
+					carried_judge(&c, seed, "new tables");
+			}
+		}
+		carried_close(&c);
+	}
+	for (unsigned int k = 0; k < RL_ARRAY_SIZE(plant); k++) {
+		if (refused[k] == 0 || passed[k] == 0)
+			fail_msg("%s: %llu refused, %llu passed", plant[k].name,
+				 (unsigned long long)refused[k],
+				 (unsigned long long)passed[k]);
+	}
+}
+
+/* While a destination is away nobody looks at what leads to it. */
+static void
+what_changed_while_a_destination_was_away_is_looked_at(void **state)
+{
+	struct rl_fwd_entry *e;
+	struct carried c;
+
+	(void)state;
+	memset(&c, 0, sizeof(c));
+	fix_grid(&c.t, true, 4, 4, 0, 1);
+	c.engine = "reflit";
+	c.r = fix_route(&c.t, c.engine, 8);
+	assert_int_equal(carried_judge(&c, 0, "whole"), 0);
+	fix_fail(&c.t, "e1.1-s1.1");
+	assert_int_equal(carried_judge(&c, 0, "away"), 0);
+	e = entry_of(&c, fix_dev(&c.t, "s3.3"), 0,
+		     c.t.dev[fix_dev(&c.t, "e1.1")].ep_id);
+	for (unsigned int i = 0; i < RL_FWD_ALTS; i++)
+		e->hop[i].port = RL_FWD_PORT_NONE;
+	assert_int_equal(carried_judge(&c, 0, "changed"), 0);
+	for (uint32_t l = 0; l < c.t.nlink; l++)
+		c.t.link[l].failed = false;
+	assert_int_equal(carried_judge(&c, 0, "back"), -EHOSTUNREACH);
+	carried_close(&c);
+}
+
+/* What is the same for all SLs in use need not be for one more. */
+static void
+a_new_sl_is_followed_where_it_means_another_vl(void **state)
+{
+	uint8_t *sl, *vl;
+	struct carried c;
+	size_t rows;
+
+	(void)state;
+	memset(&c, 0, sizeof(c));
+	fix_grid(&c.t, true, 4, 4, 0, 1);
+	c.engine = "updown";
+	c.r = fix_route(&c.t, c.engine, 8);
+	/* By SL 5 the second plane of detours has the VL of the first. */
+	vl = (uint8_t *)(uintptr_t)c.r->fwd[0].sl2vl;
+	rows = (size_t)c.r->fwd[0].nclass * c.r->fwd[0].nclass;
+	for (size_t i = 2 * rows; i < 3 * rows; i++)
+		vl[i * RL_SLS + 5] = 1;
+	assert_int_equal(carried_judge(&c, 0, "nobody has it"), 0);
+	sl = (uint8_t *)(uintptr_t)c.r->fwd[16 + 3].path_sl;
+	sl[9] = 5;
+	assert_int_not_equal(carried_judge(&c, 0, "one has it"), 0);
+	carried_close(&c);
+}
+
+/* One link of a fabric of a hundred switches: little is looked at. */
+static void
+a_failure_and_a_return_cost_a_small_part(void **state)
+{
+	struct carried c;
+
+	(void)state;
+	memset(&c, 0, sizeof(c));
+	fix_grid(&c.t, true, 5, 5, 4, 1);
+	c.engine = "reflit";
+	c.vls = 8;
+	c.r = fix_route(&c.t, c.engine, c.vls);
+	assert_int_equal(carried_judge(&c, 0, "whole"), 0);
+	c.states_all = c.states_new = 0;
+	fix_fail(&c.t, "s1.1.1-s1.2.1");
+	assert_true(carried_tables(&c));
+	assert_int_equal(carried_judge(&c, 0, "failed"), 0);
+	assert_true(c.states_new * 5 < c.states_all);
+	c.states_all = c.states_new = 0;
+	fix_fail(&c.t, "s3.1.1-s3.2.1");
+	assert_true(carried_tables(&c));
+	assert_int_equal(carried_judge(&c, 0, "failed twice"), 0);
+	assert_true(c.states_new * 5 < c.states_all);
+	c.states_all = c.states_new = 0;
+	for (uint32_t l = 0; l < c.t.nlink; l++)
+		c.t.link[l].failed = false;
+	assert_true(carried_tables(&c));
+	assert_int_equal(carried_judge(&c, 0, "back"), 0);
+	assert_true(c.states_new * 5 < c.states_all);
+	carried_close(&c);
+}
+
+/* The mix of two tables, judged with what is known of both, and without. */
+static void
+expect_same_flows(struct carried *c, const struct rl_route *old,
+		  const uint32_t *dead, uint32_t ndead, uint64_t seed)
+{
+	struct rl_check_mix mix = {
+		.topo = &c->t, .old = old->fwd, .fwd = c->r->fwd,
+		.old_rank = old->rank, .rank = c->r->rank,
+		.dead = dead, .ndead = ndead};
+	struct rl_check_mix_report all, near;
+	struct rl_flows a, b;
+
+	assert_int_equal(rl_flows_init(&a, c->t.nep), 0);
+	assert_int_equal(rl_flows_init(&b, c->t.nep), 0);
+	assert_int_equal(rl_check_hold(&mix, &a, &all), 0);
+	mix.old_proof = old->proof;
+	mix.proof = c->r->proof;
+	assert_int_equal(rl_check_hold(&mix, &b, &near), 0);
+	if (all.touched != near.touched || a.count != b.count ||
+	    memcmp(a.bit, b.bit, (size_t)a.nep * a.words * 8) != 0)
+		fail_msg("seed %llu, %s: %llu of %llu flows, without proofs "
+			 "%llu of %llu", (unsigned long long)seed, c->engine,
+			 (unsigned long long)b.count,
+			 (unsigned long long)near.touched,
+			 (unsigned long long)a.count,
+			 (unsigned long long)all.touched);
+	rl_flows_free(&a);
+	rl_flows_free(&b);
+}
+
+static void
+the_flows_that_a_change_touches_are_those_that_a_look_at_all_finds(void **state)
+{
+	uint64_t changes = 0;
+
+	(void)state;
+	/* What is rare takes more of them. */
+	for (uint64_t seed = 1; seed <= 5 * seeds; seed++) {
+		struct carried c;
+		bool good = carried_open(&c, seed);
+
+		for (int step = 0; step < 4 && good; step++) {
+			struct rl_route *old = c.r;
+			char err[RL_ERR_MAX];
+			uint32_t dead[3], ndead = 0, late;
+
+			if (rl_route_accept(old, &c.t, NULL, err) != 0)
+				break;
+			for (uint32_t i = rl_prng_below(&c.p, 3); i > 0; i--) {
+				const uint32_t l =
+					rl_prng_below(&c.p, c.t.nlink);
+
+				if (!c.t.link[l].failed &&
+				    rl_prng_below(&c.p, 4) != 0 &&
+				    rl_topo_link_up(&c.t, l))
+					dead[ndead++] = l;
+				c.t.link[l].failed = !c.t.link[l].failed;
+			}
+			c.r = NULL;
+			good = rl_route_compute(&c.t, c.engine, c.vls, &c.r,
+						err) == 0 &&
+			       rl_route_accept(c.r, &c.t, NULL, err) == 0;
+			/* Now and then one works still that the new ones avoid. */
+			if (good && ndead != 0 && rl_prng_below(&c.p, 3) == 0)
+				c.t.link[dead[--ndead]].failed = false;
+			/* ... or one has died that they know nothing of. */
+			late = rl_prng_below(&c.p, c.t.nlink);
+			if (good && rl_prng_below(&c.p, 3) == 0 &&
+			    rl_topo_link_up(&c.t, late)) {
+				dead[ndead++] = late;
+				c.t.link[late].failed = true;
+			}
+			if (good && old->rank != NULL && c.r->rank != NULL) {
+				expect_same_flows(&c, old, dead, ndead, seed);
+				changes++;
+			}
+			rl_route_free(old);
+		}
+		carried_close(&c);
+	}
+	assert_true(changes > seeds);
+}
+
+/* The same entries, but on one switch packets are on another plane. */
+static void
+flows_are_touched_where_planes_are_others(void **state)
+{
+	uint64_t changes = 0;
+
+	(void)state;
+	for (uint32_t d = 0; d < 16; d++) {
+		struct rl_route *old;
+		struct carried c;
+		char err[RL_ERR_MAX];
+
+		memset(&c, 0, sizeof(c));
+		fix_grid(&c.t, true, 4, 4, 0, 1);
+		c.engine = "reflit";
+		old = fix_route(&c.t, c.engine, 8);
+		c.r = fix_route(&c.t, c.engine, 8);
+		assert_int_equal(rl_route_accept(old, &c.t, NULL, err), 0);
+		c.r->fwd[d].plane_of[0][0] = 1;
+		if (rl_route_accept(c.r, &c.t, NULL, err) == 0) {
+			expect_same_flows(&c, old, NULL, 0, d);
+			changes++;
+		}
+		rl_route_free(old);
+		carried_close(&c);
+	}
+	assert_true(changes > 0);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(after_any_change_the_verdict_is_that_of_a_look_at_everything),
+		cmocka_unit_test(whatever_is_planted_is_refused_as_by_a_look_at_everything),
+		cmocka_unit_test(what_changed_while_a_destination_was_away_is_looked_at),
+		cmocka_unit_test(a_new_sl_is_followed_where_it_means_another_vl),
+		cmocka_unit_test(a_failure_and_a_return_cost_a_small_part),
+		cmocka_unit_test(flows_are_touched_where_planes_are_others),
+		cmocka_unit_test(the_flows_that_a_change_touches_are_those_that_a_look_at_all_finds),
+	};
+
+	if (argc > 1)
+		seeds = strtoull(argv[1], NULL, 10);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
