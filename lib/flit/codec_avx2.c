@@ -82,6 +82,13 @@ avx2_hop(const struct rl_codec *c, const uint8_t *const src[],
 }
 
 static unsigned int
+avx2_receive(const struct rl_codec *c, const uint8_t *body,
+	struct rl_flit *const f[], unsigned int n, uint8_t fec[])
+{
+	return receive_burst(c, body, f, n, fec, fec_sum);
+}
+
+static unsigned int
 avx2_check(const struct rl_codec *c, const uint8_t *const f[], unsigned int n,
 	 uint8_t fec[])
 {
@@ -106,6 +113,7 @@ const struct rl_codec_ops rl_ops_avx2 = {
 	.tx = avx2_tx,
 	.rx = avx2_rx,
 	.hop = avx2_hop,
+	.receive = avx2_receive,
 	.check = avx2_check,
 	.copy = avx2_copy,
 };
@@ -114,6 +122,7 @@ const struct rl_codec_ops rl_ops_avx2_rs = {
 	.tx = avx2_tx_rs,
 	.rx = avx2_rx_rs,
 	.hop = avx2_hop,
+	.receive = avx2_receive,
 	.check = avx2_check,
 	.copy = avx2_copy,
 };

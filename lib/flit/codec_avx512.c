@@ -281,39 +281,79 @@ fec_one(const struct fec512 *fk, const uint8_t *src, uint8_t *dst, bool copy)
 	return lowest(add_lanes(sum, sum));
 }
 
+/* Copies and checks eight flits. @return how many are not clean */
+FORCE_INLINE unsigned int
+hop_group(const struct rl_codec *c, const struct fec512 *fk,
+	  const uint8_t *const src[], const uint8_t *const ahead[],
+	  uint8_t *const dst[], uint8_t fec[])
+{
+	const __m512i words = fec_group(fk, src, ahead, dst, true);
+	const unsigned int count = count_nonzero(words);
+	uint64_t syndrome[GROUP] RL_ALIGNED(64);
+
+	rl_put64(fec, 0); /* eight times RL_FEC_CLEAN */
+	if (rl_likely(count == 0))
+		return 0;
+	_mm512_store_si512(syndrome, words);
+	for (int k = 0; k < GROUP; k++)
+		if (syndrome[k] != 0)
+			fec[k] = (uint8_t)rl_fec_correct(c, dst[k],
+							 syndrome[k]);
+	return count;
+}
+
+/* The same for one. */
+FORCE_INLINE unsigned int
+hop_one(const struct rl_codec *c, const struct fec512 *fk, const uint8_t *src,
+	uint8_t *dst, uint8_t *fec)
+{
+	const uint64_t syndrome = fec_one(fk, src, dst, true);
+
+	*fec = RL_FEC_CLEAN;
+	if (rl_likely(syndrome == 0))
+		return 0;
+	*fec = (uint8_t)rl_fec_correct(c, dst, syndrome);
+	return 1;
+}
+
 static unsigned int
 avx512_hop(const struct rl_codec *c, const uint8_t *const src[],
 	   uint8_t *const dst[], unsigned int n, uint8_t fec[])
 {
 	const struct fec512 fk = load_fec(&c->k512);
-	uint64_t syndrome[GROUP] RL_ALIGNED(64);
 	unsigned int i, dirty = 0;
 
 	rl_prefetch_first(src, AHEAD, n);
+	for (i = 0; i + GROUP <= n; i += GROUP)
+		dirty += hop_group(c, &fk, src + i, src + ahead_of(i, n),
+				   dst + i, fec + i);
+	for (; i < n; i++)
+		dirty += hop_one(c, &fk, src[i], dst[i], fec + i);
+	return dirty;
+}
+
+/* What lies in a row the CPU fetches by itself. */
+static unsigned int
+avx512_receive(const struct rl_codec *c, const uint8_t *body,
+	       struct rl_flit *const f[], unsigned int n, uint8_t fec[])
+{
+	const struct fec512 fk = load_fec(&c->k512);
+	unsigned int i, dirty = 0;
+
 	for (i = 0; i + GROUP <= n; i += GROUP) {
-		const __m512i words = fec_group(
-			&fk, src + i, src + ahead_of(i, n), dst + i, true);
-		const unsigned int count = count_nonzero(words);
+		const uint8_t *src[GROUP];
+		uint8_t *dst[GROUP];
 
-		rl_put64(fec + i, 0); /* eight times RL_FEC_CLEAN */
-		if (rl_likely(count == 0))
-			continue;
-		dirty += count;
-		_mm512_store_si512(syndrome, words);
-		for (int k = 0; k < GROUP; k++)
-			if (syndrome[k] != 0)
-				fec[i + k] = (uint8_t)rl_fec_correct(
-					c, dst[i + k], syndrome[k]);
+#pragma GCC unroll 8
+		for (unsigned int k = 0; k < GROUP; k++) {
+			src[k] = body + (size_t)(i + k) * RL_FLIT_BYTES;
+			dst[k] = f[i + k]->wire;
+		}
+		dirty += hop_group(c, &fk, src, src, dst, fec + i);
 	}
-	for (; i < n; i++) {
-		const uint64_t syn = fec_one(&fk, src[i], dst[i], true);
-
-		fec[i] = RL_FEC_CLEAN;
-		if (rl_likely(syn == 0))
-			continue;
-		dirty++;
-		fec[i] = (uint8_t)rl_fec_correct(c, dst[i], syn);
-	}
+	for (; i < n; i++)
+		dirty += hop_one(c, &fk, body + (size_t)i * RL_FLIT_BYTES,
+				 f[i]->wire, fec + i);
 	return dirty;
 }
 
@@ -395,6 +435,7 @@ const struct rl_codec_ops rl_ops_avx512 = {
 	.tx = avx512_tx,
 	.rx = avx512_rx,
 	.hop = avx512_hop,
+	.receive = avx512_receive,
 	.check = avx512_check,
 	.copy = avx512_copy,
 };
@@ -403,6 +444,7 @@ const struct rl_codec_ops rl_ops_avx512_rs = {
 	.tx = avx512_tx_rs,
 	.rx = avx512_rx_rs,
 	.hop = avx512_hop,
+	.receive = avx512_receive,
 	.check = avx512_check,
 	.copy = avx512_copy,
 };

@@ -219,6 +219,21 @@ rx_burst(const struct rl_codec *c, uint8_t *const f[], const uint32_t eseq[],
 	return bad;
 }
 
+/** Copies and checks a flit. @return whether it is not clean */
+FORCE_INLINE unsigned int
+hop_one(const struct rl_codec *c, const uint8_t *src, uint8_t *dst,
+	uint8_t *fec, fec_sum_fn sum)
+{
+	const uint64_t word = fec_syndrome(c, src, sum);
+
+	memcpy(dst, src, RL_FLIT_BYTES);
+	*fec = RL_FEC_CLEAN;
+	if (rl_likely(word == 0))
+		return 0;
+	*fec = (uint8_t)rl_fec_correct(c, dst, word);
+	return 1;
+}
+
 FORCE_INLINE unsigned int
 hop_burst(const struct rl_codec *c, const uint8_t *const src[],
 	  uint8_t *const dst[], unsigned int n, uint8_t fec[], fec_sum_fn sum)
@@ -227,18 +242,23 @@ hop_burst(const struct rl_codec *c, const uint8_t *const src[],
 
 	rl_prefetch_first(src, AHEAD, n);
 	for (unsigned int i = 0; i < n; i++) {
-		uint64_t word;
-
 		if (i + AHEAD < n)
 			rl_prefetch_flit(src[i + AHEAD]);
-		word = fec_syndrome(c, src[i], sum);
-		memcpy(dst[i], src[i], RL_FLIT_BYTES);
-		fec[i] = RL_FEC_CLEAN;
-		if (rl_likely(word == 0))
-			continue;
-		fec[i] = (uint8_t)rl_fec_correct(c, dst[i], word);
-		dirty++;
+		dirty += hop_one(c, src[i], dst[i], &fec[i], sum);
 	}
+	return dirty;
+}
+
+/** What lies in a row the CPU fetches by itself. */
+FORCE_INLINE unsigned int
+receive_burst(const struct rl_codec *c, const uint8_t *body,
+	      struct rl_flit *const f[], unsigned int n, uint8_t fec[],
+	      fec_sum_fn sum)
+{
+	unsigned int dirty = 0;
+
+	for (unsigned int i = 0; i < n; i++, body += RL_FLIT_BYTES)
+		dirty += hop_one(c, body, f[i]->wire, &fec[i], sum);
 	return dirty;
 }
 

@@ -33,6 +33,10 @@ struct rl_codec_ops {
 	unsigned int (*hop)(const struct rl_codec *c,
 			    const uint8_t *const src[], uint8_t *const dst[],
 			    unsigned int n, uint8_t fec[]);
+	/** NULL: by way of hop */
+	unsigned int (*receive)(const struct rl_codec *c, const uint8_t *body,
+				struct rl_flit *const f[], unsigned int n,
+				uint8_t fec[]);
 	unsigned int (*check)(const struct rl_codec *c,
 			      const uint8_t *const flit[], unsigned int n,
 			      uint8_t fec[]);

@@ -56,6 +56,13 @@ sse42_hop(const struct rl_codec *c, const uint8_t *const src[],
 }
 
 static unsigned int
+sse42_receive(const struct rl_codec *c, const uint8_t *body,
+	struct rl_flit *const f[], unsigned int n, uint8_t fec[])
+{
+	return receive_burst(c, body, f, n, fec, fec_sum);
+}
+
+static unsigned int
 sse42_check(const struct rl_codec *c, const uint8_t *const f[], unsigned int n,
 	 uint8_t fec[])
 {
@@ -73,6 +80,7 @@ const struct rl_codec_ops rl_ops_sse42 = {
 	.tx = sse42_tx,
 	.rx = sse42_rx,
 	.hop = sse42_hop,
+	.receive = sse42_receive,
 	.check = sse42_check,
 	.copy = sse42_copy,
 };
@@ -81,6 +89,7 @@ const struct rl_codec_ops rl_ops_sse42_rs = {
 	.tx = sse42_tx_rs,
 	.rx = sse42_rx_rs,
 	.hop = sse42_hop,
+	.receive = sse42_receive,
 	.check = sse42_check,
 	.copy = sse42_copy,
 };

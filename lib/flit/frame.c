@@ -1,61 +1,236 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <string.h>
+
 #include "rl_crc32c.h"
 #include "rl_frame.h"
 
 /*
+ * A header is built and read as words of eight bytes, in registers: stored in
+ * smaller pieces, it could not be loaded for its check before all of them, and
+ * the flits copied before them, have left the store buffer.
+ *
  * The check covers the link header with its own field taken as zero. The
- * Ethernet header is left out: a kernel or a NIC may rewrite the addresses.
+ * Ethernet header is left out: a kernel or a NIC may rewrite the addresses. So
+ * it begins with the last two bytes of word 1, and passes over four of word 6.
  */
-static uint32_t
-frame_check(const uint8_t *frame, uint32_t header_bytes, bool hw)
+#define WORDS_SHORT (RL_FRAME_HEADER_SHORT / 8u)
+#define WORDS_LONG (RL_FRAME_HEADER_LONG / 8u)
+#define INIT_WORD (RL_FRAME_INIT_OFF / 8u)
+#define CHECK_WORD (RL_FRAME_CHECK_OFF / 8u)
+#define CHECK_SHIFT (8u * (RL_FRAME_CHECK_OFF % 8u))
+#define CHECK_HOLE (~(UINT64_C(0xffffffff) << CHECK_SHIFT))
+#define SIDEBAND_SHIFT (8u * (RL_FRAME_SIDEBAND_OFF % 8u))
+#define SIDEBANDS_WORD 4u /* of word 7 and those after it */
+
+#define FRAME_INLINE static inline __attribute__((always_inline))
+
+/* Bytes 12 and 13, as word 1 has them. */
+#define ETHERTYPE_LE                                                           \
+	((uint64_t)(RL_FRAME_ETHERTYPE >> 8 | (RL_FRAME_ETHERTYPE & 0xff) << 8))
+
+_Static_assert(CHECK_WORD == RL_FRAME_SIDEBAND_OFF / 8u &&
+		       CHECK_WORD == WORDS_SHORT - 2,
+	       "word 6 has the check and the first sideband");
+
+/* Bytes of the header that the check covers, and before them. */
+FRAME_INLINE uint32_t
+frame_header(unsigned int type, unsigned int nflits)
 {
-	return rl_crc32c_hole(frame + RL_FRAME_LINK_OFF,
-			      header_bytes - RL_FRAME_LINK_OFF,
-			      RL_FRAME_CHECK_OFF - RL_FRAME_LINK_OFF, hw);
+	return type == RL_FRAME_INIT ? RL_FRAME_HEADER_LONG
+				     : rl_frame_header_bytes(nflits);
 }
 
-/* Bytes of the header that the check covers. */
-static uint32_t
-frame_header(const struct rl_frame_hdr *h)
+#if defined(__x86_64__)
+#define FRAME_HW __attribute__((target("sse4.2")))
+
+/* The check of a header of @p n words. */
+FRAME_HW FRAME_INLINE uint32_t
+check_hw(const uint64_t w[], uint32_t n)
 {
-	return h->type == RL_FRAME_INIT ? RL_FRAME_HEADER_LONG
-					: rl_frame_header_bytes(h->nflits);
+	uint64_t c = __builtin_ia32_crc32hi(~0u, (uint16_t)(w[1] >> 48));
+
+	c = __builtin_ia32_crc32di(c, w[2]);
+	c = __builtin_ia32_crc32di(c, w[3]);
+	c = __builtin_ia32_crc32di(c, w[4]);
+	c = __builtin_ia32_crc32di(c, w[5]);
+	c = __builtin_ia32_crc32di(c, w[6] & CHECK_HOLE);
+	c = __builtin_ia32_crc32di(c, w[7]);
+	for (uint32_t i = WORDS_SHORT; i < n; i++)
+		c = __builtin_ia32_crc32di(c, w[i]);
+	return ~(uint32_t)c;
+}
+
+#else
+#define FRAME_HW
+
+FRAME_INLINE uint32_t
+check_hw(const uint64_t w[], uint32_t n)
+{
+	(void)w;
+	(void)n;
+	RL_ASSERT(false); /* no hw without the instruction */
+	return 0;
+}
+
+#endif
+
+static uint32_t
+check_sw(const uint64_t w[], uint32_t n)
+{
+	return rl_crc32c_hole((const uint8_t *)w + RL_FRAME_LINK_OFF,
+			      8 * n - RL_FRAME_LINK_OFF,
+			      RL_FRAME_CHECK_OFF - RL_FRAME_LINK_OFF, false);
+}
+
+/* Words 0 to 6, but for the check. @p first: sideband of the first flit. */
+FRAME_INLINE void
+head_words(uint64_t w[], const struct rl_frame_hdr *h, const uint8_t *mac,
+	   uint16_t first)
+{
+	w[0] = rl_get64(mac);
+	w[1] = rl_get32(mac + 8) | ETHERTYPE_LE << 32 |
+	       (uint64_t)(h->type | RL_FRAME_VERSION << 4) << 48 |
+	       (uint64_t)h->nflits << 56;
+	w[2] = h->flags | (h->stamp >> 48 & 0xff) << 8 |
+	       (uint64_t)h->tx_epoch << 16 | (uint64_t)h->rx_epoch << 24 |
+	       (uint64_t)h->seq << 32 | (uint64_t)h->ack << 48;
+	memcpy(w + 3, h->credit, sizeof(h->credit));
+	w[5] = (h->stamp & 0xffffffffffff) | (uint64_t)h->stamp_echo << 48;
+	w[6] = h->stamp_echo >> 16 | (uint64_t)first << SIDEBAND_SHIFT;
+}
+
+/*
+ * Four sidebands as a word. One by one, as they were stored: a load of eight
+ * bytes would wait for all four stores, and for what was stored before them.
+ */
+FRAME_INLINE uint64_t
+sideband_word(const uint8_t *sideband)
+{
+	return rl_get16(sideband) | (uint64_t)rl_get16(sideband + 2) << 16 |
+	       (uint64_t)rl_get16(sideband + 4) << 32 |
+	       (uint64_t)rl_get16(sideband + 6) << 48;
+}
+
+/*
+ * Words from 7 on: the sidebands of all flits but the first, unused ones zero.
+ * @return how many words the header has
+ */
+FRAME_INLINE uint32_t
+tail_words(uint64_t w[], const uint8_t *sideband, uint32_t words,
+	   uint32_t nflits)
+{
+	uint32_t left = nflits - 1;
+
+	for (uint32_t i = WORDS_SHORT - 1; i < words; i++) {
+		w[i] = 0;
+		if (left == 0)
+			continue;
+		w[i] = sideband_word(sideband + 2 +
+				     8 * (i - (WORDS_SHORT - 1)));
+		if (left < SIDEBANDS_WORD)
+			w[i] &= (UINT64_C(1) << 16 * left) - 1;
+		left -= left < SIDEBANDS_WORD ? left : SIDEBANDS_WORD;
+	}
+	return words;
+}
+
+/* A header without flits: its last words, and the frame's padding. */
+static uint32_t
+tail_empty(uint64_t w[], uint8_t *frame, const struct rl_frame_hdr *h)
+{
+	const uint32_t header_bytes = frame_header(h->type, 0);
+	const uint32_t bytes = rl_frame_length(h);
+
+	w[WORDS_SHORT - 1] = 0;
+	if (h->type == RL_FRAME_INIT)
+		memcpy(w + INIT_WORD, frame + RL_FRAME_INIT_OFF,
+		       RL_FRAME_HEADER_LONG - RL_FRAME_INIT_OFF);
+	memset(frame + header_bytes, 0, bytes - header_bytes);
+	return header_bytes / 8;
+}
+
+/* A header but for its check. @return of how many words it is */
+FRAME_INLINE uint32_t
+header_words(uint64_t w[], uint8_t *frame, const struct rl_frame_hdr *h,
+	     const uint8_t *sideband, const uint8_t *mac)
+{
+	if (rl_likely(h->nflits != 0)) {
+		head_words(w, h, mac, rl_get16(sideband));
+		return tail_words(w, sideband,
+				  frame_header(h->type, h->nflits) / 8,
+				  h->nflits);
+	}
+	head_words(w, h, mac, (uint16_t)rl_frame_length(h));
+	return tail_empty(w, frame, h);
+}
+
+FRAME_INLINE void
+store_words(uint8_t *frame, uint64_t w[], uint32_t n, uint32_t check)
+{
+	w[CHECK_WORD] |= (uint64_t)check << CHECK_SHIFT;
+	memcpy(frame, w, RL_FRAME_HEADER_SHORT);
+	if (n != WORDS_SHORT)
+		memcpy(frame + RL_FRAME_HEADER_SHORT, w + WORDS_SHORT,
+		       RL_FRAME_HEADER_LONG - RL_FRAME_HEADER_SHORT);
+}
+
+/* Most headers: of a few flits. Nothing of it goes through memory. */
+FRAME_HW FRAME_INLINE void
+seal_short_hw(uint8_t *frame, const struct rl_frame_hdr *h,
+	      const uint8_t *sideband, const uint8_t *mac)
+{
+	uint64_t w[WORDS_SHORT];
+
+	head_words(w, h, mac, rl_get16(sideband));
+	w[7] = h->nflits == 1 ? 0
+			      : sideband_word(sideband + 2) &
+					~UINT64_C(0) >> (80 - 16 * h->nflits);
+	store_words(frame, w, WORDS_SHORT, check_hw(w, WORDS_SHORT));
+}
+
+FRAME_HW static void
+seal_hw(uint8_t *frame, const struct rl_frame_hdr *h, const uint8_t *sideband,
+	const uint8_t *mac)
+{
+	uint64_t w[WORDS_LONG];
+	uint32_t n;
+
+	if (rl_likely(h->type == RL_FRAME_DATA &&
+		      h->nflits - 1u < RL_FRAME_FLITS_SHORT)) {
+		seal_short_hw(frame, h, sideband, mac);
+		return;
+	}
+	n = header_words(w, frame, h, sideband, mac);
+	store_words(frame, w, n, check_hw(w, n));
+}
+
+static void
+seal_sw(uint8_t *frame, const struct rl_frame_hdr *h, const uint8_t *sideband,
+	const uint8_t *mac)
+{
+	uint64_t w[WORDS_LONG];
+	const uint32_t n = header_words(w, frame, h, sideband, mac);
+
+	store_words(frame, w, n, check_sw(w, n));
+}
+
+void
+rl_frame_seal_from(uint8_t *frame, const struct rl_frame_hdr *h,
+		   const uint8_t *sideband, const uint8_t *mac, bool hw)
+{
+	RL_DASSERT(h->nflits <= RL_FRAME_FLITS_MAX);
+	if (rl_likely(hw))
+		seal_hw(frame, h, sideband, mac);
+	else
+		seal_sw(frame, h, sideband, mac);
 }
 
 void
 rl_frame_seal(uint8_t *frame, const struct rl_frame_hdr *h, const uint8_t *mac,
 	      bool hw)
 {
-	const uint32_t header_bytes = frame_header(h);
-	const uint32_t bytes = rl_frame_length(h);
-	uint32_t used = RL_FRAME_SIDEBAND_OFF + 2u * h->nflits;
-
-	RL_DASSERT(h->nflits <= RL_FRAME_FLITS_MAX);
-	memcpy(frame, mac, 12);
-	frame[12] = RL_FRAME_ETHERTYPE >> 8;
-	frame[13] = RL_FRAME_ETHERTYPE & 0xff;
-	frame[14] = (uint8_t)(h->type | RL_FRAME_VERSION << 4);
-	frame[15] = h->nflits;
-	frame[16] = h->flags;
-	frame[17] = (uint8_t)(h->stamp >> 48);
-	frame[18] = h->tx_epoch;
-	frame[19] = h->rx_epoch;
-	rl_put16(frame + 20, h->seq);
-	rl_put16(frame + 22, h->ack);
-	memcpy(frame + 24, h->credit, sizeof(h->credit));
-	rl_put32(frame + 40, (uint32_t)h->stamp);
-	rl_put16(frame + 44, (uint16_t)(h->stamp >> 32));
-	rl_put32(frame + 46, h->stamp_echo);
-	if (h->nflits == 0) {
-		rl_put16(frame + used, (uint16_t)bytes);
-		used += 2;
-		memset(frame + header_bytes, 0, bytes - header_bytes);
-	}
-	memset(frame + used, 0,
-	       rl_frame_header_bytes(h->nflits) - used);
-	rl_put32(frame + RL_FRAME_CHECK_OFF,
-		 frame_check(frame, header_bytes, hw));
+	rl_frame_seal_from(frame, h, frame + RL_FRAME_SIDEBAND_OFF, mac, hw);
 }
 
 void
@@ -69,6 +244,7 @@ rl_frame_init_put(uint8_t *frame, const struct rl_frame_init *init)
 	rl_put64(at + 16, init->incarnation);
 	rl_put64(at + 24, init->digest);
 	at[32] = init->flits;
+	at[33] = init->keyed;
 }
 
 void
@@ -81,46 +257,138 @@ rl_frame_init_get(const uint8_t *frame, struct rl_frame_init *init)
 	init->incarnation = rl_get64(at + 16);
 	init->digest = rl_get64(at + 24);
 	init->flits = at[32];
+	init->keyed = at[33] & 1;
+}
+
+/* Without flits: how long the frame must be besides. */
+static enum rl_frame_error
+open_empty(struct rl_frame_hdr *h, uint32_t len, uint16_t said)
+{
+	h->bytes = said;
+	h->bytes = (uint16_t)rl_frame_length(h);
+	if (h->bytes > RL_FRAME_BYTES_MAX)
+		return RL_FRAME_COUNT_ERR;
+	return len < h->bytes ? RL_FRAME_TRUNCATED : RL_FRAME_OK;
+}
+
+/* Reads words 2 to 6 of a header that is in order. */
+FRAME_INLINE void
+read_words(struct rl_frame_hdr *h, const uint64_t w[])
+{
+	h->flags = (uint8_t)w[2];
+	h->tx_epoch = (uint8_t)(w[2] >> 16);
+	h->rx_epoch = (uint8_t)(w[2] >> 24);
+	h->seq = (uint16_t)(w[2] >> 32);
+	h->ack = (uint16_t)(w[2] >> 48);
+	memcpy(h->credit, w + 3, sizeof(h->credit));
+	h->stamp = (w[2] >> 8 & 0xff) << 48 | (w[5] & 0xffffffffffff);
+	h->stamp_echo = (uint32_t)(w[5] >> 48 | w[6] << 16);
+	h->bytes = 0;
+}
+
+/* What can be said before the check. @p n: words of the header */
+FRAME_INLINE enum rl_frame_error
+open_words(uint64_t w[], const uint8_t *frame, uint32_t len,
+	   struct rl_frame_hdr *h, uint32_t *n)
+{
+	if (len < RL_FRAME_HEADER_SHORT)
+		return RL_FRAME_TRUNCATED;
+	memcpy(w, frame, RL_FRAME_HEADER_SHORT);
+	if ((w[1] >> 32 & 0xffff) != ETHERTYPE_LE)
+		return RL_FRAME_ETHERTYPE_ERR;
+	if ((w[1] >> 52 & 0xf) != RL_FRAME_VERSION)
+		return RL_FRAME_VERSION_ERR;
+	h->type = w[1] >> 48 & 0xf;
+	h->nflits = (uint8_t)(w[1] >> 56);
+	if (h->nflits > RL_FRAME_FLITS_MAX || len < rl_frame_bytes(h->nflits))
+		return RL_FRAME_COUNT_ERR;
+	*n = frame_header(h->type, h->nflits) / 8;
+	if (len < 8 * *n)
+		return RL_FRAME_TRUNCATED;
+	if (*n != WORDS_SHORT)
+		memcpy(w + WORDS_SHORT, frame + RL_FRAME_HEADER_SHORT,
+		       RL_FRAME_HEADER_LONG - RL_FRAME_HEADER_SHORT);
+	return RL_FRAME_OK;
+}
+
+/* And after it. */
+FRAME_INLINE enum rl_frame_error
+open_checked(const uint64_t w[], uint32_t len, struct rl_frame_hdr *h,
+	     uint32_t check)
+{
+	if ((uint32_t)(w[CHECK_WORD] >> CHECK_SHIFT) != check)
+		return RL_FRAME_CHECK_ERR;
+	if (h->type < RL_FRAME_DATA || h->type > RL_FRAME_CLOSE ||
+	    (h->type == RL_FRAME_DATA) != (h->nflits > 0))
+		return RL_FRAME_TYPE_ERR;
+	read_words(h, w);
+	if (rl_likely(h->nflits > 0))
+		return RL_FRAME_OK;
+	return open_empty(h, len, (uint16_t)(w[6] >> SIDEBAND_SHIFT));
+}
+
+/*
+ * Most headers: in order, with a few flits. @return whether it was one; else
+ * somebody has to say what it is.
+ */
+FRAME_HW FRAME_INLINE bool
+open_short_hw(const uint8_t *frame, uint32_t len, struct rl_frame_hdr *h)
+{
+	const uint64_t like = ETHERTYPE_LE |
+			      (RL_FRAME_DATA | RL_FRAME_VERSION << 4) << 16;
+	uint64_t w[WORDS_SHORT];
+
+	if (len < RL_FRAME_HEADER_SHORT)
+		return false;
+	memcpy(w, frame, sizeof(w));
+	h->type = RL_FRAME_DATA;
+	h->nflits = (uint8_t)(w[1] >> 56);
+	if ((w[1] >> 32 & 0xffffff) != like ||
+	    h->nflits - 1u >= RL_FRAME_FLITS_SHORT ||
+	    len < RL_FRAME_HEADER_SHORT + (uint32_t)h->nflits * RL_FLIT_BYTES ||
+	    (uint32_t)(w[CHECK_WORD] >> CHECK_SHIFT) !=
+		    check_hw(w, WORDS_SHORT))
+		return false;
+	read_words(h, w);
+	return true;
+}
+
+FRAME_HW static enum rl_frame_error
+open_long_hw(const uint8_t *frame, uint32_t len, struct rl_frame_hdr *h)
+{
+	uint64_t w[WORDS_LONG];
+	uint32_t n = 0;
+	const enum rl_frame_error e = open_words(w, frame, len, h, &n);
+
+	return rl_unlikely(e != RL_FRAME_OK)
+		       ? e
+		       : open_checked(w, len, h, check_hw(w, n));
+}
+
+FRAME_HW static enum rl_frame_error
+open_hw(const uint8_t *frame, uint32_t len, struct rl_frame_hdr *h)
+{
+	if (rl_likely(open_short_hw(frame, len, h)))
+		return RL_FRAME_OK;
+	return open_long_hw(frame, len, h);
+}
+
+static enum rl_frame_error
+open_sw(const uint8_t *frame, uint32_t len, struct rl_frame_hdr *h)
+{
+	uint64_t w[WORDS_LONG];
+	uint32_t n = 0;
+	const enum rl_frame_error e = open_words(w, frame, len, h, &n);
+
+	return e != RL_FRAME_OK ? e
+				: open_checked(w, len, h, check_sw(w, n));
 }
 
 enum rl_frame_error
 rl_frame_open(const uint8_t *frame, uint32_t len, struct rl_frame_hdr *h,
 	      bool hw)
 {
-	if (len < RL_FRAME_HEADER_SHORT)
-		return RL_FRAME_TRUNCATED;
-	if (frame[12] != RL_FRAME_ETHERTYPE >> 8 ||
-	    frame[13] != (RL_FRAME_ETHERTYPE & 0xff))
-		return RL_FRAME_ETHERTYPE_ERR;
-	if (frame[14] >> 4 != RL_FRAME_VERSION)
-		return RL_FRAME_VERSION_ERR;
-	h->type = frame[14] & 0xf;
-	h->nflits = frame[15];
-	if (h->nflits > RL_FRAME_FLITS_MAX || len < rl_frame_bytes(h->nflits))
-		return RL_FRAME_COUNT_ERR;
-	if (len < frame_header(h))
-		return RL_FRAME_TRUNCATED;
-	if (rl_get32(frame + RL_FRAME_CHECK_OFF) !=
-	    frame_check(frame, frame_header(h), hw))
-		return RL_FRAME_CHECK_ERR;
-	if (h->type < RL_FRAME_DATA || h->type > RL_FRAME_CLOSE ||
-	    (h->type == RL_FRAME_DATA) != (h->nflits > 0))
-		return RL_FRAME_TYPE_ERR;
-	h->flags = frame[16];
-	h->tx_epoch = frame[18];
-	h->rx_epoch = frame[19];
-	h->seq = rl_get16(frame + 20);
-	h->ack = rl_get16(frame + 22);
-	memcpy(h->credit, frame + 24, sizeof(h->credit));
-	h->stamp = (uint64_t)frame[17] << 48 |
-		   (uint64_t)rl_get16(frame + 44) << 32 | rl_get32(frame + 40);
-	h->stamp_echo = rl_get32(frame + 46);
-	h->bytes = 0;
-	if (h->nflits > 0)
-		return RL_FRAME_OK;
-	h->bytes = rl_get16(frame + RL_FRAME_SIDEBAND_OFF);
-	h->bytes = (uint16_t)rl_frame_length(h);
-	if (h->bytes > RL_FRAME_BYTES_MAX)
-		return RL_FRAME_COUNT_ERR;
-	return len < h->bytes ? RL_FRAME_TRUNCATED : RL_FRAME_OK;
+	if (rl_likely(hw))
+		return open_hw(frame, len, h);
+	return open_sw(frame, len, h);
 }

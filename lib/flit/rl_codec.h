@@ -129,6 +129,14 @@ unsigned int rl_codec_rx(const struct rl_codec *c, uint8_t *const flit[],
 unsigned int rl_codec_hop(const struct rl_codec *c, const uint8_t *const src[],
 			  uint8_t *const dst[], unsigned int n, uint8_t fec[]);
 
+/**
+ * Any thread. The same for the @p n flits of a frame, which lie one behind the
+ * other from @p body on: each goes into the wire image of f[i].
+ */
+unsigned int rl_codec_receive(const struct rl_codec *c, const uint8_t *body,
+			      struct rl_flit *const f[], unsigned int n,
+			      uint8_t fec[]);
+
 /** Any thread. FEC check alone, nothing written. Return as rl_codec_hop(). */
 unsigned int rl_codec_fec_check(const struct rl_codec *c,
 				const uint8_t *const flit[], unsigned int n,

@@ -33,6 +33,7 @@
  * | 16-17 | length of the packet in flits                                |
  */
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -111,23 +112,34 @@ enum rl_mark {
  */
 struct rl_flit {
 	struct rl_flit *next;
-	struct rl_flit *next_pkt; /**< head only */
-	struct rl_flit *last;	  /**< head only */
-	uint16_t pkt_flits;	  /**< head only */
-	uint16_t in_port;	  /**< port it came in by; RL_PORT_NONE: local */
-	uint16_t dst;		  /**< copies of the transaction header's fields */
-	uint16_t src;
-	uint8_t vc;	/**< VC of the link it leaves (or left) by */
-	uint8_t in_vc;	/**< VC it came in by: whose credit it holds */
-	uint8_t sl;
-	uint8_t mark;	/**< enum rl_mark */
-	uint8_t hops;	/**< links crossed so far */
-	uint8_t class;	/**< enum rl_class */
-	uint8_t flags;	/**< RL_FF_* */
-	uint8_t plane;	/**< forwarding plane, see rl_fwd.h */
+	union {
+		struct { /* of a head */
+			struct rl_flit *next_pkt;
+			struct rl_flit *last;
+			uint16_t pkt_flits;
+			uint16_t in_port; /**< it came in by; RL_PORT_NONE: local */
+			uint16_t dst;	  /**< copies of the transaction */
+			uint16_t src;	  /**< header's fields */
+		};
+		struct rl_flit *mate[3]; /**< of a run's first, rl_flit_run.h */
+	};
+	union {
+		struct {
+			uint8_t vc;	/**< VC of the link it leaves (or left) by */
+			uint8_t in_vc;	/**< VC it came in by: whose credit it holds */
+			uint8_t sl;
+			uint8_t mark;	/**< enum rl_mark */
+			uint8_t hops;	/**< links crossed so far */
+			uint8_t class;	/**< enum rl_class */
+			uint8_t flags;	/**< RL_FF_* */
+			uint8_t plane;	/**< forwarding plane, see rl_fwd.h */
+		};
+		uint64_t state; /**< all of these, written and compared at once */
+	};
 	uint64_t t_ns;	/**< arrival at this device, for statistics */
 	uint32_t loop_id; /**< loopback it came out of at this device; 0: none */
 	uint32_t spare;
+	uint64_t run; /**< see rl_flit_run.h; 0: the first of none */
 	uint8_t wire[RL_FLIT_BYTES] RL_ALIGNED(RL_CACHE_LINE);
 };
 
@@ -140,6 +152,14 @@ struct rl_flit {
 
 _Static_assert(sizeof(struct rl_flit) == RL_FLIT_BYTES + RL_CACHE_LINE,
 	       "a flit is one line of state and its wire image");
+
+/** The flit that a wire image belongs to. */
+static inline struct rl_flit *
+rl_flit_of(uint8_t *wire)
+{
+	return (struct rl_flit *)(void *)(wire -
+					  offsetof(struct rl_flit, wire));
+}
 
 static inline uint16_t
 rl_get16(const uint8_t *p)

@@ -13,7 +13,7 @@
  * (from a mempool on lcores, from an arena in tests).
  */
 
-#include "rl_flit.h"
+#include "rl_flit_run.h"
 
 struct rl_flit_cache {
 	struct rl_flit **slot; /**< cap pointers, the caller's */
@@ -44,8 +44,8 @@ rl_flit_get_bulk(struct rl_flit_cache *c, struct rl_flit *f[], uint32_t n)
 		c->empty_count++;
 		n = c->count;
 	}
-	for (uint32_t i = 0; i < n; i++)
-		f[i] = c->slot[--c->count];
+	c->count -= n;
+	memcpy(f, c->slot + c->count, n * sizeof(f[0]));
 	return n;
 }
 
@@ -73,6 +73,7 @@ rl_packet_put(struct rl_flit_cache *c, struct rl_flit *head)
 static inline void
 rl_packet_start(struct rl_flit *f)
 {
+	rl_run_none(f);
 	f->next = NULL;
 	f->next_pkt = NULL;
 	f->last = f;
@@ -83,6 +84,7 @@ rl_packet_start(struct rl_flit *f)
 static inline void
 rl_packet_append(struct rl_flit *head, struct rl_flit *f)
 {
+	rl_run_none(f);
 	f->next = NULL;
 	head->last->next = f;
 	head->last = f;

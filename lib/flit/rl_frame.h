@@ -43,8 +43,8 @@
  * | 80-87   | incarnation of the sender's process; 0: not told            |
  * | 88-95   | digest of its fabric's configuration; 0: not told           |
  * | 96      | most flits that its frames may carry, 1-32                  |
- * | 97-111  | spare (0)                                                   |
- * | 112-127 | kept for an authentication tag (0)                          |
+ * | 97      | 1: the sender's frames end in a tag (rl_link_auth.h)        |
+ * | 98-127  | spare (0)                                                   |
  *
  * Sideband of a flit: bits 0-2 VC, 3 SOP, 4 EOP, 5 looped, 6 reflected,
  * 7-8 mark, 9-15 hops.
@@ -106,6 +106,7 @@ struct rl_frame_init {
 	uint64_t incarnation;
 	uint64_t digest;
 	uint8_t flits;
+	bool keyed;
 };
 
 /** Why a frame was not taken, in the order of the checks. */
@@ -178,10 +179,20 @@ rl_frame_fit(uint32_t frame_bytes)
 	(RL_FF_SOP | RL_FF_EOP | RL_FF_LOOPED | RL_FF_REFLECTED)
 #define RL_SIDEBAND_VC(s) ((s) & 7u)
 #define RL_SIDEBAND_EOP 0x10u
-/** VC, SOP and EOP: of a packet's middle, the VC is all there is of these. */
-#define RL_SIDEBAND_MIDDLE 0x1fu
+#define RL_SIDEBAND_LOOPED 0x20u
+/** SOP, EOP and mark: of what is good in a packet's middle none is set. */
+#define RL_SIDEBAND_SPECIAL 0x198u
 
-_Static_assert(RL_SIDEBAND_FLAGS == 0xf && RL_FF_EOP << 3 == RL_SIDEBAND_EOP,
+_Static_assert(offsetof(struct rl_flit, vc) == offsetof(struct rl_flit, state) &&
+		       offsetof(struct rl_flit, mark) ==
+			       offsetof(struct rl_flit, state) + 3 &&
+		       offsetof(struct rl_flit, hops) ==
+			       offsetof(struct rl_flit, state) + 4 &&
+		       offsetof(struct rl_flit, flags) ==
+			       offsetof(struct rl_flit, state) + 6,
+	       "where rl_sideband_state() puts them");
+_Static_assert(RL_SIDEBAND_FLAGS == 0xf && RL_FF_EOP << 3 == RL_SIDEBAND_EOP &&
+		       RL_FF_LOOPED << 3 == RL_SIDEBAND_LOOPED,
 	       "flags lie in the sideband as they lie in memory");
 
 /** Packs a flit's sideband. */
@@ -202,6 +213,24 @@ rl_sideband_unpack(uint16_t s, struct rl_flit *f)
 	f->hops = (uint8_t)(s >> 9);
 }
 
+/** The same as rl_flit.state: VC, flags, mark and hops; all else is zero. */
+static inline uint64_t
+rl_sideband_state(uint16_t s)
+{
+	return (s & 7u) | (uint64_t)(s >> 7 & 3) << 24 |
+	       (uint64_t)(s >> 9) << 32 |
+	       (uint64_t)(s >> 3 & RL_SIDEBAND_FLAGS) << 48;
+}
+
+/** What rl_sideband_pack() makes of a flit with this state. */
+static inline uint16_t
+rl_state_sideband(uint64_t state)
+{
+	return (uint16_t)((state & 7) |
+			  (state >> 48 & RL_SIDEBAND_FLAGS) << 3 |
+			  (state >> 24 & 3) << 7 | (state >> 32 & 127) << 9);
+}
+
 /**
  * Owner of @p frame. Writes the Ethernet and link header of a frame whose
  * sideband bytes are already in place at RL_FRAME_SIDEBAND_OFF (unused ones
@@ -211,6 +240,14 @@ rl_sideband_unpack(uint16_t s, struct rl_flit *f)
  */
 void rl_frame_seal(uint8_t *frame, const struct rl_frame_hdr *h,
 		   const uint8_t *mac, bool hw);
+
+/**
+ * Owner of @p frame. The same with the sidebands wherever they are: two bytes
+ * a flit at @p sideband, readable in groups of four after the first (2, 10, 18
+ * bytes, and so on). The flits may be copied before or after.
+ */
+void rl_frame_seal_from(uint8_t *frame, const struct rl_frame_hdr *h,
+			const uint8_t *sideband, const uint8_t *mac, bool hw);
 
 /** Owner of @p frame. The INIT part, before the frame is sealed. */
 void rl_frame_init_put(uint8_t *frame, const struct rl_frame_init *init);

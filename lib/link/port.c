@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "port_priv.h"
+#include "port_credits.h"
 
 #define PORT_STRUCT_BYTES                                                      \
 	((sizeof(struct rl_port) + RL_CACHE_LINE - 1) &                        \
@@ -27,7 +27,9 @@ struct rl_port *
 rl_port_init(void *mem, const struct rl_port_params *p)
 {
 	struct rl_port *port = mem;
-	const uint32_t fit = rl_frame_fit(p->frame_bytes);
+	const uint32_t fit = rl_frame_fit(p->frame_bytes -
+					  rl_min_u32(p->frame_bytes,
+						     port_auth_bytes(p)));
 
 	RL_ASSERT(((uintptr_t)mem & (RL_CACHE_LINE - 1)) == 0);
 	RL_ASSERT(p->uid < 1u << 20);
@@ -45,6 +47,12 @@ rl_port_init(void *mem, const struct rl_port_params *p)
 		       p->cfg->window_flits);
 	port_state_init(port);
 	return port;
+}
+
+void
+rl_port_left_out(struct rl_port *port, uint64_t ns)
+{
+	port->rx.open_ns -= ns;
 }
 
 void
@@ -78,7 +86,8 @@ rx_count_error(struct rl_port *port, enum rl_frame_error e)
 	};
 
 	port->c[counter[e]]++;
-	if (e == RL_FRAME_CHECK_ERR)
+	/* with a key, a stranger's doing is no error of the link's */
+	if (e == RL_FRAME_CHECK_ERR && port->p.auth == NULL)
 		port_detect_errors(port, 0, 1);
 }
 
@@ -144,6 +153,23 @@ rx_control(struct rl_port *port, const struct rl_frame_hdr *h, uint64_t now_ns)
 	}
 }
 
+static void
+rx_init(struct rl_port *port, const uint8_t *frame, uint32_t len,
+	const struct rl_frame_hdr *h, uint64_t now_ns)
+{
+	struct rl_frame_init init;
+
+	rl_frame_init_get(frame, &init);
+	if (port->p.auth != NULL && !port_auth_ok(port, frame, len, h)) {
+		if (port->link.state == RL_LINK_INIT)
+			port_shake_refuse(port, init.keyed ? RL_REFUSED_KEY
+							   : RL_REFUSED_NO_KEY,
+					  0, now_ns);
+		return;
+	}
+	port_rx_init(port, h, &init, now_ns);
+}
+
 void
 rl_port_rx_frame(struct rl_port *port, uint8_t *frame, uint32_t len,
 		 uint64_t now_ns)
@@ -158,10 +184,7 @@ rl_port_rx_frame(struct rl_port *port, uint8_t *frame, uint32_t len,
 		return;
 	}
 	if (rl_unlikely(h.type == RL_FRAME_INIT)) {
-		struct rl_frame_init init;
-
-		rl_frame_init_get(frame, &init);
-		port_rx_init(port, &h, &init, now_ns);
+		rx_init(port, frame, len, &h, now_ns);
 		return;
 	}
 	if (!port_link_open(port)) {
@@ -169,6 +192,8 @@ rl_port_rx_frame(struct rl_port *port, uint8_t *frame, uint32_t len,
 		return;
 	}
 	if (!rx_epoch_ok(port, &h))
+		return;
+	if (port->p.auth != NULL && !port_auth_ok(port, frame, len, &h))
 		return;
 	if (rl_unlikely(!port_rx_plausible(port, h.stamp, now_ns))) {
 		PORT_COUNT(port, rx_stamp_error);
@@ -191,6 +216,7 @@ rl_port_rx_frame(struct rl_port *port, uint8_t *frame, uint32_t len,
 void
 rl_port_tick(struct rl_port *port, uint64_t now_ns)
 {
+	port_rx_look(port);
 	port_state_tick(port, now_ns);
 	port_packet_tick(port, now_ns);
 	port_act(port, port_retry_tick(port, now_ns), now_ns);

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "port_priv.h"
+#include "port_credits.h"
 
 void
 port_packet_reset(struct rl_port *port)
@@ -285,7 +285,8 @@ rx_clip(struct rl_port *port, unsigned int vc, uint64_t now_ns)
 		return;
 	}
 	rx_tell(port, vc, pkt, RL_DROP_TOO_LONG, now_ns);
-	/* its last flit becomes the end; it may reach the maximum, no more */
+	/* its last flit becomes the end; it may reach the maximum, no more
+	 * (it came by itself, and is in no run) */
 	pkt->last->flags |= RL_FF_EOP;
 	pkt->last->mark = RL_MARK_TRANSMIT_ERROR;
 	rx_pass(port, pkt);
@@ -302,6 +303,23 @@ packet_begun(struct rl_port *port, unsigned int vc, uint64_t now_ns)
 		p->part_due_ns = rl_deadline(now_ns, port->p.cfg->watchdog_ns);
 }
 
+/* A packet of one flit, where none is open: it goes on at once. */
+static bool
+packet_single(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
+{
+	const unsigned int vc = f->in_vc;
+	const struct port_packet *p = &port->packet;
+
+	if (~f->flags & (RL_FF_SOP | RL_FF_EOP) || p->part[vc] != NULL ||
+	    p->open_flits[vc] != 0 || p->close_mask & 1u << vc)
+		return false;
+	port->told.told[vc] = false;
+	rx_start(port, f, now_ns);
+	PORT_COUNT(port, rx_packets);
+	rl_pktq_push(&port->packet.out, f);
+	return true;
+}
+
 /* An accepted flit joins the packet of its VC. */
 void
 port_packet_add(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
@@ -311,6 +329,8 @@ port_packet_add(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
 	struct rl_flit *pkt = port->packet.part[vc];
 	uint32_t flits;
 
+	if (packet_single(port, f, now_ns))
+		return;
 	if (f->flags & RL_FF_SOP) {
 		if (pkt != NULL) {
 			PORT_COUNT(port, rx_partial_discard);
@@ -338,6 +358,7 @@ port_packet_add(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
 		pkt = f;
 	} else {
 		rl_packet_append(pkt, f);
+		rl_run_follow(pkt, f, NULL);
 	}
 	port->packet.part[vc] = pkt;
 	packet_begun(port, vc, now_ns);
@@ -352,16 +373,20 @@ port_packet_add(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
 }
 
 /*
- * The same for flits in the middle of a packet that is in assembly here, as
- * many of the first @p n as there are. The packet stays shorter than the
- * longest allowed: whoever reaches that looks at each flit.
+ * The same for flits in the middle of a packet that is in assembly here: as
+ * many of the first @p n as have the first one's sideband, and so its @p state.
+ * The packet stays shorter than the longest allowed: whoever reaches that looks
+ * at each flit.
  *
  * @return how many joined; 0: port_packet_add() takes the first
  */
 uint32_t
-port_packet_join(struct rl_port *port, unsigned int vc,
-		 struct rl_flit *const f[], uint32_t n, uint64_t now_ns)
+port_packet_join(struct rl_port *port, struct rl_flit *const f[],
+		 const uint8_t *sideband, uint32_t n, uint64_t state,
+		 uint64_t now_ns)
 {
+	const uint16_t first = rl_get16(sideband);
+	const unsigned int vc = RL_SIDEBAND_VC(first);
 	struct rl_flit *pkt = port->packet.part[vc], *last;
 	uint32_t i = 0, flits;
 
@@ -372,14 +397,14 @@ port_packet_join(struct rl_port *port, unsigned int vc,
 		return 0;
 	n = rl_min_u32(n, port->p.cfg->max_packet_flits - flits);
 	last = pkt->last;
-	for (; i < n; i++) {
-		if (f[i]->vc != vc || (f[i]->flags & (RL_FF_SOP | RL_FF_EOP)))
-			break;
+	do {
+		f[i]->state = state;
+		f[i]->loop_id = 0;
+		rl_run_none(f[i]);
 		last->next = f[i];
 		last = f[i];
-	}
-	if (i == 0)
-		return 0;
+	} while (++i < n && rl_get16(sideband + 2 * i) == first);
+	rl_run_make(pkt, f, i);
 	last->next = NULL;
 	pkt->last = last;
 	pkt->pkt_flits = (uint16_t)(pkt->pkt_flits + i);

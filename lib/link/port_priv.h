@@ -13,6 +13,7 @@
  *   port.c        the doors: frames, timers, the core, show
  *   port_state.c  the one that acts
  *   port_tx.c     port_shake.c  port_detect.c  port_drain.c  port_loop.c
+ *   port_auth.c
  *   port_queue.c  port_rx.c
  *   port_retry.c  port_packet.c  port_rtt.c
  *
@@ -91,7 +92,8 @@ struct port_shake {
 	uint8_t rx_epoch; /* the peer's; valid where peer_known */
 	bool peer_known;
 	bool peer_heard; /* a frame of its, as long as data will be */
-	bool refused;	  /* the peer is of another fabric; it was said */
+	bool refused;	  /* why it does not train was said */
+	bool ask;	  /* the next INIT frame asks for an echo alone */
 	uint32_t flits;	  /* a frame may carry, by both ends' word */
 	struct rl_prng prng;
 	uint64_t nonce;
@@ -162,6 +164,12 @@ struct port_rx {
 	uint32_t freed[RL_VCS]; /* of them discarded here */
 	uint32_t own[RL_VCS];	/* of them made here, in this epoch */
 	uint32_t base[RL_VCS];	/* `taken` when the epoch began */
+
+	/* port_rx_limits(), as it was, and what it was computed from */
+	uint16_t limit[RL_VCS];
+	uint64_t freed_seen[RL_SHARED_WORDS];
+	bool limit_stale; /* one of the above has changed since */
+	bool limit_look;  /* what the core freed may have */
 };
 
 /** Packets out of flits (port_packet.c). */
@@ -294,8 +302,14 @@ port_pay(struct rl_port *port, uint32_t debt)
 /* --- port_state.c ------------------------------------------------------- */
 
 void port_state_init(struct rl_port *port);
+void port_act_on(struct rl_port *port, struct port_verdict v, uint64_t now_ns);
 /* Carries a verdict out. The one way to a state's change from below. */
-void port_act(struct rl_port *port, struct port_verdict v, uint64_t now_ns);
+static inline void
+port_act(struct rl_port *port, struct port_verdict v, uint64_t now_ns)
+{
+	if (rl_unlikely(v.wish != PORT_NOTHING))
+		port_act_on(port, v, now_ns);
+}
 /* The loopback has given everything back. */
 void port_drained(struct rl_port *port, uint64_t now_ns);
 /* An INIT frame, in whatever state. */
@@ -332,6 +346,28 @@ bool port_shake_open(struct rl_port *port);
 /* What an INIT frame says. */
 void port_shake_header(struct rl_port *port, struct rl_frame_hdr *h,
 		       struct rl_frame_init *init);
+
+/* Whether who sends this INIT frame has heard this end's last one. */
+bool port_shake_echoes(const struct rl_port *port, const struct rl_frame_hdr *h,
+		       const struct rl_frame_init *init);
+/* This end is UP, and hears one who may be a recording: whoever lives echoes. */
+void port_shake_ask(struct rl_port *port);
+/* This end does not train with who speaks; said once a training. */
+void port_shake_refuse(struct rl_port *port, enum rl_refusal why,
+		       uint64_t peer_digest, uint64_t now_ns);
+
+/* --- port_auth.c -------------------------------------------------------- */
+
+/* Room that frames need behind what the protocol writes. */
+uint32_t port_auth_bytes(const struct rl_port_params *p);
+/* An epoch opens. */
+void port_auth_open(struct rl_port *port);
+/* A frame is complete. Where there is a key. */
+void port_auth_seal(struct rl_port *port, uint8_t *frame,
+		    const struct rl_frame_hdr *h);
+/* Whether a frame of @p bytes is the peer's. Where there is a key. */
+bool port_auth_ok(struct rl_port *port, const uint8_t *frame, uint32_t bytes,
+		  const struct rl_frame_hdr *h);
 
 /* --- port_detect.c ------------------------------------------------------ */
 
@@ -402,8 +438,8 @@ struct port_verdict port_retry_ack(struct rl_port *port, uint16_t ack,
 				   uint64_t now_ns, bool *ok);
 struct port_verdict port_retry_nak(struct rl_port *port, uint64_t now_ns);
 struct port_verdict port_retry_tick(struct rl_port *port, uint64_t now_ns);
-/* @p n flits of the buffer go out; @return how many of them had before. */
-uint32_t port_retry_sent(struct rl_port *port, uint32_t n, uint64_t now_ns);
+/* @p n flits of the buffer go out. */
+void port_retry_sent(struct rl_port *port, uint32_t n, uint64_t now_ns);
 /* Empties the buffer, for the loopback: rl_replay_drain(). */
 struct rl_replay_drained port_retry_drain(struct rl_port *port,
 					  struct rl_pktq *out,
@@ -476,45 +512,6 @@ port_rx_acked(struct rl_port *port)
 	return n;
 }
 
-/*
- * The number of flits the peer may have sent on a VC in this epoch. What the
- * core still holds of earlier epochs takes its room: `base` counts it as
- * taken, and it is not yet freed. What this end made itself (`own`) gives the
- * peer nothing when it is freed.
- */
-static inline uint16_t
-port_rx_limit(const struct rl_port *port, unsigned int vc)
-{
-	const uint32_t freed = rl_shared_read(&port->p.shared->freed[vc]) +
-			       port->rx.freed[vc];
-
-	return (uint16_t)(port->p.cfg->credits_flits + freed -
-			  port->rx.base[vc] - port->rx.own[vc]);
-}
-
-/* Flits of the input buffer in use. */
-static inline uint32_t
-port_rx_held(const struct rl_port *port, unsigned int vc)
-{
-	return port->rx.taken[vc] - port->rx.freed[vc] -
-	       rl_shared_read(&port->p.shared->freed[vc]);
-}
-
-/* @p n flits of the input buffer go no further than here. */
-static inline void
-port_rx_free(struct rl_port *port, unsigned int vc, uint32_t n)
-{
-	port->rx.freed[vc] += n;
-}
-
-/* A flit that this end made takes room; @p own: the peer spent no credit. */
-static inline void
-port_rx_made(struct rl_port *port, unsigned int vc, bool own)
-{
-	port->rx.taken[vc]++;
-	port->rx.own[vc] += own;
-}
-
 /* --- port_packet.c ------------------------------------------------------ */
 
 void port_packet_reset(struct rl_port *port);
@@ -526,9 +523,9 @@ void port_packet_close(struct rl_port *port, uint64_t now_ns);
 /* A flit of the packet begun on @p vc is lost for good. */
 void port_packet_lost(struct rl_port *port, unsigned int vc, uint64_t now_ns);
 void port_packet_add(struct rl_port *port, struct rl_flit *f, uint64_t now_ns);
-/* Flits that are the middle of the packet in assembly; @return how many. */
-uint32_t port_packet_join(struct rl_port *port, unsigned int vc,
-			  struct rl_flit *const f[], uint32_t n,
+/* Flits that are alike, in the middle of a packet; @return how many. */
+uint32_t port_packet_join(struct rl_port *port, struct rl_flit *const f[],
+			  const uint8_t *sideband, uint32_t n, uint64_t state,
 			  uint64_t now_ns);
 void port_packet_pass(struct rl_port *port);
 /* Without link retry: the rest of what is begun must come by @p due_ns. */

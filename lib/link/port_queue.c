@@ -98,6 +98,8 @@ port_queue_credits(struct rl_port *port, const uint16_t limit[RL_VCS])
 {
 	struct port_queue *q = &port->queue;
 
+	if (rl_likely(memcmp(limit, q->limit, sizeof(q->limit)) == 0))
+		return; /* as in most frames */
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
 		/* cyclic: only a limit that lies ahead is news */
 		if ((int16_t)(limit[vc] - q->limit[vc]) <= 0)
@@ -131,8 +133,6 @@ tx_reserve(struct rl_port *port, unsigned int vc, const struct rl_flit *head)
 {
 	const uint16_t n = head->pkt_flits;
 	if (!port->queue.begun[vc]) {
-		if (rl_packet_ends(head))
-			return;
 		port->queue.begun[vc] = true;
 		port->queue.left[vc] =
 			(uint16_t)(port->p.cfg->max_packet_flits - n);
@@ -152,13 +152,15 @@ tx_reserve(struct rl_port *port, unsigned int vc, const struct rl_flit *head)
 static void
 tx_take(struct rl_port *port, unsigned int vc)
 {
+	struct port_queue *q = &port->queue;
 	struct rl_flit *const head = port_queue_pop(port, vc);
 	const uint16_t n = head->pkt_flits;
 
-	tx_reserve(port, vc, head);
+	if (rl_unlikely(q->begun[vc] || !rl_packet_ends(head)))
+		tx_reserve(port, vc, head);
 	head->vc = (uint8_t)vc;
-	port_retry_push(port, head, port->queue.q[vc].head);
-	port->queue.consumed[vc] = (uint16_t)(port->queue.consumed[vc] + n);
+	port_retry_push(port, head, q->q[vc].head);
+	q->consumed[vc] = (uint16_t)(q->consumed[vc] + n);
 }
 
 /* The next VC's turn. */
@@ -205,6 +207,16 @@ turn_spend(struct rl_port *port, unsigned int vc, uint32_t n)
 		turn_ends(q, vc);
 }
 
+/* VCs from number @p tried of this turn on that have nothing queued. */
+static unsigned int
+fill_skip(const struct port_queue *q, unsigned int tried)
+{
+	const uint32_t twice = q->mask | q->mask << RL_VCS;
+
+	return (unsigned int)__builtin_ctz(twice >> (q->turn + tried) %
+							     RL_VCS);
+}
+
 /* Fills the replay buffer with what the next frame can carry. */
 void
 port_queue_fill(struct rl_port *port)
@@ -216,14 +228,15 @@ port_queue_fill(struct rl_port *port)
 	port->queue.starved = false;
 	while (r->tail - r->next < port->shake.flits &&
 	       port->queue.mask != 0 && tried < RL_VCS) {
-		const unsigned int vc = (port->queue.turn + tried) % RL_VCS;
-		const struct rl_flit *head = port->queue.q[vc].head;
+		const struct rl_flit *head;
+		unsigned int vc;
 		uint32_t need, n;
 
-		if (head == NULL) {
-			tried++;
-			continue;
-		}
+		tried += fill_skip(&port->queue, tried);
+		if (tried >= RL_VCS)
+			break;
+		vc = (port->queue.turn + tried) % RL_VCS;
+		head = port->queue.q[vc].head;
 		need = tx_need(port, vc, head);
 		if (rl_replay_room(r) < need) {
 			/* keeps its turn; what has begun holds the room, and

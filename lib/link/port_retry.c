@@ -59,11 +59,10 @@ static void
 retry_soft_error(struct rl_port *port)
 {
 	struct rl_replay *r = &port->retry.replay;
-	struct rl_replay_slot *slot = &r->slot[r->acked & r->mask];
 
 	if (rl_seq_before(r->acked, r->sent_max) &&
-	    soft_error(port, slot->flit))
-		slot->sideband = rl_sideband_pack(slot->flit);
+	    soft_error(port, rl_replay_at(r, r->acked)))
+		rl_replay_marked(r, r->acked);
 }
 
 void
@@ -71,8 +70,10 @@ port_retry_push(struct rl_port *port, struct rl_flit *head,
 		const struct rl_flit *follower)
 {
 	if (rl_unlikely(port->p.cfg->soft_error_check))
-		for (struct rl_flit *f = head; f != NULL; f = f->next)
+		for (struct rl_flit *f = head; f != NULL; f = f->next) {
+			rl_run_none(f); /* one may be marked, or be so */
 			soft_error(port, f);
+		}
 	rl_replay_push(&port->retry.replay, head, follower);
 }
 
@@ -161,9 +162,14 @@ struct port_verdict
 port_retry_ack(struct rl_port *port, uint16_t wire, uint64_t now_ns, bool *ok)
 {
 	struct rl_replay *r = &port->retry.replay;
-	uint32_t ack = rl_seq_widen(r->acked, wire, RL_LINK_SEQ_BITS);
+	uint32_t ack;
 
 	*ok = true;
+	if (wire == (uint16_t)r->acked) { /* nothing new */
+		port->retry.wrong = 0;
+		return PORT_VERDICT(PORT_NOTHING);
+	}
+	ack = rl_seq_widen(r->acked, wire, RL_LINK_SEQ_BITS);
 	if (rl_seq_before(ack, r->acked) || rl_seq_before(r->sent_max, ack)) {
 		PORT_COUNT(port, rx_ack_seq_error);
 		if (!RL_PLANTED(STALE_ACK)) {
@@ -175,8 +181,6 @@ port_retry_ack(struct rl_port *port, uint16_t wire, uint64_t now_ns, bool *ok)
 		ack = r->sent_max;
 	}
 	port->retry.wrong = 0;
-	if (ack == r->acked)
-		return PORT_VERDICT(PORT_NOTHING);
 	PORT_COUNT(port, rx_ack);
 	rl_replay_ack(r, ack, port->p.cache, port->retry.done);
 	retry_progress(port, now_ns);
@@ -226,7 +230,7 @@ port_retry_tick(struct rl_port *port, uint64_t now_ns)
 	return retry_replay(port, now_ns);
 }
 
-uint32_t
+void
 port_retry_sent(struct rl_port *port, uint32_t n, uint64_t now_ns)
 {
 	struct port_retry *t = &port->retry;
@@ -239,7 +243,6 @@ port_retry_sent(struct rl_port *port, uint32_t n, uint64_t now_ns)
 			      t->done);
 	else if (again != 0 || t->due_ns == RL_NEVER)
 		t->due_ns = rl_deadline(now_ns, port->rtt.timer_ns);
-	return again;
 }
 
 struct rl_replay_drained

@@ -37,6 +37,8 @@ void
 port_rtt_sample(struct rl_port *port, const struct rl_frame_hdr *h,
 		uint64_t now_ns)
 {
+	uint64_t was_ns;
+
 	port->rtt.recent = (uint32_t)h->stamp | 1; /* 0 means none */
 	port->rtt.recent_ns = now_ns;
 	if (h->stamp_echo == 0)
@@ -46,12 +48,13 @@ port_rtt_sample(struct rl_port *port, const struct rl_frame_hdr *h,
 
 	if (rtt > RL_NS_PER_S) /* a stamp from before a pause: not a sample */
 		return;
-	if (port->rtt.srtt_ns == 0)
+	was_ns = port->rtt.srtt_ns;
+	if (was_ns == 0)
 		port->rtt.srtt_ns = rtt;
 	else
-		port->rtt.srtt_ns +=
-			((int64_t)rtt - (int64_t)port->rtt.srtt_ns) / 8;
-	rtt_set_timer(port);
+		port->rtt.srtt_ns += ((int64_t)rtt - (int64_t)was_ns) / 8;
+	if (port->rtt.srtt_ns != was_ns)
+		rtt_set_timer(port);
 }
 
 uint32_t

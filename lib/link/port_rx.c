@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-#include "port_priv.h"
+#include "port_credits.h"
 
 void
 port_rx_reset(struct rl_port *port)
@@ -28,6 +28,7 @@ port_rx_reset(struct rl_port *port)
 	rx->ack_due_ns = RL_NEVER;
 	memcpy(rx->base, rx->taken, sizeof(rx->base));
 	memset(rx->own, 0, sizeof(rx->own));
+	rx->limit_stale = true;
 	port_forget(port, OWE_NAK | OWE_ACK);
 	port_packet_reset(port);
 }
@@ -83,34 +84,62 @@ rx_room(struct rl_port *port, unsigned int vc)
  * SOP and EOP may stand anywhere (port_packet.c bears all orders), looped and
  * reflected mean nothing but statistics and one misroute less.
  *
- * @return whether the flit may come in
+ * @return the flit's state
  */
-static bool
-rx_door(struct rl_port *port, struct rl_flit *f, uint16_t sideband)
+static inline uint64_t
+rx_door(struct rl_port *port, uint16_t sideband)
 {
-	rl_sideband_unpack(sideband, f);
-	f->in_vc = f->vc;
-	f->loop_id = 0;
-	f->hops = (uint8_t)(f->hops + (f->hops < RL_HOPS_MAX));
-	if (rl_unlikely(f->mark != RL_MARK_OK)) {
+	const unsigned int mark = sideband >> 7 & 3;
+
+	if (rl_unlikely(mark != RL_MARK_OK)) {
 		PORT_COUNT(port, rx_poisoned);
-		if (f->mark == RL_MARK_TRANSMIT_ERROR &&
-		    !(f->flags & RL_FF_EOP)) {
+		if (mark == RL_MARK_TRANSMIT_ERROR &&
+		    !(sideband & RL_SIDEBAND_EOP)) {
 			PORT_COUNT(port, rx_mark_error);
-			f->mark = RL_MARK_SOFT_ERROR;
+			sideband = (uint16_t)((sideband & ~(3u << 7)) |
+					      RL_MARK_SOFT_ERROR << 7);
 		}
 	}
-	return rl_likely(f->vc < port->p.cfg->vcs);
+	if (rl_likely(sideband >> 9 < RL_HOPS_MAX))
+		sideband = (uint16_t)(sideband + (1u << 9));
+	return rl_sideband_state(sideband) | RL_SIDEBAND_VC(sideband) << 8;
 }
 
 /* A flit refused at the door: it had its number, and its credit returns. */
 static void
-rx_refuse(struct rl_port *port, struct rl_flit *f)
+rx_refuse(struct rl_port *port, struct rl_flit *f, uint16_t sideband)
 {
+	const unsigned int vc = RL_SIDEBAND_VC(sideband);
+
+	rx_door(port, sideband); /* counts */
 	PORT_COUNT(port, rx_vc_error);
-	port->rx.taken[f->vc]++;
-	port_rx_free(port, f->vc, 1);
+	port->rx.taken[vc]++;
+	port_rx_free(port, vc, 1);
 	rl_flit_put(port->p.cache, f);
+}
+
+/*
+ * The first of @p n flits, for which there is room, and those after it that
+ * join the packet with it. @return how many
+ */
+static uint32_t
+rx_accept_some(struct rl_port *port, struct rl_flit *const f[],
+	       const uint8_t *sideband, uint32_t n, uint64_t now_ns)
+{
+	const uint16_t first = rl_get16(sideband);
+	const unsigned int vc = RL_SIDEBAND_VC(first);
+	const uint64_t state = rx_door(port, first);
+	uint32_t step = 0;
+
+	if (!(first & RL_SIDEBAND_SPECIAL))
+		step = port_packet_join(port, f, sideband, n, state, now_ns);
+	port->rx.taken[vc] += step + (step == 0);
+	if (step != 0)
+		return step;
+	f[0]->state = state;
+	f[0]->loop_id = 0;
+	port_packet_add(port, f[0], now_ns);
+	return 1;
 }
 
 /*
@@ -123,30 +152,21 @@ static uint32_t
 rx_accept(struct rl_port *port, struct rl_flit *const f[],
 	  const uint8_t *sideband, uint32_t n, uint64_t now_ns)
 {
-	uint32_t i, step, refused = 0;
+	uint32_t i = 0;
 
-	for (i = 0; i < n; i++)
-		if (!rx_door(port, f[i], rl_get16(sideband + 2 * i)))
-			refused |= 1u << i;
-	for (i = 0; i < n; i += step) {
-		const unsigned int vc = f[i]->vc;
+	while (i < n) {
+		const uint16_t first = rl_get16(sideband + 2 * i);
 		uint32_t room;
 
-		step = 1;
-		if (rl_unlikely(refused & 1u << i)) {
-			rx_refuse(port, f[i]);
+		if (rl_unlikely(RL_SIDEBAND_VC(first) >= port->p.cfg->vcs)) {
+			rx_refuse(port, f[i++], first);
 			continue;
 		}
-		room = rx_room(port, vc);
+		room = rx_room(port, RL_SIDEBAND_VC(first));
 		if (rl_unlikely(room == 0))
 			break;
-		step = port_packet_join(port, vc, f + i,
-					rl_min_u32(n - i, room), now_ns);
-		port->rx.taken[vc] += step + (step == 0);
-		if (step == 0) {
-			port_packet_add(port, f[i], now_ns);
-			step = 1;
-		}
+		i += rx_accept_some(port, f + i, sideband + 2 * i,
+				    rl_min_u32(n - i, room), now_ns);
 	}
 	if (i == 0)
 		return 0;
@@ -187,8 +207,6 @@ static void
 rx_take(struct rl_port *port, uint8_t *body, const uint8_t *sideband,
 	uint32_t n, uint64_t now_ns)
 {
-	const uint8_t *src[RL_FRAME_FLITS_MAX];
-	uint8_t *dst[RL_FRAME_FLITS_MAX];
 	struct rl_flit *f[RL_FRAME_FLITS_MAX];
 	uint8_t fec[RL_FRAME_FLITS_MAX];
 	const uint32_t got = rl_flit_get_bulk(port->p.cache, f, n);
@@ -196,11 +214,8 @@ rx_take(struct rl_port *port, uint8_t *body, const uint8_t *sideband,
 
 	if (rl_unlikely(got < n))
 		PORT_COUNT(port, rx_no_buffer);
-	for (uint32_t i = 0; i < got; i++) {
-		src[i] = body + i * RL_FLIT_BYTES;
-		dst[i] = f[i]->wire;
-	}
-	if (rl_codec_hop(port->p.codec, src, dst, got, fec) != 0)
+	if (rl_unlikely(rl_codec_receive(port->p.codec, body, f, got, fec) !=
+			0))
 		good = rx_fec(port, fec, got);
 	good = rx_accept(port, f, sideband, good, now_ns);
 	PORT_COUNT_N(port, rx_ok, good);

@@ -18,6 +18,11 @@
  * than what was heard of it since is late, and says nothing. In training it does
  * not matter how old a frame looks: what echoes this nonce is new.
  *
+ * Where the link has a key, every INIT frame is proven to be of who has it, but
+ * may be a recording. One that echoes this training's nonce is none. An end that
+ * is UP and hears a process it does not know therefore answers, and follows only
+ * when its nonce comes back.
+ *
  * What must be agreed on:
  *  - The fabric. Where both ends tell a digest of its configuration and the
  *    two differ, the link does not train, and an event says so.
@@ -50,6 +55,7 @@ port_shake_start(struct rl_port *port)
 	s->peer_known = false;
 	s->peer_heard = false;
 	s->refused = false;
+	s->ask = false;
 	s->flits = port->frame_flits;
 	port_owe(port, OWE_INIT);
 }
@@ -71,6 +77,38 @@ port_shake_stale(const struct rl_port *port, const struct rl_frame_hdr *h,
 	       !rl_frame_stamp_after(h->stamp, port->rx.newest);
 }
 
+void
+port_shake_refuse(struct rl_port *port, enum rl_refusal why,
+		  uint64_t peer_digest, uint64_t now_ns)
+{
+	struct rl_port_event *ev;
+
+	if (port->shake.refused)
+		return;
+	port->shake.refused = true; /* once a training */
+	ev = port_event(port, RL_PEV_REFUSED, now_ns);
+	ev->refusal = why;
+	ev->peer_digest = peer_digest;
+}
+
+bool
+port_shake_echoes(const struct rl_port *port, const struct rl_frame_hdr *h,
+		  const struct rl_frame_init *init)
+{
+	return init->nonce_echo == port->shake.nonce &&
+	       h->rx_epoch == port->shake.tx_epoch;
+}
+
+void
+port_shake_ask(struct rl_port *port)
+{
+	PORT_COUNT(port, rx_init_unproven);
+	/* an echo that is owed says the same, and more */
+	if (!port_owes(port, OWE_INIT))
+		port->shake.ask = true;
+	port_owe(port, OWE_INIT);
+}
+
 /* Whether a peer that says this may be one of this fabric at all. */
 static bool
 shake_fits(struct rl_port *port, const struct rl_frame_init *init,
@@ -82,13 +120,15 @@ shake_fits(struct rl_port *port, const struct rl_frame_init *init,
 		PORT_COUNT(port, rx_init_refused);
 		return false;
 	}
+	if (init->keyed && port->p.auth == NULL) {
+		PORT_COUNT(port, rx_init_refused);
+		port_shake_refuse(port, RL_REFUSED_OUR_KEY, 0, now_ns);
+		return false;
+	}
 	if (own == 0 || init->digest == 0 || own == init->digest)
 		return true;
 	PORT_COUNT(port, rx_init_refused);
-	if (!port->shake.refused)
-		port_event(port, RL_PEV_REFUSED, now_ns)->peer_digest =
-			init->digest;
-	port->shake.refused = true; /* once a training */
+	port_shake_refuse(port, RL_REFUSED_FABRIC, init->digest, now_ns);
 	return false;
 }
 
@@ -97,10 +137,8 @@ static bool
 shake_echoed(const struct rl_port *port, const struct rl_frame_hdr *h,
 	     const struct rl_frame_init *init)
 {
-	const struct port_shake *s = &port->shake;
-
-	return init->nonce_echo == s->nonce && h->rx_epoch == s->tx_epoch &&
-	       h->bytes >= rl_frame_bytes(s->flits);
+	return port_shake_echoes(port, h, init) &&
+	       h->bytes >= rl_frame_bytes(port->shake.flits);
 }
 
 struct port_verdict
@@ -150,30 +188,34 @@ void
 port_shake_header(struct rl_port *port, struct rl_frame_hdr *h,
 		  struct rl_frame_init *init)
 {
-	const struct port_shake *s = &port->shake;
+	struct port_shake *s = &port->shake;
+	const bool ask = s->ask;
 
+	s->ask = false;
 	*init = (struct rl_frame_init){
 		.nonce = s->nonce,
 		.incarnation = port->p.incarnation,
 		.digest = port->p.digest,
 		.flits = (uint8_t)port->frame_flits,
+		.keyed = port->p.auth != NULL,
 	};
 	h->tx_epoch = s->tx_epoch;
 	if (port->link.state == RL_LINK_INIT)
 		h->flags |= RL_FRF_ACKREQ;
 	if (rl_shared_read(&port->p.shared->wanted) != 0)
 		h->flags |= RL_FRF_WANTED;
-	if (!s->peer_known) {
+	/* short: whoever it is for, its frames may be smaller */
+	if (!s->peer_known || ask) {
 		PORT_COUNT(port, tx_init);
 		return;
 	}
 	h->bytes = (uint16_t)rl_frame_bytes(s->flits);
+	h->rx_epoch = s->rx_epoch;
+	init->nonce_echo = s->peer_nonce;
 	if (!s->peer_heard) {
 		PORT_COUNT(port, tx_init);
 		return;
 	}
 	h->flags |= RL_FRF_ECHO;
-	h->rx_epoch = s->rx_epoch;
-	init->nonce_echo = s->peer_nonce;
 	PORT_COUNT(port, tx_init_echo);
 }

@@ -97,6 +97,7 @@ port_open(struct rl_port *port, uint64_t now_ns)
 	port->link.opened_ns = now_ns;
 	port->link.retrains = 0;
 	PORT_COUNT(port, trainings);
+	port_auth_open(port);
 	if (port_shake_open(port))
 		PORT_COUNT(port, peer_restarts);
 	port_detect_start(port, now_ns);
@@ -183,7 +184,7 @@ port_retrained(struct rl_port *port, uint64_t now_ns)
 }
 
 void
-port_act(struct rl_port *port, struct port_verdict v, uint64_t now_ns)
+port_act_on(struct rl_port *port, struct port_verdict v, uint64_t now_ns)
 {
 	switch (v.wish) {
 	case PORT_NOTHING:
@@ -232,10 +233,14 @@ port_rx_init(struct rl_port *port, const struct rl_frame_hdr *h,
 		/* one that is UP itself answers: to answer that never ends */
 		if (!(h->flags & RL_FRF_ACKREQ))
 			return;
-		if (same)
+		if (same) {
 			port_owe(port, OWE_INIT); /* our echo was lost */
-		else
+		} else if (port->p.auth != NULL &&
+			   !port_shake_echoes(port, h, init)) {
+			port_shake_ask(port);
+		} else {
 			port_dead(port, RL_DET_PEER, now_ns);
+		}
 		return;
 	case RL_LINK_LOOPBACK:
 	case RL_LINK_DAMPED:

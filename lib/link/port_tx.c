@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "port_priv.h"
+#include "port_credits.h"
 
 void
 port_tx_reset(struct rl_port *port, uint64_t now_ns)
@@ -33,15 +33,18 @@ port_tx_probe(struct rl_port *port, uint64_t now_ns)
 
 /* Whether the peer should hear of credits: at once, or within a while. */
 static bool
-credits_due(const struct rl_port *port, uint64_t now_ns, bool *some)
+credits_due(const struct rl_port *port, const uint16_t limit[RL_VCS],
+	    uint64_t now_ns, bool *some)
 {
+	const uint16_t *const told = port->tx.credit_told;
 	const uint32_t step = port->p.cfg->credits_flits / 4;
 	bool due = false;
 
 	*some = false;
+	if (memcmp(limit, told, RL_VCS * sizeof(limit[0])) == 0)
+		return false;
 	for (unsigned int vc = 0; vc < port->p.cfg->vcs; vc++) {
-		const int16_t d = (int16_t)(port_rx_limit(port, vc) -
-					    port->tx.credit_told[vc]);
+		const int16_t d = (int16_t)(limit[vc] - told[vc]);
 
 		if (d <= 0)
 			continue;
@@ -50,6 +53,24 @@ credits_due(const struct rl_port *port, uint64_t now_ns, bool *some)
 	}
 	return due || (*some &&
 		       now_ns - port->tx.last_ns >= port->p.cfg->ack_delay_ns);
+}
+
+/*
+ * The credits of a frame. What was once told holds, though a flit made here may
+ * have taken the room for a while.
+ */
+static void
+tx_credits(struct rl_port *port, struct rl_frame_hdr *h)
+{
+	const uint16_t *const limit = port_rx_limits(port);
+	uint16_t *const told = port->tx.credit_told;
+
+	memcpy(h->credit, limit, sizeof(h->credit));
+	if (memcmp(limit, told, sizeof(h->credit)) == 0)
+		return;
+	for (unsigned int vc = 0; vc < RL_VCS; vc++)
+		if ((int16_t)(limit[vc] - told[vc]) > 0)
+			told[vc] = limit[vc];
 }
 
 /*
@@ -74,7 +95,7 @@ ask_due(struct rl_port *port, uint64_t now_ns)
 
 /* Whether a frame without flits is due on an open link. */
 static bool
-idle_due(const struct rl_port *port, uint64_t now_ns)
+idle_due(struct rl_port *port, uint64_t now_ns)
 {
 	const struct rl_link_cfg *cfg = port->p.cfg;
 	const uint64_t since_ns = now_ns - port->tx.last_ns;
@@ -90,7 +111,19 @@ idle_due(const struct rl_port *port, uint64_t now_ns)
 		return true;
 	if (cfg->keepalive_ns != 0 && since_ns >= cfg->keepalive_ns)
 		return true;
-	return credits_due(port, now_ns, &some);
+	return credits_due(port, port_rx_limits(port), now_ns, &some);
+}
+
+/* Fills the replay buffer, where the next frame is short of flits. */
+static inline void
+tx_fill(struct rl_port *port)
+{
+	const struct rl_replay *r = &port->retry.replay;
+
+	if (r->tail - r->next < port->shake.flits && port->queue.mask != 0)
+		port_queue_fill(port);
+	else
+		port->queue.starved = false;
 }
 
 /* The same of an open link. */
@@ -108,7 +141,7 @@ tx_kind_open(struct rl_port *port, uint64_t now_ns)
 		return idle_due(port, now_ns) ? RL_FRAME_IDLE : 0;
 	}
 	if (!port_retry_pending(port) || !port->retry.replaying)
-		port_queue_fill(port);
+		tx_fill(port);
 	if (port_retry_pending(port))
 		return RL_FRAME_DATA;
 	return ask_due(port, now_ns) || idle_due(port, now_ns) ? RL_FRAME_IDLE
@@ -146,6 +179,7 @@ tx_kind(struct rl_port *port, uint64_t now_ns)
 bool
 rl_port_tx_ready(struct rl_port *port, uint64_t now_ns)
 {
+	port_rx_look(port);
 	return tx_kind(port, now_ns) != 0;
 }
 
@@ -156,13 +190,7 @@ tx_header(struct rl_port *port, struct rl_frame_hdr *h, uint64_t now_ns)
 	h->tx_epoch = port->shake.tx_epoch;
 	h->rx_epoch = port->shake.rx_epoch;
 	h->ack = (uint16_t)port->rx.expected;
-	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
-		h->credit[vc] = port_rx_limit(port, vc);
-		/* what was once told holds, though a flit made here may have
-		 * taken the room for a while */
-		if ((int16_t)(h->credit[vc] - port->tx.credit_told[vc]) > 0)
-			port->tx.credit_told[vc] = h->credit[vc];
-	}
+	tx_credits(port, h);
 	h->stamp_echo = port_rtt_echo(port, now_ns);
 	if (port_pay(port, OWE_NAK)) {
 		h->flags |= RL_FRF_NAK;
@@ -236,46 +264,95 @@ tx_retrain_header(struct rl_port *port, struct rl_frame_hdr *h,
 
 /* The first flit of another port's loopback to leave here is an event. */
 static void
-tx_note_reroute(struct rl_port *port, uint32_t loop_id, uint64_t now_ns)
+tx_note_reroute(struct rl_port *port, uint32_t n, uint64_t now_ns)
 {
-	struct rl_port_event *ev;
+	const struct rl_replay *r = &port->retry.replay;
 
-	if (loop_id == port->tx.last_loop_id)
-		return;
-	port->tx.last_loop_id = loop_id;
-	ev = port_event(port, RL_PEV_REROUTED, now_ns);
-	ev->loop_id = loop_id;
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t loop_id = rl_replay_at(r, r->next + i)->loop_id;
+
+		if (loop_id == 0 || loop_id == port->tx.last_loop_id)
+			continue;
+		port->tx.last_loop_id = loop_id;
+		port_event(port, RL_PEV_REROUTED, now_ns)->loop_id = loop_id;
+	}
 }
 
+/* What the next @p n flits are, as they lie in the replay buffer. */
+struct tx_flits {
+	const uint8_t *const *wire;
+	const uint16_t *sideband;
+	/* the same where the buffer's end lies between them */
+	const uint8_t *wire_copy[RL_FRAME_FLITS_MAX];
+	uint16_t sideband_copy[RL_FRAME_FLITS_MAX + RL_REPLAY_PAST];
+};
+
 static void
+tx_flits(const struct rl_replay *r, uint32_t n, struct tx_flits *f)
+{
+	const uint32_t at = r->next & r->mask;
+
+	f->wire = (const uint8_t *const *)r->wire + at;
+	f->sideband = r->sideband + at;
+	if (rl_likely(at + n <= r->mask + 1))
+		return;
+	memset(f->sideband_copy, 0, sizeof(f->sideband_copy));
+	for (uint32_t i = 0; i < n; i++) {
+		f->wire_copy[i] = r->wire[(at + i) & r->mask];
+		f->sideband_copy[i] = r->sideband[(at + i) & r->mask];
+	}
+	f->wire = f->wire_copy;
+	f->sideband = f->sideband_copy;
+}
+
+/* Seals a frame. Strictly growing stamps: no two frames are of one age. */
+static void
+tx_seal(struct rl_port *port, uint8_t *frame, struct rl_frame_hdr *h,
+	const uint8_t *sideband, uint64_t now_ns)
+{
+	PORT_COUNT(port, tx_frames);
+	port->tx.last_ns = now_ns;
+	port->tx.stamp = rl_max_u64(now_ns, port->tx.stamp + 1);
+	h->stamp = port->tx.stamp;
+	rl_frame_seal_from(frame, h, sideband, port->p.mac, port->hw_crc);
+}
+
+/* The frame is whole, but for its tag. @return its bytes */
+static inline uint32_t
+tx_end(struct rl_port *port, uint8_t *frame, const struct rl_frame_hdr *h)
+{
+	if (port->p.auth != NULL)
+		port_auth_seal(port, frame, h);
+	return rl_frame_length(h) + port_auth_bytes(&port->p);
+}
+
+/* The header goes first: it is small, and would wait behind the flits. */
+static uint32_t
 tx_data(struct rl_port *port, uint8_t *frame, struct rl_frame_hdr *h,
 	uint64_t now_ns)
 {
 	const struct rl_replay *r = &port->retry.replay;
 	const uint32_t n = rl_min_u32(r->tail - r->next, port->shake.flits);
-	const uint8_t *wire[RL_FRAME_FLITS_MAX];
-	uint32_t again;
+	const uint32_t again = rl_min_u32(r->sent_max - r->next, n);
+	struct tx_flits f;
 
+	tx_flits(r, n, &f);
 	h->nflits = (uint8_t)n;
 	h->seq = (uint16_t)r->next;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct rl_replay_slot *s =
-			&r->slot[(r->next + i) & r->mask];
-
-		wire[i] = s->flit->wire;
-		rl_put16(frame + RL_FRAME_SIDEBAND_OFF + 2 * i, s->sideband);
-		if (rl_unlikely(s->loop_id != 0))
-			tx_note_reroute(port, s->loop_id, now_ns);
-	}
-	rl_codec_copy(port->p.codec, frame + rl_frame_header_bytes(n), wire, n);
-	again = port_retry_sent(port, n, now_ns);
-	if (again != 0) {
+	if (rl_unlikely(again != 0)) {
 		h->flags |= RL_FRF_RETRY;
 		PORT_COUNT_N(port, tx_replay_flits, again);
 	}
 	PORT_COUNT_N(port, tx_flits, n - again);
+	tx_seal(port, frame, h, (const uint8_t *)f.sideband, now_ns);
+	rl_codec_copy(port->p.codec, frame + rl_frame_header_bytes(n), f.wire,
+		      n);
+	if (rl_unlikely(rl_replay_looped(r)))
+		tx_note_reroute(port, n, now_ns);
+	port_retry_sent(port, n, now_ns);
 	if (!port->p.cfg->retry) /* sent is done */
 		port_queue_fence(port);
+	return tx_end(port, frame, h);
 }
 
 uint32_t
@@ -288,8 +365,7 @@ rl_port_tx_frame(struct rl_port *port, uint8_t *frame, uint64_t now_ns)
 		return 0;
 	case RL_FRAME_DATA:
 		tx_header(port, &h, now_ns);
-		tx_data(port, frame, &h, now_ns);
-		break;
+		return tx_data(port, frame, &h, now_ns);
 	case RL_FRAME_IDLE:
 		tx_idle_header(port, &h, now_ns);
 		break;
@@ -305,13 +381,8 @@ rl_port_tx_frame(struct rl_port *port, uint8_t *frame, uint64_t now_ns)
 		PORT_COUNT(port, tx_close);
 		break;
 	}
-	PORT_COUNT(port, tx_frames);
-	port->tx.last_ns = now_ns;
-	/* strictly growing, so that two frames are never of one age */
-	port->tx.stamp = rl_max_u64(now_ns, port->tx.stamp + 1);
-	h.stamp = port->tx.stamp;
-	rl_frame_seal(frame, &h, port->p.mac, port->hw_crc);
-	return rl_frame_length(&h);
+	tx_seal(port, frame, &h, NULL, now_ns);
+	return tx_end(port, frame, &h);
 }
 
 /* The same of a link that is open, and not in the dark. */
@@ -321,6 +392,7 @@ deadline_open(const struct rl_port *port, uint64_t now_ns)
 	const struct rl_link_cfg *cfg = port->p.cfg;
 	const struct port_tx *tx = &port->tx;
 	uint64_t t = port_detect_deadline(port);
+	uint16_t limit[RL_VCS];
 	bool some;
 
 	if (port_owes(port, OWE_DRAIN))
@@ -341,7 +413,7 @@ deadline_open(const struct rl_port *port, uint64_t now_ns)
 			port_drain_end_ns(port)));
 	if (cfg->keepalive_ns != 0)
 		t = rl_min_u64(t, rl_deadline(tx->last_ns, cfg->keepalive_ns));
-	credits_due(port, now_ns, &some);
+	credits_due(port, port_rx_limits_now(port, limit), now_ns, &some);
 	if (some)
 		t = rl_min_u64(t, rl_deadline(tx->last_ns, cfg->ack_delay_ns));
 	return t;

@@ -9,16 +9,24 @@
 size_t
 rl_replay_memsize(uint32_t window_flits)
 {
-	return rl_pow2_ceil(window_flits) * sizeof(struct rl_replay_slot);
+	const size_t n = rl_pow2_ceil(window_flits);
+
+	return n * (sizeof(uint8_t *) + 2 * sizeof(uint16_t)) +
+	       RL_REPLAY_PAST * sizeof(uint16_t);
 }
 
 void
 rl_replay_init(struct rl_replay *r, void *mem, uint32_t window_flits)
 {
+	const uint32_t n = rl_pow2_ceil(window_flits);
+
 	RL_ASSERT(window_flits >= 1 && window_flits <= RL_LINK_WINDOW_MAX);
 	memset(r, 0, sizeof(*r));
-	r->slot = mem;
-	r->mask = rl_pow2_ceil(window_flits) - 1;
+	r->mask = n - 1;
+	r->wire = mem;
+	r->left = (uint16_t *)(void *)(r->wire + n);
+	r->sideband = r->left + n;
+	memset(r->sideband, 0, (n + RL_REPLAY_PAST) * sizeof(uint16_t));
 	r->window = window_flits;
 }
 
@@ -27,6 +35,7 @@ rl_replay_reset(struct rl_replay *r)
 {
 	RL_ASSERT(rl_replay_empty(r));
 	r->base = r->acked = r->next = r->tail = r->sent_max = 0;
+	r->looped = 0;
 	r->reserved = 0;
 	r->part = 0;
 }
@@ -46,6 +55,25 @@ replay_floor(const struct rl_replay *r)
 	return RL_PLANTED(FREE_PER_FLIT) ? r->acked : floor;
 }
 
+/* Everything before @p floor goes back into the cache. */
+static void
+replay_free(struct rl_replay *r, uint32_t floor, struct rl_flit_cache *cache)
+{
+	while (r->base != floor) {
+		const uint32_t at = r->base & r->mask;
+		const uint32_t n = rl_min_u32(floor - r->base,
+					      r->mask + 1 - at);
+		uint8_t *const *wire = r->wire + at;
+		struct rl_flit **to = cache->slot + cache->count;
+
+		RL_ASSERT(n <= cache->cap - cache->count);
+		for (uint32_t i = 0; i < n; i++)
+			to[i] = rl_flit_of(wire[i]);
+		cache->count += n;
+		r->base += n;
+	}
+}
+
 uint32_t
 rl_replay_ack(struct rl_replay *r, uint32_t seq, struct rl_flit_cache *cache,
 	      uint32_t done[RL_VCS])
@@ -55,14 +83,14 @@ rl_replay_ack(struct rl_replay *r, uint32_t seq, struct rl_flit_cache *cache,
 
 	RL_DASSERT(rl_seq_before_eq(seq, r->sent_max));
 	for (; r->acked != seq; r->acked += step) {
-		const struct rl_replay_slot *s = &r->slot[r->acked & r->mask];
-		const uint32_t vc = RL_SIDEBAND_VC(s->sideband);
+		const uint32_t at = r->acked & r->mask;
+		const uint32_t vc = RL_SIDEBAND_VC(r->sideband[at]);
 		const uint32_t bit = 1u << vc;
 		uint32_t sb;
 
 		/* what was put in together has its end, if any, at the end */
-		step = rl_min_u32(s->left, seq - r->acked);
-		sb = r->slot[(r->acked + step - 1) & r->mask].sideband;
+		step = rl_min_u32(r->left[at], seq - r->acked);
+		sb = r->sideband[(r->acked + step - 1) & r->mask];
 		done[vc] += step;
 		if (sb & RL_SIDEBAND_EOP) {
 			r->part &= ~bit;
@@ -74,9 +102,29 @@ rl_replay_ack(struct rl_replay *r, uint32_t seq, struct rl_flit_cache *cache,
 	if (rl_seq_before(r->next, r->acked))
 		r->next = r->acked;
 	floor = replay_floor(r);
-	for (; r->base != floor; r->base++)
-		rl_flit_put(cache, rl_replay_at(r, r->base));
+	replay_free(r, floor, cache);
 	return n;
+}
+
+/* What was pushed at once goes the way of its head: any may become one. */
+struct drain_unit {
+	uint16_t left; /* flits of it still to come */
+	uint16_t in_port;
+	uint8_t plane;
+};
+
+static void
+drain_own(const struct rl_replay *r, uint32_t seq, struct drain_unit *u,
+	  struct rl_flit *f)
+{
+	const uint32_t at = seq & r->mask;
+
+	if (u->left == 0)
+		*u = (struct drain_unit){ r->left[at], f->in_port, f->plane };
+	u->left--;
+	f->vc = RL_SIDEBAND_VC(r->sideband[at]);
+	f->in_port = u->in_port;
+	f->plane = u->plane;
 }
 
 /* A packet, or what of it is wanted, grows flit by flit during a drain. */
@@ -106,6 +154,7 @@ rl_replay_drain(struct rl_replay *r, bool unacked_only, struct rl_pktq *out,
 {
 	struct rl_replay_drained d = { 0 };
 	const uint32_t part = r->part;
+	struct drain_unit unit = { 0 };
 
 	memset(open, 0, RL_VCS * sizeof(open[0]));
 	for (uint32_t i = r->base; i != r->tail; i++) {
@@ -113,6 +162,7 @@ rl_replay_drain(struct rl_replay *r, bool unacked_only, struct rl_pktq *out,
 		const bool acked = rl_seq_before(i, r->acked);
 		bool want = true;
 
+		drain_own(r, i, &unit, f);
 		if (acked) {
 			/* of a packet not wholly acknowledged? */
 			want = (part & (1u << f->vc)) &&

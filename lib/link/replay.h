@@ -23,18 +23,14 @@
 #include "rl_frame.h"
 
 /**
- * What the buffer knows of a flit without looking at it: the flit itself is
- * only read when it is sent.
+ * What the buffer knows of each flit without looking at it, in arrays of their
+ * own: a frame's worth of each lies together, ready for the copy and for the
+ * header. The flit itself is only read when it is sent.
  */
-struct rl_replay_slot {
-	struct rl_flit *flit;
-	uint32_t loop_id;
-	uint16_t sideband;
-	uint16_t left; /**< flits of its packet or fragment from here to its end */
-};
-
 struct rl_replay {
-	struct rl_replay_slot *slot;
+	uint8_t **wire;	    /**< of the flit, see rl_replay_at() */
+	uint16_t *sideband; /**< may be read RL_REPLAY_PAST beyond the last */
+	uint16_t *left;	    /**< flits of its packet or fragment from here on */
 	uint32_t mask;
 	uint32_t window;
 	uint32_t base;
@@ -42,10 +38,14 @@ struct rl_replay {
 	uint32_t next;
 	uint32_t tail;
 	uint32_t sent_max;  /**< highest `next` ever: what may be acknowledged */
+	uint32_t looped;    /**< no flit from here on has been looped */
 	uint32_t reserved;  /**< flits still to come of packets begun */
 	uint32_t part;	    /**< bit per VC: a packet is acknowledged in part */
 	uint32_t part_sop[RL_VCS]; /**< and its first flit's number */
 };
+
+/** Sidebands that may be read beyond those of a window: whole words are. */
+#define RL_REPLAY_PAST 4
 
 /** Bytes for the slots of a window. */
 size_t rl_replay_memsize(uint32_t window_flits);
@@ -76,10 +76,37 @@ rl_replay_empty(const struct rl_replay *r)
 	return r->tail == r->base;
 }
 
+/*
+ * The sideband of a flit in this state, in the packet of @p head. That it has
+ * been looped is noted for all that the packet may still number.
+ */
+static inline uint16_t
+rl_replay_sideband(struct rl_replay *r, const struct rl_flit *head,
+		   uint64_t state)
+{
+	const uint16_t sideband = rl_state_sideband(state);
+
+	if (rl_unlikely(sideband & RL_SIDEBAND_LOOPED))
+		r->looped = r->tail + head->pkt_flits;
+	return (uint16_t)((sideband & ~7u) | (head->vc & 7u));
+}
+
+/* A flit gets the next number. */
+static inline void
+rl_replay_put(struct rl_replay *r, struct rl_flit *f, uint16_t sideband,
+	      uint16_t left)
+{
+	const uint32_t at = r->tail++ & r->mask;
+
+	r->wire[at] = f->wire;
+	r->sideband[at] = sideband;
+	r->left[at] = left;
+}
+
 /**
  * Owner. Numbers and stores a packet, or a fragment of one; the buffer owns it.
- * There is room. All its flits get the head's VC, plane and port: the core sets
- * the head's, and any may become the head of a fragment.
+ * There is room. All its flits leave by the head's VC. Their own VC, plane and
+ * port are not looked at, nor written: rl_replay_drain() gives them the head's.
  *
  * @param follower  packet that will be pushed next, or NULL: its chain is
  *                  walked alongside, so that its lines are there by then
@@ -88,33 +115,54 @@ static inline void
 rl_replay_push(struct rl_replay *r, struct rl_flit *head,
 	       const struct rl_flit *follower)
 {
+	uint16_t left = head->pkt_flits;
 	struct rl_flit *f = head;
-	uint32_t tail = r->tail;
+	uint64_t state = head->state;
+	uint16_t sideband = rl_replay_sideband(r, head, state);
 
-	RL_DASSERT(tail - r->base + head->pkt_flits <= r->window);
-	for (uint16_t left = head->pkt_flits; left > 0; left--, tail++) {
-		f->vc = head->vc;
-		f->plane = head->plane;
-		f->in_port = head->in_port;
-		r->slot[tail & r->mask] = (struct rl_replay_slot){
-			.flit = f,
-			.loop_id = f->loop_id,
-			.sideband = rl_sideband_pack(f),
-			.left = left,
-		};
-		f = f->next;
-		if (follower != NULL) {
-			follower = follower->next;
-			__builtin_prefetch(follower);
-		}
+	RL_DASSERT(r->tail - r->base + left <= r->window);
+	if (left == 1) {
+		__builtin_prefetch(follower);
+		rl_replay_put(r, f, sideband, 1);
+		return;
 	}
-	r->tail = tail;
+	while (left > 0) {
+		const unsigned int n = rl_run_flits(f);
+
+		if (f->state != state) { /* most are as the one before */
+			state = f->state;
+			sideband = rl_replay_sideband(r, head, state);
+		}
+		rl_replay_put(r, f, sideband, left);
+		for (unsigned int i = 1; i < n; i++)
+			rl_replay_put(r, f->mate[i - 1], sideband,
+				      (uint16_t)(left - i));
+		left = (uint16_t)(left - (n == 0 ? 1 : n));
+		f = n == 0 ? f->next : rl_run_next(f);
+		__builtin_prefetch(f);
+		if (follower == NULL)
+			continue;
+		follower = rl_run_flits(follower) == 0 ? follower->next
+						       : rl_run_next(follower);
+		__builtin_prefetch(follower);
+	}
 }
 
+/** Owner. The flit of a number between base and tail. */
 static inline struct rl_flit *
 rl_replay_at(const struct rl_replay *r, uint32_t seq)
 {
-	return r->slot[seq & r->mask].flit;
+	return rl_flit_of(r->wire[seq & r->mask]);
+}
+
+/** Owner. Number @p seq's flit has another mark than when it was pushed. */
+static inline void
+rl_replay_marked(struct rl_replay *r, uint32_t seq)
+{
+	const uint32_t at = seq & r->mask;
+	const uint16_t now = rl_sideband_pack(rl_replay_at(r, seq));
+
+	r->sideband[at] = (uint16_t)((now & ~7u) | (r->sideband[at] & 7u));
 }
 
 /**
@@ -126,6 +174,13 @@ rl_replay_at(const struct rl_replay *r, uint32_t seq)
  */
 uint32_t rl_replay_ack(struct rl_replay *r, uint32_t seq,
 		       struct rl_flit_cache *cache, uint32_t done[RL_VCS]);
+
+/** Owner. Whether a flit from `next` on may come out of a loopback. */
+static inline bool
+rl_replay_looped(const struct rl_replay *r)
+{
+	return (int32_t)(r->looped - r->next) > 0;
+}
 
 /** Owner. Sends again from the first unacknowledged flit. */
 static inline void

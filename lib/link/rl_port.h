@@ -32,6 +32,7 @@
 #include "rl_codec.h"
 #include "rl_flit_cache.h"
 #include "rl_frame.h"
+#include "rl_link_auth.h"
 #include "rl_link_cfg.h"
 #include "rl_port_counters.h"
 #include "rl_prng.h"
@@ -81,7 +82,15 @@ enum rl_port_event_type {
 	RL_PEV_RETRAIN,	   /**< entered retraining */
 	RL_PEV_DEGRADED,   /**< error rate over half of its limit */
 	RL_PEV_EMPTY,	   /**< drained before it goes down: nothing is held */
-	RL_PEV_REFUSED,	   /**< the peer's fabric is another: no training */
+	RL_PEV_REFUSED,	   /**< the link does not train: refusal */
+};
+
+/** Why an end does not train with who speaks to it. */
+enum rl_refusal {
+	RL_REFUSED_FABRIC, /**< its fabric is another: peer_digest */
+	RL_REFUSED_KEY,	   /**< its key is another */
+	RL_REFUSED_NO_KEY, /**< it has no key, and this end has one */
+	RL_REFUSED_OUR_KEY, /**< it has a key, and this end has none */
 };
 
 struct rl_port_event {
@@ -94,6 +103,7 @@ struct rl_port_event {
 	uint32_t looped_flits;
 	uint32_t looped_acked_flits;
 	uint64_t peer_digest; /**< REFUSED: of the peer's configuration */
+	enum rl_refusal refusal;
 };
 
 /** Why a packet was given up; reported, never silent [DRL-7]. */
@@ -109,7 +119,9 @@ struct rl_port_event {
 	X(DUPLICATE, "duplicate") /* by tag: not a loss */                     \
 	X(UNCORRECTABLE, "uncorrectable") /* link retry off [LCB-4] */         \
 	X(MARKED, "error-mark") /* hurt in a switch, or poisoned [LCB-2] */ \
-	X(INIT, "init") /* its link is not trained, and init_action says so */
+	X(INIT, "init") /* its link is not trained, and init_action says so */ \
+	X(ASTRAY, "astray") /* new tables lead back where it came from */      \
+	X(NO_ROOM, "no-room") /* to wait for new tables, which may come */
 
 enum rl_drop_reason {
 #define RL_DROP_ENUM(name, word) RL_DROP_##name,
@@ -175,6 +187,7 @@ struct rl_port_params {
 	uint16_t index;		/**< port number at its device */
 	enum rl_link_kind kind; /**< for the policies */
 	uint32_t frame_bytes;	/**< largest frame of the PHY */
+	const struct rl_link_auth *auth; /**< NULL: whoever sends is trusted */
 	uint8_t mac[12];	/**< destination and source of its frames */
 };
 
@@ -236,6 +249,13 @@ void rl_port_rx_more(struct rl_port *port);
  * than a cache has room for, a poll ahead.
  */
 void rl_port_prefetch(const struct rl_port *port);
+
+/**
+ * Owner. The time that polls are told has left out @p ns for good, as nobody
+ * was run meanwhile. The peer's, on another machine, may have gone on: that its
+ * stamps are ahead by so much is no error.
+ */
+void rl_port_left_out(struct rl_port *port, uint64_t ns);
 
 /** Owner. Packets for the core; the caller pops and owns them. */
 struct rl_pktq *rl_port_rx_out(struct rl_port *port);

@@ -32,6 +32,7 @@
 	X(rx_count_error)                                                      \
 	X(rx_check_error)                                                      \
 	X(rx_type_error)                                                       \
+	X(rx_auth_error)     /* not of who has the key, or changed */          \
 	X(rx_stamp_error)    /* of a time that is not yet */                   \
 	X(rx_stale)          /* older than what was heard since */             \
 	X(rx_epoch_error)                                                      \
@@ -40,6 +41,7 @@
 	X(rx_init_echo)                                                        \
 	X(rx_init_echo_error)                                                  \
 	X(rx_init_refused)   /* of another fabric, or impossible */            \
+	X(rx_init_unproven)  /* of a new peer that may be an old recording */  \
 	X(rx_retrain)                                                          \
 	X(rx_close)                                                            \
 	X(rx_nak)                                                              \
