@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <openssl/crypto.h>
+
+#include "rl_auth.h"
+
+/* What may be wrong before a byte is read. */
+static int
+judge(const struct stat *st, char *err, size_t len)
+{
+	if (!S_ISREG(st->st_mode)) {
+		snprintf(err, len, "is no plain file; make one: openssl rand "
+				   "-hex 32");
+		return -EINVAL;
+	}
+	if ((st->st_mode & (S_IRWXG | S_IRWXO)) == 0)
+		return 0;
+	snprintf(err, len, "others than its owner may use it (mode %03o); "
+			   "chmod 600", (unsigned int)st->st_mode & 0777);
+	return -EACCES;
+}
+
+static int
+read_secret(struct rl_auth_root *root, int fd, char *err, size_t len)
+{
+	uint8_t text[RL_AUTH_FILE_MAX + 1];
+	size_t n = 0;
+	ssize_t got = 1;
+	int ret = 0;
+
+	while (n < sizeof(text) &&
+	       (got = read(fd, text + n, sizeof(text) - n)) > 0)
+		n += (size_t)got;
+	while (got == 0 && n > 0 && isspace(text[n - 1]))
+		n--; /* an editor's newline is no part of a key */
+	if (got < 0) {
+		ret = -errno;
+		snprintf(err, len, "%s", strerror(errno));
+	} else if (n < RL_AUTH_FILE_MIN || n > RL_AUTH_FILE_MAX) {
+		ret = -EINVAL;
+		snprintf(err, len, "holds %s%zu bytes; a key has %u to %u: "
+				   "openssl rand -hex 32",
+			 n > RL_AUTH_FILE_MAX ? "more than " : "",
+			 n > RL_AUTH_FILE_MAX ? RL_AUTH_FILE_MAX : n,
+			 RL_AUTH_FILE_MIN, RL_AUTH_FILE_MAX);
+	} else {
+		rl_auth_root_make(root, text, n);
+	}
+	OPENSSL_cleanse(text, sizeof(text));
+	return ret;
+}
+
+int
+rl_auth_root_read(struct rl_auth_root *root, const char *path, char *err,
+		  size_t len)
+{
+	/* not for ever at a FIFO that nobody writes */
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	int ret;
+
+	if (fd < 0 || fstat(fd, &st) != 0) {
+		ret = -errno;
+		snprintf(err, len, "%s", strerror(errno));
+	} else {
+		ret = judge(&st, err, len);
+	}
+	if (ret == 0)
+		ret = read_secret(root, fd, err, len);
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
