@@ -52,7 +52,7 @@ lay_out(const struct rl_ep_cfg *cfg, uint16_t npeers, struct layout *l)
 	l->known = place(&at, (npeers + 63u) / 64 * sizeof(uint64_t));
 	l->peer = place(&at, npeers * sizeof(struct ep_peer));
 	l->hash = place(&at, l->hash_size * sizeof(uint32_t));
-	l->heap = place(&at, cfg->max_flows * sizeof(struct ep_flow *));
+	l->heap = place(&at, cfg->max_flows * sizeof(struct ep_timer));
 	l->flow = place(&at, cfg->max_flows * sizeof(struct ep_flow));
 	l->win = place(&at, l->win_total * l->win_bytes);
 	l->total = at;
@@ -125,7 +125,7 @@ rl_ep_init(void *mem, const struct rl_ep_params *p)
 	ep->hash_mask = l.hash_size - 1;
 	ep->hash = (uint32_t *)(void *)(base + l.hash);
 	memset(ep->hash, 0, l.hash_size * sizeof(uint32_t));
-	ep->heap = (struct ep_flow **)(void *)(base + l.heap);
+	ep->heap = (struct ep_timer *)(void *)(base + l.heap);
 	ep->flow = (struct ep_flow *)(void *)(base + l.flow);
 	ep->win_mem = base + l.win;
 	ep->win_bytes = l.win_bytes;

@@ -59,7 +59,8 @@ rtt_sample(struct ep_flow *flow, uint64_t rtt_ns)
 uint64_t
 ep_give_up_at_ns(const struct rl_ep *ep, const struct ep_flow *flow)
 {
-	if (ep->cfg.give_up_ns == 0 || flow->state == RL_EP_FLOW_FAILED)
+	if (ep->cfg.give_up_ns == 0 || flow->state == RL_EP_FLOW_FAILED ||
+	    RL_PLANTED(NO_GIVE_UP))
 		return RL_NEVER;
 	if (flow->state == RL_EP_FLOW_SYNC)
 		return rl_deadline(flow->alive_ns, ep->cfg.give_up_ns);

@@ -18,7 +18,7 @@ report_all(struct rl_ep *ep, struct ep_flow *flow, enum rl_ep_reason reason,
 		const uint32_t tag = rl_flit_tag(
 			flow->tx_win->slot[s & ep->win_mask]->wire);
 
-		if (!first && tag == r.tag)
+		if (!first && tag == r.tag && !RL_PLANTED(FLOW_REPORT_FLITS))
 			continue;
 		first = false;
 		r.tag = tag;
@@ -49,7 +49,7 @@ ep_fail(struct rl_ep *ep, struct ep_flow *flow, enum rl_ep_reason reason,
 	flow->sync_tag = flow->tx_tag;
 	flow->retries = 0;
 	flow->backoff = 0;
-	flow->doubt = reason != RL_EP_RESTARTED;
+	flow->doubt = reason != RL_EP_RESTARTED && !RL_PLANTED(FLOW_NO_DOUBT);
 	if (!(flow->blocked & EPB_UNREACHABLE)) /* else it paces the probes */
 		flow->rto_at_ns = RL_NEVER;
 	flow->flags &= (uint16_t)~(EPF_RTT_RUNS | EPF_SYNC_NOW | EPF_TX_BUSY);

@@ -132,7 +132,7 @@ ep_flow_set_state(struct ep_flow *flow, enum rl_ep_flow_state state)
 	switch (state) {
 	case RL_EP_FLOW_OPEN:
 		RL_ASSERT(from == RL_EP_FLOW_SYNC);
-		flow->doubt = false;
+		flow->doubt = flow->doubt && RL_PLANTED(FLOW_DOUBT_STAYS);
 		break;
 	case RL_EP_FLOW_FAILED:
 		RL_ASSERT(from == RL_EP_FLOW_OPEN || from == RL_EP_FLOW_SYNC);

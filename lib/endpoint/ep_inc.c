@@ -69,6 +69,9 @@ restart_flow(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 static void
 restarted(struct rl_ep *ep, uint16_t id, struct ep_peer *peer, uint64_t now_ns)
 {
+	bool first = true;
+	uint32_t tag = 0;
+
 	EP_COUNT(ep, peer_restarts);
 	peer->past[peer->past_i] = peer->inc;
 	peer->past_ns[peer->past_i] = now_ns;
@@ -76,10 +79,14 @@ restarted(struct rl_ep *ep, uint16_t id, struct ep_peer *peer, uint64_t now_ns)
 	for (uint8_t cos = 0; cos < 16; cos++) {
 		struct ep_flow *flow = ep_flow_find(ep, id, cos);
 
-		if (flow != NULL)
-			restart_flow(ep, flow, now_ns);
+		if (flow == NULL)
+			continue;
+		restart_flow(ep, flow, now_ns);
+		if (first)
+			tag = flow->sync_tag; /* it is not open now */
+		first = false;
 	}
-	ep_tell(ep, RL_EP_EV_RESTARTED, id, 0, now_ns);
+	ep_tell_restarted(ep, id, tag, now_ns);
 }
 
 /** Once in a while at the most: whoever floods us gets no flood back. */

@@ -7,7 +7,7 @@ rl_ep_deadline(const struct rl_ep *ep)
 {
 	if ((ep->list_mask[EP_LIST_TX] | ep->list_mask[EP_LIST_CTRL]) != 0)
 		return 0;
-	return ep->nheap > 0 ? ep->heap[0]->timer_ns : RL_NEVER;
+	return ep->nheap > 0 ? ep->heap[0].at_ns : RL_NEVER;
 }
 
 bool

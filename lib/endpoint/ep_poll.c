@@ -15,7 +15,7 @@ timers_run(struct rl_ep *ep, uint64_t now_ns)
 	for (uint32_t n = ep->nheap; n > 0 && ep->nheap > 0; n--) {
 		struct ep_flow *flow;
 
-		if (ep->heap[0]->timer_ns > now_ns)
+		if (ep->heap[0].at_ns > now_ns)
 			return;
 		flow = ep_timer_pop(ep);
 		if (flow->ack_at_ns <= now_ns)

@@ -80,7 +80,7 @@ struct ep_flow {
 	uint16_t unacked; /**< flits received since the last ACK */
 	struct ep_flow *link[EP_LISTS];
 	uint64_t turn[EP_LISTS]; /**< when it got on the list */
-	uint64_t timer_ns; /**< key in the heap */
+	uint64_t timer_ns; /**< as in the heap */
 	uint32_t heap_pos; /**< 1 + index in the heap; 0: not there */
 
 	/* sender: una <= sent <= next */
@@ -146,6 +146,12 @@ struct ep_peer {
 	uint64_t hello_ns; /**< when we last told it who we are */
 };
 
+/** A place in the heap: the time stands here, so that flows lie still. */
+struct ep_timer {
+	uint64_t at_ns;
+	struct ep_flow *flow;
+};
+
 struct ep_list {
 	struct ep_flow *head;
 	struct ep_flow *tail;
@@ -202,7 +208,7 @@ struct rl_ep {
 	uint32_t hash_mask;
 	uint32_t *hash;		/**< 1 + index into flow; 0: free */
 	uint32_t nheap;
-	struct ep_flow **heap;	/**< cfg.max_flows */
+	struct ep_timer *heap;	/**< cfg.max_flows */
 	uint8_t *win_mem;
 	size_t win_bytes;
 	uint32_t win_used;	/**< windows ever taken from win_mem */
@@ -315,6 +321,8 @@ void ep_fail(struct rl_ep *ep, struct ep_flow *flow, enum rl_ep_reason reason,
 /* ep_peer.c */
 void ep_tell(struct rl_ep *ep, enum rl_ep_event_kind kind, uint16_t peer,
 	     uint64_t since_ns, uint64_t now_ns);
+void ep_tell_restarted(struct rl_ep *ep, uint16_t peer, uint32_t tag,
+		       uint64_t now_ns);
 
 /* ep_inc.c */
 /**

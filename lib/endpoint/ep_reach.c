@@ -81,7 +81,7 @@ ep_reach_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
 	struct ep_peer *peer = ep_peer_get(ep, flow->peer);
 
-	if (peer->lead_cos != flow->cos)
+	if (peer->lead_cos != flow->cos || RL_PLANTED(FLOW_NO_PROBES))
 		return RL_NEVER;
 	if (peer->probe_at_ns <= now_ns) {
 		peer->probe++;
@@ -139,7 +139,8 @@ ep_on_echo(struct rl_ep *ep, struct ep_flow *flow, uint32_t probe,
 	const struct ep_peer *peer = ep_peer_get(ep, flow->peer);
 
 	if (!(peer->blocked & EPB_UNREACHABLE) ||
-	    rl_seq_before(probe, peer->probe_first) ||
+	    (rl_seq_before(probe, peer->probe_first) &&
+	     !RL_PLANTED(FLOW_OLD_ECHO)) ||
 	    rl_seq_before(peer->probe, probe)) {
 		EP_COUNT(ep, ack_stale);
 		return;
@@ -236,6 +237,7 @@ rl_ep_dropped(struct rl_ep *ep, uint64_t now_ns, uint16_t dst, uint8_t cos,
 		under_way = find_sent(ep, flow, tag, pos, &seq);
 		if (under_way)
 			ep_mark(ep, flow, seq);
+		under_way = under_way || RL_PLANTED(FLOW_NOTICE_ANY);
 	}
 	if (under_way && why == RL_EP_DROP_NO_PATH)
 		unreachable(ep, flow, now_ns);

@@ -49,7 +49,8 @@ find_room(struct rl_ep *ep, const struct rl_ep_msg *msg, uint32_t nflits,
 	struct ep_flow *flow;
 	uint8_t blocked;
 
-	if (ep->quiesced && is_request(msg->class))
+	if (ep->quiesced &&
+	    (is_request(msg->class) || RL_PLANTED(FLOW_HOLD_ANSWERS)))
 		return refuse(ep, RL_EPC_tx_refused_quiesce, -EBUSY);
 	blocked = ep_peer_blocked(ep, msg->dst);
 	if (blocked & EPB_UNREACHABLE)
@@ -69,7 +70,7 @@ find_room(struct rl_ep *ep, const struct rl_ep_msg *msg, uint32_t nflits,
 		return refuse(ep, RL_EPC_tx_refused_unreachable,
 			      -EHOSTUNREACH);
 	if (flow->next - flow->una + nflits > ep->cfg.window_flits)
-		return refuse(ep, RL_EPC_tx_refused_window, -EAGAIN);
+		return refuse(ep, RL_EPC_tx_refused_window, -EBUSY);
 	*flowp = flow;
 	return 0;
 }

@@ -11,28 +11,28 @@
  */
 
 static void
-heap_put(struct rl_ep *ep, uint32_t i, struct ep_flow *flow)
+heap_put(struct rl_ep *ep, uint32_t i, struct ep_timer t)
 {
-	ep->heap[i] = flow;
-	flow->heap_pos = i + 1;
+	ep->heap[i] = t;
+	t.flow->heap_pos = i + 1;
 }
 
 static void
-sift_up(struct rl_ep *ep, uint32_t i, struct ep_flow *flow)
+sift_up(struct rl_ep *ep, uint32_t i, struct ep_timer t)
 {
 	while (i > 0) {
 		const uint32_t up = (i - 1) / 2;
 
-		if (ep->heap[up]->timer_ns <= flow->timer_ns)
+		if (ep->heap[up].at_ns <= t.at_ns)
 			break;
 		heap_put(ep, i, ep->heap[up]);
 		i = up;
 	}
-	heap_put(ep, i, flow);
+	heap_put(ep, i, t);
 }
 
 static void
-sift_down(struct rl_ep *ep, uint32_t i, struct ep_flow *flow)
+sift_down(struct rl_ep *ep, uint32_t i, struct ep_timer t)
 {
 	for (;;) {
 		uint32_t c = 2 * i + 1;
@@ -40,40 +40,42 @@ sift_down(struct rl_ep *ep, uint32_t i, struct ep_flow *flow)
 		if (c >= ep->nheap)
 			break;
 		if (c + 1 < ep->nheap &&
-		    ep->heap[c + 1]->timer_ns < ep->heap[c]->timer_ns)
+		    ep->heap[c + 1].at_ns < ep->heap[c].at_ns)
 			c++;
-		if (ep->heap[c]->timer_ns >= flow->timer_ns)
+		if (ep->heap[c].at_ns >= t.at_ns)
 			break;
 		heap_put(ep, i, ep->heap[c]);
 		i = c;
 	}
-	heap_put(ep, i, flow);
+	heap_put(ep, i, t);
 }
 
 void
 ep_timer_arm(struct rl_ep *ep, struct ep_flow *flow, uint64_t at_ns)
 {
+	const struct ep_timer t = { .at_ns = at_ns, .flow = flow };
+
 	if (at_ns == RL_NEVER)
 		return;
 	if (flow->heap_pos != 0) {
 		if (at_ns >= flow->timer_ns)
 			return;
 		flow->timer_ns = at_ns;
-		sift_up(ep, flow->heap_pos - 1, flow);
+		sift_up(ep, flow->heap_pos - 1, t);
 		return;
 	}
 	RL_DASSERT(ep->nheap < ep->cfg.max_flows);
 	flow->timer_ns = at_ns;
-	sift_up(ep, ep->nheap++, flow);
+	sift_up(ep, ep->nheap++, t);
 }
 
 struct ep_flow *
 ep_timer_pop(struct rl_ep *ep)
 {
-	struct ep_flow *top = ep->heap[0];
-	struct ep_flow *last = ep->heap[--ep->nheap];
+	struct ep_flow *top = ep->heap[0].flow;
+	const struct ep_timer last = ep->heap[--ep->nheap];
 
-	if (last != top)
+	if (last.flow != top)
 		sift_down(ep, 0, last);
 	top->heap_pos = 0;
 	return top;

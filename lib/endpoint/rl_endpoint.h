@@ -101,6 +101,10 @@ enum rl_ep_event_kind {
 struct rl_ep_event {
 	uint64_t t_ns;
 	uint64_t since_ns; /**< REACHABLE: when it became unreachable */
+	uint32_t tag;	   /**< RESTARTED: of the first packet, in the lowest
+				class that has a flow, that the new life gets;
+				what was accepted before, the old one got, or it
+				is reported */
 	uint16_t ep;	   /**< this endpoint */
 	uint16_t peer;	   /**< or RL_EP_ALL */
 	enum rl_ep_event_kind kind;
@@ -216,9 +220,10 @@ uint32_t rl_ep_unreachable_count(const struct rl_ep *ep);
  *
  * @param tag  if not NULL: set to the packet's number in its flow, which is
  *   what reports name it by
- * @return 0; -EAGAIN: no room now (window, buffers, flows), try again after a
- *   later poll; -EBUSY: quiesced or held; -EHOSTUNREACH: there is no way to
- *   the destination (an event says when there is), or the flow has given up and
+ * @return 0; -EAGAIN: no room now (buffers, flows), try again after a later
+ *   poll; -EBUSY: this flow has to wait (its window is full, it is held, or
+ *   requests are), others need not; -EHOSTUNREACH: there is no way to the
+ *   destination (an event says when there is), or the flow has given up and
  *   the peer has not answered since; -EMSGSIZE: longer than max_packet_flits;
  *   -EINVAL: destination unknown or oneself, cos or class out of range
  */

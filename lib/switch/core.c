@@ -284,6 +284,24 @@ core_wait_or_drop(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 }
 
 /*
+ * The usual case of core_lookup(): the first of the next hops lives, and is not
+ * the way back. @return whether it is so
+ */
+static inline bool
+core_first_hop(const struct rl_core *core, const struct rl_flit *pkt,
+	       struct rl_fwd_hop *hop)
+{
+	const struct rl_fwd *fwd = core->fwd;
+
+	if (rl_unlikely(pkt->dst >= fwd->ndst))
+		return false;
+	*hop = rl_fwd_lookup(fwd, pkt->plane, pkt->dst)->hop[0];
+	/* no hop is a port that there is not */
+	return hop->port < core->p.nports && hop->port != pkt->in_port &&
+	       core->port[hop->port].state == RL_EGRESS_ALIVE;
+}
+
+/*
  * Where something of its flow waits, a packet joins it. Only what looped, and
  * is older than all of that, may go on at once.
  */
@@ -303,6 +321,11 @@ core_forward(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 			core_wait_or_drop(core, pkt, f->place, age, now_ns);
 			return;
 		}
+	}
+	if (rl_likely(looped_from == CORE_NO_PORT &&
+		      core_first_hop(core, pkt, &hop))) {
+		core_send(core, pkt, hop, false);
+		return;
 	}
 	switch (core_lookup(core, pkt, looped_from, &hop, &rerouted)) {
 	case CORE_GO:
@@ -399,15 +422,6 @@ rl_core_inject(struct rl_core *core, struct rl_pktq *q, uint64_t now_ns)
 		core->own_flits[pkt->sl & (RL_SLS - 1)] += pkt->pkt_flits;
 		core_forward(core, pkt, CORE_NEW, CORE_NO_PORT, now_ns);
 	}
-}
-
-void
-rl_core_inject_room(const struct rl_core *core, uint32_t limit_flits,
-		    uint32_t room[RL_SLS])
-{
-	for (unsigned int sl = 0; sl < RL_SLS; sl++)
-		room[sl] = limit_flits -
-			   rl_min_u32(core->own_flits[sl], limit_flits);
 }
 
 /* What is held by a VC is older than what comes by it later. */

@@ -142,3 +142,12 @@ rl_egress_state_name(enum rl_egress_state s)
 
 	return (unsigned int)s < RL_ARRAY_SIZE(names) ? names[s] : "?";
 }
+
+void
+rl_core_inject_room(const struct rl_core *core, uint32_t limit_flits,
+		    uint32_t room[RL_SLS])
+{
+	for (unsigned int sl = 0; sl < RL_SLS; sl++)
+		room[sl] = limit_flits -
+			   rl_min_u32(core->own_flits[sl], limit_flits);
+}

@@ -93,6 +93,10 @@ struct rl_core {
 	bool begun;		/* rl_core_tick() was called */
 	bool wants;		/* every dead port knows that it is wanted */
 	bool wanted;		/* some port was told so */
+	bool still;		/* rl_core_still() */
+	bool swapped;		/* ... and there are new tables since */
+	bool fresh;		/* what waits has not all seen the tables */
+	uint64_t await_ns;	/* rl_core_await_routes() */
 	uint32_t kept;		/* packets that wait and keep their credit */
 	struct rl_wait *wait;	/* the waiting room */
 	uint32_t own_flits[RL_SLS]; /* injected and still queued here */

@@ -38,8 +38,8 @@ wait_pop(struct rl_core *core, struct rl_wait_flow *f, bool *more)
 	return pkt;
 }
 
-/* The oldest packet of a flow is given up. */
-static void
+/* The oldest packet of a flow is given up. @return whether more of it waits */
+static bool
 wait_give_up(struct rl_core *core, struct rl_wait_flow *f,
 	     enum rl_drop_reason why, uint64_t now_ns)
 {
@@ -49,13 +49,49 @@ wait_give_up(struct rl_core *core, struct rl_wait_flow *f,
 	if (core_closed(pkt)) { /* counted when it was closed */
 		core_free_credit(core, pkt);
 		rl_packet_put(core->p.cache, pkt);
-		return;
+		return more;
 	}
 	if (why == RL_DROP_NO_PATH)
 		CORE_COUNT(core, drop_no_path);
-	else
+	else if (why == RL_DROP_ASTRAY)
+		CORE_COUNT(core, drop_astray);
+	else if (why == RL_DROP_WATCHDOG)
 		CORE_COUNT(core, drop_watchdog);
 	core_drop(core, pkt, why, now_ns);
+	return more;
+}
+
+/*
+ * What had joined a packet that is given up may have a way that it had not: it
+ * came by another port, or on another plane. If it is not looked at, packets
+ * that could go are given up one by one, for as long as more of them come.
+ */
+static void
+wait_look_heir(struct rl_core *core, struct rl_wait_flow *f, uint64_t now_ns)
+{
+	struct rl_fwd_hop hop;
+	bool rerouted;
+
+	if (core->still || core_closed(f->head) || RL_PLANTED(ROOM_HEIR))
+		return;
+	core_set_plane(core, f->head);
+	if (core_lookup(core, f->head, CORE_NO_PORT, &hop, &rerouted) ==
+	    CORE_STRAND)
+		return;
+	rl_wait_later(core->wait, f);
+	core_arm(core, now_ns);
+}
+
+/*
+ * Why a packet without a way gives way to others. While new tables are expected
+ * it may have one soon: who retries is not told that there is none, and does so
+ * when its timer says.
+ */
+static enum rl_drop_reason
+wait_no_room(const struct rl_core *core, uint64_t now_ns)
+{
+	return core->still || now_ns < core->await_ns ? RL_DROP_NO_ROOM
+						      : RL_DROP_NO_PATH;
 }
 
 /* Gives up the oldest without a way until so many flits are affordable. */
@@ -69,7 +105,8 @@ wait_afford(struct rl_core *core, uint32_t flits, uint64_t now_ns)
 		if (f == NULL || flits > core->wait->p.budget_flits)
 			return false;
 		CORE_COUNT(core, evicted_packets);
-		wait_give_up(core, f, RL_DROP_NO_PATH, now_ns);
+		if (wait_give_up(core, f, wait_no_room(core, now_ns), now_ns))
+			wait_look_heir(core, f, now_ns);
 	}
 	return true;
 }
@@ -160,9 +197,11 @@ wait_admit(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 	if (fits) {
 		wait_lend(core, pkt);
 	} else if (place == RL_WAIT_NOWAY) {
+		const enum rl_drop_reason why = wait_no_room(core, now_ns);
+
 		CORE_COUNT(core, evicted_packets);
-		CORE_COUNT(core, drop_no_path);
-		core_drop(core, pkt, RL_DROP_NO_PATH, now_ns);
+		CORE_COUNT_N(core, drop_no_path, why == RL_DROP_NO_PATH);
+		core_drop(core, pkt, why, now_ns);
 	}
 	return fits || place != RL_WAIT_NOWAY;
 }
@@ -191,12 +230,16 @@ core_wait(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 
 /*
  * A flow has lost the way that was coming to it: what kept its credits gives
- * them back, beyond the budget for a moment. @p f may be gone afterwards.
+ * them back, beyond the budget for a moment. @p f may be gone afterwards. What
+ * looped may have spent more than the budget, too: that alone is no reason to
+ * give anything up, for it takes nothing from anybody.
  */
 static void
 wait_return_credits(struct rl_core *core, struct rl_wait_flow *f,
 		    uint64_t now_ns)
 {
+	bool lent = false;
+
 	if (rl_likely(core->kept == 0))
 		return;
 	for (struct rl_flit *pkt = f->head; pkt != NULL;
@@ -206,8 +249,10 @@ wait_return_credits(struct rl_core *core, struct rl_wait_flow *f,
 			continue;
 		wait_lend(core, pkt);
 		core->kept--;
+		lent = true;
 	}
-	wait_afford(core, 0, now_ns);
+	if (lent)
+		wait_afford(core, 0, now_ns);
 }
 
 static void
@@ -225,6 +270,47 @@ wait_settle(struct rl_core *core, struct rl_wait_flow *f, uint16_t place,
 	}
 }
 
+/*
+ * Whether a flow is not to move now. A fabric that has come to rest is at rest
+ * only if what waits waits on: what has no way would go by tables that others do
+ * not have yet, and the mix of both is not proven.
+ */
+static bool
+wait_stays(const struct rl_core *core, const struct rl_wait_flow *f)
+{
+	return rl_unlikely(core->still) && !RL_PLANTED(ROOM_RESTLESS) &&
+	       (core->swapped || f->place == RL_WAIT_NOWAY);
+}
+
+/*
+ * Whether new tables lead a packet back where it came from, and nowhere else, or
+ * know its destination, but not by the plane that it is on. Its detour ends
+ * here, and it would wait in vain. There is a way for it, from its source: who
+ * retries sends it again at once, and takes nobody for unreachable.
+ */
+static bool
+wait_astray(const struct rl_core *core, const struct rl_flit *pkt,
+	    enum core_verdict v)
+{
+	const struct rl_fwd *fwd = core->fwd;
+	const struct rl_fwd_entry *e;
+	bool astray = false;
+
+	if (!core->fresh || pkt->dst >= fwd->ndst ||
+	    (v != CORE_STRAND && v != CORE_NO_PATH))
+		return false;
+	e = rl_fwd_lookup(fwd, pkt->plane, pkt->dst);
+	for (unsigned int i = 0; v == CORE_STRAND && i < RL_FWD_ALTS; i++)
+		astray = astray ||
+			 (e->hop[i].port == pkt->in_port &&
+			  pkt->in_port < core->p.nports &&
+			  core->port[pkt->in_port].state != RL_EGRESS_DEAD);
+	for (unsigned int i = 0; v == CORE_NO_PATH && i < fwd->nplanes; i++)
+		astray = astray || rl_fwd_lookup(fwd, i, pkt->dst)
+					   ->hop[0].port != RL_FWD_PORT_NONE;
+	return astray && !RL_PLANTED(ROOM_ASTRAY);
+}
+
 /* The oldest of a flow goes, as far as it has a way now. @return steps made */
 static unsigned int
 wait_look_flow(struct rl_core *core, struct rl_wait_flow *f, uint64_t now_ns)
@@ -239,11 +325,20 @@ wait_look_flow(struct rl_core *core, struct rl_wait_flow *f, uint64_t now_ns)
 		bool rerouted = false;
 
 		n++;
+		if (wait_stays(core, f)) {
+			rl_wait_settle(core->wait, f, f->place, now_ns);
+			return n;
+		}
 		__builtin_prefetch(rl_wait_next_of(pkt));
 		if (!core_closed(pkt)) {
 			core_set_plane(core, pkt);
 			v = core_lookup(core, pkt, CORE_NO_PORT, &hop,
 					&rerouted);
+		}
+		if (wait_astray(core, pkt, v)) {
+			more = f->packets > 1;
+			wait_give_up(core, f, RL_DROP_ASTRAY, now_ns);
+			continue;
 		}
 		if (v == CORE_HOLD || v == CORE_STRAND) {
 			wait_settle(core, f,
@@ -283,6 +378,7 @@ core_look(struct rl_core *core, uint64_t now_ns)
 		}
 		n += wait_look_flow(core, f, now_ns);
 	}
+	core->fresh = false;
 	wait_want_none(core);
 	if (core->fence_owed)
 		core_fence_all(core, now_ns);
@@ -319,7 +415,8 @@ void
 rl_core_set_fwd(struct rl_core *core, const struct rl_fwd *fwd)
 {
 	core->fwd = fwd;
-	rl_wait_await(core->wait, 0);
+	core->fresh = true;
+	core->swapped = core->still;
 	rl_wait_look_all(core->wait);
 	core_arm(core, 0);
 }
@@ -327,7 +424,24 @@ rl_core_set_fwd(struct rl_core *core, const struct rl_fwd *fwd)
 void
 rl_core_await_routes(struct rl_core *core, uint64_t until_ns)
 {
-	rl_wait_await(core->wait, until_ns);
+	core->await_ns = until_ns;
+	if (!core->still)
+		rl_wait_await(core->wait, until_ns);
+}
+
+void
+rl_core_still(struct rl_core *core, bool on)
+{
+	if (core->still == on)
+		return;
+	core->fresh = core->swapped;
+	core->still = on;
+	core->swapped = false;
+	rl_wait_await(core->wait, on ? RL_NEVER : core->await_ns);
+	if (on)
+		return;
+	rl_wait_look_all(core->wait);
+	core_arm(core, 0);
 }
 
 void

@@ -61,7 +61,7 @@ enum rl_egress_state {
 	X(held_packets)                                                        \
 	X(released_packets)                                                    \
 	X(stranded_packets)	/* no way now; wait for one */                 \
-	X(evicted_packets)	/* of drop_no_path: no room to wait */         \
+	X(evicted_packets)	/* without a way, and no room to wait */       \
 	X(drop_no_path)                                                        \
 	X(drop_hops)                                                           \
 	X(drop_misroute)                                                       \
@@ -70,6 +70,7 @@ enum rl_egress_state {
 	X(drop_fragments)	/* of a packet that is gone */                 \
 	X(excised_packets)	/* closed before they had begun to leave */    \
 	X(drop_watchdog)                                                       \
+	X(drop_astray)		/* new tables lead back where it came from */  \
 	X(drop_init)		/* their link was not trained [LINK-C3] */     \
 	X(reflected_packets)                                                   \
 	X(failovers)                                                           \
@@ -124,8 +125,9 @@ void rl_core_flush(struct rl_core *core);
 /**
  * Owner. Replaces the forwarding table; @p fwd must outlive the core or the
  * next call. Packets already queued keep their egress; what waits looks up its
- * way again, from the next rl_core_tick() on, some hundred packets a tick. Ends
- * rl_core_await_routes().
+ * way again, from the next rl_core_tick() on, some hundred packets a tick. What
+ * has none then waits on, as before: these tables may not know the newest
+ * failure, and there will be others.
  */
 void rl_core_set_fwd(struct rl_core *core, const struct rl_fwd *fwd);
 
@@ -141,6 +143,15 @@ const struct rl_fwd *rl_core_fwd(const struct rl_core *core);
  * than watchdog_ns. 0: none are expected. To be said before no_path_ns is over.
  */
 void rl_core_await_routes(struct rl_core *core, uint64_t until_ns);
+
+/**
+ * Owner. While @p on, the fabric is brought to rest and gets new tables that
+ * are not proven together with the old ones [RES-1]: what has no way waits on,
+ * even where it finds one, for no longer than watchdog_ns; and once there are
+ * new tables nothing leaves the waiting room. What is under way goes on. Off:
+ * all that waits looks up its way again.
+ */
+void rl_core_still(struct rl_core *core, bool on);
 
 /**
  * Owner. Brings near what a poll of the core looks at: for hosts of more cores

@@ -387,6 +387,8 @@ rl_wait_settle(struct rl_wait *w, struct rl_wait_flow *f, uint16_t place,
 		flow_move(w, f, place);
 		f->since_ns = now_ns;
 		wheel_set(w, f);
+	} else if (place == RL_WAIT_NOWAY) {
+		wheel_set(w, f); /* tables may be waited for no longer */
 	}
 	ring_del(&f->at);
 	ring_add(&wait_place(w, place)->flows, &f->at);

@@ -25,6 +25,7 @@
 #include "rl_pattern.h"
 #include "rl_prng.h"
 #include "rl_ranges.h"
+#include "rl_silence.h"
 #include "rl_stamp.h"
 
 struct rl_tg_cfg {
@@ -83,6 +84,7 @@ struct rl_tg_flow {
 	uint32_t owed;		/**< responses due to peer */
 	uint32_t next;		/**< 1 + highest number received from peer */
 	uint64_t last;		/**< latency of the last, for rl_delay_add() */
+	struct rl_silence silence; /**< of what peer sends */
 	struct rl_ranges missing; /**< of those before */
 };
 

@@ -56,6 +56,7 @@ check_one(struct rl_tg *tg, const struct rl_flit *pkt, uint64_t now_ns)
 	}
 	tg->count.delivered_responses += pkt->class == RL_CLASS_RSP &&
 					 tg->cfg.class != RL_CLASS_RSP;
+	rl_silence_add(&flow->silence, s.t_ns, now_ns);
 	tg->count.delivered_packets++;
 	tg->count.delivered_flits += pkt->pkt_flits;
 	tg->count.delivered_bytes += s.len_bytes;

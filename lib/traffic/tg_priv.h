@@ -2,6 +2,7 @@
 #ifndef TG_PRIV_H
 #define TG_PRIV_H
 
+#include "rl_plant.h"
 #include "rl_tg.h"
 
 #define TG_COS_MAX 16

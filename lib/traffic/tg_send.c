@@ -166,7 +166,8 @@ send_owed(struct rl_tg *tg, struct rl_ep *ep, uint64_t now_ns)
 
 		if (flow->owed > 0)
 			rc = send_one(tg, ep, &p, now_ns);
-		if (rc != 0 && rc != -EHOSTUNREACH) {
+		if (rc != 0 && rc != -EHOSTUNREACH &&
+		    !(flow->owed > 0 && RL_PLANTED(ASK_FORGOTTEN))) {
 			refused++;
 			continue;
 		}
@@ -184,7 +185,7 @@ tg_send(struct rl_tg *tg, struct rl_ep *ep, uint64_t now_ns)
 {
 	unsigned int n = 0;
 
-	if (tg->owed > 0) {
+	if (tg->owed > 0 && (tg->running || !RL_PLANTED(ASK_STOPPED))) {
 		n = send_owed(tg, ep, now_ns);
 		tg->retry_ns = now_ns + WAIT_NS;
 	}
