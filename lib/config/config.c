@@ -140,6 +140,27 @@ read_weights(struct cfg_ctx *c, const config_setting_t *link,
 	return 0;
 }
 
+/* The name of a file beside the one that names it. */
+static int
+read_key_file(struct cfg_ctx *c, const config_setting_t *link,
+	      struct rl_config *cfg)
+{
+	const config_setting_t *s = config_setting_get_member(link, "key_file");
+	struct cfg_pos at;
+	char path[4096];
+
+	if (s == NULL)
+		return 0;
+	at = cfg_where(c, config_setting_source_line(s));
+	if (!cfg_path_beside(c->file[at.file], config_setting_get_string(s),
+			     strlen(config_setting_get_string(s)), path))
+		return cfg_error_at(c, s, "link.key_file: the name is too long");
+	cfg->key_file = strdup(path);
+	cfg->key_file_line = at.line;
+	cfg->key_file_file = c->file[at.file];
+	return cfg->key_file == NULL ? -ENOMEM : 0;
+}
+
 static int
 read_protocol(struct cfg_ctx *c, const config_setting_t *root,
 	      struct rl_config *cfg)
@@ -157,6 +178,8 @@ read_protocol(struct cfg_ctx *c, const config_setting_t *root,
 		ret = cfg_group(c, link, "link", &cfg->link);
 	if (ret == 0 && link != NULL)
 		ret = read_weights(c, link, &cfg->link);
+	if (ret == 0 && link != NULL)
+		ret = read_key_file(c, link, cfg);
 	if (ret == 0 && rl_link_cfg_check(&cfg->link, why, sizeof(why), &key))
 		ret = group_error(c, root, link, "link", key, why);
 	if (ret == 0 && ep != NULL)
@@ -183,11 +206,21 @@ read_controller(struct cfg_ctx *c, const config_setting_t *root,
 	const config_setting_t *s =
 		config_setting_get_member(root, "controller");
 	const char *key = NULL;
+	struct rl_resil_cfg checked;
 	char why[RL_ERR_MAX];
 	int ret = 0;
 
-	rl_resil_cfg_defaults(&cfg->controller);
+	/* once for the types, and again over the channel's defaults */
+	rl_resil_cfg_defaults(&checked);
 	if (s != NULL)
+		ret = cfg_group(c, s, "controller", &checked);
+	if (ret == 0)
+		ret = cfg_channel(c, s, &cfg->channel);
+	if (cfg->channel.kind == RL_CHANNEL_ETCD)
+		rl_resil_cfg_defaults_store(&cfg->controller);
+	else
+		rl_resil_cfg_defaults(&cfg->controller);
+	if (ret == 0 && s != NULL)
 		ret = cfg_group(c, s, "controller", &cfg->controller);
 	if (ret == 0 && rl_resil_cfg_check(&cfg->controller, why, sizeof(why),
 					   &key) != 0)
@@ -236,6 +269,10 @@ read_groups(struct cfg_ctx *c, const config_setting_t *root,
 		ret = read_routing(c, root, cfg);
 	if (ret == 0)
 		ret = read_protocol(c, root, cfg);
+	if (ret == 0)
+		ret = cfg_links(
+			c, config_setting_get_member(root, "link_settings"),
+			cfg);
 	if (ret == 0)
 		ret = read_controller(c, root, cfg);
 	if (ret == 0)
@@ -304,6 +341,8 @@ rl_config_free(struct rl_config *cfg)
 		free(cfg->files[i]);
 	free(cfg->files);
 	free(cfg->dev_process);
+	free(cfg->key_file);
 	free(cfg->ep_network);
+	free(cfg->link_own);
 	memset(cfg, 0, sizeof(*cfg));
 }

@@ -40,28 +40,35 @@ digest_fabric(const struct rl_topo *t)
 	return h;
 }
 
-/* Every key of the groups `link` and `endpoint`. */
+/* Every key of one group, which stands at @p base. */
 static uint64_t
-digest_keys(const struct rl_config *cfg)
+add_group(uint64_t h, const char *group, const void *base)
 {
 	const struct rl_config_key *key;
-	uint64_t h = 0;
 	size_t n;
 
 	key = rl_config_keys(&n);
 	for (size_t i = 0; i < n; i++) {
-		const void *base = strcmp(key[i].group, "link") == 0
-					   ? (const void *)&cfg->link
-				   : strcmp(key[i].group, "endpoint") == 0
-					   ? (const void *)&cfg->endpoint
-					   : NULL;
 		uint64_t v = 0;
 
-		if (base == NULL || key[i].size == 0 || key[i].size > sizeof(v))
+		if (strcmp(key[i].group, group) != 0 || key[i].size == 0 ||
+		    key[i].size > sizeof(v))
 			continue;
 		memcpy(&v, (const char *)base + key[i].offset, key[i].size);
 		h = add(h, v);
 	}
+	return h;
+}
+
+/* Settings of links and endpoints. */
+static uint64_t
+digest_keys(const struct rl_config *cfg)
+{
+	uint64_t h = add_group(0, "link", &cfg->link);
+
+	h = add_group(h, "endpoint", &cfg->endpoint);
+	for (uint32_t i = 0; cfg->link_own != NULL && i < cfg->topo.nlink; i++)
+		h = add_group(h, "link", &cfg->link_own[i]);
 	return h;
 }
 
@@ -77,6 +84,14 @@ digest_processes(const struct rl_config *cfg)
 		h = add(h, cfg->dev_process[i]);
 	for (uint32_t i = 0; i < cfg->nnetwork; i++)
 		h = add_text(h, cfg->network[i].name);
+	for (uint32_t i = 0; i < cfg->nstation; i++) {
+		const struct rl_station *s = &cfg->station[i];
+
+		for (unsigned int k = 0; k < sizeof(s->mac); k++)
+			h = add(h, s->mac[k]);
+		h = add(h, (uint64_t)s->vlan << 32 | (uint32_t)s->ep << 8 |
+			   s->network);
+	}
 	for (uint32_t i = 0; cfg->ep_network != NULL && i < cfg->topo.nep; i++)
 		h = add(h, cfg->ep_network[i]);
 	return h;

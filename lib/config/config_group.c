@@ -36,8 +36,8 @@ name_distance(const char *a, const char *b)
 	return row[nb];
 }
 
-static int
-unknown_key(struct cfg_ctx *c, const config_setting_t *s, const char *group)
+int
+cfg_unknown_key(struct cfg_ctx *c, const config_setting_t *s, const char *group)
 {
 	const char *name = config_setting_name(s);
 	const char *dot = group[0] != '\0' ? "." : "";
@@ -238,7 +238,7 @@ check_listing(struct cfg_ctx *c, const config_setting_t *s,
 	return ret;
 }
 
-static int
+int
 cfg_take(struct cfg_ctx *c, const config_setting_t *s,
 	 const struct rl_config_key *key, void *base)
 {
@@ -291,7 +291,7 @@ cfg_group(struct cfg_ctx *c, const config_setting_t *s, const char *group,
 		int ret;
 
 		key = cfg_key_find(group, config_setting_name(e));
-		ret = key == NULL ? unknown_key(c, e, group) :
+		ret = key == NULL ? cfg_unknown_key(c, e, group) :
 				    cfg_take(c, e, key, base);
 		if (ret != 0)
 			return ret;

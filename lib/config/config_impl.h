@@ -70,6 +70,12 @@ int cfg_text_file(struct cfg_ctx *c, const char *path);
 int cfg_text_memory(struct cfg_ctx *c, const char *name, const char *text,
 		    size_t len);
 /**
+ * The path of a file that a file names: relative to the one that names it.
+ * @return whether it fits
+ */
+bool cfg_path_beside(const char *parent, const char *name, size_t len,
+		     char path[4096]);
+/**
  * Reads a plain file that setting @p s names, relative to the file in which
  * the setting stands; it counts as a file of the configuration, number
  * @p file. The text is the caller's to free.
@@ -91,6 +97,14 @@ const struct rl_config_key *cfg_key_find(const char *group, const char *name);
 int cfg_group(struct cfg_ctx *c, const config_setting_t *s, const char *group,
 	      void *base);
 
+/** Says that there is no such key, and which one may be meant. @return -EINVAL */
+int cfg_unknown_key(struct cfg_ctx *c, const config_setting_t *s,
+		    const char *group);
+
+/** Takes one setting of key @p key, checked, to its place in @p base. */
+int cfg_take(struct cfg_ctx *c, const config_setting_t *s,
+	     const struct rl_config_key *key, void *base);
+
 /** A whole number within the range of its key. */
 int cfg_number(struct cfg_ctx *c, const config_setting_t *s,
 	       const struct rl_config_key *key, uint64_t *v);
@@ -98,6 +112,17 @@ int cfg_number(struct cfg_ctx *c, const config_setting_t *s,
 /** Reads group `fabric`, builds the fabric, and asks whether it is whole. */
 int cfg_fabric(struct cfg_ctx *c, const config_setting_t *fabric,
 	       struct rl_topo *topo);
+
+/** Reads `link_settings`, after `link`; NULL: left out. */
+int cfg_links(struct cfg_ctx *c, const config_setting_t *s,
+	      struct rl_config *cfg);
+
+/**
+ * The channel's keys of the group `controller`, whose types have been checked;
+ * NULL: left out.
+ */
+int cfg_channel(struct cfg_ctx *c, const config_setting_t *s,
+		struct rl_channel *ch);
 
 /** Reads `processes`; NULL: left out. */
 int cfg_processes(struct cfg_ctx *c, const config_setting_t *s,

@@ -12,6 +12,7 @@
 #include "rl_flit.h"
 #include "rl_seq.h"
 
+#define SECOND_NS RL_NS_PER_S
 #define HOUR_NS (3600 * RL_NS_PER_S)
 #define DAY_NS (86400 * RL_NS_PER_S)
 
@@ -96,6 +97,7 @@ static const char *const crcs[] = {"crc64-ecma", "crc64-bch", "pcie6-rs", NULL};
 static const char *const isns[] = {"xor10", "wide", "wide19", NULL};
 static const char *const modes[] = {"auto", "live", "partial",
 				    "full", "off",  NULL};
+static const char *const channels[] = {"local", "etcd", NULL};
 static const char *const retries[] = {"go-back-n", "selective", NULL};
 
 _Static_assert(RL_TOPO_CUSTOM == 4 && RL_TOPO_IBNET == 9 &&
@@ -118,6 +120,8 @@ static const struct rl_config_key keys[] = {
 	TOP("controller", RL_KEY_GROUP, NONE,
 	    "the resiliency controller: how it recovers, and its limits"),
 	TOP("attach", RL_KEY_GROUPS, NONE, "ethdevs as clients of endpoints"),
+	TOP("link_settings", RL_KEY_GROUPS, NONE,
+	    "links that differ from the group link, by type or by name"),
 	TOP("wires", RL_KEY_GROUPS, NONE,
 	    "ethdevs at the ends of links; software wires where left out"),
 	TOP("processes", RL_KEY_GROUPS, "one runs all",
@@ -238,6 +242,8 @@ static const struct rl_config_key keys[] = {
 	 .meaning = "what a VC may send in its turn: a number for each VC in "
 		    "use, or one for all",
 	 AT(rl_link_cfg, vc_weights)},
+	SUB("link", "key_file", RL_KEY_TEXT, "", 1, 4000, "no key",
+	    "file with the key of all frames on wires; see wires.md"),
 	LINK(ack_coalesce_flits, RL_KEY_NUMBER, "flits", 1, RL_LINK_WINDOW_MAX,
 	     "a lone ACK goes after so many flits"),
 	LINK(ack_delay_ns, RL_KEY_NUMBER, "ns", 0, RL_NS_PER_S,
@@ -336,6 +342,27 @@ static const struct rl_config_key keys[] = {
 	{.group = "controller", .name = "mode", .type = RL_KEY_WORD,
 	 .unit = "", .words = modes,
 	 .meaning = "how new tables are put in place", AT(rl_resil_cfg, mode)},
+	{.group = "controller", .name = "channel", .type = RL_KEY_WORD,
+	 .unit = "", .words = channels, .def = "\"etcd\" where servers are named",
+	 .meaning = "how the controller and devices speak: out of band",
+	 .kinds = IN_ALL},
+	SUB("controller", "etcd", RL_KEY_NAMES, "", 0, 0, NONE,
+	    "addresses of an etcd's servers"),
+	SUB("controller", "etcd_prefix", RL_KEY_TEXT, "", 1, 63, "/reflit",
+	    "what all keys in etcd begin with"),
+	SUB("controller", "etcd_user", RL_KEY_TEXT, "", 1, 63, NONE,
+	    "who etcd is to know us as"),
+	SUB("controller", "etcd_password_file", RL_KEY_TEXT, "", 1, 255, NONE,
+	    "file with the password in its first line"),
+	SUB("controller", "etcd_ca_file", RL_KEY_TEXT, "", 1, 255,
+	    "the machine's", "certificates of authorities for https (PEM)"),
+	SUB("controller", "etcd_cert_file", RL_KEY_TEXT, "", 1, 255, NONE,
+	    "our certificate, where etcd asks for one (PEM)"),
+	SUB("controller", "etcd_key_file", RL_KEY_TEXT, "", 1, 255, NONE,
+	    "its key (PEM)"),
+	SUB("controller", "life_ns", RL_KEY_NUMBER, "ns", 2 * SECOND_NS,
+	    60 * SECOND_NS, "3000000000",
+	    "a process silent so long in etcd is dead: whole seconds"),
 	RESIL(gather_ns, 0, "from the first report until computing begins"),
 	RESIL(return_ns, 0, "a link is up for so long before it is used"),
 	RESIL(train_ns, 1, "longest time that a new link may take to train"),
@@ -358,6 +385,9 @@ static const struct rl_config_key keys[] = {
 	TEXT("attach", rl_attach, dst, "the other endpoint, if there are two",
 	     "endpoint that frames read from the port go to"),
 
+	SUB("link_settings", "links", RL_KEY_TEXT, "", 1, 2 * RL_NAME_MAX + 7,
+	    REQUIRED, "\"isl\", \"endpoint\", or the name of a link"),
+
 	TEXT("wires", rl_wire, link, REQUIRED, "name of the link"),
 	TEXT("wires", rl_wire, a, "another process's",
 	     "ethdev at the end that `links` names first"),
@@ -374,6 +404,8 @@ static const struct rl_config_key keys[] = {
 	TEXT("networks", rl_network, name, REQUIRED, "name of the network"),
 	SUB("networks", "members", RL_KEY_NAMES, "", 0, 0, REQUIRED,
 	    "endpoints whose attached ports are on it"),
+	SUB("networks", "stations", RL_KEY_NAMES, "", 0, 0, "none",
+	    "stations that stay, \"MAC ENDPOINT\" or \"MAC/VLAN ENDPOINT\""),
 	FIELD("networks", rl_network, ageing_ns, "ns", 1, DAY_NS,
 	      "300000000000",
 	      "a station that is silent so long is forgotten"),

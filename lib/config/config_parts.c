@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lists `wires`, `processes` and `networks`: who runs what, joined by what. */
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "config_impl.h"
@@ -288,6 +289,70 @@ read_members(struct cfg_ctx *c, const config_setting_t *list, uint32_t network,
 	return ret;
 }
 
+/* "02:00:00:00:00:07/5 e1" */
+static bool
+parse_station(const char *text, struct rl_station *st, const char **endpoint)
+{
+	unsigned int m[6], vlan = 0;
+	int n = 0;
+
+	if (sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%n", &m[0], &m[1], &m[2],
+		   &m[3], &m[4], &m[5], &n) != 6 || n != 17)
+		return false;
+	text += n;
+	n = 0;
+	if (*text == '/' && (sscanf(text, "/%4u%n", &vlan, &n) != 1 ||
+			     vlan == 0 || vlan > 4094))
+		return false;
+	text += n;
+	for (unsigned int i = 0; i < 6; i++)
+		st->mac[i] = (uint8_t)m[i];
+	st->vlan = (uint16_t)vlan;
+	*endpoint = text + 1;
+	return *text == ' ' && (m[0] & 1) == 0; /* one station, no group */
+}
+
+static int
+read_stations(struct cfg_ctx *c, const config_setting_t *list, uint8_t network,
+	      struct rl_config *cfg)
+{
+	const int n = list != NULL ? config_setting_length(list) : 0;
+
+	for (int i = 0; i < n; i++) {
+		const config_setting_t *s =
+			config_setting_get_elem(list, (unsigned int)i);
+		const struct cfg_pos at =
+			cfg_where(c, config_setting_source_line(s));
+		const char *text = config_setting_get_string(s), *name = "";
+		struct rl_station *st = &cfg->station[cfg->nstation];
+		int32_t dev;
+
+		if (cfg->nstation == RL_STATIONS_MAX)
+			return cfg_error_at(c, s, "networks.stations: at most "
+						  "%d are possible",
+					    RL_STATIONS_MAX);
+		if (!parse_station(text, st, &name))
+			return cfg_error_at(c, s, "networks.stations: \"%.60s\" "
+						  "is no station; write \"02:00:"
+						  "00:00:00:07 e1\", or with "
+						  "its VLAN \"02:00:00:00:00:"
+						  "07/5 e1\"", text);
+		dev = rl_topo_find_dev(&cfg->topo, name);
+		if (dev < 0 || cfg->topo.dev[dev].kind != RL_DEV_ENDPOINT ||
+		    cfg->ep_network[cfg->topo.dev[dev].ep_id] != network)
+			return cfg_error_at(c, s, "networks.stations: %.40s is "
+						  "no member of %s; add it to members, "
+						  "or name one", name,
+					    cfg->network[network].name);
+		st->ep = cfg->topo.dev[dev].ep_id;
+		st->network = network;
+		st->line = at.line;
+		st->file = c->file[at.file];
+		cfg->nstation++;
+	}
+	return 0;
+}
+
 /* A port on a network finds by itself where its frames go. */
 static int
 check_attached(struct cfg_ctx *c, const config_setting_t *root,
@@ -348,6 +413,10 @@ read_networks(struct cfg_ctx *c, const config_setting_t *root,
 			ret = read_members(
 				c, config_setting_get_member(e, "members"),
 				(uint32_t)i, cfg);
+		if (ret == 0)
+			ret = read_stations(
+				c, config_setting_get_member(e, "stations"),
+				(uint8_t)i, cfg);
 	}
 	cfg->nnetwork = (uint32_t)n;
 	return ret == 0 ? check_attached(c, root, cfg) : ret;

@@ -227,9 +227,8 @@ include_file(struct cfg_ctx *c, const struct walk *w, const char *path)
 	return ret;
 }
 
-/* The path of a file that a file names: relative to the one that names it. */
-static bool
-path_beside(const char *parent, const char *name, size_t len, char path[4096])
+bool
+cfg_path_beside(const char *parent, const char *name, size_t len, char path[4096])
 {
 	const char *slash = strrchr(parent, '/');
 	const int n = *name == '/' || slash == NULL ?
@@ -258,7 +257,7 @@ walk_include(struct cfg_ctx *c, struct walk *w)
 		return cfg_error(c, w->file, w->line,
 				 "@include names no file; write @include "
 				 "\"FILE\"");
-	if (!path_beside(c->file[w->file], name, (size_t)(close_ - name), path))
+	if (!cfg_path_beside(c->file[w->file], name, (size_t)(close_ - name), path))
 		return cfg_error(c, w->file, w->line,
 				 "the name after @include is too long; use a "
 				 "shorter one");
@@ -378,7 +377,7 @@ cfg_text_other(struct cfg_ctx *c, const config_setting_t *s, char **text,
 	char path[4096];
 	int ret;
 
-	if (!path_beside(c->file[at.file], name, strlen(name), path))
+	if (!cfg_path_beside(c->file[at.file], name, strlen(name), path))
 		return cfg_error_at(c, s, "the name of this file is too long; "
 					  "use a shorter one");
 	ret = rl_infile_read(path, RL_INFILE_PLAIN, CFG_OTHER_MAX, text, len);

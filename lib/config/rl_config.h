@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "rl_base.h"
+#include "rl_channel.h"
 #include "rl_ep_cfg.h"
 #include "rl_link_cfg.h"
 #include "rl_resil_cfg.h"
@@ -23,6 +24,7 @@
 #define RL_WIRES_MAX 256
 #define RL_PROCESSES_MAX 64
 #define RL_NETWORKS_MAX 64
+#define RL_STATIONS_MAX 256
 
 /**
  * An ethdev as the client of an endpoint. `file` and `line` say where it
@@ -77,6 +79,16 @@ struct rl_network {
 	const char *file;
 };
 
+/** A station that is behind an endpoint of a network for good. */
+struct rl_station {
+	uint8_t mac[6];
+	uint16_t vlan; /**< 0: none */
+	uint16_t ep;   /**< endpoint's number */
+	uint8_t network;
+	uint32_t line;
+	const char *file;
+};
+
 struct rl_config {
 	char file[256];
 	char engine[RL_ENGINE_MAX]; /**< "" where the file names none */
@@ -85,8 +97,12 @@ struct rl_config {
 	uint16_t vls;		    /**< VLs the engine may use, default 8 */
 	uint16_t levels;	    /**< service levels, default 1 */
 	struct rl_link_cfg link;
+	char *key_file; /**< of `link`; NULL: wires have no key */
+	uint32_t key_file_line;
+	const char *key_file_file;
 	struct rl_ep_cfg endpoint;
 	struct rl_resil_cfg controller;
+	struct rl_channel channel;  /**< of the controller */
 	struct rl_topo topo;
 	struct rl_attach attach[RL_ATTACH_MAX];
 	uint32_t nattach;
@@ -98,8 +114,12 @@ struct rl_config {
 	uint32_t nprocess;
 	struct rl_network network[RL_NETWORKS_MAX];
 	uint32_t nnetwork;
+	struct rl_station station[RL_STATIONS_MAX];
+	uint32_t nstation;
 	uint8_t *dev_process; /**< [ndev] who runs it; NULL: one process */
 	uint8_t *ep_network;  /**< [nep] RL_NO_NETWORK: none; NULL: all none */
+	struct rl_link_cfg *link_own; /**< [nlink] settings by link; NULL: all
+					 have those of `link` */
 	char **files; /**< names of the files read, the first included */
 	uint32_t nfiles;
 };
@@ -132,6 +152,13 @@ static inline bool
 rl_config_runs(const struct rl_config *cfg, int p, uint32_t dev)
 {
 	return p < 0 || cfg->dev_process == NULL || cfg->dev_process[dev] == p;
+}
+
+/** Any thread. What a link is set to. */
+static inline const struct rl_link_cfg *
+rl_config_link(const struct rl_config *cfg, uint32_t link)
+{
+	return cfg->link_own == NULL ? &cfg->link : &cfg->link_own[link];
 }
 
 /** Any thread. Index of the process of this name; -1: there is none. */
