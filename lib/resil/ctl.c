@@ -24,7 +24,7 @@
  * The ways out. COMPUTE too long: tried again later. Refused: the fabric goes
  * on with what it has until something changes. HOLD, DRAIN too long, or a
  * device that holds falls silent: released, and tried again; where only some
- * flows were held, then all are. INSTALL: who does not answer for install_ns is
+ * flows were held and they do not drain, all are held, for the same tables. INSTALL: who does not answer for install_ns is
  * left out; it keeps its old tables, and the next recovery knows that. RELEASE:
  * who does not answer lets go by its lease.
  */
@@ -57,9 +57,10 @@ phase_legal(enum rl_controller_phase from, enum rl_controller_phase to)
 		       to == RL_CONTROLLER_RELEASE ||
 		       to == RL_CONTROLLER_QUIET;
 	case RL_CONTROLLER_HOLD:
-		return to == RL_CONTROLLER_DRAIN || to == RL_CONTROLLER_RELEASE;
+		return to == RL_CONTROLLER_DRAIN || to == RL_CONTROLLER_HOLD ||
+		       to == RL_CONTROLLER_RELEASE;
 	case RL_CONTROLLER_DRAIN:
-		return to == RL_CONTROLLER_QUIET ||
+		return to == RL_CONTROLLER_QUIET || to == RL_CONTROLLER_HOLD ||
 		       to == RL_CONTROLLER_COMPUTE ||
 		       to == RL_CONTROLLER_INSTALL ||
 		       to == RL_CONTROLLER_RELEASE;
@@ -175,21 +176,26 @@ rl_controller_job(struct rl_controller *c, struct rl_controller_job *job)
 /*
  * How long holding may take. Flows that are held alone must have arrived, and
  * those whose packets wait for the new tables never will: then all are held,
- * soon, which asks only that nothing moves.
+ * soon, which asks only that nothing moves. Where that is forbidden they have
+ * all of the time.
  */
 static uint64_t
 hold_limit(const struct rl_controller *c)
 {
 	const uint64_t ns = c->p.cfg->quiesce_ns;
 
-	return c->hold == RL_RESIL_HOLD_FLOWS ? ns / 32 : ns;
+	return c->hold == RL_RESIL_HOLD_FLOWS &&
+			       c->p.cfg->mode == RL_RESIL_AUTO
+		       ? ns / 32
+		       : ns;
 }
 
 void
 ctl_hold(struct rl_controller *c, enum rl_resil_hold hold, uint64_t now_ns)
 {
 	ctl_set_phase(c, RL_CONTROLLER_HOLD, now_ns);
-	c->pause_ns = now_ns;
+	c->pause_ns = rl_min_u64(c->pause_ns, now_ns);
+	c->hold_ns = now_ns;
 	c->hold = hold;
 	c->due_ns = rl_deadline(now_ns, hold_limit(c));
 	c->hold_epoch = c->epoch;
@@ -222,6 +228,12 @@ starts(struct rl_controller *c, uint64_t now_ns)
 	return any;
 }
 
+static uint32_t
+all_flows(const struct rl_controller *c)
+{
+	return c->p.topo->nep * (c->p.topo->nep - 1);
+}
+
 static void released(struct rl_controller *c, uint64_t now_ns);
 
 void
@@ -244,17 +256,41 @@ ctl_release(struct rl_controller *c, bool done, uint64_t now_ns)
 void
 ctl_abort(struct rl_controller *c, uint64_t now_ns)
 {
-	const bool escalate = c->hold == RL_RESIL_HOLD_FLOWS && !c->escalate;
+	const bool all = c->hold == RL_RESIL_HOLD_FLOWS && !c->escalate &&
+			 c->p.cfg->mode == RL_RESIL_AUTO;
 
-	c->escalate = c->escalate || escalate;
+	c->escalate = c->escalate || all;
 	c->manual = false;
 	ctl_record_close(c, RL_OUTCOME_TIMEOUT, now_ns);
-	if (escalate)
+	if (all)
 		c->retry_ns = now_ns; /* at once */
 	else
 		ctl_retry(c, now_ns);
 	/* not installed: who waits for tables still does */
 	ctl_release(c, false, now_ns);
+}
+
+/*
+ * Flows that are held alone have not left the fabric: those whose packets wait
+ * for the new tables never will. All are held instead. The tables are the same:
+ * at rest they need no proof but their own, where everybody comes to rest. Who
+ * does not answer and has no link left has crashed, as a rule; then it is quicker
+ * to release, and to begin anew without it.
+ */
+static bool
+escalate(struct rl_controller *c, uint64_t now_ns)
+{
+	if (c->hold != RL_RESIL_HOLD_FLOWS ||
+	    c->p.cfg->mode != RL_RESIL_AUTO || RL_PLANTED(RESIL_NO_ESCALATION))
+		return false;
+	for (uint32_t i = 0; i < c->p.topo->ndev; i++)
+		if (c->dev[i].silent ||
+		    (c->dev[i].answered != c->step && ctl_dev_cut(c, i)))
+			return false;
+	c->cur.mode = RL_RESIL_FULL;
+	c->cur.held_flows = all_flows(c);
+	ctl_hold(c, RL_RESIL_HOLD_ALL, now_ns);
+	return true;
 }
 
 /* No tables: back to where it was before. */
@@ -287,13 +323,11 @@ rl_controller_done(struct rl_controller *c,
 		return;
 	}
 	c->avoid = r->avoided;
+	c->cut = r->cut;
 	if (r->mode == RL_RESIL_PARTIAL)
 		c->cur.held_flows = r->held_flows;
-	if (r->mode == RL_RESIL_FULL) {
-		const uint32_t nep = c->p.topo->nep;
-
-		c->cur.held_flows = nep * (nep - 1);
-	}
+	if (r->mode == RL_RESIL_FULL)
+		c->cur.held_flows = all_flows(c);
 	if (r->mode == RL_RESIL_LIVE || c->manual || c->rescue)
 		ctl_install(c, now_ns);
 	else
@@ -341,10 +375,27 @@ released(struct rl_controller *c, uint64_t now_ns)
 	c->due_ns = rl_deadline(now_ns, c->p.cfg->train_ns);
 }
 
+/*
+ * Whether somebody who does not answer is not accounted for: the tables are not
+ * proven with what it has, and something of it may get somewhere.
+ */
+static bool
+unproven(const struct rl_controller *c)
+{
+	for (uint32_t i = 0; i < c->p.topo->ndev; i++)
+		if (c->dev[i].silent && !c->job_silent[i] && !ctl_dev_cut(c, i))
+			return true;
+	return false;
+}
+
 /* The answers of a look at whether what is held has left the fabric. */
 static void
 looked(struct rl_controller *c, uint64_t now_ns)
 {
+	if (unproven(c)) { /* its link has returned meanwhile */
+		ctl_abort(c, now_ns);
+		return;
+	}
 	if (!ctl_all_still(c)) {
 		c->look_ns = rl_deadline(now_ns, c->p.cfg->observe_ns);
 		return;
@@ -403,7 +454,7 @@ ctl_step_done(struct rl_controller *c, uint64_t now_ns)
 		return;
 	case RL_CONTROLLER_HOLD:
 		ctl_set_phase(c, RL_CONTROLLER_DRAIN, now_ns);
-		c->due_ns = rl_deadline(c->pause_ns, hold_limit(c));
+		c->due_ns = rl_deadline(c->hold_ns, hold_limit(c));
 		looked(c, now_ns);
 		return;
 	case RL_CONTROLLER_DRAIN:
@@ -441,7 +492,8 @@ phase_timeout(struct rl_controller *c, uint64_t now_ns)
 		return;
 	case RL_CONTROLLER_HOLD:
 	case RL_CONTROLLER_DRAIN:
-		ctl_abort(c, now_ns);
+		if (!escalate(c, now_ns))
+			ctl_abort(c, now_ns);
 		return;
 	case RL_CONTROLLER_INSTALL:
 		installed(c, now_ns);
@@ -465,13 +517,8 @@ phase_timeout(struct rl_controller *c, uint64_t now_ns)
 static void
 silence(struct rl_controller *c, uint64_t now_ns)
 {
-	bool holds = false;
-
-	for (uint32_t i = 0; i < c->p.topo->ndev; i++)
-		holds = holds || (c->dev[i].silent && !c->job_silent[i] &&
-				  !ctl_dev_cut(c, i));
-	if (holds && (c->phase == RL_CONTROLLER_HOLD ||
-		      c->phase == RL_CONTROLLER_DRAIN)) {
+	if (unproven(c) && (c->phase == RL_CONTROLLER_HOLD ||
+			    c->phase == RL_CONTROLLER_DRAIN)) {
 		ctl_abort(c, now_ns); /* who knows whether it holds */
 		return;
 	}

@@ -4,7 +4,8 @@
  * What the controller knows of links. A link is dead as soon as one of its
  * ends says so: each end judges what it hears, and the other may hear well.
  * It is usable again when both ends have been up for a while, so that a link
- * that comes and goes does not bring tables with it. A device that does not
+ * that comes and goes does not bring tables with it; at once, where somebody is
+ * cut off. A device that does not
  * answer is not dead for that: its links tell.
  *
  * A device that begins anew waits for tables before its ports train, or its
@@ -64,7 +65,9 @@ ctl_link_judge(struct rl_controller *c, uint32_t link, uint64_t now_ns)
 
 	if (!link_dead(c, link)) {
 		if (cl->ok_ns == RL_NEVER)
-			cl->ok_ns = rl_deadline(now_ns, c->p.cfg->return_ns);
+			cl->ok_ns = rl_deadline(now_ns,
+						c->cut ? 0
+						       : c->p.cfg->return_ns);
 		cl->train_ns = 0;
 		cl->ok = before || now_ns >= cl->ok_ns;
 		if (!cl->ok)
@@ -173,7 +176,11 @@ ctl_job_fill(struct rl_controller *c)
 
 	for (uint32_t i = 0; i < t->nlink; i++) {
 		c->job_link_ok[i] = c->link[i].ok || link_waits(c, i);
-		if (c->job_link_ok[i] && c->link[i].avoided)
+		/* what has just returned may go again; it is better than
+		   nothing all the same */
+		if ((c->job_link_ok[i] && c->link[i].avoided) ||
+		    (!c->job_link_ok[i] && !link_dead(c, i) &&
+		     !ctl_link_removed(c, i)))
 			c->job_link_ok[i] = RL_LINK_AVOID;
 		if (!c->job_link_ok[i] && !c->link[i].down && !link_dead(c, i))
 			c->job_link_ok[i] = RL_LINK_LEAVE;

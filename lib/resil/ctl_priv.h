@@ -94,8 +94,10 @@ struct rl_controller {
 	bool rescue;	    /* held when it began: half an install was found */
 	bool escalate;	    /* holding some flows was not enough */
 	bool avoid;	    /* the newest tables avoid what is degraded */
+	bool cut;	    /* they leave somebody out */
 	bool job_owed;
 	uint64_t pause_ns;  /* since when something is held; RL_NEVER */
+	uint64_t hold_ns;   /* since when what is held now is */
 
 	struct rl_recovery cur;	   /* the recovery that goes on */
 	bool recording;

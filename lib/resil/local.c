@@ -21,6 +21,9 @@
 #include "rl_local.h"
 #include "rl_plant.h"
 
+/* Links of a fabric that begins have so many train_ns from the first one on. */
+#define TRAIN_SHARE 4
+
 struct local_port {
 	uint32_t ver;	/* of what is told last; 0: nothing */
 	uint32_t known; /* by the controller */
@@ -55,6 +58,8 @@ struct rl_local {
 	bool hold_owed;
 	bool start_owed;
 	bool waits;
+	bool trains;	 /* the first of its links has come up */
+	uint64_t train_by_ns; /* the others must have by then; RL_NEVER */
 	struct rl_local_view view;
 	struct local_port port[];
 };
@@ -76,6 +81,7 @@ rl_local_init(void *mem, const struct rl_local_params *p, uint64_t now_ns)
 	memset(mem, 0, rl_local_memsize(p->nports));
 	l->p = *p;
 	l->waits = p->waits;
+	l->train_by_ns = RL_NEVER;
 	l->hello_owed = true;
 	l->resend_ns = now_ns;
 	return l;
@@ -111,10 +117,16 @@ rl_local_link(struct rl_local *l, uint16_t port, enum rl_resil_link state,
 	RL_ASSERT(port < l->p.nports);
 	if (lp->ver != 0 && lp->state == state)
 		return;
+	if (state == RL_RESIL_LINK_UP && lp->ver == 0 && !l->trains &&
+	    !l->p.waits) {
+		l->trains = true;
+		l->train_by_ns = rl_deadline(
+			t_ns, TRAIN_SHARE * l->p.cfg->train_ns);
+	}
+	lp->state = (uint8_t)state;
 	/* all links are taken to be up until somebody says otherwise */
 	if (lp->ver == 0 && state == RL_RESIL_LINK_UP && !l->p.waits)
 		return;
-	lp->state = (uint8_t)state;
 	lp->detector = detector;
 	lp->t_ns = t_ns;
 	port_set(l, lp, lp->ver + 1, lp->known);
@@ -242,9 +254,21 @@ local_lease_end(const struct rl_local *l)
 	return rl_deadline(l->heard_ns, l->p.endpoint ? lease : lease / 2);
 }
 
+/* Links that have not come up since the start: no port says that. */
+static void
+local_untrained(struct rl_local *l, uint64_t now_ns)
+{
+	l->train_by_ns = RL_NEVER;
+	for (uint16_t i = 0; i < l->p.nports; i++)
+		if (l->port[i].state == RL_RESIL_LINK_UNKNOWN)
+			rl_local_link(l, i, RL_RESIL_LINK_DEAD, 0, now_ns);
+}
+
 void
 rl_local_tick(struct rl_local *l, uint64_t now_ns)
 {
+	if (now_ns >= l->train_by_ns && !RL_PLANTED(RESIL_NEVER_UP))
+		local_untrained(l, now_ns);
 	if (now_ns >= local_lease_end(l)) {
 		l->lease_ends++;
 		local_hold(l, RL_RESIL_HOLD_NONE, l->hold_epoch);
@@ -397,7 +421,7 @@ rl_local_tx(struct rl_local *l, struct rl_resil_msg *m, uint64_t now_ns)
 uint64_t
 rl_local_deadline(const struct rl_local *l)
 {
-	uint64_t t = local_lease_end(l);
+	uint64_t t = rl_min_u64(local_lease_end(l), l->train_by_ns);
 
 	if (l->hello_owed || l->answer_owed)
 		return 0;
@@ -411,6 +435,7 @@ rl_local_info(const struct rl_local *l, struct rl_local_info *info)
 {
 	*info = (struct rl_local_info){
 		.table_epoch = l->table_epoch,
+		.want_epoch = l->want_epoch,
 		.hold = l->hold,
 		.hold_epoch = l->hold_epoch,
 		.reports = l->unknown,

@@ -27,6 +27,26 @@ rl_resil_cfg_defaults(struct rl_resil_cfg *cfg)
 	};
 }
 
+void
+rl_resil_cfg_defaults_store(struct rl_resil_cfg *cfg)
+{
+	*cfg = (struct rl_resil_cfg){
+		.mode = RL_RESIL_AUTO,
+		.gather_ns = 5 * RL_NS_PER_MS,
+		.return_ns = 100 * RL_NS_PER_MS,
+		.train_ns = 1 * RL_NS_PER_S,
+		.resend_ns = 100 * RL_NS_PER_MS,
+		.answer_ns = 500 * RL_NS_PER_MS,
+		.await_ns = 500 * RL_NS_PER_MS,
+		.compute_ns = 10 * RL_NS_PER_S,
+		.quiesce_ns = 8 * RL_NS_PER_S,
+		.observe_ns = 1 * RL_NS_PER_MS,
+		.install_ns = 2 * RL_NS_PER_S,
+		.lease_ns = 4 * RL_NS_PER_S,
+		.retry_ns = 200 * RL_NS_PER_MS,
+	};
+}
+
 int
 rl_resil_cfg_check(const struct rl_resil_cfg *c, char *err, size_t errlen,
 		   const char **key)

@@ -111,7 +111,7 @@ struct rl_recovery {
 enum rl_link_use {
 	RL_LINK_NO,
 	RL_LINK_USE,
-	RL_LINK_AVOID, /**< it works, but not for long: only if need be */
+	RL_LINK_AVOID, /**< it works, but perhaps not for long: if need be */
 	RL_LINK_LEAVE, /**< it works, and is to be removed */
 };
 
@@ -139,6 +139,8 @@ struct rl_controller_result {
 	enum rl_resil_mode mode; /**< LIVE, PARTIAL, FULL: how to install */
 	uint32_t held_flows;	 /**< PARTIAL: in the list of this epoch */
 	bool avoided; /**< the tables do without the links to be avoided */
+	bool cut;     /**< they leave somebody out that is not removed: what
+			   returns is used at once */
 	uint64_t compute_ns;
 	uint64_t prove_ns;
 };

@@ -83,7 +83,8 @@ struct rl_local *rl_local_init(void *mem, const struct rl_local_params *p,
 
 /**
  * Owner. A port found out that its link is up, dead or degraded. What was not
- * yet told of it is replaced.
+ * yet told of it is replaced. Of a port that never finds out anything it is told
+ * that it is dead, four train_ns after the first one has come up.
  */
 void rl_local_link(struct rl_local *l, uint16_t port, enum rl_resil_link state,
 		   uint8_t detector, uint64_t t_ns);
@@ -115,6 +116,7 @@ uint64_t rl_local_deadline(const struct rl_local *l);
 /** A local controller as `show controller` sees it. */
 struct rl_local_info {
 	uint32_t table_epoch;
+	uint32_t want_epoch; /**< newest that it was ordered */
 	enum rl_resil_hold hold;
 	uint32_t hold_epoch;
 	uint32_t reports;	/**< not known to have arrived */

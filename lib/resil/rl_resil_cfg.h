@@ -41,8 +41,14 @@ struct rl_resil_cfg {
 	uint64_t retry_ns;   /**< after a recovery that failed, until the next */
 };
 
-/** Any thread. */
+/** Any thread. For a channel within one process. */
 void rl_resil_cfg_defaults(struct rl_resil_cfg *cfg);
+
+/**
+ * Any thread. For a channel through a store between hosts, where a message
+ * takes milliseconds: the times that wait for answers are longer.
+ */
+void rl_resil_cfg_defaults_store(struct rl_resil_cfg *cfg);
 
 /**
  * Any thread. Judges the whole.

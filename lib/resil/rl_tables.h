@@ -29,6 +29,9 @@ struct rl_tables_params {
 	/** endpoints retry: they know what of theirs is under way, so that some
 	    flows can be held and the rest not */
 	bool retry;
+	/** tables come from their marks alone, never from older tables: another
+	    process makes the same of the same recipe, see rl_tables_make() */
+	bool anew;
 	/** nanoseconds of any clock, to measure with; NULL: spans are 0 */
 	uint64_t (*clock)(void *ctx);
 	void *clock_ctx;
@@ -75,6 +78,37 @@ const struct rl_route *rl_tables_route(const struct rl_tables *t,
 /** Flows to hold for an epoch; NULL: none, or forgotten. */
 const struct rl_flows *rl_tables_flows(const struct rl_tables *t,
 				       uint32_t epoch);
+
+/**
+ * All that another process of the fabric needs to make the tables of an epoch
+ * itself. Tables do not travel: they follow from what is out of use, and the
+ * digest tells whether both have made the same. Arrays are the lender's.
+ */
+struct rl_tables_recipe {
+	uint32_t epoch;
+	const uint8_t *link_out; /**< [nlink] the tables do without it */
+	const uint8_t *dev_out;	 /**< [ndev] */
+	const struct rl_flows *flows; /**< to be held for it; NULL: none */
+	uint64_t digest;	 /**< of the tables of all devices */
+};
+
+/**
+ * The recipe of tables that are here; valid until the next job or
+ * rl_tables_make(). Asks for `anew`. @return 0; -ENOENT: no such epoch, or 0
+ */
+int rl_tables_recipe(const struct rl_tables *t, uint32_t epoch,
+		     struct rl_tables_recipe *out);
+
+/**
+ * Makes the tables of a recipe that another process has computed, and has the
+ * checker judge them here, too: no device takes tables on somebody's word.
+ * Asks for `anew`. On failure nothing has changed; why: rl_tables_why().
+ *
+ * @return 0; -EALREADY: they are here; -EINVAL: other tables than there (the
+ *   digests differ: not the same fabric, or not the same program);
+ *   -EHOSTUNREACH: refused; -ENOMEM: also where all tables are in use
+ */
+int rl_tables_make(struct rl_tables *t, const struct rl_tables_recipe *r);
 
 /**
  * Device @p dev has the tables of @p epoch, and reads no others any more. What

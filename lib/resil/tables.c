@@ -47,12 +47,13 @@ err_tables:
 	return NULL;
 }
 
-static void
-gen_free(struct tables_gen *g)
+void
+tables_gen_free(struct tables_gen *g)
 {
 	rl_route_free(g->route);
 	rl_flows_free(&g->flows);
 	free(g->failed);
+	free(g->gone);
 	*g = (struct tables_gen){ 0 };
 }
 
@@ -62,7 +63,7 @@ rl_tables_free(struct rl_tables *t)
 	if (t == NULL)
 		return;
 	for (unsigned int i = 0; i < TABLES_GENS; i++)
-		gen_free(&t->gen[i]);
+		tables_gen_free(&t->gen[i]);
 	free(t->topo.dev);
 	free(t->topo.link);
 	free(t->epoch);
@@ -99,9 +100,8 @@ tables_gen(const struct rl_tables *t, uint32_t epoch)
 	return NULL;
 }
 
-/* One to write into: empty, or one that nobody reads; NULL: all are read. */
-static struct tables_gen *
-gen_spare(struct rl_tables *t)
+struct tables_gen *
+tables_spare(struct rl_tables *t)
 {
 	struct tables_gen *empty = NULL;
 
@@ -135,12 +135,46 @@ set_marks(struct rl_tables *t, const struct rl_controller_job *job, bool avoid)
 		t->topo.dev[d].failed = !job->dev_ok[d];
 }
 
-/* Tables for the topology as it is marked, into @p g. */
+/* What others are told of is all that the engine sees. */
+static void
+plain_marks(struct rl_tables *t)
+{
+	for (uint32_t i = 0; i < t->topo.nlink; i++)
+		t->topo.link[i].failed = !rl_topo_link_up(&t->topo, i);
+}
+
+/* From nothing: each part of a fabric that is cut is routed for itself. */
 static int
-gen_compute(struct rl_tables *t, struct tables_gen *g)
+gen_anew(struct rl_tables *t, struct tables_gen *g)
+{
+	const struct rl_route_params p = {
+		.engine = t->engine,
+		.max_vls = t->p.vls / t->p.levels,
+		.qos_levels = 1,
+		.parts = true,
+	};
+	int ret = rl_route_compute_with(&t->topo, &p, &g->route, t->why);
+
+	if (ret != 0 || t->p.levels <= 1)
+		return ret;
+	ret = rl_route_levels(g->route, t->p.levels, t->why);
+	if (ret != 0) {
+		rl_route_free(g->route);
+		g->route = NULL;
+	}
+	return ret;
+}
+
+int
+tables_gen_compute(struct rl_tables *t, struct tables_gen *g)
 {
 	int ret;
 
+	if (t->p.anew) {
+		plain_marks(t);
+		rl_route_free(g->route);
+		g->route = NULL;
+	}
 	if (g->route != NULL) {
 		ret = rl_route_update(g->route, &t->topo, NULL, t->why);
 		if (ret > 0)
@@ -152,8 +186,23 @@ gen_compute(struct rl_tables *t, struct tables_gen *g)
 		rl_route_free(g->route);
 		g->route = NULL;
 	}
-	return rl_route_compute_levels(&t->topo, t->engine, t->p.vls,
-				       t->p.levels, &g->route, t->why);
+	return gen_anew(t, g);
+}
+
+int
+tables_gen_mark(struct rl_tables *t, struct tables_gen *g)
+{
+	if (g->failed == NULL)
+		g->failed = calloc(t->topo.nlink + 1, 1);
+	if (g->gone == NULL)
+		g->gone = calloc(t->topo.ndev, 1);
+	if (g->failed == NULL || g->gone == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->topo.nlink; i++)
+		g->failed[i] = !rl_topo_link_up(&t->topo, i);
+	for (uint32_t d = 0; d < t->topo.ndev; d++)
+		g->gone[d] = t->topo.dev[d].failed;
+	return 0;
 }
 
 /* How many endpoints are there, as the topology is marked. */
@@ -167,32 +216,53 @@ there(const struct rl_tables *t)
 	return n;
 }
 
-/* New tables, without what is to be avoided where that cuts nobody off. */
-static int
-compute(struct rl_tables *t, const struct rl_controller_job *job,
-	struct tables_gen *g, bool *avoided)
+/*
+ * Marks of the topology that new tables are to be made for: without what is to
+ * be avoided, where that cuts nobody off. @return whether it is avoided
+ */
+static bool
+set_wanted(struct rl_tables *t, const struct rl_controller_job *job)
 {
 	bool any = false;
 	uint32_t all;
-	int ret;
 
 	for (uint32_t i = 0; i < t->topo.nlink; i++)
 		any = any || job->link_ok[i] == RL_LINK_AVOID;
 	set_marks(t, job, false);
-	*avoided = false;
 	if (!any)
-		return gen_compute(t, g);
+		return false;
 	all = there(t);
 	set_marks(t, job, true);
 	if (there(t) == all &&
-	    rl_topo_reach(&t->topo, RL_REACH_WORKING, t->why) == 0 &&
-	    gen_compute(t, g) == 0) {
-		*avoided = true;
-		return 0;
-	}
+	    rl_topo_reach(&t->topo, RL_REACH_WORKING, t->why) == 0)
+		return true;
 	set_marks(t, job, false);
-	ret = gen_compute(t, g);
-	return ret;
+	return false;
+}
+
+/* New tables for the marks that are wanted; or else with what is avoided. */
+static int
+compute(struct rl_tables *t, const struct rl_controller_job *job,
+	struct tables_gen *g, bool *avoided)
+{
+	*avoided = set_wanted(t, job);
+	if (*avoided && tables_gen_compute(t, g) == 0)
+		return 0;
+	*avoided = false;
+	set_marks(t, job, false);
+	return tables_gen_compute(t, g);
+}
+
+/* Whether somebody has no way to somebody else, by tables for these marks. */
+static bool
+cuts(struct rl_tables *t, const struct rl_controller_job *job)
+{
+	uint32_t all = 0;
+
+	for (uint32_t e = 0; e < t->topo.nep; e++)
+		all += job->dev_ok[t->topo.ep_dev[e]];
+	return there(t) < all ||
+	       rl_topo_reach(&t->topo, RL_REACH_WORKING, t->why) != 0;
 }
 
 /* Whether all devices that have any tables have the same; which. */
@@ -225,7 +295,7 @@ nothing_to_do(struct rl_tables *t, const struct rl_controller_job *job,
 	for (uint32_t d = 0; d < t->topo.ndev; d++)
 		if (job->waits[d])
 			return false;
-	set_marks(t, job, true);
+	set_wanted(t, job);
 	for (uint32_t i = 0; i < t->topo.nlink; i++)
 		if (g->failed[i] != !rl_topo_link_up(&t->topo, i))
 			return false;
@@ -251,7 +321,7 @@ rl_tables_compute(struct rl_tables *t, const struct rl_controller_job *job,
 		res->status = -EALREADY;
 		return;
 	}
-	g = gen_spare(t);
+	g = tables_spare(t);
 	if (g == NULL) {
 		res->status = -ENOMEM;
 		return;
@@ -260,20 +330,21 @@ rl_tables_compute(struct rl_tables *t, const struct rl_controller_job *job,
 	res->avoided = avoided;
 	done = clock_now(t);
 	res->compute_ns = done - start;
-	if (res->status == 0 && g->failed == NULL)
-		g->failed = calloc(t->topo.nlink + 1, 1);
-	if (res->status != 0 || g->failed == NULL) {
-		gen_free(g);
+	if (res->status == 0)
+		res->status = tables_gen_mark(t, g);
+	if (res->status != 0) {
+		tables_gen_free(g);
 		return;
 	}
-	for (uint32_t i = 0; i < t->topo.nlink; i++)
-		g->failed[i] = !rl_topo_link_up(&t->topo, i);
+	if (tables_gen(t, t->newest) != NULL)
+		rl_route_proven(g->route, tables_of(t, tables_gen(t, t->newest)));
+	res->cut = cuts(t, job);
 	res->status = rl_route_accept(g->route, &t->topo, NULL, t->why);
 	if (res->status == 0)
 		res->status = tables_mix(t, job, g, same, epoch, res);
 	res->prove_ns = clock_now(t) - done;
 	if (res->status != 0) {
-		gen_free(g);
+		tables_gen_free(g);
 		return;
 	}
 	g->epoch = t->newest = job->epoch;

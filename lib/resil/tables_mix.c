@@ -91,7 +91,9 @@ static int
 prove_rest(struct rl_tables *t, const struct rl_controller_job *job,
 	   const struct tables_gen *g)
 {
-	struct rl_check_in in = { .topo = &t->topo, .fwd = g->route->fwd };
+	struct rl_check_in in = { .topo = &t->topo,
+				  .fwd = g->route->fwd,
+				  .parts = true };
 	struct rl_check_report rep;
 	bool any = false;
 
@@ -99,8 +101,11 @@ prove_rest(struct rl_tables *t, const struct rl_controller_job *job,
 		const struct tables_gen *has = tables_gen(t, job->present[d]);
 
 		t->old[d] = g->route->fwd[d];
-		if (!job->silent[d] || has == NULL)
+		if (!job->silent[d])
 			continue;
+		/* another process knew these tables, and nobody here does */
+		if (has == NULL)
+			return -EHOSTUNREACH;
 		t->old[d] = tables_of(t, has)->fwd[d];
 		any = true;
 	}
@@ -147,6 +152,8 @@ mix_running(struct rl_tables *t, const struct rl_controller_job *job,
 	}
 	complete_held(t, job, &g->flows);
 	if (holder_silent(t, job, &g->flows))
+		return -EAGAIN;
+	if (job->mode == RL_RESIL_AUTO && tables_stuck(t, old, &g->flows))
 		return -EAGAIN;
 	res->mode = RL_RESIL_PARTIAL;
 	res->held_flows = (uint32_t)g->flows.count;

@@ -5,7 +5,8 @@
 /**
  * @file
  * The inside of rl_tables: tables.c has the generations, tables_mix.c the
- * judgement whether old and new may be mixed.
+ * judgement whether old and new may be mixed, tables_stuck.c whether flows that
+ * are held can leave the fabric, tables_recipe.c what joins several processes.
  */
 
 #include "rl_tables.h"
@@ -17,6 +18,7 @@ struct tables_gen {
 	struct rl_route *route; /* NULL: empty; of the first: t->first */
 	uint32_t epoch;
 	uint8_t *failed; /* [nlink]: marks it was made with */
+	uint8_t *gone;	 /* [ndev]: the same of devices */
 	struct rl_flows flows;
 };
 
@@ -33,6 +35,18 @@ struct rl_tables {
 	char why[RL_ERR_MAX];
 };
 
+/** One to write into: empty, or one that nobody reads; NULL: all are read. */
+struct tables_gen *tables_spare(struct rl_tables *t);
+
+/** Empties it. */
+void tables_gen_free(struct tables_gen *g);
+
+/** Tables for the topology as it is marked, into @p g; why not: t->why. */
+int tables_gen_compute(struct rl_tables *t, struct tables_gen *g);
+
+/** Keeps the marks that @p g was made with. @return 0 or -ENOMEM */
+int tables_gen_mark(struct rl_tables *t, struct tables_gen *g);
+
 struct tables_gen *tables_gen(const struct rl_tables *t, uint32_t epoch);
 
 const struct rl_route *tables_of(const struct rl_tables *t,
@@ -47,5 +61,10 @@ const struct rl_route *tables_of(const struct rl_tables *t,
 int tables_mix(struct rl_tables *t, const struct rl_controller_job *job,
 	       struct tables_gen *g, bool same, uint32_t epoch,
 	       struct rl_controller_result *res);
+
+/** Whether packets of some of the flows @p held have no way by the old tables,
+    in the topology as it is marked. */
+bool tables_stuck(const struct rl_tables *t, const struct tables_gen *old,
+		  const struct rl_flows *held);
 
 #endif /* TABLES_PRIV_H */
