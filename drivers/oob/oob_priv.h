@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef OOB_PRIV_H
+#define OOB_PRIV_H
+
+/**
+ * @file
+ * The inside of the channel. Who does what:
+ *
+ *   oob.c       calls of the control thread, and queues between the threads
+ *   oob_loop.c  the thread: signs of life, election, writing, watching
+ *   oob_view.c  what the watched keys say
+ *   oob_join.c  becoming a member, and leaving
+ *   oob_ask.c   a request and its answer, at whichever server answers
+ *
+ * What stands under `lock` is shared; the rest is the thread's once it runs.
+ */
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "oob_etcd.h"
+#include "oob_http.h"
+#include "rl_oob.h"
+
+#define OOB_ASK_NS (1000 * RL_NS_PER_MS)
+#define OOB_KEY_MAX 160
+/** That one start of a process, or one controller, may give away. */
+#define INCARNATIONS (1ull << 20)
+/** Messages that wait to be written, each way; more are thrown away. */
+#define OOB_OUT_MAX 16384u
+#define OOB_IN_MAX 65536u
+
+struct oob_item {
+	struct oob_item *next;
+	struct rl_oob_event ev;
+};
+
+struct oob_out {
+	struct rl_resil_msg *msg;
+	uint32_t n;
+	uint32_t cap;
+};
+
+struct rl_oob {
+	struct rl_oob_params p;
+	pthread_t thread;
+	bool thread_on;
+	_Atomic uint32_t ready; /**< events wait */
+	/** until when the office is surely ours, CLOCK_MONOTONIC; 0: it is not */
+	_Atomic uint64_t office_until_ns;
+	bool told_office; /**< the control thread's: it was told so last */
+
+	pthread_mutex_t lock;
+	struct oob_item *head;
+	struct oob_item **tail;
+	uint32_t queued;
+	struct oob_out up;
+	struct oob_out down;
+	char *store; /**< text of a recipe to be stored; NULL: none */
+	uint32_t store_epoch;
+	uint32_t stored_epoch; /**< the newest that the store had of us */
+	bool stand;
+	bool quit;
+	struct rl_oob_info info;
+	uint64_t floor; /**< highest incarnation that we have heard of */
+
+	/* the thread's, and before it runs rl_oob_open()'s */
+	struct oob_http http;
+	struct rl_oob_member me;
+	uint64_t incarnation; /* of our start: never changes */
+	bool others;	      /* were there at our start: the same */
+	bool joined;
+	bool lost_watch;
+	bool ranging;	   /* between oob_view_begin() and _end() */
+	char *ranged_office; /* what the range says of it; NULL: nothing */
+	uint64_t ranged_rev;
+	uint64_t lease;
+	uint64_t member_rev;
+	uint64_t office_rev; /**< 0: nobody has it */
+	bool mine;
+	uint64_t ttl_ns;
+	uint64_t keep_ns;  /**< when to renew the lease */
+	uint64_t until_ns; /**< the lease has surely not ended before */
+	uint64_t retry_ns; /**< after a failure: when to try again */
+	uint64_t campaign_ns;
+	char password[256];
+};
+
+/** CLOCK_MONOTONIC. */
+uint64_t oob_now(void);
+
+/** The key "PREFIX/what/name"; @p name may be "". Returns buf. */
+char *oob_key(const struct rl_oob *o, char *buf, const char *what,
+	      const char *name);
+
+/* oob.c: both threads. */
+void oob_push(struct rl_oob *o, const struct rl_oob_event *ev);
+/** What went wrong, for the info; and whether the store is away. */
+void oob_why(struct rl_oob *o, const char *why);
+void oob_away(struct rl_oob *o, bool away);
+
+/* oob_ask.c */
+/**
+ * Sends @p body (taken over, NULL: no memory) to the servers in turn, until one
+ * answers. Authenticates where that is asked for.
+ * @return 0; -EHOSTUNREACH: none answers; -EREMOTEIO, -EINVAL: an error, and
+ *   o->info.why; -ENOMEM
+ */
+int oob_ask(struct rl_oob *o, const char *path, char *body,
+	    struct oob_answer *a, oob_kv_fn fn, void *ctx);
+/** Ends and sends a transaction. */
+int oob_ask_txn(struct rl_oob *o, struct oob_txn *t, struct oob_answer *a);
+
+/* oob_join.c */
+/** Who we are: host, boot, pid. */
+void oob_me(struct rl_oob_member *m);
+/** Becomes a member. @param start  wait for one of our name that was killed */
+int oob_join(struct rl_oob *o, bool start, char *err);
+void oob_leave(struct rl_oob *o);
+
+/* oob_view.c */
+/** A key as a range or a watch tells it; ctx is the rl_oob. */
+void oob_on_kv(void *ctx, const struct oob_kv *kv);
+/**
+ * Around a range of all keys: what it does not name is not there. It names them
+ * in the order of their names, so the office is looked at in the end.
+ */
+void oob_view_begin(struct rl_oob *o);
+void oob_view_end(struct rl_oob *o);
+/** We have the office no more, whatever the keys say. */
+void oob_view_depose(struct rl_oob *o);
+
+/* oob_loop.c */
+void *oob_loop(void *ctx);
+
+#endif /* OOB_PRIV_H */
