@@ -48,6 +48,19 @@
 	X(WAIT_OVERTAKEN, "what is new does not join those of its flow that wait") \
 	X(WAIT_FORGOTTEN, "a link that returns does not wake what waits for it") \
 	X(WAIT_CREDIT, "the credit of a packet that waits is never given back") \
+	X(ROOM_RESTLESS, "what waits moves while tables are exchanged at rest") \
+	X(ROOM_HEIR, "what joined a packet that is given up is not looked at again") \
+	X(ROOM_ASTRAY, "what new tables lead back where it came from waits in vain") \
+	X(FLOW_NO_DOUBT, "a flow that gave up takes new packets at once") \
+	X(FLOW_DOUBT_STAYS, "a flow that gets on again is still doubted") \
+	X(NO_GIVE_UP, "a flow without progress gives up by timeouts alone") \
+	X(FLOW_OLD_ECHO, "the echo of an earlier absence opens a flow") \
+	X(FLOW_NOTICE_ANY, "a notice of a flit that is not under way is believed") \
+	X(FLOW_REPORT_FLITS, "each flit of what is given up is reported") \
+	X(FLOW_NO_PROBES, "who is unreachable is never asked again") \
+	X(FLOW_HOLD_ANSWERS, "a quiesce refuses responses, too") \
+	X(ASK_STOPPED, "a client that is stopped owes its answers for ever") \
+	X(ASK_FORGOTTEN, "a response that meets backpressure is forgotten") \
 	X(RESIL_STALE_ORDER, "an order of an older step is obeyed") \
 	X(RESIL_REPORT_ONCE, "a report is not told again until it is confirmed") \
 	X(RESIL_ACK_ANY, "a confirmation of an older report is believed") \
@@ -61,6 +74,8 @@
 	X(RESIL_OLD_CTL, "orders of a controller that is gone are obeyed") \
 	X(RESIL_NO_LEARN, "a new controller takes all to have what it first hears of") \
 	X(RESIL_TABLES_HALF, "tables are taken for installed when half have them") \
+	X(RESIL_NEVER_UP, "a link that has never come up is taken to be up") \
+	X(RESIL_NO_ESCALATION, "flows that do not drain are released, for new tables") \
 	X(RESIL_NO_RETRY, "a recovery that failed is not tried again")
 
 enum rl_plant {

@@ -21,7 +21,10 @@
 
 struct rl_port_shared {
 	/** Written by the core: flits that left it, by the VC they came in. */
-	_Atomic uint32_t freed[RL_VCS] RL_ALIGNED(RL_CACHE_LINE);
+	union {
+		_Atomic uint32_t freed[RL_VCS];
+		_Atomic uint64_t freed_word[RL_VCS / 2]; /**< read, two at once */
+	} RL_ALIGNED(RL_CACHE_LINE);
 	/**
 	 * Written by the core, by rl_shared_write(): 1 while something waits
 	 * there that has no way but this port, else 0. A port that is out for
@@ -59,6 +62,17 @@ rl_shared_read(const _Atomic uint32_t *c)
 {
 	/* acquire: pairs with the releases in rl_shared_add(), _write() */
 	return atomic_load_explicit(c, memory_order_acquire);
+}
+
+/** Words of two that the counters `freed` make. */
+#define RL_SHARED_WORDS (RL_VCS / 2)
+
+/** The port. Counters 2 i (low half) and 2 i + 1 of `freed` at once. */
+static inline uint64_t
+rl_shared_freed_word(const struct rl_port_shared *s, unsigned int i)
+{
+	/* acquire: pairs with the release in rl_shared_add() */
+	return atomic_load_explicit(&s->freed_word[i], memory_order_acquire);
 }
 
 #endif /* RL_SHARED_H */

@@ -85,7 +85,7 @@ build_port(struct rl_fabric *f, uint32_t dev, uint16_t i, uint32_t uid,
 	struct rl_role_port *rp = &d->port[i];
 	const uint32_t link = td->port[i].link;
 	struct rl_port_params pp = {
-		.cfg = &f->cfg->link,
+		.cfg = rl_config_link(f->cfg, link),
 		.codec = f->codec,
 		.shared = shared,
 		.drop = host->drop,
@@ -111,6 +111,8 @@ build_port(struct rl_fabric *f, uint32_t dev, uint16_t i, uint32_t uid,
 	ret = host->phy(host->ctx, dev, i, &rp->phy, &pp.frame_bytes);
 	if (ret != 0)
 		return ret;
+	if (host->auth != NULL)
+		pp.auth = host->auth(host->ctx, link, td->port[i].end);
 	pp.cache = host->cache(host->ctx, dev, i);
 	port_mac(pp.mac, link << 1 | !td->port[i].end,
 		 link << 1 | td->port[i].end);
@@ -120,7 +122,9 @@ build_port(struct rl_fabric *f, uint32_t dev, uint16_t i, uint32_t uid,
 		snprintf(err, RL_ERR_MAX,
 			 "port %u of %s: a frame of %u bytes cannot carry a "
 			 "flit; raise the MTU to at least %u",
-			 i, td->name, pp.frame_bytes, rl_frame_bytes(1));
+			 i, td->name, pp.frame_bytes,
+			 rl_frame_bytes(1) +
+				 (pp.auth != NULL ? RL_AUTH_TAG_BYTES : 0));
 		return -EINVAL;
 	}
 	return 0;

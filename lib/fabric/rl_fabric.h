@@ -24,7 +24,7 @@ struct rl_pipe_sizes {
 
 /**
  * What a host supplies. It must outlive the fabric: ports and roles keep
- * pointers into it. alloc, cache, pipe and phy are called by
+ * pointers into it. alloc, cache, pipe, phy and auth are called by
  * rl_fabric_build() only, the others while roles run, on their lcores.
  */
 struct rl_fabric_host {
@@ -38,6 +38,10 @@ struct rl_fabric_host {
 	/** The wire of a port and its frame size. @return 0 or -errno */
 	int (*phy)(void *ctx, uint32_t dev, uint16_t port, struct rl_phy *phy,
 		   uint32_t *frame_bytes);
+	/** The keyed check of an end of a link, which outlives the fabric; NULL,
+	    or NULL returned: none */
+	const struct rl_link_auth *(*auth)(void *ctx, uint32_t link,
+					   unsigned int end);
 	/** Whether the host runs a device; NULL: all. Others are built, lie
 	    still, and are never polled: another process has them. */
 	bool (*runs)(void *ctx, uint32_t dev);

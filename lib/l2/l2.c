@@ -51,7 +51,7 @@ places(struct rl_l2 *l2, uint64_t key)
 static bool
 is_old(const struct rl_l2 *l2, const struct rl_l2_station *s, uint64_t now_ns)
 {
-	return now_ns - s->seen_ns >= l2->ageing_ns;
+	return !s->fixed && now_ns - s->seen_ns >= l2->ageing_ns;
 }
 
 static struct rl_l2_station *
@@ -65,19 +65,23 @@ find(struct rl_l2 *l2, uint64_t key, uint64_t now_ns)
 	return NULL;
 }
 
-/* A place for a new station: an empty one, an old one, or the oldest. */
+/*
+ * A place for a new station: an empty one, an old one, or the oldest. NULL:
+ * those that stay have all.
+ */
 static struct rl_l2_station *
 place(struct rl_l2 *l2, uint64_t key, uint64_t now_ns)
 {
-	struct rl_l2_station *s = places(l2, key), *best = s;
+	struct rl_l2_station *s = places(l2, key), *best = NULL;
 
 	for (unsigned int i = 0; i < RL_L2_WAYS; i++) {
 		if (s[i].key == key || s[i].key == 0)
 			return &s[i];
-		if (s[i].seen_ns < best->seen_ns)
+		if (!s[i].fixed &&
+		    (best == NULL || s[i].seen_ns < best->seen_ns))
 			best = &s[i];
 	}
-	l2->c.pushed += !is_old(l2, best, now_ns);
+	l2->c.pushed += best != NULL && !is_old(l2, best, now_ns);
 	return best;
 }
 
@@ -86,13 +90,19 @@ learn(struct rl_l2 *l2, uint64_t key, uint16_t port, uint64_t now_ns)
 {
 	struct rl_l2_station *s = find(l2, key, now_ns);
 
+	if (s != NULL && s->fixed) {
+		l2->c.elsewhere += s->port != port;
+		return;
+	}
 	if (s == NULL) {
 		s = place(l2, key, now_ns);
+		if (s == NULL)
+			return;
 		l2->c.learned++;
 	} else if (s->port != port) {
 		l2->c.moved++;
 	}
-	*s = (struct rl_l2_station){ key, now_ns, port };
+	*s = (struct rl_l2_station){ key, now_ns, port, false };
 }
 
 void
@@ -101,6 +111,19 @@ rl_l2_init(struct rl_l2 *l2, uint16_t own, uint64_t ageing_ns)
 	memset(l2, 0, sizeof(*l2));
 	l2->own = own;
 	l2->ageing_ns = ageing_ns;
+}
+
+bool
+rl_l2_fix(struct rl_l2 *l2, const uint8_t mac[6], uint16_t vlan, uint16_t port)
+{
+	const uint64_t key = KNOWN | (uint64_t)(vlan & 0x0fff) << 48 |
+			     mac_of(mac);
+	struct rl_l2_station *s = place(l2, key, 0);
+
+	if (s == NULL)
+		return false;
+	*s = (struct rl_l2_station){ key, 0, port, true };
+	return true;
 }
 
 /* A frame with a source that is one station. */

@@ -26,12 +26,14 @@ struct rl_l2_station {
 	uint64_t key; /**< MAC and VLAN; 0: none */
 	uint64_t seen_ns;
 	uint16_t port;
+	bool fixed; /**< by rl_l2_fix(): stays where it is */
 };
 
 struct rl_l2_counters {
 	uint64_t learned;
 	uint64_t moved;	   /**< a station is behind another port now */
 	uint64_t pushed;   /**< the oldest of its places, for want of room */
+	uint64_t elsewhere; /**< frames of a fixed station, by another port */
 	uint64_t flooded;  /**< frames for all, or for nobody known */
 	uint64_t filtered; /**< frames for a station behind the same port */
 };
@@ -52,6 +54,14 @@ enum {
 
 /** Any thread. @p own: number of the port; @p ageing_ns: see above. */
 void rl_l2_init(struct rl_l2 *l2, uint16_t own, uint64_t ageing_ns);
+
+/**
+ * Any thread, before frames. A station that is behind @p port for good: it is
+ * neither forgotten nor learned elsewhere. @p vlan: 0 to 4095, 0: none.
+ * @return whether there was a place for it
+ */
+bool rl_l2_fix(struct rl_l2 *l2, const uint8_t mac[6], uint16_t vlan,
+	       uint16_t port);
 
 /** Owner. A frame from the network, sent by @p port: learns its source. */
 void rl_l2_arrived(struct rl_l2 *l2, const uint8_t *frame, uint32_t len,

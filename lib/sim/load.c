@@ -143,7 +143,7 @@ load_offer(struct load_src *src, struct rl_ep *ep, const struct load_later *l,
 	return 0;
 }
 
-/* What waited for destinations that were held, in its order. */
+/* What waits aside for its flow, in its order. */
 static unsigned int
 send_later(struct load_src *src, struct rl_ep *ep, uint64_t now_ns)
 {
@@ -197,7 +197,7 @@ load_send(struct load_src *src, struct rl_ep *ep, uint64_t now_ns)
 		if (src->nlater == 0 || !flow_waits(src))
 			ret = load_offer(src, ep, &l, now_ns);
 		if (ret == -EBUSY && src->nlater < LOAD_LATER) {
-			/* a flow that is held keeps no other waiting */
+			/* a flow that has to wait keeps no other waiting */
 			src->later[src->nlater++] = l;
 		} else if (ret != 0 && ret != -EHOSTUNREACH) {
 			break;

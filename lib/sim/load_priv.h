@@ -113,8 +113,8 @@ uint64_t load_time_take(struct load_flow *flow, uint32_t tag);
 /* load.c */
 /**
  * Offers a packet to the endpoint of @p src.
- * @return 0; -EHOSTUNREACH: refused, it was never sent; -EBUSY: its
- *   destination is held; -EAGAIN
+ * @return 0; -EHOSTUNREACH: refused, it was never sent; -EBUSY: its flow has
+ *   to wait; -EAGAIN: all have to
  */
 int load_offer(struct load_src *src, struct rl_ep *ep,
 	       const struct load_later *l, uint64_t now_ns);

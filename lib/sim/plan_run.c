@@ -152,6 +152,26 @@ parts_ok(const struct run *r)
 	return st.reported != 0 || r->plan->losses_ok;
 }
 
+/*
+ * Whether what a core holds at rest may be packets, and not only probes of who
+ * is not there: their time is not over yet.
+ */
+static bool
+waits_yet(const struct run *r)
+{
+	const struct rl_fabric *f = rl_sim_fabric(r->sim);
+	struct rl_sim_load_stats st;
+	uint32_t n = 0;
+
+	for (uint32_t d = 0; d < f->ndev; d++)
+		if (!rl_sim_dev_dead(r->sim, d))
+			n += rl_core_flits(f->dev[d].core.core);
+	if (n == 0 || r->plan->losses_ok)
+		return false;
+	rl_sim_load_stats(r->load, &st);
+	return st.lost != 0;
+}
+
 /* At rest, and yet it is not the end. */
 static void
 say_why(const struct run *r, char *why)
@@ -176,7 +196,8 @@ run_settle(struct run *r, uint64_t limit_ns)
 		const uint64_t now = rl_sim_now(r->sim);
 
 		if (rl_sim_load_done(r->load) && rl_sim_recovered(r->sim) &&
-		    rl_sim_settled(r->sim, RL_SIM_LINKS, NULL))
+		    rl_sim_settled(r->sim, RL_SIM_LINKS, NULL) &&
+		    !waits_yet(r))
 			return true;
 		/* without retry, parts that are still to be skipped go first */
 		if (now >= limit_ns ||
@@ -184,7 +205,8 @@ run_settle(struct run *r, uint64_t limit_ns)
 			if (parts_ok(r) && rl_sim_recovered(r->sim) && rl_sim_load_done(r->load) &&
 			    rl_sim_settled(r->sim,
 					   RL_SIM_LINKS | RL_SIM_PARTS_OK,
-					   NULL))
+					   NULL) &&
+			    !waits_yet(r))
 				return true;
 			if (now < limit_ns)
 				goto on;
@@ -270,6 +292,11 @@ judge_drops(struct run *r)
 			ok = !p->cfg.link.retry;
 		else if (why == RL_DROP_MARKED)
 			ok = p->soft_errors;
+		else if (why == RL_DROP_ASTRAY)
+			ok = p->controller; /* nobody else makes tables */
+		else if (why == RL_DROP_NO_ROOM)
+			ok = p->controller || p->cfg.link.init_action ==
+						      RL_INIT_BEST_EFFORT;
 		else if (why == RL_DROP_INIT)
 			ok = p->cfg.link.init_action == RL_INIT_DISCARD;
 		else if (why == RL_DROP_MISROUTE)

@@ -35,6 +35,8 @@ hold(struct rl_sim *s, uint32_t dev, enum rl_resil_hold what, uint32_t epoch)
 {
 	struct rl_ep *ep = s->fabric.dev[dev].core.ep;
 
+	rl_core_still(s->fabric.dev[dev].core.core, what == RL_RESIL_HOLD_ALL);
+	sim_ready(s, s->dev_role[dev]);
 	if (ep == NULL)
 		return;
 	rl_ep_quiesce(ep, s->now_ns, what == RL_RESIL_HOLD_ALL);
@@ -42,7 +44,6 @@ hold(struct rl_sim *s, uint32_t dev, enum rl_resil_hold what, uint32_t epoch)
 		rl_ep_hold(ep, s->now_ns, (uint16_t)dst,
 			   what == RL_RESIL_HOLD_FLOWS &&
 				   holds(s, dev, epoch, dst));
-	sim_ready(s, s->dev_role[dev]);
 }
 
 static void
@@ -102,8 +103,8 @@ flows_quiet(const struct rl_sim *s, uint32_t dev, uint32_t epoch)
 }
 
 /*
- * Nothing is in transit here. What waits for a way moves only when it has one:
- * it keeps nobody from anything, and looks for it anew with the new tables.
+ * Nothing is in transit here. What has no way waits until all go on
+ * (rl_core_still()): it keeps nobody from anything.
  */
 static bool
 all_quiet(const struct rl_sim *s, uint32_t dev)

@@ -173,31 +173,6 @@ begin_job(struct rl_sim *s, const struct rl_controller_job *job)
 	k->job_ns = s->now_ns + all;
 }
 
-static void
-take_records(struct sim_ctl *k)
-{
-	const uint32_t n = rl_controller_recoveries(k->controller);
-
-	for (; k->taken < n; k->taken++) {
-		const struct rl_recovery *r =
-			rl_controller_recovery(k->controller, k->taken);
-
-		if (k->nrecord == k->cap_record) {
-			const uint32_t cap =
-				k->cap_record == 0 ? 16 : 2 * k->cap_record;
-			struct rl_recovery *more = realloc(
-				k->record, cap * sizeof(*more));
-
-			if (more == NULL)
-				return;
-			k->record = more;
-			k->cap_record = cap;
-		}
-		if (r != NULL)
-			k->record[k->nrecord++] = *r;
-	}
-}
-
 static uint64_t
 serve_controller(struct rl_sim *s)
 {
@@ -215,7 +190,7 @@ serve_controller(struct rl_sim *s)
 		begin_job(s, &job);
 	while (rl_controller_tx(k->controller, &m, s->now_ns))
 		msg_send(s, &m, false);
-	take_records(k);
+	rl_recovery_log_take(&k->log, k->controller);
 	t = rl_controller_deadline(k->controller);
 	return k->job ? rl_min_u64(t, k->job_ns) : t;
 }
@@ -367,7 +342,7 @@ sim_ctl_restart(struct rl_sim *s)
 	p.incarnation = ++k->incarnation;
 	p.epoch = rl_tables_newest(k->tables);
 	k->controller = rl_controller_init(k->mem, &p, s->now_ns);
-	k->taken = 0;
+	rl_recovery_log_begin(&k->log);
 	k->job = false;
 	k->next_ns = rl_min_u64(k->next_ns, s->now_ns);
 }
@@ -448,7 +423,7 @@ sim_ctl_close(struct rl_sim *s)
 		return;
 	rl_tables_free(s->ctl->tables);
 	free(s->ctl->msg);
-	free(s->ctl->record);
+	rl_recovery_log_free(&s->ctl->log);
 	free(s->ctl);
 	s->ctl = NULL;
 }
@@ -456,8 +431,8 @@ sim_ctl_close(struct rl_sim *s)
 const struct rl_recovery *
 rl_sim_recoveries(const struct rl_sim *sim, uint32_t *n)
 {
-	*n = sim->ctl == NULL ? 0 : sim->ctl->nrecord;
-	return *n == 0 ? NULL : sim->ctl->record;
+	*n = sim->ctl == NULL ? 0 : sim->ctl->log.n;
+	return *n == 0 ? NULL : sim->ctl->log.rec;
 }
 
 const struct rl_controller *

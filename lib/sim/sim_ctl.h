@@ -8,6 +8,7 @@
  * channel, sim_act.c does to devices what local controllers order.
  */
 
+#include "rl_recovery_log.h"
 #include "rl_tables.h"
 #include "sim_priv.h"
 
@@ -39,10 +40,7 @@ struct sim_ctl {
 	bool job;		 /* done already, and known at... */
 	uint64_t job_ns;
 	struct rl_controller_result result;
-	struct rl_recovery *record; /* of all controllers so far */
-	uint32_t nrecord;
-	uint32_t cap_record;
-	uint32_t taken;		 /* of the present one */
+	struct rl_recovery_log log;
 };
 
 /* sim_act.c */

@@ -130,6 +130,7 @@ drop_is_noticed(enum rl_drop_reason why, bool e2e_retry)
 {
 	switch (why) {
 	case RL_DROP_INIT: /* the retry timer sees to it, and backs off */
+	case RL_DROP_NO_ROOM:
 		return !e2e_retry;
 	case RL_DROP_POLICY:
 	case RL_DROP_NO_PATH:
@@ -139,6 +140,7 @@ drop_is_noticed(enum rl_drop_reason why, bool e2e_retry)
 	case RL_DROP_TOO_LONG:
 	case RL_DROP_UNCORRECTABLE:
 	case RL_DROP_MARKED:
+	case RL_DROP_ASTRAY:
 		return true;
 	case RL_DROP_LOOPBACK_NONE: /* the losses of the related art */
 	case RL_DROP_FRAGMENT:
