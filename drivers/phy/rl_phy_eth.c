@@ -106,6 +106,23 @@ flush(struct rl_phy_eth *phy)
 	return phy->npending == 0;
 }
 
+/*
+ * Mbufs of the pool into phy->spare, up to @p n. rte_pktmbuf_alloc_bulk() would
+ * write each field of them; what is read of a frame that is sent, eth_tx_alloc()
+ * and eth_tx() write.
+ */
+static void
+spare_fill(struct rl_phy_eth *phy, unsigned int n)
+{
+	rl_tsan_get(phy->p.pool);
+	if (rte_mempool_get_bulk(phy->p.pool,
+				 (void **)(phy->spare + phy->nspare),
+				 n - phy->nspare) == 0)
+		phy->nspare = (uint16_t)n;
+	else
+		phy->c.tx_no_mbuf++;
+}
+
 static unsigned int
 eth_tx_alloc(void *ctx, struct rl_phy_frame f[], unsigned int n,
 	     uint64_t now_ns)
@@ -119,22 +136,16 @@ eth_tx_alloc(void *ctx, struct rl_phy_frame f[], unsigned int n,
 	}
 	n = RTE_MIN(n, (unsigned int)RL_PHY_BURST);
 	if (phy->nspare < n) {
-		rl_tsan_get(phy->p.pool);
-		if (rte_pktmbuf_alloc_bulk(phy->p.pool,
-					   phy->spare + phy->nspare,
-					   n - phy->nspare) == 0)
-			phy->nspare = (uint16_t)n;
-		else
-			phy->c.tx_no_mbuf++;
+		spare_fill(phy, n);
 		n = RTE_MIN(n, phy->nspare);
 	}
 	for (unsigned int i = 0; i < n; i++) {
 		struct rte_mbuf *m = phy->spare[--phy->nspare];
 
-		f[i] = (struct rl_phy_frame){
-			.data = rte_pktmbuf_mtod(m, uint8_t *),
-			.cookie = m,
-		};
+		m->data_off = RTE_PKTMBUF_HEADROOM;
+		f[i].data = rte_pktmbuf_mtod(m, uint8_t *);
+		f[i].len = 0;
+		f[i].cookie = m;
 	}
 	return n;
 }
@@ -156,6 +167,8 @@ eth_tx(void *ctx, struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
 		RL_DASSERT(f[i].len <= phy->p.frame_bytes);
 		m->data_len = (uint16_t)f[i].len;
 		m->pkt_len = f[i].len;
+		m->ol_flags = 0;
+		m->packet_type = 0;
 		phy->c.tx_bytes += f[i].len;
 		phy->pending[phy->npending++] = m;
 	}
@@ -205,16 +218,31 @@ rx_burst(struct rl_phy_eth *phy, struct rl_phy_frame f[], unsigned int n)
 	return kept;
 }
 
+/* Most are of the own pool, whole, and of interest to nobody else. */
+static bool
+rx_plain(const struct rl_phy_eth *phy, const struct rte_mbuf *m)
+{
+	return m->pool == phy->p.pool && m->nb_segs == 1 && m->next == NULL &&
+	       RTE_MBUF_DIRECT(m) && rte_mbuf_refcnt_read(m) == 1;
+}
+
 static void
 eth_rx_free(void *ctx, struct rl_phy_frame f[], unsigned int n)
 {
-	const struct rl_phy_eth *phy = ctx;
+	struct rl_phy_eth *phy = ctx;
 	struct rte_mbuf *m[RL_PHY_BURST];
+	unsigned int plain = 0;
 
-	for (unsigned int i = 0; i < n; i++)
-		m[i] = f[i].cookie;
 	rl_tsan_give(phy->p.pool);
-	rte_pktmbuf_free_bulk(m, n);
+	for (unsigned int i = 0; i < n; i++) {
+		m[plain] = f[i].cookie;
+		if (rl_likely(rx_plain(phy, m[plain])))
+			plain++;
+		else
+			rte_pktmbuf_free(m[plain]);
+	}
+	if (plain != 0)
+		rte_mempool_put_bulk(phy->p.pool, (void **)m, plain);
 }
 
 /*

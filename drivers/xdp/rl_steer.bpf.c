@@ -28,6 +28,13 @@ struct {
 	__type(value, __u64);
 } rl_steer_count SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct rl_steer_owner);
+} rl_steer_owner SEC(".maps");
+
 /* Slot 0: a program that sees every frame first (reflit-fault). */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -60,6 +67,11 @@ rl_steer(struct xdp_md *ctx)
 		return XDP_PASS;
 	}
 	if (bpf_map_lookup_elem(&xsks_map, &queue) == NULL) {
+		__u32 zero = 0;
+
+		/* nothing is done with it: a map that a program does not touch
+		 * cannot be found by the program */
+		(void)bpf_map_lookup_elem(&rl_steer_owner, &zero);
 		count(RL_STEER_NOBODY);
 		return XDP_PASS;
 	}

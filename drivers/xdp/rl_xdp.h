@@ -87,11 +87,40 @@ int rl_xdp_fault_poll(struct rl_xdp_fault *f, int timeout_ms,
  */
 int rl_xdp_steer_path(char *path, size_t len, char *err);
 
+/** How long rl_steer counts as somebody's after its owner was last heard. */
+#define RL_XDP_STEER_LEASE_MS 2000
+
+/** rl_steer on an interface; this process has put it there. Zeroed: none. */
+struct rl_xdp_steer {
+	int count_fd; /**< map rl_steer_count; 0: none */
+	int owner_fd; /**< map rl_steer_owner */
+};
+
 /**
- * Reads what rl_steer on @p ifname has counted, all CPUs together.
+ * Before DPDK puts rl_steer onto @p ifname: takes away one that a process has
+ * left behind which was killed. Waits as long as it may still live.
+ * @return 0: nothing stands there now; -EBUSY: somebody's program; -ENODEV;
+ *   -EPERM
+ */
+int rl_xdp_steer_clear(const char *ifname, char *err);
+
+/**
+ * After DPDK has put rl_steer onto @p ifname: it is this process's.
  * @return 0; -ENOENT: it does not stand there; -ENODEV; -EPERM
  */
-int rl_xdp_steer_counts(const char *ifname, uint64_t counts[RL_STEER_COUNTS],
-			char *err);
+int rl_xdp_steer_own(struct rl_xdp_steer *s, const char *ifname, char *err);
+
+/** Several times in RL_XDP_STEER_LEASE_MS: the owner lives. None: nothing. */
+void rl_xdp_steer_renew(const struct rl_xdp_steer *s);
+
+/**
+ * What rl_steer has counted, all CPUs together; also after it was taken away.
+ * @return 0 or -errno; -ENOENT: none
+ */
+int rl_xdp_steer_counts(const struct rl_xdp_steer *s,
+			uint64_t counts[RL_STEER_COUNTS]);
+
+/** Forgets it; the program goes with the port. None: nothing. */
+void rl_xdp_steer_close(struct rl_xdp_steer *s);
 
 #endif /* RL_XDP_H */

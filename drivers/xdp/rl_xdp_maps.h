@@ -33,6 +33,17 @@ enum rl_steer_count {
 	RL_STEER_COUNTS,
 };
 
+/**
+ * Value 0 of the map `rl_steer_owner`: who has put rl_steer there. DPDK attaches
+ * it to stay, so that a process that is killed leaves it behind. Written by user
+ * space only, and read by user space only.
+ */
+struct rl_steer_owner {
+	uint64_t until_ns; /**< CLOCK_MONOTONIC; renewed while the owner lives */
+	uint64_t pid;
+	uint64_t pid_space; /**< inode of the namespace that the pid is of */
+};
+
 /** Value 0 of the map `rl_fault_set`. Written by user space only. */
 struct rl_fault_set {
 	uint64_t seed;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -43,44 +46,154 @@ rl_xdp_steer_path(char *path, size_t len, char *err)
 	return 0;
 }
 
-int
-rl_xdp_steer_counts(const char *ifname, uint64_t counts[RL_STEER_COUNTS],
-		    char *err)
+static uint64_t
+clock_ns(void)
 {
-	const int ncpus = libbpf_num_possible_cpus();
-	char name[BPF_OBJ_NAME_LEN] = "";
-	uint32_t id = 0;
-	int ifindex, prog, map, rc = 0;
-	uint64_t *v;
+	struct timespec t;
 
-	ifindex = xdp_ifindex(ifname, err);
-	if (ifindex < 0)
-		return ifindex;
-	rc = xdp_prog_on(ifindex, &id, err);
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t
+pid_space(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+}
+
+/* Whether the owner may live: what it says last, or its process. */
+static bool
+may_live(const struct rl_steer_owner *o)
+{
+	if (o->pid_space == pid_space() && o->pid != 0 &&
+	    kill((pid_t)o->pid, 0) != 0 && errno == ESRCH)
+		return false;
+	return clock_ns() < o->until_ns;
+}
+
+/* Waits for it to go, or to be nobody's. @return whether it is nobody's */
+static bool
+left_behind(int owner_fd)
+{
+	const struct timespec nap = { .tv_nsec = 20000000 };
+	const uint64_t end_ns =
+		clock_ns() + (RL_XDP_STEER_LEASE_MS + 200) * 1000000ull;
+	const uint32_t zero = 0;
+	struct rl_steer_owner o = { 0 };
+
+	while (bpf_map_lookup_elem(owner_fd, &zero, &o) == 0) {
+		if (!may_live(&o))
+			return true;
+		if (clock_ns() > end_ns)
+			return false;
+		nanosleep(&nap, NULL);
+	}
+	return false;
+}
+
+int
+rl_xdp_steer_clear(const char *ifname, char *err)
+{
+	char name[BPF_OBJ_NAME_LEN] = "";
+	const int ifindex = xdp_ifindex(ifname, err);
+	uint32_t id = 0;
+	int rc = ifindex < 0 ? ifindex : xdp_prog_on(ifindex, &id, err);
+	int prog, owner;
+
+	if (rc < 0 || id == 0)
+		return rc;
+	prog = xdp_prog_open(id, name);
+	if (prog < 0)
+		return xdp_refuse(err, prog, "%s: reading its XDP program: %s",
+				  ifname, strerror(-prog));
+	owner = xdp_map_open(prog, "rl_steer_owner");
+	close(prog);
+	if (owner < 0)
+		return xdp_refuse(err, -EBUSY, "%s: the XDP program %s (id %u) "
+				  "is attached already; ip link set %s xdp off "
+				  "takes it away", ifname, name, id, ifname);
+	if (!left_behind(owner))
+		rc = xdp_refuse(err, -EBUSY, "%s: another process of reflit's "
+				"has its links there", ifname);
+	else
+		rc = bpf_xdp_detach(ifindex, 0, NULL);
+	close(owner);
+	return rc;
+}
+
+int
+rl_xdp_steer_own(struct rl_xdp_steer *s, const char *ifname, char *err)
+{
+	char name[BPF_OBJ_NAME_LEN] = "";
+	const int ifindex = xdp_ifindex(ifname, err);
+	uint32_t id = 0;
+	int rc = ifindex < 0 ? ifindex : xdp_prog_on(ifindex, &id, err);
+	int prog;
+
+	memset(s, 0, sizeof(*s));
 	if (rc < 0)
 		return rc;
 	prog = id != 0 ? xdp_prog_open(id, name) : -ENOENT;
 	if (prog < 0)
 		return xdp_refuse(err, prog, "%s: no XDP program that may be "
 				  "read", ifname);
-	map = xdp_map_open(prog, "rl_steer_count");
+	s->count_fd = xdp_map_open(prog, "rl_steer_count");
+	s->owner_fd = xdp_map_open(prog, "rl_steer_owner");
 	close(prog);
-	if (map < 0)
+	if (s->count_fd < 0 || s->owner_fd < 0) {
+		rl_xdp_steer_close(s);
 		return xdp_refuse(err, -ENOENT, "%s: its XDP program is not "
 				  "rl_steer", ifname);
-	v = ncpus > 0 ? calloc((size_t)ncpus, sizeof(*v)) : NULL;
-	if (v == NULL) {
-		close(map);
-		return xdp_refuse(err, -ENOMEM, "no memory");
 	}
+	rl_xdp_steer_renew(s);
+	return 0;
+}
+
+void
+rl_xdp_steer_renew(const struct rl_xdp_steer *s)
+{
+	const struct rl_steer_owner o = {
+		.until_ns = clock_ns() + RL_XDP_STEER_LEASE_MS * 1000000ull,
+		.pid = (uint64_t)getpid(),
+		.pid_space = pid_space(),
+	};
+	const uint32_t zero = 0;
+
+	if (s->owner_fd > 0)
+		(void)bpf_map_update_elem(s->owner_fd, &zero, &o, BPF_ANY);
+}
+
+int
+rl_xdp_steer_counts(const struct rl_xdp_steer *s,
+		    uint64_t counts[RL_STEER_COUNTS])
+{
+	const int ncpus = libbpf_num_possible_cpus();
+	uint64_t *v;
+
+	if (s->count_fd <= 0)
+		return -ENOENT;
+	v = ncpus > 0 ? calloc((size_t)ncpus, sizeof(*v)) : NULL;
+	if (v == NULL)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < RL_STEER_COUNTS; i++) {
 		counts[i] = 0;
-		if (bpf_map_lookup_elem(map, &i, v) != 0)
+		if (bpf_map_lookup_elem(s->count_fd, &i, v) != 0)
 			continue;
 		for (int c = 0; c < ncpus; c++)
 			counts[i] += v[c];
 	}
 	free(v);
-	close(map);
 	return 0;
+}
+
+void
+rl_xdp_steer_close(struct rl_xdp_steer *s)
+{
+	if (s->count_fd > 0)
+		close(s->count_fd);
+	if (s->owner_fd > 0)
+		close(s->owner_fd);
+	memset(s, 0, sizeof(*s));
 }

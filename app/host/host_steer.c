@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host.h"
+
+#define RENEW_NS (RL_XDP_STEER_LEASE_MS / 8 * RL_NS_PER_MS)
+
+struct host_steer {
+	struct rl_xdp_steer prog;
+	bool noted;
+	uint64_t count[RL_STEER_COUNTS];
+};
+
+/* The wire that has this port as an end of this process's. */
+static const struct rl_wire *
+wire_of(const struct rl_config *cfg, int process, const char *port)
+{
+	for (uint32_t i = 0; i < cfg->nwire; i++) {
+		const struct rl_wire *w = &cfg->wire[i];
+		const uint32_t *dev = cfg->topo.link[w->index].dev;
+
+		if ((strcmp(w->a, port) == 0 &&
+		     rl_config_runs(cfg, process, dev[0])) ||
+		    (strcmp(w->b, port) == 0 &&
+		     rl_config_runs(cfg, process, dev[1])))
+			return w;
+	}
+	return NULL;
+}
+
+int
+host_steer_vdev(const struct rl_config *cfg, int process, const char *vdev,
+		char *buf, size_t len, char *err)
+{
+	char port[64], iface[RL_IFNAME], given[8], path[64];
+	char why[RL_XDP_ERR_MAX];
+	const struct rl_wire *w;
+	int ret;
+
+	snprintf(port, sizeof(port), "%.*s", (int)strcspn(vdev, ","), vdev);
+	if (strncmp(port, "net_af_xdp", 10) != 0 ||
+	    rl_devarg(vdev, "xdp_prog", given, sizeof(given)) ||
+	    !rl_devarg(vdev, "iface", iface, sizeof(iface)))
+		return 0;
+	w = wire_of(cfg, process, port);
+	if (w == NULL)
+		return 0;
+	ret = rl_xdp_steer_clear(iface, why);
+	if (ret == -ENODEV)
+		return 0; /* who opens the port says so */
+	if (ret == 0)
+		ret = rl_xdp_steer_path(path, sizeof(path), why);
+	if (ret != 0) {
+		snprintf(err, HOST_ERR_MAX, "%s:%u: wires: %s: %s", w->file,
+			 w->line, port, why);
+		return ret;
+	}
+	if ((size_t)snprintf(buf, len, "%s,xdp_prog=%s", vdev, path) >= len)
+		return -E2BIG;
+	return 1;
+}
+
+int
+host_steer_open(struct host *h)
+{
+	char err[RL_XDP_ERR_MAX];
+
+	if (h->p.cfg->nwire == 0)
+		return 0;
+	h->steer = calloc(2ull * h->p.cfg->nwire, sizeof(*h->steer));
+	if (h->steer == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < 2 * h->p.cfg->nwire; i++) {
+		const struct rl_wire_dev *d = host_wire_dev(h, i / 2,
+							    (int)(i % 2));
+
+		/* another program is the user's own: then nothing is counted */
+		if (d != NULL && strcmp(d->dev.driver, "net_af_xdp") == 0)
+			(void)rl_xdp_steer_own(&h->steer[i].prog, d->dev.iface,
+					       err);
+	}
+	return 0;
+}
+
+void
+host_steer_renew(struct host *h)
+{
+	const uint64_t now_ns = host_now(h);
+
+	if (h->steer == NULL || now_ns < h->steer_due_ns)
+		return;
+	h->steer_due_ns = now_ns + RENEW_NS;
+	for (uint32_t i = 0; i < 2 * h->p.cfg->nwire; i++)
+		rl_xdp_steer_renew(&h->steer[i].prog);
+}
+
+void
+host_steer_note(struct host *h)
+{
+	for (uint32_t i = 0; h->steer != NULL && i < 2 * h->p.cfg->nwire; i++)
+		h->steer[i].noted = rl_xdp_steer_counts(&h->steer[i].prog,
+							h->steer[i].count) == 0;
+}
+
+const uint64_t *
+host_steer_counts(const struct host *h, uint32_t wire, int end)
+{
+	const struct host_steer *s =
+		h->steer == NULL ? NULL : &h->steer[2 * wire + (uint32_t)end];
+
+	return s != NULL && s->noted ? s->count : NULL;
+}
+
+void
+host_steer_close(struct host *h)
+{
+	for (uint32_t i = 0; h->steer != NULL && i < 2 * h->p.cfg->nwire; i++)
+		rl_xdp_steer_close(&h->steer[i].prog);
+	free(h->steer);
+	h->steer = NULL;
+}

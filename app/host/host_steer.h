@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HOST_STEER_H
+#define HOST_STEER_H
+
+/**
+ * @file
+ * Wires over net_af_xdp [PHY-2]: rl_steer (drivers/xdp) gives their flit frames
+ * to the driver's socket and leaves all others to the kernel. All of it is the
+ * control thread's.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rl_xdp.h"
+
+struct host;
+struct rl_config;
+
+/**
+ * Before EAL. @p vdev: what stands behind a --vdev of the user's. Where that is
+ * the end of a wire of process @p process over net_af_xdp, and names no XDP
+ * program itself, it is written to @p buf with rl_steer as its program, and what
+ * a killed process left on the interface is taken away.
+ *
+ * @param err  HOST_ERR_MAX bytes, one line on failure
+ * @return 1: buf holds it; 0: it stays as it is; -errno
+ */
+int host_steer_vdev(const struct rl_config *cfg, int process, const char *vdev,
+		    char *buf, size_t len, char *err);
+
+/** After host_wires_open(). @return 0 or -ENOMEM */
+int host_steer_open(struct host *h);
+
+/** Often. Says that this process lives. */
+void host_steer_renew(struct host *h);
+
+/** Reads the counts, before the ports are closed. */
+void host_steer_note(struct host *h);
+
+/** Verdicts at end 0 or 1 of entry @p wire; NULL: it is not steered. */
+const uint64_t *host_steer_counts(const struct host *h, uint32_t wire, int end);
+
+void host_steer_close(struct host *h);
+
+#endif /* HOST_STEER_H */
