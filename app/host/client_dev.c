@@ -301,7 +301,7 @@ client_dev_event(void *ctx, const struct rl_ep_event *ev)
 		return;
 	l = proof_of(c, c->p.ep_id, ev->peer);
 	if (l != NULL)
-		proof_peer_restarted(l);
+		proof_peer_restarted(l, ev->tag);
 }
 
 uint64_t

@@ -41,9 +41,28 @@ half_sent(struct half *h, uint32_t tag, uint64_t digest)
 }
 
 void
-half_peer_restarted(struct half *h)
+half_peer_restarted(struct half *h, uint32_t tag, uint32_t packets,
+		    uint64_t digest)
 {
-	h->other_life = h->nspans != 0;
+	struct half_span *s = h->nspans == 0 ? NULL : &h->span[h->nspans - 1];
+
+	if (packets == 0) {
+		h->other_life = s != NULL;
+		return;
+	}
+	if (s == NULL || packets >= s->packets)
+		return; /* nothing of this span had left */
+	if (h->nspans == HALF_SPANS) {
+		h->unlisted++;
+		return;
+	}
+	s->packets -= packets;
+	s->digest -= digest;
+	h->span[h->nspans++] = (struct half_span){
+		.first = tag,
+		.packets = packets,
+		.digest = digest,
+	};
 }
 
 void

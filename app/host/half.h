@@ -72,10 +72,16 @@ void half_init(struct half *h, bool sink);
 /** Any thread. What stands for a packet in sums. */
 uint64_t half_digest(uint32_t tag, uint32_t len, uint32_t crc);
 
-/** Source's lcore. A packet was accepted; the peer restarted; one given up. */
+/** Source's lcore. A packet was accepted; one was given up. */
 void half_sent(struct half *h, uint32_t tag, uint64_t digest);
-void half_peer_restarted(struct half *h);
 void half_reported(struct half *h, uint32_t tag, uint64_t digest);
+
+/**
+ * Source's lcore. The peer restarted. The last @p packets accepted, from @p tag
+ * on, with digests of that sum, had not left yet: the new life gets them.
+ */
+void half_peer_restarted(struct half *h, uint32_t tag, uint32_t packets,
+			 uint64_t digest);
 
 /** Sink's lcore. @return whether it comes before one that has arrived */
 bool half_got(struct half *h, uint32_t tag, uint64_t digest);

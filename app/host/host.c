@@ -57,8 +57,12 @@ host_plan(const struct host_params *p, uint32_t lcores, struct host_plan *plan)
 				  (lcores + 1) * FRAMES_CACHED +
 				  RTE_MIN(ports * p->ring_frames,
 					  FRAMES_UNDER_WAY));
-	plan->flits =
-		ports * rl_fabric_port_flits(&p->cfg->link, vls_of(p->route)) +
+	plan->flits = 0;
+	for (uint32_t i = 0; i < t->nlink; i++)
+		plan->flits += 2 * rl_fabric_port_flits(
+					   rl_config_link(p->cfg, i),
+					   vls_of(p->route));
+	plan->flits +=
 		(uint64_t)t->nep *
 			rl_fabric_ep_flits(&p->cfg->endpoint,
 					   t->nep * RTE_MAX(1u, p->classes)) +
@@ -101,8 +105,8 @@ open_lcores(struct host *h, char *err)
 		h->sliced = true;
 		h->lcore_id[h->nlcores++] = (uint16_t)rte_get_main_lcore();
 	}
-	return host_place(h->p.cfg, h->lcore_id, h->nlcores, &h->place, err,
-			  HOST_ERR_MAX);
+	return host_place(h->p.cfg, h->p.route->fwd, h->p.process, h->lcore_id,
+			  h->nlcores, &h->place, err, HOST_ERR_MAX);
 }
 
 /* A ring in the arena: no name, and no memory of EAL's. */
@@ -138,7 +142,7 @@ make_lcore(struct host *h, unsigned int id)
 	lc->log.ring = make_ring(h, HOST_LOG_RECORDS, sizeof(struct host_rec),
 				 RING_F_SP_ENQ | RING_F_SC_DEQ);
 	lc->notices = make_ring(h, HOST_NOTICES, sizeof(struct host_notice),
-				RING_F_SC_DEQ);
+				RING_F_MP_RTS_ENQ | RING_F_SC_DEQ);
 	lc->orders.ring = make_ring(h, HOST_ORDERS, sizeof(struct host_order),
 				    RING_F_SP_ENQ | RING_F_SC_DEQ);
 	if (lc->cache.slot == NULL || lc->port == NULL || lc->core == NULL ||
@@ -158,7 +162,9 @@ make_flits(struct host *h)
 		host_mem_alloc_huge(&h->mem, n * sizeof(struct rl_flit));
 	uint64_t at = 0;
 
-	h->free_flits = make_ring(h, (uint32_t)n, sizeof(void *), 0);
+	/* an lcore that is stopped in the middle keeps no other waiting */
+	h->free_flits = make_ring(h, (uint32_t)n, sizeof(void *),
+				  RING_F_MP_RTS_ENQ | RING_F_MC_RTS_DEQ);
 	if (f == NULL || h->free_flits == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < h->nlcores; i++) {
@@ -180,6 +186,7 @@ open_wires(struct host *h, char *err)
 {
 	const uint32_t nlink = h->p.cfg->topo.nlink;
 	struct rl_fault_held *line;
+	int ret;
 
 	h->pool = rl_frame_pool("frames", h->plan.frames,
 				h->plan.frame_bytes);
@@ -200,7 +207,10 @@ open_wires(struct host *h, char *err)
 	for (uint32_t i = 0; i < nlink; i++)
 		rl_fault_init(&h->fault[i], h->p.seed ^ (uint64_t)i << 40,
 			      line + 2ull * i * DELAY_FRAMES, DELAY_FRAMES);
-	return host_wires_open(h, err);
+	ret = host_wires_open(h, err);
+	if (ret == 0)
+		ret = host_steer_open(h);
+	return ret == 0 ? host_keys_open(h) : ret;
 }
 
 /* Callbacks of rl_fabric_build(). */
@@ -269,6 +279,12 @@ on_phy(void *ctx, uint32_t dev, uint16_t port, struct rl_phy *phy,
 	return rl_phy_eth_open(&h->phy[end], &pp);
 }
 
+static const struct rl_link_auth *
+on_auth(void *ctx, uint32_t link, unsigned int end)
+{
+	return host_keys_of(ctx, link, end);
+}
+
 static bool
 on_runs(void *ctx, uint32_t dev)
 {
@@ -304,6 +320,7 @@ build(struct host *h, char *err)
 		.cache = on_cache,
 		.pipe = on_pipe,
 		.phy = on_phy,
+		.auth = on_auth,
 		.runs = on_runs,
 		.drop = host_on_drop,
 		.report = host_on_report,
@@ -388,9 +405,19 @@ host_open(struct host *h, const struct host_params *p, char *err)
 int
 host_start(struct host *h)
 {
+	const uint64_t now_ns = host_role_now(h);
 	int ret;
 
-	rl_fabric_start(&h->fabric, host_now(h));
+	host_time_init(&h->time, h->nlcores);
+	for (uint32_t i = 0; i < h->nlcores; i++) {
+		struct host_lcore *lc = h->lcore[h->lcore_id[i]];
+
+		lc->nth = i;
+		h->pace[i] = &lc->pace;
+		host_pace_init(&lc->pace, now_ns);
+	}
+	if (!h->resil.waits)
+		rl_fabric_start(&h->fabric, now_ns);
 	h->running = true;
 	if (h->sliced)
 		return 0;
@@ -555,6 +582,8 @@ host_close(struct host *h)
 			rl_phy_eth_close(&h->phy[i]);
 	if (h->p.cfg != NULL)
 		host_wires_close(h);
+	if (h->p.cfg != NULL)
+		host_keys_close(h);
 	rte_mempool_free(h->pool);
 	host_place_free(&h->place);
 	host_mem_free(&h->mem);

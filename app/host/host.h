@@ -23,10 +23,13 @@
 
 #include "client_gen.h"
 #include "host_clock.h"
+#include "host_keys.h"
 #include "host_log.h"
 #include "host_mem.h"
 #include "host_place.h"
 #include "host_resil.h"
+#include "host_steer.h"
+#include "host_time.h"
 #include "host_wires.h"
 #include "proof.h"
 #include "rl_fabric.h"
@@ -66,6 +69,10 @@ struct host_lcore {
 	uint64_t drop_flits[RL_DROP_REASON_COUNT];
 	_Atomic uint64_t notices_lost; /**< a source was not told of a drop */
 	uint64_t busy_ns; /**< time of the last poll that did something */
+	struct host_pace pace;
+	uint32_t nth;	  /**< of the host's lcores */
+	uint64_t late_ns; /**< what the roles' time lacks of the host's */
+	uint64_t left_out_ns; /**< of which its ports know */
 	_Atomic uint32_t ended; /**< its roles are nobody's any more */
 	_Atomic uint64_t loops;
 	_Atomic uint64_t loops_busy;
@@ -82,6 +89,8 @@ struct host_params {
 	uint32_t frame_bytes;  /**< largest frame on software wires */
 	uint32_t idle_sleep_ns; /**< nap of an idle lcore; 0: never */
 	int process;	       /**< of cfg->process; 0 where one runs all */
+	const struct rl_auth_root *key; /**< of wires; NULL: none */
+	struct rl_oob *oob;    /**< channel to other processes; NULL: none */
 	uint16_t ports_left;   /**< ethdev numbers that others will need */
 };
 
@@ -97,6 +106,8 @@ struct host {
 	struct host_params p;
 	struct host_plan plan;
 	struct host_clock clock;
+	struct host_time time;
+	struct host_pace *pace[RTE_MAX_LCORE]; /**< [nlcores] */
 	struct host_mem mem;
 	struct host_place place;
 	struct host_lcore *lcore[RTE_MAX_LCORE]; /**< NULL: runs nothing */
@@ -109,6 +120,9 @@ struct host {
 	struct rte_ring *free_flits; /**< what no cache holds */
 	struct rl_wires wires;
 	struct rl_wire_dev *wire_dev; /**< [2 * entry of cfg->wire + end] */
+	struct host_steer *steer; /**< [2 * entry of cfg->wire + end] */
+	uint64_t steer_due_ns;	  /**< when to say again that we live */
+	struct rl_auth **key; /**< [2 * link + end]; NULL: none */
 	struct rl_carrier carrier; /**< of wires at kernel interfaces */
 	bool carrier_on;
 	struct rl_fault_link *fault; /**< [nlink] */
@@ -191,6 +205,20 @@ static inline uint64_t
 host_now(const struct host *h)
 {
 	return host_clock_ns(&h->clock);
+}
+
+/** Any thread. The host's time of what happened at @p role_ns to a role. */
+static inline uint64_t
+host_time_of(const struct host *h, uint64_t role_ns)
+{
+	return role_ns + host_time_left_out(&h->time);
+}
+
+/** Control thread. The time of roles, a round more or less. */
+static inline uint64_t
+host_role_now(const struct host *h)
+{
+	return host_now(h) - host_time_left_out(&h->time);
 }
 
 /**

@@ -166,6 +166,17 @@ host_dev_crash(struct host *h, uint32_t dev)
 	return 0;
 }
 
+/* As its lcore, which stands still, has it. */
+static uint64_t
+role_time(const struct host *h, uint32_t dev, uint16_t port)
+{
+	const uint32_t role = host_role(&h->place, dev, port);
+
+	return atomic_load_explicit(
+		&h->lcore[h->place.lcore[role]]->pace.round_ns,
+		memory_order_relaxed);
+}
+
 int
 host_dev_restart(struct host *h, uint32_t dev)
 {
@@ -180,7 +191,7 @@ host_dev_restart(struct host *h, uint32_t dev)
 	for (uint16_t i = 0; i < t->dev[dev].nports && !waits; i++)
 		if (rl_topo_link_up(t, t->dev[dev].port[i].link))
 			rl_port_start(h->fabric.dev[dev].port[i].port,
-				      host_now(h));
+				      role_time(h, dev, i));
 	roles_on(h, dev);
 	h->dead[dev] = false;
 	host_resume(h);

@@ -48,7 +48,11 @@ job_main(void *ctx)
 			continue;
 		}
 		pthread_mutex_unlock(&r->lock);
-		rl_tables_compute(r->tables, &r->job, &r->result);
+		if (r->oob.making != NULL)
+			r->made = rl_tables_make(r->tables,
+						 &r->oob.making->r);
+		else
+			rl_tables_compute(r->tables, &r->job, &r->result);
 		pthread_mutex_lock(&r->lock);
 		r->state = HOST_JOB_DONE;
 	}
@@ -79,6 +83,31 @@ copy_job(struct host *h, const struct rl_controller_job *job)
 	r->job.waits = memcpy(at, job->waits, ndev);
 }
 
+/* What the job's thread has done. */
+static void
+take_result(struct host *h, uint64_t now_ns)
+{
+	struct host_resil *r = &h->resil;
+
+	r->state = HOST_JOB_NONE;
+	if (r->oob.making != NULL) {
+		host_oob_made(h, r->made, rl_tables_why(r->tables));
+		return;
+	}
+	snprintf(r->why, sizeof(r->why), "%s", rl_tables_why(r->tables));
+	/* of a controller that is gone; or not to be had before all know it */
+	if (r->controller != NULL && !host_oob_tell(h, &r->result))
+		rl_controller_done(r->controller, &r->result, now_ns);
+}
+
+void
+host_job_stored(struct host *h, uint64_t now_ns)
+{
+	if (h->resil.controller != NULL)
+		rl_controller_done(h->resil.controller, &h->resil.result,
+				   now_ns);
+}
+
 void
 host_job_serve(struct host *h, uint64_t now_ns)
 {
@@ -87,16 +116,19 @@ host_job_serve(struct host *h, uint64_t now_ns)
 
 	if (!host_job_tables_free(r))
 		return; /* one at a time; a void one is waited out */
-	if (r->state == HOST_JOB_DONE) {
-		r->state = HOST_JOB_NONE;
-		snprintf(r->why, sizeof(r->why), "%s",
-			 rl_tables_why(r->tables));
-		rl_controller_done(r->controller, &r->result, now_ns);
-	}
-	/* a job may write where an order under way is read */
-	if (host_resil_orders(h) || !rl_controller_job(r->controller, &job))
+	if (r->state == HOST_JOB_DONE)
+		take_result(h, now_ns);
+	/* a job may write where an order under way is read; and a result that
+	   waits for the store is looked at again */
+	if (host_resil_orders(h) || r->oob.storing != 0)
 		return;
-	copy_job(h, &job);
+	r->oob.making = host_oob_wanted(h);
+	if (r->oob.making == NULL) {
+		if (r->controller == NULL ||
+		    !rl_controller_job(r->controller, &job))
+			return;
+		copy_job(h, &job);
+	}
 	pthread_mutex_lock(&r->lock);
 	r->state = HOST_JOB_RUNS;
 	pthread_cond_signal(&r->wake);

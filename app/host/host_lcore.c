@@ -4,7 +4,8 @@
  * What an lcore does: polls its roles in turn, keeps its cache of free flits
  * between two marks, and naps when nothing at all has moved for a while.
  *
- * The time is read once a round. A nap is never taken at load: an lcore first
+ * The time is read once a round; what roles are told of it stands in
+ * host_time.h, and what they say of it is the host's again in each record. A nap is never taken at load: an lcore first
  * sees 10 ms without a packet, and every role of it must hold nothing.
  */
 
@@ -114,6 +115,26 @@ rest(struct host_lcore *lc, uint64_t now_ns)
 		lc->busy_ns = now_ns;
 }
 
+/* @return the time of this round's polls */
+static uint64_t
+begin_round(struct host_lcore *lc)
+{
+	struct host *h = lc->host;
+	const uint64_t host_ns = host_now(h);
+	const uint64_t now_ns = host_time_round(&h->time, h->pace, h->nlcores,
+						lc->nth, host_ns);
+	const uint64_t out_ns = host_time_left_out(&h->time);
+
+	lc->late_ns = host_ns - now_ns;
+	if (rl_unlikely(out_ns != lc->left_out_ns)) {
+		for (uint32_t i = 0; i < lc->nports; i++)
+			rl_port_left_out(lc->port[i]->port,
+					 out_ns - lc->left_out_ns);
+		lc->left_out_ns = out_ns;
+	}
+	return now_ns;
+}
+
 int
 host_lcore_main(void *arg)
 {
@@ -121,11 +142,12 @@ host_lcore_main(void *arg)
 	struct host *h = lc->host;
 
 	while (atomic_load_explicit(&h->stop, memory_order_relaxed) == 0) {
-		const uint64_t now_ns = host_now(h);
+		uint64_t now_ns;
 
 		if (rl_unlikely(atomic_load_explicit(&h->pause,
 						     memory_order_relaxed)))
 			host_lcore_park(lc);
+		now_ns = begin_round(lc);
 		if (host_lcore_poll(lc, now_ns) == 0)
 			rest(lc, now_ns);
 	}
@@ -150,10 +172,11 @@ host_run(struct host *h, uint64_t ns)
 	}
 	for (;;) {
 		struct host_lcore *lc = h->lcore[rte_lcore_id()];
-		const uint64_t now_ns = host_now(h);
+		uint64_t now_ns;
 
-		if (now_ns >= end_ns)
+		if (host_now(h) >= end_ns)
 			return;
+		now_ns = begin_round(lc);
 		if (host_lcore_poll(lc, now_ns) == 0)
 			rest(lc, now_ns);
 	}
@@ -200,41 +223,53 @@ host_on_port_event(void *ctx, uint32_t dev, uint16_t port,
 		   const struct rl_port_event *ev)
 {
 	struct host *h = ctx;
+	struct host_lcore *lc = self(h);
+	struct host_rec rec = {
+		.t_ns = ev->t_ns + lc->late_ns,
+		.kind = HOST_REC_PORT,
+		.dev = dev,
+		.port = port,
+		.port_ev = *ev,
+	};
 
 	/* before the core hears of it: it is on this lcore, or a ring away */
 	if (ev->type == RL_PEV_DEAD && h->resil.on)
 		rl_role_core_await(&h->fabric.dev[dev].core,
 				   ev->t_ns + h->p.cfg->controller.await_ns);
-	put_record(self(ctx), &(struct host_rec){
-		.t_ns = ev->t_ns,
-		.kind = HOST_REC_PORT,
-		.dev = dev,
-		.port = port,
-		.port_ev = *ev,
-	});
+	rec.port_ev.t_ns = rec.t_ns;
+	put_record(lc, &rec);
 }
 
 void
 host_on_core_event(void *ctx, uint32_t dev, const struct rl_core_event *ev)
 {
-	put_record(self(ctx), &(struct host_rec){
-		.t_ns = ev->t_ns,
+	struct host_lcore *lc = self(ctx);
+	struct host_rec rec = {
+		.t_ns = ev->t_ns + lc->late_ns,
 		.kind = HOST_REC_CORE,
 		.dev = dev,
 		.port = ev->port,
 		.core_ev = *ev,
-	});
+	};
+
+	rec.core_ev.t_ns = rec.t_ns;
+	put_record(lc, &rec);
 }
 
 void
 host_on_ep_event(void *ctx, uint32_t dev, const struct rl_ep_event *ev)
 {
-	put_record(self(ctx), &(struct host_rec){
-		.t_ns = ev->t_ns,
+	struct host_lcore *lc = self(ctx);
+	struct host_rec rec = {
+		.t_ns = ev->t_ns + lc->late_ns,
 		.kind = HOST_REC_EP,
 		.dev = dev,
 		.ep_ev = *ev,
-	});
+	};
+
+	rec.ep_ev.t_ns = rec.t_ns;
+	rec.ep_ev.since_ns += lc->late_ns;
+	put_record(lc, &rec);
 }
 
 static struct proof *
@@ -247,13 +282,14 @@ void
 host_on_report(void *ctx, const struct rl_ep_report *r, uint64_t now_ns)
 {
 	struct host *h = ctx;
+	struct host_lcore *lc = self(h);
 
 	if (h->gen[r->src] != NULL) /* on the same lcore as its endpoint */
 		rl_tg_report(h->gen[r->src]->tg, r);
 	if (h->proof != NULL && flow_proof(h, r->src, r->dst) != NULL)
 		proof_reported(flow_proof(h, r->src, r->dst), r->tag);
-	put_packet(self(h), &(struct host_rec){
-		.t_ns = now_ns,
+	put_packet(lc, &(struct host_rec){
+		.t_ns = now_ns + lc->late_ns,
 		.kind = HOST_REC_REPORT,
 		.dev = h->fabric.topo->ep_dev[r->src],
 		.packet = {
@@ -298,14 +334,16 @@ notify_source(struct host *h, struct host_lcore *from,
 /*
  * Losses of the related art (loopback "none" and "unacked-only") are not
  * reported to anybody: they are what is measured. What init_action discards
- * would be discarded again if it were sent again at once: with end-to-end retry
- * the retry timer sees to it, and backs off.
+ * would be discarded again if it were sent again at once, and what gave way while
+ * new tables are expected, too: with end-to-end retry the retry timer sees to
+ * it, and backs off.
  */
 static bool
 is_reported(enum rl_drop_reason why, bool e2e_retry)
 {
 	switch (why) {
 	case RL_DROP_INIT:
+	case RL_DROP_NO_ROOM:
 		return !e2e_retry;
 	case RL_DROP_LOOPBACK_NONE:
 	case RL_DROP_FRAGMENT:
@@ -319,6 +357,7 @@ is_reported(enum rl_drop_reason why, bool e2e_retry)
 	case RL_DROP_TOO_LONG:
 	case RL_DROP_UNCORRECTABLE:
 	case RL_DROP_MARKED:
+	case RL_DROP_ASTRAY:
 	case RL_DROP_REASON_COUNT:
 		break;
 	}
@@ -337,7 +376,7 @@ host_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 	lc->drops[why]++;
 	lc->drop_flits[why] += pkt->pkt_flits;
 	put_packet(lc, &(struct host_rec){
-		.t_ns = now_ns,
+		.t_ns = now_ns + lc->late_ns,
 		.kind = HOST_REC_DROP,
 		.packet = {
 			.src = pkt->src,

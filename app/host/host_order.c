@@ -47,9 +47,12 @@ held(const struct host_order *o, uint16_t src, uint16_t dst)
 }
 
 static void
-hold(struct rl_ep *ep, const struct host_order *o, uint16_t self,
+hold(struct rl_role_core *rc, const struct host_order *o, uint16_t self,
      uint64_t now_ns)
 {
+	struct rl_ep *ep = rc->ep;
+
+	rl_core_still(rc->core, o->hold == RL_RESIL_HOLD_ALL);
 	if (ep == NULL)
 		return;
 	rl_ep_quiesce(ep, now_ns, o->hold == RL_RESIL_HOLD_ALL);
@@ -61,8 +64,7 @@ hold(struct rl_ep *ep, const struct host_order *o, uint16_t self,
 
 /*
  * Quiet: of what is held here, nothing is under way. Where all is held, nothing
- * is in transit: what waits for a way moves only when it has one, and looks for
- * it anew with the new tables. Ports are looked at by the control thread.
+ * is in transit: what has no way waits until all go on (rl_core_still()). Ports are looked at by the control thread.
  */
 static void
 view(const struct rl_role_core *rc, const struct host_order *o, uint16_t self)
@@ -97,7 +99,7 @@ carry_out(struct host_lcore *lc, const struct host_order *o, uint64_t now_ns)
 			rl_ep_set_path_sl(d->core.ep, o->fwd->path_sl);
 		return;
 	case HOST_ORDER_HOLD:
-		hold(d->core.ep, o, self, now_ns);
+		hold(&d->core, o, self, now_ns);
 		return;
 	case HOST_ORDER_VIEW:
 		view(&d->core, o, self);

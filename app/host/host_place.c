@@ -19,22 +19,92 @@ host_role_name(const struct rl_topo *t, uint32_t dev, int port, char *buf)
 }
 
 /*
- * Role i of all goes to lcore i * n / all: pieces that differ by one at most.
- * With fewer lcores than devices a device goes where its core role goes.
+ * Each switch, and after it the endpoints that hang from it: neighbours stand
+ * near each other, as topologies number their switches.
  */
 static void
-place_automatic(const struct rl_topo *t, struct host_place *p,
-		const uint16_t lcore[], uint32_t n)
+order_devices(const struct rl_topo *t, uint32_t order[])
 {
-	for (uint32_t d = 0; d < t->ndev; d++)
-		for (int i = -1; i < t->dev[d].nports; i++) {
-			const uint32_t role = host_role(p, d, i);
-			const uint64_t at = n < t->ndev ? p->base[d] : role;
+	uint32_t n = 0;
 
-			p->lcore[role] = p->nroles <= n
-						 ? lcore[role]
-						 : lcore[at * n / p->nroles];
+	for (uint32_t d = 0; d < t->ndev; d++) {
+		const struct rl_topo_dev *td = &t->dev[d];
+
+		if (td->kind == RL_DEV_ENDPOINT)
+			continue;
+		order[n++] = d;
+		for (uint16_t p = 0; p < td->nports; p++) {
+			const uint32_t e = td->port[p].peer_dev;
+
+			if (t->dev[e].kind == RL_DEV_ENDPOINT &&
+			    t->dev[e].port[0].peer_dev == d &&
+			    t->dev[e].port[0].peer_port == p)
+				order[n++] = e;
 		}
+	}
+	for (uint32_t d = 0; d < t->ndev; d++)
+		if (t->dev[d].kind == RL_DEV_ENDPOINT &&
+		    (t->dev[d].nports == 0 ||
+		     t->dev[t->dev[d].port[0].peer_dev].kind ==
+			     RL_DEV_ENDPOINT))
+			order[n++] = d;
+	RL_ASSERT(n == t->ndev);
+}
+
+/*
+ * Cuts the order into a piece for each lcore. A piece takes what brings it
+ * nearest to an even share of what is left, but one device at least, and it
+ * leaves one for each that follows.
+ */
+static void
+deal_out(const struct rl_topo *t, const uint32_t order[], const uint64_t load[],
+	 struct host_place *p, const uint16_t lcore[], uint32_t n)
+{
+	uint64_t left = 0;
+	uint32_t at = 0;
+
+	for (uint32_t d = 0; d < t->ndev; d++)
+		left += load[d];
+	for (uint32_t i = 0; i < n; i++) {
+		const uint64_t share = left / (n - i);
+		uint64_t taken = 0;
+
+		for (bool first = true; at < t->ndev; first = false, at++) {
+			const uint32_t d = order[at];
+
+			if (i + 1 < n && !first &&
+			    (taken + load[d] / 2 > share ||
+			     t->ndev - at < n - i))
+				break;
+			taken += load[d];
+			for (int r = -1; r < t->dev[d].nports; r++)
+				p->lcore[host_role(p, d, r)] = lcore[i];
+		}
+		left -= taken;
+	}
+}
+
+static int
+place_automatic(const struct rl_config *cfg, const struct rl_fwd *fwd,
+		int process, struct host_place *p, const uint16_t lcore[],
+		uint32_t n)
+{
+	const struct rl_topo *t = &cfg->topo;
+	uint64_t *load = calloc(t->ndev + 1u, sizeof(*load));
+	uint32_t *order = calloc(t->ndev + 1u, sizeof(*order));
+	const bool have = load != NULL && order != NULL;
+
+	if (have) {
+		order_devices(t, order);
+		host_load(t, fwd, load);
+		for (uint32_t d = 0; d < t->ndev; d++)
+			if (!rl_config_runs(cfg, process, d))
+				load[d] = 0; /* never polled here */
+		deal_out(t, order, load, p, lcore, n);
+	}
+	free(load);
+	free(order);
+	return have ? 0 : -ENOMEM;
 }
 
 static bool
@@ -127,8 +197,9 @@ place_by_file(const struct rl_config *cfg, const uint16_t lcore[], uint32_t n,
 }
 
 int
-host_place(const struct rl_config *cfg, const uint16_t lcore[], uint32_t n,
-	   struct host_place *place, char *err, size_t errlen)
+host_place(const struct rl_config *cfg, const struct rl_fwd *fwd, int process,
+	   const uint16_t lcore[], uint32_t n, struct host_place *place,
+	   char *err, size_t errlen)
 {
 	int ret;
 
@@ -143,7 +214,8 @@ host_place(const struct rl_config *cfg, const uint16_t lcore[], uint32_t n,
 	place->lcore = calloc(place->nroles, sizeof(*place->lcore));
 	if (place->lcore == NULL)
 		goto nomem;
-	place_automatic(&cfg->topo, place, lcore, n);
+	if (place_automatic(cfg, fwd, process, place, lcore, n) != 0)
+		goto nomem;
 	ret = place_by_file(cfg, lcore, n, place, err, errlen);
 	if (ret != 0)
 		host_place_free(place);

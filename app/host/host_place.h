@@ -9,12 +9,14 @@
  * the beginning of a name in a fabric file's `lcores` group stands for a
  * device with all its ports.
  *
- * Automatic placement cuts the list of roles, in the order of the devices,
- * into as many pieces as there are lcores: a device stays together while there
- * are fewer lcores than devices, and with enough lcores each role has its own.
+ * Automatic placement keeps a device together, its ports and its core, so that
+ * only wires go from lcore to lcore. Each switch with its endpoints stands next
+ * to its neighbours, and the row is cut into pieces of even load (host_load()).
+ * Ports get lcores of their own by the file alone.
  */
 
 #include "rl_config.h"
+#include "rl_fwd.h"
 
 #define HOST_ROLE_NAME (RL_NAME_MAX + 8)
 
@@ -36,13 +38,25 @@ char *host_role_name(const struct rl_topo *t, uint32_t dev, int port,
 		     char *buf);
 
 /**
+ * Any thread. What each device has to do, in packets at a port, where everybody
+ * sends to everybody by the tables of @p fwd; NULL: by the number of its ports.
+ *
+ * @param load  [ndev]; set
+ */
+void host_load(const struct rl_topo *t, const struct rl_fwd *fwd,
+	       uint64_t load[]);
+
+/**
  * Control thread. Places every role of @p cfg on one of @p n lcores.
  *
+ * @param fwd  [ndev] tables, or NULL
+ * @param process  whose devices count (rl_config_runs())
  * @param err  @p errlen bytes: one line on failure
  * @return 0; -EINVAL (the file wants an lcore that is not among them),
  *   -ENOMEM; on failure nothing is to be freed
  */
-int host_place(const struct rl_config *cfg, const uint16_t lcore[], uint32_t n,
+int host_place(const struct rl_config *cfg, const struct rl_fwd *fwd,
+	       int process, const uint16_t lcore[], uint32_t n,
 	       struct host_place *place, char *err, size_t errlen);
 
 /** Control thread. Frees what host_place() made. */

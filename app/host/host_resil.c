@@ -36,13 +36,22 @@ touch(struct host *h, uint32_t dev)
 }
 
 /* Lost where the ring is full: what travels here may be. */
-static void
-send_msg(struct host_resil *r, const struct rl_resil_msg *m)
+void
+host_resil_put(struct host *h, const struct rl_resil_msg *m)
 {
+	struct host_resil *r = &h->resil;
+
 	if (r->msg_tail - r->msg_head == MSGS)
 		r->msg_lost++;
 	else
 		r->msg[r->msg_tail++ % MSGS] = *m;
+}
+
+static void
+send_msg(struct host *h, const struct rl_resil_msg *m, uint64_t now_ns)
+{
+	if (!host_oob_send(h, m, now_ns))
+		host_resil_put(h, m);
 }
 
 static bool
@@ -61,6 +70,7 @@ deliver(struct host *h, uint64_t now_ns)
 		const struct rl_resil_msg m = r->msg[r->msg_head++ % MSGS];
 
 		if (from_local(&m)) {
+			host_oob_heard(h, &m);
 			if (r->controller != NULL)
 				rl_controller_rx(r->controller, &m, now_ns);
 		} else if (r->local[m.dev].local != NULL) {
@@ -90,6 +100,8 @@ push_tables(struct host *h, uint32_t dev)
 		return;
 	if (p->nr == 0)
 		p->order.fwd = rl_tables_fwd(h->resil.tables, p->epoch, dev);
+	if (p->order.fwd == NULL && host_oob_awaits(h, dev, p->epoch))
+		return;
 	if (p->order.fwd == NULL) {
 		/* overtaken by a newer order */
 		p->on = false;
@@ -112,6 +124,10 @@ push_hold(struct host *h, uint32_t dev)
 		return;
 	if (p->nr == 0)
 		p->order.flows = rl_tables_flows(h->resil.tables, p->epoch);
+	/* which flows it is comes with the recipe */
+	if (p->nr == 0 && p->order.hold == RL_RESIL_HOLD_FLOWS &&
+	    p->order.flows == NULL && host_oob_awaits(h, dev, p->epoch))
+		return;
 	p->on = !push(h, p);
 }
 
@@ -264,49 +280,27 @@ serve_local(struct host *h, uint32_t dev, uint64_t now_ns)
 	struct host_local *l = &h->resil.local[dev];
 	struct rl_local_action a;
 	struct rl_resil_msg m;
+	bool more;
 
 	rl_local_tick(l->local, now_ns);
-	/* one order at a time: the next one when the lcore has this one */
-	while (!l->tables.on && !l->hold.on && rl_local_action(l->local, &a)) {
-		act(h, dev, &a);
+	/* one order at a time: the next one when the lcore has this one, were it
+	   that nobody says anything more */
+	do {
 		push_tables(h, dev);
 		push_hold(h, dev);
-	}
-	push_tables(h, dev);
-	push_hold(h, dev);
+		more = !l->tables.on && !l->hold.on &&
+		       rl_local_action(l->local, &a);
+		if (more)
+			act(h, dev, &a);
+	} while (more);
 	/* what is held is looked at when it is held */
 	if (!l->hold.on)
 		push_view(h, dev, now_ns);
 	while (rl_local_tx(l->local, &m, now_ns))
-		send_msg(&h->resil, &m);
+		send_msg(h, &m, now_ns);
 	l->due_ns = l->tables.on || l->hold.on || l->asked.on
 			    ? now_ns + PENDING_NS
 			    : rl_local_deadline(l->local);
-}
-
-static void
-take_records(struct host_resil *r)
-{
-	const uint32_t n = rl_controller_recoveries(r->controller);
-
-	for (; r->taken < n; r->taken++) {
-		const struct rl_recovery *rec =
-			rl_controller_recovery(r->controller, r->taken);
-
-		if (r->nrecord == r->cap_record) {
-			const uint32_t cap =
-				r->cap_record == 0 ? 64 : 2 * r->cap_record;
-			struct rl_recovery *more =
-				realloc(r->record, cap * sizeof(*more));
-
-			if (more == NULL)
-				return;
-			r->record = more;
-			r->cap_record = cap;
-		}
-		if (rec != NULL)
-			r->record[r->nrecord++] = *rec;
-	}
 }
 
 static uint64_t
@@ -318,10 +312,22 @@ serve_controller(struct host *h, uint64_t now_ns)
 	rl_controller_tick(r->controller, now_ns);
 	host_job_serve(h, now_ns);
 	while (rl_controller_tx(r->controller, &m, now_ns))
-		send_msg(r, &m);
-	take_records(r);
+		send_msg(h, &m, now_ns);
+	rl_recovery_log_take(&r->log, r->controller);
 	return host_job_pending(r) ? now_ns + PENDING_NS
 				   : rl_controller_deadline(r->controller);
+}
+
+/* Elsewhere it is; what it has computed is made here, too. */
+static uint64_t
+serve_without(struct host *h, uint64_t now_ns)
+{
+	if (h->resil.oob.oob == NULL)
+		return RL_NEVER;
+	host_job_serve(h, now_ns);
+	return host_job_pending(&h->resil) || host_oob_wanted(h) != NULL
+		       ? now_ns + PENDING_NS
+		       : RL_NEVER;
 }
 
 void
@@ -331,8 +337,10 @@ host_resil_step(struct host *h)
 	const uint64_t now_ns = host_now(h);
 	bool more;
 
-	if (!r->on || (now_ns < r->next_ns && r->msg_head == r->msg_tail))
+	if (!r->on || !(now_ns >= r->next_ns || r->msg_head != r->msg_tail ||
+			host_oob_ready(h)))
 		return;
+	host_oob_step(h, now_ns);
 	/* answers to answers: a phase takes no longer than lcores need */
 	for (int i = 0; i < 8; i++) {
 		more = deliver(h, now_ns);
@@ -345,9 +353,10 @@ host_resil_step(struct host *h)
 			r->next_ns = rl_min_u64(r->next_ns,
 						r->local[d].due_ns);
 		}
-		if (r->controller != NULL)
-			r->next_ns = rl_min_u64(r->next_ns,
-						serve_controller(h, now_ns));
+		r->next_ns = rl_min_u64(r->next_ns,
+					r->controller != NULL
+						? serve_controller(h, now_ns)
+						: serve_without(h, now_ns));
 		if (!more && r->msg_head == r->msg_tail)
 			break;
 	}
@@ -427,24 +436,26 @@ host_resil_idle(const struct host *h)
 {
 	const struct host_resil *r = &h->resil;
 
+	if (r->controller == NULL && r->oob.oob != NULL)
+		return host_oob_idle(h);
 	return !r->on || r->controller == NULL ||
 	       (r->msg_head == r->msg_tail &&
 		rl_controller_idle(r->controller));
 }
 
-static void
-controller_begin(struct host *h)
+void
+host_resil_begin(struct host *h, uint64_t incarnation, uint32_t epoch)
 {
 	struct host_resil *r = &h->resil;
 	const struct rl_controller_params p = {
 		.cfg = &h->p.cfg->controller,
 		.topo = h->fabric.topo,
-		.incarnation = ++r->incarnation,
-		.epoch = rl_tables_newest(r->tables),
+		.incarnation = incarnation,
+		.epoch = rl_max_u32(epoch, rl_tables_newest(r->tables)),
 	};
 
 	r->controller = rl_controller_init(r->mem, &p, host_now(h));
-	r->taken = 0;
+	rl_recovery_log_begin(&r->log);
 	r->next_ns = 0;
 }
 
@@ -456,6 +467,7 @@ host_resil_crash(struct host *h)
 	if (h->resil.controller == NULL)
 		return -EALREADY;
 	h->resil.controller = NULL;
+	host_oob_stand(h, false);
 	return 0;
 }
 
@@ -466,13 +478,15 @@ host_resil_restart(struct host *h)
 
 	if (!r->on)
 		return -ENOTSUP;
+	if (r->oob.oob != NULL)
+		return host_oob_stand(h, true);
 	if (r->controller != NULL)
 		return -EALREADY;
 	/* the job of the one before is nobody's */
 	while (!host_job_tables_free(r))
 		host_run(h, 100 * RL_NS_PER_US);
 	r->state = HOST_JOB_NONE;
-	controller_begin(h);
+	host_resil_begin(h, ++r->incarnation, 0);
 	return 0;
 }
 
@@ -488,6 +502,7 @@ open_memory(struct host *h)
 					   h->p.cfg->link.vcs),
 		.levels = (uint8_t)h->p.cfg->levels,
 		.retry = h->p.cfg->endpoint.retry,
+		.anew = h->p.oob != NULL,
 		.clock = clock_of,
 		.clock_ctx = h,
 	};
@@ -497,8 +512,9 @@ open_memory(struct host *h)
 	r->msg = host_mem_alloc(&h->mem, MSGS * sizeof(*r->msg));
 	r->job_mem = host_mem_alloc(&h->mem,
 				    8ull * t->ndev + t->nlink + 64);
+	r->oob.epoch = host_mem_alloc(&h->mem, t->ndev * sizeof(uint32_t));
 	r->tables = rl_tables_new(&tp, h->p.route);
-	if (r->local == NULL || r->mem == NULL || r->msg == NULL ||
+	if (r->oob.epoch == NULL || r->local == NULL || r->mem == NULL || r->msg == NULL ||
 	    r->job_mem == NULL || r->tables == NULL)
 		return -ENOMEM;
 	for (uint32_t d = 0; d < t->ndev; d++) {
@@ -525,9 +541,16 @@ host_resil_open(struct host *h)
 	ret = host_job_open(r);
 	if (ret != 0)
 		return ret;
+	r->oob.oob = h->p.oob;
+	if (h->p.oob != NULL) {
+		r->incarnation = rl_oob_incarnation(h->p.oob);
+		r->waits = rl_oob_joined_others(h->p.oob);
+	}
 	for (uint32_t d = 0; d < h->fabric.ndev; d++)
-		local_begin(h, d, false);
-	controller_begin(h);
+		if (!h->fabric.dev[d].foreign)
+			local_begin(h, d, r->waits);
+	if (h->p.oob == NULL)
+		host_resil_begin(h, ++r->incarnation, 0);
 	r->on = true;
 	return 0;
 }
@@ -538,7 +561,8 @@ host_resil_close(struct host *h)
 	struct host_resil *r = &h->resil;
 
 	host_job_close(r);
+	host_oob_close(h);
 	rl_tables_free(r->tables);
-	free(r->record);
+	rl_recovery_log_free(&r->log);
 	memset(r, 0, sizeof(*r));
 }

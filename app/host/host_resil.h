@@ -7,7 +7,8 @@
  * The resiliency controller on lcores [RES-1..4]: the control thread is its
  * host. It serves the controller and the local controllers of all devices, and
  * passes what these order on to the lcores (host_order.h). Messages between
- * them go through rings of the control thread's own: out of band. Computing has
+ * them go through rings of the control thread's own: out of band. Of a fabric
+ * in several processes host_oob.h tells the rest. Computing has
  * a thread of its own, so that neither the prompt nor, with one lcore, the
  * dataplane waits for it.
  *
@@ -16,8 +17,10 @@
 
 #include <pthread.h>
 
+#include "host_oob.h"
 #include "host_order.h"
 #include "rl_controller.h"
+#include "rl_recovery_log.h"
 #include "rl_tables.h"
 
 struct host;
@@ -49,10 +52,12 @@ enum host_job_state { HOST_JOB_NONE, HOST_JOB_RUNS, HOST_JOB_DONE };
 
 struct host_resil {
 	bool on;
-	struct rl_controller *controller; /**< NULL: crashed */
+	struct rl_controller *controller; /**< NULL: crashed, or elsewhere */
+	struct host_oob oob;
+	bool waits; /**< the fabric ran before us: our ports wait for tables */
 	void *mem;
 	struct rl_tables *tables;
-	struct host_local *local; /**< [ndev] */
+	struct host_local *local; /**< [ndev]; of others: never in use */
 	uint64_t incarnation;
 	uint64_t next_ns; /**< when anything is to be served */
 	struct rl_resil_msg *msg; /**< a ring: locals <-> controller */
@@ -69,12 +74,9 @@ struct host_resil {
 	struct rl_controller_job job;
 	struct rl_controller_result result;
 	uint8_t *job_mem; /**< copies of the job's arrays */
+	int made; /**< what came of a recipe: rl_tables_make() */
 	char why[RL_ERR_MAX]; /**< the last job was refused, or not live */
-	/* recoveries of all controllers there were */
-	struct rl_recovery *record;
-	uint32_t nrecord;
-	uint32_t cap_record;
-	uint32_t taken; /**< of the present controller's */
+	struct rl_recovery_log log;
 };
 
 /**
@@ -103,6 +105,14 @@ bool host_resil_dev_restart(struct host *h, uint32_t dev);
 
 /** Before host_stop(). */
 void host_resil_close(struct host *h);
+
+/* For host_oob.c. */
+/** A controller begins here. @param epoch  newest of any recipe */
+void host_resil_begin(struct host *h, uint64_t incarnation, uint32_t epoch);
+/** A message from another process. */
+void host_resil_put(struct host *h, const struct rl_resil_msg *m);
+/** The result that waited for the store is told to the controller. */
+void host_job_stored(struct host *h, uint64_t now_ns);
 
 /* host_job.c, for host_resil.c: control thread. */
 int host_job_open(struct host_resil *r);

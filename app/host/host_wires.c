@@ -139,7 +139,10 @@ host_wires_carriers(struct host *h)
 	unsigned int ifindex;
 	bool up;
 
-	if (h->p.cfg->nwire == 0 || !listens(h))
+	if (h->p.cfg->nwire == 0)
+		return;
+	host_steer_renew(h);
+	if (!listens(h))
 		return;
 	while ((news = rl_carrier_next(&h->carrier, &ifindex, &up)) !=
 	       RL_CARRIER_NONE) {
@@ -159,6 +162,7 @@ host_wires_note_stats(struct host *h)
 	for (uint32_t i = 0; h->wire_dev != NULL && i < 2 * h->p.cfg->nwire;
 	     i++)
 		rl_wire_dev_note_stats(&h->wire_dev[i]);
+	host_steer_note(h);
 }
 
 void
@@ -167,6 +171,7 @@ host_wires_close(struct host *h)
 	for (uint32_t i = 0; h->wire_dev != NULL && i < 2 * h->p.cfg->nwire;
 	     i++)
 		rl_wire_dev_close(&h->wire_dev[i]);
+	host_steer_close(h);
 	if (h->carrier_on)
 		rl_carrier_close(&h->carrier);
 	h->carrier_on = false;

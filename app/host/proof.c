@@ -46,10 +46,21 @@ proof_sent(struct proof *l, uint32_t tag, const void *data,
 }
 
 void
-proof_peer_restarted(struct proof *l)
+proof_peer_restarted(struct proof *l, uint32_t tag)
 {
-	if (l->half != NULL)
-		half_peer_restarted(l->half);
+	const struct proof_entry *e;
+	uint64_t digest = 0;
+	uint32_t n = 0;
+
+	if (l->half == NULL)
+		return;
+	for (; n < PROOF_ENTRIES; n++) {
+		e = &l->entry[SLOT(tag + n)];
+		if (e->sent_tag != tag + n + 1)
+			break;
+		digest += half_digest(tag + n, e->len, e->digest);
+	}
+	half_peer_restarted(l->half, tag, n, digest);
 }
 
 /* Of a sender that is elsewhere: what was sent is not known here. */
@@ -82,6 +93,8 @@ proof_got(struct proof *l, uint32_t tag, const void *data, uint32_t len,
 		return;
 	}
 	l->delivered_packets++;
+	if (e->sent_tag == tag + 1)
+		rl_silence_add(&l->silence, e->sent_ns, now_ns);
 	if (e->sent_tag != tag + 1 || e->len != len ||
 	    e->digest != rl_crc32c(data, len, l->hw_crc))
 		l->altered_packets++;

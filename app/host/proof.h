@@ -21,6 +21,7 @@
 #include "rl_base.h"
 #include "half.h"
 #include "rl_delay.h"
+#include "rl_silence.h"
 
 /** Packets a proof remembers: far more than can be under way. */
 #define PROOF_ENTRIES (1u << 16)
@@ -50,6 +51,7 @@ struct proof {
 	uint64_t reordered_packets;
 	uint64_t altered_packets;
 	uint64_t last; /* latency of the last packet, for rl_delay_add() */
+	struct rl_silence silence; /* of whole flows only */
 	struct rl_delay delay[RL_VCS];
 	struct proof_entry entry[PROOF_ENTRIES];
 };
@@ -57,8 +59,11 @@ struct proof {
 /** Control thread. Makes an empty proof of a flow in zeroed memory. */
 void proof_init(struct proof *l, uint16_t src, uint16_t dst);
 
-/** Sender's lcore. The receiver has begun anew; what it had got it alone knew. */
-void proof_peer_restarted(struct proof *l);
+/**
+ * Sender's lcore. The receiver has begun anew; what it had got it alone knew.
+ * From @p tag on what was accepted goes to the new one.
+ */
+void proof_peer_restarted(struct proof *l, uint32_t tag);
 
 /** Sender's lcore. Packet @p tag was accepted; @p data is all of it. */
 void proof_sent(struct proof *l, uint32_t tag, const void *data,
