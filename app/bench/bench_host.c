@@ -275,6 +275,10 @@ bench_row(const struct bench_shape *s, struct rl_config *cfg)
 					     : RL_STORE_AND_FORWARD;
 	cfg->endpoint.max_packet_flits = cfg->link.max_packet_flits;
 	cfg->endpoint.max_flows = 2 * BENCH_FLOWS;
+	/* who is kept from his CPU for a second has lost nothing: timers that
+	 * give packets up go by the clock, and would make a bad message of it */
+	cfg->endpoint.give_up_ns = 0;
+	cfg->link.watchdog_ns = 60 * RL_NS_PER_S;
 	/* as much under way, whatever the number of flows */
 	cfg->endpoint.window_flits = 128;
 	return rl_topo_build(&spec, &cfg->topo, err, &line);

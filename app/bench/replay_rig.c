@@ -20,6 +20,8 @@ static int
 rig_ports(struct replay_rig *g, uint32_t flits_per_frame,
 	  uint32_t frame_bytes)
 {
+	const struct rl_link_auth *auth[2] = { NULL, NULL };
+
 	rl_link_cfg_defaults(&g->cfg);
 	g->cfg.credits_flits = 4096;
 	g->cfg.replay_limit = 255;
@@ -39,6 +41,8 @@ rig_ports(struct replay_rig *g, uint32_t flits_per_frame,
 	rl_codec_init(g->codec, RL_CRC_BCH, RL_ISN_WIDE,
 		      rl_codec_best_isa(512));
 	for (unsigned int i = 0; i < 2; i++) {
+		if (g->auth[i] != NULL)
+			auth[i] = rl_auth_link(g->auth[i]);
 		const struct rl_port_params p = {
 			.cfg = &g->cfg,
 			.codec = g->codec,
@@ -48,6 +52,7 @@ rig_ports(struct replay_rig *g, uint32_t flits_per_frame,
 			.uid = i + 1,
 			.index = (uint16_t)i,
 			.frame_bytes = frame_bytes,
+			.auth = auth[i],
 		};
 		void *mem = zalloc(rl_port_memsize(&g->cfg));
 
@@ -84,6 +89,7 @@ rig_fill(struct replay_rig *g)
 	while (rl_port_tx_frame(g->port[0], g->frame, now_ns) != 0)
 		;
 	rl_port_info(g->port[0], &info);
+	g->now_ns = 1000000;
 	if (info.state != RL_LINK_UP ||
 	    info.outstanding_flits != g->cfg.window_flits)
 		return -EIO;
@@ -92,11 +98,18 @@ rig_fill(struct replay_rig *g)
 
 int
 replay_rig_open(struct replay_rig *g, uint32_t flits_per_frame,
-		uint32_t frame_bytes)
+		uint32_t frame_bytes, bool keyed)
 {
-	int ret;
+	struct rl_auth_root root;
+	int ret = 0;
 
 	memset(g, 0, sizeof(*g));
+	rl_auth_root_make(&root, "bench", 5);
+	for (unsigned int i = 0; i < 2 && keyed; i++) {
+		g->auth[i] = rl_auth_open(&root, "s0-s1#0", i);
+		if (g->auth[i] == NULL)
+			return -ENOMEM;
+	}
 	ret = rig_ports(g, flits_per_frame, frame_bytes);
 	return ret == 0 ? rig_fill(g) : ret;
 }
@@ -107,6 +120,7 @@ replay_rig_close(struct replay_rig *g)
 	for (unsigned int i = 0; i < 2; i++) {
 		rl_port_flush(g->port[i]);
 		free(g->port[i]);
+		rl_auth_close(g->auth[i]);
 	}
 	free(g->codec);
 	free(g->flits);

@@ -9,6 +9,7 @@
  * thread's.
  */
 
+#include "rl_auth.h"
 #include "rl_phy_eth.h"
 #include "rl_port.h"
 
@@ -23,11 +24,16 @@ struct replay_rig {
 	struct rl_port_shared shared[2];
 	struct rl_port *port[2]; /**< the second one is gone after the start */
 	uint8_t *frame;		 /**< of the handshake */
+	uint64_t now_ns;	 /**< time, moved on by who replays */
+	struct rl_auth *auth[2]; /**< NULL: no key */
 };
 
-/** @return 0; -ENOMEM; -EIO where the window was not filled */
+/**
+ * @p keyed: frames end in a tag.
+ * @return 0; -ENOMEM; -EIO where the window was not filled
+ */
 int replay_rig_open(struct replay_rig *g, uint32_t flits_per_frame,
-		    uint32_t frame_bytes);
+		    uint32_t frame_bytes, bool keyed);
 
 void replay_rig_close(struct replay_rig *g);
 

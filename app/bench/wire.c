@@ -5,7 +5,9 @@
  * and again through an ethdev, for a second at a time. Beside it, in the same
  * run on the same ethdev: dpdk-testpmd that only sends, frames of the same
  * length, on one core; and frames of that length sent by this program without
- * a port. All in wall time: a wire may have to wait for its other end.
+ * a port. And the same port once more with a key: what it costs that every
+ * frame ends in a tag. All in wall time: a wire may have to wait for its other
+ * end.
  */
 
 #include <errno.h>
@@ -32,7 +34,13 @@ struct figures {
 	double bare;
 	double replay;
 	double flits;
+	double keyed;	    /* replay, where frames end in a tag */
+	double keyed_flits;
+	double tag_ns;	    /* to make the tag of a frame, or check it */
 };
+
+/* What of it each repetition yields. */
+enum series { BARE, REPLAY, FLITS, KEYED, KEYED_FLITS, TAG_NS, SERIES };
 
 /*
  * dpdk-testpmd in txonly on the same ethdev, which is ours no more. It says
@@ -89,25 +97,61 @@ bare(struct rl_phy_eth *phy, uint32_t bytes, uint64_t for_ns)
 	return (double)(phy->c.tx_frames - n0) * 1e9 / (double)(now_ns - t0);
 }
 
-/* Replays in a row: the timer is always due. */
+/* Replays in a row: the timer is always due. Frames and flits a second. */
 static int
 replays(struct replay_rig *g, struct rl_phy_eth *phy, uint64_t for_ns,
-	struct figures *fig)
+	double *frames_per_s, double *flits_per_s)
 {
 	const uint64_t t0 = bench_now_ns(), n0 = phy->c.tx_frames;
-	uint64_t virtual_ns = 1000000, flits = 0, now_ns = t0;
+	uint64_t virtual_ns = g->now_ns, flits = 0, now_ns = t0;
 
 	while (now_ns - t0 < for_ns) {
 		virtual_ns += REPLAY_EVERY_NS;
 		flits += replay_once(g, phy, virtual_ns);
 		now_ns = bench_now_ns();
 	}
+	g->now_ns = virtual_ns;
 	if (flits == 0)
 		return -EIO;
-	fig->replay = (double)(phy->c.tx_frames - n0) * 1e9 /
-		      (double)(now_ns - t0);
-	fig->flits = (double)flits * 1e9 / (double)(now_ns - t0);
+	*frames_per_s = (double)(phy->c.tx_frames - n0) * 1e9 /
+			(double)(now_ns - t0);
+	*flits_per_s = (double)flits * 1e9 / (double)(now_ns - t0);
 	return 0;
+}
+
+/* The tags of frames alone, in CPU time: nobody is waited for. */
+static double
+tags(const struct replay_rig *g, uint32_t bytes, uint64_t for_ns)
+{
+	const struct rl_link_auth *a = rl_auth_link(g->auth[0]);
+	uint8_t *frame = calloc(1, bytes), tag[RL_AUTH_TAG_BYTES];
+	const uint64_t t0 = bench_cpu_ns();
+	uint64_t n = 0, now_ns = t0;
+
+	while (frame != NULL && now_ns - t0 < for_ns) {
+		for (unsigned int i = 0; i < 64; i++)
+			a->ops->seal(a->ctx, RL_AUTH_EPOCH, ++n, frame, bytes,
+				     tag);
+		now_ns = bench_cpu_ns();
+	}
+	free(frame);
+	return n == 0 ? 0 : (double)(now_ns - t0) / (double)n;
+}
+
+/* One repetition: v[series * reps]. */
+static int
+measure_once(struct replay_rig g[2], struct rl_phy_eth *phy, uint32_t flits,
+	     uint64_t for_ns, double *v, unsigned int reps)
+{
+	int ret;
+
+	v[BARE * reps] = bare(phy, rl_frame_bytes(flits), for_ns);
+	ret = replays(&g[0], phy, for_ns, &v[REPLAY * reps], &v[FLITS * reps]);
+	if (ret == 0)
+		ret = replays(&g[1], phy, for_ns, &v[KEYED * reps],
+			      &v[KEYED_FLITS * reps]);
+	v[TAG_NS * reps] = tags(&g[1], rl_frame_bytes(flits), for_ns / 4);
+	return ret;
 }
 
 static int
@@ -115,29 +159,30 @@ measure(const struct bench_opts *o, struct rl_wire_dev *w, struct figures *fig)
 {
 	const uint64_t for_ns = o->quick ? QUICK_NS : ROUND_NS;
 	const uint32_t flits = rl_frame_fit(w->frame_bytes);
-	double *v = calloc(3 * (size_t)o->reps, sizeof(*v));
+	double *v = calloc(SERIES * (size_t)o->reps, sizeof(*v));
 	const struct rl_phy_eth_params p = {
 		.port_id = w->dev.port_id,
 		.frame_bytes = w->frame_bytes,
 		.pool = w->pool,
 	};
+	struct replay_rig g[2];
 	struct rl_phy_eth phy;
-	struct replay_rig g;
 	int ret = v == NULL ? -ENOMEM : rl_phy_eth_open(&phy, &p);
 
-	if (ret == 0)
-		ret = replay_rig_open(&g, flits, w->frame_bytes);
-	for (unsigned int r = 0; r < o->reps && ret == 0; r++) {
-		v[r] = bare(&phy, rl_frame_bytes(flits), for_ns);
-		ret = replays(&g, &phy, for_ns, fig);
-		v[o->reps + r] = fig->replay;
-		v[2 * o->reps + r] = fig->flits;
-	}
+	for (unsigned int k = 0; k < 2 && ret == 0; k++)
+		ret = replay_rig_open(&g[k], flits, w->frame_bytes, k == 1);
+	for (unsigned int r = 0; r < o->reps && ret == 0; r++)
+		ret = measure_once(g, &phy, flits, for_ns, v + r, o->reps);
 	if (ret == 0) {
-		fig->bare = bench_median(v, o->reps);
-		fig->replay = bench_median(v + o->reps, o->reps);
-		fig->flits = bench_median(v + 2 * (size_t)o->reps, o->reps);
-		replay_rig_close(&g);
+		fig->bare = bench_median(v + BARE * o->reps, o->reps);
+		fig->replay = bench_median(v + REPLAY * o->reps, o->reps);
+		fig->flits = bench_median(v + FLITS * o->reps, o->reps);
+		fig->keyed = bench_median(v + KEYED * o->reps, o->reps);
+		fig->keyed_flits =
+			bench_median(v + KEYED_FLITS * o->reps, o->reps);
+		fig->tag_ns = bench_median(v + TAG_NS * o->reps, o->reps);
+		replay_rig_close(&g[0]);
+		replay_rig_close(&g[1]);
 		rl_phy_eth_close(&phy);
 	}
 	free(v);
@@ -164,6 +209,12 @@ say(const struct rl_wire_dev *w, const struct figures *fig, json_t *out,
 	json_object_set_new(out, "testpmd_frames_per_s",
 			    fig->testpmd == 0 ? json_null()
 					      : json_real(fig->testpmd));
+	json_object_set_new(out, "keyed_frames_per_s", json_real(fig->keyed));
+	json_object_set_new(out, "keyed_mflits_per_s",
+			    json_real(fig->keyed_flits / 1e6));
+	json_object_set_new(out, "keyed_share",
+			    json_real(fig->keyed_flits / fig->flits));
+	json_object_set_new(out, "tag_ns", json_real(fig->tag_ns));
 	json_object_set_new(out, "share_of_bare",
 			    json_real(fig->replay / fig->bare));
 	json_object_set_new(out, "share_of_testpmd",
@@ -172,9 +223,13 @@ say(const struct rl_wire_dev *w, const struct figures *fig, json_t *out,
 	fprintf(human,
 		"wire: %s, frames of %u bytes, %u flits\n"
 		"  replay      %8.3f Mframe/s, %6.2f Mflit/s\n"
+		"  with a key  %8.3f Mframe/s, %6.2f Mflit/s, %3.0f %% of it; a "
+		"tag takes %.0f ns\n"
 		"  bare frames %8.3f Mframe/s; replay is %3.0f %% of it\n",
 		w->dev.name, rl_frame_bytes(flits), flits, fig->replay / 1e6,
-		fig->flits / 1e6, fig->bare / 1e6,
+		fig->flits / 1e6, fig->keyed / 1e6, fig->keyed_flits / 1e6,
+		100 * fig->keyed_flits / fig->flits, fig->tag_ns,
+		fig->bare / 1e6,
 		100 * fig->replay / fig->bare);
 	if (fig->testpmd != 0)
 		fprintf(human,

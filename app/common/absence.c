@@ -32,6 +32,21 @@ absences_add(struct absences *a, const struct rl_ep_event *ev)
 	};
 }
 
+uint64_t
+absences_over(const struct absences *a, uint16_t ep, uint16_t peer,
+	      uint64_t from_ns, uint64_t to_ns)
+{
+	/* told when it began, and again when it ended: the end counts */
+	for (uint32_t i = 0; i < a->n; i++) {
+		const struct absence_claim *c = &a->claim[i];
+
+		if (c->ep == ep && c->peer == peer && c->until_ns > from_ns &&
+		    c->since_ns < to_ns)
+			from_ns = rl_min_u64(c->until_ns, to_ns);
+	}
+	return from_ns;
+}
+
 static int
 cmp(uint64_t a, uint64_t b)
 {

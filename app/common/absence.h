@@ -38,6 +38,13 @@ struct absences {
 void absences_add(struct absences *a, const struct rl_ep_event *ev);
 
 /**
+ * Control thread. From when on, between @p from_ns and @p to_ns, endpoint @p ep
+ * no longer found @p peer unreachable; @p to_ns where it still did then.
+ */
+uint64_t absences_over(const struct absences *a, uint16_t ep, uint16_t peer,
+		       uint64_t from_ns, uint64_t to_ns);
+
+/**
  * Control thread. The report's "unreachable": an entry an absence, by the time
  * of its beginning; times count from @p start_ns.
  */

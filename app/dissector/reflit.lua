@@ -75,6 +75,7 @@ local f = {
 		"Digest of the configuration", base.HEX),
 	init_flits = ProtoField.uint8("reflit.init.flits",
 		"Most flits of a frame"),
+	keyed = ProtoField.bool("reflit.init.keyed", "Frames end in a tag"),
 	-- a flit: what the link says of it
 	flit = ProtoField.bytes("reflit.flit", "Flit"),
 	lseq = ProtoField.uint16("reflit.flit.seq", "Number on the link"),
@@ -376,6 +377,7 @@ local function add_init(tree, tvb)
 	t:add_le(f.incarnation, tvb(at + 16, 8))
 	t:add_le(f.digest, tvb(at + 24, 8))
 	t:add(f.init_flits, tvb(at + 32, 1))
+	t:add(f.keyed, tvb(at + 33, 1))
 end
 
 local function add_header(tree, tvb, h)

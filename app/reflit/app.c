@@ -76,7 +76,8 @@ flap_step(struct app *app, uint32_t link, uint64_t now_ns)
 	l->flaps--;
 	l->flap_down = !l->flap_down;
 	if (l->flap_down) {
-		rl_fault_down(&app->host.fault[link], now_ns);
+		rl_fault_down(&app->host.fault[link],
+			      host_role_now(&app->host));
 		recorder_link(app, "cut", link);
 	} else if (app_heal(app, link) != 0)
 		l->flaps++; /* once more */
@@ -110,6 +111,7 @@ app_step(struct app *app, uint64_t ns)
 	host_wires_carriers(&app->host);
 	watch_pump(&app->watch);
 	host_resil_step(&app->host);
+	channel_step(app);
 	now_ns = host_now(&app->host);
 	for (uint32_t i = 0; i < app->cfg.topo.nlink; i++)
 		flap_step(app, i, now_ns);

@@ -10,6 +10,7 @@
 
 #include "attach.h"
 #include "capture.h"
+#include "channel.h"
 #include "console.h"
 #include "gens.h"
 #include "host.h"
@@ -68,7 +69,11 @@ struct app {
 	struct options opt;
 	struct rl_config cfg;
 	struct rl_route *route;
+	struct rl_auth_root key; /**< of wires, where keyed */
+	bool keyed;
 	int process; /**< entry of cfg.process; 0 where one runs all */
+	struct rl_oob *oob; /**< channel to other processes; NULL: none */
+	struct channel_seen channel_seen;
 	struct host host;
 	struct attach attach;
 	struct gens gens;

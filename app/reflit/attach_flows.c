@@ -147,6 +147,15 @@ join_network(struct attach *a, struct attach_dev *d, struct host *h,
 	if (d->l2 == NULL || member == NULL)
 		return -ENOMEM;
 	rl_l2_init(d->l2, p->ep_id, cfg->network[net].ageing_ns);
+	for (uint32_t i = 0; i < cfg->nstation; i++) {
+		const struct rl_station *s = &cfg->station[i];
+
+		if (s->network == net && !rl_l2_fix(d->l2, s->mac, s->vlan,
+						    s->ep))
+			fprintf(stderr, "%s:%u: networks: too many stations of "
+					"a kind; this one is learned\n",
+				s->file, s->line);
+	}
 	p->l2 = d->l2;
 	p->member = member;
 	for (uint16_t e = 0; e < cfg->topo.nep && ret == 0; e++)

@@ -121,6 +121,7 @@ capture_start(struct captures *cs, const uint32_t link[], unsigned int n,
 	}
 	snprintf(c->path, sizeof(c->path), "%s", path);
 	c->max_bytes = max_bytes;
+	c->host = cs->host;
 	c->epoch_ns = clock_epoch_ns(cs->host);
 	cs->c[at] = c;
 	set_taps(cs, c, true);
@@ -167,7 +168,7 @@ write_frame(struct capture *c, uint32_t i)
 	char text[128];
 	const struct pcapng_packet p = {
 		.interface = i,
-		.t_ns = c->epoch_ns + d->rec.t_ns,
+		.t_ns = c->epoch_ns + host_time_of(c->host, d->rec.t_ns),
 		.len = d->rec.len,
 		.captured = rl_min_u32(d->rec.len, RL_FRAME_BYTES_MAX),
 		.data = d->frame,

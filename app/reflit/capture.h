@@ -37,6 +37,7 @@ struct capture_dir {
 };
 
 struct capture {
+	const struct host *host;
 	char path[128];
 	struct pcapng file;
 	uint64_t max_bytes;

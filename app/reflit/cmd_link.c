@@ -155,7 +155,7 @@ cmd_link_down(struct app *app, const char *const arg[])
 	for (unsigned int i = 0; i < l.n && !app->checking; i++) {
 		app->link[l.link[i]].hurt = true;
 		rl_fault_down(&app->host.fault[l.link[i]],
-			      host_now(&app->host));
+			      host_role_now(&app->host));
 		recorder_link(app, "cut", l.link[i]);
 	}
 	return 0;

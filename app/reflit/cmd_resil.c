@@ -48,12 +48,24 @@ controller(struct app *app)
 {
 	struct host_resil *r = &app->host.resil;
 
+	struct rl_oob_info i;
+
 	if (want_controller(app) != 0)
 		return NULL;
-	if (r->controller == NULL)
+	if (r->controller != NULL)
+		return r->controller;
+	if (app->oob == NULL || r->oob.crashed) {
 		app_error(app, "the controller has crashed; controller restart "
 			       "begins it anew");
-	return r->controller;
+		return NULL;
+	}
+	rl_oob_info(app->oob, &i);
+	if (i.office[0] == '\0' || i.here)
+		app_error(app, "no process has the controller yet");
+	else
+		app_error(app, "process %s has the controller; give the "
+			       "command there", i.office);
+	return NULL;
 }
 
 /* An attached port has a client that knows nothing of crashes. */
@@ -88,7 +100,7 @@ cmd_device_crash(struct app *app, const char *const arg[])
 		if (!rl_fault_severed(&app->host.fault[link])) {
 			app->link[link].crashed = true;
 			rl_fault_down(&app->host.fault[link],
-				      host_now(&app->host));
+				      host_role_now(&app->host));
 		}
 	}
 	(void)host_dev_crash(&app->host, dev);
@@ -325,6 +337,8 @@ wait_recovered(struct app *app, uint64_t limit_ns)
 			return app_error(app, "not recovered after %.3f s: the "
 					      "controller is %s",
 					 (double)limit_ns / 1e9,
+					 c == NULL && app->oob != NULL
+						 ? "not here" :
 					 c == NULL ? "dead" :
 					 rl_controller_phase_name(
 						 rl_controller_phase(c)));
@@ -380,7 +394,7 @@ cmd_show_controller(struct app *app, const char *const arg[])
 {
 	const struct host_resil *r = &app->host.resil;
 	const struct rl_topo *t = &app->cfg.topo;
-	uint32_t held = 0;
+	uint32_t held = 0, here = 0, oldest = UINT32_MAX, newest = 0;
 
 	(void)arg;
 	printf("mode %s", rl_resil_mode_name(app->cfg.controller.mode));
@@ -389,32 +403,42 @@ cmd_show_controller(struct app *app, const char *const arg[])
 		return 0;
 	}
 	if (r->controller == NULL)
-		printf("  crashed\n");
+		printf("  %s\n", app->oob == NULL || r->oob.crashed
+					  ? "crashed"
+					  : "in another process, or in none");
 	else
 		printf("  phase %s  epoch %u  recoveries %u\n",
 		       rl_controller_phase_name(
 			       rl_controller_phase(r->controller)),
-		       rl_controller_epoch(r->controller), r->nrecord);
+		       rl_controller_epoch(r->controller), r->log.n);
 	if (r->why[0] != '\0')
 		printf("last tables: %s\n", r->why);
 	if (r->controller != NULL)
 		show_links(r->controller, t);
+	channel_show(app);
 	for (uint32_t d = 0; d < t->ndev; d++) {
 		struct rl_local_info i;
 
+		if (app->host.fabric.dev[d].foreign)
+			continue;
+		here++;
 		if (r->local[d].local == NULL) {
 			printf("%s: crashed\n", t->dev[d].name);
 			continue;
 		}
 		rl_local_info(r->local[d].local, &i);
 		held += i.hold != RL_RESIL_HOLD_NONE;
+		oldest = RTE_MIN(oldest, i.table_epoch);
+		newest = RTE_MAX(newest, i.table_epoch);
 		if (i.waits || i.reports != 0)
 			printf("%s: tables of epoch %u%s, %u reports under "
 			       "way\n", t->dev[d].name, i.table_epoch,
 			       i.waits ? ", waits for its first tables" : "",
 			       i.reports);
 	}
-	printf("local controllers %u, holding %u, messages lost %u\n", t->ndev,
+	if (app->oob != NULL && oldest <= newest)
+		printf("tables here are of epoch %u to %u\n", oldest, newest);
+	printf("local controllers %u, holding %u, messages lost %u\n", here,
 	       held, r->msg_lost);
 	return 0;
 }
@@ -423,7 +447,7 @@ int
 cmd_show_recoveries(struct app *app, const char *const arg[])
 {
 	(void)arg;
-	recoveries_print(app->host.resil.record, app->host.resil.nrecord,
+	recoveries_print(app->host.resil.log.rec, app->host.resil.log.n,
 			 &app->cfg.topo, app->start_ns, RECOVERIES_SHOWN);
 	return 0;
 }

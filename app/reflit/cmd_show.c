@@ -94,7 +94,7 @@ show_port(const struct app *app, uint32_t d, uint16_t p)
 	printf("\n  flits corrected %" PRIu64 ", uncorrectable %" PRIu64
 	       ", marked %" PRIu64 "; error rate: %s",
 	       c[RL_PC_rx_corrected], c[RL_PC_rx_bad], c[RL_PC_rx_poisoned],
-	       error_rate_text(&app->cfg.link, &i, rate, sizeof(rate)));
+	       error_rate_text(rl_config_link(&app->cfg, tp->link), &i, rate, sizeof(rate)));
 	printf("\n  ethdev %u queue %u  tx %" PRIu64 " frames, %" PRIu64
 	       " waits  rx %" PRIu64 " frames, %" PRIu64 " bounced\n",
 	       phy->p.port_id, phy->p.queue, phy->c.tx_frames,

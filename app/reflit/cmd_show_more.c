@@ -298,6 +298,10 @@ cmd_show_lcores(struct app *app, const char *const arg[])
 					    (double)loops,
 		       lc->cache.count);
 	}
+	printf("left out of the time of roles: %.3f s, in %" PRIu64
+	       " absences of lcores\n",
+	       (double)host_time_left_out(&app->host.time) / 1e9,
+	       atomic_load(&app->host.time.pauses));
 	return 0;
 }
 

@@ -74,8 +74,38 @@ pick_cpus(struct eal_args *a)
 			 n == 1 ? cpu[0] : 0);
 }
 
+/* The user's, with ports as @p vdev wants them. */
+static int
+add_users(struct eal_args *a, const struct options *o, eal_vdev_fn vdev,
+	  void *ctx)
+{
+	static const char word[] = "--vdev";
+	const size_t len = sizeof(word) - 1;
+	int ret = 0;
+
+	for (int i = 1; i < o->eal_argc && ret == 0; i++) {
+		const char *arg = o->eal_argv[i];
+		const bool joined = strncmp(arg, "--vdev=", len + 1) == 0;
+		const bool follows = i > 1 &&
+				     strcmp(o->eal_argv[i - 1], word) == 0;
+		const size_t skip = joined ? len + 1 : 0;
+		char buf[1024];
+		int changed = 0;
+
+		memcpy(buf, "--vdev=", skip);
+		if (joined || follows)
+			changed = vdev(ctx, arg + skip, buf + skip,
+				       sizeof(buf) - skip);
+		if (changed < 0)
+			return changed;
+		ret = add(a, changed == 1 ? buf : arg);
+	}
+	return ret;
+}
+
 int
-eal_args_make(struct eal_args *a, const struct options *o, uint32_t memory_mb)
+eal_args_make(struct eal_args *a, const struct options *o, uint32_t memory_mb,
+	      eal_vdev_fn vdev, void *ctx)
 {
 	static const char *const lcores[] = { "-l", "-c", "-s", "-S",
 					      "--lcores", NULL };
@@ -113,10 +143,11 @@ eal_args_make(struct eal_args *a, const struct options *o, uint32_t memory_mb)
 		ret |= add(a, "--log-level=*telemetry*:error");
 		ret |= add(a, "--log-level=*:warning");
 	}
-	for (int i = 1; i < o->eal_argc; i++)
-		ret |= add(a, o->eal_argv[i]);
 	if (ret != 0)
 		return -E2BIG;
+	ret = add_users(a, o, vdev, ctx);
+	if (ret != 0)
+		return ret;
 	runtime_dir_make(&a->dir);
 	return 0;
 }

@@ -55,6 +55,10 @@ read_fabric(struct app *app)
 		printf("refused: %s\n", err);
 		return EXIT_REFUSED;
 	}
+	if (host_key_read(&app->cfg, &app->key, &app->keyed, err) != 0) {
+		fprintf(stderr, "%s\n", err);
+		return EXIT_UNUSABLE;
+	}
 	return recorder_open(app) == 0 ? EXIT_KEPT : EXIT_UNUSABLE;
 }
 
@@ -94,8 +98,9 @@ choose_process(struct app *app)
 				"within one process; attach ports instead\n");
 		return EXIT_UNUSABLE;
 	}
-	/* it would take the devices of all others for dead */
-	app->cfg.controller.mode = RL_RESIL_OFF;
+	/* alone it would take the devices of all others for dead */
+	if (app->cfg.channel.kind == RL_CHANNEL_LOCAL)
+		app->cfg.controller.mode = RL_RESIL_OFF;
 	return EXIT_KEPT;
 }
 
@@ -107,10 +112,12 @@ host_params(const struct app *app)
 		.route = app->route,
 		.seed = app->opt.seed,
 		.process = app->process,
+		.oob = app->oob,
 		.classes = app->opt.classes,
 		.ring_frames = app->opt.ring_frames,
 		.frame_bytes = rl_frame_bytes(app->opt.wire_flits),
 		.idle_sleep_ns = app->opt.idle_sleep_ns,
+		.key = app->keyed ? &app->key : NULL,
 	};
 }
 
@@ -171,9 +178,10 @@ open_all(struct app *app)
 	}
 	if (ret != 0)
 		fprintf(stderr, "%s\n", err);
-	else if (app->cfg.nwire != 0)
-		fprintf(stderr, "reflit: wires have no key: whoever can send "
-				"frames to them is trusted\n");
+	else if (app->cfg.nwire != 0 && !app->keyed)
+		fprintf(stderr, "reflit: wires have no key (link.key_file): "
+				"whoever can send frames to them is "
+				"trusted\n");
 	return ret;
 }
 
@@ -311,6 +319,20 @@ start_eal(struct eal_args *ea)
 	return ret;
 }
 
+/* Of wires over AF_XDP the kernel keeps what are no flits. */
+static int
+on_vdev(void *ctx, const char *vdev, char *buf, size_t len)
+{
+	const struct app *app = ctx;
+	char err[HOST_ERR_MAX] = "too long a --vdev";
+	const int ret = host_steer_vdev(&app->cfg, app->process, vdev, buf, len,
+					err);
+
+	if (ret < 0 && ret != -E2BIG)
+		fprintf(stderr, "%s\n", err);
+	return ret;
+}
+
 /* Everything between EAL's start and its end. */
 static int
 with_eal(struct app *app)
@@ -318,7 +340,7 @@ with_eal(struct app *app)
 	const struct host_params hp = host_params(app);
 	struct eal_args *ea = calloc(1, sizeof(*ea));
 	struct host_plan plan;
-	int status = EXIT_UNUSABLE;
+	int status = EXIT_UNUSABLE, ret;
 	uint32_t mb;
 
 	if (attach_plan(&app->cfg, app->process, app->opt.eal_argc,
@@ -328,9 +350,13 @@ with_eal(struct app *app)
 	}
 	host_plan(&hp, 1, &plan);
 	stop_catch(STOP_AGAIN_ASKS); /* a folder will have to be removed */
-	if (ea == NULL ||
-	    eal_args_make(ea, &app->opt, plan.eal_mb + mb) != 0) {
+	ret = ea == NULL ? -ENOMEM
+			 : eal_args_make(ea, &app->opt, plan.eal_mb + mb,
+					 on_vdev, app);
+	if (ret == -E2BIG || ret == -ENOMEM) {
 		fprintf(stderr, "reflit: too many EAL options\n");
+	} else if (ret != 0) {
+		; /* it was said */
 	} else if (start_eal(ea) < 0) {
 		fprintf(stderr, "reflit: EAL did not start, see above\n");
 	} else {
@@ -373,7 +399,9 @@ main(int argc, char **argv)
 	    (command_open(app) != 0 || command_file_check(app) != 0))
 		status = EXIT_UNUSABLE;
 	if (status == EXIT_KEPT)
-		status = with_eal(app);
+		status = channel_open(app) == 0 ? with_eal(app)
+						: EXIT_UNUSABLE;
+	rl_oob_close(app->oob);
 	recorder_close(app);
 	command_close(app);
 	rl_route_free(app->route);

@@ -64,13 +64,17 @@ struct eal_args {
 	struct runtime_dir dir;
 };
 
+/** Changes an argument of --vdev's: @return 1: buf holds it; 0: no; -errno */
+typedef int (*eal_vdev_fn)(void *ctx, const char *vdev, char *buf, size_t len);
+
 /**
  * Completes EAL's arguments. @p memory_mb: what the fabric needs. Makes a
- * private runtime directory where the environment names none.
- * @return 0; -E2BIG
+ * private runtime directory where the environment names none. @p vdev is asked
+ * for each port that the user gives.
+ * @return 0; -E2BIG; or what @p vdev returned
  */
 int eal_args_make(struct eal_args *a, const struct options *o,
-		  uint32_t memory_mb);
+		  uint32_t memory_mb, eal_vdev_fn vdev, void *ctx);
 
 /** Frees what eal_args_make() made; removes its runtime directory. */
 void eal_args_clean(struct eal_args *a);

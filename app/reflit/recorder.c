@@ -202,7 +202,8 @@ static void
 note_cut(struct app *app, uint32_t link)
 {
 	const struct rl_fault_link *f = &app->host.fault[link];
-	const uint64_t t_ns = atomic_load(&f->severed_ns);
+	const uint64_t t_ns = host_time_of(&app->host,
+					   atomic_load(&f->severed_ns));
 	char name[2 * RL_NAME_MAX + 8];
 
 	for (unsigned int e = 0; e < 2; e++) {

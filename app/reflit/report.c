@@ -97,6 +97,7 @@ network_json(const struct rl_l2 *l2)
 	set(o, "stations_learned", l2->c.learned);
 	set(o, "stations_moved", l2->c.moved);
 	set(o, "stations_pushed_out", l2->c.pushed);
+	set(o, "frames_elsewhere", l2->c.elsewhere);
 	set(o, "frames_to_all", l2->c.flooded);
 	set(o, "frames_filtered", l2->c.filtered);
 	return o;
@@ -160,6 +161,42 @@ set_requests(json_t *o, const struct app *app)
 	set(o, "delivered_responses", answered);
 }
 
+/* Of a flow's longest silence what was not an absence of its receiver. */
+static uint64_t
+silence_of(const struct app *app, uint16_t src, uint16_t dst,
+	   const struct rl_silence *s)
+{
+	return s->end_ns - absences_over(&app->watch.absences, src, dst,
+					 s->end_ns - s->ns, s->end_ns);
+}
+
+/* Longest silence of a flow whose ends were connected, in nanoseconds. */
+static uint64_t
+outage(const struct app *app)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < app->cfg.topo.nep; i++) {
+		const struct rl_tg *tg = app->gens.tg[i];
+		const uint32_t n = tg == NULL ? 0 : rl_tg_flow_count(tg);
+
+		for (uint32_t k = 0; k < n; k++) {
+			const struct rl_tg_flow *f = rl_tg_flow(tg, k);
+
+			most = rl_max_u64(most, silence_of(app, f->peer,
+							   (uint16_t)i,
+							   &f->silence));
+		}
+	}
+	for (uint32_t i = 0; i < app->attach.nflows; i++) {
+		const struct proof *l = app->attach.flow[i];
+
+		most = rl_max_u64(most, silence_of(app, l->src, l->dst,
+						   &l->silence));
+	}
+	return most;
+}
+
 int
 report_json(struct app *app, const char *path)
 {
@@ -182,10 +219,11 @@ report_json(struct app *app, const char *path)
 	set(o, "flit_hops", app_flit_hops(app));
 	set(o, "elapsed_ns", app->end_ns - app->start_ns);
 	set_delays(o, app);
+	set(o, "outage_ns", outage(app));
 	json_object_set_new(o, "failovers", failovers_json(app));
 	json_object_set_new(o, "recoveries",
-			    recoveries_json(app->host.resil.record,
-					    app->host.resil.nrecord,
+			    recoveries_json(app->host.resil.log.rec,
+					    app->host.resil.log.n,
 					    &app->cfg.topo, app->start_ns));
 	json_object_set_new(o, "unreachable",
 			    absences_json(&app->watch.absences, &app->cfg.topo,
@@ -221,6 +259,8 @@ print_span(uint64_t ns)
 {
 	if (ns == 0)
 		printf(" %11s", "-");
+	else if (ns == 1) /* see watch_span() */
+		printf(" %11s", "same poll");
 	else
 		printf(" %8.1f us", (double)ns / 1e3);
 }
@@ -302,9 +342,9 @@ report_print(const struct app *app)
 	app_totals(app, &t);
 	if (app->watch.nfailovers != 0)
 		print_failovers(app);
-	if (app->host.resil.nrecord != 0) {
-		recoveries_print(app->host.resil.record,
-				 app->host.resil.nrecord, &app->cfg.topo,
+	if (app->host.resil.log.n != 0) {
+		recoveries_print(app->host.resil.log.rec,
+				 app->host.resil.log.n, &app->cfg.topo,
 				 app->start_ns, ROWS);
 		putchar('\n');
 	}

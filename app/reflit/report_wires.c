@@ -26,6 +26,33 @@ phy_of(const struct app *app, uint32_t i)
 	return &app->host.phy[2 * app->cfg.wire[i / 2].index + i % 2];
 }
 
+/* What XDP did with frames, by verdict. */
+static void
+set_steer(json_t *wire, const uint64_t *count)
+{
+	json_t *o;
+
+	if (count == NULL)
+		return;
+	o = json_object();
+	set(o, "flit", count[RL_STEER_FLIT]);
+	set(o, "kernel", count[RL_STEER_KERNEL]);
+	set(o, "nobody", count[RL_STEER_NOBODY]);
+	json_object_set_new(wire, "steered", o);
+}
+
+/* Frames that who has no key has sent, or changed. */
+static uint64_t
+auth_errors(const struct app *app, uint32_t i)
+{
+	const struct rl_topo_link *l =
+		&app->cfg.topo.link[app->cfg.wire[i / 2].index];
+	const struct rl_device *d = &app->host.fabric.dev[l->dev[i % 2]];
+
+	return rl_port_counters(d->port[l->port[i % 2]].port)
+		[RL_PC_rx_auth_error];
+}
+
 void
 report_wires(json_t *report, const struct app *app)
 {
@@ -62,9 +89,29 @@ report_wires(json_t *report, const struct app *app)
 		set(o, "rx_missed", d->stats.missed);
 		set(o, "rx_errors", d->stats.rx_errors);
 		set(o, "rx_no_mbuf", d->stats.no_mbuf);
+		set_steer(o, host_steer_counts(&app->host, i / 2,
+					       (int)(i % 2)));
+		json_object_set_new(o, "keyed", json_boolean(app->keyed));
+		set(o, "rx_auth_errors", auth_errors(app, i));
 		json_array_append_new(a, o);
 	}
 	json_object_set_new(report, "wires", a);
+}
+
+static void
+print_steer(const struct app *app, uint32_t i)
+{
+	const uint64_t *n = host_steer_counts(&app->host, i / 2, (int)(i % 2));
+
+	if (n != NULL)
+		printf("%s: %" PRIu64 " frames of flits; the kernel kept %"
+		       PRIu64 " others\n", end_of(app, i)->dev.name,
+		       n[RL_STEER_FLIT], n[RL_STEER_KERNEL]);
+	if (n != NULL && n[RL_STEER_NOBODY] != 0)
+		printf("%s: %" PRIu64 " frames of flits came by a queue that "
+		       "nobody reads; ethtool -L %s combined 1\n",
+		       end_of(app, i)->dev.name, n[RL_STEER_NOBODY],
+		       end_of(app, i)->dev.iface);
 }
 
 void
@@ -81,6 +128,11 @@ report_print_wires(const struct app *app)
 			printf("%s: its driver dropped %" PRIu64
 			       " frames; the link sent their flits again\n",
 			       d->dev.name, gone);
+		print_steer(app, i);
+		if (auth_errors(app, i) != 0)
+			printf("%s: %" PRIu64 " frames were not of who has the "
+			       "key, or were changed on the way; none was "
+			       "taken\n", d->dev.name, auth_errors(app, i));
 		if (d->stats.tx_errors != 0)
 			printf("%s: %" PRIu64 " frames could not be written; "
 			       "the link sent their flits again\n",

@@ -288,15 +288,15 @@ copy_recoveries(const struct app *app)
 	const struct host_resil *r = &app->host.resil;
 	struct mirror *m = &telemetry_mirror;
 
-	if (m->nrecoveries == r->nrecord ||
+	if (m->nrecoveries == r->log.n ||
 	    pthread_mutex_trylock(&m->lock) != 0)
 		return;
-	for (uint32_t i = r->nrecord > MIRROR_RECOVERIES
-				  ? r->nrecord - MIRROR_RECOVERIES
+	for (uint32_t i = r->log.n > MIRROR_RECOVERIES
+				  ? r->log.n - MIRROR_RECOVERIES
 				  : 0;
-	     i < r->nrecord; i++)
-		m->recovery[i % MIRROR_RECOVERIES] = r->record[i];
-	m->nrecoveries = r->nrecord;
+	     i < r->log.n; i++)
+		m->recovery[i % MIRROR_RECOVERIES] = r->log.rec[i];
+	m->nrecoveries = r->log.n;
 	pthread_mutex_unlock(&m->lock);
 }
 

@@ -90,7 +90,7 @@ fault_time(struct watch *w, uint32_t link)
 	const uint64_t cut =
 		atomic_load(&w->host->fault[link].severed_ns);
 
-	return cut != 0 ? cut : w->order_ns[link];
+	return cut != 0 ? host_time_of(w->host, cut) : w->order_ns[link];
 }
 
 static void
@@ -173,12 +173,42 @@ watch_pump(struct watch *w)
 	}
 }
 
+/* Why a link does not train with whoever speaks at its other end. */
+static const char *
+refusal_text(const struct watch *w, const struct rl_port_event *ev, char *buf,
+	     size_t len)
+{
+	char parts[96];
+
+	switch (ev->refusal) {
+	case RL_REFUSED_FABRIC:
+		snprintf(buf, len, "the other end has another %s",
+			 rl_config_digest_diff(
+				 rl_config_digest(w->host->p.cfg),
+				 ev->peer_digest, parts, sizeof(parts)));
+		break;
+	case RL_REFUSED_KEY:
+		snprintf(buf, len, "the other end has another key "
+				   "(link.key_file)");
+		break;
+	case RL_REFUSED_NO_KEY:
+		snprintf(buf, len, "the other end has no key, and this one has "
+				   "(link.key_file)");
+		break;
+	case RL_REFUSED_OUR_KEY:
+		snprintf(buf, len, "the other end has a key, and this one has "
+				   "none (link.key_file)");
+		break;
+	}
+	return buf;
+}
+
 static int
 port_event_text(const struct watch *w, const struct host_rec *rec, char *buf,
 		size_t len)
 {
 	const struct rl_port_event *ev = &rec->port_ev;
-	char link[2 * RL_NAME_MAX + 8], parts[96];
+	char link[2 * RL_NAME_MAX + 8], why[160];
 
 	rl_topo_link_name(w->host->fabric.topo,
 			  port_link(w, rec->dev, rec->port), link,
@@ -205,13 +235,8 @@ port_event_text(const struct watch *w, const struct host_rec *rec, char *buf,
 	case RL_PEV_EMPTY:
 		return snprintf(buf, len, "%s has run empty", link);
 	case RL_PEV_REFUSED:
-		return snprintf(buf, len,
-				"%s does not train: the other end has another "
-				"%s", link,
-				rl_config_digest_diff(
-					rl_config_digest(w->host->p.cfg),
-					ev->peer_digest, parts,
-					sizeof(parts)));
+		return snprintf(buf, len, "%s does not train: %s", link,
+				refusal_text(w, ev, why, sizeof(why)));
 	}
 	return 0;
 }

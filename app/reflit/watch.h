@@ -68,7 +68,10 @@ char *watch_event_text(const struct watch *w, const struct host_rec *rec,
 /** Control thread. The link of a failover's port. */
 uint32_t watch_link(const struct watch *w, const struct failover *f);
 
-/** Control thread. From @p from_ns to @p to_ns; 0 where one is not known. */
+/**
+ * Control thread. From @p from_ns to @p to_ns; 0 where one is not known, and 1
+ * where the second is not later: events bear the time at which their poll began.
+ */
 uint64_t watch_span(uint64_t from_ns, uint64_t to_ns);
 
 void watch_close(struct watch *w);

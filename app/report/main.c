@@ -100,14 +100,17 @@ save(json_t *const report[], unsigned int n, const struct merged *m,
 					     "unreachable", "attached",
 					     "wires" };
 	json_t *o = json_object();
-	uint64_t elapsed = 0, hops = 0;
+	uint64_t elapsed = 0, outage = 0, hops = 0;
 	int ret;
 
 	for (unsigned int i = 0; i < n; i++) {
 		const uint64_t ns = (uint64_t)json_integer_value(
 			json_object_get(report[i], "elapsed_ns"));
+		const uint64_t silent_ns = (uint64_t)json_integer_value(
+			json_object_get(report[i], "outage_ns"));
 
 		elapsed = ns > elapsed ? ns : elapsed;
+		outage = silent_ns > outage ? silent_ns : outage;
 		hops += (uint64_t)json_integer_value(
 			json_object_get(report[i], "flit_hops"));
 	}
@@ -125,6 +128,7 @@ save(json_t *const report[], unsigned int n, const struct merged *m,
 	set(o, "missing_reports", missing);
 	set(o, "flit_hops", hops);
 	set(o, "elapsed_ns", elapsed);
+	set(o, "outage_ns", outage);
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		json_object_set_new(o, lists[i], join(report, n, lists[i]));
 	ret = report_save("reflit-report", o, path);

@@ -8,6 +8,8 @@
 
 #include "merge.h"
 
+#define NOWHERE UINT64_MAX
+
 /* Numbers of a span, from its first one on: lo .. hi-1. */
 struct piece {
 	uint64_t lo;
@@ -22,6 +24,7 @@ struct span {
 	uint64_t packets;
 	uint64_t digest;
 	bool last; /* of its source: nothing began anew after it */
+	uint64_t life; /* numbers below went to a peer that had died since */
 	struct piece *got;
 	size_t ngot;
 	size_t cap;
@@ -137,15 +140,15 @@ has(const struct span *s, uint64_t n)
 	return false;
 }
 
+/* Of the numbers below @p limit. */
 static uint64_t
-count_got(const struct span *s)
+count_got(const struct span *s, uint64_t limit)
 {
 	uint64_t n = 0, end = 0;
 
 	for (size_t i = 0; i < s->ngot; i++) {
 		const uint64_t lo = s->got[i].lo > end ? s->got[i].lo : end;
-		const uint64_t hi = s->got[i].hi < s->packets ? s->got[i].hi
-							      : s->packets;
+		const uint64_t hi = s->got[i].hi < limit ? s->got[i].hi : limit;
 
 		if (hi > lo)
 			n += hi - lo;
@@ -155,9 +158,10 @@ count_got(const struct span *s)
 	return n;
 }
 
-/* Packets that the source gave up and no sink has. */
+/* Packets below @p limit that the source gave up and no sink has. */
 static uint64_t
-count_reported(const struct span *s, const json_t *source, uint64_t *digest)
+count_reported(const struct span *s, const json_t *source, uint64_t limit,
+	       uint64_t *digest)
 {
 	uint64_t n = 0;
 	size_t i;
@@ -170,7 +174,7 @@ count_reported(const struct span *s, const json_t *source, uint64_t *digest)
 					   json_array_get(r, 0)) -
 				   s->first);
 
-		if (at >= s->packets || has(s, at))
+		if (at >= limit || has(s, at))
 			continue;
 		n++;
 		*digest += hex(json_array_get(r, 1));
@@ -181,20 +185,20 @@ count_reported(const struct span *s, const json_t *source, uint64_t *digest)
 static void
 judge(struct span *s, const json_t *source, struct merged *m)
 {
-	uint64_t there, gone, given_up, digest;
+	uint64_t gone, given_up, digest, before, none;
 
 	m->duplicated += tidy_pieces(s);
-	there = count_got(s);
-	gone = s->packets - there;
-	given_up = count_reported(s, source, &digest);
-	if (given_up > gone)
-		given_up = gone;
+	gone = s->packets - count_got(s, s->packets);
+	given_up = count_reported(s, source, s->packets, &digest);
+	before = s->life - count_got(s, s->life) -
+		 count_reported(s, source, s->life, &none);
 	m->reported += given_up;
 	if (gone == given_up) {
 		if (s->got_digest + digest != s->digest)
 			m->altered++; /* at least one */
 	} else if (s->last) {
-		m->lost += gone - given_up;
+		m->lost += gone - given_up - before;
+		m->unproven += before;
 	} else {
 		m->unproven += gone - given_up;
 	}
@@ -222,17 +226,73 @@ judge_span(json_t *const report[], unsigned int n, const json_t *source,
 	return ret;
 }
 
+/*
+ * A source learns that its peer began anew when the peer says so. What waited
+ * for the flow to open then, and was written down before, went to the new one:
+ * a run of the sink that begins in the span before.
+ * @return the number in the span where that run begins; NOWHERE: there is none
+ */
+static uint64_t
+goes_on(json_t *const report[], unsigned int n, const struct span *s)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		json_t *flow, *run;
+		size_t k, j;
+
+		json_array_foreach(json_object_get(report[i], "flows"), k,
+				   flow) {
+			if (!is_flow(flow, "sink", s))
+				continue;
+			json_array_foreach(json_object_get(flow, "runs"), j,
+					   run) {
+				const uint64_t at = (uint32_t)(
+					number(run, "first") - s->first);
+				const uint64_t len = (uint32_t)(
+					number(run, "next") -
+					number(run, "first"));
+
+				if (at < s->packets && at + len > s->packets)
+					return at;
+			}
+		}
+	}
+	return NOWHERE;
+}
+
+/* Joins a span with the next ones, as far as runs of the sink do. @return how
+   many */
+static size_t
+join_spans(json_t *const report[], unsigned int n, const json_t *spans,
+	   size_t i, struct span *s)
+{
+	size_t joined = 0;
+
+	for (; i + 1 + joined < json_array_size(spans); joined++) {
+		const json_t *o = json_array_get(spans, i + 1 + joined);
+		const uint64_t at = goes_on(report, n, s);
+
+		if (at == NOWHERE || (uint32_t)number(o, "first") !=
+				       (uint32_t)(s->first + s->packets))
+			break;
+		s->life = at;
+		s->packets += number(o, "packets");
+		s->digest += hex(json_object_get(o, "digest"));
+		s->last = i + 2 + joined == json_array_size(spans);
+	}
+	return joined;
+}
+
 static int
 judge_source(json_t *const report[], unsigned int n, const json_t *source,
 	     struct merged *m)
 {
 	const json_t *spans = json_object_get(source, "spans");
-	json_t *o;
 	size_t i;
 
 	m->flows++;
 	m->unlisted += number(source, "unlisted");
-	json_array_foreach(spans, i, o) {
+	for (i = 0; i < json_array_size(spans); i++) {
+		const json_t *o = json_array_get(spans, i);
 		struct span s = {
 			.src = text(source, "source"),
 			.dst = text(source, "destination"),
@@ -242,6 +302,7 @@ judge_source(json_t *const report[], unsigned int n, const json_t *source,
 			.last = i + 1 == json_array_size(spans),
 		};
 
+		i += join_spans(report, n, spans, i, &s);
 		if (judge_span(report, n, source, &s, m) != 0)
 			return -ENOMEM;
 	}

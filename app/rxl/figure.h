@@ -4,8 +4,9 @@
 
 /**
  * @file
- * Pictures of the tables, drawn by gnuplot from their CSV files. The script of
- * each is kept beside it, so that it can be changed and drawn again.
+ * Pictures of the tables, drawn by gnuplot from their CSV files. What each shows
+ * stands in figures/NAME.gp, between style.gp and forms.gp; the script is kept
+ * beside the picture, so that it can be changed and drawn again.
  */
 
 #include <stddef.h>
@@ -14,9 +15,7 @@
 struct rxl_figure_spec {
 	const char *name;   /**< of its files: NAME.gp, NAME.svg, NAME.png */
 	const char *number; /**< in the RXL paper; "" where it has none */
-	const char *title;
 	const char *report; /**< whose CSV it draws */
-	const char *script; /**< gnuplot, without terminal and output */
 };
 
 #define RXL_FIGURES 6
@@ -26,12 +25,13 @@ extern const struct rxl_figure_spec rxl_figures[RXL_FIGURES];
 const struct rxl_figure_spec *rxl_figure_find(const char *name);
 
 /**
- * Main thread. Writes the script into @p dir, and has gnuplot draw it there
- * as SVG, PNG and PDF.
+ * Main thread. Writes the script of figure @p name into @p dir, and has gnuplot
+ * draw it there as SVG, PNG and PDF. @p script is what stands between style and
+ * forms; NULL: that of figures/.
  *
- * @return 0; 1 where gnuplot is not there; -errno where the script can't be
- *   written; -EIO where gnuplot fails
+ * @return 0; 1 where gnuplot is not there; -ENOENT: there is no such figure;
+ *   -errno where the script can't be written; -EIO where gnuplot fails
  */
-int rxl_figure_draw(const struct rxl_figure_spec *f, const char *dir);
+int rxl_figure_draw(const char *name, const char *script, const char *dir);
 
 #endif /* RXL_FIGURE_H */

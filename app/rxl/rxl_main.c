@@ -146,7 +146,8 @@ draw(const struct session *s)
 
 		if (!s->opt.figure[f] || !s->opt.plots)
 			continue;
-		ret = rxl_figure_draw(&rxl_figures[f], s->opt.out);
+		ret = rxl_figure_draw(rxl_figures[f].name, NULL,
+				      s->opt.out);
 		if (ret == 1) {
 			printf("\ngnuplot is not installed: the pictures are "
 			       "left out, their scripts are in %s\n",

@@ -16,35 +16,63 @@
 #include "stop_signal.h"
 #include "tally.h"
 
+/*
+ * Whether an argument is the campaign's own, and no part of what a seed does.
+ * getopt has taken it, so that a part of a name is the only one that fits.
+ *
+ * @param value  whether the next one is its value
+ */
+static bool
+is_campaign_s(const char *arg, bool *value)
+{
+	static const char *const own[] = { "--seed", "--seeds", "--shard",
+					   "--json", "--progress" };
+	const size_t n = strcspn(arg, "=");
+
+	for (size_t i = 0; n > 2 && i < RL_ARRAY_SIZE(own); i++) {
+		if (strncmp(own[i], arg, n) != 0)
+			continue;
+		*value = arg[n] == '\0' && strcmp(own[i], "--progress") != 0;
+		return true;
+	}
+	return false;
+}
+
+/* As a shell takes it. */
+static void
+print_argument(const char *arg)
+{
+	const bool plain = arg[0] != '\0' &&
+			   strspn(arg, "abcdefghijklmnopqrstuvwxyz"
+				       "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				       "0123456789_./:=,%+@#-") == strlen(arg);
+
+	putchar(' ');
+	if (!plain)
+		putchar('\'');
+	for (; *arg != '\0'; arg++)
+		if (*arg == '\'')
+			fputs("'\\''", stdout);
+		else
+			putchar(*arg);
+	if (!plain)
+		putchar('\'');
+}
+
 static void
 tell_failure(const struct options *o, uint64_t seed,
 	     const struct rl_sim_verdict *v)
 {
-	printf("seed %" PRIu64 ": %s\nreplay with: reflit-sim --config %s "
-	       "--seed %" PRIu64 " --seeds 1", seed, v->why, o->config, seed);
-	if (o->faults != NULL)
-		printf(" --faults %s", o->faults);
-	if (o->load > 0)
-		printf(" --load %g", o->load);
-	if (o->min_flits != 0)
-		printf(" --packet-flits %u-%u", o->min_flits, o->max_flits);
-	if (o->packets != 0)
-		printf(" --packets %" PRIu64, o->packets);
-	if (o->duration_ns != 0)
-		printf(" --duration %" PRIu64 "ns", o->duration_ns);
-	if (o->requests > 0)
-		printf(" --requests %g", o->requests);
-	if (o->by_kind)
-		printf(" --classes kind");
-	else if (o->classes != 1)
-		printf(" --classes %u", o->classes);
-	if (o->wide_text != NULL)
-		printf(" --wide %s", o->wide_text);
-	if (o->profile != NULL)
-		printf(" --profile %s", o->profile);
-	if (o->engine != NULL)
-		printf(" --engine %s", o->engine);
-	printf("\n");
+	printf("seed %" PRIu64 ": %s\nreplay with: reflit-sim", seed, v->why);
+	for (char *const *arg = o->argv + 1; *arg != NULL; arg++) {
+		bool value = false;
+
+		if (!is_campaign_s(*arg, &value))
+			print_argument(*arg);
+		else if (value)
+			arg++;
+	}
+	printf(" --seed %" PRIu64 " --seeds 1\n", seed);
 	fflush(stdout);
 }
 

@@ -441,6 +441,7 @@ options_parse(int argc, char **argv, struct options *o)
 	int opt, which = 0, ret;
 
 	*o = (struct options){
+		.argv = argv,
 		.seed = 1,
 		.drain_ns = 5 * RL_NS_PER_S,
 		.latency_ns = RL_NEVER,

@@ -37,6 +37,7 @@ enum exit_status {
 #define WHAT_IFS_MAX 8
 
 struct options {
+	char *const *argv;	/**< as they were given, for a replay */
 	const char *config;
 	const char *json;
 	const char *csv;

@@ -8,8 +8,11 @@
 
 #include <microhttpd.h>
 
-#include "page.h"
+#include "embedded.h"
 #include "server.h"
+
+/* page/, see meson.build */
+extern const struct embedded view_page[];
 
 #define ORDER_MAX 256
 #define CMD_MAX 200
@@ -252,24 +255,36 @@ host_is_ours(struct MHD_Connection *c)
 
 	if (host == NULL)
 		return true;
-	return strncmp(host, "localhost", 9) == 0 || host[0] == '[' ||
-	       strspn(host, "0123456789.:") == strlen(host);
+	if (strncmp(host, "localhost", 9) == 0)
+		return host[9] == '\0' || host[9] == ':';
+	return host[0] == '[' || strspn(host, "0123456789.:") == strlen(host);
+}
+
+static const char *
+type_of(const char *name)
+{
+	const char *end = strrchr(name, '.');
+
+	return strcmp(end, ".js") == 0	  ? "text/javascript"
+	       : strcmp(end, ".css") == 0 ? "text/css"
+					  : "text/html; charset=utf-8";
 }
 
 static enum MHD_Result
 get(struct server *s, struct MHD_Connection *c, const char *url)
 {
+	const struct embedded *file;
+
 	if (strcmp(url, "/api/sources") == 0)
 		return get_sources(s, c);
 	if (strcmp(url, "/api/ask") == 0)
 		return get_ask(s, c);
 	if (strcmp(url, "/api/list") == 0)
 		return get_list(s, c);
-	for (const struct page_file *f = page_files; f->url != NULL; f++) {
-		if (strcmp(url, f->url) == 0)
-			return answer(c, MHD_HTTP_OK, f->type, f->data,
-				      f->len, MHD_RESPMEM_PERSISTENT);
-	}
+	file = embedded_find(view_page, url[1] == '\0' ? "index.html" : url + 1);
+	if (file != NULL)
+		return answer(c, MHD_HTTP_OK, type_of(file->name), file->text,
+			      file->len, MHD_RESPMEM_PERSISTENT);
 	return refuse(c, MHD_HTTP_NOT_FOUND, "no such page");
 }
 
