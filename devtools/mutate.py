@@ -157,9 +157,12 @@ class Scratch:
 
     def test(self, tests, jobs):
         """@return (outcome, which test failed)"""
+        # of a test of many cases the first that fails is enough
+        env = dict(os.environ, STOP_AT_FIRST_FAILURE="1")
         p = subprocess.run(["meson", "test", "-C", self.build, "--maxfail",
                             "1", "--num-processes", str(jobs)] + tests,
-                           capture_output=True, text=True, check=False)
+                           capture_output=True, text=True, check=False,
+                           env=env)
         if p.returncode == 0:
             return SURVIVED, ""
         bad = [line.split()[1:] for line in p.stdout.split("\n")
