@@ -19,9 +19,11 @@ cd "$(dirname "$0")/.."
 packages="build-essential git meson ninja-build pkg-config python3"
 # libraries, and the programs that come with DPDK
 packages="$packages dpdk-dev libdpdk-dev libconfig-dev libjansson-dev"
-packages="$packages libpcap-dev libisal-dev libcmocka-dev"
+packages="$packages libpcap-dev libisal-dev libcmocka-dev libssl-dev"
 # XDP programs: compiled by clang, embedded by bpftool, loaded by libbpf
 packages="$packages clang bpftool libbpf-dev"
+# the controller across processes speaks to an etcd
+packages="$packages libcurl4-openssl-dev"
 # reflit-view's web server
 packages="$packages libmicrohttpd-dev"
 # reflit-sim rxl draws pictures
@@ -30,8 +32,11 @@ packages="$packages gnuplot-nox"
 packages="$packages iproute2 ethtool procps"
 
 # tests alone: the page of reflit-view in a real browser; manual pages; reports
-# held against docs/schema.json; captures in tshark; TCP across two-hosts.sh
+# held against docs/schema.json; captures in tshark; TCP across two-hosts.sh;
+# OpenSM beside reflit-route; an etcd, and certificates for it
 tests="chromium chromium-driver man-db python3-jsonschema tshark iperf3"
+tests="$tests opensm ibsim-utils libopensm-dev libibumad-dev"
+tests="$tests etcd-server etcd-client openssl"
 
 case "$*" in
 --list)

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Two hosts on one machine: network namespaces left and right, four veth cables
-# between them, a reflit in each. One reflit is killed and started again; then
-# iperf3 speaks TCP from one host to the other while the cables are pulled in
-# turn and two go deaf in one direction (reflit-fault). Exits with 0 only if TCP
-# went on and reflit-report finds every promise kept. Takes root.
+# between them, a reflit in each; in a third namespace an etcd that both reach,
+# for the controller. One reflit is killed and started again; then iperf3 speaks
+# TCP from one host to the other while the cables are pulled in turn and two go
+# deaf in one direction (reflit-fault). Exits with 0 only if TCP went on and
+# reflit-report finds every promise kept. Takes root.
 #
 #   devtools/two-hosts.sh [BUILD-FOLDER [SECONDS]]
 set -eu
@@ -16,10 +17,10 @@ if [ "$(id -u)" -ne 0 ]; then
 	echo "two-hosts: making network namespaces takes root" >&2
 	exit 2
 fi
-for program in ip ethtool iperf3 python3; do
+for program in ip ethtool iperf3 python3 etcd etcdctl; do
 	if ! command -v "$program" >/dev/null; then
 		echo "two-hosts: there is no $program; apt-get install" \
-			"iproute2 ethtool iperf3 python3" >&2
+			"iproute2 ethtool iperf3 python3 etcd-server etcd-client" >&2
 		exit 2
 	fi
 done
@@ -29,9 +30,10 @@ if [ ! -x "$build/app/reflit-report" ]; then
 fi
 out=$build/two-hosts
 mkdir -p "$out"
-rm -f "$out"/*
+rm -rf "$out"/*
 L=rlh$$l
 R=rlh$$r
+M=rlh$$m
 pids=""
 
 undo()
@@ -39,7 +41,8 @@ undo()
 	for p in $pids; do
 		kill -9 "$p" 2>/dev/null || true
 	done
-	for ns in $L $R; do
+	devtools/etcd.sh stop "$out/etcd" || true
+	for ns in $L $R $M; do
 		ip netns del "$ns" 2>/dev/null || true
 	done
 }
@@ -69,6 +72,21 @@ for ns in $L $R; do
 	ip -n "$ns" link set host0 addrgenmode none up
 	n=$((n + 1))
 done
+
+# management: where etcd is, a cable to each host
+ip netns add "$M"
+ip -n "$M" link set lo up
+n=0
+for ns in $L $R; do
+	ip link add "mgmt$n" netns "$M" type veth peer name mgmt netns "$ns"
+	ip -n "$M" addr add "198.18.0.$((4 * n + 1))/30" dev "mgmt$n"
+	ip -n "$ns" addr add "198.18.0.$((4 * n + 2))/30" dev mgmt
+	ip -n "$M" link set "mgmt$n" up
+	ip -n "$ns" link set mgmt up
+	n=$((n + 1))
+done
+ip netns exec "$M" devtools/etcd.sh start "$out/etcd" \
+	http://198.18.0.1:2379,http://198.18.0.5:2379
 
 # each reflit polls on a CPU of its own, where there are two
 start_reflit() # NAMESPACE NAME CPUS REPORT
