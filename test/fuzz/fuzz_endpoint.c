@@ -10,12 +10,11 @@
  *
  *   fuzz_endpoint COUNT FIRST_SEED
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "fuzz_seeds.h"
 #include "rl_endpoint.h"
 #include "rl_prng.h"
 
@@ -40,7 +39,6 @@ static struct {
 	uint32_t sent[2], got[2];
 } w;
 
-static char last_words[80];
 
 static uint32_t
 below(uint32_t n)
@@ -217,8 +215,6 @@ run(uint64_t seed)
 {
 	const uint64_t attack_ns = 2 * RL_NS_PER_MS;
 
-	snprintf(last_words, sizeof(last_words), "\nfuzz_endpoint: seed %llu\n",
-		 (unsigned long long)seed);
 	rl_prng_seed(&w.prng, seed);
 	open_world();
 	while (w.got[0] < PACKETS || w.got[1] < PACKETS) {
@@ -231,33 +227,8 @@ run(uint64_t seed)
 	close_world();
 }
 
-static void
-on_end(int sig)
-{
-	if (write(STDERR_FILENO, last_words, strlen(last_words)) < 0)
-		_exit(2);
-	signal(sig, SIG_DFL);
-	raise(sig);
-}
-
 int
 main(int argc, char **argv)
 {
-	const uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 0) : 0;
-	const uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
-
-	if (count == 0) {
-		fprintf(stderr, "usage: %s COUNT [FIRST_SEED]\n", argv[0]);
-		return 2;
-	}
-	signal(SIGABRT, on_end);
-	signal(SIGILL, on_end);
-	signal(SIGTRAP, on_end);
-	signal(SIGSEGV, on_end);
-	for (uint64_t i = 0; i < count; i++)
-		run(first + i);
-	printf("%llu runs from seed %llu, %llu flits forged\n",
-	       (unsigned long long)count, (unsigned long long)first,
-	       (unsigned long long)w.forged);
-	return 0;
+	return fuzz_seeds(argc, argv, run, &w.forged, "flits forged");
 }

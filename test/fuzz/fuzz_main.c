@@ -10,13 +10,13 @@
  * Input N depends on SEED and N only. A crash names both. With clang, link
  * the harness with -fsanitize=fuzzer instead of this file.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "fuzz_main.h"
+#include "fuzz_seeds.h"
 #include "rl_base.h"
 #include "rl_prng.h"
 
@@ -28,8 +28,6 @@ struct input {
 	size_t len;
 };
 
-static char last_words[80];
-
 /* where a harness has none */
 __attribute__((weak)) size_t
 fuzz_seed(unsigned int i, uint8_t *to, size_t room)
@@ -38,16 +36,6 @@ fuzz_seed(unsigned int i, uint8_t *to, size_t room)
 	(void)to;
 	(void)room;
 	return 0;
-}
-
-static void
-on_crash(int sig)
-{
-	/* write() is all that a handler may do */
-	if (write(STDERR_FILENO, last_words, strlen(last_words)) < 0)
-		_exit(2);
-	signal(sig, SIG_DFL);
-	raise(sig);
 }
 
 static int
@@ -146,8 +134,7 @@ run(unsigned long long seed, unsigned long long number,
 	struct input in;
 	uint8_t *copy;
 
-	snprintf(last_words, sizeof(last_words),
-		 "\nfuzz: input %llu of seed %llu\n", number, seed);
+	fuzz_last_words("\nfuzz: input %llu of seed %llu\n", number, seed);
 	rl_prng_seed(&p, seed * 0x9e3779b97f4a7c15ull + number);
 	in = corpus[rl_prng_below(&p, ncorpus)];
 	copy = malloc(INPUT_MAX);
@@ -191,9 +178,7 @@ main(int argc, char **argv)
 		fprintf(stderr, "%s: no input to begin with\n", argv[0]);
 		return 2;
 	}
-	signal(SIGABRT, on_crash);
-	signal(SIGILL, on_crash);
-	signal(SIGSEGV, on_crash);
+	fuzz_catch();
 	for (unsigned long long i = one ? only : 0;
 	     i < (one ? only + 1 : count); i++)
 		run(seed, i, corpus, n);

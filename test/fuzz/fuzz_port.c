@@ -17,11 +17,10 @@
  *   fuzz_port COUNT FIRST_SEED     so many runs
  * A failure names its seed; that seed alone repeats it.
  */
-#include <signal.h>
-#include <unistd.h>
 
 #include "../unit/link/bench.h"
 #include "fuzz_repair.h"
+#include "fuzz_seeds.h"
 
 #define US RL_NS_PER_US
 #define MS RL_NS_PER_MS
@@ -45,7 +44,6 @@ struct attack {
 };
 
 static struct attack a;
-static char last_words[80];
 
 static uint32_t
 below(uint32_t n)
@@ -319,8 +317,6 @@ run(uint64_t seed)
 	struct rl_link_cfg cfg;
 	unsigned int n = 0;
 
-	snprintf(last_words, sizeof(last_words), "\nfuzz_port: seed %llu\n",
-		 (unsigned long long)seed);
 	rl_prng_seed(&a.prng, seed);
 	memset(&a.b, 0, sizeof(a.b));
 	draw_cfg(&cfg);
@@ -349,30 +345,11 @@ run(uint64_t seed)
 	bench_close(&a.b);
 }
 
-static void
-on_end(int sig)
-{
-	if (write(STDERR_FILENO, last_words, strlen(last_words)) < 0)
-		_exit(2);
-	signal(sig, SIG_DFL);
-	raise(sig);
-}
-
 int
 main(int argc, char **argv)
 {
-	const uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 0) : 0;
-	const uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+	int status;
 
-	if (count == 0) {
-		fprintf(stderr, "usage: %s COUNT [FIRST_SEED]\n", argv[0]);
-		return 2;
-	}
-	setenv("CMOCKA_TEST_ABORT", "1", 1); /* a failed check aborts */
-	signal(SIGABRT, on_end);
-	signal(SIGILL, on_end);
-	signal(SIGTRAP, on_end);
-	signal(SIGSEGV, on_end);
 	a.frame = aligned_alloc(RL_CACHE_LINE, 2 * RL_FRAME_BYTES_MAX);
 	if (a.frame == NULL)
 		return 2;
@@ -381,13 +358,9 @@ main(int argc, char **argv)
 		if (a.kept[i / KEPT][i % KEPT].byte == NULL)
 			return 2;
 	}
-	for (uint64_t i = 0; i < count; i++)
-		run(first + i);
-	printf("%llu runs from seed %llu, %llu frames forged\n",
-	       (unsigned long long)count, (unsigned long long)first,
-	       (unsigned long long)a.forged);
+	status = fuzz_seeds(argc, argv, run, &a.forged, "frames forged");
 	for (unsigned int i = 0; i < 2 * KEPT; i++)
 		free(a.kept[i / KEPT][i % KEPT].byte);
 	free(a.frame);
-	return 0;
+	return status;
 }

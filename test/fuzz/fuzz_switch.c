@@ -18,11 +18,10 @@
  *   fuzz_switch COUNT FIRST_SEED     so many runs
  * A failure names its seed; that seed alone repeats it.
  */
-#include <signal.h>
-#include <unistd.h>
 
 #include "../unit/fabric/host.h"
 #include "fuzz_repair.h"
+#include "fuzz_seeds.h"
 #include "rl_codec.h"
 #include "rl_prng.h"
 
@@ -45,7 +44,6 @@ static const char fabric[] =
 	"routing: { engine = \"updown\"; };\n";
 #define ATTACKED "e2-s0"
 
-static char last_words[80];
 
 /* Packets of one of e2 and e3: numbered, contents made from the number. */
 struct talker {
@@ -364,8 +362,6 @@ run(uint64_t seed)
 	struct host *h = &a.host;
 	uint64_t end_ns;
 
-	snprintf(last_words, sizeof(last_words), "\nfuzz_switch: seed %llu\n",
-		 (unsigned long long)seed);
 	rl_prng_seed(&a.prng, seed);
 	open_fabric();
 	h->client[0].to_send = h->client[1].to_send = HONEST;
@@ -396,40 +392,17 @@ run(uint64_t seed)
 	host_close(h);
 }
 
-static void
-on_end(int sig)
-{
-	if (write(STDERR_FILENO, last_words, strlen(last_words)) < 0)
-		_exit(2);
-	signal(sig, SIG_DFL);
-	raise(sig);
-}
-
 int
 main(int argc, char **argv)
 {
-	const uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 0) : 0;
-	const uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+	int status;
 
-	if (count == 0) {
-		fprintf(stderr, "usage: %s COUNT [FIRST_SEED]\n", argv[0]);
-		return 2;
-	}
-	setenv("CMOCKA_TEST_ABORT", "1", 1); /* a failed check aborts */
-	signal(SIGABRT, on_end);
-	signal(SIGILL, on_end);
-	signal(SIGTRAP, on_end);
-	signal(SIGSEGV, on_end);
 	a.codec = aligned_alloc(64, (rl_codec_memsize() + 63) & ~(size_t)63);
 	if (a.codec == NULL ||
 	    rl_codec_init(a.codec, RL_CRC_BCH, RL_ISN_WIDE,
 			  RL_ISA_SCALAR) != 0)
 		return 2;
-	for (uint64_t i = 0; i < count; i++)
-		run(first + i);
-	printf("%llu runs from seed %llu, %llu frames forged\n",
-	       (unsigned long long)count, (unsigned long long)first,
-	       (unsigned long long)a.forged);
+	status = fuzz_seeds(argc, argv, run, &a.forged, "frames forged");
 	free(a.codec);
-	return 0;
+	return status;
 }

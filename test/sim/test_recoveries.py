@@ -24,6 +24,8 @@ def check(name, ok, what=""):
     print(("ok      " if ok else "FAILED  ") + name +
           ("" if ok else ": %s" % (what,)))
     failed += not ok
+    if failed and os.environ.get("STOP_AT_FIRST_FAILURE"):
+        sys.exit(1)
 
 
 with tempfile.TemporaryDirectory() as tmp:
@@ -57,6 +59,26 @@ with tempfile.TemporaryDirectory() as tmp:
           r["recoveries"])
     check("nobody who stays connected is silent for long",
           0 < r["outage_ns"] < 5000000, r["outage_ns"])
+    # [EP-6] an endpoint's only link cut for good: what is sent to it costs
+    # nobody else anything, also while it is not yet known to be gone
+    load = ("--load", "0.1", "--duration", "300us")
+    p, healthy = run("", *load)
+    p, r = run("50us cut e0.0-s0.0\n", *load)
+    check("an endpoint that is cut off for good is named within 5 ms",
+          p.returncode == 0 and whole(r) and
+          [u["endpoint"] for u in r["unreachable"]] == ["e0.0"] and
+          r["unreachable"][0]["since_ns"] < 5050000, r["unreachable"])
+    check("the others' latency stays what it was",
+          r["latency_ns"]["p99"] <= 3 * healthy["latency_ns"]["p99"],
+          (r["latency_ns"], healthy["latency_ns"]))
+
+    def others(r):
+        return sum(e["counters"].get("rx_packets", 0) for e in r["endpoints"]
+                   if e["endpoint"] != "e0.0")
+    check("the others' rate, too: 14 of their 15 peers are left after 50 us",
+          others(r) >= 0.98 * others(healthy) * (50 + 250 * 14 / 15) / 300,
+          (others(r), others(healthy)))
+
     check("what is reported is accounted for",
           r["sent_packets"] == r["delivered_packets"] +
           r["reported_packets"] + r["died_packets"],

@@ -7,6 +7,8 @@ usage: test_reflit_sim.py REFLIT_SIM SOURCE_ROOT
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -31,6 +33,8 @@ def check(name, ok, what=""):
     global failed
     print(("ok      " if ok else "FAILED  ") + name + ("" if ok else f": {what}"))
     failed += not ok
+    if failed and os.environ.get("STOP_AT_FIRST_FAILURE"):
+        sys.exit(1)
 
 
 def report(path):
@@ -218,6 +222,73 @@ with tempfile.TemporaryDirectory() as tmp:
     r = report(out)
     check("a campaign over a fabric", p.returncode == 0 and balanced(r) and
           r["seeds"] == 5 and r["failures"] == [], p.stdout)
+
+    # a campaign that waits for nothing at the end: some seeds do not end
+    spaced = os.path.join(tmp, "a name with 'blanks'.cfg")
+    with open(spaced, "w") as f:
+        f.write(open(FIGURE1).read())
+    args = ("--config", spaced, "--duration", "50us", "--drain=1ns",
+            "--packet-flits", "1-4", "--load=0.5", "--latency", "2us",
+            "--traffic", "uniform")
+    p = run(*args, "--seed=40", "--seeds", "12", "--json", out)
+    r = report(out)
+    told = dict(zip(
+        re.findall(r"^seed (\d+): not at rest", p.stdout, re.M),
+        re.findall(r"^replay with: reflit-sim (.*)$", p.stdout, re.M)))
+    check("seeds that fail are told, counted, and end in 1",
+          p.returncode == 1 and len(told) > 0 and
+          [str(f["seed"]) for f in r["failures"]] == list(told) and
+          "%d seeds failed" % len(told) in p.stdout, p.stdout)
+    seed, command = list(told.items())[-1]
+    p = run(*shlex.split(command))
+    check("the command told replays just that seed",
+          p.returncode == 1 and "seed %s: not at rest" % seed in p.stdout and
+          "1 seeds from %s" % seed in p.stdout and
+          "--drain=1ns" in command and "--json" not in command and
+          "--seed=40" not in command, (command, p.stdout, p.stderr))
+
+    for wide in ((), ("--wide", "slow=60,latency=60,window=60,vcs=60")):
+        args = ("--config", FIGURE1, "--duration", "20us", "--packet-flits",
+                "1-4", *wide, "--json", out)
+        run(*args, "--seed", "7", "--seeds", "5")
+        r = report(out)
+        sums = {"sent_packets": 0, "flit_hops": 0, "elapsed_ns": 0}
+        sent = set()
+        for seed in range(7, 12):
+            run(*args, "--seed", str(seed), "--seeds", "1")
+            one = report(out)
+            sent.add(one["sent_packets"])
+            for key in sums:
+                sums[key] += one[key]
+        check("a campaign is the sum of its seeds, each as it is alone" +
+              " ".join(("",) + wide),
+              {key: r[key] for key in sums} == sums and len(sent) > 1,
+              (sums, r["sent_packets"]))
+
+    p = run("--config", FIGURE1, "--duration", "50us", "--drain", "1ns",
+            "--faults", fault_file("10us cut s0-s1\n"), "--json", out)
+    check("a run that does not come to rest says so and ends in 1",
+          p.returncode == 1 and not report(out)["at_rest"] and
+          "did not come to rest" in p.stdout, p.stdout)
+    p = run("--config", FIGURE1, "--duration", "10us", "--faults",
+            fault_file("5us drop s0-s1#0\n400us cut s0-s1#0\n"), "--json",
+            out)
+    check("a run goes on until its last fault", p.returncode == 0 and
+          report(out)["elapsed_ns"] >= 400000, p.stdout)
+
+    short = os.path.join(tmp, "short.cfg")
+    with open(short, "w") as f:
+        f.write(open(FIGURE1).read() + "link: { max_packet_flits = 2; };\n")
+    pcap = "pcap:" + os.path.join(ROOT, "config", "demo.pcap")
+    run("--config", FIGURE1, "--traffic", pcap, "--json", out)
+    whole = report(out)["trace_frames"]
+    p = run("--config", short, "--traffic", pcap, "--json", out)
+    r = report(out)
+    check("frames of a capture that fit no packet are left out and counted",
+          0 < r["trace_oversize"] < whole and
+          r["trace_frames"] + r["trace_oversize"] == whole and
+          "%u frames of the capture are longer" % r["trace_oversize"]
+          in p.stdout, p.stdout)
 
     stub = os.path.join(tmp, "stub.pcap")
     with open(os.path.join(ROOT, "config", "demo.pcap"), "rb") as f:

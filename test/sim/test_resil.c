@@ -203,6 +203,51 @@ a_switch_crashes_and_returns_without_loss_to_those_beyond_it(void **state)
 	end(&s);
 }
 
+/*
+ * A fabric falls apart, and a switch of one part begins anew: it gets tables,
+ * with those who belong to it, and the other part goes on.
+ */
+static void
+each_part_of_a_fabric_that_is_cut_gets_tables_of_its_own(void **state)
+{
+	static struct story s;
+
+	(void)state;
+	begin(&s, "fabric: { topology = \"mesh\"; dims = [4, 2]; };\n",
+	      "100us cut s1.0-s2.0\n120us cut s1.1-s2.1\n"
+	      "200us crash s3.1\n500us restart s3.1\n", 0.02);
+	s.plan.faults.f[2].lasting = false;
+	s.plan.reports_ok = true;
+	s.plan.cfg.endpoint.give_up_ns = 3 * MS;
+	s.plan.silence_ns = 20 * MS;
+	tell(&s);
+	assert_int_equal(s.v.load.lost, 0);
+	assert_true(s.nrec >= 2);
+	for (uint32_t i = 0; i < s.nrec; i++)
+		assert_int_not_equal(s.rec[i].outcome, RL_OUTCOME_REFUSED);
+	assert_int_equal(s.rec[s.nrec - 1].outcome, RL_OUTCOME_DONE);
+	end(&s);
+}
+
+/* A port that never came up: nobody finds out that it died. */
+static void
+a_link_that_never_came_up_is_routed_around(void **state)
+{
+	static struct story s;
+
+	(void)state;
+	begin(&s, TORUS "controller: { train_ns = 100000; };\n"
+	      "link: { watchdog_ns = 20000000; };\n",
+	      "0us cut s0.0-s0.1\n", 0.02);
+	s.plan.silence_ns = 20 * MS;
+	tell(&s);
+	assert_int_equal(s.v.load.lost, 0);
+	assert_true(s.nrec >= 1);
+	assert_int_equal(s.rec[0].cause, RL_CAUSE_LINK_DEAD);
+	assert_int_equal(s.rec[s.nrec - 1].outcome, RL_OUTCOME_DONE);
+	end(&s);
+}
+
 /* [EP-6]: the judge sees it, where a source says nothing for too long */
 static void
 what_cannot_be_delivered_is_reported_in_bounded_time(void **state)
@@ -316,6 +361,8 @@ main(void)
 		cmocka_unit_test(a_full_quiesce_holds_all_installs_and_goes_on),
 		cmocka_unit_test(a_full_quiesce_refuses_requests_and_waits_for_no_answer_in_vain),
 		cmocka_unit_test(a_switch_crashes_and_returns_without_loss_to_those_beyond_it),
+		cmocka_unit_test(each_part_of_a_fabric_that_is_cut_gets_tables_of_its_own),
+		cmocka_unit_test(a_link_that_never_came_up_is_routed_around),
 		cmocka_unit_test(what_cannot_be_delivered_is_reported_in_bounded_time),
 		cmocka_unit_test(a_link_is_removed_and_added_without_loss_or_disorder),
 		cmocka_unit_test(a_controller_that_dies_leaves_detours_and_its_successor_ends_the_work),

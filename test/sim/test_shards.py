@@ -26,6 +26,8 @@ def check(name, ok, what=""):
     global failed
     print(("ok      " if ok else "FAILED  ") + name + ("" if ok else f": {what}"))
     failed += not ok
+    if failed and os.environ.get("STOP_AT_FIRST_FAILURE"):
+        sys.exit(1)
 
 
 def load(path):

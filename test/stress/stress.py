@@ -103,8 +103,17 @@ def windows(text, cycles):
             for i in range(0, len(vcs), size)]
 
 
-def run(args, config, cycles, options, after=()):
-    """@return one {phase: Window} a cycle, the report, and what was printed"""
+def phase_of(text, cycles):
+    """The phase that is measured now, by what was printed so far; else None."""
+    shown = len(re.findall(r"^last [\d.]+ s, ", text, re.M))
+    names = [phase.name for cycle in cycles for phase in cycle]
+    return names[shown // 2] if shown % 2 and shown < 2 * len(names) else None
+
+
+def run(args, config, cycles, options, after=(), beside=None):
+    """@param beside  called again and again while it runs, with the phase that
+    is measured (or None)
+    @return one {phase: Window} a cycle, the report, and what was printed"""
     with tempfile.TemporaryDirectory(prefix="reflit-stress-") as box:
         def path(name, text=None):
             name = os.path.join(box, name)
@@ -119,14 +128,21 @@ def run(args, config, cycles, options, after=()):
             "--", "--config", path("fabric.cfg", config),
             "--cmdline-file", path("commands", "\n".join(lines) + "\n"),
             "--json", path("report.json")] + list(options)
-        p = subprocess.run(cmd, capture_output=True, text=True,
-                           cwd=args.root, check=False)
-        assert p.returncode in (0, 1), "exit status %d\n%s\n%s" % (
-            p.returncode, p.stdout, p.stderr)
+        with open(path("out"), "w+", encoding="utf-8") as out:
+            p = subprocess.Popen(cmd, stdout=out, stderr=subprocess.STDOUT,
+                                 cwd=args.root)
+            while beside is not None and p.poll() is None:
+                with open(path("out"), encoding="utf-8") as f:
+                    beside(phase_of(f.read(), cycles))
+            p.wait()
+            out.seek(0)
+            text = out.read()
+        assert p.returncode in (0, 1), "exit status %d\n%s" % (
+            p.returncode, text)
         with open(path("report.json"), encoding="utf-8") as f:
             report = json.load(f)
-    exact(report, p.stdout + p.stderr)
-    return windows(p.stdout, cycles), report, p.stdout
+    exact(report, text)
+    return windows(text, cycles), report, text
 
 
 def exact(report, text):

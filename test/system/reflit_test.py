@@ -140,5 +140,7 @@ def main():
             traceback.print_exc(file=sys.stdout)
             print("[  FAILED  ]", fn.__name__, flush=True)
             bad.append(fn.__name__)
+            if os.environ.get("STOP_AT_FIRST_FAILURE"):
+                break
     print("%d case(s), %d failed" % (len(CASES), len(bad)))
     sys.exit(1 if bad else 0)

@@ -4,6 +4,7 @@
 a wrong one is one line of error and changes nothing."""
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -214,6 +215,29 @@ def a_command_file_may_be_a_pipe_and_is_read_once():
             run.check(2)
             assert why in run.err and run.err.count("\n") == 1, run.err
             assert run.report is None
+
+
+@case
+def links_have_the_settings_of_their_type_and_name():
+    with Box() as box:
+        run = box.run(config=FIGURE1 + """link_settings = (
+  { links = "isl"; window_flits = 64; error_corrected_max = 77; },
+  { links = "s0-s1#1"; flits_per_frame = 2; } );
+""", commands="wait up\nshow port s0/0\nshow port s0/1\nshow port s0/2\n"
+             "start\nwait 20ms\nstop\nwait drained\nquit\n")
+        run.check(0)
+        ports = re.split(r"^s0/", run.out, flags=re.M)[1:]
+        assert len(ports) == 3, run.out
+        for text, window, frame, limit in zip(ports, (512, 64, 64),
+                                              (16, 16, 2),
+                                              (None, 77, 77)):
+            assert "window %d " % window in text, text
+            assert " %d flits a frame" % frame in text, text
+            assert limit is None or "of %d corrected" % limit in text, text
+        run = box.run(config=FIGURE1 + "link_settings = "
+                      '( { links = "isl"; vcs = 2; } );\n', commands="quit\n")
+        run.check(2)
+        assert "link_settings.vcs: all links share it" in run.err, run.err
 
 
 @case

@@ -14,6 +14,7 @@
 #include "host_mem.h"
 #include "host_place.h"
 #include "proof.h"
+#include "rl_route.h"
 
 static const char fabric_text[] =
 	"fabric: {\n"
@@ -53,22 +54,29 @@ roles_are_called_after_their_devices(void **state)
 }
 
 static void
-with_lcores_enough_every_role_has_its_own(void **state)
+with_lcores_enough_every_device_has_its_own(void **state)
 {
 	struct host_place p;
 	struct rl_config cfg;
 	uint16_t lcore[ROLES];
-	char err[256];
+	unsigned int used[10 + ROLES] = { 0 };
+	char err[RL_ERR_MAX + 512];
 
 	(void)state;
 	read_fabric(&cfg, "");
 	for (uint16_t i = 0; i < ROLES; i++)
 		lcore[i] = 10 + i;
-	assert_int_equal(host_place(&cfg, lcore, ROLES, &p, err, sizeof(err)),
+	assert_int_equal(host_place(&cfg, NULL, -1, lcore, ROLES, &p, err,
+				    sizeof(err)),
 			 0);
 	assert_int_equal(p.nroles, ROLES);
-	for (uint16_t i = 0; i < ROLES; i++)
-		assert_int_equal(p.lcore[i], 10 + i);
+	for (uint32_t d = 0; d < cfg.topo.ndev; d++) {
+		const uint16_t at = p.lcore[host_role(&p, d, -1)];
+
+		assert_int_equal(used[at]++, 0);
+		for (int i = 0; i < cfg.topo.dev[d].nports; i++)
+			assert_int_equal(p.lcore[host_role(&p, d, i)], at);
+	}
 	host_place_free(&p);
 	rl_config_free(&cfg);
 }
@@ -79,14 +87,14 @@ with_fewer_lcores_than_devices_a_device_stays_together(void **state)
 	const uint16_t lcore[] = { 1, 2, 3 };
 	struct host_place p;
 	struct rl_config cfg;
-	char err[256];
+	char err[RL_ERR_MAX + 512];
 
 	(void)state;
 	read_fabric(&cfg, "");
 	for (uint32_t n = 1; n <= 3; n++) {
 		unsigned int used[4] = { 0 };
 
-		assert_int_equal(host_place(&cfg, lcore, n, &p, err,
+		assert_int_equal(host_place(&cfg, NULL, -1, lcore, n, &p, err,
 					    sizeof(err)),
 				 0);
 		for (uint32_t d = 0; d < cfg.topo.ndev; d++)
@@ -105,19 +113,130 @@ with_fewer_lcores_than_devices_a_device_stays_together(void **state)
 	rl_config_free(&cfg);
 }
 
+/* The tables of a fabric, and its devices dealt out to @p n lcores 0, 1 ... */
+static struct rl_route *
+deal(const struct rl_config *cfg, int process, uint32_t n,
+     struct host_place *p)
+{
+	uint16_t lcore[8];
+	struct rl_route *route = NULL;
+	char err[RL_ERR_MAX + 512];
+
+	for (uint16_t i = 0; i < n; i++)
+		lcore[i] = i;
+	if (rl_route_setup(&cfg->topo, "updown", RL_VCS, 1, &route, err) != 0)
+		fail_msg("%s", err);
+	assert_int_equal(host_place(cfg, route->fwd, process, lcore, n, p, err,
+				    sizeof(err)),
+			 0);
+	return route;
+}
+
+static void
+an_endpoint_is_dealt_out_with_the_switch_it_hangs_from(void **state)
+{
+	struct host_place p;
+	struct rl_config cfg;
+	struct rl_route *route;
+
+	(void)state;
+	read_fabric(&cfg, "");
+	route = deal(&cfg, -1, 2, &p);
+	/* s0, s1, e0, e1: only the two links between the switches cross */
+	assert_int_equal(p.lcore[host_role(&p, 0, -1)],
+			 p.lcore[host_role(&p, 2, -1)]);
+	assert_int_equal(p.lcore[host_role(&p, 1, -1)],
+			 p.lcore[host_role(&p, 3, -1)]);
+	assert_int_not_equal(p.lcore[host_role(&p, 0, -1)],
+			     p.lcore[host_role(&p, 1, -1)]);
+	host_place_free(&p);
+	rl_route_free(route);
+	rl_config_free(&cfg);
+}
+
+static const char star_text[] =
+	"fabric: {\n"
+	"  topology = \"custom\";\n"
+	"  switches = ( { name = \"s0\"; } );\n"
+	"  endpoints = ( { name = \"e0\"; }, { name = \"e1\"; },\n"
+	"                { name = \"e2\"; }, { name = \"e3\"; } );\n"
+	"  links = ( { a = \"e0\"; b = \"s0\"; }, { a = \"e1\"; b = \"s0\"; },\n"
+	"            { a = \"e2\"; b = \"s0\"; }, { a = \"e3\"; b = \"s0\"; } );\n"
+	"};\n";
+
+static void
+a_packet_costs_its_devices_the_ports_it_passes_and_its_ends_more(void **state)
+{
+	struct rl_config cfg;
+	struct rl_route *route;
+	struct host_place p;
+	uint64_t load[5];
+	char err[RL_ERR_MAX + 512];
+
+	(void)state;
+	assert_int_equal(rl_config_read_text("star", star_text,
+					     sizeof(star_text) - 1, &cfg, err,
+					     sizeof(err)),
+			 0);
+	route = deal(&cfg, -1, 2, &p);
+	host_load(&cfg.topo, route->fwd, load);
+	/* 12 packets pass two ports of s0; six have an end at e0: 1 + 2 each */
+	assert_int_equal(load[0], 4 + 1 + 12 * 2);
+	for (unsigned int e = 1; e < 5; e++)
+		assert_int_equal(load[e], 1 + 1 + 6 * 3);
+	host_load(&cfg.topo, NULL, load);
+	assert_int_equal(load[0], 5);
+	assert_int_equal(load[1], 2);
+	host_place_free(&p);
+	rl_route_free(route);
+	rl_config_free(&cfg);
+}
+
+static void
+no_lcore_gets_much_more_than_its_share(void **state)
+{
+	static const char text[] =
+		"fabric: { topology = \"torus\"; dims = [4, 4]; };\n";
+	struct rl_config cfg;
+	char err[RL_ERR_MAX + 512];
+
+	(void)state;
+	assert_int_equal(rl_config_read_text("torus", text, sizeof(text) - 1,
+					     &cfg, err, sizeof(err)),
+			 0);
+	for (uint32_t n = 1; n <= 8; n++) {
+		uint64_t load[32], taken[8] = { 0 }, all = 0, most = 0;
+		struct host_place p;
+		struct rl_route *route = deal(&cfg, -1, n, &p);
+
+		assert_int_equal(cfg.topo.ndev, 32);
+		host_load(&cfg.topo, route->fwd, load);
+		for (uint32_t d = 0; d < cfg.topo.ndev; d++) {
+			all += load[d];
+			taken[p.lcore[host_role(&p, d, -1)]] += load[d];
+		}
+		for (uint32_t i = 0; i < n; i++)
+			most = taken[i] > most ? taken[i] : most;
+		assert_true(most * n * 4 <= all * 5); /* a quarter more */
+		host_place_free(&p);
+		rl_route_free(route);
+	}
+	rl_config_free(&cfg);
+}
+
 static void
 the_longest_beginning_of_a_name_places_a_role(void **state)
 {
 	const uint16_t lcore[] = { 1, 2, 3 };
 	struct host_place p;
 	struct rl_config cfg;
-	char err[256];
+	char err[RL_ERR_MAX + 512];
 
 	(void)state;
 	read_fabric(&cfg, "lcores: { place = ( { role = \"s0/1\"; lcore = 3; },"
 			  " { role = \"s\"; lcore = 2; },"
 			  " { role = \"e\"; lcore = 1; } ); };\n");
-	assert_int_equal(host_place(&cfg, lcore, 3, &p, err, sizeof(err)), 0);
+	assert_int_equal(host_place(&cfg, NULL, -1, lcore, 3, &p, err, sizeof(err)), 0);
 	assert_int_equal(p.lcore[host_role(&p, 0, -1)], 2);
 	assert_int_equal(p.lcore[host_role(&p, 0, 0)], 2);
 	assert_int_equal(p.lcore[host_role(&p, 0, 1)], 3);
@@ -133,19 +252,19 @@ an_lcore_that_is_not_there_and_a_role_that_is_not_are_errors(void **state)
 	const uint16_t lcore[] = { 1, 2 };
 	struct host_place p;
 	struct rl_config cfg;
-	char err[256];
+	char err[RL_ERR_MAX + 512];
 
 	(void)state;
 	read_fabric(&cfg, "lcores: { place = "
 			  "( { role = \"s0\"; lcore = 9; } ); };\n");
-	assert_int_equal(host_place(&cfg, lcore, 2, &p, err, sizeof(err)),
+	assert_int_equal(host_place(&cfg, NULL, -1, lcore, 2, &p, err, sizeof(err)),
 			 -EINVAL);
 	assert_non_null(strstr(err, "text:9: "));
 	assert_non_null(strstr(err, "1,2"));
 	rl_config_free(&cfg);
 	read_fabric(&cfg, "lcores: { place = "
 			  "( { role = \"s7\"; lcore = 1; } ); };\n");
-	assert_int_equal(host_place(&cfg, lcore, 2, &p, err, sizeof(err)),
+	assert_int_equal(host_place(&cfg, NULL, -1, lcore, 2, &p, err, sizeof(err)),
 			 -EINVAL);
 	assert_non_null(strstr(err, "s7"));
 	rl_config_free(&cfg);
@@ -285,17 +404,18 @@ a_source_writes_down_spans_and_what_it_gave_up(void **state)
 {
 	static struct half h;
 	struct proof *p = *state;
+	uint64_t sum;
 
 	half_init(&h, false);
 	p->half = &h;
-	proof_peer_restarted(p); /* nothing was sent to that life */
+	proof_peer_restarted(p, 0); /* nothing was sent to that life */
 	for (uint32_t i = 0; i < 10; i++)
 		sent(p, i);
 	proof_reported(p, 8);
 	proof_reported(p, 8);
 	proof_reported(p, 9);
-	proof_peer_restarted(p);
-	proof_peer_restarted(p);
+	proof_peer_restarted(p, 10);
+	proof_peer_restarted(p, 10);
 	sent(p, 10);
 	assert_int_equal(h.nspans, 2);
 	assert_int_equal(h.span[0].packets, 10);
@@ -304,6 +424,21 @@ a_source_writes_down_spans_and_what_it_gave_up(void **state)
 	assert_int_equal(h.nreports, 2);
 	assert_int_equal(h.report[1].tag, 9);
 	assert_true(h.span[0].digest != h.span[1].digest);
+	/* 12 and 13 wait when it restarts: they go to the new life */
+	for (uint32_t i = 11; i < 14; i++)
+		sent(p, i);
+	sum = h.span[1].digest;
+	proof_peer_restarted(p, 12);
+	sent(p, 14);
+	assert_int_equal(h.nspans, 3);
+	assert_int_equal(h.span[1].packets, 2);
+	assert_int_equal(h.span[2].first, 12);
+	assert_int_equal(h.span[2].packets, 3);
+	assert_true(h.span[1].digest != 0 && h.span[1].digest != sum);
+	/* and all of a span that nothing has left of */
+	proof_peer_restarted(p, 12);
+	assert_int_equal(h.nspans, 3);
+	assert_int_equal(h.span[2].packets, 3);
 	assert_true(half_digest(1, 4, 7) != half_digest(1, 5, 7));
 	assert_true(half_digest(1, 4, 7) != half_digest(2, 4, 7));
 }
@@ -338,9 +473,14 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(roles_are_called_after_their_devices),
-		cmocka_unit_test(with_lcores_enough_every_role_has_its_own),
+		cmocka_unit_test(with_lcores_enough_every_device_has_its_own),
 		cmocka_unit_test(
 			with_fewer_lcores_than_devices_a_device_stays_together),
+		cmocka_unit_test(
+			an_endpoint_is_dealt_out_with_the_switch_it_hangs_from),
+		cmocka_unit_test(
+			a_packet_costs_its_devices_the_ports_it_passes_and_its_ends_more),
+		cmocka_unit_test(no_lcore_gets_much_more_than_its_share),
 		cmocka_unit_test(the_longest_beginning_of_a_name_places_a_role),
 		cmocka_unit_test(
 			an_lcore_that_is_not_there_and_a_role_that_is_not_are_errors),

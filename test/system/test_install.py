@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""reflit as other software is installed: programs, manual pages, completion, a
-unit of systemd, and libraries that a stranger's program is built against by
-pkg-config alone.
+"""reflit as other software is installed [APP-7]: programs, manual pages,
+completion, a unit of systemd, and libraries that a stranger's program is built
+against by pkg-config alone.
 
 usage: test_install.py BUILD SOURCE_ROOT
 """

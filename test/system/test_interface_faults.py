@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-sys.argv[1:4], FAULT, STEER = sys.argv[1:4], sys.argv[4], sys.argv[5]
+sys.argv[1:4], FAULT, STEER, COUNTS = sys.argv[1:4], *sys.argv[4:7]
 from reflit_test import Box, Skip, case, main  # noqa: E402
 
 ETHERTYPE = 0x88B5
@@ -138,6 +138,14 @@ class Pair:
         while len(self.transfer(10)) != 10:
             assert time.monotonic() < end
 
+    def steered(self):
+        """What rl_steer on vb has counted: flits, other frames, and flits
+        that nobody waits for."""
+        p = self.in_ns(self.b, COUNTS, "vb")
+        out, err = p.communicate(timeout=60)
+        assert p.returncode == 0, err
+        return [int(n) for n in out.split()]
+
     def xdp_is_on(self):
         out = subprocess.run(["ip", "-n", self.b, "link", "show", "vb"],
                              capture_output=True, text=True,
@@ -204,11 +212,12 @@ def corrupt_changes_bytes_of_every_nth_frame_behind_the_header():
 def duplicates_come_in_twice():
     with Pair() as net:
         p = net.start("--duplicate", "0.2")
-        got = numbers(net.transfer(2000))
+        # there is room for 340 copies, where a machine has no time for them
+        got = numbers(net.transfer(1000))
         report = net.end(p)
-        assert set(got) == set(range(2000))
-        assert len(got) == 2000 + report["duplicated"]
-        assert 300 < report["duplicated"] < 500
+        assert set(got) == set(range(1000))
+        assert len(got) == 1000 + report["duplicated"]
+        assert 140 < report["duplicated"] < 260
         assert report["duplicate_failed"] == 0
 
 
@@ -233,6 +242,7 @@ def faults_are_changed_and_cleared_while_it_runs():
         status, out, _ = net.call("--show")
         assert status == 0 and "drop-nth 2" in out and "corrupt 3:1" in out
         assert "100 frames" in out, out
+        assert out.count("drop-nth 2") == 1, out  # shown, and that is all
         assert len(net.transfer(100)) == 50
         status, out, _ = net.call("--clear")
         assert status == 0 and "no faults" in out
@@ -278,6 +288,8 @@ def before_rl_steer_it_gives_faults_and_goes_when_it_ends():
         report = net.end(p)
         assert len(got) == 75, (got, report)
         assert report["dropped_nth"] == 25, report
+        # it has left the slot: nobody has to wait for its lease to end
+        assert net.call("--show")[0] == 2
         assert net.xdp_is_on()
         assert len(net.transfer(100)) == 100
         # killed, its program stays in the slot, and does nothing any more
@@ -285,6 +297,27 @@ def before_rl_steer_it_gives_faults_and_goes_when_it_ends():
         p.kill()
         p.wait()
         net.settle()
+        status, _, err = net.call("--show")
+        assert status == 2 and "no reflit-fault runs there" in err, err
+
+
+@case
+def what_it_lets_pass_goes_on_to_rl_steer_twice_where_it_is_sent_in_twice():
+    with Pair() as net:
+        ip("-n", net.b, "link", "set", "vb", "xdp", "obj", STEER, "sec",
+           "xdp")
+        net.settle()
+        p = net.start("--drop-nth", "4")
+        before = net.steered()
+        assert len(net.transfer(100)) == 75
+        after = net.steered()
+        # no socket is there: to the kernel, and counted
+        assert after[0] == before[0] and after[2] - before[2] == 75, \
+            (before, after)
+        assert net.call("--clear", "--duplicate", "1")[0] == 0
+        assert len(net.transfer(50)) == 100
+        assert net.steered()[2] - after[2] == 100, (after, net.steered())
+        net.end(p)
 
 
 @case
@@ -296,14 +329,17 @@ def what_cannot_be_done_is_said_in_one_line():
             return err
 
         assert "no such interface" in refused(dev="nosuch")
+        # its driver runs no programs
+        assert "attaching an XDP program" in refused("--native", dev="lo")
         assert "no reflit-fault runs there" in refused("--show")
         assert "no reflit-fault runs there" in refused("--clear")
+        assert "--show changes nothing" in refused("--show", "--one-way")
         for args in (("--drop-nth", "-1"), ("--drop-nth", "x"),
                      ("--drop-rate", "1.5"), ("--drop-rate", "0x1"),
                      ("--corrupt", "5:9"), ("--corrupt", ":1"),
                      ("--duplicate", ""), ("--ethertype", "10"),
                      ("--one-way=maybe",), ("--duration", "0s"),
-                     ("--show", "--one-way"), ("second",)):
+                     ("second",)):
             refused(*args)
         foreign = os.path.join(os.path.dirname(STEER), "rl_fault.bpf.o")
         ip("-n", net.b, "link", "set", "vb", "xdp", "obj", foreign, "sec",

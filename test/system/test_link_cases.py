@@ -17,7 +17,8 @@ fabric: {
 };
 endpoint: { retry = false; gap_skip_ns = 86400000000000; };
 controller: { mode = "off"; };
-link: { watchdog_ns = 600000000000; no_path_ns = 600000000000; %s };
+link: { watchdog_ns = 600000000000; no_path_ns = 600000000000;
+        wait_flits = 16384; %s };
 """
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hosts on a layer-2 network over a fabric [EP-1]: three namespaces, an
+"""Hosts on a layer-2 network over a fabric [EP-1] [PHY-5]: three namespaces, an
 endpoint each; the kernels find each other by ARP and IPv6 neighbour discovery."""
 import json
 import os
@@ -185,6 +185,47 @@ def a_station_that_moves_is_found_where_it_is():
         _, report = lan.stop()
         assert sum(p["network"]["stations_moved"]
                    for p in report["attached"]) >= 1, report["attached"]
+
+
+FIXED = CONFIG.replace('"e2"]; }', '"e2"]; stations = '
+                       '["02:00:00:00:00:07 e1"]; }')
+# Datagrams for a station that never answers.
+CALL = """
+import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for i in range(100):
+    s.sendto(b"x", (sys.argv[1], 9))
+"""
+
+
+@case
+def frames_for_a_fixed_station_go_to_it_alone_though_it_never_spoke():
+    """[EP-1]"""
+    assert FIXED != CONFIG
+    with Lan() as lan:
+        lan.start(FIXED)
+        lan.knock(0, four(1), four(2))
+        ip("-n", lan.host[0], "neigh", "add", four(76), "lladdr",
+           "02:00:00:00:00:07", "dev", "eth0")
+
+        def arrived(i):
+            out = subprocess.run(
+                ["ip", "-n", lan.host[i], "-s", "-j", "link", "show", "eth0"],
+                capture_output=True, text=True, check=True).stdout
+            return json.loads(out)[0]["stats64"]["rx"]["packets"]
+
+        before = arrived(1), arrived(2)
+        subprocess.run(["ip", "netns", "exec", lan.host[0], sys.executable,
+                        "-c", CALL, four(76)], check=True)
+        end = time.monotonic() + 20
+        while arrived(1) - before[0] < 100 and time.monotonic() < end:
+            time.sleep(0.05)
+        assert arrived(1) - before[0] >= 100, lan.output()
+        assert arrived(2) - before[1] < 40, (before, arrived(2))
+        status, report = lan.stop()
+        assert status == 0, lan.output()
+        assert all(p["network"]["frames_elsewhere"] == 0
+                   for p in report["attached"]), report["attached"]
 
 
 main()

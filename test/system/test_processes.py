@@ -5,197 +5,14 @@ veth cables between the halves, frames in at e0 and e1. What both report is
 judged by reflit-report."""
 import json
 import os
-import shutil
-import signal
-import socket
 import subprocess
 import sys
 import time
 
-sys.argv[1:4], REPORT = sys.argv[1:4], os.path.abspath(sys.argv[4])
-from reflit_test import (Box, FIGURE1, REFLIT, ROOT, Skip,  # noqa: E402
+from process_pair import (CONFIG, Pair, REPORT, clean, exchange,  # noqa: E402
+                          ip)
+from reflit_test import (Box, FIGURE1, ROOT, Skip,  # noqa: E402
                          case, main, need)
-
-PARTS = """
-processes = ( { name = "left"; devices = ["e0", "s0"]; },
-              { name = "right"; devices = ["e1", "s1"]; } );
-wires = ( { link = "s0-s1#0"; a = "net_af_packet0"; b = "net_af_packet0"; },
-          { link = "s0-s1#1"; a = "net_af_packet1"; b = "net_af_packet1"; } );
-attach = ( { endpoint = "e0"; port = "net_af_packet2"; },
-           { endpoint = "e1"; port = "net_af_packet2"; } );
-"""
-# Interfaces of a busy machine answer late: patience, not speed.
-LINK = """
-link: { keepalive_dead_ns = 400000000; phy_lost_ns = 400000000;
-        retrain_interval_ns = 20000000; init_interval_ns = 5000000;
-        replay_timer_min_ns = 2000000; replay_timer_max_ns = 200000000;
-        watchdog_ns = 4000000000; no_path_ns = 4000000000; };
-endpoint: { retry_timer_min_ns = 50000000; };
-"""
-CONFIG = FIGURE1 + LINK + PARTS
-NAMES = ("left", "right")
-TYPE = b"\x88\xb6"
-
-
-def ip(*args):
-    p = subprocess.run(("ip",) + args, capture_output=True, text=True,
-                       check=False)
-    if p.returncode:
-        raise Skip("no network interfaces here: ip %s: %s"
-                   % (" ".join(args), p.stderr.strip()))
-
-
-class Pair:
-    """Two namespaces, left and right, each with the ends of two cables (c0,
-    c1) and of a veth to the test itself, which is in: a frame sent to
-    .sock[0] enters at e0."""
-    made = 0
-
-    def __init__(self, config=CONFIG):
-        if os.geteuid() != 0 or shutil.which("ip") is None:
-            raise Skip("needs root and iproute2")
-        Pair.made += 1
-        base = "rlp%d%c" % (os.getpid() % 100000, 96 + Pair.made)
-        self.ns = [base + "l", base + "r"]
-        self.out = [base + "x", base + "y"]
-        self.config = [config, config]
-        self.box = Box()
-        self.process, self.lives, self.sock = [None, None], [0, 0], []
-        self.err = []
-
-    def __enter__(self):
-        try:
-            for n in self.ns:
-                ip("netns", "add", n)
-            for c in ("c0", "c1"):
-                ip("link", "add", c, "netns", self.ns[0], "type", "veth",
-                   "peer", "name", c, "netns", self.ns[1])
-            for i in (0, 1):
-                ip("link", "add", self.out[i], "type", "veth", "peer", "name",
-                   "p", "netns", self.ns[i])
-                for dev in ("c0", "c1", "p"):
-                    ip("-n", self.ns[i], "link", "set", dev, "arp", "off",
-                       "addrgenmode", "none", "up")
-                ip("link", "set", self.out[i], "arp", "off", "addrgenmode",
-                   "none", "up")
-                s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW,
-                                  socket.htons(3))
-                s.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)
-                s.bind((self.out[i], 0x88b6))
-                s.settimeout(0.2)
-                self.sock.append(s)
-        except Skip:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *exc):
-        for p in self.process:
-            if p is not None and p.poll() is None:
-                p.kill()
-                p.wait()
-        for s in self.sock:
-            s.close()
-        for dev in self.out:
-            subprocess.run(["ip", "link", "del", dev], check=False,
-                           capture_output=True)
-        for n in self.ns:
-            subprocess.run(["ip", "netns", "del", n], check=False,
-                           capture_output=True)
-        self.box.__exit__()
-
-    def json(self, i):
-        return self.box.path("%s%d.json" % (NAMES[i], self.lives[i]))
-
-    def start(self, i):
-        """Starts process i; it carries traffic as soon as it can."""
-        self.lives[i] += 1
-        cmd = ["ip", "netns", "exec", self.ns[i], REFLIT,
-               "--vdev=net_af_packet0,iface=c0",
-               "--vdev=net_af_packet1,iface=c1",
-               "--vdev=net_af_packet2,iface=p", "--", "--config",
-               self.box.write(NAMES[i] + ".cfg", self.config[i]),
-               "--process", NAMES[i], "--json", self.json(i)]
-        self.err.append(open(self.box.path("err%d%d" % (i, self.lives[i])),
-                             "w+", encoding="utf-8"))
-        self.process[i] = subprocess.Popen(
-            cmd, stdout=subprocess.PIPE, stderr=self.err[-1], text=True)
-
-    def errors(self):
-        text = ""
-        for f in self.err:
-            f.flush()
-            with open(f.name, encoding="utf-8") as g:
-                text += g.read()
-        return text
-
-    def send(self, frm, first, n, size=400):
-        for k in range(first, first + n):
-            self.sock[frm].send(bytes(6) + b"\2\0\0\0\0\1" + TYPE
-                                + k.to_bytes(4, "big") + bytes(size))
-
-    def receive(self, to, enough, seconds=30):
-        """Numbers of frames that leave at e0 (0) or e1 (1), in order."""
-        got, end = [], time.monotonic() + seconds
-        while len(got) < enough and time.monotonic() < end:
-            try:
-                data, at = self.sock[to].recvfrom(4096)
-            except TimeoutError:
-                continue
-            if at[2] != 4 and data[12:14] == TYPE:
-                got.append(int.from_bytes(data[14:18], "big"))
-        return got
-
-    def meet(self, seconds=60):
-        """Until frames pass both ways."""
-        end = time.monotonic() + seconds
-        for frm in (0, 1):
-            while not self.receive(1 - frm, 1, 0.1):
-                self.send(frm, 0, 1)
-                assert time.monotonic() < end, self.errors()
-                for p in self.process:
-                    assert p.poll() is None, self.errors()
-        time.sleep(0.5)
-        for i in (0, 1):
-            self.receive(i, 1 << 30, 0.3)
-
-    def stop(self):
-        """Both at once, as one would; their exit statuses."""
-        for p in self.process:
-            p.send_signal(signal.SIGTERM)
-        return [p.wait(60) for p in self.process]
-
-    def judge(self, *files):
-        out = self.box.path("merged.json")
-        p = subprocess.run([REPORT, "--json", out] + list(
-            files or (self.json(0), self.json(1))),
-            capture_output=True, text=True, check=False)
-        merged = None
-        if os.path.exists(out):
-            with open(out, encoding="utf-8") as f:
-                merged = json.load(f)
-        return p.returncode, p.stdout + p.stderr, merged
-
-
-def exchange(net, n=2000):
-    for k in range(0, n, 50):
-        for frm in (0, 1):
-            net.send(frm, 100 + k, 50)
-        for to in (0, 1):
-            got = net.receive(to, 50)
-            assert got == list(range(100 + k, 150 + k)), (to, k, got)
-
-
-def clean(net, least):
-    assert net.stop() == [0, 0], net.errors()
-    status, out, merged = net.judge()
-    assert status == 0, out
-    assert merged["flows_between_processes"] == 2, merged
-    assert merged["sent_packets"] >= least, merged
-    assert merged["sent_packets"] == merged["delivered_packets"], merged
-    for key in ("lost", "duplicated", "reordered", "corrupted", "reported",
-                "unproven"):
-        assert merged[key + "_packets"] == 0, (key, merged)
 
 
 @case
@@ -285,6 +102,122 @@ def processes_of_two_fabrics_do_not_train_and_say_what_differs():
         assert status == 2 and "another fabric" in out, out
 
 
+KEYED = CONFIG.replace("link: {", 'link: { key_file = "key"; ')
+
+
+def key(box, text="k" * 40, mode=0o600):
+    os.chmod(box.write("key", text), mode)
+
+
+# Sends what passed on c0 into it again, from the namespace that it runs in.
+MEDDLE = """
+import socket, sys, time
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+s.bind(("c0", 0x88b5))
+s.settimeout(0.2)
+seen, end = [], time.monotonic() + float(sys.argv[1])
+while time.monotonic() < end:
+    try:
+        seen.append(s.recvfrom(4096)[0])
+    except TimeoutError:
+        continue
+    again = seen[len(seen) * 7 % 97 % len(seen)]
+    for f in (again, again[:200] + bytes([again[200] ^ 1]) + again[201:]
+              if len(again) > 201 else again):
+        try:
+            s.send(f)
+        except OSError:
+            pass
+    del seen[:-500]
+"""
+
+
+@case
+def with_a_key_strangers_on_the_wire_change_nothing():
+    """[PHY-3] Frames seen on a cable come again, whole and changed, from both
+    ends of it: what one end sent comes back to it, too."""
+    with Pair(KEYED) as net:
+        key(net.box)
+        net.start(0)
+        net.start(1)
+        net.meet()
+        meddlers = [subprocess.Popen(
+            ["ip", "netns", "exec", ns, sys.executable, "-c", MEDDLE, "4"])
+            for ns in net.ns]
+        exchange(net, 1000)
+        for m in meddlers:
+            assert m.wait(30) == 0
+        exchange(net, 200)
+        clean(net, 2400)
+        assert "no key" not in net.errors(), net.errors()
+        for i in (0, 1):
+            with open(net.json(i), encoding="utf-8") as f:
+                report = json.load(f)
+            # nor did any of it end a link
+            assert report["failovers"] == [], report["failovers"]
+            bad = [w for w in report["wires"] if w["rx_auth_errors"] > 0]
+            assert len(bad) == 1, report["wires"]
+
+
+@case
+def a_process_killed_and_started_again_is_believed_by_its_key():
+    with Pair(KEYED) as net:
+        key(net.box)
+        net.start(0)
+        net.start(1)
+        net.meet()
+        exchange(net, 100)
+        net.process[1].kill()
+        net.process[1].wait()
+        net.start(1)
+        net.meet()
+        exchange(net, 200)
+        net.stop()
+        status, out, merged = net.judge()
+        assert status == 0, out
+        assert merged["lost_packets"] == 0, merged
+
+
+@case
+def processes_whose_keys_differ_do_not_train_and_say_so():
+    want = {"none": ("the other end has no key", "the other end has a key"),
+            "other": ("the other end has another key",) * 2}
+    for how, words in want.items():
+        with Pair(KEYED) as net:
+            key(net.box)
+            os.chmod(net.box.write("other", "o" * 40), 0o600)
+            net.config[1] = CONFIG if how == "none" else KEYED.replace(
+                '"key"', '"other"')
+            net.start(0)
+            net.start(1)
+            end = time.monotonic() + 30
+            while time.monotonic() < end and sum(
+                    net.errors().count(w) for w in set(words)) < 4:
+                time.sleep(0.2)
+            time.sleep(0.5)
+            for w in set(words):
+                assert net.errors().count(w) == 4 / len(set(words)), \
+                    net.errors()
+            assert net.stop() == [0, 0]
+
+
+@case
+def a_key_that_is_none_is_refused_with_its_line():
+    for text, mode, why in (("k" * 31, 0o600, "holds 31 bytes"),
+                            ("k" * 32, 0o640, "chmod 600"),
+                            (None, 0, "No such file")):
+        with Box() as box:
+            if text is not None:
+                key(box, text, mode)
+            run = box.run(("--process", "left"), config=KEYED,
+                          commands="quit\n")
+            run.check(2)
+            assert len(run.errors()) == 1, run.err
+            line = KEYED[:KEYED.index("key_file")].count("\n") + 1
+            assert ":%d: link.key_file: " % line in run.err, run.err
+            assert why in run.err, run.err
+
+
 @case
 def tcp_goes_on_between_two_hosts_whose_cables_are_pulled():
     """The second demonstration: devtools/two-hosts.sh."""
@@ -351,6 +284,42 @@ def reports_that_do_not_fit_are_refused_and_a_missing_one_is_said():
         assert status == 2 and "no report of reflit's" in out, out
         status, out, _ = net.judge(net.box.write("y.json", "{"))
         assert status == 2 and "y.json:1:" in out, out
+
+
+@case
+def what_waited_while_a_peer_began_anew_is_judged_with_what_came_after():
+    with Pair() as net:
+        net.start(0)
+        net.start(1)
+        net.meet()
+        exchange(net, 100)
+        assert net.stop() == [0, 0], net.errors()
+        files = []
+        for i in (0, 1):
+            with open(net.json(i), encoding="utf-8") as f:
+                files.append(json.load(f))
+        span = [x for x in files[0]["flows"] if x["end"] == "source"][0]
+        run = [x for x in files[1]["flows"] if x["end"] == "sink"][0]["runs"]
+        # the peer died when 20 were on their way, of which 5 waited
+        first, n = span["spans"][0]["first"], span["spans"][0]["packets"]
+        assert len(span["spans"]) == 1 and len(run) == 1 and n > 60
+        span["spans"] = [{"first": first, "packets": 20, "digest": "0" * 16},
+                         {"first": (first + 20) % 2**32, "packets": n - 20,
+                          "digest": "0" * 16}]
+        span["reported"] = [[(first + 3) % 2**32, "0" * 16]]
+        run[0]["first"] = (first + 15) % 2**32
+        run[0]["packets"] -= 15
+        names = [net.box.write("%d.json" % i, json.dumps(files[i]))
+                 for i in (0, 1)]
+        status, out, merged = net.judge(*names)
+        assert status == 0, out
+        assert merged["unproven_packets"] == 14, merged
+        assert merged["lost_packets"] == 0, merged
+        # one that is missing in the new life is lost all the same
+        run[0]["missing"] = [[7, 8]]
+        names[1] = net.box.write("1.json", json.dumps(files[1]))
+        status, out, merged = net.judge(*names)
+        assert status == 1 and merged["lost_packets"] == 1, out
 
 
 main()

@@ -234,8 +234,9 @@ def at_a_terminal_words_and_names_are_completed():
         os.write(fd, b"link s0-s1#1 d\t\t")
         seen = expect(fd, "disable")
         assert "down" in seen
-        os.write(fd, b"own\n")
-        expect(fd, "reflit> ")
+        # what it brings about would be printed between the words
+        os.write(fd, b"own\nset verbose off\nwait dead s0-s1#1\n")
+        expect(fd, "wait dead s0-s1#1")
         os.write(fd, b"sh\tfab\t\n")
         expect(fd, "dark")
         os.write(fd, b"link s1-e\tup\n")

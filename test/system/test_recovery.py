@@ -105,7 +105,7 @@ def links_and_switches_are_taken_out_as_planned_without_a_loss():
     with Box() as box:
         run = recover(box, "link s1.0-s1.1 remove", "wait recovered " + LONG,
                       "wait 50ms", "show port s1.0", "link s1.0-s1.1 add",
-                      "wait recovered " + LONG, "wait 50ms")
+                      "wait up 60s", "wait 500ms", "wait recovered " + LONG)
         assert run.report["reported_packets"] == 0
         assert run.report["unreachable"] == []
         done(run.report, "removed")

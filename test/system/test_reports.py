@@ -4,6 +4,7 @@
 long work says how far it is, and ends at a signal with what it has [APP-4].
 
 usage: test_reports.py REFLIT REFLIT_SIM REFLIT_ROUTE REFLIT_BENCH SOURCE_ROOT
+                       REFLIT_REPORT
 """
 import copy
 import json
@@ -15,7 +16,8 @@ import tempfile
 import time
 import traceback
 
-REFLIT, SIM, ROUTE, BENCH, ROOT = (os.path.abspath(p) for p in sys.argv[1:6])
+REFLIT, SIM, ROUTE, BENCH, ROOT, REPORT = (
+    os.path.abspath(p) for p in sys.argv[1:7])
 try:
     import jsonschema
 except ImportError:
@@ -82,6 +84,28 @@ def a_run_on_lcores():
     assert r["failovers"] and r["events"], r
     assert len(r["links"]) == 4 and len(r["endpoints"]) == 2, r
     assert {e["kind"] for e in r["events"]} >= {"link"}, r["events"]
+
+
+def reports_of_processes_put_together():
+    """One process is all of a fabric; one of its links has a wire, and nobody
+    at the other end of the cable."""
+    config = os.path.join(BOX, "wires.cfg")
+    with open(FIGURE1, encoding="utf-8") as f:
+        text = f.read()
+    with open(config, "w", encoding="utf-8") as f:
+        f.write(text + 'wires = ( { link = "s0-s1#0"; a = "net_null0"; '
+                'b = "net_null1"; } );\n')
+    commands = os.path.join(BOX, "commands")
+    with open(commands, "w", encoding="utf-8") as f:
+        f.write("start\nwait 100ms\nstop\nwait drained\nquit\n")
+    alone = fits(report_of(
+        "alone", KEPT, REFLIT, "-l", "0", "--vdev=net_null0,no-rx=1",
+        "--vdev=net_null1,no-rx=1", "--", "--config", config, "--load", "0.02",
+        "--cmdline-file", commands))
+    merged = fits(report_of("together", KEPT, REPORT, "alone.json"))
+    assert len(alone["wires"]) == len(merged["wires"]) == 2, merged
+    assert merged["sent_packets"] == alone["sent_packets"] > 0, merged
+    assert merged["missing_reports"] == 0, merged
 
 
 def a_run_in_virtual_time():
@@ -247,7 +271,8 @@ def long_work_says_how_far_it_is_and_when_it_ends():
     assert " of 1000000 seeds, " in err, err
 
 
-CASES = (a_run_on_lcores, a_run_in_virtual_time, a_campaign_and_its_shards,
+CASES = (a_run_on_lcores, reports_of_processes_put_together,
+         a_run_in_virtual_time, a_campaign_and_its_shards,
          an_ablation, the_evaluation, routes, measurements,
          the_schema_refuses_what_reports_must_not_say,
          a_signal_ends_a_bench_in_the_middle_of_a_suite,

@@ -172,6 +172,149 @@ def parts_of_a_whole_fabric_are_the_fabric():
 
 
 @case
+def the_report_of_parts_is_that_of_all_of_them():
+    r = json.loads(config(CUT, args=("--verify", "--parts", "--json",
+                                     "-")).stdout)
+    p = config(CUT, args=("--parts", "--dump", "-"))
+    hops = [len(line.split(" ")) - 4 for line in p.stdout.split("\n")
+            if line.startswith("path ")]
+    assert (r["pairs"], r["reachable"]) == (222, 222), r
+    assert r["max_hops"] == max(hops), (r, max(hops))
+    assert abs(r["mean_hops"] - sum(hops) / len(hops)) < 1e-3, r
+
+
+@case
+def an_update_says_what_it_changed_and_how_the_tables_mix():
+    fail = ("--fail", "s0.0-s0.1")
+    p = route("--config", "config/torus-4x4.cfg", "--update", *fail,
+              "--verify", "--dump", "-")
+    assert "link s0.0 s0.1" not in p.stdout, p.stdout
+    assert "updated, " in p.stderr and "updated, 0 of" not in p.stderr
+    assert "credit loops 0" in p.stderr, p.stderr
+    r = json.loads(route("--config", "config/torus-4x4.cfg", "--update",
+                         *fail, "--verify", "--json", "-").stdout)
+    assert 0 < r["changed_devices"] < 32, r
+    assert r["mix"] == {"pairs": 240, "reachable": 240, "credit_loop": []}, r
+    # another root, and nothing is where it was
+    p = route("--config", "config/torus-4x4.cfg", "--engine", "updown",
+              "--update", "--fail", "s0.0", "--verify")
+    assert "credit loops found: install them with the fabric quiet" \
+        in p.stdout, p.stdout
+
+
+def sweep(text, *args, status=0):
+    return json.loads(config(text, status, args + ("--json", "-")).stdout)
+
+
+TORUS = 'fabric: { topology = "torus"; dims = [4, 4]; };'
+
+
+@case
+def each_seed_of_a_sweep_can_be_repeated_alone():
+    def rows(*args):
+        r = sweep(TORUS, "--random-links", "6", "--random-switches", "1",
+                  *args)
+        for row in r["sweep"]:
+            row.pop("compute_ms", None)
+        return r["sweep"], r["sum"]
+
+    many, total = rows("--seeds", "12")
+    assert [row["seed"] for row in many] == list(range(1, 13)), many
+    assert total["accepted"] + total["refused"] + total["cut"] == 12, total
+    assert total["accepted"] >= 1 and total["broken"] == 0, total
+    for i in (1, 4, 9):
+        assert rows("--seed", str(i + 1), "--seeds", "1")[0] == [many[i]]
+    different = {tuple(sorted(row.items())[:3]) for row in many}
+    assert len(different) > 3, many
+
+
+@case
+def a_sweep_fails_as_many_as_it_says_and_tells_the_cut_from_the_refused():
+    ring = 'fabric: { topology = "torus"; dims = [3]; };'
+    # of three links in a ring any one may go, and no two
+    assert sweep(ring, "--random-links", "1", "--seeds",
+                 "5")["sum"]["accepted"] == 5
+    two = sweep(ring, "--random-links", "2", "--seeds", "5")["sum"]
+    assert (two["cut"], two["refused"], two["accepted"]) == (5, 0, 0), two
+    p = config(ring, 2, ("--random-links", "4", "--seeds", "5"))
+    assert "does not have 4 links" in p.stderr, p.stderr
+
+
+@case
+def pairs_of_dead_links_are_drawn_by_their_seed():
+    def double(seed):
+        return json.loads(config(TORUS, args=(
+            "--detours", "--double", "10", "--seed", seed, "--json",
+            "-")).stdout)["detours"]["two-links"]
+
+    assert double("1") == double("1") != double("2")
+    assert double("1")["draws"] == 10
+
+
+@case
+def what_failed_is_seen_in_the_graph_and_not_in_the_dump():
+    fail = ("--fail", "s1.1", "--fail", "s0.0-s0.1")
+    p = route("--config", "config/torus-4x4.cfg", *fail, "--dot", "-")
+    lines = p.stdout.split("\n")
+    gray = [line for line in lines if "fillcolor=gray" in line]
+    assert len(gray) == 1 and '"s1.1"' in gray[0], gray
+    dashed = [line for line in lines if "dashed" in line]
+    # four links of the switch and its endpoint's, and the one by itself
+    assert len(dashed) == 6 and len(lines) > 48, dashed
+    p = route("--config", "config/torus-4x4.cfg", *fail, "--dump", "-")
+    lines = p.stdout.split("\n")
+    assert "switch s1.0" in lines and "switch s1.1" not in lines
+    assert not [line for line in lines if line.startswith("link ") and
+                ("s1.1 " in line or line == "link s0.0 s0.1 0")], p.stdout
+    assert not [line for line in lines if line.startswith("backup s1.1")]
+
+
+@case
+def pairs_that_a_real_fabric_drops_are_no_success():
+    with tempfile.TemporaryDirectory() as d:
+        for name in os.listdir(os.path.join(DUMPS, "ring")):
+            shutil.copy(os.path.join(DUMPS, "ring", name), d)
+        path = os.path.join(d, "opensm-sl2vl.dump")
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        assert "3   1   : 0 " in text
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text.replace("3   1   : 0 ", "3   1   : 15", 1))
+        p = route("--check-opensm", d, status=1)
+        assert "pairs are dropped by SL2VL, the first from H0" in p.stdout
+        # there, and not to be read
+        path = os.path.join(d, "opensm-path-records.dump")
+        os.remove(path)
+        os.mkdir(path)
+        p = route("--check-opensm", d, status=2)
+        assert p.stderr.startswith(path + ":0: cannot read"), p.stderr
+
+
+@case
+def an_engine_that_is_none_is_told_where_it_was_asked_for():
+    p = config(TORUS + '\nrouting: { engine = "magic"; };', 2, ())
+    assert ".cfg:2: " in p.stderr, p.stderr
+    p = config(TORUS + '\nrouting: { engine = "updown"; };', 2,
+               ("--engine", "magic"))
+    assert p.stderr.startswith("reflit-route: --engine: "), p.stderr
+    for args in (("--vls", "9"), ("--vls", "0"), ("--qos-levels", "3"),
+                 ("--seeds", "0"), ("--double", "0x10")):
+        p = config(TORUS, 2, args)
+        assert "give a number of" in p.stderr, (args, p.stderr)
+    p = config(TORUS, 2, ("--check-opensm", "."))
+    assert "is not for it" in p.stderr, p.stderr
+
+
+@case
+def a_full_disk_is_no_success():
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        p = subprocess.run([ROUTE, "--config", "config/torus-4x4.cfg",
+                            "--verify"], stdout=full, stderr=subprocess.PIPE,
+                           cwd=ROOT, timeout=120)
+    assert p.returncode == 2 and b"could not be written" in p.stderr, p
+
+
+@case
 def the_tables_of_a_real_fabric_are_judged():
     p = route("--check-opensm", DUMPS + "/ring", "--stats")
     lines = last_lines(p.stdout)

@@ -30,8 +30,11 @@ OWN_PACKAGES = {
     "devtools/peers/": "devtools/peers/",
     "devtools/fresh.sh": "devtools/fresh.sh",
 }
-# program -> package, of those that a machine need not have
+# program -> package, of those that a machine need not have: what needs them is
+# skipped, or installs them itself
 OPTIONAL = {
+    "chromium": "chromium",
+    "chromedriver": "chromium-driver",
     "mmdebstrap": "mmdebstrap",
     "mount": "mount",
     "opensm": "opensm",
@@ -42,9 +45,6 @@ OPTIONAL = {
     "saquery": "infiniband-diags",
     "clang": "clang",
     "iperf3": "iperf3",
-    "etcd": "etcd-server",
-    "etcdctl": "etcd-client",
-    "tcpdump": "tcpdump",
     "tshark": "tshark",
 }
 # a Debian without it is none that anything can be installed on
@@ -164,6 +164,8 @@ def judge(program, where, packages, own):
     if owners and owners & packages.allowed:
         return sorted(owners & packages.allowed)[0], ""
     package = OPTIONAL.get(program)
+    if package in packages.allowed:
+        return package + " (install.sh --tests)", ""
     if package is not None:
         for text in own.values():
             if re.search(r"(^|[\s\"=])%s($|[\s\"])" % re.escape(package),

@@ -70,6 +70,21 @@ def check_private(path, text, report):
             report(path, i, "%s is private to another folder" % m.group(1))
 
 
+def check_named(path, report):
+    """A test that no meson.build names never runs."""
+    folder, base = os.path.split(path)
+    stem = os.path.splitext(base)[0]
+    try:
+        with open(os.path.join(folder, "meson.build"), encoding="utf-8") as f:
+            build = f.read()
+    except OSError:
+        build = ""
+    parts = stem.split("_")
+    tails = ["_".join(parts[i:]) for i in range(1, len(parts))]
+    if base not in build and not any("'%s'" % t in build for t in tails):
+        report(path, 1, "no meson.build beside it names this test")
+
+
 def check_c(path, text, report):
     lines = text.split("\n")
     code = strip_comments(text)
@@ -110,6 +125,8 @@ def main():
         n = text.count("\n")
         if n > FILE_LINES and path not in LONG_FILES:
             report(path, n, "%d lines, %d are allowed" % (n, FILE_LINES))
+        if re.match(r"test/(.*/)?test_[^/]*\.(c|py)$", path):
+            check_named(path, report)
         if path.endswith((".c", ".h")):
             check_c(path, text, report)
     for line in found:

@@ -105,6 +105,24 @@ two_that_accuse_each_other_are_both_named(void **state)
 }
 
 static void
+silence_during_an_absence_counts_from_its_end(void **state)
+{
+	(void)state;
+	claim(1, 2, 100, 200);
+	claim(1, 3, 300, 0);
+	claim(1, 2, 250, 280);
+	assert_int_equal(absences_over(&a, 1, 2, 50, 90), 50);
+	assert_int_equal(absences_over(&a, 1, 2, 50, 150), 150);
+	assert_int_equal(absences_over(&a, 1, 2, 150, 220), 200);
+	assert_int_equal(absences_over(&a, 1, 2, 150, 290), 280);
+	assert_int_equal(absences_over(&a, 1, 2, 200, 240), 200);
+	/* of another flow, and the other way */
+	assert_int_equal(absences_over(&a, 2, 1, 50, 290), 50);
+	assert_int_equal(absences_over(&a, 1, 3, 50, 90), 50);
+	absences_free(&a);
+}
+
+static void
 what_was_said_at_another_time_does_not_count(void **state)
 {
 	(void)state;
@@ -123,6 +141,7 @@ main(void)
 		cmocka_unit_test_setup(one_that_is_cut_off_is_named_and_not_those_it_misses, setup),
 		cmocka_unit_test_setup(an_absence_lasts_from_the_first_to_the_last_who_saw_it, setup),
 		cmocka_unit_test_setup(two_that_accuse_each_other_are_both_named, setup),
+		cmocka_unit_test_setup(silence_during_an_absence_counts_from_its_end, setup),
 		cmocka_unit_test_setup(what_was_said_at_another_time_does_not_count, setup),
 	};
 

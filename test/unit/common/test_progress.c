@@ -2,10 +2,12 @@
 
 /* What long work says of itself [APP-4]. */
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "progress.h"
@@ -52,6 +54,26 @@ a_text_that_is_too_long_is_cut(void **state)
 			    "3 of 20");
 }
 
+/* A script that reads standard error wants none of it unasked. */
+static void
+without_a_terminal_nothing_is_told_unless_it_is_asked_for(void **state)
+{
+	const int null = open("/dev/null", O_WRONLY);
+	const int was = dup(STDERR_FILENO);
+	struct progress quiet, asked;
+
+	(void)state;
+	assert_true(null >= 0 && was >= 0);
+	assert_int_equal(dup2(null, STDERR_FILENO), STDERR_FILENO);
+	progress_begin(&quiet, "seeds", 20, false);
+	progress_begin(&asked, "seeds", 20, true);
+	assert_int_equal(dup2(was, STDERR_FILENO), STDERR_FILENO);
+	close(null);
+	close(was);
+	assert_false(quiet.on);
+	assert_true(asked.on && !asked.terminal);
+}
+
 int
 main(void)
 {
@@ -59,6 +81,8 @@ main(void)
 		cmocka_unit_test(
 			the_time_left_is_what_the_rest_will_take_at_the_pace_so_far),
 		cmocka_unit_test(a_text_that_is_too_long_is_cut),
+		cmocka_unit_test(
+			without_a_terminal_nothing_is_told_unless_it_is_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

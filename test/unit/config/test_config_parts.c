@@ -56,7 +56,10 @@ ports_on_a_network_have_no_destination(void **state)
 	struct rl_config *cfg = config_take(
 		FIGURE_1 "attach = ( { endpoint = \"e0\"; port = \"p\"; } );\n"
 			 "networks = ( { name = \"lan\"; members = [\"e0\", "
-			 "\"e1\"]; ageing_ns = 5; } );");
+			 "\"e1\"]; ageing_ns = 5; stations = [\"02:00:00:"
+			 "00:00:07 e1\", \"02:aB:00:00:00:08/4094 e0\"]; }"
+			 " );");
+	static const uint8_t mac[6] = { 2, 0xab, 0, 0, 0, 8 };
 
 	(void)state;
 	assert_int_equal(cfg->nnetwork, 1);
@@ -65,6 +68,12 @@ ports_on_a_network_have_no_destination(void **state)
 	assert_int_equal(cfg->ep_network[0], 0);
 	assert_int_equal(cfg->ep_network[1], 0);
 	assert_string_equal(cfg->attach[0].dst, "");
+	assert_int_equal(cfg->nstation, 2);
+	assert_int_equal(cfg->station[0].ep, 1);
+	assert_int_equal(cfg->station[0].vlan, 0);
+	assert_memory_equal(cfg->station[1].mac, mac, sizeof(mac));
+	assert_int_equal(cfg->station[1].vlan, 4094);
+	assert_int_equal(cfg->station[1].ep, 0);
 	config_drop(cfg);
 }
 
@@ -163,6 +172,10 @@ a_digest_tells_in_which_part_two_files_differ(void **state)
 		{FIGURE_1 TWO CABLES "networks = ( { name = \"n\"; members = "
 				     "[\"e0\"]; } );",
 		 "processes or networks"},
+		{FIGURE_1 TWO CABLES "networks = ( { name = \"n\"; members = "
+				     "[\"e0\"]; stations = [\"02:00:00:00:"
+				     "00:07 e0\"]; } );",
+		 "processes or networks"},
 		{FIGURE_1, "processes or networks"},
 		{"fabric: { topology = \"torus\"; dims = [4]; };",
 		 "fabric, processes or networks"},
@@ -172,11 +185,71 @@ a_digest_tells_in_which_part_two_files_differ(void **state)
 
 	(void)state;
 	assert_true(d != 0);
+	/* where its copy of the key lies is each process's own */
+	assert_true(d == digest_of(FIGURE_1 TWO CABLES
+				   "link: { key_file = \"k\"; };"));
 	for (size_t i = 0; i < RL_ARRAY_SIZE(other); i++)
 		assert_string_equal(rl_config_digest_diff(
 					    d, digest_of(other[i].text), buf,
 					    sizeof(buf)),
 				    other[i].what);
+}
+
+static void
+what_is_no_station_of_a_network_is_refused_at_its_line(void **state)
+{
+	static const struct {
+		const char *station, *why;
+	} bad[] = {
+		{ "02:00:00:00:00:07", "is no station" },
+		{ "02:00:00:00:00:7 e0", "is no station" },
+		{ "03:00:00:00:00:07 e0", "is no station" },
+		{ "02:00:00:00:00:07/0 e0", "is no station" },
+		{ "02:00:00:00:00:07/4095 e0", "is no station" },
+		{ "02:00:00:00:00:07  e0", "e0 is no member of n" },
+		{ "02:00:00:00:00:07 e1", "e1 is no member of n" },
+		{ "02:00:00:00:00:07 s0", "s0 is no member of n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(bad); i++) {
+		char text[512];
+
+		snprintf(text, sizeof(text),
+			 FIGURE_1 "networks = (\n{ name = \"n\"; members = "
+				  "[\"e0\"];\nstations = [\"%s\"]; } );",
+			 bad[i].station);
+		config_refuse(text, strlen(text), -EINVAL, 9, bad[i].why);
+	}
+}
+
+static void
+a_key_file_is_looked_for_beside_the_file_that_names_it(void **state)
+{
+	static const struct {
+		const char *name, *key, *path;
+	} c[] = {
+		{ "f.cfg", "a.key", "a.key" },
+		{ "there/f.cfg", "a.key", "there/a.key" },
+		{ "there/f.cfg", "/etc/a.key", "/etc/a.key" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(c); i++) {
+		struct rl_config *cfg = config_new();
+		char err[ERR_MAX], text[512];
+
+		snprintf(text, sizeof(text),
+			 FIGURE_1 "\nlink: {\n key_file = \"%s\"; };",
+			 c[i].key);
+		assert_int_equal(rl_config_read_text(c[i].name, text,
+						     strlen(text), cfg, err,
+						     sizeof(err)), 0);
+		assert_string_equal(cfg->key_file, c[i].path);
+		assert_int_equal(cfg->key_file_line, 9);
+		assert_string_equal(cfg->key_file_file, c[i].name);
+		config_drop(cfg);
+	}
 }
 
 int
@@ -187,6 +260,8 @@ main(void)
 		cmocka_unit_test(one_process_runs_all_where_the_file_names_none),
 		cmocka_unit_test(ports_on_a_network_have_no_destination),
 		cmocka_unit_test(what_cannot_be_is_refused_at_its_line),
+		cmocka_unit_test(what_is_no_station_of_a_network_is_refused_at_its_line),
+		cmocka_unit_test(a_key_file_is_looked_for_beside_the_file_that_names_it),
 		cmocka_unit_test(a_digest_tells_in_which_part_two_files_differ),
 	};
 

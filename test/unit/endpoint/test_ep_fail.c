@@ -75,6 +75,32 @@ after_the_limit_every_packet_is_reported_once_by_its_tag(void **state)
 	fx_close(&fx);
 }
 
+/* The limit is one of timeouts in a row: progress begins the count anew. */
+static void
+a_flow_that_gets_on_is_never_given_up(void **state)
+{
+	(void)state;
+	open_limit(3);
+	for (unsigned int i = 0; i < 10; i++) {
+		struct rl_pktq q;
+
+		assert_int_equal(fx_send(&fx, 0, 1, 0, 20), 0);
+		for (unsigned int k = 0; k < 2; k++) { /* lost, twice */
+			q = fx_poll(&fx, 0);
+			assert_int_equal(q.flits, 1);
+			fx_drop_all(&fx, &q);
+			fx.now = rl_ep_deadline(fx.ep[0]);
+		}
+		fx_run(&fx, 5);
+		assert_int_equal(fx_take(&fx, 1, false), 1);
+		assert_true(rl_ep_idle(fx.ep[0]));
+	}
+	assert_true(fx_ctr(&fx, 0, RL_EPC_timeouts) >= 20);
+	assert_int_equal(fx.nreports, 0);
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_flow_failures), 0);
+	fx_close(&fx);
+}
+
 static void
 a_failed_flow_goes_on_when_the_way_is_back(void **state)
 {
@@ -234,6 +260,14 @@ after_it_gave_up_a_flow_refuses_while_nobody_answers(void **state)
 	assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
 	fx_run(&fx, 5);
 	assert_int_equal(fx_take(&fx, 1, false), 1);
+	/* it gets on: who loses something later is not doubted for that */
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
+	for (unsigned int i = 0; i < 3; i++) {
+		q = fx_poll(&fx, 0);
+		fx_drop_all(&fx, &q);
+		fx.now = rl_ep_deadline(fx.ep[0]);
+	}
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
 	fx_close(&fx);
 }
 
@@ -269,6 +303,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_flow_that_gets_on_is_never_given_up),
 		cmocka_unit_test(after_the_limit_every_packet_is_reported_once_by_its_tag),
 		cmocka_unit_test(a_failed_flow_goes_on_when_the_way_is_back),
 		cmocka_unit_test(no_data_leaves_before_the_receiver_has_confirmed_the_sync),

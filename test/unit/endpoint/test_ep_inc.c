@@ -134,6 +134,58 @@ a_receiver_that_restarts_makes_its_senders_report_at_once_and_go_on(void **state
 	fx_close(&fx);
 }
 
+/* The tag that the last event of that kind at endpoint 0 says. */
+static uint32_t
+told_tag(void)
+{
+	uint32_t tag = 0;
+
+	for (unsigned int i = 0; i < fx.nevents; i++)
+		if (fx.event[i].kind == RL_EP_EV_RESTARTED &&
+		    fx.event[i].ep == 0)
+			tag = fx.event[i].tag;
+	return tag;
+}
+
+/* Whoever keeps books must know where one life ends and the next begins. */
+static void
+a_sender_is_told_from_which_packet_on_the_new_life_gets_them(void **state)
+{
+	struct rl_pktq q;
+	uint32_t last;
+
+	(void)state;
+	open_lives(true);
+	deliver(0, 1, 10);
+	fx_run(&fx, 2);
+	fx_restart(&fx, 1, 7);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
+	q = fx_poll(&fx, 0);
+	fx_rx_all(&fx, 1, &q);
+	fx_rx(&fx, 0, fx_poll_one(&fx, 1)); /* hello */
+	assert_int_equal(fx.nreports, 3);
+	last = fx.report[2].tag;
+	assert_int_equal(told_tag(), last + 1);
+	/* two more wait for the answer to a sync; then it restarts again */
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
+	fx_drop(&fx, fx_poll_one(&fx, 0)); /* the sync */
+	fx_restart(&fx, 1, 8);
+	fx.sent[1][0][0] = fx.got[1][0][0] = 0;
+	assert_int_equal(fx_send(&fx, 1, 0, 0, 224), 0);
+	fx_rx(&fx, 0, fx_poll_one(&fx, 1)); /* its sync, of a new life */
+	assert_int_equal(events(RL_EP_EV_RESTARTED, 0), 2);
+	assert_int_equal(fx.nreports, 3);
+	assert_int_equal(told_tag(), last + 1); /* those two, not what follows */
+	fx.got[0][1][0] += 3;
+	fx_settle(&fx);
+	fx_run(&fx, 20);
+	assert_int_equal(fx_take(&fx, 1, false), 2);
+	assert_int_equal(fx_take(&fx, 0, false), 1);
+	fx_close(&fx);
+}
+
 static void
 both_halves_go_where_only_one_way_was_used_since(void **state)
 {
@@ -284,6 +336,8 @@ main(void)
 		cmocka_unit_test(a_flow_begins_with_a_sync_and_its_ack),
 		cmocka_unit_test(a_sender_that_restarts_begins_anew_after_one_round_trip),
 		cmocka_unit_test(a_receiver_that_restarts_makes_its_senders_report_at_once_and_go_on),
+		cmocka_unit_test(
+			a_sender_is_told_from_which_packet_on_the_new_life_gets_them),
 		cmocka_unit_test(both_halves_go_where_only_one_way_was_used_since),
 		cmocka_unit_test(an_ack_of_an_earlier_life_frees_nothing),
 		cmocka_unit_test(a_late_sync_of_an_earlier_life_moves_nothing),

@@ -464,6 +464,39 @@ a_nak_of_one_flit_acknowledges_nothing_so_the_ack_goes_too(void **state)
 	fx_close(&fx);
 }
 
+/* Without ISN the header says what belongs together: it has to end somewhere. */
+static void
+a_packet_without_an_end_takes_no_more_room_than_the_longest(void **state)
+{
+	const uint32_t most = 16;
+	struct rl_ep_cfg cfg;
+
+	(void)state;
+	fx_cfg(&cfg);
+	cfg.profile = RL_PROFILE_CXL;
+	cfg.retry_mode = RL_RETRY_GBN;
+	cfg.max_packet_flits = most;
+	fx_open(&fx, &cfg, 2, 4000);
+	for (uint32_t i = 0; i < 40; i++) {
+		struct rl_flit *f = fx_emit(&fx, 1);
+		struct rl_txn t;
+
+		rl_txn_get(f->wire, &t);
+		t.sop = i == 0;
+		t.eop = false;
+		t.pos = i != 0;
+		t.len_flits = (uint16_t)most;
+		rl_txn_put(f->wire, &t);
+		fx_encode(&fx, f, 0);
+		fx_rx(&fx, 1, f);
+		assert_true(rl_ep_flits(fx.ep[1]) <= most);
+	}
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_malformed), 0);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_orphan_flits), 40 - most);
+	assert_int_equal(fx_take(&fx, 1, false), 0);
+	fx_close(&fx);
+}
+
 int
 main(void)
 {
@@ -483,6 +516,7 @@ main(void)
 		cmocka_unit_test(without_isn_selective_retry_can_name_one_flit_only),
 		cmocka_unit_test(a_cxl_replay_shows_its_numbers_even_where_an_ack_is_due),
 		cmocka_unit_test(a_nak_of_one_flit_acknowledges_nothing_so_the_ack_goes_too),
+		cmocka_unit_test(a_packet_without_an_end_takes_no_more_room_than_the_longest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,9 +147,9 @@ a_full_window_is_backpressure_and_opens_with_the_ack(void **state)
 	cfg.max_packet_flits = 4;
 	fx_open(&fx, &cfg, 2, 100);
 	assert_int_equal(fx_send(&fx, 0, 1, 0, 3 * 224), 0);
-	assert_int_equal(fx_send(&fx, 0, 1, 0, 2 * 224), -EAGAIN);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 2 * 224), -EBUSY);
 	assert_int_equal(fx_send(&fx, 0, 1, 0, 1 * 224), 0);
-	assert_int_equal(fx_send(&fx, 0, 1, 0, 1 * 224), -EAGAIN);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 1 * 224), -EBUSY);
 	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_tx_refused_window), 2);
 	/* another flow has a window of its own */
 	assert_int_equal(fx_send(&fx, 0, 1, 1, 4 * 224), 0);

@@ -206,6 +206,34 @@ a_burst_runs_on_into_the_next_flit(void **state)
 	assert_true(over > 180 && over < 200);
 }
 
+/*
+ * Bursts run over each other and over the ends of flits: a bit is right where
+ * none of those that began before it lasts so long.
+ */
+static void
+of_two_bursts_the_longer_goes_on_into_the_next_flit(void **state)
+{
+	const double rate = 0.01, p = 0.99, flits = 20000;
+	uint8_t wire[RL_ERROR_SPAN_MAX];
+	struct rl_error_cfg c;
+	struct rl_error e;
+	double bits = 0, right = 1;
+
+	(void)state;
+	rl_error_cfg_defaults(&c);
+	c.bit_rate = rate;
+	c.propagate = p;
+	c.span_bytes = 16;
+	rl_error_init(&e, &c, 7);
+	for (int k = 0; k < 3000; k++)
+		right *= 1 - rate * pow(p, k);
+	for (double i = 0; i < flits; i++)
+		bits += one(&e, wire).bits;
+	/* neighbours within two bursts' length are alike */
+	near(bits / (128 * flits), 1 - right,
+	     sqrt(right * (1 - right) * 200 / (128 * flits)));
+}
+
 static void
 on_16_lanes_a_burst_hits_every_16th_byte(void **state)
 {
@@ -362,6 +390,8 @@ main(void)
 		cmocka_unit_test(another_seed_is_another_run),
 		cmocka_unit_test(dfe_bursts_are_runs_of_geometric_length),
 		cmocka_unit_test(a_burst_runs_on_into_the_next_flit),
+		cmocka_unit_test(
+			of_two_bursts_the_longer_goes_on_into_the_next_flit),
 		cmocka_unit_test(on_16_lanes_a_burst_hits_every_16th_byte),
 		cmocka_unit_test(byte_bursts_are_solid_and_reach_both_ends),
 		cmocka_unit_test(

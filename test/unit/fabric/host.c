@@ -117,6 +117,7 @@ phy_tx_alloc(void *phy, struct rl_phy_frame f[], unsigned int n,
 	for (unsigned int i = 0; i < n; i++)
 		f[i] = (struct rl_phy_frame){
 			.data = w->frame[(w->tail + i) % HOST_FRAMES],
+			.len = 2048, /* what was there before */
 			.cookie = w,
 		};
 	w->lent = n;

@@ -24,8 +24,8 @@
 #include "rl_route.h"
 
 #define HOST_FRAMES 64	/* on one wire */
-#define HOST_WIRES 32
-#define HOST_PIPES 64
+#define HOST_WIRES 128
+#define HOST_PIPES 256
 #define HOST_ALLOCS 256
 
 struct host_pipe {

@@ -175,6 +175,7 @@ orders_are_taken_once_and_the_last_one_wins(void **state)
 	host_run(&h, 10 * US);
 	rl_port_info(r->port, &info);
 	assert_int_equal(info.state, RL_LINK_UP);
+	assert_int_equal(atomic_load(&r->order), RL_ORDER_NONE);
 	assert_int_equal(h.dead, 0);
 	rl_role_port_order(r, RL_ORDER_DOWN);
 	host_run(&h, 50 * US);

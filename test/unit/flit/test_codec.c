@@ -242,6 +242,54 @@ a_hop_copies_checks_and_corrects_the_copy_alone(void **state)
 	for_each_codec(check_hop);
 }
 
+/* The same of a frame's flits, which lie in a row, into flits of memory. */
+static void
+check_receive(struct setup *s)
+{
+	static struct rl_flit mem[BURST_MAX], *f[BURST_MAX];
+	static uint8_t body[BURST_MAX * RL_FLIT_BYTES];
+	static struct arena a;
+	uint8_t *src[BURST_MAX], *dst[BURST_MAX];
+	uint8_t fec[BURST_MAX + 1], want[BURST_MAX + 1];
+
+	for (size_t k = 0; k < 2 * RL_ARRAY_SIZE(burst_sizes); k++) {
+		const unsigned int n =
+			burst_sizes[k % RL_ARRAY_SIZE(burst_sizes)];
+		unsigned int dirty;
+
+		arena_fill(s, &a, n);
+		arena_encode(s, &a, n);
+		for (unsigned int i = 0; i < n && k % 2; i++)
+			arena_hurt(s, &a, i);
+		memset(mem, GUARD, sizeof(mem));
+		memset(fec, GUARD, sizeof(fec));
+		for (unsigned int i = 0; i < n; i++) {
+			f[i] = &mem[n - 1 - i];
+			src[i] = body + i * RL_FLIT_BYTES;
+			memcpy(src[i], a.flit[i], RL_FLIT_BYTES);
+			dst[i] = a.want[i];
+		}
+		dirty = rl_codec_hop(s->codec, (const uint8_t *const *)src, dst,
+				     n, want);
+		assert_int_equal(rl_codec_receive(s->codec, body, f, n, fec),
+				 dirty);
+		assert_int_equal(fec[n], GUARD);
+		assert_memory_equal(fec, want, n);
+		for (unsigned int i = 0; i < n; i++) {
+			assert_memory_equal(f[i]->wire, dst[i], RL_FLIT_BYTES);
+			assert_memory_equal(src[i], a.flit[i], RL_FLIT_BYTES);
+			assert_int_equal(f[i]->flags, GUARD);
+		}
+	}
+}
+
+static void
+a_frame_is_received_as_by_a_hop_of_each_flit(void **state)
+{
+	(void)state;
+	for_each_codec(check_receive);
+}
+
 /* A sanitizer's matter: arrays on the heap, of just the length needed. */
 static void
 check_array_ends(struct setup *s)
@@ -434,6 +482,7 @@ main(void)
 		cmocka_unit_test(rx_corrects_and_judges_as_the_reference_does),
 		cmocka_unit_test(
 			a_hop_copies_checks_and_corrects_the_copy_alone),
+		cmocka_unit_test(a_frame_is_received_as_by_a_hop_of_each_flit),
 		cmocka_unit_test(nothing_beyond_a_burst_is_touched),
 		cmocka_unit_test(
 			all_zero_all_one_and_single_bit_flits_encode_as_by_the_reference),

@@ -125,6 +125,23 @@ vlans_are_apart_and_priorities_are_not(void **state)
 	rl_l2_arrived(&l2, frame, 13, 5, 3);
 }
 
+/* 802.1ad: of two tags the outer one says which network it is. */
+static void
+the_outer_tag_of_two_tells_the_vlan(void **state)
+{
+	uint8_t tagged[64];
+
+	(void)state;
+	memcpy(tagged, make(1, 7, 10), sizeof(tagged));
+	memcpy(tagged + 12, "\x88\xa8", 2);
+	rl_l2_arrived(&l2, tagged, 60, 5, 1);
+	memcpy(tagged, make(7, 1, 10), sizeof(tagged));
+	memcpy(tagged + 12, "\x88\xa8", 2);
+	assert_int_equal(rl_l2_route(&l2, tagged, 60, 2), 5);
+	tagged[15]++;
+	assert_int_equal(rl_l2_route(&l2, tagged, 60, 2), RL_L2_ALL);
+}
+
 /* Far more stations than there is room for: the newest are known. */
 static void
 where_there_is_no_room_the_oldest_goes(void **state)
@@ -143,6 +160,58 @@ where_there_is_no_room_the_oldest_goes(void **state)
 	assert_true(known > RL_L2_STATIONS / 2);
 }
 
+/* Only who is still known is pushed out. */
+static void
+who_was_forgotten_makes_room_without_being_pushed_out(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 3 * RL_L2_STATIONS; i++)
+		arrived(100 + i, 5, (uint64_t)i * AGE);
+	assert_int_equal(l2.c.learned, 3 * RL_L2_STATIONS);
+	assert_int_equal(l2.c.pushed, 0);
+}
+
+static void
+a_fixed_station_stays_where_it_is(void **state)
+{
+	uint8_t mac[6];
+
+	(void)state;
+	memcpy(mac, make(7, 1, 0), sizeof(mac));
+	assert_true(rl_l2_fix(&l2, mac, 0, 5));
+	assert_int_equal(route(7, 1, 10), 5); /* it has not spoken yet */
+	arrived(7, 6, 20);		      /* nor may another for it */
+	assert_int_equal(l2.c.elsewhere, 1);
+	arrived(7, 5, 30);
+	assert_int_equal(l2.c.elsewhere, 1);
+	assert_int_equal(route(7, 1, 100 * l2.ageing_ns), 5);
+	assert_int_equal(l2.c.moved, 0);
+	/* and is not pushed out by however many others */
+	for (uint32_t i = 0; i < 4 * RL_L2_STATIONS; i++)
+		arrived(1000 + i, 6, 40);
+	assert_true(l2.c.pushed > 0);
+	assert_int_equal(route(7, 1, 50), 5);
+	/* in its VLAN alone */
+	assert_int_equal(rl_l2_route(&l2, make(7, 1, 9), 60, 60), RL_L2_ALL);
+}
+
+static void
+where_all_places_are_fixed_others_go_to_all(void **state)
+{
+	unsigned int n = 0;
+	uint8_t mac[6];
+
+	(void)state;
+	for (uint32_t i = 0; i < 8 * RL_L2_STATIONS; i++) {
+		memcpy(mac, make(i, 1, 0), sizeof(mac));
+		n += rl_l2_fix(&l2, mac, 0, 5);
+	}
+	assert_int_equal(n, RL_L2_STATIONS);
+	arrived(1u << 20, 6, 10);
+	assert_int_equal(l2.c.learned, 0);
+	assert_int_equal(route(1u << 20, 1u << 21, 20), RL_L2_ALL);
+}
+
 int
 main(void)
 {
@@ -150,14 +219,23 @@ main(void)
 		cmocka_unit_test_setup(a_station_is_learned_from_what_it_sends,
 				       fresh),
 		cmocka_unit_test_setup(a_silent_station_is_forgotten, fresh),
+		cmocka_unit_test_setup(a_fixed_station_stays_where_it_is,
+				       fresh),
+		cmocka_unit_test_setup(
+			where_all_places_are_fixed_others_go_to_all, fresh),
 		cmocka_unit_test_setup(groups_go_to_all_and_are_never_learned,
 				       fresh),
 		cmocka_unit_test_setup(
 			what_stays_behind_the_own_port_is_filtered, fresh),
 		cmocka_unit_test_setup(vlans_are_apart_and_priorities_are_not,
 				       fresh),
+		cmocka_unit_test_setup(the_outer_tag_of_two_tells_the_vlan,
+				       fresh),
 		cmocka_unit_test_setup(where_there_is_no_room_the_oldest_goes,
 				       fresh),
+		cmocka_unit_test_setup(
+			who_was_forgotten_makes_room_without_being_pushed_out,
+			fresh),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -331,6 +331,7 @@ bench_end_open(struct bench_end *e, const struct bench_end_params *p)
 		.incarnation = ++bench_incarnation, .digest = p->digest,
 		.kind = p->kind, .frame_bytes = p->out->frame_bytes,
 		.mac = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2 },
+		.auth = p->auth,
 	};
 
 	memset(e, 0, sizeof(*e));

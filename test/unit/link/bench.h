@@ -221,6 +221,7 @@ struct bench_end_params {
 	uint16_t index;
 	enum rl_link_kind kind;
 	uint64_t digest;
+	const struct rl_link_auth *auth;
 };
 
 void bench_end_open(struct bench_end *e, const struct bench_end_params *p);
@@ -261,6 +262,7 @@ struct bench {
 	enum rl_link_kind kind;
 	uint32_t pool_flits;
 	uint32_t frame_bytes;
+	const struct rl_link_auth *auth[2];
 };
 
 /* Settings that make times short and frames small: a flit each. */

@@ -32,7 +32,9 @@ bench_open(struct bench *b, const struct rl_link_cfg *cfg)
 		fail_msg("bench: %s", err);
 	b->now_ns = 1000;
 	b->step_ns = 1000;
-	b->frame_bytes = rl_frame_bytes(b->cfg.flits_per_frame);
+	b->frame_bytes = rl_frame_bytes(b->cfg.flits_per_frame) +
+			 (b->auth[0] != NULL || b->auth[1] != NULL
+				  ? RL_AUTH_TAG_BYTES : 0);
 	bench_pool_open(&b->pool, b->pool_flits != 0 ? b->pool_flits : 2048);
 	for (unsigned int i = 0; i < 2; i++)
 		bench_wire_open(&b->wire[i], b->frame_bytes);
@@ -41,7 +43,7 @@ bench_open(struct bench *b, const struct rl_link_cfg *cfg)
 			.cfg = &b->cfg, .pool = &b->pool,
 			.in = &b->wire[1 - i], .out = &b->wire[i],
 			.uid = i + 1, .index = (uint16_t)(i + 3),
-			.kind = b->kind,
+			.kind = b->kind, .auth = b->auth[i],
 		};
 
 		bench_end_open(&b->end[i], &p);

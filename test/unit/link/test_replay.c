@@ -227,6 +227,129 @@ unacked_only_leaves_the_acknowledged_flits_out(void **state)
 	rig_close(&g);
 }
 
+/* Flits of a packet leave by its head's VC, whatever they say themselves. */
+static void
+what_is_drained_goes_the_way_of_its_head(void **state)
+{
+	struct rl_flit *pkt = NULL, *f;
+	struct rl_replay_drained d;
+	struct rl_pktq out;
+	struct rig g;
+
+	(void)state;
+	rig_open(&g, 16, 13); /* over the end of the ring */
+	for (unsigned int i = 0; i < 6; i++) {
+		f = rl_flit_get(&g.pool.cache);
+		f->state = UINT64_MAX;
+		f->flags = i == 0 ? RL_FF_SOP : i == 5 ? RL_FF_EOP : 0;
+		f->mark = i == 4 ? RL_MARK_POISON : RL_MARK_OK;
+		f->in_port = 99;
+		if (i == 0) {
+			rl_packet_start(f);
+			pkt = f;
+		} else {
+			rl_packet_append(pkt, f);
+		}
+	}
+	pkt->vc = 5;
+	pkt->plane = 3;
+	pkt->in_port = 7;
+	rl_replay_push(&g.r, pkt, NULL);
+	for (uint32_t i = 0; i < 6; i++) {
+		const uint16_t s = g.r.sideband[(13 + i) & g.r.mask];
+
+		assert_int_equal(RL_SIDEBAND_VC(s), 5);
+		assert_int_equal(s >> 7 & 3,
+				 i == 4 ? RL_MARK_POISON : RL_MARK_OK);
+	}
+	send_all(&g);
+	ack(&g, 15);
+	assert_int_equal(g.done[5], 2);
+	assert_int_equal(drain(&g, true, &d, &out), 4);
+	assert_int_equal(out.head->vc, 5);
+	assert_int_equal(out.head->plane, 3);
+	assert_int_equal(out.head->in_port, 7);
+	put_all(&g, &out);
+	rig_close(&g);
+}
+
+/* A packet of n flits, in runs as they may have come: 1, then up to 16. */
+static struct rl_flit *
+packet_in_runs(struct rig *g, unsigned int n, unsigned int run)
+{
+	struct rl_flit *f[16], *pkt = NULL;
+	unsigned int k;
+
+	for (unsigned int i = 0; i < n; i += k) {
+		k = i == 0 || n - i == 1 ? 1 : rl_min_u32(run, n - i);
+		for (unsigned int j = 0; j < k; j++) {
+			f[j] = rl_flit_get(&g->pool.cache);
+			assert_non_null(f[j]);
+			f[j]->state = 0;
+			if (pkt == NULL)
+				rl_packet_start(pkt = f[j]);
+			else
+				rl_packet_append(pkt, f[j]);
+		}
+		if (i != 0)
+			rl_run_make(pkt, f, k);
+	}
+	pkt->flags |= RL_FF_SOP;
+	pkt->last->flags |= RL_FF_EOP;
+	return pkt;
+}
+
+/* What is numbered from @p seq on is the chain of @p f, flit by flit. */
+static void
+numbered_as_chained(const struct rig *g, uint32_t seq, const struct rl_flit *f)
+{
+	const uint16_t n = f->pkt_flits;
+
+	for (uint16_t i = 0; i < n; i++, f = f->next) {
+		assert_ptr_equal(rl_replay_at(&g->r, seq + i), f);
+		assert_int_equal(g->r.left[(seq + i) & g->r.mask], n - i);
+	}
+}
+
+static void
+packets_in_runs_are_numbered_as_they_are_chained(void **state)
+{
+	struct rl_replay_drained d;
+	struct rl_pktq out;
+	struct rig g;
+
+	(void)state;
+	rig_open(&g, 256, 250);
+	for (unsigned int n = 1; n <= 40; n++) {
+		for (unsigned int run = 1; run <= 16; run++) {
+			struct rl_flit *a = packet_in_runs(&g, n, run);
+			struct rl_flit *b = packet_in_runs(&g, n, 5);
+			struct rl_flit *c = packet_in_runs(&g, n, run);
+			uint32_t at = g.r.tail;
+
+			rl_packet_join(a, b); /* as fragments are */
+			rl_replay_push(&g.r, a, c);
+			numbered_as_chained(&g, at, a);
+			rl_replay_push(&g.r, c, NULL);
+			numbered_as_chained(&g, at + 2 * n, c);
+			/* and once more, cut and chained anew */
+			send_all(&g);
+			ack(&g, at + 3);
+			drain(&g, true, &d, &out);
+			at = g.r.tail;
+			while ((a = rl_pktq_pop(&out)) != NULL) {
+				rl_replay_push(&g.r, a, out.head);
+				numbered_as_chained(&g, at, a);
+				at = g.r.tail;
+			}
+			send_all(&g);
+			ack(&g, g.r.tail);
+		}
+	}
+	assert_true(rl_replay_empty(&g.r));
+	rig_close(&g);
+}
+
 static void
 a_packet_cut_by_the_drain_comes_back_open(void **state)
 {
@@ -403,6 +526,9 @@ main(void)
 		cmocka_unit_test(
 			a_drain_gives_whole_packets_and_no_acknowledged_one),
 		cmocka_unit_test(unacked_only_leaves_the_acknowledged_flits_out),
+		cmocka_unit_test(what_is_drained_goes_the_way_of_its_head),
+		cmocka_unit_test(
+			packets_in_runs_are_numbered_as_they_are_chained),
 		cmocka_unit_test(a_packet_cut_by_the_drain_comes_back_open),
 		CASE("LINK-C20 every length and every ACK drains whole",
 		     every_length_and_every_ack_drains_whole),

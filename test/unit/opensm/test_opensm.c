@@ -83,6 +83,36 @@ edit(struct dump *d, enum rl_opensm_file file, const char *from, const char *to)
 	d->file[file].len = strlen(edited);
 }
 
+/* The same wherever it stands. */
+static void
+edit_all(struct dump *d, enum rl_opensm_file file, const char *from,
+	 const char *to)
+{
+	assert_null(strstr(to, from));
+	while (strstr(d->file[file].text, from) != NULL)
+		edit(d, file, from, to);
+}
+
+/* A text of a test's own in place of a file. */
+static void
+replace(struct dump *d, enum rl_opensm_file file, const char *text)
+{
+	drop(d, file);
+	d->file[file] = (struct rl_opensm_text){strdup(text), strlen(text)};
+	assert_non_null(d->file[file].text);
+}
+
+static void
+refused(const struct dump *d, const char *why)
+{
+	struct rl_opensm_error err;
+	struct rl_opensm osm;
+
+	assert_int_equal(rl_opensm_read(d->file, &osm, &err), -EINVAL);
+	if (strstr(err.why, why) == NULL)
+		fail_msg("'%s' is not '%s'", err.why, why);
+}
+
 static struct rl_opensm
 take(const struct dump *d)
 {
@@ -283,6 +313,208 @@ a_switch_without_a_table_is_told(void **state)
 	drop_all(&d);
 }
 
+/* What it says of its paths is nobody else's: the other tables stay. */
+static void
+a_table_of_an_unknown_switch_changes_no_other(void **state)
+{
+	struct dump d = load_all(RING), e = load_all(RING);
+	struct rl_opensm whole = take(&d), osm;
+	const int32_t s2 = rl_topo_find_dev(&whole.topo, "S2");
+
+	(void)state;
+	edit(&e, RL_OPENSM_LFTS, "Lid 4 guid 0x0000000000200002",
+	     "Lid 4 guid 0x0000000000299999");
+	osm = take(&e);
+	for (uint32_t dev = 0; dev < whole.topo.ndev; dev++)
+		if (dev != (uint32_t)s2)
+			assert_memory_equal(whole.fwd[dev].entry,
+					    osm.fwd[dev].entry,
+					    whole.topo.nep *
+						    sizeof(*osm.fwd[dev].entry));
+	rl_opensm_free(&whole);
+	rl_opensm_free(&osm);
+	drop_all(&d);
+	drop_all(&e);
+}
+
+static void
+a_table_in_several_blocks_is_one(void **state)
+{
+	struct dump d = load_all(RING);
+	struct rl_check_report rep;
+	struct rl_opensm osm;
+
+	(void)state;
+	edit(&d, RL_OPENSM_LFTS, "0x0005 001 #",
+	     "Unicast lids [5-8] of switch Lid 2 guid 0x0000000000200000:\n"
+	     "0x0005 001 #");
+	osm = take(&d);
+	assert_int_equal(judge(&osm, &rep), 0);
+	assert_int_equal(rep.reachable, 12);
+	rl_opensm_free(&osm);
+	drop_all(&d);
+}
+
+static void
+rows_of_a_channel_adapter_are_not_those_of_the_switch_before(void **state)
+{
+	struct dump d = load_all(RING);
+	struct rl_opensm osm;
+
+	(void)state;
+	edit(&d, RL_OPENSM_SL2VL, "Switch 0x0000000000200001",
+	     "Channel Adapter 0x0000000000100001, base LID 1, \"H0\"\n"
+	     "3   1   : 15 15 15 15 15 15 15 15 15 15 15 15 15 15 15 15\n"
+	     "Switch 0x0000000000200001");
+	osm = take(&d);
+	assert_int_equal(osm.dropped, 0);
+	rl_opensm_free(&osm);
+	drop_all(&d);
+}
+
+static void
+an_lmc_gives_a_port_as_many_lids(void **state)
+{
+	struct dump d = load_all(RING);
+	struct rl_opensm osm;
+
+	(void)state;
+	load(&d, RL_OPENSM_NET, RING "ibnetdiscover.txt");
+	edit(&d, RL_OPENSM_NET, "# lid 8 lmc 0", "# lid 8 lmc 2");
+	osm = take(&d);
+	assert_int_equal(osm.topo.nep, 7);
+	assert_true(rl_topo_find_dev(&osm.topo, "H3.l8") >= 0);
+	assert_true(rl_topo_find_dev(&osm.topo, "H3.l11") >= 0);
+	assert_true(rl_topo_find_dev(&osm.topo, "H2") >= 0);
+	rl_opensm_free(&osm);
+	drop_all(&d);
+}
+
+static void
+a_port_without_a_lid_is_left_out_and_told(void **state)
+{
+	struct dump d = load_all(RING);
+	struct rl_opensm osm = take(&d);
+
+	(void)state;
+	assert_int_equal(osm.nodes_without_lid, 0);
+	rl_opensm_free(&osm);
+	edit_all(&d, RL_OPENSM_NET, "LID:0008", "LID:0000");
+	edit_all(&d, RL_OPENSM_LFTS, "portguid 0x0000000000100007", "");
+	osm = take(&d);
+	assert_int_equal(osm.nodes_without_lid, 1);
+	assert_int_equal(osm.topo.nep, 3);
+	rl_opensm_free(&osm);
+	drop_all(&d);
+}
+
+static void
+two_channel_adapters_on_one_cable_are_refused(void **state)
+{
+	static const char net[] =
+#define CA(guid, name, lid, pn)                                               \
+	"{ CA Ports:02 NodeGUID:" guid " PortGUID:" guid " {" name "} LID:"   \
+	lid " PN:" pn " } "
+		CA("0000000000100000", "H0", "0001", "01")
+		"{ SW Ports:03 NodeGUID:0000000000200000 "
+		"PortGUID:0000000000200000 {S0} LID:0002 PN:01 } PHY=4x\n"
+		CA("0000000000100000", "H0", "0003", "02")
+		CA("0000000000100004", "H1", "0007", "01") "PHY=4x\n";
+	struct dump d = load_all(RING);
+
+	(void)state;
+	replace(&d, RL_OPENSM_NET, net);
+	refused(&d, "a cable between two channel adapters");
+	drop_all(&d);
+}
+
+/* The dump knows 15 VLs, the checker RL_VCS: which they are called is open. */
+static void
+vls_beyond_those_of_the_checker_are_numbered_from_below(void **state)
+{
+	struct dump d = load_all(RING);
+	struct rl_check_report rep;
+	struct rl_opensm osm;
+
+	(void)state;
+	edit_all(&d, RL_OPENSM_SL2VL, ": 0  1  2", ": 0  12 2");
+	osm = take(&d);
+	assert_int_equal(osm.used_vls, 1 | 1 << 12);
+	assert_int_equal(osm.nvls, 2);
+	assert_int_equal(osm.vl[0], 0);
+	assert_int_equal(osm.vl[1], 12);
+	assert_int_equal(judge(&osm, &rep), 0);
+	assert_int_equal(rep.reachable, 12);
+	assert_int_equal(rep.nvls, 2);
+	for (uint32_t s = 0; s < 4; s++) /* the switches */
+		for (uint16_t p = 0; p < 9; p++)
+			assert_true(rl_fwd_vl(&osm.fwd[s], 0, p / 3, p % 3,
+					      1) < 2);
+	rl_opensm_free(&osm);
+	drop_all(&d);
+}
+
+/* Each pair has an SL of its own, and each SL a VL. */
+static void
+more_vls_than_can_be_judged_are_refused(void **state)
+{
+	static const char *const lids[] = {"0x0001", "0x0005", "0x0007",
+					   "0x0008"};
+	struct dump d = load_all(RING);
+	char text[2048], *at = text;
+	unsigned int sl = 0;
+
+	(void)state;
+	for (unsigned int s = 0; s < 4; s++) {
+		at += sprintf(at, "Channel Adapter 0x1, base LID %c, \"H\"\n",
+			      lids[s][5]);
+		for (unsigned int t = 0; t < 4; t++)
+			if (s != t)
+				at += sprintf(at, "%s : %u\n", lids[t], sl++);
+	}
+	replace(&d, RL_OPENSM_PATHS, text);
+	edit_all(&d, RL_OPENSM_SL2VL, "7  0  1  2  3  4  5  6  7",
+		 "7  8  9  10 11 12 13 14 14");
+	refused(&d, "the paths use 12 VLs; 8 can be judged");
+	drop_all(&d);
+}
+
+static void
+all_lids_of_a_port_send_on_the_sls_of_its_first(void **state)
+{
+	struct dump d = load_all(LMC);
+	struct rl_opensm osm = take(&d);
+	const uint8_t *sl[2];
+	unsigned int used = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		const int32_t dev = rl_topo_find_dev(
+			&osm.topo, i == 0 ? "Hca1.p1.l2" : "Hca1.p1.l3");
+
+		assert_true(dev >= 0);
+		sl[i] = osm.fwd[dev].path_sl;
+	}
+	assert_memory_equal(sl[0], sl[1], osm.topo.nep);
+	for (uint32_t e = 0; e < osm.topo.nep; e++)
+		used |= sl[0][e];
+	assert_int_not_equal(used, 0);
+	rl_opensm_free(&osm);
+	drop_all(&d);
+}
+
+static void
+an_sl_of_saquery_that_is_none_is_refused(void **state)
+{
+	struct dump d = load_all(RING);
+
+	(void)state;
+	replace(&d, RL_OPENSM_PATHS,
+		"PathRecord dump:\n\tdlid....5\n\tslid....1\n\tsl......0x10\n");
+	refused(&d, "SL 16; SLs are 0 to 15");
+	drop_all(&d);
+}
+
 static void
 bad_files_are_told_with_file_and_line(void **state)
 {
@@ -345,6 +577,19 @@ main(void)
 		cmocka_unit_test(
 			a_path_whose_sl_has_vl_15_is_counted_as_dropped),
 		cmocka_unit_test(a_switch_without_a_table_is_told),
+		cmocka_unit_test(a_table_of_an_unknown_switch_changes_no_other),
+		cmocka_unit_test(a_table_in_several_blocks_is_one),
+		cmocka_unit_test(
+			rows_of_a_channel_adapter_are_not_those_of_the_switch_before),
+		cmocka_unit_test(an_lmc_gives_a_port_as_many_lids),
+		cmocka_unit_test(a_port_without_a_lid_is_left_out_and_told),
+		cmocka_unit_test(two_channel_adapters_on_one_cable_are_refused),
+		cmocka_unit_test(
+			vls_beyond_those_of_the_checker_are_numbered_from_below),
+		cmocka_unit_test(more_vls_than_can_be_judged_are_refused),
+		cmocka_unit_test(
+			all_lids_of_a_port_send_on_the_sls_of_its_first),
+		cmocka_unit_test(an_sl_of_saquery_that_is_none_is_refused),
 		cmocka_unit_test(bad_files_are_told_with_file_and_line),
 	};
 

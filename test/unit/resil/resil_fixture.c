@@ -208,6 +208,7 @@ host_ctl(struct fx *f)
 							     : f->mode,
 			.held_flows = 2,
 			.avoided = f->avoided,
+			.cut = f->cut,
 			.compute_ns = f->compute_ns / 2,
 			.prove_ns = f->compute_ns / 2,
 		};
@@ -224,6 +225,7 @@ host_ctl(struct fx *f)
 		memcpy(f->job_link_ok, job.link_ok, f->topo.nlink);
 		memcpy(f->job_silent, job.silent, FX_DEVS);
 		memcpy(f->job_waits, job.waits, FX_DEVS);
+		memcpy(f->job_unsure, job.unsure, FX_DEVS);
 	}
 	while (rl_controller_tx(f->ctl, &m, f->now_ns))
 		send(f, &m, false);
@@ -353,4 +355,34 @@ fx_link_of(const struct fx *f, const char *name)
 
 	assert_true(l >= 0);
 	return (uint32_t)l;
+}
+
+int
+fx_setup(void **state)
+{
+	struct fx *f = calloc(1, sizeof(*f));
+
+	fx_open(f, 1);
+	assert_true(fx_settle(f, 10 * RL_NS_PER_MS));
+	assert_int_equal(f->jobs, 0); /* nothing was wrong */
+	*state = f;
+	return 0;
+}
+
+int
+fx_teardown(void **state)
+{
+	fx_close(*state);
+	free(*state);
+	return 0;
+}
+
+void
+fx_all_have(const struct fx *f, uint32_t epoch)
+{
+	for (uint32_t d = 0; d < FX_DEVS; d++)
+		if (f->local[d] != NULL) {
+			assert_int_equal(f->table[d], epoch);
+			assert_int_equal(f->hold[d], RL_RESIL_HOLD_NONE);
+		}
 }

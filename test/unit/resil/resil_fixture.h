@@ -57,9 +57,11 @@ struct fx {
 	uint8_t job_link_ok[64];
 	uint8_t job_silent[FX_DEVS];
 	uint8_t job_waits[FX_DEVS];
+	uint8_t job_unsure[FX_DEVS];
 	enum rl_resil_mode job_mode;
 	uint32_t jobs;
 	bool avoided;
+	bool cut; /* the tables leave somebody out */
 	/* devices */
 	uint32_t table[FX_DEVS];
 	enum rl_resil_hold hold[FX_DEVS];
@@ -88,6 +90,11 @@ void fx_local_begin(struct fx *f, uint32_t dev, bool waits);
 void fx_ctl_kill(struct fx *f);
 void fx_ctl_begin(struct fx *f);
 const struct rl_recovery *fx_last(const struct fx *f);
+/* A fixture at rest, for cmocka; *state is a struct fx. */
+int fx_setup(void **state);
+int fx_teardown(void **state);
+/* All that live have these tables, and nobody holds. */
+void fx_all_have(const struct fx *f, uint32_t epoch);
 uint32_t fx_dev(const struct fx *f, const char *name);
 uint32_t fx_link_of(const struct fx *f, const char *name);
 

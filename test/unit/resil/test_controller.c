@@ -5,36 +5,6 @@
 
 #define MS RL_NS_PER_MS
 
-static int
-open_settled(void **state)
-{
-	struct fx *f = calloc(1, sizeof(*f));
-
-	fx_open(f, 1);
-	assert_true(fx_settle(f, 10 * MS));
-	assert_int_equal(f->jobs, 0); /* nothing was wrong */
-	*state = f;
-	return 0;
-}
-
-static int
-close_fx(void **state)
-{
-	fx_close(*state);
-	free(*state);
-	return 0;
-}
-
-static void
-all_have(const struct fx *f, uint32_t epoch)
-{
-	for (uint32_t d = 0; d < FX_DEVS; d++)
-		if (f->local[d] != NULL) {
-			assert_int_equal(f->table[d], epoch);
-			assert_int_equal(f->hold[d], RL_RESIL_HOLD_NONE);
-		}
-}
-
 static void
 a_dead_link_brings_new_tables_and_nobody_is_held(void **state)
 {
@@ -49,7 +19,7 @@ a_dead_link_brings_new_tables_and_nobody_is_held(void **state)
 	assert_int_equal(f->job_link_ok[link], RL_LINK_NO);
 	assert_int_equal(f->holds, 0);
 	r = fx_last(f);
-	all_have(f, r->epoch);
+	fx_all_have(f, r->epoch);
 	assert_int_equal(r->outcome, RL_OUTCOME_DONE);
 	assert_int_equal(r->mode, RL_RESIL_LIVE);
 	assert_int_equal(r->paused_ns, 0);
@@ -110,7 +80,7 @@ a_failure_while_computing_begins_it_anew(void **state)
 			 RL_OUTCOME_SUPERSEDED);
 	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
 	assert_int_equal(f->job_link_ok[fx_link_of(f, "s0-s1")], RL_LINK_NO);
-	all_have(f, fx_last(f)->epoch);
+	fx_all_have(f, fx_last(f)->epoch);
 }
 
 static void
@@ -127,7 +97,7 @@ failures_that_never_end_do_not_keep_tables_from_coming(void **state)
 	}
 	assert_true(f->table[0] > 0);
 	assert_true(fx_settle(f, 50 * MS));
-	all_have(f, fx_last(f)->epoch);
+	fx_all_have(f, fx_last(f)->epoch);
 }
 
 static void
@@ -153,7 +123,7 @@ some_flows_are_held_until_theirs_have_left(void **state)
 	assert_true(r->quiesce_ns > 4 * MS && r->quiesce_ns < 6 * MS);
 	assert_true(r->paused_ns >= r->quiesce_ns + r->install_ns);
 	assert_int_equal(f->bad_installs, 0);
-	all_have(f, r->epoch);
+	fx_all_have(f, r->epoch);
 }
 
 static void
@@ -183,7 +153,35 @@ full_quiesce_is_observed_not_waited_for_by_the_clock(void **state)
 }
 
 static void
-what_never_drains_is_released_and_then_all_is_held(void **state)
+where_some_flows_never_drain_all_are_held_for_the_same_tables(void **state)
+{
+	struct fx *f = *state;
+	const struct rl_recovery *r;
+
+	f->cfg.quiesce_ns = 64 * MS;
+	f->mode = RL_RESIL_PARTIAL;
+	f->busy[fx_dev(f, "e1")] = true;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	fx_run(f, 1 * MS);
+	assert_int_equal(f->hold[fx_dev(f, "e1")], RL_RESIL_HOLD_FLOWS);
+	fx_run(f, 4 * MS);
+	assert_int_equal(f->hold[fx_dev(f, "e1")], RL_RESIL_HOLD_ALL);
+	assert_int_equal(f->installs, 0);
+	f->busy[fx_dev(f, "e1")] = false;
+	assert_true(fx_settle(f, 10 * MS));
+	r = fx_last(f);
+	assert_int_equal(f->jobs, 1);
+	assert_int_equal(r->outcome, RL_OUTCOME_DONE);
+	assert_int_equal(r->mode, RL_RESIL_FULL);
+	assert_int_equal(r->held_flows, 12);
+	assert_true(r->paused_ns > 4 * MS); /* from the first order on */
+	assert_int_equal(f->bad_installs, 0);
+	fx_all_have(f, r->epoch);
+}
+
+/* Nor does all of it: released, and tried again later. */
+static void
+what_never_drains_is_released_and_tried_again(void **state)
 {
 	struct fx *f = *state;
 
@@ -196,10 +194,53 @@ what_never_drains_is_released_and_then_all_is_held(void **state)
 	assert_int_equal(f->installs, 0);
 	f->busy[fx_dev(f, "e1")] = false;
 	assert_true(fx_settle(f, 100 * MS));
-	assert_int_equal(f->job_mode, RL_RESIL_FULL);
 	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
 	assert_int_equal(fx_last(f)->cause, RL_CAUSE_RETRY);
-	all_have(f, fx_last(f)->epoch);
+	fx_all_have(f, fx_last(f)->epoch);
+}
+
+/* Who holds may be silent: new tables, that are proven with those it has. */
+static void
+beside_one_that_is_silent_all_are_held_for_new_tables(void **state)
+{
+	struct fx *f = *state;
+
+	f->cfg.quiesce_ns = 64 * MS;
+	fx_local_kill(f, fx_dev(f, "s3"));
+	f->mode = RL_RESIL_FULL;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	fx_run(f, 20 * MS);
+	f->mode = RL_RESIL_PARTIAL;
+	f->busy[fx_dev(f, "e1")] = true;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_UP);
+	fx_run(f, 20 * MS);
+	assert_int_equal(f->job_mode, RL_RESIL_FULL);
+	f->busy[fx_dev(f, "e1")] = false;
+	assert_true(fx_settle(f, 200 * MS));
+	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
+}
+
+/* The mode forbids it. */
+static void
+a_controller_that_may_hold_some_flows_only_never_holds_all(void **state)
+{
+	struct fx *f = *state;
+
+	f->cfg.mode = f->mode = RL_RESIL_PARTIAL;
+	f->busy[fx_dev(f, "e1")] = true;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	fx_run(f, f->cfg.quiesce_ns / 2); /* and is given time for it */
+	assert_int_equal(f->hold[fx_dev(f, "e1")], RL_RESIL_HOLD_FLOWS);
+	assert_int_equal(f->jobs, 1);
+	for (unsigned int i = 0; i < 100; i++) {
+		fx_run(f, MS / 2);
+		assert_int_not_equal(f->hold[fx_dev(f, "e1")],
+				     RL_RESIL_HOLD_ALL);
+		assert_int_not_equal(f->job_mode, RL_RESIL_FULL);
+	}
+	f->busy[fx_dev(f, "e1")] = false;
+	assert_true(fx_settle(f, 200 * MS));
+	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
 }
 
 static void
@@ -215,6 +256,60 @@ a_computation_that_never_ends_is_tried_again(void **state)
 	f->never = false;
 	assert_true(fx_settle(f, 50 * MS));
 	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
+}
+
+/* What fails all the time must not keep a controller busy all the time. */
+static void
+each_try_waits_twice_as_long_as_the_one_before(void **state)
+{
+	struct fx *f = *state;
+	uint64_t at[6], gap[5];
+
+	f->cfg.compute_ns = 5 * MS;
+	f->never = true;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	for (unsigned int i = 0; i < 6; i++) {
+		const uint64_t limit_ns = f->now_ns + 1000 * MS;
+
+		while (f->jobs <= i && f->now_ns < limit_ns)
+			fx_run(f, MS / 10);
+		assert_int_equal(f->jobs, i + 1); /* it was tried again */
+		at[i] = f->now_ns;
+	}
+	for (unsigned int i = 0; i < 5; i++)
+		gap[i] = at[i + 1] - at[i];
+	for (unsigned int i = 1; i < 5; i++)
+		assert_in_range(gap[i] - gap[i - 1],
+				(f->cfg.retry_ns << (i - 1)) - MS,
+				(f->cfg.retry_ns << (i - 1)) + MS);
+}
+
+/* It may go again, so tables wait for it to stay; but not where it is needed. */
+static void
+what_has_just_returned_is_better_than_nothing(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t link = fx_link_of(f, "s0-s1");
+	const uint32_t last = fx_link_of(f, "e0-s0");
+
+	f->cfg.return_ns = 10 * MS;
+	fx_link(f, link, RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 5 * MS));
+	fx_link(f, link, RL_RESIL_LINK_UP);
+	fx_run(f, 2 * MS);
+	assert_int_equal(f->jobs, 1);
+	f->cut = true;
+	fx_link(f, last, RL_RESIL_LINK_DEAD);
+	fx_run(f, 2 * MS);
+	assert_int_equal(f->jobs, 2);
+	assert_int_equal(f->job_link_ok[link], RL_LINK_AVOID);
+	assert_int_equal(f->job_link_ok[last], RL_LINK_NO);
+	/* somebody is cut off: this one is used at once */
+	f->cut = false;
+	fx_link(f, last, RL_RESIL_LINK_UP);
+	fx_run(f, 2 * MS);
+	assert_int_equal(f->jobs, 3);
+	assert_int_equal(f->job_link_ok[last], RL_LINK_USE);
 }
 
 static void
@@ -251,10 +346,13 @@ who_does_not_answer_is_not_dead_and_comes_back(void **state)
 	fx_link(f, fx_link_of(f, "s1-s2"), RL_RESIL_LINK_DEAD);
 	assert_true(fx_settle(f, 50 * MS));
 	assert_int_equal(f->job_silent[s3], 1);
+	/* it may have got the tables that were on their way to it, or not */
+	assert_int_equal(f->job_unsure[s3], 1);
+	assert_int_equal(f->job_unsure[0], 0);
 	f->local[s3] = l;
 	fx_run(f, 2 * f->cfg.answer_ns);
 	assert_true(fx_settle(f, 50 * MS));
-	all_have(f, fx_last(f)->epoch);
+	fx_all_have(f, fx_last(f)->epoch);
 }
 
 static void
@@ -304,7 +402,7 @@ a_device_that_begins_anew_gets_tables_before_its_ports_train(void **state)
 	assert_true(fx_settle(f, f->cfg.train_ns + 10 * MS));
 	assert_int_equal(f->job_link_ok[fx_link_of(f, "s2-s3")], RL_LINK_USE);
 	assert_int_equal(f->job_link_ok[fx_link_of(f, "s3-s0")], RL_LINK_NO);
-	all_have(f, fx_last(f)->epoch);
+	fx_all_have(f, fx_last(f)->epoch);
 }
 
 static void
@@ -330,8 +428,41 @@ a_new_controller_finds_half_an_install_and_ends_it(void **state)
 	}
 	assert_int_equal(f->table[s3], 0);
 	assert_true(fx_settle(f, 50 * MS));
-	all_have(f, fx_last(f)->epoch);
+	fx_all_have(f, fx_last(f)->epoch);
 	assert_int_equal(f->job_link_ok[fx_link_of(f, "s0-s1")], RL_LINK_NO);
+}
+
+/* Half of the fabric has tables that are only good while nothing moves. */
+static void
+what_a_controller_had_stopped_its_successor_lets_go_with_new_tables(
+	void **state)
+{
+	struct fx *f = *state;
+	bool same;
+
+	f->mode = RL_RESIL_FULL;
+	f->jitter_ns = 200000;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	while (f->installs == 0)
+		fx_run(f, 1000);
+	assert_true(f->installs < FX_DEVS);
+	fx_ctl_kill(f);
+	memset(f->flight, 0, sizeof(f->flight)); /* and what it has said */
+	f->jitter_ns = 0;
+	fx_ctl_begin(f);
+	do {
+		fx_run(f, 1000);
+		same = true;
+		for (uint32_t d = 0; d < FX_DEVS; d++)
+			same = same && f->table[d] == f->table[0];
+		for (uint32_t d = 0; !same && d < FX_DEVS; d++)
+			assert_int_not_equal(f->hold[d], RL_RESIL_HOLD_NONE);
+	} while (!same);
+	assert_true(fx_settle(f, 50 * MS));
+	fx_all_have(f, fx_last(f)->epoch);
+	assert_int_equal(f->bad_installs, 0);
+	for (uint32_t d = 0; d < FX_DEVS; d++)
+		assert_int_equal(f->hold[d], RL_RESIL_HOLD_NONE);
 }
 
 static void
@@ -352,7 +483,7 @@ held_sources_go_on_when_the_controller_is_gone(void **state)
 	f->busy[e1] = false;
 	fx_ctl_begin(f);
 	assert_true(fx_settle(f, 50 * MS));
-	all_have(f, fx_last(f)->epoch);
+	fx_all_have(f, fx_last(f)->epoch);
 	assert_int_equal(f->bad_installs, 0);
 }
 
@@ -375,58 +506,7 @@ what_is_held_stays_held_while_the_controller_lives(void **state)
 	assert_int_equal(f->hold[0], RL_RESIL_HOLD_ALL);
 	assert_int_equal(rl_controller_unquiesce(f->ctl, f->now_ns), 0);
 	assert_true(fx_settle(f, 10 * MS));
-	all_have(f, f->job_epoch);
-}
-
-static void
-a_removed_link_is_left_before_it_goes_down_and_used_after_it_is_up(void **state)
-{
-	struct fx *f = *state;
-	const uint32_t link = fx_link_of(f, "s0-s1");
-	const struct rl_topo_link *l = &f->topo.link[link];
-
-	assert_int_equal(rl_controller_remove_link(f->ctl, link, f->now_ns), 0);
-	assert_int_equal(rl_controller_remove_link(f->ctl, link, f->now_ns),
-			 -EALREADY);
-	fx_run(f, f->cfg.gather_ns + f->compute_ns - 1000);
-	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_NONE);
-	assert_true(fx_settle(f, 50 * MS));
-	all_have(f, fx_last(f)->epoch);
-	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_DRAIN);
-	assert_int_equal(f->order[l->dev[1]][l->port[1]], RL_LOCAL_PORT_DRAIN);
-	assert_true(rl_controller_link_out(f->ctl, link));
-	fx_link(f, link, RL_RESIL_LINK_DEAD);
-	assert_true(fx_settle(f, 10 * MS));
-	assert_int_equal(rl_controller_add_link(f->ctl, link, f->now_ns), 0);
-	assert_false(rl_controller_link_out(f->ctl, link));
-	fx_run(f, 1 * MS);
-	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_UP);
-	assert_int_equal(f->job_link_ok[link], RL_LINK_LEAVE);
-	assert_int_equal(f->jobs, 1);
-	fx_link(f, link, RL_RESIL_LINK_UP);
-	assert_true(fx_settle(f, 10 * MS));
-	assert_int_equal(f->job_link_ok[link], RL_LINK_USE);
-}
-
-static void
-a_link_that_degrades_is_left_before_it_dies(void **state)
-{
-	struct fx *f = *state;
-	const uint32_t link = fx_link_of(f, "s0-s1");
-	const struct rl_topo_link *l = &f->topo.link[link];
-
-	/* no other way: it stays [RES-7] */
-	fx_end(f, link, 0, RL_RESIL_LINK_DEGRADED);
-	assert_true(fx_settle(f, 50 * MS));
-	assert_int_equal(f->job_link_ok[link], RL_LINK_AVOID);
-	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_NONE);
-	assert_false(rl_controller_link_out(f->ctl, link));
-	/* another way */
-	f->avoided = true;
-	assert_int_equal(rl_controller_reroute(f->ctl, f->now_ns), 0);
-	assert_true(fx_settle(f, 50 * MS));
-	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_DRAIN);
-	assert_true(rl_controller_link_out(f->ctl, link));
+	fx_all_have(f, f->job_epoch);
 }
 
 static void
@@ -446,7 +526,7 @@ a_device_without_a_live_link_is_not_waited_for(void **state)
 int
 main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, open_settled, close_fx)
+#define T(name) cmocka_unit_test_setup_teardown(name, fx_setup, fx_teardown)
 	const struct CMUnitTest tests[] = {
 		T(a_dead_link_brings_new_tables_and_nobody_is_held),
 		T(one_end_that_hears_nothing_is_enough),
@@ -455,17 +535,21 @@ main(void)
 		T(failures_that_never_end_do_not_keep_tables_from_coming),
 		T(some_flows_are_held_until_theirs_have_left),
 		T(full_quiesce_is_observed_not_waited_for_by_the_clock),
-		T(what_never_drains_is_released_and_then_all_is_held),
+		T(where_some_flows_never_drain_all_are_held_for_the_same_tables),
+		T(what_never_drains_is_released_and_tried_again),
+		T(beside_one_that_is_silent_all_are_held_for_new_tables),
+		T(a_controller_that_may_hold_some_flows_only_never_holds_all),
 		T(a_computation_that_never_ends_is_tried_again),
+		T(each_try_waits_twice_as_long_as_the_one_before),
+		T(what_has_just_returned_is_better_than_nothing),
 		T(refused_tables_leave_the_fabric_as_it_is),
 		T(who_does_not_answer_is_not_dead_and_comes_back),
 		T(a_source_that_falls_silent_while_held_ends_the_recovery),
 		T(a_device_that_begins_anew_gets_tables_before_its_ports_train),
 		T(a_new_controller_finds_half_an_install_and_ends_it),
+		T(what_a_controller_had_stopped_its_successor_lets_go_with_new_tables),
 		T(held_sources_go_on_when_the_controller_is_gone),
 		T(what_is_held_stays_held_while_the_controller_lives),
-		T(a_removed_link_is_left_before_it_goes_down_and_used_after_it_is_up),
-		T(a_link_that_degrades_is_left_before_it_dies),
 		T(a_device_without_a_live_link_is_not_waited_for),
 	};
 

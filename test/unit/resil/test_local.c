@@ -167,6 +167,76 @@ a_report_is_told_until_it_is_confirmed(void **state)
 	free(o.l);
 }
 
+/* All links are taken to be up until somebody says otherwise: this one does. */
+static void
+a_link_that_never_comes_up_is_told_to_be_dead(void **state)
+{
+	struct rl_resil_msg m;
+	struct rl_local_action a;
+	struct one o;
+
+	(void)state;
+	one_open(&o, false, false);
+	order(&o, 1, RL_RESIL_HOLD_NONE, 0, &a);
+	/* nothing is known of a device before its first link is up */
+	assert_int_equal(rl_local_deadline(o.l), RL_NEVER);
+	for (uint16_t p = 0; p < 4; p++)
+		if (p != 2)
+			rl_local_link(o.l, p, RL_RESIL_LINK_UP, 0, o.now_ns);
+	assert_false(rl_local_tx(o.l, &m, o.now_ns));
+	assert_int_equal(rl_local_deadline(o.l),
+			 o.now_ns + 4 * o.cfg.train_ns);
+	rl_local_tick(o.l, rl_local_deadline(o.l) - 1);
+	assert_false(rl_local_tx(o.l, &m, o.now_ns));
+	o.now_ns = rl_local_deadline(o.l);
+	rl_local_tick(o.l, o.now_ns);
+	assert_true(rl_local_tx(o.l, &m, o.now_ns));
+	assert_int_equal(m.type, RL_RESIL_LINK);
+	assert_int_equal(m.port, 2);
+	assert_int_equal(m.link, RL_RESIL_LINK_DEAD);
+	assert_false(rl_local_tx(o.l, &m, o.now_ns));
+	/* late, but it comes */
+	rl_local_link(o.l, 2, RL_RESIL_LINK_UP, 0, o.now_ns);
+	assert_true(rl_local_tx(o.l, &m, o.now_ns));
+	assert_int_equal(m.link, RL_RESIL_LINK_UP);
+	free(o.l);
+}
+
+/* Told twice it is confirmed twice, and done once. */
+static void
+an_order_to_a_port_is_done_once(void **state)
+{
+	struct rl_resil_msg m = { .version = RL_RESIL_VERSION,
+				  .type = RL_RESIL_PORT, .ver = 4,
+				  .link = RL_LOCAL_PORT_DOWN };
+	struct rl_local_action a;
+	struct one o;
+
+	(void)state;
+	one_open(&o, false, false);
+	m.dev = 3;
+	m.ctl_inc = 1;
+	for (unsigned int i = 0; i < 3; i++) {
+		struct rl_resil_msg back;
+		bool done = false;
+
+		m.ver = i < 2 ? 4 : 3; /* and then an older one, late */
+		rl_local_rx(o.l, &m, o.now_ns);
+		assert_int_equal(rl_local_action(o.l, &a), i == 0);
+		if (i == 0) {
+			assert_int_equal(a.type, RL_LOCAL_PORT);
+			assert_int_equal(a.order, RL_LOCAL_PORT_DOWN);
+		}
+		while (rl_local_tx(o.l, &back, o.now_ns))
+			if (back.type == RL_RESIL_PORT_DONE) {
+				assert_int_equal(back.ver, 4);
+				done = true;
+			}
+		assert_true(done);
+	}
+	free(o.l);
+}
+
 static void
 a_new_controller_is_told_everything_and_an_old_one_ignored(void **state)
 {
@@ -262,6 +332,8 @@ main(void)
 		cmocka_unit_test(switches_let_go_before_sources),
 		cmocka_unit_test(new_tables_first_then_go_on),
 		cmocka_unit_test(a_report_is_told_until_it_is_confirmed),
+		cmocka_unit_test(a_link_that_never_comes_up_is_told_to_be_dead),
+		cmocka_unit_test(an_order_to_a_port_is_done_once),
 		cmocka_unit_test(a_new_controller_is_told_everything_and_an_old_one_ignored),
 		cmocka_unit_test(what_is_meant_for_another_is_ignored),
 		cmocka_unit_test(settings_out_of_range_are_refused),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The proof by ranks [ROUTE-4]: it passes what the engines make, agrees with
- * the search for cycles, refuses wrong tables and wrong ranks, and after an
- * update looks at what changed, but at all of that. An argument sets the number
- * of seeds.
+ * The proof by ranks [ROUTE-4] [ROUTE-7]: it passes what the engines make,
+ * agrees with the search for cycles, refuses wrong tables and wrong ranks, and
+ * after an update looks at what changed, but at all of that. An argument sets
+ * the number of seeds.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -230,11 +230,11 @@ what_has_not_changed_is_not_looked_at_again(void **state)
 	assert_int_equal(rep.dsts, 0);
 	assert_int_equal(rep.pairs, 25 * 24);
 	assert_int_equal(rep.reachable, 25 * 24);
-	/* One entry, spoilt: that one is, and the proof is gone. */
+	/* One entry, spoilt: those beside it are, and the proof is gone. */
 	entry_of(r, 3, 0, 17)->hop[0].port = RL_FWD_PORT_NONE;
 	entry_of(r, 3, 0, 17)->hop[1].port = RL_FWD_PORT_NONE;
 	assert_int_equal(rl_check_ranks(&in, &proof, &rep), -EHOSTUNREACH);
-	assert_int_equal(rep.dsts, 1);
+	assert_in_range(rep.dsts, 1, 8);
 	assert_int_equal(rep.lost_dst, 17);
 	assert_null(proof);
 	rl_route_free(r);

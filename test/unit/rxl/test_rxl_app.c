@@ -361,6 +361,43 @@ two_seeds_and_lengths_of_one_case_are_summed(void **state)
 	rxl_store_close(&store);
 }
 
+/* What cannot miss proves nothing, and is told apart [EVAL-1]. */
+static void
+rows_that_cannot_miss_are_not_counted_among_those_that_hold(void **state)
+{
+	static const struct {
+		struct rl_rxl_rate rate;
+		double computed;
+		bool held, sure;
+	} row[] = {
+		{ { .rate = 0.5, .lo = 0.4, .hi = 0.6 }, 0.45, true, false },
+		{ { .rate = 0.5, .lo = 0.4, .hi = 0.6 }, 0.39, false, false },
+		{ { .rate = 0, .lo = 0, .hi = 0.1 }, 0.05, true, false },
+		{ { .rate = 0, .lo = 0, .hi = 0.1 }, 0, true, true },
+		{ { .rate = 0.1, .lo = 0.01, .hi = 0.2 }, 0, false, false },
+	};
+	struct rxl_eval e = { .compared = 0 };
+	struct rxl_table t;
+	uint64_t held = 0, sure = 0;
+
+	(void)state;
+	rxl_table_init(&t, "t", "T");
+	rxl_table_col(&t, "measured", "%g");
+	rxl_table_col(&t, "low", "%g");
+	rxl_table_col(&t, "high", "%g");
+	rxl_table_col(&t, "in", "");
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(row); i++) {
+		rxl_cells_rate(&e, &t, &row[i].rate, row[i].computed);
+		held += row[i].held;
+		sure += row[i].sure;
+		assert_int_equal(e.compared, i + 1);
+		assert_int_equal(e.held, held);
+		assert_int_equal(e.sure, sure);
+	}
+	assert_int_equal(t.nrows, RL_ARRAY_SIZE(row));
+	rxl_table_free(&t);
+}
+
 static void
 tables_are_written_as_csv_and_json(void **state)
 {
@@ -399,9 +436,6 @@ tables_are_written_as_csv_and_json(void **state)
 static void
 gnuplot_draws_a_picture_in_all_forms_and_its_errors_are_ours(void **state)
 {
-	struct rxl_figure_spec f = { .name = "line", .number = "",
-				     .title = "a line", .report = "",
-				     .script = "plot 'line.csv' with lines\n" };
 	FILE *data = fopen(in_dir("line.csv"), "w");
 	int ret;
 
@@ -409,7 +443,7 @@ gnuplot_draws_a_picture_in_all_forms_and_its_errors_are_ours(void **state)
 	assert_non_null(data);
 	fputs("1 2\n2 3\n", data);
 	assert_int_equal(fclose(data), 0);
-	ret = rxl_figure_draw(&f, dir);
+	ret = rxl_figure_draw("line", "plot 'line.csv' with lines\n", dir);
 	assert_true(exists("line.gp"));
 	if (ret == 1) {
 		print_message("no gnuplot here\n");
@@ -419,9 +453,11 @@ gnuplot_draws_a_picture_in_all_forms_and_its_errors_are_ours(void **state)
 	assert_true(exists("line.svg"));
 	assert_true(exists("line.png"));
 	assert_true(exists("line.pdf"));
-	f.script = "plot 'nothing.csv' with lines\n";
-	assert_int_equal(rxl_figure_draw(&f, dir), -EIO);
-	assert_true(rxl_figure_draw(&f, "/nonexistent") < 0);
+	assert_int_equal(rxl_figure_draw("line", "plot 'nothing.csv'\n", dir),
+			 -EIO);
+	assert_int_equal(rxl_figure_draw("line", NULL, dir), -ENOENT);
+	assert_int_equal(rxl_figure_draw("rates", NULL, "/nonexistent"),
+			 -ENOENT);
 }
 
 int
@@ -441,6 +477,7 @@ main(void)
 		T(outcomes_come_back_as_they_were_kept_but_for_broken_lines),
 		T(every_parameter_of_a_case_is_in_its_key),
 		T(two_seeds_and_lengths_of_one_case_are_summed),
+		T(rows_that_cannot_miss_are_not_counted_among_those_that_hold),
 		T(tables_are_written_as_csv_and_json),
 		T(gnuplot_draws_a_picture_in_all_forms_and_its_errors_are_ours),
 	};

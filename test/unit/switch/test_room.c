@@ -5,71 +5,8 @@
  */
 #include <time.h>
 
-#include "core_bench.h"
 #include "parts.h"
-
-#define X 1
-#define Y 2
-#define Z 3
-#define IN 0
-#define US RL_NS_PER_US
-#define PORTS(...)                                                             \
-	(const uint16_t[]){ __VA_ARGS__ },                                     \
-		sizeof((const uint16_t[]){ __VA_ARGS__ }) / sizeof(uint16_t)
-
-/* Flow 1 by X alone, 2 by Y alone, 3 by X or Y, 4 by Z; one budget in all. */
-static void
-room_open(struct core_bench *c, uint32_t wait_flits)
-{
-	cb_cfg(c);
-	c->cfg.wait_flits = wait_flits;
-	c->cfg.queue_flits = 32;
-	c->cfg.restore_delay_ns = 0;
-	cb_route(c, 0, 1, PORTS(X));
-	cb_route(c, 0, 2, PORTS(Y));
-	cb_route(c, 0, 3, PORTS(X, Y));
-	cb_route(c, 0, 4, PORTS(Z));
-	cb_open(c, -1);
-	for (uint16_t p = 0; p < CB_PORTS; p++)
-		cb_mark(c, p, RL_MARK_LINK_UP);
-}
-
-static struct rl_core_wait_info
-info(const struct core_bench *c)
-{
-	struct rl_core_wait_info i;
-
-	rl_core_wait_info(c->core, &i);
-	return i;
-}
-
-/* Dead, and over: what is for this port alone has no way. */
-static void
-die(struct core_bench *c, uint16_t port)
-{
-	cb_mark(c, port, RL_MARK_LOOP_BEGIN);
-	cb_mark(c, port, RL_MARK_LOOP_END);
-	cb_advance(c, c->cfg.resume_delay_ns);
-	assert_int_equal(CB_STATE(c, port), RL_EGRESS_DEAD);
-}
-
-/* The link is back, and every fence answered. */
-static void
-rise(struct core_bench *c, uint16_t port)
-{
-	cb_mark(c, port, RL_MARK_LINK_UP);
-	for (unsigned int i = 0; i < 100 && CB_STATE(c, port) !=
-				     RL_EGRESS_ALIVE; i++) {
-		for (uint16_t p = 0; p < CB_PORTS; p++) {
-			c->fences[p] = 0;
-			cb_tx(c, p);
-			if (c->fences[p] != 0)
-				cb_mark(c, p, RL_MARK_FENCE_DONE);
-		}
-		cb_advance(c, 0);
-	}
-	assert_int_equal(CB_STATE(c, port), RL_EGRESS_ALIVE);
-}
+#include "room_bench.h"
 
 /* Thousands that wait for one port leave the input free for another. */
 static void
@@ -314,46 +251,6 @@ a_full_room_goes_on_in_small_steps(void **state)
 	cb_close(&c);
 }
 
-/* New tables: what waits looks again, at once and in small steps. */
-static void
-new_tables_take_what_waits_along(void **state)
-{
-	struct rl_fwd_entry entry[CB_PLANES][CB_DSTS];
-	struct core_bench c;
-	struct rl_fwd fwd;
-
-	(void)state;
-	room_open(&c, 1024);
-	die(&c, X);
-	for (unsigned int i = 0; i < 1000; i++)
-		cb_rx(&c, IN, 1, 1);
-	rl_core_await_routes(c.core, c.now_ns + 2 * c.cfg.no_path_ns);
-	cb_advance(&c, c.cfg.no_path_ns + c.cfg.no_path_ns / 8);
-	assert_int_equal(c.ndrops, 0);
-	memcpy(entry, c.entry, sizeof(entry));
-	entry[0][1].hop[0].port = Z;
-	fwd = c.fwd;
-	fwd.entry = &entry[0][0];
-	rl_core_set_fwd(c.core, &fwd);
-	assert_true(rl_core_deadline(c.core) <= c.now_ns);
-	cb_rx(&c, IN, 1, 1);
-	for (unsigned int i = 0; i < 5; i++)
-		cb_advance(&c, 0);
-	cb_tx_all(&c);
-	cb_expect(&c, Z, 1, 0, 1000);
-	/* and where they say that there is no way, that is final */
-	entry[0][1].hop[0].port = X;
-	for (unsigned int i = 0; i < 3; i++)
-		cb_rx(&c, IN, 1, 1);
-	entry[0][1].hop[0].port = RL_FWD_PORT_NONE;
-	rl_core_set_fwd(c.core, &fwd);
-	cb_advance(&c, 0);
-	assert_int_equal(c.ndrops, 3);
-	assert_int_equal(c.drop[0].why, RL_DROP_NO_PATH);
-	assert_int_equal(CB_COUNTER(&c, evicted_packets), 0);
-	cb_close(&c);
-}
-
 /* Patience is the controller's to ask for. */
 static void
 patience_can_be_asked_for_and_withdrawn(void **state)
@@ -523,8 +420,6 @@ main(void)
 		     an_endpoint_may_go_on_injecting_while_its_own_wait),
 		CASE("[DRL-11] a full room goes on in small steps",
 		     a_full_room_goes_on_in_small_steps),
-		CASE("[RES-3] new tables take what waits along",
-		     new_tables_take_what_waits_along),
 		CASE("[DRL-7] patience can be asked for and withdrawn",
 		     patience_can_be_asked_for_and_withdrawn),
 		CASE("[DRL-8] the only way is wanted as long as something "

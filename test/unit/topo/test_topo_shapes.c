@@ -324,6 +324,27 @@ a_dragonfly_of_fewer_groups_has_more_links_between_them(void **state)
 	rl_topo_free(&t);
 }
 
+/* Five global ports and three other groups: two are left over of a round. */
+static void
+what_is_left_over_of_a_round_goes_to_the_nearest_groups_before_and_after(
+	void **state)
+{
+	const struct rl_topo_spec spec = fly(5, 1, 1, 4);
+	struct rl_topo t;
+
+	(void)state;
+	build_ok(&spec, &t);
+	for (unsigned int i = 0; i < 4; i++) {
+		char name[32];
+
+		/* port 3 leads on, port 4 back */
+		snprintf(name, sizeof(name), "s%u.3-s%u.4", i, (i + 1) % 4);
+		if (rl_topo_find_link(&t, name, NULL) < 0)
+			fail_msg("there is no %s", name);
+	}
+	rl_topo_free(&t);
+}
+
 static void
 bad_dragonflies_are_refused(void **state)
 {
@@ -435,6 +456,20 @@ a_random_graph_has_nothing_of_a_circle_left(void **state)
 	rl_topo_free(&t);
 }
 
+/* Of eight switches of degree 3 one drawing in 550 falls into two parts. */
+static void
+a_random_graph_is_never_in_parts(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 5000; seed++) {
+		const struct rl_topo_spec spec = random_spec(8, 3, seed);
+		struct rl_topo t;
+
+		build_ok(&spec, &t);
+		rl_topo_free(&t);
+	}
+}
+
 static void
 bad_random_graphs_are_refused(void **state)
 {
@@ -467,6 +502,8 @@ main(void)
 			the_three_arrangements_of_global_links_differ_as_their_paper_draws_them),
 		cmocka_unit_test(
 			a_dragonfly_of_fewer_groups_has_more_links_between_them),
+		cmocka_unit_test(
+			what_is_left_over_of_a_round_goes_to_the_nearest_groups_before_and_after),
 		cmocka_unit_test(bad_dragonflies_are_refused),
 		cmocka_unit_test(
 			any_two_switches_of_a_slim_fly_are_two_links_apart),
@@ -474,6 +511,7 @@ main(void)
 		cmocka_unit_test(
 			a_random_graph_is_regular_simple_and_as_its_seed_says),
 		cmocka_unit_test(a_random_graph_has_nothing_of_a_circle_left),
+		cmocka_unit_test(a_random_graph_is_never_in_parts),
 		cmocka_unit_test(bad_random_graphs_are_refused),
 	};
 

@@ -98,6 +98,36 @@ a_client_that_is_stopped_still_answers(void **state)
 	close_world();
 }
 
+/* Answers that can't go wait, and go; those of who crashed are forgotten. */
+static void
+what_is_owed_waits_and_dies_with_who_owes_it(void **state)
+{
+	(void)state;
+	for (unsigned int crash = 0; crash < 2; crash++) {
+		struct rl_tg_cfg c;
+
+		tg_cfg(&c);
+		c.requests_ppm = 1000000;
+		open_world(RL_PATTERN_UNIFORM, true, &c);
+		for (uint16_t d = 1; d < EPS; d++)
+			rl_ep_hold(w.ep[0], w.now, d, true);
+		run_until(30000);
+		assert_true(rl_tg_owed(w.tg[0]) > 0);
+		if (crash) {
+			rl_tg_crashed(w.tg[0]);
+			assert_int_equal(rl_tg_owed(w.tg[0]), 0);
+		}
+		for (uint16_t d = 1; d < EPS; d++)
+			rl_ep_hold(w.ep[0], w.now, d, false);
+		run_until(RL_NEVER);
+		assert_int_equal(rl_tg_owed(w.tg[0]), 0);
+		if (!crash)
+			assert_int_equal(SUM(sent_responses),
+					 SUM(delivered_requests));
+		close_world();
+	}
+}
+
 int
 main(void)
 {
@@ -105,6 +135,7 @@ main(void)
 		cmocka_unit_test(every_request_is_answered_once),
 		cmocka_unit_test(while_requests_are_refused_responses_go_on),
 		cmocka_unit_test(a_client_that_is_stopped_still_answers),
+		cmocka_unit_test(what_is_owed_waits_and_dies_with_who_owes_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

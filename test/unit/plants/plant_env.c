@@ -17,7 +17,7 @@ plant_from_env(void)
 		RL_PLANT_LIST(PLANT_NAME)
 #undef PLANT_NAME
 	};
-	const char *want = getenv("RESIL_PLANT");
+	const char *want = getenv("RL_PLANT_NAME");
 
 	for (unsigned int i = 0; want != NULL && i < RL_PLANT_COUNT; i++)
 		if (strcmp(name[i], want) == 0)

@@ -8,9 +8,9 @@ import sys
 
 
 def failed(program, plant):
-    env = {k: v for k, v in os.environ.items() if k != "RESIL_PLANT"}
+    env = {k: v for k, v in os.environ.items() if k != "RL_PLANT_NAME"}
     if plant:
-        env["RESIL_PLANT"] = plant
+        env["RL_PLANT_NAME"] = plant
     return subprocess.run([program], env=env, timeout=100,
                           stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL).returncode != 0

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The judge of simulated traffic before packets that the test hands it: once
+ * and whole, twice, late, altered, at the wrong place, or never. A judge that
+ * sees nothing would let every campaign pass.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rl_sim_load.h"
+
+#define NEP 3
+#define PACKETS 48
+#define FLITS 256
+#define TAG0 1000
+#define US RL_NS_PER_US
+
+/* A packet as an endpoint accepted it. */
+struct sent {
+	uint16_t src, dst;
+	uint8_t class;
+	uint32_t tag;
+	uint32_t bytes;
+	uint8_t data[2 * RL_FLIT_DATA_BYTES];
+};
+
+static struct sent sent[4 * PACKETS];
+static unsigned int nsent;
+static uint32_t next_tag[NEP][NEP];
+static uint16_t self; /* whose endpoint is asked */
+static uint32_t full; /* bit per destination that takes nothing */
+
+static struct rl_flit flits[FLITS];
+static struct rl_flit *slots[FLITS];
+static struct rl_flit_cache cache;
+static struct rl_flit *waiting; /* what rl_ep_recv() gives next */
+
+static struct rl_sim_load *load;
+static struct rl_client client[NEP];
+static uint64_t connected_ns;
+
+/* The linker hands these calls of the load to us. */
+struct rl_flit *__wrap_rl_ep_recv(struct rl_ep *ep);
+int __wrap_rl_ep_send_fill(struct rl_ep *ep, uint64_t now_ns,
+			   const struct rl_ep_msg *msg, rl_ep_fill_fn fill,
+			   void *ctx, uint32_t *tag);
+
+struct rl_flit *
+__wrap_rl_ep_recv(struct rl_ep *ep)
+{
+	struct rl_flit *f = waiting;
+
+	(void)ep;
+	waiting = NULL;
+	return f;
+}
+
+int
+__wrap_rl_ep_send_fill(struct rl_ep *ep, uint64_t now_ns,
+		       const struct rl_ep_msg *msg, rl_ep_fill_fn fill,
+		       void *ctx, uint32_t *tag)
+{
+	struct sent *s = &sent[nsent];
+
+	(void)ep;
+	(void)now_ns;
+	if (full >> msg->dst & 1)
+		return -EAGAIN;
+	assert_true(nsent < RL_ARRAY_SIZE(sent));
+	assert_true(msg->len_bytes <= sizeof(s->data));
+	*s = (struct sent){ .src = self, .dst = msg->dst,
+			    .class = (uint8_t)msg->class,
+			    .tag = TAG0 + next_tag[self][msg->dst]++,
+			    .bytes = msg->len_bytes };
+	for (uint32_t at = 0; at < s->bytes; at += RL_FLIT_DATA_BYTES)
+		fill(ctx, s->data + at, at,
+		     rl_min_u32(s->bytes - at, RL_FLIT_DATA_BYTES));
+	*tag = s->tag;
+	nsent++;
+	return 0;
+}
+
+static uint64_t
+connected(void *ctx, uint16_t src, uint16_t dst)
+{
+	(void)ctx;
+	(void)src;
+	(void)dst;
+	return connected_ns;
+}
+
+/* All sources make what they have to by @p now_ns. */
+static void
+poll_all(uint64_t now_ns)
+{
+	for (self = 0; self < NEP; self++)
+		client[self].poll(client[self].ctx, NULL, now_ns);
+}
+
+static void
+open_load(uint32_t requests_ppm)
+{
+	const struct rl_sim_load_cfg cfg = {
+		.pattern = { .kind = RL_PATTERN_UNIFORM },
+		.load = 1, .slot_ps = 2000, .min_flits = 2, .max_flits = 2,
+		.cos = 1, .packets = PACKETS, .stop_ns = RL_NEVER, .seed = 3,
+		.nep = NEP, .cache = &cache, .requests_ppm = requests_ppm,
+		.connected = connected,
+	};
+
+	cache = (struct rl_flit_cache){ .slot = slots, .cap = FLITS };
+	for (unsigned int i = 0; i < FLITS; i++)
+		rl_flit_put(&cache, &flits[i]);
+	memset(next_tag, 0, sizeof(next_tag));
+	nsent = full = 0;
+	connected_ns = 0;
+	load = rl_sim_load_new(&cfg);
+	assert_non_null(load);
+	for (uint16_t i = 0; i < NEP; i++)
+		rl_sim_load_client(load, i, &client[i]);
+	/* as time goes on, so that all sources have their share */
+	for (uint64_t t_ns = 0; t_ns < US; t_ns++)
+		poll_all(t_ns);
+	assert_int_equal(nsent, PACKETS);
+}
+
+static int
+fresh(void **state)
+{
+	(void)state;
+	open_load(0);
+	return 0;
+}
+
+static int
+done(void **state)
+{
+	(void)state;
+	rl_sim_load_free(load);
+	assert_int_equal(cache.count, FLITS);
+	return 0;
+}
+
+/* Packet @p s comes to endpoint @p at as it is. */
+static void
+hand(const struct sent *s, uint16_t at, uint64_t now_ns)
+{
+	struct rl_flit *head = NULL;
+
+	for (uint32_t off = 0; off < s->bytes; off += RL_FLIT_DATA_BYTES) {
+		struct rl_flit *f = rl_flit_get(&cache);
+		const uint32_t n =
+			rl_min_u32(s->bytes - off, RL_FLIT_DATA_BYTES);
+		const struct rl_txn t = {
+			.dst = s->dst, .src = s->src, .class = s->class,
+			.tag = s->tag, .valid_bytes = (uint8_t)n,
+		};
+
+		assert_non_null(f);
+		rl_txn_put(f->wire, &t);
+		memcpy(f->wire + RL_FLIT_DATA_OFF, s->data + off, n);
+		f->class = s->class;
+		f->in_vc = 0;
+		if (head == NULL) {
+			rl_packet_start(f);
+			head = f;
+		} else {
+			rl_packet_append(head, f);
+		}
+	}
+	waiting = head;
+	self = at;
+	client[at].poll(client[at].ctx, NULL, now_ns);
+	assert_null(waiting);
+}
+
+static void
+deliver(unsigned int i)
+{
+	hand(&sent[i], sent[i].dst, 200 * US);
+}
+
+/* The @p n-th packet of the flow of packet 0. */
+static unsigned int
+of_flow(unsigned int n)
+{
+	for (unsigned int i = 0; i < nsent; i++)
+		if (sent[i].src == sent[0].src && sent[i].dst == sent[0].dst &&
+		    n-- == 0)
+			return i;
+	fail_msg("the flow is too short");
+	return 0;
+}
+
+static unsigned int
+flow_len(void)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < nsent; i++)
+		n += sent[i].src == sent[0].src && sent[i].dst == sent[0].dst;
+	return n;
+}
+
+static struct rl_sim_load_stats
+stats(void)
+{
+	struct rl_sim_load_stats st;
+
+	rl_sim_load_stats(load, &st);
+	return st;
+}
+
+/* All packets in order, but for one. */
+static void
+deliver_all_but(unsigned int skip)
+{
+	for (unsigned int i = 0; i < nsent; i++)
+		if (i != skip)
+			deliver(i);
+}
+
+static void
+what_comes_once_whole_and_in_order_is_delivered(void **state)
+{
+	struct rl_sim_load_stats st;
+
+	(void)state;
+	deliver_all_but(nsent);
+	st = stats();
+	assert_int_equal(st.delivered, PACKETS);
+	assert_int_equal(st.lost + st.duplicated + st.reordered +
+			 st.corrupted + st.reported + st.died, 0);
+	assert_string_equal(st.first_error, "");
+}
+
+static void
+what_comes_twice_is_seen_however_late(void **state)
+{
+	(void)state;
+	deliver(of_flow(0));
+	deliver(of_flow(0));
+	assert_int_equal(stats().duplicated, 1);
+	deliver(of_flow(1));
+	deliver(of_flow(2));
+	deliver(of_flow(0));
+	assert_int_equal(stats().duplicated, 2);
+	assert_int_equal(stats().delivered, 3);
+	assert_non_null(strstr(stats().first_error, "came twice"));
+}
+
+static void
+what_comes_late_is_out_of_order_and_delivered(void **state)
+{
+	(void)state;
+	deliver(of_flow(1));
+	assert_int_equal(stats().reordered, 0);
+	deliver(of_flow(0));
+	assert_int_equal(stats().reordered, 1);
+	assert_int_equal(stats().delivered, 2);
+	deliver(of_flow(0)); /* and once more is once too often */
+	assert_int_equal(stats().duplicated, 1);
+}
+
+static void
+what_never_comes_is_lost_wherever_it_stood(void **state)
+{
+	(void)state;
+	for (unsigned int skip = 0; skip < PACKETS; skip++) {
+		rl_sim_load_free(load);
+		open_load(0);
+		deliver_all_but(skip);
+		assert_int_equal(stats().lost, 1);
+		assert_int_equal(stats().delivered, PACKETS - 1);
+	}
+}
+
+static void
+what_was_given_up_openly_is_not_lost(void **state)
+{
+	const struct rl_ep_report r = { .src = sent[0].src,
+					.dst = sent[0].dst,
+					.tag = sent[0].tag };
+
+	(void)state;
+	rl_sim_load_report(load, &r, 150 * US);
+	rl_sim_load_report(load, &r, 160 * US); /* told twice: once */
+	deliver_all_but(0);
+	assert_int_equal(stats().lost, 0);
+	assert_int_equal(stats().reported, 1);
+	assert_int_equal(stats().reported_delivered, 0);
+	deliver(0);
+	assert_int_equal(stats().reported_delivered, 1);
+}
+
+static void
+another_content_is_seen_in_every_part_of_a_packet(void **state)
+{
+	uint64_t n = 0;
+
+	(void)state;
+	/* its first 8 bytes are the time of its making, which may be any */
+	for (uint32_t at = 8; at < sent[0].bytes; at += 13) {
+		struct sent s = sent[0];
+
+		s.data[at] ^= 0x10;
+		hand(&s, s.dst, 200 * US);
+		assert_int_equal(stats().corrupted, ++n);
+	}
+	for (int k = 0; k < 4; k++) {
+		struct sent s = sent[0];
+
+		if (k == 0)
+			s.bytes--;
+		else if (k == 1)
+			s.bytes -= RL_FLIT_DATA_BYTES;
+		else if (k == 2)
+			s.class ^= RL_CLASS_REQ_POSTED ^ RL_CLASS_REQ_NONPOSTED;
+		else
+			s.tag += PACKETS; /* never sent */
+		hand(&s, s.dst, 200 * US);
+		assert_int_equal(stats().corrupted, ++n);
+	}
+	assert_int_equal(stats().delivered, 0);
+}
+
+static void
+a_packet_at_another_endpoint_is_seen(void **state)
+{
+	(void)state;
+	hand(&sent[0], (uint16_t)(3 - sent[0].src - sent[0].dst), 200 * US);
+	assert_int_equal(stats().corrupted, 1);
+	assert_int_equal(stats().delivered, 0);
+}
+
+static void
+what_was_on_its_way_to_an_endpoint_that_crashed_has_died(void **state)
+{
+	const uint16_t dead = sent[0].dst;
+	uint64_t to = 0, from = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < nsent; i++) {
+		to += sent[i].dst == dead;
+		from += sent[i].src == dead;
+	}
+	assert_true(to > 1 && from > 1);
+	rl_sim_load_crash(load, dead);
+	for (unsigned int i = 0; i < nsent; i++)
+		if (sent[i].dst != dead && sent[i].src != dead)
+			deliver(i);
+	assert_int_equal(stats().died, to + from);
+	assert_int_equal(stats().lost, 0);
+	assert_true(rl_sim_load_done(load));
+	/* what it had sent may still come: once, and nothing before it */
+	for (unsigned int i = 0, n = 0; i < nsent; i++) {
+		if (sent[i].src != dead)
+			continue;
+		deliver(i);
+		assert_int_equal(stats().died, to + from - ++n);
+	}
+	assert_int_equal(stats().duplicated + stats().corrupted, 0);
+	for (unsigned int i = 0; i < nsent; i++)
+		if (sent[i].src == dead)
+			deliver(i);
+	assert_int_equal(stats().duplicated, from);
+}
+
+/* All are requests; who answers one is not kept from answering another. */
+static void
+every_request_is_answered_though_one_source_takes_nothing(void **state)
+{
+	uint64_t to[NEP] = { 0 }, answers = 0, others = 0;
+	struct rl_sim_load_stats st;
+
+	(void)state;
+	rl_sim_load_free(load);
+	open_load(1000000);
+	for (unsigned int i = 0; i < PACKETS; i++)
+		to[sent[i].src] += sent[i].dst == 2;
+	assert_true(to[0] > 1 && to[1] > 1);
+	full = (1u << NEP) - 1;
+	for (unsigned int i = 0; i < PACKETS; i++) {
+		others += sent[i].src != sent[0].src;
+		deliver(i);
+	}
+	assert_int_equal(nsent, PACKETS);
+	full = 1u << sent[0].src; /* it alone takes no answers */
+	poll_all(300 * US);
+	for (unsigned int i = PACKETS; i < nsent; i++) {
+		assert_int_equal(sent[i].class, RL_CLASS_RSP);
+		assert_int_not_equal(sent[i].dst, sent[0].src);
+		answers++;
+	}
+	assert_int_equal(answers, others);
+	assert_false(rl_sim_load_done(load));
+	full = 0;
+	for (int i = 0; i < 10; i++)
+		poll_all(400 * US);
+	assert_int_equal(nsent, 2 * PACKETS);
+	for (unsigned int i = PACKETS; i < 2 * PACKETS; i++)
+		deliver(i);
+	st = stats();
+	assert_true(rl_sim_load_done(load));
+	assert_int_equal(st.sent_requests, PACKETS);
+	assert_int_equal(st.delivered_requests, PACKETS);
+	assert_int_equal(st.sent_responses, PACKETS);
+	assert_int_equal(st.delivered_responses, PACKETS);
+	assert_int_equal(st.lost + st.duplicated + st.reordered +
+			 st.corrupted, 0);
+}
+
+static void
+a_flow_is_silent_while_something_of_it_is_under_way(void **state)
+{
+	const uint64_t end = 5000 * US;
+	const unsigned int last = flow_len() - 1;
+	uint16_t src = 9, dst = 9;
+	uint64_t ns;
+
+	(void)state;
+	for (unsigned int i = 0; i < nsent; i++)
+		if (i != of_flow(last) && i != of_flow(last - 1))
+			deliver(i); /* at 200 us */
+	ns = rl_sim_load_silence(load, end, &src, &dst);
+	assert_int_equal(ns, end - 200 * US);
+	assert_int_equal(src, sent[0].src);
+	assert_int_equal(dst, sent[0].dst);
+	/* silence has a reason while its ends are not connected */
+	connected_ns = 3000 * US;
+	assert_int_equal(rl_sim_load_silence(load, end, &src, &dst),
+			 end - connected_ns);
+	connected_ns = RL_NEVER;
+	assert_int_equal(rl_sim_load_silence(load, end, &src, &dst), 0);
+	/* but a word of it is due all the same: it came, or it was reported */
+	assert_int_equal(rl_sim_load_unheard(load, end, &src, &dst),
+			 end - 200 * US);
+	for (unsigned int n = last - 1; n <= last; n++) {
+		const struct rl_ep_report r = { .src = sent[0].src,
+						.dst = sent[0].dst,
+						.tag = sent[of_flow(n)].tag };
+
+		rl_sim_load_report(load, &r, 4000 * US);
+		assert_int_equal(rl_sim_load_unheard(load, end, &src, &dst),
+				 n < last ? end - 4000 * US : 0);
+	}
+	connected_ns = 0;
+	assert_int_equal(rl_sim_load_silence(load, end, &src, &dst), 0);
+}
+
+static void
+the_longest_outage_is_kept_with_its_flow(void **state)
+{
+	(void)state;
+	hand(&sent[of_flow(0)], sent[0].dst, 200 * US);
+	assert_true(stats().outage_ns < 200 * US);
+	hand(&sent[of_flow(1)], sent[0].dst, 900 * US);
+	assert_int_equal(stats().outage_ns, 700 * US);
+	assert_int_equal(stats().outage_at_ns, 900 * US);
+	hand(&sent[of_flow(2)], sent[0].dst, 1000 * US);
+	assert_int_equal(stats().outage_ns, 700 * US);
+	assert_int_equal(stats().outage_src, sent[0].src);
+	assert_int_equal(stats().outage_dst, sent[0].dst);
+}
+
+int
+main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, done)
+	const struct CMUnitTest tests[] = {
+		CASE(what_comes_once_whole_and_in_order_is_delivered),
+		CASE(what_comes_twice_is_seen_however_late),
+		CASE(what_comes_late_is_out_of_order_and_delivered),
+		CASE(what_never_comes_is_lost_wherever_it_stood),
+		CASE(what_was_given_up_openly_is_not_lost),
+		CASE(another_content_is_seen_in_every_part_of_a_packet),
+		CASE(a_packet_at_another_endpoint_is_seen),
+		CASE(what_was_on_its_way_to_an_endpoint_that_crashed_has_died),
+		CASE(every_request_is_answered_though_one_source_takes_nothing),
+		CASE(a_flow_is_silent_while_something_of_it_is_under_way),
+		CASE(the_longest_outage_is_kept_with_its_flow),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

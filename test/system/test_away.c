@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Under full load both ways, one worker is stopped for longer than any limit of
+ * link, core and endpoint; then the whole process is. Nobody did anything
+ * wrong: no link dies, none even retrains, and no packet is lost or reported
+ * [LINK-5].
+ *
+ *   test_away LCORES
+ */
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "eal_fixture.h"
+#include "host.h"
+
+#define LIMIT_NS (60 * RL_NS_PER_S)
+#define AWAY_S 2 /* watchdog_ns and give_up_ns are a second */
+#define PACKETS 200u /* that show that all goes on */
+#define FLITS 4u
+
+static const char fabric_text[] =
+	"fabric: {\n"
+	"  topology = \"custom\";\n"
+	"  switches = ( { name = \"s0\"; }, { name = \"s1\"; } );\n"
+	"  endpoints = ( { name = \"e0\"; }, { name = \"e1\"; } );\n"
+	"  links = ( { a = \"e0\"; b = \"s0\"; },\n"
+	"            { a = \"s0\"; b = \"s1\"; count = 2; },\n"
+	"            { a = \"s1\"; b = \"e1\"; } );\n"
+	"};\n"
+	"routing: { engine = \"updown\"; };\n";
+
+/* Sends numbered packets as fast as it can, and checks those of the other. */
+struct client {
+	_Atomic uint32_t sent;
+	_Atomic uint32_t received;
+	_Atomic uint32_t wrong; /* not the one whose turn it was */
+	_Atomic uint32_t refused; /* not for a while: for good */
+	_Atomic bool stop;
+	_Atomic bool known; /* thread is set */
+	pthread_t thread; /* of its lcore */
+	struct rl_flit_cache *cache;
+	uint16_t dst;
+};
+
+struct bed {
+	struct rl_config cfg;
+	struct rl_route *route;
+	struct host host;
+	struct client client[2];
+};
+
+static struct bed bed;
+
+static unsigned int
+client_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
+{
+	uint32_t data[FLITS * RL_FLIT_DATA_BYTES / sizeof(uint32_t)] = { 0 };
+	const struct rl_ep_msg msg = {
+		.dst = ((struct client *)ctx)->dst,
+		.len_bytes = sizeof(data),
+	};
+	struct client *c = ctx;
+	struct rl_flit *pkt = rl_ep_recv(ep);
+	unsigned int work = 0;
+
+	if (!atomic_load(&c->known)) {
+		c->thread = pthread_self();
+		atomic_store(&c->known, true);
+	}
+	if (pkt != NULL) {
+		if (rl_ep_copy_out(pkt, data, sizeof(data)) != sizeof(data) ||
+		    data[0] != atomic_fetch_add(&c->received, 1))
+			atomic_fetch_add(&c->wrong, 1);
+		rl_packet_put(c->cache, pkt);
+		work++;
+	}
+	if (!atomic_load(&c->stop)) {
+		int ret;
+
+		data[0] = atomic_load(&c->sent);
+		ret = rl_ep_send(ep, now_ns, &msg, data, NULL);
+		if (ret == 0)
+			atomic_fetch_add(&c->sent, 1);
+		else if (ret != -EAGAIN && ret != -EBUSY)
+			atomic_fetch_add(&c->refused, 1);
+		work += ret == 0;
+	}
+	return work;
+}
+
+static void
+on_stop(int sig)
+{
+	struct timespec rest = { .tv_sec = AWAY_S };
+
+	(void)sig;
+	while (nanosleep(&rest, &rest) != 0 && errno == EINTR)
+		;
+}
+
+static int
+setup(void **state)
+{
+	const struct sigaction sa = { .sa_handler = on_stop };
+	struct host_params hp = {
+		.cfg = &bed.cfg,
+		.seed = 1,
+		.ring_frames = 256,
+		.frame_bytes = rl_frame_bytes(16),
+	};
+	char err[HOST_ERR_MAX];
+	const struct rl_topo *t = &bed.cfg.topo;
+
+	if (rl_config_read_text("away", fabric_text, sizeof(fabric_text) - 1,
+				&bed.cfg, err, sizeof(err)) != 0 ||
+	    rl_route_setup(t, bed.cfg.engine, RL_VCS, 1, &bed.route, err) != 0)
+		fail_msg("%s", err);
+	hp.route = bed.route;
+	if (host_open(&bed.host, &hp, err) != 0)
+		fail_msg("%s", err);
+	for (uint16_t e = 0; e < 2; e++) {
+		const uint32_t d = t->ep_dev[e];
+		const struct host_place *pl = &bed.host.place;
+
+		bed.client[e].cache =
+			&bed.host.lcore[pl->lcore[host_role(pl, d, -1)]]->cache;
+		bed.client[e].dst = !e;
+		bed.host.fabric.dev[d].core.client = (struct rl_client){
+			.ctx = &bed.client[e],
+			.poll = client_poll,
+		};
+	}
+	*state = &bed;
+	assert_int_equal(sigaction(SIGUSR1, &sa, NULL), 0);
+	return host_start(&bed.host);
+}
+
+static int
+teardown(void **state)
+{
+	struct bed *b = *state;
+
+	host_stop(&b->host);
+	assert_int_equal(host_leaked_flits(&b->host), 0);
+	host_close(&b->host);
+	rl_route_free(b->route);
+	rl_config_free(&b->cfg);
+	return 0;
+}
+
+/* Lets the fabric work until both have got so many packets more. */
+static void
+go_on(struct bed *b)
+{
+	const uint64_t end_ns = host_now(&b->host) + LIMIT_NS;
+	uint32_t want[2];
+
+	for (unsigned int e = 0; e < 2; e++)
+		want[e] = atomic_load(&b->client[e].received) + PACKETS;
+	while ((int32_t)(atomic_load(&b->client[0].received) - want[0]) < 0 ||
+	       (int32_t)(atomic_load(&b->client[1].received) - want[1]) < 0) {
+		if (host_now(&b->host) > end_ns)
+			fail_msg("nothing arrives any more");
+		host_run(&b->host, 20 * RL_NS_PER_US);
+	}
+}
+
+/* Nobody was blamed. */
+static void
+check(struct bed *b)
+{
+	for (uint32_t d = 0; d < b->cfg.topo.ndev; d++) {
+		const struct rl_device *dev = &b->host.fabric.dev[d];
+		const uint64_t *c;
+
+		for (uint16_t p = 0; p < dev->nports; p++) {
+			c = rl_port_counters(dev->port[p].port);
+			assert_int_equal(c[RL_PC_deaths], 0);
+			assert_int_equal(c[RL_PC_retrains], 0);
+		}
+		if (dev->core.ep == NULL)
+			continue;
+		c = rl_ep_counters(dev->core.ep);
+		assert_int_equal(c[RL_EPC_reported_packets], 0);
+		assert_int_equal(c[RL_EPC_flow_failures], 0);
+		assert_int_equal(c[RL_EPC_unreachables], 0);
+	}
+	for (unsigned int e = 0; e < 2; e++) {
+		assert_int_equal(atomic_load(&b->client[e].wrong), 0);
+		assert_int_equal(atomic_load(&b->client[e].refused), 0);
+	}
+}
+
+static void
+a_worker_that_is_stopped_under_load_costs_no_link_and_no_packet(void **state)
+{
+	struct bed *b = *state;
+
+	if (b->host.sliced) /* its only lcore is this very thread */
+		skip();
+	for (unsigned int e = 0; e < 2; e++) {
+		go_on(b);
+		assert_true(atomic_load(&b->client[e].known));
+		assert_int_equal(pthread_kill(b->client[e].thread, SIGUSR1),
+				 0);
+		host_run(&b->host, AWAY_S * RL_NS_PER_S);
+		go_on(b);
+		check(b);
+	}
+	assert_true(host_time_left_out(&b->host.time) >
+		    2 * (AWAY_S - 1) * RL_NS_PER_S);
+}
+
+static void
+a_process_that_is_stopped_under_load_loses_no_link_and_no_packet(void **state)
+{
+	struct bed *b = *state;
+	uint64_t left_out;
+	pid_t child;
+
+	go_on(b);
+	left_out = host_time_left_out(&b->host.time);
+	child = fork();
+	if (child == 0) {
+		const struct timespec away = { .tv_sec = AWAY_S };
+		const pid_t parent = getppid();
+
+		kill(parent, SIGSTOP);
+		nanosleep(&away, NULL);
+		kill(parent, SIGCONT);
+		_exit(0);
+	}
+	assert_true(child > 0);
+	while (waitpid(child, NULL, WNOHANG) == 0)
+		host_run(&b->host, 20 * RL_NS_PER_US);
+	go_on(b);
+	check(b);
+	assert_true(host_time_left_out(&b->host.time) - left_out >
+		    (AWAY_S - 1) * RL_NS_PER_S);
+}
+
+static void
+at_the_end_all_that_was_sent_has_arrived(void **state)
+{
+	struct bed *b = *state;
+	const uint64_t end_ns = host_now(&b->host) + LIMIT_NS;
+
+	for (unsigned int e = 0; e < 2; e++)
+		atomic_store(&b->client[e].stop, true);
+	while (!host_drained(&b->host) ||
+	       atomic_load(&b->client[0].sent) !=
+		       atomic_load(&b->client[1].received) ||
+	       atomic_load(&b->client[1].sent) !=
+		       atomic_load(&b->client[0].received)) {
+		if (host_now(&b->host) > end_ns)
+			fail_msg("not all has arrived");
+		host_run(&b->host, 20 * RL_NS_PER_US);
+	}
+	check(b);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			a_worker_that_is_stopped_under_load_costs_no_link_and_no_packet),
+		cmocka_unit_test(
+			a_process_that_is_stopped_under_load_loses_no_link_and_no_packet),
+		cmocka_unit_test(at_the_end_all_that_was_sent_has_arrived),
+	};
+
+	eal_fixture_start(argc > 1 ? argv[1] : "0");
+	return cmocka_run_group_tests_name("away", tests, setup, teardown);
+}

@@ -1,0 +1,571 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The controller of a fabric in two processes, through a real etcd [RES-1]:
+tables in both, an election when its process is killed, and what happens where
+etcd does not answer. etcd lives in a third namespace."""
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+from process_pair import (CONFIG, NAMES, Pair, exchange,  # noqa: E402
+                          ip)
+from reflit_test import (Box, FIGURE1, REFLIT, Skip,  # noqa: E402
+                         case, main, need)
+
+URLS = ["http://198.18.0.1:2379", "http://198.18.0.5:2379"]
+CONTROLLER = ("controller: { etcd = %s; life_ns = 2000000000L; %%s };\n"
+              % json.dumps(URLS))
+
+
+class Etcd:
+    """One etcd in a namespace; a veth to each of the pair's."""
+
+    def __init__(self, net):
+        need("etcd", "etcdctl")
+        self.net, self.process = net, None
+        self.ns = net.ns[0][:-1] + "m"
+        self.dir = net.box.path("etcd")
+
+    def __enter__(self):
+        try:
+            self.cable()
+            self.start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def cable(self):
+        ip("netns", "add", self.ns)
+        ip("-n", self.ns, "link", "set", "lo", "up")
+        for i in (0, 1):
+            ip("link", "add", "m%d" % i, "netns", self.ns, "type", "veth",
+               "peer", "name", "mgmt", "netns", self.net.ns[i])
+            for ns, dev, low in ((self.ns, "m%d" % i, 1),
+                                 (self.net.ns[i], "mgmt", 2)):
+                ip("-n", ns, "addr", "add", "198.18.0.%d/30" % (4 * i + low),
+                   "dev", dev)
+                ip("-n", ns, "link", "set", dev, "up")
+
+    def __exit__(self, *exc):
+        self.kill()
+        subprocess.run(["ip", "netns", "del", self.ns], check=False,
+                       capture_output=True)
+
+    def start(self):
+        self.process = subprocess.Popen(
+            ["ip", "netns", "exec", self.ns, "etcd", "--data-dir", self.dir,
+             "--listen-client-urls", ",".join(URLS),
+             "--advertise-client-urls", URLS[0],
+             "--listen-peer-urls", "http://127.0.0.1:2380",
+             "--initial-advertise-peer-urls", "http://127.0.0.1:2380",
+             "--initial-cluster", "default=http://127.0.0.1:2380"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + 30
+        while self.ctl("endpoint", "health").returncode:
+            assert time.monotonic() < end, "etcd does not start"
+            time.sleep(0.1)
+
+    def kill(self):
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def pause(self, on):
+        self.process.send_signal(signal.SIGSTOP if on else signal.SIGCONT)
+
+    def ctl(self, *args):
+        return subprocess.run(
+            ["ip", "netns", "exec", self.ns, "etcdctl", "--endpoints", URLS[0],
+             "--command-timeout", "2s"] + list(args), capture_output=True,
+            text=True, check=False, env=dict(os.environ, ETCDCTL_API="3"))
+
+    def keys(self):
+        out = self.ctl("get", "--prefix", "", "--keys-only")
+        return [k for k in out.stdout.split() if k]
+
+
+class Pump(threading.Thread):
+    """Reads what a prompt prints, all the while."""
+
+    def __init__(self, stream):
+        super().__init__(daemon=True)
+        self.stream, self.text = stream, ""
+        self.start()
+
+    def run(self):
+        for line in self.stream:
+            self.text += line
+
+
+class Both(Pair):
+    """The pair at its prompts."""
+
+    def __init__(self, extra="", config=None):
+        super().__init__((config or CONFIG) + CONTROLLER % extra)
+        self.pump = [None, None]
+
+    def start(self, i):
+        self.lives[i] += 1
+        cmd = ["ip", "netns", "exec", self.ns[i], REFLIT,
+               "--vdev=net_af_packet0,iface=c0",
+               "--vdev=net_af_packet1,iface=c1",
+               "--vdev=net_af_packet2,iface=p", "--", "-i", "--config",
+               self.box.write(NAMES[i] + ".cfg", self.config[i]),
+               "--process", NAMES[i], "--json", self.json(i)]
+        self.err.append(open(self.box.path("err%d%d" % (i, self.lives[i])),
+                             "w+", encoding="utf-8"))
+        self.process[i] = subprocess.Popen(
+            cmd, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=self.err[-1], text=True)
+        self.pump[i] = Pump(self.process[i].stdout)
+        self.tell(i, "start")
+
+    def tell(self, i, command):
+        self.process[i].stdin.write(command + "\n")
+        self.process[i].stdin.flush()
+
+    def show(self, i, seconds=20):
+        """What `show controller` says now."""
+        at = len(self.pump[i].text)
+        self.tell(i, "show controller")
+        end = time.monotonic() + seconds
+        while "local controllers" not in self.pump[i].text[at:]:
+            assert time.monotonic() < end, self.pump[i].text + self.errors()
+            time.sleep(0.02)
+        return self.pump[i].text[at:]
+
+    def until(self, i, *patterns, seconds=30):
+        """Until `show controller` of process i has all of these."""
+        end = time.monotonic() + seconds
+        while True:
+            text = self.show(i)
+            if all(re.search(p, text) for p in patterns):
+                return text
+            assert time.monotonic() < end, (patterns, text, self.errors())
+            time.sleep(0.05)
+
+    def newer(self, have, seconds=30):
+        """Until both have the same tables, newer than these; their epoch."""
+        end = time.monotonic() + seconds
+        while True:
+            got = [re.search(r"tables here are of epoch (\d+) to (\d+)\n",
+                             self.show(i)).groups() for i in (0, 1)]
+            if len(set(sum(got, ()))) == 1 and int(got[0][0]) > have:
+                return int(got[0][0])
+            assert time.monotonic() < end, (have, got, self.show(0),
+                                            self.show(1), self.errors())
+            time.sleep(0.05)
+
+    def meet_both(self):
+        """Until frames pass; where they never do, how both stand is told."""
+        try:
+            self.meet()
+        except AssertionError:
+            for i in (0, 1):
+                for what in ("fabric", "recoveries", "port all", "events"):
+                    self.tell(i, "show " + what)
+                self.show(i)
+                print(NAMES[i] + ":\n" + self.pump[i].text[-6000:])
+            raise
+
+    def settle(self, *patterns, seconds=40):
+        """Until one of them has a controller that is idle; which."""
+        end = time.monotonic() + seconds
+        want = (r"\(this one\)", "phase idle") + patterns
+        while True:
+            for i in (0, 1):
+                text = self.show(i)
+                if all(re.search(p, text) for p in want):
+                    return i
+            assert time.monotonic() < end, (want, self.show(0), self.show(1),
+                                            self.errors())
+            time.sleep(0.05)
+
+    def begin(self):
+        self.start(0)
+        self.start(1)
+        self.meet_both()
+        for i in (0, 1):
+            self.until(i, "left:there right:there", "controller in process")
+        return self.settle()
+
+
+def clean(net, least):
+    """What was sent before there was a way may have been reported."""
+    assert net.stop() == [0, 0], net.errors()
+    status, out, merged = net.judge()
+    assert status == 0, out
+    assert merged["delivered_packets"] >= least, merged
+    for key in ("lost", "duplicated", "reordered", "corrupted", "unproven"):
+        assert merged[key + "_packets"] == 0, (key, merged)
+
+
+def epoch(n):
+    return "tables here are of epoch %d to %d\n" % (n, n)
+
+
+@case
+def a_cable_pulled_for_good_brings_new_tables_into_both():
+    with Both() as net, Etcd(net) as etcd:
+        at = net.begin()
+        have = int(re.search(r"epoch (\d+) ", net.show(at)).group(1))
+        ip("-n", net.ns[0], "link", "set", "c0", "down")
+        have = net.newer(have)
+        text = net.until(at, "phase idle", "s0-s1#0: dead")
+        assert "recoveries 0" not in text, text
+        exchange(net, 400)
+        ip("-n", net.ns[0], "link", "set", "c0", "up")
+        net.newer(have)
+        exchange(net, 400)
+        clean(net, 800)
+        assert etcd.keys() == [], etcd.keys()
+
+
+@case
+def the_process_with_the_controller_is_killed_and_the_other_takes_over():
+    with Both() as net, Etcd(net):
+        at = net.begin()
+        net.process[at].kill()
+        net.process[at].wait()
+        # its lease ends; then tables are made without its devices
+        net.until(1 - at, r"\(this one\)", "%s:not there" % NAMES[at],
+                  "phase idle", "s0-s1#0: dead", "s0-s1#1: dead")
+        net.start(at)
+        net.meet_both()
+        net.until(at, "controller in process %s\n" % NAMES[1 - at])
+        text = net.until(1 - at, "phase idle", "links not in use 0")
+        have = net.newer(int(re.search(r"epoch (\d+) ", text).group(1)) - 1)
+        # and goes on as one
+        ip("-n", net.ns[0], "link", "set", "c1", "down")
+        net.newer(have)
+        exchange(net, 400)
+        net.stop()
+        _, out, merged = net.judge()
+        for key in ("lost", "duplicated", "reordered", "corrupted"):
+            assert merged[key + "_packets"] == 0, (
+                key, out, [open(net.json(i), encoding="utf-8").read()
+                           for i in (0, 1)])
+
+
+@case
+def etcd_dies_and_traffic_goes_on_until_it_comes_back():
+    with Both() as net, Etcd(net) as etcd:
+        have = int(re.search(r"epoch (\d+) ",
+                             net.show(net.begin())).group(1))
+        etcd.kill()
+        for i in (0, 1):
+            net.until(i, "etcd: does not answer", "no controller")
+        assert net.errors().count("etcd does not answer") == 2, net.errors()
+        ip("-n", net.ns[0], "link", "set", "c0", "down")
+        exchange(net, 1000)
+        for i in (0, 1):
+            assert epoch(have) in net.show(i), net.show(i)
+        etcd.start()
+        # the cable is still out: that is known again, and acted upon
+        for i in (0, 1):
+            net.until(i, "etcd: answers")
+        net.newer(have)
+        assert net.errors().count("etcd answers again") == 2, net.errors()
+        exchange(net, 400)
+        clean(net, 1400)
+        assert etcd.keys() == [], etcd.keys()
+
+
+@case
+def an_etcd_that_hangs_deposes_the_controller_and_one_begins_anew():
+    with Both() as net, Etcd(net) as etcd:
+        net.begin()
+        etcd.pause(True)
+        for i in (0, 1):
+            net.until(i, "etcd: does not answer")
+        # longer than a lease: who had the controller must have given it up
+        for i in (0, 1):
+            net.until(i, "in another process, or in none")
+        exchange(net, 400)
+        etcd.pause(False)
+        net.settle("etcd: answers")
+        clean(net, 400)
+
+
+@case
+def an_etcd_that_lost_its_data_is_filled_again():
+    with Both() as net, Etcd(net) as etcd:
+        at = net.begin()
+        have = int(re.search(r"epoch (\d+) ", net.show(at)).group(1))
+        etcd.kill()
+        shutil.rmtree(etcd.dir)
+        etcd.start()
+        for i in (0, 1):
+            net.until(i, "left:there right:there", "controller in process")
+        net.settle()
+        ip("-n", net.ns[0], "link", "set", "c0", "down")
+        net.newer(have)
+        # one begins anew, though revisions count from one again
+        net.process[1].kill()
+        net.process[1].wait()
+        net.start(1)
+        net.meet()
+        for i in (0, 1):
+            net.until(i, "left:there right:there")
+        net.settle()
+        exchange(net, 400)
+
+
+@case
+def the_controller_goes_to_the_other_process_by_command():
+    with Both() as net, Etcd(net):
+        at = net.begin()
+        net.tell(1 - at, "reroute")
+        net.tell(at, "controller crash")
+        net.until(1 - at, r"\(this one\)", "phase idle")
+        assert "process %s has the controller; give the command there" \
+            % NAMES[at] in net.errors(), net.errors()
+        net.until(at, "crashed")
+        net.tell(at, "controller restart")
+        net.until(at, "in another process")
+        net.tell(1 - at, "controller crash")
+        net.until(at, r"\(this one\)", "phase idle")
+        exchange(net, 200)
+
+
+@case
+def rubbish_in_the_store_harms_nobody():
+    with Both() as net, Etcd(net) as etcd:
+        at = net.begin()
+        for key, value in (
+                ("up/" + NAMES[1 - at], "rubbish"),
+                ("up/" + NAMES[1 - at], '{"version": 1, "messages": [{}]}'),
+                ("up/" + NAMES[1 - at], '{"version": 1, "messages": [{"type":'
+                 ' "hello", "device": "e9"}]}'),
+                ("down/" + NAMES[1 - at], "\x01\x02"),
+                ("down/" + NAMES[1 - at], '{"version": 7}'),
+                ("tables/0000000007", "{"),
+                ("tables/0000000008", '{"version": 1, "epoch": 8, "digest": '
+                 '"0123456789abcdef", "links": [], "devices": [], "flows": '
+                 '{}}'),
+                ("members/nobody", "{}"), ("elsewhere", "x")):
+            assert etcd.ctl("put", "/reflit/" + key, value).returncode == 0
+        for i in (0, 1):
+            net.until(i, "cannot be read")
+        end = time.monotonic() + 20
+        while net.errors().count("is it the same program?") < 2:
+            assert time.monotonic() < end, net.errors()
+            time.sleep(0.1)
+        exchange(net, 200)
+        # the office itself
+        etcd.ctl("put", "/reflit/office", "me")
+        for i in (0, 1):
+            net.until(i, "no controller")
+        etcd.ctl("del", "/reflit/office")
+        net.until(0, "controller in process")
+        net.settle()
+        ip("-n", net.ns[0], "link", "set", "c0", "down")
+        net.newer(8)
+        exchange(net, 200)
+        clean(net, 400)
+
+
+class Loopback(Etcd):
+    """One on the loopback of this namespace; wants no rights."""
+
+    def __init__(self, box, args=(), scheme="http"):
+        need("etcd", "etcdctl")
+        self.box, self.process, self.args = box, None, list(args)
+        self.dir = box.path("etcd")
+        ports = []
+        for _ in (0, 1):
+            with socket.socket() as s:
+                s.bind(("127.0.0.1", 0))
+                ports.append(s.getsockname()[1])
+        self.url = "%s://127.0.0.1:%d" % (scheme, ports[0])
+        self.peer = "http://127.0.0.1:%d" % ports[1]
+        self.options = []
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *exc):
+        self.kill()
+
+    def start(self):
+        self.process = subprocess.Popen(
+            ["etcd", "--data-dir", self.dir, "--listen-client-urls", self.url,
+             "--advertise-client-urls", self.url, "--listen-peer-urls",
+             self.peer, "--initial-advertise-peer-urls", self.peer,
+             "--initial-cluster", "default=" + self.peer] + self.args,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + 30
+        while self.ctl("get", "x").returncode:
+            assert time.monotonic() < end, "etcd does not start"
+            time.sleep(0.1)
+
+    def ctl(self, *args):
+        return subprocess.run(
+            ["etcdctl", "--endpoints", self.url, "--command-timeout", "2s"]
+            + self.options + list(args), capture_output=True, text=True,
+            check=False, env=dict(os.environ, ETCDCTL_API="3"))
+
+
+def one(url, more=""):
+    return FIGURE1 + 'controller: { etcd = ["%s"]; %s };\n' % (url, more)
+
+
+CUT = "link s0-s1#0 down\nwait recovered\nshow controller\nquit\n"
+
+
+@case
+def one_process_works_through_etcd_like_any_other():
+    with Box() as box, Loopback(box) as etcd:
+        run = box.run(("--packets", "3000", "--load", "2"),
+                      config=one(etcd.url), commands="wait recovered\n" + CUT)
+        run.check(0)
+        assert "controller in process all (this one)" in run.out, run.out
+        assert "tables here are of epoch 1 to 1" in run.out, run.out
+        assert run.report["recoveries"][0]["outcome"] == "done", run.report
+        assert etcd.keys() == [], etcd.keys()
+
+
+def refused(box, config, *words, args=()):
+    run = box.run(args, config=config, commands="quit\n")
+    run.check(2)
+    assert len(run.errors()) == 1, run.err
+    for word in words:
+        assert word in run.err, run.err
+
+
+@case
+def what_is_wrong_with_etcd_is_said_in_one_line():
+    with Box() as box:
+        refused(box, one("http://127.0.0.1:1"), "fabric.cfg:9: ",
+                "etcd does not answer", "http://127.0.0.1:1",
+                'mode = "off"')
+        # no etcd at all is needed without a controller
+        run = box.run((), config=one("http://127.0.0.1:1", 'mode = "off";'),
+                      commands="quit\n")
+        run.check(0)
+        refused(box, one("http://127.0.0.1:1", 'etcd_user = "u"; '
+                         'etcd_password_file = "/nowhere";'),
+                "etcd_password_file /nowhere", "No such file")
+        # something else listens there
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            s.listen()
+
+            def serve():
+                for _ in range(4):
+                    c, _ = s.accept()
+                    c.recv(4096)
+                    c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n"
+                              b"Connection: close\r\n\r\nhello")
+                    c.close()
+            threading.Thread(target=serve, daemon=True).start()
+            refused(box, one("http://127.0.0.1:%d" % s.getsockname()[1]),
+                    "is not one of an etcd")
+
+
+@case
+def two_of_one_name_and_another_fabric_are_refused():
+    with Box() as box, Loopback(box) as etcd:
+        first = subprocess.Popen(
+            [REFLIT, "--", "-i", "--config",
+             box.write("first.cfg", one(etcd.url))], stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + 30
+        while "/reflit/office" not in etcd.keys():
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        refused(box, one(etcd.url), "process all runs already",
+                "pid %d" % first.pid)
+        refused(box, one(etcd.url) + "link: { window_flits = 77; };",
+                "of another fabric: link or endpoint differ")
+        # side by side with a name of its own
+        box.run((), config=one(etcd.url, 'etcd_prefix = "/other";'),
+                commands="quit\n").check(0)
+        first.kill()
+        first.wait()
+        # killed, it can begin again at once: the kernel knows that it is gone
+        begun = time.monotonic()
+        box.run((), config=one(etcd.url), commands="quit\n").check(0)
+        assert time.monotonic() - begun < 20
+        assert etcd.keys() == [], etcd.keys()
+
+
+@case
+def what_a_fabric_before_has_left_is_cleared():
+    with Box() as box, Loopback(box) as etcd:
+        etcd.ctl("put", "/reflit/tables/0000000012", "{}")
+        etcd.ctl("put", "/reflit/up/left", "{}")
+        etcd.ctl("put", "/mine", "x")
+        run = box.run((), config=one(etcd.url),
+                      commands="wait recovered\n" + CUT)
+        run.check(0)
+        assert "tables here are of epoch 1 to 1" in run.out, run.out
+        assert etcd.keys() == ["/mine"], etcd.keys()
+
+
+@case
+def a_user_and_certificates_are_shown_to_etcd():
+    need("openssl")
+    with Box() as box:
+        def openssl(*args):
+            subprocess.run(("openssl",) + args, check=True,
+                           capture_output=True, cwd=box.dir)
+        openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout",
+                "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=ca")
+        for name in ("server", "client"):
+            openssl("req", "-newkey", "rsa:2048", "-nodes", "-keyout",
+                    name + ".key", "-out", name + ".csr", "-subj",
+                    "/O=" + name)
+            box.write("ext", "subjectAltName=IP:127.0.0.1\n")
+            openssl("x509", "-req", "-in", name + ".csr", "-CA", "ca.pem",
+                    "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
+                    "-extfile", "ext", "-out", name + ".pem")
+        etcd = Loopback(box, ["--cert-file", box.path("server.pem"),
+                              "--key-file", box.path("server.key"),
+                              "--client-cert-auth", "--trusted-ca-file",
+                              box.path("ca.pem")], "https")
+        etcd.options = ["--cacert", box.path("ca.pem"), "--cert",
+                        box.path("client.pem"), "--key",
+                        box.path("client.key")]
+        with etcd:
+            for args in (("user", "add", "root:r"),
+                         ("user", "grant-role", "root", "root"),
+                         ("user", "add", "reflit:secret"),
+                         ("role", "add", "fabric"),
+                         ("role", "grant-permission", "fabric", "--prefix",
+                          "readwrite", "/reflit/"),
+                         ("user", "grant-role", "reflit", "fabric"),
+                         ("auth", "enable")):
+                done = etcd.ctl(*args)
+                assert done.returncode == 0, (args, done.stderr)
+            tls = 'etcd_ca_file = "%s"; etcd_cert_file = "%s"; ' \
+                'etcd_key_file = "%s"; ' % tuple(
+                    box.path(n) for n in ("ca.pem", "client.pem",
+                                          "client.key"))
+            user = 'etcd_user = "reflit"; etcd_password_file = "%s"; '
+            good = user % box.write("password", "secret\n")
+            bad = user % box.write("bad", "guess\n")
+            refused(box, one(etcd.url), "etcd does not answer",
+                    "certificate")
+            refused(box, one(etcd.url, tls), "etcd refuses")
+            refused(box, one(etcd.url, tls + bad), "etcd refuses",
+                    "authentication failed")
+            run = box.run((), config=one(etcd.url, tls + good),
+                          commands="wait recovered\n" + CUT)
+            run.check(0)
+            assert "epoch 1 to 1" in run.out, run.out
+            # a place that the user may not write
+            refused(box, one(etcd.url, tls + good + 'etcd_prefix = "/x";'),
+                    "etcd refuses", "permission denied")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""reflit-report over reports made by hand: what it adds up, what it holds
+against what, and which verdict that gives [APP-4].
+
+usage: test_report.py REFLIT_REPORT SOURCE_ROOT
+"""
+import json
+import os
+import subprocess
+import sys
+
+REPORT = os.path.abspath(sys.argv[1])
+sys.argv[1:] = ["-", "-", sys.argv[2]]  # reflit itself has no part in this
+from reflit_test import Box, case, main  # noqa: E402
+
+COUNTS = ("sent", "delivered", "lost", "duplicated", "reordered", "corrupted",
+          "reported")
+
+
+def report(process, flows=(), **more):
+    """What reflit leaves of one of the processes a and b."""
+    r = {k + "_packets": 0 for k in COUNTS}
+    r.update(digest="f00d", processes=["a", "b"], process=process,
+             flows=list(flows), drained=True, elapsed_ns=5, flit_hops=7,
+             failovers=[], recoveries=[], unreachable=[], attached=[],
+             wires=[])
+    r.update(more)
+    return r
+
+
+def digest(*numbers):
+    """A packet's digest is its number here; digests add up."""
+    return "%016x" % sum(numbers)
+
+
+def source(*spans, reported=(), unlisted=0):
+    """Each span: its first number, and how many packets."""
+    return {"end": "source", "source": "e0", "destination": "e1",
+            "unlisted": unlisted,
+            "reported": [[n, digest(n)] for n in reported],
+            "spans": [{"first": first, "packets": n,
+                       "digest": digest(*range(first, first + n))}
+                      for first, n in spans]}
+
+
+def sink(*runs, unlisted=0):
+    """Each run: its first number, the one behind its last, and the gaps."""
+    out = []
+    for first, nxt, *missing in runs:
+        got = [n for n in range(first, nxt)
+               if not any(lo <= n - first < hi for lo, hi in missing)]
+        out.append({"first": first % 2**32, "next": nxt % 2**32,
+                    "missing": [list(m) for m in missing],
+                    "packets": len(got), "digest": digest(*got)})
+    return {"end": "sink", "source": "e0", "destination": "e1",
+            "unlisted": unlisted, "runs": out}
+
+
+def judge(status, *reports):
+    """The merged report, and what was printed."""
+    with Box() as box:
+        files = [box.write("r%d.json" % i, json.dumps(r))
+                 for i, r in enumerate(reports)]
+        out = box.path("merged.json")
+        p = subprocess.run([REPORT, "--json", out] + files,
+                           capture_output=True, text=True, timeout=60,
+                           check=False)
+        assert p.returncode == status, (p.returncode, p.stdout, p.stderr)
+        if not os.path.exists(out):
+            return None, p.stdout + p.stderr
+        with open(out, encoding="utf-8") as f:
+            return json.load(f), p.stdout + p.stderr
+
+
+def verdict(status, flow, *sinks, **want):
+    """One flow from a to b; what is not wanted is 0."""
+    m, _ = judge(status, report("a", [flow]), report("b", sinks))
+    for key in ("lost", "duplicated", "corrupted", "reported", "unproven",
+                "unlisted"):
+        assert m[key + "_packets"] == want.get(key, 0), (key, m)
+    assert m["flows_between_processes"] == 1, m
+
+
+@case
+def what_processes_counted_is_added_up():
+    a = report("a", sent_packets=10, delivered_packets=8, reported_packets=2,
+               elapsed_ns=9, outage_ns=4, flit_hops=100,
+               failovers=[{"link": "s0-s1"}], wires=[{"link": "x"}])
+    b = report("b", sent_packets=3, delivered_packets=3, outage_ns=7,
+               flit_hops=11,
+               failovers=[{"link": "s2-s3"}])
+    m, out = judge(0, a, b)
+    assert (m["sent_packets"], m["delivered_packets"],
+            m["reported_packets"]) == (13, 11, 2), m
+    assert m["elapsed_ns"] == 9 and m["flit_hops"] == 111, m
+    assert m["outage_ns"] == 7, m
+    assert m["failovers"] == [{"link": "s0-s1", "process": "a"},
+                              {"link": "s2-s3", "process": "b"}], m
+    assert m["wires"] == [{"link": "x", "process": "a"}], m
+    assert m["program"] == "reflit-report", m
+    assert "2 reports" in out and "sent 13 packets, delivered 11" in out, out
+
+
+@case
+def what_one_process_broke_by_itself_breaks_the_whole():
+    for key in ("lost", "duplicated", "reordered", "corrupted"):
+        m, _ = judge(1, report("a", **{key + "_packets": 3}), report("b"))
+        assert m[key + "_packets"] == 3, (key, m)
+    for key in ("inexact_packets", "unwritten_frames", "leaked_flits",
+                "unrecorded_events", "lost_drop_notices"):
+        m, out = judge(1, report("a"), report("b", **{key: 1}))
+        assert m["unclean_reports"] == 1, (key, m)
+        assert "1 reports are of runs that are unclean" in out, out
+    m, _ = judge(1, report("a", drained=False), report("b"))
+    assert m["unclean_reports"] == 1, m
+
+
+@case
+def packets_between_processes_are_held_against_each_other():
+    verdict(0, source((5, 10)), sink((5, 15)))
+    # in pieces, of which one knows of a gap that the other fills
+    verdict(0, source((5, 10)), sink((5, 12, (2, 4)), (7, 9), (12, 15)))
+    # numbers go round
+    verdict(0, source((2**32 - 3, 10)), sink((2**32 - 3, 2**32 + 7)))
+    verdict(0, source((2**32 - 3, 10)),
+            sink((2**32 - 3, 2**32 + 1), (2**32 + 1, 2**32 + 7)))
+    # a later span, which began anew
+    verdict(0, source((5, 10), (100, 3)), sink((5, 15), (100, 103)))
+
+
+@case
+def what_no_sink_has_is_lost():
+    verdict(1, source((5, 10)), lost=10)
+    verdict(1, source((5, 10)), sink((5, 14)), lost=1)
+    verdict(1, source((5, 10)), sink((5, 15, (3, 5))), lost=2)
+    # another flow's packets do not make it good
+    other = dict(sink((5, 15)), destination="e2")
+    verdict(1, source((5, 10)), other, lost=10, unproven=10)
+
+
+@case
+def what_was_given_up_openly_is_reported_and_not_lost():
+    verdict(0, source((5, 10), reported=(8, 9)), sink((5, 15, (3, 5))),
+            reported=2)
+    # reported, and yet it came: it was delivered
+    verdict(0, source((5, 10), reported=(8,)), sink((5, 15)))
+    # one too few
+    verdict(1, source((5, 10), reported=(8,)), sink((5, 15, (3, 5))),
+            reported=1, lost=1)
+
+
+@case
+def what_two_sinks_have_came_twice():
+    verdict(1, source((5, 10)), sink((5, 15), (7, 9)), duplicated=2,
+            corrupted=1)
+    verdict(1, source((5, 10)), sink((5, 12), (9, 15)), duplicated=3,
+            corrupted=1)
+
+
+@case
+def another_content_is_seen_by_the_sum_of_digests():
+    wrong = sink((5, 15))
+    wrong["runs"][0]["digest"] = digest(1)
+    verdict(1, source((5, 10)), wrong, corrupted=1)
+
+
+@case
+def nobody_can_tell_what_a_process_took_with_it():
+    # the sink began anew after the first span: its run is gone
+    verdict(0, source((5, 10), (100, 3)), sink((100, 103)), unproven=10)
+    # and a source that left no report
+    m, out = judge(0, report("a"), report("b", [sink((5, 15))]))
+    assert m["unproven_packets"] == 10 and "unproven 10" in out, (m, out)
+
+
+@case
+def what_waited_while_a_peer_began_anew_went_to_the_new_one():
+    # 5 to 11 to the one that died; the rest to its successor, over two spans
+    verdict(0, source((5, 10), (15, 5)), sink((12, 20)), unproven=7)
+    verdict(1, source((5, 10), (15, 5)), sink((12, 19)), unproven=7, lost=1)
+    verdict(0, source((5, 10), (15, 5), reported=(6, 19)), sink((12, 19)),
+            unproven=6, reported=2)
+    # the numbers of the second do not go on from those of the first
+    verdict(0, source((5, 10), (100, 3)), sink((12, 15), (100, 103)),
+            unproven=7)
+
+
+@case
+def events_that_were_not_written_down_are_no_proof():
+    verdict(1, source((5, 10), unlisted=2), sink((5, 15)), unlisted=2)
+    verdict(1, source((5, 10)), sink((5, 15), unlisted=3), unlisted=3)
+
+
+@case
+def a_process_without_a_report_is_named():
+    m, out = judge(1, report("a"))
+    assert m["missing_reports"] == 1, m
+    assert "process b has left no report" in out, out
+
+
+@case
+def what_is_no_report_of_this_fabric_is_refused():
+    def refused(words, *reports):
+        m, out = judge(2, *reports)
+        assert m is None and words in out and out.count("\n") == 1, out
+
+    refused("r1.json: is of another fabric", report("a"),
+            report("b", digest="beef"))
+    refused("r0.json: is no report of reflit's", {"a": 1})
+    refused("r1.json: is no report of reflit's", report("a"),
+            {**report("b"), "flows": None})
+    refused("r1.json: is no report of reflit's", report("a"),
+            report("b", digest=None))
+    with Box() as box:
+        good = box.write("good", json.dumps(report("a", processes=["a"])))
+        for args, words in ((("/nowhere/x",), "/nowhere/x"),
+                            ((box.write("text", "{\n sent 3"),), "text:2: "),
+                            ((), "give 1 to 256 reports"),
+                            (("--nonsense",), "nonsense"),
+                            (("--json", box.dir, good), "Is a directory"),
+                            (("--json", "/dev/full", good), "No space left")):
+            p = subprocess.run([REPORT, *args], capture_output=True,
+                               text=True, timeout=60, check=False)
+            assert p.returncode == 2 and words in p.stderr, (args, p)
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            p = subprocess.run([REPORT, "--json", box.path("out"), good],
+                               stdout=full, stderr=subprocess.PIPE, text=True,
+                               timeout=60, check=False)
+        assert p.returncode == 2 and "could not be written" in p.stderr, p
+
+
+@case
+def a_report_on_standard_output_is_alone_there():
+    with Box() as box:
+        files = [box.write(n, json.dumps(report(n))) for n in ("a", "b")]
+        p = subprocess.run([REPORT, "--json", "-", *files],
+                           capture_output=True, text=True, timeout=60,
+                           check=False)
+        assert p.returncode == 0, p
+        assert json.loads(p.stdout)["missing_reports"] == 0, p
+        assert "2 reports" in p.stderr, p
+
+
+main()

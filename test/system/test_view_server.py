@@ -1,0 +1,323 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The server of reflit-view before a telemetry socket that this file plays:
+what goes there and what must not, and what becomes of the answers [APP-5].
+
+usage: test_view_server.py REFLIT_VIEW SOURCE_ROOT
+"""
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+VIEW = os.path.abspath(sys.argv[1])
+sys.argv[1:] = ["-", "-", sys.argv[2]]  # reflit itself has no part in this
+from reflit_test import Box, Skip, case, main  # noqa: E402
+
+ORDER = {"X-Reflit-Order": "1"}
+
+
+class Telemetry:
+    """A socket as DPDK's: it greets, and answers each command by its name."""
+
+    def __init__(self, path, answers, hello=None, most=16384):
+        self.path, self.answers, self.asked = path, answers, []
+        self.hello = hello or json.dumps(
+            {"version": "DPDK", "pid": 1, "max_output_len": most}).encode()
+        self.most = most
+        self.peers = []
+        self.listen()
+
+    def listen(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.sock.bind(self.path)
+        self.sock.listen()
+        threading.Thread(target=self.serve, args=(self.sock,),
+                         daemon=True).start()
+
+    def serve(self, sock):
+        while True:
+            try:
+                peer, _ = sock.accept()
+            except OSError:
+                return
+            self.peers.append(peer)
+            peer.send(self.hello)
+            threading.Thread(target=self.talk, args=(peer,),
+                             daemon=True).start()
+
+    def talk(self, peer):
+        while True:
+            try:
+                cmd = peer.recv(1024).decode()
+            except OSError:
+                return
+            if not cmd:
+                return
+            self.asked.append(cmd)
+            name, _, arg = cmd.partition(",")
+            value = self.answers.get(name)
+            if callable(value):
+                value = value(arg)
+            if not isinstance(value, bytes):
+                value = json.dumps({name: value}).encode()
+            try:
+                peer.send(value[:self.most])
+            except OSError:
+                return
+
+    def stop(self):
+        self.sock.shutdown(socket.SHUT_RDWR)
+        self.sock.close()
+        for peer in self.peers:
+            peer.close()
+        self.peers = []
+        os.unlink(self.path)
+
+
+class View:
+    """reflit-view beside a telemetry socket."""
+
+    def __init__(self, *args, answers=None, listen="127.0.0.1", **telemetry):
+        self.box = Box()
+        path = self.box.path("dpdk_telemetry.v2")
+        self.tel = Telemetry(path, {"/reflit/fabric": {"links": 3},
+                                    "/reflit/order": {"result": 0},
+                                    **(answers or {})}, **telemetry)
+        self.view = subprocess.Popen(
+            [VIEW, "--listen", listen + ":0", "--socket", path, *args],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.url = self.view.stdout.readline().split()[0]
+        self.port = int(self.url.rsplit(":", 1)[1].rstrip("/"))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *exc):
+        self.view.send_signal(signal.SIGTERM)
+        status = self.view.wait(60)
+        self.view.stdout.close()
+        self.view.stderr.close()
+        self.tel.stop()
+        self.box.__exit__()
+        assert kind is not None or status == 0, status
+
+    def ask(self, path, method="GET", body=None, headers=None,
+            host="127.0.0.1"):
+        """@return (status, headers, what the body says)"""
+        c = http.client.HTTPConnection(host, self.port, timeout=30)
+        c.request(method, path, body=body, headers=headers or {})
+        r = c.getresponse()
+        text = r.read()
+        c.close()
+        kind = r.headers["Content-Type"]
+        return r.status, r.headers, (json.loads(text) if "json" in kind
+                                     else text)
+
+    def order(self, line, headers=None, **more):
+        return self.ask("/api/order?s=0", "POST", line,
+                        ORDER if headers is None else headers, **more)
+
+
+def orders(view):
+    return [c for c in view.tel.asked if c.startswith("/reflit/order")]
+
+
+@case
+def an_order_reaches_the_program_as_it_was_given():
+    with View("--allow-orders") as v:
+        status, _, answer = v.order(b"link s0-s1#0 down, now")
+        assert status == 200 and answer == {"result": 0}, (status, answer)
+        assert orders(v) == ["/reflit/order,link s0-s1#0 down, now"], \
+            v.tel.asked
+        longest = b"x" * 255
+        assert v.order(longest)[0] == 200
+        assert orders(v)[1] == "/reflit/order," + "x" * 255, orders(v)
+
+
+@case
+def an_order_that_may_not_be_given_reaches_nobody():
+    with View() as v:
+        status, _, answer = v.order(b"quit")
+        assert status == 403 and "--allow-orders" in answer["error"], answer
+        assert orders(v) == []
+    with View("--allow-orders") as v:
+        for body, headers, want in (
+                (b"quit", {}, 403),            # another site's page
+                (b"", None, 400), (b"a\nb", None, 400), (b"a\0b", None, 400),
+                (b"x" * 256, None, 400), (b"x" * 100000, None, 400)):
+            status, _, answer = v.order(body, headers)
+            assert status == want and "error" in answer, (body[:9], answer)
+        assert v.ask("/api/order?s=0", "PUT", b"quit", ORDER)[0] == 405
+        assert v.ask("/api/other?s=0", "POST", b"quit", ORDER)[0] == 405
+        assert v.ask("/api/order?s=7", "POST", b"quit", ORDER)[0] == 502
+        for path in ("/api/ask?s=0&c=/reflit/order,quit",
+                     "/api/list?s=0&c=/reflit/order",
+                     "/api/list?s=0&c=/reflit/order,quit"):
+            assert v.ask(path)[0] == 400, path
+        assert orders(v) == [], v.tel.asked
+
+
+def own_address():
+    """An address of this machine that is not of its loopback."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        try:
+            s.connect(("192.0.2.1", 9))  # nothing is sent
+            addr = s.getsockname()[0]
+        except OSError:
+            addr = "127.0.0.1"
+    if addr.startswith("127."):
+        raise Skip("this machine has only its loopback")
+    return addr
+
+
+@case
+def orders_from_other_machines_are_taken_only_where_that_is_asked_for():
+    addr = own_address()
+    with View("--allow-orders", listen="0.0.0.0") as v:
+        status, _, answer = v.order(b"quit", host=addr)
+        assert status == 403 and "this machine only" in answer["error"]
+        assert orders(v) == []
+        assert v.order(b"quit")[0] == 200
+    with View("--allow-orders", "--orders-from-anywhere",
+              listen="0.0.0.0") as v:
+        assert v.order(b"quit", host=addr)[0] == 200
+        assert orders(v) == ["/reflit/order,quit"]
+
+
+@case
+def questions_reach_the_program_and_nothing_else_of_its_socket():
+    with View(answers={"/reflit/port": {"state": "UP"}}) as v:
+        assert v.ask("/api/ask?s=0&c=/reflit/port,s0/1")[2] == {"state": "UP"}
+        assert v.tel.asked[-1] == "/reflit/port,s0/1", v.tel.asked
+        asked = len(v.tel.asked)
+        for c in ("", "/", "/ethdev/list", "/info", "reflit/fabric",
+                  "/reflit/" + "x" * 192):
+            status, _, answer = v.ask("/api/ask?s=0&c=" + c)
+            assert status == 400 and "error" in answer, (c, answer)
+        assert v.ask("/api/ask?s=0")[0] == 400
+        assert len(v.tel.asked) == asked, v.tel.asked
+        assert v.ask("/api/ask?s=1&c=/reflit/fabric")[0] == 502
+
+
+def paged(total, at_once):
+    def page(arg):
+        at = int(arg or 0)
+        n = max(0, min(at_once, total - at))
+        return {"count": n, "total": total,
+                "name": ["l%d" % i for i in range(at, at + n)],
+                "up": [i % 2 == 0 for i in range(at, at + n)]}
+    return page
+
+
+@case
+def a_list_of_many_pages_is_one():
+    with View(answers={"/reflit/links": paged(10, 4),
+                       "/reflit/none": paged(0, 4),
+                       "/reflit/stuck": lambda arg: {
+                           "count": 0, "total": 9, "name": []}}) as v:
+        got = v.ask("/api/list?s=0&c=/reflit/links")[2]
+        assert got == {"name": ["l%d" % i for i in range(10)],
+                       "up": [i % 2 == 0 for i in range(10)],
+                       "total": 10}, got
+        assert [c for c in v.tel.asked if "links" in c] == [
+            "/reflit/links,0", "/reflit/links,4", "/reflit/links,8"]
+        assert v.ask("/api/list?s=0&c=/reflit/none")[2]["total"] == 0
+        # a program that says less than it has ends the list
+        assert v.ask("/api/list?s=0&c=/reflit/stuck")[2]["total"] == 0
+        assert v.ask("/api/list?s=0&c=/reflit/links,4")[0] == 400
+
+
+@case
+def sources_say_who_they_are_and_whether_they_take_orders():
+    for args, may in (((), False), (("--allow-orders",), True)):
+        with View(*args) as v:
+            got = v.ask("/api/sources")[2]
+            assert got == [{"source": 0, "path": v.tel.path,
+                            "fabric": {"links": 3}, "orders": may}], got
+    # another DPDK program's socket is none of ours
+    with View(answers={"/reflit/fabric": None}) as v:
+        assert v.ask("/api/sources")[2] == []
+
+
+@case
+def a_program_that_begins_anew_is_found_again():
+    with View() as v:
+        assert len(v.ask("/api/sources")[2]) == 1
+        v.tel.stop()
+        assert v.ask("/api/ask?s=0&c=/reflit/fabric")[0] == 502
+        assert v.ask("/api/sources")[2] == []
+        v.tel.listen()
+        assert len(v.ask("/api/sources")[2]) == 1
+
+
+@case
+def strange_answers_end_nothing():
+    with View(answers={"/reflit/big": "x" * 50000}, most=60000) as v:
+        assert v.ask("/api/ask?s=0&c=/reflit/big")[2] == "x" * 50000
+    with View(answers={"/reflit/two": b'{"a": 1, "b": 2}',
+                       "/reflit/none": b"{}", "/reflit/list": b"[1]",
+                       "/reflit/text": b"what?"}) as v:
+        for name in ("two", "none", "list", "text"):
+            assert v.ask("/api/ask?s=0&c=/reflit/" + name)[0] == 502, name
+    with View(answers={"/reflit/big": "x" * 50000}) as v:
+        # longer than the socket says it may be: cut off, so no JSON
+        assert v.ask("/api/ask?s=0&c=/reflit/big")[0] == 502
+        assert len(v.ask("/api/sources")[2]) == 1
+    for hello in (b"hello", b"\xff\xfe"):
+        with View(hello=hello) as v:
+            assert v.ask("/api/sources")[2] == []
+
+
+@case
+def only_a_page_that_calls_us_by_our_name_is_answered():
+    with View() as v:
+        for host, want in (("evil.example", 403), ("127.0.0.1.evil", 403),
+                           ("localhost.evil.example", 403),
+                           ("localhostess.example:80", 403),
+                           ("127.0.0.1:%d" % v.port, 200), ("[::1]", 200),
+                           ("localhost", 200),
+                           ("localhost:%d" % v.port, 200)):
+            status, headers, _ = v.ask("/", headers={"Host": host})
+            assert status == want, (host, status)
+            assert headers["X-Frame-Options"] == "DENY"
+            assert headers["X-Content-Type-Options"] == "nosniff"
+            assert headers["Cache-Control"] == "no-store"
+            csp = headers["Content-Security-Policy"]
+            assert "default-src 'none'" in csp and "script-src 'self'" in csp
+        for path, kind in (("/", "text/html"), ("/view.js", "javascript"),
+                           ("/view.css", "text/css")):
+            status, headers, body = v.ask(path)
+            assert status == 200 and kind in headers["Content-Type"], path
+            assert len(body) > 500, path
+        for path in ("/nothing", "/../etc/passwd", "/api"):
+            assert v.ask(path)[0] == 404, path
+        assert v.ask("/", "DELETE")[0] == 405
+
+
+@case
+def several_pages_ask_at_once():
+    def slow(arg):
+        time.sleep(0.02)
+        return {"n": int(arg)}
+
+    with View(answers={"/reflit/slow": slow}) as v:
+        got = [None] * 12
+
+        def one(i):
+            got[i] = v.ask("/api/ask?s=0&c=/reflit/slow,%d" % i)[2]
+
+        threads = [threading.Thread(target=one, args=(i,)) for i in range(12)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        assert got == [{"n": i} for i in range(12)], got
+
+
+main()

@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Strangers on the wire [PHY-3]: who has no key neither joins, nor forges, nor
+ * changes a frame, nor gets anywhere with one that was sent before, here or
+ * elsewhere, by the other end or by this one.
+ */
+#include "bench.h"
+#include "rl_auth.h"
+#include "rl_crc32c.h"
+
+#define US RL_NS_PER_US
+#define MS RL_NS_PER_MS
+#define RECORD_MAX 4096
+
+enum key { NONE, KEY_A, KEY_B };
+
+static struct rl_auth *
+key_of(enum key k, const char *link, unsigned int end)
+{
+	struct rl_auth_root root;
+
+	if (k == NONE)
+		return NULL;
+	rl_auth_root_make(&root, k == KEY_A ? "a" : "b", 1);
+	return rl_auth_open(&root, link, end);
+}
+
+/* What passed on a wire, to be sent again. */
+struct record {
+	uint8_t *data[RECORD_MAX];
+	uint32_t len[RECORD_MAX];
+	unsigned int n;
+};
+
+static enum bench_act
+on_frame(void *ctx, struct bench_frame *f)
+{
+	struct record *r = ctx;
+
+	if (r->n == RECORD_MAX)
+		return BENCH_PASS;
+	r->data[r->n] = aligned_alloc(64, 1024);
+	assert_non_null(r->data[r->n]);
+	memcpy(r->data[r->n], f->data, f->len);
+	r->len[r->n++] = f->len;
+	return BENCH_PASS;
+}
+
+static void
+record_on(struct bench *b, unsigned int wire, struct record *r)
+{
+	b->wire[wire].hook = on_frame;
+	b->wire[wire].ctx = r;
+}
+
+static void
+play(const struct record *r, struct bench_end *to, uint64_t now_ns)
+{
+	uint8_t *copy = aligned_alloc(64, 1024);
+
+	assert_non_null(copy);
+	for (unsigned int i = 0; i < r->n; i++) {
+		memcpy(copy, r->data[i], r->len[i]);
+		rl_port_rx_frame(to->port, copy, r->len[i], now_ns);
+	}
+	free(copy);
+}
+
+static void
+record_free(struct record *r)
+{
+	for (unsigned int i = 0; i < r->n; i++)
+		free(r->data[i]);
+	r->n = 0;
+}
+
+/* Two ends with these keys for these links. */
+struct pair {
+	struct bench b;
+	struct rl_auth *auth[2];
+};
+
+static void
+pair_open(struct pair *p, enum key a, const char *link_a, enum key b,
+	  const char *link_b, const struct rl_link_cfg *cfg)
+{
+	memset(p, 0, sizeof(*p));
+	p->auth[0] = key_of(a, link_a, 0);
+	p->auth[1] = key_of(b, link_b, 1);
+	for (unsigned int i = 0; i < 2; i++)
+		if (p->auth[i] != NULL)
+			p->b.auth[i] = rl_auth_link(p->auth[i]);
+	bench_open(&p->b, cfg);
+}
+
+static void
+pair_close(struct pair *p)
+{
+	bench_close(&p->b);
+	rl_auth_close(p->auth[0]);
+	rl_auth_close(p->auth[1]);
+}
+
+static void
+keyed(struct pair *p, const struct rl_link_cfg *cfg)
+{
+	pair_open(p, KEY_A, "s0-s1#0", KEY_A, "s0-s1#0", cfg);
+	bench_start(&p->b);
+}
+
+static void
+check_carries(struct bench *b, unsigned int packets)
+{
+	for (unsigned int from = 0; from < 2; from++) {
+		struct bench_sink *s = &b->end[!from].sink;
+
+		memset(s, 0, sizeof(*s));
+		s->next_tag[0] = b->end[from].next_tag[0];
+		bench_send(b, from, 0, 3, packets);
+		bench_settle(b, 50 * MS);
+		assert_int_equal(s->packets, packets);
+		assert_int_equal(s->duplicates + s->disorder + s->corrupt, 0);
+	}
+}
+
+/* --- who may join -------------------------------------------------------- */
+
+static void
+ends_train_only_with_one_key_and_say_why_once(void **state)
+{
+	static const struct {
+		enum key a, b;
+		const char *link_b;
+		bool train;
+		enum rl_refusal why[2];
+	} c[] = {
+		{ KEY_A, KEY_A, "s0-s1#0", true, { 0 } },
+		{ NONE, NONE, "s0-s1#0", true, { 0 } },
+		{ KEY_A, KEY_B, "s0-s1#0", false,
+		  { RL_REFUSED_KEY, RL_REFUSED_KEY } },
+		{ KEY_A, NONE, "s0-s1#0", false,
+		  { RL_REFUSED_NO_KEY, RL_REFUSED_OUR_KEY } },
+		{ NONE, KEY_B, "s0-s1#0", false,
+		  { RL_REFUSED_OUR_KEY, RL_REFUSED_NO_KEY } },
+		/* a cable in the wrong hole: the same key, another link */
+		{ KEY_A, KEY_A, "s0-s1#1", false,
+		  { RL_REFUSED_KEY, RL_REFUSED_KEY } },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(c); i++) {
+		struct pair p;
+
+		pair_open(&p, c[i].a, "s0-s1#0", c[i].b, c[i].link_b, NULL);
+		for (unsigned int k = 0; k < 2; k++)
+			rl_port_start(p.b.end[k].port, p.b.now_ns);
+		bench_run(&p.b, 5 * MS);
+		for (unsigned int k = 0; k < 2; k++) {
+			const struct bench_end *e = &p.b.end[k];
+
+			assert_int_equal(bench_state(e), c[i].train
+								 ? RL_LINK_UP
+								 : RL_LINK_INIT);
+			assert_int_equal(bench_end_events(e, RL_PEV_REFUSED),
+					 !c[i].train);
+			if (!c[i].train)
+				assert_int_equal(e->event[0].refusal,
+						 c[i].why[k]);
+		}
+		if (c[i].train)
+			check_carries(&p.b, 20);
+		pair_close(&p);
+	}
+}
+
+/* Frames get lost, and the tag costs no more than its bytes. */
+static void
+a_link_with_a_key_loses_nothing_where_frames_do(void **state)
+{
+	struct pair p;
+
+	(void)state;
+	keyed(&p, NULL);
+	for (unsigned int i = 0; i < 2; i++)
+		bench_rule(&p.b.wire[i], (struct bench_rule){
+			.type = RL_FRAME_DATA, .act = BENCH_DROP,
+			.first = 5, .last = 9 });
+	check_carries(&p.b, 60);
+	assert_true(COUNTER(&p.b.end[0], tx_replay_flits) > 0);
+	assert_int_equal(COUNTER(&p.b.end[0], rx_auth_error), 0);
+	assert_int_equal(COUNTER(&p.b.end[1], rx_auth_error), 0);
+	pair_close(&p);
+}
+
+/* --- forged and changed --------------------------------------------------- */
+
+/* The header check is no secret: who changes a frame mends it. */
+static void
+mend(uint8_t *frame)
+{
+	const uint32_t header = (frame[14] & 15) == RL_FRAME_INIT
+					? RL_FRAME_HEADER_LONG
+					: rl_frame_header_bytes(frame[15]);
+
+	rl_put32(frame + RL_FRAME_CHECK_OFF,
+		 rl_crc32c_hole(frame + RL_FRAME_LINK_OFF,
+				header - RL_FRAME_LINK_OFF,
+				RL_FRAME_CHECK_OFF - RL_FRAME_LINK_OFF, false));
+}
+
+struct flip {
+	uint32_t byte; /* of the next DATA frame */
+	bool done;
+};
+
+static enum bench_act
+flip_one(void *ctx, struct bench_frame *f)
+{
+	struct flip *x = ctx;
+
+	if (x->done || f->h.type != RL_FRAME_DATA)
+		return BENCH_PASS;
+	assert_true(x->byte < f->len);
+	x->done = true;
+	f->data[x->byte] ^= 0x10;
+	if (x->byte < RL_FRAME_CHECK_OFF || x->byte >= RL_FRAME_CHECK_OFF + 4)
+		mend(f->data);
+	return BENCH_PASS;
+}
+
+static void
+a_frame_changed_anywhere_is_not_taken(void **state)
+{
+	const uint32_t len = rl_frame_bytes(1) + RL_AUTH_TAG_BYTES;
+	uint32_t by_tag = 0;
+
+	(void)state;
+	for (uint32_t at = RL_FRAME_LINK_OFF; at < len; at++) {
+		struct flip x = { .byte = at };
+		struct pair p;
+		const struct bench_end *e = &p.b.end[1];
+		uint64_t bad;
+
+		keyed(&p, NULL);
+		p.b.wire[0].hook = flip_one;
+		p.b.wire[0].ctx = &x;
+		bench_send(&p.b, 0, 0, 1, 1);
+		bench_settle(&p.b, 50 * MS);
+		bench_check_delivered(&p.b);
+		assert_true(x.done);
+		bad = COUNTER(e, rx_auth_error);
+		by_tag += bad != 0;
+		/* by the tag, or before it */
+		assert_int_equal(bad + COUNTER(e, rx_version_error) +
+					 COUNTER(e, rx_count_error) +
+					 COUNTER(e, rx_check_error) +
+					 COUNTER(e, rx_type_error) +
+					 COUNTER(e, rx_epoch_error) +
+					 COUNTER(e, rx_truncated), 1);
+		/* FEC never had to look at it */
+		assert_int_equal(COUNTER(e, rx_corrected), 0);
+		pair_close(&p);
+	}
+	assert_in_range(by_tag, len - RL_FRAME_LINK_OFF - 12, len);
+}
+
+/* Each is one that a port without a key obeys. */
+static void
+a_forged_frame_changes_nothing(void **state)
+{
+	static const struct {
+		enum rl_frame_type type;
+		uint8_t flags;
+	} c[] = {
+		{ RL_FRAME_IDLE, 0 },
+		{ RL_FRAME_IDLE, RL_FRF_NAK },
+		{ RL_FRAME_IDLE, RL_FRF_DRAIN },
+		{ RL_FRAME_RETRAIN, 0 },
+		{ RL_FRAME_CLOSE, 0 },
+		{ RL_FRAME_INIT, RL_FRF_ACKREQ },
+		{ RL_FRAME_INIT, RL_FRF_ACKREQ | RL_FRF_ECHO },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(c); i++) {
+		struct rl_port_info before, after;
+		struct rl_frame_hdr h;
+		struct pair p;
+		struct bench_end *e = &p.b.end[1];
+
+		keyed(&p, NULL);
+		bench_run(&p.b, 1 * MS);
+		bench_snapshot(e, &before);
+		h = bench_forge(e, c[i].type, c[i].flags, p.b.now_ns);
+		memset(e->frame, 0, p.b.frame_bytes);
+		h.bytes = h.type == RL_FRAME_INIT ? RL_FRAME_HEADER_LONG
+						  : h.bytes;
+		bench_inject(e, &h, p.b.now_ns);
+		bench_snapshot(e, &after);
+		assert_memory_equal(&before, &after, sizeof(before));
+		assert_int_equal(COUNTER(e, rx_auth_error), 1);
+		check_carries(&p.b, 5);
+		assert_int_equal(COUNTER(e, deaths), 0);
+		pair_close(&p);
+	}
+}
+
+/* Nor can noise make a detector end the link. */
+static void
+strangers_cannot_count_a_link_to_death(void **state)
+{
+	struct rl_link_cfg cfg;
+	struct pair p;
+	struct bench_end *e = &p.b.end[1];
+
+	(void)state;
+	bench_cfg(&cfg);
+	cfg.error_window_ns = 1 * MS;
+	cfg.error_uncorrectable_max = 3;
+	keyed(&p, &cfg);
+	for (unsigned int i = 0; i < 50; i++) {
+		struct rl_frame_hdr h = bench_forge(e, RL_FRAME_IDLE, 0,
+						    p.b.now_ns);
+
+		bench_inject(e, &h, p.b.now_ns);
+		e->frame[20] ^= 1; /* and its check is wrong */
+		rl_port_rx_frame(e->port, e->frame, rl_frame_length(&h),
+				 p.b.now_ns);
+		bench_run(&p.b, 2 * US);
+	}
+	assert_int_equal(COUNTER(e, rx_check_error), 50);
+	assert_int_equal(COUNTER(e, rx_auth_error), 50);
+	assert_int_equal(COUNTER(e, deaths), 0);
+	check_carries(&p.b, 5);
+	pair_close(&p);
+}
+
+/* --- sent again ----------------------------------------------------------- */
+
+/* In its epoch a frame that comes twice is stale, or a duplicate. */
+static void
+a_recording_of_this_epoch_delivers_nothing_twice(void **state)
+{
+	struct record r = { .n = 0 };
+	struct pair p;
+	struct bench_end *e = &p.b.end[1];
+	uint64_t packets;
+
+	(void)state;
+	keyed(&p, NULL);
+	record_on(&p.b, 0, &r);
+	check_carries(&p.b, 40);
+	packets = e->sink.packets;
+	assert_true(r.n > 40);
+	for (unsigned int i = 0; i < 3; i++) {
+		play(&r, e, p.b.now_ns);
+		bench_run(&p.b, 200 * US);
+	}
+	assert_int_equal(e->sink.packets, packets);
+	assert_int_equal(COUNTER(e, rx_auth_error), 0); /* they are genuine */
+	assert_int_equal(COUNTER(e, deaths), 0);
+	bench_no_rules(&p.b.wire[0]);
+	check_carries(&p.b, 10);
+	record_free(&r);
+	pair_close(&p);
+}
+
+/* Epochs have 8 bits and come round; keys do not. */
+static void
+a_recording_of_an_old_epoch_is_not_taken_when_its_number_comes_again(
+	void **state)
+{
+	struct record r = { .n = 0 };
+	struct pair p;
+	struct bench_end *e = &p.b.end[1];
+	uint64_t bad, packets;
+	uint8_t epoch;
+
+	(void)state;
+	keyed(&p, NULL);
+	epoch = bench_info(e).tx_epoch;
+	record_on(&p.b, 0, &r);
+	check_carries(&p.b, 10);
+	bench_no_rules(&p.b.wire[0]);
+	for (unsigned int i = 0; i < 256; i++) {
+		rl_port_down(p.b.end[0].port, p.b.now_ns);
+		bench_run(&p.b, 20 * US);
+		rl_port_up(p.b.end[0].port, p.b.now_ns);
+		p.b.now_ns += 20 * MS; /* past all damping */
+		bench_start(&p.b);
+		for (unsigned int k = 0; k < 2; k++)
+			p.b.end[k].nevents = p.b.end[k].nmarks = 0;
+	}
+	assert_int_equal(bench_info(e).tx_epoch, epoch);
+	bad = COUNTER(e, rx_auth_error);
+	packets = e->sink.packets;
+	play(&r, e, p.b.now_ns);
+	assert_true(COUNTER(e, rx_auth_error) >= bad + 10);
+	assert_int_equal(e->sink.packets, packets);
+	assert_int_equal(bench_state(e), RL_LINK_UP);
+	check_carries(&p.b, 10);
+	record_free(&r);
+	pair_close(&p);
+}
+
+/* What an end has sent itself is no word of its peer's. */
+static void
+frames_that_come_back_to_their_sender_are_strangers(void **state)
+{
+	struct record r = { .n = 0 };
+	struct pair p;
+	struct bench_end *e = &p.b.end[0];
+
+	(void)state;
+	pair_open(&p, KEY_A, "s0-s1#0", KEY_A, "s0-s1#0", NULL);
+	record_on(&p.b, 0, &r);
+	rl_port_start(e->port, p.b.now_ns);
+	for (unsigned int i = 0; i < 10; i++) { /* alone with its echo */
+		bench_run(&p.b, 1 * MS);
+		play(&r, e, p.b.now_ns);
+	}
+	assert_int_equal(bench_state(e), RL_LINK_INIT);
+	assert_true(COUNTER(e, rx_auth_error) > 10);
+	rl_port_start(p.b.end[1].port, p.b.now_ns);
+	bench_start(&p.b);
+	check_carries(&p.b, 10);
+	play(&r, e, p.b.now_ns);
+	assert_int_equal(bench_state(e), RL_LINK_UP);
+	record_free(&r);
+	pair_close(&p);
+}
+
+/* The process at an end dies, and another takes its place. */
+static void
+renew(struct pair *p, unsigned int i)
+{
+	struct bench_end *e = &p->b.end[i];
+	const struct bench_end_params ep = {
+		.cfg = &p->b.cfg, .pool = &p->b.pool, .in = e->in,
+		.out = e->out, .uid = i + 1, .index = (uint16_t)(i + 3),
+		.kind = p->b.kind, .auth = p->b.auth[i],
+	};
+
+	bench_end_close(e);
+	bench_end_open(e, &ep);
+	rl_port_start(e->port, p->b.now_ns);
+}
+
+/* INIT frames bear the key that stays: only the nonce tells their age. */
+static void
+the_init_frames_of_a_process_that_is_gone_end_nothing(void **state)
+{
+	struct record r = { .n = 0 };
+	struct pair p;
+	struct bench_end *e = &p.b.end[1];
+	uint64_t trainings;
+
+	(void)state;
+	pair_open(&p, KEY_A, "s0-s1#0", KEY_A, "s0-s1#0", NULL);
+	record_on(&p.b, 0, &r);
+	bench_start(&p.b);
+	bench_no_rules(&p.b.wire[0]);
+	renew(&p, 0);
+	bench_run(&p.b, 5 * MS);
+	bench_start(&p.b);
+	trainings = COUNTER(e, trainings);
+	for (unsigned int i = 0; i < 20; i++) {
+		play(&r, e, p.b.now_ns);
+		bench_run(&p.b, 100 * US);
+	}
+	assert_true(COUNTER(e, rx_init_unproven) > 0);
+	assert_int_equal(COUNTER(e, trainings), trainings);
+	assert_int_equal(bench_state(e), RL_LINK_UP);
+	check_carries(&p.b, 10);
+	record_free(&r);
+	pair_close(&p);
+}
+
+/* One that lives proves it, though there are no keepalives to miss. */
+static void
+a_peer_that_starts_anew_is_followed_after_one_question(void **state)
+{
+	struct rl_link_cfg cfg;
+	struct pair p;
+
+	(void)state;
+	bench_cfg(&cfg);
+	cfg.keepalive_ns = cfg.keepalive_dead_ns = 0;
+	keyed(&p, &cfg);
+	check_carries(&p.b, 20);
+	renew(&p, 1);
+	bench_run(&p.b, 2 * MS);
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(bench_state(&p.b.end[i]), RL_LINK_UP);
+	assert_int_equal(COUNTER(&p.b.end[0], deaths), 1);
+	assert_int_equal(bench_end_detector(&p.b.end[0]), RL_DET_PEER);
+	assert_int_equal(COUNTER(&p.b.end[0], peer_restarts), 1);
+	assert_in_range(COUNTER(&p.b.end[0], rx_init_unproven), 1, 3);
+	check_carries(&p.b, 20);
+	pair_close(&p);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE("ends train only with one key, and say why once [PHY-3]",
+		     ends_train_only_with_one_key_and_say_why_once),
+		CASE("a link with a key loses nothing where frames do",
+		     a_link_with_a_key_loses_nothing_where_frames_do),
+		CASE("a frame changed anywhere is not taken",
+		     a_frame_changed_anywhere_is_not_taken),
+		CASE("a forged frame changes nothing",
+		     a_forged_frame_changes_nothing),
+		CASE("strangers cannot count a link to death",
+		     strangers_cannot_count_a_link_to_death),
+		CASE("a recording of this epoch delivers nothing twice",
+		     a_recording_of_this_epoch_delivers_nothing_twice),
+		CASE("a recording of an old epoch is not taken when its number "
+		     "comes again",
+		     a_recording_of_an_old_epoch_is_not_taken_when_its_number_comes_again),
+		CASE("frames that come back to their sender are strangers",
+		     frames_that_come_back_to_their_sender_are_strangers),
+		CASE("the INIT frames of a process that is gone end nothing",
+		     the_init_frames_of_a_process_that_is_gone_end_nothing),
+		CASE("a peer that starts anew is followed after one question",
+		     a_peer_that_starts_anew_is_followed_after_one_question),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

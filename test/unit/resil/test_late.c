@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What comes late is history, and changes nothing that is known since. */
+#include "resil_fixture.h"
+
+#define MS RL_NS_PER_MS
+
+/* Incarnations of the fixture: devices 1 to FX_DEVS, then the controller. */
+static struct rl_resil_msg
+said(uint32_t dev, enum rl_resil_msg_type type)
+{
+	return (struct rl_resil_msg){
+		.version = RL_RESIL_VERSION,
+		.type = (uint8_t)type,
+		.dev = dev,
+		.ctl_inc = FX_DEVS + 1,
+		.local_inc = dev + 1,
+		.seq = 1, /* the first order there was */
+	};
+}
+
+static void
+a_greeting_of_a_former_life_is_no_return_to_it(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t s3 = fx_dev(f, "s3");
+	const struct rl_resil_msg old = said(s3, RL_RESIL_HELLO);
+
+	fx_local_begin(f, s3, false);
+	assert_true(fx_settle(f, 50 * MS));
+	rl_controller_rx(f->ctl, &old, f->now_ns);
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 50 * MS));
+	assert_int_equal(fx_last(f)->silent, 0);
+	for (uint32_t d = 0; d < FX_DEVS; d++)
+		assert_int_equal(f->table[d], fx_last(f)->epoch);
+}
+
+static void
+an_answer_to_an_older_order_is_none_to_the_newest(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t e0 = fx_dev(f, "e0"), e1 = fx_dev(f, "e1");
+	const struct rl_resil_msg old = said(e0, RL_RESIL_STATUS);
+
+	f->mode = RL_RESIL_FULL;
+	f->busy[e1] = true;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	while (rl_controller_phase(f->ctl) != RL_CONTROLLER_DRAIN)
+		fx_run(f, 1000);
+	/* when it was given, nobody held */
+	assert_int_equal(f->hold[e0], RL_RESIL_HOLD_ALL);
+	for (unsigned int us = 0; us < 1000; us++) {
+		/* also while its answer to the newest is under way */
+		rl_controller_rx(f->ctl, &old, f->now_ns);
+		assert_int_equal(rl_controller_phase(f->ctl),
+				 RL_CONTROLLER_DRAIN);
+		fx_run(f, 1000);
+	}
+	f->busy[e1] = false;
+	assert_true(fx_settle(f, 50 * MS));
+	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
+	assert_int_equal(rl_controller_recoveries(f->ctl), 1);
+}
+
+static void
+a_report_of_a_port_that_is_not_there_says_nothing(void **state)
+{
+	struct fx *f = *state;
+
+	for (uint32_t d = 0; d < FX_DEVS; d++) {
+		struct rl_resil_msg m = said(d, RL_RESIL_LINK);
+
+		m.port = f->topo.dev[d].nports;
+		m.ver = 1000;
+		m.link = RL_RESIL_LINK_DEAD;
+		if (d + 1 < FX_DEVS) /* the last lies beyond all ports */
+			rl_controller_rx(f->ctl, &m, f->now_ns);
+	}
+	assert_true(fx_settle(f, 50 * MS));
+	assert_int_equal(f->jobs, 0);
+	for (uint32_t l = 0; l < f->topo.nlink; l++)
+		assert_true(rl_controller_link_ok(f->ctl, l));
+}
+
+static void
+an_older_report_of_a_link_does_not_undo_a_newer_one(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t link = fx_link_of(f, "s0-s1");
+	const struct rl_topo_link *l = &f->topo.link[link];
+
+	fx_link(f, link, RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 50 * MS));
+	fx_link(f, link, RL_RESIL_LINK_UP);
+	assert_true(fx_settle(f, 50 * MS));
+	fx_link(f, link, RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 50 * MS));
+	for (unsigned int e = 0; e < 2; e++) {
+		struct rl_resil_msg m = said(l->dev[e], RL_RESIL_LINK);
+
+		m.port = l->port[e];
+		m.ver = 2; /* the report in the middle */
+		m.link = RL_RESIL_LINK_UP;
+		rl_controller_rx(f->ctl, &m, f->now_ns);
+	}
+	assert_true(fx_settle(f, 50 * MS));
+	assert_false(rl_controller_link_ok(f->ctl, link));
+	assert_int_equal(f->job_link_ok[link], RL_LINK_NO);
+}
+
+static void
+an_answer_to_an_older_order_to_a_port_is_none_to_the_newest(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t link = fx_link_of(f, "s0-s1");
+	const struct rl_topo_link *l = &f->topo.link[link];
+
+	assert_int_equal(rl_controller_remove_link(f->ctl, link, f->now_ns),
+			 0);
+	while (rl_controller_phase(f->ctl) != RL_CONTROLLER_PORTS)
+		fx_run(f, 1000);
+	memset(f->flight, 0, sizeof(f->flight)); /* the orders are lost */
+	for (unsigned int e = 0; e < 2; e++) {
+		struct rl_resil_msg m = said(l->dev[e], RL_RESIL_PORT_DONE);
+
+		m.port = l->port[e];
+		m.ver = 999;
+		rl_controller_rx(f->ctl, &m, f->now_ns);
+	}
+	fx_run(f, f->cfg.resend_ns / 2);
+	assert_int_equal(rl_controller_phase(f->ctl), RL_CONTROLLER_PORTS);
+	/* so they are told again, and this time they are done */
+	assert_true(fx_settle(f, 50 * MS));
+	for (unsigned int e = 0; e < 2; e++)
+		assert_int_equal(f->order[l->dev[e]][l->port[e]],
+				 RL_LOCAL_PORT_DRAIN);
+}
+
+/* It was made for a fabric that has changed since. */
+static void
+the_result_of_an_older_job_is_not_installed(void **state)
+{
+	struct fx *f = *state;
+	struct rl_controller_result r = { .mode = RL_RESIL_LIVE };
+
+	f->never = true;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	while (rl_controller_phase(f->ctl) != RL_CONTROLLER_COMPUTE)
+		fx_run(f, 1000);
+	fx_link(f, fx_link_of(f, "s1-s2"), RL_RESIL_LINK_DEAD);
+	while (f->jobs < 2)
+		fx_run(f, 1000);
+	r.epoch = f->job_epoch - 1;
+	rl_controller_done(f->ctl, &r, f->now_ns);
+	assert_int_equal(rl_controller_phase(f->ctl), RL_CONTROLLER_COMPUTE);
+	assert_int_equal(f->installs, 0);
+	r.epoch = f->job_epoch;
+	rl_controller_done(f->ctl, &r, f->now_ns);
+	assert_true(fx_settle(f, 50 * MS));
+	for (uint32_t d = 0; d < FX_DEVS; d++)
+		assert_int_equal(f->table[d], r.epoch);
+}
+
+int
+main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, fx_setup, fx_teardown)
+	const struct CMUnitTest tests[] = {
+		T(a_greeting_of_a_former_life_is_no_return_to_it),
+		T(a_report_of_a_port_that_is_not_there_says_nothing),
+		T(an_older_report_of_a_link_does_not_undo_a_newer_one),
+		T(an_answer_to_an_older_order_to_a_port_is_none_to_the_newest),
+		T(the_result_of_an_older_job_is_not_installed),
+		T(an_answer_to_an_older_order_is_none_to_the_newest),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

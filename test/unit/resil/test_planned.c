@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Planned changes: removing, adding, leaving what degrades [RES-3] [RES-7]. */
+
+#include "resil_fixture.h"
+
+#define MS RL_NS_PER_MS
+
+static void
+a_removed_link_is_left_before_it_goes_down_and_used_after_it_is_up(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t link = fx_link_of(f, "s0-s1");
+	const struct rl_topo_link *l = &f->topo.link[link];
+
+	assert_int_equal(rl_controller_remove_link(f->ctl, link, f->now_ns), 0);
+	assert_int_equal(rl_controller_remove_link(f->ctl, link, f->now_ns),
+			 -EALREADY);
+	fx_run(f, f->cfg.gather_ns + f->compute_ns - 1000);
+	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_NONE);
+	assert_true(fx_settle(f, 50 * MS));
+	fx_all_have(f, fx_last(f)->epoch);
+	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_DRAIN);
+	assert_int_equal(f->order[l->dev[1]][l->port[1]], RL_LOCAL_PORT_DRAIN);
+	assert_true(rl_controller_link_out(f->ctl, link));
+	fx_link(f, link, RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 10 * MS));
+	assert_int_equal(rl_controller_add_link(f->ctl, link, f->now_ns), 0);
+	assert_false(rl_controller_link_out(f->ctl, link));
+	fx_run(f, 1 * MS);
+	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_UP);
+	assert_int_equal(f->job_link_ok[link], RL_LINK_LEAVE);
+	assert_int_equal(f->jobs, 1);
+	fx_link(f, link, RL_RESIL_LINK_UP);
+	assert_true(fx_settle(f, 10 * MS));
+	assert_int_equal(f->job_link_ok[link], RL_LINK_USE);
+}
+
+static void
+a_switch_that_is_added_again_brings_its_links(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t s3 = fx_dev(f, "s3");
+	const struct rl_topo_dev *d = &f->topo.dev[s3];
+
+	assert_int_equal(rl_controller_add_dev(f->ctl, s3, f->now_ns),
+			 -EALREADY);
+	assert_int_equal(rl_controller_remove_dev(f->ctl, s3, f->now_ns), 0);
+	assert_int_equal(rl_controller_remove_dev(f->ctl, s3, f->now_ns),
+			 -EALREADY);
+	assert_true(fx_settle(f, 50 * MS));
+	for (uint16_t p = 0; p < d->nports; p++) {
+		const struct rl_topo_port *tp = &d->port[p];
+
+		assert_int_equal(f->order[s3][p], RL_LOCAL_PORT_DRAIN);
+		assert_int_equal(f->order[tp->peer_dev][tp->peer_port],
+				 RL_LOCAL_PORT_DRAIN);
+		assert_true(rl_controller_link_out(f->ctl, tp->link));
+		fx_link(f, tp->link, RL_RESIL_LINK_DEAD);
+	}
+	assert_true(fx_settle(f, 10 * MS));
+	assert_int_equal(rl_controller_add_dev(f->ctl, s3, f->now_ns), 0);
+	fx_run(f, 1 * MS);
+	for (uint16_t p = 0; p < d->nports; p++) {
+		const struct rl_topo_port *tp = &d->port[p];
+
+		assert_int_equal(f->order[s3][p], RL_LOCAL_PORT_UP);
+		assert_int_equal(f->order[tp->peer_dev][tp->peer_port],
+				 RL_LOCAL_PORT_UP);
+		fx_link(f, tp->link, RL_RESIL_LINK_UP);
+	}
+	assert_true(fx_settle(f, 50 * MS));
+	for (uint16_t p = 0; p < d->nports; p++) {
+		assert_true(rl_controller_link_ok(f->ctl, d->port[p].link));
+		assert_false(rl_controller_link_out(f->ctl, d->port[p].link));
+		assert_int_equal(f->job_link_ok[d->port[p].link], RL_LINK_USE);
+	}
+}
+
+static void
+a_link_that_degrades_is_left_before_it_dies(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t link = fx_link_of(f, "s0-s1");
+	const struct rl_topo_link *l = &f->topo.link[link];
+
+	/* no other way: it stays [RES-7] */
+	fx_end(f, link, 0, RL_RESIL_LINK_DEGRADED);
+	assert_true(fx_settle(f, 50 * MS));
+	assert_int_equal(f->job_link_ok[link], RL_LINK_AVOID);
+	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_NONE);
+	assert_false(rl_controller_link_out(f->ctl, link));
+	/* another way */
+	f->avoided = true;
+	assert_int_equal(rl_controller_reroute(f->ctl, f->now_ns), 0);
+	assert_true(fx_settle(f, 50 * MS));
+	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_DRAIN);
+	assert_true(rl_controller_link_out(f->ctl, link));
+}
+
+int
+main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, fx_setup, fx_teardown)
+	const struct CMUnitTest tests[] = {
+		T(a_removed_link_is_left_before_it_goes_down_and_used_after_it_is_up),
+		T(a_switch_that_is_added_again_brings_its_links),
+		T(a_link_that_degrades_is_left_before_it_dies),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* When what waits in a core finds a way: new tables, and others that give up. */
+#include "parts.h"
+#include "room_bench.h"
+
+/*
+ * One that can only go back where it came from stops those of its flow that
+ * come another way; when it gives way to them they go.
+ */
+static void
+what_joined_one_that_gives_way_goes(void **state)
+{
+	struct core_bench c;
+
+	(void)state;
+	cb_cfg(&c);
+	c.cfg.wait_flits = 4; /* 24 flits of all ports */
+	cb_route(&c, 0, 1, PORTS(X, Z));
+	cb_open(&c, -1);
+	for (uint16_t p = 0; p < CB_PORTS; p++)
+		cb_mark(&c, p, RL_MARK_LINK_UP);
+	die(&c, X);
+	cb_rx(&c, Z, 1, 4);
+	for (unsigned int i = 0; i < 6; i++)
+		cb_rx(&c, IN, 1, 4);
+	assert_int_equal(c.ndrops, 1);
+	assert_int_equal(c.drop[0].tag, 0);
+	cb_advance(&c, 0);
+	assert_int_equal(info(&c).packets, 0);
+	cb_tx_all(&c);
+	cb_expect(&c, Z, 1, 1, 6);
+	assert_int_equal(c.ndrops, 1);
+	cb_close(&c);
+}
+
+/*
+ * Not only those that give way to others: also who has waited too long. But what
+ * has waited as long goes with it: who does not retry has skipped it by then.
+ */
+static void
+what_joined_one_that_is_given_up_goes_in_its_time(void **state)
+{
+	struct core_bench c;
+
+	(void)state;
+	cb_cfg(&c);
+	cb_route(&c, 0, 1, PORTS(X, Z));
+	cb_open(&c, -1);
+	for (uint16_t p = 0; p < CB_PORTS; p++)
+		cb_mark(&c, p, RL_MARK_LINK_UP);
+	die(&c, X);
+	cb_rx(&c, Z, 1, 4);
+	cb_rx(&c, IN, 1, 4);
+	cb_advance(&c, c.cfg.no_path_ns / 2);
+	for (unsigned int i = 0; i < 6; i++)
+		cb_rx(&c, IN, 1, 4);
+	while (c.ndrops == 0)
+		cb_advance(&c, rl_core_deadline(c.core) - c.now_ns);
+	cb_advance(&c, 0);
+	assert_int_equal(c.ndrops, 2);
+	assert_int_equal(c.drop[0].tag, 0);
+	assert_int_equal(c.drop[1].tag, 1);
+	assert_int_equal(c.drop[1].why, RL_DROP_NO_PATH);
+	cb_tx_all(&c);
+	cb_expect(&c, Z, 1, 2, 7);
+	cb_close(&c);
+}
+
+/*
+ * A packet on a detour, which new tables lead back: its source sends it again,
+ * and does not take its destination for unreachable.
+ */
+static void
+what_new_tables_lead_back_is_sent_again_by_its_source(void **state)
+{
+	struct core_bench c;
+
+	(void)state;
+	cb_cfg(&c);
+	c.cfg.restore_delay_ns = 0;
+	cb_route(&c, 0, 1, PORTS(X, Z));
+	cb_open(&c, -1);
+	for (uint16_t p = 0; p < CB_PORTS; p++)
+		cb_mark(&c, p, RL_MARK_LINK_UP);
+	die(&c, X);
+	cb_rx(&c, Z, 1, 4);
+	cb_rx(&c, IN, 1, 4);
+	cb_advance(&c, 0);
+	assert_int_equal(c.ndrops, 0); /* new tables may come */
+	rl_core_set_fwd(c.core, &c.fwd);
+	cb_advance(&c, 0);
+	assert_int_equal(c.ndrops, 1);
+	assert_int_equal(c.drop[0].tag, 0);
+	assert_int_equal(c.drop[0].why, RL_DROP_ASTRAY);
+	assert_int_equal(CB_COUNTER(&c, drop_astray), 1);
+	cb_tx_all(&c);
+	cb_expect(&c, Z, 1, 1, 1);
+	/* without new tables it waits for a link that returns */
+	cb_rx(&c, Z, 1, 4);
+	cb_advance(&c, 0);
+	assert_int_equal(c.ndrops, 1);
+	rise(&c, X);
+	cb_tx_all(&c);
+	cb_expect(&c, X, 1, 2, 2);
+	cb_close(&c);
+}
+
+/* Nor is one whose plane new tables do not lead on, where another plane does. */
+static void
+what_new_tables_know_by_another_plane_is_sent_again(void **state)
+{
+	struct rl_fwd_entry entry[CB_PLANES][CB_DSTS];
+	struct core_bench c;
+	struct rl_fwd fwd;
+
+	(void)state;
+	for (unsigned int other = 0; other < 2; other++) {
+		room_open(&c, 1024);
+		die(&c, X);
+		cb_rx(&c, IN, 1, 1);
+		memcpy(entry, c.entry, sizeof(entry));
+		entry[1][1].hop[0] = entry[0][1].hop[0];
+		entry[0][1].hop[0].port = RL_FWD_PORT_NONE;
+		if (!other)
+			entry[1][1].hop[0].port = RL_FWD_PORT_NONE;
+		fwd = c.fwd;
+		fwd.nplanes = 2;
+		fwd.entry = &entry[0][0];
+		rl_core_set_fwd(c.core, &fwd);
+		cb_advance(&c, 0);
+		assert_int_equal(c.ndrops, 1);
+		assert_int_equal(c.drop[0].why, other ? RL_DROP_ASTRAY
+						      : RL_DROP_NO_PATH);
+		cb_close(&c);
+	}
+}
+
+/* While tables are expected, who gives way is not told that there is no way. */
+static void
+what_gives_way_while_tables_are_expected_may_have_a_way_soon(void **state)
+{
+	struct core_bench c;
+
+	(void)state;
+	room_open(&c, 4); /* 24 flits of all ports */
+	die(&c, X);
+	rl_core_await_routes(c.core, c.now_ns + US);
+	for (unsigned int i = 0; i < 7; i++)
+		cb_rx(&c, IN, 1, 4);
+	assert_int_equal(c.ndrops, 1);
+	assert_int_equal(c.drop[0].why, RL_DROP_NO_ROOM);
+	assert_int_equal(CB_COUNTER(&c, drop_no_path), 0);
+	cb_rx(&c, IN, 1, 64); /* more than there ever is */
+	assert_int_equal(c.drop[1].why, RL_DROP_NO_ROOM);
+	cb_advance(&c, US);
+	cb_rx(&c, IN, 1, 4);
+	assert_int_equal(c.drop[2].why, RL_DROP_NO_PATH);
+	assert_int_equal(CB_COUNTER(&c, evicted_packets), 3);
+	cb_close(&c);
+}
+
+/*
+ * An endpoint's link dies: what loops out of it spends more than the budget. Its
+ * own packets wait with it, and none is given up for that.
+ */
+static void
+what_looped_beyond_the_budget_costs_nobody_a_packet(void **state)
+{
+	struct rl_pktq q = { 0 };
+	struct core_bench c;
+
+	(void)state;
+	room_open(&c, 4); /* 24 flits of all ports */
+	for (unsigned int i = 0; i < 8; i++)
+		cb_rx(&c, IN, 1, 4);
+	cb_tx(&c, X);
+	cb_mark(&c, X, RL_MARK_LOOP_BEGIN);
+	cb_loop(&c, X, 8);
+	for (unsigned int i = 0; i < 3; i++) {
+		rl_pktq_push(&q, cb_packet(&c, RL_PORT_NONE, 1, 4));
+		rl_core_inject(c.core, &q, c.now_ns);
+	}
+	assert_int_equal(info(&c).kept_packets, 3);
+	cb_mark(&c, X, RL_MARK_LOOP_END);
+	cb_advance(&c, c.cfg.resume_delay_ns);
+	assert_int_equal(CB_STATE(&c, X), RL_EGRESS_DEAD);
+	assert_int_equal(info(&c).lent_flits, 32);
+	assert_int_equal(c.ndrops, 0);
+	assert_int_equal(CB_COUNTER(&c, evicted_packets), 0);
+	rise(&c, X);
+	cb_tx_all(&c);
+	assert_int_equal(info(&c).lent_flits, 0);
+	assert_int_equal(info(&c).kept_packets, 0);
+	cb_close(&c);
+}
+
+/* New tables: what waits looks again, at once and in small steps. */
+static void
+new_tables_take_what_waits_along(void **state)
+{
+	struct rl_fwd_entry entry[CB_PLANES][CB_DSTS];
+	struct core_bench c;
+	struct rl_fwd fwd;
+
+	(void)state;
+	room_open(&c, 1024);
+	die(&c, X);
+	for (unsigned int i = 0; i < 1000; i++)
+		cb_rx(&c, IN, 1, 1);
+	rl_core_await_routes(c.core, c.now_ns + 2 * c.cfg.no_path_ns);
+	cb_advance(&c, c.cfg.no_path_ns + c.cfg.no_path_ns / 8);
+	assert_int_equal(c.ndrops, 0);
+	memcpy(entry, c.entry, sizeof(entry));
+	entry[0][1].hop[0].port = Z;
+	fwd = c.fwd;
+	fwd.entry = &entry[0][0];
+	rl_core_set_fwd(c.core, &fwd);
+	assert_true(rl_core_deadline(c.core) <= c.now_ns);
+	cb_rx(&c, IN, 1, 1);
+	for (unsigned int i = 0; i < 5; i++)
+		cb_advance(&c, 0);
+	cb_tx_all(&c);
+	cb_expect(&c, Z, 1, 0, 1000);
+	/* and where they say that there is no way, that is final */
+	entry[0][1].hop[0].port = X;
+	for (unsigned int i = 0; i < 3; i++)
+		cb_rx(&c, IN, 1, 1);
+	entry[0][1].hop[0].port = RL_FWD_PORT_NONE;
+	rl_core_set_fwd(c.core, &fwd);
+	cb_advance(&c, 0);
+	assert_int_equal(c.ndrops, 3);
+	assert_int_equal(c.drop[0].why, RL_DROP_NO_PATH);
+	assert_int_equal(CB_COUNTER(&c, evicted_packets), 0);
+	cb_close(&c);
+}
+
+/*
+ * Tables that are proven at rest only: until all devices have them, what waits
+ * waits, for a way that has returned, too; then all of it goes.
+ */
+static void
+what_waits_is_still_while_the_fabric_is(void **state)
+{
+	struct rl_fwd_entry entry[CB_PLANES][CB_DSTS];
+	struct core_bench c;
+	struct rl_fwd fwd;
+
+	(void)state;
+	room_open(&c, 1024);
+	die(&c, X);
+	die(&c, Y);
+	cb_rx(&c, IN, 1, 1);
+	cb_rx(&c, IN, 2, 1);
+	rl_core_still(c.core, true);
+	cb_advance(&c, c.cfg.no_path_ns + c.cfg.no_path_ns / 8);
+	assert_int_equal(c.ndrops, 0);
+	rise(&c, Y); /* not by this way: who knows what others have by now */
+	cb_rx(&c, IN, 4, 1);
+	cb_tx_all(&c);
+	cb_expect(&c, Z, 4, 0, 0); /* what is under way goes on */
+	assert_int_equal(info(&c).packets, 2);
+	memcpy(entry, c.entry, sizeof(entry));
+	entry[0][1].hop[0].port = Z;
+	fwd = c.fwd;
+	fwd.entry = &entry[0][0];
+	rl_core_set_fwd(c.core, &fwd);
+	cb_advance(&c, c.cfg.no_path_ns / 2);
+	assert_int_equal(info(&c).packets, 2);
+	assert_int_equal(c.ndrops, 0);
+	rl_core_still(c.core, false);
+	assert_true(rl_core_deadline(c.core) <= c.now_ns);
+	cb_advance(&c, 0);
+	cb_tx_all(&c);
+	cb_expect(&c, Z, 1, 0, 0);
+	cb_expect(&c, Y, 2, 0, 0);
+	/* without tables: as long as they were waited for before */
+	die(&c, Y);
+	cb_rx(&c, IN, 2, 1);
+	rl_core_still(c.core, true);
+	rl_core_still(c.core, false);
+	cb_advance(&c, 0);
+	cb_advance(&c, c.cfg.no_path_ns + c.cfg.no_path_ns / 8);
+	assert_int_equal(c.ndrops, 1);
+	cb_close(&c);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE("[DRL-11] what joined one that gives way goes",
+		     what_joined_one_that_gives_way_goes),
+		CASE("[DRL-7] what joined one that is given up goes in its time",
+		     what_joined_one_that_is_given_up_goes_in_its_time),
+		CASE("[RES-3] what new tables lead back is sent again by its "
+		     "source",
+		     what_new_tables_lead_back_is_sent_again_by_its_source),
+		CASE("[RES-3] what new tables know by another plane is sent "
+		     "again",
+		     what_new_tables_know_by_another_plane_is_sent_again),
+		CASE("[RES-3] what gives way while tables are expected may "
+		     "have a way soon",
+		     what_gives_way_while_tables_are_expected_may_have_a_way_soon),
+		CASE("[DRL-11] what looped beyond the budget costs nobody a "
+		     "packet",
+		     what_looped_beyond_the_budget_costs_nobody_a_packet),
+		CASE("[RES-3] new tables take what waits along",
+		     new_tables_take_what_waits_along),
+		CASE("[RES-1] what waits is still while the fabric is",
+		     what_waits_is_still_while_the_fabric_is),
+	};
+
+	return cmocka_run_group_tests_name("room-ways", tests, NULL, NULL);
+}
