@@ -110,9 +110,9 @@ ask_all(struct host *h)
 {
 	for (uint32_t i = 0; i < 2 * h->p.cfg->nwire; i++)
 		if (h->wire_dev[i].ifindex != 0)
-			rl_phy_eth_carrier(phy_of(h, i),
-					   rl_carrier_now(
-						   h->wire_dev[i].dev.iface));
+			rl_phy_eth_carrier(
+				phy_of(h, i),
+				rl_carrier_now(h->wire_dev[i].ifindex));
 }
 
 /* Listens where a wire needs it, from its first call on. */

@@ -3,18 +3,39 @@
 #include <errno.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "rl_carrier.h"
 
+/* glibc's <net/if.h> has none, and <linux/if.h> does not go with it */
+#ifndef IFF_LOWER_UP
+#define IFF_LOWER_UP (1u << 16)
+#endif
+
+/* One message of the kernel's, as large as those of an interface become. */
+union message {
+	struct nlmsghdr h;
+	char bytes[16384];
+};
+
+/*
+ * IFF_LOWER_UP is the carrier. IFF_RUNNING is the operational state, which is
+ * more: the kernel derives it up to a second later, and where somebody has to
+ * log in first (802.1X) it waits for that. Frames pass meanwhile.
+ */
 static bool
-carries(unsigned int flags)
+carries(const struct ifinfomsg *info)
 {
-	return (flags & IFF_UP) != 0 && (flags & IFF_RUNNING) != 0;
+	return (info->ifi_flags & IFF_UP) != 0 &&
+	       (info->ifi_flags & IFF_LOWER_UP) != 0;
+}
+
+static int
+open_socket(int flags)
+{
+	return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | flags,
+		      NETLINK_ROUTE);
 }
 
 int
@@ -26,8 +47,7 @@ rl_carrier_open(struct rl_carrier *c)
 	};
 	int ret;
 
-	c->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
-		       NETLINK_ROUTE);
+	c->fd = open_socket(SOCK_NONBLOCK);
 	if (c->fd < 0)
 		return -errno;
 	if (bind(c->fd, (const struct sockaddr *)&at, sizeof(at)) == 0)
@@ -40,10 +60,7 @@ rl_carrier_open(struct rl_carrier *c)
 enum rl_carrier_news
 rl_carrier_next(struct rl_carrier *c, unsigned int *ifindex, bool *up)
 {
-	union {
-		struct nlmsghdr h;
-		char bytes[8192];
-	} m;
+	union message m;
 
 	for (;;) {
 		/* the kernel sends one message a datagram to listeners */
@@ -63,23 +80,51 @@ rl_carrier_next(struct rl_carrier *c, unsigned int *ifindex, bool *up)
 			continue;
 		*ifindex = (unsigned int)info->ifi_index;
 		*up = m.h.nlmsg_type == RTM_NEWLINK &&
-		      carries(info->ifi_flags);
+		      carries(info);
 		return RL_CARRIER_CHANGE;
 	}
 }
 
-bool
-rl_carrier_now(const char *iface)
+/* Asks for one interface. @return the length of the answer; -1: none */
+static ssize_t
+ask(int fd, unsigned int ifindex, union message *m)
 {
-	const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct ifreq r = { 0 };
-	bool up;
+	struct {
+		struct nlmsghdr h;
+		struct ifinfomsg info;
+	} q = {
+		.h = { .nlmsg_len = sizeof(q),
+		       .nlmsg_type = RTM_GETLINK,
+		       .nlmsg_flags = NLM_F_REQUEST },
+		.info = { .ifi_family = AF_UNSPEC, .ifi_index = (int)ifindex },
+	};
+	ssize_t n;
+
+	if (send(fd, &q, sizeof(q), 0) != (ssize_t)sizeof(q))
+		return -1;
+	/* the answer is there already: the kernel gives it within send() */
+	do
+		n = recv(fd, m, sizeof(*m), 0);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+bool
+rl_carrier_now(unsigned int ifindex)
+{
+	const int fd = open_socket(0);
+	union message m;
+	const struct ifinfomsg *info = NLMSG_DATA(&m.h);
+	bool up = true; /* where nobody knows better */
+	ssize_t n;
 
 	if (fd < 0)
-		return true; /* nobody knows better */
-	snprintf(r.ifr_name, sizeof(r.ifr_name), "%s", iface);
-	up = ioctl(fd, SIOCGIFFLAGS, &r) == 0 &&
-	     carries((unsigned int)(unsigned short)r.ifr_flags);
+		return up;
+	n = ask(fd, ifindex, &m);
+	if (n >= 0 && NLMSG_OK(&m.h, (size_t)n))
+		up = m.h.nlmsg_type == RTM_NEWLINK &&
+		     m.h.nlmsg_len >= NLMSG_LENGTH(sizeof(*info)) &&
+		     carries(info);
 	close(fd);
 	return up;
 }

@@ -30,8 +30,11 @@ int rl_carrier_open(struct rl_carrier *c);
 enum rl_carrier_news rl_carrier_next(struct rl_carrier *c,
 				     unsigned int *ifindex, bool *up);
 
-/** Whether an interface is up and its cable leads somewhere. */
-bool rl_carrier_now(const char *iface);
+/**
+ * Whether an interface is up and its cable leads somewhere. One that is gone
+ * has no carrier; true where the kernel cannot be asked.
+ */
+bool rl_carrier_now(unsigned int ifindex);
 
 void rl_carrier_close(struct rl_carrier *c);
 

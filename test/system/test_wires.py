@@ -253,6 +253,26 @@ ip link set v0 down
 
 
 @case
+def an_interface_that_waits_to_be_operational_has_a_carrier():
+    """The kernel calls an interface running up to a second after it carries
+    frames, and one in mode dormant never."""
+    with Space() as net, Box() as box:
+        for i in range(2 * net.cables):
+            for what in (("down",), ("mode", "dormant"), ("up",)):
+                ip("-n", net.ns, "link", "set", "v%d" % i, *what)
+        text = subprocess.run(net.wrap + ["ip", "link", "show", "v0"],
+                              capture_output=True, text=True,
+                              check=True).stdout
+        assert "LOWER_UP" in text and "state DORMANT" in text, text
+        # longer than phy_lost_ns
+        run = box.run(RUN, net.vdevs("net_af_packet"), FIGURE1 + LINK
+                      + WIRES.replace("%s", "net_af_packet"),
+                      "wait 1s\n" + COMMANDS, wrap=net.wrap)
+    check(run, "net_af_packet", 5)
+    assert run.report["failovers"] == [], run.report["failovers"]
+
+
+@case
 def a_replay_through_a_wire_is_measured_beside_bare_frames():
     """reflit-bench wire [PHY-4]."""
     bench = os.path.join(os.path.dirname(REFLIT), "reflit-bench")
