@@ -211,6 +211,8 @@ run(const struct fault_opts *o)
 				       clock_ns() + o->duration_ns;
 	while (rc == 0 && !ended && clock_ns() < end_ns)
 		rc = rl_xdp_fault_poll(f, POLL_MS, &copies);
+	if (rc == 0) /* copies that were asked for while we were told to end */
+		rc = rl_xdp_fault_poll(f, 0, &copies);
 	if (rc != 0)
 		fprintf(stderr, NAME ": %s: %s\n", o->ifname, strerror(-rc));
 	rc = rc != 0 ? 2 : report(o, f, &copies);

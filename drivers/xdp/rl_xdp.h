@@ -17,7 +17,10 @@
 #include "rl_xdp_maps.h"
 
 #define RL_XDP_ERR_MAX 256
-/** A fault program acts for so long after its last rl_xdp_fault_poll(). */
+/**
+ * A fault program before rl_steer acts for so long after its last
+ * rl_xdp_fault_poll(): it stays there when its process is killed.
+ */
 #define RL_XDP_LEASE_MS 2000
 
 /** Where in the kernel a program runs. */
@@ -72,8 +75,8 @@ int rl_xdp_fault_counts(const struct rl_xdp_fault *f,
 
 /**
  * Of one opened, not found: waits up to @p timeout_ms for frames to be sent in
- * twice, sends them, and lets the faults act for RL_XDP_LEASE_MS more. To be
- * called again and again.
+ * twice, sends them, and lets the faults before rl_steer act for
+ * RL_XDP_LEASE_MS more. To be called again and again.
  * @return 0 or -errno
  */
 int rl_xdp_fault_poll(struct rl_xdp_fault *f, int timeout_ms,

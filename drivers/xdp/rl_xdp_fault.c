@@ -62,10 +62,13 @@ clock_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
+/* Attached, it goes with this process: no lease could end later than that. */
 static int
 renew(struct rl_xdp_fault *f)
 {
-	const uint64_t until_ns = clock_ns() + RL_XDP_LEASE_MS * 1000000ull;
+	const uint64_t until_ns =
+		f->chain_fd < 0 ? UINT64_MAX
+				: clock_ns() + RL_XDP_LEASE_MS * 1000000ull;
 	const uint32_t zero = 0;
 
 	if (bpf_map_update_elem(f->until_fd, &zero, &until_ns, BPF_ANY) != 0)
@@ -139,6 +142,8 @@ chain(struct rl_xdp_fault *f, int steer_fd, const char *ifname, char *err)
 	rest = bpf_program__fd(f->rest->progs.rl_steer);
 	rc = bpf_map__update_elem(f->skel->maps.rl_next, &zero, sizeof(zero),
 				  &rest, sizeof(rest), BPF_ANY);
+	if (rc == 0)
+		rc = renew(f);
 	if (rc == 0)
 		rc = slot_take(f);
 out:
@@ -237,7 +242,7 @@ fault_start(struct rl_xdp_fault *f, const char *ifname, enum rl_xdp_mode mode,
 	f->until_fd = bpf_map__fd(f->skel->maps.rl_fault_until);
 	rc = rl_xdp_fault_set(f, set);
 	if (rc == 0)
-		rc = renew(f);
+		rc = renew(f); /* as one that is attached */
 	if (rc != 0)
 		return xdp_refuse(err, rc, "writing its map: %s",
 				  strerror(-rc));

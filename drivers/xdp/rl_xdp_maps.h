@@ -59,7 +59,8 @@ struct rl_fault_set {
 
 /*
  * Value 0 of the map `rl_fault_until`, a uint64_t: CLOCK_MONOTONIC in ns, after
- * which nothing is done: a program that was killed leaves no faults.
+ * which nothing is done: a program that was killed leaves no faults. UINT64_MAX
+ * where the kernel takes the program away with its process.
  */
 
 /** Value 0 of the map `rl_fault_count`. Added to by rl_fault only. */
