@@ -13,8 +13,12 @@ import re
 import sys
 
 OK = re.compile(r"^\[       OK \] (\S+)", re.M)
-FAILED = re.compile(r"^\[  FAILED  \] (\w+)$", re.M)
-SKIPPED = re.compile(r"^\[  SKIPPED \] (\w+)(?::\s*(.*))?$", re.M)
+# names of cases may be sentences; the last lines of cmocka count and repeat
+FAILED = re.compile(r"^\[  FAILED  \] (?!\d+ test)(.+)$", re.M)
+SKIPPED = re.compile(r"^\[  SKIPPED \] (?!\d+ test)(.+?)(?::\s+(.*))?$", re.M)
+# cmocka's skip() takes no reason: a case prints it before
+CMOCKA_SKIP = re.compile(r"^\[ RUN      \] (.+)\n((?:(?!\[ RUN ).*\n)*?)"
+                         r"\[  SKIPPED \] \1$", re.M)
 UNITTEST = re.compile(r"^Ran (\d+) tests? in .*\n\n(?:OK|FAILED)(?: \((.*)\))?$",
                       re.M)
 UNITTEST_SKIP = re.compile(r"^(\w+) \(.*\) \.\.\. skipped '?(.*?)'?$", re.M)
@@ -59,6 +63,8 @@ def cases(entry):
     # cmocka names what failed and what was skipped twice
     failed = set(FAILED.findall(text))
     skipped = {name: why for name, why in reversed(SKIPPED.findall(text))}
+    for name, said in CMOCKA_SKIP.findall(text):
+        skipped[name] = skipped[name] or (last_line(said) if said else "")
     count.passed = len(OK.findall(text))
     count.failed = len(failed)
     count.skipped = sorted(skipped.items())

@@ -16,6 +16,8 @@ CMOCKA = """[==========] Running 3 test(s).
 [ RUN      ] first
 [       OK ] first
 [ RUN      ] second
+this goes first
+no tool here
 [  SKIPPED ] second
 [ RUN      ] third
 [  FAILED  ] third
@@ -66,7 +68,26 @@ def a_case_that_cmocka_names_twice_counts_once():
                              "result": "FAIL"})
     assert status == 1
     assert lines[-1] == "1 passed, 1 failed, 1 skipped", lines
-    assert any("second" in s for s in lines[:-1]), lines
+    assert any(s.endswith("second: no tool here") for s in lines[:-1]), lines
+
+
+@case
+def a_case_of_cmocka_that_gives_no_reason_does_not_take_that_of_another():
+    text = CMOCKA.replace("this goes first\nno tool here\n", "").replace(
+        "[ RUN      ] second", "first speaks\n[ RUN      ] second")
+    lines = summary({"stdout": text, "result": "FAIL"})[1]
+    assert any(s.endswith("second: no reason given") for s in lines), lines
+
+
+@case
+def cases_whose_names_are_sentences_count_as_others_do():
+    bad = "[ RUN      ] [DRL-%d] nothing is lost\n" \
+          "[  FAILED  ] [DRL-%d] nothing is lost\n"
+    skip = "[ RUN      ] [DRL-3] a tool\nno tool\n[  SKIPPED ] [DRL-3] a tool\n"
+    status, lines = summary({"stdout": bad % (1, 1) + bad % (2, 2) + skip,
+                             "result": "FAIL"})
+    assert lines[-1] == "0 passed, 2 failed, 1 skipped", lines
+    assert lines[0].endswith("[DRL-3] a tool: no tool"), lines
 
 
 @case
