@@ -51,11 +51,8 @@ if [ "$(id -u)" -ne 0 ]; then
 	echo "$0: roots are made by root" >&2
 	exit 2
 fi
-if ! command -v mmdebstrap >/dev/null || ! command -v mount >/dev/null; then
-	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
-		--no-install-recommends $packages
-fi
+# shellcheck disable=SC2086
+./devtools/need.sh $packages
 
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/reflit-fresh-XXXXXX")
 finish() {

@@ -52,39 +52,17 @@ case "$*" in
 	;;
 esac
 
-# what is installed, and what that provides (gnuplot-qt is a gnuplot-nox, too)
-present=$(dpkg-query -W -f='${Status}|${Package}, ${Provides}\n' 2>/dev/null |
-	sed -n 's/^install ok installed|//p' | tr ',' '\n' |
-	sed 's/^ *//; s/ .*//')
-missing=""
-for p in $packages; do
-	echo "$present" | grep -qxF "$p" || missing="$missing $p"
-done
+# shellcheck disable=SC2086
+missing=$(./devtools/need.sh --missing $packages)
 optional=""
 if [ "${1:-}" = --tests ]; then
-	for p in $tests; do
-		echo "$present" | grep -qxF "$p" || optional="$optional $p"
-	done
+	# shellcheck disable=SC2086
+	optional=$(./devtools/need.sh --missing $tests)
 	if [ "$(id -u)" -ne 0 ] && [ -z "$missing" ] &&
 	    [ -n "$optional" ] && ! command -v sudo >/dev/null 2>&1; then
 		echo "not installed, so some tests will be skipped:$optional" >&2
 		exit 0
 	fi
 fi
-missing="$missing$optional"
-[ -n "$missing" ] || exit 0
-
-echo "installing:$missing"
-if [ "$(id -u)" -eq 0 ]; then
-	as_root=""
-elif command -v sudo >/dev/null 2>&1; then
-	as_root="sudo"
-else
-	echo "these packages are missing and neither root nor sudo is at hand:" >&2
-	echo "  apt-get install$missing" >&2
-	exit 1
-fi
-export DEBIAN_FRONTEND=noninteractive
-$as_root apt-get update -qq
 # shellcheck disable=SC2086
-$as_root apt-get install -y -qq --no-install-recommends $missing
+exec ./devtools/need.sh $missing $optional

@@ -17,20 +17,7 @@ here=$PWD
 cd "$(dirname "$0")/../.."
 root=$PWD
 
-missing=""
-for p in dpdk-dev libdpdk-dev gcc pkg-config iproute2 ethtool; do
-	dpkg-query -W -f='${Status}' "$p" 2>/dev/null |
-		grep -q 'install ok installed' || missing="$missing $p"
-done
-if [ -n "$missing" ]; then
-	echo "installing:$missing" >&2
-	as_root=""
-	[ "$(id -u)" -eq 0 ] || as_root="sudo"
-	export DEBIAN_FRONTEND=noninteractive
-	$as_root apt-get update -qq >&2
-	# shellcheck disable=SC2086
-	$as_root apt-get install -y -qq --no-install-recommends $missing >&2
-fi
+./devtools/need.sh dpdk-dev libdpdk-dev gcc pkg-config iproute2 ethtool
 
 BUILD=$(realpath -m "${BUILD:-build}")
 if [ ! -x "$BUILD/app/reflit" ]; then

@@ -13,22 +13,8 @@ set -eu
 
 cd "$(dirname "$0")/../.."
 
-missing=""
-for p in opensm ibsim-utils libopensm-dev libibumad-dev gcc libc6-dev python3; do
-	if ! dpkg-query -W -f='${Status}' "$p" 2>/dev/null |
-	    grep -q 'install ok installed'; then
-		missing="$missing $p"
-	fi
-done
-if [ -n "$missing" ]; then
-	echo "installing:$missing" >&2
-	as_root=""
-	[ "$(id -u)" -eq 0 ] || as_root="sudo"
-	export DEBIAN_FRONTEND=noninteractive
-	$as_root apt-get update -qq >&2
-	# shellcheck disable=SC2086
-	$as_root apt-get install -y -qq --no-install-recommends $missing >&2
-fi
+./devtools/need.sh opensm ibsim-utils libopensm-dev libibumad-dev gcc \
+	libc6-dev python3
 
 ROUTE=${ROUTE:-build/app/reflit-route}
 if [ ! -x "$ROUTE" ]; then

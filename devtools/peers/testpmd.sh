@@ -15,15 +15,7 @@ here=$PWD
 cd "$(dirname "$0")/../.."
 root=$PWD
 
-if ! dpkg-query -W -f='${Status}' dpdk-dev 2>/dev/null |
-    grep -q 'install ok installed'; then
-	echo "installing: dpdk-dev" >&2
-	as_root=""
-	[ "$(id -u)" -eq 0 ] || as_root="sudo"
-	export DEBIAN_FRONTEND=noninteractive
-	$as_root apt-get update -qq >&2
-	$as_root apt-get install -y -qq --no-install-recommends dpdk-dev >&2
-fi
+./devtools/need.sh dpdk-dev
 
 BENCH=${BENCH:-build/app/reflit-bench}
 BENCH=$(realpath -m "$BENCH")
