@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz_fabric.h"
 #include "fuzz_main.h"
-#include "rl_config.h"
 #include "rl_sim_fault.h"
 
 #define NAME "fuzz/input.flt"
@@ -28,16 +28,6 @@ const char *const fuzz_words[] = {
 	"=", "\xff", "\x01",
 };
 const size_t fuzz_nwords = RL_ARRAY_SIZE(fuzz_words);
-
-static const char fabric[] =
-	"fabric: { topology = \"custom\";\n"
-	"switches = ( { name = \"s0\"; }, { name = \"s1\"; } );\n"
-	"endpoints = ( { name = \"e0\"; }, { name = \"e1\"; } );\n"
-	"links = ( { a = \"e0\"; b = \"s0\"; },\n"
-	"  { a = \"s0\"; b = \"s1\"; count = 2; },\n"
-	"  { a = \"s1\"; b = \"e1\"; } ); };\n";
-
-static struct rl_config cfg;
 
 size_t
 fuzz_seed(unsigned int i, uint8_t *to, size_t room)
@@ -71,15 +61,17 @@ check_error(const char *err, size_t errlen)
 static void
 check_list(const struct rl_sim_faults *list)
 {
+	const struct rl_topo *topo = &fuzz_fabric()->topo;
+
 	for (uint32_t i = 0; i < list->n; i++) {
 		const struct rl_sim_fault *f = &list->f[i];
 		char line[512];
 
 		RL_ASSERT(i == 0 || list->f[i - 1].t_ns <= f->t_ns);
-		RL_ASSERT(f->link < cfg.topo.nlink);
+		RL_ASSERT(f->link < topo->nlink);
 		RL_ASSERT((f->dirs & ~RL_SIM_DIR_BOTH) == 0);
 		memset(line, 0xff, sizeof(line));
-		rl_sim_fault_text(f, &cfg.topo, line, sizeof(line));
+		rl_sim_fault_text(f, topo, line, sizeof(line));
 		RL_ASSERT(memchr(line, '\0', sizeof(line)) != NULL);
 	}
 }
@@ -91,13 +83,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char err[RL_ERR_MAX + 512];
 	int ret;
 
-	if (cfg.topo.nlink == 0 &&
-	    rl_config_read_text("fabric", fabric, sizeof(fabric) - 1, &cfg,
-				err, sizeof(err)) != 0)
-		RL_ASSERT(!"the fabric is not taken");
 	memset(err, 0xff, sizeof(err));
-	ret = rl_sim_faults_text(NAME, (const char *)data, size, &cfg.topo,
-				 &list, err, sizeof(err));
+	ret = rl_sim_faults_text(NAME, (const char *)data, size,
+				 &fuzz_fabric()->topo, &list, err, sizeof(err));
 	if (ret == 0) {
 		check_list(&list);
 	} else {

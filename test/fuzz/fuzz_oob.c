@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz_fabric.h"
 #include "fuzz_main.h"
 #include "oob_etcd.h"
-#include "rl_config.h"
 #include "rl_oob_text.h"
 
 const char *const fuzz_words[] = {
@@ -29,16 +29,6 @@ const char *const fuzz_words[] = {
 	"\"error\":", "\"result\":{", "\"DELETE\"", "\"token\":", "\xff",
 };
 const size_t fuzz_nwords = RL_ARRAY_SIZE(fuzz_words);
-
-static const char fabric[] =
-	"fabric: { topology = \"custom\";\n"
-	"switches = ( { name = \"s0\"; }, { name = \"s1\"; } );\n"
-	"endpoints = ( { name = \"e0\"; }, { name = \"e1\"; } );\n"
-	"links = ( { a = \"e0\"; b = \"s0\"; },\n"
-	"  { a = \"s0\"; b = \"s1\"; count = 2; },\n"
-	"  { a = \"s1\"; b = \"e1\"; } ); };\n";
-
-static struct rl_config cfg;
 
 size_t
 fuzz_seed(unsigned int i, uint8_t *to, size_t room)
@@ -73,17 +63,6 @@ fuzz_seed(unsigned int i, uint8_t *to, size_t room)
 }
 
 static void
-prepare(void)
-{
-	char err[RL_ERR_MAX + 512];
-
-	if (cfg.topo.ndev == 0 &&
-	    rl_config_read_text("f.cfg", fabric, sizeof(fabric) - 1, &cfg, err,
-				sizeof(err)) != 0)
-		__builtin_trap();
-}
-
-static void
 check(bool good)
 {
 	if (!good)
@@ -94,17 +73,18 @@ static void
 messages(const char *text, size_t len)
 {
 	struct rl_resil_msg *m = calloc(2 * RL_OOB_MSGS_MAX, sizeof(*m));
-	const int n = rl_oob_msgs_read(&cfg.topo, text, len, m);
+	const struct rl_topo *topo = &fuzz_fabric()->topo;
+	const int n = rl_oob_msgs_read(topo, text, len, m);
 	char *again;
 
 	check(n <= RL_OOB_MSGS_MAX);
 	for (int i = 0; i < n; i++)
-		check(m[i].dev < cfg.topo.ndev && m[i].type >= RL_RESIL_HELLO &&
+		check(m[i].dev < topo->ndev && m[i].type >= RL_RESIL_HELLO &&
 		      m[i].type <= RL_RESIL_PORT &&
-		      m[i].port < cfg.topo.dev[m[i].dev].nports);
+		      m[i].port < topo->dev[m[i].dev].nports);
 	if (n >= 0) {
-		again = rl_oob_msgs_text(&cfg.topo, m, (uint32_t)n);
-		check(rl_oob_msgs_read(&cfg.topo, again, strlen(again),
+		again = rl_oob_msgs_text(topo, m, (uint32_t)n);
+		check(rl_oob_msgs_read(topo, again, strlen(again),
 				       m + RL_OOB_MSGS_MAX) == n);
 		check(memcmp(m, m + RL_OOB_MSGS_MAX,
 			     (size_t)n * sizeof(*m)) == 0);
@@ -116,17 +96,18 @@ messages(const char *text, size_t len)
 static void
 recipe(const char *text, size_t len)
 {
+	const struct rl_topo *topo = &fuzz_fabric()->topo;
 	struct rl_oob_recipe a, b;
 	char *again;
 
-	if (rl_oob_recipe_read(&cfg.topo, text, len, &a) != 0)
+	if (rl_oob_recipe_read(topo, text, len, &a) != 0)
 		return;
-	again = rl_oob_recipe_text(&cfg.topo, &a.r);
-	check(rl_oob_recipe_read(&cfg.topo, again, strlen(again), &b) == 0);
+	again = rl_oob_recipe_text(topo, &a.r);
+	check(rl_oob_recipe_read(topo, again, strlen(again), &b) == 0);
 	check(a.r.epoch == b.r.epoch && a.r.digest == b.r.digest &&
 	      a.flows.count == b.flows.count);
-	check(memcmp(a.link_out, b.link_out, cfg.topo.nlink) == 0);
-	check(memcmp(a.dev_out, b.dev_out, cfg.topo.ndev) == 0);
+	check(memcmp(a.link_out, b.link_out, topo->nlink) == 0);
+	check(memcmp(a.dev_out, b.dev_out, topo->ndev) == 0);
 	rl_oob_recipe_free(&a);
 	rl_oob_recipe_free(&b);
 	free(again);
@@ -208,7 +189,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		messages, recipe, member, office, answer, base64,
 	};
 
-	prepare();
 	if (size != 0)
 		read[data[0] % RL_ARRAY_SIZE(read)](
 			(const char *)data + 1, size - 1);

@@ -11,15 +11,12 @@
 
 #include <cmocka.h>
 
+#include "../figure1.h"
 #include "rl_config.h"
 #include "rl_sim.h"
 
 static const char fabric[] =
-	"fabric: { topology = \"custom\";\n"
-	"  switches = ( { name = \"s0\"; }, { name = \"s1\"; } );\n"
-	"  endpoints = ( { name = \"e0\"; }, { name = \"e1\"; } );\n"
-	"  links = ( { a = \"e0\"; b = \"s0\"; },\n"
-	"    { a = \"s0\"; b = \"s1\"; count = 2; }, { a = \"s1\"; b = \"e1\"; } ); };\n";
+	FIGURE1_FABRIC;
 
 static struct rl_config cfg;
 

@@ -14,14 +14,11 @@
 
 #include <cmocka.h>
 
+#include "../figure1.h"
 #include "rl_sim_plan.h"
 
 static const char fabric[] =
-	"fabric: { topology = \"custom\";\n"
-	"  switches = ( { name = \"s0\"; }, { name = \"s1\"; } );\n"
-	"  endpoints = ( { name = \"e0\"; }, { name = \"e1\"; } );\n"
-	"  links = ( { a = \"e0\"; b = \"s0\"; },\n"
-	"    { a = \"s0\"; b = \"s1\"; count = 2; }, { a = \"s1\"; b = \"e1\"; } ); };\n"
+	FIGURE1_FABRIC
 	"link: { ack_delay_ns = 200; replay_timer_min_ns = 2000;\n"
 	"  replay_timer_max_ns = 20000; init_interval_ns = 1000;\n"
 	"  resume_delay_ns = 200; restore_delay_ns = 1000;\n"

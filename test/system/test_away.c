@@ -22,8 +22,8 @@
 #include <cmocka.h>
 #include <rte_lcore.h>
 
-#include "eal_fixture.h"
-#include "host.h"
+#include "../figure1.h"
+#include "host_bed.h"
 
 #define LIMIT_NS (60 * RL_NS_PER_S)
 #define AWAY_S 2 /* watchdog_ns and give_up_ns are a second */
@@ -31,14 +31,7 @@
 #define FLITS 4u
 
 static const char fabric_text[] =
-	"fabric: {\n"
-	"  topology = \"custom\";\n"
-	"  switches = ( { name = \"s0\"; }, { name = \"s1\"; } );\n"
-	"  endpoints = ( { name = \"e0\"; }, { name = \"e1\"; } );\n"
-	"  links = ( { a = \"e0\"; b = \"s0\"; },\n"
-	"            { a = \"s0\"; b = \"s1\"; count = 2; },\n"
-	"            { a = \"s1\"; b = \"e1\"; } );\n"
-	"};\n"
+	FIGURE1_FABRIC
 	"routing: { engine = \"updown\"; };\n";
 
 /* Sends numbered packets as fast as it can, and checks those of the other. */
@@ -55,9 +48,7 @@ struct client {
 };
 
 struct bed {
-	struct rl_config cfg;
-	struct rl_route *route;
-	struct host host;
+	struct host_bed on;
 	struct client client[2];
 };
 
@@ -114,37 +105,20 @@ static int
 setup(void **state)
 {
 	const struct sigaction sa = { .sa_handler = on_stop };
-	struct host_params hp = {
-		.cfg = &bed.cfg,
-		.seed = 1,
-		.ring_frames = 256,
-		.frame_bytes = rl_frame_bytes(16),
-	};
-	char err[HOST_ERR_MAX];
-	const struct rl_topo *t = &bed.cfg.topo;
 
-	if (rl_config_read_text("away", fabric_text, sizeof(fabric_text) - 1,
-				&bed.cfg, err, sizeof(err)) != 0 ||
-	    rl_route_setup(t, bed.cfg.engine, RL_VCS, 1, &bed.route, err) != 0)
-		fail_msg("%s", err);
-	hp.route = bed.route;
-	if (host_open(&bed.host, &hp, err) != 0)
-		fail_msg("%s", err);
+	host_bed_open(&bed.on, fabric_text, 16);
 	for (uint16_t e = 0; e < 2; e++) {
-		const uint32_t d = t->ep_dev[e];
-		const struct host_place *pl = &bed.host.place;
-
-		bed.client[e].cache =
-			&bed.host.lcore[pl->lcore[host_role(pl, d, -1)]]->cache;
-		bed.client[e].dst = !e;
-		bed.host.fabric.dev[d].core.client = (struct rl_client){
+		const struct rl_client client = {
 			.ctx = &bed.client[e],
 			.poll = client_poll,
 		};
+
+		bed.client[e].cache = host_bed_client(&bed.on, e, &client);
+		bed.client[e].dst = !e;
 	}
 	*state = &bed;
 	assert_int_equal(sigaction(SIGUSR1, &sa, NULL), 0);
-	return host_start(&bed.host);
+	return host_start(&bed.on.host);
 }
 
 static int
@@ -152,11 +126,7 @@ teardown(void **state)
 {
 	struct bed *b = *state;
 
-	host_stop(&b->host);
-	assert_int_equal(host_leaked_flits(&b->host), 0);
-	host_close(&b->host);
-	rl_route_free(b->route);
-	rl_config_free(&b->cfg);
+	host_bed_close(&b->on);
 	return 0;
 }
 
@@ -164,16 +134,16 @@ teardown(void **state)
 static void
 go_on(struct bed *b)
 {
-	const uint64_t end_ns = host_now(&b->host) + LIMIT_NS;
+	const uint64_t end_ns = host_now(&b->on.host) + LIMIT_NS;
 	uint32_t want[2];
 
 	for (unsigned int e = 0; e < 2; e++)
 		want[e] = atomic_load(&b->client[e].received) + PACKETS;
 	while ((int32_t)(atomic_load(&b->client[0].received) - want[0]) < 0 ||
 	       (int32_t)(atomic_load(&b->client[1].received) - want[1]) < 0) {
-		if (host_now(&b->host) > end_ns)
+		if (host_now(&b->on.host) > end_ns)
 			fail_msg("nothing arrives any more");
-		host_run(&b->host, 20 * RL_NS_PER_US);
+		host_run(&b->on.host, 20 * RL_NS_PER_US);
 	}
 }
 
@@ -181,8 +151,8 @@ go_on(struct bed *b)
 static void
 check(struct bed *b)
 {
-	for (uint32_t d = 0; d < b->cfg.topo.ndev; d++) {
-		const struct rl_device *dev = &b->host.fabric.dev[d];
+	for (uint32_t d = 0; d < b->on.cfg.topo.ndev; d++) {
+		const struct rl_device *dev = &b->on.host.fabric.dev[d];
 		const uint64_t *c;
 
 		for (uint16_t p = 0; p < dev->nports; p++) {
@@ -213,11 +183,11 @@ a_worker_that_is_stopped_under_load_costs_no_link_and_no_packet(void **state)
 		assert_true(atomic_load(&b->client[e].known));
 		assert_int_equal(pthread_kill(b->client[e].thread, SIGUSR1),
 				 0);
-		host_run(&b->host, AWAY_S * RL_NS_PER_S);
+		host_run(&b->on.host, AWAY_S * RL_NS_PER_S);
 		go_on(b);
 		check(b);
 	}
-	assert_true(host_time_left_out(&b->host.time) >
+	assert_true(host_time_left_out(&b->on.host.time) >
 		    2 * (AWAY_S - 1) * RL_NS_PER_S);
 }
 
@@ -229,7 +199,7 @@ a_process_that_is_stopped_under_load_loses_no_link_and_no_packet(void **state)
 	pid_t child;
 
 	go_on(b);
-	left_out = host_time_left_out(&b->host.time);
+	left_out = host_time_left_out(&b->on.host.time);
 	child = fork();
 	if (child == 0) {
 		const struct timespec away = { .tv_sec = AWAY_S };
@@ -242,10 +212,10 @@ a_process_that_is_stopped_under_load_loses_no_link_and_no_packet(void **state)
 	}
 	assert_true(child > 0);
 	while (waitpid(child, NULL, WNOHANG) == 0)
-		host_run(&b->host, 20 * RL_NS_PER_US);
+		host_run(&b->on.host, 20 * RL_NS_PER_US);
 	go_on(b);
 	check(b);
-	assert_true(host_time_left_out(&b->host.time) - left_out >
+	assert_true(host_time_left_out(&b->on.host.time) - left_out >
 		    (AWAY_S - 1) * RL_NS_PER_S);
 }
 
@@ -253,18 +223,18 @@ static void
 at_the_end_all_that_was_sent_has_arrived(void **state)
 {
 	struct bed *b = *state;
-	const uint64_t end_ns = host_now(&b->host) + LIMIT_NS;
+	const uint64_t end_ns = host_now(&b->on.host) + LIMIT_NS;
 
 	for (unsigned int e = 0; e < 2; e++)
 		atomic_store(&b->client[e].stop, true);
-	while (!host_drained(&b->host) ||
+	while (!host_drained(&b->on.host) ||
 	       atomic_load(&b->client[0].sent) !=
 		       atomic_load(&b->client[1].received) ||
 	       atomic_load(&b->client[1].sent) !=
 		       atomic_load(&b->client[0].received)) {
-		if (host_now(&b->host) > end_ns)
+		if (host_now(&b->on.host) > end_ns)
 			fail_msg("not all has arrived");
-		host_run(&b->host, 20 * RL_NS_PER_US);
+		host_run(&b->on.host, 20 * RL_NS_PER_US);
 	}
 	check(b);
 }

@@ -21,22 +21,15 @@
 
 #include <cmocka.h>
 
-#include "eal_fixture.h"
-#include "host.h"
+#include "../figure1.h"
+#include "host_bed.h"
 
 #define LIMIT_NS (5 * RL_NS_PER_S)
 #define MAX_FLITS 32
 
 /* End-to-end retry may not help: its timer is longer than the test. */
 static const char fabric_text[] =
-	"fabric: {\n"
-	"  topology = \"custom\";\n"
-	"  switches = ( { name = \"s0\"; }, { name = \"s1\"; } );\n"
-	"  endpoints = ( { name = \"e0\"; }, { name = \"e1\"; } );\n"
-	"  links = ( { a = \"e0\"; b = \"s0\"; },\n"
-	"            { a = \"s0\"; b = \"s1\"; count = 2; },\n"
-	"            { a = \"s1\"; b = \"e1\"; } );\n"
-	"};\n"
+	FIGURE1_FABRIC
 	"routing: { engine = \"updown\"; };\n"
 	"link: { flits_per_frame = 1; max_packet_flits = 32;\n"
 	"        ack_coalesce_flits = 1; replay_limit = 255;\n"
@@ -55,9 +48,7 @@ struct client {
 };
 
 struct bed {
-	struct rl_config cfg;
-	struct rl_route *route;
-	struct host host;
+	struct host_bed on;
 	struct client client[2];
 	uint32_t s0, link, other_link; /* the way to e1, and the other */
 	uint16_t port, other_port;     /* at s0 */
@@ -105,39 +96,20 @@ client_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 static int
 setup(void **state)
 {
-	struct host_params hp = {
-		.cfg = &bed.cfg,
-		.seed = 1,
-		.ring_frames = 256,
-		.frame_bytes = rl_frame_bytes(1),
-	};
-	char err[HOST_ERR_MAX];
-	const struct rl_topo *t = &bed.cfg.topo;
+	const struct rl_topo *t = &bed.on.cfg.topo;
 
-	if (rl_config_read_text("figure1", fabric_text,
-				sizeof(fabric_text) - 1, &bed.cfg, err,
-				sizeof(err)) != 0)
-		fail_msg("%s", err);
-	if (rl_route_setup(t, bed.cfg.engine, RL_VCS, 1, &bed.route, err) != 0)
-		fail_msg("%s", err);
-	hp.route = bed.route;
-	if (host_open(&bed.host, &hp, err) != 0)
-		fail_msg("%s", err);
+	host_bed_open(&bed.on, fabric_text, 1);
 	for (uint16_t e = 0; e < 2; e++) {
-		const uint32_t d = t->ep_dev[e];
-		struct host_lcore *lc = bed.host.lcore[
-			bed.host.place.lcore[host_role(&bed.host.place, d,
-						       -1)]];
-
-		bed.client[e].cache = &lc->cache;
-		bed.client[e].dst = !e;
-		bed.host.fabric.dev[d].core.client = (struct rl_client){
+		const struct rl_client client = {
 			.ctx = &bed.client[e],
 			.poll = client_poll,
 		};
+
+		bed.client[e].cache = host_bed_client(&bed.on, e, &client);
+		bed.client[e].dst = !e;
 	}
 	bed.s0 = (uint32_t)rl_topo_find_dev(t, "s0");
-	bed.port = rl_fwd_lookup(&bed.route->fwd[bed.s0], 0, 1)->hop[0].port;
+	bed.port = rl_fwd_lookup(&bed.on.route->fwd[bed.s0], 0, 1)->hop[0].port;
 	bed.link = t->dev[bed.s0].port[bed.port].link;
 	bed.other_link = (uint32_t)rl_topo_find_link(t, "s0-s1#0", NULL);
 	if (bed.other_link == bed.link)
@@ -145,7 +117,7 @@ setup(void **state)
 			(uint32_t)rl_topo_find_link(t, "s0-s1#1", NULL);
 	bed.other_port = t->link[bed.other_link].port[0];
 	*state = &bed;
-	return host_start(&bed.host);
+	return host_start(&bed.on.host);
 }
 
 static int
@@ -153,34 +125,30 @@ teardown(void **state)
 {
 	struct bed *b = *state;
 
-	host_stop(&b->host);
-	assert_int_equal(host_leaked_flits(&b->host), 0);
-	host_close(&b->host);
-	rl_route_free(b->route);
-	rl_config_free(&b->cfg);
+	host_bed_close(&b->on);
 	return 0;
 }
 
 /* Lets the fabric work until `cond` holds. */
 #define wait_for(b, cond, what)                                                \
 	do {                                                                   \
-		const uint64_t end_ns_ = host_now(&(b)->host) + LIMIT_NS;      \
+		const uint64_t end_ns_ = host_now(&(b)->on.host) + LIMIT_NS;   \
                                                                                \
 		while (!(cond)) {                                              \
-			if (host_now(&(b)->host) > end_ns_)                    \
+			if (host_now(&(b)->on.host) > end_ns_)                 \
 				fail_msg("%s, flits %u, acknowledged %u",      \
 					 what, flits, acked);                  \
-			host_run(&(b)->host, 20 * RL_NS_PER_US);               \
+			host_run(&(b)->on.host, 20 * RL_NS_PER_US);            \
 		}                                                              \
 	} while (0)
 
 static bool
 link_works(struct bed *b)
 {
-	const struct rl_topo_link *l = &b->cfg.topo.link[b->link];
+	const struct rl_topo_link *l = &b->on.cfg.topo.link[b->link];
 
 	for (int e = 0; e < 2; e++) {
-		const struct rl_device *d = &b->host.fabric.dev[l->dev[e]];
+		const struct rl_device *d = &b->on.host.fabric.dev[l->dev[e]];
 		struct rl_port_info info;
 
 		rl_port_info(d->port[l->port[e]].port, &info);
@@ -195,7 +163,7 @@ link_works(struct bed *b)
 static void
 port_info(struct bed *b, struct rl_port_info *info)
 {
-	rl_port_info(b->host.fabric.dev[b->s0].port[b->port].port, info);
+	rl_port_info(b->on.host.fabric.dev[b->s0].port[b->port].port, info);
 }
 
 static uint32_t
@@ -210,7 +178,7 @@ acked_since(struct bed *b, uint32_t base)
 static uint64_t
 other_tx_flits(struct bed *b)
 {
-	return rl_port_counters(b->host.fabric.dev[b->s0]
+	return rl_port_counters(b->on.host.fabric.dev[b->s0]
 					.port[b->other_port].port)
 		[RL_PC_tx_flits];
 }
@@ -221,7 +189,7 @@ drained(struct bed *b, struct rl_port_event *ev)
 {
 	struct host_rec rec;
 
-	while (host_next_record(&b->host, &rec)) {
+	while (host_next_record(&b->on.host, &rec)) {
 		if (rec.kind != HOST_REC_PORT || rec.dev != b->s0 ||
 		    rec.port != b->port ||
 		    rec.port_ev.type != RL_PEV_DRAINED)
@@ -235,7 +203,7 @@ drained(struct bed *b, struct rl_port_event *ev)
 static void
 heal(struct bed *b, unsigned int flits, unsigned int acked)
 {
-	struct rl_fault_link *f = &b->host.fault[b->link];
+	struct rl_fault_link *f = &b->on.host.fault[b->link];
 
 	assert_int_equal(rl_fault_clear(f), 0);
 	wait_for(b, rl_fault_settled(f), "the fault layer does not answer");
@@ -263,7 +231,7 @@ one_case(struct bed *b, unsigned int flits, unsigned int acked)
 		.when = RL_FAULT_AFTER,
 		.value = acked,
 	};
-	struct rl_fault_link *f = &b->host.fault[b->link];
+	struct rl_fault_link *f = &b->on.host.fault[b->link];
 	struct client *to = &b->client[1];
 	const uint64_t other0 = other_tx_flits(b);
 	struct rl_port_event ev;
@@ -273,7 +241,7 @@ one_case(struct bed *b, unsigned int flits, unsigned int acked)
 	if (atomic_load(&to->received) == 0)
 		open_flow(b);
 	wait_for(b, link_works(b), "the link does not train");
-	wait_for(b, host_drained(&b->host), "the fabric is not at rest");
+	wait_for(b, host_drained(&b->on.host), "the fabric is not at rest");
 	while (drained(b, &ev))
 		;
 	port_info(b, &info);
@@ -286,10 +254,10 @@ one_case(struct bed *b, unsigned int flits, unsigned int acked)
 	atomic_store(&b->client[0].want_flits, flits);
 	wait_for(b, rl_fault_severed(f), "the wire is not cut");
 	wait_for(b, acked_since(b, base) == acked, "not so many acknowledged");
-	rl_fault_down(f, host_now(&b->host));
+	rl_fault_down(f, host_now(&b->on.host));
 	wait_for(b, drained(b, &ev), "the port does not drain");
 	wait_for(b, atomic_load(&to->received) != 0, "nothing arrives");
-	wait_for(b, host_drained(&b->host), "the fabric is not at rest");
+	wait_for(b, host_drained(&b->on.host), "the fabric is not at rest");
 
 	assert_int_equal(atomic_load(&to->received), 1);
 	assert_int_equal(atomic_load(&to->wrong), 0);
@@ -319,7 +287,7 @@ every_length_and_every_number_acknowledged(void **state)
 		for (unsigned int acked = 0; acked <= flits; acked++)
 			one_case(b, flits, acked);
 	/* the links did it alone: nothing was sent again end to end */
-	c = rl_ep_counters(b->host.fabric.dev[b->cfg.topo.ep_dev[0]].core.ep);
+	c = rl_ep_counters(b->on.host.fabric.dev[b->on.cfg.topo.ep_dev[0]].core.ep);
 	assert_int_equal(c[RL_EPC_retransmitted_flits], 0);
 }
 

@@ -11,20 +11,14 @@
 #include <cmocka.h>
 #include <errno.h>
 
+#include "../figure1.h"
 #include "host_mem.h"
 #include "host_place.h"
 #include "proof.h"
 #include "rl_route.h"
 
 static const char fabric_text[] =
-	"fabric: {\n"
-	"  topology = \"custom\";\n"
-	"  switches = ( { name = \"s0\"; }, { name = \"s1\"; } );\n"
-	"  endpoints = ( { name = \"e0\"; }, { name = \"e1\"; } );\n"
-	"  links = ( { a = \"e0\"; b = \"s0\"; },\n"
-	"            { a = \"s0\"; b = \"s1\"; count = 2; },\n"
-	"            { a = \"s1\"; b = \"e1\"; } );\n"
-	"};\n";
+	FIGURE1_FABRIC;
 /* s0 and three ports, s1 and three ports, e0 and one port, e1 and one */
 #define ROLES 12u
 
@@ -259,7 +253,7 @@ an_lcore_that_is_not_there_and_a_role_that_is_not_are_errors(void **state)
 			  "( { role = \"s0\"; lcore = 9; } ); };\n");
 	assert_int_equal(host_place(&cfg, NULL, -1, lcore, 2, &p, err, sizeof(err)),
 			 -EINVAL);
-	assert_non_null(strstr(err, "text:9: "));
+	assert_non_null(strstr(err, "text:7: "));
 	assert_non_null(strstr(err, "1,2"));
 	rl_config_free(&cfg);
 	read_fabric(&cfg, "lcores: { place = "

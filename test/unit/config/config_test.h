@@ -13,18 +13,13 @@
 
 #include <cmocka.h>
 
+#include "../../figure1.h"
 #include "rl_config.h"
 
 #define ERR_MAX (RL_ERR_MAX + 512)
 
 /* Figure 1, as short as can be; lines 1 to 6. */
-#define FIGURE_1                                                               \
-	"fabric: { topology = \"custom\";\n"                                   \
-	"  switches = ( { name = \"s0\"; }, { name = \"s1\"; } );\n"           \
-	"  endpoints = ( { name = \"e0\"; }, { name = \"e1\"; } );\n"          \
-	"  links = ( { a = \"e0\"; b = \"s0\"; },\n"                           \
-	"    { a = \"s0\"; b = \"s1\"; count = 2; },\n"                        \
-	"    { a = \"s1\"; b = \"e1\"; } ); };\n"
+#define FIGURE_1 FIGURE1_FABRIC
 
 static inline struct rl_config *
 config_new(void)

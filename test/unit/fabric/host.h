@@ -20,6 +20,7 @@
 
 #include <cmocka.h>
 
+#include "../../figure1.h"
 #include "rl_fabric.h"
 #include "rl_route.h"
 
@@ -113,14 +114,7 @@ void host_close(struct host *h); /* and looks for leaks */
 
 /* Two switches joined by two links, an endpoint on each: Figure 1. */
 #define HOST_FIGURE_1_FABRIC                                                   \
-	"fabric: {\n"                                                          \
-	"  topology = \"custom\";\n"                                           \
-	"  switches = ( { name = \"s0\"; }, { name = \"s1\"; } );\n"           \
-	"  endpoints = ( { name = \"e0\"; }, { name = \"e1\"; } );\n"          \
-	"  links = ( { a = \"e0\"; b = \"s0\"; },\n"                           \
-	"            { a = \"s0\"; b = \"s1\"; count = 2; },\n"                \
-	"            { a = \"s1\"; b = \"e1\"; } );\n"                         \
-	"};\n"                                                                 \
+	FIGURE1_FABRIC                                                         \
 	"routing: { engine = \"updown\"; };\n"
 #define HOST_FIGURE_1                                                          \
 	HOST_FIGURE_1_FABRIC "link: { flap_damping_ns = 100000; };\n"

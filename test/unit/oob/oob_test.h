@@ -13,18 +13,14 @@
 
 #include <cmocka.h>
 
+#include "../../figure1.h"
 #include "rl_config.h"
 #include "rl_local.h"
 #include "rl_oob.h"
 
 /* Two processes: l runs e0 and s0, r the rest. Links are cables. */
 #define OOB_FABRIC                                                             \
-	"fabric: { topology = \"custom\";\n"                                   \
-	"  switches = ( { name = \"s0\"; }, { name = \"s1\"; } );\n"           \
-	"  endpoints = ( { name = \"e0\"; }, { name = \"e1\"; } );\n"          \
-	"  links = ( { a = \"e0\"; b = \"s0\"; },\n"                           \
-	"    { a = \"s0\"; b = \"s1\"; count = 2; },\n"                        \
-	"    { a = \"s1\"; b = \"e1\"; } ); };\n"                              \
+	FIGURE1_FABRIC                                                         \
 	"processes = ( { name = \"l\"; devices = [\"e0\", \"s0\"]; },\n"       \
 	"  { name = \"r\"; devices = [\"s1\", \"e1\"]; } );\n"                 \
 	"wires = ( { link = \"s0-s1#0\"; a = \"x0\"; b = \"x0\"; },\n"         \

@@ -5,87 +5,27 @@
  * one link [EVAL-1, EP-2, EP-3, LCB-4, RXL-4].
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "path_bench.h"
 #include "rl_rxl_expect.h"
-#include "rl_rxl_path.h"
 #include "rl_rxl_stat.h"
 
-#define LATENCY 25
 #define COALESCE 10
-
-struct fx {
-	struct rl_codec *codec;
-	struct rl_rxl_path_cfg cfg;
-	struct rl_rxl_path *path;
-};
-
-static void *
-take(size_t bytes)
-{
-	void *p = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
-
-	assert_non_null(p);
-	return p;
-}
-
-static void
-set_ep(struct rl_ep_cfg *c)
-{
-	rl_ep_cfg_defaults(c);
-	c->retry_mode = RL_RETRY_GBN;
-	c->window_flits = 256;
-	c->max_packet_flits = 1;
-	c->max_flows = 2;
-	c->tx_buffer_flits = 256;
-	c->rx_buffer_flits = 256;
-	c->ack_coalesce_flits = COALESCE;
-	c->ack_delay_ns = 100;
-	c->nak_delay_ns = 0;
-	c->retry_timer_ns = 0;
-	c->retry_timer_min_ns = 200;
-	c->retry_timer_max_ns = 20000;
-	c->retry_limit = 0;
-}
 
 static int
 open_fx(void **state)
 {
-	struct fx *fx = calloc(1, sizeof(*fx));
+	struct fx *fx = path_open();
+	struct rl_ep_cfg *c = &fx->cfg.ep;
 
-	fx->codec = take(rl_codec_memsize());
-	assert_int_equal(rl_codec_init(fx->codec, RL_CRC_BCH, RL_ISN_WIDE,
-				       rl_codec_best_isa(512)), 0);
-	set_ep(&fx->cfg.ep);
-	rl_error_cfg_defaults(&fx->cfg.way.wire);
-	rl_error_cfg_defaults(&fx->cfg.way.inside);
-	fx->cfg.way.inside.span_bytes = RL_FLIT_FEC_OFF;
-	fx->cfg.way.seed = 1;
-	fx->cfg.latency_slots = LATENCY;
+	c->retry_mode = RL_RETRY_GBN;
+	c->ack_coalesce_flits = COALESCE;
+	c->nak_delay_ns = 0;
 	fx->cfg.burst_slots = 8;
-	fx->cfg.slot_ns = 2;
 	fx->cfg.sends[0] = fx->cfg.sends[1] = true;
 	*state = fx;
 	return 0;
-}
-
-static void
-start(struct fx *fx)
-{
-	char err[160];
-	const char *key;
-
-	assert_int_equal(rl_ep_cfg_check(&fx->cfg.ep, err, sizeof(err), &key),
-			 0);
-	free(fx->path);
-	fx->path = rl_rxl_path_init(take(rl_rxl_path_memsize(&fx->cfg)),
-				    &fx->cfg, fx->codec);
 }
 
 /** Everything arrives after all, and no flit is lost in memory. */
@@ -97,17 +37,6 @@ finish(struct fx *fx)
 	assert_true(rl_rxl_path_missing(fx->path, 0) == 0);
 	assert_true(rl_rxl_path_missing(fx->path, 1) == 0);
 	assert_true(rl_rxl_path_close(fx->path));
-}
-
-static int
-close_fx(void **state)
-{
-	struct fx *fx = *state;
-
-	free(fx->path);
-	free(fx->codec);
-	free(fx);
-	return 0;
 }
 
 /** Both directions together. */

@@ -3,77 +3,16 @@
  * What a path shows of itself: the time that a notice takes, data that were
  * never sent, flits that somebody kept [RXL-4].
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
-#include "rl_rxl_path.h"
-
-#define LATENCY 25
-
-struct fx {
-	struct rl_codec *codec;
-	struct rl_rxl_path_cfg cfg;
-	struct rl_rxl_path *path;
-};
-
-static void *
-take(size_t bytes)
-{
-	void *p = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
-
-	assert_non_null(p);
-	return p;
-}
+#include "path_bench.h"
 
 static int
 open_fx(void **state)
 {
-	struct fx *fx = calloc(1, sizeof(*fx));
-	struct rl_ep_cfg *c = &fx->cfg.ep;
+	struct fx *fx = path_open();
 
-	fx->codec = take(rl_codec_memsize());
-	assert_int_equal(rl_codec_init(fx->codec, RL_CRC_BCH, RL_ISN_WIDE,
-				       rl_codec_best_isa(512)), 0);
-	rl_ep_cfg_defaults(c);
-	c->retry_mode = RL_RETRY_SELECTIVE;
-	c->window_flits = c->tx_buffer_flits = c->rx_buffer_flits = 256;
-	c->max_packet_flits = 1;
-	c->max_flows = 2;
-	c->ack_delay_ns = 100;
-	c->retry_timer_min_ns = 200;
-	c->retry_timer_max_ns = 20000;
-	c->retry_limit = 0;
-	rl_error_cfg_defaults(&fx->cfg.way.wire);
-	rl_error_cfg_defaults(&fx->cfg.way.inside);
-	fx->cfg.way.inside.span_bytes = RL_FLIT_FEC_OFF;
 	fx->cfg.way.levels = 1;
-	fx->cfg.way.seed = 1;
-	fx->cfg.latency_slots = LATENCY;
 	fx->cfg.burst_slots = 1;
-	fx->cfg.slot_ns = 2;
 	*state = fx;
-	return 0;
-}
-
-static void
-start(struct fx *fx)
-{
-	fx->path = rl_rxl_path_init(take(rl_rxl_path_memsize(&fx->cfg)),
-				    &fx->cfg, fx->codec);
-}
-
-static int
-close_fx(void **state)
-{
-	struct fx *fx = *state;
-
-	free(fx->path);
-	free(fx->codec);
-	free(fx);
 	return 0;
 }
 

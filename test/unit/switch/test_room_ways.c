@@ -3,6 +3,31 @@
 #include "parts.h"
 #include "room_bench.h"
 
+/* Flow 1 goes by X, or by Z, as X is dead: c.cfg is set, and may be changed. */
+static void
+detour_open(struct core_bench *c)
+{
+	cb_route(c, 0, 1, PORTS(X, Z));
+	cb_open(c, -1);
+	for (uint16_t p = 0; p < CB_PORTS; p++)
+		cb_mark(c, p, RL_MARK_LINK_UP);
+	die(c, X);
+}
+
+/* Other tables than those that the bench begins with. */
+struct tables {
+	struct rl_fwd_entry entry[CB_PLANES][CB_DSTS];
+	struct rl_fwd fwd;
+};
+
+static void
+copy_tables(struct tables *t, const struct core_bench *c)
+{
+	memcpy(t->entry, c->entry, sizeof(t->entry));
+	t->fwd = c->fwd;
+	t->fwd.entry = &t->entry[0][0];
+}
+
 /*
  * One that can only go back where it came from stops those of its flow that
  * come another way; when it gives way to them they go.
@@ -15,11 +40,7 @@ what_joined_one_that_gives_way_goes(void **state)
 	(void)state;
 	cb_cfg(&c);
 	c.cfg.wait_flits = 4; /* 24 flits of all ports */
-	cb_route(&c, 0, 1, PORTS(X, Z));
-	cb_open(&c, -1);
-	for (uint16_t p = 0; p < CB_PORTS; p++)
-		cb_mark(&c, p, RL_MARK_LINK_UP);
-	die(&c, X);
+	detour_open(&c);
 	cb_rx(&c, Z, 1, 4);
 	for (unsigned int i = 0; i < 6; i++)
 		cb_rx(&c, IN, 1, 4);
@@ -44,11 +65,7 @@ what_joined_one_that_is_given_up_goes_in_its_time(void **state)
 
 	(void)state;
 	cb_cfg(&c);
-	cb_route(&c, 0, 1, PORTS(X, Z));
-	cb_open(&c, -1);
-	for (uint16_t p = 0; p < CB_PORTS; p++)
-		cb_mark(&c, p, RL_MARK_LINK_UP);
-	die(&c, X);
+	detour_open(&c);
 	cb_rx(&c, Z, 1, 4);
 	cb_rx(&c, IN, 1, 4);
 	cb_advance(&c, c.cfg.no_path_ns / 2);
@@ -78,11 +95,7 @@ what_new_tables_lead_back_is_sent_again_by_its_source(void **state)
 	(void)state;
 	cb_cfg(&c);
 	c.cfg.restore_delay_ns = 0;
-	cb_route(&c, 0, 1, PORTS(X, Z));
-	cb_open(&c, -1);
-	for (uint16_t p = 0; p < CB_PORTS; p++)
-		cb_mark(&c, p, RL_MARK_LINK_UP);
-	die(&c, X);
+	detour_open(&c);
 	cb_rx(&c, Z, 1, 4);
 	cb_rx(&c, IN, 1, 4);
 	cb_advance(&c, 0);
@@ -109,24 +122,21 @@ what_new_tables_lead_back_is_sent_again_by_its_source(void **state)
 static void
 what_new_tables_know_by_another_plane_is_sent_again(void **state)
 {
-	struct rl_fwd_entry entry[CB_PLANES][CB_DSTS];
 	struct core_bench c;
-	struct rl_fwd fwd;
+	struct tables t;
 
 	(void)state;
 	for (unsigned int other = 0; other < 2; other++) {
 		room_open(&c, 1024);
 		die(&c, X);
 		cb_rx(&c, IN, 1, 1);
-		memcpy(entry, c.entry, sizeof(entry));
-		entry[1][1].hop[0] = entry[0][1].hop[0];
-		entry[0][1].hop[0].port = RL_FWD_PORT_NONE;
+		copy_tables(&t, &c);
+		t.entry[1][1].hop[0] = t.entry[0][1].hop[0];
+		t.entry[0][1].hop[0].port = RL_FWD_PORT_NONE;
 		if (!other)
-			entry[1][1].hop[0].port = RL_FWD_PORT_NONE;
-		fwd = c.fwd;
-		fwd.nplanes = 2;
-		fwd.entry = &entry[0][0];
-		rl_core_set_fwd(c.core, &fwd);
+			t.entry[1][1].hop[0].port = RL_FWD_PORT_NONE;
+		t.fwd.nplanes = 2;
+		rl_core_set_fwd(c.core, &t.fwd);
 		cb_advance(&c, 0);
 		assert_int_equal(c.ndrops, 1);
 		assert_int_equal(c.drop[0].why, other ? RL_DROP_ASTRAY
@@ -198,9 +208,8 @@ what_looped_beyond_the_budget_costs_nobody_a_packet(void **state)
 static void
 new_tables_take_what_waits_along(void **state)
 {
-	struct rl_fwd_entry entry[CB_PLANES][CB_DSTS];
 	struct core_bench c;
-	struct rl_fwd fwd;
+	struct tables t;
 
 	(void)state;
 	room_open(&c, 1024);
@@ -210,11 +219,9 @@ new_tables_take_what_waits_along(void **state)
 	rl_core_await_routes(c.core, c.now_ns + 2 * c.cfg.no_path_ns);
 	cb_advance(&c, c.cfg.no_path_ns + c.cfg.no_path_ns / 8);
 	assert_int_equal(c.ndrops, 0);
-	memcpy(entry, c.entry, sizeof(entry));
-	entry[0][1].hop[0].port = Z;
-	fwd = c.fwd;
-	fwd.entry = &entry[0][0];
-	rl_core_set_fwd(c.core, &fwd);
+	copy_tables(&t, &c);
+	t.entry[0][1].hop[0].port = Z;
+	rl_core_set_fwd(c.core, &t.fwd);
 	assert_true(rl_core_deadline(c.core) <= c.now_ns);
 	cb_rx(&c, IN, 1, 1);
 	for (unsigned int i = 0; i < 5; i++)
@@ -222,11 +229,11 @@ new_tables_take_what_waits_along(void **state)
 	cb_tx_all(&c);
 	cb_expect(&c, Z, 1, 0, 1000);
 	/* and where they say that there is no way, that is final */
-	entry[0][1].hop[0].port = X;
+	t.entry[0][1].hop[0].port = X;
 	for (unsigned int i = 0; i < 3; i++)
 		cb_rx(&c, IN, 1, 1);
-	entry[0][1].hop[0].port = RL_FWD_PORT_NONE;
-	rl_core_set_fwd(c.core, &fwd);
+	t.entry[0][1].hop[0].port = RL_FWD_PORT_NONE;
+	rl_core_set_fwd(c.core, &t.fwd);
 	cb_advance(&c, 0);
 	assert_int_equal(c.ndrops, 3);
 	assert_int_equal(c.drop[0].why, RL_DROP_NO_PATH);
@@ -241,9 +248,8 @@ new_tables_take_what_waits_along(void **state)
 static void
 what_waits_is_still_while_the_fabric_is(void **state)
 {
-	struct rl_fwd_entry entry[CB_PLANES][CB_DSTS];
 	struct core_bench c;
-	struct rl_fwd fwd;
+	struct tables t;
 
 	(void)state;
 	room_open(&c, 1024);
@@ -259,11 +265,9 @@ what_waits_is_still_while_the_fabric_is(void **state)
 	cb_tx_all(&c);
 	cb_expect(&c, Z, 4, 0, 0); /* what is under way goes on */
 	assert_int_equal(info(&c).packets, 2);
-	memcpy(entry, c.entry, sizeof(entry));
-	entry[0][1].hop[0].port = Z;
-	fwd = c.fwd;
-	fwd.entry = &entry[0][0];
-	rl_core_set_fwd(c.core, &fwd);
+	copy_tables(&t, &c);
+	t.entry[0][1].hop[0].port = Z;
+	rl_core_set_fwd(c.core, &t.fwd);
 	cb_advance(&c, c.cfg.no_path_ns / 2);
 	assert_int_equal(info(&c).packets, 2);
 	assert_int_equal(c.ndrops, 0);
