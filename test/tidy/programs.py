@@ -97,6 +97,7 @@ class Packages:
 
     def __init__(self, named):
         self.depends, self.provided, self.always = {}, {}, set(ALWAYS)
+        self.brings = {}  # path -> packages
         out = run("dpkg-query", "-W", "-f",
                   "${Package}\t${Essential}\t${Priority}\t"
                   "${Pre-Depends}, ${Depends}\t${Provides}\n")
@@ -123,22 +124,35 @@ class Packages:
             names += self.provided.get(name, [])
         return done
 
-    def owners(self, program):
-        """Packages whose file this program of PATH is."""
+    @staticmethod
+    def paths(program):
+        """Names that dpkg may know this program of PATH by."""
         where = shutil.which(program, path="/usr/sbin:/usr/bin:/sbin:/bin:" +
                              os.environ.get("PATH", ""))
         if where is None:
-            return None
+            return set()
         paths = {where, os.path.realpath(where)}
         paths |= {p[4:] for p in paths if p.startswith("/usr/")}
         paths |= {"/usr" + p for p in paths if not p.startswith("/usr/")}
-        out = run("dpkg-query", "-S", *sorted(paths))
-        found = set()
+        return paths
+
+    def look_up(self, programs):
+        """Asks dpkg once for all of them: it reads all its lists each time."""
+        paths = set().union(*map(self.paths, programs))
+        out = run("dpkg-query", "-S", *sorted(paths)) if paths else ""
         for line in out.split("\n"):
-            if ": " in line and not line.startswith("diversion"):
-                for name in line.rsplit(": ", 1)[0].split(","):
-                    found.add(name.strip().split(":")[0])
-        return found
+            if ": " not in line or line.startswith("diversion"):
+                continue
+            names, path = line.rsplit(": ", 1)
+            self.brings.setdefault(path, set()).update(
+                name.strip().split(":")[0] for name in names.split(","))
+
+    def owners(self, program):
+        """Packages whose file this program of PATH is; None: it is not there"""
+        paths = self.paths(program)
+        if not paths:
+            return None
+        return set().union(*(self.brings.get(p, ()) for p in paths))
 
 
 def own_packages(root):
@@ -188,6 +202,7 @@ def check(root, more=(), verbose=False):
     found = users(root)
     for word, where in more:
         found.setdefault(word, []).append(where)
+    packages.look_up(found)
     bad = []
     for program in sorted(found):
         package, complaint = judge(program, found[program], packages, own)
