@@ -49,20 +49,20 @@ usage(FILE *f)
 {
 	fprintf(f,
 		"usage: reflit-bench [options] SUITE...\n\n"
-		"Measures, each figure beside the bare work of the same run.\n\n"
+		"Measures each figure beside the bare work of the same run.\n\n"
 		"options:\n"
-		"  --case P/F[,..]  suite hop: only packets of P flits in frames of\n"
-		"                 F, and no worker lcores\n"
-		"  --config FILE  suite sim: this fabric instead of its own\n"
+		"  --case P/F[,..]  suite hop: measure only packets of P flits in\n"
+		"                 frames of F, and no worker lcores\n"
+		"  --config FILE  suite sim: use this fabric instead of its own\n"
 		"  --json FILE    write the figures as JSON; -: to standard output,\n"
 		"                 and everything else to standard error\n"
-		"  --seed N       seed of whatever is drawn (1)\n"
+		"  --seed N       seed whatever is drawn (1)\n"
 		"  --reps N       repetitions; medians are reported (9)\n"
 		"  --quick        small sizes: a smoke test, not a measurement\n"
-		"  --port PORT    suite wire: an ethdev as EAL's --vdev takes it,\n"
+		"  --port PORT    suite wire: use this ethdev, as EAL's --vdev takes it,\n"
 		"                 net_af_packet0,iface=veth0 (net_null)\n"
-		"  --help         this text\n"
-		"  --version      the version\n\n"
+		"  --help         print this text\n"
+		"  --version      print the version\n\n"
 		"suites:\n");
 	for (size_t i = 0; i < RL_ARRAY_SIZE(suites); i++)
 		fprintf(f, "  %-9s %s\n", suites[i].name, suites[i].what);

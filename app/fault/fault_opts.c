@@ -44,20 +44,20 @@ static const struct {
 	  OPT_CORRUPT },
 	{ "duplicate", "R", "let frames come in twice with probability R",
 	  OPT_DUPLICATE },
-	{ "ethertype", "HEX|all", "frames concerned; default all "
+	{ "ethertype", "HEX|all", "hurt only such frames; default all "
 	  "(flit frames: 88b5)", OPT_ETHERTYPE },
-	{ "clear", NULL, "no faults any more; then those named beside it",
+	{ "clear", NULL, "end all faults, then begin those named beside it",
 	  OPT_CLEAR },
-	{ "show", NULL, "what the reflit-fault on IFACE is set to, and counts",
+	{ "show", NULL, "print the faults of the reflit-fault on IFACE, and its counts",
 	  OPT_SHOW },
 	{ "duration", "TIME", "end after 500ms, 10s, ...; default: at a signal",
 	  OPT_DURATION },
-	{ "native", NULL, "in the driver, or not at all", OPT_NATIVE },
-	{ "generic", NULL, "before the stack, on any interface", OPT_GENERIC },
-	{ "seed", "N", "of rates and of what is changed; default 1", OPT_SEED },
+	{ "native", NULL, "run in the driver, or not at all", OPT_NATIVE },
+	{ "generic", NULL, "run before the stack, on any interface", OPT_GENERIC },
+	{ "seed", "N", "seed rates and changes; default 1", OPT_SEED },
 	{ "json", "FILE", "write the report as JSON ('-': here)", OPT_JSON },
-	{ "help", NULL, "this text", OPT_HELP },
-	{ "version", NULL, "the version", OPT_VERSION },
+	{ "help", NULL, "print this text", OPT_HELP },
+	{ "version", NULL, "print the version", OPT_VERSION },
 };
 
 #define NOPTS (sizeof(table) / sizeof(table[0]))

@@ -52,7 +52,7 @@ usage(FILE *f)
 {
 	fprintf(f,
 		"usage: reflit-sim rxl [options]\n\n"
-		"The evaluation of the RXL paper: computed, and measured by "
+		"Computes the evaluation of the RXL paper, and measures it by "
 		"the code that ships.\n\n"
 		"What (everything, if left out; may be repeated)\n"
 		"  --table NAME|N   ");
@@ -63,13 +63,13 @@ usage(FILE *f)
 		fprintf(f, "%s%s", i > 0 ? ", " : "", rxl_figures[i].name);
 	fprintf(f,
 		"; 8 is the paper's\n"
-		"  --quick          a twentieth of the simulations\n"
-		"  --long-flits N   of table long (1000000000)\n\n"
+		"  --quick          run a twentieth of the simulations\n"
+		"  --long-flits N   flits of table long (1000000000)\n\n"
 		"How\n"
-		"  --out DIR        tables, pictures and the state to go on "
+		"  --out DIR        write tables, pictures and the state to go on "
 		"from (rxl-results)\n"
-		"  --json FILE      all of it as JSON\n"
-		"  --jobs N         threads (one a processor)\n"
+		"  --json FILE      write all of it as JSON\n"
+		"  --jobs N         run N threads (one a processor)\n"
 		"  --fresh          forget what was simulated before\n"
 		"  --no-plots, --quiet, --seed N\n"
 		"  --crc NAME       crc64-bch, crc64-ecma, pcie6-rs\n"
@@ -81,12 +81,12 @@ usage(FILE *f)
 		"  --coalesce N     flits acknowledged at once\n"
 		"  --ber P          first bit errors, per bit\n"
 		"  --propagate P    the next bit is wrong too (DFE)\n"
-		"  --lanes N        along which bursts run: 1, 2, 4, 8, 16\n"
+		"  --lanes N        lanes along which bursts run: 1, 2, 4, 8, 16\n"
 		"  --byte-bursts P  bursts of 1 to 8 bytes, per flit and link\n"
 		"  --lost P         flits lost by a wire\n"
 		"  --inside P       corruption inside a switch, per flit\n"
-		"  --drop-reports   switches tell the originator\n"
-		"  --flits N        simulated (10000000)\n\n"
+		"  --drop-reports   let switches tell the originator\n"
+		"  --flits N        simulate N flits (10000000)\n\n"
 		"Exit status: 0 done; 1 a profile that promises order or data "
 		"lost some;\n2 unusable arguments, or files that can't be "
 		"written.\n");

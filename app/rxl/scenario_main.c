@@ -36,8 +36,8 @@ usage(FILE *out)
 	fprintf(out,
 		"\n  --profile NAME  cxl (default), cxl-sep-ack, rxl, "
 		"rxl-compact\n"
-		"  --json FILE     the result, for scripts\n"
-		"  --help          this text\n\n"
+		"  --json FILE     write the result as JSON\n"
+		"  --help          print this text\n\n"
 		"Exit status: 0 nothing came twice, out of order or not at "
 		"all; 1 something did;\n2 unusable arguments.\n");
 }
