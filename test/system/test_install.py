@@ -169,6 +169,20 @@ def bash_completes_what_help_names():
     assert complete("reflit-route --config /nowhere --fail ") == set()
 
 
+def words_that_completion_lists_are_those_of_help():
+    rxl = good(installed("bin", "reflit-sim"), "rxl", "--help")
+    for option in ("--table", "--figure"):
+        text = re.search(option + r" NAME\S* +([^;]+);", rxl).group(1)
+        assert complete("reflit-sim rxl %s " % option) == set(
+            text.split(", ")), option
+    sim = good(installed("bin", "reflit-sim"), "--help")
+    text = re.search(r"--profile NAME +(.+)", sim).group(1)
+    assert complete("reflit-sim --profile ") == set(text.split(", "))
+    text = re.search(r"--traffic PATTERN +([^:]+), pcap:", sim).group(1)
+    assert complete("reflit-sim --traffic ") == set(
+        re.sub(r"\(default\)|\s", "", text).split(","))
+
+
 def every_program_has_its_completion():
     for name in PROGRAMS:
         assert os.path.exists(installed("completions", name)), name
@@ -221,7 +235,8 @@ CASES = (meson_install_installs,
          an_example_for_each_library_builds_and_runs,
          every_header_stands_alone, private_headers_stay_at_home,
          manual_pages_say_what_help_says, manual_pages_are_well_formed,
-         bash_completes_what_help_names, every_program_has_its_completion,
+         bash_completes_what_help_names,
+         words_that_completion_lists_are_those_of_help, every_program_has_its_completion,
          the_unit_runs_and_ends_as_systemd_ends_it)
 
 

@@ -9,6 +9,7 @@ usage: test_reports.py REFLIT REFLIT_SIM REFLIT_ROUTE REFLIT_BENCH SOURCE_ROOT
 import copy
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -84,6 +85,27 @@ def a_run_on_lcores():
     assert r["failovers"] and r["events"], r
     assert len(r["links"]) == 4 and len(r["endpoints"]) == 2, r
     assert {e["kind"] for e in r["events"]} >= {"link"}, r["events"]
+
+
+def the_page_names_each_key_of_a_report_and_no_other():
+    """The table below "Report" in docs/prompt.md; and the schema's own keys."""
+    with open(os.path.join(ROOT, "docs", "prompt.md"), encoding="utf-8") as f:
+        table = f.read().split("\n## Report\n")[1]
+    told = {key for row in re.findall(r"^\| (`.*?) \|", table, re.M)
+            for key in re.findall(r"`(\w+)`", row)}
+    commands = os.path.join(BOX, "commands")
+    with open(commands, "w", encoding="utf-8") as f:
+        f.write("say hello\n" + CUT)
+    r = report_of("page", KEPT, REFLIT, "-l", "0", "--", "--config", FIGURE1,
+                  "--load", "0.02", "--timeline", "20ms", "--cmdline-file",
+                  commands)
+    assert len(r) > 40 and told >= set(r), sorted(set(r) - told)
+    of_processes = {"process", "processes", "digest", "flows"}
+    assert told <= set(r) | of_processes, sorted(told - set(r))
+    parts = schema()["$defs"]
+    for part in ("run", "run_on_lcores"):
+        lacks = set(parts[part]["properties"]) - told
+        assert not lacks, (part, sorted(lacks))
 
 
 def reports_of_processes_put_together():
@@ -223,9 +245,15 @@ def the_schema_refuses_what_reports_must_not_say():
     assert not complaints(dict(good, something_new={"a": [1]}))
 
 
+def catches_sigint(pid):
+    with open("/proc/%d/status" % pid, encoding="ascii") as f:
+        caught = re.search(r"^SigCgt:\s*(\w+)", f.read(), re.M).group(1)
+    return int(caught, 16) >> (signal.SIGINT - 1) & 1
+
+
 def interrupted(args, words=None):
     """Ends a program by a signal once its standard error has these words; where
-    there are none to wait for, after some seconds.
+    there are none to wait for, soon after it has begun to catch signals.
     @return (exit status, report, standard error)"""
     path = os.path.join(BOX, "interrupted.json")
     if os.path.exists(path):
@@ -238,11 +266,15 @@ def interrupted(args, words=None):
             line = p.stderr.readline()
             assert line, (args, before, p.communicate())
             before += line
-        if words is None:
-            time.sleep(3)
+        end = time.monotonic() + 60  # a busy machine is slow to start it
+        while words is None and time.monotonic() < end and \
+                p.poll() is None and not catches_sigint(p.pid):
+            time.sleep(0.05)
+        time.sleep(0.5 if words is None else 0)
         assert p.poll() is None, (args, p.communicate())
         p.send_signal(signal.SIGINT)
         err = before + p.communicate(timeout=120)[1]
+    assert os.path.exists(path), (args, p.returncode, err)
     with open(path, encoding="utf-8") as f:
         return p.returncode, json.load(f), err
 
@@ -271,7 +303,9 @@ def long_work_says_how_far_it_is_and_when_it_ends():
     assert " of 1000000 seeds, " in err, err
 
 
-CASES = (a_run_on_lcores, reports_of_processes_put_together,
+CASES = (a_run_on_lcores,
+         the_page_names_each_key_of_a_report_and_no_other,
+         reports_of_processes_put_together,
          a_run_in_virtual_time, a_campaign_and_its_shards,
          an_ablation, the_evaluation, routes, measurements,
          the_schema_refuses_what_reports_must_not_say,
