@@ -121,6 +121,43 @@ an_end_marked_transmit_error_goes_without_a_word(void **state)
 	}
 }
 
+/*
+ * Ports let this mark pass on an end alone. A core that meets it elsewhere does
+ * not take the packet for ended: more of it comes to where it waits.
+ */
+static void
+a_mark_within_a_packet_that_waits_does_not_end_it(void **state)
+{
+	static const uint16_t way = 1;
+
+	(void)state;
+	for (unsigned int part = 1; part < F; part++) {
+		struct core_bench c;
+		unsigned int n = 0;
+		struct rl_flit *pkt;
+
+		cb_cfg(&c);
+		c.cfg.switching = RL_CUT_THROUGH;
+		c.cfg.max_packet_flits = 16;
+		cb_route(&c, 0, 1, &way, 1);
+		cb_open(&c, -1);
+		for (uint16_t p = 0; p < CB_PORTS; p++)
+			cb_mark(&c, p, RL_MARK_LINK_UP);
+		/* the last flit of a part */
+		give_marked(&c, 2 * part - 1 < F - 1 ? 2 * part - 1 : part - 1,
+			    part, RL_MARK_TRANSMIT_ERROR);
+		assert_int_equal(CB_COUNTER(&c, excised_packets), 0);
+		cb_tx(&c, way);
+		while ((pkt = rl_pktq_pop(&c.out[way])) != NULL) {
+			n += pkt->pkt_flits;
+			rl_packet_put(&c.pool.cache, pkt);
+		}
+		assert_int_equal(n, F);
+		assert_int_equal(cb_freed(&c, 0), F);
+		cb_close(&c);
+	}
+}
+
 int
 main(void)
 {
@@ -132,6 +169,9 @@ main(void)
 		CASE("an end marked transmit_error goes without a word "
 		     "[LCB-2, DRL-3]",
 		     an_end_marked_transmit_error_goes_without_a_word),
+		CASE("a mark within a packet that waits does not end it "
+		     "[LCB-2]",
+		     a_mark_within_a_packet_that_waits_does_not_end_it),
 	};
 
 	return cmocka_run_group_tests_name("marks at a destination", tests,
