@@ -261,6 +261,27 @@ a_link_that_is_not_up_is_no_rest_where_links_count(void **state)
 	assert_false(rl_sim_settled(sim, RL_SIM_LINKS, why));
 }
 
+/* A credit that nobody had taken is given back: the far end may send too much. */
+static void
+credits_that_were_never_taken_are_seen(void **state)
+{
+	const struct rl_topo_port *tp = &cfg.topo.dev[sw].port[port];
+	struct rl_flit *pkt = make(2);
+
+	(void)state;
+	for (struct rl_flit *flit = pkt; flit != NULL; flit = flit->next) {
+		flit->flags |= RL_FF_CREDIT;
+		flit->in_port = port;
+	}
+	pass(&f->dev[sw].port[port].rx, pkt);
+	rl_sim_wake_core(sim, sw);
+	rl_sim_run(sim, rl_sim_now(sim) + 10 * RL_NS_PER_US);
+	pass(&f->dev[tp->peer_dev].port[tp->peer_port].tx, make(1));
+	rl_sim_run(sim, rl_sim_now(sim) + 10 * RL_NS_PER_US);
+	assert_int_equal(rl_sim_audit(sim, false, why), -EUCLEAN);
+	assert_non_null(strstr(why, "more credits than there is room"));
+}
+
 int
 main(void)
 {
@@ -274,6 +295,7 @@ main(void)
 		CASE(a_port_that_holds_something_is_no_rest),
 		CASE(credits_that_are_not_back_at_rest_are_seen),
 		CASE(a_link_that_is_not_up_is_no_rest_where_links_count),
+		CASE(credits_that_were_never_taken_are_seen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -288,6 +288,36 @@ test_stale_frames_arrive_and_are_refused(void **state)
 	free_plan(&plan);
 }
 
+/*
+ * Without end-to-end retry nobody but FEC could find what a wire hurts: then
+ * nothing is hurt so that FEC takes it for another flit [FLIT-4].
+ */
+static void
+test_wires_hurt_nothing_that_fec_would_pass(void **state)
+{
+	struct rl_sim_verdict v;
+	struct rl_sim_plan plan;
+	uint64_t hurt = 0;
+
+	(void)state;
+	make_plan(&plan);
+	plan.cfg.endpoint.retry = false;
+	plan.cfg.endpoint.gap_skip_ns = 20000;
+	plan.cfg.link.error_window_ns = 0;
+	plan.fec_safe = true;
+	add_fault(&plan, "5us noise s0-s1 corrupt=0.1 bytes=9 hurt=body\n"
+			 "50us heal s0-s1\n");
+	for (uint64_t seed = 1; seed < 10; seed++) {
+		plan.seed = seed;
+		assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+		if (!v.ok)
+			fail_msg("seed %u: %s", (unsigned int)seed, v.why);
+		hurt += v.sim.frames_hurt;
+	}
+	assert_true(hurt > 500);
+	free_plan(&plan);
+}
+
 int
 main(void)
 {
@@ -300,6 +330,7 @@ main(void)
 		cmocka_unit_test(test_a_missing_flit_is_noticed),
 		cmocka_unit_test(test_a_flit_given_back_twice_is_noticed),
 		cmocka_unit_test(test_stale_frames_arrive_and_are_refused),
+		cmocka_unit_test(test_wires_hurt_nothing_that_fec_would_pass),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
