@@ -55,7 +55,8 @@ clockwise(const struct rl_topo *topo, uint32_t dev, bool dateline,
 	}
 	*fwd = (struct rl_fwd){
 		.ndst = RING, .nports = d->nports, .nplanes = PLANES,
-		.nvls = PLANES, .entry = entry, .sl2vl = vls[dev], .path_sl = path_sl };
+		.nvls = PLANES, .sl2vl = vls[dev], .path_sl = path_sl };
+	rl_fwd_entries(fwd, entry);
 	memset(&vls[dev][(d->nports + 1) * d->nports * RL_SLS], 1,
 	       (d->nports + 1) * d->nports * RL_SLS);
 	for (unsigned int sl = 0; sl < RL_SLS; sl++)

@@ -26,18 +26,18 @@ print_path(const struct rl_topo *topo, const struct rl_route *route)
 	printf("%s", topo->dev[at].name);
 	while (at != to && hops < RL_CHECK_HOPS_MAX) {
 		const struct rl_fwd *fwd = &route->fwd[at];
-		const struct rl_fwd_entry *e = rl_fwd_lookup(fwd, plane, dst);
+		const struct rl_fwd_entry e = rl_fwd_lookup(fwd, plane, dst);
 		unsigned int i = 0;
 
-		while (i < RL_FWD_ALTS && e->hop[i].port < fwd->nports &&
+		while (i < RL_FWD_ALTS && e.hop[i].port < fwd->nports &&
 		       !rl_topo_link_up(topo,
-					topo->dev[at].port[e->hop[i].port].link))
+					topo->dev[at].port[e.hop[i].port].link))
 			i++;
-		if (i == RL_FWD_ALTS || e->hop[i].port >= fwd->nports)
+		if (i == RL_FWD_ALTS || e.hop[i].port >= fwd->nports)
 			break;
-		const struct rl_topo_port *p = &topo->dev[at].port[e->hop[i].port];
-		const uint8_t vl = rl_fwd_vl(fwd, e->hop[i].plane, in,
-					     e->hop[i].port, sl);
+		const struct rl_topo_port *p = &topo->dev[at].port[e.hop[i].port];
+		const uint8_t vl = rl_fwd_vl(fwd, e.hop[i].plane, in,
+					     e.hop[i].port, sl);
 
 		at = p->peer_dev;
 		in = p->peer_port;

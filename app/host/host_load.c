@@ -32,7 +32,7 @@ step(const struct rl_topo *t, const struct rl_fwd *fwd, struct at *at,
 	const unsigned int plane = at->in_port == f->nports
 					   ? f->inject_plane[at->sl]
 					   : f->plane_of[at->vl][at->sl];
-	const struct rl_fwd_hop hop = rl_fwd_lookup(f, plane, dst)->hop[0];
+	const struct rl_fwd_hop hop = rl_fwd_lookup(f, plane, dst).hop[0];
 	const struct rl_topo_port *port;
 
 	if (hop.port == RL_FWD_PORT_NONE)

@@ -32,12 +32,12 @@ next_hop(const struct app *app, const struct at *at, uint16_t dst,
 	 struct rl_fwd_hop *hop)
 {
 	const struct rl_fwd *f = app_fwd(app, at->dev);
-	const struct rl_fwd_entry *e = rl_fwd_lookup(f, at->plane, dst);
+	const struct rl_fwd_entry e = rl_fwd_lookup(f, at->plane, dst);
 	const bool endpoint =
 		app->cfg.topo.dev[at->dev].kind == RL_DEV_ENDPOINT;
 
 	for (int i = 0; i < RL_FWD_ALTS; i++) {
-		*hop = e->hop[i];
+		*hop = e.hop[i];
 		if (hop->port == RL_FWD_PORT_NONE)
 			break;
 		if (hop->port == at->in_port &&

@@ -118,19 +118,19 @@ cmd_show_routes(struct app *app, const char *const arg[])
 	f = app_fwd(app, (uint32_t)d);
 	for (uint16_t plane = 0; plane < f->nplanes; plane++)
 		for (uint16_t dst = 0; dst < f->ndst; dst++) {
-			const struct rl_fwd_entry *e =
+			const struct rl_fwd_entry e =
 				rl_fwd_lookup(f, plane, dst);
 
 			printf("plane %u to %s:", plane,
 			       t->dev[t->ep_dev[dst]].name);
 			for (int i = 0; i < RL_FWD_ALTS; i++) {
-				const uint16_t port = e->hop[i].port;
+				const uint16_t port = e.hop[i].port;
 
 				if (port == RL_FWD_PORT_NONE)
 					break;
 				printf(" %s/%u", t->dev[d].name, port);
-				if (e->hop[i].plane != plane)
-					printf(" (plane %u)", e->hop[i].plane);
+				if (e.hop[i].plane != plane)
+					printf(" (plane %u)", e.hop[i].plane);
 			}
 			printf("\n");
 		}

@@ -18,7 +18,7 @@ struct dump_at {
 	uint8_t sl;
 };
 
-static const struct rl_fwd_entry *
+static struct rl_fwd_entry
 dump_entry(const struct rl_fwd *f, const struct dump_at *at, uint32_t dst)
 {
 	const unsigned int plane = at->in_port == f->nports ?
@@ -34,7 +34,7 @@ dump_step(const struct route_app *app, struct dump_at *at, uint32_t dst,
 	  const struct rl_topo_port **crossed)
 {
 	const struct rl_fwd *f = &app->route->fwd[at->dev];
-	const struct rl_fwd_hop h = dump_entry(f, at, dst)->hop[0];
+	const struct rl_fwd_hop h = dump_entry(f, at, dst).hop[0];
 
 	if (h.port >= f->nports)
 		return false;
@@ -96,7 +96,7 @@ dump_backup(const struct route_app *app, FILE *f, uint32_t sw, uint32_t dst)
 				  dev->port[p].peer_port, at.sl);
 		break;
 	}
-	h = dump_entry(&app->route->fwd[sw], &at, dst)->hop[1];
+	h = dump_entry(&app->route->fwd[sw], &at, dst).hop[1];
 	if (h.port >= dev->nports)
 		return;
 	port = &dev->port[h.port];

@@ -31,11 +31,11 @@ detour_step(const struct check_run *r, struct check_at *at, uint32_t dst)
 {
 	const struct rl_fwd *f = &r->in->fwd[at->dev];
 	unsigned int plane;
-	const struct rl_fwd_entry *e = check_entry(f, at, dst, &plane);
+	const struct rl_fwd_entry e = check_entry(f, at, dst, &plane);
 
-	for (unsigned int i = 0; i < RL_FWD_ALTS && !check_ends(e->hop[i]);
+	for (unsigned int i = 0; i < RL_FWD_ALTS && !check_ends(e.hop[i]);
 	     i++)
-		if (check_move(r, f, plane, e->hop[i], at) != UINT32_MAX)
+		if (check_move(r, f, plane, e.hop[i], at) != UINT32_MAX)
 			return true;
 	return false;
 }

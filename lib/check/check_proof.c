@@ -115,8 +115,8 @@ digest_rows(const struct ranks_map *m, struct rl_proof *p)
 	const void *last = NULL;
 
 	for (uint32_t d = 0; d < p->ndev; d++) {
-		p->nrow += d == 0 || m->in->fwd[d].entry != last;
-		last = m->in->fwd[d].entry;
+		p->nrow += d == 0 || m->in->fwd[d].list[0] != last;
+		last = m->in->fwd[d].list[0];
 		p->row[d] = p->nrow - 1;
 	}
 }

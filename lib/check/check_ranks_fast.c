@@ -69,8 +69,8 @@ fast_plane(struct fast *f, unsigned int plane)
 		/* Rows are far apart, and no one else will fetch them. */
 		if (u + FAST_AHEAD < m->nsw &&
 		    plane < fwd[FAST_AHEAD].nplanes)
-			__builtin_prefetch(rl_fwd_lookup(
-				&fwd[FAST_AHEAD], plane, (uint16_t)f->from));
+			rl_fwd_prefetch(&fwd[FAST_AHEAD], plane,
+					(uint16_t)f->from);
 		if (plane < fwd->nplanes)
 			rl_fwd_words(fwd, plane, f->from, have, to);
 		else

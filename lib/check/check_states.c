@@ -52,7 +52,7 @@ states_choose(const struct check_run *r, uint32_t i, uint32_t dst,
 {
 	const struct rl_fwd *tab = i < RL_FWD_ALTS ? r->in->fwd : r->in->old;
 	const struct rl_fwd *f;
-	const struct rl_fwd_entry *e;
+	struct rl_fwd_entry e;
 	unsigned int plane;
 
 	if (tab == NULL)
@@ -60,17 +60,17 @@ states_choose(const struct check_run *r, uint32_t i, uint32_t dst,
 	f = &tab[at->dev];
 	e = check_entry(f, at, dst, &plane);
 	for (uint32_t k = 0; k < i % RL_FWD_ALTS; k++)
-		if (check_ends(e->hop[k]))
+		if (check_ends(e.hop[k]))
 			return UINT32_MAX;
 	if (r->in->alts == RL_CHECK_FIRST)
 		for (uint32_t k = 0; k < i % RL_FWD_ALTS; k++) {
 			struct check_at tried = *at;
 
-			if (check_move(r, f, plane, e->hop[k], &tried) !=
+			if (check_move(r, f, plane, e.hop[k], &tried) !=
 			    UINT32_MAX)
 				return UINT32_MAX;
 		}
-	return check_move(r, f, plane, e->hop[i % RL_FWD_ALTS], at);
+	return check_move(r, f, plane, e.hop[i % RL_FWD_ALTS], at);
 }
 
 static void

@@ -129,12 +129,12 @@ walk_pair(struct check_run *r, uint32_t src, uint32_t dst)
 		const struct rl_fwd *f = &fwd[at.dev];
 		uint32_t chan = UINT32_MAX;
 		unsigned int plane;
-		const struct rl_fwd_entry *e = check_entry(f, &at, dst, &plane);
+		const struct rl_fwd_entry e = check_entry(f, &at, dst, &plane);
 
 		for (unsigned int i = 0;
 		     i < RL_FWD_ALTS && chan == UINT32_MAX &&
-		     !check_ends(e->hop[i]); i++)
-			chan = check_move(r, f, plane, e->hop[i], &at);
+		     !check_ends(e.hop[i]); i++)
+			chan = check_move(r, f, plane, e.hop[i], &at);
 		if (chan == UINT32_MAX || ++hops > RL_CHECK_HOPS_MAX) {
 			check_lost(r, src, dst, chan == UINT32_MAX ?
 				   "no next hop" : "does not arrive within 255 links");

@@ -62,7 +62,7 @@ check_revive(struct check_dead *d, uint32_t link)
 }
 
 /** The next hops of a packet at a device, and the plane it is on. */
-static inline const struct rl_fwd_entry *
+static inline struct rl_fwd_entry
 check_entry(const struct rl_fwd *f, const struct check_at *at, uint32_t dst,
 	    unsigned int *plane)
 {

@@ -23,13 +23,15 @@
 #include "rl_base.h"
 
 #define RL_FWD_ALTS 4
+/** log2 of it: room for next hops in an entry, at most. */
+#define RL_FWD_ROOM 2
 #define RL_FWD_PLANES 8
 /** Ports a device may have; port numbers lie below. */
 #define RL_FWD_PORTS_MAX 8191u
 #define RL_FWD_PORT_NONE 8191u
 
 /**
- * A next hop, two bytes: tables of a thousand switches hold four million of
+ * A next hop, two bytes: tables of a thousand switches hold eight million of
  * them, and the memory they fill is what computing them costs.
  */
 struct rl_fwd_hop {
@@ -57,9 +59,13 @@ struct rl_fwd {
 	uint8_t plane_of[RL_VCS][RL_SLS];
 	/** plane of a packet that is injected here with an SL */
 	uint8_t inject_plane[RL_SLS];
-	/** [plane][dst]; a plane begins plane_stride entries after the last */
-	const struct rl_fwd_entry *entry;
-	size_t plane_stride; /**< 0: ndst, planes follow one another */
+	/**
+	 * [plane] next hops of all destinations, 1 << room[plane] for each: a
+	 * plane has as many as its longest list. Read by rl_fwd_lookup() alone;
+	 * a word may be read from the last entry on.
+	 */
+	const struct rl_fwd_hop *list[RL_FWD_PLANES];
+	uint8_t room[RL_FWD_PLANES]; /**< 0..RL_FWD_ROOM */
 	/**
 	 * [plane][in_port][out_port][sl] -> VL. in_port runs to nports
 	 * inclusive: the last row serves injected packets.
@@ -77,29 +83,53 @@ struct rl_fwd {
 	const uint8_t *path_sl;
 };
 
+/** No next hop, four times. */
+#define RL_FWD_WORD_NONE (RL_FWD_PORT_NONE * 0x0001000100010001ull)
+
+/** Any thread. What @p word holds of an entry with so much room; no next hop
+    where it holds none. */
+static inline uint64_t
+rl_fwd_word_of(uint64_t word, unsigned int room)
+{
+	const uint64_t held = UINT64_MAX >> (64 - (16u << room));
+
+	return (word & held) | (RL_FWD_WORD_NONE & ~held);
+}
+
+/** Any thread. The next hops of @p dst on @p plane as one word, dst < ndst: see
+    rl_fwd_word_hop(). */
+static inline uint64_t
+rl_fwd_word(const struct rl_fwd *f, unsigned int plane, uint16_t dst)
+{
+	const unsigned int room = f->room[plane];
+	uint64_t w;
+
+	RL_DASSERT(plane < f->nplanes && dst < f->ndst);
+	memcpy(&w, f->list[plane] + ((size_t)dst << room), sizeof(w));
+	return rl_fwd_word_of(w, room);
+}
+
 /**
  * Any thread. Next hops of @p dst on @p plane; dst < ndst. A device takes the
  * first whose link works, except that a switch sends nothing back by the port
  * it came by on the plane it came on, and an endpoint, handed what is not its
  * own, on no plane.
  */
-static inline const struct rl_fwd_entry *
+static inline struct rl_fwd_entry
 rl_fwd_lookup(const struct rl_fwd *f, unsigned int plane, uint16_t dst)
 {
-	const size_t stride = f->plane_stride != 0 ? f->plane_stride : f->ndst;
+	const uint64_t w = rl_fwd_word(f, plane, dst);
+	struct rl_fwd_entry e;
 
-	RL_DASSERT(plane < f->nplanes && dst < f->ndst);
-	return &f->entry[plane * stride + dst];
+	memcpy(&e, &w, sizeof(e));
+	return e;
 }
 
-/** Any thread. The next hops of an entry as one word: see rl_fwd_word_hop(). */
-static inline uint64_t
-rl_fwd_word(const struct rl_fwd *f, unsigned int plane, uint16_t dst)
+/** Any thread. Asks for what rl_fwd_lookup() is about to read. */
+static inline void
+rl_fwd_prefetch(const struct rl_fwd *f, unsigned int plane, uint16_t dst)
 {
-	uint64_t w;
-
-	memcpy(&w, rl_fwd_lookup(f, plane, dst), sizeof(w));
-	return w;
+	__builtin_prefetch(f->list[plane] + ((size_t)dst << f->room[plane]));
 }
 
 /** Any thread. The words of @p n destinations from @p dst on. */
@@ -107,8 +137,43 @@ static inline void
 rl_fwd_words(const struct rl_fwd *f, unsigned int plane, uint32_t dst,
 	     uint32_t n, uint64_t *words)
 {
-	memcpy(words, rl_fwd_lookup(f, plane, (uint16_t)dst),
-	       n * sizeof(*words));
+	const unsigned int room = f->room[plane];
+	const struct rl_fwd_hop *from = f->list[plane] + ((size_t)dst << room);
+
+	if (room == RL_FWD_ROOM) {
+		memcpy(words, from, n * sizeof(*words));
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		memcpy(&words[i], from + ((size_t)i << room),
+		       sizeof(*words));
+		words[i] = rl_fwd_word_of(words[i], room);
+	}
+}
+
+/** Who makes tables, before anyone reads them: planes of whole entries,
+    [plane][ndst], which follow one another; ndst is set. */
+static inline void
+rl_fwd_entries(struct rl_fwd *f, const struct rl_fwd_entry *entry)
+{
+	for (unsigned int p = 0; p < RL_FWD_PLANES; p++) {
+		f->list[p] = entry[(size_t)p * f->ndst].hop;
+		f->room[p] = RL_FWD_ROOM;
+	}
+}
+
+/** Who makes tables, before anyone reads them: the i-th next hop of an entry;
+    NULL: the plane has room for fewer. */
+static inline struct rl_fwd_hop *
+rl_fwd_at(const struct rl_fwd *f, unsigned int plane, uint16_t dst,
+	  unsigned int i)
+{
+	const unsigned int room = f->room[plane];
+
+	if (i >> room != 0)
+		return NULL;
+	return (struct rl_fwd_hop *)(uintptr_t)f->list[plane] +
+	       ((size_t)dst << room) + i;
 }
 
 /** Any thread. The lowest next hop of a word; the others are 16 bits apart. */

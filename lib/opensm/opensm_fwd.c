@@ -106,7 +106,7 @@ make_device(struct osm_read *r, uint32_t d)
 	f->nports = dev->nports;
 	f->nplanes = 1;
 	f->nvls = RL_VCS;
-	f->entry = entry;
+	rl_fwd_entries(f, entry);
 	for (uint32_t e = 0; e < r->nend; e++)
 		for (unsigned int i = 0; i < RL_FWD_ALTS; i++)
 			entry[e].hop[i].port = RL_FWD_PORT_NONE;
@@ -184,7 +184,7 @@ walk_pair(struct rl_opensm *osm, uint32_t src, uint32_t dst, uint32_t *used)
 
 		if (t->dev[dev].kind == RL_DEV_ENDPOINT)
 			return;
-		out = rl_fwd_lookup(f, 0, (uint16_t)dst)->hop[0].port;
+		out = rl_fwd_lookup(f, 0, (uint16_t)dst).hop[0].port;
 		if (out >= f->nports)
 			return;
 		vl = rl_fwd_vl(f, 0, in, out, sl);

@@ -29,10 +29,10 @@ step(const struct rl_tables *t, const struct rl_fwd *fwds, uint16_t dst,
      struct at *at)
 {
 	const struct rl_fwd *f = &fwds[at->dev];
-	const struct rl_fwd_entry *e = rl_fwd_lookup(f, at->plane, dst);
+	const struct rl_fwd_entry e = rl_fwd_lookup(f, at->plane, dst);
 
 	for (unsigned int i = 0; i < RL_FWD_ALTS; i++) {
-		const struct rl_fwd_hop hop = e->hop[i];
+		const struct rl_fwd_hop hop = e.hop[i];
 		const struct rl_topo_port *p;
 		unsigned int vl;
 

@@ -461,6 +461,13 @@ detour_tree_fill(const struct detour_tree *d, struct route_build *b,
 }
 
 void
+detour_tree_most(struct route_build *b, unsigned int plane)
+{
+	b->most[plane] = 1;
+	b->most[plane + 1] = 1;
+}
+
+void
 detour_tree_vls(struct route_build *b, unsigned int plane, uint8_t vl)
 {
 	for (unsigned int i = 0; i < 2; i++) {

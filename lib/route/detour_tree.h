@@ -116,6 +116,9 @@ void detour_tree_add(const struct detour_tree *d, struct route_hops *h,
 void detour_tree_fill(const struct detour_tree *d, struct route_build *b,
 		       uint32_t e);
 
+/** Tells route_tables_init() that these planes have one next hop. */
+void detour_tree_most(struct route_build *b, unsigned int plane);
+
 /** Gives the planes @p plane and the next the VLs @p vl and the next. */
 void detour_tree_vls(struct route_build *b, unsigned int plane, uint8_t vl);
 

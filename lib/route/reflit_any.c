@@ -338,6 +338,9 @@ any_compute(struct any *an)
 	an->to_peer = an->peer + 1;
 	b->one_sl = true;
 	b->vl_planes = an->reflect;
+	/* With reflection each list has one more. */
+	if (!an->reflect)
+		route_detour_most(&an->dt);
 	ret = route_tables_init(b, an->peer + an->reflect);
 	if (ret != 0)
 		return ret;

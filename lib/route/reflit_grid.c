@@ -403,8 +403,13 @@ reflit_init(struct reflit *rf)
 	if (ret == 0 && rf->broken)
 		ret = route_bfs_init(&rf->near, &b->g);
 	b->vl_planes = 1;
-	if (ret == 0)
+	/* The way, and a detour. */
+	for (unsigned int p = 0; p < rf->wrap; p++)
+		b->most[p] = 2;
+	if (ret == 0) {
+		route_detour_most(&rf->dt);
 		ret = route_tables_init(b, rf->wrap);
+	}
 	return ret;
 }
 

@@ -148,7 +148,6 @@ static bool
 route_same(const struct rl_route *a, const struct rl_route *b, uint32_t dev)
 {
 	const struct rl_fwd *f = &a->fwd[dev], *g = &b->fwd[dev];
-	const size_t row = (size_t)a->nep * sizeof(struct rl_fwd_entry);
 	unsigned int planes = 0;
 
 	if (f->nplanes != g->nplanes || f->nvls != g->nvls ||
@@ -166,8 +165,10 @@ route_same(const struct rl_route *a, const struct rl_route *b, uint32_t dev)
 		planes |= 1u << f->inject_plane[sl];
 	for (unsigned int p = 0; p < f->nplanes; p++)
 		if ((planes >> p & 1) &&
-		    memcmp(rl_fwd_lookup(f, p, 0), rl_fwd_lookup(g, p, 0),
-			   row) != 0)
+		    (f->room[p] != g->room[p] ||
+		     memcmp(f->list[p], g->list[p],
+			    (size_t)a->nep * sizeof(*f->list[p]) <<
+				    f->room[p]) != 0))
 			return false;
 	return true;
 }

@@ -41,6 +41,16 @@ route_detour_free(struct route_detour *dt)
 }
 
 void
+route_detour_most(const struct route_detour *dt)
+{
+	/* Its own, and a detour. */
+	if (dt->updown)
+		dt->b->most[dt->plane] = 2;
+	if (dt->spans)
+		detour_tree_most(dt->b, dt->plane + dt->updown);
+}
+
+void
 route_detour_vls(struct route_detour *dt, uint8_t vl)
 {
 	struct route_build *b = dt->b;

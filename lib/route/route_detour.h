@@ -37,6 +37,9 @@ int route_detour_init(struct route_detour *dt, struct route_build *b,
 		      unsigned int plane, unsigned int vls);
 void route_detour_free(struct route_detour *dt);
 
+/** Before route_tables_init(): how many next hops the planes have at most. */
+void route_detour_most(const struct route_detour *dt);
+
 /** After route_tables_init(): the VLs of the planes, from @p vl on. */
 void route_detour_vls(struct route_detour *dt, uint8_t vl);
 

@@ -30,7 +30,11 @@ struct route_build {
 	unsigned int vl_planes; /**< after them, without: they only choose VLs */
 	bool one_sl; /**< every path has SL 0 */
 	size_t row; /**< entries of a row */
-	struct rl_fwd_entry *entry; /**< [plane][node][endpoint] */
+	/** [plane] next hops of an entry at most, where no links are parallel;
+	    0: RL_FWD_ALTS. Engines set it before route_tables_init(). */
+	uint8_t most[RL_FWD_PLANES];
+	uint8_t room[RL_FWD_PLANES]; /**< [plane] see rl_fwd.h */
+	struct rl_fwd_hop *list[RL_FWD_PLANES]; /**< [plane][node][endpoint] */
 	uint64_t *tile; /**< see route_put() */
 	uint8_t *vl; /**< sl2vl of all devices, by class */
 	uint8_t *held;	/**< [tile] planes that the tables hold of it */
@@ -51,7 +55,7 @@ extern const struct route_engine route_minhop, route_reflit, route_torus_2qos,
 
 /** What a route owns. */
 struct route_mem {
-	struct rl_fwd_entry *entry;
+	void *entry;
 	struct rl_fwd_entry *ep_entry;
 	uint8_t *port_class;
 	uint8_t *vl;
@@ -65,9 +69,10 @@ struct route_mem {
 	unsigned int nplanes;
 	/** entries of tables that were replaced, for those that replace these:
 	    the system takes its time to give so much memory */
-	struct rl_fwd_entry *spare;
+	void *spare;
 	uint8_t *spare_held;
 	size_t spare_bytes;
+	uint8_t room[RL_FWD_PLANES]; /**< of the planes, spare's too */
 	struct rl_route_params params;
 	char engine[16];  /**< what params.engine points to */
 };
@@ -94,12 +99,10 @@ struct route_hops {
 	unsigned int n;
 };
 
-#define ROUTE_WORD_NONE (RL_FWD_PORT_NONE * 0x0001000100010001ull)
-
 static inline void
 route_hops_init(struct route_hops *h)
 {
-	h->word = ROUTE_WORD_NONE;
+	h->word = RL_FWD_WORD_NONE;
 	h->n = 0;
 }
 

@@ -11,41 +11,38 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 #include "route_impl.h"
 
 #define HUGE_BYTES (2u << 20)
+#define PAGE_BYTES 4096u
+#define LINE_BYTES 64u
 /** Memory that replaced tables leave is kept up to here. */
 #define SPARE_BYTES (256u << 20)
 
 /* Zeroed memory for rows; big blocks come from the system, a page as it is
- * first touched, so that planes not in use take none. The first `live` of n
+ * first touched, so that planes not in use take none. The first `live` bytes
  * will all be touched, and get huge pages. */
 static void *
-tables_alloc(size_t n, size_t live, size_t size, size_t *bytes)
+tables_alloc(size_t size, size_t live, size_t *bytes)
 {
 	void *p;
 
-	*bytes = n * size;
-	if (*bytes < HUGE_BYTES) {
+	*bytes = size;
+	if (size < HUGE_BYTES) {
 		*bytes = 0;
-		return calloc(n != 0 ? n : 1, size);
+		return calloc(1, size != 0 ? size : 1);
 	}
-	p = mmap(NULL, *bytes, PROT_READ | PROT_WRITE,
+	p = mmap(NULL, size, PROT_READ | PROT_WRITE,
 		 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return NULL;
-	if (live * size >= HUGE_BYTES)
-		madvise(p, live * size & ~(size_t)(HUGE_BYTES - 1),
-			MADV_HUGEPAGE);
+	if (live >= HUGE_BYTES)
+		madvise(p, live & ~(size_t)(HUGE_BYTES - 1), MADV_HUGEPAGE);
 	return p;
 }
 
 static void
-tables_free_entries(struct rl_fwd_entry *entry, size_t bytes)
+tables_free_entries(void *entry, size_t bytes)
 {
 	if (bytes != 0)
 		munmap(entry, bytes);
@@ -71,7 +68,8 @@ void
 route_tables_keep(struct route_mem *m, struct route_mem *old)
 {
 	if (m->spare != NULL || old->entry_bytes == 0 ||
-	    old->entry_bytes > SPARE_BYTES)
+	    old->entry_bytes > SPARE_BYTES ||
+	    memcmp(m->room, old->room, sizeof(m->room)) != 0)
 		return;
 	m->spare = old->entry;
 	m->spare_bytes = old->entry_bytes;
@@ -81,36 +79,103 @@ route_tables_keep(struct route_mem *m, struct route_mem *old)
 	old->held = NULL;
 }
 
+/* Gives back memory of the system, which is zero from then on. */
+static void
+tables_drop(void *entry, size_t from, size_t bytes)
+{
+	const size_t page = rl_min_u64(bytes, (from + PAGE_BYTES - 1) &
+						      ~(size_t)(PAGE_BYTES - 1));
+
+	memset((char *)entry + from, 0, page - from);
+	if (page < bytes)
+		madvise((char *)entry + page, bytes - page, MADV_DONTNEED);
+}
+
 /*
  * Memory for the entries: what the tables before have left, if it is as much.
  * Planes that are not in use take none; of a tile those that it held and that
  * are not written again are cleared, see route_tile_end().
  */
 static void
-tables_entries(struct route_build *b, struct route_mem *m, size_t n,
+tables_entries(struct route_build *b, struct route_mem *m, size_t bytes,
 	       size_t live)
 {
 	struct route_mem *was = b->before;
 	const uint32_t tiles = b->topo->nep / ROUTE_TILE + 1u;
-	const size_t bytes = live * sizeof(*m->entry);
 
-	if (was != NULL && was->spare != NULL &&
-	    was->spare_bytes == n * sizeof(*m->entry)) {
+	if (was != NULL && was->spare != NULL && was->spare_bytes == bytes &&
+	    memcmp(was->room, m->room, sizeof(m->room)) == 0) {
 		m->entry = was->spare;
 		m->entry_bytes = was->spare_bytes;
 		m->held = was->spare_held;
 		was->spare = NULL;
 		was->spare_held = NULL;
 		was->spare_bytes = 0;
-		madvise((char *)m->entry + bytes, m->entry_bytes - bytes,
-			MADV_DONTNEED);
+		tables_drop(m->entry, live, bytes);
 		for (uint32_t i = 0; i < tiles; i++)
 			m->held[i] = (uint8_t)rl_min_u32(m->held[i],
 							 b->live_planes);
 		return;
 	}
 	m->held = calloc(tiles, 1);
-	m->entry = tables_alloc(n, live, sizeof(*m->entry), &m->entry_bytes);
+	m->entry = tables_alloc(bytes, live, &m->entry_bytes);
+}
+
+/* Whether two links lead from one device to one other, dead or not; true where
+ * there is no memory to tell. */
+static bool
+tables_parallel(const struct rl_topo *t)
+{
+	uint32_t *last = calloc(t->ndev + 1u, sizeof(*last));
+	bool found = last == NULL;
+
+	for (uint32_t d = 0; d < t->ndev && !found; d++)
+		for (unsigned int p = 0; p < t->dev[d].nports && !found; p++) {
+			uint32_t *seen = &last[t->dev[d].port[p].peer_dev];
+
+			found = *seen == d + 1;
+			*seen = d + 1;
+		}
+	free(last);
+	return found;
+}
+
+/*
+ * Room for next hops in the entries of each plane. It follows from the fabric
+ * as drawn: tables after a failure have as much as those before.
+ */
+static void
+tables_room(struct route_build *b)
+{
+	const bool parallel = tables_parallel(b->topo);
+
+	memset(b->room, 0, sizeof(b->room));
+	for (unsigned int p = 0; p < b->nplanes; p++) {
+		b->room[p] = RL_FWD_ROOM;
+		while (!parallel && b->most[p] != 0 && b->room[p] != 0 &&
+		       b->most[p] <= 1u << (b->room[p] - 1))
+			b->room[p]--;
+	}
+}
+
+/* Whole cache lines. */
+static size_t
+tables_line(size_t bytes)
+{
+	return (bytes + LINE_BYTES - 1) & ~(size_t)(LINE_BYTES - 1);
+}
+
+/* Bytes of the first n planes; those of a plane begin with a cache line. */
+static size_t
+tables_bytes(const struct route_build *b, unsigned int n)
+{
+	const size_t entries = b->row * b->g.nnode;
+	size_t bytes = 0;
+
+	for (unsigned int p = 0; p < n; p++)
+		bytes += tables_line((entries << b->room[p]) *
+				     sizeof(struct rl_fwd_hop));
+	return bytes;
 }
 
 static void
@@ -133,6 +198,18 @@ tables_ep_rows(const struct rl_topo *t)
 	for (uint32_t e = 0; e < t->nep; e++)
 		rows += t->dev[t->ep_dev[e]].nports > 1;
 	return rows;
+}
+
+/* The rows of a switch; planes that only choose VLs have that of the first. */
+static void
+tables_lists(const struct route_build *b, uint32_t u, struct rl_fwd *f)
+{
+	for (unsigned int p = 0; p < RL_FWD_PLANES; p++) {
+		const unsigned int q = p < b->nplanes ? p : 0;
+
+		f->room[p] = b->room[q];
+		f->list[p] = b->list[q] + ((u * b->row) << b->room[q]);
+	}
 }
 
 static void
@@ -164,17 +241,16 @@ tables_fill_fwd(struct route_build *b, struct route_mem *m)
 		cls[dev->nports] = ROUTE_CLASS_HOST;
 		cls += dev->nports + 1u;
 		if (dev->kind == RL_DEV_SWITCH) {
-			f->entry = b->entry + d * b->row;
-			f->plane_stride = b->g.nnode * b->row;
+			tables_lists(b, d, f);
 			continue;
 		}
 		f->path_sl = m->path_sl + (b->one_sl ? 0 : (size_t)dev->ep_id *
 							   t->nep);
-		f->entry = m->ep_entry;
-		if (dev->nports > 1) {
-			f->entry = row;
+		rl_fwd_entries(f, dev->nports > 1 ? row : m->ep_entry);
+		for (unsigned int p = b->nplanes; p < RL_FWD_PLANES; p++)
+			f->list[p] = f->list[0];
+		if (dev->nports > 1)
 			row += (size_t)b->nplanes * t->nep;
-		}
 	}
 }
 
@@ -204,8 +280,8 @@ route_tables_init(struct route_build *b, unsigned int nplanes)
 	 * apart would all want the same few lines of a cache. */
 	const size_t row = ((size_t)t->nep / ROUTE_TILE | 1) * ROUTE_TILE +
 			   2 * ROUTE_TILE;
-	const size_t rows = row * b->g.nnode * nplanes;
 	const size_t ep_rows = (size_t)tables_ep_rows(t) * nplanes * t->nep;
+	const size_t ep_bytes = ep_rows * sizeof(struct rl_fwd_entry);
 	struct rl_route *r = b->route;
 	struct route_mem *m = r->priv;
 
@@ -218,9 +294,11 @@ route_tables_init(struct route_build *b, unsigned int nplanes)
 	m->nchan = rl_channels(t);
 	if (b->live_planes == 0)
 		b->live_planes = nplanes;
-	tables_entries(b, m, rows, row * b->g.nnode * b->live_planes);
-	m->ep_entry = tables_alloc(ep_rows, ep_rows, sizeof(*m->ep_entry),
-				   &m->ep_entry_bytes);
+	tables_room(b);
+	memcpy(m->room, b->room, sizeof(m->room));
+	tables_entries(b, m, tables_bytes(b, nplanes),
+		       tables_bytes(b, b->live_planes));
+	m->ep_entry = tables_alloc(ep_bytes, ep_bytes, &m->ep_entry_bytes);
 	m->vl = calloc(vls, 1);
 	m->port_class = calloc(2u * (size_t)t->nlink + t->ndev, 1);
 	r->fwd = calloc(t->ndev, sizeof(*r->fwd));
@@ -236,80 +314,14 @@ route_tables_init(struct route_build *b, unsigned int nplanes)
 		return -ENOMEM;
 	}
 	tables_clear(m->ep_entry, ep_rows);
-	b->entry = m->entry;
+	for (unsigned int p = 0; p < nplanes; p++)
+		b->list[p] = (struct rl_fwd_hop *)((char *)m->entry +
+						   tables_bytes(b, p));
 	b->held = m->held;
 	b->vl = m->vl;
 	b->tile = m->tile;
 	tables_fill_fwd(b, m);
 	return 0;
-}
-
-void
-route_tile_begin(struct route_build *b, uint32_t dst)
-{
-	uint64_t *tile = b->tile + route_tile_at(b, 0, 0, dst);
-
-	if (dst % ROUTE_TILE == 0)
-		b->tile_planes = b->live_planes;
-	for (size_t i = 0; i < (size_t)b->live_planes * b->g.nnode; i++)
-		tile[i] = ROUTE_WORD_NONE;
-}
-
-/* What the tables hold of a tile from times when it had more planes. */
-static void
-tile_clear(struct route_build *b, uint32_t from, uint32_t have)
-{
-	const size_t end = (size_t)b->held[from / ROUTE_TILE] * b->g.nnode;
-
-	for (size_t i = (size_t)b->tile_planes * b->g.nnode; i < end; i++)
-		memset(b->entry + i * b->row + from, 0,
-		       have * sizeof(*b->entry));
-	b->held[from / ROUTE_TILE] = (uint8_t)b->tile_planes;
-}
-
-/* A cache line of a row: past the caches, which would fetch it first, where the
- * processor can. */
-static inline void
-tile_line(struct rl_fwd_entry *row, const uint64_t line[ROUTE_TILE])
-{
-#ifdef __SSE2__
-	for (unsigned int i = 0; i < ROUTE_TILE; i += 2)
-		_mm_stream_si128((__m128i *)(void *)(row + i),
-				 _mm_set_epi64x((long long)line[i + 1],
-						(long long)line[i]));
-#else
-	memcpy(row, line, ROUTE_TILE * sizeof(*row));
-#endif
-}
-
-void
-route_tables_done(void)
-{
-#ifdef __SSE2__
-	_mm_sfence();
-#endif
-}
-
-void
-route_tile_end(struct route_build *b, uint32_t dst)
-{
-	const size_t n = (size_t)b->live_planes * b->g.nnode;
-	const uint32_t from = dst - dst % ROUTE_TILE, have = dst + 1 - from;
-
-	if (have < ROUTE_TILE && dst + 1 < b->topo->nep)
-		return;
-	for (size_t i = 0; i < (size_t)b->tile_planes * b->g.nnode; i++) {
-		struct rl_fwd_entry *row = b->entry + i * b->row + from;
-		uint64_t line[ROUTE_TILE];
-
-		for (uint32_t k = 0; k < ROUTE_TILE; k++)
-			line[k] = b->tile[k * n + i];
-		if (have == ROUTE_TILE)
-			tile_line(row, line);
-		else
-			memcpy(row, line, have * sizeof(*row));
-	}
-	tile_clear(b, from, have);
 }
 
 void
@@ -348,13 +360,12 @@ void
 route_ep_put(struct route_build *b, uint32_t ep, unsigned int plane,
 	     uint32_t dst, const struct route_hops *h)
 {
-	const struct route_mem *m = b->route->priv;
 	const struct rl_fwd *f = &b->route->fwd[b->topo->ep_dev[ep]];
-	struct rl_fwd_entry *row = m->ep_entry + (f->entry - m->ep_entry);
 
-	RL_ASSERT(f->nports > 1 && plane < b->nplanes);
-	memcpy(row + (size_t)plane * b->topo->nep + dst, &h->word,
-	       sizeof(*row));
+	RL_ASSERT(f->nports > 1 && plane < b->nplanes &&
+		  f->room[plane] == RL_FWD_ROOM);
+	memcpy(rl_fwd_at(f, plane, (uint16_t)dst, 0), &h->word,
+	       sizeof(h->word));
 }
 
 void
@@ -377,7 +388,7 @@ tables_walk(struct route_build *b, uint32_t u, uint32_t e, uint8_t sl)
 	for (uint32_t hops = 1; hops <= b->g.nnode + 1u; hops++) {
 		const struct rl_fwd_hop h =
 			rl_fwd_lookup(&b->route->fwd[u], plane, (uint16_t)e)
-				->hop[0];
+				.hop[0];
 		uint32_t next;
 
 		if (h.port == RL_FWD_PORT_NONE)

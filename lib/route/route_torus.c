@@ -326,8 +326,11 @@ torus_tables(struct torus *to)
 	int ret;
 
 	ret = route_detour_init(&to->dt, b, 1, qos ? 0 : b->max_vls - own);
-	if (ret == 0)
+	if (ret == 0) {
+		b->most[0] = 2; /* the way, and a detour */
+		route_detour_most(&to->dt);
 		ret = route_tables_init(b, 1 + to->dt.nplanes);
+	}
 	if (ret != 0)
 		return ret;
 	b->route->vls = (uint8_t)(qos ? 2 * own : own);

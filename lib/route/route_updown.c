@@ -85,6 +85,14 @@ updown_fill_all(struct updown *ud)
 }
 
 static int
+updown_tables(struct updown *ud)
+{
+	if (ud->detours)
+		detour_tree_most(ud->b, 1);
+	return route_tables_init(ud->b, ud->detours ? 3 : 1);
+}
+
+static int
 updown_init(struct updown *ud)
 {
 	const struct route_graph *g = &ud->b->g;
@@ -98,7 +106,7 @@ updown_init(struct updown *ud)
 	if (ret == 0 && ud->detours)
 		ret = detour_tree_init(&ud->detour, g, root, 1);
 	if (ret == 0)
-		ret = route_tables_init(ud->b, ud->detours ? 3 : 1);
+		ret = updown_tables(ud);
 	return ret;
 }
 

@@ -127,9 +127,9 @@ rl_core_prefetch_route(const struct rl_core *core, const struct rl_flit *pkt)
 	const struct rl_fwd *fwd = core->fwd;
 
 	if (pkt->dst < fwd->ndst)
-		__builtin_prefetch(rl_fwd_lookup(
+		rl_fwd_prefetch(
 			fwd, fwd->plane_of[pkt->in_vc][pkt->sl & (RL_SLS - 1)],
-			pkt->dst));
+			pkt->dst);
 }
 
 /*
@@ -210,25 +210,25 @@ enum core_verdict
 core_lookup(const struct rl_core *core, const struct rl_flit *pkt,
 	    uint16_t looped_from, struct rl_fwd_hop *hop, bool *rerouted)
 {
-	const struct rl_fwd_entry *e;
+	struct rl_fwd_entry e;
 	enum core_verdict v = CORE_STRAND;
 
 	if (pkt->dst >= core->fwd->ndst)
 		return CORE_NO_PATH;
 	e = rl_fwd_lookup(core->fwd, pkt->plane, pkt->dst);
-	if (e->hop[0].port == RL_FWD_PORT_NONE)
+	if (e.hop[0].port == RL_FWD_PORT_NONE)
 		return CORE_NO_PATH;
 	if (looped_from != CORE_NO_PORT) {
 		unsigned int start = 0;
 
 		for (unsigned int i = 0; i < RL_FWD_ALTS; i++)
-			if (e->hop[i].port == looped_from)
+			if (e.hop[i].port == looped_from)
 				start = i + 1;
-		v = core_scan(core, e, pkt, start, hop);
+		v = core_scan(core, &e, pkt, start, hop);
 	}
 	if (v != CORE_GO)
-		v = core_scan(core, e, pkt, 0, hop);
-	*rerouted = v == CORE_GO && hop->port != e->hop[0].port;
+		v = core_scan(core, &e, pkt, 0, hop);
+	*rerouted = v == CORE_GO && hop->port != e.hop[0].port;
 	return v;
 }
 
@@ -295,7 +295,7 @@ core_first_hop(const struct rl_core *core, const struct rl_flit *pkt,
 
 	if (rl_unlikely(pkt->dst >= fwd->ndst))
 		return false;
-	*hop = rl_fwd_lookup(fwd, pkt->plane, pkt->dst)->hop[0];
+	*hop = rl_fwd_lookup(fwd, pkt->plane, pkt->dst).hop[0];
 	/* no hop is a port that there is not */
 	return hop->port < core->p.nports && hop->port != pkt->in_port &&
 	       core->port[hop->port].state == RL_EGRESS_ALIVE;

@@ -293,7 +293,7 @@ wait_astray(const struct rl_core *core, const struct rl_flit *pkt,
 	    enum core_verdict v)
 {
 	const struct rl_fwd *fwd = core->fwd;
-	const struct rl_fwd_entry *e;
+	struct rl_fwd_entry e;
 	bool astray = false;
 
 	if (!core->fresh || pkt->dst >= fwd->ndst ||
@@ -302,12 +302,12 @@ wait_astray(const struct rl_core *core, const struct rl_flit *pkt,
 	e = rl_fwd_lookup(fwd, pkt->plane, pkt->dst);
 	for (unsigned int i = 0; v == CORE_STRAND && i < RL_FWD_ALTS; i++)
 		astray = astray ||
-			 (e->hop[i].port == pkt->in_port &&
+			 (e.hop[i].port == pkt->in_port &&
 			  pkt->in_port < core->p.nports &&
 			  core->port[pkt->in_port].state != RL_EGRESS_DEAD);
 	for (unsigned int i = 0; v == CORE_NO_PATH && i < fwd->nplanes; i++)
 		astray = astray || rl_fwd_lookup(fwd, i, pkt->dst)
-					   ->hop[0].port != RL_FWD_PORT_NONE;
+					   .hop[0].port != RL_FWD_PORT_NONE;
 	return astray && !RL_PLANTED(ROOM_ASTRAY);
 }
 

@@ -73,15 +73,12 @@ plant_route_setup(const struct rl_topo *topo, const char *engine,
 
 			for (uint16_t p = 0; p < f->nplanes; p++)
 				for (uint16_t i = 0; i < f->ndst; i++) {
-					struct rl_fwd_entry *e =
-						(struct rl_fwd_entry *)
-						(uintptr_t)rl_fwd_lookup(f, p,
-									 i);
+					struct rl_fwd_hop *h =
+						rl_fwd_at(f, p, i, 0);
 
-					for (int k = 0; k < RL_FWD_ALTS; k++)
-						e->hop[k].port =
-							RL_FWD_PORT_NONE;
-					e->hop[0].port = 1;
+					for (int k = 0; k < 1 << f->room[p]; k++)
+						h[k].port = RL_FWD_PORT_NONE;
+					h[0].port = 1;
 				}
 		}
 	return ret;

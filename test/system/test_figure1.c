@@ -109,7 +109,7 @@ setup(void **state)
 		bed.client[e].dst = !e;
 	}
 	bed.s0 = (uint32_t)rl_topo_find_dev(t, "s0");
-	bed.port = rl_fwd_lookup(&bed.on.route->fwd[bed.s0], 0, 1)->hop[0].port;
+	bed.port = rl_fwd_lookup(&bed.on.route->fwd[bed.s0], 0, 1).hop[0].port;
 	bed.link = t->dev[bed.s0].port[bed.port].link;
 	bed.other_link = (uint32_t)rl_topo_find_link(t, "s0-s1#0", NULL);
 	if (bed.other_link == bed.link)

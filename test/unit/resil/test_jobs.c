@@ -115,7 +115,7 @@ leads(const struct world *w, const char *from, const char *to)
 
 	assert_non_null(f);
 	return rl_fwd_lookup(f, f->plane_of[0][0], (uint16_t)ep_of(w, to))
-		       ->hop[0].port != RL_FWD_PORT_NONE;
+		       .hop[0].port != RL_FWD_PORT_NONE;
 }
 
 static void

@@ -142,7 +142,7 @@ crosses(uint32_t src, uint32_t dst, uint32_t link)
 		f = rl_tables_fwd(w.t, rl_tables_newest(w.t), dev);
 		h = rl_fwd_lookup(f, in == f->nports ? f->inject_plane[sl]
 						     : f->plane_of[vl][sl],
-				  (uint16_t)dst)->hop[0];
+				  (uint16_t)dst).hop[0];
 		assert_true(h.port < f->nports);
 		tp = &w.topo.dev[dev].port[h.port];
 		if (tp->link == link)
@@ -168,7 +168,7 @@ static void
 tables_stay_as_long_as_one_device_reads_them(void **state)
 {
 	const uint32_t s0 = dev_of("s0.0");
-	struct rl_fwd_entry *was;
+	struct rl_fwd_hop *was;
 	const struct rl_fwd *old;
 	size_t bytes;
 
@@ -177,9 +177,10 @@ tables_stay_as_long_as_one_device_reads_them(void **state)
 	assert_int_equal(compute(), 0);
 	install(UINT32_MAX);
 	old = rl_tables_fwd(w.t, 1, s0);
-	bytes = old->ndst * sizeof(*was); /* its first plane */
+	/* its first plane */
+	bytes = old->ndst * sizeof(*was) << old->room[0];
 	was = malloc(bytes);
-	memcpy(was, old->entry, bytes);
+	memcpy(was, old->list[0], bytes);
 	for (uint32_t i = 0; i < 12; i++) {
 		w.link_ok[link_of("s2.0-s2.1")] =
 			i % 2 == 0 ? RL_LINK_NO : RL_LINK_USE;
@@ -189,7 +190,7 @@ tables_stay_as_long_as_one_device_reads_them(void **state)
 		assert_int_equal(compute(), 0);
 		install(s0);
 		assert_ptr_equal(rl_tables_fwd(w.t, 1, s0), old);
-		assert_memory_equal(old->entry, was, bytes);
+		assert_memory_equal(old->list[0], was, bytes);
 		assert_int_equal(rl_tables_newest(w.t), w.job.epoch);
 	}
 	free(was);

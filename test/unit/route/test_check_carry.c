@@ -140,11 +140,11 @@ after_any_change_the_verdict_is_that_of_a_look_at_everything(void **state)
 	assert_true(new < all);
 }
 
-static struct rl_fwd_entry *
-entry_of(const struct carried *c, uint32_t dev, unsigned int p, uint32_t e)
+static struct rl_fwd_hop *
+hop_of(const struct carried *c, uint32_t dev, unsigned int p, uint32_t e,
+       unsigned int i)
 {
-	return (struct rl_fwd_entry *)(uintptr_t)rl_fwd_lookup(
-		&c->r->fwd[dev], p, (uint16_t)e);
+	return rl_fwd_at(&c->r->fwd[dev], p, (uint16_t)e, i);
 }
 
 /* Another next hop, somewhere. */
@@ -154,13 +154,14 @@ plant_entry(struct carried *c)
 	const uint32_t dev = rl_prng_below(&c->p, c->t.ndev - c->t.nep);
 	const unsigned int planes = rl_prng_below(&c->p, 3) == 0 ? 3 : 1;
 	const unsigned int plane = rl_prng_below(&c->p, planes);
-	struct rl_fwd_entry *e;
+	struct rl_fwd_hop *h;
 
 	if (plane >= c->r->fwd[dev].nplanes || c->t.dev[dev].nports == 0)
 		return;
-	e = entry_of(c, dev, plane, rl_prng_below(&c->p, c->t.nep));
-	e->hop[rl_prng_below(&c->p, 2)].port =
-		rl_prng_below(&c->p, c->t.dev[dev].nports) & 0x1fff;
+	h = hop_of(c, dev, plane, rl_prng_below(&c->p, c->t.nep),
+		   rl_prng_below(&c->p, 2));
+	if (h != NULL)
+		h->port = rl_prng_below(&c->p, c->t.dev[dev].nports) & 0x1fff;
 }
 
 static void
@@ -267,7 +268,7 @@ whatever_is_planted_is_refused_as_by_a_look_at_everything(void **state)
 static void
 what_changed_while_a_destination_was_away_is_looked_at(void **state)
 {
-	struct rl_fwd_entry *e;
+	struct rl_fwd_hop *h;
 	struct carried c;
 
 	(void)state;
@@ -278,10 +279,10 @@ what_changed_while_a_destination_was_away_is_looked_at(void **state)
 	assert_int_equal(carried_judge(&c, 0, "whole"), 0);
 	fix_fail(&c.t, "e1.1-s1.1");
 	assert_int_equal(carried_judge(&c, 0, "away"), 0);
-	e = entry_of(&c, fix_dev(&c.t, "s3.3"), 0,
-		     c.t.dev[fix_dev(&c.t, "e1.1")].ep_id);
-	for (unsigned int i = 0; i < RL_FWD_ALTS; i++)
-		e->hop[i].port = RL_FWD_PORT_NONE;
+	for (unsigned int i = 0;
+	     (h = hop_of(&c, fix_dev(&c.t, "s3.3"), 0,
+			 c.t.dev[fix_dev(&c.t, "e1.1")].ep_id, i)) != NULL; i++)
+		h->port = RL_FWD_PORT_NONE;
 	assert_int_equal(carried_judge(&c, 0, "changed"), 0);
 	for (uint32_t l = 0; l < c.t.nlink; l++)
 		c.t.link[l].failed = false;

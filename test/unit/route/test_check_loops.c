@@ -38,7 +38,7 @@ ring_init(struct ring *r)
 		f->ndst = N;
 		f->nports = r->t.dev[d].nports;
 		f->nplanes = PLANES;
-		f->entry = r->entry[d][0];
+		rl_fwd_entries(f, r->entry[d][0]);
 		f->sl2vl = r->vl[d];
 		if (d >= N)
 			f->path_sl = r->sl[d - N];
@@ -457,8 +457,9 @@ a_packet_that_two_endpoints_would_hand_on_is_lost(void **state)
 		fail_msg("%s", err);
 	for (uint32_t d = 0; d < t.ndev; d++) {
 		fwd[d] = (struct rl_fwd){.ndst = 4, .nports = t.dev[d].nports,
-					 .nplanes = 1, .entry = entry[d],
-					 .sl2vl = vl, .path_sl = sl};
+					 .nplanes = 1, .sl2vl = vl,
+					 .path_sl = sl};
+		rl_fwd_entries(&fwd[d], entry[d]);
 		for (uint32_t e = 0; e < 4; e++)
 			for (unsigned int i = 0; i < RL_FWD_ALTS; i++)
 				set(&entry[d][e], i, RL_FWD_PORT_NONE, 0);

@@ -106,11 +106,11 @@ both_verdicts_agree_on_random_fabrics(void **state)
 	assert_true(loops > seeds / 20);
 }
 
-static struct rl_fwd_entry *
-entry_of(const struct rl_route *r, uint32_t dev, unsigned int p, uint32_t e)
+static struct rl_fwd_hop *
+hop_of(const struct rl_route *r, uint32_t dev, unsigned int p, uint32_t e,
+       unsigned int i)
 {
-	return (struct rl_fwd_entry *)(uintptr_t)rl_fwd_lookup(&r->fwd[dev], p,
-							       (uint16_t)e);
+	return rl_fwd_at(&r->fwd[dev], p, (uint16_t)e, i);
 }
 
 /* Another port for one next hop of one entry, often for the worse. */
@@ -120,13 +120,13 @@ spoil(struct rl_route *r, const struct rl_topo *t, struct rl_prng *p)
 	const uint32_t dev = rl_prng_below(p, t->ndev - t->nep);
 	const uint32_t dst = rl_prng_below(p, t->nep);
 	const unsigned int plane = rl_prng_below(p, 3) == 0;
-	struct rl_fwd_entry *e;
+	struct rl_fwd_hop *h;
 
 	if (plane >= r->fwd[dev].nplanes || t->dev[dev].nports == 0)
 		return;
-	e = entry_of(r, dev, plane, dst);
-	e->hop[rl_prng_below(p, 2)].port =
-		rl_prng_below(p, t->dev[dev].nports) & 0x1fff;
+	h = hop_of(r, dev, plane, dst, rl_prng_below(p, 2));
+	if (h != NULL)
+		h->port = rl_prng_below(p, t->dev[dev].nports) & 0x1fff;
 }
 
 /* What ranks pass, the search passes: no wrong table gets through. */
@@ -231,8 +231,8 @@ what_has_not_changed_is_not_looked_at_again(void **state)
 	assert_int_equal(rep.pairs, 25 * 24);
 	assert_int_equal(rep.reachable, 25 * 24);
 	/* One entry, spoilt: those beside it are, and the proof is gone. */
-	entry_of(r, 3, 0, 17)->hop[0].port = RL_FWD_PORT_NONE;
-	entry_of(r, 3, 0, 17)->hop[1].port = RL_FWD_PORT_NONE;
+	hop_of(r, 3, 0, 17, 0)->port = RL_FWD_PORT_NONE;
+	hop_of(r, 3, 0, 17, 1)->port = RL_FWD_PORT_NONE;
 	assert_int_equal(rl_check_ranks(&in, &proof, &rep), -EHOSTUNREACH);
 	assert_in_range(rep.dsts, 1, 8);
 	assert_int_equal(rep.lost_dst, 17);
@@ -342,7 +342,7 @@ ring_init(struct ring *r)
 		f->nvls = RING_PLANES;
 		for (unsigned int vl = 0; vl < RING_PLANES; vl++)
 			memset(f->plane_of[vl], (int)vl, RL_SLS);
-		f->entry = r->entry[d];
+		rl_fwd_entries(f, r->entry[d]);
 		f->sl2vl = &r->vl[0][0][0][0];
 		f->path_sl = d < RING ? NULL : r->sl;
 	}

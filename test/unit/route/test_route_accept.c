@@ -17,20 +17,19 @@ torus(unsigned int x, unsigned int y)
 	return t;
 }
 
-/* The entry of a device, to be spoilt. */
-static struct rl_fwd_entry *
-entry_of(struct rl_route *r, uint32_t dev, unsigned int plane, uint16_t dst)
+/* A next hop on plane 0 of a device, to be spoilt; NULL: no room for so many. */
+static struct rl_fwd_hop *
+hop_of(struct rl_route *r, uint32_t dev, uint16_t dst, unsigned int i)
 {
-	return (struct rl_fwd_entry *)(uintptr_t)rl_fwd_lookup(&r->fwd[dev],
-							       plane, dst);
+	return rl_fwd_at(&r->fwd[dev], 0, dst, i);
 }
 
 /* No next hop is left at a device. */
 static void
 spoil(struct rl_route *r, uint32_t dev, uint16_t dst)
 {
-	for (unsigned int i = 0; i < RL_FWD_ALTS; i++)
-		entry_of(r, dev, 0, dst)->hop[i].port = RL_FWD_PORT_NONE;
+	for (unsigned int i = 0; hop_of(r, dev, dst, i) != NULL; i++)
+		hop_of(r, dev, dst, i)->port = RL_FWD_PORT_NONE;
 }
 
 static void
@@ -89,7 +88,7 @@ packets_sent_round_in_circles_are_refused(void **state)
 		for (unsigned int p = 0; p < t.dev[u].nports; p++)
 			if (t.dev[u].port[p].dim == 1 &&
 			    t.dev[u].port[p].dir > 0)
-				entry_of(r, u, 0, 2)->hop[0] =
+				*hop_of(r, u, 2, 0) =
 					(struct rl_fwd_hop){.port = p & 0x1fff,
 							    .plane = 0};
 	assert_int_equal(rl_route_accept(r, &t, NULL, err), -EHOSTUNREACH);
@@ -100,13 +99,15 @@ packets_sent_round_in_circles_are_refused(void **state)
 
 /* One more next hop on plane 0, the last of the list. */
 static void
-add_last(struct rl_fwd_entry *e, unsigned int port)
+add_last(struct rl_route *r, uint32_t dev, uint16_t dst, unsigned int port)
 {
 	unsigned int i = 0;
 
-	while (i < RL_FWD_ALTS - 1 && e->hop[i].port != RL_FWD_PORT_NONE)
+	while (hop_of(r, dev, dst, i + 1) != NULL &&
+	       hop_of(r, dev, dst, i)->port != RL_FWD_PORT_NONE)
 		i++;
-	e->hop[i] = (struct rl_fwd_hop){.port = port & 0x1fff, .plane = 0};
+	*hop_of(r, dev, dst, i) =
+		(struct rl_fwd_hop){.port = port & 0x1fff, .plane = 0};
 }
 
 /* A loop that only detours can close is found, too. */
@@ -123,7 +124,7 @@ detours_that_wait_for_themselves_are_refused(void **state)
 			for (uint16_t dst = 4; dst < 16; dst++)
 				if (t.dev[u].port[p].dim == 1 &&
 				    t.dev[u].port[p].dir > 0)
-					add_last(entry_of(r, u, 0, dst), p);
+					add_last(r, u, dst, p);
 	assert_int_equal(rl_route_accept(r, &t, NULL, err), -EHOSTUNREACH);
 	assert_non_null(strstr(err, "detours: credit loop of "));
 	rl_route_free(r);

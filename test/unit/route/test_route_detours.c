@@ -166,7 +166,7 @@ boards_are_routed_by_shortest_ways(void **state)
 static void
 figure_3_a_compute_element_reflects_what_is_not_its_own(void **state)
 {
-	const struct rl_fwd_entry *e;
+	struct rl_fwd_entry e;
 	const struct rl_topo_port *p;
 	uint32_t s0, c, peer;
 	struct rl_route *r;
@@ -179,24 +179,24 @@ figure_3_a_compute_element_reflects_what_is_not_its_own(void **state)
 	s0 = fix_dev(&t, "s0");
 	c = fix_dev(&t, "c0.0");
 	e = rl_fwd_lookup(&r->fwd[s0], 0, t.dev[c].ep_id);
-	assert_int_equal(t.dev[s0].port[e->hop[0].port].peer_dev, c);
+	assert_int_equal(t.dev[s0].port[e.hop[0].port].peer_dev, c);
 	/* Second choice: another compute element, on a VL of its own... */
-	p = &t.dev[s0].port[e->hop[1].port];
+	p = &t.dev[s0].port[e.hop[1].port];
 	peer = p->peer_dev;
 	assert_int_equal(t.dev[peer].kind, RL_DEV_ENDPOINT);
 	assert_int_not_equal(peer, c);
-	vl = rl_fwd_vl(&r->fwd[s0], e->hop[1].plane, 0, e->hop[1].port, 0);
+	vl = rl_fwd_vl(&r->fwd[s0], e.hop[1].plane, 0, e.hop[1].port, 0);
 	assert_true(vl >= r->vls);
 	/* ...which sends it to a switch that is not where it came from. */
 	e = rl_fwd_lookup(&r->fwd[peer], r->fwd[peer].plane_of[vl][0],
 			  t.dev[c].ep_id);
 	for (unsigned int i = 0; i < 2; i++) {
 		const uint32_t sw =
-			t.dev[peer].port[e->hop[i].port].peer_dev;
+			t.dev[peer].port[e.hop[i].port].peer_dev;
 
 		assert_int_equal(t.dev[sw].kind, RL_DEV_SWITCH);
 	}
-	assert_int_not_equal(e->hop[0].port, e->hop[1].port);
+	assert_int_not_equal(e.hop[0].port, e.hop[1].port);
 	rl_route_free(r);
 	expect_covered(&t, "reflit", "Figure 3");
 	rl_topo_free(&t);
@@ -235,7 +235,7 @@ with_few_vls_there_are_as_many_detours_as_fit_and_never_a_loop(void **state)
 static void
 an_endpoint_with_several_links_takes_another_when_one_dies(void **state)
 {
-	const struct rl_fwd_entry *e;
+	struct rl_fwd_entry e;
 	struct rl_route *r;
 	struct rl_topo t;
 
@@ -247,8 +247,8 @@ an_endpoint_with_several_links_takes_another_when_one_dies(void **state)
 			if (s == d)
 				continue;
 			e = rl_fwd_lookup(&r->fwd[t.ep_dev[s]], 0, d);
-			assert_true(e->hop[0].port < 2);
-			assert_int_equal(e->hop[1].port, !e->hop[0].port);
+			assert_true(e.hop[0].port < 2);
+			assert_int_equal(e.hop[1].port, !e.hop[0].port);
 		}
 	}
 	rl_route_free(r);

@@ -17,7 +17,7 @@ walk(const struct rl_topo *t, const struct rl_route *r, uint32_t src,
 	for (int hops = 0; hops < 64; hops++) {
 		const struct rl_fwd *f = &r->fwd[dev];
 		const struct rl_fwd_hop h =
-			rl_fwd_lookup(f, plane, (uint16_t)dst)->hop[0];
+			rl_fwd_lookup(f, plane, (uint16_t)dst).hop[0];
 		const struct rl_topo_port *port;
 		uint8_t vl;
 
@@ -75,14 +75,14 @@ parallel_links_stand_in_first(void **state)
 	(void)state;
 	fix_grid(&t, false, 2, 0, 0, 2);
 	for (unsigned int k = 0; rl_route_info(k) != NULL; k++) {
-		const struct rl_fwd_entry *e;
+		struct rl_fwd_entry e;
 
 		r = fix_route(&t, rl_route_info(k)->name, 8);
 		e = rl_fwd_lookup(&r->fwd[0], 0, 1);
-		assert_int_not_equal(e->hop[0].port, RL_FWD_PORT_NONE);
-		assert_int_not_equal(e->hop[1].port, RL_FWD_PORT_NONE);
-		assert_int_not_equal(e->hop[0].port, e->hop[1].port);
-		assert_int_equal(t.dev[0].port[e->hop[1].port].peer_dev, 1);
+		assert_int_not_equal(e.hop[0].port, RL_FWD_PORT_NONE);
+		assert_int_not_equal(e.hop[1].port, RL_FWD_PORT_NONE);
+		assert_int_not_equal(e.hop[0].port, e.hop[1].port);
+		assert_int_equal(t.dev[0].port[e.hop[1].port].peer_dev, 1);
 		rl_route_free(r);
 	}
 	rl_topo_free(&t);
@@ -142,7 +142,7 @@ endpoints_of_a_dead_switch_are_gone_and_the_others_are_routed(void **state)
 		for (uint32_t d = 0; d < t.nep; d++)
 			if (s != d && s != 5 && d != 5)
 				assert_true(walk(&t, r, s, d) > 0);
-	assert_int_equal(rl_fwd_lookup(&r->fwd[0], 0, 5)->hop[0].port,
+	assert_int_equal(rl_fwd_lookup(&r->fwd[0], 0, 5).hop[0].port,
 			 RL_FWD_PORT_NONE);
 	rl_route_free(r);
 	rl_topo_free(&t);

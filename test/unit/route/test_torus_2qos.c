@@ -54,7 +54,7 @@ expect_path(const struct route_fix *f, const char *src, const char *dst,
 	for (int hops = 0; dev != end && hops < 20; hops++) {
 		const struct rl_fwd *fwd = &f->r->fwd[dev];
 		const struct rl_fwd_hop h =
-			rl_fwd_lookup(fwd, plane, to)->hop[0];
+			rl_fwd_lookup(fwd, plane, to).hop[0];
 		const struct rl_topo_port *p = &t->dev[dev].port[h.port];
 		const uint8_t vl = rl_fwd_vl(fwd, h.plane, in, h.port, sl);
 
@@ -392,7 +392,7 @@ parallel_links_carry_destinations_in_turn_and_share_what_a_dead_one_had(
 
 			for (uint16_t e = 0; e < t.nep; e++)
 				used[rl_fwd_lookup(&r->fwd[u], 0, e)
-					     ->hop[0].port]++;
+					     .hop[0].port]++;
 			/* Ports to one neighbour differ by one at most. */
 			for (unsigned int p = 0; p < dev->nports; p++)
 				for (unsigned int q = 0; q < p; q++)

@@ -58,7 +58,7 @@ cb_open(struct core_bench *c, int ep)
 	c->fwd.ndst = CB_DSTS;
 	c->fwd.nports = CB_PORTS;
 	c->fwd.nvls = RL_VCS;
-	c->fwd.entry = &c->entry[0][0];
+	rl_fwd_entries(&c->fwd, &c->entry[0][0]);
 	c->fwd.sl2vl = c->sl2vl;
 	for (unsigned int i = 0; i < sizeof(c->sl2vl); i++)
 		c->sl2vl[i] = i % RL_SLS % RL_VCS;

@@ -38,7 +38,7 @@ dev_routes(struct duo *d, struct duo_dev *dev, uint16_t nports, bool ep)
 	f->nvls = RL_VCS;
 	dev->entry = calloc(DUO_FLOWS * f->ndst, sizeof(*dev->entry));
 	dev->sl2vl = calloc(DUO_FLOWS * (nports + 1u) * nports, RL_SLS);
-	f->entry = dev->entry;
+	rl_fwd_entries(f, dev->entry);
 	f->sl2vl = dev->sl2vl;
 	for (unsigned int sl = 0; sl < RL_SLS; sl++) {
 		f->inject_plane[sl] = (uint8_t)(sl % DUO_FLOWS);

@@ -144,10 +144,10 @@ other_routes(struct duo *d, struct rl_fwd *fwd, struct rl_fwd_entry *entry)
 
 	*fwd = d->a.fwd;
 	fwd->epoch++;
-	fwd->entry = entry;
+	rl_fwd_entries(fwd, entry);
 	for (unsigned int i = 0; i < n; i++)
 		for (unsigned int k = 0; k < RL_FWD_ALTS; k++) {
-			struct rl_fwd_hop h = d->a.fwd.entry[i].hop[k];
+			struct rl_fwd_hop h = d->a.entry[i].hop[k];
 
 			if (h.port != RL_FWD_PORT_NONE)
 				h.port = (uint16_t)(1 + h.port % d->links) &

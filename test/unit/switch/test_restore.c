@@ -275,7 +275,7 @@ a_new_table_moves_new_packets_only(void **state)
 	fwd = c.fwd;
 	memcpy(entry, c.entry[0], sizeof(entry));
 	entry[1].hop[0].port = 3;
-	fwd.entry = entry;
+	rl_fwd_entries(&fwd, entry);
 	assert_ptr_not_equal(rl_core_fwd(c.core), &fwd);
 	rl_core_set_fwd(c.core, &fwd);
 	assert_ptr_equal(rl_core_fwd(c.core), &fwd);

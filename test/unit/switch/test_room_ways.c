@@ -25,7 +25,7 @@ copy_tables(struct tables *t, const struct core_bench *c)
 {
 	memcpy(t->entry, c->entry, sizeof(t->entry));
 	t->fwd = c->fwd;
-	t->fwd.entry = &t->entry[0][0];
+	rl_fwd_entries(&t->fwd, &t->entry[0][0]);
 }
 
 /*

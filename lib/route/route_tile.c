@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Entries go to the tables by tiles of eight destinations. A plane has room for
+ * as many next hops as its longest list: where links are not parallel, one on
+ * planes away and tree, two on most others. So tables are less than half of what
+ * four next hops each would be, and it is memory that they are waited for.
+ */
+#include <string.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#include "route_impl.h"
+
+void
+route_tile_begin(struct route_build *b, uint32_t dst)
+{
+	uint64_t *tile = b->tile + route_tile_at(b, 0, 0, dst);
+
+	if (dst % ROUTE_TILE == 0)
+		b->tile_planes = b->live_planes;
+	for (size_t i = 0; i < (size_t)b->live_planes * b->g.nnode; i++)
+		tile[i] = RL_FWD_WORD_NONE;
+}
+
+/* Where the entries of a node on a plane begin, from a destination on. */
+static inline struct rl_fwd_hop *
+tile_at(const struct route_build *b, unsigned int plane, uint32_t node,
+	uint32_t from)
+{
+	return b->list[plane] + ((node * b->row + from) << b->room[plane]);
+}
+
+/* What the tables hold of a tile from times when it had more planes. */
+static void
+tile_clear(struct route_build *b, uint32_t from, uint32_t have)
+{
+	const unsigned int end = b->held[from / ROUTE_TILE];
+
+	for (unsigned int p = b->tile_planes; p < end; p++)
+		for (uint32_t u = 0; u < b->g.nnode; u++)
+			memset(tile_at(b, p, u, from), 0,
+			       (have << b->room[p]) *
+				       sizeof(struct rl_fwd_hop));
+	b->held[from / ROUTE_TILE] = (uint8_t)b->tile_planes;
+}
+
+/* A cache line of a row: past the caches, which would fetch it first, where the
+ * processor can. */
+static inline void
+tile_line(struct rl_fwd_hop *to, const uint64_t line[ROUTE_TILE])
+{
+#ifdef __SSE2__
+	for (unsigned int i = 0; i < ROUTE_TILE; i += 2)
+		_mm_stream_si128((__m128i *)(void *)(to + i * RL_FWD_ALTS),
+				 _mm_set_epi64x((long long)line[i + 1],
+						(long long)line[i]));
+#else
+	memcpy(to, line, ROUTE_TILE * sizeof(*line));
+#endif
+}
+
+/* A part of one: it stays in the caches until its neighbours come. */
+static inline void
+tile_part(struct rl_fwd_hop *to, const uint64_t line[ROUTE_TILE], uint32_t have,
+	  unsigned int room)
+{
+	for (uint32_t k = 0; room == 0 && k < have; k++)
+		memcpy(to + k, &line[k], sizeof(*to));
+	for (uint32_t k = 0; room == 1 && k < have; k++)
+		memcpy(to + 2 * k, &line[k], 2 * sizeof(*to));
+	if (room == RL_FWD_ROOM)
+		memcpy(to, line, have * sizeof(*line));
+}
+
+/* One plane of a tile, of `have` destinations. */
+static inline void
+tile_plane(const struct route_build *b, unsigned int plane, uint32_t from,
+	   uint32_t have, unsigned int room)
+{
+	const size_t n = (size_t)b->live_planes * b->g.nnode;
+	const uint64_t *tile = b->tile + (size_t)plane * b->g.nnode;
+	uint64_t lost = 0;
+
+	for (uint32_t u = 0; u < b->g.nnode; u++) {
+		struct rl_fwd_hop *to = tile_at(b, plane, u, from);
+		uint64_t line[ROUTE_TILE];
+
+		for (uint32_t k = 0; k < ROUTE_TILE; k++) {
+			line[k] = tile[k * n + u];
+			lost |= k < have ? line[k] ^
+						   rl_fwd_word_of(line[k], room) :
+					   0;
+		}
+		if (room == RL_FWD_ROOM && have == ROUTE_TILE)
+			tile_line(to, line);
+		else
+			tile_part(to, line, have, room);
+	}
+	/* Engines say how long their lists are: see route_build.most. */
+	RL_ASSERT(lost == 0);
+}
+
+void
+route_tables_done(void)
+{
+#ifdef __SSE2__
+	_mm_sfence();
+#endif
+}
+
+void
+route_tile_end(struct route_build *b, uint32_t dst)
+{
+	const uint32_t from = dst - dst % ROUTE_TILE, have = dst + 1 - from;
+
+	if (have < ROUTE_TILE && dst + 1 < b->topo->nep)
+		return;
+	for (unsigned int p = 0; p < b->tile_planes; p++) {
+		/* Loops of their own: what they do is known to the compiler. */
+		if (have < ROUTE_TILE)
+			tile_plane(b, p, from, have, b->room[p]);
+		else if (b->room[p] == 0)
+			tile_plane(b, p, from, ROUTE_TILE, 0);
+		else if (b->room[p] == 1)
+			tile_plane(b, p, from, ROUTE_TILE, 1);
+		else
+			tile_plane(b, p, from, ROUTE_TILE, RL_FWD_ROOM);
+	}
+	tile_clear(b, from, have);
+}
