@@ -77,6 +77,11 @@ carry_found(const struct ranks_run *r, unsigned int slot, unsigned int lanes,
 	const bool search = !r->map.slot_free[slot];
 	uint8_t mask[RANKS_TILE], all = 0;
 
+	/* Lanes that were there before stay, unless these are in their place. */
+	if (!search && !(r->followed >> slot & 1) && lanes == 0xff) {
+		memset(to, 0, n);
+		return false;
+	}
 	for (unsigned int k = 0; k < RANKS_TILE; k++)
 		mask[k] = lanes >> k & 1 ? 0xff : 0;
 	for (size_t i = 0; i < n; i += RANKS_TILE)
@@ -96,13 +101,15 @@ carry_found(const struct ranks_run *r, unsigned int slot, unsigned int lanes,
 static unsigned int
 carry_too_long(const struct ranks_run *r)
 {
-	const size_t n = (size_t)r->map.nslots * r->map.nsw * RANKS_TILE;
+	const size_t n = (size_t)r->map.nsw * RANKS_TILE;
 	uint16_t most[RANKS_TILE] = {0};
 	unsigned int lanes = 0;
 
-	for (size_t i = 0; i < n; i += RANKS_TILE)
-		for (unsigned int k = 0; k < RANKS_TILE; k++)
-			most[k] |= r->hops[i + k];
+	for (unsigned int s = 0; s < r->map.nslots; s++)
+		for (size_t i = s * n; i < (s + 1) * n &&
+		     (r->followed >> s & 1); i += RANKS_TILE)
+			for (unsigned int k = 0; k < RANKS_TILE; k++)
+				most[k] |= r->hops[i + k];
 	for (unsigned int k = 0; k < RANKS_TILE; k++)
 		lanes |= most[k] > CARRY_HOPS ? 1u << k : 0;
 	return lanes;

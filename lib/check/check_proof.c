@@ -93,18 +93,32 @@ digest_line(const uint64_t w[RANKS_TILE])
 			    w[7] ^ 0xaf251af3b0f025b5ull));
 }
 
+/* Entries with room for fewer next hops fill fewer words. */
+static inline uint64_t
+digest_short(const uint64_t w[RANKS_TILE], unsigned int n)
+{
+	const uint64_t h = digest_fold(w[0] ^ 0xa0761d6478bd642full,
+				       w[1] ^ 0xe7037ed1a0b428dbull);
+
+	return n == 2 ? h :
+	       h ^ digest_fold(w[2] ^ 0x8ebc6af09c88c6e3ull,
+			       w[3] ^ 0x589965cc75374cc3ull);
+}
+
 static void
 digest_row(const struct rl_fwd *f, unsigned int plane, uint32_t nep,
 	   uint64_t *line)
 {
 	for (uint32_t e = 0; e < nep; e += RANKS_TILE) {
 		uint64_t w[RANKS_TILE] = {0};
+		unsigned int n = RANKS_TILE;
 
 		if (nep - e >= RANKS_TILE)
-			rl_fwd_words(f, plane, e, RANKS_TILE, w);
+			n = rl_fwd_line(f, plane, e, w);
 		else
 			rl_fwd_words(f, plane, e, nep - e, w);
-		line[e / RANKS_TILE] = digest_line(w);
+		line[e / RANKS_TILE] = n == RANKS_TILE ? digest_line(w) :
+						digest_short(w, n) + n;
 	}
 }
 

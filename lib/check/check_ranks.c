@@ -18,6 +18,33 @@ check_ranks_wanted(struct ranks_run *r, uint32_t src, uint32_t dst)
 	return check_together(r->map.topo, r->part, src, dst);
 }
 
+/* What each hop does, in the order in which a scan asks for it. */
+static int
+run_scan(struct ranks_run *r)
+{
+	const struct ranks_map *m = &r->map;
+
+	r->scan = calloc((size_t)m->nports * RL_FWD_PLANES + 1,
+			 sizeof(*r->scan));
+	if (r->scan == NULL)
+		return -ENOMEM;
+	/* Nobody there: no SL is in use. */
+	r->far = malloc(((size_t)m->nports + 1) * sizeof(*r->far));
+	if (r->far == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < m->nports; i++)
+		r->far[i] = m->port0[m->port[i].dev] + m->port[i].in_port;
+	for (uint32_t i = 0; i < m->nports && m->nslc != 0; i++)
+		for (unsigned int q = 0; q < RL_FWD_PLANES; q++)
+			r->scan[(size_t)q * m->nports + i] =
+				m->rec[0][(size_t)i * RL_FWD_PLANES + q];
+	for (uint32_t u = 0; u < m->nsw; u++)
+		for (unsigned int q = 0; q < m->in->fwd[u].nplanes; q++)
+			r->alts[q] = (uint8_t)rl_max_u32(
+				r->alts[q], 1u << m->in->fwd[u].room[q]);
+	return 0;
+}
+
 static int
 run_init(struct ranks_run *r, const struct rl_check_ranks *in,
 	 const struct rl_proof *old, struct rl_ranks_report *rep)
@@ -39,14 +66,14 @@ run_init(struct ranks_run *r, const struct rl_check_ranks *in,
 	n = ((size_t)r->map.nslots * r->map.nsw + 1) * RANKS_TILE;
 	r->in_max = malloc(n * sizeof(*r->in_max));
 	r->out_min = malloc(n * sizeof(*r->out_min));
-	r->hops = malloc(n * sizeof(*r->hops));
-	r->turn = malloc(n * sizeof(*r->turn));
+	r->hops = calloc(n, sizeof(*r->hops));
+	r->turn = calloc(n, sizeof(*r->turn));
 	r->queue = malloc(n * sizeof(*r->queue));
 	r->seen = malloc(n);
 	r->found = malloc(((size_t)r->map.nsw + 1) * RANKS_TILE);
 	r->tile = malloc(((size_t)r->map.nplanes * r->map.nsw + 1) *
-			 RANKS_TILE * sizeof(*r->tile));
-	return r->in_max == NULL || r->out_min == NULL || r->hops == NULL ||
+			 RL_FWD_ALTS * sizeof(*r->tile));
+	return run_scan(r) != 0 || r->in_max == NULL || r->out_min == NULL || r->hops == NULL ||
 	       r->turn == NULL || r->queue == NULL || r->seen == NULL ||
 	       r->found == NULL || r->tile == NULL ? -ENOMEM : 0;
 }
@@ -56,6 +83,8 @@ run_free(struct ranks_run *r)
 {
 	check_ranks_exact_free(r);
 	free(r->part);
+	free(r->scan);
+	free(r->far);
 	free(r->tile);
 	free(r->found);
 	free(r->seen);

@@ -32,7 +32,9 @@ struct ranks_rec {
 #define RANKS_ENDPOINT (1u << 31) /**< to one, below is its device */
 #define RANKS_BY_SL (1u << 30)	  /**< what is done depends on the SL class */
 #define RANKS_SEARCH (1u << 29)	  /**< a slot on which the SL means something */
-#define RANKS_TO (RANKS_SEARCH - 1)
+#define RANKS_BELOW (1u << 28)	  /**< in ranks_run.scan: lower than all that
+					its other end can do */
+#define RANKS_TO (RANKS_BELOW - 1)
 
 /** What is the same for all destinations. */
 struct ranks_map {
@@ -75,9 +77,16 @@ struct ranks_run {
 	uint16_t *hops;	   /**< links to the destination; see check_ranks_fast.c */
 	uint32_t *turn;	   /**< port that its first hop takes, if it may not for
 				those who came by it */
-	uint32_t *queue;
+	uint32_t *queue;   /**< of [slot * nsw + switch][destination], too */
 	uint8_t *seen;
-	uint64_t *tile;	   /**< [plane][switch][destination] entries */
+	/** [plane][switch][next hop][destination] entries, see rl_fwd_lanes() */
+	uint16_t (*tile)[RANKS_TILE];
+	uint8_t alts[RL_FWD_PLANES]; /**< [plane] next hops that it holds */
+	uint32_t *far;	   /**< [port] the port at the other end of its link */
+	struct ranks_rec *scan; /**< [plane][port] map.rec of the first class */
+	uint8_t assumed[RANKS_SLOTS]; /**< see check_ranks_fast.c */
+	bool below;	   /**< scan knows RANKS_BELOW */
+	uint64_t followed; /**< bit per slot with hops that are not 0 */
 	uint32_t *part;	   /**< [ndev] see check_parts.h */
 	/* to be kept of a tile: see check_carry.h; NULL: nothing */
 	struct check_carry *carry;

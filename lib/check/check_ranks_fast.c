@@ -12,268 +12,373 @@
  * those that packets do come to. Both are an upper bound of what happens: what
  * ascends here, ascends. Where something does not, or a packet is not seen to
  * arrive, check_ranks_exact.c looks again, packet by packet.
+ *
+ * Hops to a plane that comes later need less. The hops of a slot bear few planes
+ * (`bears`). If a hop has a lower rank than all that a switch can do by these
+ * planes, then no entry there has to be looked at: the hop is *below*. Which are
+ * is found once, from the planes that the first tile bears; a later tile that
+ * bears another one is looked at again.
  */
 #include <string.h>
 
-#include "check_ranks.h"
+#include "check_fast.h"
 
-#define HOPS_NEW 0
-#define HOPS_OPEN 0xfffe
-#define HOPS_LOST 0xffff
-
-#define WORD_NONE (RL_FWD_PORT_NONE * 0x0001000100010001ull)
-#define WORD_PORT 0x1fffu
 /** Rows that are fetched before they are read. */
 #define FAST_AHEAD 16
+#define FAST_ONES 0x0001000100010001ull
 
-struct fast {
-	struct ranks_run *r;
-	uint32_t from;
-	unsigned int want;    /* destinations still to be proven */
-	unsigned int fetched; /* bit per plane: in the tile */
-	unsigned int bears;   /* bit per plane: some hop bears it */
-	unsigned int slot_bears; /* the same, of the slot at hand */
-	/* at hand */
-	uint32_t k;
-	uint32_t dst_dev;
-	uint32_t nqueue;
-};
-
-static inline bool
-word_more(uint64_t word)
+/* No next hops. */
+static void
+fast_none(uint16_t lane[][RANKS_TILE], unsigned int from, unsigned int to)
 {
-	return (word & WORD_PORT) != RL_FWD_PORT_NONE;
+	for (unsigned int i = from; i < to; i++)
+		for (unsigned int k = 0; k < RANKS_TILE; k++)
+			lane[i][k] = RL_FWD_PORT_NONE;
 }
 
-static inline uint64_t
-word_next(uint64_t word)
+/* The entries of the last destinations, fewer than fill a tile. */
+static void
+fast_rest(const struct fast *f, const struct rl_fwd *fwd, unsigned int plane,
+	  uint16_t lane[][RANKS_TILE])
 {
-	return word >> 16 | (uint64_t)RL_FWD_PORT_NONE << 48;
+	const uint32_t have = f->r->map.topo->nep - f->from;
+
+	fast_none(lane, 0, RL_FWD_ALTS);
+	for (uint32_t k = 0; k < have; k++) {
+		const uint64_t w = rl_fwd_word(fwd, plane,
+					       (uint16_t)(f->from + k));
+
+		for (unsigned int i = 0; i < RL_FWD_ALTS; i++)
+			lane[i][k] = (uint16_t)(w >> 16 * i);
+	}
 }
 
-/* The entries of a plane for the destinations of the tile. */
-static const uint64_t *
-fast_plane(struct fast *f, unsigned int plane)
+void
+check_fast_gather(struct fast *f, unsigned int plane)
 {
 	const struct ranks_map *m = &f->r->map;
-	const uint32_t have = rl_min_u32(RANKS_TILE, m->topo->nep - f->from);
-	uint64_t *tile = f->r->tile + (size_t)plane * m->nsw * RANKS_TILE;
+	const bool whole = m->topo->nep - f->from >= RANKS_TILE;
+	const unsigned int alts = f->r->alts[plane];
 
-	if (f->fetched >> plane & 1)
-		return tile;
 	f->fetched |= 1u << plane;
 	for (uint32_t u = 0; u < m->nsw; u++) {
 		const struct rl_fwd *fwd = &m->in->fwd[u];
-		uint64_t *to = tile + (size_t)u * RANKS_TILE;
+		uint16_t (*to)[RANKS_TILE] = fast_lanes(f->r, plane, u);
 
 		/* Rows are far apart, and no one else will fetch them. */
 		if (u + FAST_AHEAD < m->nsw &&
 		    plane < fwd[FAST_AHEAD].nplanes)
 			rl_fwd_prefetch(&fwd[FAST_AHEAD], plane,
 					(uint16_t)f->from);
-		if (plane < fwd->nplanes)
-			rl_fwd_words(fwd, plane, f->from, have, to);
+		if (plane >= fwd->nplanes)
+			fast_none(to, 0, alts);
+		else if (whole)
+			fast_none(to, rl_fwd_lanes(fwd, plane, f->from, to),
+				  alts);
 		else
-			for (uint32_t k = 0; k < have; k++)
-				to[k] = WORD_NONE;
+			fast_rest(f, fwd, plane, to);
 	}
-	return tile;
 }
 
-/* All next hops of a word of a device, the first of whose records is recs[0].
- * False: not for the fast way. */
-static inline bool
-fast_hops(struct fast *f, uint64_t word, const struct ranks_rec *recs,
-	  uint32_t nports, uint32_t refuse, uint32_t *min)
-{
-	struct ranks_run *r = f->r;
-	uint32_t least = *min;
-
-	for (; word_more(word); word = word_next(word)) {
-		const uint32_t port = word & WORD_PORT;
-		const uint32_t plane = word >> 13 & 7;
-		const struct ranks_rec *rec;
-		uint32_t in;
-		size_t at;
-
-		if (rl_unlikely(port >= nports))
-			continue;
-		rec = &recs[port * RL_FWD_PLANES + plane];
-		if (rec->rank == 0)
-			continue;
-		/* No branches: which one is the least no one can foresee. */
-		least = rec->rank < least ? rec->rank : least;
-		if (rl_unlikely(rec->to & (RANKS_ENDPOINT | refuse))) {
-			if (!(rec->to & RANKS_ENDPOINT) || (rec->to & refuse) ||
-			    (rec->to & RANKS_TO) != f->dst_dev)
-				return false;
-			continue;
-		}
-		at = (size_t)(rec->to & RANKS_TO) * RANKS_TILE + f->k;
-		in = r->in_max[at];
-		r->in_max[at] = rec->rank > in ? rec->rank : in;
-		f->bears |= 1u << plane;
-		f->slot_bears |= 1u << plane;
-		if ((rec->to & RANKS_SEARCH) && !r->seen[at]) {
-			r->seen[at] = 1;
-			r->queue[f->nqueue++] = rec->to & RANKS_TO;
-		}
-	}
-	*min = least;
-	return true;
-}
-
-/* The word by which a source injects, and its records. */
-static inline uint64_t
-fast_source(const struct ranks_map *m, uint32_t s, uint32_t dst,
-	    unsigned int level, const struct ranks_rec **recs)
+uint64_t
+check_fast_word(const struct ranks_map *m, uint32_t s, uint32_t dst,
+		unsigned int level, const struct ranks_rec **recs,
+		unsigned int *slc)
 {
 	const uint32_t dev = m->nsw + s;
 	const struct rl_fwd *fwd = &m->in->fwd[dev];
 	const unsigned int sl = ranks_sl(m, fwd, dst, level);
 	const unsigned int p = fwd->inject_plane[sl];
 
-	*recs = m->rec[m->slc_of[sl]] +
-		(size_t)m->port0[dev] * RL_FWD_PLANES;
+	*slc = m->slc_of[sl];
+	*recs = m->rec[*slc] + (size_t)m->port0[dev] * RL_FWD_PLANES;
 	return rl_fwd_word(fwd, p < fwd->nplanes ? p : 0, (uint16_t)dst);
 }
 
-/* The SL class of what it injects. */
-static inline unsigned int
-fast_class(const struct ranks_map *m, uint32_t s, uint32_t dst,
-	   unsigned int level)
-{
-	return m->slc_of[ranks_sl(m, &m->in->fwd[m->nsw + s], dst, level)];
-}
-
-/* What all sources inject. */
-static bool
-fast_inject(struct fast *f, uint32_t dst)
+void
+check_fast_source(const struct fast *f, uint32_t s, struct fast_source *x)
 {
 	const struct ranks_map *m = &f->r->map;
+	const uint32_t dev = m->nsw + s;
+	const struct rl_fwd *fwd = &m->in->fwd[dev];
+	uint64_t sls, words[RANKS_TILE], other = 0;
+	unsigned int p;
 
-	for (uint32_t s = 0; s < m->topo->nep; s++) {
-		const uint32_t dev = m->nsw + s;
+	x->same = false;
+	if (m->levels != 1 || m->topo->nep - f->from < RANKS_TILE ||
+	    s - f->from < RANKS_TILE)
+		return;
+	memcpy(&sls, fwd->path_sl + f->from, sizeof(sls));
+	if (sls != (sls & 0xff) * 0x0101010101010101ull)
+		return;
+	p = fwd->inject_plane[sls & (RL_SLS - 1)];
+	rl_fwd_words(fwd, p < fwd->nplanes ? p : 0, f->from, RANKS_TILE, words);
+	for (unsigned int k = 1; k < RANKS_TILE; k++)
+		other |= words[k] ^ words[0];
+	x->same = other == 0;
+	x->word = words[0];
+	x->slc = m->slc_of[sls & (RL_SLS - 1)];
+	x->recs = m->rec[x->slc] + (size_t)m->port0[dev] * RL_FWD_PLANES;
+	x->nports = m->port0[dev + 1] - m->port0[dev];
+}
 
-		if (!m->live[s] || s == dst)
-			continue;
-		for (unsigned int q = 0; q < m->levels; q++) {
-			const struct ranks_rec *recs;
-			const uint64_t word = fast_source(m, s, dst, q, &recs);
-			uint32_t min = UINT32_MAX;
+/* A packet comes to a state, of a slot that is searched. */
+static inline void
+fast_push(struct fast *f, uint32_t to, uint32_t k)
+{
+	const uint32_t at = (to & RANKS_TO) * RANKS_TILE + k;
 
-			if (!fast_hops(f, word, recs,
-				       m->port0[dev + 1] - m->port0[dev], 0,
-				       &min))
+	if (f->r->seen[at])
+		return;
+	f->r->seen[at] = 1;
+	f->r->queue[f->nqueue++] = at;
+}
+
+/* One hop of destination k. False: not for the fast way. */
+static inline bool
+fast_hop(struct fast *f, const struct ranks_rec *rec, unsigned int plane)
+{
+	struct ranks_run *r = f->r;
+	size_t at;
+	uint32_t in;
+
+	if (rl_unlikely(rec->to & RANKS_ENDPOINT))
+		return (rec->to & RANKS_TO) == f->dst_dev;
+	f->bears |= 1u << plane;
+	at = (size_t)(rec->to & RANKS_TO) * RANKS_TILE + f->k;
+	in = r->in_max[at];
+	r->in_max[at] = rec->rank > in ? rec->rank : in;
+	if (rec->to & RANKS_SEARCH)
+		fast_push(f, rec->to, f->k);
+	return true;
+}
+
+/* One hop of all destinations. */
+static inline void
+fast_hop_all(struct fast *f, const struct ranks_rec *rec, unsigned int plane)
+{
+	uint32_t *in = f->r->in_max +
+		       (size_t)(rec->to & RANKS_TO) * RANKS_TILE;
+
+	f->bears |= 1u << plane;
+	for (unsigned int k = 0; k < RANKS_TILE; k++)
+		in[k] = rec->rank > in[k] ? rec->rank : in[k];
+	for (uint32_t k = 0; k < RANKS_TILE && (rec->to & RANKS_SEARCH); k++)
+		if (f->want >> k & 1)
+			fast_push(f, rec->to, k);
+}
+
+/* What a source injects for one destination. */
+static bool
+fast_inject_one(struct fast *f, uint32_t s)
+{
+	const struct ranks_map *m = &f->r->map;
+	const uint32_t dev = m->nsw + s;
+
+	f->dst_dev = m->nsw + f->from + f->k;
+	for (unsigned int q = 0; q < m->levels && dev != f->dst_dev; q++) {
+		const struct ranks_rec *recs;
+		unsigned int slc;
+		uint64_t w = check_fast_word(m, s, f->from + f->k, q, &recs,
+					     &slc);
+
+		for (; fast_more(w); w = fast_next(w)) {
+			const struct ranks_rec *rec = fast_rec(
+				w, recs, m->port0[dev + 1] - m->port0[dev]);
+
+			if (rec != NULL && !fast_hop(f, rec, w >> 13 & 7))
 				return false;
 		}
 	}
 	return true;
 }
 
-/* Where the SL means something: what packets come to, and no more. */
+/* Whether no next hop leads to an endpoint. */
 static bool
+fast_inward(const struct fast_source *x)
+{
+	for (uint64_t w = x->word; fast_more(w); w = fast_next(w)) {
+		const struct ranks_rec *rec = fast_rec(w, x->recs, x->nports);
+
+		if (rec != NULL && (rec->to & RANKS_ENDPOINT))
+			return false;
+	}
+	return true;
+}
+
+/* What all sources inject. */
+static void
+fast_inject(struct fast *f)
+{
+	const struct ranks_map *m = &f->r->map;
+
+	for (uint32_t s = 0; s < m->topo->nep; s++) {
+		struct fast_source x;
+
+		if (!m->live[s])
+			continue;
+		check_fast_source(f, s, &x);
+		if (x.same && fast_inward(&x)) {
+			for (uint64_t w = x.word; fast_more(w);
+			     w = fast_next(w)) {
+				const struct ranks_rec *rec =
+					fast_rec(w, x.recs, x.nports);
+
+				if (rec != NULL)
+					fast_hop_all(f, rec, w >> 13 & 7);
+			}
+			continue;
+		}
+		for (f->k = 0; f->k < RANKS_TILE; f->k++)
+			if ((f->want >> f->k & 1) && !fast_inject_one(f, s))
+				f->want &= ~(1u << f->k);
+	}
+}
+
+/* Where the SL means something: what packets come to, and no more. */
+static void
 fast_search(struct fast *f)
 {
 	struct ranks_run *r = f->r;
 	const struct ranks_map *m = &r->map;
 
 	for (uint32_t head = 0; head < f->nqueue; head++) {
-		const uint32_t at = r->queue[head], slot = at / m->nsw;
-		const uint32_t u = at % m->nsw, first = m->port0[u];
-		const uint64_t *tile = fast_plane(f, m->slot_plane[slot]);
+		const uint32_t at = r->queue[head] / RANKS_TILE;
+		const uint32_t slot = at / m->nsw, u = at % m->nsw;
+		const uint32_t first = m->port0[u];
+		const uint32_t nports = m->port0[u + 1] - first;
+		const struct ranks_rec *recs = m->rec[m->slot_slc[slot]] +
+					       (size_t)first * RL_FWD_PLANES;
+		const unsigned int plane = m->slot_plane[slot];
+		const uint16_t (*lane)[RANKS_TILE];
+		uint32_t min = UINT32_MAX;
 
-		r->out_min[(size_t)at * RANKS_TILE + f->k] = UINT32_MAX;
-		if (!fast_hops(f, tile[(size_t)u * RANKS_TILE + f->k],
-			       m->rec[m->slot_slc[slot]] +
-				       (size_t)first * RL_FWD_PLANES,
-			       m->port0[u + 1] - first, 0,
-			       &r->out_min[(size_t)at * RANKS_TILE + f->k]))
-			return false;
-	}
-	for (uint32_t i = 0; i < f->nqueue; i++) {
-		const size_t at = (size_t)r->queue[i] * RANKS_TILE + f->k;
+		f->k = r->queue[head] % RANKS_TILE;
+		f->dst_dev = m->nsw + f->from + f->k;
+		check_fast_plane(f, plane);
+		lane = (const uint16_t (*)[RANKS_TILE])fast_lanes(r, plane, u);
+		for (unsigned int i = 0; i < r->alts[plane] &&
+		     fast_more(lane[i][f->k]); i++) {
+			const struct ranks_rec *rec =
+				fast_rec(lane[i][f->k], recs, nports);
 
-		if (r->in_max[at] >= r->out_min[at])
-			return false;
+			if (rec == NULL)
+				continue;
+			min = rec->rank < min ? rec->rank : min;
+			if (!fast_hop(f, rec, lane[i][f->k] >> 13))
+				f->want &= ~(1u << f->k);
+		}
+		r->out_min[r->queue[head]] = min;
 	}
-	return true;
+	for (uint32_t i = 0; i < f->nqueue; i++)
+		if (r->in_max[r->queue[i]] >= r->out_min[r->queue[i]])
+			f->want &= ~(1u << r->queue[i] % RANKS_TILE);
 }
 
-/*
- * A line of entries that are all the same, as most are on trees: each next hop
- * is looked at once for all destinations. False: not the same, or one of them
- * leads to an endpoint, or not for the fast way; nothing is done.
- */
-static inline bool
-fast_same(struct fast *f, const uint64_t *words, const struct ranks_rec *recs,
-	  uint32_t nports, uint32_t *out)
+/* What a scan knows of the switch at hand. */
+struct fast_scan {
+	const struct ranks_rec *recs; /* of its ports, [plane][port] */
+	size_t stride;		      /* ports of all switches */
+	uint32_t nports;
+	uint32_t *in_max;
+	uint32_t least[RANKS_TILE];
+	unsigned int bears;
+};
+
+#define FAST_ODD (RANKS_ENDPOINT | RANKS_BY_SL | RANKS_SEARCH)
+
+/* A hop that leads to no switch, or is not for the fast way. */
+static void
+fast_odd(struct fast *f, const struct ranks_rec *rec, unsigned int k)
 {
-	struct ranks_run *r = f->r;
-	uint64_t other = (1u << RANKS_TILE) - 1 - f->want;
-	uint32_t least = UINT32_MAX;
-
-	for (unsigned int k = 1; k < RANKS_TILE; k++)
-		other |= words[k] ^ words[0];
-	for (uint64_t w = words[0]; word_more(w) && other == 0; w = word_next(w))
-		if ((w & WORD_PORT) < nports)
-			other = recs[(w & WORD_PORT) * RL_FWD_PLANES +
-				     (w >> 13 & 7)].to &
-				(RANKS_ENDPOINT | RANKS_BY_SL | RANKS_SEARCH);
-	if (other != 0)
-		return false;
-	for (uint64_t w = words[0]; word_more(w); w = word_next(w)) {
-		const struct ranks_rec *rec =
-			&recs[(w & WORD_PORT) * RL_FWD_PLANES + (w >> 13 & 7)];
-		uint32_t *in;
-
-		if ((w & WORD_PORT) >= nports || rec->rank == 0)
-			continue;
-		least = rec->rank < least ? rec->rank : least;
-		in = r->in_max + (size_t)(rec->to & RANKS_TO) * RANKS_TILE;
-		for (unsigned int k = 0; k < RANKS_TILE; k++)
-			in[k] = rec->rank > in[k] ? rec->rank : in[k];
-		f->bears |= 1u << (w >> 13 & 7);
-		f->slot_bears |= 1u << (w >> 13 & 7);
-	}
-	for (unsigned int k = 0; k < RANKS_TILE; k++)
-		out[k] = least;
-	return true;
+	if ((rec->to & FAST_ODD) != RANKS_ENDPOINT ||
+	    (rec->to & RANKS_TO) != f->r->map.nsw + f->from + k)
+		f->want &= ~(1u << k);
 }
 
-/* Where it means nothing: all entries of a slot, all destinations. */
+/* One place in the lists of a switch, where all destinations have the same. */
+static inline void
+fast_one(struct fast_scan *x, const struct ranks_rec *rec, unsigned int q)
+{
+	uint32_t *in = x->in_max + (size_t)(rec->to & RANKS_TO) * RANKS_TILE;
+	const uint32_t rank = rec->rank;
+
+	for (unsigned int k = 0; k < RANKS_TILE; k++)
+		x->least[k] = rank < x->least[k] ? rank : x->least[k];
+	x->bears |= 1u << q;
+	for (unsigned int k = 0; k < RANKS_TILE &&
+	     !(rec->to & RANKS_BELOW); k++)
+		in[k] = rank > in[k] ? rank : in[k];
+}
+
+static inline void
+fast_place(struct fast *f, struct fast_scan *x, const uint16_t hop[RANKS_TILE])
+{
+	uint64_t w[2];
+
+	memcpy(w, hop, sizeof(w));
+	if (w[0] == w[1] && w[0] == (w[0] & 0xffff) * FAST_ONES) {
+		const unsigned int q = hop[0] >> 13;
+		const struct ranks_rec *rec =
+			x->recs + q * x->stride + (hop[0] & FAST_PORT);
+
+		if ((hop[0] & FAST_PORT) >= x->nports || rec->rank == 0)
+			return;
+		if (!(rec->to & FAST_ODD)) {
+			fast_one(x, rec, q);
+			return;
+		}
+	}
+	for (unsigned int k = 0; k < RANKS_TILE; k++) {
+		const unsigned int q = hop[k] >> 13;
+		const struct ranks_rec *rec =
+			x->recs + q * x->stride + (hop[k] & FAST_PORT);
+		uint32_t *in, rank;
+
+		if ((hop[k] & FAST_PORT) >= x->nports || rec->rank == 0)
+			continue;
+		rank = rec->rank;
+		/* No branches: which one is the least no one can foresee. */
+		x->least[k] = rank < x->least[k] ? rank : x->least[k];
+		if (rl_unlikely(rec->to & FAST_ODD)) {
+			fast_odd(f, rec, k);
+			continue;
+		}
+		x->bears |= 1u << q;
+		if (rec->to & RANKS_BELOW)
+			continue;
+		in = x->in_max + (size_t)(rec->to & RANKS_TO) * RANKS_TILE + k;
+		*in = rank > *in ? rank : *in;
+	}
+}
+
+/* Where it means nothing: all entries of a slot, all destinations. What stands
+ * behind the end of a list is looked at as well: nobody takes it. */
 static void
 fast_scan(struct fast *f, unsigned int slot)
 {
 	struct ranks_run *r = f->r;
 	const struct ranks_map *m = &r->map;
-	const uint64_t *tile = fast_plane(f, m->slot_plane[slot]);
+	const unsigned int plane = m->slot_plane[slot], alts = r->alts[plane];
 	uint32_t *out = r->out_min + (size_t)slot * m->nsw * RANKS_TILE;
+	struct fast_scan x = {.stride = m->nports, .in_max = r->in_max};
 
-	f->slot_bears = 0;
-	for (uint32_t u = 0; u < m->nsw; u++) {
-		const uint32_t first = m->port0[u];
-		const uint32_t nports = m->port0[u + 1] - first;
-		const struct ranks_rec *recs =
-			m->rec[0] + (size_t)first * RL_FWD_PLANES;
+	check_fast_plane(f, plane);
+	for (uint32_t u = 0; u < m->nsw; u++, out += RANKS_TILE) {
+		const uint16_t (*lane)[RANKS_TILE] =
+			(const uint16_t (*)[RANKS_TILE])fast_lanes(r, plane, u);
 
-		if (fast_same(f, tile + (size_t)u * RANKS_TILE, recs, nports,
-			      out + (size_t)u * RANKS_TILE))
-			continue;
-		for (f->k = 0; f->k < RANKS_TILE; f->k++) {
-			uint32_t min = UINT32_MAX;
-
-			f->dst_dev = m->nsw + f->from + f->k;
-			if ((f->want >> f->k & 1) &&
-			    !fast_hops(f, tile[(size_t)u * RANKS_TILE + f->k],
-				       recs, nports,
-				       RANKS_BY_SL | RANKS_SEARCH, &min))
-				f->want &= ~(1u << f->k);
-			out[(size_t)u * RANKS_TILE + f->k] = min;
-		}
+		x.recs = r->scan + m->port0[u];
+		x.nports = m->port0[u + 1] - m->port0[u];
+		memset(x.least, 0xff, sizeof(x.least));
+		for (unsigned int i = 0; i < alts; i++)
+			fast_place(f, &x, lane[i]);
+		memcpy(out, x.least, sizeof(x.least));
 	}
-	r->bears[slot] = (uint8_t)f->slot_bears;
+	f->bears |= x.bears;
+	r->bears[slot] = (uint8_t)x.bears;
 	r->scanned |= 1ull << slot;
+	f->again |= r->below && (x.bears & ~r->assumed[slot]) != 0;
 }
 
 /* Slots that hops lead to which bear one of these planes. */
@@ -288,6 +393,24 @@ fast_slots(const struct fast *f)
 	return slots;
 }
 
+/* Where what comes in is not lower than what goes out. */
+static void
+fast_compare(struct fast *f, unsigned int slot)
+{
+	const struct ranks_run *r = f->r;
+	const size_t n = (size_t)r->map.nsw * RANKS_TILE;
+	const uint32_t *in = r->in_max + slot * n;
+	const uint32_t *out = r->out_min + slot * n;
+	uint32_t bad[RANKS_TILE] = {0};
+
+	for (size_t i = 0; i < n; i += RANKS_TILE)
+		for (unsigned int k = 0; k < RANKS_TILE; k++)
+			bad[k] |= in[i + k] >= out[i + k];
+	for (unsigned int k = 0; k < RANKS_TILE; k++)
+		if (bad[k])
+			f->want &= ~(1u << k);
+}
+
 static void
 fast_ascend(struct fast *f)
 {
@@ -295,13 +418,8 @@ fast_ascend(struct fast *f)
 	const struct ranks_map *m = &r->map;
 	uint64_t done = 0, todo;
 
-	for (f->k = 0; f->k < RANKS_TILE; f->k++) {
-		f->dst_dev = m->nsw + f->from + f->k;
-		f->nqueue = 0;
-		if ((f->want >> f->k & 1) &&
-		    (!fast_inject(f, f->from + f->k) || !fast_search(f)))
-			f->want &= ~(1u << f->k);
-	}
+	fast_inject(f);
+	fast_search(f);
 	while ((todo = fast_slots(f) & ~done) != 0) {
 		const unsigned int slot = (unsigned int)__builtin_ctzll(todo);
 
@@ -309,162 +427,89 @@ fast_ascend(struct fast *f)
 		if (m->slot_free[slot])
 			fast_scan(f, slot);
 	}
-	for (unsigned int slot = 0; slot < m->nslots; slot++) {
-		const size_t n = (size_t)m->nsw * RANKS_TILE;
-		const uint32_t *in = r->in_max + slot * n;
-		const uint32_t *out = r->out_min + slot * n;
-		uint32_t bad[RANKS_TILE] = {0};
-
-		if (!m->slot_free[slot] || !(done >> slot & 1))
-			continue;
-		for (size_t i = 0; i < n; i += RANKS_TILE)
-			for (unsigned int k = 0; k < RANKS_TILE; k++)
-				bad[k] |= in[i + k] >= out[i + k];
-		for (unsigned int k = 0; k < RANKS_TILE; k++)
-			if (bad[k])
-				f->want &= ~(1u << k);
-	}
+	for (unsigned int slot = 0; slot < m->nslots; slot++)
+		if (m->slot_free[slot] && (done >> slot & 1))
+			fast_compare(f, slot);
 	r->rep->states += (uint64_t)__builtin_popcountll(done) * m->nsw *
 			  (unsigned int)__builtin_popcount(f->want);
 }
 
-/* The first next hop that works; NULL: none. */
-static const struct ranks_rec *
-fast_first(uint64_t word, const struct ranks_rec *recs, uint32_t nports)
-{
-	for (; word_more(word); word = word_next(word)) {
-		const uint32_t port = word & WORD_PORT;
-		const struct ranks_rec *rec =
-			&recs[port * RL_FWD_PLANES + (word >> 13 & 7)];
-
-		if (port < nports && rec->rank != 0)
-			return rec;
-	}
-	return NULL;
-}
-
-/* The port at the other end of the link that a record of a class is of. */
-static inline uint32_t
-fast_far(const struct ranks_map *m, const struct ranks_rec *rec,
-	 unsigned int slc)
-{
-	const struct ranks_port *p =
-		&m->port[(size_t)(rec - m->rec[slc]) / RL_FWD_PLANES];
-
-	return m->port0[p->dev] + p->in_port;
-}
-
-/* The port by which packets of a slot go on by a record, where none may that
- * came by it: it bears the plane that they are on. */
-static inline uint32_t
-fast_turn(const struct ranks_map *m, const struct ranks_rec *rec,
-	  unsigned int slot)
-{
-	const size_t i = (size_t)(rec - m->rec[m->slot_slc[slot]]);
-
-	return i % RL_FWD_PLANES == m->slot_plane[slot] ?
-		       (uint32_t)(i / RL_FWD_PLANES) : RANKS_NONE;
-}
-
-/*
- * Links from where a hop leads to the destination, by first next hops. One that
- * leads straight back on the same plane is none for whoever came that way: such
- * packets count as lost here, and are left to the exact way.
- */
+/* The lowest rank of all that a switch can do by the planes that a slot bears. */
 static uint32_t
-fast_follow(struct fast *f, const struct ranks_rec *rec, unsigned int slc)
+fast_least(const struct ranks_run *r, unsigned int slot, uint32_t u)
+{
+	const struct ranks_map *m = &r->map;
+	uint32_t least = UINT32_MAX;
+
+	for (unsigned int q = 0; q < RL_FWD_PLANES; q++)
+		for (uint32_t p = m->port0[u]; p < m->port0[u + 1] &&
+		     (r->assumed[slot] >> q & 1); p++) {
+			const uint32_t rank =
+				r->scan[(size_t)q * m->nports + p].rank;
+
+			least = rank != 0 && rank < least ? rank : least;
+		}
+	return least;
+}
+
+/* Which hops are below: see above. */
+static void
+fast_below(struct ranks_run *r)
+{
+	const struct ranks_map *m = &r->map;
+	const size_t n = (size_t)m->nports * RL_FWD_PLANES;
+	uint32_t *least = r->queue; /* not in use now */
+
+	for (unsigned int s = 0; s < m->nslots; s++) {
+		r->assumed[s] |= r->bears[s];
+		for (uint32_t u = 0; u < m->nsw && (r->scanned >> s & 1); u++)
+			least[s * m->nsw + u] = fast_least(r, s, u);
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct ranks_rec *rec = &r->scan[i];
+		const uint32_t at = rec->to & RANKS_TO;
+
+		rec->to &= ~RANKS_BELOW;
+		if (rec->rank == 0 || (rec->to & (RANKS_ENDPOINT |
+						  RANKS_SEARCH | RANKS_BY_SL)))
+			continue;
+		if ((r->scanned >> at / m->nsw & 1) &&
+		    rec->rank < least[at])
+			rec->to |= RANKS_BELOW;
+	}
+	r->below = true;
+}
+
+static void
+fast_begin(struct fast *f, unsigned int want)
 {
 	struct ranks_run *r = f->r;
-	const struct ranks_map *m = &r->map;
-	uint32_t depth = 0, hops;
+	const size_t n = (size_t)r->map.nslots * r->map.nsw * RANKS_TILE;
 
-	for (;;) {
-		uint32_t at, slot, u, in;
-
-		if (rec == NULL || (rec->to & RANKS_ENDPOINT)) {
-			hops = rec == NULL ? HOPS_LOST : 0;
-			break;
-		}
-		at = rec->to & RANKS_TO;
-		hops = r->hops[(size_t)at * RANKS_TILE + f->k];
-		in = fast_far(m, rec, slc);
-		if (hops != HOPS_NEW) {
-			if (r->turn[(size_t)at * RANKS_TILE + f->k] == in)
-				hops = HOPS_LOST;
-			break;
-		}
-		slot = at / m->nsw;
-		slc = m->slot_slc[slot];
-		u = at - slot * m->nsw;
-		r->hops[(size_t)at * RANKS_TILE + f->k] = HOPS_OPEN;
-		r->queue[depth++] = at;
-		rec = fast_first(
-			fast_plane(f, m->slot_plane[slot])
-				[(size_t)u * RANKS_TILE + f->k],
-			m->rec[slc] + (size_t)m->port0[u] * RL_FWD_PLANES,
-			m->port0[u + 1] - m->port0[u]);
-		r->turn[(size_t)at * RANKS_TILE + f->k] =
-			rec != NULL ? fast_turn(m, rec, slot) : RANKS_NONE;
-		if (r->turn[(size_t)at * RANKS_TILE + f->k] == in)
-			rec = NULL;
-	}
-	while (depth > 0) {
-		hops = hops < RL_CHECK_HOPS_MAX ? hops + 1 : HOPS_LOST;
-		r->hops[(size_t)r->queue[--depth] * RANKS_TILE + f->k] =
-			(uint16_t)hops;
-	}
-	return hops;
-}
-
-static bool
-fast_arrives(struct fast *f, uint32_t dst)
-{
-	const struct ranks_map *m = &f->r->map;
-	struct rl_ranks_report *rep = f->r->rep;
-	uint64_t pairs = 0;
-	uint32_t max = 0;
-
-	for (uint32_t s = 0; s < m->topo->nep; s++) {
-		const uint32_t dev = m->nsw + s;
-
-		if (!m->live[s] || s == dst ||
-		    (m->in->parts && !check_ranks_wanted(f->r, s, dst)))
-			continue;
-		pairs++;
-		for (unsigned int q = 0; q < m->levels; q++) {
-			const struct ranks_rec *recs;
-			const uint64_t word = fast_source(m, s, dst, q, &recs);
-			const uint32_t hops = fast_follow(
-				f, fast_first(word, recs, m->port0[dev + 1] -
-							  m->port0[dev]),
-				fast_class(m, s, dst, q));
-
-			if (hops >= RL_CHECK_HOPS_MAX)
-				return false;
-			max = hops + 1 > max ? hops + 1 : max;
-		}
-	}
-	rep->pairs += pairs;
-	rep->reachable += pairs;
-	if (max > rep->max_hops)
-		rep->max_hops = max;
-	return true;
+	f->want = want;
+	f->bears = 0;
+	f->nqueue = 0;
+	f->again = false;
+	memset(r->in_max, 0, n * sizeof(*r->in_max));
+	memset(r->seen, 0, n);
+	memset(r->bears, 0, sizeof(r->bears));
+	r->scanned = 0;
 }
 
 unsigned int
 check_ranks_fast(struct ranks_run *r, uint32_t from, unsigned int want)
 {
-	const size_t n = (size_t)r->map.nslots * r->map.nsw * RANKS_TILE;
-	struct fast f = {.r = r, .from = from, .want = want};
+	struct fast f = {.r = r, .from = from};
 
-	memset(r->in_max, 0, n * sizeof(*r->in_max));
-	memset(r->hops, 0, n * sizeof(*r->hops));
-	memset(r->seen, 0, n);
-	memset(r->bears, 0, sizeof(r->bears));
-	r->scanned = 0;
+	fast_begin(&f, want);
 	fast_ascend(&f);
-	for (f.k = 0; f.k < RANKS_TILE; f.k++)
-		if ((f.want >> f.k & 1) && !fast_arrives(&f, from + f.k))
-			f.want &= ~(1u << f.k);
+	if (f.again) {
+		fast_below(r);
+		fast_begin(&f, want);
+		fast_ascend(&f);
+	}
+	if (!r->below)
+		fast_below(r);
+	check_fast_arrives(&f);
 	return f.want;
 }

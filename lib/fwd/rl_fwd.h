@@ -151,6 +151,61 @@ rl_fwd_words(const struct rl_fwd *f, unsigned int plane, uint32_t dst,
 	}
 }
 
+/** Destinations whose next hops are read together. */
+#define RL_FWD_LANES 8
+
+/**
+ * Any thread. The entries of RL_FWD_LANES destinations from @p dst on as they
+ * lie in memory, for comparing. @return how many words of @p line are filled,
+ * 2 << room
+ */
+static inline unsigned int
+rl_fwd_line(const struct rl_fwd *f, unsigned int plane, uint32_t dst,
+	    uint64_t line[RL_FWD_LANES])
+{
+	const unsigned int room = f->room[plane];
+	const struct rl_fwd_hop *from = f->list[plane] + ((size_t)dst << room);
+
+	if (room == 0)
+		memcpy(line, from, 2 * sizeof(*line));
+	else if (room == 1)
+		memcpy(line, from, 4 * sizeof(*line));
+	else
+		memcpy(line, from, 8 * sizeof(*line));
+	return 2u << room;
+}
+
+/**
+ * Any thread. The next hops of RL_FWD_LANES destinations from @p dst on, 16
+ * bits each as in a word: the first of all, then the second of all, and so on.
+ * @return for how many next hops there is room
+ */
+static inline unsigned int
+rl_fwd_lanes(const struct rl_fwd *f, unsigned int plane, uint32_t dst,
+	     uint16_t lane[RL_FWD_ALTS][RL_FWD_LANES])
+{
+	const unsigned int room = f->room[plane];
+	const struct rl_fwd_hop *from = f->list[plane] + ((size_t)dst << room);
+	uint32_t half[RL_FWD_LANES];
+	uint64_t whole[RL_FWD_LANES];
+
+	if (room == 0) {
+		memcpy(lane[0], from, sizeof(lane[0]));
+	} else if (room == 1) {
+		memcpy(half, from, sizeof(half));
+		for (unsigned int k = 0; k < RL_FWD_LANES; k++) {
+			lane[0][k] = (uint16_t)half[k];
+			lane[1][k] = (uint16_t)(half[k] >> 16);
+		}
+	} else {
+		memcpy(whole, from, sizeof(whole));
+		for (unsigned int i = 0; i < RL_FWD_ALTS; i++)
+			for (unsigned int k = 0; k < RL_FWD_LANES; k++)
+				lane[i][k] = (uint16_t)(whole[k] >> 16 * i);
+	}
+	return 1u << room;
+}
+
 /** Who makes tables, before anyone reads them: planes of whole entries,
     [plane][ndst], which follow one another; ndst is set. */
 static inline void

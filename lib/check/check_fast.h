@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CHECK_FAST_H
+#define CHECK_FAST_H
+
+/**
+ * @file
+ * Inside of the fast way of the proof by ranks: check_ranks_fast.c sees that
+ * hops ascend, check_ranks_arrive.c that packets arrive. Both look at the
+ * destinations of a tile side by side: most entries of a switch send all of them
+ * the same way, and all sources inject in one.
+ */
+
+#include <string.h>
+
+#include "check_ranks.h"
+
+_Static_assert(RANKS_TILE == RL_FWD_LANES, "they are gathered by lanes");
+
+#define FAST_PORT 0x1fffu
+#define FAST_ALL ((1u << RANKS_TILE) - 1)
+
+struct fast {
+	struct ranks_run *r;
+	uint32_t from;
+	unsigned int want;    /**< destinations still to be proven */
+	unsigned int fetched; /**< bit per plane: in the tile */
+	unsigned int bears;   /**< bit per plane: some hop bears it */
+	bool again;	      /**< what was taken for granted does not hold */
+	uint32_t k;	      /**< destination at hand */
+	uint32_t dst_dev;
+	uint32_t nqueue;
+};
+
+/** What a source injects for the destinations of a tile, where it is the same
+    for all of them. */
+struct fast_source {
+	const struct ranks_rec *recs; /**< of its ports */
+	uint64_t word;
+	uint32_t nports;
+	unsigned int slc;
+	bool same; /**< else nothing above is filled */
+};
+
+static inline bool
+fast_more(uint64_t word)
+{
+	return (word & FAST_PORT) != RL_FWD_PORT_NONE;
+}
+
+static inline uint64_t
+fast_next(uint64_t word)
+{
+	return word >> 16 | (uint64_t)RL_FWD_PORT_NONE << 48;
+}
+
+/** What the next hop at the front of a word does; NULL: there is no such port,
+    or no packet may take it. */
+static inline const struct ranks_rec *
+fast_rec(uint64_t word, const struct ranks_rec *recs, uint32_t nports)
+{
+	const uint32_t port = word & FAST_PORT;
+	const struct ranks_rec *rec =
+		&recs[port * RL_FWD_PLANES + (word >> 13 & 7)];
+
+	return port < nports && rec->rank != 0 ? rec : NULL;
+}
+
+/** The next hops of a switch on a plane: [next hop][destination]. */
+static inline uint16_t (*fast_lanes(const struct ranks_run *r,
+				    unsigned int plane, uint32_t u))[RANKS_TILE]
+{
+	return &r->tile[((size_t)plane * r->map.nsw + u) * RL_FWD_ALTS];
+}
+
+/** Gathers the entries of a plane for the destinations of the tile. */
+void check_fast_gather(struct fast *f, unsigned int plane);
+
+static inline void
+check_fast_plane(struct fast *f, unsigned int plane)
+{
+	if (!(f->fetched >> plane & 1))
+		check_fast_gather(f, plane);
+}
+
+/** The word by which a source injects for @p dst, and its records. */
+uint64_t check_fast_word(const struct ranks_map *m, uint32_t s, uint32_t dst,
+			 unsigned int level, const struct ranks_rec **recs,
+			 unsigned int *slc);
+
+/** The same for all destinations at once, where it is the same. */
+void check_fast_source(const struct fast *f, uint32_t s, struct fast_source *x);
+
+/** Follows first next hops from all sources; what does not arrive is no more in
+    f->want. */
+void check_fast_arrives(struct fast *f);
+
+#endif /* CHECK_FAST_H */

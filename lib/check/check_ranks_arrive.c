@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The second half of the fast way: packets arrive by first next hops. Each state
+ * is followed once, for each destination; what sources inject is looked at for
+ * all destinations of a tile together.
+ */
+#include <string.h>
+
+#include "check_fast.h"
+
+#define HOPS_NEW 0
+#define HOPS_OPEN 0xfffe
+#define HOPS_LOST 0xffff
+
+/* What has been found of the destinations of a tile. */
+struct arrive {
+	struct fast *f;
+	uint32_t pairs[RANKS_TILE];
+	uint32_t max[RANKS_TILE]; /* links of the longest way */
+};
+
+/* The first next hop that works; NULL: none. *turn: the port that it takes, if
+ * none may who came by it, since it bears the plane of the slot. */
+static inline const struct ranks_rec *
+arrive_first(const struct fast *f, uint32_t slot, uint32_t u, uint32_t *turn)
+{
+	const struct ranks_run *r = f->r;
+	const struct ranks_map *m = &r->map;
+	const unsigned int plane = m->slot_plane[slot];
+	const uint16_t *hop = fast_lanes(r, plane, u)[0] + f->k;
+	const uint32_t first = m->port0[u], nports = m->port0[u + 1] - first;
+	const struct ranks_rec *recs =
+		m->rec[m->slot_slc[slot]] + (size_t)first * RL_FWD_PLANES;
+
+	*turn = RANKS_NONE;
+	for (unsigned int i = 0; i < r->alts[plane] && fast_more(*hop);
+	     i++, hop += RANKS_TILE) {
+		const struct ranks_rec *rec = fast_rec(*hop, recs, nports);
+
+		if (rec == NULL)
+			continue;
+		if (*hop >> 13 == (int)plane)
+			*turn = first + (*hop & FAST_PORT);
+		return rec;
+	}
+	return NULL;
+}
+
+/* The port at the other end of the link that a record of a class is of. */
+static inline uint32_t
+arrive_far(const struct ranks_run *r, const struct ranks_rec *rec,
+	   unsigned int slc)
+{
+	return r->far[(size_t)(rec - r->map.rec[slc]) / RL_FWD_PLANES];
+}
+
+/*
+ * Links from where a hop leads to the destination, by first next hops. One that
+ * leads straight back on the same plane is none for whoever came that way: such
+ * packets count as lost here, and are left to the exact way.
+ */
+static uint32_t
+arrive_follow(struct fast *f, const struct ranks_rec *rec, unsigned int slc)
+{
+	struct ranks_run *r = f->r;
+	const struct ranks_map *m = &r->map;
+	uint32_t depth = 0, hops;
+
+	for (;;) {
+		uint32_t slot = 0, u, in, turn;
+		size_t at;
+
+		if (rec == NULL || (rec->to & RANKS_ENDPOINT)) {
+			hops = rec == NULL ? HOPS_LOST : 0;
+			break;
+		}
+		u = rec->to & RANKS_TO;
+		at = (size_t)u * RANKS_TILE + f->k;
+		hops = r->hops[at];
+		in = arrive_far(r, rec, slc);
+		if (hops != HOPS_NEW) {
+			if (r->turn[at] == in)
+				hops = HOPS_LOST;
+			break;
+		}
+		/* Slots are few, and most of this is on the first. */
+		for (; u >= m->nsw; u -= m->nsw)
+			slot++;
+		slc = m->slot_slc[slot];
+		r->followed |= 1ull << slot;
+		r->hops[at] = HOPS_OPEN;
+		r->queue[depth++] = (uint32_t)at;
+		check_fast_plane(f, m->slot_plane[slot]);
+		rec = arrive_first(f, slot, u, &turn);
+		r->turn[at] = turn;
+		if (turn == in)
+			rec = NULL;
+	}
+	while (depth > 0) {
+		hops = hops < RL_CHECK_HOPS_MAX ? hops + 1 : HOPS_LOST;
+		r->hops[r->queue[--depth]] = (uint16_t)hops;
+	}
+	return hops;
+}
+
+/* What one source sends to destination k. */
+static bool
+arrive_one(struct arrive *a, uint32_t s)
+{
+	struct fast *f = a->f;
+	const struct ranks_map *m = &f->r->map;
+	const uint32_t dev = m->nsw + s, dst = f->from + f->k;
+
+	if (s == dst ||
+	    (m->in->parts && !check_ranks_wanted(f->r, s, dst)))
+		return true;
+	a->pairs[f->k]++;
+	for (unsigned int q = 0; q < m->levels; q++) {
+		const struct ranks_rec *recs, *rec = NULL;
+		unsigned int slc;
+		uint64_t w = check_fast_word(m, s, dst, q, &recs, &slc);
+		uint32_t hops;
+
+		for (; fast_more(w) && rec == NULL; w = fast_next(w))
+			rec = fast_rec(w, recs,
+				       m->port0[dev + 1] - m->port0[dev]);
+		hops = arrive_follow(f, rec, slc);
+		if (hops >= RL_CHECK_HOPS_MAX)
+			return false;
+		a->max[f->k] = rl_max_u32(a->max[f->k], hops + 1);
+	}
+	return true;
+}
+
+/* What it sends to all, by one and the same hop to a switch. */
+static void
+arrive_all(struct arrive *a, const struct ranks_rec *rec, unsigned int slc)
+{
+	struct fast *f = a->f;
+	const struct ranks_run *r = f->r;
+	const size_t at = (size_t)(rec->to & RANKS_TO) * RANKS_TILE;
+	const uint32_t in = arrive_far(r, rec, slc);
+	uint32_t bad[RANKS_TILE], all = 0;
+
+	for (f->k = 0; f->k < RANKS_TILE; f->k++)
+		if ((f->want >> f->k & 1) && r->hops[at + f->k] == HOPS_NEW)
+			arrive_follow(f, rec, slc);
+	for (unsigned int k = 0; k < RANKS_TILE; k++) {
+		const uint32_t hops = r->hops[at + k];
+
+		bad[k] = (uint32_t)(hops >= RL_CHECK_HOPS_MAX) |
+			 (uint32_t)(r->turn[at + k] == in);
+		all |= bad[k];
+		a->pairs[k]++;
+		a->max[k] = hops + 1 > a->max[k] ? hops + 1 : a->max[k];
+	}
+	for (unsigned int k = 0; k < RANKS_TILE && all != 0; k++)
+		if (bad[k])
+			f->want &= ~(1u << k);
+}
+
+static void
+arrive_source(struct arrive *a, uint32_t s)
+{
+	struct fast *f = a->f;
+	struct fast_source x;
+
+	check_fast_source(f, s, &x);
+	if (x.same && !f->r->map.in->parts) {
+		const struct ranks_rec *rec = NULL;
+
+		for (uint64_t w = x.word; fast_more(w) && rec == NULL;
+		     w = fast_next(w))
+			rec = fast_rec(w, x.recs, x.nports);
+		if (rec != NULL && !(rec->to & RANKS_ENDPOINT)) {
+			arrive_all(a, rec, x.slc);
+			return;
+		}
+	}
+	for (f->k = 0; f->k < RANKS_TILE; f->k++)
+		if ((f->want >> f->k & 1) && !arrive_one(a, s))
+			f->want &= ~(1u << f->k);
+}
+
+void
+check_fast_arrives(struct fast *f)
+{
+	struct ranks_run *r = f->r;
+	const struct ranks_map *m = &r->map;
+	const size_t n = (size_t)m->nsw * RANKS_TILE;
+	struct arrive a = {.f = f};
+
+	/* What the tile before has left. */
+	for (unsigned int slot = 0; slot < m->nslots; slot++)
+		if (r->followed >> slot & 1)
+			memset(r->hops + slot * n, 0, n * sizeof(*r->hops));
+	r->followed = 0;
+	for (uint32_t s = 0; s < m->topo->nep && f->want != 0; s++)
+		if (m->live[s])
+			arrive_source(&a, s);
+	for (unsigned int k = 0; k < RANKS_TILE; k++) {
+		if (!(f->want >> k & 1))
+			continue;
+		r->rep->pairs += a.pairs[k];
+		r->rep->reachable += a.pairs[k];
+		r->rep->max_hops = rl_max_u32(r->rep->max_hops, a.max[k]);
+	}
+}
