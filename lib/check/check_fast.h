@@ -17,7 +17,7 @@
 _Static_assert(RANKS_TILE == RL_FWD_LANES, "they are gathered by lanes");
 
 #define FAST_PORT 0x1fffu
-#define FAST_ALL ((1u << RANKS_TILE) - 1)
+#define FAST_ONES 0x0001000100010001ull
 
 struct fast {
 	struct ranks_run *r;
@@ -29,6 +29,11 @@ struct fast {
 	uint32_t k;	      /**< destination at hand */
 	uint32_t dst_dev;
 	uint32_t nqueue;
+	uint32_t depth; /**< of the queue, what is on the way together */
+	uint32_t alike;	/**< sources that `shared` is of; RANKS_NONE: none */
+	bool shared_same;
+	uint64_t shared; /**< what they inject */
+	unsigned int shared_slc;
 };
 
 /** What a source injects for the destinations of a tile, where it is the same
@@ -88,7 +93,7 @@ uint64_t check_fast_word(const struct ranks_map *m, uint32_t s, uint32_t dst,
 			 unsigned int *slc);
 
 /** The same for all destinations at once, where it is the same. */
-void check_fast_source(const struct fast *f, uint32_t s, struct fast_source *x);
+void check_fast_source(struct fast *f, uint32_t s, struct fast_source *x);
 
 /** Follows first next hops from all sources; what does not arrive is no more in
     f->want. */

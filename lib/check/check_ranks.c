@@ -18,6 +18,31 @@ check_ranks_wanted(struct ranks_run *r, uint32_t src, uint32_t dst)
 	return check_together(r->map.topo, r->part, src, dst);
 }
 
+/* Sources that share their rows inject in the same way. */
+static int
+run_alike(struct ranks_run *r)
+{
+	const struct ranks_map *m = &r->map;
+	const struct rl_fwd *fwd = m->in->fwd + m->nsw;
+
+	r->alike = malloc((m->topo->nep + 1u) * sizeof(*r->alike));
+	if (r->alike == NULL)
+		return -ENOMEM;
+	for (uint32_t s = 0; s < m->topo->nep; s++) {
+		const struct rl_fwd *f = &fwd[s], *b = f - (s != 0);
+
+		r->alike[s] = s;
+		if (s != 0 && f->path_sl == b->path_sl &&
+		    f->nplanes == b->nplanes &&
+		    memcmp(f->list, b->list, sizeof(f->list)) == 0 &&
+		    memcmp(f->room, b->room, sizeof(f->room)) == 0 &&
+		    memcmp(f->inject_plane, b->inject_plane,
+			   sizeof(f->inject_plane)) == 0)
+			r->alike[s] = r->alike[s - 1];
+	}
+	return 0;
+}
+
 /* What each hop does, in the order in which a scan asks for it. */
 static int
 run_scan(struct ranks_run *r)
@@ -29,6 +54,8 @@ run_scan(struct ranks_run *r)
 	if (r->scan == NULL)
 		return -ENOMEM;
 	/* Nobody there: no SL is in use. */
+	if (run_alike(r) != 0)
+		return -ENOMEM;
 	r->far = malloc(((size_t)m->nports + 1) * sizeof(*r->far));
 	if (r->far == NULL)
 		return -ENOMEM;
@@ -85,6 +112,7 @@ run_free(struct ranks_run *r)
 	free(r->part);
 	free(r->scan);
 	free(r->far);
+	free(r->alike);
 	free(r->tile);
 	free(r->found);
 	free(r->seen);

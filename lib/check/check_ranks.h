@@ -81,6 +81,8 @@ struct ranks_run {
 	uint8_t *seen;
 	/** [plane][switch][next hop][destination] entries, see rl_fwd_lanes() */
 	uint16_t (*tile)[RANKS_TILE];
+	uint32_t *alike;   /**< [nep] the first of those before that inject as it
+				does, of the same tables */
 	uint8_t alts[RL_FWD_PLANES]; /**< [plane] next hops that it holds */
 	uint32_t *far;	   /**< [port] the port at the other end of its link */
 	struct ranks_rec *scan; /**< [plane][port] map.rec of the first class */

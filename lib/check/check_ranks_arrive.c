@@ -64,7 +64,7 @@ arrive_follow(struct fast *f, const struct ranks_rec *rec, unsigned int slc)
 {
 	struct ranks_run *r = f->r;
 	const struct ranks_map *m = &r->map;
-	uint32_t depth = 0, hops;
+	uint32_t depth = f->depth, hops;
 
 	for (;;) {
 		uint32_t slot = 0, u, in, turn;
@@ -96,11 +96,97 @@ arrive_follow(struct fast *f, const struct ranks_rec *rec, unsigned int slc)
 		if (turn == in)
 			rec = NULL;
 	}
-	while (depth > 0) {
+	while (depth > f->depth) {
 		hops = hops < RL_CHECK_HOPS_MAX ? hops + 1 : HOPS_LOST;
 		r->hops[r->queue[--depth]] = (uint16_t)hops;
 	}
 	return hops;
+}
+
+/* The first next hop that works where it is the same for all destinations, and
+ * leads to a switch; NULL: one by one. */
+static const struct ranks_rec *
+arrive_shared(struct fast *f, uint32_t slot, uint32_t u, uint32_t *turn)
+{
+	const struct ranks_run *r = f->r;
+	const unsigned int plane = r->map.slot_plane[slot];
+	const struct ranks_rec *rec;
+	uint64_t other = 0, w[2];
+
+	check_fast_plane(f, plane);
+	f->k = 0;
+	rec = arrive_first(f, slot, u, turn);
+	if (rec == NULL || (rec->to & RANKS_ENDPOINT))
+		return NULL;
+	for (unsigned int i = 0; i < r->alts[plane]; i++) {
+		const uint16_t *hop = fast_lanes(r, plane, u)[i];
+		const uint32_t port = hop[0] & FAST_PORT;
+
+		memcpy(w, hop, sizeof(w));
+		other |= (w[0] ^ w[1]) |
+			 (w[0] ^ (w[0] & 0xffff) * FAST_ONES);
+		if (other != 0 ||
+		    (port < r->map.port0[u + 1] - r->map.port0[u] &&
+		     rec == &r->map.rec[r->map.slot_slc[slot]]
+				[((size_t)r->map.port0[u] + port) *
+				 RL_FWD_PLANES + (hop[0] >> 13)]))
+			break;
+	}
+	return other == 0 ? rec : NULL;
+}
+
+/* Whether no wanted destination has been followed from a state. */
+static bool
+arrive_new(const struct fast *f, size_t at)
+{
+	unsigned int old = 0;
+
+	for (unsigned int k = 0; k < RANKS_TILE; k++)
+		old |= (unsigned int)(f->r->hops[at + k] != HOPS_NEW) << k;
+	return (old & f->want) == 0;
+}
+
+/* arrive_follow() for all destinations at once, as far as they go together. */
+static void
+arrive_together(struct fast *f, const struct ranks_rec *rec, unsigned int slc)
+{
+	struct ranks_run *r = f->r;
+	const struct ranks_map *m = &r->map;
+	uint32_t hops[RANKS_TILE] = {0};
+
+	for (;;) {
+		const struct ranks_rec *next;
+		uint32_t slot = 0, u = rec->to & RANKS_TO, turn;
+		const size_t at = (size_t)u * RANKS_TILE;
+
+		for (; u >= m->nsw; u -= m->nsw)
+			slot++;
+		if (!arrive_new(f, at))
+			break;
+		next = arrive_shared(f, slot, u, &turn);
+		if (next == NULL || turn == arrive_far(r, rec, slc))
+			break;
+		r->followed |= 1ull << slot;
+		for (unsigned int k = 0; k < RANKS_TILE; k++) {
+			r->hops[at + k] = HOPS_OPEN;
+			r->turn[at + k] = turn;
+		}
+		r->queue[f->depth++] = (uint32_t)at;
+		rec = next;
+		slc = m->slot_slc[slot];
+	}
+	for (f->k = 0; f->k < RANKS_TILE; f->k++)
+		if (f->want >> f->k & 1)
+			hops[f->k] = arrive_follow(f, rec, slc);
+	while (f->depth > 0) {
+		uint16_t *to = r->hops + r->queue[--f->depth];
+
+		for (unsigned int k = 0; k < RANKS_TILE; k++) {
+			hops[k] = hops[k] < RL_CHECK_HOPS_MAX ? hops[k] + 1 :
+								HOPS_LOST;
+			to[k] = (uint16_t)hops[k];
+		}
+	}
 }
 
 /* What one source sends to destination k. */
@@ -142,9 +228,13 @@ arrive_all(struct arrive *a, const struct ranks_rec *rec, unsigned int slc)
 	const uint32_t in = arrive_far(r, rec, slc);
 	uint32_t bad[RANKS_TILE], all = 0;
 
-	for (f->k = 0; f->k < RANKS_TILE; f->k++)
-		if ((f->want >> f->k & 1) && r->hops[at + f->k] == HOPS_NEW)
-			arrive_follow(f, rec, slc);
+	for (unsigned int k = 0; k < RANKS_TILE; k++)
+		bad[k] = r->hops[at + k] == HOPS_NEW;
+	for (unsigned int k = 0; k < RANKS_TILE; k++)
+		all |= bad[k] << k;
+	if ((all & f->want) != 0)
+		arrive_together(f, rec, slc);
+	all = 0;
 	for (unsigned int k = 0; k < RANKS_TILE; k++) {
 		const uint32_t hops = r->hops[at + k];
 

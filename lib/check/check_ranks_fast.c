@@ -25,7 +25,6 @@
 
 /** Rows that are fetched before they are read. */
 #define FAST_AHEAD 16
-#define FAST_ONES 0x0001000100010001ull
 
 /* No next hops. */
 static void
@@ -95,18 +94,18 @@ check_fast_word(const struct ranks_map *m, uint32_t s, uint32_t dst,
 	return rl_fwd_word(fwd, p < fwd->nplanes ? p : 0, (uint16_t)dst);
 }
 
-void
-check_fast_source(const struct fast *f, uint32_t s, struct fast_source *x)
+/* What a source and all that are like it inject. */
+static void
+fast_alike(struct fast *f, uint32_t s)
 {
 	const struct ranks_map *m = &f->r->map;
-	const uint32_t dev = m->nsw + s;
-	const struct rl_fwd *fwd = &m->in->fwd[dev];
+	const struct rl_fwd *fwd = &m->in->fwd[m->nsw + s];
 	uint64_t sls, words[RANKS_TILE], other = 0;
 	unsigned int p;
 
-	x->same = false;
-	if (m->levels != 1 || m->topo->nep - f->from < RANKS_TILE ||
-	    s - f->from < RANKS_TILE)
+	f->alike = f->r->alike[s];
+	f->shared_same = false;
+	if (m->levels != 1 || m->topo->nep - f->from < RANKS_TILE)
 		return;
 	memcpy(&sls, fwd->path_sl + f->from, sizeof(sls));
 	if (sls != (sls & 0xff) * 0x0101010101010101ull)
@@ -115,11 +114,26 @@ check_fast_source(const struct fast *f, uint32_t s, struct fast_source *x)
 	rl_fwd_words(fwd, p < fwd->nplanes ? p : 0, f->from, RANKS_TILE, words);
 	for (unsigned int k = 1; k < RANKS_TILE; k++)
 		other |= words[k] ^ words[0];
-	x->same = other == 0;
-	x->word = words[0];
-	x->slc = m->slc_of[sls & (RL_SLS - 1)];
-	x->recs = m->rec[x->slc] + (size_t)m->port0[dev] * RL_FWD_PLANES;
-	x->nports = m->port0[dev + 1] - m->port0[dev];
+	f->shared_same = other == 0;
+	f->shared = words[0];
+	f->shared_slc = m->slc_of[sls & (RL_SLS - 1)];
+}
+
+void
+check_fast_source(struct fast *f, uint32_t s, struct fast_source *x)
+{
+	const struct ranks_map *m = &f->r->map;
+	const uint32_t *port0 = m->port0 + m->nsw + s;
+
+	if (f->alike != f->r->alike[s])
+		fast_alike(f, s);
+	x->same = f->shared_same && s - f->from >= RANKS_TILE;
+	if (!x->same)
+		return;
+	x->word = f->shared;
+	x->slc = f->shared_slc;
+	x->recs = m->rec[x->slc] + (size_t)port0[0] * RL_FWD_PLANES;
+	x->nports = port0[1] - port0[0];
 }
 
 /* A packet comes to a state, of a slot that is searched. */
@@ -499,7 +513,7 @@ fast_begin(struct fast *f, unsigned int want)
 unsigned int
 check_ranks_fast(struct ranks_run *r, uint32_t from, unsigned int want)
 {
-	struct fast f = {.r = r, .from = from};
+	struct fast f = {.r = r, .from = from, .alike = RANKS_NONE};
 
 	fast_begin(&f, want);
 	fast_ascend(&f);
