@@ -7,6 +7,8 @@
  * What the engines share: the tables being built, and the table of engines.
  */
 
+#include <string.h>
+
 #include "rl_route.h"
 #include "route_graph.h"
 
@@ -35,7 +37,9 @@ struct route_build {
 	uint8_t most[RL_FWD_PLANES];
 	uint8_t room[RL_FWD_PLANES]; /**< [plane] see rl_fwd.h */
 	struct rl_fwd_hop *list[RL_FWD_PLANES]; /**< [plane][node][endpoint] */
-	uint64_t *tile; /**< see route_put() */
+	struct rl_fwd_hop *tile; /**< see route_put() */
+	size_t tile_row; /**< next hops that it holds of a destination */
+	size_t tile_plane[RL_FWD_PLANES]; /**< where a plane begins there */
 	uint8_t *vl; /**< sl2vl of all devices, by class */
 	uint8_t *held;	/**< [tile] planes that the tables hold of it */
 	uint32_t *rank; /**< of channels: see route_rank.h */
@@ -60,7 +64,7 @@ struct route_mem {
 	uint8_t *port_class;
 	uint8_t *vl;
 	uint8_t *path_sl; /**< [endpoint][endpoint], or [endpoint]: one_sl */
-	uint64_t *tile;
+	struct rl_fwd_hop *tile;
 	uint8_t *held;	  /**< [tile] planes that entry holds of it */
 	size_t entry_bytes; /**< 0: from the heap */
 	size_t ep_entry_bytes;
@@ -168,25 +172,34 @@ void route_endpoints(struct route_build *b);
 #define ROUTE_TILE 8
 
 /** Where the tile holds an entry. */
-static inline size_t
+static inline struct rl_fwd_hop *
 route_tile_at(const struct route_build *b, uint32_t node, unsigned int plane,
 	      uint32_t dst)
 {
-	return ((size_t)(dst % ROUTE_TILE) * b->live_planes + plane) *
-		       b->g.nnode + node;
+	return b->tile + (dst % ROUTE_TILE) * b->tile_row +
+	       b->tile_plane[plane] + ((size_t)node << b->room[plane]);
 }
 
 /**
- * Writes the entry of a node for a destination. Destinations come in order:
- * entries gather in a tile, [destination mod ROUTE_TILE][plane][node], and go
- * to the tables by whole cache lines, since each node's row is far from the
- * next one's.
+ * Writes the entry of a node for a destination; engines say before how long
+ * their lists are (most). Destinations come in order: entries gather in a tile,
+ * [destination mod ROUTE_TILE][plane][node], and go to the tables eight
+ * destinations at a time, since each node's row is far from the next one's.
  */
 static inline void
 route_put(struct route_build *b, uint32_t node, unsigned int plane, uint32_t dst,
 	  const struct route_hops *h)
 {
-	b->tile[route_tile_at(b, node, plane, dst)] = h->word;
+	const unsigned int room = b->room[plane];
+	struct rl_fwd_hop *to = route_tile_at(b, node, plane, dst);
+
+	RL_ASSERT(h->n <= 1u << room);
+	if (room == 0)
+		memcpy(to, &h->word, sizeof(*to));
+	else if (room == 1)
+		memcpy(to, &h->word, 2 * sizeof(*to));
+	else
+		memcpy(to, &h->word, sizeof(h->word));
 }
 
 /** What route_put() has put there in the tile at hand, to be added to. */
@@ -196,7 +209,9 @@ route_got(const struct route_build *b, uint32_t node, unsigned int plane,
 {
 	struct route_hops h = {.n = 0};
 
-	h.word = b->tile[route_tile_at(b, node, plane, dst)];
+	/* A word may be read from the last one on, see route_tables_init(). */
+	memcpy(&h.word, route_tile_at(b, node, plane, dst), sizeof(h.word));
+	h.word = rl_fwd_word_of(h.word, b->room[plane]);
 	while (h.n < RL_FWD_ALTS &&
 	       (h.word >> 16 * h.n & RL_FWD_PORT_NONE) != RL_FWD_PORT_NONE)
 		h.n++;

@@ -305,8 +305,13 @@ route_tables_init(struct route_build *b, unsigned int nplanes)
 	m->path_sl = calloc(b->one_sl ? t->nep : (size_t)t->nep * t->nep, 1);
 	r->ndev = t->ndev;
 	r->nep = t->nep;
-	m->tile = calloc((size_t)nplanes * b->g.nnode + 1,
-			 ROUTE_TILE * sizeof(*m->tile));
+	for (unsigned int p = 0; p < nplanes; p++) {
+		b->tile_plane[p] = b->tile_row;
+		b->tile_row += p < b->live_planes ?
+				       (size_t)b->g.nnode << b->room[p] : 0;
+	}
+	m->tile = calloc(b->tile_row * ROUTE_TILE + RL_FWD_ALTS,
+			 sizeof(*m->tile));
 	if (m->entry == NULL || m->held == NULL || m->ep_entry == NULL ||
 	    m->tile == NULL || m->vl == NULL || m->port_class == NULL || r->fwd == NULL || m->path_sl == NULL) {
 		snprintf(b->err, RL_ERR_MAX, "no memory for the tables of %u "
@@ -373,93 +378,6 @@ route_plane_of(struct route_build *b, uint8_t vl, uint8_t sl, uint8_t p)
 {
 	for (uint32_t d = 0; d < b->topo->ndev; d++)
 		b->route->fwd[d].plane_of[vl][sl] = p;
-}
-
-/* A way that a third endpoint has to reflect: after all others. */
-#define TABLES_REFLECTED 0x10000u
-
-/* Hops from node u to endpoint e by first choices, or ROUTE_NONE. */
-static uint32_t
-tables_walk(struct route_build *b, uint32_t u, uint32_t e, uint8_t sl)
-{
-	const struct rl_topo *t = b->topo;
-	unsigned int plane = b->route->fwd[u].inject_plane[sl];
-
-	for (uint32_t hops = 1; hops <= b->g.nnode + 1u; hops++) {
-		const struct rl_fwd_hop h =
-			rl_fwd_lookup(&b->route->fwd[u], plane, (uint16_t)e)
-				.hop[0];
-		uint32_t next;
-
-		if (h.port == RL_FWD_PORT_NONE)
-			return ROUTE_NONE;
-		next = t->dev[u].port[h.port].peer_dev;
-		if (next == t->ep_dev[e])
-			return hops;
-		if (next >= b->g.nnode)
-			return TABLES_REFLECTED + hops;
-		u = next;
-		plane = h.plane;
-	}
-	return ROUTE_NONE;
-}
-
-/* Links of endpoint e, by the length of the way to dst, shortest first. */
-static void
-tables_fill_multi(struct route_build *b, uint32_t e, uint32_t dst,
-		  struct rl_fwd_entry *entry)
-{
-	const struct route_graph *g = &b->g;
-	const uint8_t sl = b->route->fwd[b->topo->ep_dev[e]].path_sl[dst];
-	const uint32_t n = g->att0[e + 1] - g->att0[e];
-	uint32_t len[RL_FWD_ALTS], have = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		/* Equal ways are taken in turn. */
-		const struct route_att *a =
-			&g->att[g->att0[e] + (i + dst) % n];
-		uint32_t l = a->peer == b->topo->ep_dev[dst] ? 0 : ROUTE_NONE;
-		uint32_t at;
-
-		if (a->node != ROUTE_NONE)
-			l = tables_walk(b, a->node, dst, sl);
-		if (l == ROUTE_NONE)
-			continue;
-		for (at = have; at > 0 && len[at - 1] > l; at--) {
-			if (at == RL_FWD_ALTS)
-				continue;
-			len[at] = len[at - 1];
-			entry->hop[at] = entry->hop[at - 1];
-		}
-		if (at == RL_FWD_ALTS)
-			continue;
-		len[at] = l;
-		entry->hop[at].port = a->ep_port;
-		entry->hop[at].plane = 0;
-		if (have < RL_FWD_ALTS)
-			have++;
-	}
-}
-
-void
-route_endpoints(struct route_build *b)
-{
-	const struct rl_topo *t = b->topo;
-	struct route_mem *m = b->route->priv;
-	struct rl_fwd_entry *row = m->ep_entry;
-	const struct rl_fwd_hop first = {.port = 0, .plane = 0};
-
-	for (uint32_t d = 0; d < t->nep; d++)
-		row[d].hop[0] = first;
-	row += (size_t)b->nplanes * t->nep;
-	for (uint32_t e = 0; e < t->nep; e++) {
-		if (t->dev[t->ep_dev[e]].nports < 2)
-			continue;
-		for (uint32_t d = 0; d < t->nep; d++)
-			if (d != e && route_ep_live(&b->g, d))
-				tables_fill_multi(b, e, d, &row[d]);
-		row += (size_t)b->nplanes * t->nep;
-	}
 }
 
 int

@@ -16,12 +16,13 @@
 void
 route_tile_begin(struct route_build *b, uint32_t dst)
 {
-	uint64_t *tile = b->tile + route_tile_at(b, 0, 0, dst);
+	uint16_t *to = (uint16_t *)(void *)(b->tile + (dst % ROUTE_TILE) *
+						     b->tile_row);
 
 	if (dst % ROUTE_TILE == 0)
 		b->tile_planes = b->live_planes;
-	for (size_t i = 0; i < (size_t)b->live_planes * b->g.nnode; i++)
-		tile[i] = RL_FWD_WORD_NONE;
+	for (size_t i = 0; i < b->tile_row; i++)
+		to[i] = RL_FWD_PORT_NONE;
 }
 
 /* Where the entries of a node on a plane begin, from a destination on. */
@@ -61,45 +62,44 @@ tile_line(struct rl_fwd_hop *to, const uint64_t line[ROUTE_TILE])
 #endif
 }
 
-/* A part of one: it stays in the caches until its neighbours come. */
-static inline void
-tile_part(struct rl_fwd_hop *to, const uint64_t line[ROUTE_TILE], uint32_t have,
-	  unsigned int room)
-{
-	for (uint32_t k = 0; room == 0 && k < have; k++)
-		memcpy(to + k, &line[k], sizeof(*to));
-	for (uint32_t k = 0; room == 1 && k < have; k++)
-		memcpy(to + 2 * k, &line[k], 2 * sizeof(*to));
-	if (room == RL_FWD_ROOM)
-		memcpy(to, line, have * sizeof(*line));
-}
-
-/* One plane of a tile, of `have` destinations. */
+/*
+ * One plane of a tile, of `have` destinations. Lines of which a tile is but a
+ * part stay in the caches until its neighbours come.
+ */
 static inline void
 tile_plane(const struct route_build *b, unsigned int plane, uint32_t from,
 	   uint32_t have, unsigned int room)
 {
-	const size_t n = (size_t)b->live_planes * b->g.nnode;
-	const uint64_t *tile = b->tile + (size_t)plane * b->g.nnode;
-	uint64_t lost = 0;
+	const size_t bytes = sizeof(struct rl_fwd_hop) << room;
+	const struct rl_fwd_hop *tile = b->tile + b->tile_plane[plane];
 
 	for (uint32_t u = 0; u < b->g.nnode; u++) {
 		struct rl_fwd_hop *to = tile_at(b, plane, u, from);
+		struct rl_fwd_hop line[ROUTE_TILE * RL_FWD_ALTS];
+
+		for (uint32_t k = 0; k < have; k++)
+			memcpy(line + (k << room),
+			       tile + k * b->tile_row + ((size_t)u << room),
+			       bytes);
+		memcpy(to, line, have * bytes);
+	}
+}
+
+/* The same where it is whole cache lines. */
+static void
+tile_plane_lines(const struct route_build *b, unsigned int plane, uint32_t from)
+{
+	const struct rl_fwd_hop *tile = b->tile + b->tile_plane[plane];
+
+	for (uint32_t u = 0; u < b->g.nnode; u++) {
 		uint64_t line[ROUTE_TILE];
 
-		for (uint32_t k = 0; k < ROUTE_TILE; k++) {
-			line[k] = tile[k * n + u];
-			lost |= k < have ? line[k] ^
-						   rl_fwd_word_of(line[k], room) :
-					   0;
-		}
-		if (room == RL_FWD_ROOM && have == ROUTE_TILE)
-			tile_line(to, line);
-		else
-			tile_part(to, line, have, room);
+		for (uint32_t k = 0; k < ROUTE_TILE; k++)
+			memcpy(&line[k], tile + k * b->tile_row +
+						 (size_t)u * RL_FWD_ALTS,
+			       sizeof(*line));
+		tile_line(tile_at(b, plane, u, from), line);
 	}
-	/* Engines say how long their lists are: see route_build.most. */
-	RL_ASSERT(lost == 0);
 }
 
 void
@@ -126,7 +126,7 @@ route_tile_end(struct route_build *b, uint32_t dst)
 		else if (b->room[p] == 1)
 			tile_plane(b, p, from, ROUTE_TILE, 1);
 		else
-			tile_plane(b, p, from, ROUTE_TILE, RL_FWD_ROOM);
+			tile_plane_lines(b, p, from);
 	}
 	tile_clear(b, from, have);
 }
