@@ -51,6 +51,7 @@ struct any {
 	uint32_t longest; /* links between any two switches that matter */
 	uint32_t limit;	  /* that VLs suffice for */
 	struct any_quality quality; /* of shortest ways */
+	bool settled;	  /* they are kept */
 	bool reflect;
 	unsigned int peer;    /* plane of what an endpoint has reflected */
 	unsigned int to_peer; /* plane that chooses the VL towards it */
@@ -78,8 +79,10 @@ any_measure(struct any *an)
 				near->hosts[near->queue[i]];
 	}
 	an->quality.busiest = any_busiest(g, near->load);
-	/* They stay as what later destinations will add: who comes first knows
-	 * where it will be crowded. */
+	if (near->way != NULL)
+		an->settled = route_bfs_settle(near, g, &an->quality.busiest);
+	/* Else they stay as what later destinations will add: who comes first
+	 * knows where it will be crowded. */
 }
 
 /* Whether endpoint x can reflect to e what comes from node u. */
@@ -218,7 +221,10 @@ any_plan(struct any *an, uint32_t e)
 		if (!route_ep_live(&an->b->g, e + k))
 			continue;
 		memset(an->search.next, 0xff, bytes);
-		route_bfs_dst(&an->search, &an->b->g, e + k);
+		if (an->settled)
+			route_bfs_kept(&an->search, &an->b->g, e + k);
+		else
+			route_bfs_dst(&an->search, &an->b->g, e + k);
 		memcpy(lane->dist, an->search.dist, bytes);
 		memcpy(lane->next, an->search.next, bytes);
 		lane->n = an->search.nqueue;
@@ -364,7 +370,17 @@ any_init(struct any *an)
 		an->lane[k].next = an->lane[k].dist + n;
 		an->lane[k].near = an->lane[k].next + n;
 	}
-	return route_bfs_init(&an->search, &an->b->g);
+	if (route_bfs_init(&an->search, &an->b->g) != 0)
+		return -ENOMEM;
+	/* Where there is no memory for it, loads are less even. */
+	if ((uint64_t)an->b->g.narc * an->b->topo->nep <=
+	    ROUTE_SETTLE_ARCS / 2)
+		an->search.way = malloc((n * an->b->topo->nep + 1) *
+					sizeof(*an->search.way));
+	if (an->search.way != NULL)
+		memset(an->search.way, 0xff,
+		       n * an->b->topo->nep * sizeof(*an->search.way));
+	return 0;
 }
 
 /* Whether up*-down* is as short, and spreads the flows better. */

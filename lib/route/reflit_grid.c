@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many roots are tried to keep detours bearable. */
-#define REFLIT_ROOTS 6
-
 /* Adds the DOR hop of node u towards node `to` on plane p. */
 static uint32_t
 reflit_add_dor(struct reflit *rf, struct route_hops *h, uint32_t u, uint32_t to,
@@ -138,10 +135,14 @@ static void
 reflit_judge(struct reflit *rf, uint32_t e, uint32_t s, uint32_t cost,
 	     bool *known)
 {
-	if (cost >= REFLIT_COST_NONE || cost - rf->least[s] <= rf->worst)
+	if (cost >= REFLIT_COST_NONE)
+		return;
+	if (rf->exact)
+		rf->extra += cost - rf->shortest[s];
+	if (cost - rf->least[s] <= rf->worst)
 		return;
 	if (!*known)
-		route_bfs_dst(&rf->near, &rf->b->g, e);
+		route_bfs_search(&rf->near, &rf->b->g, e);
 	*known = true;
 	if (cost - rf->near.dist[s] > rf->worst)
 		rf->worst = cost - rf->near.dist[s];
@@ -184,8 +185,14 @@ reflit_node(struct reflit *rf, uint32_t t, uint32_t e)
 	for (uint32_t u = 0; u < n && rf->broken && rf->whole; u++)
 		rf->whole = route_grid_dead(&rf->gr, u) ||
 			    rf->dor_t.cost[u] == rf->least[u];
-	if (!rf->whole)
-		reflit_classes(rf, e);
+	if (rf->whole)
+		return;
+	rf->shortest = rf->least;
+	if (rf->exact) {
+		route_bfs_search(&rf->near, &rf->b->g, e);
+		rf->shortest = rf->near.dist;
+	}
+	reflit_classes(rf, e);
 }
 
 /* All that leads to endpoint e; *last is the node it is set up for. */
@@ -231,12 +238,13 @@ reflit_plan(struct reflit *rf, uint32_t e)
 	route_detour_plan(&rf->dt, dst, n, first);
 }
 
-static void
+void
 reflit_tables(struct reflit *rf)
 {
 	uint32_t last = ROUTE_NONE;
 
 	rf->worst = 0;
+	rf->extra = 0;
 	memset(rf->turn, 0, rf->b->g.nnode * sizeof(*rf->turn));
 	for (uint32_t e = 0; e < rf->b->topo->nep; e++) {
 		route_tile_begin(rf->b, e);
@@ -250,39 +258,6 @@ reflit_tables(struct reflit *rf)
 		reflit_endpoint(rf, e, &last);
 		route_tile_end(rf->b, e);
 	}
-}
-
-/*
- * Tables with the root that makes the longest detour bearable. Up*-down* is at
- * its worst between nodes that lie on two sides of what is farthest from the
- * root; where a failure does so, too, another root helps.
- */
-static int
-reflit_roots(struct reflit *rf)
-{
-	const struct route_graph *g = &rf->b->g;
-	uint32_t root, best_root = 0, best = UINT32_MAX;
-	int ret = route_root(g, &root);
-
-	for (unsigned int i = 0; i <= REFLIT_ROOTS && ret == 0; i++) {
-		if (i == REFLIT_ROOTS)
-			root = best_root;
-		updown_order_free(rf->order);
-		ret = updown_order_init(rf->order, g, root);
-		if (ret != 0)
-			break;
-		reflit_tables(rf);
-		if (rf->worst <= REFLIT_BEARABLE || i == REFLIT_ROOTS)
-			break;
-		if (rf->worst < best) {
-			best = rf->worst;
-			best_root = root;
-		}
-		do
-			root = (root + g->nnode / REFLIT_ROOTS + 1) % g->nnode;
-		while (g->first[root] == g->first[root + 1]);
-	}
-	return ret;
 }
 
 static void
@@ -393,6 +368,7 @@ reflit_init(struct reflit *rf)
 	if (ret != 0)
 		return ret;
 	rf->broken = reflit_broken(rf);
+	rf->exact = b->g.nnode <= REFLIT_EXACT;
 	ret = route_detour_init(&rf->dt, b, 1, b->max_vls - REFLIT_VL_DETOUR);
 	reflit_planes(rf, rf->dt.nplanes);
 	b->live_planes = rf->broken ? rf->wrap : rf->up;
@@ -403,6 +379,8 @@ reflit_init(struct reflit *rf)
 	if (ret == 0 && rf->broken)
 		ret = route_bfs_init(&rf->near, &b->g);
 	b->vl_planes = 1;
+	/* All paths have the first while nothing is broken. */
+	b->one_sl = !rf->broken;
 	/* The way, and a detour. */
 	for (unsigned int p = 0; p < rf->wrap; p++)
 		b->most[p] = 2;

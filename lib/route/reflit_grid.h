@@ -48,6 +48,8 @@
 #define REFLIT_VL_WRAP 1
 #define REFLIT_VL_ESCAPE 2
 #define REFLIT_VL_DETOUR 3
+/** Switches of grids, at most, whose shortest ways are looked up. */
+#define REFLIT_EXACT 256u
 /** Links that a detour may well have more than the shortest way. */
 #define REFLIT_BEARABLE 6
 
@@ -87,6 +89,9 @@ struct reflit {
 	struct reflit_dor dor_t; /**< to t: one of the lanes */
 	struct reflit_dor dor_p; /**< to the proxy */
 	uint32_t *least;   /**< [node] hops to t that the positions ask for */
+	bool exact;	   /**< small enough to know the shortest ways */
+	const uint32_t *shortest; /**< [node] these, or least */
+	uint64_t extra;	   /**< exact: links more than these, of all pairs */
 	uint32_t *up_cost; /**< [node] hops of class up */
 	uint32_t *up_next; /**< [node] arc; up, or down */
 	uint32_t *late_cost; /**< [node] hops of class late */
@@ -112,6 +117,13 @@ uint32_t reflit_least(const struct route_grid *gr, uint32_t s, uint32_t t);
 
 /** The best class from node s; *cost is set to its hops. */
 uint8_t reflit_choose(const struct reflit *rf, uint32_t s, uint32_t *cost);
+
+/** All tables, with the order that rf has. */
+void reflit_tables(struct reflit *rf);
+
+/** Tables where something is broken, with the order that suits best. Returns 0
+    or -ENOMEM. */
+int reflit_roots(struct reflit *rf);
 
 /** The engine where there is no grid. */
 int reflit_any(struct route_build *b);

@@ -152,11 +152,12 @@ reflit_least(const struct route_grid *gr, uint32_t s, uint32_t t)
 	return sum;
 }
 
-/* Penalty of a path that is so many links longer than need be. */
+/* Penalty of a path that is so many links longer than need be: two more than
+ * the positions ask for are needed by most that failures touch. */
 static inline uint64_t
-classes_penalty(uint64_t extra)
+classes_penalty(const struct reflit *rf, uint64_t extra)
 {
-	return extra > 2 ? extra * extra * extra : 0;
+	return rf->exact || extra > 2 ? extra * extra * extra : 0;
 }
 
 /* Sum of the penalties of all sources. */
@@ -173,7 +174,7 @@ classes_cost(const struct reflit *rf)
 			continue;
 		reflit_choose(rf, s, &cost);
 		if (cost < REFLIT_COST_NONE)
-			sum += classes_penalty(cost - rf->least[s]);
+			sum += classes_penalty(rf, cost - rf->shortest[s]);
 	}
 	return sum;
 }
@@ -192,7 +193,7 @@ classes_stretched(const struct reflit *rf, uint32_t *who)
 			continue;
 		reflit_choose(rf, s, &cost);
 		if (cost < REFLIT_COST_NONE &&
-		    classes_penalty(cost - rf->least[s]) != 0)
+		    classes_penalty(rf, cost - rf->shortest[s]) != 0)
 			who[n++] = s;
 	}
 	return n;
@@ -212,7 +213,8 @@ classes_bound(const struct reflit *rf, uint32_t w, const uint32_t *who,
 
 		reflit_choose(rf, s, &best);
 		cost += reflit_least(&rf->gr, s, w);
-		sum += classes_penalty((cost < best ? cost : best) - rf->least[s]);
+		cost = rl_max_u32(rl_min_u32(cost, best), rf->shortest[s]);
+		sum += classes_penalty(rf, cost - rf->shortest[s]);
 	}
 	return sum;
 }

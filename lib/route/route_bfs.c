@@ -38,11 +38,12 @@ route_bfs_free(struct route_bfs *n)
 	free(n->dist);
 	free(n->hosts);
 	free(n->load);
+	free(n->way);
 	memset(n, 0, sizeof(*n));
 }
 
-static void
-near_search(struct route_bfs *n, const struct route_graph *g, uint32_t e)
+void
+route_bfs_search(struct route_bfs *n, const struct route_graph *g, uint32_t e)
 {
 	uint32_t head = 0, tail = 0;
 
@@ -116,21 +117,40 @@ near_several(struct route_bfs *n, const struct route_graph *g, uint32_t e)
 }
 
 void
-route_bfs_dst(struct route_bfs *n, const struct route_graph *g, uint32_t e)
+route_bfs_flows(struct route_bfs *n, const struct route_graph *g, uint32_t e)
 {
-	near_search(n, g, e);
 	for (uint32_t i = 0; i < n->nqueue; i++)
 		n->flows[n->queue[i]] = n->hosts[n->queue[i]];
 	if (n->several != 0)
 		near_several(n, g, e);
+}
+
+void
+route_bfs_choose(struct route_bfs *n, const struct route_graph *g, uint32_t e)
+{
+	uint16_t *way = n->way == NULL ? NULL :
+					 n->way + (size_t)e * g->nnode;
+
+	route_bfs_flows(n, g, e);
 	for (uint32_t i = n->nqueue; i-- > 0;) {
 		const uint32_t u = n->queue[i];
 
 		n->next[u] = ROUTE_NONE;
-		if (n->dist[u] == 0)
-			continue;
-		n->next[u] = near_choose(n, g, u, e);
-		n->load[n->next[u]] += n->flows[u];
-		n->flows[g->arc[n->next[u]].to] += n->flows[u];
+		if (n->dist[u] != 0) {
+			n->next[u] = near_choose(n, g, u, e);
+			n->load[n->next[u]] += n->flows[u];
+			n->flows[g->arc[n->next[u]].to] += n->flows[u];
+		}
+		if (way != NULL)
+			way[u] = n->next[u] == ROUTE_NONE ?
+				ROUTE_WAY_NONE :
+				(uint16_t)(n->next[u] - g->first[u]);
 	}
+}
+
+void
+route_bfs_dst(struct route_bfs *n, const struct route_graph *g, uint32_t e)
+{
+	route_bfs_search(n, g, e);
+	route_bfs_choose(n, g, e);
 }

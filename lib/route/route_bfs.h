@@ -21,7 +21,18 @@ struct route_bfs {
 	uint32_t *hosts; /**< [node] endpoints attached to it alone */
 	uint32_t several; /**< endpoints with several links */
 	uint64_t *load;	 /**< [arc] flows to all destinations so far */
+	/** [endpoint][node] arc less the first of the node, what
+	    route_bfs_dst() chose the last time; NULL: not kept */
+	uint16_t *way;
 };
+
+/** Arcs that route_bfs_settle() looks at before it is enough. In fabrics of a
+    thousand switches a round of it takes longer than it is worth. */
+#define ROUTE_SETTLE_ARCS 10000000u
+
+/** No way, in route_bfs.way. */
+#define ROUTE_WAY_NONE UINT16_MAX
+
 
 /** Returns 0 or -ENOMEM. For a zeroed object. */
 int route_bfs_init(struct route_bfs *n, const struct route_graph *g);
@@ -30,5 +41,29 @@ void route_bfs_free(struct route_bfs *n);
 /** The ways to endpoint @p e. */
 void route_bfs_dst(struct route_bfs *n, const struct route_graph *g,
 		    uint32_t e);
+
+/**
+ * After route_bfs_dst() for all endpoints, once, if ways are kept: moves flows
+ * from where it is crowded, as long as the busiest link gets less, and as long
+ * as that takes little time. route_bfs_kept() then gives what was best.
+ *
+ * @param busiest  set to the flows on the busiest link
+ * @return whether there was memory for it; else nothing is changed
+ */
+bool route_bfs_settle(struct route_bfs *n, const struct route_graph *g,
+		      uint64_t *busiest);
+
+/** The ways to endpoint @p e as route_bfs_settle() has left them. */
+void route_bfs_kept(struct route_bfs *n, const struct route_graph *g,
+		    uint32_t e);
+
+/** Steps of route_bfs_dst(): dist and queue; flows of who is attached to each
+    node; the choice of each node, which adds flows and load. */
+void route_bfs_search(struct route_bfs *n, const struct route_graph *g,
+		      uint32_t e);
+void route_bfs_flows(struct route_bfs *n, const struct route_graph *g,
+		     uint32_t e);
+void route_bfs_choose(struct route_bfs *n, const struct route_graph *g,
+		      uint32_t e);
 
 #endif /* ROUTE_BFS_H */

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Evener loads on shortest ways. A breadth-first search chooses for one
+ * destination after the other, and who comes first does not know where it will
+ * be crowded. So all choose again, one destination at a time, with the flows of
+ * all others on the links: its own are taken off, and put where there is room.
+ * That goes on as long as it helps.
+ *
+ * What a way costs is the sum over its links of the fourth power of their loads:
+ * the busiest counts most. Nodes far from the destination choose first. Once
+ * one has chosen, its flows count at the node that it leads to, so that the
+ * next one sees them there. All is done in integers: the same on any machine.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "reflit_quality.h"
+#include "route_bfs.h"
+
+/* Rounds without a gain before it is enough, and rounds in all. */
+#define SETTLE_IDLE 4
+#define SETTLE_ROUNDS 64
+/* Loads are brought below this: eight links of its fourth power fit a word. */
+#define SETTLE_MOST (1u << 15)
+#define SETTLE_NONE UINT64_MAX
+
+struct settle {
+	struct route_bfs *n;
+	const struct route_graph *g;
+	uint64_t *cost;	    /* [node] of the best way from it */
+	unsigned int shift; /* of loads */
+};
+
+static inline uint64_t
+settle_weight(const struct settle *s, uint32_t a, uint32_t flows)
+{
+	uint64_t l = s->n->load[a] + flows;
+
+	/* Most arcs are one link; a division takes its time. */
+	if (rl_unlikely(s->g->only[a] == ROUTE_PORTS))
+		l /= s->g->arc[a].nport;
+	l >>= s->shift;
+	l = rl_min_u64(l + 1, SETTLE_MOST - 1);
+	return l * l * l * l;
+}
+
+/* Whether an arc of node u leads nearer. */
+static inline bool
+settle_nearer(const struct settle *s, uint32_t u, uint32_t a)
+{
+	return s->n->dist[s->g->arc[a].to] < s->n->dist[u];
+}
+
+/* What it costs to go on from node u, if so many flows do. */
+static uint64_t
+settle_cost(const struct settle *s, uint32_t u, uint32_t flows)
+{
+	uint64_t best = SETTLE_NONE;
+
+	if (s->n->dist[u] == 0)
+		return 0;
+	for (uint32_t a = s->g->first[u]; a < s->g->first[u + 1]; a++)
+		if (settle_nearer(s, u, a))
+			best = rl_min_u64(best, settle_weight(s, a, flows) +
+						s->cost[s->g->arc[a].to]);
+	return best;
+}
+
+/* Takes the flows to an endpoint off the links. */
+static void
+settle_remove(struct settle *s, const uint16_t *way)
+{
+	struct route_bfs *n = s->n;
+
+	for (uint32_t i = n->nqueue; i-- > 0;) {
+		const uint32_t u = n->queue[i];
+		uint32_t a;
+
+		if (way[u] == ROUTE_WAY_NONE)
+			continue;
+		a = s->g->first[u] + way[u];
+		n->load[a] -= n->flows[u];
+		n->flows[s->g->arc[a].to] += n->flows[u];
+	}
+}
+
+/* The best arc of node u to endpoint e; of several each destination begins with
+ * another. */
+static uint16_t
+settle_best(const struct settle *s, uint32_t u, uint32_t e)
+{
+	const struct route_graph *g = s->g;
+	const uint32_t first = g->first[u], narc = g->first[u + 1] - first;
+	uint64_t best = SETTLE_NONE;
+	uint16_t way = ROUTE_WAY_NONE;
+	uint32_t k = e % narc;
+
+	for (uint32_t i = 0; i < narc; i++) {
+		if (settle_nearer(s, u, first + k)) {
+			const uint64_t c =
+				settle_weight(s, first + k, s->n->flows[u]) +
+				s->cost[g->arc[first + k].to];
+
+			if (c < best) {
+				best = c;
+				way = (uint16_t)k;
+			}
+		}
+		k = k + 1 == narc ? 0 : k + 1;
+	}
+	return way;
+}
+
+/* The ways to endpoint e anew. */
+static void
+settle_endpoint(struct settle *s, uint32_t e)
+{
+	const struct route_graph *g = s->g;
+	struct route_bfs *n = s->n;
+	uint16_t *way = n->way + (size_t)e * g->nnode;
+
+	route_bfs_search(n, g, e);
+	route_bfs_flows(n, g, e);
+	settle_remove(s, way);
+	for (uint32_t i = 0; i < n->nqueue; i++)
+		s->cost[n->queue[i]] = settle_cost(s, n->queue[i], 0);
+	route_bfs_flows(n, g, e);
+	for (uint32_t i = n->nqueue; i-- > 0;) {
+		const uint32_t u = n->queue[i];
+		uint32_t a, to;
+
+		if (n->dist[u] == 0)
+			continue;
+		way[u] = settle_best(s, u, e);
+		a = g->first[u] + way[u];
+		to = g->arc[a].to;
+		n->load[a] += n->flows[u];
+		n->flows[to] += n->flows[u];
+		s->cost[to] = settle_cost(s, to, n->flows[to]);
+	}
+}
+
+/* Rounds until it is enough; *kept has the best ways. Returns their busiest. */
+static uint64_t
+settle_rounds(struct settle *s, uint16_t *kept, size_t size)
+{
+	const uint64_t arcs = (uint64_t)s->g->topo->nep * s->g->narc;
+	uint64_t best = any_busiest(s->g, s->n->load);
+	unsigned int idle = 0;
+
+	while (best >> s->shift >= SETTLE_MOST / 2)
+		s->shift++;
+	for (unsigned int i = 0; i < SETTLE_ROUNDS && idle < SETTLE_IDLE &&
+	     i * arcs < ROUTE_SETTLE_ARCS; i++) {
+		uint64_t now;
+
+		for (uint32_t e = 0; e < s->g->topo->nep; e++)
+			settle_endpoint(s, e);
+		now = any_busiest(s->g, s->n->load);
+		idle++;
+		if (now < best) {
+			best = now;
+			memcpy(kept, s->n->way, size);
+			idle = 0;
+		}
+	}
+	return best;
+}
+
+bool
+route_bfs_settle(struct route_bfs *n, const struct route_graph *g,
+		 uint64_t *busiest)
+{
+	const size_t size = (size_t)g->topo->nep * g->nnode * sizeof(*n->way);
+	struct settle s = {.n = n, .g = g};
+	uint16_t *kept = malloc(size + 1);
+
+	s.cost = malloc((g->nnode + 1u) * sizeof(*s.cost));
+	if (kept == NULL || s.cost == NULL) {
+		free(s.cost);
+		free(kept);
+		return false;
+	}
+	memcpy(kept, n->way, size);
+	*busiest = settle_rounds(&s, kept, size);
+	free(s.cost);
+	free(n->way);
+	n->way = kept;
+	return true;
+}
+
+void
+route_bfs_kept(struct route_bfs *n, const struct route_graph *g, uint32_t e)
+{
+	const uint16_t *way = n->way + (size_t)e * g->nnode;
+
+	route_bfs_search(n, g, e);
+	for (uint32_t i = 0; i < n->nqueue; i++) {
+		const uint32_t u = n->queue[i];
+
+		n->next[u] = way[u] == ROUTE_WAY_NONE ? ROUTE_NONE :
+							g->first[u] + way[u];
+	}
+}
