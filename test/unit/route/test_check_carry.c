@@ -459,6 +459,40 @@ flows_are_touched_where_planes_are_others(void **state)
 	assert_true(changes > 0);
 }
 
+/*
+ * A way is written down in seven bits. Destinations to which one is longer are
+ * looked at as if nothing were known: what is missing on it is found.
+ */
+static void
+ways_longer_than_can_be_written_down_are_not_carried(void **state)
+{
+	static const unsigned int length[] = {127, 128, 129, 140};
+
+	(void)state;
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(length); i++) {
+		const unsigned int n = length[i];
+		struct rl_fwd_hop *h;
+		struct carried c;
+
+		memset(&c, 0, sizeof(c));
+		rl_prng_seed(&c.p, n);
+		fix_grid(&c.t, false, n, 0, 0, 1);
+		c.engine = "reflit";
+		c.vls = 8;
+		c.r = fix_route(&c.t, c.engine, 8);
+		assert_int_equal(carried_judge(&c, n, "whole"), 0);
+		fix_fail(&c.t, "e60-s60");
+		assert_true(carried_tables(&c));
+		assert_int_equal(carried_judge(&c, n, "one away"), 0);
+		for (unsigned int k = 0;
+		     (h = hop_of(&c, 0, 0, n - 1, k)) != NULL; k++)
+			h->port = RL_FWD_PORT_NONE;
+		assert_int_equal(carried_judge(&c, n, "cut at one end"),
+				 -EHOSTUNREACH);
+		carried_close(&c);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -470,6 +504,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(a_failure_and_a_return_cost_a_small_part),
 		cmocka_unit_test(flows_are_touched_where_planes_are_others),
 		cmocka_unit_test(the_flows_that_a_change_touches_are_those_that_a_look_at_all_finds),
+		cmocka_unit_test(ways_longer_than_can_be_written_down_are_not_carried),
 	};
 
 	if (argc > 1)

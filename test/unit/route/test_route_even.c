@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How short and how even paths of engine reflit are beside those of OpenSM's
+ * best engine for the same fabric (docs/opensm.md): no longer, and no more of
+ * them on the busiest link. And how much room tables take.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "rl_check.h"
+#include "route_fixture.h"
+
+static struct rl_check_report rep;
+
+static void
+look(struct rl_topo *t, struct rl_route **r)
+{
+	struct rl_check_in in = {.topo = t, .stretch = true};
+	char err[RL_ERR_MAX] = "";
+
+	*r = fix_route(t, "reflit", 8);
+	in.fwd = (*r)->fwd;
+	assert_int_equal(rl_check(&in, &rep), 0);
+	if (rl_route_accept(*r, t, NULL, err) != 0)
+		fail_msg("%s", err);
+}
+
+static void
+judge(struct rl_topo *t, const char *what, double stretch, uint32_t busiest)
+{
+	struct rl_route *r;
+
+	look(t, &r);
+	if (rep.stretch_mean > stretch + 0.00005 || rep.load_max > busiest)
+		fail_msg("%s: stretch %.4f, busiest %u", what,
+			 rep.stretch_mean, rep.load_max);
+	rl_route_free(r);
+	rl_topo_free(t);
+}
+
+static void
+build(struct rl_topo *t, const struct rl_topo_spec *spec)
+{
+	char err[RL_ERR_MAX] = "";
+
+	if (rl_topo_build(spec, t, err, NULL) != 0)
+		fail_msg("%s", err);
+}
+
+/* A fat tree of k-ary switches. */
+static void
+fat_tree(struct rl_topo *t, uint16_t k, uint16_t levels)
+{
+	struct rl_topo_spec spec;
+
+	rl_topo_spec_defaults(&spec, RL_TOPO_FAT_TREE);
+	spec.levels = (uint8_t)levels;
+	for (unsigned int l = 0; l < levels; l++) {
+		spec.m[l] = k;
+		spec.w[l] = l == 0 ? 1 : k;
+		spec.tree_links[l] = 1;
+	}
+	build(t, &spec);
+}
+
+static void
+no_engine_of_opensm_is_shorter_or_evener(void **state)
+{
+	struct rl_topo_spec spec;
+	struct rl_topo t;
+
+	(void)state;
+	rl_topo_spec_defaults(&spec, RL_TOPO_RANDOM);
+	spec.n = 64;
+	spec.degree = 6;
+	spec.seed = 1;
+	build(&t, &spec);
+	judge(&t, "random, 64 of degree 6", 1, 37);
+	fat_tree(&t, 4, 3);
+	judge(&t, "fat tree", 1, 60);
+	fat_tree(&t, 4, 3);
+	fix_fail(&t, "s2.0-s3.0");
+	judge(&t, "fat tree, one link failed", 1, 92);
+	fat_tree(&t, 4, 4);
+	judge(&t, "fat tree of four tiers", 1, 252);
+	rl_topo_spec_defaults(&spec, RL_TOPO_DRAGONFLY);
+	spec.a = 4;
+	spec.h = 2;
+	spec.groups = 9;
+	spec.hosts_per_switch = 2;
+	build(&t, &spec);
+	judge(&t, "dragonfly", 1, 88);
+	fix_grid(&t, true, 6, 6, 0, 1);
+	fix_fail(&t, "s3.1");
+	judge(&t, "torus, one switch failed", 1.0020, 41);
+}
+
+/* Wherever the link is that failed. */
+static void
+a_small_torus_without_a_link_has_the_shortest_ways_there_are(void **state)
+{
+	struct rl_topo t;
+
+	(void)state;
+	for (uint32_t l = 0; l < 108; l++) {
+		fix_grid(&t, true, 6, 6, 0, 1);
+		if (t.link[l].kind != RL_LINK_ISL) {
+			rl_topo_free(&t);
+			continue;
+		}
+		t.link[l].failed = true;
+		judge(&t, "torus, one link failed", 1, 43);
+	}
+}
+
+/* Planes away and tree have one next hop, others two, as long as no links are
+ * parallel. What follows the last entry of a list is no next hop. */
+static void
+planes_have_room_for_their_longest_lists(void **state)
+{
+	struct rl_topo t;
+	struct rl_route *r;
+
+	(void)state;
+	for (unsigned int links = 1; links <= 2; links++) {
+		static const uint8_t one[] = {1, 1, 0, 0};
+
+		fix_grid(&t, true, 4, 5, 0, links);
+		look(&t, &r);
+		for (unsigned int p = 0; p < RL_ARRAY_SIZE(one); p++)
+			for (uint32_t u = 0; u < t.ndev - t.nep; u++) {
+				const struct rl_fwd *f = &r->fwd[u];
+
+				assert_int_equal(f->room[p],
+						 links == 1 ? one[p] :
+							      RL_FWD_ROOM);
+				for (uint16_t e = 0; e < t.nep; e++) {
+					const struct rl_fwd_entry n =
+						rl_fwd_lookup(f, p, e);
+
+					for (unsigned int i = 1u << f->room[p];
+					     i < RL_FWD_ALTS; i++)
+						assert_int_equal(
+							n.hop[i].port,
+							RL_FWD_PORT_NONE);
+				}
+			}
+		rl_route_free(r);
+		rl_topo_free(&t);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_engine_of_opensm_is_shorter_or_evener),
+		cmocka_unit_test(a_small_torus_without_a_link_has_the_shortest_ways_there_are),
+		cmocka_unit_test(planes_have_room_for_their_longest_lists),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
