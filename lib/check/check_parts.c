@@ -52,3 +52,26 @@ check_together(const struct rl_topo *t, const uint32_t *part, uint32_t a,
 	}
 	return false;
 }
+
+bool
+check_cut(const struct rl_topo *t, const uint32_t *part)
+{
+	const uint32_t none = t->ndev;
+	uint32_t all = none;
+
+	for (uint32_t e = 0; e < t->nep; e++) {
+		const struct rl_topo_dev *d = &t->dev[t->ep_dev[e]];
+
+		for (unsigned int i = 0; i < d->nports; i++) {
+			const uint32_t to = d->port[i].peer_dev;
+
+			if (!rl_topo_link_up(t, d->port[i].link))
+				continue;
+			if (t->dev[to].kind != RL_DEV_SWITCH ||
+			    (all != none && part[to] != all))
+				return true;
+			all = part[to];
+		}
+	}
+	return false;
+}

@@ -14,4 +14,7 @@ uint32_t *check_parts(const struct rl_topo *t);
 bool check_together(const struct rl_topo *t, const uint32_t *part, uint32_t a,
 		    uint32_t b);
 
+/** Whether some endpoints that are there may not hang together. */
+bool check_cut(const struct rl_topo *t, const uint32_t *part);
+
 #endif /* CHECK_PARTS_H */

@@ -72,8 +72,22 @@ run_scan(struct ranks_run *r)
 	return 0;
 }
 
+/* A fabric that may be cut, and is not, is proven as any other: what has been
+ * proven before counts. */
 static int
-run_init(struct ranks_run *r, const struct rl_check_ranks *in,
+run_parts(struct ranks_run *r, struct rl_check_ranks *in)
+{
+	if (!in->parts)
+		return 0;
+	r->part = check_parts(in->topo);
+	if (r->part == NULL)
+		return -ENOMEM;
+	in->parts = check_cut(in->topo, r->part);
+	return 0;
+}
+
+static int
+run_init(struct ranks_run *r, struct rl_check_ranks *in,
 	 const struct rl_proof *old, struct rl_ranks_report *rep)
 {
 	size_t n;
@@ -84,10 +98,8 @@ run_init(struct ranks_run *r, const struct rl_check_ranks *in,
 	rep->from = rep->to = RANKS_NONE;
 	r->rep = rep;
 	ret = check_ranks_map(&r->map, in, check_carry_searched(old));
-	if (ret == 0 && in->parts) {
-		r->part = check_parts(in->topo);
-		ret = r->part == NULL ? -ENOMEM : 0;
-	}
+	if (ret == 0)
+		ret = run_parts(r, in);
 	if (ret != 0 || !r->map.simple)
 		return ret;
 	n = ((size_t)r->map.nslots * r->map.nsw + 1) * RANKS_TILE;
@@ -100,8 +112,8 @@ run_init(struct ranks_run *r, const struct rl_check_ranks *in,
 	r->found = malloc(((size_t)r->map.nsw + 1) * RANKS_TILE);
 	r->tile = malloc(((size_t)r->map.nplanes * r->map.nsw + 1) *
 			 RL_FWD_ALTS * sizeof(*r->tile));
-	return run_scan(r) != 0 || r->in_max == NULL || r->out_min == NULL || r->hops == NULL ||
-	       r->turn == NULL || r->queue == NULL || r->seen == NULL ||
+	return run_scan(r) != 0 || r->in_max == NULL || r->out_min == NULL ||
+	       r->hops == NULL || r->turn == NULL || r->queue == NULL || r->seen == NULL ||
 	       r->found == NULL || r->tile == NULL ? -ENOMEM : 0;
 }
 
@@ -253,8 +265,9 @@ int
 rl_check_ranks(const struct rl_check_ranks *in, struct rl_proof **proof,
 	       struct rl_ranks_report *rep)
 {
+	struct rl_check_ranks here = *in;
 	struct ranks_run r;
-	int ret = run_init(&r, in, proof != NULL ? *proof : NULL, rep);
+	int ret = run_init(&r, &here, proof != NULL ? *proof : NULL, rep);
 
 	if (ret == 0)
 		ret = proof != NULL ? run_proof(&r, proof) :

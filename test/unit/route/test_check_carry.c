@@ -17,6 +17,7 @@ struct carried {
 	struct rl_topo t;
 	const char *engine;
 	unsigned int vls;
+	bool parts; /* it may be cut */
 	struct rl_route *r;
 	struct rl_proof *proof;
 	struct rl_prng p;
@@ -39,6 +40,7 @@ carried_open(struct carried *c, uint64_t seed)
 	rl_prng_seed(&c->p, seed);
 	c->engine = engines[rl_prng_below(&c->p, RL_ARRAY_SIZE(engines))];
 	c->vls = 4 + rl_prng_below(&c->p, 5);
+	c->parts = seed % 2;
 	return rl_route_compute(&c->t, c->engine, c->vls, &c->r, err) == 0 &&
 	       c->r->rank != NULL;
 }
@@ -56,7 +58,8 @@ static int
 carried_judge(struct carried *c, uint64_t seed, const char *what)
 {
 	const struct rl_check_ranks in = {.topo = &c->t, .fwd = c->r->fwd,
-					  .rank = c->r->rank};
+					  .rank = c->r->rank,
+					  .parts = c->parts};
 	struct rl_ranks_report all, new;
 	const int want = rl_check_ranks(&in, NULL, &all);
 	int ret;
@@ -317,12 +320,12 @@ a_new_sl_is_followed_where_it_means_another_vl(void **state)
 
 /* One link of a fabric of a hundred switches: little is looked at. */
 static void
-a_failure_and_a_return_cost_a_small_part(void **state)
+expect_small_parts(bool parts)
 {
 	struct carried c;
 
-	(void)state;
 	memset(&c, 0, sizeof(c));
+	c.parts = parts;
 	fix_grid(&c.t, true, 5, 5, 4, 1);
 	c.engine = "reflit";
 	c.vls = 8;
@@ -345,6 +348,21 @@ a_failure_and_a_return_cost_a_small_part(void **state)
 	assert_int_equal(carried_judge(&c, 0, "back"), 0);
 	assert_true(c.states_new * 5 < c.states_all);
 	carried_close(&c);
+}
+
+static void
+a_failure_and_a_return_cost_a_small_part(void **state)
+{
+	(void)state;
+	expect_small_parts(false);
+}
+
+/* As a controller asks: should failures cut the fabric, parts will do. */
+static void
+a_fabric_that_may_be_cut_costs_no_more_while_it_is_whole(void **state)
+{
+	(void)state;
+	expect_small_parts(true);
 }
 
 /* The mix of two tables, judged with what is known of both, and without. */
@@ -507,6 +525,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(what_changed_while_a_destination_was_away_is_looked_at),
 		cmocka_unit_test(a_new_sl_is_followed_where_it_means_another_vl),
 		cmocka_unit_test(a_failure_and_a_return_cost_a_small_part),
+		cmocka_unit_test(a_fabric_that_may_be_cut_costs_no_more_while_it_is_whole),
 		cmocka_unit_test(flows_are_touched_where_planes_are_others),
 		cmocka_unit_test(the_flows_that_a_change_touches_are_those_that_a_look_at_all_finds),
 		cmocka_unit_test(ways_longer_than_can_be_written_down_are_not_carried),
