@@ -307,7 +307,8 @@ static void
 notify_source(struct host *h, struct host_lcore *from,
 	      const struct rl_flit *pkt, enum rl_drop_reason why)
 {
-	const uint32_t dev = h->fabric.topo->ep_dev[pkt->src];
+	const uint16_t whose = rl_ep_drop_whose(pkt);
+	const uint32_t dev = h->fabric.topo->ep_dev[whose];
 	struct host_lcore *to = h->lcore[h->place.lcore[host_role(&h->place,
 								  dev, -1)]];
 
@@ -320,7 +321,7 @@ notify_source(struct host *h, struct host_lcore *from,
 		rl_txn_get(f->wire, &t);
 		n = (struct host_notice){
 			.dev = dev,
-			.dst = t.dst,
+			.dst = whose == t.src ? t.dst : t.src,
 			.pos = rl_ep_drop_pos(f),
 			.tag = t.tag,
 			.cos = t.cos,
@@ -388,6 +389,6 @@ host_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 		},
 	});
 	if (is_reported(why, h->p.cfg->endpoint.retry) &&
-	    pkt->src < h->fabric.topo->nep)
+	    rl_ep_drop_whose(pkt) < h->fabric.topo->nep)
 		notify_source(h, lc, pkt, why);
 }

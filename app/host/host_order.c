@@ -52,7 +52,7 @@ hold(struct rl_role_core *rc, const struct host_order *o, uint16_t self,
 {
 	struct rl_ep *ep = rc->ep;
 
-	rl_core_still(rc->core, o->hold == RL_RESIL_HOLD_ALL);
+	rl_core_still(rc->core, o->hold != RL_RESIL_HOLD_NONE);
 	if (ep == NULL)
 		return;
 	rl_ep_quiesce(ep, now_ns, o->hold == RL_RESIL_HOLD_ALL);

@@ -50,6 +50,7 @@
 	X(WAIT_CREDIT, "the credit of a packet that waits is never given back") \
 	X(ROOM_RESTLESS, "what waits moves while tables are exchanged at rest") \
 	X(ROOM_HEIR, "what joined a packet that is given up is not looked at again") \
+	X(ROOM_PROBE, "a probe without a way waits while its flow is held") \
 	X(ROOM_ASTRAY, "what new tables lead back where it came from waits in vain") \
 	X(FLOW_NO_DOUBT, "a flow that gave up takes new packets at once") \
 	X(FLOW_DOUBT_STAYS, "a flow that gets on again is still doubted") \
@@ -58,6 +59,8 @@
 	X(FLOW_NOTICE_ANY, "a notice of a flit that is not under way is believed") \
 	X(FLOW_REPORT_FLITS, "each flit of what is given up is reported") \
 	X(FLOW_NO_PROBES, "who is unreachable is never asked again") \
+	X(FLOW_FLUSH_OLD, "the answer to an earlier probe tells that a held flow is quiet") \
+	X(FLOW_FLUSH_LOST, "what was lost while a flow was held is not sent again at once") \
 	X(FLOW_HOLD_ANSWERS, "a quiesce refuses responses, too") \
 	X(ASK_STOPPED, "a client that is stopped owes its answers for ever") \
 	X(ASK_FORGOTTEN, "a response that meets backpressure is forgotten") \

@@ -67,6 +67,8 @@ ep_give_up_at_ns(const struct rl_ep *ep, const struct ep_flow *flow)
 	if (flow->una == flow->sent &&
 	    (flow->una == flow->next || (flow->blocked & EPB_HELD)))
 		return RL_NEVER;
+	if (flow->flushed) /* nothing can be done before it is released */
+		return RL_NEVER;
 	/* without retry only a blocked peer keeps packets for long */
 	if (!ep->cfg.retry && !(flow->blocked & EPB_UNREACHABLE))
 		return RL_NEVER;
@@ -82,7 +84,9 @@ ep_rto_start(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	if (flow->una != flow->sent || flow->state == RL_EP_FLOW_SYNC)
 		flow->rto_at_ns = rl_min_u64(
 			flow->rto_at_ns,
-			rl_deadline(now_ns, ep_rto_ns(ep, flow)));
+			rl_deadline(now_ns, flow->flush != 0
+						    ? ep->cfg.probe_ns
+						    : ep_rto_ns(ep, flow)));
 	ep_timer_arm(ep, flow, flow->rto_at_ns);
 }
 

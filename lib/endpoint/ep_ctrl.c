@@ -9,9 +9,11 @@ emit(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
      struct rl_pktq *out, uint64_t now_ns)
 {
 	struct rl_flit *f = rl_flit_get(ep->cache);
+	const bool probe = c->cmd == EP_CMD_PROBE || c->cmd == EP_CMD_ECHO;
 	const struct rl_txn txn = {
 		.dst = flow->peer,
 		.src = ep->id,
+		.tag = probe ? c->tag : 0, /* switches tell them apart */
 		.cos = flow->cos,
 		.class = RL_CLASS_CTRL,
 		.type = RL_FLIT_CTRL,

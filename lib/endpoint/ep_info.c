@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What `show`, reports and hosts ask of an endpoint. */
+#include "ep_ctrl.h"
 #include "ep_priv.h"
 
 uint64_t
@@ -8,6 +9,15 @@ rl_ep_deadline(const struct rl_ep *ep)
 	if ((ep->list_mask[EP_LIST_TX] | ep->list_mask[EP_LIST_CTRL]) != 0)
 		return 0;
 	return ep->nheap > 0 ? ep->heap[0].at_ns : RL_NEVER;
+}
+
+uint16_t
+rl_ep_drop_whose(const struct rl_flit *f)
+{
+	return rl_flit_class(f->wire) == RL_CLASS_CTRL &&
+			       f->wire[EP_CTRL_CMD_OFF] == EP_CMD_ECHO
+		       ? rl_flit_dst(f->wire)
+		       : rl_flit_src(f->wire);
 }
 
 bool

@@ -60,10 +60,10 @@ tell_flows(struct rl_ep *ep, uint16_t dst, uint64_t now_ns)
 		if (dst != RL_EP_ALL && flow->peer != dst)
 			continue;
 		flow->blocked = ep_peer_blocked(ep, flow->peer);
-		if (was && !(flow->blocked & EPB_HELD) &&
-		    flow->una == flow->sent &&
-		    flow->state == RL_EP_FLOW_OPEN)
-			ep_alive(ep, flow, now_ns);
+		if (was && !(flow->blocked & EPB_HELD))
+			ep_flush_end(ep, flow, now_ns);
+		else if (!was && (flow->blocked & EPB_HELD))
+			ep_flush_begin(ep, flow, now_ns);
 		ep_tx_ready(ep, flow);
 	}
 }
@@ -96,7 +96,7 @@ rl_ep_quiescent(const struct rl_ep *ep, uint16_t dst)
 		const struct ep_flow *flow = &ep->flow[i];
 
 		if ((dst == RL_EP_ALL || flow->peer == dst) &&
-		    flow->una != flow->sent)
+		    flow->una != flow->sent && !flow->flushed)
 			return false;
 	}
 	return true;

@@ -14,6 +14,7 @@
  *   ep_ctrl_rx.c  stand-alone flits received
  *   ep_rto.c      the retry timer, and giving up
  *   ep_reach.c    peers without a way to them
+ *   ep_flush.c    what had left when a flow was held: has it arrived?
  *   ep_inc.c      lives of endpoints: who is new, and who is gone
  *   ep_peer.c     what concerns all flows with a peer: holding, being told
  *   ep_tx.c       what leaves: retries and new packets
@@ -76,6 +77,7 @@ struct ep_flow {
 	uint8_t blocked; /**< EPB_*, of its peer */
 	bool doubt;	 /**< it gave up, and has heard nothing since */
 	uint8_t backoff; /**< doublings of the retry timer */
+	bool flushed;	 /**< held, and what had left is not under way */
 	uint16_t flags;	 /**< EPF_* */
 	uint16_t unacked; /**< flits received since the last ACK */
 	struct ep_flow *link[EP_LISTS];
@@ -95,6 +97,7 @@ struct ep_flow {
 	uint32_t sync_tag; /**< packet that begins at una, while not OPEN */
 	struct ep_win *tx_win; /**< NULL where una == next */
 	uint32_t hidden; /**< cxl: last number whose place an ACK took */
+	uint32_t flush;	 /**< probe that tells it, or a later one; 0: none */
 	uint64_t gbn_ns;
 	uint64_t rtt_t0_ns;
 	uint64_t srtt_ns;
@@ -323,6 +326,19 @@ void ep_tell(struct rl_ep *ep, enum rl_ep_event_kind kind, uint16_t peer,
 	     uint64_t since_ns, uint64_t now_ns);
 void ep_tell_restarted(struct rl_ep *ep, uint16_t peer, uint32_t tag,
 		       uint64_t now_ns);
+
+/* ep_flush.c */
+/** Asks whether what has left is still under way; the flow is held. */
+void ep_flush_begin(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
+/** What was not under way any more is sent again. */
+void ep_flush_end(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
+/** It asks again. @return when it is next due; RL_NEVER: it knows */
+uint64_t ep_flush_timer(struct rl_ep *ep, struct ep_flow *flow,
+			uint64_t now_ns);
+/** A probe has come to its end. @return whether it was one of these */
+bool ep_flush_probed(struct ep_flow *flow, uint32_t probe, uint32_t newest);
+/** The number of the next probe of a peer. */
+uint32_t ep_probe_next(struct ep_peer *peer);
 
 /* ep_inc.c */
 /**

@@ -84,7 +84,7 @@ ep_reach_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	if (peer->lead_cos != flow->cos || RL_PLANTED(FLOW_NO_PROBES))
 		return RL_NEVER;
 	if (peer->probe_at_ns <= now_ns) {
-		peer->probe++;
+		ep_probe_next(peer);
 		peer->probe_at_ns = rl_deadline(
 			now_ns, probe_wait_ns(ep, peer, now_ns));
 		flow->flags |= EPF_PROBE_NOW;
@@ -137,12 +137,13 @@ ep_on_echo(struct rl_ep *ep, struct ep_flow *flow, uint32_t probe,
 	   uint64_t now_ns)
 {
 	const struct ep_peer *peer = ep_peer_get(ep, flow->peer);
+	const bool asked = ep_flush_probed(flow, probe, peer->probe);
 
 	if (!(peer->blocked & EPB_UNREACHABLE) ||
 	    (rl_seq_before(probe, peer->probe_first) &&
 	     !RL_PLANTED(FLOW_OLD_ECHO)) ||
 	    rl_seq_before(peer->probe, probe)) {
-		EP_COUNT(ep, ack_stale);
+		EP_COUNT_N(ep, ack_stale, !asked);
 		return;
 	}
 	ep_reach_back(ep, flow->peer, now_ns);
@@ -226,6 +227,8 @@ rl_ep_dropped(struct rl_ep *ep, uint64_t now_ns, uint16_t dst, uint8_t cos,
 	if (pos != RL_EP_POS_CTRL &&
 	    rl_seq_before(tag, ep_first_tag(ep, dst, cos)))
 		return; /* of an earlier life */
+	if (pos == RL_EP_POS_CTRL && tag != 0 && why != RL_EP_DROP_LOST)
+		ep_flush_probed(flow, tag, ep_peer_get(ep, dst)->probe);
 	if (pos == RL_EP_POS_CTRL) {
 		under_way = flow->state == RL_EP_FLOW_SYNC;
 	} else if (rl_seq_before_eq(flow->tx_tag, tag)) {

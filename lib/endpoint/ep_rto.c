@@ -75,8 +75,11 @@ ep_on_rto(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 		give_up(ep, flow, RL_EP_GIVE_UP, now_ns);
 	if (flow->blocked & EPB_UNREACHABLE)
 		at = ep_reach_timer(ep, flow, now_ns);
-	else if (flow->state == RL_EP_FLOW_SYNC ||
-		 (flow->state == RL_EP_FLOW_OPEN && flow->una != flow->sent))
+	if ((flow->blocked & EPB_HELD) && flow->state == RL_EP_FLOW_OPEN)
+		at = rl_min_u64(at, ep_flush_timer(ep, flow, now_ns));
+	else if (!(flow->blocked & EPB_UNREACHABLE) &&
+		 (flow->state == RL_EP_FLOW_SYNC ||
+		  (flow->state == RL_EP_FLOW_OPEN && flow->una != flow->sent)))
 		at = expired(ep, flow, now_ns)
 			     ? rl_deadline(now_ns, ep_rto_ns(ep, flow))
 			     : RL_NEVER;

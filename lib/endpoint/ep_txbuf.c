@@ -80,11 +80,9 @@ ep_tx_release(struct rl_ep *ep, struct ep_flow *flow, uint32_t upto)
 bool
 ep_tx_wants(const struct ep_flow *flow)
 {
-	return flow->state == RL_EP_FLOW_OPEN &&
-	       !(flow->blocked & EPB_UNREACHABLE) &&
+	return flow->state == RL_EP_FLOW_OPEN && flow->blocked == 0 &&
 	       (flow->resend > 0 ||
-		(flow->sent != flow->next && !(flow->blocked & EPB_HELD) &&
-		 !(flow->flags & EPF_TX_BUSY)));
+		(flow->sent != flow->next && !(flow->flags & EPF_TX_BUSY)));
 }
 
 void

@@ -120,6 +120,7 @@ typedef void (*rl_ep_event_fn)(void *ctx, const struct rl_ep_event *event);
 enum rl_ep_drop {
 	RL_EP_DROP_LOST,    /**< worth sending again at once */
 	RL_EP_DROP_NO_PATH, /**< there was no way to the destination */
+	RL_EP_DROP_ASTRAY,  /**< there was none for now: as LOST */
 };
 
 /** What an endpoint is made of; pointers stay the caller's, and must outlive it. */
@@ -184,12 +185,13 @@ void rl_ep_set_path_sl(struct rl_ep *ep, const uint8_t *path_sl);
 void rl_ep_quiesce(struct rl_ep *ep, uint64_t now_ns, bool on);
 
 /**
- * Partial quiesce [RES-6]: while @p on, nothing new goes to @p dst (RL_EP_ALL:
- * to anybody). Packets of any class are refused with -EBUSY, and what was
- * accepted but has not left stays. What has left goes on: acknowledgments,
- * NAKs and retries, both ways. A destination is held while it is held by
- * itself or all are. The client hears of it by an event; doing it twice is
- * doing it once.
+ * Partial quiesce [RES-6]: while @p on, no data goes to @p dst (RL_EP_ALL: to
+ * anybody). Packets of any class are refused with -EBUSY; what was accepted
+ * stays, and what has left is not sent again. Acknowledgments and NAKs go on,
+ * both ways, and probes, which find out when what has left is not under way any
+ * more: rl_ep_quiescent(). What of it was lost is sent again once released. A
+ * destination is held while it is held by itself or all are. The client hears
+ * of it by an event; doing it twice is doing it once.
  *
  * @return 0; -EINVAL: no such destination
  */
@@ -197,7 +199,9 @@ int rl_ep_hold(struct rl_ep *ep, uint64_t now_ns, uint16_t dst, bool on);
 
 /**
  * Whether nothing of this endpoint is on its way to @p dst (RL_EP_ALL: to
- * anybody): all that has left is acknowledged, or reported. What is held back,
+ * anybody): all that has left is acknowledged, or reported; or the flow is held,
+ * and a probe that went behind has come to its end. What waits in a switch for
+ * want of a way is not on its way (rl_core_still()). What is held back,
  * or has not left for want of room, does not count. With end-to-end retry off
  * an endpoint does not know what is under way: the cores do.
  */
@@ -337,8 +341,15 @@ rl_ep_drop_pos(const struct rl_flit *f)
 }
 
 /**
+ * Any thread. Who is to be told that a flit was dropped: the endpoint that sent
+ * it, but of the answer to a probe the one that had asked, which learns that
+ * its probe had arrived.
+ */
+uint16_t rl_ep_drop_whose(const struct rl_flit *f);
+
+/**
  * The fabric says that it dropped flit @p pos of packet @p tag of the flow to
- * @p dst [RXL-4]. Without retry the packet is reported. With retry, if it
+ * @p dst [RXL-4]; of a probe, or its answer, @p tag is the probe's number. Without retry the packet is reported. With retry, if it
  * still waits for its acknowledgment: it is sent again at once; or, where there
  * was no way, the destination is unreachable [EP-6].
  */

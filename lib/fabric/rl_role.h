@@ -149,6 +149,8 @@ void rl_role_core_ep_event(void *role, const struct rl_ep_event *ev);
 static inline enum rl_ep_drop
 rl_ep_drop_of(enum rl_drop_reason why)
 {
+	if (why == RL_DROP_ASTRAY)
+		return RL_EP_DROP_ASTRAY;
 	return why == RL_DROP_NO_PATH || why == RL_DROP_WATCHDOG
 		       ? RL_EP_DROP_NO_PATH
 		       : RL_EP_DROP_LOST;

@@ -35,7 +35,7 @@ hold(struct rl_sim *s, uint32_t dev, enum rl_resil_hold what, uint32_t epoch)
 {
 	struct rl_ep *ep = s->fabric.dev[dev].core.ep;
 
-	rl_core_still(s->fabric.dev[dev].core.core, what == RL_RESIL_HOLD_ALL);
+	rl_core_still(s->fabric.dev[dev].core.core, what != RL_RESIL_HOLD_NONE);
 	sim_ready(s, s->dev_role[dev]);
 	if (ep == NULL)
 		return;

@@ -165,10 +165,13 @@ sim_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 	if (s->p.notice_ns == RL_NEVER || !drop_is_noticed(why, retry))
 		return;
 	for (unsigned int n = pkt->pkt_flits; n > 0; n--, f = f->next) {
+		const uint16_t whose = rl_ep_drop_whose(f);
 		const struct sim_notice notice = {
 			.at_ns = now_ns + s->p.notice_ns,
-			.src = rl_flit_src(f->wire),
-			.dst = rl_flit_dst(f->wire),
+			.src = whose,
+			.dst = whose == rl_flit_src(f->wire)
+				       ? rl_flit_dst(f->wire)
+				       : rl_flit_src(f->wire),
 			.tag = rl_flit_tag(f->wire),
 			.pos = rl_ep_drop_pos(f),
 			.cos = f->wire[6] >> 4,

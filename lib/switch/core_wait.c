@@ -206,10 +206,29 @@ wait_admit(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 	return fits || place != RL_WAIT_NOWAY;
 }
 
+/*
+ * Whether a packet is a probe, or the answer to one, that has no way while the
+ * fabric, or a flow, comes to rest. Its source waits to hear what has become of
+ * it; what it went behind waits here, too, or has gone on.
+ */
+static bool
+wait_probe(const struct rl_core *core, const struct rl_flit *pkt,
+	   uint16_t place)
+{
+	return rl_unlikely(core->still) && place == RL_WAIT_NOWAY &&
+	       pkt->class == RL_CLASS_CTRL && rl_flit_tag(pkt->wire) != 0 &&
+	       !RL_PLANTED(ROOM_PROBE);
+}
+
 void
 core_wait(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 	  enum core_age age, uint64_t now_ns)
 {
+	if (wait_probe(core, pkt, place)) {
+		CORE_COUNT(core, drop_astray);
+		core_drop(core, pkt, RL_DROP_ASTRAY, now_ns);
+		return;
+	}
 	if (pkt->flags & RL_FF_CREDIT) {
 		if (!wait_admit(core, pkt, place, now_ns))
 			return;
@@ -325,6 +344,11 @@ wait_look_flow(struct rl_core *core, struct rl_wait_flow *f, uint64_t now_ns)
 		bool rerouted = false;
 
 		n++;
+		if (wait_probe(core, pkt, f->place)) {
+			more = f->packets > 1;
+			wait_give_up(core, f, RL_DROP_ASTRAY, now_ns);
+			continue;
+		}
 		if (wait_stays(core, f)) {
 			rl_wait_settle(core->wait, f, f->place, now_ns);
 			return n;
@@ -439,8 +463,9 @@ rl_core_still(struct rl_core *core, bool on)
 	core->swapped = false;
 	rl_wait_await(core->wait, on ? RL_NEVER : core->await_ns);
 	if (on)
-		return;
-	rl_wait_look_all(core->wait);
+		rl_wait_look_place(core->wait, RL_WAIT_NOWAY);
+	else
+		rl_wait_look_all(core->wait);
 	core_arm(core, 0);
 }
 

@@ -145,11 +145,13 @@ const struct rl_fwd *rl_core_fwd(const struct rl_core *core);
 void rl_core_await_routes(struct rl_core *core, uint64_t until_ns);
 
 /**
- * Owner. While @p on, the fabric is brought to rest and gets new tables that
- * are not proven together with the old ones [RES-1]: what has no way waits on,
- * even where it finds one, for no longer than watchdog_ns; and once there are
- * new tables nothing leaves the waiting room. What is under way goes on. Off:
- * all that waits looks up its way again.
+ * Owner. While @p on, the fabric, or some flows, are brought to rest and get new
+ * tables that are not proven together with the old ones [RES-1, RES-6]: what has
+ * no way waits on, even where it finds one, for no longer than watchdog_ns; and
+ * once there are new tables nothing leaves the waiting room. What is under way
+ * goes on. Probes of endpoints, and answers to them, that have no way are dropped
+ * as astray: who sent a probe knows then that nothing before it is on its way.
+ * Off: all that waits looks up its way again.
  */
 void rl_core_still(struct rl_core *core, bool on);
 

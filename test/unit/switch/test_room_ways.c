@@ -288,6 +288,51 @@ what_waits_is_still_while_the_fabric_is(void **state)
 	cb_close(&c);
 }
 
+/* As an endpoint marks what it asks with, and what it answers with. */
+static struct rl_flit *
+probe_of(struct core_bench *c, uint16_t dst, uint32_t tag)
+{
+	struct rl_flit *pkt;
+
+	c->next_tag[dst] = tag;
+	pkt = cb_packet(c, IN, dst, 1);
+	pkt->class = RL_CLASS_CTRL;
+	return pkt;
+}
+
+/*
+ * The source of a flow that is held asks whether what it has sent is still on
+ * its way: where there is none it hears so, and what waits there stays.
+ */
+static void
+a_probe_without_a_way_is_dropped_while_flows_are_held(void **state)
+{
+	struct core_bench c;
+
+	(void)state;
+	room_open(&c, 1024);
+	die(&c, X);
+	die(&c, Y);
+	cb_rx(&c, IN, 1, 1);
+	cb_give(&c, IN, probe_of(&c, 1, 7)); /* before it was said here, too */
+	cb_give(&c, IN, probe_of(&c, 1, 0)); /* an acknowledgment: it waits */
+	cb_advance(&c, 0);
+	assert_int_equal(c.ndrops, 0);
+	rl_core_still(c.core, true);
+	cb_advance(&c, 0);
+	assert_int_equal(c.ndrops, 1);
+	cb_give(&c, IN, probe_of(&c, 1, 8));
+	assert_int_equal(c.ndrops, 2);
+	assert_int_equal(c.drop[0].why, RL_DROP_ASTRAY);
+	assert_int_equal(c.drop[1].why, RL_DROP_ASTRAY);
+	assert_int_equal(info(&c).packets, 2);
+	rl_core_still(c.core, false);
+	cb_give(&c, IN, probe_of(&c, 1, 9)); /* a way may come: it waits */
+	assert_int_equal(c.ndrops, 2);
+	assert_int_equal(info(&c).packets, 3);
+	cb_close(&c);
+}
+
 int
 main(void)
 {
@@ -312,6 +357,9 @@ main(void)
 		     new_tables_take_what_waits_along),
 		CASE("[RES-1] what waits is still while the fabric is",
 		     what_waits_is_still_while_the_fabric_is),
+		CASE("[RES-6] a probe without a way is dropped while flows are "
+		     "held",
+		     a_probe_without_a_way_is_dropped_while_flows_are_held),
 	};
 
 	return cmocka_run_group_tests_name("room-ways", tests, NULL, NULL);

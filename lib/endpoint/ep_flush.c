@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ep_priv.h"
+
+/*
+ * Flows that are held while tables change [RES-6] must have nothing under way.
+ * Their acknowledgments do not tell: what was lost with a switch is never
+ * acknowledged, and where the way back is cut nothing is. So a held flow sends
+ * no data at all, not even again, but a probe behind the last of it.
+ *
+ *   held -- something not acknowledged --> probe, again after probe_ns
+ *                                            |
+ *              its echo; or notice that it, or the echo, found no way
+ *                                            v
+ *                                         flushed: nothing is under way
+ *                                            | released
+ *                                            v
+ *                              what is not acknowledged is sent again
+ *
+ * A probe stays behind the data, which go the same way in order. What comes to a
+ * switch that has no way waits there until all are released (rl_core_still());
+ * the probe that comes to it is dropped there, and the source hears of that, by
+ * notice, as of any drop. The echo shows that the probe had arrived; so does the
+ * notice that an echo was dropped, which goes to the source of the probe.
+ */
+
+uint32_t
+ep_probe_next(struct ep_peer *peer)
+{
+	if (++peer->probe == 0) /* that is no probe's */
+		peer->probe = 1;
+	return peer->probe;
+}
+
+static void
+flush_ask(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+{
+	struct ep_peer *peer = ep_peer_get(ep, flow->peer);
+	const uint32_t probe = ep_probe_next(peer);
+
+	if (flow->flush == 0)
+		flow->flush = probe;
+	flow->flags |= EPF_PROBE_NOW;
+	ep_ctrl_now(ep, flow);
+	flow->rto_at_ns = rl_deadline(now_ns, ep->cfg.probe_ns);
+	ep_timer_arm(ep, flow, flow->rto_at_ns);
+}
+
+void
+ep_flush_begin(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+{
+	flow->flushed = false;
+	flow->flush = 0;
+	if (flow->una != flow->sent)
+		flush_ask(ep, flow, now_ns);
+}
+
+uint64_t
+ep_flush_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+{
+	if (flow->flushed || flow->una == flow->sent)
+		return RL_NEVER;
+	flush_ask(ep, flow, now_ns);
+	return flow->rto_at_ns;
+}
+
+bool
+ep_flush_probed(struct ep_flow *flow, uint32_t probe, uint32_t newest)
+{
+	if (flow->flush == 0 || rl_seq_before(newest, probe) ||
+	    (rl_seq_before(probe, flow->flush) &&
+	     !RL_PLANTED(FLOW_FLUSH_OLD)))
+		return false;
+	flow->flush = 0;
+	flow->flushed = true;
+	return true;
+}
+
+void
+ep_flush_end(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+{
+	if (flow->flushed && flow->state == RL_EP_FLOW_OPEN &&
+	    !(flow->flags & EPF_TX_BUSY) && !RL_PLANTED(FLOW_FLUSH_LOST))
+		ep_mark_all(ep, flow);
+	flow->flushed = false;
+	flow->flush = 0;
+	if (flow->state != RL_EP_FLOW_OPEN)
+		return;
+	/* what has not left was not held up by the fabric */
+	if (flow->una == flow->sent)
+		flow->alive_ns = now_ns;
+	ep_rto_start(ep, flow, now_ns);
+}
