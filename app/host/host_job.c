@@ -12,6 +12,9 @@
 
 #include "host.h"
 
+/** So long after a job the next one is prepared: failures come in groups. */
+#define PREPARE_NS (100 * RL_NS_PER_MS)
+
 static enum host_job_state
 state_of(struct host_resil *r)
 {
@@ -48,7 +51,9 @@ job_main(void *ctx)
 			continue;
 		}
 		pthread_mutex_unlock(&r->lock);
-		if (r->oob.making != NULL)
+		if (r->preparing)
+			rl_tables_prepare(r->tables);
+		else if (r->oob.making != NULL)
 			r->made = rl_tables_make(r->tables,
 						 &r->oob.making->r);
 		else
@@ -90,6 +95,11 @@ take_result(struct host *h, uint64_t now_ns)
 	struct host_resil *r = &h->resil;
 
 	r->state = HOST_JOB_NONE;
+	r->prepare_ns = r->preparing ? RL_NEVER : now_ns + PREPARE_NS;
+	if (r->preparing) {
+		r->preparing = false;
+		return;
+	}
 	if (r->oob.making != NULL) {
 		host_oob_made(h, r->made, rl_tables_why(r->tables));
 		return;
@@ -108,6 +118,13 @@ host_job_stored(struct host *h, uint64_t now_ns)
 				   now_ns);
 }
 
+/* What the next job needs is got ready while the fabric is well. */
+static bool
+prepare_due(const struct host_resil *r, uint64_t now_ns)
+{
+	return now_ns >= r->prepare_ns && rl_controller_idle(r->controller);
+}
+
 void
 host_job_serve(struct host *h, uint64_t now_ns)
 {
@@ -124,10 +141,14 @@ host_job_serve(struct host *h, uint64_t now_ns)
 		return;
 	r->oob.making = host_oob_wanted(h);
 	if (r->oob.making == NULL) {
-		if (r->controller == NULL ||
-		    !rl_controller_job(r->controller, &job))
+		if (r->controller == NULL)
 			return;
-		copy_job(h, &job);
+		if (rl_controller_job(r->controller, &job))
+			copy_job(h, &job);
+		else if (prepare_due(r, now_ns))
+			r->preparing = true;
+		else
+			return;
 	}
 	pthread_mutex_lock(&r->lock);
 	r->state = HOST_JOB_RUNS;

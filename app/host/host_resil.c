@@ -314,8 +314,11 @@ serve_controller(struct host *h, uint64_t now_ns)
 	while (rl_controller_tx(r->controller, &m, now_ns))
 		send_msg(h, &m, now_ns);
 	rl_recovery_log_take(&r->log, r->controller);
-	return host_job_pending(r) ? now_ns + PENDING_NS
-				   : rl_controller_deadline(r->controller);
+	if (host_job_pending(r))
+		return now_ns + PENDING_NS;
+	return rl_min_u64(rl_controller_deadline(r->controller),
+			  rl_controller_idle(r->controller) ? r->prepare_ns
+							    : RL_NEVER);
 }
 
 /* Elsewhere it is; what it has computed is made here, too. */
@@ -486,6 +489,7 @@ host_resil_restart(struct host *h)
 	while (!host_job_tables_free(r))
 		host_run(h, 100 * RL_NS_PER_US);
 	r->state = HOST_JOB_NONE;
+	r->preparing = false;
 	host_resil_begin(h, ++r->incarnation, 0);
 	return 0;
 }

@@ -71,6 +71,8 @@ struct host_resil {
 	pthread_cond_t wake;
 	bool quit;
 	enum host_job_state state;
+	bool preparing; /**< the thread gets ready for a job: no result */
+	uint64_t prepare_ns; /**< when it is to, if nothing else is; RL_NEVER */
 	struct rl_controller_job job;
 	struct rl_controller_result result;
 	uint8_t *job_mem; /**< copies of the job's arrays */

@@ -151,6 +151,8 @@ ctl_compute(struct rl_controller *c, uint64_t now_ns)
 	c->changes = 0;
 	c->job_owed = true;
 	ctl_job_fill(c);
+	/* while tables are computed there is time to find out who has crashed */
+	ctl_ask_crashed(c, now_ns);
 }
 
 bool

@@ -153,6 +153,8 @@ void ctl_job_fill(struct rl_controller *c);
 void ctl_step(struct rl_controller *c, uint64_t now_ns);
 /** This device is to be told, and to answer. */
 void ctl_tell(struct rl_controller *c, uint32_t dev, uint64_t now_ns);
+/** Switches that seem to have crashed are to say that they are there. */
+void ctl_ask_crashed(struct rl_controller *c, uint64_t now_ns);
 /** It spoke. */
 void ctl_dev_heard(struct rl_controller *c, uint32_t dev);
 void ctl_dev_answered(struct rl_controller *c, uint32_t dev, uint64_t seq);

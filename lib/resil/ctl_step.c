@@ -36,17 +36,28 @@ dev_set(struct rl_controller *c, struct ctl_dev *d, uint64_t answered,
 	c->unsent += dev_unsent(d);
 }
 
+/* A switch that has lost all links has crashed, as a rule. */
+static bool
+dev_crashed(const struct rl_controller *c, uint32_t dev)
+{
+	return c->p.topo->dev[dev].kind == RL_DEV_SWITCH &&
+	       ctl_dev_cut(c, dev);
+}
+
 void
 ctl_step(struct rl_controller *c, uint64_t now_ns)
 {
-	c->step++;
+	const uint64_t before = c->step++;
+
 	c->owing = c->unsent = 0;
 	c->renew_ns = rl_deadline(now_ns, c->p.cfg->lease_ns / 8);
 	c->resend_ns = rl_deadline(now_ns, c->p.cfg->resend_ns);
 	for (uint32_t i = 0; i < c->p.topo->ndev; i++) {
 		struct ctl_dev *d = &c->dev[i];
 
-		d->asked_ns = now_ns;
+		/* who has crashed is not given time again each step */
+		if (d->answered == before || !dev_crashed(c, i))
+			d->asked_ns = now_ns;
 		c->owing += dev_owes(c, d);
 		if (RL_PLANTED(RESIL_SILENT_DEAD) && d->silent) {
 			d->sent_ns = 0;
@@ -67,6 +78,14 @@ ctl_tell(struct rl_controller *c, uint32_t dev, uint64_t now_ns)
 	dev_set(c, d, 0, d->silent, RL_NEVER);
 	c->resend_ns = rl_min_u64(c->resend_ns,
 				  rl_deadline(now_ns, c->p.cfg->resend_ns));
+}
+
+void
+ctl_ask_crashed(struct rl_controller *c, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < c->p.topo->ndev; i++)
+		if (!c->dev[i].silent && dev_crashed(c, i))
+			ctl_tell(c, i, now_ns);
 }
 
 void
@@ -139,9 +158,10 @@ ctl_step_tx(struct rl_controller *c, struct rl_resil_msg *m, uint64_t now_ns)
 static uint64_t
 answer_limit(const struct rl_controller *c, uint32_t dev)
 {
-	/* no link of it lives: as a rule it has crashed. Where nothing is held
-	   the mix is proven, also with the tables that it has */
-	if (c->hold == RL_RESIL_HOLD_NONE && ctl_dev_cut(c, dev))
+	/* what tables it has does not matter; but what an endpoint holds does,
+	   as it may come back */
+	if (dev_crashed(c, dev) ||
+	    (c->hold == RL_RESIL_HOLD_NONE && ctl_dev_cut(c, dev)))
 		return 2 * c->p.cfg->resend_ns;
 	/* who is held must not be left in the middle of an install */
 	if (c->phase == RL_CONTROLLER_INSTALL && c->hold != RL_RESIL_HOLD_NONE)

@@ -51,6 +51,14 @@ struct rl_tables *rl_tables_new(const struct rl_tables_params *p,
 void rl_tables_free(struct rl_tables *t);
 
 /**
+ * Gets ready what any job will need, so that it takes no time of the job's:
+ * memory for tables, already touched, and a copy of what is proven of the newest
+ * ones. Takes as long as computing two tables the first time, little later. To
+ * be called while the fabric is well; a job does without where it was not.
+ */
+void rl_tables_prepare(struct rl_tables *t);
+
+/**
  * Does a job.
  *
  * @param res  filled; why it was refused: rl_tables_why()

@@ -153,8 +153,10 @@ gen_anew(struct rl_tables *t, struct tables_gen *g)
 		.qos_levels = 1,
 		.parts = true,
 	};
-	int ret = rl_route_compute_with(&t->topo, &p, &g->route, t->why);
+	int ret;
 
+	g->warm = g->proven = false;
+	ret = rl_route_compute_with(&t->topo, &p, &g->route, t->why);
 	if (ret != 0 || t->p.levels <= 1)
 		return ret;
 	ret = rl_route_levels(g->route, t->p.levels, t->why);
@@ -265,6 +267,20 @@ cuts(struct rl_tables *t, const struct rl_controller_job *job)
 	       rl_topo_reach(&t->topo, RL_REACH_WORKING, t->why) != 0;
 }
 
+/* Whether a device has no link that works: what tables it has does not matter
+   until one does. */
+static bool
+alone(const struct rl_tables *t, const struct rl_controller_job *job,
+      uint32_t dev)
+{
+	const struct rl_topo_dev *d = &t->topo.dev[dev];
+
+	for (uint16_t p = 0; p < d->nports; p++)
+		if (job->link_ok[d->port[p].link] != RL_LINK_NO)
+			return false;
+	return true;
+}
+
 /* Whether all devices that have any tables have the same; which. */
 static bool
 same_epoch(const struct rl_tables *t, const struct rl_controller_job *job,
@@ -273,7 +289,7 @@ same_epoch(const struct rl_tables *t, const struct rl_controller_job *job,
 	bool first = true;
 
 	for (uint32_t d = 0; d < t->topo.ndev; d++) {
-		if (job->waits[d])
+		if (job->waits[d] || alone(t, job, d))
 			continue;
 		if (job->unsure[d] || (!first && job->present[d] != *epoch))
 			return false;
@@ -300,6 +316,37 @@ nothing_to_do(struct rl_tables *t, const struct rl_controller_job *job,
 		if (g->failed[i] != !rl_topo_link_up(&t->topo, i))
 			return false;
 	return true;
+}
+
+/* What is proven of the newest tables serves for those to come. */
+static void
+know_newest(struct rl_tables *t, struct tables_gen *g)
+{
+	const struct tables_gen *newest = tables_gen(t, t->newest);
+
+	if (newest != NULL && !g->proven)
+		rl_route_proven(g->route, tables_of(t, newest));
+	g->proven = newest != NULL;
+}
+
+void
+rl_tables_prepare(struct rl_tables *t)
+{
+	struct tables_gen *g = tables_spare(t);
+	const struct tables_gen *newest = tables_gen(t, t->newest);
+
+	if (t->p.anew || g == NULL || newest == NULL)
+		return;
+	for (uint32_t i = 0; i < t->topo.nlink; i++)
+		t->topo.link[i].failed = newest->failed[i];
+	for (uint32_t d = 0; d < t->topo.ndev; d++)
+		t->topo.dev[d].failed = false;
+	if (g->route == NULL && gen_anew(t, g) != 0)
+		return;
+	if (!g->warm &&
+	    rl_route_update(g->route, &t->topo, NULL, t->why) == 0)
+		g->warm = true;
+	know_newest(t, g);
 }
 
 void
@@ -336,8 +383,7 @@ rl_tables_compute(struct rl_tables *t, const struct rl_controller_job *job,
 		tables_gen_free(g);
 		return;
 	}
-	if (tables_gen(t, t->newest) != NULL)
-		rl_route_proven(g->route, tables_of(t, tables_gen(t, t->newest)));
+	know_newest(t, g);
 	res->cut = cuts(t, job);
 	res->status = rl_route_accept(g->route, &t->topo, NULL, t->why);
 	if (res->status == 0)
@@ -348,6 +394,8 @@ rl_tables_compute(struct rl_tables *t, const struct rl_controller_job *job,
 		return;
 	}
 	g->epoch = t->newest = job->epoch;
+	for (unsigned int i = 0; i < TABLES_GENS; i++)
+		t->gen[i].proven = false;
 }
 
 uint32_t

@@ -48,14 +48,17 @@ static void
 complete_held(struct rl_tables *t, const struct rl_controller_job *job,
 	      struct rl_flows *f)
 {
-	for (uint32_t s = 0; s < f->nep; s++)
-		for (uint32_t d = 0; d < f->nep; d++) {
-			const bool leaves = !job->dev_ok[t->topo.ep_dev[s]] ||
-					    !job->dev_ok[t->topo.ep_dev[d]];
-
-			if (s != d && (leaves || rl_flows_has(f, d, s)))
+	for (uint32_t s = 0; s < f->nep; s++) {
+		for (uint32_t d = 0; d < f->nep &&
+				     !job->dev_ok[t->topo.ep_dev[s]]; d++)
+			if (s != d)
 				rl_flows_add(f, s, d);
-		}
+		for (uint32_t w = 0; w < f->words; w++)
+			for (uint64_t bits = f->bit[(size_t)s * f->words + w];
+			     bits != 0; bits &= bits - 1)
+				rl_flows_add(f, 64 * w + (uint32_t)
+						__builtin_ctzll(bits), s);
+	}
 }
 
 static bool
@@ -152,8 +155,6 @@ mix_running(struct rl_tables *t, const struct rl_controller_job *job,
 	}
 	complete_held(t, job, &g->flows);
 	if (holder_silent(t, job, &g->flows))
-		return -EAGAIN;
-	if (job->mode == RL_RESIL_AUTO && tables_stuck(t, old, &g->flows))
 		return -EAGAIN;
 	res->mode = RL_RESIL_PARTIAL;
 	res->held_flows = (uint32_t)g->flows.count;

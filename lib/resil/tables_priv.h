@@ -5,8 +5,8 @@
 /**
  * @file
  * The inside of rl_tables: tables.c has the generations, tables_mix.c the
- * judgement whether old and new may be mixed, tables_stuck.c whether flows that
- * are held can leave the fabric, tables_recipe.c what joins several processes.
+ * judgement whether old and new may be mixed, tables_recipe.c what joins several
+ * processes.
  */
 
 #include "rl_tables.h"
@@ -19,6 +19,8 @@ struct tables_gen {
 	uint32_t epoch;
 	uint8_t *failed; /* [nlink]: marks it was made with */
 	uint8_t *gone;	 /* [ndev]: the same of devices */
+	bool warm;	 /* route has memory to be computed anew in */
+	bool proven;	 /* route knows the proof of the newest tables */
 	struct rl_flows flows;
 };
 
@@ -62,9 +64,5 @@ int tables_mix(struct rl_tables *t, const struct rl_controller_job *job,
 	       struct tables_gen *g, bool same, uint32_t epoch,
 	       struct rl_controller_result *res);
 
-/** Whether packets of some of the flows @p held have no way by the old tables,
-    in the topology as it is marked. */
-bool tables_stuck(const struct rl_tables *t, const struct tables_gen *old,
-		  const struct rl_flows *held);
 
 #endif /* TABLES_PRIV_H */

@@ -405,6 +405,9 @@ sim_ctl_open(struct rl_sim *s)
 	k->due_ns = sim_alloc(s->mem, cfg->topo.ndev * sizeof(*k->due_ns));
 	k->mem = sim_alloc(s->mem, rl_controller_memsize(&cfg->topo));
 	k->tables = rl_tables_new(&tp, s->p.resil.route);
+	/* where time is measured, as a host does it that has time */
+	if (k->tables != NULL && s->p.resil.compute_ns == RL_NEVER)
+		rl_tables_prepare(k->tables);
 	if (k->local == NULL || k->local_mem == NULL || k->due_ns == NULL ||
 	    k->mem == NULL || k->tables == NULL)
 		return -ENOMEM;

@@ -136,6 +136,19 @@ send(struct fx *f, const struct rl_resil_msg *m, bool to_ctl)
 }
 
 /* By an order to hold and to install, every source that lives must hold. */
+/* Whether no link of a device works: it sends nothing. */
+static bool
+cut_off(const struct fx *f, uint32_t dev)
+{
+	const struct rl_topo_dev *d = &f->topo.dev[dev];
+
+	for (uint16_t p = 0; p < d->nports; p++)
+		if (f->ctl == NULL ||
+		    rl_controller_link_ok(f->ctl, d->port[p].link))
+			return false;
+	return true;
+}
+
 static void
 check_install(struct fx *f, uint32_t dev)
 {
@@ -147,7 +160,7 @@ check_install(struct fx *f, uint32_t dev)
 	for (uint32_t d = 0; d < FX_DEVS; d++)
 		if (f->topo.dev[d].kind == RL_DEV_ENDPOINT &&
 		    f->local[d] != NULL && f->started[d] &&
-		    f->hold[d] == RL_RESIL_HOLD_NONE)
+		    f->hold[d] == RL_RESIL_HOLD_NONE && !cut_off(f, d))
 			f->bad_installs++;
 }
 

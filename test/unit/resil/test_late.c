@@ -161,6 +161,33 @@ the_result_of_an_older_job_is_not_installed(void **state)
 		assert_int_equal(f->table[d], r.epoch);
 }
 
+/*
+ * [RES-6]: a switch that has crashed answers nobody. While tables are computed
+ * there is time to find that out; who is held then is not held for it.
+ */
+static void
+a_switch_that_has_crashed_is_not_waited_for_while_flows_are_held(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t dead = fx_dev(f, "s1");
+	const struct rl_topo_dev *d = &f->topo.dev[dead];
+
+	f->mode = RL_RESIL_PARTIAL;
+	f->compute_ns = 2 * f->cfg.resend_ns;
+	fx_local_kill(f, dead);
+	for (uint16_t p = 0; p < d->nports; p++)
+		fx_end(f, d->port[p].link, !d->port[p].end,
+		       RL_RESIL_LINK_DEAD);
+	fx_run(f, f->cfg.gather_ns);
+	assert_true(fx_settle(f, 5 * RL_NS_PER_S));
+	assert_int_equal(rl_controller_recoveries(f->ctl), 1);
+	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
+	assert_int_equal(fx_last(f)->mode, RL_RESIL_PARTIAL);
+	assert_true(fx_last(f)->paused_ns < 2 * f->cfg.resend_ns);
+	for (uint32_t i = 0; i < FX_DEVS; i++)
+		assert_true(i == dead || f->table[i] == fx_last(f)->epoch);
+}
+
 int
 main(void)
 {
@@ -172,6 +199,7 @@ main(void)
 		T(an_answer_to_an_older_order_to_a_port_is_none_to_the_newest),
 		T(the_result_of_an_older_job_is_not_installed),
 		T(an_answer_to_an_older_order_is_none_to_the_newest),
+		T(a_switch_that_has_crashed_is_not_waited_for_while_flows_are_held),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,6 +202,10 @@ what_all_have_and_is_right_is_not_computed_again(void **state)
 {
 	(void)state;
 	assert_int_equal(compute(), -EALREADY);
+	w.link_ok[link_of("s0.0-s0.1")] = RL_LINK_NO;
+	assert_int_equal(compute(), 0);
+	install(UINT32_MAX);
+	assert_int_equal(compute(), -EALREADY);
 	w.job.mode = RL_RESIL_FULL; /* asked for by hand */
 	assert_int_equal(compute(), 0);
 	w.job.mode = RL_RESIL_AUTO;
@@ -208,6 +213,7 @@ what_all_have_and_is_right_is_not_computed_again(void **state)
 	assert_int_equal(compute(), 0);
 }
 
+/* [RES-7] */
 static void
 a_link_to_be_avoided_is_used_only_where_there_is_no_other_way(void **state)
 {
@@ -224,6 +230,131 @@ a_link_to_be_avoided_is_used_only_where_there_is_no_other_way(void **state)
 	assert_int_equal(compute(), 0);
 	assert_false(w.res.avoided);
 	assert_true(used(own) && used(isl));
+	/* back, and it degrades: better than nothing */
+	w.link_ok[own] = RL_LINK_NO;
+	assert_int_equal(compute(), 0);
+	install(UINT32_MAX);
+	w.link_ok[own] = RL_LINK_AVOID;
+	assert_int_equal(compute(), 0);
+	assert_false(w.res.avoided);
+	assert_true(used(own));
+}
+
+/* Whether the newest tables of an endpoint's switch lead to another at all. */
+static bool
+leads(const char *from, const char *to)
+{
+	const struct rl_topo_dev *ep = &w.topo.dev[dev_of(from)];
+	const struct rl_fwd *f = rl_tables_fwd(w.t, rl_tables_newest(w.t),
+					       ep->port[0].peer_dev);
+
+	return rl_fwd_lookup(f, f->plane_of[0][0],
+			     w.topo.dev[dev_of(to)].ep_id)
+		       .hop[0].port != RL_FWD_PORT_NONE;
+}
+
+static void
+each_part_has_its_tables_and_leads_nowhere_else(void **state)
+{
+	(void)state;
+	for (uint32_t y = 0; y < 4; y++) { /* between columns 0 and 1, 2 and 3 */
+		char name[16];
+
+		snprintf(name, sizeof(name), "s0.%u-s1.%u", y, y);
+		w.link_ok[link_of(name)] = RL_LINK_NO;
+		snprintf(name, sizeof(name), "s3.%u-s2.%u", y, y);
+		w.link_ok[link_of(name)] = RL_LINK_NO;
+	}
+	assert_int_equal(compute(), 0);
+	assert_true(leads("e0.0", "e3.2") && leads("e1.1", "e2.3"));
+	assert_false(leads("e0.0", "e1.0") || leads("e2.2", "e3.2"));
+	w.link_ok[link_of("s0.0-s1.0")] = RL_LINK_USE;
+	assert_int_equal(compute(), 0);
+	assert_true(leads("e2.2", "e3.2"));
+}
+
+/* [RES-6]: what has no way by the old tables waits in a switch, and keeps nobody
+ * from being held alone. */
+static void
+flows_that_wait_for_new_tables_are_held_alone(void **state)
+{
+	(void)state;
+	/* s1.1 has one link left, which no detour knows */
+	w.link_ok[link_of("s1.1-s1.2")] = RL_LINK_NO;
+	w.link_ok[link_of("s1.1-s1.0")] = RL_LINK_NO;
+	w.link_ok[link_of("s1.1-s0.1")] = RL_LINK_NO;
+	assert_int_equal(compute(), 0);
+	assert_int_equal(w.res.mode, RL_RESIL_PARTIAL);
+	assert_true(w.res.held_flows > 0 && w.res.held_flows < 240 / 2);
+}
+
+static void
+crash(uint32_t dev)
+{
+	for (uint16_t p = 0; p < w.topo.dev[dev].nports; p++)
+		w.link_ok[w.topo.dev[dev].port[p].link] = RL_LINK_NO;
+}
+
+/* It keeps the tables that it had, for ever perhaps. */
+static void
+who_has_crashed_makes_nobody_else_stop(void **state)
+{
+	const uint32_t dead = dev_of("s1.1");
+
+	(void)state;
+	crash(dead);
+	assert_int_equal(compute(), 0);
+	assert_int_equal(w.res.mode, RL_RESIL_PARTIAL);
+	install(dead);
+	w.link_ok[link_of("s3.2-s3.3")] = RL_LINK_NO;
+	assert_int_equal(compute(), 0);
+	assert_int_not_equal(w.res.mode, RL_RESIL_FULL);
+	install(dead);
+	/* one of its links works: it may do anything */
+	w.link_ok[link_of("s1.1-s1.2")] = RL_LINK_USE;
+	assert_int_equal(compute(), 0);
+	assert_int_equal(w.res.mode, RL_RESIL_FULL);
+}
+
+/* What the newest tables say, as one number. */
+static uint64_t
+sum_of_tables(void)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t d = 0; d < w.topo.ndev; d++) {
+		const struct rl_fwd *f =
+			rl_tables_fwd(w.t, rl_tables_newest(w.t), d);
+
+		for (uint16_t e = 0; e < f->ndst; e++)
+			sum = sum * 31 +
+			      rl_fwd_word(f, f->plane_of[0][0], e) +
+			      (f->path_sl != NULL ? f->path_sl[e] : 0);
+	}
+	return sum;
+}
+
+static void
+what_is_prepared_changes_nothing_but_time(void **state)
+{
+	uint64_t sum[2][4];
+	uint32_t held[2][4];
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		open_tables(NULL, true);
+		for (unsigned int n = 0; n < 4; n++) {
+			if (i == 1)
+				rl_tables_prepare(w.t);
+			w.link_ok[40 + n] = RL_LINK_NO;
+			assert_int_equal(compute(), 0);
+			install(UINT32_MAX);
+			sum[i][n] = sum_of_tables();
+			held[i][n] = w.res.held_flows + 1000 * w.res.mode;
+		}
+	}
+	assert_memory_equal(sum[0], sum[1], sizeof(sum[0]));
+	assert_memory_equal(held[0], held[1], sizeof(held[0]));
 }
 
 /* Shortest ways round a torus wait for each other in a circle. */
@@ -415,6 +546,10 @@ main(void)
 		T(tables_stay_as_long_as_one_device_reads_them),
 		T(what_all_have_and_is_right_is_not_computed_again),
 		T(a_link_to_be_avoided_is_used_only_where_there_is_no_other_way),
+		T(each_part_has_its_tables_and_leads_nowhere_else),
+		T(flows_that_wait_for_new_tables_are_held_alone),
+		T(who_has_crashed_makes_nobody_else_stop),
+		T(what_is_prepared_changes_nothing_but_time),
 		T(tables_that_the_checker_refuses_are_handed_to_nobody),
 		T(where_devices_have_different_tables_all_is_held),
 		T(with_a_flow_that_is_held_its_acknowledgments_are),
