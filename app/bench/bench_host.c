@@ -449,12 +449,13 @@ bench_host_poll(struct bench_host *h, uint64_t now_ns)
 	for (uint32_t d = 0; d < h->fabric.ndev; d++) {
 		struct rl_device *dev = &h->fabric.dev[d];
 
-		for (uint16_t p = 0; p < dev->nports; p++) {
-			if (fresh)
-				now_ns = bench_now_ns();
-			work += rl_role_port_poll(&dev->port[p], now_ns);
-		}
+		if (fresh)
+			now_ns = bench_now_ns();
+		for (uint16_t p = 0; p < dev->nports; p++)
+			work += rl_role_port_in(&dev->port[p], now_ns);
 		work += rl_role_core_poll(&dev->core, now_ns);
+		for (uint16_t p = 0; p < dev->nports; p++)
+			work += rl_role_port_out(&dev->port[p], now_ns);
 	}
 	return work;
 }

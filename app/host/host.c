@@ -137,15 +137,15 @@ make_lcore(struct host *h, unsigned int id)
 		&h->mem, h->plan.flits * sizeof(lc->cache.slot[0]));
 	lc->port = host_mem_alloc(&h->mem,
 				  h->place.nroles * sizeof(lc->port[0]));
-	lc->core = host_mem_alloc(&h->mem,
-				  h->place.nroles * sizeof(lc->core[0]));
+	lc->turn = host_mem_alloc(&h->mem, h->p.cfg->topo.ndev *
+						   sizeof(lc->turn[0]));
 	lc->log.ring = make_ring(h, HOST_LOG_RECORDS, sizeof(struct host_rec),
 				 RING_F_SP_ENQ | RING_F_SC_DEQ);
 	lc->notices = make_ring(h, HOST_NOTICES, sizeof(struct host_notice),
 				RING_F_MP_RTS_ENQ | RING_F_SC_DEQ);
 	lc->orders.ring = make_ring(h, HOST_ORDERS, sizeof(struct host_order),
 				    RING_F_SP_ENQ | RING_F_SC_DEQ);
-	if (lc->cache.slot == NULL || lc->port == NULL || lc->core == NULL ||
+	if (lc->cache.slot == NULL || lc->port == NULL || lc->turn == NULL ||
 	    lc->log.ring == NULL || lc->notices == NULL ||
 	    lc->orders.ring == NULL)
 		return -ENOMEM;
@@ -343,23 +343,9 @@ build(struct host *h, char *err)
 		fwd[i] = &h->p.route->fwd[i];
 	ret = rl_fabric_build(&h->fabric, h->p.cfg, fwd, isa, &h->callbacks,
 			      err);
-	if (ret != 0)
-		return ret;
-	for (uint32_t d = 0; d < t->ndev; d++)
-		for (int i = -1; i < t->dev[d].nports; i++) {
-			struct host_lcore *lc = h->lcore[h->place.lcore[
-				host_role(&h->place, d, i)]];
-
-			if (h->fabric.dev[d].foreign)
-				continue;
-			if (i < 0)
-				lc->core[lc->ncores++] =
-					&h->fabric.dev[d].core;
-			else
-				lc->port[lc->nports++] =
-					&h->fabric.dev[d].port[i];
-		}
-	return 0;
+	if (ret == 0)
+		host_lcores_deal(h);
+	return ret;
 }
 
 int

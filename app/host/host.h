@@ -50,13 +50,21 @@ struct host_notice {
 	uint8_t spare[2];
 };
 
+/** Roles of one device that an lcore runs together, one turn a round. */
+struct host_turn {
+	struct rl_role_core *core; /**< NULL: another lcore runs it */
+	uint32_t port;	 /**< the first, in the lcore's list of ports */
+	uint32_t nports; /**< 0: others run them */
+};
+
 /** Everything one lcore owns. Only the atomics are read by others. */
 struct host_lcore {
 	struct host *host;
 	unsigned int id;
-	struct rl_role_port **port;
+	struct host_turn *turn;
+	uint32_t nturns;
+	struct rl_role_port **port; /**< of all turns, one after the other */
 	uint32_t nports;
-	struct rl_role_core **core;
 	uint32_t ncores;
 	struct rl_flit_cache cache;
 	uint32_t cache_low;
@@ -246,6 +254,12 @@ void host_flush_pipe(struct rl_pipe *pipe, struct rl_flit_cache *cache);
 
 /** The lcore. Stands still until it may go on. For host_lcore.c. */
 void host_lcore_park(struct host_lcore *lc);
+
+/**
+ * Control thread, while no lcore polls. Gives each lcore the roles that the
+ * placement has for it, of all devices that are run here and live.
+ */
+void host_lcores_deal(struct host *h);
 
 /** The lcore's loop; arg is its struct host_lcore. For host.c. */
 int host_lcore_main(void *arg);

@@ -61,42 +61,6 @@ host_resume(struct host *h)
 			nanosleep(&nap, NULL);
 }
 
-/* Takes the roles of a device off their lcores. */
-static void
-roles_off(struct host *h, uint32_t dev)
-{
-	for (uint32_t i = 0; i < h->nlcores; i++) {
-		struct host_lcore *lc = h->lcore[h->lcore_id[i]];
-		uint32_t n = 0;
-
-		for (uint32_t p = 0; p < lc->nports; p++)
-			if (lc->port[p]->dev != dev)
-				lc->port[n++] = lc->port[p];
-		lc->nports = n;
-		n = 0;
-		for (uint32_t c = 0; c < lc->ncores; c++)
-			if (lc->core[c]->dev != dev)
-				lc->core[n++] = lc->core[c];
-		lc->ncores = n;
-	}
-}
-
-static void
-roles_on(struct host *h, uint32_t dev)
-{
-	struct rl_device *d = &h->fabric.dev[dev];
-
-	for (int i = -1; i < d->nports; i++) {
-		struct host_lcore *lc = h->lcore[h->place.lcore[
-			host_role(&h->place, dev, i)]];
-
-		if (i < 0)
-			lc->core[lc->ncores++] = &d->core;
-		else
-			lc->port[lc->nports++] = &d->port[i];
-	}
-}
-
 /* What lcores were still to do for a device that is gone. */
 static void
 orders_off(struct host *h, uint32_t dev)
@@ -145,7 +109,7 @@ host_dev_crash(struct host *h, uint32_t dev)
 		return -EALREADY;
 	host_pause(h);
 	h->dead[dev] = true;
-	roles_off(h, dev);
+	host_lcores_deal(h);
 	orders_off(h, dev);
 	for (uint16_t i = 0; i < d->nports; i++)
 		h->gone_flit_hops += rl_port_counters(
@@ -192,8 +156,8 @@ host_dev_restart(struct host *h, uint32_t dev)
 		if (rl_topo_link_up(t, t->dev[dev].port[i].link))
 			rl_port_start(h->fabric.dev[dev].port[i].port,
 				      role_time(h, dev, i));
-	roles_on(h, dev);
 	h->dead[dev] = false;
+	host_lcores_deal(h);
 	host_resume(h);
 	return 0;
 }

@@ -51,23 +51,70 @@ take_notices(struct host_lcore *lc, uint64_t now_ns)
 			      (enum rl_ep_drop)n[i].why);
 }
 
+/* A device's roles on an lcore: its turn, if it has any. */
+static void
+deal_turn(struct host *h, struct host_lcore *lc, uint32_t dev)
+{
+	struct rl_device *d = &h->fabric.dev[dev];
+	const uint16_t *lcore = &h->place.lcore[host_role(&h->place, dev, -1)];
+	struct host_turn t = { .port = lc->nports };
+
+	if (lcore[0] == lc->id) {
+		t.core = &d->core;
+		lc->ncores++;
+	}
+	for (uint16_t i = 0; i < d->nports; i++)
+		if (lcore[1 + i] == lc->id)
+			lc->port[lc->nports++] = &d->port[i];
+	t.nports = lc->nports - t.port;
+	if (t.core != NULL || t.nports != 0)
+		lc->turn[lc->nturns++] = t;
+}
+
+void
+host_lcores_deal(struct host *h)
+{
+	for (uint32_t i = 0; i < h->nlcores; i++) {
+		struct host_lcore *lc = h->lcore[h->lcore_id[i]];
+
+		lc->nturns = lc->nports = lc->ncores = 0;
+		for (uint32_t d = 0; d < h->fabric.ndev; d++)
+			if (!h->fabric.dev[d].foreign && !h->dead[d])
+				deal_turn(h, lc, d);
+	}
+}
+
+/* What has come, what becomes of it, and what goes: of one device. */
+static void
+poll_turn(struct host_lcore *lc, const struct host_turn *t, uint64_t now_ns,
+	  unsigned int *port_work, unsigned int *core_work)
+{
+	struct rl_role_port *const *const port = lc->port + t->port;
+
+	for (uint32_t i = 0; i < t->nports; i++) {
+		*port_work += rl_role_port_in(port[i], now_ns);
+		balance_cache(lc);
+	}
+	if (rl_likely(t->core != NULL)) {
+		*core_work += rl_role_core_poll(t->core, now_ns);
+		balance_cache(lc);
+	}
+	for (uint32_t i = 0; i < t->nports; i++)
+		*port_work += rl_role_port_out(port[i], now_ns);
+	balance_cache(lc);
+}
+
 unsigned int
 host_lcore_poll(struct host_lcore *lc, uint64_t now_ns)
 {
 	unsigned int port_work = 0, core_work = 0;
 
-	for (uint32_t i = 0; i < lc->nports; i++) {
-		port_work += rl_role_port_poll(lc->port[i], now_ns);
-		balance_cache(lc);
-	}
 	if (rl_unlikely(!host_ring_empty(lc->orders.ring)))
 		core_work += host_orders_take(lc, now_ns);
 	if (rl_unlikely(!host_ring_empty(lc->notices)))
 		take_notices(lc, now_ns);
-	for (uint32_t i = 0; i < lc->ncores; i++) {
-		core_work += rl_role_core_poll(lc->core[i], now_ns);
-		balance_cache(lc);
-	}
+	for (uint32_t i = 0; i < lc->nturns; i++)
+		poll_turn(lc, &lc->turn[i], now_ns, &port_work, &core_work);
 	if (core_work != 0)
 		lc->busy_ns = now_ns;
 	/* release: pairs with the acquire in host_rounds() */
@@ -90,10 +137,13 @@ all_idle(const struct host_lcore *lc)
 	for (uint32_t i = 0; i < lc->nports; i++)
 		if (!rl_port_idle(lc->port[i]->port))
 			return false;
-	for (uint32_t i = 0; i < lc->ncores; i++)
-		if (!rl_core_idle(lc->core[i]->core) ||
-		    (lc->core[i]->ep != NULL && !rl_ep_idle(lc->core[i]->ep)))
+	for (uint32_t i = 0; i < lc->nturns; i++) {
+		const struct rl_role_core *c = lc->turn[i].core;
+
+		if (c != NULL && (!rl_core_idle(c->core) ||
+				  (c->ep != NULL && !rl_ep_idle(c->ep))))
 			return false;
+	}
 	return true;
 }
 

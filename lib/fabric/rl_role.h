@@ -107,6 +107,7 @@ struct rl_role_port {
 	uint16_t index;
 	_Atomic uint32_t order; /**< enum rl_port_order */
 	_Atomic uint32_t idle;	/**< rl_port_idle(), for the control thread */
+	uint32_t moved; /**< to the core, by the last rl_role_port_in() */
 };
 
 struct rl_role_core {
@@ -132,6 +133,18 @@ struct rl_role_core {
 
 /** The role's lcore. One poll. @return work done, 0 where there was none */
 unsigned int rl_role_port_poll(struct rl_role_port *r, uint64_t now_ns);
+
+/**
+ * The role's lcore. The two halves of a poll, for hosts that run a port and its
+ * core on one lcore: first all ports of the device take what has come, then the
+ * core is polled, then the ports send. So a flit crosses a device in one turn,
+ * while it is near; and when a link dies, what it held leaves by another port
+ * in the turn in which that was found.
+ *
+ * @return work done, 0 where there was none
+ */
+unsigned int rl_role_port_in(struct rl_role_port *r, uint64_t now_ns);
+unsigned int rl_role_port_out(struct rl_role_port *r, uint64_t now_ns);
 
 /** The role's lcore. When a poll next has something to do by itself. */
 uint64_t rl_role_port_deadline(const struct rl_role_port *r, uint64_t now_ns);

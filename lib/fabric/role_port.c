@@ -141,10 +141,61 @@ rl_role_port_order(struct rl_role_port *r, enum rl_port_order order)
 	atomic_store_explicit(&r->order, order, memory_order_release);
 }
 
+/* Tells the host what has happened. @return events */
+static unsigned int
+port_events(struct rl_role_port *r)
+{
+	struct rl_port_event ev;
+	unsigned int n = 0;
+
+	for (; rl_port_event_pop(r->port, &ev); n++)
+		if (r->sink != NULL)
+			r->sink->port_event(r->sink->ctx, r->dev, r->index,
+					    &ev);
+	return n;
+}
+
+/*
+ * Idle frames are no traffic: where a round takes longer than the keepalive's
+ * period, each poll sends and receives some. @p moved: to or from the core
+ */
+static void
+port_idle(struct rl_role_port *r, unsigned int moved)
+{
+	atomic_store_explicit(&r->idle, moved == 0 && rl_port_idle(r->port),
+			      memory_order_relaxed);
+}
+
+unsigned int
+rl_role_port_in(struct rl_role_port *r, uint64_t now_ns)
+{
+	unsigned int work;
+
+	rl_port_phy_status(r->port, r->phy.ops->link_up(r->phy.ctx), now_ns);
+	work = port_orders(r, now_ns);
+	work += port_rx(r, now_ns);
+	rl_port_tick(r->port, now_ns);
+	r->moved = port_to_core(r, now_ns);
+	return work + r->moved + port_events(r);
+}
+
+unsigned int
+rl_role_port_out(struct rl_role_port *r, uint64_t now_ns)
+{
+	unsigned int moved = port_from_core(r, now_ns), work;
+
+	work = port_tx(r, now_ns);
+	/* the fence may have come: then the loopback is at its end */
+	if (rl_unlikely(rl_port_state(r->port) == RL_LINK_LOOPBACK))
+		moved += port_to_core(r, now_ns);
+	work += moved + port_events(r);
+	port_idle(r, r->moved + moved);
+	return work;
+}
+
 unsigned int
 rl_role_port_poll(struct rl_role_port *r, uint64_t now_ns)
 {
-	struct rl_port_event ev;
 	unsigned int work, moved;
 
 	rl_port_phy_status(r->port, r->phy.ops->link_up(r->phy.ctx), now_ns);
@@ -154,17 +205,8 @@ rl_role_port_poll(struct rl_role_port *r, uint64_t now_ns)
 	rl_port_tick(r->port, now_ns);
 	work += port_tx(r, now_ns);
 	moved += port_to_core(r, now_ns);
-	work += moved;
-	while (rl_port_event_pop(r->port, &ev)) {
-		work++;
-		if (r->sink != NULL)
-			r->sink->port_event(r->sink->ctx, r->dev, r->index,
-					    &ev);
-	}
-	/* Idle frames are no traffic: where a round takes longer than the
-	 * keepalive's period, each poll sends and receives some. */
-	atomic_store_explicit(&r->idle, moved == 0 && rl_port_idle(r->port),
-			      memory_order_relaxed);
+	work += moved + port_events(r);
+	port_idle(r, moved);
 	return work;
 }
 
