@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A device's turn: its ports take what has come, its core is polled, its ports
+ * send. What crosses a device, and what loops out of a dead link, does so in
+ * one turn.
+ */
+
+#include "host.h"
+
+#define US RL_NS_PER_US
+#define MS RL_NS_PER_MS
+
+static struct host h;
+
+static int
+open_host(void **state)
+{
+	(void)state;
+	host_open(&h, HOST_FIGURE_1);
+	assert_int_equal(host_build(&h), 0);
+	host_start(&h);
+	return 0;
+}
+
+static int
+close_host(void **state)
+{
+	(void)state;
+	host_close(&h);
+	return 0;
+}
+
+static void
+turn(struct rl_device *d)
+{
+	for (uint16_t p = 0; p < d->nports; p++)
+		rl_role_port_in(&d->port[p], h.now_ns);
+	rl_role_core_poll(&d->core, h.now_ns);
+	for (uint16_t p = 0; p < d->nports; p++)
+		rl_role_port_out(&d->port[p], h.now_ns);
+}
+
+static void
+run_turns(uint64_t ns)
+{
+	const uint64_t end_ns = h.now_ns + ns;
+
+	for (; h.now_ns < end_ns; h.now_ns += US)
+		for (uint32_t d = 0; d < h.fabric.ndev; d++)
+			turn(&h.fabric.dev[d]);
+}
+
+static struct rl_device *
+device(const char *name)
+{
+	return &h.fabric.dev[rl_topo_find_dev(&h.cfg.topo, name)];
+}
+
+static uint64_t
+counter(const struct rl_role_port *r, enum rl_port_counter c)
+{
+	return rl_port_counters(r->port)[c];
+}
+
+static void
+everything_has_come(void)
+{
+	for (unsigned int i = 0; i < 10000 && (h.client[0].got < 400 ||
+					       h.client[1].got < 400);
+	     i++)
+		run_turns(10 * US);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(h.client[i].got, 400);
+		assert_int_equal(h.client[i].wrong, 0);
+	}
+}
+
+static void
+a_flit_crosses_a_device_in_one_turn(void **state)
+{
+	struct rl_role_port *in = host_port(&h, "e0-s0", 1);
+	struct rl_device *s0 = device("s0"), *e0 = device("e0");
+	uint64_t out = 0;
+
+	(void)state;
+	h.client[0].to_send = 1;
+	turn(e0);
+	assert_int_equal(counter(in, RL_PC_rx_ok), 0);
+	for (uint16_t p = 0; p < s0->nports; p++)
+		out += counter(&s0->port[p], RL_PC_tx_flits);
+	turn(s0);
+	assert_true(counter(in, RL_PC_rx_ok) > 0);
+	for (uint16_t p = 0; p < s0->nports; p++)
+		out -= counter(&s0->port[p], RL_PC_tx_flits);
+	assert_int_equal(-(int64_t)out, counter(in, RL_PC_rx_ok));
+	h.client[0].to_send = h.client[1].to_send = 400;
+	everything_has_come();
+}
+
+/* [DRL-1]: the death is found, and what was held is on its other way. */
+static void
+what_a_dead_link_held_leaves_in_the_turn_of_its_death(void **state)
+{
+	static const char *const links[] = { "s0-s1#0", "s0-s1#1" };
+	struct rl_role_port *r[2];
+	unsigned int dead;
+	uint64_t before;
+
+	(void)state;
+	for (unsigned int k = 0; k < 2; k++)
+		r[k] = host_port(&h, links[k], 0);
+	h.client[0].to_send = h.client[1].to_send = 400;
+	run_turns(20 * US);
+	turn(device("e0"));
+	turn(device("s0")); /* sent, and nobody has acknowledged it */
+	dead = counter(r[1], RL_PC_tx_flits) != 0;
+	assert_int_equal(counter(r[!dead], RL_PC_tx_flits), 0);
+	assert_true(counter(r[dead], RL_PC_tx_flits) > 0);
+	host_cut(&h, links[dead], true);
+	before = counter(r[!dead], RL_PC_tx_flits);
+	turn(device("s0"));
+	assert_int_equal(counter(r[dead], RL_PC_deaths), 1);
+	assert_true(counter(r[dead], RL_PC_looped_flits) > 0);
+	assert_true(counter(r[!dead], RL_PC_tx_flits) > before);
+	everything_has_come();
+}
+
+/* The core's fence comes while the port sends: that ends the loopback. */
+static void
+a_loopback_ends_in_the_turn_in_which_the_fence_comes(void **state)
+{
+	struct rl_role_port *r = host_port(&h, "s0-s1#0", 0);
+
+	(void)state;
+	rl_role_port_order(r, RL_ORDER_DOWN);
+	turn(device("s0"));
+	assert_int_equal(rl_port_state(r->port), RL_LINK_OFF);
+}
+
+/* Or the control thread would take the fabric to be at rest. */
+static void
+a_port_that_handed_something_on_in_this_turn_is_not_idle(void **state)
+{
+	struct rl_role_port *in = host_port(&h, "e0-s0", 1);
+
+	(void)state;
+	h.client[0].to_send = 1;
+	turn(device("e0"));
+	turn(device("s0"));
+	assert_true(counter(in, RL_PC_rx_ok) > 0);
+	assert_int_equal(atomic_load(&in->idle), 0);
+	run_turns(MS);
+	assert_int_equal(h.client[1].got, 1);
+	assert_int_equal(atomic_load(&in->idle), 1);
+}
+
+int
+main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, open_host, close_host)
+	const struct CMUnitTest tests[] = {
+		CASE(a_flit_crosses_a_device_in_one_turn),
+		CASE(what_a_dead_link_held_leaves_in_the_turn_of_its_death),
+		CASE(a_loopback_ends_in_the_turn_in_which_the_fence_comes),
+		CASE(a_port_that_handed_something_on_in_this_turn_is_not_idle),
+	};
+
+	return cmocka_run_group_tests_name("turn", tests, NULL, NULL);
+}
