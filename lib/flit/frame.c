@@ -169,7 +169,9 @@ FRAME_INLINE void
 store_words(uint8_t *frame, uint64_t w[], uint32_t n, uint32_t check)
 {
 	w[CHECK_WORD] |= (uint64_t)check << CHECK_SHIFT;
-	memcpy(frame, w, RL_FRAME_HEADER_SHORT);
+	/* one by one: as a block they would go through the stack */
+	for (uint32_t i = 0; i < WORDS_SHORT; i++)
+		rl_put64(frame + 8 * i, w[i]);
 	if (n != WORDS_SHORT)
 		memcpy(frame + RL_FRAME_HEADER_SHORT, w + WORDS_SHORT,
 		       RL_FRAME_HEADER_LONG - RL_FRAME_HEADER_SHORT);

@@ -111,9 +111,21 @@ rl_packet_ends(const struct rl_flit *head)
 struct rl_pktq {
 	struct rl_flit *head;
 	struct rl_flit *tail;
-	uint32_t flits;	  /**< in all packets queued */
-	uint32_t packets;
+	union {
+		struct {
+			uint32_t flits; /**< in all packets queued */
+			uint32_t packets;
+		};
+		uint64_t counts; /**< both, changed at once */
+	};
 };
+
+/** What a packet counts for in rl_pktq.counts. */
+static inline uint64_t
+rl_pktq_count(const struct rl_flit *pkt)
+{
+	return pkt->pkt_flits | UINT64_C(1) << 32;
+}
 
 static inline bool
 rl_pktq_empty(const struct rl_pktq *q)
@@ -125,14 +137,13 @@ rl_pktq_empty(const struct rl_pktq *q)
 static inline void
 rl_pktq_push(struct rl_pktq *q, struct rl_flit *pkt)
 {
+	struct rl_flit **const last = q->head == NULL ? &q->head
+						      : &q->tail->next_pkt;
+
 	pkt->next_pkt = NULL;
-	if (q->head == NULL)
-		q->head = pkt;
-	else
-		q->tail->next_pkt = pkt;
+	*last = pkt;
 	q->tail = pkt;
-	q->flits += pkt->pkt_flits;
-	q->packets++;
+	q->counts += rl_pktq_count(pkt);
 }
 
 /** Owner. Takes the oldest packet; NULL where the queue is empty. */
@@ -146,8 +157,7 @@ rl_pktq_pop(struct rl_pktq *q)
 	q->head = pkt->next_pkt;
 	if (q->head == NULL)
 		q->tail = NULL;
-	q->flits -= pkt->pkt_flits;
-	q->packets--;
+	q->counts -= rl_pktq_count(pkt);
 	return pkt;
 }
 
@@ -162,8 +172,7 @@ rl_pktq_splice(struct rl_pktq *to, struct rl_pktq *from)
 	else
 		to->tail->next_pkt = from->head;
 	to->tail = from->tail;
-	to->flits += from->flits;
-	to->packets += from->packets;
+	to->counts += from->counts;
 	*from = (struct rl_pktq){ 0 };
 }
 

@@ -158,7 +158,9 @@ tx_take(struct rl_port *port, unsigned int vc)
 
 	if (rl_unlikely(q->begun[vc] || !rl_packet_ends(head)))
 		tx_reserve(port, vc, head);
-	head->vc = (uint8_t)vc;
+	/* whole, as it is read next: a byte would have to leave the store
+	 * buffer first */
+	head->state = (head->state & ~UINT64_C(0xff)) | vc;
 	port_retry_push(port, head, q->q[vc].head);
 	q->consumed[vc] = (uint16_t)(q->consumed[vc] + n);
 }

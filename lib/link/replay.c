@@ -79,26 +79,29 @@ rl_replay_ack(struct rl_replay *r, uint32_t seq, struct rl_flit_cache *cache,
 	      uint32_t done[RL_VCS])
 {
 	const uint32_t n = seq - r->acked;
+	uint32_t part = r->part, i = r->acked;
 	uint32_t floor, step;
 
 	RL_DASSERT(rl_seq_before_eq(seq, r->sent_max));
-	for (; r->acked != seq; r->acked += step) {
-		const uint32_t at = r->acked & r->mask;
+	for (; i != seq; i += step) {
+		const uint32_t at = i & r->mask;
 		const uint32_t vc = RL_SIDEBAND_VC(r->sideband[at]);
 		const uint32_t bit = 1u << vc;
 		uint32_t sb;
 
 		/* what was put in together has its end, if any, at the end */
-		step = rl_min_u32(r->left[at], seq - r->acked);
-		sb = r->sideband[(r->acked + step - 1) & r->mask];
+		step = rl_min_u32(r->left[at], seq - i);
+		sb = r->sideband[(i + step - 1) & r->mask];
 		done[vc] += step;
 		if (sb & RL_SIDEBAND_EOP) {
-			r->part &= ~bit;
-		} else if (!(r->part & bit)) {
-			r->part |= bit;
-			r->part_sop[vc] = r->acked;
+			part &= ~bit;
+		} else if (!(part & bit)) {
+			part |= bit;
+			r->part_sop[vc] = i;
 		}
 	}
+	r->acked = seq;
+	r->part = part;
 	if (rl_seq_before(r->next, r->acked))
 		r->next = r->acked;
 	floor = replay_floor(r);

@@ -233,23 +233,30 @@ core_lookup(const struct rl_core *core, const struct rl_flit *pkt,
 }
 
 /* Queues a packet for an egress on the VL that the table gives. */
-void
-core_send(struct rl_core *core, struct rl_flit *pkt, struct rl_fwd_hop hop,
-	  bool rerouted)
+static inline void
+core_queue(struct rl_core *core, struct rl_flit *pkt, unsigned int port,
+	   unsigned int plane)
 {
-	struct core_port *cp = &core->port[hop.port];
+	struct core_port *cp = &core->port[port];
 	const uint16_t in = pkt->in_port < core->p.nports ? pkt->in_port
 							  : core->p.nports;
-	const uint8_t vl =
-		rl_fwd_vl(core->fwd, hop.plane, in, hop.port, pkt->sl);
+	const uint8_t vl = rl_fwd_vl(core->fwd, plane, in, (uint16_t)port,
+				     pkt->sl);
 
 	RL_DASSERT(vl < RL_VCS);
-	if (rl_unlikely(rerouted))
-		CORE_COUNT(core, rerouted_packets);
 	pkt->vc = vl;
 	rl_pktq_push(&cp->q[vl], pkt);
 	cp->qmask |= 1u << vl;
 	core_stream_queued(core, &cp->q[vl], pkt);
+}
+
+void
+core_send(struct rl_core *core, struct rl_flit *pkt, struct rl_fwd_hop hop,
+	  bool rerouted)
+{
+	if (rl_unlikely(rerouted))
+		CORE_COUNT(core, rerouted_packets);
+	core_queue(core, pkt, hop.port, hop.plane);
 }
 
 /*
@@ -285,48 +292,36 @@ core_wait_or_drop(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 
 /*
  * The usual case of core_lookup(): the first of the next hops lives, and is not
- * the way back. @return whether it is so
+ * the way back. The packet goes there. @return whether it was so
  */
 static inline bool
-core_first_hop(const struct rl_core *core, const struct rl_flit *pkt,
-	       struct rl_fwd_hop *hop)
+core_first_hop(struct rl_core *core, struct rl_flit *pkt)
 {
 	const struct rl_fwd *fwd = core->fwd;
+	unsigned int port, plane;
+	struct rl_fwd_hop hop;
 
 	if (rl_unlikely(pkt->dst >= fwd->ndst))
 		return false;
-	*hop = rl_fwd_lookup(fwd, pkt->plane, pkt->dst).hop[0];
+	hop = rl_fwd_word_hop(rl_fwd_word(fwd, pkt->plane, pkt->dst));
+	port = hop.port;
+	plane = hop.plane;
 	/* no hop is a port that there is not */
-	return hop->port < core->p.nports && hop->port != pkt->in_port &&
-	       core->port[hop->port].state == RL_EGRESS_ALIVE;
+	if (rl_unlikely(port >= core->p.nports || port == pkt->in_port ||
+			core->port[port].state != RL_EGRESS_ALIVE))
+		return false;
+	core_queue(core, pkt, port, plane);
+	return true;
 }
 
-/*
- * Where something of its flow waits, a packet joins it. Only what looped, and
- * is older than all of that, may go on at once.
- */
-void
-core_forward(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
-	     uint16_t looped_from, uint64_t now_ns)
+/* The same by the whole list of next hops. */
+static void
+core_forward_by(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
+		uint16_t looped_from, uint64_t now_ns)
 {
 	struct rl_fwd_hop hop = { .port = RL_FWD_PORT_NONE };
 	bool rerouted = false;
 
-	if (rl_unlikely(rl_wait_any(core->wait)) &&
-	    !RL_PLANTED(WAIT_OVERTAKEN)) {
-		const struct rl_wait_flow *f = rl_wait_find(core->wait, pkt);
-
-		if (f != NULL &&
-		    !(age == CORE_OLD && rl_wait_is_oldest(f, pkt))) {
-			core_wait_or_drop(core, pkt, f->place, age, now_ns);
-			return;
-		}
-	}
-	if (rl_likely(looped_from == CORE_NO_PORT &&
-		      core_first_hop(core, pkt, &hop))) {
-		core_send(core, pkt, hop, false);
-		return;
-	}
 	switch (core_lookup(core, pkt, looped_from, &hop, &rerouted)) {
 	case CORE_GO:
 		core_send(core, pkt, hop, rerouted);
@@ -342,6 +337,30 @@ core_forward(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 		core_drop(core, pkt, RL_DROP_NO_PATH, now_ns);
 		return;
 	}
+}
+
+/*
+ * Where something of its flow waits, a packet joins it. Only what looped, and
+ * is older than all of that, may go on at once.
+ */
+void
+core_forward(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
+	     uint16_t looped_from, uint64_t now_ns)
+{
+	if (rl_unlikely(rl_wait_any(core->wait)) &&
+	    !RL_PLANTED(WAIT_OVERTAKEN)) {
+		const struct rl_wait_flow *f = rl_wait_find(core->wait, pkt);
+
+		if (f != NULL &&
+		    !(age == CORE_OLD && rl_wait_is_oldest(f, pkt))) {
+			core_wait_or_drop(core, pkt, f->place, age, now_ns);
+			return;
+		}
+	}
+	if (rl_likely(looped_from == CORE_NO_PORT &&
+		      core_first_hop(core, pkt)))
+		return;
+	core_forward_by(core, pkt, age, looped_from, now_ns);
 }
 
 /*
