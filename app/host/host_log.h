@@ -22,6 +22,22 @@ enum host_rec_kind {
 	HOST_REC_DROP,	 /**< a packet dropped in the fabric */
 	HOST_REC_REPORT, /**< a packet that an endpoint gave up */
 	HOST_REC_EP,	 /**< struct rl_ep_event */
+	HOST_REC_CHANNEL, /**< of the channel between processes */
+};
+
+/** What the control thread hears of the channel: no lcore writes it. */
+enum host_channel_news {
+	HOST_CHANNEL_AWAY,    /**< the store does not answer */
+	HOST_CHANNEL_BACK,    /**< it answers again */
+	HOST_CHANNEL_OFFICE,  /**< a process has the controller */
+	HOST_CHANNEL_NOBODY,  /**< no process has it any more */
+	HOST_CHANNEL_JOINED,  /**< a process gives signs of life */
+	HOST_CHANNEL_GONE,    /**< not any more */
+};
+
+struct host_rec_channel {
+	uint8_t news;	  /**< enum host_channel_news */
+	uint8_t process; /**< of the fabric file, where one is meant */
 };
 
 /** A packet, as drops and reports name it. */
@@ -46,6 +62,7 @@ struct host_rec {
 		struct rl_core_event core_ev;
 		struct host_rec_packet packet;
 		struct rl_ep_event ep_ev;
+		struct host_rec_channel channel;
 	};
 };
 

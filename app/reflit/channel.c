@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app.h"
+#include "telemetry_mirror.h"
 
 #define LOOK_NS (20 * RL_NS_PER_MS)
 
@@ -38,6 +38,73 @@ channel_open(struct app *app)
 	return -EINVAL;
 }
 
+/* An event among those of the fabric. */
+static void
+note(struct app *app, enum host_channel_news news, uint32_t process)
+{
+	const struct host_rec rec = {
+		.t_ns = host_now(&app->host),
+		.kind = HOST_REC_CHANNEL,
+		.channel = { .news = (uint8_t)news,
+			     .process = (uint8_t)process },
+	};
+
+	watch_note(&app->watch, &rec);
+}
+
+static void
+say_away(struct app *app, const struct rl_oob_info *i)
+{
+	struct channel_seen *s = &app->channel_seen;
+
+	if (i->away == s->away)
+		return;
+	s->away = i->away;
+	note(app, i->away ? HOST_CHANNEL_AWAY : HOST_CHANNEL_BACK, 0);
+	if (i->away)
+		fprintf(stderr, "reflit: etcd does not answer (%s): dead links "
+				"are gone round, tables stay as they are\n",
+			i->why);
+	else
+		fprintf(stderr, "reflit: etcd answers again\n");
+}
+
+static void
+say_office(struct app *app, const struct rl_oob_info *i)
+{
+	struct channel_seen *s = &app->channel_seen;
+	const int process = i->office[0] == '\0' || app->cfg.nprocess == 0
+				    ? 0
+				    : rl_config_process(&app->cfg, i->office);
+
+	if (strcmp(i->office, s->holds) != 0)
+		note(app,
+		     i->office[0] == '\0' ? HOST_CHANNEL_NOBODY
+					  : HOST_CHANNEL_OFFICE,
+		     (uint32_t)process);
+	snprintf(s->holds, sizeof(s->holds), "%s", i->office);
+	if (i->office[0] == '\0' || strcmp(i->office, s->office) == 0)
+		return;
+	fprintf(stderr, "reflit: process %s has the controller\n", i->office);
+	snprintf(s->office, sizeof(s->office), "%s", i->office);
+}
+
+/* Who gives signs of life; where the store is away nobody knows. */
+static void
+say_members(struct app *app, const struct rl_oob_info *i)
+{
+	struct channel_seen *s = &app->channel_seen;
+	const uint64_t other = i->away ? 0 : i->members ^ s->members;
+
+	for (uint32_t p = 0; p < app->cfg.nprocess; p++)
+		if (other >> p & 1)
+			note(app,
+			     i->members >> p & 1 ? HOST_CHANNEL_JOINED
+						 : HOST_CHANNEL_GONE,
+			     p);
+	s->members ^= other;
+}
+
 void
 channel_step(struct app *app)
 {
@@ -50,18 +117,9 @@ channel_step(struct app *app)
 		return;
 	s->due_ns = now_ns + LOOK_NS;
 	rl_oob_info(app->oob, &i);
-	if (i.away && !s->away)
-		fprintf(stderr, "reflit: etcd does not answer (%s): dead links "
-				"are gone round, tables stay as they are\n",
-			i.why);
-	if (!i.away && s->away)
-		fprintf(stderr, "reflit: etcd answers again\n");
-	s->away = i.away;
-	if (i.office[0] != '\0' && strcmp(i.office, s->office) != 0) {
-		fprintf(stderr, "reflit: process %s has the controller\n",
-			i.office);
-		snprintf(s->office, sizeof(s->office), "%s", i.office);
-	}
+	say_away(app, &i);
+	say_office(app, &i);
+	say_members(app, &i);
 	if (strcmp(why, s->why) != 0) {
 		fprintf(stderr, "reflit: %s\n", why);
 		snprintf(s->why, sizeof(s->why), "%s", why);
@@ -88,8 +146,77 @@ channel_show(struct app *app)
 		printf(" %s:%s", cfg->process[p].name,
 		       i.members >> p & 1 ? "there" : "not there");
 	printf("\nmessages sent %" PRIu64 ", received %" PRIu64
-	       ", lost %" PRIu64 "; outages %" PRIu64 "\n",
-	       i.sent, i.received, i.lost, i.outages);
+	       ", lost %" PRIu64 "; outages %" PRIu64 ", %.1f s in all\n",
+	       i.sent, i.received, i.lost, i.outages,
+	       (double)i.away_ns / 1e9);
 	if (i.why[0] != '\0')
 		printf("last trouble: %s\n", i.why);
+}
+
+static void
+set(json_t *o, const char *key, uint64_t v)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)v));
+}
+
+void
+channel_json(struct app *app, json_t *report)
+{
+	json_t *o = json_object(), *there = json_array();
+	struct rl_oob_info i = { 0 };
+
+	if (app->oob != NULL)
+		rl_oob_info(app->oob, &i);
+	json_object_set_new(o, "kind",
+			    json_string(app->oob == NULL ? "local" : "etcd"));
+	json_object_set_new(o, "answers", json_boolean(!i.away));
+	json_object_set_new(o, "controller", json_string(i.office));
+	for (uint32_t p = 0; p < app->cfg.nprocess; p++)
+		if (i.members >> p & 1)
+			json_array_append_new(
+				there, json_string(app->cfg.process[p].name));
+	json_object_set_new(o, "there", there);
+	set(o, "outages", i.outages);
+	set(o, "away_ns", i.away_ns);
+	set(o, "sent_messages", i.sent);
+	set(o, "received_messages", i.received);
+	set(o, "lost_messages", i.lost);
+	json_object_set_new(o, "last_trouble", json_string(i.why));
+	json_object_set_new(report, "channel", o);
+}
+
+int
+telemetry_channel(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	struct rte_tel_data *there = mirror_column(RTE_TEL_STRING_VAL);
+	struct app *app = mirror_enter();
+	struct rl_oob_info i = { 0 };
+
+	(void)cmd;
+	(void)params;
+	if (there == NULL) {
+		mirror_leave();
+		return -ENOMEM;
+	}
+	if (app != NULL && app->oob != NULL)
+		rl_oob_info(app->oob, &i);
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_string(d, "kind",
+				     app == NULL || app->oob == NULL
+					     ? "local"
+					     : "etcd");
+	rte_tel_data_add_dict_u64(d, "answers", !i.away);
+	rte_tel_data_add_dict_string(d, "controller", i.office);
+	for (uint32_t p = 0; app != NULL && p < app->cfg.nprocess; p++)
+		if (i.members >> p & 1)
+			rte_tel_data_add_array_string(
+				there, app->cfg.process[p].name);
+	mirror_leave();
+	rte_tel_data_add_dict_u64(d, "outages", i.outages);
+	rte_tel_data_add_dict_u64(d, "away_ns", i.away_ns);
+	rte_tel_data_add_dict_u64(d, "sent_messages", i.sent);
+	rte_tel_data_add_dict_u64(d, "received_messages", i.received);
+	rte_tel_data_add_dict_u64(d, "lost_messages", i.lost);
+	rte_tel_data_add_dict_container(d, "there", there, 0);
+	return 0;
 }

@@ -8,6 +8,7 @@
  * Control thread.
  */
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,7 +20,8 @@ struct app;
 struct channel_seen {
 	bool away;
 	char office[RL_NAME_MAX];
-	uint32_t begun; /**< controllers that were heard of */
+	char holds[RL_NAME_MAX]; /**< who has it now; "": nobody */
+	uint64_t members; /**< a bit for each process that was there */
 	uint64_t due_ns; /**< when to look next */
 	char why[RL_ERR_MAX]; /**< tables that could not be made */
 };
@@ -30,11 +32,17 @@ struct channel_seen {
  */
 int channel_open(struct app *app);
 
-/** Now and then: says on standard error when the store goes away or returns,
-    and who has the controller. */
+/**
+ * Now and then: says on standard error when the store goes away or returns,
+ * and who has the controller. All of it, and which processes come and go, is an
+ * event, too.
+ */
 void channel_step(struct app *app);
 
 /** For `show controller`; prints nothing where there is no channel. */
 void channel_show(struct app *app);
+
+/** Adds `channel`: how it stands, and how often it did not. */
+void channel_json(struct app *app, json_t *report);
 
 #endif /* CHANNEL_H */

@@ -237,6 +237,7 @@ report_json(struct app *app, const char *path)
 	counter_sums_of(&app->host.fabric, &sums);
 	counter_sums_json(o, &sums);
 	counter_parts_json(o, &app->host.fabric);
+	channel_json(app, o);
 	report_events(o, app);
 	timeline_json(app, o);
 	set(o, "leaked_flits", app->leaked_flits);

@@ -83,6 +83,9 @@ event_json(const struct app *app, const struct host_rec *rec)
 			   rl_ep_reason_name(
 				   (enum rl_ep_reason)rec->packet.why));
 		break;
+	case HOST_REC_CHANNEL:
+		set_text(o, "kind", "channel");
+		break;
 	}
 	set_text(o, "text",
 		 strstr(watch_event_text(&app->watch, rec, line, sizeof(line)),

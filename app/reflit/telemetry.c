@@ -362,6 +362,9 @@ static const struct {
 	  "Failovers. Parameter: number of the first; else the last ones" },
 	{ "/reflit/recoveries", telemetry_recoveries,
 	  "Recoveries by the controller: the last ones" },
+	{ "/reflit/channel", telemetry_channel,
+	  "Whether etcd answers, who has the controller, which processes are "
+	  "there" },
 	{ "/reflit/latency", telemetry_latency,
 	  "Latency and jitter in ns. Parameter: a VC; else of all" },
 	{ "/reflit/histogram", telemetry_histogram,

@@ -74,6 +74,9 @@ int telemetry_ports(const char *cmd, const char *params,
 		    struct rte_tel_data *d);
 int telemetry_port(const char *cmd, const char *params,
 		   struct rte_tel_data *d);
+/* channel.c */
+int telemetry_channel(const char *cmd, const char *params,
+		      struct rte_tel_data *d);
 /* telemetry_flow.c */
 int telemetry_flows(const char *cmd, const char *params,
 		    struct rte_tel_data *d);

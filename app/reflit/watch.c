@@ -158,18 +158,24 @@ say(const struct watch *w, const struct host_rec *rec)
 }
 
 void
+watch_note(struct watch *w, const struct host_rec *rec)
+{
+	w->event[w->nevents++ % WATCH_EVENTS] = *rec;
+	say(w, rec);
+}
+
+void
 watch_pump(struct watch *w)
 {
 	struct host_rec rec;
 
 	while (host_next_record(w->host, &rec)) {
-		w->event[w->nevents++ % WATCH_EVENTS] = rec;
 		host_resil_take(w->host, &rec);
 		if (rec.kind == HOST_REC_PORT)
 			take_port_event(w, &rec);
 		else if (rec.kind == HOST_REC_EP)
 			absences_add(&w->absences, &rec.ep_ev);
-		say(w, &rec);
+		watch_note(w, &rec);
 	}
 }
 
@@ -278,6 +284,37 @@ ep_event_text(const struct watch *w, const struct host_rec *rec, char *buf,
 		 rl_ep_event_name(ev->kind));
 }
 
+static void
+channel_event_text(const struct watch *w, const struct host_rec *rec,
+		   char *buf, size_t len)
+{
+	const struct rl_config *cfg = w->host->p.cfg;
+	const char *who = rec->channel.process < cfg->nprocess
+				  ? cfg->process[rec->channel.process].name
+				  : "all";
+
+	switch ((enum host_channel_news)rec->channel.news) {
+	case HOST_CHANNEL_AWAY:
+		snprintf(buf, len, "etcd does not answer");
+		break;
+	case HOST_CHANNEL_BACK:
+		snprintf(buf, len, "etcd answers again");
+		break;
+	case HOST_CHANNEL_OFFICE:
+		snprintf(buf, len, "process %s has the controller", who);
+		break;
+	case HOST_CHANNEL_NOBODY:
+		snprintf(buf, len, "no process has the controller");
+		break;
+	case HOST_CHANNEL_JOINED:
+		snprintf(buf, len, "process %s is there", who);
+		break;
+	case HOST_CHANNEL_GONE:
+		snprintf(buf, len, "process %s is gone", who);
+		break;
+	}
+}
+
 static const char *
 ep_name(const struct watch *w, uint16_t ep)
 {
@@ -321,6 +358,9 @@ watch_event_text(const struct watch *w, const struct host_rec *rec, char *buf,
 		break;
 	case HOST_REC_EP:
 		ep_event_text(w, rec, buf, len);
+		break;
+	case HOST_REC_CHANNEL:
+		channel_event_text(w, rec, buf, len);
 		break;
 	}
 	return buf - at;

@@ -55,6 +55,9 @@ int watch_open(struct watch *w, struct host *h);
 /** Control thread, often. Takes what the lcores wrote. */
 void watch_pump(struct watch *w);
 
+/** Control thread. An event of its own, among those of the lcores. */
+void watch_note(struct watch *w, const struct host_rec *rec);
+
 /**
  * Control thread. A command hurts @p link now, in a way that the fault layer
  * does not take for a cut (a stall, noise, an order to the ports).

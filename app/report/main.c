@@ -93,12 +93,63 @@ join(json_t *const report[], unsigned int n, const char *key)
 }
 
 static int
+by_epoch(const void *va, const void *vb)
+{
+	const json_int_t a = json_integer_value(
+		json_object_get(*(json_t *const *)va, "epoch"));
+	const json_int_t b = json_integer_value(
+		json_object_get(*(json_t *const *)vb, "epoch"));
+
+	return a < b ? -1 : a > b;
+}
+
+/*
+ * Recoveries of all controllers that there were, in the order of their epochs:
+ * these grow from one controller to the next, and clocks are of each process.
+ */
+static json_t *
+join_recoveries(json_t *const report[], unsigned int n)
+{
+	json_t *all = join(report, n, "recoveries"), *sorted = json_array();
+	const size_t len = json_array_size(all);
+	json_t **e = calloc(len + 1, sizeof(json_t *));
+
+	for (size_t i = 0; e != NULL && i < len; i++)
+		e[i] = json_array_get(all, i);
+	if (e != NULL)
+		qsort(e, len, sizeof(json_t *), by_epoch);
+	for (size_t i = 0; i < len; i++)
+		json_array_append(sorted, e != NULL ? e[i]
+						    : json_array_get(all, i));
+	free(e);
+	json_decref(all);
+	return sorted;
+}
+
+/* How each process's channel stood; it says whose it is. */
+static json_t *
+join_channels(json_t *const report[], unsigned int n)
+{
+	json_t *all = json_array();
+
+	for (unsigned int i = 0; i < n; i++) {
+		json_t *c = json_object_get(report[i], "channel");
+
+		if (c == NULL)
+			continue;
+		json_object_set(c, "process",
+				json_object_get(report[i], "process"));
+		json_array_append(all, c);
+	}
+	return all;
+}
+
+static int
 save(json_t *const report[], unsigned int n, const struct merged *m,
      unsigned int missing, const char *path)
 {
-	static const char *const lists[] = { "failovers", "recoveries",
-					     "unreachable", "attached",
-					     "wires" };
+	static const char *const lists[] = { "failovers", "unreachable",
+					     "attached", "wires" };
 	json_t *o = json_object();
 	uint64_t elapsed = 0, outage = 0, hops = 0;
 	int ret;
@@ -131,9 +182,30 @@ save(json_t *const report[], unsigned int n, const struct merged *m,
 	set(o, "outage_ns", outage);
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		json_object_set_new(o, lists[i], join(report, n, lists[i]));
+	json_object_set_new(o, "recoveries", join_recoveries(report, n));
+	json_object_set_new(o, "channels", join_channels(report, n));
 	ret = report_save("reflit-report", o, path);
 	json_decref(o);
 	return ret;
+}
+
+static void
+print_channels(json_t *const report[], unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		const json_t *c = json_object_get(report[i], "channel");
+		const json_int_t outages =
+			json_integer_value(json_object_get(c, "outages"));
+
+		if (outages != 0)
+			printf("process %s: etcd did not answer %lld times, "
+			       "%.1f s in all\n",
+			       json_string_value(json_object_get(report[i],
+								 "process")),
+			       (long long)outages,
+			       (double)json_integer_value(
+				       json_object_get(c, "away_ns")) / 1e9);
+	}
 }
 
 static void
@@ -183,6 +255,7 @@ run(char *const path[], unsigned int n, const char *json)
 	}
 	missing = say_missing(report, n);
 	print(&m, n);
+	print_channels(report, n);
 	status = merged_clean(&m) && missing == 0 ? 0 : 1;
 	if (json != NULL && save(report, n, &m, missing, json) != 0)
 		status = 2;

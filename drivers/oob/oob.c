@@ -59,7 +59,12 @@ oob_why(struct rl_oob *o, const char *why)
 void
 oob_away(struct rl_oob *o, bool away)
 {
+	const uint64_t now_ns = oob_now();
+
 	pthread_mutex_lock(&o->lock);
+	if (o->info.away)
+		o->info.away_ns += now_ns - o->away_since_ns;
+	o->away_since_ns = now_ns;
 	o->info.outages += away && !o->info.away;
 	o->info.away = away;
 	pthread_mutex_unlock(&o->lock);
@@ -317,5 +322,7 @@ rl_oob_info(struct rl_oob *o, struct rl_oob_info *info)
 {
 	pthread_mutex_lock(&o->lock);
 	*info = o->info;
+	if (info->away)
+		info->away_ns += oob_now() - o->away_since_ns;
 	pthread_mutex_unlock(&o->lock);
 }

@@ -62,6 +62,7 @@ struct rl_oob {
 	bool stand;
 	bool quit;
 	struct rl_oob_info info;
+	uint64_t away_since_ns; /**< of this outage */
 	uint64_t floor; /**< highest incarnation that we have heard of */
 
 	/* the thread's, and before it runs rl_oob_open()'s */

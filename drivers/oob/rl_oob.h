@@ -77,6 +77,7 @@ struct rl_oob_info {
 	uint64_t received;
 	uint64_t lost;	  /**< messages thrown away */
 	uint64_t outages; /**< times that the store did not answer */
+	uint64_t away_ns; /**< how long in all, to this moment */
 };
 
 struct rl_oob;

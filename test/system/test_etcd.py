@@ -114,6 +114,7 @@ class Both(Pair):
     def start(self, i):
         self.lives[i] += 1
         cmd = ["ip", "netns", "exec", self.ns[i], REFLIT,
+               "--file-prefix=" + self.ns[i],
                "--vdev=net_af_packet0,iface=c0",
                "--vdev=net_af_packet1,iface=c1",
                "--vdev=net_af_packet2,iface=p", "--", "-i", "--config",
@@ -130,6 +131,19 @@ class Both(Pair):
     def tell(self, i, command):
         self.process[i].stdin.write(command + "\n")
         self.process[i].stdin.flush()
+
+    def channel(self, i):
+        """What telemetry says of it."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+            s.settimeout(30)
+            s.connect("/var/run/dpdk/%s/dpdk_telemetry.v2" % self.ns[i])
+            s.recv(1024)
+            s.send(b"/reflit/channel")
+            return json.loads(s.recv(16384))["/reflit/channel"]
+
+    def report(self, i):
+        with open(self.json(i), encoding="utf-8") as f:
+            return json.load(f)
 
     def show(self, i, seconds=20):
         """What `show controller` says now."""
@@ -205,6 +219,7 @@ def clean(net, least):
     assert merged["delivered_packets"] >= least, merged
     for key in ("lost", "duplicated", "reordered", "corrupted", "unproven"):
         assert merged[key + "_packets"] == 0, (key, merged)
+    return merged
 
 
 def epoch(n):
@@ -262,6 +277,9 @@ def etcd_dies_and_traffic_goes_on_until_it_comes_back():
         etcd.kill()
         for i in (0, 1):
             net.until(i, "etcd: does not answer", "no controller")
+            said = net.channel(i)
+            assert said["kind"] == "etcd" and said["outages"] == 1, said
+            assert said["answers"] == 0 and said["controller"] == "", said
         assert net.errors().count("etcd does not answer") == 2, net.errors()
         ip("-n", net.ns[0], "link", "set", "c0", "down")
         exchange(net, 1000)
@@ -274,8 +292,28 @@ def etcd_dies_and_traffic_goes_on_until_it_comes_back():
         net.newer(have)
         assert net.errors().count("etcd answers again") == 2, net.errors()
         exchange(net, 400)
-        clean(net, 1400)
+        said = net.channel(0)
+        assert said["answers"] == 1 and said["away_ns"] > 0, said
+        assert sorted(said["there"]) == sorted(NAMES), said
+        merged = clean(net, 1400)
         assert etcd.keys() == [], etcd.keys()
+        for i in (0, 1):
+            report = net.report(i)
+            told = [e["text"] for e in report["events"]
+                    if e["kind"] == "channel"]
+            away, back = (told.index("etcd " + w)
+                          for w in ("does not answer", "answers again"))
+            assert away < back, told
+            assert [t for t in told[:away] if "has the controller" in t], told
+            assert [t for t in told[away:] if "has the controller" in t], told
+            for name in NAMES:
+                assert "process %s is there" % name in told, told
+            assert report["channel"]["outages"] == 1, report["channel"]
+            assert report["channel"]["away_ns"] > 0, report["channel"]
+        assert sorted(c["process"] for c in merged["channels"]) == \
+            sorted(NAMES), merged["channels"]
+        epochs = [r["epoch"] for r in merged["recoveries"]]
+        assert epochs and epochs == sorted(epochs), epochs
 
 
 @case

@@ -24,7 +24,7 @@ def report(process, flows=(), **more):
     r.update(digest="f00d", processes=["a", "b"], process=process,
              flows=list(flows), drained=True, elapsed_ns=5, flit_hops=7,
              failovers=[], recoveries=[], unreachable=[], attached=[],
-             wires=[])
+             wires=[], channel=dict(outages=0, away_ns=0))
     r.update(more)
     return r
 
@@ -240,6 +240,23 @@ def a_report_on_standard_output_is_alone_there():
         assert p.returncode == 0, p
         assert json.loads(p.stdout)["missing_reports"] == 0, p
         assert "2 reports" in p.stderr, p
+
+
+@case
+def recoveries_stand_in_the_order_of_their_epochs_and_outages_are_said():
+    """One controller after the other, and clocks of each process."""
+    def rec(*epochs):
+        return [{"epoch": e, "at_ns": 1000 - e} for e in epochs]
+
+    m, out = judge(0, report("a", recoveries=rec(1, 2, 7)),
+                   report("b", recoveries=rec(3, 5),
+                          channel=dict(outages=2, away_ns=1500000000)))
+    assert [(r["epoch"], r["process"]) for r in m["recoveries"]] == [
+        (1, "a"), (2, "a"), (3, "b"), (5, "b"), (7, "a")], m["recoveries"]
+    assert {c["process"]: c["outages"] for c in m["channels"]} == \
+        {"a": 0, "b": 2}, m["channels"]
+    assert "process b: etcd did not answer 2 times, 1.5 s in all" in out, out
+    assert "process a: etcd" not in out, out
 
 
 main()
