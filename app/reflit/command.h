@@ -163,5 +163,7 @@ int cmd_show_rates(struct app *app, const char *const arg[]);
 int cmd_show_errors(struct app *app, const char *const arg[]);
 int cmd_clear_counters(struct app *app, const char *const arg[]);
 int cmd_show_path(struct app *app, const char *const arg[]);
+/* cmd_wires.c */
+int cmd_show_wires(struct app *app, const char *const arg[]);
 
 #endif /* COMMAND_H */

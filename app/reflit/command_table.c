@@ -159,6 +159,9 @@ const struct command command_table[] = {
 	  "shows links with errors, worst first" },
 	{ "show errors <links>", cmd_show_errors,
 	  "shows those of a link, or of all" },
+	{ "show wires", cmd_show_wires,
+	  "shows ethdevs at the ends of links: frames, and what XDP "
+	  "steered" },
 	{ "show path <endpoint> <endpoint>", cmd_show_path,
 	  "shows the links that a packet would take now" },
 

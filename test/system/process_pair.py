@@ -61,6 +61,7 @@ class Pair:
         self.box = Box()
         self.process, self.lives, self.sock = [None, None], [0, 0], []
         self.err = []
+        self.prompt = [False, False]  # whether a process has one
         # how each process opens its cables
         self.cables = ["--vdev=net_af_packet%d,iface=c%d" % (i, i)
                        for i in (0, 1)]
@@ -119,7 +120,12 @@ class Pair:
         self.err.append(open(self.box.path("err%d%d" % (i, self.lives[i])),
                              "w+", encoding="utf-8"))
         self.process[i] = subprocess.Popen(
-            cmd, stdout=subprocess.PIPE, stderr=self.err[-1], text=True)
+            cmd + ["-i"] * self.prompt[i], stdout=subprocess.PIPE,
+            stdin=subprocess.PIPE if self.prompt[i] else None,
+            stderr=self.err[-1], text=True)
+        if self.prompt[i]:
+            self.process[i].stdin.write("start\n")
+            self.process[i].stdin.flush()
 
     def errors(self):
         text = ""

@@ -121,6 +121,7 @@ show counters s0
 show faults
 show lcores
 show traffic
+show wires
 show rates
 show rates all
 show rates s0-s1

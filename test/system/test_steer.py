@@ -76,6 +76,20 @@ class Steered(Pair):
         server.communicate(timeout=60)
         assert client.returncode == 0 and server.returncode == 0, out
 
+    def shown(self):
+        """What `show wires` says at the prompt of the first process."""
+        self.process[0].stdin.write("show wires\n")
+        self.process[0].stdin.flush()
+        rows = {}
+        while len(rows) < 2:
+            words = self.process[0].stdout.readline().split()
+            assert words, self.errors()
+            if words[0].startswith("s0-s1#"):
+                rows[words[0]] = dict(zip(
+                    ("device", "port", "interface", "bytes", "tx", "rx",
+                     "dropped", "flits", "kernel", "nobody"), words[1:]))
+        return rows
+
     def attached(self):
         """Interfaces with an XDP program: as "c0 xdp", "c0 xdpgeneric"."""
         found = []
@@ -104,8 +118,10 @@ def on_a_cable_of_reflits_ssh_goes_on():
     """[PHY-2] rl_steer in the driver: flits go to the socket, the kernel keeps
     the rest; it is gone at the end, after SIGTERM."""
     with Steered() as net:
+        net.prompt = [True, False]
         steered_exchange(net)
         assert net.attached() == ["c0 xdp", "c1 xdp"] * 2, net.attached()
+        shown = net.shown()
         clean(net, 800)
         assert net.attached() == [], net.attached()
         for i in (0, 1):
@@ -116,6 +132,10 @@ def on_a_cable_of_reflits_ssh_goes_on():
                 assert got["flit"] >= w["rx_frames"] > 0, w
                 assert got["nobody"] < 50, w
             assert wires[0]["steered"]["kernel"] > 50, wires[0]
+        row = shown["s0-s1#0"]
+        assert row["device"] == "s0" and row["interface"] == "c0", shown
+        assert int(row["flits"]) >= int(row["rx"]) > 0, shown
+        assert int(row["kernel"]) > 50, shown
 
 
 @case
