@@ -228,4 +228,119 @@ def frames_for_a_fixed_station_go_to_it_alone_though_it_never_spoke():
                    for p in report["attached"]), report["attached"]
 
 
+# A DHCP client without an address, as RFC 2131 has it: by frames of its own.
+# "broadcast" asks for answers to all, "unicast" for answers to its station.
+DHCP_CLIENT = """
+import os, socket, struct, sys, time
+flag = 0x8000 if sys.argv[1] == "broadcast" else 0
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
+s.bind(("eth0", 0x0800))
+s.settimeout(0.2)
+mac = s.getsockname()[4]
+xid = os.urandom(4)
+
+def total(b):
+    n = sum(struct.unpack("!%dH" % (len(b) // 2), b))
+    while n >> 16:
+        n = (n & 0xffff) + (n >> 16)
+    return n ^ 0xffff
+
+def frame(options):
+    bootp = (b"\\1\\1\\6\\0" + xid + struct.pack("!HH", 0, flag) + bytes(16)
+             + mac.ljust(16, b"\\0") + bytes(192) + bytes.fromhex("63825363")
+             + options + b"\\xff").ljust(300, b"\\0")
+    udp = struct.pack("!HHHH", 68, 67, 8 + len(bootp), 0) + bootp
+    head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 0, 0, 64, 17,
+                       0, bytes(4), b"\\xff" * 4)
+    head = head[:10] + struct.pack("!H", total(head)) + head[12:]
+    return b"\\xff" * 6 + mac + b"\\x08\\0" + head + udp
+
+def ask(options, want):
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        s.send(frame(options))
+        try:
+            while True:
+                f, where = s.recvfrom(2000)
+                if where[2] == 4 or f[23] != 17 or f[36:38] != b"\\0D" or \\
+                        f[46:50] != xid or f[284] != want:
+                    continue
+                # whole, and sent to whom it was asked for
+                pseudo = f[26:34] + bytes((0, 17)) + f[38:40]
+                if f[40:42] != b"\\0\\0":
+                    assert total(pseudo + f[34:] + bytes(len(f) % 2)) == 0
+                assert f[:6] == (b"\\xff" * 6 if flag else mac), f[:6].hex()
+                return f[58:62]
+        except TimeoutError:
+            continue
+    sys.exit("no answer of type %d" % want)
+
+mine = ask(b"5\\1\\1", 2)
+again = ask(b"5\\1\\3" + b"2\\4" + mine, 5)
+assert again == mine
+print(socket.inet_ntoa(mine))
+"""
+# One that leases 192.0.2.100, to all or to the station that asks.
+DHCP_SERVER = """
+import socket, struct, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+s.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"eth0")
+s.bind(("0.0.0.0", 67))
+raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+raw.bind(("eth0", 0))
+print("ready", flush=True)
+lease = socket.inet_aton("192.0.2.100")
+while True:
+    m = s.recv(2000)
+    if m[240:242] != b"5\\1":
+        continue
+    kind = {1: 2, 3: 5}[m[242]]
+    a = (b"\\2" + m[1:16] + lease + m[20:240]
+         + bytes((53, 1, kind)) + b"\\xff").ljust(300, b"\\0")
+    if struct.unpack("!H", m[10:12])[0] & 0x8000:
+        s.sendto(a, ("255.255.255.255", 68))
+        continue
+    udp = struct.pack("!HHHH", 67, 68, 8 + len(a), 0) + a
+    head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 0, 0, 64, 17,
+                       0, socket.inet_aton("192.0.2.3"), lease)
+    n = sum(struct.unpack("!10H", head))
+    n = (n & 0xffff) + (n >> 16)
+    n = (n & 0xffff) + (n >> 16) ^ 0xffff
+    raw.send(m[28:34] + raw.getsockname()[4] + b"\\x08\\0" + head[:10]
+             + struct.pack("!H", n) + head[12:] + udp)
+"""
+
+
+@case
+def a_host_without_an_address_gets_one_by_dhcp():
+    """[PHY-5] Broadcast from 0.0.0.0, answers to all and to one station."""
+    with Lan() as lan:
+        lan.start()
+        lan.knock(2, four(1))
+        ip("-n", lan.host[0], "addr", "flush", "dev", "eth0")
+        with subprocess.Popen(
+                ["ip", "netns", "exec", lan.host[2], sys.executable, "-c",
+                 DHCP_SERVER], stdout=subprocess.PIPE, text=True) as server:
+            try:
+                assert server.stdout.readline() == "ready\n"
+                for how in ("broadcast", "unicast"):
+                    p = subprocess.run(
+                        ["ip", "netns", "exec", lan.host[0], sys.executable,
+                         "-c", DHCP_CLIENT, how], capture_output=True,
+                        text=True, check=False, timeout=90)
+                    assert p.returncode == 0, (how, p.stderr, lan.output())
+                    assert p.stdout == "192.0.2.100\n", p.stdout
+            finally:
+                server.kill()
+        ip("-n", lan.host[0], "addr", "add", "192.0.2.100/24", "dev", "eth0")
+        lan.knock(0, four(1), four(2))
+        status, report = lan.stop()
+        assert status == 0, lan.output()
+        assert report["lost_packets"] == report["duplicated_packets"] == 0
+        # what is for all went once to each of the two others
+        first = [p for p in report["attached"] if p["endpoint"] == "e0"][0]
+        assert first["network"]["frames_to_all"] >= 4, first
+
+
 main()
