@@ -107,8 +107,26 @@ carry_out(struct host_lcore *lc, const struct host_order *o, uint64_t now_ns)
 	case HOST_ORDER_START:
 		rl_port_start(d->port[o->port].port, now_ns);
 		return;
+	case HOST_ORDER_PROBE:
+		rl_ep_probe_again(d->core.ep, now_ns);
+		return;
 	case HOST_ORDER_VOID:
 		return;
+	}
+}
+
+void
+host_orders_probe(struct host *h)
+{
+	const struct rl_topo *t = h->fabric.topo;
+
+	for (uint32_t i = 0; i < t->nep; i++) {
+		const struct host_order o = { .type = HOST_ORDER_PROBE,
+					      .dev = t->ep_dev[i] };
+
+		/* where the ring is full it goes on as it did */
+		if (!h->fabric.dev[o.dev].foreign && !h->dead[o.dev])
+			(void)host_order_give(h, &o);
 	}
 }
 

@@ -27,6 +27,7 @@ enum host_order_type {
 	HOST_ORDER_HOLD,   /**< the endpoint holds as `hold` says, of `flows` */
 	HOST_ORDER_VIEW,   /**< fills `view`: how the core stands */
 	HOST_ORDER_START,  /**< `port` begins to train */
+	HOST_ORDER_PROBE,  /**< the endpoint probes who is unreachable anew */
 	HOST_ORDER_VOID,   /**< its device has crashed: nothing */
 };
 
@@ -57,6 +58,12 @@ struct host_lcore;
  * @return its number there, above 0; 0: the ring is full, try again later
  */
 uint64_t host_order_give(struct host *h, const struct host_order *o);
+
+/**
+ * Control thread. Links came up: all endpoints of this process probe anew whom
+ * they cannot reach.
+ */
+void host_orders_probe(struct host *h);
 
 /** Control thread. Whether order @p nr of that lcore has been carried out. */
 bool host_order_done(const struct host *h, const struct host_order *o,

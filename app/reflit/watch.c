@@ -168,8 +168,11 @@ void
 watch_pump(struct watch *w)
 {
 	struct host_rec rec;
+	bool up = false;
 
 	while (host_next_record(w->host, &rec)) {
+		up |= rec.kind == HOST_REC_PORT &&
+		      rec.port_ev.type == RL_PEV_UP;
 		host_resil_take(w->host, &rec);
 		if (rec.kind == HOST_REC_PORT)
 			take_port_event(w, &rec);
@@ -177,6 +180,8 @@ watch_pump(struct watch *w)
 			absences_add(&w->absences, &rec.ep_ev);
 		watch_note(w, &rec);
 	}
+	if (up)
+		host_orders_probe(w->host);
 }
 
 /* Why a link does not train with whoever speaks at its other end. */

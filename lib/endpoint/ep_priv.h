@@ -142,6 +142,7 @@ struct ep_peer {
 	uint32_t probe_first; /**< and of the first of this absence */
 	uint64_t probe_at_ns;
 	uint64_t since_ns; /**< unreachable since */
+	uint64_t pace_ns;  /**< probes are paced from here on */
 	uint32_t inc;	   /**< its incarnation; 0: not met yet */
 	uint32_t past_i;   /**< where the next is noted in ... */
 	uint32_t past[EP_PAST]; /**< incarnations that ended, and ... */

@@ -19,7 +19,8 @@
  * timer paces them. The first goes after probe_ns. Later ones wait for a
  * quarter of the time that the peer has been unreachable, so that coming back
  * takes a quarter longer than being away at the most, up to
- * retry_timer_max_ns. An echo bears the number of its probe; those of an
+ * retry_timer_max_ns. Who knows more (a link came up) says so by
+ * rl_ep_probe_again(): then they begin anew, as dense as at first. An echo bears the number of its probe; those of an
  * earlier absence prove nothing.
  *
  * A notice is believed only if it names a flit that is on its way: one that
@@ -32,7 +33,7 @@ probe_wait_ns(const struct rl_ep *ep, const struct ep_peer *peer,
 	      uint64_t now_ns)
 {
 	const struct rl_ep_cfg *c = &ep->cfg;
-	const uint64_t t = rl_max_u64((now_ns - peer->since_ns) / 4,
+	const uint64_t t = rl_max_u64((now_ns - peer->pace_ns) / 4,
 				      c->probe_ns);
 
 	return rl_min_u64(t, rl_max_u64(c->retry_timer_max_ns, c->probe_ns));
@@ -67,6 +68,7 @@ unreachable(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	peer->blocked |= EPB_UNREACHABLE;
 	peer->lead_cos = flow->cos;
 	peer->since_ns = now_ns;
+	peer->pace_ns = now_ns;
 	peer->probe_first = peer->probe + 1;
 	peer->probe_at_ns = rl_deadline(now_ns, ep->cfg.probe_ns);
 	ep->nunreachable++;
@@ -74,6 +76,28 @@ unreachable(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	flow->rto_at_ns = rl_min_u64(flow->rto_at_ns, peer->probe_at_ns);
 	ep_timer_arm(ep, flow, flow->rto_at_ns);
 	ep_tell(ep, RL_EP_EV_UNREACHABLE, flow->peer, now_ns, now_ns);
+}
+
+void
+rl_ep_probe_again(struct rl_ep *ep, uint64_t now_ns)
+{
+	const uint64_t at_ns = rl_deadline(now_ns, ep->cfg.probe_ns);
+
+	for (uint16_t id = 0; ep->nunreachable != 0 && id < ep->npeers; id++) {
+		struct ep_peer *peer;
+		struct ep_flow *flow;
+
+		if (!(ep_peer_blocked(ep, id) & EPB_UNREACHABLE))
+			continue;
+		peer = ep_peer_get(ep, id);
+		flow = ep_flow_find(ep, id, peer->lead_cos);
+		RL_ASSERT(flow != NULL); /* it was what the notice was about */
+		peer->pace_ns = now_ns;
+		peer->probe_at_ns = rl_min_u64(peer->probe_at_ns, at_ns);
+		flow->rto_at_ns = rl_min_u64(flow->rto_at_ns,
+					     peer->probe_at_ns);
+		ep_timer_arm(ep, flow, flow->rto_at_ns);
+	}
 }
 
 uint64_t

@@ -218,6 +218,13 @@ bool rl_ep_unreachable(const struct rl_ep *ep, uint16_t peer,
 uint32_t rl_ep_unreachable_count(const struct rl_ep *ep);
 
 /**
+ * The endpoint's lcore. A way to whoever is unreachable may be back, such as
+ * after a link of the fabric has come up: its probes begin anew, the next after
+ * probe_ns at the latest. It may be called as often as there is a reason.
+ */
+void rl_ep_probe_again(struct rl_ep *ep, uint64_t now_ns);
+
+/**
  * Accepts one packet of msg->len_bytes bytes (0 is one empty flit), all or
  * nothing. The data are copied; nothing of the caller's is kept. It leaves
  * with a later rl_ep_poll().

@@ -137,6 +137,36 @@ a_probe_that_comes_through_has_all_sent_again(void **state)
 	fx_close(&fx);
 }
 
+/* A link came up somewhere: it is not a quarter of an hour until the next. */
+static void
+word_of_a_way_begins_the_probes_anew(void **state)
+{
+	unsigned int probes;
+
+	(void)state;
+	open_reach(true);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 700), 0);
+	no_path(fx_poll_one(&fx, 0));
+	run_no_path(400000, true);
+	/* by now they are far apart */
+	assert_int_equal(run_no_path(fx.now + 10 * PROBE_NS, true), 0);
+	rl_ep_probe_again(fx.ep[0], fx.now);
+	probes = run_no_path(fx.now + 10 * PROBE_NS, true);
+	assert_in_range(probes, 5, 10);
+	/* and further apart again */
+	assert_in_range(run_no_path(fx.now + 100 * PROBE_NS, true), 5, 30);
+	rl_ep_probe_again(fx.ep[0], fx.now);
+	fx.now += PROBE_NS;
+	fx_run(&fx, 6);
+	assert_int_equal(fx_take(&fx, 1, false), 1);
+	assert_false(rl_ep_unreachable(fx.ep[0], 1, NULL));
+	/* nobody is unreachable: it changes nothing */
+	rl_ep_probe_again(fx.ep[0], fx.now);
+	assert_true(rl_ep_idle(fx.ep[0]));
+	assert_int_equal(fx.nreports, 0);
+	fx_close(&fx);
+}
+
 /* its own timer may stop, but the peer would never come back without them */
 static void
 the_flow_that_probes_does_so_even_when_all_its_packets_are_acknowledged(
@@ -392,6 +422,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_notice_of_no_way_refuses_what_is_new_and_sends_nothing_but_probes),
 		cmocka_unit_test(a_probe_that_comes_through_has_all_sent_again),
+		cmocka_unit_test(word_of_a_way_begins_the_probes_anew),
 		cmocka_unit_test(the_flow_that_probes_does_so_even_when_all_its_packets_are_acknowledged),
 		cmocka_unit_test(probes_are_quick_at_first_and_grow_rare),
 		cmocka_unit_test(a_late_ack_does_not_stop_the_probes),
