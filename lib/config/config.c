@@ -284,6 +284,8 @@ read_groups(struct cfg_ctx *c, const config_setting_t *root,
 	if (ret == 0)
 		ret = cfg_parts(c, root, cfg);
 	if (ret == 0)
+		ret = cfg_patience(c, cfg);
+	if (ret == 0)
 		ret = cfg_lcores(c, config_setting_get_member(root, "lcores"),
 				 cfg);
 	return ret;
@@ -344,5 +346,6 @@ rl_config_free(struct rl_config *cfg)
 	free(cfg->key_file);
 	free(cfg->ep_network);
 	free(cfg->link_own);
+	free(cfg->link_wire);
 	memset(cfg, 0, sizeof(*cfg));
 }

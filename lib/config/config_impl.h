@@ -117,6 +117,9 @@ int cfg_fabric(struct cfg_ctx *c, const config_setting_t *fabric,
 int cfg_links(struct cfg_ctx *c, const config_setting_t *s,
 	      struct rl_config *cfg);
 
+/** Makes links patient whose frames a kernel carries; after `wires`. */
+int cfg_patience(struct cfg_ctx *c, struct rl_config *cfg);
+
 /**
  * The channel's keys of the group `controller`, whose types have been checked;
  * NULL: left out.

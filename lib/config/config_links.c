@@ -4,6 +4,12 @@
  * type of link or by name. Entries are taken in their order; a later one goes
  * before an earlier one. Only what a port does by itself can differ: what a
  * device or an endpoint shares among its links is the fabric's.
+ *
+ * Where a kernel carries a link's frames, its timers begin elsewhere: a process
+ * at the other end, or a worker of the kernel's between, gets its CPU back in
+ * milliseconds, not in microseconds. What is set to another value than its
+ * default stays. The digest of the fabric knows nothing of it: two processes
+ * may reach the same link by different drivers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -146,4 +152,65 @@ cfg_links(struct cfg_ctx *c, const config_setting_t *s, struct rl_config *cfg)
 				 cfg, mark);
 	free(mark);
 	return ret;
+}
+
+/* Drivers whose frames pass through a kernel, or through another process. */
+static bool
+is_slow(const char *port)
+{
+	static const char *const name[] = { "net_af_packet", "net_af_xdp",
+					    "net_tap", "net_memif" };
+
+	for (size_t i = 0; i < RL_ARRAY_SIZE(name); i++)
+		if (strncmp(port, name[i], strlen(name[i])) == 0)
+			return true;
+	return false;
+}
+
+static void
+set_unset(uint64_t *v, uint64_t by_default, uint64_t to)
+{
+	if (*v == by_default)
+		*v = to;
+}
+
+/* Unless what was set allows for none. */
+static void
+make_patient(struct rl_link_cfg *link)
+{
+	struct rl_link_cfg p = *link, d;
+	const char *key;
+	char why[RL_ERR_MAX];
+
+	rl_link_cfg_defaults(&d);
+	set_unset(&p.replay_timer_min_ns, d.replay_timer_min_ns, 10 * RL_NS_PER_MS);
+	set_unset(&p.replay_timer_max_ns, d.replay_timer_max_ns,
+	      100 * RL_NS_PER_MS);
+	set_unset(&p.retrain_interval_ns, d.retrain_interval_ns, 10 * RL_NS_PER_MS);
+	set_unset(&p.init_interval_ns, d.init_interval_ns, 1 * RL_NS_PER_MS);
+	set_unset(&p.keepalive_ns, d.keepalive_ns, 2 * RL_NS_PER_MS);
+	set_unset(&p.keepalive_dead_ns, d.keepalive_dead_ns, 100 * RL_NS_PER_MS);
+	if (rl_link_cfg_check(&p, why, sizeof(why), &key) == 0)
+		*link = p;
+}
+
+int
+cfg_patience(struct cfg_ctx *c, struct rl_config *cfg)
+{
+	struct rl_link_cfg *all;
+
+	for (uint32_t i = 0; i < cfg->nwire; i++) {
+		if (!is_slow(cfg->wire[i].a) && !is_slow(cfg->wire[i].b))
+			continue;
+		if (cfg->link_wire == NULL) {
+			all = malloc(cfg->topo.nlink * sizeof(*all));
+			if (all == NULL)
+				return cfg_error_mem(c);
+			for (uint32_t l = 0; l < cfg->topo.nlink; l++)
+				all[l] = *rl_config_link(cfg, l);
+			cfg->link_wire = all;
+		}
+		make_patient(&cfg->link_wire[cfg->wire[i].index]);
+	}
+	return 0;
 }

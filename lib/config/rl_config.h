@@ -120,6 +120,9 @@ struct rl_config {
 	uint8_t *ep_network;  /**< [nep] RL_NO_NETWORK: none; NULL: all none */
 	struct rl_link_cfg *link_own; /**< [nlink] settings by link; NULL: all
 					 have those of `link` */
+	struct rl_link_cfg *link_wire; /**< [nlink] the same, more patient
+					  where the kernel carries frames;
+					  NULL: it carries none */
 	char **files; /**< names of the files read, the first included */
 	uint32_t nfiles;
 };
@@ -158,6 +161,8 @@ rl_config_runs(const struct rl_config *cfg, int p, uint32_t dev)
 static inline const struct rl_link_cfg *
 rl_config_link(const struct rl_config *cfg, uint32_t link)
 {
+	if (cfg->link_wire != NULL)
+		return &cfg->link_wire[link];
 	return cfg->link_own == NULL ? &cfg->link : &cfg->link_own[link];
 }
 

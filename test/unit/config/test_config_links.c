@@ -51,6 +51,64 @@ a_name_without_a_number_means_all_parallel_links(void **state)
 }
 
 static void
+a_link_that_a_kernel_carries_is_patient_unless_it_was_set(void **state)
+{
+	static const char *const file[] = {
+		FIGURE_1 "wires = ( { link = \"s0-s1#0\"; a = \"%s\"; b = "
+			 "\"net_af_packet1\"; } );\n",
+		FIGURE_1 "link: { keepalive_dead_ns = 30000000; };\n"
+			 "link_settings = ( { links = \"isl\"; "
+			 "replay_timer_min_ns = 300000; } );\n"
+			 "wires = ( { link = \"s0-s1#0\"; a = \"%s\"; b = "
+			 "\"net_af_packet1\"; } );\n",
+		/* no room for a longer one */
+		FIGURE_1 "link: { keepalive_dead_ns = 1000000; "
+			 "keepalive_ns = 500000; replay_timer_max_ns = 1000000;"
+			 " };\n"
+			 "wires = ( { link = \"s0-s1#0\"; a = \"%s\"; b = "
+			 "\"net_af_packet1\"; } );\n",
+	};
+	uint64_t digest[2];
+	struct rl_link_cfg d;
+	char text[1024];
+
+	(void)state;
+	rl_link_cfg_defaults(&d);
+	for (int i = 0; i < 3; i++) {
+		struct rl_config *cfg;
+
+		snprintf(text, sizeof(text), file[i], "net_af_packet0");
+		cfg = config_take(text);
+		/* its neighbour is a software wire */
+		assert_true(link_of(cfg, "s0-s1#1")->init_interval_ns ==
+			    d.init_interval_ns);
+		if (i < 2)
+			assert_true(link_of(cfg, "s0-s1#0")->init_interval_ns >
+				    d.init_interval_ns);
+		if (i == 0)
+			assert_true(link_of(cfg, "s0-s1#0")->replay_timer_min_ns >=
+				    10 * d.replay_timer_min_ns);
+		if (i == 1) {
+			assert_int_equal(link_of(cfg, "s0-s1#0")
+						 ->keepalive_dead_ns, 30000000);
+			assert_int_equal(link_of(cfg, "s0-s1#0")
+						 ->replay_timer_min_ns, 300000);
+		}
+		if (i == 2)
+			assert_memory_equal(link_of(cfg, "s0-s1#0"),
+					    &cfg->link, sizeof(cfg->link));
+		digest[0] = rl_config_digest(cfg);
+		config_drop(cfg);
+		/* who reaches it by a NIC is of the same fabric */
+		snprintf(text, sizeof(text), file[i], "0000:01:00.0");
+		cfg = config_take(text);
+		digest[1] = rl_config_digest(cfg);
+		assert_true(digest[0] == digest[1]);
+		config_drop(cfg);
+	}
+}
+
+static void
 without_entries_all_links_have_the_settings_of_the_group(void **state)
 {
 	struct rl_config *cfg = config_take(FIGURE_1 "link_settings = ( );\n");
@@ -126,6 +184,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(links_differ_by_type_and_by_name_and_the_later_entry_wins),
 		cmocka_unit_test(a_name_without_a_number_means_all_parallel_links),
+		cmocka_unit_test(a_link_that_a_kernel_carries_is_patient_unless_it_was_set),
 		cmocka_unit_test(without_entries_all_links_have_the_settings_of_the_group),
 		cmocka_unit_test(the_digest_knows_what_links_are_set_to),
 		cmocka_unit_test(bad_entries_are_refused_at_their_line),
