@@ -146,6 +146,8 @@ struct port_tx {
 struct port_rtt {
 	uint64_t srtt_ns;
 	uint64_t timer_ns;
+	uint64_t peak_since_ns; /* when peak_ns[0] was begun */
+	uint32_t peak_ns[2];	/* longest of this window, and of the last */
 	uint64_t recent_ns;
 	uint32_t recent; /* the peer's newest stamp */
 };

@@ -6,9 +6,17 @@
  * by the time it lay here, so that a sample holds the two ways and nothing of
  * the peer's leisure. The timer is Slingshot's rule: three round trips and a
  * margin, plus the delay the peer may take over a lone ACK, within limits.
+ *
+ * A wire that a kernel serves has round trips of microseconds, and now and then
+ * one of milliseconds: the mean says nothing of these. So the timer is not below
+ * twice the longest that was seen in the last few seconds: what the wire has
+ * done once it does again, and then nothing is sent twice for it.
  */
 
 #include "port_priv.h"
+
+/* The longest round trip is known for one to two of these. */
+#define PEAK_WINDOW_NS (4 * RL_NS_PER_S)
 
 static void
 rtt_set_timer(struct rl_port *port)
@@ -20,7 +28,10 @@ rtt_set_timer(struct rl_port *port)
 		port->rtt.timer_ns = cfg->replay_timer_ns;
 		return;
 	}
-	t = 3 * port->rtt.srtt_ns + 500 + 2 * cfg->ack_delay_ns;
+	t = rl_max_u64(3 * port->rtt.srtt_ns,
+		       2ull * rl_max_u32(port->rtt.peak_ns[0],
+					 port->rtt.peak_ns[1])) +
+	    500 + 2 * cfg->ack_delay_ns;
 	t = rl_max_u64(t, cfg->replay_timer_min_ns);
 	port->rtt.timer_ns = rl_min_u64(t, cfg->replay_timer_max_ns);
 }
@@ -33,11 +44,30 @@ port_rtt_reset(struct rl_port *port)
 	rtt_set_timer(port);
 }
 
+/* @return whether the longest has changed */
+static bool
+note_peak(struct port_rtt *r, uint32_t rtt_ns, uint64_t now_ns)
+{
+	const uint64_t age_ns = now_ns - r->peak_since_ns;
+	const bool over = age_ns >= PEAK_WINDOW_NS;
+
+	if (over) {
+		r->peak_ns[1] = age_ns < 2 * PEAK_WINDOW_NS ? r->peak_ns[0] : 0;
+		r->peak_ns[0] = 0;
+		r->peak_since_ns = now_ns;
+	}
+	if (rtt_ns <= r->peak_ns[0])
+		return over;
+	r->peak_ns[0] = rtt_ns;
+	return true;
+}
+
 void
 port_rtt_sample(struct rl_port *port, const struct rl_frame_hdr *h,
 		uint64_t now_ns)
 {
 	uint64_t was_ns;
+	bool peak;
 
 	port->rtt.recent = (uint32_t)h->stamp | 1; /* 0 means none */
 	port->rtt.recent_ns = now_ns;
@@ -48,12 +78,13 @@ port_rtt_sample(struct rl_port *port, const struct rl_frame_hdr *h,
 
 	if (rtt > RL_NS_PER_S) /* a stamp from before a pause: not a sample */
 		return;
+	peak = note_peak(&port->rtt, rtt, now_ns);
 	was_ns = port->rtt.srtt_ns;
 	if (was_ns == 0)
 		port->rtt.srtt_ns = rtt;
 	else
 		port->rtt.srtt_ns += ((int64_t)rtt - (int64_t)was_ns) / 8;
-	if (port->rtt.srtt_ns != was_ns)
+	if (port->rtt.srtt_ns != was_ns || peak)
 		rtt_set_timer(port);
 }
 
