@@ -327,9 +327,9 @@ a_table_of_an_unknown_switch_changes_no_other(void **state)
 	osm = take(&e);
 	for (uint32_t dev = 0; dev < whole.topo.ndev; dev++)
 		if (dev != (uint32_t)s2)
-			for (uint16_t e = 0; e < whole.topo.nep; e++)
-				assert_true(rl_fwd_word(&whole.fwd[dev], 0, e) ==
-					    rl_fwd_word(&osm.fwd[dev], 0, e));
+			for (uint16_t i = 0; i < whole.topo.nep; i++)
+				assert_true(rl_fwd_word(&whole.fwd[dev], 0, i) ==
+					    rl_fwd_word(&osm.fwd[dev], 0, i));
 	rl_opensm_free(&whole);
 	rl_opensm_free(&osm);
 	drop_all(&d);
