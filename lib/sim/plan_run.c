@@ -346,16 +346,6 @@ run_hash(const struct rl_sim_verdict *v)
 }
 
 static void
-count_recoveries(struct run *r)
-{
-	const struct rl_recovery *rec =
-		rl_sim_recoveries(r->sim, &r->v->recoveries);
-
-	for (uint32_t i = 0; i < r->v->recoveries; i++)
-		r->v->unfinished += rec[i].outcome != RL_OUTCOME_DONE;
-}
-
-static void
 run_all(struct run *r)
 {
 	if (run_until(r, r->plan->heal_ns) &&
@@ -373,7 +363,7 @@ run_all(struct run *r)
 	rl_sim_stats(r->sim, &r->v->sim);
 	rl_sim_load_stats(r->load, &r->v->load);
 	rl_sim_failovers(r->sim, &r->v->failovers);
-	count_recoveries(r);
+	rl_sim_recoveries(r->sim, &r->v->recoveries);
 	r->v->hash = run_hash(r->v);
 	judge_traffic(r);
 	judge_drops(r);

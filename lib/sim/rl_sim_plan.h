@@ -118,7 +118,6 @@ struct rl_sim_verdict {
 	struct rl_sim_load_stats load;
 	uint32_t failovers;
 	uint32_t recoveries;
-	uint32_t unfinished; /**< of them not "done" */
 	uint64_t hash;	  /**< of the run: equal for equal seeds */
 };
 

@@ -27,13 +27,14 @@ static struct rl_fabric *f;
 static uint32_t sw; /* a switch, and one of its ports to another */
 static uint16_t port;
 static char why[RL_ERR_MAX];
+static uint64_t poll_ns; /* how long a role takes to notice something */
 
 static int
 open_sim(uint64_t run_ns)
 {
 	struct rl_sim_params p = {
 		.mem = &mem, .cfg = &cfg, .seed = 1, .tick_ns = 1,
-		.isa = rl_codec_best_isa(512), .check_packets = true,
+		.poll_ns = poll_ns, .isa = rl_codec_best_isa(512), .check_packets = true,
 	};
 	char err[1024];
 
@@ -282,6 +283,29 @@ credits_that_were_never_taken_are_seen(void **state)
 	assert_non_null(strstr(why, "more credits than there is room"));
 }
 
+/* Before it has noticed them. */
+static void
+what_a_device_that_crashes_has_in_its_pipes_is_given_back(void **state)
+{
+	struct rl_sim_fault crash = { .kind = RL_SIM_CRASH, .is_dev = true };
+	struct rl_sim_faults list = { 0 };
+
+	done(state);
+	poll_ns = RL_NS_PER_US;
+	assert_int_equal(open_sim(100 * RL_NS_PER_US), 0);
+	poll_ns = 0;
+	crash.dev = sw;
+	crash.t_ns = rl_sim_now(sim) + 500;
+	assert_int_equal(rl_sim_fault_add(&list, &crash), 0);
+	assert_int_equal(rl_sim_schedule(sim, &list), 0);
+	rl_sim_faults_free(&list);
+	pass(&f->dev[sw].port[port].rx, make(3));
+	rl_sim_run(sim, crash.t_ns + 1);
+	assert_true(rl_sim_dev_dead(sim, sw));
+	if (rl_sim_audit(sim, false, why) != 0)
+		fail_msg("%s", why);
+}
+
 int
 main(void)
 {
@@ -296,6 +320,7 @@ main(void)
 		CASE(credits_that_are_not_back_at_rest_are_seen),
 		CASE(a_link_that_is_not_up_is_no_rest_where_links_count),
 		CASE(credits_that_were_never_taken_are_seen),
+		CASE(what_a_device_that_crashes_has_in_its_pipes_is_given_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

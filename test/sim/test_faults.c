@@ -115,6 +115,22 @@ test_an_arrow_gives_the_direction_whatever_the_links_own_order(void **state)
 }
 
 static void
+test_a_time_without_a_unit_is_in_nanoseconds(void **state)
+{
+	struct rl_sim_faults list = { 0 };
+	char err[256];
+
+	(void)state;
+	assert_int_equal(read_text("50 stall s0-s1#0 for=7\n1.5us cut s0-s1#0\n",
+				   &list, err),
+			 0);
+	assert_int_equal(list.f[0].t_ns, 50);
+	assert_int_equal(list.f[0].for_ns, 7);
+	assert_int_equal(list.f[1].t_ns, 1500);
+	rl_sim_faults_free(&list);
+}
+
+static void
 test_a_flap_is_so_many_cuts_and_heals(void **state)
 {
 	struct rl_sim_faults list = { 0 };
@@ -246,6 +262,7 @@ main(void)
 			test_a_name_without_a_number_means_all_parallel_links),
 		cmocka_unit_test(
 			test_an_arrow_gives_the_direction_whatever_the_links_own_order),
+		cmocka_unit_test(test_a_time_without_a_unit_is_in_nanoseconds),
 		cmocka_unit_test(test_a_flap_is_so_many_cuts_and_heals),
 		cmocka_unit_test(test_what_is_wrong_is_named_with_file_and_line),
 		cmocka_unit_test(test_a_bad_line_takes_nothing_of_the_file),

@@ -215,6 +215,49 @@ test_the_judge_sees_the_losses_of_no_loopback(void **state)
 }
 
 static void
+expect_no(struct rl_sim_plan *plan, const char *words)
+{
+	struct rl_sim_verdict v;
+
+	assert_int_equal(rl_sim_plan_run(plan, &mem, &v), 0);
+	assert_false(v.ok);
+	if (strstr(v.why, words) == NULL)
+		fail_msg("'%s' is not '%s'", v.why, words);
+	free_plan(plan);
+}
+
+/* Each says no where no other judge does. */
+static void
+test_the_judge_says_no_to_what_was_made_good_as_well(void **state)
+{
+	struct rl_sim_plan plan;
+
+	(void)state;
+	make_plan(&plan); /* end-to-end retry brings what a policy dropped */
+	plan.cfg.link.replay_isl = 0;
+	add_fault(&plan, "10us cut s0-s1\n20us heal s0-s1\n");
+	expect_no(&plan, "packets dropped: ");
+
+	make_plan(&plan);
+	plan.cfg.endpoint.give_up_ns = 20000;
+	plan.cfg.endpoint.retry_timer_min_ns = 2000;
+	add_fault(&plan, "10us cut s1-e1\n50us heal s1-e1\n");
+	expect_no(&plan, "reported without need");
+
+	make_plan(&plan); /* what was lost comes after what followed it */
+	plan.cfg.link.retry = false;
+	plan.strict_order = true;
+	add_fault(&plan, "10us noise s0-s1 loss=0.05\n50us heal s0-s1\n");
+	expect_no(&plan, "before their turn");
+
+	make_plan(&plan);
+	plan.limit_ns = 100000;
+	add_fault(&plan, "10us cut s1-e1 silent\n");
+	plan.faults.f[0].lasting = true;
+	expect_no(&plan, "not at rest");
+}
+
+static void
 steal(void *ctx, struct rl_sim *sim)
 {
 	char err[RL_ERR_MAX];
@@ -327,6 +370,8 @@ main(void)
 		cmocka_unit_test(test_a_full_wire_is_backpressure_not_loss),
 		cmocka_unit_test(test_a_cut_at_any_flit_loses_nothing),
 		cmocka_unit_test(test_the_judge_sees_the_losses_of_no_loopback),
+		cmocka_unit_test(
+			test_the_judge_says_no_to_what_was_made_good_as_well),
 		cmocka_unit_test(test_a_missing_flit_is_noticed),
 		cmocka_unit_test(test_a_flit_given_back_twice_is_noticed),
 		cmocka_unit_test(test_stale_frames_arrive_and_are_refused),
