@@ -503,8 +503,7 @@ phase_timeout(struct rl_controller *c, uint64_t now_ns)
 	case RL_CONTROLLER_RELEASE:
 		released(c, now_ns);
 		return;
-	case RL_CONTROLLER_PORTS:
-		c->port_owed = 0;
+	case RL_CONTROLLER_PORTS: /* what is owed is still said */
 		ctl_rest(c, now_ns);
 		return;
 	case RL_CONTROLLER_LEARN:

@@ -49,12 +49,17 @@ ctl_plan_down(struct rl_controller *c, uint64_t now_ns)
 bool
 ctl_port_tx(struct rl_controller *c, struct rl_resil_msg *m, uint64_t now_ns)
 {
+	bool heard = false;
+
 	if (c->port_owed == 0 || now_ns < c->port_ns)
 		return false;
 	for (uint32_t i = 0; i < 2 * c->p.topo->nlink; i++) {
 		struct ctl_end *e = &c->end[i];
 
-		if (e->order_ver == 0 || e->order_sent)
+		if (e->order_ver == 0 || c->dev[ctl_end_dev(c, i)].silent)
+			continue;
+		heard = true;
+		if (e->order_sent)
 			continue;
 		e->order_sent = true;
 		ctl_msg(c, ctl_end_dev(c, i), RL_RESIL_PORT, m);
@@ -63,7 +68,8 @@ ctl_port_tx(struct rl_controller *c, struct rl_resil_msg *m, uint64_t now_ns)
 		m->ver = e->order_ver;
 		return true;
 	}
-	c->port_ns = now_ns + c->p.cfg->resend_ns;
+	/* who is silent hears it when it speaks again */
+	c->port_ns = heard ? now_ns + c->p.cfg->resend_ns : RL_NEVER;
 	return false;
 }
 

@@ -93,8 +93,11 @@ ctl_dev_heard(struct rl_controller *c, uint32_t dev)
 {
 	struct ctl_dev *d = &c->dev[dev];
 
-	if (d->silent)
-		dev_set(c, d, d->answered, false, d->sent_ns);
+	if (!d->silent)
+		return;
+	dev_set(c, d, d->answered, false, d->sent_ns);
+	if (c->port_owed != 0)
+		c->port_ns = 0; /* orders to its ports are due */
 }
 
 void

@@ -76,6 +76,63 @@ a_switch_that_is_added_again_brings_its_links(void **state)
 	}
 }
 
+/*
+ * Orders to ports that are not confirmed in time are still orders. A link whose
+ * ports were late to go down comes up again when it is added.
+ */
+static void
+orders_to_ports_outlive_the_time_to_wait_for_them(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t link = fx_link_of(f, "s0-s1");
+	const struct rl_topo_link *l = &f->topo.link[link];
+
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(rl_controller_remove_link(f->ctl, link,
+							   f->now_ns), 0);
+		while (rl_controller_phase(f->ctl) != RL_CONTROLLER_PORTS)
+			fx_run(f, 1000);
+		f->loss_pct = 100;
+		assert_true(fx_settle(f, 2 * f->cfg.train_ns));
+		if (i == 1) { /* late, but heard */
+			f->loss_pct = 0;
+			fx_run(f, 10 * MS);
+			assert_int_equal(f->order[l->dev[0]][l->port[0]],
+					 RL_LOCAL_PORT_DRAIN);
+		}
+		assert_int_equal(rl_controller_add_link(f->ctl, link,
+							f->now_ns), 0);
+		f->loss_pct = 0;
+		fx_run(f, 10 * MS);
+		for (unsigned int e = 0; e < 2; e++)
+			assert_int_equal(f->order[l->dev[e]][l->port[e]],
+					 RL_LOCAL_PORT_UP);
+		assert_true(fx_settle(f, 50 * MS));
+	}
+}
+
+/* Who is silent hears of its ports when it speaks again. */
+static void
+an_order_to_a_port_waits_for_a_device_that_does_not_answer(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t link = fx_link_of(f, "s0-s1"), s1 = fx_dev(f, "s1");
+	const struct rl_topo_link *l = &f->topo.link[link];
+	const unsigned int end = l->dev[1] == s1;
+
+	assert_int_equal(rl_controller_remove_link(f->ctl, link, f->now_ns), 0);
+	while (rl_controller_phase(f->ctl) != RL_CONTROLLER_PORTS)
+		fx_run(f, 1000);
+	fx_local_kill(f, s1);
+	assert_true(fx_settle(f, 2 * f->cfg.train_ns));
+	assert_int_equal(rl_controller_reroute(f->ctl, f->now_ns), 0);
+	assert_true(fx_settle(f, 50 * MS)); /* it is silent now */
+	fx_run(f, f->cfg.answer_ns);
+	fx_local_begin(f, s1, false);
+	fx_run(f, 10 * MS);
+	assert_int_equal(f->order[s1][l->port[end]], RL_LOCAL_PORT_DRAIN);
+}
+
 static void
 a_link_that_degrades_is_left_before_it_dies(void **state)
 {
@@ -104,6 +161,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_removed_link_is_left_before_it_goes_down_and_used_after_it_is_up),
 		T(a_switch_that_is_added_again_brings_its_links),
+		T(orders_to_ports_outlive_the_time_to_wait_for_them),
+		T(an_order_to_a_port_waits_for_a_device_that_does_not_answer),
 		T(a_link_that_degrades_is_left_before_it_dies),
 	};
 
