@@ -52,6 +52,9 @@
 	X(ROOM_HEIR, "what joined a packet that is given up is not looked at again") \
 	X(ROOM_PROBE, "a probe without a way waits while its flow is held") \
 	X(ROOM_ASTRAY, "what new tables lead back where it came from waits in vain") \
+	X(TOKEN_EARLY, "a token does not wait for those of lower rank")       \
+	X(TOKEN_UNHEARD, "what comes after a token goes by the old tables")   \
+	X(TOKEN_FORGOTTEN, "what waited for a token is never sent")           \
 	X(FLOW_NO_DOUBT, "a flow that gave up takes new packets at once") \
 	X(FLOW_DOUBT_STAYS, "a flow that gets on again is still doubted") \
 	X(NO_GIVE_UP, "a flow without progress gives up by timeouts alone") \
@@ -79,6 +82,8 @@
 	X(RESIL_TABLES_HALF, "tables are taken for installed when half have them") \
 	X(RESIL_NEVER_UP, "a link that has never come up is taken to be up") \
 	X(RESIL_NO_ESCALATION, "flows that do not drain are released, for new tables") \
+	X(RESIL_PASS_EARLY, "tokens go before all devices are prepared")      \
+	X(RESIL_STAGE_KEPT, "tables to change to are kept where that is given up") \
 	X(RESIL_NO_RETRY, "a recovery that failed is not tried again")
 
 enum rl_plant {

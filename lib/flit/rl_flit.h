@@ -149,9 +149,23 @@ struct rl_flit {
 #define RL_FF_REFLECTED 0x08 /**< misrouted and sent out again once */
 #define RL_FF_CREDIT 0x10    /**< holds a credit of in_port/in_vc */
 #define RL_FF_LENT 0x20	     /**< counts in its core's waiting room */
+#define RL_FF_NEXT 0x40	     /**< goes by new tables, see rl_core_stage() */
 
 _Static_assert(sizeof(struct rl_flit) == RL_FLIT_BYTES + RL_CACHE_LINE,
 	       "a flit is one line of state and its wire image");
+
+/**
+ * Destination and source of a token [RES-5]: no endpoint has this id. A token
+ * goes no further than the device at the other end of its link.
+ */
+#define RL_EP_TOKEN 0xffffu
+
+/** Whether a packet's head is a token. */
+static inline bool
+rl_is_token(const struct rl_flit *head)
+{
+	return head->dst == RL_EP_TOKEN && head->src == RL_EP_TOKEN;
+}
 
 /** The flit that a wire image belongs to. */
 static inline struct rl_flit *

@@ -65,7 +65,8 @@ rl_core_memsize(const struct rl_link_cfg *cfg, uint16_t nports)
 	const struct rl_wait_params wp = core_wait_params(cfg, nports);
 
 	return core_struct_bytes(nports) + core_recent_bytes(cfg, nports) +
-	       core_stream_bytes(cfg, nports) + rl_wait_memsize(&wp);
+	       core_stream_bytes(cfg, nports) +
+	       CORE_ROUND(core_pass_bytes(nports)) + rl_wait_memsize(&wp);
 }
 
 struct rl_core *
@@ -83,6 +84,8 @@ rl_core_init(void *mem, const struct rl_core_params *p)
 	    core_recent_bytes(p->cfg, p->nports) +
 	    core_stream_bytes(p->cfg, p->nports);
 	memset(mem, 0, n); /* the room touches what it uses */
+	core->pass = (struct core_pass *)(void *)((uint8_t *)mem + n);
+	n += CORE_ROUND(core_pass_bytes(p->nports));
 	core->wait = rl_wait_init((uint8_t *)mem + n, &wp);
 	if (p->cfg->switching == RL_CUT_THROUGH)
 		core->stream = (struct core_stream *)(void *)(
@@ -260,37 +263,6 @@ core_send(struct rl_core *core, struct rl_flit *pkt, struct rl_fwd_hop hop,
 }
 
 /*
- * Whether a packet is not to wait for a link to train [LINK-C3]: @p s is the
- * state of the egress that it would wait at; DEAD: there is none. What is not
- * new has been accepted, here or by a link that died.
- */
-static bool
-core_init_discards(const struct rl_core *core, enum core_age age,
-		   enum rl_egress_state s)
-{
-	return core->p.cfg->init_action == RL_INIT_DISCARD &&
-	       age == CORE_NEW &&
-	       (s == RL_EGRESS_TRAIN || s == RL_EGRESS_DEAD);
-}
-
-/* Waits at @p place, if it is to wait at all. */
-static void
-core_wait_or_drop(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
-		  enum core_age age, uint64_t now_ns)
-{
-	const enum rl_egress_state s = place == RL_WAIT_NOWAY
-					       ? RL_EGRESS_DEAD
-					       : core->port[place].state;
-
-	if (core_init_discards(core, age, s)) {
-		CORE_COUNT(core, drop_init);
-		core_drop(core, pkt, RL_DROP_INIT, now_ns);
-		return;
-	}
-	core_wait(core, pkt, place, age, now_ns);
-}
-
-/*
  * The usual case of core_lookup(): the first of the next hops lives, and is not
  * the way back. The packet goes there. @return whether it was so
  */
@@ -333,6 +305,8 @@ core_forward_by(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 		core_wait_or_drop(core, pkt, RL_WAIT_NOWAY, age, now_ns);
 		return;
 	case CORE_NO_PATH:
+		if (core_pass_token(core, pkt, age))
+			return;
 		CORE_COUNT(core, drop_no_path);
 		core_drop(core, pkt, RL_DROP_NO_PATH, now_ns);
 		return;
@@ -357,6 +331,11 @@ core_forward(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 			return;
 		}
 	}
+	if (rl_unlikely(core->passing)) {
+		if (!core_pass_token(core, pkt, age))
+			core_pass_forward(core, pkt, age, looped_from, now_ns);
+		return;
+	}
 	if (rl_likely(looped_from == CORE_NO_PORT &&
 		      core_first_hop(core, pkt)))
 		return;
@@ -375,6 +354,8 @@ core_at_endpoint(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
 		core_local(core, pkt, now_ns);
 		return true;
 	}
+	if (core_pass_token(core, pkt, CORE_NEW))
+		return true;
 	if (pkt->flags & RL_FF_REFLECTED) {
 		CORE_COUNT(core, drop_misroute);
 		core_drop(core, pkt, RL_DROP_MISROUTE, now_ns);

@@ -217,6 +217,7 @@ core_hold_queued(struct rl_core *core, uint16_t port, uint64_t now_ns)
 		}
 		cp->qmask |= (uint32_t)cp->begun[vc].on << vc;
 	}
+	core_pass_leave(core, port, now_ns);
 	core_event(core, RL_CEV_HOLD, port, n, now_ns);
 }
 
@@ -330,8 +331,7 @@ core_fences_done(const struct rl_core *core, uint32_t gen)
 	return true;
 }
 
-/* Whether traffic of another dead port still looks for its way. */
-static bool
+bool
 core_drains(const struct rl_core *core)
 {
 	for (uint16_t i = 0; i < core->p.nports; i++)
@@ -422,6 +422,7 @@ rl_core_tick(struct rl_core *core, uint64_t now_ns)
 	for (uint16_t i = 0; i < core->p.nports; i++)
 		core_port_tick(core, i, now_ns);
 	core->next_due_ns = RL_NEVER;
+	core_pass_tick(core, now_ns);
 	core_look(core, now_ns);
 	core_watchdog(core, now_ns);
 	core_arm(core, rl_wait_due(core->wait));

@@ -44,6 +44,7 @@ rl_core_flush(struct rl_core *core)
 		}
 		cp->qmask = 0;
 	}
+	rl_core_set_fwd(core, core->fwd); /* nothing waits for tokens */
 	flush_queue(core, &core->local);
 	flush_queue(core, &core->local_held);
 	flush_room(core);
@@ -71,7 +72,7 @@ uint32_t
 rl_core_flits(const struct rl_core *core)
 {
 	uint32_t n = core->local.flits + core->local_held.flits +
-		     core->wait->flits;
+		     core->wait->flits + core_pass_flits(core);
 
 	for (uint16_t i = 0; i < core->p.nports; i++) {
 		const struct core_port *cp = &core->port[i];

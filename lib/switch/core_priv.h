@@ -96,6 +96,8 @@ struct rl_core {
 	bool still;		/* rl_core_still() */
 	bool swapped;		/* ... and there are new tables since */
 	bool fresh;		/* what waits has not all seen the tables */
+	bool passing;		/* two tables, see core_pass.c */
+	struct core_pass *pass;
 	uint64_t await_ns;	/* rl_core_await_routes() */
 	uint32_t kept;		/* packets that wait and keep their credit */
 	struct rl_wait *wait;	/* the waiting room */
@@ -136,7 +138,37 @@ void core_rest_lend(struct rl_core *core, struct rl_flit *pkt);
 void core_look(struct rl_core *core, uint64_t now_ns);
 void core_watchdog(struct rl_core *core, uint64_t now_ns);
 
+/** Waits at @p place, if it is to wait at all. */
+void core_wait_or_drop(struct rl_core *core, struct rl_flit *pkt,
+		       uint16_t place, enum core_age age, uint64_t now_ns);
+/** The credit of a packet returns, and the room's budget holds it. */
+void core_lend(struct rl_core *core, struct rl_flit *pkt);
+
+/* core_pass.c */
+size_t core_pass_bytes(uint16_t nports);
+/** core_forward() while there are two tables. */
+void core_pass_forward(struct rl_core *core, struct rl_flit *pkt,
+		       enum core_age age, uint16_t looped_from,
+		       uint64_t now_ns);
+/** @return whether it was a token: it is gone then */
+bool core_pass_token(struct rl_core *core, struct rl_flit *pkt,
+		     enum core_age age);
+/** Whether what waits is not to move: tokens are under way. */
+bool core_pass_stays(const struct rl_core *core);
+/** An egress is no way any more: its link has died, or is to go. */
+void core_pass_leave(struct rl_core *core, uint16_t port, uint64_t now_ns);
+/** All are held: what waits for a token waits for a way instead. */
+void core_pass_still(struct rl_core *core);
+/** From now on there are the tables @p fwd alone. */
+void core_pass_end(struct rl_core *core, const struct rl_fwd *fwd);
+void core_pass_tick(struct rl_core *core, uint64_t now_ns);
+/** Flits of packets that wait for tokens. */
+uint32_t core_pass_flits(const struct rl_core *core);
+
 /* core_stream.c */
+/** Open packets of a queue have moved to another one. */
+void core_stream_moved(struct rl_core *core, const struct rl_pktq *from,
+		       struct rl_pktq *to);
 void core_stream_queued(struct rl_core *core, struct rl_pktq *q,
 			struct rl_flit *pkt);
 void core_stream_wait(struct rl_core *core, struct rl_flit *pkt);
@@ -159,6 +191,8 @@ void core_set_state(struct rl_core *core, uint16_t port,
 		    enum rl_egress_state to);
 void core_arm(struct rl_core *core, uint64_t due_ns);
 void core_fence_all(struct rl_core *core, uint64_t now_ns);
+/** Whether traffic of a dead port still looks for its way. */
+bool core_drains(const struct rl_core *core);
 
 /* core_dup.c */
 bool core_is_duplicate(struct rl_core *core, const struct rl_flit *pkt,

@@ -107,6 +107,17 @@ core_stream_queued(struct rl_core *core, struct rl_pktq *q,
 	st->q = q;
 }
 
+void
+core_stream_moved(struct rl_core *core, const struct rl_pktq *from,
+		  struct rl_pktq *to)
+{
+	for (uint32_t i = 0; core->stream != NULL &&
+			     i < core->p.nports * (uint32_t)RL_VCS; i++)
+		if (core->stream[i].state == CORE_STREAM_QUEUED &&
+		    core->stream[i].q == from)
+			core->stream[i].q = to;
+}
+
 /* The same in the waiting room. */
 void
 core_stream_wait(struct rl_core *core, struct rl_flit *pkt)

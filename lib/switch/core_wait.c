@@ -72,7 +72,8 @@ wait_look_heir(struct rl_core *core, struct rl_wait_flow *f, uint64_t now_ns)
 	struct rl_fwd_hop hop;
 	bool rerouted;
 
-	if (core->still || core_closed(f->head) || RL_PLANTED(ROOM_HEIR))
+	if (core->still || core_pass_stays(core) || core_closed(f->head) ||
+	    RL_PLANTED(ROOM_HEIR))
 		return;
 	core_set_plane(core, f->head);
 	if (core_lookup(core, f->head, CORE_NO_PORT, &hop, &rerouted) ==
@@ -90,8 +91,9 @@ wait_look_heir(struct rl_core *core, struct rl_wait_flow *f, uint64_t now_ns)
 static enum rl_drop_reason
 wait_no_room(const struct rl_core *core, uint64_t now_ns)
 {
-	return core->still || now_ns < core->await_ns ? RL_DROP_NO_ROOM
-						      : RL_DROP_NO_PATH;
+	return core->still || core->passing || now_ns < core->await_ns
+		       ? RL_DROP_NO_ROOM
+		       : RL_DROP_NO_PATH;
 }
 
 /* Gives up the oldest without a way until so many flits are affordable. */
@@ -119,6 +121,13 @@ wait_lend(struct rl_core *core, struct rl_flit *pkt)
 		core_free_credit(core, pkt);
 	pkt->flags |= RL_FF_LENT;
 	rl_wait_lend(core->wait, pkt->pkt_flits);
+}
+
+void
+core_lend(struct rl_core *core, struct rl_flit *pkt)
+{
+	if (pkt->flags & RL_FF_CREDIT)
+		wait_lend(core, pkt);
 }
 
 void
@@ -248,6 +257,36 @@ core_wait(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 }
 
 /*
+ * Whether a packet is not to wait for a link to train [LINK-C3]: @p s is the
+ * state of the egress that it would wait at; DEAD: there is none. What is not
+ * new has been accepted, here or by a link that died.
+ */
+static bool
+core_init_discards(const struct rl_core *core, enum core_age age,
+		   enum rl_egress_state s)
+{
+	return core->p.cfg->init_action == RL_INIT_DISCARD &&
+	       age == CORE_NEW &&
+	       (s == RL_EGRESS_TRAIN || s == RL_EGRESS_DEAD);
+}
+
+void
+core_wait_or_drop(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
+		  enum core_age age, uint64_t now_ns)
+{
+	const enum rl_egress_state s = place == RL_WAIT_NOWAY
+					       ? RL_EGRESS_DEAD
+					       : core->port[place].state;
+
+	if (core_init_discards(core, age, s)) {
+		CORE_COUNT(core, drop_init);
+		core_drop(core, pkt, RL_DROP_INIT, now_ns);
+		return;
+	}
+	core_wait(core, pkt, place, age, now_ns);
+}
+
+/*
  * A flow has lost the way that was coming to it: what kept its credits gives
  * them back, beyond the budget for a moment. @p f may be gone afterwards. What
  * looped may have spent more than the budget, too: that alone is no reason to
@@ -297,6 +336,8 @@ wait_settle(struct rl_core *core, struct rl_wait_flow *f, uint16_t place,
 static bool
 wait_stays(const struct rl_core *core, const struct rl_wait_flow *f)
 {
+	if (rl_unlikely(core_pass_stays(core)))
+		return true;
 	return rl_unlikely(core->still) && !RL_PLANTED(ROOM_RESTLESS) &&
 	       (core->swapped || f->place == RL_WAIT_NOWAY);
 }
@@ -438,6 +479,7 @@ core_watchdog(struct rl_core *core, uint64_t now_ns)
 void
 rl_core_set_fwd(struct rl_core *core, const struct rl_fwd *fwd)
 {
+	core_pass_end(core, fwd);
 	core->fwd = fwd;
 	core->fresh = true;
 	core->swapped = core->still;
@@ -462,10 +504,12 @@ rl_core_still(struct rl_core *core, bool on)
 	core->still = on;
 	core->swapped = false;
 	rl_wait_await(core->wait, on ? RL_NEVER : core->await_ns);
-	if (on)
+	if (on) {
+		core_pass_still(core);
 		rl_wait_look_place(core->wait, RL_WAIT_NOWAY);
-	else
+	} else {
 		rl_wait_look_all(core->wait);
+	}
 	core_arm(core, 0);
 }
 

@@ -26,7 +26,7 @@
 
 #include "rl_base.h"
 #include "rl_flit_cache.h"
-#include "rl_fwd.h"
+#include "rl_fwd_pass.h"
 #include "rl_link_cfg.h"
 #include "rl_port.h"
 #include "rl_shared.h"
@@ -73,6 +73,9 @@ enum rl_egress_state {
 	X(drop_astray)		/* new tables lead back where it came from */  \
 	X(drop_init)		/* their link was not trained [LINK-C3] */     \
 	X(reflected_packets)                                                   \
+	X(rx_tokens)		/* old packets end here [RES-5] */             \
+	X(tx_tokens)                                                           \
+	X(tokens_overtaken)	/* old packets that came after it: always 0 */ \
 	X(failovers)                                                           \
 	X(restores)                                                            \
 	X(restore_timeouts)	/* returned without all fences */
@@ -154,6 +157,33 @@ void rl_core_await_routes(struct rl_core *core, uint64_t until_ns);
  * Off: all that waits looks up its way again.
  */
 void rl_core_still(struct rl_core *core, bool on);
+
+/**
+ * Owner. Prepares a change to new tables by tokens [RES-5]: from now on the
+ * core has both, and nothing changes before rl_core_pass() or the first token.
+ * Tokens that come in are passed on in the order of ranks, and what follows
+ * them goes by the new tables. Once all have come and gone the core has the
+ * new tables alone, as after rl_core_set_fwd(). That one ends the change at
+ * any time, with the tables it is given; what waited for a token then waits
+ * for a way.
+ *
+ * To be called only where all devices go by tables that @p to's ranks were
+ * proven for, and to be followed by rl_core_pass() only when all of them are
+ * prepared.
+ *
+ * @param to  outlives the change
+ */
+void rl_core_stage(struct rl_core *core, const struct rl_fwd_pass *to);
+
+/**
+ * Owner. All are prepared: what this device's endpoint injects goes by the new
+ * tables from now on, and is to bear the service levels that these want
+ * (rl_ep_set_path_sl()); tokens leave that wait for nothing else.
+ */
+void rl_core_pass(struct rl_core *core);
+
+/** Owner. Whether the core has two tables still. */
+bool rl_core_passing(const struct rl_core *core);
 
 /**
  * Owner. Brings near what a poll of the core looks at: for hosts of more cores
