@@ -96,7 +96,7 @@ static const char *const profiles[] = {"rxl", "rxl-compact", "cxl",
 static const char *const crcs[] = {"crc64-ecma", "crc64-bch", "pcie6-rs", NULL};
 static const char *const isns[] = {"xor10", "wide", "wide19", NULL};
 static const char *const modes[] = {"auto", "live", "partial",
-				    "full", "off",  NULL};
+				    "tokens", "full", "off", NULL};
 static const char *const channels[] = {"local", "etcd", NULL};
 static const char *const retries[] = {"go-back-n", "selective", NULL};
 
@@ -107,7 +107,7 @@ _Static_assert(RL_TOPO_CUSTOM == 4 && RL_TOPO_IBNET == 9 &&
 		       RL_CLASS_REQ_NONPOSTED == 2 && RL_CLASS_CTRL == 3 &&
 		       RL_PROFILE_CXL_SEP_ACK == 3 && RL_CRC_PCIE6_RS == 2 &&
 		       RL_ISN_WIDE19 == 2 && RL_RETRY_SELECTIVE == 1 &&
-		       RL_RESIL_OFF == 4,
+		       RL_RESIL_OFF == 5,
 	       "the words are in the order of their enums");
 
 static const struct rl_config_key keys[] = {

@@ -42,7 +42,9 @@ phase_legal(enum rl_controller_phase from, enum rl_controller_phase to)
 {
 	switch (from) {
 	case RL_CONTROLLER_LEARN:
-		return to == RL_CONTROLLER_RELEASE || to == RL_CONTROLLER_HOLD;
+		return to == RL_CONTROLLER_RELEASE ||
+		       to == RL_CONTROLLER_HOLD || to == RL_CONTROLLER_STAGE ||
+		       to == RL_CONTROLLER_INSTALL;
 	case RL_CONTROLLER_IDLE:
 		return to == RL_CONTROLLER_GATHER || to == RL_CONTROLLER_HOLD ||
 		       to == RL_CONTROLLER_PORTS;
@@ -53,9 +55,14 @@ phase_legal(enum rl_controller_phase from, enum rl_controller_phase to)
 		       to == RL_CONTROLLER_GATHER ||
 		       to == RL_CONTROLLER_COMPUTE ||
 		       to == RL_CONTROLLER_HOLD ||
+		       to == RL_CONTROLLER_STAGE ||
 		       to == RL_CONTROLLER_INSTALL ||
 		       to == RL_CONTROLLER_RELEASE ||
 		       to == RL_CONTROLLER_QUIET;
+	case RL_CONTROLLER_STAGE:
+		return to == RL_CONTROLLER_PASS || to == RL_CONTROLLER_HOLD;
+	case RL_CONTROLLER_PASS:
+		return to == RL_CONTROLLER_INSTALL || to == RL_CONTROLLER_HOLD;
 	case RL_CONTROLLER_HOLD:
 		return to == RL_CONTROLLER_DRAIN || to == RL_CONTROLLER_HOLD ||
 		       to == RL_CONTROLLER_RELEASE;
@@ -144,7 +151,7 @@ ctl_compute(struct rl_controller *c, uint64_t now_ns)
 {
 	ctl_set_phase(c, RL_CONTROLLER_COMPUTE, now_ns);
 	c->due_ns = rl_deadline(now_ns, c->p.cfg->compute_ns);
-	c->epoch++;
+	c->made = ++c->epoch;
 	ctl_record_open(c);
 	c->cur.detect_ns = now_ns - rl_min_u64(now_ns, c->cur.at_ns);
 	c->changed = false;
@@ -206,12 +213,12 @@ ctl_hold(struct rl_controller *c, enum rl_resil_hold hold, uint64_t now_ns)
 	ctl_step(c, now_ns);
 }
 
-static void
+void
 ctl_install(struct rl_controller *c, uint64_t now_ns)
 {
 	ctl_set_phase(c, RL_CONTROLLER_INSTALL, now_ns);
 	c->due_ns = rl_deadline(now_ns, c->p.cfg->install_ns);
-	c->table_epoch = c->epoch;
+	c->table_epoch = c->made;
 	ctl_step(c, now_ns);
 }
 
@@ -230,8 +237,8 @@ starts(struct rl_controller *c, uint64_t now_ns)
 	return any;
 }
 
-static uint32_t
-all_flows(const struct rl_controller *c)
+uint32_t
+ctl_all_flows(const struct rl_controller *c)
 {
 	return c->p.topo->nep * (c->p.topo->nep - 1);
 }
@@ -290,7 +297,7 @@ escalate(struct rl_controller *c, uint64_t now_ns)
 		    (c->dev[i].answered != c->step && ctl_dev_cut(c, i)))
 			return false;
 	c->cur.mode = RL_RESIL_FULL;
-	c->cur.held_flows = all_flows(c);
+	c->cur.held_flows = ctl_all_flows(c);
 	ctl_hold(c, RL_RESIL_HOLD_ALL, now_ns);
 	return true;
 }
@@ -329,9 +336,11 @@ rl_controller_done(struct rl_controller *c,
 	if (r->mode == RL_RESIL_PARTIAL)
 		c->cur.held_flows = r->held_flows;
 	if (r->mode == RL_RESIL_FULL)
-		c->cur.held_flows = all_flows(c);
+		c->cur.held_flows = ctl_all_flows(c);
 	if (r->mode == RL_RESIL_LIVE || c->manual || c->rescue)
 		ctl_install(c, now_ns);
+	else if (r->mode == RL_RESIL_TOKENS)
+		ctl_stage(c, now_ns);
 	else
 		ctl_hold(c, r->mode == RL_RESIL_PARTIAL ? RL_RESIL_HOLD_FLOWS
 							: RL_RESIL_HOLD_ALL,
@@ -381,8 +390,8 @@ released(struct rl_controller *c, uint64_t now_ns)
  * Whether somebody who does not answer is not accounted for: the tables are not
  * proven with what it has, and something of it may get somewhere.
  */
-static bool
-unproven(const struct rl_controller *c)
+bool
+ctl_unproven(const struct rl_controller *c)
 {
 	for (uint32_t i = 0; i < c->p.topo->ndev; i++)
 		if (c->dev[i].silent && !c->job_silent[i] && !ctl_dev_cut(c, i))
@@ -394,7 +403,7 @@ unproven(const struct rl_controller *c)
 static void
 looked(struct rl_controller *c, uint64_t now_ns)
 {
-	if (unproven(c)) { /* its link has returned meanwhile */
+	if (ctl_unproven(c)) { /* its link has returned meanwhile */
 		ctl_abort(c, now_ns);
 		return;
 	}
@@ -422,17 +431,23 @@ looked(struct rl_controller *c, uint64_t now_ns)
 static void
 learned(struct rl_controller *c, uint64_t now_ns)
 {
-	uint32_t lowest = UINT32_MAX, highest = 0;
+	uint32_t lowest = UINT32_MAX, highest = 0, staged = 0;
 	bool held = false;
 
 	for (uint32_t i = 0; i < c->p.topo->ndev; i++) {
 		const struct ctl_dev *d = &c->dev[i];
 
 		held = held || d->hold != RL_RESIL_HOLD_NONE;
+		staged = rl_max_u32(staged, d->stage_epoch);
 		if (d->local_inc == 0 || d->waits)
 			continue;
 		lowest = rl_min_u32(lowest, d->table_epoch);
 		highest = rl_max_u32(highest, d->table_epoch);
+	}
+	if (staged != 0 && !held && staged >= highest) {
+		c->table_epoch = lowest;
+		ctl_tokens_resume(c, staged, now_ns);
+		return;
 	}
 	if (lowest >= highest || RL_PLANTED(RESIL_NO_LEARN)) {
 		c->table_epoch = highest;
@@ -462,6 +477,13 @@ ctl_step_done(struct rl_controller *c, uint64_t now_ns)
 	case RL_CONTROLLER_DRAIN:
 		if (c->look_ns == RL_NEVER)
 			looked(c, now_ns);
+		return;
+	case RL_CONTROLLER_PASS:
+		if (c->look_ns == RL_NEVER)
+			ctl_tokens_step(c, now_ns);
+		return;
+	case RL_CONTROLLER_STAGE:
+		ctl_tokens_step(c, now_ns);
 		return;
 	case RL_CONTROLLER_INSTALL:
 		installed(c, now_ns);
@@ -497,6 +519,10 @@ phase_timeout(struct rl_controller *c, uint64_t now_ns)
 		if (!escalate(c, now_ns))
 			ctl_abort(c, now_ns);
 		return;
+	case RL_CONTROLLER_STAGE:
+	case RL_CONTROLLER_PASS:
+		ctl_tokens_fail(c, now_ns);
+		return;
 	case RL_CONTROLLER_INSTALL:
 		installed(c, now_ns);
 		return;
@@ -518,7 +544,7 @@ phase_timeout(struct rl_controller *c, uint64_t now_ns)
 static void
 silence(struct rl_controller *c, uint64_t now_ns)
 {
-	if (unproven(c) && (c->phase == RL_CONTROLLER_HOLD ||
+	if (ctl_unproven(c) && (c->phase == RL_CONTROLLER_HOLD ||
 			    c->phase == RL_CONTROLLER_DRAIN)) {
 		ctl_abort(c, now_ns); /* who knows whether it holds */
 		return;
@@ -535,7 +561,8 @@ rl_controller_tick(struct rl_controller *c, uint64_t now_ns)
 		silence(c, now_ns);
 	if (now_ns >= c->due_ns)
 		phase_timeout(c, now_ns);
-	if (c->phase == RL_CONTROLLER_DRAIN && now_ns >= c->look_ns) {
+	if ((c->phase == RL_CONTROLLER_DRAIN ||
+	     c->phase == RL_CONTROLLER_PASS) && now_ns >= c->look_ns) {
 		c->look_ns = RL_NEVER;
 		ctl_step(c, now_ns);
 	} else if (c->hold != RL_RESIL_HOLD_NONE && c->owing == 0 &&
@@ -555,7 +582,7 @@ rl_controller_deadline(const struct rl_controller *c)
 	if (c->unsent != 0 || c->ack_head != c->ack_tail || c->job_owed)
 		return 0;
 	t = rl_min_u64(t, c->resend_ns);
-	if (c->phase == RL_CONTROLLER_DRAIN)
+	if (c->phase == RL_CONTROLLER_DRAIN || c->phase == RL_CONTROLLER_PASS)
 		t = rl_min_u64(t, c->look_ns);
 	else if (c->hold != RL_RESIL_HOLD_NONE && c->owing == 0)
 		t = rl_min_u64(t, c->renew_ns);

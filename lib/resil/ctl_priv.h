@@ -12,6 +12,7 @@
  *   ctl_rx.c      messages
  *   ctl_plan.c    planned changes, and steps by hand
  *   ctl_record.c  recoveries as they are reported
+ *   ctl_tokens.c  new tables by tokens
  */
 
 #include "rl_controller.h"
@@ -44,6 +45,7 @@ struct ctl_dev {
 	uint64_t activity;
 	uint32_t table_epoch;
 	uint32_t hold_epoch;
+	uint32_t stage_epoch; /* that it changes to by tokens; 0: none */
 	uint8_t hold;	 /* as it says */
 	bool quiet;
 	bool still; /* quiet at the look before, too, and nothing passed */
@@ -65,10 +67,13 @@ struct rl_controller {
 	uint32_t restarts;  /* computations begun anew in a row */
 
 	uint32_t epoch;	    /* newest tables ordered or computed */
+	uint32_t made;	    /* those that are being put in place */
 	uint32_t table_epoch; /* that all are to have */
 	uint64_t step;	    /* number of the newest order */
 	enum rl_resil_hold hold; /* ordered */
 	uint32_t hold_epoch;
+	uint32_t stage;	    /* tables to change to by tokens; 0: none */
+	bool pass;	    /* all are prepared for that */
 	bool start;	    /* ports that wait may train now */
 	uint32_t owing;	    /* devices that owe an answer to the step */
 	uint32_t unsent;    /* devices that are to be told now */
@@ -133,6 +138,24 @@ void ctl_hold(struct rl_controller *c, enum rl_resil_hold hold,
 	      uint64_t now_ns);
 /** All go on. @p done: tables are in place, ports that waited may train. */
 void ctl_release(struct rl_controller *c, bool done, uint64_t now_ns);
+
+/** All get the newest tables. */
+void ctl_install(struct rl_controller *c, uint64_t now_ns);
+/** Whether somebody silent is not accounted for by the proof. */
+bool ctl_unproven(const struct rl_controller *c);
+/** Flows there are. */
+uint32_t ctl_all_flows(const struct rl_controller *c);
+
+/* ctl_tokens.c */
+/** All prepare to change to the tables of c->epoch. */
+void ctl_stage(struct rl_controller *c, uint64_t now_ns);
+/** All that answer have done what they were told to. */
+void ctl_tokens_step(struct rl_controller *c, uint64_t now_ns);
+/** It takes too long, or somebody is missing: all are held instead. */
+void ctl_tokens_fail(struct rl_controller *c, uint64_t now_ns);
+/** A new controller finds devices that change to tables of @p epoch. */
+void ctl_tokens_resume(struct rl_controller *c, uint32_t epoch,
+		       uint64_t now_ns);
 
 /* ctl_links.c */
 void ctl_links_init(struct rl_controller *c);

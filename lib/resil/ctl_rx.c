@@ -23,6 +23,19 @@ forget_ports(struct rl_controller *c, uint32_t dev, bool dark, uint64_t now_ns)
 	}
 }
 
+/* How a device says that it stands. */
+static void
+dev_state(struct ctl_dev *d, const struct rl_resil_msg *m)
+{
+	const bool stages = m->flags & RL_RESIL_STAGE;
+
+	d->table_epoch = m->table_epoch;
+	d->hold = m->hold;
+	d->stage_epoch = stages ? m->hold_epoch : 0;
+	d->hold_epoch = stages ? 0 : m->hold_epoch;
+	d->waits = m->flags & RL_RESIL_WAITS;
+}
+
 /* A device tells who it is: for the first time, or as a new one. */
 static void
 rx_hello(struct rl_controller *c, const struct rl_resil_msg *m,
@@ -36,10 +49,7 @@ rx_hello(struct rl_controller *c, const struct rl_resil_msg *m,
 	if (m->local_inc == d->local_inc)
 		return;
 	d->local_inc = m->local_inc;
-	d->table_epoch = m->table_epoch;
-	d->hold = m->hold;
-	d->hold_epoch = m->hold_epoch;
-	d->waits = m->flags & RL_RESIL_WAITS;
+	dev_state(d, m);
 	d->starts = d->unsure = d->quiet = d->still = false;
 	c->epoch = rl_max_u32(c->epoch, rl_max_u32(m->table_epoch,
 						   m->hold_epoch));
@@ -58,10 +68,7 @@ rx_status(struct rl_controller *c, const struct rl_resil_msg *m,
 
 	if (m->seq != c->step || d->answered == c->step)
 		return;
-	d->table_epoch = m->table_epoch;
-	d->hold = m->hold;
-	d->hold_epoch = m->hold_epoch;
-	d->waits = m->flags & RL_RESIL_WAITS;
+	dev_state(d, m);
 	d->starts = d->starts && d->waits;
 	d->unsure = false;
 	/* where all is held nothing may have passed since the last look; else

@@ -138,6 +138,13 @@ dev_order(const struct rl_controller *c, uint32_t dev, struct rl_resil_msg *m)
 		m->hold = d->hold; /* as it is */
 		m->hold_epoch = d->hold_epoch;
 	}
+	if (c->stage != 0 ||
+	    (c->phase == RL_CONTROLLER_LEARN && d->stage_epoch != 0)) {
+		m->flags |= RL_RESIL_STAGE;
+		m->hold_epoch = c->stage != 0 ? c->stage : d->stage_epoch;
+	}
+	if (c->pass)
+		m->flags |= RL_RESIL_PASS;
 	if (c->start && d->starts && !RL_PLANTED(RESIL_NO_START))
 		m->flags |= RL_RESIL_START;
 }

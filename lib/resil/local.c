@@ -45,6 +45,7 @@ struct rl_local {
 	uint32_t table_epoch;
 	uint32_t want_epoch;
 	uint32_t hold_epoch;
+	uint32_t stage_epoch; /* tables to change to by tokens; 0: none */
 	enum rl_resil_hold hold;
 	uint32_t lease_ends;
 	uint32_t unknown;  /* ports with something not known to the controller */
@@ -55,6 +56,10 @@ struct rl_local {
 	bool answer_owed; /* and here it is */
 	bool installing; /* given to the host, not done yet */
 	bool install_owed;
+	bool staging;	 /* given to the host, not done yet */
+	bool stage_owed;
+	bool passes;	 /* was told that all are prepared */
+	bool pass_owed;
 	bool hold_owed;
 	bool start_owed;
 	bool waits;
@@ -171,6 +176,36 @@ local_hold(struct rl_local *l, enum rl_resil_hold hold, uint32_t epoch)
 	l->hold_owed = true;
 }
 
+/*
+ * Tables by tokens [RES-5]. The order to change stands in every message while
+ * it lasts; one without it, that holds nobody, ends it, with the tables that it
+ * names: the new ones or, where the change was given up, those of before.
+ */
+static void
+local_stage(struct rl_local *l, const struct rl_resil_msg *m)
+{
+	const bool stages = m->flags & RL_RESIL_STAGE;
+
+	if (l->waits)
+		return; /* it has nothing to change */
+	if (l->stage_epoch != 0 &&
+	    (stages ? l->stage_epoch != m->hold_epoch
+		    : m->hold == RL_RESIL_HOLD_NONE ||
+			      m->table_epoch > l->want_epoch)) {
+		l->stage_epoch = 0;
+		l->stage_owed = l->pass_owed = l->passes = false;
+		l->install_owed = !RL_PLANTED(RESIL_STAGE_KEPT);
+	}
+	if (!stages)
+		return;
+	if (l->stage_epoch == 0 && m->hold_epoch > l->want_epoch) {
+		l->stage_epoch = m->hold_epoch;
+		l->stage_owed = true;
+	}
+	if (m->flags & RL_RESIL_PASS && l->stage_epoch != 0 && !l->passes)
+		l->passes = l->pass_owed = true;
+}
+
 static void
 local_order(struct rl_local *l, const struct rl_resil_msg *m, uint64_t now_ns)
 {
@@ -186,6 +221,7 @@ local_order(struct rl_local *l, const struct rl_resil_msg *m, uint64_t now_ns)
 	    m->table_epoch > l->want_epoch && !l->waits)
 		return;
 	local_hold(l, m->hold, m->hold_epoch);
+	local_stage(l, m);
 	if (m->table_epoch > l->want_epoch) {
 		l->want_epoch = m->table_epoch;
 		l->install_owed = true;
@@ -305,6 +341,19 @@ rl_local_action(struct rl_local *l, struct rl_local_action *a)
 		a->epoch = l->want_epoch;
 		return true;
 	}
+	if (l->stage_owed && !l->installing) {
+		l->stage_owed = false;
+		l->staging = true;
+		a->type = RL_LOCAL_STAGE;
+		a->epoch = l->stage_epoch;
+		return true;
+	}
+	if (l->pass_owed && !l->staging) {
+		l->pass_owed = false;
+		a->type = RL_LOCAL_PASS;
+		a->epoch = l->stage_epoch;
+		return true;
+	}
 	if (l->start_owed && !l->installing) {
 		l->start_owed = false;
 		a->type = RL_LOCAL_START;
@@ -330,11 +379,20 @@ rl_local_installed(struct rl_local *l, uint32_t epoch)
 		l->installing = false;
 }
 
+void
+rl_local_staged(struct rl_local *l, uint32_t epoch)
+{
+	if (epoch == l->stage_epoch || l->stage_epoch == 0)
+		l->staging = false;
+}
+
 bool
 rl_local_asked(const struct rl_local *l)
 {
 	/* an answer tells what is done, not what will be */
-	return l->asked && !l->hold_owed && !l->install_owed && !l->installing;
+	return l->asked && !l->hold_owed && !l->install_owed &&
+	       !l->installing && !l->stage_owed && !l->staging &&
+	       !l->pass_owed;
 }
 
 void
@@ -362,6 +420,10 @@ local_msg(const struct rl_local *l, struct rl_resil_msg *m,
 		.seq = l->seq,
 		.flags = l->waits ? RL_RESIL_WAITS : 0,
 	};
+	if (l->stage_epoch != 0 && l->hold == RL_RESIL_HOLD_NONE) {
+		m->flags |= RL_RESIL_STAGE;
+		m->hold_epoch = l->stage_epoch;
+	}
 }
 
 /* The next port that has something to say, from where the last one was. */
@@ -438,6 +500,8 @@ rl_local_info(const struct rl_local *l, struct rl_local_info *info)
 		.want_epoch = l->want_epoch,
 		.hold = l->hold,
 		.hold_epoch = l->hold_epoch,
+		.stage_epoch = l->stage_epoch,
+		.passes = l->passes,
 		.reports = l->unknown,
 		.lease_ends = l->lease_ends,
 		.waits = l->waits,

@@ -4,11 +4,13 @@
 
 /**
  * @file
- * The resiliency controller [RES-1..4, RES-6, RES-7]. Local controllers tell
+ * The resiliency controller [RES-1..7]. Local controllers tell
  * it which links died or returned; it has new tables computed and proven, and
  * puts them in place, stopping nobody who need not stop:
  *
  *   IDLE -> GATHER -> COMPUTE -> [HOLD -> DRAIN ->] INSTALL -> [RELEASE ->] IDLE
+ *
+ * By tokens [RES-5], STAGE -> PASS stands in place of HOLD -> DRAIN.
  *
  * The links themselves act first and alone, within microseconds [RES-4]: the
  * controller only makes the best of what is left.
@@ -41,6 +43,8 @@
 	X(HOLD, "holding")	 /* locals are told what to hold */            \
 	X(DRAIN, "draining")	 /* what is held leaves the fabric */          \
 	X(QUIET, "quiet")	 /* by hand: until reroute or unquiesce */     \
+	X(STAGE, "staging")	 /* all are prepared to pass tokens */	       \
+	X(PASS, "passing tokens") /* ... and do: old traffic leaves */	       \
 	X(INSTALL, "installing")					       \
 	X(RELEASE, "releasing")						       \
 	X(PORTS, "ports")	 /* planned: ports go down, empty */
@@ -96,9 +100,10 @@ struct rl_recovery {
 	uint64_t detect_ns;	 /**< from then until computing began */
 	uint64_t compute_ns;
 	uint64_t prove_ns;
-	enum rl_resil_mode mode; /**< LIVE, PARTIAL or FULL */
+	enum rl_resil_mode mode; /**< LIVE, PARTIAL, TOKENS or FULL */
 	uint32_t held_flows;
-	uint64_t quiesce_ns;	 /**< from the order to hold until quiet */
+	uint64_t quiesce_ns;	 /**< from the order to hold until quiet; by
+				      tokens: until the last one has come */
 	uint64_t install_ns;
 	uint64_t unquiesce_ns;
 	uint64_t paused_ns;	 /**< from the order to hold until released */
@@ -136,7 +141,8 @@ struct rl_controller_result {
 	/** 0; -EALREADY: what is installed is right as it is; -EHOSTUNREACH:
 	    refused; -ENOMEM */
 	int status;
-	enum rl_resil_mode mode; /**< LIVE, PARTIAL, FULL: how to install */
+	enum rl_resil_mode mode; /**< LIVE, PARTIAL, TOKENS, FULL: how to
+				      install */
 	uint32_t held_flows;	 /**< PARTIAL: in the list of this epoch */
 	bool avoided; /**< the tables do without the links to be avoided */
 	bool cut;     /**< they leave somebody out that is not removed: what

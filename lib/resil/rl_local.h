@@ -16,7 +16,8 @@
  *   rl_local_link(), rl_local_rx()         what happened
  *   rl_local_tick()
  *   while (rl_local_action()) ...          do it; INSTALL: rl_local_installed()
- *                                          when the core has the tables
+ *                                          when the core has the tables;
+ *                                          STAGE: rl_local_staged()
  *   if (rl_local_asked()) rl_local_answer()  with how the device stands now
  *   while (rl_local_tx()) ...              send it
  *
@@ -40,6 +41,8 @@ enum rl_local_action_type {
 	RL_LOCAL_INSTALL, /**< give the core the tables of `epoch` */
 	RL_LOCAL_HOLD,	  /**< hold as `hold` says; with FLOWS those of `epoch` */
 	RL_LOCAL_RELEASE, /**< hold nothing; the client may go on */
+	RL_LOCAL_STAGE,	  /**< prepare the core for the tables of `epoch` */
+	RL_LOCAL_PASS,	  /**< all are prepared: rl_core_pass() */
 	RL_LOCAL_START,	  /**< ports that waited for tables begin to train */
 	RL_LOCAL_PORT,	  /**< `order` for `port` */
 };
@@ -55,7 +58,8 @@ struct rl_local_action {
 /** How a device stands: what rl_local_answer() tells. */
 struct rl_local_view {
 	/** nothing queued, sent or unacknowledged that is held for: with FLOWS
-	    of those flows, with ALL of anything */
+	    of those flows, with ALL of anything; while tokens pass: they have
+	    come in and left here */
 	bool quiet;
 	uint64_t activity; /**< grows with every packet that passes */
 };
@@ -102,6 +106,9 @@ bool rl_local_action(struct rl_local *l, struct rl_local_action *a);
 /** Owner. The core has the tables of @p epoch. */
 void rl_local_installed(struct rl_local *l, uint32_t epoch);
 
+/** Owner. The core is prepared to change to the tables of @p epoch. */
+void rl_local_staged(struct rl_local *l, uint32_t epoch);
+
 /** Owner. Whether the controller waits to hear how the device stands. */
 bool rl_local_asked(const struct rl_local *l);
 void rl_local_answer(struct rl_local *l, const struct rl_local_view *view);
@@ -119,6 +126,8 @@ struct rl_local_info {
 	uint32_t want_epoch; /**< newest that it was ordered */
 	enum rl_resil_hold hold;
 	uint32_t hold_epoch;
+	uint32_t stage_epoch;	/**< tables that it changes to; 0: none */
+	bool passes;		/**< tokens are under way, as far as it knows */
 	uint32_t reports;	/**< not known to have arrived */
 	uint32_t lease_ends;	/**< times that it went on by itself */
 	bool waits;

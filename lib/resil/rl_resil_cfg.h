@@ -10,11 +10,12 @@
 
 #include "rl_base.h"
 
-/** How new tables are put in place [RES-1, RES-6]. X(name, word in files). */
+/** How new tables are put in place [RES-1, RES-5, RES-6]. X(name, word in files). */
 #define RL_RESIL_MODES(X)                                                      \
 	X(AUTO, "auto")	      /* the mildest that is proven */                 \
 	X(LIVE, "live")	      /* nobody stops; refused where not proven */     \
 	X(PARTIAL, "partial") /* a few flows are held; never a full quiesce */ \
+	X(TOKENS, "tokens")   /* nobody stops; tokens part old from new */     \
 	X(FULL, "full")	      /* always the full quiesce */                    \
 	X(OFF, "off")	      /* no controller: detours and waiting alone */
 

@@ -56,6 +56,11 @@ enum rl_resil_hold {
 #define RL_RESIL_WAITS 2
 /** Of STATUS: nothing that is to be held is under way here. */
 #define RL_RESIL_QUIET 4
+/** Of ORDER: be prepared for the tables of hold_epoch, by tokens [RES-5]; of
+    HELLO and STATUS: prepared, or on the way. Nothing is held then. */
+#define RL_RESIL_STAGE 8
+/** Of ORDER, with STAGE: all are prepared, pass tokens on. */
+#define RL_RESIL_PASS 16
 
 struct rl_resil_msg {
 	uint8_t version;
@@ -67,7 +72,8 @@ struct rl_resil_msg {
 	uint64_t local_inc;   /**< incarnation of the device, 0: not known */
 	uint64_t seq;	      /**< ORDER: its number; STATUS: that answered */
 	uint32_t table_epoch; /**< tables ordered, or installed */
-	uint32_t hold_epoch;  /**< list of flows ordered, or held */
+	uint32_t hold_epoch;  /**< list of flows ordered, or held; with STAGE
+				   the tables to change to */
 	uint64_t activity;    /**< STATUS: packets that have passed here */
 	uint64_t t_ns;	      /**< LINK: when the port found out */
 	uint32_t ver;	      /**< LINK, LINK_ACK, PORT, PORT_DONE */

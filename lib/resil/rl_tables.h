@@ -18,6 +18,7 @@
 
 #include "rl_check_mix.h"
 #include "rl_controller.h"
+#include "rl_fwd_pass.h"
 #include "rl_route.h"
 
 struct rl_tables_params {
@@ -123,5 +124,17 @@ int rl_tables_make(struct rl_tables *t, const struct rl_tables_recipe *r);
  * nobody reads may go.
  */
 void rl_tables_installed(struct rl_tables *t, uint32_t dev, uint32_t epoch);
+
+/**
+ * What device @p dev needs to change to the tables of @p epoch by tokens, for
+ * rl_core_stage(); it lives as long as the tables. @return NULL: there are no
+ * such tables (any more), or they are not for tokens
+ */
+const struct rl_fwd_pass *rl_tables_pass(const struct rl_tables *t,
+					 uint32_t epoch, uint32_t dev);
+
+/** Device @p dev may read the tables of @p epoch beside those that it has,
+    until rl_tables_installed() says which it reads. */
+void rl_tables_staged(struct rl_tables *t, uint32_t dev, uint32_t epoch);
 
 #endif /* RL_TABLES_H */

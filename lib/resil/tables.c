@@ -29,11 +29,12 @@ rl_tables_new(const struct rl_tables_params *p, const struct rl_route *route)
 	t->topo.dev = malloc(topo->ndev * sizeof(*topo->dev));
 	t->topo.link = malloc((topo->nlink + 1) * sizeof(*topo->link));
 	t->epoch = calloc(topo->ndev, sizeof(*t->epoch));
+	t->staged = calloc(topo->ndev, sizeof(*t->staged));
 	t->old = calloc(topo->ndev, sizeof(*t->old));
 	t->dead = calloc(topo->nlink + 1, sizeof(*t->dead));
 	t->gen[0].failed = calloc(topo->nlink + 1, 1);
 	if (t->topo.dev == NULL || t->topo.link == NULL || t->epoch == NULL ||
-	    t->old == NULL || t->dead == NULL || t->gen[0].failed == NULL)
+	    t->staged == NULL || t->old == NULL || t->dead == NULL || t->gen[0].failed == NULL)
 		goto err_tables;
 	memcpy(t->topo.dev, topo->dev, topo->ndev * sizeof(*topo->dev));
 	memcpy(t->topo.link, topo->link, topo->nlink * sizeof(*topo->link));
@@ -54,6 +55,7 @@ tables_gen_free(struct tables_gen *g)
 	rl_flows_free(&g->flows);
 	free(g->failed);
 	free(g->gone);
+	tables_pass_free(g);
 	*g = (struct tables_gen){ 0 };
 }
 
@@ -67,6 +69,7 @@ rl_tables_free(struct rl_tables *t)
 	free(t->topo.dev);
 	free(t->topo.link);
 	free(t->epoch);
+	free(t->staged);
 	free(t->old);
 	free(t->dead);
 	free(t);
@@ -78,7 +81,7 @@ gen_in_use(const struct rl_tables *t, const struct tables_gen *g)
 	if (g->epoch == t->newest)
 		return true;
 	for (uint32_t d = 0; d < t->topo.ndev; d++)
-		if (t->epoch[d] == g->epoch)
+		if (t->epoch[d] == g->epoch || t->staged[d] == g->epoch)
 			return true;
 	return false;
 }
@@ -440,4 +443,21 @@ rl_tables_installed(struct rl_tables *t, uint32_t dev, uint32_t epoch)
 {
 	RL_ASSERT(dev < t->topo.ndev);
 	t->epoch[dev] = epoch;
+	t->staged[dev] = 0;
+}
+
+void
+rl_tables_staged(struct rl_tables *t, uint32_t dev, uint32_t epoch)
+{
+	RL_ASSERT(dev < t->topo.ndev);
+	t->staged[dev] = epoch;
+}
+
+const struct rl_fwd_pass *
+rl_tables_pass(const struct rl_tables *t, uint32_t epoch, uint32_t dev)
+{
+	const struct tables_gen *g = epoch == 0 ? NULL : tables_gen(t, epoch);
+
+	RL_ASSERT(dev < t->topo.ndev);
+	return g == NULL || g->pass == NULL ? NULL : &g->pass[dev];
 }

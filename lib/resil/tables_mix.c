@@ -161,6 +161,21 @@ mix_running(struct rl_tables *t, const struct rl_controller_job *job,
 	return 0;
 }
 
+/* Nobody is held: -EAGAIN where it can't be done by tokens. */
+static int
+pass_running(struct rl_tables *t, const struct rl_controller_job *job,
+	     struct tables_gen *g, const struct tables_gen *old,
+	     struct rl_controller_result *res)
+{
+	int ret = -EAGAIN;
+
+	if (old != NULL && !any_silent(t, job) && !leaves_any(t, job, old))
+		ret = tables_pass(t, old, g, job->epoch);
+	if (ret == 0)
+		res->mode = RL_RESIL_TOKENS;
+	return ret;
+}
+
 int
 tables_mix(struct rl_tables *t, const struct rl_controller_job *job,
 	   struct tables_gen *g, bool same, uint32_t epoch,
@@ -170,10 +185,13 @@ tables_mix(struct rl_tables *t, const struct rl_controller_job *job,
 	int ret = -EAGAIN;
 
 	rl_flows_free(&g->flows);
+	tables_pass_free(g);
 	mix_marks(t, job);
 	/* without retry order rests on the way alone: none may change while
 	   anything is on it */
-	if (job->mode != RL_RESIL_FULL && old != NULL && t->p.retry)
+	if (job->mode == RL_RESIL_TOKENS)
+		ret = pass_running(t, job, g, old, res);
+	else if (job->mode != RL_RESIL_FULL && old != NULL && t->p.retry)
 		ret = mix_running(t, job, g, old, res);
 	if (ret == 0 && job->mode == RL_RESIL_LIVE &&
 	    res->mode != RL_RESIL_LIVE)

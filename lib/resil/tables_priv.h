@@ -5,10 +5,11 @@
 /**
  * @file
  * The inside of rl_tables: tables.c has the generations, tables_mix.c the
- * judgement whether old and new may be mixed, tables_recipe.c what joins several
- * processes.
+ * judgement whether old and new may be mixed, tables_pass.c what tokens need,
+ * tables_recipe.c what joins several processes.
  */
 
+#include "rl_fwd_pass.h"
 #include "rl_tables.h"
 
 /* The first; what all have, what they get, what silent ones still have. */
@@ -22,6 +23,9 @@ struct tables_gen {
 	bool warm;	 /* route has memory to be computed anew in */
 	bool proven;	 /* route knows the proof of the newest tables */
 	struct rl_flows flows;
+	struct rl_fwd_pass *pass; /* [ndev] for tokens; NULL: not by tokens */
+	struct rl_fwd_ranks *rank;
+	bool *end;
 };
 
 struct rl_tables {
@@ -32,6 +36,7 @@ struct rl_tables {
 	const struct rl_route *first;
 	uint32_t newest;
 	uint32_t *epoch; /* [ndev]: what a device reads */
+	uint32_t *staged; /* [ndev]: and what it may read soon; 0 */
 	struct rl_fwd *old; /* [ndev]: present tables, put together */
 	uint32_t *dead;
 	char why[RL_ERR_MAX];
@@ -64,5 +69,13 @@ int tables_mix(struct rl_tables *t, const struct rl_controller_job *job,
 	       struct tables_gen *g, bool same, uint32_t epoch,
 	       struct rl_controller_result *res);
 
+/**
+ * What devices need to change from the tables @p old, which all have, to those
+ * of @p g, to be of @p epoch, by tokens: g->pass. @return 0; -EAGAIN: not by
+ * tokens; -ENOMEM
+ */
+int tables_pass(struct rl_tables *t, const struct tables_gen *old,
+		struct tables_gen *g, uint32_t epoch);
+void tables_pass_free(struct tables_gen *g);
 
 #endif /* TABLES_PRIV_H */

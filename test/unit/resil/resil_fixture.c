@@ -164,6 +164,16 @@ check_install(struct fx *f, uint32_t dev)
 			f->bad_installs++;
 }
 
+/* Tokens go only when all that live are prepared for the same tables. */
+static void
+check_pass(struct fx *f, uint32_t dev)
+{
+	for (uint32_t d = 0; d < FX_DEVS; d++)
+		if (f->local[d] != NULL && f->started[d] &&
+		    f->staged[d] != f->staged[dev])
+			f->bad_passes++;
+}
+
 static void
 host_local(struct fx *f, uint32_t dev)
 {
@@ -185,6 +195,14 @@ host_local(struct fx *f, uint32_t dev)
 			break;
 		case RL_LOCAL_RELEASE:
 			f->hold[dev] = RL_RESIL_HOLD_NONE;
+			break;
+		case RL_LOCAL_STAGE:
+			f->staged[dev] = a.epoch;
+			rl_local_staged(l, a.epoch);
+			break;
+		case RL_LOCAL_PASS:
+			check_pass(f, dev);
+			f->passed[dev] = a.epoch;
 			break;
 		case RL_LOCAL_START:
 			f->started[dev] = true;

@@ -72,6 +72,9 @@ struct fx {
 	uint32_t installs;
 	uint32_t holds;
 	uint32_t bad_installs; /* held for, and somebody does not hold */
+	uint32_t staged[FX_DEVS];
+	uint32_t passed[FX_DEVS];
+	uint32_t bad_passes; /* tokens, and somebody is not prepared */
 	enum rl_local_port_order order[FX_DEVS][8];
 };
 

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * New tables by tokens [RES-5]: nobody is held, and nothing drains.
+ *
+ *   COMPUTE --> STAGE --> PASS --> INSTALL --> RELEASE
+ *                 |         |
+ *                 +---------+--> HOLD --> DRAIN --> ...   all are held instead
+ *
+ * STAGE  Every device gets the new tables beside the old ones, and the ranks of
+ *        its channels. Nothing changes yet.
+ * PASS   All have them: sources send by the new tables, behind a token on each
+ *        channel, and switches pass tokens on (core_pass.c). A device that has
+ *        had all of them answers that it is quiet.
+ * INSTALL  says so to all; who has changed over has nothing to do.
+ *
+ * The ways out. A device that does not answer, or tokens that do not arrive in
+ * time (one was lost with a crash, say): all are held, for the same tables.
+ * What waits for a token then waits for a way, the rest leaves the fabric, and
+ * the tables are installed at rest. A new controller finds out from the devices
+ * that tokens are under way, and goes on: where one device has the new tables
+ * for good, all tokens have arrived.
+ */
+
+#include "ctl_priv.h"
+
+/* Part of quiesce_ns that tokens may take. */
+#define PASS_SHARE 8
+
+void
+ctl_stage(struct rl_controller *c, uint64_t now_ns)
+{
+	ctl_set_phase(c, RL_CONTROLLER_STAGE, now_ns);
+	c->due_ns = rl_deadline(now_ns, c->p.cfg->install_ns);
+	c->hold_ns = now_ns;
+	c->stage = c->made;
+	c->pass = RL_PLANTED(RESIL_PASS_EARLY);
+	ctl_step(c, now_ns);
+}
+
+static void
+ctl_pass(struct rl_controller *c, uint64_t now_ns)
+{
+	ctl_set_phase(c, RL_CONTROLLER_PASS, now_ns);
+	c->due_ns = rl_deadline(now_ns, c->p.cfg->quiesce_ns / PASS_SHARE);
+	c->look_ns = RL_NEVER;
+	c->pass = true;
+	ctl_step(c, now_ns);
+}
+
+static bool
+all_passed(const struct rl_controller *c)
+{
+	for (uint32_t i = 0; i < c->p.topo->ndev; i++)
+		if (!c->dev[i].quiet && !c->dev[i].silent)
+			return false;
+	return true;
+}
+
+void
+ctl_tokens_step(struct rl_controller *c, uint64_t now_ns)
+{
+	if (ctl_unproven(c)) {
+		ctl_tokens_fail(c, now_ns);
+	} else if (c->phase == RL_CONTROLLER_STAGE) {
+		ctl_pass(c, now_ns);
+	} else if (!all_passed(c)) {
+		c->look_ns = rl_deadline(now_ns, c->p.cfg->observe_ns);
+	} else {
+		c->cur.quiesce_ns = now_ns - c->hold_ns;
+		c->stage = 0;
+		c->pass = false;
+		ctl_install(c, now_ns);
+	}
+}
+
+void
+ctl_tokens_fail(struct rl_controller *c, uint64_t now_ns)
+{
+	c->stage = 0;
+	c->pass = false;
+	c->cur.mode = RL_RESIL_FULL;
+	c->cur.held_flows = ctl_all_flows(c);
+	ctl_hold(c, RL_RESIL_HOLD_ALL, now_ns);
+}
+
+void
+ctl_tokens_resume(struct rl_controller *c, uint32_t epoch, uint64_t now_ns)
+{
+	c->epoch = rl_max_u32(c->epoch, epoch);
+	c->made = epoch;
+	ctl_changed(c, RL_CAUSE_CONTROLLER, 0, now_ns, now_ns);
+	ctl_record_open(c);
+	c->cur.mode = RL_RESIL_TOKENS;
+	c->cur.epoch = epoch;
+	for (uint32_t i = 0; i < c->p.topo->ndev; i++)
+		if (c->dev[i].table_epoch == epoch) {
+			ctl_install(c, now_ns);
+			return;
+		}
+	ctl_stage(c, now_ns);
+}
