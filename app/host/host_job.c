@@ -181,3 +181,17 @@ host_job_close(struct host_resil *r)
 	pthread_mutex_destroy(&r->lock);
 	pthread_cond_destroy(&r->wake);
 }
+
+bool
+host_resil_orders(const struct host *h)
+{
+	for (uint32_t d = 0; d < h->fabric.ndev; d++) {
+		const struct host_local *l = &h->resil.local[d];
+
+		if ((l->tables.on && l->tables.nr != 0) ||
+		    (l->hold.on && l->hold.nr != 0) ||
+		    (l->asked.on && l->asked.nr != 0))
+			return true;
+	}
+	return false;
+}

@@ -423,6 +423,8 @@ host_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 	struct host_lcore *lc = self(h);
 	struct rl_txn t;
 
+	if (rl_is_token(pkt))
+		return; /* there is no loss in that */
 	rl_txn_get(pkt->wire, &t);
 	lc->drops[why]++;
 	lc->drop_flits[why] += pkt->pkt_flits;

@@ -63,7 +63,8 @@ hold(struct rl_role_core *rc, const struct host_order *o, uint16_t self,
 }
 
 /*
- * Quiet: of what is held here, nothing is under way. Where all is held, nothing
+ * Quiet: of what is held here, nothing is under way; where nothing is, all tokens
+ * have come and gone. Where all is held, nothing
  * is in transit: what has no way waits until all go on (rl_core_still()). Ports are looked at by the control thread.
  */
 static void
@@ -76,6 +77,10 @@ view(const struct rl_role_core *rc, const struct host_order *o, uint16_t self)
 		.activity = c[RL_CC_rx_packets] + c[RL_CC_looped_packets] +
 			    c[RL_CC_injected_packets] + c[RL_CC_tx_packets],
 	};
+	if (o->hold == RL_RESIL_HOLD_NONE) {
+		o->view->quiet = !rl_core_passing(rc->core);
+		return;
+	}
 	if (o->hold == RL_RESIL_HOLD_ALL) {
 		o->view->quiet = rl_core_transit(rc->core) == 0;
 		return;
@@ -97,6 +102,14 @@ carry_out(struct host_lcore *lc, const struct host_order *o, uint64_t now_ns)
 		rl_core_set_fwd(d->core.core, o->fwd);
 		if (d->core.ep != NULL)
 			rl_ep_set_path_sl(d->core.ep, o->fwd->path_sl);
+		return;
+	case HOST_ORDER_STAGE:
+		rl_core_stage(d->core.core, o->pass);
+		return;
+	case HOST_ORDER_PASS:
+		rl_core_pass(d->core.core);
+		if (d->core.ep != NULL)
+			rl_ep_set_path_sl(d->core.ep, o->pass->fwd->path_sl);
 		return;
 	case HOST_ORDER_HOLD:
 		hold(&d->core, o, self, now_ns);

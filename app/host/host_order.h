@@ -24,6 +24,8 @@
 
 enum host_order_type {
 	HOST_ORDER_TABLES, /**< the core takes `fwd` */
+	HOST_ORDER_STAGE,  /**< the core is prepared for `pass` */
+	HOST_ORDER_PASS,   /**< all are: rl_core_pass(), and new paths */
 	HOST_ORDER_HOLD,   /**< the endpoint holds as `hold` says, of `flows` */
 	HOST_ORDER_VIEW,   /**< fills `view`: how the core stands */
 	HOST_ORDER_START,  /**< `port` begins to train */
@@ -38,6 +40,7 @@ struct host_order {
 	uint16_t port;
 	uint16_t nep;
 	const struct rl_fwd *fwd;
+	const struct rl_fwd_pass *pass;
 	const struct rl_flows *flows; /**< NULL: holds none */
 	struct rl_local_view *view;
 };

@@ -90,6 +90,26 @@ push(struct host *h, struct host_pending *p)
 	return p->nr != 0 && host_order_done(h, &p->order, p->nr);
 }
 
+/* What a change by tokens asks of the core. */
+static void
+push_tokens(struct host *h, uint32_t dev)
+{
+	struct host_local *l = &h->resil.local[dev];
+	struct host_pending *p = &l->tables;
+
+	if (p->nr == 0) {
+		p->order.pass = rl_tables_pass(h->resil.tables, p->epoch, dev);
+		if (p->order.pass != NULL)
+			rl_tables_staged(h->resil.tables, dev, p->epoch);
+	}
+	/* without: overtaken by a newer order */
+	if (p->order.pass != NULL && !push(h, p))
+		return;
+	if (p->type == RL_LOCAL_STAGE)
+		rl_local_staged(l->local, p->epoch);
+	p->on = false;
+}
+
 static void
 push_tables(struct host *h, uint32_t dev)
 {
@@ -98,6 +118,10 @@ push_tables(struct host *h, uint32_t dev)
 
 	if (!p->on || (p->nr == 0 && !host_job_tables_free(&h->resil)))
 		return;
+	if (p->type != RL_LOCAL_INSTALL) {
+		push_tokens(h, dev);
+		return;
+	}
 	if (p->nr == 0)
 		p->order.fwd = rl_tables_fwd(h->resil.tables, p->epoch, dev);
 	if (p->order.fwd == NULL && host_oob_awaits(h, dev, p->epoch))
@@ -131,20 +155,6 @@ push_hold(struct host *h, uint32_t dev)
 	p->on = !push(h, p);
 }
 
-bool
-host_resil_orders(const struct host *h)
-{
-	for (uint32_t d = 0; d < h->fabric.ndev; d++) {
-		const struct host_local *l = &h->resil.local[d];
-
-		if ((l->tables.on && l->tables.nr != 0) ||
-		    (l->hold.on && l->hold.nr != 0) ||
-		    (l->asked.on && l->asked.nr != 0))
-			return true;
-	}
-	return false;
-}
-
 /* All ports of a device, for a fabric that is to come to rest. */
 static bool
 ports_quiet(const struct host *h, uint32_t dev)
@@ -173,7 +183,7 @@ push_view(struct host *h, uint32_t dev, uint64_t now_ns)
 	if (!p->on) {
 		if (!rl_local_asked(l->local))
 			return;
-		if (info.hold == RL_RESIL_HOLD_NONE) {
+		if (info.hold == RL_RESIL_HOLD_NONE && !info.passes) {
 			rl_local_answer(l->local, &nothing_held);
 			return;
 		}
@@ -240,6 +250,22 @@ start_ports(struct host *h, uint32_t dev)
 }
 
 static void
+order_tables(struct host *h, uint32_t dev, const struct rl_local_action *a)
+{
+	const enum host_order_type type =
+		a->type == RL_LOCAL_INSTALL ? HOST_ORDER_TABLES
+		: a->type == RL_LOCAL_STAGE ? HOST_ORDER_STAGE
+					    : HOST_ORDER_PASS;
+
+	h->resil.local[dev].tables = (struct host_pending){
+		.on = true,
+		.type = a->type,
+		.epoch = a->epoch,
+		.order = { .type = type, .dev = dev },
+	};
+}
+
+static void
 act(struct host *h, uint32_t dev, const struct rl_local_action *a)
 {
 	static const enum rl_port_order order[] = {
@@ -251,12 +277,9 @@ act(struct host *h, uint32_t dev, const struct rl_local_action *a)
 
 	switch (a->type) {
 	case RL_LOCAL_INSTALL:
-		h->resil.local[dev].tables = (struct host_pending){
-			.on = true,
-			.type = a->type,
-			.epoch = a->epoch,
-			.order = { .type = HOST_ORDER_TABLES, .dev = dev },
-		};
+	case RL_LOCAL_STAGE:
+	case RL_LOCAL_PASS:
+		order_tables(h, dev, a);
 		return;
 	case RL_LOCAL_HOLD:
 		order_hold(h, dev, a->hold, a->epoch);

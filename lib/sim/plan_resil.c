@@ -25,6 +25,18 @@ struct resil {
 	int err;
 };
 
+/* By tokens [RES-5], out of what has been drawn already: other draws stay. */
+static void
+draw_tokens(struct resil *r)
+{
+	struct rl_resil_cfg *c = &r->plan->cfg.controller;
+	uint64_t x = r->plan->seed ^ 0x70c3e5ull;
+
+	if (c->mode != RL_RESIL_LIVE && c->mode != RL_RESIL_PARTIAL &&
+	    rl_splitmix64(&x) % 3 == 0)
+		c->mode = RL_RESIL_TOKENS;
+}
+
 static void
 draw_controller(struct resil *r)
 {
@@ -60,6 +72,7 @@ draw_controller(struct resil *r)
 	c->answer_ns = (plan_one_in(p, 8) && ch->loss_ppb == 0 ? 2 : 12) * trip;
 	c->lease_ns = c->answer_ns * rl_prng_range(p, 4, 20);
 	c->quiesce_ns = rl_max_u64(160 * trip, 5 * RL_NS_PER_MS);
+	draw_tokens(r);
 }
 
 static void

@@ -328,6 +328,24 @@ judge_order(struct run *r)
 		     (unsigned long long)ahead);
 }
 
+/*
+ * What the freedom of tokens from deadlock rests on [RES-5]: nothing sent by
+ * the old tables comes to a channel after the token that is to follow it.
+ */
+static void
+judge_tokens(struct run *r)
+{
+	const struct rl_fabric *f = rl_sim_fabric(r->sim);
+	uint64_t n = 0;
+
+	for (uint32_t d = 0; d < f->ndev; d++)
+		n += rl_core_counters(
+			f->dev[d].core.core)[RL_CC_tokens_overtaken];
+	if (n != 0 && r->plan->fec_safe)
+		FAIL(r->v, "%llu packets by old tables came after a token",
+		     (unsigned long long)n);
+}
+
 static uint64_t
 run_hash(const struct rl_sim_verdict *v)
 {
@@ -368,6 +386,7 @@ run_all(struct run *r)
 	judge_traffic(r);
 	judge_drops(r);
 	judge_order(r);
+	judge_tokens(r);
 	if (r->plan->inspect != NULL)
 		r->plan->inspect(r->plan->inspect_ctx, r->sim);
 }

@@ -21,6 +21,34 @@ install(struct rl_sim *s, uint32_t dev, uint32_t epoch)
 	sim_ready(s, s->dev_role[dev]);
 }
 
+static void
+stage(struct rl_sim *s, uint32_t dev, uint32_t epoch)
+{
+	const struct rl_fwd_pass *to =
+		rl_tables_pass(s->ctl->tables, epoch, dev);
+
+	if (to != NULL) {
+		rl_tables_staged(s->ctl->tables, dev, epoch);
+		rl_core_stage(s->fabric.dev[dev].core.core, to);
+	}
+	rl_local_staged(s->ctl->local[dev], epoch);
+}
+
+static void
+pass(struct rl_sim *s, uint32_t dev, uint32_t epoch)
+{
+	struct rl_role_core *rc = &s->fabric.dev[dev].core;
+	const struct rl_fwd_pass *to =
+		rl_tables_pass(s->ctl->tables, epoch, dev);
+
+	if (to == NULL)
+		return; /* overtaken by a newer order */
+	rl_core_pass(rc->core);
+	if (rc->ep != NULL)
+		rl_ep_set_path_sl(rc->ep, to->fwd->path_sl);
+	sim_ready(s, s->dev_role[dev]);
+}
+
 /* Which destinations of an endpoint a list holds. */
 static bool
 holds(const struct rl_sim *s, uint32_t dev, uint32_t epoch, uint32_t dst)
@@ -79,6 +107,12 @@ sim_ctl_act(struct rl_sim *s, uint32_t dev, const struct rl_local_action *a)
 	case RL_LOCAL_RELEASE:
 		hold(s, dev, RL_RESIL_HOLD_NONE, a->epoch);
 		return;
+	case RL_LOCAL_STAGE:
+		stage(s, dev, a->epoch);
+		return;
+	case RL_LOCAL_PASS:
+		pass(s, dev, a->epoch);
+		return;
 	case RL_LOCAL_START:
 		start_ports(s, dev);
 		return;
@@ -136,7 +170,8 @@ sim_ctl_view(struct rl_sim *s, uint32_t dev, struct rl_local_view *v)
 	};
 	switch (info.hold) {
 	case RL_RESIL_HOLD_NONE:
-		v->quiet = true;
+		v->quiet = !info.passes ||
+			   !rl_core_passing(s->fabric.dev[dev].core.core);
 		return;
 	case RL_RESIL_HOLD_FLOWS:
 		v->quiet = flows_quiet(s, dev, info.hold_epoch);

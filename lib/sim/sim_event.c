@@ -159,6 +159,8 @@ sim_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 	const bool retry = s->p.cfg->endpoint.retry;
 	const struct rl_flit *f = pkt;
 
+	if (rl_is_token(pkt))
+		return; /* there is no loss in that */
 	s->st.drops[why]++;
 	if (s->p.drop != NULL)
 		s->p.drop(s->p.ctx, pkt, why, now_ns);

@@ -187,6 +187,66 @@ a_full_quiesce_refuses_requests_and_waits_for_no_answer_in_vain(void **state)
 	end(&s);
 }
 
+#define TOKENS TORUS "controller: { mode = \"tokens\"; };\n"
+
+/* [RES-5]: no drain, nobody held, and nothing out of its turn */
+static void
+tokens_part_old_from_new_and_nobody_stops(void **state)
+{
+	static const char *const fabrics[] = {
+		TOKENS,
+		TOKENS "endpoint: { retry = false; };\n",
+		TOKENS "link: { switching = \"cut-through\"; };\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(fabrics); i++) {
+		static struct story s;
+
+		begin(&s, fabrics[i], "100us cut s0.0-s0.1\n", 0.02);
+		s.plan.fec_safe = true;
+		tell(&s);
+		assert_int_equal(s.v.load.delivered, s.v.load.sent);
+		assert_int_equal(s.nrec, 1);
+		assert_int_equal(s.rec[0].outcome, RL_OUTCOME_DONE);
+		assert_int_equal(s.rec[0].mode, RL_RESIL_TOKENS);
+		assert_int_equal(s.rec[0].held_flows, 0);
+		assert_int_equal(s.rec[0].paused_ns, 0);
+		assert_true(s.rec[0].quiesce_ns > 0);
+		assert_int_equal(s.refused, 0);
+		assert_true(s.v.load.outage_ns < 1 * MS);
+		end(&s);
+	}
+}
+
+/* [RES-5, RES-2]: its successor finds out how far tokens are, and goes on */
+static void
+a_controller_that_dies_while_tokens_pass_is_succeeded(void **state)
+{
+	unsigned int resumed = 0;
+
+	(void)state;
+	for (uint64_t at = 225; at < 300; at += 15) {
+		static struct story s;
+		char faults[200];
+
+		snprintf(faults, sizeof(faults),
+			 "100us cut s0.0-s0.1\n%lluus controller crash\n"
+			 "400us controller restart\n",
+			 (unsigned long long)at);
+		begin(&s, TOKENS, faults, 0.01);
+		s.plan.fec_safe = true;
+		tell(&s);
+		assert_int_equal(s.v.load.delivered, s.v.load.sent);
+		assert_int_equal(s.rec[s.nrec - 1].outcome, RL_OUTCOME_DONE);
+		/* what it finds under way, and what it then computes */
+		resumed += s.nrec == 2 && s.rec[0].detect_ns == 0 &&
+			   s.rec[0].mode == RL_RESIL_TOKENS;
+		end(&s);
+	}
+	assert_true(resumed > 0);
+}
+
 static void
 a_switch_crashes_and_returns_without_loss_to_those_beyond_it(void **state)
 {
@@ -312,7 +372,7 @@ a_second_failure_at_any_moment_is_absorbed(void **state)
 	static const uint64_t at_ns[] = { 100000, 105000, 112000, 140000,
 					  165000, 200000, 230000, 245000,
 					  260000, 300000 };
-	static const char *const modes[] = { "auto", "full" };
+	static const char *const modes[] = { "auto", "full", "tokens" };
 
 	(void)state;
 	for (size_t m = 0; m < RL_ARRAY_SIZE(modes); m++)
@@ -360,6 +420,8 @@ main(void)
 		cmocka_unit_test(where_the_mix_is_not_proven_a_few_flows_are_held),
 		cmocka_unit_test(a_full_quiesce_holds_all_installs_and_goes_on),
 		cmocka_unit_test(a_full_quiesce_refuses_requests_and_waits_for_no_answer_in_vain),
+		cmocka_unit_test(tokens_part_old_from_new_and_nobody_stops),
+		cmocka_unit_test(a_controller_that_dies_while_tokens_pass_is_succeeded),
 		cmocka_unit_test(a_switch_crashes_and_returns_without_loss_to_those_beyond_it),
 		cmocka_unit_test(each_part_of_a_fabric_that_is_cut_gets_tables_of_its_own),
 		cmocka_unit_test(a_link_that_never_came_up_is_routed_around),
