@@ -110,6 +110,19 @@ class Pair:
     def json(self, i):
         return self.box.path("%s%d.json" % (NAMES[i], self.lives[i]))
 
+    def report(self, i):
+        with open(self.json(i), encoding="utf-8") as f:
+            return json.load(f)
+
+    def channel(self, i):
+        """What telemetry says of it, where the file prefix is its namespace."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+            s.settimeout(30)
+            s.connect("/var/run/dpdk/%s/dpdk_telemetry.v2" % self.ns[i])
+            s.recv(1024)
+            s.send(b"/reflit/channel")
+            return json.loads(s.recv(16384))["/reflit/channel"]
+
     def start(self, i):
         """Starts process i; it carries traffic as soon as it can."""
         self.lives[i] += 1

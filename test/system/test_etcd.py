@@ -132,19 +132,6 @@ class Both(Pair):
         self.process[i].stdin.write(command + "\n")
         self.process[i].stdin.flush()
 
-    def channel(self, i):
-        """What telemetry says of it."""
-        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
-            s.settimeout(30)
-            s.connect("/var/run/dpdk/%s/dpdk_telemetry.v2" % self.ns[i])
-            s.recv(1024)
-            s.send(b"/reflit/channel")
-            return json.loads(s.recv(16384))["/reflit/channel"]
-
-    def report(self, i):
-        with open(self.json(i), encoding="utf-8") as f:
-            return json.load(f)
-
     def show(self, i, seconds=20):
         """What `show controller` says now."""
         at = len(self.pump[i].text)

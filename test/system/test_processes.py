@@ -128,6 +128,9 @@ while time.monotonic() < end:
             s.send(f)
         except OSError:
             pass
+    # each hears what the other sends, too: without a rest they fill the wire,
+    # and who fills it can stop it, key or not
+    time.sleep(0.002)
     del seen[:-500]
 """
 

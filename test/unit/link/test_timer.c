@@ -558,7 +558,6 @@ the_timer_knows_the_jitter_of_the_wire(void **state)
 	assert_true(bench_info(&b.end[0]).replay_timer_ns > 4 * RL_NS_PER_MS);
 	bench_run(&b, 1 * RL_NS_PER_S);
 	assert_true(bench_info(&b.end[0]).replay_timer_ns > 4 * RL_NS_PER_MS);
-	/* time passes without a poll of ours: the next samples say it is over */
 	b.now_ns += 9 * RL_NS_PER_S;
 	bench_run(&b, 100 * RL_NS_PER_MS);
 	assert_int_equal(bench_info(&b.end[0]).replay_timer_ns, TIMER);
