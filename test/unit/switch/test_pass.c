@@ -45,7 +45,7 @@ begin(int ep)
 		b.rank[i].out[0] = 11u + i;
 	}
 	b.fwd = b.c.fwd;
-	b.fwd.entry = b.entry;
+	rl_fwd_entries(&b.fwd, b.entry);
 	b.pass = (struct rl_fwd_pass){
 		.fwd = &b.fwd, .epoch = EPOCH, .vls = 1,
 		.rank = b.rank, .end = b.end,
