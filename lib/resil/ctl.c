@@ -24,9 +24,9 @@
  * The ways out. COMPUTE too long: tried again later. Refused: the fabric goes
  * on with what it has until something changes. HOLD, DRAIN too long, or a
  * device that holds falls silent: released, and tried again; where only some
- * flows were held and they do not drain, all are held, for the same tables. INSTALL: who does not answer for install_ns is
- * left out; it keeps its old tables, and the next recovery knows that. RELEASE:
- * who does not answer lets go by its lease.
+ * flows were held and do not drain, all are held, for the same tables. INSTALL:
+ * who does not answer for install_ns keeps its old tables, and the next recovery
+ * knows that. RELEASE: who does not answer lets go by its lease.
  */
 
 #include <errno.h>
@@ -118,8 +118,7 @@ ctl_changed(struct rl_controller *c, enum rl_cause cause, uint32_t what,
 	if (c->phase == RL_CONTROLLER_IDLE) {
 		ctl_gather(c, now_ns);
 	} else if (c->phase == RL_CONTROLLER_COMPUTE && !c->manual &&
-		   !c->rescue &&
-		   c->restarts < RESTARTS_MAX) {
+		   !c->rescue && c->restarts < RESTARTS_MAX) {
 		c->restarts++;
 		ctl_record_close(c, RL_OUTCOME_SUPERSEDED, now_ns);
 		ctl_gather(c, now_ns);
