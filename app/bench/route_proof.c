@@ -73,6 +73,11 @@ bench_proof(const struct bench_route *b, json_t *rows, unsigned int n,
 			     bench_median(tables, reps) +
 				     bench_median(proof, reps), false, 2000);
 		bench_target(b, "16x16x16, memory, MB", mb, false, 500);
+	} else if (n == 20) {
+		bench_target(b, "20x20x20, tables and proof, ms",
+			     bench_median(tables, reps) +
+				     bench_median(proof, reps), false, 8000);
+		bench_target(b, "20x20x20, memory, MB", mb, false, 2000);
 	}
 	return 0;
 }
@@ -81,7 +86,7 @@ int
 bench_proofs(const struct bench_route *b, bool quick)
 {
 	/* The smaller ones first: memory is the most that there was. */
-	static const unsigned int sizes[] = {5, 8, 10, 12, 16};
+	static const unsigned int sizes[] = {5, 8, 10, 12, 16, 20};
 	json_t *rows = json_array();
 	int ret = 0;
 
