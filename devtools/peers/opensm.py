@@ -47,6 +47,8 @@ FABRICS = [
     ("fat tree 4-ary 3-tree, 1 link",
      'fabric: { topology = "fat-tree"; k = 4; n = 3; };', None,
      ("s2.0-s3.0",)),
+    ("fat tree 4-ary 4-tree",
+     'fabric: { topology = "fat-tree"; k = 4; n = 4; };', None, ()),
     ("fat tree 18x12, 2:1",
      'fabric: { topology = "fat-tree"; m = [12, 18]; w = [1, 6]; };', None,
      ()),
