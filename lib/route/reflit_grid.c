@@ -13,9 +13,13 @@ reflit_add_dor(struct reflit *rf, struct route_hops *h, uint32_t u, uint32_t to,
 	       unsigned int p)
 {
 	const struct route_graph *g = &rf->b->g;
-	const struct reflit_dor *dor = to == rf->t ? &rf->dor_t : &rf->dor_p;
+	const struct reflit_dor *dor = &rf->dor_t;
 	uint32_t a, turn = 0;
 
+	if (to != rf->t && rf->via[u] == REFLIT_VIA_NONE)
+		return ROUTE_NONE;
+	if (to != rf->t)
+		dor = &rf->dor_p[rf->via[u]];
 	a = dor->first[u];
 	if (a == ROUTE_NONE)
 		return ROUTE_NONE;
@@ -77,7 +81,7 @@ reflit_fill_late(struct reflit *rf, uint32_t u, uint32_t e)
 	uint32_t a;
 
 	route_hops_init(&h);
-	if (u == rf->proxy) {
+	if (rf->via[u] != REFLIT_VIA_NONE && rf->dor_p[rf->via[u]].to == u) {
 		a = rf->tree->next[u];
 		route_hops_add_arc(&h, &rf->b->g, a, rf->up, e,
 				   RL_FWD_ALTS - 1);
@@ -328,29 +332,35 @@ static int
 reflit_alloc(struct reflit *rf)
 {
 	const size_t n = rf->b->g.nnode;
-	uint32_t *m = malloc((8 * n + 3 * ROUTE_TILE * n + 1) * sizeof(*m));
-	bool *wraps = malloc((1 + ROUTE_TILE) * n + 1);
+	uint32_t *m = malloc((6 + 3 * ROUTE_TILE + 2 * GRID_WAYS) * n *
+			     sizeof(*m) + 1);
+	bool *wraps = malloc((GRID_WAYS + ROUTE_TILE) * n + 1);
 
 	rf->mem = m;
-	rf->dor_p.wraps = wraps;
+	rf->dor_p[0].wraps = wraps;
 	rf->turn = calloc(n, sizeof(*rf->turn));
-	if (m == NULL || rf->turn == NULL || wraps == NULL)
+	rf->via = calloc(n + 1, 1);
+	if (m == NULL || rf->turn == NULL || wraps == NULL || rf->via == NULL)
 		return -ENOMEM;
 	rf->up_cost = m;
 	rf->up_next = m + n;
 	rf->late_cost = m + 2 * n;
 	rf->both_cost = m + 3 * n;
 	rf->both_next = m + 4 * n;
-	rf->dor_p.first = m + 5 * n;
-	rf->dor_p.cost = m + 6 * n;
-	rf->stretched = m + 7 * n;
+	rf->stretched = m + 5 * n;
 	for (unsigned int k = 0; k < ROUTE_TILE; k++) {
 		struct reflit_lane *lane = &rf->lane[k];
 
-		lane->least = m + (8 + 3 * k) * n;
+		lane->least = m + (6 + 3 * k) * n;
 		lane->dor.first = lane->least + n;
 		lane->dor.cost = lane->dor.first + n;
-		lane->dor.wraps = wraps + (1 + k) * n;
+		lane->dor.wraps = wraps + (GRID_WAYS + k) * n;
+	}
+	m += (6 + 3 * ROUTE_TILE) * n;
+	for (unsigned int i = 0; i < GRID_WAYS; i++) {
+		rf->dor_p[i].first = m + 2 * i * n;
+		rf->dor_p[i].cost = rf->dor_p[i].first + n;
+		rf->dor_p[i].wraps = wraps + i * n;
 	}
 	rf->dor_t = rf->lane[0].dor;
 	rf->least = rf->lane[0].least;
@@ -400,7 +410,8 @@ reflit_free(struct reflit *rf)
 	route_detour_free(&rf->dt);
 	route_grid_free(&rf->gr);
 	free(rf->mem);
-	free(rf->dor_p.wraps);
+	free(rf->dor_p[0].wraps);
+	free(rf->via);
 	free(rf->turn);
 }
 

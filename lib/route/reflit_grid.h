@@ -50,6 +50,8 @@
 #define REFLIT_VL_DETOUR 3
 /** Switches of grids, at most, whose shortest ways are looked up. */
 #define REFLIT_EXACT 256u
+/** No proxy, in reflit.via. */
+#define REFLIT_VIA_NONE 0xff
 /** Links that a detour may well have more than the shortest way. */
 #define REFLIT_BEARABLE 6
 
@@ -85,9 +87,10 @@ struct reflit {
 	struct reflit_lane lane[ROUTE_TILE]; /**< of a tile's destinations */
 	/* of the destination at hand */
 	uint32_t t;	   /**< its node */
-	uint32_t proxy;	   /**< ROUTE_NONE: none */
+	uint32_t proxy;	   /**< the first one; ROUTE_NONE: none */
+	uint8_t *via;	   /**< [node] number of its proxy */
 	struct reflit_dor dor_t; /**< to t: one of the lanes */
-	struct reflit_dor dor_p; /**< to the proxy */
+	struct reflit_dor dor_p[GRID_WAYS]; /**< to the proxies */
 	uint32_t *least;   /**< [node] hops to t that the positions ask for */
 	bool exact;	   /**< small enough to know the shortest ways */
 	const uint32_t *shortest; /**< [node] these, or least */

@@ -129,9 +129,10 @@ classes_late(struct reflit *rf, uint32_t w)
 {
 	const struct route_graph *g = &rf->b->g;
 
-	reflit_dor_all(&rf->gr, w, &rf->dor_p, NULL);
+	reflit_dor_all(&rf->gr, w, &rf->dor_p[0], NULL);
+	memset(rf->via, 0, g->nnode);
 	for (uint32_t u = 0; u < g->nnode; u++) {
-		rf->late_cost[u] = rf->dor_p.cost[u];
+		rf->late_cost[u] = rf->dor_p[0].cost[u];
 		if (rf->late_cost[u] != REFLIT_COST_NONE)
 			rf->late_cost[u] += rf->tree->dist[w];
 	}
@@ -252,6 +253,86 @@ classes_proxy(struct reflit *rf, uint64_t cost_now)
 	classes_up(rf, rf->late_cost, NULL, rf->both_cost, rf->both_next);
 }
 
+/* The neighbours above t, each once. */
+static unsigned int
+classes_above(struct reflit *rf)
+{
+	const struct updown_order *o = rf->order;
+	unsigned int n = 0;
+
+	for (uint32_t k = o->first[rf->t]; k < o->first[rf->t + 1]; k++) {
+		unsigned int i = 0;
+
+		while (i < n && rf->dor_p[i].to != o->up[k].to)
+			i++;
+		if (i == n && n < GRID_WAYS)
+			reflit_dor_all(&rf->gr, o->up[k].to, &rf->dor_p[n++],
+				       NULL);
+	}
+	return n;
+}
+
+/* Whether node u, c links from proxy i by DOR, goes there by nodes that all do. */
+static bool
+classes_goes(const struct reflit *rf, uint32_t u, unsigned int i, uint32_t c)
+{
+	const struct reflit_dor *dor = &rf->dor_p[i];
+
+	if (dor->cost[u] != c)
+		return false;
+	return u == dor->to ||
+	       rf->via[rf->b->g.arc[dor->first[u]].to] == i;
+}
+
+/*
+ * All neighbours above t at once: each node takes the proxy that it is nearest
+ * to, of those that the next node on the way takes, too. So a packet has the same
+ * one on its whole way, and its way is dimension order. Nodes are looked at by
+ * the length of their ways: the next one has always chosen before.
+ */
+static void
+classes_together(struct reflit *rf)
+{
+	const uint32_t n = rf->b->g.nnode;
+	const unsigned int nw = classes_above(rf);
+	uint32_t left = n;
+
+	memset(rf->via, REFLIT_VIA_NONE, n);
+	for (uint32_t u = 0; u < n; u++)
+		rf->late_cost[u] = REFLIT_COST_NONE;
+	for (uint32_t c = 0; c < n && left > 0; c++) {
+		const uint32_t before = left;
+
+		for (uint32_t at = 0; at < n * nw; at++) {
+			const uint32_t u = at / nw;
+
+			if (rf->via[u] != REFLIT_VIA_NONE ||
+			    !classes_goes(rf, u, at % nw, c))
+				continue;
+			rf->via[u] = (uint8_t)(at % nw);
+			rf->late_cost[u] = c + rf->tree->dist[
+				rf->dor_p[at % nw].to];
+			left--;
+		}
+		/* Who is farther goes by one who is as far as this. */
+		if (left == before)
+			break;
+	}
+	rf->proxy = nw != 0 ? rf->dor_p[0].to : ROUTE_NONE;
+}
+
+/* Where the shortest ways are known: all proxies, if they help. */
+static void
+classes_proxies(struct reflit *rf, uint64_t cost_now)
+{
+	classes_together(rf);
+	if (rf->proxy == ROUTE_NONE)
+		return;
+	classes_up(rf, rf->late_cost, NULL, rf->both_cost, rf->both_next);
+	if (classes_cost(rf) >= cost_now)
+		rf->proxy = ROUTE_NONE;
+}
+
 void
 reflit_classes(struct reflit *rf, uint32_t e)
 {
@@ -264,7 +345,9 @@ reflit_classes(struct reflit *rf, uint32_t e)
 	rf->proxy = ROUTE_NONE;
 	classes_up(rf, rf->dor_t.cost, rf->least, rf->up_cost, rf->up_next);
 	cost_now = classes_cost(rf);
-	if (cost_now != 0)
+	if (cost_now != 0 && rf->exact)
+		classes_proxies(rf, cost_now);
+	else if (cost_now != 0)
 		classes_proxy(rf, cost_now);
 }
 
