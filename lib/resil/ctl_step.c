@@ -36,12 +36,13 @@ dev_set(struct rl_controller *c, struct ctl_dev *d, uint64_t answered,
 	c->unsent += dev_unsent(d);
 }
 
-/* A switch that has lost all links has crashed, as a rule. */
+/* A switch that has lost all links has crashed, as a rule; not one that was
+   taken out as planned. */
 static bool
 dev_crashed(const struct rl_controller *c, uint32_t dev)
 {
 	return c->p.topo->dev[dev].kind == RL_DEV_SWITCH &&
-	       ctl_dev_cut(c, dev);
+	       !c->dev[dev].removed && ctl_dev_cut(c, dev);
 }
 
 void
