@@ -28,6 +28,24 @@ clock_of(void *ctx)
 	return host_now(ctx);
 }
 
+uint64_t
+host_resil_now(struct host *h)
+{
+	uint64_t now_ns = host_now(h);
+
+	if (h->running && h->p.oob == NULL)
+		now_ns = host_time_seen(&h->time, h->pace, h->nlcores, now_ns);
+	h->resil.now_ns = rl_max_u64(h->resil.now_ns, now_ns);
+	return h->resil.now_ns;
+}
+
+/* What the time of the host has more. */
+static uint64_t
+left_out(const struct host *h)
+{
+	return h->p.oob == NULL ? host_time_left_out(&h->time) : 0;
+}
+
 static void
 touch(struct host *h, uint32_t dev)
 {
@@ -330,6 +348,7 @@ static uint64_t
 serve_controller(struct host *h, uint64_t now_ns)
 {
 	struct host_resil *r = &h->resil;
+	const uint32_t logged = r->log.n;
 	struct rl_resil_msg m;
 
 	rl_controller_tick(r->controller, now_ns);
@@ -337,6 +356,10 @@ serve_controller(struct host *h, uint64_t now_ns)
 	while (rl_controller_tx(r->controller, &m, now_ns))
 		send_msg(h, &m, now_ns);
 	rl_recovery_log_take(&r->log, r->controller);
+	for (uint32_t i = logged; i < r->log.n; i++) { /* as all reports */
+		r->log.rec[i].at_ns += left_out(h);
+		r->log.rec[i].end_ns += left_out(h);
+	}
 	if (host_job_pending(r))
 		return now_ns + PENDING_NS;
 	return rl_min_u64(rl_controller_deadline(r->controller),
@@ -360,7 +383,7 @@ void
 host_resil_step(struct host *h)
 {
 	struct host_resil *r = &h->resil;
-	const uint64_t now_ns = host_now(h);
+	const uint64_t now_ns = host_resil_now(h);
 	bool more;
 
 	if (!r->on || !(now_ns >= r->next_ns || r->msg_head != r->msg_tail ||
@@ -379,6 +402,8 @@ host_resil_step(struct host *h)
 			r->next_ns = rl_min_u64(r->next_ns,
 						r->local[d].due_ns);
 		}
+		/* what has been answered is heard before anybody is late */
+		deliver(h, now_ns);
 		r->next_ns = rl_min_u64(r->next_ns,
 					r->controller != NULL
 						? serve_controller(h, now_ns)
@@ -411,7 +436,8 @@ host_resil_take(struct host *h, const struct host_rec *rec)
 		return;
 	}
 	rl_local_link(h->resil.local[rec->dev].local, rec->port, said,
-		      (uint8_t)ev->detector, ev->t_ns);
+		      (uint8_t)ev->detector,
+		      ev->t_ns - rl_min_u64(ev->t_ns, left_out(h)));
 	touch(h, rec->dev);
 }
 
@@ -429,7 +455,7 @@ local_begin(struct host *h, uint32_t dev, bool waits)
 		.endpoint = td->kind == RL_DEV_ENDPOINT,
 	};
 
-	l->local = rl_local_init(l->mem, &p, host_now(h));
+	l->local = rl_local_init(l->mem, &p, host_resil_now(h));
 	l->tables.on = l->hold.on = l->asked.on = false;
 	touch(h, dev);
 }
@@ -480,7 +506,7 @@ host_resil_begin(struct host *h, uint64_t incarnation, uint32_t epoch)
 		.epoch = rl_max_u32(epoch, rl_tables_newest(r->tables)),
 	};
 
-	r->controller = rl_controller_init(r->mem, &p, host_now(h));
+	r->controller = rl_controller_init(r->mem, &p, host_resil_now(h));
 	rl_recovery_log_begin(&r->log);
 	r->next_ns = 0;
 }

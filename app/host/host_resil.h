@@ -60,6 +60,7 @@ struct host_resil {
 	struct host_local *local; /**< [ndev]; of others: never in use */
 	uint64_t incarnation;
 	uint64_t next_ns; /**< when anything is to be served */
+	uint64_t now_ns;  /**< host_resil_now() */
 	struct rl_resil_msg *msg; /**< a ring: locals <-> controller */
 	uint32_t msg_head;
 	uint32_t msg_tail;
@@ -115,6 +116,13 @@ void host_resil_begin(struct host *h, uint64_t incarnation, uint32_t epoch);
 void host_resil_put(struct host *h, const struct rl_resil_msg *m);
 /** The result that waited for the store is told to the controller. */
 void host_job_stored(struct host *h, uint64_t now_ns);
+
+/**
+ * Control thread. The time of the controllers: that of roles, so that nobody
+ * falls silent while his lcore is away. Across processes, who have no lcores in
+ * common, it is that of the host.
+ */
+uint64_t host_resil_now(struct host *h);
 
 /* host_job.c, for host_resil.c: control thread. */
 int host_job_open(struct host_resil *r);

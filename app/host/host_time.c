@@ -80,3 +80,14 @@ host_time_round(struct host_time *t, struct host_pace *const pace[],
 	atomic_store_explicit(&me->round_ns, now_ns, memory_order_release);
 	return now_ns;
 }
+
+uint64_t
+host_time_seen(const struct host_time *t, struct host_pace *const pace[],
+	       uint32_t n, uint64_t host_ns)
+{
+	/* the rounds first: who comes back leaves out, and then has a new one */
+	const uint64_t oldest = oldest_other(pace, n, n);
+
+	return rl_min_u64(host_ns - host_time_left_out(t),
+			  rl_deadline(oldest, t->away_ns));
+}

@@ -16,7 +16,8 @@
  *     time of roles = time of the host - what is left out
  *
  * It says nothing of lcores of other processes. The control thread, and all
- * that is reported, has the time of the host.
+ * that is reported, has the time of the host; the controllers, which it serves,
+ * that of roles.
  */
 
 #include <stdatomic.h>
@@ -58,6 +59,15 @@ void host_pace_init(struct host_pace *p, uint64_t now_ns);
  */
 uint64_t host_time_round(struct host_time *t, struct host_pace *const pace[],
 			 uint32_t n, uint32_t self, uint64_t host_ns);
+
+/**
+ * Any thread. The time of roles as one sees it who is none of the @p n lcores:
+ * it stands still while one of them is away, were it not back yet. May go back
+ * by what counts of an absence.
+ */
+uint64_t host_time_seen(const struct host_time *t,
+			struct host_pace *const pace[], uint32_t n,
+			uint64_t host_ns);
 
 /** Any thread. */
 static inline uint64_t

@@ -148,7 +148,7 @@ cmd_device_remove(struct app *app, const char *const arg[])
 	c = controller(app);
 	if (c == NULL)
 		return -EINVAL;
-	if (rl_controller_remove_dev(c, dev, host_now(&app->host)) != 0)
+	if (rl_controller_remove_dev(c, dev, host_resil_now(&app->host)) != 0)
 		return app_error(app, "%s is removed already", arg[0]);
 	app->host.resil.next_ns = 0;
 	return 0;
@@ -167,7 +167,7 @@ cmd_device_add(struct app *app, const char *const arg[])
 	c = controller(app);
 	if (c == NULL)
 		return -EINVAL;
-	if (rl_controller_add_dev(c, dev, host_now(&app->host)) != 0)
+	if (rl_controller_add_dev(c, dev, host_resil_now(&app->host)) != 0)
 		return app_error(app, "%s is not removed", arg[0]);
 	app->host.resil.next_ns = 0;
 	return 0;
@@ -201,7 +201,8 @@ plan_links(struct app *app, const char *name, link_plan_fn fn,
 			       : rl_topo_link_between(t, t->link[first].dev[0],
 						      t->link[first].dev[1], k);
 
-		done += fn(c, (uint32_t)link, host_now(&app->host)) == 0;
+		done += fn(c, (uint32_t)link,
+			   host_resil_now(&app->host)) == 0;
 	}
 	if (done == 0)
 		return app_error(app, "%s is %s", name, refusal);
@@ -230,7 +231,7 @@ step_by_hand(struct app *app, int (*fn)(struct rl_controller *, uint64_t))
 
 	if (c == NULL)
 		return -EINVAL;
-	ret = fn(c, host_now(&app->host));
+	ret = fn(c, host_resil_now(&app->host));
 	app->host.resil.next_ns = 0;
 	if (ret == -EBUSY)
 		return app_error(app, "a recovery goes on (%s); wait recovered",

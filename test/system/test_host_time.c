@@ -197,6 +197,27 @@ lcores_that_are_run_by_turns_all_get_on(void **state)
 	}
 }
 
+/* The controllers wait for answers of lcores, and are none themselves. */
+static void
+who_only_looks_on_sees_it_stand_while_one_is_away(void **state)
+{
+	struct rig r;
+	uint64_t seen;
+
+	(void)state;
+	rig_init(&r);
+	run(&r, LCORES, 7, 10 * HOST_AWAY_NS);
+	seen = host_time_seen(&r.time, r.all, LCORES, r.clock_ns);
+	assert_int_equal(seen, r.clock_ns);
+	run(&r, LCORES, 3, 500 * HOST_AWAY_NS);
+	assert_int_equal(host_time_seen(&r.time, r.all, LCORES, r.clock_ns),
+			 r.last_ns[2] + HOST_AWAY_NS);
+	run(&r, LCORES, 7, 10 * HOST_AWAY_NS); /* it is back */
+	assert_int_equal(host_time_seen(&r.time, r.all, LCORES, r.clock_ns),
+			 r.clock_ns - host_time_left_out(&r.time));
+	assert_true(host_time_left_out(&r.time) > 400 * HOST_AWAY_NS);
+}
+
 int
 main(void)
 {
@@ -210,6 +231,7 @@ main(void)
 			a_process_that_was_stopped_leaves_out_the_stop_once),
 		cmocka_unit_test(of_two_that_are_away_both_are_waited_for),
 		cmocka_unit_test(lcores_that_are_run_by_turns_all_get_on),
+		cmocka_unit_test(who_only_looks_on_sees_it_stand_while_one_is_away),
 	};
 
 	return cmocka_run_group_tests_name("host-time", tests, NULL, NULL);
