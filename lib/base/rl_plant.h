@@ -55,6 +55,7 @@
 	X(TOKEN_EARLY, "a token does not wait for those of lower rank")       \
 	X(TOKEN_UNHEARD, "what comes after a token goes by the old tables")   \
 	X(TOKEN_FORGOTTEN, "what waited for a token is never sent")           \
+	X(BYSTAND_HELD, "where some flows are held, all are")                 \
 	X(FLOW_NO_DOUBT, "a flow that gave up takes new packets at once") \
 	X(FLOW_DOUBT_STAYS, "a flow that gets on again is still doubted") \
 	X(NO_GIVE_UP, "a flow without progress gives up by timeouts alone") \

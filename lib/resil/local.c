@@ -330,7 +330,10 @@ rl_local_action(struct rl_local *l, struct rl_local_action *a)
 		l->hold_owed = false;
 		a->type = l->hold == RL_RESIL_HOLD_NONE ? RL_LOCAL_RELEASE
 							: RL_LOCAL_HOLD;
-		a->hold = l->hold;
+		a->hold = RL_PLANTED(BYSTAND_HELD) &&
+					  l->hold == RL_RESIL_HOLD_FLOWS
+				  ? RL_RESIL_HOLD_ALL
+				  : l->hold;
 		a->epoch = l->hold_epoch;
 		return true;
 	}

@@ -129,6 +129,15 @@ judge_time(struct rl_sim_load *load, struct load_flow *flow,
 	if (!timed)
 		return;
 	rl_hist_add(&load->st.latency, now_ns - p->made_ns);
+	if (load->cfg.flow != NULL) {
+		struct rl_sim_flow *f =
+			&load->cfg.flow[(size_t)(flow - load->flow) %
+					((size_t)load->cfg.nep *
+					 load->cfg.nep)];
+
+		f->packets++;
+		f->max_ns = rl_max_u64(f->max_ns, now_ns - p->made_ns);
+	}
 	if (load->cfg.delay != NULL)
 		rl_delay_add(&load->cfg.delay[vc], now_ns - p->made_ns,
 			     &flow->last);

@@ -213,6 +213,11 @@ const struct rl_sim_failover *rl_sim_failovers(const struct rl_sim *sim,
 const struct rl_recovery *rl_sim_recoveries(const struct rl_sim *sim,
 					    uint32_t *n);
 
+struct rl_flows;
+
+/** Owner. Flows held for the tables of an epoch; NULL: none, or forgotten. */
+const struct rl_flows *rl_sim_held(const struct rl_sim *sim, uint32_t epoch);
+
 /** Owner. The controller, or NULL: none, or it is dead. */
 const struct rl_controller *rl_sim_controller(const struct rl_sim *sim);
 

@@ -35,6 +35,12 @@ enum rl_load_cos {
 	RL_LOAD_COS_KINDS
 };
 
+/** What a flow got, of all classes of service. */
+struct rl_sim_flow {
+	uint64_t packets; /**< delivered */
+	uint64_t max_ns;  /**< longest that one took, from its making on */
+};
+
 struct rl_sim_load_cfg {
 	struct rl_pattern_cfg pattern; /**< nep, seed are set from below */
 	double load;		/**< flits per slot and source, > 0 */
@@ -61,6 +67,8 @@ struct rl_sim_load_cfg {
 	/** NULL, or [RL_VCS], reset: latency and jitter by the VC that packets
 	    arrive by; the caller's */
 	struct rl_delay *delay;
+	/** NULL, or [nep][nep] (source, destination), zeroed; the caller's */
+	struct rl_sim_flow *flow;
 	/** NULL, or the frames that each source sends in turn, again and
 	    again; needs a pattern of one destination each */
 	const struct rl_sim_trace *trace;

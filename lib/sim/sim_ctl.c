@@ -438,6 +438,13 @@ rl_sim_recoveries(const struct rl_sim *sim, uint32_t *n)
 	return *n == 0 ? NULL : sim->ctl->log.rec;
 }
 
+const struct rl_flows *
+rl_sim_held(const struct rl_sim *sim, uint32_t epoch)
+{
+	return sim->ctl == NULL ? NULL
+				: rl_tables_flows(sim->ctl->tables, epoch);
+}
+
 const struct rl_controller *
 rl_sim_controller(const struct rl_sim *sim)
 {
