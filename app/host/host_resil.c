@@ -16,11 +16,10 @@
 #include <string.h>
 
 #include "host.h"
+#include "host_push.h"
 
 #define MSGS 65536u /* power of two */
 #define PENDING_NS (50 * RL_NS_PER_US)
-/** part of answer_ns after which a device answers without its lcore's word */
-#define SLOW_SHARE 2
 
 static uint64_t
 clock_of(void *ctx)
@@ -97,149 +96,6 @@ deliver(struct host *h, uint64_t now_ns)
 		}
 	}
 	return n != 0;
-}
-
-/* Gives an order that is due and not yet given. @return whether it is done */
-static bool
-push(struct host *h, struct host_pending *p)
-{
-	if (p->nr == 0)
-		p->nr = host_order_give(h, &p->order);
-	return p->nr != 0 && host_order_done(h, &p->order, p->nr);
-}
-
-/* What a change by tokens asks of the core. */
-static void
-push_tokens(struct host *h, uint32_t dev)
-{
-	struct host_local *l = &h->resil.local[dev];
-	struct host_pending *p = &l->tables;
-
-	if (p->nr == 0) {
-		p->order.pass = rl_tables_pass(h->resil.tables, p->epoch, dev);
-		if (p->order.pass != NULL)
-			rl_tables_staged(h->resil.tables, dev, p->epoch);
-	}
-	/* without: overtaken by a newer order */
-	if (p->order.pass != NULL && !push(h, p))
-		return;
-	if (p->type == RL_LOCAL_STAGE)
-		rl_local_staged(l->local, p->epoch);
-	p->on = false;
-}
-
-static void
-push_tables(struct host *h, uint32_t dev)
-{
-	struct host_local *l = &h->resil.local[dev];
-	struct host_pending *p = &l->tables;
-
-	if (!p->on || (p->nr == 0 && !host_job_tables_free(&h->resil)))
-		return;
-	if (p->type != RL_LOCAL_INSTALL) {
-		push_tokens(h, dev);
-		return;
-	}
-	if (p->nr == 0)
-		p->order.fwd = rl_tables_fwd(h->resil.tables, p->epoch, dev);
-	if (p->order.fwd == NULL && host_oob_awaits(h, dev, p->epoch))
-		return;
-	if (p->order.fwd == NULL) {
-		/* overtaken by a newer order */
-		p->on = false;
-		rl_local_installed(l->local, p->epoch);
-		return;
-	}
-	if (!push(h, p) || !host_job_tables_free(&h->resil))
-		return;
-	rl_tables_installed(h->resil.tables, dev, p->epoch);
-	rl_local_installed(l->local, p->epoch);
-	p->on = false;
-}
-
-static void
-push_hold(struct host *h, uint32_t dev)
-{
-	struct host_pending *p = &h->resil.local[dev].hold;
-
-	if (!p->on || (p->nr == 0 && !host_job_tables_free(&h->resil)))
-		return;
-	if (p->nr == 0)
-		p->order.flows = rl_tables_flows(h->resil.tables, p->epoch);
-	/* which flows it is comes with the recipe */
-	if (p->nr == 0 && p->order.hold == RL_RESIL_HOLD_FLOWS &&
-	    p->order.flows == NULL && host_oob_awaits(h, dev, p->epoch))
-		return;
-	p->on = !push(h, p);
-}
-
-/* All ports of a device, for a fabric that is to come to rest. */
-static bool
-ports_quiet(const struct host *h, uint32_t dev)
-{
-	const struct rl_device *d = &h->fabric.dev[dev];
-
-	for (uint16_t i = 0; i < d->nports; i++)
-		if (atomic_load_explicit(&d->port[i].idle,
-					 memory_order_relaxed) == 0 ||
-		    rte_ring_count(d->port[i].rx.ring) != 0 ||
-		    rte_ring_count(d->port[i].tx.ring) != 0 ||
-		    rte_ring_count(d->port[i].loop.ring) != 0)
-			return false;
-	return true;
-}
-
-static void
-push_view(struct host *h, uint32_t dev, uint64_t now_ns)
-{
-	struct host_local *l = &h->resil.local[dev];
-	const struct rl_local_view nothing_held = { .quiet = true };
-	struct host_pending *p = &l->asked;
-	struct rl_local_info info;
-
-	rl_local_info(l->local, &info);
-	if (!p->on) {
-		if (!rl_local_asked(l->local))
-			return;
-		if (info.hold == RL_RESIL_HOLD_NONE && !info.passes) {
-			rl_local_answer(l->local, &nothing_held);
-			return;
-		}
-		if (!host_job_tables_free(&h->resil))
-			return;
-		*p = (struct host_pending){
-			.on = true,
-			.epoch = info.hold_epoch,
-			.since_ns = now_ns,
-			.order = { .type = HOST_ORDER_VIEW, .dev = dev,
-				   .hold = info.hold,
-				   .nep = (uint16_t)h->fabric.topo->nep,
-				   .flows = rl_tables_flows(h->resil.tables,
-							    info.hold_epoch),
-				   .view = &l->view },
-		};
-	}
-	if (!push(h, p)) {
-		/* an lcore that is slow is there all the same */
-		if (rl_local_asked(l->local) &&
-		    now_ns - p->since_ns >
-			    h->p.cfg->controller.answer_ns / SLOW_SHARE) {
-			const struct rl_local_view slow = {
-				.activity = ++l->slow,
-			};
-
-			rl_local_answer(l->local, &slow);
-		}
-		return;
-	}
-	p->on = false;
-	/* the question may be another one by now, or none */
-	if (!rl_local_asked(l->local) || p->order.hold != info.hold ||
-	    p->epoch != info.hold_epoch)
-		return;
-	if (p->order.hold == RL_RESIL_HOLD_ALL)
-		l->view.quiet = l->view.quiet && ports_quiet(h, dev);
-	rl_local_answer(l->local, &l->view);
 }
 
 static void
@@ -327,8 +183,8 @@ serve_local(struct host *h, uint32_t dev, uint64_t now_ns)
 	/* one order at a time: the next one when the lcore has this one, were it
 	   that nobody says anything more */
 	do {
-		push_tables(h, dev);
-		push_hold(h, dev);
+		host_push_tables(h, dev);
+		host_push_hold(h, dev);
 		more = !l->tables.on && !l->hold.on &&
 		       rl_local_action(l->local, &a);
 		if (more)
@@ -336,7 +192,7 @@ serve_local(struct host *h, uint32_t dev, uint64_t now_ns)
 	} while (more);
 	/* what is held is looked at when it is held */
 	if (!l->hold.on)
-		push_view(h, dev, now_ns);
+		host_push_view(h, dev, now_ns);
 	while (rl_local_tx(l->local, &m, now_ns))
 		send_msg(h, &m, now_ns);
 	l->due_ns = l->tables.on || l->hold.on || l->asked.on
