@@ -91,9 +91,8 @@ main(void)
 	rl_topo_spec_defaults(&spec, RL_TOPO_TORUS);
 	spec.ndims = 1;
 	spec.dims[0] = RING;
-	if (rl_topo_build(&spec, &topo, err, NULL) != 0)
-		return 1;
-	if (judge(&topo, false) != RING || judge(&topo, true) != 0)
+	if (rl_topo_build(&spec, &topo, err, NULL) != 0 ||
+	    judge(&topo, false) != RING || judge(&topo, true) != 0)
 		return 1;
 	rl_topo_free(&topo);
 	return 0;
