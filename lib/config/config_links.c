@@ -184,6 +184,7 @@ make_patient(struct rl_link_cfg *link)
 
 	rl_link_cfg_defaults(&d);
 	set_unset(&p.replay_timer_min_ns, d.replay_timer_min_ns, 10 * RL_NS_PER_MS);
+	p.slow_wire = true;
 	set_unset(&p.replay_timer_max_ns, d.replay_timer_max_ns,
 	      100 * RL_NS_PER_MS);
 	set_unset(&p.retrain_interval_ns, d.retrain_interval_ns, 10 * RL_NS_PER_MS);

@@ -7,10 +7,11 @@
  * the peer's leisure. The timer is Slingshot's rule: three round trips and a
  * margin, plus the delay the peer may take over a lone ACK, within limits.
  *
- * A wire that a kernel serves has round trips of microseconds, and now and then
- * one of milliseconds: the mean says nothing of these. So the timer is not below
- * twice the longest that was seen in the last few seconds: what the wire has
- * done once it does again, and then nothing is sent twice for it.
+ * A slow wire, one that a kernel serves, has round trips of microseconds, and now
+ * and then one of milliseconds: the mean says nothing of these. So its timer is
+ * not below twice the longest that was seen in the last few seconds: what the
+ * wire has done once it does again, and then nothing is sent twice for it. On
+ * other wires a lost tail would wait that long for nothing.
  */
 
 #include "port_priv.h"
@@ -22,16 +23,17 @@ static void
 rtt_set_timer(struct rl_port *port)
 {
 	const struct rl_link_cfg *cfg = port->p.cfg;
-	uint64_t t;
+	uint64_t t, peak;
 
 	if (cfg->replay_timer_ns != 0) {
 		port->rtt.timer_ns = cfg->replay_timer_ns;
 		return;
 	}
-	t = rl_max_u64(3 * port->rtt.srtt_ns,
-		       2ull * rl_max_u32(port->rtt.peak_ns[0],
-					 port->rtt.peak_ns[1])) +
-	    500 + 2 * cfg->ack_delay_ns;
+	peak = cfg->slow_wire ? rl_max_u32(port->rtt.peak_ns[0],
+					   port->rtt.peak_ns[1])
+			      : 0;
+	t = rl_max_u64(3 * port->rtt.srtt_ns, 2 * peak) + 500 +
+	    2 * cfg->ack_delay_ns;
 	t = rl_max_u64(t, cfg->replay_timer_min_ns);
 	port->rtt.timer_ns = rl_min_u64(t, cfg->replay_timer_max_ns);
 }

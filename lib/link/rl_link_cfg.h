@@ -53,6 +53,9 @@ struct rl_link_cfg {
 	uint64_t replay_timer_ns;     /**< 0: from the measured round trip */
 	uint64_t replay_timer_min_ns; /**< clamp of the measured timer */
 	uint64_t replay_timer_max_ns;
+	bool slow_wire; /**< a kernel or another process carries frames: the
+			     measured timer is not below twice the longest
+			     round trip of the last seconds */
 	uint32_t replay_limit;	 /**< replays without progress, then retrain;
 				      255: no limit */
 	uint64_t retrain_interval_ns;

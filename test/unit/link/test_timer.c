@@ -523,47 +523,6 @@ deadlines_alone_keep_a_link_going(void **state)
 	}
 }
 
-/* Nobody takes frames out of the wire before a moment; they stay in order. */
-static enum bench_act
-held_until(void *ctx, struct bench_frame *f)
-{
-	const uint64_t *until_ns = ctx;
-
-	f->due_ns = rl_max_u64(f->due_ns, *until_ns);
-	return BENCH_PASS;
-}
-
-/* What a wire has done once is known for some seconds, and then forgotten. */
-static void
-the_timer_knows_the_jitter_of_the_wire(void **state)
-{
-	struct rl_link_cfg cfg;
-	uint64_t until_ns;
-	struct bench b;
-
-	(void)state;
-	bench_cfg(&cfg);
-	cfg.keepalive_dead_ns = 0;
-	cfg.replay_timer_ns = 0;
-	cfg.replay_timer_min_ns = TIMER;
-	cfg.replay_timer_max_ns = 50 * RL_NS_PER_MS;
-	open_up(&b, &cfg);
-	bench_run(&b, 5 * RL_NS_PER_MS);
-	assert_int_equal(bench_info(&b.end[0]).replay_timer_ns, TIMER);
-	until_ns = b.now_ns + 4 * RL_NS_PER_MS;
-	b.wire[1].hook = held_until;
-	b.wire[1].ctx = &until_ns;
-	bench_run(&b, 20 * RL_NS_PER_MS);
-	bench_no_rules(&b.wire[1]);
-	assert_true(bench_info(&b.end[0]).replay_timer_ns > 4 * RL_NS_PER_MS);
-	bench_run(&b, 1 * RL_NS_PER_S);
-	assert_true(bench_info(&b.end[0]).replay_timer_ns > 4 * RL_NS_PER_MS);
-	b.now_ns += 9 * RL_NS_PER_S;
-	bench_run(&b, 100 * RL_NS_PER_MS);
-	assert_int_equal(bench_info(&b.end[0]).replay_timer_ns, TIMER);
-	finish(&b);
-}
-
 int
 main(void)
 {
@@ -591,8 +550,6 @@ main(void)
 		cmocka_unit_test(retraining_keeps_the_buffer_and_resumes),
 		cmocka_unit_test(progress_forgives_replays_and_retrains),
 		cmocka_unit_test(the_timer_follows_the_measured_round_trip),
-		CASE("LINK-C12 the timer knows the jitter of the wire",
-		     the_timer_knows_the_jitter_of_the_wire),
 		cmocka_unit_test(deadlines_alone_keep_a_link_going),
 	};
 
