@@ -37,6 +37,10 @@ enum rl_switching { RL_STORE_AND_FORWARD, RL_CUT_THROUGH };
 
 struct rl_link_cfg {
 	bool retry;		  /**< link-level retry; off: RXL hop [LCB-4] */
+	bool slow_wire; /**< a kernel or another process carries frames: the
+			     measured timer is not below twice the longest
+			     round trip of the last seconds. No key: what carries
+			     them says it */
 	enum rl_switching switching;
 	uint32_t window_flits;	  /**< replay buffer, 1..RL_LINK_WINDOW_MAX */
 	uint32_t credits_flits;	  /**< input buffer per VC, 1..32767 */
@@ -53,9 +57,6 @@ struct rl_link_cfg {
 	uint64_t replay_timer_ns;     /**< 0: from the measured round trip */
 	uint64_t replay_timer_min_ns; /**< clamp of the measured timer */
 	uint64_t replay_timer_max_ns;
-	bool slow_wire; /**< a kernel or another process carries frames: the
-			     measured timer is not below twice the longest
-			     round trip of the last seconds */
 	uint32_t replay_limit;	 /**< replays without progress, then retrain;
 				      255: no limit */
 	uint64_t retrain_interval_ns;
