@@ -118,7 +118,7 @@ busy_over(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
 	if (!(flow->flags & EPF_TX_BUSY))
 		return;
-	flow->flags &= (uint16_t)~EPF_TX_BUSY;
+	flow->flags &= ~EPF_TX_BUSY;
 	ep_mark_all(ep, flow);
 	flow->backoff = 0;
 	ep_rto_start(ep, flow, now_ns);
@@ -141,7 +141,7 @@ ep_on_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n, uint64_t now_ns)
 	}
 	EP_COUNT(ep, ack_received);
 	if ((flow->flags & EPF_RTT_RUNS) && rl_seq_before_eq(flow->rtt_seq, n)) {
-		flow->flags &= (uint16_t)~EPF_RTT_RUNS;
+		flow->flags &= ~EPF_RTT_RUNS;
 		rtt_sample(flow, now_ns - flow->rtt_t0_ns);
 		flow->backoff = 0;
 	}
@@ -245,7 +245,7 @@ ep_on_busy(struct rl_ep *ep, struct ep_flow *flow, bool busy, uint64_t now_ns)
 	if (!(flow->flags & EPF_TX_BUSY))
 		EP_COUNT(ep, busy_received);
 	flow->flags |= EPF_TX_BUSY;
-	flow->flags &= (uint16_t)~EPF_RTT_RUNS;
+	flow->flags &= ~EPF_RTT_RUNS;
 	for (uint32_t s = flow->una; flow->resend > 0; s++)
 		if (ep_win_bit(flow->tx_win, ep->win_mask, s)) {
 			ep_win_clear(flow->tx_win, ep->win_mask, s);
@@ -267,7 +267,7 @@ ep_on_sync_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 	ep_flow_set_state(flow, RL_EP_FLOW_OPEN);
 	flow->retries = 0;
 	flow->backoff = 0;
-	flow->flags &= (uint16_t)~EPF_SYNC_NOW;
+	flow->flags &= ~EPF_SYNC_NOW;
 	ep_alive(ep, flow, now_ns);
 	ep_tx_ready(ep, flow);
 }

@@ -9,15 +9,18 @@
 void
 ep_ack_soon(struct rl_ep *ep, struct ep_flow *flow)
 {
-	if (ep->cfg.retry)
-		ep_ack_sync(ep, flow);
+	if (!ep->cfg.retry)
+		return;
+	flow->ack_at_ns = RL_NEVER;
+	flow->flags |= EPF_ACK_NOW;
+	ep_list_push(ep, EP_LIST_CTRL, flow);
 }
 
 void
 ep_ack_sync(struct rl_ep *ep, struct ep_flow *flow)
 {
 	flow->ack_at_ns = RL_NEVER;
-	flow->flags |= EPF_ACK_NOW;
+	flow->flags |= EPF_ACK_NOW | EPF_SYNC_ACK_NOW;
 	ep_list_push(ep, EP_LIST_CTRL, flow);
 }
 

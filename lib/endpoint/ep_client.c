@@ -50,7 +50,7 @@ room_again(struct rl_ep *ep)
 		if (!(flow->flags & EPF_TURNED))
 			continue;
 		ep->nturned--;
-		flow->flags &= (uint16_t)~EPF_TURNED;
+		flow->flags &= ~EPF_TURNED;
 		flow->flags |= EPF_BUSY_NOW;
 		ep_ctrl_now(ep, flow);
 	}

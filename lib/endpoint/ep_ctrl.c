@@ -106,13 +106,13 @@ emit_nak(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 
 /** Sends @p c if @p flag says that it is owed, and there is room. */
 static uint32_t
-emit_if(struct rl_ep *ep, struct ep_flow *flow, uint16_t flag,
+emit_if(struct rl_ep *ep, struct ep_flow *flow, uint32_t flag,
 	const struct ep_ctrl *c, struct rl_pktq *out, uint32_t room,
 	uint64_t now_ns)
 {
 	if (!(flow->flags & flag) || room == 0)
 		return 0;
-	flow->flags &= (uint16_t)~flag;
+	flow->flags &= ~flag;
 	emit(ep, flow, c, out, now_ns);
 	return 1;
 }
@@ -167,18 +167,19 @@ emit_owed(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	if (rl_unlikely(flow->flags & RARE))
 		done = emit_rare(ep, flow, out, budget, now_ns);
 	if ((flow->flags & EPF_NAK_NOW) && done < budget) {
-		flow->flags &= (uint16_t)~EPF_NAK_NOW;
+		flow->flags &= ~EPF_NAK_NOW;
 		if (emit_nak(ep, flow, out, now_ns))
 			done++;
 	}
-	if ((flow->flags & (EPF_ACK_NOW | EPF_BUSY_NOW)) && done < budget) {
+	if ((flow->flags & (EPF_ACK_NOW | EPF_BUSY_NOW | EPF_SYNC_ACK_NOW)) &&
+	    done < budget) {
 		const struct ep_ctrl c = {
 			.cmd = EP_CMD_ACK,
 			.n = ep_ack_number(ep, flow),
 			.flags = flow->flags & EPF_TURNED ? EP_CTRL_BUSY : 0,
 		};
 
-		flow->flags &= (uint16_t)~EPF_BUSY_NOW;
+		flow->flags &= ~(EPF_BUSY_NOW | EPF_SYNC_ACK_NOW);
 		emit(ep, flow, &c, out, now_ns);
 		ep_ack_carried(ep, flow);
 		EP_COUNT(ep, ack_alone_sent);

@@ -211,7 +211,7 @@ ep_list_pop(struct rl_ep *ep, enum ep_list_id id, unsigned int level)
 	struct ep_flow *flow = l->head;
 
 	l->head = flow->link[id];
-	flow->flags &= (uint16_t)~EPF_ON_LIST(id);
+	flow->flags &= ~EPF_ON_LIST(id);
 	if (l->head == NULL)
 		ep->list_mask[id] &= ~(1u << level);
 }

@@ -355,7 +355,7 @@ ep_on_gap_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	if (hi == from && (flow->flags & EPF_HINT) &&
 	    flow->hint_seq == flow->expect)
 		hi = from + 1;
-	flow->flags &= (uint16_t)~EPF_HINT;
+	flow->flags &= ~EPF_HINT;
 	if (hi == from)
 		return;
 	if (!(flow->flags & EPF_NAK_NOW))
@@ -392,9 +392,9 @@ ep_order_reset(struct rl_ep *ep, struct ep_flow *flow)
 		ep->nturned--;
 	ep_order_sync(ep, flow, flow->held > 0 ? flow->high : flow->expect,
 		      flow->rx_tag);
-	flow->flags &= (uint16_t)~(EPF_RX_SYNCED | EPF_RX_SEEN | EPF_ACK_NOW |
-				   EPF_NAK_NOW | EPF_HINT | EPF_LOST_NOW |
-				   EPF_TURNED | EPF_BUSY_NOW);
+	flow->flags &= ~(EPF_RX_SYNCED | EPF_RX_SEEN | EPF_ACK_NOW |
+			 EPF_SYNC_ACK_NOW | EPF_NAK_NOW | EPF_HINT |
+			 EPF_LOST_NOW | EPF_TURNED | EPF_BUSY_NOW);
 	flow->ack_at_ns = RL_NEVER;
 	flow->gap_at_ns = RL_NEVER;
 	flow->unacked = 0;

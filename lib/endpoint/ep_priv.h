@@ -61,9 +61,11 @@ enum ep_list_id {
 #define EPF_LOST_NOW 0x2000 /**< the peer is to hear of lost_lo .. lost_hi-1 */
 #define EPF_HELLO_NOW 0x4000 /**< the peer is to hear who we are */
 #define EPF_RX_SYNCED 0x8000 /**< the receiver knows where it begins */
+#define EPF_SYNC_ACK_NOW 0x10000 /**< a lone ACK is due, for a sync */
 #define EPF_OWES                                                               \
 	(EPF_ACK_NOW | EPF_NAK_NOW | EPF_SYNC_NOW | EPF_PROBE_NOW |            \
-	 EPF_ECHO_NOW | EPF_BUSY_NOW | EPF_LOST_NOW | EPF_HELLO_NOW)
+	 EPF_ECHO_NOW | EPF_BUSY_NOW | EPF_LOST_NOW | EPF_HELLO_NOW |          \
+	 EPF_SYNC_ACK_NOW)
 
 /* Why nothing goes to a peer. */
 #define EPB_HELD 0x01	     /**< nothing new, by order */
@@ -78,7 +80,7 @@ struct ep_flow {
 	bool doubt;	 /**< it gave up, and has heard nothing since */
 	uint8_t backoff; /**< doublings of the retry timer */
 	bool flushed;	 /**< held, and what had left is not under way */
-	uint16_t flags;	 /**< EPF_* */
+	uint32_t flags;	 /**< EPF_* */
 	uint16_t unacked; /**< flits received since the last ACK */
 	struct ep_flow *link[EP_LISTS];
 	uint64_t turn[EP_LISTS]; /**< when it got on the list */
@@ -404,7 +406,11 @@ void ep_order_reset(struct rl_ep *ep, struct ep_flow *flow);
 void ep_on_gap_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
 /** An ACK is due at once. */
 void ep_ack_soon(struct rl_ep *ep, struct ep_flow *flow);
-/** The same, also without retry: a sync waits for it. */
+/**
+ * A sync waits for its answer, also without retry. Only an ACK that stands
+ * alone is one: what data carry says nothing of the sync, as their sender may
+ * not have seen it.
+ */
 void ep_ack_sync(struct rl_ep *ep, struct ep_flow *flow);
 /** Another flit arrived that is to be acknowledged. */
 void ep_ack_count(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);

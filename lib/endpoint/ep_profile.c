@@ -40,7 +40,7 @@ ep_ack_carried(struct rl_ep *ep, struct ep_flow *flow)
 	flow->unacked = 0;
 	flow->ack_at_ns = RL_NEVER;
 	flow->ack_by = 0;
-	flow->flags &= (uint16_t)~EPF_ACK_NOW;
+	flow->flags &= ~EPF_ACK_NOW;
 }
 
 bool

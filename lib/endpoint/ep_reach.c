@@ -121,7 +121,7 @@ ep_reach_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 static void
 resume(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
-	flow->flags &= (uint16_t)~EPF_PROBE_NOW;
+	flow->flags &= ~EPF_PROBE_NOW;
 	flow->backoff = 0;
 	flow->retries = 0;
 	if (flow->state == RL_EP_FLOW_FAILED || flow->state == RL_EP_FLOW_NEW)

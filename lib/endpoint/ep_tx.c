@@ -76,7 +76,7 @@ emit_again(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	flow->resend -= n;
 	/* Karn: a round trip of a flit sent twice says nothing */
 	if (rl_seq_before_eq(from, flow->rtt_seq))
-		flow->flags &= (uint16_t)~EPF_RTT_RUNS;
+		flow->flags &= ~EPF_RTT_RUNS;
 	emit_run(ep, flow, from, n, true, out, now_ns);
 	EP_COUNT(ep, retransmitted_runs);
 	EP_COUNT_N(ep, retransmitted_flits, n);

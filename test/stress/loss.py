@@ -29,6 +29,8 @@ def main():
     c = report["port_counters"]
     assert c["tx_replay_flits"] > 0 and c["rx_missing_seq"] > 0
     assert c["deaths"] == 0, "a lossy link is not a dead one"
+    # links make good what is lost, and nothing is blocked: nobody gives up
+    assert report["reported_packets"] == 0
     for w in cycle:
         assert w["lossy"].flits > 0 and w["plain"].flits > 0
     # all of it by two links, and also while the phases settled

@@ -78,6 +78,36 @@ a_flow_begins_with_a_sync_and_its_ack(void **state)
 	fx_close(&fx);
 }
 
+/* What data carry is no answer to a sync: it may be older than that. */
+static void
+a_sync_is_answered_alone_however_many_data_go_back(void **state)
+{
+	bool answered = false;
+	struct rl_flit *sync;
+	struct rl_pktq q;
+
+	(void)state;
+	open_lives(true);
+	deliver(1, 0, 1);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
+	sync = fx_poll_one(&fx, 0);
+	assert_int_equal(fx_ctrl_cmd(sync), RL_CMD_SEQ);
+	for (unsigned int i = 0; i < 4; i++)
+		assert_int_equal(fx_send(&fx, 1, 0, 0, 224), 0);
+	fx_rx(&fx, 1, sync);
+	q = fx_poll(&fx, 1);
+	for (struct rl_flit *f = q.head; f != NULL; f = f->next_pkt)
+		answered |= fx_ctrl_cmd(f) == RL_CMD_ACK;
+	assert_int_equal(q.packets, 5);
+	assert_true(answered);
+	fx_rx_all(&fx, 0, &q);
+	assert_int_equal(fx_take(&fx, 0, false), 4);
+	fx_settle(&fx);
+	assert_int_equal(fx_take(&fx, 1, false), 1);
+	assert_int_equal(fx.nreports, 0);
+	fx_close(&fx);
+}
+
 static void
 a_sender_that_restarts_begins_anew_after_one_round_trip(void **state)
 {
@@ -334,6 +364,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_flow_begins_with_a_sync_and_its_ack),
+		cmocka_unit_test(a_sync_is_answered_alone_however_many_data_go_back),
 		cmocka_unit_test(a_sender_that_restarts_begins_anew_after_one_round_trip),
 		cmocka_unit_test(a_receiver_that_restarts_makes_its_senders_report_at_once_and_go_on),
 		cmocka_unit_test(
