@@ -177,14 +177,14 @@ settings_hash(const struct options *o)
 		text, sizeof(text),
 		"%s %s %s %d %a %u %u %u %" PRIu64 " %" PRIu64 " %" PRIu64
 		" %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-		" %u %u %" PRIu64 " %u %u %d %a %s",
+		" %u %u %" PRIu64 " %u %u %d %d %a %s",
 		RL_VERSION, o->profile == NULL ? "" : o->profile,
 		o->engine == NULL ? "" : o->engine, o->traffic, o->load,
 		o->min_flits, o->max_flits, o->classes, o->packets,
 		o->duration_ns, o->drain_ns, o->latency_ns, o->poll_ns,
 		o->compute_ns, o->channel_ns, o->channel_jitter_ns,
 		o->channel_loss_ppb, o->channel_dup_ppb, o->tick_ns,
-		o->flit_ps, o->mtu, o->by_kind, o->requests,
+		o->flit_ps, o->mtu, o->by_kind, o->turns, o->requests,
 		o->wide_text == NULL ? "" : o->wide_text);
 	uint64_t h = hash_bytes(0xcbf29ce484222325u, text,
 				rl_min_u64((uint64_t)n, sizeof(text) - 1));

@@ -39,6 +39,7 @@ enum {
 	OPT_MTU,
 	OPT_POLL,
 	OPT_TICK,
+	OPT_TURNS,
 	OPT_EVENTS,
 	OPT_PROGRESS,
 	OPT_COMPUTE,
@@ -75,6 +76,7 @@ static const struct option longs[] = {
 	{ "mtu", required_argument, NULL, OPT_MTU },
 	{ "poll", required_argument, NULL, OPT_POLL },
 	{ "tick", required_argument, NULL, OPT_TICK },
+	{ "turns", no_argument, NULL, OPT_TURNS },
 	{ "events", no_argument, NULL, OPT_EVENTS },
 	{ "progress", no_argument, NULL, OPT_PROGRESS },
 	{ "compute", required_argument, NULL, OPT_COMPUTE },
@@ -130,6 +132,7 @@ options_help(void)
 	      "  --mtu BYTES          MTU of every wire, default 8306 (32 flits)\n"
 	      "  --poll TIME          how long an lcore takes to notice, default 0\n"
 	      "  --tick TIME          poll only at multiples of TIME: coarser, faster\n"
+	      "  --turns              poll whole devices, as one lcore does\n"
 	      "  --drain TIME         how long to wait for the end, default 5s\n"
 	      "  --compute TIME       how long the controller computes new tables, or\n"
 	      "                       measured; default: by the fabric's size\n"
@@ -290,6 +293,9 @@ take_flag(int opt, struct options *o)
 		return 0;
 	case OPT_PROGRESS:
 		o->progress = true;
+		return 0;
+	case OPT_TURNS:
+		o->turns = true;
 		return 0;
 	case OPT_HELP:
 		o->help = true;

@@ -17,6 +17,16 @@ part(struct rl_prng *prng, uint64_t seed, uint64_t which)
 	rl_prng_seed(prng, rl_splitmix64(&x));
 }
 
+/* Of its own: what else is drawn of a seed stays what it was. */
+static bool
+draw_turns(uint64_t seed)
+{
+	struct rl_prng prng;
+
+	rl_prng_seed(&prng, seed ^ 0x7475726e);
+	return plan_one_in(&prng, 4);
+}
+
 static void
 draw_host(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
@@ -35,6 +45,8 @@ draw_host(struct rl_sim_plan *plan, struct rl_prng *prng)
 	if (plan->strict_order)
 		plan->poll_jitter_ns = 0; /* or packets overtake at polls */
 	plan->notice_ns = plan_log(prng, 100, 10000);
+	/* whole devices, as an lcore polls them, or role by role */
+	plan->turns = !plan->strict_order && draw_turns(plan->seed);
 }
 
 /* Some, half of them, or all, each answered. */

@@ -72,6 +72,9 @@ struct rl_sim_params {
 	/** roles are polled at multiples of this only: 1 (or 0) is exact; with
 	    more, a poll finds more to do at once, and a run is faster */
 	uint64_t tick_ns;
+	/** whoever of a device is polled, all of it is: its ports take, the core
+	    forwards, the ports send, as on an lcore of the host */
+	bool turns;
 	/** a packet dropped by the fabric is told its source after so long;
 	    RL_NEVER: not at all [RXL-4] */
 	uint64_t notice_ns;

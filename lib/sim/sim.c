@@ -323,12 +323,21 @@ static void
 poll_port(struct rl_sim *s, struct sim_role *r, uint32_t id)
 {
 	const uint64_t now = s->now_ns;
-	uint64_t next;
 
 	if (rl_role_port_poll(r->rp, now) == 0)
 		s->st.idle_polls++;
 	else if (rl_core_tx_pending(r->rc->core, (uint16_t)r->port))
 		sim_wake_at(s, s->dev_role[r->dev], sim_seen(s));
+	sim_port_polled(s, id);
+}
+
+void
+sim_port_polled(struct rl_sim *s, uint32_t id)
+{
+	struct sim_role *r = &s->role[id];
+	const uint64_t now = s->now_ns;
+	uint64_t next;
+
 	if (s->p.check_packets)
 		sim_credit_check(s, r);
 	if (r->again || !rl_pktq_empty(rl_port_rx_out(r->rp->port))) {
@@ -341,9 +350,10 @@ poll_port(struct rl_sim *s, struct sim_role *r, uint32_t id)
 	sim_heap_set(s, id, rl_min_u64(next, r->ext_ns));
 }
 
-static void
-poll_core(struct rl_sim *s, struct sim_role *r, uint32_t id)
+void
+sim_poll_core(struct rl_sim *s, uint32_t id)
 {
+	struct sim_role *r = &s->role[id];
 	const uint64_t now = s->now_ns;
 	const unsigned int work = rl_role_core_poll(r->rc, now);
 	uint64_t freed = rl_core_freed(r->rc->core);
@@ -385,8 +395,10 @@ poll_role(struct rl_sim *s, uint32_t id)
 	r->again = false;
 	if (r->ext_ns <= s->now_ns)
 		r->ext_ns = RL_NEVER;
-	if (r->port == SIM_PORT_CORE)
-		poll_core(s, r, id);
+	if (rl_unlikely(s->p.turns))
+		sim_turn(s, r->dev);
+	else if (r->port == SIM_PORT_CORE)
+		sim_poll_core(s, id);
 	else
 		poll_port(s, r, id);
 	s->st.flits_peak = rl_max_u64(s->st.flits_peak,

@@ -21,6 +21,7 @@
  *   sim_reach.c   which endpoints are connected, and since when
  *   sim_ctl.c     the controller's host, and its channel
  *   sim_act.c     what local controllers order, done
+ *   sim_turn.c    devices that are polled whole
  */
 
 #include "rl_prng.h"
@@ -217,6 +218,14 @@ void sim_ready(struct rl_sim *s, uint32_t role);
 /** When what a role is given now is seen by it: after the usual delay. */
 uint64_t sim_seen(struct rl_sim *s);
 void sim_wake_at(struct rl_sim *s, uint32_t role, uint64_t at_ns);
+
+/* sim.c */
+void sim_poll_core(struct rl_sim *s, uint32_t id);
+/** After each poll of a port, or half of one: when it is next. */
+void sim_port_polled(struct rl_sim *s, uint32_t id);
+
+/* sim_turn.c */
+void sim_turn(struct rl_sim *s, uint32_t dev);
 
 /* sim_mem.c */
 int sim_flits_grow(struct rl_sim_mem *mem);

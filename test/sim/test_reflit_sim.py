@@ -107,6 +107,17 @@ with tempfile.TemporaryDirectory() as tmp:
           any(f["looped_flits"] > 0 and f["first_rerouted_ns"] >= 0
               for f in r["failovers"]))
 
+    p = run("--config", FIGURE1, "--duration", "200us", "--json", out,
+            "--turns", "--faults", faults)
+    whole = report(out)
+    check("devices that are polled whole keep every promise, too",
+          p.returncode == 0 and balanced(whole) and
+          whole["lost_packets"] == 0 and whole["at_rest"] and
+          any(f["first_rerouted_ns"] >= 0 for f in whole["failovers"]),
+          p.stdout)
+    check("and poll more", whole["polls"] > 2 * r["polls"],
+          (whole["polls"], r["polls"]))
+
     with open(os.path.join(tmp, "none.cfg"), "w") as f:
         f.write(open(FIGURE1).read() +
                 'link: { loopback = "none"; };\n'
