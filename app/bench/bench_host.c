@@ -346,8 +346,12 @@ collect_ports(struct bench_host *h)
 	h->ports = host_alloc(h, h->nports * sizeof(*h->ports));
 	h->nports = 0;
 	for (uint32_t d = 0; d < h->fabric.ndev; d++)
-		for (uint16_t p = 0; p < h->fabric.dev[d].nports; p++)
-			h->ports[h->nports++] = &h->fabric.dev[d].port[p];
+		for (uint16_t p = 0; p < h->fabric.dev[d].nports; p++) {
+			struct rl_role_port *rp = &h->fabric.dev[d].port[p];
+
+			rl_role_join(&h->fabric.dev[d].core, rp);
+			h->ports[h->nports++] = rp;
+		}
 }
 
 static int

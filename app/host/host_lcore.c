@@ -64,8 +64,11 @@ deal_turn(struct host *h, struct host_lcore *lc, uint32_t dev)
 		lc->ncores++;
 	}
 	for (uint16_t i = 0; i < d->nports; i++)
-		if (lcore[1 + i] == lc->id)
+		if (lcore[1 + i] == lc->id) {
 			lc->port[lc->nports++] = &d->port[i];
+			if (t.core != NULL)
+				rl_role_join(t.core, &d->port[i]);
+		}
 	t.nports = lc->nports - t.port;
 	if (t.core != NULL || t.nports != 0)
 		lc->turn[lc->nturns++] = t;

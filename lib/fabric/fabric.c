@@ -214,7 +214,8 @@ build_device(struct rl_fabric *f, uint32_t dev, uint32_t *uid,
 	pipes = host->alloc(host->ctx, 3 * n * sizeof(*pipes));
 	mem = host->alloc(host->ctx, rl_core_memsize(cp.cfg, cp.nports));
 	d->port_params = host->alloc(host->ctx, n * sizeof(*d->port_params));
-	if (d->port == NULL || d->port_params == NULL || shared == NULL || shared_ptr == NULL ||
+	d->core.near = host->alloc(host->ctx, n * sizeof(*d->core.near));
+	if (d->core.near == NULL || d->port == NULL || d->port_params == NULL || shared == NULL || shared_ptr == NULL ||
 	    pipes == NULL || mem == NULL)
 		return -ENOMEM;
 	d->core.rx = pipes;
@@ -336,6 +337,9 @@ rl_fabric_dev_restart(struct rl_fabric *f, uint32_t dev,
 	}
 	d->core_params.fwd = fwd;
 	d->core.core = rl_core_init(d->core.core, &d->core_params);
+	for (uint16_t p = 0; p < d->nports; p++)
+		if (d->port[p].near)
+			rl_role_join(&d->core, &d->port[p]);
 	if (d->core.ep == NULL)
 		return;
 	d->ep_params.path_sl = fwd->path_sl;

@@ -8,7 +8,8 @@
  * core role is the switch core of a device, with the endpoint and its client
  * where the device is one. Roles talk through pipes (rings of one producer
  * and one consumer) and never call each other, so any placement works: all on
- * one lcore, or one each. The same polls run on lcores, in unit tests and in
+ * one lcore, or one each; only a port that is joined to its core, on one lcore,
+ * is called by it (rl_role_join()). The same polls run on lcores, in unit tests and in
  * the simulator; only what stands behind `rl_pipe` and `rl_phy` differs.
  *
  *      PHY <--> port role ==rx pipe==> core role <--> endpoint, client
@@ -108,6 +109,7 @@ struct rl_role_port {
 	_Atomic uint32_t order; /**< enum rl_port_order */
 	_Atomic uint32_t idle;	/**< rl_port_idle(), for the control thread */
 	uint32_t moved; /**< to the core, by the last rl_role_port_in() */
+	bool near; /**< rl_role_join() */
 };
 
 struct rl_role_core {
@@ -117,6 +119,7 @@ struct rl_role_core {
 	struct rl_pipe *rx;   /**< nports, from the ports */
 	struct rl_pipe *loop; /**< nports, from the ports */
 	struct rl_pipe *tx;   /**< nports, to the ports */
+	struct rl_port **near; /**< nports, see rl_role_join(); NULL: none */
 	const struct rl_role_sink *sink;
 	uint32_t dev;
 	uint16_t nports;
@@ -145,6 +148,14 @@ unsigned int rl_role_port_poll(struct rl_role_port *r, uint64_t now_ns);
  */
 unsigned int rl_role_port_in(struct rl_role_port *r, uint64_t now_ns);
 unsigned int rl_role_port_out(struct rl_role_port *r, uint64_t now_ns);
+
+/**
+ * Before the roles run, and only for hosts that poll both by the halves above.
+ * From now on packets go from port to core, and from core to port, without a
+ * pipe, and past the queues where they are empty. Only what loops out has its
+ * pipe still.
+ */
+void rl_role_join(struct rl_role_core *core, struct rl_role_port *port);
 
 /** The role's lcore. When a poll next has something to do by itself. */
 uint64_t rl_role_port_deadline(const struct rl_role_port *r, uint64_t now_ns);

@@ -20,6 +20,23 @@ core_next_port(const struct rl_role_core *r, const uint64_t *pending,
 			 : (uint16_t)(i + (unsigned int)__builtin_ctzll(mask));
 }
 
+static struct rl_port *
+core_near(const struct rl_role_core *r, uint16_t i)
+{
+	return r->near == NULL ? NULL : r->near[i];
+}
+
+static unsigned int
+core_from_near(struct rl_role_core *r, uint16_t i, uint64_t now_ns)
+{
+	struct rl_pktq *q = rl_port_rx_out(r->near[i]);
+	const uint32_t n = q->packets;
+
+	if (n != 0)
+		rl_core_rx_queue(r->core, i, q, now_ns);
+	return n;
+}
+
 /* Loop rings go first: what comes out of them is the oldest [SW-1]. */
 static unsigned int
 core_from_ports(struct rl_role_core *r, uint64_t now_ns)
@@ -38,6 +55,10 @@ core_from_ports(struct rl_role_core *r, uint64_t now_ns)
 	}
 	for (i = core_next_port(r, r->rx_pending, 0); i != UINT16_MAX;
 	     i = core_next_port(r, r->rx_pending, i + 1u)) {
+		if (core_near(r, i) != NULL) {
+			work += core_from_near(r, i, now_ns);
+			continue;
+		}
 		n = r->rx[i].get(r->rx[i].ring, obj, CORE_BURST);
 		if (n != 0)
 			rl_core_rx(r->core, i, (struct rl_flit **)obj, n,
@@ -88,8 +109,22 @@ core_endpoint(struct rl_role_core *r, uint64_t now_ns)
 	return work;
 }
 
+/* @return how many of @p n packets and marks the port has taken: all */
 static unsigned int
-core_to_ports(struct rl_role_core *r)
+core_to_port(struct rl_role_core *r, uint16_t i, struct rl_flit *out[],
+	     unsigned int n, uint64_t now_ns)
+{
+	struct rl_port *const near = core_near(r, i);
+
+	if (near == NULL)
+		return r->tx[i].put(r->tx[i].ring, (void **)out, n);
+	for (unsigned int k = 0; k < n; k++)
+		rl_port_submit(near, out[k], now_ns);
+	return n;
+}
+
+static unsigned int
+core_to_ports(struct rl_role_core *r, uint64_t now_ns)
 {
 	struct rl_flit *out[CORE_BURST];
 	unsigned int work = 0;
@@ -103,7 +138,7 @@ core_to_ports(struct rl_role_core *r)
 		if (n == 0)
 			continue;
 		/* bounded by the egress queues: always fits */
-		put = r->tx[i].put(r->tx[i].ring, (void **)out, n);
+		put = core_to_port(r, i, out, n, now_ns);
 		RL_ASSERT(put == n);
 		work += n;
 	}
@@ -125,7 +160,7 @@ rl_role_core_poll(struct rl_role_core *r, uint64_t now_ns)
 	if (r->ep != NULL)
 		work += core_endpoint(r, now_ns);
 	rl_core_tick(r->core, now_ns);
-	work += core_to_ports(r);
+	work += core_to_ports(r, now_ns);
 	while (rl_core_event_pop(r->core, &ev)) {
 		work++;
 		if (r->sink != NULL)
@@ -140,6 +175,14 @@ rl_role_core_poll(struct rl_role_core *r, uint64_t now_ns)
 	else
 		atomic_store_explicit(&r->idle, 0, memory_order_relaxed);
 	return work;
+}
+
+void
+rl_role_join(struct rl_role_core *core, struct rl_role_port *port)
+{
+	port->near = true;
+	core->near[port->index] = port->port;
+	rl_core_join(core->core, port->index, port->port);
 }
 
 void

@@ -38,7 +38,8 @@ static unsigned int
 port_from_core(struct rl_role_port *r, uint64_t now_ns)
 {
 	void *obj[PORT_PIPE_BURST];
-	const unsigned int n = r->tx.get(r->tx.ring, obj, PORT_PIPE_BURST);
+	const unsigned int n =
+		r->near ? 0 : r->tx.get(r->tx.ring, obj, PORT_PIPE_BURST);
 
 	for (unsigned int i = 0; i < n; i++)
 		rl_port_submit(r->port, obj[i], now_ns);
@@ -90,8 +91,12 @@ port_to_core(struct rl_role_port *r, uint64_t now_ns)
 	void *obj[PORT_PIPE_BURST];
 	unsigned int n = 0, work = 0;
 
-	while (n < PORT_PIPE_BURST && (obj[n] = rl_pktq_pop(q)) != NULL)
-		n++;
+	if (r->near) /* the core takes them from where they are */
+		work = q->packets;
+	else
+		while (n < PORT_PIPE_BURST &&
+		       (obj[n] = rl_pktq_pop(q)) != NULL)
+			n++;
 	if (n != 0) {
 		/* bounded by the credits given: always fits */
 		const unsigned int put = r->rx.put(r->rx.ring, obj, n);

@@ -182,6 +182,8 @@ rl_frame_fit(uint32_t frame_bytes)
 #define RL_SIDEBAND_LOOPED 0x20u
 /** SOP, EOP and mark: of what is good in a packet's middle none is set. */
 #define RL_SIDEBAND_SPECIAL 0x198u
+/** Of SPECIAL, what a good packet of one flit has: SOP and EOP. */
+#define RL_SIDEBAND_SINGLE 0x18u
 
 _Static_assert(offsetof(struct rl_flit, vc) == offsetof(struct rl_flit, state) &&
 		       offsetof(struct rl_flit, mark) ==

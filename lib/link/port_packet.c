@@ -303,23 +303,6 @@ packet_begun(struct rl_port *port, unsigned int vc, uint64_t now_ns)
 		p->part_due_ns = rl_deadline(now_ns, port->p.cfg->watchdog_ns);
 }
 
-/* A packet of one flit, where none is open: it goes on at once. */
-static bool
-packet_single(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
-{
-	const unsigned int vc = f->in_vc;
-	const struct port_packet *p = &port->packet;
-
-	if (~f->flags & (RL_FF_SOP | RL_FF_EOP) || p->part[vc] != NULL ||
-	    p->open_flits[vc] != 0 || p->close_mask & 1u << vc)
-		return false;
-	port->told.told[vc] = false;
-	rx_start(port, f, now_ns);
-	PORT_COUNT(port, rx_packets);
-	rl_pktq_push(&port->packet.out, f);
-	return true;
-}
-
 /* An accepted flit joins the packet of its VC. */
 void
 port_packet_add(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
@@ -329,8 +312,6 @@ port_packet_add(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
 	struct rl_flit *pkt = port->packet.part[vc];
 	uint32_t flits;
 
-	if (packet_single(port, f, now_ns))
-		return;
 	if (f->flags & RL_FF_SOP) {
 		if (pkt != NULL) {
 			PORT_COUNT(port, rx_partial_discard);

@@ -13,7 +13,7 @@
  *   port.c        the doors: frames, timers, the core, show
  *   port_state.c  the one that acts
  *   port_tx.c     port_shake.c  port_detect.c  port_drain.c  port_loop.c
- *   port_auth.c
+ *   port_auth.c   port_hand.c
  *   port_queue.c  port_rx.c
  *   port_retry.c  port_packet.c  port_rtt.c
  *

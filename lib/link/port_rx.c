@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "port_credits.h"
+#include "port_single.h"
 
 void
 port_rx_reset(struct rl_port *port)
@@ -143,8 +144,39 @@ rx_accept_some(struct rl_port *port, struct rl_flit *const f[],
 }
 
 /*
+ * Packets of one flit, as many of the first @p n as are such, good, and have
+ * room. @return how many; rx_accept_some() knows what to do with the next
+ */
+static uint32_t
+rx_singles(struct rl_port *port, struct rl_flit *const f[],
+	   const uint8_t *sideband, uint32_t n, uint64_t now_ns)
+{
+	const uint16_t *const told = port->tx.credit_told;
+	struct port_rx *rx = &port->rx;
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		const uint16_t sb = rl_get16(sideband + 2 * i);
+		const unsigned int vc = RL_SIDEBAND_VC(sb);
+		uint16_t room;
+
+		if ((sb & RL_SIDEBAND_SPECIAL) != RL_SIDEBAND_SINGLE ||
+		    vc >= port->p.cfg->vcs || port_packet_busy(port, vc))
+			break;
+		room = (uint16_t)(told[vc] - rx->taken[vc] + rx->base[vc] +
+				  rx->own[vc]);
+		if (rl_unlikely(room - 1u >= INT16_MAX))
+			break;
+		rx->taken[vc]++;
+		port_packet_single(port, f[i], rx_door(port, sb), now_ns);
+	}
+	PORT_COUNT_N(port, rx_packets, i);
+	return i;
+}
+
+/*
  * Accepts @p n good flits as far as there is room. Those in the middle of a
- * packet, which are most, join it many at a time.
+ * packet join it many at a time.
  *
  * @return how many were taken
  */
@@ -158,6 +190,14 @@ rx_accept(struct rl_port *port, struct rl_flit *const f[],
 		const uint16_t first = rl_get16(sideband + 2 * i);
 		uint32_t room;
 
+		if ((first & RL_SIDEBAND_SPECIAL) == RL_SIDEBAND_SINGLE) {
+			const uint32_t singles = rx_singles(
+				port, f + i, sideband + 2 * i, n - i, now_ns);
+
+			i += singles;
+			if (singles != 0)
+				continue;
+		}
 		if (rl_unlikely(RL_SIDEBAND_VC(first) >= port->p.cfg->vcs)) {
 			rx_refuse(port, f[i++], first);
 			continue;

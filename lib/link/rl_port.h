@@ -266,6 +266,17 @@ struct rl_pktq *rl_port_rx_out(struct rl_port *port);
  */
 void rl_port_submit(struct rl_port *port, struct rl_flit *pkt, uint64_t now_ns);
 
+/**
+ * Owner, for a core that is polled by the same lcore. Takes a whole packet past
+ * the queue where nothing waits there: it is numbered, and leaves by the VC that
+ * stands in @p state, which becomes its state. It takes no room of the queue.
+ *
+ * @param follower  packet that may come next, or NULL: its lines are asked for
+ * @return whether it was taken; else it is to go by rl_port_submit()
+ */
+bool rl_port_hand(struct rl_port *port, struct rl_flit *pkt, uint64_t state,
+		  const struct rl_flit *follower);
+
 /** Owner. Timers. */
 void rl_port_tick(struct rl_port *port, uint64_t now_ns);
 

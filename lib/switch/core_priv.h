@@ -75,13 +75,14 @@ struct core_port {
 	struct rl_port_shared *shared;
 	uint64_t due_ns;   /* of the state; RL_NEVER: none */
 	uint64_t bound_ns; /* of the state's whole length */
-	uint32_t recent_n;
-	uint32_t sent[RL_VCS]; /* flits handed to the port, by VC */
+	struct rl_port *near; /* on this lcore: rl_core_join(); or NULL */
+	uint32_t sent[RL_VCS]; /* flits put into the port's queue, by VC */
 	uint32_t ended[RL_VCS]; /* packets handed to the port to their end */
 	struct rl_pktq q[RL_VCS];
 	uint32_t fence_at[RL_VCS];
 	struct core_begun begun[RL_VCS];
 	uint64_t *recent; /* CORE_RECENT keys, or NULL */
+	uint32_t recent_n;
 } RL_ALIGNED(RL_CACHE_LINE);
 
 struct rl_core {
@@ -130,6 +131,10 @@ void core_send(struct rl_core *core, struct rl_flit *pkt,
 void core_drop(struct rl_core *core, struct rl_flit *pkt,
 	       enum rl_drop_reason why, uint64_t now_ns);
 void core_free_credit(struct rl_core *core, struct rl_flit *pkt);
+
+/** A packet from a port. */
+void core_rx_one(struct rl_core *core, uint16_t port, struct rl_flit *pkt,
+		 uint64_t now_ns);
 
 /* core_wait.c */
 void core_wait(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
@@ -211,6 +216,26 @@ static inline bool
 core_holds(enum rl_egress_state s)
 {
 	return s != RL_EGRESS_ALIVE && s != RL_EGRESS_DEAD;
+}
+
+/*
+ * A whole packet goes past the queue of its egress, and that of the port, where
+ * nothing is before it. @p state: what its state is to be, with the VL that it
+ * leaves by. @return whether it has gone; its credit is still to be returned
+ */
+static inline bool
+core_hand(struct core_port *cp, struct rl_flit *pkt, uint64_t state,
+	  const struct rl_flit *follower)
+{
+	const unsigned int vl = state & (RL_VCS - 1);
+
+	if (cp->near == NULL || cp->qmask >> vl & 1)
+		return false;
+	RL_DASSERT(rl_pktq_empty(&cp->q[vl]) && !cp->begun[vl].on);
+	if (!rl_port_hand(cp->near, pkt, state, follower))
+		return false;
+	cp->ended[vl]++;
+	return true;
 }
 
 /* The plane on which a packet travels, by the present tables. */

@@ -199,6 +199,20 @@ void rl_core_prefetch_route(const struct rl_core *core,
 void rl_core_rx(struct rl_core *core, uint16_t port,
 		struct rl_flit *const pkts[], unsigned int n, uint64_t now_ns);
 
+/**
+ * Owner. The same for all of @p q, which is empty afterwards. Packets that are
+ * alike in what a lookup asks for share it.
+ */
+void rl_core_rx_queue(struct rl_core *core, uint16_t port, struct rl_pktq *q,
+		      uint64_t now_ns);
+
+/**
+ * Owner, before the core runs. Port number @p i is polled by the same lcore, in
+ * the same turn: a packet goes into its replay buffer at once where nothing is
+ * before it. What rl_core_tx() gives is to be handed over at once.
+ */
+void rl_core_join(struct rl_core *core, uint16_t i, struct rl_port *port);
+
 /** Owner. Takes @p n packets or marks from the loop ring of @p port. */
 void rl_core_loop(struct rl_core *core, uint16_t port,
 		  struct rl_flit *const items[], unsigned int n,

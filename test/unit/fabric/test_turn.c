@@ -23,6 +23,18 @@ open_host(void **state)
 	return 0;
 }
 
+/* The same, and each port hands packets to its core, and takes them from it. */
+static int
+open_joined(void **state)
+{
+	open_host(state);
+	for (uint32_t d = 0; d < h.fabric.ndev; d++)
+		for (uint16_t p = 0; p < h.fabric.dev[d].nports; p++)
+			rl_role_join(&h.fabric.dev[d].core,
+				     &h.fabric.dev[d].port[p]);
+	return 0;
+}
+
 static int
 close_host(void **state)
 {
@@ -155,15 +167,42 @@ a_port_that_handed_something_on_in_this_turn_is_not_idle(void **state)
 	assert_int_equal(atomic_load(&in->idle), 1);
 }
 
+/* A device that is made again is joined as it was before. */
+static void
+a_joined_device_that_is_made_again_is_joined(void **state)
+{
+	const uint32_t d = rl_topo_find_dev(&h.cfg.topo, "s0");
+	struct rl_device *s0 = &h.fabric.dev[d];
+
+	(void)state;
+	rl_fabric_dev_flush(&h.fabric, d);
+	rl_fabric_dev_restart(&h.fabric, d, &h.route->fwd[d]);
+	for (uint16_t p = 0; p < s0->nports; p++)
+		rl_port_start(s0->port[p].port, h.now_ns);
+	for (uint16_t p = 0; p < s0->nports; p++) {
+		s0->port[p].rx.put = s0->port[p].tx.put = NULL;
+		s0->core.tx[p].put = NULL;
+	}
+	run_turns(2 * MS);
+	h.client[0].to_send = h.client[1].to_send = 400;
+	everything_has_come();
+}
+
 int
 main(void)
 {
+#define JOINED(name) { "joined: " #name, name, open_joined, close_host, NULL }
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_host, close_host)
 	const struct CMUnitTest tests[] = {
 		CASE(a_flit_crosses_a_device_in_one_turn),
 		CASE(what_a_dead_link_held_leaves_in_the_turn_of_its_death),
 		CASE(a_loopback_ends_in_the_turn_in_which_the_fence_comes),
 		CASE(a_port_that_handed_something_on_in_this_turn_is_not_idle),
+		JOINED(a_flit_crosses_a_device_in_one_turn),
+		JOINED(what_a_dead_link_held_leaves_in_the_turn_of_its_death),
+		JOINED(a_loopback_ends_in_the_turn_in_which_the_fence_comes),
+		JOINED(a_port_that_handed_something_on_in_this_turn_is_not_idle),
+		JOINED(a_joined_device_that_is_made_again_is_joined),
 	};
 
 	return cmocka_run_group_tests_name("turn", tests, NULL, NULL);

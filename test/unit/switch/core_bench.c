@@ -118,7 +118,16 @@ cb_packet(struct core_bench *c, uint16_t in_port, uint16_t dst,
 void
 cb_give(struct core_bench *c, uint16_t in_port, struct rl_flit *pkt)
 {
-	rl_core_rx(c->core, in_port, &pkt, 1, c->now_ns);
+	struct rl_pktq q = { 0 };
+
+	/* by either door */
+	c->by_queue = !c->by_queue;
+	if (!c->by_queue) {
+		rl_core_rx(c->core, in_port, &pkt, 1, c->now_ns);
+		return;
+	}
+	rl_pktq_push(&q, pkt);
+	rl_core_rx_queue(c->core, in_port, &q, c->now_ns);
 }
 
 void

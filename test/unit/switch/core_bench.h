@@ -36,6 +36,7 @@ struct core_bench {
 	struct bench_dropped drop[CB_DROPS];
 	unsigned int ndrops;
 	uint32_t next_tag[CB_DSTS];
+	bool by_queue;	      /* the last packet was given in so */
 };
 
 /* Before cb_open(): cfg, fwd; zeroed: the defaults, one plane. */

@@ -90,6 +90,9 @@ dev_open(struct duo *d, struct duo_dev *dev, bool ep)
 	dev_routes(d, dev, nports, ep);
 	dev->mem = aligned_alloc(64, rl_core_memsize(&d->cfg, nports));
 	dev->core = rl_core_init(dev->mem, &p);
+	for (unsigned int i = 0; i < d->links; i++)
+		rl_core_join(dev->core, (uint16_t)(dev->first + i),
+			     dev->end[i].port);
 }
 
 static void
@@ -173,8 +176,8 @@ dev_poll(struct duo *d, struct duo_dev *dev)
 		e->nevents = e->nevents < BENCH_EVENTS / 2 ? e->nevents : 0;
 		while ((pkt = rl_port_loop(e->port, d->now_ns)) != NULL)
 			rl_core_loop(dev->core, port, &pkt, 1, d->now_ns);
-		while ((pkt = rl_pktq_pop(rl_port_rx_out(e->port))) != NULL)
-			rl_core_rx(dev->core, port, &pkt, 1, d->now_ns);
+		rl_core_rx_queue(dev->core, port, rl_port_rx_out(e->port),
+				 d->now_ns);
 	}
 	while ((pkt = rl_core_local(dev->core)) != NULL) {
 		if (d->cfg.switching == RL_CUT_THROUGH)
@@ -258,7 +261,10 @@ duo_make(struct duo *d, unsigned int flow, unsigned int flits)
 void
 duo_give(struct duo *d, struct rl_flit *part)
 {
-	rl_core_rx(d->a.core, 0, &part, 1, d->now_ns);
+	struct rl_pktq q = { 0 };
+
+	rl_pktq_push(&q, part);
+	rl_core_rx_queue(d->a.core, 0, &q, d->now_ns);
 }
 
 void

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What a core does when its ports are polled by the same lcore: packets come as
+ * a queue, not by a ring, and go where they can into the replay buffer of the
+ * egress, past two queues and another ring.
+ *
+ * Most packets are of few kinds: same VC, service level and destination as one
+ * that has just passed. They go the same way: one lookup serves them all. It
+ * holds for one call, and only as long as nothing unusual happens in it.
+ */
+
+#include <string.h>
+
+#include "core_priv.h"
+
+/* Where packets of a VC went, and which: nothing is known where key is 0. */
+struct turn_way {
+	uint32_t key;
+	uint16_t port;
+	uint8_t plane; /* that they travel on here */
+	uint8_t vl;    /* that they leave by */
+};
+
+struct turn {
+	struct turn_way way[RL_VCS];
+	uint32_t packets; /* handed over, and not counted yet */
+	uint32_t flits;
+};
+
+#define STATE_FLAGS(f) ((uint64_t)(f) << 48)
+#define STATE_MARK(s) ((s) >> 24 & 0xff)
+#define STATE_HOPS(s) ((s) >> 32 & 0xff)
+#define STATE_WAY UINT64_C(0xff000000000000ff) /* plane and VC */
+
+_Static_assert(offsetof(struct rl_flit, plane) ==
+			       offsetof(struct rl_flit, state) + 7 &&
+		       offsetof(struct rl_flit, in_vc) ==
+			       offsetof(struct rl_flit, state) + 1 &&
+		       offsetof(struct rl_flit, sl) ==
+			       offsetof(struct rl_flit, state) + 2,
+	       "where they are looked for");
+
+/* Whether packets are looked up, and nothing else, at the moment. */
+static bool
+turn_usual(const struct rl_core *core)
+{
+	return !core->p.endpoint && !core->p.cfg->dup_filter &&
+	       !core->passing && !rl_wait_any(core->wait);
+}
+
+/* The first of the next hops, if that is the way. */
+static bool
+turn_lookup(const struct rl_core *core, const struct rl_flit *pkt,
+	    uint64_t state, uint32_t key, struct turn_way *w)
+{
+	const struct rl_fwd *fwd = core->fwd;
+	const unsigned int sl = state >> 16 & (RL_SLS - 1);
+	const unsigned int plane = fwd->plane_of[state >> 8 & 7][sl];
+	struct rl_fwd_hop hop;
+
+	if (pkt->dst >= fwd->ndst)
+		return false;
+	hop = rl_fwd_word_hop(rl_fwd_word(fwd, plane, pkt->dst));
+	if (hop.port >= core->p.nports || hop.port == pkt->in_port ||
+	    core->port[hop.port].state != RL_EGRESS_ALIVE)
+		return false;
+	*w = (struct turn_way){
+		.key = key,
+		.port = hop.port,
+		.plane = (uint8_t)plane,
+		.vl = rl_fwd_vl(fwd, hop.plane, pkt->in_port, hop.port,
+				(uint8_t)sl),
+	};
+	return true;
+}
+
+/* A packet with nothing unusual about it. @return whether it was one */
+static inline bool
+turn_packet(struct rl_core *core, struct turn *t, struct rl_flit *pkt,
+	    const struct rl_flit *next)
+{
+	const uint32_t n = pkt->pkt_flits;
+	const uint64_t was = pkt->state;
+	const uint64_t end = n == 1 ? was : pkt->last->state;
+	const uint32_t key = 1u << 31 | (uint32_t)(was >> 16 & 0xff) << 16 |
+			     pkt->dst;
+	struct turn_way *const w = &t->way[was >> 8 & (RL_VCS - 1)];
+	struct core_port *cp;
+	uint64_t state;
+
+	if (!(was & STATE_FLAGS(RL_FF_SOP)) ||
+	    !(end & STATE_FLAGS(RL_FF_EOP)) ||
+	    STATE_MARK(end) == RL_MARK_TRANSMIT_ERROR ||
+	    STATE_HOPS(was) >= RL_HOPS_MAX)
+		return false;
+	if (rl_unlikely(w->key != key) &&
+	    !turn_lookup(core, pkt, was, key, w))
+		return false;
+	cp = &core->port[w->port];
+	state = (was & ~STATE_WAY) | w->vl | (uint64_t)w->plane << 56;
+	if (rl_likely(core_hand(cp, pkt,
+				state & ~STATE_FLAGS(RL_FF_CREDIT), next))) {
+		t->packets++;
+		t->flits += n;
+		rl_shared_add(&core->port[pkt->in_port].shared
+				       ->freed[was >> 8 & (RL_VCS - 1)],
+			      n);
+		return true;
+	}
+	pkt->state = state;
+	rl_pktq_push(&cp->q[w->vl], pkt);
+	cp->qmask |= 1u << w->vl;
+	return true;
+}
+
+void
+rl_core_rx_queue(struct rl_core *core, uint16_t port, struct rl_pktq *q,
+		 uint64_t now_ns)
+{
+	struct rl_flit *pkt = q->head, *next;
+	bool usual = turn_usual(core);
+	struct turn t = { 0 };
+
+	RL_DASSERT(port < core->p.nports);
+	CORE_COUNT_N(core, rx_packets, q->packets);
+	*q = (struct rl_pktq){ 0 };
+	for (; pkt != NULL; pkt = next) {
+		next = pkt->next_pkt;
+		__builtin_prefetch(next);
+		if (rl_likely(usual) && turn_packet(core, &t, pkt, next))
+			continue;
+		core_rx_one(core, port, pkt, now_ns);
+		usual = turn_usual(core);
+		memset(t.way, 0, sizeof(t.way));
+	}
+	if (t.packets == 0)
+		return;
+	core->freed |= 1ull << (port & 63);
+	CORE_COUNT_N(core, tx_packets, t.packets);
+	CORE_COUNT_N(core, tx_flits, t.flits);
+}
+
+void
+rl_core_join(struct rl_core *core, uint16_t i, struct rl_port *port)
+{
+	core->port[i].near = port;
+}
