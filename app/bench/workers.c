@@ -169,7 +169,7 @@ bench_workers(const struct bench_opts *o, json_t *out, FILE *human)
 					  : "cut-through";
 
 		for (unsigned int w = 1; w <= most && ret == 0; w++) {
-			double mflits;
+			double mflits = 0;
 
 			ret = measure(o, &s, w, &mflits);
 			if (ret != 0)
