@@ -1,98 +1,109 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "rl_resil_cfg.h"
 
 #define HOUR_NS (3600 * RL_NS_PER_S)
 
+/* Each time with its least value, what it is where orders and answers cross the
+ * fabric itself, and what it is where they go through a store. */
+static const struct resil_time {
+	const char *key;
+	size_t at; /* in struct rl_resil_cfg */
+	uint64_t min_ns, usual_ns, store_ns;
+} times[] = {
+#define TIME(key, min, usual, store) \
+	{ #key, offsetof(struct rl_resil_cfg, key), min, usual, store }
+	TIME(gather_ns, 0, 50 * RL_NS_PER_US, 5 * RL_NS_PER_MS),
+	TIME(return_ns, 0, 1 * RL_NS_PER_MS, 100 * RL_NS_PER_MS),
+	TIME(train_ns, 1, 20 * RL_NS_PER_MS, 1 * RL_NS_PER_S),
+	TIME(resend_ns, 1, 200 * RL_NS_PER_US, 100 * RL_NS_PER_MS),
+	TIME(answer_ns, 1, 5 * RL_NS_PER_MS, 500 * RL_NS_PER_MS),
+	TIME(await_ns, 0, 20 * RL_NS_PER_MS, 500 * RL_NS_PER_MS),
+	TIME(compute_ns, 1, 10 * RL_NS_PER_S, 10 * RL_NS_PER_S),
+	TIME(quiesce_ns, 1, 20 * RL_NS_PER_MS, 8 * RL_NS_PER_S),
+	TIME(observe_ns, 0, 20 * RL_NS_PER_US, 1 * RL_NS_PER_MS),
+	TIME(install_ns, 1, 100 * RL_NS_PER_MS, 2 * RL_NS_PER_S),
+	TIME(lease_ns, 1, 50 * RL_NS_PER_MS, 4 * RL_NS_PER_S),
+	TIME(retry_ns, 1, 10 * RL_NS_PER_MS, 200 * RL_NS_PER_MS),
+#undef TIME
+};
+
+static void
+set_time(struct rl_resil_cfg *cfg, const struct resil_time *t, uint64_t ns)
+{
+	memcpy((char *)cfg + t->at, &ns, sizeof(ns));
+}
+
+static uint64_t
+get_time(const struct rl_resil_cfg *cfg, const struct resil_time *t)
+{
+	uint64_t ns;
+
+	memcpy(&ns, (const char *)cfg + t->at, sizeof(ns));
+	return ns;
+}
+
 void
 rl_resil_cfg_defaults(struct rl_resil_cfg *cfg)
 {
-	*cfg = (struct rl_resil_cfg){
-		.mode = RL_RESIL_AUTO,
-		.gather_ns = 50 * RL_NS_PER_US,
-		.return_ns = 1 * RL_NS_PER_MS,
-		.train_ns = 20 * RL_NS_PER_MS,
-		.resend_ns = 200 * RL_NS_PER_US,
-		.answer_ns = 5 * RL_NS_PER_MS,
-		.await_ns = 20 * RL_NS_PER_MS,
-		.compute_ns = 10 * RL_NS_PER_S,
-		.quiesce_ns = 20 * RL_NS_PER_MS,
-		.observe_ns = 20 * RL_NS_PER_US,
-		.install_ns = 100 * RL_NS_PER_MS,
-		.lease_ns = 50 * RL_NS_PER_MS,
-		.retry_ns = 10 * RL_NS_PER_MS,
-	};
+	*cfg = (struct rl_resil_cfg){ .mode = RL_RESIL_AUTO };
+	for (size_t i = 0; i < RL_ARRAY_SIZE(times); i++)
+		set_time(cfg, &times[i], times[i].usual_ns);
 }
 
 void
 rl_resil_cfg_defaults_store(struct rl_resil_cfg *cfg)
 {
-	*cfg = (struct rl_resil_cfg){
-		.mode = RL_RESIL_AUTO,
-		.gather_ns = 5 * RL_NS_PER_MS,
-		.return_ns = 100 * RL_NS_PER_MS,
-		.train_ns = 1 * RL_NS_PER_S,
-		.resend_ns = 100 * RL_NS_PER_MS,
-		.answer_ns = 500 * RL_NS_PER_MS,
-		.await_ns = 500 * RL_NS_PER_MS,
-		.compute_ns = 10 * RL_NS_PER_S,
-		.quiesce_ns = 8 * RL_NS_PER_S,
-		.observe_ns = 1 * RL_NS_PER_MS,
-		.install_ns = 2 * RL_NS_PER_S,
-		.lease_ns = 4 * RL_NS_PER_S,
-		.retry_ns = 200 * RL_NS_PER_MS,
-	};
+	*cfg = (struct rl_resil_cfg){ .mode = RL_RESIL_AUTO };
+	for (size_t i = 0; i < RL_ARRAY_SIZE(times); i++)
+		set_time(cfg, &times[i], times[i].store_ns);
 }
+
+/* A time that is too short beside another one. */
+struct bound {
+	const char *key, *beside;
+	uint64_t value_ns, least_ns;
+};
 
 int
 rl_resil_cfg_check(const struct rl_resil_cfg *c, char *err, size_t errlen,
 		   const char **key)
 {
-	const struct {
-		const char *key;
-		uint64_t value, min;
-	} r[] = {
-		{ "gather_ns", c->gather_ns, 0 },
-		{ "return_ns", c->return_ns, 0 },
-		{ "train_ns", c->train_ns, 1 },
-		{ "resend_ns", c->resend_ns, 1 },
-		{ "answer_ns", c->answer_ns, 1 },
-		{ "await_ns", c->await_ns, 0 },
-		{ "compute_ns", c->compute_ns, 1 },
-		{ "quiesce_ns", c->quiesce_ns, 1 },
-		{ "observe_ns", c->observe_ns, 0 },
-		{ "install_ns", c->install_ns, 1 },
-		{ "lease_ns", c->lease_ns, 1 },
-		{ "retry_ns", c->retry_ns, 1 },
+	const struct bound bounds[] = {
+		{ "answer_ns", "two resend_ns", c->answer_ns,
+		  2 * c->resend_ns },
+		{ "lease_ns", "four answer_ns", c->lease_ns,
+		  4 * c->answer_ns },
 	};
 
-	for (size_t i = 0; i < RL_ARRAY_SIZE(r); i++) {
-		if (r[i].value >= r[i].min && r[i].value <= HOUR_NS)
+	for (size_t i = 0; i < RL_ARRAY_SIZE(times); i++) {
+		const uint64_t ns = get_time(c, &times[i]);
+
+		if (ns >= times[i].min_ns && ns <= HOUR_NS)
 			continue;
-		*key = r[i].key;
+		*key = times[i].key;
 		snprintf(err, errlen,
-			 "%s: %llu is out of range; use %llu to %llu", r[i].key,
-			 (unsigned long long)r[i].value,
-			 (unsigned long long)r[i].min,
+			 "%s: %llu is out of range; use %llu to %llu", *key,
+			 (unsigned long long)ns,
+			 (unsigned long long)times[i].min_ns,
 			 (unsigned long long)HOUR_NS);
 		return -EINVAL;
 	}
-	if (c->answer_ns < 2 * c->resend_ns) {
-		*key = "answer_ns";
-		snprintf(err, errlen, "answer_ns: %llu is less than two resend_ns; use at "
-			 "least %llu", (unsigned long long)c->answer_ns,
-			 (unsigned long long)(2 * c->resend_ns));
-		return -EINVAL;
-	}
-	if (c->lease_ns < 4 * c->answer_ns) {
-		*key = "lease_ns";
+	for (size_t i = 0; i < RL_ARRAY_SIZE(bounds); i++) {
+		const struct bound *b = &bounds[i];
+
+		if (b->value_ns >= b->least_ns)
+			continue;
+		*key = b->key;
 		snprintf(err, errlen,
-			 "lease_ns: %llu is less than four answer_ns; use at "
-			 "least %llu", (unsigned long long)c->lease_ns,
-			 (unsigned long long)(4 * c->answer_ns));
+			 "%s: %llu is less than %s; use at least %llu", b->key,
+			 (unsigned long long)b->value_ns, b->beside,
+			 (unsigned long long)b->least_ns);
 		return -EINVAL;
 	}
 	return 0;
