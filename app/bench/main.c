@@ -128,6 +128,24 @@ parse_cases(const char *s, struct bench_opts *o)
 	return -EINVAL;
 }
 
+/* The suites that stand behind the options. */
+static int
+parse_suites(int n, char **names)
+{
+	if (n == 0) {
+		fprintf(stderr, "reflit-bench: name a suite; see --help\n");
+		return -EINVAL;
+	}
+	for (int i = 0; i < n; i++)
+		if (find_suite(names[i]) == NULL) {
+			fprintf(stderr,
+				"reflit-bench: no suite '%s'; see --help\n",
+				names[i]);
+			return -EINVAL;
+		}
+	return 0;
+}
+
 /* @return 0 to go on, 1 to exit with 0, -EINVAL for bad arguments */
 static int
 parse_args(int argc, char **argv, struct bench_opts *o, const char **json)
@@ -185,18 +203,7 @@ parse_args(int argc, char **argv, struct bench_opts *o, const char **json)
 			return -EINVAL;
 		}
 	}
-	if (optind == argc) {
-		fprintf(stderr, "reflit-bench: name a suite; see --help\n");
-		return -EINVAL;
-	}
-	for (int i = optind; i < argc; i++)
-		if (find_suite(argv[i]) == NULL) {
-			fprintf(stderr,
-				"reflit-bench: no suite '%s'; see --help\n",
-				argv[i]);
-			return -EINVAL;
-		}
-	return 0;
+	return parse_suites(argc - optind, argv + optind);
 }
 
 /* Bad files are found before anything is measured. */

@@ -58,6 +58,45 @@ parse(const struct rl_flit *f, const struct rl_txn *txn, struct ep_ctrl *c)
 	return true;
 }
 
+/** What the receiver of a flow says to its sender. */
+static void
+tx_told(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
+	uint64_t now_ns)
+{
+	switch (c->cmd) {
+	case EP_CMD_SYNC:
+	case EP_CMD_PROBE:
+	case EP_CMD_HELLO:
+	case EP_CMDS:
+		break;
+	case EP_CMD_LOST:
+		ep_on_lost(ep, flow, c->n, c->tag, now_ns);
+		break;
+	case EP_CMD_ECHO:
+		if (flow->state == RL_EP_FLOW_OPEN && ep->cfg.retry)
+			ep_on_ack(ep, flow, c->n, now_ns);
+		ep_on_echo(ep, flow, c->tag, now_ns);
+		break;
+	case EP_CMD_ACK:
+		if (flow->state == RL_EP_FLOW_SYNC)
+			ep_on_sync_ack(ep, flow, c->n, now_ns);
+		else
+			ep_on_ack(ep, flow, c->n, now_ns);
+		ep_on_busy(ep, flow, c->flags & EP_CTRL_BUSY, now_ns);
+		break;
+	case EP_CMD_NAK_GBN:
+		ep_on_nak_gbn(ep, flow, c->n, now_ns);
+		break;
+	case EP_CMD_NAK_ONE:
+		if (c->map_bytes == 0)
+			ep_on_nak_one(ep, flow, c->n);
+		else
+			ep_on_nak_map(ep, flow, c->n, c->map, c->map_bytes,
+				      now_ns);
+		break;
+	}
+}
+
 void
 ep_ctrl_rx(struct rl_ep *ep, const struct rl_flit *f, uint64_t now_ns)
 {
@@ -91,36 +130,5 @@ ep_ctrl_rx(struct rl_ep *ep, const struct rl_flit *f, uint64_t now_ns)
 		EP_COUNT(ep, ack_invalid);
 		return;
 	}
-	switch (c.cmd) {
-	case EP_CMD_SYNC:
-	case EP_CMD_PROBE:
-	case EP_CMD_HELLO:
-	case EP_CMDS:
-		break;
-	case EP_CMD_LOST:
-		ep_on_lost(ep, flow, c.n, c.tag, now_ns);
-		break;
-	case EP_CMD_ECHO:
-		if (flow->state == RL_EP_FLOW_OPEN && ep->cfg.retry)
-			ep_on_ack(ep, flow, c.n, now_ns);
-		ep_on_echo(ep, flow, c.tag, now_ns);
-		break;
-	case EP_CMD_ACK:
-		if (flow->state == RL_EP_FLOW_SYNC)
-			ep_on_sync_ack(ep, flow, c.n, now_ns);
-		else
-			ep_on_ack(ep, flow, c.n, now_ns);
-		ep_on_busy(ep, flow, c.flags & EP_CTRL_BUSY, now_ns);
-		break;
-	case EP_CMD_NAK_GBN:
-		ep_on_nak_gbn(ep, flow, c.n, now_ns);
-		break;
-	case EP_CMD_NAK_ONE:
-		if (c.map_bytes == 0)
-			ep_on_nak_one(ep, flow, c.n);
-		else
-			ep_on_nak_map(ep, flow, c.n, c.map, c.map_bytes,
-				      now_ns);
-		break;
-	}
+	tx_told(ep, flow, &c, now_ns);
 }

@@ -76,74 +76,74 @@ bad_grids_are_refused(void **state)
 }
 
 /* Fat trees, dragonflies, Slim Flies, random graphs [ROUTE-8]. */
+#define SHAPE(kind, keys) "fabric: { topology = \"" kind "\";\n" keys " };"
+static const struct bad shapes[] = {
+	{SHAPE("fat-tree", ""), 1, "no key m; give k and n, or m and w"},
+	{SHAPE("fat-tree", "k = 4;"), 1, "no key n; add it"},
+	{SHAPE("fat-tree", "n = 3;"), 1, "no key k; add it"},
+	{SHAPE("fat-tree", "k = 4; n = 3;\nm = [4]; w = [1];"), 3,
+	 "k and n, or m and w; not both"},
+	{SHAPE("fat-tree", "k = 4;\nn = 9;"), 3,
+	 "fabric.n: 9 is out of range; use 1 to 8"},
+	{SHAPE("fat-tree", "k = 0;\nn = 2;"), 2, "k: 0 is out of range"},
+	{SHAPE("fat-tree", "m = [4, 4];\nw = [1];"), 3,
+	 "fabric.w has 1 numbers"},
+	{SHAPE("fat-tree", "m = [4, 4];"), 1, "no key w; give k and n"},
+	{SHAPE("fat-tree", "m = [];\nw = [1];"), 2,
+	 "fabric.m has 0 numbers"},
+	{SHAPE("fat-tree", "w = [1, 1];\nm = [4, 0];"), 3,
+	 "m: 0 is out of range"},
+	{SHAPE("fat-tree", "k = 4; n = 3;\nlinks_per_edge = [1, 2];"),
+	 3, "or here 3 in brackets"},
+	{SHAPE("fat-tree", "k = 4; n = 3;\nhosts_per_switch = 2;"), 3,
+	 "hosts_per_switch is nothing that"},
+	{SHAPE("fat-tree", "k = 40;\nn = 8;"), 3,
+	 "devices are possible"},
+	{SHAPE("dragonfly", "h = 2;"), 1, "no key a; add it"},
+	{SHAPE("dragonfly", "a = 4;"), 1, "no key h; add it"},
+	{SHAPE("dragonfly", "a = 4; h = 2;\ngroups = 10;"), 3,
+	 "use 9 groups at most"},
+	{SHAPE("dragonfly", "a = 4; h = 2;\nglobal_links = \"x\";"), 3,
+	 "there is no \"x\"; use one of"},
+	{SHAPE("dragonfly", "a = 400;\nh = 400;"), 2,
+	 "devices are possible"},
+	{SHAPE("slim-fly", ""), 1, "no key q; add it"},
+	{SHAPE("slim-fly", "q = 6;"), 2, "q is 6; use a prime power"},
+	{SHAPE("slim-fly", "q = 200;"), 2, "q: 200 is out of range"},
+	{SHAPE("random", "degree = 4;"), 1, "no key n; add it"},
+	{SHAPE("random", "n = 9;"), 1, "no key degree; add it"},
+	{SHAPE("random", "n = 9;\ndegree = 3;"), 3,
+	 "half a link too many; make"},
+	{SHAPE("random", "n = 9;\ndegree = 2;"), 3,
+	 "degree: 2 is out of range"},
+	{SHAPE("random", "n = 9; degree = 4;\nk = 4;"), 3,
+	 "fabric.k is nothing that"},
+	{SHAPE("ibnetdiscover", ""), 1, "no key file; add it"},
+	{SHAPE("ibnetdiscover", "file = 7;"), 2, "file is a number"},
+	{SHAPE("ibnetdiscover", "file = \"none\";"), 2,
+	 "cannot read none: No such file"},
+	{SHAPE("ibnetdiscover", "file = \"config/torus-example."
+	       "ibnetdiscover\";\ntorus_conf = \"none\";"), 3,
+	 "cannot read none"},
+	{SHAPE("ibnetdiscover", "file = \"config/torus-example."
+	       "ibnetdiscover\"; torus_conf = \"config/torus-example."
+	       "conf\";\nfail = [\"nix\"];"), 3,
+	 "there is no switch nix"},
+	{SHAPE("ibnetdiscover", "file = \"config\";"), 2,
+	 "cannot read config: it is not a plain file"},
+	{SHAPE("ibnetdiscover", "file = \"config/cluster-example."
+	       "ibnetdiscover\";\nfail = [\"leaf_9\"];"), 3,
+	 "there is no switch leaf_9"},
+	{SHAPE("torus", "dims = [4];\nq = 5;"), 3,
+	 "fabric.q is nothing that"},
+};
+#undef SHAPE
+
 static void
 bad_shapes_are_refused(void **state)
 {
-#define SHAPE(kind, keys) "fabric: { topology = \"" kind "\";\n" keys " };"
-	static const struct bad bad[] = {
-		{SHAPE("fat-tree", ""), 1, "no key m; give k and n, or m and w"},
-		{SHAPE("fat-tree", "k = 4;"), 1, "no key n; add it"},
-		{SHAPE("fat-tree", "n = 3;"), 1, "no key k; add it"},
-		{SHAPE("fat-tree", "k = 4; n = 3;\nm = [4]; w = [1];"), 3,
-		 "k and n, or m and w; not both"},
-		{SHAPE("fat-tree", "k = 4;\nn = 9;"), 3,
-		 "fabric.n: 9 is out of range; use 1 to 8"},
-		{SHAPE("fat-tree", "k = 0;\nn = 2;"), 2, "k: 0 is out of range"},
-		{SHAPE("fat-tree", "m = [4, 4];\nw = [1];"), 3,
-		 "fabric.w has 1 numbers"},
-		{SHAPE("fat-tree", "m = [4, 4];"), 1, "no key w; give k and n"},
-		{SHAPE("fat-tree", "m = [];\nw = [1];"), 2,
-		 "fabric.m has 0 numbers"},
-		{SHAPE("fat-tree", "w = [1, 1];\nm = [4, 0];"), 3,
-		 "m: 0 is out of range"},
-		{SHAPE("fat-tree", "k = 4; n = 3;\nlinks_per_edge = [1, 2];"),
-		 3, "or here 3 in brackets"},
-		{SHAPE("fat-tree", "k = 4; n = 3;\nhosts_per_switch = 2;"), 3,
-		 "hosts_per_switch is nothing that"},
-		{SHAPE("fat-tree", "k = 40;\nn = 8;"), 3,
-		 "devices are possible"},
-		{SHAPE("dragonfly", "h = 2;"), 1, "no key a; add it"},
-		{SHAPE("dragonfly", "a = 4;"), 1, "no key h; add it"},
-		{SHAPE("dragonfly", "a = 4; h = 2;\ngroups = 10;"), 3,
-		 "use 9 groups at most"},
-		{SHAPE("dragonfly", "a = 4; h = 2;\nglobal_links = \"x\";"), 3,
-		 "there is no \"x\"; use one of"},
-		{SHAPE("dragonfly", "a = 400;\nh = 400;"), 2,
-		 "devices are possible"},
-		{SHAPE("slim-fly", ""), 1, "no key q; add it"},
-		{SHAPE("slim-fly", "q = 6;"), 2, "q is 6; use a prime power"},
-		{SHAPE("slim-fly", "q = 200;"), 2, "q: 200 is out of range"},
-		{SHAPE("random", "degree = 4;"), 1, "no key n; add it"},
-		{SHAPE("random", "n = 9;"), 1, "no key degree; add it"},
-		{SHAPE("random", "n = 9;\ndegree = 3;"), 3,
-		 "half a link too many; make"},
-		{SHAPE("random", "n = 9;\ndegree = 2;"), 3,
-		 "degree: 2 is out of range"},
-		{SHAPE("random", "n = 9; degree = 4;\nk = 4;"), 3,
-		 "fabric.k is nothing that"},
-		{SHAPE("ibnetdiscover", ""), 1, "no key file; add it"},
-		{SHAPE("ibnetdiscover", "file = 7;"), 2, "file is a number"},
-		{SHAPE("ibnetdiscover", "file = \"none\";"), 2,
-		 "cannot read none: No such file"},
-		{SHAPE("ibnetdiscover", "file = \"config/torus-example."
-		       "ibnetdiscover\";\ntorus_conf = \"none\";"), 3,
-		 "cannot read none"},
-		{SHAPE("ibnetdiscover", "file = \"config/torus-example."
-		       "ibnetdiscover\"; torus_conf = \"config/torus-example."
-		       "conf\";\nfail = [\"nix\"];"), 3,
-		 "there is no switch nix"},
-		{SHAPE("ibnetdiscover", "file = \"config\";"), 2,
-		 "cannot read config: it is not a plain file"},
-		{SHAPE("ibnetdiscover", "file = \"config/cluster-example."
-		       "ibnetdiscover\";\nfail = [\"leaf_9\"];"), 3,
-		 "there is no switch leaf_9"},
-		{SHAPE("torus", "dims = [4];\nq = 5;"), 3,
-		 "fabric.q is nothing that"},
-	};
-#undef SHAPE
-
 	(void)state;
-	refuse_all(bad, RL_ARRAY_SIZE(bad));
+	refuse_all(shapes, RL_ARRAY_SIZE(shapes));
 }
 
 /* What is wrong in the file that ibnetdiscover wrote has its name and line. */
@@ -271,77 +271,77 @@ numbers_out_of_their_range_are_refused(void **state)
 	refuse_all(bad, RL_ARRAY_SIZE(bad));
 }
 
+static const struct bad protocol_keys[] = {
+	{FIGURE_1 "link: {\nwindow_flits = 32768; };", 8,
+	 "32768 is out of range; use 1 to 32767 (replay buffer; below "
+	 "half the modulus"},
+	{FIGURE_1 "link: {\nmax_packet_flits = 100;\n"
+		  "window_flits = 64; };", 8,
+	 "a packet of 100 flits does not fit window_flits = 64"},
+	{FIGURE_1 "link: {\nwindow_flits = 8; };", 8,
+	 "does not fit window_flits = 8"},
+	{FIGURE_1 "link: { credits_flits = 8; };", 7,
+	 "does not fit credits_flits = 8"},
+	{FIGURE_1 "link: {\nretry = 1; };", 8,
+	 "link.retry is a number; it takes true or false"},
+	{FIGURE_1 "link: {\nwindow_flits = \"64\"; };", 8,
+	 "link.window_flits is a string; it takes a whole number, 1 "
+	 "to 32767"},
+	{FIGURE_1 "link: {\nwindow_flit = 64; };", 8,
+	 "no key link.window_flit; did you mean window_flits?"},
+	{FIGURE_1 "link: {\nspeed_bps = 64; };", 8,
+	 "no key link.speed_bps; see docs/configuration.md"},
+	{FIGURE_1 "link: {\nswitching = \"wormhole\"; };", 8,
+	 "one of \"store-and-forward\", \"cut-through\""},
+	{FIGURE_1 "link: {\ninit_action = \"drop\"; };", 8,
+	 "one of \"block\", \"discard\", \"best-effort\""},
+	{FIGURE_1 "link: {\nloopback = \"all\"; };", 8,
+	 "one of \"whole-packets\", \"unacked-only\", \"none\""},
+	{FIGURE_1 "link: {\nreplay_isl = [\"posted\", \"reply\"]; };",
+	 8, "no \"reply\"; use some of \"posted\", \"response\""},
+	{FIGURE_1 "link: {\nreplay_isl = \"posted\"; };", 8,
+	 "replay_isl is a string; it takes a list"},
+	{FIGURE_1 "link: {\nwatchdog_ns = 99999999999999999999; };", 8,
+	 "more than 64 bits"},
+	{FIGURE_1 "link: {\nwatchdog_ns = 4000000000000; };", 8,
+	 "4000000000000 is out of range; use 1 to 3600000000000"},
+	{FIGURE_1 "link: {\nwatchdog_ns = 0x1FFFFFFFFFFFF; };", 8,
+	 "562949953421311 is out of range"},
+	{FIGURE_1 "link: {\nkeepalive_dead_ns = 5; };", 8,
+	 "less than two keepalives"},
+	{FIGURE_1 "link: {\nreplay_timer_min_ns = 50000000; };", 8,
+	 "replay_timer"},
+	{FIGURE_1 "endpoint: {\nwindow_flits = 512; };", 8,
+	 "512 is out of range; use 1 to 511"},
+	{FIGURE_1 "endpoint: {\nmax_packet_flits = 4; };", 8,
+	 "no key endpoint.max_packet_flits"},
+	{FIGURE_1 "endpoint: {\nwindow_flits = 16; };", 8,
+	 "smaller than the longest packet"},
+	{FIGURE_1 "link: {\nmax_packet_flits = 255;\n"
+		  "credits_flits=300; queue_flits=300; };\n"
+		  "endpoint: { \nwindow_flits = 254; };", 11,
+	 "smaller than the longest packet"},
+	{FIGURE_1 "link: {\nmax_packet_flits = 255;\n"
+		  "credits_flits=300; queue_flits=300; };\n"
+		  "endpoint: { tx_buffer_flits = 200; };", 10,
+	 "smaller than the longest packet"},
+	{FIGURE_1 "endpoint: {\nprofile = \"RXL\"; };", 8,
+	 "no \"RXL\"; use one of \"rxl\", \"rxl-compact\""},
+	{FIGURE_1 "endpoint: {\ncrc = \"pcie6-rs\"; };", 8, "isn"},
+	{FIGURE_1 "routing: {\nvls = 9; };", 8, "use 1 to 8"},
+	{FIGURE_1 "routing: {\nlevels = 3; };", 8, "1, 2, 4 or 8"},
+	{FIGURE_1 "routing: {\nengine = 9; };", 8, "engine is a number"},
+	{FIGURE_1 "routing: {\nengine = \"\"; };", 8, "0 characters"},
+	{FIGURE_1 "link = 5;", 7, "link is a number; it takes a group"},
+	{FIGURE_1 "links: { };", 7,
+	 "there is no key links; did you mean link?"},
+};
+
 static void
 bad_protocol_keys_are_refused(void **state)
 {
-	static const struct bad bad[] = {
-		{FIGURE_1 "link: {\nwindow_flits = 32768; };", 8,
-		 "32768 is out of range; use 1 to 32767 (replay buffer; below "
-		 "half the modulus"},
-		{FIGURE_1 "link: {\nmax_packet_flits = 100;\n"
-			  "window_flits = 64; };", 8,
-		 "a packet of 100 flits does not fit window_flits = 64"},
-		{FIGURE_1 "link: {\nwindow_flits = 8; };", 8,
-		 "does not fit window_flits = 8"},
-		{FIGURE_1 "link: { credits_flits = 8; };", 7,
-		 "does not fit credits_flits = 8"},
-		{FIGURE_1 "link: {\nretry = 1; };", 8,
-		 "link.retry is a number; it takes true or false"},
-		{FIGURE_1 "link: {\nwindow_flits = \"64\"; };", 8,
-		 "link.window_flits is a string; it takes a whole number, 1 "
-		 "to 32767"},
-		{FIGURE_1 "link: {\nwindow_flit = 64; };", 8,
-		 "no key link.window_flit; did you mean window_flits?"},
-		{FIGURE_1 "link: {\nspeed_bps = 64; };", 8,
-		 "no key link.speed_bps; see docs/configuration.md"},
-		{FIGURE_1 "link: {\nswitching = \"wormhole\"; };", 8,
-		 "one of \"store-and-forward\", \"cut-through\""},
-		{FIGURE_1 "link: {\ninit_action = \"drop\"; };", 8,
-		 "one of \"block\", \"discard\", \"best-effort\""},
-		{FIGURE_1 "link: {\nloopback = \"all\"; };", 8,
-		 "one of \"whole-packets\", \"unacked-only\", \"none\""},
-		{FIGURE_1 "link: {\nreplay_isl = [\"posted\", \"reply\"]; };",
-		 8, "no \"reply\"; use some of \"posted\", \"response\""},
-		{FIGURE_1 "link: {\nreplay_isl = \"posted\"; };", 8,
-		 "replay_isl is a string; it takes a list"},
-		{FIGURE_1 "link: {\nwatchdog_ns = 99999999999999999999; };", 8,
-		 "more than 64 bits"},
-		{FIGURE_1 "link: {\nwatchdog_ns = 4000000000000; };", 8,
-		 "4000000000000 is out of range; use 1 to 3600000000000"},
-		{FIGURE_1 "link: {\nwatchdog_ns = 0x1FFFFFFFFFFFF; };", 8,
-		 "562949953421311 is out of range"},
-		{FIGURE_1 "link: {\nkeepalive_dead_ns = 5; };", 8,
-		 "less than two keepalives"},
-		{FIGURE_1 "link: {\nreplay_timer_min_ns = 50000000; };", 8,
-		 "replay_timer"},
-		{FIGURE_1 "endpoint: {\nwindow_flits = 512; };", 8,
-		 "512 is out of range; use 1 to 511"},
-		{FIGURE_1 "endpoint: {\nmax_packet_flits = 4; };", 8,
-		 "no key endpoint.max_packet_flits"},
-		{FIGURE_1 "endpoint: {\nwindow_flits = 16; };", 8,
-		 "smaller than the longest packet"},
-		{FIGURE_1 "link: {\nmax_packet_flits = 255;\n"
-			  "credits_flits=300; queue_flits=300; };\n"
-			  "endpoint: { \nwindow_flits = 254; };", 11,
-		 "smaller than the longest packet"},
-		{FIGURE_1 "link: {\nmax_packet_flits = 255;\n"
-			  "credits_flits=300; queue_flits=300; };\n"
-			  "endpoint: { tx_buffer_flits = 200; };", 10,
-		 "smaller than the longest packet"},
-		{FIGURE_1 "endpoint: {\nprofile = \"RXL\"; };", 8,
-		 "no \"RXL\"; use one of \"rxl\", \"rxl-compact\""},
-		{FIGURE_1 "endpoint: {\ncrc = \"pcie6-rs\"; };", 8, "isn"},
-		{FIGURE_1 "routing: {\nvls = 9; };", 8, "use 1 to 8"},
-		{FIGURE_1 "routing: {\nlevels = 3; };", 8, "1, 2, 4 or 8"},
-		{FIGURE_1 "routing: {\nengine = 9; };", 8, "engine is a number"},
-		{FIGURE_1 "routing: {\nengine = \"\"; };", 8, "0 characters"},
-		{FIGURE_1 "link = 5;", 7, "link is a number; it takes a group"},
-		{FIGURE_1 "links: { };", 7,
-		 "there is no key links; did you mean link?"},
-	};
-
 	(void)state;
-	refuse_all(bad, RL_ARRAY_SIZE(bad));
+	refuse_all(protocol_keys, RL_ARRAY_SIZE(protocol_keys));
 }
 
 static void

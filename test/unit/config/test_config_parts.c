@@ -77,68 +77,68 @@ ports_on_a_network_have_no_destination(void **state)
 	config_drop(cfg);
 }
 
+static const struct {
+	const char *text;
+	int line;
+	const char *why;
+} refused[] = {
+	{FIGURE_1 "wires = (\n{ link = \"s0-s7\"; a = \"x\"; b = "
+		  "\"y\"; } );", 8, "there is no link s0-s7"},
+	{FIGURE_1 "wires = (\n{ link = \"s0-s1\"; a = \"x\"; b = "
+		  "\"y\"; } );", 8,
+	 "there are 2 links s0-s1; name one, as s0-s1#0"},
+	{FIGURE_1 "wires = (\n{ link = \"e0-s0\"; } );", 8,
+	 "names no ethdev"},
+	{FIGURE_1 "wires = (\n{ link = \"e0-s0\"; a = \"x\"; } );", 8,
+	 "one process runs both ends of e0-s0; give b too"},
+	{FIGURE_1 "wires = (\n{ link = \"e0-s0\"; b = \"x\"; } );", 8,
+	 "give a too"},
+	{FIGURE_1 "wires = (\n{ link = \"e0-s0\"; a = \"x\"; b = "
+		  "\"x\"; } );", 8,
+	 "port x is an end of e0-s0 already, in line 8"},
+	{FIGURE_1 "wires = (\n{ link = \"e0-s0\"; a = \"x\"; b = "
+		  "\"y\"; },\n{ link = \"s1-e1\"; a = \"z\"; b = "
+		  "\"x\"; } );", 9,
+	 "port x is an end of e0-s0 already, in line 8"},
+	{FIGURE_1 "wires = (\n{ link = \"e0-s0\"; a = \"x\"; b = "
+		  "\"y\"; },\n{ link = \"s0-e0\"; a = \"z\"; b = "
+		  "\"w\"; } );", 9,
+	 "link s0-e0 has its wire already, in line 8"},
+	{FIGURE_1 "attach = (\n{ endpoint = \"e0\"; port = \"x\"; } );"
+		  "\nwires = (\n{ link = \"e0-s0\"; a = \"x\"; b = "
+		  "\"y\"; } );", 10,
+	 "port x is attached to e0, in line 8"},
+	{FIGURE_1 "wires = (\n{ link = \"e0-s0\"; a = \"x\"; b = "
+		  "\"y\"; mtu = 20; } );", 8, "20 is out of range"},
+	{FIGURE_1 "processes = (\n{ name = \"l\"; devices = [\"e0\", "
+		  "\"e9\"]; } );", 8, "no device is called e9"},
+	{FIGURE_1 "processes = (\n{ name = \"l\"; devices = [\"e0\"]; "
+		  "},\n{ name = \"r\"; devices = [\"e0\"]; } );", 9,
+	 "e0 belongs to process l already, in line 8"},
+	{FIGURE_1 "processes = (\n{ name = \"l\"; devices = [\"e0\"]; "
+		  "},\n{ name = \"l\"; devices = [\"e1\"]; } );", 9,
+	 "there is a process l already, in line 8"},
+	{FIGURE_1 "processes = ( { name = \"l\"; devices = [\"e0\", "
+		  "\"s0\", \"s1\"]; } );", 7, "nobody runs e1"},
+	{FIGURE_1 TWO, 7,
+	 "link s0-s1#0 joins two of them and has no wire"},
+	{FIGURE_1 "networks = (\n{ name = \"n\"; members = [\"s0\"]; "
+		  "} );", 8, "s0 is a switch"},
+	{FIGURE_1 "networks = (\n{ name = \"n\"; members = [\"e0\"]; "
+		  "},\n{ name = \"m\"; members = [\"e0\"]; } );", 9,
+	 "e0 is on n already"},
+	{FIGURE_1 "attach = (\n{ endpoint = \"e0\"; port = \"x\"; dst "
+		  "= \"e1\"; } );\nnetworks = ( { name = \"n\"; members"
+		  " = [\"e0\", \"e1\"]; } );", 8, "leave dst out"},
+};
+
 static void
 what_cannot_be_is_refused_at_its_line(void **state)
 {
-	static const struct {
-		const char *text;
-		int line;
-		const char *why;
-	} bad[] = {
-		{FIGURE_1 "wires = (\n{ link = \"s0-s7\"; a = \"x\"; b = "
-			  "\"y\"; } );", 8, "there is no link s0-s7"},
-		{FIGURE_1 "wires = (\n{ link = \"s0-s1\"; a = \"x\"; b = "
-			  "\"y\"; } );", 8,
-		 "there are 2 links s0-s1; name one, as s0-s1#0"},
-		{FIGURE_1 "wires = (\n{ link = \"e0-s0\"; } );", 8,
-		 "names no ethdev"},
-		{FIGURE_1 "wires = (\n{ link = \"e0-s0\"; a = \"x\"; } );", 8,
-		 "one process runs both ends of e0-s0; give b too"},
-		{FIGURE_1 "wires = (\n{ link = \"e0-s0\"; b = \"x\"; } );", 8,
-		 "give a too"},
-		{FIGURE_1 "wires = (\n{ link = \"e0-s0\"; a = \"x\"; b = "
-			  "\"x\"; } );", 8,
-		 "port x is an end of e0-s0 already, in line 8"},
-		{FIGURE_1 "wires = (\n{ link = \"e0-s0\"; a = \"x\"; b = "
-			  "\"y\"; },\n{ link = \"s1-e1\"; a = \"z\"; b = "
-			  "\"x\"; } );", 9,
-		 "port x is an end of e0-s0 already, in line 8"},
-		{FIGURE_1 "wires = (\n{ link = \"e0-s0\"; a = \"x\"; b = "
-			  "\"y\"; },\n{ link = \"s0-e0\"; a = \"z\"; b = "
-			  "\"w\"; } );", 9,
-		 "link s0-e0 has its wire already, in line 8"},
-		{FIGURE_1 "attach = (\n{ endpoint = \"e0\"; port = \"x\"; } );"
-			  "\nwires = (\n{ link = \"e0-s0\"; a = \"x\"; b = "
-			  "\"y\"; } );", 10,
-		 "port x is attached to e0, in line 8"},
-		{FIGURE_1 "wires = (\n{ link = \"e0-s0\"; a = \"x\"; b = "
-			  "\"y\"; mtu = 20; } );", 8, "20 is out of range"},
-		{FIGURE_1 "processes = (\n{ name = \"l\"; devices = [\"e0\", "
-			  "\"e9\"]; } );", 8, "no device is called e9"},
-		{FIGURE_1 "processes = (\n{ name = \"l\"; devices = [\"e0\"]; "
-			  "},\n{ name = \"r\"; devices = [\"e0\"]; } );", 9,
-		 "e0 belongs to process l already, in line 8"},
-		{FIGURE_1 "processes = (\n{ name = \"l\"; devices = [\"e0\"]; "
-			  "},\n{ name = \"l\"; devices = [\"e1\"]; } );", 9,
-		 "there is a process l already, in line 8"},
-		{FIGURE_1 "processes = ( { name = \"l\"; devices = [\"e0\", "
-			  "\"s0\", \"s1\"]; } );", 7, "nobody runs e1"},
-		{FIGURE_1 TWO, 7,
-		 "link s0-s1#0 joins two of them and has no wire"},
-		{FIGURE_1 "networks = (\n{ name = \"n\"; members = [\"s0\"]; "
-			  "} );", 8, "s0 is a switch"},
-		{FIGURE_1 "networks = (\n{ name = \"n\"; members = [\"e0\"]; "
-			  "},\n{ name = \"m\"; members = [\"e0\"]; } );", 9,
-		 "e0 is on n already"},
-		{FIGURE_1 "attach = (\n{ endpoint = \"e0\"; port = \"x\"; dst "
-			  "= \"e1\"; } );\nnetworks = ( { name = \"n\"; members"
-			  " = [\"e0\", \"e1\"]; } );", 8, "leave dst out"},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < RL_ARRAY_SIZE(bad); i++)
-		config_refuse(bad[i].text, strlen(bad[i].text), -EINVAL,
-			      bad[i].line, bad[i].why);
+	for (size_t i = 0; i < RL_ARRAY_SIZE(refused); i++)
+		config_refuse(refused[i].text, strlen(refused[i].text), -EINVAL,
+			      refused[i].line, refused[i].why);
 }
 
 static uint64_t

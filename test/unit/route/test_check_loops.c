@@ -419,33 +419,25 @@ a_link_that_is_dead_closes_no_circle(void **state)
 	rl_topo_free(&r.t);
 }
 
-/* Three endpoints in a row, each linked to two switches, that hand on what is
- * not theirs: one may, a second one may not. */
+/* e0 - s0 - e1 - s1 - e2 - s2 - e3: endpoints in a row that hand on what is not
+ * theirs. */
 static void
-a_packet_that_two_endpoints_would_hand_on_is_lost(void **state)
+row_build(struct rl_topo *t)
 {
 	static struct rl_topo_ref sw[4] = {{.a = "s0"}, {.a = "s1"},
 					   {.a = "s2"}, {.a = "s3"}};
 	static struct rl_topo_ref ep[4] = {{.a = "e0"}, {.a = "e1"},
 					   {.a = "e2"}, {.a = "e3"}};
 	static struct rl_topo_ref link[8];
-	static struct rl_fwd_entry entry[8][4];
-	static struct rl_fwd fwd[8];
-	static uint8_t vl[4 * 3 * RL_SLS], sl[4];
-	static struct rl_check_report rep;
-	struct rl_check_in in = {.fwd = fwd};
 	struct rl_topo_spec spec;
 	char err[RL_ERR_MAX];
-	struct rl_topo t;
 
-	(void)state;
 	rl_topo_spec_defaults(&spec, RL_TOPO_CUSTOM);
 	spec.switches = sw;
 	spec.endpoints = ep;
 	spec.links = link;
 	spec.nswitches = 3;
 	spec.nendpoints = 4;
-	/* e0 - s0 - e1 - s1 - e2 - s2 - e3 */
 	for (unsigned int i = 0; i < 6; i++) {
 		snprintf(link[i].a, RL_NAME_MAX, "e%u", (i + 1) / 2);
 		snprintf(link[i].b, RL_NAME_MAX, "s%u", i / 2);
@@ -453,24 +445,37 @@ a_packet_that_two_endpoints_would_hand_on_is_lost(void **state)
 		link[i].k = -1;
 	}
 	spec.nlinks = 6;
-	if (rl_topo_build(&spec, &t, err, NULL) != 0)
+	if (rl_topo_build(&spec, t, err, NULL) != 0)
 		fail_msg("%s", err);
+}
+
+/* One may hand on a packet, a second one may not. */
+static void
+a_packet_that_two_endpoints_would_hand_on_is_lost(void **state)
+{
+	static struct rl_fwd_entry entry[8][4];
+	static struct rl_fwd fwd[8];
+	static uint8_t vl[4 * 3 * RL_SLS], sl[4];
+	static struct rl_check_report rep;
+	struct rl_check_in in = {.fwd = fwd};
+	struct rl_topo t;
+
+	(void)state;
+	row_build(&t);
 	for (uint32_t d = 0; d < t.ndev; d++) {
+		const bool is_ep = t.dev[d].kind == RL_DEV_ENDPOINT;
+		const uint32_t at = is_ep ? t.dev[d].ep_id : d;
+
 		fwd[d] = (struct rl_fwd){.ndst = 4, .nports = t.dev[d].nports,
 					 .nplanes = 1, .sl2vl = vl,
 					 .path_sl = sl};
 		rl_fwd_entries(&fwd[d], entry[d]);
-		for (uint32_t e = 0; e < 4; e++)
+		for (uint32_t e = 0; e < 4; e++) {
 			for (unsigned int i = 0; i < RL_FWD_ALTS; i++)
 				set(&entry[d][e], i, RL_FWD_PORT_NONE, 0);
-		/* Port 0 is the one to the left. */
-		for (uint32_t e = 0; e < 4; e++) {
-			const bool is_ep = t.dev[d].kind == RL_DEV_ENDPOINT;
-			const uint32_t at = is_ep ? t.dev[d].ep_id : d;
-			const bool right = is_ep ? e > at : e > at;
-
+			/* Port 0 is the one to the left. */
 			if (t.dev[d].nports == 2)
-				set(&entry[d][e], 0, right, 0);
+				set(&entry[d][e], 0, e > at, 0);
 			else if (t.dev[d].nports == 1)
 				set(&entry[d][e], 0, 0, 0);
 		}
