@@ -404,6 +404,24 @@ def measure(a, work):
     return {"one_process": one, "hosts": hosts}
 
 
+def carry_out(name, path, rows_of):
+    """Runs rows_of(folder), and writes its rows to a file where one is named.
+    @return the exit status"""
+    # what is begun is undone, also after SIGTERM
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    with tempfile.TemporaryDirectory(prefix=name + "-") as work:
+        try:
+            rows = rows_of(work)
+        except (Trouble, OSError, ValueError,
+                subprocess.TimeoutExpired) as e:
+            print("%s.sh: %s" % (name, e), file=sys.stderr)
+            return 1
+    if path:
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(rows, f, indent=1)
+    return 0
+
+
 def main():
     p = argparse.ArgumentParser(prog="failover.sh", description=__doc__)
     p.add_argument("--rate", type=int, default=200000,
@@ -421,19 +439,7 @@ def main():
         a.ms = min(a.ms, 500)  # the kernel takes the CPU back after 950 ms
     a.polls = (10,) if a.quick else (1, 10, 100)
     a.host_rate = 500 if a.quick else 2000
-    # what is begun is undone, also after SIGTERM
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    with tempfile.TemporaryDirectory(prefix="failover-") as work:
-        try:
-            rows = measure(a, work)
-        except (Trouble, OSError, ValueError,
-                subprocess.TimeoutExpired) as e:
-            print("failover.sh: %s" % e, file=sys.stderr)
-            return 1
-    if a.json:
-        with open(a.json, "w", encoding="utf-8") as f:
-            json.dump(rows, f, indent=1)
-    return 0
+    return carry_out("failover", a.json, lambda work: measure(a, work))
 
 
 if __name__ == "__main__":

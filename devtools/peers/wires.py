@@ -10,12 +10,11 @@ import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
 from failover import (BUILD, EAL, FABRIC, HOSTS, NAMES, Hosts, Trouble, call,
-                      can_have_hosts)
+                      can_have_hosts, carry_out)
 
 REFLIT = os.path.join(BUILD, "app", "reflit")
 PORTS = 'attach = ( { endpoint = "e0"; port = "net_af_packet0"; dst = "e1"; },' \
@@ -472,21 +471,15 @@ def main():
     if why:
         print("wires.sh: " + why, file=sys.stderr)
         return 2
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    rows = {}
-    with tempfile.TemporaryDirectory(prefix="wires-") as work:
-        try:
-            for name in names:
-                rows[name] = MEASURES[name](a, work)
-                print(flush=True)
-        except (Trouble, OSError, ValueError,
-                subprocess.TimeoutExpired) as e:
-            print("wires.sh: %s" % e, file=sys.stderr)
-            return 1
-    if a.json:
-        with open(a.json, "w", encoding="utf-8") as f:
-            json.dump(rows, f, indent=1)
-    return 0
+
+    def measure(work):
+        rows = {}
+        for name in names:
+            rows[name] = MEASURES[name](a, work)
+            print(flush=True)
+        return rows
+
+    return carry_out("wires", a.json, measure)
 
 
 if __name__ == "__main__":

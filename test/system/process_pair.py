@@ -5,15 +5,14 @@ s0 and s1, in two network namespaces, two veth cables between the halves. The
 fourth argument of a test that uses it is reflit-report."""
 import json
 import os
-import shutil
-import signal
 import socket
 import subprocess
 import sys
 import time
 
 REPORT = os.path.abspath(sys.argv.pop(4))
-from reflit_test import Box, FIGURE1, REFLIT, Skip  # noqa: E402
+from reflit_test import FIGURE1, REFLIT  # noqa: E402
+from spaces import LINK, Processes, TYPE, ip  # noqa: E402
 
 PARTS = """
 processes = ( { name = "left"; devices = ["e0", "s0"]; },
@@ -23,89 +22,28 @@ wires = ( { link = "s0-s1#0"; a = "net_af_packet0"; b = "net_af_packet0"; },
 attach = ( { endpoint = "e0"; port = "net_af_packet2"; },
            { endpoint = "e1"; port = "net_af_packet2"; } );
 """
-# Interfaces of a busy machine answer late: patience, not speed.
-LINK = """
-link: { keepalive_dead_ns = 400000000; phy_lost_ns = 400000000;
-        retrain_interval_ns = 20000000; init_interval_ns = 5000000;
-        replay_timer_min_ns = 2000000; replay_timer_max_ns = 200000000;
-        watchdog_ns = 4000000000; no_path_ns = 4000000000; };
-endpoint: { retry_timer_min_ns = 50000000; };
-"""
 CONFIG = FIGURE1 + LINK + PARTS
 NAMES = ("left", "right")
-TYPE = b"\x88\xb6"
 
 
-def ip(*args):
-    p = subprocess.run(("ip",) + args, capture_output=True, text=True,
-                       check=False)
-    if p.returncode:
-        raise Skip("no network interfaces here: ip %s: %s"
-                   % (" ".join(args), p.stderr.strip()))
-
-
-class Pair:
+class Pair(Processes):
     """Two namespaces, left and right, each with the ends of two cables (c0,
     c1) and of a veth to the test itself, which is in: a frame sent to
     .sock[0] enters at e0."""
-    made = 0
 
     def __init__(self, config=CONFIG):
-        if os.geteuid() != 0 or shutil.which("ip") is None:
-            raise Skip("needs root and iproute2")
-        Pair.made += 1
-        base = "rlp%d%c" % (os.getpid() % 100000, 96 + Pair.made)
-        self.ns = [base + "l", base + "r"]
-        self.out = [base + "x", base + "y"]
+        super().__init__("p", 2, ("c0", "c1"))
         self.config = [config, config]
-        self.box = Box()
-        self.process, self.lives, self.sock = [None, None], [0, 0], []
         self.err = []
         self.prompt = [False, False]  # whether a process has one
         # how each process opens its cables
         self.cables = ["--vdev=net_af_packet%d,iface=c%d" % (i, i)
                        for i in (0, 1)]
 
-    def __enter__(self):
-        try:
-            for n in self.ns:
-                ip("netns", "add", n)
-            for c in ("c0", "c1"):
-                ip("link", "add", c, "netns", self.ns[0], "type", "veth",
-                   "peer", "name", c, "netns", self.ns[1])
-            for i in (0, 1):
-                ip("link", "add", self.out[i], "type", "veth", "peer", "name",
-                   "p", "netns", self.ns[i])
-                for dev in ("c0", "c1", "p"):
-                    ip("-n", self.ns[i], "link", "set", dev, "arp", "off",
-                       "addrgenmode", "none", "up")
-                ip("link", "set", self.out[i], "arp", "off", "addrgenmode",
-                   "none", "up")
-                s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW,
-                                  socket.htons(3))
-                s.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)
-                s.bind((self.out[i], 0x88b6))
-                s.settimeout(0.2)
-                self.sock.append(s)
-        except Skip:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *exc):
-        for p in self.process:
-            if p is not None and p.poll() is None:
-                p.kill()
-                p.wait()
-        for s in self.sock:
-            s.close()
-        for dev in self.out:
-            subprocess.run(["ip", "link", "del", dev], check=False,
-                           capture_output=True)
-        for n in self.ns:
-            subprocess.run(["ip", "netns", "del", n], check=False,
-                           capture_output=True)
-        self.box.__exit__()
+    def lay(self):
+        for c in ("c0", "c1"):
+            ip("link", "add", c, "netns", self.ns[0], "type", "veth", "peer",
+               "name", c, "netns", self.ns[1])
 
     def json(self, i):
         return self.box.path("%s%d.json" % (NAMES[i], self.lives[i]))
@@ -155,15 +93,7 @@ class Pair:
 
     def receive(self, to, enough, seconds=30):
         """Numbers of frames that leave at e0 (0) or e1 (1), in order."""
-        got, end = [], time.monotonic() + seconds
-        while len(got) < enough and time.monotonic() < end:
-            try:
-                data, at = self.sock[to].recvfrom(4096)
-            except TimeoutError:
-                continue
-            if at[2] != 4 and data[12:14] == TYPE:
-                got.append(int.from_bytes(data[14:18], "big"))
-        return got
+        return self.receive_of(to, TYPE, enough, seconds)
 
     def meet(self, seconds=60):
         """Until frames pass both ways."""
@@ -177,12 +107,6 @@ class Pair:
         time.sleep(0.5)
         for i in (0, 1):
             self.receive(i, 1 << 30, 0.3)
-
-    def stop(self):
-        """Both at once, as one would; their exit statuses."""
-        for p in self.process:
-            p.send_signal(signal.SIGTERM)
-        return [p.wait(60) for p in self.process]
 
     def judge(self, *files):
         out = self.box.path("merged.json")
@@ -203,6 +127,22 @@ def exchange(net, n=2000):
         for to in (0, 1):
             got = net.receive(to, 50)
             assert got == list(range(100 + k, 150 + k)), (to, k, got)
+
+
+def met(net, n):
+    """Both have begun, found each other, and exchanged so many."""
+    for i in (0, 1):
+        net.start(i)
+    net.meet()
+    exchange(net, n)
+
+
+def killed_and_back(net, n):
+    """The right one is killed, comes back, and exchanges so many."""
+    net.kill(1)
+    net.start(1)
+    net.meet()
+    exchange(net, n)
 
 
 def clean(net, least):

@@ -6,13 +6,13 @@ never passed on as good."""
 import ctypes
 import json
 import os
-import shutil
 import socket
 import struct
 import subprocess
 import time
 
 from reflit_test import Box, FIGURE1, REFLIT, Run, Skip, case, main
+from spaces import ip, need_spaces
 
 CONFIG = FIGURE1 + """
 attach = ( { endpoint = "e0"; port = "%s0"; dst = "e1"; },
@@ -20,20 +20,12 @@ attach = ( { endpoint = "e0"; port = "%s0"; dst = "e1"; },
 """
 
 
-def ip(*args):
-    p = subprocess.run(("ip",) + args, capture_output=True, text=True)
-    if p.returncode:
-        raise Skip("no network interfaces here: ip %s: %s"
-                   % (" ".join(args), p.stderr.strip()))
-
-
 class Pairs:
     """Two veth pairs, a0-a1 and b0-b1: reflit has a1 and b1."""
     made = 0
 
     def __init__(self, mtu=1500):
-        if os.geteuid() != 0 or shutil.which("ip") is None:
-            raise Skip("needs root and iproute2")
+        need_spaces()
         Pairs.made += 1  # names of a namespace that goes linger
         n = "rl%d%c" % (os.getpid() % 100000, 96 + Pairs.made)
         self.names = [n + x for x in ("a0", "a1", "b0", "b1")]

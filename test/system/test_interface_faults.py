@@ -14,6 +14,7 @@ import time
 
 sys.argv[1:4], FAULT, STEER, COUNTS = sys.argv[1:4], *sys.argv[4:7]
 from reflit_test import Box, Skip, case, main  # noqa: E402
+from spaces import delete_spaces, ip, need_spaces, quiet_up  # noqa: E402
 
 ETHERTYPE = 0x88B5
 FRAME = 200
@@ -70,13 +71,6 @@ while True:
 """
 
 
-def ip(*args):
-    p = subprocess.run(["ip", *args], capture_output=True, text=True,
-                       check=False)
-    if p.returncode != 0:
-        raise Skip("ip %s: %s" % (" ".join(args), p.stderr.strip()))
-
-
 class Pair:
     """Two namespaces and a veth pair between them: a sends, b has faults."""
 
@@ -87,17 +81,14 @@ class Pair:
         self.running = []
 
     def __enter__(self):
-        if os.geteuid() != 0:
-            raise Skip("making network namespaces takes root")
+        need_spaces()
         try:
             ip("netns", "add", self.a)
             ip("netns", "add", self.b)
             ip("link", "add", "va", "netns", self.a, "type", "veth", "peer",
                "name", "vb", "netns", self.b)
             for ns, dev in ((self.a, "va"), (self.b, "vb")):
-                # nobody sends by it but this test
-                ip("-n", ns, "link", "set", dev, "arp", "off", "addrgenmode",
-                   "none", "up")
+                quiet_up(dev, ns)
             self.settle()
         except BaseException:
             self.__exit__()
@@ -109,10 +100,14 @@ class Pair:
             if p.poll() is None:
                 p.kill()
             p.wait()
-        for ns in (self.a, self.b):
-            subprocess.run(["ip", "netns", "del", ns], check=False,
-                           capture_output=True)
+        delete_spaces((self.a, self.b))
         self.box.__exit__()
+
+    def steer(self):
+        """Puts rl_steer at b, for faults to stand before."""
+        ip("-n", self.b, "link", "set", "vb", "xdp", "obj", STEER, "sec",
+           "xdp")
+        self.settle()
 
     def in_ns(self, ns, *cmd, **kw):
         p = subprocess.Popen(["ip", "netns", "exec", ns, *cmd],
@@ -342,9 +337,7 @@ def one_that_gets_no_time_goes_on_as_it_was_told():
 @case
 def before_rl_steer_it_renews_its_lease():
     with Pair() as net:
-        ip("-n", net.b, "link", "set", "vb", "xdp", "obj", STEER, "sec",
-           "xdp")
-        net.settle()
+        net.steer()
         p = net.start("--drop-nth", "4")
         time.sleep(LEASE + 0.5)
         assert len(net.transfer(100)) == 75
@@ -354,9 +347,7 @@ def before_rl_steer_it_renews_its_lease():
 @case
 def before_rl_steer_it_gives_faults_and_goes_when_it_ends():
     with Pair() as net:
-        ip("-n", net.b, "link", "set", "vb", "xdp", "obj", STEER, "sec",
-           "xdp")
-        net.settle()
+        net.steer()
         p = net.start("--drop-nth", "4")
         got = numbers(net.transfer(100))
         report = net.end(p)
@@ -378,9 +369,7 @@ def before_rl_steer_it_gives_faults_and_goes_when_it_ends():
 @case
 def what_it_lets_pass_goes_on_to_rl_steer_twice_where_it_is_sent_in_twice():
     with Pair() as net:
-        ip("-n", net.b, "link", "set", "vb", "xdp", "obj", STEER, "sec",
-           "xdp")
-        net.settle()
+        net.steer()
         p = net.start("--drop-nth", "4")
         before = net.steered()
         assert len(net.transfer(100)) == 75

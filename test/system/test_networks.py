@@ -4,12 +4,12 @@
 endpoint each; the kernels find each other by ARP and IPv6 neighbour discovery."""
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
 
 from reflit_test import Box, REFLIT, Skip, case, main
+from spaces import ip, need_spaces
 
 CONFIG = """
 fabric: {
@@ -41,22 +41,13 @@ for where in sys.argv[1:]:
 """
 
 
-def ip(*args):
-    p = subprocess.run(("ip",) + args, capture_output=True, text=True,
-                       check=False)
-    if p.returncode:
-        raise Skip("no network interfaces here: ip %s: %s"
-                   % (" ".join(args), p.stderr.strip()))
-
-
 class Lan:
     """Three hosts, h0 to h2; the other ends of their cables are p0 to p2 in a
     namespace with reflit."""
     made = 0
 
     def __init__(self, hosts=3):
-        if os.geteuid() != 0 or shutil.which("ip") is None:
-            raise Skip("needs root and iproute2")
+        need_spaces()
         Lan.made += 1
         base = "rll%d%c" % (os.getpid() % 100000, 96 + Lan.made)
         self.host = [base + str(i) for i in range(hosts)]

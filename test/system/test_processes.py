@@ -10,7 +10,7 @@ import sys
 import time
 
 from process_pair import (CONFIG, Pair, REPORT, clean, exchange,  # noqa: E402
-                          ip)
+                          ip, killed_and_back, met)
 from reflit_test import (Box, FIGURE1, ROOT, Skip,  # noqa: E402
                          case, main, need)
 
@@ -64,15 +64,8 @@ def a_cable_cut_under_load_loses_nothing():
 @case
 def a_process_that_is_killed_comes_back_and_is_known_as_another():
     with Pair() as net:
-        net.start(0)
-        net.start(1)
-        net.meet()
-        exchange(net, 200)
-        net.process[1].kill()
-        net.process[1].wait()
-        net.start(1)
-        net.meet()
-        exchange(net, 200)
+        met(net, 200)
+        killed_and_back(net, 200)
         net.stop()
         status, out, merged = net.judge()
         # what the life that was killed had got, nobody can prove
@@ -168,15 +161,8 @@ def with_a_key_strangers_on_the_wire_change_nothing():
 def a_process_killed_and_started_again_is_believed_by_its_key():
     with Pair(KEYED) as net:
         key(net.box)
-        net.start(0)
-        net.start(1)
-        net.meet()
-        exchange(net, 100)
-        net.process[1].kill()
-        net.process[1].wait()
-        net.start(1)
-        net.meet()
-        exchange(net, 200)
+        met(net, 100)
+        killed_and_back(net, 200)
         net.stop()
         status, out, merged = net.judge()
         assert status == 0, out
@@ -267,10 +253,7 @@ def what_does_not_fit_together_is_refused():
 @case
 def reports_that_do_not_fit_are_refused_and_a_missing_one_is_said():
     with Pair() as net:
-        net.start(0)
-        net.start(1)
-        net.meet()
-        exchange(net, 100)
+        met(net, 100)
         assert net.stop() == [0, 0], net.errors()
         status, out, merged = net.judge(net.json(0))
         assert status == 1 and "process right has left no report" in out, out
@@ -294,10 +277,7 @@ def reports_that_do_not_fit_are_refused_and_a_missing_one_is_said():
 @case
 def what_waited_while_a_peer_began_anew_is_judged_with_what_came_after():
     with Pair() as net:
-        net.start(0)
-        net.start(1)
-        net.meet()
-        exchange(net, 100)
+        met(net, 100)
         assert net.stop() == [0, 0], net.errors()
         files = []
         for i in (0, 1):

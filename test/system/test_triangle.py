@@ -4,15 +4,13 @@
 a cable between each two, three network namespaces. Who is cut off from one
 neighbour reaches it by the other; one that is killed stops nobody else."""
 import os
-import shutil
-import signal
-import socket
 import subprocess
 import sys
 import time
 
 REPORT = os.path.abspath(sys.argv.pop(4))
-from reflit_test import Box, REFLIT, Skip, case, main  # noqa: E402
+from reflit_test import REFLIT, case, main  # noqa: E402
+from spaces import LINK, Processes, TYPE, ip  # noqa: E402
 
 NAMES = ("one", "two", "three")
 CABLES = ((0, 1), (1, 2), (2, 0))
@@ -25,12 +23,6 @@ fabric: {
             { a = "e2"; b = "s2"; }, { a = "s0"; b = "s1"; },
             { a = "s1"; b = "s2"; }, { a = "s2"; b = "s0"; } );
 };
-# Interfaces of a busy machine answer late: patience, not speed.
-link: { keepalive_dead_ns = 400000000; phy_lost_ns = 0;
-        retrain_interval_ns = 20000000; init_interval_ns = 5000000;
-        replay_timer_min_ns = 2000000; replay_timer_max_ns = 200000000;
-        watchdog_ns = 4000000000; no_path_ns = 4000000000; };
-endpoint: { retry_timer_min_ns = 50000000; };
 processes = ( { name = "one"; devices = ["e0", "s0"]; },
               { name = "two"; devices = ["e1", "s1"]; },
               { name = "three"; devices = ["e2", "s2"]; } );
@@ -43,80 +35,25 @@ attach = ( { endpoint = "e0"; port = "net_af_packet2"; },
 networks = ( { name = "lan"; members = ["e0", "e1", "e2"];
                stations = ["02:00:00:00:00:00 e0", "02:00:00:00:00:01 e1",
                            "02:00:00:00:00:02 e2"]; } );
-"""
-TYPE = b"\x88\xb6"
-
-
-def ip(*args):
-    p = subprocess.run(("ip",) + args, capture_output=True, text=True,
-                       check=False)
-    if p.returncode:
-        raise Skip("no network interfaces here: ip %s: %s"
-                   % (" ".join(args), p.stderr.strip()))
+""" + LINK.replace("phy_lost_ns = 400000000", "phy_lost_ns = 0")
 
 
 def station(i):
     return b"\2\0\0\0\0" + bytes([i])
 
 
-class Triangle:
+class Triangle(Processes):
     """Process i has "next" on the cable to i + 1, "last" on that to i - 1, and
     a port whose other end, .sock[i], is the test's."""
-    made = 0
 
     def __init__(self):
-        if os.geteuid() != 0 or shutil.which("ip") is None:
-            raise Skip("needs root and iproute2")
-        Triangle.made += 1
-        base = "rlt%d%c" % (os.getpid() % 100000, 96 + Triangle.made)
-        self.ns = [base + c for c in "abc"]
-        self.out = [base + c for c in "xyz"]
-        self.box = Box()
-        self.process, self.lives = [None] * 3, [0] * 3
-        self.sock, self.reports = [], []
+        super().__init__("t", 3, ("next", "last"))
+        self.reports = []
 
-    def __enter__(self):
-        try:
-            for n in self.ns:
-                ip("netns", "add", n)
-            for a, b in CABLES:
-                ip("link", "add", "next", "netns", self.ns[a], "type", "veth",
-                   "peer", "name", "last", "netns", self.ns[b])
-            for i in range(3):
-                self.port(i)
-        except Skip:
-            self.__exit__()
-            raise
-        return self
-
-    def port(self, i):
-        ip("link", "add", self.out[i], "type", "veth", "peer", "name", "p",
-           "netns", self.ns[i])
-        for dev in ("next", "last", "p"):
-            ip("-n", self.ns[i], "link", "set", dev, "arp", "off",
-               "addrgenmode", "none", "up")
-        ip("link", "set", self.out[i], "arp", "off", "addrgenmode", "none",
-           "up")
-        s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-        s.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)
-        s.bind((self.out[i], 0x88b6))
-        s.settimeout(0.1)
-        self.sock.append(s)
-
-    def __exit__(self, *exc):
-        for p in self.process:
-            if p is not None and p.poll() is None:
-                p.kill()
-                p.wait()
-        for s in self.sock:
-            s.close()
-        for dev in self.out:
-            subprocess.run(["ip", "link", "del", dev], check=False,
-                           capture_output=True)
-        for n in self.ns:
-            subprocess.run(["ip", "netns", "del", n], check=False,
-                           capture_output=True)
-        self.box.__exit__()
+    def lay(self):
+        for a, b in CABLES:
+            ip("link", "add", "next", "netns", self.ns[a], "type", "veth",
+               "peer", "name", "last", "netns", self.ns[b])
 
     def start(self, i):
         self.lives[i] += 1
@@ -146,15 +83,7 @@ class Triangle:
 
     def receive(self, frm, to, enough, seconds):
         """Numbers of frames of one host that reach another, in order."""
-        got, end = [], time.monotonic() + seconds
-        while len(got) < enough and time.monotonic() < end:
-            try:
-                data, at = self.sock[to].recvfrom(4096)
-            except TimeoutError:
-                continue
-            if at[2] != 4 and data[6:14] == station(frm) + TYPE:
-                got.append(int.from_bytes(data[14:18], "big"))
-        return got
+        return self.receive_of(to, station(frm) + TYPE, enough, seconds)
 
     def meet(self, pairs):
         """Until frames pass from each of these to the other."""
@@ -175,11 +104,6 @@ class Triangle:
             got = self.receive(frm, to, n, 40)
             assert got == list(range(first, first + n)), (
                 frm, to, len(got), got[:3], self.errors())
-
-    def stop(self):
-        for p in self.process:
-            p.send_signal(signal.SIGTERM)
-        return [p.wait(60) for p in self.process]
 
     def judge(self):
         """Whatever reports there are."""
@@ -224,8 +148,7 @@ def one_of_three_is_killed_and_the_two_others_go_on():
             net.start(i)
         net.meet(RING + BACK)
         net.exchange(RING, 100, 100)
-        net.process[2].kill()
-        net.process[2].wait()
+        net.kill(2)
         for k in range(1000, 3000, 100):
             net.exchange(((0, 1),), k, 100)
             net.exchange(((1, 0),), k, 100)

@@ -4,33 +4,17 @@
 s0 and s1 are interfaces; packets of generators are proven one by one."""
 import json
 import os
-import shutil
 import subprocess
 
 from reflit_test import Box, FIGURE1, REFLIT, Skip, case, main
+from spaces import LINK, delete_spaces, ip, need_spaces, quiet_up
 
 WIRES = """
 wires = ( { link = "s0-s1#0"; a = "%s0"; b = "%s1"; },
           { link = "s0-s1#1"; a = "%s2"; b = "%s3"; } );
 """
-# Interfaces of a busy machine answer late: patience, not speed.
-LINK = """
-link: { keepalive_dead_ns = 400000000; phy_lost_ns = 400000000;
-        retrain_interval_ns = 20000000; init_interval_ns = 5000000;
-        replay_timer_min_ns = 2000000; replay_timer_max_ns = 200000000;
-        watchdog_ns = 4000000000; no_path_ns = 4000000000; };
-endpoint: { retry_timer_min_ns = 50000000; };
-"""
 RUN = ["--packets", "3000", "--load", "0.5"]
 COMMANDS = "wait up 60s\nstart\nwait sent 60s\nwait drained 60s\nquit\n"
-
-
-def ip(*args):
-    p = subprocess.run(("ip",) + args, capture_output=True, text=True,
-                       check=False)
-    if p.returncode:
-        raise Skip("no network interfaces here: ip %s: %s"
-                   % (" ".join(args), p.stderr.strip()))
 
 
 class Space:
@@ -39,8 +23,7 @@ class Space:
     made = 0
 
     def __init__(self, mtu=1500, cables=2):
-        if os.geteuid() != 0 or shutil.which("ip") is None:
-            raise Skip("needs root and iproute2")
+        need_spaces()
         Space.made += 1
         self.ns = "rlw%d.%d" % (os.getpid(), Space.made)
         self.mtu, self.cables = mtu, cables
@@ -53,16 +36,14 @@ class Space:
                 ip("-n", self.ns, "link", "add", "v%d" % i, "type", "veth",
                    "peer", "name", "v%d" % (i + 1))
             for i in range(2 * self.cables):
-                ip("-n", self.ns, "link", "set", "v%d" % i, "mtu",
-                   str(self.mtu), "arp", "off", "addrgenmode", "none", "up")
+                quiet_up("v%d" % i, self.ns, self.mtu)
         except Skip:
             self.__exit__()
             raise
         return self
 
     def __exit__(self, *exc):
-        subprocess.run(["ip", "netns", "del", self.ns], check=False,
-                       capture_output=True)
+        delete_spaces([self.ns])
 
     def vdevs(self, driver, more=""):
         return ["--vdev=%s%d,iface=v%d%s" % (driver, i, i, more)

@@ -476,3 +476,26 @@ host_close(struct host *h)
 	rl_route_free(h->route);
 	rl_config_free(&h->cfg);
 }
+
+int
+host_set_up(void **state)
+{
+	host_open(*state, HOST_FIGURE_1);
+	return 0;
+}
+
+int
+host_set_up_started(void **state)
+{
+	host_set_up(state);
+	assert_int_equal(host_build(*state), 0);
+	host_start(*state);
+	return 0;
+}
+
+int
+host_tear_down(void **state)
+{
+	host_close(*state);
+	return 0;
+}

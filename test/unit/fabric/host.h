@@ -112,6 +112,12 @@ struct rl_role_port *host_port(struct host *h, const char *link,
 			       unsigned int end);
 void host_close(struct host *h); /* and looks for leaks */
 
+/* For cmocka, whose state is a struct host: Figure 1 is read; it is built and
+ * started; it is closed. */
+int host_set_up(void **state);
+int host_set_up_started(void **state);
+int host_tear_down(void **state);
+
 /* Two switches joined by two links, an endpoint on each: Figure 1. */
 #define HOST_FIGURE_1_FABRIC                                                   \
 	FIGURE1_FABRIC                                                         \

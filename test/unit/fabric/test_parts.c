@@ -10,22 +10,6 @@
 
 static struct host h;
 
-static int
-open_host(void **state)
-{
-	(void)state;
-	host_open(&h, HOST_FIGURE_1);
-	return 0;
-}
-
-static int
-close_host(void **state)
-{
-	(void)state;
-	host_close(&h);
-	return 0;
-}
-
 static void
 build(void)
 {
@@ -524,7 +508,9 @@ a_frame_that_was_received_is_given_back(void **state)
 int
 main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, open_host, close_host)
+#define CASE(name)                                                              \
+	cmocka_unit_test_prestate_setup_teardown(name, host_set_up,             \
+						 host_tear_down, &h)
 	const struct CMUnitTest tests[] = {
 		CASE(every_port_has_an_address_of_its_own_and_knows_its_peer_s),
 		CASE(every_port_draws_from_a_seed_of_its_own),

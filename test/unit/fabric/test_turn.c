@@ -13,33 +13,15 @@
 
 static struct host h;
 
-static int
-open_host(void **state)
-{
-	(void)state;
-	host_open(&h, HOST_FIGURE_1);
-	assert_int_equal(host_build(&h), 0);
-	host_start(&h);
-	return 0;
-}
-
 /* The same, and each port hands packets to its core, and takes them from it. */
 static int
 open_joined(void **state)
 {
-	open_host(state);
+	host_set_up_started(state);
 	for (uint32_t d = 0; d < h.fabric.ndev; d++)
 		for (uint16_t p = 0; p < h.fabric.dev[d].nports; p++)
 			rl_role_join(&h.fabric.dev[d].core,
 				     &h.fabric.dev[d].port[p]);
-	return 0;
-}
-
-static int
-close_host(void **state)
-{
-	(void)state;
-	host_close(&h);
 	return 0;
 }
 
@@ -191,8 +173,11 @@ a_joined_device_that_is_made_again_is_joined(void **state)
 int
 main(void)
 {
-#define JOINED(name) { "joined: " #name, name, open_joined, close_host, NULL }
-#define CASE(name) cmocka_unit_test_setup_teardown(name, open_host, close_host)
+#define JOINED(name)                                                            \
+	{ "joined: " #name, name, open_joined, host_tear_down, &h }
+#define CASE(name)                                                              \
+	cmocka_unit_test_prestate_setup_teardown(name, host_set_up_started,     \
+						 host_tear_down, &h)
 	const struct CMUnitTest tests[] = {
 		CASE(a_flit_crosses_a_device_in_one_turn),
 		CASE(what_a_dead_link_held_leaves_in_the_turn_of_its_death),
