@@ -15,8 +15,6 @@
 # to namespaces of their own, and end with them.
 set -eu
 
-packages="mmdebstrap mount"
-
 usage() {
 	echo "usage: $0 [--variant NAME]... [--quick] [--only run|test]" \
 		"[--keep]" >&2
@@ -51,8 +49,7 @@ if [ "$(id -u)" -ne 0 ]; then
 	echo "$0: roots are made by root" >&2
 	exit 2
 fi
-# shellcheck disable=SC2086
-./devtools/need.sh $packages
+./devtools/install.sh --tests
 
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/reflit-fresh-XXXXXX")
 finish() {

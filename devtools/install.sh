@@ -4,8 +4,9 @@
 # Asks for root (through sudo) only where something is missing.
 #
 #   devtools/install.sh          installs what building and running takes
-#   devtools/install.sh --tests  also what tests alone need (a browser, man); where
-#                                these are missing and root is not at hand, it
+#   devtools/install.sh --tests  also what tests alone need (a browser, man, what
+#                                fresh.sh makes machines with); where these
+#                                are missing and root is not at hand, it
 #                                says so and goes on: their tests are skipped
 #   devtools/install.sh --list   prints all of them, one a line
 #
@@ -33,10 +34,11 @@ packages="$packages iproute2 ethtool procps"
 
 # tests alone: the page of reflit-view in a real browser; manual pages; reports
 # held against docs/schema.json; captures in tshark; TCP across two-hosts.sh;
-# OpenSM beside reflit-route; an etcd, and certificates for it
+# OpenSM beside reflit-route; an etcd, and certificates for it; the roots that
+# devtools/fresh.sh makes
 tests="chromium chromium-driver man-db python3-jsonschema tshark iperf3"
 tests="$tests opensm ibsim-utils libopensm-dev libibumad-dev"
-tests="$tests etcd-server etcd-client openssl"
+tests="$tests etcd-server etcd-client openssl mmdebstrap mount"
 
 case "$*" in
 --list)

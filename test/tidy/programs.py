@@ -28,7 +28,6 @@ import program_words
 # folder -> the script whose `packages` its scripts install for themselves
 OWN_PACKAGES = {
     "devtools/peers/": "devtools/peers/",
-    "devtools/fresh.sh": "devtools/fresh.sh",
 }
 # program -> package, of those that a machine need not have: what needs them is
 # skipped, or installs them itself
