@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * See plants.h. This file alone is compiled without the new names, so that
- * what it calls is the real thing. One lcore only: the bugs have one state.
+ * See plants.h. The linker leads calls of X() to __wrap_X(), which has the real
+ * thing as __real_X(). One lcore only: the bugs have one state.
  */
 
 #include <stdio.h>
@@ -15,12 +15,18 @@
 #include "rl_route.h"
 #include "rl_tg.h"
 
-struct rl_flit *plant_ep_recv(struct rl_ep *ep);
-struct rl_tg *plant_tg_init(void *mem, const struct rl_tg_cfg *cfg,
-			    struct rl_flit_cache *cache);
-int plant_route_setup(const struct rl_topo *topo, const char *engine,
-		      unsigned int max_vls, unsigned int levels,
-		      struct rl_route **out, char *err);
+struct rl_flit *__real_rl_ep_recv(struct rl_ep *ep);
+struct rl_flit *__wrap_rl_ep_recv(struct rl_ep *ep);
+struct rl_tg *__real_rl_tg_init(void *mem, const struct rl_tg_cfg *cfg,
+				struct rl_flit_cache *cache);
+struct rl_tg *__wrap_rl_tg_init(void *mem, const struct rl_tg_cfg *cfg,
+				struct rl_flit_cache *cache);
+int __real_rl_route_setup(const struct rl_topo *topo, const char *engine,
+			  unsigned int max_vls, unsigned int levels,
+			  struct rl_route **out, char *err);
+int __wrap_rl_route_setup(const struct rl_topo *topo, const char *engine,
+			  unsigned int max_vls, unsigned int levels,
+			  struct rl_route **out, char *err);
 
 static struct rl_flit_cache *cache; /* of the one lcore */
 static struct rl_ep *victim;
@@ -50,19 +56,21 @@ plant_notices(void)
 }
 
 struct rl_tg *
-plant_tg_init(void *mem, const struct rl_tg_cfg *cfg, struct rl_flit_cache *c)
+__wrap_rl_tg_init(void *mem, const struct rl_tg_cfg *cfg,
+		  struct rl_flit_cache *c)
 {
 	cache = c;
-	tg = rl_tg_init(mem, cfg, c);
+	tg = __real_rl_tg_init(mem, cfg, c);
 	return tg;
 }
 
 int
-plant_route_setup(const struct rl_topo *topo, const char *engine,
-		  unsigned int max_vls, unsigned int levels,
-		  struct rl_route **out, char *err)
+__wrap_rl_route_setup(const struct rl_topo *topo, const char *engine,
+		      unsigned int max_vls, unsigned int levels,
+		      struct rl_route **out, char *err)
 {
-	const int ret = rl_route_setup(topo, engine, max_vls, levels, out, err);
+	const int ret = __real_rl_route_setup(topo, engine, max_vls, levels,
+					      out, err);
 
 	if (ret == 0 && (planted("LIE") || planted("UNPROVEN")))
 		(*out)->accepted = planted("LIE");
@@ -114,7 +122,7 @@ spoil(struct rl_ep *ep, struct rl_flit *pkt)
 		pkt->wire[120] ^= 0x10;
 	} else if (planted("LOSE")) {
 		rl_packet_put(cache, pkt);
-		return rl_ep_recv(ep);
+		return __real_rl_ep_recv(ep);
 	} else if (planted("LEAK")) {
 		(void)rl_flit_get(cache);
 	} else if (planted("INEXACT")) {
@@ -124,14 +132,14 @@ spoil(struct rl_ep *ep, struct rl_flit *pkt)
 }
 
 struct rl_flit *
-plant_ep_recv(struct rl_ep *ep)
+__wrap_rl_ep_recv(struct rl_ep *ep)
 {
 	struct rl_flit *pkt;
 
 	if (victim == NULL)
 		victim = ep;
 	if (ep != victim)
-		return rl_ep_recv(ep);
+		return __real_rl_ep_recv(ep);
 	if (planted("STUCK") && seen >= PLANT_OF)
 		return NULL;
 	if (kept != NULL && release) {
@@ -139,7 +147,7 @@ plant_ep_recv(struct rl_ep *ep)
 		kept = NULL;
 		return pkt;
 	}
-	pkt = rl_ep_recv(ep);
+	pkt = __real_rl_ep_recv(ep);
 	if (pkt == NULL)
 		return NULL;
 	release = kept != NULL; /* another one has overtaken it */
