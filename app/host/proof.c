@@ -36,7 +36,7 @@ proof_sent(struct proof *l, uint32_t tag, const void *data,
 		l->next_tag = tag; /* a flow may begin anywhere */
 	l->settled_reports += given_up(e);
 	e->sent_ns = now_ns;
-	e->digest = rl_crc32c(data, len, l->hw_crc);
+	e->digest = rl_crc32c_lanes(data, len, l->hw_crc);
 	e->len = len;
 	e->sent_tag = tag + 1;
 	if (l->half != NULL)
@@ -68,7 +68,7 @@ static void
 got_half(struct proof *l, uint32_t tag, const void *data, uint32_t len)
 {
 	const uint64_t digest =
-		half_digest(tag, len, rl_crc32c(data, len, l->hw_crc));
+		half_digest(tag, len, rl_crc32c_lanes(data, len, l->hw_crc));
 
 	l->delivered_packets++;
 	if (half_got(l->half, tag, digest))
@@ -96,7 +96,7 @@ proof_got(struct proof *l, uint32_t tag, const void *data, uint32_t len,
 	if (e->sent_tag == tag + 1)
 		rl_silence_add(&l->silence, e->sent_ns, now_ns);
 	if (e->sent_tag != tag + 1 || e->len != len ||
-	    e->digest != rl_crc32c(data, len, l->hw_crc))
+	    e->digest != rl_crc32c_lanes(data, len, l->hw_crc))
 		l->altered_packets++;
 	else
 		rl_delay_add(&l->delay[vc % RL_VCS], now_ns - e->sent_ns,

@@ -5,6 +5,8 @@
 
 #include "rl_base.h"
 
+#define LANES 4
+
 /*
  * The eight tables of slice-by-8 are built by the compiler, so that they are
  * constant and nobody has to trust 2,048 typed numbers.
@@ -77,6 +79,16 @@ crc32c_sw_zero(uint32_t crc, size_t len)
 	return crc;
 }
 
+/* Lane i has word i of each group of four. @return what is behind them */
+static const uint8_t *
+lanes_sw(uint32_t lane[LANES], const uint8_t *p, size_t groups)
+{
+	for (; groups > 0; groups--)
+		for (int i = 0; i < LANES; i++, p += 8)
+			lane[i] = crc32c_sw(lane[i], p, 8);
+	return p;
+}
+
 #if defined(__x86_64__)
 
 /*
@@ -136,6 +148,23 @@ crc32c_sse42_hole(uint32_t crc, const uint8_t *p, size_t len, size_t hole)
 	return crc32c_sse42((uint32_t)c, p, len & 7);
 }
 
+__attribute__((target("sse4.2"))) static const uint8_t *
+lanes_sse42(uint32_t lane[LANES], const uint8_t *p, size_t groups)
+{
+	uint64_t c[LANES], v[LANES];
+
+	for (int i = 0; i < LANES; i++)
+		c[i] = lane[i];
+	for (; groups > 0; groups--, p += sizeof(v)) {
+		memcpy(v, p, sizeof(v));
+		for (int i = 0; i < LANES; i++)
+			c[i] = __builtin_ia32_crc32di(c[i], v[i]);
+	}
+	for (int i = 0; i < LANES; i++)
+		lane[i] = (uint32_t)c[i];
+	return p;
+}
+
 bool
 rl_crc32c_hw(void)
 {
@@ -143,6 +172,12 @@ rl_crc32c_hw(void)
 }
 
 #else
+
+static const uint8_t *
+lanes_sse42(uint32_t lane[LANES], const uint8_t *p, size_t groups)
+{
+	return lanes_sw(lane, p, groups);
+}
 
 static uint32_t
 crc32c_sse42_hole(uint32_t crc, const uint8_t *p, size_t len, size_t hole)
@@ -184,4 +219,18 @@ rl_crc32c_hole(const void *data, size_t len, size_t hole, bool hw)
 		return ~crc32c_sse42_hole(~0u, p, len, hole);
 	crc = crc32c_sw_zero(crc32c_sw(~0u, p, hole), 4);
 	return ~crc32c_sw(crc, p + hole + 4, len - hole - 4);
+}
+
+uint32_t
+rl_crc32c_lanes(const void *data, size_t len, bool hw)
+{
+	const size_t groups = len / (8 * LANES);
+	uint32_t lane[LANES] = { 1, 2, 3, 4 };
+	const uint8_t *end;
+
+	end = rl_likely(hw) ? lanes_sse42(lane, data, groups)
+			    : lanes_sw(lane, data, groups);
+	lane[0] = hw ? crc32c_sse42(lane[0], end, len % (8 * LANES))
+		     : crc32c_sw(lane[0], end, len % (8 * LANES));
+	return rl_crc32c(lane, sizeof(lane), hw);
 }

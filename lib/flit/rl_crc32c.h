@@ -32,4 +32,12 @@ uint32_t rl_crc32c(const void *data, size_t len, bool hw);
  */
 uint32_t rl_crc32c_hole(const void *data, size_t len, size_t hole, bool hw);
 
+/**
+ * Any thread. A digest of @p len bytes at @p data, the same with and without
+ * @p hw: four CRCs, each of every fourth word, under one more. What changes one
+ * of the four changes the whole. Of a long packet it takes a third of the time,
+ * because four chains of instructions go on side by side.
+ */
+uint32_t rl_crc32c_lanes(const void *data, size_t len, bool hw);
+
 #endif /* RL_CRC32C_H */

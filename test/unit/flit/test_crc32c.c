@@ -88,6 +88,40 @@ a_hole_counts_as_zero_wherever_it_lies(void **state)
 		}
 }
 
+static void
+the_digest_is_the_same_on_any_cpu_and_sees_every_bit(void **state)
+{
+	struct rl_prng p;
+	uint8_t b[200];
+
+	(void)state;
+	rl_prng_seed(&p, 3);
+	random_bytes(&p, b, sizeof(b));
+	for (size_t n = 0; n <= 190; n++) {
+		const uint32_t want = rl_crc32c_lanes(b + n % 9, n, false);
+
+		if (rl_crc32c_hw())
+			assert_int_equal(rl_crc32c_lanes(b + n % 9, n, true),
+					 want);
+		for (size_t bit = 0; bit < 8 * n; bit += 7) {
+			b[n % 9 + bit / 8] ^= (uint8_t)(1u << bit % 8);
+			assert_int_not_equal(
+				rl_crc32c_lanes(b + n % 9, n, false), want);
+			b[n % 9 + bit / 8] ^= (uint8_t)(1u << bit % 8);
+		}
+	}
+	/* words that change places are seen, of one lane and of two */
+	for (size_t k = 1; k < 8; k++) {
+		uint8_t c[64];
+
+		memcpy(c, b, sizeof(c));
+		memcpy(c, b + 8 * k, 8);
+		memcpy(c + 8 * k, b, 8);
+		assert_int_not_equal(rl_crc32c_lanes(c, 64, false),
+				     rl_crc32c_lanes(b, 64, false));
+	}
+}
+
 int
 main(void)
 {
@@ -96,6 +130,8 @@ main(void)
 		cmocka_unit_test(
 			both_implementations_agree_with_the_definition_at_any_length_and_alignment),
 		cmocka_unit_test(a_hole_counts_as_zero_wherever_it_lies),
+		cmocka_unit_test(
+			the_digest_is_the_same_on_any_cpu_and_sees_every_bit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
