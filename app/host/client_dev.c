@@ -270,7 +270,7 @@ client_receive(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
 		rl_packet_put(c->p.cache, pkt);
 		n++;
 	}
-	if (c->tx_count != 0)
+	if (gather_due(&c->gather, c->tx_count, n, CLIENT_BURST, now_ns))
 		tx_flush(c);
 	return n;
 }

@@ -19,6 +19,7 @@
 
 #include <rte_mbuf.h>
 
+#include "gather.h"
 #include "proof.h"
 #include "rl_l2.h"
 #include "rl_role.h"
@@ -74,6 +75,7 @@ struct client_dev {
 	const uint16_t *to;
 	struct rte_mbuf *tx[CLIENT_BURST]; /**< made, not written yet */
 	uint16_t tx_count;
+	struct gather gather; /**< when they are written */
 	struct rte_mbuf *spare;
 	struct client_dev_counters c;
 	_Atomic uint32_t running;

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef GATHER_H
+#define GATHER_H
+
+/**
+ * @file
+ * When a client writes the frames that it has made. A kernel's driver makes a
+ * system call for each burst, which costs as much as a few frames. So while each
+ * poll brings more frames, they are gathered until they fill a burst; a poll
+ * that brings none, or 50 us, ends that.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rl_base.h"
+
+/** A frame waits no longer for others, however steadily they come. */
+#define GATHER_NS (50 * RL_NS_PER_US)
+
+/** Zeroed: nothing waits. Belongs to the client's lcore. */
+struct gather {
+	uint64_t since_ns; /**< the oldest frame; 0: there is none */
+};
+
+/**
+ * The client's lcore, once a poll. @p held frames wait, @p added of them came
+ * by this poll, @p full is a whole burst.
+ *
+ * @return whether to write them now
+ */
+static inline bool
+gather_due(struct gather *g, uint32_t held, uint32_t added, uint32_t full,
+	   uint64_t now_ns)
+{
+	if (held == 0)
+		return false;
+	if (g->since_ns == 0)
+		g->since_ns = now_ns;
+	if (added != 0 && held < full && now_ns - g->since_ns < GATHER_NS)
+		return false;
+	g->since_ns = 0;
+	return true;
+}
+
+#endif /* GATHER_H */

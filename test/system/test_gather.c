@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* When a client writes what it has gathered, by a clock moved by hand. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "gather.h"
+
+#define START_NS 1000000000ull
+#define FULL 32
+
+static void
+a_steady_stream_is_written_in_whole_bursts(void **state)
+{
+	struct gather g = { 0 };
+	uint64_t now_ns = START_NS;
+	uint32_t held = 0, writes = 0;
+
+	(void)state;
+	for (unsigned int poll = 0; poll < 800; poll++, now_ns += 5000) {
+		held += 4;
+		if (gather_due(&g, held, 4, FULL, now_ns)) {
+			assert_int_equal(held, FULL);
+			held = 0;
+			writes++;
+		}
+	}
+	assert_int_equal(writes, 100);
+}
+
+static void
+a_frame_alone_waits_for_one_poll(void **state)
+{
+	struct gather g = { 0 };
+
+	(void)state;
+	assert_false(gather_due(&g, 0, 0, FULL, START_NS));
+	assert_false(gather_due(&g, 1, 1, FULL, START_NS + 1000));
+	assert_true(gather_due(&g, 1, 0, FULL, START_NS + 2000));
+	/* the next one begins anew */
+	assert_false(gather_due(&g, 1, 1, FULL, START_NS + 90000));
+}
+
+static void
+a_trickle_waits_for_50_us_at_most(void **state)
+{
+	struct gather g = { 0 };
+	uint64_t now_ns = START_NS;
+	uint32_t held = 0;
+
+	(void)state;
+	do {
+		held++;
+		now_ns += 10000;
+	} while (!gather_due(&g, held, 1, FULL, now_ns));
+	assert_int_equal(held, 6);
+}
+
+/* What the device did not take is offered again, poll by poll. */
+static void
+what_a_device_did_not_take_is_written_again(void **state)
+{
+	struct gather g = { 0 };
+
+	(void)state;
+	assert_true(gather_due(&g, FULL, 8, FULL, START_NS));
+	assert_true(gather_due(&g, FULL, 0, FULL, START_NS + 1000));
+	assert_true(gather_due(&g, 3, 0, FULL, START_NS + 2000));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_steady_stream_is_written_in_whole_bursts),
+		cmocka_unit_test(a_frame_alone_waits_for_one_poll),
+		cmocka_unit_test(a_trickle_waits_for_50_us_at_most),
+		cmocka_unit_test(what_a_device_did_not_take_is_written_again),
+	};
+
+	return cmocka_run_group_tests_name("gather", tests, NULL, NULL);
+}
