@@ -131,13 +131,13 @@ replay_rig_close(struct replay_rig *g)
 uint32_t
 replay_once(struct replay_rig *g, struct rl_phy_eth *phy, uint64_t now_ns)
 {
-	struct rl_phy_frame f[8];
+	struct rl_phy_frame f[RL_PHY_BURST];
 	uint32_t flits = 0;
 	unsigned int n;
 
 	rl_port_tick(g->port[0], now_ns);
 	while (rl_port_tx_ready(g->port[0], now_ns)) {
-		n = rl_phy_eth_ops.tx_alloc(phy, f, 8, now_ns);
+		n = rl_phy_eth_ops.tx_alloc(phy, f, RL_PHY_BURST, now_ns);
 		for (unsigned int i = 0; i < n; i++) {
 			f[i].len = rl_port_tx_frame(g->port[0], f[i].data,
 						    now_ns);

@@ -273,6 +273,7 @@ on_phy(void *ctx, uint32_t dev, uint16_t port, struct rl_phy *phy,
 
 	phy->ctx = &h->phy[end];
 	phy->ops = &rl_phy_eth_ops;
+	phy->syscalls = we->syscalls;
 	*frame_bytes = pp.frame_bytes;
 	if (we->pool == NULL) /* of another process: never polled */
 		return 0;

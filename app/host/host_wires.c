@@ -65,6 +65,7 @@ open_end(struct host *h, uint32_t i, int end, char *err)
 				.pool = d->pool,
 				.frame_bytes = d->frame_bytes,
 				.port_id = d->dev.port_id,
+				.syscalls = d->dev.live,
 			};
 	else
 		snprintf(err, HOST_ERR_MAX, "%s:%u: wires: %s", w->file,

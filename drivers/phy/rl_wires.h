@@ -24,6 +24,7 @@ struct rl_wire_end {
 	uint32_t frame_bytes; /**< 0: as the caller planned */
 	uint16_t port_id;
 	uint16_t queue;
+	bool syscalls; /**< each burst sent costs one: rl_phy.syscalls */
 	struct rte_ring *rx_ring; /**< both NULL where there is an ethdev */
 	struct rte_ring *tx_ring;
 };

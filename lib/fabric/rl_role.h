@@ -62,6 +62,8 @@ struct rl_phy_ops {
 struct rl_phy {
 	void *ctx;
 	const struct rl_phy_ops *ops;
+	/** each burst costs a system call: frames go in long ones */
+	bool syscalls;
 };
 
 /** The client of an endpoint: a generator, or an ethdev. */

@@ -6,10 +6,12 @@
 
 #define PORT_RX_BURST 32
 #define PORT_TX_BURST 8
+#define PORT_TX_BURST_MAX 32
 /*
  * A poll sends bursts until there is nothing left, or this much has gone: small
  * frames share the price of a poll, and of large ones no more go than the next
- * in the row finds in its cache.
+ * in the row finds in its cache. Where each burst costs a system call, more of
+ * them go in one.
  */
 #define PORT_TX_FRAMES 32
 #define PORT_TX_BYTES (40 * RL_FLIT_BYTES)
@@ -48,11 +50,12 @@ port_from_core(struct rl_role_port *r, uint64_t now_ns)
 
 /* @return the frames sent of a burst; *@p bytes grows by theirs */
 static unsigned int
-port_tx_burst(struct rl_role_port *r, uint32_t *bytes, uint64_t now_ns)
+port_tx_burst(struct rl_role_port *r, unsigned int burst, uint32_t *bytes,
+	      uint64_t now_ns)
 {
-	struct rl_phy_frame f[PORT_TX_BURST];
-	const unsigned int n = r->phy.ops->tx_alloc(r->phy.ctx, f,
-						    PORT_TX_BURST, now_ns);
+	struct rl_phy_frame f[PORT_TX_BURST_MAX];
+	const unsigned int n =
+		r->phy.ops->tx_alloc(r->phy.ctx, f, burst, now_ns);
 	unsigned int sent = 0;
 
 	for (unsigned int i = 0; i < n; i++)
@@ -71,15 +74,17 @@ port_tx_burst(struct rl_role_port *r, uint32_t *bytes, uint64_t now_ns)
 static unsigned int
 port_tx(struct rl_role_port *r, uint64_t now_ns)
 {
+	const unsigned int burst =
+		r->phy.syscalls ? PORT_TX_BURST_MAX : PORT_TX_BURST;
 	unsigned int sent = 0, n;
 	uint32_t bytes = 0;
 
 	do {
 		if (!rl_port_tx_ready(r->port, now_ns))
 			break;
-		n = port_tx_burst(r, &bytes, now_ns);
+		n = port_tx_burst(r, burst, &bytes, now_ns);
 		sent += n;
-	} while (n == PORT_TX_BURST && sent < PORT_TX_FRAMES &&
+	} while (n == burst && sent < PORT_TX_FRAMES &&
 		 bytes < PORT_TX_BYTES);
 	return sent;
 }

@@ -47,6 +47,7 @@ struct host_wire {
 	uint32_t lent;	/* frames handed out by tx_alloc */
 	uint32_t unread; /* frames handed out by rx */
 	uint32_t empty; /* given back with nothing in them */
+	uint32_t longest; /* most frames of a burst */
 };
 
 struct host_end {

@@ -170,6 +170,24 @@ a_joined_device_that_is_made_again_is_joined(void **state)
 	everything_has_come();
 }
 
+/* [PHY-1] What a kernel sends costs a system call a burst. */
+static void
+where_bursts_cost_system_calls_more_frames_go_in_one(void **state)
+{
+	struct rl_role_port *r = host_port(&h, "e0-s0", 0);
+	const struct host_end *end = r->phy.ctx;
+
+	(void)state;
+	h.client[0].to_send = h.client[1].to_send = 400;
+	everything_has_come();
+	assert_int_equal(end->tx->longest, 8);
+	r->phy.syscalls = true;
+	h.client[0].sent = h.client[0].got = 0;
+	h.client[1].sent = h.client[1].got = 0;
+	everything_has_come();
+	assert_true(end->tx->longest > 16);
+}
+
 int
 main(void)
 {
@@ -188,6 +206,7 @@ main(void)
 		JOINED(a_loopback_ends_in_the_turn_in_which_the_fence_comes),
 		JOINED(a_port_that_handed_something_on_in_this_turn_is_not_idle),
 		JOINED(a_joined_device_that_is_made_again_is_joined),
+		CASE(where_bursts_cost_system_calls_more_frames_go_in_one),
 	};
 
 	return cmocka_run_group_tests_name("turn", tests, NULL, NULL);
