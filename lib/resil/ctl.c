@@ -135,7 +135,7 @@ ctl_rest(struct rl_controller *c, uint64_t now_ns)
 }
 
 /* A recovery failed; later it is tried again, ever later. */
-static void
+void
 ctl_retry(struct rl_controller *c, uint64_t now_ns)
 {
 	if (RL_PLANTED(RESIL_NO_RETRY))
@@ -179,37 +179,6 @@ rl_controller_job(struct rl_controller *c, struct rl_controller_job *job)
 		.waits = c->job_waits,
 	};
 	return true;
-}
-
-/*
- * How long holding may take. Flows that are held alone must have arrived, and
- * those whose packets wait for the new tables never will: then all are held,
- * soon, which asks only that nothing moves. Where that is forbidden they have
- * all of the time.
- */
-static uint64_t
-hold_limit(const struct rl_controller *c)
-{
-	const uint64_t ns = c->p.cfg->quiesce_ns;
-
-	return c->hold == RL_RESIL_HOLD_FLOWS &&
-			       c->p.cfg->mode == RL_RESIL_AUTO
-		       ? ns / 32
-		       : ns;
-}
-
-void
-ctl_hold(struct rl_controller *c, enum rl_resil_hold hold, uint64_t now_ns)
-{
-	ctl_set_phase(c, RL_CONTROLLER_HOLD, now_ns);
-	c->pause_ns = rl_min_u64(c->pause_ns, now_ns);
-	c->hold_ns = now_ns;
-	c->hold = hold;
-	c->due_ns = rl_deadline(now_ns, hold_limit(c));
-	c->hold_epoch = c->epoch;
-	for (uint32_t i = 0; i < c->p.topo->ndev; i++)
-		c->dev[i].quiet = c->dev[i].still = false;
-	ctl_step(c, now_ns);
 }
 
 void
@@ -259,46 +228,6 @@ ctl_release(struct rl_controller *c, bool done, uint64_t now_ns)
 		return;
 	}
 	ctl_step(c, now_ns);
-}
-
-void
-ctl_abort(struct rl_controller *c, uint64_t now_ns)
-{
-	const bool all = c->hold == RL_RESIL_HOLD_FLOWS && !c->escalate &&
-			 c->p.cfg->mode == RL_RESIL_AUTO;
-
-	c->escalate = c->escalate || all;
-	c->manual = false;
-	ctl_record_close(c, RL_OUTCOME_TIMEOUT, now_ns);
-	if (all)
-		c->retry_ns = now_ns; /* at once */
-	else
-		ctl_retry(c, now_ns);
-	/* not installed: who waits for tables still does */
-	ctl_release(c, false, now_ns);
-}
-
-/*
- * Flows that are held alone have not left the fabric: those whose packets wait
- * for the new tables never will. All are held instead. The tables are the same:
- * at rest they need no proof but their own, where everybody comes to rest. Who
- * does not answer and has no link left has crashed, as a rule; then it is quicker
- * to release, and to begin anew without it.
- */
-static bool
-escalate(struct rl_controller *c, uint64_t now_ns)
-{
-	if (c->hold != RL_RESIL_HOLD_FLOWS ||
-	    c->p.cfg->mode != RL_RESIL_AUTO || RL_PLANTED(RESIL_NO_ESCALATION))
-		return false;
-	for (uint32_t i = 0; i < c->p.topo->ndev; i++)
-		if (c->dev[i].silent ||
-		    (c->dev[i].answered != c->step && ctl_dev_cut(c, i)))
-			return false;
-	c->cur.mode = RL_RESIL_FULL;
-	c->cur.held_flows = ctl_all_flows(c);
-	ctl_hold(c, RL_RESIL_HOLD_ALL, now_ns);
-	return true;
 }
 
 /* No tables: back to where it was before. */
@@ -386,42 +315,6 @@ released(struct rl_controller *c, uint64_t now_ns)
 }
 
 /*
- * Whether somebody who does not answer is not accounted for: the tables are not
- * proven with what it has, and something of it may get somewhere.
- */
-bool
-ctl_unproven(const struct rl_controller *c)
-{
-	for (uint32_t i = 0; i < c->p.topo->ndev; i++)
-		if (c->dev[i].silent && !c->job_silent[i] && !ctl_dev_cut(c, i))
-			return true;
-	return false;
-}
-
-/* The answers of a look at whether what is held has left the fabric. */
-static void
-looked(struct rl_controller *c, uint64_t now_ns)
-{
-	if (ctl_unproven(c)) { /* its link has returned meanwhile */
-		ctl_abort(c, now_ns);
-		return;
-	}
-	if (!ctl_all_still(c)) {
-		c->look_ns = rl_deadline(now_ns, c->p.cfg->observe_ns);
-		return;
-	}
-	c->look_ns = RL_NEVER;
-	if (c->recording)
-		c->cur.quiesce_ns = now_ns - c->pause_ns;
-	if (c->manual)
-		ctl_set_phase(c, RL_CONTROLLER_QUIET, now_ns);
-	else if (c->rescue)
-		ctl_compute(c, now_ns);
-	else
-		ctl_install(c, now_ns);
-}
-
-/*
  * All have said who they are: what does that make of the fabric? Where the
  * controller before died in the middle of an install, nobody is moved before
  * the mix is proven; and where it had stopped traffic for that, all of it stays
@@ -469,13 +362,11 @@ ctl_step_done(struct rl_controller *c, uint64_t now_ns)
 		learned(c, now_ns);
 		return;
 	case RL_CONTROLLER_HOLD:
-		ctl_set_phase(c, RL_CONTROLLER_DRAIN, now_ns);
-		c->due_ns = rl_deadline(c->hold_ns, hold_limit(c));
-		looked(c, now_ns);
+		ctl_drain(c, now_ns);
 		return;
 	case RL_CONTROLLER_DRAIN:
 		if (c->look_ns == RL_NEVER)
-			looked(c, now_ns);
+			ctl_looked(c, now_ns);
 		return;
 	case RL_CONTROLLER_PASS:
 		if (c->look_ns == RL_NEVER)
@@ -515,7 +406,7 @@ phase_timeout(struct rl_controller *c, uint64_t now_ns)
 		return;
 	case RL_CONTROLLER_HOLD:
 	case RL_CONTROLLER_DRAIN:
-		if (!escalate(c, now_ns))
+		if (!ctl_escalate(c, now_ns))
 			ctl_abort(c, now_ns);
 		return;
 	case RL_CONTROLLER_STAGE:

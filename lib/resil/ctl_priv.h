@@ -7,6 +7,7 @@
  * The inside of the controller. Who does what:
  *
  *   ctl.c         phases: the one writer, and what each timer does
+ *   ctl_hold.c    traffic is held until it has left the fabric, or in vain
  *   ctl_links.c   what is known of links and devices, and what changed
  *   ctl_step.c    one step at a time to all devices, until all have answered
  *   ctl_rx.c      messages
@@ -127,24 +128,34 @@ void ctl_set_phase(struct rl_controller *c, enum rl_controller_phase to,
 /** Something changed: absorbed in whatever phase this is. */
 void ctl_changed(struct rl_controller *c, enum rl_cause cause, uint32_t what,
 		 uint64_t at_ns, uint64_t now_ns);
-/** A recovery can't go on: what is held goes on, and it is tried again. */
-void ctl_abort(struct rl_controller *c, uint64_t now_ns);
+/** A recovery failed: later it is tried again, ever later. */
+void ctl_retry(struct rl_controller *c, uint64_t now_ns);
 /** All devices have answered the step, or are silent. */
 void ctl_step_done(struct rl_controller *c, uint64_t now_ns);
 /** New tables are computed, whatever the phase was. */
 void ctl_compute(struct rl_controller *c, uint64_t now_ns);
-/** All are told to hold: @p hold, of the newest epoch. */
-void ctl_hold(struct rl_controller *c, enum rl_resil_hold hold,
-	      uint64_t now_ns);
 /** All go on. @p done: tables are in place, ports that waited may train. */
 void ctl_release(struct rl_controller *c, bool done, uint64_t now_ns);
 
 /** All get the newest tables. */
 void ctl_install(struct rl_controller *c, uint64_t now_ns);
-/** Whether somebody silent is not accounted for by the proof. */
-bool ctl_unproven(const struct rl_controller *c);
 /** Flows there are. */
 uint32_t ctl_all_flows(const struct rl_controller *c);
+
+/* ctl_hold.c */
+/** All are told to hold: @p hold, of the newest epoch. */
+void ctl_hold(struct rl_controller *c, enum rl_resil_hold hold,
+	      uint64_t now_ns);
+/** All hold: has it left the fabric? */
+void ctl_drain(struct rl_controller *c, uint64_t now_ns);
+/** The answers of a look at that are here. */
+void ctl_looked(struct rl_controller *c, uint64_t now_ns);
+/** It takes too long. @return whether more is held instead */
+bool ctl_escalate(struct rl_controller *c, uint64_t now_ns);
+/** A recovery can't go on: what is held goes on, and it is tried again. */
+void ctl_abort(struct rl_controller *c, uint64_t now_ns);
+/** Whether somebody silent is not accounted for by the proof. */
+bool ctl_unproven(const struct rl_controller *c);
 
 /* ctl_tokens.c */
 /** All prepare to change to the tables of c->epoch. */

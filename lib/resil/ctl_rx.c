@@ -78,10 +78,11 @@ rx_status(struct rl_controller *c, const struct rl_resil_msg *m,
 	d->quiet = quiet;
 	d->activity = m->activity;
 	ctl_dev_answered(c, m->dev, m->seq);
-	if (m->hold != (uint8_t)c->hold &&
+	/* its lease has ended; who has no link has nothing to hold */
+	if (m->hold != (uint8_t)c->hold && !ctl_dev_cut(c, m->dev) &&
 	    (c->phase == RL_CONTROLLER_DRAIN ||
 	     c->phase == RL_CONTROLLER_INSTALL)) {
-		ctl_abort(c, now_ns); /* its lease has ended */
+		ctl_abort(c, now_ns);
 		return;
 	}
 	if (c->owing == 0 ||

@@ -150,12 +150,13 @@ cut_off(const struct fx *f, uint32_t dev)
 }
 
 static void
-check_install(struct fx *f, uint32_t dev)
+check_install(struct fx *f, uint32_t dev, uint32_t epoch)
 {
 	f->installs++;
-	/* who has no links yet may have any tables */
+	/* who has no links yet may have any tables; and who has slept through
+	   an install gets the tables of that one, whatever is held for others */
 	if (f->hold[dev] == RL_RESIL_HOLD_NONE || !f->order_holds[dev] ||
-	    !f->started[dev])
+	    epoch < f->order_hold_epoch[dev] || !f->started[dev])
 		return;
 	for (uint32_t d = 0; d < FX_DEVS; d++)
 		if (f->topo.dev[d].kind == RL_DEV_ENDPOINT &&
@@ -185,7 +186,7 @@ host_local(struct fx *f, uint32_t dev)
 	while (rl_local_action(l, &a)) {
 		switch (a.type) {
 		case RL_LOCAL_INSTALL:
-			check_install(f, dev);
+			check_install(f, dev, a.epoch);
 			f->table[dev] = a.epoch;
 			rl_local_installed(l, a.epoch);
 			break;
@@ -275,9 +276,11 @@ deliver(struct fx *f)
 			rl_controller_rx(f->ctl, &fl->m, f->now_ns);
 		if (fl->to_ctl || f->local[fl->m.dev] == NULL)
 			continue;
-		if (fl->m.type == RL_RESIL_ORDER)
+		if (fl->m.type == RL_RESIL_ORDER) {
 			f->order_holds[fl->m.dev] =
 				fl->m.hold != RL_RESIL_HOLD_NONE;
+			f->order_hold_epoch[fl->m.dev] = fl->m.hold_epoch;
+		}
 		rl_local_rx(f->local[fl->m.dev], &fl->m, f->now_ns);
 	}
 }

@@ -65,7 +65,9 @@ struct fx {
 	/* devices */
 	uint32_t table[FX_DEVS];
 	enum rl_resil_hold hold[FX_DEVS];
-	bool order_holds[FX_DEVS]; /* as the order said that came last */
+	/* as the order said that came last: whether to hold, for what tables */
+	bool order_holds[FX_DEVS];
+	uint32_t order_hold_epoch[FX_DEVS];
 	bool started[FX_DEVS]; /* ports train */
 	bool busy[FX_DEVS];    /* packets that are held for are under way */
 	uint64_t activity[FX_DEVS];

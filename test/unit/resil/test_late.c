@@ -188,6 +188,35 @@ a_switch_that_has_crashed_is_not_waited_for_while_flows_are_held(void **state)
 		assert_true(i == dead || f->table[i] == fx_last(f)->epoch);
 }
 
+/*
+ * [RES-6]: an endpoint that has no link sends nothing. If it speaks only when
+ * tables are installed already, it does not hold, and need not: nobody is let go
+ * for that before all have the tables.
+ */
+static void
+who_has_no_link_and_does_not_hold_ends_no_install(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t e1 = fx_dev(f, "e1"), s3 = fx_dev(f, "s3");
+
+	f->mode = RL_RESIL_FULL;
+	fx_local_kill(f, e1);
+	fx_end(f, fx_link_of(f, "e1-s1"), 1, RL_RESIL_LINK_DEAD);
+	while (rl_controller_phase(f->ctl) != RL_CONTROLLER_INSTALL)
+		fx_run(f, 1000);
+	fx_local_kill(f, s3); /* so that it takes a while */
+	fx_local_begin(f, e1, false);
+	fx_run(f, 4 * MS);
+	assert_int_equal(rl_controller_phase(f->ctl), RL_CONTROLLER_INSTALL);
+	assert_int_equal(f->hold[fx_dev(f, "e0")], RL_RESIL_HOLD_ALL);
+	fx_local_begin(f, s3, false);
+	assert_true(fx_settle(f, 500 * MS));
+	assert_int_equal(rl_controller_recovery(f->ctl, 0)->outcome,
+			 RL_OUTCOME_DONE);
+	assert_int_equal(f->bad_installs, 0);
+	fx_all_have(f, rl_controller_epoch(f->ctl));
+}
+
 int
 main(void)
 {
@@ -200,6 +229,7 @@ main(void)
 		T(the_result_of_an_older_job_is_not_installed),
 		T(an_answer_to_an_older_order_is_none_to_the_newest),
 		T(a_switch_that_has_crashed_is_not_waited_for_while_flows_are_held),
+		T(who_has_no_link_and_does_not_hold_ends_no_install),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
