@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_parts.h"
 #include "check_walk.h"
 
 struct detour {
@@ -160,8 +161,10 @@ detour_look(struct detour *d, const struct check_at *at, uint32_t dst,
 	} else {
 		const unsigned int between = detour_between(d, at->dev, dst);
 
-		if (between < 2 && rep->connected == rep->covered &&
-		    rep->reflectable == 0) {
+		/* One that switches alone could serve comes before others. */
+		if (rep->connected == rep->covered &&
+		    (between == 0 ||
+		     (between == 1 && rep->reflectable == 0))) {
 			rep->dev = at->dev;
 			rep->dst = dst;
 			rep->link = link;
@@ -236,7 +239,7 @@ detour_all(struct detour *d)
 		if (!check_ep_live(r, dst))
 			continue;
 		for (uint32_t src = 0; src < r->topo->nep; src++)
-			if (src != dst && check_ep_live(r, src))
+			if (check_counts(r, src, dst))
 				detour_pair(d, src, dst);
 		for (uint32_t i = 0; i < d->ntouched; i++)
 			d->seen[d->touched[i]] = 0;
@@ -258,7 +261,9 @@ rl_check_detours(const struct rl_check_in *in, enum rl_check_fail what,
 		return -ENOMEM;
 	for (uint32_t i = 0; i < in->ndead; i++)
 		check_kill(&r.dead, in->dead[i]);
-	if (detour_init(&d, &r) == 0) {
+	if (in->parts)
+		r.part = check_parts(in->topo);
+	if (detour_init(&d, &r) == 0 && (r.part != NULL || !in->parts)) {
 		detour_all(&d);
 		ret = 0;
 	}
@@ -267,6 +272,7 @@ rl_check_detours(const struct rl_check_in *in, enum rl_check_fail what,
 	free(d.killed);
 	free(d.touched);
 	free(d.seen);
+	free(r.part);
 	check_dead_free(&r.dead);
 	return ret;
 }

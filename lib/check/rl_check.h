@@ -113,7 +113,8 @@ struct rl_check_detours {
 	uint64_t hops_after;
 	uint32_t max_hops;    /**< longest detour, from the device on */
 	uint32_t max_extra;   /**< most hops more than without the failure */
-	/** the first that is not covered */
+	/** the first that is not covered: of the connected ones, else of those
+	    that could be reflected */
 	uint32_t dev, dst, link;
 };
 
