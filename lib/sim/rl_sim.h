@@ -73,7 +73,8 @@ struct rl_sim_params {
 	    more, a poll finds more to do at once, and a run is faster */
 	uint64_t tick_ns;
 	/** whoever of a device is polled, all of it is: its ports take, the core
-	    forwards, the ports send, as on an lcore of the host */
+	    forwards, the ports send, as on an lcore of the host; and ports
+	    are joined to their core (rl_role_join()) */
 	bool turns;
 	/** a packet dropped by the fabric is told its source after so long;
 	    RL_NEVER: not at all [RXL-4] */

@@ -175,17 +175,20 @@ sim_join(struct rl_sim *s)
 		struct rl_device *d = &s->fabric.dev[r->dev];
 
 		r->rc = &d->core;
-		if (d->nports <= 64) {
+		if (d->nports <= 64 && !s->p.turns) {
 			d->core.rx_pending = &s->pending[r->dev].rx;
 			d->core.loop_pending = &s->pending[r->dev].loop;
 		}
 		r->state = d->core.core;
-		if (r->port != SIM_PORT_CORE)
+		if (r->port != SIM_PORT_CORE) {
 			sim_join_port(s, r, &d->port[r->port]);
-		else if (d->core.ep != NULL && s->p.client != NULL)
+			if (s->p.turns)
+				rl_role_join(&d->core, &d->port[r->port]);
+		} else if (d->core.ep != NULL && s->p.client != NULL) {
 			s->p.client(s->p.ctx, r->dev,
 				    s->fabric.topo->dev[r->dev].ep_id,
 				    &d->core.client);
+		}
 		sim_ready(s, i);
 	}
 }
