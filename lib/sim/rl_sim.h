@@ -74,7 +74,7 @@ struct rl_sim_params {
 	uint64_t tick_ns;
 	/** whoever of a device is polled, all of it is: its ports take, the core
 	    forwards, the ports send, as on an lcore of the host; and ports
-	    are joined to their core (rl_role_join()) */
+	    are joined to their core (rl_role_join()); poll_ns is 0 then */
 	bool turns;
 	/** a packet dropped by the fabric is told its source after so long;
 	    RL_NEVER: not at all [RXL-4] */

@@ -152,6 +152,8 @@ sim_seen(struct rl_sim *s)
 {
 	uint64_t t = s->now_ns + s->p.poll_ns;
 
+	if (s->p.turns) /* roles of one lcore: whoever is next sees it */
+		return s->now_ns;
 	if (s->p.poll_jitter_ns != 0)
 		t += rl_prng_range(&s->prng, 0, s->p.poll_jitter_ns);
 	return t;
