@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import tempfile
 import traceback
 
@@ -131,9 +132,11 @@ def main():
     bad = []
     for fn in CASES:
         print("[ RUN      ]", fn.__name__, flush=True)
+        begin = time.monotonic()
         try:
             fn()
-            print("[       OK ]", fn.__name__, flush=True)
+            print("[       OK ] %s (%.1f s)" % (
+                fn.__name__, time.monotonic() - begin), flush=True)
         except Skip as why:
             print("[  SKIPPED ]", fn.__name__ + ":", why, flush=True)
         except Exception:  # whatever it is, the case failed
