@@ -6,6 +6,8 @@
  * only one to wait needs no queue. It gets its number at once.
  */
 
+#include <string.h>
+
 #include "port_priv.h"
 
 /*
@@ -15,25 +17,42 @@
  */
 #define HAND_AHEAD 64
 
+uint32_t
+rl_port_hand_room(const struct rl_port *port)
+{
+	const struct rl_replay *r = &port->retry.replay;
+	const struct rl_link_cfg *cfg = port->p.cfg;
+	const uint32_t ahead = r->tail - r->next;
+	uint64_t weights;
+
+	_Static_assert(sizeof(cfg->vc_weights) == sizeof(weights), "a word");
+	memcpy(&weights, cfg->vc_weights, sizeof(weights));
+	if (port->queue.mask != 0 || port->link.state != RL_LINK_UP ||
+	    port->retry.replaying || weights != 0 || cfg->soft_error_check ||
+	    ahead >= HAND_AHEAD)
+		return 0;
+	return rl_min_u32(HAND_AHEAD - ahead, rl_replay_room(r));
+}
+
 bool
 rl_port_hand(struct rl_port *port, struct rl_flit *pkt, uint64_t state,
 	     const struct rl_flit *follower)
 {
-	const struct rl_replay *r = &port->retry.replay;
+	struct rl_replay *r = &port->retry.replay;
 	struct port_queue *q = &port->queue;
 	const unsigned int vc = state & (RL_VCS - 1);
 	const uint32_t n = pkt->pkt_flits;
 
-	if (q->mask != 0 || port->link.state != RL_LINK_UP ||
-	    port->retry.replaying || port->p.cfg->vc_weights[vc] != 0)
+	if ((uint16_t)(q->limit[vc] - q->consumed[vc]) < n)
 		return false;
-	if (r->tail - r->next + n > HAND_AHEAD || rl_replay_room(r) < n ||
-	    (uint16_t)(q->limit[vc] - q->consumed[vc]) < n)
-		return false;
-	RL_DASSERT(!q->begun[vc]);
+	RL_DASSERT(rl_port_hand_room(port) >= n && !q->begun[vc]);
 	pkt->state = state;
 	q->queued[vc] += n;
 	q->consumed[vc] = (uint16_t)(q->consumed[vc] + n);
-	port_retry_push(port, pkt, follower);
+	if (n == 1)
+		rl_replay_put(r, pkt, rl_replay_sideband_of(r, 1, vc, state),
+			      1);
+	else
+		rl_replay_push(r, pkt, follower);
 	return true;
 }

@@ -106,6 +106,17 @@ rx_door(struct rl_port *port, uint16_t sideband)
 	return rl_sideband_state(sideband) | RL_SIDEBAND_VC(sideband) << 8;
 }
 
+/* The same for a good packet of one flit: SOP and EOP are known. */
+static inline uint64_t
+rx_single_state(uint16_t sideband)
+{
+	const uint64_t hops = sideband >> 9;
+	const uint64_t vc = RL_SIDEBAND_VC(sideband);
+
+	return vc | vc << 8 | (hops + (hops < RL_HOPS_MAX)) << 32 |
+	       (uint64_t)(sideband >> 3 & RL_SIDEBAND_FLAGS) << 48;
+}
+
 /* A flit refused at the door: it had its number, and its credit returns. */
 static void
 rx_refuse(struct rl_port *port, struct rl_flit *f, uint16_t sideband)
@@ -152,6 +163,9 @@ rx_singles(struct rl_port *port, struct rl_flit *const f[],
 	   const uint8_t *sideband, uint32_t n, uint64_t now_ns)
 {
 	const uint16_t *const told = port->tx.credit_told;
+	const bool calm = port_packet_calm(port);
+	const unsigned int vcs = port->p.cfg->vcs;
+	struct rl_pktq q = { 0 };
 	struct port_rx *rx = &port->rx;
 	uint32_t i;
 
@@ -161,15 +175,24 @@ rx_singles(struct rl_port *port, struct rl_flit *const f[],
 		uint16_t room;
 
 		if ((sb & RL_SIDEBAND_SPECIAL) != RL_SIDEBAND_SINGLE ||
-		    vc >= port->p.cfg->vcs || port_packet_busy(port, vc))
+		    vc >= vcs || (!calm && port_packet_busy(port, vc)))
 			break;
 		room = (uint16_t)(told[vc] - rx->taken[vc] + rx->base[vc] +
 				  rx->own[vc]);
 		if (rl_unlikely(room - 1u >= INT16_MAX))
 			break;
 		rx->taken[vc]++;
-		port_packet_single(port, f[i], rx_door(port, sb), now_ns);
+		port->told.told[vc] = false;
+		port_packet_single(f[i], rx_single_state(sb), port->p.index,
+				   i + 1 < n ? f[i + 1] : NULL, now_ns);
 	}
+	if (i == 0)
+		return 0;
+	q.head = f[0];
+	q.tail = f[i - 1];
+	q.tail->next_pkt = NULL;
+	q.flits = q.packets = i;
+	rl_pktq_splice(&port->packet.out, &q);
 	PORT_COUNT_N(port, rx_packets, i);
 	return i;
 }

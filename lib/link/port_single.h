@@ -21,21 +21,28 @@ port_packet_busy(const struct rl_port *port, unsigned int vc)
 	       port->packet.close_mask & 1u << vc;
 }
 
+/* Whether no VC is: nothing has been begun for a while. */
+static inline bool
+port_packet_calm(const struct rl_port *port)
+{
+	return port->packet.part_due_ns == RL_NEVER &&
+	       port->packet.close_mask == 0;
+}
+
 /*
- * A packet of one flit on a VC that is not busy: it goes on at once. What is
- * said of it is written in words: it is read again in a moment, and the wire
- * image has just been written as a whole.
+ * A packet of one flit on a VC that is not busy, and @p next behind it. What is
+ * said of it is written in words: it is read again in a moment.
  */
 static inline void
-port_packet_single(struct rl_port *port, struct rl_flit *f, uint64_t state,
-		   uint64_t now_ns)
+port_packet_single(struct rl_flit *f, uint64_t state, uint16_t in_port,
+		   struct rl_flit *next, uint64_t now_ns)
 {
 	const uint64_t head = rl_get64(f->wire); /* -, dst, src, sl, class */
-	const uint64_t of_head = 1 | (uint64_t)port->p.index << 16 |
+	const uint64_t of_head = 1 | (uint64_t)in_port << 16 |
 				 head >> 16 << 32;
 
-	port->told.told[state >> 8 & (RL_VCS - 1)] = false;
 	f->next = NULL;
+	f->next_pkt = next;
 	f->last = f;
 	memcpy(&f->pkt_flits, &of_head, sizeof(of_head));
 	f->state = state | (head >> 48 & 0xf) << 16 | (head >> 56 & 3) << 40 |
@@ -43,7 +50,6 @@ port_packet_single(struct rl_port *port, struct rl_flit *f, uint64_t state,
 	f->t_ns = now_ns;
 	f->loop_id = 0;
 	rl_run_none(f);
-	rl_pktq_push(&port->packet.out, f);
 }
 
 _Static_assert(offsetof(struct rl_flit, in_port) ==

@@ -74,6 +74,25 @@ replay_free(struct rl_replay *r, uint32_t floor, struct rl_flit_cache *cache)
 	}
 }
 
+/* Packets of one flit, where no other is begun. @return the first that is none */
+static uint32_t
+ack_singles(const struct rl_replay *r, uint32_t seq, uint32_t done[RL_VCS])
+{
+	uint32_t i = r->acked;
+
+	if (r->part != 0)
+		return i;
+	for (; i != seq; i++) {
+		const uint32_t at = i & r->mask;
+		const uint32_t sb = r->sideband[at];
+
+		if (r->left[at] != 1 || !(sb & RL_SIDEBAND_EOP))
+			break;
+		done[RL_SIDEBAND_VC(sb)]++;
+	}
+	return i;
+}
+
 uint32_t
 rl_replay_ack(struct rl_replay *r, uint32_t seq, struct rl_flit_cache *cache,
 	      uint32_t done[RL_VCS])
@@ -83,6 +102,7 @@ rl_replay_ack(struct rl_replay *r, uint32_t seq, struct rl_flit_cache *cache,
 	uint32_t floor, step;
 
 	RL_DASSERT(rl_seq_before_eq(seq, r->sent_max));
+	i = ack_singles(r, seq, done);
 	for (; i != seq; i += step) {
 		const uint32_t at = i & r->mask;
 		const uint32_t vc = RL_SIDEBAND_VC(r->sideband[at]);

@@ -77,18 +77,27 @@ rl_replay_empty(const struct rl_replay *r)
 }
 
 /*
- * The sideband of a flit in this state, in the packet of @p head. That it has
- * been looped is noted for all that the packet may still number.
+ * The sideband of a flit in this state, in a packet of @p flits that leaves by
+ * @p vc. That it has been looped is noted for all that the packet may still
+ * number.
  */
 static inline uint16_t
-rl_replay_sideband(struct rl_replay *r, const struct rl_flit *head,
-		   uint64_t state)
+rl_replay_sideband_of(struct rl_replay *r, uint32_t flits, unsigned int vc,
+		      uint64_t state)
 {
 	const uint16_t sideband = rl_state_sideband(state);
 
 	if (rl_unlikely(sideband & RL_SIDEBAND_LOOPED))
-		r->looped = r->tail + head->pkt_flits;
-	return (uint16_t)((sideband & ~7u) | (head->vc & 7u));
+		r->looped = r->tail + flits;
+	return (uint16_t)((sideband & ~7u) | vc);
+}
+
+/* The same in the packet of @p head. */
+static inline uint16_t
+rl_replay_sideband(struct rl_replay *r, const struct rl_flit *head,
+		   uint64_t state)
+{
+	return rl_replay_sideband_of(r, head->pkt_flits, head->vc & 7u, state);
 }
 
 /* A flit gets the next number. */

@@ -267,12 +267,20 @@ struct rl_pktq *rl_port_rx_out(struct rl_port *port);
 void rl_port_submit(struct rl_port *port, struct rl_flit *pkt, uint64_t now_ns);
 
 /**
- * Owner, for a core that is polled by the same lcore. Takes a whole packet past
- * the queue where nothing waits there: it is numbered, and leaves by the VC that
- * stands in @p state, which becomes its state. It takes no room of the queue.
+ * Owner, for a core that is polled by the same lcore. Flits of packets that may
+ * go past the queue, by rl_port_hand(), until anything else is called: 0 where
+ * something waits there, or all must.
+ */
+uint32_t rl_port_hand_room(const struct rl_port *port);
+
+/**
+ * Owner. Takes a whole packet past the queue, within rl_port_hand_room(): it is
+ * numbered, and leaves by the VC that stands in @p state, which becomes its
+ * state. It takes no room of the queue.
  *
  * @param follower  packet that may come next, or NULL: its lines are asked for
- * @return whether it was taken; else it is to go by rl_port_submit()
+ * @return whether it was taken; where the peer has no room for it, it is to go
+ *   by rl_port_submit()
  */
 bool rl_port_hand(struct rl_port *port, struct rl_flit *pkt, uint64_t state,
 		  const struct rl_flit *follower);

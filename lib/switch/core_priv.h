@@ -218,26 +218,6 @@ core_holds(enum rl_egress_state s)
 	return s != RL_EGRESS_ALIVE && s != RL_EGRESS_DEAD;
 }
 
-/*
- * A whole packet goes past the queue of its egress, and that of the port, where
- * nothing is before it. @p state: what its state is to be, with the VL that it
- * leaves by. @return whether it has gone; its credit is still to be returned
- */
-static inline bool
-core_hand(struct core_port *cp, struct rl_flit *pkt, uint64_t state,
-	  const struct rl_flit *follower)
-{
-	const unsigned int vl = state & (RL_VCS - 1);
-
-	if (cp->near == NULL || cp->qmask >> vl & 1)
-		return false;
-	RL_DASSERT(rl_pktq_empty(&cp->q[vl]) && !cp->begun[vl].on);
-	if (!rl_port_hand(cp->near, pkt, state, follower))
-		return false;
-	cp->ended[vl]++;
-	return true;
-}
-
 /* The plane on which a packet travels, by the present tables. */
 static inline void
 core_set_plane(const struct rl_core *core, struct rl_flit *pkt)

@@ -17,14 +17,16 @@
 /* Where packets of a VC went, and which: nothing is known where key is 0. */
 struct turn_way {
 	uint32_t key;
-	uint16_t port;
-	uint8_t plane; /* that they travel on here */
-	uint8_t vl;    /* that they leave by */
+	uint32_t vl; /* that they leave by */
+	uint64_t way; /* the same, and the plane they travel on, as state */
+	struct core_port *egress;
 };
 
 struct turn {
 	struct turn_way way[RL_VCS];
-	uint32_t packets; /* handed over, and not counted yet */
+	struct core_port *egress; /* the last one, */
+	uint32_t room;		  /* and rl_port_hand_room() there */
+	uint32_t packets;	  /* handed over, and not counted yet */
 	uint32_t flits;
 };
 
@@ -51,13 +53,14 @@ turn_usual(const struct rl_core *core)
 
 /* The first of the next hops, if that is the way. */
 static bool
-turn_lookup(const struct rl_core *core, const struct rl_flit *pkt,
-	    uint64_t state, uint32_t key, struct turn_way *w)
+turn_lookup(struct rl_core *core, const struct rl_flit *pkt, uint64_t state,
+	    uint32_t key, struct turn_way *w)
 {
 	const struct rl_fwd *fwd = core->fwd;
 	const unsigned int sl = state >> 16 & (RL_SLS - 1);
 	const unsigned int plane = fwd->plane_of[state >> 8 & 7][sl];
 	struct rl_fwd_hop hop;
+	uint8_t vl;
 
 	if (pkt->dst >= fwd->ndst)
 		return false;
@@ -65,28 +68,56 @@ turn_lookup(const struct rl_core *core, const struct rl_flit *pkt,
 	if (hop.port >= core->p.nports || hop.port == pkt->in_port ||
 	    core->port[hop.port].state != RL_EGRESS_ALIVE)
 		return false;
+	vl = rl_fwd_vl(fwd, hop.plane, pkt->in_port, hop.port, (uint8_t)sl);
 	*w = (struct turn_way){
 		.key = key,
-		.port = hop.port,
-		.plane = (uint8_t)plane,
-		.vl = rl_fwd_vl(fwd, hop.plane, pkt->in_port, hop.port,
-				(uint8_t)sl),
+		.vl = vl,
+		.way = vl | (uint64_t)plane << 56,
+		.egress = &core->port[hop.port],
 	};
+	return true;
+}
+
+/*
+ * A whole packet goes past the queue of its egress, and that of the port, where
+ * nothing is before it. @return whether it has gone; its credit is still to be
+ * returned
+ */
+static inline bool
+turn_hand(struct turn *t, const struct turn_way *w, struct rl_flit *pkt,
+	  uint64_t state, const struct rl_flit *next)
+{
+	struct core_port *const cp = w->egress;
+	const uint32_t n = pkt->pkt_flits;
+
+	if (rl_unlikely(t->egress != cp)) {
+		t->egress = cp;
+		t->room = cp->near == NULL ? 0 : rl_port_hand_room(cp->near);
+	}
+	if (n > t->room || cp->qmask >> w->vl & 1)
+		return false;
+	RL_DASSERT(rl_pktq_empty(&cp->q[w->vl]) && !cp->begun[w->vl].on);
+	if (!rl_port_hand(cp->near, pkt, state, next))
+		return false;
+	cp->ended[w->vl]++;
+	t->room -= n;
+	t->packets++;
+	t->flits += n;
 	return true;
 }
 
 /* A packet with nothing unusual about it. @return whether it was one */
 static inline bool
 turn_packet(struct rl_core *core, struct turn *t, struct rl_flit *pkt,
-	    const struct rl_flit *next)
+	    struct rl_port_shared *in, const struct rl_flit *next)
 {
 	const uint32_t n = pkt->pkt_flits;
 	const uint64_t was = pkt->state;
 	const uint64_t end = n == 1 ? was : pkt->last->state;
 	const uint32_t key = 1u << 31 | (uint32_t)(was >> 16 & 0xff) << 16 |
 			     pkt->dst;
-	struct turn_way *const w = &t->way[was >> 8 & (RL_VCS - 1)];
-	struct core_port *cp;
+	const unsigned int vc = was >> 8 & (RL_VCS - 1);
+	struct turn_way *const w = &t->way[vc];
 	uint64_t state;
 
 	if (!(was & STATE_FLAGS(RL_FF_SOP)) ||
@@ -97,20 +128,15 @@ turn_packet(struct rl_core *core, struct turn *t, struct rl_flit *pkt,
 	if (rl_unlikely(w->key != key) &&
 	    !turn_lookup(core, pkt, was, key, w))
 		return false;
-	cp = &core->port[w->port];
-	state = (was & ~STATE_WAY) | w->vl | (uint64_t)w->plane << 56;
-	if (rl_likely(core_hand(cp, pkt,
+	state = (was & ~STATE_WAY) | w->way;
+	if (rl_likely(turn_hand(t, w, pkt,
 				state & ~STATE_FLAGS(RL_FF_CREDIT), next))) {
-		t->packets++;
-		t->flits += n;
-		rl_shared_add(&core->port[pkt->in_port].shared
-				       ->freed[was >> 8 & (RL_VCS - 1)],
-			      n);
+		rl_shared_add(&in->freed[vc], n);
 		return true;
 	}
 	pkt->state = state;
-	rl_pktq_push(&cp->q[w->vl], pkt);
-	cp->qmask |= 1u << w->vl;
+	rl_pktq_push(&w->egress->q[w->vl], pkt);
+	w->egress->qmask |= 1u << w->vl;
 	return true;
 }
 
@@ -119,6 +145,7 @@ rl_core_rx_queue(struct rl_core *core, uint16_t port, struct rl_pktq *q,
 		 uint64_t now_ns)
 {
 	struct rl_flit *pkt = q->head, *next;
+	struct rl_port_shared *const in = core->port[port].shared;
 	bool usual = turn_usual(core);
 	struct turn t = { 0 };
 
@@ -128,11 +155,12 @@ rl_core_rx_queue(struct rl_core *core, uint16_t port, struct rl_pktq *q,
 	for (; pkt != NULL; pkt = next) {
 		next = pkt->next_pkt;
 		__builtin_prefetch(next);
-		if (rl_likely(usual) && turn_packet(core, &t, pkt, next))
+		if (rl_likely(usual) && turn_packet(core, &t, pkt, in, next))
 			continue;
 		core_rx_one(core, port, pkt, now_ns);
 		usual = turn_usual(core);
 		memset(t.way, 0, sizeof(t.way));
+		t.egress = NULL;
 	}
 	if (t.packets == 0)
 		return;

@@ -40,9 +40,9 @@ static bool
 hand(unsigned int vc, uint16_t flits)
 {
 	struct rl_flit *pkt = make(vc, flits);
-	const bool taken = rl_port_hand(b.end[0].port, pkt,
-					(pkt->state & ~UINT64_C(0xff)) | vc,
-					NULL);
+	const uint64_t state = (pkt->state & ~UINT64_C(0xff)) | vc;
+	const bool taken = rl_port_hand_room(b.end[0].port) >= flits &&
+			   rl_port_hand(b.end[0].port, pkt, state, NULL);
 
 	if (taken)
 		b.end[0].next_tag[vc]++;
