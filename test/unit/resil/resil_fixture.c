@@ -348,6 +348,16 @@ fx_settle(struct fx *f, uint64_t ns)
 }
 
 void
+fx_until(struct fx *f, enum rl_controller_phase p)
+{
+	const uint64_t until = f->now_ns + RL_NS_PER_S;
+
+	while (f->now_ns < until && rl_controller_phase(f->ctl) != p)
+		fx_run(f, 1000);
+	assert_int_equal(rl_controller_phase(f->ctl), p);
+}
+
+void
 fx_end(struct fx *f, uint32_t link, unsigned int end, enum rl_resil_link state)
 {
 	const struct rl_topo_link *l = &f->topo.link[link];

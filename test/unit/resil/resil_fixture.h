@@ -84,6 +84,8 @@ void fx_open(struct fx *f, uint64_t seed);
 void fx_close(struct fx *f);
 /* Runs until @p ns from now. */
 void fx_run(struct fx *f, uint64_t ns);
+/* Runs until the controller is in phase @p p, and no longer than a second. */
+void fx_until(struct fx *f, enum rl_controller_phase p);
 /* Runs until the controller has nothing to do, or @p ns; whether it has not. */
 bool fx_settle(struct fx *f, uint64_t ns);
 /* Both ends of a link say so; -1: what has no local controller says nothing */

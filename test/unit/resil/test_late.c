@@ -45,8 +45,7 @@ an_answer_to_an_older_order_is_none_to_the_newest(void **state)
 	f->mode = RL_RESIL_FULL;
 	f->busy[e1] = true;
 	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
-	while (rl_controller_phase(f->ctl) != RL_CONTROLLER_DRAIN)
-		fx_run(f, 1000);
+	fx_until(f, RL_CONTROLLER_DRAIN);
 	/* when it was given, nobody held */
 	assert_int_equal(f->hold[e0], RL_RESIL_HOLD_ALL);
 	for (unsigned int us = 0; us < 1000; us++) {
@@ -117,8 +116,7 @@ an_answer_to_an_older_order_to_a_port_is_none_to_the_newest(void **state)
 
 	assert_int_equal(rl_controller_remove_link(f->ctl, link, f->now_ns),
 			 0);
-	while (rl_controller_phase(f->ctl) != RL_CONTROLLER_PORTS)
-		fx_run(f, 1000);
+	fx_until(f, RL_CONTROLLER_PORTS);
 	memset(f->flight, 0, sizeof(f->flight)); /* the orders are lost */
 	for (unsigned int e = 0; e < 2; e++) {
 		struct rl_resil_msg m = said(l->dev[e], RL_RESIL_PORT_DONE);
@@ -145,8 +143,7 @@ the_result_of_an_older_job_is_not_installed(void **state)
 
 	f->never = true;
 	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
-	while (rl_controller_phase(f->ctl) != RL_CONTROLLER_COMPUTE)
-		fx_run(f, 1000);
+	fx_until(f, RL_CONTROLLER_COMPUTE);
 	fx_link(f, fx_link_of(f, "s1-s2"), RL_RESIL_LINK_DEAD);
 	while (f->jobs < 2)
 		fx_run(f, 1000);
@@ -202,8 +199,7 @@ who_has_no_link_and_does_not_hold_ends_no_install(void **state)
 	f->mode = RL_RESIL_FULL;
 	fx_local_kill(f, e1);
 	fx_end(f, fx_link_of(f, "e1-s1"), 1, RL_RESIL_LINK_DEAD);
-	while (rl_controller_phase(f->ctl) != RL_CONTROLLER_INSTALL)
-		fx_run(f, 1000);
+	fx_until(f, RL_CONTROLLER_INSTALL);
 	fx_local_kill(f, s3); /* so that it takes a while */
 	fx_local_begin(f, e1, false);
 	fx_run(f, 4 * MS);

@@ -90,8 +90,7 @@ orders_to_ports_outlive_the_time_to_wait_for_them(void **state)
 	for (unsigned int i = 0; i < 2; i++) {
 		assert_int_equal(rl_controller_remove_link(f->ctl, link,
 							   f->now_ns), 0);
-		while (rl_controller_phase(f->ctl) != RL_CONTROLLER_PORTS)
-			fx_run(f, 1000);
+		fx_until(f, RL_CONTROLLER_PORTS);
 		f->loss_pct = 100;
 		assert_true(fx_settle(f, 2 * f->cfg.train_ns));
 		if (i == 1) { /* late, but heard */
@@ -121,8 +120,7 @@ an_order_to_a_port_waits_for_a_device_that_does_not_answer(void **state)
 	const unsigned int end = l->dev[1] == s1;
 
 	assert_int_equal(rl_controller_remove_link(f->ctl, link, f->now_ns), 0);
-	while (rl_controller_phase(f->ctl) != RL_CONTROLLER_PORTS)
-		fx_run(f, 1000);
+	fx_until(f, RL_CONTROLLER_PORTS);
 	fx_local_kill(f, s1);
 	assert_true(fx_settle(f, 2 * f->cfg.train_ns));
 	assert_int_equal(rl_controller_reroute(f->ctl, f->now_ns), 0);
