@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A planted bug is found: one of the programs given fails with it, and all
-pass without.  finds.py BUG PROGRAM..."""
+"""A planted bug is found: one of the programs given fails with it, and passes
+without.  finds.py BUG PROGRAM..."""
 import os
 import subprocess
 import sys
@@ -18,11 +18,12 @@ def failed(program, plant):
 
 def main():
     plant, programs = sys.argv[1], sys.argv[2:]
-    if any(failed(p, None) for p in programs):
-        print("fails without a bug")
+    by = next((p for p in programs if failed(p, plant)), None)
+    if by is not None and failed(by, None):
+        print("%s fails without a bug" % os.path.basename(by))
         return 1
-    by = [os.path.basename(p) for p in programs if failed(p, plant)]
-    print("%s: %s" % (plant, "found by " + ", ".join(by) if by else "NOT found"))
+    print("%s: %s" % (plant, "found by " + os.path.basename(by) if by
+                      else "NOT found"))
     return 0 if by else 1
 
 
