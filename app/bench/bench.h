@@ -32,6 +32,7 @@ struct bench_opts {
 	const char *config; /**< fabric file for suites that take one, or NULL */
 	struct bench_case cases[BENCH_CASES]; /**< --case: these alone */
 	unsigned int ncases;		      /**< 0: all */
+	const char *row; /**< suite recovery: rows whose names hold it; NULL: all */
 };
 
 /** A suite writes its figures to @p out and a short table to @p human. */

@@ -58,6 +58,8 @@ usage(FILE *f)
 		"                 and everything else to standard error\n"
 		"  --seed N       seed whatever is drawn (1)\n"
 		"  --reps N       repetitions; medians are reported (9)\n"
+		"  --row TEXT     suite recovery: only rows whose names, 10x10x10 1/0\n"
+		"                 auto (torus, links/switches, mode), hold TEXT\n"
 		"  --quick        small sizes: a smoke test, not a measurement\n"
 		"  --port PORT    suite wire: use this ethdev, as EAL's --vdev takes it,\n"
 		"                 net_af_packet0,iface=veth0 (net_null)\n"
@@ -156,6 +158,7 @@ parse_args(int argc, char **argv, struct bench_opts *o, const char **json)
 		{ "json", required_argument, NULL, 'j' },
 		{ "seed", required_argument, NULL, 's' },
 		{ "reps", required_argument, NULL, 'r' },
+		{ "row", required_argument, NULL, 'R' },
 		{ "quick", no_argument, NULL, 'q' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
@@ -178,14 +181,16 @@ parse_args(int argc, char **argv, struct bench_opts *o, const char **json)
 			*json = optarg;
 			break;
 		case 's':
-			if (parse_number("seed", optarg, 0, UINT64_MAX,
-					 &o->seed))
+			if (parse_number("seed", optarg, 0, UINT64_MAX, &o->seed))
 				return -EINVAL;
 			break;
 		case 'r':
 			if (parse_number("reps", optarg, 1, 1000, &v))
 				return -EINVAL;
 			o->reps = (unsigned int)v;
+			break;
+		case 'R':
+			o->row = optarg;
 			break;
 		case 'q':
 			o->quick = true;

@@ -408,6 +408,18 @@ run_case(const struct bench_opts *o, const struct recovery_case *c,
 	return ret;
 }
 
+/* Whether a row is asked for. */
+static bool
+asked(const struct bench_opts *o, const struct recovery_case *c,
+      enum rl_resil_mode mode)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s %u/%u %s", c->fabric, c->links,
+		 c->switches, rl_resil_mode_name(mode));
+	return o->row == NULL || strstr(name, o->row) != NULL;
+}
+
 #define SMALL "4x4", "fabric: { topology = \"torus\"; dims = [4, 4]; };\n"
 #define LARGE                                                                  \
 	"10x10x10",                                                            \
@@ -449,7 +461,13 @@ bench_recovery(const struct bench_opts *o, json_t *out, FILE *human)
 	for (size_t i = 0; i < RL_ARRAY_SIZE(rows); i++)
 		for (unsigned int k = 0; k < rows[i].n && ret == 0 &&
 					 stop_asked() == 0; k++)
-			ret = run_case(o, &cases[rows[i].first + k],
-				       rows[i].mode, runs, human);
+			if (asked(o, &cases[rows[i].first + k], rows[i].mode))
+				ret = run_case(o, &cases[rows[i].first + k],
+					       rows[i].mode, runs, human);
+	if (ret == 0 && json_array_size(runs) == 0 && stop_asked() == 0) {
+		fprintf(stderr, "reflit-bench: --row: no row holds '%s'\n",
+			o->row);
+		return -EINVAL;
+	}
 	return ret;
 }

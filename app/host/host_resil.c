@@ -411,6 +411,7 @@ open_memory(struct host *h)
 					   h->p.cfg->link.vcs),
 		.levels = (uint8_t)h->p.cfg->levels,
 		.retry = h->p.cfg->endpoint.retry,
+		.link_retry = h->p.cfg->link.retry,
 		.anew = h->p.oob != NULL,
 		.clock = clock_of,
 		.clock_ctx = h,

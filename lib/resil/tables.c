@@ -270,11 +270,9 @@ cuts(struct rl_tables *t, const struct rl_controller_job *job)
 	       rl_topo_reach(&t->topo, RL_REACH_WORKING, t->why) != 0;
 }
 
-/* Whether a device has no link that works: what tables it has does not matter
-   until one does. */
-static bool
-alone(const struct rl_tables *t, const struct rl_controller_job *job,
-      uint32_t dev)
+bool
+tables_alone(const struct rl_tables *t, const struct rl_controller_job *job,
+	     uint32_t dev)
 {
 	const struct rl_topo_dev *d = &t->topo.dev[dev];
 
@@ -292,7 +290,7 @@ same_epoch(const struct rl_tables *t, const struct rl_controller_job *job,
 	bool first = true;
 
 	for (uint32_t d = 0; d < t->topo.ndev; d++) {
-		if (job->waits[d] || alone(t, job, d))
+		if (job->waits[d] || tables_alone(t, job, d))
 			continue;
 		if (job->unsure[d] || (!first && job->present[d] != *epoch))
 			return false;

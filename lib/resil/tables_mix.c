@@ -2,7 +2,7 @@
 
 /*
  * How new tables may take the place of old ones: live where the mix of both is
- * proven, else with some flows held, else at rest. A device that does not
+ * proven, else with some flows held, else by tokens, else at rest. A device that does not
  * answer keeps what it has, or wakes up and takes the new ones: whichever, the
  * mix with it must be proven then, too.
  */
@@ -176,6 +176,50 @@ pass_running(struct rl_tables *t, const struct rl_controller_job *job,
 	return ret;
 }
 
+/* Whether a device that the old tables know has no link left: a crash. */
+static bool
+crashed(const struct rl_tables *t, const struct rl_controller_job *job,
+	const struct tables_gen *old)
+{
+	for (uint32_t d = 0; d < t->topo.ndev; d++) {
+		const struct rl_topo_dev *td = &t->topo.dev[d];
+		bool was = false;
+
+		if (td->kind != RL_DEV_SWITCH || !tables_alone(t, job, d))
+			continue;
+		for (uint16_t p = 0; p < td->nports; p++)
+			was = was || !old->failed[td->port[p].link];
+		if (was)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The mildest way there is. Live, or with some flows held, whose proof comes at
+ * one price; and by tokens, which hold nobody and need no proof of a mix, but
+ * an answer more of all devices. After a crash some flows would have to be held
+ * as a rule: then tokens are asked for first.
+ */
+static int
+choose(struct rl_tables *t, const struct rl_controller_job *job,
+       struct tables_gen *g, const struct tables_gen *old,
+       struct rl_controller_result *res)
+{
+	const bool tokens = t->p.link_retry && old != NULL;
+	const bool first = tokens && crashed(t, job, old);
+	int ret = -EAGAIN;
+
+	if (first)
+		ret = pass_running(t, job, g, old, res);
+	if (ret == -EAGAIN && t->p.retry && old != NULL)
+		ret = mix_running(t, job, g, old, res);
+	if (ret != -EAGAIN || !tokens || first)
+		return ret;
+	rl_flows_free(&g->flows); /* nobody is held */
+	return pass_running(t, job, g, old, res);
+}
+
 int
 tables_mix(struct rl_tables *t, const struct rl_controller_job *job,
 	   struct tables_gen *g, bool same, uint32_t epoch,
@@ -191,6 +235,8 @@ tables_mix(struct rl_tables *t, const struct rl_controller_job *job,
 	   anything is on it */
 	if (job->mode == RL_RESIL_TOKENS)
 		ret = pass_running(t, job, g, old, res);
+	else if (job->mode == RL_RESIL_AUTO)
+		ret = choose(t, job, g, old, res);
 	else if (job->mode != RL_RESIL_FULL && old != NULL && t->p.retry)
 		ret = mix_running(t, job, g, old, res);
 	if (ret == 0 && job->mode == RL_RESIL_LIVE &&

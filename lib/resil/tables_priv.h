@@ -59,6 +59,11 @@ struct tables_gen *tables_gen(const struct rl_tables *t, uint32_t epoch);
 const struct rl_route *tables_of(const struct rl_tables *t,
 				 const struct tables_gen *g);
 
+/** Whether a device has no link that works: what tables it has does not matter
+    until one does. */
+bool tables_alone(const struct rl_tables *t,
+		  const struct rl_controller_job *job, uint32_t dev);
+
 /**
  * How the tables of @p g may be put in place of those that devices have:
  * res->mode, held_flows, and g->flows.

@@ -390,6 +390,7 @@ sim_ctl_open(struct rl_sim *s)
 		.vls = (uint8_t)rl_min_u32(cfg->vls, cfg->link.vcs),
 		.levels = (uint8_t)cfg->levels,
 		.retry = cfg->endpoint.retry,
+		.link_retry = cfg->link.retry,
 		.clock = s->p.resil.clock,
 	};
 	struct sim_ctl *k;

@@ -41,6 +41,7 @@ struct pair {
 	char fault[128];
 	bool changed[512]; /* devices at the failure */
 	bool part[EPS_MAX][EPS_MAX]; /* flows that have a part in it */
+	bool tokens; /* a recovery was by tokens */
 	bool full; /* all were held, or too long: nobody stood by */
 	struct rl_sim_flow flow[EPS_MAX * EPS_MAX];
 	struct rl_sim_flow healthy[EPS_MAX * EPS_MAX];
@@ -121,6 +122,7 @@ inspect(void *ctx, struct rl_sim *sim)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct rl_flows *held = rl_sim_held(sim, r[i].epoch);
 
+		c->tokens = c->tokens || r[i].mode == RL_RESIL_TOKENS;
 		c->full = c->full || r[i].mode == RL_RESIL_FULL ||
 			  r[i].paused_ns > PAUSE_NS ||
 			  (r[i].held_flows != 0 && held == NULL);
@@ -249,7 +251,6 @@ static bool
 judge(const struct pair *c)
 {
 	const uint32_t nep = c->plan.cfg.topo.nep;
-	const bool tokens = c->plan.cfg.controller.mode == RL_RESIL_TOKENS;
 	uint64_t limit = 0;
 	bool ok = true;
 
@@ -267,8 +268,9 @@ judge(const struct pair *c)
 			if ((double)f->max_ns > worst * (double)limit)
 				worst = (double)f->max_ns / (double)limit;
 			if (f->packets == h->packets &&
-			    f->max_ns <= SLOWER * limit +
-						 (tokens ? TOKENS_NS : SLACK_NS))
+			    f->max_ns <=
+				    SLOWER * limit + (c->tokens ? TOKENS_NS
+								: SLACK_NS))
 				continue;
 			printf("seed %llu: endpoint %u to %u stands by, and "
 			       "gets %llu packets of %llu, the slowest after "

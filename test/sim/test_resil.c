@@ -259,6 +259,9 @@ a_switch_crashes_and_returns_without_loss_to_those_beyond_it(void **state)
 	tell(&s);
 	assert_int_equal(s.v.load.lost, 0);
 	assert_true(s.nrec >= 2);
+	/* nobody is held for it */
+	assert_int_equal(s.rec[0].mode, RL_RESIL_TOKENS);
+	assert_int_equal(s.rec[0].paused_ns, 0);
 	assert_int_equal(s.rec[s.nrec - 1].outcome, RL_OUTCOME_DONE);
 	end(&s);
 }

@@ -132,6 +132,8 @@ def a_recovery_is_measured_phase_by_phase_and_nothing_is_missing():
     assert 0 < r["compute_ns"]["p50"] <= r["in_place_ns"]["p50"], r
     assert r["detect_ns"]["max"] <= r["in_place_ns"]["max"], r
     assert 0 <= r["held_flows"]["max"] <= r["flows"] == 240, r
+    p = run(BENCH, "--row", "9x9", "recovery")
+    assert p.returncode == 2 and "no row holds '9x9'" in p.stderr, p
 
 
 def pipes_that_nobody_writes_are_refused_and_others_read():

@@ -34,11 +34,11 @@ struct world {
 static struct world w;
 
 static void
-open_tables(const char *engine, bool retry)
+open_tables(const char *engine, bool retry, bool link_retry)
 {
 	const struct rl_tables_params p = {
 		.topo = &w.topo, .engine = engine, .vls = 8, .levels = 1,
-		.retry = retry,
+		.retry = retry, .link_retry = link_retry,
 	};
 
 	rl_tables_free(w.t);
@@ -72,7 +72,7 @@ open_world(void **state)
 	    w.topo.ndev > DEVS || w.topo.nlink > LINKS ||
 	    rl_route_setup(&w.topo, NULL, 8, 1, &w.first, err) != 0)
 		return -1;
-	open_tables(NULL, true);
+	open_tables(NULL, true, false);
 	return 0;
 }
 
@@ -316,6 +316,34 @@ who_has_crashed_makes_nobody_else_stop(void **state)
 	assert_int_equal(w.res.mode, RL_RESIL_FULL);
 }
 
+/*
+ * [RES-5]: tokens hold nobody, where some flows would have to be held as long
+ * as the crashed switch is not known to all.
+ */
+static void
+after_a_crash_nobody_is_held_where_tokens_arrive(void **state)
+{
+	const uint32_t dead = dev_of("s1.1");
+
+	(void)state;
+	open_tables(NULL, true, true);
+	crash(dead);
+	w.silent[0] = 1; /* who does not answer passes none on */
+	assert_int_equal(compute(), 0);
+	assert_int_not_equal(w.res.mode, RL_RESIL_TOKENS);
+	w.silent[0] = 0;
+	assert_int_equal(compute(), 0);
+	assert_int_equal(w.res.mode, RL_RESIL_TOKENS);
+	assert_non_null(rl_tables_pass(w.t, w.job.epoch, 0));
+	install(dead);
+	/* what fails next has nothing to do with it */
+	w.link_ok[link_of("s3.2-s3.3")] = RL_LINK_NO;
+	assert_int_equal(compute(), 0);
+	assert_true(w.res.mode == RL_RESIL_LIVE ||
+		    w.res.mode == RL_RESIL_PARTIAL);
+	assert_null(rl_tables_pass(w.t, w.job.epoch, 0));
+}
+
 /* What the newest tables say, as one number. */
 static uint64_t
 sum_of_tables(void)
@@ -342,7 +370,7 @@ what_is_prepared_changes_nothing_but_time(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
-		open_tables(NULL, true);
+		open_tables(NULL, true, false);
 		for (unsigned int n = 0; n < 4; n++) {
 			if (i == 1)
 				rl_tables_prepare(w.t);
@@ -362,7 +390,7 @@ static void
 tables_that_the_checker_refuses_are_handed_to_nobody(void **state)
 {
 	(void)state;
-	open_tables("minhop", true);
+	open_tables("minhop", true, true);
 	w.job.mode = RL_RESIL_FULL;
 	w.link_ok[link_of("s0.0-s0.1")] = RL_LINK_NO;
 	assert_int_not_equal(compute(), 0);
@@ -470,7 +498,7 @@ static void
 without_retry_no_way_changes_while_anything_moves(void **state)
 {
 	(void)state;
-	open_tables(NULL, false);
+	open_tables(NULL, false, false);
 	w.link_ok[link_of("s0.0-s0.1")] = RL_LINK_NO;
 	assert_int_equal(compute(), 0);
 	assert_int_equal(w.res.mode, RL_RESIL_FULL);
@@ -479,6 +507,11 @@ without_retry_no_way_changes_while_anything_moves(void **state)
 	assert_non_null(strstr(rl_tables_why(w.t), "the mode forbids it"));
 	w.job.mode = RL_RESIL_PARTIAL;
 	assert_int_equal(compute(), -EHOSTUNREACH);
+	/* old before new, on each channel: tokens keep the order, too */
+	open_tables(NULL, false, true);
+	w.link_ok[link_of("s0.0-s0.1")] = RL_LINK_NO;
+	assert_int_equal(compute(), 0);
+	assert_int_equal(w.res.mode, RL_RESIL_TOKENS);
 }
 
 static void
@@ -549,6 +582,7 @@ main(void)
 		T(each_part_has_its_tables_and_leads_nowhere_else),
 		T(flows_that_wait_for_new_tables_are_held_alone),
 		T(who_has_crashed_makes_nobody_else_stop),
+		T(after_a_crash_nobody_is_held_where_tokens_arrive),
 		T(what_is_prepared_changes_nothing_but_time),
 		T(tables_that_the_checker_refuses_are_handed_to_nobody),
 		T(where_devices_have_different_tables_all_is_held),
