@@ -59,9 +59,25 @@ reflit_fill_dor(struct reflit *rf, uint32_t u, uint32_t e)
 		route_put(rf->b, u, rf->up, e, &h);
 }
 
+/* Adds the hop of node u on plane late: to its proxy, or from there on. */
+static uint32_t
+reflit_add_late(struct reflit *rf, struct route_hops *h, uint32_t u, uint32_t e)
+{
+	const bool aside = reflit_goes_aside(rf, u);
+	uint32_t a;
+
+	if (rf->via[u] == REFLIT_VIA_NONE || rf->dor_p[rf->via[u]].to != u)
+		return reflit_add_dor(rf, h, u, rf->proxy, rf->late);
+	rf->beyond |= aside;
+	a = aside ? rf->dt.tree.next[u] : rf->tree->next[u];
+	route_hops_add_arc(h, &rf->b->g, a, aside ? rf->dt.plane : rf->up, e,
+			   RL_FWD_ALTS - 1);
+	return a;
+}
+
 static void
 reflit_fill_up(struct reflit *rf, uint32_t u, uint32_t e, unsigned int plane,
-	       uint32_t next, uint32_t to, unsigned int dor)
+	       uint32_t next)
 {
 	struct route_hops h;
 
@@ -69,8 +85,10 @@ reflit_fill_up(struct reflit *rf, uint32_t u, uint32_t e, unsigned int plane,
 	if (next != ROUTE_NONE)
 		route_hops_add_arc(&h, &rf->b->g, next, plane, e,
 				   RL_FWD_ALTS - 1);
+	else if (plane == rf->up)
+		next = reflit_add_dor(rf, &h, u, rf->t, rf->dor);
 	else
-		next = reflit_add_dor(rf, &h, u, to, dor);
+		next = reflit_add_late(rf, &h, u, e);
 	reflit_put(rf, &h, u, e, plane, next);
 }
 
@@ -81,13 +99,7 @@ reflit_fill_late(struct reflit *rf, uint32_t u, uint32_t e)
 	uint32_t a;
 
 	route_hops_init(&h);
-	if (rf->via[u] != REFLIT_VIA_NONE && rf->dor_p[rf->via[u]].to == u) {
-		a = rf->tree->next[u];
-		route_hops_add_arc(&h, &rf->b->g, a, rf->up, e,
-				   RL_FWD_ALTS - 1);
-	} else {
-		a = reflit_add_dor(rf, &h, u, rf->proxy, rf->late);
-	}
+	a = reflit_add_late(rf, &h, u, e);
 	reflit_put(rf, &h, u, e, rf->late, a);
 }
 
@@ -96,13 +108,11 @@ reflit_fill_classes(struct reflit *rf, uint32_t u, uint32_t e)
 {
 	/* Where it is on DOR, it has what plane dor has got. */
 	if (rf->up_next[u] != ROUTE_NONE)
-		reflit_fill_up(rf, u, e, rf->up, rf->up_next[u], rf->t,
-			       rf->dor);
+		reflit_fill_up(rf, u, e, rf->up, rf->up_next[u]);
 	if (rf->proxy == ROUTE_NONE)
 		return;
 	reflit_fill_late(rf, u, e);
-	reflit_fill_up(rf, u, e, rf->both, rf->both_next[u], rf->proxy,
-		       rf->late);
+	reflit_fill_up(rf, u, e, rf->both, rf->both_next[u]);
 }
 
 static void
@@ -141,8 +151,6 @@ reflit_judge(struct reflit *rf, uint32_t e, uint32_t s, uint32_t cost,
 {
 	if (cost >= REFLIT_COST_NONE)
 		return;
-	if (rf->exact)
-		rf->extra += cost - rf->shortest[s];
 	if (cost - rf->least[s] <= rf->worst)
 		return;
 	if (!*known)
@@ -172,6 +180,8 @@ reflit_sls(struct reflit *rf, uint32_t e)
 			continue;
 		}
 		m->path_sl[(size_t)s * nep + e] = reflit_choose(rf, u, &cost);
+		rf->beyond |= m->path_sl[(size_t)s * nep + e] ==
+			      REFLIT_SL_ASIDE;
 		reflit_judge(rf, e, u, cost, &known);
 	}
 }
@@ -183,20 +193,21 @@ reflit_node(struct reflit *rf, uint32_t t, uint32_t e)
 	const uint32_t n = rf->b->g.nnode;
 
 	rf->t = t;
-	rf->dor_t = rf->lane[e % ROUTE_TILE].dor;
-	rf->least = rf->lane[e % ROUTE_TILE].least;
+	if (rf->exact && rf->broken) {
+		reflit_exact_to(rf, t);
+	} else {
+		rf->dor_t = rf->lane[e % ROUTE_TILE].dor;
+		rf->least = rf->lane[e % ROUTE_TILE].least;
+	}
 	rf->whole = true;
 	for (uint32_t u = 0; u < n && rf->broken && rf->whole; u++)
 		rf->whole = route_grid_dead(&rf->gr, u) ||
 			    rf->dor_t.cost[u] == rf->least[u];
 	if (rf->whole)
 		return;
-	rf->shortest = rf->least;
-	if (rf->exact) {
-		route_bfs_search(&rf->near, &rf->b->g, e);
-		rf->shortest = rf->near.dist;
-	}
-	reflit_classes(rf, e);
+	if (rf->tree == &rf->own_tree)
+		updown_trees_view(&rf->own_trees, e % ROUTE_TILE, rf->tree);
+	reflit_classes(rf);
 }
 
 /* All that leads to endpoint e; *last is the node it is set up for. */
@@ -235,11 +246,18 @@ reflit_plan(struct reflit *rf, uint32_t e)
 		dst[k] = e + k;
 		if (!route_ep_live(g, e + k))
 			continue;
+		if (rf->exact && rf->broken) {
+			first[k] = rf->ex.dor[g->att[g->att0[e + k]].node]
+					   .first;
+			continue;
+		}
 		reflit_dor_all(&rf->gr, g->att[g->att0[e + k]].node, &lane->dor,
 			       rf->broken ? lane->least : NULL);
 		first[k] = lane->dor.first;
 	}
 	route_detour_plan(&rf->dt, dst, n, first);
+	if (rf->broken && rf->tree == &rf->own_tree)
+		updown_trees_fill(&rf->own_trees, rf->order, dst, n, NULL);
 }
 
 void
@@ -248,7 +266,6 @@ reflit_tables(struct reflit *rf)
 	uint32_t last = ROUTE_NONE;
 
 	rf->worst = 0;
-	rf->extra = 0;
 	memset(rf->turn, 0, rf->b->g.nnode * sizeof(*rf->turn));
 	for (uint32_t e = 0; e < rf->b->topo->nep; e++) {
 		route_tile_begin(rf->b, e);
@@ -298,6 +315,7 @@ reflit_vls(struct reflit *rf)
 	/* Endpoints inject the classes that begin on VL 2 on VL 2. */
 	route_host_vl(b, REFLIT_SL_UP, REFLIT_VL_ESCAPE);
 	route_host_vl(b, REFLIT_SL_BOTH, REFLIT_VL_ESCAPE);
+	route_host_vl(b, REFLIT_SL_ASIDE, REFLIT_VL_DETOUR);
 }
 
 /* Whether any DOR path is missing, or longer than it was. */
@@ -332,14 +350,13 @@ static int
 reflit_alloc(struct reflit *rf)
 {
 	const size_t n = rf->b->g.nnode;
-	uint32_t *m = malloc((6 + 3 * ROUTE_TILE + 2 * GRID_WAYS) * n *
-			     sizeof(*m) + 1);
-	bool *wraps = malloc((GRID_WAYS + ROUTE_TILE) * n + 1);
+	uint32_t *m = malloc((8 + 3 * ROUTE_TILE) * n * sizeof(*m) + 1);
+	bool *wraps = malloc((1 + ROUTE_TILE) * n + 1);
 
 	rf->mem = m;
-	rf->dor_p[0].wraps = wraps;
+	rf->one.wraps = wraps;
 	rf->turn = calloc(n, sizeof(*rf->turn));
-	rf->via = calloc(n + 1, 1);
+	rf->via = calloc(n + 1, sizeof(*rf->via));
 	if (m == NULL || rf->turn == NULL || wraps == NULL || rf->via == NULL)
 		return -ENOMEM;
 	rf->up_cost = m;
@@ -354,14 +371,11 @@ reflit_alloc(struct reflit *rf)
 		lane->least = m + (6 + 3 * k) * n;
 		lane->dor.first = lane->least + n;
 		lane->dor.cost = lane->dor.first + n;
-		lane->dor.wraps = wraps + (GRID_WAYS + k) * n;
+		lane->dor.wraps = wraps + (1 + k) * n;
 	}
-	m += (6 + 3 * ROUTE_TILE) * n;
-	for (unsigned int i = 0; i < GRID_WAYS; i++) {
-		rf->dor_p[i].first = m + 2 * i * n;
-		rf->dor_p[i].cost = rf->dor_p[i].first + n;
-		rf->dor_p[i].wraps = wraps + i * n;
-	}
+	rf->one.first = m + (6 + 3 * ROUTE_TILE) * n;
+	rf->one.cost = rf->one.first + n;
+	rf->dor_p = &rf->one;
 	rf->dor_t = rf->lane[0].dor;
 	rf->least = rf->lane[0].least;
 	return 0;
@@ -384,10 +398,13 @@ reflit_init(struct reflit *rf)
 	b->live_planes = rf->broken ? rf->wrap : rf->up;
 	rf->order = rf->dt.updown ? &rf->dt.order : &rf->own_order;
 	rf->tree = rf->dt.updown ? &rf->dt.tree : &rf->own_tree;
-	if (ret == 0 && rf->broken && rf->tree == &rf->own_tree)
+	if (ret == 0 && rf->broken &&
+	    (rf->exact || rf->tree == &rf->own_tree))
 		ret = updown_trees_init(&rf->own_trees, b->g.nnode);
 	if (ret == 0 && rf->broken)
 		ret = route_bfs_init(&rf->near, &b->g);
+	if (ret == 0 && rf->broken && rf->exact)
+		ret = reflit_exact_init(rf);
 	b->vl_planes = 1;
 	/* All paths have the first while nothing is broken. */
 	b->one_sl = !rf->broken;
@@ -409,8 +426,9 @@ reflit_free(struct reflit *rf)
 	updown_order_free(&rf->own_order);
 	route_detour_free(&rf->dt);
 	route_grid_free(&rf->gr);
+	reflit_exact_free(rf);
 	free(rf->mem);
-	free(rf->dor_p[0].wraps);
+	free(rf->one.wraps);
 	free(rf->via);
 	free(rf->turn);
 }
@@ -453,6 +471,11 @@ reflit_grid(struct route_build *b)
 		else
 			reflit_tables(&rf);
 		route_endpoints(b);
+	}
+	/* Paths have the first VL of detours, too. */
+	if (rf.beyond) {
+		b->route->vls++;
+		b->route->detour_vls--;
 	}
 	if (ret == 0)
 		ret = reflit_ranks(&rf);

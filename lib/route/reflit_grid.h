@@ -26,10 +26,13 @@
  * | 2  | late   | late          | DOR to a proxy next to the destination,   |
  * |    |        |               | then down                                 |
  * | 3  | both   | both, late    | up, DOR to the proxy, down                |
+ * | 4  | aside  | of detours    | up*-down* on VL 3, with the detours' root |
  *
  * It takes the shortest, the lowest SL where several are. Up*-down* alone is
  * always among them, which is why nothing connected is refused. A proxy is
- * chosen for each destination, the one that serves its sources best.
+ * chosen for each destination, the one that serves its sources best; on small
+ * grids (REFLIT_EXACT) each node has one of its own, out of all from which the
+ * destination can be reached by going down. Class aside is in use there alone.
  *
  * Nodes from which a destination can be reached by going down alone go down on
  * every plane of VL 2. Packets that have begun to go down therefore go on.
@@ -43,6 +46,7 @@
 #define REFLIT_SL_UP 1
 #define REFLIT_SL_LATE 2
 #define REFLIT_SL_BOTH 3
+#define REFLIT_SL_ASIDE 4
 
 #define REFLIT_VL_DOR 0
 #define REFLIT_VL_WRAP 1
@@ -51,7 +55,7 @@
 /** Switches of grids, at most, whose shortest ways are looked up. */
 #define REFLIT_EXACT 256u
 /** No proxy, in reflit.via. */
-#define REFLIT_VIA_NONE 0xff
+#define REFLIT_VIA_NONE 0xffff
 /** Links that a detour may well have more than the shortest way. */
 #define REFLIT_BEARABLE 6
 
@@ -71,6 +75,25 @@ struct reflit_lane {
 	uint32_t *least; /**< [node] hops that the positions ask for */
 };
 
+/** Small grids: what is the same whatever root the classes have. Rows of nnode
+    for each destination node. */
+struct reflit_exact {
+	struct reflit_dor *dor; /**< [to] dimension order */
+	uint32_t *shortest; /**< [to][node] links of the shortest way */
+	uint32_t *aside;    /**< [to][node] links of class aside; NULL: none */
+	uint16_t *by_cost;  /**< [to][] nodes with a DOR path, the nearest first */
+	uint32_t *reach;    /**< [to] how many these are */
+	uint32_t *host;	    /**< [node] endpoints there */
+	uint32_t *ep;	    /**< [node] the first of them */
+	uint32_t *needy;    /**< nodes to which DOR is not the shortest way */
+	uint32_t nneedy;
+	uint16_t *above;    /**< proxies of the destination at hand */
+	uint32_t *rest;	    /**< [node] links from such a proxy on */
+	uint32_t *at;	    /**< [proxy] how far by_cost has been read */
+	uint32_t *mem;
+	bool *wraps;
+};
+
 struct reflit {
 	struct route_build *b;
 	struct route_grid gr;
@@ -88,12 +111,16 @@ struct reflit {
 	/* of the destination at hand */
 	uint32_t t;	   /**< its node */
 	uint32_t proxy;	   /**< the first one; ROUTE_NONE: none */
-	uint8_t *via;	   /**< [node] number of its proxy */
+	uint16_t *via;	   /**< [node] its proxy, in dor_p */
 	struct reflit_dor dor_t; /**< to t: one of the lanes */
-	struct reflit_dor dor_p[GRID_WAYS]; /**< to the proxies */
-	uint32_t *least;   /**< [node] hops to t that the positions ask for */
+	struct reflit_dor one;	 /**< dor_p where there is one proxy */
+	struct reflit_dor *dor_p; /**< to the proxies; exact: to all nodes */
+	const uint32_t *aside; /**< [node] hops of class aside; NULL: none */
+	uint32_t *least;   /**< [node] hops to t that the positions ask for;
+				exact: that the shortest way has */
+	bool beyond;	   /**< paths of class aside are in use */
 	bool exact;	   /**< small enough to know the shortest ways */
-	const uint32_t *shortest; /**< [node] these, or least */
+	struct reflit_exact ex;
 	uint64_t extra;	   /**< exact: links more than these, of all pairs */
 	uint32_t *up_cost; /**< [node] hops of class up */
 	uint32_t *up_next; /**< [node] arc; up, or down */
@@ -107,19 +134,42 @@ struct reflit {
 	void *mem;
 };
 
+/** Whether a proxy goes on by class aside, because it does not go down on a
+    shortest way. */
+static inline bool
+reflit_goes_aside(const struct reflit *rf, uint32_t w)
+{
+	return rf->aside != NULL && rf->aside[w] == rf->least[w] &&
+	       !(rf->tree->down[w] && rf->tree->dist[w] == rf->least[w]);
+}
+
 /** Fills @p dor for node @p t, and @p least where not NULL. */
 void reflit_dor_all(const struct route_grid *gr, uint32_t t,
 		    struct reflit_dor *dor, uint32_t *least);
 
-/** Sets up the escape classes for destination t of endpoint e; an own tree is
-    computed, dt's is there. */
-void reflit_classes(struct reflit *rf, uint32_t e);
+/** Sets up the escape classes for destination t; rf->tree leads there. */
+void reflit_classes(struct reflit *rf);
 
 /** Links that the positions of s and t ask for. */
 uint32_t reflit_least(const struct route_grid *gr, uint32_t s, uint32_t t);
 
 /** The best class from node s; *cost is set to its hops. */
 uint8_t reflit_choose(const struct reflit *rf, uint32_t s, uint32_t *cost);
+
+/** What reflit_exact holds, where something is broken. Returns 0 or -ENOMEM. */
+int reflit_exact_init(struct reflit *rf);
+void reflit_exact_free(struct reflit *rf);
+
+/** Looks at node @p t as the destination: dor_t, least and aside. */
+void reflit_exact_to(struct reflit *rf, uint32_t t);
+
+/** Sets extra and worst to what tables with the order that rf has would have;
+    gives up as soon as extra is no less than @p enough. */
+void reflit_exact_measure(struct reflit *rf, uint64_t enough);
+
+/** After reflit_tables(), where something is broken: less on the busiest link.
+    Returns 0 or -ENOMEM. */
+int reflit_even(struct reflit *rf);
 
 /** All tables, with the order that rf has. */
 void reflit_tables(struct reflit *rf);

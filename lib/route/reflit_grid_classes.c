@@ -130,7 +130,7 @@ classes_late(struct reflit *rf, uint32_t w)
 	const struct route_graph *g = &rf->b->g;
 
 	reflit_dor_all(&rf->gr, w, &rf->dor_p[0], NULL);
-	memset(rf->via, 0, g->nnode);
+	memset(rf->via, 0, g->nnode * sizeof(*rf->via));
 	for (uint32_t u = 0; u < g->nnode; u++) {
 		rf->late_cost[u] = rf->dor_p[0].cost[u];
 		if (rf->late_cost[u] != REFLIT_COST_NONE)
@@ -175,7 +175,7 @@ classes_cost(const struct reflit *rf)
 			continue;
 		reflit_choose(rf, s, &cost);
 		if (cost < REFLIT_COST_NONE)
-			sum += classes_penalty(rf, cost - rf->shortest[s]);
+			sum += classes_penalty(rf, cost - rf->least[s]);
 	}
 	return sum;
 }
@@ -194,7 +194,7 @@ classes_stretched(const struct reflit *rf, uint32_t *who)
 			continue;
 		reflit_choose(rf, s, &cost);
 		if (cost < REFLIT_COST_NONE &&
-		    classes_penalty(rf, cost - rf->shortest[s]) != 0)
+		    classes_penalty(rf, cost - rf->least[s]) != 0)
 			who[n++] = s;
 	}
 	return n;
@@ -214,8 +214,8 @@ classes_bound(const struct reflit *rf, uint32_t w, const uint32_t *who,
 
 		reflit_choose(rf, s, &best);
 		cost += reflit_least(&rf->gr, s, w);
-		cost = rl_max_u32(rl_min_u32(cost, best), rf->shortest[s]);
-		sum += classes_penalty(rf, cost - rf->shortest[s]);
+		cost = rl_max_u32(rl_min_u32(cost, best), rf->least[s]);
+		sum += classes_penalty(rf, cost - rf->least[s]);
 	}
 	return sum;
 }
@@ -253,72 +253,99 @@ classes_proxy(struct reflit *rf, uint64_t cost_now)
 	classes_up(rf, rf->late_cost, NULL, rf->both_cost, rf->both_next);
 }
 
-/* The neighbours above t, each once. */
-static unsigned int
+/* The highest cost worth a look: late_cost is of use to those alone who have a
+ * longer way than need be. */
+static uint32_t
+classes_most(const struct reflit *rf)
+{
+	uint32_t most = 0;
+
+	for (uint32_t u = 0; u < rf->b->g.nnode; u++) {
+		uint32_t cost;
+
+		if (rf->dor_t.cost[u] == rf->least[u] ||
+		    route_grid_dead(&rf->gr, u))
+			continue;
+		reflit_choose(rf, u, &cost);
+		if (cost > rf->least[u] && cost < REFLIT_COST_NONE)
+			most = rl_max_u32(most, cost - 1);
+	}
+	return most;
+}
+
+/* The nodes that may be proxies: those that go down to t, and those that have a
+ * shortest way aside. */
+static uint32_t
 classes_above(struct reflit *rf)
 {
-	const struct updown_order *o = rf->order;
-	unsigned int n = 0;
+	const struct updown_tree *tree = rf->tree;
+	uint32_t n = 0;
 
-	for (uint32_t k = o->first[rf->t]; k < o->first[rf->t + 1]; k++) {
-		unsigned int i = 0;
+	for (uint32_t u = 0; u < rf->b->g.nnode; u++) {
+		const bool aside = reflit_goes_aside(rf, u);
 
-		while (i < n && rf->dor_p[i].to != o->up[k].to)
-			i++;
-		if (i == n && n < GRID_WAYS)
-			reflit_dor_all(&rf->gr, o->up[k].to, &rf->dor_p[n++],
-				       NULL);
+		if (u == rf->t || route_grid_dead(&rf->gr, u) ||
+		    (!tree->down[u] && !aside))
+			continue;
+		rf->ex.rest[u] = aside ? rf->aside[u] : tree->dist[u];
+		rf->ex.at[n] = 0;
+		rf->ex.above[n++] = (uint16_t)u;
 	}
 	return n;
 }
 
-/* Whether node u, c links from proxy i by DOR, goes there by nodes that all do. */
+/* Whether node u goes to proxy w by nodes that all do. */
 static bool
-classes_goes(const struct reflit *rf, uint32_t u, unsigned int i, uint32_t c)
+classes_goes(const struct reflit *rf, uint32_t u, uint32_t w)
 {
-	const struct reflit_dor *dor = &rf->dor_p[i];
+	return u == w ||
+	       rf->via[rf->b->g.arc[rf->dor_p[w].first[u]].to] == w;
+}
 
-	if (dor->cost[u] != c)
-		return false;
-	return u == dor->to ||
-	       rf->via[rf->b->g.arc[dor->first[u]].to] == i;
+/* Proxy w serves those who are c links away from it, as far as they go to it. */
+static void
+classes_serve(struct reflit *rf, uint32_t w, uint32_t c, uint32_t *at)
+{
+	const uint16_t *list = rf->ex.by_cost + (size_t)w * rf->b->g.nnode;
+	const uint32_t *cost = rf->dor_p[w].cost;
+
+	for (; *at < rf->ex.reach[w] && cost[list[*at]] <= c; ++*at) {
+		const uint32_t u = list[*at];
+
+		if (rf->via[u] != REFLIT_VIA_NONE || u == rf->t ||
+		    !classes_goes(rf, u, w))
+			continue;
+		rf->via[u] = (uint16_t)w;
+		rf->late_cost[u] = c + rf->ex.rest[w];
+	}
 }
 
 /*
- * All neighbours above t at once: each node takes the proxy that it is nearest
- * to, of those that the next node on the way takes, too. So a packet has the same
- * one on its whole way, and its way is dimension order. Nodes are looked at by
- * the length of their ways: the next one has always chosen before.
+ * All proxies at once: each node takes the one by which its way is the shortest,
+ * of those that the next node on the way takes, too. So
+ * a packet has the same one on its whole way, and its way is dimension order.
+ * Nodes are looked at by the length of their ways: the next one has always
+ * chosen before.
  */
 static void
 classes_together(struct reflit *rf)
 {
 	const uint32_t n = rf->b->g.nnode;
-	const unsigned int nw = classes_above(rf);
-	uint32_t left = n;
+	const uint32_t most = classes_most(rf), nw = classes_above(rf);
 
-	memset(rf->via, REFLIT_VIA_NONE, n);
-	for (uint32_t u = 0; u < n; u++)
+	for (uint32_t u = 0; u < n; u++) {
+		rf->via[u] = REFLIT_VIA_NONE;
 		rf->late_cost[u] = REFLIT_COST_NONE;
-	for (uint32_t c = 0; c < n && left > 0; c++) {
-		const uint32_t before = left;
-
-		for (uint32_t at = 0; at < n * nw; at++) {
-			const uint32_t u = at / nw;
-
-			if (rf->via[u] != REFLIT_VIA_NONE ||
-			    !classes_goes(rf, u, at % nw, c))
-				continue;
-			rf->via[u] = (uint8_t)(at % nw);
-			rf->late_cost[u] = c + rf->tree->dist[
-				rf->dor_p[at % nw].to];
-			left--;
-		}
-		/* Who is farther goes by one who is as far as this. */
-		if (left == before)
-			break;
 	}
-	rf->proxy = nw != 0 ? rf->dor_p[0].to : ROUTE_NONE;
+	for (uint32_t c = 1; c <= most; c++)
+		for (uint32_t i = 0; i < nw; i++) {
+			const uint32_t w = rf->ex.above[i];
+			const uint32_t rest = rf->ex.rest[w];
+
+			if (rest <= c)
+				classes_serve(rf, w, c - rest, &rf->ex.at[i]);
+		}
+	rf->proxy = nw != 0 ? rf->ex.above[0] : ROUTE_NONE;
 }
 
 /* Where the shortest ways are known: all proxies, if they help. */
@@ -334,14 +361,10 @@ classes_proxies(struct reflit *rf, uint64_t cost_now)
 }
 
 void
-reflit_classes(struct reflit *rf, uint32_t e)
+reflit_classes(struct reflit *rf)
 {
 	uint64_t cost_now;
 
-	if (rf->tree == &rf->own_tree) {
-		updown_trees_fill(&rf->own_trees, rf->order, &e, 1, NULL);
-		updown_trees_view(&rf->own_trees, 0, rf->tree);
-	}
 	rf->proxy = ROUTE_NONE;
 	classes_up(rf, rf->dor_t.cost, rf->least, rf->up_cost, rf->up_next);
 	cost_now = classes_cost(rf);
@@ -361,15 +384,17 @@ reflit_choose(const struct reflit *rf, uint32_t s, uint32_t *cost)
 		*cost = rf->up_cost[s];
 		sl = REFLIT_SL_UP;
 	}
-	if (rf->proxy == ROUTE_NONE)
-		return sl;
-	if (rf->late_cost[s] < *cost) {
+	if (rf->proxy != ROUTE_NONE && rf->late_cost[s] < *cost) {
 		*cost = rf->late_cost[s];
 		sl = REFLIT_SL_LATE;
 	}
-	if (rf->both_cost[s] < *cost) {
+	if (rf->proxy != ROUTE_NONE && rf->both_cost[s] < *cost) {
 		*cost = rf->both_cost[s];
 		sl = REFLIT_SL_BOTH;
+	}
+	if (rf->aside != NULL && rf->aside[s] < *cost) {
+		*cost = rf->aside[s];
+		sl = REFLIT_SL_ASIDE;
 	}
 	return sl;
 }

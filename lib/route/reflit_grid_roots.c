@@ -80,73 +80,85 @@ roots_far(struct reflit *rf, uint32_t *dist, uint32_t *queue)
 	return tail;
 }
 
-/* Tables of the escape classes with an order of their own. */
+/* An order of their own for the escape classes. */
 static int
 roots_own(struct reflit *rf, uint32_t root)
 {
-	int ret;
-
 	updown_order_free(&rf->own_order);
-	ret = updown_order_init(&rf->own_order, &rf->b->g, root);
-	rf->order = &rf->own_order;
-	rf->tree = &rf->own_tree;
-	if (ret == 0 && rf->own_trees.key == NULL)
-		ret = updown_trees_init(&rf->own_trees, rf->b->g.nnode);
-	if (ret == 0)
-		reflit_tables(rf);
-	return ret;
+	return updown_order_init(&rf->own_order, &rf->b->g, root);
 }
 
 /*
- * The same for the sake of a few links more than need be: a root far from what
- * failed has ways up from there in all directions, so most find a class that is
- * as short as any. Detours keep their order.
+ * The best of some roots for the sake of a few links more than need be: a root
+ * far from what failed has ways up from there in all directions, so most find a
+ * class that is as short as any.
  */
 static int
-roots_shorter(struct reflit *rf)
+roots_try(struct reflit *rf, uint32_t tries, uint32_t *best_root)
 {
 	const uint32_t n = rf->b->g.nnode;
-	const uint32_t worst = rl_max_u32(rf->worst, REFLIT_BEARABLE);
-	uint32_t tries = rl_min_u32(REFLIT_TRIES_MOST, REFLIT_TRIES /
-				    (n * rf->b->topo->nep + 1));
 	uint32_t *far = malloc((2 * (size_t)n + 1) * sizeof(*far));
-	struct updown_order *const order = rf->order;
-	struct updown_tree *const tree = rf->tree;
-	uint32_t have, best_root = ROUTE_NONE;
 	uint64_t best = rf->extra;
 	int ret = 0;
 
 	if (far == NULL)
 		return -ENOMEM;
-	have = roots_far(rf, far, far + n);
-	for (; have > 0 && tries > 0 && best > 0 && ret == 0; tries--) {
+	for (uint32_t have = roots_far(rf, far, far + n);
+	     have > 0 && tries > 0 && best > 0 && ret == 0; tries--) {
 		const uint32_t root = far[n + --have];
 
 		ret = roots_own(rf, root);
-		if (ret == 0 && rf->extra < best && rf->worst <= worst) {
+		if (ret != 0)
+			break;
+		reflit_exact_measure(rf, best);
+		if (rf->extra < best) {
 			best = rf->extra;
-			best_root = root;
+			*best_root = root;
 		}
-	}
-	if (ret == 0 && best_root != ROUTE_NONE && rf->extra != best)
-		ret = roots_own(rf, best_root);
-	if (ret == 0 && best_root == ROUTE_NONE) {
-		rf->order = order;
-		rf->tree = tree;
-		reflit_tables(rf);
 	}
 	free(far);
 	return ret;
 }
 
+/* On small grids roots are compared before tables are made. Detours keep their
+ * order, and the classes have it, too, if none is better. */
+static int
+roots_exact(struct reflit *rf)
+{
+	const uint32_t n = rf->b->g.nnode;
+	const uint32_t tries = rl_min_u32(REFLIT_TRIES_MOST, REFLIT_TRIES /
+					  (n * rf->b->topo->nep + 1));
+	struct updown_order *const order = rf->order;
+	struct updown_tree *const tree = rf->tree;
+	uint32_t root = ROUTE_NONE, first;
+	int ret = 0;
+
+	if (order == &rf->own_order) {
+		ret = route_root(&rf->b->g, &first);
+		if (ret == 0)
+			ret = roots_own(rf, first);
+		root = first;
+	}
+	rf->tree = &rf->own_tree;
+	if (ret == 0)
+		reflit_exact_measure(rf, UINT64_MAX);
+	rf->order = &rf->own_order;
+	if (ret == 0)
+		ret = roots_try(rf, tries, &root);
+	if (ret == 0 && root != ROUTE_NONE)
+		ret = roots_own(rf, root);
+	if (root == ROUTE_NONE) {
+		rf->order = order;
+		rf->tree = tree;
+	}
+	if (ret != 0)
+		return ret;
+	reflit_tables(rf);
+	return reflit_even(rf);
+}
+
 int
 reflit_roots(struct reflit *rf)
 {
-	const int ret = roots_bearable(rf);
-
-	/* Where there is no other order, it is the own one that is in use. */
-	if (ret != 0 || !rf->exact || rf->extra == 0 ||
-	    rf->order == &rf->own_order)
-		return ret;
-	return roots_shorter(rf);
+	return rf->exact ? roots_exact(rf) : roots_bearable(rf);
 }
