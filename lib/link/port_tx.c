@@ -355,34 +355,63 @@ tx_data(struct rl_port *port, uint8_t *frame, struct rl_frame_hdr *h,
 	return tx_end(port, frame, h);
 }
 
-uint32_t
-rl_port_tx_frame(struct rl_port *port, uint8_t *frame, uint64_t now_ns)
+/* A frame of whatever kind is due. */
+static uint32_t
+tx_any(struct rl_port *port, uint8_t *frame, struct rl_frame_hdr *h,
+       uint64_t now_ns)
 {
-	struct rl_frame_hdr h = { .type = (uint8_t)tx_kind(port, now_ns) };
-
-	switch (h.type) {
+	*h = (struct rl_frame_hdr){ .type = (uint8_t)tx_kind(port, now_ns) };
+	switch (h->type) {
 	case 0:
 		return 0;
 	case RL_FRAME_DATA:
-		tx_header(port, &h, now_ns);
-		return tx_data(port, frame, &h, now_ns);
+		tx_header(port, h, now_ns);
+		return tx_data(port, frame, h, now_ns);
 	case RL_FRAME_IDLE:
-		tx_idle_header(port, &h, now_ns);
+		tx_idle_header(port, h, now_ns);
 		break;
 	case RL_FRAME_INIT:
-		tx_init_header(port, frame, &h, now_ns);
+		tx_init_header(port, frame, h, now_ns);
 		break;
 	case RL_FRAME_RETRAIN:
-		tx_retrain_header(port, &h, now_ns);
+		tx_retrain_header(port, h, now_ns);
 		break;
 	case RL_FRAME_CLOSE:
-		tx_header(port, &h, now_ns);
+		tx_header(port, h, now_ns);
 		port_forget(port, OWE_CLOSE);
 		PORT_COUNT(port, tx_close);
 		break;
 	}
-	tx_seal(port, frame, &h, NULL, now_ns);
-	return tx_end(port, frame, &h);
+	tx_seal(port, frame, h, NULL, now_ns);
+	return tx_end(port, frame, h);
+}
+
+/*
+ * Nothing but frames is made between those of a burst: behind one with flits
+ * goes another that says the same of all else, if there are flits and nothing
+ * is owed.
+ */
+uint32_t
+rl_port_tx_next(struct rl_port *port, uint8_t *frame, struct rl_frame_hdr *last,
+		uint64_t now_ns)
+{
+	if (last->type == RL_FRAME_DATA && !port_owes(port, ~OWE_CORE) &&
+	    port->drain.phase == DRAIN_NONE) {
+		if (!port->retry.replaying)
+			tx_fill(port);
+		last->flags = 0;
+		if (port_retry_pending(port))
+			return tx_data(port, frame, last, now_ns);
+	}
+	return tx_any(port, frame, last, now_ns);
+}
+
+uint32_t
+rl_port_tx_frame(struct rl_port *port, uint8_t *frame, uint64_t now_ns)
+{
+	struct rl_frame_hdr h;
+
+	return tx_any(port, frame, &h, now_ns);
 }
 
 /* The same of a link that is open, and not in the dark. */

@@ -299,6 +299,14 @@ uint32_t rl_port_tx_frame(struct rl_port *port, uint8_t *frame,
 			  uint64_t now_ns);
 
 /**
+ * Owner. The same for a burst, in which nothing else is called.
+ *
+ * @param last  the caller's for the burst; its type is 0 before the first frame
+ */
+uint32_t rl_port_tx_next(struct rl_port *port, uint8_t *frame,
+			 struct rl_frame_hdr *last, uint64_t now_ns);
+
+/**
  * Owner. Takes the next mark or looped packet for the core; the caller owns
  * the packet. @return NULL where there is none
  */

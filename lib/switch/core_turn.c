@@ -157,10 +157,12 @@ rl_core_rx_queue(struct rl_core *core, uint16_t port, struct rl_pktq *q,
 		__builtin_prefetch(next);
 		if (rl_likely(usual) && turn_packet(core, &t, pkt, in, next))
 			continue;
+		if (usual) { /* what comes of it, nobody knows */
+			memset(t.way, 0, sizeof(t.way));
+			t.egress = NULL;
+		}
 		core_rx_one(core, port, pkt, now_ns);
 		usual = turn_usual(core);
-		memset(t.way, 0, sizeof(t.way));
-		t.egress = NULL;
 	}
 	if (t.packets == 0)
 		return;
