@@ -17,6 +17,9 @@
 #define BARE_BURST 32
 #define BARE_ROUNDS 40
 
+/* and one to warm up */
+_Static_assert(BENCH_BARE_FLITS == (BARE_ROUNDS + 1) * BARE_FLITS, "bench.h");
+
 struct bench_bare {
 	uint8_t *mem;
 	struct rl_codec *codec;

@@ -40,6 +40,7 @@ typedef int (*bench_fn)(const struct bench_opts *o, json_t *out, FILE *human);
 
 int bench_codec(const struct bench_opts *o, json_t *out, FILE *human);
 int bench_hop(const struct bench_opts *o, json_t *out, FILE *human);
+int bench_workers(const struct bench_opts *o, json_t *out, FILE *human);
 int bench_replay(const struct bench_opts *o, json_t *out, FILE *human);
 int bench_failover(const struct bench_opts *o, json_t *out, FILE *human);
 int bench_endpoint(const struct bench_opts *o, json_t *out, FILE *human);
@@ -98,6 +99,9 @@ json_t *bench_machine(FILE *human);
 struct bench_bare;
 struct bench_bare *bench_bare_new(void); /**< NULL: no memory */
 void bench_bare_free(struct bench_bare *b);
+
+/** Flits that bench_bare_ns() checks and copies. */
+#define BENCH_BARE_FLITS 41984
 
 /** Now, in ns per flit; takes some tenths of a millisecond. */
 double bench_bare_ns(struct bench_bare *b);

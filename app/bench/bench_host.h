@@ -10,6 +10,8 @@
  * that what arrives is whole and in order.
  */
 
+#include <time.h>
+
 #include <rte_mempool.h>
 
 #include "rl_fabric.h"
@@ -40,6 +42,7 @@ struct bench_client {
 	uint64_t received_flits;
 	uint64_t wrong; /**< out of order, twice, missing or altered */
 	struct rl_flit_cache *cache;
+	clockid_t cpu_clock; /**< of the thread that polls it */
 };
 
 /** A fabric to be measured. */

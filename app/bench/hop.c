@@ -18,7 +18,6 @@
 
 #include "bench.h"
 #include "bench_host.h"
-#include "bench_workers.h"
 #include "stop_signal.h"
 
 #define VCS 8
@@ -274,7 +273,5 @@ bench_hop(const struct bench_opts *o, json_t *out, FILE *human)
 	}
 	json_object_set_new(out, "runs", runs);
 	bench_bare_free(bare);
-	if (ret == 0 && o->ncases == 0 && stop_asked() == 0)
-		ret = bench_workers(o, out, human);
 	return ret;
 }

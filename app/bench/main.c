@@ -35,6 +35,7 @@ bench_codec(const struct bench_opts *o, json_t *out, FILE *human)
 static const struct suite suites[] = {
 	{ "codec", bench_codec, "CRC, ISN and FEC, every instruction set" },
 	{ "hop", bench_hop, "endpoint - switch - endpoint over net_ring" },
+	{ "workers", bench_workers, "a row of devices on one and on two lcores" },
 	{ "replay", bench_replay, "a full replay buffer into net_null" },
 	{ "failover", bench_failover, "links cut under load, at random" },
 	{ "endpoint", bench_endpoint, "two endpoints back to back" },
@@ -52,7 +53,7 @@ usage(FILE *f)
 		"Measures each figure beside the bare work of the same run.\n\n"
 		"options:\n"
 		"  --case P/F[,..]  suite hop: measure only packets of P flits in\n"
-		"                 frames of F, and no worker lcores\n"
+		"                 frames of F\n"
 		"  --config FILE  suite sim: use this fabric instead of its own\n"
 		"  --json FILE    write the figures as JSON; -: to standard output,\n"
 		"                 and everything else to standard error\n"

@@ -1,21 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Suite `hop`, on worker lcores: the same fabric under the lcore host of
- * `reflit`, its flits passing from the caches of one lcore to the other's.
+ * Suite `workers`: what a second worker lcore brings. A row of four devices,
+ * e0 - s0 - s1 - e1, under the lcore host of `reflit`: its endpoints flood each
+ * other, and its devices are dealt out by load to one worker, then to two, so
+ * that only the wire between the switches crosses. Two CPUs of a machine may be
+ * two threads of one core, so the bare work is measured in turn with the rows,
+ * on one CPU and on both at once: that is what a second CPU can bring.
  */
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "bench_host.h"
 #include "bench_workers.h"
 #include "host.h"
+#include "stop_signal.h"
 
 #define WORKERS_MAX 2
 #define RING_FRAMES 512
+#define ALL 0 /* lcores that work, and not a certain one of them */
 
 /* One fabric under the host. */
 struct rig {
@@ -44,23 +52,38 @@ bench_lcores(char buf[BENCH_LCORES_MAX])
 	return buf;
 }
 
-/* The first half of the row on the first worker, the rest on the last. */
+/* All on one lcore; else the host deals out the devices by load. */
 static void
-place(struct rl_config *cfg, unsigned int workers)
+place_on(struct rl_config *cfg, unsigned int lcore)
 {
-	static const char *const half[2][2] = { { "e0", "s0" },
-						{ "e1", "s1" } };
+	static const char *const device[] = { "e", "s" };
 
-	for (unsigned int i = 0; i < 4; i++) {
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(device); i++) {
 		struct rl_place *p = &cfg->place[cfg->nplace++];
 
-		snprintf(p->role, sizeof(p->role), "%s", half[i / 2][i % 2]);
-		p->lcore = (uint16_t)(i / 2 < workers ? i / 2 + 1 : 1);
+		snprintf(p->role, sizeof(p->role), "%s", device[i]);
+		p->lcore = (uint16_t)lcore;
 	}
 }
 
+/* Notes who polls it. */
+static unsigned int
+client_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
+{
+	struct bench_client *c = ctx;
+
+	if (rl_unlikely(c->cpu_clock == 0)) {
+		clockid_t clock;
+
+		if (pthread_getcpuclockid(pthread_self(), &clock) == 0)
+			__atomic_store_n(&c->cpu_clock, clock,
+					 __ATOMIC_RELAXED);
+	}
+	return bench_client_poll(ctx, ep, now_ns);
+}
+
 static int
-rig_open(struct rig *r, const struct bench_shape *s, unsigned int workers)
+rig_open(struct rig *r, const struct bench_shape *s, unsigned int lcore)
 {
 	struct host_params p = {
 		.cfg = &r->cfg,
@@ -71,7 +94,8 @@ rig_open(struct rig *r, const struct bench_shape *s, unsigned int workers)
 	char err[HOST_ERR_MAX] = "";
 	int ret = bench_row(s, &r->cfg);
 
-	place(&r->cfg, workers);
+	if (lcore != ALL)
+		place_on(&r->cfg, lcore);
 	if (ret == 0)
 		ret = bench_row_route(s, &r->cfg, &r->route);
 	if (ret != 0)
@@ -89,13 +113,13 @@ rig_open(struct rig *r, const struct bench_shape *s, unsigned int workers)
 		r->client[i] = (struct bench_client){
 			.packet_flits = s->packet_flits,
 			.sent_limit = UINT64_MAX,
-			.dst = 1,
-			.send = i == 0,
+			.dst = (uint16_t)!i,
+			.send = true,
 			.cache = &r->host.lcore[pl->lcore[host_role(pl, d, -1)]]
 					  ->cache,
 		};
 		r->host.fabric.dev[d].core.client = (struct rl_client){
-			&r->client[i], bench_client_poll, NULL };
+			&r->client[i], client_poll, NULL };
 	}
 	return host_start(&r->host);
 }
@@ -112,51 +136,239 @@ rig_close(struct rig *r)
 static uint64_t
 received(const struct rig *r)
 {
-	return __atomic_load_n(&r->client[1].received_flits, __ATOMIC_RELAXED);
+	uint64_t n = 0;
+
+	for (unsigned int i = 0; i < 2; i++)
+		n += __atomic_load_n(&r->client[i].received_flits,
+				     __ATOMIC_RELAXED);
+	return n;
 }
 
-/* Mflit/s; what was sent need not have arrived when it ends */
-static int
-measure(const struct bench_opts *o, const struct bench_shape *s,
-	unsigned int workers, double *median)
+/* What a row did, in the time that it had. */
+struct pace {
+	uint64_t flits;
+	uint64_t ns;
+};
+
+/* Those of its thread, by the clock that the kernel keeps of it. */
+static uint64_t
+worker_cpu_ns(const struct rig *r)
 {
-	const uint64_t slice_ns = (o->quick ? 20 : 300) * RL_NS_PER_MS;
+	struct timespec t = { 0 };
+
+	clock_gettime(__atomic_load_n(&r->client[0].cpu_clock,
+				      __ATOMIC_RELAXED), &t);
+	return (uint64_t)t.tv_sec * RL_NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/*
+ * What a machine takes away is no work of ours. One worker has the time of its
+ * CPU; two have the time of roles, which stands still while one is away.
+ */
+static struct pace
+pace_now(const struct rig *r, unsigned int lcore)
+{
+	return (struct pace){
+		.flits = received(r),
+		.ns = lcore == ALL
+			      ? host_time_seen(&r->host.time, r->host.pace,
+					       r->host.nlcores,
+					       host_now(&r->host))
+			      : worker_cpu_ns(r),
+	};
+}
+
+/* 0 where nothing was measured */
+static double
+ratio(double a, double b)
+{
+	return b > 0 && a > 0 ? a / b : 0;
+}
+
+/*
+ * Mflit/s; what was sent need not have arrived when it ends. @p taken: the part
+ * of the time that the machine took away.
+ */
+static int
+measure_row(const struct bench_shape *s, unsigned int lcore, uint64_t slice_ns,
+	    double *mflits, double *taken)
+{
 	struct rig *r = calloc(1, sizeof(*r));
-	double *rate = calloc(o->reps, sizeof(*rate));
-	int ret = r == NULL || rate == NULL ? -ENOMEM
-					    : rig_open(r, s, workers);
+	int ret = r == NULL ? -ENOMEM : rig_open(r, s, lcore);
 
-	if (ret == 0)
-		host_run(&r->host, slice_ns); /* links train, pipes fill */
-	for (unsigned int i = 0; i < o->reps && ret == 0; i++) {
-		const uint64_t base = received(r), t0 = bench_now_ns();
-
-		host_run(&r->host, slice_ns);
-		rate[i] = 1e3 * (double)(received(r) - base) /
-			  (double)(bench_now_ns() - t0);
-	}
 	if (ret == 0) {
-		*median = bench_median(rate, o->reps);
-		ret = r->client[1].wrong != 0 ? -EBADMSG : 0;
+		struct pace from, to;
+		uint64_t t0;
+
+		host_run(&r->host, slice_ns / 2); /* links train, pipes fill */
+		t0 = bench_now_ns();
+		from = pace_now(r, lcore);
+		host_run(&r->host, slice_ns);
+		to = pace_now(r, lcore);
+		to.ns = to.ns > from.ns ? to.ns - from.ns : 0;
+		t0 = bench_now_ns() - t0;
+		*taken = to.ns < t0 ? 1 - (double)to.ns / (double)t0 : 0;
+		*mflits = 1e3 * ratio((double)(to.flits - from.flits),
+				      (double)to.ns);
+		ret = r->client[0].wrong + r->client[1].wrong != 0 ? -EBADMSG
+								   : 0;
 	}
 	if (r != NULL)
 		rig_close(r);
 	free(r);
-	free(rate);
 	return ret;
 }
 
-int
-bench_workers(const struct bench_opts *o, json_t *out, FILE *human)
+/* The bare work on a worker. */
+struct bare_lcore {
+	struct bench_bare *bare;
+	uint64_t end_ns;
+	double mflits; /* a second */
+} RL_ALIGNED(RL_CACHE_LINE);
+
+static int
+bare_main(void *arg)
+{
+	struct bare_lcore *b = arg;
+	double ns = 0;
+	unsigned int n = 0;
+
+	do {
+		ns += bench_bare_ns(b->bare); /* of CPU time */
+		n++;
+	} while (bench_now_ns() < b->end_ns);
+	b->mflits = 1e3 * n / ns;
+	return 0;
+}
+
+/* Mflit/s of that worker, or of all together */
+static double
+measure_bare(struct bare_lcore b[WORKERS_MAX], unsigned int lcore,
+	     uint64_t slice_ns)
+{
+	const uint64_t end_ns = bench_now_ns() + slice_ns;
+	unsigned int id, n = 0;
+	double sum = 0;
+
+	RTE_LCORE_FOREACH_WORKER(id) {
+		if (n == WORKERS_MAX || (lcore != ALL && lcore != id))
+			continue;
+		b[n].end_ns = end_ns;
+		if (rte_eal_remote_launch(bare_main, &b[n], id) == 0)
+			n++;
+	}
+	rte_eal_mp_wait_lcore();
+	while (n > 0)
+		sum += b[--n].mflits;
+	return sum;
+}
+
+/* What is measured in each repetition, and what it comes to. */
+enum figure { ONE, TWO, SPEEDUP, BARE_SPEEDUP, OF_BARE, TAKEN, FIGURES };
+
+/* One alone is each of them in turn: something else may be on one of the CPUs. */
+static int
+measure_once(const struct bench_opts *o, const struct bench_shape *s,
+	     struct bare_lcore b[WORKERS_MAX], unsigned int most,
+	     double v[FIGURES])
+{
+	const uint64_t slice_ns = (o->quick ? 10 : 100) * RL_NS_PER_MS;
+	double row, taken, bare = 0;
+	int ret = 0;
+
+	for (unsigned int i = 1; i <= most && ret == 0; i++) {
+		ret = measure_row(s, i, slice_ns, &row, &taken);
+		v[ONE] += row / most;
+		bare += measure_bare(b, i, slice_ns / 2) / most;
+	}
+	if (ret != 0 || most < WORKERS_MAX)
+		return ret;
+	v[BARE_SPEEDUP] = ratio(measure_bare(b, ALL, slice_ns / 2), bare);
+	ret = measure_row(s, ALL, slice_ns, &v[TWO], &v[TAKEN]);
+	v[SPEEDUP] = ratio(v[TWO], v[ONE]);
+	v[OF_BARE] = ratio(v[SPEEDUP], v[BARE_SPEEDUP]);
+	return ret;
+}
+
+/* As often as asked for, and up to three times that while it does not hold. */
+static int
+measure(const struct bench_opts *o, const struct bench_shape *s,
+	struct bare_lcore b[WORKERS_MAX], unsigned int most,
+	struct bench_stat stat[FIGURES])
+{
+	const unsigned int reps = (o->quick ? 1 : 3) * o->reps;
+	double *v = calloc((size_t)FIGURES * reps, sizeof(*v));
+	int ret = v == NULL ? -ENOMEM : 0;
+
+	for (unsigned int n = 1; n <= reps && ret == 0; n++) {
+		double one[FIGURES] = { 0 };
+
+		ret = measure_once(o, s, b, most, one);
+		for (unsigned int i = 0; i < FIGURES && ret == 0; i++)
+			v[i * reps + n - 1] = one[i];
+		if (ret != 0 || (n % o->reps != 0 && stop_asked() == 0))
+			continue;
+		for (unsigned int i = 0; i < FIGURES; i++)
+			bench_stat(v + i * reps, n, &stat[i]);
+		if (!stat[SPEEDUP].noisy || stop_asked() != 0)
+			break;
+	}
+	free(v);
+	return ret;
+}
+
+static void
+tell(const char *mode, const struct bench_stat stat[FIGURES],
+     unsigned int most, json_t *out, FILE *human)
+{
+	json_t *rows = json_object_get(out, "workers");
+	json_t *ratios = json_object_get(out, "speedup");
+
+	for (unsigned int w = 1; w <= most; w++)
+		json_array_append_new(rows, json_pack(
+			"{s:s,s:i,s:f,s:f,s:b}", "mode", mode, "workers",
+			(int)w, "mflits_per_s", stat[w - 1].median, "spread",
+			stat[w - 1].spread, "noisy", stat[w - 1].noisy));
+	fprintf(human, "  %-17s  %6.2f", mode, stat[ONE].median);
+	if (most == WORKERS_MAX) {
+		json_array_append_new(ratios, json_pack(
+			"{s:s,s:o,s:o,s:o,s:f}", "mode", mode, "rows",
+			bench_stat_json(&stat[SPEEDUP]), "bare",
+			bench_stat_json(&stat[BARE_SPEEDUP]), "of_bare",
+			bench_stat_json(&stat[OF_BARE]), "taken",
+			stat[TAKEN].median));
+		fprintf(human, "  %6.2f  %5.2f %4.0f %%%c  %5.2f %4.0f %%%c  %5.2f    %4.0f %%",
+			stat[TWO].median, stat[SPEEDUP].median,
+			100 * stat[SPEEDUP].spread,
+			stat[SPEEDUP].noisy ? '?' : ' ',
+			stat[BARE_SPEEDUP].median,
+			100 * stat[BARE_SPEEDUP].spread,
+			stat[BARE_SPEEDUP].noisy ? '?' : ' ',
+			stat[OF_BARE].median, 100 * stat[TAKEN].median);
+	}
+	fprintf(human, "\n");
+	fflush(human);
+}
+
+static int
+run_modes(const struct bench_opts *o, struct bare_lcore b[WORKERS_MAX],
+	  json_t *out, FILE *human)
 {
 	const unsigned int most = rte_lcore_count() > WORKERS_MAX ? WORKERS_MAX
 								  : 1;
-	json_t *rows = json_array();
 	int ret = 0;
 
-	fprintf(human, "on worker lcores (wall time), two switches, packets "
-		       "of 16 flits, 5 flits a frame:\n");
-	for (unsigned int i = 0; i < 2 && ret == 0; i++) {
+	fprintf(human,
+		"workers: four devices in a row, both ways, packets of 16 "
+		"flits, 5 flits a frame\n"
+		"(medians; spread: the middle half of all; ? : too busy a "
+		"machine to say; taken: by the\n"
+		" machine from two workers, and left out)\n"
+		"                     Mflit/s        two workers    the bare "
+		"work   of what\n"
+		"                        one     two  to one spread  the same "
+		"spread   is there   taken\n");
+	for (unsigned int i = 0; i < 2 && ret == 0 && stop_asked() == 0; i++) {
 		const struct bench_shape s = {
 			.switches = 2,
 			.parallel = 1,
@@ -165,26 +377,34 @@ bench_workers(const struct bench_opts *o, json_t *out, FILE *human)
 			.vcs = RL_VCS,
 			.cut_through = i == 1,
 		};
-		const char *mode = i == 0 ? "store-and-forward"
-					  : "cut-through";
+		struct bench_stat stat[FIGURES];
 
-		for (unsigned int w = 1; w <= most && ret == 0; w++) {
-			double mflits = 0;
-
-			ret = measure(o, &s, w, &mflits);
-			if (ret != 0)
-				break;
-			json_array_append_new(rows, json_pack(
-				"{s:s,s:i,s:f}", "mode", mode, "workers",
-				(int)w, "mflits_per_s", mflits));
-			fprintf(human, "  %-17s  %u worker%s  %6.2f Mflit/s\n",
-				mode, w, w == 1 ? " " : "s", mflits);
-			fflush(human);
-		}
+		ret = measure(o, &s, b, most, stat);
+		if (ret == 0)
+			tell(i == 0 ? "store-and-forward" : "cut-through",
+			     stat, most, out, human);
 	}
-	if (ret != 0)
-		fprintf(stderr, "reflit-bench: workers: %s\n",
-			strerror(-ret));
-	json_object_set_new(out, "workers", rows);
+	return ret;
+}
+
+int
+bench_workers(const struct bench_opts *o, json_t *out, FILE *human)
+{
+	struct bare_lcore b[WORKERS_MAX] = { 0 };
+	int ret = 0;
+
+	json_object_set_new(out, "workers", json_array());
+	json_object_set_new(out, "speedup", json_array());
+	for (unsigned int i = 0; i < WORKERS_MAX; i++) {
+		b[i].bare = bench_bare_new();
+		if (b[i].bare == NULL)
+			ret = -ENOMEM;
+	}
+	if (ret == 0)
+		ret = bench_eal();
+	if (ret == 0)
+		ret = run_modes(o, b, out, human);
+	for (unsigned int i = 0; i < WORKERS_MAX; i++)
+		bench_bare_free(b[i].bare);
 	return ret;
 }

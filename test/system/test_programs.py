@@ -272,7 +272,6 @@ def a_bench_of_some_cases_says_how_far_it_holds():
     runs = r["hop"]["runs"]
     assert [(x["packet_flits"], x["flits_per_frame"]) for x in runs] == \
         [(2, 5), (16, 16)], runs
-    assert "workers" not in r["hop"], r["hop"]
     assert r["machine"]["cpu"] and r["machine"]["codec"] in p.stdout, r
     for m in (m for x in runs for m in x["modes"]):
         assert m["spread"] >= 0 and isinstance(m["noisy"], bool), m
@@ -281,6 +280,22 @@ def a_bench_of_some_cases_says_how_far_it_holds():
     for bad in ("", "0/5", "1", "1/33", "33/1", "1/5,", "1/5,x", "1//5"):
         p = run(BENCH, "--case", bad, "hop")
         assert p.returncode == 2 and "is not FLITS_A_PACKET" in p.stderr, bad
+
+
+def two_workers_are_measured_beside_what_two_cpus_bring():
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "r.json")
+        p = run(BENCH, "--quick", "--reps", "1", "--json", path, "workers")
+        assert p.returncode == 0, p.stderr
+        with open(path, encoding="utf-8") as f:
+            r = json.load(f)["workers"]
+    most = min(2, len(os.sched_getaffinity(0)))
+    modes = ("store-and-forward", "cut-through")
+    assert [(x["mode"], x["workers"]) for x in r["workers"]] == \
+        [(m, w + 1) for m in modes for w in range(most)], r
+    assert len(r["speedup"]) == (len(modes) if most == 2 else 0), r
+    for x in r["speedup"]:
+        assert 0 <= x["taken"] <= 1 and x["bare"]["median"] > 0, x
 
 
 CASES = (refused_arguments, a_full_disk_is_no_success,
@@ -293,7 +308,8 @@ CASES = (refused_arguments, a_full_disk_is_no_success,
          a_signal_ends_a_sweep_with_what_it_has,
          a_signal_ends_a_run_and_says_so, a_second_signal_ends_at_once,
          several_benches_run_beside_each_other,
-         a_bench_of_some_cases_says_how_far_it_holds)
+         a_bench_of_some_cases_says_how_far_it_holds,
+         two_workers_are_measured_beside_what_two_cpus_bring)
 for case in CASES:
     print("[ RUN      ]", case.__name__, flush=True)
     case()
