@@ -154,7 +154,7 @@ rx_control(struct rl_port *port, const struct rl_frame_hdr *h, uint64_t now_ns)
 }
 
 static void
-rx_init(struct rl_port *port, const uint8_t *frame, uint32_t len,
+rx_init(struct rl_port *port, uint8_t *frame, uint32_t len,
 	const struct rl_frame_hdr *h, uint64_t now_ns)
 {
 	struct rl_frame_init init;

@@ -5,7 +5,13 @@
  * (rl_link_auth.h). What is not proven is counted and dropped before anything
  * is believed of it. It is no error of the link's, either: who could make a
  * detector count could end the link.
+ *
+ * A tag is of the flits as they left. So where it is wrong, FEC mends what the
+ * cable did to them, and the tag is checked once more: what FEC made of them is
+ * only believed if it is what was sent.
  */
+
+#include <string.h>
 
 #include "port_priv.h"
 
@@ -42,19 +48,57 @@ port_auth_seal(struct rl_port *port, uint8_t *frame,
 		     len - RL_FRAME_LINK_OFF, frame + len);
 }
 
-bool
-port_auth_ok(struct rl_port *port, const uint8_t *frame, uint32_t bytes,
-	     const struct rl_frame_hdr *h)
+static bool
+auth_check(struct rl_port *port, const uint8_t *frame,
+	   const struct rl_frame_hdr *h)
 {
 	const struct rl_link_auth *a = port->p.auth;
 	const uint32_t len = rl_frame_length(h);
 
+	return a->ops->check(a->ctx, auth_use(h), h->stamp,
+			     frame + RL_FRAME_LINK_OFF,
+			     len - RL_FRAME_LINK_OFF, frame + len);
+}
+
+/* @return how many flits of the frame FEC has mended; 0: it cannot help */
+static uint32_t
+auth_mend(struct rl_port *port, uint8_t *frame, const struct rl_frame_hdr *h)
+{
+	uint8_t *body = frame + rl_frame_header_bytes(h->nflits);
+	uint8_t flit[RL_FLIT_BYTES] RL_ALIGNED(RL_CACHE_LINE);
+	uint32_t mended = 0;
+
+	for (uint32_t i = 0; i < h->nflits; i++, body += RL_FLIT_BYTES) {
+		const uint8_t *const src = body;
+		uint8_t *const dst = flit;
+		uint8_t fec;
+
+		if (rl_codec_hop(port->p.codec, &src, &dst, 1, &fec) == 0)
+			continue;
+		if (fec != RL_FEC_CORRECTED)
+			return 0;
+		memcpy(body, flit, sizeof(flit));
+		mended++;
+	}
+	return mended;
+}
+
+bool
+port_auth_ok(struct rl_port *port, uint8_t *frame, uint32_t bytes,
+	     const struct rl_frame_hdr *h)
+{
+	uint32_t mended;
+
 	/* behind the tag a wire may have padded */
-	if (bytes >= len + RL_AUTH_TAG_BYTES &&
-	    a->ops->check(a->ctx, auth_use(h), h->stamp,
-			  frame + RL_FRAME_LINK_OFF, len - RL_FRAME_LINK_OFF,
-			  frame + len))
-		return true;
+	if (bytes >= rl_frame_length(h) + RL_AUTH_TAG_BYTES) {
+		if (rl_likely(auth_check(port, frame, h)))
+			return true;
+		mended = auth_mend(port, frame, h);
+		if (mended != 0 && auth_check(port, frame, h)) {
+			PORT_COUNT_N(port, rx_corrected, mended);
+			return true;
+		}
+	}
 	PORT_COUNT(port, rx_auth_error);
 	return false;
 }

@@ -367,8 +367,9 @@ void port_auth_open(struct rl_port *port);
 /* A frame is complete. Where there is a key. */
 void port_auth_seal(struct rl_port *port, uint8_t *frame,
 		    const struct rl_frame_hdr *h);
-/* Whether a frame of @p bytes is the peer's. Where there is a key. */
-bool port_auth_ok(struct rl_port *port, const uint8_t *frame, uint32_t bytes,
+/* Whether a frame of @p bytes is the peer's. Where there is a key. Mends its
+   flits. */
+bool port_auth_ok(struct rl_port *port, uint8_t *frame, uint32_t bytes,
 		  const struct rl_frame_hdr *h);
 
 /* --- port_detect.c ------------------------------------------------------ */

@@ -228,9 +228,11 @@ flip_one(void *ctx, struct bench_frame *f)
 	return BENCH_PASS;
 }
 
+/* What FEC can mend is taken as it left; all else is not taken. */
 static void
-a_frame_changed_anywhere_is_not_taken(void **state)
+a_frame_changed_anywhere_is_mended_or_not_taken(void **state)
 {
+	const uint32_t flit = rl_frame_header_bytes(1);
 	const uint32_t len = rl_frame_bytes(1) + RL_AUTH_TAG_BYTES;
 	uint32_t by_tag = 0;
 
@@ -239,6 +241,7 @@ a_frame_changed_anywhere_is_not_taken(void **state)
 		struct flip x = { .byte = at };
 		struct pair p;
 		const struct bench_end *e = &p.b.end[1];
+		const bool mended = at >= flit && at < flit + RL_FLIT_BYTES;
 		uint64_t bad;
 
 		keyed(&p, NULL);
@@ -256,12 +259,48 @@ a_frame_changed_anywhere_is_not_taken(void **state)
 					 COUNTER(e, rx_check_error) +
 					 COUNTER(e, rx_type_error) +
 					 COUNTER(e, rx_epoch_error) +
-					 COUNTER(e, rx_truncated), 1);
-		/* FEC never had to look at it */
+					 COUNTER(e, rx_truncated), !mended);
+		assert_int_equal(COUNTER(e, rx_corrected), mended);
+		assert_int_equal(COUNTER(&p.b.end[0], tx_replays), !mended);
+		pair_close(&p);
+	}
+	assert_in_range(by_tag, len - RL_FLIT_BYTES - RL_FRAME_LINK_OFF - 12,
+			len);
+}
+
+/* Four bytes in a row are more than FEC mends, whatever it makes of them. */
+static enum bench_act
+flip_four(void *ctx, struct bench_frame *f)
+{
+	struct flip *x = ctx;
+
+	if (x->done || f->h.type != RL_FRAME_DATA)
+		return BENCH_PASS;
+	x->done = true;
+	for (uint32_t i = 0; i < 4; i++)
+		f->data[x->byte + i] ^= (uint8_t)(17 + 40 * i);
+	return BENCH_PASS;
+}
+
+static void
+what_fec_makes_of_a_flit_is_believed_only_with_the_tag(void **state)
+{
+	(void)state;
+	for (uint32_t at = 0; at + 4 <= RL_FLIT_BYTES; at += 9) {
+		struct flip x = { .byte = rl_frame_header_bytes(1) + at };
+		struct pair p;
+		const struct bench_end *e = &p.b.end[1];
+
+		keyed(&p, NULL);
+		p.b.wire[0].hook = flip_four;
+		p.b.wire[0].ctx = &x;
+		bench_send(&p.b, 0, 0, 1, 1);
+		bench_settle(&p.b, 50 * MS);
+		bench_check_delivered(&p.b);
+		assert_int_equal(COUNTER(e, rx_auth_error), 1);
 		assert_int_equal(COUNTER(e, rx_corrected), 0);
 		pair_close(&p);
 	}
-	assert_in_range(by_tag, len - RL_FRAME_LINK_OFF - 12, len);
 }
 
 /* Each is one that a port without a key obeys. */
@@ -508,8 +547,10 @@ main(void)
 		     ends_train_only_with_one_key_and_say_why_once),
 		CASE("a link with a key loses nothing where frames do",
 		     a_link_with_a_key_loses_nothing_where_frames_do),
-		CASE("a frame changed anywhere is not taken",
-		     a_frame_changed_anywhere_is_not_taken),
+		CASE("a frame changed anywhere is mended or not taken",
+		     a_frame_changed_anywhere_is_mended_or_not_taken),
+		CASE("what FEC makes of a flit is believed only with the tag",
+		     what_fec_makes_of_a_flit_is_believed_only_with_the_tag),
 		CASE("a forged frame changes nothing",
 		     a_forged_frame_changes_nothing),
 		CASE("strangers cannot count a link to death",
