@@ -148,6 +148,7 @@ struct port_rtt {
 	uint64_t timer_ns;
 	uint64_t peak_since_ns; /* when peak_ns[0] was begun */
 	uint32_t peak_ns[2];	/* longest of this window, and of the last */
+	uint64_t seen_ns;	/* the peer is known to have run at that time */
 	uint64_t recent_ns;
 	uint32_t recent; /* the peer's newest stamp */
 };
@@ -440,6 +441,9 @@ void port_retry_freeze(struct rl_port *port);
 struct port_verdict port_retry_ack(struct rl_port *port, uint16_t ack,
 				   uint64_t now_ns, bool *ok);
 struct port_verdict port_retry_nak(struct rl_port *port, uint64_t now_ns);
+/* When the timer ends; on a slow wire later than retry.due_ns if the peer was
+   not seen to run. */
+uint64_t port_retry_due_ns(const struct rl_port *port);
 struct port_verdict port_retry_tick(struct rl_port *port, uint64_t now_ns);
 /* @p n flits of the buffer go out. */
 void port_retry_sent(struct rl_port *port, uint32_t n, uint64_t now_ns);

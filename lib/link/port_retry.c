@@ -209,12 +209,33 @@ port_retry_nak(struct rl_port *port, uint64_t now_ns)
 	return retry_replay(port, now_ns);
 }
 
+/*
+ * A peer behind a kernel may not have been run at all: then nothing is lost,
+ * and a replay only adds to what it will find. So where the wire is slow, it
+ * must have been seen to run when the timer ends, and not to have acknowledged.
+ * That it hears nothing any more, and says nothing, is not known: at the
+ * timer's limit there is a replay all the same.
+ */
+uint64_t
+port_retry_due_ns(const struct rl_port *port)
+{
+	const struct rl_link_cfg *cfg = port->p.cfg;
+	const uint64_t due_ns = port->retry.due_ns;
+
+	if (rl_likely(!cfg->slow_wire) || cfg->replay_timer_ns != 0 ||
+	    due_ns == RL_NEVER || port->rtt.seen_ns >= due_ns)
+		return due_ns;
+	return rl_deadline(due_ns,
+			   cfg->replay_timer_max_ns - port->rtt.timer_ns);
+}
+
 struct port_verdict
 port_retry_tick(struct rl_port *port, uint64_t now_ns)
 {
 	struct port_retry *t = &port->retry;
 
 	if (rl_likely(now_ns < t->due_ns) ||
+	    now_ns < port_retry_due_ns(port) ||
 	    port->link.state != RL_LINK_UP || !port->link.phy_up)
 		return PORT_VERDICT(PORT_NOTHING);
 	if (RL_PLANTED(TAIL_NOT_RETRIED))

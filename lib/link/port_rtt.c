@@ -12,6 +12,9 @@
  * not below twice the longest that was seen in the last few seconds: what the
  * wire has done once it does again, and then nothing is sent twice for it. On
  * other wires a lost tail would wait that long for nothing.
+ *
+ * The echo says more: the peer ran at that time, by the clock here. On a slow
+ * wire only such time counts for the timer (port_retry_due_ns()).
  */
 
 #include "port_priv.h"
@@ -43,6 +46,7 @@ port_rtt_reset(struct rl_port *port)
 {
 	port->rtt.recent = 0;
 	port->rtt.recent_ns = 0;
+	port->rtt.seen_ns = 0;
 	rtt_set_timer(port);
 }
 
@@ -80,6 +84,7 @@ port_rtt_sample(struct rl_port *port, const struct rl_frame_hdr *h,
 
 	if (rtt > RL_NS_PER_S) /* a stamp from before a pause: not a sample */
 		return;
+	port->rtt.seen_ns = rl_max_u64(port->rtt.seen_ns, now_ns - rtt);
 	peak = note_peak(&port->rtt, rtt, now_ns);
 	was_ns = port->rtt.srtt_ns;
 	if (was_ns == 0)

@@ -429,10 +429,10 @@ deadline_open(const struct rl_port *port, uint64_t now_ns)
 	if (port->link.state == RL_LINK_RETRAIN)
 		t = rl_min_u64(t, tx->shake_due_ns);
 	else if (port->retry.replay.next == port->retry.replay.tail)
-		t = rl_min_u64(t, rl_min_u64(port->retry.due_ns,
+		t = rl_min_u64(t, rl_min_u64(port_retry_due_ns(port),
 					     tx->ask_due_ns));
 	else if (!port->retry.replaying) /* a replay holds the timer */
-		t = rl_min_u64(t, port->retry.due_ns);
+		t = rl_min_u64(t, port_retry_due_ns(port));
 	if (port->rx.ack_owed != 0)
 		t = rl_min_u64(t, port->rx.ack_due_ns);
 	t = rl_min_u64(t, port->packet.part_due_ns);
