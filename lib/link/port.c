@@ -52,7 +52,7 @@ rl_port_init(void *mem, const struct rl_port_params *p)
 void
 rl_port_left_out(struct rl_port *port, uint64_t ns)
 {
-	port->rx.open_ns -= ns;
+	port_rx_left_out(port, ns);
 }
 
 void

@@ -187,7 +187,7 @@ struct port_packet {
 	struct rl_pktq out;
 };
 
-/** The same: what is seldom looked at. */
+/** The same, what is seldom looked at (port_packet.c). */
 struct port_told {
 	uint8_t open_txn[RL_VCS][RL_FLIT_TXN_BYTES]; /* of the open packet */
 	bool told[RL_VCS];   /* a packet was reported in part: */
@@ -205,7 +205,7 @@ struct port_detect {
 	bool degraded;
 };
 
-/** How far a drain is (port_drain.c). */
+/** How far a drain is. */
 enum port_drain_phase {
 	DRAIN_NONE,
 	DRAIN_CORE,  /* the core was told, and still sends */
@@ -220,6 +220,7 @@ enum port_drain_then {
 	DRAIN_TRAIN,  /* by command: down, and up again */
 };
 
+/** A drain, and how far it is (port_drain.c). */
 struct port_drain {
 	enum port_drain_phase phase;
 	enum port_drain_then then;
@@ -422,6 +423,20 @@ void port_queue_fill(struct rl_port *port);
 /* Takes the next packet that waits on @p vc; for the loopback. */
 struct rl_flit *port_queue_pop(struct rl_port *port, unsigned int vc);
 
+/* Nothing waits for credits. */
+static inline void
+port_queue_fed(struct rl_port *port)
+{
+	port->queue.starved = false;
+}
+
+/* Credits that nobody should spend: for a bug that is planted. */
+static inline void
+port_queue_charge(struct rl_port *port, uint32_t n)
+{
+	port->queue.consumed[0] = (uint16_t)(port->queue.consumed[0] + n);
+}
+
 /* --- port_retry.c ------------------------------------------------------- */
 
 void port_retry_reset(struct rl_port *port);
@@ -507,6 +522,13 @@ port_rx_plausible(const struct rl_port *port, uint64_t stamp, uint64_t now_ns)
 
 	return !rl_frame_stamp_after(stamp, port->rx.open_stamp + up_ns +
 						    up_ns / 1024 + RL_NS_PER_S);
+}
+
+/* The time that this end goes by has left out @p ns. */
+static inline void
+port_rx_left_out(struct rl_port *port, uint64_t ns)
+{
+	port->rx.open_ns -= ns;
 }
 
 /* The peer is told of all that was taken. */

@@ -131,9 +131,7 @@ retry_replay(struct rl_port *port, uint64_t now_ns)
 	t->replaying = true;
 	t->due_ns = rl_deadline(now_ns, port->rtt.timer_ns);
 	if (RL_PLANTED(CREDIT_DOUBLE))
-		port->queue.consumed[0] = (uint16_t)(
-			port->queue.consumed[0] +
-			rl_replay_outstanding(&t->replay));
+		port_queue_charge(port, rl_replay_outstanding(&t->replay));
 	return PORT_VERDICT(PORT_NOTHING);
 }
 

@@ -123,7 +123,7 @@ tx_fill(struct rl_port *port)
 	if (r->tail - r->next < port->shake.flits && port->queue.mask != 0)
 		port_queue_fill(port);
 	else
-		port->queue.starved = false;
+		port_queue_fed(port);
 }
 
 /* The same of an open link. */
