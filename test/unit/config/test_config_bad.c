@@ -344,6 +344,22 @@ bad_protocol_keys_are_refused(void **state)
 	refuse_all(protocol_keys, RL_ARRAY_SIZE(protocol_keys));
 }
 
+/* A number cannot be hidden in every CRC. */
+static void
+mixings_that_a_crc_does_not_do_are_refused(void **state)
+{
+	static const struct bad bad[] = {
+		{FIGURE_1 "endpoint: {\ncrc = \"pcie6-rs\";\n"
+			  "isn = \"wide\"; };", 9, "endpoint.isn"},
+		{FIGURE_1 "endpoint: {\ncrc = \"crc64-ecma\";\n"
+			  "isn = \"wide19\"; };", 9,
+		 "endpoint.isn: wide19 needs crc64-bch"},
+	};
+
+	(void)state;
+	refuse_all(bad, RL_ARRAY_SIZE(bad));
+}
+
 static void
 weights_that_fit_no_vcs_are_refused(void **state)
 {
@@ -566,6 +582,7 @@ main(void)
 		cmocka_unit_test(bad_failures_are_refused),
 		cmocka_unit_test(numbers_out_of_their_range_are_refused),
 		cmocka_unit_test(bad_protocol_keys_are_refused),
+		cmocka_unit_test(mixings_that_a_crc_does_not_do_are_refused),
 		cmocka_unit_test(weights_that_fit_no_vcs_are_refused),
 		cmocka_unit_test(bad_attachments_and_placements_are_refused),
 		cmocka_unit_test(bad_text_is_refused),

@@ -310,7 +310,11 @@ malformed_control_flits_are_dropped(void **state)
 	static const struct {
 		unsigned int off;
 		uint8_t val;
-	} bad[] = { { 18, 8 }, { 18, 255 }, { 19, 65 }, { 19, 1 }, { 8, 9 } };
+		uint8_t valid; /* bytes of the flit, where not as they were */
+	} bad[] = { { 18, 8, 0 }, { 18, 255, 0 }, { 19, 65, 0 },
+		    { 19, 1, 0 }, { 8, 9, 0 },
+		    /* longer than any map, and the flit as long */
+		    { 19, 65, 22 + 65 }, { 19, 202, 22 + 202 } };
 	uint32_t number = 0;
 
 	(void)state;
@@ -320,10 +324,13 @@ malformed_control_flits_are_dropped(void **state)
 
 		send_but(4, "    ");
 		f = fx_poll_one(&fx, 1);
-		if (i < RL_ARRAY_SIZE(bad))
+		if (i < RL_ARRAY_SIZE(bad)) {
 			f->wire[bad[i].off] = bad[i].val;
-		else
+			if (bad[i].valid != 0)
+				f->wire[8] = bad[i].valid;
+		} else {
 			number = 1; /* a control flit has no number */
+		}
 		fx_encode(&fx, f, number);
 		fx_rx(&fx, 0, f);
 		assert_int_equal(fx_ctr(&fx, 0, RL_EPC_rx_malformed), i + 1);

@@ -318,6 +318,41 @@ marked_misrouted_and_malformed_flits_are_counted_by_reason(void **state)
 	fx_close(&fx);
 }
 
+/* Headers whose fields fit each other, and no packet. */
+static void
+a_place_beyond_the_packet_and_a_packet_too_long_are_refused(void **state)
+{
+	struct rl_ep_cfg cfg;
+	struct rl_flit *pkt;
+	struct rl_txn txn;
+
+	(void)state;
+	fx_cfg(&cfg);
+	fx_open(&fx, &cfg, 2, 400);
+	for (uint16_t beyond = 0; beyond < 3; beyond++) {
+		pkt = fx_emit(&fx, 1);
+		rl_txn_get(pkt->wire, &txn);
+		txn.sop = txn.eop = false;
+		txn.len_flits = 4;
+		txn.pos = (uint16_t)(4 + beyond);
+		rl_txn_put(pkt->wire, &txn);
+		fx_encode(&fx, pkt, 0);
+		fx_rx(&fx, 1, pkt);
+		assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_malformed),
+				 2 * beyond + 1);
+		pkt = fx_emit(&fx, 1);
+		rl_txn_get(pkt->wire, &txn);
+		txn.eop = false;
+		txn.len_flits = (uint16_t)(cfg.max_packet_flits + 1 + beyond);
+		rl_txn_put(pkt->wire, &txn);
+		fx_encode(&fx, pkt, 0);
+		fx_rx(&fx, 1, pkt);
+		assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_malformed),
+				 2 * beyond + 2);
+	}
+	fx_close(&fx);
+}
+
 static void
 a_number_and_a_header_that_contradict_each_other_are_not_believed(void **state)
 {
@@ -433,6 +468,7 @@ main(void)
 		cmocka_unit_test(a_corrected_header_finds_its_flow),
 		cmocka_unit_test(corrupt_flits_are_counted_and_never_reach_the_client),
 		cmocka_unit_test(marked_misrouted_and_malformed_flits_are_counted_by_reason),
+		cmocka_unit_test(a_place_beyond_the_packet_and_a_packet_too_long_are_refused),
 		cmocka_unit_test(a_number_and_a_header_that_contradict_each_other_are_not_believed),
 		cmocka_unit_test(a_flit_of_one_packet_may_travel_alone),
 		cmocka_unit_test(a_slow_client_costs_retries_but_no_packet),

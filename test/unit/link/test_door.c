@@ -507,6 +507,38 @@ ends_made_here_do_not_widen_the_room(void **state)
 	cut_close(&g);
 }
 
+/* And they cost the peer nothing in the next epoch. */
+static void
+ends_made_here_cost_no_credits_of_the_next_epoch(void **state)
+{
+	struct rl_link_cfg cfg = cut_cfg();
+	struct cut g;
+
+	(void)state;
+	cfg.watchdog_ns = MS;
+	cut_open(&g, &cfg);
+	for (unsigned int i = 0; i < 3; i++) {
+		struct rl_flit *pkt = cut_make(&g, 0, 6);
+
+		cut_give(&g, &pkt, 3);
+		cut_run(&g, 1200);
+		cut_give(&g, &pkt, 3);
+		cut_run(&g, 50);
+	}
+	assert_int_equal(COUNTER(&g.b.end[1], rx_closed), 3);
+	cut_at_rest(&g);
+	rl_port_down(g.b.end[0].port, g.b.now_ns);
+	cut_run(&g, 50);
+	rl_port_up(g.b.end[0].port, g.b.now_ns);
+	bench_start(&g.b);
+	bench_run(&g.b, MS);
+	assert_int_equal(COUNTER(&g.b.end[0], trainings), 2);
+	assert_int_equal(bench_info(&g.b.end[0]).credits[0],
+			 cfg.credits_flits);
+	g.b.end[1].sink.next_tag[0] = 3;
+	cut_close(&g);
+}
+
 int
 main(void)
 {
@@ -520,6 +552,8 @@ main(void)
 		     credits_that_no_peer_can_have_are_refused),
 		CASE("[LCB-3] ends made here do not widen the room",
 		     ends_made_here_do_not_widen_the_room),
+		CASE("ends made here cost no credits of the next epoch",
+		     ends_made_here_cost_no_credits_of_the_next_epoch),
 		CASE("[LINK-3] a storm of NAKs costs one replay a flit",
 		     a_storm_of_naks_costs_one_replay_a_flit),
 		CASE("[LINK-3] ACKs that stay impossible end the epoch",

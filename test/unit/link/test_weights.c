@@ -126,6 +126,35 @@ a_vc_that_was_blocked_gets_no_more_than_its_share_afterwards(void **state)
 	bench_close(&b);
 }
 
+/* Where room comes a few flits at a time, no short packet takes it away. */
+static void
+at_a_full_window_short_packets_do_not_pass_a_long_one(void **state)
+{
+	struct rl_link_cfg cfg = cfg_with(0, 0, 0);
+	struct bench b = { .pool_flits = 16384 };
+	uint32_t longs;
+
+	(void)state;
+	cfg.window_flits = 16;
+	bench_open(&b, &cfg);
+	for (unsigned int i = 0; i < 2; i++) {
+		b.wire[i].slot_ns = RL_NS_PER_US;
+		b.wire[i].delay_ns = 20 * RL_NS_PER_US;
+	}
+	bench_start(&b);
+	bench_run(&b, 200 * RL_NS_PER_US);
+	bench_send(&b, 0, 0, 8, 200);
+	bench_send(&b, 0, 1, 1, 2000);
+	bench_run(&b, 1000 * RL_NS_PER_US);
+	assert_true(COUNTER(&b.end[0], tx_window_full) > 0);
+	longs = b.end[1].sink.next_tag[0];
+	assert_true(longs > 10);
+	assert_in_range(b.end[1].sink.next_tag[1], longs - 4, longs + 4);
+	bench_settle(&b, 1000 * RL_NS_PER_MS);
+	bench_check_delivered(&b);
+	bench_close(&b);
+}
+
 int
 main(void)
 {
@@ -138,6 +167,8 @@ main(void)
 		     who_has_nothing_to_send_leaves_the_link_to_the_others),
 		CASE("a vc that was blocked gets no more than its share afterwards",
 		     a_vc_that_was_blocked_gets_no_more_than_its_share_afterwards),
+		CASE("at a full window short packets do not pass a long one",
+		     at_a_full_window_short_packets_do_not_pass_a_long_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,6 +65,16 @@ die_with(struct duo *d, unsigned int flits, unsigned int *acked,
 	duo_settle(d, RL_NS_PER_MS);
 }
 
+/* The loop of the one event of this type. */
+static uint32_t
+loop_of(const struct bench_end *e, enum rl_port_event_type type)
+{
+	for (unsigned int i = 0; i < e->nevents; i++)
+		if (e->event[i].type == type)
+			return e->event[i].loop_id;
+	return 0;
+}
+
 static void
 check_whole(struct duo *d, unsigned int flits, unsigned int acked,
 	    enum fate fate)
@@ -78,6 +88,9 @@ check_whole(struct duo *d, unsigned int flits, unsigned int acked,
 	assert_int_equal(COUNTER(y, tx_flits), loops ? flits : 0);
 	assert_int_equal(COUNTER(&d->b.end[1], rx_packets), loops);
 	assert_int_equal(bench_end_events(y, RL_PEV_REROUTED), loops);
+	assert_int_not_equal(loop_of(x, RL_PEV_DEAD), 0);
+	assert_int_equal(loop_of(y, RL_PEV_REROUTED),
+			 loops ? loop_of(x, RL_PEV_DEAD) : 0);
 	/* the partial copy was given to nobody */
 	assert_int_equal(COUNTER(&d->b.end[0], rx_partial_discard),
 			 fate == ARRIVED_IN_PART && loops && acked > 0);
