@@ -55,8 +55,15 @@ struct rl_sim_noise {
 	/** packets of which a flit is hurt inside the device that sends into
 	    this direction, before its port gets them [SW-2, LCB-2] */
 	uint32_t soft_ppb;
+	/** packets whose first flit is declared bad there, by a mark [LCB-2] */
+	uint32_t poison_ppb;
 	uint16_t burst_bytes;  /**< corruption: longest run of hurt bytes */
 	uint8_t where;	       /**< RL_SIM_HURT_*; 0: anywhere */
+	/** bit errors of flits, as rl_error.h makes them: the model of the
+	    evaluation on a wire of a fabric */
+	uint8_t lanes;	       /**< 0: one */
+	double bit_rate;       /**< first errors, per bit */
+	double propagate;      /**< that the next on the lane is wrong, too */
 };
 
 #define RL_SIM_HURT_HEADER 1

@@ -136,6 +136,22 @@ fault_arm(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
 	sim_dir_update(&s->dir[dir]);
 }
 
+static void
+fault_noise(struct rl_sim *s, const struct rl_sim_fault *f, struct sim_dir *d)
+{
+	struct rl_error_cfg bits;
+
+	d->noise = f->noise;
+	s->soft |= (f->noise.soft_ppb | f->noise.poison_ppb) != 0;
+	if (f->noise.bit_rate == 0)
+		return;
+	rl_error_cfg_defaults(&bits);
+	bits.bit_rate = f->noise.bit_rate;
+	bits.propagate = f->noise.propagate;
+	bits.lanes = f->noise.lanes == 0 ? 1 : f->noise.lanes;
+	rl_error_init(&d->bits, &bits, rl_prng_u64(&d->prng));
+}
+
 /* A fault whose time has come, in one direction. */
 static void
 fault_dir(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
@@ -155,8 +171,7 @@ fault_dir(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
 		fault_stall(s, f, dir);
 		break;
 	case RL_SIM_NOISE:
-		d->noise = f->noise;
-		s->soft |= f->noise.soft_ppb != 0;
+		fault_noise(s, f, d);
 		break;
 	case RL_SIM_DROP:
 		d->drop_left = f->count == 0 ? 1 : f->count;

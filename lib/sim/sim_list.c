@@ -86,13 +86,15 @@ noise_text(const struct rl_sim_noise *n, char *buf, size_t len)
 
 	return snprintf(buf, len,
 			" loss=%g corrupt=%g bytes=%u hurt=%s dup=%g "
-			"jitter=%g within=%lluns soft=%g",
+			"jitter=%g within=%lluns soft=%g poison=%g ber=%g "
+			"propagate=%g lanes=%u",
 			n->loss_ppb / 1e9, n->corrupt_ppb / 1e9,
 			n->burst_bytes == 0 ? 8 : n->burst_bytes,
 			n->where < RL_ARRAY_SIZE(hurt) ? hurt[n->where] : "any",
 			n->dup_ppb / 1e9, n->jitter_ppb / 1e9,
 			(unsigned long long)n->jitter_ns,
-			n->soft_ppb / 1e9);
+			n->soft_ppb / 1e9, n->poison_ppb / 1e9, n->bit_rate,
+			n->propagate, n->lanes == 0 ? 1 : n->lanes);
 }
 
 char *
@@ -100,7 +102,7 @@ rl_sim_fault_text(const struct rl_sim_fault *f, const struct rl_topo *topo,
 		  char *buf, size_t len)
 {
 	static const char *const flight[] = { "", " arrive", " late" };
-	char place[2 * RL_NAME_MAX + 16], more[200] = "";
+	char place[2 * RL_NAME_MAX + 16], more[320] = "";
 
 	if (f->kind == RL_SIM_CTL_CRASH || f->kind == RL_SIM_CTL_RESTART)
 		place[0] = '\0';

@@ -24,6 +24,7 @@
  *   sim_turn.c    devices that are polled whole
  */
 
+#include "rl_error.h"
 #include "rl_prng.h"
 #include "rl_sim.h"
 
@@ -71,6 +72,7 @@ struct sim_dir {
 	struct rl_sim_frame *late; /* what lingers until the heal */
 	struct rl_prng prng;
 	uint32_t link;
+	struct rl_error bits; /* where noise.bit_rate is not 0 */
 };
 
 /* What a port has for a PHY. */

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rl_error.h"
 #include "rl_infile.h"
 #include "rl_sim.h"
 
@@ -92,15 +93,22 @@ parse_time(const char *text, uint64_t *ns)
 }
 
 static int
-parse_rate(const char *text, uint32_t *ppb)
+parse_chance(const char *text, double *v)
 {
 	char *end;
-	double v;
 
 	if (!isdigit((unsigned char)text[0]))
 		return -EINVAL;
-	v = strtod(text, &end);
-	if (*end != '\0' || !(v >= 0 && v <= 1))
+	*v = strtod(text, &end);
+	return *end != '\0' || !(*v >= 0 && *v <= 1) ? -EINVAL : 0;
+}
+
+static int
+parse_rate(const char *text, uint32_t *ppb)
+{
+	double v;
+
+	if (parse_chance(text, &v) != 0)
 		return -EINVAL;
 	*ppb = (uint32_t)(v * 1e9 + 0.5);
 	return 0;
@@ -138,13 +146,53 @@ parse_hurt(const char *text, uint8_t *where)
 	return 0;
 }
 
+/* An option of noise with a value. @return as parse_value() */
+static int
+parse_noise(struct rl_sim_noise *noise, const char *key, const char *val)
+{
+	uint32_t n = 0;
+	int ret = -ENOENT;
+
+	if (strcmp(key, "loss") == 0) {
+		ret = parse_rate(val, &noise->loss_ppb);
+	} else if (strcmp(key, "corrupt") == 0) {
+		ret = parse_rate(val, &noise->corrupt_ppb);
+	} else if (strcmp(key, "dup") == 0) {
+		ret = parse_rate(val, &noise->dup_ppb);
+	} else if (strcmp(key, "jitter") == 0) {
+		ret = parse_rate(val, &noise->jitter_ppb);
+	} else if (strcmp(key, "soft") == 0) {
+		ret = parse_rate(val, &noise->soft_ppb);
+	} else if (strcmp(key, "poison") == 0) {
+		ret = parse_rate(val, &noise->poison_ppb);
+	} else if (strcmp(key, "ber") == 0) {
+		ret = parse_chance(val, &noise->bit_rate);
+	} else if (strcmp(key, "propagate") == 0) {
+		ret = parse_chance(val, &noise->propagate);
+		if (noise->propagate == 1)
+			ret = -EINVAL; /* a burst would never end */
+	} else if (strcmp(key, "lanes") == 0) {
+		ret = parse_count(val, RL_ERROR_LANES_MAX, &n);
+		if ((n & (n - 1)) != 0)
+			ret = -EINVAL;
+		noise->lanes = (uint8_t)n;
+	} else if (strcmp(key, "within") == 0) {
+		ret = parse_time(val, &noise->jitter_ns);
+	} else if (strcmp(key, "bytes") == 0) {
+		ret = parse_count(val, RL_FLIT_BYTES, &n);
+		noise->burst_bytes = (uint16_t)n;
+	} else if (strcmp(key, "hurt") == 0) {
+		ret = parse_hurt(val, &noise->where);
+	}
+	return ret;
+}
+
 /* An option with a value. @return 0, -EINVAL (value), -ENOENT (unknown) */
 static int
 parse_value(struct rl_sim_fault *f, struct opts *o, const char *key,
 	    const char *val)
 {
 	const bool nth = f->kind == RL_SIM_CUT || f->kind == RL_SIM_DROP;
-	uint32_t n = 0;
 	int ret = -ENOENT;
 
 	if (nth && !o->flap &&
@@ -161,25 +209,8 @@ parse_value(struct rl_sim_fault *f, struct opts *o, const char *key,
 		ret = parse_time(val, &o->light_ns);
 	} else if (f->kind == RL_SIM_STALL && strcmp(key, "for") == 0) {
 		ret = parse_time(val, &f->for_ns);
-	} else if (f->kind != RL_SIM_NOISE) {
-		return -ENOENT;
-	} else if (strcmp(key, "loss") == 0) {
-		ret = parse_rate(val, &f->noise.loss_ppb);
-	} else if (strcmp(key, "corrupt") == 0) {
-		ret = parse_rate(val, &f->noise.corrupt_ppb);
-	} else if (strcmp(key, "dup") == 0) {
-		ret = parse_rate(val, &f->noise.dup_ppb);
-	} else if (strcmp(key, "jitter") == 0) {
-		ret = parse_rate(val, &f->noise.jitter_ppb);
-	} else if (strcmp(key, "soft") == 0) {
-		ret = parse_rate(val, &f->noise.soft_ppb);
-	} else if (strcmp(key, "within") == 0) {
-		ret = parse_time(val, &f->noise.jitter_ns);
-	} else if (strcmp(key, "bytes") == 0) {
-		ret = parse_count(val, RL_FLIT_BYTES, &n);
-		f->noise.burst_bytes = (uint16_t)n;
-	} else if (strcmp(key, "hurt") == 0) {
-		ret = parse_hurt(val, &f->noise.where);
+	} else if (f->kind == RL_SIM_NOISE) {
+		ret = parse_noise(&f->noise, key, val);
 	}
 	return ret;
 }
@@ -211,7 +242,8 @@ parse_option(struct script *s, struct rl_sim_fault *f, struct opts *o,
 			      rl_sim_fault_name(f->kind), word);
 	if (ret != 0)
 		return refuse(s, "%s: bad value %s; times need a unit (10us), "
-				 "rates are 0 to 1, counts are 1 or more",
+				 "rates are 0 to 1 (propagate: less), counts are "
+				 "1 or more, lanes 1, 2, 4, 8 or 16",
 			      word, eq + 1);
 	return 0;
 }

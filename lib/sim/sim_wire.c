@@ -23,7 +23,8 @@ sim_dir_update(struct sim_dir *d)
 
 	d->odd = d->dark || d->drop_left != 0 || d->trigger != NULL ||
 		 (n->loss_ppb | n->corrupt_ppb | n->dup_ppb | n->jitter_ppb) !=
-			 0;
+			 0 ||
+		 n->bit_rate != 0;
 }
 
 void
@@ -107,6 +108,8 @@ sim_soft_error(struct rl_sim *s, struct sim_dir *d, struct rl_flit *pkt)
 	const uint32_t n = 1 + rl_prng_below(&d->prng, 8);
 	struct rl_flit *f = pkt;
 
+	if (chance(d, d->noise.poison_ppb) && f->mark == RL_MARK_OK)
+		f->mark = RL_MARK_POISON;
 	if (!chance(d, d->noise.soft_ppb))
 		return;
 	for (uint32_t i = rl_prng_below(&d->prng, pkt->pkt_flits); i > 0; i--)
@@ -183,6 +186,25 @@ hurt(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
 	s->st.frames_hurt++;
 }
 
+/* Bit errors in the flits of a frame, bursts of them included. */
+static void
+hurt_bits(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
+{
+	const uint32_t nflits = f->data[15];
+	const uint32_t header = rl_frame_header_bytes(nflits);
+	bool hit = false;
+
+	if (header + nflits * RL_FLIT_BYTES > f->len)
+		return; /* it was cut short */
+	for (uint32_t i = 0; i < nflits; i++) {
+		if (rl_error_pass(&d->bits))
+			continue;
+		rl_error_strike(&d->bits, f->data + header + i * RL_FLIT_BYTES);
+		hit = true;
+	}
+	s->st.frames_hurt += hit;
+}
+
 /* Faults that wait for this frame. */
 static void
 run_triggers(struct rl_sim *s, struct sim_dir *d, uint32_t nflits)
@@ -234,6 +256,8 @@ odd_frame(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
 	}
 	if (chance(d, d->noise.corrupt_ppb))
 		hurt(s, d, f);
+	if (d->noise.bit_rate != 0)
+		hurt_bits(s, d, f);
 	if (chance(d, d->noise.jitter_ppb))
 		f->at_ns += rl_prng_range(&d->prng, 1, d->noise.jitter_ns);
 	return false;

@@ -25,7 +25,7 @@ const char *const fuzz_words[] = {
 	" late", " arrive", " frame=", " flit=", " count=", " dark=",
 	" light=", " for=", " loss=", " corrupt=", " dup=", " jitter=",
 	" within=", " bytes=", " hurt=header", " hurt=", "any", " soft=",
-	"=", "\xff", "\x01",
+	" poison=", " ber=", " propagate=", " lanes=", "=", "\xff", "\x01",
 };
 const size_t fuzz_nwords = RL_ARRAY_SIZE(fuzz_words);
 
@@ -37,6 +37,7 @@ fuzz_seed(unsigned int i, uint8_t *to, size_t room)
 		"10us flap s0-s1 count=3 dark=5us light=7us silent\n",
 		"0 noise s0-s1#1 loss=0.1 corrupt=1e-3 dup=0.2 jitter=0.5 "
 		"within=3us bytes=9 hurt=header soft=0.01\n",
+		"0 noise s0-s1 ber=1e-6 propagate=0.5 lanes=16 poison=0.1\n",
 		"5us drop s0->s1#0 frame=3 count=2\n7us drop s0->s1 flit=9\n",
 		"1us cut e0-s0 silent late flit=7\n2us stall s1-e1 for=9us\n",
 		"3us down s0-s1#0\n4us up s0-s1#0\n5us drain s0-s1#1\n",
@@ -70,6 +71,8 @@ check_list(const struct rl_sim_faults *list)
 		RL_ASSERT(i == 0 || list->f[i - 1].t_ns <= f->t_ns);
 		RL_ASSERT(f->link < topo->nlink);
 		RL_ASSERT((f->dirs & ~RL_SIM_DIR_BOTH) == 0);
+		RL_ASSERT(f->noise.bit_rate <= 1 && f->noise.propagate < 1);
+		RL_ASSERT(f->noise.lanes == 0 || 16 % f->noise.lanes == 0);
 		memset(line, 0xff, sizeof(line));
 		rl_sim_fault_text(f, topo, line, sizeof(line));
 		RL_ASSERT(memchr(line, '\0', sizeof(line)) != NULL);

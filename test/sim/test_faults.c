@@ -174,6 +174,12 @@ test_what_is_wrong_is_named_with_file_and_line(void **state)
 		{ "1us noise s0-s1 loss=2\n", "f:1: loss: bad value 2" },
 		{ "1us noise s0-s1 loss=x\n", "f:1: loss: bad value x" },
 		{ "1us noise s0-s1 hurt=tail\n", "f:1: hurt: bad value tail" },
+		{ "1us noise s0-s1 ber=1.1\n", "f:1: ber: bad value 1.1" },
+		{ "1us noise s0-s1 propagate=1\n",
+		  "f:1: propagate: bad value 1;" },
+		{ "1us noise s0-s1 lanes=3\n", "f:1: lanes: bad value 3" },
+		{ "1us noise s0-s1 lanes=32\n", "f:1: lanes: bad value 32" },
+		{ "1us noise s0-s1 poison=2\n", "f:1: poison: bad value 2" },
 		{ "1us stall s0-s1\n", "f:1: stall: how long?" },
 		{ "1us flap s0-s1 count=0\n", "f:1: count: bad value 0" },
 		{ "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n",
@@ -237,10 +243,14 @@ test_a_fault_written_as_text_reads_back_as_itself(void **state)
 		"5000ns down s0>s1#1",
 		"5000ns up s0-s1#1",
 		"5000ns noise s0-s1#1 loss=0.001 corrupt=0.25 bytes=3 "
-		"hurt=header dup=0 jitter=0.5 within=9ns soft=0",
+		"hurt=header dup=0 jitter=0.5 within=9ns soft=0 poison=0 "
+		"ber=0 propagate=0 lanes=1",
+		"5000ns noise s0-s1#1 loss=0 corrupt=0 bytes=8 hurt=any dup=0 "
+		"jitter=0 within=0ns soft=0 poison=0.25 ber=1e-09 "
+		"propagate=0.8 lanes=16",
 	};
 	struct rl_sim_faults list = { 0 };
-	char err[256], text[256];
+	char err[256], text[512];
 
 	(void)state;
 	for (size_t i = 0; i < RL_ARRAY_SIZE(lines); i++) {

@@ -92,6 +92,32 @@ with tempfile.TemporaryDirectory() as tmp:
           again["latency_ns"] or report(out)["sent_packets"] !=
           again["sent_packets"])
 
+    # the evaluation's error model on a wire of a fabric
+    for propagate, least, most in ((0, 0.0, 0.02), (0.9, 0.05, 0.3)):
+        p = run("--config", FIGURE1, "--duration", "2ms", "--load", "0.5",
+                "--json", out, "--faults",
+                fault_file("0 noise s0-s1 ber=2e-5 propagate=%g lanes=16\n" %
+                           propagate))
+        r = report(out)
+        c = r["port_counters"]
+        hit = c["rx_corrected"] + c["rx_bad"]
+        # of four links two are crossed with errors: a half of all flit-hops
+        # at most, a third at least
+        share = hit / (r["flit_hops"] * 2048 * 2e-5)
+        check("bit errors come at their rate, as bursts where they run on",
+              p.returncode == 0 and r["lost_packets"] == 0 and
+              hit > 500 and 0.25 < share < 0.75 and
+              least <= c["rx_bad"] / hit <= most,
+              (p.stderr, hit, share, c["rx_bad"]))
+    p = run("--config", FIGURE1, "--duration", "200us", "--json", out,
+            "--faults", fault_file("0 noise e0>s0 poison=0.05\n"))
+    r = report(out)
+    poisoned = r["drops"]["error-mark"]
+    check("what its source declares bad is carried with its mark, dropped at "
+          "its end and sent again", p.returncode == 0 and poisoned > 5 and
+          r["port_counters"]["rx_poisoned"] == 3 * poisoned and
+          r["sent_packets"] == r["delivered_packets"], (poisoned, r["drops"]))
+
     p = run("--config", FIGURE1, "--duration", "200us", "--json", out,
             "--faults", fault_file("50us cut s0-s1#0\n90us heal s0-s1#0\n"))
     r = report(out)
