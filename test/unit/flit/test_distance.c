@@ -271,6 +271,20 @@ no_burst_of_up_to_53_bits_hides_a_slip_with_wide_and_45_with_wide19(
 	assert_false(bursts_are_seen(syn, &words, 1));
 }
 
+/* With words that are made for another generator. */
+static void
+no_burst_of_up_to_46_bits_hides_a_slip_with_ecma_and_wide(void **state)
+{
+	struct basis words;
+	uint64_t syn[CODE_BITS];
+
+	(void)state;
+	bit_syndromes(RL_CRC_ECMA, syn);
+	number_basis(RL_CRC_ECMA, RL_ISN_WIDE, &words);
+	assert_true(bursts_are_seen(syn, &words, 46));
+	assert_false(bursts_are_seen(syn, &words, 47));
+}
+
 /*
  * Value e at byte i must give a polynomial (over GF(2^8)) that equals
  * e x^(249-i) at the eight roots a^1..a^8. Then the code is a Reed-Solomon
@@ -348,6 +362,8 @@ main(void)
 			every_burst_of_up_to_64_bits_is_detected_and_62_by_the_rs_code),
 		cmocka_unit_test(
 			no_burst_of_up_to_53_bits_hides_a_slip_with_wide_and_45_with_wide19),
+		cmocka_unit_test(
+			no_burst_of_up_to_46_bits_hides_a_slip_with_ecma_and_wide),
 		cmocka_unit_test(
 			the_pcie6_code_has_eight_roots_in_a_row_so_any_eight_bytes_are_seen),
 	};
