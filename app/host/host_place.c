@@ -146,19 +146,6 @@ find_place(const struct rl_config *cfg, const char *name)
 	return best;
 }
 
-static bool
-fits_any(const struct rl_topo *t, const char *beginning)
-{
-	char name[HOST_ROLE_NAME];
-
-	for (uint32_t d = 0; d < t->ndev; d++)
-		for (int i = -1; i < t->dev[d].nports; i++)
-			if (strncmp(host_role_name(t, d, i, name), beginning,
-				    strlen(beginning)) == 0)
-				return true;
-	return false;
-}
-
 static int
 place_by_file(const struct rl_config *cfg, const uint16_t lcore[], uint32_t n,
 	      struct host_place *p, char *err, size_t errlen)
@@ -168,13 +155,6 @@ place_by_file(const struct rl_config *cfg, const uint16_t lcore[], uint32_t n,
 	for (uint32_t i = 0; i < cfg->nplace; i++) {
 		const struct rl_place *pl = &cfg->place[i];
 
-		if (!fits_any(&cfg->topo, pl->role)) {
-			snprintf(err, errlen,
-				 "%s:%u: no role's name begins with %s; "
-				 "roles are called DEVICE and DEVICE/PORT",
-				 pl->file, pl->line, pl->role);
-			return -EINVAL;
-		}
 		if (known(lcore, n, pl->lcore))
 			continue;
 		list_lcores(lcore, n, list, sizeof(list));

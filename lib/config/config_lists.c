@@ -100,6 +100,26 @@ cfg_attach(struct cfg_ctx *c, const config_setting_t *s, struct rl_config *cfg)
 	return ret;
 }
 
+/* Roles are a device, DEVICE, and its ports, DEVICE/PORT. */
+static bool
+begins_a_role(const struct rl_topo *t, const char *beginning)
+{
+	const size_t len = strlen(beginning);
+	char name[RL_NAME_MAX + 8];
+
+	for (uint32_t d = 0; d < t->ndev; d++) {
+		if (strncmp(t->dev[d].name, beginning, len) == 0)
+			return true;
+		for (uint16_t p = 0; p < t->dev[d].nports; p++) {
+			snprintf(name, sizeof(name), "%s/%u", t->dev[d].name,
+				 p);
+			if (strncmp(name, beginning, len) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
 int
 cfg_lcores(struct cfg_ctx *c, const config_setting_t *s, struct rl_config *cfg)
 {
@@ -127,6 +147,12 @@ cfg_lcores(struct cfg_ctx *c, const config_setting_t *s, struct rl_config *cfg)
 		ret = cfg_group(c, e, "lcores.place", p);
 		p->line = at.line;
 		p->file = c->file[at.file];
+		if (ret == 0 && !begins_a_role(&cfg->topo, p->role))
+			ret = cfg_error_at(c, e,
+					   "lcores.place: no role's name begins "
+					   "with %s; roles are called DEVICE "
+					   "and DEVICE/PORT",
+					   p->role);
 		for (const struct rl_place *q = cfg->place; q < p && ret == 0;
 		     q++)
 			if (strcmp(p->role, q->role) == 0)

@@ -407,6 +407,9 @@ bad_attachments_and_placements_are_refused(void **state)
 		{FIGURE_1 "lcores: { place = (\n"
 			  "{ role = \"s0\"; lcore = 1024; } ); };", 8,
 		 "use 0 to 1023"},
+		{FIGURE_1 "lcores: { place = (\n{ role = \"s0/\"; lcore = 1; },\n"
+			  "{ role = \"s0/9\"; lcore = 2; } ); };", 9,
+		 "no role's name begins with s0/9"},
 		{FIGURE_1 "lcores: { place = (\n{ role = \"s0\"; lcore = 1; },\n"
 			  "{ role = \"s0\"; lcore = 2; } ); };", 9,
 		 "role s0 is placed already, in line 8"},
