@@ -141,8 +141,8 @@ static const struct rl_config_key keys[] = {
 	     "per dimension: whether it closes to a ring"),
 	FABX("links_per_edge", RL_KEY_NUMBERS, "links", 1, RL_PORTS_MAX,
 	     IN_GRID | IN_BOARDS | IN_TREE, "1",
-	     "parallel links: one number, or one per dimension of a grid or "
-	     "level of a fat tree; between boards"),
+	     "parallel links of an edge, or between two boards: one number, or "
+	     "one for each dimension of a grid or level of a fat tree"),
 	FAB(hosts_per_switch, "endpoints", 1, RL_PORTS_MAX,
 	    IN_GRID | IN_SLIM | IN_RANDOM, "1", "endpoints of each switch"),
 	FABX("k", RL_KEY_NUMBER, "switches", 1, 65535, IN_TREE, NONE,
