@@ -4,17 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench.h"
 #include "replay_rig.h"
-
-static void *
-zalloc(size_t n)
-{
-	void *p = aligned_alloc(64, (n + 63) & ~(size_t)63);
-
-	if (p != NULL)
-		memset(p, 0, n);
-	return p;
-}
 
 static int
 rig_ports(struct replay_rig *g, uint32_t flits_per_frame,
@@ -28,11 +19,11 @@ rig_ports(struct replay_rig *g, uint32_t flits_per_frame,
 	g->cfg.replay_timer_ns = REPLAY_EVERY_NS;
 	g->cfg.keepalive_ns = g->cfg.keepalive_dead_ns = 0; /* silent peer */
 	g->cfg.flits_per_frame = flits_per_frame;
-	g->codec = zalloc(rl_codec_memsize());
-	g->flits = zalloc(2048 * sizeof(struct rl_flit));
-	g->cache.slot = zalloc(2048 * sizeof(struct rl_flit *));
+	g->codec = bench_alloc(rl_codec_memsize());
+	g->flits = bench_alloc(2048 * sizeof(struct rl_flit));
+	g->cache.slot = bench_alloc(2048 * sizeof(struct rl_flit *));
 	g->cache.cap = 2048;
-	g->frame = zalloc(RL_FRAME_BYTES_MAX);
+	g->frame = bench_alloc(RL_FRAME_BYTES_MAX);
 	if (g->codec == NULL || g->flits == NULL || g->cache.slot == NULL ||
 	    g->frame == NULL)
 		return -ENOMEM;
@@ -54,7 +45,7 @@ rig_ports(struct replay_rig *g, uint32_t flits_per_frame,
 			.frame_bytes = frame_bytes,
 			.auth = auth[i],
 		};
-		void *mem = zalloc(rl_port_memsize(&g->cfg));
+		void *mem = bench_alloc(rl_port_memsize(&g->cfg));
 
 		g->port[i] = mem == NULL ? NULL : rl_port_init(mem, &p);
 		if (g->port[i] == NULL)
@@ -118,7 +109,8 @@ void
 replay_rig_close(struct replay_rig *g)
 {
 	for (unsigned int i = 0; i < 2; i++) {
-		rl_port_flush(g->port[i]);
+		if (g->port[i] != NULL)
+			rl_port_flush(g->port[i]);
 		free(g->port[i]);
 		rl_auth_close(g->auth[i]);
 	}

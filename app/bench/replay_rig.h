@@ -35,6 +35,7 @@ struct replay_rig {
 int replay_rig_open(struct replay_rig *g, uint32_t flits_per_frame,
 		    uint32_t frame_bytes, bool keyed);
 
+/** Also of one that could not be opened. */
 void replay_rig_close(struct replay_rig *g);
 
 /**

@@ -9,10 +9,10 @@ usage: test_cut_latency.py REFLIT_SIM SOURCE_ROOT
 import json
 import os
 import subprocess
-import sys
 import tempfile
 
-SIM, ROOT = sys.argv[1:3]
+from sim_check import ROOT, SIM, check, end
+
 CHAIN = os.path.join(ROOT, "config", "chain-3.cfg")
 FLITS = 16
 LINKS = 4           # endpoint, three switches, endpoint
@@ -20,13 +20,6 @@ FLIT_PS = 20480     # 256 bytes at 100 Gb/s
 WIRE_NS = 100       # 20 m of fibre
 # A frame of one flit: Ethernet and link headers, sideband, padding.
 FRAME_BYTES = 320
-failed = 0
-
-
-def check(name, ok, what=""):
-    global failed
-    print(("ok      " if ok else "FAILED  ") + name + ("" if ok else f": {what}"))
-    failed += not ok
 
 
 def latency(tmp, switching, flits_per_frame):
@@ -72,5 +65,4 @@ with tempfile.TemporaryDirectory() as tmp:
     check("packets that fit one frame gain nothing", cut[1] == whole[1],
           (cut, whole))
 
-print("%d failed" % failed)
-sys.exit(failed != 0)
+end()

@@ -12,10 +12,10 @@ import json
 import math
 import os
 import subprocess
-import sys
 import tempfile
 
-SIM = sys.argv[1]
+from sim_check import SIM, check, end
+
 COALESCE = 10
 CONFIG = """
 fabric: { topology = "custom";
@@ -28,13 +28,6 @@ endpoint: { ack_coalesce_flits = %u; window_flits = 511; nak_delay_ns = 500;
             retry_mode = "go-back-n"; };
 """ % COALESCE
 FAULTS = "0 noise s0-s1 corrupt=5e-4 hurt=body bytes=8\n"
-failed = 0
-
-
-def check(name, ok, what=""):
-    global failed
-    print(("ok      " if ok else "FAILED  ") + name + ("" if ok else f": {what}"))
-    failed += not ok
 
 
 def run(tmp, profile):
@@ -78,5 +71,4 @@ with tempfile.TemporaryDirectory() as tmp:
           r["reordered_packets"] + r["duplicated_packets"] +
           r["lost_packets"] + r["corrupted_packets"] == 0, r)
 
-print(f"{failed} failed")
-sys.exit(failed != 0)
+end()

@@ -8,24 +8,14 @@ usage: test_recoveries.py REFLIT_SIM SOURCE_ROOT
 import json
 import os
 import subprocess
-import sys
 import tempfile
 
-SIM, ROOT = sys.argv[1:3]
+from sim_check import ROOT, SIM, check, end
+
 TORUS = os.path.join(ROOT, "config", "torus-4x4.cfg")
 RECOVERY = {"epoch", "cause", "at_ns", "detect_ns", "compute_ns", "prove_ns",
             "mode", "held_flows", "quiesce_ns", "install_ns", "unquiesce_ns",
             "paused_ns", "silent_devices", "outcome"}
-failed = 0
-
-
-def check(name, ok, what=""):
-    global failed
-    print(("ok      " if ok else "FAILED  ") + name +
-          ("" if ok else ": %s" % (what,)))
-    failed += not ok
-    if failed and os.environ.get("STOP_AT_FIRST_FAILURE"):
-        sys.exit(1)
 
 
 with tempfile.TemporaryDirectory() as tmp:
@@ -144,5 +134,4 @@ with tempfile.TemporaryDirectory() as tmp:
               r is None and "--channel" in p.stderr and
               p.stderr.count("\n") <= 2, (p.returncode, p.stderr))
 
-print("%d failed" % failed)
-sys.exit(failed != 0)
+end()

@@ -5,41 +5,19 @@ ablation [EVAL-2].
 usage: test_reflit_sim.py REFLIT_SIM SOURCE_ROOT
 """
 
-import json
 import os
 import re
 import shlex
-import subprocess
-import sys
 import tempfile
 
-SIM, ROOT = sys.argv[1:3]
-FIGURE1 = os.path.join(ROOT, "config", "figure1.cfg")
+from sim_check import FIGURE1, ROOT, check, end, load as report, run
+
 CONTRACT = {
     "sent_packets", "delivered_packets", "lost_packets",
     "duplicated_packets", "reordered_packets", "corrupted_packets",
     "reported_packets", "flit_hops", "elapsed_ns", "wall_ns", "latency_ns",
     "failovers", "recoveries",
 }
-failed = 0
-
-
-def run(*args):
-    return subprocess.run([SIM, *args], capture_output=True, text=True,
-                          timeout=240)
-
-
-def check(name, ok, what=""):
-    global failed
-    print(("ok      " if ok else "FAILED  ") + name + ("" if ok else f": {what}"))
-    failed += not ok
-    if failed and os.environ.get("STOP_AT_FIRST_FAILURE"):
-        sys.exit(1)
-
-
-def report(path):
-    with open(path) as f:
-        return json.load(f)
 
 
 def balanced(r):
@@ -414,5 +392,4 @@ with tempfile.TemporaryDirectory() as tmp:
     p = run("--help")
     check("--help", p.returncode == 0 and "usage" in p.stdout)
 
-print(f"{failed} failed")
-sys.exit(failed != 0)
+end()

@@ -8,31 +8,10 @@ usage: test_shards.py REFLIT_SIM SOURCE_ROOT
 import copy
 import json
 import os
-import subprocess
-import sys
 import tempfile
 
-SIM, ROOT = sys.argv[1:3]
-FIGURE1 = os.path.join(ROOT, "config", "figure1.cfg")
-failed = 0
+from sim_check import FIGURE1, check, end, load, run
 
-
-def run(*args):
-    return subprocess.run([SIM, *args], capture_output=True, text=True,
-                          timeout=240)
-
-
-def check(name, ok, what=""):
-    global failed
-    print(("ok      " if ok else "FAILED  ") + name + ("" if ok else f": {what}"))
-    failed += not ok
-    if failed and os.environ.get("STOP_AT_FIRST_FAILURE"):
-        sys.exit(1)
-
-
-def load(path):
-    with open(path) as f:
-        return json.load(f)
 
 
 def plain(path):
@@ -171,5 +150,4 @@ with tempfile.TemporaryDirectory() as tmp:
               words in p.stderr and p.stderr.count("\n") == 1,
               (p.returncode, p.stderr))
 
-print(f"{failed} failed")
-sys.exit(failed != 0)
+end()

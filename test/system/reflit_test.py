@@ -11,9 +11,9 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import tempfile
-import traceback
+
+from cases import Skip, run_cases
 
 REFLIT, PCAP_SAME, ROOT = (os.path.abspath(p) for p in sys.argv[1:4])
 CASES = []
@@ -32,10 +32,6 @@ fabric: {
             { a = "s1"; b = "e1"; } );
 };
 """
-
-
-class Skip(Exception):
-    """This machine can't run a case; the message says why."""
 
 
 def case(fn):
@@ -129,21 +125,4 @@ def carrier(config):
 
 
 def main():
-    bad = []
-    for fn in CASES:
-        print("[ RUN      ]", fn.__name__, flush=True)
-        begin = time.monotonic()
-        try:
-            fn()
-            print("[       OK ] %s (%.1f s)" % (
-                fn.__name__, time.monotonic() - begin), flush=True)
-        except Skip as why:
-            print("[  SKIPPED ]", fn.__name__ + ":", why, flush=True)
-        except Exception:  # whatever it is, the case failed
-            traceback.print_exc(file=sys.stdout)
-            print("[  FAILED  ]", fn.__name__, flush=True)
-            bad.append(fn.__name__)
-            if os.environ.get("STOP_AT_FIRST_FAILURE"):
-                break
-    print("%d case(s), %d failed" % (len(CASES), len(bad)))
-    sys.exit(1 if bad else 0)
+    sys.exit(run_cases(CASES))

@@ -17,7 +17,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-import traceback
+
+from cases import Skip, run_cases
 
 BUILD, ROOT = (os.path.abspath(p) for p in sys.argv[1:3])
 PROGRAMS = ("reflit", "reflit-sim", "reflit-route", "reflit-bench",
@@ -25,10 +26,6 @@ PROGRAMS = ("reflit", "reflit-sim", "reflit-route", "reflit-bench",
 LIBRARIES = ("codec", "link", "route", "check")
 BOX = tempfile.mkdtemp(prefix="reflit-install-")
 DEST = os.path.join(BOX, "dest")
-
-
-class Skip(Exception):
-    """This machine can't run a case; the message says why."""
 
 
 def run(*cmd, **more):
@@ -241,21 +238,9 @@ CASES = (meson_install_installs,
 
 
 def main():
-    bad = 0
-    for fn in CASES:
-        print("[ RUN      ]", fn.__name__, flush=True)
-        try:
-            fn()
-            print("[       OK ]", fn.__name__, flush=True)
-        except Skip as why:
-            print("[  SKIPPED ]", fn.__name__ + ":", why, flush=True)
-        except Exception:  # whatever it is, the case failed
-            traceback.print_exc(file=sys.stdout)
-            print("[  FAILED  ]", fn.__name__, flush=True)
-            bad += 1
+    status = run_cases(CASES)
     shutil.rmtree(BOX, ignore_errors=True)
-    print("%d case(s), %d failed" % (len(CASES), bad))
-    return 1 if bad else 0
+    return status
 
 
 sys.exit(main())

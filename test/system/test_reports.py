@@ -15,7 +15,8 @@ import subprocess
 import sys
 import tempfile
 import time
-import traceback
+
+from cases import Skip, run_cases
 
 REFLIT, SIM, ROUTE, BENCH, ROOT, REPORT = (
     os.path.abspath(p) for p in sys.argv[1:7])
@@ -35,10 +36,6 @@ wait 50ms
 quit
 """
 KEPT, BROKEN = (0,), (0, 1)
-
-
-class Skip(Exception):
-    """This machine can't run a case; the message says why."""
 
 
 def report_of(name, status, *args):
@@ -314,21 +311,9 @@ CASES = (a_run_on_lcores,
 
 
 def main():
-    bad = 0
-    for fn in CASES:
-        print("[ RUN      ]", fn.__name__, flush=True)
-        try:
-            fn()
-            print("[       OK ]", fn.__name__, flush=True)
-        except Skip as why:
-            print("[  SKIPPED ]", fn.__name__ + ":", why, flush=True)
-        except Exception:  # whatever it is, the case failed
-            traceback.print_exc(file=sys.stdout)
-            print("[  FAILED  ]", fn.__name__, flush=True)
-            bad += 1
+    status = run_cases(CASES)
     subprocess.run(["rm", "-rf", BOX], check=False)
-    print("%d case(s), %d failed" % (len(CASES), bad))
-    return 1 if bad else 0
+    return status
 
 
 sys.exit(main())

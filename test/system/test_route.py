@@ -11,15 +11,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import traceback
+
+from cases import Skip, run_cases
 
 ROUTE, ROOT = (os.path.abspath(p) for p in sys.argv[1:3])
 DUMPS = os.path.join(ROOT, "test/unit/opensm")
 CASES = []
-
-
-class Skip(Exception):
-    """This machine can't run a case; the message says why."""
 
 
 def case(fn):
@@ -419,22 +416,5 @@ def help_names_every_option_and_engine():
         assert word in p.stdout, word
 
 
-def main():
-    failed = 0
-    for fn in CASES:
-        print("[ RUN      ] %s" % fn.__name__, flush=True)
-        try:
-            fn()
-            print("[       OK ] %s" % fn.__name__, flush=True)
-        except Skip as why:
-            print("[  SKIPPED ] %s: %s" % (fn.__name__, why), flush=True)
-        except Exception:
-            traceback.print_exc(file=sys.stdout)
-            print("[  FAILED  ] %s" % fn.__name__, flush=True)
-            failed += 1
-    print("[==========] %d test(s) run." % len(CASES))
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_cases(CASES))

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cases of a test, one after the other."""
+import os
+import sys
+import time
+import traceback
+
+
+class Skip(Exception):
+    """This machine can't run a case; the message says why."""
+
+
+def run_cases(cases):
+    """@return the exit status: 1 where one failed"""
+    bad = 0
+    for fn in cases:
+        print("[ RUN      ]", fn.__name__, flush=True)
+        begin = time.monotonic()
+        try:
+            fn()
+            print("[       OK ] %s (%.1f s)" % (
+                fn.__name__, time.monotonic() - begin), flush=True)
+        except Skip as why:
+            print("[  SKIPPED ]", fn.__name__ + ":", why, flush=True)
+        except Exception:  # whatever it is, the case failed
+            traceback.print_exc(file=sys.stdout)
+            print("[  FAILED  ]", fn.__name__, flush=True)
+            bad += 1
+            if os.environ.get("STOP_AT_FIRST_FAILURE"):
+                break
+    print("%d case(s), %d failed" % (len(cases), bad))
+    return 1 if bad else 0
