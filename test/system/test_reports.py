@@ -237,6 +237,14 @@ def the_schema_refuses_what_reports_must_not_say():
     assert len(units) > 50, len(units)
     for path in units[::5]:
         assert complaints(changed(good, path, negative)), path
+    # one that was overtaken before its mode was chosen says so
+    row = {"epoch": 2, "cause": "s0-s1#0 returned", "at_ns": 1,
+           "mode": "auto", "outcome": "superseded"}
+    whole = {k: 0 for k in good["recoveries"][0]} if good["recoveries"] else {}
+    for mode, wrong in (("auto", False), ("off", True), ("", True)):
+        r = dict(good, recoveries=[{**whole, **row, "mode": mode,
+                                    "silent_devices": []}])
+        assert bool([c for c in complaints(r) if "/mode" in c]) == wrong, mode
     more = dict(good, new_ns=-1)
     assert complaints(more)
     assert not complaints(dict(good, something_new={"a": [1]}))
