@@ -7,6 +7,7 @@ usage: test_reports.py REFLIT REFLIT_SIM REFLIT_ROUTE REFLIT_BENCH SOURCE_ROOT
                        REFLIT_REPORT
 """
 import copy
+import functools
 import json
 import os
 import re
@@ -54,6 +55,7 @@ def schema():
         return json.load(f)
 
 
+@functools.lru_cache  # to check the schema takes longer than a report
 def judge():
     if jsonschema is None:
         raise Skip("python3-jsonschema is not installed")
