@@ -107,12 +107,46 @@ what_does_not_fit_is_refused_with_the_reason(void **state)
 	}
 }
 
+/* Levels are given to a route that has its VLs already. */
+static void
+levels_that_need_more_vls_than_there_are_are_refused(void **state)
+{
+	unsigned int refused = 0;
+
+	(void)state;
+	for (unsigned int levels = 1; levels <= RL_VCS; levels *= 2) {
+		char err[RL_ERR_MAX] = "";
+		unsigned int vls;
+		struct rl_route *r;
+		struct rl_topo t;
+		int ret;
+
+		fix_grid(&t, true, 4, 4, 0, 1);
+		assert_int_equal(rl_route_compute(&t, "updown", 8, &r, err), 0);
+		vls = r->fwd[0].nvls;
+		assert_in_range(vls, 2, 8);
+		ret = rl_route_levels(r, levels, err);
+		assert_int_equal(ret, vls * levels > RL_VCS ? -EINVAL : 0);
+		if (ret != 0) {
+			assert_non_null(strstr(err, "more than the 8"));
+			assert_int_equal(r->fwd[0].nvls, vls);
+			refused++;
+		}
+		rl_route_free(r);
+		rl_topo_free(&t);
+	}
+	assert_true(refused > 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		{ "[LCB-3] levels are copies on VLs of their own",
 		  levels_are_copies_on_vls_of_their_own, NULL, NULL, NULL },
+		{ "levels that need more VLs than there are, are refused",
+		  levels_that_need_more_vls_than_there_are_are_refused, NULL,
+		  NULL, NULL },
 		{ "what does not fit is refused with the reason",
 		  what_does_not_fit_is_refused_with_the_reason, NULL, NULL,
 		  NULL },
