@@ -75,9 +75,12 @@ rl_tables_free(struct rl_tables *t)
 	free(t);
 }
 
+/* Of a generation but the first: epoch 0 is memory that nobody has. */
 static bool
 gen_in_use(const struct rl_tables *t, const struct tables_gen *g)
 {
+	if (g->epoch == 0)
+		return false;
 	if (g->epoch == t->newest)
 		return true;
 	for (uint32_t d = 0; d < t->topo.ndev; d++)
@@ -338,6 +341,7 @@ rl_tables_prepare(struct rl_tables *t)
 
 	if (t->p.anew || g == NULL || newest == NULL)
 		return;
+	g->epoch = 0;
 	for (uint32_t i = 0; i < t->topo.nlink; i++)
 		t->topo.link[i].failed = newest->failed[i];
 	for (uint32_t d = 0; d < t->topo.ndev; d++)
