@@ -126,7 +126,7 @@ send(struct fx *f, const struct rl_resil_msg *m, bool to_ctl)
 		assert_true(i < FX_MSGS);
 		f->nflight = rl_max_u32(f->nflight, i + 1);
 		f->flight[i] = (struct fx_flight){
-			.at_ns = f->now_ns + f->delay_ns +
+			.at_ns = f->now_ns + f->delay_ns + f->slow_ns[m->dev] +
 				 rl_prng_range(&f->prng, 0, f->jitter_ns),
 			.to_ctl = to_ctl,
 			.used = true,

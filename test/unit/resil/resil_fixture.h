@@ -45,6 +45,7 @@ struct fx {
 	uint32_t nflight; /* slots in use lie below */
 	/* the channel */
 	uint64_t delay_ns, jitter_ns;
+	uint64_t slow_ns[FX_DEVS]; /* on top, to and from a device */
 	uint32_t loss_pct, dup_pct;
 	/* the job */
 	enum rl_resil_mode mode; /* how results say to install */

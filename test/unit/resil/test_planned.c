@@ -131,6 +131,35 @@ an_order_to_a_port_waits_for_a_device_that_does_not_answer(void **state)
 	assert_int_equal(f->order[s1][l->port[end]], RL_LOCAL_PORT_DRAIN);
 }
 
+/*
+ * [RES-3]: without a link it has not crashed. However slow it is, its answer
+ * counts: what tables it has is known, and nobody else has to stop for it.
+ */
+static void
+a_switch_that_was_taken_out_is_given_time_to_answer(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t s3 = fx_dev(f, "s3");
+	const struct rl_topo_dev *d = &f->topo.dev[s3];
+
+	f->mode = RL_RESIL_PARTIAL;
+	assert_int_equal(rl_controller_remove_dev(f->ctl, s3, f->now_ns), 0);
+	assert_true(fx_settle(f, 50 * MS));
+	for (uint16_t p = 0; p < d->nports; p++)
+		fx_link(f, d->port[p].link, RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 50 * MS));
+	f->slow_ns[s3] = 2 * f->cfg.resend_ns;
+	for (unsigned int i = 0; i < 2; i++) {
+		fx_link(f, fx_link_of(f, i == 0 ? "s0-s1" : "s1-s2"),
+			RL_RESIL_LINK_DEAD);
+		assert_true(fx_settle(f, 200 * MS));
+		assert_int_equal(f->job_unsure[s3], 0);
+		assert_int_equal(fx_last(f)->mode, RL_RESIL_PARTIAL);
+		assert_true(fx_last(f)->paused_ns > f->cfg.resend_ns);
+	}
+	assert_int_equal(f->table[s3], fx_last(f)->epoch);
+}
+
 static void
 a_link_that_degrades_is_left_before_it_dies(void **state)
 {
@@ -161,6 +190,7 @@ main(void)
 		T(a_switch_that_is_added_again_brings_its_links),
 		T(orders_to_ports_outlive_the_time_to_wait_for_them),
 		T(an_order_to_a_port_waits_for_a_device_that_does_not_answer),
+		T(a_switch_that_was_taken_out_is_given_time_to_answer),
 		T(a_link_that_degrades_is_left_before_it_dies),
 	};
 
