@@ -22,6 +22,7 @@ local ETHERTYPE = 0x88b5
 local ETHER_BYTES = 14 -- before our first byte; offsets below are without them
 local FLIT_BYTES, CRC_OFF, FEC_OFF = 256, 242, 250
 local FLITS_SHORT, FLITS_MAX = 5, 32
+local TOKEN = 0xffff -- both addresses of one
 local DATA, IDLE, INIT, RETRAIN, CLOSE = 1, 2, 3, 4, 5
 
 local types = { [DATA] = "DATA", [IDLE] = "IDLE", [INIT] = "INIT",
@@ -116,6 +117,8 @@ local f = {
 	tag = ProtoField.uint32("reflit.txn.tag", "Tag of the packet"),
 	pos = ProtoField.uint16("reflit.txn.pos", "Position in the packet"),
 	len = ProtoField.uint16("reflit.txn.len", "Flits of the packet"),
+	token = ProtoField.uint32("reflit.token",
+		"Token: behind it go packets by these tables"),
 	data = ProtoField.bytes("reflit.data", "Data"),
 	crc = ProtoField.uint64("reflit.flit.crc", "CRC-64 with the number in it",
 		base.HEX),
@@ -311,6 +314,9 @@ local function add_flit(tree, tvb, raw, at, i, h, note)
 	local t = tree:add(f.flit, tvb(at, FLIT_BYTES))
 	local ack = le16(raw, at)
 
+	-- old tables before it, new ones behind it (docs/routing.md, Tokens)
+	local token = src == TOKEN and dst == TOKEN
+
 	t:set_text(string.format("Flit %d: %d to %d, tag %d, %d of %d, VC %d", seq,
 		src, dst, tvb(at + 10, 4):le_uint(), le16(raw, at + 14) + 1,
 		le16(raw, at + 16), side % 8))
@@ -333,6 +339,10 @@ local function add_flit(tree, tvb, raw, at, i, h, note)
 		t:add(f.e2e_ack, tvb(at, 10), band(ack, 0x3ff) +
 			rshift(ack, 12) * 1024 + raw:byte(at + 10) * 16384)
 	end
+	if token then
+		t:add_le(f.token, tvb(at + 10, 4))
+		t:append_text(", token of tables " .. tvb(at + 10, 4):le_uint())
+	end
 	add_txn(t, tvb, at)
 	t:add(f.data, tvb(at + 18, 224))
 	t:add_le(f.crc, tvb(at + CRC_OFF, 8))
@@ -345,7 +355,7 @@ local function add_flit(tree, tvb, raw, at, i, h, note)
 
 	t:add(f.state, state):set_generated()
 	t:append_text(", " .. state)
-	if n == nil then
+	if n == nil or token then
 		return
 	end
 	t:add(f.number, n):set_generated()

@@ -118,6 +118,27 @@ whole_types(void)
 	seal(&h, "close");
 }
 
+/* As a switch sends it: one flit, without a number. */
+static void
+token(void)
+{
+	const struct rl_txn t = {
+		.dst = RL_EP_TOKEN, .src = RL_EP_TOKEN, .class = RL_CLASS_CTRL,
+		.type = RL_FLIT_CTRL, .sop = true, .eop = true, .tag = 41,
+		.len_flits = 1,
+	};
+	const struct rl_flit side = { .vc = 2, .flags = RL_FF_SOP | RL_FF_EOP };
+	struct rl_frame_hdr h = header(RL_FRAME_DATA, 0);
+	uint8_t *flit = frame + rl_frame_header_bytes(1);
+
+	h.nflits = 1;
+	memset(flit, 0, RL_FLIT_BYTES);
+	rl_txn_put(flit, &t);
+	rl_ref_fec_encode(flit);
+	rl_put16(frame + RL_FRAME_SIDEBAND_OFF, rl_sideband_pack(&side));
+	seal(&h, "token");
+}
+
 static void
 hurt(void)
 {
@@ -158,6 +179,8 @@ main(int argc, char **argv)
 	if (strcmp(argv[1], "types") == 0) {
 		whole_types();
 		hurt();
+	} else if (strcmp(argv[1], "token") == 0) {
+		token();
 	} else if (strcmp(argv[1], "wide") == 0) {
 		data(RL_CRC_ECMA, RL_ISN_WIDE, "ecma wide");
 	} else if (strcmp(argv[1], "xor10") == 0) {

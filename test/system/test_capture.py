@@ -132,6 +132,18 @@ def numbers_are_decoded_whatever_they_are_mixed_by():
             assert row[0] == [] and row[1] == ["damaged"] * count, row
 
 
+@case
+def a_token_is_named_with_the_tables_that_it_stands_for():
+    with Box() as box:
+        path, _ = made(box, "token")
+        row, = tshark(path, ["reflit.token", "reflit.flit.vc", "reflit.flit",
+                             "reflit.check.bad", "reflit.flit.number"])
+        assert numbers(row[0]) == [41] and row[1] == ["2"], row
+        assert not row[3] and not row[4], row
+        path, _ = made(box, "wide")
+        assert tshark(path, ["reflit.token", "reflit.type"])[0] == [[], ["1"]]
+
+
 def captured(box, link, commands, args=("--load", "0.05")):
     path = box.path("a.pcapng")
     run = box.run(args, commands="capture %s %s\n" % (link, path) + commands,
