@@ -138,6 +138,8 @@ load_offer(struct load_src *src, struct rl_ep *ep, const struct load_later *l,
 		load_time_put(flow, p.made_ns);
 	if (flow->sent == flow->expected)
 		flow->sent_ns = p.made_ns;
+	if (flow->sent == flow->expected || flow->told_ns > flow->taken_ns)
+		flow->taken_ns = now_ns;
 	flow->sent++;
 	count_sent(&load->st, &p);
 	return 0;

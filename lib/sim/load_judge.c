@@ -394,7 +394,9 @@ rl_sim_load_unheard(const struct rl_sim_load *load, uint64_t now_ns,
 
 		if (load->src[s].dead)
 			continue; /* nobody is there who could tell */
-		from = unheard_since(flow, flow->told_ns, now_ns);
+		/* what a full endpoint has not taken it cannot report */
+		from = unheard_since(flow, rl_max_u64(flow->told_ns,
+						      flow->taken_ns), now_ns);
 		if (now_ns - from <= longest)
 			continue;
 		longest = now_ns - from;

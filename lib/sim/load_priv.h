@@ -47,6 +47,8 @@ struct load_flow {
 	uint32_t expected; /* number of the next packet to arrive */
 	uint64_t last_ns;  /* when one last arrived */
 	uint64_t sent_ns;  /* when the oldest that may be under way was made */
+	uint64_t taken_ns; /* ... and when its endpoint took it, or the first
+			      after a report */
 	uint64_t told_ns;  /* when one was last reported */
 	uint32_t excused;  /* before this, what is missing has died */
 	uint32_t life;	   /* of its source: numbers begin anew with each */

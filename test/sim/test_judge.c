@@ -103,7 +103,7 @@ poll_all(uint64_t now_ns)
 }
 
 static void
-open_load(uint32_t requests_ppm)
+new_load(uint32_t requests_ppm)
 {
 	const struct rl_sim_load_cfg cfg = {
 		.pattern = { .kind = RL_PATTERN_UNIFORM },
@@ -123,6 +123,12 @@ open_load(uint32_t requests_ppm)
 	assert_non_null(load);
 	for (uint16_t i = 0; i < NEP; i++)
 		rl_sim_load_client(load, i, &client[i]);
+}
+
+static void
+open_load(uint32_t requests_ppm)
+{
+	new_load(requests_ppm);
 	/* as time goes on, so that all sources have their share */
 	for (uint64_t t_ns = 0; t_ns < US; t_ns++)
 		poll_all(t_ns);
@@ -453,6 +459,29 @@ a_flow_is_silent_while_something_of_it_is_under_way(void **state)
 	assert_int_equal(rl_sim_load_silence(load, end, &src, &dst), 0);
 }
 
+/* It reports what it has taken; what the client has made waits before that. */
+static void
+what_a_full_endpoint_has_not_taken_it_need_not_report(void **state)
+{
+	const uint64_t end = 5000 * US, taken = 3000 * US;
+	uint16_t src, dst;
+
+	(void)done(state);
+	new_load(0);
+	full = (1u << NEP) - 1;
+	for (uint64_t t_ns = 0; t_ns < US; t_ns++)
+		poll_all(t_ns);
+	assert_int_equal(nsent, 0);
+	full = 0;
+	for (unsigned int i = 0; i < PACKETS && nsent < PACKETS; i++)
+		poll_all(taken);
+	assert_true(nsent > 0);
+	assert_int_equal(rl_sim_load_unheard(load, end, &src, &dst),
+			 end - taken);
+	/* nobody has heard of it all the same */
+	assert_true(rl_sim_load_silence(load, end, &src, &dst) > end - US);
+}
+
 static void
 the_longest_outage_is_kept_with_its_flow(void **state)
 {
@@ -483,6 +512,7 @@ main(void)
 		CASE(what_was_on_its_way_to_an_endpoint_that_crashed_has_died),
 		CASE(every_request_is_answered_though_one_source_takes_nothing),
 		CASE(a_flow_is_silent_while_something_of_it_is_under_way),
+		CASE(what_a_full_endpoint_has_not_taken_it_need_not_report),
 		CASE(the_longest_outage_is_kept_with_its_flow),
 	};
 
