@@ -80,7 +80,8 @@ struct reflit_lane {
 struct reflit_exact {
 	struct reflit_dor *dor; /**< [to] dimension order */
 	uint32_t *shortest; /**< [to][node] links of the shortest way */
-	uint32_t *aside;    /**< [to][node] links of class aside; NULL: none */
+	uint32_t *aside;    /**< [to][node] links of class aside */
+	bool asides;	    /**< it is in use */
 	uint16_t *by_cost;  /**< [to][] nodes with a DOR path, the nearest first */
 	uint32_t *reach;    /**< [to] how many these are */
 	uint32_t *host;	    /**< [node] endpoints there */
@@ -163,8 +164,11 @@ void reflit_exact_free(struct reflit *rf);
 /** Looks at node @p t as the destination: dor_t, least and aside. */
 void reflit_exact_to(struct reflit *rf, uint32_t t);
 
-/** Sets extra and worst to what tables with the order that rf has would have;
-    gives up as soon as extra is no less than @p enough. */
+/** From now on class aside is in use. */
+void reflit_exact_aside(struct reflit *rf);
+
+/** Sets extra to what tables with the order that rf has would have; gives up as
+    soon as it is no less than @p enough. */
 void reflit_exact_measure(struct reflit *rf, uint64_t enough);
 
 /** After reflit_tables(), where something is broken: less on the busiest link.

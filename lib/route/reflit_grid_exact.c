@@ -122,18 +122,14 @@ exact_keep(uint32_t *aside, const uint32_t *dist, size_t n)
 		aside[u] = dist[u] < ROUTE_FAR ? dist[u] : REFLIT_COST_NONE;
 }
 
-/* Class aside to the nodes that need classes. */
-static void
-exact_aside(struct reflit *rf)
+void
+reflit_exact_aside(struct reflit *rf)
 {
 	struct reflit_exact *ex = &rf->ex;
 	const size_t n = rf->b->g.nnode;
 	uint32_t e[ROUTE_TILE];
 
-	if (!rf->dt.updown) {
-		ex->aside = NULL;
-		return;
-	}
+	ex->asides = true;
 	for (uint32_t i = 0; i < ex->nneedy; i += ROUTE_TILE) {
 		const uint32_t k = rl_min_u32(ROUTE_TILE, ex->nneedy - i);
 
@@ -155,7 +151,6 @@ reflit_exact_init(struct reflit *rf)
 	exact_hosts(rf);
 	for (uint32_t t = 0; t < rf->b->g.nnode; t++)
 		exact_node(rf, t);
-	exact_aside(rf);
 	return 0;
 }
 
@@ -167,7 +162,7 @@ reflit_exact_to(struct reflit *rf, uint32_t t)
 	rf->t = t;
 	rf->dor_t = rf->ex.dor[t];
 	rf->least = rf->ex.shortest + at;
-	rf->aside = rf->ex.aside != NULL ? rf->ex.aside + at : NULL;
+	rf->aside = rf->ex.asides ? rf->ex.aside + at : NULL;
 }
 
 /* Adds what the classes make of the way to the destination at hand. */

@@ -14,6 +14,8 @@
 /* (root, switch, destination) triples that are tried for shorter ways. */
 #define REFLIT_TRIES 200000u
 #define REFLIT_TRIES_MOST 16u
+/* Of them, before class aside is in use. */
+#define REFLIT_TRIES_FIRST 4u
 
 /* Tables with the root that makes the longest detour bearable. Up*-down* is at
  * its worst between nodes that lie on two sides of what is farthest from the
@@ -88,33 +90,68 @@ roots_own(struct reflit *rf, uint32_t root)
 	return updown_order_init(&rf->own_order, &rf->b->g, root);
 }
 
+/* A root, and what it makes of the fabric. */
+struct roots_best {
+	uint32_t root; /* ROUTE_NONE: the order that detours have */
+	uint64_t extra;
+};
+
 /*
  * The best of some roots for the sake of a few links more than need be: a root
  * far from what failed has ways up from there in all directions, so most find a
- * class that is as short as any.
+ * class that is as short as any. far: the nodes, the farthest last.
  */
 static int
-roots_try(struct reflit *rf, uint32_t tries, uint32_t *best_root)
+roots_try(struct reflit *rf, const uint32_t *far, uint32_t have, uint32_t tries,
+	  struct roots_best *best)
+{
+	for (; have > 0 && tries > 0 && best->extra > 0; tries--) {
+		const uint32_t root = far[--have];
+		const int ret = roots_own(rf, root);
+
+		if (ret != 0)
+			return ret;
+		reflit_exact_measure(rf, best->extra);
+		if (rf->extra < best->extra) {
+			best->extra = rf->extra;
+			best->root = root;
+		}
+	}
+	return 0;
+}
+
+/* The order that detours have, then others: rf->order is the own one, then. */
+static int
+roots_all(struct reflit *rf, struct updown_order *order, uint32_t tries,
+	  struct roots_best *best)
 {
 	const uint32_t n = rf->b->g.nnode;
 	uint32_t *far = malloc((2 * (size_t)n + 1) * sizeof(*far));
-	uint64_t best = rf->extra;
-	int ret = 0;
+	const uint32_t have = far != NULL ? roots_far(rf, far, far + n) : 0;
+	int ret = far != NULL ? 0 : -ENOMEM;
 
-	if (far == NULL)
-		return -ENOMEM;
-	for (uint32_t have = roots_far(rf, far, far + n);
-	     have > 0 && tries > 0 && best > 0 && ret == 0; tries--) {
-		const uint32_t root = far[n + --have];
-
-		ret = roots_own(rf, root);
+	for (unsigned int i = 0; i < 2 && ret == 0 && best->extra > 0; i++) {
+		/* Who changes to the detours' VL may have to be held while
+		 * tables change: where it need not be, it is not in use. */
+		if (i == 1 && !rf->dt.updown)
+			break;
+		if (i == 1)
+			reflit_exact_aside(rf);
+		rf->order = order;
+		if (order == &rf->own_order && i == 1)
+			ret = roots_own(rf, best->root);
 		if (ret != 0)
 			break;
-		reflit_exact_measure(rf, best);
-		if (rf->extra < best) {
-			best = rf->extra;
-			*best_root = root;
+		reflit_exact_measure(rf, best->extra);
+		if (rf->extra < best->extra) {
+			best->extra = rf->extra;
+			if (order != &rf->own_order)
+				best->root = ROUTE_NONE;
 		}
+		rf->order = &rf->own_order;
+		ret = roots_try(rf, far + n, have,
+				i == 0 ? rl_min_u32(tries, REFLIT_TRIES_FIRST) :
+					 tries, best);
 	}
 	free(far);
 	return ret;
@@ -130,24 +167,20 @@ roots_exact(struct reflit *rf)
 					  (n * rf->b->topo->nep + 1));
 	struct updown_order *const order = rf->order;
 	struct updown_tree *const tree = rf->tree;
-	uint32_t root = ROUTE_NONE, first;
+	struct roots_best best = {ROUTE_NONE, UINT64_MAX};
 	int ret = 0;
 
 	if (order == &rf->own_order) {
-		ret = route_root(&rf->b->g, &first);
+		ret = route_root(&rf->b->g, &best.root);
 		if (ret == 0)
-			ret = roots_own(rf, first);
-		root = first;
+			ret = roots_own(rf, best.root);
 	}
 	rf->tree = &rf->own_tree;
 	if (ret == 0)
-		reflit_exact_measure(rf, UINT64_MAX);
-	rf->order = &rf->own_order;
-	if (ret == 0)
-		ret = roots_try(rf, tries, &root);
-	if (ret == 0 && root != ROUTE_NONE)
-		ret = roots_own(rf, root);
-	if (root == ROUTE_NONE) {
+		ret = roots_all(rf, order, tries, &best);
+	if (ret == 0 && best.root != ROUTE_NONE)
+		ret = roots_own(rf, best.root);
+	if (best.root == ROUTE_NONE) {
 		rf->order = order;
 		rf->tree = tree;
 	}
