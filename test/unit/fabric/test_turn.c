@@ -155,6 +155,7 @@ a_joined_device_that_is_made_again_is_joined(void **state)
 {
 	const uint32_t d = rl_topo_find_dev(&h.cfg.topo, "s0");
 	struct rl_device *s0 = &h.fabric.dev[d];
+	uint32_t queued = 0;
 
 	(void)state;
 	rl_fabric_dev_flush(&h.fabric, d);
@@ -166,6 +167,14 @@ a_joined_device_that_is_made_again_is_joined(void **state)
 		s0->core.tx[p].put = NULL;
 	}
 	run_turns(2 * MS);
+	h.client[0].to_send = 1;
+	run_turns(MS);
+	assert_int_equal(h.client[1].got, 1);
+	for (uint16_t p = 0; p < s0->nports; p++) /* nothing was queued */
+		for (unsigned int vc = 0; vc < RL_VCS; vc++)
+			queued += rl_shared_read(
+				&s0->port_params[p].shared->taken[vc]);
+	assert_int_equal(queued, 0);
 	h.client[0].to_send = h.client[1].to_send = 400;
 	everything_has_come();
 }

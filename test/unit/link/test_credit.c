@@ -380,26 +380,33 @@ the_largest_credits_are_believed(void **state)
 
 /* A sender that ignores its credits: the excess is refused, not stored. */
 static void
-what_comes_beyond_the_credits_is_refused(void **state)
+refuse_beyond_credits(unsigned int flits)
 {
 	struct rl_link_cfg cfg = small_cfg(128, 16, 8);
 	struct rl_frame_hdr h;
 	struct bench b;
 
-	(void)state;
 	open_up(&b, &cfg, RL_NS_PER_US);
 	h = bench_forge(&b.end[0], RL_FRAME_IDLE, 0, b.now_ns);
 	for (unsigned int vc = 0; vc < RL_VCS; vc++)
 		h.credit[vc] = 1000; /* forged */
 	bench_inject(&b.end[0], &h, b.now_ns);
 	b.end[1].hold_vcs = 1;
-	bench_send(&b, 0, 0, 8, 3);
+	bench_send(&b, 0, 0, flits, 24 / flits);
 	bench_run(&b, 50 * RL_NS_PER_US);
 	assert_int_equal(b.end[1].kept.flits, 16);
 	assert_true(COUNTER(&b.end[1], rx_overrun) >= 1);
 	b.end[1].hold_vcs = 0;
 	bench_end_release(&b.end[1]);
 	finish(&b);
+}
+
+static void
+what_comes_beyond_the_credits_is_refused(void **state)
+{
+	(void)state;
+	refuse_beyond_credits(8);
+	refuse_beyond_credits(1);
 }
 
 /* No flit buffers at the receiver for a while: as if lost, then mended. */
