@@ -83,6 +83,48 @@ flits_on_a_vc_not_in_use_are_refused(void **state)
 	bench_close(&b);
 }
 
+static void
+packets_of_one_flit_on_a_vc_not_in_use_are_refused(void **state)
+{
+	struct rewrite w = { .from = 1, .to = 1, .clear = 7, .set = 5 };
+	struct rl_link_cfg cfg;
+	struct bench b;
+
+	(void)state;
+	bench_cfg(&cfg);
+	cfg.vcs = 4;
+	open_up(&b, &cfg);
+	b.wire[0].hook = rewrite_sideband;
+	b.wire[0].ctx = &w;
+	bench_send(&b, 0, 1, 1, 3);
+	bench_settle(&b, MS);
+	assert_int_equal(COUNTER(&b.end[1], rx_vc_error), 1);
+	assert_int_equal(b.end[1].sink.packets, 2);
+	bench_close(&b);
+}
+
+/* What was begun is given up for it; what would have followed has no start. */
+static void
+a_packet_of_one_flit_ends_no_other(void **state)
+{
+	struct rewrite w = { .from = 1, .to = 1, .set = RL_SIDEBAND_SINGLE };
+	struct bench b;
+
+	(void)state;
+	open_up(&b, NULL);
+	b.end[1].hold_vcs = 0xff;
+	b.wire[0].hook = rewrite_sideband;
+	b.wire[0].ctx = &w;
+	bench_send(&b, 0, 0, 4, 1);
+	bench_settle(&b, MS);
+	assert_int_equal(b.end[1].kept.packets, 1);
+	assert_int_equal(b.end[1].kept.flits, 1);
+	assert_int_equal(COUNTER(&b.end[1], rx_partial_discard), 1);
+	assert_int_equal(COUNTER(&b.end[1], rx_discard_to_sop), 2);
+	bench_end_release(&b.end[1]);
+	bench_close(&b);
+}
+
 /* Cores cut on this mark: it may stand on an end alone. */
 static void
 transmit_error_on_no_end_is_a_soft_error(void **state)
@@ -124,9 +166,11 @@ a_full_count_of_links_does_not_begin_again(void **state)
 	b.wire[0].hook = rewrite_sideband;
 	b.wire[0].ctx = &w;
 	bench_send(&b, 0, 0, 3, 1);
+	bench_send(&b, 0, 0, 1, 1);
 	bench_settle(&b, MS);
 	for (struct rl_flit *f = b.end[1].kept.head; f != NULL; f = f->next)
 		assert_int_equal(f->hops, RL_HOPS_MAX);
+	assert_int_equal(b.end[1].kept.tail->hops, RL_HOPS_MAX);
 	bench_end_release(&b.end[1]);
 	bench_close(&b);
 }
@@ -545,6 +589,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		CASE("[LINK-3] flits on a VC not in use are refused",
 		     flits_on_a_vc_not_in_use_are_refused),
+		CASE("a packet of one flit by a VC that is not in use is refused",
+		     packets_of_one_flit_on_a_vc_not_in_use_are_refused),
+		CASE("a packet of one flit in the midst of another ends it not",
+		     a_packet_of_one_flit_ends_no_other),
 		CASE("[LCB-2] transmit_error on no end is a soft error",
 		     transmit_error_on_no_end_is_a_soft_error),
 		cmocka_unit_test(a_full_count_of_links_does_not_begin_again),
