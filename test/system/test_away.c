@@ -2,7 +2,8 @@
 
 /*
  * Under full load both ways, one worker is stopped for longer than any limit of
- * link, core and endpoint; then the whole process is. Nobody did anything
+ * link, core and endpoint; then the whole process is; then something more
+ * important takes CPUs away, again and again. Nobody did anything
  * wrong: no link dies, none even retrains, and no packet is lost or reported
  * [LINK-5].
  *
@@ -11,6 +12,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -27,6 +29,10 @@
 
 #define LIMIT_NS (60 * RL_NS_PER_S)
 #define AWAY_S 2 /* watchdog_ns and give_up_ns are a second */
+/* above keepalive_dead_ns of 20 ms, and 0.3 s in all */
+#define HOG_NS (40 * RL_NS_PER_MS)
+#define HOG_REST_NS (10 * RL_NS_PER_MS)
+#define HOG_TIMES 5u
 #define PACKETS 200u /* that show that all goes on */
 #define FLITS 4u
 
@@ -219,6 +225,58 @@ a_process_that_is_stopped_under_load_loses_no_link_and_no_packet(void **state)
 		    (AWAY_S - 1) * RL_NS_PER_S);
 }
 
+/* Someone else on a CPU, who is more important: often, and not for long. */
+struct hog {
+	unsigned int cpu;
+	pthread_t thread;
+};
+
+static void *
+hog_main(void *arg)
+{
+	const struct hog *h = arg;
+	const struct sched_param first = { .sched_priority = 1 };
+	const struct timespec rest = { .tv_nsec = HOG_REST_NS };
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(h->cpu, &set);
+	pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+	/* an ordinary user's takes its turns with the worker */
+	(void)pthread_setschedparam(pthread_self(), SCHED_FIFO, &first);
+	for (unsigned int i = 0; i < HOG_TIMES; i++) {
+		const uint64_t end_ns = host_now(&bed.on.host) + HOG_NS;
+
+		while (host_now(&bed.on.host) < end_ns)
+			;
+		nanosleep(&rest, NULL);
+	}
+	return NULL;
+}
+
+/* First the one CPU, then the other, then both. */
+static void
+a_cpu_that_is_taken_away_often_costs_no_link_and_no_packet(void **state)
+{
+	struct bed *b = *state;
+	struct hog hog[2] = { { .cpu = 0 }, { .cpu = 1 } };
+
+	for (unsigned int which = 1; which <= 3; which++) {
+		go_on(b);
+		for (unsigned int i = 0; i < 2; i++)
+			if (which & 1u << i)
+				assert_int_equal(
+					pthread_create(&hog[i].thread, NULL,
+						       hog_main, &hog[i]),
+					0);
+		for (unsigned int i = 0; i < 2; i++)
+			if (which & 1u << i)
+				pthread_join(hog[i].thread, NULL);
+		go_on(b);
+		check(b);
+	}
+}
+
 static void
 at_the_end_all_that_was_sent_has_arrived(void **state)
 {
@@ -247,6 +305,8 @@ main(int argc, char **argv)
 			a_worker_that_is_stopped_under_load_costs_no_link_and_no_packet),
 		cmocka_unit_test(
 			a_process_that_is_stopped_under_load_loses_no_link_and_no_packet),
+		cmocka_unit_test(
+			a_cpu_that_is_taken_away_often_costs_no_link_and_no_packet),
 		cmocka_unit_test(at_the_end_all_that_was_sent_has_arrived),
 	};
 	/* the only lcore is the thread that tests: it cannot stop itself */
