@@ -36,11 +36,21 @@ R=rlh$$r
 M=rlh$$m
 pids=""
 
+# what killed processes left: links into /dev/shm
+drop_ledgers()
+{
+	for l in "$out"/*.ledger*; do
+		[ -L "$l" ] || continue
+		rm -f "$(readlink "$l")" "$l"
+	done
+}
+
 undo()
 {
 	for p in $pids; do
 		kill -9 "$p" 2>/dev/null || true
 	done
+	drop_ledgers
 	devtools/etcd.sh stop "$out/etcd" || true
 	for ns in $L $R $M; do
 		ip netns del "$ns" 2>/dev/null || true
@@ -49,6 +59,7 @@ undo()
 trap undo EXIT
 trap 'exit 1' INT TERM HUP
 
+drop_ledgers
 for ns in $L $R; do
 	ip netns add "$ns"
 	ip -n "$ns" link set lo up
@@ -197,7 +208,9 @@ print("TCP: %.0f Mbit/s over %.0f s, %d retransmits"
 END
 done
 echo
+set -- "$out"/*.ledger* # of the life that was killed
+[ -L "$1" ] || set --
 "$build/app/reflit-report" --json "$out/report.json" "$out/left.json" \
-	"$out/right.json" || status=1
+	"$out/right.json" "$@" || status=1
 echo "reports: $out/"
 exit "$status"

@@ -22,8 +22,23 @@ half_digest(uint32_t tag, uint32_t len, uint32_t crc)
 	return rl_splitmix64(&x);
 }
 
-void
-half_sent(struct half *h, uint32_t tag, uint64_t digest)
+/* A kill falls between two stores of this thread; the fences keep their order. */
+static void
+begin(struct half *h)
+{
+	atomic_store_explicit(&h->writing, 1, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+static void
+end(struct half *h)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	atomic_store_explicit(&h->writing, 0, memory_order_relaxed);
+}
+
+static void
+sent(struct half *h, uint32_t tag, uint64_t digest)
 {
 	struct half_span *s;
 
@@ -41,8 +56,15 @@ half_sent(struct half *h, uint32_t tag, uint64_t digest)
 }
 
 void
-half_peer_restarted(struct half *h, uint32_t tag, uint32_t packets,
-		    uint64_t digest)
+half_sent(struct half *h, uint32_t tag, uint64_t digest)
+{
+	begin(h);
+	sent(h, tag, digest);
+	end(h);
+}
+
+static void
+peer_restarted(struct half *h, uint32_t tag, uint32_t packets, uint64_t digest)
 {
 	struct half_span *s = h->nspans == 0 ? NULL : &h->span[h->nspans - 1];
 
@@ -66,12 +88,23 @@ half_peer_restarted(struct half *h, uint32_t tag, uint32_t packets,
 }
 
 void
+half_peer_restarted(struct half *h, uint32_t tag, uint32_t packets,
+		    uint64_t digest)
+{
+	begin(h);
+	peer_restarted(h, tag, packets, digest);
+	end(h);
+}
+
+void
 half_reported(struct half *h, uint32_t tag, uint64_t digest)
 {
+	begin(h);
 	if (h->nreports == HALF_REPORTS)
 		h->unlisted++;
 	else
 		h->report[h->nreports++] = (struct half_report){ tag, digest };
+	end(h);
 }
 
 static struct half_run *
@@ -90,8 +123,8 @@ run_of(struct half *h, uint32_t tag)
 	return r;
 }
 
-bool
-half_got(struct half *h, uint32_t tag, uint64_t digest)
+static bool
+got(struct half *h, uint32_t tag, uint64_t digest)
 {
 	struct half_run *r = run_of(h, tag);
 	bool late;
@@ -112,4 +145,16 @@ half_got(struct half *h, uint32_t tag, uint64_t digest)
 			      tag - r->first);
 	r->next = tag + 1;
 	return false;
+}
+
+bool
+half_got(struct half *h, uint32_t tag, uint64_t digest)
+{
+	bool late;
+
+	begin(h);
+	late = got(h, tag, digest);
+	h->late += late;
+	end(h);
+	return late;
 }

@@ -18,8 +18,12 @@
  * first number, which opens a new run at the sink; a sink that starts anew is
  * told to the source by its endpoint, and ends a span there.
  *
- * Written by one lcore; read by the control thread after the lcores.
+ * Written by one lcore; read by the control thread after the lcores. It may lie
+ * in memory that outlives its process, and be read there: a process that was
+ * killed in the middle of a change has left `writing` set.
  */
+
+#include <stdatomic.h>
 
 #include "rl_base.h"
 #include "rl_ranges.h"
@@ -53,12 +57,14 @@ struct half_run {
 };
 
 struct half {
+	_Atomic uint32_t writing; /**< not 0 while it is being changed */
 	bool sink;
 	bool other_life; /**< source: the next packet opens a span */
 	uint32_t nspans;
 	uint32_t nruns;
 	uint32_t nreports;
 	uint64_t unlisted; /**< spans, runs, reports that found no room */
+	uint64_t late;	   /**< came before one that had arrived */
 	struct half_span span[HALF_SPANS];
 	struct half_run run[HALF_RUNS];
 	struct half_report report[HALF_REPORTS];

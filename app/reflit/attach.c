@@ -181,6 +181,7 @@ attach_open(struct attach *a, const struct rl_config *cfg, int process,
 	int ret = 0;
 
 	memset(a, 0, sizeof(*a));
+	a->ledger.fd = -1;
 	if (cfg->nattach == 0)
 		return 0;
 	a->dev = calloc(cfg->nattach, sizeof(*a->dev));
@@ -280,5 +281,7 @@ attach_close(struct attach *a)
 	free(a->flow);
 	free(a->sink);
 	free(a->dev);
+	ledger_close(&a->ledger);
 	memset(a, 0, sizeof(*a));
+	a->ledger.fd = -1;
 }

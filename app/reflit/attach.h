@@ -12,6 +12,7 @@
 #include "attach_port.h"
 #include "client_dev.h"
 #include "host.h"
+#include "ledger.h"
 
 struct attach_dev {
 	const struct rl_attach *cfg;
@@ -41,6 +42,7 @@ struct attach {
 	struct proof **flow;	/**< the same without gaps */
 	uint32_t nflows;
 	uint32_t cap;
+	struct ledger ledger; /**< of halves of flows; opened by the caller */
 };
 
 /** A pcap file, looked through. */

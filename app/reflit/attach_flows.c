@@ -24,6 +24,14 @@ is_foreign(const struct host *h, uint16_t ep)
 	return h->fabric.dev[h->fabric.topo->ep_dev[ep]].foreign;
 }
 
+static const char *
+dev_name(const struct host *h, uint16_t ep)
+{
+	const struct rl_topo *t = h->fabric.topo;
+
+	return t->dev[t->ep_dev[ep]].name;
+}
+
 static bool
 list_flow(struct attach *a, struct proof *l)
 {
@@ -57,7 +65,9 @@ make_flow(struct attach *a, struct host *h, uint16_t src, uint16_t dst)
 	*at = l;
 	if (!is_foreign(h, src) && !is_foreign(h, dst))
 		return 0;
-	l->half = host_mem_alloc(&h->mem, sizeof(*l->half));
+	l->half = ledger_half(&a->ledger, dev_name(h, src), dev_name(h, dst));
+	if (l->half == NULL)
+		l->half = host_mem_alloc(&h->mem, sizeof(*l->half));
 	if (l->half == NULL)
 		return -ENOMEM;
 	half_init(l->half, is_foreign(h, src));

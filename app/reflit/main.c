@@ -164,6 +164,10 @@ open_all(struct app *app)
 			"reflit: %u lcores share CPUs with others and stay "
 			"idle: two that poll one CPU would ruin each other\n",
 			app->host.nshared);
+	if (ret == 0 && app->cfg.nprocess != 0)
+		ledger_open(&app->attach.ledger, app->opt.json,
+			    app->cfg.process[app->process].name,
+			    rl_config_digest(&app->cfg));
 	if (ret == 0)
 		ret = attach_connect(&app->attach, &app->host, err);
 	if (ret == 0)

@@ -1,105 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Halves of flows as JSON, for reflit-report to put together. */
-
-#include <inttypes.h>
-#include <stdio.h>
-
+#include "half_json.h"
 #include "report.h"
 
-static void
-set(json_t *o, const char *key, uint64_t v)
+static const char *
+name(const struct rl_topo *t, uint16_t ep)
 {
-	json_object_set_new(o, key, json_integer((json_int_t)v));
-}
-
-/* JSON's numbers are signed: sums of digests are texts. */
-static json_t *
-hex(uint64_t v)
-{
-	char buf[20];
-
-	snprintf(buf, sizeof(buf), "%016" PRIx64, v);
-	return json_string(buf);
-}
-
-static void
-source_json(json_t *o, const struct half *h)
-{
-	json_t *spans = json_array(), *reported = json_array();
-
-	for (uint32_t i = 0; i < h->nspans; i++) {
-		json_t *s = json_object();
-
-		set(s, "first", h->span[i].first);
-		set(s, "packets", h->span[i].packets);
-		json_object_set_new(s, "digest", hex(h->span[i].digest));
-		json_array_append_new(spans, s);
-	}
-	for (uint32_t i = 0; i < h->nreports; i++) {
-		json_t *r = json_array();
-
-		json_array_append_new(r, json_integer(h->report[i].tag));
-		json_array_append_new(r, hex(h->report[i].digest));
-		json_array_append_new(reported, r);
-	}
-	json_object_set_new(o, "spans", spans);
-	json_object_set_new(o, "reported", reported);
-}
-
-static json_t *
-missing_json(const struct half *h, const struct rl_ranges *s)
-{
-	json_t *a = json_array();
-
-	for (uint32_t i = s->head; i != RL_RANGE_END; i = h->node[i].next) {
-		json_t *r = json_array();
-
-		json_array_append_new(r, json_integer(h->node[i].lo));
-		json_array_append_new(r, json_integer(h->node[i].hi));
-		json_array_append_new(a, r);
-	}
-	return a;
-}
-
-static void
-sink_json(json_t *o, const struct half *h)
-{
-	json_t *runs = json_array();
-
-	for (uint32_t i = 0; i < h->nruns; i++) {
-		const struct half_run *run = &h->run[i];
-		json_t *r = json_object();
-
-		set(r, "first", run->first);
-		set(r, "next", run->next);
-		set(r, "packets", run->packets);
-		json_object_set_new(r, "digest", hex(run->digest));
-		json_object_set_new(r, "missing",
-				    missing_json(h, &run->missing));
-		json_array_append_new(runs, r);
-	}
-	json_object_set_new(o, "runs", runs);
-}
-
-static json_t *
-flow_json(const struct rl_topo *t, const struct proof *l)
-{
-	const struct half *h = l->half;
-	json_t *o = json_object();
-
-	json_object_set_new(o, "source",
-			    json_string(t->dev[t->ep_dev[l->src]].name));
-	json_object_set_new(o, "destination",
-			    json_string(t->dev[t->ep_dev[l->dst]].name));
-	json_object_set_new(o, "end",
-			    json_string(h->sink ? "sink" : "source"));
-	set(o, "unlisted", h->unlisted + h->pool.lost);
-	if (h->sink)
-		sink_json(o, h);
-	else
-		source_json(o, h);
-	return o;
+	return t->dev[t->ep_dev[ep]].name;
 }
 
 void
@@ -115,7 +22,9 @@ report_flows(json_t *report, const struct app *app)
 
 		if (l->half != NULL &&
 		    l->sent_packets + l->delivered_packets != 0)
-			json_array_append_new(flows, flow_json(&cfg->topo, l));
+			json_array_append_new(flows, half_json(l->half,
+							  name(&cfg->topo, l->src),
+							  name(&cfg->topo, l->dst)));
 	}
 	json_object_set_new(report, "process",
 			    json_string(cfg->nprocess == 0
@@ -123,6 +32,6 @@ report_flows(json_t *report, const struct app *app)
 						: cfg->process[app->process]
 							  .name));
 	json_object_set_new(report, "processes", names);
-	json_object_set_new(report, "digest", hex(rl_config_digest(cfg)));
+	json_object_set_new(report, "digest", half_hex(rl_config_digest(cfg)));
 	json_object_set_new(report, "flows", flows);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ledger_json.h"
 #include "merge.h"
 #include "report_file.h"
 
@@ -33,7 +34,9 @@ help(void)
 	      "fabric, and judges\n"
 	      "the whole: what was sent was delivered exactly once, in order, "
 	      "as it was, or\n"
-	      "given up openly.\n"
+	      "given up openly. A process that was killed has left a ledger "
+	      "(FILE.json.ledger)\n"
+	      "instead of a report: give that.\n"
 	      "\n"
 	      "  --json FILE    write the merged report there; -: to standard "
 	      "output\n"
@@ -49,11 +52,13 @@ help(void)
 static unsigned int
 say_missing(json_t *const report[], unsigned int n)
 {
-	const json_t *names = json_object_get(report[0], "processes");
+	const json_t *names = NULL;
 	unsigned int missing = 0;
 	json_t *name;
 	size_t k;
 
+	for (unsigned int i = 0; i < n && names == NULL; i++)
+		names = json_object_get(report[i], "processes");
 	json_array_foreach(names, k, name) {
 		bool there = false;
 
@@ -219,14 +224,39 @@ print(const struct merged *m, unsigned int n)
 	       ", altered %" PRIu64 ", reported %" PRIu64 "\n",
 	       m->lost, m->duplicated, m->reordered, m->altered, m->reported);
 	if (m->unproven != 0)
-		printf("unproven %" PRIu64 ": to or from a process that ended "
-		       "without a report\n", m->unproven);
+		printf("unproven %" PRIu64 ": on their way to or from a process "
+		       "that was killed, or has left no ledger\n",
+		       m->unproven);
 	if (m->unlisted != 0)
 		printf("%" PRIu64 " events were not written down: there is no "
 		       "proof\n", m->unlisted);
 	if (m->unclean != 0)
 		printf("%u reports are of runs that are unclean by themselves\n",
 		       m->unclean);
+}
+
+/* The report of a process, or what its ledger says if it was killed. */
+static json_t *
+load(const char *path)
+{
+	char err[512] = "";
+	json_error_t e;
+	int is_ledger;
+	json_t *o = ledger_json(path, &is_ledger, err, sizeof(err));
+
+	if (!is_ledger) {
+		o = json_load_file(path, 0, &e);
+		if (o == NULL)
+			snprintf(err, sizeof(err), "%s:%d: %s", path, e.line,
+				 e.text);
+	}
+	if (o == NULL)
+		fprintf(stderr, "reflit-report: %s\n", err);
+	else if (is_ledger)
+		printf("process %s was killed; what it had written down is "
+		       "judged\n",
+		       json_string_value(json_object_get(o, "process")));
+	return o;
 }
 
 static int
@@ -239,14 +269,9 @@ run(char *const path[], unsigned int n, const char *json)
 	int status = 2;
 
 	for (unsigned int i = 0; i < n; i++) {
-		json_error_t e;
-
-		report[i] = json_load_file(path[i], 0, &e);
-		if (report[i] == NULL) {
-			fprintf(stderr, "reflit-report: %s:%d: %s\n", path[i],
-				e.line, e.text);
+		report[i] = load(path[i]);
+		if (report[i] == NULL)
 			goto out;
-		}
 	}
 	if (merge_reports(report, (const char *const *)path, n, &m, line,
 			  sizeof(line)) != 0) {

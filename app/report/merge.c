@@ -24,6 +24,8 @@ struct span {
 	uint64_t packets;
 	uint64_t digest;
 	bool last; /* of its source: nothing began anew after it */
+	bool killed; /* its source was, and what had not left went with it */
+	uint64_t killed_end; /* behind what sinks that were killed have got */
 	uint64_t life; /* numbers below went to a peer that had died since */
 	struct piece *got;
 	size_t ngot;
@@ -81,7 +83,7 @@ add_piece(struct span *s, uint64_t lo, uint64_t hi)
 
 /* A run of a sink, without what is missing in it. */
 static int
-add_run(struct span *s, const json_t *run)
+add_run(struct span *s, const json_t *run, bool killed)
 {
 	const uint64_t at = (uint32_t)(number(run, "first") - s->first);
 	const uint64_t len = (uint32_t)(number(run, "next") -
@@ -101,6 +103,8 @@ add_run(struct span *s, const json_t *run)
 		lo = (uint64_t)json_integer_value(json_array_get(gap, 1));
 	}
 	ret |= add_piece(s, at + lo, at + len);
+	if (killed && at + len > s->killed_end)
+		s->killed_end = at + len;
 	s->got_digest += hex(json_object_get(run, "digest"));
 	return ret == 0 ? 0 : -ENOMEM;
 }
@@ -182,6 +186,26 @@ count_reported(const struct span *s, const json_t *source, uint64_t limit,
 	return n;
 }
 
+/*
+ * What was on its way to or from a process that was killed, and died with it:
+ * the numbers behind the last that arrived.
+ */
+static uint64_t
+on_its_way(const struct span *s, const json_t *source)
+{
+	uint64_t end = s->life, all, below, none;
+
+	for (size_t i = 0; i < s->ngot; i++)
+		if (s->got[i].hi > end)
+			end = s->got[i].hi;
+	if ((!s->killed && (end == 0 || end != s->killed_end)) ||
+	    end >= s->packets)
+		return 0;
+	all = count_reported(s, source, s->packets, &none);
+	below = count_reported(s, source, end, &none);
+	return s->packets - end - (all - below);
+}
+
 static void
 judge(struct span *s, const json_t *source, struct merged *m)
 {
@@ -197,11 +221,18 @@ judge(struct span *s, const json_t *source, struct merged *m)
 		if (s->got_digest + digest != s->digest)
 			m->altered++; /* at least one */
 	} else if (s->last) {
+		before += on_its_way(s, source);
 		m->lost += gone - given_up - before;
 		m->unproven += before;
 	} else {
 		m->unproven += gone - given_up;
 	}
+}
+
+static bool
+was_killed(const json_t *report)
+{
+	return json_is_true(json_object_get(report, "killed"));
 }
 
 static int
@@ -218,7 +249,8 @@ judge_span(json_t *const report[], unsigned int n, const json_t *source,
 			if (is_flow(flow, "sink", s))
 				json_array_foreach(
 					json_object_get(flow, "runs"), j, run)
-					ret |= add_run(s, run);
+					ret |= add_run(s, run,
+						       was_killed(report[i]));
 	}
 	if (ret == 0)
 		judge(s, source, m);
@@ -284,7 +316,7 @@ join_spans(json_t *const report[], unsigned int n, const json_t *spans,
 
 static int
 judge_source(json_t *const report[], unsigned int n, const json_t *source,
-	     struct merged *m)
+	     bool killed, struct merged *m)
 {
 	const json_t *spans = json_object_get(source, "spans");
 	size_t i;
@@ -300,6 +332,7 @@ judge_source(json_t *const report[], unsigned int n, const json_t *source,
 			.packets = number(o, "packets"),
 			.digest = hex(json_object_get(o, "digest")),
 			.last = i + 1 == json_array_size(spans),
+			.killed = killed,
 		};
 
 		i += join_spans(report, n, spans, i, &s);
@@ -407,7 +440,8 @@ merge_reports(json_t *const report[], const char *const name[], unsigned int n,
 		json_array_foreach(json_object_get(report[i], "flows"), k,
 				   flow) {
 			if (is_flow(flow, "source", NULL))
-				ret |= judge_source(report, n, flow, m);
+				ret |= judge_source(report, n, flow,
+						    was_killed(report[i]), m);
 			else
 				judge_sink(report, n, flow, m);
 		}

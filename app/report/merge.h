@@ -27,7 +27,7 @@ struct merged {
 	uint64_t reordered;
 	uint64_t altered;
 	uint64_t reported;
-	uint64_t unproven;  /**< to or from a life that left no report */
+	uint64_t unproven;  /**< to or from a life that left neither report nor ledger */
 	uint64_t unlisted;  /**< of what was not written down: no proof */
 	uint64_t flows;	    /**< between two processes */
 	unsigned int unclean; /**< reports of runs that broke a promise alone */

@@ -77,6 +77,58 @@ def a_process_that_is_killed_comes_back_and_is_known_as_another():
         for key in ("lost", "duplicated", "reordered", "corrupted"):
             assert merged[key + "_packets"] == 0, (key, merged)
         assert status == 0, out
+        # but its ledger does; nothing was on its way as it was killed
+        ledger = os.path.join(net.box.dir, "right1.json.ledger")
+        status, out, merged = net.judge(net.json(0), net.json(1), ledger)
+        assert status == 0 and "process right was killed" in out, out
+        assert merged["sent_packets"] >= 800, merged
+        assert (merged["delivered_packets"] + merged["reported_packets"]
+                == merged["sent_packets"]), merged
+        for key in ("lost", "duplicated", "reordered", "corrupted",
+                    "unproven"):
+            assert merged[key + "_packets"] == 0, (key, merged)
+        # who ended by himself has left none
+        for n in (net.json(0), net.json(1)):
+            assert not os.path.lexists(n + ".ledger"), n
+
+
+@case
+def what_was_on_its_way_as_a_process_was_killed_is_all_that_is_unproven():
+    with Pair() as net:
+        net.start(0)
+        net.start(1)
+        net.meet()
+        net.send(0, 0, 300)
+        net.send(1, 0, 300)
+        net.process[1].kill()
+        net.process[1].wait()
+        ledger = net.json(1) + ".ledger"
+        # a life under the same name keeps it
+        net.lives[1] -= 1
+        net.start(1)
+        net.meet()
+        net.stop()
+        assert os.path.lexists(ledger + ".1"), os.listdir(net.box.dir)
+        status, out, merged = net.judge(net.json(0), net.json(1),
+                                        ledger + ".1")
+        for key in ("lost", "duplicated", "reordered", "corrupted"):
+            assert merged[key + "_packets"] == 0, (key, merged)
+        assert (merged["delivered_packets"] + merged["unproven_packets"]
+                + merged["reported_packets"] == merged["sent_packets"]), merged
+        assert status == 0, out
+        # one of another version, and one that was cut short, are refused
+        with open(os.path.realpath(ledger + ".1"), "r+b") as f:
+            for text in (b"reflit ledger 0", b"reflit ledger 1"):
+                f.seek(0)
+                f.write(text)
+                f.flush()
+                f.truncate(5000)
+                name = "/proc/self/fd/%d" % f.fileno()
+                p = subprocess.run([REPORT, net.json(0), name],
+                                   capture_output=True, text=True,
+                                   check=False, pass_fds=(f.fileno(),))
+                assert p.returncode == 2, p.stdout + p.stderr
+                assert len(p.stderr.splitlines()) == 1, p.stderr
 
 
 @case
@@ -268,6 +320,16 @@ def reports_that_do_not_fit_are_refused_and_a_missing_one_is_said():
             status, out, merged = net.judge(net.json(0), name)
             assert status == 1 and merged[key + "_packets"] > 0, (key, merged)
             sink["runs"][0]["next"] += 3 if key == "lost" else 0
+        # of one who was killed only the tail is excused, not a gap before it
+        right["killed"] = True
+        sink["runs"][0]["next"] -= 3
+        for gap, lost in ([], 0), ([[5, 7]], 2):
+            sink["runs"][0]["missing"] = gap
+            status, out, merged = net.judge(
+                net.json(0), net.box.write("bent.json", json.dumps(right)))
+            assert merged["unproven_packets"] == 3, merged
+            assert merged["lost_packets"] == lost, merged
+            assert status == (lost != 0), out
         status, out, _ = net.judge(net.box.write("x.json", "{}"))
         assert status == 2 and "no report of reflit's" in out, out
         status, out, _ = net.judge(net.box.write("y.json", "{"))

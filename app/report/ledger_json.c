@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "half_json.h"
+#include "ledger_file.h"
+#include "ledger_json.h"
+
+/* What stands in an entry is of another process: nothing beyond its arrays. */
+static bool
+is_sound(const struct ledger_entry *e)
+{
+	const struct half *h = &e->half;
+
+	if (memchr(e->src, '\0', sizeof(e->src)) == NULL ||
+	    memchr(e->dst, '\0', sizeof(e->dst)) == NULL ||
+	    h->nspans > HALF_SPANS || h->nruns > HALF_RUNS ||
+	    h->nreports > HALF_REPORTS)
+		return false;
+	for (uint32_t i = 0; i < h->nruns; i++) {
+		uint32_t n = 0;
+
+		for (uint32_t k = h->run[i].missing.head; k != RL_RANGE_END;
+		     k = h->node[k].next)
+			if (k >= HALF_NODES || ++n > HALF_NODES)
+				return false;
+	}
+	return true;
+}
+
+/* Adds an entry; one that was being changed proves nothing. */
+static void
+add_entry(json_t *flows, const struct ledger_entry *e, uint64_t *sent,
+	  uint64_t *got, uint64_t *late)
+{
+	const struct half *h = &e->half;
+
+	if (h->nspans + h->nruns == 0)
+		return;
+	if (atomic_load_explicit(&h->writing, memory_order_relaxed) != 0) {
+		fprintf(stderr, "reflit-report: %s to %s: the process was "
+				"killed as it wrote this down\n", e->src,
+			e->dst);
+		return;
+	}
+	json_array_append_new(flows, half_json(h, e->src, e->dst));
+	for (uint32_t i = 0; i < h->nspans; i++)
+		*sent += h->span[i].packets;
+	for (uint32_t i = 0; i < h->nruns; i++)
+		*got += h->run[i].packets;
+	*late += h->late;
+}
+
+static json_t *
+entries_json(FILE *f, const struct ledger_head *head)
+{
+	struct ledger_entry *e = malloc(LEDGER_ENTRY_BYTES);
+	json_t *o = json_object(), *flows = json_array();
+	uint64_t sent = 0, got = 0, late = 0;
+	bool ok = e != NULL && fseek(f, LEDGER_PAGE, SEEK_SET) == 0;
+
+	for (uint32_t i = 0; i < head->entries && ok; i++) {
+		ok = fread(e, LEDGER_ENTRY_BYTES, 1, f) == 1 && is_sound(e);
+		if (ok)
+			add_entry(flows, e, &sent, &got, &late);
+	}
+	free(e);
+	json_object_set_new(o, "flows", flows);
+	json_object_set_new(o, "process", json_string(head->process));
+	json_object_set_new(o, "digest", half_hex(head->digest));
+	json_object_set_new(o, "killed", json_true());
+	json_object_set_new(o, "sent_packets", json_integer((json_int_t)sent));
+	json_object_set_new(o, "delivered_packets",
+			    json_integer((json_int_t)got));
+	json_object_set_new(o, "reordered_packets",
+			    json_integer((json_int_t)late));
+	if (ok)
+		return o;
+	json_decref(o);
+	return NULL;
+}
+
+json_t *
+ledger_json(const char *path, int *is_one, char *err, size_t len)
+{
+	struct ledger_head head;
+	FILE *f = fopen(path, "rb");
+	json_t *o = NULL;
+
+	*is_one = f != NULL && fread(&head, sizeof(head), 1, f) == 1 &&
+		  memcmp(head.magic, LEDGER_MAGIC, sizeof(head.magic)) == 0;
+	if (*is_one && head.entry_bytes == LEDGER_ENTRY_BYTES &&
+	    memchr(head.process, '\0', sizeof(head.process)) != NULL)
+		o = entries_json(f, &head);
+	if (*is_one && o == NULL)
+		snprintf(err, len, "%s: is damaged, or of another build's "
+			 "reflit", path);
+	if (f != NULL)
+		fclose(f);
+	return o;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef LEDGER_JSON_H
+#define LEDGER_JSON_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+/**
+ * @file
+ * The ledger of a process that was killed, as the report that it did not write:
+ * `process`, `digest`, `flows`, packets sent and received; `killed` is true.
+ */
+
+/**
+ * Reads a ledger.
+ *
+ * @param is_one  whether the file is a ledger at all
+ * @param err     @p len bytes, one line on failure
+ * @return NULL if it is none, or is damaged
+ */
+json_t *ledger_json(const char *path, int *is_one, char *err, size_t len);
+
+#endif /* LEDGER_JSON_H */
