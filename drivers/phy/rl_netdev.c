@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <rte_dev.h>
@@ -104,12 +106,28 @@ rl_netdev_bytes(const char *name, uint32_t frame_bytes)
 	return RTE_MAX(frame_bytes, SMALLEST_BUFFER);
 }
 
+/* Whether this process may open raw sockets. */
+static bool
+may_open(void)
+{
+	struct __user_cap_header_struct h = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct d[_LINUX_CAPABILITY_U32S_3];
+
+	return syscall(SYS_capget, &h, d) != 0 ||
+	       (d[CAP_TO_INDEX(CAP_NET_RAW)].effective &
+		CAP_TO_MASK(CAP_NET_RAW)) != 0;
+}
+
 char *
 rl_netdev_how(const char *name, char *buf, size_t len)
 {
 	const struct kind *k = kind_of(name);
 
-	snprintf(buf, len, "%s%s%s", k->how, name, k->more);
+	snprintf(buf, len, "%s%s%s%s", k->how, name, k->more,
+		 k->live && !may_open() ? "; it takes root, or CAP_NET_RAW"
+					: "");
 	return buf;
 }
 
@@ -170,6 +188,9 @@ rl_netdev_trouble(const struct rl_netdev *d)
 		return "";
 	if (iface_flags(d->iface, &flags) == -ENODEV)
 		return "; there is no such interface";
+	if (!may_open())
+		return "; it takes root, or CAP_NET_RAW, CAP_NET_ADMIN and "
+		       "CAP_BPF";
 	return (flags & IFF_UP) == 0 ? "; it is down: ip link set up" : "";
 }
 

@@ -305,6 +305,10 @@ wires = (
                 "v0 has 1500; ip link set v0 mtu 3000")
         refused(vdevs, bad % "; mtu = 200;", "too small for a flit",
                 "it takes 306")
+        # without the right to open it
+        net.wrap += ["setpriv", "--bounding-set", "-net_raw"]
+        refused(vdevs, bad % ";", "it takes root, or CAP_NET_RAW")
+        net.wrap = net.wrap[:-3]
         ip("-n", net.ns, "link", "set", "v1", "mtu", "1000")
         ip("-n", net.ns, "link", "set", "v0", "mtu", "9000")
         refused(vdevs, bad % "; mtu = 9000;", "mtu = 9000")
