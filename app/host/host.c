@@ -395,8 +395,7 @@ host_start(struct host *h)
 	const uint64_t now_ns = host_role_now(h);
 	int ret;
 
-	host_time_init(&h->time, h->nlcores == 1 &&
-					 h->p.cfg->nprocess == 0);
+	host_time_init(&h->time, h->nlcores);
 	for (uint32_t i = 0; i < h->nlcores; i++) {
 		struct host_lcore *lc = h->lcore[h->lcore_id[i]];
 

@@ -11,9 +11,9 @@
 #include "rl_base.h"
 
 void
-host_time_init(struct host_time *t, bool alone)
+host_time_init(struct host_time *t, uint32_t n)
 {
-	t->away_ns = alone ? HOST_ALONE_NS : HOST_AWAY_NS;
+	t->away_ns = n == 1 ? HOST_ALONE_NS : HOST_AWAY_NS;
 }
 
 void

@@ -21,14 +21,13 @@
  */
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 /**
  * So much of an absence counts. For a millisecond and a half a link sends again
  * before it doubts its peer (replay_limit times the shortest replay timer). An
- * lcore that runs a fabric alone is away from nobody: both ends of a wire miss the
- * same time, and only what waits must not grow old by it.
+ * lcore that is alone is away from nobody: both ends of a wire miss the same
+ * time, and only what waits must not grow old by it.
  */
 #define HOST_AWAY_NS 1000000ull
 #define HOST_ALONE_NS 100000000ull
@@ -46,8 +45,8 @@ struct host_pace {
 	uint64_t others_ns; /**< the oldest such time of others, seen last */
 };
 
-/** Control thread, before the lcores run. @p alone: one runs the whole fabric. */
-void host_time_init(struct host_time *t, bool alone);
+/** Control thread, before the lcores run: @p n of them. */
+void host_time_init(struct host_time *t, uint32_t n);
 void host_pace_init(struct host_pace *p, uint64_t now_ns);
 
 /**

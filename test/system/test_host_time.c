@@ -27,7 +27,7 @@ static void
 rig_init(struct rig *r)
 {
 	*r = (struct rig){ .clock_ns = START_NS };
-	host_time_init(&r->time, false);
+	host_time_init(&r->time, LCORES);
 	for (uint32_t i = 0; i < LCORES; i++) {
 		r->all[i] = &r->pace[i];
 		host_pace_init(r->all[i], START_NS);
@@ -100,7 +100,7 @@ of_one_that_is_alone_more_counts(void **state)
 
 	(void)state;
 	rig_init(&r);
-	host_time_init(&r.time, true);
+	host_time_init(&r.time, 1);
 	r.clock_ns += HOST_ALONE_NS;
 	assert_int_equal(one(&r, 1, 0), r.clock_ns);
 	r.clock_ns += 20 * HOST_ALONE_NS;
