@@ -206,7 +206,8 @@ choose(struct rl_tables *t, const struct rl_controller_job *job,
        struct tables_gen *g, const struct tables_gen *old,
        struct rl_controller_result *res)
 {
-	const bool tokens = t->p.link_retry && old != NULL;
+	/* what loops out of a link that dies meanwhile may be overtaken */
+	const bool tokens = t->p.link_retry && t->p.retry && old != NULL;
 	const bool first = tokens && crashed(t, job, old);
 	int ret = -EAGAIN;
 
