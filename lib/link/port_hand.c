@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "port_priv.h"
+#include "port_queue.h"
 
 /*
  * Flits that may have a number and wait to be sent. What has none yet takes
@@ -39,7 +40,7 @@ rl_port_hand(struct rl_port *port, struct rl_flit *pkt, uint64_t state,
 	     const struct rl_flit *follower)
 {
 	struct rl_replay *r = &port->retry.replay;
-	struct port_queue *q = &port->queue;
+	const struct port_queue *q = &port->queue;
 	const unsigned int vc = state & (RL_VCS - 1);
 	const uint32_t n = pkt->pkt_flits;
 
@@ -47,8 +48,7 @@ rl_port_hand(struct rl_port *port, struct rl_flit *pkt, uint64_t state,
 		return false;
 	RL_DASSERT(rl_port_hand_room(port) >= n && !q->begun[vc]);
 	pkt->state = state;
-	q->queued[vc] += n;
-	q->consumed[vc] = (uint16_t)(q->consumed[vc] + n);
+	port_queue_passed(port, vc, n);
 	if (n == 1)
 		rl_replay_put(r, pkt, rl_replay_sideband_of(r, 1, vc, state),
 			      1);

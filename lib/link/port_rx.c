@@ -182,7 +182,7 @@ rx_singles(struct rl_port *port, struct rl_flit *const f[],
 		if (rl_unlikely(room - 1u >= INT16_MAX))
 			break;
 		rx->taken[vc]++;
-		port->told.told[vc] = false;
+		port_packet_untold(port, vc);
 		port_packet_single(f[i], rx_single_state(sb), port->p.index,
 				   i + 1 < n ? f[i + 1] : NULL, now_ns);
 	}

@@ -21,6 +21,13 @@ port_packet_busy(const struct rl_port *port, unsigned int vc)
 	       port->packet.close_mask & 1u << vc;
 }
 
+/* What comes next on @p vc is another packet than was told of. */
+static inline void
+port_packet_untold(struct rl_port *port, unsigned int vc)
+{
+	port->told.told[vc] = false;
+}
+
 /* Whether no VC is: nothing has been begun for a while. */
 static inline bool
 port_packet_calm(const struct rl_port *port)
