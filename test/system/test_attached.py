@@ -36,12 +36,12 @@ class Pairs:
             ip("link", "add", self.names[i], "type", "veth", "peer", "name",
                self.names[i + 1])
             for n in self.names[i:i + 2]:
-                ip("link", "set", n, "mtu", str(self.mtu), "arp", "off", "up")
-                # no chatter of its own
+                # no chatter of its own, from the first moment on
                 path = "/proc/sys/net/ipv6/conf/%s/disable_ipv6" % n
                 if os.path.exists(path):
                     with open(path, "w", encoding="ascii") as f:
                         f.write("1")
+                ip("link", "set", n, "mtu", str(self.mtu), "arp", "off", "up")
         time.sleep(0.2)
         return self
 
@@ -112,8 +112,9 @@ def run_with(pairs, driver, send, more="", config=CONFIG, first="start\n"):
             except BrokenPipeError:
                 pass  # it has ended: its exit status tells
             finally:
-                if p.poll() is None and "under way" not in out:
-                    p.terminate()
+                if p.poll() is None and (not p.stdin.closed or
+                                         "under way" not in out):
+                    p.terminate()  # it would wait for more
                 out += p.stdout.read()
                 status = p.wait(60)
             err.seek(0)
