@@ -76,6 +76,9 @@ struct rl_sim_params {
 	    forwards, the ports send, as on an lcore of the host; and ports
 	    are joined to their core (rl_role_join()); poll_ns is 0 then */
 	bool turns;
+	/** packets may be hurt or marked inside devices, see
+	    rl_sim_faults_soft(): that happens in pipes, so no ports are joined */
+	bool soft;
 	/** a packet dropped by the fabric is told its source after so long;
 	    RL_NEVER: not at all [RXL-4] */
 	uint64_t notice_ns;

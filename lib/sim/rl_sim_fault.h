@@ -111,6 +111,9 @@ int rl_sim_fault_add(struct rl_sim_faults *list, const struct rl_sim_fault *f);
 bool rl_sim_faults_crash(const struct rl_sim_faults *list,
 			 const struct rl_topo *topo);
 
+/** Any thread. Whether packets are hurt or marked inside devices in a list. */
+bool rl_sim_faults_soft(const struct rl_sim_faults *list);
+
 /** Control thread. Frees the list; a zeroed one is fine. */
 void rl_sim_faults_free(struct rl_sim_faults *list);
 

@@ -170,19 +170,21 @@ sim_join_port(struct rl_sim *s, struct sim_role *r, struct rl_role_port *rp)
 static void
 sim_join(struct rl_sim *s)
 {
+	const bool joined = s->p.turns && !s->p.soft;
+
 	for (uint32_t i = 0; i < s->nrole; i++) {
 		struct sim_role *r = &s->role[i];
 		struct rl_device *d = &s->fabric.dev[r->dev];
 
 		r->rc = &d->core;
-		if (d->nports <= 64 && !s->p.turns) {
+		if (d->nports <= 64 && !joined) {
 			d->core.rx_pending = &s->pending[r->dev].rx;
 			d->core.loop_pending = &s->pending[r->dev].loop;
 		}
 		r->state = d->core.core;
 		if (r->port != SIM_PORT_CORE) {
 			sim_join_port(s, r, &d->port[r->port]);
-			if (s->p.turns)
+			if (joined)
 				rl_role_join(&d->core, &d->port[r->port]);
 		} else if (d->core.ep != NULL && s->p.client != NULL) {
 			s->p.client(s->p.ctx, r->dev,
@@ -322,11 +324,21 @@ rl_sim_destroy(struct rl_sim *sim, char *err)
 	return ret;
 }
 
+void
+sim_role_begin(struct rl_sim *s, struct sim_role *r)
+{
+	s->st.polls++;
+	r->again = false;
+	if (r->ext_ns <= s->now_ns)
+		r->ext_ns = RL_NEVER;
+}
+
 static void
 poll_port(struct rl_sim *s, struct sim_role *r, uint32_t id)
 {
 	const uint64_t now = s->now_ns;
 
+	sim_role_begin(s, r);
 	if (rl_role_port_poll(r->rp, now) == 0)
 		s->st.idle_polls++;
 	else if (rl_core_tx_pending(r->rc->core, (uint16_t)r->port))
@@ -358,10 +370,12 @@ sim_poll_core(struct rl_sim *s, uint32_t id)
 {
 	struct sim_role *r = &s->role[id];
 	const uint64_t now = s->now_ns;
-	const unsigned int work = rl_role_core_poll(r->rc, now);
-	uint64_t freed = rl_core_freed(r->rc->core);
-	uint64_t next;
+	unsigned int work;
+	uint64_t freed, next;
 
+	sim_role_begin(s, r);
+	work = rl_role_core_poll(r->rc, now);
+	freed = rl_core_freed(r->rc->core);
 	for (; freed != 0; freed &= freed - 1) {
 		const unsigned int first = (unsigned int)__builtin_ctzll(freed);
 
@@ -393,11 +407,7 @@ poll_role(struct rl_sim *s, uint32_t id)
 	}
 	if (rl_unlikely(mem->cache.count < SIM_FLITS_LOW))
 		sim_flits_grow(mem); /* if not: as on lcores, flits run out */
-	s->st.polls++;
 	s->is_ready[id] = false;
-	r->again = false;
-	if (r->ext_ns <= s->now_ns)
-		r->ext_ns = RL_NEVER;
 	if (rl_unlikely(s->p.turns))
 		sim_turn(s, r->dev);
 	else if (r->port == SIM_PORT_CORE)

@@ -45,6 +45,17 @@ rl_sim_faults_crash(const struct rl_sim_faults *list,
 	return false;
 }
 
+bool
+rl_sim_faults_soft(const struct rl_sim_faults *list)
+{
+	for (uint32_t i = 0; i < list->n; i++)
+		if (list->f[i].kind == RL_SIM_NOISE &&
+		    (list->f[i].noise.soft_ppb |
+		     list->f[i].noise.poison_ppb) != 0)
+			return true;
+	return false;
+}
+
 void
 rl_sim_faults_free(struct rl_sim_faults *list)
 {

@@ -222,6 +222,8 @@ uint64_t sim_seen(struct rl_sim *s);
 void sim_wake_at(struct rl_sim *s, uint32_t role, uint64_t at_ns);
 
 /* sim.c */
+/** A role is polled now: what it was to be polled for is forgotten. */
+void sim_role_begin(struct rl_sim *s, struct sim_role *r);
 void sim_poll_core(struct rl_sim *s, uint32_t id);
 /** After each poll of a port, or half of one: when it is next. */
 void sim_port_polled(struct rl_sim *s, uint32_t id);

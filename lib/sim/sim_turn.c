@@ -17,19 +17,13 @@ sim_turn(struct rl_sim *s, uint32_t dev)
 	const uint64_t now = s->now_ns;
 
 	for (uint32_t p = 1; p <= nports; p++) {
-		r[p].again = false;
-		if (r[p].ext_ns <= now)
-			r[p].ext_ns = RL_NEVER;
+		sim_role_begin(s, &r[p]);
 		if (rl_role_port_in(r[p].rp, now) == 0)
 			s->st.idle_polls++;
 	}
-	r->again = false;
-	if (r->ext_ns <= now)
-		r->ext_ns = RL_NEVER;
 	sim_poll_core(s, core);
 	for (uint32_t p = 1; p <= nports; p++) {
 		rl_role_port_out(r[p].rp, now);
 		sim_port_polled(s, core + p);
 	}
-	s->st.polls += nports;
 }

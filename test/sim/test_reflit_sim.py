@@ -87,14 +87,17 @@ with tempfile.TemporaryDirectory() as tmp:
               hit > 500 and 0.25 < share < 0.75 and
               least <= c["rx_bad"] / hit <= most,
               (p.stderr, hit, share, c["rx_bad"]))
-    p = run("--config", FIGURE1, "--duration", "200us", "--json", out,
-            "--faults", fault_file("0 noise e0>s0 poison=0.05\n"))
-    r = report(out)
-    poisoned = r["drops"]["error-mark"]
-    check("what its source declares bad is carried with its mark, dropped at "
-          "its end and sent again", p.returncode == 0 and poisoned > 5 and
-          r["port_counters"]["rx_poisoned"] == 3 * poisoned and
-          r["sent_packets"] == r["delivered_packets"], (poisoned, r["drops"]))
+    for turns in ((), ("--turns",)):
+        p = run("--config", FIGURE1, "--duration", "200us", "--json", out,
+                *turns, "--faults", fault_file("0 noise e0>s0 poison=0.05\n"))
+        r = report(out)
+        poisoned = r["drops"]["error-mark"]
+        check("what its source declares bad is carried with its mark, dropped "
+              "at its end and sent again " + " ".join(turns),
+              p.returncode == 0 and poisoned > 5 and
+              r["port_counters"]["rx_poisoned"] == 3 * poisoned and
+              r["sent_packets"] == r["delivered_packets"],
+              (poisoned, r["drops"]))
 
     p = run("--config", FIGURE1, "--duration", "200us", "--json", out,
             "--faults", fault_file("50us cut s0-s1#0\n90us heal s0-s1#0\n"))
