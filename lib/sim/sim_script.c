@@ -150,22 +150,21 @@ parse_hurt(const char *text, uint8_t *where)
 static int
 parse_noise(struct rl_sim_noise *noise, const char *key, const char *val)
 {
+	const struct {
+		const char *key;
+		uint32_t *ppb;
+	} rates[] = {
+		{ "loss", &noise->loss_ppb }, { "corrupt", &noise->corrupt_ppb },
+		{ "dup", &noise->dup_ppb },   { "jitter", &noise->jitter_ppb },
+		{ "soft", &noise->soft_ppb }, { "poison", &noise->poison_ppb },
+	};
 	uint32_t n = 0;
 	int ret = -ENOENT;
 
-	if (strcmp(key, "loss") == 0) {
-		ret = parse_rate(val, &noise->loss_ppb);
-	} else if (strcmp(key, "corrupt") == 0) {
-		ret = parse_rate(val, &noise->corrupt_ppb);
-	} else if (strcmp(key, "dup") == 0) {
-		ret = parse_rate(val, &noise->dup_ppb);
-	} else if (strcmp(key, "jitter") == 0) {
-		ret = parse_rate(val, &noise->jitter_ppb);
-	} else if (strcmp(key, "soft") == 0) {
-		ret = parse_rate(val, &noise->soft_ppb);
-	} else if (strcmp(key, "poison") == 0) {
-		ret = parse_rate(val, &noise->poison_ppb);
-	} else if (strcmp(key, "ber") == 0) {
+	for (size_t i = 0; i < RL_ARRAY_SIZE(rates); i++)
+		if (strcmp(key, rates[i].key) == 0)
+			return parse_rate(val, rates[i].ppb);
+	if (strcmp(key, "ber") == 0) {
 		ret = parse_chance(val, &noise->bit_rate);
 	} else if (strcmp(key, "propagate") == 0) {
 		ret = parse_chance(val, &noise->propagate);
