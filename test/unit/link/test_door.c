@@ -56,19 +56,27 @@ rewrite_sideband(void *ctx, struct bench_frame *f)
 	return BENCH_PASS;
 }
 
+/* With @p vcs VCs, and @p w on the way from end 0 to end 1. */
+static void
+open_rewritten(struct bench *b, unsigned int vcs, struct rewrite *w)
+{
+	struct rl_link_cfg cfg;
+
+	bench_cfg(&cfg);
+	cfg.vcs = (uint8_t)vcs;
+	open_up(b, &cfg);
+	b->wire[0].hook = rewrite_sideband;
+	b->wire[0].ctx = w;
+}
+
 static void
 flits_on_a_vc_not_in_use_are_refused(void **state)
 {
 	struct rewrite w = { .from = 4, .to = 7, .clear = 7, .set = 5 };
-	struct rl_link_cfg cfg;
 	struct bench b;
 
 	(void)state;
-	bench_cfg(&cfg);
-	cfg.vcs = 4;
-	open_up(&b, &cfg);
-	b.wire[0].hook = rewrite_sideband;
-	b.wire[0].ctx = &w;
+	open_rewritten(&b, 4, &w);
 	for (unsigned int i = 0; i < 3; i++)
 		bench_send(&b, 0, 1, 4, 1);
 	bench_settle(&b, MS);
@@ -87,15 +95,10 @@ static void
 packets_of_one_flit_on_a_vc_not_in_use_are_refused(void **state)
 {
 	struct rewrite w = { .from = 1, .to = 1, .clear = 7, .set = 5 };
-	struct rl_link_cfg cfg;
 	struct bench b;
 
 	(void)state;
-	bench_cfg(&cfg);
-	cfg.vcs = 4;
-	open_up(&b, &cfg);
-	b.wire[0].hook = rewrite_sideband;
-	b.wire[0].ctx = &w;
+	open_rewritten(&b, 4, &w);
 	bench_send(&b, 0, 1, 1, 3);
 	bench_settle(&b, MS);
 	assert_int_equal(COUNTER(&b.end[1], rx_vc_error), 1);
@@ -111,10 +114,8 @@ a_packet_of_one_flit_ends_no_other(void **state)
 	struct bench b;
 
 	(void)state;
-	open_up(&b, NULL);
+	open_rewritten(&b, RL_VCS, &w);
 	b.end[1].hold_vcs = 0xff;
-	b.wire[0].hook = rewrite_sideband;
-	b.wire[0].ctx = &w;
 	bench_send(&b, 0, 0, 4, 1);
 	bench_settle(&b, MS);
 	assert_int_equal(b.end[1].kept.packets, 1);
@@ -136,10 +137,8 @@ transmit_error_on_no_end_is_a_soft_error(void **state)
 		struct rl_flit *f;
 		struct bench b;
 
-		open_up(&b, NULL);
+		open_rewritten(&b, RL_VCS, &w);
 		b.end[1].hold_vcs = 0xff;
-		b.wire[0].hook = rewrite_sideband;
-		b.wire[0].ctx = &w;
 		bench_send(&b, 0, 0, 4, 1);
 		bench_settle(&b, MS);
 		f = b.end[1].kept.head;
@@ -161,10 +160,8 @@ a_full_count_of_links_does_not_begin_again(void **state)
 	struct bench b;
 
 	(void)state;
-	open_up(&b, NULL);
+	open_rewritten(&b, RL_VCS, &w);
 	b.end[1].hold_vcs = 0xff;
-	b.wire[0].hook = rewrite_sideband;
-	b.wire[0].ctx = &w;
 	bench_send(&b, 0, 0, 3, 1);
 	bench_send(&b, 0, 0, 1, 1);
 	bench_settle(&b, MS);

@@ -228,6 +228,19 @@ flip_one(void *ctx, struct bench_frame *f)
 	return BENCH_PASS;
 }
 
+/* A packet of one flit arrives, whatever @p hook does to it on its way. */
+static void
+one_packet(struct pair *p, enum bench_act (*hook)(void *, struct bench_frame *),
+	   struct flip *x)
+{
+	keyed(p, NULL);
+	p->b.wire[0].hook = hook;
+	p->b.wire[0].ctx = x;
+	bench_send(&p->b, 0, 0, 1, 1);
+	bench_settle(&p->b, 50 * MS);
+	bench_check_delivered(&p->b);
+}
+
 /* What FEC can mend is taken as it left; all else is not taken. */
 static void
 a_frame_changed_anywhere_is_mended_or_not_taken(void **state)
@@ -244,12 +257,7 @@ a_frame_changed_anywhere_is_mended_or_not_taken(void **state)
 		const bool mended = at >= flit && at < flit + RL_FLIT_BYTES;
 		uint64_t bad;
 
-		keyed(&p, NULL);
-		p.b.wire[0].hook = flip_one;
-		p.b.wire[0].ctx = &x;
-		bench_send(&p.b, 0, 0, 1, 1);
-		bench_settle(&p.b, 50 * MS);
-		bench_check_delivered(&p.b);
+		one_packet(&p, flip_one, &x);
 		assert_true(x.done);
 		bad = COUNTER(e, rx_auth_error);
 		by_tag += bad != 0;
@@ -291,12 +299,7 @@ what_fec_makes_of_a_flit_is_believed_only_with_the_tag(void **state)
 		struct pair p;
 		const struct bench_end *e = &p.b.end[1];
 
-		keyed(&p, NULL);
-		p.b.wire[0].hook = flip_four;
-		p.b.wire[0].ctx = &x;
-		bench_send(&p.b, 0, 0, 1, 1);
-		bench_settle(&p.b, 50 * MS);
-		bench_check_delivered(&p.b);
+		one_packet(&p, flip_four, &x);
 		assert_int_equal(COUNTER(e, rx_auth_error), 1);
 		assert_int_equal(COUNTER(e, rx_corrected), 0);
 		pair_close(&p);
