@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "port_priv.h"
 #include "port_queue.h"
 
 /*

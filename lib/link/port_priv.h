@@ -17,8 +17,10 @@
  *   port_queue.c  port_rx.c
  *   port_retry.c  port_packet.c  port_rtt.c
  *
- * and all of them port_event.c. A part below port_state.c never ends a link
- * nor retrains it: it returns a verdict, and port_act() carries it out.
+ * and all of them port_event.c. port_credits.h, port_queue.h and port_single.h
+ * are inline parts of port_rx.c, port_queue.c and port_packet.c. A part below
+ * port_state.c never ends a link nor retrains it: it returns a verdict, and
+ * port_act() carries it out.
  */
 
 #include <stdatomic.h>
@@ -422,20 +424,6 @@ void port_queue_credits(struct rl_port *port, const uint16_t limit[RL_VCS]);
 void port_queue_fill(struct rl_port *port);
 /* Takes the next packet that waits on @p vc; for the loopback. */
 struct rl_flit *port_queue_pop(struct rl_port *port, unsigned int vc);
-
-/* Nothing waits for credits. */
-static inline void
-port_queue_fed(struct rl_port *port)
-{
-	port->queue.starved = false;
-}
-
-/* Credits that nobody should spend: for a bug that is planted. */
-static inline void
-port_queue_charge(struct rl_port *port, uint32_t n)
-{
-	port->queue.consumed[0] = (uint16_t)(port->queue.consumed[0] + n);
-}
 
 /* --- port_retry.c ------------------------------------------------------- */
 

@@ -4,12 +4,27 @@
 
 /**
  * @file
- * What a packet is charged that passes the egress queue, because nothing waits
- * in it: a part of port_queue.c for port_hand.c.
+ * What other files of a port do to its egress queue, inline: a part of
+ * port_queue.c.
  */
 
 #include "port_priv.h"
 
+/* Nothing waits for credits. */
+static inline void
+port_queue_fed(struct rl_port *port)
+{
+	port->queue.starved = false;
+}
+
+/* Credits that nobody should spend: for a bug that is planted. */
+static inline void
+port_queue_charge(struct rl_port *port, uint32_t n)
+{
+	port->queue.consumed[0] = (uint16_t)(port->queue.consumed[0] + n);
+}
+
+/* A packet goes past the queue, because nothing waits in it. */
 static inline void
 port_queue_passed(struct rl_port *port, unsigned int vc, uint32_t flits)
 {

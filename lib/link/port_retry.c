@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "port_priv.h"
+#include "port_queue.h"
 
 void
 port_retry_reset(struct rl_port *port)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "port_credits.h"
+#include "port_queue.h"
 
 void
 port_tx_reset(struct rl_port *port, uint64_t now_ns)
