@@ -215,8 +215,8 @@ build_device(struct rl_fabric *f, uint32_t dev, uint32_t *uid,
 	mem = host->alloc(host->ctx, rl_core_memsize(cp.cfg, cp.nports));
 	d->port_params = host->alloc(host->ctx, n * sizeof(*d->port_params));
 	d->core.near = host->alloc(host->ctx, n * sizeof(*d->core.near));
-	if (d->core.near == NULL || d->port == NULL || d->port_params == NULL || shared == NULL || shared_ptr == NULL ||
-	    pipes == NULL || mem == NULL)
+	if (d->core.near == NULL || d->port == NULL || d->port_params == NULL ||
+	    shared == NULL || shared_ptr == NULL || pipes == NULL || mem == NULL)
 		return -ENOMEM;
 	d->core.rx = pipes;
 	d->core.loop = pipes + n;

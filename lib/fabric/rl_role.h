@@ -8,9 +8,9 @@
  * core role is the switch core of a device, with the endpoint and its client
  * where the device is one. Roles talk through pipes (rings of one producer
  * and one consumer) and never call each other, so any placement works: all on
- * one lcore, or one each; only a port that is joined to its core, on one lcore,
- * is called by it (rl_role_join()). The same polls run on lcores, in unit tests and in
- * the simulator; only what stands behind `rl_pipe` and `rl_phy` differs.
+ * one lcore, or one each. Only a port that is joined to its core, on one lcore,
+ * is called by it (rl_role_join()). The same polls run on lcores, in unit tests
+ * and in the simulator; only what stands behind `rl_pipe` and `rl_phy` differs.
  *
  *      PHY <--> port role ==rx pipe==> core role <--> endpoint, client
  *                         ==loop pipe=>
@@ -155,7 +155,8 @@ unsigned int rl_role_port_out(struct rl_role_port *r, uint64_t now_ns);
  * Before the roles run, and only for hosts that poll both by the halves above.
  * From now on packets go from port to core, and from core to port, without a
  * pipe, and past the queues where they are empty. Only what loops out has its
- * pipe still.
+ * pipe still. A host that gives a core `rx_pending` joins none of its ports: a
+ * joined port marks no pipe there.
  */
 void rl_role_join(struct rl_role_core *core, struct rl_role_port *port);
 

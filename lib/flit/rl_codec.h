@@ -29,7 +29,8 @@
 /** Which CRC-64 fills bytes 242-249. */
 enum rl_crc_kind {
 	RL_CRC_ECMA,	 /**< ECMA-182, reflected; init and xorout all ones */
-	RL_CRC_BCH,	 /**< 0xc36a26c5b8908fe6 reflected: distance 12 at 2000 bits */
+	/** 0xc36a26c5b8908fe6 reflected: distance 12 or more at 2000 bits */
+	RL_CRC_BCH,
 	/** RS[250,242] over GF(2^8)/0x12B: any 8 bytes; zeros are valid */
 	RL_CRC_PCIE6_RS,
 };

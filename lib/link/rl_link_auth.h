@@ -9,9 +9,9 @@
  * take an old one again, nor send it its own.
  *
  * A port with a check puts a tag behind each frame it sends, and drops each
- * frame whose tag is not right, also after FEC has mended its flits. The tag covers all of a frame behind its
- * Ethernet header, which a kernel or a NIC may rewrite. What tells one frame
- * from another:
+ * frame whose tag is not right, also after FEC has mended its flits. The tag
+ * covers all of a frame behind its Ethernet header, which a kernel or a NIC may
+ * rewrite. What tells one frame from another:
  *
  *  - which link, and which end of it sends: another key for each. So a frame
  *    of another link, and one that comes back to its sender, are strangers'.

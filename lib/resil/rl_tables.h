@@ -30,8 +30,10 @@ struct rl_tables_params {
 	/** endpoints retry: they know what of theirs is under way, so that some
 	    flows can be held and the rest not */
 	bool retry;
-	/** links retry: no token is lost, so that tables may change by tokens
-	    where the mode leaves the choice */
+	/** links retry: no token is lost. With this and @p retry, tables may
+	    change by tokens where the mode leaves the choice: what loops out
+	    of a link that dies meanwhile may be overtaken, and only endpoints
+	    that retry put it in order */
 	bool link_retry;
 	/** tables come from their marks alone, never from older tables: another
 	    process makes the same of the same recipe, see rl_tables_make() */
