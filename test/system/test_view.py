@@ -121,8 +121,9 @@ class Browser:
             [driver, "--port=%d" % port], stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL, env=dict(os.environ, HOME=self.dir))
         until(lambda: self.call("GET", "/status")["ready"])
-        args = ["--headless", "--no-sandbox", "--disable-gpu",
-                "--disable-dev-shm-usage", "--disable-quic", "--no-first-run",
+        # by pipes: the driver finds no port where no file names localhost
+        args = ["--remote-debugging-pipe", "--headless", "--no-sandbox",
+                "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run",
                 "--disable-background-networking", "--disable-sync",
                 "--disable-component-update", "--window-size=1500,1000",
                 "--user-data-dir=" + os.path.join(self.dir, "profile")]
