@@ -2,33 +2,76 @@
 
 #include "runtime_dir.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define COMMON_DIR "/tmp/dpdk"
 
-/* Nobody has it, or this user does, and nobody else writes there. */
+/* This user's, and nobody else writes there. */
 static bool
-common_is_free(void)
+is_ours(const struct stat *st)
+{
+	return S_ISDIR(st->st_mode) && st->st_uid == geteuid() &&
+	       (st->st_mode & 022) == 0;
+}
+
+/* Whether @p fd is what bears the name: nobody has removed it meanwhile. */
+static bool
+is_common(int fd)
+{
+	struct stat st, named;
+
+	return fstat(fd, &st) == 0 && lstat(COMMON_DIR, &named) == 0 &&
+	       st.st_dev == named.st_dev && st.st_ino == named.st_ino;
+}
+
+/* Who runs shares a lock on the folder, and who has it alone removes it. */
+static int common_fd = -1;
+
+/* @return whether the common folder is free or this user's, and stays */
+static bool
+common_join(void)
 {
 	struct stat st;
+	int fd;
 
-	if (lstat(COMMON_DIR, &st) != 0)
-		return true;
-	return S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-	       (st.st_mode & 022) == 0;
+	for (;;) {
+		if (mkdir(COMMON_DIR, S_IRWXU) != 0 && errno != EEXIST)
+			return false;
+		fd = open(COMMON_DIR,
+			  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0 && errno == ENOENT)
+			continue; /* who left last has just removed it */
+		if (fd < 0 || fstat(fd, &st) != 0 || !is_ours(&st) ||
+		    flock(fd, LOCK_SH) != 0)
+			break;
+		if (is_common(fd)) {
+			common_fd = fd;
+			return true;
+		}
+		close(fd);
+	}
+	if (fd >= 0)
+		close(fd);
+	return false;
 }
 
 /* Telemetry takes its socket away at exit, later than runtime_dir_remove(). */
 static void
 common_leave(void)
 {
-	if (rmdir(COMMON_DIR "/rte") == 0)
+	if (flock(common_fd, LOCK_EX | LOCK_NB) == 0 && is_common(common_fd) &&
+	    rmdir(COMMON_DIR "/rte") == 0)
 		(void)rmdir(COMMON_DIR);
+	close(common_fd);
+	common_fd = -1;
 }
 
 void
@@ -39,7 +82,9 @@ runtime_dir_make(struct runtime_dir *d)
 	d->path[0] = '\0';
 	if (geteuid() == 0 || (dir != NULL && access(dir, W_OK | X_OK) == 0))
 		return;
-	if (common_is_free()) {
+	if (common_fd >= 0)
+		return;
+	if (common_join()) {
 		unsetenv("XDG_RUNTIME_DIR");
 		/* what is registered before EAL's comes after it */
 		(void)atexit(common_leave);

@@ -16,9 +16,9 @@ struct runtime_dir {
 
 /**
  * Control thread, before rte_eal_init(). Where the user is not root and the
- * environment names no directory: leaves /tmp/dpdk to EAL if it is free or this
- * user's, and removes it at exit if it is empty then; else makes one and names
- * it in XDG_RUNTIME_DIR.
+ * environment names no directory: gives EAL /tmp/dpdk if it is free or this
+ * user's. The last program that has called this removes it at exit, if it is
+ * empty then. Else makes a directory and names it in XDG_RUNTIME_DIR.
  */
 void runtime_dir_make(struct runtime_dir *d);
 
