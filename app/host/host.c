@@ -429,13 +429,13 @@ host_busy_role(const struct host *h, char *buf)
 		if (dev->foreign)
 			continue;
 		if (atomic_load_explicit(&dev->core.idle,
-					 memory_order_relaxed) == 0)
+					 memory_order_acquire) == 0)
 			return host_role_name(t, d, -1, buf);
 		for (uint16_t i = 0; i < dev->nports; i++) {
 			const struct rl_role_port *rp = &dev->port[i];
 
 			if (atomic_load_explicit(&rp->idle,
-						 memory_order_relaxed) == 0 ||
+						 memory_order_acquire) == 0 ||
 			    !host_ring_empty(rp->rx.ring) ||
 			    !host_ring_empty(rp->tx.ring) ||
 			    !host_ring_empty(rp->loop.ring))

@@ -92,7 +92,7 @@ ports_quiet(const struct host *h, uint32_t dev)
 
 	for (uint16_t i = 0; i < d->nports; i++)
 		if (atomic_load_explicit(&d->port[i].idle,
-					 memory_order_relaxed) == 0 ||
+					 memory_order_acquire) == 0 ||
 		    rte_ring_count(d->port[i].rx.ring) != 0 ||
 		    rte_ring_count(d->port[i].tx.ring) != 0 ||
 		    rte_ring_count(d->port[i].loop.ring) != 0)

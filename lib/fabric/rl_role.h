@@ -109,7 +109,9 @@ struct rl_role_port {
 	uint32_t dev;
 	uint16_t index;
 	_Atomic uint32_t order; /**< enum rl_port_order */
-	_Atomic uint32_t idle;	/**< rl_port_idle(), for the control thread */
+	/** rl_port_idle(), for the control thread: who sees it set, and acquires
+	    it, sees all that the role has counted until then */
+	_Atomic uint32_t idle;
 	uint32_t moved; /**< to the core, by the last rl_role_port_in() */
 	bool near; /**< rl_role_join() */
 };
@@ -133,7 +135,8 @@ struct rl_role_core {
 	const uint64_t *loop_pending;
 	_Atomic uint32_t hold_vcs; /**< see rl_role_core_hold() */
 	_Atomic uint64_t await_ns; /**< see rl_role_core_await(); 0: nothing */
-	_Atomic uint32_t idle; /**< nothing held, sent or unacknowledged */
+	/** nothing held, sent or unacknowledged; to be acquired, as a port's */
+	_Atomic uint32_t idle;
 };
 
 /** The role's lcore. One poll. @return work done, 0 where there was none */

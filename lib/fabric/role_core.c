@@ -171,7 +171,7 @@ rl_role_core_poll(struct rl_role_core *r, uint64_t now_ns)
 				      rl_core_idle(r->core) &&
 					      (r->ep == NULL ||
 					       rl_ep_idle(r->ep)),
-				      memory_order_relaxed);
+				      memory_order_release);
 	else
 		atomic_store_explicit(&r->idle, 0, memory_order_relaxed);
 	return work;

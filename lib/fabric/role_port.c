@@ -175,7 +175,7 @@ static void
 port_idle(struct rl_role_port *r, unsigned int moved)
 {
 	atomic_store_explicit(&r->idle, moved == 0 && rl_port_idle(r->port),
-			      memory_order_relaxed);
+			      memory_order_release);
 }
 
 unsigned int
