@@ -309,6 +309,7 @@ local_begin(struct host *h, uint32_t dev, bool waits)
 		.incarnation = ++h->resil.incarnation,
 		.waits = waits,
 		.endpoint = td->kind == RL_DEV_ENDPOINT,
+		.at_rest = !h->p.cfg->endpoint.retry,
 	};
 
 	l->local = rl_local_init(l->mem, &p, host_resil_now(h));
@@ -360,6 +361,7 @@ host_resil_begin(struct host *h, uint64_t incarnation, uint32_t epoch)
 		.topo = h->fabric.topo,
 		.incarnation = incarnation,
 		.epoch = rl_max_u32(epoch, rl_tables_newest(r->tables)),
+		.at_rest = !h->p.cfg->endpoint.retry,
 	};
 
 	r->controller = rl_controller_init(r->mem, &p, host_resil_now(h));

@@ -85,6 +85,7 @@
 	X(RESIL_NO_ESCALATION, "flows that do not drain are released, for new tables") \
 	X(RESIL_PASS_EARLY, "tokens go before all devices are prepared")      \
 	X(RESIL_STAGE_KEPT, "tables to change to are kept where that is given up") \
+	X(RESIL_RESTLESS, "tables change beside who is not known to be at rest") \
 	X(RESIL_NO_RETRY, "a recovery that failed is not tried again")
 
 enum rl_plant {

@@ -259,6 +259,13 @@ rl_controller_done(struct rl_controller *c,
 		compute_failed(c, now_ns);
 		return;
 	}
+	if (c->p.at_rest && !c->manual && ctl_unproven(c)) {
+		/* it would not come to rest, and all would stop in vain */
+		ctl_record_close(c, RL_OUTCOME_TIMEOUT, now_ns);
+		ctl_retry(c, now_ns);
+		compute_failed(c, now_ns);
+		return;
+	}
 	c->avoid = r->avoided;
 	c->cut = r->cut;
 	if (r->mode == RL_RESIL_PARTIAL)

@@ -44,13 +44,16 @@ ctl_hold(struct rl_controller *c, enum rl_resil_hold hold, uint64_t now_ns)
 
 /*
  * Whether somebody who does not answer is not accounted for: the tables are not
- * proven with what it has, and something of it may get somewhere.
+ * proven with what it has, and something of it may get somewhere. Where order
+ * rests on the way alone nobody is: what it has may be overtaken.
  */
 bool
 ctl_unproven(const struct rl_controller *c)
 {
 	for (uint32_t i = 0; i < c->p.topo->ndev; i++)
-		if (c->dev[i].silent && !c->job_silent[i] && !ctl_dev_cut(c, i))
+		if (c->dev[i].silent && !ctl_dev_cut(c, i) &&
+		    (!c->job_silent[i] ||
+		     (c->p.at_rest && !RL_PLANTED(RESIL_RESTLESS))))
 			return true;
 	return false;
 }

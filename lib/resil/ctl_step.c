@@ -124,6 +124,17 @@ ctl_msg(const struct rl_controller *c, uint32_t dev,
 	};
 }
 
+/* Where tables change at rest alone, only the order to install names newer ones
+   than a device has; one that begins anew has nothing to be at rest. */
+static uint32_t
+order_tables(const struct rl_controller *c, const struct ctl_dev *d)
+{
+	if (!c->p.at_rest || d->waits || c->phase == RL_CONTROLLER_INSTALL ||
+	    RL_PLANTED(RESIL_RESTLESS))
+		return c->table_epoch;
+	return rl_min_u32(c->table_epoch, d->table_epoch);
+}
+
 static void
 dev_order(const struct rl_controller *c, uint32_t dev, struct rl_resil_msg *m)
 {
@@ -132,7 +143,7 @@ dev_order(const struct rl_controller *c, uint32_t dev, struct rl_resil_msg *m)
 	/* who has not said yet who it is, is asked */
 	ctl_msg(c, dev, d->local_inc == 0 ? RL_RESIL_CALL : RL_RESIL_ORDER, m);
 	m->seq = c->step;
-	m->table_epoch = c->table_epoch;
+	m->table_epoch = order_tables(c, d);
 	m->hold = (uint8_t)c->hold;
 	m->hold_epoch = c->hold_epoch;
 	if (c->phase == RL_CONTROLLER_LEARN) {

@@ -14,6 +14,10 @@
  * refused by who does not hold; and switches, which hold nothing but the word,
  * let go after half a lease: no switch takes tables after a source went on,
  * as long as an order is not delayed by half a lease.
+ *
+ * At rest. Where endpoints do not retry, order rests on the way alone, and tables
+ * change only while all is held. Who hears that it may go on before it has taken
+ * its tables keeps the old ones. It says so, and the next recovery brings them.
  */
 
 #include <string.h>
@@ -206,9 +210,25 @@ local_stage(struct rl_local *l, const struct rl_resil_msg *m)
 		l->passes = l->pass_owed = true;
 }
 
+/* Whether tables come too late: packets pass, and could overtake each other. */
+static bool
+local_too_late(struct rl_local *l, const struct rl_resil_msg *m)
+{
+	if (!l->p.at_rest || l->waits || l->stage_epoch != 0 ||
+	    m->hold == RL_RESIL_HOLD_ALL || RL_PLANTED(RESIL_RESTLESS))
+		return false;
+	if (l->install_owed) {
+		l->install_owed = false;
+		l->want_epoch = l->table_epoch;
+	}
+	return true;
+}
+
 static void
 local_order(struct rl_local *l, const struct rl_resil_msg *m, uint64_t now_ns)
 {
+	bool late;
+
 	if (m->seq < l->seq && !RL_PLANTED(RESIL_STALE_ORDER))
 		return;
 	l->seq = m->seq;
@@ -220,9 +240,10 @@ local_order(struct rl_local *l, const struct rl_resil_msg *m, uint64_t now_ns)
 	if (m->hold != RL_RESIL_HOLD_NONE && l->hold == RL_RESIL_HOLD_NONE &&
 	    m->table_epoch > l->want_epoch && !l->waits)
 		return;
+	late = local_too_late(l, m);
 	local_hold(l, m->hold, m->hold_epoch);
 	local_stage(l, m);
-	if (m->table_epoch > l->want_epoch) {
+	if (m->table_epoch > l->want_epoch && !late) {
 		l->want_epoch = m->table_epoch;
 		l->install_owed = true;
 	}

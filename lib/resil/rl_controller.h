@@ -158,6 +158,9 @@ struct rl_controller_params {
 	/** newest epoch that a controller before it has given away, were it
 	    only for a job: an epoch never means two tables */
 	uint32_t epoch;
+	/** endpoints do not retry, and order rests on the way alone: tables
+	    change only where all devices are known to be at rest */
+	bool at_rest;
 };
 
 struct rl_controller;

@@ -74,6 +74,9 @@ struct rl_local_params {
 	bool waits;
 	/** sources hold longer than switches: see local.c */
 	bool endpoint;
+	/** as in rl_controller_params: who has slept through an install does
+	    not make up for it while packets pass */
+	bool at_rest;
 };
 
 struct rl_local;

@@ -266,6 +266,7 @@ local_begin(struct rl_sim *s, uint32_t dev, bool waits)
 		.incarnation = ++k->incarnation,
 		.waits = waits,
 		.endpoint = td->kind == RL_DEV_ENDPOINT,
+		.at_rest = !s->p.cfg->endpoint.retry,
 	};
 
 	if (k->local_mem[dev] == NULL)
@@ -335,6 +336,7 @@ sim_ctl_restart(struct rl_sim *s)
 	struct rl_controller_params p = {
 		.cfg = &s->p.cfg->controller,
 		.topo = s->fabric.topo,
+		.at_rest = !s->p.cfg->endpoint.retry,
 	};
 
 	if (k == NULL)

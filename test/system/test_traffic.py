@@ -387,9 +387,11 @@ def hundreds_of_cuts_under_full_load_lose_nothing():
 
 def lost_with(policy):
     """Packets lost of the same cuts, without end-to-end retry: the ablation
-    of [EVAL-2] in small, by the policies of [DRL-9]."""
+    of [EVAL-2] in small, by the policies of [DRL-9]. Each cut waits for the
+    flow to be on that link: no controller leads it elsewhere for good."""
     config = FIGURE1 + ('link: { loopback = "%s"; flits_per_frame = 1; };\n'
-                        "endpoint: { retry = false; };\n" % policy)
+                        "endpoint: { retry = false; };\n"
+                        'controller: { mode = "off"; };\n' % policy)
     commands = "wait up\nstart\n"
     for _ in range(10):
         commands += ("wait 10ms\nlink s0-s1#%d one-way s0 mid-packet\n"

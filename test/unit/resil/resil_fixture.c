@@ -49,6 +49,7 @@ fx_local_begin(struct fx *f, uint32_t dev, bool waits)
 		.incarnation = ++f->inc,
 		.waits = waits,
 		.endpoint = f->topo.dev[dev].kind == RL_DEV_ENDPOINT,
+		.at_rest = f->at_rest,
 	};
 
 	f->table[dev] = 0;
@@ -77,6 +78,7 @@ fx_ctl_begin(struct fx *f)
 		.cfg = &f->cfg,
 		.topo = &f->topo,
 		.incarnation = ++f->inc,
+		.at_rest = f->at_rest,
 	};
 
 	f->ctl = rl_controller_init(f->ctl_mem, &p, f->now_ns);
@@ -153,6 +155,12 @@ static void
 check_install(struct fx *f, uint32_t dev, uint32_t epoch)
 {
 	f->installs++;
+	for (uint32_t d = 0; d < FX_DEVS; d++)
+		if (f->topo.dev[d].kind == RL_DEV_ENDPOINT && f->started[dev] &&
+		    f->hold[d] != RL_RESIL_HOLD_ALL) {
+			f->restless++;
+			break;
+		}
 	/* who has no links yet may have any tables; and who has slept through
 	   an install gets the tables of that one, whatever is held for others */
 	if (f->hold[dev] == RL_RESIL_HOLD_NONE || !f->order_holds[dev] ||
@@ -409,6 +417,23 @@ fx_setup(void **state)
 	fx_open(f, 1);
 	assert_true(fx_settle(f, 10 * RL_NS_PER_MS));
 	assert_int_equal(f->jobs, 0); /* nothing was wrong */
+	*state = f;
+	return 0;
+}
+
+int
+fx_setup_at_rest(void **state)
+{
+	struct fx *f = calloc(1, sizeof(*f));
+
+	fx_open(f, 1);
+	f->at_rest = true;
+	for (uint32_t d = 0; d < FX_DEVS; d++)
+		fx_local_begin(f, d, false);
+	fx_ctl_begin(f);
+	f->mode = RL_RESIL_FULL;
+	assert_true(fx_settle(f, 10 * RL_NS_PER_MS));
+	assert_int_equal(f->jobs, 0);
 	*state = f;
 	return 0;
 }

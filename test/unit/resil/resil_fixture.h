@@ -39,6 +39,7 @@ struct fx {
 	struct rl_local *local[FX_DEVS]; /* NULL: dead */
 	void *local_mem[FX_DEVS];
 	uint64_t inc; /* of whoever begins next */
+	bool at_rest; /* endpoints do not retry */
 	uint64_t now_ns;
 	struct rl_prng prng;
 	struct fx_flight flight[FX_MSGS];
@@ -75,6 +76,7 @@ struct fx {
 	uint32_t installs;
 	uint32_t holds;
 	uint32_t bad_installs; /* held for, and somebody does not hold */
+	uint32_t restless;     /* installs while some endpoint does not hold */
 	uint32_t staged[FX_DEVS];
 	uint32_t passed[FX_DEVS];
 	uint32_t bad_passes; /* tokens, and somebody is not prepared */
@@ -100,6 +102,7 @@ void fx_ctl_begin(struct fx *f);
 const struct rl_recovery *fx_last(const struct fx *f);
 /* A fixture at rest, for cmocka; *state is a struct fx. */
 int fx_setup(void **state);
+int fx_setup_at_rest(void **state);
 int fx_teardown(void **state);
 /* All that live have these tables, and nobody holds. */
 void fx_all_have(const struct fx *f, uint32_t epoch);
