@@ -31,7 +31,9 @@ enum exit_status {
 /** What is injected into the frames of one end of a link, by commands. */
 struct injected {
 	bool waits; /**< a cut that waits for its moment */
-	double ber;
+	double ber;	  /**< of first errors */
+	double propagate; /**< bursts of them; see rl_error_cfg */
+	uint32_t lanes;
 	double loss;
 	uint64_t delay_ns;
 };

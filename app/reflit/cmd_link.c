@@ -15,6 +15,8 @@
 #include "parse.h"
 
 #define LINKS_MAX 64
+/* A burst of bit errors ends at some time: in the mean after 10,000 bits. */
+#define BURST_MAX 0.9999
 #define FLAP_HALF_MIN_NS (1 * RL_NS_PER_MS)
 
 struct links {
@@ -99,12 +101,15 @@ note_injected(struct injected *in, const struct rl_fault_order *order)
 {
 	if (order->kind == RL_FAULT_TRIGGER)
 		in->waits = true;
-	else if (order->kind == RL_FAULT_BER)
-		in->ber = order->rate;
 	else if (order->kind == RL_FAULT_LOSS)
 		in->loss = order->rate;
 	else if (order->kind == RL_FAULT_DELAY)
 		in->delay_ns = order->value;
+	if (order->kind != RL_FAULT_BER)
+		return;
+	in->ber = order->rate;
+	in->propagate = order->propagate;
+	in->lanes = order->lanes;
 }
 
 /* Posts one order for each link's frames of the end that was found. */
@@ -372,31 +377,66 @@ cmd_inject_corrupt(struct app *app, const char *const arg[])
 }
 
 static int
-inject_rate(struct app *app, const char *const arg[], enum rl_fault_kind kind,
-	    double max, const char *example)
+rate(struct app *app, const char *text, double max, const char *example,
+     double *v)
 {
-	struct rl_fault_order o = { .kind = kind };
+	if (parse_rate(text, 0.0, max, v) == 0)
+		return 0;
+	return app_error(app, "rate %s is out of range; use 0 to %g, such as "
+			      "%s",
+			 text, max, example);
+}
+
+/* Bit errors, alone or in bursts; @p propagate, @p lanes: NULL or a text. */
+static int
+inject_bits(struct app *app, const char *const arg[], const char *propagate,
+	    const char *lanes)
+{
+	struct rl_fault_order o = { .kind = RL_FAULT_BER };
+	uint64_t n = 1;
 	struct links l;
 
-	if (find_end(app, arg[0], arg[1], &l) != 0)
+	if (find_end(app, arg[0], arg[1], &l) != 0 ||
+	    rate(app, arg[2], 0.5, "1e-5", &o.rate) != 0 ||
+	    (propagate != NULL &&
+	     rate(app, propagate, BURST_MAX, "0.8", &o.propagate) != 0))
 		return -EINVAL;
-	if (parse_rate(arg[2], 0.0, max, &o.rate) != 0)
-		return app_error(app, "rate %s is out of range; use 0 to %g, "
-				      "such as %s",
-				 arg[2], max, example);
+	if (lanes != NULL &&
+	    (parse_number(lanes, 1, RL_ERROR_LANES_MAX, &n) != 0 ||
+	     (n & (n - 1)) != 0))
+		return app_error(app, "%s lanes: use 1, 2, 4, 8 or 16", lanes);
+	o.lanes = (uint32_t)n;
 	return post(app, &l, &o, true);
 }
 
 int
 cmd_inject_ber(struct app *app, const char *const arg[])
 {
-	return inject_rate(app, arg, RL_FAULT_BER, 0.5, "1e-5");
+	return inject_bits(app, arg, NULL, NULL);
+}
+
+int
+cmd_inject_ber_bursts(struct app *app, const char *const arg[])
+{
+	return inject_bits(app, arg, arg[3], NULL);
+}
+
+int
+cmd_inject_ber_lanes(struct app *app, const char *const arg[])
+{
+	return inject_bits(app, arg, arg[3], arg[4]);
 }
 
 int
 cmd_inject_loss(struct app *app, const char *const arg[])
 {
-	return inject_rate(app, arg, RL_FAULT_LOSS, 1.0, "0.02");
+	struct rl_fault_order o = { .kind = RL_FAULT_LOSS };
+	struct links l;
+
+	if (find_end(app, arg[0], arg[1], &l) != 0 ||
+	    rate(app, arg[2], 1.0, "0.02", &o.rate) != 0)
+		return -EINVAL;
+	return post(app, &l, &o, true);
 }
 
 /* A receiver that stops, or goes on, taking what comes by a VC. */

@@ -248,7 +248,7 @@ show_blocked(const struct app *app)
 	}
 }
 
-/* What frames of one end suffer: "dark", "ber 1e-05, delay 2 ms". */
+/* What frames of one end suffer: "dark", "ber 1e-05, delay 2 us". */
 static const char *
 fault_text(const struct app *app, uint32_t link, int end, char *buf,
 	   size_t len)
@@ -267,6 +267,10 @@ fault_text(const struct app *app, uint32_t link, int end, char *buf,
 		at += snprintf(buf + at, len - (size_t)at, ", cut waits");
 	if (in->ber > 0.0)
 		at += snprintf(buf + at, len - (size_t)at, ", ber %g", in->ber);
+	if (in->ber > 0.0 && in->propagate > 0.0)
+		at += snprintf(buf + at, len - (size_t)at,
+			       " propagate %g lanes %u", in->propagate,
+			       in->lanes);
 	if (in->loss > 0.0)
 		at += snprintf(buf + at, len - (size_t)at, ", loss %g",
 			       in->loss);
@@ -282,7 +286,7 @@ int
 cmd_show_faults(struct app *app, const char *const arg[])
 {
 	const struct rl_topo *t = &app->cfg.topo;
-	char name[2 * RL_NAME_MAX + 8], text[96];
+	char name[2 * RL_NAME_MAX + 8], text[160];
 
 	(void)arg;
 	printf("%-20s %-24s %-10s %10s %10s %10s %10s\n", "link", "fault",

@@ -108,6 +108,8 @@ int cmd_link_enable(struct app *app, const char *const arg[]);
 int cmd_inject_drop(struct app *app, const char *const arg[]);
 int cmd_inject_corrupt(struct app *app, const char *const arg[]);
 int cmd_inject_ber(struct app *app, const char *const arg[]);
+int cmd_inject_ber_bursts(struct app *app, const char *const arg[]);
+int cmd_inject_ber_lanes(struct app *app, const char *const arg[]);
 int cmd_inject_loss(struct app *app, const char *const arg[]);
 int cmd_inject_stall(struct app *app, const char *const arg[]);
 int cmd_inject_delay(struct app *app, const char *const arg[]);

@@ -98,6 +98,13 @@ const struct command command_table[] = {
 	  "changes n bytes in a row of its next data frame" },
 	{ "inject ber <link> <device> <rate>", cmd_inject_ber,
 	  "injects bit errors at that rate, such as 1e-5; 0: none" },
+	{ "inject ber <link> <device> <rate> propagate <rate>",
+	  cmd_inject_ber_bursts,
+	  "does the same in bursts: the chance that the next bit is wrong, "
+	  "too" },
+	{ "inject ber <link> <device> <rate> propagate <rate> lanes <n>",
+	  cmd_inject_ber_lanes,
+	  "does the same where bytes are dealt to 1, 2, 4, 8 or 16 lanes" },
 	{ "inject loss <link> <device> <rate>", cmd_inject_loss,
 	  "loses each of its frames with that chance; 0: none" },
 	{ "inject stall <link> <device> <time>", cmd_inject_stall,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What commands did, in the words of fault files. The simulator knows no bit
- * error rate and counts frames: a rate of bits becomes the chance that a frame
- * of mean length is hurt.
+ * What commands did, in the words of fault files. The simulator's bit errors
+ * meet flits alone: the rate becomes also the chance that a header is hurt.
  */
 
 #include <errno.h>
@@ -19,6 +18,7 @@
 #include "command.h"
 #include "recorder.h"
 #include "report_file.h"
+#include "rl_frame.h"
 #include "rl_infile.h"
 #include "rl_pattern.h"
 
@@ -131,24 +131,43 @@ direction(const struct app *app, uint32_t link, unsigned int end, char *buf,
 	return buf;
 }
 
-/* Chance that a bit error rate hurts a frame of this direction. */
+/* Chance that a bit error rate hurts the header of a frame this way. */
 static double
-frame_chance(const struct app *app, uint32_t link, unsigned int end, double ber)
+header_chance(const struct app *app, uint32_t link, unsigned int end,
+	      double ber)
 {
 	const struct rl_phy_eth_counters *c =
 		&app->host.phy[2 * link + end].c;
-	const double bytes = c->tx_frames == 0 ? 256.0
-					       : (double)c->tx_bytes /
-							 (double)c->tx_frames;
+	const uint64_t mean =
+		c->tx_frames == 0 ? 0 : c->tx_bytes / c->tx_frames;
+	const uint32_t bytes =
+		rl_frame_header_bytes((unsigned int)(mean / RL_FLIT_BYTES)) -
+		RL_FRAME_LINK_OFF;
 
 	return -expm1(8.0 * bytes * log1p(-ber));
+}
+
+/* Loss and bit errors of a direction: in a fault file they are one thing. */
+static void
+add_noise(struct app *app, const char *way, uint32_t link, unsigned int end)
+{
+	const struct injected *in = &app->link[link].injected[end];
+
+	if (in->ber > 0.0)
+		recorder_line(app, "noise %s loss=%.9f corrupt=%.9f bytes=1 "
+				   "hurt=header ber=%.9g propagate=%.9g "
+				   "lanes=%u",
+			      way, in->loss,
+			      header_chance(app, link, end, in->ber), in->ber,
+			      in->propagate, in->lanes);
+	else
+		recorder_line(app, "noise %s loss=%.9f", way, in->loss);
 }
 
 void
 recorder_order(struct app *app, uint32_t link, unsigned int end,
 	       const struct rl_fault_order *order)
 {
-	const struct injected *in = &app->link[link].injected[end];
 	char way[2 * RL_NAME_MAX + 8];
 
 	direction(app, link, end, way, sizeof(way));
@@ -166,9 +185,7 @@ recorder_order(struct app *app, uint32_t link, unsigned int end,
 		break;
 	case RL_FAULT_BER:
 	case RL_FAULT_LOSS:
-		recorder_line(app, "noise %s loss=%.9f corrupt=%.9f bytes=1",
-			      way, in->loss,
-			      frame_chance(app, link, end, in->ber));
+		add_noise(app, way, link, end);
 		break;
 	case RL_FAULT_DELAY:
 		recorder_note(app, "inject delay %s %" PRIu64 " ns", way,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "rl_fault.h"
@@ -27,6 +26,25 @@ rl_fault_init(struct rl_fault_link *l, uint64_t seed,
 	}
 }
 
+static void
+bits_cfg(struct rl_error_cfg *cfg, const struct rl_fault_order *o)
+{
+	rl_error_cfg_defaults(cfg);
+	cfg->bit_rate = o->rate;
+	cfg->propagate = o->propagate;
+	cfg->lanes = o->lanes == 0 ? 1 : o->lanes;
+}
+
+static bool
+bits_ok(const struct rl_fault_order *o)
+{
+	struct rl_error_cfg cfg;
+	char why[160];
+
+	bits_cfg(&cfg, o);
+	return o->rate <= 0.5 && rl_error_cfg_check(&cfg, why, sizeof(why)) == 0;
+}
+
 static bool
 order_ok(const struct rl_fault_order *o)
 {
@@ -41,7 +59,7 @@ order_ok(const struct rl_fault_order *o)
 	case RL_FAULT_CORRUPT:
 		return o->value >= 1 && o->value <= RL_FAULT_CORRUPT_MAX;
 	case RL_FAULT_BER:
-		return o->rate >= 0.0 && o->rate <= 0.5;
+		return bits_ok(o);
 	case RL_FAULT_LOSS:
 		return o->rate >= 0.0 && o->rate <= 1.0;
 	case RL_FAULT_TRIGGER:
@@ -139,11 +157,15 @@ rl_fault_severed(const struct rl_fault_link *l)
 	       atomic_load(&l->dir[1].cut) != 0;
 }
 
-static double
-next_flip(struct rl_fault_dir *d)
+static void
+bits_start(struct rl_fault_dir *d, const struct rl_fault_order *o)
 {
-	/* 1 - u lies in (0, 1]: its logarithm is finite */
-	return floor(log(1.0 - rl_prng_double(&d->prng)) / log1p(-d->ber));
+	struct rl_error_cfg cfg;
+
+	bits_cfg(&cfg, o);
+	d->bit_errors = o->rate > 0.0;
+	d->bits.at = 0;
+	rl_error_init(&d->bits.process, &cfg, rl_prng_u64(&d->prng));
 }
 
 static void
@@ -169,8 +191,7 @@ take_order(struct rl_fault_dir *d, const struct rl_fault_order *o,
 		d->corrupt_bytes = (uint32_t)o->value;
 		break;
 	case RL_FAULT_BER:
-		d->ber = o->rate;
-		d->bits_left = d->ber > 0.0 ? next_flip(d) : 0.0;
+		bits_start(d, o);
 		break;
 	case RL_FAULT_LOSS:
 		d->loss = o->rate;
@@ -188,7 +209,7 @@ take_order(struct rl_fault_dir *d, const struct rl_fault_order *o,
 		d->corrupt_bytes = 0;
 		d->stall_until_ns = 0;
 		d->delay_ns = 0;
-		d->ber = 0.0;
+		d->bit_errors = false;
 		d->loss = 0.0;
 		break;
 	}
@@ -210,7 +231,7 @@ rl_fault_poll(struct rl_fault_dir *d, uint64_t now_ns)
 	atomic_store_explicit(&d->order_head, head, memory_order_release);
 	d->active = atomic_load(&d->cut) != 0 || d->trigger ||
 		    d->drop_left != 0 || d->corrupt_bytes != 0 ||
-		    d->ber > 0.0 || d->loss > 0.0 || d->delay_ns != 0 ||
+		    d->bit_errors || d->loss > 0.0 || d->delay_ns != 0 ||
 		    rl_fault_stalled(d, now_ns) ||
 		    d->line_head != d->line_tail;
 	return d->active || !rl_fault_light(d->link);
@@ -252,22 +273,35 @@ trigger_frame(struct rl_fault_dir *d, const uint8_t *data, uint64_t now_ns)
 	return false;
 }
 
+/* The next span of the wire's bytes. */
+static void
+bits_next_span(struct rl_fault_bits *b)
+{
+	b->at = 0;
+	b->hit = !rl_error_pass(&b->process);
+	if (!b->hit)
+		return;
+	memset(b->mask, 0, sizeof(b->mask));
+	rl_error_strike(&b->process, b->mask);
+}
+
 static void
 flip_bits(struct rl_fault_dir *d, struct rl_phy_frame *f)
 {
-	const double bits = (f->len - RL_FRAME_LINK_OFF) * 8.0;
-	bool hit = false;
+	struct rl_fault_bits *b = &d->bits;
+	uint64_t wrong = 0;
 
-	while (d->bits_left < bits) {
-		const uint32_t bit = (uint32_t)d->bits_left;
-
-		f->data[RL_FRAME_LINK_OFF + bit / 8] ^= (uint8_t)(1u << bit % 8);
-		d->bits_left += 1.0 + next_flip(d);
-		d->c.flipped_bits++;
-		hit = true;
+	for (uint32_t i = RL_FRAME_LINK_OFF; i < f->len; i++) {
+		if (b->at == 0)
+			bits_next_span(b);
+		if (b->hit) {
+			f->data[i] ^= b->mask[b->at];
+			wrong += (uint32_t)__builtin_popcount(b->mask[b->at]);
+		}
+		b->at = (b->at + 1) % RL_ERROR_SPAN_MAX;
 	}
-	d->bits_left -= bits;
-	d->c.corrupted_frames += hit;
+	d->c.flipped_bits += wrong;
+	d->c.corrupted_frames += wrong != 0;
 }
 
 /* A burst: so many bytes in a row, each changed. */
@@ -308,7 +342,7 @@ judge(struct rl_fault_dir *d, struct rl_phy_frame *f, uint64_t now_ns)
 	}
 	if (data && d->corrupt_bytes != 0)
 		corrupt(d, f);
-	if (ours && d->ber > 0.0)
+	if (ours && d->bit_errors)
 		flip_bits(d, f);
 	return true;
 }

@@ -25,6 +25,7 @@
 #include <stdatomic.h>
 
 #include "rl_base.h"
+#include "rl_error.h"
 #include "rl_prng.h"
 #include "rl_role.h"
 
@@ -38,7 +39,7 @@ enum rl_fault_kind {
 	RL_FAULT_DELAY,	  /**< each frame takes value ns longer; 0: no more */
 	RL_FAULT_DROP,	  /**< the value-th data frame from now vanishes */
 	RL_FAULT_CORRUPT, /**< value bytes in a row of the next data frame */
-	RL_FAULT_BER,	  /**< bit error rate `rate`; 0: no more */
+	RL_FAULT_BER,	  /**< first bit errors at `rate`; 0: no more */
 	RL_FAULT_LOSS,	  /**< each frame vanishes with chance `rate`; 0: no more */
 	RL_FAULT_TRIGGER, /**< severs by itself, see rl_fault_when */
 	RL_FAULT_CLEAR,	  /**< ends all of the above */
@@ -56,6 +57,8 @@ struct rl_fault_order {
 	bool down;		 /**< TRIGGER: both ways, not this one only */
 	uint64_t value;
 	double rate;
+	double propagate; /**< BER: see rl_error_cfg; 0: errors are independent */
+	uint32_t lanes;	  /**< BER: 1, 2, 4, 8 or 16; 0: 1 */
 };
 
 /** What faults did, written by the receiving lcore, read by any. */
@@ -65,6 +68,18 @@ struct rl_fault_counters {
 	uint64_t corrupted_frames;
 	uint64_t flipped_bits;	   /**< by the bit error rate */
 	uint64_t delayed_frames;
+};
+
+/**
+ * Bit errors of a direction. All bytes that come by the wire, header or flit,
+ * are one stream; the error process goes along it by spans of RL_ERROR_SPAN_MAX
+ * bytes. So bursts go on from frame to frame, as on a wire.
+ */
+struct rl_fault_bits {
+	struct rl_error process;
+	uint32_t at; /**< bytes of the span that have passed */
+	bool hit;    /**< mask is not all zeros */
+	uint8_t mask[RL_ERROR_SPAN_MAX];
 };
 
 /** A frame in the delay line. */
@@ -88,15 +103,15 @@ struct rl_fault_dir {
 	uint32_t corrupt_bytes;
 	uint64_t stall_until_ns;
 	uint64_t delay_ns;
-	double ber;
+	bool bit_errors; /**< as `bits` says */
 	double loss;
-	double bits_left; /**< to the next flipped bit */
 	struct rl_prng prng;
 	struct rl_fault_held *line; /**< the caller's, line_cap entries */
 	uint32_t line_cap;	    /**< power of two */
 	uint32_t line_head;
 	uint32_t line_tail;
 	struct rl_fault_counters c;
+	struct rl_fault_bits bits;
 
 	/* orders: the control thread writes tail, the lcore head */
 	_Atomic uint32_t order_tail RL_ALIGNED(RL_CACHE_LINE);

@@ -34,6 +34,9 @@ WRONG = (
     ("inject corrupt s0-s1#0 s7 1", "no end"),
     ("inject ber s0-s1#0 s0 0.6", "0 to 0.5"),
     ("inject ber s0-s1#0 s0 1e", "0 to 0.5"),
+    ("inject ber s0-s1#0 s0 1e-5 propagate 1", "0 to 0.9999"),
+    ("inject ber s0-s1#0 s0 1e-5 propagate 0.5 lanes 3", "1, 2, 4, 8 or 16"),
+    ("inject ber s0-s1#0 s0 1e-5 propagate 0.5 lanes 32", "1, 2, 4, 8 or 16"),
     ("inject loss s0-s1#0 s0 2", "0 to 1"),
     ("inject stall s0-s1#0 s0 5", "out of range"),
     ("inject block s0 0", "no endpoint s0"),
@@ -103,6 +106,8 @@ link s0-s1#0 enable
 inject drop s0-s1#0 s0 3
 inject corrupt s0-s1#0 s0 3
 inject ber s0-s1#0 s0 1e-5
+inject ber s0-s1#0 s0 1e-5 propagate 0.8
+inject ber s0-s1#0 s0 1e-5 propagate 0.8 lanes 16
 inject loss s0-s1#0 s0 0.02
 inject stall s0-s1#0 s0 1ms
 inject delay s0-s1#0 s0 1ms

@@ -388,6 +388,63 @@ bit_errors_come_at_their_rate(void **state)
 	assert_true((double)b->link.dir[0].c.flipped_bits < 1.04e-3 * bits);
 }
 
+/* Bytes of frames of odd lengths through the wire: what it did to them. */
+static uint32_t
+record_errors(struct bed *b, uint8_t *wrong, uint32_t room)
+{
+	static uint8_t before[RL_FRAME_BYTES_MAX];
+	uint32_t n = 0;
+
+	for (unsigned int i = 0; n + RL_FRAME_BYTES_MAX < room; i++) {
+		make(b, 0, i % 4, true); /* no multiple of 16 bytes */
+		memcpy(before, b->data[0], sizeof(before));
+		assert_int_equal(pass(b, 1, 1), 1);
+		assert_memory_equal(before, b->data[0], RL_FRAME_LINK_OFF);
+		for (uint32_t k = RL_FRAME_LINK_OFF; k < b->f[0].len; k++)
+			wrong[n++] = before[k] ^ b->data[0][k];
+	}
+	return n;
+}
+
+static bool
+is_wrong(const uint8_t *wrong, uint32_t lane, uint32_t lanes, uint32_t bit)
+{
+	return wrong[bit / 8 * lanes + lane] >> bit % 8 & 1;
+}
+
+/* A burst goes along its lane, on over the ends of frames. */
+static void
+bit_errors_come_in_bursts_along_their_lanes(void **state)
+{
+	enum { BYTES = 8 << 20, LANES = 16 };
+	static uint8_t wrong[BYTES];
+	const struct rl_fault_order o = {
+		.kind = RL_FAULT_BER,
+		.rate = 1e-4,
+		.propagate = 0.9,
+		.lanes = LANES,
+	};
+	uint32_t n, bits = 0, next = 0, bit;
+	struct bed *b = *state;
+	double rate;
+
+	assert_int_equal(rl_fault_order(&b->link, 0, &o), 0);
+	n = record_errors(b, wrong, BYTES) / LANES * LANES;
+	for (uint32_t lane = 0; lane < LANES; lane++)
+		for (bit = 0; bit + 1 < n / LANES * 8; bit++) {
+			if (!is_wrong(wrong, lane, LANES, bit))
+				continue;
+			bits++;
+			next += is_wrong(wrong, lane, LANES, bit + 1);
+		}
+	/* 6700 bursts of ten in the mean: four standard deviations are 7 % */
+	rate = bits / (8.0 * n);
+	assert_true(rate > 0.93e-3 && rate < 1.07e-3);
+	/* 67,000 coins: five are 0.006 */
+	assert_true(next > 0.894 * bits && next < 0.906 * bits);
+	assert_true(b->link.dir[0].c.flipped_bits - bits < 16);
+}
+
 static void
 clearing_ends_everything_also_a_trigger_that_waits(void **state)
 {
@@ -426,6 +483,9 @@ orders_out_of_range_and_too_many_are_refused(void **state)
 		{ { .kind = RL_FAULT_BER, .rate = -0.1 }, -ERANGE },
 		{ { .kind = RL_FAULT_BER, .rate = 0.6 }, -ERANGE },
 		{ { .kind = RL_FAULT_BER, .rate = 0.5 }, 0 },
+		{ { .kind = RL_FAULT_BER, .propagate = 1 }, -ERANGE },
+		{ { .kind = RL_FAULT_BER, .lanes = 3 }, -ERANGE },
+		{ { .kind = RL_FAULT_BER, .lanes = 16 }, 0 },
 	};
 	struct bed *b = *state;
 
@@ -460,6 +520,7 @@ main(void)
 		T(clearing_ends_loss_bit_errors_and_delay),
 		T(a_trigger_in_the_middle_of_a_packet_spares_frames_that_end_one),
 		T(bit_errors_come_at_their_rate),
+		T(bit_errors_come_in_bursts_along_their_lanes),
 		T(random_loss_meets_its_share_of_frames_of_every_kind),
 		T(clearing_ends_everything_also_a_trigger_that_waits),
 		T(orders_out_of_range_and_too_many_are_refused),

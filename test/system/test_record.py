@@ -86,13 +86,14 @@ def a_run_on_lcores_is_recorded_and_plays_again():
             "link %s disable\nwait dead %s\nlink %s enable\nwait up\n"
             "inject drop %s s0 2\ninject stall %s s0 1ms\n"
             "inject loss %s s0 0.01\ninject delay %s s0 1ms\n"
+            "inject ber %s s0 1e-6 propagate 0.8 lanes 16\n"
             "wait 20ms\nlink %s up\nwait up\nrecord %s\nstop\n"
             "wait drained\nquit\n")
     with Box() as box:
         mid = box.path("mid.rec")
         rec = box.path("a.rec")
         run = box.run(["--load", "0.05", "--record", rec], commands=text % (
-            (link,) * 4 + (other,) * 4 + (link,) * 8 + (mid,)))
+            (link,) * 4 + (other,) * 4 + (link,) * 9 + (mid,)))
         run.check_clean()
         with open(rec, encoding="utf-8") as f:
             lines = f.read().split("\n")
@@ -103,12 +104,18 @@ def a_run_on_lcores_is_recorded_and_plays_again():
     k = link[5:]
     assert [f.split()[0] for f in faults] == [
         "cut", "heal", "cut", "heal", "cut", "heal", "down", "up", "drop",
-        "stall", "noise", "heal"], faults
+        "stall", "noise", "noise", "heal"], faults
     assert faults[0] == "cut " + link and faults[1] == "heal " + link
     assert faults[2] == "cut s0>s1#%d silent" % (1 - lane)
     assert faults[8] == "drop s0>s1%s frame=2" % k
     assert faults[9] == "stall s0>s1%s for=1000000ns" % k
-    assert faults[10].startswith("noise s0>s1%s loss=0.010000000 " % k)
+    assert faults[10] == "noise s0>s1%s loss=0.010000000" % k
+    # a header of 50 or 114 bytes, hurt by one of its bits
+    words = faults[11].split()
+    assert words[:3] == faults[10].split(), faults
+    assert 399e-6 < float(words[3].split("corrupt=")[1]) < 913e-6, faults
+    assert words[4:] == ["bytes=1", "hurt=header", "ber=1e-06",
+                         "propagate=0.8", "lanes=16"], faults
     assert [s.split(" ", 2)[2] for s in lines if s.startswith("note ")] == [
         "inject delay s0>s1%s 1000000 ns" % k]
     times = [int(s.split()[1]) for s in lines if s.startswith("fault ")]

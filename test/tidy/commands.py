@@ -44,7 +44,7 @@ def read(root, name, texts):
 
 
 def forms_of(text):
-    return [m.split() for m in re.findall(r'^\t\{ "([^"]+)", cmd_', text, re.M)]
+    return [m.split() for m in re.findall(r'^\t\{ "([^"]+)",\s+cmd_', text, re.M)]
 
 
 def alternatives(span):
