@@ -16,7 +16,7 @@ static const struct {
 	{ "stop", "makes clients stop sending" },
 	{ "rate", "sets how fast a port's client sends" },
 	{ "traffic", "sets what generators send" },
-	{ "wait", "waits until something has happened" },
+	{ "wait", "waits until something has happened, at most 30 s or a time" },
 	{ "link", "cuts, heals, drains links" },
 	{ "device", "crashes, removes, adds switches and endpoints" },
 	{ "quiesce", "lets the fabric come to rest" },

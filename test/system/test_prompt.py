@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What an operator watches at the prompt [APP-1]: rates and errors by link,
 paths, events as they happen, counters that begin anew, files of commands."""
+import contextlib
+import ctypes
 import fcntl
+import glob
 import os
 import pty
 import re
@@ -11,7 +14,8 @@ import subprocess
 import termios
 import time
 
-from reflit_test import Box, FIGURE1, REFLIT, ROOT, carrier, case, main
+from reflit_test import (Box, FIGURE1, REFLIT, ROOT, Skip, carrier, case,
+                         main)
 
 
 def rows(text, head, end="all links"):
@@ -148,8 +152,12 @@ def a_file_is_loaded_checked_as_a_whole_and_not_for_ever():
 @case
 def help_is_by_section():
     with Box() as box:
-        run = box.run(commands="help\nhelp link\nquit\n").check(0)
-    sections, link = run.out.split("Tab completes, ? lists what may follow.\n")
+        run = box.run(commands="help\nhelp link\nhelp wait\nquit\n").check(0)
+    # how long a wait lasts that names no time
+    wait = run.out[run.out.index("  wait <time>"):]
+    assert wait.count("30 s") == 6, wait
+    sections, link = run.out[:run.out.index("  wait <time>")].split(
+        "Tab completes, ? lists what may follow.\n")
     for word in ("show", "link", "inject", "wait", "clear", "set", "load"):
         line = [s for s in sections.split("\n") if s.startswith("  " + word)]
         assert len(line) == 1 and len(line[0].split()) > 2, (word, line)
@@ -183,6 +191,59 @@ def bit_errors_on_lcores_come_at_their_rate_and_in_bursts():
         # of the seed's own 9,000 wrong bits; another seed may be 3 % off
         assert 0.9e-5 < wrong / bits < 1.1e-5, (asked, wrong, bits)
         assert least <= wrong / frames < most, (asked, wrong, frames)
+
+
+PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT, WALL = 17, 0x4206, 0x4207, 1 << 30
+
+
+def thread_of(pid, name):
+    for comm in glob.glob("/proc/%d/task/*/comm" % pid):
+        with open(comm, encoding="utf-8") as f:
+            if name in f.read():
+                return int(comm.split("/")[4])
+    raise AssertionError("no thread %s" % name)
+
+
+@contextlib.contextmanager
+def stopped(tid):
+    """One thread does not run: its CPU is another's."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.ptrace(PTRACE_SEIZE, tid, None, None) != 0:
+        raise Skip("ptrace: " + os.strerror(ctypes.get_errno()))
+    libc.ptrace(PTRACE_INTERRUPT, tid, None, None)
+    os.waitpid(tid, WALL)
+    try:
+        yield
+    finally:
+        libc.ptrace(PTRACE_DETACH, tid, None, None)
+
+
+@case
+def a_link_is_healed_though_its_lcore_does_not_run_for_two_seconds():
+    with Box() as box:
+        p = subprocess.Popen(
+            [REFLIT, "--", "--config", box.write("fabric.cfg", FIGURE1), "-i",
+             "--load", "0.01"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, bufsize=1)
+        try:
+            p.stdin.write("wait up\nstart\nlink s0-s1#0 down\n"
+                          "wait dead s0-s1#0\nsay dead\n")
+            while " dead" not in p.stdout.readline():
+                assert p.poll() is None
+            with stopped(thread_of(p.pid, "worker")):
+                began = time.monotonic()
+                p.stdin.write("link s0-s1#0 up\nsay healed\n")
+                time.sleep(2)
+                ready = select.select([p.stdout], [], [], 0)[0]
+                assert not ready, p.stdout.readline()
+            while "healed" not in (line := p.stdout.readline()):
+                assert "do not answer" not in line, line
+                assert p.poll() is None, line
+            assert time.monotonic() - began >= 2
+            out, _ = p.communicate("wait up\nwait drained\nquit\n", 100)
+            assert p.returncode == 0, out
+        finally:
+            p.kill()
 
 
 @case
