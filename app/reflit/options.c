@@ -231,7 +231,8 @@ take(struct options *o, int c)
 	case OPT_SEED:
 		return option_number("seed", optarg, 0, UINT64_MAX, &o->seed);
 	case OPT_DURATION:
-		if (parse_time(optarg, &o->duration_ns) != 0)
+		if (parse_time(optarg, &o->duration_ns) != 0 ||
+		    o->duration_ns == 0) /* that would be: without an end */
 			return bad("duration", optarg, want);
 		break;
 	case OPT_STATS_PERIOD:

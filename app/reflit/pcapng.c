@@ -45,7 +45,9 @@ padded(size_t len)
 static void
 put(struct pcapng *p, const void *data, size_t len)
 {
-	fwrite(data, 1, len, p->f);
+	errno = 0;
+	if (fwrite(data, 1, len, p->f) != len && p->err == 0)
+		p->err = errno == 0 ? -EIO : -errno;
 	p->bytes += len;
 }
 
@@ -99,7 +101,7 @@ end_block(struct pcapng *p, uint32_t bytes)
 {
 	put32(p, OPT_END);
 	put32(p, bytes);
-	return ferror(p->f) ? -EIO : 0;
+	return p->err;
 }
 
 static int
@@ -218,11 +220,10 @@ pcapng_statistics(struct pcapng *p, uint32_t interface, uint64_t t_ns,
 int
 pcapng_close(struct pcapng *p)
 {
-	const bool bad = p->f != NULL && ferror(p->f) != 0;
-	int ret = 0;
+	int ret = p->err;
 
-	if (p->f != NULL && fclose(p->f) != 0)
+	if (p->f != NULL && fclose(p->f) != 0 && ret == 0)
 		ret = -errno;
 	p->f = NULL;
-	return bad && ret == 0 ? -EIO : ret;
+	return ret;
 }

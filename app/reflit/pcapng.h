@@ -23,6 +23,7 @@ struct pcapng {
 	FILE *f;
 	uint64_t bytes; /**< written so far */
 	uint32_t nif;
+	int err; /**< 0, or why not all of it could be written */
 };
 
 struct pcapng_packet {

@@ -246,7 +246,9 @@ load(const char *path)
 
 	if (!is_ledger) {
 		o = json_load_file(path, 0, &e);
-		if (o == NULL)
+		if (o == NULL && e.line < 1)
+			snprintf(err, sizeof(err), "%s", e.text);
+		else if (o == NULL)
 			snprintf(err, sizeof(err), "%s:%d: %s", path, e.line,
 				 e.text);
 	}

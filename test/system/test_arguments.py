@@ -43,6 +43,7 @@ def unusable_arguments_exit_with_2():
             (("--", "--config", "x", "--seed", "1x"), "--seed"),
             (("--", "--config", "x", "--duration", "5"), "--duration"),
             (("--", "--config", "x", "--duration", "99h"), "--duration"),
+            (("--", "--config", "x", "--duration", "0ms"), "--duration 0ms"),
             (("--", "--config", "x", "--duration", "0x10ms"), "--duration"),
             (("--", "--config", "x", "--timeline", "10us"), "1ms to 3600s"),
             (("--", "--config", "x", "--wire-flits", "33"), "1 to 32"),

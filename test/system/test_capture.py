@@ -210,6 +210,23 @@ def a_capture_is_bounded_and_the_run_goes_on():
 
 
 @case
+def a_capture_that_finds_no_room_says_so_and_the_run_goes_on():
+    # what a full disk is to a program, by a limit on the size of files
+    limit = ("env", "--ignore-signal=XFSZ", "prlimit", "--fsize=100000")
+    with Box() as box:
+        path = box.path("a.pcapng")
+        run = box.run(commands="wait up\ntraffic packets 2000\n"
+                      "capture s0-s1 %s\nstart\nwait sent\nwait drained\n"
+                      "quit\n" % path, wrap=limit)
+        run.check(2)
+        assert "%s: File too large" % path in run.err, run.err
+        assert "could not be written: File too large" in run.err, run.err
+        assert run.report["sent_packets"] == 4000 == \
+            run.report["delivered_packets"], run.report
+        assert os.path.getsize(path) <= 100000
+
+
+@case
 def captures_that_cannot_be_are_refused_and_change_nothing():
     with Box() as box:
         a = box.path("a.pcapng")

@@ -214,7 +214,8 @@ def what_is_no_report_of_this_fabric_is_refused():
             report("b", digest=None))
     with Box() as box:
         good = box.write("good", json.dumps(report("a", processes=["a"])))
-        for args, words in ((("/nowhere/x",), "/nowhere/x"),
+        for args, words in ((("/nowhere/x",),
+                             "report: unable to open /nowhere/x: No such"),
                             ((box.write("text", "{\n sent 3"),), "text:2: "),
                             ((), "give 1 to 256 reports"),
                             (("--nonsense",), "nonsense"),
