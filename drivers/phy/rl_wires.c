@@ -138,6 +138,10 @@ rl_wires_open(struct rl_wires *w, uint32_t nlinks, const bool other[],
 	number = free_number(w);
 	if (ret == 0)
 		ret = open_rings(w, number);
+	if (ret == -ENOSPC) /* each ring takes one of DPDK's memory zones */
+		snprintf(err, errlen, "%u wires need %u rings, and DPDK has "
+			 "room for %u; take a smaller fabric, or simulate it",
+			 nlinks, w->nends, RTE_MAX_MEMZONE);
 	if (ret != 0)
 		goto fail;
 	on_ports = RTE_MIN(w->nends, ports * QUEUES_MAX);

@@ -357,6 +357,27 @@ big_fabrics_put_several_links_on_one_ethdev(void **state)
 	rl_wires_close(&w);
 }
 
+/* More rings than DPDK has memory zones: memory is not what is missing. */
+static void
+too_many_wires_are_refused_for_what_they_lack(void **state)
+{
+	struct bed *b = *state;
+	struct rl_wires w;
+	char err[256];
+
+	assert_int_equal(rl_wires_open(&w, 1500, NULL, 16, 4, b->pool, err,
+				       sizeof(err)),
+			 -ENOSPC);
+	assert_string_equal(err, "1500 wires need 3000 rings, and DPDK has "
+				 "room for 2560; take a smaller fabric, or "
+				 "simulate it");
+	/* and what was made is gone: the names are free again */
+	assert_int_equal(rl_wires_open(&w, 100, NULL, 16, 4, b->pool, err,
+				       sizeof(err)),
+			 0);
+	rl_wires_close(&w);
+}
+
 /* And more than all their queues: these have the rings alone. */
 static void
 bigger_fabrics_have_bare_rings_for_the_rest(void **state)
@@ -418,6 +439,7 @@ main(void)
 		T(net_null_takes_all_and_its_frames_are_nobodys),
 		T(big_fabrics_put_several_links_on_one_ethdev),
 		T(bigger_fabrics_have_bare_rings_for_the_rest),
+		T(too_many_wires_are_refused_for_what_they_lack),
 	};
 #undef T
 
