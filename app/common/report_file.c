@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -82,6 +83,43 @@ report_check(const char *program, const char *path)
 			path[0] == '\0' ? "to a file without a name" : path,
 			strerror(err));
 	return -err;
+}
+
+/* Whether both names lead to one file; a device takes any number. */
+static bool
+same_file(const char *a, const char *b)
+{
+	struct stat sa, sb;
+
+	if (a == NULL || b == NULL || is_stdout(a) || is_stdout(b))
+		return false;
+	if (stat(a, &sa) != 0 || stat(b, &sb) != 0)
+		return strcmp(a, b) == 0;
+	return S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev &&
+	       sa.st_ino == sb.st_ino;
+}
+
+int
+report_apart(const char *program, const char *const path[], unsigned int n,
+	     const char *const in[], unsigned int nin)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		for (unsigned int k = 0; k < nin; k++)
+			if (same_file(path[i], in[k])) {
+				fprintf(stderr, "%s: cannot write %s: it is "
+						"read, too\n",
+					program, path[i]);
+				return -EINVAL;
+			}
+		for (unsigned int k = 0; k < i; k++)
+			if (same_file(path[i], path[k])) {
+				fprintf(stderr, "%s: cannot write %s: another "
+						"document goes there\n",
+					program, path[i]);
+				return -EINVAL;
+			}
+	}
+	return 0;
 }
 
 int

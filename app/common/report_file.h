@@ -30,6 +30,16 @@ void report_begin(const char *program, int argc, char *const argv[]);
 int report_check(const char *program, const char *path);
 
 /**
+ * Control thread, after report_check(). Whether the @p n documents go into files
+ * of their own, none of which is one of the @p nin files that are read: a slip
+ * of the keyboard is not to cost somebody a fabric file. NULL paths are skipped;
+ * several documents may go to one device.
+ * @return 0; -EINVAL, said on standard error
+ */
+int report_apart(const char *program, const char *const path[], unsigned int n,
+		 const char *const in[], unsigned int nin);
+
+/**
  * Control thread, before anything is printed. Where one of @p n paths is "-",
  * keeps standard output for that document and sends everything else to
  * standard error. NULL paths are skipped.

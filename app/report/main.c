@@ -320,6 +320,9 @@ main(int argc, char **argv)
 		return 2;
 	}
 	if (report_check("reflit-report", json) != 0 ||
+	    report_apart("reflit-report", &json, 1,
+			 (const char *const *)argv + optind,
+			 (unsigned int)(argc - optind)) != 0 ||
 	    report_claim_stdout("reflit-report", &json, 1) != 0)
 		return 2;
 	status = run(argv + optind, (unsigned int)(argc - optind), json);

@@ -214,6 +214,9 @@ opts_check_files(const struct route_opts *o)
 
 	for (unsigned int i = 0; i < RL_ARRAY_SIZE(path) && ret == 0; i++)
 		ret = report_check("reflit-route", path[i]);
+	if (ret == 0)
+		ret = report_apart("reflit-route", path, RL_ARRAY_SIZE(path),
+				   &o->config, 1);
 	return ret != 0 || o->help || o->version ?
 		       ret :
 		       report_claim_stdout("reflit-route", path,

@@ -164,6 +164,10 @@ arguments(int argc, char **argv, const char **json)
 		return EXIT_UNUSABLE;
 	}
 	return report_check("reflit-sim", *json) != 0 ||
+			       report_apart("reflit-sim", json, 1,
+					    (const char *const *)argv + optind,
+					    (unsigned int)(argc - optind)) !=
+				       0 ||
 			       report_claim_stdout("reflit-sim", json, 1) != 0
 		       ? EXIT_UNUSABLE
 		       : -1;

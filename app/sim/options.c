@@ -446,7 +446,7 @@ allowed(int opt)
 int
 options_parse(int argc, char **argv, struct options *o)
 {
-	const char *path[2];
+	const char *path[2], *in[4];
 	int opt, which = 0, ret;
 
 	*o = (struct options){
@@ -477,8 +477,15 @@ options_parse(int argc, char **argv, struct options *o)
 	}
 	path[0] = o->json;
 	path[1] = o->csv;
+	in[0] = o->config;
+	in[1] = o->faults;
+	in[2] = o->replay;
+	in[3] = o->pcap;
 	ret = report_check("reflit-sim", o->json);
 	if (ret == 0)
 		ret = report_check("reflit-sim", o->csv);
+	if (ret == 0)
+		ret = report_apart("reflit-sim", path, 2, in,
+				   RL_ARRAY_SIZE(in));
 	return ret != 0 ? ret : report_claim_stdout("reflit-sim", path, 2);
 }

@@ -3,6 +3,7 @@
 """Bad input fails well, and before anything starts [APP-4]: exit status 2 (or
 3 for a fabric that can't be routed), and one line that says where and what to
 do."""
+import os
 import re
 import subprocess
 
@@ -127,6 +128,25 @@ def a_command_file_is_parsed_before_anything_starts():
                            ("x" * 600, "too long")):
             one_line(box.run(commands="# fine\n\nwait 1ms\n%s\n" % line), 2,
                      "commands:4: ", re.escape(word))
+
+
+@case
+def a_report_does_not_replace_a_file_that_is_read():
+    with Box() as box:
+        config = box.write("my.cfg", FIGURE1)
+        commands = box.write("my.cmd", "quit\n")
+        os.link(config, box.path("other-name"))
+        for args, word in ((("--record", config), "it is read, too"),
+                           (("--record", box.path("other-name")),
+                            "it is read, too"),
+                           (("--record", commands), "it is read, too"),
+                           (("--record", box.path("report.json")),
+                            "another document goes there")):
+            one_line(box.run(["--config", config, "--cmdline-file", commands,
+                              *args], config=None), 2, "cannot write", word)
+        with open(config, encoding="utf-8") as f:
+            assert f.read() == FIGURE1
+        box.run(["--record", "/dev/null"], commands="quit\n").check(0)
 
 
 @case

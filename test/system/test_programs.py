@@ -16,6 +16,7 @@ import tempfile
 import time
 
 SIM, ROUTE, BENCH, ROOT = (os.path.abspath(p) for p in sys.argv[1:5])
+REPORT = os.path.join(os.path.dirname(SIM), "reflit-report")
 TORUS = os.path.join(ROOT, "config", "torus-4x4.cfg")
 
 # nohup, and a shell that starts this in the background, let signals be
@@ -80,6 +81,30 @@ def a_full_disk_is_no_success():
     p = run(ROUTE, "--config", TORUS, "--json", "/dev/full")
     assert p.returncode == 2, p.returncode
     assert "/dev/full: No space left" in p.stderr, p.stderr
+
+
+def a_document_does_not_replace_what_is_read():
+    with tempfile.TemporaryDirectory() as d:
+        paths = [os.path.join(d, name) for name in ("cfg", "flt", "merge")]
+        config, faults, shard = paths
+        shutil.copy(TORUS, config)
+        for path in (faults, shard):
+            with open(path, "w", encoding="utf-8") as f:
+                f.write("# mine\n")
+        before = [open(path, encoding="utf-8").read() for path in paths]
+        for args in ((ROUTE, "--config", config, "--dump", config),
+                     (SIM, "--config", config, "--json", config),
+                     (SIM, "--config", config, "--faults", faults, "--json",
+                      faults),
+                     (SIM, "merge", "--json", shard, shard),
+                     (REPORT, "--json", shard, shard)):
+            p = run(*args)
+            assert p.returncode == 2, (args, p)
+            assert p.stderr.endswith(": it is read, too\n"), (args, p)
+        p = run(ROUTE, "--config", config, "--dump", shard, "--json", shard)
+        assert p.stderr.endswith(": another document goes there\n"), p
+        assert [open(path, encoding="utf-8").read()
+                for path in paths] == before
 
 
 def route_and_simulation_agree_about_service_levels():
@@ -299,6 +324,7 @@ def two_workers_are_measured_beside_what_two_cpus_bring():
 
 
 CASES = (refused_arguments, a_full_disk_is_no_success,
+         a_document_does_not_replace_what_is_read,
          route_and_simulation_agree_about_service_levels,
          the_simulation_suite_takes_a_fabric_file,
          a_recovery_is_measured_phase_by_phase_and_nothing_is_missing,
