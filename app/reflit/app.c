@@ -28,6 +28,10 @@ app_error(struct app *app, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(app->last_error, sizeof(app->last_error), format, ap);
 	va_end(ap);
+	/* words of a file may hold what would move a terminal's cursor */
+	for (char *p = app->last_error; *p != '\0'; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
 	fprintf(stderr, "%s\n", app->last_error);
 	app->failed_commands++;
 	return -EINVAL;

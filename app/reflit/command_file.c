@@ -17,6 +17,8 @@
 #include "rl_infile.h"
 
 #define FILE_MAX_BYTES (16u << 20)
+/* A file of more mistakes is no command file: nobody reads that many. */
+#define MISTAKES_MAX 100
 
 /* `say TEXT`, where TEXT may be anything. @return it; NULL: something else */
 static const char *
@@ -59,18 +61,25 @@ for_each_line(struct app *app, const char *path, const char *text, size_t size,
 	const char *const outer = app->script;
 	const unsigned int outer_line = app->script_line;
 	const char *at = text, *end = text + size;
+	unsigned int mistakes = 0;
 	int ret = 0;
 
 	app->script = path;
 	app->script_line = 0;
-	while (at < end && !app->quit && stop_asked() == 0) {
+	while (at < end && !app->quit && stop_asked() == 0 &&
+	       mistakes < MISTAKES_MAX) {
 		const char *nl = memchr(at, '\n', (size_t)(end - at));
 		const size_t len = (size_t)((nl == NULL ? end : nl) - at);
 
-		if (take_line(app, at, len, check) != 0)
+		if (take_line(app, at, len, check) != 0) {
 			ret = -EINVAL;
+			mistakes += check;
+		}
 		at += len + 1;
 	}
+	if (mistakes == MISTAKES_MAX && at < end)
+		app_error(app, "%u mistakes; what follows is not checked",
+			  mistakes);
 	app->script = outer;
 	app->script_line = outer_line;
 	return ret;

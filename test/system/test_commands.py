@@ -182,6 +182,21 @@ def a_command_file_is_checked_as_a_whole_before_anything_starts():
 
 
 @case
+def a_file_that_is_no_command_file_is_not_poured_over_the_terminal():
+    with Box() as box:
+        for lines in (100, 150):
+            errors = box.run(commands="link \x1b[2J\x07\x7f down\n" *
+                             lines).check(2).errors()
+            assert errors[:100] == [
+                "%s:%d: there is no link ?[2J??; see show fabric" %
+                (box.path("commands"), i + 1) for i in range(100)], errors
+            assert errors[100:] == (
+                [] if lines == 100 else
+                ["%s:100: 100 mistakes; what follows is not checked" %
+                 box.path("commands")]), errors
+
+
+@case
 def wrong_commands_change_nothing():
     with Box() as box:
         tail = "show fabric\nstart\nwait 20ms\nstop\nwait drained\nquit\n"
