@@ -14,6 +14,7 @@
 #include "bench.h"
 #include "bench_host.h"
 #include "bench_workers.h"
+#include "rl_hush.h"
 #include "runtime_dir.h"
 
 #define WIRE_FRAMES 512
@@ -55,12 +56,21 @@ bench_eal(void)
 		(char *)(uintptr_t)"--log-level=error", NULL,
 	};
 
+	char said[RL_HUSH_LINE];
+	struct rl_hush hush;
+	int ret;
+
 	if (eal_up)
 		return 0;
 	bench_lcores(lcores);
 	runtime_dir_make(&runtime_dir);
-	if (rte_eal_init(RL_ARRAY_SIZE(args) - 1, args) < 0)
+	rl_hush_begin(&hush);
+	ret = rte_eal_init(RL_ARRAY_SIZE(args) - 1, args);
+	(void)rl_hush_end(&hush, said);
+	if (ret < 0) {
+		fprintf(stderr, "reflit-bench: EAL did not start%s\n", said);
 		return -rte_errno;
+	}
 	rte_memseg_list_walk(advise_huge, NULL);
 	eal_up = true;
 	return 0;

@@ -272,8 +272,9 @@ main(int argc, char **argv)
 		ret = s->run(&o, out, stdout);
 		fflush(stdout);
 		json_object_set_new(report, s->name, out);
-		if (ret == -EHOSTUNREACH || (ret == -EINVAL && o.config))
-			break; /* it has said what is wrong with the file */
+		if (ret == -EHOSTUNREACH ||
+		    (ret == -EINVAL && (o.config || o.port)))
+			break; /* it has said what is wrong with that */
 		if (ret != 0) {
 			fprintf(stderr, "reflit-bench: %s: %s\n", s->name,
 				strerror(-ret));

@@ -21,7 +21,10 @@
 #include "bench.h"
 #include "bench_host.h"
 #include "replay_rig.h"
+#include "rl_hush.h"
+#include "rl_iface.h"
 #include "rl_wire_dev.h"
+#include "rl_xdp.h"
 
 #define ROUND_NS (RL_NS_PER_S / 2)
 #define QUICK_NS (RL_NS_PER_S / 20)
@@ -239,18 +242,39 @@ say(const struct rl_wire_dev *w, const struct figures *fig, json_t *out,
 		fprintf(human, "  testpmd     could not be run here\n");
 }
 
+/* Before the driver opens it: it would say less, and undo more. */
+static int
+check_port(const char *port, char err[LINE])
+{
+	char iface[RL_IFNAME];
+	int ret = rl_iface_claim(port, err, LINE);
+
+	if (ret == 0 && strncmp(port, "net_af_xdp", 10) == 0 &&
+	    rl_devarg(port, "iface", iface, sizeof(iface)))
+		ret = rl_xdp_port_check(iface, 0, err);
+	return ret;
+}
+
 static int
 open_port(const char *port, struct rl_wire_dev *w, char name[64])
 {
 	const char *args = strchr(port, ',');
-	char err[LINE];
+	char err[LINE], said[RL_HUSH_LINE];
+	struct rl_hush hush;
 	int ret;
 
 	snprintf(name, 64, "%.*s", (int)strcspn(port, ","), port);
-	ret = rte_vdev_init(name, args == NULL ? "" : args + 1);
+	ret = check_port(port, err);
 	if (ret != 0) {
-		fprintf(stderr, "reflit-bench: --port %s: the driver refuses "
-				"it: %s\n", port, strerror(-ret));
+		fprintf(stderr, "reflit-bench: --port %s: %s\n", port, err);
+		return -EINVAL;
+	}
+	rl_hush_begin(&hush);
+	ret = rte_vdev_init(name, args == NULL ? "" : args + 1);
+	(void)rl_hush_end(&hush, said);
+	if (ret != 0) {
+		fprintf(stderr, "reflit-bench: --port %s: there is no such "
+				"driver, or it refuses that%s\n", port, said);
 		return -EINVAL;
 	}
 	ret = rl_wire_dev_open(w, name, 0, err, sizeof(err));

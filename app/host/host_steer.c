@@ -15,55 +15,6 @@ struct host_steer {
 	uint64_t count[RL_STEER_COUNTS];
 };
 
-/* The wire that has this port as an end of this process's. */
-static const struct rl_wire *
-wire_of(const struct rl_config *cfg, int process, const char *port)
-{
-	for (uint32_t i = 0; i < cfg->nwire; i++) {
-		const struct rl_wire *w = &cfg->wire[i];
-		const uint32_t *dev = cfg->topo.link[w->index].dev;
-
-		if ((strcmp(w->a, port) == 0 &&
-		     rl_config_runs(cfg, process, dev[0])) ||
-		    (strcmp(w->b, port) == 0 &&
-		     rl_config_runs(cfg, process, dev[1])))
-			return w;
-	}
-	return NULL;
-}
-
-int
-host_steer_vdev(const struct rl_config *cfg, int process, const char *vdev,
-		char *buf, size_t len, char *err)
-{
-	char port[64], iface[RL_IFNAME], given[8], path[64];
-	char why[RL_XDP_ERR_MAX];
-	const struct rl_wire *w;
-	int ret;
-
-	snprintf(port, sizeof(port), "%.*s", (int)strcspn(vdev, ","), vdev);
-	if (strncmp(port, "net_af_xdp", 10) != 0 ||
-	    rl_devarg(vdev, "xdp_prog", given, sizeof(given)) ||
-	    !rl_devarg(vdev, "iface", iface, sizeof(iface)))
-		return 0;
-	w = wire_of(cfg, process, port);
-	if (w == NULL)
-		return 0;
-	ret = rl_xdp_steer_clear(iface, why);
-	if (ret == -ENODEV)
-		return 0; /* who opens the port says so */
-	if (ret == 0)
-		ret = rl_xdp_steer_path(path, sizeof(path), why);
-	if (ret != 0) {
-		snprintf(err, HOST_ERR_MAX, "%s:%u: wires: %s: %s", w->file,
-			 w->line, port, why);
-		return ret;
-	}
-	if ((size_t)snprintf(buf, len, "%s,xdp_prog=%s", vdev, path) >= len)
-		return -E2BIG;
-	return 1;
-}
-
 int
 host_steer_open(struct host *h)
 {

@@ -15,19 +15,6 @@
 #include "rl_xdp.h"
 
 struct host;
-struct rl_config;
-
-/**
- * Before EAL. @p vdev: what stands behind a --vdev of the user's. Where that is
- * the end of a wire of process @p process over net_af_xdp, and names no XDP
- * program itself, it is written to @p buf with rl_steer as its program, and what
- * a killed process left on the interface is taken away.
- *
- * @param err  HOST_ERR_MAX bytes, one line on failure
- * @return 1: buf holds it; 0: it stays as it is; -errno
- */
-int host_steer_vdev(const struct rl_config *cfg, int process, const char *vdev,
-		    char *buf, size_t len, char *err);
 
 /** After host_wires_open(). @return 0 or -ENOMEM */
 int host_steer_open(struct host *h);

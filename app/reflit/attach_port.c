@@ -10,6 +10,7 @@
 
 #include "attach.h"
 #include "attach_port.h"
+#include "rl_hush.h"
 #include "rl_phy_eth.h"
 
 
@@ -61,13 +62,10 @@ check_mtu(struct attach_port *p, const struct rl_attach *cfg,
 static int
 not_there(const struct rl_attach *cfg, char *err, size_t len)
 {
-	char how[128];
+	char why[RL_HUSH_LINE + 256];
 
-	snprintf(err, len,
-		 "%s:%u: attach: there is no port %s, or it did not start; "
-		 "give it to EAL, as in %s",
-		 cfg->file, cfg->line, cfg->port,
-		 rl_netdev_how(cfg->port, how, sizeof(how)));
+	snprintf(err, len, "%s:%u: attach: %s", cfg->file, cfg->line,
+		 rl_netdev_missing(cfg->port, why, sizeof(why)));
 	return -ENODEV;
 }
 
@@ -77,7 +75,8 @@ attach_port_open(struct attach_port *p, const struct rl_attach *cfg,
 {
 	const uint32_t frames = attach_port_frames(cfg->port, read_ahead);
 	const char *what;
-	char name[RTE_MEMPOOL_NAMESIZE];
+	char name[RTE_MEMPOOL_NAMESIZE], said[RL_HUSH_LINE];
+	struct rl_hush hush;
 	int ret;
 
 	if (rl_netdev_find(&p->dev, cfg->port) != 0)
@@ -98,11 +97,13 @@ attach_port_open(struct attach_port *p, const struct rl_attach *cfg,
 		return -ENOMEM;
 	}
 	p->open = true;
+	rl_hush_begin(&hush);
 	ret = rl_ethdev_start(p->dev.port_id, 1, p->pool, 0, &what);
+	(void)rl_hush_end(&hush, said);
 	if (ret != 0) {
-		snprintf(err, len, "%s:%u: attach: cannot %s port %s: %s%s",
+		snprintf(err, len, "%s:%u: attach: cannot %s port %s: %s%s%s",
 			 cfg->file, cfg->line, what, p->dev.name,
-			 strerror(-ret), rl_netdev_trouble(&p->dev));
+			 strerror(-ret), said, rl_netdev_trouble(&p->dev));
 		return ret;
 	}
 	rl_netdev_take_all(&p->dev);
@@ -126,11 +127,8 @@ attach_port_stats(struct attach_port *p, struct rl_netdev_stats *st)
 void
 attach_port_close(struct attach_port *p)
 {
-	if (p->open) {
-		rl_netdev_take_own(&p->dev);
-		(void)rte_eth_dev_stop(p->dev.port_id);
-		(void)rte_eth_dev_close(p->dev.port_id);
-	}
+	if (p->open)
+		rl_netdev_close(&p->dev);
 	rte_mempool_free(p->pool);
 	p->open = false;
 	p->pool = NULL;

@@ -138,7 +138,8 @@ eal_args_make(struct eal_args *a, const struct options *o, uint32_t memory_mb,
 		ret |= add(a, "--no-pci");
 	if (!given(o, shared))
 		ret |= add(a, "--no-shconf");
-	if (!given(o, log)) {
+	a->talks = given(o, log);
+	if (!a->talks) {
 		/* the first pattern that fits decides */
 		ret |= add(a, "--log-level=*telemetry*:error");
 		ret |= add(a, "--log-level=*:warning");

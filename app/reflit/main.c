@@ -17,9 +17,11 @@
 
 #include "app.h"
 #include "command.h"
+#include "host_vdev.h"
 #include "prompt.h"
 #include "report.h"
 #include "report_file.h"
+#include "rl_hush.h"
 #include "telemetry.h"
 
 /* At the end, what is in flight gets this long to arrive. */
@@ -299,20 +301,25 @@ close_all(struct app *app)
 }
 
 /*
- * EAL answers a wrong option with all of its own on standard output; what was
- * wrong is on standard error, and that will do.
+ * EAL answers a wrong option with all of its own on standard output, and with
+ * several lines on standard error: the first says what was wrong.
  */
 static int
-start_eal(struct eal_args *ea)
+start_eal(struct eal_args *ea, char *said)
 {
 	const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	const int out = null < 0 ? -1 : dup(STDOUT_FILENO);
+	struct rl_hush hush;
 	int ret;
 
+	if (ea->talks)
+		rl_hush_off();
 	fflush(stdout);
 	if (out >= 0)
 		dup2(null, STDOUT_FILENO);
+	rl_hush_begin(&hush);
 	ret = rte_eal_init(ea->argc, ea->argv);
+	(void)rl_hush_end(&hush, said);
 	fflush(stdout);
 	if (out >= 0) {
 		dup2(out, STDOUT_FILENO);
@@ -323,14 +330,25 @@ start_eal(struct eal_args *ea)
 	return ret;
 }
 
-/* Of wires over AF_XDP the kernel keeps what are no flits. */
+/* Drivers complain of what they find gone. */
+static void
+end_eal(void)
+{
+	char said[RL_HUSH_LINE];
+	struct rl_hush hush;
+
+	rl_hush_begin(&hush);
+	rte_eal_cleanup();
+	(void)rl_hush_end(&hush, said);
+}
+
+/* What cannot be opened is refused before EAL opens anything. */
 static int
 on_vdev(void *ctx, const char *vdev, char *buf, size_t len)
 {
 	const struct app *app = ctx;
 	char err[HOST_ERR_MAX] = "too long a --vdev";
-	const int ret = host_steer_vdev(&app->cfg, app->process, vdev, buf, len,
-					err);
+	const int ret = host_vdev(&app->cfg, app->process, vdev, buf, len, err);
 
 	if (ret < 0 && ret != -E2BIG)
 		fprintf(stderr, "%s\n", err);
@@ -344,6 +362,7 @@ with_eal(struct app *app)
 	const struct host_params hp = host_params(app);
 	struct eal_args *ea = calloc(1, sizeof(*ea));
 	struct host_plan plan;
+	char said[RL_HUSH_LINE];
 	int status = EXIT_UNUSABLE, ret;
 	uint32_t mb;
 
@@ -361,13 +380,13 @@ with_eal(struct app *app)
 		fprintf(stderr, "reflit: too many EAL options\n");
 	} else if (ret != 0) {
 		; /* it was said */
-	} else if (start_eal(ea) < 0) {
-		fprintf(stderr, "reflit: EAL did not start, see above\n");
+	} else if (start_eal(ea, said) < 0) {
+		fprintf(stderr, "reflit: EAL did not start%s\n", said);
 	} else {
 		if (open_all(app) == 0)
 			status = run(app);
 		close_all(app);
-		rte_eal_cleanup();
+		end_eal();
 	}
 	if (ea != NULL)
 		eal_args_clean(ea);

@@ -61,6 +61,7 @@ struct eal_args {
 	char *own[OPTIONS_EAL_MAX];	 /**< the same, to be freed */
 	char memory[16];
 	char lcores[64];
+	bool talks; /**< the user wants to hear of it: --log-level */
 	struct runtime_dir dir;
 };
 

@@ -17,6 +17,7 @@
 #include <rte_ethdev.h>
 #include <rte_ether.h>
 
+#include "rl_hush.h"
 #include "rl_netdev.h"
 
 /* Descriptors of a queue, what its owner has in hand, the pool's caches. */
@@ -29,6 +30,8 @@
  * DPDK 320 (its headers and headroom), the pool up to 128 behind. */
 #define XDP_BYTES (4096u - 256 - 320 - 128)
 #define XDP_HEADROOM 256u
+/* The kernel wants a buffer of 2,048 bytes at least. */
+#define XDP_LEAST (SMALLEST_BUFFER - XDP_HEADROOM)
 /* net_af_packet: a slot unless framesz= says otherwise; the kernel's header
  * and alignment before a frame, either way. */
 #define PACKET_SLOT 2048u
@@ -102,7 +105,8 @@ uint32_t
 rl_netdev_bytes(const char *name, uint32_t frame_bytes)
 {
 	if (is_xdp(name))
-		return XDP_HEADROOM + RTE_MIN(frame_bytes, XDP_BYTES);
+		return XDP_HEADROOM + RTE_MIN(RTE_MAX(frame_bytes, XDP_LEAST),
+					      XDP_BYTES);
 	return RTE_MAX(frame_bytes, SMALLEST_BUFFER);
 }
 
@@ -121,13 +125,13 @@ may_open(void)
 }
 
 char *
-rl_netdev_how(const char *name, char *buf, size_t len)
+rl_netdev_missing(const char *name, char *buf, size_t len)
 {
 	const struct kind *k = kind_of(name);
 
-	snprintf(buf, len, "%s%s%s%s", k->how, name, k->more,
-		 k->live && !may_open() ? "; it takes root, or CAP_NET_RAW"
-					: "");
+	snprintf(buf, len, "there is no port %s, or it did not start%s; give "
+			   "it to EAL, as in %s%s%s",
+		 name, rl_hush_first(), k->how, name, k->more);
 	return buf;
 }
 
@@ -211,6 +215,19 @@ rl_netdev_take_own(struct rl_netdev *d)
 	if (d->promiscuous)
 		(void)rte_eth_promiscuous_disable(d->port_id);
 	d->promiscuous = false;
+}
+
+void
+rl_netdev_close(struct rl_netdev *d)
+{
+	char said[RL_HUSH_LINE];
+	struct rl_hush hush;
+
+	rl_hush_begin(&hush);
+	rl_netdev_take_own(d);
+	(void)rte_eth_dev_stop(d->port_id);
+	(void)rte_eth_dev_close(d->port_id);
+	(void)rl_hush_end(&hush, said);
 }
 
 int

@@ -59,8 +59,11 @@ uint32_t rl_netdev_frames(const char *name);
  */
 uint32_t rl_netdev_bytes(const char *name, uint32_t frame_bytes);
 
-/** Any thread. How to give a port of this name to EAL. Returns buf. */
-char *rl_netdev_how(const char *name, char *buf, size_t len);
+/**
+ * Control thread. Of a port that rl_netdev_find() does not find: why, and how to
+ * give it to EAL. Returns buf.
+ */
+char *rl_netdev_missing(const char *name, char *buf, size_t len);
 
 /**
  * Control thread. Finds the ethdev of this name, and what is known of it.
@@ -86,6 +89,9 @@ const char *rl_netdev_trouble(const struct rl_netdev *d);
  */
 void rl_netdev_take_all(struct rl_netdev *d);
 void rl_netdev_take_own(struct rl_netdev *d);
+
+/** Control thread. Stops and closes it; what drivers say of that is nothing. */
+void rl_netdev_close(struct rl_netdev *d);
 
 /** Control thread. Counts since the start. */
 void rl_netdev_stats(struct rl_netdev *d, struct rl_netdev_stats *st);

@@ -11,6 +11,7 @@
 #include <rte_ether.h>
 
 #include "rl_frame.h"
+#include "rl_hush.h"
 #include "rl_wire_dev.h"
 
 size_t
@@ -91,16 +92,14 @@ rl_wire_dev_open(struct rl_wire_dev *w, const char *name, uint32_t mtu,
 		 char *err, size_t len)
 {
 	const char *what;
-	char how[128];
+	char said[RL_HUSH_LINE];
+	struct rl_hush hush;
 	int ret;
 
 	memset(w, 0, sizeof(*w));
 	ret = rl_netdev_find(&w->dev, name);
 	if (ret != 0) {
-		snprintf(err, len,
-			 "there is no port %s, or it did not start; give it to "
-			 "EAL, as in %s", name,
-			 rl_netdev_how(name, how, sizeof(how)));
+		(void)rl_netdev_missing(name, err, len);
 		return ret;
 	}
 	ret = check_mtu(w, mtu, err, len);
@@ -110,13 +109,15 @@ rl_wire_dev_open(struct rl_wire_dev *w, const char *name, uint32_t mtu,
 		ret = make_pool(w, err, len);
 	if (ret != 0)
 		return ret;
+	rl_hush_begin(&hush);
 	/* an interface of the kernel's keeps the MTU that it has */
 	ret = rl_ethdev_start(w->dev.port_id, 1, w->pool,
 			      w->dev.live ? 0 : (uint16_t)mtu, &what);
+	(void)rl_hush_end(&hush, said);
 	w->started = true;
 	if (ret != 0) {
-		snprintf(err, len, "cannot %s port %s: %s%s", what, name,
-			 strerror(-ret), rl_netdev_trouble(&w->dev));
+		snprintf(err, len, "cannot %s port %s: %s%s%s", what, name,
+			 strerror(-ret), said, rl_netdev_trouble(&w->dev));
 		return ret;
 	}
 	rl_netdev_take_all(&w->dev);
@@ -150,9 +151,7 @@ rl_wire_dev_close(struct rl_wire_dev *w)
 {
 	if (w->started) {
 		let_settle(w);
-		rl_netdev_take_own(&w->dev);
-		(void)rte_eth_dev_stop(w->dev.port_id);
-		(void)rte_eth_dev_close(w->dev.port_id);
+		rl_netdev_close(&w->dev);
 	}
 	rte_mempool_free(w->pool);
 	memset(w, 0, sizeof(*w));

@@ -90,6 +90,13 @@ int rl_xdp_fault_poll(struct rl_xdp_fault *f, int timeout_ms,
  */
 int rl_xdp_steer_path(char *path, size_t len, char *err);
 
+/**
+ * Before DPDK opens queue @p queue of @p ifname with a program of its own: it
+ * would take away whatever stands there as it ends.
+ * @return 0; -EBUSY: somebody's program or socket; -ENODEV; -EPERM
+ */
+int rl_xdp_port_check(const char *ifname, uint32_t queue, char *err);
+
 /** How long rl_steer counts as somebody's after its owner was last heard. */
 #define RL_XDP_STEER_LEASE_MS 2000
 

@@ -167,6 +167,7 @@ def eal_that_does_not_start_exits_with_2():
     with Box() as box:
         run = box.run(eal=["--no-such-option"], commands="quit\n").check(2)
         assert "--no-such-option" in run.err, run.err
+        assert len(run.errors()) == 1, run.err
         assert run.out == "", "EAL's list of options hides what is wrong"
         # a port whose file is missing is not there for its endpoint
         run = box.run(eal=["--vdev=net_pcap0,rx_pcap=/nowhere/x.pcap"],

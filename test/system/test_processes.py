@@ -295,6 +295,10 @@ def what_does_not_fit_together_is_refused():
         refused(CONFIG, ("--process", "middle"), "none called middle",
                 "left, right")
         refused(FIGURE1, ("--process", "left"), "names no processes")
+        refused(CONFIG.replace('["e1", "s1"]', '["e1", "s1", "s0"]'),
+                ("--process", "left"), "s0", "one process runs it")
+        refused(CONFIG.replace('["e1", "s1"]', '["s1"]'),
+                ("--process", "left"), "nobody runs e1")
         refused(CONFIG, ("--process", "left", "--packets", "5"),
                 "generators stay within one process")
         refused(CONFIG.split("attach")[0].replace(

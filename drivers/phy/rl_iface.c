@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "rl_iface.h"
+#include "rl_netdev.h"
+
+#define CLAIMS_MAX 1024
+#define CLAIM_NAME 64
+/* Newer than some headers. */
+#define CAP_BPF_NUMBER 39
+
+/* Names that this process holds; they go with it. */
+static char claimed[CLAIMS_MAX][CLAIM_NAME];
+static unsigned int nclaimed;
+
+static bool
+has_cap(const struct __user_cap_data_struct d[2], unsigned int cap)
+{
+	return (d[cap / 32].effective & 1u << cap % 32) != 0;
+}
+
+static int
+check_rights(const char *iface, bool xdp, char *err, size_t len)
+{
+	struct __user_cap_header_struct h = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct d[_LINUX_CAPABILITY_U32S_3];
+
+	if (syscall(SYS_capget, &h, d) != 0)
+		return 0;
+	if (has_cap(d, CAP_NET_RAW) &&
+	    (!xdp || (has_cap(d, CAP_NET_ADMIN) &&
+		      (has_cap(d, CAP_SYS_ADMIN) ||
+		       has_cap(d, CAP_BPF_NUMBER)))))
+		return 0;
+	snprintf(err, len, "%s: it takes root, or CAP_NET_RAW%s", iface,
+		 xdp ? ", CAP_NET_ADMIN and CAP_BPF" : "");
+	return -EPERM;
+}
+
+static int
+check_kernel(bool xdp, char *err, size_t len)
+{
+	const int family = xdp ? AF_XDP : AF_PACKET;
+	const int fd = socket(family, SOCK_RAW | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0) {
+		close(fd);
+		return 0;
+	}
+	if (errno != EAFNOSUPPORT)
+		return 0; /* the driver will say */
+	snprintf(err, len, "this kernel has no %s sockets%s",
+		 xdp ? "AF_XDP" : "AF_PACKET",
+		 xdp ? "; take net_af_packet instead" : "");
+	return -EAFNOSUPPORT;
+}
+
+/* A name without a file: the kernel's own, one in each network namespace. */
+static int
+claim(const char *name, const char *iface, char *err, size_t len)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd, ret = 0;
+
+	for (unsigned int i = 0; i < nclaimed; i++)
+		if (strcmp(claimed[i], name) == 0)
+			return 0;
+	if (nclaimed == CLAIMS_MAX)
+		return 0;
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, "%s", name);
+	if (fd < 0 ||
+	    bind(fd, (struct sockaddr *)&a,
+		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+			     strlen(name))) != 0)
+		ret = -errno;
+	if (ret == 0) {
+		snprintf(claimed[nclaimed++], CLAIM_NAME, "%s", name);
+		return 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (ret != -EADDRINUSE)
+		return 0; /* nobody is kept from it for that */
+	snprintf(err, len, "%s: another process of reflit's has it open; stop "
+			   "that one, or take another interface", iface);
+	return -EBUSY;
+}
+
+int
+rl_iface_claim(const char *vdev, char *err, size_t len)
+{
+	const bool xdp = strncmp(vdev, "net_af_xdp", 10) == 0;
+	char iface[RL_IFNAME], queue[8] = "0", name[CLAIM_NAME];
+	unsigned int ifindex;
+	int ret;
+
+	if ((!xdp && strncmp(vdev, "net_af_packet", 13) != 0) ||
+	    !rl_devarg(vdev, "iface", iface, sizeof(iface)))
+		return 0;
+	ret = check_rights(iface, xdp, err, len);
+	if (ret == 0)
+		ret = check_kernel(xdp, err, len);
+	if (ret != 0)
+		return ret;
+	ifindex = if_nametoindex(iface);
+	if (ifindex == 0) {
+		snprintf(err, len, "there is no interface %s; ip link lists "
+				   "them", iface);
+		return -ENODEV;
+	}
+	if (xdp)
+		(void)rl_devarg(vdev, "start_queue", queue, sizeof(queue));
+	snprintf(name, sizeof(name), "reflit/%s/%u/%s",
+		 xdp ? "af_xdp" : "af_packet", ifindex, queue);
+	return claim(name, iface, err, len);
+}
