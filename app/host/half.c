@@ -24,9 +24,10 @@ half_digest(uint32_t tag, uint32_t len, uint32_t crc)
 
 /* A kill falls between two stores of this thread; the fences keep their order. */
 static void
-begin(struct half *h)
+begin(struct half *h, enum half_writing what)
 {
-	atomic_store_explicit(&h->writing, 1, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	atomic_store_explicit(&h->writing, what, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
@@ -34,7 +35,7 @@ static void
 end(struct half *h)
 {
 	atomic_signal_fence(memory_order_seq_cst);
-	atomic_store_explicit(&h->writing, 0, memory_order_relaxed);
+	atomic_store_explicit(&h->writing, HALF_AT_REST, memory_order_relaxed);
 }
 
 static void
@@ -58,7 +59,14 @@ sent(struct half *h, uint32_t tag, uint64_t digest)
 void
 half_sent(struct half *h, uint32_t tag, uint64_t digest)
 {
-	begin(h);
+	if (h->nspans == 0 || h->other_life) {
+		begin(h, HALF_CHANGES);
+	} else {
+		const struct half_span *s = &h->span[h->nspans - 1];
+
+		h->before = (struct half_before){ 0, s->packets, s->digest };
+		begin(h, HALF_COUNTS);
+	}
 	sent(h, tag, digest);
 	end(h);
 }
@@ -91,7 +99,7 @@ void
 half_peer_restarted(struct half *h, uint32_t tag, uint32_t packets,
 		    uint64_t digest)
 {
-	begin(h);
+	begin(h, HALF_CHANGES);
 	peer_restarted(h, tag, packets, digest);
 	end(h);
 }
@@ -99,7 +107,7 @@ half_peer_restarted(struct half *h, uint32_t tag, uint32_t packets,
 void
 half_reported(struct half *h, uint32_t tag, uint64_t digest)
 {
-	begin(h);
+	begin(h, HALF_CHANGES);
 	if (h->nreports == HALF_REPORTS)
 		h->unlisted++;
 	else
@@ -150,11 +158,40 @@ got(struct half *h, uint32_t tag, uint64_t digest)
 bool
 half_got(struct half *h, uint32_t tag, uint64_t digest)
 {
+	const struct half_run *r = h->nruns == 0 ? NULL : &h->run[h->nruns - 1];
 	bool late;
 
-	begin(h);
+	if (r == NULL || tag != r->next) {
+		begin(h, HALF_CHANGES);
+	} else {
+		h->before = (struct half_before){ r->next, r->packets,
+						  r->digest };
+		begin(h, HALF_COUNTS);
+	}
 	late = got(h, tag, digest);
 	h->late += late;
 	end(h);
 	return late;
+}
+
+bool
+half_mend(struct half *h)
+{
+	const uint32_t was = atomic_load_explicit(&h->writing,
+						  memory_order_relaxed);
+
+	if (was == HALF_AT_REST)
+		return true;
+	if (was != HALF_COUNTS || h->nspans + h->nruns == 0)
+		return false;
+	if (h->sink) {
+		h->run[h->nruns - 1].next = h->before.next;
+		h->run[h->nruns - 1].packets = h->before.packets;
+		h->run[h->nruns - 1].digest = h->before.digest;
+	} else {
+		h->span[h->nspans - 1].packets = h->before.packets;
+		h->span[h->nspans - 1].digest = h->before.digest;
+	}
+	end(h);
+	return true;
 }

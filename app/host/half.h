@@ -20,7 +20,8 @@
  *
  * Written by one lcore; read by the control thread after the lcores. It may lie
  * in memory that outlives its process, and be read there: a process that was
- * killed in the middle of a change has left `writing` set.
+ * killed in the middle of a change has left `writing` set. half_mend() takes back
+ * what was being counted then; other changes, which are rare, it cannot.
  */
 
 #include <stdatomic.h>
@@ -56,8 +57,22 @@ struct half_run {
 	struct rl_ranges missing; /**< relative to first */
 };
 
+enum half_writing {
+	HALF_AT_REST,
+	HALF_COUNTS, /**< a packet, in order: `before` holds what was */
+	HALF_CHANGES, /**< anything else */
+};
+
+/** The last span, or the last run, before the packet that is being counted. */
+struct half_before {
+	uint32_t next;
+	uint64_t packets;
+	uint64_t digest;
+};
+
 struct half {
-	_Atomic uint32_t writing; /**< not 0 while it is being changed */
+	_Atomic uint32_t writing; /**< enum half_writing */
+	struct half_before before;
 	bool sink;
 	bool other_life; /**< source: the next packet opens a span */
 	uint32_t nspans;
@@ -91,5 +106,11 @@ void half_peer_restarted(struct half *h, uint32_t tag, uint32_t packets,
 
 /** Sink's lcore. @return whether it comes before one that has arrived */
 bool half_got(struct half *h, uint32_t tag, uint64_t digest);
+
+/**
+ * Any thread, of the half of a process that was killed.
+ * @return whether it is whole; else nothing of it can be relied on
+ */
+bool half_mend(struct half *h);
 
 #endif /* HALF_H */

@@ -11,7 +11,7 @@
 
 #include "half.h"
 
-#define LEDGER_MAGIC "reflit ledger 1"
+#define LEDGER_MAGIC "reflit ledger 2"
 #define LEDGER_PAGE 4096u
 
 struct ledger_head {

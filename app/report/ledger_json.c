@@ -30,21 +30,35 @@ is_sound(const struct ledger_entry *e)
 	return true;
 }
 
-/* Adds an entry; one that was being changed proves nothing. */
-static void
-add_entry(json_t *flows, const struct ledger_entry *e, uint64_t *sent,
-	  uint64_t *got, uint64_t *late)
+/* One that was being changed says of its flow only that nothing is proven. */
+static json_t *
+torn_json(const struct ledger_entry *e)
 {
-	const struct half *h = &e->half;
+	json_t *o = json_object();
 
-	if (h->nspans + h->nruns == 0)
-		return;
-	if (atomic_load_explicit(&h->writing, memory_order_relaxed) != 0) {
-		fprintf(stderr, "reflit-report: %s to %s: the process was "
-				"killed as it wrote this down\n", e->src,
-			e->dst);
+	fprintf(stderr, "reflit-report: %s to %s: the process was killed as it "
+			"wrote this down; it proves nothing\n", e->src,
+		e->dst);
+	json_object_set_new(o, "source", json_string(e->src));
+	json_object_set_new(o, "destination", json_string(e->dst));
+	json_object_set_new(o, "end", json_string(e->half.sink ? "sink"
+							       : "source"));
+	json_object_set_new(o, "torn", json_true());
+	return o;
+}
+
+static void
+add_entry(json_t *flows, struct ledger_entry *e, uint64_t *sent, uint64_t *got,
+	  uint64_t *late)
+{
+	struct half *h = &e->half;
+
+	if (!half_mend(h)) {
+		json_array_append_new(flows, torn_json(e));
 		return;
 	}
+	if (h->nspans + h->nruns == 0)
+		return;
 	json_array_append_new(flows, half_json(h, e->src, e->dst));
 	for (uint32_t i = 0; i < h->nspans; i++)
 		*sent += h->span[i].packets;

@@ -149,6 +149,19 @@ join_channels(json_t *const report[], unsigned int n)
 	return all;
 }
 
+/* Processes of which there is a ledger and no report. */
+static json_t *
+killed(json_t *const report[], unsigned int n)
+{
+	json_t *names = json_array();
+
+	for (unsigned int i = 0; i < n; i++)
+		if (json_is_true(json_object_get(report[i], "killed")))
+			json_array_append(names, json_object_get(report[i],
+								 "process"));
+	return names;
+}
+
 static int
 save(json_t *const report[], unsigned int n, const struct merged *m,
      unsigned int missing, const char *path)
@@ -182,6 +195,8 @@ save(json_t *const report[], unsigned int n, const struct merged *m,
 	set(o, "flows_between_processes", m->flows);
 	set(o, "unclean_reports", m->unclean);
 	set(o, "missing_reports", missing);
+	set(o, "torn_flows", m->torn);
+	json_object_set_new(o, "killed", killed(report, n));
 	set(o, "flit_hops", hops);
 	set(o, "elapsed_ns", elapsed);
 	set(o, "outage_ns", outage);
@@ -227,6 +242,10 @@ print(const struct merged *m, unsigned int n)
 		printf("unproven %" PRIu64 ": on their way to or from a process "
 		       "that was killed, or has left no ledger\n",
 		       m->unproven);
+	if (m->torn != 0)
+		printf("%" PRIu64 " halves of flows prove nothing: they were "
+		       "being written when their process was killed\n",
+		       m->torn);
 	if (m->unlisted != 0)
 		printf("%" PRIu64 " events were not written down: there is no "
 		       "proof\n", m->unlisted);
@@ -275,12 +294,12 @@ run(char *const path[], unsigned int n, const char *json)
 		if (report[i] == NULL)
 			goto out;
 	}
-	if (merge_reports(report, (const char *const *)path, n, &m, line,
-			  sizeof(line)) != 0) {
+	missing = say_missing(report, n);
+	if (merge_reports(report, (const char *const *)path, n, missing, &m,
+			  line, sizeof(line)) != 0) {
 		fprintf(stderr, "reflit-report: %s\n", line);
 		goto out;
 	}
-	missing = say_missing(report, n);
 	print(&m, n);
 	print_channels(report, n);
 	status = merged_clean(&m) && missing == 0 ? 0 : 1;

@@ -25,6 +25,7 @@ struct span {
 	uint64_t digest;
 	bool last; /* of its source: nothing began anew after it */
 	bool killed; /* its source was, and what had not left went with it */
+	bool torn; /* a sink of it proves nothing: killed, or no report */
 	uint64_t killed_end; /* behind what sinks that were killed have got */
 	uint64_t life; /* numbers below went to a peer that had died since */
 	struct piece *got;
@@ -198,8 +199,10 @@ on_its_way(const struct span *s, const json_t *source)
 	for (size_t i = 0; i < s->ngot; i++)
 		if (s->got[i].hi > end)
 			end = s->got[i].hi;
-	if ((!s->killed && (end == 0 || end != s->killed_end)) ||
-	    end >= s->packets)
+	if (end >= s->packets)
+		return 0;
+	if (!s->killed && (end == 0 || end != s->killed_end) &&
+	    (!s->torn || s->ngot != 0))
 		return 0;
 	all = count_reported(s, source, s->packets, &none);
 	below = count_reported(s, source, end, &none);
@@ -235,10 +238,17 @@ was_killed(const json_t *report)
 	return json_is_true(json_object_get(report, "killed"));
 }
 
+static bool
+is_torn(const json_t *flow)
+{
+	return json_is_true(json_object_get(flow, "torn"));
+}
+
 static int
 judge_span(json_t *const report[], unsigned int n, const json_t *source,
 	   struct span *s, struct merged *m)
 {
+	bool heard = false;
 	int ret = 0;
 
 	for (unsigned int i = 0; i < n; i++) {
@@ -246,12 +256,16 @@ judge_span(json_t *const report[], unsigned int n, const json_t *source,
 		size_t k, j;
 
 		json_array_foreach(json_object_get(report[i], "flows"), k, flow)
-			if (is_flow(flow, "sink", s))
+			if (is_flow(flow, "sink", s)) {
+				heard = true;
+				s->torn |= is_torn(flow);
 				json_array_foreach(
 					json_object_get(flow, "runs"), j, run)
 					ret |= add_run(s, run,
 						       was_killed(report[i]));
+			}
 	}
+	s->torn |= !heard && m->missing != 0;
 	if (ret == 0)
 		judge(s, source, m);
 	free(s->got);
@@ -427,11 +441,11 @@ same_fabric(json_t *const report[], const char *const name[], unsigned int n,
 
 int
 merge_reports(json_t *const report[], const char *const name[], unsigned int n,
-	      struct merged *m, char *err, size_t len)
+	      unsigned int missing, struct merged *m, char *err, size_t len)
 {
 	int ret = same_fabric(report, name, n, err, len);
 
-	*m = (struct merged){ 0 };
+	*m = (struct merged){ .missing = missing };
 	for (unsigned int i = 0; i < n && ret == 0; i++) {
 		json_t *flow;
 		size_t k;
@@ -439,6 +453,7 @@ merge_reports(json_t *const report[], const char *const name[], unsigned int n,
 		add_report(report[i], m);
 		json_array_foreach(json_object_get(report[i], "flows"), k,
 				   flow) {
+			m->torn += is_torn(flow);
 			if (is_flow(flow, "source", NULL))
 				ret |= judge_source(report, n, flow,
 						    was_killed(report[i]), m);

@@ -30,16 +30,20 @@ struct merged {
 	uint64_t unproven;  /**< to or from a life that left neither report nor ledger */
 	uint64_t unlisted;  /**< of what was not written down: no proof */
 	uint64_t flows;	    /**< between two processes */
+	uint64_t torn;	    /**< halves that were being written at a kill */
+	unsigned int missing; /**< processes that left nothing */
 	unsigned int unclean; /**< reports of runs that broke a promise alone */
 };
 
 /**
- * Adds up @p n reports and judges the flows between them.
+ * Adds up @p n reports and judges the flows between them. @p missing processes
+ * of the fabric left none.
  * @param err  @p len bytes, one line on failure
  * @return 0; -EINVAL where they are no reports of one fabric; -ENOMEM
  */
 int merge_reports(json_t *const report[], const char *const name[],
-		  unsigned int n, struct merged *m, char *err, size_t len);
+		  unsigned int n, unsigned int missing, struct merged *m,
+		  char *err, size_t len);
 
 /** Whether every promise was kept. */
 bool merged_clean(const struct merged *m);

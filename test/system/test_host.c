@@ -386,6 +386,36 @@ a_sink_writes_down_runs_and_what_is_missing_in_them(void **state)
 	assert_int_equal(h.unlisted, 3);
 }
 
+/* [PHY-3] What a kill leaves in the middle of a change. */
+static void
+a_packet_that_was_being_counted_at_a_kill_has_not_come(void **state)
+{
+	static struct half h;
+
+	(void)state;
+	half_init(&h, true);
+	for (uint32_t t = 7; t < 10; t++)
+		(void)half_got(&h, t, 100);
+	assert_true(half_mend(&h));
+	assert_int_equal(h.run[0].packets, 3);
+	atomic_store(&h.writing, HALF_COUNTS);
+	assert_true(half_mend(&h));
+	assert_int_equal(h.run[0].next, 9);
+	assert_int_equal(h.run[0].packets, 2);
+	assert_int_equal(h.run[0].digest, 200);
+	assert_int_equal(h.writing, HALF_AT_REST);
+	(void)half_got(&h, 20, 1); /* a gap is more than a count */
+	atomic_store(&h.writing, HALF_CHANGES);
+	assert_false(half_mend(&h));
+	half_init(&h, false);
+	half_sent(&h, 7, 100);
+	half_sent(&h, 8, 100);
+	atomic_store(&h.writing, HALF_COUNTS);
+	assert_true(half_mend(&h));
+	assert_int_equal(h.span[0].packets, 1);
+	assert_int_equal(h.span[0].digest, 100);
+}
+
 /* [PHY-3] */
 static void
 a_source_writes_down_spans_and_what_it_gave_up(void **state)
@@ -482,6 +512,8 @@ main(void)
 			empty_proof),
 		cmocka_unit_test(
 			a_sink_writes_down_runs_and_what_is_missing_in_them),
+		cmocka_unit_test(
+			a_packet_that_was_being_counted_at_a_kill_has_not_come),
 		cmocka_unit_test_setup(
 			a_source_writes_down_spans_and_what_it_gave_up,
 			empty_proof),

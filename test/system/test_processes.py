@@ -5,8 +5,10 @@ veth cables between the halves, frames in at e0 and e1. What both report is
 judged by reflit-report."""
 import json
 import os
+import random
 import subprocess
 import sys
+import threading
 import time
 
 from process_pair import (CONFIG, Pair, REPORT, clean, exchange,  # noqa: E402
@@ -129,6 +131,66 @@ def what_was_on_its_way_as_a_process_was_killed_is_all_that_is_unproven():
                                    check=False, pass_fds=(f.fileno(),))
                 assert p.returncode == 2, p.stdout + p.stderr
                 assert len(p.stderr.splitlines()) == 1, p.stderr
+
+
+class Flood(threading.Thread):
+    """Frames in at both ends, without a pause, until it is told to end."""
+
+    def __init__(self, net):
+        super().__init__(daemon=True)
+        self.net, self.over = net, threading.Event()
+        self.start()
+
+    def run(self):
+        k = 0
+        while not self.over.is_set():
+            for frm in (0, 1):
+                try:
+                    self.net.send(frm, k, 20)
+                except OSError:
+                    pass  # its ring is full
+            k = (k + 20) % 2**31
+
+    def end(self):
+        self.over.set()
+        self.join()
+
+
+@case
+def a_process_killed_at_any_moment_under_load_loses_nothing_unsaid():
+    """Five times; the ledgers prove all but what was on its way."""
+    rng = random.Random(5)
+    with Pair() as net:
+        for i in (0, 1):
+            net.start(i)
+        net.meet()
+        ledgers, flood = [], Flood(net)
+        for _ in range(5):
+            time.sleep(0.3 + rng.random())
+            net.kill(1)
+            ledgers.append(net.json(1) + ".ledger")
+            net.receive(1, 1 << 30, rng.random() / 2)  # of the life before
+            net.start(1)
+            end = time.monotonic() + 30
+            while not net.receive(1, 1, 0.1):
+                assert time.monotonic() < end, net.errors()
+        time.sleep(0.5)
+        flood.end()
+        assert net.stop() == [0, 0], net.errors()
+        status, out, merged = net.judge(net.json(0), net.json(1), *ledgers)
+        assert status == 0, out
+        assert merged["killed"] == ["right"] * 5, merged["killed"]
+        for key in ("lost", "duplicated", "reordered", "corrupted",
+                    "unlisted"):
+            assert merged[key + "_packets"] == 0, (key, out)
+        sent, there, told, open_ = [merged[k + "_packets"] for k in (
+            "sent", "delivered", "reported", "unproven")]
+        assert sent > 5000 and sent == there + told + open_, out
+        # windows of two flows, frames not yet in a packet, five times
+        assert open_ < 5 * 2 * 2500, out
+        # nothing but the ledgers can tell
+        assert net.judge(net.json(0), net.json(1))[2]["unproven_packets"] > \
+            open_, out
 
 
 @case

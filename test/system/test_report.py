@@ -197,6 +197,28 @@ def a_process_without_a_report_is_named():
     m, out = judge(1, report("a"))
     assert m["missing_reports"] == 1, m
     assert "process b has left no report" in out, out
+    # what it got nobody knows: it is not known to be lost
+    m, out = judge(1, report("a", [source((5, 10))]))
+    assert m["unproven_packets"] == 10 and m["lost_packets"] == 0, m
+    assert m["killed"] == [] and m["torn_flows"] == 0, m
+
+
+@case
+def half_a_flow_that_was_being_written_proves_nothing():
+    torn = {"source": "e0", "destination": "e1", "end": "sink", "torn": True}
+    dead = dict(report("b", [torn]), killed=True)
+    m, out = judge(0, report("a", [source((5, 10), reported=(14,))]), dead)
+    assert m["unproven_packets"] == 9 and m["reported_packets"] == 1, m
+    assert m["torn_flows"] == 1 and m["killed"] == ["b"], m
+    assert "1 halves of flows prove nothing" in out, out
+    # it is no excuse for what its next life has not got
+    m, out = judge(1, report("a", [source((5, 10), (100, 4))]), dead,
+                   report("b", [sink((100, 103))]))
+    assert m["unproven_packets"] == 10 and m["lost_packets"] == 1, m
+    # a source that proves nothing
+    dead = dict(report("a", [dict(torn, end="source")]), killed=True)
+    m, out = judge(0, dead, report("b", [sink((5, 15))]))
+    assert m["unproven_packets"] == 10, m
 
 
 @case
