@@ -28,7 +28,10 @@ if [ ! -x "$build/app/reflit-report" ]; then
 	echo "two-hosts: there is no $build/app/reflit-report; build first" >&2
 	exit 2
 fi
+# a second run beside this one has a folder of its own
 out=$build/two-hosts
+exec 9>"$out.lock"
+flock -n 9 || out=$out.$$
 mkdir -p "$out"
 rm -rf "$out"/*
 L=rlh$$l

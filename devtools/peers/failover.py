@@ -3,6 +3,7 @@
 """One of two cables dies under traffic: reflit beside DPDK's bonding and MPTCP;
 see failover.sh. BUILD names the folder of reflit's build."""
 import argparse
+import glob
 import json
 import os
 import re
@@ -416,6 +417,10 @@ def carry_out(name, path, rows_of):
                 subprocess.TimeoutExpired) as e:
             print("%s.sh: %s" % (name, e), file=sys.stderr)
             return 1
+        finally:
+            # of processes that were killed: links into /dev/shm
+            for link in glob.glob(os.path.join(work, "*.ledger*")):
+                os.remove(os.path.realpath(link))
     if path:
         with open(path, "w", encoding="utf-8") as f:
             json.dump(rows, f, indent=1)

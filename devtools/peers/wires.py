@@ -117,6 +117,7 @@ def tcp(a, work):
     low, high = cpus()
     kinds = {"testpmd io": "0@%d,1@%d" % (high, low), "reflit": "0@%d" % low}
     got = {who: [] for who in kinds}
+    wall = {who: [] for who in kinds}
     again = {who: 0 for who in kinds}
     for _ in range(a.rounds):
         for who, lcores in kinds.items():
@@ -129,20 +130,28 @@ def tcp(a, work):
                 share = (cpu_s(p.pid) - before) / (a.seconds + 0.6)
                 stop(p)
             got[who].append(rate / share)
+            wall[who].append(rate)
             again[who] += n
     base = statistics.median(got["testpmd io"])
     rows = [{"who": who, "gbit_per_s": statistics.median(v),
+             "wall_gbit_per_s": statistics.median(wall[who]),
              "spread": spread(v), "retransmits": again[who],
-             "of_testpmd": statistics.median(v) / base}
+             "of_testpmd": statistics.median(v) / base,
+             # each beside the testpmd of its own round
+             "of_testpmd_by_round": [x / y for x, y in
+                                     zip(v, got["testpmd io"])]}
             for who, v in got.items()]
     print("TCP between two hosts, one stream, by processor time of what "
           "forwards; medians of %d rounds" % a.rounds)
-    print("%-12s %8s %8s %10s %11s" % ("who", "Gbit/s", "spread",
-                                       "sent again", "of testpmd"))
+    print("%-12s %8s %8s %10s %11s  %s"
+          % ("who", "Gbit/s", "spread", "sent again", "of testpmd",
+             "on the wall"))
     for r in rows:
-        print("%-12s %8.2f %6.0f %% %10d %11.2f"
+        print("%-12s %8.2f %6.0f %% %10d %11.2f  %.2f"
               % (r["who"], r["gbit_per_s"], 100 * r["spread"],
-                 r["retransmits"], r["of_testpmd"]))
+                 r["retransmits"], r["of_testpmd"], r["wall_gbit_per_s"]))
+    print("of testpmd, round by round: %s"
+          % " ".join("%.2f" % x for x in rows[1]["of_testpmd_by_round"]))
     return rows
 
 
@@ -418,7 +427,7 @@ def spurious(a, work):
 
 def restart(a, work):
     """The right reflit is killed and begun anew under traffic."""
-    waits, outages = [], []
+    waits, outages, quiet = [], [], []
     for _ in range(a.rounds):
         with Pair(work) as hosts:
             hosts.up_behind_ports()
@@ -436,17 +445,24 @@ def restart(a, work):
             up = [t for t, i, line in hosts.said
                   if i == 1 and t > killed and re.search(
                       r"s0-s1#\d up, epoch", line)]
-            got = [t for _, t in arrived(hosts) if t > killed]
+            times = [t for _, t in arrived(hosts)]
+            before = [t for t in times if t < killed - 0.1]
+            got = [t for t in times if t > killed]
         if not up or not got:
             raise Trouble("nothing came back: %s" % hosts.said[-5:])
         waits.append(1e3 * (got[0] - up[0]))
         outages.append(1e3 * (got[0] - killed))
+        quiet.append(max(1e3 * (y - x)
+                         for x, y in zip(before, before[1:])))
     print("a process killed (-9) and started again under 2,000 datagrams a "
           "second; %d times" % a.rounds)
     print("from the training of its first link to the first datagram: %s ms; "
           "from the kill: %s ms" % (", ".join("%.1f" % w for w in waits),
                                    ", ".join("%.0f" % o for o in outages)))
-    return {"from_training_ms": waits, "from_kill_ms": outages}
+    print("longest silence before any kill: %s ms"
+          % ", ".join("%.1f" % q for q in quiet))
+    return {"from_training_ms": waits, "from_kill_ms": outages,
+            "longest_silence_before_ms": quiet}
 
 
 MEASURES = {"tcp": tcp, "wire": wire, "cuts": cuts, "spurious": spurious,
