@@ -95,9 +95,22 @@ class Pair(Processes):
         """Numbers of frames that leave at e0 (0) or e1 (1), in order."""
         return self.receive_of(to, TYPE, enough, seconds)
 
+    def is_open(self, i):
+        """Whether process i has opened its ports: what is sent earlier to a
+        peer that takes long to start is given up, openly."""
+        out = subprocess.run(["ip", "-n", self.ns[i], "-d", "link", "show",
+                              "p"], capture_output=True, text=True,
+                             check=True).stdout
+        return "promiscuity 0 " not in out
+
     def meet(self, seconds=60):
         """Until frames pass both ways."""
         end = time.monotonic() + seconds
+        while not (self.is_open(0) and self.is_open(1)):
+            assert time.monotonic() < end, self.errors()
+            for p in self.process:
+                assert p.poll() is None, self.errors()
+            time.sleep(0.05)
         for frm in (0, 1):
             while not self.receive(1 - frm, 1, 0.1):
                 self.send(frm, 0, 1)

@@ -101,6 +101,8 @@ def what_the_driver_says_stands_in_the_one_line_and_all_of_it_on_demand():
                 assert run.err.startswith("reflit: EAL did not start ("), \
                     run.err
                 assert why in run.err, run.err
+                # and not who says it
+                assert "EAL: " not in run.err and "(/" not in run.err, run.err
 
 
 @case
