@@ -16,6 +16,8 @@
  * be and how long their way is from there at most. What kept says may be too
  * much (states that no packet comes to any more), never too little; where too
  * much is what fails, the destination is looked at as if nothing were known.
+ * So it is where more states would have to be looked at one by one than takes
+ * the time of a look at all.
  *
  * check_carry.c has what is kept, check_carry_map.c what a change means for it,
  * check_carry_tile.c what has to be looked at, check_carry_walk.c the facts.
@@ -62,6 +64,10 @@ int check_carry_store(const struct ranks_run *r, uint32_t from,
 #define CARRY_DOES 1u
 #define CARRY_BY_SL 2u
 
+/** States of a tile that are looked at one by one at most, and one more for each
+    switch. */
+#define CARRY_LOOKS 256u
+
 /** A change: from what was kept to what is to be. */
 struct carry_change {
 	struct ranks_run *r;
@@ -75,6 +81,7 @@ struct carry_change {
 	uint8_t inject;	      /**< bit per plane that packets are injected on */
 	/** what is kept of the slots of the tile at hand, or NULL */
 	uint8_t *state[RANKS_SLOTS];
+	uint32_t left;	      /**< states that may be looked at for the tile */
 	uint32_t *queue;      /**< [lane][state] */
 	uint8_t *queued;      /**< [state][lane] */
 };
@@ -90,7 +97,8 @@ void check_carry_end(struct carry_change *c);
 
 /**
  * Looks at what changed for the destinations @p want of a tile. Returns those
- * that are proven; of the others nothing is kept.
+ * that are proven; of the others, which fail or would take too long, nothing is
+ * kept.
  *
  * @param looked  set to those at which anything had to be looked at
  */

@@ -136,6 +136,23 @@ tile_begin(struct carry_change *c, struct carry_lane lane[RANKS_TILE],
 			.queue = c->queue + (size_t)k * room};
 }
 
+/* What is in the queues; too much of it is dropped, all destinations with it. */
+static bool
+tile_too_much(struct carry_change *c, struct carry_lane lane[RANKS_TILE])
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < RANKS_TILE; k++)
+		n += lane[k].n;
+	c->left = CARRY_LOOKS + c->r->map.nsw;
+	if (n <= c->left)
+		return false;
+	c->left = 0;
+	for (uint32_t k = 0; k < RANKS_TILE; k++)
+		carry_lane_run(&lane[k]);
+	return true;
+}
+
 unsigned int
 check_carry_tile(struct carry_change *c, uint32_t tile, unsigned int want,
 		 unsigned int *looked)
@@ -158,6 +175,11 @@ check_carry_tile(struct carry_change *c, uint32_t tile, unsigned int want,
 		if (planes != 0 || c->dev[u])
 			tile_switch(lane, want, u, planes, c->dev[u]);
 	}
+	if (tile_too_much(c, lane)) {
+		*looked = want;
+		t->carried = 0;
+		return 0;
+	}
 	bad = tile_sources(c, lane, tile, want);
 	for (uint32_t k = 0; k < RANKS_TILE; k++) {
 		struct carry_lane *l = &lane[k];
@@ -166,7 +188,7 @@ check_carry_tile(struct carry_change *c, uint32_t tile, unsigned int want,
 			continue;
 		if (!carry_lane_run(l))
 			bad |= 1u << k;
-		*looked |= l->looked != 0 ? 1u << k : 0;
+		*looked |= l->looked != 0 ? 1u << k : bad & 1u << k;
 		c->r->rep->states += l->looked;
 		if (l->max_hops > c->r->rep->max_hops &&
 		    !(bad >> k & 1))

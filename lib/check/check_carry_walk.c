@@ -330,6 +330,9 @@ lane_look(struct carry_lane *l, uint32_t at)
 	const unsigned int slot = at / l->m->nsw;
 	const uint32_t u = at % l->m->nsw;
 
+	if (l->c->left == 0)
+		return false;
+	l->c->left--;
 	l->looked++;
 	return lane_ascends(l, slot, u) && lane_leads(l, slot, u) &&
 	       lane_before(l, slot, u);

@@ -339,10 +339,11 @@ check_proof_differ_free(struct proof_diff *d)
 	memset(d, 0, sizeof(*d));
 }
 
-/* Marks the destinations to which a device may send by a port. */
+/* Marks the destinations to which a device may send by some of its ports: a bit
+ * per port, the 65th as the first, which marks too much, never too little. */
 static void
-compare_port(const struct ranks_map *m, uint32_t dev, unsigned int port,
-	     uint8_t *todo)
+compare_ports(const struct ranks_map *m, uint32_t dev, uint64_t ports,
+	      uint8_t *todo)
 {
 	const struct rl_fwd *f = &m->in->fwd[dev];
 	unsigned int planes = 0;
@@ -358,10 +359,33 @@ compare_port(const struct ranks_map *m, uint32_t dev, unsigned int port,
 		for (uint32_t e = 0; e < m->topo->nep; e++) {
 			uint64_t w = rl_fwd_word(f, p, (uint16_t)e);
 
-			for (unsigned int i = 0; i < RL_FWD_ALTS; i++, w >>= 16)
-				todo[e] |= rl_fwd_word_hop(w).port == port;
+			for (unsigned int i = 0; i < RL_FWD_ALTS && !todo[e];
+			     i++, w >>= 16) {
+				const unsigned int q = rl_fwd_word_hop(w).port;
+
+				todo[e] |= q < f->nports && (ports >> q % 64 & 1);
+			}
 		}
 	}
+}
+
+/* The ports of a device behind which a link or its ranks are others. */
+static uint64_t
+compare_device(const struct rl_topo_dev *dev, const struct rl_proof *old,
+	       const struct rl_proof *now)
+{
+	uint64_t ports = 0;
+
+	for (unsigned int p = 0; p < dev->nports; p++) {
+		const uint32_t l = dev->port[p].link;
+		const uint32_t c = rl_channel(l, dev->port[p].end, 0);
+
+		if (old->link_up[l] != now->link_up[l] ||
+		    memcmp(old->rank + c, now->rank + c,
+			   RL_VCS * sizeof(*now->rank)) != 0)
+			ports |= 1ull << p % 64;
+	}
+	return ports;
 }
 
 bool
@@ -400,18 +424,11 @@ check_proof_compare(const struct ranks_map *m, const struct rl_proof *old,
 		return;
 	for (uint32_t e = 0; e < t->nep; e++)
 		todo[e] = !check_proof_same(old, now, d, e);
-	for (uint32_t l = 0; l < t->nlink; l++) {
-		const struct rl_topo_link *k = &t->link[l];
+	for (uint32_t u = 0; u < t->ndev; u++) {
+		const uint64_t ports = compare_device(&t->dev[u], old, now);
 
-		for (unsigned int end = 0; end < 2; end++) {
-			const uint32_t c = rl_channel(l, end, 0);
-
-			if (old->link_up[l] == now->link_up[l] &&
-			    memcmp(old->rank + c, now->rank + c,
-				   RL_VCS * sizeof(*now->rank)) == 0)
-				continue;
-			compare_port(m, k->dev[end], k->port[end], todo);
-		}
+		if (ports != 0)
+			compare_ports(m, u, ports, todo);
 	}
 }
 
@@ -421,5 +438,5 @@ check_proof_uses(const struct ranks_map *m, uint32_t link, uint8_t *todo)
 	const struct rl_topo_link *k = &m->topo->link[link];
 
 	for (unsigned int end = 0; end < 2; end++)
-		compare_port(m, k->dev[end], k->port[end], todo);
+		compare_ports(m, k->dev[end], 1ull << k->port[end] % 64, todo);
 }

@@ -357,6 +357,31 @@ a_failure_and_a_return_cost_a_small_part(void **state)
 	expect_small_parts(false);
 }
 
+/* So much that all of it is looked at sooner than the changes one by one. */
+static void
+many_failures_cost_no_more_than_a_look_at_everything(void **state)
+{
+	struct carried c;
+
+	(void)state;
+	memset(&c, 0, sizeof(c));
+	fix_grid(&c.t, true, 8, 8, 8, 1);
+	c.engine = "reflit";
+	c.vls = 8;
+	c.r = fix_route(&c.t, c.engine, c.vls);
+	assert_int_equal(carried_judge(&c, 0, "whole"), 0);
+	rl_prng_seed(&c.p, 1);
+	for (unsigned int i = 0; i < 5; i++)
+		c.t.dev[rl_prng_below(&c.p, 512)].failed = true;
+	for (unsigned int i = 0; i < 20; i++)
+		c.t.link[512 + rl_prng_below(&c.p, 1536)].failed = true;
+	c.states_all = c.states_new = 0;
+	assert_true(carried_tables(&c));
+	assert_int_equal(carried_judge(&c, 0, "failed"), 0);
+	assert_int_equal(c.states_new, c.states_all);
+	carried_close(&c);
+}
+
 /* As a controller asks: should failures cut the fabric, parts will do. */
 static void
 a_fabric_that_may_be_cut_costs_no_more_while_it_is_whole(void **state)
@@ -525,6 +550,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(what_changed_while_a_destination_was_away_is_looked_at),
 		cmocka_unit_test(a_new_sl_is_followed_where_it_means_another_vl),
 		cmocka_unit_test(a_failure_and_a_return_cost_a_small_part),
+		cmocka_unit_test(many_failures_cost_no_more_than_a_look_at_everything),
 		cmocka_unit_test(a_fabric_that_may_be_cut_costs_no_more_while_it_is_whole),
 		cmocka_unit_test(flows_are_touched_where_planes_are_others),
 		cmocka_unit_test(the_flows_that_a_change_touches_are_those_that_a_look_at_all_finds),
