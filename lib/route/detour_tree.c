@@ -44,18 +44,32 @@ detour_alloc(struct detour_tree *d)
 }
 
 /*
- * A breadth-first tree of the part of root, then of the other parts. Of several
- * nodes that could be above it a node takes that of its last arc (on grids, of
- * the dimension that dimension order takes last): a choice of its own, so that
- * a failure moves only what hung on it.
+ * Of two nodes that could be above node u, whether the later one is. A choice
+ * of its own, so that a failure moves only what hung on it. As a rule the last
+ * is (on grids, that of the dimension that dimension order takes last). That
+ * makes a comb of a grid: whom a switch of its back cuts off in a torus is
+ * joined the other way round. In a mesh there is no such way, and nodes side by
+ * side choose one dimension or the other.
  */
+static inline bool
+detour_rather(uint32_t u, uint32_t later, uint32_t than, bool open)
+{
+	const uint32_t mix = u * 0x9e3779b1u;
+
+	return !open ||
+	       (later ^ mix) * 0x85ebca6bu < (than ^ mix) * 0x85ebca6bu;
+}
+
+/* A breadth-first tree of the part of root, then of the other parts. */
 static void
 detour_grow(struct detour_tree *d, uint32_t root)
 {
 	const struct route_graph *g = d->g;
+	const bool open = route_grid_ends(g->topo);
 	uint32_t head = 0, tail = 0;
 
 	memset(d->depth, 0xff, g->nnode * sizeof(*d->depth));
+	memset(d->parent, 0xff, g->nnode * sizeof(*d->parent));
 	for (uint32_t i = 0; i <= g->nnode; i++) {
 		const uint32_t r = i == 0 ? root : i - 1;
 
@@ -63,7 +77,6 @@ detour_grow(struct detour_tree *d, uint32_t root)
 			continue;
 		d->depth[r] = 0;
 		d->root[r] = r;
-		d->parent[r] = ROUTE_NONE;
 		d->order[tail++] = r;
 		for (; head < tail; head++) {
 			const uint32_t u = d->order[head];
@@ -82,7 +95,10 @@ detour_grow(struct detour_tree *d, uint32_t root)
 	}
 	for (uint32_t u = 0; u < g->nnode; u++)
 		for (uint32_t a = g->first[u]; a < g->first[u + 1]; a++)
-			if (d->depth[g->arc[a].to] + 1 == d->depth[u])
+			if (d->depth[g->arc[a].to] + 1 == d->depth[u] &&
+			    (d->parent[u] == ROUTE_NONE ||
+			     detour_rather(u, g->arc[a].to,
+					   g->arc[d->parent[u]].to, open)))
 				d->parent[u] = a;
 }
 

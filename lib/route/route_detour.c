@@ -18,6 +18,7 @@ route_detour_init(struct route_detour *dt, struct route_build *b,
 	dt->plane = plane;
 	dt->updown = vls == 1 || vls >= 3;
 	dt->spans = vls >= 2;
+	dt->beside = g->nnode <= ROUTE_DETOUR_BESIDE;
 	dt->nplanes = (dt->updown ? 1u : 0) + (dt->spans ? 2u : 0);
 	ret = route_root(g, &root);
 	dt->root = root;
@@ -43,9 +44,9 @@ route_detour_free(struct route_detour *dt)
 void
 route_detour_most(const struct route_detour *dt)
 {
-	/* Its own, and a detour. */
+	/* Its own, perhaps one beside it, and a detour. */
 	if (dt->updown)
-		dt->b->most[dt->plane] = 2;
+		dt->b->most[dt->plane] = dt->beside ? 3 : 2;
 	if (dt->spans)
 		detour_tree_most(dt->b, dt->plane + dt->updown);
 }
@@ -111,6 +112,47 @@ detour_through(const struct route_detour *dt, uint32_t w, uint32_t u)
 }
 
 /*
+ * In the plane, the best arc of node u beside its own: it goes the same way, up
+ * or down, for packets may have come down.
+ */
+static uint32_t
+detour_beside(const struct route_detour *dt, uint32_t u)
+{
+	const struct route_graph *g = &dt->b->g;
+	const struct updown_tree *t = &dt->tree;
+	uint32_t best = ROUTE_NONE, least = ROUTE_FAR;
+
+	for (uint32_t a = g->first[u]; a < g->first[u + 1] && dt->beside; a++) {
+		const uint32_t w = g->arc[a].to;
+		const bool goes_up = dt->order.rank[w] < dt->order.rank[u];
+
+		if (a == t->next[u] || t->dist[w] >= least ||
+		    goes_up == t->down[u] || (!goes_up && !t->down[w]))
+			continue;
+		least = t->dist[w];
+		best = a;
+	}
+	return best;
+}
+
+/* Whether a packet that node u has sent up to w comes back, and stays there:
+ * what would go straight back takes the arc beside that. */
+static bool
+detour_returns(const struct route_detour *dt, uint32_t w, uint32_t u)
+{
+	const struct route_graph *g = &dt->b->g;
+	const uint32_t next = dt->tree.next[w];
+	uint32_t a;
+
+	if (!detour_through(dt, w, u))
+		return false;
+	if (next == ROUTE_NONE || g->arc[next].to != u)
+		return true;
+	a = detour_beside(dt, w);
+	return a == ROUTE_NONE || detour_through(dt, g->arc[a].to, u);
+}
+
+/*
  * An up*-down* way from node u other than by the dead arc, which is the one
  * that the plane has; the packet comes from another plane, so it may begin up
  * or down. Ways up from a node that has none down don't lead back to it; nor do
@@ -129,7 +171,7 @@ detour_other(const struct route_detour *dt, uint32_t u, uint32_t dead)
 
 		if (a == dead || t->dist[w] >= least || (!goes_up && !t->down[w]))
 			continue;
-		if (goes_up && t->down[u] && detour_through(dt, w, u))
+		if (goes_up && t->down[u] && detour_returns(dt, w, u))
 			continue;
 		least = t->dist[w];
 		best = a;
@@ -165,6 +207,7 @@ route_detour_fill(const struct route_detour *dt, uint32_t e)
 		return;
 	for (uint32_t u = 0; u < g->nnode; u++) {
 		const uint32_t next = dt->tree.next[u];
+		const uint32_t beside = detour_beside(dt, u);
 		struct route_hops h;
 
 		if (dt->tree.dist[u] >= ROUTE_FAR)
@@ -174,6 +217,8 @@ route_detour_fill(const struct route_detour *dt, uint32_t e)
 			route_hops_add_ep(&h, g, u, e, dt->plane, 2);
 		else
 			route_hops_add_arc(&h, g, next, dt->plane, e, 2);
+		if (next != ROUTE_NONE && beside != ROUTE_NONE)
+			route_hops_add_arc(&h, g, beside, dt->plane, e, 1);
 		if (dt->spans)
 			detour_tree_add(&dt->spanning, &h, u, e,
 					 next == ROUTE_NONE ? ROUTE_EJECT :

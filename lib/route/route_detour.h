@@ -16,6 +16,10 @@
 #include "route_impl.h"
 #include "updown_trees.h"
 
+/** Up to so many switches, entries of up*-down* have another arc of that plane
+    before they leave it. Beyond, their memory is worth more. */
+#define ROUTE_DETOUR_BESIDE 256u
+
 struct route_detour {
 	struct route_build *b;
 	struct updown_order order;
@@ -26,6 +30,7 @@ struct route_detour {
 	unsigned int plane; /**< of up*-down*; the detour planes follow */
 	unsigned int nplanes;
 	bool updown;
+	bool beside; /**< see ROUTE_DETOUR_BESIDE */
 	bool spans; /**< it has these */
 };
 

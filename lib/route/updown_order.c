@@ -41,12 +41,25 @@ order_nearer(const uint32_t *dist, uint32_t u, uint32_t w, uint32_t nnode)
 	return w < nnode && dist[w] + 1 == dist[u];
 }
 
+bool
+route_grid_ends(const struct rl_topo *t)
+{
+	const bool grid = t->spec.kind == RL_TOPO_TORUS ||
+			  t->spec.kind == RL_TOPO_MESH;
+
+	for (unsigned int i = 0; i < t->spec.ndims && grid; i++)
+		if (t->spec.dims[i] > 2 && !t->spec.wrap[i])
+			return true;
+	return false;
+}
+
 static uint32_t
 order_center(const struct route_graph *g, uint32_t from, uint32_t *scratch)
 {
 	const struct rl_topo *t = g->topo;
+	const bool ends = route_grid_ends(t);
 	uint32_t *rank = scratch, *order = scratch + g->nnode;
-	uint32_t *dist = order + g->nnode, n = 0, far, half;
+	uint32_t *dist = order + g->nnode, n = 0, far, half, turn = 0;
 
 	/* From a far node to the node farthest from it, and half way back. */
 	memset(rank, 0xff, g->nnode * sizeof(*rank));
@@ -67,15 +80,21 @@ order_center(const struct route_graph *g, uint32_t from, uint32_t *scratch)
 				*d = dist[w] + 1;
 		}
 	}
+	/* In a mesh by each dimension in turn: half the way along its border is
+	 * a corner, and not the middle. */
 	for (half = dist[from] / 2; dist[from] > half;) {
 		const struct rl_topo_dev *dev = &t->dev[from];
 
-		for (unsigned int p = 0; p < dev->nports; p++)
-			if (order_nearer(dist, from, dev->port[p].peer_dev,
-					 g->nnode)) {
-				from = dev->port[p].peer_dev;
-				break;
-			}
+		for (unsigned int i = 0; i < dev->nports; i++) {
+			const unsigned int p = (turn + i) % dev->nports;
+
+			if (!order_nearer(dist, from, dev->port[p].peer_dev,
+					  g->nnode))
+				continue;
+			from = dev->port[p].peer_dev;
+			turn = ends ? p + 1 : 0;
+			break;
+		}
 	}
 	return from;
 }

@@ -54,6 +54,9 @@ struct updown_tree {
 	bool *down;	 /**< [node] can go down all the way */
 };
 
+/** Whether it is a grid, and some dimension an open line. */
+bool route_grid_ends(const struct rl_topo *t);
+
 /**
  * Finds a node in the middle of the fabric as it was drawn, or where that does
  * not work one near it. Returns 0 or -ENOMEM.

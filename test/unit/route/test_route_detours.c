@@ -255,6 +255,43 @@ an_endpoint_with_several_links_takes_another_when_one_dies(void **state)
 	rl_topo_free(&t);
 }
 
+/* What the table of docs/routing.md says: in how many of a million cases a
+ * packet finds a way round a whole switch, how long ways round a link are. */
+static void
+most_packets_find_a_way_round_a_whole_switch(void **state)
+{
+	static const struct {
+		bool ring;
+		unsigned int n;
+		uint64_t share;
+		uint32_t longest;
+	} want[] = {{true, 4, 1000000, 6}, {true, 6, 1000000, 12},
+		    {false, 6, 949000, 14}, {false, 8, 982000, 17}};
+
+	(void)state;
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(want); i++) {
+		struct rl_check_detours d;
+		struct rl_check_in in;
+		struct rl_route *r;
+		struct rl_topo t;
+
+		fix_grid(&t, want[i].ring, want[i].n, want[i].n, 0, 1);
+		r = fix_route(&t, "reflit", 8);
+		in = (struct rl_check_in){.topo = &t, .fwd = r->fwd};
+		assert_int_equal(rl_check_detours(&in, RL_CHECK_SWITCH, &d), 0);
+		if (d.covered * 1000000 < d.connected * want[i].share)
+			fail_msg("%ux%u: %llu of %llu", want[i].n, want[i].n,
+				 (unsigned long long)d.covered,
+				 (unsigned long long)d.connected);
+		assert_int_equal(rl_check_detours(&in, RL_CHECK_LINK, &d), 0);
+		if (d.max_hops > want[i].longest)
+			fail_msg("%ux%u: %u links long", want[i].n, want[i].n,
+				 d.max_hops);
+		rl_route_free(r);
+		rl_topo_free(&t);
+	}
+}
+
 int
 main(void)
 {
@@ -265,6 +302,7 @@ main(void)
 		cmocka_unit_test(boards_are_routed_by_shortest_ways),
 		cmocka_unit_test(figure_3_a_compute_element_reflects_what_is_not_its_own),
 		cmocka_unit_test(with_few_vls_there_are_as_many_detours_as_fit_and_never_a_loop),
+		cmocka_unit_test(most_packets_find_a_way_round_a_whole_switch),
 		cmocka_unit_test(an_endpoint_with_several_links_takes_another_when_one_dies),
 	};
 

@@ -134,41 +134,49 @@ small_faulty_tori_are_as_short_and_even_as_those_of_any_engine(void **state)
 	judge(&t, "5x5x5 without three links", 1, 86);
 }
 
+static void
+expect_room(struct rl_topo *t, const uint8_t *room, unsigned int planes)
+{
+	struct rl_route *r;
+
+	look(t, &r);
+	for (unsigned int p = 0; p < planes; p++)
+		for (uint32_t u = 0; u < t->ndev - t->nep; u++) {
+			const struct rl_fwd *f = &r->fwd[u];
+
+			assert_int_equal(f->room[p], room[p]);
+			for (uint16_t e = 0; e < t->nep; e++) {
+				const struct rl_fwd_entry n =
+					rl_fwd_lookup(f, p, e);
+
+				for (unsigned int i = 1u << f->room[p];
+				     i < RL_FWD_ALTS; i++)
+					assert_int_equal(n.hop[i].port,
+							 RL_FWD_PORT_NONE);
+			}
+		}
+	rl_route_free(r);
+	rl_topo_free(t);
+}
+
 /* Planes away and tree have one next hop, others two, as long as no links are
- * parallel. What follows the last entry of a list is no next hop. */
+ * parallel; in up to 256 switches that of detours up and down has three. What
+ * follows the last entry of a list is no next hop. */
 static void
 planes_have_room_for_their_longest_lists(void **state)
 {
+	static const uint8_t small[] = {1, 2, 0, 0}, large[] = {1, 1, 0, 0};
+	static const uint8_t parallel[] = {RL_FWD_ROOM, RL_FWD_ROOM,
+					   RL_FWD_ROOM, RL_FWD_ROOM};
 	struct rl_topo t;
-	struct rl_route *r;
 
 	(void)state;
-	for (unsigned int links = 1; links <= 2; links++) {
-		static const uint8_t one[] = {1, 1, 0, 0};
-
-		fix_grid(&t, true, 4, 5, 0, links);
-		look(&t, &r);
-		for (unsigned int p = 0; p < RL_ARRAY_SIZE(one); p++)
-			for (uint32_t u = 0; u < t.ndev - t.nep; u++) {
-				const struct rl_fwd *f = &r->fwd[u];
-
-				assert_int_equal(f->room[p],
-						 links == 1 ? one[p] :
-							      RL_FWD_ROOM);
-				for (uint16_t e = 0; e < t.nep; e++) {
-					const struct rl_fwd_entry n =
-						rl_fwd_lookup(f, p, e);
-
-					for (unsigned int i = 1u << f->room[p];
-					     i < RL_FWD_ALTS; i++)
-						assert_int_equal(
-							n.hop[i].port,
-							RL_FWD_PORT_NONE);
-				}
-			}
-		rl_route_free(r);
-		rl_topo_free(&t);
-	}
+	fix_grid(&t, true, 4, 5, 0, 1);
+	expect_room(&t, small, RL_ARRAY_SIZE(small));
+	fix_grid(&t, true, 16, 17, 0, 1);
+	expect_room(&t, large, RL_ARRAY_SIZE(large));
+	fix_grid(&t, true, 4, 5, 0, 2);
+	expect_room(&t, parallel, RL_ARRAY_SIZE(parallel));
 }
 
 int
