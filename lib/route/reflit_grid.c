@@ -207,7 +207,7 @@ reflit_node(struct reflit *rf, uint32_t t, uint32_t e)
 		return;
 	if (rf->tree == &rf->own_tree)
 		updown_trees_view(&rf->own_trees, e % ROUTE_TILE, rf->tree);
-	reflit_classes(rf);
+	reflit_grid_classes(rf);
 }
 
 /* All that leads to endpoint e; *last is the node it is set up for. */

@@ -149,7 +149,7 @@ void reflit_dor_all(const struct route_grid *gr, uint32_t t,
 		    struct reflit_dor *dor, uint32_t *least);
 
 /** Sets up the escape classes for destination t; rf->tree leads there. */
-void reflit_classes(struct reflit *rf);
+void reflit_grid_classes(struct reflit *rf);
 
 /** Links that the positions of s and t ask for. */
 uint32_t reflit_least(const struct route_grid *gr, uint32_t s, uint32_t t);

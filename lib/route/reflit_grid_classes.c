@@ -361,7 +361,7 @@ classes_proxies(struct reflit *rf, uint64_t cost_now)
 }
 
 void
-reflit_classes(struct reflit *rf)
+reflit_grid_classes(struct reflit *rf)
 {
 	uint64_t cost_now;
 

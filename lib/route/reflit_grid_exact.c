@@ -201,7 +201,7 @@ reflit_exact_measure(struct reflit *rf, uint64_t enough)
 		for (uint32_t j = 0; j < k && rf->extra < enough; j++) {
 			reflit_exact_to(rf, ex->needy[i + j]);
 			updown_trees_view(&rf->own_trees, j, rf->tree);
-			reflit_classes(rf);
+			reflit_grid_classes(rf);
 			exact_add(rf);
 		}
 		if (rf->extra >= enough)
