@@ -130,6 +130,7 @@ make_gen(struct gens *g, struct host *h, uint32_t dev)
 		.class = RL_CLASS_REQ_POSTED,
 		.requests_ppm = (uint32_t)(g->plan.requests * 1e6 + 0.5),
 		.ncos = g->plan.classes,
+		.by_kind = g->plan.by_kind,
 		.hist_by_vc = true,
 		.min_flits = g->plan.min_flits,
 		.max_flits = g->plan.max_flits,

@@ -22,6 +22,7 @@ struct gens_plan {
 	uint32_t max_flits;
 	double requests;      /**< share of packets that ask for a response */
 	uint8_t classes;      /**< of service, drawn from at random */
+	bool by_kind;	      /**< or one for each kind of packet */
 };
 
 struct gens_pattern;

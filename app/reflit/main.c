@@ -142,6 +142,7 @@ open_gens(struct app *app, char *err)
 		.min_flits = app->opt.min_flits,
 		.requests = app->opt.requests,
 		.classes = app->opt.classes,
+		.by_kind = app->opt.by_kind,
 		.max_flits = app->opt.max_flits != 0 ? app->opt.max_flits
 						     : RTE_MIN(8u, most),
 	};

@@ -11,6 +11,7 @@
 #include "parse.h"
 #include "report_file.h"
 #include "rl_base.h"
+#include "rl_kind.h"
 #include "rl_pattern.h"
 
 enum {
@@ -85,7 +86,8 @@ options_help(void)
 	      "  --load RATE          flits per us and endpoint; default 0: no limit\n"
 	      "  --packet-flits MIN[-MAX]  length of packets, default 1-8\n"
 	      "  --classes N          classes of service, 1 to 16, default 1; each is\n"
-	      "                       a flow, and routing.levels gives it a VL\n"
+	      "                       a flow, and routing.levels gives it a VL; kind:\n"
+	      "                       posted 0, requests 1, responses 2\n"
 	      "  --requests SHARE     share of packets, 0 to 1, that ask for a response\n"
 	      "  --packets N          packets of each endpoint, default 0: no limit\n"
 	      "  --progress           print a line a second, also without a terminal\n"
@@ -145,13 +147,22 @@ take_lengths(struct options *o, const char *value)
 	return 0;
 }
 
+static int
+take_classes(struct options *o, const char *value)
+{
+	uint64_t v = RL_KINDS;
+
+	o->by_kind = strcmp(value, "kind") == 0;
+	if (!o->by_kind && parse_number(value, 1, 16, &v) != 0)
+		return bad("classes", value, "a number of 1 to 16, or kind");
+	o->classes = (uint8_t)v;
+	return 0;
+}
+
 /* Options of the generators. */
 static int
 take_traffic(struct options *o, int c)
 {
-	uint64_t v = 1;
-	int ret;
-
 	switch (c) {
 	case OPT_TRAFFIC:
 		o->traffic = rl_pattern_parse(optarg);
@@ -170,9 +181,7 @@ take_traffic(struct options *o, int c)
 	case OPT_PACKET_FLITS:
 		return take_lengths(o, optarg);
 	case OPT_CLASSES:
-		ret = option_number("classes", optarg, 1, 16, &v);
-		o->classes = (uint8_t)v;
-		return ret;
+		return take_classes(o, optarg);
 	case OPT_REQUESTS:
 		if (parse_rate(optarg, 0, 1, &o->requests) != 0)
 			return bad("requests", optarg, "a share, 0 to 1");

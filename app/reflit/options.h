@@ -36,6 +36,7 @@ struct options {
 	uint32_t max_flits;	 /**< 0: 8, or what the fabric file allows */
 	double requests;	 /**< share of packets that ask for a response */
 	uint8_t classes;	 /**< of service that generators draw from */
+	bool by_kind;		 /**< one for each kind of packet */
 	bool interactive;
 	bool progress;
 	bool allow_orders;	 /**< telemetry clients may give commands */

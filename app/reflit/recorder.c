@@ -290,26 +290,51 @@ mean_flits(const struct app *app, const struct totals *t)
 	       0.5;
 }
 
+/* Nobody planned responses: they are as many as requests. */
+static uint64_t
+responses(const struct gens *g)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < g->host->fabric.topo->nep; i++)
+		if (g->tg[i] != NULL)
+			n += rl_tg_counts(g->tg[i])->sent_responses;
+	return n;
+}
+
+/* What classes of service there were: how many, or "kind". */
+static const char *
+classes_word(const struct gens_plan *p, char *buf, size_t len)
+{
+	snprintf(buf, len, "%u", p->classes == 0 ? 1u : p->classes);
+	return p->by_kind ? "kind" : buf;
+}
+
 static void
 put_traffic(FILE *f, const struct app *app, uint64_t duration_ns)
 {
 	const struct gens_plan *p = &app->gens.plan;
 	struct totals t;
 	double flits;
+	uint64_t answers;
+	char word[8];
 
 	app_totals(app, &t);
 	flits = mean_flits(app, &t);
+	answers = app->gens.ngens != 0 ? responses(&app->gens) : 0;
 	fprintf(f, "duration %" PRIu64 "\n", duration_ns);
 	fprintf(f, "round-trip %" PRIu64 "\n", typical_round_trip(app));
-	fprintf(f, "traffic %s %u-%u %u %.9f\n",
+	fprintf(f, "traffic %s %u-%u %s %.9f\n",
 		app->gens.ngens != 0 ? rl_pattern_name(p->pattern) : "uniform",
 		app->gens.ngens != 0 ? p->min_flits : (uint32_t)flits,
 		app->gens.ngens != 0 ? p->max_flits : (uint32_t)flits,
-		p->classes == 0 ? 1 : p->classes,
+		classes_word(p, word, sizeof(word)),
 		duration_ns == 0 ? 0.0
-				 : (double)t.sent * flits /
+				 : (double)(t.sent - answers) * flits /
 					   ((double)duration_ns / 1e3) /
 					   app->cfg.topo.nep);
+	if (p->requests > 0)
+		fprintf(f, "requests %.6f\n", p->requests);
 	fprintf(f, "outcome sent %" PRIu64 "\noutcome delivered %" PRIu64
 		   "\noutcome lost %" PRIu64 "\noutcome duplicated %" PRIu64
 		   "\noutcome reordered %" PRIu64 "\noutcome corrupted %" PRIu64

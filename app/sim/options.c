@@ -229,7 +229,7 @@ classes_word(const char *text, struct options *o)
 	o->by_kind = strcmp(text, "kind") == 0;
 	if (!o->by_kind)
 		return u32_number(text, 1, 16, &o->classes);
-	o->classes = RL_LOAD_COS_KINDS;
+	o->classes = RL_KINDS;
 	return 0;
 }
 

@@ -58,7 +58,9 @@ struct recording {
 	uint64_t seed, duration_ns, round_trip_ns;
 	int pattern;
 	uint32_t min_flits, max_flits, classes;
-	double rate; /* flits per us and endpoint */
+	bool by_kind;
+	double rate; /* flits per us and endpoint, without responses */
+	double requests; /* share of packets that ask for a response */
 	uint64_t outcome[OUTCOME_COUNT];
 	uint64_t faults_before;
 	uint32_t nfaults, nnotes, nevents;
@@ -93,7 +95,7 @@ static int
 take_traffic(struct recording *r, char *text)
 {
 	char *save = NULL, *word[4], *dash;
-	uint64_t lo, hi, classes;
+	uint64_t lo, hi, classes = RL_KINDS;
 
 	for (int i = 0; i < 4; i++) {
 		word[i] = strtok_r(i == 0 ? text : NULL, " ", &save);
@@ -111,8 +113,9 @@ take_traffic(struct recording *r, char *text)
 	    parse_number(word[1], 1, RL_PACKET_FLITS_MAX, &lo) != 0 ||
 	    parse_number(dash + 1, lo, RL_PACKET_FLITS_MAX, &hi) != 0)
 		return bad(r, "lengths of packets are MIN-MAX, 1 to 255");
-	if (parse_number(word[2], 1, 16, &classes) != 0)
-		return bad(r, "there are 1 to 16 classes of service");
+	r->by_kind = strcmp(word[2], "kind") == 0;
+	if (!r->by_kind && parse_number(word[2], 1, 16, &classes) != 0)
+		return bad(r, "there are 1 to 16 classes of service, or kind");
 	if (parse_rate(word[3], 0, 1e6, &r->rate) != 0)
 		return bad(r, "the rate is no number of flits per us");
 	r->min_flits = (uint32_t)lo;
@@ -165,6 +168,10 @@ take_key(struct recording *r, const char *key, char *text)
 		return take_number(r, text, &r->round_trip_ns);
 	if (strcmp(key, "traffic") == 0)
 		return take_traffic(r, text);
+	if (strcmp(key, "requests") == 0)
+		return parse_rate(text, 0, 1, &r->requests) == 0
+			       ? 0
+			       : bad(r, "requests are a share, 0 to 1");
 	if (strcmp(key, "outcome") == 0)
 		return take_outcome(r, text);
 	if (strcmp(key, "faults-before") == 0)
@@ -328,6 +335,8 @@ replay_open(struct setup *s, const struct options *o,
 	run.min_flits = r->min_flits;
 	run.max_flits = r->max_flits;
 	run.classes = r->classes;
+	run.by_kind = r->by_kind;
+	run.requests = r->requests;
 	run.duration_ns = r->duration_ns;
 	if (run.flit_ps == 0)
 		run.flit_ps = 2000;
@@ -520,10 +529,11 @@ replay(const struct options *o)
 			return EXIT_UNUSABLE;
 	if (o->config != NULL || o->faults != NULL || o->pcap != NULL ||
 	    o->seeds != 0 || o->packets != 0 || o->duration_ns != 0 ||
-	    o->load > 0) {
+	    o->load > 0 || o->requests > 0) {
 		fprintf(stderr, "reflit-sim: --replay has fabric, traffic and "
 			"faults of its own: leave --config, --traffic, --load, "
-			"--packets, --duration, --faults and --seeds out\n");
+			"--requests, --packets, --duration, --faults and "
+			"--seeds out\n");
 		return EXIT_UNUSABLE;
 	}
 	if (recording_read(&r, o->replay) == 0) {

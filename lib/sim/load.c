@@ -38,8 +38,8 @@ pick_cos(const struct rl_sim_load_cfg *c, struct rl_prng *prng)
 	if (!c->by_kind)
 		return (uint8_t)rl_prng_below(prng, c->cos);
 	return rl_prng_below(prng, 1000000) < c->requests_ppm
-		       ? RL_LOAD_COS_REQUEST
-		       : RL_LOAD_COS_POSTED;
+		       ? RL_KIND_REQUEST
+		       : RL_KIND_POSTED;
 }
 
 /* A flow that may have another packet. @return false: none was found */
@@ -279,7 +279,7 @@ rl_sim_load_new(const struct rl_sim_load_cfg *cfg)
 
 	if (load == NULL)
 		return NULL;
-	RL_ASSERT(!cfg->by_kind || cfg->cos == RL_LOAD_COS_KINDS);
+	RL_ASSERT(!cfg->by_kind || cfg->cos == RL_KINDS);
 	RL_ASSERT(n >= 2 && cfg->load > 0 && cfg->cos >= 1 &&
 		  cfg->min_flits >= 1 && cfg->max_flits >= cfg->min_flits);
 	load->cfg = *cfg;

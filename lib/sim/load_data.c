@@ -21,9 +21,9 @@ static uint8_t
 class_of(const struct rl_sim_load_cfg *c, uint64_t key, uint8_t cos)
 {
 	static const uint8_t of_kind[] = {
-		[RL_LOAD_COS_POSTED] = RL_CLASS_REQ_POSTED,
-		[RL_LOAD_COS_REQUEST] = RL_CLASS_REQ_NONPOSTED,
-		[RL_LOAD_COS_RESPONSE] = RL_CLASS_RSP,
+		[RL_KIND_POSTED] = RL_CLASS_REQ_POSTED,
+		[RL_KIND_REQUEST] = RL_CLASS_REQ_NONPOSTED,
+		[RL_KIND_RESPONSE] = RL_CLASS_RSP,
 	};
 
 	if (c->by_kind)

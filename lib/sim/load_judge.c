@@ -155,7 +155,7 @@ take(struct rl_sim_load *load, const struct rl_flit *pkt, uint64_t now_ns)
 		return;
 	load->st.delivered_requests++;
 	load_owe(load, rl_flit_dst(pkt->wire), rl_flit_src(pkt->wire),
-		 load->cfg.by_kind ? RL_LOAD_COS_RESPONSE : pkt->wire[6] >> 4,
+		 load->cfg.by_kind ? RL_KIND_RESPONSE : pkt->wire[6] >> 4,
 		 now_ns);
 }
 

@@ -232,7 +232,7 @@ wide_kinds(struct rl_sim_plan *plan, struct rl_prng *prng)
 	if (t->trace != NULL)
 		return false;
 	t->by_kind = true;
-	t->cos = RL_LOAD_COS_KINDS;
+	t->cos = RL_KINDS;
 	if (t->requests_ppm == 0)
 		t->requests_ppm = (uint32_t)plan_log(prng, 10000, 1000000);
 	return true;

@@ -16,6 +16,7 @@
 
 #include "rl_delay.h"
 #include "rl_endpoint.h"
+#include "rl_kind.h"
 #include "rl_pattern.h"
 #include "rl_prng.h"
 #include "rl_role.h"
@@ -25,14 +26,6 @@ struct rl_sim_trace {
 	const uint8_t *data;
 	const uint64_t *off;	/**< where each begins in data, [n + 1] */
 	uint32_t n;
-};
-
-/** Classes of service where each kind of packet has its own. */
-enum rl_load_cos {
-	RL_LOAD_COS_POSTED,
-	RL_LOAD_COS_REQUEST,
-	RL_LOAD_COS_RESPONSE,
-	RL_LOAD_COS_KINDS
 };
 
 /** What a flow got, of all classes of service. */
@@ -52,7 +45,7 @@ struct rl_sim_load_cfg {
 				     requests: each is answered by a response of
 				     its own; the others are posted */
 	bool by_kind;		/**< a class of service for each kind of packet:
-				     RL_LOAD_COS_*; cos is RL_LOAD_COS_KINDS */
+				     enum rl_kind; cos is RL_KINDS */
 	uint64_t packets;	/**< of all sources together; 0: no end */
 	uint32_t flow_packets;	/**< of one flow; 0: no end */
 	uint64_t start_ns;

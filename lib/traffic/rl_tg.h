@@ -22,6 +22,7 @@
 
 #include "rl_delay.h"
 #include "rl_endpoint.h"
+#include "rl_kind.h"
 #include "rl_pattern.h"
 #include "rl_prng.h"
 #include "rl_ranges.h"
@@ -36,6 +37,8 @@ struct rl_tg_cfg {
 				     requests: each asks for a response, which
 				     is as long as the shortest packet */
 	uint8_t ncos;		/**< classes of service drawn from, 1..16 */
+	bool by_kind;		/**< a class of service for each kind of packet,
+				     enum rl_kind; ncos is RL_KINDS */
 	uint32_t min_flits;	/**< length of packets, 1.. */
 	uint32_t max_flits;	/**< ..max_packet_flits of the endpoint */
 	bool full_flits;	/**< last flits are full; else any length */

@@ -5,7 +5,6 @@
 
 /** Lowest load: a flit in four seconds. */
 #define FLIT_NS_MAX 4e9
-#define PPM 1000000u
 
 struct layout {
 	size_t delay;
@@ -59,6 +58,7 @@ cfg_ok(const struct rl_tg_cfg *c)
 {
 	return c->ncos >= 1 && c->ncos <= 16 && c->class < RL_CLASS_CTRL &&
 	       c->min_flits >= 1 && c->min_flits <= c->max_flits &&
+	       (!c->by_kind || c->ncos == RL_KINDS) &&
 	       c->requests_ppm <= PPM &&
 	       c->max_flits <= RL_PACKET_FLITS_MAX && c->load >= 0 &&
 	       (c->load == 0 || c->slot_ns > 0) && c->max_flows >= 1;
@@ -78,7 +78,7 @@ rl_tg_init(void *mem, const struct rl_tg_cfg *cfg, struct rl_flit_cache *cache)
 	memset(tg, 0, sizeof(*tg));
 	tg->cfg = *cfg;
 	tg->cache = cache;
-	tg->share = cfg->ncos < TG_SHARED ? TG_SHARED / cfg->ncos : 1;
+	tg_draws(tg);
 	/* each endpoint draws a sequence of its own from the common seed */
 	rl_prng_seed(&tg->prng, rl_splitmix64(&seed) + cfg->ep_id);
 	tg->hash_mask = l.hash_size - 1;

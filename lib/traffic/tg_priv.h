@@ -5,6 +5,7 @@
 #include "rl_plant.h"
 #include "rl_tg.h"
 
+#define PPM 1000000u
 #define TG_COS_MAX 16
 #define TG_SHARED 8 /* places aside, shared out to the classes of service */
 #define TG_WAITING TG_COS_MAX /* but each class has one at least */
@@ -32,6 +33,8 @@ struct rl_tg {
 	uint64_t owed;	     /**< responses, of all flows */
 	uint32_t owed_next;  /**< the flow whose turn it is */
 	uint32_t nwaiting;
+	uint8_t cos0;	     /**< classes of service drawn: from here on, */
+	uint8_t ndraw;	     /**< so many; responses are owed, not drawn */
 	uint32_t share;	     /**< of a class of service, of those that wait */
 	uint8_t waits[TG_COS_MAX]; /**< how many of each class wait */
 	struct tg_packet waiting[TG_WAITING];
@@ -49,6 +52,7 @@ struct rl_tg {
 struct rl_tg_flow *tg_flow_get(struct rl_tg *tg, uint16_t peer, uint8_t cos);
 
 /* tg_send.c */
+void tg_draws(struct rl_tg *tg);
 unsigned int tg_send(struct rl_tg *tg, struct rl_ep *ep, uint64_t now_ns);
 
 /* tg_check.c */

@@ -6,6 +6,49 @@
 #define SEND_BURST 32		   /* packets made in one poll */
 #define WAIT_NS (10 * RL_NS_PER_US) /* what waits aside is tried again */
 
+/** Which classes of service are drawn, and how many places aside each has. */
+void
+tg_draws(struct rl_tg *tg)
+{
+	const struct rl_tg_cfg *c = &tg->cfg;
+
+	tg->cos0 = 0;
+	tg->ndraw = c->ncos;
+	if (c->by_kind) {
+		tg->cos0 = c->requests_ppm == PPM ? RL_KIND_REQUEST
+						  : RL_KIND_POSTED;
+		tg->ndraw = c->requests_ppm % PPM == 0 ? 1 : 2;
+	}
+	tg->share = tg->ndraw < TG_SHARED ? TG_SHARED / tg->ndraw : 1;
+}
+
+/** One that has room: due() has seen that there is. */
+static uint8_t
+with_room(const struct rl_tg *tg, uint32_t nth)
+{
+	while (tg->waits[tg->cos0 + nth] >= tg->share)
+		nth = (nth + 1) % tg->ndraw;
+	return (uint8_t)(tg->cos0 + nth);
+}
+
+/** Draws class of service and class. */
+static void
+draw_class(struct rl_tg *tg, struct tg_packet *p)
+{
+	const struct rl_tg_cfg *c = &tg->cfg;
+	bool asks;
+
+	if (!c->by_kind)
+		p->cos = with_room(tg, rl_prng_below(&tg->prng, tg->ndraw));
+	asks = c->requests_ppm != 0 &&
+	       rl_prng_below(&tg->prng, PPM) < c->requests_ppm;
+	if (c->by_kind) {
+		p->cos = with_room(tg, tg->ndraw == 2 && asks ? 1 : 0);
+		asks = p->cos == RL_KIND_REQUEST;
+	}
+	p->class = asks ? RL_CLASS_REQ_NONPOSTED : c->class;
+}
+
 /** Draws length and destination; false where this endpoint does not send. */
 static bool
 draw(struct rl_tg *tg, struct tg_packet *p)
@@ -19,14 +62,7 @@ draw(struct rl_tg *tg, struct tg_packet *p)
 	if (dst == RL_PATTERN_NONE)
 		return false;
 	p->dst = (uint16_t)dst;
-	p->cos = (uint8_t)rl_prng_below(&tg->prng, c->ncos);
-	/* due() has seen that one of them has room */
-	while (tg->waits[p->cos] >= tg->share)
-		p->cos = (uint8_t)((p->cos + 1) % c->ncos);
-	p->class = c->class;
-	if (c->requests_ppm != 0 &&
-	    rl_prng_below(&tg->prng, 1000000) < c->requests_ppm)
-		p->class = RL_CLASS_REQ_NONPOSTED;
+	draw_class(tg, p);
 	p->len_bytes = flits * RL_FLIT_DATA_BYTES;
 	if (!c->full_flits)
 		p->len_bytes -= rl_prng_below(&tg->prng, RL_FLIT_DATA_BYTES -
@@ -122,7 +158,7 @@ plan_next(struct rl_tg *tg, uint32_t len_bytes)
 static bool
 due(const struct rl_tg *tg, uint64_t now_ns)
 {
-	if (tg->left == 0 || tg->nwaiting == tg->share * tg->cfg.ncos)
+	if (tg->left == 0 || tg->nwaiting == tg->share * tg->ndraw)
 		return false;
 	return tg->cfg.load == 0 ? now_ns < tg->end_ns
 				 : tg->next_ns <= now_ns &&
@@ -157,7 +193,7 @@ send_owed(struct rl_tg *tg, struct rl_ep *ep, uint64_t now_ns)
 						    tg->nflows];
 		const struct tg_packet p = {
 			.dst = flow->peer,
-			.cos = flow->cos,
+			.cos = tg->cfg.by_kind ? RL_KIND_RESPONSE : flow->cos,
 			.class = RL_CLASS_RSP,
 			.len_bytes = tg->cfg.min_flits * RL_FLIT_DATA_BYTES,
 			.t_ns = now_ns,
@@ -231,7 +267,7 @@ rl_tg_deadline(void *ctx)
 		return t;
 	if (tg->nwaiting > 0)
 		t = tg->retry_ns;
-	if (tg->left > 0 && tg->nwaiting < tg->share * tg->cfg.ncos)
+	if (tg->left > 0 && tg->nwaiting < tg->share * tg->ndraw)
 		t = rl_min_u64(t, tg->cfg.load > 0 ? tg->next_ns : 0);
 	return t;
 }

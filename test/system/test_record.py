@@ -131,6 +131,31 @@ def a_run_on_lcores_is_recorded_and_plays_again():
 
 
 @case
+def kinds_and_requests_are_recorded_and_play_again():
+    """[EP-5] each kind of packet in its class, and as many that ask."""
+    fabric = FIGURE1 + "routing: { levels = 4; };"
+    with Box() as box:
+        rec = box.path("a.rec")
+        run = box.run(["--load", "0.05", "--packet-flits", "4", "--classes",
+                       "kind", "--requests", "0.25", "--record", rec],
+                      commands="wait up\nstart\nwait 300ms\nstop\n"
+                      "wait drained\nquit\n", config=fabric).check_clean()
+        with open(rec, encoding="utf-8") as f:
+            text = f.read()
+        p, r = sim(box, text)
+        q, plain = sim(box, text.replace("requests 0.250000\n", ""))
+    assert re.search(r"\ntraffic uniform 4-4 kind 0\.", text), text
+    assert "\nrequests 0.250000\n" in text, text
+    assert p.returncode == q.returncode == 0, (p, q)
+    want, got = run.report, r
+    for key in ("sent_packets", "sent_requests", "sent_responses"):
+        assert 0.7 < got[key] / want[key] < 1.4, (key, got[key], want[key])
+    assert got["sent_requests"] == got["delivered_responses"], got
+    assert len(got["latency_by_vc"]) == len(want["latency_by_vc"]) == 3, got
+    assert plain["sent_requests"] == 0, plain
+
+
+@case
 def devices_and_planned_changes_are_recorded_by_their_words():
     commands = (("device s1 crash", "crash s1"),
                 ("device s1 restart", "restart s1"),

@@ -5,7 +5,7 @@ changes, steps by hand [RES-1..4, DRL-11, EP-6]."""
 import json
 import os
 
-from reflit_test import ROOT, Box, case, main
+from reflit_test import FIGURE1, ROOT, Box, case, main
 
 with open(os.path.join(ROOT, "config/recovery.cfg"), encoding="utf-8") as f:
     TORUS = f.read()
@@ -136,6 +136,30 @@ def the_steps_go_by_hand():
                       "reroute", "wait recovered 5s", "unquiesce",
                       "wait recovered " + LONG, "wait 50ms")
         assert run.report["reported_packets"] == 0
+
+
+@case
+def while_requests_stop_responses_go_on():
+    """[RES-1] Every packet asks for a response; each kind has its own VCs. The
+    run ends quiesced: what was asked has been answered all the same."""
+    config = FIGURE1 + "routing: { levels = 4; };"
+    with Box() as box:
+        run = box.run(["--classes", "kind", "--requests", "0.8", "--load",
+                       "2", "--packet-flits", "4"], config=config,
+                      commands="wait up\nstart\nwait 100ms\nquiesce\n"
+                      "wait recovered 30s\nshow flow\nwait 100ms\n"
+                      "show flow\nshow controller\nstop\nquit\n").check(0)
+    r = run.report
+    tables = [[f.split()[:5] for f in part.split("\n")]
+              for part in run.out.split("endpoint ")[1:]]
+    assert len(tables) == 2 and "phase quiet" in run.out, run.out
+    assert [f for f in tables[0] if f and f[0] in ("e0", "e1")] == [
+        f for f in tables[1] if f and f[0] in ("e0", "e1")], run.out
+    asked = r["sent_requests"]
+    assert asked > 0 and r["delivered_requests"] == asked, r
+    assert r["sent_responses"] == r["delivered_responses"] == asked, r
+    assert [v["packets"] for v in r["latency_by_vc"]] == [
+        r["sent_packets"] - 2 * asked, asked, asked], r["latency_by_vc"]
 
 
 @case

@@ -45,14 +45,105 @@ every_request_is_answered_once(void **state)
 	}
 }
 
+/* What all clients sent in a class of service. */
+static uint64_t
+sent_in(uint8_t cos)
+{
+	uint64_t n = 0;
+
+	for (unsigned int i = 0; i < EPS; i++)
+		for (uint32_t k = 0; k < rl_tg_flow_count(w.tg[i]); k++) {
+			const struct rl_tg_flow *f = rl_tg_flow(w.tg[i], k);
+
+			n += f->cos == cos ? f->sent : 0;
+		}
+	return n;
+}
+
 static void
-while_requests_are_refused_responses_go_on(void **state)
+kinds(struct rl_tg_cfg *c, uint32_t requests_ppm)
+{
+	tg_cfg(c);
+	c->ncos = RL_KINDS;
+	c->by_kind = true;
+	c->requests_ppm = requests_ppm;
+}
+
+static void
+each_kind_has_a_class_of_service_of_its_own(void **state)
+{
+	(void)state;
+	for (uint32_t ppm = 0; ppm <= 1000000; ppm += 500000) {
+		struct rl_tg_cfg c;
+		struct rl_ledger l;
+
+		kinds(&c, ppm);
+		open_world(RL_PATTERN_UNIFORM, true, &c);
+		w.drop = 30;
+		run_until(RL_NEVER);
+		l = books();
+		assert_true(rl_ledger_clean(&l));
+		assert_int_equal(sent_in(RL_KIND_REQUEST), SUM(sent_requests));
+		assert_int_equal(sent_in(RL_KIND_RESPONSE),
+				 SUM(sent_requests));
+		assert_int_equal(sent_in(RL_KIND_POSTED),
+				 300 * EPS - SUM(sent_requests));
+		assert_in_range(SUM(sent_requests), 300 * EPS / 5 * (ppm / 250000),
+				300 * EPS * (ppm / 1e6) * 1.2);
+		assert_int_equal(SUM(delivered_responses), SUM(sent_requests));
+		close_world();
+	}
+}
+
+/* A kind that gets nothing through leaves the load to the other. */
+static void
+a_kind_that_is_blocked_leaves_the_load_to_the_other(void **state)
+{
+	(void)state;
+	for (uint8_t cos = RL_KIND_POSTED; cos <= RL_KIND_REQUEST; cos++) {
+		for (unsigned int load = 0; load < 2; load++) {
+			struct rl_tg_cfg c;
+
+			kinds(&c, 500000);
+			c.packets = 0;
+			c.load = load;
+			open_world(RL_PATTERN_INCAST, true, &c);
+			w.cut_cos = cos;
+			run_until(40000);
+			for (unsigned int e = 1; e < EPS; e++)
+				assert_true(rl_tg_counts(w.tg[e])
+						    ->sent_packets > 600);
+			assert_true(rl_tg_counts(w.tg[0])->delivered_packets >
+				    2000);
+			close_world();
+		}
+	}
+}
+
+static void
+kinds_are_three_classes_of_service(void **state)
+{
+	struct rl_tg_cfg c;
+	uint8_t *mem;
+
+	(void)state;
+	kinds(&c, 0);
+	mem = aligned(rl_tg_memsize(&c));
+	assert_non_null(rl_tg_init(mem, &c, &w.cache));
+	c.ncos = 2;
+	assert_null(rl_tg_init(mem, &c, &w.cache));
+	free(mem);
+}
+
+static void
+requests_refused(bool by_kind)
 {
 	struct rl_tg_cfg c;
 	uint64_t requests, responses, others;
 
-	(void)state;
 	tg_cfg(&c);
+	if (by_kind)
+		kinds(&c, 0);
 	c.requests_ppm = 1000000;
 	c.load = 0.1;
 	open_world(RL_PATTERN_UNIFORM, true, &c);
@@ -79,6 +170,14 @@ while_requests_are_refused_responses_go_on(void **state)
 	assert_int_equal(SUM(sent_requests), 300 * EPS);
 	assert_int_equal(SUM(delivered_responses), 300 * EPS);
 	close_world();
+}
+
+static void
+while_requests_are_refused_responses_go_on(void **state)
+{
+	(void)state;
+	requests_refused(false);
+	requests_refused(true);
 }
 
 static void
@@ -133,6 +232,10 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_request_is_answered_once),
+		cmocka_unit_test(each_kind_has_a_class_of_service_of_its_own),
+		cmocka_unit_test(
+			a_kind_that_is_blocked_leaves_the_load_to_the_other),
+		cmocka_unit_test(kinds_are_three_classes_of_service),
 		cmocka_unit_test(while_requests_are_refused_responses_go_on),
 		cmocka_unit_test(a_client_that_is_stopped_still_answers),
 		cmocka_unit_test(what_is_owed_waits_and_dies_with_who_owes_it),
