@@ -151,8 +151,12 @@ host_oob_heard(struct host *h, const struct rl_resil_msg *m)
 	    (m->type != RL_RESIL_HELLO && m->type != RL_RESIL_STATUS))
 		return;
 	x->epoch[m->dev] = m->table_epoch;
-	if (host_job_tables_free(&h->resil) && has_gen(h, m->table_epoch))
+	if (!host_job_tables_free(&h->resil))
+		return;
+	if (has_gen(h, m->table_epoch))
 		rl_tables_installed(h->resil.tables, m->dev, m->table_epoch);
+	if (m->flags & RL_RESIL_STAGE && has_gen(h, m->hold_epoch))
+		rl_tables_staged(h->resil.tables, m->dev, m->hold_epoch);
 }
 
 /* Tables that somebody waits for, or has. 0: none */
@@ -220,6 +224,17 @@ host_oob_awaits(const struct host *h, uint32_t dev, uint32_t epoch)
 		return false;
 	rl_local_info(h->resil.local[dev].local, &info);
 	return info.want_epoch <= epoch;
+}
+
+bool
+host_oob_stages(const struct host *h, uint32_t dev, uint32_t epoch)
+{
+	struct rl_local_info info;
+
+	if (h->resil.oob.oob == NULL)
+		return false;
+	rl_local_info(h->resil.local[dev].local, &info);
+	return info.stage_epoch == epoch;
 }
 
 bool

@@ -62,6 +62,8 @@ void host_oob_made(struct host *h, int status, const char *why);
 
 /** Tables of an epoch are not here: whether they may still come. */
 bool host_oob_awaits(const struct host *h, uint32_t dev, uint32_t epoch);
+/** The same of tables that a device is to change to by tokens. */
+bool host_oob_stages(const struct host *h, uint32_t dev, uint32_t epoch);
 
 /** The controller is elsewhere: nothing is under way to it, or from it. */
 bool host_oob_idle(const struct host *h);

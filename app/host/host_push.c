@@ -31,6 +31,9 @@ push_tokens(struct host *h, uint32_t dev)
 		if (p->order.pass != NULL)
 			rl_tables_staged(h->resil.tables, dev, p->epoch);
 	}
+	/* what it needs is made of a recipe that has not come yet */
+	if (p->order.pass == NULL && host_oob_stages(h, dev, p->epoch))
+		return;
 	/* without: overtaken by a newer order */
 	if (p->order.pass != NULL && !push(h, p))
 		return;

@@ -30,7 +30,8 @@ static const struct field {
 	 sizeof(((struct rl_resil_msg *)0)->f), m}
 	FIELD("hold", hold, RL_RESIL_HOLD_ALL),
 	FIELD("flags", flags,
-	      RL_RESIL_START | RL_RESIL_WAITS | RL_RESIL_QUIET),
+	      RL_RESIL_START | RL_RESIL_WAITS | RL_RESIL_QUIET |
+		      RL_RESIL_STAGE | RL_RESIL_PASS),
 	FIELD("controller", ctl_inc, INT64_MAX),
 	FIELD("local", local_inc, INT64_MAX),
 	FIELD("seq", seq, INT64_MAX),

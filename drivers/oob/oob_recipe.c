@@ -57,16 +57,25 @@ flows_json(const struct rl_topo *topo, const struct rl_flows *f)
 	return all;
 }
 
+/* How tables change by tokens: from which, and a digest of these' ranks. */
+static json_t *
+tokens_json(const struct rl_tables_recipe *r)
+{
+	return !r->tokens ? NULL
+			  : json_pack("{s:I, s:o}", "from", (json_int_t)r->from,
+				      "ranks", oob_text_of_hex(r->ranks));
+}
+
 char *
 rl_oob_recipe_text(const struct rl_topo *topo, const struct rl_tables_recipe *r)
 {
 	return oob_text_dump(json_pack(
-		"{s:i, s:I, s:o, s:o, s:o, s:o}", "version", RL_OOB_VERSION,
+		"{s:i, s:I, s:o, s:o, s:o, s:o, s:o*}", "version", RL_OOB_VERSION,
 		"epoch", (json_int_t)r->epoch, "digest",
 		oob_text_of_hex(r->digest), "links",
 		links_json(topo, r->link_out), "devices",
 		devices_json(topo, r->dev_out), "flows",
-		flows_json(topo, r->flows)));
+		flows_json(topo, r->flows), "tokens", tokens_json(r)));
 }
 
 static int
@@ -144,6 +153,22 @@ read_flows(const struct rl_topo *topo, json_t *all, struct rl_flows *f)
 	return 0;
 }
 
+static int
+read_tokens(const json_t *j, struct rl_tables_recipe *r)
+{
+	uint64_t from;
+
+	if (j == NULL)
+		return 0;
+	if (!json_is_object(j) || json_object_get(j, "from") == NULL ||
+	    oob_text_number(j, "from", UINT32_MAX, &from) != 0 ||
+	    oob_text_hex(j, "ranks", &r->ranks) != 0)
+		return -EINVAL;
+	r->from = (uint32_t)from;
+	r->tokens = true;
+	return 0;
+}
+
 int
 rl_oob_recipe_read(const struct rl_topo *topo, const char *text, size_t len,
 		   struct rl_oob_recipe *out)
@@ -169,6 +194,8 @@ rl_oob_recipe_read(const struct rl_topo *topo, const char *text, size_t len,
 	if (ret == 0)
 		ret = read_flows(topo, json_object_get(j, "flows"),
 				 &out->flows);
+	if (ret == 0)
+		ret = read_tokens(json_object_get(j, "tokens"), &out->r);
 	json_decref(j);
 	out->r.epoch = (uint32_t)epoch;
 	out->r.link_out = out->link_out;

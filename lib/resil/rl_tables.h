@@ -104,6 +104,9 @@ struct rl_tables_recipe {
 	const uint8_t *dev_out;	 /**< [ndev] */
 	const struct rl_flows *flows; /**< to be held for it; NULL: none */
 	uint64_t digest;	 /**< of the tables of all devices */
+	bool tokens;		 /**< by tokens: */
+	uint32_t from;		 /**< from the tables of this epoch, and */
+	uint64_t ranks;		 /**< a digest of the ranks of these */
 };
 
 /**
@@ -118,8 +121,9 @@ int rl_tables_recipe(const struct rl_tables *t, uint32_t epoch,
  * checker judge them here, too: no device takes tables on somebody's word.
  * Asks for `anew`. On failure nothing has changed; why: rl_tables_why().
  *
- * @return 0; -EALREADY: they are here; -EINVAL: other tables than there (the
- *   digests differ: not the same fabric, or not the same program);
+ * @return 0; -EALREADY: they are here; -EINVAL: other tables, or other ranks,
+ *   than there (the digests differ: not the same fabric, or not the same
+ *   program);
  *   -EHOSTUNREACH: refused; -ENOMEM: also where all tables are in use
  */
 int rl_tables_make(struct rl_tables *t, const struct rl_tables_recipe *r);

@@ -56,11 +56,11 @@ tables_pass(struct rl_tables *t, const struct tables_gen *old,
 	const struct rl_route *was = tables_of(t, old);
 	size_t at = 0;
 
-	/* in several processes ranks would have to travel, too */
-	if (t->p.anew || was->rank == NULL)
+	if (was->rank == NULL)
 		return -EAGAIN;
 	if (pass_memory(t, g) != 0)
 		return -ENOMEM;
+	g->pass_from = old->epoch;
 	for (uint32_t d = 0; d < t->topo.ndev; d++) {
 		const struct rl_topo_dev *td = &t->topo.dev[d];
 

@@ -24,6 +24,7 @@ struct tables_gen {
 	bool proven;	 /* route knows the proof of the newest tables */
 	struct rl_flows flows;
 	struct rl_fwd_pass *pass; /* [ndev] for tokens; NULL: not by tokens */
+	uint32_t pass_from; /* from the tables of this epoch */
 	struct rl_fwd_ranks *rank;
 	bool *end;
 };

@@ -87,6 +87,14 @@ digest(const struct rl_route *r)
 	return h;
 }
 
+/* Of the order that tokens go by. */
+static uint64_t
+digest_ranks(const struct rl_topo *topo, const uint32_t *rank)
+{
+	return add_bytes(rl_channels(topo), (const uint8_t *)rank,
+			 rl_channels(topo) * sizeof(*rank));
+}
+
 int
 rl_tables_recipe(const struct rl_tables *t, uint32_t epoch,
 		 struct rl_tables_recipe *out)
@@ -104,7 +112,14 @@ rl_tables_recipe(const struct rl_tables *t, uint32_t epoch,
 				 ? &g->flows
 				 : NULL,
 		.digest = digest(g->route),
+		.tokens = g->pass != NULL,
 	};
+	if (out->tokens) {
+		const struct tables_gen *from = tables_gen(t, g->pass_from);
+
+		out->from = g->pass_from;
+		out->ranks = digest_ranks(&t->topo, tables_of(t, from)->rank);
+	}
 	return 0;
 }
 
@@ -123,6 +138,31 @@ take_flows(struct rl_tables *t, const struct rl_flows *from,
 			if (rl_flows_has(from, s, d))
 				rl_flows_add(&g->flows, s, d);
 	return ret;
+}
+
+/*
+ * What devices here need to change by tokens. A process whose devices all begin
+ * anew does not know the tables before, and needs nothing.
+ */
+static int
+take_pass(struct rl_tables *t, const struct rl_tables_recipe *r,
+	  struct tables_gen *g)
+{
+	const struct tables_gen *from =
+		r->tokens ? tables_gen(t, r->from) : NULL;
+	const struct rl_route *was = from == NULL ? NULL : tables_of(t, from);
+
+	tables_pass_free(g);
+	if (was == NULL)
+		return 0;
+	if (was->rank == NULL || digest_ranks(&t->topo, was->rank) != r->ranks) {
+		snprintf(t->why, sizeof(t->why),
+			 "the order of channels of epoch %" PRIu32 " comes out "
+			 "otherwise than where epoch %" PRIu32 " was computed: "
+			 "is it the same program?", r->from, r->epoch);
+		return -EINVAL;
+	}
+	return tables_pass(t, from, g, r->epoch);
 }
 
 static int
@@ -170,6 +210,8 @@ rl_tables_make(struct rl_tables *t, const struct rl_tables_recipe *r)
 		ret = rl_route_accept(g->route, &t->topo, NULL, t->why);
 	if (ret == 0)
 		ret = take_flows(t, r->flows, g);
+	if (ret == 0)
+		ret = take_pass(t, r, g);
 	if (ret != 0) {
 		tables_gen_free(g);
 		return ret;

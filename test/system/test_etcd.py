@@ -231,6 +231,25 @@ def a_cable_pulled_for_good_brings_new_tables_into_both():
 
 
 @case
+def tokens_pass_from_one_process_to_the_other():
+    """[RES-5] STAGE and PASS go through the store; tokens by the cables."""
+    with Both('mode = "tokens";') as net, Etcd(net):
+        at = net.begin()
+        have = int(re.search(r"epoch (\d+) ", net.show(at)).group(1))
+        for state in ("down", "up", "down"):
+            ip("-n", net.ns[0], "link", "set", "c0", state)
+            exchange(net, 200)
+            have = net.newer(have)
+            net.until(at, "phase idle")
+            exchange(net, 200)
+        merged = clean(net, 1200)
+    modes = [r["mode"] for r in merged["recoveries"]
+             if r["outcome"] == "done"]
+    print("   ", modes)
+    assert modes.count("tokens") >= 3, merged["recoveries"]
+
+
+@case
 def the_process_with_the_controller_is_killed_and_the_other_takes_over():
     with Both() as net, Etcd(net):
         at = net.begin()
@@ -456,6 +475,18 @@ def one_process_works_through_etcd_like_any_other():
         assert "tables here are of epoch 1 to 1" in run.out, run.out
         assert run.report["recoveries"][0]["outcome"] == "done", run.report
         assert etcd.keys() == [], etcd.keys()
+
+
+@case
+def one_process_changes_by_tokens_through_etcd_too():
+    with Box() as box, Loopback(box) as etcd:
+        run = box.run(("--packets", "3000", "--load", "2"),
+                      config=one(etcd.url, 'mode = "tokens";'),
+                      commands="wait recovered\n" + CUT)
+        run.check(0)
+        assert "tables here are of epoch 1 to 1" in run.out, run.out
+        first = run.report["recoveries"][0]
+        assert (first["mode"], first["outcome"]) == ("tokens", "done"), first
 
 
 def refused(box, config, *words, args=()):

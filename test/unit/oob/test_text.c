@@ -48,6 +48,8 @@ every_message_comes_back_as_it_was(void **state)
 		{.type = RL_RESIL_ORDER, .dev = 0, .seq = 12, .table_epoch = 5,
 		 .hold = RL_RESIL_HOLD_FLOWS, .hold_epoch = 6,
 		 .flags = RL_RESIL_START},
+		{.type = RL_RESIL_ORDER, .dev = 0, .seq = 13, .table_epoch = 5,
+		 .hold_epoch = 6, .flags = RL_RESIL_STAGE | RL_RESIL_PASS},
 		{.type = RL_RESIL_PORT, .dev = 0, .ver = 1,
 		 .link = RL_LOCAL_PORT_DRAIN},
 	};
@@ -91,7 +93,7 @@ no_other_text_is_a_message(void **state)
 		MSG("{" HELLO ", \"hold\": -1}"),
 		MSG("{" HELLO ", \"hold\": \"1\"}"),
 		MSG("{" HELLO ", \"hold\": 1.5}"),
-		MSG("{" HELLO ", \"flags\": 8}"),
+		MSG("{" HELLO ", \"flags\": 32}"),
 		MSG("{" HELLO ", \"link\": 4}"),
 		MSG("{" HELLO ", \"port\": 3}"),
 		MSG("{" HELLO ", \"port\": 65536}"),
@@ -143,7 +145,9 @@ a_recipe_comes_back_as_it_was(void **state)
 	struct rl_tables_recipe r = { .epoch = UINT32_MAX,
 				      .link_out = link_out,
 				      .dev_out = dev_out,
-				      .digest = 0xfedcba9876543210 };
+				      .digest = 0xfedcba9876543210,
+				      .from = UINT32_MAX - 1,
+				      .ranks = 0x123456789abcdef0 };
 	struct rl_oob_recipe got;
 	char *text;
 
@@ -154,6 +158,7 @@ a_recipe_comes_back_as_it_was(void **state)
 	rl_flows_add(&flows, 1, 0);
 	for (int with = 0; with < 2; with++) {
 		r.flows = with ? &flows : NULL;
+		r.tokens = with;
 		text = rl_oob_recipe_text(&cfg->topo, &r);
 		assert_non_null(text);
 		assert_int_equal(rl_oob_recipe_read(&cfg->topo, text,
@@ -163,6 +168,9 @@ a_recipe_comes_back_as_it_was(void **state)
 		assert_memory_equal(got.r.link_out, link_out, 4);
 		assert_memory_equal(got.r.dev_out, dev_out, 4);
 		assert_int_equal(got.r.flows != NULL, with);
+		assert_int_equal(got.r.tokens, with);
+		assert_int_equal(got.r.from, with ? r.from : 0);
+		assert_true(got.r.ranks == (with ? r.ranks : 0));
 		if (with) {
 			assert_int_equal(got.flows.count, 1);
 			assert_true(rl_flows_has(got.r.flows, 1, 0));
@@ -178,6 +186,7 @@ a_recipe_comes_back_as_it_was(void **state)
 	"\", \"links\": " links ", \"devices\": " devices ", \"flows\": "     \
 	flows "}"
 #define D "0123456789abcdef"
+#define TOKENS(t) RECIPE("1", D, "[]", "[]", "{}, \"tokens\": " t)
 
 static void
 no_other_text_is_a_recipe(void **state)
@@ -201,6 +210,10 @@ no_other_text_is_a_recipe(void **state)
 		RECIPE("1", D, "[]", "[]", "{\"e0\": 1}"),
 		RECIPE("1", D, "[]", "[]", "{\"e0\": [\"s1\"]}"),
 		RECIPE("1", D, "[]", "[]", "{\"e0\": [\"e1\"], \"e7\": []}"),
+		TOKENS("1"), TOKENS("{}"), TOKENS("{\"from\": 1}"),
+		TOKENS("{\"ranks\": \"" D "\"}"),
+		TOKENS("{\"from\": 4294967296, \"ranks\": \"" D "\"}"),
+		TOKENS("{\"from\": 1, \"ranks\": 1}"),
 	};
 	const char *good = RECIPE("1", D, "[\"s0-s1#1\"]", "[\"e1\"]",
 				  "{\"e0\": [\"e1\", \"e1\"]}");

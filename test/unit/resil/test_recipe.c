@@ -223,6 +223,79 @@ flows_to_be_held_come_with_the_recipe(void **state)
 	pair_close(p);
 }
 
+/* What tokens go by is made again, too, and compared. */
+static void
+tokens_come_with_the_recipe(void **state)
+{
+	struct pair *p = pair_open();
+	struct rl_tables_recipe r;
+
+	(void)state;
+	for (uint32_t epoch = 1; epoch <= 3; epoch++) {
+		const size_t bytes = RL_VCS * sizeof(uint32_t);
+
+		p->link_ok[epoch * 7] = RL_LINK_NO;
+		assert_int_equal(compute(p, p->here, epoch,
+					 RL_RESIL_TOKENS).mode,
+				 RL_RESIL_TOKENS);
+		assert_int_equal(rl_tables_recipe(p->here, epoch, &r), 0);
+		assert_true(r.tokens);
+		assert_int_equal(r.from, epoch - 1);
+		r.ranks ^= 1;
+		assert_int_equal(rl_tables_make(p->there, &r), -EINVAL);
+		assert_non_null(strstr(rl_tables_why(p->there),
+				       "order of channels"));
+		assert_null(rl_tables_fwd(p->there, epoch, 0));
+		r.ranks ^= 1;
+		assert_int_equal(rl_tables_make(p->there, &r), 0);
+		for (uint32_t d = 0; d < p->topo.ndev; d++) {
+			const struct rl_fwd_pass *a =
+				rl_tables_pass(p->here, epoch, d);
+			const struct rl_fwd_pass *b =
+				rl_tables_pass(p->there, epoch, d);
+
+			assert_non_null(b);
+			assert_ptr_equal(b->fwd,
+					 rl_tables_fwd(p->there, epoch, d));
+			assert_int_equal(a->epoch, b->epoch);
+			assert_int_equal(a->vls, b->vls);
+			for (uint16_t i = 0; i < p->topo.dev[d].nports; i++) {
+				assert_memory_equal(a->rank[i].in,
+						    b->rank[i].in, bytes);
+				assert_memory_equal(a->rank[i].out,
+						    b->rank[i].out, bytes);
+				assert_int_equal(a->end[i], b->end[i]);
+			}
+		}
+		all_have(p, epoch);
+	}
+	pair_close(p);
+}
+
+/* A process that begins anew gets tables, and its devices wait for them. */
+static void
+who_does_not_know_the_tables_before_needs_no_tokens(void **state)
+{
+	struct pair *p = pair_open();
+	struct rl_tables_recipe r;
+
+	(void)state;
+	cut(p, "s0.0-s0.1");
+	assert_int_equal(compute(p, p->here, 1, RL_RESIL_FULL).status, 0);
+	assert_int_equal(rl_tables_recipe(p->here, 1, &r), 0);
+	assert_false(r.tokens);
+	all_have(p, 1);
+	cut(p, "s1.1-s2.1");
+	assert_int_equal(compute(p, p->here, 2, RL_RESIL_TOKENS).status, 0);
+	assert_int_equal(rl_tables_recipe(p->here, 2, &r), 0);
+	assert_true(r.tokens);
+	assert_int_equal(r.from, 1);
+	assert_int_equal(rl_tables_make(p->there, &r), 0);
+	check_same_tables(p, 2);
+	assert_null(rl_tables_pass(p->there, 2, 0));
+	pair_close(p);
+}
+
 static void
 tables_that_come_out_otherwise_are_refused_and_nothing_changes(void **state)
 {
@@ -288,6 +361,9 @@ main(void)
 		cmocka_unit_test(tables_do_not_depend_on_what_a_process_has_seen),
 		cmocka_unit_test(devices_that_are_removed_are_in_the_recipe),
 		cmocka_unit_test(flows_to_be_held_come_with_the_recipe),
+		cmocka_unit_test(tokens_come_with_the_recipe),
+		cmocka_unit_test(
+			who_does_not_know_the_tables_before_needs_no_tokens),
 		cmocka_unit_test(tables_that_come_out_otherwise_are_refused_and_nothing_changes),
 		cmocka_unit_test(a_silent_device_whose_tables_nobody_knows_is_not_mixed_with),
 	};
