@@ -24,7 +24,8 @@
  * The ways out. COMPUTE too long: tried again later. Refused: the fabric goes
  * on with what it has until something changes. HOLD, DRAIN too long, or a
  * device that holds falls silent: released, and tried again; where only some
- * flows were held and do not drain, all are held, for the same tables. INSTALL:
+ * flows were held and do not drain, the same tables come by tokens, or all are
+ * held for them. INSTALL:
  * who does not answer for install_ns keeps its old tables, and the next recovery
  * knows that. RELEASE: who does not answer lets go by its lease.
  */
@@ -65,9 +66,10 @@ phase_legal(enum rl_controller_phase from, enum rl_controller_phase to)
 		return to == RL_CONTROLLER_INSTALL || to == RL_CONTROLLER_HOLD;
 	case RL_CONTROLLER_HOLD:
 		return to == RL_CONTROLLER_DRAIN || to == RL_CONTROLLER_HOLD ||
-		       to == RL_CONTROLLER_RELEASE;
+		       to == RL_CONTROLLER_STAGE || to == RL_CONTROLLER_RELEASE;
 	case RL_CONTROLLER_DRAIN:
 		return to == RL_CONTROLLER_QUIET || to == RL_CONTROLLER_HOLD ||
+		       to == RL_CONTROLLER_STAGE ||
 		       to == RL_CONTROLLER_COMPUTE ||
 		       to == RL_CONTROLLER_INSTALL ||
 		       to == RL_CONTROLLER_RELEASE;
@@ -268,6 +270,7 @@ rl_controller_done(struct rl_controller *c,
 	}
 	c->avoid = r->avoided;
 	c->cut = r->cut;
+	c->tokens = r->tokens;
 	if (r->mode == RL_RESIL_PARTIAL)
 		c->cur.held_flows = r->held_flows;
 	if (r->mode == RL_RESIL_FULL)
@@ -306,7 +309,7 @@ released(struct rl_controller *c, uint64_t now_ns)
 
 	if (c->recording) {
 		c->cur.unquiesce_ns = paused ? now_ns - c->phase_ns : 0;
-		c->cur.paused_ns = paused ? now_ns - c->pause_ns : 0;
+		ctl_record_paused(c, now_ns);
 		ctl_record_close(c, RL_OUTCOME_DONE, now_ns);
 	}
 	c->pause_ns = RL_NEVER;

@@ -108,7 +108,8 @@ ctl_abort(struct rl_controller *c, uint64_t now_ns)
 
 /*
  * Flows that are held alone have not left the fabric: those whose packets wait
- * for the new tables never will. All are held instead. The tables are the same:
+ * for the new tables never will. They go on, and the same tables come by tokens;
+ * where that may not be, all are held instead. The tables are the same:
  * at rest they need no proof but their own, where everybody comes to rest. Who
  * does not answer and has no link left has crashed, as a rule; then it is quicker
  * to release, and to begin anew without it.
@@ -123,6 +124,11 @@ ctl_escalate(struct rl_controller *c, uint64_t now_ns)
 		if (c->dev[i].silent ||
 		    (c->dev[i].answered != c->step && ctl_dev_cut(c, i)))
 			return false;
+	if (c->tokens) {
+		c->cur.mode = RL_RESIL_TOKENS;
+		ctl_stage(c, now_ns);
+		return true;
+	}
 	c->cur.mode = RL_RESIL_FULL;
 	c->cur.held_flows = ctl_all_flows(c);
 	ctl_hold(c, RL_RESIL_HOLD_ALL, now_ns);

@@ -101,6 +101,7 @@ struct rl_controller {
 	bool escalate;	    /* holding some flows was not enough */
 	bool avoid;	    /* the newest tables avoid what is degraded */
 	bool cut;	    /* they leave somebody out */
+	bool tokens;	    /* they may come by tokens, too */
 	bool job_owed;
 	uint64_t pause_ns;  /* since when something is held; RL_NEVER */
 	uint64_t hold_ns;   /* since when what is held now is */
@@ -150,7 +151,7 @@ void ctl_hold(struct rl_controller *c, enum rl_resil_hold hold,
 void ctl_drain(struct rl_controller *c, uint64_t now_ns);
 /** The answers of a look at that are here. */
 void ctl_looked(struct rl_controller *c, uint64_t now_ns);
-/** It takes too long. @return whether more is held instead */
+/** It takes too long. @return whether tokens pass, or more is held, instead */
 bool ctl_escalate(struct rl_controller *c, uint64_t now_ns);
 /** A recovery can't go on: what is held goes on, and it is tried again. */
 void ctl_abort(struct rl_controller *c, uint64_t now_ns);
@@ -216,6 +217,8 @@ void ctl_port_confirmed(struct rl_controller *c, uint32_t end, uint32_t ver);
 void ctl_record_open(struct rl_controller *c);
 void ctl_record_close(struct rl_controller *c, enum rl_outcome outcome,
 		      uint64_t now_ns);
+/** What was held goes on. */
+void ctl_record_paused(struct rl_controller *c, uint64_t now_ns);
 
 /* The device at an end of a link, and its port there. */
 static inline uint32_t

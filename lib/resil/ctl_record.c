@@ -100,9 +100,17 @@ ctl_record_close(struct rl_controller *c, enum rl_outcome outcome,
 	c->recording = false;
 	c->cur.outcome = outcome;
 	c->cur.end_ns = now_ns;
-	if (c->pause_ns != RL_NEVER && c->cur.paused_ns == 0)
-		c->cur.paused_ns = now_ns - c->pause_ns;
+	if (c->pause_ns != RL_NEVER)
+		c->cur.paused_ns += now_ns - c->pause_ns;
 	c->record[c->nrecord++ % RL_RECOVERIES] = c->cur;
+}
+
+void
+ctl_record_paused(struct rl_controller *c, uint64_t now_ns)
+{
+	if (c->pause_ns != RL_NEVER && c->recording)
+		c->cur.paused_ns += now_ns - c->pause_ns;
+	c->pause_ns = RL_NEVER;
 }
 
 uint32_t

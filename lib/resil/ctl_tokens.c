@@ -7,6 +7,9 @@
  *                 |         |
  *                 +---------+--> HOLD --> DRAIN --> ...   all are held instead
  *
+ * It also begins in HOLD or DRAIN of some flows that do not drain in time, where
+ * the same tables may come by tokens: who holds lets go in STAGE.
+ *
  * STAGE  Every device gets the new tables beside the old ones, and the ranks of
  *        its channels. Nothing changes yet.
  * PASS   All have them: sources send by the new tables, behind a token on each
@@ -33,6 +36,8 @@ ctl_stage(struct rl_controller *c, uint64_t now_ns)
 	ctl_set_phase(c, RL_CONTROLLER_STAGE, now_ns);
 	c->due_ns = rl_deadline(now_ns, c->p.cfg->install_ns);
 	c->hold_ns = now_ns;
+	c->hold = RL_RESIL_HOLD_NONE;
+	ctl_record_paused(c, now_ns);
 	c->stage = c->made;
 	c->pass = RL_PLANTED(RESIL_PASS_EARLY);
 	ctl_step(c, now_ns);

@@ -144,6 +144,8 @@ struct rl_controller_result {
 	enum rl_resil_mode mode; /**< LIVE, PARTIAL, TOKENS, FULL: how to
 				      install */
 	uint32_t held_flows;	 /**< PARTIAL: in the list of this epoch */
+	bool tokens;		 /**< PARTIAL: these tables may also come by
+				      tokens, where what is held does not drain */
 	bool avoided; /**< the tables do without the links to be avoided */
 	bool cut;     /**< they leave somebody out that is not removed: what
 			   returns is used at once */

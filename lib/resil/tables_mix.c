@@ -12,6 +12,9 @@
 
 #include "tables_priv.h"
 
+/* More than one in so many flows are not held where tokens do without. */
+#define HELD_SHARE 100u
+
 /* The topology while old and new are mixed: what works, works, used or not. */
 static void
 mix_marks(struct rl_tables *t, const struct rl_controller_job *job)
@@ -171,8 +174,29 @@ pass_running(struct rl_tables *t, const struct rl_controller_job *job,
 
 	if (old != NULL && !any_silent(t, job) && !leaves_any(t, job, old))
 		ret = tables_pass(t, old, g, job->epoch);
-	if (ret == 0)
-		res->mode = RL_RESIL_TOKENS;
+	if (ret != 0)
+		return ret;
+	rl_flows_free(&g->flows); /* nobody is held */
+	res->mode = RL_RESIL_TOKENS;
+	res->held_flows = 0;
+	return 0;
+}
+
+/* Some flows would be held: many, or few, who may yet not drain. */
+static int
+partly(struct rl_tables *t, const struct rl_controller_job *job,
+       struct tables_gen *g, const struct tables_gen *old,
+       struct rl_controller_result *res)
+{
+	const uint64_t all = (uint64_t)t->topo.nep * (t->topo.nep - 1);
+	int ret;
+
+	if ((uint64_t)res->held_flows * HELD_SHARE > all)
+		return pass_running(t, job, g, old, res);
+	if (any_silent(t, job) || leaves_any(t, job, old))
+		return -EAGAIN;
+	ret = tables_pass(t, old, g, job->epoch);
+	res->tokens = ret == 0;
 	return ret;
 }
 
@@ -196,7 +220,7 @@ crashed(const struct rl_tables *t, const struct rl_controller_job *job,
 }
 
 /*
- * The mildest way there is. Live, or with some flows held, whose proof comes at
+ * The mildest way there is. Live, or with few flows held, whose proof comes at
  * one price; and by tokens, which hold nobody and need no proof of a mix, but
  * an answer more of all devices. After a crash some flows would have to be held
  * as a rule: then tokens are asked for first.
@@ -215,10 +239,14 @@ choose(struct rl_tables *t, const struct rl_controller_job *job,
 		ret = pass_running(t, job, g, old, res);
 	if (ret == -EAGAIN && t->p.retry && old != NULL)
 		ret = mix_running(t, job, g, old, res);
-	if (ret != -EAGAIN || !tokens || first)
+	if (!tokens || first)
 		return ret;
-	rl_flows_free(&g->flows); /* nobody is held */
-	return pass_running(t, job, g, old, res);
+	if (ret == -EAGAIN)
+		return pass_running(t, job, g, old, res);
+	if (ret == 0 && res->mode == RL_RESIL_PARTIAL)
+		ret = partly(t, job, g, old, res);
+	/* by tokens it can't be: as it was */
+	return ret == -EAGAIN ? 0 : ret;
 }
 
 int

@@ -247,6 +247,7 @@ host_ctl(struct fx *f)
 			.mode = f->job_mode == RL_RESIL_FULL ? RL_RESIL_FULL
 							     : f->mode,
 			.held_flows = 2,
+			.tokens = f->tokens,
 			.avoided = f->avoided,
 			.cut = f->cut,
 			.compute_ns = f->compute_ns / 2,

@@ -50,6 +50,7 @@ struct fx {
 	uint32_t loss_pct, dup_pct;
 	/* the job */
 	enum rl_resil_mode mode; /* how results say to install */
+	bool tokens; /* ... and these tables may come by tokens, too */
 	int status;
 	uint64_t compute_ns;
 	bool job;

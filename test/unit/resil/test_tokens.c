@@ -94,6 +94,73 @@ tokens_that_do_not_arrive_end_in_a_full_quiesce(void **state)
 	fx_all_have(f, r->epoch);
 }
 
+/* [RES-6] Few are held, and do not drain: they go on, and tokens pass. */
+static void
+where_some_flows_never_drain_the_same_tables_come_by_tokens(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t e1 = fx_dev(f, "e1");
+	const struct rl_recovery *r;
+
+	f->cfg.quiesce_ns = 64 * MS;
+	f->mode = RL_RESIL_PARTIAL;
+	f->tokens = true;
+	f->busy[e1] = true;
+	cut(f);
+	fx_run(f, f->cfg.quiesce_ns / 8);
+	assert_int_equal(f->hold[e1], RL_RESIL_HOLD_FLOWS);
+	fx_run(f, 4 * MS);
+	assert_int_equal(rl_controller_phase(f->ctl), RL_CONTROLLER_PASS);
+	for (uint32_t d = 0; d < FX_DEVS; d++) {
+		assert_int_equal(f->hold[d], RL_RESIL_HOLD_NONE);
+		assert_int_equal(f->passed[d], f->staged[d]);
+	}
+	assert_int_equal(f->installs, 0);
+	f->busy[e1] = false;
+	assert_true(fx_settle(f, 10 * MS));
+	r = fx_last(f);
+	assert_int_equal(f->jobs, 1);
+	assert_int_equal(r->outcome, RL_OUTCOME_DONE);
+	assert_int_equal(r->mode, RL_RESIL_TOKENS);
+	assert_int_equal(r->held_flows, 2);
+	/* from the order to hold until they went on */
+	assert_in_range(r->paused_ns, f->cfg.quiesce_ns / 8,
+			f->cfg.quiesce_ns / 8 + MS);
+	assert_int_equal(r->unquiesce_ns, 0);
+	assert_int_equal(f->bad_passes, 0);
+	assert_int_equal(f->bad_installs, 0);
+	fx_all_have(f, r->epoch);
+}
+
+/* Tokens do not pass either: then all are held. */
+static void
+where_tokens_do_not_pass_either_all_are_held(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t e1 = fx_dev(f, "e1");
+	const struct rl_recovery *r;
+
+	f->cfg.quiesce_ns = 64 * MS;
+	f->mode = RL_RESIL_PARTIAL;
+	f->tokens = true;
+	f->busy[e1] = true;
+	cut(f);
+	fx_run(f, f->cfg.quiesce_ns / 4 + 4 * MS);
+	assert_int_equal(f->hold[e1], RL_RESIL_HOLD_ALL);
+	f->busy[e1] = false;
+	assert_true(fx_settle(f, 10 * MS));
+	r = fx_last(f);
+	assert_int_equal(f->jobs, 1);
+	assert_int_equal(r->outcome, RL_OUTCOME_DONE);
+	assert_int_equal(r->mode, RL_RESIL_FULL);
+	assert_int_equal(r->held_flows, 12);
+	/* twice: some, and then all; not while tokens passed */
+	assert_in_range(r->paused_ns, f->cfg.quiesce_ns / 8,
+			f->cfg.quiesce_ns / 8 + 5 * MS);
+	assert_int_equal(f->bad_passes, 0);
+	fx_all_have(f, r->epoch);
+}
+
 /* And if that leads nowhere either, all have the tables of before again. */
 static void
 what_comes_to_nothing_is_taken_back(void **state)
@@ -185,6 +252,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(all_are_prepared_before_any_token_goes),
 		TEST(tokens_that_do_not_arrive_end_in_a_full_quiesce),
+		TEST(where_some_flows_never_drain_the_same_tables_come_by_tokens),
+		TEST(where_tokens_do_not_pass_either_all_are_held),
 		TEST(what_comes_to_nothing_is_taken_back),
 		TEST(who_does_not_answer_is_not_passed_over),
 		TEST(a_new_controller_goes_on),

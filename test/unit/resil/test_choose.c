@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which way new tables come where the mode leaves the choice [RES-5, RES-6]: few
+ * flows are held, many are not where tokens do without.
+ */
+#include <stdlib.h>
+
+#include "../route/route_fixture.h"
+#include "rl_tables.h"
+
+/* One fabric, and one link of it that is dead. */
+struct bed {
+	struct rl_topo topo;
+	struct rl_route *route;
+	struct rl_tables *t;
+	uint8_t *link_ok, *dev_ok, *none, *silent;
+	uint32_t *present;
+	uint32_t epoch;
+};
+
+static void
+bed_open(struct bed *b, uint32_t x, uint32_t y, uint32_t z)
+{
+	char err[RL_ERR_MAX];
+
+	memset(b, 0, sizeof(*b));
+	fix_grid(&b->topo, true, x, y, z, 1);
+	assert_int_equal(rl_route_setup(&b->topo, "", 8, 1, &b->route, err), 0);
+	b->link_ok = malloc(b->topo.nlink);
+	b->dev_ok = malloc(b->topo.ndev);
+	b->none = calloc(b->topo.ndev, 1);
+	b->silent = calloc(b->topo.ndev, 1);
+	b->present = calloc(b->topo.ndev, sizeof(*b->present));
+	assert_non_null(b->link_ok);
+	assert_non_null(b->dev_ok);
+	assert_non_null(b->none);
+	assert_non_null(b->silent);
+	assert_non_null(b->present);
+	memset(b->link_ok, RL_LINK_USE, b->topo.nlink);
+	memset(b->dev_ok, 1, b->topo.ndev);
+}
+
+static void
+bed_close(struct bed *b)
+{
+	rl_tables_free(b->t);
+	rl_route_free(b->route);
+	rl_topo_free(&b->topo);
+	free(b->link_ok);
+	free(b->dev_ok);
+	free(b->none);
+	free(b->silent);
+	free(b->present);
+}
+
+/* Without @p link, from the first tables on. */
+static struct rl_controller_result
+without(struct bed *b, uint32_t link, bool retry, bool link_retry)
+{
+	const struct rl_tables_params p = {
+		.topo = &b->topo, .vls = 8, .levels = 1, .retry = retry,
+		.link_retry = link_retry,
+	};
+	const struct rl_controller_job job = {
+		.epoch = ++b->epoch, .mode = RL_RESIL_AUTO,
+		.link_ok = b->link_ok, .dev_ok = b->dev_ok,
+		.present = b->present, .unsure = b->none, .silent = b->silent,
+		.waits = b->none,
+	};
+	struct rl_controller_result res;
+
+	rl_tables_free(b->t);
+	b->t = rl_tables_new(&p, b->route);
+	assert_non_null(b->t);
+	b->link_ok[link] = RL_LINK_NO;
+	rl_tables_compute(b->t, &job, &res);
+	b->link_ok[link] = RL_LINK_USE;
+	assert_int_equal(res.status, 0);
+	return res;
+}
+
+/* Of a hundred flows one may be held; where it is more, tokens hold nobody. */
+static void
+many_flows_are_not_held_where_tokens_do_without(void **state)
+{
+	static const uint32_t dims[][3] = { { 4, 4, 0 }, { 10, 10, 0 },
+					    { 7, 7, 7 } };
+	uint32_t few = 0, many = 0;
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(dims); i++) {
+		struct bed b;
+		uint32_t all;
+
+		bed_open(&b, dims[i][0], dims[i][1], dims[i][2]);
+		all = b.topo.nep * (b.topo.nep - 1);
+		for (uint32_t l = 0; l < b.topo.nlink; l += b.topo.nlink / 7) {
+			const struct rl_controller_result held =
+				without(&b, l, true, false);
+			const struct rl_controller_result res =
+				without(&b, l, true, true);
+
+			if (held.mode != RL_RESIL_PARTIAL)
+				continue;
+			assert_false(held.tokens);
+			assert_non_null(rl_tables_fwd(b.t, b.epoch, 0));
+			assert_non_null(rl_tables_pass(b.t, b.epoch, 0));
+			if (held.held_flows * 100 > all) {
+				many++;
+				assert_int_equal(res.mode, RL_RESIL_TOKENS);
+				assert_int_equal(res.held_flows, 0);
+				assert_false(res.tokens);
+				assert_null(rl_tables_flows(b.t, b.epoch));
+				continue;
+			}
+			few++;
+			/* and where they do not drain */
+			assert_int_equal(res.mode, RL_RESIL_PARTIAL);
+			assert_int_equal(res.held_flows, held.held_flows);
+			assert_int_equal(rl_tables_flows(b.t, b.epoch)->count,
+					 held.held_flows);
+			assert_true(res.tokens);
+		}
+		bed_close(&b);
+	}
+	assert_true(few > 2);
+	assert_true(many > 2);
+}
+
+/* Tokens ask for the answers of all, and for links and endpoints that retry. */
+static void
+where_tokens_can_not_be_many_are_held(void **state)
+{
+	struct bed b;
+	uint32_t seen = 0, sw = 0;
+
+	(void)state;
+	bed_open(&b, 4, 4, 0);
+	while (b.topo.dev[sw].kind != RL_DEV_SWITCH)
+		sw++;
+	for (uint32_t l = 0; l < b.topo.nlink; l++) {
+		struct rl_controller_result res = without(&b, l, true, true);
+		uint32_t held;
+
+		if (res.mode != RL_RESIL_TOKENS)
+			continue;
+		res = without(&b, l, true, false);
+		if (res.mode != RL_RESIL_PARTIAL)
+			continue; /* not even with flows held */
+		held = res.held_flows;
+		assert_int_equal(without(&b, l, false, true).mode,
+				 RL_RESIL_FULL);
+		/* a switch does not answer; it holds nothing */
+		b.silent[sw] = 1;
+		res = without(&b, l, true, true);
+		b.silent[sw] = 0;
+		assert_int_equal(res.mode, RL_RESIL_PARTIAL);
+		assert_int_equal(res.held_flows, held);
+		assert_false(res.tokens);
+		assert_null(rl_tables_pass(b.t, b.epoch, 0));
+		seen++;
+	}
+	assert_true(seen > 0);
+	bed_close(&b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			many_flows_are_not_held_where_tokens_do_without),
+		cmocka_unit_test(where_tokens_can_not_be_many_are_held),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
