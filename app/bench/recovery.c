@@ -444,7 +444,7 @@ bench_recovery(const struct bench_opts *o, json_t *out, FILE *human)
 		enum rl_resil_mode mode;
 	} rows[] = {
 		{ 0, 3, RL_RESIL_AUTO },   { 0, 1, RL_RESIL_LIVE },
-		{ 0, 1, RL_RESIL_PARTIAL }, { 0, 3, RL_RESIL_TOKENS },
+		{ 0, 3, RL_RESIL_PARTIAL }, { 0, 3, RL_RESIL_TOKENS },
 		{ 0, 1, RL_RESIL_FULL },   { 0, 1, RL_RESIL_OFF },
 		{ 3, 3, RL_RESIL_AUTO },   { 3, 3, RL_RESIL_TOKENS },
 	};
