@@ -122,6 +122,7 @@ sim_arrays(struct rl_sim *s)
 	s->heap = sim_array(s, s->nrole + 3, sizeof(*s->heap));
 	s->heap_pos = sim_array(s, s->nrole, sizeof(*s->heap_pos));
 	s->is_ready = sim_array(s, s->nrole, sizeof(*s->is_ready));
+	s->in_ring = sim_array(s, s->nrole, sizeof(*s->in_ring));
 	s->ready = sim_array(s, s->ready_mask + 1, sizeof(*s->ready));
 	s->end = sim_array(s, 2 * (size_t)topo->nlink, sizeof(*s->end));
 	s->dir = sim_array(s, 2 * (size_t)topo->nlink, sizeof(*s->dir));
@@ -132,7 +133,8 @@ sim_arrays(struct rl_sim *s)
 	s->down = sim_array(s, topo->nlink, sizeof(*s->down));
 	s->degraded = sim_array(s, topo->nlink, sizeof(*s->degraded));
 	if (s->role == NULL || s->dev_role == NULL || s->heap == NULL ||
-	    s->heap_pos == NULL || s->is_ready == NULL || s->ready == NULL ||
+	    s->heap_pos == NULL || s->is_ready == NULL || s->in_ring == NULL ||
+	    s->ready == NULL ||
 	    s->end == NULL || s->dir == NULL || s->pipe == NULL || s->fault_ns == NULL ||
 	    s->pending == NULL || s->dead == NULL || s->down == NULL ||
 	    s->degraded == NULL)
@@ -365,7 +367,7 @@ sim_port_polled(struct rl_sim *s, uint32_t id)
 	sim_heap_set(s, id, rl_min_u64(next, r->ext_ns));
 }
 
-void
+unsigned int
 sim_poll_core(struct rl_sim *s, uint32_t id)
 {
 	struct sim_role *r = &s->role[id];
@@ -380,18 +382,22 @@ sim_poll_core(struct rl_sim *s, uint32_t id)
 		const unsigned int first = (unsigned int)__builtin_ctzll(freed);
 
 		for (uint32_t p = first; p < r->rc->nports; p += 64)
-			sim_wake_at(s, id + 1 + p, now + SIM_CREDIT_NS);
+			if (s->p.turns)
+				r[1 + p].sends = true;
+			else
+				sim_wake_at(s, id + 1 + p, now + SIM_CREDIT_NS);
 	}
 	if (work == 0)
 		s->st.idle_polls++;
 	if (r->again || (work != 0 && r->rc->ep != NULL)) {
 		sim_ready(s, id);
-		return;
+		return work;
 	}
 	next = rl_role_core_deadline(r->rc);
 	if (next <= now)
 		next = now + SIM_SPIN_CORE_NS;
 	sim_heap_set(s, id, rl_min_u64(next, r->ext_ns));
+	return work;
 }
 
 static void
@@ -400,6 +406,10 @@ poll_role(struct rl_sim *s, uint32_t id)
 	struct sim_role *r = &s->role[id];
 	struct rl_sim_mem *mem = s->mem;
 
+	if (rl_unlikely(s->p.turns)) {
+		sim_turn(s, r->dev);
+		return;
+	}
 	if (rl_unlikely(s->dead[r->dev])) {
 		s->is_ready[id] = false;
 		r->ext_ns = RL_NEVER;
@@ -408,9 +418,7 @@ poll_role(struct rl_sim *s, uint32_t id)
 	if (rl_unlikely(mem->cache.count < SIM_FLITS_LOW))
 		sim_flits_grow(mem); /* if not: as on lcores, flits run out */
 	s->is_ready[id] = false;
-	if (rl_unlikely(s->p.turns))
-		sim_turn(s, r->dev);
-	else if (r->port == SIM_PORT_CORE)
+	if (r->port == SIM_PORT_CORE)
 		sim_poll_core(s, id);
 	else
 		poll_port(s, r, id);

@@ -128,6 +128,10 @@ sim_ready(struct rl_sim *s, uint32_t role)
 	if (s->is_ready[role])
 		return;
 	s->is_ready[role] = true;
+	if (rl_unlikely(s->p.turns)) {
+		sim_turn_ready(s, role);
+		return;
+	}
 	s->ready[s->ready_tail++ & s->ready_mask] = role;
 }
 

@@ -117,6 +117,7 @@ struct sim_role {
 	int32_t port;	 /* SIM_PORT_CORE: the core */
 	uint32_t dev;
 	bool again; /* a burst was full: there may be more */
+	bool sends; /* of a port: the turn that goes on ends with it */
 	struct rl_role_port *rp;
 	struct rl_role_core *rc; /* of a port: the core beside it */
 	struct sim_end *end;	 /* of a port */
@@ -173,7 +174,9 @@ struct rl_sim {
 	uint32_t *heap_pos; /* [nrole]: 1 + index in the heap; 0: not there */
 	uint32_t nheap;
 	uint32_t *ready; /* ring of nready_mask + 1 roles */
-	bool *is_ready;	 /* [nrole]: stands in that ring */
+	bool *is_ready;	 /* [nrole]: is due, and so it, or its device, stands
+			    in that ring */
+	bool *in_ring; /* [nrole], of cores, where devices are polled whole */
 	uint32_t ready_mask;
 	uint32_t ready_head;
 	uint32_t ready_tail;
@@ -224,11 +227,14 @@ void sim_wake_at(struct rl_sim *s, uint32_t role, uint64_t at_ns);
 /* sim.c */
 /** A role is polled now: what it was to be polled for is forgotten. */
 void sim_role_begin(struct rl_sim *s, struct sim_role *r);
-void sim_poll_core(struct rl_sim *s, uint32_t id);
+/** @return work done, 0 where there was none */
+unsigned int sim_poll_core(struct rl_sim *s, uint32_t id);
 /** After each poll of a port, or half of one: when it is next. */
 void sim_port_polled(struct rl_sim *s, uint32_t id);
 
 /* sim_turn.c */
+/** Takes the place of sim_ready() where devices are polled whole. */
+void sim_turn_ready(struct rl_sim *s, uint32_t role);
 void sim_turn(struct rl_sim *s, uint32_t dev);
 
 /* sim_mem.c */

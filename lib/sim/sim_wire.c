@@ -372,11 +372,13 @@ wire_deadline(void *phy)
 	const struct sim_end *end = phy;
 	const struct rl_sim *s = end->sim;
 	uint64_t t = end->rx->head == NULL ? RL_NEVER : end->rx->head->at_ns;
+	uint64_t room_ns;
 
-	if (end->blocked && end->tx->free_ps > s->backlog_ps)
-		t = rl_min_u64(t, (end->tx->free_ps - s->backlog_ps) / 1000 +
-					  1);
-	return t;
+	if (!end->blocked || end->tx->free_ps <= s->backlog_ps)
+		return t;
+	/* a port that was polled since then has nothing to send any more */
+	room_ns = (end->tx->free_ps - s->backlog_ps) / 1000 + 1;
+	return room_ns <= s->now_ns ? t : rl_min_u64(t, room_ns);
 }
 
 const struct rl_phy_ops sim_wire_ops = {

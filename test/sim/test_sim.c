@@ -154,6 +154,65 @@ add_fault(struct rl_sim_plan *plan, const char *line)
 			 0);
 }
 
+/* Polls and frames of a millisecond at rest. */
+static void
+rest(struct rl_sim_plan *plan, uint64_t *polls, uint64_t *frames)
+{
+	struct rl_sim_verdict v[2];
+
+	for (int i = 0; i < 2; i++) {
+		plan->heal_ns = (i + 1) * RL_NS_PER_MS;
+		assert_int_equal(rl_sim_plan_run(plan, &mem, &v[i]), 0);
+		assert_true(v[i].ok);
+	}
+	*polls = v[1].sim.polls - v[0].sim.polls;
+	*frames = v[1].sim.frames - v[0].sim.frames;
+}
+
+/*
+ * A keepalive is sent by a poll and received by one; a look at the detectors of
+ * silence may come between. So much, and no more, is polled at rest, also where
+ * devices are polled whole.
+ */
+static void
+test_rest_costs_its_keepalives_only(void **state)
+{
+	struct rl_sim_plan plan;
+	uint64_t polls, frames;
+
+	(void)state;
+	make_plan(&plan);
+	plan.cfg.link.keepalive_ns = 2000;
+	plan.cfg.link.keepalive_dead_ns = 16000;
+	for (int turns = 0; turns < 2; turns++) {
+		plan.turns = turns;
+		rest(&plan, &polls, &frames);
+		assert_in_range(frames, 3500, 4500);
+		assert_in_range(polls, 2 * frames, 3 * frames + 100);
+	}
+	free_plan(&plan);
+}
+
+/* A wire that was full wakes nobody whose need to send has gone meanwhile. */
+static void
+test_a_wire_that_was_full_does_not_wake_for_ever(void **state)
+{
+	struct rl_sim_plan plan;
+	uint64_t polls, frames;
+
+	(void)state;
+	make_plan(&plan);
+	plan.cfg.link.keepalive_ns = plan.cfg.link.keepalive_dead_ns = 0;
+	add_fault(&plan, "100ns stall s0-s1#0 for=50us\n2us cut s0-s1#0\n");
+	for (int turns = 0; turns < 2; turns++) {
+		plan.turns = turns;
+		rest(&plan, &polls, &frames);
+		assert_in_range(frames, 0, 20);
+		assert_in_range(polls, 0, 3000); /* of cores that wait */
+	}
+	free_plan(&plan);
+}
+
 /* Cuts link @p k between the switches at its n-th flit; @return failovers. */
 static uint32_t
 cut_at(struct rl_sim_plan *plan, unsigned int k, unsigned int flit)
@@ -368,6 +427,9 @@ main(void)
 		cmocka_unit_test(test_equal_seeds_give_equal_runs),
 		cmocka_unit_test(test_latency_is_that_of_the_wires),
 		cmocka_unit_test(test_a_full_wire_is_backpressure_not_loss),
+		cmocka_unit_test(test_rest_costs_its_keepalives_only),
+		cmocka_unit_test(
+			test_a_wire_that_was_full_does_not_wake_for_ever),
 		cmocka_unit_test(test_a_cut_at_any_flit_loses_nothing),
 		cmocka_unit_test(test_the_judge_sees_the_losses_of_no_loopback),
 		cmocka_unit_test(
