@@ -356,6 +356,57 @@ rl_port_idle(const struct rl_port *port)
 	return rl_port_flits(port) == 0 && port->link.state != RL_LINK_LOOPBACK;
 }
 
+/* Whether the peer has heard all that a keepalive says. */
+static bool
+peer_knows(const struct rl_port *port, const struct rl_port *peer)
+{
+	for (unsigned int vc = 0; vc < port->p.cfg->vcs; vc++)
+		if (peer->queue.limit[vc] != port_rx_limit(port, vc))
+			return false;
+	return peer->link.state == RL_LINK_UP &&
+	       peer->shake.rx_epoch == port->shake.tx_epoch &&
+	       (uint16_t)peer->rx.expected ==
+		       (uint16_t)port->retry.replay.next;
+}
+
+bool
+rl_port_rests(const struct rl_port *port, const struct rl_port *peer,
+	      uint64_t now_ns)
+{
+	return port->link.state == RL_LINK_UP && port->link.phy_up &&
+	       port->owed == 0 && port->drain.phase == DRAIN_NONE &&
+	       port_packet_rests(port) &&
+	       port->events.head == port->events.tail && rl_port_idle(port) &&
+	       !port->p.cfg->slow_wire && port_detect_rests(port) &&
+	       port_tx_rests(port, now_ns) && peer_knows(port, peer);
+}
+
+bool
+rl_port_calls(const struct rl_port *port)
+{
+	return port->link.state == RL_LINK_INIT && port->link.phy_up &&
+	       port->owed == 0 && port->packet.close_mask == 0 &&
+	       port->events.head == port->events.tail;
+}
+
+void
+rl_port_rested(struct rl_port *port, uint64_t now_ns)
+{
+	uint64_t n;
+
+	if (port->link.state == RL_LINK_INIT) {
+		n = port_tx_called(port, now_ns);
+		PORT_COUNT_N(port, tx_frames, n);
+		PORT_COUNT_N(port, tx_init, n);
+		return;
+	}
+	n = port_tx_rested(port, now_ns);
+	port_detect_rested(port, now_ns);
+	PORT_COUNT_N(port, tx_frames, n);
+	PORT_COUNT_N(port, tx_idle, n);
+	PORT_COUNT_N(port, rx_frames, n);
+}
+
 uint32_t
 rl_port_flits(const struct rl_port *port)
 {

@@ -105,6 +105,21 @@ port_detect_tick(struct rl_port *port, uint64_t now_ns)
 	return v.wish != PORT_NOTHING ? v : error_rate_tick(port, now_ns);
 }
 
+bool
+port_detect_rests(const struct rl_port *port)
+{
+	return port->detect.window_end_ns == RL_NEVER &&
+	       !port->detect.degraded &&
+	       port->detect.corrected + port->detect.bad == 0;
+}
+
+void
+port_detect_rested(struct rl_port *port, uint64_t now_ns)
+{
+	port->detect.last_tick_ns = now_ns;
+	port_detect_heard(port);
+}
+
 uint64_t
 port_detect_deadline(const struct rl_port *port)
 {

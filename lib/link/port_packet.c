@@ -255,6 +255,19 @@ port_packet_tick(struct rl_port *port, uint64_t now_ns)
 	}
 }
 
+/* A timer that runs on when all packets have ended has nothing to look for. */
+bool
+port_packet_rests(const struct rl_port *port)
+{
+	const struct port_packet *p = &port->packet;
+
+	for (unsigned int vc = 0;
+	     vc < RL_VCS && p->part_due_ns != RL_NEVER; vc++)
+		if (p->part[vc] != NULL || p->open_flits[vc] != 0)
+			return false;
+	return p->close_mask == 0;
+}
+
 /* A flit of no packet begun here: dropped until a start-of-packet. */
 static void
 rx_drop_fragment(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)

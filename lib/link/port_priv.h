@@ -382,6 +382,9 @@ void port_detect_start(struct rl_port *port, uint64_t now_ns);
 struct port_verdict port_detect_tick(struct rl_port *port, uint64_t now_ns);
 /* Earliest time at which a detector may fire. */
 uint64_t port_detect_deadline(const struct rl_port *port);
+/* rl_port_rests(), rl_port_rested() */
+bool port_detect_rests(const struct rl_port *port);
+void port_detect_rested(struct rl_port *port, uint64_t now_ns);
 
 /* Something of the peer's was heard. */
 static inline void
@@ -408,6 +411,10 @@ struct rl_port_event *port_event(struct rl_port *port,
 void port_tx_reset(struct rl_port *port, uint64_t now_ns);
 /* Probes begin anew. */
 void port_tx_probe(struct rl_port *port, uint64_t now_ns);
+/* rl_port_rests(), rl_port_rested() */
+bool port_tx_rests(const struct rl_port *port, uint64_t now_ns);
+uint64_t port_tx_rested(struct rl_port *port, uint64_t now_ns);
+uint64_t port_tx_called(struct rl_port *port, uint64_t now_ns);
 
 /* --- port_queue.c ------------------------------------------------------- */
 
@@ -548,6 +555,8 @@ void port_packet_pass(struct rl_port *port);
 /* Without link retry: the rest of what is begun must come by @p due_ns. */
 void port_packet_wait(struct rl_port *port, uint64_t due_ns);
 void port_packet_tick(struct rl_port *port, uint64_t now_ns);
+/* rl_port_rests() */
+bool port_packet_rests(const struct rl_port *port);
 
 /* --- port_rtt.c --------------------------------------------------------- */
 

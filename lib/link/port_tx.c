@@ -449,6 +449,44 @@ deadline_open(const struct rl_port *port, uint64_t now_ns)
 	return t;
 }
 
+bool
+port_tx_rests(const struct rl_port *port, uint64_t now_ns)
+{
+	uint16_t limit[RL_VCS];
+	bool some;
+
+	if (port->p.cfg->keepalive_ns == 0 || port->rx.ack_owed != 0 ||
+	    port->retry.due_ns != RL_NEVER || port->tx.ask_due_ns != RL_NEVER)
+		return false;
+	credits_due(port, port_rx_limits_now(port, limit), now_ns, &some);
+	return !some;
+}
+
+/* @return keepalives since the last frame */
+uint64_t
+port_tx_rested(struct rl_port *port, uint64_t now_ns)
+{
+	const uint64_t step = port->p.cfg->keepalive_ns;
+	const uint64_t n = (now_ns - port->tx.last_ns) / step;
+
+	port->tx.last_ns += n * step;
+	return n;
+}
+
+/* @return INIT frames that were due since the last one, each at its time */
+uint64_t
+port_tx_called(struct rl_port *port, uint64_t now_ns)
+{
+	const uint64_t step = port->p.cfg->init_interval_ns;
+	uint64_t n;
+
+	if (now_ns <= port->tx.shake_due_ns)
+		return 0;
+	n = (now_ns - port->tx.shake_due_ns + step - 1) / step;
+	port->tx.shake_due_ns += n * step;
+	return n;
+}
+
 uint64_t
 rl_port_deadline(const struct rl_port *port, uint64_t now_ns)
 {

@@ -315,6 +315,27 @@ struct rl_flit *rl_port_loop(struct rl_port *port, uint64_t now_ns);
 /** Owner. When rl_port_tick() or _tx_frame() next has something to do. */
 uint64_t rl_port_deadline(const struct rl_port *port, uint64_t now_ns);
 
+/**
+ * Owner of both, for hosts in virtual time. Whether keepalives are all that this
+ * port would say from now on, and nothing in them news to its peer. Where that
+ * is so both ways, on a wire that loses nothing, neither has to be polled until
+ * something happens.
+ */
+bool rl_port_rests(const struct rl_port *port, const struct rl_port *peer,
+		   uint64_t now_ns);
+
+/**
+ * The same of a wire that carries nothing away: whether all that this port would
+ * say is that it wants to train. What comes in ends that rest.
+ */
+bool rl_port_calls(const struct rl_port *port);
+
+/**
+ * Owner, before anything else is called after such a rest. What the port would
+ * have said is as if it had been said at its times, and keepalives heard, too.
+ */
+void rl_port_rested(struct rl_port *port, uint64_t now_ns);
+
 /** Owner. @return whether @p ev was filled with the oldest event */
 bool rl_port_event_pop(struct rl_port *port, struct rl_port_event *ev);
 

@@ -27,6 +27,16 @@ draw_turns(uint64_t seed)
 	return plan_one_in(&prng, 4);
 }
 
+/* Most have no more to say of a link at rest than that it was at rest. */
+static bool
+draw_doze(uint64_t seed)
+{
+	struct rl_prng prng;
+
+	rl_prng_seed(&prng, seed ^ 0x646f7a65);
+	return !plan_one_in(&prng, 8);
+}
+
 static void
 draw_host(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
@@ -47,6 +57,7 @@ draw_host(struct rl_sim_plan *plan, struct rl_prng *prng)
 	plan->notice_ns = plan_log(prng, 100, 10000);
 	/* whole devices, as an lcore polls them, or role by role */
 	plan->turns = !plan->strict_order && draw_turns(plan->seed);
+	plan->doze = draw_doze(plan->seed);
 }
 
 /* Some, half of them, or all, each answered. */

@@ -76,6 +76,9 @@ struct rl_sim_params {
 	    forwards, the ports send, as on an lcore of the host; and ports
 	    are joined to their core (rl_role_join()); poll_ns is 0 then */
 	bool turns;
+	/** keepalives of links at rest are not sent: their ends are as if they
+	    had been (rl_port_rested()), and a run is faster */
+	bool doze;
 	/** packets may be hurt or marked inside devices, see
 	    rl_sim_faults_soft(): that happens in pipes, so no ports are joined */
 	bool soft;

@@ -27,6 +27,7 @@ struct rl_sim_plan {
 	uint64_t poll_jitter_ns;
 	uint64_t tick_ns;
 	bool turns;
+	bool doze;
 	uint64_t notice_ns;
 	bool fec_safe;
 	struct rl_sim_resil_cfg resil; /**< its route is not set: it is ours */

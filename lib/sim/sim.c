@@ -341,6 +341,8 @@ poll_port(struct rl_sim *s, struct sim_role *r, uint32_t id)
 	const uint64_t now = s->now_ns;
 
 	sim_role_begin(s, r);
+	if (r->end->dozes)
+		sim_doze_end(s, r);
 	if (rl_role_port_poll(r->rp, now) == 0)
 		s->st.idle_polls++;
 	else if (rl_core_tx_pending(r->rc->core, (uint16_t)r->port))
@@ -361,6 +363,8 @@ sim_port_polled(struct rl_sim *s, uint32_t id)
 		sim_ready(s, id);
 		return;
 	}
+	if (s->p.doze && sim_doze(s, id))
+		return;
 	next = rl_role_port_deadline(r->rp, now);
 	if (next <= now)
 		next = now + SIM_SPIN_PORT_NS;

@@ -197,6 +197,7 @@ fault_dir(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
 		RL_ASSERT(false);
 	}
 	sim_dir_update(d);
+	sim_doze_disturb(s, dir);
 }
 
 static void

@@ -22,6 +22,7 @@
  *   sim_ctl.c     the controller's host, and its channel
  *   sim_act.c     what local controllers order, done
  *   sim_turn.c    devices that are polled whole
+ *   sim_doze.c    links at rest
  */
 
 #include "rl_error.h"
@@ -82,6 +83,8 @@ struct sim_end {
 	struct sim_dir *rx;
 	bool phy_up;
 	bool blocked; /* the wire took nothing at the last try */
+	bool dozes;   /* and so does the other end, unless: */
+	bool calls;   /* it calls into the dark */
 	uint32_t role;
 	uint64_t sent; /* flits, when its credits were last looked at */
 	uint64_t got;
@@ -236,6 +239,14 @@ void sim_port_polled(struct rl_sim *s, uint32_t id);
 /** Takes the place of sim_ready() where devices are polled whole. */
 void sim_turn_ready(struct rl_sim *s, uint32_t role);
 void sim_turn(struct rl_sim *s, uint32_t dev);
+
+/* sim_doze.c */
+/** After a poll of a port. @return whether its link is at rest from now on */
+bool sim_doze(struct rl_sim *s, uint32_t role);
+/** Before a poll of a port whose link is at rest: both ends are awake. */
+void sim_doze_end(struct rl_sim *s, struct sim_role *r);
+/** The wire of this direction may be another one from now on. */
+void sim_doze_disturb(struct rl_sim *s, unsigned int dir);
 
 /* sim_mem.c */
 int sim_flits_grow(struct rl_sim_mem *mem);

@@ -36,6 +36,8 @@ turn_in(struct rl_sim *s, uint32_t core, uint16_t nports)
 			continue;
 		s->is_ready[core + p] = false;
 		sim_role_begin(s, &r[p]);
+		if (r[p].end->dozes)
+			sim_doze_end(s, &r[p]);
 		if (rl_role_port_in(r[p].rp, s->now_ns) == 0)
 			s->st.idle_polls++;
 		else if (r[p].rp->moved != 0 ||
@@ -53,6 +55,8 @@ turn_out(struct rl_sim *s, uint32_t core, uint16_t nports, bool all)
 	for (uint32_t p = 1; p <= nports; p++) {
 		if (!all && !r[p].sends)
 			continue;
+		if (r[p].end->dozes)
+			sim_doze_end(s, &r[p]);
 		if (rl_role_port_out(r[p].rp, s->now_ns) != 0 &&
 		    rl_core_tx_pending(r->rc->core, (uint16_t)(p - 1)))
 			sim_wake_at(s, core, s->now_ns + SIM_SPIN_PORT_NS);

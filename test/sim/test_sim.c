@@ -213,6 +213,111 @@ test_a_wire_that_was_full_does_not_wake_for_ever(void **state)
 	free_plan(&plan);
 }
 
+/*
+ * Links at rest that say nothing are as if they had: a cut in silence is found
+ * when it would have been, give or take a keepalive, and rest costs nothing.
+ */
+static void
+note_deaths(void *ctx, struct rl_sim *sim)
+{
+	const struct rl_sim_failover *f;
+	uint64_t *dead_ns = ctx;
+	uint32_t n;
+
+	f = rl_sim_failovers(sim, &n);
+	assert_int_equal(n, 2);
+	dead_ns[0] = f[0].dead_ns;
+	dead_ns[1] = f[1].dead_ns;
+}
+
+static void
+test_links_doze_and_find_a_silent_cut_as_soon(void **state)
+{
+	struct rl_sim_plan plan;
+	uint64_t polls, frames, dead[2][2];
+
+	(void)state;
+	make_plan(&plan);
+	plan.cfg.link.keepalive_ns = 2000;
+	plan.cfg.link.keepalive_dead_ns = 16000;
+	plan.doze = true;
+	for (int turns = 0; turns < 2; turns++) {
+		plan.turns = turns;
+		rest(&plan, &polls, &frames);
+		assert_in_range(frames, 0, 20);
+		assert_in_range(polls, 0, 100);
+	}
+	plan.inspect = note_deaths;
+	plan.heal_ns = RL_NS_PER_MS;
+	add_fault(&plan, "700us cut s0-s1#0 silent\n800us heal s0-s1#0\n");
+	for (int turns = 0; turns < 2; turns++) {
+		struct rl_sim_verdict v;
+
+		plan.turns = turns;
+		for (int doze = 0; doze < 2; doze++) {
+			plan.doze = doze;
+			plan.inspect_ctx = dead[doze];
+			assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+			assert_true(v.ok);
+		}
+		assert_in_range(dead[0][0], 714000, 719000);
+		for (int i = 0; i < 2; i++)
+			assert_in_range(dead[1][i], dead[0][i] - 2000,
+					dead[0][i] + 2000);
+	}
+	free_plan(&plan);
+}
+
+/* And who calls into the dark calls on when there is light again. */
+static void
+test_an_end_that_dozes_in_the_dark_trains_as_soon(void **state)
+{
+	struct rl_sim_verdict v[2];
+	struct rl_sim_plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	add_fault(&plan, "100us cut s0-s1 silent\n900us heal s0-s1\n");
+	plan.cfg.link.keepalive_ns = 2000;
+	plan.cfg.link.keepalive_dead_ns = 16000;
+	plan.heal_ns = RL_NS_PER_MS;
+	for (int doze = 0; doze < 2; doze++) {
+		plan.doze = doze;
+		assert_int_equal(rl_sim_plan_run(&plan, &mem, &v[doze]), 0);
+		assert_true(v[doze].ok);
+		assert_int_equal(v[doze].failovers, 4);
+	}
+	assert_in_range(v[1].end_ns, v[0].end_ns - 20000,
+			v[0].end_ns + 20000);
+	/* four ends, each every microsecond; and keepalives of the others */
+	assert_in_range(v[0].sim.frames - v[1].sim.frames, 3200, 6000);
+	free_plan(&plan);
+}
+
+/*
+ * What a frame that was lost has said, the next keepalive says again. In these
+ * seeds it is the first credits of a link that has just trained.
+ */
+static void
+test_no_link_dozes_while_there_is_news(void **state)
+{
+	static const uint64_t seeds[] = { 20001053, 20001464, 20001557,
+					  20001767 };
+	struct rl_sim_verdict v;
+	struct rl_sim_plan plan;
+	char err[RL_ERR_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(seeds); i++) {
+		assert_int_equal(rl_sim_plan_draw(&plan, seeds[i], err), 0);
+		plan.doze = true;
+		assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+		if (!v.ok)
+			fail_msg("seed %u: %s", (unsigned int)seeds[i], v.why);
+		rl_sim_plan_free(&plan);
+	}
+}
+
 /* Cuts link @p k between the switches at its n-th flit; @return failovers. */
 static uint32_t
 cut_at(struct rl_sim_plan *plan, unsigned int k, unsigned int flit)
@@ -430,6 +535,10 @@ main(void)
 		cmocka_unit_test(test_rest_costs_its_keepalives_only),
 		cmocka_unit_test(
 			test_a_wire_that_was_full_does_not_wake_for_ever),
+		cmocka_unit_test(test_links_doze_and_find_a_silent_cut_as_soon),
+		cmocka_unit_test(
+			test_an_end_that_dozes_in_the_dark_trains_as_soon),
+		cmocka_unit_test(test_no_link_dozes_while_there_is_news),
 		cmocka_unit_test(test_a_cut_at_any_flit_loses_nothing),
 		cmocka_unit_test(test_the_judge_sees_the_losses_of_no_loopback),
 		cmocka_unit_test(
