@@ -268,21 +268,38 @@ test_links_doze_and_find_a_silent_cut_as_soon(void **state)
 	free_plan(&plan);
 }
 
+/* INIT frames of all ports, those that were sent in a doze included. */
+static void
+count_calls(void *ctx, struct rl_sim *sim)
+{
+	const struct rl_fabric *f = rl_sim_fabric(sim);
+	uint64_t *n = ctx;
+
+	*n = 0;
+	for (uint32_t d = 0; d < f->ndev; d++)
+		for (uint16_t p = 0; p < f->dev[d].nports; p++)
+			*n += rl_port_counters(
+				f->dev[d].port[p].port)[RL_PC_tx_init];
+}
+
 /* And who calls into the dark calls on when there is light again. */
 static void
 test_an_end_that_dozes_in_the_dark_trains_as_soon(void **state)
 {
 	struct rl_sim_verdict v[2];
 	struct rl_sim_plan plan;
+	uint64_t calls[2];
 
 	(void)state;
 	make_plan(&plan);
+	plan.inspect = count_calls;
 	add_fault(&plan, "100us cut s0-s1 silent\n900us heal s0-s1\n");
 	plan.cfg.link.keepalive_ns = 2000;
 	plan.cfg.link.keepalive_dead_ns = 16000;
 	plan.heal_ns = RL_NS_PER_MS;
 	for (int doze = 0; doze < 2; doze++) {
 		plan.doze = doze;
+		plan.inspect_ctx = &calls[doze];
 		assert_int_equal(rl_sim_plan_run(&plan, &mem, &v[doze]), 0);
 		assert_true(v[doze].ok);
 		assert_int_equal(v[doze].failovers, 4);
@@ -291,6 +308,7 @@ test_an_end_that_dozes_in_the_dark_trains_as_soon(void **state)
 			v[0].end_ns + 20000);
 	/* four ends, each every microsecond; and keepalives of the others */
 	assert_in_range(v[0].sim.frames - v[1].sim.frames, 3200, 6000);
+	assert_in_range(calls[1], calls[0] - 8, calls[0] + 8);
 	free_plan(&plan);
 }
 
