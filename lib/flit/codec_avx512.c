@@ -32,13 +32,16 @@ struct one_sums {
 	uint64_t crc, fec;
 };
 
+/* @p to: NULL, or where @p f is copied to. */
 FORCE_INLINE struct part
 one_part(const struct rl_codec *c, const struct fec512 *fk, const uint8_t *f,
-	 const uint8_t *ahead, bool tx, bool rs)
+	 uint8_t *to, const uint8_t *ahead, bool tx, bool rs)
 {
 	const struct flit512 v = load(f);
 	struct part p;
 
+	if (to != NULL)
+		store(to, &v);
 	if (rs)
 		p.crc = rs_part(&c->k512, fk, &v,
 				tx ? CHUNK_TX_MASK : CHUNK_RX_MASK);
@@ -53,29 +56,40 @@ one_part(const struct rl_codec *c, const struct fec512 *fk, const uint8_t *f,
 	return p;
 }
 
+/* The same of flit @p i of a group. */
+FORCE_INLINE struct part
+group_part(const struct rl_codec *c, const struct fec512 *fk,
+	   const uint8_t *const f[], uint8_t *const to[],
+	   const uint8_t *const ahead[], int i, bool tx, bool rs)
+{
+	return one_part(c, fk, f[i], to == NULL ? NULL : to[i], ahead[i], tx,
+			rs);
+}
+
 /**
  * CRC (over 242 bytes) or syndrome (over 250), without start value and number;
  * FEC word of the first 242 bytes, or FEC syndrome. Prefetches eight flits
- * @p ahead.
+ * @p ahead. Copies all to @p to, if that is not NULL.
  */
 FORCE_INLINE struct sums
 group_sums(const struct rl_codec *c, const struct fec512 *fk,
-	   uint8_t *const f[], uint8_t *const ahead[], bool tx, bool rs)
+	   const uint8_t *const f[], uint8_t *const to[],
+	   const uint8_t *const ahead[], bool tx, bool rs)
 {
 	__m512i fec[2], crc[2], even[2], odd[2];
 	struct sums s;
 
 #pragma GCC unroll 2
 	for (int h = 0; h < 2; h++) {
-		const struct part p0 = one_part(c, fk, f[4 * h + 0],
-						ahead[4 * h + 0], tx, rs);
-		const struct part p1 = one_part(c, fk, f[4 * h + 1],
-						ahead[4 * h + 1], tx, rs);
+		const struct part p0 = group_part(c, fk, f, to, ahead,
+						  4 * h + 0, tx, rs);
+		const struct part p1 = group_part(c, fk, f, to, ahead,
+						  4 * h + 1, tx, rs);
 		const __m512i f01 = add_words(p0.fec, p1.fec);
-		const struct part p2 = one_part(c, fk, f[4 * h + 2],
-						ahead[4 * h + 2], tx, rs);
-		const struct part p3 = one_part(c, fk, f[4 * h + 3],
-						ahead[4 * h + 3], tx, rs);
+		const struct part p2 = group_part(c, fk, f, to, ahead,
+						  4 * h + 2, tx, rs);
+		const struct part p3 = group_part(c, fk, f, to, ahead,
+						  4 * h + 3, tx, rs);
 		const __m512i f23 = add_words(p2.fec, p3.fec);
 
 		fec[h] = add_lanes(f01, f23);
@@ -106,9 +120,9 @@ ahead_of(unsigned int i, unsigned int n)
 /** As group_sums() for one flit, as integers. */
 FORCE_INLINE struct one_sums
 one_sums(const struct rl_codec *c, const struct fec512 *fk, const uint8_t *f,
-	 bool tx, bool rs)
+	 uint8_t *to, bool tx, bool rs)
 {
-	const struct part p = one_part(c, fk, f, f, tx, rs);
+	const struct part p = one_part(c, fk, f, to, f, tx, rs);
 	__m512i crc = rs ? add_words(p.crc, p.crc) : p.crc;
 	__m512i fec = add_words(p.fec, p.fec);
 	struct one_sums s;
@@ -125,10 +139,11 @@ one_sums(const struct rl_codec *c, const struct fec512 *fk, const uint8_t *f,
 }
 
 FORCE_INLINE void
-tx_one(const struct rl_codec *c, const struct fec512 *fk, uint8_t *f,
-       uint32_t seq, bool rs)
+tx_one(const struct rl_codec *c, const struct fec512 *fk, const uint8_t *src,
+       uint8_t *f, uint32_t seq, bool rs)
 {
-	const struct one_sums s = one_sums(c, fk, f, true, rs);
+	const struct one_sums s =
+		one_sums(c, fk, src, src == f ? NULL : f, true, rs);
 	const uint64_t crc = s.crc ^ c->crc_zero ^ rl_mix(c, seq);
 	const uint64_t fec = s.fec ^ lowest(fec_of_crc(&c->k512, word(crc)));
 
@@ -141,12 +156,12 @@ FORCE_INLINE bool
 rx_one(const struct rl_codec *c, const struct fec512 *fk, uint8_t *f,
        uint32_t eseq, uint64_t *syndrome, uint8_t *fec, bool rs)
 {
-	struct one_sums s = one_sums(c, fk, f, false, rs);
+	struct one_sums s = one_sums(c, fk, f, NULL, false, rs);
 
 	*fec = RL_FEC_CLEAN;
 	if (rl_unlikely(s.fec != 0)) {
 		*fec = (uint8_t)rl_fec_correct(c, f, s.fec);
-		s = one_sums(c, fk, f, false, rs);
+		s = one_sums(c, fk, f, NULL, false, rs);
 	}
 	*syndrome = s.crc ^ c->crc_zero ^ rl_mix(c, eseq);
 	return *fec == RL_FEC_BAD || *syndrome != 0;
@@ -167,11 +182,14 @@ store_tails(uint8_t *const f[], __m512i crc, __m512i fec)
 	}
 }
 
+/* As group_sums(): @p copy, or src is f. */
 FORCE_INLINE void
-tx_group(const struct rl_codec *c, const struct fec512 *fk, uint8_t *const f[],
-	 uint8_t *const ahead[], const uint32_t seq[], bool rs)
+tx_group(const struct rl_codec *c, const struct fec512 *fk,
+	 const uint8_t *const src[], uint8_t *const f[],
+	 const uint8_t *const ahead[], const uint32_t seq[], bool copy, bool rs)
 {
-	struct sums s = group_sums(c, fk, f, ahead, true, rs);
+	struct sums s = group_sums(c, fk, src, copy ? f : NULL, ahead, true,
+				   rs);
 
 	s.crc = xor3(s.crc, word(c->crc_zero), mix(c, seq));
 	s.fec = _mm512_xor_si512(s.fec, fec_of_crc(&c->k512, s.crc));
@@ -179,17 +197,19 @@ tx_group(const struct rl_codec *c, const struct fec512 *fk, uint8_t *const f[],
 }
 
 FORCE_INLINE void
-tx_burst(const struct rl_codec *c, uint8_t *const f[], const uint32_t seq[],
-	 unsigned int n, bool rs)
+tx_burst(const struct rl_codec *c, const uint8_t *const src[],
+	 uint8_t *const f[], const uint32_t seq[], unsigned int n, bool copy,
+	 bool rs)
 {
 	const struct fec512 fk = load_fec(&c->k512);
 	unsigned int i;
 
-	rl_prefetch_first((const uint8_t *const *)f, AHEAD, n);
+	rl_prefetch_first(src, AHEAD, n);
 	for (i = 0; i + GROUP <= n; i += GROUP)
-		tx_group(c, &fk, f + i, f + ahead_of(i, n), seq + i, rs);
+		tx_group(c, &fk, src + i, f + i, src + ahead_of(i, n), seq + i,
+			 copy, rs);
 	for (; i < n; i++)
-		tx_one(c, &fk, f[i], seq[i], rs);
+		tx_one(c, &fk, src[i], f[i], seq[i], rs);
 }
 
 /** The rare end of rx_group(): all again, one by one, with correction. */
@@ -212,7 +232,9 @@ rx_group(const struct rl_codec *c, const struct fec512 *fk, uint8_t *const f[],
 	 uint8_t *const ahead[], const uint32_t eseq[], uint64_t syndrome[],
 	 uint8_t fec[], bool rs)
 {
-	const struct sums s = group_sums(c, fk, f, ahead, false, rs);
+	const struct sums s = group_sums(c, fk, (const uint8_t *const *)f, NULL,
+					 (const uint8_t *const *)ahead, false,
+					 rs);
 	const __m512i syn = xor3(s.crc, word(c->crc_zero), mix(c, eseq));
 
 	if (rl_unlikely(count_nonzero(s.fec) != 0))
@@ -392,14 +414,28 @@ static void
 avx512_tx(const struct rl_codec *c, uint8_t *const f[], const uint32_t seq[],
 	  unsigned int n)
 {
-	tx_burst(c, f, seq, n, false);
+	tx_burst(c, (const uint8_t *const *)f, f, seq, n, false, false);
 }
 
 static void
 avx512_tx_rs(const struct rl_codec *c, uint8_t *const f[],
 	     const uint32_t seq[], unsigned int n)
 {
-	tx_burst(c, f, seq, n, true);
+	tx_burst(c, (const uint8_t *const *)f, f, seq, n, false, true);
+}
+
+static void
+avx512_tx_from(const struct rl_codec *c, const uint8_t *const src[],
+	       uint8_t *const f[], const uint32_t seq[], unsigned int n)
+{
+	tx_burst(c, src, f, seq, n, true, false);
+}
+
+static void
+avx512_tx_from_rs(const struct rl_codec *c, const uint8_t *const src[],
+		  uint8_t *const f[], const uint32_t seq[], unsigned int n)
+{
+	tx_burst(c, src, f, seq, n, true, true);
 }
 
 static unsigned int
@@ -433,6 +469,7 @@ avx512_copy(uint8_t *to, const uint8_t *const flit[], unsigned int n)
 
 const struct rl_codec_ops rl_ops_avx512 = {
 	.tx = avx512_tx,
+	.tx_from = avx512_tx_from,
 	.rx = avx512_rx,
 	.hop = avx512_hop,
 	.receive = avx512_receive,
@@ -442,6 +479,7 @@ const struct rl_codec_ops rl_ops_avx512 = {
 
 const struct rl_codec_ops rl_ops_avx512_rs = {
 	.tx = avx512_tx_rs,
+	.tx_from = avx512_tx_from_rs,
 	.rx = avx512_rx_rs,
 	.hop = avx512_hop,
 	.receive = avx512_receive,

@@ -3,6 +3,7 @@
 /* The public face of the codec: which implementation answers [FLIT-8]. */
 
 #include <errno.h>
+#include <string.h>
 
 #include "codec_priv.h"
 #include "rl_codec_ref.h"
@@ -139,6 +140,20 @@ void
 rl_codec_tx(const struct rl_codec *c, uint8_t *const flit[],
 	    const uint32_t seq[], unsigned int n)
 {
+	c->ops.tx(c, flit, seq, n);
+}
+
+void
+rl_codec_tx_from(const struct rl_codec *c, const uint8_t *const src[],
+		 uint8_t *const flit[], const uint32_t seq[], unsigned int n)
+{
+	if (rl_likely(c->ops.tx_from != NULL)) {
+		c->ops.tx_from(c, src, flit, seq, n);
+		return;
+	}
+	for (unsigned int i = 0; i < n; i++)
+		if (src[i] != flit[i])
+			memcpy(flit[i], src[i], RL_FLIT_CRC_OFF);
 	c->ops.tx(c, flit, seq, n);
 }
 

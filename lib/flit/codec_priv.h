@@ -27,6 +27,10 @@
 struct rl_codec_ops {
 	void (*tx)(const struct rl_codec *c, uint8_t *const flit[],
 		   const uint32_t seq[], unsigned int n);
+	/** NULL: a copy, and tx */
+	void (*tx_from)(const struct rl_codec *c, const uint8_t *const src[],
+			uint8_t *const flit[], const uint32_t seq[],
+			unsigned int n);
 	unsigned int (*rx)(const struct rl_codec *c, uint8_t *const flit[],
 			   const uint32_t eseq[], unsigned int n,
 			   uint64_t syndrome[], uint8_t fec[]);

@@ -111,6 +111,15 @@ void rl_codec_tx(const struct rl_codec *c, uint8_t *const flit[],
 		 const uint32_t seq[], unsigned int n);
 
 /**
+ * Any thread. As rl_codec_tx(), of flits whose bytes 0-241 lie at @p src: copies
+ * and encodes in one pass. src[i] may be flit[i]; else the two do not overlap,
+ * and src[i] stays as it is. 256 bytes of it are read.
+ */
+void rl_codec_tx_from(const struct rl_codec *c, const uint8_t *const src[],
+		      uint8_t *const flit[], const uint32_t seq[],
+		      unsigned int n);
+
+/**
  * Any thread. Endpoint receive: FEC check (correcting in place), then the CRC
  * syndrome against expected number eseq[i]. A syndrome of 0 is "ok".
  * syndrome[i] is unspecified where fec[i] is RL_FEC_BAD.

@@ -291,38 +291,76 @@ rl_flit_tag(const uint8_t *wire)
 	return rl_get32(wire + 10);
 }
 
+/** The transaction header as it lies: bytes 2-9 and 10-17, a word each. */
+struct rl_txn_words {
+	uint64_t lo;
+	uint64_t hi;
+};
+
+#define RL_TXN_SOP (UINT64_C(0x40) << 40)
+#define RL_TXN_EOP (UINT64_C(0x80) << 40)
+#define RL_TXN_VALID_SHIFT 48
+#define RL_TXN_VALID (UINT64_C(0xff) << RL_TXN_VALID_SHIFT)
+/** What the next flit of a packet has more in .hi. */
+#define RL_TXN_NEXT_POS (UINT64_C(1) << 32)
+
+static inline struct rl_txn_words
+rl_txn_pack(const struct rl_txn *t)
+{
+	return (struct rl_txn_words){
+		.lo = t->dst | (uint64_t)t->src << 16 |
+		      (uint64_t)(t->sl & 0xf) << 32 |
+		      (uint64_t)(t->cos & 0xf) << 36 |
+		      (uint64_t)(t->class & 3) << 40 |
+		      (uint64_t)(t->type & 3) << 42 |
+		      (t->sop ? RL_TXN_SOP : 0) | (t->eop ? RL_TXN_EOP : 0) |
+		      (uint64_t)t->valid_bytes << RL_TXN_VALID_SHIFT,
+		.hi = t->tag | (uint64_t)t->pos << 32 |
+		      (uint64_t)t->len_flits << 48,
+	};
+}
+
+static inline void
+rl_txn_words_put(uint8_t *wire, struct rl_txn_words w)
+{
+	rl_put64(wire + RL_FLIT_PAYLOAD_OFF, w.lo);
+	rl_put64(wire + RL_FLIT_PAYLOAD_OFF + 8, w.hi);
+}
+
+static inline struct rl_txn_words
+rl_txn_words_get(const uint8_t *wire)
+{
+	return (struct rl_txn_words){
+		.lo = rl_get64(wire + RL_FLIT_PAYLOAD_OFF),
+		.hi = rl_get64(wire + RL_FLIT_PAYLOAD_OFF + 8),
+	};
+}
+
 /** Writes @p t into bytes 2-17 of @p wire. */
 static inline void
 rl_txn_put(uint8_t *wire, const struct rl_txn *t)
 {
-	rl_put16(wire + 2, t->dst);
-	rl_put16(wire + 4, t->src);
-	wire[6] = (uint8_t)((t->sl & 0xf) | t->cos << 4);
-	wire[7] = (uint8_t)((t->class & 3) | (t->type & 3) << 2 |
-			    (t->sop ? 0x40 : 0) | (t->eop ? 0x80 : 0));
-	wire[8] = t->valid_bytes;
-	wire[9] = 0;
-	rl_put32(wire + 10, t->tag);
-	rl_put16(wire + 14, t->pos);
-	rl_put16(wire + 16, t->len_flits);
+	rl_txn_words_put(wire, rl_txn_pack(t));
 }
 
 /** Reads bytes 2-17 of @p wire into @p t. Any bytes give some header. */
 static inline void
 rl_txn_get(const uint8_t *wire, struct rl_txn *t)
 {
-	t->dst = rl_get16(wire + 2);
-	t->src = rl_get16(wire + 4);
-	t->sl = wire[6] & 0xf;
-	t->cos = wire[6] >> 4;
-	t->class = wire[7] & 3;
-	t->type = wire[7] >> 2 & 3;
-	t->sop = wire[7] & 0x40;
-	t->eop = wire[7] & 0x80;
-	t->valid_bytes = wire[8];
-	t->tag = rl_get32(wire + 10);
-	t->pos = rl_get16(wire + 14);
-	t->len_flits = rl_get16(wire + 16);
+	const struct rl_txn_words w = rl_txn_words_get(wire);
+
+	t->dst = (uint16_t)w.lo;
+	t->src = (uint16_t)(w.lo >> 16);
+	t->sl = w.lo >> 32 & 0xf;
+	t->cos = w.lo >> 36 & 0xf;
+	t->class = w.lo >> 40 & 3;
+	t->type = w.lo >> 42 & 3;
+	t->sop = w.lo & RL_TXN_SOP;
+	t->eop = w.lo & RL_TXN_EOP;
+	t->valid_bytes = (uint8_t)(w.lo >> RL_TXN_VALID_SHIFT);
+	t->tag = (uint32_t)w.hi;
+	t->pos = (uint16_t)(w.hi >> 32);
+	t->len_flits = (uint16_t)(w.hi >> 48);
 }
 
 #endif /* RL_FLIT_H */

@@ -57,16 +57,29 @@ rl_flit_put(struct rl_flit_cache *c, struct rl_flit *f)
 	c->slot[c->count++] = f;
 }
 
+/** Owner lcore. Gives back @p n flits. */
+static inline void
+rl_flit_put_bulk(struct rl_flit_cache *c, struct rl_flit *const f[],
+		 uint32_t n)
+{
+	RL_ASSERT(n <= c->cap - c->count);
+	memcpy(c->slot + c->count, f, n * sizeof(f[0]));
+	c->count += n;
+}
+
 /** Owner lcore. Gives back all flits of a packet. */
 static inline void
 rl_packet_put(struct rl_flit_cache *c, struct rl_flit *head)
 {
-	for (unsigned int n = head->pkt_flits; n > 0; n--) {
-		struct rl_flit *next = head->next;
+	const uint32_t n = head->pkt_flits;
+	struct rl_flit **const to = c->slot + c->count;
 
-		rl_flit_put(c, head);
-		head = next;
+	RL_ASSERT(n <= c->cap - c->count);
+	for (uint32_t i = 0; i < n; i++) {
+		to[i] = head;
+		head = head->next;
 	}
+	c->count += n;
 }
 
 /** Makes a packet of one flit. */

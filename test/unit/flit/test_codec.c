@@ -136,6 +136,41 @@ check_tx(struct setup *s)
 	}
 }
 
+/* From elsewhere, one in four from its own place. */
+static void
+check_tx_from(struct setup *s)
+{
+	static struct arena a;
+	static uint8_t clear[BURST_MAX][RL_FLIT_BYTES];
+	const uint8_t *src[BURST_MAX];
+
+	for (size_t k = 0; k < RL_ARRAY_SIZE(burst_sizes); k++) {
+		const unsigned int n = burst_sizes[k];
+
+		arena_fill(s, &a, n);
+		for (unsigned int i = 0; i < n; i++) {
+			memcpy(clear[i], a.flit[i], RL_FLIT_BYTES);
+			rl_ref_tx(s->crc, s->isn, a.want[i], a.seq[i]);
+			src[i] = i % 4 == 1 ? a.flit[i] : clear[i];
+			if (src[i] == clear[i])
+				random_bytes(&s->prng, a.flit[i],
+					     RL_FLIT_BYTES);
+		}
+		rl_codec_tx_from(s->codec, src, a.flit, a.seq, n);
+		assert_memory_equal(a.bytes, a.expected, sizeof(a.bytes));
+		for (unsigned int i = 0; i < n; i++) /* as it was */
+			assert_memory_equal(clear[i], a.want[i],
+					    RL_FLIT_CRC_OFF);
+	}
+}
+
+static void
+tx_from_elsewhere_writes_the_same_and_leaves_that(void **state)
+{
+	(void)state;
+	for_each_codec(check_tx_from);
+}
+
 static void
 tx_writes_what_the_reference_writes_and_no_byte_beside_it(void **state)
 {
@@ -479,6 +514,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			tx_writes_what_the_reference_writes_and_no_byte_beside_it),
+		cmocka_unit_test(
+			tx_from_elsewhere_writes_the_same_and_leaves_that),
 		cmocka_unit_test(rx_corrects_and_judges_as_the_reference_does),
 		cmocka_unit_test(
 			a_hop_copies_checks_and_corrects_the_copy_alone),
