@@ -43,15 +43,16 @@ hold_ns(const struct rl_ep *ep, const struct ep_flow *flow, uint64_t now_ns)
 }
 
 void
-ep_ack_count(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+ep_ack_count(struct rl_ep *ep, struct ep_flow *flow, uint32_t n, uint64_t now_ns)
 {
 	const uint32_t limit = ep->cfg.ack_coalesce_flits;
+	const uint32_t before = flow->unacked;
 	uint64_t wait = ep->cfg.ack_delay_ns;
 
 	if (!ep->cfg.retry)
 		return;
 	flow->flags |= EPF_RX_SEEN;
-	flow->unacked++;
+	flow->unacked = (uint16_t)(before + n);
 	if (flow->unacked >= limit) {
 		wait = hold_ns(ep, flow, now_ns);
 		if (wait == 0) {
@@ -60,7 +61,8 @@ ep_ack_count(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 		}
 	}
 	/* the first of them sets the time, and the last brings it closer */
-	if (flow->ack_at_ns == RL_NEVER || flow->unacked == limit) {
+	if (flow->ack_at_ns == RL_NEVER ||
+	    (before < limit && flow->unacked >= limit)) {
 		flow->ack_at_ns = rl_min_u64(flow->ack_at_ns,
 					     rl_deadline(now_ns, wait));
 		ep_timer_arm(ep, flow, flow->ack_at_ns);

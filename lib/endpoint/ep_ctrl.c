@@ -14,6 +14,7 @@ emit(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
 		.dst = flow->peer,
 		.src = ep->id,
 		.tag = probe ? c->tag : 0, /* switches tell them apart */
+		.sl = ep_sl(ep, flow->peer, flow->cos),
 		.cos = flow->cos,
 		.class = RL_CLASS_CTRL,
 		.type = RL_FLIT_CTRL,
@@ -41,11 +42,11 @@ emit(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
 	rl_put32(f->wire + EP_CTRL_SEQ_OFF, c->n);
 	rl_put32(f->wire + EP_CTRL_TAG_OFF, c->tag);
 	memcpy(f->wire + EP_CTRL_MAP_OFF, c->map, c->map_bytes);
-	ep_fill_meta(ep, f, flow->peer, RL_CLASS_CTRL, now_ns);
+	ep_fill_meta(ep, f, flow->peer, flow->cos, RL_CLASS_CTRL, now_ns);
 	f->flags = RL_FF_SOP | RL_FF_EOP;
 	rl_packet_start(f);
 	rl_pktq_push(out, f);
-	ep_enc_add(ep, f->wire, 0);
+	ep_enc_add(ep, f->wire, f->wire, 0);
 }
 
 /**

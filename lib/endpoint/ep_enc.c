@@ -5,13 +5,15 @@ void
 ep_enc_flush(struct rl_ep *ep)
 {
 	if (ep->enc_n > 0)
-		rl_codec_tx(ep->codec, ep->enc_wire, ep->enc_seq, ep->enc_n);
+		rl_codec_tx_from(ep->codec, ep->enc_src, ep->enc_wire,
+				 ep->enc_seq, ep->enc_n);
 	ep->enc_n = 0;
 }
 
 void
-ep_enc_add(struct rl_ep *ep, uint8_t *wire, uint32_t number)
+ep_enc_add(struct rl_ep *ep, const uint8_t *src, uint8_t *wire, uint32_t number)
 {
+	ep->enc_src[ep->enc_n] = src;
 	ep->enc_wire[ep->enc_n] = wire;
 	ep->enc_seq[ep->enc_n] = number;
 	if (++ep->enc_n == EP_BURST)
@@ -19,20 +21,19 @@ ep_enc_add(struct rl_ep *ep, uint8_t *wire, uint32_t number)
 }
 
 void
-ep_fill_meta(struct rl_ep *ep, struct rl_flit *f, uint16_t dst, uint8_t class,
-	     uint64_t now_ns)
+ep_fill_meta(const struct rl_ep *ep, struct rl_flit *f, uint16_t dst,
+	     uint8_t cos, uint8_t class, uint64_t now_ns)
 {
 	f->in_port = RL_PORT_NONE;
 	f->dst = dst;
 	f->src = ep->id;
 	f->vc = 0;
 	f->in_vc = 0;
-	f->sl = ep_sl(ep, dst, f->wire[6] >> 4);
+	f->sl = ep_sl(ep, dst, cos);
 	f->mark = RL_MARK_OK;
 	f->hops = 0;
 	f->class = class;
 	f->flags = 0;
 	f->plane = 0;
 	f->t_ns = now_ns;
-	f->wire[6] = (uint8_t)((f->wire[6] & 0xf0) | f->sl);
 }

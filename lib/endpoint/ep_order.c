@@ -50,11 +50,8 @@ struct place {
 static struct place
 place_of(const struct rl_flit *f)
 {
-	return (struct place){
-		.tag = rl_flit_tag(f->wire),
-		.pos = rl_get16(f->wire + 14),
-		.eop = f->wire[7] & 0x80,
-	};
+	return (struct place){ rl_flit_tag(f->wire), rl_get16(f->wire + 14),
+			       f->wire[7] & 0x80 };
 }
 
 /** Where a flit lies in relation to the expected one, by its header. */
@@ -144,7 +141,7 @@ drain(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 		}
 		advance(ep, flow, f);
 		confirm(ep, flow);
-		ep_ack_count(ep, flow, now_ns);
+		ep_ack_count(ep, flow, 1, now_ns);
 	}
 	if (flow->held == 0 && flow->rx_win != NULL)
 		win_done(ep, flow);
@@ -221,12 +218,24 @@ accept(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f, bool shown,
 	advance(ep, flow, f);
 	if (shown)
 		confirm(ep, flow);
-	ep_ack_count(ep, flow, now_ns);
+	ep_ack_count(ep, flow, 1, now_ns);
 	if (rl_likely(flow->held == 0))
 		return;
 	drain(ep, flow, now_ns);
 	if (!ep->cfg.retry)
 		skip_arm(ep, flow);
+}
+
+void
+ep_order_whole(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *head,
+	       uint32_t n, uint64_t now_ns)
+{
+	EP_COUNT_N(ep, rx_ok, n);
+	flow->expect += n;
+	flow->rx_tag++;
+	ep_reasm_whole(ep, head);
+	confirm(ep, flow);
+	ep_ack_count(ep, flow, n, now_ns);
 }
 
 /** Without retry: a flit beyond any window; what is between is lost. */

@@ -222,6 +222,7 @@ struct rl_ep {
 	struct ep_win *win_free;
 
 	uint32_t enc_n;		/**< flits to be encoded */
+	const uint8_t *enc_src[EP_BURST]; /**< where they lie in the clear */
 	uint8_t *enc_wire[EP_BURST];
 	uint32_t enc_seq[EP_BURST];
 
@@ -287,11 +288,15 @@ void ep_tx_let_go(struct rl_ep *ep, uint8_t cos, uint32_t n);
 void ep_tx_release(struct rl_ep *ep, struct ep_flow *flow, uint32_t upto);
 
 /* ep_enc.c */
-/** Fills what switches look at. */
-void ep_fill_meta(struct rl_ep *ep, struct rl_flit *f, uint16_t dst,
-		  uint8_t class, uint64_t now_ns);
-/** Puts a flit into the burst that is encoded before the poll ends. */
-void ep_enc_add(struct rl_ep *ep, uint8_t *wire, uint32_t number);
+/** Fills what switches look at of a packet's head. */
+void ep_fill_meta(const struct rl_ep *ep, struct rl_flit *f, uint16_t dst,
+		  uint8_t cos, uint8_t class, uint64_t now_ns);
+/**
+ * Puts a flit into the burst that is encoded before the poll ends: what lies at
+ * @p src, which may be @p wire, and does not change until then.
+ */
+void ep_enc_add(struct rl_ep *ep, const uint8_t *src, uint8_t *wire,
+		uint32_t number);
 void ep_enc_flush(struct rl_ep *ep);
 
 /* ep_ack.c */
@@ -398,6 +403,12 @@ void ep_turn_back(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f);
  */
 bool ep_order_flit(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
 		   uint32_t seq, bool shown, uint64_t now_ns);
+/**
+ * The same of a client's packet of @p n flits, whole, the next of a flow that
+ * holds nothing and has none begun.
+ */
+void ep_order_whole(struct rl_ep *ep, struct ep_flow *flow,
+		    struct rl_flit *head, uint32_t n, uint64_t now_ns);
 void ep_order_hint(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
 void ep_order_sync(struct rl_ep *ep, struct ep_flow *flow, uint32_t expect,
 		   uint32_t tag);
@@ -413,16 +424,21 @@ void ep_ack_soon(struct rl_ep *ep, struct ep_flow *flow);
  */
 void ep_ack_sync(struct rl_ep *ep, struct ep_flow *flow);
 /** Another flit arrived that is to be acknowledged. */
-void ep_ack_count(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
+void ep_ack_count(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
+		  uint64_t now_ns);
 
 /* ep_reasm.c */
 void ep_reasm_flit(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f);
 void ep_reasm_drop(struct rl_ep *ep, struct ep_flow *flow);
+/** A packet that arrived whole, where none of its flow is being put together. */
+void ep_reasm_whole(struct rl_ep *ep, struct rl_flit *head);
 
 /* ep_profile.c */
-/** Writes FSN and ReplayCmd; returns the number that goes into the CRC. */
-uint32_t ep_profile_stamp(struct rl_ep *ep, struct ep_flow *flow,
-			  uint8_t *wire, uint32_t seq, bool again);
+/** Writes FSN and ReplayCmd of @p n flits of the retry buffer. */
+void ep_profile_stamp(struct rl_ep *ep, struct ep_flow *flow, uint32_t from,
+		      uint32_t n, bool again);
+/** What goes into the CRC of the flit of number @p seq. */
+uint32_t ep_profile_number(const struct rl_ep *ep, uint32_t seq);
 bool ep_profile_has_header(const struct rl_ep *ep);
 /** Whether the number of an intact flit stands on it, or in its CRC. */
 bool ep_profile_shows(const struct rl_ep *ep, const uint8_t *wire);

@@ -75,45 +75,70 @@ ack_due(const struct rl_ep *ep, const struct ep_flow *flow)
 }
 
 uint32_t
-ep_profile_stamp(struct rl_ep *ep, struct ep_flow *flow, uint8_t *wire,
-		 uint32_t seq, bool again)
+ep_profile_number(const struct rl_ep *ep, uint32_t seq)
 {
-	const uint32_t number = seq & ((1u << ep->seq_bits) - 1);
+	return ep->isn ? seq & ((1u << ep->seq_bits) - 1) : 0;
+}
 
-	switch (ep->cfg.profile) {
-	case RL_PROFILE_RXL:
-		EP_COUNT_N(ep, header_bits, HEADER_BITS);
-		rl_flit_set_header(wire, 0, RL_CMD_SEQ);
-		if (ep->cfg.retry && (flow->flags & EPF_RX_SEEN)) {
+/** All of a run carry the same ACK, wherever one is known. */
+static void
+stamp_rxl(struct rl_ep *ep, struct ep_flow *flow, uint32_t from, uint32_t n)
+{
+	const bool acks = ep->cfg.retry && (flow->flags & EPF_RX_SEEN);
+	struct rl_flit *const *const slot = flow->tx_win->slot;
+
+	EP_COUNT_N(ep, header_bits, n * HEADER_BITS);
+	if (acks)
+		ep_ack_carried(ep, flow);
+	for (uint32_t s = from; s != from + n; s++) {
+		uint8_t *wire = slot[s & ep->win_mask]->wire;
+
+		if (acks) {
 			rl_flit_set_ack(wire, flow->expect - 1);
-			ep_ack_carried(ep, flow);
+			continue;
 		}
-		return number;
-	case RL_PROFILE_RXL_COMPACT:
 		rl_flit_set_header(wire, 0, RL_CMD_SEQ);
-		return number;
-	case RL_PROFILE_CXL:
-		EP_COUNT_N(ep, header_bits, HEADER_BITS);
-		/*
-		 * A replay shows its numbers, as PCIe 6 has it; and never do
-		 * two flits in a row hide theirs, or the receiver would have
-		 * nothing to acknowledge.
-		 */
-		rl_flit_set_header(wire, (uint16_t)number, RL_CMD_SEQ);
-		if (!again && ack_due(ep, flow) &&
-		    seq != flow->hidden + 1) {
-			flow->hidden = seq;
-			rl_flit_set_header(wire,
-					   (uint16_t)ep_ack_number(ep, flow),
-					   RL_CMD_ACK);
-			ep_ack_carried(ep, flow);
-		}
-		return 0;
-	case RL_PROFILE_CXL_SEP_ACK:
-		EP_COUNT_N(ep, header_bits, HEADER_BITS);
-		rl_flit_set_header(wire, (uint16_t)number, RL_CMD_SEQ);
-		return 0;
+		wire[9] = 0; /* one may have been there the last time */
 	}
-	RL_ASSERT(false);
-	return 0;
+}
+
+/*
+ * A replay shows its numbers, as PCIe 6 has it; and never do two flits in a row
+ * hide theirs, or the receiver would have nothing to acknowledge.
+ */
+static void
+stamp_cxl(struct rl_ep *ep, struct ep_flow *flow, uint8_t *wire, uint32_t seq,
+	  bool again)
+{
+	rl_flit_set_header(wire, (uint16_t)seq, RL_CMD_SEQ);
+	if (again || !ack_due(ep, flow) || seq == flow->hidden + 1)
+		return;
+	flow->hidden = seq;
+	rl_flit_set_header(wire, (uint16_t)ep_ack_number(ep, flow),
+			   RL_CMD_ACK);
+	ep_ack_carried(ep, flow);
+}
+
+void
+ep_profile_stamp(struct rl_ep *ep, struct ep_flow *flow, uint32_t from,
+		 uint32_t n, bool again)
+{
+	const enum rl_profile profile = ep->cfg.profile;
+
+	if (rl_likely(profile == RL_PROFILE_RXL)) {
+		stamp_rxl(ep, flow, from, n);
+		return;
+	}
+	if (profile != RL_PROFILE_RXL_COMPACT)
+		EP_COUNT_N(ep, header_bits, n * HEADER_BITS);
+	for (uint32_t s = from; s != from + n; s++) {
+		uint8_t *wire = flow->tx_win->slot[s & ep->win_mask]->wire;
+
+		if (profile == RL_PROFILE_RXL_COMPACT)
+			rl_flit_set_header(wire, 0, RL_CMD_SEQ);
+		else if (profile == RL_PROFILE_CXL)
+			stamp_cxl(ep, flow, wire, s, again);
+		else
+			rl_flit_set_header(wire, (uint16_t)s, RL_CMD_SEQ);
+	}
 }

@@ -21,15 +21,30 @@ ep_reasm_drop(struct rl_ep *ep, struct ep_flow *flow)
 }
 
 static void
-deliver(struct rl_ep *ep, struct ep_flow *flow)
+deliver(struct rl_ep *ep, struct rl_flit *head)
 {
-	struct rl_flit *head = flow->part;
-
-	flow->part = NULL;
-	ep->rx_part -= head->pkt_flits;
 	EP_COUNT(ep, rx_packets);
 	EP_COUNT_N(ep, rx_bytes, rl_ep_len_bytes(head));
 	rl_pktq_push(&ep->ready, head);
+}
+
+static void
+name_packet(struct rl_flit *f, const struct rl_txn *txn)
+{
+	f->src = txn->src;
+	f->dst = txn->dst;
+	f->sl = txn->sl;
+	f->class = txn->class;
+}
+
+void
+ep_reasm_whole(struct rl_ep *ep, struct rl_flit *head)
+{
+	struct rl_txn txn;
+
+	rl_txn_get(head->wire, &txn);
+	name_packet(head, &txn);
+	deliver(ep, head);
 }
 
 void
@@ -47,18 +62,18 @@ ep_reasm_flit(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f)
 		return;
 	}
 	if (flow->part == NULL) {
-		f->src = txn.src;
-		f->dst = txn.dst;
-		f->sl = txn.sl;
-		f->class = txn.class;
+		name_packet(f, &txn);
 		rl_packet_start(f);
 		flow->part = f;
 	} else {
 		rl_packet_append(flow->part, f);
 	}
 	ep->rx_part++;
-	if (txn.eop)
-		deliver(ep, flow);
+	if (txn.eop) {
+		ep->rx_part -= flow->part->pkt_flits;
+		deliver(ep, flow->part);
+		flow->part = NULL;
+	}
 }
 
 uint32_t

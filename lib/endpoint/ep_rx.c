@@ -10,16 +10,24 @@
  * not - a gap earlier in the burst, a corrected header, a new flow - the
  * syndrome still gives the distance to the true number, and the true number
  * is what counts. Flows are made for verified headers only.
+ *
+ * Most packets arrive as they were sent: whole, next in their flow, in a burst
+ * where nothing was hurt. Such a packet is judged as one (whole()): its flits
+ * must have the numbers that were predicted, which the syndromes say, and the
+ * first one's header but for what tells them apart. All else goes flit by flit.
  */
+
+#define EP_RX_BURST 64 /* flits verified at once */
 
 struct burst {
 	uint32_t n;
-	struct rl_flit *flit[EP_BURST];
-	struct ep_flow *flow[EP_BURST]; /**< that the header names, or NULL */
-	uint8_t *wire[EP_BURST];
-	uint32_t eseq[EP_BURST];
-	uint64_t syndrome[EP_BURST];
-	uint8_t fec[EP_BURST];
+	uint64_t heads; /**< a bit each: a link's packet begins there */
+	struct rl_flit *flit[EP_RX_BURST];
+	struct ep_flow *flow[EP_RX_BURST]; /**< that the header names, or NULL */
+	uint8_t *wire[EP_RX_BURST];
+	uint32_t eseq[EP_RX_BURST];
+	uint64_t syndrome[EP_RX_BURST];
+	uint8_t fec[EP_RX_BURST];
 };
 
 static void
@@ -185,23 +193,140 @@ judge(struct rl_ep *ep, const struct burst *b, uint32_t i, uint64_t now_ns)
 	       (b->eseq[i] + (uint32_t)r.slip) & seq_mask(ep), now_ns);
 }
 
+/** Whether all flits are in order, and FEC has changed none. */
+static bool
+all_clean(const struct burst *b)
+{
+	uint32_t fec = 0;
+
+	for (uint32_t i = 0; i < b->n; i++)
+		fec |= b->fec[i];
+	return fec == RL_FEC_CLEAN;
+}
+
+/** Whether a flow takes a packet that begins by flit @p i as it comes. */
+static bool
+is_next(const struct rl_ep *ep, const struct burst *b, uint32_t i)
+{
+	const struct ep_flow *flow = b->flow[i];
+
+	return flow != NULL && flow->held == 0 && flow->part == NULL &&
+	       flow->rx_pos == 0 && (flow->flags & EPF_RX_SYNCED) &&
+	       b->eseq[i] == (flow->expect & seq_mask(ep)) &&
+	       !ep_client_full(ep, flow);
+}
+
+/**
+ * How many flits from @p i on, of a burst that is clean, are one packet of a
+ * client, whole and the next of its flow. 0: each must be looked at.
+ */
+static uint32_t
+whole(const struct rl_ep *ep, const struct burst *b, uint32_t i)
+{
+	const struct rl_flit *head = b->flit[i];
+	const uint32_t n = head->pkt_flits;
+	const uint16_t fsn = rl_get16(head->wire);
+	struct rl_txn_words w;
+	struct rl_txn txn;
+
+	if (!(b->heads >> i & 1) || n > b->n - i || !is_next(ep, b, i))
+		return 0;
+	rl_txn_get(head->wire, &txn);
+	if (txn.dst != ep->id || !header_ok(ep, &txn) ||
+	    txn.type != RL_FLIT_DATA || txn.len_flits != n || txn.pos != 0 ||
+	    txn.tag != b->flow[i]->rx_tag)
+		return 0;
+	w = rl_txn_words_get(head->wire);
+	w.lo &= ~RL_TXN_SOP;
+	for (uint32_t k = 1; k < n; k++) {
+		const uint8_t *wire = b->wire[i + k];
+		const struct rl_txn_words v = rl_txn_words_get(wire);
+
+		w.hi += RL_TXN_NEXT_POS;
+		if (k + 1 == n)
+			w.lo |= RL_TXN_EOP;
+		if (((v.lo ^ w.lo) & ~RL_TXN_VALID) != 0 || v.hi != w.hi ||
+		    wire[8] > RL_FLIT_DATA_BYTES || rl_get16(wire) != fsn ||
+		    b->eseq[i + k] != ((b->eseq[i] + k) & seq_mask(ep)))
+			return 0;
+	}
+	return n;
+}
+
+/** A packet of @p n flits that is whole(). */
 static void
-burst_run(struct rl_ep *ep, struct burst *b, uint64_t now_ns)
+take_whole(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *head,
+	   uint32_t n, uint64_t now_ns)
+{
+	const bool acks = rl_flit_cmd(head->wire) == RL_CMD_ACK;
+	const uint32_t ack = rl_flit_ack(head->wire);
+
+	ep_order_whole(ep, flow, head, n, now_ns);
+	if (acks && ep_profile_has_header(ep) && ep->cfg.retry)
+		piggybacked(ep, flow, ack, now_ns);
+}
+
+static void
+burst_predict(struct rl_ep *ep, struct burst *b)
 {
 	struct ep_flow *flow = NULL;
 
-	if (b->n == 0)
-		return;
 	ep->burst_id++;
 	for (uint32_t i = 0; i < b->n; i++) {
 		flow = guess_flow(ep, b->wire[i], flow);
 		b->flow[i] = flow;
 		b->eseq[i] = predict(ep, flow);
 	}
-	rl_codec_rx(ep->codec, b->wire, b->eseq, b->n, b->syndrome, b->fec);
-	for (uint32_t i = 0; i < b->n; i++)
+}
+
+static void
+burst_run(struct rl_ep *ep, struct burst *b, uint64_t now_ns)
+{
+	uint32_t n;
+	bool clean;
+
+	if (b->n == 0)
+		return;
+	burst_predict(ep, b);
+	clean = rl_codec_rx(ep->codec, b->wire, b->eseq, b->n, b->syndrome,
+			    b->fec) == 0 &&
+		ep->isn && all_clean(b);
+	for (uint32_t i = 0; i < b->n; i += n) {
+		n = clean ? whole(ep, b, i) : 0;
+		if (rl_likely(n != 0)) {
+			take_whole(ep, b->flow[i], b->flit[i], n, now_ns);
+			continue;
+		}
 		judge(ep, b, i, now_ns);
+		n = 1;
+	}
 	b->n = 0;
+	b->heads = 0;
+}
+
+/** A packet's flits join the burst; as long as there is room, all at once. */
+static void
+burst_add(struct rl_ep *ep, struct burst *b, struct rl_flit *f, uint64_t now_ns)
+{
+	const uint32_t n = f->pkt_flits;
+
+	if (b->n + n > EP_RX_BURST && n <= EP_RX_BURST)
+		burst_run(ep, b, now_ns);
+	b->heads |= UINT64_C(1) << b->n;
+	for (uint32_t k = 0; k < n; k++) {
+		struct rl_flit *next = f->next;
+
+		if (rl_unlikely(f->mark != RL_MARK_OK)) {
+			b->heads = 0; /* they are whole no more */
+			drop(ep, f, RL_EPC_rx_marked);
+		} else {
+			b->flit[b->n] = f;
+			b->wire[b->n] = f->wire;
+			if (++b->n == EP_RX_BURST)
+				burst_run(ep, b, now_ns);
+		}
+		f = next;
+	}
 }
 
 void
@@ -211,22 +336,8 @@ rl_ep_rx(struct rl_ep *ep, uint64_t now_ns, struct rl_flit *const pkts[],
 	struct burst b;
 
 	b.n = 0;
-	for (unsigned int i = 0; i < n; i++) {
-		struct rl_flit *f = pkts[i];
-
-		for (unsigned int k = f->pkt_flits; k > 0; k--) {
-			struct rl_flit *next = f->next;
-
-			if (rl_unlikely(f->mark != RL_MARK_OK)) {
-				drop(ep, f, RL_EPC_rx_marked);
-			} else {
-				b.flit[b.n] = f;
-				b.wire[b.n] = f->wire;
-				if (++b.n == EP_BURST)
-					burst_run(ep, &b, now_ns);
-			}
-			f = next;
-		}
-	}
+	b.heads = 0;
+	for (unsigned int i = 0; i < n; i++)
+		burst_add(ep, &b, pkts[i], now_ns);
 	burst_run(ep, &b, now_ns);
 }

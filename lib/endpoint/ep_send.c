@@ -75,37 +75,64 @@ find_room(struct rl_ep *ep, const struct rl_ep_msg *msg, uint32_t nflits,
 	return 0;
 }
 
-/** One flit of the packet, all but FSN, SL, CRC and FEC. */
-static struct rl_flit *
-make_flit(struct rl_ep *ep, const struct ep_flow *flow,
-	  const struct rl_ep_msg *msg, uint32_t pos, uint32_t nflits,
-	  rl_ep_fill_fn fill, void *ctx)
+/** The header of a packet's first flit, as if it were full and not the last. */
+static struct rl_txn_words
+first_header(const struct rl_ep *ep, const struct ep_flow *flow,
+	     const struct rl_ep_msg *msg, uint32_t nflits)
 {
-	struct rl_flit *f = rl_flit_get(ep->cache);
-	const uint32_t off = pos * RL_FLIT_DATA_BYTES;
-	const uint32_t n = rl_min_u32(msg->len_bytes - off,
-				      RL_FLIT_DATA_BYTES);
 	const struct rl_txn txn = {
 		.dst = msg->dst,
 		.src = ep->id,
 		.cos = msg->cos,
 		.class = msg->class,
 		.type = RL_FLIT_DATA,
-		.sop = pos == 0,
-		.eop = pos + 1 == nflits,
-		.valid_bytes = (uint8_t)n,
+		.sop = true,
+		.valid_bytes = RL_FLIT_DATA_BYTES,
 		.tag = flow->tx_tag,
-		.pos = (uint16_t)pos,
 		.len_flits = (uint16_t)nflits,
 	};
 
-	RL_ASSERT(f != NULL);
-	rl_txn_put(f->wire, &txn);
-	if (n > 0)
-		fill(ctx, f->wire + RL_FLIT_DATA_OFF, off, n);
-	/* what is not data is covered by the CRC all the same */
-	memset(f->wire + RL_FLIT_DATA_OFF + n, 0, RL_FLIT_DATA_BYTES - n);
-	return f;
+	return rl_txn_pack(&txn);
+}
+
+/** The last flit: what is not data is covered by the CRC all the same. */
+static struct rl_txn_words
+shorten(struct rl_txn_words w, uint8_t *wire, uint32_t n)
+{
+	if (n < RL_FLIT_DATA_BYTES)
+		memset(wire + RL_FLIT_DATA_OFF + n, 0, RL_FLIT_DATA_BYTES - n);
+	w.lo = (w.lo & ~RL_TXN_VALID) | (uint64_t)n << RL_TXN_VALID_SHIFT |
+	       RL_TXN_EOP;
+	return w;
+}
+
+/** The packet's flits, all but FSN, SL, CRC and FEC. */
+static inline void
+make_flits(struct rl_ep *ep, const struct ep_flow *flow,
+	   const struct rl_ep_msg *msg, uint32_t nflits, rl_ep_fill_fn fill,
+	   void *ctx)
+{
+	struct rl_flit **const slot = flow->tx_win->slot;
+	struct rl_txn_words w = first_header(ep, flow, msg, nflits);
+	uint32_t off = 0;
+
+	for (uint32_t s = flow->next; s != flow->next + nflits; s++) {
+		struct rl_flit *f = rl_flit_get(ep->cache);
+		uint32_t n = RL_FLIT_DATA_BYTES;
+
+		RL_ASSERT(f != NULL);
+		slot[s & ep->win_mask] = f;
+		if (s + 1 == flow->next + nflits) {
+			n = msg->len_bytes - off;
+			w = shorten(w, f->wire, n);
+		}
+		rl_txn_words_put(f->wire, w);
+		if (n > 0)
+			fill(ctx, f->wire + RL_FLIT_DATA_OFF, off, n);
+		w.lo &= ~RL_TXN_SOP;
+		w.hi += RL_TXN_NEXT_POS;
+		off += RL_FLIT_DATA_BYTES;
+	}
 }
 
 /** The flow had nothing to do: its age counts from now. */
@@ -121,10 +148,10 @@ start(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	}
 }
 
-int
-rl_ep_send_fill(struct rl_ep *ep, uint64_t now_ns,
-		const struct rl_ep_msg *msg, rl_ep_fill_fn fill, void *ctx,
-		uint32_t *tag)
+/* Inline, so that a fill that is known is no call. */
+static inline int
+send_fill(struct rl_ep *ep, uint64_t now_ns, const struct rl_ep_msg *msg,
+	  rl_ep_fill_fn fill, void *ctx, uint32_t *tag)
 {
 	const uint32_t nflits = rl_ep_flits_of(msg->len_bytes);
 	struct ep_flow *flow = NULL;
@@ -141,9 +168,7 @@ rl_ep_send_fill(struct rl_ep *ep, uint64_t now_ns,
 		start(ep, flow, now_ns);
 	if (flow->tx_win == NULL)
 		flow->tx_win = ep_win_take(ep);
-	for (uint32_t i = 0; i < nflits; i++)
-		flow->tx_win->slot[(flow->next + i) & ep->win_mask] =
-			make_flit(ep, flow, msg, i, nflits, fill, ctx);
+	make_flits(ep, flow, msg, nflits, fill, ctx);
 	if (tag != NULL)
 		*tag = flow->tx_tag;
 	flow->tx_tag++;
@@ -158,12 +183,23 @@ rl_ep_send_fill(struct rl_ep *ep, uint64_t now_ns,
 	return 0;
 }
 
-static void
+int
+rl_ep_send_fill(struct rl_ep *ep, uint64_t now_ns,
+		const struct rl_ep_msg *msg, rl_ep_fill_fn fill, void *ctx,
+		uint32_t *tag)
+{
+	return send_fill(ep, now_ns, msg, fill, ctx, tag);
+}
+
+static inline void
 fill_from_buffer(void *ctx, uint8_t *to, uint32_t off, uint32_t len)
 {
 	const uint8_t *const *data = ctx;
 
-	memcpy(to, *data + off, len);
+	if (rl_likely(len == RL_FLIT_DATA_BYTES))
+		memcpy(to, *data + off, RL_FLIT_DATA_BYTES);
+	else
+		memcpy(to, *data + off, len);
 }
 
 int
@@ -172,5 +208,5 @@ rl_ep_send(struct rl_ep *ep, uint64_t now_ns, const struct rl_ep_msg *msg,
 {
 	const uint8_t *bytes = data;
 
-	return rl_ep_send_fill(ep, now_ns, msg, fill_from_buffer, &bytes, tag);
+	return send_fill(ep, now_ns, msg, fill_from_buffer, &bytes, tag);
 }

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "ep_priv.h"
 
 /*
@@ -10,38 +8,75 @@
  * Everything is encoded in bursts, whatever flow it is of.
  */
 
-/** The flit of number @p seq, ready for the wire but for its encoding. */
+/**
+ * The flit of number @p seq, ready for the wire but for its encoding: with
+ * retry a copy, into which the encoder writes what lies in the retry buffer.
+ */
 static struct rl_flit *
-make_copy(struct rl_ep *ep, struct ep_flow *flow, uint32_t seq, bool again,
-	  uint64_t now_ns)
+take_copy(struct rl_ep *ep, const struct ep_flow *flow, uint32_t seq)
 {
-	struct rl_flit *f = flow->tx_win->slot[seq & ep->win_mask];
+	struct rl_flit *own = flow->tx_win->slot[seq & ep->win_mask];
+	struct rl_flit *f = own;
 
 	if (ep->cfg.retry) {
-		const struct rl_flit *own = f;
-
 		f = rl_flit_get(ep->cache);
 		RL_ASSERT(f != NULL);
-		memcpy(f->wire + RL_FLIT_PAYLOAD_OFF,
-		       own->wire + RL_FLIT_PAYLOAD_OFF, RL_FLIT_PAYLOAD_BYTES);
 	}
-	ep_fill_meta(ep, f, flow->peer, rl_flit_class(f->wire), now_ns);
-	ep_enc_add(ep, f->wire,
-		   ep_profile_stamp(ep, flow, f->wire, seq, again));
+	own->wire[6] = (uint8_t)(ep_sl(ep, flow->peer, flow->cos) |
+				 flow->cos << 4);
+	ep_enc_add(ep, own->wire, f->wire, ep_profile_number(ep, seq));
 	return f;
 }
 
-/** Numbers from .. from+n-1 as one link-level packet. */
+/**
+ * Numbers from+1 .. from+n-1 join the packet of @p head, those of its middle as
+ * runs.
+ */
+static void
+append_run(struct rl_ep *ep, const struct ep_flow *flow, uint32_t from,
+	   uint32_t n, struct rl_flit *head)
+{
+	struct rl_flit *mid[RL_RUN_FLITS], *last = head;
+	unsigned int nmid = 0;
+
+	for (uint32_t i = 1; i < n; i++) {
+		struct rl_flit *f = take_copy(ep, flow, from + i);
+
+		rl_run_none(f);
+		f->state = head->state;
+		f->t_ns = head->t_ns;
+		last->next = f;
+		last = f;
+		if (i + 1 == n)
+			break;
+		mid[nmid++] = f;
+		if (nmid == RL_RUN_FLITS) {
+			rl_run_make(head, mid, nmid);
+			nmid = 0;
+		}
+	}
+	rl_run_make(head, mid, nmid);
+	if (n > 1)
+		rl_run_follow(head, last, NULL);
+	last->next = NULL;
+	head->last = last;
+	head->pkt_flits = (uint16_t)n;
+}
+
+/** Numbers from .. from+n-1, all of one client's packet, as a link's packet. */
 static void
 emit_run(struct rl_ep *ep, struct ep_flow *flow, uint32_t from, uint32_t n,
 	 bool again, struct rl_pktq *out, uint64_t now_ns)
 {
-	struct rl_flit *head = make_copy(ep, flow, from, again, now_ns);
+	const struct rl_flit *own = flow->tx_win->slot[from & ep->win_mask];
+	const uint8_t class = rl_flit_class(own->wire);
+	struct rl_flit *head;
 
+	ep_profile_stamp(ep, flow, from, n, again);
+	head = take_copy(ep, flow, from);
 	rl_packet_start(head);
-	for (uint32_t i = 1; i < n; i++)
-		rl_packet_append(head, make_copy(ep, flow, from + i, again,
-						 now_ns));
+	ep_fill_meta(ep, head, flow->peer, flow->cos, class, now_ns);
+	append_run(ep, flow, from, n, head);
 	head->flags |= RL_FF_SOP;
 	head->last->flags |= RL_FF_EOP;
 	rl_pktq_push(out, head);

@@ -56,17 +56,31 @@ ep_tx_let_go(struct rl_ep *ep, uint8_t cos, uint32_t n)
 	set_level(ep, level, *level - n);
 }
 
+/** What is to be sent again, and has arrived after all. */
+static void
+unmark(struct rl_ep *ep, struct ep_flow *flow, uint32_t upto)
+{
+	struct ep_win *w = flow->tx_win;
+
+	for (uint32_t s = flow->una; s != upto && flow->resend > 0; s++)
+		if (ep_win_bit(w, ep->win_mask, s)) {
+			ep_win_clear(w, ep->win_mask, s);
+			flow->resend--;
+		}
+}
+
 void
 ep_tx_release(struct rl_ep *ep, struct ep_flow *flow, uint32_t upto)
 {
 	struct ep_win *w = flow->tx_win;
+	uint32_t n;
 
-	for (uint32_t s = flow->una; s != upto; s++) {
-		rl_flit_put(ep->cache, w->slot[s & ep->win_mask]);
-		if (flow->resend > 0 && ep_win_bit(w, ep->win_mask, s)) {
-			ep_win_clear(w, ep->win_mask, s);
-			flow->resend--;
-		}
+	unmark(ep, flow, upto);
+	for (uint32_t s = flow->una; s != upto; s += n) {
+		const uint32_t at = s & ep->win_mask;
+
+		n = rl_min_u32(upto - s, ep->win_mask + 1 - at);
+		rl_flit_put_bulk(ep->cache, w->slot + at, n);
 	}
 	ep_tx_let_go(ep, flow->cos, upto - flow->una);
 	flow->una = upto;

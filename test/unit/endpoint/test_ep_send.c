@@ -98,16 +98,16 @@ the_header_says_what_switches_and_the_receiver_need(void **state)
 		assert_int_equal(t.pos, i);
 		assert_int_equal(t.len_flits, 3);
 		/* and the copies beside it */
-		assert_int_equal(f->dst, 1);
-		assert_int_equal(f->src, 0);
 		assert_int_equal(f->sl, 5);
 		assert_int_equal(f->class, RL_CLASS_REQ_NONPOSTED);
 		assert_int_equal(f->hops, 0);
-		assert_int_equal(f->in_port, RL_PORT_NONE);
 		assert_int_equal(f->mark, RL_MARK_OK);
 		assert_int_equal(f->flags, (i == 0 ? RL_FF_SOP : 0) |
 						   (i == 2 ? RL_FF_EOP : 0));
 	}
+	assert_int_equal(pkt->dst, 1);
+	assert_int_equal(pkt->src, 0);
+	assert_int_equal(pkt->in_port, RL_PORT_NONE);
 	fx_drop(&fx, pkt);
 	pkt = rl_pktq_pop(&q);
 	assert_int_equal(rl_flit_tag(pkt->wire), 1);

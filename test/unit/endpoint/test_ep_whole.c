@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Packets that arrive whole are judged as one. Whatever of a flit in their
+ * middle differs from what it should be must be found all the same.
+ */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "ep_fixture.h"
+
+#define FLITS 5
+
+static struct fx fx;
+
+static void
+open_default(void)
+{
+	struct rl_ep_cfg cfg;
+
+	fx_cfg(&cfg);
+	fx_open(&fx, &cfg, 2, 4000);
+}
+
+static struct rl_flit *
+flit_of(struct rl_flit *pkt, unsigned int i)
+{
+	while (i-- > 0)
+		pkt = pkt->next;
+	return pkt;
+}
+
+typedef void (*change_fn)(struct rl_txn *t);
+
+static void
+another_tag(struct rl_txn *t)
+{
+	t->tag++;
+}
+
+static void
+another_place(struct rl_txn *t)
+{
+	t->pos++;
+}
+
+static void
+another_destination(struct rl_txn *t)
+{
+	t->dst = 0;
+}
+
+static void
+too_many_bytes(struct rl_txn *t)
+{
+	t->valid_bytes = RL_FLIT_DATA_BYTES + 1;
+}
+
+static void
+an_early_end(struct rl_txn *t)
+{
+	t->eop = true;
+}
+
+static void
+another_length(struct rl_txn *t)
+{
+	t->len_flits++;
+}
+
+static const struct {
+	change_fn change;
+	enum rl_ep_counter why;
+} wrong[] = {
+	{ another_tag, RL_EPC_rx_inconsistent },
+	{ another_place, RL_EPC_rx_inconsistent },
+	{ another_destination, RL_EPC_rx_misrouted },
+	{ too_many_bytes, RL_EPC_rx_malformed },
+	{ an_early_end, RL_EPC_rx_malformed },
+};
+
+/* The CRC is right each time: its sender meant it so. */
+static void
+a_header_that_differs_within_a_packet_is_found(void **state)
+{
+	struct rl_flit *pkt;
+	struct rl_txn txn;
+
+	(void)state;
+	for (size_t k = 0; k < RL_ARRAY_SIZE(wrong); k++) {
+		open_default();
+		fx_advance(&fx, 3);
+		pkt = fx_emit(&fx, FLITS);
+		rl_txn_get(flit_of(pkt, 2)->wire, &txn);
+		wrong[k].change(&txn);
+		rl_txn_put(flit_of(pkt, 2)->wire, &txn);
+		fx_encode(&fx, flit_of(pkt, 2), 3 + 2);
+		fx_rx(&fx, 1, pkt);
+		assert_int_equal(fx_ctr(&fx, 1, wrong[k].why), 1);
+		assert_null(rl_ep_recv(fx.ep[1]));
+		fx_run(&fx, 10);
+		assert_int_equal(fx_take(&fx, 1, false), 1);
+		fx_close(&fx);
+	}
+}
+
+/* All flits agree that theirs is a packet of another length than has come. */
+static void
+a_packet_of_another_length_than_it_says_is_none(void **state)
+{
+	struct rl_flit *pkt, *f;
+	struct rl_txn txn;
+
+	(void)state;
+	open_default();
+	pkt = f = fx_emit(&fx, FLITS);
+	for (uint32_t i = 0; i < FLITS; i++, f = f->next) {
+		rl_txn_get(f->wire, &txn);
+		another_length(&txn);
+		txn.eop = false;
+		rl_txn_put(f->wire, &txn);
+		fx_encode(&fx, f, i);
+	}
+	fx_rx(&fx, 1, pkt);
+	assert_null(rl_ep_recv(fx.ep[1]));
+	fx_close(&fx);
+}
+
+static void
+a_packet_with_a_marked_flit_is_not_taken(void **state)
+{
+	struct rl_flit *pkt;
+
+	(void)state;
+	open_default();
+	pkt = fx_emit(&fx, FLITS);
+	flit_of(pkt, 3)->mark = RL_MARK_SOFT_ERROR;
+	fx_rx(&fx, 1, pkt);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_marked), 1);
+	assert_null(rl_ep_recv(fx.ep[1]));
+	fx_run(&fx, 10);
+	assert_int_equal(fx_take(&fx, 1, false), 1);
+	fx_close(&fx);
+}
+
+/* Sent twice, flits of a packet may carry ACKs of different times. */
+static void
+each_ack_within_a_packet_is_heard(void **state)
+{
+	struct rl_flit *pkt, *f;
+
+	(void)state;
+	for (unsigned int at = 0; at < FLITS; at++) {
+		open_default();
+		fx_drop(&fx, fx_emit(&fx, 2)); /* awaits its ACK */
+		assert_int_equal(fx_send(&fx, 1, 0, 0, FLITS * 224), 0);
+		pkt = fx_poll_one(&fx, 1);
+		f = flit_of(pkt, at);
+		rl_flit_set_ack(f->wire, 1);
+		fx_encode(&fx, f, at);
+		fx_rx(&fx, 0, pkt);
+		assert_int_equal(fx_take(&fx, 0, false), 1);
+		assert_int_equal(fx_ctr(&fx, 0, RL_EPC_ack_received), 1);
+		fx_close(&fx);
+	}
+}
+
+/* FEC that corrects one flit, and a flit lost from the packet before. */
+static void
+what_is_not_clean_is_taken_flit_by_flit(void **state)
+{
+	struct rl_flit *pkt;
+
+	(void)state;
+	open_default();
+	pkt = fx_emit(&fx, FLITS);
+	flit_of(pkt, 1)->wire[100] ^= 0x55;
+	fx_rx(&fx, 1, pkt);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_fec_corrected), 1);
+	assert_int_equal(fx_take(&fx, 1, false), 1);
+	pkt = fx_emit(&fx, FLITS);
+	fx_rx(&fx, 1, fx_cut(&fx, pkt, 2));
+	fx_rx(&fx, 1, fx_emit(&fx, FLITS)); /* whole, but not the next */
+	assert_null(rl_ep_recv(fx.ep[1]));
+	fx_run(&fx, 10);
+	assert_int_equal(fx_take(&fx, 1, false), 2);
+	fx_close(&fx);
+}
+
+/* The ACK that so many flits ask for does not wait for more. */
+static void
+a_whole_packet_is_acknowledged_as_its_flits_would_be(void **state)
+{
+	struct rl_pktq q;
+
+	(void)state;
+	open_default();
+	fx_rx(&fx, 1, fx_emit(&fx, fx.cfg.ack_coalesce_flits - 1));
+	q = fx_poll(&fx, 1);
+	assert_true(rl_pktq_empty(&q));
+	fx_rx(&fx, 1, fx_emit(&fx, FLITS));
+	q = fx_poll(&fx, 1);
+	assert_int_equal(q.packets, 1);
+	fx_rx_all(&fx, 0, &q);
+	assert_true(rl_ep_idle(fx.ep[0]));
+	assert_int_equal(fx_take(&fx, 1, false), 2);
+	fx_close(&fx);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			a_header_that_differs_within_a_packet_is_found),
+		cmocka_unit_test(
+			a_packet_of_another_length_than_it_says_is_none),
+		cmocka_unit_test(a_packet_with_a_marked_flit_is_not_taken),
+		cmocka_unit_test(each_ack_within_a_packet_is_heard),
+		cmocka_unit_test(what_is_not_clean_is_taken_flit_by_flit),
+		cmocka_unit_test(
+			a_whole_packet_is_acknowledged_as_its_flits_would_be),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
