@@ -88,6 +88,17 @@ own_part(const struct rl_ep_cfg *cfg, unsigned int levels)
 	return part < cfg->max_packet_flits ? 0 : part;
 }
 
+/* Which service levels classes of service have, if there are several. */
+static void
+deal_levels(struct rl_ep *ep, uint8_t levels)
+{
+	ep->levels = levels;
+	for (unsigned int cos = 0; levels >= 2 && cos < 16; cos++) {
+		ep->cos_level[cos] = (uint8_t)(cos % levels);
+		ep->cos_sl[cos] = (uint8_t)(cos % levels * (RL_SLS / levels));
+	}
+}
+
 struct rl_ep *
 rl_ep_init(void *mem, const struct rl_ep_params *p)
 {
@@ -106,7 +117,7 @@ rl_ep_init(void *mem, const struct rl_ep_params *p)
 	ep->codec = p->codec;
 	ep->cache = p->cache;
 	ep->path_sl = p->path_sl;
-	ep->levels = p->levels;
+	deal_levels(ep, p->levels);
 	ep->tx_own = own_part(p->cfg, p->levels);
 	ep->report = p->report;
 	ep->report_ctx = p->report_ctx;

@@ -42,8 +42,10 @@ emit(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
 	rl_put32(f->wire + EP_CTRL_SEQ_OFF, c->n);
 	rl_put32(f->wire + EP_CTRL_TAG_OFF, c->tag);
 	memcpy(f->wire + EP_CTRL_MAP_OFF, c->map, c->map_bytes);
-	ep_fill_meta(ep, f, flow->peer, flow->cos, RL_CLASS_CTRL, now_ns);
-	f->flags = RL_FF_SOP | RL_FF_EOP;
+	ep_fill_meta(ep, f, flow->peer,
+		     rl_flit_state(txn.sl, RL_CLASS_CTRL,
+				   RL_FF_SOP | RL_FF_EOP),
+		     now_ns);
 	rl_packet_start(f);
 	rl_pktq_push(out, f);
 	ep_enc_add(ep, f->wire, f->wire, 0);

@@ -22,18 +22,11 @@ ep_enc_add(struct rl_ep *ep, const uint8_t *src, uint8_t *wire, uint32_t number)
 
 void
 ep_fill_meta(const struct rl_ep *ep, struct rl_flit *f, uint16_t dst,
-	     uint8_t cos, uint8_t class, uint64_t now_ns)
+	     uint64_t state, uint64_t now_ns)
 {
 	f->in_port = RL_PORT_NONE;
 	f->dst = dst;
 	f->src = ep->id;
-	f->vc = 0;
-	f->in_vc = 0;
-	f->sl = ep_sl(ep, dst, cos);
-	f->mark = RL_MARK_OK;
-	f->hops = 0;
-	f->class = class;
-	f->flags = 0;
-	f->plane = 0;
+	f->state = state;
 	f->t_ns = now_ns;
 }

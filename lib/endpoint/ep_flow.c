@@ -181,10 +181,12 @@ ep_list_push(struct rl_ep *ep, enum ep_list_id id, struct ep_flow *flow)
 	flow->flags |= EPF_ON_LIST(id);
 	flow->turn[id] = ep->turn++;
 	flow->link[id] = NULL;
-	if (l->head == NULL)
+	if (l->head == NULL) {
 		l->head = flow;
-	else
+		l->turn = flow->turn[id];
+	} else {
 		l->tail->link[id] = flow;
+	}
 	l->tail = flow;
 	ep->list_mask[id] |= 1u << level;
 }
@@ -197,8 +199,7 @@ ep_list_level(const struct rl_ep *ep, enum ep_list_id id, uint32_t mask)
 	while ((mask &= mask - 1) != 0) {
 		const unsigned int l = (unsigned int)__builtin_ctz(mask);
 
-		if (ep->list[id][l].head->turn[id] <
-		    ep->list[id][best].head->turn[id])
+		if (ep->list[id][l].turn < ep->list[id][best].turn)
 			best = l;
 	}
 	return best;
@@ -214,6 +215,8 @@ ep_list_pop(struct rl_ep *ep, enum ep_list_id id, unsigned int level)
 	flow->flags &= ~EPF_ON_LIST(id);
 	if (l->head == NULL)
 		ep->list_mask[id] &= ~(1u << level);
+	else
+		l->turn = l->head->turn[id];
 }
 
 void

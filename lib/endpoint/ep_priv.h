@@ -161,6 +161,7 @@ struct ep_timer {
 struct ep_list {
 	struct ep_flow *head;
 	struct ep_flow *tail;
+	uint64_t turn; /**< of the head */
 };
 
 struct rl_ep {
@@ -169,6 +170,8 @@ struct rl_ep {
 	struct rl_flit_cache *cache;
 	const uint8_t *path_sl;
 	uint8_t levels;
+	uint8_t cos_level[16]; /**< which of them a class of service is of ... */
+	uint8_t cos_sl[16];    /**< ... and what that adds to the path's SL */
 	rl_ep_report_fn report;
 	void *report_ctx;
 	uint16_t id;
@@ -237,9 +240,7 @@ ep_sl(const struct rl_ep *ep, uint16_t dst, uint8_t cos)
 {
 	const uint8_t sl = ep->path_sl != NULL ? ep->path_sl[dst] & 0xf : 0;
 
-	if (ep->levels < 2)
-		return sl;
-	return (uint8_t)(sl + cos % ep->levels * (RL_SLS / ep->levels));
+	return (uint8_t)(sl + ep->cos_sl[cos & 15]);
 }
 
 /* ep_flow.c */
@@ -290,7 +291,7 @@ void ep_tx_release(struct rl_ep *ep, struct ep_flow *flow, uint32_t upto);
 /* ep_enc.c */
 /** Fills what switches look at of a packet's head. */
 void ep_fill_meta(const struct rl_ep *ep, struct rl_flit *f, uint16_t dst,
-		  uint8_t cos, uint8_t class, uint64_t now_ns);
+		  uint64_t state, uint64_t now_ns);
 /**
  * Puts a flit into the burst that is encoded before the poll ends: what lies at
  * @p src, which may be @p wire, and does not change until then.

@@ -204,16 +204,40 @@ all_clean(const struct burst *b)
 	return fec == RL_FEC_CLEAN;
 }
 
-/** Whether a flow takes a packet that begins by flit @p i as it comes. */
-static bool
-is_next(const struct rl_ep *ep, const struct burst *b, uint32_t i)
-{
-	const struct ep_flow *flow = b->flow[i];
+/* Of a first header word: what a receiver does not know before. */
+#define ANY_SL (UINT64_C(0xf) << 32)
+#define ANY_CLASS (UINT64_C(3) << 40)
+#define SPARE (UINT64_C(0x30) << 40) /* bits that nobody reads */
+#define ANY_ACK (UINT64_C(0xff) << 56)
+#define UNKNOWN (ANY_SL | ANY_CLASS | SPARE | RL_TXN_VALID | ANY_ACK)
 
-	return flow != NULL && flow->held == 0 && flow->part == NULL &&
-	       flow->rx_pos == 0 && (flow->flags & EPF_RX_SYNCED) &&
-	       b->eseq[i] == (flow->expect & seq_mask(ep)) &&
-	       !ep_client_full(ep, flow);
+/** Whether a flow takes its next packet as it comes. */
+static bool
+takes_whole(const struct rl_ep *ep, const struct ep_flow *flow)
+{
+	return flow->held == 0 && flow->part == NULL && flow->rx_pos == 0 &&
+	       (flow->flags & EPF_RX_SYNCED) && !ep_client_full(ep, flow);
+}
+
+/** Whether @p w begins the packet of @p n flits that comes next. */
+static bool
+begins(const struct rl_ep *ep, const struct ep_flow *flow,
+       struct rl_txn_words w, uint32_t n)
+{
+	const uint64_t lo = ep->id | (uint64_t)flow->peer << 16 |
+			    (uint64_t)flow->cos << 36 | RL_TXN_SOP |
+			    (n == 1 ? RL_TXN_EOP : 0);
+
+	_Static_assert(RL_FLIT_DATA == 0, "no bit of it is set");
+	return ((w.lo ^ lo) & ~UNKNOWN) == 0 &&
+	       w.hi == (flow->rx_tag | (uint64_t)n << 48) &&
+	       n <= ep->cfg.max_packet_flits;
+}
+
+static bool
+bytes_ok(struct rl_txn_words w)
+{
+	return (w.lo >> RL_TXN_VALID_SHIFT & 0xff) <= RL_FLIT_DATA_BYTES;
 }
 
 /**
@@ -223,20 +247,16 @@ is_next(const struct rl_ep *ep, const struct burst *b, uint32_t i)
 static uint32_t
 whole(const struct rl_ep *ep, const struct burst *b, uint32_t i)
 {
+	const struct ep_flow *flow = b->flow[i];
 	const struct rl_flit *head = b->flit[i];
-	const uint32_t n = head->pkt_flits;
 	const uint16_t fsn = rl_get16(head->wire);
-	struct rl_txn_words w;
-	struct rl_txn txn;
+	const uint32_t n = head->pkt_flits;
+	struct rl_txn_words w = rl_txn_words_get(head->wire);
 
-	if (!(b->heads >> i & 1) || n > b->n - i || !is_next(ep, b, i))
+	if (!(b->heads >> i & 1) || n > b->n - i || flow == NULL ||
+	    b->eseq[i] != (flow->expect & seq_mask(ep)) ||
+	    !takes_whole(ep, flow) || !begins(ep, flow, w, n) || !bytes_ok(w))
 		return 0;
-	rl_txn_get(head->wire, &txn);
-	if (txn.dst != ep->id || !header_ok(ep, &txn) ||
-	    txn.type != RL_FLIT_DATA || txn.len_flits != n || txn.pos != 0 ||
-	    txn.tag != b->flow[i]->rx_tag)
-		return 0;
-	w = rl_txn_words_get(head->wire);
 	w.lo &= ~RL_TXN_SOP;
 	for (uint32_t k = 1; k < n; k++) {
 		const uint8_t *wire = b->wire[i + k];
@@ -246,7 +266,7 @@ whole(const struct rl_ep *ep, const struct burst *b, uint32_t i)
 		if (k + 1 == n)
 			w.lo |= RL_TXN_EOP;
 		if (((v.lo ^ w.lo) & ~RL_TXN_VALID) != 0 || v.hi != w.hi ||
-		    wire[8] > RL_FLIT_DATA_BYTES || rl_get16(wire) != fsn ||
+		    !bytes_ok(v) || rl_get16(wire) != fsn ||
 		    b->eseq[i + k] != ((b->eseq[i] + k) & seq_mask(ep)))
 			return 0;
 	}

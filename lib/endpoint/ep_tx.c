@@ -13,7 +13,8 @@
  * retry a copy, into which the encoder writes what lies in the retry buffer.
  */
 static struct rl_flit *
-take_copy(struct rl_ep *ep, const struct ep_flow *flow, uint32_t seq)
+take_copy(struct rl_ep *ep, const struct ep_flow *flow, uint32_t seq,
+	  uint8_t sl)
 {
 	struct rl_flit *own = flow->tx_win->slot[seq & ep->win_mask];
 	struct rl_flit *f = own;
@@ -22,28 +23,27 @@ take_copy(struct rl_ep *ep, const struct ep_flow *flow, uint32_t seq)
 		f = rl_flit_get(ep->cache);
 		RL_ASSERT(f != NULL);
 	}
-	own->wire[6] = (uint8_t)(ep_sl(ep, flow->peer, flow->cos) |
-				 flow->cos << 4);
+	own->wire[6] = (uint8_t)(sl | flow->cos << 4);
 	ep_enc_add(ep, own->wire, f->wire, ep_profile_number(ep, seq));
 	return f;
 }
 
 /**
- * Numbers from+1 .. from+n-1 join the packet of @p head, those of its middle as
- * runs.
+ * Numbers from+1 .. from+n-1 join the packet of @p head, those of its middle,
+ * which have @p state, as runs.
  */
 static void
 append_run(struct rl_ep *ep, const struct ep_flow *flow, uint32_t from,
-	   uint32_t n, struct rl_flit *head)
+	   uint32_t n, struct rl_flit *head, uint64_t state, uint8_t sl)
 {
 	struct rl_flit *mid[RL_RUN_FLITS], *last = head;
 	unsigned int nmid = 0;
 
 	for (uint32_t i = 1; i < n; i++) {
-		struct rl_flit *f = take_copy(ep, flow, from + i);
+		struct rl_flit *f = take_copy(ep, flow, from + i, sl);
 
 		rl_run_none(f);
-		f->state = head->state;
+		f->state = state;
 		f->t_ns = head->t_ns;
 		last->next = f;
 		last = f;
@@ -56,8 +56,8 @@ append_run(struct rl_ep *ep, const struct ep_flow *flow, uint32_t from,
 		}
 	}
 	rl_run_make(head, mid, nmid);
-	if (n > 1)
-		rl_run_follow(head, last, NULL);
+	rl_run_follow(head, last, NULL);
+	last->state = state | rl_flit_state(0, 0, RL_FF_EOP);
 	last->next = NULL;
 	head->last = last;
 	head->pkt_flits = (uint16_t)n;
@@ -70,15 +70,18 @@ emit_run(struct rl_ep *ep, struct ep_flow *flow, uint32_t from, uint32_t n,
 {
 	const struct rl_flit *own = flow->tx_win->slot[from & ep->win_mask];
 	const uint8_t class = rl_flit_class(own->wire);
+	const uint8_t sl = ep_sl(ep, flow->peer, flow->cos);
+	const uint8_t ends = n == 1 ? RL_FF_SOP | RL_FF_EOP : RL_FF_SOP;
 	struct rl_flit *head;
 
 	ep_profile_stamp(ep, flow, from, n, again);
-	head = take_copy(ep, flow, from);
+	head = take_copy(ep, flow, from, sl);
 	rl_packet_start(head);
-	ep_fill_meta(ep, head, flow->peer, flow->cos, class, now_ns);
-	append_run(ep, flow, from, n, head);
-	head->flags |= RL_FF_SOP;
-	head->last->flags |= RL_FF_EOP;
+	ep_fill_meta(ep, head, flow->peer, rl_flit_state(sl, class, ends),
+		     now_ns);
+	if (n > 1)
+		append_run(ep, flow, from, n, head, rl_flit_state(sl, class, 0),
+			   sl);
 	rl_pktq_push(out, head);
 }
 

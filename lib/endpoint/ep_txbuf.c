@@ -18,7 +18,7 @@ over_own(const struct rl_ep *ep, uint32_t flits)
 static unsigned int
 level_of(const struct rl_ep *ep, uint8_t cos)
 {
-	return ep->levels < 2 ? 0 : cos % ep->levels;
+	return ep->cos_level[cos & 15];
 }
 
 bool

@@ -154,6 +154,21 @@ struct rl_flit {
 _Static_assert(sizeof(struct rl_flit) == RL_FLIT_BYTES + RL_CACHE_LINE,
 	       "a flit is one line of state and its wire image");
 
+/** rl_flit.state of a flit that begins its way. */
+static inline uint64_t
+rl_flit_state(uint8_t sl, uint8_t class, uint8_t flags)
+{
+	_Static_assert(offsetof(struct rl_flit, sl) ==
+				       offsetof(struct rl_flit, state) + 2 &&
+			       offsetof(struct rl_flit, class) ==
+				       offsetof(struct rl_flit, state) + 5 &&
+			       offsetof(struct rl_flit, flags) ==
+				       offsetof(struct rl_flit, state) + 6,
+		       "where it puts them");
+	return (uint64_t)sl << 16 | (uint64_t)class << 40 |
+	       (uint64_t)flags << 48;
+}
+
 /**
  * Destination and source of a token [RES-5]: no endpoint has this id. A token
  * goes no further than the device at the other end of its link.

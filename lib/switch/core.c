@@ -409,6 +409,9 @@ rl_core_rx(struct rl_core *core, uint16_t port, struct rl_flit *const pkts[],
 	}
 }
 
+#define ENDS (RL_FF_SOP | RL_FF_EOP)
+
+/* Flags change as a part of the state: that is what is loaded next. */
 void
 rl_core_inject(struct rl_core *core, struct rl_pktq *q, uint64_t now_ns)
 {
@@ -419,9 +422,10 @@ rl_core_inject(struct rl_core *core, struct rl_pktq *q, uint64_t now_ns)
 		pkt->in_port = RL_PORT_NONE;
 		for (struct rl_flit *f = pkt; f != NULL; f = f->next) {
 			f->loop_id = 0;
-			f->flags &= RL_FF_SOP | RL_FF_EOP;
+			f->state &= ~rl_flit_state(0, 0, (uint8_t)~ENDS);
 		}
-		pkt->flags |= RL_FF_CREDIT; /* of its own queue here */
+		/* of its own queue here */
+		pkt->state |= rl_flit_state(0, 0, RL_FF_CREDIT);
 		core_set_plane(core, pkt);
 		core->own_flits[pkt->sl & (RL_SLS - 1)] += pkt->pkt_flits;
 		core_forward(core, pkt, CORE_NEW, CORE_NO_PORT, now_ns);

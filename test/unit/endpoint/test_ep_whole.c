@@ -51,7 +51,7 @@ another_place(struct rl_txn *t)
 static void
 another_destination(struct rl_txn *t)
 {
-	t->dst = 0;
+	t->dst = 0; /* which sent it */
 }
 
 static void
@@ -70,6 +70,7 @@ static void
 another_length(struct rl_txn *t)
 {
 	t->len_flits++;
+	t->eop = false;
 }
 
 static const struct {
@@ -108,25 +109,43 @@ a_header_that_differs_within_a_packet_is_found(void **state)
 	}
 }
 
-/* All flits agree that theirs is a packet of another length than has come. */
+/* A packet of FLITS flits, the first from 0 to 1: all or only the first change. */
 static void
-a_packet_of_another_length_than_it_says_is_none(void **state)
+send_changed(change_fn change, unsigned int n)
 {
-	struct rl_flit *pkt, *f;
+	struct rl_flit *const pkt = fx_emit(&fx, FLITS);
+	struct rl_flit *f = pkt;
 	struct rl_txn txn;
 
-	(void)state;
-	open_default();
-	pkt = f = fx_emit(&fx, FLITS);
-	for (uint32_t i = 0; i < FLITS; i++, f = f->next) {
+	for (uint32_t i = 0; i < n; i++, f = f->next) {
 		rl_txn_get(f->wire, &txn);
-		another_length(&txn);
-		txn.eop = false;
+		change(&txn);
 		rl_txn_put(f->wire, &txn);
 		fx_encode(&fx, f, i);
 	}
 	fx_rx(&fx, 1, pkt);
 	assert_null(rl_ep_recv(fx.ep[1]));
+}
+
+static void
+what_a_whole_packet_says_of_itself_is_looked_at(void **state)
+{
+	(void)state;
+	open_default();
+	send_changed(another_length, FLITS); /* than has come */
+	fx_close(&fx);
+	open_default();
+	send_changed(another_destination, FLITS);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_misrouted), FLITS);
+	fx_close(&fx);
+	open_default();
+	send_changed(too_many_bytes, 1);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_malformed), 1);
+	fx_close(&fx);
+	open_default();
+	send_changed(another_tag, FLITS);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_inconsistent), 1);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_ahead), FLITS - 1);
 	fx_close(&fx);
 }
 
@@ -218,7 +237,7 @@ main(void)
 		cmocka_unit_test(
 			a_header_that_differs_within_a_packet_is_found),
 		cmocka_unit_test(
-			a_packet_of_another_length_than_it_says_is_none),
+			what_a_whole_packet_says_of_itself_is_looked_at),
 		cmocka_unit_test(a_packet_with_a_marked_flit_is_not_taken),
 		cmocka_unit_test(each_ack_within_a_packet_is_heard),
 		cmocka_unit_test(what_is_not_clean_is_taken_flit_by_flit),
