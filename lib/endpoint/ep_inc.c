@@ -47,11 +47,27 @@ is_over(const struct ep_peer *peer, uint32_t inc, uint64_t now_ns)
 	return false;
 }
 
+/** The peer has lost its state: nothing is held, nor expected. */
+static void
+rx_reset(struct rl_ep *ep, struct ep_flow *flow)
+{
+	if (flow->flags & EPF_TURNED)
+		ep->nturned--;
+	ep_order_sync(ep, flow, flow->held > 0 ? flow->high : flow->expect,
+		      flow->rx_tag);
+	flow->flags &= ~(EPF_RX_SYNCED | EPF_RX_SEEN | EPF_ACK_NOW |
+			 EPF_SYNC_ACK_NOW | EPF_NAK_NOW | EPF_HINT |
+			 EPF_LOST_NOW | EPF_TURNED | EPF_BUSY_NOW);
+	flow->ack_at_ns = RL_NEVER;
+	flow->gap_at_ns = RL_NEVER;
+	flow->unacked = 0;
+}
+
 /** Both halves of a flow whose peer has lost its own. */
 static void
 restart_flow(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
-	ep_order_reset(ep, flow);
+	rx_reset(ep, flow);
 	switch ((enum rl_ep_flow_state)flow->state) {
 	case RL_EP_FLOW_OPEN:
 		ep_fail(ep, flow, RL_EP_RESTARTED, now_ns);

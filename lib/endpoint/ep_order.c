@@ -227,13 +227,18 @@ accept(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f, bool shown,
 }
 
 void
-ep_order_whole(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *head,
-	       uint32_t n, uint64_t now_ns)
+ep_order_run(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *head,
+	     uint64_t now_ns)
 {
+	const uint16_t n = head->pkt_flits;
+
 	EP_COUNT_N(ep, rx_ok, n);
 	flow->expect += n;
-	flow->rx_tag++;
-	ep_reasm_whole(ep, head);
+	flow->rx_pos = (uint16_t)(flow->rx_pos + n);
+	if (ep_reasm_run(ep, flow, head)) {
+		flow->rx_tag++;
+		flow->rx_pos = 0;
+	}
 	confirm(ep, flow);
 	ep_ack_count(ep, flow, n, now_ns);
 }
@@ -392,21 +397,6 @@ ep_order_hint(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	if (flow->held == 0)
 		flow->high = flow->expect;
 	gap_arm(ep, flow, rl_deadline(now_ns, ep->cfg.nak_delay_ns));
-}
-
-void
-ep_order_reset(struct rl_ep *ep, struct ep_flow *flow)
-{
-	if (flow->flags & EPF_TURNED)
-		ep->nturned--;
-	ep_order_sync(ep, flow, flow->held > 0 ? flow->high : flow->expect,
-		      flow->rx_tag);
-	flow->flags &= ~(EPF_RX_SYNCED | EPF_RX_SEEN | EPF_ACK_NOW |
-			 EPF_SYNC_ACK_NOW | EPF_NAK_NOW | EPF_HINT |
-			 EPF_LOST_NOW | EPF_TURNED | EPF_BUSY_NOW);
-	flow->ack_at_ns = RL_NEVER;
-	flow->gap_at_ns = RL_NEVER;
-	flow->unacked = 0;
 }
 
 void

@@ -405,16 +405,14 @@ void ep_turn_back(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f);
 bool ep_order_flit(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
 		   uint32_t seq, bool shown, uint64_t now_ns);
 /**
- * The same of a client's packet of @p n flits, whole, the next of a flow that
- * holds nothing and has none begun.
+ * The same of flits in a row that are what comes next, of one client's packet,
+ * where the flow holds nothing.
  */
-void ep_order_whole(struct rl_ep *ep, struct ep_flow *flow,
-		    struct rl_flit *head, uint32_t n, uint64_t now_ns);
+void ep_order_run(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *head,
+		  uint64_t now_ns);
 void ep_order_hint(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
 void ep_order_sync(struct rl_ep *ep, struct ep_flow *flow, uint32_t expect,
 		   uint32_t tag);
-/** The peer has lost its state: nothing is held, nor expected. */
-void ep_order_reset(struct rl_ep *ep, struct ep_flow *flow);
 void ep_on_gap_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
 /** An ACK is due at once. */
 void ep_ack_soon(struct rl_ep *ep, struct ep_flow *flow);
@@ -431,8 +429,8 @@ void ep_ack_count(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 /* ep_reasm.c */
 void ep_reasm_flit(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f);
 void ep_reasm_drop(struct rl_ep *ep, struct ep_flow *flow);
-/** A packet that arrived whole, where none of its flow is being put together. */
-void ep_reasm_whole(struct rl_ep *ep, struct rl_flit *head);
+/** Flits in a row that continue the packet. @return whether they end it */
+bool ep_reasm_run(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *head);
 
 /* ep_profile.c */
 /** Writes FSN and ReplayCmd of @p n flits of the retry buffer. */

@@ -21,8 +21,12 @@ ep_reasm_drop(struct rl_ep *ep, struct ep_flow *flow)
 }
 
 static void
-deliver(struct rl_ep *ep, struct rl_flit *head)
+deliver(struct rl_ep *ep, struct ep_flow *flow)
 {
+	struct rl_flit *head = flow->part;
+
+	flow->part = NULL;
+	ep->rx_part -= head->pkt_flits;
 	EP_COUNT(ep, rx_packets);
 	EP_COUNT_N(ep, rx_bytes, rl_ep_len_bytes(head));
 	rl_pktq_push(&ep->ready, head);
@@ -37,14 +41,23 @@ name_packet(struct rl_flit *f, const struct rl_txn *txn)
 	f->class = txn->class;
 }
 
-void
-ep_reasm_whole(struct rl_ep *ep, struct rl_flit *head)
+bool
+ep_reasm_run(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *head)
 {
 	struct rl_txn txn;
 
 	rl_txn_get(head->wire, &txn);
-	name_packet(head, &txn);
-	deliver(ep, head);
+	ep->rx_part += head->pkt_flits;
+	if (flow->part == NULL) {
+		name_packet(head, &txn);
+		flow->part = head;
+	} else {
+		rl_packet_join(flow->part, head);
+	}
+	if (flow->part->pkt_flits != txn.len_flits)
+		return false;
+	deliver(ep, flow);
+	return true;
 }
 
 void
@@ -69,11 +82,8 @@ ep_reasm_flit(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f)
 		rl_packet_append(flow->part, f);
 	}
 	ep->rx_part++;
-	if (txn.eop) {
-		ep->rx_part -= flow->part->pkt_flits;
-		deliver(ep, flow->part);
-		flow->part = NULL;
-	}
+	if (txn.eop)
+		deliver(ep, flow);
 }
 
 uint32_t

@@ -12,9 +12,10 @@
  * is what counts. Flows are made for verified headers only.
  *
  * Most packets arrive as they were sent: whole, next in their flow, in a burst
- * where nothing was hurt. Such a packet is judged as one (whole()): its flits
- * must have the numbers that were predicted, which the syndromes say, and the
- * first one's header but for what tells them apart. All else goes flit by flit.
+ * where nothing was hurt. Such a packet, or the part of it that cut-through
+ * brings, is judged as one (run_of()): its flits must have the numbers that were
+ * predicted, which the syndromes say, and the first one's header but for what
+ * tells them apart. All else goes flit by flit.
  */
 
 #define EP_RX_BURST 64 /* flits verified at once */
@@ -211,27 +212,32 @@ all_clean(const struct burst *b)
 #define ANY_ACK (UINT64_C(0xff) << 56)
 #define UNKNOWN (ANY_SL | ANY_CLASS | SPARE | RL_TXN_VALID | ANY_ACK)
 
-/** Whether a flow takes its next packet as it comes. */
+/** Whether a flow takes what comes next as it comes. */
 static bool
-takes_whole(const struct rl_ep *ep, const struct ep_flow *flow)
+takes_runs(const struct rl_ep *ep, const struct ep_flow *flow)
 {
-	return flow->held == 0 && flow->part == NULL && flow->rx_pos == 0 &&
+	const uint32_t begun = flow->part == NULL ? 0 : flow->part->pkt_flits;
+
+	return flow->held == 0 && flow->rx_pos == begun &&
 	       (flow->flags & EPF_RX_SYNCED) && !ep_client_full(ep, flow);
 }
 
-/** Whether @p w begins the packet of @p n flits that comes next. */
+/** Whether @p w is the header of the flit that comes next. */
 static bool
-begins(const struct rl_ep *ep, const struct ep_flow *flow,
-       struct rl_txn_words w, uint32_t n)
+is_next(const struct rl_ep *ep, const struct ep_flow *flow,
+	struct rl_txn_words w)
 {
+	const uint32_t pos = flow->rx_pos, len = RL_TXN_LEN(w);
 	const uint64_t lo = ep->id | (uint64_t)flow->peer << 16 |
-			    (uint64_t)flow->cos << 36 | RL_TXN_SOP |
-			    (n == 1 ? RL_TXN_EOP : 0);
+			    (uint64_t)flow->cos << 36 |
+			    (pos == 0 ? RL_TXN_SOP : 0) |
+			    (pos + 1 == len ? RL_TXN_EOP : 0);
 
 	_Static_assert(RL_FLIT_DATA == 0, "no bit of it is set");
 	return ((w.lo ^ lo) & ~UNKNOWN) == 0 &&
-	       w.hi == (flow->rx_tag | (uint64_t)n << 48) &&
-	       n <= ep->cfg.max_packet_flits;
+	       (w.hi << 16) == ((uint64_t)pos << 48 |
+				(uint64_t)flow->rx_tag << 16) &&
+	       len <= ep->cfg.max_packet_flits;
 }
 
 static bool
@@ -241,21 +247,26 @@ bytes_ok(struct rl_txn_words w)
 }
 
 /**
- * How many flits from @p i on, of a burst that is clean, are one packet of a
- * client, whole and the next of its flow. 0: each must be looked at.
+ * How many flits from @p i on, of a burst that is clean, came in a row and are
+ * what comes next of a client's packet: all of it, or with cut-through a part.
+ * 0: each must be looked at.
  */
 static uint32_t
-whole(const struct rl_ep *ep, const struct burst *b, uint32_t i)
+run_of(const struct rl_ep *ep, const struct burst *b, uint32_t i)
 {
 	const struct ep_flow *flow = b->flow[i];
 	const struct rl_flit *head = b->flit[i];
 	const uint16_t fsn = rl_get16(head->wire);
 	const uint32_t n = head->pkt_flits;
 	struct rl_txn_words w = rl_txn_words_get(head->wire);
+	uint32_t left;
 
 	if (!(b->heads >> i & 1) || n > b->n - i || flow == NULL ||
 	    b->eseq[i] != (flow->expect & seq_mask(ep)) ||
-	    !takes_whole(ep, flow) || !begins(ep, flow, w, n) || !bytes_ok(w))
+	    !takes_runs(ep, flow) || !is_next(ep, flow, w) || !bytes_ok(w))
+		return 0;
+	left = RL_TXN_LEN(w) - flow->rx_pos;
+	if (n > left)
 		return 0;
 	w.lo &= ~RL_TXN_SOP;
 	for (uint32_t k = 1; k < n; k++) {
@@ -263,7 +274,7 @@ whole(const struct rl_ep *ep, const struct burst *b, uint32_t i)
 		const struct rl_txn_words v = rl_txn_words_get(wire);
 
 		w.hi += RL_TXN_NEXT_POS;
-		if (k + 1 == n)
+		if (k + 1 == left)
 			w.lo |= RL_TXN_EOP;
 		if (((v.lo ^ w.lo) & ~RL_TXN_VALID) != 0 || v.hi != w.hi ||
 		    !bytes_ok(v) || rl_get16(wire) != fsn ||
@@ -273,15 +284,15 @@ whole(const struct rl_ep *ep, const struct burst *b, uint32_t i)
 	return n;
 }
 
-/** A packet of @p n flits that is whole(). */
+/** What run_of() says comes next. */
 static void
-take_whole(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *head,
-	   uint32_t n, uint64_t now_ns)
+take_run(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *head,
+	 uint64_t now_ns)
 {
 	const bool acks = rl_flit_cmd(head->wire) == RL_CMD_ACK;
 	const uint32_t ack = rl_flit_ack(head->wire);
 
-	ep_order_whole(ep, flow, head, n, now_ns);
+	ep_order_run(ep, flow, head, now_ns);
 	if (acks && ep_profile_has_header(ep) && ep->cfg.retry)
 		piggybacked(ep, flow, ack, now_ns);
 }
@@ -312,9 +323,9 @@ burst_run(struct rl_ep *ep, struct burst *b, uint64_t now_ns)
 			    b->fec) == 0 &&
 		ep->isn && all_clean(b);
 	for (uint32_t i = 0; i < b->n; i += n) {
-		n = clean ? whole(ep, b, i) : 0;
+		n = clean ? run_of(ep, b, i) : 0;
 		if (rl_likely(n != 0)) {
-			take_whole(ep, b->flow[i], b->flit[i], n, now_ns);
+			take_run(ep, b->flow[i], b->flit[i], now_ns);
 			continue;
 		}
 		judge(ep, b, i, now_ns);
@@ -337,7 +348,7 @@ burst_add(struct rl_ep *ep, struct burst *b, struct rl_flit *f, uint64_t now_ns)
 		struct rl_flit *next = f->next;
 
 		if (rl_unlikely(f->mark != RL_MARK_OK)) {
-			b->heads = 0; /* they are whole no more */
+			b->heads = 0; /* some lie in no row any more */
 			drop(ep, f, RL_EPC_rx_marked);
 		} else {
 			b->flit[b->n] = f;

@@ -318,6 +318,8 @@ struct rl_txn_words {
 #define RL_TXN_VALID (UINT64_C(0xff) << RL_TXN_VALID_SHIFT)
 /** What the next flit of a packet has more in .hi. */
 #define RL_TXN_NEXT_POS (UINT64_C(1) << 32)
+/** Flits of the packet. */
+#define RL_TXN_LEN(w) ((uint32_t)((w).hi >> 48))
 
 static inline struct rl_txn_words
 rl_txn_pack(const struct rl_txn *t)

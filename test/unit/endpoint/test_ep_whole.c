@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Packets that arrive whole are judged as one. Whatever of a flit in their
- * middle differs from what it should be must be found all the same.
+ * Flits that arrive in a row are judged as one. Whatever of one of them differs
+ * from what it should be must be found all the same.
  */
 
 #include <setjmp.h>
@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "ep_fixture.h"
+#include "rl_flit_run.h"
 
 #define FLITS 5
 
@@ -210,6 +211,51 @@ what_is_not_clean_is_taken_flit_by_flit(void **state)
 	fx_close(&fx);
 }
 
+/* Takes a packet apart, as cut-through does: the first @p n flits of it. */
+static struct rl_flit *
+part_of(struct rl_flit **pkt, unsigned int n)
+{
+	struct rl_flit *const head = *pkt;
+	struct rl_flit *last = flit_of(head, n - 1);
+	struct rl_flit *rest = last->next;
+
+	if (rest != NULL) {
+		rest->last = head->last;
+		rest->pkt_flits = (uint16_t)(head->pkt_flits - n);
+		rl_run_none(rest);
+	}
+	last->next = NULL;
+	head->last = last;
+	head->pkt_flits = (uint16_t)n;
+	*pkt = rest;
+	return head;
+}
+
+/* Parts are flits in a row, too; one that is missing holds up the others. */
+static void
+a_packet_that_comes_in_parts_is_put_together(void **state)
+{
+	struct rl_flit *pkt, *missing;
+
+	(void)state;
+	for (unsigned int cut = 1; cut < FLITS; cut++) {
+		open_default();
+		pkt = fx_emit(&fx, FLITS);
+		fx_rx(&fx, 1, part_of(&pkt, cut));
+		assert_null(rl_ep_recv(fx.ep[1]));
+		fx_rx(&fx, 1, pkt);
+		assert_int_equal(fx_take(&fx, 1, false), 1);
+		pkt = fx_emit(&fx, FLITS);
+		missing = part_of(&pkt, cut);
+		fx_rx(&fx, 1, pkt);
+		assert_null(rl_ep_recv(fx.ep[1]));
+		fx_rx(&fx, 1, fx_emit(&fx, 2));
+		fx_rx(&fx, 1, missing);
+		assert_int_equal(fx_take(&fx, 1, false), 2);
+		fx_close(&fx);
+	}
+}
+
 /* The ACK that so many flits ask for does not wait for more. */
 static void
 a_whole_packet_is_acknowledged_as_its_flits_would_be(void **state)
@@ -241,6 +287,7 @@ main(void)
 		cmocka_unit_test(a_packet_with_a_marked_flit_is_not_taken),
 		cmocka_unit_test(each_ack_within_a_packet_is_heard),
 		cmocka_unit_test(what_is_not_clean_is_taken_flit_by_flit),
+		cmocka_unit_test(a_packet_that_comes_in_parts_is_put_together),
 		cmocka_unit_test(
 			a_whole_packet_is_acknowledged_as_its_flits_would_be),
 	};
