@@ -33,6 +33,13 @@ _Static_assert(CHECK_WORD == RL_FRAME_SIDEBAND_OFF / 8u &&
 		       CHECK_WORD == WORDS_SHORT - 2,
 	       "word 6 has the check and the first sideband");
 
+/*
+ * A word of a header in memory, loaded and stored as it is: volatile. Two
+ * words that the compiler makes one of go through the stack. There a load of
+ * both waits until each has left the store buffer.
+ */
+typedef volatile uint64_t frame_word __attribute__((may_alias, aligned(1)));
+
 /* Bytes of the header that the check covers, and before them. */
 FRAME_INLINE uint32_t
 frame_header(unsigned int type, unsigned int nflits)
@@ -168,10 +175,12 @@ header_words(uint64_t w[], uint8_t *frame, const struct rl_frame_hdr *h,
 FRAME_INLINE void
 store_words(uint8_t *frame, uint64_t w[], uint32_t n, uint32_t check)
 {
+	frame_word *const to = (frame_word *)(void *)frame;
+
 	w[CHECK_WORD] |= (uint64_t)check << CHECK_SHIFT;
-	/* one by one: as a block they would go through the stack */
+#pragma GCC unroll 8
 	for (uint32_t i = 0; i < WORDS_SHORT; i++)
-		rl_put64(frame + 8 * i, w[i]);
+		to[i] = w[i];
 	if (n != WORDS_SHORT)
 		memcpy(frame + RL_FRAME_HEADER_SHORT, w + WORDS_SHORT,
 		       RL_FRAME_HEADER_LONG - RL_FRAME_HEADER_SHORT);
@@ -192,19 +201,24 @@ seal_short_hw(uint8_t *frame, const struct rl_frame_hdr *h,
 }
 
 FRAME_HW static void
+seal_long_hw(uint8_t *frame, const struct rl_frame_hdr *h,
+	     const uint8_t *sideband, const uint8_t *mac)
+{
+	uint64_t w[WORDS_LONG];
+	const uint32_t n = header_words(w, frame, h, sideband, mac);
+
+	store_words(frame, w, n, check_hw(w, n));
+}
+
+FRAME_HW static void
 seal_hw(uint8_t *frame, const struct rl_frame_hdr *h, const uint8_t *sideband,
 	const uint8_t *mac)
 {
-	uint64_t w[WORDS_LONG];
-	uint32_t n;
-
 	if (rl_likely(h->type == RL_FRAME_DATA &&
-		      h->nflits - 1u < RL_FRAME_FLITS_SHORT)) {
+		      h->nflits - 1u < RL_FRAME_FLITS_SHORT))
 		seal_short_hw(frame, h, sideband, mac);
-		return;
-	}
-	n = header_words(w, frame, h, sideband, mac);
-	store_words(frame, w, n, check_hw(w, n));
+	else
+		seal_long_hw(frame, h, sideband, mac);
 }
 
 static void
@@ -282,7 +296,9 @@ read_words(struct rl_frame_hdr *h, const uint64_t w[])
 	h->rx_epoch = (uint8_t)(w[2] >> 24);
 	h->seq = (uint16_t)(w[2] >> 32);
 	h->ack = (uint16_t)(w[2] >> 48);
-	memcpy(h->credit, w + 3, sizeof(h->credit));
+	/* as two, as they were loaded */
+	memcpy(h->credit, w + 3, sizeof(w[3]));
+	memcpy(h->credit + RL_VCS / 2, w + 4, sizeof(w[4]));
 	h->stamp = (w[2] >> 8 & 0xff) << 48 | (w[5] & 0xffffffffffff);
 	h->stamp_echo = (uint32_t)(w[5] >> 48 | w[6] << 16);
 	h->bytes = 0;
@@ -338,11 +354,14 @@ open_short_hw(const uint8_t *frame, uint32_t len, struct rl_frame_hdr *h)
 {
 	const uint64_t like = ETHERTYPE_LE |
 			      (RL_FRAME_DATA | RL_FRAME_VERSION << 4) << 16;
+	const frame_word *const from = (const frame_word *)(const void *)frame;
 	uint64_t w[WORDS_SHORT];
 
 	if (len < RL_FRAME_HEADER_SHORT)
 		return false;
-	memcpy(w, frame, sizeof(w));
+#pragma GCC unroll 8
+	for (uint32_t i = 0; i < WORDS_SHORT; i++)
+		w[i] = from[i];
 	h->type = RL_FRAME_DATA;
 	h->nflits = (uint8_t)(w[1] >> 56);
 	if ((w[1] >> 32 & 0xffffff) != like ||
