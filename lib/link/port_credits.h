@@ -8,6 +8,7 @@
  * state, written by the functions here and there.
  */
 
+#include "port_lanes.h"
 #include "port_priv.h"
 
 /*
@@ -57,23 +58,35 @@ port_rx_look(struct rl_port *port)
 	port->rx.limit_look = true;
 }
 
+/* What a limit is but for what the core has freed: it seldom changes. */
+static inline void
+port_rx_ground(struct rl_port *port)
+{
+	struct port_rx *rx = &port->rx;
+
+	rx->limit_stale = false;
+	for (unsigned int vc = 0; vc < RL_VCS; vc++)
+		rx->ground[vc] = (uint16_t)(port->p.cfg->credits_flits +
+					    rx->freed[vc] - rx->base[vc] -
+					    rx->own[vc]);
+}
+
 /* The same, kept. */
 static inline const uint16_t *
 port_rx_limits(struct rl_port *port)
 {
 	struct port_rx *rx = &port->rx;
+	port_lanes freed;
 
 	if (rl_likely(!rx->limit_look && !rx->limit_stale))
 		return rx->limit;
 	rx->limit_look = false;
 	if (!port_rx_limits_changed(port))
 		return rx->limit;
-	rx->limit_stale = false;
-	/* before the limits: what comes between the two is looked at again */
-	for (unsigned int i = 0; i < RL_SHARED_WORDS; i++)
-		rx->freed_seen[i] = rl_shared_freed_word(port->p.shared, i);
-	for (unsigned int vc = 0; vc < RL_VCS; vc++)
-		rx->limit[vc] = port_rx_limit(port, vc);
+	if (rl_unlikely(rx->limit_stale))
+		port_rx_ground(port);
+	freed = port_lanes_freed(port->p.shared, rx->freed_seen);
+	port_lanes_put(rx->limit, port_lanes_get(rx->ground) + freed);
 	return rx->limit;
 }
 

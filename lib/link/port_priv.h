@@ -172,6 +172,7 @@ struct port_rx {
 
 	/* port_rx_limits(), as it was, and what it was computed from */
 	uint16_t limit[RL_VCS];
+	uint16_t ground[RL_VCS]; /* the limits, had the core freed nothing */
 	uint64_t freed_seen[RL_SHARED_WORDS];
 	bool limit_stale; /* one of the above has changed since */
 	bool limit_look;  /* what the core freed may have */

@@ -18,6 +18,7 @@
 
 #include <string.h>
 
+#include "port_lanes.h"
 #include "port_priv.h"
 
 void
@@ -97,9 +98,15 @@ void
 port_queue_credits(struct rl_port *port, const uint16_t limit[RL_VCS])
 {
 	struct port_queue *q = &port->queue;
+	const port_lanes now = port_lanes_get(limit);
 
 	if (rl_likely(memcmp(limit, q->limit, sizeof(q->limit)) == 0))
 		return; /* as in most frames */
+	if (rl_likely(!port_lanes_back(now - port_lanes_get(q->limit)) &&
+		      !port_lanes_back(now - port_lanes_get(q->consumed)))) {
+		port_lanes_put(q->limit, now);
+		return;
+	}
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
 		/* cyclic: only a limit that lies ahead is news */
 		if ((int16_t)(limit[vc] - q->limit[vc]) <= 0)

@@ -63,12 +63,15 @@ credits_due(const struct rl_port *port, const uint16_t limit[RL_VCS],
 static void
 tx_credits(struct rl_port *port, struct rl_frame_hdr *h)
 {
-	const uint16_t *const limit = port_rx_limits(port);
 	uint16_t *const told = port->tx.credit_told;
+	const uint16_t *const limit = port_rx_limits(port);
+	const port_lanes now = port_lanes_get(limit);
 
-	memcpy(h->credit, limit, sizeof(h->credit));
-	if (memcmp(limit, told, sizeof(h->credit)) == 0)
+	port_lanes_put(h->credit, now);
+	if (rl_likely(!port_lanes_back(now - port_lanes_get(told)))) {
+		port_lanes_put(told, now);
 		return;
+	}
 	for (unsigned int vc = 0; vc < RL_VCS; vc++)
 		if ((int16_t)(limit[vc] - told[vc]) > 0)
 			told[vc] = limit[vc];

@@ -210,6 +210,32 @@ credits_that_no_peer_can_have_are_refused(void **state)
 	bench_close(&b);
 }
 
+static void
+a_limit_that_goes_back_takes_nothing_back(void **state)
+{
+	struct rl_port_info was;
+	struct rl_frame_hdr h;
+	struct bench b;
+	struct bench_end *const e = &b.end[0];
+
+	(void)state;
+	open_up(&b, NULL);
+	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
+		was = bench_info(e);
+		h = bench_forge(e, RL_FRAME_IDLE, 0, b.now_ns + 2 * vc + 1);
+		for (unsigned int i = 0; i < RL_VCS; i++)
+			h.credit[i] = (uint16_t)(was.credits[i] +
+						 was.consumed[i] + 9);
+		h.credit[vc] = (uint16_t)(h.credit[vc] - 14);
+		bench_inject(e, &h, b.now_ns);
+		for (unsigned int i = 0; i < RL_VCS; i++)
+			assert_int_equal(bench_info(e).credits[i] -
+					 was.credits[i], i == vc ? 0 : 9);
+	}
+	assert_int_equal(COUNTER(e, rx_credit_error), 0);
+	bench_close(&b);
+}
+
 static enum bench_act
 rewrite_nak(void *ctx, struct bench_frame *f)
 {
@@ -548,6 +574,7 @@ main(void)
 		cmocka_unit_test(a_full_count_of_links_does_not_begin_again),
 		CASE("[LCB-3] credits that no peer can have are refused",
 		     credits_that_no_peer_can_have_are_refused),
+		cmocka_unit_test(a_limit_that_goes_back_takes_nothing_back),
 		CASE("[LCB-3] ends made here do not widen the room",
 		     ends_made_here_do_not_widen_the_room),
 		CASE("ends made here cost no credits of the next epoch",
