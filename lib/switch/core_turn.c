@@ -10,8 +10,6 @@
  * holds for one call, and only as long as nothing unusual happens in it.
  */
 
-#include <string.h>
-
 #include "core_priv.h"
 
 /* Where packets of a VC went, and which: nothing is known where key is 0. */
@@ -42,6 +40,23 @@ _Static_assert(offsetof(struct rl_flit, plane) ==
 		       offsetof(struct rl_flit, sl) ==
 			       offsetof(struct rl_flit, state) + 2,
 	       "where they are looked for");
+
+/* Nothing is known of where packets go. */
+static inline void
+turn_forget(struct turn *t)
+{
+#pragma GCC unroll 8
+	for (unsigned int vc = 0; vc < RL_VCS; vc++)
+		t->way[vc].key = 0;
+	t->egress = NULL;
+}
+
+static inline void
+turn_begin(struct turn *t)
+{
+	turn_forget(t);
+	t->room = t->packets = t->flits = 0;
+}
 
 /* Whether packets are looked up, and nothing else, at the moment. */
 static bool
@@ -147,20 +162,19 @@ rl_core_rx_queue(struct rl_core *core, uint16_t port, struct rl_pktq *q,
 	struct rl_flit *pkt = q->head, *next;
 	struct rl_port_shared *const in = core->port[port].shared;
 	bool usual = turn_usual(core);
-	struct turn t = { 0 };
+	struct turn t;
 
 	RL_DASSERT(port < core->p.nports);
 	CORE_COUNT_N(core, rx_packets, q->packets);
 	*q = (struct rl_pktq){ 0 };
+	turn_begin(&t);
 	for (; pkt != NULL; pkt = next) {
 		next = pkt->next_pkt;
 		__builtin_prefetch(next);
 		if (rl_likely(usual) && turn_packet(core, &t, pkt, in, next))
 			continue;
-		if (usual) { /* what comes of it, nobody knows */
-			memset(t.way, 0, sizeof(t.way));
-			t.egress = NULL;
-		}
+		if (usual) /* what comes of it, nobody knows */
+			turn_forget(&t);
 		core_rx_one(core, port, pkt, now_ns);
 		usual = turn_usual(core);
 	}
