@@ -8,13 +8,13 @@
 #define PORT_TX_BURST 8
 #define PORT_TX_BURST_MAX 32
 /*
- * A poll sends bursts until there is nothing left, or this much has gone: small
- * frames share the price of a poll, and of large ones no more go than the next
- * in the row finds in its cache. Where each burst costs a system call, more of
- * them go in one.
+ * A poll sends bursts until there is nothing left, or this much has gone: the
+ * frames share the price of a poll. More would go no faster, but those behind
+ * would wait longer: for a link's death to be seen, and for what it held.
+ * Where each burst costs a system call, more of them go in one.
  */
 #define PORT_TX_FRAMES 32
-#define PORT_TX_BYTES (40 * RL_FLIT_BYTES)
+#define PORT_TX_BYTES (64 * RL_FLIT_BYTES)
 #define PORT_PIPE_BURST 32
 
 static unsigned int
