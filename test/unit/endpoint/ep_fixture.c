@@ -283,6 +283,7 @@ fx_copy(struct fx *fx, const struct rl_flit *pkt)
 struct rl_flit *
 fx_cut(struct fx *fx, struct rl_flit *pkt, unsigned int i)
 {
+	const uint16_t dst = pkt->dst, src = pkt->src;
 	struct rl_flit *head = NULL, *next;
 
 	for (unsigned int k = 0, n = pkt->pkt_flits; k < n; k++, pkt = next) {
@@ -292,6 +293,8 @@ fx_cut(struct fx *fx, struct rl_flit *pkt, unsigned int i)
 		} else if (head == NULL) {
 			head = pkt;
 			rl_packet_start(pkt);
+			pkt->dst = dst; /* of a head alone */
+			pkt->src = src;
 		} else {
 			rl_packet_append(head, pkt);
 		}
