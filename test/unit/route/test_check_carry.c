@@ -357,6 +357,28 @@ a_failure_and_a_return_cost_a_small_part(void **state)
 	expect_small_parts(false);
 }
 
+/* Where proofs are compared by destination, every port of a device counts. */
+static void
+each_of_the_ports_that_changed_is_seen(void **state)
+{
+	const struct rl_topo_port *a, *b;
+	struct carried c;
+
+	(void)state;
+	memset(&c, 0, sizeof(c));
+	fix_grid(&c.t, true, 4, 4, 0, 1);
+	c.engine = "torus-2qos";
+	c.r = fix_route(&c.t, c.engine, 8);
+	assert_int_equal(carried_judge(&c, 0, "whole"), 0);
+	a = &c.t.dev[5].port[0];
+	b = &c.t.dev[5].port[1];
+	c.r->rank[rl_channel(a->link, a->end, RL_VCS - 1)]++;
+	for (unsigned int vl = 0; vl < RL_VCS; vl++)
+		c.r->rank[rl_channel(b->link, b->end, vl)] = 1;
+	assert_int_equal(carried_judge(&c, 0, "two ports"), -ELOOP);
+	carried_close(&c);
+}
+
 /* So much that all of it is looked at sooner than the changes one by one. */
 static void
 many_failures_cost_no_more_than_a_look_at_everything(void **state)
@@ -550,6 +572,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(what_changed_while_a_destination_was_away_is_looked_at),
 		cmocka_unit_test(a_new_sl_is_followed_where_it_means_another_vl),
 		cmocka_unit_test(a_failure_and_a_return_cost_a_small_part),
+		cmocka_unit_test(each_of_the_ports_that_changed_is_seen),
 		cmocka_unit_test(many_failures_cost_no_more_than_a_look_at_everything),
 		cmocka_unit_test(a_fabric_that_may_be_cut_costs_no_more_while_it_is_whole),
 		cmocka_unit_test(flows_are_touched_where_planes_are_others),
