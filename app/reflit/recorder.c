@@ -290,16 +290,21 @@ mean_flits(const struct app *app, const struct totals *t)
 	       0.5;
 }
 
-/* Nobody planned responses: they are as many as requests. */
-static uint64_t
-responses(const struct gens *g)
+/* What generators asked and answered. */
+static void
+count_requests(const struct gens *g, uint64_t *asked, uint64_t *answered)
 {
-	uint64_t n = 0;
+	*asked = *answered = 0;
+	for (uint32_t i = 0; g->ngens != 0 && i < g->host->fabric.topo->nep;
+	     i++) {
+		const struct rl_tg_counts *c;
 
-	for (uint32_t i = 0; i < g->host->fabric.topo->nep; i++)
-		if (g->tg[i] != NULL)
-			n += rl_tg_counts(g->tg[i])->sent_responses;
-	return n;
+		if (g->tg[i] == NULL)
+			continue;
+		c = rl_tg_counts(g->tg[i]);
+		*asked += c->sent_requests;
+		*answered += c->sent_responses;
+	}
 }
 
 /* What classes of service there were: how many, or "kind". */
@@ -316,12 +321,12 @@ put_traffic(FILE *f, const struct app *app, uint64_t duration_ns)
 	const struct gens_plan *p = &app->gens.plan;
 	struct totals t;
 	double flits;
-	uint64_t answers;
+	uint64_t asked, answers; /* nobody planned these */
 	char word[8];
 
 	app_totals(app, &t);
 	flits = mean_flits(app, &t);
-	answers = app->gens.ngens != 0 ? responses(&app->gens) : 0;
+	count_requests(&app->gens, &asked, &answers);
 	fprintf(f, "duration %" PRIu64 "\n", duration_ns);
 	fprintf(f, "round-trip %" PRIu64 "\n", typical_round_trip(app));
 	fprintf(f, "traffic %s %u-%u %s %.9f\n",
@@ -333,8 +338,10 @@ put_traffic(FILE *f, const struct app *app, uint64_t duration_ns)
 				 : (double)(t.sent - answers) * flits /
 					   ((double)duration_ns / 1e3) /
 					   app->cfg.topo.nep);
-	if (p->requests > 0)
-		fprintf(f, "requests %.6f\n", p->requests);
+	if (asked > 0)
+		fprintf(f, "requests %.6f\n",
+			rl_min_u64(asked, t.sent - answers) /
+				(double)(t.sent - answers));
 	fprintf(f, "outcome sent %" PRIu64 "\noutcome delivered %" PRIu64
 		   "\noutcome lost %" PRIu64 "\noutcome duplicated %" PRIu64
 		   "\noutcome reordered %" PRIu64 "\noutcome corrupted %" PRIu64
