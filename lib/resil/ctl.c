@@ -353,6 +353,10 @@ learned(struct rl_controller *c, uint64_t now_ns)
 	}
 	if (lowest >= highest || RL_PLANTED(RESIL_NO_LEARN)) {
 		c->table_epoch = highest;
+		/* they may leave out what has returned since they were made:
+		   nobody here knows what they are made from */
+		if (highest != 0)
+			ctl_changed(c, RL_CAUSE_CONTROLLER, 0, now_ns, now_ns);
 		ctl_release(c, false, now_ns);
 		return;
 	}

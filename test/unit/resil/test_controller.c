@@ -433,6 +433,30 @@ a_new_controller_finds_half_an_install_and_ends_it(void **state)
 	assert_int_equal(f->job_link_ok[fx_link_of(f, "s0-s1")], RL_LINK_NO);
 }
 
+/* Its links are all up, and so is what the new one begins with. */
+static void
+what_returned_while_there_was_no_controller_is_in_its_successors_tables(
+	void **state)
+{
+	struct fx *f = *state;
+	const uint32_t l = fx_link_of(f, "e1-s1");
+
+	f->cut = true; /* the tables leave e1 out */
+	fx_link(f, l, RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 50 * MS));
+	assert_int_equal(f->jobs, 1);
+	assert_int_equal(f->job_link_ok[l], RL_LINK_NO);
+	fx_ctl_kill(f);
+	fx_link(f, l, RL_RESIL_LINK_UP);
+	fx_run(f, 1 * MS);
+	f->cut = false;
+	fx_ctl_begin(f);
+	assert_true(fx_settle(f, 50 * MS));
+	assert_int_equal(f->jobs, 2);
+	assert_int_equal(f->job_link_ok[l], RL_LINK_USE);
+	fx_all_have(f, fx_last(f)->epoch);
+}
+
 /* Half of the fabric has tables that are only good while nothing moves. */
 static void
 what_a_controller_had_stopped_its_successor_lets_go_with_new_tables(
@@ -549,6 +573,7 @@ main(void)
 		T(a_device_that_begins_anew_gets_tables_before_its_ports_train),
 		T(a_new_controller_finds_half_an_install_and_ends_it),
 		T(what_a_controller_had_stopped_its_successor_lets_go_with_new_tables),
+		T(what_returned_while_there_was_no_controller_is_in_its_successors_tables),
 		T(held_sources_go_on_when_the_controller_is_gone),
 		T(what_is_held_stays_held_while_the_controller_lives),
 		T(a_device_without_a_live_link_is_not_waited_for),
