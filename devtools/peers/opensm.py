@@ -132,7 +132,8 @@ class Lab:
         self.osm = subprocess.Popen(
             ["opensm", "-F", os.path.join(self.dir, "conf"), "-f",
              os.path.join(self.dir, "log"), "-D", "0x43"] +
-            (["-o"] if once else []), env=env, stdout=subprocess.DEVNULL,
+            (["-o"] if once else []), env=env, cwd=self.dir,  # sys-PID, there
+            stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
 
     def events(self):
