@@ -9,6 +9,7 @@
 #include <rte_errno.h>
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>
+#include <rte_malloc.h>
 #include <rte_ring.h>
 
 #include "rl_wires.h"
@@ -29,38 +30,45 @@ rl_wires_max(uint16_t ports_left)
 	return ports_free(ports_left) * QUEUES_MAX / 2;
 }
 
-/* Rings and devices have one name in a process: a number for each fabric. */
+/* Devices have one name in a process: a number for each fabric. */
 static unsigned int
 free_number(const struct rl_wires *w)
 {
-	char name[RTE_RING_NAMESIZE];
+	char name[RTE_ETH_NAME_MAX_LEN];
 	unsigned int i = 0;
+	uint16_t port;
 
 	for (; w->nends != 0; i++) {
-		snprintf(name, sizeof(name), "wire%u.%u%c", i, w->used[0] / 2,
-			 w->used[0] % 2 == 0 ? 'a' : 'b');
-		if (rte_ring_lookup(name) == NULL)
+		snprintf(name, sizeof(name), "net_ring_end%u.%u", i,
+			 w->used[0]);
+		if (rte_eth_dev_get_port_by_name(name, &port) != 0)
 			break;
 	}
 	return i;
 }
 
+/* Without names: each of those takes one of DPDK's 2,560 memory zones. */
 static int
-open_rings(struct rl_wires *w, unsigned int number)
+open_rings(struct rl_wires *w)
 {
-	char name[RTE_RING_NAMESIZE];
+	const ssize_t bytes = rte_ring_get_memsize(
+		rte_align32pow2(w->ring_frames + 1));
 
+	if (bytes < 0)
+		return (int)bytes;
 	for (uint32_t k = 0; k < w->nends; k++) {
-		const uint32_t i = w->used[k];
+		struct rte_ring *r = rte_zmalloc("wire", (size_t)bytes,
+						 RTE_CACHE_LINE_SIZE);
+		int ret;
 
-		snprintf(name, sizeof(name), "wire%u.%u%c", number, i / 2,
-			 i % 2 == 0 ? 'a' : 'b');
-		w->ring[i] = rte_ring_create(name, w->ring_frames,
-					     SOCKET_ID_ANY,
-					     RING_F_SP_ENQ | RING_F_SC_DEQ |
-						     RING_F_EXACT_SZ);
-		if (w->ring[i] == NULL)
-			return -rte_errno;
+		if (r == NULL)
+			return -ENOMEM;
+		w->ring[w->used[k]] = r;
+		ret = rte_ring_init(r, "wire", w->ring_frames,
+				    RING_F_SP_ENQ | RING_F_SC_DEQ |
+					    RING_F_EXACT_SZ);
+		if (ret != 0)
+			return ret;
 	}
 	return 0;
 }
@@ -137,11 +145,7 @@ rl_wires_open(struct rl_wires *w, uint32_t nlinks, const bool other[],
 	ret = list_ends(w, nlinks, other);
 	number = free_number(w);
 	if (ret == 0)
-		ret = open_rings(w, number);
-	if (ret == -ENOSPC) /* each ring takes one of DPDK's memory zones */
-		snprintf(err, errlen, "%u wires need %u rings, and DPDK has "
-			 "room for %u; take a smaller fabric, or simulate it",
-			 nlinks, w->nends, RTE_MAX_MEMZONE);
+		ret = open_rings(w);
 	if (ret != 0)
 		goto fail;
 	on_ports = RTE_MIN(w->nends, ports * QUEUES_MAX);
@@ -192,7 +196,7 @@ rl_wires_close(struct rl_wires *w)
 		while (w->ring[i] != NULL &&
 		       rte_ring_dequeue(w->ring[i], &m) == 0)
 			rte_pktmbuf_free(m);
-		rte_ring_free(w->ring[i]);
+		rte_free(w->ring[i]);
 	}
 	free(w->port_id);
 	free(w->ring);
