@@ -56,6 +56,9 @@ sim_dev_crash(struct rl_sim *s, uint32_t dev)
 
 	if (s->dead[dev])
 		return;
+	for (uint16_t p = 0; p < d->nports; p++) /* as if polled until now */
+		if (s->role[core + 1 + p].end->dozes)
+			sim_doze_end(s, &s->role[core + 1 + p]);
 	s->dead[dev] = true;
 	s->crashes++;
 	sim_ctl_dev_crash(s, dev);

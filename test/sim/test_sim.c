@@ -313,6 +313,26 @@ test_an_end_that_dozes_in_the_dark_trains_as_soon(void **state)
 }
 
 /*
+ * What crashes in a doze begins anew, and has slept through nothing. In this
+ * plan a switch does, whose ends call into the dark, without keepalives.
+ */
+static void
+test_a_device_that_crashes_while_its_ends_doze_begins_anew(void **state)
+{
+	struct rl_sim_verdict v;
+	struct rl_sim_plan plan;
+	char err[RL_ERR_MAX];
+
+	(void)state;
+	assert_int_equal(rl_sim_plan_draw(&plan, 30018871, err), 0);
+	assert_true(plan.doze && plan.cfg.link.keepalive_ns == 0);
+	assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+	if (!v.ok)
+		fail_msg("%s", v.why);
+	rl_sim_plan_free(&plan);
+}
+
+/*
  * What a frame that was lost has said, the next keepalive says again. In these
  * seeds it is the first credits of a link that has just trained.
  */
@@ -556,6 +576,8 @@ main(void)
 		cmocka_unit_test(test_links_doze_and_find_a_silent_cut_as_soon),
 		cmocka_unit_test(
 			test_an_end_that_dozes_in_the_dark_trains_as_soon),
+		cmocka_unit_test(
+			test_a_device_that_crashes_while_its_ends_doze_begins_anew),
 		cmocka_unit_test(test_no_link_dozes_while_there_is_news),
 		cmocka_unit_test(test_a_cut_at_any_flit_loses_nothing),
 		cmocka_unit_test(test_the_judge_sees_the_losses_of_no_loopback),
