@@ -95,12 +95,16 @@ ctl_abort(struct rl_controller *c, uint64_t now_ns)
 	const bool all = c->hold == RL_RESIL_HOLD_FLOWS && !c->escalate &&
 			 c->p.cfg->mode == RL_RESIL_AUTO;
 
+	const bool by_hand = c->manual;
+
 	c->escalate = c->escalate || all;
 	c->manual = false;
+	if (by_hand)
+		ctl_record_quiesce(c);
 	ctl_record_close(c, RL_OUTCOME_TIMEOUT, now_ns);
 	if (all)
 		c->retry_ns = now_ns; /* at once */
-	else
+	else if (!by_hand)
 		ctl_retry(c, now_ns);
 	/* not installed: who waits for tables still does */
 	ctl_release(c, false, now_ns);

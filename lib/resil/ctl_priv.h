@@ -215,6 +215,8 @@ void ctl_port_confirmed(struct rl_controller *c, uint32_t end, uint32_t ver);
 /* ctl_record.c */
 /** A recovery begins, for what has changed. */
 void ctl_record_open(struct rl_controller *c);
+/** One by hand, which has no tables: only one that fails is recorded. */
+void ctl_record_quiesce(struct rl_controller *c);
 void ctl_record_close(struct rl_controller *c, enum rl_outcome outcome,
 		      uint64_t now_ns);
 /** What was held goes on. */

@@ -92,6 +92,20 @@ ctl_record_open(struct rl_controller *c)
 }
 
 void
+ctl_record_quiesce(struct rl_controller *c)
+{
+	c->cur = (struct rl_recovery){
+		.epoch = c->epoch,
+		.cause = RL_CAUSE_QUIESCE,
+		.changes = 1,
+		.at_ns = c->hold_ns,
+		.mode = RL_RESIL_FULL,
+		.held_flows = ctl_all_flows(c),
+	};
+	c->recording = true;
+}
+
+void
 ctl_record_close(struct rl_controller *c, enum rl_outcome outcome,
 		 uint64_t now_ns)
 {
@@ -176,6 +190,7 @@ rl_recovery_text(const struct rl_recovery *r, const struct rl_topo *topo,
 	switch (r->cause) {
 	case RL_CAUSE_CONTROLLER:
 	case RL_CAUSE_COMMAND:
+	case RL_CAUSE_QUIESCE:
 	case RL_CAUSE_RETRY:
 		snprintf(buf, len, "%s%s", cause_name(r->cause), more);
 		return buf;

@@ -65,6 +65,7 @@ enum rl_controller_phase {
 	X(ADD, "added")							       \
 	X(CONTROLLER, "controller restarted")				       \
 	X(COMMAND, "reroute by command")				       \
+	X(QUIESCE, "quiesce by command") /* recorded where it fails */	       \
 	X(RETRY, "tried again")
 
 enum rl_cause {

@@ -142,7 +142,10 @@ def the_steps_go_by_hand():
 def while_requests_stop_responses_go_on():
     """[RES-1] Every packet asks for a response; each kind has its own VCs. The
     run ends quiesced: what was asked has been answered all the same."""
-    config = FIGURE1 + "routing: { levels = 4; };"
+    config = FIGURE1 + """routing: { levels = 4; };
+controller: { answer_ns = 500000000L; quiesce_ns = 8000000000L;
+  lease_ns = 6000000000L; };
+"""
     with Box() as box:
         run = box.run(["--classes", "kind", "--requests", "0.8", "--load",
                        "2", "--packet-flits", "4"], config=config,

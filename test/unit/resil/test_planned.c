@@ -181,6 +181,25 @@ a_link_that_degrades_is_left_before_it_dies(void **state)
 	assert_true(rl_controller_link_out(f->ctl, link));
 }
 
+/* Who asked for it reads that it failed; it is not asked for again. */
+static void
+a_quiesce_by_hand_that_fails_says_so(void **state)
+{
+	struct fx *f = *state;
+
+	f->busy[fx_dev(f, "e1")] = true;
+	assert_int_equal(rl_controller_quiesce(f->ctl, f->now_ns), 0);
+	fx_run(f, f->cfg.quiesce_ns + 5 * MS);
+	assert_int_equal(rl_controller_recoveries(f->ctl), 1);
+	assert_int_equal(fx_last(f)->cause, RL_CAUSE_QUIESCE);
+	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_TIMEOUT);
+	assert_int_equal(f->hold[fx_dev(f, "e1")], RL_RESIL_HOLD_NONE);
+	fx_run(f, 3 * f->cfg.retry_ns);
+	assert_int_equal(rl_controller_phase(f->ctl), RL_CONTROLLER_IDLE);
+	assert_int_equal(rl_controller_recoveries(f->ctl), 1);
+	assert_int_equal(f->jobs, 0);
+}
+
 int
 main(void)
 {
@@ -192,6 +211,7 @@ main(void)
 		T(an_order_to_a_port_waits_for_a_device_that_does_not_answer),
 		T(a_switch_that_was_taken_out_is_given_time_to_answer),
 		T(a_link_that_degrades_is_left_before_it_dies),
+		T(a_quiesce_by_hand_that_fails_says_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
