@@ -313,6 +313,8 @@ released(struct rl_controller *c, uint64_t now_ns)
 		ctl_record_close(c, RL_OUTCOME_DONE, now_ns);
 	}
 	c->pause_ns = RL_NEVER;
+	if (c->start && c->cut) /* better than nothing */
+		ctl_plan_back(c, now_ns);
 	if (c->start)
 		ctl_plan_down(c, now_ns);
 	c->start = false;

@@ -39,9 +39,12 @@ ctl_plan_down(struct rl_controller *c, uint64_t now_ns)
 		struct ctl_link *cl = &c->link[i];
 		const bool gone = ctl_link_removed(c, i);
 
-		if (cl->down || !(gone || (cl->avoided && c->avoid)))
+		/* what has changed since may need what is avoided */
+		if (cl->down ||
+		    !(gone || (cl->avoided && c->avoid && !c->changed)))
 			continue;
 		cl->down = true;
+		cl->left = !gone;
 		ctl_port_order(c, i, RL_LOCAL_PORT_DRAIN, now_ns);
 	}
 }
@@ -102,6 +105,7 @@ rl_controller_remove_link(struct rl_controller *c, uint32_t link,
 	if (c->link[link].removed)
 		return -EALREADY;
 	c->link[link].removed = true;
+	c->link[link].left = false;
 	ctl_link_judge(c, link, now_ns);
 	ctl_changed(c, RL_CAUSE_REMOVE, link, now_ns, now_ns);
 	return 0;
@@ -114,10 +118,18 @@ link_add(struct rl_controller *c, uint32_t link, uint64_t now_ns)
 	if (ctl_link_removed(c, link))
 		return;
 	c->link[link].avoided = false;
-	c->link[link].down = false;
+	c->link[link].down = c->link[link].left = false;
 	ctl_port_order(c, link, RL_LOCAL_PORT_UP, now_ns);
 	if (ctl_link_judge(c, link, now_ns)) /* it had not gone down yet */
 		ctl_changed(c, RL_CAUSE_ADD, link, now_ns, now_ns);
+}
+
+void
+ctl_plan_back(struct rl_controller *c, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < c->p.topo->nlink; i++)
+		if (c->link[i].left)
+			link_add(c, i, now_ns);
 }
 
 int

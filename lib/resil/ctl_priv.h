@@ -34,6 +34,7 @@ struct ctl_link {
 	bool removed; /* by command, or failed from the start */
 	bool avoided; /* degraded: left before it dies [RES-7] */
 	bool down;    /* its ports were ordered down */
+	bool left;    /* for its degrading alone: it still works */
 	uint64_t ok_ns;	   /* usable from then on; RL_NEVER: an end is dead */
 	uint64_t train_ns; /* dead, but taken to be up until then; 0: not */
 };
@@ -207,6 +208,8 @@ void ctl_port_order(struct rl_controller *c, uint32_t link,
 		    enum rl_local_port_order order, uint64_t now_ns);
 /** Ports of what is removed or avoided are ordered down: after the install. */
 void ctl_plan_down(struct rl_controller *c, uint64_t now_ns);
+/** Links that were left because they degrade come up again: all of them. */
+void ctl_plan_back(struct rl_controller *c, uint64_t now_ns);
 bool ctl_port_tx(struct rl_controller *c, struct rl_resil_msg *m,
 		 uint64_t now_ns);
 void ctl_port_tick(struct rl_controller *c, uint64_t now_ns);

@@ -181,6 +181,63 @@ a_link_that_degrades_is_left_before_it_dies(void **state)
 	assert_true(rl_controller_link_out(f->ctl, link));
 }
 
+/* It still works: where something else fails, it may be the only way. */
+static void
+a_link_that_was_left_comes_back_where_it_is_the_only_way(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t link = fx_link_of(f, "s0-s1");
+	const struct rl_topo_link *l = &f->topo.link[link];
+
+	f->avoided = true;
+	fx_end(f, link, 0, RL_RESIL_LINK_DEGRADED);
+	assert_true(fx_settle(f, 50 * MS));
+	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_DRAIN);
+	fx_link(f, link, RL_RESIL_LINK_DEAD); /* as it was told to */
+	assert_true(fx_settle(f, 50 * MS));
+	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_DRAIN);
+	f->avoided = false;
+	f->cut = true;
+	fx_link(f, fx_link_of(f, "s2-s3"), RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 50 * MS));
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(f->order[l->dev[i]][l->port[i]],
+				 RL_LOCAL_PORT_UP);
+	f->cut = false;
+	fx_link(f, link, RL_RESIL_LINK_UP);
+	assert_true(fx_settle(f, 50 * MS));
+	assert_int_equal(f->job_link_ok[link], RL_LINK_USE);
+	/* but not what was taken out by hand */
+	assert_int_equal(rl_controller_remove_link(f->ctl, link, f->now_ns), 0);
+	assert_true(fx_settle(f, 50 * MS));
+	f->cut = true;
+	assert_int_equal(rl_controller_reroute(f->ctl, f->now_ns), 0);
+	assert_true(fx_settle(f, 50 * MS));
+	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_DRAIN);
+}
+
+/* What dies meanwhile may leave no other way. */
+static void
+a_link_that_degrades_stays_up_while_something_else_has_failed(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t link = fx_link_of(f, "s0-s1");
+	const struct rl_topo_link *l = &f->topo.link[link];
+
+	f->avoided = true;
+	f->slow_ns[l->dev[0]] = 2 * MS;
+	fx_end(f, link, 0, RL_RESIL_LINK_DEGRADED);
+	for (int i = 0; i < 100 && rl_controller_phase(f->ctl) !=
+					   RL_CONTROLLER_INSTALL; i++)
+		fx_run(f, MS / 10);
+	assert_int_equal(rl_controller_phase(f->ctl), RL_CONTROLLER_INSTALL);
+	f->avoided = false;
+	fx_link(f, fx_link_of(f, "s2-s3"), RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 100 * MS));
+	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_NONE);
+	assert_false(rl_controller_link_out(f->ctl, link));
+}
+
 /* Who asked for it reads that it failed; it is not asked for again. */
 static void
 a_quiesce_by_hand_that_fails_says_so(void **state)
@@ -211,6 +268,8 @@ main(void)
 		T(an_order_to_a_port_waits_for_a_device_that_does_not_answer),
 		T(a_switch_that_was_taken_out_is_given_time_to_answer),
 		T(a_link_that_degrades_is_left_before_it_dies),
+		T(a_link_that_was_left_comes_back_where_it_is_the_only_way),
+		T(a_link_that_degrades_stays_up_while_something_else_has_failed),
 		T(a_quiesce_by_hand_that_fails_says_so),
 	};
 
