@@ -11,6 +11,7 @@
 #   devtools/fresh.sh --only run|test    one of the two commands
 #   devtools/fresh.sh --keep             leaves the roots where they are
 #
+# All output of what failed is kept in build/fresh.
 # What is committed is tried, not what lies about. Mounts and processes belong
 # to namespaces of their own, and end with them.
 set -eu
@@ -124,8 +125,11 @@ try() {
 		sed -n 's/^skipped: /  &/p' "$log"
 	else
 		sed 's/^/  | /' "$log" | tail -n 60
-		echo "failed: $1, exit status $status: $last"
 		failed=$((failed + 1))
+		mkdir -p build/fresh
+		cp "$log" "build/fresh/$failed.log"
+		echo "failed: $1, exit status $status: $last" \
+			"(all of it: build/fresh/$failed.log)"
 	fi
 }
 
