@@ -231,16 +231,23 @@ port_settled(const struct rl_sim *s, uint32_t dev, uint16_t p, bool links,
 	return true;
 }
 
-/* Probes, of a flit each, of who is not there: they never end. */
+/*
+ * Probes, of a flit each, of who is not there: they never end, and the next may
+ * come while the last one waits.
+ */
 static uint32_t
 probes(const struct rl_sim *s)
 {
-	uint32_t n = 0;
+	const struct rl_ep_cfg *e = &s->p.cfg->endpoint;
+	const uint64_t each = 1 + s->p.cfg->link.no_path_ns /
+					  rl_max_u64(e->retry_timer_max_ns,
+						     e->probe_ns);
+	uint64_t n = 0;
 
 	for (uint32_t d = 0; d < s->fabric.ndev; d++)
 		if (!s->dead[d] && s->fabric.dev[d].core.ep != NULL)
 			n += rl_ep_unreachable_count(s->fabric.dev[d].core.ep);
-	return n;
+	return (uint32_t)(n * each);
 }
 
 /* Nothing is in a core but perhaps probes that wait for a way. */

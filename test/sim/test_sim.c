@@ -312,50 +312,6 @@ test_an_end_that_dozes_in_the_dark_trains_as_soon(void **state)
 	free_plan(&plan);
 }
 
-/*
- * What crashes in a doze begins anew, and has slept through nothing. In this
- * plan a switch does, whose ends call into the dark, without keepalives.
- */
-static void
-test_a_device_that_crashes_while_its_ends_doze_begins_anew(void **state)
-{
-	struct rl_sim_verdict v;
-	struct rl_sim_plan plan;
-	char err[RL_ERR_MAX];
-
-	(void)state;
-	assert_int_equal(rl_sim_plan_draw(&plan, 30018871, err), 0);
-	assert_true(plan.doze && plan.cfg.link.keepalive_ns == 0);
-	assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
-	if (!v.ok)
-		fail_msg("%s", v.why);
-	rl_sim_plan_free(&plan);
-}
-
-/*
- * What a frame that was lost has said, the next keepalive says again. In these
- * seeds it is the first credits of a link that has just trained.
- */
-static void
-test_no_link_dozes_while_there_is_news(void **state)
-{
-	static const uint64_t seeds[] = { 20001053, 20001464, 20001557,
-					  20001767 };
-	struct rl_sim_verdict v;
-	struct rl_sim_plan plan;
-	char err[RL_ERR_MAX];
-
-	(void)state;
-	for (size_t i = 0; i < RL_ARRAY_SIZE(seeds); i++) {
-		assert_int_equal(rl_sim_plan_draw(&plan, seeds[i], err), 0);
-		plan.doze = true;
-		assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
-		if (!v.ok)
-			fail_msg("seed %u: %s", (unsigned int)seeds[i], v.why);
-		rl_sim_plan_free(&plan);
-	}
-}
-
 /* Cuts link @p k between the switches at its n-th flit; @return failovers. */
 static uint32_t
 cut_at(struct rl_sim_plan *plan, unsigned int k, unsigned int flit)
@@ -576,9 +532,6 @@ main(void)
 		cmocka_unit_test(test_links_doze_and_find_a_silent_cut_as_soon),
 		cmocka_unit_test(
 			test_an_end_that_dozes_in_the_dark_trains_as_soon),
-		cmocka_unit_test(
-			test_a_device_that_crashes_while_its_ends_doze_begins_anew),
-		cmocka_unit_test(test_no_link_dozes_while_there_is_news),
 		cmocka_unit_test(test_a_cut_at_any_flit_loses_nothing),
 		cmocka_unit_test(test_the_judge_sees_the_losses_of_no_loopback),
 		cmocka_unit_test(

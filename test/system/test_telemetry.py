@@ -226,27 +226,13 @@ def several_clients_may_ask_while_the_fabric_ends():
         live.end()
 
 
-@case
-def dpdk_telemetry_py_finds_the_socket_of_an_ordinary_user():
-    tool = shutil.which("dpdk-telemetry.py")
-    if tool is None:
-        raise Skip("dpdk-telemetry.py is not installed")
-    if os.path.exists("/tmp/dpdk"):
-        raise Skip("/tmp/dpdk is somebody's")
-    cmd = [REFLIT, "--", "--config", "config/figure1.cfg", "--duration", "60s"]
-    user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    if os.geteuid() != 0:
-        user = []
-    elif subprocess.run(user + ["test", "-x", REFLIT, "-a", "-r", ROOT],
-                        check=False).returncode != 0:
-        raise Skip("an ordinary user cannot reach the programs here")
-    env = {k: v for k, v in os.environ.items() if k != "XDG_RUNTIME_DIR"}
+def finds_the_socket(tool, user, cmd, env, folder):
     p = subprocess.Popen(user + cmd, cwd=ROOT, env=env,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                          text=True)
     try:
         end = time.monotonic() + 60
-        while not os.path.exists("/tmp/dpdk/rte/dpdk_telemetry.v2"):
+        while not os.path.exists(folder + "/rte/dpdk_telemetry.v2"):
             assert p.poll() is None, p.stderr.read()
             assert time.monotonic() < end
             time.sleep(0.05)
@@ -257,15 +243,37 @@ def dpdk_telemetry_py_finds_the_socket_of_an_ordinary_user():
     finally:
         p.terminate()
         p.communicate(timeout=120)
-    if os.path.exists("/tmp/dpdk"):  # another program of this user has it
-        fd = os.open("/tmp/dpdk", os.O_RDONLY)
+    if os.path.exists(folder):  # another program of this user has it
+        fd = os.open(folder, os.O_RDONLY)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            raise AssertionError("/tmp/dpdk is left behind")
+            raise AssertionError(folder + " is left behind")
         except BlockingIOError:
             pass
         finally:
             os.close(fd)
+
+
+@case
+def dpdk_telemetry_py_finds_the_socket_of_an_ordinary_user():
+    tool = shutil.which("dpdk-telemetry.py")
+    if tool is None:
+        raise Skip("dpdk-telemetry.py is not installed")
+    cmd = [REFLIT, "--", "--config", "config/figure1.cfg", "--duration", "60s"]
+    user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    env = {k: v for k, v in os.environ.items() if k != "XDG_RUNTIME_DIR"}
+    if os.geteuid() != 0: # other programs of this user run beside it
+        user = []
+        with Box() as box:
+            env["XDG_RUNTIME_DIR"] = box.dir
+            finds_the_socket(tool, user, cmd, env, box.path("dpdk"))
+        return
+    if os.path.exists("/tmp/dpdk"):
+        raise Skip("/tmp/dpdk is somebody's")
+    if subprocess.run(user + ["test", "-x", REFLIT, "-a", "-r", ROOT],
+                        check=False).returncode != 0:
+        raise Skip("an ordinary user cannot reach the programs here")
+    finds_the_socket(tool, user, cmd, env, "/tmp/dpdk")
 
 
 main()

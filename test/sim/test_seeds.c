@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Plans of the campaign that once failed, each with what was wrong. */
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "rl_sim_plan.h"
+
+static struct rl_sim_mem mem;
+
+static int
+setup(void **state)
+{
+	(void)state;
+	return rl_sim_mem_init(&mem);
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	rl_sim_mem_free(&mem);
+	return 0;
+}
+
+static void
+draw(struct rl_sim_plan *plan, uint64_t seed)
+{
+	char err[RL_ERR_MAX];
+
+	assert_int_equal(rl_sim_plan_draw(plan, seed, err), 0);
+}
+
+/* And frees it. */
+static void
+passes(struct rl_sim_plan *plan)
+{
+	struct rl_sim_verdict v;
+
+	assert_int_equal(rl_sim_plan_run(plan, &mem, &v), 0);
+	if (!v.ok)
+		fail_msg("seed %u: %s", (unsigned int)plan->seed, v.why);
+	rl_sim_plan_free(plan);
+}
+
+/*
+ * What crashes in a doze begins anew, and has slept through nothing. In this
+ * plan a switch does, whose ends call into the dark, without keepalives.
+ */
+static void
+a_device_that_crashes_while_its_ends_doze_begins_anew(void **state)
+{
+	struct rl_sim_plan plan;
+
+	(void)state;
+	draw(&plan, 30018871);
+	assert_true(plan.doze && plan.cfg.link.keepalive_ns == 0);
+	passes(&plan);
+}
+
+/* Of a peer that is cut off for good: the next is sent while one waits. */
+static void
+probes_that_wait_for_a_way_are_no_unrest(void **state)
+{
+	struct rl_sim_plan plan;
+
+	(void)state;
+	draw(&plan, 31056781);
+	assert_true(plan.cfg.link.no_path_ns >
+		    plan.cfg.endpoint.retry_timer_max_ns);
+	passes(&plan);
+}
+
+/*
+ * What a frame that was lost has said, the next keepalive says again. In these
+ * seeds it is the first credits of a link that has just trained.
+ */
+static void
+no_link_dozes_while_there_is_news(void **state)
+{
+	static const uint64_t seeds[] = { 20001053, 20001464, 20001557,
+					  20001767 };
+	struct rl_sim_plan plan;
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(seeds); i++) {
+		draw(&plan, seeds[i]);
+		plan.doze = true;
+		passes(&plan);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			a_device_that_crashes_while_its_ends_doze_begins_anew),
+		cmocka_unit_test(probes_that_wait_for_a_way_are_no_unrest),
+		cmocka_unit_test(no_link_dozes_while_there_is_news),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
