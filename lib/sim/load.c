@@ -209,7 +209,10 @@ load_send(struct load_src *src, struct rl_ep *ep, uint64_t now_ns)
 	return n;
 }
 
-/* A slow client's times; each has its own. @return whether it takes any now */
+/*
+ * A slow client's times; each has its own. Polls may miss one that is short: then
+ * the client takes a packet late. @return whether it takes any now
+ */
 static bool
 load_takes(struct load_src *src, uint64_t now_ns)
 {
@@ -218,10 +221,16 @@ load_takes(struct load_src *src, uint64_t now_ns)
 	const uint64_t phase =
 		c->slow_ns == 0 ? 0 : (now_ns + src->id * 7919u) % period;
 
-	if (phase >= c->slow_ns || c->slow_ns == 0)
+	bool late;
+
+	if (phase >= c->slow_ns || c->slow_ns == 0) {
+		src->took = true;
 		return true;
+	}
+	late = !src->took && src->takes_ns != 0 && now_ns >= src->takes_ns;
 	src->takes_ns = now_ns + c->slow_ns - phase;
-	return false;
+	src->took = false;
+	return late;
 }
 
 static uint64_t

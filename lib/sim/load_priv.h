@@ -69,6 +69,7 @@ struct load_src {
 	struct rl_prng prng;
 	uint64_t next_ns; /* the next packet comes into being; RL_NEVER: none */
 	uint64_t takes_ns; /* it takes packets from then on */
+	bool took;	   /* since takes_ns */
 	uint16_t id;
 	uint16_t dst; /* of the packet at next_ns */
 	uint8_t cos;

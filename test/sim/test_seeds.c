@@ -63,6 +63,21 @@ a_device_that_crashes_while_its_ends_doze_begins_anew(void **state)
 	passes(&plan);
 }
 
+/* A client that takes packets for 344 ns is not missed by polls each microsecond. */
+static void
+a_slow_client_takes_a_packet_in_each_of_its_times(void **state)
+{
+	struct rl_sim_shares shares;
+	struct rl_sim_plan plan;
+
+	(void)state;
+	assert_int_equal(rl_sim_wide_parse("all", &shares), 0);
+	draw(&plan, 62007936);
+	assert_int_equal(rl_sim_plan_widen(&plan, 62007936, &shares), 0);
+	assert_int_equal(plan.load.take_ns, 344);
+	passes(&plan);
+}
+
 /* Of a peer that is cut off for good: the next is sent while one waits. */
 static void
 probes_that_wait_for_a_way_are_no_unrest(void **state)
@@ -101,6 +116,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			a_device_that_crashes_while_its_ends_doze_begins_anew),
+		cmocka_unit_test(
+			a_slow_client_takes_a_packet_in_each_of_its_times),
 		cmocka_unit_test(probes_that_wait_for_a_way_are_no_unrest),
 		cmocka_unit_test(no_link_dozes_while_there_is_news),
 	};
