@@ -63,18 +63,37 @@ a_device_that_crashes_while_its_ends_doze_begins_anew(void **state)
 	passes(&plan);
 }
 
+static void
+draw_wide(struct rl_sim_plan *plan, uint64_t seed)
+{
+	struct rl_sim_shares shares;
+
+	assert_int_equal(rl_sim_wide_parse("all", &shares), 0);
+	draw(plan, seed);
+	assert_int_equal(rl_sim_plan_widen(plan, seed, &shares), 0);
+}
+
 /* A client that takes packets for 344 ns is not missed by polls each microsecond. */
 static void
 a_slow_client_takes_a_packet_in_each_of_its_times(void **state)
 {
-	struct rl_sim_shares shares;
 	struct rl_sim_plan plan;
 
 	(void)state;
-	assert_int_equal(rl_sim_wide_parse("all", &shares), 0);
-	draw(&plan, 62007936);
-	assert_int_equal(rl_sim_plan_widen(&plan, 62007936, &shares), 0);
+	draw_wide(&plan, 62007936);
 	assert_int_equal(plan.load.take_ns, 344);
+	passes(&plan);
+}
+
+/* Without retry: what is given up is counted, but its source may be cut off. */
+static void
+what_is_given_up_cannot_be_told_to_who_is_cut_off(void **state)
+{
+	struct rl_sim_plan plan;
+
+	(void)state;
+	draw_wide(&plan, 62009767);
+	assert_false(plan.cfg.endpoint.retry || plan.losses_ok);
 	passes(&plan);
 }
 
@@ -118,6 +137,8 @@ main(void)
 			a_device_that_crashes_while_its_ends_doze_begins_anew),
 		cmocka_unit_test(
 			a_slow_client_takes_a_packet_in_each_of_its_times),
+		cmocka_unit_test(
+			what_is_given_up_cannot_be_told_to_who_is_cut_off),
 		cmocka_unit_test(probes_that_wait_for_a_way_are_no_unrest),
 		cmocka_unit_test(no_link_dozes_while_there_is_news),
 	};
