@@ -425,7 +425,12 @@ def options():
                    help="seconds for each run of OpenSM, default 60")
     p.add_argument("--json", metavar="FILE")
     p.add_argument("--csv", metavar="FILE")
-    return p.parse_args()
+    opt = p.parse_args()
+    names = [f[0] for f in FABRICS + (BIG if opt.big else [])]
+    if opt.only and not any(opt.only in name for name in names):
+        p.error("no fabric's name holds %r; there are: %s" % (
+            opt.only, "; ".join(names)))
+    return opt
 
 
 def main():
