@@ -98,6 +98,43 @@ port_rx_held(const struct rl_port *port, unsigned int vc)
 	       rl_shared_read(&port->p.shared->freed[vc]);
 }
 
+/*
+ * Flits that may be taken on a VC: no more than the peer was told. What it was
+ * told grows while a link is open, so that room which was seen stays until it is
+ * taken.
+ */
+static inline uint32_t
+port_rx_left(const struct rl_port *port, unsigned int vc)
+{
+	const struct port_rx *rx = &port->rx;
+	const uint16_t left =
+		(uint16_t)(port->tx.credit_told[vc] - rx->taken[vc] +
+			   rx->base[vc] + rx->own[vc]);
+
+	return left <= INT16_MAX ? left : 0;
+}
+
+/* @p n flits take room, on whatever VC: all that is known is that much less. */
+static inline void
+port_rx_spend(struct rl_port *port, uint32_t n)
+{
+	port->rx.sure -= rl_min_u32(port->rx.sure, n);
+}
+
+/* Whether each VC has room for @p n flits. */
+static inline bool
+port_rx_sure(struct rl_port *port, uint32_t n)
+{
+	uint32_t least = UINT32_MAX;
+
+	if (rl_likely(port->rx.sure >= n))
+		return true;
+	for (unsigned int vc = 0; vc < port->p.cfg->vcs; vc++)
+		least = rl_min_u32(least, port_rx_left(port, vc));
+	port->rx.sure = least;
+	return least >= n;
+}
+
 /* @p n flits of the input buffer go no further than here. */
 static inline void
 port_rx_free(struct rl_port *port, unsigned int vc, uint32_t n)
@@ -113,6 +150,7 @@ port_rx_made(struct rl_port *port, unsigned int vc, bool own)
 	port->rx.taken[vc]++;
 	port->rx.own[vc] += own;
 	port->rx.limit_stale = true;
+	port_rx_spend(port, 1);
 }
 
 #endif /* RL_PORT_CREDITS_H */

@@ -55,3 +55,24 @@ rl_port_hand(struct rl_port *port, struct rl_flit *pkt, uint64_t state,
 		rl_replay_push(r, pkt, follower);
 	return true;
 }
+
+uint32_t
+rl_port_hand_sure(const struct rl_port *port, uint32_t room)
+{
+	const struct port_queue *const q = &port->queue;
+
+	for (unsigned int vc = 0; vc < port->p.cfg->vcs; vc++)
+		room = rl_min_u32(room, (uint16_t)(q->limit[vc] -
+						   q->consumed[vc]));
+	return room;
+}
+
+void
+rl_port_hand_row(struct rl_port *port, const struct rl_port_row *row)
+{
+	RL_DASSERT(row->n <= rl_port_hand_sure(port, rl_port_hand_room(port)));
+	for (unsigned int vc = 0; vc < RL_VCS; vc++)
+		port_queue_passed(port, vc, row->by_vc[vc]);
+	rl_replay_put_row(&port->retry.replay, row->pkt, row->sideband,
+			  row->n);
+}

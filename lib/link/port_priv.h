@@ -169,6 +169,7 @@ struct port_rx {
 	uint32_t freed[RL_VCS]; /* of them discarded here */
 	uint32_t own[RL_VCS];	/* of them made here, in this epoch */
 	uint32_t base[RL_VCS];	/* `taken` when the epoch began */
+	uint32_t sure; /* so much more any VC may take: no need to ask each */
 
 	/* port_rx_limits(), as it was, and what it was computed from */
 	uint16_t limit[RL_VCS];

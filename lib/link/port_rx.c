@@ -30,6 +30,7 @@ port_rx_reset(struct rl_port *port)
 	memcpy(rx->base, rx->taken, sizeof(rx->base));
 	memset(rx->own, 0, sizeof(rx->own));
 	rx->limit_stale = true;
+	rx->sure = 0;
 	port_forget(port, OWE_NAK | OWE_ACK);
 	port_packet_reset(port);
 }
@@ -55,15 +56,13 @@ rx_gap(struct rl_port *port, uint32_t dropped)
 static uint32_t
 rx_room(struct rl_port *port, unsigned int vc)
 {
-	const uint16_t sent = (uint16_t)(port->rx.taken[vc] -
-					 port->rx.base[vc] - port->rx.own[vc]);
-	const uint16_t room = (uint16_t)(port->tx.credit_told[vc] - sent);
+	const uint32_t room = port_rx_left(port, vc);
 
 	if (rl_unlikely(port->packet.close_mask & 1u << vc)) {
 		PORT_COUNT(port, rx_no_buffer);
 		return 0;
 	}
-	if (rl_likely(room != 0 && room <= INT16_MAX))
+	if (rl_likely(room != 0))
 		return room;
 	if (RL_PLANTED(CREDIT_LEAK))
 		return 1;
@@ -106,17 +105,6 @@ rx_door(struct rl_port *port, uint16_t sideband)
 	return rl_sideband_state(sideband) | RL_SIDEBAND_VC(sideband) << 8;
 }
 
-/* The same for a good packet of one flit: SOP and EOP are known. */
-static inline uint64_t
-rx_single_state(uint16_t sideband)
-{
-	const uint64_t hops = sideband >> 9;
-	const uint64_t vc = RL_SIDEBAND_VC(sideband);
-
-	return vc | vc << 8 | (hops + (hops < RL_HOPS_MAX)) << 32 |
-	       (uint64_t)(sideband >> 3 & RL_SIDEBAND_FLAGS) << 48;
-}
-
 /* A flit refused at the door: it had its number, and its credit returns. */
 static void
 rx_refuse(struct rl_port *port, struct rl_flit *f, uint16_t sideband)
@@ -126,6 +114,7 @@ rx_refuse(struct rl_port *port, struct rl_flit *f, uint16_t sideband)
 	rx_door(port, sideband); /* counts */
 	PORT_COUNT(port, rx_vc_error);
 	port->rx.taken[vc]++;
+	port_rx_spend(port, 1);
 	port_rx_free(port, vc, 1);
 	rl_flit_put(port->p.cache, f);
 }
@@ -146,12 +135,23 @@ rx_accept_some(struct rl_port *port, struct rl_flit *const f[],
 	if (!(first & RL_SIDEBAND_SPECIAL))
 		step = port_packet_join(port, f, sideband, n, state, now_ns);
 	port->rx.taken[vc] += step + (step == 0);
+	port_rx_spend(port, step + (step == 0));
 	if (step != 0)
 		return step;
 	f[0]->state = state;
 	f[0]->loop_id = 0;
 	port_packet_add(port, f[0], now_ns);
 	return 1;
+}
+
+/* Whether a packet of one flit has to wait, or to be looked at, on @p vc. */
+static bool
+rx_single_waits(struct rl_port *port, unsigned int vc)
+{
+	if (port_packet_busy(port, vc) || port_rx_left(port, vc) == 0)
+		return true;
+	port_packet_untold(port, vc);
+	return false;
 }
 
 /*
@@ -162,32 +162,27 @@ static uint32_t
 rx_singles(struct rl_port *port, struct rl_flit *const f[],
 	   const uint8_t *sideband, uint32_t n, uint64_t now_ns)
 {
-	const uint16_t *const told = port->tx.credit_told;
-	const bool calm = port_packet_calm(port);
+	const bool sure = port_packet_calm(port) && port_rx_sure(port, n);
+	const uint64_t of_head = port_packet_of_head(port);
 	const unsigned int vcs = port->p.cfg->vcs;
+	uint32_t *const taken = port->rx.taken;
 	struct rl_pktq q = { 0 };
-	struct port_rx *rx = &port->rx;
 	uint32_t i;
 
 	for (i = 0; i < n; i++) {
 		const uint16_t sb = rl_get16(sideband + 2 * i);
 		const unsigned int vc = RL_SIDEBAND_VC(sb);
-		uint16_t room;
 
 		if ((sb & RL_SIDEBAND_SPECIAL) != RL_SIDEBAND_SINGLE ||
-		    vc >= vcs || (!calm && port_packet_busy(port, vc)))
+		    vc >= vcs || (!sure && rx_single_waits(port, vc)))
 			break;
-		room = (uint16_t)(told[vc] - rx->taken[vc] + rx->base[vc] +
-				  rx->own[vc]);
-		if (rl_unlikely(room - 1u >= INT16_MAX))
-			break;
-		rx->taken[vc]++;
-		port_packet_untold(port, vc);
-		port_packet_single(f[i], rx_single_state(sb), port->p.index,
-				   i + 1 < n ? f[i + 1] : NULL, now_ns);
+		taken[vc]++;
+		port_packet_single(f[i], sb, of_head, f[i + 1 < n ? i + 1 : i],
+				   now_ns);
 	}
 	if (i == 0)
 		return 0;
+	port_rx_spend(port, i);
 	q.head = f[0];
 	q.tail = f[i - 1];
 	q.tail->next_pkt = NULL;
@@ -306,6 +301,7 @@ rx_take_unreliable(struct rl_port *port, uint8_t *body,
 			continue;
 		port->rx.expected = want;
 		port->rx.taken[vc]++;
+		port_rx_spend(port, 1);
 		port_rx_free(port, vc, 1);
 		port_packet_lost(port, vc, now_ns);
 	}
@@ -346,6 +342,7 @@ rx_spent(struct rl_port *port, const struct rl_frame_hdr *h)
 			continue; /* more than it can ever have had */
 		}
 		port->rx.taken[vc] += lost;
+		port_rx_spend(port, lost);
 		port_rx_free(port, vc, lost);
 	}
 }

@@ -28,32 +28,57 @@ port_packet_untold(struct rl_port *port, unsigned int vc)
 	port->told.told[vc] = false;
 }
 
-/* Whether no VC is: nothing has been begun for a while. */
+/*
+ * Whether no VC is, nor has been told of: nothing has been begun for a while.
+ */
 static inline bool
 port_packet_calm(const struct rl_port *port)
 {
+	uint64_t told;
+
+	_Static_assert(sizeof(port->told.told) == sizeof(told), "a word");
+	memcpy(&told, port->told.told, sizeof(told));
 	return port->packet.part_due_ns == RL_NEVER &&
-	       port->packet.close_mask == 0;
+	       port->packet.close_mask == 0 && told == 0;
+}
+
+/* What is said of packets of one flit that come in here: flits, and port. */
+static inline uint64_t
+port_packet_of_head(const struct rl_port *port)
+{
+	return 1 | (uint64_t)port->p.index << 16;
+}
+
+/* rl_flit.state of a good one, @p head: the first word of its wire image. */
+static inline uint64_t
+port_single_state(uint16_t sideband, uint64_t head)
+{
+	const uint64_t hops = sideband >> 9;
+	const uint64_t vc = RL_SIDEBAND_VC(sideband);
+
+	return vc | vc << 8 | (head >> 48 & 0xf) << 16 |
+	       (hops + (hops < RL_HOPS_MAX)) << 32 |
+	       (head >> 56 & 3) << 40 |
+	       (uint64_t)(sideband >> 3 & RL_SIDEBAND_FLAGS) << 48 |
+	       (uint64_t)RL_FF_CREDIT << 48;
 }
 
 /*
- * A packet of one flit on a VC that is not busy, and @p next behind it. What is
- * said of it is written in words: it is read again in a moment.
+ * A good packet of one flit on a VC that is not busy, and @p next behind it.
+ * What is said of it is written in words: it is read again in a moment.
  */
 static inline void
-port_packet_single(struct rl_flit *f, uint64_t state, uint16_t in_port,
+port_packet_single(struct rl_flit *f, uint16_t sideband, uint64_t of_head,
 		   struct rl_flit *next, uint64_t now_ns)
 {
 	const uint64_t head = rl_get64(f->wire); /* -, dst, src, sl, class */
-	const uint64_t of_head = 1 | (uint64_t)in_port << 16 |
-				 head >> 16 << 32;
+	const uint64_t word = of_head | head >> 16 << 32;
 
 	f->next = NULL;
 	f->next_pkt = next;
 	f->last = f;
-	memcpy(&f->pkt_flits, &of_head, sizeof(of_head));
-	f->state = state | (head >> 48 & 0xf) << 16 | (head >> 56 & 3) << 40 |
-		   (uint64_t)RL_FF_CREDIT << 48;
+	memcpy(&f->pkt_flits, &word, sizeof(word));
+	f->state = port_single_state(sideband, head);
 	f->t_ns = now_ns;
 	f->loop_id = 0;
 	rl_run_none(f);

@@ -19,6 +19,8 @@
  * Packets of different VCs may be interleaved; those of one VC may not.
  */
 
+#include <string.h>
+
 #include "rl_flit_cache.h"
 #include "rl_frame.h"
 
@@ -110,6 +112,29 @@ rl_replay_put(struct rl_replay *r, struct rl_flit *f, uint16_t sideband,
 	r->wire[at] = f->wire;
 	r->sideband[at] = sideband;
 	r->left[at] = left;
+}
+
+/** Owner. @p n packets of one flit get the next numbers. There is room. */
+static inline void
+rl_replay_put_row(struct rl_replay *r, struct rl_flit *const pkt[],
+		  const uint16_t sideband[], uint32_t n)
+{
+	while (n != 0) {
+		const uint32_t at = r->tail & r->mask;
+		const uint32_t step = rl_min_u32(n, r->mask + 1 - at);
+		uint8_t **const wire = r->wire + at;
+		uint16_t *const left = r->left + at;
+
+		for (uint32_t i = 0; i < step; i++)
+			wire[i] = pkt[i]->wire;
+		for (uint32_t i = 0; i < step; i++)
+			left[i] = 1;
+		memcpy(r->sideband + at, sideband, step * sizeof(*sideband));
+		r->tail += step;
+		pkt += step;
+		sideband += step;
+		n -= step;
+	}
 }
 
 /**

@@ -40,6 +40,7 @@
 #include "rl_topo.h"
 
 #define RL_PORT_EVENTS 32 /* power of two */
+#define RL_PORT_ROW 64	  /* packets, see struct rl_port_row */
 
 /** States of a link. One function writes them: port_set_state(). */
 #define RL_LINK_STATES(X)                                                      \
@@ -284,6 +285,27 @@ uint32_t rl_port_hand_room(const struct rl_port *port);
  */
 bool rl_port_hand(struct rl_port *port, struct rl_flit *pkt, uint64_t state,
 		  const struct rl_flit *follower);
+
+/** A row of packets of one flit that go past the queue, see rl_port_hand_row(). */
+struct rl_port_row {
+	uint32_t n;
+	uint32_t by_vc[RL_VCS];	/**< how many of them leave by each VC */
+	struct rl_flit *pkt[RL_PORT_ROW];
+	uint16_t sideband[RL_PORT_ROW];
+};
+
+/**
+ * Owner, as rl_port_hand_room(), which gave @p room. Flits of packets that may
+ * go there whatever their VCs are: for all of these the peer has room.
+ */
+uint32_t rl_port_hand_sure(const struct rl_port *port, uint32_t room);
+
+/**
+ * Owner. rl_port_hand() for packets of one flit, within rl_port_hand_sure().
+ * Their states are those that they leave with, and so are their sidebands; none
+ * of them has looped.
+ */
+void rl_port_hand_row(struct rl_port *port, const struct rl_port_row *row);
 
 /** Owner. Timers. */
 void rl_port_tick(struct rl_port *port, uint64_t now_ns);

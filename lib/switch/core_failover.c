@@ -97,6 +97,7 @@ core_set_state(struct rl_core *core, uint16_t port, enum rl_egress_state to)
 	core->unsettled -= core_holds(cp->state);
 	core->unsettled += core_holds(to);
 	core->wants &= to != RL_EGRESS_DEAD; /* this one does not know yet */
+	core->ways++;
 	/* relaxed: who reads it on another thread reads nothing else by it */
 	atomic_store_explicit(&cp->state, to, memory_order_relaxed);
 	cp->due_ns = RL_NEVER;

@@ -60,6 +60,17 @@ struct core_begun {
 	struct rl_pktq rest; /* its fragments, in order */
 };
 
+/*
+ * Where packets of a VC that come in by a port have gone, see core_turn.c.
+ * Nothing is known where key is 0.
+ */
+struct core_way {
+	uint32_t key;
+	uint32_t vl;  /* that they leave by */
+	uint64_t way; /* the same, and the plane they travel on, as state */
+	struct core_port *egress;
+};
+
 /* What every poll of the core looks at stands in the first line. */
 struct core_port {
 	_Atomic enum rl_egress_state state; /* read by any thread */
@@ -76,6 +87,8 @@ struct core_port {
 	uint64_t due_ns;   /* of the state; RL_NEVER: none */
 	uint64_t bound_ns; /* of the state's whole length */
 	struct rl_port *near; /* on this lcore: rl_core_join(); or NULL */
+	uint32_t ways_seen;   /* rl_core.ways, as of `way` */
+	struct core_way way[RL_VCS];
 	uint32_t sent[RL_VCS]; /* flits put into the port's queue, by VC */
 	uint32_t ended[RL_VCS]; /* packets handed to the port to their end */
 	struct rl_pktq q[RL_VCS];
@@ -89,6 +102,7 @@ struct rl_core {
 	struct rl_core_params p;
 	const struct rl_fwd *fwd;
 	uint32_t unsettled;	/* ports not ALIVE and not DEAD */
+	uint32_t ways;		/* changes when a way may be another one */
 	uint32_t fence_gen;
 	bool fence_owed;	/* once all has been looked at: for restores */
 	bool begun;		/* rl_core_tick() was called */

@@ -6,24 +6,20 @@
  * egress, past two queues and another ring.
  *
  * Most packets are of few kinds: same VC, service level and destination as one
- * that has just passed. They go the same way: one lookup serves them all. It
- * holds for one call, and only as long as nothing unusual happens in it.
+ * that has passed. They go the same way: one lookup serves them all, until an
+ * egress has another state, or there are new tables. Packets of one flit go in
+ * rows, about which their egress is asked once.
  */
+
+#include <string.h>
 
 #include "core_priv.h"
 
-/* Where packets of a VC went, and which: nothing is known where key is 0. */
-struct turn_way {
-	uint32_t key;
-	uint32_t vl; /* that they leave by */
-	uint64_t way; /* the same, and the plane they travel on, as state */
-	struct core_port *egress;
-};
-
 struct turn {
-	struct turn_way way[RL_VCS];
+	struct core_way *way;	  /* of the port that they came in by, by VC */
 	struct core_port *egress; /* the last one, */
-	uint32_t room;		  /* and rl_port_hand_room() there */
+	uint32_t room;		  /* and rl_port_hand_room() there, */
+	uint32_t sure;		  /* of which no VC need be asked */
 	uint32_t packets;	  /* handed over, and not counted yet */
 	uint32_t flits;
 };
@@ -32,6 +28,9 @@ struct turn {
 #define STATE_MARK(s) ((s) >> 24 & 0xff)
 #define STATE_HOPS(s) ((s) >> 32 & 0xff)
 #define STATE_WAY UINT64_C(0xff000000000000ff) /* plane and VC */
+/* Flags and mark of a packet of one flit with nothing unusual about it. */
+#define STATE_UNLIKE (STATE_FLAGS(0xff) | UINT64_C(0xff000000))
+#define STATE_PLAIN STATE_FLAGS(RL_FF_SOP | RL_FF_EOP | RL_FF_CREDIT)
 
 _Static_assert(offsetof(struct rl_flit, plane) ==
 			       offsetof(struct rl_flit, state) + 7 &&
@@ -41,21 +40,42 @@ _Static_assert(offsetof(struct rl_flit, plane) ==
 			       offsetof(struct rl_flit, state) + 2,
 	       "where they are looked for");
 
-/* Nothing is known of where packets go. */
+/* What tells the ways of packets of one VC apart. */
+static inline uint32_t
+turn_key(uint64_t state, uint16_t dst)
+{
+	return 1u << 31 | (uint32_t)(state >> 16 & 0xff) << 16 | dst;
+}
+
+/* Nothing is known of how much may go where. */
 static inline void
 turn_forget(struct turn *t)
 {
-#pragma GCC unroll 8
-	for (unsigned int vc = 0; vc < RL_VCS; vc++)
-		t->way[vc].key = 0;
 	t->egress = NULL;
+	t->room = t->sure = 0;
+}
+
+/*
+ * What is known of ways holds until an egress has another state, or there are
+ * new tables: then a way has to be looked up again.
+ */
+static inline void
+turn_ways(const struct rl_core *core, struct turn *t, struct core_port *in)
+{
+	t->way = in->way;
+	if (rl_likely(in->ways_seen == core->ways))
+		return;
+	in->ways_seen = core->ways;
+	for (unsigned int vc = 0; vc < RL_VCS; vc++)
+		in->way[vc].key = 0;
 }
 
 static inline void
-turn_begin(struct turn *t)
+turn_begin(const struct rl_core *core, struct turn *t, struct core_port *in)
 {
 	turn_forget(t);
-	t->room = t->packets = t->flits = 0;
+	turn_ways(core, t, in);
+	t->packets = t->flits = 0;
 }
 
 /* Whether packets are looked up, and nothing else, at the moment. */
@@ -69,7 +89,7 @@ turn_usual(const struct rl_core *core)
 /* The first of the next hops, if that is the way. */
 static bool
 turn_lookup(struct rl_core *core, const struct rl_flit *pkt, uint64_t state,
-	    uint32_t key, struct turn_way *w)
+	    uint32_t key, struct core_way *w)
 {
 	const struct rl_fwd *fwd = core->fwd;
 	const unsigned int sl = state >> 16 & (RL_SLS - 1);
@@ -84,7 +104,7 @@ turn_lookup(struct rl_core *core, const struct rl_flit *pkt, uint64_t state,
 	    core->port[hop.port].state != RL_EGRESS_ALIVE)
 		return false;
 	vl = rl_fwd_vl(fwd, hop.plane, pkt->in_port, hop.port, (uint8_t)sl);
-	*w = (struct turn_way){
+	*w = (struct core_way){
 		.key = key,
 		.vl = vl,
 		.way = vl | (uint64_t)plane << 56,
@@ -93,22 +113,34 @@ turn_lookup(struct rl_core *core, const struct rl_flit *pkt, uint64_t state,
 	return true;
 }
 
+/* What goes to an egress is about to be asked for, at once for all of it. */
+static inline void
+turn_egress(struct turn *t, struct core_port *cp)
+{
+	t->egress = cp;
+	t->room = t->sure = 0;
+	if (cp->near == NULL)
+		return;
+	t->room = rl_port_hand_room(cp->near);
+	/* where anything is queued, each packet has to look before whom it is */
+	if (t->room != 0 && cp->qmask == 0)
+		t->sure = rl_port_hand_sure(cp->near, t->room);
+}
+
 /*
  * A whole packet goes past the queue of its egress, and that of the port, where
  * nothing is before it. @return whether it has gone; its credit is still to be
  * returned
  */
 static inline bool
-turn_hand(struct turn *t, const struct turn_way *w, struct rl_flit *pkt,
+turn_hand(struct turn *t, const struct core_way *w, struct rl_flit *pkt,
 	  uint64_t state, const struct rl_flit *next)
 {
 	struct core_port *const cp = w->egress;
 	const uint32_t n = pkt->pkt_flits;
 
-	if (rl_unlikely(t->egress != cp)) {
-		t->egress = cp;
-		t->room = cp->near == NULL ? 0 : rl_port_hand_room(cp->near);
-	}
+	if (rl_unlikely(t->egress != cp))
+		turn_egress(t, cp);
 	if (n > t->room || cp->qmask >> w->vl & 1)
 		return false;
 	RL_DASSERT(rl_pktq_empty(&cp->q[w->vl]) && !cp->begun[w->vl].on);
@@ -116,6 +148,7 @@ turn_hand(struct turn *t, const struct turn_way *w, struct rl_flit *pkt,
 		return false;
 	cp->ended[w->vl]++;
 	t->room -= n;
+	t->sure -= rl_min_u32(t->sure, n);
 	t->packets++;
 	t->flits += n;
 	return true;
@@ -129,10 +162,9 @@ turn_packet(struct rl_core *core, struct turn *t, struct rl_flit *pkt,
 	const uint32_t n = pkt->pkt_flits;
 	const uint64_t was = pkt->state;
 	const uint64_t end = n == 1 ? was : pkt->last->state;
-	const uint32_t key = 1u << 31 | (uint32_t)(was >> 16 & 0xff) << 16 |
-			     pkt->dst;
+	const uint32_t key = turn_key(was, pkt->dst);
 	const unsigned int vc = was >> 8 & (RL_VCS - 1);
-	struct turn_way *const w = &t->way[vc];
+	struct core_way *const w = &t->way[vc];
 	uint64_t state;
 
 	if (!(was & STATE_FLAGS(RL_FF_SOP)) ||
@@ -152,7 +184,64 @@ turn_packet(struct rl_core *core, struct turn *t, struct rl_flit *pkt,
 	pkt->state = state;
 	rl_pktq_push(&w->egress->q[w->vl], pkt);
 	w->egress->qmask |= 1u << w->vl;
+	t->sure = 0; /* what follows it must not pass it */
 	return true;
+}
+
+/* A row has come to its end: it leaves, and its credits return. */
+static inline void
+turn_row_end(struct turn *t, const struct rl_port_row *row,
+	     const uint32_t in_vc[RL_VCS], struct rl_port_shared *in)
+{
+	struct core_port *const cp = t->egress;
+
+	rl_port_hand_row(cp->near, row);
+	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
+		rl_shared_add(&in->freed[vc], in_vc[vc]);
+		cp->ended[vc] += row->by_vc[vc];
+	}
+	t->room -= row->n;
+	t->sure -= row->n;
+	t->packets += row->n;
+	t->flits += row->n;
+}
+
+/*
+ * Packets of one flit that go where those before them went, from @p pkt on.
+ * @return the first that does not, or that may have to wait; NULL: none
+ */
+static struct rl_flit *
+turn_row(struct turn *t, struct rl_flit *pkt, struct rl_port_shared *in)
+{
+	const uint32_t most = rl_min_u32(t->sure, RL_PORT_ROW);
+	uint32_t in_vc[RL_VCS] = { 0 };
+	struct rl_port_row row;
+
+	memset(row.by_vc, 0, sizeof(row.by_vc));
+	for (row.n = 0; row.n < most && pkt != NULL; row.n++) {
+		const uint64_t was = pkt->state;
+		const uint64_t hops = STATE_HOPS(was);
+		const unsigned int vc = was >> 8 & (RL_VCS - 1);
+		const struct core_way *const w = &t->way[vc];
+
+		if ((was & STATE_UNLIKE) != STATE_PLAIN ||
+		    hops >= RL_HOPS_MAX || pkt->pkt_flits != 1 ||
+		    w->key != turn_key(was, pkt->dst) ||
+		    w->egress != t->egress)
+			break;
+		pkt->state = (was & ~(STATE_WAY | STATE_FLAGS(RL_FF_CREDIT))) |
+			     w->way;
+		row.pkt[row.n] = pkt;
+		row.sideband[row.n] = (uint16_t)(RL_SIDEBAND_SINGLE | w->vl |
+						 hops << 9);
+		row.by_vc[w->vl]++;
+		in_vc[vc]++;
+		pkt = pkt->next_pkt;
+		__builtin_prefetch(pkt);
+	}
+	if (row.n != 0)
+		turn_row_end(t, &row, in_vc, in);
+	return pkt;
 }
 
 void
@@ -167,8 +256,13 @@ rl_core_rx_queue(struct rl_core *core, uint16_t port, struct rl_pktq *q,
 	RL_DASSERT(port < core->p.nports);
 	CORE_COUNT_N(core, rx_packets, q->packets);
 	*q = (struct rl_pktq){ 0 };
-	turn_begin(&t);
+	turn_begin(core, &t, &core->port[port]);
 	for (; pkt != NULL; pkt = next) {
+		if (t.sure != 0 && pkt->pkt_flits == 1) {
+			pkt = turn_row(&t, pkt, in);
+			if (pkt == NULL)
+				break;
+		}
 		next = pkt->next_pkt;
 		__builtin_prefetch(next);
 		if (rl_likely(usual) && turn_packet(core, &t, pkt, in, next))
@@ -177,6 +271,7 @@ rl_core_rx_queue(struct rl_core *core, uint16_t port, struct rl_pktq *q,
 			turn_forget(&t);
 		core_rx_one(core, port, pkt, now_ns);
 		usual = turn_usual(core);
+		turn_ways(core, &t, &core->port[port]);
 	}
 	if (t.packets == 0)
 		return;

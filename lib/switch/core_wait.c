@@ -481,6 +481,7 @@ rl_core_set_fwd(struct rl_core *core, const struct rl_fwd *fwd)
 {
 	core_pass_end(core, fwd);
 	core->fwd = fwd;
+	core->ways++;
 	core->fresh = true;
 	core->swapped = core->still;
 	rl_wait_look_all(core->wait);
