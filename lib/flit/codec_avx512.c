@@ -17,6 +17,8 @@
 
 /** Flits to prefetch ahead. */
 #define AHEAD 32
+/** Flits of a short frame that share a reduction. */
+#define QUAD 4
 
 /** Unreduced sums of one flit. */
 struct part {
@@ -338,6 +340,35 @@ hop_one(const struct rl_codec *c, const struct fec512 *fk, const uint8_t *src,
 	return 1;
 }
 
+/* The same for four: most of a short frame. */
+FORCE_INLINE unsigned int
+hop_quad(const struct rl_codec *c, const struct fec512 *fk,
+	 const uint8_t *src, struct rl_flit *const f[], uint8_t fec[])
+{
+	__m512i part[QUAD], words;
+	__mmask8 hurt;
+
+#pragma GCC unroll 4
+	for (int i = 0; i < QUAD; i++) {
+		const struct flit512 v = load(src + i * RL_FLIT_BYTES);
+
+		store(f[i]->wire, &v);
+		part[i] = fec_syndrome_part(fk, &v);
+	}
+	words = add_lanes(add_words(part[0], part[1]),
+			  add_words(part[2], part[3]));
+	words = add_lanes(words, words);
+	hurt = _mm512_test_epi64_mask(words, words) & ((1 << QUAD) - 1);
+	memset(fec, RL_FEC_CLEAN, QUAD);
+	if (rl_likely(hurt == 0))
+		return 0;
+	for (int i = 0; i < QUAD; i++)
+		if (hurt >> i & 1)
+			hop_one(c, fk, src + i * RL_FLIT_BYTES, f[i]->wire,
+				fec + i);
+	return (unsigned int)__builtin_popcount(hurt);
+}
+
 static unsigned int
 avx512_hop(const struct rl_codec *c, const uint8_t *const src[],
 	   uint8_t *const dst[], unsigned int n, uint8_t fec[])
@@ -372,6 +403,11 @@ avx512_receive(const struct rl_codec *c, const uint8_t *body,
 			dst[k] = f[i + k]->wire;
 		}
 		dirty += hop_group(c, &fk, src, src, dst, fec + i);
+	}
+	if (i + QUAD <= n) {
+		dirty += hop_quad(c, &fk, body + (size_t)i * RL_FLIT_BYTES,
+				  f + i, fec + i);
+		i += QUAD;
 	}
 	for (; i < n; i++)
 		dirty += hop_one(c, &fk, body + (size_t)i * RL_FLIT_BYTES,
