@@ -9,9 +9,10 @@
 bool
 rl_port_event_pop(struct rl_port *port, struct rl_port_event *ev)
 {
-	if (port->events.head == port->events.tail)
+	if (rl_likely(!port->news)) /* not where they lie: that is far away */
 		return false;
 	*ev = port->events.ev[port->events.head++ % RL_PORT_EVENTS];
+	port->news = port->events.head != port->events.tail;
 	return true;
 }
 
@@ -20,6 +21,7 @@ port_event(struct rl_port *port, enum rl_port_event_type type, uint64_t now_ns)
 {
 	struct rl_port_event *ev;
 
+	port->news = true;
 	if (port->events.tail - port->events.head == RL_PORT_EVENTS) {
 		port->events.lost++;
 		port->events.head++; /* the oldest goes: the newest tell the state */
