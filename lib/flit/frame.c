@@ -186,6 +186,15 @@ store_words(uint8_t *frame, uint64_t w[], uint32_t n, uint32_t check)
 		       RL_FRAME_HEADER_LONG - RL_FRAME_HEADER_SHORT);
 }
 
+/* Word 7 of a header of a few flits. */
+FRAME_INLINE uint64_t
+short_tail(const uint8_t *sideband, uint32_t nflits)
+{
+	return nflits == 1 ? 0
+			   : sideband_word(sideband + 2) &
+				     ~UINT64_C(0) >> (80 - 16 * nflits);
+}
+
 /* Most headers: of a few flits. Nothing of it goes through memory. */
 FRAME_HW FRAME_INLINE void
 seal_short_hw(uint8_t *frame, const struct rl_frame_hdr *h,
@@ -194,9 +203,7 @@ seal_short_hw(uint8_t *frame, const struct rl_frame_hdr *h,
 	uint64_t w[WORDS_SHORT];
 
 	head_words(w, h, mac, rl_get16(sideband));
-	w[7] = h->nflits == 1 ? 0
-			      : sideband_word(sideband + 2) &
-					~UINT64_C(0) >> (80 - 16 * h->nflits);
+	w[7] = short_tail(sideband, h->nflits);
 	store_words(frame, w, WORDS_SHORT, check_hw(w, WORDS_SHORT));
 }
 
@@ -240,6 +247,72 @@ rl_frame_seal_from(uint8_t *frame, const struct rl_frame_hdr *h,
 		seal_hw(frame, h, sideband, mac);
 	else
 		seal_sw(frame, h, sideband, mac);
+}
+
+void
+rl_frame_like(struct rl_frame_like *like, const struct rl_frame_hdr *h,
+	      const uint8_t *mac)
+{
+	struct rl_frame_hdr bare = *h;
+
+	bare.type = RL_FRAME_DATA;
+	bare.nflits = 0;
+	bare.seq = 0;
+	bare.stamp = 0;
+	head_words(like->word, &bare, mac, 0);
+}
+
+/* Words 0 to 6 of such a header, but for the check. */
+FRAME_INLINE void
+like_words(uint64_t w[], const struct rl_frame_like *like, uint32_t nflits,
+	   uint16_t seq, uint64_t stamp, uint16_t first)
+{
+	const frame_word *const from = (const frame_word *)like->word;
+
+	w[0] = from[0];
+	w[1] = from[1] | (uint64_t)nflits << 56;
+	w[2] = from[2] | (stamp >> 48 & 0xff) << 8 | (uint64_t)seq << 32;
+	w[3] = from[3];
+	w[4] = from[4];
+	w[5] = from[5] | (stamp & 0xffffffffffff);
+	w[6] = from[6] | (uint64_t)first << SIDEBAND_SHIFT;
+}
+
+FRAME_HW static void
+like_short_hw(uint8_t *frame, const struct rl_frame_like *like,
+	      uint32_t nflits, uint16_t seq, uint64_t stamp,
+	      const uint8_t *sideband)
+{
+	uint64_t w[WORDS_SHORT];
+
+	like_words(w, like, nflits, seq, stamp, rl_get16(sideband));
+	w[7] = short_tail(sideband, nflits);
+	store_words(frame, w, WORDS_SHORT, check_hw(w, WORDS_SHORT));
+}
+
+/* More flits than that, or another CPU. */
+FRAME_HW static void
+like_long(uint8_t *frame, const struct rl_frame_like *like, uint32_t nflits,
+	  uint16_t seq, uint64_t stamp, const uint8_t *sideband, bool hw)
+{
+	uint64_t w[WORDS_LONG];
+	uint32_t n;
+
+	like_words(w, like, nflits, seq, stamp, rl_get16(sideband));
+	n = tail_words(w, sideband, rl_frame_header_bytes(nflits) / 8, nflits);
+	store_words(frame, w, n, hw ? check_hw(w, n) : check_sw(w, n));
+}
+
+void
+rl_frame_seal_like(uint8_t *frame, const struct rl_frame_like *like,
+		   uint32_t nflits, uint16_t seq, uint64_t stamp,
+		   const uint8_t *sideband, bool hw)
+{
+	RL_DASSERT(nflits >= 1 && nflits <= RL_FRAME_FLITS_MAX);
+	if (rl_likely(hw && nflits <= RL_FRAME_FLITS_SHORT))
+		like_short_hw(frame, like, nflits, seq, stamp, sideband);
+	else
+		like_long(frame, like, nflits, seq, stamp, sideband, hw);
 }
 
 void

@@ -251,6 +251,26 @@ void rl_frame_seal(uint8_t *frame, const struct rl_frame_hdr *h,
 void rl_frame_seal_from(uint8_t *frame, const struct rl_frame_hdr *h,
 			const uint8_t *sideband, const uint8_t *mac, bool hw);
 
+/**
+ * What the headers of a burst share: all but the number, the flits, the stamp
+ * and the sidebands.
+ */
+struct rl_frame_like {
+	uint64_t word[7];
+};
+
+/** Any thread. Headers of data like @p h. @p mac as in rl_frame_seal() */
+void rl_frame_like(struct rl_frame_like *like, const struct rl_frame_hdr *h,
+		   const uint8_t *mac);
+
+/**
+ * Owner of @p frame. rl_frame_seal_from() for a header like that of the burst,
+ * with @p nflits flits, at least 1.
+ */
+void rl_frame_seal_like(uint8_t *frame, const struct rl_frame_like *like,
+			uint32_t nflits, uint16_t seq, uint64_t stamp,
+			const uint8_t *sideband, bool hw);
+
 /** Owner of @p frame. The INIT part, before the frame is sealed. */
 void rl_frame_init_put(uint8_t *frame, const struct rl_frame_init *init);
 

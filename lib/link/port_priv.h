@@ -17,8 +17,9 @@
  *   port_queue.c  port_rx.c
  *   port_retry.c  port_packet.c  port_rtt.c
  *
- * and all of them port_event.c. port_credits.h, port_queue.h and port_single.h
- * are inline parts of port_rx.c, port_queue.c and port_packet.c. A part below
+ * and all of them port_event.c. port_credits.h, port_queue.h, port_retry.h and
+ * port_single.h are inline parts of port_rx.c, port_queue.c, port_retry.c and
+ * port_packet.c. A part below
  * port_state.c never ends a link nor retrains it: it returns a verdict, and
  * port_act() carries it out.
  */
@@ -464,16 +465,6 @@ void port_retry_sent(struct rl_port *port, uint32_t n, uint64_t now_ns);
 struct rl_replay_drained port_retry_drain(struct rl_port *port,
 					  struct rl_pktq *out,
 					  struct rl_flit *open[RL_VCS]);
-
-/* Whether flits of the buffer wait to be sent; ends a replay that has none. */
-static inline bool
-port_retry_pending(struct rl_port *port)
-{
-	if (port->retry.replay.next != port->retry.replay.tail)
-		return true;
-	port->retry.replaying = false;
-	return false;
-}
 
 /* --- port_rx.c ---------------------------------------------------------- */
 

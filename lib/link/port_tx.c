@@ -10,6 +10,7 @@
 
 #include "port_credits.h"
 #include "port_queue.h"
+#include "port_retry.h"
 
 void
 port_tx_reset(struct rl_port *port, uint64_t now_ns)
@@ -382,23 +383,57 @@ tx_any(struct rl_port *port, uint8_t *frame, struct rl_frame_hdr *h,
 }
 
 /*
+ * New flits in a frame that says the same of all else as the one before it.
+ * @return its bytes; 0: it is to be made as all others are
+ */
+static uint32_t
+tx_again(struct rl_port *port, uint8_t *frame, const struct rl_frame_like *like)
+{
+	const struct rl_replay *r = &port->retry.replay;
+	const uint32_t n = rl_min_u32(r->tail - r->next, port->shake.flits);
+	const uint32_t at = r->next & r->mask;
+
+	if (n == 0 || rl_unlikely(port->retry.replaying ||
+				  at + n > r->mask + 1 ||
+				  r->next != r->sent_max || rl_replay_looped(r)))
+		return 0;
+	PORT_COUNT_N(port, tx_flits, n);
+	PORT_COUNT(port, tx_frames);
+	rl_frame_seal_like(frame, like, n, (uint16_t)r->next, ++port->tx.stamp,
+			   (const uint8_t *)(r->sideband + at), port->hw_crc);
+	rl_codec_copy(port->p.codec, frame + rl_frame_header_bytes(n),
+		      (const uint8_t *const *)r->wire + at, n);
+	port_retry_sent_more(port, n);
+	return rl_frame_bytes(n);
+}
+
+/*
  * Nothing but frames is made between those of a burst: behind one with flits
  * goes another that says the same of all else, if there are flits and nothing
  * is owed.
  */
 uint32_t
-rl_port_tx_next(struct rl_port *port, uint8_t *frame, struct rl_frame_hdr *last,
-		uint64_t now_ns)
+rl_port_tx_next(struct rl_port *port, uint8_t *frame,
+		struct rl_port_burst *burst, uint64_t now_ns)
 {
-	if (last->type == RL_FRAME_DATA && !port_owes(port, ~OWE_CORE) &&
-	    port->drain.phase == DRAIN_NONE) {
+	struct rl_frame_hdr h;
+	uint32_t len;
+
+	if (burst->again && !port_owes(port, ~OWE_CORE)) {
 		if (!port->retry.replaying)
 			tx_fill(port);
-		last->flags = 0;
-		if (port_retry_pending(port))
-			return tx_data(port, frame, last, now_ns);
+		len = tx_again(port, frame, &burst->like);
+		if (rl_likely(len != 0))
+			return len;
 	}
-	return tx_any(port, frame, last, now_ns);
+	len = tx_any(port, frame, &h, now_ns);
+	burst->again = h.type == RL_FRAME_DATA && port->p.cfg->retry &&
+		       port->p.auth == NULL && port->drain.phase == DRAIN_NONE;
+	if (burst->again) {
+		h.flags = 0;
+		rl_frame_like(&burst->like, &h, port->p.mac);
+	}
+	return len;
 }
 
 uint32_t

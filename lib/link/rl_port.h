@@ -320,13 +320,19 @@ bool rl_port_tx_ready(struct rl_port *port, uint64_t now_ns);
 uint32_t rl_port_tx_frame(struct rl_port *port, uint8_t *frame,
 			  uint64_t now_ns);
 
+/** What frames of a burst say that went before; zeroed: none did. */
+struct rl_port_burst {
+	bool again; /**< one with flits: the next says the same of all else */
+	struct rl_frame_like like;
+};
+
 /**
  * Owner. The same for a burst, in which nothing else is called.
  *
- * @param last  the caller's for the burst; its type is 0 before the first frame
+ * @param burst  the caller's; its `again` is false before the first frame
  */
 uint32_t rl_port_tx_next(struct rl_port *port, uint8_t *frame,
-			 struct rl_frame_hdr *last, uint64_t now_ns);
+			 struct rl_port_burst *burst, uint64_t now_ns);
 
 /**
  * Owner. Takes the next mark or looped packet for the core; the caller owns

@@ -385,7 +385,7 @@ bench_end_port(struct bench_end *e, uint64_t now_ns)
 {
 	struct bench_wire *w = e->in;
 	unsigned int frames = 0;
-	struct rl_frame_hdr last = { .type = 0 };
+	struct rl_port_burst burst = { .again = false };
 	uint32_t len;
 
 	for (uint32_t i = w->head; i != w->tail; i++) {
@@ -402,7 +402,7 @@ bench_end_port(struct bench_end *e, uint64_t now_ns)
 	if (!rl_port_tx_ready(e->port, now_ns))
 		return;
 	while (bench_wire_ready(e->out, now_ns) &&
-	       (len = rl_port_tx_next(e->port, e->frame, &last, now_ns)) !=
+	       (len = rl_port_tx_next(e->port, e->frame, &burst, now_ns)) !=
 		       0) {
 		bench_wire_send(e->out, e->frame, len, now_ns);
 		if (++frames > 4000)

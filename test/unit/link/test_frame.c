@@ -146,6 +146,40 @@ sidebands_from_elsewhere_are_sealed_as_those_in_place(void **state)
 	free(g);
 }
 
+/* All that the headers of a burst share is said once. */
+static void
+a_header_like_another_is_sealed_as_if_it_were_alone(void **state)
+{
+	uint8_t *f = frame_new(), *g = frame_new();
+	uint16_t sideband[RL_FRAME_FLITS_MAX + 4];
+
+	(void)state;
+	memset(sideband, 0xff, sizeof(sideband));
+	for (unsigned int i = 0; i < RL_FRAME_FLITS_MAX; i++)
+		sideband[i] = (uint16_t)(0x8001 * i + 77);
+	for (unsigned int n = 1; n <= RL_FRAME_FLITS_MAX; n++) {
+		struct rl_frame_hdr h = header(7);
+		struct rl_frame_like like;
+
+		rl_frame_like(&like, &h, mac);
+		h.nflits = (uint8_t)n;
+		h.seq = (uint16_t)(0xfedc - n);
+		h.stamp = 0x00a1b2c3d4e5f607 + n;
+		rl_frame_seal_from(f, &h, (const uint8_t *)sideband, mac,
+				   false);
+		for (unsigned int hw = 0; hw < 2; hw++) {
+			if (hw && rl_codec_best_isa(128) == RL_ISA_SCALAR)
+				continue;
+			memset(g, 0xa5, RL_FRAME_HEADER_LONG);
+			rl_frame_seal_like(g, &like, n, h.seq, h.stamp,
+					   (const uint8_t *)sideband, hw);
+			assert_memory_equal(f, g, rl_frame_header_bytes(n));
+		}
+	}
+	free(f);
+	free(g);
+}
+
 static void
 a_sideband_s_state_is_what_unpacking_it_gives(void **state)
 {
@@ -446,6 +480,8 @@ main(void)
 		cmocka_unit_test(sidebands_survive_and_unused_ones_are_zero),
 		cmocka_unit_test(
 			sidebands_from_elsewhere_are_sealed_as_those_in_place),
+		cmocka_unit_test(
+			a_header_like_another_is_sealed_as_if_it_were_alone),
 		cmocka_unit_test(
 			a_sideband_s_state_is_what_unpacking_it_gives),
 		cmocka_unit_test(every_field_lies_where_the_page_says),
