@@ -6,6 +6,9 @@
 #include "rl_plant.h"
 #include "rl_seq.h"
 
+/* Packets of one flit that are acknowledged together. */
+#define ACK_ROW 16
+
 size_t
 rl_replay_memsize(uint32_t window_flits)
 {
@@ -74,21 +77,38 @@ replay_free(struct rl_replay *r, uint32_t floor, struct rl_flit_cache *cache)
 	}
 }
 
+/* Whether all of some flits that lie in a row are packets of one flit. */
+static bool
+all_single(const uint16_t left[], const uint16_t sideband[], uint32_t n)
+{
+	uint16_t more = 0, ends = RL_SIDEBAND_EOP;
+
+	for (uint32_t i = 0; i < n; i++) {
+		more |= left[i] ^ 1u;
+		ends &= sideband[i];
+	}
+	return more == 0 && ends != 0;
+}
+
 /* Packets of one flit, where no other is begun. @return the first that is none */
 static uint32_t
 ack_singles(const struct rl_replay *r, uint32_t seq, uint32_t done[RL_VCS])
 {
 	uint32_t i = r->acked;
 
-	if (r->part != 0)
+	if (r->part != 0 || i == seq)
 		return i;
-	for (; i != seq; i++) {
+	while (i != seq) {
 		const uint32_t at = i & r->mask;
-		const uint32_t sb = r->sideband[at];
+		const uint32_t n = rl_min_u32(rl_min_u32(seq - i, ACK_ROW),
+					      r->mask + 1 - at);
+		const uint16_t *const sb = r->sideband + at;
 
-		if (r->left[at] != 1 || !(sb & RL_SIDEBAND_EOP))
+		if (!all_single(r->left + at, sb, n))
 			break;
-		done[RL_SIDEBAND_VC(sb)]++;
+		for (uint32_t k = 0; k < n; k++)
+			done[RL_SIDEBAND_VC(sb[k])]++;
+		i += n;
 	}
 	return i;
 }
