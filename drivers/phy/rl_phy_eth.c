@@ -33,6 +33,8 @@ rl_phy_eth_open(struct rl_phy_eth *phy, const struct rl_phy_eth_params *p)
 		return -ENOMEM;
 	fits = aligned(rte_pktmbuf_mtod(m, void *)) &&
 	       rte_pktmbuf_tailroom(m) >= p->frame_bytes;
+	phy->data_at = (uint32_t)(rte_pktmbuf_mtod(m, uint8_t *) -
+				  (uint8_t *)m);
 	rte_pktmbuf_free(m);
 	if (!fits)
 		return -EINVAL;
@@ -142,8 +144,9 @@ eth_tx_alloc(void *ctx, struct rl_phy_frame f[], unsigned int n,
 	for (unsigned int i = 0; i < n; i++) {
 		struct rte_mbuf *m = phy->spare[--phy->nspare];
 
+		/* not by what stands in it, which would have to come first */
 		m->data_off = RTE_PKTMBUF_HEADROOM;
-		f[i].data = rte_pktmbuf_mtod(m, uint8_t *);
+		f[i].data = (uint8_t *)m + phy->data_at;
 		f[i].len = 0;
 		f[i].cookie = m;
 	}

@@ -56,14 +56,15 @@ struct rl_phy_eth {
 	bool dev_up;		  /**< the ethdev's link status, cached */
 	_Atomic uint32_t dark;	  /**< no carrier: rl_phy_eth_carrier() */
 	uint64_t status_due_ns;
+	uint32_t data_at; /* of a frame in an mbuf of the pool, from its start */
 	uint16_t npending;
 	uint16_t nspare;
-	struct rte_mbuf *pending[RL_PHY_BURST];
-	struct rte_mbuf *spare[RL_PHY_BURST]; /**< given out, came back unused */
+	_Atomic(struct rl_tap *) tap; /**< of what arrives; NULL: none */
+	struct rl_phy_eth_counters c;
 	uint8_t *bounce; /**< RL_PHY_BURST buffers */
 	uint32_t bounce_bytes;
-	struct rl_phy_eth_counters c;
-	_Atomic(struct rl_tap *) tap; /**< of what arrives; NULL: none */
+	struct rte_mbuf *pending[RL_PHY_BURST];
+	struct rte_mbuf *spare[RL_PHY_BURST]; /**< given out, came back unused */
 };
 
 /**
