@@ -149,6 +149,59 @@ a_port_that_handed_something_on_in_this_turn_is_not_idle(void **state)
 	assert_int_equal(atomic_load(&in->idle), 1);
 }
 
+/* The first two next hops of every destination change places. */
+static void
+tables_swap(const struct rl_fwd *from, struct rl_fwd *to,
+	    struct rl_fwd_entry *e)
+{
+	*to = *from;
+	for (unsigned int p = 0; p < from->nplanes; p++)
+		for (uint16_t d = 0; d < from->ndst; d++) {
+			struct rl_fwd_entry *const at = &e[p * from->ndst + d];
+			struct rl_fwd_hop first;
+
+			*at = rl_fwd_lookup(from, p, d);
+			first = at->hop[0];
+			if (at->hop[1].port == RL_FWD_PORT_NONE)
+				continue;
+			at->hop[0] = at->hop[1];
+			at->hop[1] = first;
+		}
+	rl_fwd_entries(to, e);
+}
+
+/* What is known of ways is known of the old ones. */
+static void
+by_new_tables_packets_go_their_new_way_at_once(void **state)
+{
+	static struct rl_fwd_entry entry[RL_FWD_PLANES * 64];
+	static struct rl_fwd fwd;
+	struct rl_device *s0 = device("s0");
+	struct rl_role_port *r[2];
+	uint64_t before[2];
+	unsigned int old;
+
+	(void)state;
+	r[0] = host_port(&h, "s0-s1#0", 0);
+	r[1] = host_port(&h, "s0-s1#1", 0);
+	h.client[0].to_send = 40;
+	run_turns(MS);
+	old = counter(r[1], RL_PC_tx_flits) != 0;
+	assert_int_equal(counter(r[!old], RL_PC_tx_flits), 0);
+	assert_true(s0->core.core != NULL);
+	tables_swap(&h.route->fwd[s0 - h.fabric.dev], &fwd, entry);
+	rl_core_set_fwd(s0->core.core, &fwd);
+	for (unsigned int k = 0; k < 2; k++)
+		before[k] = counter(r[k], RL_PC_tx_flits);
+	h.client[0].to_send = 400;
+	for (unsigned int i = 0; i < 10000 && h.client[1].got < 400; i++)
+		run_turns(10 * US);
+	assert_int_equal(h.client[1].got, 400);
+	assert_int_equal(h.client[1].wrong, 0);
+	assert_int_equal(counter(r[old], RL_PC_tx_flits), before[old]);
+	assert_true(counter(r[!old], RL_PC_tx_flits) > before[!old]);
+}
+
 /* A device that is made again is joined as it was before. */
 static void
 a_joined_device_that_is_made_again_is_joined(void **state)
@@ -214,6 +267,8 @@ main(void)
 		JOINED(what_a_dead_link_held_leaves_in_the_turn_of_its_death),
 		JOINED(a_loopback_ends_in_the_turn_in_which_the_fence_comes),
 		JOINED(a_port_that_handed_something_on_in_this_turn_is_not_idle),
+		CASE(by_new_tables_packets_go_their_new_way_at_once),
+		JOINED(by_new_tables_packets_go_their_new_way_at_once),
 		JOINED(a_joined_device_that_is_made_again_is_joined),
 		CASE(where_bursts_cost_system_calls_more_frames_go_in_one),
 	};

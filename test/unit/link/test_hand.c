@@ -130,6 +130,87 @@ no_more_is_taken_than_the_window_holds_nor_than_a_poll_sends(void **state)
 	finish();
 }
 
+/* @return flits that may go whatever their VCs */
+static uint32_t
+sure(void)
+{
+	const struct rl_port *port = b.end[0].port;
+
+	return rl_port_hand_sure(port, rl_port_hand_room(port));
+}
+
+/* Packets of one flit, VC by VC in turn, all at once. */
+static void
+hand_row(uint32_t n)
+{
+	struct rl_port_row row = { .n = n };
+
+	assert_true(sure() >= n);
+	for (uint32_t i = 0; i < n; i++) {
+		const unsigned int vc = i % 4;
+
+		row.pkt[i] = make(vc, 1);
+		row.sideband[i] = rl_state_sideband(row.pkt[i]->state);
+		row.by_vc[vc]++;
+		b.end[0].next_tag[vc]++;
+	}
+	rl_port_hand_row(b.end[0].port, &row);
+}
+
+/* The window's end lies within some of them. */
+static void
+a_row_is_numbered_at_once_and_arrives_in_order(void **state)
+{
+	(void)state;
+	cfg.window_flits = 16;
+	cfg.max_packet_flits = 4;
+	open_link();
+	for (unsigned int i = 0; i < 9; i++) {
+		const struct rl_port_info was = bench_info(&b.end[0]);
+
+		hand_row(7);
+		assert_int_equal(bench_info(&b.end[0]).replay_tail -
+					 was.replay_tail, 7);
+		assert_int_equal(bench_info(&b.end[0]).consumed[0] -
+					 was.consumed[0], 2);
+		bench_run(&b, 50 * RL_NS_PER_US);
+	}
+	finish();
+}
+
+static void
+of_a_row_no_vc_takes_more_than_the_peer_has_room_for(void **state)
+{
+	(void)state;
+	cfg.credits_flits = 8;
+	cfg.max_packet_flits = 4;
+	open_link();
+	b.end[1].hold_vcs = 1;
+	assert_int_equal(sure(), 8);
+	assert_true(hand(2, 3));
+	assert_int_equal(sure(), 5);
+	for (unsigned int i = 0; i < 8; i++)
+		assert_true(hand(0, 1));
+	assert_int_equal(sure(), 0);
+	b.end[1].hold_vcs = 0;
+	bench_end_release(&b.end[1]);
+	finish();
+}
+
+static void
+a_fence_waits_until_a_row_is_acknowledged(void **state)
+{
+	(void)state;
+	open_link();
+	hand_row(6);
+	rl_port_submit(b.end[0].port, rl_pipe_mark(RL_MARK_FENCE), b.now_ns);
+	assert_null(rl_port_loop(b.end[0].port, b.now_ns));
+	b.end[0].nmarks = 0;
+	bench_settle(&b, 100 * RL_NS_PER_MS);
+	assert_int_equal(b.end[0].nmarks, 1);
+	finish();
+}
+
 static void
 where_vcs_have_weights_they_take_turns(void **state)
 {
@@ -178,6 +259,9 @@ main(void)
 		HAND(nothing_overtakes_what_is_queued),
 		HAND(no_more_is_taken_than_the_peer_has_room_for),
 		HAND(no_more_is_taken_than_the_window_holds_nor_than_a_poll_sends),
+		HAND(a_row_is_numbered_at_once_and_arrives_in_order),
+		HAND(of_a_row_no_vc_takes_more_than_the_peer_has_room_for),
+		HAND(a_fence_waits_until_a_row_is_acknowledged),
 		HAND(where_vcs_have_weights_they_take_turns),
 		HAND(a_link_that_is_not_up_takes_nothing),
 		HAND(a_fence_waits_until_what_was_handed_over_is_acknowledged),
