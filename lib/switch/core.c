@@ -169,6 +169,15 @@ rl_core_freed(struct rl_core *core)
 	return freed;
 }
 
+uint64_t
+rl_core_given(struct rl_core *core)
+{
+	const uint64_t given = core->given;
+
+	core->given = 0;
+	return given;
+}
+
 void
 core_drop(struct rl_core *core, struct rl_flit *pkt, enum rl_drop_reason why,
 	  uint64_t now_ns)

@@ -118,6 +118,7 @@ struct rl_core {
 	struct rl_wait *wait;	/* the waiting room */
 	uint32_t own_flits[RL_SLS]; /* injected and still queued here */
 	uint64_t freed;		/* ports whose credits were given back */
+	uint64_t given;		/* ports that got something to send */
 	struct rl_pktq local;
 	struct rl_pktq local_held; /* older than what is in local, by VC */
 	uint32_t hold_vcs;	/* that the endpoint does not take now */

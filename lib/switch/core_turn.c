@@ -115,9 +115,10 @@ turn_lookup(struct rl_core *core, const struct rl_flit *pkt, uint64_t state,
 
 /* What goes to an egress is about to be asked for, at once for all of it. */
 static inline void
-turn_egress(struct turn *t, struct core_port *cp)
+turn_egress(struct rl_core *core, struct turn *t, struct core_port *cp)
 {
 	t->egress = cp;
+	core->given |= 1ull << ((cp - core->port) & 63);
 	t->room = t->sure = 0;
 	if (cp->near == NULL)
 		return;
@@ -133,14 +134,14 @@ turn_egress(struct turn *t, struct core_port *cp)
  * returned
  */
 static inline bool
-turn_hand(struct turn *t, const struct core_way *w, struct rl_flit *pkt,
-	  uint64_t state, const struct rl_flit *next)
+turn_hand(struct rl_core *core, struct turn *t, const struct core_way *w,
+	  struct rl_flit *pkt, uint64_t state, const struct rl_flit *next)
 {
 	struct core_port *const cp = w->egress;
 	const uint32_t n = pkt->pkt_flits;
 
 	if (rl_unlikely(t->egress != cp))
-		turn_egress(t, cp);
+		turn_egress(core, t, cp);
 	if (n > t->room || cp->qmask >> w->vl & 1)
 		return false;
 	RL_DASSERT(rl_pktq_empty(&cp->q[w->vl]) && !cp->begun[w->vl].on);
@@ -176,7 +177,7 @@ turn_packet(struct rl_core *core, struct turn *t, struct rl_flit *pkt,
 	    !turn_lookup(core, pkt, was, key, w))
 		return false;
 	state = (was & ~STATE_WAY) | w->way;
-	if (rl_likely(turn_hand(t, w, pkt,
+	if (rl_likely(turn_hand(core, t, w, pkt,
 				state & ~STATE_FLAGS(RL_FF_CREDIT), next))) {
 		rl_shared_add(&in->freed[vc], n);
 		return true;

@@ -92,9 +92,9 @@ tx_skip(const struct core_port *cp)
 	return (unsigned int)__builtin_ctz(twice >> cp->turn);
 }
 
-unsigned int
-rl_core_tx(struct rl_core *core, uint16_t port, struct rl_flit *out[],
-	   unsigned int max)
+static unsigned int
+tx_some(struct rl_core *core, uint16_t port, struct rl_flit *out[],
+	unsigned int max)
 {
 	struct core_port *cp = &core->port[port];
 	unsigned int n = 0, passed = 0;
@@ -140,6 +140,16 @@ rl_core_tx(struct rl_core *core, uint16_t port, struct rl_flit *out[],
 		cp->fence_sent = cp->fence_want;
 		out[n++] = rl_pipe_mark(RL_MARK_FENCE);
 	}
+	return n;
+}
+
+unsigned int
+rl_core_tx(struct rl_core *core, uint16_t port, struct rl_flit *out[],
+	   unsigned int max)
+{
+	const unsigned int n = tx_some(core, port, out, max);
+
+	core->given |= (uint64_t)(n != 0) << (port & 63);
 	return n;
 }
 

@@ -271,6 +271,12 @@ bool rl_core_tx_pending(const struct rl_core *core, uint16_t port);
  */
 uint64_t rl_core_freed(struct rl_core *core);
 
+/**
+ * Owner. The same of ports that got something to send, by rl_core_tx() or, if
+ * they are joined to the core, by its own hand.
+ */
+uint64_t rl_core_given(struct rl_core *core);
+
 /** Owner. When rl_core_tick() next has something to do. */
 uint64_t rl_core_deadline(const struct rl_core *core);
 

@@ -39,6 +39,8 @@ a_packet_takes_its_first_next_hop(void **state)
 	assert_true(rl_core_idle(c.core));
 	assert_int_equal(rl_core_freed(c.core), 1);
 	assert_int_equal(rl_core_freed(c.core), 0);
+	assert_int_equal(rl_core_given(c.core), 1u << 1 | 1u << 2);
+	assert_int_equal(rl_core_given(c.core), 0);
 	cb_close(&c);
 }
 
