@@ -270,6 +270,8 @@ rx_take(struct rl_port *port, uint8_t *body, const uint8_t *sideband,
 	const uint32_t got = rl_flit_get_bulk(port->p.cache, f, n);
 	uint32_t good = got;
 
+	for (uint32_t i = 0; i < got; i++)
+		__builtin_prefetch(f[i], 1);
 	if (rl_unlikely(got < n))
 		PORT_COUNT(port, rx_no_buffer);
 	if (rl_unlikely(rl_codec_receive(port->p.codec, body, f, got, fec) !=

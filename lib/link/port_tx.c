@@ -6,6 +6,7 @@
  * port_retry.c.
  */
 
+#include <limits.h>
 #include <string.h>
 
 #include "port_credits.h"
@@ -434,6 +435,21 @@ rl_port_tx_next(struct rl_port *port, uint8_t *frame,
 		rl_frame_like(&burst->like, &h, port->p.mac);
 	}
 	return len;
+}
+
+uint32_t
+rl_port_tx_most(const struct rl_port *port, unsigned int *frames)
+{
+	const struct rl_replay *r = &port->retry.replay;
+	const uint32_t n = r->tail - r->next, most = port->shake.flits;
+
+	*frames = UINT_MAX;
+	if (port->link.state != RL_LINK_UP || port->queue.mask != 0 ||
+	    port_owes(port, OWE_INIT | OWE_ANSWER | OWE_PROBE) ||
+	    port->drain.phase != DRAIN_NONE || port->p.auth != NULL)
+		return port->p.frame_bytes;
+	*frames = n <= most ? 1 : (n + most - 1) / most;
+	return rl_frame_bytes(rl_min_u32(n, most));
 }
 
 uint32_t

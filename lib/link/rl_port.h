@@ -246,6 +246,15 @@ void rl_port_rx_frame(struct rl_port *port, uint8_t *frame, uint32_t len,
 void rl_port_rx_more(struct rl_port *port);
 
 /**
+ * Owner. What the next call of rl_port_tx_next() may write at most.
+ *
+ * @param frames  frames after which there is nothing more to send at this time,
+ *                if nothing comes in, and nobody else calls; UINT_MAX: unknown
+ * @return bytes of a frame
+ */
+uint32_t rl_port_tx_most(const struct rl_port *port, unsigned int *frames);
+
+/**
  * Owner. Brings near what a poll of the port looks at: for hosts of more ports
  * than a cache has room for, a poll ahead.
  */

@@ -384,9 +384,9 @@ void
 bench_end_port(struct bench_end *e, uint64_t now_ns)
 {
 	struct bench_wire *w = e->in;
-	unsigned int frames = 0;
+	unsigned int frames = 0, bound, left;
 	struct rl_port_burst burst = { .again = false };
-	uint32_t len;
+	uint32_t len, most;
 
 	for (uint32_t i = w->head; i != w->tail; i++) {
 		struct bench_frame *f = &w->slot[i % w->cap];
@@ -401,11 +401,15 @@ bench_end_port(struct bench_end *e, uint64_t now_ns)
 	rl_port_tick(e->port, now_ns);
 	if (!rl_port_tx_ready(e->port, now_ns))
 		return;
-	while (bench_wire_ready(e->out, now_ns) &&
-	       (len = rl_port_tx_next(e->port, e->frame, &burst, now_ns)) !=
-		       0) {
+	rl_port_tx_most(e->port, &bound);
+	while (bench_wire_ready(e->out, now_ns)) {
+		most = rl_port_tx_most(e->port, &left);
+		len = rl_port_tx_next(e->port, e->frame, &burst, now_ns);
+		if (len == 0)
+			break;
+		assert_true(len <= most && ++frames <= bound);
 		bench_wire_send(e->out, e->frame, len, now_ns);
-		if (++frames > 4000)
+		if (frames > 4000)
 			fail_msg("a port never stops sending");
 	}
 }
