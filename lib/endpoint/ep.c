@@ -116,6 +116,8 @@ rl_ep_init(void *mem, const struct rl_ep_params *p)
 			   (ep->cfg.window_flits + 1) / 2);
 	ep->codec = p->codec;
 	ep->cache = p->cache;
+	/* without retry the flits themselves leave */
+	ep->keep = p->keep != NULL && p->cfg->retry ? p->keep : p->cache;
 	ep->path_sl = p->path_sl;
 	deal_levels(ep, p->levels);
 	ep->tx_own = own_part(p->cfg, p->levels);

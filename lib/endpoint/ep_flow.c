@@ -45,10 +45,16 @@ ep_probe_at_ns(const struct rl_ep *ep, const struct ep_flow *flow)
 	return peer->lead_cos == flow->cos ? peer->probe_at_ns : RL_NEVER;
 }
 
-/* Any mixing will do that spreads neighbouring peers; 2^32 / golden ratio. */
+/*
+ * Where the table has a place for all flows that there can be, each has its own,
+ * beside those of neighbours. Else any mixing will do that spreads neighbouring
+ * peers; 2^32 / golden ratio.
+ */
 static uint32_t
 hash_of(const struct rl_ep *ep, uint16_t peer, uint8_t cos)
 {
+	if (16u * ep->npeers <= ep->hash_mask && peer < ep->npeers)
+		return (uint32_t)cos * ep->npeers + peer;
 	const uint32_t key = (uint32_t)peer << 4 | cos;
 
 	return key * 0x9e3779b1u >> 8 & ep->hash_mask;
@@ -67,6 +73,19 @@ ep_flow_find(const struct rl_ep *ep, uint16_t peer, uint8_t cos)
 		if (flow->peer == peer && flow->cos == cos)
 			return flow;
 	}
+}
+
+void
+rl_ep_prefetch(const struct rl_ep *ep, uint16_t peer, uint8_t cos)
+{
+	const uint32_t i = ep->hash[hash_of(ep, peer, cos)];
+	const uint8_t *at;
+
+	if (i == 0)
+		return;
+	at = (const uint8_t *)&ep->flow[i - 1];
+	for (uint32_t b = 0; b < sizeof(ep->flow[0]); b += RL_CACHE_LINE)
+		__builtin_prefetch(at + b, 1);
 }
 
 /**

@@ -168,6 +168,7 @@ struct rl_ep {
 	struct rl_ep_cfg cfg;
 	const struct rl_codec *codec;
 	struct rl_flit_cache *cache;
+	struct rl_flit_cache *keep; /**< of what waits to be acknowledged */
 	const uint8_t *path_sl;
 	uint8_t levels;
 	uint8_t cos_level[16]; /**< which of them a class of service is of ... */

@@ -60,7 +60,7 @@ find_room(struct rl_ep *ep, const struct rl_ep_msg *msg, uint32_t nflits,
 		return refuse(ep, RL_EPC_tx_refused_quiesce, -EBUSY);
 	if (!ep_tx_room(ep, msg->cos, nflits))
 		return refuse(ep, RL_EPC_tx_refused_buffer, -EAGAIN);
-	if (ep->cache->count < need)
+	if (ep->cache->count < need || ep->keep->count < nflits)
 		return refuse(ep, RL_EPC_tx_refused_cache, -EAGAIN);
 	flow = ep_flow_get(ep, msg->dst, msg->cos);
 	if (flow == NULL)
@@ -117,7 +117,7 @@ make_flits(struct rl_ep *ep, const struct ep_flow *flow,
 	uint32_t off = 0;
 
 	for (uint32_t s = flow->next; s != flow->next + nflits; s++) {
-		struct rl_flit *f = rl_flit_get(ep->cache);
+		struct rl_flit *f = rl_flit_get(ep->keep);
 		uint32_t n = RL_FLIT_DATA_BYTES;
 
 		RL_ASSERT(f != NULL);

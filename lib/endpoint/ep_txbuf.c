@@ -80,7 +80,7 @@ ep_tx_release(struct rl_ep *ep, struct ep_flow *flow, uint32_t upto)
 		const uint32_t at = s & ep->win_mask;
 
 		n = rl_min_u32(upto - s, ep->win_mask + 1 - at);
-		rl_flit_put_bulk(ep->cache, w->slot + at, n);
+		rl_flit_put_bulk(ep->keep, w->slot + at, n);
 	}
 	ep_tx_let_go(ep, flow->cos, upto - flow->una);
 	flow->una = upto;

@@ -128,6 +128,9 @@ struct rl_ep_params {
 	const struct rl_ep_cfg *cfg; /**< checked by rl_ep_cfg_check() */
 	const struct rl_codec *codec; /**< of cfg->crc and cfg->isn */
 	struct rl_flit_cache *cache; /**< of the owner's lcore */
+	/** of the retry buffer, where there is one; NULL: as `cache`. What lies
+	    there for a round trip is cold, and is not mixed with the others */
+	struct rl_flit_cache *keep;
 	const uint8_t *path_sl; /**< SL by destination; NULL: 0 */
 	uint8_t levels; /**< service levels, see rl_fwd; 0, 1: but one. Flows
 			     of class of service c are of level c % levels */
@@ -240,6 +243,9 @@ void rl_ep_probe_again(struct rl_ep *ep, uint64_t now_ns);
  */
 int rl_ep_send(struct rl_ep *ep, uint64_t now_ns, const struct rl_ep_msg *msg,
 	       const void *data, uint32_t *tag);
+
+/** Owner. Brings near what is known of a flow that will be used in a while. */
+void rl_ep_prefetch(const struct rl_ep *ep, uint16_t peer, uint8_t cos);
 
 /** rl_ep_send() without a buffer: @p fill writes straight into the flits. */
 int rl_ep_send_fill(struct rl_ep *ep, uint64_t now_ns,

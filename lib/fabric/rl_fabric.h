@@ -33,6 +33,8 @@ struct rl_fabric_host {
 	void *(*alloc)(void *ctx, size_t bytes);
 	/** Cache of the lcore that will run a role; port -1 is the core. */
 	struct rl_flit_cache *(*cache)(void *ctx, uint32_t dev, int port);
+	/** The same of what endpoints keep to send again; NULL: as `cache`. */
+	struct rl_flit_cache *(*keep)(void *ctx, uint32_t dev);
 	/** A pipe of at least @p size pointers. @return 0 or -errno */
 	int (*pipe)(void *ctx, uint32_t size, struct rl_pipe *pipe);
 	/** The wire of a port and its frame size. @return 0 or -errno */

@@ -65,6 +65,7 @@ make(struct fx *fx, unsigned int i, uint8_t levels)
 		.cfg = &fx->cfg,
 		.codec = fx->codec,
 		.cache = &fx->cache,
+		.keep = fx->kept == NULL ? NULL : &fx->keep,
 		.ep_id = (uint16_t)i,
 		.npeers = (uint16_t)fx->neps,
 		.levels = levels,
@@ -78,6 +79,19 @@ make(struct fx *fx, unsigned int i, uint8_t levels)
 	/* it need not be cleared */
 	memset(fx->ep[i], 0x5a, rl_ep_memsize(&fx->cfg, (uint16_t)fx->neps));
 	fx->ep[i] = rl_ep_init(fx->ep[i], &p);
+}
+
+static struct rl_flit *
+stock(struct rl_flit_cache *c, uint32_t nflits)
+{
+	struct rl_flit *arena = aligned(nflits * sizeof(struct rl_flit));
+
+	memset(arena, 0xa5, nflits * sizeof(struct rl_flit));
+	c->slot = calloc(nflits, sizeof(struct rl_flit *));
+	c->cap = nflits;
+	for (uint32_t i = 0; i < nflits; i++)
+		rl_flit_put(c, &arena[i]);
+	return arena;
 }
 
 void
@@ -95,12 +109,7 @@ fx_open_levels(struct fx *fx, const struct rl_ep_cfg *cfg, unsigned int neps,
 	fx->codec = aligned(rl_codec_memsize());
 	assert_int_equal(rl_codec_init(fx->codec, cfg->crc, cfg->isn,
 				       rl_codec_best_isa(512)), 0);
-	fx->arena = aligned(nflits * sizeof(struct rl_flit));
-	memset(fx->arena, 0xa5, nflits * sizeof(struct rl_flit));
-	fx->cache.slot = calloc(nflits, sizeof(struct rl_flit *));
-	fx->cache.cap = nflits;
-	for (uint32_t i = 0; i < nflits; i++)
-		rl_flit_put(&fx->cache, &fx->arena[i]);
+	fx->arena = stock(&fx->cache, nflits);
 	for (unsigned int i = 0; i < neps; i++) {
 		const size_t bytes = rl_ep_memsize(cfg, (uint16_t)neps);
 
@@ -118,6 +127,16 @@ fx_open_lives(struct fx *fx, const struct rl_ep_cfg *cfg, unsigned int neps,
 		fx->inc[i] = 100 + i;
 		make(fx, i, 1);
 	}
+}
+
+void
+fx_open_kept(struct fx *fx, const struct rl_ep_cfg *cfg, unsigned int neps,
+	     uint32_t nflits, uint32_t kept)
+{
+	fx_open(fx, cfg, neps, nflits);
+	fx->kept = stock(&fx->keep, kept);
+	for (unsigned int i = 0; i < neps; i++)
+		make(fx, i, 1);
 }
 
 void
@@ -139,8 +158,11 @@ fx_close(struct fx *fx)
 		free(fx->ep[i]);
 	}
 	assert_int_equal(fx->cache.count, fx->cache.cap);
+	assert_int_equal(fx->keep.count, fx->keep.cap);
 	free(fx->cache.slot);
+	free(fx->keep.slot);
 	free(fx->arena);
+	free(fx->kept);
 	free(fx->codec);
 }
 

@@ -20,6 +20,8 @@ struct fx {
 	struct rl_codec *codec;
 	struct rl_flit_cache cache;
 	struct rl_flit *arena;
+	struct rl_flit_cache keep; /**< fx_open_kept() */
+	struct rl_flit *kept;
 	struct rl_ep *ep[FX_EPS];
 	unsigned int neps;
 	uint64_t now;
@@ -48,6 +50,10 @@ void fx_open_levels(struct fx *fx, const struct rl_ep_cfg *cfg,
 /** The same, with incarnations from 100 on. */
 void fx_open_lives(struct fx *fx, const struct rl_ep_cfg *cfg,
 		   unsigned int neps, uint32_t nflits);
+
+/** The same, and what is kept to be sent again is of a cache of its own. */
+void fx_open_kept(struct fx *fx, const struct rl_ep_cfg *cfg,
+		  unsigned int neps, uint32_t nflits, uint32_t kept);
 
 /** Endpoint @p ep loses its state, and begins a life @p inc. */
 void fx_restart(struct fx *fx, unsigned int ep, uint32_t inc);

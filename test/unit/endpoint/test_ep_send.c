@@ -49,6 +49,40 @@ a_packet_of_every_length_around_flit_borders_arrives_as_it_was(void **state)
 }
 
 static void
+what_waits_to_be_acknowledged_has_flits_of_its_own(void **state)
+{
+	struct rl_ep_cfg cfg;
+	struct rl_pktq q;
+	uint32_t n, bytes;
+
+	(void)state;
+	fx_cfg(&cfg);
+	n = cfg.max_packet_flits;
+	bytes = n * RL_FLIT_DATA_BYTES;
+	fx_open_kept(&fx, &cfg, 2, 4000, 2 * n - 1);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, bytes), 0);
+	assert_int_equal(fx.keep.count, n - 1);
+	assert_int_equal(fx.cache.count, 4000);
+	assert_int_equal(send_raw(1, 0, RL_CLASS_RSP, bytes), -EAGAIN);
+	q = fx_poll(&fx, 0); /* copies */
+	assert_int_equal(fx.keep.count, n - 1);
+	assert_int_equal(fx.cache.count, 4000 - n);
+	fx_rx_all(&fx, 1, &q);
+	fx_settle(&fx);
+	assert_int_equal(fx_take(&fx, 1, false), 1);
+	assert_int_equal(fx.keep.count, 2 * n - 1);
+	assert_int_equal(fx.cache.count, 4000);
+	fx_close(&fx);
+	/* without retry nothing waits: the flits themselves leave */
+	cfg.retry = false;
+	fx_open_kept(&fx, &cfg, 2, 4000, 2 * n - 1);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, bytes), 0);
+	assert_int_equal(fx.keep.count, 2 * n - 1);
+	assert_int_equal(fx.cache.count, 4000 - n);
+	fx_close(&fx);
+}
+
+static void
 an_empty_packet_is_one_flit_without_data(void **state)
 {
 	struct rl_flit *pkt;
@@ -541,6 +575,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_packet_of_every_length_around_flit_borders_arrives_as_it_was),
+		cmocka_unit_test(what_waits_to_be_acknowledged_has_flits_of_its_own),
 		cmocka_unit_test(an_empty_packet_is_one_flit_without_data),
 		cmocka_unit_test(the_header_says_what_switches_and_the_receiver_need),
 		cmocka_unit_test(every_documented_refusal_is_given_and_counted),
