@@ -313,6 +313,9 @@ run_sim(struct run *r, const struct options *o, struct rl_sim_mem *mem,
 		.poll_jitter_ns = plan->poll_jitter_ns,
 		.tick_ns = plan->tick_ns,
 		.turns = plan->turns,
+		/* a number of packets is dealt out as they are made, and events
+		   are told in their order */
+		.apart = plan->load.packets == 0 && !r->events,
 		.soft = rl_sim_faults_soft(&plan->faults),
 		.notice_ns = plan->notice_ns,
 		.fec_safe = plan->fec_safe,

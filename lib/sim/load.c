@@ -185,6 +185,18 @@ flow_waits(const struct load_src *src)
 	return false;
 }
 
+/* By the time of the next packet what it is of is near. */
+static void
+warm_next(const struct load_src *src, const struct rl_ep *ep)
+{
+	const struct load_flow *flow =
+		load_flow(src->load, src->id, src->dst, src->cos);
+
+	__builtin_prefetch(flow, 1);
+	__builtin_prefetch((const uint8_t *)flow + RL_CACHE_LINE, 1);
+	rl_ep_prefetch(ep, src->dst, src->cos);
+}
+
 static unsigned int
 load_send(struct load_src *src, struct rl_ep *ep, uint64_t now_ns)
 {
@@ -205,6 +217,7 @@ load_send(struct load_src *src, struct rl_ep *ep, uint64_t now_ns)
 			break;
 		}
 		next_packet(src, src->next_ns);
+		warm_next(src, ep);
 	}
 	return n;
 }

@@ -27,13 +27,17 @@
 #include "rl_sim_fault.h"
 #include "rl_sim_resil.h"
 
+/** Frames have as much memory as they may need: the largest, a half, ... */
+#define RL_SIM_FRAME_SIZES 5
+
 /** Memory of simulations: flits, frames, and what fabrics are made of. */
 struct rl_sim_mem {
-	struct rl_flit_cache cache; /**< all free flits */
+	struct rl_flit_cache cache; /**< free flits */
+	struct rl_flit_cache keep;  /**< the same, for endpoints to keep */
 	void **flit_chunk;
 	uint32_t nflit_chunk;
 	uint64_t flits; /**< that exist */
-	struct rl_sim_frame *frame; /**< free ones */
+	struct rl_sim_frame *frame[RL_SIM_FRAME_SIZES]; /**< free ones */
 	void **frame_chunk;
 	uint32_t nframe_chunk;
 	uint32_t frame_bytes; /**< of the frames above */
@@ -76,6 +80,11 @@ struct rl_sim_params {
 	    forwards, the ports send, as on an lcore of the host; and ports
 	    are joined to their core (rl_role_join()); poll_ns is 0 then */
 	bool turns;
+	/** what the client of one endpoint does depends on that of another only
+	    by what comes by the wires: then a device may have its turns of a
+	    wire's latency at once, before others have theirs, as long as there
+	    are no faults. Calls of one device come in order of time */
+	bool apart;
 	/** keepalives of links at rest are not sent: their ends are as if they
 	    had been (rl_port_rested()), and a run is faster */
 	bool doze;

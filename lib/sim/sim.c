@@ -18,8 +18,6 @@
 
 #include "sim_priv.h"
 
-/* Of a frame: its header and first flits; the rest follows by itself. */
-#define WARM_FRAME_BYTES (6 * RL_CACHE_LINE)
 /* So many polls ahead a role is fetched, what it points to, and its wire. */
 #define WARM_ROLE 8
 #define WARM_STATE 4
@@ -52,6 +50,15 @@ host_cache(void *ctx, uint32_t dev, int port)
 	(void)dev;
 	(void)port;
 	return &s->mem->cache;
+}
+
+static struct rl_flit_cache *
+host_keep(void *ctx, uint32_t dev)
+{
+	struct rl_sim *s = ctx;
+
+	(void)dev;
+	return &s->mem->keep;
 }
 
 /* Called three times a port (rx, loop, tx), before its host_phy(). */
@@ -122,24 +129,28 @@ sim_arrays(struct rl_sim *s)
 	s->heap = sim_array(s, s->nrole + 3, sizeof(*s->heap));
 	s->heap_pos = sim_array(s, s->nrole, sizeof(*s->heap_pos));
 	s->is_ready = sim_array(s, s->nrole, sizeof(*s->is_ready));
-	s->in_ring = sim_array(s, s->nrole, sizeof(*s->in_ring));
 	s->ready = sim_array(s, s->ready_mask + 1, sizeof(*s->ready));
 	s->end = sim_array(s, 2 * (size_t)topo->nlink, sizeof(*s->end));
 	s->dir = sim_array(s, 2 * (size_t)topo->nlink, sizeof(*s->dir));
 	s->pipe = sim_array(s, 3 * (size_t)nports, sizeof(*s->pipe));
 	s->fault_ns = sim_array(s, topo->nlink, sizeof(*s->fault_ns));
 	s->pending = sim_array(s, topo->ndev, sizeof(*s->pending));
+	if (s->p.turns)
+		s->key = sim_array(s, s->nrole, sizeof(*s->key));
 	s->dead = sim_array(s, topo->ndev, sizeof(*s->dead));
 	s->down = sim_array(s, topo->nlink, sizeof(*s->down));
 	s->degraded = sim_array(s, topo->nlink, sizeof(*s->degraded));
 	if (s->role == NULL || s->dev_role == NULL || s->heap == NULL ||
-	    s->heap_pos == NULL || s->is_ready == NULL || s->in_ring == NULL ||
-	    s->ready == NULL ||
-	    s->end == NULL || s->dir == NULL || s->pipe == NULL || s->fault_ns == NULL ||
+	    s->heap_pos == NULL || s->is_ready == NULL ||
+	    s->ready == NULL || s->end == NULL || s->dir == NULL ||
+	    s->pipe == NULL || s->fault_ns == NULL ||
 	    s->pending == NULL || s->dead == NULL || s->down == NULL ||
-	    s->degraded == NULL)
+	    s->degraded == NULL || (s->p.turns && s->key == NULL))
 		return -ENOMEM;
 	s->heap += 3;
+	s->running = SIM_NO_DEV;
+	for (uint32_t i = 0; s->key != NULL && i < s->nrole; i++)
+		s->key[i] = RL_NEVER;
 	for (uint32_t l = 0; l < topo->nlink; l++)
 		s->fault_ns[l] = RL_NEVER;
 	for (uint32_t i = 0; i < 2 * topo->nlink; i++)
@@ -179,7 +190,7 @@ sim_join(struct rl_sim *s)
 		struct rl_device *d = &s->fabric.dev[r->dev];
 
 		r->rc = &d->core;
-		if (d->nports <= 64 && !joined) {
+		if (d->nports <= 64) {
 			d->core.rx_pending = &s->pending[r->dev].rx;
 			d->core.loop_pending = &s->pending[r->dev].loop;
 		}
@@ -211,6 +222,7 @@ sim_build(struct rl_sim *s, char *err)
 		.ctx = s,
 		.alloc = host_alloc,
 		.cache = host_cache,
+		.keep = host_keep,
 		.pipe = host_pipe,
 		.phy = host_phy,
 		.drop = sim_on_drop,
@@ -304,14 +316,14 @@ rl_sim_destroy(struct rl_sim *sim, char *err)
 		drain_wire(sim, sim->dir[i].late);
 	}
 	rl_fabric_flush(&sim->fabric);
-	if (mem->cache.count != mem->flits ||
+	if (sim_flits_free(mem) != mem->flits ||
 	    mem->frames != mem->frames_free ||
 	    sim_flits_unique(mem) != 0) {
 		if (err != NULL)
 			snprintf(err, RL_ERR_MAX,
 				 "after the end %u of %llu flits and %llu of "
 				 "%llu frames are free, or some twice",
-				 mem->cache.count,
+				 sim_flits_free(mem),
 				 (unsigned long long)mem->flits,
 				 (unsigned long long)mem->frames_free,
 				 (unsigned long long)mem->frames);
@@ -339,6 +351,7 @@ static void
 poll_port(struct rl_sim *s, struct sim_role *r, uint32_t id)
 {
 	const uint64_t now = s->now_ns;
+	uint64_t next;
 
 	sim_role_begin(s, r);
 	if (r->end->dozes)
@@ -347,16 +360,6 @@ poll_port(struct rl_sim *s, struct sim_role *r, uint32_t id)
 		s->st.idle_polls++;
 	else if (rl_core_tx_pending(r->rc->core, (uint16_t)r->port))
 		sim_wake_at(s, s->dev_role[r->dev], sim_seen(s));
-	sim_port_polled(s, id);
-}
-
-void
-sim_port_polled(struct rl_sim *s, uint32_t id)
-{
-	struct sim_role *r = &s->role[id];
-	const uint64_t now = s->now_ns;
-	uint64_t next;
-
 	if (s->p.check_packets)
 		sim_credit_check(s, r);
 	if (r->again || !rl_pktq_empty(rl_port_rx_out(r->rp->port))) {
@@ -371,8 +374,8 @@ sim_port_polled(struct rl_sim *s, uint32_t id)
 	sim_heap_set(s, id, rl_min_u64(next, r->ext_ns));
 }
 
-unsigned int
-sim_poll_core(struct rl_sim *s, uint32_t id)
+static void
+poll_core(struct rl_sim *s, uint32_t id)
 {
 	struct sim_role *r = &s->role[id];
 	const uint64_t now = s->now_ns;
@@ -386,22 +389,18 @@ sim_poll_core(struct rl_sim *s, uint32_t id)
 		const unsigned int first = (unsigned int)__builtin_ctzll(freed);
 
 		for (uint32_t p = first; p < r->rc->nports; p += 64)
-			if (s->p.turns)
-				r[1 + p].sends = true;
-			else
-				sim_wake_at(s, id + 1 + p, now + SIM_CREDIT_NS);
+			sim_wake_at(s, id + 1 + p, now + SIM_CREDIT_NS);
 	}
 	if (work == 0)
 		s->st.idle_polls++;
 	if (r->again || (work != 0 && r->rc->ep != NULL)) {
 		sim_ready(s, id);
-		return work;
+		return;
 	}
 	next = rl_role_core_deadline(r->rc);
 	if (next <= now)
 		next = now + SIM_SPIN_CORE_NS;
 	sim_heap_set(s, id, rl_min_u64(next, r->ext_ns));
-	return work;
 }
 
 static void
@@ -410,24 +409,19 @@ poll_role(struct rl_sim *s, uint32_t id)
 	struct sim_role *r = &s->role[id];
 	struct rl_sim_mem *mem = s->mem;
 
-	if (rl_unlikely(s->p.turns)) {
-		sim_turn(s, r->dev);
-		return;
-	}
 	if (rl_unlikely(s->dead[r->dev])) {
 		s->is_ready[id] = false;
 		r->ext_ns = RL_NEVER;
 		return;
 	}
-	if (rl_unlikely(mem->cache.count < SIM_FLITS_LOW))
-		sim_flits_grow(mem); /* if not: as on lcores, flits run out */
+	sim_flits_stock(mem);
 	s->is_ready[id] = false;
 	if (r->port == SIM_PORT_CORE)
-		sim_poll_core(s, id);
+		poll_core(s, id);
 	else
 		poll_port(s, r, id);
 	s->st.flits_peak = rl_max_u64(s->st.flits_peak,
-				      mem->flits - mem->cache.count);
+				      mem->flits - sim_flits_free(mem));
 }
 
 /*
@@ -473,7 +467,7 @@ warm_rest(const struct rl_sim *s, uint32_t id)
 	}
 	f = r->rx->head;
 	if (f != NULL)
-		for (uint32_t i = 0; i < WARM_FRAME_BYTES; i += RL_CACHE_LINE)
+		for (uint32_t i = 0; i < SIM_WARM_BYTES; i += RL_CACHE_LINE)
 			__builtin_prefetch(f->data + i);
 }
 
@@ -498,17 +492,36 @@ poll_ready(struct rl_sim *s)
 	}
 }
 
-/* When something next happens. */
-static uint64_t
-sim_next(const struct rl_sim *s)
+uint64_t
+sim_next_other(const struct rl_sim *s)
 {
-	uint64_t t = s->nheap == 0 ? RL_NEVER : s->heap[0].key_ns;
+	uint64_t t = sim_notice_due(s);
 
 	if (s->next_fault < s->todo.n)
 		t = rl_min_u64(t, s->todo.f[s->next_fault].t_ns);
 	if (s->ctl != NULL)
 		t = rl_min_u64(t, sim_ctl_due(s));
-	return rl_min_u64(t, sim_notice_due(s));
+	return t;
+}
+
+/* When something next happens. */
+static uint64_t
+sim_next(const struct rl_sim *s)
+{
+	return rl_min_u64(s->nheap == 0 ? RL_NEVER : s->heap[0].key_ns,
+			  sim_next_other(s));
+}
+
+/* Wakes the roles whose time has come. */
+static void
+wake_due(struct rl_sim *s)
+{
+	while (s->nheap != 0 && s->heap[0].key_ns <= s->now_ns) {
+		const uint32_t role = s->heap[0].role;
+
+		sim_heap_set(s, role, RL_NEVER);
+		sim_ready(s, role);
+	}
 }
 
 void
@@ -532,12 +545,10 @@ rl_sim_run(struct rl_sim *sim, uint64_t until_ns)
 		if (sim->ctl != NULL && sim_ctl_due(sim) <= t)
 			sim_ctl_run(sim);
 		sim_notice_deliver(sim);
-		while (sim->nheap != 0 && sim->heap[0].key_ns <= t) {
-			const uint32_t role = sim->heap[0].role;
-
-			sim_heap_set(sim, role, RL_NEVER);
-			sim_ready(sim, role);
-		}
+		if (sim->key != NULL)
+			sim_turn_run(sim, until_ns);
+		else
+			wake_due(sim);
 	}
 }
 

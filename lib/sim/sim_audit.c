@@ -36,11 +36,11 @@ audit_flits(const struct rl_sim *s, char *err)
 
 	for (uint32_t i = 0; i < s->npipe; i++)
 		piped += pipe_flits(&s->pipe[i]);
-	if (held + piped + s->mem->cache.count == s->mem->flits)
+	if (held + piped + sim_flits_free(s->mem) == s->mem->flits)
 		return 0;
 	SAY(err,
 	    "flits: %llu exist, but %u are free, %llu held and %llu in pipes",
-	    (unsigned long long)s->mem->flits, s->mem->cache.count,
+	    (unsigned long long)s->mem->flits, sim_flits_free(s->mem),
 	    (unsigned long long)held, (unsigned long long)piped);
 	return -EUCLEAN;
 }

@@ -70,7 +70,7 @@ sim_dev_crash(struct rl_sim *s, uint32_t dev)
 		for (unsigned int i = 0; i < 3; i++)
 			pipe_empty(s, &sp[i]);
 	}
-	s->pending[dev] = (struct sim_pending){ 0 };
+	s->pending[dev].rx = s->pending[dev].loop = 0;
 	for (uint32_t r = core; r <= core + d->nports; r++) {
 		s->role[r].ext_ns = RL_NEVER;
 		sim_heap_set(s, r, RL_NEVER);

@@ -105,6 +105,7 @@ static void
 notice_push(struct rl_sim *s, const struct sim_notice *n)
 {
 	const uint32_t have = s->notice_tail - s->notice_head;
+	uint32_t at;
 
 	if (have == s->notice_mask + 1 || s->notice == NULL) {
 		const uint32_t size = have == 0 ? 64 : 2 * have;
@@ -121,7 +122,16 @@ notice_push(struct rl_sim *s, const struct sim_notice *n)
 		s->notice_head = 0;
 		s->notice_tail = have;
 	}
-	s->notice[s->notice_tail++ & s->notice_mask] = *n;
+	/* in order of time: devices may have run apart */
+	for (at = s->notice_tail++; at != s->notice_head; at--) {
+		const struct sim_notice *before =
+			&s->notice[(at - 1) & s->notice_mask];
+
+		if (before->at_ns <= n->at_ns)
+			break;
+		s->notice[at & s->notice_mask] = *before;
+	}
+	s->notice[at & s->notice_mask] = *n;
 }
 
 /* Whether the source of a dropped packet hears of it. */

@@ -82,9 +82,8 @@ heap_remove(struct rl_sim *s, uint32_t i)
 		heap_down(s, i, last);
 }
 
-/* The tick at which something due at @p t_ns is looked at. */
-static uint64_t
-on_tick(const struct rl_sim *s, uint64_t t_ns)
+uint64_t
+sim_on_tick(const struct rl_sim *s, uint64_t t_ns)
 {
 	const uint64_t rest = s->p.tick_ns > 1 && t_ns != RL_NEVER
 				      ? t_ns % s->p.tick_ns
@@ -94,12 +93,11 @@ on_tick(const struct rl_sim *s, uint64_t t_ns)
 }
 
 void
-sim_heap_set(struct rl_sim *s, uint32_t role, uint64_t key_ns)
+sim_heap_put(struct rl_sim *s, uint32_t role, uint64_t key_ns)
 {
+	const struct sim_heap_slot slot = { .key_ns = key_ns, .role = role };
 	const uint32_t pos = s->heap_pos[role];
-	struct sim_heap_slot slot = { .role = role };
 
-	key_ns = slot.key_ns = on_tick(s, key_ns);
 	if (key_ns == RL_NEVER) {
 		if (pos != 0)
 			heap_remove(s, pos - 1);
@@ -113,12 +111,28 @@ sim_heap_set(struct rl_sim *s, uint32_t role, uint64_t key_ns)
 		heap_down(s, pos - 1, slot);
 }
 
-void
-sim_heap_earlier(struct rl_sim *s, uint32_t role, uint64_t key_ns)
+uint64_t
+sim_heap_key(const struct rl_sim *s, uint32_t role)
 {
 	const uint32_t pos = s->heap_pos[role];
 
-	if (pos == 0 || key_ns < s->heap[pos - 1].key_ns)
+	return pos == 0 ? RL_NEVER : s->heap[pos - 1].key_ns;
+}
+
+void
+sim_heap_set(struct rl_sim *s, uint32_t role, uint64_t key_ns)
+{
+	key_ns = sim_on_tick(s, key_ns);
+	if (s->key != NULL)
+		sim_turn_set(s, role, key_ns);
+	else
+		sim_heap_put(s, role, key_ns);
+}
+
+void
+sim_heap_earlier(struct rl_sim *s, uint32_t role, uint64_t key_ns)
+{
+	if (key_ns < (s->key != NULL ? s->key[role] : sim_heap_key(s, role)))
 		sim_heap_set(s, role, key_ns);
 }
 
@@ -128,7 +142,7 @@ sim_ready(struct rl_sim *s, uint32_t role)
 	if (s->is_ready[role])
 		return;
 	s->is_ready[role] = true;
-	if (rl_unlikely(s->p.turns)) {
+	if (s->key != NULL) {
 		sim_turn_ready(s, role);
 		return;
 	}

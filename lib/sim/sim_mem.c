@@ -60,32 +60,43 @@ ptr_push(void ***array, uint32_t *n, void *ptr)
 }
 
 int
-sim_flits_grow(struct rl_sim_mem *mem)
+sim_flits_grow(struct rl_sim_mem *mem, struct rl_flit_cache *c)
 {
 	struct rl_flit *f = chunk_new();
 	struct rl_flit **slot;
 
 	if (f == NULL)
 		return -ENOMEM;
-	slot = realloc(mem->cache.slot,
-		       (mem->flits + FLITS_CHUNK) * sizeof(struct rl_flit *));
-	if (slot == NULL || ptr_push(&mem->flit_chunk, &mem->nflit_chunk, f) !=
-				    0) {
-		if (slot != NULL)
-			mem->cache.slot = slot;
+	slot = realloc(c->slot,
+		       (c->cap + FLITS_CHUNK) * sizeof(struct rl_flit *));
+	if (slot != NULL)
+		c->slot = slot;
+	if (slot == NULL ||
+	    ptr_push(&mem->flit_chunk, &mem->nflit_chunk, f) != 0) {
 		free(f);
 		return -ENOMEM;
 	}
 	memset(f, 0, FLITS_CHUNK * sizeof(*f));
 	/* below those in use: the warm ones stay on top */
-	memmove(slot + FLITS_CHUNK, slot,
-		mem->cache.count * sizeof(struct rl_flit *));
+	memmove(slot + FLITS_CHUNK, slot, c->count * sizeof(struct rl_flit *));
 	for (uint32_t i = 0; i < FLITS_CHUNK; i++)
 		slot[i] = &f[FLITS_CHUNK - 1 - i];
-	mem->cache.slot = slot;
-	mem->cache.count += FLITS_CHUNK;
+	c->count += FLITS_CHUNK;
+	c->cap += FLITS_CHUNK;
 	mem->flits += FLITS_CHUNK;
-	mem->cache.cap = (uint32_t)mem->flits;
+	return 0;
+}
+
+static int
+flits_unique(const struct rl_flit_cache *c, uint32_t mark)
+{
+	for (uint32_t i = 0; i < c->count; i++) {
+		struct rl_flit *f = c->slot[i];
+
+		if (f->spare == mark)
+			return -EUCLEAN;
+		f->spare = mark;
+	}
 	return 0;
 }
 
@@ -93,14 +104,10 @@ int
 sim_flits_unique(struct rl_sim_mem *mem)
 {
 	mem->mark++;
-	for (uint32_t i = 0; i < mem->cache.count; i++) {
-		struct rl_flit *f = mem->cache.slot[i];
-
-		if (f->spare == mem->mark)
-			return -EUCLEAN;
-		f->spare = mem->mark;
-	}
-	return 0;
+	return flits_unique(&mem->cache, mem->mark) != 0 ||
+			       flits_unique(&mem->keep, mem->mark) != 0
+		       ? -EUCLEAN
+		       : 0;
 }
 
 static void
@@ -109,7 +116,7 @@ frames_free(struct rl_sim_mem *mem)
 	for (uint32_t i = 0; i < mem->nframe_chunk; i++)
 		free(mem->frame_chunk[i]);
 	mem->nframe_chunk = 0;
-	mem->frame = NULL;
+	memset(mem->frame, 0, sizeof(mem->frame));
 	mem->frames = mem->frames_free = 0;
 }
 
@@ -125,9 +132,9 @@ sim_frame_size(struct rl_sim_mem *mem, uint32_t frame_bytes)
 }
 
 int
-sim_frames_grow(struct rl_sim_mem *mem)
+sim_frames_grow(struct rl_sim_mem *mem, uint32_t size)
 {
-	const size_t one = (mem->frame_bytes + RL_CACHE_LINE - 1) &
+	const size_t one = (sim_frame_room(mem, size) + RL_CACHE_LINE - 1) &
 			   ~(size_t)(RL_CACHE_LINE - 1);
 	/* all of the bytes, and after them what is known of each */
 	const uint32_t n = (uint32_t)(CHUNK_BYTES /
@@ -144,6 +151,7 @@ sim_frames_grow(struct rl_sim_mem *mem)
 	f = (struct rl_sim_frame *)(void *)(chunk + n * one);
 	for (uint32_t i = n; i-- > 0;) {
 		f[i].data = chunk + i * one;
+		f[i].size = size;
 		sim_frame_put(mem, &f[i]);
 	}
 	mem->frames += n;
@@ -243,7 +251,7 @@ int
 rl_sim_mem_init(struct rl_sim_mem *mem)
 {
 	*mem = (struct rl_sim_mem){ 0 };
-	return sim_flits_grow(mem);
+	return sim_flits_grow(mem, &mem->cache);
 }
 
 void
@@ -263,6 +271,7 @@ rl_sim_mem_free(struct rl_sim_mem *mem)
 		free(c);
 	}
 	free(mem->cache.slot);
+	free(mem->keep.slot);
 	free(mem->flit_chunk);
 	free(mem->frame_chunk);
 	free(mem->arena);

@@ -32,6 +32,8 @@
 /* Flits that one poll may take: 32 frames of 32 flits, twice over. */
 #define SIM_FLITS_LOW 2048
 #define SIM_PORT_CORE (-1)
+/* Of a frame: its header and first flits; the rest follows by itself. */
+#define SIM_WARM_BYTES (6 * RL_CACHE_LINE)
 /* How long after its core freed credits a port looks at them. */
 #define SIM_CREDIT_NS 100
 /* A role that is due and can do nothing is looked at again so much later. */
@@ -47,6 +49,7 @@ struct rl_sim_frame {
 	uint64_t at_ns; /* arrival of its last bit */
 	uint8_t *data;
 	uint32_t len;
+	uint32_t size; /* which list it is of when it is free */
 };
 
 /* A fault that waits for a frame. */
@@ -83,6 +86,7 @@ struct sim_end {
 	struct sim_dir *rx;
 	bool phy_up;
 	bool blocked; /* the wire took nothing at the last try */
+	bool enough;  /* it has had frames for all that is to be sent */
 	bool dozes;   /* and so does the other end, unless: */
 	bool calls;   /* it calls into the dark */
 	uint32_t role;
@@ -109,18 +113,20 @@ struct sim_pipe {
 	const struct rl_core *core; /* whom packets off the wire go to */
 };
 
-/* Which pipes to a core hold anything, by port. */
+/* What a device is to look at, by port, a bit for its number modulo 64. */
 struct sim_pending {
-	uint64_t rx;
+	uint64_t rx; /* pipes to the core that hold anything */
 	uint64_t loop;
+	uint64_t due; /* its ports that are ready, where it has turns */
 };
+
+#define SIM_NO_DEV UINT32_MAX
 
 struct sim_role {
 	uint64_t ext_ns; /* others want it polled then; RL_NEVER */
 	int32_t port;	 /* SIM_PORT_CORE: the core */
 	uint32_t dev;
 	bool again; /* a burst was full: there may be more */
-	bool sends; /* of a port: the turn that goes on ends with it */
 	struct rl_role_port *rp;
 	struct rl_role_core *rc; /* of a port: the core beside it */
 	struct sim_end *end;	 /* of a port */
@@ -173,13 +179,15 @@ struct rl_sim {
 	uint32_t nrole;
 	uint32_t *dev_role; /* [ndev]: of the core; its ports follow */
 
-	struct sim_heap_slot *heap;
+	uint64_t *key; /* [nrole]: when each is due, where devices have turns;
+			  else NULL */
+	uint32_t running; /* the device whose turn it is, or SIM_NO_DEV */
+	struct sim_heap_slot *heap; /* of roles, or of cores for devices */
 	uint32_t *heap_pos; /* [nrole]: 1 + index in the heap; 0: not there */
 	uint32_t nheap;
 	uint32_t *ready; /* ring of nready_mask + 1 roles */
-	bool *is_ready;	 /* [nrole]: is due, and so it, or its device, stands
-			    in that ring */
-	bool *in_ring; /* [nrole], of cores, where devices are polled whole */
+	bool *is_ready;	 /* [nrole]: is due, and so it stands in that ring, or
+			    its device in the heap */
 	uint32_t ready_mask;
 	uint32_t ready_head;
 	uint32_t ready_tail;
@@ -220,8 +228,13 @@ struct rl_sim {
 };
 
 /* sim_heap.c */
+/** The tick at which something due at @p t_ns is looked at. */
+uint64_t sim_on_tick(const struct rl_sim *s, uint64_t t_ns);
 void sim_heap_set(struct rl_sim *s, uint32_t role, uint64_t key_ns);
 void sim_heap_earlier(struct rl_sim *s, uint32_t role, uint64_t key_ns);
+/** The heap itself, whatever ticks there are, and whatever it holds. */
+void sim_heap_put(struct rl_sim *s, uint32_t role, uint64_t key_ns);
+uint64_t sim_heap_key(const struct rl_sim *s, uint32_t role);
 void sim_ready(struct rl_sim *s, uint32_t role);
 /** When what a role is given now is seen by it: after the usual delay. */
 uint64_t sim_seen(struct rl_sim *s);
@@ -230,15 +243,15 @@ void sim_wake_at(struct rl_sim *s, uint32_t role, uint64_t at_ns);
 /* sim.c */
 /** A role is polled now: what it was to be polled for is forgotten. */
 void sim_role_begin(struct rl_sim *s, struct sim_role *r);
-/** @return work done, 0 where there was none */
-unsigned int sim_poll_core(struct rl_sim *s, uint32_t id);
-/** After each poll of a port, or half of one: when it is next. */
-void sim_port_polled(struct rl_sim *s, uint32_t id);
 
-/* sim_turn.c */
-/** Takes the place of sim_ready() where devices are polled whole. */
+/** When a fault, the controller or a notice is next. */
+uint64_t sim_next_other(const struct rl_sim *s);
+
+/* sim_turn.c: take the place of those of sim_heap.c where devices have turns */
 void sim_turn_ready(struct rl_sim *s, uint32_t role);
-void sim_turn(struct rl_sim *s, uint32_t dev);
+void sim_turn_set(struct rl_sim *s, uint32_t role, uint64_t key_ns);
+/** Devices have the turns that are due now, and some of what follows. */
+void sim_turn_run(struct rl_sim *s, uint64_t until_ns);
 
 /* sim_doze.c */
 /** After a poll of a port. @return whether its link is at rest from now on */
@@ -249,26 +262,57 @@ void sim_doze_end(struct rl_sim *s, struct sim_role *r);
 void sim_doze_disturb(struct rl_sim *s, unsigned int dir);
 
 /* sim_mem.c */
-int sim_flits_grow(struct rl_sim_mem *mem);
+int sim_flits_grow(struct rl_sim_mem *mem, struct rl_flit_cache *c);
+static inline uint32_t
+sim_flits_free(const struct rl_sim_mem *mem)
+{
+	return mem->cache.count + mem->keep.count;
+}
+
+/** Before a poll. If there are no more: as on lcores, flits run out. */
+static inline void
+sim_flits_stock(struct rl_sim_mem *mem)
+{
+	if (rl_unlikely(mem->cache.count < SIM_FLITS_LOW))
+		sim_flits_grow(mem, &mem->cache);
+	if (rl_unlikely(mem->keep.count < SIM_FLITS_LOW))
+		sim_flits_grow(mem, &mem->keep);
+}
+
 /** A codec of an earlier run, or a new one; NULL where there can be none. */
 struct rl_codec *sim_codec(struct rl_sim_mem *mem, enum rl_crc_kind crc,
 			   enum rl_isn_kind isn, enum rl_isa isa);
 void *sim_alloc(struct rl_sim_mem *mem, size_t bytes);
 void sim_mem_reset(struct rl_sim_mem *mem);
 int sim_frame_size(struct rl_sim_mem *mem, uint32_t frame_bytes);
-int sim_frames_grow(struct rl_sim_mem *mem);
+int sim_frames_grow(struct rl_sim_mem *mem, uint32_t size);
 /** @return 0 or -EUCLEAN where a free flit is there twice */
 int sim_flits_unique(struct rl_sim_mem *mem);
 
-static inline struct rl_sim_frame *
-sim_frame_get(struct rl_sim_mem *mem)
+/* Bytes of a frame of a size. */
+static inline uint32_t
+sim_frame_room(const struct rl_sim_mem *mem, uint32_t size)
 {
+	return size == 0 ? mem->frame_bytes
+			 : rl_min_u32(mem->frame_bytes,
+				      rl_frame_bytes(RL_FRAME_FLITS_MAX >>
+						     size));
+}
+
+/* A frame of @p bytes at most. */
+static inline struct rl_sim_frame *
+sim_frame_get(struct rl_sim_mem *mem, uint32_t bytes)
+{
+	uint32_t size = RL_SIM_FRAME_SIZES - 1;
 	struct rl_sim_frame *f;
 
-	if (rl_unlikely(mem->frame == NULL) && sim_frames_grow(mem) != 0)
+	while (size != 0 && sim_frame_room(mem, size) < bytes)
+		size--;
+	if (rl_unlikely(mem->frame[size] == NULL) &&
+	    sim_frames_grow(mem, size) != 0)
 		return NULL;
-	f = mem->frame;
-	mem->frame = f->next;
+	f = mem->frame[size];
+	mem->frame[size] = f->next;
 	mem->frames_free--;
 	return f;
 }
@@ -276,8 +320,8 @@ sim_frame_get(struct rl_sim_mem *mem)
 static inline void
 sim_frame_put(struct rl_sim_mem *mem, struct rl_sim_frame *f)
 {
-	f->next = mem->frame;
-	mem->frame = f;
+	f->next = mem->frame[f->size];
+	mem->frame[f->size] = f;
 	mem->frames_free++;
 }
 
@@ -294,6 +338,8 @@ extern const struct rl_phy_ops sim_wire_ops;
 void sim_dir_insert(struct rl_sim *s, struct sim_dir *d,
 		    struct rl_sim_frame *f);
 void sim_dir_update(struct sim_dir *d);
+/** When a wire that was full takes something again; RL_NEVER: now. */
+uint64_t sim_wire_room_ns(const struct sim_end *end);
 uint64_t sim_frame_ps(const struct rl_sim *s, uint32_t len);
 /** A packet is on its way from the core of its device to this wire. */
 void sim_soft_error(struct rl_sim *s, struct sim_dir *d, struct rl_flit *pkt);

@@ -245,7 +245,7 @@ odd_frame(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
 	if (chance(d, d->noise.loss_ppb))
 		return true;
 	if (chance(d, d->noise.dup_ppb)) {
-		copy = sim_frame_get(s->mem);
+		copy = sim_frame_get(s->mem, f->len);
 		if (copy != NULL) {
 			copy->len = f->len;
 			copy->at_ns = f->at_ns;
@@ -268,6 +268,7 @@ wire_rx(void *phy, struct rl_phy_frame out[], unsigned int n, uint64_t now_ns)
 {
 	struct sim_end *end = phy;
 	struct sim_dir *d = end->rx;
+	struct rl_sim *s = end->sim;
 	unsigned int got = 0;
 
 	while (got < n && d->head != NULL && d->head->at_ns <= now_ns) {
@@ -279,7 +280,10 @@ wire_rx(void *phy, struct rl_phy_frame out[], unsigned int n, uint64_t now_ns)
 		out[got++].cookie = f;
 	}
 	if (got == n)
-		end->sim->role[end->role].again = true;
+		s->role[end->role].again = true;
+	if (s->key != NULL && got != 0 && d->head != NULL)
+		for (uint32_t b = 0; b < SIM_WARM_BYTES; b += RL_CACHE_LINE)
+			__builtin_prefetch(d->head->data + b);
 	return got;
 }
 
@@ -298,6 +302,28 @@ sim_frame_ps(const struct rl_sim *s, uint32_t len)
 	return (uint64_t)len * s->p.wire.flit_ps / RL_FLIT_BYTES;
 }
 
+/*
+ * A device's turn is over when its ports have sent: what they have then is all
+ * that they will send. @return the most bytes of a frame; *n: so many, at most
+ */
+static uint32_t
+wire_need(struct sim_end *end, unsigned int *n)
+{
+	const struct rl_sim *s = end->sim;
+	unsigned int frames;
+	uint32_t bytes;
+
+	end->enough = false;
+	if (s->key == NULL)
+		return s->p.wire.frame_bytes;
+	bytes = rl_port_tx_most(s->role[end->role].rp->port, &frames);
+	if (frames > *n)
+		return bytes;
+	end->enough = true;
+	*n = frames;
+	return bytes;
+}
+
 static unsigned int
 wire_tx_alloc(void *phy, struct rl_phy_frame f[], unsigned int n,
 	      uint64_t now_ns)
@@ -308,12 +334,17 @@ wire_tx_alloc(void *phy, struct rl_phy_frame f[], unsigned int n,
 	const uint64_t busy =
 		end->tx->free_ps > now_ps ? end->tx->free_ps - now_ps : 0;
 	const uint64_t one = s->frame_ps;
-	uint64_t room = busy >= limit ? 0 : (limit - busy + one - 1) / one;
+	const uint32_t bytes = wire_need(end, &n);
 	unsigned int got = 0;
+	uint64_t room = n;
 
-	room = rl_min_u64(room, n);
+	if (busy >= limit)
+		room = 0;
+	else if (limit - busy < n * one)
+		room = rl_min_u64((limit - busy + one - 1) / one, n);
+	end->enough &= room == n;
 	while (got < room) {
-		struct rl_sim_frame *frame = sim_frame_get(s->mem);
+		struct rl_sim_frame *frame = sim_frame_get(s->mem, bytes);
 
 		if (frame == NULL)
 			break;
@@ -341,9 +372,10 @@ wire_tx(void *phy, struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
 			sim_frame_put(s->mem, frame);
 			continue;
 		}
-		if (i + 1 == n) /* all were used: there may be more */
+		if (i + 1 == n && !end->enough) /* there may be more */
 			s->role[end->role].again = true;
 		frame->len = f[i].len;
+		RL_ASSERT(frame->len <= sim_frame_room(s->mem, frame->size));
 		d->free_ps += sim_frame_ps(s, frame->len);
 		frame->at_ns = (d->free_ps + 999) / 1000 +
 			       s->p.wire.latency_ns;
@@ -366,19 +398,27 @@ wire_link_up(void *phy)
 	return end->phy_up;
 }
 
+uint64_t
+sim_wire_room_ns(const struct sim_end *end)
+{
+	const struct rl_sim *s = end->sim;
+	uint64_t room_ns;
+
+	if (!end->blocked || end->tx->free_ps <= s->backlog_ps)
+		return RL_NEVER;
+	/* a port that was polled since then has nothing to send any more */
+	room_ns = (end->tx->free_ps - s->backlog_ps) / 1000 + 1;
+	return room_ns <= s->now_ns ? RL_NEVER : room_ns;
+}
+
 static uint64_t
 wire_deadline(void *phy)
 {
 	const struct sim_end *end = phy;
-	const struct rl_sim *s = end->sim;
-	uint64_t t = end->rx->head == NULL ? RL_NEVER : end->rx->head->at_ns;
-	uint64_t room_ns;
 
-	if (!end->blocked || end->tx->free_ps <= s->backlog_ps)
-		return t;
-	/* a port that was polled since then has nothing to send any more */
-	room_ns = (end->tx->free_ps - s->backlog_ps) / 1000 + 1;
-	return room_ns <= s->now_ns ? t : rl_min_u64(t, room_ns);
+	return rl_min_u64(end->rx->head == NULL ? RL_NEVER
+						: end->rx->head->at_ns,
+			  sim_wire_room_ns(end));
 }
 
 const struct rl_phy_ops sim_wire_ops = {
