@@ -100,6 +100,8 @@ run_once(const struct sim_case *c, const struct rl_config *cfg,
 		.fwd = route->fwd,
 		.isa = rl_codec_best_isa(512),
 		.seed = seed,
+		.turns = true, /* as where a device is on one lcore */
+		.apart = true,
 		.notice_ns = RL_NEVER,
 		.report = on_report,
 		.ctx = &r,
