@@ -46,6 +46,7 @@ static uint64_t connected_ns;
 
 /* The linker hands these calls of the load to us. */
 struct rl_flit *__wrap_rl_ep_recv(struct rl_ep *ep);
+void __wrap_rl_ep_prefetch(const struct rl_ep *ep, uint16_t peer, uint8_t cos);
 int __wrap_rl_ep_send_fill(struct rl_ep *ep, uint64_t now_ns,
 			   const struct rl_ep_msg *msg, rl_ep_fill_fn fill,
 			   void *ctx, uint32_t *tag);
@@ -58,6 +59,14 @@ __wrap_rl_ep_recv(struct rl_ep *ep)
 	(void)ep;
 	waiting = NULL;
 	return f;
+}
+
+void
+__wrap_rl_ep_prefetch(const struct rl_ep *ep, uint16_t peer, uint8_t cos)
+{
+	(void)ep;
+	(void)peer;
+	(void)cos;
 }
 
 int
