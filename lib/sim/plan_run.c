@@ -325,7 +325,9 @@ judge_drops(struct run *r)
 		else if (why == RL_DROP_INIT)
 			ok = p->cfg.link.init_action == RL_INIT_DISCARD;
 		else if (why == RL_DROP_MISROUTE)
-			ok = !p->fec_safe; /* a hurt flit passed for another */
+			/* a hurt flit passed for another; or a switch has no
+			   link but to an endpoint that has reflected it once */
+			ok = !p->fec_safe || p->reports_ok;
 		else if (why == RL_DROP_NO_PATH)
 			ok = !p->fec_safe || p->reports_ok || misdirected(r);
 		if (!ok && r->v->sim.drops[why] != 0)

@@ -97,6 +97,18 @@ what_is_given_up_cannot_be_told_to_who_is_cut_off(void **state)
 	passes(&plan);
 }
 
+/* A switch whose last link leads to an endpoint that had sent them on once. */
+static void
+packets_that_come_to_an_endpoint_twice_are_reported(void **state)
+{
+	struct rl_sim_plan plan;
+
+	(void)state;
+	draw(&plan, 31210616);
+	assert_true(plan.fec_safe && plan.reports_ok);
+	passes(&plan);
+}
+
 /* Of a peer that is cut off for good: the next is sent while one waits. */
 static void
 probes_that_wait_for_a_way_are_no_unrest(void **state)
@@ -139,6 +151,8 @@ main(void)
 			a_slow_client_takes_a_packet_in_each_of_its_times),
 		cmocka_unit_test(
 			what_is_given_up_cannot_be_told_to_who_is_cut_off),
+		cmocka_unit_test(
+			packets_that_come_to_an_endpoint_twice_are_reported),
 		cmocka_unit_test(probes_that_wait_for_a_way_are_no_unrest),
 		cmocka_unit_test(no_link_dozes_while_there_is_news),
 	};
