@@ -170,6 +170,39 @@ rx_init(struct rl_port *port, uint8_t *frame, uint32_t len,
 	port_rx_init(port, h, &init, now_ns);
 }
 
+/*
+ * Most frames: flits that come next, and nothing else that was not known. For
+ * these what follows comes to no more than rx_next() does.
+ */
+static inline bool
+rx_plain(const struct rl_port *port, const struct rl_frame_hdr *h,
+	 uint64_t now_ns)
+{
+	/* one by one: they were stored so, and loaded at once they would wait */
+	const unsigned int other = (h->type ^ RL_FRAME_DATA) | h->flags;
+
+	return other == 0 && port->p.auth == NULL && port->p.cfg->retry &&
+	       port_link_open(port) &&
+	       h->tx_epoch == port->shake.rx_epoch &&
+	       h->rx_epoch == port->shake.tx_epoch &&
+	       h->seq == (uint16_t)port->rx.expected &&
+	       h->ack == (uint16_t)port->retry.replay.acked &&
+	       port->retry.wrong == 0 &&
+	       memcmp(h->credit, port->queue.limit, sizeof(h->credit)) == 0 &&
+	       rl_frame_stamp_after(h->stamp, port->rx.newest) &&
+	       port_rx_plausible(port, h->stamp, now_ns);
+}
+
+static inline void
+rx_next(struct rl_port *port, uint8_t *frame, const struct rl_frame_hdr *h,
+	uint64_t now_ns)
+{
+	port_detect_heard(port);
+	port_rtt_sample(port, h, now_ns);
+	(void)port_rx_news(port, h->stamp);
+	port_rx_next(port, frame, h, now_ns);
+}
+
 void
 rl_port_rx_frame(struct rl_port *port, uint8_t *frame, uint32_t len,
 		 uint64_t now_ns)
@@ -181,6 +214,10 @@ rl_port_rx_frame(struct rl_port *port, uint8_t *frame, uint32_t len,
 	PORT_COUNT(port, rx_frames);
 	if (rl_unlikely(e != RL_FRAME_OK)) {
 		rx_count_error(port, e);
+		return;
+	}
+	if (rl_likely(rx_plain(port, &h, now_ns))) {
+		rx_next(port, frame, &h, now_ns);
 		return;
 	}
 	if (rl_unlikely(h.type == RL_FRAME_INIT)) {

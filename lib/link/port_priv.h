@@ -154,6 +154,7 @@ struct port_rtt {
 	uint64_t seen_ns;	/* the peer is known to have run at that time */
 	uint64_t recent_ns;
 	uint32_t recent; /* the peer's newest stamp */
+	uint32_t echo;	 /* of this end's, beside it */
 };
 
 /** Order of what arrives, and the input buffer's credits (port_rx.c). */
@@ -470,6 +471,9 @@ struct rl_replay_drained port_retry_drain(struct rl_port *port,
 
 void port_rx_reset(struct rl_port *port);
 void port_rx_data(struct rl_port *port, uint8_t *frame,
+		  const struct rl_frame_hdr *h, uint64_t now_ns);
+/* The same with link retry, newer than all, and its first flit is expected. */
+void port_rx_next(struct rl_port *port, uint8_t *frame,
 		  const struct rl_frame_hdr *h, uint64_t now_ns);
 /* A frame without flits: does its number show a lost tail? */
 void port_rx_idle(struct rl_port *port, const struct rl_frame_hdr *h,

@@ -46,6 +46,7 @@ port_rtt_reset(struct rl_port *port)
 {
 	port->rtt.recent = 0;
 	port->rtt.recent_ns = 0;
+	port->rtt.echo = 0;
 	port->rtt.seen_ns = 0;
 	rtt_set_timer(port);
 }
@@ -72,11 +73,15 @@ void
 port_rtt_sample(struct rl_port *port, const struct rl_frame_hdr *h,
 		uint64_t now_ns)
 {
+	/* of frames of one burst only the mean learns more than once */
+	const bool same = port->rtt.recent_ns == now_ns &&
+			  port->rtt.echo == h->stamp_echo;
 	uint64_t was_ns;
-	bool peak;
+	bool peak = false;
 
 	port->rtt.recent = (uint32_t)h->stamp | 1; /* 0 means none */
 	port->rtt.recent_ns = now_ns;
+	port->rtt.echo = h->stamp_echo;
 	if (h->stamp_echo == 0)
 		return;
 
@@ -84,8 +89,11 @@ port_rtt_sample(struct rl_port *port, const struct rl_frame_hdr *h,
 
 	if (rtt > RL_NS_PER_S) /* a stamp from before a pause: not a sample */
 		return;
-	port->rtt.seen_ns = rl_max_u64(port->rtt.seen_ns, now_ns - rtt);
-	peak = note_peak(&port->rtt, rtt, now_ns);
+	if (!same) {
+		port->rtt.seen_ns = rl_max_u64(port->rtt.seen_ns,
+					       now_ns - rtt);
+		peak = note_peak(&port->rtt, rtt, now_ns);
+	}
 	was_ns = port->rtt.srtt_ns;
 	if (was_ns == 0)
 		port->rtt.srtt_ns = rtt;

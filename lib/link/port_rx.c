@@ -416,6 +416,20 @@ port_rx_data(struct rl_port *port, uint8_t *frame,
 }
 
 void
+port_rx_next(struct rl_port *port, uint8_t *frame,
+	     const struct rl_frame_hdr *h, uint64_t now_ns)
+{
+	const uint32_t was = port->rx.expected;
+
+	rx_take(port, frame + rl_frame_header_bytes(h->nflits),
+		frame + RL_FRAME_SIDEBAND_OFF, h->nflits, now_ns);
+	if (port->rx.expected != was)
+		port->rx.data_stamp = h->stamp;
+	if (port->p.cfg->switching == RL_CUT_THROUGH)
+		port_packet_pass(port);
+}
+
+void
 port_rx_idle(struct rl_port *port, const struct rl_frame_hdr *h,
 	     uint64_t now_ns)
 {
