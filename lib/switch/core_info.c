@@ -92,8 +92,13 @@ rl_core_idle(const struct rl_core *core)
 uint32_t
 rl_core_transit(const struct rl_core *core)
 {
-	return rl_core_flits(core) -
-	       rl_wait_at(core->wait, RL_WAIT_NOWAY)->flits;
+	/* while tokens pass nothing that waits moves, wherever it is to go */
+	const uint32_t stays =
+		core->still && core_pass_stays(core)
+			? core->wait->flits
+			: rl_wait_at(core->wait, RL_WAIT_NOWAY)->flits;
+
+	return rl_core_flits(core) - stays;
 }
 
 void

@@ -296,7 +296,8 @@ uint32_t rl_core_flits(const struct rl_core *core);
 /**
  * Owner. Flits that are on their way through the core: queued, or waiting for
  * an egress between states. What has no way at all does not count, since it
- * moves only with new tables. 0, and the ports idle: nothing is in transit.
+ * moves only with new tables; nor, where tokens were passing when all was
+ * stilled, anything that waits. 0, and the ports idle: nothing is in transit.
  */
 uint32_t rl_core_transit(const struct rl_core *core);
 

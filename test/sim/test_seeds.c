@@ -109,6 +109,21 @@ packets_that_come_to_an_endpoint_twice_are_reported(void **state)
 	passes(&plan);
 }
 
+/* Links that die, without link retry, take tokens with them: all are held then. */
+static void
+a_change_whose_tokens_are_lost_is_soon_made_at_rest(void **state)
+{
+	static const uint64_t seeds[] = { 35022310, 36010931 };
+	struct rl_sim_plan plan;
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(seeds); i++) {
+		draw(&plan, seeds[i]);
+		assert_false(plan.cfg.link.retry);
+		passes(&plan);
+	}
+}
+
 /* Of a peer that is cut off for good: the next is sent while one waits. */
 static void
 probes_that_wait_for_a_way_are_no_unrest(void **state)
@@ -153,6 +168,8 @@ main(void)
 			what_is_given_up_cannot_be_told_to_who_is_cut_off),
 		cmocka_unit_test(
 			packets_that_come_to_an_endpoint_twice_are_reported),
+		cmocka_unit_test(
+			a_change_whose_tokens_are_lost_is_soon_made_at_rest),
 		cmocka_unit_test(probes_that_wait_for_a_way_are_no_unrest),
 		cmocka_unit_test(no_link_dozes_while_there_is_news),
 	};

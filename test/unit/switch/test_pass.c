@@ -330,6 +330,35 @@ while_all_are_held_nothing_waits_for_a_token(void **state)
 	}
 }
 
+/* Nothing that waits moves while tokens pass: not even to an egress that is back. */
+static void
+while_all_are_held_what_waits_for_an_egress_is_at_rest_too(void **state)
+{
+	(void)state;
+	begin(-1);
+	cb_mark(&b.c, 2, RL_MARK_LOOP_BEGIN);
+	stage();
+	rl_core_pass(b.c.core);
+	cb_rx(&b.c, 0, DST_MOVED, 1); /* waits for the drain of port 2 */
+	assert_int_equal(rl_core_transit(b.c.core), 1);
+	cb_mark(&b.c, 2, RL_MARK_LOOP_END);
+	cb_advance(&b.c, b.c.cfg.resume_delay_ns);
+	cb_advance(&b.c, 1);
+	assert_int_equal(rl_core_transit(b.c.core), 1);
+	rl_core_still(b.c.core, true);
+	cb_advance(&b.c, 1);
+	assert_int_equal(rl_core_transit(b.c.core), 0);
+	assert_int_equal(rl_core_flits(b.c.core), 1);
+	rl_core_set_fwd(b.c.core, &b.fwd);
+	cb_advance(&b.c, 1);
+	assert_int_equal(b.c.out[3].packets, 0); /* until all go on */
+	rl_core_still(b.c.core, false);
+	cb_advance(&b.c, 1);
+	cb_tx_all(&b.c);
+	cb_expect(&b.c, 3, DST_MOVED, 0, 0);
+	end();
+}
+
 static void
 tokens_of_another_epoch_and_out_of_time_are_nothing(void **state)
 {
@@ -360,6 +389,8 @@ main(void)
 		cmocka_unit_test(what_loops_out_after_the_token_goes_by_the_new_tables),
 		cmocka_unit_test(tokens_go_again_on_a_link_that_returns),
 		cmocka_unit_test(while_all_are_held_nothing_waits_for_a_token),
+		cmocka_unit_test(
+			while_all_are_held_what_waits_for_an_egress_is_at_rest_too),
 		cmocka_unit_test(tokens_of_another_epoch_and_out_of_time_are_nothing),
 	};
 
