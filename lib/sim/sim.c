@@ -356,6 +356,7 @@ poll_port(struct rl_sim *s, struct sim_role *r, uint32_t id)
 	sim_role_begin(s, r);
 	if (r->end->dozes)
 		sim_doze_end(s, r);
+	r->end->blocked = false; /* unless it is again */
 	if (rl_role_port_poll(r->rp, now) == 0)
 		s->st.idle_polls++;
 	else if (rl_core_tx_pending(r->rc->core, (uint16_t)r->port))

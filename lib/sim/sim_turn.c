@@ -146,6 +146,7 @@ turn_out_port(struct rl_sim *s, uint32_t core, uint32_t p)
 
 	if (r->end->dozes)
 		sim_doze_end(s, r);
+	r->end->blocked = false; /* unless it is again */
 	if (rl_role_port_out(r->rp, s->now_ns) != 0 &&
 	    rl_core_tx_pending(r->rc->core, (uint16_t)p))
 		sim_wake_at(s, core, s->now_ns + SIM_SPIN_PORT_NS);

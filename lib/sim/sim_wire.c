@@ -356,6 +356,20 @@ wire_tx_alloc(void *phy, struct rl_phy_frame f[], unsigned int n,
 	return got;
 }
 
+/*
+ * Whether there may be more to send now. What was owed beside flits, or a frame
+ * that did not take all that it could, leaves some of them behind.
+ */
+static bool
+wire_more(const struct sim_end *end)
+{
+	const struct rl_port *port = end->sim->role[end->role].rp->port;
+	unsigned int frames;
+
+	return !end->enough ||
+	       rl_port_tx_most(port, &frames) != rl_frame_bytes(0);
+}
+
 static void
 wire_tx(void *phy, struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
 {
@@ -372,7 +386,7 @@ wire_tx(void *phy, struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
 			sim_frame_put(s->mem, frame);
 			continue;
 		}
-		if (i + 1 == n && !end->enough) /* there may be more */
+		if (i + 1 == n && wire_more(end))
 			s->role[end->role].again = true;
 		frame->len = f[i].len;
 		RL_ASSERT(frame->len <= sim_frame_room(s->mem, frame->size));
@@ -402,13 +416,10 @@ uint64_t
 sim_wire_room_ns(const struct sim_end *end)
 {
 	const struct rl_sim *s = end->sim;
-	uint64_t room_ns;
 
 	if (!end->blocked || end->tx->free_ps <= s->backlog_ps)
 		return RL_NEVER;
-	/* a port that was polled since then has nothing to send any more */
-	room_ns = (end->tx->free_ps - s->backlog_ps) / 1000 + 1;
-	return room_ns <= s->now_ns ? RL_NEVER : room_ns;
+	return (end->tx->free_ps - s->backlog_ps) / 1000 + 1;
 }
 
 static uint64_t

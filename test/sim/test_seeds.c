@@ -124,6 +124,18 @@ a_change_whose_tokens_are_lost_is_soon_made_at_rest(void **state)
 	}
 }
 
+/* A wire that was full has room again just when its port's time has come. */
+static void
+a_port_that_waits_for_its_wire_is_polled_when_there_is_room(void **state)
+{
+	struct rl_sim_plan plan;
+
+	(void)state;
+	draw(&plan, 35069442);
+	assert_true(plan.turns);
+	passes(&plan);
+}
+
 /* Of a peer that is cut off for good: the next is sent while one waits. */
 static void
 probes_that_wait_for_a_way_are_no_unrest(void **state)
@@ -170,6 +182,8 @@ main(void)
 			packets_that_come_to_an_endpoint_twice_are_reported),
 		cmocka_unit_test(
 			a_change_whose_tokens_are_lost_is_soon_made_at_rest),
+		cmocka_unit_test(
+			a_port_that_waits_for_its_wire_is_polled_when_there_is_room),
 		cmocka_unit_test(probes_that_wait_for_a_way_are_no_unrest),
 		cmocka_unit_test(no_link_dozes_while_there_is_news),
 	};
