@@ -200,6 +200,13 @@ host_phy(void *ctx, uint32_t dev, uint16_t port, struct rl_phy *phy,
 
 /* --- clients ------------------------------------------------------------ */
 
+/* Length of the i-th packet; both ends know it. */
+static uint32_t
+client_bytes(const struct host_client *c, uint32_t i)
+{
+	return 4 + i * 37 % (c->small ? 200 : 1500);
+}
+
 static unsigned int
 client_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 {
@@ -211,7 +218,7 @@ client_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 	while (c->sent < c->to_send) {
 		const struct rl_ep_msg msg = {
 			.dst = c->peer,
-			.len_bytes = 4 + c->sent * 37 % 1500,
+			.len_bytes = client_bytes(c, c->sent),
 		};
 
 		memset(buf, (int)c->sent, sizeof(buf));
@@ -222,7 +229,7 @@ client_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 		work++;
 	}
 	while ((pkt = rl_ep_recv(ep)) != NULL) {
-		const uint32_t want = 4 + c->got * 37 % 1500;
+		const uint32_t want = client_bytes(c, c->got);
 		uint32_t n = 0;
 
 		c->wrong += rl_ep_copy_out(pkt, buf, sizeof(buf)) != want;

@@ -86,6 +86,7 @@ struct host {
 		uint16_t ep;
 		uint16_t peer;
 		uint32_t to_send;
+		bool small; /* packets of one flit alone */
 		uint32_t sent;
 		uint32_t got;
 		uint32_t wrong;

@@ -149,6 +149,31 @@ a_port_that_handed_something_on_in_this_turn_is_not_idle(void **state)
 	assert_int_equal(atomic_load(&in->idle), 1);
 }
 
+/* And their credits return. */
+static void
+packets_of_one_flit_cross_in_rows(void **state)
+{
+	struct rl_role_port *in = host_port(&h, "e0-s0", 1);
+	struct rl_port_info info;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		h.client[i].small = true;
+		h.client[i].to_send = 3000;
+	}
+	for (unsigned int i = 0; i < 10000 && (h.client[0].got < 3000 ||
+					       h.client[1].got < 3000);
+	     i++)
+		run_turns(10 * US);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(h.client[i].got, 3000);
+		assert_int_equal(h.client[i].wrong, 0);
+	}
+	rl_port_info(in->port, &info);
+	for (unsigned int vc = 0; vc < RL_VCS; vc++)
+		assert_int_equal(info.buffered[vc], 0);
+}
+
 /* The first two next hops of every destination change places. */
 static void
 tables_swap(const struct rl_fwd *from, struct rl_fwd *to,
@@ -267,6 +292,8 @@ main(void)
 		JOINED(what_a_dead_link_held_leaves_in_the_turn_of_its_death),
 		JOINED(a_loopback_ends_in_the_turn_in_which_the_fence_comes),
 		JOINED(a_port_that_handed_something_on_in_this_turn_is_not_idle),
+		CASE(packets_of_one_flit_cross_in_rows),
+		JOINED(packets_of_one_flit_cross_in_rows),
 		CASE(by_new_tables_packets_go_their_new_way_at_once),
 		JOINED(by_new_tables_packets_go_their_new_way_at_once),
 		JOINED(a_joined_device_that_is_made_again_is_joined),
