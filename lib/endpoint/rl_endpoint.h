@@ -244,6 +244,9 @@ void rl_ep_probe_again(struct rl_ep *ep, uint64_t now_ns);
 int rl_ep_send(struct rl_ep *ep, uint64_t now_ns, const struct rl_ep_msg *msg,
 	       const void *data, uint32_t *tag);
 
+/** Owner. Brings near what a poll looks at, but for flows. */
+void rl_ep_prefetch_all(const struct rl_ep *ep);
+
 /** Owner. Brings near what is known of a flow that will be used in a while. */
 void rl_ep_prefetch(const struct rl_ep *ep, uint16_t peer, uint8_t cos);
 

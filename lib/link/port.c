@@ -67,6 +67,25 @@ rl_port_prefetch(const struct rl_port *port)
 }
 
 void
+rl_port_prefetch_far(const struct rl_port *port)
+{
+	const struct rl_replay *r = &port->retry.replay;
+	const uint32_t from = r->acked & r->mask, to = r->tail & r->mask;
+
+	__builtin_prefetch(&port->told.told, 1);
+	__builtin_prefetch(&port->loop);
+	__builtin_prefetch(&port->events);
+	__builtin_prefetch(port->p.shared, 1);
+	__builtin_prefetch(&port->p.shared->taken, 1);
+	__builtin_prefetch(&r->wire[from]);
+	__builtin_prefetch(&r->sideband[from]);
+	__builtin_prefetch(&r->left[from]);
+	__builtin_prefetch(&r->wire[to], 1);
+	__builtin_prefetch(&r->sideband[to], 1);
+	__builtin_prefetch(&r->left[to], 1);
+}
+
+void
 rl_port_flush(struct rl_port *port)
 {
 	port_loop_flush(port);

@@ -260,6 +260,9 @@ uint32_t rl_port_tx_most(const struct rl_port *port, unsigned int *frames);
  */
 void rl_port_prefetch(const struct rl_port *port);
 
+/** Owner. The same of what it points to, when the port itself has come near. */
+void rl_port_prefetch_far(const struct rl_port *port);
+
 /**
  * Owner. The time that polls are told has left out @p ns for good, as nobody
  * was run meanwhile. The peer's, on another machine, may have gone on: that its

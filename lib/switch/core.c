@@ -127,12 +127,19 @@ rl_core_prefetch(const struct rl_core *core)
 void
 rl_core_prefetch_route(const struct rl_core *core, const struct rl_flit *pkt)
 {
+	rl_core_prefetch_to(core, pkt->dst, pkt->in_vc, pkt->sl);
+}
+
+void
+rl_core_prefetch_to(const struct rl_core *core, uint16_t dst, unsigned int vc,
+		    unsigned int sl)
+{
 	const struct rl_fwd *fwd = core->fwd;
 
-	if (pkt->dst < fwd->ndst)
-		rl_fwd_prefetch(
-			fwd, fwd->plane_of[pkt->in_vc][pkt->sl & (RL_SLS - 1)],
-			pkt->dst);
+	if (dst < fwd->ndst)
+		rl_fwd_prefetch(fwd,
+				fwd->plane_of[vc % RL_VCS][sl & (RL_SLS - 1)],
+				dst);
 }
 
 /*

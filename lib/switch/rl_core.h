@@ -195,6 +195,10 @@ void rl_core_prefetch(const struct rl_core *core);
 void rl_core_prefetch_route(const struct rl_core *core,
 			    const struct rl_flit *pkt);
 
+/** The same where only that is known of a packet, if it is true. */
+void rl_core_prefetch_to(const struct rl_core *core, uint16_t dst,
+			 unsigned int vc, unsigned int sl);
+
 /** Owner. Takes @p n packets that came in by @p port; owns them. */
 void rl_core_rx(struct rl_core *core, uint16_t port,
 		struct rl_flit *const pkts[], unsigned int n, uint64_t now_ns);
