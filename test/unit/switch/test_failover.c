@@ -415,6 +415,42 @@ a_looped_packet_takes_the_next_hop_after_the_dead_one(void **state)
 	cb_close(&c);
 }
 
+/* The next one after the dead one has to wait; one before it does not. */
+static void
+a_looped_packet_goes_by_a_better_way_that_is_back(void **state)
+{
+	struct core_bench c;
+
+	(void)state;
+	cb_cfg(&c);
+	c.cfg.restore_delay_ns = 0;
+	cb_route(&c, 0, 1, PORTS(3, 1, 4));
+	cb_open(&c, -1);
+	for (uint16_t i = 0; i < CB_PORTS; i++)
+		cb_mark(&c, i, RL_MARK_LINK_UP);
+	cb_mark(&c, 3, RL_MARK_LOOP_BEGIN);
+	cb_mark(&c, 3, RL_MARK_LOOP_END);
+	cb_advance(&c, 20 * US);
+	cb_rx(&c, 0, 1, 2);
+	cb_tx(&c, 1);
+	cb_mark(&c, 3, RL_MARK_LINK_UP);
+	for (uint16_t i = 0; i < CB_PORTS; i++) {
+		c.fences[i] = 0;
+		cb_tx(&c, i);
+		if (c.fences[i] != 0)
+			cb_mark(&c, i, RL_MARK_FENCE_DONE);
+	}
+	cb_advance(&c, 0);
+	cb_advance(&c, 0);
+	assert_int_equal(CB_STATE(&c, 3), RL_EGRESS_ALIVE);
+	cb_mark(&c, 4, RL_MARK_LOOP_BEGIN);
+	cb_mark(&c, 1, RL_MARK_LOOP_BEGIN);
+	cb_loop(&c, 1, 1);
+	cb_tx_all(&c);
+	cb_expect(&c, 3, 1, 0, 0);
+	cb_close(&c);
+}
+
 /* What waits gives its credit back, what is queued for a link does not. */
 static void
 waiting_packets_give_their_credits_back(void **state)
@@ -472,6 +508,8 @@ main(void)
 		CASE("[DRL-2] a looped packet takes the next hop after the "
 		     "dead one",
 		     a_looped_packet_takes_the_next_hop_after_the_dead_one),
+		CASE("[DRL-2] a looped packet goes by a better way that is back",
+		     a_looped_packet_goes_by_a_better_way_that_is_back),
 		CASE("[LCB-3] [DRL-11] waiting packets give their credits "
 		     "back",
 		     waiting_packets_give_their_credits_back),

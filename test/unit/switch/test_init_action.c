@@ -157,6 +157,32 @@ a_link_that_trains_again_obeys_the_same_setting(void **state)
 	}
 }
 
+/* By new tables its only way trains: what a link had accepted waits there. */
+static void
+what_was_accepted_waits_for_another_link_to_train(void **state)
+{
+	struct core_bench c;
+
+	(void)state;
+	open_untrained(&c, RL_INIT_DISCARD);
+	train(&c, 1);
+	for (unsigned int i = 0; i < 2; i++)
+		cb_rx(&c, 0, 1, 2);
+	cb_tx(&c, 1);
+	cb_mark(&c, 1, RL_MARK_LOOP_BEGIN);
+	cb_route(&c, 0, 1, PORTS(2));
+	rl_core_set_fwd(c.core, &c.fwd);
+	cb_loop(&c, 1, 2);
+	assert_int_equal(c.ndrops, 0);
+	cb_mark(&c, 1, RL_MARK_LOOP_END);
+	cb_advance(&c, 20 * US);
+	train(&c, 2);
+	cb_tx_all(&c);
+	cb_expect(&c, 2, 1, 0, 1);
+	assert_int_equal(c.ndrops, 0);
+	cb_close(&c);
+}
+
 int
 main(void)
 {
@@ -170,6 +196,9 @@ main(void)
 		     best_effort_takes_another_way_or_waits),
 		CASE("LINK-C3 a link that trains again obeys the same setting",
 		     a_link_that_trains_again_obeys_the_same_setting),
+		CASE("LINK-C3 what was accepted waits for another link to "
+		     "train",
+		     what_was_accepted_waits_for_another_link_to_train),
 	};
 
 	return cmocka_run_group_tests_name("init action", tests, NULL, NULL);

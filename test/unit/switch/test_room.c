@@ -68,6 +68,26 @@ the_oldest_without_a_way_give_way(void **state)
 	cb_close(&c);
 }
 
+/* It is counted as what it is, and takes nobody else's room. */
+static void
+a_packet_that_no_budget_has_room_for_is_reported(void **state)
+{
+	struct core_bench c;
+
+	(void)state;
+	room_open(&c, 1); /* 6 flits of all ports */
+	die(&c, X);
+	cb_rx(&c, IN, 1, 2);
+	cb_rx(&c, IN, 1, 7);
+	assert_int_equal(c.ndrops, 1);
+	assert_int_equal(c.drop[0].tag, 1);
+	assert_int_equal(c.drop[0].why, RL_DROP_NO_PATH);
+	assert_int_equal(CB_COUNTER(&c, drop_no_path), 1);
+	assert_int_equal(CB_COUNTER(&c, evicted_packets), 1);
+	assert_int_equal(info(&c).lent_flits, 2);
+	cb_close(&c);
+}
+
 /* Who waits for a way that is coming is never dropped: backpressure. */
 static void
 beyond_the_budget_a_way_that_is_coming_is_backpressure(void **state)
@@ -407,6 +427,9 @@ main(void)
 		     what_waits_gives_back_its_credits),
 		CASE("[DRL-11] the oldest without a way give way",
 		     the_oldest_without_a_way_give_way),
+		CASE("[DRL-11] a packet that no budget has room for is "
+		     "reported",
+		     a_packet_that_no_budget_has_room_for_is_reported),
 		CASE("[DRL-11] [LCB-3] beyond the budget a way that is coming "
 		     "is backpressure",
 		     beyond_the_budget_a_way_that_is_coming_is_backpressure),
