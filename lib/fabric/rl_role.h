@@ -114,7 +114,6 @@ struct rl_role_port {
 	_Atomic uint32_t idle;
 	uint32_t moved; /**< to the core, by the last rl_role_port_in() */
 	bool near; /**< rl_role_join() */
-	uint32_t *looped; /**< near: rl_role_core.looped of its core */
 };
 
 struct rl_role_core {
@@ -125,7 +124,6 @@ struct rl_role_core {
 	struct rl_pipe *loop; /**< nports, from the ports */
 	struct rl_pipe *tx;   /**< nports, to the ports */
 	struct rl_port **near; /**< nports, see rl_role_join(); NULL: none */
-	uint32_t looped; /**< in the loop pipes of these ports */
 	const struct rl_role_sink *sink;
 	uint32_t dev;
 	uint16_t nports;

@@ -47,11 +47,7 @@ core_from_ports(struct rl_role_core *r, uint64_t now_ns)
 
 	for (i = core_next_port(r, r->loop_pending, 0); i != UINT16_MAX;
 	     i = core_next_port(r, r->loop_pending, i + 1u)) {
-		if (core_near(r, i) != NULL && r->looped == 0)
-			continue; /* nobody has put anything there */
 		n = r->loop[i].get(r->loop[i].ring, obj, CORE_BURST);
-		if (core_near(r, i) != NULL)
-			r->looped -= n;
 		if (n != 0)
 			rl_core_loop(r->core, i, (struct rl_flit **)obj, n,
 				     now_ns);
@@ -185,8 +181,6 @@ void
 rl_role_join(struct rl_role_core *core, struct rl_role_port *port)
 {
 	port->near = true;
-	port->looped = &core->looped;
-	core->looped = 0;
 	core->near[port->index] = port->port;
 	rl_core_join(core->core, port->index, port->port);
 }

@@ -121,8 +121,6 @@ port_to_core(struct rl_role_port *r, uint64_t now_ns)
 		const unsigned int put = r->loop.put(r->loop.ring, obj, n);
 
 		RL_ASSERT(put == n);
-		if (r->near)
-			*r->looped += n;
 		work += n;
 	}
 	return work;

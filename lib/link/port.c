@@ -409,9 +409,6 @@ rl_port_credits(const struct rl_port *port, struct rl_port_credits *c)
 bool
 rl_port_idle(const struct rl_port *port)
 {
-	/* as it is under load: the rest need not be looked at */
-	if (!rl_replay_empty(&port->retry.replay))
-		return false;
 	return rl_port_flits(port) == 0 && port->link.state != RL_LINK_LOOPBACK;
 }
 
@@ -435,7 +432,7 @@ rl_port_rests(const struct rl_port *port, const struct rl_port *peer,
 	return port->link.state == RL_LINK_UP && port->link.phy_up &&
 	       port->owed == 0 && port->drain.phase == DRAIN_NONE &&
 	       port_packet_rests(port) &&
-	       !port->news && rl_port_idle(port) &&
+	       port->events.head == port->events.tail && rl_port_idle(port) &&
 	       !port->p.cfg->slow_wire && port_detect_rests(port) &&
 	       port_tx_rests(port, now_ns) && peer_knows(port, peer);
 }
@@ -445,7 +442,7 @@ rl_port_calls(const struct rl_port *port)
 {
 	return port->link.state == RL_LINK_INIT && port->link.phy_up &&
 	       port->owed == 0 && port->packet.close_mask == 0 &&
-	       !port->news;
+	       port->events.head == port->events.tail;
 }
 
 void

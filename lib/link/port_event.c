@@ -9,10 +9,9 @@
 bool
 rl_port_event_pop(struct rl_port *port, struct rl_port_event *ev)
 {
-	if (rl_likely(!port->news)) /* not where they lie: that is far away */
+	if (port->events.head == port->events.tail)
 		return false;
 	*ev = port->events.ev[port->events.head++ % RL_PORT_EVENTS];
-	port->news = port->events.head != port->events.tail;
 	return true;
 }
 
@@ -21,7 +20,6 @@ port_event(struct rl_port *port, enum rl_port_event_type type, uint64_t now_ns)
 {
 	struct rl_port_event *ev;
 
-	port->news = true;
 	if (port->events.tail - port->events.head == RL_PORT_EVENTS) {
 		port->events.lost++;
 		port->events.head++; /* the oldest goes: the newest tell the state */

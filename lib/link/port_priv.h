@@ -258,7 +258,6 @@ struct rl_port {
 	bool hw_crc;
 
 	uint32_t owed; /* enum port_debt */
-	bool news;     /* events wait for the host */
 	struct port_link link;
 	struct port_shake shake;
 	struct port_detect detect;

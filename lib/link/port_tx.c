@@ -39,13 +39,22 @@ static bool
 credits_due(const struct rl_port *port, const uint16_t limit[RL_VCS],
 	    uint64_t now_ns, bool *some)
 {
-	const uint16_t step = (uint16_t)(port->p.cfg->credits_flits / 4);
-	const port_lanes more = port_lanes_get(limit) -
-				port_lanes_get(port->tx.credit_told);
+	const uint16_t *const told = port->tx.credit_told;
+	const uint32_t step = port->p.cfg->credits_flits / 4;
+	bool due = false;
 
-	/* as cyclic numbers: those for which it is more than 0, or than step */
-	*some = port_lanes_back(-more & ~more);
-	return port_lanes_back((step - more) & ~more) || (*some &&
+	*some = false;
+	if (memcmp(limit, told, RL_VCS * sizeof(limit[0])) == 0)
+		return false;
+	for (unsigned int vc = 0; vc < port->p.cfg->vcs; vc++) {
+		const int16_t d = (int16_t)(limit[vc] - told[vc]);
+
+		if (d <= 0)
+			continue;
+		*some = true;
+		due |= d > (int32_t)step;
+	}
+	return due || (*some &&
 		       now_ns - port->tx.last_ns >= port->p.cfg->ack_delay_ns);
 }
 
