@@ -30,6 +30,10 @@
 #define BPF_F_TEST_XDP_LIVE_FRAMES (1U << 1)
 #endif
 
+/* How long a slot is looked at before it is taken to stay as it is. */
+#define SETTLE_LOOKS 30
+#define SETTLE_US 10000
+
 struct rl_xdp_fault {
 	int ifindex;
 	int set_fd;   /* map rl_fault_set */
@@ -122,6 +126,19 @@ slot_take(struct rl_xdp_fault *f)
 	return 0;
 }
 
+/* Nobody relies on it before that has had time to come. */
+static int
+slot_settle(struct rl_xdp_fault *f)
+{
+	int rc = slot_take(f);
+
+	for (unsigned int i = 0; i < SETTLE_LOOKS && rc == 0; i++) {
+		usleep(SETTLE_US);
+		rc = slot_take(f);
+	}
+	return rc;
+}
+
 /* Puts the program into rl_steer's slot, and a copy of rl_steer behind it. */
 static int
 chain(struct rl_xdp_fault *f, int steer_fd, const char *ifname, char *err)
@@ -145,7 +162,7 @@ chain(struct rl_xdp_fault *f, int steer_fd, const char *ifname, char *err)
 	if (rc == 0)
 		rc = renew(f);
 	if (rc == 0)
-		rc = slot_take(f);
+		rc = slot_settle(f);
 out:
 	if (socks >= 0)
 		close(socks);
