@@ -186,6 +186,7 @@ def an_etcd_that_lost_its_data_is_filled_again():
 def the_controller_goes_to_the_other_process_by_command():
     with Both() as net, Etcd(net):
         at = net.begin()
+        net.until(1 - at, "controller in process %s" % NAMES[at])
         net.tell(1 - at, "reroute")
         net.tell(at, "controller crash")
         net.until(1 - at, r"\(this one\)", "phase idle")
