@@ -18,7 +18,6 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <rte_launch.h>
@@ -28,7 +27,7 @@
 
 #include "bench.h"
 #include "bench_host.h"
-#include "rl_prng.h"
+#include "frame_work.h"
 #include "stop_signal.h"
 
 #define ENDS 2
@@ -41,17 +40,11 @@
 #define LINE_PASSES 20000
 #define WARM_NS (2 * RL_NS_PER_MS)
 
-/* Flits that came in one frame. */
-struct body {
-	uint8_t *data;
-	uint16_t sideband[RL_FRAME_FLITS_MAX + 4];
-};
-
 struct end {
 	struct rl_phy_eth phy;
-	struct body body[SEGMENTS];
-	struct body *spare[SEGMENTS];
-	struct body *held[SEGMENTS]; /* sent, and not acknowledged */
+	struct frame_body body[SEGMENTS];
+	struct frame_body *spare[SEGMENTS];
+	struct frame_body *held[SEGMENTS]; /* sent, and not acknowledged */
 	uint32_t nspare;
 	uint32_t base, tail;
 	uint16_t next; /* number of the next frame that comes */
@@ -75,8 +68,6 @@ struct wire_rig {
 	_Atomic unsigned int absent;
 	_Atomic bool go;
 };
-
-static const uint8_t mac[12] = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2 };
 
 static void
 rig_close(struct wire_rig *r)
@@ -151,13 +142,11 @@ rig_open(struct wire_rig **rig, uint32_t nflits)
 }
 
 /* @return its flits as one object; NULL: it is none of ours */
-static struct body *
+static struct frame_body *
 take(struct end *e, const struct rl_phy_frame *f)
 {
-	const uint8_t *src[RL_FRAME_FLITS_MAX];
-	uint8_t *dst[RL_FRAME_FLITS_MAX], fec[RL_FRAME_FLITS_MAX];
 	struct rl_frame_hdr h;
-	struct body *b;
+	struct frame_body *b;
 
 	if (rl_frame_open(f->data, f->len, &h, e->hw) != RL_FRAME_OK ||
 	    h.nflits != e->nflits || h.seq != e->next || e->nspare == 0) {
@@ -168,20 +157,13 @@ take(struct end *e, const struct rl_phy_frame *f)
 	for (; (uint16_t)e->base != h.ack && e->base != e->tail; e->base++)
 		e->spare[e->nspare++] = e->held[e->base % SEGMENTS];
 	b = e->spare[--e->nspare];
-	for (uint32_t i = 0; i < h.nflits; i++) {
-		src[i] = f->data + rl_frame_header_bytes(h.nflits) +
-			 i * RL_FLIT_BYTES;
-		dst[i] = b->data + i * RL_FLIT_BYTES;
-	}
-	e->bad += rl_codec_hop(e->codec, src, dst, h.nflits, fec);
-	memcpy(b->sideband, f->data + RL_FRAME_SIDEBAND_OFF, 2 * h.nflits);
+	e->bad += frame_work_take(e->codec, f->data, h.nflits, b);
 	return b;
 }
 
 static uint32_t
-give(struct end *e, struct body *b, uint8_t *frame)
+give(struct end *e, struct frame_body *b, uint8_t *frame)
 {
-	const uint8_t *wire[RL_FRAME_FLITS_MAX];
 	const struct rl_frame_hdr h = {
 		.type = RL_FRAME_DATA,
 		.nflits = (uint8_t)e->nflits,
@@ -190,18 +172,12 @@ give(struct end *e, struct body *b, uint8_t *frame)
 		.stamp = ++e->stamp,
 	};
 
-	rl_frame_seal_from(frame, &h, (const uint8_t *)b->sideband, mac,
-			   e->hw);
 	e->held[e->tail++ % SEGMENTS] = b;
-	for (uint32_t i = 0; i < e->nflits; i++)
-		wire[i] = b->data + i * RL_FLIT_BYTES;
-	rl_codec_copy(e->codec, frame + rl_frame_header_bytes(e->nflits), wire,
-		      e->nflits);
-	return rl_frame_length(&h);
+	return frame_work_give(e->codec, &h, b, frame, e->hw);
 }
 
 static void
-give_all(struct end *e, struct body *b[], unsigned int n)
+give_all(struct end *e, struct frame_body *b[], unsigned int n)
 {
 	struct rl_phy_frame f[BURST];
 
@@ -225,7 +201,7 @@ static unsigned int
 turn(struct end *e)
 {
 	struct rl_phy_frame f[TURN_FRAMES];
-	struct body *b[TURN_FRAMES];
+	struct frame_body *b[TURN_FRAMES];
 	const unsigned int n =
 		rl_phy_eth_ops.rx(&e->phy, f, e->turn_frames, 1);
 	unsigned int good = 0;
@@ -247,20 +223,10 @@ turn(struct end *e)
 static void
 launch(struct end *e)
 {
-	const uint32_t zero = 0;
-	struct rl_prng p;
-
-	rl_prng_seed(&p, e->nflits);
 	for (uint32_t n = 0; n < UNDER_WAY_FLITS / e->nflits; n++) {
-		struct body *b = e->spare[--e->nspare];
+		struct frame_body *b = e->spare[--e->nspare];
 
-		for (uint32_t k = 0; k < e->nflits; k++) {
-			uint8_t *f = b->data + k * RL_FLIT_BYTES;
-
-			for (unsigned int j = 0; j < 240; j += 8)
-				rl_put64(f + j, rl_prng_u64(&p));
-			rl_codec_tx(e->codec, &f, &zero, 1);
-		}
+		frame_work_fill(e->codec, b->data, e->nflits, n);
 		give_all(e, &b, 1);
 	}
 }

@@ -24,7 +24,7 @@
 
 #include "bench.h"
 #include "bench_host.h"
-#include "rl_prng.h"
+#include "frame_work.h"
 #include "stop_signal.h"
 
 #define STAGES 5
@@ -43,10 +43,9 @@ static const char *const part_name[PARTS] = { "wire", "headers", "check",
 
 /* Flits that came in one frame. */
 struct segment {
-	uint8_t *body;
+	struct frame_body body;
 	uint32_t seq;
 	uint16_t port;
-	uint16_t sideband[RL_FRAME_FLITS_MAX + 4];
 };
 
 struct stage {
@@ -75,8 +74,6 @@ struct floor_ring {
 	bool hw;
 };
 
-static const uint8_t mac[12] = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2 };
-
 /* Every frame of the pool has good flits in it, wherever it is used. */
 static void
 fill_frame(struct rte_mempool *pool, void *ctx, void *obj, unsigned int i)
@@ -84,20 +81,10 @@ fill_frame(struct rte_mempool *pool, void *ctx, void *obj, unsigned int i)
 	const struct floor_ring *r = ctx;
 	uint8_t *const data =
 		(uint8_t *)rte_mbuf_to_baddr(obj) + RTE_PKTMBUF_HEADROOM;
-	const uint32_t zero = 0;
-	struct rl_prng p;
 
 	(void)pool;
-	rl_prng_seed(&p, i);
-	for (uint32_t k = 0; k < r->nflits; k++) {
-		uint8_t *f = data + rl_frame_header_bytes(r->nflits) +
-			     k * RL_FLIT_BYTES;
-
-		for (unsigned int j = 0; j < 240; j += 8)
-			rl_put64(f + j, rl_prng_u64(&p));
-		rl_put16(f + RL_FLIT_PAYLOAD_OFF, i % DESTINATIONS);
-		rl_codec_tx(r->codec, &f, &zero, 1);
-	}
+	frame_work_fill(r->codec, data + rl_frame_header_bytes(r->nflits),
+			r->nflits, i % DESTINATIONS);
 }
 
 static void
@@ -167,8 +154,8 @@ ring_open(struct floor_ring **ring, uint32_t nflits)
 	r->hw = rl_codec_isa(r->codec) != RL_ISA_SCALAR;
 	rte_mempool_obj_iter(r->pool, fill_frame, r);
 	for (uint32_t i = 0; i < SEGMENTS; i++) {
-		r->segment[i].body = r->body +
-				     (size_t)i * nflits * RL_FLIT_BYTES;
+		r->segment[i].body.data =
+			r->body + (size_t)i * nflits * RL_FLIT_BYTES;
 		r->spare[r->nspare++] = &r->segment[i];
 	}
 	return ring_wires(r);
@@ -187,7 +174,7 @@ acknowledge(struct floor_ring *r, struct stage *s, uint32_t seq)
 		return;
 	}
 	h.stamp = ++s->stamp;
-	rl_frame_seal(f.data, &h, mac, r->hw);
+	rl_frame_seal(f.data, &h, frame_work_mac, r->hw);
 	f.len = rl_frame_length(&h);
 	rl_phy_eth_ops.tx(&s->in, &f, 1, 1);
 }
@@ -217,8 +204,6 @@ acknowledged(struct floor_ring *r, struct stage *s)
 static struct segment *
 take(struct floor_ring *r, const struct rl_phy_frame *f)
 {
-	const uint8_t *src[RL_FRAME_FLITS_MAX];
-	uint8_t *dst[RL_FRAME_FLITS_MAX], fec[RL_FRAME_FLITS_MAX];
 	struct rl_frame_hdr h;
 	struct segment *g;
 
@@ -232,15 +217,9 @@ take(struct floor_ring *r, const struct rl_phy_frame *f)
 	if (r->part < PART_CHECK)
 		return NULL;
 	g = r->spare[--r->nspare];
-	for (uint32_t i = 0; i < h.nflits; i++) {
-		src[i] = f->data + rl_frame_header_bytes(h.nflits) +
-			 i * RL_FLIT_BYTES;
-		dst[i] = g->body + i * RL_FLIT_BYTES;
-	}
-	r->bad += rl_codec_hop(r->codec, src, dst, h.nflits, fec);
+	r->bad += frame_work_take(r->codec, f->data, h.nflits, &g->body);
 	g->seq = h.seq;
-	memcpy(g->sideband, f->data + RL_FRAME_SIDEBAND_OFF, 2 * h.nflits);
-	g->port = r->way[rl_flit_dst(g->body) % DESTINATIONS];
+	g->port = r->way[rl_flit_dst(g->body.data) % DESTINATIONS];
 	return g;
 }
 
@@ -248,30 +227,23 @@ static uint32_t
 give(struct floor_ring *r, struct stage *s, struct segment *g, uint8_t *frame)
 {
 	static const uint16_t none[RL_FRAME_FLITS_MAX + 4];
-	const uint8_t *wire[RL_FRAME_FLITS_MAX];
-	struct rl_frame_hdr h = {
+	const struct rl_frame_hdr h = {
 		.type = RL_FRAME_DATA,
 		.nflits = (uint8_t)r->nflits,
 		.seq = (uint16_t)s->tail,
 		.stamp = ++s->stamp,
 	};
+	const uint16_t *const sideband = g == NULL ? none : g->body.sideband;
 
-	if (r->part >= PART_HEADERS)
-		rl_frame_seal_from(frame, &h,
-				   (const uint8_t *)(g == NULL ? none
-							       : g->sideband),
-				   mac, r->hw);
-	if (g == NULL)
-		return rl_frame_length(&h);
-	if (r->part < PART_STORE) {
-		r->spare[r->nspare++] = g;
-		return rl_frame_length(&h);
+	if (g != NULL && r->part == PART_STORE) {
+		s->held[s->tail++ % SEGMENTS] = g;
+		return frame_work_give(r->codec, &h, &g->body, frame, r->hw);
 	}
-	s->held[s->tail++ % SEGMENTS] = g;
-	for (uint32_t i = 0; i < r->nflits; i++)
-		wire[i] = g->body + i * RL_FLIT_BYTES;
-	rl_codec_copy(r->codec, frame + rl_frame_header_bytes(r->nflits), wire,
-		      r->nflits);
+	if (r->part >= PART_HEADERS)
+		rl_frame_seal_from(frame, &h, (const uint8_t *)sideband,
+				   frame_work_mac, r->hw);
+	if (g != NULL)
+		r->spare[r->nspare++] = g;
 	return rl_frame_length(&h);
 }
 

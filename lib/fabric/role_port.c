@@ -54,7 +54,7 @@ port_tx_burst(struct rl_role_port *r, unsigned int burst, uint32_t *bytes,
 	      uint64_t now_ns)
 {
 	struct rl_phy_frame f[PORT_TX_BURST_MAX];
-	struct rl_port_burst burst_head = { .again = false };
+	struct rl_port_burst said = { .again = false };
 	const unsigned int n =
 		r->phy.ops->tx_alloc(r->phy.ctx, f, burst, now_ns);
 	unsigned int sent = 0;
@@ -62,7 +62,7 @@ port_tx_burst(struct rl_role_port *r, unsigned int burst, uint32_t *bytes,
 	for (unsigned int i = 0; i < n; i++)
 		f[i].len = 0;
 	for (; sent < n; sent++) {
-		f[sent].len = rl_port_tx_next(r->port, f[sent].data, &burst_head,
+		f[sent].len = rl_port_tx_next(r->port, f[sent].data, &said,
 					      now_ns);
 		if (f[sent].len == 0)
 			break;

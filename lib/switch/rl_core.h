@@ -195,7 +195,7 @@ void rl_core_prefetch(const struct rl_core *core);
 void rl_core_prefetch_route(const struct rl_core *core,
 			    const struct rl_flit *pkt);
 
-/** The same where only that is known of a packet, if it is true. */
+/** The same for a packet that has not come yet, of which this is a guess. */
 void rl_core_prefetch_to(const struct rl_core *core, uint16_t dst,
 			 unsigned int vc, unsigned int sl);
 
