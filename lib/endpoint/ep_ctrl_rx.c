@@ -109,10 +109,7 @@ ep_ctrl_rx(struct rl_ep *ep, const struct rl_flit *f, uint64_t now_ns)
 		EP_COUNT(ep, rx_malformed);
 		return;
 	}
-	if (!ep_inc_heard(ep, txn.src, txn.cos, c.from, c.to,
-			  c.cmd == EP_CMD_SYNC || c.cmd == EP_CMD_HELLO ||
-				  c.cmd == EP_CMD_PROBE,
-			  now_ns)) {
+	if (!ep_inc_heard(ep, txn.src, txn.cos, &c, now_ns)) {
 		EP_COUNT(ep, rx_ctrl);
 		return;
 	}

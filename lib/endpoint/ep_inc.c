@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "ep_ctrl.h"
 #include "ep_priv.h"
 
 /*
@@ -9,7 +10,7 @@
  *
  *     A (life 7)                                   B (life 3, then 5)
  *       | SYNC from 7 to 0: I begin at tag t           |  nobody met yet
- *       |--------------------------------------------->|
+ *       |--------------------------------------------->|  but no longer young
  *       |                          ACK from 3 to 7     |
  *       |<---------------------------------------------|
  *       | data ...                                     X  dies, is made anew
@@ -25,6 +26,11 @@
  * one that is over. Data carry no incarnation. Those of an earlier life that
  * are still under way are told apart by their tags: the first tag of a flow is
  * drawn at random in each life.
+ *
+ * A SYNC to 0, of a peer that has met nobody, may have been meant for an
+ * earlier life, and so may the data behind it, which that life has delivered.
+ * So an endpoint that is young - flits for an earlier life may still be under
+ * way - wants to be named: it answers with a HELLO, and the SYNC comes again.
  *
  * Incarnations have no order. One that has ended is remembered, so that a late
  * flit of it is not taken for yet another life; but not for longer than a flit
@@ -124,30 +130,64 @@ ep_inc_stranger(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	hello(ep, flow, ep_peer_get(ep, flow->peer), now_ns);
 }
 
+/** Whether flits for an earlier life of ours may still be under way. */
+static bool
+is_young(const struct rl_ep *ep, uint64_t now_ns)
+{
+	return ep->born_ns == 0 || now_ns - ep->born_ns < PAST_NS;
+}
+
+/** Whether a flit is for this life, or may be said to whoever is here. */
+static bool
+is_meant(const struct rl_ep *ep, const struct ep_ctrl *c, uint64_t now_ns)
+{
+	if (c->to != 0)
+		return c->to == ep->incarnation;
+	return c->cmd == EP_CMD_HELLO || c->cmd == EP_CMD_PROBE ||
+	       (c->cmd == EP_CMD_SYNC && !is_young(ep, now_ns));
+}
+
+/** The peer wants to be named: flows that wait for an ACK of it ask again. */
+static void
+sync_again(struct rl_ep *ep, uint16_t id)
+{
+	for (uint8_t cos = 0; cos < 16; cos++) {
+		struct ep_flow *flow = ep_flow_find(ep, id, cos);
+
+		if (flow == NULL || flow->state != RL_EP_FLOW_SYNC)
+			continue;
+		flow->flags |= EPF_SYNC_NOW;
+		ep_ctrl_now(ep, flow);
+	}
+}
+
 bool
-ep_inc_heard(struct rl_ep *ep, uint16_t id, uint8_t cos, uint32_t from,
-	     uint32_t to, bool first, uint64_t now_ns)
+ep_inc_heard(struct rl_ep *ep, uint16_t id, uint8_t cos,
+	     const struct ep_ctrl *c, uint64_t now_ns)
 {
 	struct ep_peer *peer;
 	struct ep_flow *flow;
 
-	if (ep->incarnation == 0 || from == 0)
+	if (ep->incarnation == 0 || c->from == 0)
 		return true;
 	peer = ep_peer_get(ep, id);
-	if (from != peer->inc && is_over(peer, from, now_ns)) {
+	if (c->from != peer->inc && is_over(peer, c->from, now_ns)) {
 		EP_COUNT(ep, rx_stale_life);
 		return false;
 	}
-	if (from != peer->inc) {
+	if (c->from != peer->inc) {
 		if (peer->inc != 0)
 			restarted(ep, id, peer, now_ns);
-		peer->inc = from;
+		peer->inc = c->from;
 	}
-	if (to == ep->incarnation || (first && to == 0))
+	if (c->cmd == EP_CMD_HELLO)
+		sync_again(ep, id);
+	if (is_meant(ep, c, now_ns))
 		return true;
-	/* meant for whoever was here before us */
-	EP_COUNT(ep, rx_stale_life);
-	flow = to == 0 ? NULL : ep_flow_get(ep, id, cos);
+	/* meant for whoever was here before us, or it may have been */
+	EP_COUNT_N(ep, rx_stale_life, c->to != 0);
+	flow = c->to != 0 || c->cmd == EP_CMD_SYNC ? ep_flow_get(ep, id, cos)
+						   : NULL;
 	if (flow != NULL)
 		hello(ep, flow, peer, now_ns);
 	return false;

@@ -48,6 +48,8 @@ rl_ep_poll_levels(struct rl_ep *ep, uint64_t now_ns, struct rl_pktq *out,
 {
 	uint32_t first = 0, data, done;
 
+	if (rl_unlikely(ep->born_ns == 0))
+		ep->born_ns = rl_max_u64(now_ns, 1);
 	timers_run(ep, now_ns);
 	/*
 	 * Data goes before what stands alone, as it may carry ACKs. But a NAK

@@ -158,6 +158,8 @@ struct ep_timer {
 	struct ep_flow *flow;
 };
 
+struct ep_ctrl;
+
 struct ep_list {
 	struct ep_flow *head;
 	struct ep_flow *tail;
@@ -212,6 +214,7 @@ struct rl_ep {
 	rl_ep_event_fn event;
 	void *event_ctx;
 	uint32_t incarnation;
+	uint64_t born_ns; /**< when it was first polled; 0: not yet */
 
 	uint32_t nflows;
 	struct ep_flow *flow;	/**< cfg.max_flows */
@@ -352,12 +355,12 @@ uint32_t ep_probe_next(struct ep_peer *peer);
 
 /* ep_inc.c */
 /**
- * A stand-alone flit of incarnation @p from of a peer, to @p to of ours; of the
- * flow with @p cos. A new one fails what the old one had.
- * @return whether it is of this life of both, or @p first and to nobody
+ * A stand-alone flit of a peer, of the flow with @p cos. If the peer has begun
+ * a new life, what the old one had fails.
+ * @return whether the flit is of this life of the peer, and for this one here
  */
-bool ep_inc_heard(struct rl_ep *ep, uint16_t peer, uint8_t cos, uint32_t from,
-		  uint32_t to, bool first, uint64_t now_ns);
+bool ep_inc_heard(struct rl_ep *ep, uint16_t peer, uint8_t cos,
+		  const struct ep_ctrl *c, uint64_t now_ns);
 /** A flit of a flow that never told where it begins. */
 void ep_inc_stranger(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
 

@@ -16,7 +16,7 @@
 static struct fx fx;
 
 static void
-open_lives(bool retry)
+open_young(bool retry)
 {
 	struct rl_ep_cfg cfg;
 
@@ -25,6 +25,16 @@ open_lives(bool retry)
 	cfg.give_up_ns = 1000000;
 	fx_open_lives(&fx, &cfg, 3, 4000);
 	fx.now = 1000;
+}
+
+/* Endpoints that have lived for a second: no flit can be of before. */
+static void
+open_lives(bool retry)
+{
+	open_young(retry);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(fx_poll(&fx, i).packets, 0);
+	fx.now += RL_NS_PER_S;
 }
 
 /** Sends @p n packets of one flit, and has them delivered. */
@@ -75,6 +85,86 @@ a_flow_begins_with_a_sync_and_its_ack(void **state)
 	assert_int_equal(fx_ctrl_cmd(data), -1);
 	fx_rx(&fx, 1, data);
 	assert_int_equal(fx_take(&fx, 1, false), 1);
+	fx_close(&fx);
+}
+
+/*
+ * What names nobody may have been meant for whoever was there before. The
+ * sender is told who is there now, and names it.
+ */
+static void
+a_young_endpoint_wants_to_be_named(void **state)
+{
+	/* ns of its life; whether a sync to nobody is enough */
+	static const struct {
+		uint64_t age;
+		bool enough;
+	} row[] = {
+		{ 0, false },
+		{ 1, false },
+		{ RL_NS_PER_S - 1, false },
+		{ RL_NS_PER_S, true },
+		{ 5 * RL_NS_PER_S, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(row); i++) {
+		struct rl_flit *pkt;
+		struct rl_pktq q;
+
+		open_young(true);
+		assert_int_equal(fx_poll(&fx, 1).packets, 0); /* it is born */
+		fx.now += row[i].age;
+		assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
+		assert_int_equal(fx_send(&fx, 0, 1, 1, 224), 0);
+		q = fx_poll(&fx, 0);
+		assert_int_equal(q.packets, 2);
+		fx_rx_all(&fx, 1, &q);
+		q = fx_poll(&fx, 1);
+		assert_int_equal(fx_ctrl_cmd(q.head),
+				 row[i].enough ? RL_CMD_ACK : HELLO);
+		/* one hello for both, and both come again, at once */
+		assert_int_equal(q.packets, row[i].enough ? 2 : 1);
+		fx_rx_all(&fx, 0, &q);
+		q = fx_poll(&fx, 0);
+		assert_int_equal(q.packets, 2);
+		for (pkt = q.head; pkt != NULL; pkt = pkt->next_pkt)
+			assert_int_equal(fx_ctrl_cmd(pkt),
+					 row[i].enough ? -1 : RL_CMD_SEQ);
+		fx_rx_all(&fx, 1, &q);
+		fx_settle(&fx);
+		assert_int_equal(fx_take(&fx, 1, false), 2);
+		assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_stale_life), 0);
+		assert_int_equal(fx.nreports, 0);
+		fx_close(&fx);
+	}
+}
+
+/* What an earlier life has delivered is not delivered again. */
+static void
+a_late_sync_to_nobody_and_its_data_are_not_taken_by_a_new_life(void **state)
+{
+	struct rl_flit *sync, *data;
+
+	(void)state;
+	open_lives(true);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
+	sync = fx_poll_one(&fx, 0);
+	fx_rx(&fx, 1, fx_copy(&fx, sync));
+	fx_rx(&fx, 0, fx_poll_one(&fx, 1)); /* its ACK */
+	data = fx_poll_one(&fx, 0);
+	fx_rx(&fx, 1, fx_copy(&fx, data));
+	assert_int_equal(fx_take(&fx, 1, false), 1);
+	fx_restart(&fx, 1, 7);
+	fx_rx(&fx, 1, sync);
+	fx_rx(&fx, 1, data);
+	assert_int_equal(fx_take(&fx, 1, false), 0);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_stranger), 1);
+	/* the sender had no ACK: it reports what it does not know to be there */
+	fx_settle(&fx);
+	assert_int_equal(fx.nreports, 1);
+	assert_int_equal(fx.report[0].reason, RL_EP_RESTARTED);
+	deliver(0, 1, 3);
 	fx_close(&fx);
 }
 
@@ -364,6 +454,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_flow_begins_with_a_sync_and_its_ack),
+		cmocka_unit_test(a_young_endpoint_wants_to_be_named),
+		cmocka_unit_test(
+			a_late_sync_to_nobody_and_its_data_are_not_taken_by_a_new_life),
 		cmocka_unit_test(a_sync_is_answered_alone_however_many_data_go_back),
 		cmocka_unit_test(a_sender_that_restarts_begins_anew_after_one_round_trip),
 		cmocka_unit_test(a_receiver_that_restarts_makes_its_senders_report_at_once_and_go_on),
