@@ -120,6 +120,22 @@ emit_if(struct rl_ep *ep, struct ep_flow *flow, uint32_t flag,
 	return 1;
 }
 
+/** Without retry: which packets came too late. */
+static uint32_t
+emit_late(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
+	  uint32_t room, uint64_t now_ns)
+{
+	struct ep_ctrl lost = { .cmd = EP_CMD_LOST };
+	uint32_t done = 0;
+
+	while ((flow->flags & EPF_LATE_NOW) && done < room &&
+	       ep_late_next(ep, flow, &lost.n, &lost.tag)) {
+		emit(ep, flow, &lost, out, now_ns);
+		done++;
+	}
+	return done;
+}
+
 /** What is owed to the peer rather than to its flow, and what is rare. */
 static uint32_t
 emit_rare(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
@@ -153,12 +169,13 @@ emit_rare(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 			now_ns);
 	done += emit_if(ep, flow, EPF_LOST_NOW, &lost, out, budget - done,
 			now_ns);
+	done += emit_late(ep, flow, out, budget - done, now_ns);
 	return done;
 }
 
 #define RARE                                                                   \
 	(EPF_SYNC_NOW | EPF_PROBE_NOW | EPF_ECHO_NOW | EPF_LOST_NOW |          \
-	 EPF_HELLO_NOW)
+	 EPF_HELLO_NOW | EPF_LATE_NOW)
 
 /** @p budget is at least 1; what finds no room stays owed. */
 static uint32_t

@@ -164,12 +164,16 @@ is_held(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t seq)
 
 /** Without retry: what comes before @p p is lost, or will be late. */
 static void
-skip_to(struct ep_flow *flow, const struct place *p, uint32_t seq)
+skip_to(struct rl_ep *ep, struct ep_flow *flow, const struct place *p,
+	uint32_t seq)
 {
+	const uint32_t from = flow->rx_tag;
+
 	flow->expect = seq;
 	flow->rx_tag = p->tag;
 	flow->rx_pos = p->pos;
 	flow->lost_hi = p->pos == 0 ? p->tag : p->tag + 1;
+	ep_late_skipped(ep, flow, from, flow->lost_hi);
 }
 
 /**
@@ -186,7 +190,7 @@ skip_gap(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	EP_COUNT_N(ep, rx_lost_flits, to - flow->expect);
 	if (flow->part != NULL)
 		ep_reasm_drop(ep, flow);
-	skip_to(flow, &p, to);
+	skip_to(ep, flow, &p, to);
 	drain(ep, flow, now_ns);
 }
 
@@ -254,12 +258,16 @@ jump(struct rl_ep *ep, struct ep_flow *flow, const struct place *p,
 	while (rl_seq_before(seq, flow->expect))
 		seq += 1u << ep->seq_bits;
 	EP_COUNT_N(ep, rx_lost_flits, seq - flow->expect);
-	skip_to(flow, p, seq);
+	skip_to(ep, flow, p, seq);
 }
 
 static void
 duplicate(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f)
 {
+	if (ep_late_came(ep, flow, rl_flit_tag(f->wire))) {
+		drop(ep, f, RL_EPC_rx_too_late);
+		return;
+	}
 	EP_COUNT(ep, rx_duplicate);
 	ep_ack_soon(ep, flow);
 	if (RL_PLANTED(FLIT_LEAK))
@@ -415,6 +423,7 @@ ep_order_sync(struct rl_ep *ep, struct ep_flow *flow, uint32_t expect,
 	}
 	if (flow->rx_win != NULL)
 		win_done(ep, flow);
+	ep_late_forget(ep, flow);
 	flow->flags |= EPF_RX_SYNCED;
 	flow->expect = flow->shown = expect;
 	flow->rx_tag = tag;
@@ -479,6 +488,7 @@ squeeze(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
 	} else {
 		leap(ep, flow, f, p, seq, now_ns);
 	}
+	ep_late_told(ep, flow, flow->lost_lo, flow->lost_hi);
 	flow->flags |= EPF_LOST_NOW;
 	ep_ctrl_now(ep, flow);
 }

@@ -21,6 +21,7 @@
  *   ep_ctrl.c     stand-alone flits sent: ACK, NAK, sync, probe
  *   ep_fail.c     a flow that is given up
  *   ep_order.c    the receiver's order: window, gaps, NAKs
+ *   ep_late.c     without retry: packets that come when nobody waits any more
  *   ep_ack.c      what ACKs and NAKs do to a sender
  *   ep_profile.c  what the protocol profiles differ in
  *   ep_ackout.c   when a receiver acknowledges
@@ -62,10 +63,11 @@ enum ep_list_id {
 #define EPF_HELLO_NOW 0x4000 /**< the peer is to hear who we are */
 #define EPF_RX_SYNCED 0x8000 /**< the receiver knows where it begins */
 #define EPF_SYNC_ACK_NOW 0x10000 /**< a lone ACK is due, for a sync */
+#define EPF_LATE_NOW 0x20000 /**< the peer is to hear what came too late */
 #define EPF_OWES                                                               \
 	(EPF_ACK_NOW | EPF_NAK_NOW | EPF_SYNC_NOW | EPF_PROBE_NOW |            \
 	 EPF_ECHO_NOW | EPF_BUSY_NOW | EPF_LOST_NOW | EPF_HELLO_NOW |          \
-	 EPF_SYNC_ACK_NOW)
+	 EPF_SYNC_ACK_NOW | EPF_LATE_NOW)
 
 /* Why nothing goes to a peer. */
 #define EPB_HELD 0x01	     /**< nothing new, by order */
@@ -152,6 +154,23 @@ struct ep_peer {
 	uint64_t hello_ns; /**< when we last told it who we are */
 };
 
+#define EP_LATE 32
+
+/** Packets lo .. hi-1 of a flow; NULL: none. */
+struct ep_gap {
+	struct ep_flow *flow;
+	uint32_t lo;
+	uint32_t hi;
+};
+
+/** Without retry: what was not waited for, and may come late. */
+struct ep_late {
+	struct ep_gap gap[EP_LATE]; /**< skipped; the newest over the oldest */
+	uint32_t gap_i;
+	struct ep_gap owed[EP_LATE]; /**< came, and the peer is to hear of it */
+	uint32_t nowed;
+};
+
 /** A place in the heap: the time stands here, so that flows lie still. */
 struct ep_timer {
 	uint64_t at_ns;
@@ -227,6 +246,8 @@ struct rl_ep {
 	uint32_t win_used;	/**< windows ever taken from win_mem */
 	uint32_t win_total;
 	struct ep_win *win_free;
+
+	struct ep_late late;
 
 	uint32_t enc_n;		/**< flits to be encoded */
 	const uint8_t *enc_src[EP_BURST]; /**< where they lie in the clear */
@@ -429,6 +450,24 @@ void ep_ack_sync(struct rl_ep *ep, struct ep_flow *flow);
 /** Another flit arrived that is to be acknowledged. */
 void ep_ack_count(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 		  uint64_t now_ns);
+
+/* ep_late.c */
+/** Packets lo .. hi-1 are not waited for any longer. */
+void ep_late_skipped(struct rl_ep *ep, struct ep_flow *flow, uint32_t lo,
+		     uint32_t hi);
+/** The peer hears of packets lo .. hi-1, whether they come or not. */
+void ep_late_told(struct rl_ep *ep, const struct ep_flow *flow, uint32_t lo,
+		  uint32_t hi);
+/** The flow begins anew. */
+void ep_late_forget(struct rl_ep *ep, const struct ep_flow *flow);
+/**
+ * A flit came behind the expected one. @return whether its packet was skipped;
+ * then the peer will hear of it. False: it is a duplicate.
+ */
+bool ep_late_came(struct rl_ep *ep, struct ep_flow *flow, uint32_t tag);
+/** Packets lo .. hi-1 of which the peer is to hear now; false: no more. */
+bool ep_late_next(struct rl_ep *ep, struct ep_flow *flow, uint32_t *lo,
+		  uint32_t *hi);
 
 /* ep_reasm.c */
 void ep_reasm_flit(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f);

@@ -45,6 +45,7 @@
 	X(rx_ok)             /* the expected one */                            \
 	X(rx_ahead)          /* intact, before its turn: held (go-back-N: not) */ \
 	X(rx_duplicate)      /* intact, seen before: dropped */                \
+	X(rx_too_late)       /* no retry: intact, nobody waits for it any more */ \
 	X(rx_corrupt)        /* no number makes its CRC right */               \
 	X(rx_uncorrectable)  /* FEC gave it up */                              \
 	X(rx_marked)         /* a hop marked it as bad */                      \

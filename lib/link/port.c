@@ -403,6 +403,7 @@ rl_port_credits(const struct rl_port *port, struct rl_port_credits *c)
 		c->begun[vc] = port->queue.begun[vc] ? port->queue.left[vc] : 0;
 		c->granted[vc] = port_rx_limit(port, vc);
 		c->buffered[vc] = port_rx_held(port, vc);
+		c->own[vc] = port->rx.own[vc];
 	}
 }
 

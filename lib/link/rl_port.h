@@ -424,6 +424,8 @@ struct rl_port_credits {
 	uint16_t begun[RL_VCS];
 	uint16_t granted[RL_VCS];
 	uint32_t buffered[RL_VCS];
+	uint32_t own[RL_VCS]; /**< of what came in this epoch, made here: ends
+				   of packets, in room that was given away */
 };
 
 /** Owner. For hosts that look after every poll. */

@@ -59,6 +59,21 @@ rx_hello(struct rl_controller *c, const struct rl_resil_msg *m,
 		ctl_changed(c, RL_CAUSE_DEVICE, m->dev, now_ns, now_ns);
 }
 
+/*
+ * Whether a device has slept through an install, and will get its tables in
+ * another recovery alone: none goes on that will install any. What it said of
+ * an older step proves nothing: it may have installed them since.
+ */
+static bool
+slept(const struct rl_controller *c, const struct ctl_dev *d)
+{
+	return d->table_epoch < c->table_epoch &&
+	       (c->phase == RL_CONTROLLER_IDLE ||
+		c->phase == RL_CONTROLLER_RELEASE ||
+		c->phase == RL_CONTROLLER_PORTS ||
+		c->phase == RL_CONTROLLER_QUIET);
+}
+
 static void
 rx_status(struct rl_controller *c, const struct rl_resil_msg *m,
 	  uint64_t now_ns)
@@ -78,6 +93,8 @@ rx_status(struct rl_controller *c, const struct rl_resil_msg *m,
 	d->quiet = quiet;
 	d->activity = m->activity;
 	ctl_dev_answered(c, m->dev, m->seq);
+	if (slept(c, d))
+		ctl_changed(c, RL_CAUSE_DEVICE, m->dev, now_ns, now_ns);
 	/* its lease has ended; who has no link has nothing to hold */
 	if (m->hold != (uint8_t)c->hold && !ctl_dev_cut(c, m->dev) &&
 	    (c->phase == RL_CONTROLLER_DRAIN ||
@@ -97,7 +114,6 @@ rl_controller_rx(struct rl_controller *c, const struct rl_resil_msg *m,
 		 uint64_t now_ns)
 {
 	const struct rl_topo_port *tp;
-	bool was_silent;
 
 	if (m->version != RL_RESIL_VERSION || m->dev >= c->p.topo->ndev)
 		return;
@@ -106,7 +122,6 @@ rl_controller_rx(struct rl_controller *c, const struct rl_resil_msg *m,
 	    (m->ctl_inc != c->p.incarnation &&
 	     (m->type != RL_RESIL_HELLO || m->ctl_inc > c->p.incarnation)))
 		return;
-	was_silent = c->dev[m->dev].silent;
 	ctl_dev_heard(c, m->dev);
 	if (m->type == RL_RESIL_HELLO) {
 		rx_hello(c, m, now_ns);
@@ -116,9 +131,6 @@ rl_controller_rx(struct rl_controller *c, const struct rl_resil_msg *m,
 		return; /* its HELLO will come, or come again */
 	if (m->type == RL_RESIL_STATUS) {
 		rx_status(c, m, now_ns);
-		/* it has slept through an install */
-		if (was_silent && c->dev[m->dev].table_epoch < c->table_epoch)
-			ctl_changed(c, RL_CAUSE_DEVICE, m->dev, now_ns, now_ns);
 		return;
 	}
 	if (m->port >= c->p.topo->dev[m->dev].nports)

@@ -104,20 +104,21 @@ audit_port(const struct rl_sim *s, uint32_t dev, uint16_t p, bool settled,
  */
 static const char *
 credit_fault(const struct rl_link_cfg *cfg, const struct rl_port_credits *tx,
-	     const struct rl_port_credits *rx, bool rx_closes, unsigned int vc)
+	     const struct rl_port_credits *rx, unsigned int vc)
 {
 	const int16_t left = (int16_t)(rx->granted[vc] - tx->consumed[vc]);
 
 	/*
-	 * Without link retry a packet cut off on a link that goes on is closed
-	 * by a flit that takes room given away before, until it has left.
+	 * A packet cut off on a link that goes on is closed by a flit that takes
+	 * room given away before, until it has left.
 	 */
-	if (left < (int16_t)tx->begun[vc] && !rx_closes)
+	if (left + (int64_t)rx->own[vc] < tx->begun[vc])
 		return "more under way than there is room for";
 	if (left > 0 && (uint32_t)left > cfg->credits_flits)
 		return "more credits than there is room";
-	/* an end that closes a packet is one more, for a while */
-	if (cfg->retry && rx->buffered[vc] > cfg->credits_flits + 1)
+	/* so does the end of one that a death has cut off, in the next epoch */
+	if (cfg->retry &&
+	    rx->buffered[vc] > cfg->credits_flits + 1 + rx->own[vc])
 		return "more received than there is room for";
 	return NULL;
 }
@@ -128,7 +129,6 @@ credit_check(struct rl_sim *s, uint32_t dev, uint16_t port)
 	const struct rl_topo_port *tp = &s->fabric.topo->dev[dev].port[port];
 	const struct rl_device *far = &s->fabric.dev[tp->peer_dev];
 	struct rl_port_credits a, b;
-	bool closes;
 
 	rl_port_credits(s->fabric.dev[dev].port[port].port, &a);
 	if (a.state != RL_LINK_UP || s->broken[0] != '\0')
@@ -139,11 +139,9 @@ credit_check(struct rl_sim *s, uint32_t dev, uint16_t port)
 	if (b.state != RL_LINK_UP || a.tx_epoch != b.rx_epoch ||
 	    a.rx_epoch != b.tx_epoch)
 		return;
-	closes = !s->p.cfg->link.retry &&
-		 rl_port_counters(far->port[tp->peer_port].port)[RL_PC_rx_closed];
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
 		const char *why =
-			credit_fault(&s->p.cfg->link, &a, &b, closes, vc);
+			credit_fault(&s->p.cfg->link, &a, &b, vc);
 
 		if (why == NULL)
 			continue;
@@ -188,6 +186,23 @@ rl_sim_audit(const struct rl_sim *sim, bool settled, char *err)
 	return ret;
 }
 
+/*
+ * A link that degraded was left before it dies, until it is added: by one end
+ * at least. The other one may have died on the way, and wait for it.
+ */
+static bool
+left_alone(const struct rl_sim *s, uint32_t dev, uint16_t p)
+{
+	const struct rl_topo_port *tp = &s->fabric.topo->dev[dev].port[p];
+	const struct rl_port *near = s->fabric.dev[dev].port[p].port;
+	const struct rl_port *far =
+		s->fabric.dev[tp->peer_dev].port[tp->peer_port].port;
+
+	return s->ctl != NULL && s->degraded[tp->link] &&
+	       (rl_port_state(near) == RL_LINK_OFF ||
+		rl_port_state(far) == RL_LINK_OFF);
+}
+
 static bool
 port_settled(const struct rl_sim *s, uint32_t dev, uint16_t p, bool links,
 	     char *why)
@@ -205,9 +220,8 @@ port_settled(const struct rl_sim *s, uint32_t dev, uint16_t p, bool links,
 	}
 	if (!links || !sim_link_whole(s, s->fabric.topo->dev[dev].port[p].link))
 		return true;
-	if (info.state == RL_LINK_OFF && s->ctl != NULL &&
-	    s->degraded[s->fabric.topo->dev[dev].port[p].link])
-		return true; /* left before it dies, until it is added */
+	if (info.state != RL_LINK_UP && left_alone(s, dev, p))
+		return true;
 	if (info.state != RL_LINK_UP && sim_ctl_left_out(s, dev, p))
 		return true;
 	if (info.state != RL_LINK_UP) {

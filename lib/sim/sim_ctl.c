@@ -119,6 +119,8 @@ deliver(struct rl_sim *s)
 	while (k->nmsg != 0 && k->msg[0].at_ns <= s->now_ns) {
 		const struct sim_msg f = msg_pop(k);
 
+		if (!f.to_ctl && f.m.ctl_inc < k->least_inc)
+			continue;
 		if (f.to_ctl) {
 			if (k->controller != NULL)
 				rl_controller_rx(k->controller, &f.m,
@@ -341,7 +343,7 @@ sim_ctl_restart(struct rl_sim *s)
 
 	if (k == NULL)
 		return;
-	p.incarnation = ++k->incarnation;
+	p.incarnation = k->ctl_inc = ++k->incarnation;
 	p.epoch = rl_tables_newest(k->tables);
 	k->controller = rl_controller_init(k->mem, &p, s->now_ns);
 	rl_recovery_log_begin(&k->log);
@@ -349,11 +351,18 @@ sim_ctl_restart(struct rl_sim *s)
 	k->next_ns = rl_min_u64(k->next_ns, s->now_ns);
 }
 
+/*
+ * What has been healed by hand must not be undone by an order of a controller
+ * that is dead: the one that lives does not know that it is under way.
+ */
 void
-sim_ctl_wake(struct rl_sim *s)
+sim_ctl_heal(struct rl_sim *s)
 {
-	if (s->ctl != NULL && s->ctl->controller == NULL)
+	if (s->ctl == NULL)
+		return;
+	if (s->ctl->controller == NULL)
 		sim_ctl_restart(s);
+	s->ctl->least_inc = s->ctl->ctl_inc;
 }
 
 uint64_t

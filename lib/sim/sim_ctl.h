@@ -31,6 +31,8 @@ struct sim_ctl {
 	uint64_t *due_ns;	 /* [ndev]: when a local one is to be served */
 	uint64_t next_ns;	 /* when anything is */
 	uint64_t incarnation;	 /* of whoever began last */
+	uint64_t ctl_inc;	 /* of the controller */
+	uint64_t least_inc;	 /* orders of controllers before are lost */
 	struct rl_prng prng;	 /* of the channel */
 	struct sim_msg *msg;	 /* heap */
 	uint32_t nmsg;

@@ -372,8 +372,7 @@ rl_sim_heal_most(struct rl_sim *sim)
 		f.kind = RL_SIM_ADD;
 		fault_plan(sim, &f);
 	}
-	if (sim->ctl != NULL)
-		sim_ctl_wake(sim);
+	sim_ctl_heal(sim);
 	return 0;
 }
 

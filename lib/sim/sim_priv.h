@@ -381,9 +381,9 @@ void sim_ctl_dev_crash(struct rl_sim *s, uint32_t dev);
 bool sim_ctl_dev_restart(struct rl_sim *s, uint32_t dev);
 void sim_ctl_crash(struct rl_sim *s);
 void sim_ctl_restart(struct rl_sim *s);
+/** All faults are over: a dead controller begins anew, and its orders are lost. */
+void sim_ctl_heal(struct rl_sim *s);
 /** A planned change; @return false: nobody there to plan it */
-/** A controller that is dead begins anew. */
-void sim_ctl_wake(struct rl_sim *s);
 bool sim_ctl_plan(struct rl_sim *s, const struct rl_sim_fault *f);
 
 /* sim_audit.c */

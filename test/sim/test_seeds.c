@@ -150,6 +150,69 @@ probes_that_wait_for_a_way_are_no_unrest(void **state)
 }
 
 /*
+ * The controller has left the link, as it degraded: one end is off. The other
+ * had died on the way, and waits for it.
+ */
+static void
+a_link_that_was_left_may_have_one_end_that_waits(void **state)
+{
+	struct rl_sim_plan plan;
+
+	(void)state;
+	draw(&plan, 40252748);
+	assert_true(plan.controller);
+	passes(&plan);
+}
+
+/* The end of a packet that was cut off stands in room that was given away. */
+static void
+ends_made_here_take_room_that_was_given_away(void **state)
+{
+	struct rl_sim_plan plan;
+
+	(void)state;
+	draw(&plan, 40904148);
+	assert_true(plan.cfg.link.retry &&
+		    plan.cfg.link.switching == RL_CUT_THROUGH);
+	passes(&plan);
+}
+
+/* An order to go down, of a controller that died, came after the healing. */
+static void
+orders_of_a_dead_controller_do_not_undo_what_is_healed(void **state)
+{
+	struct rl_sim_plan plan;
+
+	(void)state;
+	draw(&plan, 42616496);
+	assert_true(plan.controller);
+	passes(&plan);
+}
+
+/* All links are cut, and answers come after their time. */
+static void
+late_answers_do_not_begin_a_recovery_each(void **state)
+{
+	struct rl_sim_plan plan;
+
+	(void)state;
+	draw(&plan, 42785977);
+	assert_true(plan.controller && !plan.cfg.endpoint.retry);
+	passes(&plan);
+}
+
+/* A sync to whoever is there, and data behind it, came to a new life. */
+static void
+a_new_life_does_not_take_what_was_for_the_old_one(void **state)
+{
+	struct rl_sim_plan plan;
+
+	(void)state;
+	draw_wide(&plan, 65040923);
+	passes(&plan);
+}
+
+/*
  * What a frame that was lost has said, the next keepalive says again. In these
  * seeds it is the first credits of a link that has just trained.
  */
@@ -185,6 +248,12 @@ main(void)
 		cmocka_unit_test(
 			a_port_that_waits_for_its_wire_is_polled_when_there_is_room),
 		cmocka_unit_test(probes_that_wait_for_a_way_are_no_unrest),
+		cmocka_unit_test(a_link_that_was_left_may_have_one_end_that_waits),
+		cmocka_unit_test(ends_made_here_take_room_that_was_given_away),
+		cmocka_unit_test(
+			orders_of_a_dead_controller_do_not_undo_what_is_healed),
+		cmocka_unit_test(late_answers_do_not_begin_a_recovery_each),
+		cmocka_unit_test(a_new_life_does_not_take_what_was_for_the_old_one),
 		cmocka_unit_test(no_link_dozes_while_there_is_news),
 	};
 

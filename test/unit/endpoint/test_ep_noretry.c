@@ -78,7 +78,93 @@ a_gap_is_waited_for_and_then_skipped_and_counted(void **state)
 	/* too late is never */
 	fx_rx(&fx, 1, late);
 	assert_int_equal(fx_take(&fx, 1, true), 0);
-	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_duplicate), 3);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_too_late), 1);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_duplicate), 2);
+	fx_settle(&fx);
+	assert_int_equal(fx.nreports, 1);
+	assert_int_equal(fx.report[0].tag, 2);
+	fx_close(&fx);
+}
+
+/* How often packet @p tag of endpoint 0 was reported. */
+static unsigned int
+reports_of(uint32_t tag)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < fx.nreports; i++)
+		n += fx.report[i].src == 0 && fx.report[i].dst == 1 &&
+		     fx.report[i].tag == tag &&
+		     fx.report[i].reason == RL_EP_DROPPED;
+	return n;
+}
+
+/* Nobody else can tell its source: the fabric has brought it [EP-4]. */
+static void
+what_comes_after_its_gap_was_skipped_is_reported_once(void **state)
+{
+	/* the order in which the late ones come; 0 and 7 were delivered */
+	static const unsigned int order[][9] = {
+		{ 1, 2, 3, 4, 5, 6, 0, 7, 3 },
+		{ 6, 5, 4, 3, 2, 1, 7, 0, 1 },
+		{ 3, 3, 0, 1, 5, 2, 7, 6, 4 },
+		{ 1, 6, 2, 5, 3, 4, 4, 6, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(order); i++)
+		for (unsigned int polls = 0; polls < 2; polls++) {
+			struct rl_flit *pkt[8];
+
+			open_off();
+			for (unsigned int k = 0; k < 8; k++)
+				pkt[k] = fx_emit(&fx, 1);
+			fx_rx(&fx, 1, fx_copy(&fx, pkt[0]));
+			fx_rx(&fx, 1, fx_copy(&fx, pkt[7]));
+			fx.now += 500;
+			fx_settle(&fx);
+			assert_int_equal(fx_take(&fx, 1, true), 2);
+			assert_int_equal(fx.nreports, 0);
+			for (unsigned int k = 0; k < 9; k++) {
+				fx_rx(&fx, 1, fx_copy(&fx, pkt[order[i][k]]));
+				if (polls)
+					fx_settle(&fx);
+			}
+			fx_settle(&fx);
+			assert_int_equal(fx_take(&fx, 1, true), 0);
+			assert_int_equal(fx.nreports, 6);
+			for (unsigned int k = 0; k < 8; k++) {
+				assert_int_equal(reports_of(k),
+						 k != 0 && k != 7);
+				fx_drop(&fx, pkt[k]);
+			}
+			assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_too_late), 6);
+			assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_duplicate), 3);
+			fx_close(&fx);
+		}
+}
+
+/* The newest are kept in mind, of all flows; the rest is late and no more. */
+static void
+so_many_gaps_are_kept_in_mind_and_no_more(void **state)
+{
+	struct rl_flit *late[40];
+
+	(void)state;
+	open_off();
+	for (unsigned int i = 0; i < 40; i++) {
+		late[i] = fx_emit(&fx, 1);
+		send_n(1, 1, false);
+		fx.now += 500;
+		fx_settle(&fx);
+	}
+	assert_int_equal(fx_take(&fx, 1, true), 40);
+	for (unsigned int i = 0; i < 40; i++)
+		fx_rx(&fx, 1, late[i]);
+	fx_settle(&fx);
+	assert_int_equal(fx.nreports, 32);
+	for (unsigned int i = 0; i < 40; i++)
+		assert_int_equal(reports_of(2 * i), i >= 8);
 	fx_close(&fx);
 }
 
@@ -247,6 +333,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_kept_and_nothing_acknowledged),
 		cmocka_unit_test(a_gap_is_waited_for_and_then_skipped_and_counted),
+		cmocka_unit_test(
+			what_comes_after_its_gap_was_skipped_is_reported_once),
+		cmocka_unit_test(so_many_gaps_are_kept_in_mind_and_no_more),
 		cmocka_unit_test(each_gap_has_a_time_of_its_own),
 		cmocka_unit_test(what_comes_late_but_in_time_is_put_in_its_place),
 		cmocka_unit_test(a_packet_that_lacks_any_flit_is_dropped_whole),

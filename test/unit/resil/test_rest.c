@@ -65,6 +65,26 @@ who_sleeps_through_an_install_changes_at_rest(void **state)
 	fx_all_have(f, rl_controller_epoch(f->ctl));
 }
 
+/* All it says comes late; but it has done what it was told to. */
+static void
+who_answers_late_is_not_taken_to_have_slept(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t s2 = fx_dev(f, "s2");
+	const struct rl_topo_dev *td = &f->topo.dev[s2];
+	const uint32_t before = rl_controller_recoveries(f->ctl);
+
+	/* it has no links: it is not waited for as long as its answers take */
+	f->slow_ns[s2] = 2 * f->cfg.resend_ns;
+	for (uint16_t p = 0; p < td->nports; p++)
+		fx_link(f, td->port[p].link, RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 500 * MS));
+	fx_run(f, 2 * f->slow_ns[s2]);
+	assert_true(fx_settle(f, 500 * MS));
+	assert_int_equal(rl_controller_recoveries(f->ctl), before + 1);
+	fx_all_have(f, rl_controller_epoch(f->ctl));
+}
+
 /* Both orders come at once: what it was to take is history. */
 static void
 who_may_go_on_before_it_has_its_tables_keeps_the_old(void **state)
@@ -102,6 +122,7 @@ main(void)
 		T(a_recovery_changes_tables_at_rest),
 		T(nobody_changes_while_a_device_does_not_answer),
 		T(who_sleeps_through_an_install_changes_at_rest),
+		T(who_answers_late_is_not_taken_to_have_slept),
 		T(who_may_go_on_before_it_has_its_tables_keeps_the_old),
 	};
 

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ep_priv.h"
+
+/*
+ * Without retry: packets that were not waited for, and come after all [EP-4].
+ * A gap that is old is skipped, as what it lacks is lost as a rule; then the
+ * fabric has said so to its source. But it may have been slow, and then nobody
+ * has: it can't be delivered any more, and its source must be told.
+ *
+ * So the gaps of late are kept in mind, the newest EP_LATE of all flows. The
+ * first flit of a packet that lies in one takes it out of it, and puts it among
+ * those that are owed to their source. Anything else behind the expected flit
+ * was delivered, and is a duplicate.
+ */
+
+static void
+gap_add(struct ep_late *l, struct ep_flow *flow, uint32_t lo, uint32_t hi)
+{
+	l->gap[l->gap_i++ % EP_LATE] =
+		(struct ep_gap){ .flow = flow, .lo = lo, .hi = hi };
+}
+
+void
+ep_late_skipped(struct rl_ep *ep, struct ep_flow *flow, uint32_t lo,
+		uint32_t hi)
+{
+	if (rl_seq_before(lo, hi))
+		gap_add(&ep->late, flow, lo, hi);
+}
+
+void
+ep_late_told(struct rl_ep *ep, const struct ep_flow *flow, uint32_t lo,
+	     uint32_t hi)
+{
+	struct ep_late *l = &ep->late;
+
+	for (uint32_t i = 0; i < EP_LATE; i++) {
+		struct ep_gap *g = &l->gap[i];
+		const struct ep_gap was = *g;
+
+		if (g->flow != flow || rl_seq_before_eq(hi, g->lo) ||
+		    rl_seq_before_eq(g->hi, lo))
+			continue;
+		g->flow = NULL;
+		/* what is left of it on both sides */
+		if (rl_seq_before(was.lo, lo))
+			*g = (struct ep_gap){ was.flow, was.lo, lo };
+		if (rl_seq_before(hi, was.hi) && g->flow == NULL)
+			*g = (struct ep_gap){ was.flow, hi, was.hi };
+		else if (rl_seq_before(hi, was.hi))
+			gap_add(l, was.flow, hi, was.hi);
+	}
+}
+
+void
+ep_late_forget(struct rl_ep *ep, const struct ep_flow *flow)
+{
+	struct ep_late *l = &ep->late;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < EP_LATE; i++)
+		if (l->gap[i].flow == flow)
+			l->gap[i].flow = NULL;
+	for (uint32_t i = 0; i < l->nowed; i++)
+		if (l->owed[i].flow != flow)
+			l->owed[n++] = l->owed[i];
+	l->nowed = n;
+}
+
+static bool
+is_skipped(const struct ep_late *l, const struct ep_flow *flow, uint32_t tag)
+{
+	for (uint32_t i = 0; i < EP_LATE; i++)
+		if (l->gap[i].flow == flow &&
+		    rl_seq_before_eq(l->gap[i].lo, tag) &&
+		    rl_seq_before(tag, l->gap[i].hi))
+			return true;
+	return false;
+}
+
+/** @return false: there is no room to note it; the packet stays skipped */
+static bool
+owe(struct ep_late *l, struct ep_flow *flow, uint32_t tag)
+{
+	struct ep_gap *last = l->nowed == 0 ? NULL : &l->owed[l->nowed - 1];
+
+	if (last != NULL && last->flow == flow && last->hi == tag) {
+		last->hi++;
+		return true;
+	}
+	if (l->nowed == EP_LATE)
+		return false;
+	l->owed[l->nowed++] = (struct ep_gap){ flow, tag, tag + 1 };
+	return true;
+}
+
+bool
+ep_late_came(struct rl_ep *ep, struct ep_flow *flow, uint32_t tag)
+{
+	if (ep->cfg.retry || !is_skipped(&ep->late, flow, tag))
+		return false;
+	if (owe(&ep->late, flow, tag)) {
+		ep_late_told(ep, flow, tag, tag + 1);
+		flow->flags |= EPF_LATE_NOW;
+		ep_ctrl_now(ep, flow);
+	}
+	return true;
+}
+
+bool
+ep_late_next(struct rl_ep *ep, struct ep_flow *flow, uint32_t *lo,
+	     uint32_t *hi)
+{
+	struct ep_late *l = &ep->late;
+	uint32_t i = 0;
+
+	while (i < l->nowed && l->owed[i].flow != flow)
+		i++;
+	if (i == l->nowed) {
+		flow->flags &= ~EPF_LATE_NOW;
+		return false;
+	}
+	*lo = l->owed[i].lo;
+	*hi = l->owed[i].hi;
+	for (l->nowed--; i < l->nowed; i++)
+		l->owed[i] = l->owed[i + 1];
+	return true;
+}
