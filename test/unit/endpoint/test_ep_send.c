@@ -48,6 +48,36 @@ a_packet_of_every_length_around_flit_borders_arrives_as_it_was(void **state)
 	fx_close(&fx);
 }
 
+/* What has no room there is left out, and nothing beyond it is written. */
+static void
+a_packet_is_copied_as_far_as_the_buffer_goes(void **state)
+{
+	static const uint32_t sizes[] = { 0, 1, 223, 224, 225, 447, 448, 449,
+					  599, 600, 601, 700 };
+	uint8_t buf[701], whole[600];
+	struct rl_flit *pkt;
+
+	(void)state;
+	open_default(2);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 600), 0);
+	fx_settle(&fx);
+	pkt = rl_ep_recv(fx.ep[1]);
+	assert_non_null(pkt);
+	assert_int_equal(rl_ep_copy_out(pkt, whole, 600), 600);
+	for (size_t i = 0; i < RL_ARRAY_SIZE(sizes); i++) {
+		const uint32_t n = rl_min_u32(sizes[i], 600);
+
+		memset(buf, 0x5a, sizeof(buf));
+		assert_int_equal(rl_ep_copy_out(pkt, buf, sizes[i]), n);
+		assert_memory_equal(buf, whole, n);
+		for (uint32_t k = n; k < sizeof(buf); k++)
+			assert_int_equal(buf[k], 0x5a);
+	}
+	rl_packet_put(&fx.cache, pkt);
+	fx.got[0][1][0]++;
+	fx_close(&fx);
+}
+
 static void
 what_waits_to_be_acknowledged_has_flits_of_its_own(void **state)
 {
@@ -272,136 +302,6 @@ quiesce_refuses_requests_and_lets_responses_and_what_is_accepted_go(void **state
 	fx_close(&fx);
 }
 
-/* [RES-6]: one packet has left and is lost, another one has not left. */
-static struct rl_flit *
-hold_with_one_lost(void)
-{
-	struct rl_flit *lost;
-
-	open_default(3);
-	assert_int_equal(fx_send(&fx, 0, 1, 0, 300), 0);
-	lost = fx_poll_one(&fx, 0);
-	assert_int_equal(fx_send(&fx, 0, 1, 0, 300), 0); /* accepted only */
-	assert_false(rl_ep_quiescent(fx.ep[0], 1));
-	assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, 1, true), 0);
-	assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, 1, true), 0);
-	return lost;
-}
-
-static void
-what_is_held_stays_and_what_had_left_is_known_to_be_gone(void **state)
-{
-	(void)state;
-	fx_drop(&fx, hold_with_one_lost());
-	assert_int_equal(send_raw(1, 0, RL_CLASS_RSP, 8), -EBUSY);
-	assert_int_equal(send_raw(1, 0, RL_CLASS_REQ_POSTED, 8), -EBUSY);
-	/* others are not held, nor is the way back */
-	assert_int_equal(fx_send(&fx, 0, 2, 0, 300), 0);
-	assert_int_equal(fx_send(&fx, 1, 0, 0, 300), 0);
-	assert_false(rl_ep_quiescent(fx.ep[0], 1));
-	fx_run(&fx, 10);
-	/* the probe that went behind has come back */
-	assert_true(rl_ep_quiescent(fx.ep[0], 1));
-	assert_int_equal(fx_take(&fx, 1, false), 0);
-	assert_int_equal(fx_take(&fx, 2, false), 1);
-	assert_int_equal(fx_take(&fx, 0, false), 1);
-	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_retransmitted_flits), 0);
-	assert_false(rl_ep_idle(fx.ep[0]));
-	assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, 1, false), 0);
-	/* at once: no timer has to expire, and nobody has to ask for it */
-	assert_false(rl_ep_quiescent(fx.ep[0], 1));
-	fx_run(&fx, 16);
-	assert_int_equal(fx_take(&fx, 1, false), 2);
-	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_nak_sent), 0);
-	assert_true(rl_ep_idle(fx.ep[0]));
-	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_timeouts), 0);
-	assert_int_equal(fx.nevents, 2);
-	assert_int_equal(fx.event[0].kind, RL_EP_EV_HELD);
-	assert_int_equal(fx.event[0].peer, 1);
-	assert_int_equal(fx.event[1].kind, RL_EP_EV_RELEASED);
-	fx_close(&fx);
-}
-
-/* A flit of a probe, or of the answer to one, gets lost; who is told? */
-static void
-probe_dropped(struct rl_flit *f, enum rl_ep_drop why)
-{
-	const uint16_t whose = rl_ep_drop_whose(f);
-	const uint16_t src = rl_flit_src(f->wire), dst = rl_flit_dst(f->wire);
-
-	assert_int_equal(rl_ep_drop_pos(f), RL_EP_POS_CTRL);
-	assert_int_equal(whose, 0); /* it has asked */
-	rl_ep_dropped(fx.ep[whose], fx.now, whose == src ? dst : src, 0,
-		      rl_flit_tag(f->wire), RL_EP_POS_CTRL, why);
-	fx_drop(&fx, f);
-}
-
-static void
-a_probe_that_finds_no_way_tells_as_much_as_its_echo(void **state)
-{
-	(void)state;
-	for (unsigned int i = 0; i < 2; i++) {
-		struct rl_flit *lost = hold_with_one_lost(), *probe;
-
-		probe = fx_poll_one(&fx, 0);
-		if (i == 1) { /* it arrives, and its echo has no way */
-			fx_rx(&fx, 1, probe);
-			probe = fx_poll_one(&fx, 1);
-		}
-		probe_dropped(probe, RL_EP_DROP_ASTRAY);
-		assert_true(rl_ep_quiescent(fx.ep[0], 1));
-		fx_drop(&fx, lost);
-		assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, 1, false), 0);
-		fx_run(&fx, 8);
-		assert_int_equal(fx_take(&fx, 1, false), 2);
-		assert_int_equal(fx_ctr(&fx, 0, RL_EPC_timeouts), 0);
-		fx_close(&fx);
-	}
-}
-
-/* One that was hurt on its way may have been overtaken by nothing: it is sent
- * again. Nor does what was asked in an earlier hold tell anything. */
-static void
-a_held_flow_asks_until_it_knows(void **state)
-{
-	struct rl_flit *lost, *probe, *old;
-
-	(void)state;
-	lost = hold_with_one_lost();
-	old = fx_poll_one(&fx, 0);
-	assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, 1, false), 0);
-	assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, 1, true), 0);
-	probe = fx_poll_one(&fx, 0);
-	fx_rx(&fx, 1, old);
-	fx_rx(&fx, 0, fx_poll_one(&fx, 1));
-	assert_false(rl_ep_quiescent(fx.ep[0], 1));
-	probe_dropped(probe, RL_EP_DROP_LOST);
-	assert_false(rl_ep_quiescent(fx.ep[0], 1));
-	fx_run(&fx, 4);
-	assert_true(rl_ep_quiescent(fx.ep[0], 1));
-	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_timeouts), 0);
-	fx_drop(&fx, lost);
-	fx_close(&fx);
-}
-
-static void
-all_are_held_beside_one_and_each_is_released_by_itself(void **state)
-{
-	(void)state;
-	open_default(3);
-	assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, 1, true), 0);
-	assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, RL_EP_ALL, true), 0);
-	assert_int_equal(send_raw(2, 0, RL_CLASS_RSP, 8), -EBUSY);
-	assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, RL_EP_ALL, false), 0);
-	assert_int_equal(send_raw(2, 0, RL_CLASS_RSP, 8), 0);
-	assert_int_equal(send_raw(1, 0, RL_CLASS_RSP, 8), -EBUSY);
-	assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, 3, true), -EINVAL);
-	assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, 0, true), -EINVAL);
-	assert_int_equal(fx.nevents, 3);
-	assert_int_equal(fx.event[1].peer, RL_EP_ALL);
-	fx_close(&fx);
-}
-
 static void
 a_poll_keeps_within_its_budget_and_never_splits_a_new_packet(void **state)
 {
@@ -575,6 +475,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_packet_of_every_length_around_flit_borders_arrives_as_it_was),
+		cmocka_unit_test(a_packet_is_copied_as_far_as_the_buffer_goes),
 		cmocka_unit_test(what_waits_to_be_acknowledged_has_flits_of_its_own),
 		cmocka_unit_test(an_empty_packet_is_one_flit_without_data),
 		cmocka_unit_test(the_header_says_what_switches_and_the_receiver_need),
@@ -583,10 +484,6 @@ main(void)
 		cmocka_unit_test(buffers_flows_and_the_cache_are_bounds_too),
 		cmocka_unit_test(a_blocked_level_leaves_each_other_its_part_of_the_retry_buffer),
 		cmocka_unit_test(quiesce_refuses_requests_and_lets_responses_and_what_is_accepted_go),
-		cmocka_unit_test(what_is_held_stays_and_what_had_left_is_known_to_be_gone),
-		cmocka_unit_test(a_probe_that_finds_no_way_tells_as_much_as_its_echo),
-		cmocka_unit_test(a_held_flow_asks_until_it_knows),
-		cmocka_unit_test(all_are_held_beside_one_and_each_is_released_by_itself),
 		cmocka_unit_test(a_poll_keeps_within_its_budget_and_never_splits_a_new_packet),
 		cmocka_unit_test(a_service_level_without_room_does_not_stop_the_others),
 		cmocka_unit_test(flows_take_turns),
