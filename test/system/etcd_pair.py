@@ -126,6 +126,15 @@ class Both(Pair):
         self.process[i].stdin.write(command + "\n")
         self.process[i].stdin.flush()
 
+    def hear(self, text, times, seconds=20):
+        """What both have said on their standard errors, so many times: what
+        the prompt shows may be seen before that is written."""
+        end = time.monotonic() + seconds
+        while self.errors().count(text) < times:
+            assert time.monotonic() < end, (text, self.errors())
+            time.sleep(0.02)
+        assert self.errors().count(text) == times, (text, self.errors())
+
     def show(self, i, seconds=20):
         """What `show controller` says now."""
         at = len(self.pump[i].text)

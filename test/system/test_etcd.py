@@ -106,7 +106,7 @@ def etcd_dies_and_traffic_goes_on_until_it_comes_back():
             said = net.channel(i)
             assert said["kind"] == "etcd" and said["outages"] == 1, said
             assert said["answers"] == 0 and said["controller"] == "", said
-        assert net.errors().count("etcd does not answer") == 2, net.errors()
+        net.hear("etcd does not answer", 2)
         ip("-n", net.ns[0], "link", "set", "c0", "down")
         exchange(net, 1000)
         for i in (0, 1):
@@ -116,7 +116,7 @@ def etcd_dies_and_traffic_goes_on_until_it_comes_back():
         for i in (0, 1):
             net.until(i, "etcd: answers")
         net.newer(have)
-        assert net.errors().count("etcd answers again") == 2, net.errors()
+        net.hear("etcd answers again", 2)
         exchange(net, 400)
         said = net.channel(0)
         assert said["answers"] == 1 and said["away_ns"] > 0, said
@@ -190,8 +190,8 @@ def the_controller_goes_to_the_other_process_by_command():
         net.tell(1 - at, "reroute")
         net.tell(at, "controller crash")
         net.until(1 - at, r"\(this one\)", "phase idle")
-        assert "process %s has the controller; give the command there" \
-            % NAMES[at] in net.errors(), net.errors()
+        net.hear("process %s has the controller; give the command there"
+                 % NAMES[at], 1)
         net.until(at, "crashed")
         net.tell(at, "controller restart")
         net.until(at, "in another process")
