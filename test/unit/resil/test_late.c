@@ -185,6 +185,61 @@ a_switch_that_has_crashed_is_not_waited_for_while_flows_are_held(void **state)
 		assert_true(i == dead || f->table[i] == fx_last(f)->epoch);
 }
 
+/* One look may come before what has just left is seen: two must agree. */
+static void
+some_flows_that_are_held_are_looked_at_twice(void **state)
+{
+	struct fx *f = *state;
+
+	f->mode = RL_RESIL_PARTIAL;
+	f->cfg.observe_ns = 2 * MS;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 50 * MS));
+	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
+	assert_int_equal(fx_last(f)->mode, RL_RESIL_PARTIAL);
+	assert_true(fx_last(f)->quiesce_ns >= f->cfg.observe_ns);
+}
+
+/* An answer of a device is under way: as if its lease had ended before. */
+static bool
+says_that_it_has_gone_on(struct fx *f, uint32_t dev)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < f->nflight; i++) {
+		struct fx_flight *m = &f->flight[i];
+
+		if (!m->used || !m->to_ctl || m->m.dev != dev ||
+		    m->m.type != RL_RESIL_STATUS)
+			continue;
+		m->m.hold = RL_RESIL_HOLD_NONE;
+		any = true;
+	}
+	return any;
+}
+
+/* Then nobody knows what it has sent since: the recovery is not gone on with. */
+static void
+a_source_that_goes_on_by_itself_ends_the_recovery(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t e1 = fx_dev(f, "e1");
+
+	f->mode = RL_RESIL_FULL;
+	f->busy[fx_dev(f, "e0")] = true;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	fx_until(f, RL_CONTROLLER_DRAIN);
+	for (unsigned int i = 0; !says_that_it_has_gone_on(f, e1); i++) {
+		assert_true(i < 10000);
+		fx_run(f, f->delay_ns / 4);
+	}
+	f->mode = RL_RESIL_LIVE;
+	fx_run(f, 4 * f->delay_ns);
+	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_TIMEOUT);
+	assert_int_equal(f->hold[fx_dev(f, "e0")], RL_RESIL_HOLD_NONE);
+	assert_int_equal(f->installs, 0);
+}
+
 /*
  * [RES-6]: an endpoint that has no link sends nothing. If it speaks only when
  * tables are installed already, it does not hold, and need not: nobody is let go
@@ -225,6 +280,8 @@ main(void)
 		T(the_result_of_an_older_job_is_not_installed),
 		T(an_answer_to_an_older_order_is_none_to_the_newest),
 		T(a_switch_that_has_crashed_is_not_waited_for_while_flows_are_held),
+		T(some_flows_that_are_held_are_looked_at_twice),
+		T(a_source_that_goes_on_by_itself_ends_the_recovery),
 		T(who_has_no_link_and_does_not_hold_ends_no_install),
 	};
 

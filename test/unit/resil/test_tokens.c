@@ -218,6 +218,28 @@ a_new_controller_goes_on(void **state)
 	}
 }
 
+/* What it finds under way it brings to its end, before it makes tables anew. */
+static void
+a_new_controller_brings_tokens_that_are_under_way_to_their_end(void **state)
+{
+	struct fx *f = *state;
+	uint32_t epoch;
+
+	cut(f);
+	fx_until(f, RL_CONTROLLER_PASS);
+	epoch = f->staged[fx_dev(f, "s0")];
+	assert_int_not_equal(epoch, 0);
+	fx_ctl_kill(f);
+	fx_ctl_begin(f);
+	for (unsigned int i = 0;
+	     i < 100000 && rl_controller_recoveries(f->ctl) == 0; i++)
+		fx_run(f, 1000);
+	assert_int_equal(fx_last(f)->epoch, epoch);
+	assert_int_equal(fx_last(f)->mode, RL_RESIL_TOKENS);
+	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
+	fx_all_have(f, epoch);
+}
+
 /* A further failure waits for the end; a lost, late or doubled order does not
    matter. */
 static void
@@ -257,6 +279,7 @@ main(void)
 		TEST(what_comes_to_nothing_is_taken_back),
 		TEST(who_does_not_answer_is_not_passed_over),
 		TEST(a_new_controller_goes_on),
+		TEST(a_new_controller_brings_tokens_that_are_under_way_to_their_end),
 		TEST(failures_and_a_bad_channel_are_absorbed),
 	};
 
