@@ -119,6 +119,15 @@ fx_open_levels(struct fx *fx, const struct rl_ep_cfg *cfg, unsigned int neps,
 }
 
 void
+fx_open_default(struct fx *fx, unsigned int neps)
+{
+	struct rl_ep_cfg cfg;
+
+	fx_cfg(&cfg);
+	fx_open(fx, &cfg, neps, 4000);
+}
+
+void
 fx_open_lives(struct fx *fx, const struct rl_ep_cfg *cfg, unsigned int neps,
 	      uint32_t nflits)
 {
@@ -205,6 +214,16 @@ fx_send(struct fx *fx, unsigned int src, unsigned int dst, uint8_t cos,
 		fx->sent[src][dst][cos]++;
 	}
 	return rc;
+}
+
+int
+fx_send_raw(struct fx *fx, uint16_t dst, uint8_t cos, uint8_t class,
+	    uint32_t len)
+{
+	static const uint8_t data[RL_PACKET_FLITS_MAX * RL_FLIT_DATA_BYTES];
+	const struct rl_ep_msg msg = { dst, cos, class, len };
+
+	return rl_ep_send(fx->ep[0], fx->now, &msg, data, NULL);
 }
 
 struct rl_pktq

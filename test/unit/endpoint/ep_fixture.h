@@ -47,6 +47,9 @@ void fx_open(struct fx *fx, const struct rl_ep_cfg *cfg, unsigned int neps,
 void fx_open_levels(struct fx *fx, const struct rl_ep_cfg *cfg,
 		    unsigned int neps, uint32_t nflits, uint8_t levels);
 
+/** The same, with default settings and flits enough. */
+void fx_open_default(struct fx *fx, unsigned int neps);
+
 /** The same, with incarnations from 100 on. */
 void fx_open_lives(struct fx *fx, const struct rl_ep_cfg *cfg,
 		   unsigned int neps, uint32_t nflits);
@@ -64,6 +67,10 @@ void fx_close(struct fx *fx);
 /** Sends packet number fx->sent of a flow, with @p len bytes of its own. */
 int fx_send(struct fx *fx, unsigned int src, unsigned int dst, uint8_t cos,
 	    uint32_t len);
+
+/** Sends @p len bytes of endpoint 0 as a client would; nobody keeps count. */
+int fx_send_raw(struct fx *fx, uint16_t dst, uint8_t cos, uint8_t class,
+		uint32_t len);
 
 /** Polls one endpoint with ample budget; returns the packets. */
 struct rl_pktq fx_poll(struct fx *fx, unsigned int ep);

@@ -12,31 +12,13 @@
 
 static struct fx fx;
 
-static void
-open_default(unsigned int neps)
-{
-	struct rl_ep_cfg cfg;
-
-	fx_cfg(&cfg);
-	fx_open(&fx, &cfg, neps, 4000);
-}
-
-static int
-send_raw(uint16_t dst, uint8_t cos, uint8_t class, uint32_t len)
-{
-	static const uint8_t data[RL_PACKET_FLITS_MAX * RL_FLIT_DATA_BYTES];
-	const struct rl_ep_msg msg = { dst, cos, class, len };
-
-	return rl_ep_send(fx.ep[0], fx.now, &msg, data, NULL);
-}
-
 /* [RES-6]: one packet has left and is lost, another one has not left. */
 static struct rl_flit *
 hold_with_one_lost(void)
 {
 	struct rl_flit *lost;
 
-	open_default(3);
+	fx_open_default(&fx, 3);
 	assert_int_equal(fx_send(&fx, 0, 1, 0, 300), 0);
 	lost = fx_poll_one(&fx, 0);
 	assert_int_equal(fx_send(&fx, 0, 1, 0, 300), 0); /* accepted only */
@@ -51,8 +33,8 @@ what_is_held_stays_and_what_had_left_is_known_to_be_gone(void **state)
 {
 	(void)state;
 	fx_drop(&fx, hold_with_one_lost());
-	assert_int_equal(send_raw(1, 0, RL_CLASS_RSP, 8), -EBUSY);
-	assert_int_equal(send_raw(1, 0, RL_CLASS_REQ_POSTED, 8), -EBUSY);
+	assert_int_equal(fx_send_raw(&fx, 1, 0, RL_CLASS_RSP, 8), -EBUSY);
+	assert_int_equal(fx_send_raw(&fx, 1, 0, RL_CLASS_REQ_POSTED, 8), -EBUSY);
 	/* others are not held, nor is the way back */
 	assert_int_equal(fx_send(&fx, 0, 2, 0, 300), 0);
 	assert_int_equal(fx_send(&fx, 1, 0, 0, 300), 0);
@@ -167,13 +149,13 @@ static void
 all_are_held_beside_one_and_each_is_released_by_itself(void **state)
 {
 	(void)state;
-	open_default(3);
+	fx_open_default(&fx, 3);
 	assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, 1, true), 0);
 	assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, RL_EP_ALL, true), 0);
-	assert_int_equal(send_raw(2, 0, RL_CLASS_RSP, 8), -EBUSY);
+	assert_int_equal(fx_send_raw(&fx, 2, 0, RL_CLASS_RSP, 8), -EBUSY);
 	assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, RL_EP_ALL, false), 0);
-	assert_int_equal(send_raw(2, 0, RL_CLASS_RSP, 8), 0);
-	assert_int_equal(send_raw(1, 0, RL_CLASS_RSP, 8), -EBUSY);
+	assert_int_equal(fx_send_raw(&fx, 2, 0, RL_CLASS_RSP, 8), 0);
+	assert_int_equal(fx_send_raw(&fx, 1, 0, RL_CLASS_RSP, 8), -EBUSY);
 	assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, 3, true), -EINVAL);
 	assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, 0, true), -EINVAL);
 	assert_int_equal(fx.nevents, 3);

@@ -12,28 +12,10 @@
 static struct fx fx;
 
 static void
-open_default(unsigned int neps)
-{
-	struct rl_ep_cfg cfg;
-
-	fx_cfg(&cfg);
-	fx_open(&fx, &cfg, neps, 4000);
-}
-
-static int
-send_raw(uint16_t dst, uint8_t cos, uint8_t class, uint32_t len)
-{
-	static const uint8_t data[RL_PACKET_FLITS_MAX * RL_FLIT_DATA_BYTES];
-	const struct rl_ep_msg msg = { dst, cos, class, len };
-
-	return rl_ep_send(fx.ep[0], fx.now, &msg, data, NULL);
-}
-
-static void
 a_packet_of_every_length_around_flit_borders_arrives_as_it_was(void **state)
 {
 	(void)state;
-	open_default(2);
+	fx_open_default(&fx, 2);
 	for (uint32_t flits = 1; flits <= fx.cfg.max_packet_flits; flits++) {
 		const uint32_t border = flits * RL_FLIT_DATA_BYTES;
 
@@ -58,7 +40,7 @@ a_packet_is_copied_as_far_as_the_buffer_goes(void **state)
 	struct rl_flit *pkt;
 
 	(void)state;
-	open_default(2);
+	fx_open_default(&fx, 2);
 	assert_int_equal(fx_send(&fx, 0, 1, 0, 600), 0);
 	fx_settle(&fx);
 	pkt = rl_ep_recv(fx.ep[1]);
@@ -93,7 +75,7 @@ what_waits_to_be_acknowledged_has_flits_of_its_own(void **state)
 	assert_int_equal(fx_send(&fx, 0, 1, 0, bytes), 0);
 	assert_int_equal(fx.keep.count, n - 1);
 	assert_int_equal(fx.cache.count, 4000);
-	assert_int_equal(send_raw(1, 0, RL_CLASS_RSP, bytes), -EAGAIN);
+	assert_int_equal(fx_send_raw(&fx, 1, 0, RL_CLASS_RSP, bytes), -EAGAIN);
 	q = fx_poll(&fx, 0); /* copies */
 	assert_int_equal(fx.keep.count, n - 1);
 	assert_int_equal(fx.cache.count, 4000 - n);
@@ -118,8 +100,8 @@ an_empty_packet_is_one_flit_without_data(void **state)
 	struct rl_flit *pkt;
 
 	(void)state;
-	open_default(2);
-	assert_int_equal(send_raw(1, 0, RL_CLASS_RSP, 0), 0);
+	fx_open_default(&fx, 2);
+	assert_int_equal(fx_send_raw(&fx, 1, 0, RL_CLASS_RSP, 0), 0);
 	fx_settle(&fx);
 	pkt = rl_ep_recv(fx.ep[1]);
 	assert_non_null(pkt);
@@ -138,10 +120,10 @@ the_header_says_what_switches_and_the_receiver_need(void **state)
 	struct rl_txn t;
 
 	(void)state;
-	open_default(2);
+	fx_open_default(&fx, 2);
 	rl_ep_set_path_sl(fx.ep[0], sl);
-	assert_int_equal(send_raw(1, 9, RL_CLASS_REQ_NONPOSTED, 500), 0);
-	assert_int_equal(send_raw(1, 9, RL_CLASS_REQ_NONPOSTED, 10), 0);
+	assert_int_equal(fx_send_raw(&fx, 1, 9, RL_CLASS_REQ_NONPOSTED, 500), 0);
+	assert_int_equal(fx_send_raw(&fx, 1, 9, RL_CLASS_REQ_NONPOSTED, 10), 0);
 	struct rl_pktq q = fx_poll(&fx, 0);
 
 	assert_int_equal(q.packets, 2);
@@ -186,16 +168,16 @@ every_documented_refusal_is_given_and_counted(void **state)
 	uint32_t max;
 
 	(void)state;
-	open_default(2);
+	fx_open_default(&fx, 2);
 	max = rl_ep_max_bytes(&fx.cfg);
-	assert_int_equal(send_raw(2, 0, 0, 8), -EINVAL);
-	assert_int_equal(send_raw(0, 0, 0, 8), -EINVAL);
-	assert_int_equal(send_raw(1, 16, 0, 8), -EINVAL);
-	assert_int_equal(send_raw(1, 0, RL_CLASS_CTRL, 8), -EINVAL);
-	assert_int_equal(send_raw(1, 0, 0, max + 1), -EMSGSIZE);
+	assert_int_equal(fx_send_raw(&fx, 2, 0, 0, 8), -EINVAL);
+	assert_int_equal(fx_send_raw(&fx, 0, 0, 0, 8), -EINVAL);
+	assert_int_equal(fx_send_raw(&fx, 1, 16, 0, 8), -EINVAL);
+	assert_int_equal(fx_send_raw(&fx, 1, 0, RL_CLASS_CTRL, 8), -EINVAL);
+	assert_int_equal(fx_send_raw(&fx, 1, 0, 0, max + 1), -EMSGSIZE);
 	assert_int_equal(rl_ep_flits(fx.ep[0]), 0);
 	assert_true(rl_ep_idle(fx.ep[0]));
-	assert_int_equal(send_raw(1, 0, 0, max), 0);
+	assert_int_equal(fx_send_raw(&fx, 1, 0, 0, max), 0);
 	assert_false(rl_ep_idle(fx.ep[0]));
 	fx_close(&fx);
 }
@@ -288,17 +270,17 @@ static void
 quiesce_refuses_requests_and_lets_responses_and_what_is_accepted_go(void **state)
 {
 	(void)state;
-	open_default(2);
+	fx_open_default(&fx, 2);
 	assert_int_equal(fx_send(&fx, 0, 1, 0, 300), 0);
 	rl_ep_quiesce(fx.ep[0], fx.now, true);
-	assert_int_equal(send_raw(1, 1, RL_CLASS_REQ_POSTED, 8), -EBUSY);
-	assert_int_equal(send_raw(1, 1, RL_CLASS_REQ_NONPOSTED, 8), -EBUSY);
-	assert_int_equal(send_raw(1, 1, RL_CLASS_RSP, 8), 0);
+	assert_int_equal(fx_send_raw(&fx, 1, 1, RL_CLASS_REQ_POSTED, 8), -EBUSY);
+	assert_int_equal(fx_send_raw(&fx, 1, 1, RL_CLASS_REQ_NONPOSTED, 8), -EBUSY);
+	assert_int_equal(fx_send_raw(&fx, 1, 1, RL_CLASS_RSP, 8), 0);
 	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_tx_refused_quiesce), 2);
 	fx_run(&fx, 4);
 	assert_true(rl_ep_idle(fx.ep[0]));
 	rl_ep_quiesce(fx.ep[0], fx.now, false);
-	assert_int_equal(send_raw(1, 1, RL_CLASS_REQ_POSTED, 8), 0);
+	assert_int_equal(fx_send_raw(&fx, 1, 1, RL_CLASS_REQ_POSTED, 8), 0);
 	fx_close(&fx);
 }
 
@@ -308,7 +290,7 @@ a_poll_keeps_within_its_budget_and_never_splits_a_new_packet(void **state)
 	struct rl_pktq q = { 0 };
 
 	(void)state;
-	open_default(2);
+	fx_open_default(&fx, 2);
 	assert_int_equal(fx_send(&fx, 0, 1, 0, 6 * 224), 0);
 	assert_int_equal(fx_send(&fx, 0, 1, 1, 6 * 224), 0);
 	assert_int_equal(rl_ep_poll(fx.ep[0], fx.now, &q, 5), 0);
@@ -332,7 +314,7 @@ a_service_level_without_room_does_not_stop_the_others(void **state)
 	struct rl_flit *pkt;
 
 	(void)state;
-	open_default(3);
+	fx_open_default(&fx, 3);
 	rl_ep_set_path_sl(fx.ep[0], path_sl);
 	/* endpoint 1, by level 1, is owed an ACK, and first in every line */
 	for (unsigned int i = 0; i < 8; i++)
@@ -379,7 +361,7 @@ flows_take_turns(void **state)
 	struct rl_pktq q;
 
 	(void)state;
-	open_default(2);
+	fx_open_default(&fx, 2);
 	for (unsigned int i = 0; i < 4; i++)
 		assert_int_equal(fx_send(&fx, 0, 1, 0, 224), 0);
 	for (unsigned int i = 0; i < 2; i++)
@@ -400,7 +382,7 @@ stand_alone_flits_do_not_starve_data_nor_data_them(void **state)
 	unsigned int data = 0, ctrl = 0;
 
 	(void)state;
-	open_default(2);
+	fx_open_default(&fx, 2);
 	/* both directions full of packets of the longest kind, budget tight */
 	for (unsigned int i = 0; i < 200; i++) {
 		while (fx_send(&fx, 0, 1, 0, 16 * 224) == 0)
@@ -432,8 +414,8 @@ what_is_not_data_is_zero_on_the_wire(void **state)
 	struct rl_flit *pkt;
 
 	(void)state;
-	open_default(2); /* all buffers begin with 0xa5 */
-	assert_int_equal(send_raw(1, 0, RL_CLASS_RSP, 100), 0);
+	fx_open_default(&fx, 2); /* all buffers begin with 0xa5 */
+	assert_int_equal(fx_send_raw(&fx, 1, 0, RL_CLASS_RSP, 100), 0);
 	pkt = fx_poll_one(&fx, 0);
 	for (unsigned int i = RL_FLIT_DATA_OFF + 100; i < RL_FLIT_CRC_OFF; i++)
 		assert_int_equal(pkt->wire[i], 0);
@@ -448,7 +430,7 @@ acks_due_to_many_flows_do_not_take_the_room_of_a_long_packet(void **state)
 	unsigned int data = 0;
 
 	(void)state;
-	open_default(2);
+	fx_open_default(&fx, 2);
 	for (unsigned int i = 0; i < 50; i++) {
 		struct rl_pktq q;
 
