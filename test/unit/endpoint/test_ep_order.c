@@ -454,10 +454,35 @@ reorder_windows_are_given_back_for_other_flows(void **state)
 	fx_close(&fx);
 }
 
+/* Number and header of what was held are looked at again when its turn comes. */
+static void
+what_was_held_and_is_not_the_next_after_all_is_dropped(void **state)
+{
+	struct rl_flit *first, *next, *later, *posing;
+
+	(void)state;
+	open_with(64, RL_ISN_XOR10);
+	first = fx_emit(&fx, 2); /* numbers 0 and 1 */
+	next = fx_emit(&fx, 1);	 /* 2 */
+	later = fx_emit(&fx, 1); /* 3 */
+	posing = fx_copy(&fx, later);
+	fx_encode(&fx, posing, 2); /* the packet after the next in its place */
+	fx_rx(&fx, 1, posing);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_ahead), 1);
+	fx_rx(&fx, 1, first);
+	assert_int_equal(fx_take(&fx, 1, false), 1);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_inconsistent), 1);
+	fx_rx(&fx, 1, next);
+	fx_rx(&fx, 1, later);
+	assert_int_equal(fx_take(&fx, 1, false), 2);
+	fx_close(&fx);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_held_and_is_not_the_next_after_all_is_dropped),
 		cmocka_unit_test(a_loss_at_every_edge_of_the_window_and_of_the_wrap_is_filled),
 		cmocka_unit_test(a_duplicate_at_any_distance_is_dropped_acknowledged_again_and_never_nakked),
 		cmocka_unit_test(a_duplicate_1024_late_is_told_from_the_expected_flit_by_its_tag),
