@@ -110,6 +110,27 @@ frames_cross_whole_and_in_order_on_cache_lines(void **state)
 	assert_int_equal(b->phy[1].c.rx_bounced, 0);
 }
 
+/* A driver sends what the buffer says, whatever it said before. */
+static void
+buffers_say_how_long_their_frames_are(void **state)
+{
+	static const uint32_t len[] = { FRAME_BYTES, 64, 320, 65 };
+	struct bed *b = *state;
+	struct rl_phy_frame f[RL_PHY_BURST];
+
+	for (size_t k = 0; k < RL_ARRAY_SIZE(len); k++) {
+		assert_int_equal(transmit(&b->phy[0], 8, len[k], 0), 8);
+		assert_int_equal(ops->rx(&b->phy[1], f, RL_PHY_BURST, 1), 8);
+		for (unsigned int i = 0; i < 8; i++) {
+			const struct rte_mbuf *m = f[i].cookie;
+
+			assert_int_equal(m->data_len, len[k]);
+			assert_int_equal(m->pkt_len, len[k]);
+		}
+		ops->rx_free(&b->phy[1], f, 8);
+	}
+}
+
 static void
 frames_not_filled_are_kept_for_the_next_time(void **state)
 {
@@ -174,10 +195,11 @@ what_the_sender_writes_next_does_not_change_what_is_under_way(void **state)
 
 /* A frame as some other driver might give it: odd start, several segments. */
 static void
-put_odd(struct bed *b, unsigned int start, unsigned int segments, uint32_t len)
+put_odd(struct bed *b, unsigned int start, unsigned int segments, uint32_t len,
+	uint8_t first)
 {
 	struct rte_mbuf *head = NULL;
-	uint32_t at = 0;
+	uint32_t at = first;
 
 	for (unsigned int i = 0; i < segments; i++) {
 		struct rte_mbuf *m = rte_pktmbuf_alloc(b->pool);
@@ -208,17 +230,17 @@ odd_buffers_are_read_through_a_bounce_buffer(void **state)
 	const unsigned int n = RL_ARRAY_SIZE(row);
 
 	for (unsigned int i = 0; i < n; i++)
-		put_odd(b, row[i].start, row[i].segments, 640);
+		put_odd(b, row[i].start, row[i].segments, 640, (uint8_t)(50 * i));
 	assert_int_equal(ops->rx(&b->phy[1], f, RL_PHY_BURST, 1), n);
 	for (unsigned int i = 0; i < n; i++) {
 		assert_int_equal(f[i].len, 640);
 		assert_int_equal((uintptr_t)f[i].data % RL_CACHE_LINE, 0);
 		for (unsigned int k = 0; k < 640; k++)
-			assert_int_equal(f[i].data[k], (uint8_t)k);
+			assert_int_equal(f[i].data[k], (uint8_t)(50 * i + k));
 	}
 	assert_int_equal(b->phy[1].c.rx_bounced, n);
 	ops->rx_free(&b->phy[1], f, n);
-	put_odd(b, 1, 2, 2 * FRAME_BYTES - 64); /* larger than any frame */
+	put_odd(b, 1, 2, 2 * FRAME_BYTES - 64, 0); /* larger than any frame */
 	assert_int_equal(ops->rx(&b->phy[1], f, RL_PHY_BURST, 1), 0);
 	assert_int_equal(b->phy[1].c.rx_oversize, 1);
 }
@@ -269,6 +291,12 @@ the_status_is_that_of_the_device_and_of_the_fault(void **state)
 	assert_false(ops->link_up(&b->phy[0]));
 	assert_false(ops->link_up(&b->phy[1]));
 	rl_fault_light_up(&b->fault);
+	assert_true(ops->link_up(&b->phy[0]));
+	/* who watches the kernel's interface says that its cable is out */
+	rl_phy_eth_carrier(&b->phy[0], false);
+	assert_false(ops->link_up(&b->phy[0]));
+	assert_true(ops->link_up(&b->phy[1]));
+	rl_phy_eth_carrier(&b->phy[0], true);
 	assert_true(ops->link_up(&b->phy[0]));
 	/* the device's own: read now and then */
 	assert_int_equal(rte_eth_dev_set_link_down(b->phy[1].p.port_id), 0);
@@ -437,6 +465,7 @@ main(void)
 		T(frames_not_filled_are_kept_for_the_next_time),
 		T(a_full_wire_pushes_back_and_loses_nothing),
 		T(what_the_sender_writes_next_does_not_change_what_is_under_way),
+		T(buffers_say_how_long_their_frames_are),
 		T(odd_buffers_are_read_through_a_bounce_buffer),
 		T(lost_stalled_and_delayed_frames_are_accounted_for),
 		T(the_status_is_that_of_the_device_and_of_the_fault),
