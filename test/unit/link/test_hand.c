@@ -250,6 +250,41 @@ a_fence_waits_until_what_was_handed_over_is_acknowledged(void **state)
 	finish();
 }
 
+/* Nothing but flits passes: no keepalive, and no ACK that stands alone. */
+static enum bench_act
+flits_alone(void *ctx, struct bench_frame *f)
+{
+	(void)ctx;
+	return f->h.type == RL_FRAME_DATA ? BENCH_PASS : BENCH_DROP;
+}
+
+/* And no credits have changed: nothing but the ACK is new. */
+static void
+what_a_frame_of_flits_acknowledges_is_done_with_at_once(void **state)
+{
+	struct rl_port_info i;
+
+	(void)state;
+	open_link();
+	b.end[0].hold_vcs = b.end[1].hold_vcs = 0xff;
+	for (unsigned int e = 0; e < 2; e++)
+		b.end[e].out->hook = flits_alone;
+	for (unsigned int n = 0; n < 4; n++) {
+		bench_send(&b, 0, 0, 1, 1);
+		bench_run(&b, 5 * RL_NS_PER_US);
+		bench_send(&b, 1, 0, 1, 1);
+		bench_run(&b, 5 * RL_NS_PER_US);
+		i = bench_info(&b.end[0]);
+		assert_int_equal(i.replay_acked, i.replay_tail);
+	}
+	for (unsigned int e = 0; e < 2; e++) {
+		b.end[e].out->hook = NULL;
+		b.end[e].hold_vcs = 0;
+		bench_end_release(&b.end[e]);
+	}
+	finish();
+}
+
 int
 main(void)
 {
@@ -257,6 +292,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		HAND(what_is_handed_over_is_numbered_at_once_and_arrives_in_order),
 		HAND(nothing_overtakes_what_is_queued),
+		HAND(what_a_frame_of_flits_acknowledges_is_done_with_at_once),
 		HAND(no_more_is_taken_than_the_peer_has_room_for),
 		HAND(no_more_is_taken_than_the_window_holds_nor_than_a_poll_sends),
 		HAND(a_row_is_numbered_at_once_and_arrives_in_order),
