@@ -154,7 +154,7 @@ struct ep_peer {
 	uint64_t hello_ns; /**< when we last told it who we are */
 };
 
-#define EP_LATE 32
+#define EP_LATE 32 /* skipped gaps of all flows that are kept in mind */
 
 /** Packets lo .. hi-1 of a flow; NULL: none. */
 struct ep_gap {
