@@ -21,14 +21,17 @@ static unsigned int
 port_rx(struct rl_role_port *r, uint64_t now_ns)
 {
 	struct rl_phy_frame f[PORT_RX_BURST];
+	uint8_t *data[PORT_RX_BURST];
+	uint32_t len[PORT_RX_BURST];
 	const unsigned int n =
 		r->phy.ops->rx(r->phy.ctx, f, PORT_RX_BURST, now_ns);
 
 	for (unsigned int i = 0; i < n; i++) {
-		if (i + 1 < n)
-			__builtin_prefetch(f[i + 1].data);
-		rl_port_rx_frame(r->port, f[i].data, f[i].len, now_ns);
+		data[i] = f[i].data;
+		len[i] = f[i].len;
 	}
+	if (n != 0)
+		rl_port_rx_burst(r->port, data, len, n, now_ns);
 	if (n == PORT_RX_BURST)
 		rl_port_rx_more(r->port);
 	if (n != 0)
@@ -78,15 +81,16 @@ port_tx(struct rl_role_port *r, uint64_t now_ns)
 {
 	const unsigned int burst =
 		r->phy.syscalls ? PORT_TX_BURST_MAX : PORT_TX_BURST;
-	unsigned int sent = 0, n;
+	unsigned int sent = 0, n, left;
 	uint32_t bytes = 0;
 
 	do {
 		if (!rl_port_tx_ready(r->port, now_ns))
 			break;
-		n = port_tx_burst(r, burst, &bytes, now_ns);
+		(void)rl_port_tx_most(r->port, &left);
+		n = port_tx_burst(r, rl_min_u32(left, burst), &bytes, now_ns);
 		sent += n;
-	} while (n == burst && sent < PORT_TX_FRAMES &&
+	} while (n == burst && left != n && sent < PORT_TX_FRAMES &&
 		 bytes < PORT_TX_BYTES);
 	return sent;
 }

@@ -82,10 +82,10 @@ avx2_hop(const struct rl_codec *c, const uint8_t *const src[],
 }
 
 static unsigned int
-avx2_receive(const struct rl_codec *c, const uint8_t *body,
+avx2_receive(const struct rl_codec *c, const uint8_t *const src[],
 	struct rl_flit *const f[], unsigned int n, uint8_t fec[])
 {
-	return receive_burst(c, body, f, n, fec, fec_sum);
+	return receive_burst(c, src, f, n, fec, fec_sum);
 }
 
 static unsigned int

@@ -17,7 +17,7 @@
 
 /** Flits to prefetch ahead. */
 #define AHEAD 32
-/** Flits of a short frame that share a reduction. */
+/** Flits of the rest that share a reduction. */
 #define QUAD 4
 
 /** Unreduced sums of one flit. */
@@ -340,17 +340,17 @@ hop_one(const struct rl_codec *c, const struct fec512 *fk, const uint8_t *src,
 	return 1;
 }
 
-/* The same for four: most of a short frame. */
+/* The same for four: most of what groups leave. */
 FORCE_INLINE unsigned int
 hop_quad(const struct rl_codec *c, const struct fec512 *fk,
-	 const uint8_t *src, struct rl_flit *const f[], uint8_t fec[])
+	 const uint8_t *const src[], struct rl_flit *const f[], uint8_t fec[])
 {
 	__m512i part[QUAD], words;
 	__mmask8 hurt;
 
 #pragma GCC unroll 4
 	for (int i = 0; i < QUAD; i++) {
-		const struct flit512 v = load(src + i * RL_FLIT_BYTES);
+		const struct flit512 v = load(src[i]);
 
 		store(f[i]->wire, &v);
 		part[i] = fec_syndrome_part(fk, &v);
@@ -364,8 +364,7 @@ hop_quad(const struct rl_codec *c, const struct fec512 *fk,
 		return 0;
 	for (int i = 0; i < QUAD; i++)
 		if (hurt >> i & 1)
-			hop_one(c, fk, src + i * RL_FLIT_BYTES, f[i]->wire,
-				fec + i);
+			hop_one(c, fk, src[i], f[i]->wire, fec + i);
 	return (unsigned int)__builtin_popcount(hurt);
 }
 
@@ -387,31 +386,27 @@ avx512_hop(const struct rl_codec *c, const uint8_t *const src[],
 
 /* What lies in a row the CPU fetches by itself. */
 static unsigned int
-avx512_receive(const struct rl_codec *c, const uint8_t *body,
+avx512_receive(const struct rl_codec *c, const uint8_t *const src[],
 	       struct rl_flit *const f[], unsigned int n, uint8_t fec[])
 {
 	const struct fec512 fk = load_fec(&c->k512);
 	unsigned int i, dirty = 0;
 
 	for (i = 0; i + GROUP <= n; i += GROUP) {
-		const uint8_t *src[GROUP];
 		uint8_t *dst[GROUP];
 
 #pragma GCC unroll 8
-		for (unsigned int k = 0; k < GROUP; k++) {
-			src[k] = body + (size_t)(i + k) * RL_FLIT_BYTES;
+		for (unsigned int k = 0; k < GROUP; k++)
 			dst[k] = f[i + k]->wire;
-		}
-		dirty += hop_group(c, &fk, src, src, dst, fec + i);
+		dirty += hop_group(c, &fk, src + i,
+				   src + (i + 2 * GROUP <= n ? i + GROUP : n - GROUP), dst, fec + i);
 	}
 	if (i + QUAD <= n) {
-		dirty += hop_quad(c, &fk, body + (size_t)i * RL_FLIT_BYTES,
-				  f + i, fec + i);
+		dirty += hop_quad(c, &fk, src + i, f + i, fec + i);
 		i += QUAD;
 	}
 	for (; i < n; i++)
-		dirty += hop_one(c, &fk, body + (size_t)i * RL_FLIT_BYTES,
-				 f[i]->wire, fec + i);
+		dirty += hop_one(c, &fk, src[i], f[i]->wire, fec + i);
 	return dirty;
 }
 

@@ -175,23 +175,20 @@ rl_codec_hop(const struct rl_codec *c, const uint8_t *const src[],
 #define RECEIVE_BURST 32
 
 unsigned int
-rl_codec_receive(const struct rl_codec *c, const uint8_t *body,
+rl_codec_receive(const struct rl_codec *c, const uint8_t *const src[],
 		 struct rl_flit *const f[], unsigned int n, uint8_t fec[])
 {
 	unsigned int dirty = 0, burst;
 
 	if (rl_likely(c->ops.receive != NULL))
-		return c->ops.receive(c, body, f, n, fec);
+		return c->ops.receive(c, src, f, n, fec);
 	for (unsigned int i = 0; i < n; i += burst) {
-		const uint8_t *src[RECEIVE_BURST];
 		uint8_t *dst[RECEIVE_BURST];
 
 		burst = n - i < RECEIVE_BURST ? n - i : RECEIVE_BURST;
-		for (unsigned int k = 0; k < burst; k++) {
-			src[k] = body + (size_t)(i + k) * RL_FLIT_BYTES;
+		for (unsigned int k = 0; k < burst; k++)
 			dst[k] = f[i + k]->wire;
-		}
-		dirty += c->ops.hop(c, src, dst, burst, fec + i);
+		dirty += c->ops.hop(c, src + i, dst, burst, fec + i);
 	}
 	return dirty;
 }

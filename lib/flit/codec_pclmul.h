@@ -251,14 +251,14 @@ hop_burst(const struct rl_codec *c, const uint8_t *const src[],
 
 /** What lies in a row the CPU fetches by itself. */
 FORCE_INLINE unsigned int
-receive_burst(const struct rl_codec *c, const uint8_t *body,
+receive_burst(const struct rl_codec *c, const uint8_t *const src[],
 	      struct rl_flit *const f[], unsigned int n, uint8_t fec[],
 	      fec_sum_fn sum)
 {
 	unsigned int dirty = 0;
 
-	for (unsigned int i = 0; i < n; i++, body += RL_FLIT_BYTES)
-		dirty += hop_one(c, body, f[i]->wire, &fec[i], sum);
+	for (unsigned int i = 0; i < n; i++)
+		dirty += hop_one(c, src[i], f[i]->wire, &fec[i], sum);
 	return dirty;
 }
 

@@ -38,7 +38,8 @@ struct rl_codec_ops {
 			    const uint8_t *const src[], uint8_t *const dst[],
 			    unsigned int n, uint8_t fec[]);
 	/** NULL: by way of hop */
-	unsigned int (*receive)(const struct rl_codec *c, const uint8_t *body,
+	unsigned int (*receive)(const struct rl_codec *c,
+				const uint8_t *const src[],
 				struct rl_flit *const f[], unsigned int n,
 				uint8_t fec[]);
 	unsigned int (*check)(const struct rl_codec *c,

@@ -56,10 +56,10 @@ sse42_hop(const struct rl_codec *c, const uint8_t *const src[],
 }
 
 static unsigned int
-sse42_receive(const struct rl_codec *c, const uint8_t *body,
+sse42_receive(const struct rl_codec *c, const uint8_t *const src[],
 	struct rl_flit *const f[], unsigned int n, uint8_t fec[])
 {
-	return receive_burst(c, body, f, n, fec, fec_sum);
+	return receive_burst(c, src, f, n, fec, fec_sum);
 }
 
 static unsigned int

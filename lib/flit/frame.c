@@ -181,9 +181,8 @@ store_words(uint8_t *frame, uint64_t w[], uint32_t n, uint32_t check)
 #pragma GCC unroll 8
 	for (uint32_t i = 0; i < WORDS_SHORT; i++)
 		to[i] = w[i];
-	if (n != WORDS_SHORT)
-		memcpy(frame + RL_FRAME_HEADER_SHORT, w + WORDS_SHORT,
-		       RL_FRAME_HEADER_LONG - RL_FRAME_HEADER_SHORT);
+	for (uint32_t i = WORDS_SHORT; i < n; i++)
+		to[i] = w[i];
 }
 
 /* Word 7 of a header of a few flits. */
@@ -377,6 +376,16 @@ read_words(struct rl_frame_hdr *h, const uint64_t w[])
 	h->bytes = 0;
 }
 
+/* One by one, as they are read again: in blocks, they would wait for that. */
+FRAME_INLINE void
+load_words(uint64_t w[], const uint8_t *frame, uint32_t from, uint32_t to)
+{
+	const frame_word *const word = (const frame_word *)(const void *)frame;
+
+	for (uint32_t i = from; i < to; i++)
+		w[i] = word[i];
+}
+
 /* What can be said before the check. @p n: words of the header */
 FRAME_INLINE enum rl_frame_error
 open_words(uint64_t w[], const uint8_t *frame, uint32_t len,
@@ -384,7 +393,7 @@ open_words(uint64_t w[], const uint8_t *frame, uint32_t len,
 {
 	if (len < RL_FRAME_HEADER_SHORT)
 		return RL_FRAME_TRUNCATED;
-	memcpy(w, frame, RL_FRAME_HEADER_SHORT);
+	load_words(w, frame, 0, WORDS_SHORT);
 	if ((w[1] >> 32 & 0xffff) != ETHERTYPE_LE)
 		return RL_FRAME_ETHERTYPE_ERR;
 	if ((w[1] >> 52 & 0xf) != RL_FRAME_VERSION)
@@ -396,9 +405,7 @@ open_words(uint64_t w[], const uint8_t *frame, uint32_t len,
 	*n = frame_header(h->type, h->nflits) / 8;
 	if (len < 8 * *n)
 		return RL_FRAME_TRUNCATED;
-	if (*n != WORDS_SHORT)
-		memcpy(w + WORDS_SHORT, frame + RL_FRAME_HEADER_SHORT,
-		       RL_FRAME_HEADER_LONG - RL_FRAME_HEADER_SHORT);
+	load_words(w, frame, WORDS_SHORT, *n);
 	return RL_FRAME_OK;
 }
 
@@ -476,6 +483,46 @@ open_sw(const uint8_t *frame, uint32_t len, struct rl_frame_hdr *h)
 
 	return e != RL_FRAME_OK ? e
 				: open_checked(w, len, h, check_sw(w, n));
+}
+
+/* What headers of a burst share, by words from 1 on. */
+#define LIKE_WORD1 UINT64_C(0x00ffffff00000000)
+#define LIKE_WORD2 (~(UINT64_C(0xffff) << 32))
+#define LIKE_WORD5 (UINT64_C(0xffff) << 48)
+#define LIKE_WORD6 UINT64_C(0xffff)
+
+FRAME_HW static uint32_t
+open_like_hw(const uint8_t *frame, uint32_t len, const uint8_t *before,
+	     uint16_t *seq, uint64_t *stamp)
+{
+	const frame_word *const b = (const frame_word *)(const void *)before;
+	uint64_t w[WORDS_LONG];
+	uint32_t nflits, n;
+
+	if (rl_unlikely(len < RL_FRAME_HEADER_SHORT))
+		return 0;
+	load_words(w, frame, 0, WORDS_SHORT);
+	if (((w[1] ^ b[1]) & LIKE_WORD1) | ((w[2] ^ b[2]) & LIKE_WORD2) |
+	    (w[3] ^ b[3]) | (w[4] ^ b[4]) | ((w[5] ^ b[5]) & LIKE_WORD5) |
+	    ((w[6] ^ b[6]) & LIKE_WORD6))
+		return 0;
+	nflits = w[1] >> 56;
+	if (nflits - 1u >= RL_FRAME_FLITS_MAX || len < rl_frame_bytes(nflits))
+		return 0;
+	n = rl_frame_header_bytes(nflits) / 8;
+	load_words(w, frame, WORDS_SHORT, n);
+	if ((uint32_t)(w[CHECK_WORD] >> CHECK_SHIFT) != check_hw(w, n))
+		return 0;
+	*seq = (uint16_t)(w[2] >> 32);
+	*stamp = (w[2] >> 8 & 0xff) << 48 | (w[5] & 0xffffffffffff);
+	return nflits;
+}
+
+uint32_t
+rl_frame_open_like(const uint8_t *frame, uint32_t len, const uint8_t *before,
+		   uint16_t *seq, uint64_t *stamp, bool hw)
+{
+	return rl_likely(hw) ? open_like_hw(frame, len, before, seq, stamp) : 0;
 }
 
 enum rl_frame_error

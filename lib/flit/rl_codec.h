@@ -140,10 +140,12 @@ unsigned int rl_codec_hop(const struct rl_codec *c, const uint8_t *const src[],
 			  uint8_t *const dst[], unsigned int n, uint8_t fec[]);
 
 /**
- * Any thread. The same for the @p n flits of a frame, which lie one behind the
- * other from @p body on: each goes into the wire image of f[i].
+ * Any thread. The same for flits that came in frames: each goes into the wire
+ * image of f[i]. Nothing is prefetched: what lies in a row the CPU fetches by
+ * itself.
  */
-unsigned int rl_codec_receive(const struct rl_codec *c, const uint8_t *body,
+unsigned int rl_codec_receive(const struct rl_codec *c,
+			      const uint8_t *const src[],
 			      struct rl_flit *const f[], unsigned int n,
 			      uint8_t fec[]);
 

@@ -283,6 +283,17 @@ void rl_frame_init_put(uint8_t *frame, const struct rl_frame_init *init);
 enum rl_frame_error rl_frame_open(const uint8_t *frame, uint32_t len,
 				  struct rl_frame_hdr *h, bool hw);
 
+/**
+ * Any thread. The same for a frame that may say what that at @p before says: of
+ * the same burst, and of data, opened and in order. Only number, stamp, flits
+ * and sidebands may differ.
+ *
+ * @return its flits, with *@p seq and *@p stamp; 0: rl_frame_open() has to tell
+ */
+uint32_t rl_frame_open_like(const uint8_t *frame, uint32_t len,
+			    const uint8_t *before, uint16_t *seq,
+			    uint64_t *stamp, bool hw);
+
 /** Any thread. The INIT part of a frame that was opened and is one. */
 void rl_frame_init_get(const uint8_t *frame, struct rl_frame_init *init);
 

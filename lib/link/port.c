@@ -10,6 +10,10 @@
 #include <string.h>
 
 #include "port_credits.h"
+#include "port_train.h"
+
+/* Frames whose headers are fetched before they are looked at. */
+#define RX_AHEAD 4u
 
 #define PORT_STRUCT_BYTES                                                      \
 	((sizeof(struct rl_port) + RL_CACHE_LINE - 1) &                        \
@@ -190,12 +194,11 @@ rx_init(struct rl_port *port, uint8_t *frame, uint32_t len,
 }
 
 /*
- * Most frames: flits that come next, and nothing else that was not known. For
- * these what follows comes to no more than rx_next() does.
+ * Whether all that a frame says of the whole link is known: nothing but its
+ * flits, its number and its stamp are news.
  */
 static inline bool
-rx_plain(const struct rl_port *port, const struct rl_frame_hdr *h,
-	 uint64_t now_ns)
+rx_known(const struct rl_port *port, const struct rl_frame_hdr *h)
 {
 	/* one by one: they were stored so, and loaded at once they would wait */
 	const unsigned int other = (h->type ^ RL_FRAME_DATA) | h->flags;
@@ -204,69 +207,148 @@ rx_plain(const struct rl_port *port, const struct rl_frame_hdr *h,
 	       port_link_open(port) &&
 	       h->tx_epoch == port->shake.rx_epoch &&
 	       h->rx_epoch == port->shake.tx_epoch &&
-	       h->seq == (uint16_t)port->rx.expected &&
 	       h->ack == (uint16_t)port->retry.replay.acked &&
 	       port->retry.wrong == 0 &&
-	       memcmp(h->credit, port->queue.limit, sizeof(h->credit)) == 0 &&
+	       port_lanes_same(h->credit, port->queue.limit);
+}
+
+/*
+ * Most frames: flits that come next, behind @p before others that have not been
+ * taken yet, and nothing else that was not known. For these what follows comes
+ * to no more than rx_next() does, and taking the flits.
+ */
+static inline bool
+rx_plain(const struct rl_port *port, const struct rl_frame_hdr *h,
+	 uint32_t before, uint64_t now_ns)
+{
+	return rx_known(port, h) &&
+	       h->seq == (uint16_t)(port->rx.expected + before) &&
 	       rl_frame_stamp_after(h->stamp, port->rx.newest) &&
 	       port_rx_plausible(port, h->stamp, now_ns);
 }
 
+/* A frame of the train's, whose header is in order and plain. */
 static inline void
-rx_next(struct rl_port *port, uint8_t *frame, const struct rl_frame_hdr *h,
-	uint64_t now_ns)
+rx_next(struct rl_port *port, struct port_train *train, const uint8_t *frame,
+	const struct rl_frame_hdr *h, uint64_t now_ns)
 {
 	port_detect_heard(port);
 	port_rtt_sample(port, h, now_ns);
 	(void)port_rx_news(port, h->stamp);
-	port_rx_next(port, frame, h, now_ns);
+	port_train_add(train, frame, h->nflits, h->stamp, 0);
 }
 
-void
-rl_port_rx_frame(struct rl_port *port, uint8_t *frame, uint32_t len,
-		 uint64_t now_ns)
+/*
+ * The same for a frame that says what that at @p before said, which was plain.
+ * @return whether it is one
+ */
+static inline bool
+rx_like(struct rl_port *port, struct port_train *train, const uint8_t *before,
+	const uint8_t *frame, uint32_t len, uint64_t now_ns)
 {
-	struct rl_frame_hdr h;
-	const enum rl_frame_error e =
-		rl_frame_open(frame, len, &h, port->hw_crc);
+	uint64_t stamp;
+	uint16_t seq;
+	const uint32_t nflits = rl_frame_open_like(frame, len, before, &seq,
+						   &stamp, port->hw_crc);
 
-	PORT_COUNT(port, rx_frames);
-	if (rl_unlikely(e != RL_FRAME_OK)) {
-		rx_count_error(port, e);
-		return;
-	}
-	if (rl_likely(rx_plain(port, &h, now_ns))) {
-		rx_next(port, frame, &h, now_ns);
-		return;
-	}
-	if (rl_unlikely(h.type == RL_FRAME_INIT)) {
-		rx_init(port, frame, len, &h, now_ns);
+	if (nflits == 0 || !port_train_room(train, nflits) ||
+	    seq != (uint16_t)(port->rx.expected + train->flits) ||
+	    !rl_frame_stamp_after(stamp, port->rx.newest) ||
+	    !port_rx_plausible(port, stamp, now_ns))
+		return false;
+	port_rtt_again(port, stamp, now_ns);
+	(void)port_rx_news(port, stamp);
+	port_train_add(train, frame, nflits, stamp, 0);
+	return true;
+}
+
+/* Any other frame whose header is in order. @p train is empty, or begins here. */
+static void
+rx_frame(struct rl_port *port, struct port_train *train, uint8_t *frame,
+	 uint32_t len, const struct rl_frame_hdr *h, uint64_t now_ns)
+{
+	if (rl_unlikely(h->type == RL_FRAME_INIT)) {
+		rx_init(port, frame, len, h, now_ns);
 		return;
 	}
 	if (!port_link_open(port)) {
 		PORT_COUNT(port, rx_state_drop);
 		return;
 	}
-	if (!rx_epoch_ok(port, &h))
+	if (!rx_epoch_ok(port, h))
 		return;
-	if (port->p.auth != NULL && !port_auth_ok(port, frame, len, &h))
+	if (port->p.auth != NULL && !port_auth_ok(port, frame, len, h))
 		return;
-	if (rl_unlikely(!port_rx_plausible(port, h.stamp, now_ns))) {
+	if (rl_unlikely(!port_rx_plausible(port, h->stamp, now_ns))) {
 		PORT_COUNT(port, rx_stamp_error);
 		return;
 	}
-	if (rl_likely(port_rx_news(port, h.stamp))) {
-		if (!rx_header(port, &h, now_ns))
+	if (rl_likely(port_rx_news(port, h->stamp))) {
+		if (!rx_header(port, h, now_ns))
 			return;
 	} else {
 		PORT_COUNT(port, rx_stale);
-		if (h.type != RL_FRAME_DATA)
+		if (h->type != RL_FRAME_DATA)
 			return;
 	}
-	if (rl_likely(h.type == RL_FRAME_DATA))
-		port_rx_data(port, frame, &h, now_ns);
+	if (rl_unlikely(h->type != RL_FRAME_DATA))
+		rx_control(port, h, now_ns);
+	else if (rl_likely(port_rx_expected(port, h)))
+		port_train_add(train, frame, h->nflits, h->stamp, 0);
 	else
-		rx_control(port, &h, now_ns);
+		port_rx_data(port, frame, h, now_ns);
+}
+
+void
+rl_port_rx_burst(struct rl_port *port, uint8_t *const frame[],
+		 const uint32_t len[], unsigned int n, uint64_t now_ns)
+{
+	const uint8_t *plain = NULL; /* the newest of the train's frames */
+	struct port_train train;
+
+	port_train_begin(&train);
+	for (unsigned int i = 0; i < n && i < RX_AHEAD; i++)
+		__builtin_prefetch(frame[i]);
+	for (unsigned int i = 0; i < n; i++) {
+		struct rl_frame_hdr h;
+		enum rl_frame_error e;
+
+		if (i + RX_AHEAD < n)
+			__builtin_prefetch(frame[i + RX_AHEAD]);
+		PORT_COUNT(port, rx_frames);
+		if (plain != NULL && rx_like(port, &train, plain, frame[i],
+					     len[i], now_ns)) {
+			plain = frame[i];
+			continue;
+		}
+		plain = NULL;
+		e = rl_frame_open(frame[i], len[i], &h, port->hw_crc);
+		if (e == RL_FRAME_OK && !port_train_room(&train, h.nflits))
+			port_rx_train(port, &train, now_ns);
+		if (rl_likely(e == RL_FRAME_OK &&
+			      rx_plain(port, &h, train.flits, now_ns))) {
+			rx_next(port, &train, frame[i], &h, now_ns);
+			plain = frame[i];
+			continue;
+		}
+		/* what came before it is taken before it */
+		port_rx_train(port, &train, now_ns);
+		if (rl_unlikely(e != RL_FRAME_OK)) {
+			rx_count_error(port, e);
+			continue;
+		}
+		rx_frame(port, &train, frame[i], len[i], &h, now_ns);
+		if (train.flits != 0 && rx_known(port, &h))
+			plain = frame[i];
+	}
+	port_rx_train(port, &train, now_ns);
+}
+
+void
+rl_port_rx_frame(struct rl_port *port, uint8_t *frame, uint32_t len,
+		 uint64_t now_ns)
+{
+	rl_port_rx_burst(port, &frame, &len, 1, now_ns);
 }
 
 void

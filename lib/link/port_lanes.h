@@ -17,6 +17,20 @@ typedef uint16_t port_lanes
 	__attribute__((vector_size(RL_VCS * sizeof(uint16_t))));
 typedef uint64_t port_words __attribute__((vector_size(sizeof(port_lanes))));
 
+/*
+ * Whether they are the same. By words: a header has just been stored so, and a
+ * load of all 16 bytes would wait for both stores, as that of memcmp() did.
+ */
+static inline bool
+port_lanes_same(const uint16_t a[RL_VCS], const uint16_t b[RL_VCS])
+{
+	uint64_t x[2], y[2];
+
+	memcpy(x, a, sizeof(x));
+	memcpy(y, b, sizeof(y));
+	return ((x[0] ^ y[0]) | (x[1] ^ y[1])) == 0;
+}
+
 static inline port_lanes
 port_lanes_get(const uint16_t from[RL_VCS])
 {

@@ -392,11 +392,13 @@ port_packet_join(struct rl_port *port, struct rl_flit *const f[],
 	n = rl_min_u32(n, port->p.cfg->max_packet_flits - flits);
 	last = pkt->last;
 	do {
-		f[i]->state = state;
-		f[i]->loop_id = 0;
-		rl_run_none(f[i]);
-		last->next = f[i];
-		last = f[i];
+		struct rl_flit *const next = f[i];
+
+		next->state = state;
+		next->loop_id = 0;
+		rl_run_none(next);
+		last->next = next;
+		last = next;
 	} while (++i < n && rl_get16(sideband + 2 * i) == first);
 	rl_run_make(pkt, f, i);
 	last->next = NULL;

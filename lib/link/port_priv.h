@@ -470,9 +470,14 @@ struct rl_replay_drained port_retry_drain(struct rl_port *port,
 void port_rx_reset(struct rl_port *port);
 void port_rx_data(struct rl_port *port, uint8_t *frame,
 		  const struct rl_frame_hdr *h, uint64_t now_ns);
-/* The same with link retry, newer than all, and its first flit is expected. */
-void port_rx_next(struct rl_port *port, uint8_t *frame,
-		  const struct rl_frame_hdr *h, uint64_t now_ns);
+/* Whether it has nothing to look at: port_rx_train() may take its flits. */
+bool port_rx_expected(const struct rl_port *port, const struct rl_frame_hdr *h);
+/*
+ * With link retry: flits of frames newer than all, the first of which is
+ * expected. None is left in the train (port_train.h).
+ */
+struct port_train;
+void port_rx_train(struct rl_port *port, struct port_train *t, uint64_t now_ns);
 /* A frame without flits: does its number show a lost tail? */
 void port_rx_idle(struct rl_port *port, const struct rl_frame_hdr *h,
 		  uint64_t now_ns);
@@ -559,6 +564,8 @@ bool port_packet_rests(const struct rl_port *port);
 void port_rtt_reset(struct rl_port *port);
 void port_rtt_sample(struct rl_port *port, const struct rl_frame_hdr *h,
 		     uint64_t now_ns);
+/* The same for a frame of the same time with the same echo: a burst's. */
+void port_rtt_again(struct rl_port *port, uint64_t stamp, uint64_t now_ns);
 /* The peer's newest stamp, moved on by the time it lay here; 0: none. */
 uint32_t port_rtt_echo(const struct rl_port *port, uint64_t now_ns);
 

@@ -100,7 +100,7 @@ port_queue_credits(struct rl_port *port, const uint16_t limit[RL_VCS])
 	struct port_queue *q = &port->queue;
 	const port_lanes now = port_lanes_get(limit);
 
-	if (rl_likely(memcmp(limit, q->limit, sizeof(q->limit)) == 0))
+	if (rl_likely(port_lanes_same(limit, q->limit)))
 		return; /* as in most frames */
 	if (rl_likely(!port_lanes_back(now - port_lanes_get(q->limit)) &&
 		      !port_lanes_back(now - port_lanes_get(q->consumed)))) {

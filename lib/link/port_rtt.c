@@ -69,6 +69,19 @@ note_peak(struct port_rtt *r, uint32_t rtt_ns, uint64_t now_ns)
 	return true;
 }
 
+/* The mean learns of another sample. @return whether it has changed */
+static inline bool
+rtt_mean(struct port_rtt *r, uint32_t rtt_ns)
+{
+	const uint64_t was_ns = r->srtt_ns;
+
+	if (was_ns == 0)
+		r->srtt_ns = rtt_ns;
+	else
+		r->srtt_ns += ((int64_t)rtt_ns - (int64_t)was_ns) / 8;
+	return r->srtt_ns != was_ns;
+}
+
 void
 port_rtt_sample(struct rl_port *port, const struct rl_frame_hdr *h,
 		uint64_t now_ns)
@@ -76,7 +89,6 @@ port_rtt_sample(struct rl_port *port, const struct rl_frame_hdr *h,
 	/* of frames of one burst only the mean learns more than once */
 	const bool same = port->rtt.recent_ns == now_ns &&
 			  port->rtt.echo == h->stamp_echo;
-	uint64_t was_ns;
 	bool peak = false;
 
 	port->rtt.recent = (uint32_t)h->stamp | 1; /* 0 means none */
@@ -94,12 +106,18 @@ port_rtt_sample(struct rl_port *port, const struct rl_frame_hdr *h,
 					       now_ns - rtt);
 		peak = note_peak(&port->rtt, rtt, now_ns);
 	}
-	was_ns = port->rtt.srtt_ns;
-	if (was_ns == 0)
-		port->rtt.srtt_ns = rtt;
-	else
-		port->rtt.srtt_ns += ((int64_t)rtt - (int64_t)was_ns) / 8;
-	if (port->rtt.srtt_ns != was_ns || peak)
+	if (rtt_mean(&port->rtt, rtt) || peak)
+		rtt_set_timer(port);
+}
+
+void
+port_rtt_again(struct rl_port *port, uint64_t stamp, uint64_t now_ns)
+{
+	const uint32_t rtt = (uint32_t)now_ns - port->rtt.echo;
+
+	port->rtt.recent = (uint32_t)stamp | 1;
+	if (port->rtt.echo != 0 && rtt <= RL_NS_PER_S &&
+	    rtt_mean(&port->rtt, rtt))
 		rtt_set_timer(port);
 }
 

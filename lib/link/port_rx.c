@@ -17,6 +17,7 @@
 
 #include "port_credits.h"
 #include "port_single.h"
+#include "port_train.h"
 
 void
 port_rx_reset(struct rl_port *port)
@@ -258,15 +259,15 @@ rx_fec(struct rl_port *port, const uint8_t fec[], uint32_t n)
 }
 
 /*
- * Flits [0, n) of a frame whose first has the expected number. Stops at the
- * first that cannot be taken.
+ * Takes a train whose first flit has the expected number. Stops at the first
+ * that cannot be taken. @return how many were
  */
-static void
-rx_take(struct rl_port *port, uint8_t *body, const uint8_t *sideband,
-	uint32_t n, uint64_t now_ns)
+static uint32_t
+rx_take(struct rl_port *port, const struct port_train *t, uint64_t now_ns)
 {
-	struct rl_flit *f[RL_FRAME_FLITS_MAX];
-	uint8_t fec[RL_FRAME_FLITS_MAX];
+	struct rl_flit *f[PORT_TRAIN_FLITS];
+	uint8_t fec[PORT_TRAIN_FLITS];
+	const uint32_t n = t->flits;
 	const uint32_t got = rl_flit_get_bulk(port->p.cache, f, n);
 	uint32_t good = got;
 
@@ -274,15 +275,28 @@ rx_take(struct rl_port *port, uint8_t *body, const uint8_t *sideband,
 		__builtin_prefetch(f[i], 1);
 	if (rl_unlikely(got < n))
 		PORT_COUNT(port, rx_no_buffer);
-	if (rl_unlikely(rl_codec_receive(port->p.codec, body, f, got, fec) !=
+	if (rl_unlikely(rl_codec_receive(port->p.codec, t->src, f, got, fec) !=
 			0))
 		good = rx_fec(port, fec, got);
-	good = rx_accept(port, f, sideband, good, now_ns);
+	good = rx_accept(port, f, t->sideband, good, now_ns);
 	PORT_COUNT_N(port, rx_ok, good);
 	for (uint32_t i = good; i < got; i++)
 		rl_flit_put(port->p.cache, f[i]);
 	if (rl_unlikely(good < n))
 		rx_gap(port, n - good);
+	return good;
+}
+
+/* The flits of a frame from @p skip on. */
+static void
+rx_take_frame(struct rl_port *port, const uint8_t *frame,
+	      const struct rl_frame_hdr *h, uint32_t skip, uint64_t now_ns)
+{
+	struct port_train t;
+
+	port_train_begin(&t);
+	port_train_add(&t, frame, h->nflits, h->stamp, skip);
+	(void)rx_take(port, &t, now_ns);
 }
 
 /*
@@ -290,15 +304,19 @@ rx_take(struct rl_port *port, uint8_t *body, const uint8_t *sideband,
  * with it the packet it belonged to; the next good one is taken.
  */
 static void
-rx_take_unreliable(struct rl_port *port, uint8_t *body,
-		   const uint8_t *sideband, uint32_t n, uint64_t now_ns)
+rx_take_unreliable(struct rl_port *port, const uint8_t *frame,
+		   const struct rl_frame_hdr *h, uint64_t now_ns)
 {
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < h->nflits; i++) {
+		struct port_train t;
 		const uint32_t want = port->rx.expected + 1;
-		const unsigned int vc = rl_get16(sideband + 2 * i) & 7;
+		unsigned int vc;
 
-		rx_take(port, body + i * RL_FLIT_BYTES, sideband + 2 * i, 1,
-			now_ns);
+		port_train_begin(&t);
+		port_train_add(&t, frame, h->nflits, h->stamp, i);
+		t.flits = 1;
+		vc = rl_get16(t.sideband) & 7;
+		(void)rx_take(port, &t, now_ns);
 		if (port->rx.expected == want)
 			continue;
 		port->rx.expected = want;
@@ -356,8 +374,6 @@ rx_order(struct rl_port *port, uint8_t *frame, const struct rl_frame_hdr *h,
 	const uint32_t seq =
 		rl_seq_widen(port->rx.expected, h->seq, RL_LINK_SEQ_BITS);
 	const int32_t ahead = rl_seq_diff(seq, port->rx.expected);
-	uint8_t *body = frame + rl_frame_header_bytes(h->nflits);
-	const uint8_t *sideband = frame + RL_FRAME_SIDEBAND_OFF;
 	uint32_t skip = 0;
 
 	if (h->flags & RL_FRF_RETRY)
@@ -367,7 +383,7 @@ rx_order(struct rl_port *port, uint8_t *frame, const struct rl_frame_hdr *h,
 	if (!port->p.cfg->retry &&
 	    (ahead >= 0 || h->stamp == port->rx.newest)) {
 		rx_lost(port, seq, now_ns);
-		rx_take_unreliable(port, body, sideband, h->nflits, now_ns);
+		rx_take_unreliable(port, frame, h, now_ns);
 		port_packet_wait(port,
 				 rl_deadline(now_ns,
 					     port->p.cfg->replay_timer_max_ns));
@@ -386,8 +402,15 @@ rx_order(struct rl_port *port, uint8_t *frame, const struct rl_frame_hdr *h,
 			port_owe(port, OWE_ACK);
 	}
 	if (skip < h->nflits && port->p.cfg->retry)
-		rx_take(port, body + skip * RL_FLIT_BYTES, sideband + 2 * skip,
-			h->nflits - skip, now_ns);
+		rx_take_frame(port, frame, h, skip, now_ns);
+}
+
+bool
+port_rx_expected(const struct rl_port *port, const struct rl_frame_hdr *h)
+{
+	return port->p.cfg->retry && !(h->flags & RL_FRF_RETRY) &&
+	       h->seq == (uint16_t)port->rx.expected &&
+	       rl_frame_stamp_after(h->stamp, port->rx.data_stamp);
 }
 
 void
@@ -415,18 +438,30 @@ port_rx_data(struct rl_port *port, uint8_t *frame,
 		port_packet_pass(port);
 }
 
-void
-port_rx_next(struct rl_port *port, uint8_t *frame,
-	     const struct rl_frame_hdr *h, uint64_t now_ns)
+/* The stamp of the frame that flit @p i of a train came in. */
+static uint64_t
+train_stamp(const struct port_train *t, uint32_t i)
 {
-	const uint32_t was = port->rx.expected;
+	uint32_t k = t->frames - 1;
 
-	rx_take(port, frame + rl_frame_header_bytes(h->nflits),
-		frame + RL_FRAME_SIDEBAND_OFF, h->nflits, now_ns);
-	if (port->rx.expected != was)
-		port->rx.data_stamp = h->stamp;
+	while (k > 0 && t->end[k - 1] > i)
+		k--;
+	return t->stamp[k];
+}
+
+void
+port_rx_train(struct rl_port *port, struct port_train *t, uint64_t now_ns)
+{
+	uint32_t took;
+
+	if (t->flits == 0)
+		return;
+	took = rx_take(port, t, now_ns);
+	if (took != 0)
+		port->rx.data_stamp = train_stamp(t, took - 1);
 	if (port->p.cfg->switching == RL_CUT_THROUGH)
 		port_packet_pass(port);
+	port_train_begin(t);
 }
 
 void

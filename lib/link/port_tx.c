@@ -44,7 +44,7 @@ credits_due(const struct rl_port *port, const uint16_t limit[RL_VCS],
 	bool due = false;
 
 	*some = false;
-	if (memcmp(limit, told, RL_VCS * sizeof(limit[0])) == 0)
+	if (port_lanes_same(limit, told))
 		return false;
 	for (unsigned int vc = 0; vc < port->p.cfg->vcs; vc++) {
 		const int16_t d = (int16_t)(limit[vc] - told[vc]);

@@ -233,9 +233,15 @@ int rl_port_up(struct rl_port *port, uint64_t now_ns);
 void rl_port_phy_status(struct rl_port *port, bool up, uint64_t now_ns);
 
 /**
- * Owner. One frame off the wire; the frame stays the caller's and may be
- * changed. Whole packets are appended to rl_port_rx_out().
+ * Owner. Frames off the wire in the order in which they came, each of len[i]
+ * bytes; they stay the caller's and may be changed. Whole packets are appended
+ * to rl_port_rx_out(). Flits of frames that follow each other are checked and
+ * taken together, so a poll gives all that it has at once.
  */
+void rl_port_rx_burst(struct rl_port *port, uint8_t *const frame[],
+		      const uint32_t len[], unsigned int n, uint64_t now_ns);
+
+/** Owner. The same for one. */
 void rl_port_rx_frame(struct rl_port *port, uint8_t *frame, uint32_t len,
 		      uint64_t now_ns);
 

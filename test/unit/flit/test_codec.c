@@ -306,7 +306,9 @@ check_receive(struct setup *s)
 		}
 		dirty = rl_codec_hop(s->codec, (const uint8_t *const *)src, dst,
 				     n, want);
-		assert_int_equal(rl_codec_receive(s->codec, body, f, n, fec),
+		assert_int_equal(rl_codec_receive(s->codec,
+						  (const uint8_t *const *)src,
+						  f, n, fec),
 				 dirty);
 		assert_int_equal(fec[n], GUARD);
 		assert_memory_equal(fec, want, n);

@@ -380,13 +380,18 @@ bench_end_close(struct bench_end *e)
 	free(e->frame);
 }
 
-void
-bench_end_port(struct bench_end *e, uint64_t now_ns)
+/* Frames of the longest burst. */
+#define BENCH_BURST 32
+
+/* What has come, in bursts as a PHY gives them. */
+static void
+end_receive(struct bench_end *e, uint64_t now_ns)
 {
 	struct bench_wire *w = e->in;
-	unsigned int frames = 0, bound, left;
-	struct rl_port_burst burst = { .again = false };
-	uint32_t len, most;
+	const unsigned int most = e->burst == 0 ? BENCH_BURST : e->burst;
+	uint8_t *data[BENCH_BURST];
+	uint32_t len[BENCH_BURST];
+	unsigned int n = 0;
 
 	for (uint32_t i = w->head; i != w->tail; i++) {
 		struct bench_frame *f = &w->slot[i % w->cap];
@@ -394,10 +399,26 @@ bench_end_port(struct bench_end *e, uint64_t now_ns)
 		if (f->gone || f->due_ns > now_ns)
 			continue;
 		f->gone = true;
-		rl_port_rx_frame(e->port, f->data, f->len, now_ns);
+		data[n] = f->data;
+		len[n++] = f->len;
+		if (n < most)
+			continue;
+		rl_port_rx_burst(e->port, data, len, n, now_ns);
+		n = 0;
 	}
+	rl_port_rx_burst(e->port, data, len, n, now_ns);
 	while (w->head != w->tail && w->slot[w->head % w->cap].gone)
 		w->head++;
+}
+
+void
+bench_end_port(struct bench_end *e, uint64_t now_ns)
+{
+	unsigned int frames = 0, bound, left;
+	struct rl_port_burst burst = { .again = false };
+	uint32_t len, most;
+
+	end_receive(e, now_ns);
 	rl_port_tick(e->port, now_ns);
 	if (!rl_port_tx_ready(e->port, now_ns))
 		return;

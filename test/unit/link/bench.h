@@ -191,6 +191,8 @@ struct bench_end {
 	struct bench_wire *in;
 	struct bench_wire *out;
 	uint8_t *frame;
+	/* frames that the port is given at once, at most; 0: all that came */
+	unsigned int burst;
 	/* the core's part */
 	bool no_core;	   /* nobody takes packets or marks from the port */
 	bool no_fence;	   /* LOOP_BEGIN gets no answer */

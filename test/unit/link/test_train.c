@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Flits of frames that came together are taken as one row. Whatever happens to
+ * a frame of a burst, the port does what it does if the frames come one by one.
+ */
+#include "bench.h"
+
+#define US RL_NS_PER_US
+#define MS RL_NS_PER_MS
+#define POOL 8192
+#define FEW 3
+
+/* What travels, and what becomes of it. */
+struct run {
+	const char *what;
+	unsigned int flits, frame; /* a packet, a frame */
+	uint32_t credits;	   /* 0: plenty */
+	bool starve;		   /* now and then few flits are free */
+	bool both;		   /* ways */
+	bool cut_through, no_retry;
+	struct bench_rule rule[2];
+	enum rl_port_counter shows; /* what has happened, then; 0: rx_frames */
+};
+
+#define DATA(a, from, to, n)                                                   \
+	{ .type = RL_FRAME_DATA, .act = (a), .first = (from), .last = (to),    \
+	  .arg = (n) }
+
+static const struct run runs[] = {
+	{ "packets of one flit", 1, 1 },
+	{ "packets of one flit, five a frame", 1, 5, .both = true },
+	{ "long packets in short frames", 16, 5 },
+	{ "both ways", 16, 5, .both = true },
+	{ "frames of the longest sort", 16, 32 },
+	{ "frames that end where packets do", 16, 16, .both = true },
+	{ "cut-through", 16, 3, .cut_through = true },
+	{ "a flit that is hurt", 7, 5, .rule = { DATA(BENCH_HURT, 9, 9, 3) },
+	  .shows = RL_PC_rx_bad },
+	{ "flits that are mended", 7, 5, .rule = { DATA(BENCH_NUDGE, 5, 30, 1) },
+	  .shows = RL_PC_rx_corrected },
+	{ "a header that is hurt", 7, 5, .rule = { DATA(BENCH_SPOIL, 9, 9, 20) },
+	  .shows = RL_PC_rx_check_error },
+	{ "a frame that is lost", 7, 5, .rule = { DATA(BENCH_DROP, 11, 11, 0) },
+	  .shows = RL_PC_rx_missing_seq },
+	{ "frames that come twice", 7, 5, .rule = { DATA(BENCH_TWICE, 3, 40, 0) },
+	  .shows = RL_PC_rx_duplicate_seq },
+	{ "frames that are overtaken", 7, 5,
+	  .rule = { DATA(BENCH_LATE, 4, 4, 1500), DATA(BENCH_LATE, 21, 22, 2500) },
+	  .shows = RL_PC_rx_missing_seq },
+	{ "many that are hurt", 16, 5, .both = true,
+	  .rule = { DATA(BENCH_HURT, 10, 30, 0), DATA(BENCH_DROP, 55, 60, 0) },
+	  .shows = RL_PC_rx_silent_drop },
+	{ "few flits are free", 16, 5, .starve = true,
+	  .shows = RL_PC_rx_no_buffer },
+	{ "no room", 4, 5, .credits = 16 },
+	{ "no retry, flits hurt", 7, 5, .no_retry = true,
+	  .rule = { DATA(BENCH_HURT, 9, 12, 3) },
+	  .shows = RL_PC_rx_bad },
+	{ "no retry, frames lost", 7, 5, .no_retry = true,
+	  .rule = { DATA(BENCH_DROP, 9, 12, 0) },
+	  .shows = RL_PC_rx_missing_seq },
+};
+
+static void
+run_open(struct bench *b, const struct run *r, unsigned int burst)
+{
+	struct rl_link_cfg cfg;
+
+	bench_cfg(&cfg);
+	cfg.flits_per_frame = (uint8_t)r->frame;
+	cfg.window_flits = cfg.queue_flits = 512;
+	cfg.credits_flits = r->credits != 0 ? r->credits : 512;
+	cfg.max_packet_flits = 16;
+	cfg.retry = !r->no_retry;
+	if (r->credits != 0)
+		cfg.max_packet_flits = 4;
+	if (r->cut_through)
+		cfg.switching = RL_CUT_THROUGH;
+	memset(b, 0, sizeof(*b));
+	b->pool_flits = POOL;
+	bench_open(b, &cfg);
+	b->end[0].burst = b->end[1].burst = burst;
+	b->wire[0].delay_ns = b->wire[1].delay_ns = 2 * US;
+	b->wire[0].slot_ns = b->wire[1].slot_ns = 100;
+	bench_start(b);
+	for (unsigned int w = 0; w < 2; w++)
+		for (unsigned int i = 0; i < 2; i++)
+			if (r->rule[i].act != BENCH_PASS)
+				bench_rule(&b->wire[w], r->rule[i]);
+}
+
+static void
+run_send(struct bench *b, const struct run *r)
+{
+	const unsigned int packets = 64 / r->flits + 1;
+
+	for (unsigned int vc = 0; vc < 4; vc++) {
+		bench_send(b, 0, vc, r->flits, packets);
+		if (r->both)
+			bench_send(b, 1, vc, r->flits, packets);
+	}
+}
+
+/* A time in which all but a few flits are somebody else's. */
+static void
+run_starve(struct bench *b, uint64_t ns)
+{
+	static struct rl_flit *kept[POOL];
+	struct rl_flit_cache *c = &b->pool.cache;
+	const uint32_t n = c->count > FEW ? c->count - FEW : 0;
+
+	(void)rl_flit_get_bulk(c, kept, n);
+	bench_run(b, ns);
+	rl_flit_put_bulk(c, kept, n);
+}
+
+static void
+run_step(struct bench *b, const struct run *r, unsigned int i)
+{
+	if (i % 20 == 0 && i < 100)
+		run_send(b, r);
+	if (r->starve && i % 20 == 3)
+		run_starve(b, US);
+	else
+		bench_run(b, US);
+}
+
+static void
+same(const struct bench *a, const struct bench *b)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct bench_end *x = &a->end[i], *y = &b->end[i];
+		struct rl_port_info m, n;
+
+		bench_snapshot(x, &m);
+		bench_snapshot(y, &n);
+		assert_memory_equal(&m, &n, sizeof(m));
+		assert_memory_equal(&x->sink, &y->sink, sizeof(x->sink));
+		for (unsigned int c = 0; c < RL_PORT_COUNTER_COUNT; c++)
+			if (rl_port_counters(x->port)[c] !=
+			    rl_port_counters(y->port)[c])
+				fail_msg("%s: %llu and %llu",
+					 rl_port_counter_name(c),
+					 (unsigned long long)
+						 rl_port_counters(x->port)[c],
+					 (unsigned long long)
+						 rl_port_counters(y->port)[c]);
+	}
+}
+
+static void
+a_burst_is_what_its_frames_are_one_by_one(void **state)
+{
+	static struct bench one, all;
+
+	(void)state;
+	for (size_t k = 0; k < RL_ARRAY_SIZE(runs); k++) {
+		print_message("  %s\n", runs[k].what);
+		run_open(&one, &runs[k], 1);
+		run_open(&all, &runs[k], 0);
+		for (unsigned int i = 0; i < 200; i++) {
+			run_step(&one, &runs[k], i);
+			run_step(&all, &runs[k], i);
+			same(&one, &all);
+		}
+		bench_settle(&one, 50 * MS);
+		bench_settle(&all, 50 * MS);
+		same(&one, &all);
+		assert_true(rl_port_counters(
+				    all.end[1].port)[runs[k].shows] > 0);
+		if (!runs[k].no_retry)
+			bench_check_delivered(&all);
+		bench_close(&one);
+		bench_close(&all);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE("a burst is what its frames are, one by one",
+		     a_burst_is_what_its_frames_are_one_by_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
