@@ -16,6 +16,7 @@ struct run {
 	unsigned int flits, frame; /* a packet, a frame */
 	uint32_t credits;	   /* 0: plenty */
 	bool starve;		   /* now and then few flits are free */
+	bool lazy;		   /* end 1 looks at its frames now and then */
 	bool both;		   /* ways */
 	bool cut_through, no_retry;
 	struct bench_rule rule[2];
@@ -53,6 +54,13 @@ static const struct run runs[] = {
 	{ "few flits are free", 16, 5, .starve = true,
 	  .shows = RL_PC_rx_no_buffer },
 	{ "no room", 4, 5, .credits = 16 },
+	{ "bursts of several polls", 5, 3, .both = true, .lazy = true },
+	{ "the same in longer frames", 16, 16, .both = true, .lazy = true },
+	{ "the same, frames lost", 5, 3, .both = true, .lazy = true,
+	  .rule = { DATA(BENCH_DROP, 9, 9, 0), DATA(BENCH_SPOIL, 30, 30, 57) },
+	  .shows = RL_PC_rx_missing_seq },
+	{ "a sideband that is hurt", 7, 5, .rule = { DATA(BENCH_SPOIL, 9, 9, 57) },
+	  .shows = RL_PC_rx_check_error },
 	{ "no retry, flits hurt", 7, 5, .no_retry = true,
 	  .rule = { DATA(BENCH_HURT, 9, 12, 3) },
 	  .shows = RL_PC_rx_bad },
@@ -114,6 +122,17 @@ run_starve(struct bench *b, uint64_t ns)
 	rl_flit_put_bulk(c, kept, n);
 }
 
+/* What one burst then holds was sent in several. */
+static void
+run_lazy(struct bench *b, bool looks)
+{
+	for (unsigned int end = 0; end < 1u + looks; end++) {
+		bench_end_port(&b->end[end], b->now_ns);
+		bench_end_core(&b->end[end], b->now_ns);
+	}
+	b->now_ns += b->step_ns;
+}
+
 static void
 run_step(struct bench *b, const struct run *r, unsigned int i)
 {
@@ -121,6 +140,8 @@ run_step(struct bench *b, const struct run *r, unsigned int i)
 		run_send(b, r);
 	if (r->starve && i % 20 == 3)
 		run_starve(b, US);
+	else if (r->lazy)
+		run_lazy(b, i % 3 == 0);
 	else
 		bench_run(b, US);
 }
