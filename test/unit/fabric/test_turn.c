@@ -13,15 +13,45 @@
 
 static struct host h;
 
+static void
+join(void)
+{
+	for (uint32_t d = 0; d < h.fabric.ndev; d++)
+		for (uint16_t p = 0; p < h.fabric.dev[d].nports; p++)
+			rl_role_join(&h.fabric.dev[d].core,
+				     &h.fabric.dev[d].port[p]);
+}
+
 /* The same, and each port hands packets to its core, and takes them from it. */
 static int
 open_joined(void **state)
 {
 	host_set_up_started(state);
-	for (uint32_t d = 0; d < h.fabric.ndev; d++)
-		for (uint16_t p = 0; p < h.fabric.dev[d].nports; p++)
-			rl_role_join(&h.fabric.dev[d].core,
-				     &h.fabric.dev[d].port[p]);
+	join();
+	return 0;
+}
+
+/* Two endpoints on each switch: between them go packets to both of a side. */
+static int
+open_joined_pairs(void **state)
+{
+	static const char pairs[] =
+		"fabric: { topology = \"custom\";\n"
+		"  switches = ( { name = \"s0\"; }, { name = \"s1\"; } );\n"
+		"  endpoints = ( { name = \"e0\"; }, { name = \"e1\"; },\n"
+		"    { name = \"e2\"; }, { name = \"e3\"; } );\n"
+		"  links = ( { a = \"e0\"; b = \"s0\"; },\n"
+		"    { a = \"e1\"; b = \"s1\"; },\n"
+		"    { a = \"e2\"; b = \"s0\"; },\n"
+		"    { a = \"e3\"; b = \"s1\"; },\n"
+		"    { a = \"s0\"; b = \"s1\"; } ); };\n"
+		"routing: { engine = \"updown\"; };\n";
+
+	(void)state;
+	host_open(&h, pairs);
+	assert_int_equal(host_build(&h), 0);
+	host_start(&h);
+	join();
 	return 0;
 }
 
@@ -174,6 +204,42 @@ packets_of_one_flit_cross_in_rows(void **state)
 		assert_int_equal(info.buffered[vc], 0);
 }
 
+static uint32_t
+least_got(void)
+{
+	uint32_t n = UINT32_MAX;
+
+	for (unsigned int i = 0; i < 4; i++)
+		n = rl_min_u32(n, h.client[i].got);
+	return n;
+}
+
+/*
+ * Those of one VC that come side by side. An endpoint sends back what is not
+ * its own, so that it would arrive all the same, by a detour.
+ */
+static void
+packets_of_one_flit_go_to_their_own_endpoint_alone(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++) {
+		h.client[i].small = true;
+		h.client[i].to_send = 1000;
+	}
+	for (unsigned int i = 0; i < 10000 && least_got() < 1000; i++)
+		run_turns(10 * US);
+	for (unsigned int i = 0; i < 4; i++) {
+		const struct rl_device *e =
+			&h.fabric.dev[h.cfg.topo.ep_dev[i]];
+		const uint64_t *c = rl_core_counters(e->core.core);
+
+		assert_int_equal(h.client[i].got, 1000);
+		assert_int_equal(h.client[i].wrong, 0);
+		assert_int_equal(c[RL_CC_reflected_packets], 0);
+		assert_int_equal(c[RL_CC_drop_misroute], 0);
+	}
+}
+
 /* The first two next hops of every destination change places. */
 static void
 tables_swap(const struct rl_fwd *from, struct rl_fwd *to,
@@ -294,6 +360,9 @@ main(void)
 		JOINED(a_port_that_handed_something_on_in_this_turn_is_not_idle),
 		CASE(packets_of_one_flit_cross_in_rows),
 		JOINED(packets_of_one_flit_cross_in_rows),
+		{ "joined: packets_of_one_flit_go_to_their_own_endpoint_alone",
+		  packets_of_one_flit_go_to_their_own_endpoint_alone,
+		  open_joined_pairs, host_tear_down, &h },
 		CASE(by_new_tables_packets_go_their_new_way_at_once),
 		JOINED(by_new_tables_packets_go_their_new_way_at_once),
 		JOINED(a_joined_device_that_is_made_again_is_joined),

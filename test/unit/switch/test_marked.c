@@ -2,7 +2,8 @@
 /*
  * Error marks at their destination [LCB-2, LINK-C17]: the endpoint never sees
  * a flit that bears one, the rest of its packet it does; what is lost so is
- * said once, and its credits return.
+ * said once, and its credits return. A switch lets marks pass, but for the one
+ * at the end of a packet that was cut off.
  */
 #include "core_bench.h"
 #include "parts.h"
@@ -158,6 +159,43 @@ a_mark_within_a_packet_that_waits_does_not_end_it(void **state)
 	}
 }
 
+/*
+ * A packet that is closed when it comes goes no further: it would take room on
+ * every link to its destination, and be discarded there.
+ */
+static void
+a_switch_sends_no_packet_that_was_cut_off_before_it(void **state)
+{
+	static const uint16_t way = 1;
+
+	(void)state;
+	for (unsigned int flits = 1; flits <= F; flits++)
+		for (unsigned int mode = 0; mode < 4; mode++) {
+			struct core_bench c;
+			struct rl_flit *pkt;
+
+			cb_cfg(&c);
+			if (mode & 1)
+				c.cfg.switching = RL_CUT_THROUGH;
+			cb_route(&c, 0, 1, &way, 1);
+			cb_open(&c, -1);
+			for (uint16_t p = 0; p < CB_PORTS; p++)
+				cb_mark(&c, p, RL_MARK_LINK_UP);
+			c.by_queue = mode & 2;
+			pkt = cb_packet(&c, 0, 1, flits);
+			pkt->last->mark = RL_MARK_TRANSMIT_ERROR;
+			cb_give(&c, 0, pkt);
+			c.next_tag[1] = 0; /* its copy comes another way */
+			cb_rx(&c, 2, 1, flits);
+			cb_tx_all(&c);
+			cb_expect(&c, way, 1, 0, 0);
+			assert_int_equal(CB_COUNTER(&c, excised_packets), 1);
+			assert_int_equal(c.ndrops, 0);
+			assert_int_equal(cb_freed(&c, 0), flits);
+			cb_close(&c);
+		}
+}
+
 int
 main(void)
 {
@@ -172,6 +210,9 @@ main(void)
 		CASE("a mark within a packet that waits does not end it "
 		     "[LCB-2]",
 		     a_mark_within_a_packet_that_waits_does_not_end_it),
+		CASE("a switch sends no packet that was cut off before it "
+		     "[LCB-2, DRL-3]",
+		     a_switch_sends_no_packet_that_was_cut_off_before_it),
 	};
 
 	return cmocka_run_group_tests_name("marks at a destination", tests,

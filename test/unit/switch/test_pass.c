@@ -192,6 +192,28 @@ a_source_sends_by_the_new_tables_once_all_are_prepared(void **state)
 	end();
 }
 
+/* Even where no other token has to come before: what it sent is older. */
+static void
+no_token_of_a_source_leaves_before_it_has_turned(void **state)
+{
+	struct rl_pktq q = { 0 };
+
+	(void)state;
+	begin(5);
+	b.rank[2].out[0] = 0; /* nothing but its own leads there */
+	stage();
+	token(0);
+	given(2, "");
+	rl_pktq_push(&q, cb_packet(&b.c, RL_PORT_NONE, DST_MOVED, 1));
+	rl_core_inject(b.c.core, &q, b.c.now_ns);
+	given(2, "o");
+	rl_core_pass(b.c.core);
+	cb_advance(&b.c, 1);
+	given(2, "oT");
+	rl_core_set_fwd(b.c.core, &b.c.fwd); /* given up */
+	end();
+}
+
 static void
 where_an_endpoint_is_behind_a_port_all_tokens_go_first(void **state)
 {
@@ -271,23 +293,50 @@ what_loops_out_after_the_token_goes_by_the_new_tables(void **state)
 	end();
 }
 
+/* The old tables know another way; the peer there goes by the new ones now. */
 static void
-tokens_go_again_on_a_link_that_returns(void **state)
+what_loops_out_after_the_token_takes_no_way_of_the_old_tables(void **state)
 {
+	static const uint16_t ways[] = { 2, 4 };
+
 	(void)state;
 	begin(-1);
+	cb_route(&b.c, 0, DST_MOVED, ways, 2);
+	b.rank[3].out[0] = b.rank[4].out[0] = 0;
 	stage();
 	rl_core_pass(b.c.core);
-	for (uint16_t i = 0; i < 4; i++)
-		token(i);
+	cb_rx(&b.c, 0, DST_MOVED, 1);
+	cb_tx_all(&b.c);
+	cb_advance(&b.c, 1);
+	given(3, "T");
+	given(4, "T");
+	cb_mark(&b.c, 2, RL_MARK_LOOP_BEGIN);
+	cb_loop(&b.c, 2, 1);
+	given(4, "T");
+	given(3, "To");
+	cb_mark(&b.c, 2, RL_MARK_LOOP_END);
+	end();
+}
+
+/* The link of port 4 dies, and with it what it was given last. */
+static void
+dies_with_its_last(unsigned int looped)
+{
 	cb_mark(&b.c, 4, RL_MARK_LOOP_BEGIN);
+	cb_loop(&b.c, 4, looped);
 	cb_mark(&b.c, 4, RL_MARK_LOOP_END);
 	cb_advance(&b.c, b.c.cfg.resume_delay_ns);
 	cb_advance(&b.c, 1);
 	given(4, "");
+}
+
+/* Its peer may wait for one. */
+static void
+a_token_goes_when_it_has_returned(void)
+{
 	cb_mark(&b.c, 4, RL_MARK_LINK_UP);
 	token(5);
-	assert_true(rl_core_passing(b.c.core)); /* its peer may wait for it */
+	assert_true(rl_core_passing(b.c.core));
 	cb_tx_all(&b.c);
 	for (uint16_t i = 0; i < CB_PORTS; i++)
 		if (b.c.fences[i] != 0)
@@ -299,6 +348,35 @@ tokens_go_again_on_a_link_that_returns(void **state)
 	given(4, "T");
 	assert_false(rl_core_passing(b.c.core));
 	end();
+}
+
+static void
+tokens_go_again_on_a_link_that_returns(void **state)
+{
+	(void)state;
+	begin(-1);
+	stage();
+	rl_core_pass(b.c.core);
+	for (uint16_t i = 0; i < 4; i++)
+		token(i);
+	dies_with_its_last(0);
+	a_token_goes_when_it_has_returned();
+}
+
+/* The first one may never have got there. */
+static void
+a_token_that_a_link_took_with_it_goes_again_when_it_returns(void **state)
+{
+	(void)state;
+	begin(-1);
+	b.rank[4].out[0] = 0;
+	stage();
+	rl_core_pass(b.c.core);
+	for (uint16_t i = 0; i < 4; i++)
+		token(i);
+	given(4, "T");
+	dies_with_its_last(1);
+	a_token_goes_when_it_has_returned();
 }
 
 static void
@@ -372,7 +450,27 @@ tokens_of_another_epoch_and_out_of_time_are_nothing(void **state)
 	cb_rx(&b.c, 0, DST_MOVED, 1);
 	given(2, "o");
 	assert_true(rl_core_passing(b.c.core));
-	rl_core_stage(b.c.core, &b.pass); /* told twice */
+	end();
+}
+
+/* No token comes a second time: who forgot one would wait for it for ever. */
+static void
+a_change_that_is_told_twice_knows_the_tokens_that_have_come(void **state)
+{
+	(void)state;
+	begin(-1);
+	stage();
+	token(0);
+	stage();
+	cb_rx(&b.c, 0, DST_MOVED, 1);
+	given(2, "");
+	for (uint16_t i = 1; i < CB_PORTS; i++)
+		token(i);
+	given(3, "To");
+	given(2, "T");
+	assert_false(rl_core_passing(b.c.core));
+	rl_core_stage(b.c.core, &b.pass); /* done, and told once more */
+	assert_false(rl_core_passing(b.c.core));
 	end();
 }
 
@@ -384,14 +482,21 @@ main(void)
 		cmocka_unit_test(tokens_leave_in_the_order_of_ranks),
 		cmocka_unit_test(a_switch_that_nothing_leads_to_begins_when_all_are_prepared),
 		cmocka_unit_test(a_source_sends_by_the_new_tables_once_all_are_prepared),
+		cmocka_unit_test(no_token_of_a_source_leaves_before_it_has_turned),
 		cmocka_unit_test(where_an_endpoint_is_behind_a_port_all_tokens_go_first),
 		cmocka_unit_test(a_link_that_dies_owes_no_token_and_what_loops_out_goes_first),
 		cmocka_unit_test(what_loops_out_after_the_token_goes_by_the_new_tables),
+		cmocka_unit_test(
+			what_loops_out_after_the_token_takes_no_way_of_the_old_tables),
 		cmocka_unit_test(tokens_go_again_on_a_link_that_returns),
+		cmocka_unit_test(
+			a_token_that_a_link_took_with_it_goes_again_when_it_returns),
 		cmocka_unit_test(while_all_are_held_nothing_waits_for_a_token),
 		cmocka_unit_test(
 			while_all_are_held_what_waits_for_an_egress_is_at_rest_too),
 		cmocka_unit_test(tokens_of_another_epoch_and_out_of_time_are_nothing),
+		cmocka_unit_test(
+			a_change_that_is_told_twice_knows_the_tokens_that_have_come),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
