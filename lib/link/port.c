@@ -307,7 +307,7 @@ rl_port_rx_burst(struct rl_port *port, uint8_t *const frame[],
 	struct port_train train;
 
 	port_train_begin(&train);
-	for (unsigned int i = 0; i < n && i < RX_AHEAD; i++)
+	for (unsigned int i = 1; i < n && i < RX_AHEAD; i++)
 		__builtin_prefetch(frame[i]);
 	for (unsigned int i = 0; i < n; i++) {
 		struct rl_frame_hdr h;
@@ -338,7 +338,7 @@ rl_port_rx_burst(struct rl_port *port, uint8_t *const frame[],
 			continue;
 		}
 		rx_frame(port, &train, frame[i], len[i], &h, now_ns);
-		if (train.flits != 0 && rx_known(port, &h))
+		if (i + 1 < n && train.flits != 0 && rx_known(port, &h))
 			plain = frame[i];
 	}
 	port_rx_train(port, &train, now_ns);

@@ -439,7 +439,7 @@ port_rx_data(struct rl_port *port, uint8_t *frame,
 }
 
 /* The stamp of the frame that flit @p i of a train came in. */
-static uint64_t
+static inline uint64_t
 train_stamp(const struct port_train *t, uint32_t i)
 {
 	uint32_t k = t->frames - 1;

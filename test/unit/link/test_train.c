@@ -4,11 +4,12 @@
  * a frame of a burst, the port does what it does if the frames come one by one.
  */
 #include "bench.h"
+#include "rl_auth.h"
 
 #define US RL_NS_PER_US
 #define MS RL_NS_PER_MS
 #define POOL 8192
-#define FEW 3
+#define FEW 23
 
 /* What travels, and what becomes of it. */
 struct run {
@@ -89,7 +90,6 @@ run_open(struct bench *b, const struct run *r, unsigned int burst)
 	bench_open(b, &cfg);
 	b->end[0].burst = b->end[1].burst = burst;
 	b->wire[0].delay_ns = b->wire[1].delay_ns = 2 * US;
-	b->wire[0].slot_ns = b->wire[1].slot_ns = 100;
 	bench_start(b);
 	for (unsigned int w = 0; w < 2; w++)
 		for (unsigned int i = 0; i < 2; i++)
@@ -138,7 +138,7 @@ run_step(struct bench *b, const struct run *r, unsigned int i)
 {
 	if (i % 20 == 0 && i < 100)
 		run_send(b, r);
-	if (r->starve && i % 20 == 3)
+	if (r->starve && i % 20 == 2)
 		run_starve(b, US);
 	else if (r->lazy)
 		run_lazy(b, i % 3 == 0);
@@ -196,12 +196,122 @@ a_burst_is_what_its_frames_are_one_by_one(void **state)
 	}
 }
 
+/* Two frames of one flit each that left in one burst, and arrive by hand. */
+struct two {
+	struct bench b;
+	uint8_t *data[2];
+	uint32_t len[2];
+	unsigned int n;
+};
+
+static enum bench_act
+two_keep(void *ctx, struct bench_frame *f)
+{
+	struct two *t = ctx;
+
+	if (f->h.type != RL_FRAME_DATA || t->n == 2)
+		return BENCH_PASS;
+	memcpy(t->data[t->n], f->data, f->len);
+	t->len[t->n++] = f->len;
+	return BENCH_DROP;
+}
+
+static void
+two_open(struct two *t)
+{
+	bench_open(&t->b, NULL);
+	bench_start(&t->b);
+	bench_run(&t->b, 50 * US);
+	for (unsigned int i = 0; i < 2; i++)
+		t->data[i] = aligned_alloc(RL_CACHE_LINE, RL_FRAME_BYTES_MAX);
+	t->b.wire[0].hook = two_keep;
+	t->b.wire[0].ctx = t;
+	bench_send(&t->b, 0, 0, 1, 2);
+	bench_poll(&t->b);
+	t->b.wire[0].hook = NULL;
+	assert_int_equal(t->n, 2);
+}
+
+static void
+two_close(struct two *t)
+{
+	for (unsigned int i = 0; i < 2; i++)
+		free(t->data[i]);
+	bench_close(&t->b);
+}
+
+/* [PHY-3] That the one before it was true says nothing of a frame. */
+static void
+each_frame_of_a_burst_has_a_tag_of_its_own(void **state)
+{
+	struct rl_auth *auth[2];
+	struct rl_auth_root root;
+	struct two t = { .n = 0 };
+	struct bench_end *e = &t.b.end[1];
+
+	(void)state;
+	rl_auth_root_make(&root, "a", 1);
+	for (unsigned int i = 0; i < 2; i++) {
+		auth[i] = rl_auth_open(&root, "s0-s1#0", i);
+		t.b.auth[i] = rl_auth_link(auth[i]);
+	}
+	two_open(&t);
+	t.data[1][t.len[1] - 1] ^= 1;
+	rl_port_rx_burst(e->port, t.data, t.len, 2, t.b.now_ns);
+	assert_int_equal(COUNTER(e, rx_ok), 1);
+	assert_int_equal(COUNTER(e, rx_auth_error), 1);
+	bench_settle(&t.b, 50 * MS);
+	bench_check_delivered(&t.b);
+	two_close(&t);
+	for (unsigned int i = 0; i < 2; i++)
+		rl_auth_close(auth[i]);
+}
+
+/* What comes behind the frame that closes a link is not taken. */
+static void
+a_burst_ends_where_its_link_does(void **state)
+{
+	static const uint8_t mac[12] = { 0 };
+	struct two t = { .n = 0 };
+	struct bench_end *e = &t.b.end[1];
+	struct rl_frame_hdr first, h;
+	uint8_t *frame[3];
+	uint32_t len[3];
+
+	(void)state;
+	two_open(&t);
+	assert_int_equal(rl_frame_open(t.data[0], t.len[0], &first, false),
+			 RL_FRAME_OK);
+	h = bench_forge(e, RL_FRAME_CLOSE, 0, t.b.now_ns);
+	h.stamp = first.stamp + 5;
+	rl_frame_seal(e->frame, &h, mac, false);
+	frame[0] = t.data[0];
+	frame[1] = e->frame;
+	frame[2] = t.data[1];
+	len[0] = t.len[0];
+	len[1] = rl_frame_length(&h);
+	len[2] = t.len[1];
+	assert_int_equal(rl_frame_open(t.data[1], t.len[1], &h, false),
+			 RL_FRAME_OK);
+	h.stamp = first.stamp + 10;
+	rl_frame_seal(t.data[1], &h, mac, false);
+	rl_port_rx_burst(e->port, frame, len, 3, t.b.now_ns);
+	assert_int_equal(COUNTER(e, rx_close), 1);
+	assert_int_equal(COUNTER(e, rx_ok), 1);
+	assert_int_equal(COUNTER(e, rx_state_drop), 1);
+	two_close(&t);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE("a burst is what its frames are, one by one",
 		     a_burst_is_what_its_frames_are_one_by_one),
+		CASE("each frame of a burst has a tag of its own [PHY-3]",
+		     each_frame_of_a_burst_has_a_tag_of_its_own),
+		CASE("a burst ends where its link does",
+		     a_burst_ends_where_its_link_does),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
