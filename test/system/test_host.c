@@ -15,6 +15,7 @@
 #include "host_mem.h"
 #include "host_place.h"
 #include "proof.h"
+#include "rl_crc32c.h"
 #include "rl_route.h"
 
 static const char fabric_text[] =
@@ -327,6 +328,44 @@ copies_late_ones_and_altered_ones_are_told_apart(void **state)
 	assert_int_equal(p->altered_packets, 3);
 }
 
+/* The register of the digest is 0 behind the 1, and stays so while zeros come. */
+static void
+a_frame_of_another_length_is_altered_though_its_digest_is_the_same(
+	void **state)
+{
+	static const uint8_t frame[8] = { 1 };
+	struct proof *p = *state;
+
+	assert_int_equal(rl_crc32c_lanes(frame, 4, p->hw_crc),
+			 rl_crc32c_lanes(frame, 8, p->hw_crc));
+	proof_sent(p, 0, frame, 8, 100);
+	proof_sent(p, 1, frame, 4, 100);
+	proof_sent(p, 2, frame, 8, 100);
+	proof_got(p, 0, frame, 4, 3, 350); /* cut short */
+	assert_int_equal(p->altered_packets, 1);
+	proof_got(p, 1, frame, 8, 3, 350); /* with more behind it */
+	assert_int_equal(p->altered_packets, 2);
+	proof_got(p, 2, frame, 8, 3, 350);
+	assert_int_equal(p->altered_packets, 2);
+	assert_int_equal(p->delay[3].latency.count, 1);
+}
+
+static void
+a_frame_that_nobody_sent_is_altered_though_an_older_one_is_the_same(
+	void **state)
+{
+	static const uint8_t frame[60] = { 7 };
+	struct proof *p = *state;
+
+	proof_sent(p, 5, frame, sizeof(frame), 100);
+	proof_got(p, 5, frame, sizeof(frame), 3, 350);
+	assert_int_equal(p->altered_packets, 0);
+	proof_got(p, 5 + PROOF_ENTRIES, frame, sizeof(frame), 3, 350);
+	assert_int_equal(p->altered_packets, 1);
+	assert_int_equal(p->duplicated_packets, 0);
+	assert_int_equal(p->delay[3].latency.count, 1);
+}
+
 /* [DRL-7] given up and never there: reported, however long ago. */
 static void
 what_was_given_up_is_reported_unless_it_arrived(void **state)
@@ -506,6 +545,12 @@ main(void)
 				       empty_proof),
 		cmocka_unit_test_setup(
 			copies_late_ones_and_altered_ones_are_told_apart,
+			empty_proof),
+		cmocka_unit_test_setup(
+			a_frame_of_another_length_is_altered_though_its_digest_is_the_same,
+			empty_proof),
+		cmocka_unit_test_setup(
+			a_frame_that_nobody_sent_is_altered_though_an_older_one_is_the_same,
 			empty_proof),
 		cmocka_unit_test_setup(
 			what_was_given_up_is_reported_unless_it_arrived,

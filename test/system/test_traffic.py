@@ -270,6 +270,28 @@ def roles_are_placed_by_the_file():
 
 
 @case
+def an_lcore_shares_the_flits_that_come_to_it_and_never_go_back():
+    if os.cpu_count() < 2:
+        raise Skip("one CPU")
+    # all that e1 sends comes in by lcore 1, and ends on lcore 2: several times
+    # as many flits as there are
+    config = FIGURE1 + ('lcores: { place = ( { role = "s"; lcore = 2; }, '
+                        '{ role = "s1/0"; lcore = 1; }, '
+                        '{ role = "e"; lcore = 2; } ); };\n')
+    with Box() as box:
+        run = box.run(["--packets", "10000", "--packet-flits", "32",
+                       "--traffic", "incast"], config=config,
+                      eal=["--lcores=0@0,1@0,2@1"],
+                      commands="wait up\nstart\nwait sent 60s\n"
+                      "wait drained 30s\nshow lcores\nquit\n").check_clean()
+    assert "lcore 1: 1 ports, 0 cores" in run.out, run.out
+    crossed = [end["counters"] for link in run.report["links"]
+               if link["link"] == "s1-e1" for end in link["ends"]
+               if end["device"] == "s1"][0]
+    assert crossed["rx_ok"] >= 32 * 10000, crossed
+
+
+@case
 def a_truncated_capture_is_reported_and_the_rest_goes_on():
     with Box() as box:
         whole = HEAD + b"".join(record(frame(i, 60 + i)) for i in range(50))

@@ -174,6 +174,28 @@ def a_drop_on_an_lcore_is_told_to_its_source_and_reported():
 
 
 @case
+def what_is_reported_is_what_was_dropped_packet_by_packet():
+    # flows are open before the link goes, and nothing comes through behind
+    # what is dropped: only the notices tell
+    config = NO_RETRY + 'link: { init_action = "discard"; };\n'
+    commands = ("wait up\ntraffic packets 50\nstart\nwait sent\n"
+                "wait drained\nlink s1-e1 disable\n"
+                "wait dead s1-e1\nwait 50ms\ntraffic packets 100\nstart\n"
+                "wait sent\nwait drained\nquit\n")
+    run = planted(None, config, commands)
+    run.check(0)
+    assert numbers(run) == dict(lost=0, duplicated=0, reordered=0,
+                                corrupted=0, reported=200, inexact=0)
+    assert run.report["delivered_packets"] == 100, run.report
+    named = {kind: {(e["source"], e["destination"], e["tag"])
+                    for e in run.report["events"] if e["kind"] == kind}
+             for kind in ("drop", "report")}
+    assert len(named["drop"]) == 200, len(named["drop"])
+    assert named["report"] == named["drop"], (
+        named["report"] ^ named["drop"])
+
+
+@case
 def drops_of_frames_are_reported_too():
     attach = ('attach = ( { endpoint = "e0"; port = "net_pcap0"; '
               'dst = "e1"; } );\n')
