@@ -97,12 +97,18 @@ struct ep_flow {
 	uint32_t resend;  /**< bits set in tx_win */
 	uint32_t retries; /**< timeouts without progress */
 	uint32_t rtt_seq; /**< flit whose round trip is timed */
-	uint32_t gbn_seq; /**< where the last go-back-N began, and when */
+	union {
+		uint32_t gbn_seq;  /**< where the last go-back-N began ... */
+		uint32_t told_tag; /**< without retry: newest reported packet */
+	};
 	uint32_t sync_tag; /**< packet that begins at una, while not OPEN */
 	struct ep_win *tx_win; /**< NULL where una == next */
 	uint32_t hidden; /**< cxl: last number whose place an ACK took */
 	uint32_t flush;	 /**< probe that tells it, or a later one; 0: none */
-	uint64_t gbn_ns;
+	union {
+		uint64_t gbn_ns; /**< ... and when */
+		uint64_t told;	 /**< and those up to it, a bit each; 0: none */
+	};
 	uint64_t rtt_t0_ns;
 	uint64_t srtt_ns;
 	uint64_t rttvar_ns;
@@ -136,6 +142,7 @@ struct ep_flow {
 _Static_assert(sizeof(struct ep_flow) <= 4 * RL_CACHE_LINE,
 	       "a thousand endpoints have a thousand flows each");
 
+#define EP_TOLD 64 /* bits of ep_flow.told */
 #define EP_PAST 4 /* incarnations of a peer that are known to be over */
 
 /** What is known of another endpoint. */
@@ -392,7 +399,7 @@ uint64_t ep_reach_timer(struct rl_ep *ep, struct ep_flow *flow,
 /** There is a way to the peer. */
 void ep_reach_back(struct rl_ep *ep, uint16_t id, uint64_t now_ns);
 /** Without retry: the peer did not wait for packets lo .. hi-1. */
-void ep_on_lost(struct rl_ep *ep, const struct ep_flow *flow, uint32_t lo,
+void ep_on_lost(struct rl_ep *ep, struct ep_flow *flow, uint32_t lo,
 		uint32_t hi, uint64_t now_ns);
 void ep_on_echo(struct rl_ep *ep, struct ep_flow *flow, uint32_t probe,
 		uint64_t now_ns);

@@ -189,9 +189,35 @@ rl_ep_unreachable_count(const struct rl_ep *ep)
 	return ep->nunreachable;
 }
 
+/*
+ * Whether packet @p tag is reported for the first time: each of its flits that
+ * is dropped brings a notice, and its receiver may miss it as well. Of a flow's
+ * packets those EP_TOLD up to the newest are known; what is older is rather
+ * reported twice than never.
+ */
+static bool
+told_first(struct ep_flow *flow, uint32_t tag)
+{
+	const uint32_t ahead = tag - flow->told_tag;
+	const uint32_t back = flow->told_tag - tag;
+
+	if (flow->told == 0 || rl_seq_before(flow->told_tag, tag)) {
+		flow->told = ahead < EP_TOLD ? flow->told << ahead : 0;
+		flow->told |= 1;
+		flow->told_tag = tag;
+		return true;
+	}
+	if (back >= EP_TOLD)
+		return true;
+	if (flow->told >> back & 1)
+		return false;
+	flow->told |= UINT64_C(1) << back;
+	return true;
+}
+
 /** A drop without end-to-end retry: the packet is gone. */
 static void
-report_dropped(struct rl_ep *ep, const struct ep_flow *flow, uint32_t tag,
+report_dropped(struct rl_ep *ep, struct ep_flow *flow, uint32_t tag,
 	       uint64_t now_ns)
 {
 	const struct rl_ep_report r = {
@@ -202,13 +228,15 @@ report_dropped(struct rl_ep *ep, const struct ep_flow *flow, uint32_t tag,
 		.reason = RL_EP_DROPPED,
 	};
 
+	if (!told_first(flow, tag))
+		return;
 	EP_COUNT(ep, reported_packets);
 	if (ep->report != NULL)
 		ep->report(ep->report_ctx, &r, now_ns);
 }
 
 void
-ep_on_lost(struct rl_ep *ep, const struct ep_flow *flow, uint32_t lo,
+ep_on_lost(struct rl_ep *ep, struct ep_flow *flow, uint32_t lo,
 	   uint32_t hi, uint64_t now_ns)
 {
 	/* no honest peer has so many gaps, nor such */

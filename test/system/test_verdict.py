@@ -48,7 +48,7 @@ def only(run, status, **want):
             "%(reordered)d, altered %(corrupted)d, reported %(reported)d\n"
             % all_of)
     assert line in run.out, run.out
-    assert run.report["sent_packets"] == 100 or want.get("any"), run.report
+    assert run.report["sent_packets"] == 100, run.report
 
 
 @case
@@ -187,12 +187,13 @@ def what_is_reported_is_what_was_dropped_packet_by_packet():
     assert numbers(run) == dict(lost=0, duplicated=0, reordered=0,
                                 corrupted=0, reported=200, inexact=0)
     assert run.report["delivered_packets"] == 100, run.report
-    named = {kind: {(e["source"], e["destination"], e["tag"])
-                    for e in run.report["events"] if e["kind"] == kind}
+    named = {kind: sorted((e["source"], e["destination"], e["tag"])
+                          for e in run.report["events"] if e["kind"] == kind)
              for kind in ("drop", "report")}
     assert len(named["drop"]) == 200, len(named["drop"])
+    # each once, though each of its flits brings a notice
     assert named["report"] == named["drop"], (
-        named["report"] ^ named["drop"])
+        len(named["report"]), set(named["report"]) ^ set(named["drop"]))
 
 
 @case

@@ -327,6 +327,50 @@ a_drop_notice_becomes_a_report(void **state)
 	fx_close(&fx);
 }
 
+/* Each flit that is dropped brings a notice, from wherever it was. */
+static void
+a_packet_is_reported_once_however_many_of_its_flits_are_dropped(void **state)
+{
+	(void)state;
+	open_off();
+	send_n(300, 3, true);
+	for (uint32_t tag = 0; tag < 300; tag += 10)
+		for (uint16_t pos = 0; pos < 3; pos++)
+			for (uint32_t i = 0; i < 10; i++)
+				rl_ep_dropped(fx.ep[0], fx.now, 1, 0,
+					      tag + (pos & 1 ? 9 - i : i), pos,
+					      RL_EP_DROP_LOST);
+	assert_int_equal(fx.nreports, 300);
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_reported_packets), 300);
+	for (uint32_t i = 0; i < 300; i++)
+		assert_int_equal(fx.report[i].tag, i);
+	/* 64 are known; what is older is rather reported twice than never */
+	rl_ep_dropped(fx.ep[0], fx.now, 1, 0, 236, 1, RL_EP_DROP_LOST);
+	assert_int_equal(fx.nreports, 300);
+	rl_ep_dropped(fx.ep[0], fx.now, 1, 0, 235, 1, RL_EP_DROP_LOST);
+	assert_int_equal(fx.nreports, 301);
+	fx_close(&fx);
+}
+
+/* And after a gap of any length. */
+static void
+a_packet_far_behind_the_last_report_is_reported(void **state)
+{
+	static const uint32_t tags[] = { 5, 68, 69, 6, 5, 133, 68, 299, 235 };
+
+	(void)state;
+	open_off();
+	send_n(300, 1, true);
+	for (size_t i = 0; i < RL_ARRAY_SIZE(tags); i++)
+		rl_ep_dropped(fx.ep[0], fx.now, 1, 0, tags[i], 0,
+			      RL_EP_DROP_LOST);
+	/* 5 is 64 behind 69, and 68 is 65 behind 133 */
+	assert_int_equal(fx.nreports, 9);
+	rl_ep_dropped(fx.ep[0], fx.now, 1, 0, 299, 0, RL_EP_DROP_LOST);
+	assert_int_equal(fx.nreports, 9);
+	fx_close(&fx);
+}
+
 int
 main(void)
 {
@@ -344,6 +388,10 @@ main(void)
 		cmocka_unit_test(a_jump_delivers_what_was_held_before_it),
 		cmocka_unit_test(duplicates_of_a_reroute_are_dropped_by_tag),
 		cmocka_unit_test(a_drop_notice_becomes_a_report),
+		cmocka_unit_test(
+			a_packet_is_reported_once_however_many_of_its_flits_are_dropped),
+		cmocka_unit_test(
+			a_packet_far_behind_the_last_report_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
