@@ -178,6 +178,7 @@ rl_frame_fit(uint32_t frame_bytes)
 #define RL_SIDEBAND_FLAGS                                                      \
 	(RL_FF_SOP | RL_FF_EOP | RL_FF_LOOPED | RL_FF_REFLECTED)
 #define RL_SIDEBAND_VC(s) ((s) & 7u)
+#define RL_SIDEBAND_SOP 0x08u
 #define RL_SIDEBAND_EOP 0x10u
 #define RL_SIDEBAND_LOOPED 0x20u
 /** SOP, EOP and mark: of what is good in a packet's middle none is set. */

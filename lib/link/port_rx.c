@@ -194,6 +194,71 @@ rx_singles(struct rl_port *port, struct rl_flit *const f[],
 }
 
 /*
+ * Flits of the packet that @p first begins, if it is good, whole, and among the
+ * @p most that it may have; else 0.
+ */
+static inline uint32_t
+rx_whole_flits(uint16_t first, const uint8_t *sideband, uint32_t most)
+{
+	const uint16_t middle = (uint16_t)(first & ~RL_SIDEBAND_SPECIAL);
+	uint32_t i = 1;
+
+	while (i < most && rl_get16(sideband + 2 * i) == middle)
+		i++;
+	return i < most && rl_get16(sideband + 2 * i) ==
+				   (middle | RL_SIDEBAND_EOP)
+		       ? i + 1
+		       : 0;
+}
+
+/*
+ * A whole packet of several flits, on a VC that waits for none: what comes to
+ * the same as rx_accept_some() for its head, its middle and its end.
+ * @return its flits; 0: it is not such a one
+ */
+static uint32_t
+rx_whole(struct rl_port *port, struct rl_flit *const f[],
+	 const uint8_t *sideband, uint32_t n, uint64_t now_ns)
+{
+	const uint16_t first = rl_get16(sideband);
+	const unsigned int vc = RL_SIDEBAND_VC(first);
+	struct rl_flit *last = f[0];
+	uint64_t state;
+	uint32_t flits;
+
+	if (vc >= port->p.cfg->vcs || port_packet_busy(port, vc))
+		return 0;
+	n = rl_min_u32(n, rl_min_u32(port_rx_left(port, vc),
+				     port->p.cfg->max_packet_flits));
+	flits = rx_whole_flits(first, sideband, n);
+	if (flits == 0)
+		return 0;
+	port_packet_untold(port, vc);
+	port_packet_single(f[0], first, port_packet_of_head(port) + flits - 1,
+			   NULL, now_ns);
+	state = rx_door(port, rl_get16(sideband + 2));
+	for (uint32_t i = 1; i < flits; i++) {
+		struct rl_flit *const next = f[i];
+
+		next->state = state;
+		next->loop_id = 0;
+		rl_run_none(next);
+		last->next = next;
+		last = next;
+	}
+	last->next = NULL;
+	last->flags |= RL_FF_EOP;
+	rl_run_make(f[0], f + 1, flits - 2);
+	rl_run_follow(f[0], last, NULL);
+	f[0]->last = last;
+	port->rx.taken[vc] += flits;
+	port_rx_spend(port, flits);
+	rl_pktq_push(&port->packet.out, f[0]);
+	PORT_COUNT(port, rx_packets);
+	return flits;
+}
+
+/*
  * Accepts @p n good flits as far as there is room. Those in the middle of a
  * packet join it many at a time.
  *
@@ -215,6 +280,14 @@ rx_accept(struct rl_port *port, struct rl_flit *const f[],
 
 			i += singles;
 			if (singles != 0)
+				continue;
+		}
+		if ((first & RL_SIDEBAND_SPECIAL) == RL_SIDEBAND_SOP) {
+			const uint32_t flits = rx_whole(
+				port, f + i, sideband + 2 * i, n - i, now_ns);
+
+			i += flits;
+			if (flits != 0)
 				continue;
 		}
 		if (rl_unlikely(RL_SIDEBAND_VC(first) >= port->p.cfg->vcs)) {
