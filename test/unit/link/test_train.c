@@ -302,6 +302,96 @@ a_burst_ends_where_its_link_does(void **state)
 	two_close(&t);
 }
 
+/* Bits of sidebands that change in some frames of data. */
+struct rewrite {
+	unsigned int flit, flits;
+	uint16_t clear, set;
+	unsigned int from, to, seen; /* frames, from 0 */
+};
+
+static enum bench_act
+rewrite_sidebands(void *ctx, struct bench_frame *f)
+{
+	static const uint8_t mac[12] = { 0 };
+	struct rewrite *w = ctx;
+	uint8_t *sb = f->data + RL_FRAME_SIDEBAND_OFF;
+
+	if (f->h.type != RL_FRAME_DATA)
+		return BENCH_PASS;
+	if (w->seen >= w->from && w->seen <= w->to)
+		for (unsigned int i = w->flit; i < w->flit + w->flits; i++)
+			rl_put16(sb + 2 * i,
+				 (uint16_t)((rl_get16(sb + 2 * i) & ~w->clear) |
+					    w->set));
+	w->seen++;
+	rl_frame_seal(f->data, &f->h, mac, false);
+	return BENCH_PASS;
+}
+
+static void
+open_rewritten(struct bench *b, struct rewrite *w)
+{
+	struct rl_link_cfg cfg;
+
+	bench_cfg(&cfg);
+	cfg.flits_per_frame = 8;
+	cfg.max_packet_flits = 4;
+	cfg.credits_flits = 16;
+	memset(b, 0, sizeof(*b));
+	bench_open(b, &cfg);
+	bench_start(b);
+	bench_run(b, 50 * US);
+	b->wire[0].hook = rewrite_sidebands;
+	b->wire[0].ctx = w;
+	b->end[1].hold_vcs = 0xff;
+}
+
+/* What was begun is given up for it. */
+static void
+a_whole_packet_ends_no_other(void **state)
+{
+	struct rewrite w = { .flit = 3, .flits = 1, .clear = RL_SIDEBAND_EOP };
+	struct bench_end *e;
+	struct bench b;
+
+	(void)state;
+	open_rewritten(&b, &w);
+	e = &b.end[1];
+	bench_send(&b, 0, 0, 4, 2);
+	bench_settle(&b, MS);
+	assert_int_equal(COUNTER(e, rx_partial_discard), 1);
+	assert_int_equal(e->kept.packets, 1);
+	assert_int_equal(e->kept.flits, 4);
+	assert_int_equal(bench_info(e).buffered[0], 4);
+	bench_end_release(e);
+	bench_close(&b);
+}
+
+/* A peer that sends by another VC than it has credits for. */
+static void
+whole_packets_are_taken_as_far_as_there_is_room(void **state)
+{
+	struct rewrite w = { .flit = 0, .flits = 8, .clear = 7,
+			     .from = 2, .to = 3 };
+	struct bench_end *e;
+	struct bench b;
+
+	(void)state;
+	open_rewritten(&b, &w);
+	e = &b.end[1];
+	bench_send(&b, 0, 0, 4, 4);
+	bench_run(&b, 10 * US);
+	assert_int_equal(bench_info(e).buffered[0], 16);
+	bench_send(&b, 0, 1, 4, 4);
+	bench_run(&b, 10 * US);
+	assert_true(COUNTER(e, rx_overrun) > 0);
+	assert_int_equal(bench_info(e).buffered[0], 16);
+	bench_end_release(e);
+	bench_settle(&b, 50 * MS);
+	bench_end_release(e);
+	bench_close(&b);
+}
+
 int
 main(void)
 {
@@ -310,6 +400,10 @@ main(void)
 		     a_burst_is_what_its_frames_are_one_by_one),
 		CASE("each frame of a burst has a tag of its own [PHY-3]",
 		     each_frame_of_a_burst_has_a_tag_of_its_own),
+		CASE("a whole packet ends no other",
+		     a_whole_packet_ends_no_other),
+		CASE("whole packets are taken as far as there is room",
+		     whole_packets_are_taken_as_far_as_there_is_room),
 		CASE("a burst ends where its link does",
 		     a_burst_ends_where_its_link_does),
 	};
