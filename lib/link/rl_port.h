@@ -19,12 +19,12 @@
  *                      v                              ^
  *               replay buffer  --- loopback --->  rl_port_loop()
  *                      v                              ^
- *              rl_port_tx_frame()              rl_port_rx_frame()
+ *              rl_port_tx_next()               rl_port_rx_burst()
  *                      v                              |
  *                  PHY: frames out               frames in
  *
- * Call order of a poll: rl_port_rx_frame() for what arrived, then
- * rl_port_tick(), then rl_port_tx_frame() while it gives frames: timers judge
+ * Call order of a poll: rl_port_rx_burst() for what arrived, then
+ * rl_port_tick(), then rl_port_tx_next() while it gives frames: timers judge
  * silence only after everything that arrived has been heard.
  */
 
@@ -246,7 +246,7 @@ void rl_port_rx_frame(struct rl_port *port, uint8_t *frame, uint32_t len,
 		      uint64_t now_ns);
 
 /**
- * Owner, between rl_port_rx_frame() and rl_port_tick(). The PHY may hold more
+ * Owner, between rl_port_rx_burst() and rl_port_tick(). The PHY may hold more
  * frames than were taken: the peer's silence is not judged in this poll.
  */
 void rl_port_rx_more(struct rl_port *port);
