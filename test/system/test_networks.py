@@ -131,7 +131,8 @@ def three_hosts_find_each_other_by_arp_and_neighbour_discovery():
         for port in report["attached"]:
             net = port["network"]
             assert net["stations_learned"] >= 3, port
-            assert net["frames_to_all"] >= 1, port
+            # who asks last has been asked by all others, and knows them
+            assert net["frames_to_all"] >= 1 or port["endpoint"] == "e2", port
             assert port["rx_refused"] == 0, port
 
 
