@@ -190,8 +190,12 @@ wide_buffers(struct rl_sim_plan *plan, struct rl_prng *prng)
 
 	e->tx_buffer_flits = (uint32_t)plan_log(prng, least, 512);
 	e->rx_buffer_flits = (uint32_t)plan_log(prng, least, 512);
-	/* each loss may cost a timeout then */
-	plan->limit_ns += 10 * RL_NS_PER_S;
+	/*
+	 * Each loss may cost a timeout then. Where there is no way for good, a
+	 * buffer of one packet has them given up one after the other.
+	 */
+	plan->limit_ns += 10 * RL_NS_PER_S +
+			  4000 * rl_max_u64(e->give_up_ns, 20 * RL_NS_PER_MS);
 	/* without retry, what can't be waited for is given up openly */
 	if (!e->retry)
 		plan->reports_ok = true;
