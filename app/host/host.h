@@ -39,15 +39,10 @@
 
 #define HOST_ERR_MAX (RL_ERR_MAX + 512)
 
-/** A drop on the way back to the endpoint that sent the packet. */
+/** A drop on the way back to the endpoint that is to be told. */
 struct host_notice {
 	uint32_t dev;
-	uint16_t dst;
-	uint16_t pos;
-	uint32_t tag;
-	uint8_t cos;
-	uint8_t why; /**< enum rl_ep_drop */
-	uint8_t spare[2];
+	struct rl_ep_notice say;
 };
 
 /** Roles of one device that an lcore runs together, one turn a round. */

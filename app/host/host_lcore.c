@@ -46,9 +46,8 @@ take_notices(struct host_lcore *lc, uint64_t now_ns)
 		lc->notices, n, sizeof(n[0]), NOTICE_BURST, NULL);
 
 	for (unsigned int i = 0; i < got; i++)
-		rl_ep_dropped(lc->host->fabric.dev[n[i].dev].core.ep, now_ns,
-			      n[i].dst, n[i].cos, n[i].tag, n[i].pos,
-			      (enum rl_ep_drop)n[i].why);
+		rl_ep_notice(lc->host->fabric.dev[n[i].dev].core.ep, now_ns,
+			     &n[i].say);
 }
 
 /* A device's roles on an lcore: its turn, if it has any. */
@@ -355,31 +354,22 @@ host_on_report(void *ctx, const struct rl_ep_report *r, uint64_t now_ns)
 	});
 }
 
-/* Tells the endpoint that sent a packet which of its flits are gone. */
+/* Tells an endpoint which flits are gone. */
 static void
 notify_source(struct host *h, struct host_lcore *from,
 	      const struct rl_flit *pkt, enum rl_drop_reason why)
 {
-	const uint16_t whose = rl_ep_drop_whose(pkt);
-	const uint32_t dev = h->fabric.topo->ep_dev[whose];
-	struct host_lcore *to = h->lcore[h->place.lcore[host_role(&h->place,
-								  dev, -1)]];
-
-	if (h->fabric.dev[dev].foreign)
-		return; /* its own retry will find out */
 	for (const struct rl_flit *f = pkt; f != NULL; f = f->next) {
-		struct rl_txn t;
 		struct host_notice n;
+		struct host_lcore *to;
 
-		rl_txn_get(f->wire, &t);
-		n = (struct host_notice){
-			.dev = dev,
-			.dst = whose == t.src ? t.dst : t.src,
-			.pos = rl_ep_drop_pos(f),
-			.tag = t.tag,
-			.cos = t.cos,
-			.why = (uint8_t)rl_ep_drop_of(why),
-		};
+		rl_ep_notice_of(f, rl_ep_drop_of(why), &n.say);
+		if (n.say.whose >= h->fabric.topo->nep)
+			continue;
+		n.dev = h->fabric.topo->ep_dev[n.say.whose];
+		if (h->fabric.dev[n.dev].foreign)
+			continue; /* its own retry will find out */
+		to = h->lcore[h->place.lcore[host_role(&h->place, n.dev, -1)]];
 		if (rte_ring_mp_enqueue_elem(to->notices, &n, sizeof(n)) != 0)
 			count(&from->notices_lost);
 	}
@@ -443,7 +433,6 @@ host_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 			.tag = t.tag,
 		},
 	});
-	if (is_reported(why, h->p.cfg->endpoint.retry) &&
-	    rl_ep_drop_whose(pkt) < h->fabric.topo->nep)
+	if (is_reported(why, h->p.cfg->endpoint.retry))
 		notify_source(h, lc, pkt, why);
 }

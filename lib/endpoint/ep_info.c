@@ -11,13 +11,29 @@ rl_ep_deadline(const struct rl_ep *ep)
 	return ep->nheap > 0 ? ep->heap[0].at_ns : RL_NEVER;
 }
 
-uint16_t
-rl_ep_drop_whose(const struct rl_flit *f)
+void
+rl_ep_notice_of(const struct rl_flit *f, enum rl_ep_drop why,
+		struct rl_ep_notice *n)
 {
-	return rl_flit_class(f->wire) == RL_CLASS_CTRL &&
-			       f->wire[EP_CTRL_CMD_OFF] == EP_CMD_ECHO
-		       ? rl_flit_dst(f->wire)
-		       : rl_flit_src(f->wire);
+	const uint8_t *wire = f->wire;
+	const uint16_t src = rl_flit_src(wire), dst = rl_flit_dst(wire);
+	const bool ctrl = rl_flit_class(wire) == RL_CLASS_CTRL;
+	const uint8_t cmd = ctrl ? wire[EP_CTRL_CMD_OFF] : EP_CMDS;
+	const bool answer = cmd == EP_CMD_ECHO || cmd == EP_CMD_LOST;
+
+	*n = (struct rl_ep_notice){
+		.tag = rl_flit_tag(wire),
+		.whose = answer ? dst : src,
+		.peer = answer ? src : dst,
+		.pos = ctrl ? RL_EP_POS_CTRL : rl_get16(wire + 14),
+		.cos = wire[6] >> 4,
+		.why = (uint8_t)why,
+	};
+	if (cmd == EP_CMD_LOST) {
+		n->tag = rl_get32(wire + EP_CTRL_SEQ_OFF);
+		n->end = rl_get32(wire + EP_CTRL_TAG_OFF);
+		n->pos = RL_EP_POS_SKIPPED;
+	}
 }
 
 bool

@@ -298,3 +298,26 @@ rl_ep_dropped(struct rl_ep *ep, uint64_t now_ns, uint16_t dst, uint8_t cos,
 		unreachable(ep, flow, now_ns);
 	ep_tx_ready(ep, flow);
 }
+
+/** The word of packets that were not waited for got lost: it comes by here. */
+static void
+skipped(struct rl_ep *ep, const struct rl_ep_notice *n, uint64_t now_ns)
+{
+	struct ep_flow *flow = ep_flow_find(ep, n->peer, n->cos);
+
+	EP_COUNT(ep, drop_notices);
+	if (flow == NULL ||
+	    rl_seq_before(n->tag, ep_first_tag(ep, n->peer, n->cos)))
+		return; /* of an earlier life */
+	ep_on_lost(ep, flow, n->tag, n->end, now_ns);
+}
+
+void
+rl_ep_notice(struct rl_ep *ep, uint64_t now_ns, const struct rl_ep_notice *n)
+{
+	if (n->pos == RL_EP_POS_SKIPPED)
+		skipped(ep, n, now_ns);
+	else
+		rl_ep_dropped(ep, now_ns, n->peer, n->cos, n->tag, n->pos,
+			      (enum rl_ep_drop)n->why);
+}

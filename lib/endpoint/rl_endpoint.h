@@ -116,11 +116,25 @@ typedef void (*rl_ep_event_fn)(void *ctx, const struct rl_ep_event *event);
 /** In place of a position: a stand-alone flit, not one of a packet. */
 #define RL_EP_POS_CTRL 0xffffu
 
+/** The same: one that named packets which its sender has not waited for. */
+#define RL_EP_POS_SKIPPED 0xfffeu
+
 /** Why the fabric dropped a packet, as far as its source cares. */
 enum rl_ep_drop {
 	RL_EP_DROP_LOST,    /**< worth sending again at once */
 	RL_EP_DROP_NO_PATH, /**< there was no way to the destination */
 	RL_EP_DROP_ASTRAY,  /**< there was none for now: as LOST */
+};
+
+/** What is said of a flit that the fabric dropped; see rl_ep_notice_of(). */
+struct rl_ep_notice {
+	uint32_t tag;   /**< packet, first packet, or number of a probe */
+	uint32_t end;   /**< RL_EP_POS_SKIPPED: the first packet behind those */
+	uint16_t whose; /**< endpoint that is to be told, as the flit says */
+	uint16_t peer;  /**< other end of its flow */
+	uint16_t pos;   /**< flit of the packet, or an RL_EP_POS_ */
+	uint8_t cos;
+	uint8_t why; /**< enum rl_ep_drop */
 };
 
 /** What an endpoint is made of; pointers stay the caller's, and must outlive it. */
@@ -347,27 +361,28 @@ uint32_t rl_ep_len_bytes(const struct rl_flit *head);
  */
 uint32_t rl_ep_copy_out(const struct rl_flit *head, void *buf, uint32_t size);
 
-/** Any thread. What rl_ep_dropped() is told as the position of a flit. */
-static inline uint16_t
-rl_ep_drop_pos(const struct rl_flit *f)
-{
-	return rl_flit_class(f->wire) == RL_CLASS_CTRL
-		       ? RL_EP_POS_CTRL
-		       : rl_get16(f->wire + 14);
-}
-
 /**
- * Any thread. Who is to be told that a flit was dropped: the endpoint that sent
- * it, but of the answer to a probe the one that had asked, which learns that
- * its probe had arrived.
+ * Any thread. Writes to @p n what is to be said of flit @p f, which the fabric
+ * dropped for reason @p why, and to whom.
+ *
+ * That is the endpoint that sent it, but for two: the answer to a probe is told
+ * to the one that had asked, which learns that its probe had arrived; and the
+ * word that packets were not waited for is told to the one that had sent them,
+ * which learns by it what the flit would have told it.
  */
-uint16_t rl_ep_drop_whose(const struct rl_flit *f);
+void rl_ep_notice_of(const struct rl_flit *f, enum rl_ep_drop why,
+		     struct rl_ep_notice *n);
+
+/** Tells an endpoint, which is @p n's whose, of a flit that was dropped. */
+void rl_ep_notice(struct rl_ep *ep, uint64_t now_ns,
+		  const struct rl_ep_notice *n);
 
 /**
  * The fabric says that it dropped flit @p pos of packet @p tag of the flow to
- * @p dst [RXL-4]; of a probe, or its answer, @p tag is the probe's number. Without retry the packet is reported. With retry, if it
- * still waits for its acknowledgment: it is sent again at once; or, where there
- * was no way, the destination is unreachable [EP-6].
+ * @p dst [RXL-4]; of a probe, or its answer, @p tag is the probe's number.
+ * Without retry the packet is reported. With retry, if it still waits for its
+ * acknowledgment: it is sent again at once; or, where there was no way, the
+ * destination is unreachable [EP-6].
  */
 void rl_ep_dropped(struct rl_ep *ep, uint64_t now_ns, uint16_t dst,
 		   uint8_t cos, uint32_t tag, uint16_t pos,

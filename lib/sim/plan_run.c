@@ -228,31 +228,6 @@ on:
 	return false;
 }
 
-/*
- * Without retry, an endpoint that has no room to wait for what is missing gives
- * it up, counts it, and tells its source. Where no way leads there that is lost,
- * too, and nothing is sent again.
- */
-static bool
-told_in_vain(const struct run *r, uint64_t lost)
-{
-	const struct rl_fabric *f = rl_sim_fabric(r->sim);
-	uint64_t squeezed = 0, skipped = 0, cut_off = 0;
-
-	if (r->plan->cfg.endpoint.retry)
-		return false;
-	for (uint32_t d = 0; d < f->ndev; d++) {
-		const struct rl_ep *ep = f->dev[d].core.ep;
-
-		if (ep == NULL)
-			continue;
-		squeezed += rl_ep_counters(ep)[RL_EPC_rx_squeezed];
-		skipped += rl_ep_counters(ep)[RL_EPC_rx_lost_flits];
-		cut_off += rl_ep_counters(ep)[RL_EPC_unreachables];
-	}
-	return squeezed != 0 && cut_off != 0 && lost <= skipped;
-}
-
 static void
 judge_traffic(struct run *r)
 {
@@ -268,7 +243,7 @@ judge_traffic(struct run *r)
 	if (st->reordered != 0)
 		FAIL(r->v, "%llu packets out of order: %s",
 		     (unsigned long long)st->reordered, st->first_error);
-	if (st->lost != 0 && !losses_ok && !told_in_vain(r, st->lost))
+	if (st->lost != 0 && !losses_ok)
 		FAIL(r->v, "%llu of %llu packets lost, %llu reported",
 		     (unsigned long long)st->lost,
 		     (unsigned long long)st->sent,

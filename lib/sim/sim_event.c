@@ -177,19 +177,11 @@ sim_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 	if (s->p.notice_ns == RL_NEVER || !drop_is_noticed(why, retry))
 		return;
 	for (unsigned int n = pkt->pkt_flits; n > 0; n--, f = f->next) {
-		const uint16_t whose = rl_ep_drop_whose(f);
-		const struct sim_notice notice = {
+		struct sim_notice notice = {
 			.at_ns = now_ns + s->p.notice_ns,
-			.src = whose,
-			.dst = whose == rl_flit_src(f->wire)
-				       ? rl_flit_dst(f->wire)
-				       : rl_flit_src(f->wire),
-			.tag = rl_flit_tag(f->wire),
-			.pos = rl_ep_drop_pos(f),
-			.cos = f->wire[6] >> 4,
-			.why = (uint8_t)rl_ep_drop_of(why),
 		};
 
+		rl_ep_notice_of(f, rl_ep_drop_of(why), &notice.say);
 		notice_push(s, &notice);
 		if (!retry) /* a link-level packet is one of the client's */
 			break;
@@ -223,14 +215,12 @@ sim_notice_deliver(struct rl_sim *s)
 			s->notice[s->notice_head++ & s->notice_mask];
 		uint32_t dev;
 
-		if (n.src >= topo->nep)
+		if (n.say.whose >= topo->nep)
 			continue;
-		dev = topo->ep_dev[n.src];
+		dev = topo->ep_dev[n.say.whose];
 		if (s->dead[dev])
 			continue;
-		rl_ep_dropped(s->fabric.dev[dev].core.ep, s->now_ns, n.dst,
-			      n.cos, n.tag, n.pos,
-			      (enum rl_ep_drop)n.why);
+		rl_ep_notice(s->fabric.dev[dev].core.ep, s->now_ns, &n.say);
 		sim_ready(s, s->dev_role[dev]);
 	}
 }

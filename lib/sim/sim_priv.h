@@ -144,12 +144,7 @@ struct sim_heap_slot {
 /* A drop of which the source is to hear. */
 struct sim_notice {
 	uint64_t at_ns;
-	uint32_t tag;
-	uint16_t src;
-	uint16_t dst;
-	uint16_t pos;
-	uint8_t cos;
-	uint8_t why; /* enum rl_ep_drop */
+	struct rl_ep_notice say;
 };
 
 #define SIM_NO_PART 0xffffu

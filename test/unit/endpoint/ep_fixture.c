@@ -301,6 +301,15 @@ fx_drop_all(struct fx *fx, struct rl_pktq *q)
 		fx_drop(fx, rl_pktq_pop(q));
 }
 
+void
+fx_notice(struct fx *fx, const struct rl_flit *f, enum rl_ep_drop why)
+{
+	struct rl_ep_notice n;
+
+	rl_ep_notice_of(f, why, &n);
+	rl_ep_notice(fx->ep[n.whose], fx->now, &n);
+}
+
 struct rl_flit *
 fx_copy(struct fx *fx, const struct rl_flit *pkt)
 {

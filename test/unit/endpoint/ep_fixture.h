@@ -92,6 +92,9 @@ unsigned int fx_take(struct fx *fx, unsigned int ep, bool gaps);
 void fx_drop(struct fx *fx, struct rl_flit *pkt);
 void fx_drop_all(struct fx *fx, struct rl_pktq *q);
 
+/** Tells whom it concerns that the fabric dropped a flit, which stays. */
+void fx_notice(struct fx *fx, const struct rl_flit *f, enum rl_ep_drop why);
+
 /** A copy of a packet, as a network that duplicates makes it. */
 struct rl_flit *fx_copy(struct fx *fx, const struct rl_flit *pkt);
 

@@ -66,13 +66,12 @@ what_is_held_stays_and_what_had_left_is_known_to_be_gone(void **state)
 static void
 probe_dropped(struct rl_flit *f, enum rl_ep_drop why)
 {
-	const uint16_t whose = rl_ep_drop_whose(f);
-	const uint16_t src = rl_flit_src(f->wire), dst = rl_flit_dst(f->wire);
+	struct rl_ep_notice n;
 
-	assert_int_equal(rl_ep_drop_pos(f), RL_EP_POS_CTRL);
-	assert_int_equal(whose, 0); /* it has asked */
-	rl_ep_dropped(fx.ep[whose], fx.now, whose == src ? dst : src, 0,
-		      rl_flit_tag(f->wire), RL_EP_POS_CTRL, why);
+	rl_ep_notice_of(f, why, &n);
+	assert_int_equal(n.pos, RL_EP_POS_CTRL);
+	assert_int_equal(n.whose, 0); /* it has asked */
+	rl_ep_notice(fx.ep[n.whose], fx.now, &n);
 	fx_drop(&fx, f);
 }
 

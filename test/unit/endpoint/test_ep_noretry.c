@@ -144,6 +144,93 @@ what_comes_after_its_gap_was_skipped_is_reported_once(void **state)
 		}
 }
 
+/*
+ * The word that packets came too late is lost on its way: its notice says it.
+ * @return the notice; endpoint 0 has sent 8 packets, of which each but the first
+ * and the last came too late
+ */
+static struct rl_ep_notice
+lose_the_word(void)
+{
+	struct rl_flit *pkt[8];
+	struct rl_ep_notice notice;
+	struct rl_pktq q;
+
+	for (unsigned int k = 0; k < 8; k++)
+		pkt[k] = fx_emit(&fx, 1);
+	fx_rx(&fx, 1, pkt[0]);
+	fx_rx(&fx, 1, pkt[7]);
+	fx.now += 500;
+	fx_settle(&fx);
+	assert_int_equal(fx_take(&fx, 1, true), 2);
+	for (unsigned int k = 1; k < 7; k++)
+		fx_rx(&fx, 1, pkt[k]);
+	q = fx_poll(&fx, 1);
+	assert_int_equal(q.flits, 1);
+	rl_ep_notice_of(q.head, RL_EP_DROP_NO_PATH, &notice);
+	fx_drop_all(&fx, &q);
+	fx_settle(&fx);
+	assert_int_equal(fx.nreports, 0);
+	return notice;
+}
+
+static void
+the_word_of_late_packets_is_told_by_its_notice_too(void **state)
+{
+	struct rl_ep_notice n;
+
+	(void)state;
+	open_off();
+	n = lose_the_word();
+	assert_int_equal(n.whose, 0); /* not 1, which has sent it */
+	assert_int_equal(n.peer, 1);
+	assert_int_equal(n.pos, RL_EP_POS_SKIPPED);
+	for (unsigned int i = 0; i < 2; i++) {
+		rl_ep_notice(fx.ep[n.whose], fx.now, &n);
+		assert_int_equal(fx.nreports, 6);
+	}
+	for (unsigned int k = 0; k < 8; k++)
+		assert_int_equal(reports_of(k), k != 0 && k != 7);
+	/* it says nothing of the way to whom it names */
+	assert_false(rl_ep_unreachable(fx.ep[0], 1, NULL));
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_drop_notices), 2);
+	fx_close(&fx);
+}
+
+/* What a flit says that was hurt before it was dropped is not believed. */
+static void
+a_notice_of_packets_never_sent_reports_nothing(void **state)
+{
+	static const struct {
+		uint16_t peer;
+		uint8_t cos;
+		uint32_t tag, end;
+	} bad[] = {
+		{ 1, 0, 1, 9 },		    /* beyond what was sent */
+		{ 1, 0, 0xfffffff0u, 2 },   /* before the first */
+		{ 1, 0, 5, 4 },		    /* backwards */
+		{ 1, 3, 1, 4 },		    /* no such flow */
+		{ 2, 0, 1, 4 },		    /* no such peer's flow */
+		{ 1, 0, 0x40000000u, 4 },   /* far off */
+	};
+	struct rl_ep_notice n;
+
+	(void)state;
+	open_off();
+	n = lose_the_word();
+	for (size_t i = 0; i < RL_ARRAY_SIZE(bad); i++) {
+		struct rl_ep_notice m = n;
+
+		m.peer = bad[i].peer;
+		m.cos = bad[i].cos;
+		m.tag = bad[i].tag;
+		m.end = bad[i].end;
+		rl_ep_notice(fx.ep[0], fx.now, &m);
+		assert_int_equal(fx.nreports, 0);
+	}
+	fx_close(&fx);
+}
+
 /* The newest are kept in mind, of all flows; the rest is late and no more. */
 static void
 so_many_gaps_are_kept_in_mind_and_no_more(void **state)
@@ -379,6 +466,9 @@ main(void)
 		cmocka_unit_test(a_gap_is_waited_for_and_then_skipped_and_counted),
 		cmocka_unit_test(
 			what_comes_after_its_gap_was_skipped_is_reported_once),
+		cmocka_unit_test(
+			the_word_of_late_packets_is_told_by_its_notice_too),
+		cmocka_unit_test(a_notice_of_packets_never_sent_reports_nothing),
 		cmocka_unit_test(so_many_gaps_are_kept_in_mind_and_no_more),
 		cmocka_unit_test(each_gap_has_a_time_of_its_own),
 		cmocka_unit_test(what_comes_late_but_in_time_is_put_in_its_place),

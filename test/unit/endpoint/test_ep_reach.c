@@ -38,10 +38,7 @@ no_path(struct rl_flit *pkt)
 	const struct rl_flit *f = pkt;
 
 	for (unsigned int n = pkt->pkt_flits; n > 0; n--, f = f->next)
-		rl_ep_dropped(fx.ep[rl_flit_src(f->wire)], fx.now,
-			      rl_flit_dst(f->wire), f->wire[6] >> 4,
-			      rl_flit_tag(f->wire), rl_ep_drop_pos(f),
-			      RL_EP_DROP_NO_PATH);
+		fx_notice(&fx, f, RL_EP_DROP_NO_PATH);
 	fx_drop(&fx, pkt);
 }
 
@@ -282,9 +279,7 @@ retries_that_are_dropped_for_another_reason_do_not_keep_a_flow_alive(void **stat
 		while (!rl_pktq_empty(&q)) {
 			struct rl_flit *pkt = rl_pktq_pop(&q);
 
-			rl_ep_dropped(fx.ep[0], fx.now, 1, 0,
-				      rl_flit_tag(pkt->wire),
-				      rl_ep_drop_pos(pkt), RL_EP_DROP_LOST);
+			fx_notice(&fx, pkt, RL_EP_DROP_LOST);
 			fx_drop(&fx, pkt);
 		}
 		fx.now += 5000;
