@@ -264,7 +264,7 @@ rx_burst(const struct rl_codec *c, uint8_t *const f[], const uint32_t eseq[],
 
 /**
  * FEC syndromes of eight flits, each copied to its @p dst where @p copy.
- * Prefetches eight flits @p ahead.
+ * Prefetches eight flits @p ahead, unless that is NULL.
  */
 FORCE_INLINE __m512i
 fec_group(const struct fec512 *fk, const uint8_t *const src[],
@@ -283,7 +283,8 @@ fec_group(const struct fec512 *fk, const uint8_t *const src[],
 			if (copy)
 				store(dst[2 * h + i], &v);
 			part[i] = fec_syndrome_part(fk, &v);
-			rl_prefetch_flit(ahead[2 * h + i]);
+			if (ahead != NULL)
+				rl_prefetch_flit(ahead[2 * h + i]);
 		}
 		pair[h] = add_words(part[0], part[1]);
 	}
@@ -398,8 +399,7 @@ avx512_receive(const struct rl_codec *c, const uint8_t *const src[],
 #pragma GCC unroll 8
 		for (unsigned int k = 0; k < GROUP; k++)
 			dst[k] = f[i + k]->wire;
-		dirty += hop_group(c, &fk, src + i,
-				   src + (i + 2 * GROUP <= n ? i + GROUP : n - GROUP), dst, fec + i);
+		dirty += hop_group(c, &fk, src + i, NULL, dst, fec + i);
 	}
 	if (i + QUAD <= n) {
 		dirty += hop_quad(c, &fk, src + i, f + i, fec + i);

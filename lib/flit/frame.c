@@ -182,9 +182,7 @@ store_words(uint8_t *frame, uint64_t w[], uint32_t n, uint32_t check)
 
 	w[CHECK_WORD] |= (uint64_t)check << CHECK_SHIFT;
 #pragma GCC unroll 8
-	for (uint32_t i = 0; i < WORDS_SHORT; i++)
-		to[i] = w[i];
-	for (uint32_t i = WORDS_SHORT; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		to[i] = w[i];
 }
 
@@ -351,6 +349,17 @@ rl_frame_init_get(const uint8_t *frame, struct rl_frame_init *init)
 	init->keyed = at[33] & 1;
 }
 
+/* One by one, as they are read again: in blocks, they would wait for that. */
+FRAME_INLINE void
+load_words(uint64_t w[], const uint8_t *frame, uint32_t from, uint32_t to)
+{
+	const frame_word *const word = (const frame_word *)(const void *)frame;
+
+#pragma GCC unroll 8
+	for (uint32_t i = from; i < to; i++)
+		w[i] = word[i];
+}
+
 /* Without flits: how long the frame must be besides. */
 static enum rl_frame_error
 open_empty(struct rl_frame_hdr *h, uint32_t len, uint16_t said)
@@ -360,6 +369,12 @@ open_empty(struct rl_frame_hdr *h, uint32_t len, uint16_t said)
 	if (h->bytes > RL_FRAME_BYTES_MAX)
 		return RL_FRAME_COUNT_ERR;
 	return len < h->bytes ? RL_FRAME_TRUNCATED : RL_FRAME_OK;
+}
+
+FRAME_INLINE uint64_t
+stamp_of(const uint64_t w[])
+{
+	return (w[2] >> 8 & 0xff) << 48 | (w[5] & 0xffffffffffff);
 }
 
 /* Reads words 2 to 6 of a header that is in order. */
@@ -374,19 +389,9 @@ read_words(struct rl_frame_hdr *h, const uint64_t w[])
 	/* as two, as they were loaded */
 	memcpy(h->credit, w + 3, sizeof(w[3]));
 	memcpy(h->credit + RL_VCS / 2, w + 4, sizeof(w[4]));
-	h->stamp = (w[2] >> 8 & 0xff) << 48 | (w[5] & 0xffffffffffff);
+	h->stamp = stamp_of(w);
 	h->stamp_echo = (uint32_t)(w[5] >> 48 | w[6] << 16);
 	h->bytes = 0;
-}
-
-/* One by one, as they are read again: in blocks, they would wait for that. */
-FRAME_INLINE void
-load_words(uint64_t w[], const uint8_t *frame, uint32_t from, uint32_t to)
-{
-	const frame_word *const word = (const frame_word *)(const void *)frame;
-
-	for (uint32_t i = from; i < to; i++)
-		w[i] = word[i];
 }
 
 /* What can be said before the check. @p n: words of the header */
@@ -437,14 +442,11 @@ open_short_hw(const uint8_t *frame, uint32_t len, struct rl_frame_hdr *h)
 {
 	const uint64_t like = ETHERTYPE_LE |
 			      (RL_FRAME_DATA | RL_FRAME_VERSION << 4) << 16;
-	const frame_word *const from = (const frame_word *)(const void *)frame;
 	uint64_t w[WORDS_SHORT];
 
 	if (len < RL_FRAME_HEADER_SHORT)
 		return false;
-#pragma GCC unroll 8
-	for (uint32_t i = 0; i < WORDS_SHORT; i++)
-		w[i] = from[i];
+	load_words(w, frame, 0, WORDS_SHORT);
 	h->type = RL_FRAME_DATA;
 	h->nflits = (uint8_t)(w[1] >> 56);
 	if ((w[1] >> 32 & 0xffffff) != like ||
@@ -517,7 +519,7 @@ open_like_hw(const uint8_t *frame, uint32_t len, const uint8_t *before,
 	if ((uint32_t)(w[CHECK_WORD] >> CHECK_SHIFT) != check_hw(w, n))
 		return 0;
 	*seq = (uint16_t)(w[2] >> 32);
-	*stamp = (w[2] >> 8 & 0xff) << 48 | (w[5] & 0xffffffffffff);
+	*stamp = stamp_of(w);
 	return nflits;
 }
 

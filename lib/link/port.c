@@ -235,7 +235,7 @@ rx_next(struct rl_port *port, struct port_train *train, const uint8_t *frame,
 	port_detect_heard(port);
 	port_rtt_sample(port, h, now_ns);
 	(void)port_rx_news(port, h->stamp);
-	port_train_add(train, frame, h->nflits, h->stamp, 0);
+	port_train_add(train, frame, h->nflits, h->stamp);
 }
 
 /*
@@ -258,7 +258,7 @@ rx_like(struct rl_port *port, struct port_train *train, const uint8_t *before,
 		return false;
 	port_rtt_again(port, stamp, now_ns);
 	(void)port_rx_news(port, stamp);
-	port_train_add(train, frame, nflits, stamp, 0);
+	port_train_add(train, frame, nflits, stamp);
 	return true;
 }
 
@@ -294,7 +294,7 @@ rx_frame(struct rl_port *port, struct port_train *train, uint8_t *frame,
 	if (rl_unlikely(h->type != RL_FRAME_DATA))
 		rx_control(port, h, now_ns);
 	else if (rl_likely(port_rx_expected(port, h)))
-		port_train_add(train, frame, h->nflits, h->stamp, 0);
+		port_train_add(train, frame, h->nflits, h->stamp);
 	else
 		port_rx_data(port, frame, h, now_ns);
 }

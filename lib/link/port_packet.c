@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "port_credits.h"
+#include "port_packet.h"
 
 void
 port_packet_reset(struct rl_port *port)
@@ -379,10 +380,9 @@ port_packet_join(struct rl_port *port, struct rl_flit *const f[],
 		 const uint8_t *sideband, uint32_t n, uint64_t state,
 		 uint64_t now_ns)
 {
-	const uint16_t first = rl_get16(sideband);
-	const unsigned int vc = RL_SIDEBAND_VC(first);
-	struct rl_flit *pkt = port->packet.part[vc], *last;
-	uint32_t i = 0, flits;
+	const unsigned int vc = RL_SIDEBAND_VC(rl_get16(sideband));
+	struct rl_flit *pkt = port->packet.part[vc];
+	uint32_t flits;
 
 	if (pkt == NULL)
 		return 0;
@@ -390,22 +390,12 @@ port_packet_join(struct rl_port *port, struct rl_flit *const f[],
 	if (flits >= port->p.cfg->max_packet_flits)
 		return 0;
 	n = rl_min_u32(n, port->p.cfg->max_packet_flits - flits);
-	last = pkt->last;
-	do {
-		struct rl_flit *const next = f[i];
-
-		next->state = state;
-		next->loop_id = 0;
-		rl_run_none(next);
-		last->next = next;
-		last = next;
-	} while (++i < n && rl_get16(sideband + 2 * i) == first);
-	rl_run_make(pkt, f, i);
-	last->next = NULL;
-	pkt->last = last;
-	pkt->pkt_flits = (uint16_t)(pkt->pkt_flits + i);
+	n = port_packet_alike(sideband, n);
+	pkt->last = port_packet_chain(pkt->last, f, n, state);
+	rl_run_make(pkt, f, n);
+	pkt->pkt_flits = (uint16_t)(pkt->pkt_flits + n);
 	port->packet.since_ns[vc] = now_ns;
-	return i;
+	return n;
 }
 
 /* Cut-through: what arrived of a packet goes on without its rest [LCB-1]. */

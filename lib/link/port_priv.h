@@ -18,7 +18,7 @@
  *   port_retry.c  port_packet.c  port_rtt.c
  *
  * and all of them port_event.c. port_credits.h, port_queue.h, port_retry.h and
- * port_single.h are inline parts of port_rx.c, port_queue.c, port_retry.c and
+ * port_packet.h are inline parts of port_rx.c, port_queue.c, port_retry.c and
  * port_packet.c. A part below port_state.c never ends a link nor retrains it: it
  * returns a verdict, and port_act() carries it out.
  */
@@ -30,6 +30,8 @@
 #include "rl_port.h"
 #include "rl_seq.h"
 #include "rl_shared.h"
+
+struct port_train;
 
 /** What a part asks of the state machine. */
 enum port_wish {
@@ -476,7 +478,6 @@ bool port_rx_expected(const struct rl_port *port, const struct rl_frame_hdr *h);
  * With link retry: flits of frames newer than all, the first of which is
  * expected. None is left in the train (port_train.h).
  */
-struct port_train;
 void port_rx_train(struct rl_port *port, struct port_train *t, uint64_t now_ns);
 /* A frame without flits: does its number show a lost tail? */
 void port_rx_idle(struct rl_port *port, const struct rl_frame_hdr *h,

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "port_credits.h"
-#include "port_single.h"
+#include "port_packet.h"
 #include "port_train.h"
 
 void
@@ -203,8 +203,10 @@ rx_whole_flits(uint16_t first, const uint8_t *sideband, uint32_t most)
 	const uint16_t middle = (uint16_t)(first & ~RL_SIDEBAND_SPECIAL);
 	uint32_t i = 1;
 
-	while (i < most && rl_get16(sideband + 2 * i) == middle)
-		i++;
+	if (most < 2)
+		return 0;
+	if (rl_get16(sideband + 2) == middle)
+		i += port_packet_alike(sideband + 2, most - 1);
 	return i < most && rl_get16(sideband + 2 * i) ==
 				   (middle | RL_SIDEBAND_EOP)
 		       ? i + 1
@@ -222,8 +224,7 @@ rx_whole(struct rl_port *port, struct rl_flit *const f[],
 {
 	const uint16_t first = rl_get16(sideband);
 	const unsigned int vc = RL_SIDEBAND_VC(first);
-	struct rl_flit *last = f[0];
-	uint64_t state;
+	struct rl_flit *last;
 	uint32_t flits;
 
 	if (vc >= port->p.cfg->vcs || port_packet_busy(port, vc))
@@ -236,17 +237,8 @@ rx_whole(struct rl_port *port, struct rl_flit *const f[],
 	port_packet_untold(port, vc);
 	port_packet_single(f[0], first, port_packet_of_head(port) + flits - 1,
 			   NULL, now_ns);
-	state = rx_door(port, rl_get16(sideband + 2));
-	for (uint32_t i = 1; i < flits; i++) {
-		struct rl_flit *const next = f[i];
-
-		next->state = state;
-		next->loop_id = 0;
-		rl_run_none(next);
-		last->next = next;
-		last = next;
-	}
-	last->next = NULL;
+	last = port_packet_chain(f[0], f + 1, flits - 1,
+				 rx_door(port, rl_get16(sideband + 2)));
 	last->flags |= RL_FF_EOP;
 	rl_run_make(f[0], f + 1, flits - 2);
 	rl_run_follow(f[0], last, NULL);
@@ -332,15 +324,17 @@ rx_fec(struct rl_port *port, const uint8_t fec[], uint32_t n)
 }
 
 /*
- * Takes a train whose first flit has the expected number. Stops at the first
- * that cannot be taken. @return how many were
+ * Takes flits @p at .. @p end - 1 of a train, of which the first has the
+ * expected number. Stops at the first that cannot be taken.
+ * @return how many were
  */
 static uint32_t
-rx_take(struct rl_port *port, const struct port_train *t, uint64_t now_ns)
+rx_take(struct rl_port *port, const struct port_train *t, uint32_t at,
+	uint32_t end, uint64_t now_ns)
 {
 	struct rl_flit *f[PORT_TRAIN_FLITS];
 	uint8_t fec[PORT_TRAIN_FLITS];
-	const uint32_t n = t->flits;
+	const uint32_t n = end - at;
 	const uint32_t got = rl_flit_get_bulk(port->p.cache, f, n);
 	uint32_t good = got;
 
@@ -348,10 +342,10 @@ rx_take(struct rl_port *port, const struct port_train *t, uint64_t now_ns)
 		__builtin_prefetch(f[i], 1);
 	if (rl_unlikely(got < n))
 		PORT_COUNT(port, rx_no_buffer);
-	if (rl_unlikely(rl_codec_receive(port->p.codec, t->src, f, got, fec) !=
-			0))
+	if (rl_unlikely(rl_codec_receive(port->p.codec, t->src + at, f, got,
+					 fec) != 0))
 		good = rx_fec(port, fec, got);
-	good = rx_accept(port, f, t->sideband, good, now_ns);
+	good = rx_accept(port, f, t->sideband + 2 * at, good, now_ns);
 	PORT_COUNT_N(port, rx_ok, good);
 	for (uint32_t i = good; i < got; i++)
 		rl_flit_put(port->p.cache, f[i]);
@@ -360,39 +354,20 @@ rx_take(struct rl_port *port, const struct port_train *t, uint64_t now_ns)
 	return good;
 }
 
-/* The flits of a frame from @p skip on. */
-static void
-rx_take_frame(struct rl_port *port, const uint8_t *frame,
-	      const struct rl_frame_hdr *h, uint32_t skip, uint64_t now_ns)
-{
-	struct port_train t;
-
-	port_train_begin(&t);
-	port_train_add(&t, frame, h->nflits, h->stamp, skip);
-	(void)rx_take(port, &t, now_ns);
-}
-
 /*
  * The same without link retry [LCB-4]: a bad flit is dropped and reported, and
  * with it the packet it belonged to; the next good one is taken.
  */
 static void
-rx_take_unreliable(struct rl_port *port, const uint8_t *frame,
-		   const struct rl_frame_hdr *h, uint64_t now_ns)
+rx_take_unreliable(struct rl_port *port, const struct port_train *t,
+		   uint64_t now_ns)
 {
-	for (uint32_t i = 0; i < h->nflits; i++) {
-		struct port_train t;
-		const uint32_t want = port->rx.expected + 1;
-		unsigned int vc;
+	for (uint32_t i = 0; i < t->flits; i++) {
+		const unsigned int vc = t->sideband[2 * i] & 7;
 
-		port_train_begin(&t);
-		port_train_add(&t, frame, h->nflits, h->stamp, i);
-		t.flits = 1;
-		vc = rl_get16(t.sideband) & 7;
-		(void)rx_take(port, &t, now_ns);
-		if (port->rx.expected == want)
+		if (rx_take(port, t, i, i + 1, now_ns) != 0)
 			continue;
-		port->rx.expected = want;
+		port->rx.expected++;
 		port->rx.taken[vc]++;
 		port_rx_spend(port, 1);
 		port_rx_free(port, vc, 1);
@@ -447,8 +422,11 @@ rx_order(struct rl_port *port, uint8_t *frame, const struct rl_frame_hdr *h,
 	const uint32_t seq =
 		rl_seq_widen(port->rx.expected, h->seq, RL_LINK_SEQ_BITS);
 	const int32_t ahead = rl_seq_diff(seq, port->rx.expected);
+	struct port_train t;
 	uint32_t skip = 0;
 
+	port_train_begin(&t);
+	port_train_add(&t, frame, h->nflits, h->stamp);
 	if (h->flags & RL_FRF_RETRY)
 		PORT_COUNT_N(port, rx_replay, h->nflits);
 	/* without link retry numbers never go back: the newest frame is right,
@@ -456,7 +434,7 @@ rx_order(struct rl_port *port, uint8_t *frame, const struct rl_frame_hdr *h,
 	if (!port->p.cfg->retry &&
 	    (ahead >= 0 || h->stamp == port->rx.newest)) {
 		rx_lost(port, seq, now_ns);
-		rx_take_unreliable(port, frame, h, now_ns);
+		rx_take_unreliable(port, &t, now_ns);
 		port_packet_wait(port,
 				 rl_deadline(now_ns,
 					     port->p.cfg->replay_timer_max_ns));
@@ -475,7 +453,7 @@ rx_order(struct rl_port *port, uint8_t *frame, const struct rl_frame_hdr *h,
 			port_owe(port, OWE_ACK);
 	}
 	if (skip < h->nflits && port->p.cfg->retry)
-		rx_take_frame(port, frame, h, skip, now_ns);
+		(void)rx_take(port, &t, skip, t.flits, now_ns);
 }
 
 bool
@@ -529,7 +507,7 @@ port_rx_train(struct rl_port *port, struct port_train *t, uint64_t now_ns)
 
 	if (t->flits == 0)
 		return;
-	took = rx_take(port, t, now_ns);
+	took = rx_take(port, t, 0, t->flits, now_ns);
 	if (took != 0)
 		port->rx.data_stamp = train_stamp(t, took - 1);
 	if (port->p.cfg->switching == RL_CUT_THROUGH)

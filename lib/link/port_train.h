@@ -4,10 +4,11 @@
 
 /**
  * @file
- * A train: flits that follow each other on a link, of one frame or of several
- * that came in one burst. They are checked, copied and taken as one row, so that
- * short frames cost what long ones cost. The flits stay in their frames until
- * the train is taken; a train lives no longer than the call that made it.
+ * `struct port_train`: flits that follow each other on a link, of one frame or
+ * of several that came in one burst. They are checked, copied and taken as one
+ * row, so that short frames cost what long ones cost. The flits stay in their
+ * frames until the train is taken; a train lives no longer than the call that
+ * made it.
  */
 
 #include <string.h>
@@ -43,24 +44,20 @@ port_train_room(const struct port_train *t, uint32_t nflits)
 	       t->flits + nflits <= PORT_TRAIN_FLITS;
 }
 
-/*
- * The flits of a frame of @p nflits, but for the first @p skip, join the train.
- */
+/* The flits of a frame join the train. */
 static inline void
 port_train_add(struct port_train *t, const uint8_t *frame, uint32_t nflits,
-	       uint64_t stamp, uint32_t skip)
+	       uint64_t stamp)
 {
-	const uint8_t *flit = frame + rl_frame_header_bytes(nflits) +
-			      (size_t)skip * RL_FLIT_BYTES;
-	const uint8_t *from = frame + RL_FRAME_SIDEBAND_OFF + 2 * skip;
+	const uint8_t *flit = frame + rl_frame_header_bytes(nflits);
+	const uint8_t *from = frame + RL_FRAME_SIDEBAND_OFF;
 	uint8_t *to = t->sideband + 2 * t->flits;
-	const uint32_t n = nflits - skip;
 
-	for (uint32_t i = 0; i < 2 * n; i += PORT_TRAIN_STEP)
+	for (uint32_t i = 0; i < 2 * nflits; i += PORT_TRAIN_STEP)
 		memcpy(to + i, from + i, PORT_TRAIN_STEP);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < nflits; i++)
 		t->src[t->flits + i] = flit + (size_t)i * RL_FLIT_BYTES;
-	t->flits += n;
+	t->flits += nflits;
 	t->stamp[t->frames] = stamp;
 	t->end[t->frames++] = t->flits;
 }

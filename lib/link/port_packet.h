@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef PORT_SINGLE_H
-#define PORT_SINGLE_H
+#ifndef PORT_PACKET_H
+#define PORT_PACKET_H
 
 /**
  * @file
- * Packets of one flit as they come in: a part of port_packet.c for port_rx.c,
- * which has many of them at once.
+ * Packets that come in without anything to wait for: the inline part of
+ * port_packet.c, for port_rx.c too, which has many of their flits at once.
  */
 
 #include <string.h>
@@ -84,6 +84,42 @@ port_packet_single(struct rl_flit *f, uint16_t sideband, uint64_t of_head,
 	rl_run_none(f);
 }
 
+/*
+ * How many of the first @p n flits, and at least the first, have the first
+ * one's sideband.
+ */
+static inline uint32_t
+port_packet_alike(const uint8_t *sideband, uint32_t n)
+{
+	const uint16_t first = rl_get16(sideband);
+	uint32_t i = 1;
+
+	while (i < n && rl_get16(sideband + 2 * i) == first)
+		i++;
+	return i;
+}
+
+/*
+ * @p n flits, not the first of their packet, follow @p last, each of @p state.
+ * @return the new last one; nothing follows it yet
+ */
+static inline struct rl_flit *
+port_packet_chain(struct rl_flit *last, struct rl_flit *const f[], uint32_t n,
+		  uint64_t state)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct rl_flit *const next = f[i];
+
+		next->state = state;
+		next->loop_id = 0;
+		rl_run_none(next);
+		last->next = next;
+		last = next;
+	}
+	last->next = NULL;
+	return last;
+}
+
 _Static_assert(offsetof(struct rl_flit, in_port) ==
 			       offsetof(struct rl_flit, pkt_flits) + 2 &&
 		       offsetof(struct rl_flit, dst) ==
@@ -92,4 +128,4 @@ _Static_assert(offsetof(struct rl_flit, in_port) ==
 			       offsetof(struct rl_flit, pkt_flits) + 6,
 	       "one word, in this order");
 
-#endif /* PORT_SINGLE_H */
+#endif /* PORT_PACKET_H */
