@@ -3,19 +3,7 @@
  * The frame's header: what is sealed is what opens, and each way of being
  * wrong is refused with its own reason, in the order of the checks [FLIT-3].
  */
-#include "bench.h"
-
-static const uint8_t mac[12] = { 2, 1, 2, 3, 4, 5, 2, 6, 7, 8, 9, 10 };
-
-static uint8_t *
-frame_new(void)
-{
-	uint8_t *f = aligned_alloc(RL_CACHE_LINE, RL_FRAME_BYTES_MAX);
-
-	assert_non_null(f);
-	memset(f, 0xa5, RL_FRAME_BYTES_MAX);
-	return f;
-}
+#include "frame_fixture.h"
 
 /* Opens a frame in both ways, which say the same. */
 static enum rl_frame_error
@@ -30,21 +18,6 @@ open_both(const uint8_t *f, uint32_t len, struct rl_frame_hdr *h, bool hw)
 	if (e == RL_FRAME_OK)
 		assert_memory_equal(&other, h, sizeof(other));
 	return e;
-}
-
-static struct rl_frame_hdr
-header(unsigned int nflits)
-{
-	struct rl_frame_hdr h = {
-		.type = nflits != 0 ? RL_FRAME_DATA : RL_FRAME_IDLE,
-		.nflits = (uint8_t)nflits, .flags = RL_FRF_NAK | RL_FRF_ACKREQ,
-		.tx_epoch = 255, .rx_epoch = 1, .seq = 65535, .ack = 32768,
-		.stamp = 0xfedcba98765432, .stamp_echo = 0x01020304,
-	};
-
-	for (unsigned int vc = 0; vc < RL_VCS; vc++)
-		h.credit[vc] = (uint16_t)(65535 - vc);
-	return h;
 }
 
 static void
