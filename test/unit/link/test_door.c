@@ -2,10 +2,10 @@
 /*
  * The door of a port: what a peer says beside its flits is made safe before
  * anybody trusts it, and what no honest peer says is counted. The peer here is
- * the test: it takes an honest end's frames off the wire, rewrites them, checks
- * and all, and lets them go on.
+ * the test (rewrite.h).
  */
 #include "parts.h"
+#include "rewrite.h"
 
 #define US RL_NS_PER_US
 #define MS RL_NS_PER_MS
@@ -21,40 +21,7 @@ open_up(struct bench *b, const struct rl_link_cfg *cfg)
 	bench_run(b, 50 * US);
 }
 
-static void
-reseal(struct bench_frame *f)
-{
-	static const uint8_t mac[12] = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2 };
-
-	rl_frame_seal(f->data, &f->h, mac, false);
-}
-
 /* --- the sideband ------------------------------------------------------- */
-
-/* Bits of the sideband of flit `at` of each DATA frame that change. */
-struct rewrite {
-	unsigned int from; /* DATA frames, from 0 */
-	unsigned int to;
-	uint16_t clear;
-	uint16_t set;
-	unsigned int seen;
-};
-
-static enum bench_act
-rewrite_sideband(void *ctx, struct bench_frame *f)
-{
-	struct rewrite *w = ctx;
-	uint8_t *sb = f->data + RL_FRAME_SIDEBAND_OFF;
-
-	if (f->h.type != RL_FRAME_DATA || w->seen < w->from || w->seen > w->to) {
-		w->seen += f->h.type == RL_FRAME_DATA;
-		return BENCH_PASS;
-	}
-	w->seen++;
-	rl_put16(sb, (uint16_t)((rl_get16(sb) & ~w->clear) | w->set));
-	reseal(f);
-	return BENCH_PASS;
-}
 
 /* With @p vcs VCs, and @p w on the way from end 0 to end 1. */
 static void
@@ -65,8 +32,7 @@ open_rewritten(struct bench *b, unsigned int vcs, struct rewrite *w)
 	bench_cfg(&cfg);
 	cfg.vcs = (uint8_t)vcs;
 	open_up(b, &cfg);
-	b->wire[0].hook = rewrite_sideband;
-	b->wire[0].ctx = w;
+	rewrite_begin(b, w);
 }
 
 static void

@@ -3,7 +3,7 @@
  * Flits of frames that came together are taken as one row. Whatever happens to
  * a frame of a burst, the port does what it does if the frames come one by one.
  */
-#include "bench.h"
+#include "rewrite.h"
 #include "rl_auth.h"
 
 #define US RL_NS_PER_US
@@ -302,32 +302,6 @@ a_burst_ends_where_its_link_does(void **state)
 	two_close(&t);
 }
 
-/* Bits of sidebands that change in some frames of data. */
-struct rewrite {
-	unsigned int flit, flits;
-	uint16_t clear, set;
-	unsigned int from, to, seen; /* frames, from 0 */
-};
-
-static enum bench_act
-rewrite_sidebands(void *ctx, struct bench_frame *f)
-{
-	static const uint8_t mac[12] = { 0 };
-	struct rewrite *w = ctx;
-	uint8_t *sb = f->data + RL_FRAME_SIDEBAND_OFF;
-
-	if (f->h.type != RL_FRAME_DATA)
-		return BENCH_PASS;
-	if (w->seen >= w->from && w->seen <= w->to)
-		for (unsigned int i = w->flit; i < w->flit + w->flits; i++)
-			rl_put16(sb + 2 * i,
-				 (uint16_t)((rl_get16(sb + 2 * i) & ~w->clear) |
-					    w->set));
-	w->seen++;
-	rl_frame_seal(f->data, &f->h, mac, false);
-	return BENCH_PASS;
-}
-
 static void
 open_rewritten(struct bench *b, struct rewrite *w)
 {
@@ -341,8 +315,7 @@ open_rewritten(struct bench *b, struct rewrite *w)
 	bench_open(b, &cfg);
 	bench_start(b);
 	bench_run(b, 50 * US);
-	b->wire[0].hook = rewrite_sidebands;
-	b->wire[0].ctx = w;
+	rewrite_begin(b, w);
 	b->end[1].hold_vcs = 0xff;
 }
 
@@ -350,7 +323,7 @@ open_rewritten(struct bench *b, struct rewrite *w)
 static void
 a_whole_packet_ends_no_other(void **state)
 {
-	struct rewrite w = { .flit = 3, .flits = 1, .clear = RL_SIDEBAND_EOP };
+	struct rewrite w = { .flit = 3, .clear = RL_SIDEBAND_EOP };
 	struct bench_end *e;
 	struct bench b;
 
@@ -371,8 +344,7 @@ a_whole_packet_ends_no_other(void **state)
 static void
 whole_packets_are_taken_as_far_as_there_is_room(void **state)
 {
-	struct rewrite w = { .flit = 0, .flits = 8, .clear = 7,
-			     .from = 2, .to = 3 };
+	struct rewrite w = { .more = 7, .clear = 7, .from = 2, .to = 3 };
 	struct bench_end *e;
 	struct bench b;
 
