@@ -59,6 +59,17 @@ stage(void)
 	assert_true(rl_core_passing(b.c.core));
 }
 
+/* And all are prepared. Nothing leads to the ports whose bits are in @p bare. */
+static void
+stage_all(uint32_t bare)
+{
+	for (uint16_t i = 0; i < CB_PORTS; i++)
+		if (bare & 1u << i)
+			b.rank[i].out[0] = 0;
+	stage();
+	rl_core_pass(b.c.core);
+}
+
 static void
 token_of(uint16_t port, uint32_t epoch)
 {
@@ -79,6 +90,14 @@ static void
 token(uint16_t port)
 {
 	token_of(port, EPOCH);
+}
+
+/* Of ports @p from to @p to - 1. */
+static void
+tokens(uint16_t from, uint16_t to)
+{
+	for (uint16_t i = from; i < to; i++)
+		token(i);
 }
 
 /* What a port was given: "o" a packet, "T" a token. */
@@ -117,8 +136,7 @@ what_follows_a_token_goes_by_the_new_tables_behind_one(void **state)
 	given(3, "");
 	cb_rx(&b.c, 1, DST_SAME, 1); /* before it, by the old tables */
 	given(3, "o");
-	for (uint16_t i = 1; i < CB_PORTS; i++)
-		token(i);
+	tokens(1, CB_PORTS);
 	given(3, "oTo");
 	given(2, "oT");
 	assert_false(rl_core_passing(b.c.core));
@@ -146,8 +164,7 @@ tokens_leave_in_the_order_of_ranks(void **state)
 	token(0);
 	given(2, "T");
 	given(3, "");
-	for (uint16_t i = 2; i < CB_PORTS; i++)
-		token(i);
+	tokens(2, CB_PORTS);
 	given(3, "T");
 	given(2, "T");
 	assert_false(rl_core_passing(b.c.core));
@@ -159,9 +176,7 @@ a_switch_that_nothing_leads_to_begins_when_all_are_prepared(void **state)
 {
 	(void)state;
 	begin(-1);
-	b.rank[4].out[0] = 0;
-	stage();
-	rl_core_pass(b.c.core);
+	stage_all(1u << 4);
 	cb_advance(&b.c, 1);
 	given(4, "T");
 	given(3, "");
@@ -186,8 +201,7 @@ a_source_sends_by_the_new_tables_once_all_are_prepared(void **state)
 	rl_pktq_push(&q, cb_packet(&b.c, RL_PORT_NONE, DST_MOVED, 1));
 	rl_core_inject(b.c.core, &q, b.c.now_ns);
 	given(3, "");
-	for (uint16_t i = 1; i < CB_PORTS; i++)
-		token(i);
+	tokens(1, CB_PORTS);
 	given(3, "To");
 	end();
 }
@@ -228,8 +242,7 @@ where_an_endpoint_is_behind_a_port_all_tokens_go_first(void **state)
 		b.rank[i].out[1] = 31u + i;
 	}
 	stage();
-	for (uint16_t i = 0; i < CB_PORTS; i++)
-		token(i); /* of VL 0 */
+	tokens(0, CB_PORTS); /* of VL 0 */
 	given(3, "T");
 	cb_rx(&b.c, 0, DST_MOVED, 1);
 	given(3, "T"); /* something on VL 1 may be older */
@@ -256,13 +269,11 @@ a_link_that_dies_owes_no_token_and_what_loops_out_goes_first(void **state)
 {
 	(void)state;
 	begin(-1);
-	stage();
-	rl_core_pass(b.c.core);
+	stage_all(0);
 	cb_rx(&b.c, 0, DST_MOVED, 1);
 	cb_tx_all(&b.c);
 	cb_mark(&b.c, 5, RL_MARK_LOOP_BEGIN);
-	for (uint16_t i = 0; i < 5; i++)
-		token(i);
+	tokens(0, 5);
 	given(3, ""); /* what loops out of port 5 is older */
 	cb_mark(&b.c, 5, RL_MARK_LOOP_END);
 	cb_advance(&b.c, b.c.cfg.resume_delay_ns);
@@ -272,20 +283,28 @@ a_link_that_dies_owes_no_token_and_what_loops_out_goes_first(void **state)
 	end();
 }
 
+/*
+ * Old tables send to 0 by port @p other, too. A packet is in port 2; the tokens
+ * of port 3 and of the other one have left.
+ */
+static void
+in_port_2(uint16_t other)
+{
+	const uint16_t ways[] = { 2, other };
+
+	begin(-1);
+	cb_route(&b.c, 0, DST_MOVED, ways, 2);
+	stage_all(1u << 3 | 1u << other);
+	cb_rx(&b.c, 0, DST_MOVED, 1);
+	cb_tx_all(&b.c);
+	cb_advance(&b.c, 1);
+}
+
 static void
 what_loops_out_after_the_token_goes_by_the_new_tables(void **state)
 {
-	static const uint16_t ways[] = { 2, 3 };
-
 	(void)state;
-	begin(-1);
-	cb_route(&b.c, 0, DST_MOVED, ways, 2);
-	b.rank[3].out[0] = 0;
-	stage();
-	rl_core_pass(b.c.core);
-	cb_rx(&b.c, 0, DST_MOVED, 1);
-	cb_tx_all(&b.c); /* it is in port 2; the token of port 3 has left */
-	cb_advance(&b.c, 1);
+	in_port_2(3);
 	cb_mark(&b.c, 2, RL_MARK_LOOP_BEGIN);
 	cb_loop(&b.c, 2, 1);
 	given(3, "To"); /* it holds no credit, so it may follow */
@@ -297,17 +316,8 @@ what_loops_out_after_the_token_goes_by_the_new_tables(void **state)
 static void
 what_loops_out_after_the_token_takes_no_way_of_the_old_tables(void **state)
 {
-	static const uint16_t ways[] = { 2, 4 };
-
 	(void)state;
-	begin(-1);
-	cb_route(&b.c, 0, DST_MOVED, ways, 2);
-	b.rank[3].out[0] = b.rank[4].out[0] = 0;
-	stage();
-	rl_core_pass(b.c.core);
-	cb_rx(&b.c, 0, DST_MOVED, 1);
-	cb_tx_all(&b.c);
-	cb_advance(&b.c, 1);
+	in_port_2(4);
 	given(3, "T");
 	given(4, "T");
 	cb_mark(&b.c, 2, RL_MARK_LOOP_BEGIN);
@@ -355,10 +365,8 @@ tokens_go_again_on_a_link_that_returns(void **state)
 {
 	(void)state;
 	begin(-1);
-	stage();
-	rl_core_pass(b.c.core);
-	for (uint16_t i = 0; i < 4; i++)
-		token(i);
+	stage_all(0);
+	tokens(0, 4);
 	dies_with_its_last(0);
 	a_token_goes_when_it_has_returned();
 }
@@ -369,11 +377,8 @@ a_token_that_a_link_took_with_it_goes_again_when_it_returns(void **state)
 {
 	(void)state;
 	begin(-1);
-	b.rank[4].out[0] = 0;
-	stage();
-	rl_core_pass(b.c.core);
-	for (uint16_t i = 0; i < 4; i++)
-		token(i);
+	stage_all(1u << 4);
+	tokens(0, 4);
 	given(4, "T");
 	dies_with_its_last(1);
 	a_token_goes_when_it_has_returned();
@@ -385,8 +390,7 @@ while_all_are_held_nothing_waits_for_a_token(void **state)
 	(void)state;
 	for (int done = 0; done < 2; done++) {
 		begin(-1);
-		stage();
-		rl_core_pass(b.c.core);
+		stage_all(0);
 		token(0);
 		cb_rx(&b.c, 0, DST_MOVED, 1);
 		assert_int_equal(rl_core_transit(b.c.core), 1);
@@ -415,8 +419,7 @@ while_all_are_held_what_waits_for_an_egress_is_at_rest_too(void **state)
 	(void)state;
 	begin(-1);
 	cb_mark(&b.c, 2, RL_MARK_LOOP_BEGIN);
-	stage();
-	rl_core_pass(b.c.core);
+	stage_all(0);
 	cb_rx(&b.c, 0, DST_MOVED, 1); /* waits for the drain of port 2 */
 	assert_int_equal(rl_core_transit(b.c.core), 1);
 	cb_mark(&b.c, 2, RL_MARK_LOOP_END);
@@ -464,8 +467,7 @@ a_change_that_is_told_twice_knows_the_tokens_that_have_come(void **state)
 	stage();
 	cb_rx(&b.c, 0, DST_MOVED, 1);
 	given(2, "");
-	for (uint16_t i = 1; i < CB_PORTS; i++)
-		token(i);
+	tokens(1, CB_PORTS);
 	given(3, "To");
 	given(2, "T");
 	assert_false(rl_core_passing(b.c.core));
