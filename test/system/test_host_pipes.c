@@ -16,8 +16,7 @@
 #include <cmocka.h>
 #include <rte_launch.h>
 
-#include "../figure1.h"
-#include "host_bed.h"
+#include "host_pair.h"
 
 #define LIMIT_NS (60 * RL_NS_PER_S)
 #define NEAR 1u /* the lcore of e0, and of s0's port to it */
@@ -34,36 +33,8 @@ static const char fabric_text[] =
 	"                    { role = \"e0\"; lcore = 1; },\n"
 	"                    { role = \"e1\"; lcore = 2; } ); };\n";
 
-struct client {
-	uint32_t to_send;
-	uint32_t received;
-	struct rl_flit_cache *cache;
-};
-
 static struct host_bed bed;
-static struct client client[2];
-
-static unsigned int
-client_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
-{
-	static const uint8_t data[4 * RL_FLIT_DATA_BYTES];
-	struct client *c = ctx;
-	const struct rl_ep_msg msg = {
-		.dst = c == &client[0],
-		.len_bytes = sizeof(data),
-	};
-	struct rl_flit *pkt;
-	unsigned int work = 0;
-
-	for (; (pkt = rl_ep_recv(ep)) != NULL; work++) {
-		rl_packet_put(c->cache, pkt);
-		c->received++;
-	}
-	for (; c->to_send != 0 && rl_ep_send(ep, now_ns, &msg, data, NULL) == 0;
-	     work++)
-		c->to_send--;
-	return work;
-}
+static struct pair_client client[2];
 
 static int
 round_main(void *arg)
@@ -118,34 +89,15 @@ at_rest(unsigned int lcore)
 	} while (0)
 #define BOTH (1u << NEAR | 1u << FAR)
 
-static bool
-all_up(void)
-{
-	for (uint32_t d = 0; d < bed.cfg.topo.ndev; d++)
-		for (uint16_t p = 0; p < bed.cfg.topo.dev[d].nports; p++)
-			if (rl_port_state(
-				    bed.host.fabric.dev[d].port[p].port) !=
-			    RL_LINK_UP)
-				return false;
-	return true;
-}
-
 static int
 setup(void **state)
 {
 	(void)state;
-	memset(client, 0, sizeof(client));
-	host_bed_open(&bed, fabric_text, 16);
-	for (uint16_t e = 0; e < 2; e++) {
-		const struct rl_client c = { .ctx = &client[e],
-					     .poll = client_poll };
-
-		client[e].cache = host_bed_client(&bed, e, &c);
-	}
+	host_pair_open(&bed, client, fabric_text);
 	assert_int_equal(bed.host.nlcores, 2);
 	bed.host.sliced = true; /* nobody polls but when told to */
 	assert_int_equal(host_start(&bed.host), 0);
-	rounds_until(BOTH, all_up());
+	rounds_until(BOTH, host_pair_up(&bed));
 	/* flows begin with a sync, and its answer */
 	client[0].to_send = client[1].to_send = 1;
 	rounds_until(BOTH, client[0].received == 1 && client[1].received == 1 &&

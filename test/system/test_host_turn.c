@@ -14,49 +14,15 @@
 
 #include <cmocka.h>
 
-#include "../figure1.h"
-#include "host_bed.h"
+#include "host_pair.h"
 
 #define LIMIT_ROUNDS 1000000u
 
 static const char fabric_text[] =
 	FIGURE1_FABRIC "routing: { engine = \"updown\"; };\n";
 
-struct client {
-	uint32_t to_send;
-	uint32_t sent;
-	uint32_t received;
-	struct rl_flit_cache *cache;
-};
-
 static struct host_bed bed;
-static struct client client[2];
-
-static unsigned int
-client_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
-{
-	static const uint8_t data[4 * RL_FLIT_DATA_BYTES];
-	struct client *c = ctx;
-	const struct rl_ep_msg msg = {
-		.dst = c == &client[0],
-		.len_bytes = sizeof(data),
-	};
-	struct rl_flit *pkt;
-	unsigned int work = 0;
-
-	while ((pkt = rl_ep_recv(ep)) != NULL) {
-		rl_packet_put(c->cache, pkt);
-		c->received++;
-		work++;
-	}
-	while (c->to_send != 0 &&
-	       rl_ep_send(ep, now_ns, &msg, data, NULL) == 0) {
-		c->to_send--;
-		c->sent++;
-		work++;
-	}
-	return work;
-}
+static struct pair_client client[2];
 
 static void
 round_once(void)
@@ -79,32 +45,13 @@ counter(const struct rl_role_port *r, enum rl_port_counter c)
 	return rl_port_counters(r->port)[c];
 }
 
-static bool
-all_up(void)
-{
-	for (uint32_t d = 0; d < bed.cfg.topo.ndev; d++)
-		for (uint16_t p = 0; p < bed.cfg.topo.dev[d].nports; p++)
-			if (rl_port_state(
-				    bed.host.fabric.dev[d].port[p].port) !=
-			    RL_LINK_UP)
-				return false;
-	return true;
-}
-
 static int
 setup(void **state)
 {
 	(void)state;
-	memset(client, 0, sizeof(client));
-	host_bed_open(&bed, fabric_text, 16);
-	for (uint16_t e = 0; e < 2; e++) {
-		const struct rl_client c = { .ctx = &client[e],
-					     .poll = client_poll };
-
-		client[e].cache = host_bed_client(&bed, e, &c);
-	}
+	host_pair_open(&bed, client, fabric_text);
 	assert_int_equal(host_start(&bed.host), 0);
-	for (unsigned int i = 0; i < LIMIT_ROUNDS && !all_up(); i++)
+	for (unsigned int i = 0; i < LIMIT_ROUNDS && !host_pair_up(&bed); i++)
 		round_once();
 	/* the first packets wait until what is behind the links is known */
 	client[0].to_send = client[1].to_send = 1;
