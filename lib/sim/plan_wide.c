@@ -194,8 +194,10 @@ wide_buffers(struct rl_sim_plan *plan, struct rl_prng *prng)
 	 * Each loss may cost a timeout then. Where there is no way for good, a
 	 * buffer of one packet has them given up one after the other.
 	 */
-	plan->limit_ns += 10 * RL_NS_PER_S +
-			  4000 * rl_max_u64(e->give_up_ns, 20 * RL_NS_PER_MS);
+	plan->limit_ns += 10 * RL_NS_PER_S;
+	if (e->retry)
+		plan->limit_ns += 4000 * rl_max_u64(e->give_up_ns,
+						    20 * RL_NS_PER_MS);
 	/* without retry, what can't be waited for is given up openly */
 	if (!e->retry)
 		plan->reports_ok = true;
