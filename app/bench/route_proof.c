@@ -163,7 +163,8 @@ update_one(const struct rl_topo *t, const struct rl_route *old,
 	u->both[i] = u->update[i] + u->proof[i];
 	c0 = bench_cpu_ns();
 	if (ret == 0)
-		ret = rl_route_hold(old, r, t, dead, ndead, &held, &rep);
+		ret = rl_route_hold(old, r, t, RL_CHECK_FIRST, dead, ndead,
+				    &held, &rep);
 	u->hold[i] = since_ms(c0);
 	u->all[i] = u->both[i] + u->hold[i];
 	if (ret == 0) {

@@ -26,21 +26,36 @@ mix_marks(struct rl_tables *t, const struct rl_controller_job *job)
 }
 
 /*
+ * Whether a device begins anew: the new tables use its links, which train when
+ * it has them. Until then packets go by other next hops than the first.
+ */
+static bool
+any_waits(const struct rl_tables *t, const struct rl_controller_job *job)
+{
+	for (uint32_t d = 0; d < t->topo.ndev; d++)
+		if (job->waits[d])
+			return true;
+	return false;
+}
+
+/*
  * Flows to be held, so that all others may meet old and new tables anywhere.
  * @return 0; -ELOOP, -EHOSTUNREACH: not even so
  */
 static int
-find_held(struct rl_tables *t, const struct tables_gen *old,
-	  struct tables_gen *g)
+find_held(struct rl_tables *t, const struct rl_controller_job *job,
+	  const struct tables_gen *old, struct tables_gen *g)
 {
+	const enum rl_check_alts alts =
+		any_waits(t, job) ? RL_CHECK_ALL : RL_CHECK_FIRST;
 	struct rl_check_mix_report rep;
 	uint32_t ndead = 0;
 
 	for (uint32_t i = 0; i < t->topo.nlink; i++)
 		if (t->topo.link[i].failed && !old->failed[i])
 			t->dead[ndead++] = i;
-	return rl_route_hold(tables_of(t, old), g->route, &t->topo, t->dead,
-			     ndead, &g->flows, &rep);
+	return rl_route_hold(tables_of(t, old), g->route, &t->topo, alts,
+			     t->dead, ndead, &g->flows, &rep);
 }
 
 /*
@@ -147,7 +162,7 @@ mix_running(struct rl_tables *t, const struct rl_controller_job *job,
 
 	if (ret != 0)
 		return ret;
-	ret = find_held(t, old, g);
+	ret = find_held(t, job, old, g);
 	if (ret == -ENOMEM)
 		return ret;
 	if (ret != 0)
@@ -223,7 +238,8 @@ crashed(const struct rl_tables *t, const struct rl_controller_job *job,
  * The mildest way there is. Live, or with few flows held, whose proof comes at
  * one price; and by tokens, which hold nobody and need no proof of a mix, but
  * an answer more of all devices. After a crash some flows would have to be held
- * as a rule: then tokens are asked for first.
+ * as a rule, and where a device begins anew all detours would have to fit: then
+ * tokens are asked for first.
  */
 static int
 choose(struct rl_tables *t, const struct rl_controller_job *job,
@@ -232,7 +248,8 @@ choose(struct rl_tables *t, const struct rl_controller_job *job,
 {
 	/* what loops out of a link that dies meanwhile may be overtaken */
 	const bool tokens = t->p.link_retry && t->p.retry && old != NULL;
-	const bool first = tokens && crashed(t, job, old);
+	const bool first = tokens && (crashed(t, job, old) ||
+				      any_waits(t, job));
 	int ret = -EAGAIN;
 
 	if (first)

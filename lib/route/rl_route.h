@@ -189,13 +189,14 @@ int rl_route_update(struct rl_route *route, const struct rl_topo *topo,
  * ranks of both. What a controller calls; see rl_check_mix.h.
  *
  * @param topo  as it is while they mix
+ * @param alts  RL_CHECK_ALL: though links may fail, or not work yet
  * @param dead  links that died since @p old was made, @p ndead of them
  * @param held  an empty set; filled
  * @return as rl_check_hold()
  */
 int rl_route_hold(const struct rl_route *old, const struct rl_route *route,
-		  const struct rl_topo *topo, const uint32_t *dead,
-		  uint32_t ndead, struct rl_flows *held,
+		  const struct rl_topo *topo, enum rl_check_alts alts,
+		  const uint32_t *dead, uint32_t ndead, struct rl_flows *held,
 		  struct rl_check_mix_report *rep);
 
 /** Control thread. Frees tables that no one reads any more; NULL is fine. */

@@ -191,8 +191,9 @@ rl_route_setup(const struct rl_topo *topo, const char *engine,
 
 int
 rl_route_hold(const struct rl_route *old, const struct rl_route *route,
-	      const struct rl_topo *topo, const uint32_t *dead, uint32_t ndead,
-	      struct rl_flows *held, struct rl_check_mix_report *rep)
+	      const struct rl_topo *topo, enum rl_check_alts alts,
+	      const uint32_t *dead, uint32_t ndead, struct rl_flows *held,
+	      struct rl_check_mix_report *rep)
 {
 	const struct rl_check_mix mix = {
 		.topo = topo,
@@ -202,6 +203,7 @@ rl_route_hold(const struct rl_route *old, const struct rl_route *route,
 		.rank = route->rank,
 		.old_proof = old->accepted ? old->proof : NULL,
 		.proof = route->accepted ? route->proof : NULL,
+		.alts = alts,
 		.dead = dead,
 		.ndead = ndead,
 	};

@@ -216,6 +216,22 @@ a_new_life_does_not_take_what_was_for_the_old_one(void **state)
 }
 
 /*
+ * An endpoint begins anew. New tables use its links before they have trained, so
+ * packets for it turned back, from switches with new tables to some with old
+ * ones, and waited for each other in a circle.
+ */
+static void
+no_circle_closes_before_the_links_of_a_device_are_back(void **state)
+{
+	struct rl_sim_plan plan;
+
+	(void)state;
+	draw_wide(&plan, 71071798);
+	assert_true(plan.controller && plan.cfg.endpoint.retry);
+	passes(&plan);
+}
+
+/*
  * What a frame that was lost has said, the next keepalive says again. In these
  * seeds it is the first credits of a link that has just trained.
  */
@@ -257,6 +273,8 @@ main(void)
 			orders_of_a_dead_controller_do_not_undo_what_is_healed),
 		cmocka_unit_test(late_answers_do_not_begin_a_recovery_each),
 		cmocka_unit_test(a_new_life_does_not_take_what_was_for_the_old_one),
+		cmocka_unit_test(
+			no_circle_closes_before_the_links_of_a_device_are_back),
 		cmocka_unit_test(no_link_dozes_while_there_is_news),
 	};
 
