@@ -491,7 +491,7 @@ avx512_copy(uint8_t *to, const uint8_t *const flit[], unsigned int n)
 		const uint8_t *from = flit[i];
 
 		if (i + 1 < n)
-			rl_prefetch_flit(flit[i + 1]);
+			__builtin_prefetch(flit[i + 1]);
 		for (unsigned int k = 0; k < RL_FLIT_BYTES; k += 64)
 			_mm512_storeu_si512(to + k,
 					    _mm512_loadu_si512(from + k));

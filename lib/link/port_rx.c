@@ -338,8 +338,6 @@ rx_take(struct rl_port *port, const struct port_train *t, uint32_t at,
 	const uint32_t got = rl_flit_get_bulk(port->p.cache, f, n);
 	uint32_t good = got;
 
-	for (uint32_t i = 0; i < got; i++)
-		__builtin_prefetch(f[i], 1);
 	if (rl_unlikely(got < n))
 		PORT_COUNT(port, rx_no_buffer);
 	if (rl_unlikely(rl_codec_receive(port->p.codec, t->src + at, f, got,
