@@ -139,6 +139,7 @@ struct rl_sim_stats {
 	uint64_t frames_dup;
 	uint64_t frames_late;	/**< lingered over a cut */
 	uint64_t drops[RL_DROP_REASON_COUNT]; /**< packets, by reason */
+	uint64_t ctrl_drops[RL_DROP_REASON_COUNT]; /**< of them no data */
 	uint64_t flits_peak;	/**< in use at once, all over the fabric */
 };
 

@@ -172,6 +172,7 @@ sim_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 	if (rl_is_token(pkt))
 		return; /* there is no loss in that */
 	s->st.drops[why]++;
+	s->st.ctrl_drops[why] += rl_flit_class(pkt->wire) == RL_CLASS_CTRL;
 	if (s->p.drop != NULL)
 		s->p.drop(s->p.ctx, pkt, why, now_ns);
 	if (s->p.notice_ns == RL_NEVER || !drop_is_noticed(why, retry))

@@ -232,6 +232,28 @@ no_circle_closes_before_the_links_of_a_device_are_back(void **state)
 }
 
 /*
+ * Tables are installed at rest, one device after the other, and an endpoint
+ * probes. A switch with new ones and one with old ones send the probe to each
+ * other until it has crossed as many links as any may.
+ */
+static void
+a_probe_may_end_between_old_and_new_tables(void **state)
+{
+	struct rl_sim_plan plan;
+	struct rl_sim_verdict v;
+
+	(void)state;
+	draw(&plan, 52494434);
+	assert_true(plan.controller && !plan.cfg.endpoint.retry);
+	assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+	assert_true(v.ok);
+	assert_int_equal(v.load.lost, 0);
+	assert_int_equal(v.sim.drops[RL_DROP_HOPS], 1);
+	assert_int_equal(v.sim.ctrl_drops[RL_DROP_HOPS], 1);
+	rl_sim_plan_free(&plan);
+}
+
+/*
  * What a frame that was lost has said, the next keepalive says again. In these
  * seeds it is the first credits of a link that has just trained.
  */
@@ -275,6 +297,7 @@ main(void)
 		cmocka_unit_test(a_new_life_does_not_take_what_was_for_the_old_one),
 		cmocka_unit_test(
 			no_circle_closes_before_the_links_of_a_device_are_back),
+		cmocka_unit_test(a_probe_may_end_between_old_and_new_tables),
 		cmocka_unit_test(no_link_dozes_while_there_is_news),
 	};
 
