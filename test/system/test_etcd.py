@@ -188,10 +188,11 @@ def the_controller_goes_to_the_other_process_by_command():
         at = net.begin()
         net.until(1 - at, "controller in process %s" % NAMES[at])
         net.tell(1 - at, "reroute")
-        net.tell(at, "controller crash")
-        net.until(1 - at, r"\(this one\)", "phase idle")
+        # before it takes over: it may be slow to read
         net.hear("process %s has the controller; give the command there"
                  % NAMES[at], 1)
+        net.tell(at, "controller crash")
+        net.until(1 - at, r"\(this one\)", "phase idle")
         net.until(at, "crashed")
         net.tell(at, "controller restart")
         net.until(at, "in another process")
