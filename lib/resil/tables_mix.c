@@ -25,15 +25,12 @@ mix_marks(struct rl_tables *t, const struct rl_controller_job *job)
 		t->topo.dev[d].failed = false;
 }
 
-/*
- * Whether a device begins anew: the new tables use its links, which train when
- * it has them. Until then packets go by other next hops than the first.
- */
+/* Whether any device has this mark of a job's. */
 static bool
-any_waits(const struct rl_tables *t, const struct rl_controller_job *job)
+any_dev(const struct rl_tables *t, const uint8_t *mark)
 {
 	for (uint32_t d = 0; d < t->topo.ndev; d++)
-		if (job->waits[d])
+		if (mark[d])
 			return true;
 	return false;
 }
@@ -46,8 +43,10 @@ static int
 find_held(struct rl_tables *t, const struct rl_controller_job *job,
 	  const struct tables_gen *old, struct tables_gen *g)
 {
+	/* new tables use the links of who begins anew, which train when it has
+	   them: until then packets go by other next hops than the first */
 	const enum rl_check_alts alts =
-		any_waits(t, job) ? RL_CHECK_ALL : RL_CHECK_FIRST;
+		any_dev(t, job->waits) ? RL_CHECK_ALL : RL_CHECK_FIRST;
 	struct rl_check_mix_report rep;
 	uint32_t ndead = 0;
 
@@ -136,15 +135,6 @@ prove_rest(struct rl_tables *t, const struct rl_controller_job *job,
 	return rl_check(&in, &rep);
 }
 
-static bool
-any_silent(const struct rl_tables *t, const struct rl_controller_job *job)
-{
-	for (uint32_t d = 0; d < t->topo.ndev; d++)
-		if (job->silent[d])
-			return true;
-	return false;
-}
-
 static int
 refuse(struct rl_tables *t, const char *why)
 {
@@ -187,7 +177,7 @@ pass_running(struct rl_tables *t, const struct rl_controller_job *job,
 {
 	int ret = -EAGAIN;
 
-	if (old != NULL && !any_silent(t, job) && !leaves_any(t, job, old))
+	if (old != NULL && !any_dev(t, job->silent) && !leaves_any(t, job, old))
 		ret = tables_pass(t, old, g, job->epoch);
 	if (ret != 0)
 		return ret;
@@ -208,7 +198,7 @@ partly(struct rl_tables *t, const struct rl_controller_job *job,
 
 	if ((uint64_t)res->held_flows * HELD_SHARE > all)
 		return pass_running(t, job, g, old, res);
-	if (any_silent(t, job) || leaves_any(t, job, old))
+	if (any_dev(t, job->silent) || leaves_any(t, job, old))
 		return -EAGAIN;
 	ret = tables_pass(t, old, g, job->epoch);
 	res->tokens = ret == 0;
@@ -249,7 +239,7 @@ choose(struct rl_tables *t, const struct rl_controller_job *job,
 	/* what loops out of a link that dies meanwhile may be overtaken */
 	const bool tokens = t->p.link_retry && t->p.retry && old != NULL;
 	const bool first = tokens && (crashed(t, job, old) ||
-				      any_waits(t, job));
+				      any_dev(t, job->waits));
 	int ret = -EAGAIN;
 
 	if (first)
@@ -296,7 +286,7 @@ tables_mix(struct rl_tables *t, const struct rl_controller_job *job,
 				 "forbids it");
 	res->mode = RL_RESIL_FULL;
 	res->held_flows = 0;
-	ret = any_silent(t, job) ? prove_rest(t, job, g) : 0;
+	ret = any_dev(t, job->silent) ? prove_rest(t, job, g) : 0;
 	if (ret == -ENOMEM)
 		return ret;
 	return ret == 0 ? 0
