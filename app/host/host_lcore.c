@@ -359,11 +359,14 @@ static void
 notify_source(struct host *h, struct host_lcore *from,
 	      const struct rl_flit *pkt, enum rl_drop_reason why)
 {
-	for (const struct rl_flit *f = pkt; f != NULL; f = f->next) {
+	struct rl_flit *flit[RL_PACKET_FLITS_MAX];
+	const uint32_t flits = rl_packet_flits(pkt, flit);
+
+	for (uint32_t i = 0; i < flits; i++) {
 		struct host_notice n;
 		struct host_lcore *to;
 
-		rl_ep_notice_of(f, rl_ep_drop_of(why), &n.say);
+		rl_ep_notice_of(flit[i], rl_ep_drop_of(why), &n.say);
 		if (n.say.whose >= h->fabric.topo->nep)
 			continue;
 		n.dev = h->fabric.topo->ep_dev[n.say.whose];

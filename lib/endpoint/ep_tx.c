@@ -36,31 +36,12 @@ static void
 append_run(struct rl_ep *ep, const struct ep_flow *flow, uint32_t from,
 	   uint32_t n, struct rl_flit *head, uint64_t state, uint8_t sl)
 {
-	struct rl_flit *mid[RL_RUN_FLITS], *last = head;
-	unsigned int nmid = 0;
+	struct rl_flit *f[RL_PACKET_FLITS_MAX];
 
-	for (uint32_t i = 1; i < n; i++) {
-		struct rl_flit *f = take_copy(ep, flow, from + i, sl);
-
-		rl_run_none(f);
-		f->state = state;
-		f->t_ns = head->t_ns;
-		last->next = f;
-		last = f;
-		if (i + 1 == n)
-			break;
-		mid[nmid++] = f;
-		if (nmid == RL_RUN_FLITS) {
-			rl_run_make(head, mid, nmid);
-			nmid = 0;
-		}
-	}
-	rl_run_make(head, mid, nmid);
-	rl_run_follow(head, last, NULL);
-	last->state = state | rl_flit_state(0, 0, RL_FF_EOP);
-	last->next = NULL;
-	head->last = last;
-	head->pkt_flits = (uint16_t)n;
+	for (uint32_t i = 1; i < n; i++)
+		f[i - 1] = take_copy(ep, flow, from + i, sl);
+	rl_packet_extend(head, f, n - 1, state,
+			 state | rl_flit_state(0, 0, RL_FF_EOP));
 }
 
 /** Numbers from .. from+n-1, all of one client's packet, as a link's packet. */

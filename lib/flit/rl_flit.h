@@ -108,38 +108,55 @@ enum rl_mark {
  *
  * A packet (or a fragment of one) is a chain: the head flit's `last` and
  * `pkt_flits` describe it, `next` joins its flits, `next_pkt` joins heads in
- * a queue.
+ * a queue. Flits of its middle may lie in runs (rl_flit_run.h): then only the
+ * first of a run has a state and is in the chain.
  */
 struct rl_flit {
-	struct rl_flit *next;
-	union {
-		struct { /* of a head */
-			struct rl_flit *next_pkt;
-			struct rl_flit *last;
-			uint16_t pkt_flits;
-			uint16_t in_port; /**< it came in by; RL_PORT_NONE: local */
-			uint16_t dst;	  /**< copies of the transaction */
-			uint16_t src;	  /**< header's fields */
-		};
-		struct rl_flit *mate[3]; /**< of a run's first, rl_flit_run.h */
-	};
 	union {
 		struct {
-			uint8_t vc;	/**< VC of the link it leaves (or left) by */
-			uint8_t in_vc;	/**< VC it came in by: whose credit it holds */
-			uint8_t sl;
-			uint8_t mark;	/**< enum rl_mark */
-			uint8_t hops;	/**< links crossed so far */
-			uint8_t class;	/**< enum rl_class */
-			uint8_t flags;	/**< RL_FF_* */
-			uint8_t plane;	/**< forwarding plane, see rl_fwd.h */
+			struct rl_flit *next;
+			union {
+				struct { /* of a head */
+					struct rl_flit *next_pkt;
+					struct rl_flit *last;
+					uint16_t pkt_flits;
+					/** it came in by; RL_PORT_NONE: local */
+					uint16_t in_port;
+					/** copies of the transaction header's
+					    fields */
+					uint16_t dst;
+					uint16_t src;
+				};
+				/** of a run's first, rl_flit_run.h */
+				struct rl_flit *mate[3];
+			};
+			union {
+				struct {
+					/** VC of the link it leaves (or left)
+					    by */
+					uint8_t vc;
+					/** VC it came in by: whose credit it
+					    holds */
+					uint8_t in_vc;
+					uint8_t sl;
+					uint8_t mark;  /**< enum rl_mark */
+					uint8_t hops;  /**< links crossed so far */
+					uint8_t class; /**< enum rl_class */
+					uint8_t flags; /**< RL_FF_* */
+					uint8_t plane; /**< see rl_fwd.h */
+				};
+				/** all of these, written and compared at once */
+				uint64_t state;
+			};
+			uint64_t t_ns; /**< arrival at this device, for statistics */
+			/** loopback it came out of at this device; 0: none */
+			uint32_t loop_id;
+			uint32_t spare;
+			uint64_t run; /**< see rl_flit_run.h; 0: the first of none */
 		};
-		uint64_t state; /**< all of these, written and compared at once */
+		/** what a flit has in place of all this that lies in a run */
+		struct rl_flit *row[8];
 	};
-	uint64_t t_ns;	/**< arrival at this device, for statistics */
-	uint32_t loop_id; /**< loopback it came out of at this device; 0: none */
-	uint32_t spare;
-	uint64_t run; /**< see rl_flit_run.h; 0: the first of none */
 	uint8_t wire[RL_FLIT_BYTES] RL_ALIGNED(RL_CACHE_LINE);
 };
 

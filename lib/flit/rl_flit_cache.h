@@ -71,15 +71,8 @@ rl_flit_put_bulk(struct rl_flit_cache *c, struct rl_flit *const f[],
 static inline void
 rl_packet_put(struct rl_flit_cache *c, struct rl_flit *head)
 {
-	const uint32_t n = head->pkt_flits;
-	struct rl_flit **const to = c->slot + c->count;
-
-	RL_ASSERT(n <= c->cap - c->count);
-	for (uint32_t i = 0; i < n; i++) {
-		to[i] = head;
-		head = head->next;
-	}
-	c->count += n;
+	RL_ASSERT(head->pkt_flits <= c->cap - c->count);
+	c->count += rl_packet_flits(head, c->slot + c->count);
 }
 
 /** Makes a packet of one flit. */

@@ -5,34 +5,40 @@
 /**
  * @file
  * Runs: flits that came one behind the other, in the middle of a packet, and
- * are alike. Each of them has a line of state, and by the time their packet
- * leaves, those lines are far away. The first of a run knows the others and
- * what comes after them, so that whoever wants to know of all looks at one line
- * in four, and waits for none of the others.
+ * are alike. A run is one object. Its first flit has the state of all and knows
+ * the others and what comes after them. The others have no state: their lines
+ * are not touched, or keep pointers of the run. So a packet of 16 flits has four
+ * or five lines of state in place of 16, wherever it is queued, looked up, held
+ * or stored.
  *
- * A run is a hint beside the chain: `next` joins all flits, whether in runs or
- * not. It holds as long as the chain and what the flits have in common stay as
- * they are, or change for all of them alike. rl_packet_start() and
- * rl_packet_append() end it for the flit they take; who changes a single flit's
- * state must do so too (rl_run_none()).
+ * The chain of a packet passes a run by: it leads from the run's first to the
+ * flit behind the run (rl_packet_next()). Who only wants to know which flits
+ * there are asks rl_packet_flits(). Who wants a single flit's state, or another
+ * chain, asks for rl_packet_open(), after which there are no runs.
  *
- * rl_flit.run: the flits of the run in the low bits, and the flit behind it,
- * NULL where that is to be asked of the last. A packet's head is never the first
- * of a run; while the packet grows, its word is the first of the newest run.
+ * Neither the first nor the last flit of a packet, or of a fragment, is in a
+ * run; nor is a flit that has come out of a loopback, for each keeps its own
+ * loop_id.
+ *
+ * rl_flit.run: the flits of the run in the low bits, and the flit behind it. The
+ * run's flits 1 to 3 are in the first one's `mate`, and all further ones in
+ * `row` of these three, eight in each.
  *
  * All functions: the owner of the flits.
  */
 
 #include "rl_flit.h"
 
+#define RL_RUN_MATES RL_ARRAY_SIZE(((struct rl_flit *)0)->mate)
+#define RL_RUN_ROW RL_ARRAY_SIZE(((struct rl_flit *)0)->row)
 /** Flits of a run at most. */
-#define RL_RUN_FLITS 4
+#define RL_RUN_FLITS (1 + RL_RUN_MATES + RL_RUN_MATES * RL_RUN_ROW)
 
 #define RL_RUN_MASK ((uint64_t)RL_CACHE_LINE - 1)
 
-_Static_assert(sizeof(((struct rl_flit *)0)->mate) ==
-		       (RL_RUN_FLITS - 1) * sizeof(struct rl_flit *),
-	       "the first knows the others");
+_Static_assert(RL_RUN_FLITS <= RL_RUN_MASK, "they are counted there");
+_Static_assert(sizeof(((struct rl_flit *)0)->row) == RL_CACHE_LINE,
+	       "the line of state");
 
 /** @p f is the first of no run. */
 static inline void
@@ -48,57 +54,139 @@ rl_run_flits(const struct rl_flit *f)
 	return f->run & RL_RUN_MASK;
 }
 
-/** The flit behind the run of @p f, which has one. */
+/** What the chain of a packet has behind @p f, and behind its run. */
 static inline struct rl_flit *
-rl_run_next(const struct rl_flit *f)
+rl_packet_next(const struct rl_flit *f)
 {
-	struct rl_flit *next =
-		(struct rl_flit *)(uintptr_t)(f->run & ~RL_RUN_MASK);
-
-	return rl_likely(next != NULL) ? next
-				       : f->mate[rl_run_flits(f) - 2]->next;
+	return rl_run_flits(f) == 0
+		       ? f->next
+		       : (struct rl_flit *)(uintptr_t)(f->run & ~RL_RUN_MASK);
 }
 
-/** The newest run of a growing packet; NULL: @p f does not end by one. */
-static inline struct rl_flit *
-rl_run_newest(const struct rl_flit *head)
+/** Makes a run of @p n flits with @p behind behind them, 2 to RL_RUN_FLITS. */
+static inline void
+rl_run_make(struct rl_flit *const f[], unsigned int n, struct rl_flit *behind,
+	    uint64_t state)
 {
-	return (struct rl_flit *)(uintptr_t)head->run;
+	struct rl_flit *const first = f[0];
+
+	first->state = state;
+	first->loop_id = 0;
+	first->run = n | (uintptr_t)behind;
+	f++;
+	n--;
+#ifdef RL_DEBUG /* they have no state: whoever asks for it shall see that */
+	for (unsigned int i = 0; i < n; i++)
+		memset(f[i], 0xa5, offsetof(struct rl_flit, wire));
+#endif
+	for (unsigned int i = 0; i < RL_RUN_MATES && i < n; i++)
+		first->mate[i] = f[i];
+	for (unsigned int at = RL_RUN_MATES; at < n; at += RL_RUN_ROW) {
+		struct rl_flit *const of =
+			first->mate[(at - RL_RUN_MATES) / RL_RUN_ROW];
+
+		for (unsigned int i = 0; i < RL_RUN_ROW && at + i < n; i++)
+			of->row[i] = f[at + i];
+	}
+}
+
+/** The run of @p f, without @p f: @p to has room for them. @return how many */
+static inline unsigned int
+rl_run_rest(const struct rl_flit *f, struct rl_flit *to[])
+{
+	const unsigned int n = rl_run_flits(f) - 1;
+
+	for (unsigned int i = 0; i < RL_RUN_MATES && i < n; i++)
+		to[i] = f->mate[i];
+	for (unsigned int at = RL_RUN_MATES; at < n; at += RL_RUN_ROW) {
+		const struct rl_flit *const of =
+			f->mate[(at - RL_RUN_MATES) / RL_RUN_ROW];
+
+		for (unsigned int i = 0; i < RL_RUN_ROW && at + i < n; i++)
+			to[at + i] = of->row[i];
+	}
+	return n;
+}
+
+/* A flit with a state of its own, and nothing behind it yet. */
+static inline void
+run_single(struct rl_flit *f, uint64_t state)
+{
+	f->next = NULL;
+	f->state = state;
+	f->loop_id = 0;
+	rl_run_none(f);
 }
 
 /**
- * @p f joins the packet of @p head behind all others: its newest run, if it ends
- * by one, knows it. @p newest: the first of the run that @p f is, or NULL.
+ * @p n flits follow the packet of @p head, all of @p state but the last, which
+ * has @p end. As many as can lie in runs. At least one.
  */
 static inline void
-rl_run_follow(struct rl_flit *head, struct rl_flit *f, struct rl_flit *newest)
+rl_packet_extend(struct rl_flit *head, struct rl_flit *const f[],
+		 unsigned int n, uint64_t state, uint64_t end)
 {
-	struct rl_flit *run = rl_run_newest(head);
+	struct rl_flit *last = head->last;
 
-	if (run != NULL)
-		run->run |= (uintptr_t)f;
-	head->run = (uintptr_t)newest;
-}
+	last->next = f[0];
+	head->pkt_flits = (uint16_t)(head->pkt_flits + n);
+	while (n > 2) {
+		const unsigned int m = n - 1 < RL_RUN_FLITS ? n - 1
+							    : RL_RUN_FLITS;
 
-/**
- * @p n flits, which are alike, are about to join the packet of @p head, behind
- * all others: makes runs of them.
- */
-static inline void
-rl_run_make(struct rl_flit *head, struct rl_flit *const f[], unsigned int n)
-{
-	while (n >= 2) {
-		const unsigned int m = n < RL_RUN_FLITS ? n : RL_RUN_FLITS;
-
-		f[0]->run = m;
-		for (unsigned int i = 1; i < m; i++)
-			f[0]->mate[i - 1] = f[i];
-		rl_run_follow(head, f[0], f[0]);
+		rl_run_make(f, m, f[m], state);
 		f += m;
 		n -= m;
 	}
-	if (n != 0)
-		rl_run_follow(head, f[0], NULL);
+	if (n == 2) {
+		run_single(f[0], state);
+		f[0]->next = f[1];
+		f++;
+	}
+	run_single(f[0], end);
+	head->last = f[0];
+}
+
+/** All flits of a packet, in order; @p to has room. @return how many */
+static inline uint32_t
+rl_packet_flits(const struct rl_flit *head, struct rl_flit *to[])
+{
+	const struct rl_flit *f = head;
+	uint32_t n = 0;
+
+	for (; f != NULL; f = rl_packet_next(f)) {
+		to[n++] = (struct rl_flit *)(uintptr_t)f;
+		if (rl_run_flits(f) != 0)
+			n += rl_run_rest(f, to + n);
+	}
+	return n;
+}
+
+/** The run of @p first is none: each of its flits has a state, and is chained. */
+static inline void
+rl_run_open(struct rl_flit *first)
+{
+	struct rl_flit *rest[RL_RUN_FLITS - 1];
+	const unsigned int n = rl_run_rest(first, rest);
+	struct rl_flit *const behind = rl_packet_next(first);
+	struct rl_flit *last = first;
+
+	for (unsigned int i = 0; i < n; i++) {
+		run_single(rest[i], first->state);
+		last->next = rest[i];
+		last = rest[i];
+	}
+	last->next = behind;
+	rl_run_none(first);
+}
+
+/** No flit of the packet of @p head is in a run from here on. */
+static inline void
+rl_packet_open(struct rl_flit *head)
+{
+	for (struct rl_flit *f = head; f != NULL; f = f->next)
+		if (rl_run_flits(f) != 0)
+			rl_run_open(f);
 }
 
 #endif /* RL_FLIT_RUN_H */

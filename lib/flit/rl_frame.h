@@ -178,6 +178,8 @@ rl_frame_fit(uint32_t frame_bytes)
 #define RL_SIDEBAND_FLAGS                                                      \
 	(RL_FF_SOP | RL_FF_EOP | RL_FF_LOOPED | RL_FF_REFLECTED)
 #define RL_SIDEBAND_VC(s) ((s) & 7u)
+#define RL_SIDEBAND_MARK_SHIFT 7
+#define RL_SIDEBAND_MARK(s) ((s) >> RL_SIDEBAND_MARK_SHIFT & 3u)
 #define RL_SIDEBAND_SOP 0x08u
 #define RL_SIDEBAND_EOP 0x10u
 #define RL_SIDEBAND_LOOPED 0x20u
@@ -224,6 +226,10 @@ rl_sideband_state(uint16_t s)
 	       (uint64_t)(s >> 9) << 32 |
 	       (uint64_t)(s >> 3 & RL_SIDEBAND_FLAGS) << 48;
 }
+
+/** Bits of a state: those that rl_sideband_state() gives, and all flags. */
+#define RL_SIDEBAND_STATE UINT64_C(0x000f00ffff0000ff)
+#define RL_STATE_FLAGS UINT64_C(0x00ff000000000000)
 
 /** What rl_sideband_pack() makes of a flit with this state. */
 static inline uint16_t

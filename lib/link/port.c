@@ -83,10 +83,10 @@ rl_port_prefetch_far(const struct rl_port *port)
 	__builtin_prefetch(&port->p.shared->taken, 1);
 	__builtin_prefetch(&r->wire[from]);
 	__builtin_prefetch(&r->sideband[from]);
-	__builtin_prefetch(&r->left[from]);
+	__builtin_prefetch(&r->flits[from]);
 	__builtin_prefetch(&r->wire[to], 1);
 	__builtin_prefetch(&r->sideband[to], 1);
-	__builtin_prefetch(&r->left[to], 1);
+	__builtin_prefetch(&r->flits[to], 1);
 }
 
 void

@@ -15,7 +15,7 @@
  * turns by VC; what has one goes in the order of numbers. So this much is what
  * a packet of another VC may have before it: about what a poll sends.
  */
-#define HAND_AHEAD 64
+#define HAND_AHEAD 128
 
 uint32_t
 rl_port_hand_room(const struct rl_port *port)
@@ -48,11 +48,12 @@ rl_port_hand(struct rl_port *port, struct rl_flit *pkt, uint64_t state,
 	RL_DASSERT(rl_port_hand_room(port) >= n && !q->begun[vc]);
 	pkt->state = state;
 	port_queue_passed(port, vc, n);
-	if (n == 1)
-		rl_replay_put(r, pkt, rl_replay_sideband_of(r, 1, vc, state),
-			      1);
-	else
+	if (n == 1) {
+		rl_replay_begin(r, 1);
+		rl_replay_put(r, pkt, rl_replay_sideband_of(r, 1, vc, state));
+	} else {
 		rl_replay_push(r, pkt, follower);
+	}
 	return true;
 }
 

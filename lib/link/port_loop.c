@@ -61,6 +61,7 @@ loop_packet(struct rl_port *port, struct rl_flit *pkt, uint64_t now_ns)
 		rl_packet_put(port->p.cache, pkt);
 		return;
 	}
+	rl_packet_open(pkt);
 	for (struct rl_flit *f = pkt; f != NULL; f = f->next) {
 		f->flags = (uint8_t)((f->flags | RL_FF_LOOPED) &
 				     ~RL_FF_CREDIT);

@@ -353,7 +353,6 @@ port_packet_add(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
 		pkt = f;
 	} else {
 		rl_packet_append(pkt, f);
-		rl_run_follow(pkt, f, NULL);
 	}
 	port->packet.part[vc] = pkt;
 	packet_begun(port, vc, now_ns);
@@ -371,7 +370,7 @@ port_packet_add(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
  * The same for flits in the middle of a packet that is in assembly here: as
  * many of the first @p n as have the first one's sideband, and so its @p state.
  * The packet stays shorter than the longest allowed: whoever reaches that looks
- * at each flit.
+ * at each flit. So does who has been looped, which keeps it out of runs.
  *
  * @return how many joined; 0: port_packet_add() takes the first
  */
@@ -384,16 +383,14 @@ port_packet_join(struct rl_port *port, struct rl_flit *const f[],
 	struct rl_flit *pkt = port->packet.part[vc];
 	uint32_t flits;
 
-	if (pkt == NULL)
+	if (pkt == NULL || rl_get16(sideband) & RL_SIDEBAND_LOOPED)
 		return 0;
 	flits = pkt->pkt_flits + port->packet.open_flits[vc] + 1u;
 	if (flits >= port->p.cfg->max_packet_flits)
 		return 0;
 	n = rl_min_u32(n, port->p.cfg->max_packet_flits - flits);
 	n = port_packet_alike(sideband, n);
-	pkt->last = port_packet_chain(pkt->last, f, n, state);
-	rl_run_make(pkt, f, n);
-	pkt->pkt_flits = (uint16_t)(pkt->pkt_flits + n);
+	rl_packet_extend(pkt, f, n, state, state);
 	port->packet.since_ns[vc] = now_ns;
 	return n;
 }

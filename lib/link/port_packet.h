@@ -92,32 +92,14 @@ static inline uint32_t
 port_packet_alike(const uint8_t *sideband, uint32_t n)
 {
 	const uint16_t first = rl_get16(sideband);
+	const uint64_t four = first * UINT64_C(0x0001000100010001);
 	uint32_t i = 1;
 
+	while (i + 4 <= n && rl_get64(sideband + 2 * i) == four)
+		i += 4;
 	while (i < n && rl_get16(sideband + 2 * i) == first)
 		i++;
 	return i;
-}
-
-/*
- * @p n flits, not the first of their packet, follow @p last, each of @p state.
- * @return the new last one; nothing follows it yet
- */
-static inline struct rl_flit *
-port_packet_chain(struct rl_flit *last, struct rl_flit *const f[], uint32_t n,
-		  uint64_t state)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		struct rl_flit *const next = f[i];
-
-		next->state = state;
-		next->loop_id = 0;
-		rl_run_none(next);
-		last->next = next;
-		last = next;
-	}
-	last->next = NULL;
-	return last;
 }
 
 _Static_assert(offsetof(struct rl_flit, in_port) ==

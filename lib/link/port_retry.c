@@ -27,9 +27,9 @@ port_retry_reset(struct rl_port *port)
 }
 
 /*
- * A flit that was hurt inside this device beyond what FEC mends is marked, and
- * its FEC made good, so that no link retries what cannot be mended; its
- * destination drops it [LCB-2]. Its CRC stays wrong.
+ * A flit that was hurt inside this device beyond what FEC mends is to be marked,
+ * and its FEC is made good, so that no link retries what cannot be mended; its
+ * destination drops it [LCB-2]. Its CRC stays wrong. @return whether it was
  */
 static bool
 soft_error(struct rl_port *port, struct rl_flit *f)
@@ -41,8 +41,6 @@ soft_error(struct rl_port *port, struct rl_flit *f)
 	if (fec != RL_FEC_BAD)
 		return false;
 	PORT_COUNT(port, tx_soft_error);
-	if (f->mark == RL_MARK_OK)
-		f->mark = RL_MARK_SOFT_ERROR;
 	rl_codec_fec_encode(port->p.codec, f->wire);
 	return true;
 }
@@ -61,19 +59,21 @@ retry_soft_error(struct rl_port *port)
 	struct rl_replay *r = &port->retry.replay;
 
 	if (rl_seq_before(r->acked, r->sent_max) &&
-	    soft_error(port, rl_replay_at(r, r->acked)))
-		rl_replay_marked(r, r->acked);
+	    soft_error(port, rl_replay_at(r, r->acked)) &&
+	    rl_replay_mark(r, r->acked) == RL_MARK_OK)
+		rl_replay_set_mark(r, r->acked, RL_MARK_SOFT_ERROR);
 }
 
 void
 port_retry_push(struct rl_port *port, struct rl_flit *head,
 		const struct rl_flit *follower)
 {
-	if (rl_unlikely(port->p.cfg->soft_error_check))
-		for (struct rl_flit *f = head; f != NULL; f = f->next) {
-			rl_run_none(f); /* one may be marked, or be so */
-			soft_error(port, f);
-		}
+	if (rl_unlikely(port->p.cfg->soft_error_check)) {
+		rl_packet_open(head);
+		for (struct rl_flit *f = head; f != NULL; f = f->next)
+			if (soft_error(port, f) && f->mark == RL_MARK_OK)
+				f->mark = RL_MARK_SOFT_ERROR;
+	}
 	rl_replay_push(&port->retry.replay, head, follower);
 }
 

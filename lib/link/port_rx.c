@@ -224,10 +224,11 @@ rx_whole(struct rl_port *port, struct rl_flit *const f[],
 {
 	const uint16_t first = rl_get16(sideband);
 	const unsigned int vc = RL_SIDEBAND_VC(first);
-	struct rl_flit *last;
+	uint64_t state;
 	uint32_t flits;
 
-	if (vc >= port->p.cfg->vcs || port_packet_busy(port, vc))
+	if (vc >= port->p.cfg->vcs || port_packet_busy(port, vc) ||
+	    first & RL_SIDEBAND_LOOPED)
 		return 0;
 	n = rl_min_u32(n, rl_min_u32(port_rx_left(port, vc),
 				     port->p.cfg->max_packet_flits));
@@ -235,14 +236,11 @@ rx_whole(struct rl_port *port, struct rl_flit *const f[],
 	if (flits == 0)
 		return 0;
 	port_packet_untold(port, vc);
-	port_packet_single(f[0], first, port_packet_of_head(port) + flits - 1,
-			   NULL, now_ns);
-	last = port_packet_chain(f[0], f + 1, flits - 1,
-				 rx_door(port, rl_get16(sideband + 2)));
-	last->flags |= RL_FF_EOP;
-	rl_run_make(f[0], f + 1, flits - 2);
-	rl_run_follow(f[0], last, NULL);
-	f[0]->last = last;
+	port_packet_single(f[0], first, port_packet_of_head(port), NULL,
+			   now_ns);
+	state = rx_door(port, (uint16_t)(first & ~RL_SIDEBAND_SOP));
+	rl_packet_extend(f[0], f + 1, flits - 1, state,
+			 state | rl_flit_state(0, 0, RL_FF_EOP));
 	port->rx.taken[vc] += flits;
 	port_rx_spend(port, flits);
 	rl_pktq_push(&port->packet.out, f[0]);

@@ -275,8 +275,12 @@ tx_note_reroute(struct rl_port *port, uint32_t n, uint64_t now_ns)
 	const struct rl_replay *r = &port->retry.replay;
 
 	for (uint32_t i = 0; i < n; i++) {
-		const uint32_t loop_id = rl_replay_at(r, r->next + i)->loop_id;
+		const uint32_t seq = r->next + i;
+		uint32_t loop_id;
 
+		if (!(r->sideband[seq & r->mask] & RL_SIDEBAND_LOOPED))
+			continue; /* in a run it has no loop_id */
+		loop_id = rl_replay_at(r, seq)->loop_id;
 		if (loop_id == 0 || loop_id == port->tx.last_loop_id)
 			continue;
 		port->tx.last_loop_id = loop_id;

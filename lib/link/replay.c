@@ -27,8 +27,8 @@ rl_replay_init(struct rl_replay *r, void *mem, uint32_t window_flits)
 	memset(r, 0, sizeof(*r));
 	r->mask = n - 1;
 	r->wire = mem;
-	r->left = (uint16_t *)(void *)(r->wire + n);
-	r->sideband = r->left + n;
+	r->flits = (uint16_t *)(void *)(r->wire + n);
+	r->sideband = r->flits + n;
 	memset(r->sideband, 0, (n + RL_REPLAY_PAST) * sizeof(uint16_t));
 	r->window = window_flits;
 }
@@ -38,6 +38,7 @@ rl_replay_reset(struct rl_replay *r)
 {
 	RL_ASSERT(rl_replay_empty(r));
 	r->base = r->acked = r->next = r->tail = r->sent_max = 0;
+	r->acked_left = 0;
 	r->looped = 0;
 	r->reserved = 0;
 	r->part = 0;
@@ -77,14 +78,17 @@ replay_free(struct rl_replay *r, uint32_t floor, struct rl_flit_cache *cache)
 	}
 }
 
-/* Whether all of some flits that lie in a row are packets of one flit. */
+/*
+ * Whether all of some flits that lie in a row are packets of one flit. With the
+ * first one a packet begins.
+ */
 static bool
-all_single(const uint16_t left[], const uint16_t sideband[], uint32_t n)
+all_single(const uint16_t flits[], const uint16_t sideband[], uint32_t n)
 {
 	uint16_t more = 0, ends = RL_SIDEBAND_EOP;
 
 	for (uint32_t i = 0; i < n; i++) {
-		more |= left[i] ^ 1u;
+		more |= flits[i] ^ 1u;
 		ends &= sideband[i];
 	}
 	return more == 0 && ends != 0;
@@ -104,7 +108,7 @@ ack_singles(const struct rl_replay *r, uint32_t seq, uint32_t done[RL_VCS])
 					      r->mask + 1 - at);
 		const uint16_t *const sb = r->sideband + at;
 
-		if (!all_single(r->left + at, sb, n))
+		if (!all_single(r->flits + at, sb, n))
 			break;
 		for (uint32_t k = 0; k < n; k++)
 			done[RL_SIDEBAND_VC(sb[k])]++;
@@ -119,6 +123,7 @@ rl_replay_ack(struct rl_replay *r, uint32_t seq, struct rl_flit_cache *cache,
 {
 	const uint32_t n = seq - r->acked;
 	uint32_t part = r->part, i = r->acked;
+	uint32_t left = r->acked_left;
 	uint32_t floor, step;
 
 	RL_DASSERT(rl_seq_before_eq(seq, r->sent_max));
@@ -130,7 +135,9 @@ rl_replay_ack(struct rl_replay *r, uint32_t seq, struct rl_flit_cache *cache,
 		uint32_t sb;
 
 		/* what was put in together has its end, if any, at the end */
-		step = rl_min_u32(r->left[at], seq - i);
+		left = left != 0 ? left : r->flits[at];
+		step = rl_min_u32(left, seq - i);
+		left -= step;
 		sb = r->sideband[(i + step - 1) & r->mask];
 		done[vc] += step;
 		if (sb & RL_SIDEBAND_EOP) {
@@ -141,6 +148,7 @@ rl_replay_ack(struct rl_replay *r, uint32_t seq, struct rl_flit_cache *cache,
 		}
 	}
 	r->acked = seq;
+	r->acked_left = left;
 	r->part = part;
 	if (rl_seq_before(r->next, r->acked))
 		r->next = r->acked;
@@ -153,21 +161,29 @@ rl_replay_ack(struct rl_replay *r, uint32_t seq, struct rl_flit_cache *cache,
 struct drain_unit {
 	uint16_t left; /* flits of it still to come */
 	uint16_t in_port;
-	uint8_t plane;
+	uint64_t state; /* the head's, without flags and what sidebands say */
 };
 
+/* A flit that lay in a run has no state: all of them get one here. */
 static void
 drain_own(const struct rl_replay *r, uint32_t seq, struct drain_unit *u,
 	  struct rl_flit *f)
 {
 	const uint32_t at = seq & r->mask;
+	uint64_t flags = 0; /* of a head, which are for this device */
 
-	if (u->left == 0)
-		*u = (struct drain_unit){ r->left[at], f->in_port, f->plane };
+	if (u->left == 0) {
+		flags = f->state & RL_STATE_FLAGS & ~RL_SIDEBAND_STATE;
+		*u = (struct drain_unit){
+			.left = r->flits[at],
+			.in_port = f->in_port,
+			.state = f->state &
+				 ~(RL_SIDEBAND_STATE | RL_STATE_FLAGS),
+		};
+	}
 	u->left--;
-	f->vc = RL_SIDEBAND_VC(r->sideband[at]);
+	f->state = u->state | flags | rl_sideband_state(r->sideband[at]);
 	f->in_port = u->in_port;
-	f->plane = u->plane;
 }
 
 /* A packet, or what of it is wanted, grows flit by flit during a drain. */
@@ -223,6 +239,7 @@ rl_replay_drain(struct rl_replay *r, bool unacked_only, struct rl_pktq *out,
 	for (unsigned int vc = 0; vc < RL_VCS; vc++)
 		d.packets += open[vc] != NULL;
 	r->base = r->acked = r->next = r->tail;
+	r->acked_left = 0;
 	r->part = 0;
 	r->reserved = 0;
 	return d;

@@ -32,11 +32,13 @@
 struct rl_replay {
 	uint8_t **wire;	    /**< of the flit, see rl_replay_at() */
 	uint16_t *sideband; /**< may be read RL_REPLAY_PAST beyond the last */
-	uint16_t *left;	    /**< flits of its packet or fragment from here on */
+	uint16_t *flits;    /**< where a packet or fragment begins: its flits */
 	uint32_t mask;
 	uint32_t window;
 	uint32_t base;
 	uint32_t acked;
+	uint32_t acked_left; /**< flits of the packet, or fragment, in which
+				  `acked` is, from there on; 0: one begins */
 	uint32_t next;
 	uint32_t tail;
 	uint32_t sent_max;  /**< highest `next` ever: what may be acknowledged */
@@ -102,16 +104,64 @@ rl_replay_sideband(struct rl_replay *r, const struct rl_flit *head,
 	return rl_replay_sideband_of(r, head->pkt_flits, head->vc & 7u, state);
 }
 
-/* A flit gets the next number. */
+/* A packet or fragment of @p flits gets the next numbers. */
 static inline void
-rl_replay_put(struct rl_replay *r, struct rl_flit *f, uint16_t sideband,
-	      uint16_t left)
+rl_replay_begin(struct rl_replay *r, uint16_t flits)
+{
+	r->flits[r->tail & r->mask] = flits;
+}
+
+/* One of its flits gets its number. */
+static inline void
+rl_replay_put(struct rl_replay *r, struct rl_flit *f, uint16_t sideband)
 {
 	const uint32_t at = r->tail++ & r->mask;
 
 	r->wire[at] = f->wire;
 	r->sideband[at] = sideband;
-	r->left[at] = left;
+}
+
+/*
+ * Whether @p n numbers and the entries of a line behind them are free, and lie in
+ * a row: then a run is stored in steps that may end behind it.
+ */
+static inline bool
+rl_replay_ample(const struct rl_replay *r, uint32_t n)
+{
+	const uint32_t past = n + RL_RUN_ROW, slots = r->mask + 1;
+
+	return past <= slots - (r->tail & r->mask) &&
+	       past <= slots - (r->tail - r->base);
+}
+
+/* The run of @p f, without @p f, gets the next numbers: @p n flits. */
+static inline void
+rl_replay_put_run(struct rl_replay *r, const struct rl_flit *f, uint32_t n,
+		  uint16_t sideband)
+{
+	const uint32_t at = r->tail & r->mask;
+	const uint64_t four = sideband * UINT64_C(0x0001000100010001);
+	uint8_t **const wire = r->wire + at;
+
+	if (rl_unlikely(!rl_replay_ample(r, n))) {
+		struct rl_flit *rest[RL_RUN_FLITS - 1];
+
+		rl_run_rest(f, rest);
+		for (uint32_t i = 0; i < n; i++)
+			rl_replay_put(r, rest[i], sideband);
+		return;
+	}
+	for (uint32_t i = 0; i < n; i += 4)
+		memcpy(r->sideband + at + i, &four, sizeof(four));
+	for (uint32_t i = 0; i < RL_RUN_MATES; i++)
+		wire[i] = f->mate[i]->wire;
+	for (uint32_t i = RL_RUN_MATES; i < n; i += RL_RUN_ROW) {
+		struct rl_flit *const *row = f->mate[i / RL_RUN_ROW]->row;
+
+		for (uint32_t k = 0; k < RL_RUN_ROW; k++)
+			wire[i + k] = row[k]->wire;
+	}
+	r->tail += n;
 }
 
 /** Owner. @p n packets of one flit get the next numbers. There is room. */
@@ -123,12 +173,12 @@ rl_replay_put_row(struct rl_replay *r, struct rl_flit *const pkt[],
 		const uint32_t at = r->tail & r->mask;
 		const uint32_t step = rl_min_u32(n, r->mask + 1 - at);
 		uint8_t **const wire = r->wire + at;
-		uint16_t *const left = r->left + at;
+		uint16_t *const flits = r->flits + at;
 
 		for (uint32_t i = 0; i < step; i++)
 			wire[i] = pkt[i]->wire;
 		for (uint32_t i = 0; i < step; i++)
-			left[i] = 1;
+			flits[i] = 1;
 		memcpy(r->sideband + at, sideband, step * sizeof(*sideband));
 		r->tail += step;
 		pkt += step;
@@ -139,8 +189,8 @@ rl_replay_put_row(struct rl_replay *r, struct rl_flit *const pkt[],
 
 /**
  * Owner. Numbers and stores a packet, or a fragment of one; the buffer owns it.
- * There is room. All its flits leave by the head's VC. Their own VC, plane and
- * port are not looked at, nor written: rl_replay_drain() gives them the head's.
+ * There is room. All its flits leave by the head's VC. Runs stay runs: what
+ * flits have in common with their head, rl_replay_drain() gives them.
  *
  * @param follower  packet that will be pushed next, or NULL: its chain is
  *                  walked alongside, so that its lines are there by then
@@ -155,9 +205,10 @@ rl_replay_push(struct rl_replay *r, struct rl_flit *head,
 	uint16_t sideband = rl_replay_sideband(r, head, state);
 
 	RL_DASSERT(r->tail - r->base + left <= r->window);
+	rl_replay_begin(r, left);
 	if (left == 1) {
 		__builtin_prefetch(follower);
-		rl_replay_put(r, f, sideband, 1);
+		rl_replay_put(r, f, sideband);
 		return;
 	}
 	while (left > 0) {
@@ -167,17 +218,15 @@ rl_replay_push(struct rl_replay *r, struct rl_flit *head,
 			state = f->state;
 			sideband = rl_replay_sideband(r, head, state);
 		}
-		rl_replay_put(r, f, sideband, left);
-		for (unsigned int i = 1; i < n; i++)
-			rl_replay_put(r, f->mate[i - 1], sideband,
-				      (uint16_t)(left - i));
+		rl_replay_put(r, f, sideband);
+		if (n != 0)
+			rl_replay_put_run(r, f, n - 1, sideband);
 		left = (uint16_t)(left - (n == 0 ? 1 : n));
-		f = n == 0 ? f->next : rl_run_next(f);
+		f = rl_packet_next(f);
 		__builtin_prefetch(f);
 		if (follower == NULL)
 			continue;
-		follower = rl_run_flits(follower) == 0 ? follower->next
-						       : rl_run_next(follower);
+		follower = rl_packet_next(follower);
 		__builtin_prefetch(follower);
 	}
 }
@@ -189,14 +238,18 @@ rl_replay_at(const struct rl_replay *r, uint32_t seq)
 	return rl_flit_of(r->wire[seq & r->mask]);
 }
 
-/** Owner. Number @p seq's flit has another mark than when it was pushed. */
-static inline void
-rl_replay_marked(struct rl_replay *r, uint32_t seq)
+/** Owner. The mark of number @p seq's flit. */
+static inline enum rl_mark
+rl_replay_mark(const struct rl_replay *r, uint32_t seq)
 {
-	const uint32_t at = seq & r->mask;
-	const uint16_t now = rl_sideband_pack(rl_replay_at(r, seq));
+	return (enum rl_mark)RL_SIDEBAND_MARK(r->sideband[seq & r->mask]);
+}
 
-	r->sideband[at] = (uint16_t)((now & ~7u) | (r->sideband[at] & 7u));
+/** Owner. The same; it had none. */
+static inline void
+rl_replay_set_mark(struct rl_replay *r, uint32_t seq, enum rl_mark mark)
+{
+	r->sideband[seq & r->mask] |= (uint16_t)(mark << RL_SIDEBAND_MARK_SHIFT);
 }
 
 /**

@@ -306,6 +306,7 @@ speak(struct rl_rxl_path *p, unsigned int side, uint64_t now_ns)
 		if (f == NULL)
 			break;
 		/* a link carries flits, whatever packets they are of */
+		rl_packet_open(f);
 		for (uint32_t k = f->pkt_flits; k > 0; k--) {
 			struct rl_flit *next = f->next;
 

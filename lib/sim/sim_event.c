@@ -167,7 +167,8 @@ sim_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 {
 	struct rl_sim *s = ctx;
 	const bool retry = s->p.cfg->endpoint.retry;
-	const struct rl_flit *f = pkt;
+	struct rl_flit *flit[RL_PACKET_FLITS_MAX];
+	uint32_t n;
 
 	if (rl_is_token(pkt))
 		return; /* there is no loss in that */
@@ -177,12 +178,13 @@ sim_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 		s->p.drop(s->p.ctx, pkt, why, now_ns);
 	if (s->p.notice_ns == RL_NEVER || !drop_is_noticed(why, retry))
 		return;
-	for (unsigned int n = pkt->pkt_flits; n > 0; n--, f = f->next) {
+	n = rl_packet_flits(pkt, flit);
+	for (uint32_t i = 0; i < n; i++) {
 		struct sim_notice notice = {
 			.at_ns = now_ns + s->p.notice_ns,
 		};
 
-		rl_ep_notice_of(f, rl_ep_drop_of(why), &notice.say);
+		rl_ep_notice_of(flit[i], rl_ep_drop_of(why), &notice.say);
 		notice_push(s, &notice);
 		if (!retry) /* a link-level packet is one of the client's */
 			break;

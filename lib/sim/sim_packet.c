@@ -16,16 +16,22 @@
 static const char *
 chain_fault(const struct rl_flit *pkt)
 {
-	const struct rl_flit *f = pkt;
+	const struct rl_flit *f = pkt, *next;
 	unsigned int n = 0;
 
-	for (; f != NULL && n <= RL_PACKET_FLITS_MAX; f = f->next, n++) {
-		if (f->next == NULL && f != pkt->last)
+	for (; f != NULL && n <= RL_PACKET_FLITS_MAX; f = next) {
+		const unsigned int run = rl_run_flits(f);
+
+		next = rl_packet_next(f);
+		if (next == NULL && f != pkt->last)
 			return "its last flit is another";
 		if (n != 0 && f->flags & RL_FF_SOP)
 			return "a start in its middle";
-		if (f->next != NULL && f->flags & RL_FF_EOP)
+		if (next != NULL && f->flags & RL_FF_EOP)
 			return "an end in its middle";
+		if (run != 0 && (n == 0 || run < 2 || run > RL_RUN_FLITS))
+			return "a run that is none";
+		n += run == 0 ? 1 : run;
 	}
 	return n != pkt->pkt_flits ? "longer or shorter than it says" : NULL;
 }
@@ -33,16 +39,17 @@ chain_fault(const struct rl_flit *pkt)
 static const char *
 whole_fault(const struct rl_flit *pkt)
 {
-	unsigned int pos = 0;
+	struct rl_flit *f[RL_PACKET_FLITS_MAX];
+	const uint32_t n = rl_packet_flits(pkt, f);
 
 	if (!(pkt->flags & RL_FF_SOP))
 		return "no start";
 	if (!(pkt->last->flags & RL_FF_EOP))
 		return "no end";
-	for (const struct rl_flit *f = pkt; f != NULL; f = f->next, pos++) {
+	for (uint32_t pos = 0; pos < n; pos++) {
 		struct rl_txn t;
 
-		rl_txn_get(f->wire, &t);
+		rl_txn_get(f[pos]->wire, &t);
 		if (t.pos != pos || t.sop != (pos == 0))
 			return "flits of it are missing";
 		if (t.len_flits != pkt->pkt_flits)

@@ -112,6 +112,7 @@ sim_soft_error(struct rl_sim *s, struct sim_dir *d, struct rl_flit *pkt)
 		f->mark = RL_MARK_POISON;
 	if (!chance(d, d->noise.soft_ppb))
 		return;
+	rl_packet_open(pkt);
 	for (uint32_t i = rl_prng_below(&d->prng, pkt->pkt_flits); i > 0; i--)
 		f = f->next;
 	if (f->mark != RL_MARK_OK)

@@ -378,7 +378,7 @@ core_at_endpoint(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
 		return true;
 	}
 	CORE_COUNT(core, reflected_packets);
-	for (struct rl_flit *f = pkt; f != NULL; f = f->next)
+	for (struct rl_flit *f = pkt; f != NULL; f = rl_packet_next(f))
 		f->flags |= RL_FF_REFLECTED;
 	return false;
 }
@@ -436,7 +436,8 @@ rl_core_inject(struct rl_core *core, struct rl_pktq *q, uint64_t now_ns)
 	while ((pkt = rl_pktq_pop(q)) != NULL) {
 		CORE_COUNT(core, injected_packets);
 		pkt->in_port = RL_PORT_NONE;
-		for (struct rl_flit *f = pkt; f != NULL; f = f->next) {
+		for (struct rl_flit *f = pkt; f != NULL;
+		     f = rl_packet_next(f)) {
 			f->loop_id = 0;
 			f->state &= ~rl_flit_state(0, 0, (uint8_t)~ENDS);
 		}

@@ -186,7 +186,7 @@ core_local(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
 
 	if (st != NULL)
 		stream_set(st, ends ? CORE_STREAM_NONE : CORE_STREAM_LOCAL);
-	for (uint16_t i = 0; i < n; i++, f = f->next)
+	for (; f != NULL; f = rl_packet_next(f))
 		if (f->mark != RL_MARK_OK)
 			break;
 	if (rl_likely(f == NULL)) {
@@ -194,6 +194,7 @@ core_local(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
 		return;
 	}
 	core_free_credit(core, pkt);
+	rl_packet_open(pkt);
 	f = pkt;
 	for (uint16_t i = 0; i < n; i++, f = next) {
 		next = f->next;

@@ -232,6 +232,8 @@ fx_poll(struct fx *fx, unsigned int ep)
 	struct rl_pktq q = { 0 };
 
 	rl_ep_poll(fx->ep[ep], fx->now, &q, 100000);
+	for (struct rl_flit *p = q.head; p != NULL; p = p->next_pkt)
+		rl_packet_open(p); /* tests look at flits, and cut packets */
 	return q;
 }
 
@@ -311,10 +313,11 @@ fx_notice(struct fx *fx, const struct rl_flit *f, enum rl_ep_drop why)
 }
 
 struct rl_flit *
-fx_copy(struct fx *fx, const struct rl_flit *pkt)
+fx_copy(struct fx *fx, struct rl_flit *pkt)
 {
 	struct rl_flit *head = NULL;
 
+	rl_packet_open(pkt);
 	for (unsigned int n = pkt->pkt_flits; n > 0; n--, pkt = pkt->next) {
 		struct rl_flit *f = rl_flit_get(&fx->cache);
 
@@ -336,6 +339,7 @@ fx_cut(struct fx *fx, struct rl_flit *pkt, unsigned int i)
 	const uint16_t dst = pkt->dst, src = pkt->src;
 	struct rl_flit *head = NULL, *next;
 
+	rl_packet_open(pkt);
 	for (unsigned int k = 0, n = pkt->pkt_flits; k < n; k++, pkt = next) {
 		next = pkt->next;
 		if (k == i) {

@@ -96,7 +96,7 @@ void fx_drop_all(struct fx *fx, struct rl_pktq *q);
 void fx_notice(struct fx *fx, const struct rl_flit *f, enum rl_ep_drop why);
 
 /** A copy of a packet, as a network that duplicates makes it. */
-struct rl_flit *fx_copy(struct fx *fx, const struct rl_flit *pkt);
+struct rl_flit *fx_copy(struct fx *fx, struct rl_flit *pkt);
 
 /** Takes the @p i-th flit out of a packet of several; drops it. */
 struct rl_flit *fx_cut(struct fx *fx, struct rl_flit *pkt, unsigned int i);

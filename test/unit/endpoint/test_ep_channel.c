@@ -81,7 +81,9 @@ launch(struct chan *c, struct rl_flit *pkt, uint64_t delay_ns)
 static void
 enter(struct chan *c, struct rl_flit *pkt)
 {
+	struct rl_flit *f[RL_PACKET_FLITS_MAX];
 	uint64_t delay = LATENCY_NS;
+	uint32_t flits;
 
 	if (roll(c, c->plan.dup)) {
 		uint64_t more = rl_prng_range(&c->prng, 0, 2000);
@@ -101,14 +103,15 @@ enter(struct chan *c, struct rl_flit *pkt)
 	if (pkt->pkt_flits > 1 && roll(c, c->plan.cut))
 		pkt = fx_cut(&c->fx, pkt,
 			     rl_prng_below(&c->prng, pkt->pkt_flits));
-	for (struct rl_flit *f = pkt; f != NULL; f = f->next)
+	flits = rl_packet_flits(pkt, f);
+	for (uint32_t i = 0; i < flits; i++)
 		if (roll(c, c->plan.corrupt)) {
 			const uint32_t salt = (uint32_t)rl_prng_u64(&c->prng);
 
-			if (salt >> 30 == 0)
-				f->wire[salt & 0xff] ^= 0x41; /* FEC heals it */
+			if (salt >> 30 == 0) /* FEC heals it */
+				f[i]->wire[salt & 0xff] ^= 0x41;
 			else
-				fx_corrupt(f, salt);
+				fx_corrupt(f[i], salt);
 		}
 	if (roll(c, c->plan.reorder))
 		delay += rl_prng_range(&c->prng, 0, 3000);

@@ -122,11 +122,11 @@ no_more_is_taken_than_the_window_holds_nor_than_a_poll_sends(void **state)
 		;
 	assert_int_equal(n, 16);
 	finish();
-	cfg.window_flits = 128;
+	cfg.window_flits = 256;
 	open_link();
-	for (n = 0; n < 100 && hand(n % 4, 1); n++)
+	for (n = 0; n < 200 && hand(n % 4, 1); n++)
 		;
-	assert_int_equal(n, 64);
+	assert_int_equal(n, 128);
 	finish();
 }
 

@@ -273,80 +273,129 @@ what_is_drained_goes_the_way_of_its_head(void **state)
 	rig_close(&g);
 }
 
-/* A packet of n flits, in runs as they may have come: 1, then up to 16. */
-static struct rl_flit *
-packet_in_runs(struct rig *g, unsigned int n, unsigned int run)
-{
-	struct rl_flit *f[16], *pkt = NULL;
-	unsigned int k;
+/* A packet, and its flits as they came. */
+struct listed {
+	struct rl_flit *f[80];
+	unsigned int n;
+};
 
-	for (unsigned int i = 0; i < n; i += k) {
-		k = i == 0 || n - i == 1 ? 1 : rl_min_u32(run, n - i);
-		for (unsigned int j = 0; j < k; j++) {
-			f[j] = rl_flit_get(&g->pool.cache);
-			assert_non_null(f[j]);
-			f[j]->state = 0;
-			if (pkt == NULL)
-				rl_packet_start(pkt = f[j]);
-			else
-				rl_packet_append(pkt, f[j]);
-		}
-		if (i != 0)
-			rl_run_make(pkt, f, k);
-	}
-	pkt->flags |= RL_FF_SOP;
-	pkt->last->flags |= RL_FF_EOP;
-	return pkt;
-}
-
-/* What is numbered from @p seq on is the chain of @p f, flit by flit. */
+/* A packet of n flits that came so many at a time, the first one by itself. */
 static void
-numbered_as_chained(const struct rig *g, uint32_t seq, const struct rl_flit *f)
+came(struct rig *g, unsigned int n, unsigned int step, struct listed *l)
 {
-	const uint16_t n = f->pkt_flits;
+	const uint64_t state = rl_flit_state(0, 0, 0);
+	struct rl_flit *pkt;
 
-	for (uint16_t i = 0; i < n; i++, f = f->next) {
-		assert_ptr_equal(rl_replay_at(&g->r, seq + i), f);
-		assert_int_equal(g->r.left[(seq + i) & g->r.mask], n - i);
+	assert_int_equal(rl_flit_get_bulk(&g->pool.cache, l->f, n), n);
+	for (unsigned int i = 0; i < n; i++) /* nobody may ask them */
+		memset(l->f[i], 0xa5, offsetof(struct rl_flit, wire));
+	pkt = l->f[0];
+	rl_packet_start(pkt);
+	pkt->state = rl_flit_state(1, 2, RL_FF_SOP | (n == 1 ? RL_FF_EOP : 0));
+	pkt->in_port = 7;
+	for (l->n = 1; l->n < n;) {
+		const unsigned int k = rl_min_u32(step, n - l->n);
+
+		rl_packet_extend(pkt, l->f + l->n, k, state,
+				 rl_flit_state(0, 0, l->n + k == n ? RL_FF_EOP
+								   : 0));
+		l->n += k;
 	}
 }
 
+/* What is numbered from @p seq on. */
 static void
-packets_in_runs_are_numbered_as_they_are_chained(void **state)
+numbered_as_they_came(const struct rig *g, uint32_t seq,
+		      const struct listed *l)
 {
+	for (uint32_t i = 0; i < l->n; i++)
+		assert_ptr_equal(rl_replay_at(&g->r, seq + i), l->f[i]);
+}
+
+/* They come out again whole, each flit with a state of its own. */
+static void
+comes_back(struct rl_pktq *out, const struct listed *l)
+{
+	const struct rl_flit *pkt = rl_pktq_pop(out), *f = pkt;
+
+	assert_non_null(pkt);
+	assert_int_equal(pkt->pkt_flits, l->n);
+	for (uint32_t i = 0; i < l->n; i++, f = f->next) {
+		const unsigned int ends = (i == 0 ? RL_FF_SOP : 0) |
+					  (i + 1 == l->n ? RL_FF_EOP : 0);
+
+		assert_ptr_equal(f, l->f[i]);
+		assert_int_equal(f->state, rl_flit_state(1, 2, (uint8_t)ends));
+		assert_int_equal(f->in_port, 7);
+		assert_int_equal(rl_run_flits(f), 0);
+	}
+	assert_null(f);
+}
+
+static void
+packets_in_runs_are_numbered_and_drained_as_they_came(void **state)
+{
+	static struct listed a, b;
 	struct rl_replay_drained d;
 	struct rl_pktq out;
 	struct rig g;
 
 	(void)state;
 	rig_open(&g, 256, 250);
-	for (unsigned int n = 1; n <= 40; n++) {
-		for (unsigned int run = 1; run <= 16; run++) {
-			struct rl_flit *a = packet_in_runs(&g, n, run);
-			struct rl_flit *b = packet_in_runs(&g, n, 5);
-			struct rl_flit *c = packet_in_runs(&g, n, run);
-			uint32_t at = g.r.tail;
+	for (unsigned int n = 1; n <= 80; n++) {
+		for (unsigned int step = 1; step <= 40; step++) {
+			const uint32_t at = g.r.tail;
 
-			rl_packet_join(a, b); /* as fragments are */
-			rl_replay_push(&g.r, a, c);
-			numbered_as_chained(&g, at, a);
-			rl_replay_push(&g.r, c, NULL);
-			numbered_as_chained(&g, at + 2 * n, c);
-			/* and once more, cut and chained anew */
+			came(&g, n, step, &a);
+			came(&g, n, 80, &b);
+			rl_replay_push(&g.r, a.f[0], b.f[0]);
+			rl_replay_push(&g.r, b.f[0], NULL);
+			numbered_as_they_came(&g, at, &a);
+			numbered_as_they_came(&g, at + n, &b);
 			send_all(&g);
-			ack(&g, at + 3);
-			drain(&g, true, &d, &out);
-			at = g.r.tail;
-			while ((a = rl_pktq_pop(&out)) != NULL) {
-				rl_replay_push(&g.r, a, out.head);
-				numbered_as_chained(&g, at, a);
-				at = g.r.tail;
-			}
+			/* somewhere in the first one */
+			ack(&g, at + step % n);
+			drain(&g, false, &d, &out);
+			comes_back(&out, &a);
+			comes_back(&out, &b);
+			assert_null(out.head);
+			rl_replay_push(&g.r, a.f[0], NULL);
 			send_all(&g);
 			ack(&g, g.r.tail);
+			rl_packet_put(&g.pool.cache, b.f[0]);
 		}
 	}
 	assert_true(rl_replay_empty(&g.r));
+	rig_close(&g);
+}
+
+/* A packet that is acknowledged step by step is freed when its end is. */
+static void
+a_packet_is_acknowledged_in_any_steps(void **state)
+{
+	static struct listed a;
+	struct rig g;
+
+	(void)state;
+	rig_open(&g, 64, 30);
+	for (unsigned int step = 1; step <= 20; step++) {
+		const uint32_t at = g.r.tail;
+		const uint32_t free = g.pool.cache.count;
+
+		came(&g, 20, 20, &a);
+		rl_replay_push(&g.r, a.f[0], NULL);
+		push_packet(&g, 0, 1);
+		send_all(&g);
+		for (uint32_t k = step; k < 20; k += step) {
+			ack(&g, at + k);
+			assert_int_equal(g.r.base, at);
+		}
+		ack(&g, at + 20);
+		assert_int_equal(g.r.base, at + 20);
+		ack(&g, at + 21);
+		assert_true(rl_replay_empty(&g.r));
+		assert_int_equal(g.pool.cache.count, free);
+	}
 	rig_close(&g);
 }
 
@@ -528,7 +577,8 @@ main(void)
 		cmocka_unit_test(unacked_only_leaves_the_acknowledged_flits_out),
 		cmocka_unit_test(what_is_drained_goes_the_way_of_its_head),
 		cmocka_unit_test(
-			packets_in_runs_are_numbered_as_they_are_chained),
+			packets_in_runs_are_numbered_and_drained_as_they_came),
+		cmocka_unit_test(a_packet_is_acknowledged_in_any_steps),
 		cmocka_unit_test(a_packet_cut_by_the_drain_comes_back_open),
 		CASE("LINK-C20 every length and every ACK drains whole",
 		     every_length_and_every_ack_drains_whole),
