@@ -124,7 +124,7 @@ every_bit_of_the_transaction_header_is_read_back(void **state)
 static void
 packets_start_grow_join_and_queue_without_losing_a_flit(void **state)
 {
-	struct rl_flit f[6], *slot[6];
+	struct rl_flit f[6], *slot[128];
 	struct rl_flit_cache c = { .slot = slot, .cap = 6 };
 	struct rl_pktq q = { 0 }, r = { 0 };
 
