@@ -13,7 +13,7 @@
 /*
  * Flits that may have a number and wait to be sent. What has none yet takes
  * turns by VC; what has one goes in the order of numbers. So this much is what
- * a packet of another VC may have before it: about what a poll sends.
+ * a packet of another VC may have before it: 8 frames of 16, a burst.
  */
 #define HAND_AHEAD 128
 
