@@ -134,6 +134,16 @@ rl_replay_ample(const struct rl_replay *r, uint32_t n)
 	       past <= slots - (r->tail - r->base);
 }
 
+/*
+ * Where a flit's bytes lie. Not every entry of a row is a flit, and those that
+ * are none are stored as well, behind a run: so this is no more than a sum.
+ */
+static inline uint8_t *
+rl_replay_bytes_of(const struct rl_flit *f)
+{
+	return (uint8_t *)((uintptr_t)f + offsetof(struct rl_flit, wire));
+}
+
 /* The run of @p f, without @p f, gets the next numbers: @p n flits. */
 static inline void
 rl_replay_put_run(struct rl_replay *r, const struct rl_flit *f, uint32_t n,
@@ -154,12 +164,12 @@ rl_replay_put_run(struct rl_replay *r, const struct rl_flit *f, uint32_t n,
 	for (uint32_t i = 0; i < n; i += 4)
 		memcpy(r->sideband + at + i, &four, sizeof(four));
 	for (uint32_t i = 0; i < RL_RUN_MATES; i++)
-		wire[i] = f->mate[i]->wire;
+		wire[i] = rl_replay_bytes_of(f->mate[i]);
 	for (uint32_t i = RL_RUN_MATES; i < n; i += RL_RUN_ROW) {
 		struct rl_flit *const *row = f->mate[i / RL_RUN_ROW]->row;
 
 		for (uint32_t k = 0; k < RL_RUN_ROW; k++)
-			wire[i + k] = row[k]->wire;
+			wire[i + k] = rl_replay_bytes_of(row[k]);
 	}
 	r->tail += n;
 }
