@@ -39,11 +39,11 @@ FORCE_INLINE struct part
 one_part(const struct rl_codec *c, const struct fec512 *fk, const uint8_t *f,
 	 uint8_t *to, const uint8_t *ahead, bool tx, bool rs)
 {
-	const struct flit512 v = load(f);
+	struct flit512 v = load(f);
 	struct part p;
 
 	if (to != NULL)
-		store(to, &v);
+		store_on(to, &v);
 	if (rs)
 		p.crc = rs_part(&c->k512, fk, &v,
 				tx ? CHUNK_TX_MASK : CHUNK_RX_MASK);
@@ -278,10 +278,10 @@ fec_group(const struct fec512 *fk, const uint8_t *const src[],
 
 #pragma GCC unroll 2
 		for (int i = 0; i < 2; i++) {
-			const struct flit512 v = load(src[2 * h + i]);
+			struct flit512 v = load(src[2 * h + i]);
 
 			if (copy)
-				store(dst[2 * h + i], &v);
+				store_on(dst[2 * h + i], &v);
 			part[i] = fec_syndrome_part(fk, &v);
 			if (ahead != NULL)
 				rl_prefetch_flit(ahead[2 * h + i]);
@@ -296,11 +296,12 @@ fec_group(const struct fec512 *fk, const uint8_t *const src[],
 FORCE_INLINE uint64_t
 fec_one(const struct fec512 *fk, const uint8_t *src, uint8_t *dst, bool copy)
 {
-	const struct flit512 v = load(src);
-	__m512i sum = fec_syndrome_part(fk, &v);
+	struct flit512 v = load(src);
+	__m512i sum;
 
 	if (copy)
-		store(dst, &v);
+		store_on(dst, &v);
+	sum = fec_syndrome_part(fk, &v);
 	sum = add_words(sum, sum);
 	sum = add_lanes(sum, sum);
 	return lowest(add_lanes(sum, sum));
@@ -351,9 +352,9 @@ hop_quad(const struct rl_codec *c, const struct fec512 *fk,
 
 #pragma GCC unroll 4
 	for (int i = 0; i < QUAD; i++) {
-		const struct flit512 v = load(src[i]);
+		struct flit512 v = load(src[i]);
 
-		store(f[i]->wire, &v);
+		store_on(f[i]->wire, &v);
 		part[i] = fec_syndrome_part(fk, &v);
 	}
 	words = add_lanes(add_words(part[0], part[1]),

@@ -106,6 +106,18 @@ store(uint8_t *f, const struct flit512 *v)
 	_mm512_storeu_si512(f + 192, v->z[3]);
 }
 
+/**
+ * Stores, and goes on with the registers. The last one is wanted twice, and the
+ * compiler would read it from where it has just been stored: that waits for
+ * the store, where the line is not near.
+ */
+FORCE_INLINE void
+store_on(uint8_t *f, struct flit512 *v)
+{
+	store(f, v);
+	__asm__("" : "+v"(v->z[3]));
+}
+
 FORCE_INLINE struct fec512
 load_fec(const struct rl_k512 *k)
 {

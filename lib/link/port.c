@@ -82,6 +82,8 @@ rl_port_prefetch_far(const struct rl_port *port)
 	__builtin_prefetch(port->p.shared, 1);
 	__builtin_prefetch(&port->p.shared->taken, 1);
 	__builtin_prefetch(&r->wire[from]);
+	__builtin_prefetch(&r->wire[from + 8]);
+	__builtin_prefetch(&r->wire[from + 16]);
 	__builtin_prefetch(&r->sideband[from]);
 	__builtin_prefetch(&r->flits[from]);
 	__builtin_prefetch(&r->wire[to], 1);

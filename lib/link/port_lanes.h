@@ -56,6 +56,17 @@ port_lanes_back(port_lanes v)
 	return ((w[0] | w[1]) & UINT64_C(0x8000800080008000)) != 0;
 }
 
+/* Whether any of them is more than @p step, as such differences are. */
+static inline bool
+port_lanes_above(port_lanes v, uint32_t step)
+{
+	typedef int16_t lanes_signed
+		__attribute__((vector_size(RL_VCS * sizeof(int16_t))));
+	const port_words w = (port_words)((lanes_signed)v > (int16_t)step);
+
+	return (w[0] | w[1]) != 0;
+}
+
 /* The low halves of the four counters in two words. */
 static inline uint64_t
 port_lanes_half(uint64_t a, uint64_t b)

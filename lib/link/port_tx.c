@@ -40,22 +40,17 @@ credits_due(const struct rl_port *port, const uint16_t limit[RL_VCS],
 	    uint64_t now_ns, bool *some)
 {
 	const uint16_t *const told = port->tx.credit_told;
-	const uint32_t step = port->p.cfg->credits_flits / 4;
-	bool due = false;
+	const struct rl_link_cfg *cfg = port->p.cfg;
+	port_lanes more;
 
 	*some = false;
 	if (port_lanes_same(limit, told))
 		return false;
-	for (unsigned int vc = 0; vc < port->p.cfg->vcs; vc++) {
-		const int16_t d = (int16_t)(limit[vc] - told[vc]);
-
-		if (d <= 0)
-			continue;
-		*some = true;
-		due |= d > (int32_t)step;
-	}
-	return due || (*some &&
-		       now_ns - port->tx.last_ns >= port->p.cfg->ack_delay_ns);
+	/* of a VC that is not there all has been told, in the first frame */
+	more = port_lanes_get(limit) - port_lanes_get(told);
+	*some = port_lanes_above(more, 0);
+	return port_lanes_above(more, cfg->credits_flits / 4) ||
+	       (*some && now_ns - port->tx.last_ns >= cfg->ack_delay_ns);
 }
 
 /*

@@ -43,22 +43,37 @@ heap_best(const struct sim_heap_slot h[4])
 	return (a & ~right) | (b & right);
 }
 
+/* The same of those there are, from @p first, which there is. */
+static uint32_t
+heap_least(const struct rl_sim *s, uint32_t first)
+{
+	const uint32_t end = rl_min_u32(first + 4, s->nheap);
+	uint32_t best = first;
+
+	if (rl_likely(end == first + 4))
+		return first + heap_best(&s->heap[first]);
+	for (uint32_t c = first + 1; c < end; c++)
+		if (s->heap[c].key_ns < s->heap[best].key_ns)
+			best = c;
+	return best;
+}
+
+uint32_t
+sim_heap_second(const struct rl_sim *s)
+{
+	return s->heap[heap_least(s, 1)].role;
+}
+
 static void
 heap_down(struct rl_sim *s, uint32_t i, struct sim_heap_slot slot)
 {
 	for (;;) {
 		const uint32_t first = 4 * i + 1;
-		const uint32_t end = rl_min_u32(first + 4, s->nheap);
-		uint32_t best = first;
+		uint32_t best;
 
 		if (first >= s->nheap)
 			break;
-		if (rl_likely(end == first + 4))
-			best += heap_best(&s->heap[first]);
-		else
-			for (uint32_t c = first + 1; c < end; c++)
-				if (s->heap[c].key_ns < s->heap[best].key_ns)
-					best = c;
+		best = heap_least(s, first);
 		if (s->heap[best].key_ns >= slot.key_ns)
 			break;
 		heap_place(s, i, s->heap[best]);

@@ -229,6 +229,8 @@ void sim_heap_set(struct rl_sim *s, uint32_t role, uint64_t key_ns);
 void sim_heap_earlier(struct rl_sim *s, uint32_t role, uint64_t key_ns);
 /** The heap itself, whatever ticks there are, and whatever it holds. */
 void sim_heap_put(struct rl_sim *s, uint32_t role, uint64_t key_ns);
+/* The role that is due after the first one; the heap holds two at least. */
+uint32_t sim_heap_second(const struct rl_sim *s);
 uint64_t sim_heap_key(const struct rl_sim *s, uint32_t role);
 void sim_ready(struct rl_sim *s, uint32_t role);
 /** When what a role is given now is seen by it: after the usual delay. */

@@ -23,6 +23,8 @@
 
 /* A core that has moved so much may have left something. */
 #define TURN_CORE_FULL 32
+/* So many flits may be fetched at once. */
+#define TURN_WARM_FLITS 32
 
 void
 sim_turn_ready(struct rl_sim *s, uint32_t role)
@@ -75,6 +77,30 @@ turn_warm(const struct sim_role *r)
 		rl_ep_prefetch(r->rc->ep, pkt->src, pkt->wire[6] >> 4);
 }
 
+/*
+ * What has come to a port is copied to flits that are free: those on top, which
+ * have come from all over the fabric. They are fetched, as many as frames hold.
+ */
+static void
+turn_warm_flits(const struct rl_sim *s, const struct sim_role *r)
+{
+	const struct rl_flit_cache *c = &s->mem->cache;
+	const struct rl_sim_frame *f = r->rx->head;
+	uint32_t n = 0;
+
+	for (; f != NULL && f->at_ns <= s->now_ns && n < TURN_WARM_FLITS;
+	     f = f->next)
+		n += f->len / RL_FLIT_BYTES;
+	n = rl_min_u32(rl_min_u32(n, TURN_WARM_FLITS), c->count);
+	for (uint32_t i = 0; i < n; i++) {
+		const uint8_t *at = (const uint8_t *)c->slot[c->count - 1 - i];
+
+		for (uint32_t b = 0; b < sizeof(struct rl_flit);
+		     b += RL_CACHE_LINE)
+			__builtin_prefetch(at + b, 1);
+	}
+}
+
 /* What has come to a port. */
 static void
 turn_in_port(struct rl_sim *s, uint32_t core, uint32_t p)
@@ -85,6 +111,7 @@ turn_in_port(struct rl_sim *s, uint32_t core, uint32_t p)
 	sim_role_begin(s, r);
 	if (r->end->dozes)
 		sim_doze_end(s, r);
+	turn_warm_flits(s, r);
 	if (rl_role_port_in(r->rp, s->now_ns) == 0) {
 		s->st.idle_polls++;
 		return;
@@ -235,9 +262,25 @@ dev_warm(const struct rl_sim *s, uint32_t core, uint32_t nports)
 
 		if (f == NULL)
 			continue;
+		__builtin_prefetch(f->next);
 		for (uint32_t b = 0; b < SIM_WARM_BYTES; b += RL_CACHE_LINE)
 			__builtin_prefetch(f->data + b);
 	}
+}
+
+/* What the next device is made of is fetched while another one runs. */
+static void
+dev_warm_next(const struct rl_sim *s)
+{
+	const uint32_t core = sim_heap_second(s);
+	const uint32_t nports = s->role[core].rc->nports;
+
+	rl_core_prefetch(s->role[core].state);
+	for (uint32_t i = core + 1; i <= core + nports; i++) {
+		rl_port_prefetch(s->role[i].state);
+		rl_port_prefetch_far(s->role[i].state);
+	}
+	dev_warm(s, core, nports);
 }
 
 /* A device runs until @p end_ns. */
@@ -287,6 +330,9 @@ sim_turn_run(struct rl_sim *s, uint64_t until_ns)
 		rl_min_u64(rl_deadline(s->now_ns, turn_alone_ns(s)),
 			   rl_min_u64(other_ns, until_ns));
 
-	while (s->nheap != 0 && s->heap[0].key_ns < end_ns)
+	while (s->nheap != 0 && s->heap[0].key_ns < end_ns) {
+		if (s->nheap > 1)
+			dev_warm_next(s);
 		dev_run(s, s->heap[0].role, end_ns);
+	}
 }

@@ -282,9 +282,11 @@ wire_rx(void *phy, struct rl_phy_frame out[], unsigned int n, uint64_t now_ns)
 	}
 	if (got == n)
 		s->role[end->role].again = true;
-	if (s->key != NULL && got != 0 && d->head != NULL)
+	if (s->key != NULL && got != 0 && d->head != NULL) {
+		__builtin_prefetch(d->head->next);
 		for (uint32_t b = 0; b < SIM_WARM_BYTES; b += RL_CACHE_LINE)
 			__builtin_prefetch(d->head->data + b);
+	}
 	return got;
 }
 
