@@ -8,6 +8,8 @@ that such a package depends on, or from one that no Debian is without.
     programs.py ROOT -l     also lists every program, its package and its users
     programs.py ROOT -t     plants unknown programs, which must be found
 
+And whatever of this tree a doc calls by its path alone can be executed.
+
 What is read: command words of shell scripts and of shell blocks in Markdown;
 words given to subprocess, os.exec* and shutil.which in Python, also through
 functions of the same file that pass them on; the names given to exec*p(),
@@ -213,15 +215,50 @@ def check(root, more=(), verbose=False):
     return len(found), bad
 
 
+def called(text):
+    """Paths that a doc calls: what begins a line of a block, or a span."""
+    lines = re.findall(r"^```\w*\n(.*?)^```", text, re.M | re.S)
+    spans = re.findall(r"`(devtools/[^`\n]+)`", text)
+    for line in "\n".join(lines).split("\n") + spans:
+        m = re.match(r"\s*(?:\./)?((?:devtools|test|\.ci)/[\w./-]+)", line)
+        if m:
+            yield m.group(1)
+
+
+def is_script(path):
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as f:
+        return f.read(2) == b"#!"
+
+
+def unrunnable(root, runs=os.access):
+    """@return complaints about files that docs call and nobody may execute"""
+    bad = set()
+    for name, path in sources(root):
+        if not name.endswith(".md"):
+            continue
+        with open(path, encoding="utf-8") as f:
+            for word in called(f.read()):
+                at = os.path.join(root, word)
+                if is_script(at) and not runs(at, os.X_OK):
+                    bad.add("%s: %s is not executable" % (name, word))
+    return sorted(bad)
+
+
 def main():
     root = sys.argv[1] if len(sys.argv) > 1 else "."
     if shutil.which("dpkg-query") is None:
         print("skipped: dpkg-query is not installed")
         return SKIP
     if "-t" in sys.argv:
+        if not unrunnable(root, lambda path, how: "mutate" not in path):
+            print("not found: a program of the tree without the right to run")
+            return 1
         return program_words.self_test(
             lambda more: check(root, more)[1])
     n, bad = check(root, verbose="-l" in sys.argv)
+    bad += unrunnable(root)
     for line in bad:
         print(line)
     print("%d programs, %d findings" % (n, len(bad)))
