@@ -177,6 +177,43 @@ a_few_credits_are_told_within_the_delay_of_an_ack(void **state)
 	finish(&b);
 }
 
+/* Of 40 credits 10 may wait for a frame to ride on; more are told at once. */
+static void
+more_than_a_quarter_of_the_credits_is_told_at_once(void **state)
+{
+	static const unsigned int freed[] = { 2, 3 }; /* packets of four */
+
+	(void)state;
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(freed); i++) {
+		struct rl_link_cfg cfg = small_cfg(128, 40, 4);
+		const bool told = 4 * freed[i] > cfg.credits_flits / 4;
+		struct bench b;
+
+		cfg.ack_delay_ns = 5 * RL_NS_PER_MS;
+		cfg.replay_timer_ns = 40 * RL_NS_PER_MS;
+		cfg.keepalive_ns = 50 * RL_NS_PER_MS;
+		cfg.keepalive_dead_ns = 0;
+		open_up(&b, &cfg, 2 * RL_NS_PER_US);
+		b.end[1].hold_vcs = 1;
+		bench_send(&b, 0, 0, 4, 13);
+		bench_run(&b, 200 * RL_NS_PER_US);
+		assert_int_equal(bench_info(&b.end[0]).queued_flits, 12);
+		for (unsigned int k = 0; k < freed[i]; k++) {
+			struct rl_flit *pkt = rl_pktq_pop(&b.end[1].kept);
+
+			rl_shared_add(&b.end[1].shared->freed[0], 4);
+			bench_sink_take(&b.end[1].sink, pkt);
+			rl_packet_put(&b.pool.cache, pkt);
+		}
+		bench_run(&b, 50 * RL_NS_PER_US);
+		assert_int_equal(bench_info(&b.end[0]).queued_flits,
+				 told ? 0 : 12);
+		b.end[1].hold_vcs = 0;
+		bench_end_release(&b.end[1]);
+		finish(&b);
+	}
+}
+
 /* A packet starts only where all of it has room (virtual cut-through). */
 static void
 a_packet_waits_until_the_credits_cover_all_of_it(void **state)
@@ -452,6 +489,9 @@ main(void)
 		CASE("LINK-C25 a few credits are told within the delay of an "
 		     "ACK",
 		     a_few_credits_are_told_within_the_delay_of_an_ack),
+		CASE("LINK-C25 more than a quarter of the credits is told at "
+		     "once",
+		     more_than_a_quarter_of_the_credits_is_told_at_once),
 		CASE("LINK-C26 a blocked VC does not stop the others",
 		     a_blocked_vc_does_not_stop_the_others),
 		CASE("LINK-C26 seven blocked VCs cost the eighth nothing",
