@@ -496,6 +496,31 @@ ends_made_here_do_not_widen_the_room(void **state)
 	cut_close(&g);
 }
 
+/* The room they take is no news for the peer, who was told of it before. */
+static void
+an_end_made_here_sends_no_frames(void **state)
+{
+	struct rl_link_cfg cfg = cut_cfg();
+	struct rl_flit *pkt;
+	struct cut g;
+	uint64_t n;
+
+	(void)state;
+	cfg.watchdog_ns = MS;
+	cut_open(&g, &cfg);
+	pkt = cut_make(&g, 0, 6);
+	cut_give(&g, &pkt, 3);
+	bench_run(&g.b, 1200 * US); /* its core lets nothing go */
+	assert_int_equal(bench_info(&g.b.end[1]).buffered[0], 4);
+	n = COUNTER(&g.b.end[1], tx_idle);
+	bench_run(&g.b, 100 * US);
+	assert_in_range(COUNTER(&g.b.end[1], tx_idle) - n, 0, 5);
+	cut_give(&g, &pkt, 3);
+	cut_run(&g, 50);
+	g.b.end[1].sink.next_tag[0] = 1; /* it was given up */
+	cut_close(&g);
+}
+
 /* And they cost the peer nothing in the next epoch. */
 static void
 ends_made_here_cost_no_credits_of_the_next_epoch(void **state)
@@ -546,6 +571,8 @@ main(void)
 		cmocka_unit_test(a_limit_that_goes_back_takes_nothing_back),
 		CASE("[LCB-3] ends made here do not widen the room",
 		     ends_made_here_do_not_widen_the_room),
+		CASE("[LCB-3] an end made here sends no frames",
+		     an_end_made_here_sends_no_frames),
 		CASE("ends made here cost no credits of the next epoch",
 		     ends_made_here_cost_no_credits_of_the_next_epoch),
 		CASE("[LINK-3] a storm of NAKs costs one replay a flit",
