@@ -40,6 +40,7 @@ enum {
 	OPT_POLL,
 	OPT_TICK,
 	OPT_TURNS,
+	OPT_ROLES,
 	OPT_EVENTS,
 	OPT_PROGRESS,
 	OPT_COMPUTE,
@@ -77,6 +78,7 @@ static const struct option longs[] = {
 	{ "poll", required_argument, NULL, OPT_POLL },
 	{ "tick", required_argument, NULL, OPT_TICK },
 	{ "turns", no_argument, NULL, OPT_TURNS },
+	{ "roles", no_argument, NULL, OPT_ROLES },
 	{ "events", no_argument, NULL, OPT_EVENTS },
 	{ "progress", no_argument, NULL, OPT_PROGRESS },
 	{ "compute", required_argument, NULL, OPT_COMPUTE },
@@ -128,9 +130,12 @@ static const char help_text[] =
 	"  --latency TIME       latency of every wire, default 100ns\n"
 	"  --flit-ps N          time of a flit on a wire, default 2000\n"
 	"  --mtu BYTES          MTU of every wire, default 8306 (32 flits)\n"
-	"  --poll TIME          how long an lcore takes to notice, default 0\n"
+	"  --poll TIME          how long an lcore takes to notice another one, default\n"
+	"                       0; implies --roles\n"
 	"  --tick TIME          poll only at multiples of TIME: coarser, faster\n"
-	"  --turns              poll whole devices, as one lcore does\n"
+	"  --turns              poll whole devices, as one lcore does (default)\n"
+	"  --roles              poll each port and core by itself, as where each\n"
+	"                       has an lcore of its own\n"
 	"  --drain TIME         how long to wait for the end, default 5s\n"
 	"  --compute TIME       how long the controller computes new tables, or\n"
 	"                       measured; default: by the fabric's size\n"
@@ -297,7 +302,10 @@ take_flag(int opt, struct options *o)
 		o->progress = true;
 		return 0;
 	case OPT_TURNS:
-		o->turns = true;
+		o->roles = false;
+		return 0;
+	case OPT_ROLES:
+		o->roles = true;
 		return 0;
 	case OPT_HELP:
 		o->help = true;
@@ -380,6 +388,7 @@ take(int opt, const char *arg, struct options *o)
 	case OPT_LATENCY:
 		return parse_time_or_ns(arg, &o->latency_ns);
 	case OPT_POLL:
+		o->roles = true;
 		return parse_time_or_ns(arg, &o->poll_ns);
 	case OPT_TICK:
 		return parse_time_or_ns(arg, &o->tick_ns);

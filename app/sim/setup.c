@@ -79,7 +79,7 @@ set_wire(struct rl_sim_plan *plan, const struct options *o)
 		plan->wire.frame_bytes = o->mtu + RL_FRAME_LINK_OFF;
 	plan->poll_ns = o->poll_ns;
 	plan->tick_ns = o->tick_ns;
-	plan->turns = o->turns;
+	plan->turns = !o->roles;
 	plan->notice_ns = 1000;
 	plan->resil = (struct rl_sim_resil_cfg){
 		.delay_ns = o->channel_ns,

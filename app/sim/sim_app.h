@@ -73,7 +73,7 @@ struct options {
 	uint32_t channel_loss_ppb;
 	uint32_t channel_dup_ppb;
 	uint64_t tick_ns;
-	bool turns;
+	bool roles; /* polled one by one, not a device as a whole */
 	uint32_t flit_ps;
 	uint32_t mtu;		/**< bytes of a frame, without Ethernet header */
 	bool events;

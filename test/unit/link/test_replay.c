@@ -191,7 +191,8 @@ a_drain_gives_whole_packets_and_no_acknowledged_one(void **state)
 		push(&g, 0, false, true);
 		push(&g, 1, false, false);
 		push(&g, 1, false, true);
-		send_all(&g);
+		send_all(&g); /* what this device noted is no sideband's: */
+		rl_replay_at(&g.r, g.r.base + 3)->flags |= RL_FF_NEXT;
 		ack(&g, UINT32_MAX - 3 + k);
 		assert_int_equal(drain(&g, false, &d, &out), want[k]);
 		assert_int_equal(d.flits, want[k]);
@@ -201,6 +202,8 @@ a_drain_gives_whole_packets_and_no_acknowledged_one(void **state)
 			assert_true(pkt->flags & RL_FF_SOP);
 			assert_true(pkt->last->flags & RL_FF_EOP);
 			assert_int_equal(pkt->pkt_flits, pkt->vc == 2 ? 1 : 3);
+			assert_int_equal(!!(pkt->flags & RL_FF_NEXT),
+					 pkt->vc == 2);
 		}
 		put_all(&g, &out);
 		rig_close(&g);
@@ -269,42 +272,6 @@ what_is_drained_goes_the_way_of_its_head(void **state)
 	assert_int_equal(out.head->vc, 5);
 	assert_int_equal(out.head->plane, 3);
 	assert_int_equal(out.head->in_port, 7);
-	put_all(&g, &out);
-	rig_close(&g);
-}
-
-/* What this device noted of a packet is of its head, and the head keeps it. */
-static void
-what_a_device_noted_of_a_packet_survives_the_drain(void **state)
-{
-	const uint8_t noted = RL_FF_CREDIT | RL_FF_LENT | RL_FF_NEXT;
-	struct rl_flit *pkt = NULL;
-	struct rl_replay_drained d;
-	struct rl_pktq out;
-	struct rig g;
-
-	(void)state;
-	rig_open(&g, 16, 13);
-	for (unsigned int i = 0; i < 3; i++) {
-		struct rl_flit *f = rl_flit_get(&g.pool.cache);
-
-		f->state = rl_flit_state(0, 0, 0);
-		f->flags = i == 0 ? RL_FF_SOP : i == 2 ? RL_FF_EOP : 0;
-		if (i == 0) {
-			rl_packet_start(f);
-			pkt = f;
-		} else {
-			rl_packet_append(pkt, f);
-		}
-	}
-	pkt->flags |= noted;
-	rl_replay_push(&g.r, pkt, NULL);
-	send_all(&g);
-	assert_int_equal(drain(&g, false, &d, &out), 3);
-	assert_ptr_equal(out.head, pkt);
-	assert_int_equal(pkt->flags & noted, noted);
-	rl_packet_open(pkt);
-	assert_int_equal(pkt->next->flags & noted, 0);
 	put_all(&g, &out);
 	rig_close(&g);
 }
@@ -612,8 +579,6 @@ main(void)
 			a_drain_gives_whole_packets_and_no_acknowledged_one),
 		cmocka_unit_test(unacked_only_leaves_the_acknowledged_flits_out),
 		cmocka_unit_test(what_is_drained_goes_the_way_of_its_head),
-		cmocka_unit_test(
-			what_a_device_noted_of_a_packet_survives_the_drain),
 		cmocka_unit_test(
 			packets_in_runs_are_numbered_and_drained_as_they_came),
 		cmocka_unit_test(a_packet_is_acknowledged_in_any_steps),
