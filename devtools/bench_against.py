@@ -23,7 +23,8 @@ ROW = ("mode", "packet_flits", "flits_per_frame", "workers", "isa", "crc",
        "isn", "op", "set", "burst_flits", "name", "fabric", "engine", "case",
        "ports", "flits")
 # figures that are no measurement, or one of the spread
-OTHER = ("spread", "noisy", "reps", "met", "limit", "packets", "cuts", "cpus")
+OTHER = ("spread", "noisy", "reps", "met", "limit", "packets", "cuts", "cpus",
+         "threads")
 
 
 def figures(value, path=""):

@@ -62,7 +62,8 @@ if [ "$quick" = no ]; then
 	# lcores and the control thread; rings whose inline code the sanitizer
 	# understands. Only the programs that these tests run are built.
 	echo "== build with ThreadSanitizer"
-	TARGETS="app/reflit test/system/test_figure1 test/system/pcap_same" \
+	TARGETS="app/reflit test/system/test_figure1 test/system/pcap_same
+		test/sim/test_sim_apart" \
 		./devtools/build.sh build-tsan -Db_sanitize=thread \
 		-Db_lundef=false -Doptimization=1 -Dwerror=false \
 		-Dc_args="-DRL_DEBUG -g1 -DRTE_USE_C11_MEM_MODEL"

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "cpus.h"
 #include "options.h"
 #include "profile.h"
 
@@ -306,9 +306,7 @@ take(struct rxl_options *o, int opt, const char *s)
 static unsigned int
 processors(void)
 {
-	const long n = sysconf(_SC_NPROCESSORS_ONLN);
-
-	return n < 1 ? 1 : n > 64 ? 64 : (unsigned int)n;
+	return rl_min_u32(cpus_allowed(), 64);
 }
 
 /** Whether the codec can do what was asked for. */

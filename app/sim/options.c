@@ -41,6 +41,7 @@ enum {
 	OPT_TICK,
 	OPT_TURNS,
 	OPT_ROLES,
+	OPT_THREADS,
 	OPT_EVENTS,
 	OPT_PROGRESS,
 	OPT_COMPUTE,
@@ -79,6 +80,7 @@ static const struct option longs[] = {
 	{ "tick", required_argument, NULL, OPT_TICK },
 	{ "turns", no_argument, NULL, OPT_TURNS },
 	{ "roles", no_argument, NULL, OPT_ROLES },
+	{ "threads", required_argument, NULL, OPT_THREADS },
 	{ "events", no_argument, NULL, OPT_EVENTS },
 	{ "progress", no_argument, NULL, OPT_PROGRESS },
 	{ "compute", required_argument, NULL, OPT_COMPUTE },
@@ -136,6 +138,8 @@ static const char help_text[] =
 	"  --turns              poll whole devices, as one lcore does (default)\n"
 	"  --roles              poll each port and core by itself, as where each\n"
 	"                       has an lcore of its own\n"
+	"  --threads N          share the fabric's devices among N threads; default:\n"
+	"                       as many as there are CPUs, where that is faster\n"
 	"  --drain TIME         how long to wait for the end, default 5s\n"
 	"  --compute TIME       how long the controller computes new tables, or\n"
 	"                       measured; default: by the fabric's size\n"
@@ -392,6 +396,8 @@ take(int opt, const char *arg, struct options *o)
 		return parse_time_or_ns(arg, &o->poll_ns);
 	case OPT_TICK:
 		return parse_time_or_ns(arg, &o->tick_ns);
+	case OPT_THREADS:
+		return u32_number(arg, 1, RL_SIM_THREADS_MAX, &o->threads);
 	case OPT_FLIT_PS:
 		return u32_number(arg, 1, 1000000000, &o->flit_ps);
 	case OPT_MTU:

@@ -69,6 +69,7 @@ report_json(const struct setup *s, const struct options *o,
 	set(root, "flit_hops", v->sim.flits);
 	set(root, "elapsed_ns", out->elapsed_ns);
 	set(root, "wall_ns", out->wall_ns);
+	set(root, "threads", s->threads);
 	delay_json(root, out->delay);
 	json_object_set_new(root, "failovers", out->failovers);
 	out->failovers = NULL;

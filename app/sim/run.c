@@ -42,12 +42,13 @@ wall_ns(void)
 }
 
 static void
-on_client(void *ctx, uint32_t dev, uint16_t ep, struct rl_client *client)
+on_client(void *ctx, uint32_t dev, uint16_t ep,
+	  const struct rl_sim_seat *seat, struct rl_client *client)
 {
 	struct run *r = ctx;
 
 	(void)dev;
-	rl_sim_load_client(r->load, ep, client);
+	rl_sim_load_client(r->load, ep, seat, client);
 }
 
 static void
@@ -277,6 +278,8 @@ take_outcome(struct run *r, bool json, struct outcome *out)
 	rl_sim_stats(r->sim, &v->sim);
 	rl_sim_load_stats(r->load, &v->load);
 	rl_sim_failovers(r->sim, &v->failovers);
+	for (unsigned int vc = 0; vc < RL_VCS; vc++)
+		rl_sim_load_delay(r->load, vc, &out->delay[vc]);
 	counter_sums_of(rl_sim_fabric(r->sim), &out->counters);
 	take_recoveries(r, json, out);
 	if (json)
@@ -313,9 +316,8 @@ run_sim(struct run *r, const struct options *o, struct rl_sim_mem *mem,
 		.poll_jitter_ns = plan->poll_jitter_ns,
 		.tick_ns = plan->tick_ns,
 		.turns = plan->turns,
-		/* a number of packets is dealt out as they are made, and events
-		   are told in their order */
-		.apart = plan->load.packets == 0 && !r->events,
+		.apart = true,
+		.threads = r->s->threads,
 		.soft = rl_sim_faults_soft(&plan->faults),
 		.notice_ns = plan->notice_ns,
 		.fec_safe = plan->fec_safe,
@@ -357,14 +359,12 @@ run_once(const struct setup *s, const struct options *o,
 	out->v.ok = true;
 	r.absences = &out->absences;
 	r.events = o->events;
-	load.cache = &mem->cache;
 	load.seed = s->plan.seed;
 	out->delay = calloc(RL_VCS, sizeof(*out->delay));
 	if (out->delay == NULL)
 		return -ENOMEM;
-	for (unsigned int vc = 0; vc < RL_VCS; vc++)
-		rl_delay_reset(&out->delay[vc]);
-	load.delay = out->delay;
+	load.delays = true;
+	load.threads = s->threads;
 	load.connected = on_connected;
 	load.connected_ctx = &r;
 	r.load = rl_sim_load_new(&load);

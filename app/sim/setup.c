@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cpus.h"
 #include "sim_app.h"
 
 #define ERR_BYTES (RL_ERR_MAX + 1024)
@@ -116,6 +117,15 @@ trace_flits(const struct rl_sim_trace *t)
 	return (uint32_t)((flits + t->n / 2) / t->n);
 }
 
+static uint32_t
+threads_of(const struct options *o, const struct rl_topo *topo, bool trace)
+{
+	if (trace) /* its packets are counted at both ends of a flow at once */
+		return 1;
+	return o->threads != 0 ? o->threads
+			       : rl_sim_threads(topo, cpus_allowed());
+}
+
 static int
 set_load(struct setup *s, const struct options *o)
 {
@@ -164,6 +174,7 @@ set_load(struct setup *s, const struct options *o)
 			c->stop_ns = RL_NEVER;
 		}
 	}
+	s->threads = threads_of(o, &plan->cfg.topo, s->trace.n != 0);
 	probe = rl_sim_load_new(c);
 	if (probe == NULL) {
 		fprintf(stderr, "reflit-sim: --traffic %s: not for this "

@@ -74,6 +74,7 @@ struct options {
 	uint32_t channel_dup_ppb;
 	uint64_t tick_ns;
 	bool roles; /* polled one by one, not a device as a whole */
+	uint32_t threads; /**< 0: not given */
 	uint32_t flit_ps;
 	uint32_t mtu;		/**< bytes of a frame, without Ethernet header */
 	bool events;
@@ -89,6 +90,7 @@ struct setup {
 	struct rl_sim_trace trace;
 	uint8_t *trace_bytes;
 	uint64_t *trace_off;
+	uint32_t threads;	/**< that a run may take */
 	uint64_t oversize;	/**< frames of the trace left out */
 	bool truncated;		/**< the trace ends in the middle of a frame */
 };

@@ -75,6 +75,14 @@ port_mac(uint8_t mac[12], uint32_t peer_uid, uint32_t uid)
 	}
 }
 
+/* What drops and reports of a device are told with. */
+static void *
+drop_ctx(const struct rl_fabric_host *host, uint32_t dev)
+{
+	return host->drop_ctx == NULL ? host->ctx
+				      : host->drop_ctx(host->ctx, dev);
+}
+
 static int
 build_port(struct rl_fabric *f, uint32_t dev, uint16_t i, uint32_t uid,
 	   struct rl_port_shared *shared, const struct rl_fabric_host *host,
@@ -89,7 +97,7 @@ build_port(struct rl_fabric *f, uint32_t dev, uint16_t i, uint32_t uid,
 		.codec = f->codec,
 		.shared = shared,
 		.drop = host->drop,
-		.drop_ctx = host->ctx,
+		.drop_ctx = drop_ctx(host, dev),
 		.seed = host->seed ^ (uint64_t)uid << 32,
 		.incarnation = host->incarnation,
 		.digest = host->digest,
@@ -164,7 +172,7 @@ build_endpoint(struct rl_fabric *f, uint32_t dev, const struct rl_fwd *fwd,
 		.ep_id = f->topo->dev[dev].ep_id,
 		.npeers = (uint16_t)f->topo->nep,
 		.report = host->report,
-		.report_ctx = host->ctx,
+		.report_ctx = drop_ctx(host, dev),
 		.event = rl_role_core_ep_event,
 		.event_ctx = rc,
 	};
@@ -197,7 +205,7 @@ build_device(struct rl_fabric *f, uint32_t dev, uint32_t *uid,
 		.fwd = fwd,
 		.cache = host->cache(host->ctx, dev, -1),
 		.drop = host->drop,
-		.drop_ctx = host->ctx,
+		.drop_ctx = drop_ctx(host, dev),
 		.nports = td->nports,
 		.endpoint = td->kind == RL_DEV_ENDPOINT,
 		.ep_id = td->ep_id,

@@ -47,8 +47,10 @@ struct rl_fabric_host {
 	/** Whether the host runs a device; NULL: all. Others are built, lie
 	    still, and are never polled: another process has them. */
 	bool (*runs)(void *ctx, uint32_t dev);
-	rl_drop_fn drop; /**< ctx is the host's */
+	rl_drop_fn drop;
 	rl_ep_report_fn report;
+	/** what these two are called with for a device; NULL: with ctx */
+	void *(*drop_ctx)(void *ctx, uint32_t dev);
 	struct rl_role_sink sink;
 	uint64_t seed;
 	/** endpoints may be made again: they say which life they are [EP-7];

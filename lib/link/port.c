@@ -523,6 +523,13 @@ rl_port_rests(const struct rl_port *port, const struct rl_port *peer,
 }
 
 bool
+rl_port_steady(const struct rl_port *port)
+{
+	return port->link.state == RL_LINK_UP && port->link.phy_up &&
+	       port->drain.phase == DRAIN_NONE && port_detect_rests(port);
+}
+
+bool
 rl_port_calls(const struct rl_port *port)
 {
 	return port->link.state == RL_LINK_INIT && port->link.phy_up &&

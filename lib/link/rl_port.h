@@ -371,7 +371,13 @@ bool rl_port_rests(const struct rl_port *port, const struct rl_port *peer,
 		   uint64_t now_ns);
 
 /**
- * The same of a wire that carries nothing away: whether all that this port would
+ * Owner, for the same hosts. Whether the port's link is up, and will stay up
+ * while the wire is whole: no drain, and no error that a detector looks at.
+ */
+bool rl_port_steady(const struct rl_port *port);
+
+/**
+ * As rl_port_rests(), of a wire that carries nothing away: whether all that this port would
  * say is that it wants to train. What comes in ends that rest.
  */
 bool rl_port_calls(const struct rl_port *port);

@@ -57,16 +57,15 @@ pick_flow(struct load_src *src)
 		src->dst = (uint16_t)dst;
 		src->cos = pick_cos(c, &src->prng);
 		if (c->flow_packets == 0 ||
-		    load_flow(src->load, src->id, src->dst, src->cos)->sent <
-			    c->flow_packets)
+		    load_sent(load_flow(src->load, src->id, src->dst,
+					src->cos)) < c->flow_packets)
 			return true;
 	}
 	return false;
 }
 
-/* Draws the packet after one that came into being at @p from_ns. */
-static void
-next_packet(struct load_src *src, uint64_t from_ns)
+void
+load_next(struct load_src *src, uint64_t from_ns)
 {
 	struct rl_sim_load *load = src->load;
 	const struct rl_sim_load_cfg *c = &load->cfg;
@@ -84,11 +83,9 @@ next_packet(struct load_src *src, uint64_t from_ns)
 			t += period - phase;
 	}
 	src->next_ns = RL_NEVER;
-	if (t >= load->stop_ns || (c->packets != 0 && load->made >= c->packets))
+	if (t >= load->stop_ns || src->left == 0 || !pick_flow(src))
 		return;
-	if (!pick_flow(src))
-		return;
-	load->made++;
+	src->left--;
 	src->next_ns = t;
 }
 
@@ -102,19 +99,33 @@ count_sent(struct rl_sim_load_stats *st, const struct load_packet *p)
 	st->sent_responses += p->class == RL_CLASS_RSP;
 }
 
+/* Before a packet of a flow is sent: since when something is under way, for those
+   who ask about silence. How far the flow has come is known at its other end. */
+static void
+note_begin(struct load_flow *flow, const struct load_packet *p, uint64_t now_ns)
+{
+	const bool first = load_sent(flow) == flow->expected;
+
+	if (first)
+		flow->sent_ns = p->made_ns;
+	if (first || flow->told_ns > flow->taken_ns)
+		flow->taken_ns = now_ns;
+}
+
 int
 load_offer(struct load_src *src, struct rl_ep *ep, const struct load_later *l,
 	   uint64_t now_ns)
 {
 	struct rl_sim_load *load = src->load;
 	struct load_flow *flow = load_flow(load, src->id, l->dst, l->cos);
+	struct rl_sim_load_stats *const st = &src->part->st;
+	const uint32_t sent = load_sent(flow);
 	struct load_packet p;
 	struct rl_ep_msg msg;
 	uint32_t tag;
 	int ret;
 
-	load_packet_of(load, src->id, l->dst, l->cos, flow->sent, flow->life,
-		       &p);
+	load_packet_of(load, src->id, l->dst, l->cos, sent, flow->life, &p);
 	p.made_ns = l->made_ns;
 	if (l->response)
 		p.class = RL_CLASS_RSP;
@@ -126,22 +137,20 @@ load_offer(struct load_src *src, struct rl_ep *ep, const struct load_later *l,
 	};
 	ret = rl_ep_send_fill(ep, now_ns, &msg, load_fill, &p, &tag);
 	if (ret == -EHOSTUNREACH) {
-		load->st.refused++;
-		load->st.refused_responses += l->response;
+		st->refused++;
+		st->refused_responses += l->response;
 	}
 	if (ret != 0)
 		return ret;
-	if (flow->sent == 0)
+	if (sent == 0)
 		flow->tag0 = tag;
-	RL_ASSERT(tag - flow->tag0 == flow->sent);
+	RL_ASSERT(tag - flow->tag0 == sent);
 	if (load->cfg.trace != NULL)
 		load_time_put(flow, p.made_ns);
-	if (flow->sent == flow->expected)
-		flow->sent_ns = p.made_ns;
-	if (flow->sent == flow->expected || flow->told_ns > flow->taken_ns)
-		flow->taken_ns = now_ns;
-	flow->sent++;
-	count_sent(&load->st, &p);
+	if (load->nparts == 1)
+		note_begin(flow, &p, now_ns);
+	load_set_sent(flow, sent + 1);
+	count_sent(st, &p);
 	return 0;
 }
 
@@ -216,7 +225,7 @@ load_send(struct load_src *src, struct rl_ep *ep, uint64_t now_ns)
 		} else if (ret != 0 && ret != -EHOSTUNREACH) {
 			break;
 		}
-		next_packet(src, src->next_ns);
+		load_next(src, src->next_ns);
 		warm_next(src, ep);
 	}
 	return n;
@@ -264,7 +273,7 @@ load_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 	src->dead = false;
 	while (load_takes(src, now_ns) && (pkt = rl_ep_recv(ep)) != NULL) {
 		load_judge(src->load, src->id, pkt, now_ns);
-		rl_packet_put(src->load->cfg.cache, pkt);
+		rl_packet_put(src->cache, pkt);
 		n++;
 	}
 	n += load_answer(src, ep, now_ns);
@@ -292,6 +301,29 @@ make_pattern(struct rl_sim_load *load)
 	return rl_pattern_init(&load->pattern, &c, load->pattern_mem);
 }
 
+static int
+make_parts(struct rl_sim_load *load)
+{
+	const unsigned int n = load->cfg.threads == 0 ? 1 : load->cfg.threads;
+	const size_t bytes = sizeof(struct load_part) +
+			     (load->cfg.delays ? RL_VCS : 0) *
+				     sizeof(struct rl_delay);
+
+	RL_ASSERT(n <= RL_SIM_THREADS_MAX);
+	for (; load->nparts < n; load->nparts++) {
+		struct load_part *const part = calloc(1, bytes);
+
+		if (part == NULL)
+			return -ENOMEM;
+		rl_hist_reset(&part->st.latency);
+		for (unsigned int vc = 0; load->cfg.delays && vc < RL_VCS;
+		     vc++)
+			rl_delay_reset(&part->delay[vc]);
+		load->part[load->nparts] = part;
+	}
+	return 0;
+}
+
 struct rl_sim_load *
 rl_sim_load_new(const struct rl_sim_load_cfg *cfg)
 {
@@ -306,11 +338,10 @@ rl_sim_load_new(const struct rl_sim_load_cfg *cfg)
 		  cfg->min_flits >= 1 && cfg->max_flits >= cfg->min_flits);
 	load->cfg = *cfg;
 	load->stop_ns = cfg->stop_ns;
-	rl_hist_reset(&load->st.latency);
 	load->src = calloc(n, sizeof(*load->src));
 	load->flow = calloc(n * n * cfg->cos, sizeof(*load->flow));
 	if (load->src == NULL || load->flow == NULL ||
-	    make_pattern(load) != 0) {
+	    make_parts(load) != 0 || make_pattern(load) != 0) {
 		rl_sim_load_free(load);
 		return NULL;
 	}
@@ -320,9 +351,15 @@ rl_sim_load_new(const struct rl_sim_load_cfg *cfg)
 
 		src->load = load;
 		src->id = i;
+		src->left = UINT64_MAX;
 		rl_prng_seed(&src->prng, rl_prng_u64(&prng));
-		next_packet(src, cfg->start_ns);
 	}
+	if (cfg->packets != 0 && load_deal(load) != 0) {
+		rl_sim_load_free(load);
+		return NULL;
+	}
+	for (uint16_t i = 0; i < n; i++)
+		load_next(&load->src[i], cfg->start_ns);
 	return load;
 }
 
@@ -349,6 +386,8 @@ rl_sim_load_free(struct rl_sim_load *load)
 	for (size_t i = 0; load->flow != NULL && i < n; i++)
 		flow_free(&load->flow[i]);
 	free(load->flow);
+	for (unsigned int i = 0; i < load->nparts; i++)
+		free(load->part[i]);
 	free(load->pattern_mem);
 	free(load->src);
 	free(load);
@@ -356,10 +395,15 @@ rl_sim_load_free(struct rl_sim_load *load)
 
 void
 rl_sim_load_client(struct rl_sim_load *load, uint16_t ep,
-		   struct rl_client *client)
+		   const struct rl_sim_seat *seat, struct rl_client *client)
 {
+	struct load_src *const src = &load->src[ep];
+
+	RL_ASSERT(seat->part < load->nparts);
+	src->part = load->part[seat->part];
+	src->cache = seat->cache;
 	*client = (struct rl_client){
-		.ctx = &load->src[ep],
+		.ctx = src,
 		.poll = load_poll,
 		.deadline = load_deadline,
 		.takes_ns = load_takes_ns,

@@ -190,7 +190,7 @@ load_time_put(struct load_flow *flow, uint64_t made_ns)
 		t = flow->times = calloc(1, sizeof(*t));
 		if (t == NULL)
 			return;
-		t->first = t->next = flow->sent;
+		t->first = t->next = load_sent(flow);
 	}
 	if (t->ns == NULL || t->next - t->first == t->mask + 1) {
 		const uint32_t n = t->ns == NULL ? 16 : 2 * (t->mask + 1);

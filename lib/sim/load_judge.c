@@ -59,15 +59,21 @@ odd_of(struct load_flow *flow)
 	return flow->odd;
 }
 
-__attribute__((format(printf, 2, 3))) static void
-complain(struct rl_sim_load *load, const char *fmt, ...)
+/* What is wrong first is told; of equal times, at the first endpoint. */
+__attribute__((format(printf, 4, 5))) static void
+complain(struct load_part *part, uint16_t at, uint64_t now_ns, const char *fmt,
+	 ...)
 {
 	va_list ap;
 
-	if (load->st.first_error[0] != '\0')
+	if (part->st.first_error[0] != '\0' &&
+	    (now_ns > part->error_ns ||
+	     (now_ns == part->error_ns && at >= part->error_ep)))
 		return;
+	part->error_ns = now_ns;
+	part->error_ep = at;
 	va_start(ap, fmt);
-	vsnprintf(load->st.first_error, sizeof(load->st.first_error), fmt, ap);
+	vsnprintf(part->st.first_error, sizeof(part->st.first_error), fmt, ap);
 	va_end(ap);
 }
 
@@ -92,33 +98,50 @@ judge_content(struct load_packet *p, const struct rl_flit *pkt)
 	return true;
 }
 
+/* Whether an outage is one to be told of rather than what is in @p st: it is
+   longer; of equal ones, the first; of these, that of the first flow. */
+static bool
+outage_beats(const struct rl_sim_load_stats *st, uint64_t ns, uint64_t at_ns,
+	     uint16_t src, uint16_t dst)
+{
+	if (ns != st->outage_ns)
+		return ns > st->outage_ns;
+	if (at_ns != st->outage_at_ns)
+		return at_ns < st->outage_at_ns;
+	return src != st->outage_src ? src < st->outage_src
+				     : dst < st->outage_dst;
+}
+
 /* Silence counts from when there was something to send, and a way for it. */
 static void
-judge_silence(struct rl_sim_load *load, const struct load_flow *flow,
-	      const struct load_packet *p, uint64_t now_ns)
+judge_silence(struct rl_sim_load *load, struct rl_sim_load_stats *st,
+	      const struct load_flow *flow, const struct load_packet *p,
+	      uint64_t now_ns)
 {
 	const size_t at = (size_t)(flow - load->flow);
 	const uint16_t dst = (uint16_t)(at % load->cfg.nep);
 	const uint16_t src = (uint16_t)(at / load->cfg.nep % load->cfg.nep);
 	uint64_t from = rl_max_u64(flow->last_ns, p->made_ns);
 
-	if (load->cfg.connected != NULL &&
-	    now_ns - from > load->st.outage_ns)
+	if (rl_likely(now_ns - from < st->outage_ns))
+		return;
+	if (load->cfg.connected != NULL)
 		from = rl_max_u64(from, load->cfg.connected(
 						load->cfg.connected_ctx, src,
 						dst));
-	if (from >= now_ns || now_ns - from <= load->st.outage_ns)
+	if (from >= now_ns ||
+	    !outage_beats(st, now_ns - from, now_ns, src, dst))
 		return;
-	load->st.outage_ns = now_ns - from;
-	load->st.outage_at_ns = now_ns;
-	load->st.outage_src = src;
-	load->st.outage_dst = dst;
+	st->outage_ns = now_ns - from;
+	st->outage_at_ns = now_ns;
+	st->outage_src = src;
+	st->outage_dst = dst;
 }
 
 static void
-judge_time(struct rl_sim_load *load, struct load_flow *flow,
-	   struct load_packet *p, uint32_t tag, unsigned int vc,
-	   uint64_t now_ns)
+judge_time(struct rl_sim_load *load, struct load_part *part,
+	   struct load_flow *flow, struct load_packet *p, uint32_t tag,
+	   unsigned int vc, uint64_t now_ns)
 {
 	bool timed = p->len_bytes >= 8;
 
@@ -128,7 +151,7 @@ judge_time(struct rl_sim_load *load, struct load_flow *flow,
 	}
 	if (!timed)
 		return;
-	rl_hist_add(&load->st.latency, now_ns - p->made_ns);
+	rl_hist_add(&part->st.latency, now_ns - p->made_ns);
 	if (load->cfg.flow != NULL) {
 		struct rl_sim_flow *f =
 			&load->cfg.flow[(size_t)(flow - load->flow) %
@@ -138,22 +161,23 @@ judge_time(struct rl_sim_load *load, struct load_flow *flow,
 		f->packets++;
 		f->max_ns = rl_max_u64(f->max_ns, now_ns - p->made_ns);
 	}
-	if (load->cfg.delay != NULL)
-		rl_delay_add(&load->cfg.delay[vc], now_ns - p->made_ns,
+	if (load->cfg.delays)
+		rl_delay_add(&part->delay[vc], now_ns - p->made_ns,
 			     &flow->last);
-	judge_silence(load, flow, p, now_ns);
+	judge_silence(load, &part->st, flow, p, now_ns);
 	flow->last_ns = now_ns;
 }
 
 /* One that counts: whoever asks is answered. */
 static void
-take(struct rl_sim_load *load, const struct rl_flit *pkt, uint64_t now_ns)
+take(struct rl_sim_load *load, struct rl_sim_load_stats *st,
+     const struct rl_flit *pkt, uint64_t now_ns)
 {
-	load->st.delivered++;
-	load->st.delivered_responses += pkt->class == RL_CLASS_RSP;
+	st->delivered++;
+	st->delivered_responses += pkt->class == RL_CLASS_RSP;
 	if (pkt->class != RL_CLASS_REQ_NONPOSTED)
 		return;
-	load->st.delivered_requests++;
+	st->delivered_requests++;
 	load_owe(load, rl_flit_dst(pkt->wire), rl_flit_src(pkt->wire),
 		 load->cfg.by_kind ? RL_KIND_RESPONSE : pkt->wire[6] >> 4,
 		 now_ns);
@@ -161,8 +185,8 @@ take(struct rl_sim_load *load, const struct rl_flit *pkt, uint64_t now_ns)
 
 /* Whether a packet is one that its source sent before it crashed. */
 static bool
-judge_late(struct rl_sim_load *load, struct load_flow *flow,
-	   const struct rl_flit *pkt, uint64_t now_ns)
+judge_late(struct rl_sim_load *load, struct load_part *part,
+	   struct load_flow *flow, const struct rl_flit *pkt, uint64_t now_ns)
 {
 	const uint32_t tag = rl_flit_tag(pkt->wire) - flow->tag0_before;
 	struct load_packet p;
@@ -174,14 +198,14 @@ judge_late(struct rl_sim_load *load, struct load_flow *flow,
 	if (!judge_content(&p, pkt))
 		return false;
 	if (tag < flow->before) {
-		load->st.duplicated++;
-		complain(load, "packet %u of a source that crashed came twice",
-			 tag);
+		part->st.duplicated++;
+		complain(part, rl_flit_dst(pkt->wire), now_ns,
+			 "packet %u of a source that crashed came twice", tag);
 		return true;
 	}
 	flow->before = tag + 1;
 	flow->died--;
-	take(load, pkt, now_ns);
+	take(load, &part->st, pkt, now_ns);
 	return true;
 }
 
@@ -192,39 +216,43 @@ load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,
 	const uint16_t src = rl_flit_src(pkt->wire);
 	const uint16_t dst = rl_flit_dst(pkt->wire);
 	const uint8_t cos = pkt->wire[6] >> 4;
+	struct load_part *const part = load->src[at].part;
 	struct load_packet p;
 	struct load_flow *flow;
 	uint32_t tag = rl_flit_tag(pkt->wire);
 
 	if (dst != at || src >= load->cfg.nep || cos >= load->cfg.cos) {
-		load->st.corrupted++;
-		complain(load, "endpoint %u got a packet of %u to %u", at, src,
-			 dst);
+		part->st.corrupted++;
+		complain(part, at, now_ns, "endpoint %u got a packet of %u to %u",
+			 at, src, dst);
 		return;
 	}
 	flow = load_flow(load, src, dst, cos);
 	tag -= flow->tag0;
 	load_packet_of(load, src, dst, cos, tag, flow->life, &p);
-	if (tag >= flow->sent || !judge_content(&p, pkt) ||
+	if (tag >= load_sent(flow) || !judge_content(&p, pkt) ||
 	    (pkt->class != p.class && pkt->class != RL_CLASS_RSP)) {
-		if (judge_late(load, flow, pkt, now_ns))
+		if (judge_late(load, part, flow, pkt, now_ns))
 			return;
-		load->st.corrupted++;
-		complain(load, "packet %u of %u to %u is not what was sent",
-			 tag, src, dst);
+		part->st.corrupted++;
+		complain(part, at, now_ns,
+			 "packet %u of %u to %u is not what was sent", tag, src,
+			 dst);
 		return;
 	}
 	if (tag < flow->expected) {
 		if (flow->odd != NULL &&
 		    set_take(&flow->odd->missing, tag)) {
-			load->st.reordered++;
-			take(load, pkt, now_ns);
-			complain(load, "packet %u of %u to %u after %u", tag,
-				 src, dst, flow->expected - 1);
+			part->st.reordered++;
+			take(load, &part->st, pkt, now_ns);
+			complain(part, at, now_ns,
+				 "packet %u of %u to %u after %u", tag, src,
+				 dst, flow->expected - 1);
 		} else {
-			load->st.duplicated++;
-			complain(load, "packet %u of %u to %u came twice", tag,
-				 src, dst);
+			part->st.duplicated++;
+			complain(part, at, now_ns,
+				 "packet %u of %u to %u came twice", tag, src,
+				 dst);
 		}
 		return;
 	}
@@ -232,9 +260,10 @@ load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,
 		if (odd_of(flow) != NULL)
 			set_add(&flow->odd->missing, flow->expected);
 	flow->expected++;
-	flow->sent_ns = now_ns; /* what follows has been made since, or waits */
-	take(load, pkt, now_ns);
-	judge_time(load, flow, &p, tag, pkt->in_vc % RL_VCS, now_ns);
+	if (load->nparts == 1) /* what follows has been made since, or waits */
+		flow->sent_ns = now_ns;
+	take(load, &part->st, pkt, now_ns);
+	judge_time(load, part, flow, &p, tag, pkt->in_vc % RL_VCS, now_ns);
 }
 
 void
@@ -253,7 +282,7 @@ rl_sim_load_report(struct rl_sim_load *load, const struct rl_ep_report *r,
 	if (odd_of(flow) == NULL || set_has(&flow->odd->reported, tag))
 		return;
 	if (set_add(&flow->odd->reported, tag))
-		load->st.reported++;
+		load->part[0]->st.reported++;
 }
 
 /* What a flow has not brought, and why. */
@@ -279,22 +308,73 @@ flow_missing(const struct load_flow *flow, struct missing *m)
 {
 	m->died += flow->died;
 	if (flow->odd == NULL && flow->excused == 0) {
-		m->lost += flow->sent - flow->expected;
+		m->lost += load_sent(flow) - flow->expected;
 		return;
 	}
-	for (uint32_t tag = flow->expected; tag < flow->sent; tag++)
+	for (uint32_t tag = flow->expected; tag < load_sent(flow); tag++)
 		miss(flow, tag, m);
 	for (uint32_t i = 0; flow->odd != NULL && i < flow->odd->missing.n; i++)
 		miss(flow, flow->odd->missing.tag[i], m);
+}
+
+/* Adds what a part has come to. */
+static void
+stats_add(struct rl_sim_load_stats *to, const struct rl_sim_load_stats *from)
+{
+	to->sent += from->sent;
+	to->sent_flits += from->sent_flits;
+	to->delivered += from->delivered;
+	to->duplicated += from->duplicated;
+	to->reordered += from->reordered;
+	to->corrupted += from->corrupted;
+	to->reported += from->reported;
+	to->refused += from->refused;
+	to->sent_requests += from->sent_requests;
+	to->sent_responses += from->sent_responses;
+	to->delivered_requests += from->delivered_requests;
+	to->delivered_responses += from->delivered_responses;
+	to->refused_responses += from->refused_responses;
+	rl_hist_merge(&to->latency, &from->latency);
+	if (!outage_beats(to, from->outage_ns, from->outage_at_ns,
+			  from->outage_src, from->outage_dst))
+		return;
+	to->outage_ns = from->outage_ns;
+	to->outage_at_ns = from->outage_at_ns;
+	to->outage_src = from->outage_src;
+	to->outage_dst = from->outage_dst;
+}
+
+/* What went wrong first, of all parts. */
+static const struct load_part *
+first_wrong(const struct rl_sim_load *load)
+{
+	const struct load_part *first = NULL;
+
+	for (unsigned int i = 0; i < load->nparts; i++) {
+		const struct load_part *const p = load->part[i];
+
+		if (p->st.first_error[0] != '\0' &&
+		    (first == NULL || p->error_ns < first->error_ns ||
+		     (p->error_ns == first->error_ns &&
+		      p->error_ep < first->error_ep)))
+			first = p;
+	}
+	return first;
 }
 
 void
 rl_sim_load_stats(const struct rl_sim_load *load, struct rl_sim_load_stats *st)
 {
 	const size_t n = (size_t)load->cfg.nep * load->cfg.nep * load->cfg.cos;
+	const struct load_part *const wrong = first_wrong(load);
 	struct missing m = { 0 };
 
-	*st = load->st;
+	*st = load->part[0]->st;
+	for (unsigned int i = 1; i < load->nparts; i++)
+		stats_add(st, &load->part[i]->st);
+	if (wrong != NULL)
+		memcpy(st->first_error, wrong->st.first_error,
+		       sizeof(st->first_error));
 	if (st->sent == st->delivered) {
 		st->reported_delivered = st->reported;
 		return;
@@ -306,19 +386,30 @@ rl_sim_load_stats(const struct rl_sim_load *load, struct rl_sim_load_stats *st)
 	st->reported_delivered = st->reported - m.reported;
 }
 
+void
+rl_sim_load_delay(const struct rl_sim_load *load, unsigned int vc,
+		  struct rl_delay *to)
+{
+	RL_ASSERT(load->cfg.delays && vc < RL_VCS);
+	rl_delay_reset(to);
+	for (unsigned int i = 0; i < load->nparts; i++)
+		rl_delay_merge(to, &load->part[i]->delay[vc]);
+}
+
 /* The numbers of a source that crashed begin anew. */
 static void
 flow_begin_life(struct load_flow *flow)
 {
 	struct missing m = { 0 };
 
-	flow->excused = flow->sent;
+	flow->excused = load_sent(flow);
 	flow_missing(flow, &m);
 	flow->died = m.died;
 	flow->before = flow->expected;
 	flow->life++;
 	flow->tag0_before = flow->tag0;
-	flow->sent = flow->expected = flow->excused = 0;
+	load_set_sent(flow, 0);
+	flow->expected = flow->excused = 0;
 	if (flow->odd != NULL)
 		flow->odd->missing.n = flow->odd->reported.n = 0;
 }
@@ -332,7 +423,7 @@ rl_sim_load_crash(struct rl_sim_load *load, uint16_t ep)
 		for (uint16_t i = 0; i < load->cfg.nep; i++) {
 			struct load_flow *to = load_flow(load, i, ep, cos);
 
-			to->excused = to->sent;
+			to->excused = load_sent(to);
 			flow_begin_life(load_flow(load, ep, i, cos));
 		}
 }
@@ -347,7 +438,7 @@ unheard_since(const struct load_flow *flow, uint64_t from, uint64_t now_ns)
 	struct missing m = { 0 };
 
 	from = rl_max_u64(from, rl_max_u64(flow->sent_ns, flow->last_ns));
-	if (flow->sent == flow->expected || from >= now_ns)
+	if (load_sent(flow) == flow->expected || from >= now_ns)
 		return now_ns;
 	flow_missing(flow, &m);
 	return m.lost == 0 ? now_ns : from;
@@ -360,12 +451,13 @@ rl_sim_load_silence(const struct rl_sim_load *load, uint64_t now_ns,
 	const size_t nep = load->cfg.nep;
 	uint64_t longest = 0;
 
+	RL_ASSERT(load->nparts == 1);
 	for (size_t i = 0; i < nep * nep * load->cfg.cos; i++) {
 		const uint16_t s = (uint16_t)(i / nep % nep);
 		const uint16_t d = (uint16_t)(i % nep);
 		uint64_t from = 0;
 
-		if (load->flow[i].sent == load->flow[i].expected)
+		if (load_sent(&load->flow[i]) == load->flow[i].expected)
 			continue;
 		if (load->cfg.connected != NULL)
 			from = load->cfg.connected(load->cfg.connected_ctx, s,
@@ -387,6 +479,7 @@ rl_sim_load_unheard(const struct rl_sim_load *load, uint64_t now_ns,
 	const size_t nep = load->cfg.nep;
 	uint64_t longest = 0;
 
+	RL_ASSERT(load->nparts == 1);
 	for (size_t i = 0; i < nep * nep * load->cfg.cos; i++) {
 		const struct load_flow *flow = &load->flow[i];
 		const uint16_t s = (uint16_t)(i / nep % nep);

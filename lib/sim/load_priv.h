@@ -2,10 +2,13 @@
 #ifndef RL_SIM_LOAD_PRIV_H
 #define RL_SIM_LOAD_PRIV_H
 
+#include <stdatomic.h>
+
 /**
  * @file
- * The inside of the traffic: load.c makes packets, load_answer.c the responses
- * among them, load_judge.c judges them, load_data.c knows what they hold.
+ * The inside of the traffic: load.c makes packets, load_deal.c says who makes how
+ * many, load_answer.c makes the responses among them, load_judge.c judges them,
+ * load_data.c knows what they hold.
  */
 
 #include "rl_sim_load.h"
@@ -42,7 +45,8 @@ struct load_later {
 #define LOAD_LATER 64
 
 struct load_flow {
-	uint32_t sent;	   /* packets accepted by the endpoint */
+	_Atomic uint32_t sent; /* packets accepted by the endpoint: its source
+				  writes it, and its destination reads it */
 	uint32_t tag0;	   /* what its endpoint called the first of them */
 	uint32_t expected; /* number of the next packet to arrive */
 	uint64_t last_ns;  /* when one last arrived */
@@ -63,13 +67,24 @@ struct load_flow {
 	struct load_times *times; /* with a trace, which has no room for them */
 };
 
+/* What the clients of one part have come to. */
+struct load_part {
+	struct rl_sim_load_stats st;
+	uint64_t error_ns; /* of st.first_error, and where */
+	uint16_t error_ep;
+	struct rl_delay delay[]; /* [RL_VCS], where they are wanted */
+};
+
 /* A source. */
 struct load_src {
 	struct rl_sim_load *load;
+	struct load_part *part; /* its client's */
+	struct rl_flit_cache *cache;
 	struct rl_prng prng;
 	uint64_t next_ns; /* the next packet comes into being; RL_NEVER: none */
 	uint64_t takes_ns; /* it takes packets from then on */
 	bool took;	   /* since takes_ns */
+	uint64_t left; /* packets that it may still make, of `packets` */
 	uint16_t id;
 	uint16_t dst; /* of the packet at next_ns */
 	uint8_t cos;
@@ -86,9 +101,9 @@ struct rl_sim_load {
 	struct rl_pattern pattern;
 	void *pattern_mem;
 	struct load_flow *flow; /* [cos][src][dst] */
-	uint64_t made;	   /* packets taken from `packets` */
 	uint64_t stop_ns;
-	struct rl_sim_load_stats st;
+	struct load_part *part[RL_SIM_THREADS_MAX];
+	unsigned int nparts;
 };
 
 /* What a packet is. */
@@ -113,7 +128,13 @@ bool load_same(const struct load_packet *p, const uint8_t *data, uint32_t off,
 void load_time_put(struct load_flow *flow, uint64_t made_ns);
 uint64_t load_time_take(struct load_flow *flow, uint32_t tag);
 
+/* load_deal.c */
+/** Who makes how many of `packets`. @return 0 or -ENOMEM */
+int load_deal(struct rl_sim_load *load);
+
 /* load.c */
+/** Draws the packet after one that came into being at @p from_ns. */
+void load_next(struct load_src *src, uint64_t from_ns);
 /**
  * Offers a packet to the endpoint of @p src.
  * @return 0; -EHOSTUNREACH: refused, it was never sent; -EBUSY: its flow has
@@ -135,6 +156,19 @@ void load_owe_nothing(struct load_src *src);
 /* load_judge.c */
 void load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,
 		uint64_t now_ns);
+
+/* Numbers grow by one: who reads an older one knows of less. */
+static inline uint32_t
+load_sent(const struct load_flow *flow)
+{
+	return atomic_load_explicit(&flow->sent, memory_order_relaxed);
+}
+
+static inline void
+load_set_sent(struct load_flow *flow, uint32_t n)
+{
+	atomic_store_explicit(&flow->sent, n, memory_order_relaxed);
+}
 
 static inline struct load_flow *
 load_flow(const struct rl_sim_load *load, uint16_t src, uint16_t dst,

@@ -29,12 +29,13 @@ struct run {
 };
 
 static void
-run_client(void *ctx, uint32_t dev, uint16_t ep, struct rl_client *client)
+run_client(void *ctx, uint32_t dev, uint16_t ep,
+	  const struct rl_sim_seat *seat, struct rl_client *client)
 {
 	struct run *r = ctx;
 
 	(void)dev;
-	rl_sim_load_client(r->load, ep, client);
+	rl_sim_load_client(r->load, ep, seat, client);
 }
 
 static void
@@ -433,7 +434,6 @@ rl_sim_plan_run(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
 
 	memset(v, 0, sizeof(*v));
 	v->ok = true;
-	load.cache = &mem->cache;
 	load.connected = run_connected;
 	load.connected_ctx = &r;
 	if (plan->controller)

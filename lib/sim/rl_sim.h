@@ -9,9 +9,9 @@
  * delay what they carry, by a seed. The same seed and input give the same run
  * on every machine.
  *
- * One thread owns a simulation and all that belongs to it. Nothing here is a
- * data path of the product, but speed matters: millions of runs look for
- * bugs, and whole fabrics are measured.
+ * One thread owns a simulation and all that belongs to it; within rl_sim_run()
+ * others may help it. Nothing here is a data path of the product, but speed
+ * matters: millions of runs look for bugs, and whole fabrics are measured.
  *
  * Life of a run:
  *
@@ -26,6 +26,8 @@
 #include "rl_fabric.h"
 #include "rl_sim_fault.h"
 #include "rl_sim_resil.h"
+
+#define RL_SIM_THREADS_MAX 64
 
 /** Frames have as much memory as they may need: the largest, a half, ... */
 #define RL_SIM_FRAME_SIZES 5
@@ -51,6 +53,10 @@ struct rl_sim_mem {
 	uint32_t nbig;
 	uint32_t mark; /**< of the last search for flits with two owners */
 	struct rl_sim_codec *codec; /**< that were made for earlier runs */
+	void **more; /**< struct rl_sim_mem of further threads, which have no
+			  further ones themselves */
+	uint32_t nmore;
+	uint16_t index; /**< of `more`, from 1 */
 };
 
 /** A wire, the same in both directions. */
@@ -59,6 +65,14 @@ struct rl_sim_wire_cfg {
 	uint64_t latency_ns;   /**< default 100 */
 	uint32_t queue_frames; /**< frames that may wait to be sent; default 4 */
 	uint32_t frame_bytes;  /**< largest frame; default: 32 flits */
+};
+
+/** Where the client of an endpoint is called. */
+struct rl_sim_seat {
+	/** clients of one part are called by one thread; those of several may
+	    be called at once. Less than the number of threads */
+	unsigned int part;
+	struct rl_flit_cache *cache; /**< of packets that the client takes */
 };
 
 /** What a simulation is made of. Pointers must outlive it. */
@@ -82,9 +96,15 @@ struct rl_sim_params {
 	bool turns;
 	/** what the client of one endpoint does depends on that of another only
 	    by what comes by the wires: then a device may have its turns of a
-	    wire's latency at once, before others have theirs, as long as there
-	    are no faults. Calls of one device come in order of time */
+	    wire's latency at once, before others have theirs, where nothing
+	    comes between (sim_apart.c). Calls of one client come in order of
+	    time; calls of the sink and reports come in order of time, but
+	    after the turns in which they were due. Where `drop` is set, and
+	    while a controller may be needed, it is not done */
 	bool apart;
+	/** so many threads share the devices then, RL_SIM_THREADS_MAX at most; 0
+	    and 1: the caller alone. What a run counts does not depend on it */
+	uint32_t threads;
 	/** keepalives of links at rest are not sent: their ends are as if they
 	    had been (rl_port_rested()), and a run is faster */
 	bool doze;
@@ -109,6 +129,7 @@ struct rl_sim_params {
 	void *ctx;		/**< of the others */
 	/** Sets the client of endpoint @p ep at device @p dev; or NULL. */
 	void (*client)(void *ctx, uint32_t dev, uint16_t ep,
+		       const struct rl_sim_seat *seat,
 		       struct rl_client *client);
 };
 
@@ -150,6 +171,12 @@ int rl_sim_mem_init(struct rl_sim_mem *mem);
 
 /** Control thread. No simulation may use it any more. */
 void rl_sim_mem_free(struct rl_sim_mem *mem);
+
+/**
+ * Any thread. So many threads make a run of this fabric faster, of @p cpus at
+ * most: they meet after each latency of a wire, which has to be worth it.
+ */
+uint32_t rl_sim_threads(const struct rl_topo *topo, unsigned int cpus);
 
 /** A wire of the defaults above. */
 void rl_sim_wire_defaults(struct rl_sim_wire_cfg *w);

@@ -10,6 +10,10 @@
  * so the judge needs no record of what was sent: it makes each packet again
  * when it arrives, and keeps only what is out of order.
  *
+ * Clients may be called by several threads (struct rl_sim_seat). What a client writes is
+ * its own: its source, the flows that leave it and how far those have come that
+ * lead to it, and the sums of its part.
+ *
  * The generator is an open loop: packets come into being by the clock, also
  * while the endpoint takes none, and their latency counts from that moment.
  */
@@ -20,6 +24,7 @@
 #include "rl_pattern.h"
 #include "rl_prng.h"
 #include "rl_role.h"
+#include "rl_sim.h"
 
 /** Captured frames: what packets hold instead of made-up bytes. */
 struct rl_sim_trace {
@@ -55,11 +60,9 @@ struct rl_sim_load_cfg {
 	uint64_t slow_ns;	/**< slow clients: each takes nothing for so */
 	uint64_t take_ns;	/**< long, then all for so long; 0: at once */
 	uint64_t seed;
-	struct rl_flit_cache *cache; /**< where received flits go back to */
 	uint16_t nep;
-	/** NULL, or [RL_VCS], reset: latency and jitter by the VC that packets
-	    arrive by; the caller's */
-	struct rl_delay *delay;
+	unsigned int threads; /**< that call clients; 0: one */
+	bool delays;	      /**< rl_sim_load_delay() is wanted */
 	/** NULL, or [nep][nep] (source, destination), zeroed; the caller's */
 	struct rl_sim_flow *flow;
 	/** NULL, or the frames that each source sends in turn, again and
@@ -108,11 +111,15 @@ struct rl_sim_load;
 struct rl_sim_load *rl_sim_load_new(const struct rl_sim_load_cfg *cfg);
 void rl_sim_load_free(struct rl_sim_load *load);
 
-/** Owner. The client of endpoint @p ep. */
+/** Owner. The client of endpoint @p ep, which is called there. */
 void rl_sim_load_client(struct rl_sim_load *load, uint16_t ep,
+			const struct rl_sim_seat *seat,
 			struct rl_client *client);
 
-/** Owner. To be called for each report of an endpoint. */
+/**
+ * Owner, as all that follows: while no client is called. To be called for each
+ * report of an endpoint.
+ */
 void rl_sim_load_report(struct rl_sim_load *load, const struct rl_ep_report *r,
 			uint64_t now_ns);
 
@@ -124,7 +131,7 @@ void rl_sim_load_crash(struct rl_sim_load *load, uint16_t ep);
 
 /**
  * Owner. The longest silence now going on of a flow that has something under
- * way, its ends connected all the while; 0: none.
+ * way, its ends connected all the while; 0: none. Only of clients of one part.
  */
 uint64_t rl_sim_load_silence(const struct rl_sim_load *load, uint64_t now_ns,
 			     uint16_t *src, uint16_t *dst);
@@ -149,5 +156,12 @@ bool rl_sim_load_done(const struct rl_sim_load *load);
 /** Owner. */
 void rl_sim_load_stats(const struct rl_sim_load *load,
 		       struct rl_sim_load_stats *st);
+
+/**
+ * Owner, of a load with `delays`. Latency and jitter of the packets that arrived
+ * by @p vc. @p to is reset first.
+ */
+void rl_sim_load_delay(const struct rl_sim_load *load, unsigned int vc,
+		       struct rl_delay *to);
 
 #endif /* RL_SIM_LOAD_H */

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The event loop. Time stands still while any role is ready; roles that were
- * given something (a frame, a packet, an order) become ready at once or after
- * the poll delay, and after each poll a role says when it next has something
- * to do by itself. So nothing is polled in vain, and a fabric at rest costs
- * its keepalives only.
- *
- * What lcores do all the time, a simulation must do on purpose: a core whose
- * egress was full is polled again when the port took something, and a port
- * whose core gave back credits looks whether to tell its peer.
+ * A run is built, goes on, and ends. In the event loop time stands still while
+ * anybody has something to do. Who was given something (a frame, a packet, an
+ * order) is looked at at once or after the poll delay, and says when it next has
+ * something to do by itself. So nothing is polled in vain, and a fabric at rest
+ * costs its keepalives only. Roles are polled one by one (sim_role.c), or devices
+ * as a whole (sim_turn.c).
  */
 
 #include <errno.h>
@@ -17,11 +14,6 @@
 #include <string.h>
 
 #include "sim_priv.h"
-
-/* So many polls ahead a role is fetched, what it points to, and its wire. */
-#define WARM_ROLE 8
-#define WARM_STATE 4
-#define WARM_WIRE 2
 
 void
 rl_sim_wire_defaults(struct rl_sim_wire_cfg *w)
@@ -47,9 +39,8 @@ host_cache(void *ctx, uint32_t dev, int port)
 {
 	struct rl_sim *s = ctx;
 
-	(void)dev;
 	(void)port;
-	return &s->mem->cache;
+	return &sim_dev_part(s, dev)->mem->cache;
 }
 
 static struct rl_flit_cache *
@@ -57,8 +48,13 @@ host_keep(void *ctx, uint32_t dev)
 {
 	struct rl_sim *s = ctx;
 
-	(void)dev;
-	return &s->mem->keep;
+	return &sim_dev_part(s, dev)->mem->keep;
+}
+
+static void *
+host_drop_ctx(void *ctx, uint32_t dev)
+{
+	return sim_dev_part(ctx, dev);
 }
 
 /* Called three times a port (rx, loop, tx), before its host_phy(). */
@@ -68,7 +64,8 @@ host_pipe(void *ctx, uint32_t size, struct rl_pipe *pipe)
 	struct rl_sim *s = ctx;
 	struct sim_pipe *sp = &s->pipe[s->npipe++];
 
-	sim_pipe_make(s, sp, size, pipe);
+	/* host_phy() will know of which part it is */
+	sim_pipe_make(&s->part[0], sp, size, pipe);
 	return sp->slot == NULL ? -ENOMEM : 0;
 }
 
@@ -81,7 +78,9 @@ host_phy(void *ctx, uint32_t dev, uint16_t port, struct rl_phy *phy,
 	const uint32_t core = s->dev_role[dev], role = core + 1 + port;
 	struct sim_end *end = &s->end[2 * tp->link + tp->end];
 	struct sim_pipe *sp = &s->pipe[s->npipe - 3];
+	struct sim_part *const pt = sim_dev_part(s, dev);
 
+	sp[0].part = sp[1].part = sp[2].part = pt;
 	sp[0].consumer = sp[1].consumer = core;
 	sp[0].producer = sp[1].producer = role;
 	sp[2].consumer = role;
@@ -92,7 +91,7 @@ host_phy(void *ctx, uint32_t dev, uint16_t port, struct rl_phy *phy,
 		sp[1].pending = &s->pending[dev].loop;
 	}
 	*end = (struct sim_end){
-		.sim = s,
+		.part = pt,
 		.tx = &s->dir[2 * tp->link + tp->end],
 		.rx = &s->dir[2 * tp->link + !tp->end],
 		.phy_up = true,
@@ -100,6 +99,7 @@ host_phy(void *ctx, uint32_t dev, uint16_t port, struct rl_phy *phy,
 	};
 	end->rx->rx_role = role;
 	end->rx->link = tp->link;
+	end->rx->crosses = sim_dev_part(s, tp->peer_dev) != pt;
 	s->role[role].end = end;
 	*phy = (struct rl_phy){ .ctx = end, .ops = &sim_wire_ops };
 	*frame_bytes = s->p.wire.frame_bytes;
@@ -122,33 +122,29 @@ sim_arrays(struct rl_sim *s)
 	for (uint32_t d = 0; d < topo->ndev; d++)
 		nports += topo->dev[d].nports;
 	s->nrole = topo->ndev + nports;
-	s->ready_mask = rl_pow2_ceil(s->nrole) - 1;
 	s->role = sim_array(s, s->nrole, sizeof(*s->role));
 	s->dev_role = sim_array(s, topo->ndev, sizeof(*s->dev_role));
-	/* three slots unused: four children of a node share a cache line */
-	s->heap = sim_array(s, s->nrole + 3, sizeof(*s->heap));
 	s->heap_pos = sim_array(s, s->nrole, sizeof(*s->heap_pos));
 	s->is_ready = sim_array(s, s->nrole, sizeof(*s->is_ready));
+	if (s->p.turns)
+		s->key = sim_array(s, s->nrole, sizeof(*s->key));
+	s->ready_mask = rl_pow2_ceil(s->nrole) - 1;
 	s->ready = sim_array(s, s->ready_mask + 1, sizeof(*s->ready));
 	s->end = sim_array(s, 2 * (size_t)topo->nlink, sizeof(*s->end));
 	s->dir = sim_array(s, 2 * (size_t)topo->nlink, sizeof(*s->dir));
 	s->pipe = sim_array(s, 3 * (size_t)nports, sizeof(*s->pipe));
 	s->fault_ns = sim_array(s, topo->nlink, sizeof(*s->fault_ns));
 	s->pending = sim_array(s, topo->ndev, sizeof(*s->pending));
-	if (s->p.turns)
-		s->key = sim_array(s, s->nrole, sizeof(*s->key));
 	s->dead = sim_array(s, topo->ndev, sizeof(*s->dead));
 	s->down = sim_array(s, topo->nlink, sizeof(*s->down));
 	s->degraded = sim_array(s, topo->nlink, sizeof(*s->degraded));
-	if (s->role == NULL || s->dev_role == NULL || s->heap == NULL ||
-	    s->heap_pos == NULL || s->is_ready == NULL ||
+	if (s->role == NULL || s->dev_role == NULL || s->heap_pos == NULL ||
+	    s->is_ready == NULL ||
 	    s->ready == NULL || s->end == NULL || s->dir == NULL ||
 	    s->pipe == NULL || s->fault_ns == NULL ||
 	    s->pending == NULL || s->dead == NULL || s->down == NULL ||
 	    s->degraded == NULL || (s->p.turns && s->key == NULL))
 		return -ENOMEM;
-	s->heap += 3;
-	s->running = SIM_NO_DEV;
 	for (uint32_t i = 0; s->key != NULL && i < s->nrole; i++)
 		s->key[i] = RL_NEVER;
 	for (uint32_t l = 0; l < topo->nlink; l++)
@@ -165,7 +161,7 @@ sim_arrays(struct rl_sim *s)
 				.port = p,
 			};
 	}
-	return 0;
+	return sim_part_open(s);
 }
 
 static void
@@ -200,8 +196,13 @@ sim_join(struct rl_sim *s)
 			if (joined)
 				rl_role_join(&d->core, &d->port[r->port]);
 		} else if (d->core.ep != NULL && s->p.client != NULL) {
+			const struct rl_sim_seat seat = {
+				.part = r->part,
+				.cache = &s->part[r->part].mem->cache,
+			};
+
 			s->p.client(s->p.ctx, r->dev,
-				    s->fabric.topo->dev[r->dev].ep_id,
+				    s->fabric.topo->dev[r->dev].ep_id, &seat,
 				    &d->core.client);
 		}
 		sim_ready(s, i);
@@ -227,6 +228,7 @@ sim_build(struct rl_sim *s, char *err)
 		.phy = host_phy,
 		.drop = sim_on_drop,
 		.report = sim_on_report,
+		.drop_ctx = host_drop_ctx,
 		.sink = { .ctx = s,
 			  .port_event = sim_on_port_event,
 			  .core_event = sim_on_core_event,
@@ -246,6 +248,8 @@ sim_build(struct rl_sim *s, char *err)
 	ret = rl_fabric_build(&s->fabric, s->p.cfg, fwd, s->p.isa, host, err);
 	if (ret != 0)
 		return ret;
+	if (s->nparts > 1) /* without threads one runs all parts */
+		s->gang = sim_gang_new(s);
 	sim_join(s);
 	rl_fabric_start(&s->fabric, 0);
 	ret = sim_reach_open(s);
@@ -272,6 +276,7 @@ rl_sim_create(const struct rl_sim_params *p, struct rl_sim **sim, char *err)
 	if (ret != 0) {
 		if (err[0] == '\0')
 			snprintf(err, RL_ERR_MAX, "%s", strerror(-ret));
+		sim_gang_free(s->gang);
 		sim_reach_close(s);
 		sim_ctl_close(s);
 		sim_mem_reset(p->mem);
@@ -282,13 +287,13 @@ rl_sim_create(const struct rl_sim_params *p, struct rl_sim **sim, char *err)
 }
 
 static void
-drain_pipe(struct rl_sim *s, struct sim_pipe *sp)
+drain_pipe(struct sim_pipe *sp)
 {
 	for (; sp->head != sp->tail; sp->head++) {
 		struct rl_flit *f = sp->slot[sp->head & sp->mask].obj;
 
 		if (rl_pipe_is_mark(f) == RL_MARK_NONE)
-			rl_packet_put(&s->mem->cache, f);
+			rl_packet_put(&sp->part->mem->cache, f);
 	}
 }
 
@@ -299,198 +304,60 @@ drain_wire(struct rl_sim *s, struct rl_sim_frame *list)
 		struct rl_sim_frame *f = list;
 
 		list = f->next;
-		sim_frame_put(s->mem, f);
+		sim_frame_free(s, f);
 	}
+}
+
+/* Whether all that was taken has been given back. */
+static int
+drain_check(const struct rl_sim_mem *mem, char *err)
+{
+	if (sim_flits_free(mem) == mem->flits &&
+	    mem->frames == mem->frames_free)
+		return 0;
+	if (err != NULL)
+		snprintf(err, RL_ERR_MAX,
+			 "after the end %u of %llu flits and %llu of %llu "
+			 "frames are free",
+			 sim_flits_free(mem), (unsigned long long)mem->flits,
+			 (unsigned long long)mem->frames_free,
+			 (unsigned long long)mem->frames);
+	return -EUCLEAN;
 }
 
 int
 rl_sim_destroy(struct rl_sim *sim, char *err)
 {
-	struct rl_sim_mem *mem = sim->mem;
 	int ret = 0;
 
+	sim_gang_free(sim->gang);
 	for (uint32_t i = 0; i < sim->npipe; i++)
-		drain_pipe(sim, &sim->pipe[i]);
+		drain_pipe(&sim->pipe[i]);
 	for (uint32_t i = 0; i < 2 * sim->fabric.topo->nlink; i++) {
 		drain_wire(sim, sim->dir[i].head);
 		drain_wire(sim, sim->dir[i].late);
 	}
 	rl_fabric_flush(&sim->fabric);
-	if (sim_flits_free(mem) != mem->flits ||
-	    mem->frames != mem->frames_free ||
-	    sim_flits_unique(mem) != 0) {
-		if (err != NULL)
-			snprintf(err, RL_ERR_MAX,
-				 "after the end %u of %llu flits and %llu of "
-				 "%llu frames are free, or some twice",
-				 sim_flits_free(mem),
-				 (unsigned long long)mem->flits,
-				 (unsigned long long)mem->frames_free,
-				 (unsigned long long)mem->frames);
-		ret = -EUCLEAN;
+	for (uint32_t i = 0; i < sim->nparts; i++) {
+		struct rl_sim_mem *const mem = sim->part[i].mem;
+
+		if (ret == 0)
+			ret = drain_check(mem, err);
+		if (ret == 0 && sim_flits_unique(mem) != 0) {
+			ret = -EUCLEAN;
+			if (err != NULL)
+				snprintf(err, RL_ERR_MAX,
+					 "after the end flits are free twice");
+		}
+		free(sim->part[i].told);
 	}
 	sim_reach_close(sim);
 	sim_ctl_close(sim);
 	free(sim->failover);
 	free(sim->notice);
 	rl_sim_faults_free(&sim->todo);
-	sim_mem_reset(mem);
+	sim_mem_reset(sim->mem);
 	return ret;
-}
-
-void
-sim_role_begin(struct rl_sim *s, struct sim_role *r)
-{
-	s->st.polls++;
-	r->again = false;
-	if (r->ext_ns <= s->now_ns)
-		r->ext_ns = RL_NEVER;
-}
-
-static void
-poll_port(struct rl_sim *s, struct sim_role *r, uint32_t id)
-{
-	const uint64_t now = s->now_ns;
-	uint64_t next;
-
-	sim_role_begin(s, r);
-	if (r->end->dozes)
-		sim_doze_end(s, r);
-	r->end->blocked = false; /* unless it is again */
-	if (rl_role_port_poll(r->rp, now) == 0)
-		s->st.idle_polls++;
-	else if (rl_core_tx_pending(r->rc->core, (uint16_t)r->port))
-		sim_wake_at(s, s->dev_role[r->dev], sim_seen(s));
-	if (s->p.check_packets)
-		sim_credit_check(s, r);
-	if (r->again || !rl_pktq_empty(rl_port_rx_out(r->rp->port))) {
-		sim_ready(s, id);
-		return;
-	}
-	if (s->p.doze && sim_doze(s, id))
-		return;
-	next = rl_role_port_deadline(r->rp, now);
-	if (next <= now)
-		next = now + SIM_SPIN_PORT_NS;
-	sim_heap_set(s, id, rl_min_u64(next, r->ext_ns));
-}
-
-static void
-poll_core(struct rl_sim *s, uint32_t id)
-{
-	struct sim_role *r = &s->role[id];
-	const uint64_t now = s->now_ns;
-	unsigned int work;
-	uint64_t freed, next;
-
-	sim_role_begin(s, r);
-	work = rl_role_core_poll(r->rc, now);
-	freed = rl_core_freed(r->rc->core);
-	for (; freed != 0; freed &= freed - 1) {
-		const unsigned int first = (unsigned int)__builtin_ctzll(freed);
-
-		for (uint32_t p = first; p < r->rc->nports; p += 64)
-			sim_wake_at(s, id + 1 + p, now + SIM_CREDIT_NS);
-	}
-	if (work == 0)
-		s->st.idle_polls++;
-	if (r->again || (work != 0 && r->rc->ep != NULL)) {
-		sim_ready(s, id);
-		return;
-	}
-	next = rl_role_core_deadline(r->rc);
-	if (next <= now)
-		next = now + SIM_SPIN_CORE_NS;
-	sim_heap_set(s, id, rl_min_u64(next, r->ext_ns));
-}
-
-static void
-poll_role(struct rl_sim *s, uint32_t id)
-{
-	struct sim_role *r = &s->role[id];
-	struct rl_sim_mem *mem = s->mem;
-
-	if (rl_unlikely(s->dead[r->dev])) {
-		s->is_ready[id] = false;
-		r->ext_ns = RL_NEVER;
-		return;
-	}
-	sim_flits_stock(mem);
-	s->is_ready[id] = false;
-	if (r->port == SIM_PORT_CORE)
-		poll_core(s, id);
-	else
-		poll_port(s, r, id);
-	s->st.flits_peak = rl_max_u64(s->st.flits_peak,
-				      mem->flits - sim_flits_free(mem));
-}
-
-/*
- * What a role needs is far away by the time of its next poll, so it is fetched
- * while others are polled: first the role, then what it points to, at last the
- * frame that waits for it. No step waits for the one before.
- */
-static void
-warm_state(const struct rl_sim *s, uint32_t id)
-{
-	const struct sim_role *r = &s->role[id];
-
-	if (r->port == SIM_PORT_CORE) {
-		__builtin_prefetch(r->state);
-		__builtin_prefetch(r->rc);
-		return;
-	}
-	rl_port_prefetch(r->state);
-	__builtin_prefetch(r->rp);
-	__builtin_prefetch((const uint8_t *)r->rp + RL_CACHE_LINE);
-	__builtin_prefetch(r->end);
-	__builtin_prefetch(r->rx);
-}
-
-static void
-warm_wire(const struct rl_sim *s, uint32_t id)
-{
-	const struct sim_role *r = &s->role[id];
-
-	if (r->port != SIM_PORT_CORE)
-		__builtin_prefetch(r->rx->head);
-}
-
-static void
-warm_rest(const struct rl_sim *s, uint32_t id)
-{
-	const struct sim_role *r = &s->role[id];
-	const struct rl_sim_frame *f;
-
-	if (r->port == SIM_PORT_CORE) {
-		rl_core_prefetch(r->state);
-		return;
-	}
-	f = r->rx->head;
-	if (f != NULL)
-		for (uint32_t i = 0; i < SIM_WARM_BYTES; i += RL_CACHE_LINE)
-			__builtin_prefetch(f->data + i);
-}
-
-static void
-poll_ready(struct rl_sim *s)
-{
-	while (s->ready_head != s->ready_tail) {
-		const uint32_t *ring = s->ready, mask = s->ready_mask;
-		const uint32_t at = s->ready_head++;
-		const uint32_t more = s->ready_tail - s->ready_head;
-
-		if (more >= WARM_ROLE)
-			__builtin_prefetch(
-				&s->role[ring[(at + WARM_ROLE) & mask]]);
-		if (more >= WARM_STATE)
-			warm_state(s, ring[(at + WARM_STATE) & mask]);
-		if (more >= WARM_WIRE)
-			warm_wire(s, ring[(at + WARM_WIRE) & mask]);
-		if (more >= 1)
-			warm_rest(s, ring[(at + 1) & mask]);
-		poll_role(s, ring[at & mask]);
-	}
 }
 
 uint64_t
@@ -505,24 +372,23 @@ sim_next_other(const struct rl_sim *s)
 	return t;
 }
 
-/* When something next happens. */
-static uint64_t
-sim_next(const struct rl_sim *s)
+uint64_t
+sim_next_role(const struct rl_sim *s)
 {
-	return rl_min_u64(s->nheap == 0 ? RL_NEVER : s->heap[0].key_ns,
-			  sim_next_other(s));
+	uint64_t t = RL_NEVER;
+
+	for (uint32_t i = 0; i < s->nparts; i++)
+		if (s->part[i].nheap != 0)
+			t = rl_min_u64(t, s->part[i].heap[0].key_ns);
+	return t;
 }
 
-/* Wakes the roles whose time has come. */
-static void
-wake_due(struct rl_sim *s)
+void
+sim_time(struct rl_sim *s, uint64_t t_ns)
 {
-	while (s->nheap != 0 && s->heap[0].key_ns <= s->now_ns) {
-		const uint32_t role = s->heap[0].role;
-
-		sim_heap_set(s, role, RL_NEVER);
-		sim_ready(s, role);
-	}
+	s->now_ns = t_ns;
+	for (uint32_t i = 0; i < s->nparts; i++)
+		s->part[i].now_ns = t_ns;
 }
 
 void
@@ -531,15 +397,18 @@ rl_sim_run(struct rl_sim *sim, uint64_t until_ns)
 	for (;;) {
 		uint64_t t;
 
-		poll_ready(sim);
-		t = rl_max_u64(sim_next(sim), sim->now_ns);
+		sim_role_ready(sim);
+		sim_told_flush(sim);
+		t = rl_max_u64(rl_min_u64(sim_next_role(sim),
+					  sim_next_other(sim)),
+			       sim->now_ns);
 		if (sim->reach.stale)
 			sim_reach_look(sim);
 		if (t >= until_ns) {
-			sim->now_ns = until_ns;
+			sim_time(sim, until_ns);
 			return;
 		}
-		sim->now_ns = t;
+		sim_time(sim, t);
 		while (sim->next_fault < sim->todo.n &&
 		       sim->todo.f[sim->next_fault].t_ns <= t)
 			sim_fault_apply(sim, &sim->todo.f[sim->next_fault++]);
@@ -547,9 +416,9 @@ rl_sim_run(struct rl_sim *sim, uint64_t until_ns)
 			sim_ctl_run(sim);
 		sim_notice_deliver(sim);
 		if (sim->key != NULL)
-			sim_turn_run(sim, until_ns);
+			sim_apart_run(sim, until_ns);
 		else
-			wake_due(sim);
+			sim_role_wake(sim);
 	}
 }
 
@@ -574,5 +443,16 @@ rl_sim_fabric(struct rl_sim *sim)
 void
 rl_sim_stats(const struct rl_sim *sim, struct rl_sim_stats *stats)
 {
-	*stats = sim->st;
+	uint64_t *const to = (uint64_t *)stats;
+
+	_Static_assert(sizeof(*stats) % sizeof(*to) == 0, "counters alone");
+	memset(stats, 0, sizeof(*stats));
+	for (uint32_t i = 0; i < sim->nparts; i++) {
+		const uint64_t *const from =
+			(const uint64_t *)&sim->part[i].st;
+
+		for (size_t k = 0; k < sizeof(*stats) / sizeof(*to); k++)
+			to[k] += from[k];
+	}
+	stats->flits_peak = sim->flits_peak;
 }

@@ -97,6 +97,7 @@ sim_ctl_act(struct rl_sim *s, uint32_t dev, const struct rl_local_action *a)
 		[RL_LOCAL_PORT_DRAIN] = RL_ORDER_DRAIN,
 	};
 
+	sim_apart_disturb(s);
 	switch (a->type) {
 	case RL_LOCAL_INSTALL:
 		install(s, dev, a->epoch);

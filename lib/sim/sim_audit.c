@@ -36,12 +36,12 @@ audit_flits(const struct rl_sim *s, char *err)
 
 	for (uint32_t i = 0; i < s->npipe; i++)
 		piped += pipe_flits(&s->pipe[i]);
-	if (held + piped + sim_flits_free(s->mem) == s->mem->flits)
+	if (held + piped == sim_flits_used(s))
 		return 0;
 	SAY(err,
-	    "flits: %llu exist, but %u are free, %llu held and %llu in pipes",
-	    (unsigned long long)s->mem->flits, sim_flits_free(s->mem),
-	    (unsigned long long)held, (unsigned long long)piped);
+	    "flits: %llu are in use, but %llu held and %llu in pipes",
+	    (unsigned long long)sim_flits_used(s), (unsigned long long)held,
+	    (unsigned long long)piped);
 	return -EUCLEAN;
 }
 

@@ -221,6 +221,15 @@ sim_ctl_run(struct rl_sim *s)
 }
 
 void
+sim_ctl_await(struct rl_sim *s, uint32_t dev, uint64_t now_ns)
+{
+	if (s->ctl != NULL && s->ctl->local[dev] != NULL)
+		rl_core_await_routes(
+			s->fabric.dev[dev].core.core,
+			rl_deadline(now_ns, s->p.cfg->controller.await_ns));
+}
+
+void
 sim_ctl_port_event(struct rl_sim *s, uint32_t dev, uint16_t port,
 		   const struct rl_port_event *ev)
 {
@@ -247,10 +256,6 @@ sim_ctl_port_event(struct rl_sim *s, uint32_t dev, uint16_t port,
 	default:
 		return;
 	}
-	if (ev->type == RL_PEV_DEAD) /* new tables will come */
-		rl_core_await_routes(
-			s->fabric.dev[dev].core.core,
-			rl_deadline(s->now_ns, s->p.cfg->controller.await_ns));
 	rl_local_link(s->ctl->local[dev], port, said, (uint8_t)ev->detector,
 		      ev->t_ns);
 	touch(s, dev);

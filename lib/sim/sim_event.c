@@ -51,7 +51,28 @@ sim_on_port_event(void *ctx, uint32_t dev, uint16_t port,
 		  const struct rl_port_event *ev)
 {
 	struct rl_sim *s = ctx;
+	struct sim_told *t;
+
+	if (ev->type == RL_PEV_DEAD)
+		sim_ctl_await(s, dev, ev->t_ns);
+	if (!s->p.apart) {
+		sim_hear_port(s, dev, port, ev);
+		return;
+	}
+	t = sim_told_add(sim_dev_part(s, dev), SIM_TOLD_PORT, dev, ev->t_ns);
+	if (t == NULL)
+		return;
+	t->port = port;
+	t->port_event = *ev;
+}
+
+void
+sim_hear_port(struct rl_sim *s, uint32_t dev, uint16_t port,
+	      const struct rl_port_event *ev)
+{
 	struct rl_sim_failover *fo;
+
+	sim_apart_disturb(s);
 
 	if (s->p.sink != NULL)
 		s->p.sink->port_event(s->p.sink->ctx, dev, port, ev);
@@ -87,22 +108,38 @@ void
 sim_on_ep_event(void *ctx, uint32_t dev, const struct rl_ep_event *ev)
 {
 	struct rl_sim *s = ctx;
+	struct sim_told *t;
 
-	if (s->p.sink != NULL && s->p.sink->ep_event != NULL)
+	if (s->p.sink == NULL || s->p.sink->ep_event == NULL)
+		return;
+	if (!s->p.apart) {
 		s->p.sink->ep_event(s->p.sink->ctx, dev, ev);
+		return;
+	}
+	t = sim_told_add(sim_dev_part(s, dev), SIM_TOLD_EP, dev, ev->t_ns);
+	if (t != NULL)
+		t->ep_event = *ev;
 }
 
 void
 sim_on_core_event(void *ctx, uint32_t dev, const struct rl_core_event *ev)
 {
 	struct rl_sim *s = ctx;
+	struct sim_told *t;
 
-	if (s->p.sink != NULL)
+	if (s->p.sink == NULL)
+		return;
+	if (!s->p.apart) {
 		s->p.sink->core_event(s->p.sink->ctx, dev, ev);
+		return;
+	}
+	t = sim_told_add(sim_dev_part(s, dev), SIM_TOLD_CORE, dev, ev->t_ns);
+	if (t != NULL)
+		t->core_event = *ev;
 }
 
-static void
-notice_push(struct rl_sim *s, const struct sim_notice *n)
+void
+sim_hear_notice(struct rl_sim *s, const struct sim_notice *n)
 {
 	const uint32_t have = s->notice_tail - s->notice_head;
 	uint32_t at;
@@ -122,7 +159,7 @@ notice_push(struct rl_sim *s, const struct sim_notice *n)
 		s->notice_head = 0;
 		s->notice_tail = have;
 	}
-	/* in order of time: devices may have run apart */
+	/* in order of time */
 	for (at = s->notice_tail++; at != s->notice_head; at--) {
 		const struct sim_notice *before =
 			&s->notice[(at - 1) & s->notice_mask];
@@ -132,6 +169,20 @@ notice_push(struct rl_sim *s, const struct sim_notice *n)
 		s->notice[at & s->notice_mask] = *before;
 	}
 	s->notice[at & s->notice_mask] = *n;
+}
+
+static void
+notice_add(struct sim_part *pt, const struct sim_notice *n, uint64_t now_ns)
+{
+	struct sim_told *t;
+
+	if (!pt->sim->p.apart) {
+		sim_hear_notice(pt->sim, n);
+		return;
+	}
+	t = sim_told_add(pt, SIM_TOLD_NOTICE, pt->running, now_ns);
+	if (t != NULL)
+		t->notice = *n;
 }
 
 /* Whether the source of a dropped packet hears of it. */
@@ -165,15 +216,16 @@ void
 sim_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 	    uint64_t now_ns)
 {
-	struct rl_sim *s = ctx;
+	struct sim_part *const pt = ctx;
+	const struct rl_sim *const s = pt->sim;
 	const bool retry = s->p.cfg->endpoint.retry;
 	struct rl_flit *flit[RL_PACKET_FLITS_MAX];
 	uint32_t n;
 
 	if (rl_is_token(pkt))
 		return; /* there is no loss in that */
-	s->st.drops[why]++;
-	s->st.ctrl_drops[why] += rl_flit_class(pkt->wire) == RL_CLASS_CTRL;
+	pt->st.drops[why]++;
+	pt->st.ctrl_drops[why] += rl_flit_class(pkt->wire) == RL_CLASS_CTRL;
 	if (s->p.drop != NULL)
 		s->p.drop(s->p.ctx, pkt, why, now_ns);
 	if (s->p.notice_ns == RL_NEVER || !drop_is_noticed(why, retry))
@@ -185,7 +237,7 @@ sim_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 		};
 
 		rl_ep_notice_of(flit[i], rl_ep_drop_of(why), &notice.say);
-		notice_push(s, &notice);
+		notice_add(pt, &notice, now_ns);
 		if (!retry) /* a link-level packet is one of the client's */
 			break;
 	}
@@ -194,10 +246,19 @@ sim_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 void
 sim_on_report(void *ctx, const struct rl_ep_report *report, uint64_t now_ns)
 {
-	struct rl_sim *s = ctx;
+	struct sim_part *const pt = ctx;
+	const struct rl_sim *const s = pt->sim;
+	struct sim_told *t;
 
-	if (s->p.report != NULL)
+	if (s->p.report == NULL)
+		return;
+	if (!s->p.apart) {
 		s->p.report(s->p.ctx, report, now_ns);
+		return;
+	}
+	t = sim_told_add(pt, SIM_TOLD_REPORT, pt->running, now_ns);
+	if (t != NULL)
+		t->report = *report;
 }
 
 uint64_t

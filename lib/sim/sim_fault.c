@@ -17,8 +17,8 @@ drop_list(struct rl_sim *s, struct rl_sim_frame **list)
 		struct rl_sim_frame *f = *list;
 
 		*list = f->next;
-		sim_frame_put(s->mem, f);
-		s->st.frames_lost++;
+		sim_frame_free(s, f);
+		s->part[0].st.frames_lost++;
 	}
 }
 
@@ -36,13 +36,13 @@ cut_flight(struct rl_sim *s, struct sim_dir *d, enum rl_sim_flight how)
 
 		list = f->next;
 		if (rl_prng_below(&d->prng, 2) == 0) {
-			sim_frame_put(s->mem, f);
-			s->st.frames_lost++;
+			sim_frame_free(s, f);
+			s->part[0].st.frames_lost++;
 			continue;
 		}
 		f->next = d->late;
 		d->late = f;
-		s->st.frames_late++;
+		s->part[0].st.frames_late++;
 	}
 	drop_list(s, &list);
 }
@@ -92,7 +92,8 @@ fault_heal(struct rl_sim *s, unsigned int dir)
 
 	d->noise = (struct rl_sim_noise){ 0 };
 	d->drop_left = 0;
-	d->trigger = NULL;
+	for (; d->trigger != NULL; d->trigger = d->trigger->next)
+		s->triggers--;
 	/* a stall ends, and what it held back goes first */
 	if (d->free_ps > s->now_ns * 1000)
 		d->free_ps = s->now_ns * 1000;
@@ -133,6 +134,7 @@ fault_arm(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
 	t->left = f->nth;
 	t->next = s->dir[dir].trigger;
 	s->dir[dir].trigger = t;
+	s->triggers++;
 	sim_dir_update(&s->dir[dir]);
 }
 
@@ -211,6 +213,8 @@ fault_now(struct rl_sim *s, const struct rl_sim_fault *f)
 void
 sim_fault_fire(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
 {
+	s->triggers--;
+	sim_apart_disturb(s);
 	if (f->kind == RL_SIM_CUT)
 		fault_now(s, f);
 	else
@@ -281,6 +285,7 @@ fault_device(struct rl_sim *s, const struct rl_sim_fault *f)
 void
 sim_fault_apply(struct rl_sim *s, const struct rl_sim_fault *f)
 {
+	sim_apart_disturb(s);
 	if (fault_device(s, f))
 		return;
 	if (f->nth == 0) {
@@ -343,6 +348,7 @@ rl_sim_heal_most(struct rl_sim *sim)
 
 	if (link == NULL || dev == NULL)
 		return -ENOMEM;
+	sim_apart_disturb(sim);
 	mark_lasting(sim, link, dev);
 	sim->next_fault = sim->todo.n;
 	for (uint32_t d = 0; d < topo->ndev; d++)

@@ -4,29 +4,30 @@
  * Which role is polled next. Roles that are due now stand in a ring, first
  * come first served; the others in a heap of four children a node, by the
  * time they are due. A role stands in the heap at most once, and knows where.
+ * Each part has a heap of its own.
  */
 
 #include "sim_priv.h"
 
 static void
-heap_place(struct rl_sim *s, uint32_t i, struct sim_heap_slot slot)
+heap_place(struct sim_part *pt, uint32_t i, struct sim_heap_slot slot)
 {
-	s->heap[i] = slot;
-	s->heap_pos[slot.role] = i + 1;
+	pt->heap[i] = slot;
+	pt->sim->heap_pos[slot.role] = i + 1;
 }
 
 static void
-heap_up(struct rl_sim *s, uint32_t i, struct sim_heap_slot slot)
+heap_up(struct sim_part *pt, uint32_t i, struct sim_heap_slot slot)
 {
 	while (i > 0) {
 		const uint32_t parent = (i - 1) / 4;
 
-		if (s->heap[parent].key_ns <= slot.key_ns)
+		if (pt->heap[parent].key_ns <= slot.key_ns)
 			break;
-		heap_place(s, i, s->heap[parent]);
+		heap_place(pt, i, pt->heap[parent]);
 		i = parent;
 	}
-	heap_place(s, i, slot);
+	heap_place(pt, i, slot);
 }
 
 /*
@@ -45,56 +46,56 @@ heap_best(const struct sim_heap_slot h[4])
 
 /* The same of those there are, from @p first, which there is. */
 static uint32_t
-heap_least(const struct rl_sim *s, uint32_t first)
+heap_least(const struct sim_part *pt, uint32_t first)
 {
-	const uint32_t end = rl_min_u32(first + 4, s->nheap);
+	const uint32_t end = rl_min_u32(first + 4, pt->nheap);
 	uint32_t best = first;
 
 	if (rl_likely(end == first + 4))
-		return first + heap_best(&s->heap[first]);
+		return first + heap_best(&pt->heap[first]);
 	for (uint32_t c = first + 1; c < end; c++)
-		if (s->heap[c].key_ns < s->heap[best].key_ns)
+		if (pt->heap[c].key_ns < pt->heap[best].key_ns)
 			best = c;
 	return best;
 }
 
 uint32_t
-sim_heap_second(const struct rl_sim *s)
+sim_heap_second(const struct sim_part *pt)
 {
-	return s->heap[heap_least(s, 1)].role;
+	return pt->heap[heap_least(pt, 1)].role;
 }
 
 static void
-heap_down(struct rl_sim *s, uint32_t i, struct sim_heap_slot slot)
+heap_down(struct sim_part *pt, uint32_t i, struct sim_heap_slot slot)
 {
 	for (;;) {
 		const uint32_t first = 4 * i + 1;
 		uint32_t best;
 
-		if (first >= s->nheap)
+		if (first >= pt->nheap)
 			break;
-		best = heap_least(s, first);
-		if (s->heap[best].key_ns >= slot.key_ns)
+		best = heap_least(pt, first);
+		if (pt->heap[best].key_ns >= slot.key_ns)
 			break;
-		heap_place(s, i, s->heap[best]);
+		heap_place(pt, i, pt->heap[best]);
 		i = best;
 	}
-	heap_place(s, i, slot);
+	heap_place(pt, i, slot);
 }
 
 static void
-heap_remove(struct rl_sim *s, uint32_t i)
+heap_remove(struct sim_part *pt, uint32_t i)
 {
 	struct sim_heap_slot last;
 
-	s->heap_pos[s->heap[i].role] = 0;
-	last = s->heap[--s->nheap];
-	if (i == s->nheap)
+	pt->sim->heap_pos[pt->heap[i].role] = 0;
+	last = pt->heap[--pt->nheap];
+	if (i == pt->nheap)
 		return;
-	if (i > 0 && s->heap[(i - 1) / 4].key_ns > last.key_ns)
-		heap_up(s, i, last);
+	if (i > 0 && pt->heap[(i - 1) / 4].key_ns > last.key_ns)
+		heap_up(pt, i, last);
 	else
-		heap_down(s, i, last);
+		heap_down(pt, i, last);
 }
 
 uint64_t
@@ -108,30 +109,30 @@ sim_on_tick(const struct rl_sim *s, uint64_t t_ns)
 }
 
 void
-sim_heap_put(struct rl_sim *s, uint32_t role, uint64_t key_ns)
+sim_heap_put(struct sim_part *pt, uint32_t role, uint64_t key_ns)
 {
 	const struct sim_heap_slot slot = { .key_ns = key_ns, .role = role };
-	const uint32_t pos = s->heap_pos[role];
+	const uint32_t pos = pt->sim->heap_pos[role];
 
 	if (key_ns == RL_NEVER) {
 		if (pos != 0)
-			heap_remove(s, pos - 1);
+			heap_remove(pt, pos - 1);
 		return;
 	}
 	if (pos == 0)
-		heap_up(s, s->nheap++, slot);
-	else if (key_ns < s->heap[pos - 1].key_ns)
-		heap_up(s, pos - 1, slot);
-	else if (key_ns > s->heap[pos - 1].key_ns)
-		heap_down(s, pos - 1, slot);
+		heap_up(pt, pt->nheap++, slot);
+	else if (key_ns < pt->heap[pos - 1].key_ns)
+		heap_up(pt, pos - 1, slot);
+	else if (key_ns > pt->heap[pos - 1].key_ns)
+		heap_down(pt, pos - 1, slot);
 }
 
 uint64_t
-sim_heap_key(const struct rl_sim *s, uint32_t role)
+sim_heap_key(const struct sim_part *pt, uint32_t role)
 {
-	const uint32_t pos = s->heap_pos[role];
+	const uint32_t pos = pt->sim->heap_pos[role];
 
-	return pos == 0 ? RL_NEVER : s->heap[pos - 1].key_ns;
+	return pos == 0 ? RL_NEVER : pt->heap[pos - 1].key_ns;
 }
 
 void
@@ -141,13 +142,15 @@ sim_heap_set(struct rl_sim *s, uint32_t role, uint64_t key_ns)
 	if (s->key != NULL)
 		sim_turn_set(s, role, key_ns);
 	else
-		sim_heap_put(s, role, key_ns);
+		sim_heap_put(sim_part_of(s, role), role, key_ns);
 }
 
 void
 sim_heap_earlier(struct rl_sim *s, uint32_t role, uint64_t key_ns)
 {
-	if (key_ns < (s->key != NULL ? s->key[role] : sim_heap_key(s, role)))
+	if (key_ns < (s->key != NULL
+			      ? s->key[role]
+			      : sim_heap_key(sim_part_of(s, role), role)))
 		sim_heap_set(s, role, key_ns);
 }
 
@@ -169,7 +172,7 @@ sim_wake_at(struct rl_sim *s, uint32_t role, uint64_t at_ns)
 {
 	struct sim_role *r = &s->role[role];
 
-	if (at_ns <= s->now_ns) {
+	if (at_ns <= sim_part_of(s, role)->now_ns) {
 		sim_ready(s, role);
 		return;
 	}
@@ -181,12 +184,13 @@ sim_wake_at(struct rl_sim *s, uint32_t role, uint64_t at_ns)
 }
 
 uint64_t
-sim_seen(struct rl_sim *s)
+sim_seen(const struct sim_part *pt)
 {
-	uint64_t t = s->now_ns + s->p.poll_ns;
+	struct rl_sim *s = pt->sim;
+	uint64_t t = pt->now_ns + s->p.poll_ns;
 
 	if (s->p.turns) /* roles of one lcore: whoever is next sees it */
-		return s->now_ns;
+		return pt->now_ns;
 	if (s->p.poll_jitter_ns != 0)
 		t += rl_prng_range(&s->prng, 0, s->p.poll_jitter_ns);
 	return t;

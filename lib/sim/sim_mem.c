@@ -151,7 +151,8 @@ sim_frames_grow(struct rl_sim_mem *mem, uint32_t size)
 	f = (struct rl_sim_frame *)(void *)(chunk + n * one);
 	for (uint32_t i = n; i-- > 0;) {
 		f[i].data = chunk + i * one;
-		f[i].size = size;
+		f[i].size = (uint16_t)size;
+		f[i].home = mem->index;
 		sim_frame_put(mem, &f[i]);
 	}
 	mem->frames += n;
@@ -206,14 +207,56 @@ sim_alloc(struct rl_sim_mem *mem, size_t bytes)
 	return memset(ptr, 0, bytes);
 }
 
-void
-sim_mem_reset(struct rl_sim_mem *mem)
+struct rl_sim_mem *
+sim_mem_part(struct rl_sim_mem *mem, uint32_t i)
+{
+	if (i == 0)
+		return mem;
+	while (mem->nmore < i) {
+		struct rl_sim_mem *const m = aligned_alloc(
+			2 * RL_CACHE_LINE,
+			(sizeof(*m) + 2 * RL_CACHE_LINE - 1) &
+				~(size_t)(2 * RL_CACHE_LINE - 1));
+
+		if (m == NULL)
+			return NULL;
+		if (rl_sim_mem_init(m) != 0 ||
+		    ptr_push(&mem->more, &mem->nmore, m) != 0) {
+			rl_sim_mem_free(m);
+			free(m);
+			return NULL;
+		}
+		m->index = (uint16_t)mem->nmore;
+	}
+	return mem->more[i - 1];
+}
+
+uint64_t
+sim_flits_used(const struct rl_sim *s)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < s->nparts; i++)
+		n += s->part[i].mem->flits - sim_flits_free(s->part[i].mem);
+	return n;
+}
+
+static void
+mem_reset(struct rl_sim_mem *mem)
 {
 	mem->arena_cur = 0;
 	mem->arena_used = 0;
 	for (uint32_t i = 0; i < mem->nbig; i++)
 		free(mem->big[i]);
 	mem->nbig = 0;
+}
+
+void
+sim_mem_reset(struct rl_sim_mem *mem)
+{
+	mem_reset(mem);
+	for (uint32_t i = 0; i < mem->nmore; i++)
+		mem_reset(mem->more[i]);
 }
 
 struct rl_codec *
@@ -258,6 +301,11 @@ void
 rl_sim_mem_free(struct rl_sim_mem *mem)
 {
 	sim_mem_reset(mem);
+	for (uint32_t i = 0; i < mem->nmore; i++) {
+		rl_sim_mem_free(mem->more[i]);
+		free(mem->more[i]);
+	}
+	free(mem->more);
 	frames_free(mem);
 	for (uint32_t i = 0; i < mem->nflit_chunk; i++)
 		free(mem->flit_chunk[i]);

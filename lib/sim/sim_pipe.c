@@ -21,7 +21,7 @@ pipe_grow(struct sim_pipe *sp)
 {
 	const uint32_t old = sp->mask + 1, n = sp->tail - sp->head;
 	struct sim_pipe_slot *slot =
-		sim_alloc(sp->sim->mem, 2 * old * sizeof(*slot));
+		sim_alloc(sp->part->mem, 2 * old * sizeof(*slot));
 
 	if (slot == NULL)
 		return false;
@@ -38,7 +38,7 @@ pipe_grow(struct sim_pipe *sp)
 static void
 pipe_hurt(struct sim_pipe *sp, struct rl_flit *pkt)
 {
-	struct rl_sim *s = sp->sim;
+	struct rl_sim *s = sp->part->sim;
 	struct sim_end *end = s->role[sp->consumer].end;
 
 	if (end != NULL && rl_pipe_is_mark(pkt) == RL_MARK_NONE)
@@ -49,7 +49,8 @@ static unsigned int
 pipe_put(void *ring, void *const obj[], unsigned int n)
 {
 	struct sim_pipe *sp = ring;
-	uint64_t seen_ns = sim_seen(sp->sim);
+	struct rl_sim *s = sp->part->sim;
+	uint64_t seen_ns = sim_seen(sp->part);
 
 	n = rl_min_u32(n, sp->limit - (sp->tail - sp->head));
 	while (sp->tail - sp->head + n > sp->mask + 1)
@@ -60,10 +61,10 @@ pipe_put(void *ring, void *const obj[], unsigned int n)
 		seen_ns = rl_max_u64(
 			seen_ns, sp->slot[(sp->tail - 1) & sp->mask].seen_ns);
 	for (unsigned int i = 0; i < n; i++) {
-		if (rl_unlikely(sp->sim->soft))
+		if (rl_unlikely(s->soft))
 			pipe_hurt(sp, obj[i]);
-		if (sp->sim->p.check_packets)
-			sim_packet_check(sp->sim, sp, obj[i]);
+		if (s->p.check_packets)
+			sim_packet_check(s, sp, obj[i]);
 		if (sp->core != NULL)
 			rl_core_prefetch_route(sp->core, obj[i]);
 		sp->slot[sp->tail++ & sp->mask] =
@@ -71,9 +72,9 @@ pipe_put(void *ring, void *const obj[], unsigned int n)
 	}
 	if (n != 0 && sp->pending != NULL)
 		*sp->pending |= 1ull << sp->port;
-	sim_wake_at(sp->sim, sp->consumer, seen_ns);
+	sim_wake_at(s, sp->consumer, seen_ns);
 	if (n >= 32) /* a full burst: there may be more */
-		sp->sim->role[sp->producer].again = true;
+		s->role[sp->producer].again = true;
 	return n;
 }
 
@@ -81,14 +82,14 @@ static unsigned int
 pipe_get(void *ring, void *obj[], unsigned int n)
 {
 	struct sim_pipe *sp = ring;
-	struct rl_sim *s = sp->sim;
+	struct rl_sim *s = sp->part->sim;
 	unsigned int got = 0;
 
 	for (; got < n && sp->head != sp->tail; got++) {
 		const struct sim_pipe_slot *slot =
 			&sp->slot[sp->head & sp->mask];
 
-		if (slot->seen_ns > s->now_ns) {
+		if (slot->seen_ns > sp->part->now_ns) {
 			sim_wake_at(s, sp->consumer, slot->seen_ns);
 			return got;
 		}
@@ -103,12 +104,12 @@ pipe_get(void *ring, void *obj[], unsigned int n)
 }
 
 void
-sim_pipe_make(struct rl_sim *s, struct sim_pipe *sp, uint32_t limit,
+sim_pipe_make(struct sim_part *pt, struct sim_pipe *sp, uint32_t limit,
 	      struct rl_pipe *pipe)
 {
-	sp->sim = s;
+	sp->part = pt;
 	sp->limit = limit;
-	sp->slot = sim_alloc(s->mem, PIPE_FIRST * sizeof(*sp->slot));
+	sp->slot = sim_alloc(pt->mem, PIPE_FIRST * sizeof(*sp->slot));
 	sp->mask = sp->slot == NULL ? 0 : PIPE_FIRST - 1;
 	*pipe = (struct rl_pipe){
 		.ring = sp,

@@ -7,6 +7,8 @@
  * The inside of a simulation, shared by sim*.c and nobody else. Who does what:
  *
  *   sim.c         build, destroy, the event loop
+ *   sim_part.c    which devices are of one part, for one thread
+ *   sim_role.c    roles that are polled one by one
  *   sim_heap.c    which role is polled next
  *   sim_mem.c     flits, frames, and memory of fabrics
  *   sim_pipe.c    pipes between roles
@@ -22,6 +24,9 @@
  *   sim_ctl.c     the controller's host, and its channel
  *   sim_act.c     what local controllers order, done
  *   sim_turn.c    devices that are polled whole
+ *   sim_apart.c   for how long devices may run by themselves
+ *   sim_told.c    what they have told meanwhile
+ *   sim_gang.c    threads that run them
  *   sim_doze.c    links at rest
  */
 
@@ -49,7 +54,8 @@ struct rl_sim_frame {
 	uint64_t at_ns; /* arrival of its last bit */
 	uint8_t *data;
 	uint32_t len;
-	uint32_t size; /* which list it is of when it is free */
+	uint16_t size; /* which list it is of when it is free, */
+	uint16_t home; /* and of which part */
 };
 
 /* A fault that waits for a frame. */
@@ -68,6 +74,7 @@ struct sim_dir {
 	struct rl_sim_frame *tail;
 	uint64_t free_ps;	   /* when the transmitter is idle again */
 	uint32_t rx_role;
+	bool crosses; /* its ends are of two parts: what is sent waits in: */
 	bool odd; /* any of the following: the slow way */
 	uint8_t dark; /* SIM_DARK_*: why no light passes; 0: it does */
 	struct rl_sim_noise noise;
@@ -76,12 +83,14 @@ struct sim_dir {
 	struct rl_sim_frame *late; /* what lingers until the heal */
 	struct rl_prng prng;
 	uint32_t link;
+	struct rl_sim_frame *out; /* the newest first, for sim_apart.c */
+	struct sim_dir *next_out;
 	struct rl_error bits; /* where noise.bit_rate is not 0 */
 };
 
 /* What a port has for a PHY. */
 struct sim_end {
-	struct rl_sim *sim;
+	struct sim_part *part;
 	struct sim_dir *tx;
 	struct sim_dir *rx;
 	bool phy_up;
@@ -100,7 +109,7 @@ struct sim_pipe_slot {
 };
 
 struct sim_pipe {
-	struct rl_sim *sim;
+	struct sim_part *part;
 	struct sim_pipe_slot *slot;
 	uint32_t mask;
 	uint32_t head;
@@ -127,6 +136,7 @@ struct sim_role {
 	int32_t port;	 /* SIM_PORT_CORE: the core */
 	uint32_t dev;
 	bool again; /* a burst was full: there may be more */
+	uint8_t part; /* of its device */
 	struct rl_role_port *rp;
 	struct rl_role_core *rc; /* of a port: the core beside it */
 	struct sim_end *end;	 /* of a port */
@@ -163,12 +173,63 @@ struct sim_reach {
 	bool stale;	/* something has changed since */
 };
 
+/* What roles tell their host. */
+enum sim_told_kind {
+	SIM_TOLD_PORT,
+	SIM_TOLD_CORE,
+	SIM_TOLD_EP,
+	SIM_TOLD_REPORT,
+	SIM_TOLD_NOTICE,
+};
+
+struct sim_told {
+	uint64_t t_ns;
+	uint32_t dev;
+	uint32_t nr; /* of equal times and devices, the first first */
+	uint16_t port;
+	enum sim_told_kind kind;
+	union {
+		struct rl_port_event port_event;
+		struct rl_core_event core_event;
+		struct rl_ep_event ep_event;
+		struct rl_ep_report report;
+		struct sim_notice notice;
+	};
+};
+
+/*
+ * Some of the devices, and all that they take and leave while they run by
+ * themselves. One thread runs a part, and looks at no other one meanwhile. What
+ * goes from part to part waits until all have run (sim_apart.c). Flits never do:
+ * what crosses a wire is a copy.
+ */
+struct sim_part {
+	struct rl_sim *sim;
+	struct rl_sim_mem *mem;
+	uint64_t now_ns; /* of the device that runs; else rl_sim.now_ns */
+	uint32_t index;
+	uint32_t running; /* the device whose turn it is, or SIM_NO_DEV */
+	struct sim_heap_slot *heap; /* of roles, or of cores for devices */
+	uint32_t nheap;
+	uint32_t ntold;
+	struct sim_told *told; /* meanwhile, where calls come in order */
+	uint32_t cap_told;
+	struct sim_dir *out;	   /* those with frames for other parts */
+	struct rl_sim_frame *back; /* free ones that are other parts' */
+	struct rl_sim_stats st;
+} RL_ALIGNED(2 * RL_CACHE_LINE);
+
+struct sim_gang;
+
 struct rl_sim {
 	struct rl_sim_params p;
-	struct rl_sim_mem *mem;
+	struct rl_sim_mem *mem; /* the caller's; of part 0 as well */
 	struct rl_fabric fabric;
 	uint64_t now_ns;
-	uint64_t flits_start; /* free ones when the run began */
+
+	struct sim_part *part; /* [nparts] */
+	uint32_t nparts;
+	struct sim_gang *gang; /* NULL: one thread runs all of them */
 
 	struct sim_role *role;
 	uint32_t nrole;
@@ -176,10 +237,7 @@ struct rl_sim {
 
 	uint64_t *key; /* [nrole]: when each is due, where devices have turns;
 			  else NULL */
-	uint32_t running; /* the device whose turn it is, or SIM_NO_DEV */
-	struct sim_heap_slot *heap; /* of roles, or of cores for devices */
-	uint32_t *heap_pos; /* [nrole]: 1 + index in the heap; 0: not there */
-	uint32_t nheap;
+	uint32_t *heap_pos; /* [nrole]: 1 + index in its part's heap; 0: none */
 	uint32_t *ready; /* ring of nready_mask + 1 roles */
 	bool *is_ready;	 /* [nrole]: is due, and so it stands in that ring, or
 			    its device in the heap */
@@ -212,15 +270,30 @@ struct rl_sim {
 	bool *down; /* [nlink]: by command, or removed */
 	bool *degraded; /* [nlink]: a controller may have left it [RES-7] */
 	uint32_t crashes;
+	uint32_t triggers; /* faults that wait for a frame */
+	bool calm;	   /* no port's state will change by itself, as of: */
+	uint64_t calm_ns;  /* then it is looked at again */
 	struct sim_ctl *ctl; /* NULL: there is no controller */
 	struct sim_reach reach;
 
 	bool soft;	     /* some direction has soft errors */
+	uint64_t flits_peak;
 	char broken[160];    /* a packet that should not be: which, and how */
 
 	struct rl_prng prng; /* of jitter */
-	struct rl_sim_stats st;
 };
+
+static inline struct sim_part *
+sim_part_of(const struct rl_sim *s, uint32_t role)
+{
+	return &s->part[s->role[role].part];
+}
+
+static inline struct sim_part *
+sim_dev_part(const struct rl_sim *s, uint32_t dev)
+{
+	return sim_part_of(s, s->dev_role[dev]);
+}
 
 /* sim_heap.c */
 /** The tick at which something due at @p t_ns is looked at. */
@@ -228,27 +301,60 @@ uint64_t sim_on_tick(const struct rl_sim *s, uint64_t t_ns);
 void sim_heap_set(struct rl_sim *s, uint32_t role, uint64_t key_ns);
 void sim_heap_earlier(struct rl_sim *s, uint32_t role, uint64_t key_ns);
 /** The heap itself, whatever ticks there are, and whatever it holds. */
-void sim_heap_put(struct rl_sim *s, uint32_t role, uint64_t key_ns);
+void sim_heap_put(struct sim_part *pt, uint32_t role, uint64_t key_ns);
 /* The role that is due after the first one; the heap holds two at least. */
-uint32_t sim_heap_second(const struct rl_sim *s);
-uint64_t sim_heap_key(const struct rl_sim *s, uint32_t role);
+uint32_t sim_heap_second(const struct sim_part *pt);
+uint64_t sim_heap_key(const struct sim_part *pt, uint32_t role);
 void sim_ready(struct rl_sim *s, uint32_t role);
 /** When what a role is given now is seen by it: after the usual delay. */
-uint64_t sim_seen(struct rl_sim *s);
+uint64_t sim_seen(const struct sim_part *pt);
 void sim_wake_at(struct rl_sim *s, uint32_t role, uint64_t at_ns);
 
-/* sim.c */
-/** A role is polled now: what it was to be polled for is forgotten. */
-void sim_role_begin(struct rl_sim *s, struct sim_role *r);
+/* sim_part.c */
+/** As many parts as there are to be threads. @return 0 or -ENOMEM */
+int sim_part_open(struct rl_sim *s);
 
+/* sim_role.c */
+/** A role is polled now: what it was to be polled for is forgotten. */
+void sim_role_begin(struct sim_part *pt, struct sim_role *r);
+/** Polls all roles that are ready, and those that they make ready. */
+void sim_role_ready(struct rl_sim *s);
+/** Roles whose time has come are ready. */
+void sim_role_wake(struct rl_sim *s);
+
+/* sim.c */
+/** Time has come to @p t_ns, for all. */
+void sim_time(struct rl_sim *s, uint64_t t_ns);
 /** When a fault, the controller or a notice is next. */
 uint64_t sim_next_other(const struct rl_sim *s);
+/** When the first role is due, or the first device. */
+uint64_t sim_next_role(const struct rl_sim *s);
 
 /* sim_turn.c: take the place of those of sim_heap.c where devices have turns */
 void sim_turn_ready(struct rl_sim *s, uint32_t role);
 void sim_turn_set(struct rl_sim *s, uint32_t role, uint64_t key_ns);
+/** The devices of a part have their turns until @p end_ns. */
+void sim_turn_run(struct sim_part *pt, uint64_t end_ns);
+
+/* sim_apart.c */
 /** Devices have the turns that are due now, and some of what follows. */
-void sim_turn_run(struct rl_sim *s, uint64_t until_ns);
+void sim_apart_run(struct rl_sim *s, uint64_t until_ns);
+/** Something has happened after which a port's state may change by itself. */
+void sim_apart_disturb(struct rl_sim *s);
+
+/* sim_gang.c */
+/** Threads for all parts but the first. NULL: there can be none. */
+struct sim_gang *sim_gang_new(struct rl_sim *s);
+void sim_gang_free(struct sim_gang *g);
+/** sim_turn_run() of all parts, the first one by the caller. */
+void sim_gang_run(struct sim_gang *g, uint64_t end_ns);
+
+/* sim_told.c */
+/** Where a part's next tale goes; NULL: no memory. */
+struct sim_told *sim_told_add(struct sim_part *pt, enum sim_told_kind kind,
+			      uint32_t dev, uint64_t t_ns);
+/** What all parts were told, in order of time. */
+void sim_told_flush(struct rl_sim *s);
 
 /* sim_doze.c */
 /** After a poll of a port. @return whether its link is at rest from now on */
@@ -265,6 +371,8 @@ sim_flits_free(const struct rl_sim_mem *mem)
 {
 	return mem->cache.count + mem->keep.count;
 }
+/** Flits in use, all over the fabric. */
+uint64_t sim_flits_used(const struct rl_sim *s);
 
 /** Before a poll. If there are no more: as on lcores, flits run out. */
 static inline void
@@ -281,6 +389,8 @@ struct rl_codec *sim_codec(struct rl_sim_mem *mem, enum rl_crc_kind crc,
 			   enum rl_isn_kind isn, enum rl_isa isa);
 void *sim_alloc(struct rl_sim_mem *mem, size_t bytes);
 void sim_mem_reset(struct rl_sim_mem *mem);
+/** Memory of part @p i of a run. @return NULL: there is none */
+struct rl_sim_mem *sim_mem_part(struct rl_sim_mem *mem, uint32_t i);
 int sim_frame_size(struct rl_sim_mem *mem, uint32_t frame_bytes);
 int sim_frames_grow(struct rl_sim_mem *mem, uint32_t size);
 /** @return 0 or -EUCLEAN where a free flit is there twice */
@@ -322,12 +432,31 @@ sim_frame_put(struct rl_sim_mem *mem, struct rl_sim_frame *f)
 	mem->frames_free++;
 }
 
+/* Whichever part's it is; while none runs. */
+static inline void
+sim_frame_free(struct rl_sim *s, struct rl_sim_frame *f)
+{
+	sim_frame_put(s->part[f->home].mem, f);
+}
+
+/* The same within a part that runs. */
+static inline void
+sim_frame_done(struct sim_part *pt, struct rl_sim_frame *f)
+{
+	if (rl_likely(f->home == pt->index)) {
+		sim_frame_put(pt->mem, f);
+		return;
+	}
+	f->next = pt->back;
+	pt->back = f;
+}
+
 /* sim_packet.c */
 void sim_packet_check(struct rl_sim *s, const struct sim_pipe *sp,
 		      const struct rl_flit *pkt);
 
 /* sim_pipe.c */
-void sim_pipe_make(struct rl_sim *s, struct sim_pipe *sp, uint32_t limit,
+void sim_pipe_make(struct sim_part *pt, struct sim_pipe *sp, uint32_t limit,
 		   struct rl_pipe *pipe);
 
 /* sim_wire.c */
@@ -371,6 +500,8 @@ void sim_ctl_run(struct rl_sim *s);
 uint64_t sim_ctl_due(const struct rl_sim *s);
 void sim_ctl_port_event(struct rl_sim *s, uint32_t dev, uint16_t port,
 			const struct rl_port_event *ev);
+/** A port of the device has died: its core waits for new tables. */
+void sim_ctl_await(struct rl_sim *s, uint32_t dev, uint64_t now_ns);
 /** A port may stay down: a device at it is left out, as the mode has it. */
 bool sim_ctl_left_out(const struct rl_sim *s, uint32_t dev, uint16_t port);
 void sim_ctl_dev_crash(struct rl_sim *s, uint32_t dev);
@@ -395,11 +526,16 @@ void sim_on_port_event(void *ctx, uint32_t dev, uint16_t port,
 		       const struct rl_port_event *ev);
 void sim_on_core_event(void *ctx, uint32_t dev,
 		       const struct rl_core_event *ev);
+void sim_on_ep_event(void *ctx, uint32_t dev, const struct rl_ep_event *ev);
+/* Of these the context is the device's part. */
 void sim_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 		 uint64_t now_ns);
-void sim_on_ep_event(void *ctx, uint32_t dev, const struct rl_ep_event *ev);
 void sim_on_report(void *ctx, const struct rl_ep_report *report,
 		   uint64_t now_ns);
+/* What is done with what was told, in order. */
+void sim_hear_port(struct rl_sim *s, uint32_t dev, uint16_t port,
+		   const struct rl_port_event *ev);
+void sim_hear_notice(struct rl_sim *s, const struct sim_notice *n);
 uint64_t sim_notice_due(const struct rl_sim *s);
 void sim_notice_deliver(struct rl_sim *s);
 

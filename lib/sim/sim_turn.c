@@ -10,10 +10,8 @@
  * nothing to take; it has nothing to send unless the core gave it something, or
  * gave back credits. So these halves of a turn are left out.
  *
- * Devices meet nowhere but on wires. What one does is seen by another no sooner
- * than a frame takes to get there. So where nothing else can come between, a
- * device has all turns of so long a time before the next device has any: what
- * it is made of is near for all of them. What becomes of it is the same.
+ * A device has all turns of a while before the next device has any: what it is
+ * made of is near for all of them. How long the while may be says sim_apart.c.
  *
  * A device stands in the heap by its core's number, by the time of the earliest
  * of its roles.
@@ -31,38 +29,42 @@ sim_turn_ready(struct rl_sim *s, uint32_t role)
 {
 	const struct sim_role *r = &s->role[role];
 	const uint32_t core = s->dev_role[r->dev];
+	struct sim_part *const pt = &s->part[r->part];
 
 	if (r->port != SIM_PORT_CORE)
 		s->pending[r->dev].due |= 1ull << (r->port & 63);
-	if (s->running != r->dev && s->now_ns < sim_heap_key(s, core))
-		sim_heap_put(s, core, s->now_ns);
+	if (pt->running != r->dev && pt->now_ns < sim_heap_key(pt, core))
+		sim_heap_put(pt, core, pt->now_ns);
 }
 
 void
 sim_turn_set(struct rl_sim *s, uint32_t role, uint64_t key_ns)
 {
 	const uint32_t dev = s->role[role].dev, core = s->dev_role[dev];
+	struct sim_part *const pt = sim_part_of(s, role);
 
 	s->key[role] = key_ns;
-	if (s->running != dev && key_ns < sim_heap_key(s, core))
-		sim_heap_put(s, core, key_ns);
+	if (pt->running != dev && key_ns < sim_heap_key(pt, core))
+		sim_heap_put(pt, core, key_ns);
 }
 
 /* When a role has something to do by itself. */
 static uint64_t
-turn_deadline(const struct rl_sim *s, const struct sim_role *r)
+turn_deadline(const struct sim_part *pt, const struct sim_role *r)
 {
 	return r->port == SIM_PORT_CORE
 		       ? rl_role_core_deadline(r->rc)
-		       : rl_role_port_deadline(r->rp, s->now_ns);
+		       : rl_role_port_deadline(r->rp, pt->now_ns);
 }
 
 /* It was polled. What is due all the same it can do nothing about yet. */
 static void
-turn_next(struct rl_sim *s, uint32_t role, uint64_t next, uint64_t spin_ns)
+turn_next(struct sim_part *pt, uint32_t role, uint64_t next, uint64_t spin_ns)
 {
-	if (next <= s->now_ns)
-		next = s->now_ns + spin_ns;
+	struct rl_sim *const s = pt->sim;
+
+	if (next <= pt->now_ns)
+		next = pt->now_ns + spin_ns;
 	s->key[role] =
 		sim_on_tick(s, rl_min_u64(next, s->role[role].ext_ns));
 }
@@ -82,13 +84,13 @@ turn_warm(const struct sim_role *r)
  * have come from all over the fabric. They are fetched, as many as frames hold.
  */
 static void
-turn_warm_flits(const struct rl_sim *s, const struct sim_role *r)
+turn_warm_flits(const struct sim_part *pt, const struct sim_role *r)
 {
-	const struct rl_flit_cache *c = &s->mem->cache;
+	const struct rl_flit_cache *c = &pt->mem->cache;
 	const struct rl_sim_frame *f = r->rx->head;
 	uint32_t n = 0;
 
-	for (; f != NULL && f->at_ns <= s->now_ns && n < TURN_WARM_FLITS;
+	for (; f != NULL && f->at_ns <= pt->now_ns && n < TURN_WARM_FLITS;
 	     f = f->next)
 		n += f->len / RL_FLIT_BYTES;
 	n = rl_min_u32(rl_min_u32(n, TURN_WARM_FLITS), c->count);
@@ -103,17 +105,18 @@ turn_warm_flits(const struct rl_sim *s, const struct sim_role *r)
 
 /* What has come to a port. */
 static void
-turn_in_port(struct rl_sim *s, uint32_t core, uint32_t p)
+turn_in_port(struct sim_part *pt, uint32_t core, uint32_t p)
 {
+	struct rl_sim *const s = pt->sim;
 	struct sim_role *r = &s->role[core + 1 + p];
 
 	s->is_ready[core + 1 + p] = false;
-	sim_role_begin(s, r);
+	sim_role_begin(pt, r);
 	if (r->end->dozes)
 		sim_doze_end(s, r);
-	turn_warm_flits(s, r);
-	if (rl_role_port_in(r->rp, s->now_ns) == 0) {
-		s->st.idle_polls++;
+	turn_warm_flits(pt, r);
+	if (rl_role_port_in(r->rp, pt->now_ns) == 0) {
+		pt->st.idle_polls++;
 		return;
 	}
 	if (r->rp->moved != 0) {
@@ -127,8 +130,9 @@ turn_in_port(struct rl_sim *s, uint32_t core, uint32_t p)
 
 /* The same of all ports that are due. @return these, a bit each */
 static uint64_t
-turn_in(struct rl_sim *s, uint32_t core, uint32_t nports)
+turn_in(struct sim_part *pt, uint32_t core, uint32_t nports)
 {
+	struct rl_sim *const s = pt->sim;
 	struct sim_pending *const pend = &s->pending[s->role[core].dev];
 	const uint64_t due = pend->due;
 
@@ -137,87 +141,88 @@ turn_in(struct rl_sim *s, uint32_t core, uint32_t nports)
 		for (uint32_t p = (uint32_t)__builtin_ctzll(m); p < nports;
 		     p += 64)
 			if (s->is_ready[core + 1 + p])
-				turn_in_port(s, core, p);
+				turn_in_port(pt, core, p);
 	return due;
 }
 
 /* @return the ports that may have something to send, or to say */
 static uint64_t
-turn_core(struct rl_sim *s, uint32_t core)
+turn_core(struct sim_part *pt, uint32_t core)
 {
+	struct rl_sim *const s = pt->sim;
 	struct sim_role *r = &s->role[core];
 	unsigned int work;
 	uint64_t next;
 
 	s->is_ready[core] = false;
-	sim_role_begin(s, r);
-	work = rl_role_core_poll(r->rc, s->now_ns);
+	sim_role_begin(pt, r);
+	work = rl_role_core_poll(r->rc, pt->now_ns);
 	if (!s->p.soft) /* joined: it has taken all there was */
 		s->pending[r->dev].rx = 0;
 	if (work == 0)
-		s->st.idle_polls++;
-	next = turn_deadline(s, r);
+		pt->st.idle_polls++;
+	next = turn_deadline(pt, r);
 	if (r->again || work >= TURN_CORE_FULL ||
-	    (work != 0 && r->rc->ep != NULL && next <= s->now_ns))
+	    (work != 0 && r->rc->ep != NULL && next <= pt->now_ns))
 		sim_ready(s, core);
 	else
-		turn_next(s, core, next, SIM_SPIN_CORE_NS);
+		turn_next(pt, core, next, SIM_SPIN_CORE_NS);
 	return rl_core_freed(r->rc->core) | rl_core_given(r->rc->core);
 }
 
 static void
-turn_out_port(struct rl_sim *s, uint32_t core, uint32_t p)
+turn_out_port(struct sim_part *pt, uint32_t core, uint32_t p)
 {
+	struct rl_sim *const s = pt->sim;
 	const uint32_t id = core + 1 + p;
 	struct sim_role *r = &s->role[id];
 
 	if (r->end->dozes)
 		sim_doze_end(s, r);
 	r->end->blocked = false; /* unless it is again */
-	if (rl_role_port_out(r->rp, s->now_ns) != 0 &&
+	if (rl_role_port_out(r->rp, pt->now_ns) != 0 &&
 	    rl_core_tx_pending(r->rc->core, (uint16_t)p))
-		sim_wake_at(s, core, s->now_ns + SIM_SPIN_PORT_NS);
+		sim_wake_at(s, core, pt->now_ns + SIM_SPIN_PORT_NS);
 	if (s->p.check_packets)
 		sim_credit_check(s, r);
 	if (r->again || !rl_pktq_empty(rl_port_rx_out(r->rp->port)))
 		sim_ready(s, id);
 	else if (!s->p.doze || !sim_doze(s, id))
-		turn_next(s, id, turn_deadline(s, r), SIM_SPIN_PORT_NS);
+		turn_next(pt, id, turn_deadline(pt, r), SIM_SPIN_PORT_NS);
 }
 
 static void
-turn(struct rl_sim *s, uint32_t core, uint32_t nports)
+turn(struct sim_part *pt, uint32_t core, uint32_t nports)
 {
-	struct rl_sim_mem *mem = s->mem;
+	struct rl_sim *const s = pt->sim;
 	uint64_t sends;
 
-	sim_flits_stock(mem);
-	sends = turn_in(s, core, nports);
+	sim_flits_stock(pt->mem);
+	sends = turn_in(pt, core, nports);
 	if (s->is_ready[core])
-		sends |= turn_core(s, core);
+		sends |= turn_core(pt, core);
 	for (; sends != 0; sends &= sends - 1)
 		for (uint32_t p = (uint32_t)__builtin_ctzll(sends); p < nports;
 		     p += 64)
-			turn_out_port(s, core, p);
-	s->st.flits_peak = rl_max_u64(s->st.flits_peak,
-				      mem->flits - sim_flits_free(mem));
+			turn_out_port(pt, core, p);
 }
 
 /* A role's time has come, as far as was known. */
 static void
-dev_wake_role(struct rl_sim *s, uint32_t id)
+dev_wake_role(struct sim_part *pt, uint32_t id)
 {
+	struct rl_sim *const s = pt->sim;
 	const struct sim_role *r = &s->role[id];
 	const bool comes = r->rx != NULL && r->rx->head != NULL &&
-			   r->rx->head->at_ns <= s->now_ns;
+			   r->rx->head->at_ns <= pt->now_ns;
 	uint64_t next;
 
 	s->key[id] = RL_NEVER;
-	if (!comes && r->ext_ns > s->now_ns &&
+	if (!comes && r->ext_ns > pt->now_ns &&
 	    !(r->end != NULL && r->end->dozes)) {
-		next = turn_deadline(s, r);
-		if (next > s->now_ns) { /* it has been moved on since */
-			turn_next(s, id, next, 0);
+		next = turn_deadline(pt, r);
+		if (next > pt->now_ns) { /* it has been moved on since */
+			turn_next(pt, id, next, 0);
 			return;
 		}
 	}
@@ -226,16 +231,17 @@ dev_wake_role(struct rl_sim *s, uint32_t id)
 
 /* Has all turns at this instant. @return when it is next due */
 static uint64_t
-dev_instant(struct rl_sim *s, uint32_t core, uint32_t nports)
+dev_instant(struct sim_part *pt, uint32_t core, uint32_t nports)
 {
+	struct rl_sim *const s = pt->sim;
 	const uint64_t *const due = &s->pending[s->role[core].dev].due;
 	uint64_t next = RL_NEVER;
 
 	for (uint32_t i = core; i <= core + nports; i++)
-		if (s->key[i] <= s->now_ns)
-			dev_wake_role(s, i);
+		if (s->key[i] <= pt->now_ns)
+			dev_wake_role(pt, i);
 	while (s->is_ready[core] || *due != 0)
-		turn(s, core, nports);
+		turn(pt, core, nports);
 	for (uint32_t i = core; i <= core + nports; i++)
 		next = rl_min_u64(next, s->key[i]);
 	return next;
@@ -243,14 +249,16 @@ dev_instant(struct rl_sim *s, uint32_t core, uint32_t nports)
 
 /* Nobody polls a device that is dead. */
 static void
-dev_dead(struct rl_sim *s, uint32_t core, uint32_t nports)
+dev_dead(struct sim_part *pt, uint32_t core, uint32_t nports)
 {
+	struct rl_sim *const s = pt->sim;
+
 	for (uint32_t i = core; i <= core + nports; i++) {
 		s->is_ready[i] = false;
 		s->role[i].ext_ns = s->key[i] = RL_NEVER;
 	}
 	s->pending[s->role[core].dev].due = 0;
-	sim_heap_put(s, core, RL_NEVER);
+	sim_heap_put(pt, core, RL_NEVER);
 }
 
 /* The first frames that its ports will take are fetched. */
@@ -270,9 +278,10 @@ dev_warm(const struct rl_sim *s, uint32_t core, uint32_t nports)
 
 /* What the next device is made of is fetched while another one runs. */
 static void
-dev_warm_next(const struct rl_sim *s)
+dev_warm_next(const struct sim_part *pt)
 {
-	const uint32_t core = sim_heap_second(s);
+	const struct rl_sim *const s = pt->sim;
+	const uint32_t core = sim_heap_second(pt);
 	const uint32_t nports = s->role[core].rc->nports;
 
 	rl_core_prefetch(s->role[core].state);
@@ -285,54 +294,33 @@ dev_warm_next(const struct rl_sim *s)
 
 /* A device runs until @p end_ns. */
 static void
-dev_run(struct rl_sim *s, uint32_t core, uint64_t end_ns)
+dev_run(struct sim_part *pt, uint32_t core, uint64_t end_ns)
 {
+	struct rl_sim *const s = pt->sim;
 	const uint32_t nports = s->role[core].rc->nports;
 	const uint32_t dev = s->role[core].dev;
-	const uint64_t from_ns = s->now_ns;
+	const uint64_t from_ns = pt->now_ns;
 	uint64_t next;
 
 	if (rl_unlikely(s->dead[dev])) {
-		dev_dead(s, core, nports);
+		dev_dead(pt, core, nports);
 		return;
 	}
-	s->running = dev;
+	pt->running = dev;
 	dev_warm(s, core, nports);
-	while ((next = dev_instant(s, core, nports)) < end_ns)
-		s->now_ns = rl_max_u64(next, s->now_ns);
-	s->running = SIM_NO_DEV;
-	s->now_ns = from_ns;
-	sim_heap_put(s, core, next);
-}
-
-/*
- * How long devices may go on by themselves: as long as nobody hears of anybody
- * else but by wire. Faults, the controller, links that doze, and whoever looks
- * at both ends of a link at once see more.
- */
-static uint64_t
-turn_alone_ns(const struct rl_sim *s)
-{
-	if (!s->p.apart || s->todo.n != 0 || s->ctl != NULL || s->p.doze ||
-	    s->p.check_packets)
-		return 1;
-	/* a frame has a byte, at least */
-	return rl_min_u64(s->p.wire.latency_ns + 1,
-			  rl_max_u64(s->p.notice_ns, 1));
+	while ((next = dev_instant(pt, core, nports)) < end_ns)
+		pt->now_ns = rl_max_u64(next, pt->now_ns);
+	pt->running = SIM_NO_DEV;
+	pt->now_ns = from_ns;
+	sim_heap_put(pt, core, next);
 }
 
 void
-sim_turn_run(struct rl_sim *s, uint64_t until_ns)
+sim_turn_run(struct sim_part *pt, uint64_t end_ns)
 {
-	const uint64_t other_ns =
-		rl_max_u64(sim_next_other(s), s->now_ns + 1);
-	const uint64_t end_ns =
-		rl_min_u64(rl_deadline(s->now_ns, turn_alone_ns(s)),
-			   rl_min_u64(other_ns, until_ns));
-
-	while (s->nheap != 0 && s->heap[0].key_ns < end_ns) {
-		if (s->nheap > 1)
-			dev_warm_next(s);
-		dev_run(s, s->heap[0].role, end_ns);
+	while (pt->nheap != 0 && pt->heap[0].key_ns < end_ns) {
+		if (pt->nheap > 1)
+			dev_warm_next(pt);
+		dev_run(pt, pt->heap[0].role, end_ns);
 	}
 }

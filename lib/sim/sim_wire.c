@@ -44,8 +44,10 @@ sim_dir_insert(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
 			at = &(*at)->next;
 		f->next = *at;
 		*at = f;
+		if (d->head != f)
+			return; /* the same */
 	}
-	if (d->head->at_ns <= s->now_ns)
+	if (d->head->at_ns <= sim_part_of(s, d->rx_role)->now_ns)
 		sim_ready(s, d->rx_role);
 	else if (!s->is_ready[d->rx_role])
 		sim_heap_earlier(s, d->rx_role, d->head->at_ns);
@@ -157,8 +159,9 @@ hurt_body(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
 }
 
 static void
-hurt(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
+hurt(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 {
+	struct rl_sim *const s = pt->sim;
 	uint8_t where = d->noise.where;
 	uint8_t pick;
 
@@ -184,12 +187,12 @@ hurt(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
 		hurt_body(s, d, f);
 		break;
 	}
-	s->st.frames_hurt++;
+	pt->st.frames_hurt++;
 }
 
 /* Bit errors in the flits of a frame, bursts of them included. */
 static void
-hurt_bits(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
+hurt_bits(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 {
 	const uint32_t nflits = f->data[15];
 	const uint32_t header = rl_frame_header_bytes(nflits);
@@ -203,7 +206,7 @@ hurt_bits(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
 		rl_error_strike(&d->bits, f->data + header + i * RL_FLIT_BYTES);
 		hit = true;
 	}
-	s->st.frames_hurt += hit;
+	pt->st.frames_hurt += hit;
 }
 
 /* Faults that wait for this frame. */
@@ -227,10 +230,27 @@ run_triggers(struct rl_sim *s, struct sim_dir *d, uint32_t nflits)
 	sim_dir_update(d);
 }
 
+/* To the far end, or to where all that goes to another part waits. */
+static void
+wire_put(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
+{
+	if (rl_likely(!d->crosses)) {
+		sim_dir_insert(pt->sim, d, f);
+		return;
+	}
+	if (d->out == NULL) {
+		d->next_out = pt->out;
+		pt->out = d;
+	}
+	f->next = d->out;
+	d->out = f;
+}
+
 /* The slow way. @return whether the frame is lost */
 static bool
-odd_frame(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
+odd_frame(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 {
+	struct rl_sim *const s = pt->sim;
 	const bool data = (f->data[RL_FRAME_LINK_OFF] & 0xf) == RL_FRAME_DATA;
 	struct rl_sim_frame *copy;
 
@@ -246,19 +266,19 @@ odd_frame(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
 	if (chance(d, d->noise.loss_ppb))
 		return true;
 	if (chance(d, d->noise.dup_ppb)) {
-		copy = sim_frame_get(s->mem, f->len);
+		copy = sim_frame_get(pt->mem, f->len);
 		if (copy != NULL) {
 			copy->len = f->len;
 			copy->at_ns = f->at_ns;
 			memcpy(copy->data, f->data, f->len);
-			sim_dir_insert(s, d, copy);
-			s->st.frames_dup++;
+			wire_put(pt, d, copy);
+			pt->st.frames_dup++;
 		}
 	}
 	if (chance(d, d->noise.corrupt_ppb))
-		hurt(s, d, f);
+		hurt(pt, d, f);
 	if (d->noise.bit_rate != 0)
-		hurt_bits(s, d, f);
+		hurt_bits(pt, d, f);
 	if (chance(d, d->noise.jitter_ppb))
 		f->at_ns += rl_prng_range(&d->prng, 1, d->noise.jitter_ns);
 	return false;
@@ -269,7 +289,7 @@ wire_rx(void *phy, struct rl_phy_frame out[], unsigned int n, uint64_t now_ns)
 {
 	struct sim_end *end = phy;
 	struct sim_dir *d = end->rx;
-	struct rl_sim *s = end->sim;
+	struct rl_sim *s = end->part->sim;
 	unsigned int got = 0;
 
 	while (got < n && d->head != NULL && d->head->at_ns <= now_ns) {
@@ -296,7 +316,7 @@ wire_rx_free(void *phy, struct rl_phy_frame f[], unsigned int n)
 	struct sim_end *end = phy;
 
 	while (n > 0)
-		sim_frame_put(end->sim->mem, f[--n].cookie);
+		sim_frame_done(end->part, f[--n].cookie);
 }
 
 uint64_t
@@ -312,7 +332,7 @@ sim_frame_ps(const struct rl_sim *s, uint32_t len)
 static uint32_t
 wire_need(struct sim_end *end, unsigned int *n)
 {
-	const struct rl_sim *s = end->sim;
+	const struct rl_sim *s = end->part->sim;
 	unsigned int frames;
 	uint32_t bytes;
 
@@ -332,7 +352,7 @@ wire_tx_alloc(void *phy, struct rl_phy_frame f[], unsigned int n,
 	      uint64_t now_ns)
 {
 	struct sim_end *end = phy;
-	struct rl_sim *s = end->sim;
+	struct rl_sim *s = end->part->sim;
 	const uint64_t now_ps = now_ns * 1000, limit = s->backlog_ps;
 	const uint64_t busy =
 		end->tx->free_ps > now_ps ? end->tx->free_ps - now_ps : 0;
@@ -347,7 +367,7 @@ wire_tx_alloc(void *phy, struct rl_phy_frame f[], unsigned int n,
 		room = rl_min_u64((limit - busy + one - 1) / one, n);
 	end->enough &= room == n;
 	while (got < room) {
-		struct rl_sim_frame *frame = sim_frame_get(s->mem, bytes);
+		struct rl_sim_frame *frame = sim_frame_get(end->part->mem, bytes);
 
 		if (frame == NULL)
 			break;
@@ -366,7 +386,7 @@ wire_tx_alloc(void *phy, struct rl_phy_frame f[], unsigned int n,
 static bool
 wire_more(const struct sim_end *end)
 {
-	const struct rl_port *port = end->sim->role[end->role].rp->port;
+	const struct rl_port *port = end->part->sim->role[end->role].rp->port;
 	unsigned int frames;
 
 	return !end->enough ||
@@ -377,7 +397,8 @@ static void
 wire_tx(void *phy, struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
 {
 	struct sim_end *end = phy;
-	struct rl_sim *s = end->sim;
+	struct sim_part *const pt = end->part;
+	struct rl_sim *const s = pt->sim;
 	struct sim_dir *d = end->tx;
 
 	if (d->free_ps < now_ns * 1000)
@@ -386,24 +407,24 @@ wire_tx(void *phy, struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
 		struct rl_sim_frame *frame = f[i].cookie;
 
 		if (f[i].len == 0) {
-			sim_frame_put(s->mem, frame);
+			sim_frame_put(pt->mem, frame);
 			continue;
 		}
 		if (i + 1 == n && wire_more(end))
 			s->role[end->role].again = true;
 		frame->len = f[i].len;
-		RL_ASSERT(frame->len <= sim_frame_room(s->mem, frame->size));
+		RL_ASSERT(frame->len <= sim_frame_room(pt->mem, frame->size));
 		d->free_ps += sim_frame_ps(s, frame->len);
 		frame->at_ns = (d->free_ps + 999) / 1000 +
 			       s->p.wire.latency_ns;
-		s->st.frames++;
-		s->st.flits += frame->data[15];
-		if (rl_unlikely(d->odd) && odd_frame(s, d, frame)) {
-			s->st.frames_lost++;
-			sim_frame_put(s->mem, frame);
+		pt->st.frames++;
+		pt->st.flits += frame->data[15];
+		if (rl_unlikely(d->odd) && odd_frame(pt, d, frame)) {
+			pt->st.frames_lost++;
+			sim_frame_put(pt->mem, frame);
 			continue;
 		}
-		sim_dir_insert(s, d, frame);
+		wire_put(pt, d, frame);
 	}
 }
 
@@ -418,7 +439,7 @@ wire_link_up(void *phy)
 uint64_t
 sim_wire_room_ns(const struct sim_end *end)
 {
-	const struct rl_sim *s = end->sim;
+	const struct rl_sim *s = end->part->sim;
 
 	if (!end->blocked || end->tx->free_ps <= s->backlog_ps)
 		return RL_NEVER;

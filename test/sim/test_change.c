@@ -42,11 +42,12 @@ struct world {
 static struct world w;
 
 static void
-on_client(void *ctx, uint32_t dev, uint16_t ep, struct rl_client *client)
+on_client(void *ctx, uint32_t dev, uint16_t ep,
+	  const struct rl_sim_seat *seat, struct rl_client *client)
 {
 	(void)ctx;
 	(void)dev;
-	rl_sim_load_client(w.load, ep, client);
+	rl_sim_load_client(w.load, ep, seat, client);
 }
 
 static void
@@ -76,7 +77,6 @@ open_world(const char *link, const char *extra)
 	assert_int_equal(rl_route_setup(&w.cfg.topo, NULL, 8, 1, &w.route,
 					err), 0);
 	assert_int_equal(rl_sim_mem_init(&w.mem), 0);
-	load.cache = &w.mem.cache;
 	w.load = rl_sim_load_new(&load);
 	assert_non_null(w.load);
 	rl_sim_wire_defaults(&p.wire);

@@ -111,15 +111,16 @@ poll_all(uint64_t now_ns)
 		client[self].poll(client[self].ctx, NULL, now_ns);
 }
 
+/* Clients of @p threads threads. */
 static void
-new_load(uint32_t requests_ppm)
+new_load_of(uint32_t requests_ppm, unsigned int threads)
 {
 	const struct rl_sim_load_cfg cfg = {
 		.pattern = { .kind = RL_PATTERN_UNIFORM },
 		.load = 1, .slot_ps = 2000, .min_flits = 2, .max_flits = 2,
 		.cos = 1, .packets = PACKETS, .stop_ns = RL_NEVER, .seed = 3,
-		.nep = NEP, .cache = &cache, .requests_ppm = requests_ppm,
-		.connected = connected,
+		.nep = NEP, .requests_ppm = requests_ppm,
+		.connected = connected, .threads = threads,
 	};
 
 	cache = (struct rl_flit_cache){ .slot = slots, .cap = FLITS };
@@ -130,8 +131,18 @@ new_load(uint32_t requests_ppm)
 	connected_ns = 0;
 	load = rl_sim_load_new(&cfg);
 	assert_non_null(load);
-	for (uint16_t i = 0; i < NEP; i++)
-		rl_sim_load_client(load, i, &client[i]);
+	for (uint16_t i = 0; i < NEP; i++) {
+		const struct rl_sim_seat seat = { .part = i % threads,
+						  .cache = &cache };
+
+		rl_sim_load_client(load, i, &seat, &client[i]);
+	}
+}
+
+static void
+new_load(uint32_t requests_ppm)
+{
+	new_load_of(requests_ppm, 1);
 }
 
 static void
@@ -506,6 +517,53 @@ the_longest_outage_is_kept_with_its_flow(void **state)
 	assert_int_equal(stats().outage_dst, sent[0].dst);
 }
 
+/* Whoever is polled first, and however late. */
+static void
+who_makes_how_many_packets_follows_from_the_seed(void **state)
+{
+	uint32_t usual[NEP][NEP];
+
+	(void)done(state);
+	open_load(0);
+	memcpy(usual, next_tag, sizeof(usual));
+	rl_sim_load_free(load);
+	new_load(0);
+	for (self = NEP; self-- > 0;)
+		for (unsigned int i = 0; i < PACKETS; i++)
+			client[self].poll(client[self].ctx, NULL, US);
+	assert_int_equal(nsent, PACKETS);
+	assert_memory_equal(next_tag, usual, sizeof(usual));
+	assert_true(rl_sim_load_done(load));
+}
+
+static void
+clients_of_several_threads_add_up(void **state)
+{
+	struct rl_sim_load_stats one, three;
+
+	(void)done(state);
+	for (unsigned int threads = 1; threads <= 3; threads += 2) {
+		new_load_of(500000, threads);
+		for (uint64_t t_ns = 0; t_ns < US; t_ns++)
+			poll_all(t_ns);
+		for (unsigned int i = 0; i < nsent; i++)
+			if (i % 5 != 1)
+				hand(&sent[i], sent[i].dst, (200 + i) * US);
+		hand(&sent[5], sent[5].dst, 900 * US); /* twice */
+		hand(&sent[0], (sent[0].dst + 1u) % NEP, 800 * US); /* astray */
+		*(threads == 1 ? &one : &three) = stats();
+		if (threads == 1)
+			rl_sim_load_free(load);
+	}
+	assert_int_equal(one.duplicated, 1);
+	assert_int_equal(one.corrupted, 1);
+	assert_true(one.lost > 0 && one.sent_responses > 0);
+	assert_true(one.outage_ns > 0 && one.latency.count > 0);
+	/* the first thing that went wrong, by time */
+	assert_non_null(strstr(one.first_error, "got a packet of"));
+	assert_memory_equal(&one, &three, sizeof(one));
+}
+
 int
 main(void)
 {
@@ -523,6 +581,8 @@ main(void)
 		CASE(a_flow_is_silent_while_something_of_it_is_under_way),
 		CASE(what_a_full_endpoint_has_not_taken_it_need_not_report),
 		CASE(the_longest_outage_is_kept_with_its_flow),
+		CASE(who_makes_how_many_packets_follows_from_the_seed),
+		CASE(clients_of_several_threads_add_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,6 +64,27 @@ with tempfile.TemporaryDirectory() as tmp:
     for key in ("wall_ns", "arguments", "date"):
         r.pop(key, None), again.pop(key, None)
     check("the same seed gives the same report", r == again)
+    # what is lost, and told, does not depend on threads, nor on their number
+    wide = os.path.join(tmp, "wide.cfg")
+    with open(wide, "w") as f:
+        f.write('fabric: { topology = "torus"; dims = [2, 4]; };\n')
+    reports = []
+    for threads in ("1", "2", "5"):
+        p = run("--config", wide, "--duration", "60us", "--json", out,
+                "--threads", threads, "--events", "--faults",
+                fault_file("20us cut s0.0-s0.1\n40us crash e1.2\n"))
+        t = report(out)
+        assert t.pop("threads") == int(threads)
+        for key in ("wall_ns", "arguments", "date"):
+            t.pop(key)
+        # the last line but two says how long it took
+        reports.append((t, p.returncode, p.stdout.count(" ns  ")))
+    check("any number of threads gives the same report, and tells as much",
+          reports[0] == reports[1] == reports[2] and reports[0][2] > 20,
+          reports[0][2])
+    p = run("--config", wide, "--threads", "0")
+    check("no thread at all is refused", p.returncode == 2 and
+          "--threads 0" in p.stderr, p.stderr)
     run("--config", FIGURE1, "--duration", "100us", "--json", out, "--seed",
         "2")
     check("another seed gives another", report(out)["latency_ns"] !=

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * For how long devices may run by themselves.
+ *
+ * Devices meet nowhere but on wires. What one does is seen by another no sooner
+ * than a frame takes to get there. So where nothing else can come between, each
+ * device has all its turns of so long a time, a window, and what becomes of it
+ * is what would become of it if each nanosecond were everybody's. Devices that
+ * run by themselves can as well run at once: each thread has a part of them.
+ *
+ * What else comes between:
+ *
+ *  - Faults, notices and the controller have their times, and no window goes
+ *    beyond the next of these.
+ *  - What roles tell their host, it hears after the window, in order of time
+ *    (sim_told.c). That is soon enough for all but the controller, which has to
+ *    hear of a port at once. So where there is one, there are windows only while
+ *    the state of no port can change by itself: the fabric is calm.
+ *  - A fault that waits for a frame acts on both ends of a link at once. Links
+ *    that doze, and whoever looks at both ends, see more than wires as well. There
+ *    are no windows then.
+ *
+ * Frames for a device of another part wait in their wire (sim_dir.out) until all
+ * parts have run. So do free frames that belong to another part. Flits do not
+ * cross: a frame is a copy.
+ */
+
+#include <string.h>
+
+#include "sim_priv.h"
+
+/* While a fabric is not calm, it is looked at anew so often. */
+#define CALM_AGAIN_NS 1000
+
+void
+sim_apart_disturb(struct rl_sim *s)
+{
+	s->calm = false;
+	s->calm_ns = s->now_ns;
+}
+
+static enum rl_link_state
+end_state(const struct rl_sim *s, const struct sim_end *end)
+{
+	const struct sim_role *r = &s->role[end->role];
+
+	return s->dead[r->dev] ? RL_LINK_OFF : rl_port_state(r->rp->port);
+}
+
+/* A port that will not come up, if its link carries no light both ways. */
+static bool
+state_is_down(enum rl_link_state st)
+{
+	return st == RL_LINK_OFF || st == RL_LINK_INIT || st == RL_LINK_DAMPED;
+}
+
+/* Nothing moves on a wire that stalls: its peer may think that it is dead. */
+static bool
+dir_stalls(const struct rl_sim *s, const struct sim_dir *d)
+{
+	return d->free_ps >
+	       s->now_ns * 1000 + s->backlog_ps + s->frame_ps;
+}
+
+/* Whether neither end of a link will be in another state without a fault. */
+static bool
+link_calm(const struct rl_sim *s, uint32_t link)
+{
+	const struct sim_dir *const d = &s->dir[2 * link];
+	const struct sim_end *const end = &s->end[2 * link];
+	const enum rl_link_state a = end_state(s, &end[0]);
+	const enum rl_link_state b = end_state(s, &end[1]);
+
+	if (a == RL_LINK_UP && b == RL_LINK_UP)
+		return !d[0].odd && !d[1].odd && !dir_stalls(s, &d[0]) &&
+		       !dir_stalls(s, &d[1]) &&
+		       rl_port_steady(s->role[end[0].role].rp->port) &&
+		       rl_port_steady(s->role[end[1].role].rp->port);
+	return state_is_down(a) && state_is_down(b) &&
+	       (d[0].dark || d[1].dark || a == RL_LINK_OFF ||
+		b == RL_LINK_OFF);
+}
+
+static bool
+apart_calm(struct rl_sim *s)
+{
+	if (s->calm || s->now_ns < s->calm_ns)
+		return s->calm;
+	s->calm = true;
+	for (uint32_t l = 0; l < s->fabric.topo->nlink && s->calm; l++)
+		s->calm = link_calm(s, l);
+	s->calm_ns = s->now_ns + CALM_AGAIN_NS;
+	return s->calm;
+}
+
+static uint64_t
+apart_ns(struct rl_sim *s)
+{
+	if (!s->p.apart || s->p.doze || s->p.check_packets ||
+	    s->p.drop != NULL || s->triggers != 0 ||
+	    (s->ctl != NULL && !apart_calm(s)))
+		return 1;
+	/* a frame has a byte, at least */
+	return rl_min_u64(s->p.wire.latency_ns + 1,
+			  rl_max_u64(s->p.notice_ns, 1));
+}
+
+/* Frames that have left a part arrive at another one. */
+static void
+dir_arrive(struct rl_sim *s, struct sim_dir *d)
+{
+	struct rl_sim_frame *f = d->out, *first = NULL;
+
+	d->out = NULL;
+	while (f != NULL) { /* the oldest first */
+		struct rl_sim_frame *const next = f->next;
+
+		f->next = first;
+		first = f;
+		f = next;
+	}
+	while (first != NULL) {
+		f = first;
+		first = f->next;
+		sim_dir_insert(s, d, f);
+	}
+}
+
+/* All parts have run: what goes from one to another. */
+static void
+apart_meet(struct rl_sim *s)
+{
+	for (uint32_t i = 0; i < s->nparts; i++) {
+		struct sim_part *const pt = &s->part[i];
+
+		while (pt->out != NULL) {
+			struct sim_dir *const d = pt->out;
+
+			pt->out = d->next_out;
+			dir_arrive(s, d);
+		}
+		while (pt->back != NULL) {
+			struct rl_sim_frame *const f = pt->back;
+
+			pt->back = f->next;
+			sim_frame_free(s, f);
+		}
+	}
+	s->flits_peak = rl_max_u64(s->flits_peak, sim_flits_used(s));
+	sim_told_flush(s);
+}
+
+void
+sim_apart_run(struct rl_sim *s, uint64_t until_ns)
+{
+	const uint64_t other_ns =
+		rl_max_u64(sim_next_other(s), s->now_ns + 1);
+	const uint64_t end_ns =
+		rl_min_u64(rl_deadline(s->now_ns, apart_ns(s)),
+			   rl_min_u64(other_ns, until_ns));
+
+	/* it is the same, whoever runs them */
+	if (s->gang != NULL && end_ns - s->now_ns > 1)
+		sim_gang_run(s->gang, end_ns);
+	else
+		for (uint32_t i = 0; i < s->nparts; i++)
+			sim_turn_run(&s->part[i], end_ns);
+	sim_time(s, end_ns - 1); /* that far all have come */
+	apart_meet(s);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Threads that run parts of a fabric, one each; the caller runs the first part.
+ * They begin a window together and wait for each other at its end. In between
+ * none looks at what another one has.
+ *
+ * A window takes some 100 us, and parts are of a size. So whoever waits looks
+ * again and again for about as long, and then sleeps: a CPU that another program
+ * wants is not kept from it.
+ *
+ * The release of `turn` hands all that the caller has done to the threads, and
+ * the release of `left` all that they have done to the caller.
+ */
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "sim_priv.h"
+
+#define GANG_SPINS 4000
+/* With fewer switches than these for each thread, a run under little load takes
+   as long as it does with one thread, or longer. */
+#define SWITCHES_A_THREAD 16
+
+struct gang_thread {
+	struct sim_gang *gang;
+	struct sim_part *part;
+	pthread_t id;
+};
+
+struct sim_gang {
+	struct rl_sim *sim;
+	uint64_t end_ns; /* of the window; set before `turn` */
+	bool stop;	 /* the same */
+	uint32_t n;
+	struct gang_thread *thread;
+	pthread_mutex_t lock; /* for those who sleep */
+	pthread_cond_t begins;
+	pthread_cond_t ends;
+	_Atomic uint32_t sleepers; /* threads that do */
+	_Atomic bool waits;	   /* the caller does */
+	_Atomic uint32_t turn RL_ALIGNED(2 * RL_CACHE_LINE); /* windows */
+	_Atomic uint32_t left RL_ALIGNED(2 * RL_CACHE_LINE); /* still run */
+};
+
+uint32_t
+rl_sim_threads(const struct rl_topo *topo, unsigned int cpus)
+{
+	uint32_t switches = 0;
+
+	for (uint32_t d = 0; d < topo->ndev; d++)
+		switches += topo->dev[d].kind == RL_DEV_SWITCH;
+	return rl_max_u32(1, rl_min_u32(rl_min_u32(cpus, RL_SIM_THREADS_MAX),
+					switches / SWITCHES_A_THREAD));
+}
+
+static inline void
+relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#endif
+}
+
+/* Waits for the window after @p seen. */
+static void
+await_turn(struct sim_gang *g, uint32_t seen)
+{
+	for (unsigned int i = 0; i < GANG_SPINS; i++) {
+		/* acquire: pairs with begin() */
+		if (atomic_load_explicit(&g->turn, memory_order_acquire) !=
+		    seen)
+			return;
+		relax();
+	}
+	pthread_mutex_lock(&g->lock);
+	/* sequentially consistent: either it is seen, or the turn is */
+	atomic_fetch_add(&g->sleepers, 1);
+	while (atomic_load(&g->turn) == seen)
+		pthread_cond_wait(&g->begins, &g->lock);
+	atomic_fetch_sub(&g->sleepers, 1);
+	pthread_mutex_unlock(&g->lock);
+}
+
+static void
+begin(struct sim_gang *g)
+{
+	atomic_store_explicit(&g->left, g->n, memory_order_relaxed);
+	/* release: pairs with await_turn() */
+	atomic_fetch_add(&g->turn, 1);
+	if (atomic_load(&g->sleepers) == 0)
+		return;
+	pthread_mutex_lock(&g->lock);
+	pthread_cond_broadcast(&g->begins);
+	pthread_mutex_unlock(&g->lock);
+}
+
+/* A thread has run its part. */
+static void
+end(struct sim_gang *g)
+{
+	/* release: pairs with await_end() */
+	if (atomic_fetch_sub(&g->left, 1) != 1 || !atomic_load(&g->waits))
+		return;
+	pthread_mutex_lock(&g->lock);
+	pthread_cond_signal(&g->ends);
+	pthread_mutex_unlock(&g->lock);
+}
+
+static void
+await_end(struct sim_gang *g)
+{
+	for (unsigned int i = 0; i < GANG_SPINS; i++) {
+		/* acquire: pairs with end() */
+		if (atomic_load_explicit(&g->left, memory_order_acquire) == 0)
+			return;
+		relax();
+	}
+	pthread_mutex_lock(&g->lock);
+	atomic_store(&g->waits, true);
+	while (atomic_load(&g->left) != 0)
+		pthread_cond_wait(&g->ends, &g->lock);
+	atomic_store(&g->waits, false);
+	pthread_mutex_unlock(&g->lock);
+}
+
+static void *
+gang_main(void *arg)
+{
+	const struct gang_thread *const t = arg;
+	struct sim_gang *const g = t->gang;
+
+	for (uint32_t seen = 0;; seen++) {
+		await_turn(g, seen);
+		if (g->stop)
+			return NULL;
+		sim_turn_run(t->part, g->end_ns);
+		end(g);
+	}
+}
+
+void
+sim_gang_run(struct sim_gang *g, uint64_t end_ns)
+{
+	g->end_ns = end_ns;
+	begin(g);
+	sim_turn_run(&g->sim->part[0], end_ns);
+	await_end(g);
+}
+
+void
+sim_gang_free(struct sim_gang *g)
+{
+	if (g == NULL)
+		return;
+	g->stop = true;
+	begin(g);
+	for (uint32_t i = 0; i < g->n; i++)
+		pthread_join(g->thread[i].id, NULL);
+	pthread_cond_destroy(&g->ends);
+	pthread_cond_destroy(&g->begins);
+	pthread_mutex_destroy(&g->lock);
+	free(g->thread);
+	free(g);
+}
+
+struct sim_gang *
+sim_gang_new(struct rl_sim *s)
+{
+	struct sim_gang *g = aligned_alloc(2 * RL_CACHE_LINE, sizeof(*g));
+
+	if (g == NULL)
+		return NULL;
+	*g = (struct sim_gang){
+		.sim = s,
+		.thread = calloc(s->nparts, sizeof(*g->thread)),
+	};
+	if (g->thread == NULL) {
+		free(g);
+		return NULL;
+	}
+	pthread_mutex_init(&g->lock, NULL);
+	pthread_cond_init(&g->begins, NULL);
+	pthread_cond_init(&g->ends, NULL);
+	for (; g->n + 1 < s->nparts; g->n++) {
+		struct gang_thread *const t = &g->thread[g->n];
+
+		t->gang = g;
+		t->part = &s->part[g->n + 1];
+		if (pthread_create(&t->id, NULL, gang_main, t) != 0) {
+			sim_gang_free(g);
+			return NULL;
+		}
+	}
+	return g;
+}

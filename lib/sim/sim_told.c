@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What roles tell their host while devices run by themselves. One device may be
+ * ahead of another then, and in another thread: so each part writes down what it
+ * is told, and the host hears it when all have run, in order of time. Of what is
+ * told at the same time, devices go by number: so it does not matter which part
+ * a device is of.
+ */
+
+#include <stdlib.h>
+
+#include "sim_priv.h"
+
+#define TOLD_FIRST 64
+
+struct sim_told *
+sim_told_add(struct sim_part *pt, enum sim_told_kind kind, uint32_t dev,
+	     uint64_t t_ns)
+{
+	struct sim_told *t;
+
+	if (pt->ntold == pt->cap_told) {
+		const uint32_t cap =
+			pt->cap_told == 0 ? TOLD_FIRST : 2 * pt->cap_told;
+		struct sim_told *more = realloc(pt->told, cap * sizeof(*more));
+
+		if (more == NULL)
+			return NULL;
+		pt->told = more;
+		pt->cap_told = cap;
+	}
+	t = &pt->told[pt->ntold];
+	*t = (struct sim_told){
+		.t_ns = t_ns,
+		.dev = dev,
+		.nr = pt->ntold++,
+		.kind = kind,
+	};
+	return t;
+}
+
+static int
+told_order(const void *a, const void *b)
+{
+	const struct sim_told *x = a, *y = b;
+
+	if (x->t_ns != y->t_ns)
+		return x->t_ns < y->t_ns ? -1 : 1;
+	if (x->dev != y->dev)
+		return x->dev < y->dev ? -1 : 1;
+	return x->nr < y->nr ? -1 : 1;
+}
+
+static void
+hear(struct rl_sim *s, const struct sim_told *t)
+{
+	const struct rl_role_sink *const sink = s->p.sink;
+
+	switch (t->kind) {
+	case SIM_TOLD_PORT:
+		sim_hear_port(s, t->dev, t->port, &t->port_event);
+		break;
+	case SIM_TOLD_CORE:
+		sink->core_event(sink->ctx, t->dev, &t->core_event);
+		break;
+	case SIM_TOLD_EP:
+		sink->ep_event(sink->ctx, t->dev, &t->ep_event);
+		break;
+	case SIM_TOLD_REPORT:
+		s->p.report(s->p.ctx, &t->report, t->t_ns);
+		break;
+	case SIM_TOLD_NOTICE:
+		sim_hear_notice(s, &t->notice);
+		break;
+	}
+}
+
+/* The part that has been told the most takes what the others have. */
+static struct sim_part *
+gather(struct rl_sim *s)
+{
+	struct sim_part *to = &s->part[0];
+
+	for (uint32_t i = 1; i < s->nparts; i++)
+		if (s->part[i].ntold > to->ntold)
+			to = &s->part[i];
+	for (uint32_t i = 0; i < s->nparts; i++) {
+		struct sim_part *const pt = &s->part[i];
+
+		for (uint32_t k = 0; pt != to && k < pt->ntold; k++) {
+			const struct sim_told *const from = &pt->told[k];
+			struct sim_told *const t = sim_told_add(
+				to, from->kind, from->dev, from->t_ns);
+
+			if (t == NULL)
+				break;
+			*t = *from;
+		}
+		if (pt != to)
+			pt->ntold = 0;
+	}
+	return to;
+}
+
+void
+sim_told_flush(struct rl_sim *s)
+{
+	struct sim_part *const pt = gather(s);
+	const uint32_t n = pt->ntold;
+
+	if (n == 0)
+		return;
+	qsort(pt->told, n, sizeof(*pt->told), told_order);
+	/* by number: who hears may have more to tell */
+	for (uint32_t i = 0; i < n; i++) {
+		const struct sim_told t = pt->told[i];
+
+		hear(s, &t);
+	}
+	pt->ntold -= n;
+	for (uint32_t i = 0; i < pt->ntold; i++)
+		pt->told[i] = pt->told[n + i];
+}
