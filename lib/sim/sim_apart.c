@@ -110,19 +110,10 @@ apart_ns(struct rl_sim *s)
 static void
 dir_arrive(struct rl_sim *s, struct sim_dir *d)
 {
-	struct rl_sim_frame *f = d->out, *first = NULL;
+	while (d->out != NULL) {
+		struct rl_sim_frame *const f = d->out;
 
-	d->out = NULL;
-	while (f != NULL) { /* the oldest first */
-		struct rl_sim_frame *const next = f->next;
-
-		f->next = first;
-		first = f;
-		f = next;
-	}
-	while (first != NULL) {
-		f = first;
-		first = f->next;
+		d->out = f->next;
 		sim_dir_insert(s, d, f);
 	}
 }

@@ -83,7 +83,8 @@ struct sim_dir {
 	struct rl_sim_frame *late; /* what lingers until the heal */
 	struct rl_prng prng;
 	uint32_t link;
-	struct rl_sim_frame *out; /* the newest first, for sim_apart.c */
+	struct rl_sim_frame *out; /* as they were sent, for sim_apart.c */
+	struct rl_sim_frame *last_out;
 	struct sim_dir *next_out;
 	struct rl_error bits; /* where noise.bit_rate is not 0 */
 };

@@ -238,12 +238,15 @@ wire_put(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 		sim_dir_insert(pt->sim, d, f);
 		return;
 	}
+	f->next = NULL;
 	if (d->out == NULL) {
 		d->next_out = pt->out;
 		pt->out = d;
+		d->out = f;
+	} else {
+		d->last_out->next = f;
 	}
-	f->next = d->out;
-	d->out = f;
+	d->last_out = f;
 }
 
 /* The slow way. @return whether the frame is lost */
