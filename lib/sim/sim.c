@@ -158,6 +158,7 @@ sim_arrays(struct rl_sim *s)
 			s->role[r++] = (struct sim_role){
 				.ext_ns = RL_NEVER,
 				.dev = d,
+				.nports = topo->dev[d].nports,
 				.port = p,
 			};
 	}

@@ -60,9 +60,26 @@ heap_least(const struct sim_part *pt, uint32_t first)
 }
 
 uint32_t
-sim_heap_second(const struct sim_part *pt)
+sim_heap_due(struct sim_part *pt, uint64_t end_ns)
 {
-	return pt->heap[heap_least(pt, 1)].role;
+	uint32_t *const due = pt->due;
+	uint32_t n = 0;
+
+	if (pt->nheap != 0 && pt->heap[0].key_ns < end_ns)
+		due[n++] = 0;
+	/* whoever is due, its parent is; who is next is a guess, so there is
+	   nothing to jump over */
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t first = 4 * due[i] + 1;
+		const uint32_t last = rl_min_u32(first + 4, pt->nheap);
+
+		for (uint32_t c = first; c < last; c++) {
+			due[n] = c;
+			n += pt->heap[c].key_ns < end_ns;
+		}
+		due[i] = pt->heap[due[i]].role;
+	}
+	return n;
 }
 
 static void

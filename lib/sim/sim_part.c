@@ -94,7 +94,8 @@ sim_part_open(struct rl_sim *s)
 		    sim_frame_size(pt->mem, s->p.wire.frame_bytes) != 0)
 			return -ENOMEM;
 		pt->heap = sim_alloc(pt->mem, slots * sizeof(*pt->heap));
-		if (pt->heap == NULL)
+		pt->due = sim_alloc(pt->mem, slots * sizeof(*pt->due));
+		if (pt->heap == NULL || pt->due == NULL)
 			return -ENOMEM;
 		pt->heap += 3;
 	}

@@ -138,6 +138,7 @@ struct sim_role {
 	uint32_t dev;
 	bool again; /* a burst was full: there may be more */
 	uint8_t part; /* of its device */
+	uint16_t nports; /* of its device, whose roles follow the core's */
 	struct rl_role_port *rp;
 	struct rl_role_core *rc; /* of a port: the core beside it */
 	struct sim_end *end;	 /* of a port */
@@ -211,6 +212,7 @@ struct sim_part {
 	uint32_t index;
 	uint32_t running; /* the device whose turn it is, or SIM_NO_DEV */
 	struct sim_heap_slot *heap; /* of roles, or of cores for devices */
+	uint32_t *due; /* room for all of these, and one */
 	uint32_t nheap;
 	uint32_t ntold;
 	struct sim_told *told; /* meanwhile, where calls come in order */
@@ -303,8 +305,8 @@ void sim_heap_set(struct rl_sim *s, uint32_t role, uint64_t key_ns);
 void sim_heap_earlier(struct rl_sim *s, uint32_t role, uint64_t key_ns);
 /** The heap itself, whatever ticks there are, and whatever it holds. */
 void sim_heap_put(struct sim_part *pt, uint32_t role, uint64_t key_ns);
-/* The role that is due after the first one; the heap holds two at least. */
-uint32_t sim_heap_second(const struct sim_part *pt);
+/** Writes whose time comes before @p end_ns to pt->due. @return how many */
+uint32_t sim_heap_due(struct sim_part *pt, uint64_t end_ns);
 uint64_t sim_heap_key(const struct sim_part *pt, uint32_t role);
 void sim_ready(struct rl_sim *s, uint32_t role);
 /** When what a role is given now is seen by it: after the usual delay. */

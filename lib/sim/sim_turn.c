@@ -12,6 +12,7 @@
  *
  * A device has all turns of a while before the next device has any: what it is
  * made of is near for all of them. How long the while may be says sim_apart.c.
+ * In what order devices have theirs does not matter.
  *
  * A device stands in the heap by its core's number, by the time of the earliest
  * of its roles.
@@ -79,6 +80,19 @@ turn_warm(const struct sim_role *r)
 		rl_ep_prefetch(r->rc->ep, pkt->src, pkt->wire[6] >> 4);
 }
 
+/* Where the core will look for the way of a frame's first packet. */
+static void
+turn_warm_way(const struct sim_role *r, const struct rl_sim_frame *f)
+{
+	const uint32_t nflits = f->data[15];
+	const uint8_t *const flit = f->data + rl_frame_header_bytes(nflits);
+
+	if (nflits != 0 && f->len > RL_FLIT_BYTES)
+		rl_core_prefetch_to(r->rc->core, rl_flit_dst(flit),
+				    f->data[RL_FRAME_SIDEBAND_OFF] & 7,
+				    rl_flit_sl(flit));
+}
+
 /*
  * What has come to a port is copied to flits that are free: those on top, which
  * have come from all over the fabric. They are fetched, as many as frames hold.
@@ -91,8 +105,10 @@ turn_warm_flits(const struct sim_part *pt, const struct sim_role *r)
 	uint32_t n = 0;
 
 	for (; f != NULL && f->at_ns <= pt->now_ns && n < TURN_WARM_FLITS;
-	     f = f->next)
+	     f = f->next) {
 		n += f->len / RL_FLIT_BYTES;
+		turn_warm_way(r, f);
+	}
 	n = rl_min_u32(rl_min_u32(n, TURN_WARM_FLITS), c->count);
 	for (uint32_t i = 0; i < n; i++) {
 		const uint8_t *at = (const uint8_t *)c->slot[c->count - 1 - i];
@@ -261,13 +277,50 @@ dev_dead(struct sim_part *pt, uint32_t core, uint32_t nports)
 	sim_heap_put(pt, core, RL_NEVER);
 }
 
-/* The first frames that its ports will take are fetched. */
+/*
+ * What a device is made of is fetched while others run, in steps: what a step
+ * looks at the one before it has fetched, a device's turns ago.
+ */
 static void
-dev_warm(const struct rl_sim *s, uint32_t core, uint32_t nports)
+warm_roles(const struct rl_sim *s, uint32_t core)
 {
-	for (uint32_t i = core + 1; i <= core + nports; i++) {
-		const struct rl_sim_frame *f = s->role[i].rx->head;
+	const uint8_t *const at = (const uint8_t *)&s->role[core];
 
+	/* of more ports the rest follows by itself */
+	for (uint32_t i = 0; i < 8 * RL_CACHE_LINE; i += RL_CACHE_LINE)
+		__builtin_prefetch(at + i, 1);
+	__builtin_prefetch(&s->key[core], 1);
+}
+
+static void
+warm_state(const struct rl_sim *s, uint32_t core)
+{
+	const struct sim_role *r = &s->role[core];
+
+	__builtin_prefetch(&s->pending[r->dev], 1);
+	__builtin_prefetch(r->rc);
+	rl_core_prefetch(r->state);
+	for (uint32_t i = r->nports; i > 0; i--) {
+		r++;
+		__builtin_prefetch(r->rp, 1);
+		__builtin_prefetch((const uint8_t *)r->rp + RL_CACHE_LINE, 1);
+		__builtin_prefetch(r->end, 1);
+		__builtin_prefetch(r->rx, 1);
+		rl_port_prefetch(r->state);
+	}
+}
+
+/* And the first frames that its ports will take. */
+static void
+warm_frames(const struct rl_sim *s, uint32_t core)
+{
+	const struct sim_role *r = &s->role[core];
+
+	for (uint32_t i = r->nports; i > 0; i--) {
+		const struct rl_sim_frame *f = (++r)->rx->head;
+
+		rl_port_prefetch_far(r->state);
+		__builtin_prefetch(r->end->tx, 1);
 		if (f == NULL)
 			continue;
 		__builtin_prefetch(f->next);
@@ -276,28 +329,12 @@ dev_warm(const struct rl_sim *s, uint32_t core, uint32_t nports)
 	}
 }
 
-/* What the next device is made of is fetched while another one runs. */
-static void
-dev_warm_next(const struct sim_part *pt)
-{
-	const struct rl_sim *const s = pt->sim;
-	const uint32_t core = sim_heap_second(pt);
-	const uint32_t nports = s->role[core].rc->nports;
-
-	rl_core_prefetch(s->role[core].state);
-	for (uint32_t i = core + 1; i <= core + nports; i++) {
-		rl_port_prefetch(s->role[i].state);
-		rl_port_prefetch_far(s->role[i].state);
-	}
-	dev_warm(s, core, nports);
-}
-
 /* A device runs until @p end_ns. */
 static void
 dev_run(struct sim_part *pt, uint32_t core, uint64_t end_ns)
 {
 	struct rl_sim *const s = pt->sim;
-	const uint32_t nports = s->role[core].rc->nports;
+	const uint32_t nports = s->role[core].nports;
 	const uint32_t dev = s->role[core].dev;
 	const uint64_t from_ns = pt->now_ns;
 	uint64_t next;
@@ -307,7 +344,6 @@ dev_run(struct sim_part *pt, uint32_t core, uint64_t end_ns)
 		return;
 	}
 	pt->running = dev;
-	dev_warm(s, core, nports);
 	while ((next = dev_instant(pt, core, nports)) < end_ns)
 		pt->now_ns = rl_max_u64(next, pt->now_ns);
 	pt->running = SIM_NO_DEV;
@@ -318,9 +354,18 @@ dev_run(struct sim_part *pt, uint32_t core, uint64_t end_ns)
 void
 sim_turn_run(struct sim_part *pt, uint64_t end_ns)
 {
-	while (pt->nheap != 0 && pt->heap[0].key_ns < end_ns) {
-		if (pt->nheap > 1)
-			dev_warm_next(pt);
-		dev_run(pt, pt->heap[0].role, end_ns);
-	}
+	const struct rl_sim *const s = pt->sim;
+	const uint32_t *const due = pt->due;
+	uint32_t n;
+
+	while ((n = sim_heap_due(pt, end_ns)) != 0)
+		for (uint32_t i = 0; i < n; i++) {
+			if (i + 3 < n)
+				warm_roles(s, due[i + 3]);
+			if (i + 2 < n)
+				warm_state(s, due[i + 2]);
+			if (i + 1 < n)
+				warm_frames(s, due[i + 1]);
+			dev_run(pt, due[i], end_ns);
+		}
 }

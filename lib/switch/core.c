@@ -120,8 +120,11 @@ rl_core_prefetch(const struct rl_core *core)
 
 	for (; at < end; at += RL_CACHE_LINE)
 		__builtin_prefetch(at, 1);
-	for (uint16_t i = 0; i < core->p.nports; i++)
-		__builtin_prefetch(&core->port[i], 1);
+	for (uint16_t i = 0; i < core->p.nports; i++) {
+		at = (const uint8_t *)&core->port[i];
+		__builtin_prefetch(at, 1);
+		__builtin_prefetch(at + RL_CACHE_LINE, 1);
+	}
 }
 
 void

@@ -71,7 +71,8 @@ struct core_way {
 	struct core_port *egress;
 };
 
-/* What every poll of the core looks at stands in the first line. */
+/* What every poll of the core looks at stands in the first line, and what a
+   packet that goes past the queues in the second. */
 struct core_port {
 	_Atomic enum rl_egress_state state; /* read by any thread */
 	uint32_t qmask;	      /* bit per VC with something queued */
@@ -88,9 +89,9 @@ struct core_port {
 	uint64_t bound_ns; /* of the state's whole length */
 	struct rl_port *near; /* on this lcore: rl_core_join(); or NULL */
 	uint32_t ways_seen;   /* rl_core.ways, as of `way` */
+	uint32_t ended[RL_VCS]; /* packets handed to the port to their end */
 	struct core_way way[RL_VCS];
 	uint32_t sent[RL_VCS]; /* flits put into the port's queue, by VC */
-	uint32_t ended[RL_VCS]; /* packets handed to the port to their end */
 	struct rl_pktq q[RL_VCS];
 	uint32_t fence_at[RL_VCS];
 	struct core_begun begun[RL_VCS];
