@@ -6,12 +6,15 @@
 #
 #   devtools/bench-against.sh [--rounds N] [--reps N] [--json FILE] REV SUITE
 #
+# In place of a suite, `aims` prints what is to be reached against 87a685d, and
+# whether it is.
+#
 # Builds of other revisions stay in build/against/, so that the next run is
 # quick. Runs in turn see the same machine: where it is busy, both are.
 set -eu
 
 usage() {
-	sed -n '3,8s/^# \{0,1\}//p' "$0"
+	sed -n '3,11s/^# \{0,1\}//p' "$0"
 	exit "$1"
 }
 

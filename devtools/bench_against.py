@@ -7,6 +7,9 @@ of one is divided by the same figure of the other in the same round; the median
 of these ratios is printed, and their spread (the middle half of them, as a part
 of the median). A figure whose ratios spread by more than a fifth is marked.
 
+In place of a suite, `aims` runs those of which the project says what they are to
+reach against its revision 87a685d, and prints that table.
+
 usage: bench_against.py [--rounds N] [--reps N] [--json FILE] THIS OTHER SUITE
 """
 import argparse
@@ -84,6 +87,105 @@ def compare(rounds):
     return rows
 
 
+class Aim:
+    """A figure, the part of the other's time that it may take at most, and how
+    many times the bare work."""
+
+    def __init__(self, label, suite, figure, of_other, rate=False, bare=None,
+                 bare_aim=None):
+        self.label, self.suite, self.figure = label, suite, figure
+        self.of_other, self.rate = of_other, rate
+        self.bare, self.bare_aim = bare, bare_aim
+
+    def time(self, figures):
+        value = figures[self.figure]
+        return 1e3 / value if self.rate else value
+
+    def row(self, rounds):
+        ratios = [self.time(a) / self.time(b) for a, b in rounds]
+        row = {"name": self.label, "suite": self.suite,
+               "this": statistics.median(self.time(a) for a, _ in rounds),
+               "other": statistics.median(self.time(b) for _, b in rounds),
+               "ratio": statistics.median(ratios), "spread": spread(ratios),
+               "aim": self.of_other}
+        row["met"] = row["ratio"] <= self.of_other
+        if self.bare:
+            row["bare"] = statistics.median(a[self.bare] for a, _ in rounds)
+            row["bare_aim"] = self.bare_aim
+            row["bare_met"] = row["bare"] <= self.bare_aim
+        return row
+
+
+def hop_aim(packet, frame, of_other, bare_aim):
+    row = ("runs/packet_flits=%d flits_per_frame=%d/modes/"
+           "mode=store-and-forward/" % (packet, frame))
+    return Aim("hop, %d / %d, ns" % (packet, frame), "hop",
+               row + "ns_per_hop", of_other, bare=row + "ratio_vs_bare",
+               bare_aim=bare_aim)
+
+
+AIMS = (
+    hop_aim(16, 5, 0.55, 5), hop_aim(16, 16, 0.55, 3.5),
+    hop_aim(1, 5, 0.45, 8), hop_aim(1, 1, 0.45, 20),
+    Aim("failover, first rerouted, ns", "failover", "first_rerouted_ns/p50",
+        0.4),
+    Aim("simulator, 8x8, ns a flit-hop", "sim",
+        "runs/case=torus 8x8, uniform/mflit_hops_per_s", 0.5, rate=True),
+)
+# of this tree alone: the other one has no such suite
+SPEEDUP = "speedup/mode=store-and-forward/rows/median"
+SPEEDUP_AIM = 1.7
+
+
+def in_turn(a, suite):
+    rounds = []
+    for i in range(a.rounds):
+        order = (a.this, a.other) if i % 2 == 0 else (a.other, a.this)
+        got = [run(os.path.abspath(program), suite, a.reps)
+               for program in order]
+        rounds.append(tuple(got) if i % 2 == 0 else tuple(got[::-1]))
+    return rounds
+
+
+def aims(a):
+    rows = []
+    for suite in dict.fromkeys(aim.suite for aim in AIMS):
+        rounds = in_turn(a, suite)
+        rows += [aim.row(rounds) for aim in AIMS if aim.suite == suite]
+    speedup = statistics.median(
+        run(os.path.abspath(a.this), "workers", a.reps)[SPEEDUP]
+        for _ in range(a.rounds))
+    rows.append({"name": "two workers, times one", "suite": "workers",
+                 "this": speedup, "aim": SPEEDUP_AIM,
+                 "met": speedup >= SPEEDUP_AIM})
+    return rows
+
+
+def print_aims(rows):
+    def judged(row, value, aim, met):
+        return ("%7.2f %5.2f %s" % (row[value], row[aim], "met" if row[met]
+                                    else "NOT") if value in row else "")
+
+    print("%-30s %8s %8s %7s %5s %3s %8s %7s %5s"
+          % ("", "this", "other", "of it", "aim", "", "spread", "bare",
+             "aim"))
+    for r in rows[:-1]:
+        print("%-30s %8.2f %8.2f %s %5.0f %%%s %s"
+              % (r["name"], r["this"], r["other"],
+                 judged(r, "ratio", "aim", "met"), 100 * r["spread"],
+                 "?" if r["spread"] > NOISY else " ",
+                 judged(r, "bare", "bare_aim", "bare_met")))
+    print("%-30s %16s %s" % (rows[-1]["name"], "",
+                             judged(rows[-1], "this", "aim", "met")))
+
+
+def save(a, figures):
+    if a.json:
+        with open(a.json, "w", encoding="utf-8") as f:
+            json.dump({"suite": a.suite, "rounds": a.rounds,
+                       "figures": figures}, f, indent=1)
+
+
 def arguments():
     def count(text):
         n = int(text)
@@ -103,13 +205,16 @@ def arguments():
 
 def main():
     a = arguments()
-    rounds = []
     try:
-        for i in range(a.rounds):
-            order = (a.this, a.other) if i % 2 == 0 else (a.other, a.this)
-            got = [run(os.path.abspath(program), a.suite, a.reps)
-                   for program in order]
-            rounds.append(tuple(got) if i % 2 == 0 else tuple(got[::-1]))
+        if a.suite == "aims":
+            rows = aims(a)
+            print_aims(rows)
+            save(a, rows)
+            return 0
+        rounds = in_turn(a, a.suite)
+    except KeyError as e:
+        print("bench-against: no figure %s" % e, file=sys.stderr)
+        return 2
     except (OSError, ValueError) as e:
         print("bench-against: %s" % e, file=sys.stderr)
         return 2
@@ -125,11 +230,8 @@ def main():
                  "?" if part > NOISY else " ", name))
     print("%d rounds of each in turn; ?: too busy a machine to say"
           % a.rounds)
-    if a.json:
-        with open(a.json, "w", encoding="utf-8") as f:
-            json.dump({"suite": a.suite, "rounds": a.rounds, "figures": [
-                {"name": n, "this": t, "other": o, "ratio": r, "spread": s,
-                 "noisy": s > NOISY} for n, t, o, r, s in rows]}, f, indent=1)
+    save(a, [{"name": n, "this": t, "other": o, "ratio": r, "spread": s,
+              "noisy": s > NOISY} for n, t, o, r, s in rows])
     return 0
 
 

@@ -57,6 +57,15 @@ uint64_t bench_now_ns(void);
 /** CPU time of the calling thread. */
 uint64_t bench_cpu_ns(void);
 
+/** CPU time of all threads of the process. */
+uint64_t bench_process_ns(void);
+
+/** Before EAL begins, which pins the thread that began it: notes its CPUs. */
+void bench_cpus_note(void);
+
+/** The calling thread, and those that it makes, may run on all of these. */
+void bench_cpus_all(void);
+
 /** Median of n values; sorts them in place. */
 double bench_median(double v[], unsigned int n);
 

@@ -265,6 +265,7 @@ main(int argc, char **argv)
 	if (check_files(&o, json_file) != 0)
 		return 2;
 	stop_catch(STOP_AGAIN_KILLS);
+	bench_cpus_note();
 	report = json_object();
 	json_object_set_new(report, "machine", bench_machine(stdout));
 	for (int i = optind; i < argc && stop_asked() == 0; i++) {

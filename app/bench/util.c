@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,22 +10,47 @@
 #include "bench.h"
 #include "rl_codec.h"
 
-uint64_t
-bench_now_ns(void)
+static uint64_t
+clock_ns(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * RL_NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+uint64_t
+bench_now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 uint64_t
 bench_cpu_ns(void)
 {
-	struct timespec t;
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * RL_NS_PER_S + (uint64_t)t.tv_nsec;
+uint64_t
+bench_process_ns(void)
+{
+	return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+static cpu_set_t begun; /* CPUs that the process began with */
+
+void
+bench_cpus_note(void)
+{
+	if (sched_getaffinity(0, sizeof(begun), &begun) != 0)
+		CPU_ZERO(&begun);
+}
+
+void
+bench_cpus_all(void)
+{
+	if (CPU_COUNT(&begun) != 0)
+		(void)sched_setaffinity(0, sizeof(begun), &begun);
 }
 
 static int
