@@ -354,12 +354,12 @@ host_on_report(void *ctx, const struct rl_ep_report *r, uint64_t now_ns)
 	});
 }
 
-/* Tells an endpoint which flits are gone. */
+/* Tells endpoints which of their flits are gone. */
 static void
-notify_source(struct host *h, struct host_lcore *from,
+notify_ends(struct host *h, struct host_lcore *from,
 	      const struct rl_flit *pkt, enum rl_drop_reason why)
 {
-	struct rl_flit *flit[RL_PACKET_FLITS_MAX];
+	struct rl_flit *flit[RL_PACKET_FLITS_HELD];
 	const uint32_t flits = rl_packet_flits(pkt, flit);
 
 	for (uint32_t i = 0; i < flits; i++) {
@@ -437,5 +437,5 @@ host_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 		},
 	});
 	if (is_reported(why, h->p.cfg->endpoint.retry))
-		notify_source(h, lc, pkt, why);
+		notify_ends(h, lc, pkt, why);
 }

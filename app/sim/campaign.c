@@ -184,7 +184,7 @@ settings_hash(const struct options *o)
 		o->duration_ns, o->drain_ns, o->latency_ns, o->poll_ns,
 		o->compute_ns, o->channel_ns, o->channel_jitter_ns,
 		o->channel_loss_ppb, o->channel_dup_ppb, o->tick_ns,
-		o->flit_ps, o->mtu, o->by_kind, o->roles, o->requests,
+		o->flit_ps, o->mtu, o->by_kind, !o->roles, o->requests,
 		o->wide_text == NULL ? "" : o->wide_text);
 	uint64_t h = hash_bytes(0xcbf29ce484222325u, text,
 				rl_min_u64((uint64_t)n, sizeof(text) - 1));

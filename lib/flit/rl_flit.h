@@ -50,6 +50,8 @@
 #define RL_FLIT_FEC_BYTES 6
 /** Longest packet any configuration may ask for, in flits. */
 #define RL_PACKET_FLITS_MAX 255
+/** And in anybody's hands: with the flit by which it is seen to be too long. */
+#define RL_PACKET_FLITS_HELD (RL_PACKET_FLITS_MAX + 1)
 
 /** ReplayCmd, the two bits beside the FSN (paper section 3, PCIe 6). */
 enum rl_replay_cmd {

@@ -130,6 +130,11 @@ rl_packet_extend(struct rl_flit *head, struct rl_flit *const f[],
 
 	last->next = f[0];
 	head->pkt_flits = (uint16_t)(head->pkt_flits + n);
+	if (rl_unlikely(state & rl_flit_state(0, 0, RL_FF_LOOPED)))
+		for (; n > 2; n--, f++) {
+			run_single(f[0], state);
+			f[0]->next = f[1];
+		}
 	while (n > 2) {
 		const unsigned int m = n - 1 < RL_RUN_FLITS ? n - 1
 							    : RL_RUN_FLITS;
@@ -147,7 +152,8 @@ rl_packet_extend(struct rl_flit *head, struct rl_flit *const f[],
 	head->last = f[0];
 }
 
-/** All flits of a packet, in order; @p to has room. @return how many */
+/** All flits of a packet, in order; @p to has room: RL_PACKET_FLITS_HELD are all
+    that there can be. @return how many */
 static inline uint32_t
 rl_packet_flits(const struct rl_flit *head, struct rl_flit *to[])
 {

@@ -50,7 +50,7 @@ rl_port_hand(struct rl_port *port, struct rl_flit *pkt, uint64_t state,
 	port_queue_passed(port, vc, n);
 	if (n == 1) {
 		rl_replay_begin(r, 1);
-		rl_replay_put(r, pkt, rl_replay_sideband_of(r, 1, vc, state));
+		rl_replay_put(r, pkt, rl_replay_sideband(r, 1, vc, state));
 	} else {
 		rl_replay_push(r, pkt, follower);
 	}

@@ -370,7 +370,7 @@ port_packet_add(struct rl_port *port, struct rl_flit *f, uint64_t now_ns)
  * The same for flits in the middle of a packet that is in assembly here: as
  * many of the first @p n as have the first one's sideband, and so its @p state.
  * The packet stays shorter than the longest allowed: whoever reaches that looks
- * at each flit. So does who has been looped, which keeps it out of runs.
+ * at each flit.
  *
  * @return how many joined; 0: port_packet_add() takes the first
  */
@@ -383,7 +383,7 @@ port_packet_join(struct rl_port *port, struct rl_flit *const f[],
 	struct rl_flit *pkt = port->packet.part[vc];
 	uint32_t flits;
 
-	if (pkt == NULL || rl_get16(sideband) & RL_SIDEBAND_LOOPED)
+	if (pkt == NULL)
 		return 0;
 	flits = pkt->pkt_flits + port->packet.open_flits[vc] + 1u;
 	if (flits >= port->p.cfg->max_packet_flits)

@@ -90,15 +90,16 @@ rx_room(struct rl_port *port, unsigned int vc)
 static inline uint64_t
 rx_door(struct rl_port *port, uint16_t sideband)
 {
-	const unsigned int mark = sideband >> 7 & 3;
+	const unsigned int mark = RL_SIDEBAND_MARK(sideband);
 
 	if (rl_unlikely(mark != RL_MARK_OK)) {
 		PORT_COUNT(port, rx_poisoned);
 		if (mark == RL_MARK_TRANSMIT_ERROR &&
 		    !(sideband & RL_SIDEBAND_EOP)) {
 			PORT_COUNT(port, rx_mark_error);
-			sideband = (uint16_t)((sideband & ~(3u << 7)) |
-					      RL_MARK_SOFT_ERROR << 7);
+			sideband ^= (RL_MARK_TRANSMIT_ERROR ^
+				     RL_MARK_SOFT_ERROR)
+				    << RL_SIDEBAND_MARK_SHIFT;
 		}
 	}
 	if (rl_likely(sideband >> 9 < RL_HOPS_MAX))
@@ -227,8 +228,7 @@ rx_whole(struct rl_port *port, struct rl_flit *const f[],
 	uint64_t state;
 	uint32_t flits;
 
-	if (vc >= port->p.cfg->vcs || port_packet_busy(port, vc) ||
-	    first & RL_SIDEBAND_LOOPED)
+	if (vc >= port->p.cfg->vcs || port_packet_busy(port, vc))
 		return 0;
 	n = rl_min_u32(n, rl_min_u32(port_rx_left(port, vc),
 				     port->p.cfg->max_packet_flits));

@@ -86,22 +86,14 @@ rl_replay_empty(const struct rl_replay *r)
  * number.
  */
 static inline uint16_t
-rl_replay_sideband_of(struct rl_replay *r, uint32_t flits, unsigned int vc,
+rl_replay_sideband(struct rl_replay *r, uint32_t flits, unsigned int vc,
 		      uint64_t state)
 {
 	const uint16_t sideband = rl_state_sideband(state);
 
 	if (rl_unlikely(sideband & RL_SIDEBAND_LOOPED))
 		r->looped = r->tail + flits;
-	return (uint16_t)((sideband & ~7u) | vc);
-}
-
-/* The same in the packet of @p head. */
-static inline uint16_t
-rl_replay_sideband(struct rl_replay *r, const struct rl_flit *head,
-		   uint64_t state)
-{
-	return rl_replay_sideband_of(r, head->pkt_flits, head->vc & 7u, state);
+	return (uint16_t)((sideband & ~7u) | (vc & 7u));
 }
 
 /* A packet or fragment of @p flits gets the next numbers. */
@@ -212,7 +204,7 @@ rl_replay_push(struct rl_replay *r, struct rl_flit *head,
 	uint16_t left = head->pkt_flits;
 	struct rl_flit *f = head;
 	uint64_t state = head->state;
-	uint16_t sideband = rl_replay_sideband(r, head, state);
+	uint16_t sideband = rl_replay_sideband(r, left, head->vc, state);
 
 	RL_DASSERT(r->tail - r->base + left <= r->window);
 	rl_replay_begin(r, left);
@@ -226,7 +218,8 @@ rl_replay_push(struct rl_replay *r, struct rl_flit *head,
 
 		if (f->state != state) { /* most are as the one before */
 			state = f->state;
-			sideband = rl_replay_sideband(r, head, state);
+			sideband = rl_replay_sideband(r, head->pkt_flits,
+						      head->vc, state);
 		}
 		rl_replay_put(r, f, sideband);
 		if (n != 0)

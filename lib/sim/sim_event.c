@@ -219,7 +219,7 @@ sim_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 	struct sim_part *const pt = ctx;
 	const struct rl_sim *const s = pt->sim;
 	const bool retry = s->p.cfg->endpoint.retry;
-	struct rl_flit *flit[RL_PACKET_FLITS_MAX];
+	struct rl_flit *flit[RL_PACKET_FLITS_HELD];
 	uint32_t n;
 
 	if (rl_is_token(pkt))
@@ -231,6 +231,8 @@ sim_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 	if (s->p.notice_ns == RL_NEVER || !drop_is_noticed(why, retry))
 		return;
 	n = rl_packet_flits(pkt, flit);
+	if (!retry) /* a link-level packet is one of the client's */
+		n = 1;
 	for (uint32_t i = 0; i < n; i++) {
 		struct sim_notice notice = {
 			.at_ns = now_ns + s->p.notice_ns,
@@ -238,8 +240,6 @@ sim_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 
 		rl_ep_notice_of(flit[i], rl_ep_drop_of(why), &notice.say);
 		notice_add(pt, &notice, now_ns);
-		if (!retry) /* a link-level packet is one of the client's */
-			break;
 	}
 }
 

@@ -29,7 +29,9 @@ chain_fault(const struct rl_flit *pkt)
 			return "a start in its middle";
 		if (next != NULL && f->flags & RL_FF_EOP)
 			return "an end in its middle";
-		if (run != 0 && (n == 0 || run < 2 || run > RL_RUN_FLITS))
+		if (run != 0 && (n == 0 || next == NULL || run < 2 ||
+				 run > RL_RUN_FLITS ||
+				 f->flags & RL_FF_LOOPED))
 			return "a run that is none";
 		n += run == 0 ? 1 : run;
 	}
@@ -39,7 +41,7 @@ chain_fault(const struct rl_flit *pkt)
 static const char *
 whole_fault(const struct rl_flit *pkt)
 {
-	struct rl_flit *f[RL_PACKET_FLITS_MAX];
+	struct rl_flit *f[RL_PACKET_FLITS_HELD];
 	const uint32_t n = rl_packet_flits(pkt, f);
 
 	if (!(pkt->flags & RL_FF_SOP))

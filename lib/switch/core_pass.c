@@ -321,14 +321,7 @@ follow(struct rl_core *core, uint16_t port, unsigned int vl)
 	if (rl_pktq_empty(from) || RL_PLANTED(TOKEN_FORGOTTEN))
 		return;
 	core_stream_moved(core, from, to);
-	if (to->head == NULL)
-		to->head = from->head;
-	else
-		to->tail->next_pkt = from->head;
-	to->tail = from->tail;
-	to->flits += from->flits;
-	to->packets += from->packets;
-	*from = (struct rl_pktq){ 0 };
+	rl_pktq_splice(to, from);
 	core->port[port].qmask |= 1u << vl;
 }
 

@@ -118,6 +118,36 @@ a_run_is_longer_than_one_flit_and_never_at_an_end(void **state)
 		}
 }
 
+/* Each keeps the loop_id that it has. */
+static void
+what_has_looped_is_in_no_run(void **state)
+{
+	const uint64_t looped = rl_flit_state(0, 0, RL_FF_LOOPED);
+
+	(void)state;
+	for (unsigned int n = 2; n <= FLITS; n++) {
+		struct rl_flit *const pkt = came(1, 1), *f[FLITS];
+		unsigned int singles = 0;
+
+		for (unsigned int i = 1; i < n; i++)
+			listed[i] = &flit[i];
+		rl_packet_extend(pkt, listed + 1, n - 1, looped,
+				 looped | states[2]);
+		for (const struct rl_flit *at = pkt; at != NULL; at = at->next) {
+			assert_int_equal(rl_run_flits(at), 0);
+			assert_true(at == pkt ||
+				    at->state == (looped | (at == pkt->last
+								    ? states[2]
+								    : 0)));
+			singles++;
+		}
+		assert_int_equal(singles, n);
+		assert_int_equal(pkt->pkt_flits, n);
+		assert_int_equal(rl_packet_flits(pkt, f), n);
+		assert_memory_equal(f, listed, n * sizeof(f[0]));
+	}
+}
+
 int
 main(void)
 {
@@ -127,6 +157,7 @@ main(void)
 			an_opened_packet_is_a_chain_of_flits_with_their_states),
 		cmocka_unit_test(
 			a_run_is_longer_than_one_flit_and_never_at_an_end),
+		cmocka_unit_test(what_has_looped_is_in_no_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -307,9 +307,12 @@ static void
 end_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 	 uint64_t now_ns)
 {
+	struct rl_flit *flit[RL_PACKET_FLITS_HELD]; /* as hosts list them */
 	struct bench_end *e = ctx;
 
 	(void)now_ns;
+	assert_int_equal(rl_packet_flits(pkt, flit), pkt->pkt_flits);
+	assert_ptr_equal(flit[0], pkt);
 	assert_true(e->ndrops < BENCH_DROPS);
 	e->drop[e->ndrops++] = (struct bench_dropped){
 		.why = why,

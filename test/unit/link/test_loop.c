@@ -272,6 +272,27 @@ a_packet_over_the_maximum_is_clipped_and_reported_once(void **state)
 	}
 }
 
+/* Whoever is told of it may list its flits: there is one more than any has. */
+static void
+what_is_clipped_has_one_flit_more_than_the_longest_may(void **state)
+{
+	struct rl_link_cfg cfg;
+	struct bench b = { .pool_flits = 4096 };
+	struct bench_end *rx = &b.end[1];
+
+	(void)state;
+	bench_cfg(&cfg);
+	cfg.max_packet_flits = RL_PACKET_FLITS_MAX;
+	cfg.window_flits = cfg.credits_flits = cfg.queue_flits = 1024;
+	open_up(&b, &cfg);
+	bench_send(&b, 0, 0, RL_PACKET_FLITS_MAX + 20, 1);
+	bench_settle(&b, 5 * MS);
+	assert_int_equal(rx->ndrops, 1);
+	assert_int_equal(rx->drop[0].why, RL_DROP_TOO_LONG);
+	assert_int_equal(rx->drop[0].flits, RL_PACKET_FLITS_HELD);
+	bench_close(&b);
+}
+
 /* Each packet class on each kind of link, replayed or reported. */
 static void
 policies_choose_by_class_and_link_type(void **state)
@@ -495,6 +516,8 @@ main(void)
 		CASE("[LCB-2] a packet over the maximum is clipped and "
 		     "reported once",
 		     a_packet_over_the_maximum_is_clipped_and_reported_once),
+		cmocka_unit_test(
+			what_is_clipped_has_one_flit_more_than_the_longest_may),
 		CASE("LINK-C28 [DRL-6] policies choose by class and link type",
 		     policies_choose_by_class_and_link_type),
 		CASE("[DRL-8] a fence is answered when all before is "
