@@ -4,8 +4,10 @@ through it, each at its prompt."""
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 
@@ -15,6 +17,20 @@ from reflit_test import REFLIT, need
 URLS = ["http://198.18.0.1:2379", "http://198.18.0.5:2379"]
 CONTROLLER = ("controller: { etcd = %s; life_ns = 2000000000L; %%s };\n"
               % json.dumps(URLS))
+# Settings for who counts recoveries: no answer is late because the machine was
+# taken away for a second.
+PATIENT = ("answer_ns = 5000000000L; install_ns = 20000000000L; "
+           "quiesce_ns = 80000000000L; lease_ns = 40000000000L; ")
+
+
+def memory_dir():
+    """A folder for what an etcd keeps. In memory, where there is such a file
+    system: etcd waits for the disk at each write, and a busy disk takes longer
+    than a recovery may."""
+    memory = "/dev/shm"
+    return tempfile.mkdtemp(
+        prefix="reflit-etcd-",
+        dir=memory if os.access(memory, os.W_OK) else None)
 
 
 class Etcd:
@@ -24,7 +40,7 @@ class Etcd:
         need("etcd", "etcdctl")
         self.net, self.process = net, None
         self.ns = net.ns[0][:-1] + "m"
-        self.dir = net.box.path("etcd")
+        self.dir = memory_dir()
 
     def __enter__(self):
         try:
@@ -51,6 +67,7 @@ class Etcd:
         self.kill()
         subprocess.run(["ip", "netns", "del", self.ns], check=False,
                        capture_output=True)
+        shutil.rmtree(self.dir, ignore_errors=True)
 
     def start(self):
         self.process = subprocess.Popen(

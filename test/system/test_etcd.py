@@ -12,7 +12,7 @@ import subprocess
 import threading
 import time
 
-from etcd_pair import Both, Etcd
+from etcd_pair import Both, Etcd, PATIENT, memory_dir
 from process_pair import NAMES, exchange, ip
 from reflit_test import (Box, FIGURE1, REFLIT, Skip,  # noqa: E402
                          case, main, need)
@@ -53,7 +53,7 @@ def a_cable_pulled_for_good_brings_new_tables_into_both():
 @case
 def tokens_pass_from_one_process_to_the_other():
     """[RES-5] STAGE and PASS go through the store; tokens by the cables."""
-    with Both('mode = "tokens";') as net, Etcd(net):
+    with Both(PATIENT + 'mode = "tokens";') as net, Etcd(net):
         at = net.begin()
         have = int(re.search(r"epoch (\d+) ", net.show(at)).group(1))
         for state in ("down", "up", "down"):
@@ -241,10 +241,10 @@ def rubbish_in_the_store_harms_nobody():
 class Loopback(Etcd):
     """One on the loopback of this namespace; wants no rights."""
 
-    def __init__(self, box, args=(), scheme="http"):
+    def __init__(self, args=(), scheme="http"):
         need("etcd", "etcdctl")
-        self.box, self.process, self.args = box, None, list(args)
-        self.dir = box.path("etcd")
+        self.process, self.args = None, list(args)
+        self.dir = memory_dir()
         ports = []
         for _ in (0, 1):
             with socket.socket() as s:
@@ -260,6 +260,7 @@ class Loopback(Etcd):
 
     def __exit__(self, *exc):
         self.kill()
+        shutil.rmtree(self.dir, ignore_errors=True)
 
     def start(self):
         self.process = subprocess.Popen(
@@ -289,9 +290,10 @@ CUT = "link s0-s1#0 down\nwait recovered\nshow controller\nquit\n"
 
 @case
 def one_process_works_through_etcd_like_any_other():
-    with Box() as box, Loopback(box) as etcd:
+    with Box() as box, Loopback() as etcd:
         run = box.run(("--packets", "3000", "--load", "2"),
-                      config=one(etcd.url), commands="wait recovered\n" + CUT)
+                      config=one(etcd.url, PATIENT),
+                      commands="wait recovered\n" + CUT)
         run.check(0)
         assert "controller in process all (this one)" in run.out, run.out
         assert "tables here are of epoch 1 to 1" in run.out, run.out
@@ -301,9 +303,9 @@ def one_process_works_through_etcd_like_any_other():
 
 @case
 def one_process_changes_by_tokens_through_etcd_too():
-    with Box() as box, Loopback(box) as etcd:
+    with Box() as box, Loopback() as etcd:
         run = box.run(("--packets", "3000", "--load", "2"),
-                      config=one(etcd.url, 'mode = "tokens";'),
+                      config=one(etcd.url, PATIENT + 'mode = "tokens";'),
                       commands="wait recovered\n" + CUT)
         run.check(0)
         assert "tables here are of epoch 1 to 1" in run.out, run.out
@@ -351,7 +353,7 @@ def what_is_wrong_with_etcd_is_said_in_one_line():
 
 @case
 def two_of_one_name_and_another_fabric_are_refused():
-    with Box() as box, Loopback(box) as etcd:
+    with Box() as box, Loopback() as etcd:
         first = subprocess.Popen(
             [REFLIT, "--", "-i", "--config",
              box.write("first.cfg", one(etcd.url))], stdin=subprocess.PIPE,
@@ -378,11 +380,11 @@ def two_of_one_name_and_another_fabric_are_refused():
 
 @case
 def what_a_fabric_before_has_left_is_cleared():
-    with Box() as box, Loopback(box) as etcd:
+    with Box() as box, Loopback() as etcd:
         etcd.ctl("put", "/reflit/tables/0000000012", "{}")
         etcd.ctl("put", "/reflit/up/left", "{}")
         etcd.ctl("put", "/mine", "x")
-        run = box.run((), config=one(etcd.url),
+        run = box.run((), config=one(etcd.url, PATIENT),
                       commands="wait recovered\n" + CUT)
         run.check(0)
         assert "tables here are of epoch 1 to 1" in run.out, run.out
@@ -406,10 +408,10 @@ def a_user_and_certificates_are_shown_to_etcd():
             openssl("x509", "-req", "-in", name + ".csr", "-CA", "ca.pem",
                     "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
                     "-extfile", "ext", "-out", name + ".pem")
-        etcd = Loopback(box, ["--cert-file", box.path("server.pem"),
-                              "--key-file", box.path("server.key"),
-                              "--client-cert-auth", "--trusted-ca-file",
-                              box.path("ca.pem")], "https")
+        etcd = Loopback(["--cert-file", box.path("server.pem"),
+                         "--key-file", box.path("server.key"),
+                         "--client-cert-auth", "--trusted-ca-file",
+                         box.path("ca.pem")], "https")
         etcd.options = ["--cacert", box.path("ca.pem"), "--cert",
                         box.path("client.pem"), "--key",
                         box.path("client.key")]
@@ -436,7 +438,7 @@ def a_user_and_certificates_are_shown_to_etcd():
             refused(box, one(etcd.url, tls), "etcd refuses")
             refused(box, one(etcd.url, tls + bad), "etcd refuses",
                     "authentication failed")
-            run = box.run((), config=one(etcd.url, tls + good),
+            run = box.run((), config=one(etcd.url, PATIENT + tls + good),
                           commands="wait recovered\n" + CUT)
             run.check(0)
             assert "epoch 1 to 1" in run.out, run.out
