@@ -523,10 +523,12 @@ rl_port_rests(const struct rl_port *port, const struct rl_port *peer,
 }
 
 bool
-rl_port_steady(const struct rl_port *port)
+rl_port_steady(const struct rl_port *port, uint64_t frame_ns)
 {
 	return port->link.state == RL_LINK_UP && port->link.phy_up &&
-	       port->drain.phase == DRAIN_NONE && port_detect_rests(port);
+	       port->drain.phase == DRAIN_NONE && port_detect_rests(port) &&
+	       port_detect_hears(port, frame_ns) &&
+	       port_retry_heeded(port, frame_ns);
 }
 
 bool

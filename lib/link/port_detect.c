@@ -113,6 +113,21 @@ port_detect_rests(const struct rl_port *port)
 	       port->detect.corrected + port->detect.bad == 0;
 }
 
+/* The peer's next word comes after a keepalive and a frame's time. Between two
+   polls, and until the next one, a step of silence may be counted each. */
+bool
+port_detect_hears(const struct rl_port *port, uint64_t frame_ns)
+{
+	const struct rl_link_cfg *cfg = port->p.cfg;
+	const struct port_detect *d = &port->detect;
+	const uint64_t silent_ns = d->heard ? 0 : d->silent_ns;
+
+	return cfg->keepalive_dead_ns == 0 ||
+	       silent_ns + 2 * silence_step_ns(cfg) + cfg->keepalive_ns +
+			       frame_ns <
+		       cfg->keepalive_dead_ns;
+}
+
 void
 port_detect_rested(struct rl_port *port, uint64_t now_ns)
 {

@@ -389,6 +389,8 @@ struct port_verdict port_detect_tick(struct rl_port *port, uint64_t now_ns);
 uint64_t port_detect_deadline(const struct rl_port *port);
 /* rl_port_rests(), rl_port_rested() */
 bool port_detect_rests(const struct rl_port *port);
+/* Whether a peer that lives is heard in time, if frames take so long. */
+bool port_detect_hears(const struct rl_port *port, uint64_t frame_ns);
 void port_detect_rested(struct rl_port *port, uint64_t now_ns);
 
 /* Something of the peer's was heard. */
@@ -459,6 +461,8 @@ struct port_verdict port_retry_nak(struct rl_port *port, uint64_t now_ns);
 /* When the timer ends; on a slow wire later than retry.due_ns if the peer was
    not seen to run. */
 uint64_t port_retry_due_ns(const struct rl_port *port);
+/* Whether ACKs come before replays lead nowhere, if frames take so long. */
+bool port_retry_heeded(const struct rl_port *port, uint64_t frame_ns);
 struct port_verdict port_retry_tick(struct rl_port *port, uint64_t now_ns);
 /* @p n flits of the buffer go out. */
 void port_retry_sent(struct rl_port *port, uint32_t n, uint64_t now_ns);

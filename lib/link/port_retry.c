@@ -135,6 +135,22 @@ retry_replay(struct rl_port *port, uint64_t now_ns)
 	return PORT_VERDICT(PORT_NOTHING);
 }
 
+/* An ACK takes a frame's time each way, and as long as the peer may put it off;
+   that must come before the last of the replays that lead nowhere. */
+bool
+port_retry_heeded(const struct rl_port *port, uint64_t frame_ns)
+{
+	const struct rl_link_cfg *cfg = port->p.cfg;
+	const uint64_t timer_ns = cfg->replay_timer_ns != 0
+					  ? cfg->replay_timer_ns
+					  : cfg->replay_timer_min_ns;
+
+	return port->retry.replays == 0 &&
+	       (cfg->replay_limit == 255 ||
+		2 * (frame_ns + cfg->ack_delay_ns) <
+			cfg->replay_limit * timer_ns);
+}
+
 /* Forward progress: the only thing that restarts the timer. */
 static void
 retry_progress(struct rl_port *port, uint64_t now_ns)

@@ -372,9 +372,11 @@ bool rl_port_rests(const struct rl_port *port, const struct rl_port *peer,
 
 /**
  * Owner, for the same hosts. Whether the port's link is up, and will stay up
- * while the wire is whole: no drain, and no error that a detector looks at.
+ * while the wire is whole, the peer's is up too, and no frame takes longer than
+ * @p frame_ns: no drain, no error that a detector looks at, and the peer is heard
+ * from before silence, or an ACK that is missing, could be held against it.
  */
-bool rl_port_steady(const struct rl_port *port);
+bool rl_port_steady(const struct rl_port *port, uint64_t frame_ns);
 
 /**
  * As rl_port_rests(), of a wire that carries nothing away: whether all that this port would

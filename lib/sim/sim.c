@@ -135,6 +135,7 @@ sim_arrays(struct rl_sim *s)
 	s->pipe = sim_array(s, 3 * (size_t)nports, sizeof(*s->pipe));
 	s->fault_ns = sim_array(s, topo->nlink, sizeof(*s->fault_ns));
 	s->pending = sim_array(s, topo->ndev, sizeof(*s->pending));
+	s->due = sim_array(s, topo->ndev, sizeof(*s->due));
 	s->dead = sim_array(s, topo->ndev, sizeof(*s->dead));
 	s->down = sim_array(s, topo->nlink, sizeof(*s->down));
 	s->degraded = sim_array(s, topo->nlink, sizeof(*s->degraded));
@@ -142,7 +143,7 @@ sim_arrays(struct rl_sim *s)
 	    s->is_ready == NULL ||
 	    s->ready == NULL || s->end == NULL || s->dir == NULL ||
 	    s->pipe == NULL || s->fault_ns == NULL ||
-	    s->pending == NULL || s->dead == NULL || s->down == NULL ||
+	    s->pending == NULL || s->due == NULL || s->dead == NULL || s->down == NULL ||
 	    s->degraded == NULL || (s->p.turns && s->key == NULL))
 		return -ENOMEM;
 	for (uint32_t i = 0; s->key != NULL && i < s->nrole; i++)
@@ -416,6 +417,8 @@ rl_sim_run(struct rl_sim *sim, uint64_t until_ns)
 		if (sim->ctl != NULL && sim_ctl_due(sim) <= t)
 			sim_ctl_run(sim);
 		sim_notice_deliver(sim);
+		if (sim->reach.stale) /* before devices run by themselves */
+			sim_reach_look(sim);
 		if (sim->key != NULL)
 			sim_apart_run(sim, until_ns);
 		else

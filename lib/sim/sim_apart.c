@@ -19,7 +19,7 @@
  *    the state of no port can change by itself: the fabric is calm.
  *  - A fault that waits for a frame acts on both ends of a link at once. Links
  *    that doze, and whoever looks at both ends, see more than wires as well. There
- *    are no windows then.
+ *    are no windows then, and devices have their turns by number.
  *
  * Frames for a device of another part wait in their wire (sim_dir.out) until all
  * parts have run. So do free frames that belong to another part. Flits do not
@@ -37,7 +37,7 @@ void
 sim_apart_disturb(struct rl_sim *s)
 {
 	s->calm = false;
-	s->calm_ns = s->now_ns;
+	s->calm_ns = s->now_ns + 1; /* when all have seen it */
 }
 
 static enum rl_link_state
@@ -53,6 +53,20 @@ static bool
 state_is_down(enum rl_link_state st)
 {
 	return st == RL_LINK_OFF || st == RL_LINK_INIT || st == RL_LINK_DAMPED;
+}
+
+/* The longest that a frame takes from one port's turn to the other's. */
+static uint64_t
+frame_ns(const struct rl_sim *s)
+{
+	return s->p.wire.latency_ns + s->p.tick_ns +
+	       (s->backlog_ps + s->frame_ps) / 1000 + 1;
+}
+
+static bool
+end_steady(const struct rl_sim *s, const struct sim_end *end)
+{
+	return rl_port_steady(s->role[end->role].rp->port, frame_ns(s));
 }
 
 /* Nothing moves on a wire that stalls: its peer may think that it is dead. */
@@ -75,8 +89,7 @@ link_calm(const struct rl_sim *s, uint32_t link)
 	if (a == RL_LINK_UP && b == RL_LINK_UP)
 		return !d[0].odd && !d[1].odd && !dir_stalls(s, &d[0]) &&
 		       !dir_stalls(s, &d[1]) &&
-		       rl_port_steady(s->role[end[0].role].rp->port) &&
-		       rl_port_steady(s->role[end[1].role].rp->port);
+		       end_steady(s, &end[0]) && end_steady(s, &end[1]);
 	return state_is_down(a) && state_is_down(b) &&
 	       (d[0].dark || d[1].dark || a == RL_LINK_OFF ||
 		b == RL_LINK_OFF);
@@ -97,8 +110,7 @@ apart_calm(struct rl_sim *s)
 static uint64_t
 apart_ns(struct rl_sim *s)
 {
-	if (!s->p.apart || s->p.doze || s->p.check_packets ||
-	    s->p.drop != NULL || s->triggers != 0 ||
+	if (!s->p.apart || s->p.doze || s->by_number ||
 	    (s->ctl != NULL && !apart_calm(s)))
 		return 1;
 	/* a frame has a byte, at least */
@@ -147,12 +159,15 @@ sim_apart_run(struct rl_sim *s, uint64_t until_ns)
 {
 	const uint64_t other_ns =
 		rl_max_u64(sim_next_other(s), s->now_ns + 1);
-	const uint64_t end_ns =
-		rl_min_u64(rl_deadline(s->now_ns, apart_ns(s)),
-			   rl_min_u64(other_ns, until_ns));
+	uint64_t end_ns = rl_min_u64(other_ns, until_ns);
 
+	s->by_number = s->triggers != 0 || s->p.check_packets ||
+		       s->p.drop != NULL;
+	end_ns = rl_min_u64(rl_deadline(s->now_ns, apart_ns(s)), end_ns);
 	/* it is the same, whoever runs them */
-	if (s->gang != NULL && end_ns - s->now_ns > 1)
+	if (s->by_number)
+		sim_turn_run_by_number(s, end_ns);
+	else if (s->gang != NULL && end_ns - s->now_ns > 1)
 		sim_gang_run(s->gang, end_ns);
 	else
 		for (uint32_t i = 0; i < s->nparts; i++)

@@ -233,6 +233,9 @@ struct rl_sim {
 	struct sim_part *part; /* [nparts] */
 	uint32_t nparts;
 	struct sim_gang *gang; /* NULL: one thread runs all of them */
+	uint32_t *due;	       /* room for the cores of all devices */
+	bool by_number;	       /* one device acts on another beyond wires now:
+				  whichever is first, its number decides */
 
 	struct sim_role *role;
 	uint32_t nrole;
@@ -338,6 +341,8 @@ void sim_turn_ready(struct rl_sim *s, uint32_t role);
 void sim_turn_set(struct rl_sim *s, uint32_t role, uint64_t key_ns);
 /** The devices of a part have their turns until @p end_ns. */
 void sim_turn_run(struct sim_part *pt, uint64_t end_ns);
+/** The devices of all parts, in the order of their numbers (rl_sim.by_number). */
+void sim_turn_run_by_number(struct rl_sim *s, uint64_t end_ns);
 
 /* sim_apart.c */
 /** Devices have the turns that are due now, and some of what follows. */

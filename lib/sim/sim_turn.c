@@ -12,11 +12,14 @@
  *
  * A device has all turns of a while before the next device has any: what it is
  * made of is near for all of them. How long the while may be says sim_apart.c.
- * In what order devices have theirs does not matter.
+ * In what order devices have theirs does not matter; where one can act on another
+ * at once, it is their numbers'.
  *
  * A device stands in the heap by its core's number, by the time of the earliest
  * of its roles.
  */
+
+#include <stdlib.h>
 
 #include "sim_priv.h"
 
@@ -64,8 +67,14 @@ turn_next(struct sim_part *pt, uint32_t role, uint64_t next, uint64_t spin_ns)
 {
 	struct rl_sim *const s = pt->sim;
 
-	if (next <= pt->now_ns)
+	if (next <= pt->now_ns) {
+		const struct sim_dir *const rx = s->role[role].rx;
+
 		next = pt->now_ns + spin_ns;
+		/* a sender that is ahead has told what will come */
+		if (rx != NULL && rx->head != NULL)
+			next = rl_min_u64(next, rx->head->at_ns);
+	}
 	s->key[role] =
 		sim_on_tick(s, rl_min_u64(next, s->role[role].ext_ns));
 }
@@ -368,4 +377,33 @@ sim_turn_run(struct sim_part *pt, uint64_t end_ns)
 				warm_frames(s, due[i + 1]);
 			dev_run(pt, due[i], end_ns);
 		}
+}
+
+static int
+by_number(const void *a, const void *b)
+{
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+void
+sim_turn_run_by_number(struct rl_sim *s, uint64_t end_ns)
+{
+	for (;;) {
+		uint32_t n = 0;
+
+		for (uint32_t i = 0; i < s->nparts; i++) {
+			struct sim_part *const pt = &s->part[i];
+			const uint32_t k = sim_heap_due(pt, end_ns);
+
+			for (uint32_t j = 0; j < k; j++)
+				s->due[n++] = pt->due[j];
+		}
+		if (n == 0)
+			return;
+		qsort(s->due, n, sizeof(s->due[0]), by_number);
+		for (uint32_t i = 0; i < n; i++)
+			dev_run(sim_part_of(s, s->due[i]), s->due[i], end_ns);
+	}
 }

@@ -234,7 +234,7 @@ run_triggers(struct rl_sim *s, struct sim_dir *d, uint32_t nflits)
 static void
 wire_put(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 {
-	if (rl_likely(!d->crosses)) {
+	if (rl_likely(!d->crosses || pt->sim->by_number)) {
 		sim_dir_insert(pt->sim, d, f);
 		return;
 	}
@@ -325,7 +325,9 @@ wire_rx_free(void *phy, struct rl_phy_frame f[], unsigned int n)
 uint64_t
 sim_frame_ps(const struct rl_sim *s, uint32_t len)
 {
-	return (uint64_t)len * s->p.wire.flit_ps / RL_FLIT_BYTES;
+	/* rounded up: nothing arrives when it was sent */
+	return ((uint64_t)len * s->p.wire.flit_ps + RL_FLIT_BYTES - 1) /
+	       RL_FLIT_BYTES;
 }
 
 /*
