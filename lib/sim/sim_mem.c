@@ -87,6 +87,10 @@ sim_flits_grow(struct rl_sim_mem *mem, struct rl_flit_cache *c)
 	return 0;
 }
 
+/* Where a flit is marked, the upper half of a pointer may have been while it lay in
+   a run (rl_flit.row). None of a user's has this bit. */
+#define MARK_BIT 0x80000000u
+
 static int
 flits_unique(const struct rl_flit_cache *c, uint32_t mark)
 {
@@ -103,7 +107,7 @@ flits_unique(const struct rl_flit_cache *c, uint32_t mark)
 int
 sim_flits_unique(struct rl_sim_mem *mem)
 {
-	mem->mark++;
+	mem->mark = (mem->mark + 1) | MARK_BIT;
 	return flits_unique(&mem->cache, mem->mark) != 0 ||
 			       flits_unique(&mem->keep, mem->mark) != 0
 		       ? -EUCLEAN

@@ -519,6 +519,27 @@ test_wires_hurt_nothing_that_fec_would_pass(void **state)
 	free_plan(&plan);
 }
 
+/* The line of a flit within a run holds pointers. None of these is taken for the
+   mark of a flit that was found free before. */
+static void
+test_a_pointer_is_no_flit_that_is_free_twice(void **state)
+{
+	struct rl_sim_verdict v;
+	struct rl_sim_plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	plan.load.min_flits = plan.load.max_flits =
+		plan.cfg.link.max_packet_flits;
+	assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+	/* one more is the mark of the next run */
+	mem.mark = (uint32_t)((uintptr_t)mem.flit_chunk[0] >> 32) - 1;
+	assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+	if (!v.ok)
+		fail_msg("%s", v.why);
+	free_plan(&plan);
+}
+
 int
 main(void)
 {
@@ -538,6 +559,7 @@ main(void)
 			test_the_judge_says_no_to_what_was_made_good_as_well),
 		cmocka_unit_test(test_a_missing_flit_is_noticed),
 		cmocka_unit_test(test_a_flit_given_back_twice_is_noticed),
+		cmocka_unit_test(test_a_pointer_is_no_flit_that_is_free_twice),
 		cmocka_unit_test(test_stale_frames_arrive_and_are_refused),
 		cmocka_unit_test(test_wires_hurt_nothing_that_fec_would_pass),
 	};
