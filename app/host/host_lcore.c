@@ -357,7 +357,7 @@ host_on_report(void *ctx, const struct rl_ep_report *r, uint64_t now_ns)
 /* Tells endpoints which of their flits are gone. */
 static void
 notify_ends(struct host *h, struct host_lcore *from,
-	      const struct rl_flit *pkt, enum rl_drop_reason why)
+	    const struct rl_flit *pkt, enum rl_drop_reason why)
 {
 	struct rl_flit *flit[RL_PACKET_FLITS_HELD];
 	const uint32_t flits = rl_packet_flits(pkt, flit);

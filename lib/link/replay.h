@@ -87,7 +87,7 @@ rl_replay_empty(const struct rl_replay *r)
  */
 static inline uint16_t
 rl_replay_sideband(struct rl_replay *r, uint32_t flits, unsigned int vc,
-		      uint64_t state)
+		   uint64_t state)
 {
 	const uint16_t sideband = rl_state_sideband(state);
 

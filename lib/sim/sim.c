@@ -143,8 +143,8 @@ sim_arrays(struct rl_sim *s)
 	    s->is_ready == NULL ||
 	    s->ready == NULL || s->end == NULL || s->dir == NULL ||
 	    s->pipe == NULL || s->fault_ns == NULL ||
-	    s->pending == NULL || s->due == NULL || s->dead == NULL || s->down == NULL ||
-	    s->degraded == NULL || (s->p.turns && s->key == NULL))
+	    s->pending == NULL || s->due == NULL || s->dead == NULL ||
+	    s->down == NULL || s->degraded == NULL || (s->p.turns && s->key == NULL))
 		return -ENOMEM;
 	for (uint32_t i = 0; s->key != NULL && i < s->nrole; i++)
 		s->key[i] = RL_NEVER;
