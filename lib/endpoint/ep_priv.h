@@ -64,6 +64,7 @@ enum ep_list_id {
 #define EPF_RX_SYNCED 0x8000 /**< the receiver knows where it begins */
 #define EPF_SYNC_ACK_NOW 0x10000 /**< a lone ACK is due, for a sync */
 #define EPF_LATE_NOW 0x20000 /**< the peer is to hear what came too late */
+#define EPF_STALLED 0x100000 /**< its flits count in tx_stalled */
 #define EPF_OWES                                                               \
 	(EPF_ACK_NOW | EPF_NAK_NOW | EPF_SYNC_NOW | EPF_PROBE_NOW |            \
 	 EPF_ECHO_NOW | EPF_BUSY_NOW | EPF_LOST_NOW | EPF_HELLO_NOW |          \
@@ -227,6 +228,8 @@ struct rl_ep {
 	uint32_t tx_level[RL_SLS];
 	uint32_t tx_own;
 	uint32_t tx_common;
+	uint32_t tx_flows[RL_SLS]; /**< by level: flows with flits there */
+	uint32_t tx_stalled;  /**< flits of flows with EPF_STALLED */
 	uint32_t rx_held;     /**< flits in reorder windows */
 	uint32_t rx_part;     /**< flits of packets being put together */
 	uint64_t paced_ns;    /**< when the client last kept packets out */
@@ -314,9 +317,17 @@ bool ep_tx_wants(const struct ep_flow *flow);
 void ep_tx_ready(struct rl_ep *ep, struct ep_flow *flow);
 /** Whether the retry buffer has room for @p n more flits of a class. */
 bool ep_tx_room(const struct rl_ep *ep, uint8_t cos, uint32_t n);
-/** @p n flits of a class get into the retry buffer, or leave it. */
-void ep_tx_hold(struct rl_ep *ep, uint8_t cos, uint32_t n);
-void ep_tx_let_go(struct rl_ep *ep, uint8_t cos, uint32_t n);
+/** Whether a flow's share of it has room for them. */
+bool ep_tx_share(const struct rl_ep *ep, const struct ep_flow *flow,
+		 uint32_t n);
+/** Whether flows without progress hold more than their share. */
+bool ep_tx_crowded(const struct rl_ep *ep);
+/** The flow makes no progress, or may make some again. */
+void ep_tx_stall(struct rl_ep *ep, struct ep_flow *flow, bool on);
+/** @p n new flits of a flow get into the retry buffer. */
+void ep_tx_hold(struct rl_ep *ep, struct ep_flow *flow, uint32_t n);
+/** Flits una .. upto-1 have left the retry buffer: the flow got on. */
+void ep_tx_gone(struct rl_ep *ep, struct ep_flow *flow, uint32_t upto);
 /** Releases una .. upto-1 from the retry buffer. */
 void ep_tx_release(struct rl_ep *ep, struct ep_flow *flow, uint32_t upto);
 

@@ -6,7 +6,8 @@
  * that it dropped for want of a way, and the peer is unreachable from then on:
  * new packets for it are refused, nothing is sent there but probes. What its
  * flows hold is kept, for the way may come back at once: a controller may be
- * about to install it. It is reported once it is give_up_ns old.
+ * about to install it. It is reported once it is give_up_ns old, or where too
+ * much of the retry buffer is kept in this way (ep_txbuf.c).
  *
  *        notice: no way                      echo of a probe
  *   reachable --------> unreachable: probes ---------------> reachable,
@@ -48,12 +49,29 @@ set_blocked(struct rl_ep *ep, uint16_t peer, bool on)
 		if (flow == NULL)
 			continue;
 		flow->blocked &= (uint8_t)~EPB_UNREACHABLE;
+		ep_tx_stall(ep, flow, on);
 		if (!on)
 			continue;
 		flow->blocked |= EPB_UNREACHABLE;
 		flow->rto_at_ns = rl_min_u64(flow->rto_at_ns,
 					     ep_give_up_at_ns(ep, flow));
 		ep_timer_arm(ep, flow, flow->rto_at_ns);
+	}
+}
+
+/**
+ * What a peer's flows hold is kept in the hope of a way. Where there are too
+ * many such flows it is reported, as those that have a way need the room.
+ */
+static void
+make_room(struct rl_ep *ep, uint16_t peer, uint64_t now_ns)
+{
+	for (uint8_t cos = 0; cos < 16 && rl_unlikely(ep_tx_crowded(ep));
+	     cos++) {
+		struct ep_flow *flow = ep_flow_find(ep, peer, cos);
+
+		if (flow != NULL && flow->una != flow->next)
+			ep_fail(ep, flow, RL_EP_UNREACHABLE, now_ns);
 	}
 }
 
@@ -76,6 +94,7 @@ unreachable(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	flow->rto_at_ns = rl_min_u64(flow->rto_at_ns, peer->probe_at_ns);
 	ep_timer_arm(ep, flow, flow->rto_at_ns);
 	ep_tell(ep, RL_EP_EV_UNREACHABLE, flow->peer, now_ns, now_ns);
+	make_room(ep, flow->peer, now_ns);
 }
 
 void
@@ -113,6 +132,7 @@ ep_reach_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 			now_ns, probe_wait_ns(ep, peer, now_ns));
 		flow->flags |= EPF_PROBE_NOW;
 		ep_ctrl_now(ep, flow);
+		make_room(ep, flow->peer, now_ns);
 	}
 	return peer->probe_at_ns;
 }

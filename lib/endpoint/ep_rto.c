@@ -71,6 +71,8 @@ ep_on_rto(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 		flow->rto_at_ns = RL_NEVER;
 		return;
 	}
+	if (flow->una != flow->sent && !(flow->blocked & EPB_HELD))
+		ep_tx_stall(ep, flow, true);
 	if (ep_give_up_at_ns(ep, flow) <= now_ns)
 		give_up(ep, flow, RL_EP_GIVE_UP, now_ns);
 	if (flow->blocked & EPB_UNREACHABLE)

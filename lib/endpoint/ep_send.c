@@ -48,6 +48,7 @@ find_room(struct rl_ep *ep, const struct rl_ep_msg *msg, uint32_t nflits,
 	const uint32_t need = ep->cfg.retry ? 2 * nflits : nflits;
 	struct ep_flow *flow;
 	uint8_t blocked;
+	int err;
 
 	if (ep->quiesced &&
 	    (is_request(msg->class) || RL_PLANTED(FLOW_HOLD_ANSWERS)))
@@ -69,8 +70,11 @@ find_room(struct rl_ep *ep, const struct rl_ep_msg *msg, uint32_t nflits,
 	if (flow->doubt && flow->retries >= DOUBT_ASKED)
 		return refuse(ep, RL_EPC_tx_refused_unreachable,
 			      -EHOSTUNREACH);
+	err = flow->flags & EPF_STALLED ? -ENOBUFS : -EBUSY;
 	if (flow->next - flow->una + nflits > ep->cfg.window_flits)
-		return refuse(ep, RL_EPC_tx_refused_window, -EBUSY);
+		return refuse(ep, RL_EPC_tx_refused_window, err);
+	if (!ep_tx_share(ep, flow, nflits))
+		return refuse(ep, RL_EPC_tx_refused_share, err);
 	*flowp = flow;
 	return 0;
 }
@@ -172,9 +176,8 @@ send_fill(struct rl_ep *ep, uint64_t now_ns, const struct rl_ep_msg *msg,
 	if (tag != NULL)
 		*tag = flow->tx_tag;
 	flow->tx_tag++;
-	flow->next += nflits;
 	ep->outstanding += nflits;
-	ep_tx_hold(ep, msg->cos, nflits);
+	ep_tx_hold(ep, flow, nflits);
 	EP_COUNT(ep, tx_packets);
 	EP_COUNT_N(ep, tx_bytes, msg->len_bytes);
 	if (first)

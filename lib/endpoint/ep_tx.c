@@ -136,13 +136,8 @@ emit_new(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 		return n;
 	}
 	/* without retry the flits themselves went out */
-	ep_tx_let_go(ep, flow->cos, n);
 	ep->outstanding -= n;
-	flow->una = flow->sent;
-	if (flow->una == flow->next) {
-		ep_win_give(ep, flow->tx_win);
-		flow->tx_win = NULL;
-	}
+	ep_tx_gone(ep, flow, flow->sent);
 	return n;
 }
 

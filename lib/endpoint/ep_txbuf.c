@@ -2,8 +2,27 @@
 #include "ep_priv.h"
 
 /*
- * The retry buffer: its room, by service level, and what of it waits to leave.
+ * The retry buffer: who has a part of its room, and what of it waits to leave.
+ * What can't be delivered never takes the room of what can [DRL-11]:
+ *
+ *   which part                      whose                  at its limit
+ *   a window, of several levels     each level's           -EAGAIN
+ *   the last quarter                flows', alike          -EBUSY: the flow waits
+ *   half, at most                   all stalled flows'     -ENOBUFS; packets for
+ *                                                          unreachable peers are
+ *                                                          reported (ep_reach.c)
+ *
+ * A flow is stalled from the first time that its timer expires, or that its peer
+ * is found to be unreachable, until something of it is acknowledged. Nobody knows
+ * before that which flows are cut off, and at full load a round trip is enough to
+ * fill the buffer. So its last quarter is dealt out beforehand: there a flow may
+ * hold as much as any other that holds something. Whoever still makes progress
+ * has a part of it then, however many do not.
  */
+
+/** Parts of the buffer that are dealt out to flows, and to those that stall. */
+#define TX_DEALT 4
+#define TX_STALLED 2
 
 /*
  * A level whose VL is blocked fills its part of the retry buffer and what is
@@ -21,39 +40,97 @@ level_of(const struct rl_ep *ep, uint8_t cos)
 	return ep->cos_level[cos & 15];
 }
 
+/** What all levels have in common. */
+static uint32_t
+common(const struct rl_ep *ep)
+{
+	const uint32_t levels = ep->levels < 2 ? 1 : ep->levels;
+
+	return ep->cfg.tx_buffer_flits - levels * ep->tx_own;
+}
+
 bool
 ep_tx_room(const struct rl_ep *ep, uint8_t cos, uint32_t n)
 {
 	const uint32_t held = ep->tx_level[level_of(ep, cos)];
-	const uint32_t levels = ep->levels < 2 ? 1 : ep->levels;
 
 	return ep->tx_common + over_own(ep, held + n) - over_own(ep, held) <=
-	       ep->cfg.tx_buffer_flits - levels * ep->tx_own;
+	       common(ep);
+}
+
+bool
+ep_tx_share(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t n)
+{
+	const unsigned int level = level_of(ep, flow->cos);
+	const uint32_t of_level = ep->tx_level[level];
+	const uint32_t held = flow->next - flow->una;
+	uint32_t left, all;
+
+	if (rl_unlikely(flow->flags & EPF_STALLED))
+		return ep->tx_stalled + n <=
+		       ep->cfg.tx_buffer_flits / TX_STALLED;
+	left = common(ep) - ep->tx_common +
+	       (ep->tx_own > of_level ? ep->tx_own - of_level : 0);
+	all = of_level + left; /* what the level may have */
+	return held == 0 || rl_likely(left >= n + all / TX_DEALT) ||
+	       (held + n) * ep->tx_flows[level] <= all / TX_DEALT;
+}
+
+bool
+ep_tx_crowded(const struct rl_ep *ep)
+{
+	return ep->tx_stalled > ep->cfg.tx_buffer_flits / TX_STALLED;
+}
+
+void
+ep_tx_stall(struct rl_ep *ep, struct ep_flow *flow, bool on)
+{
+	const uint32_t held = flow->next - flow->una;
+
+	if (!!(flow->flags & EPF_STALLED) == on || (on && held == 0))
+		return;
+	flow->flags ^= EPF_STALLED;
+	ep->tx_stalled += on ? held : 0u - held;
 }
 
 static void
-set_level(struct rl_ep *ep, uint32_t *level, uint32_t flits)
+set_level(struct rl_ep *ep, unsigned int level, uint32_t flits)
 {
-	ep->tx_common += over_own(ep, flits) - over_own(ep, *level);
-	*level = flits;
+	ep->tx_common += over_own(ep, flits) -
+			 over_own(ep, ep->tx_level[level]);
+	ep->tx_level[level] = flits;
 }
 
 void
-ep_tx_hold(struct rl_ep *ep, uint8_t cos, uint32_t n)
+ep_tx_hold(struct rl_ep *ep, struct ep_flow *flow, uint32_t n)
 {
-	uint32_t *level = &ep->tx_level[level_of(ep, cos)];
+	const unsigned int level = level_of(ep, flow->cos);
 
+	ep->tx_flows[level] += flow->una == flow->next;
 	ep->tx_held += n;
-	set_level(ep, level, *level + n);
+	set_level(ep, level, ep->tx_level[level] + n);
+	flow->next += n;
+	if (rl_unlikely(flow->flags & EPF_STALLED))
+		ep->tx_stalled += n;
 }
 
 void
-ep_tx_let_go(struct rl_ep *ep, uint8_t cos, uint32_t n)
+ep_tx_gone(struct rl_ep *ep, struct ep_flow *flow, uint32_t upto)
 {
-	uint32_t *level = &ep->tx_level[level_of(ep, cos)];
+	const unsigned int level = level_of(ep, flow->cos);
+	const uint32_t n = upto - flow->una;
 
+	if (rl_unlikely(flow->flags & EPF_STALLED))
+		ep_tx_stall(ep, flow, false);
 	ep->tx_held -= n;
-	set_level(ep, level, *level - n);
+	set_level(ep, level, ep->tx_level[level] - n);
+	flow->una = upto;
+	if (flow->una == flow->next) {
+		RL_DASSERT(flow->resend == 0);
+		ep_win_give(ep, flow->tx_win);
+		flow->tx_win = NULL;
+		ep->tx_flows[level]--;
+	}
 }
 
 /** What is to be sent again, and has arrived after all. */
@@ -82,13 +159,7 @@ ep_tx_release(struct rl_ep *ep, struct ep_flow *flow, uint32_t upto)
 		n = rl_min_u32(upto - s, ep->win_mask + 1 - at);
 		rl_flit_put_bulk(ep->keep, w->slot + at, n);
 	}
-	ep_tx_let_go(ep, flow->cos, upto - flow->una);
-	flow->una = upto;
-	if (flow->una == flow->next) {
-		RL_DASSERT(flow->resend == 0);
-		ep_win_give(ep, w);
-		flow->tx_win = NULL;
-	}
+	ep_tx_gone(ep, flow, upto);
 }
 
 bool

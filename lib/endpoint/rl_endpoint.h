@@ -249,8 +249,10 @@ void rl_ep_probe_again(struct rl_ep *ep, uint64_t now_ns);
  * @param tag  if not NULL: set to the packet's number in its flow, which is
  *   what reports name it by
  * @return 0; -EAGAIN: no room now (buffers, flows), try again after a later
- *   poll; -EBUSY: this flow has to wait (its window is full, it is held, or
- *   requests are), others need not; -EHOSTUNREACH: there is no way to the
+ *   poll; -EBUSY: this flow has to wait (its window or its share of the buffers is full, it is
+ *   held, or requests are), others need not; -ENOBUFS: the same, and the flow
+ *   has stalled: nobody knows for how long, so a client with packets for others
+ *   better throws this one away than to stop for it; -EHOSTUNREACH: there is no way to the
  *   destination (an event says when there is), or the flow has given up and
  *   the peer has not answered since; -EMSGSIZE: longer than max_packet_flits;
  *   -EINVAL: destination unknown or oneself, cos or class out of range

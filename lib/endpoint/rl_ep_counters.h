@@ -13,6 +13,7 @@
 	X(tx_bytes)          /* of these packets, as the client counts */      \
 	X(tx_refused_window) /* refused: the flow's window is full */          \
 	X(tx_refused_buffer) /* refused: tx_buffer_flits are in use */         \
+	X(tx_refused_share)  /* refused: the flow's share of them is */        \
 	X(tx_refused_cache)  /* refused: no free flit */                       \
 	X(tx_refused_flows)  /* refused: max_flows are in use */               \
 	X(tx_refused_unreachable) /* refused: there is no way to the peer */   \

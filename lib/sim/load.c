@@ -154,6 +154,23 @@ load_offer(struct load_src *src, struct rl_ep *ep, const struct load_later *l,
 	return 0;
 }
 
+/*
+ * Whether a packet gives way to those for others: its flow makes no progress, and
+ * all places aside are taken.
+ */
+static bool
+gives_way(struct load_src *src, const struct load_later *l, int ret)
+{
+	struct rl_sim_load_stats *const st = &src->part->st;
+
+	if (ret != -ENOBUFS || src->nlater < LOAD_LATER ||
+	    !rl_pattern_spreads(&src->load->pattern, src->id))
+		return false;
+	st->refused++;
+	st->refused_responses += l->response;
+	return true;
+}
+
 /* What waits aside for its flow, in its order. */
 static unsigned int
 send_later(struct load_src *src, struct rl_ep *ep, uint64_t now_ns)
@@ -174,7 +191,8 @@ send_later(struct load_src *src, struct rl_ep *ep, uint64_t now_ns)
 			ret = load_offer(src, ep, l, now_ns);
 		stop = stop || ret == -EAGAIN;
 		n += ret == 0;
-		if (ret == 0 || ret == -EHOSTUNREACH)
+		if (ret == 0 || ret == -EHOSTUNREACH ||
+		    gives_way(src, l, ret))
 			continue;
 keep:
 		src->later[kept++] = *l;
@@ -219,10 +237,12 @@ load_send(struct load_src *src, struct rl_ep *ep, uint64_t now_ns)
 
 		if (src->nlater == 0 || !flow_waits(src))
 			ret = load_offer(src, ep, &l, now_ns);
-		if (ret == -EBUSY && src->nlater < LOAD_LATER) {
+		if ((ret == -EBUSY || ret == -ENOBUFS) &&
+		    src->nlater < LOAD_LATER) {
 			/* a flow that has to wait keeps no other waiting */
 			src->later[src->nlater++] = l;
-		} else if (ret != 0 && ret != -EHOSTUNREACH) {
+		} else if (ret != 0 && ret != -EHOSTUNREACH &&
+			   !gives_way(src, &l, ret)) {
 			break;
 		}
 		load_next(src, src->next_ns);

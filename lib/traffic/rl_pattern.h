@@ -83,6 +83,16 @@ int rl_pattern_init(struct rl_pattern *p, const struct rl_pattern_cfg *cfg,
 uint32_t rl_pattern_dst(const struct rl_pattern *p, uint32_t src,
 			struct rl_prng *prng);
 
+/** Any thread. Whether @p src sends to several destinations. */
+static inline bool
+rl_pattern_spreads(const struct rl_pattern *p, uint32_t src)
+{
+	return p->kind == RL_PATTERN_UNIFORM ||
+	       p->kind == RL_PATTERN_HOTSPOT ||
+	       (p->kind == RL_PATTERN_PAIRS &&
+		p->first[src + 1] - p->first[src] > 1);
+}
+
 /** Any thread. Kind of a word, or -EINVAL. */
 int rl_pattern_parse(const char *word);
 const char *rl_pattern_name(enum rl_pattern_kind kind);

@@ -63,6 +63,8 @@ struct rl_tg_counts {
 	uint64_t delivered_responses;
 	uint64_t unreachable_packets; /**< refused for good, and not sent: there
 					   was no way to their destination */
+	uint64_t stalled_packets; /**< the same: their flow made no progress, and
+				       those of others would have had to wait */
 	uint64_t delivered_packets; /**< first copies, whatever their order */
 	uint64_t delivered_flits;
 	uint64_t delivered_bytes;

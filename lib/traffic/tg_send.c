@@ -100,7 +100,7 @@ send_one(struct rl_tg *tg, struct rl_ep *ep, const struct tg_packet *p,
 	}
 	if (rc != 0) {
 		/* a packet that can never be sent is the configuration's fault */
-		RL_ASSERT(rc == -EAGAIN || rc == -EBUSY);
+		RL_ASSERT(rc == -EAGAIN || rc == -EBUSY || rc == -ENOBUFS);
 		tg->count.refused++;
 		return rc;
 	}
@@ -118,6 +118,20 @@ send_one(struct rl_tg *tg, struct rl_ep *ep, const struct tg_packet *p,
 	return 0;
 }
 
+/**
+ * Whether a packet that waits gives way to those for others: its flow makes no
+ * progress, and all places of its class are taken.
+ */
+static bool
+gives_way(struct rl_tg *tg, const struct tg_packet *p, int rc)
+{
+	if (rc != -ENOBUFS || tg->waits[p->cos] < tg->share ||
+	    !rl_pattern_spreads(tg->cfg.pattern, tg->cfg.ep_id))
+		return false;
+	tg->count.stalled_packets++;
+	return true;
+}
+
 /** Tries again what waits aside. @return packets sent */
 static unsigned int
 send_waiting(struct rl_tg *tg, struct rl_ep *ep, uint64_t now_ns)
@@ -128,7 +142,8 @@ send_waiting(struct rl_tg *tg, struct rl_ep *ep, uint64_t now_ns)
 	for (uint32_t i = 0; i < tg->nwaiting; i++) {
 		const int rc = send_one(tg, ep, &tg->waiting[i], now_ns);
 
-		if (rc == 0 || rc == -EHOSTUNREACH) {
+		if (rc == 0 || rc == -EHOSTUNREACH ||
+		    gives_way(tg, &tg->waiting[i], rc)) {
 			tg->waits[tg->waiting[i].cos]--;
 			n++;
 		} else {
