@@ -9,7 +9,7 @@
  * from what has a way [DRL-11]. What looped out of a dead port holds no credit
  * and is always taken in; it counts, too.
  *
- * When the budget is spent, packets without a way are given up, oldest first,
+ * When the budget is spent, or all queues for flows are in use, packets without a way are given up, oldest first,
  * and reported as those whose time is over. Where that does not help:
  *   - a packet whose way is coming keeps its credit: backpressure, no loss;
  *   - one without a way is given up at once: it must not hold a credit;
@@ -229,6 +229,29 @@ wait_probe(const struct rl_core *core, const struct rl_flit *pkt,
 	       !RL_PLANTED(ROOM_PROBE);
 }
 
+/*
+ * A queue of its own for a flow of which nothing waits yet: if there is none, the
+ * flow that has been without a way for longest is given up for it. If it shared
+ * one, what has a way would come to wait behind what has none.
+ */
+static void
+wait_find_record(struct rl_core *core, const struct rl_flit *pkt,
+		 uint64_t now_ns)
+{
+	struct rl_wait_flow *f;
+	bool more;
+
+	if (rl_likely(!rl_wait_is_full(core->wait)) ||
+	    rl_wait_find(core->wait, pkt) != NULL)
+		return;
+	f = rl_wait_oldest(core->wait);
+	for (more = f != NULL; more;) {
+		CORE_COUNT(core, evicted_packets);
+		more = wait_give_up(core, f, wait_no_room(core, now_ns),
+				    now_ns);
+	}
+}
+
 void
 core_wait(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 	  enum core_age age, uint64_t now_ns)
@@ -244,6 +267,7 @@ core_wait(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 	} else if (!(pkt->flags & RL_FF_LENT)) {
 		wait_lend(core, pkt); /* it looped: there is no way back */
 	}
+	wait_find_record(core, pkt, now_ns);
 	core->kept += (pkt->flags & RL_FF_CREDIT) != 0;
 	if (place == RL_WAIT_NOWAY) {
 		CORE_COUNT(core, stranded_packets);

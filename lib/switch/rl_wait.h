@@ -169,6 +169,16 @@ rl_wait_any(const struct rl_wait *w)
 struct rl_wait_flow *rl_wait_find(struct rl_wait *w,
 				  const struct rl_flit *pkt);
 
+/**
+ * Owner. Whether a packet would wait in a queue that is not its flow's alone:
+ * nothing of it waits yet, and all records are in use.
+ */
+static inline bool
+rl_wait_is_full(const struct rl_wait *w)
+{
+	return w->free == NULL && w->fresh == w->p.flows;
+}
+
 /** Owner. Whether @p pkt belongs before all that waits in @p f. */
 bool rl_wait_is_oldest(const struct rl_wait_flow *f,
 		       const struct rl_flit *pkt);

@@ -33,10 +33,11 @@
  * by, and takes its flits from the budget instead, until it has left the core.
  * The room only counts; the core decides who gives way (core_wait.c).
  *
- * Records. There are as many as the core asked for. More flows than that share
- * a few queues by their hash. These keep the order of arrival; a packet
- * without a way then stops those behind it for as long as it may wait. A flow
- * stays in such a queue until the queue is empty, so its order is kept as well.
+ * Records. There are as many as the core asked for. For one more flow the core
+ * gives up the one that has been without a way for longest (core_wait.c). If all
+ * have a way that is coming, more flows share a few queues by their hash. These
+ * keep the order of arrival; a flow stays in such a queue until the queue is
+ * empty, so its order is kept as well.
  */
 
 #include <string.h>

@@ -201,6 +201,51 @@ an_endpoint_may_go_on_injecting_while_its_own_wait(void **state)
 	cb_close(&c);
 }
 
+/* A packet of one flit, to dst from any source. */
+static void
+give_from(struct core_bench *c, uint16_t src, uint16_t dst)
+{
+	const struct bench_packet k = { .src = src, .dst = dst, .flits = 1 };
+	struct rl_flit *pkt = bench_make(&c->pool, &k);
+
+	pkt->in_port = IN;
+	pkt->hops = 1;
+	pkt->flags |= RL_FF_CREDIT;
+	cb_give(c, IN, pkt);
+}
+
+/* [DRL-11] More flows have no way than there are queues for. */
+static void
+flows_without_a_way_stop_none_that_has_one_however_many_they_are(void **state)
+{
+	const uint32_t records = 256 * CB_PORTS, more = 60, live = 64;
+	struct core_bench c;
+
+	(void)state;
+	room_open(&c, 4096);
+	die(&c, X);
+	for (uint32_t i = 0; i < records; i++)
+		give_from(&c, (uint16_t)(100 + i), 1);
+	assert_int_equal(c.ndrops, 0);
+	for (uint32_t i = 0; i < more; i++)
+		give_from(&c, (uint16_t)(5000 + i), 1);
+	/* the oldest have been reported for them */
+	assert_int_equal(c.ndrops, more);
+	assert_int_equal(info(&c).packets, records);
+	for (uint32_t i = 0; i < live; i++)
+		give_from(&c, (uint16_t)(100 + i), 2);
+	cb_tx(&c, Y);
+	assert_int_equal(info(&c).packets, records);
+	assert_int_equal(c.out[Y].packets, live);
+	cb_ack(&c, Y);
+	rl_core_set_patience(c.core, 1);
+	while (info(&c).packets != 0) {
+		c.ndrops = 0;
+		cb_advance(&c, 100 * US);
+	}
+	cb_close(&c);
+}
+
 static uint64_t
 cpu_ns(void)
 {
@@ -441,6 +486,8 @@ main(void)
 		CASE("[DRL-11] an endpoint may go on injecting while its own "
 		     "wait",
 		     an_endpoint_may_go_on_injecting_while_its_own_wait),
+		CASE("[DRL-11] flows without a way stop none that has one",
+		     flows_without_a_way_stop_none_that_has_one_however_many_they_are),
 		CASE("[DRL-11] a full room goes on in small steps",
 		     a_full_room_goes_on_in_small_steps),
 		CASE("[DRL-7] patience can be asked for and withdrawn",
