@@ -95,6 +95,24 @@ whole_frame(struct client_dev *c, struct rte_mbuf *m, uint32_t len)
 	return data;
 }
 
+/*
+ * Whether a frame waits for a flow that makes no progress. If there are others
+ * that it would hold up, it does not wait for long, nor does what comes next.
+ */
+static bool
+waits_for_stalled(struct client_dev *c, uint64_t now_ns)
+{
+	if (c->p.l2 == NULL)
+		return true;
+	if (c->stall_ns == 0 || now_ns - c->stalled_ns >= CLIENT_STALL_NS)
+		c->stall_ns = now_ns;
+	c->stalled_ns = now_ns;
+	if (now_ns - c->stall_ns < CLIENT_STALL_NS)
+		return true;
+	c->c.rx_stalled++;
+	return false;
+}
+
 /* One packet of a frame. @return 0; -EAGAIN: try later; else it is refused */
 static int
 send_copy(struct client_dev *c, struct rl_ep *ep, uint16_t dst,
@@ -112,9 +130,10 @@ send_copy(struct client_dev *c, struct rl_ep *ep, uint16_t dst,
 
 	if (ret == 0 && proof != NULL)
 		proof_sent(proof, tag, data, len, now_ns);
-	if (ret == -EBUSY)
+	if (ret == -EBUSY ||
+	    (ret == -ENOBUFS && waits_for_stalled(c, now_ns)))
 		return -EAGAIN;
-	if (ret != 0 && ret != -EAGAIN)
+	if (ret != 0 && ret != -EAGAIN && ret != -ENOBUFS)
 		c->c.rx_refused++;
 	return ret;
 }
@@ -191,15 +210,36 @@ client_send(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
 	return n;
 }
 
+/* Those who ask about the port hear how it stands with it. */
 static void
-tx_flush(struct client_dev *c)
+tx_tell(struct client_dev *c, const struct taker *before)
 {
+	if (rl_likely(c->taker.since_ns == before->since_ns &&
+		      c->taker.gone == before->gone))
+		return;
+	atomic_store_explicit(&c->waits_ns, c->taker.since_ns,
+			      memory_order_relaxed);
+	atomic_store_explicit(&c->gone, c->taker.gone, memory_order_relaxed);
+}
+
+static void
+tx_flush(struct client_dev *c, uint64_t now_ns)
+{
+	const struct taker before = c->taker;
 	const uint16_t sent =
 		rte_eth_tx_burst(c->p.port_id, 0, c->tx, c->tx_count);
 
 	c->c.tx_frames += sent;
 	c->tx_count -= sent;
 	memmove(c->tx, c->tx + sent, c->tx_count * sizeof(c->tx[0]));
+	if (taker_gone(&c->taker, sent, c->tx_count,
+		       atomic_load_explicit(&c->down, memory_order_relaxed),
+		       now_ns)) {
+		rte_pktmbuf_free_bulk(c->tx, c->tx_count);
+		c->c.tx_not_taken += c->tx_count;
+		c->tx_count = 0;
+	}
+	tx_tell(c, &before);
 }
 
 /* One packet becomes the spare mbuf's frame. */
@@ -244,7 +284,8 @@ client_sink(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
 
 /*
  * Packets are taken only while they can be written: what a slow device does
- * not take stays with the endpoint, and holds the senders back.
+ * not take stays with the endpoint, and holds the senders back, for as long as
+ * taker.h lets it.
  */
 static unsigned int
 client_receive(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
@@ -271,7 +312,7 @@ client_receive(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
 		n++;
 	}
 	if (gather_due(&c->gather, c->tx_count, n, CLIENT_BURST, now_ns))
-		tx_flush(c);
+		tx_flush(c, now_ns);
 	return n;
 }
 

@@ -10,7 +10,10 @@
  * Without a device it is a sink: what arrives is checked and thrown away.
  *
  * A frame that is longer than the largest packet is counted and skipped; so is
- * one that a kernel's driver has cut short. A
+ * one that a kernel's driver has cut short. A port that takes no frames is
+ * waited for no longer than taker.h says; what it does not take then is
+ * counted. A frame for one of several endpoints waits no longer than
+ * CLIENT_STALL_NS where that one gets nothing. A
  * device that replays a file (net_pcap) reads as fast as it is polled, so the
  * client paces it: so many frames a second.
  */
@@ -23,9 +26,11 @@
 #include "proof.h"
 #include "rl_l2.h"
 #include "rl_role.h"
+#include "taker.h"
 
 #define CLIENT_BURST 32
 #define CLIENT_NO_PORT UINT16_MAX
+#define CLIENT_STALL_NS (20 * RL_NS_PER_MS)
 
 struct client_dev_params {
 	const char *name;	  /**< the ethdev's, for messages */
@@ -52,10 +57,12 @@ struct client_dev_counters {
 	uint64_t rx_frames;    /**< read from the device */
 	uint64_t rx_oversize;  /**< of them too long: skipped */
 	uint64_t rx_refused;   /**< of them refused for another reason */
+	uint64_t rx_stalled;   /**< copies not sent: their endpoint got nothing */
 	uint64_t rx_cut;       /**< of them without their end: skipped */
 	uint64_t rx_completed; /**< of them mended: their checksum was partial */
 	uint64_t tx_frames;    /**< written to the device */
 	uint64_t tx_too_long;  /**< packets that no frame of it can hold */
+	uint64_t tx_not_taken; /**< frames that it did not take in time */
 	uint64_t tx_no_mbuf;   /**< polls that could not write */
 };
 
@@ -76,10 +83,16 @@ struct client_dev {
 	struct rte_mbuf *tx[CLIENT_BURST]; /**< made, not written yet */
 	uint16_t tx_count;
 	struct gather gather; /**< when they are written */
+	struct taker taker;   /**< and for how long that is tried */
+	uint64_t stall_ns;    /**< since when frames have met stalled flows ... */
+	uint64_t stalled_ns;  /**< ... and when the last did */
 	struct rte_mbuf *spare;
 	struct client_dev_counters c;
 	_Atomic uint32_t running;
 	_Atomic uint64_t rate_pps; /**< 0: as fast as it goes */
+	_Atomic uint64_t waits_ns; /**< it has taken no frame since; 0: it does */
+	_Atomic uint32_t gone;	   /**< what it does not take is thrown away */
+	_Atomic uint32_t down;	   /**< it has no link: others ask that */
 	_Atomic uint32_t finished; /**< total_frames were read and sent */
 };
 

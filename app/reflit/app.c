@@ -121,6 +121,7 @@ app_step(struct app *app, uint64_t ns)
 		flap_step(app, i, now_ns);
 	recorder_step(app);
 	attach_note_ends(&app->attach);
+	attach_note_takers(&app->attach, app->start_ns);
 	rates_step(app, now_ns);
 	captures_step(&app->captures);
 	timeline_step(app, now_ns);
@@ -178,7 +179,9 @@ static void
 add_ports(const struct app *app, struct totals *t)
 {
 	for (uint32_t i = 0; i < app->attach.ndev; i++)
-		t->unwritten += app->attach.dev[i].stats.tx_errors;
+		t->unwritten += app->attach.dev[i].stats.tx_errors +
+				app->attach.dev[i].client.c.tx_not_taken +
+				app->attach.dev[i].client.tx_count;
 	for (uint32_t i = 0; i < app->attach.nflows; i++) {
 		const struct proof *l = app->attach.flow[i];
 		uint64_t there, reported;
@@ -214,7 +217,7 @@ add_gens(const struct app *app, struct totals *t)
 		there += c->delivered_packets;
 		sent += c->sent_packets;
 		t->sent_bytes += c->sent_bytes;
-		t->refused += c->unreachable_packets;
+		t->refused += c->unreachable_packets + c->stalled_packets;
 		t->duplicated += c->duplicated_packets;
 		t->reordered += c->reordered_packets;
 		t->altered += c->corrupted_packets;
@@ -249,7 +252,7 @@ close_gens(const struct app *app, struct totals *t)
 			continue;
 		c = rl_tg_counts(app->gens.tg[i]);
 		t->sent_bytes += c->sent_bytes;
-		t->refused += c->unreachable_packets;
+		t->refused += c->unreachable_packets + c->stalled_packets;
 	}
 }
 

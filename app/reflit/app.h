@@ -64,7 +64,7 @@ struct totals {
 	uint64_t delivered_flits; /**< of generators */
 	uint64_t vc_flits[RL_VCS]; /**< of these, by the VC of arrival */
 	uint64_t inexact; /**< events that did not fit into the books */
-	uint64_t unwritten; /**< frames that arrived and a driver refused */
+	uint64_t unwritten; /**< frames that arrived and no port took */
 };
 
 struct app {

@@ -250,6 +250,49 @@ attach_note_ends(struct attach *a)
 	}
 }
 
+static bool
+has_no_link(uint16_t port_id)
+{
+	struct rte_eth_link link;
+
+	return rte_eth_link_get_nowait(port_id, &link) == 0 &&
+	       link.link_status == RTE_ETH_LINK_DOWN;
+}
+
+static void
+note_taker(struct attach_dev *d, uint64_t start_ns)
+{
+	struct client_dev *c = &d->client;
+	const uint64_t since_ns = atomic_load(&c->waits_ns);
+	const bool gone = atomic_load(&c->gone) != 0;
+
+	if (since_ns != 0)
+		atomic_store(&c->down, has_no_link(d->port.dev.port_id));
+	if (gone == d->gone_noted)
+		return;
+	d->gone_noted = gone;
+	if (gone)
+		fprintf(stderr, "reflit: %s of %s has taken no frames since "
+				"%.3f s: %s; those for it are thrown away and "
+				"counted\n",
+			d->cfg->port, d->cfg->endpoint,
+			since_ns > start_ns
+				? (double)(since_ns - start_ns) / 1e9 : 0,
+			atomic_load(&c->down) ? "it has no link"
+					      : "nobody reads them");
+	else
+		fprintf(stderr, "reflit: %s of %s takes frames again; it did "
+				"not take %" PRIu64 "\n",
+			d->cfg->port, d->cfg->endpoint, c->c.tx_not_taken);
+}
+
+void
+attach_note_takers(struct attach *a, uint64_t start_ns)
+{
+	for (uint32_t i = 0; i < a->ndev; i++)
+		note_taker(&a->dev[i], start_ns);
+}
+
 void
 attach_note_stats(struct attach *a)
 {

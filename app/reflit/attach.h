@@ -24,6 +24,7 @@ struct attach_dev {
 	uint64_t file_frames;	/**< in its rx_pcap; 0: none, or endless */
 	bool file_truncated;
 	bool end_noted;
+	bool gone_noted;
 };
 
 /** An endpoint that frames go to, without a port of its own. */
@@ -85,6 +86,13 @@ bool attach_has(const struct attach *a, uint32_t dev);
 
 /** Control thread. Says once of each file that it is through. */
 void attach_note_ends(struct attach *a);
+
+/**
+ * Control thread, often. Asks ports that take no frames whether they have a
+ * link, and says when one is waited for no longer, and when it takes them again.
+ * Times that it says count from @p start_ns.
+ */
+void attach_note_takers(struct attach *a, uint64_t start_ns);
 
 /** Control thread. Asks the drivers for their counters. */
 void attach_note_stats(struct attach *a);

@@ -120,6 +120,7 @@ ports_json(const struct app *app)
 		set(o, "rx_frames", c->rx_frames);
 		set(o, "rx_oversize", c->rx_oversize);
 		set(o, "rx_refused", c->rx_refused);
+		set(o, "rx_stalled", c->rx_stalled);
 		set(o, "rx_cut", c->rx_cut);
 		set(o, "rx_checksums_completed", c->rx_completed);
 		set(o, "rx_missed", d->stats.missed);
@@ -127,6 +128,7 @@ ports_json(const struct app *app)
 		set(o, "rx_no_mbuf", d->stats.no_mbuf);
 		set(o, "tx_frames", c->tx_frames);
 		set(o, "tx_too_long", c->tx_too_long);
+		set(o, "tx_not_taken", c->tx_not_taken + d->client.tx_count);
 		set(o, "tx_errors", d->stats.tx_errors);
 		set(o, "tx_no_mbuf", c->tx_no_mbuf);
 		if (d->l2 != NULL)
@@ -323,9 +325,15 @@ print_port(const struct attach_dev *d)
 			     "tso off gso off gro off)" },
 		{ c->rx_oversize, "were longer than a packet and not sent" },
 		{ c->rx_refused, "were refused by the endpoint" },
+		{ c->rx_stalled, "or copies were not sent: their destination "
+				 "took nothing" },
 		{ c->rx_completed, "came with a partial checksum, which was "
 				   "completed" },
 		{ c->tx_too_long, "arrived that are too long for it to write" },
+		{ c->tx_not_taken + d->client.tx_count,
+		  atomic_load(&d->client.down)
+			  ? "were not taken by it: it had no link"
+			  : "were not taken by it: nobody read them" },
 		{ d->stats.tx_errors, "could not be written" },
 	};
 
@@ -355,7 +363,7 @@ report_print(const struct app *app)
 	       (double)(app->end_ns - app->start_ns) / 1e9);
 	if (t.refused != 0)
 		printf("refused %" PRIu64 ": there was no way to their "
-		       "destination\n", t.refused);
+		       "destination, or it took nothing\n", t.refused);
 	printf("lost %" PRIu64 ", duplicated %" PRIu64 ", reordered %" PRIu64
 	       ", altered %" PRIu64 ", reported %" PRIu64 "\n",
 	       t.lost, t.duplicated, t.reordered, t.altered, t.reported);

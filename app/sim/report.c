@@ -135,7 +135,8 @@ report_print(const struct setup *s, const struct outcome *out)
 		       l->delivered_responses);
 	if (l->refused != 0)
 		printf("refused %" PRIu64 ": there was no way to their "
-		       "destination\n", l->refused);
+		       "destination, or it took nothing\n",
+		       l->refused);
 	printf("latency ns: p50 %" PRIu64 ", p99 %" PRIu64 ", p99.9 %" PRIu64
 	       ", max %" PRIu64 "; failovers %u\n",
 	       rl_hist_quantile(&l->latency, 50000),

@@ -82,10 +82,11 @@ class Lan:
                            capture_output=True)
         self.box.__exit__()
 
-    def start(self, config=CONFIG):
+    def start(self, config=CONFIG, *more):
         cmd = ["ip", "netns", "exec", self.middle, REFLIT]
         cmd += ["--vdev=net_af_packet%d,iface=p%d" % (i, i)
                 for i in range(len(self.host))]
+        cmd += more
         cmd += ["--", "--config", self.box.write("c", config), "--json",
                 self.box.path("r")]
         with open(self.box.path("out"), "w", encoding="utf-8") as out:
@@ -182,6 +183,79 @@ def a_station_that_moves_is_found_where_it_is():
         _, report = lan.stop()
         assert sum(p["network"]["stations_moved"]
                    for p in report["attached"]) >= 1, report["attached"]
+
+
+# So many frames to everybody, as ARP for absent hosts or mDNS are; paced, so that
+# the sender's own queue takes them.
+SHOUT = """
+import socket, sys, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+for i in range(int(sys.argv[1])):
+    s.sendto(b"x" * 200, ("192.0.2.255", 9999))
+    if i % 16 == 0:
+        time.sleep(0.002)
+"""
+# More than an endpoint's room for a client that takes nothing, and a window.
+MANY = 6000
+
+
+def shout(lan, i):
+    subprocess.run(["ip", "netns", "exec", lan.host[i], sys.executable, "-c",
+                    SHOUT, str(MANY)], check=True)
+
+
+def said(lan, text, seconds=30):
+    end = time.monotonic() + seconds
+    while text not in lan.output() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert text in lan.output(), lan.output()
+
+
+def not_taken(lan):
+    """The others' network goes on; what the port did not take is named."""
+    shout(lan, 0)
+    lan.forget(0)
+    lan.knock(0, four(1))
+    lan.knock(1, four(0))
+
+
+@case
+def an_interface_that_is_down_stops_no_other_host():
+    """[DRL-11] And comes back by itself."""
+    with Lan() as lan:
+        lan.start()
+        lan.knock(0, four(1), four(2))
+        ip("-n", lan.middle, "link", "set", "p2", "down")
+        not_taken(lan)
+        said(lan, "net_af_packet2 of e2 has taken no frames since ")
+        ip("-n", lan.middle, "link", "set", "p2", "up")
+        lan.knock(2, four(0))
+        said(lan, "net_af_packet2 of e2 takes frames again")
+        status, report = lan.stop()
+        assert status == 1, lan.output()
+        assert report["lost_packets"] == 0, lan.output()
+        assert report["attached"][2]["tx_not_taken"] > MANY / 2, report
+        for port in report["attached"][:2]:
+            assert port["tx_not_taken"] == 0, port
+        assert "net_af_packet2: %d frames were not taken by it" \
+            % report["attached"][2]["tx_not_taken"] in lan.output()
+
+
+@case
+def a_virtual_machine_that_is_not_there_stops_no_other_host():
+    """[DRL-11, PHY-8] A vhost socket that no guest has opened."""
+    with Lan(hosts=2) as lan:
+        lan.start(CONFIG.replace("net_af_packet2", "net_vhost0"),
+                  "--vdev=net_vhost0,iface=" + lan.box.path("guest"))
+        lan.knock(0, four(1))
+        not_taken(lan)
+        said(lan, "net_vhost0 of e2 has taken no frames since ")
+        assert "it has no link; those for it" in lan.output(), lan.output()
+        status, report = lan.stop()
+        assert status == 1, lan.output()
+        assert report["lost_packets"] == 0, lan.output()
+        assert report["attached"][2]["tx_not_taken"] > MANY / 2, report
 
 
 FIXED = CONFIG.replace('"e2"]; }', '"e2"]; stations = '
