@@ -112,6 +112,19 @@ uint64_t client_dev_deadline(void *ctx);
 /** The endpoint's lcore; see struct rl_client. */
 void client_dev_event(void *ctx, const struct rl_ep_event *ev);
 
+/**
+ * Any thread that can stand a torn number. Frames that its port did not take,
+ * or does not now.
+ */
+static inline uint64_t
+client_dev_not_taken(const struct client_dev *c)
+{
+	const bool waits = atomic_load_explicit(&c->waits_ns,
+						memory_order_relaxed) != 0;
+
+	return c->c.tx_not_taken + (waits ? c->tx_count : 0);
+}
+
 /** Control thread, after the lcores. Frees frames in hand. */
 void client_dev_close(struct client_dev *c);
 

@@ -179,9 +179,9 @@ static void
 add_ports(const struct app *app, struct totals *t)
 {
 	for (uint32_t i = 0; i < app->attach.ndev; i++)
-		t->unwritten += app->attach.dev[i].stats.tx_errors +
-				app->attach.dev[i].client.c.tx_not_taken +
-				app->attach.dev[i].client.tx_count;
+		t->unwritten +=
+			app->attach.dev[i].stats.tx_errors +
+			client_dev_not_taken(&app->attach.dev[i].client);
 	for (uint32_t i = 0; i < app->attach.nflows; i++) {
 		const struct proof *l = app->attach.flow[i];
 		uint64_t there, reported;

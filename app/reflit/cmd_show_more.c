@@ -367,7 +367,8 @@ cmd_show_traffic(struct app *app, const char *const arg[])
 		       c->rx_oversize, c->rx_cut,
 		       d->stats.missed + d->stats.rx_errors + d->stats.no_mbuf,
 		       c->tx_frames,
-		       d->stats.tx_errors + c->tx_too_long + c->tx_not_taken,
+		       d->stats.tx_errors + c->tx_too_long +
+			       client_dev_not_taken(&d->client),
 		       atomic_load(&d->client.finished) ? ", all sent" : "");
 	}
 	return 0;

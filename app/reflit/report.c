@@ -128,7 +128,7 @@ ports_json(const struct app *app)
 		set(o, "rx_no_mbuf", d->stats.no_mbuf);
 		set(o, "tx_frames", c->tx_frames);
 		set(o, "tx_too_long", c->tx_too_long);
-		set(o, "tx_not_taken", c->tx_not_taken + d->client.tx_count);
+		set(o, "tx_not_taken", client_dev_not_taken(&d->client));
 		set(o, "tx_errors", d->stats.tx_errors);
 		set(o, "tx_no_mbuf", c->tx_no_mbuf);
 		if (d->l2 != NULL)
@@ -330,7 +330,7 @@ print_port(const struct attach_dev *d)
 		{ c->rx_completed, "came with a partial checksum, which was "
 				   "completed" },
 		{ c->tx_too_long, "arrived that are too long for it to write" },
-		{ c->tx_not_taken + d->client.tx_count,
+		{ client_dev_not_taken(&d->client),
 		  atomic_load(&d->client.down)
 			  ? "were not taken by it: it had no link"
 			  : "were not taken by it: nobody read them" },

@@ -90,7 +90,7 @@ client_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 		ret = rl_ep_send(ep, now_ns, &msg, data, NULL);
 		if (ret == 0)
 			atomic_fetch_add(&c->sent, 1);
-		else if (ret != -EAGAIN && ret != -EBUSY)
+		else if (ret != -EAGAIN && ret != -EBUSY && ret != -ENOBUFS)
 			atomic_fetch_add(&c->refused, 1);
 		work += ret == 0;
 	}
