@@ -238,17 +238,17 @@ static void
 wait_find_record(struct rl_core *core, const struct rl_flit *pkt,
 		 uint64_t now_ns)
 {
-	struct rl_wait_flow *f;
+	struct rl_wait_flow *oldest;
 	bool more;
 
 	if (rl_likely(!rl_wait_is_full(core->wait)) ||
 	    rl_wait_find(core->wait, pkt) != NULL)
 		return;
-	f = rl_wait_oldest(core->wait);
-	for (more = f != NULL; more;) {
+	oldest = rl_wait_oldest(core->wait);
+	for (more = oldest != NULL; more;) {
 		CORE_COUNT(core, evicted_packets);
-		more = wait_give_up(core, f, wait_no_room(core, now_ns),
-				    now_ns);
+		more = wait_give_up(core, oldest,
+				    wait_no_room(core, now_ns), now_ns);
 	}
 }
 
