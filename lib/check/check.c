@@ -10,7 +10,7 @@
 #include "rl_check_ranks.h"
 
 static int
-run_init(struct check_run *r, const struct rl_check_in *in,
+run_init(struct check_run *r, const struct rl_check_in *in, bool grouped,
 	 struct rl_check_report *rep)
 {
 	const struct rl_topo *t = in->topo;
@@ -21,6 +21,7 @@ run_init(struct check_run *r, const struct rl_check_in *in,
 	r->topo = t;
 	r->rep = rep;
 	r->nchan = t->nlink * 2 * RL_VCS;
+	r->grouped = grouped;
 	r->load = calloc((size_t)t->nlink * 2 + 1, sizeof(*r->load));
 	r->used = calloc((size_t)r->nchan + 1, 1);
 	if (in->parts) {
@@ -109,7 +110,7 @@ run_check(const struct rl_check_in *in, struct rl_check_report *rep,
 	  uint32_t *rank)
 {
 	struct check_run r;
-	int ret = run_init(&r, in, rep);
+	int ret = run_init(&r, in, rank != NULL, rep);
 
 	if (ret == 0)
 		ret = run_follow(&r);
@@ -158,8 +159,11 @@ rl_check_find_ranks(const struct rl_topo *topo, const struct rl_fwd *fwd,
 				       .alts = RL_CHECK_ALL};
 	const int ret = run_check(&in, rep, rank);
 
-	if (ret == 0 || ret == -EHOSTUNREACH)
+	if (ret == 0 || ret == -EHOSTUNREACH) {
+		for (uint32_t c = 0; c < rl_channels(topo); c++)
+			rank[c] = rank[check_first_beside(topo, fwd, c)];
 		rank_levels(topo, fwd, rank);
+	}
 	return ret == -EHOSTUNREACH ? 0 : ret;
 }
 

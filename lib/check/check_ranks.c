@@ -261,6 +261,37 @@ run_proof(struct ranks_run *r, struct rl_proof **proof)
 	return ret;
 }
 
+/*
+ * Where parallel links stand in for each other, what is proven of one must hold
+ * for all: they have the same ranks. And the same VLs, which is so where VLs go
+ * by classes of ports.
+ */
+static int
+run_grouped(const struct rl_check_ranks *in, struct rl_ranks_report *rep)
+{
+	const struct rl_topo *t = in->topo;
+
+	for (uint32_t i = 1; i < t->nlink; i++) {
+		const uint32_t a = t->by_pair[i - 1], b = t->by_pair[i];
+		const uint32_t *dev = t->link[b].dev;
+
+		if (t->link[b].k == 0 || !in->fwd[dev[0]].grouped)
+			continue;
+		for (unsigned int c = 0; c < 2 * RL_VCS; c++) {
+			const unsigned int vl = c % RL_VCS, end = c / RL_VCS;
+			const unsigned int other =
+				end ^ (t->link[a].dev[0] != dev[0]);
+
+			rep->from = rl_channel(a, other, vl);
+			rep->to = rl_channel(b, end, vl);
+			if (in->rank[rep->from] != in->rank[rep->to])
+				return -ELOOP;
+		}
+	}
+	rep->from = rep->to = RANKS_NONE;
+	return 0;
+}
+
 int
 rl_check_ranks(const struct rl_check_ranks *in, struct rl_proof **proof,
 	       struct rl_ranks_report *rep)
@@ -269,6 +300,8 @@ rl_check_ranks(const struct rl_check_ranks *in, struct rl_proof **proof,
 	struct ranks_run r;
 	int ret = run_init(&r, &here, proof != NULL ? *proof : NULL, rep);
 
+	if (ret == 0)
+		ret = run_grouped(in, rep);
 	if (ret == 0)
 		ret = proof != NULL ? run_proof(&r, proof) :
 				      run_all(&r, NULL, NULL);

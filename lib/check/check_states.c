@@ -107,6 +107,19 @@ states_pop(struct states *s, bool any)
 		states_fold(s, s->stack[s->depth - 1].state, i->mark, i->len);
 }
 
+static void
+states_depend(struct states *s, uint32_t from, uint32_t to, uint32_t src)
+{
+	const struct rl_topo *t = s->r->topo;
+	const struct rl_fwd *fwd = s->r->in->fwd;
+
+	if (s->r->grouped) {
+		from = check_first_beside(t, fwd, from);
+		to = check_first_beside(t, fwd, to);
+	}
+	check_deps_add(&s->r->deps, from, to, src, s->dst);
+}
+
 /* Searches from the state on top of the stack. */
 static void
 states_search(struct states *s)
@@ -135,8 +148,7 @@ states_search(struct states *s)
 		if (chan == UINT32_MAX)
 			continue;
 		r->used[chan] = 1;
-		check_deps_add(&r->deps, f->state / RL_SLS, chan, from->src,
-			       s->dst);
+		states_depend(s, f->state / RL_SLS, chan, from->src);
 		state = chan * RL_SLS + at.sl;
 		if (s->info[state].mark == STATE_NEW) {
 			states_push(s, state, &at, from->src);

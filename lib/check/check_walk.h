@@ -33,6 +33,7 @@ struct check_run {
 	uint32_t *load;	 /**< [link * 2 + end] */
 	uint8_t *used;	 /**< [channel] */
 	uint32_t nchan;
+	bool grouped; /**< whether links that stand in for each other are one */
 	bool count; /**< whether hops and loads are being counted */
 	uint32_t *dist;	 /**< [device] links from the source at hand, or NULL */
 	uint32_t *queue; /**< [device] */
@@ -106,6 +107,25 @@ check_move(const struct check_run *r, const struct rl_fwd *f,
 	at->in_port = p->peer_port;
 	at->vl = vl & (RL_VCS - 1);
 	return check_channel(p->link, p->end, at->vl);
+}
+
+/**
+ * Of all links that stand in for the one of channel @p chan, the first: its
+ * channel the same way. Where tables have no such links: @p chan.
+ */
+static inline uint32_t
+check_first_beside(const struct rl_topo *topo, const struct rl_fwd *fwd,
+		   uint32_t chan)
+{
+	const struct rl_topo_link *l = &topo->link[chan / RL_VCS / 2];
+	const uint32_t tail = l->dev[chan / RL_VCS % 2];
+	uint32_t first;
+
+	if (l->k == 0 || !fwd[tail].grouped)
+		return chan;
+	first = (uint32_t)rl_topo_link_between(topo, l->dev[0], l->dev[1], 0);
+	return check_channel(first, topo->link[first].dev[1] == tail,
+			     chan % RL_VCS);
 }
 
 /** Follows all pairs by the first next hops that work. */

@@ -101,7 +101,8 @@ void rl_proof_free(struct rl_proof *proof);
  * none of their own, and for imports. What it finds is proven by
  * rl_check_ranks(), not believed.
  *
- * @param rank  [rl_channels(topo)], filled; channels not in use get 0
+ * @param rank  [rl_channels(topo)], filled; channels not in use get 0, and links
+ *   that stand in for each other (rl_fwd.h) the same
  * @param rep   what rl_check() with RL_CHECK_ALL says
  * @return 0; -ELOOP: there is a cycle (in @p rep); -ENOMEM
  */

@@ -190,6 +190,26 @@ build_endpoint(struct rl_fabric *f, uint32_t dev, const struct rl_fwd *fwd,
 	return 0;
 }
 
+/* For each port the next one to the same neighbour. @return NULL: no memory */
+static uint16_t *
+build_beside(const struct rl_topo *t, uint32_t dev,
+	     const struct rl_fabric_host *host)
+{
+	const struct rl_topo_dev *td = &t->dev[dev];
+	uint16_t *beside = host->alloc(host->ctx,
+				       td->nports * sizeof(*beside));
+
+	for (uint16_t i = 0; beside != NULL && i < td->nports; i++) {
+		const struct rl_topo_port *p = &td->port[i];
+		const unsigned int n = rl_topo_parallel(t, p->link);
+		const int64_t next = rl_topo_link_between(
+			t, dev, p->peer_dev, (t->link[p->link].k + 1u) % n);
+
+		beside[i] = t->link[next].port[t->link[next].dev[1] == dev];
+	}
+	return beside;
+}
+
 static int
 build_device(struct rl_fabric *f, uint32_t dev, uint32_t *uid,
 	     const struct rl_fwd *fwd, const struct rl_fabric_host *host,
@@ -224,7 +244,9 @@ build_device(struct rl_fabric *f, uint32_t dev, uint32_t *uid,
 	mem = host->alloc(host->ctx, rl_core_memsize(cp.cfg, cp.nports));
 	d->port_params = host->alloc(host->ctx, n * sizeof(*d->port_params));
 	d->core.near = host->alloc(host->ctx, n * sizeof(*d->core.near));
-	if (d->core.near == NULL || d->port == NULL || d->port_params == NULL ||
+	cp.beside = build_beside(f->topo, dev, host);
+	if (cp.beside == NULL || d->core.near == NULL || d->port == NULL ||
+	    d->port_params == NULL ||
 	    shared == NULL || shared_ptr == NULL || pipes == NULL || mem == NULL)
 		return -ENOMEM;
 	d->core.rx = pipes;

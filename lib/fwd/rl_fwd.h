@@ -17,6 +17,7 @@
  * A table is immutable once published; a new one replaces it whole.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -55,6 +56,10 @@ struct rl_fwd {
 	/** service levels: level q has the SLs from q * RL_SLS / levels on, and
 	    VLs of its own; 0, 1: there is but one */
 	uint8_t levels;
+	/** any other link to the same neighbour may stand in for a next hop, on
+	    the same plane, where all that are listed are dead: parallel links
+	    have equal ranks (rl_check_ranks.h) */
+	bool grouped;
 	/** plane of a packet that came in by a link on (VL, SL) */
 	uint8_t plane_of[RL_VCS][RL_SLS];
 	/** plane of a packet that is injected here with an SL */

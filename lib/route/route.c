@@ -127,9 +127,12 @@ route_compute(const struct rl_topo *topo, const struct rl_route_params *params,
 		rl_route_free(b.route);
 		return ret;
 	}
-	for (uint32_t d = 0; d < topo->ndev; d++)
+	for (uint32_t d = 0; d < topo->ndev; d++) {
 		b.route->fwd[d].nvls = (uint8_t)(b.route->vls +
 						 b.route->detour_vls);
+		/* engines rank neighbours, and so parallel links alike */
+		b.route->fwd[d].grouped = b.route->rank != NULL;
+	}
 	route_remember(b.route, params, e);
 	*out = b.route;
 	return 0;

@@ -201,27 +201,82 @@ core_drop(struct rl_core *core, struct rl_flit *pkt, enum rl_drop_reason why,
 	rl_packet_put(core->p.cache, pkt);
 }
 
+/* Whether a hop leads back where a packet came from: only by another plane. */
+static bool
+hop_back(const struct rl_core *core, const struct rl_flit *pkt,
+	 struct rl_fwd_hop hop)
+{
+	return hop.port == pkt->in_port &&
+	       (core->p.endpoint || hop.plane == pkt->plane);
+}
+
+/* The same by any of the links that are parallel to that of the hop. */
+static bool
+hop_back_beside(const struct rl_core *core, const struct rl_flit *pkt,
+		struct rl_fwd_hop hop)
+{
+	const uint16_t first = hop.port;
+	bool back;
+
+	do {
+		back = hop_back(core, pkt, hop);
+		hop.port = core->p.beside[hop.port];
+	} while (!back && hop.port != first);
+	return back;
+}
+
+/* Whether a packet may take a hop, or waits for it. CORE_STRAND: neither. */
+static enum core_verdict
+hop_try(const struct rl_core *core, const struct rl_flit *pkt,
+	struct rl_fwd_hop hop)
+{
+	const enum rl_egress_state state = core->port[hop.port].state;
+
+	if (hop_back(core, pkt, hop) || state == RL_EGRESS_DEAD)
+		return CORE_STRAND;
+	return core_holds(state) ? CORE_HOLD : CORE_GO;
+}
+
 /* Looks at the next hops of an entry, from number @p from on. */
 static enum core_verdict
 core_scan(const struct rl_core *core, const struct rl_fwd_entry *e,
 	  const struct rl_flit *pkt, unsigned int from, struct rl_fwd_hop *hop)
 {
-	for (unsigned int i = from; i < RL_FWD_ALTS; i++) {
-		const uint16_t port = e->hop[i].port;
+	enum core_verdict v = CORE_STRAND;
 
-		if (port == RL_FWD_PORT_NONE)
-			break;
-		/* back where it came from only by another plane */
-		if (port == pkt->in_port &&
-		    (core->p.endpoint || e->hop[i].plane == pkt->plane))
-			continue;
-		if (core->port[port].state == RL_EGRESS_DEAD)
+	for (unsigned int i = from; i < RL_FWD_ALTS && v == CORE_STRAND &&
+				    e->hop[i].port != RL_FWD_PORT_NONE; i++) {
+		*hop = e->hop[i];
+		v = hop_try(core, pkt, *hop);
+	}
+	return v;
+}
+
+/*
+ * The same for the links that are parallel to those of an entry, which has room
+ * for a few of them only [DRL-2].
+ */
+static enum core_verdict
+core_scan_beside(const struct rl_core *core, const struct rl_fwd_entry *e,
+		 const struct rl_flit *pkt, struct rl_fwd_hop *hop)
+{
+	const uint16_t *const beside = core->p.beside;
+	enum core_verdict v = CORE_STRAND;
+
+	for (unsigned int i = 0; i < RL_FWD_ALTS && v == CORE_STRAND &&
+				 e->hop[i].port != RL_FWD_PORT_NONE; i++) {
+		const uint16_t first = e->hop[i].port;
+
+		if (hop_back_beside(core, pkt, e->hop[i]))
 			continue;
 		*hop = e->hop[i];
-		return core_holds(core->port[port].state) ? CORE_HOLD
-							  : CORE_GO;
+		for (uint16_t p = beside[first];
+		     p != first && v == CORE_STRAND; p = beside[p]) {
+			hop->port = p;
+			v = hop_try(core, pkt, *hop);
+		}
 	}
-	return CORE_STRAND;
+	return v;
 }
 
 /*
@@ -250,6 +305,9 @@ core_lookup(const struct rl_core *core, const struct rl_flit *pkt,
 	}
 	if (v != CORE_GO)
 		v = core_scan(core, &e, pkt, 0, hop);
+	if (rl_unlikely(v == CORE_STRAND && core->fwd->grouped &&
+			core->p.beside != NULL))
+		v = core_scan_beside(core, &e, pkt, hop);
 	*rerouted = v == CORE_GO && hop->port != e.hop[0].port;
 	return v;
 }

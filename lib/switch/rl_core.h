@@ -112,6 +112,9 @@ struct rl_core_params {
 	rl_drop_fn drop;
 	void *drop_ctx;
 	uint16_t nports;
+	/** [nports] the next port to the same neighbour, all of them in a ring;
+	    NULL: no links are parallel */
+	const uint16_t *beside;
 	bool endpoint;	/**< has a local port, for destination ep_id */
 	uint16_t ep_id;
 };

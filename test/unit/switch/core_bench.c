@@ -11,6 +11,8 @@ cb_cfg(struct core_bench *c)
 	c->cfg.watchdog_ns = 10 * RL_NS_PER_MS;
 	c->cfg.no_path_ns = 5 * RL_NS_PER_MS;
 	c->fwd.nplanes = 1;
+	for (uint16_t i = 0; i < CB_PORTS; i++)
+		c->beside[i] = i;
 	for (unsigned int p = 0; p < CB_PLANES; p++)
 		for (unsigned int d = 0; d < CB_DSTS; d++)
 			cb_route(c, p, (uint16_t)d, NULL, 0);
@@ -54,6 +56,9 @@ cb_open(struct core_bench *c, int ep)
 		.ep_id = (uint16_t)(ep >= 0 ? ep : 0),
 	};
 
+	for (unsigned int i = 0; i < CB_PORTS; i++)
+		if (c->beside[i] != i)
+			p.beside = c->beside;
 	bench_pool_open(&c->pool, 4096);
 	c->fwd.ndst = CB_DSTS;
 	c->fwd.nports = CB_PORTS;

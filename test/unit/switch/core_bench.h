@@ -35,6 +35,7 @@ struct core_bench {
 	bool full[CB_PORTS];	      /* the port takes nothing off its queue */
 	struct bench_dropped drop[CB_DROPS];
 	unsigned int ndrops;
+	uint16_t beside[CB_PORTS]; /* rings of parallel links; 0, 0: none */
 	uint32_t next_tag[CB_DSTS];
 	bool by_queue;	      /* the last packet was given in so */
 };

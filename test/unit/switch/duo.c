@@ -36,6 +36,7 @@ dev_routes(struct duo *d, struct duo_dev *dev, uint16_t nports, bool ep)
 	f->nports = nports;
 	f->nplanes = DUO_FLOWS;
 	f->nvls = RL_VCS;
+	f->grouped = true;
 	dev->entry = calloc(DUO_FLOWS * f->ndst, sizeof(*dev->entry));
 	dev->sl2vl = calloc(DUO_FLOWS * (nports + 1u) * nports, RL_SLS);
 	rl_fwd_entries(f, dev->entry);
@@ -67,6 +68,7 @@ dev_open(struct duo *d, struct duo_dev *dev, bool ep)
 		.cfg = &d->cfg, .fwd = &dev->fwd, .cache = &d->pool.cache,
 		.shared = dev->shared, .drop = duo_drop, .drop_ctx = dev,
 		.nports = nports, .endpoint = ep, .ep_id = DUO_EP,
+		.beside = dev->beside,
 	};
 
 	dev->first = ep ? 0 : 1;
@@ -82,6 +84,8 @@ dev_open(struct duo *d, struct duo_dev *dev, bool ep)
 		bench_end_open(&dev->end[i], &ep_params);
 		dev->end[i].no_core = true; /* here is a real one */
 		dev->shared[dev->first + i] = dev->end[i].shared;
+		dev->beside[dev->first + i] =
+			(uint16_t)(dev->first + (i + 1) % d->links);
 	}
 	if (!ep) {
 		dev->shared[0] = aligned_alloc(64, sizeof(*dev->shared[0]));

@@ -15,7 +15,7 @@
 #include "bench.h"
 #include "rl_core.h"
 
-#define DUO_LINKS 3
+#define DUO_LINKS 8
 #define DUO_FLOWS 4 /* by class of SL: flow n starts at link n % links */
 #define DUO_EP 2    /* number of the endpoint */
 
@@ -28,6 +28,7 @@ struct duo_dev {
 	uint16_t first; /* core's port of link 0 */
 	struct bench_end end[DUO_LINKS];
 	struct rl_port_shared *shared[DUO_LINKS + 1];
+	uint16_t beside[DUO_LINKS + 1]; /* all links are parallel */
 	uint64_t drops[RL_DROP_REASON_COUNT];
 };
 
