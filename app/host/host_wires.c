@@ -105,56 +105,35 @@ phy_of(struct host *h, uint32_t i)
 	return &h->phy[2 * h->p.cfg->wire[i / 2].index + i % 2];
 }
 
-/* All anew: at the start, and where news were missed. */
+/* Asks for the carriers of wires at kernel interfaces, from the first call on. */
 static void
-ask_all(struct host *h)
+watch_carriers(struct host *h)
 {
-	for (uint32_t i = 0; i < 2 * h->p.cfg->nwire; i++)
-		if (h->wire_dev[i].ifindex != 0)
-			rl_phy_eth_carrier(
-				phy_of(h, i),
-				rl_carrier_now(h->wire_dev[i].ifindex));
-}
+	const uint32_t ends = 2 * h->p.cfg->nwire;
+	struct rl_carrier_wire *w = calloc(ends, sizeof(*w));
+	unsigned int n = 0;
 
-/* Listens where a wire needs it, from its first call on. */
-static bool
-listens(struct host *h)
-{
-	bool needed = false;
-
-	if (h->carrier_on)
-		return true;
-	for (uint32_t i = 0; i < 2 * h->p.cfg->nwire; i++)
-		needed |= h->wire_dev[i].ifindex != 0;
-	if (!needed || rl_carrier_open(&h->carrier) != 0)
-		return false;
 	h->carrier_on = true;
-	ask_all(h);
-	return true;
+	for (uint32_t i = 0; w != NULL && i < ends; i++)
+		if (h->wire_dev[i].ifindex != 0)
+			w[n++] = (struct rl_carrier_wire){
+				.ifindex = h->wire_dev[i].ifindex,
+				.phy = phy_of(h, i),
+			};
+	if (n != 0 && rl_carrier_start(&h->carrier, w, n) != 0)
+		fprintf(stderr, "reflit: nobody asks the kernel for carriers: "
+				"a pulled cable is found by silence\n");
+	free(w);
 }
 
 void
 host_wires_carriers(struct host *h)
 {
-	enum rl_carrier_news news;
-	unsigned int ifindex;
-	bool up;
-
 	if (h->p.cfg->nwire == 0)
 		return;
 	host_steer_renew(h);
-	if (!listens(h))
-		return;
-	while ((news = rl_carrier_next(&h->carrier, &ifindex, &up)) !=
-	       RL_CARRIER_NONE) {
-		if (news == RL_CARRIER_MISSED) {
-			ask_all(h);
-			continue;
-		}
-		for (uint32_t i = 0; i < 2 * h->p.cfg->nwire; i++)
-			if (h->wire_dev[i].ifindex == ifindex)
-				rl_phy_eth_carrier(phy_of(h, i), up);
-	}
+	if (!h->carrier_on)
+		watch_carriers(h);
 }
 
 void
@@ -173,8 +152,7 @@ host_wires_close(struct host *h)
 	     i++)
 		rl_wire_dev_close(&h->wire_dev[i]);
 	host_steer_close(h);
-	if (h->carrier_on)
-		rl_carrier_close(&h->carrier);
+	rl_carrier_stop(&h->carrier);
 	h->carrier_on = false;
 	free(h->wire_dev);
 	h->wire_dev = NULL;

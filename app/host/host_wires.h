@@ -27,7 +27,7 @@ size_t host_wires_bytes(const struct host_params *p);
 int host_wires_open(struct host *h, char *err);
 
 /**
- * Tells the wires what the kernel says of their carriers. Call it often; after
+ * Has the kernel asked for the carriers of wires. Call it often; after
  * host_open().
  */
 void host_wires_carriers(struct host *h);

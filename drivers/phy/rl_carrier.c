@@ -3,7 +3,11 @@
 #include <errno.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "rl_carrier.h"
@@ -12,6 +16,12 @@
 #ifndef IFF_LOWER_UP
 #define IFF_LOWER_UP (1u << 16)
 #endif
+
+/* Between two rounds. The more a round takes, the longer, within limits: so
+   that asking takes a fiftieth of a CPU. */
+#define ROUND_NS_MIN (2 * RL_NS_PER_MS)
+#define ROUND_NS_MAX (5 * RL_NS_PER_MS)
+#define ROUND_SHARE 50
 
 /* One message of the kernel's, as large as those of an interface become. */
 union message {
@@ -29,60 +39,6 @@ carries(const struct ifinfomsg *info)
 {
 	return (info->ifi_flags & IFF_UP) != 0 &&
 	       (info->ifi_flags & IFF_LOWER_UP) != 0;
-}
-
-static int
-open_socket(int flags)
-{
-	return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | flags,
-		      NETLINK_ROUTE);
-}
-
-int
-rl_carrier_open(struct rl_carrier *c)
-{
-	const struct sockaddr_nl at = {
-		.nl_family = AF_NETLINK,
-		.nl_groups = RTMGRP_LINK,
-	};
-	int ret;
-
-	c->fd = open_socket(SOCK_NONBLOCK);
-	if (c->fd < 0)
-		return -errno;
-	if (bind(c->fd, (const struct sockaddr *)&at, sizeof(at)) == 0)
-		return 0;
-	ret = -errno;
-	rl_carrier_close(c);
-	return ret;
-}
-
-enum rl_carrier_news
-rl_carrier_next(struct rl_carrier *c, unsigned int *ifindex, bool *up)
-{
-	union message m;
-
-	for (;;) {
-		/* the kernel sends one message a datagram to listeners */
-		const ssize_t n = recv(c->fd, &m, sizeof(m), 0);
-		const struct ifinfomsg *info = NLMSG_DATA(&m.h);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return errno == ENOBUFS ? RL_CARRIER_MISSED
-						: RL_CARRIER_NONE;
-		if (!NLMSG_OK(&m.h, (size_t)n) ||
-		    m.h.nlmsg_len < NLMSG_LENGTH(sizeof(*info)))
-			continue;
-		if (m.h.nlmsg_type != RTM_NEWLINK &&
-		    m.h.nlmsg_type != RTM_DELLINK)
-			continue;
-		*ifindex = (unsigned int)info->ifi_index;
-		*up = m.h.nlmsg_type == RTM_NEWLINK &&
-		      carries(info);
-		return RL_CARRIER_CHANGE;
-	}
 }
 
 /* Asks for one interface. @return the length of the answer; -1: none */
@@ -109,30 +65,102 @@ ask(int fd, unsigned int ifindex, union message *m)
 	return n;
 }
 
-bool
-rl_carrier_now(unsigned int ifindex)
+/* An interface that is gone has no carrier. True where nobody knows. */
+static bool
+has_carrier(int fd, unsigned int ifindex)
 {
-	const int fd = open_socket(0);
 	union message m;
 	const struct ifinfomsg *info = NLMSG_DATA(&m.h);
-	bool up = true; /* where nobody knows better */
-	ssize_t n;
+	const ssize_t n = ask(fd, ifindex, &m);
 
-	if (fd < 0)
-		return up;
-	n = ask(fd, ifindex, &m);
-	if (n >= 0 && NLMSG_OK(&m.h, (size_t)n))
-		up = m.h.nlmsg_type == RTM_NEWLINK &&
-		     m.h.nlmsg_len >= NLMSG_LENGTH(sizeof(*info)) &&
-		     carries(info);
-	close(fd);
-	return up;
+	if (n < 0 || !NLMSG_OK(&m.h, (size_t)n))
+		return true;
+	return m.h.nlmsg_type == RTM_NEWLINK &&
+	       m.h.nlmsg_len >= NLMSG_LENGTH(sizeof(*info)) && carries(info);
+}
+
+static uint64_t
+clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * RL_NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+static void
+ask_all(struct rl_carrier *c)
+{
+	for (unsigned int i = 0; i < c->nwire; i++)
+		rl_phy_eth_carrier(c->wire[i].phy,
+				   has_carrier(c->fd, c->wire[i].ifindex));
+}
+
+static void *
+carrier_main(void *arg)
+{
+	struct rl_carrier *c = arg;
+	struct timespec nap = { 0 };
+	uint64_t from;
+
+	/* relaxed: the join that follows orders all else */
+	while (!atomic_load_explicit(&c->stop, memory_order_relaxed)) {
+		from = clock_ns();
+		ask_all(c);
+		nap.tv_nsec = (long)rl_min_u64(
+			rl_max_u64((clock_ns() - from) * ROUND_SHARE,
+				   ROUND_NS_MIN),
+			ROUND_NS_MAX);
+		nanosleep(&nap, NULL);
+	}
+	return NULL;
+}
+
+/* Signals are the control thread's. */
+static int
+start_thread(struct rl_carrier *c)
+{
+	sigset_t all, before;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	ret = -pthread_create(&c->thread, NULL, carrier_main, c);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return ret;
+}
+
+int
+rl_carrier_start(struct rl_carrier *c, const struct rl_carrier_wire wire[],
+		 unsigned int n)
+{
+	int ret = -ENOMEM;
+
+	memset(c, 0, sizeof(*c));
+	c->wire = calloc(n, sizeof(*wire));
+	if (c->wire == NULL)
+		return ret;
+	memcpy(c->wire, wire, n * sizeof(*wire));
+	c->nwire = n;
+	c->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	ret = c->fd < 0 ? -errno : start_thread(c);
+	if (ret == 0)
+		return 0;
+	if (c->fd >= 0)
+		close(c->fd);
+	free(c->wire);
+	c->wire = NULL;
+	return ret;
 }
 
 void
-rl_carrier_close(struct rl_carrier *c)
+rl_carrier_stop(struct rl_carrier *c)
 {
-	if (c->fd >= 0)
-		close(c->fd);
-	c->fd = -1;
+	if (c->wire == NULL)
+		return;
+	atomic_store_explicit(&c->stop, true, memory_order_relaxed);
+	pthread_join(c->thread, NULL);
+	close(c->fd);
+	free(c->wire);
+	c->wire = NULL;
 }

@@ -5,37 +5,45 @@
 /**
  * @file
  * Whether kernel interfaces have a carrier, as rtnetlink tells it. Neither
- * net_af_packet nor net_af_xdp says that a cable is out or an interface down:
- * their status is what it was at the start.
+ * net_af_packet nor net_af_xdp says that a cable is out or an interface down.
  *
- * All calls are the control thread's.
+ * A thread of its own asks for one interface after the other, every few
+ * milliseconds. To listen is not enough: the kernel announces such changes at
+ * most once a second, so a second cable that is pulled would be known late. And
+ * an answer may take long, because others hold the kernel's lock; no other
+ * thread waits for that.
  */
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
+#include "rl_phy_eth.h"
+
+/** A wire whose carrier only the kernel knows. */
+struct rl_carrier_wire {
+	unsigned int ifindex;
+	struct rl_phy_eth *phy; /**< is told by rl_phy_eth_carrier() */
+};
+
 struct rl_carrier {
-	int fd; /**< -1: closed */
+	struct rl_carrier_wire *wire; /**< NULL: not started */
+	unsigned int nwire;
+	int fd;
+	pthread_t thread;
+	_Atomic bool stop;
 };
-
-enum rl_carrier_news {
-	RL_CARRIER_NONE,   /**< nothing more now */
-	RL_CARRIER_CHANGE, /**< *ifindex may have changed: *up */
-	RL_CARRIER_MISSED, /**< too many at once: ask rl_carrier_now() of all */
-};
-
-/** Listens, in the network namespace of the caller. @return 0 or -errno */
-int rl_carrier_open(struct rl_carrier *c);
-
-/** Never waits. */
-enum rl_carrier_news rl_carrier_next(struct rl_carrier *c,
-				     unsigned int *ifindex, bool *up);
 
 /**
- * Whether an interface is up and its cable leads somewhere. One that is gone
- * has no carrier; true where the kernel cannot be asked.
+ * Control thread. Asks for @p n interfaces, of which there may be several wires
+ * each, in the network namespace of the caller, from now on. The wires must
+ * outlive it.
+ * @return 0 or -errno
  */
-bool rl_carrier_now(unsigned int ifindex);
+int rl_carrier_start(struct rl_carrier *c, const struct rl_carrier_wire wire[],
+		     unsigned int n);
 
-void rl_carrier_close(struct rl_carrier *c);
+/** Control thread. Waits for the thread's last answer; zeroed is fine. */
+void rl_carrier_stop(struct rl_carrier *c);
 
 #endif /* RL_CARRIER_H */

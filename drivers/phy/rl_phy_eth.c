@@ -49,7 +49,9 @@ void
 rl_phy_eth_carrier(struct rl_phy_eth *phy, bool up)
 {
 	/* relaxed: a word that stands for itself */
-	atomic_store_explicit(&phy->dark, !up, memory_order_relaxed);
+	atomic_store_explicit(&phy->carrier,
+			      up ? RL_PHY_ETH_CARRIER : RL_PHY_ETH_DARK,
+			      memory_order_relaxed);
 }
 
 /* Frames waiting in the delay line are mbufs like all others. */
@@ -345,12 +347,16 @@ rx_faulty(struct rl_phy_eth *phy, struct rl_tap *tap, struct rl_phy_frame f[],
 static void
 read_status(struct rl_phy_eth *phy, uint64_t now_ns)
 {
+	const uint32_t carrier =
+		atomic_load_explicit(&phy->carrier, memory_order_relaxed);
 	struct rte_eth_link link;
 
 	phy->status_due_ns = now_ns + STATUS_NS;
-	if (phy->p.rx_ring != NULL)
+	if (carrier != RL_PHY_ETH_UNTOLD)
+		phy->dev_up = true; /* eth_link_up() knows better */
+	else if (phy->p.rx_ring != NULL)
 		return; /* a bare ring is never down */
-	if (rte_eth_link_get_nowait(phy->p.port_id, &link) == 0)
+	else if (rte_eth_link_get_nowait(phy->p.port_id, &link) == 0)
 		phy->dev_up = link.link_status == RTE_ETH_LINK_UP;
 }
 
@@ -380,8 +386,9 @@ eth_link_up(void *ctx)
 {
 	const struct rl_phy_eth *phy = ctx;
 
-	return phy->dev_up &&
-	       atomic_load_explicit(&phy->dark, memory_order_relaxed) == 0 &&
+	return phy->dev_up && atomic_load_explicit(&phy->carrier,
+						   memory_order_relaxed) !=
+				      RL_PHY_ETH_DARK &&
 	       (phy->p.rx_fault == NULL ||
 			       rl_fault_light(phy->p.rx_fault->link));
 }

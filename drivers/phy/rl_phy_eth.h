@@ -50,11 +50,18 @@ struct rl_phy_eth_counters {
 	uint64_t rx_oversize;	  /**< longer than frame_bytes: dropped */
 };
 
+/** What rl_phy_eth_carrier() was told. */
+enum rl_phy_eth_carrier {
+	RL_PHY_ETH_UNTOLD, /**< nothing: the ethdev is asked for its link */
+	RL_PHY_ETH_CARRIER,
+	RL_PHY_ETH_DARK,
+};
+
 /** Belongs to the lcore of its port role; counters may be read by any. */
 struct rl_phy_eth {
 	struct rl_phy_eth_params p;
 	bool dev_up;		  /**< the ethdev's link status, cached */
-	_Atomic uint32_t dark;	  /**< no carrier: rl_phy_eth_carrier() */
+	_Atomic uint32_t carrier; /**< enum rl_phy_eth_carrier */
 	uint64_t status_due_ns;
 	uint32_t data_at; /* of a frame in an mbuf of the pool, from its start */
 	uint16_t npending;
@@ -105,8 +112,9 @@ uint32_t rl_ethdev_frame_bytes(uint16_t port_id);
 int rl_phy_eth_open(struct rl_phy_eth *phy, const struct rl_phy_eth_params *p);
 
 /**
- * Control thread. What somebody else has heard of the wire's carrier, beside
- * what the ethdev says of its link.
+ * Any thread, one at a time. What somebody knows of the wire's carrier. From
+ * then on the ethdev is not asked: drivers of kernel interfaces say that a link
+ * is down where the interface has a carrier, and is not yet operational.
  */
 void rl_phy_eth_carrier(struct rl_phy_eth *phy, bool up);
 
