@@ -77,6 +77,13 @@ local f = {
 	init_flits = ProtoField.uint8("reflit.init.flits",
 		"Most flits of a frame"),
 	keyed = ProtoField.bool("reflit.init.keyed", "Frames end in a tag"),
+	init_end = ProtoField.uint8("reflit.init.end",
+		"End of its link that the sender is"),
+	init_link = ProtoField.uint32("reflit.init.link",
+		"Number of its link, from 1"),
+	init_port = ProtoField.uint16("reflit.init.port",
+		"Port at its device"),
+	init_device = ProtoField.stringz("reflit.init.device", "Its device"),
 	-- a flit: what the link says of it
 	flit = ProtoField.bytes("reflit.flit", "Flit"),
 	lseq = ProtoField.uint16("reflit.flit.seq", "Number on the link"),
@@ -388,6 +395,10 @@ local function add_init(tree, tvb)
 	t:add_le(f.digest, tvb(at + 24, 8))
 	t:add(f.init_flits, tvb(at + 32, 1))
 	t:add(f.keyed, tvb(at + 33, 1))
+	t:add(f.init_end, tvb(at + 34, 1))
+	t:add_le(f.init_link, tvb(at + 36, 4))
+	t:add_le(f.init_port, tvb(at + 40, 2))
+	t:add(f.init_device, tvb(at + 42, 22))
 end
 
 local function add_header(tree, tvb, h)
@@ -469,8 +480,8 @@ local function read_header(raw)
 		flits = raw:byte(2), flags = raw:byte(3), tx_epoch = raw:byte(5),
 		seq = le16(raw, 6), ack = le16(raw, 8) }
 
-	if h.version ~= 2 then
-		return nil, "version " .. h.version .. " is not 2"
+	if h.version ~= 3 then
+		return nil, "version " .. h.version .. " is not 3"
 	elseif types[h.type] == nil then
 		return nil, "unknown type " .. h.type
 	elseif h.flits > FLITS_MAX then

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "refusal.h"
 
 typedef void (*port_fn)(const struct app *app, uint32_t dev, uint16_t port);
 
@@ -75,7 +76,7 @@ show_port(const struct app *app, uint32_t d, uint16_t p)
 		&app->host.phy[2 * tp->link + tp->end];
 	uint64_t c[RL_PORT_COUNTER_COUNT];
 	struct rl_port_info i;
-	char rate[96];
+	char rate[96], why[REFUSAL_TEXT_MAX];
 
 	tally_port(&app->cleared, &app->host, d, p, c);
 	port_head(app, d, p, &i);
@@ -83,6 +84,8 @@ show_port(const struct app *app, uint32_t d, uint16_t p)
 	       rl_egress_state_name(rl_core_egress_state(
 		       app->host.fabric.dev[d].core.core, p)),
 	       rl_detector_name(i.last_detector));
+	if (refusal_now(&app->host, d, p, why)[0] != '\0')
+		printf("  does not train: %s\n", why);
 	printf("  epochs tx %u rx %u  flaps %u  %u flits a frame  round trip "
 	       "%.1f us  replay timer %.1f us\n",
 	       i.tx_epoch, i.rx_epoch, i.flaps, i.flits_per_frame,
@@ -198,6 +201,21 @@ fault_word(const struct app *app, uint32_t link)
 	return app->link[link].hurt ? "hurt" : "";
 }
 
+/* Who is plugged in where another belongs. */
+static void
+show_refused(const struct app *app, uint32_t link)
+{
+	const struct rl_topo_link *l = &app->cfg.topo.link[link];
+	char role[HOST_ROLE_NAME], why[REFUSAL_TEXT_MAX];
+
+	for (int e = 0; e < 2; e++)
+		if (refusal_now(&app->host, l->dev[e], l->port[e], why)[0] !=
+		    '\0')
+			printf("    %s: %s\n",
+			       host_role_name(&app->cfg.topo, l->dev[e],
+					      l->port[e], role), why);
+}
+
 int
 cmd_show_fabric(struct app *app, const char *const arg[])
 {
@@ -227,6 +245,7 @@ cmd_show_fabric(struct app *app, const char *const arg[])
 				       d->core.core, p)));
 		}
 		printf("  %s\n", fault_word(app, i));
+		show_refused(app, i);
 	}
 	return 0;
 }

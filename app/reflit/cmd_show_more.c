@@ -143,7 +143,7 @@ show_events(struct app *app, uint64_t n)
 	const struct watch *w = &app->watch;
 	const uint64_t kept = rl_min_u64(w->nevents, WATCH_EVENTS);
 	struct host_lost lost;
-	char line[256];
+	char line[WATCH_LINE_MAX];
 
 	n = rl_min_u64(n, kept);
 	for (uint64_t i = w->nevents - n; i < w->nevents; i++)
@@ -165,7 +165,7 @@ cmd_show_events_of(struct app *app, const char *const arg[])
 	const struct watch *w = &app->watch;
 	const int64_t link = rl_topo_find_link(t, arg[0], NULL);
 	const uint64_t kept = rl_min_u64(w->nevents, WATCH_EVENTS);
-	char line[256];
+	char line[WATCH_LINE_MAX];
 
 	if (link < 0)
 		return app_error(app, "there is no link %s; see show fabric",

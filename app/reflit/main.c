@@ -19,6 +19,7 @@
 #include "command.h"
 #include "host_vdev.h"
 #include "prompt.h"
+#include "refusal.h"
 #include "report.h"
 #include "report_file.h"
 #include "rl_hush.h"
@@ -231,6 +232,8 @@ verdict(const struct app *app)
 	    app->leaked_flits != 0 ||
 	    app->unsaid.events + app->unsaid.notices != 0)
 		return EXIT_BROKEN;
+	if (refusal_miscabled(&app->host))
+		return EXIT_BROKEN; /* the reasons were said */
 	return app->failed_commands != 0 ? EXIT_UNUSABLE : EXIT_KEPT;
 }
 

@@ -382,7 +382,7 @@ put_events(FILE *f, const struct app *app)
 {
 	const struct watch *w = &app->watch;
 	const uint64_t kept = rl_min_u64(w->nevents, WATCH_EVENTS);
-	char line[256];
+	char line[WATCH_LINE_MAX];
 
 	fprintf(f, "events-before %" PRIu64 "\n", w->nevents - kept);
 	for (uint64_t i = w->nevents - kept; i < w->nevents; i++) {

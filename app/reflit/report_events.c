@@ -52,7 +52,7 @@ event_json(const struct app *app, const struct host_rec *rec)
 {
 	const struct rl_topo *t = &app->cfg.topo;
 	json_t *o = json_object();
-	char line[256];
+	char line[WATCH_LINE_MAX];
 
 	set(o, "at_ns", rec->t_ns > app->start_ns ? rec->t_ns - app->start_ns
 						  : 0);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "refusal.h"
 #include "report.h"
 
 static void
@@ -53,6 +54,16 @@ auth_errors(const struct app *app, uint32_t i)
 		[RL_PC_rx_auth_error];
 }
 
+/* Why the port of a wire's end does not train: empty where it does. */
+static const char *
+refused(const struct app *app, uint32_t i, char buf[REFUSAL_TEXT_MAX])
+{
+	const struct rl_topo_link *l =
+		&app->cfg.topo.link[app->cfg.wire[i / 2].index];
+
+	return refusal_now(&app->host, l->dev[i % 2], l->port[i % 2], buf);
+}
+
 void
 report_wires(json_t *report, const struct app *app)
 {
@@ -63,7 +74,7 @@ report_wires(json_t *report, const struct app *app)
 		const struct rl_wire_dev *d = end_of(app, i);
 		const uint32_t link = app->cfg.wire[i / 2].index;
 		const struct rl_phy_eth_counters *c;
-		char name[2 * RL_NAME_MAX + 8];
+		char name[2 * RL_NAME_MAX + 8], why[REFUSAL_TEXT_MAX];
 		json_t *o;
 
 		if (d == NULL)
@@ -93,6 +104,8 @@ report_wires(json_t *report, const struct app *app)
 					       (int)(i % 2)));
 		json_object_set_new(o, "keyed", json_boolean(app->keyed));
 		set(o, "rx_auth_errors", auth_errors(app, i));
+		if (refused(app, i, why)[0] != '\0')
+			json_object_set_new(o, "refused", json_string(why));
 		json_array_append_new(a, o);
 	}
 	json_object_set_new(report, "wires", a);
@@ -119,6 +132,7 @@ report_print_wires(const struct app *app)
 {
 	for (uint32_t i = 0; i < 2 * app->cfg.nwire; i++) {
 		const struct rl_wire_dev *d = end_of(app, i);
+		char why[REFUSAL_TEXT_MAX];
 		uint64_t gone;
 
 		if (d == NULL)
@@ -129,6 +143,8 @@ report_print_wires(const struct app *app)
 			       " frames; the link sent their flits again\n",
 			       d->dev.name, gone);
 		print_steer(app, i);
+		if (refused(app, i, why)[0] != '\0')
+			printf("%s: did not train: %s\n", d->dev.name, why);
 		if (auth_errors(app, i) != 0)
 			printf("%s: %" PRIu64 " frames were not of who has the "
 			       "key, or were changed on the way; none was "

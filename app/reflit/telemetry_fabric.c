@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "refusal.h"
 #include "telemetry_mirror.h"
 
 #define PAGE_DEVICES 200
@@ -240,7 +241,7 @@ add_port(const struct app *app, uint32_t dev, uint16_t p,
 	const struct rl_topo *t = &app->cfg.topo;
 	const struct rl_port *port = app->host.fabric.dev[dev].port[p].port;
 	const uint64_t *c = rl_port_counters(port);
-	char link[2 * RL_NAME_MAX + 8];
+	char link[2 * RL_NAME_MAX + 8], why[REFUSAL_TEXT_MAX];
 	struct rl_port_info i;
 
 	rl_port_info(port, &i);
@@ -249,6 +250,8 @@ add_port(const struct app *app, uint32_t dev, uint16_t p,
 		rl_topo_link_name(t, t->dev[dev].port[p].link, link,
 				  sizeof(link)));
 	rte_tel_data_add_dict_string(d, "state", rl_link_state_name(i.state));
+	rte_tel_data_add_dict_string(d, "reason",
+		refusal_now(&app->host, dev, p, why));
 	rte_tel_data_add_dict_string(d, "egress",
 		rl_egress_state_name(rl_core_egress_state(
 			app->host.fabric.dev[dev].core.core, p)));

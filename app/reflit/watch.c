@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "refusal.h"
 #include "watch.h"
 
 int
@@ -99,7 +100,7 @@ take_port_event(struct watch *w, const struct host_rec *rec)
 	const struct rl_port_event *ev = &rec->port_ev;
 	const uint32_t link = port_link(w, rec->dev, rec->port);
 	struct failover *f;
-	char line[256];
+	char line[WATCH_LINE_MAX];
 
 	switch (ev->type) {
 	case RL_PEV_DEAD:
@@ -145,7 +146,7 @@ take_port_event(struct watch *w, const struct host_rec *rec)
 static void
 say(const struct watch *w, const struct host_rec *rec)
 {
-	char line[256];
+	char line[WATCH_LINE_MAX];
 
 	if (w->verbose <= WATCH_QUIET ||
 	    (w->verbose == WATCH_LINKS && rec->kind != HOST_REC_PORT &&
@@ -184,42 +185,12 @@ watch_pump(struct watch *w)
 		host_orders_probe(w->host);
 }
 
-/* Why a link does not train with whoever speaks at its other end. */
-static const char *
-refusal_text(const struct watch *w, const struct rl_port_event *ev, char *buf,
-	     size_t len)
-{
-	char parts[96];
-
-	switch (ev->refusal) {
-	case RL_REFUSED_FABRIC:
-		snprintf(buf, len, "the other end has another %s",
-			 rl_config_digest_diff(
-				 rl_config_digest(w->host->p.cfg),
-				 ev->peer_digest, parts, sizeof(parts)));
-		break;
-	case RL_REFUSED_KEY:
-		snprintf(buf, len, "the other end has another key "
-				   "(link.key_file)");
-		break;
-	case RL_REFUSED_NO_KEY:
-		snprintf(buf, len, "the other end has no key, and this one has "
-				   "(link.key_file)");
-		break;
-	case RL_REFUSED_OUR_KEY:
-		snprintf(buf, len, "the other end has a key, and this one has "
-				   "none (link.key_file)");
-		break;
-	}
-	return buf;
-}
-
 static int
 port_event_text(const struct watch *w, const struct host_rec *rec, char *buf,
 		size_t len)
 {
 	const struct rl_port_event *ev = &rec->port_ev;
-	char link[2 * RL_NAME_MAX + 8], why[160];
+	char link[2 * RL_NAME_MAX + 8], why[REFUSAL_TEXT_MAX];
 
 	rl_topo_link_name(w->host->fabric.topo,
 			  port_link(w, rec->dev, rec->port), link,
@@ -246,8 +217,12 @@ port_event_text(const struct watch *w, const struct host_rec *rec, char *buf,
 	case RL_PEV_EMPTY:
 		return snprintf(buf, len, "%s has run empty", link);
 	case RL_PEV_REFUSED:
-		return snprintf(buf, len, "%s does not train: %s", link,
-				refusal_text(w, ev, why, sizeof(why)));
+		refusal_text(w->host, rec->dev, rec->port, &ev->refused, why);
+		/* who is here says more than that the link does not train */
+		return strncmp(why, "here is", 7) == 0
+			       ? snprintf(buf, len, "%s", why)
+			       : snprintf(buf, len, "%s does not train: %s",
+					  link, why);
 	}
 	return 0;
 }
@@ -334,11 +309,17 @@ watch_event_text(const struct watch *w, const struct host_rec *rec, char *buf,
 {
 	const struct host_rec_packet *p = &rec->packet;
 	const uint64_t t = rec->t_ns - HOST_CLOCK_START_NS;
+	char role[HOST_ROLE_NAME];
 	int at = snprintf(buf, len, "%5" PRIu64 ".%06" PRIu64 " ms ",
 			  (uint64_t)(t / RL_NS_PER_MS),
 			  (uint64_t)(t % RL_NS_PER_MS));
 
-	if (rec->kind == HOST_REC_PORT || rec->kind == HOST_REC_CORE)
+	if (rec->kind == HOST_REC_PORT &&
+	    rec->port_ev.type == RL_PEV_REFUSED)
+		at += snprintf(buf + at, len - (size_t)at, "%s: ",
+			       host_role_name(w->host->fabric.topo, rec->dev,
+					      rec->port, role));
+	else if (rec->kind == HOST_REC_PORT || rec->kind == HOST_REC_CORE)
 		at += snprintf(buf + at, len - (size_t)at, "%s: ",
 			       w->host->fabric.topo->dev[rec->dev].name);
 	buf += at;

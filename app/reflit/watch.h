@@ -16,6 +16,8 @@
 #include "host.h"
 
 #define WATCH_EVENTS 4096 /* power of two */
+/** Room for the text of an event. */
+#define WATCH_LINE_MAX 384
 
 /** One death of a port and what followed. Times are absolute; 0: not yet. */
 struct failover {

@@ -75,6 +75,20 @@ port_mac(uint8_t mac[12], uint32_t peer_uid, uint32_t uid)
 	}
 }
 
+/* What a port tells the other end of its cable [LINK-8]. */
+static struct rl_frame_place
+port_place(const struct rl_topo_dev *dev, uint16_t port)
+{
+	struct rl_frame_place p = {
+		.link = dev->port[port].link + 1,
+		.port = port,
+		.end = dev->port[port].end,
+	};
+
+	memcpy(p.dev, dev->name, strnlen(dev->name, RL_FRAME_NAME_BYTES));
+	return p;
+}
+
 /* What drops and reports of a device are told with. */
 static void *
 drop_ctx(const struct rl_fabric_host *host, uint32_t dev)
@@ -108,6 +122,7 @@ build_port(struct rl_fabric *f, uint32_t dev, uint16_t i, uint32_t uid,
 	void *mem = host->alloc(host->ctx, rl_port_memsize(pp.cfg));
 	int ret;
 
+	pp.place = port_place(td, i);
 	rp->sink = &host->sink;
 	rp->dev = dev;
 	rp->index = i;

@@ -334,6 +334,20 @@ rl_frame_init_put(uint8_t *frame, const struct rl_frame_init *init)
 	rl_put64(at + 24, init->digest);
 	at[32] = init->flits;
 	at[33] = init->keyed;
+	at[34] = init->place.end;
+	rl_put32(at + 36, init->place.link);
+	rl_put16(at + 40, init->place.port);
+	memcpy(at + 42, init->place.dev, RL_FRAME_NAME_BYTES);
+}
+
+/* A name goes into lines that people read. */
+static char
+name_char(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+			       (c >= 'a' && c <= 'z') || c == '.' || c == '_'
+		       ? c
+		       : '?';
 }
 
 void
@@ -347,6 +361,13 @@ rl_frame_init_get(const uint8_t *frame, struct rl_frame_init *init)
 	init->digest = rl_get64(at + 24);
 	init->flits = at[32];
 	init->keyed = at[33] & 1;
+	init->place = (struct rl_frame_place){
+		.link = rl_get32(at + 36),
+		.port = rl_get16(at + 40),
+		.end = at[34] & 1,
+	};
+	for (unsigned int i = 0; i < RL_FRAME_NAME_BYTES && at[42 + i] != 0; i++)
+		init->place.dev[i] = name_char((char)at[42 + i]);
 }
 
 /* One by one, as they are read again: in blocks, they would wait for that. */
@@ -358,6 +379,22 @@ load_words(uint64_t w[], const uint8_t *frame, uint32_t from, uint32_t to)
 #pragma GCC unroll 8
 	for (uint32_t i = from; i < to; i++)
 		w[i] = word[i];
+}
+
+uint8_t
+rl_frame_init_version(const uint8_t *frame, uint32_t len)
+{
+	uint64_t w[WORDS_LONG];
+
+	if (len < RL_FRAME_HEADER_LONG)
+		return 0;
+	load_words(w, frame, 0, WORDS_LONG);
+	if ((w[1] >> 32 & 0xffff) != ETHERTYPE_LE ||
+	    (w[1] >> 48 & 0xf) != RL_FRAME_INIT || w[1] >> 56 != 0 ||
+	    (uint32_t)(w[CHECK_WORD] >> CHECK_SHIFT) !=
+		    check_sw(w, WORDS_LONG))
+		return 0;
+	return w[1] >> 52 & 0xf;
 }
 
 /* Without flits: how long the frame must be besides. */

@@ -16,7 +16,7 @@
  * | 0-5   | destination MAC (the link's own, locally administered)        |
  * | 6-11  | source MAC                                                    |
  * | 12-13 | EtherType 0x88B5 (local experimental), big-endian             |
- * | 14    | bits 0-3 type, bits 4-7 version (2)                           |
+ * | 14    | bits 0-3 type, bits 4-7 version (3)                           |
  * | 15    | flits in this frame, 0-32                                     |
  * | 16    | flags (RL_FRF_*)                                              |
  * | 17    | stamp, bits 48-55                                             |
@@ -44,7 +44,11 @@
  * | 88-95   | digest of its fabric's configuration; 0: not told           |
  * | 96      | most flits that its frames may carry, 1-32                  |
  * | 97      | 1: the sender's frames end in a tag (rl_link_auth.h)        |
- * | 98-127  | spare (0)                                                   |
+ * | 98      | end of its link that the sender is, 0 or 1                  |
+ * | 99      | spare (0)                                                   |
+ * | 100-103 | number of its link, from 1; 0: not told                     |
+ * | 104-105 | number of the port at its device                            |
+ * | 106-127 | name of its device, as much as fits, then 0                 |
  *
  * Sideband of a flit: bits 0-2 VC, 3 SOP, 4 EOP, 5 looped, 6 reflected,
  * 7-8 mark, 9-15 hops.
@@ -53,7 +57,7 @@
 #include "rl_flit.h"
 
 #define RL_FRAME_ETHERTYPE 0x88B5
-#define RL_FRAME_VERSION 2
+#define RL_FRAME_VERSION 3
 #define RL_FRAME_LINK_OFF 14
 #define RL_FRAME_CHECK_OFF 50
 #define RL_FRAME_SIDEBAND_OFF 54
@@ -99,6 +103,17 @@ struct rl_frame_hdr {
 	uint32_t stamp_echo;
 };
 
+/** Bytes of a device's name in an INIT frame. */
+#define RL_FRAME_NAME_BYTES 22
+
+/** Where a port is: what is plugged in at the other end of its cable. */
+struct rl_frame_place {
+	uint32_t link; /**< from 1; 0: not told */
+	uint16_t port; /**< at its device */
+	uint8_t end;   /**< of the link, 0 or 1 */
+	char dev[RL_FRAME_NAME_BYTES + 1];
+};
+
 /** What an INIT frame says besides. */
 struct rl_frame_init {
 	uint64_t nonce;
@@ -107,6 +122,7 @@ struct rl_frame_init {
 	uint64_t digest;
 	uint8_t flits;
 	bool keyed;
+	struct rl_frame_place place;
 };
 
 /** Why a frame was not taken, in the order of the checks. */
@@ -303,5 +319,12 @@ uint32_t rl_frame_open_like(const uint8_t *frame, uint32_t len,
 
 /** Any thread. The INIT part of a frame that was opened and is one. */
 void rl_frame_init_get(const uint8_t *frame, struct rl_frame_init *init);
+
+/**
+ * Any thread. The version of a frame that rl_frame_open() does not take for
+ * its version alone: an INIT frame in order, as all versions have it.
+ * @return 0: it is none
+ */
+uint8_t rl_frame_init_version(const uint8_t *frame, uint32_t len);
 
 #endif /* RL_FRAME_H */

@@ -98,8 +98,19 @@ rl_port_flush(struct rl_port *port)
 	port_packet_flush(port);
 }
 
+/* An INIT frame of another version, of which no more is known; 0: it is none. */
 static void
-rx_count_error(struct rl_port *port, enum rl_frame_error e)
+rx_version(struct rl_port *port, uint8_t version, uint64_t now_ns)
+{
+	const struct rl_frame_init init = { .digest = version };
+
+	if (version != 0)
+		port_shake_refuse(port, RL_REFUSED_VERSION, &init, now_ns);
+}
+
+static void
+rx_count_error(struct rl_port *port, enum rl_frame_error e,
+	       const uint8_t *frame, uint32_t len, uint64_t now_ns)
 {
 	static const enum rl_port_counter counter[RL_FRAME_ERRORS] = {
 		[RL_FRAME_TRUNCATED] = RL_PC_rx_truncated,
@@ -114,6 +125,8 @@ rx_count_error(struct rl_port *port, enum rl_frame_error e)
 	/* with a key, a stranger's doing is no error of the link's */
 	if (e == RL_FRAME_CHECK_ERR && port->p.auth == NULL)
 		port_detect_errors(port, 0, 1);
+	if (e == RL_FRAME_VERSION_ERR && port->link.state == RL_LINK_INIT)
+		rx_version(port, rl_frame_init_version(frame, len), now_ns);
 }
 
 static bool
@@ -186,10 +199,11 @@ rx_init(struct rl_port *port, uint8_t *frame, uint32_t len,
 
 	rl_frame_init_get(frame, &init);
 	if (port->p.auth != NULL && !port_auth_ok(port, frame, len, h)) {
+		/* the key of another place is another */
 		if (port->link.state == RL_LINK_INIT)
 			port_shake_refuse(port, init.keyed ? RL_REFUSED_KEY
 							   : RL_REFUSED_NO_KEY,
-					  0, now_ns);
+					  &init, now_ns);
 		return;
 	}
 	port_rx_init(port, h, &init, now_ns);
@@ -336,7 +350,7 @@ rl_port_rx_burst(struct rl_port *port, uint8_t *const frame[],
 		/* what came before it is taken before it */
 		port_rx_train(port, &train, now_ns);
 		if (rl_unlikely(e != RL_FRAME_OK)) {
-			rx_count_error(port, e);
+			rx_count_error(port, e, frame[i], len[i], now_ns);
 			continue;
 		}
 		rx_frame(port, &train, frame[i], len[i], &h, now_ns);
@@ -456,6 +470,7 @@ rl_port_info(const struct rl_port *port, struct rl_port_info *info)
 	info->state = port->link.state;
 	info->events_lost = port->events.lost;
 	info->last_detector = port->link.detector;
+	info->refused = port->shake.refused;
 	info->tx_epoch = port->shake.tx_epoch;
 	info->rx_epoch = port->shake.rx_epoch;
 	info->window = port->retry.replay.window;

@@ -96,7 +96,6 @@ struct port_shake {
 	uint8_t rx_epoch; /* the peer's; valid where peer_known */
 	bool peer_known;
 	bool peer_heard; /* a frame of its, as long as data will be */
-	bool refused;	  /* why it does not train was said */
 	bool ask;	  /* the next INIT frame asks for an echo alone */
 	uint32_t flits;	  /* a frame may carry, by both ends' word */
 	struct rl_prng prng;
@@ -104,6 +103,8 @@ struct port_shake {
 	uint64_t peer_nonce;
 	uint64_t peer_incarnation;
 	uint64_t old_incarnation; /* of the peer that was UP last; 0: none */
+	uint64_t refused_ns; /* when this was said: */
+	struct rl_refused refused;
 };
 
 /** Egress queues and the peer's credits (port_queue.c). */
@@ -363,9 +364,9 @@ bool port_shake_echoes(const struct rl_port *port, const struct rl_frame_hdr *h,
 		       const struct rl_frame_init *init);
 /* This end is UP, and hears one who may be a recording: whoever lives echoes. */
 void port_shake_ask(struct rl_port *port);
-/* This end does not train with who speaks; said once a training. */
+bool port_shake_strange(const struct rl_port *p, const struct rl_frame_init *i);
 void port_shake_refuse(struct rl_port *port, enum rl_refusal why,
-		       uint64_t peer_digest, uint64_t now_ns);
+		       const struct rl_frame_init *init, uint64_t now_ns);
 
 /* --- port_auth.c -------------------------------------------------------- */
 

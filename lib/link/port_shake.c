@@ -26,6 +26,10 @@
  * What must be agreed on:
  *  - The fabric. Where both ends tell a digest of its configuration and the
  *    two differ, the link does not train, and an event says so.
+ *  - The cable. Each end tells its link and which end of it it is. Who is not
+ *    the other end of this link is plugged into the wrong socket: an event says
+ *    who is here. While a link is UP such a frame says nothing; where the cable
+ *    was moved, the peer is silent, and the link dies of that.
  *  - Flits a frame: the smaller of both. The first INIT frames, that know no
  *    peer yet, are short, so that an end with smaller frames hears of them. All
  *    others are as long as the largest frame of flits will be, and only what
@@ -43,6 +47,11 @@ port_shake_init(struct rl_port *port)
 	rl_prng_seed(&port->shake.prng,
 		     port->p.seed ^ rl_splitmix64(&salt));
 	port->shake.flits = port->frame_flits;
+	/* links that begin together do not take each other's frames for theirs
+	   when their cables change places: with a key, each has its own */
+	if (port->p.auth == NULL)
+		port->shake.tx_epoch =
+			(uint8_t)rl_prng_u64(&port->shake.prng);
 }
 
 void
@@ -54,7 +63,7 @@ port_shake_start(struct rl_port *port)
 	s->nonce = rl_prng_u64(&s->prng) | 1;
 	s->peer_known = false;
 	s->peer_heard = false;
-	s->refused = false;
+	s->refused = (struct rl_refused){ .why = RL_REFUSED_NONE };
 	s->ask = false;
 	s->flits = port->frame_flits;
 	port_owe(port, OWE_INIT);
@@ -77,18 +86,69 @@ port_shake_stale(const struct rl_port *port, const struct rl_frame_hdr *h,
 	       !rl_frame_stamp_after(h->stamp, port->rx.newest);
 }
 
+/* What is wrong with the place of who sends this. */
+static enum rl_refusal
+shake_place(const struct rl_port *port, const struct rl_frame_init *init)
+{
+	const struct rl_frame_place *own = &port->p.place, *peer = &init->place;
+
+	if (own->link == 0 || peer->link == 0)
+		return RL_REFUSED_NONE;
+	if (own->link != peer->link)
+		return RL_REFUSED_PLACE;
+	if (own->end != peer->end)
+		return RL_REFUSED_NONE;
+	return init->incarnation == port->p.incarnation ? RL_REFUSED_SELF
+							: RL_REFUSED_PLACE;
+}
+
+/* Whether both tell what fabric they are of, and the two differ. */
+static bool
+shake_foreign(const struct rl_port *port, const struct rl_frame_init *init)
+{
+	return port->p.digest != 0 && init->digest != 0 &&
+	       port->p.digest != init->digest;
+}
+
+bool
+port_shake_strange(const struct rl_port *port, const struct rl_frame_init *init)
+{
+	return !shake_foreign(port, init) &&
+	       shake_place(port, init) != RL_REFUSED_NONE;
+}
+
+/* One who speaks in turn with another is not told of at each turn. */
+static void
+shake_say(struct rl_port *port, const struct rl_refused *r, uint64_t now_ns)
+{
+	struct port_shake *s = &port->shake;
+	const struct rl_refused *was = &s->refused;
+
+	if (was->why != RL_REFUSED_NONE &&
+	    ((was->why == r->why && was->version == r->version &&
+	      was->digest == r->digest && was->peer.link == r->peer.link &&
+	      was->peer.end == r->peer.end) ||
+	     now_ns - s->refused_ns < RL_NS_PER_S))
+		return;
+	s->refused = *r;
+	s->refused_ns = now_ns;
+	port_event(port, RL_PEV_REFUSED, now_ns)->refused = *r;
+}
+
 void
 port_shake_refuse(struct rl_port *port, enum rl_refusal why,
-		  uint64_t peer_digest, uint64_t now_ns)
+		  const struct rl_frame_init *init, uint64_t now_ns)
 {
-	struct rl_port_event *ev;
+	const struct rl_refused r = {
+		.why = port_shake_strange(port, init) ? shake_place(port, init)
+						      : why,
+		.version = why == RL_REFUSED_VERSION ? (uint8_t)init->digest
+						     : 0,
+		.digest = init->digest,
+		.peer = init->place,
+	};
 
-	if (port->shake.refused)
-		return;
-	port->shake.refused = true; /* once a training */
-	ev = port_event(port, RL_PEV_REFUSED, now_ns);
-	ev->refusal = why;
-	ev->peer_digest = peer_digest;
+	shake_say(port, &r, now_ns);
 }
 
 bool
@@ -109,26 +169,30 @@ port_shake_ask(struct rl_port *port)
 	port_owe(port, OWE_INIT);
 }
 
-/* Whether a peer that says this may be one of this fabric at all. */
+/* Why a peer that says this cannot be the one of this link. */
+static enum rl_refusal
+shake_misfit(const struct rl_port *port, const struct rl_frame_init *init)
+{
+	if (shake_foreign(port, init))
+		return RL_REFUSED_FABRIC;
+	if (init->keyed && port->p.auth == NULL)
+		return RL_REFUSED_OUR_KEY;
+	return shake_place(port, init);
+}
+
 static bool
 shake_fits(struct rl_port *port, const struct rl_frame_init *init,
 	   uint64_t now_ns)
 {
-	const uint64_t own = port->p.digest;
+	const enum rl_refusal why = shake_misfit(port, init);
+	const bool possible =
+		init->flits != 0 && init->flits <= RL_FRAME_FLITS_MAX;
 
-	if (init->flits == 0 || init->flits > RL_FRAME_FLITS_MAX) {
-		PORT_COUNT(port, rx_init_refused);
-		return false;
-	}
-	if (init->keyed && port->p.auth == NULL) {
-		PORT_COUNT(port, rx_init_refused);
-		port_shake_refuse(port, RL_REFUSED_OUR_KEY, 0, now_ns);
-		return false;
-	}
-	if (own == 0 || init->digest == 0 || own == init->digest)
+	if (possible && why == RL_REFUSED_NONE)
 		return true;
 	PORT_COUNT(port, rx_init_refused);
-	port_shake_refuse(port, RL_REFUSED_FABRIC, init->digest, now_ns);
+	if (possible)
+		port_shake_refuse(port, why, init, now_ns);
 	return false;
 }
 
@@ -181,6 +245,7 @@ port_shake_open(struct rl_port *port)
 			   s->old_incarnation != s->peer_incarnation;
 
 	s->old_incarnation = s->peer_incarnation;
+	s->refused = (struct rl_refused){ .why = RL_REFUSED_NONE };
 	return other;
 }
 
@@ -198,6 +263,7 @@ port_shake_header(struct rl_port *port, struct rl_frame_hdr *h,
 		.digest = port->p.digest,
 		.flits = (uint8_t)port->frame_flits,
 		.keyed = port->p.auth != NULL,
+		.place = port->p.place,
 	};
 	h->tx_epoch = s->tx_epoch;
 	if (port->link.state == RL_LINK_INIT)

@@ -216,6 +216,10 @@ port_rx_init(struct rl_port *port, const struct rl_frame_hdr *h,
 	const bool same = port_shake_same(port, h, init);
 
 	PORT_COUNT(port, rx_init);
+	if (port->link.state != RL_LINK_INIT && port_shake_strange(port, init)) {
+		PORT_COUNT(port, rx_init_refused);
+		return;
+	}
 	switch (port->link.state) {
 	case RL_LINK_INIT:
 		port_act(port, port_shake_rx(port, h, init, now_ns), now_ns);

@@ -83,15 +83,27 @@ enum rl_port_event_type {
 	RL_PEV_RETRAIN,	   /**< entered retraining */
 	RL_PEV_DEGRADED,   /**< error rate over half of its limit */
 	RL_PEV_EMPTY,	   /**< drained before it goes down: nothing is held */
-	RL_PEV_REFUSED,	   /**< the link does not train: refusal */
+	RL_PEV_REFUSED,	   /**< the link does not train: refused */
 };
 
-/** Why an end does not train with who speaks to it. */
+/** Why an end does not train with who speaks to it [LINK-8]. */
 enum rl_refusal {
-	RL_REFUSED_FABRIC, /**< its fabric is another: peer_digest */
-	RL_REFUSED_KEY,	   /**< its key is another */
-	RL_REFUSED_NO_KEY, /**< it has no key, and this end has one */
+	RL_REFUSED_NONE,
+	RL_REFUSED_VERSION, /**< another version of reflit sends it: version */
+	RL_REFUSED_FABRIC,  /**< its fabric is another: digest, peer */
+	RL_REFUSED_KEY,	    /**< its key is another */
+	RL_REFUSED_NO_KEY,  /**< it has no key, and this end has one */
 	RL_REFUSED_OUR_KEY, /**< it has a key, and this end has none */
+	RL_REFUSED_PLACE,   /**< it belongs to another place: peer */
+	RL_REFUSED_SELF,    /**< the cable leads back to this end */
+};
+
+/** What an end said that this one does not train with. */
+struct rl_refused {
+	enum rl_refusal why;
+	uint8_t version;
+	uint64_t digest; /**< of its configuration */
+	struct rl_frame_place peer;
 };
 
 struct rl_port_event {
@@ -103,8 +115,7 @@ struct rl_port_event {
 	uint32_t looped_packets;
 	uint32_t looped_flits;
 	uint32_t looped_acked_flits;
-	uint64_t peer_digest; /**< REFUSED: of the peer's configuration */
-	enum rl_refusal refusal;
+	struct rl_refused refused;
 };
 
 /** Why a packet was given up; reported, never silent [DRL-7]. */
@@ -190,6 +201,7 @@ struct rl_port_params {
 	uint32_t frame_bytes;	/**< largest frame of the PHY */
 	const struct rl_link_auth *auth; /**< NULL: whoever sends is trusted */
 	uint8_t mac[12];	/**< destination and source of its frames */
+	struct rl_frame_place place; /**< what INIT frames say of it */
 };
 
 /** Any thread. Bytes of a port, 64-byte aligned. */
@@ -397,6 +409,7 @@ bool rl_port_event_pop(struct rl_port *port, struct rl_port_event *ev);
 struct rl_port_info {
 	enum rl_link_state state;
 	enum rl_detector last_detector;
+	struct rl_refused refused;  /**< why it does not train */
 	uint8_t tx_epoch;
 	uint8_t rx_epoch;
 	uint32_t window;

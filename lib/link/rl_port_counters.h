@@ -40,7 +40,7 @@
 	X(rx_init)                                                             \
 	X(rx_init_echo)                                                        \
 	X(rx_init_echo_error)                                                  \
-	X(rx_init_refused)   /* of another fabric, or impossible */            \
+	X(rx_init_refused)   /* of another fabric or place, or impossible */   \
 	X(rx_init_unproven)  /* of a new peer that may be an old recording */  \
 	X(rx_retrain)                                                          \
 	X(rx_close)                                                            \

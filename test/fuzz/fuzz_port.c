@@ -126,7 +126,7 @@ forge_init(uint8_t *f, uint32_t *len)
 		*len = RL_FRAME_HEADER_LONG;
 	}
 	rl_frame_init_get(f, &init);
-	switch (below(6)) {
+	switch (below(7)) {
 	case 0:
 		init.nonce = rl_prng_u64(&a.prng);
 		break;
@@ -141,6 +141,10 @@ forge_init(uint8_t *f, uint32_t *len)
 		break;
 	case 4:
 		init.flits = (uint8_t)below(256);
+		break;
+	case 5:
+		init.place.link = below(3);
+		init.place.end = below(2) != 0;
 		break;
 	default:
 		break;

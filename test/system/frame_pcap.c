@@ -102,6 +102,8 @@ whole_types(void)
 	static const struct rl_frame_init init = {
 		.nonce = 0x1122334455667788, .nonce_echo = 0x99,
 		.incarnation = 0xabc, .digest = 0xdef, .flits = 16,
+		.place = { .link = 70000, .port = 12, .end = 1,
+			   .dev = "s1.2" },
 	};
 	struct rl_frame_hdr h = header(RL_FRAME_INIT, RL_FRF_ECHO);
 

@@ -52,7 +52,10 @@ def every_field_of_every_type_of_frame_is_read():
         bad = tshark(path, ["reflit.check.bad", "frame.number"])
         init = tshark(path, ["reflit.init.nonce", "reflit.init.nonce_echo",
                              "reflit.init.incarnation", "reflit.init.digest",
-                             "reflit.init.flits"], "reflit.type==3")
+                             "reflit.init.flits", "reflit.init.end",
+                             "reflit.init.link", "reflit.init.port"],
+                      "reflit.type==3")
+        device = tshark(path, ["reflit.init.device"], "reflit.type==3")
         data = tshark(path, ["reflit.flit.seq", "reflit.flit.vc",
                              "reflit.flit.sop", "reflit.flit.looped",
                              "reflit.flit.hops", "reflit.flit.ack",
@@ -67,7 +70,7 @@ def every_field_of_every_type_of_frame_is_read():
                               ("retrain", 4, 4), ("data", 1, 1),
                               ("close", 5, 0)):
         row = [numbers(v) for v in rows[name]]
-        assert row[0] == [kind] and row[1] == [2] and row[3] == [flags], row
+        assert row[0] == [kind] and row[1] == [3] and row[3] == [flags], row
         assert row[2] == [6 if name == "data" else 0]
         assert row[4:6] == [[7], [9]]
         assert row[6:8] == ([[0], [0]] if name == "init"
@@ -76,7 +79,8 @@ def every_field_of_every_type_of_frame_is_read():
         assert row[10] == [100 * vc + 1 for vc in range(8)]
     assert [bool(b[0]) for b in bad[:5]] == [False] * 5, "whole, yet refused"
     assert numbers(sum(init[0], [])) == [0x1122334455667788, 0x99, 0xabc,
-                                         0xdef, 16]
+                                         0xdef, 16, 1, 70000, 12]
+    assert device[0] == [["s1.2"]], device
     d = data[0]
     assert numbers(d[0]) == [65530, 65531, 65532, 65533, 65534, 65535]
     assert d[1] == ["6"] * 6 and d[4] == ["77"] * 6

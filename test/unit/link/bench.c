@@ -335,6 +335,7 @@ bench_end_open(struct bench_end *e, const struct bench_end_params *p)
 		.kind = p->kind, .frame_bytes = p->out->frame_bytes,
 		.mac = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2 },
 		.auth = p->auth,
+		.place = p->place,
 	};
 
 	memset(e, 0, sizeof(*e));

@@ -223,6 +223,7 @@ struct bench_end_params {
 	uint16_t index;
 	enum rl_link_kind kind;
 	uint64_t digest;
+	struct rl_frame_place place;
 	const struct rl_link_auth *auth;
 };
 

@@ -171,7 +171,7 @@ static void
 every_field_lies_where_the_page_says(void **state)
 {
 	static const uint8_t want[] = {
-		0x88, 0xb5, 0x21, 5,	0x09, 0xfe, 255,  1,	0xff, 0xff,
+		0x88, 0xb5, 0x31, 5,	0x09, 0xfe, 255,  1,	0xff, 0xff,
 		0x00, 0x80, 0xff, 0xff, 0xfe, 0xff, 0xfd, 0xff, 0xfc, 0xff,
 		0xfb, 0xff, 0xfa, 0xff, 0xf9, 0xff, 0xf8, 0xff, 0x32, 0x54,
 		0x76, 0x98, 0xba, 0xdc, 0x04, 0x03, 0x02, 0x01,
@@ -307,6 +307,9 @@ an_init_frame_is_checked_to_its_end(void **state)
 	const struct rl_frame_init init = {
 		.nonce = 0x1122334455667788, .nonce_echo = ~0ull,
 		.incarnation = 1ull << 63, .digest = 0xabcdef, .flits = 32,
+		/* as long as there is room for */
+		.place = { .link = 0x81000001, .port = 8190, .end = 1,
+			   .dev = "a.2345678901234567890_" },
 	};
 	uint8_t *f = frame_new();
 
@@ -331,6 +334,10 @@ an_init_frame_is_checked_to_its_end(void **state)
 		assert_true(got.incarnation == init.incarnation);
 		assert_true(got.digest == init.digest);
 		assert_int_equal(got.flits, init.flits);
+		assert_int_equal(got.place.link, init.place.link);
+		assert_int_equal(got.place.port, init.place.port);
+		assert_int_equal(got.place.end, init.place.end);
+		assert_string_equal(got.place.dev, init.place.dev);
 		for (uint32_t i = 128; i < len; i++)
 			assert_int_equal(f[i], 0);
 		assert_int_equal(f[len], 0xa5);

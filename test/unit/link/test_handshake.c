@@ -486,6 +486,7 @@ commands_that_change_nothing_say_so(void **state)
 {
 	struct bench b = { 0 };
 	struct rl_port *p;
+	uint8_t epoch;
 
 	(void)state;
 	bench_open(&b, NULL);
@@ -497,8 +498,9 @@ commands_that_change_nothing_say_so(void **state)
 	assert_int_equal(bench_state(&b.end[0]), RL_LINK_OFF);
 	assert_int_equal(rl_port_up(p, b.now_ns), 0);
 	assert_int_equal(bench_state(&b.end[0]), RL_LINK_INIT);
+	epoch = bench_info(&b.end[0]).tx_epoch;
 	rl_port_start(p, b.now_ns); /* already on: nothing */
-	assert_int_equal(bench_info(&b.end[0]).tx_epoch, 1);
+	assert_int_equal(bench_info(&b.end[0]).tx_epoch, epoch);
 	assert_int_equal(rl_port_down(p, b.now_ns), 0);
 	assert_int_equal(bench_state(&b.end[0]), RL_LINK_OFF);
 	bench_close(&b);

@@ -164,7 +164,7 @@ ends_train_only_with_one_key_and_say_why_once(void **state)
 			assert_int_equal(bench_end_events(e, RL_PEV_REFUSED),
 					 !c[i].train);
 			if (!c[i].train)
-				assert_int_equal(e->event[0].refusal,
+				assert_int_equal(e->event[0].refused.why,
 						 c[i].why[k]);
 		}
 		if (c[i].train)
