@@ -237,6 +237,7 @@ run_cases(const struct bench_opts *o, struct bench_bare *bare, json_t *runs,
 	};
 	const struct bench_case *c = o->ncases == 0 ? all : o->cases;
 	const unsigned int n = o->ncases == 0 ? RL_ARRAY_SIZE(all) : o->ncases;
+	const double work_ns = bench_bare_ns(bare);
 	int ret = 0;
 
 	fprintf(human,
@@ -250,7 +251,7 @@ run_cases(const struct bench_opts *o, struct bench_bare *bare, json_t *runs,
 		"     ns  bare spread    copy    switch\n"
 		"                                                              "
 		"                           Mflit/s\n",
-		bench_bare_ns(bare), bench_bare_copy_ns(bare));
+		work_ns, bench_bare_copy_ns(bare));
 	for (unsigned int i = 0; i < n && ret == 0 && stop_asked() == 0; i++)
 		ret = run_case(o, c[i].packet_flits, c[i].flits_per_frame,
 			       bare, runs, human);

@@ -23,9 +23,11 @@ check_parts(const struct rl_topo *t)
 	for (uint32_t u = 0; u < t->ndev; u++)
 		part[u] = u;
 	for (uint32_t l = 0; l < t->nlink; l++)
-		if (t->link[l].kind == RL_LINK_ISL && rl_topo_link_up(t, l))
-			part[parts_root(part, t->link[l].dev[0])] =
-				parts_root(part, t->link[l].dev[1]);
+		if (t->link[l].kind == RL_LINK_ISL && rl_topo_link_up(t, l)) {
+			const uint32_t a = parts_root(part, t->link[l].dev[0]);
+
+			part[a] = parts_root(part, t->link[l].dev[1]);
+		}
 	for (uint32_t u = 0; u < t->ndev; u++)
 		part[u] = parts_root(part, u);
 	return part;

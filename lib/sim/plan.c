@@ -79,22 +79,22 @@ draw_load(struct rl_sim_plan *plan, struct rl_prng *prng)
 	const double flits = (double)plan_log(prng, 100, 4000);
 
 	*c = (struct rl_sim_load_cfg){
-		.pattern = { .kind = (enum rl_pattern_kind)rl_prng_below(
-				     prng, RL_PATTERN_PAIRS),
-			     .hot_pct = 25 },
-		.load = loads[rl_prng_below(prng, RL_ARRAY_SIZE(loads))],
+		.pattern.hot_pct = 25,
 		.slot_ps = plan->wire.flit_ps,
 		.min_flits = 1,
 		.max_flits = plan->cfg.link.max_packet_flits,
-		.cos = plan->cfg.levels > 1 || plan_one_in(prng, 3)
-			       ? 1 + rl_prng_below(prng, 4)
-			       : 1,
-		.requests_ppm = plan_one_in(prng, 2) ? draw_requests(plan->seed)
-						    : 0,
-		.start_ns = rl_prng_range(prng, 0, 20000),
+		.cos = 1,
 		.seed = plan->seed,
 		.nep = (uint16_t)plan->cfg.topo.nep,
 	};
+	c->pattern.kind = (enum rl_pattern_kind)rl_prng_below(
+		prng, RL_PATTERN_PAIRS);
+	c->load = loads[rl_prng_below(prng, RL_ARRAY_SIZE(loads))];
+	if (plan->cfg.levels > 1 || plan_one_in(prng, 3))
+		c->cos = 1 + rl_prng_below(prng, 4);
+	if (plan_one_in(prng, 2))
+		c->requests_ppm = draw_requests(plan->seed);
+	c->start_ns = rl_prng_range(prng, 0, 20000);
 	if (plan_one_in(prng, 3))
 		c->min_flits = c->max_flits;
 	c->stop_ns = c->start_ns + 500 +

@@ -100,16 +100,17 @@ static void
 draw_outage(struct draw *d)
 {
 	const uint64_t dark = plan_log(&d->prng, 50, 300000);
-	struct rl_sim_fault f = draw_cut(d, pick_link(d), pick_time(d));
+	const uint64_t at = pick_time(d);
+	struct rl_sim_fault f = draw_cut(d, pick_link(d), at);
+	uint64_t later;
 
 	add(d, &f);
 	draw_heal(d, &f, f.nth == 0 ? dark : 4 * dark);
 	if (!plan_one_in(&d->prng, 3))
 		return;
 	/* another link fails meanwhile, perhaps the one that took over */
-	f = draw_cut(d, pick_link(d),
-		     f.t_ns + rl_prng_range(&d->prng, 0,
-					    rl_min_u64(dark, 20000)));
+	later = rl_prng_range(&d->prng, 0, rl_min_u64(dark, 20000));
+	f = draw_cut(d, pick_link(d), f.t_ns + later);
 	add(d, &f);
 	draw_heal(d, &f, dark);
 }
@@ -139,15 +140,26 @@ rate(struct draw *d, enum rl_sim_swarm kind, uint32_t most)
 	return (uint32_t)plan_log(&d->prng, 100000, most);
 }
 
+/* At that time, on some link in some direction. */
+static struct rl_sim_fault
+somewhere(struct draw *d, uint64_t t_ns, enum rl_sim_fault_kind kind)
+{
+	struct rl_sim_fault f = {
+		.t_ns = t_ns,
+		.kind = kind,
+		.link = pick_link(d),
+	};
+
+	f.dirs = pick_dirs(d);
+	return f;
+}
+
 static void
 draw_noise(struct draw *d)
 {
-	struct rl_sim_fault f = {
-		.t_ns = plan_one_in(&d->prng, 2) ? d->from_ns : pick_time(d),
-		.kind = RL_SIM_NOISE,
-		.link = pick_link(d),
-		.dirs = pick_dirs(d),
-	};
+	struct rl_sim_fault f = somewhere(
+		d, plan_one_in(&d->prng, 2) ? d->from_ns : pick_time(d),
+		RL_SIM_NOISE);
 	struct rl_sim_noise *n = &f.noise;
 
 	n->loss_ppb = rate(d, RL_SIM_SW_LOSS, 300000000);
@@ -173,42 +185,29 @@ draw_noise(struct draw *d)
 static void
 draw_stall(struct draw *d)
 {
-	const struct rl_sim_fault f = {
-		.t_ns = pick_time(d),
-		.kind = RL_SIM_STALL,
-		.link = pick_link(d),
-		.dirs = pick_dirs(d),
-		.for_ns = plan_log(&d->prng, 100, 200000),
-	};
+	struct rl_sim_fault f = somewhere(d, pick_time(d), RL_SIM_STALL);
 
+	f.for_ns = plan_log(&d->prng, 100, 200000);
 	add(d, &f);
 }
 
 static void
 draw_drop(struct draw *d)
 {
-	const struct rl_sim_fault f = {
-		.t_ns = pick_time(d),
-		.kind = RL_SIM_DROP,
-		.link = pick_link(d),
-		.dirs = pick_dirs(d),
-		.nth = (uint32_t)plan_log(&d->prng, 1, 100),
-		.nth_flit = plan_one_in(&d->prng, 2),
-		.count = (uint32_t)plan_log(&d->prng, 1, 20),
-	};
+	struct rl_sim_fault f = somewhere(d, pick_time(d), RL_SIM_DROP);
 
+	f.nth = (uint32_t)plan_log(&d->prng, 1, 100);
+	f.nth_flit = plan_one_in(&d->prng, 2);
+	f.count = (uint32_t)plan_log(&d->prng, 1, 20);
 	add(d, &f);
 }
 
 static void
 draw_command(struct draw *d)
 {
-	struct rl_sim_fault f = {
-		.t_ns = pick_time(d),
-		.kind = plan_one_in(&d->prng, 2) ? RL_SIM_DOWN : RL_SIM_DRAIN,
-		.link = pick_link(d),
-		.dirs = pick_dirs(d),
-	};
+	const uint64_t at = pick_time(d);
+	struct rl_sim_fault f = somewhere(
+		d, at, plan_one_in(&d->prng, 2) ? RL_SIM_DOWN : RL_SIM_DRAIN);
 
 	add(d, &f);
 	f.kind = RL_SIM_UP;
@@ -295,14 +294,11 @@ strict_duel(struct draw *d, uint64_t t)
 uint64_t
 plan_strict_faults(struct rl_sim_plan *plan, struct rl_prng *prng, int *err)
 {
-	struct draw d = {
-		.plan = plan,
-		.prng = *prng,
-		.kinds = (uint32_t)rl_prng_u64(prng) |
-			 1u << RL_SIM_SW_CUT | 1u << RL_SIM_SW_NTH,
-	};
+	struct draw d = { .plan = plan, .prng = *prng };
 	uint64_t t = plan->load.start_ns;
 
+	d.kinds = (uint32_t)rl_prng_u64(prng);
+	d.kinds |= 1u << RL_SIM_SW_CUT | 1u << RL_SIM_SW_NTH;
 	d.kinds &= ~(1u << RL_SIM_SW_ENDPOINT);
 	if (plan_one_in(&d.prng, 3)) {
 		t = strict_duel(&d, t);
@@ -359,8 +355,8 @@ rl_sim_plan_faults(struct rl_sim_plan *plan, uint64_t seed, uint32_t kinds,
 	/* traffic may end before the faults do, or go on after them */
 	plan->heal_ns = from_ns + 1000 +
 			rl_prng_range(&d.prng, (to_ns - from_ns) / 3,
-				      2 * (to_ns - from_ns)) +
-			plan_log(&d.prng, 1000, 300000);
+				      2 * (to_ns - from_ns));
+	plan->heal_ns += plan_log(&d.prng, 1000, 300000);
 	plan->limit_ns = plan->heal_ns + 400 * RL_NS_PER_MS;
 	return d.err;
 }

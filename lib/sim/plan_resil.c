@@ -115,11 +115,10 @@ draw_deaths(struct resil *r)
 			.link = rl_prng_below(&r->prng, t->nlink),
 			.dirs = RL_SIM_DIR_BOTH,
 			.lasting = true,
-			.flight = plan_one_in(&r->prng, 2)
-					  ? RL_SIM_FLIGHT_LOST
-					  : RL_SIM_FLIGHT_ARRIVE,
 		};
 
+		f.flight = plan_one_in(&r->prng, 2) ? RL_SIM_FLIGHT_LOST
+						    : RL_SIM_FLIGHT_ARRIVE;
 		if (t->link[f.link].failed)
 			continue;
 		t->link[f.link].failed = true;
@@ -144,10 +143,10 @@ draw_crash(struct resil *r)
 	struct rl_sim_fault f = {
 		.t_ns = pick_time(r),
 		.kind = RL_SIM_CRASH,
-		.dev = rl_prng_below(&r->prng, t->ndev),
 		.is_dev = true,
 	};
 
+	f.dev = rl_prng_below(&r->prng, t->ndev);
 	if (t->dev[f.dev].kind != RL_DEV_SWITCH || t->dev[f.dev].failed)
 		return;
 	f.lasting = plan_one_in(&r->prng, 2);
@@ -167,11 +166,11 @@ draw_removal(struct resil *r)
 	struct rl_sim_fault f = {
 		.t_ns = pick_time(r),
 		.kind = RL_SIM_REMOVE,
-		.link = rl_prng_below(&r->prng, t->nlink),
 		.dirs = RL_SIM_DIR_BOTH,
 	};
 	bool ok;
 
+	f.link = rl_prng_below(&r->prng, t->nlink);
 	if (t->link[f.link].failed)
 		return;
 	t->link[f.link].failed = true;

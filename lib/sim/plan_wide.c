@@ -262,9 +262,9 @@ wide_device(struct rl_sim_plan *plan, struct rl_prng *prng)
 		.kind = RL_SIM_CUT,
 		.t_ns = pick_time(plan, prng),
 		.dirs = RL_SIM_DIR_BOTH,
-		.silent = plan_one_in(prng, 3),
 	};
 
+	f.silent = plan_one_in(prng, 3);
 	if (plan->strict_order || t->dev[dev].failed)
 		return 0;
 	for (unsigned int i = 0; i < 2; i++) {
@@ -291,11 +291,11 @@ wide_reborn(struct rl_sim_plan *plan, struct rl_prng *prng)
 	struct rl_sim_fault f = {
 		.kind = RL_SIM_CRASH,
 		.t_ns = pick_time(plan, prng),
-		.dev = t->ep_dev[rl_prng_below(prng, t->nep)],
 		.is_dev = true,
-		.lasting = plan_one_in(prng, 4),
 	};
 
+	f.dev = t->ep_dev[rl_prng_below(prng, t->nep)];
+	f.lasting = plan_one_in(prng, 4);
 	if (!plan->cfg.endpoint.retry || plan->strict_order)
 		return 0;
 	/* a controller that may refuse new tables keeps it waiting for them */

@@ -41,9 +41,11 @@ join(struct rl_sim *s, uint16_t part[])
 	for (uint32_t d = 0; d < t->ndev; d++)
 		root[d] = d;
 	for (uint32_t i = 0; i < t->nlink; i++)
-		if (t->link[i].kind == RL_LINK_ISL && sim_link_whole(s, i))
-			root[root_of(root, t->link[i].dev[0])] =
-				root_of(root, t->link[i].dev[1]);
+		if (t->link[i].kind == RL_LINK_ISL && sim_link_whole(s, i)) {
+			const uint32_t a = root_of(root, t->link[i].dev[0]);
+
+			root[a] = root_of(root, t->link[i].dev[1]);
+		}
 	for (uint32_t e = 0; e < t->nep; e++) {
 		const struct rl_topo_dev *d = &t->dev[t->ep_dev[e]];
 

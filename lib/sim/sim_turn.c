@@ -177,7 +177,7 @@ turn_core(struct sim_part *pt, uint32_t core)
 	struct rl_sim *const s = pt->sim;
 	struct sim_role *r = &s->role[core];
 	unsigned int work;
-	uint64_t next;
+	uint64_t next, sends;
 
 	s->is_ready[core] = false;
 	sim_role_begin(pt, r);
@@ -192,7 +192,8 @@ turn_core(struct sim_part *pt, uint32_t core)
 		sim_ready(s, core);
 	else
 		turn_next(pt, core, next, SIM_SPIN_CORE_NS);
-	return rl_core_freed(r->rc->core) | rl_core_given(r->rc->core);
+	sends = rl_core_freed(r->rc->core);
+	return sends | rl_core_given(r->rc->core);
 }
 
 static void

@@ -115,9 +115,12 @@ forge(void)
 	RL_ASSERT(f != NULL);
 	memcpy(f->wire, w.wire[below(w.nrecorded)], RL_FLIT_BYTES);
 	wire = f->wire;
-	for (uint32_t n = below(5); n > 0; n--)
-		wire[below(3) ? 6 + below(40) : below(RL_FLIT_CRC_OFF)] =
-			(uint8_t)rl_prng_u64(&w.prng);
+	for (uint32_t n = below(5); n > 0; n--) {
+		uint8_t *at = wire + (below(3) ? 6 + below(40)
+					       : below(RL_FLIT_CRC_OFF));
+
+		*at = (uint8_t)rl_prng_u64(&w.prng);
+	}
 	rl_put16(wire + 2, (uint16_t)below(2)); /* to 0 or 1 */
 	rl_put16(wire + 4, 2);			/* in the name of 2 */
 	if (rl_flit_dst(wire) > 1 || rl_flit_src(wire) != 2) {

@@ -107,9 +107,11 @@ forge_numbers(uint8_t *f, const struct rl_port_info *to)
 	if (below(3) == 0)
 		for (unsigned int vc = 0; vc < RL_VCS; vc++)
 			rl_put16(f + 24 + 2 * vc, near(to->consumed[vc] + 64));
-	if (below(4) != 0)
-		fuzz_put_stamp(f, a.b.now_ns + below(20) +
-					  (below(60) ? 0 : below(1200) * MS));
+	if (below(4) != 0) {
+		const uint64_t soon = a.b.now_ns + below(20);
+
+		fuzz_put_stamp(f, soon + (below(60) ? 0 : below(1200) * MS));
+	}
 	if (below(200) == 0)
 		fuzz_put_stamp(f, rl_prng_u64(&a.prng));
 	if (below(8) == 0)
@@ -161,13 +163,18 @@ forge_flits(uint8_t *f, uint32_t len)
 		uint8_t *sb = f + RL_FRAME_SIDEBAND_OFF + 2 * i;
 		uint8_t *flit = f + head + i * RL_FLIT_BYTES;
 
-		if (below(3) == 0)
-			sb[below(2)] ^= (uint8_t)(1u << below(8));
+		if (below(3) == 0) {
+			const uint8_t bit = (uint8_t)(1u << below(8));
+
+			sb[below(2)] ^= bit;
+		}
 		if (below(4) != 0 || flit + RL_FLIT_BYTES > f + len)
 			continue;
-		for (uint32_t k = 1 + below(8); k > 0; k--)
-			flit[below(RL_FLIT_BYTES)] =
-				(uint8_t)rl_prng_u64(&a.prng);
+		for (uint32_t k = 1 + below(8); k > 0; k--) {
+			uint8_t *at = flit + below(RL_FLIT_BYTES);
+
+			*at = (uint8_t)rl_prng_u64(&a.prng);
+		}
 		if (below(2))
 			rl_codec_fec_encode(a.b.pool.codec, flit);
 	}

@@ -143,9 +143,11 @@ hurt_flit(uint8_t *frame, uint32_t len)
 		return;
 	n = (len - head) / RL_FLIT_BYTES;
 	flit = frame + head + below(n) * RL_FLIT_BYTES;
-	for (uint32_t k = 1 + below(6); k > 0; k--)
-		flit[below(2) ? below(20) : below(RL_FLIT_BYTES)] =
-			(uint8_t)rl_prng_u64(&a.prng);
+	for (uint32_t k = 1 + below(6); k > 0; k--) {
+		uint8_t *at = flit + below(below(2) ? 20 : RL_FLIT_BYTES);
+
+		*at = (uint8_t)rl_prng_u64(&a.prng);
+	}
 	if (below(2))
 		rl_codec_fec_encode(a.codec, flit);
 }
@@ -217,9 +219,11 @@ seal(uint8_t *frame, uint32_t *len)
 	if (frame[15] > RL_FRAME_FLITS_MAX ||
 	    (below(4) != 0 && rl_frame_bytes(frame[15]) > *len))
 		frame[15] = (uint8_t)rl_frame_fit(*len);
-	if (below(2)) /* the newest of all, or of a time to come */
-		fuzz_put_stamp(frame, a.host.now_ns + below(10) +
-					      (below(50) ? 0 : 900 * MS));
+	if (below(2)) { /* the newest of all, or of a time to come */
+		const uint64_t soon = a.host.now_ns + below(10);
+
+		fuzz_put_stamp(frame, soon + (below(50) ? 0 : 900 * MS));
+	}
 	if (fuzz_header_bytes(frame) <= *len)
 		fuzz_repair_check(frame);
 }

@@ -115,8 +115,11 @@ arena_hurt(struct setup *s, struct arena *a, unsigned int i)
 	for (unsigned int k = 0, at = rl_prng_below(&s->prng, 256 - len);
 	     k < len; k++)
 		f[at + k] ^= random_change(&s->prng);
-	if (kind >= 6)
-		f[rl_prng_below(&s->prng, 256)] ^= random_change(&s->prng);
+	if (kind >= 6) {
+		const uint8_t change = random_change(&s->prng);
+
+		f[rl_prng_below(&s->prng, 256)] ^= change;
+	}
 	memcpy(a->want[i], f, RL_FLIT_BYTES);
 }
 

@@ -258,9 +258,11 @@ left_after_two_links(const struct rl_codec *c, struct rl_prng *p,
 	const uint32_t group = rl_prng_below(p, 3);
 
 	for (int link = 0; link < 2; link++) {
-		for (unsigned int i = 0; i < n; i++)
-			flip(a, (rl_prng_below(p, 83) * 3 + group) * 8 +
-					rl_prng_below(p, 8));
+		for (unsigned int i = 0; i < n; i++) {
+			const uint32_t at = rl_prng_below(p, 83) * 3 + group;
+
+			flip(a, at * 8 + rl_prng_below(p, 8));
+		}
 		rl_codec_hop(c, &src, &dst, 1, &fec);
 		if (fec == RL_FEC_BAD)
 			return 0;

@@ -320,8 +320,10 @@ loss_and_damage_deliver_exactly_once_here_too(void **state)
 			b.wire[w].ctx = &prng;
 		}
 		for (unsigned int n = 0; n < 100; n++) {
-			bench_send(&b, 0, rl_prng_below(&prng, RL_VCS),
-				   1 + rl_prng_below(&prng, 32), 1);
+			const uint32_t flits = 1 + rl_prng_below(&prng, 32);
+
+			bench_send(&b, 0, rl_prng_below(&prng, RL_VCS), flits,
+				   1);
 			bench_run(&b, rl_prng_below(&prng, 20) * US);
 		}
 		bench_settle(&b, RL_NS_PER_S);

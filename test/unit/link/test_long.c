@@ -251,9 +251,8 @@ any_mix_of_loss_and_damage_delivers_exactly_once(void **state)
 		cfg.window_flits = 16 + rl_prng_below(&l.prng, 100);
 		cfg.credits_flits = 16 + rl_prng_below(&l.prng, 100);
 		cfg.ack_coalesce_flits = 1 + rl_prng_below(&l.prng, 20);
-		cfg.replay_timer_ns = rl_prng_below(&l.prng, 2) *
-				      (20 + rl_prng_below(&l.prng, 200)) *
-				      RL_NS_PER_US;
+		cfg.replay_timer_ns = rl_prng_below(&l.prng, 2) * RL_NS_PER_US;
+		cfg.replay_timer_ns *= 20 + rl_prng_below(&l.prng, 200);
 		cfg.replay_limit = 255; /* not to die of 30 % */
 		open_up(&b, &cfg);
 		for (unsigned int w = 0; w < 2; w++) {
@@ -261,9 +260,10 @@ any_mix_of_loss_and_damage_delivers_exactly_once(void **state)
 			b.wire[w].ctx = &l;
 		}
 		for (unsigned int n = 0; n < 150; n++) {
-			bench_send(&b, rl_prng_below(&l.prng, 2),
-				   rl_prng_below(&l.prng, RL_VCS),
-				   1 + rl_prng_below(&l.prng, 16), 1);
+			const uint32_t flits = 1 + rl_prng_below(&l.prng, 16);
+			const uint32_t vc = rl_prng_below(&l.prng, RL_VCS);
+
+			bench_send(&b, rl_prng_below(&l.prng, 2), vc, flits, 1);
 			bench_run(&b, rl_prng_below(&l.prng, 12) * 1000);
 		}
 		bench_settle(&b, RL_NS_PER_S);

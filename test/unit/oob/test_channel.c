@@ -258,12 +258,14 @@ static void
 one_is_elected_and_the_other_hears_it(void **state)
 {
 	struct pair *p = pair_open(2);
+	struct rl_oob_info first;
 
 	(void)state;
 	UNTIL(p, settled);
 	assert_false(rl_oob_joined_others(p->side[0].oob));
 	assert_true(rl_oob_joined_others(p->side[1].oob));
-	assert_string_equal(info(p, 0).office, info(p, 1).office);
+	first = info(p, 0);
+	assert_string_equal(first.office, info(p, 1).office);
 	assert_true(rl_oob_incarnation(p->side[1].oob) >
 		    rl_oob_incarnation(p->side[0].oob));
 	check_speaks(p);

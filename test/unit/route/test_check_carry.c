@@ -158,11 +158,12 @@ plant_entry(struct carried *c)
 	const unsigned int planes = rl_prng_below(&c->p, 3) == 0 ? 3 : 1;
 	const unsigned int plane = rl_prng_below(&c->p, planes);
 	struct rl_fwd_hop *h;
+	uint32_t way;
 
 	if (plane >= c->r->fwd[dev].nplanes || c->t.dev[dev].nports == 0)
 		return;
-	h = hop_of(c, dev, plane, rl_prng_below(&c->p, c->t.nep),
-		   rl_prng_below(&c->p, 2));
+	way = rl_prng_below(&c->p, 2);
+	h = hop_of(c, dev, plane, rl_prng_below(&c->p, c->t.nep), way);
 	if (h != NULL)
 		h->port = rl_prng_below(&c->p, c->t.dev[dev].nports) & 0x1fff;
 }
@@ -185,8 +186,8 @@ plant_sl(struct carried *c)
 	uint8_t *sl = (uint8_t *)(uintptr_t)
 		c->r->fwd[c->t.ep_dev[s]].path_sl;
 
-	sl[rl_prng_below(&c->p, c->t.nep)] =
-		(uint8_t)rl_prng_below(&c->p, 4);
+	sl += rl_prng_below(&c->p, c->t.nep);
+	*sl = (uint8_t)rl_prng_below(&c->p, 4);
 }
 
 /* A packet that comes by a VL is on another plane. */
@@ -195,9 +196,11 @@ plant_plane(struct carried *c)
 {
 	const uint32_t dev = rl_prng_below(&c->p, c->t.ndev - c->t.nep);
 	struct rl_fwd *f = &c->r->fwd[dev];
+	uint8_t *plane_of;
 
-	f->plane_of[rl_prng_below(&c->p, 3)][rl_prng_below(&c->p, 3)] =
-		(uint8_t)rl_prng_below(&c->p, rl_min_u32(3, f->nplanes));
+	plane_of = f->plane_of[rl_prng_below(&c->p, 3)];
+	plane_of += rl_prng_below(&c->p, 3);
+	*plane_of = (uint8_t)rl_prng_below(&c->p, rl_min_u32(3, f->nplanes));
 }
 
 /* A link dies, or works, that the tables know nothing of: entries that nobody

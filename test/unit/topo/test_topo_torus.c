@@ -232,9 +232,11 @@ a_torus_with_failures_keeps_its_places(void **state)
 			lab_make(&l, 4, 4, 5, true, seed);
 		if (seed % 3 == 0)
 			l.gone[l.n / 2] = true;
-		for (int i = 0; i < (seed % 3 == 0 ? 1 : 2); i++)
-			l.cut[rl_prng_below(&prng, l.n)]
-			     [rl_prng_below(&prng, seed % 2 ? 3 : 2)] = true;
+		for (int i = 0; i < (seed % 3 == 0 ? 1 : 2); i++) {
+			bool *cut = l.cut[rl_prng_below(&prng, l.n)];
+
+			cut[rl_prng_below(&prng, seed % 2 ? 3 : 2)] = true;
+		}
 		for (unsigned int d = 0; d < RL_DIMS_MAX; d++) {
 			l.cut[0][d] = false; /* the seed's own */
 			for (uint32_t p = 0; p < l.n; p++)

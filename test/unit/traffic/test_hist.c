@@ -81,7 +81,8 @@ quantiles_of_random_values_are_within_their_resolution(void **state)
 		rl_hist_reset(&h);
 		rl_hist_reset(&g);
 		for (unsigned int i = 0; i < N; i++) {
-			v[i] = rl_prng_u64(&p) >> (20 + rl_prng_below(&p, 40));
+			v[i] = rl_prng_u64(&p);
+			v[i] >>= 20 + rl_prng_below(&p, 40);
 			rl_hist_add(i & 1 ? &h : &g, v[i]);
 		}
 		rl_hist_merge(&h, &g);
