@@ -205,18 +205,18 @@ telemetry_channel(const char *cmd, const char *params, struct rte_tel_data *d)
 				     app == NULL || app->oob == NULL
 					     ? "local"
 					     : "etcd");
-	rte_tel_data_add_dict_u64(d, "answers", !i.away);
+	rte_tel_data_add_dict_uint(d, "answers", !i.away);
 	rte_tel_data_add_dict_string(d, "controller", i.office);
 	for (uint32_t p = 0; app != NULL && p < app->cfg.nprocess; p++)
 		if (i.members >> p & 1)
 			rte_tel_data_add_array_string(
 				there, app->cfg.process[p].name);
 	mirror_leave();
-	rte_tel_data_add_dict_u64(d, "outages", i.outages);
-	rte_tel_data_add_dict_u64(d, "away_ns", i.away_ns);
-	rte_tel_data_add_dict_u64(d, "sent_messages", i.sent);
-	rte_tel_data_add_dict_u64(d, "received_messages", i.received);
-	rte_tel_data_add_dict_u64(d, "lost_messages", i.lost);
+	rte_tel_data_add_dict_uint(d, "outages", i.outages);
+	rte_tel_data_add_dict_uint(d, "away_ns", i.away_ns);
+	rte_tel_data_add_dict_uint(d, "sent_messages", i.sent);
+	rte_tel_data_add_dict_uint(d, "received_messages", i.received);
+	rte_tel_data_add_dict_uint(d, "lost_messages", i.lost);
 	rte_tel_data_add_dict_container(d, "there", there, 0);
 	return 0;
 }

@@ -59,9 +59,9 @@ mirror_page(struct rte_tel_data *d, const char *params, uint32_t total,
 	*start = v < total ? (uint32_t)v : total;
 	*count = rl_min_u32(total - *start, most);
 	rte_tel_data_start_dict(d);
-	rte_tel_data_add_dict_u64(d, "start", *start);
-	rte_tel_data_add_dict_u64(d, "count", *count);
-	rte_tel_data_add_dict_u64(d, "total", total);
+	rte_tel_data_add_dict_uint(d, "start", *start);
+	rte_tel_data_add_dict_uint(d, "count", *count);
+	rte_tel_data_add_dict_uint(d, "total", total);
 	return 0;
 }
 
@@ -83,7 +83,7 @@ static int
 events(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	struct rte_tel_data *text = mirror_column(RTE_TEL_STRING_VAL);
-	struct rte_tel_data *t_ns = mirror_column(RTE_TEL_U64_VAL);
+	struct rte_tel_data *t_ns = mirror_column(RTE_TEL_UINT_VAL);
 	const struct mirror *m = &telemetry_mirror;
 	uint64_t from = UINT64_MAX, first, n;
 	char *end = NULL;
@@ -107,12 +107,12 @@ events(const char *cmd, const char *params, struct rte_tel_data *d)
 		const struct mirror_event *e = &m->event[i % MIRROR_EVENTS];
 
 		rte_tel_data_add_array_string(text, e->text);
-		rte_tel_data_add_array_u64(t_ns, e->t_ns);
+		rte_tel_data_add_array_uint(t_ns, e->t_ns);
 	}
 	rte_tel_data_start_dict(d);
-	rte_tel_data_add_dict_u64(d, "start", from);
-	rte_tel_data_add_dict_u64(d, "next", from + n);
-	rte_tel_data_add_dict_u64(d, "total", m->nevents);
+	rte_tel_data_add_dict_uint(d, "start", from);
+	rte_tel_data_add_dict_uint(d, "next", from + n);
+	rte_tel_data_add_dict_uint(d, "total", m->nevents);
 	mirror_leave();
 	rte_tel_data_add_dict_container(d, "t_ns", t_ns, 0);
 	rte_tel_data_add_dict_container(d, "text", text, 0);
@@ -151,7 +151,7 @@ add_failover(const struct app *app, const struct failover *f,
 	rte_tel_data_add_array_string(text[1], t->dev[f->dev].name);
 	rte_tel_data_add_array_string(text[2], rl_detector_name(f->detector));
 	for (unsigned int i = 0; i < FAILOVER_COLUMNS; i++)
-		rte_tel_data_add_array_u64(num[i], v[i]);
+		rte_tel_data_add_array_uint(num[i], v[i]);
 }
 
 /* "/reflit/failovers,N": from number N on; without N the last page. */
@@ -182,7 +182,7 @@ failovers(const char *cmd, const char *params, struct rte_tel_data *d)
 	for (unsigned int i = 0; i < 3; i++)
 		text[i] = mirror_column(RTE_TEL_STRING_VAL);
 	for (unsigned int i = 0; i < FAILOVER_COLUMNS; i++)
-		num[i] = mirror_column(RTE_TEL_U64_VAL);
+		num[i] = mirror_column(RTE_TEL_UINT_VAL);
 	for (uint32_t i = start; app != NULL && i < start + count; i++) {
 		const struct failover *f = &m->failover[i % MIRROR_FAILOVERS];
 

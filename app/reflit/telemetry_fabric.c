@@ -44,7 +44,7 @@ topology_name(const struct rl_topo *t)
 int
 telemetry_fabric(const char *cmd, const char *params, struct rte_tel_data *d)
 {
-	struct rte_tel_data *dims = mirror_column(RTE_TEL_U64_VAL);
+	struct rte_tel_data *dims = mirror_column(RTE_TEL_UINT_VAL);
 	struct app *app = mirror_enter();
 	const struct rl_topo *t;
 
@@ -58,7 +58,7 @@ telemetry_fabric(const char *cmd, const char *params, struct rte_tel_data *d)
 	}
 	t = &app->cfg.topo;
 	for (unsigned int i = 0; i < t->spec.ndims; i++)
-		rte_tel_data_add_array_u64(dims, t->spec.dims[i]);
+		rte_tel_data_add_array_uint(dims, t->spec.dims[i]);
 	rte_tel_data_add_dict_string(d, "program", "reflit");
 	rte_tel_data_add_dict_string(d, "version", RL_VERSION);
 	rte_tel_data_add_dict_int(d, "pid", (int)getpid());
@@ -66,15 +66,15 @@ telemetry_fabric(const char *cmd, const char *params, struct rte_tel_data *d)
 	rte_tel_data_add_dict_string(d, "topology", topology_name(t));
 	rte_tel_data_add_dict_container(d, "dims", dims, 0);
 	rte_tel_data_add_dict_string(d, "engine", app->route->engine);
-	rte_tel_data_add_dict_u64(d, "devices", t->ndev);
-	rte_tel_data_add_dict_u64(d, "switches", t->ndev - t->nep);
-	rte_tel_data_add_dict_u64(d, "endpoints", t->nep);
-	rte_tel_data_add_dict_u64(d, "links", t->nlink);
-	rte_tel_data_add_dict_u64(d, "now_ns",
+	rte_tel_data_add_dict_uint(d, "devices", t->ndev);
+	rte_tel_data_add_dict_uint(d, "switches", t->ndev - t->nep);
+	rte_tel_data_add_dict_uint(d, "endpoints", t->nep);
+	rte_tel_data_add_dict_uint(d, "links", t->nlink);
+	rte_tel_data_add_dict_uint(d, "now_ns",
 				  watch_span(app->start_ns,
 					     host_now(&app->host)));
-	rte_tel_data_add_dict_u64(d, "events", telemetry_mirror.nevents);
-	rte_tel_data_add_dict_u64(d, "failovers",
+	rte_tel_data_add_dict_uint(d, "events", telemetry_mirror.nevents);
+	rte_tel_data_add_dict_uint(d, "failovers",
 				  telemetry_mirror.nfailovers);
 	rte_tel_data_add_dict_int(d, "orders", app->opt.allow_orders);
 	mirror_leave();
@@ -99,7 +99,7 @@ telemetry_devices(const char *cmd, const char *params, struct rte_tel_data *d)
 	name = mirror_column(RTE_TEL_STRING_VAL);
 	kind = mirror_column(RTE_TEL_STRING_VAL);
 	for (unsigned int k = 0; k < RL_DIMS_MAX; k++)
-		coord[k] = mirror_column(RTE_TEL_U64_VAL);
+		coord[k] = mirror_column(RTE_TEL_UINT_VAL);
 	for (uint32_t i = start; i < start + count; i++) {
 		const struct rl_topo_dev *dev = &app->cfg.topo.dev[i];
 
@@ -107,7 +107,7 @@ telemetry_devices(const char *cmd, const char *params, struct rte_tel_data *d)
 		rte_tel_data_add_array_string(kind,
 			dev->kind == RL_DEV_SWITCH ? "switch" : "endpoint");
 		for (unsigned int k = 0; k < RL_DIMS_MAX; k++)
-			rte_tel_data_add_array_u64(coord[k], dev->coord[k]);
+			rte_tel_data_add_array_uint(coord[k], dev->coord[k]);
 	}
 	mirror_leave();
 	rte_tel_data_add_dict_container(d, "name", name, 0);
@@ -170,10 +170,10 @@ telemetry_links(const char *cmd, const char *params, struct rte_tel_data *d)
 	}
 	name = mirror_column(RTE_TEL_STRING_VAL);
 	state = mirror_column(RTE_TEL_STRING_VAL);
-	end[0] = mirror_column(RTE_TEL_U64_VAL);
-	end[1] = mirror_column(RTE_TEL_U64_VAL);
+	end[0] = mirror_column(RTE_TEL_UINT_VAL);
+	end[1] = mirror_column(RTE_TEL_UINT_VAL);
 	for (unsigned int c = 0; c < LINK_COLUMNS; c++)
-		num[c] = mirror_column(RTE_TEL_U64_VAL);
+		num[c] = mirror_column(RTE_TEL_UINT_VAL);
 	for (uint32_t l = start; l < start + count; l++) {
 		const struct rl_topo_link *link = &app->cfg.topo.link[l];
 
@@ -186,9 +186,9 @@ telemetry_links(const char *cmd, const char *params, struct rte_tel_data *d)
 				app->host.fabric.dev[link->dev[e]]
 					.port[link->port[e]].port);
 
-			rte_tel_data_add_array_u64(end[e], link->dev[e]);
+			rte_tel_data_add_array_uint(end[e], link->dev[e]);
 			for (unsigned int c = 0; c < LINK_COLUMNS; c++)
-				rte_tel_data_add_array_u64(num[c],
+				rte_tel_data_add_array_uint(num[c],
 					v[link_columns[c].counter]);
 		}
 	}
@@ -257,17 +257,17 @@ add_port(const struct app *app, uint32_t dev, uint16_t p,
 			app->host.fabric.dev[dev].core.core, p)));
 	rte_tel_data_add_dict_string(d, "last_death",
 				     rl_detector_name(i.last_detector));
-	rte_tel_data_add_dict_u64(d, "window_flits", i.window);
-	rte_tel_data_add_dict_u64(d, "held_flits", i.held_flits);
-	rte_tel_data_add_dict_u64(d, "outstanding_flits", i.outstanding_flits);
-	rte_tel_data_add_dict_u64(d, "queued_flits", i.queued_flits);
-	rte_tel_data_add_dict_u64(d, "round_trip_ns", i.srtt_ns);
-	rte_tel_data_add_dict_u64(d, "replay_timer_ns", i.replay_timer_ns);
-	rte_tel_data_add_dict_u64(d, "flaps", i.flaps);
-	rte_tel_data_add_dict_u64(d, "tx_epoch", i.tx_epoch);
-	rte_tel_data_add_dict_u64(d, "rx_epoch", i.rx_epoch);
+	rte_tel_data_add_dict_uint(d, "window_flits", i.window);
+	rte_tel_data_add_dict_uint(d, "held_flits", i.held_flits);
+	rte_tel_data_add_dict_uint(d, "outstanding_flits", i.outstanding_flits);
+	rte_tel_data_add_dict_uint(d, "queued_flits", i.queued_flits);
+	rte_tel_data_add_dict_uint(d, "round_trip_ns", i.srtt_ns);
+	rte_tel_data_add_dict_uint(d, "replay_timer_ns", i.replay_timer_ns);
+	rte_tel_data_add_dict_uint(d, "flaps", i.flaps);
+	rte_tel_data_add_dict_uint(d, "tx_epoch", i.tx_epoch);
+	rte_tel_data_add_dict_uint(d, "rx_epoch", i.rx_epoch);
 	for (int k = 0; k < RL_PORT_COUNTER_COUNT; k++)
-		rte_tel_data_add_dict_u64(d,
+		rte_tel_data_add_dict_uint(d,
 			rl_port_counter_name((enum rl_port_counter)k), c[k]);
 }
 

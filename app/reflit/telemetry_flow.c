@@ -66,7 +66,7 @@ flows_of(const struct app *app, uint32_t e, struct flow_page *page)
 				f.rx_held_flits
 			};
 
-			rte_tel_data_add_array_u64(page->num[c], v[c]);
+			rte_tel_data_add_array_uint(page->num[c], v[c]);
 		}
 	}
 }
@@ -93,7 +93,7 @@ telemetry_flows(const char *cmd, const char *params, struct rte_tel_data *d)
 	page.dst = mirror_column(RTE_TEL_STRING_VAL);
 	page.state = mirror_column(RTE_TEL_STRING_VAL);
 	for (unsigned int c = 0; c < FLOW_COLUMNS; c++)
-		page.num[c] = mirror_column(RTE_TEL_U64_VAL);
+		page.num[c] = mirror_column(RTE_TEL_UINT_VAL);
 	for (uint32_t e = 0; app != NULL && e < app->cfg.topo.nep; e++)
 		flows_of(app, e, &page);
 	mirror_leave();
@@ -129,7 +129,7 @@ telemetry_endpoint(const char *cmd, const char *params, struct rte_tel_data *d)
 
 		rte_tel_data_start_dict(d);
 		for (int k = 0; k < RL_EP_COUNTER_COUNT; k++)
-			rte_tel_data_add_dict_u64(d,
+			rte_tel_data_add_dict_uint(d,
 				rl_ep_counter_name((enum rl_ep_counter)k),
 				c[k]);
 		ret = 0;
@@ -152,7 +152,7 @@ telemetry_switch(const char *cmd, const char *params, struct rte_tel_data *d)
 
 		rte_tel_data_start_dict(d);
 		for (int k = 0; k < RL_CORE_COUNTER_COUNT; k++)
-			rte_tel_data_add_dict_u64(d,
+			rte_tel_data_add_dict_uint(d,
 				rl_core_counter_name((enum rl_core_counter)k),
 				c[k]);
 		ret = 0;
@@ -172,17 +172,17 @@ telemetry_traffic(const char *cmd, const char *params, struct rte_tel_data *d)
 	rte_tel_data_start_dict(d);
 	if (app != NULL) {
 		app_totals(app, &t);
-		rte_tel_data_add_dict_u64(d, "sent_packets", t.sent);
-		rte_tel_data_add_dict_u64(d, "sent_bytes", t.sent_bytes);
-		rte_tel_data_add_dict_u64(d, "delivered_packets", t.delivered);
+		rte_tel_data_add_dict_uint(d, "sent_packets", t.sent);
+		rte_tel_data_add_dict_uint(d, "sent_bytes", t.sent_bytes);
+		rte_tel_data_add_dict_uint(d, "delivered_packets", t.delivered);
 		/* of a running fabric, what is not there yet is not lost */
-		rte_tel_data_add_dict_u64(d, "under_way_packets", t.lost);
-		rte_tel_data_add_dict_u64(d, "duplicated_packets",
+		rte_tel_data_add_dict_uint(d, "under_way_packets", t.lost);
+		rte_tel_data_add_dict_uint(d, "duplicated_packets",
 					  t.duplicated);
-		rte_tel_data_add_dict_u64(d, "reordered_packets", t.reordered);
-		rte_tel_data_add_dict_u64(d, "corrupted_packets", t.altered);
-		rte_tel_data_add_dict_u64(d, "reported_packets", t.reported);
-		rte_tel_data_add_dict_u64(d, "flit_hops", app_flit_hops(app));
+		rte_tel_data_add_dict_uint(d, "reordered_packets", t.reordered);
+		rte_tel_data_add_dict_uint(d, "corrupted_packets", t.altered);
+		rte_tel_data_add_dict_uint(d, "reported_packets", t.reported);
+		rte_tel_data_add_dict_uint(d, "flit_hops", app_flit_hops(app));
 	}
 	mirror_leave();
 	return 0;
@@ -200,10 +200,10 @@ add_quantiles(struct rte_tel_data *d, const char *what,
 
 	for (unsigned int i = 0; i < RTE_DIM(q); i++) {
 		snprintf(key, sizeof(key), "%s%s", what, q[i].name);
-		rte_tel_data_add_dict_u64(d, key, rl_hist_quantile(h, q[i].q));
+		rte_tel_data_add_dict_uint(d, key, rl_hist_quantile(h, q[i].q));
 	}
 	snprintf(key, sizeof(key), "%smax", what);
-	rte_tel_data_add_dict_u64(d, key, h->max);
+	rte_tel_data_add_dict_uint(d, key, h->max);
 }
 
 int
@@ -230,7 +230,7 @@ telemetry_latency(const char *cmd, const char *params, struct rte_tel_data *d)
 	rte_tel_data_start_dict(d);
 	if (!all)
 		*sum = by_vc[want];
-	rte_tel_data_add_dict_u64(d, "packets", sum->latency.count);
+	rte_tel_data_add_dict_uint(d, "packets", sum->latency.count);
 	add_quantiles(d, "", &sum->latency);
 	add_quantiles(d, "jitter_", &sum->jitter);
 	free(by_vc);
@@ -263,7 +263,7 @@ add_recovery(const struct app *app, const struct rl_recovery *r,
 	rte_tel_data_add_array_string(text[1], rl_resil_mode_name(r->mode));
 	rte_tel_data_add_array_string(text[2], rl_outcome_name(r->outcome));
 	for (unsigned int i = 0; i < RECOVERY_COLUMNS; i++)
-		rte_tel_data_add_array_u64(num[i], v[i]);
+		rte_tel_data_add_array_uint(num[i], v[i]);
 }
 
 int
@@ -284,13 +284,13 @@ telemetry_recoveries(const char *cmd, const char *params,
 	for (unsigned int i = 0; i < RECOVERY_TEXTS; i++)
 		text[i] = mirror_column(RTE_TEL_STRING_VAL);
 	for (unsigned int i = 0; i < RECOVERY_COLUMNS; i++)
-		num[i] = mirror_column(RTE_TEL_U64_VAL);
+		num[i] = mirror_column(RTE_TEL_UINT_VAL);
 	for (uint32_t i = first; app != NULL && i < n; i++)
 		add_recovery(app, &m->recovery[i % MIRROR_RECOVERIES], text,
 			     num);
 	mirror_leave();
 	rte_tel_data_start_dict(d);
-	rte_tel_data_add_dict_u64(d, "total", n);
+	rte_tel_data_add_dict_uint(d, "total", n);
 	for (unsigned int i = 0; i < RECOVERY_TEXTS; i++)
 		rte_tel_data_add_dict_container(d, names[i], text[i], 0);
 	for (unsigned int i = 0; i < RECOVERY_COLUMNS; i++)
@@ -328,14 +328,14 @@ telemetry_histogram(const char *cmd, const char *params,
 		free(sum);
 		return ret;
 	}
-	upper = mirror_column(RTE_TEL_U64_VAL);
-	n = mirror_column(RTE_TEL_U64_VAL);
+	upper = mirror_column(RTE_TEL_UINT_VAL);
+	n = mirror_column(RTE_TEL_UINT_VAL);
 	for (uint32_t i = 0; i < RL_HIST_BUCKETS; i++) {
 		if (sum->latency.bucket[i] == 0)
 			continue;
 		if (at >= start && at < start + count) {
-			rte_tel_data_add_array_u64(upper, rl_hist_upper(i));
-			rte_tel_data_add_array_u64(n, sum->latency.bucket[i]);
+			rte_tel_data_add_array_uint(upper, rl_hist_upper(i));
+			rte_tel_data_add_array_uint(n, sum->latency.bucket[i]);
 		}
 		at++;
 	}
@@ -356,7 +356,7 @@ telemetry_lcores(const char *cmd, const char *params, struct rte_tel_data *d)
 	(void)cmd;
 	(void)params;
 	for (unsigned int i = 0; i < RTE_DIM(names); i++)
-		col[i] = mirror_column(RTE_TEL_U64_VAL);
+		col[i] = mirror_column(RTE_TEL_UINT_VAL);
 	for (uint32_t i = 0; app != NULL && i < app->host.nlcores; i++) {
 		struct host_lcore *lc =
 			app->host.lcore[app->host.lcore_id[i]];
@@ -368,7 +368,7 @@ telemetry_lcores(const char *cmd, const char *params, struct rte_tel_data *d)
 		};
 
 		for (unsigned int k = 0; k < RTE_DIM(names); k++)
-			rte_tel_data_add_array_u64(col[k], v[k]);
+			rte_tel_data_add_array_uint(col[k], v[k]);
 	}
 	mirror_leave();
 	rte_tel_data_start_dict(d);

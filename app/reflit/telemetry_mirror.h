@@ -11,8 +11,16 @@
 #include <pthread.h>
 
 #include <rte_telemetry.h>
+#include <rte_version.h>
 
 #include "telemetry.h"
+
+/* before 23.03 DPDK had these under other names, which 25.11 has no more */
+#if RTE_VERSION < RTE_VERSION_NUM(23, 3, 0, 0)
+#define RTE_TEL_UINT_VAL RTE_TEL_U64_VAL
+#define rte_tel_data_add_array_uint rte_tel_data_add_array_u64
+#define rte_tel_data_add_dict_uint rte_tel_data_add_dict_u64
+#endif
 
 #define MIRROR_EVENTS 1024 /* power of two */
 #define MIRROR_TEXT 120	   /* a string of telemetry's has 128 at most */

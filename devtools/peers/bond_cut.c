@@ -22,6 +22,12 @@
 #include <rte_eth_bond.h>
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>
+#include <rte_version.h>
+
+/* its name before 23.11 */
+#if RTE_VERSION < RTE_VERSION_NUM(23, 11, 0, 0)
+#define rte_eth_bond_member_add rte_eth_bond_slave_add
+#endif
 
 #define BYTES 270
 #define BURST 32
@@ -90,7 +96,7 @@ open_bond(struct cable c[2], unsigned int poll_ms, struct rte_mempool *pool)
 		ret = rte_eth_from_rings(name, &in, 1, &c[i].far, 1, 0);
 		c[i].port = (uint16_t)ret;
 		if (ret >= 0)
-			ret = rte_eth_bond_slave_add((uint16_t)bond, c[i].port);
+			ret = rte_eth_bond_member_add((uint16_t)bond, c[i].port);
 	}
 	if (ret >= 0)
 		ret = rte_eth_bond_link_monitoring_set((uint16_t)bond, poll_ms);

@@ -76,7 +76,8 @@ enum port_debt {
 
 /** The state of the link (port_state.c). */
 struct port_link {
-	_Atomic enum rl_link_state state; /* read by any thread */
+	_Atomic enum rl_link_state state; /* read by any thread; clang 14
+					     wants a cast to switch by it */
 	enum rl_detector detector; /* of the last death */
 	bool admin_down;
 	bool phy_up;

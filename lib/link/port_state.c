@@ -220,7 +220,7 @@ port_rx_init(struct rl_port *port, const struct rl_frame_hdr *h,
 		PORT_COUNT(port, rx_init_refused);
 		return;
 	}
-	switch (port->link.state) {
+	switch ((enum rl_link_state)port->link.state) {
 	case RL_LINK_INIT:
 		port_act(port, port_shake_rx(port, h, init, now_ns), now_ns);
 		return;
@@ -277,7 +277,7 @@ rl_port_down(struct rl_port *port, uint64_t now_ns)
 	if (port->link.admin_down)
 		return -EALREADY;
 	port->link.admin_down = true;
-	switch (port->link.state) {
+	switch ((enum rl_link_state)port->link.state) {
 	case RL_LINK_UP:
 	case RL_LINK_RETRAIN:
 		port_dead(port, RL_DET_COMMAND, now_ns);
@@ -352,7 +352,7 @@ port_state_tick(struct rl_port *port, uint64_t now_ns)
 
 	if (rl_unlikely(port->packet.close_mask != 0))
 		port_packet_close(port, now_ns);
-	switch (l->state) {
+	switch ((enum rl_link_state)l->state) {
 	case RL_LINK_UP:
 	case RL_LINK_RETRAIN:
 		port_act(port, port_detect_tick(port, now_ns), now_ns);

@@ -155,7 +155,7 @@ tx_kind(struct rl_port *port, uint64_t now_ns)
 {
 	const bool close = port_owes(port, OWE_CLOSE);
 
-	switch (port->link.state) {
+	switch ((enum rl_link_state)port->link.state) {
 	case RL_LINK_OFF:
 	case RL_LINK_LOOPBACK:
 	case RL_LINK_DAMPED:
@@ -545,7 +545,7 @@ rl_port_deadline(const struct rl_port *port, uint64_t now_ns)
 {
 	const struct port_link *l = &port->link;
 
-	switch (l->state) {
+	switch ((enum rl_link_state)l->state) {
 	case RL_LINK_OFF:
 		return port_owes(port, OWE_CLOSE) ? now_ns : RL_NEVER;
 	case RL_LINK_LOOPBACK:

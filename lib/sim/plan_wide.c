@@ -94,7 +94,9 @@ wide_vcs(struct rl_sim_plan *plan, struct rl_prng *prng)
 static bool
 wide_weights(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
-	for (unsigned int vc = 0; vc < plan->cfg.link.vcs; vc++)
+	const unsigned int vcs = rl_min_u32(plan->cfg.link.vcs, RL_VCS);
+
+	for (unsigned int vc = 0; vc < vcs; vc++)
 		plan->cfg.link.vc_weights[vc] = (uint8_t)plan_log(prng, 1, 255);
 	return true;
 }

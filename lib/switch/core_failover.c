@@ -69,7 +69,7 @@ core_set_state(struct rl_core *core, uint16_t port, enum rl_egress_state to)
 	struct core_port *cp = &core->port[port];
 	bool legal = false;
 
-	switch (cp->state) {
+	switch ((enum rl_egress_state)cp->state) {
 	case RL_EGRESS_TRAIN:
 		legal = to == RL_EGRESS_ALIVE || to == RL_EGRESS_DEAD;
 		break;
@@ -376,7 +376,7 @@ core_port_tick(struct rl_core *core, uint16_t port, uint64_t now_ns)
 {
 	struct core_port *cp = &core->port[port];
 
-	switch (cp->state) {
+	switch ((enum rl_egress_state)cp->state) {
 	case RL_EGRESS_TRAIN:
 		if (cp->bound_ns == RL_NEVER)
 			cp->bound_ns = rl_deadline(now_ns,

@@ -74,7 +74,8 @@ struct core_way {
 /* What every poll of the core looks at stands in the first line, and what a
    packet that goes past the queues in the second. */
 struct core_port {
-	_Atomic enum rl_egress_state state; /* read by any thread */
+	_Atomic enum rl_egress_state state; /* read by any thread; clang 14
+					       wants a cast to switch by it */
 	uint32_t qmask;	      /* bit per VC with something queued */
 	uint8_t turn;	      /* VC whose turn it is */
 	bool loop_fence_owed; /* LOOP_FENCE is to be sent */

@@ -35,8 +35,8 @@ fuzz_seed(unsigned int i, uint8_t *to, size_t room)
 	static const char *const text[] = {
 		"# a comment\n50us cut s0-s1#0\n1ms heal s0-s1#0\n",
 		"10us flap s0-s1 count=3 dark=5us light=7us silent\n",
-		"0 noise s0-s1#1 loss=0.1 corrupt=1e-3 dup=0.2 jitter=0.5 "
-		"within=3us bytes=9 hurt=header soft=0.01\n",
+		("0 noise s0-s1#1 loss=0.1 corrupt=1e-3 dup=0.2 jitter=0.5 "
+		 "within=3us bytes=9 hurt=header soft=0.01\n"),
 		"0 noise s0-s1 ber=1e-6 propagate=0.5 lanes=16 poison=0.1\n",
 		"5us drop s0->s1#0 frame=3 count=2\n7us drop s0->s1 flit=9\n",
 		"1us cut e0-s0 silent late flit=7\n2us stall s1-e1 for=9us\n",

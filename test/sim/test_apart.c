@@ -173,11 +173,11 @@ test_faults_that_wait_for_frames_hit_the_same_ones(void **state)
 {
 	static const char *const faults[] = {
 		"1us cut s0.0-s0.1 flit=3\n6us heal s0.0-s0.1\n",
-		"1us cut s0.1-s1.1 frame=2\n1us cut s2.1>s3.1 frame=1\n"
-		"2us cut s3.2-s0.2 late frame=3\n"
-		"2us cut s2.3-s3.3 arrive frame=7\n60us heal s2.3-s3.3\n",
-		"1us drop s1.2>s2.2 frame=5\n2us cut s2.2>s1.2 silent flit=9\n"
-		"30us heal s1.2-s2.2\n",
+		("1us cut s0.1-s1.1 frame=2\n1us cut s2.1>s3.1 frame=1\n"
+		 "2us cut s3.2-s0.2 late frame=3\n"
+		 "2us cut s2.3-s3.3 arrive frame=7\n60us heal s2.3-s3.3\n"),
+		("1us drop s1.2>s2.2 frame=5\n2us cut s2.2>s1.2 silent flit=9\n"
+		 "30us heal s1.2-s2.2\n"),
 	};
 
 	(void)state;

@@ -232,8 +232,8 @@ quiesce_new_routes_and_a_link_added_again(void **state)
 {
 	static const char *const extra[] = {
 		"", "switching = \"cut-through\"; flits_per_frame = 2;",
-		"detect_phy = false; keepalive_ns = 2000; "
-		"keepalive_dead_ns = 8000;",
+		("detect_phy = false; keepalive_ns = 2000; "
+		 "keepalive_dead_ns = 8000;"),
 	};
 
 	(void)state;
