@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs the README's two commands on Debian 12 machines that have nothing else:
+# Runs the README's two commands on Debian machines that have nothing else:
 # makes roots by mmdebstrap from this machine's own apt sources, and runs both
 # in each of them as root and then, with the packages there, as an ordinary
 # user. Exits with 0 only if all of it passed. Needs root.
 #
 #   devtools/fresh.sh                    variants apt and important
 #   devtools/fresh.sh --variant apt      one of them (may be repeated)
+#   devtools/fresh.sh --release trixie   Debian 13; else 12, bookworm
+#   devtools/fresh.sh --cc clang         built by this compiler
 #   devtools/fresh.sh --quick            plain tests only, and one build a root
 #   devtools/fresh.sh --only run|test    one of the two commands
 #   devtools/fresh.sh --keep             leaves the roots where they are
@@ -17,18 +19,28 @@
 set -eu
 
 usage() {
-	echo "usage: $0 [--variant NAME]... [--quick] [--only run|test]" \
-		"[--keep]" >&2
+	echo "usage: $0 [--variant NAME]... [--release NAME] [--cc COMPILER]" \
+		"[--quick] [--only run|test] [--keep]" >&2
 	exit 2
 }
 
 cd "$(dirname "$0")/.."
-variants="" quick=no keep=no only="run test"
+variants="" release=bookworm compiler=cc quick=no keep=no only="run test"
 while [ $# -gt 0 ]; do
 	case $1 in
 	--variant)
 		[ $# -gt 1 ] || usage
 		variants="$variants $2"
+		shift
+		;;
+	--release)
+		[ $# -gt 1 ] || usage
+		release=$2
+		shift
+		;;
+	--cc)
+		[ $# -gt 1 ] || usage
+		compiler=$2
 		shift
 		;;
 	--quick) quick=yes ;;
@@ -63,14 +75,19 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM HUP
 
-# Sources that speak of Debian 12; others of this machine are not a user's.
+# This machine's sources of Debian, for that release; others of it are not a
+# user's.
+host=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
 sources() {
+	mkdir -p "$work/sources"
 	for f in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
 		case $f in
 		*.list | *.sources)
-			if [ -f "$f" ] && grep -qE '^[^#]*bookworm' "$f" &&
+			if [ -f "$f" ] && grep -qE "^[^#]*$host" "$f" &&
 			    grep -qE '^[^#]*debian\.org|^[^#]*/debian' "$f"; then
-				echo "$f"
+				sed "s/\b$host\b/$release/g" "$f" \
+					>"$work/sources/${f##*/}"
+				echo "$work/sources/${f##*/}"
 			fi
 			;;
 		esac
@@ -85,9 +102,9 @@ make_root() {
 		set -- "$@" "$f"
 	done
 	proxy=$(apt-config dump Acquire::http::Proxy | sed 's/";*$//; s/.*"//')
-	mmdebstrap --quiet --variant="$variant" --mode=root \
+	mmdebstrap --quiet --variant="$variant" --mode=root --include=passwd \
 		${proxy:+--aptopt="Acquire::http::Proxy \"$proxy\""} \
-		bookworm "$root" "$@"
+		"$release" "$root" "$@"
 	cp /etc/resolv.conf "$root/etc/resolv.conf"
 	chroot "$root" useradd --create-home --shell /bin/sh user
 }
@@ -103,9 +120,9 @@ in_root() {
 		mount -t tmpfs tmpfs "$1/run"
 		mount -t tmpfs -o mode=1777 tmpfs "$1/tmp"
 		exec chroot --userspec="$2:$2" "$1" env -i TERM=dumb LANG=C \
-			HOME="$4" PATH="$5" sh -c "cd $6 && $3" \
+			HOME="$4" PATH="$5" CC="$7" sh -c "cd $6 && $3" \
 			</dev/null' \
-		fresh "$1" "$2" "$4" "$3" "$PATH_INSIDE" "$5"
+		fresh "$1" "$2" "$4" "$3" "$PATH_INSIDE" "$5" "$compiler"
 }
 
 failed=0
@@ -138,7 +155,7 @@ if [ -n "$(git status --porcelain -uno)" ]; then
 fi
 for variant in $variants; do
 	root="$work/$variant"
-	echo "== a Debian 12 root, variant $variant"
+	echo "== a Debian root, $release, variant $variant, built by $compiler"
 	make_root "$root" "$variant"
 	for who in root user; do
 		home=/root

@@ -9,10 +9,12 @@
  *   - finds a syntax error in a comment that ends with the file;
  *   - looks for included files in the working directory;
  *   - takes [1, 5000000000] for an array of mixed types.
+ * libconfig 1.7 takes 017 for octal, 1.5 does not.
  * So the text is walked once here: included files are put in their place
  * (looked for beside the file that names them), large numbers get their L, all
- * numbers of an array too, and what is open at the end is an error at the line where it was opened. A
- * table remembers where each line comes from.
+ * numbers of an array too, and what is open at the end is an error at the line
+ * where it was opened, as is a number that begins with 0. A table remembers
+ * where each line comes from.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -115,7 +117,7 @@ static int
 walk_number(struct cfg_ctx *c, struct walk *w)
 {
 	char word[32];
-	const char *p = w->p;
+	const char *p = w->p, *digits;
 	bool hex, minus;
 	long long v;
 	int ret;
@@ -124,6 +126,7 @@ walk_number(struct cfg_ctx *c, struct walk *w)
 	p += *p == '-' || *p == '+';
 	hex = !minus && p + 2 < w->end && p[0] == '0' && (p[1] | 32) == 'x';
 	p += hex ? 2 : 0;
+	digits = p;
 	while (p < w->end && (hex ? isxdigit((unsigned char)*p) :
 				    isdigit((unsigned char)*p)))
 		p++;
@@ -133,6 +136,11 @@ walk_number(struct cfg_ctx *c, struct walk *w)
 			p++;
 		return walk_copy(c, w, (size_t)(p - w->p));
 	}
+	if (!hex && p - digits > 1 && *digits == '0')
+		return cfg_error(c, w->file, w->line,
+				 "the number %.*s begins with 0, which may mean "
+				 "octal; write it without", (int)rl_min_u64(
+				 (uint64_t)(p - w->p), sizeof(word) - 1), w->p);
 	snprintf(word, sizeof(word), "%.*s", (int)rl_min_u64(
 			(uint64_t)(p - w->p), sizeof(word) - 1), w->p);
 	errno = 0;

@@ -177,6 +177,36 @@ every_default_can_be_written_in_a_file(void **state)
 	config_drop(plain);
 }
 
+/* Versions of libconfig differ in what they read. */
+static void
+a_number_is_read_in_one_way_or_refused(void **state)
+{
+	static const struct {
+		const char *text;
+		int line;
+		const char *why;
+	} bad[] = {
+		{"link: {\nwatchdog_ns = 017; };", 8,
+		 "the number 017 begins with 0, which may mean octal; write it"},
+		{"link: {\nreplay_limit = 08; };", 8, "08 begins with 0"},
+		{"link: {\nvc_weights = [1,\n-00L]; };", 9, "-00 begins with 0"},
+		{"link: {\nreplay_limit = 1.5; };", 8,
+		 "replay_limit is a number with a fraction; it takes a whole"},
+		{"link: {\nreplay_limit = 1e2; };", 8, "with a fraction"},
+		{"link: {\nreplay_limit = 01.0; };", 8, "with a fraction"},
+	};
+	char text[1024];
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(bad); i++) {
+		snprintf(text, sizeof(text), "%s%s", FIGURE_1, bad[i].text);
+		config_refuse(text, strlen(text), -EINVAL, bad[i].line,
+			      bad[i].why);
+	}
+	config_drop(config_take(FIGURE_1 "link: { replay_limit = 0x0a; };"));
+	config_drop(config_take(FIGURE_1 "link: { flap_damping_ns = 0L; };"));
+}
+
 int
 main(void)
 {
@@ -185,6 +215,7 @@ main(void)
 		cmocka_unit_test(every_field_of_the_structures_is_a_key),
 		cmocka_unit_test(a_key_with_a_unit_of_time_or_size_ends_in_it),
 		cmocka_unit_test(every_default_can_be_written_in_a_file),
+		cmocka_unit_test(a_number_is_read_in_one_way_or_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
