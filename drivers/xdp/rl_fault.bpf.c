@@ -100,6 +100,9 @@ copy_out(struct xdp_md *ctx, struct rl_fault_count *c)
 	__u32 len = (__u32)(ctx->data_end - ctx->data);
 	struct rl_fault_copy *copy;
 
+	/* clang 19 would compare the two pointers instead of their distance,
+	   and the verifier would not know that it is not 0 */
+	asm volatile("" : "+r"(len));
 	if (len == 0 || len > RL_XDP_COPY_BYTES) {
 		ADD(duplicate_lost);
 		return;
