@@ -61,6 +61,8 @@ relax(void)
 {
 #if defined(__x86_64__)
 	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	asm volatile("yield");
 #endif
 }
 

@@ -180,7 +180,8 @@ every_field_lies_where_the_page_says(void **state)
 	const struct rl_frame_hdr h = header(5);
 
 	(void)state;
-	rl_frame_seal(f, &h, mac, true);
+	rl_frame_seal(f, &h, mac,
+		      rl_codec_best_isa(128) != RL_ISA_SCALAR);
 	assert_memory_equal(f, mac, 12);
 	assert_memory_equal(f + 12, want, sizeof(want));
 	free(f);
