@@ -83,8 +83,11 @@ flap_step(struct app *app, uint32_t link, uint64_t now_ns)
 		rl_fault_down(&app->host.fault[link],
 			      host_role_now(&app->host));
 		recorder_link(app, "cut", link);
-	} else if (app_heal(app, link) != 0)
-		l->flaps++; /* once more */
+	} else if (app_heal(app, link) != 0) {
+		/* its ports do not answer yet: once more, from down */
+		l->flaps++;
+		l->flap_down = true;
+	}
 }
 
 static void

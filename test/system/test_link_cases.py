@@ -5,7 +5,13 @@ by the endpoints, so these have no retry, and there is no second link to go
 round by: what has no way waits for it, and no controller recovers. Only what
 is exact is asserted; how long things took is not.
 """
-from reflit_test import Box, case, main
+import ctypes
+import glob
+import os
+import subprocess
+import time
+
+from reflit_test import (Box, FIGURE1, REFLIT, ROOT, Skip, case, main)
 
 CHAIN = """
 fabric: {
@@ -144,6 +150,40 @@ def a_link_that_flaps_leaks_nothing_into_its_new_epochs():
     c, _ = run(during="wait 5ms\nlink s0-s1 flap 5 10ms\n", packets=3000,
                args=["--load", "0.05"])
     assert c["deaths"] >= 2 and c["trainings"] > 6, c
+
+
+def ptrace(request, thread):
+    libc = ctypes.CDLL(None, use_errno=True)
+    return libc.ptrace(request, thread, None, None)
+
+
+@case
+def a_link_flaps_to_its_end_though_a_worker_is_away():
+    """The last of the flaps heals. A port that does not answer for ten
+    seconds, as on a machine that has no time for its lcore, is asked again."""
+    with Box() as box:
+        p = subprocess.Popen(
+            [REFLIT, "--lcores=0@0,1@0", "--", "--config",
+             box.write("fabric.cfg", FIGURE1), "-i"], cwd=ROOT, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT)
+        print("wait up\nshow fabric", file=p.stdin, flush=True)
+        p.stdout.readline()
+        worker = [int(path.split("/")[4])
+                  for path in glob.glob("/proc/%d/task/*/comm" % p.pid)
+                  if "worker" in open(path, encoding="utf-8").read()]
+        if len(worker) != 1 or ptrace(0x4206, worker[0]) != 0:  # SEIZE
+            p.communicate("quit\n", timeout=60)
+            raise Skip("threads of other processes cannot be stopped here")
+        ptrace(0x4207, worker[0])  # INTERRUPT
+        os.waitpid(worker[0], 0x40000000)  # __WALL
+        print("link s0-s1#0 flap 1 2ms", file=p.stdin, flush=True)
+        time.sleep(11)
+        ptrace(17, worker[0])  # DETACH
+        out, _ = p.communicate("wait up 60s\nlink s0-s1#0 down\n"
+                               "link s0-s1#0 up\nwait up 60s\nquit\n",
+                               timeout=120)
+    assert "already" not in out and p.returncode == 0, out
 
 
 main()
