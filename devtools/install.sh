@@ -39,6 +39,8 @@ packages="$packages iproute2 ethtool procps"
 tests="chromium chromium-driver man-db python3-jsonschema tshark iperf3"
 tests="$tests opensm ibsim-utils libopensm-dev libibumad-dev"
 tests="$tests etcd-server etcd-client openssl mmdebstrap mount"
+# dpdk-telemetry.py: Debian 12 has it in dpdk-dev
+grep -qs '^VERSION_CODENAME=bookworm' /etc/os-release || tests="$tests dpdk"
 
 case "$*" in
 --list)

@@ -6,6 +6,11 @@
 #
 #   devtools/need.sh PACKAGE...
 #   devtools/need.sh --missing PACKAGE...   only prints those that are missing
+#
+# A package that apt does not know stops only what needs it: it is named, and
+# the others are installed. Where there is no dpkg or no apt-get, what is
+# missing is told by the programs and libraries that the packages would bring;
+# it is named, and nothing is installed.
 set -eu
 
 only_print=no
@@ -14,24 +19,67 @@ if [ "${1:-}" = --missing ]; then
 	shift
 fi
 
-# what is installed, and what that provides (gnuplot-qt is a gnuplot-nox, too)
-present=$(dpkg-query -W -f='${Status}|${Package}, ${Provides}\n' 2>/dev/null |
-	sed -n 's/^install ok installed|//p' | tr ',' '\n' |
-	sed 's/^ *//; s/ .*//')
+have() {
+	command -v "$1" >/dev/null 2>&1
+}
+
+# here PACKAGE: is there what it brings, wherever it came from?
+here() {
+	case $1 in
+	build-essential) have cc ;;
+	ninja-build) have ninja ;;
+	libconfig-dev | libpcap-dev | libisal-dev | libbpf-dev | libdpdk-dev | \
+	libmicrohttpd-dev | libcmocka-dev | libjansson-dev | libssl-dev)
+		name=${1#lib}
+		name=${name%-dev}
+		pkg-config --exists "lib$name" || pkg-config --exists "$name"
+		;;
+	libcurl4-openssl-dev) pkg-config --exists libcurl ;;
+	dpdk | dpdk-dev) have dpdk-testpmd ;;
+	libopensm-dev) [ -d /usr/include/infiniband/opensm ] ;;
+	libibumad-dev) [ -f /usr/include/infiniband/umad.h ] ;;
+	gnuplot-nox) have gnuplot ;;
+	iproute2) have ip ;;
+	procps) have sysctl ;;
+	chromium-driver) have chromedriver ;;
+	man-db) have man ;;
+	python3-jsonschema) python3 -c "import jsonschema" 2>/dev/null ;;
+	ibsim-utils) have ibsim ;;
+	etcd-server) have etcd ;;
+	etcd-client) have etcdctl ;;
+	*) have "$1" ;;
+	esac
+}
+
 missing=""
-for p in "$@"; do
-	echo "$present" | grep -qxF "$p" || missing="$missing $p"
-done
+if have dpkg-query && have apt-get; then
+	# what is installed, and what that provides (gnuplot-qt is a
+	# gnuplot-nox, too)
+	present=$(dpkg-query -W -f='${Status}|${Package}, ${Provides}\n' \
+		2>/dev/null | sed -n 's/^install ok installed|//p' |
+		tr ',' '\n' | sed 's/^ *//; s/ .*//')
+	for p in "$@"; do
+		echo "$present" | grep -qxF "$p" || missing="$missing $p"
+	done
+else
+	for p in "$@"; do
+		here "$p" || missing="$missing $p"
+	done
+fi
 if [ "$only_print" = yes ]; then
 	echo "$missing"
 	exit 0
 fi
 [ -n "$missing" ] || exit 0
 
-echo "installing:$missing" >&2
+if ! have dpkg-query || ! have apt-get; then
+	echo "no apt-get here, so nothing is installed; what these packages of" \
+		"Debian bring is missing:$missing" >&2
+	exit 0
+fi
 if [ "$(id -u)" -eq 0 ]; then
 	as_root=""
-elif command -v sudo >/dev/null 2>&1; then
+elif have sudo; then
 	as_root="sudo"
 else
 	echo "these packages are missing and neither root nor sudo is at hand:" >&2
@@ -40,5 +88,17 @@ else
 fi
 export DEBIAN_FRONTEND=noninteractive
 $as_root apt-get update -qq >&2
+known="" unknown=""
+for p in $missing; do
+	if LC_ALL=C apt-cache policy "$p" | grep -q "Candidate: [^(]"; then
+		known="$known $p"
+	else
+		unknown="$unknown $p"
+	fi
+done
+[ -z "$unknown" ] || echo "apt knows no package of these names, and what needs" \
+	"them will not work:$unknown" >&2
+[ -n "$known" ] || exit 0
+echo "installing:$known" >&2
 # shellcheck disable=SC2086
-$as_root apt-get install -y -qq --no-install-recommends $missing >&2
+$as_root apt-get install -y -qq --no-install-recommends $known >&2

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""devtools/need.sh installs what is missing and nothing else. dpkg, apt, id and
-sudo are played by this test."""
+"""devtools/need.sh installs what is missing and nothing else. dpkg, apt, id,
+sudo and pkg-config are played by this test."""
 import os
 import subprocess
 import sys
@@ -15,6 +15,16 @@ DPKG = """#!/bin/sh
 echo 'install ok installed|gcc, c-compiler, gcc-x (= 4)'
 echo 'deinstall ok config-files|gone, '
 """
+POLICY = """#!/bin/sh
+case $2 in
+unknown*) ;;
+virtual) printf 'virtual:\n  Installed: (none)\n  Candidate: (none)\n' ;;
+*) printf '%s:\n  Installed: (none)\n  Candidate: 1.0\n' "$2" ;;
+esac
+"""
+PKG_CONFIG = """#!/bin/sh
+case $2 in libdpdk | jansson) ;; *) exit 1 ;; esac
+"""
 
 
 def case(fn):
@@ -22,18 +32,21 @@ def case(fn):
     return fn
 
 
-def need(args, uid=0, sudo=False):
+def need(args, uid=0, sudo=False, without=()):
     """@return (exit status, stdout, stderr, what apt-get was called with)"""
     with tempfile.TemporaryDirectory() as box:
         said = os.path.join(box, "said")
         programs = {"dpkg-query": DPKG, "id": "#!/bin/sh\necho %d\n" % uid,
                     "apt-get": "#!/bin/sh\necho noise\necho \"$@\" >>%s\n"
-                    % said}
+                    % said, "apt-cache": POLICY, "pkg-config": PKG_CONFIG,
+                    "cc": "", "meson": ""}
         if sudo:
             programs["sudo"] = "#!/bin/sh\nprintf 'sudo ' >>%s\n\"$@\"\n" % said
         for name in ("grep", "sed", "tr"):
             os.symlink("/bin/" + name, os.path.join(box, name))
         for name, text in programs.items():
+            if name in without:
+                continue
             path = os.path.join(box, name)
             with open(path, "w", encoding="utf-8") as f:
                 f.write(text)
@@ -75,6 +88,28 @@ def others_go_through_sudo_or_are_told_what_to_install():
     status, out, err, said = need("gone other", uid=1000)
     assert (status, out, said) == (1, "", [])
     assert "apt-get install gone other" in err, err
+
+
+@case
+def what_apt_does_not_know_stops_nothing_else():
+    status, out, err, said = need("gone unknown other virtual")
+    assert (status, out) == (0, ""), out
+    assert "no package of these names" in err and ": unknown virtual\n" in err
+    assert said[1].endswith(" gone other"), said
+    status, _, err, said = need("unknown1 unknown2")
+    assert status == 0 and len(said) == 1 and "unknown1 unknown2" in err, err
+
+
+@case
+def without_dpkg_or_apt_what_is_missing_is_named_and_the_build_goes_on():
+    for tool in ("dpkg-query", "apt-get"):
+        assert need("build-essential meson libdpdk-dev libjansson-dev",
+                    uid=1000, without=[tool]) == (0, "", "", [])
+        status, out, err, said = need("meson libpcap-dev ninja-build iproute2",
+                                      without=[tool])
+        assert (status, out, said) == (0, "", []), (tool, status, said)
+        assert err.endswith("missing: libpcap-dev ninja-build iproute2\n"), err
+        assert need("--missing meson clang", without=[tool])[1] == " clang\n"
 
 
 for test in CASES:
