@@ -10,6 +10,7 @@ from reflit_test import Box, FIGURE1, ROOT, carrier, case, main, need
 
 FRAME_PCAP = sys.argv[4]
 LUA = os.path.join(ROOT, "app", "dissector", "reflit.lua")
+BOOLEANS = {"True": "1", "False": "0"}  # as tshark prints them since 4.4
 
 
 def tshark(path, fields, where=None, prefs=()):
@@ -25,7 +26,8 @@ def tshark(path, fields, where=None, prefs=()):
         cmd += ["-Y", where]
     p = subprocess.run(cmd, capture_output=True, text=True, timeout=120)
     assert p.returncode == 0 and "Lua" not in p.stderr, p.stderr
-    return [[v.split(";") if v else [] for v in line.split("\t")]
+    return [[[BOOLEANS.get(word, word) for word in v.split(";")] if v else []
+             for v in line.split("\t")]
             for line in p.stdout.split("\n") if line]
 
 
