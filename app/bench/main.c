@@ -8,13 +8,13 @@
  */
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
 #include "bench_codec.h"
 #include "bench_host.h"
+#include "option_next.h"
 #include "report_file.h"
 #include "stop_signal.h"
 #include "rl_base.h"
@@ -151,6 +151,12 @@ parse_suites(int n, char **names)
 	return 0;
 }
 
+static int
+next(int argc, char **argv, const struct option *opts)
+{
+	return option_next("reflit-bench", argc, argv, "", opts, NULL);
+}
+
 /* @return 0 to go on, 1 to exit with 0, -EINVAL for bad arguments */
 static int
 parse_args(int argc, char **argv, struct bench_opts *o, const char **json)
@@ -171,7 +177,7 @@ parse_args(int argc, char **argv, struct bench_opts *o, const char **json)
 	uint64_t v;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "", opts, NULL)) != -1) {
+	while ((c = next(argc, argv, opts)) != -1) {
 		switch (c) {
 		case 'c':
 			o->config = optarg;

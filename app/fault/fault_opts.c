@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fault_opts.h"
+#include "option_next.h"
 
 #define RATE_ONE (1ull << 32)
 #define DEFAULT_SEED 1
@@ -269,7 +269,8 @@ fault_opts_parse(struct fault_opts *o, int argc, char **argv)
 				   table[i].arg[0] == '[' ? optional_argument :
 							    required_argument;
 	}
-	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+	while ((c = option_next("reflit-fault", argc, argv, "", longs,
+				NULL)) != -1) {
 		if (c == '?' || take(o, c, optarg) != 0)
 			return -EINVAL;
 		if (o->done)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "option_next.h"
 #include "options.h"
 #include "parse.h"
 #include "report_file.h"
@@ -327,8 +327,8 @@ options_read(struct options *o, int argc, char **argv)
 	}
 	argv[sep] = argv[0]; /* what getopt calls us */
 	optind = 1;
-	while ((c = getopt_long(argc - sep, argv + sep, "ih", long_options,
-				NULL)) != -1)
+	while ((c = option_next("reflit", argc - sep, argv + sep, "ih",
+				long_options, NULL)) != -1)
 		if (take(o, c) != 0)
 			return -EINVAL;
 	if (optind < argc - sep) {

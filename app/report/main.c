@@ -5,13 +5,13 @@
  * judged. Exit status as reflit's own.
  */
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ledger_json.h"
 #include "merge.h"
+#include "option_next.h"
 #include "report_file.h"
 
 #define FILES_MAX 256
@@ -318,7 +318,8 @@ main(int argc, char **argv)
 	int c, status;
 
 	report_begin("reflit-report", argc, argv);
-	while ((c = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+	while ((c = option_next("reflit-report", argc, argv, "h",
+				long_options, NULL)) != -1) {
 		switch (c) {
 		case OPT_JSON:
 			json = optarg;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "option_next.h"
 #include "report_file.h"
 #include "route_app.h"
 
@@ -278,7 +278,8 @@ route_opts_read(struct route_opts *o, int argc, char **argv)
 		longs[n++].val = table[i].id;
 	}
 	*o = (struct route_opts){.seed = 1, .seeds = 20, .qos_levels = 1};
-	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1)
+	while ((c = option_next("reflit-route", argc, argv, "", longs,
+				NULL)) != -1)
 		if (opts_take(o, c) != 0)
 			return -EINVAL;
 	if (optind < argc) {

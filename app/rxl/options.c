@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cpus.h"
+#include "option_next.h"
 #include "options.h"
 #include "profile.h"
 
@@ -344,7 +344,8 @@ rxl_options_parse(struct rxl_options *o, int argc, char **argv)
 	o->long_flits = 1000000000;
 	o->out = "rxl-results";
 	optind = 0; /* begin anew: reflit-sim may have parsed before */
-	while ((opt = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+	while ((opt = option_next("reflit-sim", argc, argv, "", longs,
+				  NULL)) != -1) {
 		if (opt == OPT_HELP) {
 			usage(stdout);
 			return RXL_HELPED;

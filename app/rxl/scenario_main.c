@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
 
+#include "option_next.h"
 #include "profile.h"
 #include "report_file.h"
 #include "rl_rxl_app.h"
@@ -126,7 +126,8 @@ rl_scenario_main(int argc, char **argv)
 	int c, figure;
 
 	optind = 0; /* begin anew: reflit-sim may have parsed before */
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while ((c = option_next("reflit-sim", argc, argv, "", options,
+				NULL)) != -1) {
 		switch (c) {
 		case 'p':
 			if (rxl_profile_find(optarg, &profile) != 0) {

@@ -8,12 +8,12 @@
  */
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "option_next.h"
 #include "report_file.h"
 #include "sim_app.h"
 #include "tally.h"
@@ -149,7 +149,8 @@ arguments(int argc, char **argv, const char **json)
 	int opt;
 
 	optind = 1;
-	while ((opt = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+	while ((opt = option_next("reflit-sim", argc, argv, "", longs,
+				  NULL)) != -1) {
 		if (opt == 'h') {
 			usage();
 			return EXIT_KEPT;

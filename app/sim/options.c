@@ -3,11 +3,11 @@
 /* What may stand on the command line of reflit-sim. */
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "option_next.h"
 #include "parse.h"
 #include "report_file.h"
 #include "sim_app.h"
@@ -473,7 +473,8 @@ options_parse(int argc, char **argv, struct options *o)
 		.classes = 1,
 	};
 	optind = 1;
-	while ((opt = getopt_long(argc, argv, "", longs, &which)) != -1) {
+	while ((opt = option_next("reflit-sim", argc, argv, "", longs,
+				  &which)) != -1) {
 		ret = take(opt, optarg, o);
 		if (ret == -ENOENT) /* getopt has said what is wrong */
 			return -EINVAL;

@@ -197,7 +197,7 @@ take_line(struct recording *r, char *line)
 	if (r->ended)
 		return bad(r, "something stands behind the end");
 	if (r->line == 1 && strcmp(line, "reflit-recording 1") != 0)
-		return bad(r, "no recording: it begins with 'reflit-recording "
+		return bad(r, "no recording: it must begin with 'reflit-recording "
 			      "1'");
 	if (line[0] == '|') {
 		r->has_fabric = true;

@@ -7,13 +7,13 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "option_next.h"
 #include "server.h"
 
 #define NAME "reflit-view"
@@ -79,6 +79,9 @@ add_socket(struct server *s, const char *path)
 	if (rc != 0)
 		fprintf(stderr, NAME ": --socket %s: %s\n", path,
 			strerror(-rc));
+	else if (access(path, F_OK) != 0)
+		fprintf(stderr, NAME ": --socket %s: %s; looked for again "
+			"until it is there\n", path, strerror(errno));
 	return rc;
 }
 
@@ -88,7 +91,7 @@ options(struct server *s, struct sockaddr_in *a, int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+	while ((c = option_next(NAME, argc, argv, "", longs, NULL)) != -1) {
 		switch (c) {
 		case OPT_LISTEN:
 			if (listen_at(optarg, a) != 0)
@@ -113,6 +116,11 @@ options(struct server *s, struct sockaddr_in *a, int argc, char **argv)
 		default:
 			return 2;
 		}
+	}
+	if (s->orders_from_anywhere && !s->allow_orders) {
+		fprintf(stderr, NAME ": --orders-from-anywhere says whose "
+			"orders are taken; give --allow-orders too\n");
+		return 2;
 	}
 	if (optind != argc) {
 		fprintf(stderr, NAME ": %s: no argument is expected; see "

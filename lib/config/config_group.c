@@ -6,35 +6,10 @@
 #include <string.h>
 
 #include "config_impl.h"
+#include "rl_near.h"
 
 /* Room for the range of a key in words. */
 #define RANGE_MAX 256
-
-/* Letters to change, add or drop between two names, at most 32 long. */
-static unsigned int
-name_distance(const char *a, const char *b)
-{
-	const size_t na = strlen(a), nb = strlen(b);
-	unsigned int row[RL_NAME_MAX + 1];
-
-	if (na > RL_NAME_MAX || nb > RL_NAME_MAX)
-		return UINT32_MAX;
-	for (unsigned int j = 0; j <= nb; j++)
-		row[j] = j;
-	for (unsigned int i = 1; i <= na; i++) {
-		unsigned int corner = row[0];
-
-		row[0] = i;
-		for (unsigned int j = 1; j <= nb; j++) {
-			const unsigned int above = row[j];
-
-			row[j] = rl_min_u32(rl_min_u32(above, row[j - 1]) + 1,
-					    corner + (a[i - 1] != b[j - 1]));
-			corner = above;
-		}
-	}
-	return row[nb];
-}
 
 int
 cfg_unknown_key(struct cfg_ctx *c, const config_setting_t *s, const char *group)
@@ -42,7 +17,7 @@ cfg_unknown_key(struct cfg_ctx *c, const config_setting_t *s, const char *group)
 	const char *name = config_setting_name(s);
 	const char *dot = group[0] != '\0' ? "." : "";
 	const char *best = NULL;
-	unsigned int least = 3; /* more than two letters off is no typing error */
+	unsigned int least = RL_NEAR_FAR;
 	const struct rl_config_key *key;
 	size_t n;
 
@@ -52,7 +27,7 @@ cfg_unknown_key(struct cfg_ctx *c, const config_setting_t *s, const char *group)
 
 		if (strcmp(key[i].group, group) != 0)
 			continue;
-		d = name_distance(name, key[i].name);
+		d = rl_name_distance(name, key[i].name);
 		if (d < least) {
 			least = d;
 			best = key[i].name;

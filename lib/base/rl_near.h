@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_NEAR_H
+#define RL_NEAR_H
+
+/**
+ * @file
+ * Which known name somebody may have meant by a wrong one.
+ */
+
+#include <string.h>
+
+#include "rl_base.h"
+
+#define RL_NEAR_NAME_MAX 32 /* longer names are near to nothing */
+#define RL_NEAR_FAR 3	    /* more than two letters off is no typing error */
+
+/** Any thread. Letters to change, add or drop between two names. */
+static inline unsigned int
+rl_name_distance(const char *a, const char *b)
+{
+	const size_t na = strlen(a), nb = strlen(b);
+	unsigned int row[RL_NEAR_NAME_MAX + 1];
+
+	if (na > RL_NEAR_NAME_MAX || nb > RL_NEAR_NAME_MAX)
+		return UINT32_MAX;
+	for (unsigned int j = 0; j <= nb; j++)
+		row[j] = j;
+	for (unsigned int i = 1; i <= na; i++) {
+		unsigned int corner = row[0];
+
+		row[0] = i;
+		for (unsigned int j = 1; j <= nb; j++) {
+			const unsigned int above = row[j];
+
+			row[j] = rl_min_u32(rl_min_u32(above, row[j - 1]) + 1,
+					    corner + (a[i - 1] != b[j - 1]));
+			corner = above;
+		}
+	}
+	return row[nb];
+}
+
+#endif /* RL_NEAR_H */
