@@ -56,6 +56,12 @@ loop_packet(struct rl_port *port, struct rl_flit *pkt, uint64_t now_ns)
 			PORT_COUNT(port, loop_policy_drop);
 		else
 			PORT_COUNT(port, loop_mode_drop);
+		/* it does not loop back, and at most the rest was acked */
+		port->loop.drained.packets--;
+		port->loop.drained.flits -= pkt->pkt_flits;
+		port->loop.drained.acked_flits =
+			rl_min_u32(port->loop.drained.acked_flits,
+				   port->loop.drained.flits);
 		if (port->p.drop != NULL)
 			port->p.drop(port->p.drop_ctx, pkt, why, now_ns);
 		rl_packet_put(port->p.cache, pkt);

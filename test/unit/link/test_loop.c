@@ -293,6 +293,16 @@ what_is_clipped_has_one_flit_more_than_the_longest_may(void **state)
 	bench_close(&b);
 }
 
+static const struct rl_port_event *
+drained_event(const struct bench_end *e)
+{
+	for (unsigned int i = 0; i < e->nevents; i++)
+		if (e->event[i].type == RL_PEV_DRAINED)
+			return &e->event[i];
+	fail_msg("nothing drained");
+	return NULL;
+}
+
 /* Each packet class on each kind of link, replayed or reported. */
 static void
 policies_choose_by_class_and_link_type(void **state)
@@ -305,6 +315,7 @@ policies_choose_by_class_and_link_type(void **state)
 							: RL_LINK_ISL,
 					   .pool_flits = 256 };
 			struct bench_end *e = &b.end[0];
+			const struct rl_port_event *told;
 			unsigned int looped = 0;
 
 			bench_cfg(&cfg);
@@ -340,6 +351,13 @@ policies_choose_by_class_and_link_type(void **state)
 			}
 			assert_int_equal(COUNTER(e, loop_policy_drop),
 					 e->ndrops);
+			/* nor does the failover tell of what was dropped */
+			told = drained_event(e);
+			assert_int_equal(told->looped_packets, looped);
+			assert_int_equal(told->looped_flits,
+					 COUNTER(e, looped_flits));
+			assert_true(told->looped_acked_flits <=
+				    told->looped_flits);
 			bench_close(&b);
 		}
 	}
