@@ -13,7 +13,12 @@ static bool
 is_sound(const struct ledger_entry *e)
 {
 	const struct half *h = &e->half;
+	uint8_t flag[2]; /* a bool holds nothing but 0 and 1 */
 
+	memcpy(&flag[0], &h->sink, 1);
+	memcpy(&flag[1], &h->other_life, 1);
+	if (flag[0] > 1 || flag[1] > 1)
+		return false;
 	if (memchr(e->src, '\0', sizeof(e->src)) == NULL ||
 	    memchr(e->dst, '\0', sizeof(e->dst)) == NULL ||
 	    h->nspans > HALF_SPANS || h->nruns > HALF_RUNS ||

@@ -190,6 +190,13 @@ save(json_t *const report[], unsigned int n, const struct merged *m,
 	set(o, "reordered_packets", m->reordered);
 	set(o, "corrupted_packets", m->altered);
 	set(o, "reported_packets", m->reported);
+	set(o, "refused_packets", m->refused);
+	json_object_set_new(o, "edge",
+			    json_pack("{s:I, s:I, s:I, s:I}", "refused",
+				      (json_int_t)m->edge.refused, "missed",
+				      (json_int_t)m->edge.missed, "cut",
+				      (json_int_t)m->edge.cut, "oversize",
+				      (json_int_t)m->edge.oversize));
 	set(o, "unproven_packets", m->unproven);
 	set(o, "unlisted_packets", m->unlisted);
 	set(o, "flows_between_processes", m->flows);
@@ -231,6 +238,9 @@ print_channels(json_t *const report[], unsigned int n)
 static void
 print(const struct merged *m, unsigned int n)
 {
+	const uint64_t edge = m->edge.refused + m->edge.missed + m->edge.cut +
+			      m->edge.oversize;
+
 	printf("%u reports, %" PRIu64 " flows between processes\n", n,
 	       m->flows);
 	printf("sent %" PRIu64 " packets, delivered %" PRIu64 "\n", m->sent,
@@ -238,6 +248,14 @@ print(const struct merged *m, unsigned int n)
 	printf("lost %" PRIu64 ", duplicated %" PRIu64 ", reordered %" PRIu64
 	       ", altered %" PRIu64 ", reported %" PRIu64 "\n",
 	       m->lost, m->duplicated, m->reordered, m->altered, m->reported);
+	if (m->refused != 0)
+		printf("refused %" PRIu64 ": not sent, as there was no way "
+		       "when they came\n", m->refused);
+	if (edge != 0 || m->ports != 0)
+		printf("not taken at the edge %" PRIu64 ": refused %" PRIu64
+		       ", missed %" PRIu64 ", cut %" PRIu64 ", oversize %"
+		       PRIu64 "\n", edge, m->edge.refused, m->edge.missed,
+		       m->edge.cut, m->edge.oversize);
 	if (m->unproven != 0)
 		printf("unproven %" PRIu64 ": on their way to or from a process "
 		       "that was killed, or has left no ledger\n",
@@ -302,6 +320,9 @@ run(char *const path[], unsigned int n, const char *json)
 	}
 	print(&m, n);
 	print_channels(report, n);
+	if (merged_mostly_given_up(&m))
+		printf("this run is no success: most of what was sent was given "
+		       "up\n");
 	status = merged_clean(&m) && missing == 0 ? 0 : 1;
 	if (json != NULL && save(report, n, &m, missing, json) != 0)
 		status = 2;

@@ -399,6 +399,8 @@ judge_sink(json_t *const report[], unsigned int n, const json_t *sink,
 static void
 add_report(const json_t *r, struct merged *m)
 {
+	const json_t *edge = json_object_get(r, "edge");
+
 	m->sent += number(r, "sent_packets");
 	m->delivered += number(r, "delivered_packets");
 	m->lost += number(r, "lost_packets");
@@ -406,6 +408,13 @@ add_report(const json_t *r, struct merged *m)
 	m->reordered += number(r, "reordered_packets");
 	m->altered += number(r, "corrupted_packets");
 	m->reported += number(r, "reported_packets");
+	m->refused += number(r, "refused_packets");
+	m->edge.refused += number(edge, "refused");
+	m->edge.missed += number(edge, "missed");
+	m->edge.cut += number(edge, "cut");
+	m->edge.oversize += number(edge, "oversize");
+	m->ports += (unsigned int)json_array_size(json_object_get(r,
+								  "attached"));
 	m->unclean += number(r, "inexact_packets") +
 			      number(r, "unwritten_frames") +
 			      number(r, "leaked_flits") +
@@ -413,6 +422,22 @@ add_report(const json_t *r, struct merged *m)
 			      number(r, "lost_drop_notices") !=
 		      0;
 	m->unclean += json_is_false(json_object_get(r, "drained"));
+}
+
+/* A report counts once, by whatever name it came. */
+static int
+all_differ(json_t *const report[], const char *const name[], unsigned int n,
+	   char *err, size_t len)
+{
+	for (unsigned int i = 0; i < n; i++)
+		for (unsigned int k = 0; k < i; k++)
+			if (json_equal(report[i], report[k]) != 0) {
+				snprintf(err, len, "%s: is the same report as "
+					 "%s; give each report once", name[i],
+					 name[k]);
+				return -EINVAL;
+			}
+	return 0;
 }
 
 static int
@@ -445,6 +470,8 @@ merge_reports(json_t *const report[], const char *const name[], unsigned int n,
 {
 	int ret = same_fabric(report, name, n, err, len);
 
+	if (ret == 0)
+		ret = all_differ(report, name, n, err, len);
 	*m = (struct merged){ .missing = missing };
 	for (unsigned int i = 0; i < n && ret == 0; i++) {
 		json_t *flow;
@@ -467,8 +494,16 @@ merge_reports(json_t *const report[], const char *const name[], unsigned int n,
 }
 
 bool
+merged_mostly_given_up(const struct merged *m)
+{
+	return 2 * m->reported > m->sent && m->sent != 0;
+}
+
+bool
 merged_clean(const struct merged *m)
 {
+	if (merged_mostly_given_up(m))
+		return false;
 	return m->lost + m->duplicated + m->reordered + m->altered +
 		       m->unlisted + m->unclean ==
 	       0;

@@ -27,6 +27,14 @@ struct merged {
 	uint64_t reordered;
 	uint64_t altered;
 	uint64_t reported;
+	uint64_t refused; /**< not sent: there was no way when they came */
+	struct {	  /**< frames of attached ports that were not taken */
+		uint64_t refused;
+		uint64_t missed;
+		uint64_t cut;
+		uint64_t oversize;
+	} edge;
+	unsigned int ports; /**< attached, in all */
 	uint64_t unproven;  /**< to or from a life that left neither report nor ledger */
 	uint64_t unlisted;  /**< of what was not written down: no proof */
 	uint64_t flows;	    /**< between two processes */
@@ -45,7 +53,10 @@ int merge_reports(json_t *const report[], const char *const name[],
 		  unsigned int n, unsigned int missing, struct merged *m,
 		  char *err, size_t len);
 
-/** Whether every promise was kept. */
+/** Most of what was sent was given up. */
+bool merged_mostly_given_up(const struct merged *m);
+
+/** Whether every promise was kept, and the run is a success. */
 bool merged_clean(const struct merged *m);
 
 #endif /* REPORT_MERGE_H */

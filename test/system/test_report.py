@@ -103,6 +103,59 @@ def what_processes_counted_is_added_up():
 
 
 @case
+def what_the_edge_did_not_take_is_said_and_added_up():
+    edge = dict(refused=5, missed=7, cut=0, oversize=1)
+    none = dict.fromkeys(edge, 0)
+    m, out = judge(0, report("a", edge=edge, refused_packets=4,
+                             sent_packets=9, delivered_packets=9),
+                   report("b", edge=dict(none, cut=2)))
+    assert m["edge"] == dict(refused=5, missed=7, cut=2, oversize=1), m
+    assert m["refused_packets"] == 4, m
+    assert ("not taken at the edge 15: refused 5, missed 7, cut 2, oversize 1"
+            in out), out
+    assert "refused 4: not sent" in out, out
+    # ports that took all say so; without a port there is nothing to say
+    _, out = judge(0, report("a", edge=none, attached=[{"port": "x"}]),
+                   report("b"))
+    assert "not taken at the edge 0: " in out, out
+    _, out = judge(0, report("a"), report("b"))
+    assert "edge" not in out and "refused" not in out, out
+
+
+@case
+def a_run_that_gave_up_most_of_what_it_sent_is_no_success():
+    m, out = judge(1, report("a", sent_packets=11, delivered_packets=5,
+                             reported_packets=6), report("b"))
+    assert m["lost_packets"] == 0, m
+    assert out.strip().endswith("most of what was sent was given up"), out
+    judge(0, report("a", sent_packets=10, delivered_packets=5,
+                    reported_packets=5), report("b"))
+
+
+@case
+def the_same_report_given_twice_is_refused():
+    a, b = report("a", sent_packets=3, delivered_packets=3), report("b")
+    for twice in ((a, a, b), (a, b, b), (b, a, b), (a, a)):
+        _, out = judge(2, *twice)
+        assert "is the same report as" in out, out
+        assert "give each report once" in out, out
+    # by other names, and as another program writes JSON
+    with Box() as box:
+        one = box.write("one.json", json.dumps(report("a", processes=["a"])))
+        files = [box.write("copy", json.dumps(report("a", processes=["a"]),
+                                              indent=7)), "two.json"]
+        os.symlink(one, box.path("two.json"))
+        for other in files:
+            p = subprocess.run([REPORT, one, box.path(other)], text=True,
+                               capture_output=True, timeout=60, check=False)
+            assert p.returncode == 2 and p.stdout == "", p
+            assert p.stderr.count("\n") == 1, p.stderr
+    # two lives of a process are two reports
+    judge(0, a, report("a", sent_packets=3, delivered_packets=3,
+                       elapsed_ns=6), b)
+
+
+@case
 def what_one_process_broke_by_itself_breaks_the_whole():
     for key in ("lost", "duplicated", "reordered", "corrupted"):
         m, _ = judge(1, report("a", **{key + "_packets": 3}), report("b"))
