@@ -13,12 +13,11 @@ client_gen_init(struct client_gen *g, struct rl_tg *tg)
 	atomic_store(&g->done, 1);
 }
 
-static int
+static void
 post(struct client_gen *g, enum client_gen_order order)
 {
 	/* release: pairs with the acquire in take_order() */
 	atomic_store_explicit(&g->order, order, memory_order_release);
-	return 0;
 }
 
 static bool
@@ -30,19 +29,15 @@ pending(const struct client_gen *g)
 }
 
 int
-client_gen_start(struct client_gen *g, const struct client_gen_plan *plan)
+client_gen_order(struct client_gen *g, const struct client_gen_plan *plan,
+		 bool dead)
 {
-	if (pending(g))
+	if (!dead && pending(g))
 		return -EAGAIN;
-	g->plan = *plan;
-	atomic_store_explicit(&g->done, 0, memory_order_relaxed);
-	return post(g, GEN_ORDER_START);
-}
-
-int
-client_gen_stop(struct client_gen *g)
-{
-	return pending(g) ? -EAGAIN : post(g, GEN_ORDER_STOP);
+	if (plan != NULL)
+		g->plan = *plan;
+	post(g, plan != NULL ? GEN_ORDER_START : GEN_ORDER_STOP);
+	return 0;
 }
 
 bool
@@ -62,6 +57,8 @@ take_order(struct client_gen *g, uint64_t now_ns)
 	if (rl_likely(order == GEN_ORDER_NONE))
 		return;
 	if (order == GEN_ORDER_START) {
+		/* here: a poll that began before the order may say "done" */
+		atomic_store_explicit(&g->done, 0, memory_order_relaxed);
 		rl_tg_set(g->tg, g->plan.pattern, g->plan.load,
 			  g->plan.packets, g->plan.duration_ns);
 		rl_tg_start(g->tg, now_ns);

@@ -30,19 +30,20 @@ struct client_gen {
 	struct client_gen_plan plan; /**< read when START is taken */
 	_Atomic uint32_t order;	     /**< enum client_gen_order */
 	_Atomic uint32_t done;	     /**< stopped, or its limit is reached */
+	bool due; /**< the control thread's: an order is to be given */
 };
 
 /** Control thread. @p tg: made by rl_tg_init(), stopped. */
 void client_gen_init(struct client_gen *g, struct rl_tg *tg);
 
 /**
- * Control thread. Begins to send by @p plan, which is copied.
+ * Control thread. Begins to send by @p plan, which is copied; NULL: stops.
+ * If its endpoint is @p dead, no lcore polls it: the order replaces an earlier
+ * one, and is taken when the endpoint restarts.
  * @return 0; -EAGAIN: the last order is not taken yet
  */
-int client_gen_start(struct client_gen *g, const struct client_gen_plan *plan);
-
-/** Control thread. @return as client_gen_start() */
-int client_gen_stop(struct client_gen *g);
+int client_gen_order(struct client_gen *g, const struct client_gen_plan *plan,
+		     bool dead);
 
 /** Any thread. Nothing more will be sent, and all orders are taken. */
 bool client_gen_done(const struct client_gen *g);

@@ -284,7 +284,8 @@ host_on_port_event(void *ctx, uint32_t dev, uint16_t port,
 		.port_ev = *ev,
 	};
 
-	/* before the core hears of it: it is on this lcore, or a ring away */
+	/* a core on another lcore may hear of the death first: what it loops
+	   out until then waits for no tables, and that loses nothing */
 	if (ev->type == RL_PEV_DEAD && h->resil.on)
 		rl_role_core_await(&h->fabric.dev[dev].core,
 				   ev->t_ns + h->p.cfg->controller.await_ns);

@@ -63,6 +63,16 @@ proof_peer_restarted(struct proof *l, uint32_t tag)
 	half_peer_restarted(l->half, tag, n, digest);
 }
 
+/* Seen before it is counted: it is given up no more where it is delivered. */
+static void
+count_got(struct proof *l, struct proof_entry *e, uint32_t tag)
+{
+	atomic_store_explicit(&e->seen_tag, tag + 1, memory_order_relaxed);
+	/* release: pairs with the acquire in proof_look() */
+	rl_fence_release();
+	l->delivered_packets++;
+}
+
 /* Of a sender that is elsewhere: what was sent is not known here. */
 static void
 got_half(struct proof *l, uint32_t tag, const void *data, uint32_t len)
@@ -70,7 +80,6 @@ got_half(struct proof *l, uint32_t tag, const void *data, uint32_t len)
 	const uint64_t digest =
 		half_digest(tag, len, rl_crc32c_lanes(data, len, l->hw_crc));
 
-	l->delivered_packets++;
 	if (half_got(l->half, tag, digest))
 		l->reordered_packets++;
 }
@@ -86,13 +95,11 @@ proof_got(struct proof *l, uint32_t tag, const void *data, uint32_t len,
 		l->duplicated_packets++;
 		return;
 	}
+	count_got(l, e, tag);
 	if (l->half != NULL) {
 		got_half(l, tag, data, len);
-		atomic_store_explicit(&e->seen_tag, tag + 1,
-				      memory_order_relaxed);
 		return;
 	}
-	l->delivered_packets++;
 	if (e->sent_tag == tag + 1)
 		rl_silence_add(&l->silence, e->sent_ns, now_ns);
 	if (e->sent_tag != tag + 1 || e->len != len ||
@@ -119,14 +126,32 @@ proof_reported(struct proof *l, uint32_t tag)
 		half_reported(l->half, tag,
 			      half_digest(tag, e->len, e->digest));
 	e->reported_tag = tag + 1;
+	l->any_report = true;
 }
 
-uint64_t
-proof_reports(const struct proof *l)
+static uint64_t
+reports(const struct proof *l)
 {
 	uint64_t n = l->settled_reports;
 
-	for (uint32_t i = 0; i < PROOF_ENTRIES; i++)
+	for (uint32_t i = 0; l->any_report && i < PROOF_ENTRIES; i++)
 		n += given_up(&l->entry[i]);
 	return n;
+}
+
+void
+proof_look(const struct proof *l, struct proof_look *look)
+{
+	*look = (struct proof_look){ .delivered = l->delivered_packets };
+	/* acquire: pairs with the release in count_got() */
+	rl_fence_acquire();
+	if (l->half == NULL)
+		look->reported = reports(l);
+	/* acquire: what was delivered or reported above is sent below */
+	rl_fence_acquire();
+	look->sent = l->sent_packets;
+	if (l->half == NULL)
+		look->open = look->sent -
+			     rl_min_u64(look->sent,
+					look->delivered + look->reported);
 }

@@ -44,6 +44,7 @@ struct proof {
 	uint64_t sent_packets;
 	uint64_t sent_bytes;
 	uint64_t settled_reports; /**< given up, and too old to arrive */
+	bool any_report; /**< entries hold some that were given up */
 	/* the receiver's */
 	uint32_t next_tag RL_ALIGNED(RL_CACHE_LINE);
 	uint64_t delivered_packets;
@@ -79,10 +80,19 @@ void proof_got(struct proof *l, uint32_t tag, const void *data, uint32_t len,
  */
 void proof_reported(struct proof *l, uint32_t tag);
 
+/** sent = delivered + reported + open, except of half a flow: open is 0. */
+struct proof_look {
+	uint64_t sent;
+	uint64_t delivered;
+	uint64_t reported; /**< given up, and did not arrive after all */
+	uint64_t open;	   /**< under way, or lost */
+};
+
 /**
- * Control thread; exact once both lcores have stopped sending. Packets that
- * were given up and did not arrive after all.
+ * Any thread, at any time. The receiver's counts are read before the sender's,
+ * so no packet counts twice. Of half a flow reflit-report knows what was
+ * reported.
  */
-uint64_t proof_reports(const struct proof *l);
+void proof_look(const struct proof *l, struct proof_look *look);
 
 #endif /* PROOF_H */

@@ -104,9 +104,10 @@ progress(struct app *app, uint64_t now_ns)
 		down += rl_fault_severed(&app->host.fault[i]);
 	fprintf(stderr,
 		"%6.1f s  sent %" PRIu64 "  delivered %" PRIu64
-		"  under way %" PRIu64 "  links cut %u  failovers %u\n",
+		"  under way %" PRIu64 "  reported %" PRIu64
+		"  links cut %u  failovers %u\n",
 		(double)(now_ns - app->start_ns) / 1e9, t.sent, t.delivered,
-		t.lost, down, app->watch.nfailovers);
+		t.under_way, t.reported, down, app->watch.nfailovers);
 }
 
 void
@@ -137,7 +138,7 @@ app_traffic(struct app *app, bool on)
 {
 	for (uint32_t i = 0; i < app->attach.ndev; i++)
 		client_dev_run(&app->attach.dev[i].client, on);
-	if ((on ? gens_start(&app->gens) : gens_stop(&app->gens)) != 0)
+	if (gens_order_all(&app->gens, on) != 0)
 		fprintf(stderr, "reflit: an lcore does not answer\n");
 	recorder_traffic(app, on);
 }
@@ -179,29 +180,39 @@ app_wait_drained(struct app *app, uint64_t limit_ns)
 }
 
 static void
+add_port(const struct attach_dev *d, struct totals *t)
+{
+	const struct client_dev_counters *c = &d->client.c;
+
+	t->unwritten += d->stats.tx_errors + client_dev_not_taken(&d->client);
+	t->edge.refused += c->rx_refused;
+	t->edge.missed += d->stats.missed + d->stats.rx_errors +
+			  d->stats.no_mbuf;
+	t->edge.cut += c->rx_cut;
+	t->edge.oversize += c->rx_oversize;
+}
+
+static void
 add_ports(const struct app *app, struct totals *t)
 {
 	for (uint32_t i = 0; i < app->attach.ndev; i++)
-		t->unwritten +=
-			app->attach.dev[i].stats.tx_errors +
-			client_dev_not_taken(&app->attach.dev[i].client);
+		add_port(&app->attach.dev[i], t);
 	for (uint32_t i = 0; i < app->attach.nflows; i++) {
 		const struct proof *l = app->attach.flow[i];
-		uint64_t there, reported;
+		struct proof_look look;
 
-		/* delivered first: it can only grow towards sent */
-		there = l->delivered_packets;
-		reported = proof_reports(l);
-		t->delivered += there;
-		t->reported += l->half == NULL ? reported : 0;
+		proof_look(l, &look);
+		t->delivered += look.delivered;
+		t->reported += look.reported;
 		t->duplicated += l->duplicated_packets;
 		t->reordered += l->reordered_packets;
 		t->altered += l->altered_packets;
-		t->sent += l->sent_packets;
+		t->sent += look.sent;
 		t->sent_bytes += l->sent_bytes;
-		/* of half a flow reflit-report will tell */
-		if (l->half == NULL && l->sent_packets > there + reported)
-			t->lost += l->sent_packets - there - reported;
+		if (app->host.running)
+			t->under_way += look.open;
+		else
+			t->lost += look.open;
 	}
 }
 
@@ -209,16 +220,19 @@ add_ports(const struct app *app, struct totals *t)
 static void
 add_gens(const struct app *app, struct totals *t)
 {
-	uint64_t sent = 0, there = 0;
+	struct rl_ledger_look l;
 
+	rl_ledger_look(&l, app->gens.tg, app->cfg.topo.nep);
+	t->sent += l.sent_packets;
+	t->delivered += l.delivered_packets;
+	t->reported += l.reported_packets;
+	t->under_way += l.under_way_packets;
 	for (uint32_t i = 0; i < app->cfg.topo.nep; i++) {
 		const struct rl_tg_counts *c;
 
 		if (app->gens.tg[i] == NULL)
 			continue;
 		c = rl_tg_counts(app->gens.tg[i]);
-		there += c->delivered_packets;
-		sent += c->sent_packets;
 		t->sent_bytes += c->sent_bytes;
 		t->refused += c->unreachable_packets + c->stalled_packets;
 		t->duplicated += c->duplicated_packets;
@@ -228,9 +242,6 @@ add_gens(const struct app *app, struct totals *t)
 		for (unsigned int vc = 0; vc < RL_VCS; vc++)
 			t->vc_flits[vc] += c->delivered_vc_flits[vc];
 	}
-	t->sent += sent;
-	t->delivered += there;
-	t->lost += sent > there ? sent - there : 0;
 }
 
 /* At the end: the books, packet by packet. */
@@ -270,6 +281,35 @@ app_totals(const struct app *app, struct totals *t)
 		add_gens(app, t);
 	else
 		close_gens(app, t);
+}
+
+uint64_t
+app_not_taken(const struct totals *t)
+{
+	return t->edge.refused + t->edge.missed + t->edge.cut +
+	       t->edge.oversize;
+}
+
+/* Whether somebody who was told to send had somebody to send to. */
+static bool
+was_asked(const struct app *app)
+{
+	bool asked = app->gens.patterns != NULL;
+
+	for (uint32_t i = 0; i < app->attach.ndev; i++)
+		asked |= app->attach.dev[i].file_frames != 0 &&
+			 app->attach.dev[i].cfg->dst[0] != '\0';
+	return asked && app->recorder.traffic_start_ns != 0;
+}
+
+const char *
+app_failure(const struct app *app, const struct totals *t)
+{
+	if (t->sent == 0 && was_asked(app))
+		return "nothing was sent";
+	if (2 * t->reported > t->sent)
+		return "most of what was sent was given up";
+	return NULL;
 }
 
 void

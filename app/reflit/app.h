@@ -55,7 +55,8 @@ struct totals {
 	uint64_t sent;
 	uint64_t sent_bytes;
 	uint64_t delivered;
-	uint64_t lost;
+	uint64_t under_way; /**< while the fabric runs */
+	uint64_t lost;	    /**< once it has stopped */
 	uint64_t duplicated;
 	uint64_t reordered;
 	uint64_t altered;
@@ -65,6 +66,13 @@ struct totals {
 	uint64_t vc_flits[RL_VCS]; /**< of these, by the VC of arrival */
 	uint64_t inexact; /**< events that did not fit into the books */
 	uint64_t unwritten; /**< frames that arrived and no port took */
+	/** Frames of attached ports that never became packets. */
+	struct {
+		uint64_t refused;  /**< by the endpoint, or their network */
+		uint64_t missed;   /**< before they could be read */
+		uint64_t cut;	   /**< they came without their end */
+		uint64_t oversize; /**< longer than a packet */
+	} edge;
 };
 
 struct app {
@@ -81,7 +89,8 @@ struct app {
 	struct gens gens;
 	struct watch watch;
 	struct link_state *link; /**< [nlink] */
-	uint64_t start_ns;
+	uint64_t start_ns; /**< zero of all times that are told ... */
+	char start_utc[32]; /**< ... and when that was, for people */
 	uint64_t end_ns;   /**< when traffic was through; 0: it goes on */
 	uint64_t progress_due_ns;
 	uint64_t shown_ns;     /**< `show traffic` was last here ... */
@@ -129,10 +138,17 @@ bool app_finished(const struct app *app);
 int app_wait_drained(struct app *app, uint64_t limit_ns);
 
 /**
- * Sums up all clients. While the fabric runs, `lost` is what is under way;
- * after host_stop() every packet has been followed up.
+ * Sums up all clients. sent = delivered + reported + under way + lost, at any
+ * moment: counters of receivers are read before those of senders. Of flows to
+ * other processes only reflit-report knows more than what was sent here.
  */
 void app_totals(const struct app *app, struct totals *t);
+
+/** All frames of attached ports that never became packets. */
+uint64_t app_not_taken(const struct totals *t);
+
+/** What a run that kept its promises did not achieve, or NULL. */
+const char *app_failure(const struct app *app, const struct totals *t);
 
 /**
  * An error of a command: one line, after FILE:LINE: where a file is run.

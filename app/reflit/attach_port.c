@@ -119,9 +119,11 @@ attach_port_open(struct attach_port *p, const struct rl_attach *cfg,
 void
 attach_port_stats(struct attach_port *p, struct rl_netdev_stats *st)
 {
-	*st = (struct rl_netdev_stats){ 0 };
+	struct rl_netdev_stats now = { 0 };
+
 	if (p->open)
-		rl_netdev_stats(&p->dev, st);
+		rl_netdev_stats(&p->dev, &now);
+	*st = now; /* telemetry may be reading */
 }
 
 void

@@ -13,6 +13,7 @@
 #include "command.h"
 #include "parse.h"
 #include "recovery_report.h"
+#include "telemetry.h"
 
 #define STEP_NS (200 * RL_NS_PER_US)
 #define WAIT_LIMIT_NS (30 * RL_NS_PER_S)
@@ -103,7 +104,9 @@ cmd_device_crash(struct app *app, const char *const arg[])
 				      host_role_now(&app->host));
 		}
 	}
+	telemetry_pause();
 	(void)host_dev_crash(&app->host, dev);
+	telemetry_resume();
 	return 0;
 }
 
@@ -119,7 +122,9 @@ cmd_device_restart(struct app *app, const char *const arg[])
 		return 0;
 	if (!app->host.dead[dev])
 		return app_error(app, "%s has not crashed", arg[0]);
+	telemetry_pause();
 	(void)host_dev_restart(&app->host, dev);
+	telemetry_resume();
 	for (uint16_t p = 0; p < t->dev[dev].nports; p++) {
 		const struct rl_topo_port *tp = &t->dev[dev].port[p];
 

@@ -146,6 +146,7 @@ show_events(struct app *app, uint64_t n)
 	char line[WATCH_LINE_MAX];
 
 	n = rl_min_u64(n, kept);
+	printf("since %s:\n", app->start_utc);
 	for (uint64_t i = w->nevents - n; i < w->nevents; i++)
 		printf("%s\n", watch_event_text(w, &w->event[i % WATCH_EVENTS],
 						line, sizeof(line)));
@@ -170,6 +171,8 @@ cmd_show_events_of(struct app *app, const char *const arg[])
 	if (link < 0)
 		return app_error(app, "there is no link %s; see show fabric",
 				 arg[0]);
+	if (!app->checking)
+		printf("since %s:\n", app->start_utc);
 	for (uint64_t i = w->nevents - kept;
 	     i < w->nevents && !app->checking; i++) {
 		const struct host_rec *r = &w->event[i % WATCH_EVENTS];
@@ -348,23 +351,24 @@ cmd_show_traffic(struct app *app, const char *const arg[])
 	struct totals t;
 
 	(void)arg;
-	app_totals(app, &t);
 	attach_note_stats(&app->attach);
+	app_totals(app, &t);
 	show_rates(app, &t);
-	printf("sent %" PRIu64 "  delivered %" PRIu64 "  under way or lost %"
-	       PRIu64 "  duplicated %" PRIu64 "  reordered %" PRIu64
-	       "  altered %" PRIu64 "  reported %" PRIu64 "\n",
-	       t.sent, t.delivered, t.lost, t.duplicated, t.reordered,
-	       t.altered, t.reported);
+	printf("sent %" PRIu64 "  delivered %" PRIu64 "  reported %" PRIu64
+	       "  under way or lost %" PRIu64 "\n"
+	       "duplicated %" PRIu64 "  reordered %" PRIu64 "  altered %" PRIu64
+	       "; not sent: refused %" PRIu64 "\n",
+	       t.sent, t.delivered, t.reported, t.under_way, t.duplicated,
+	       t.reordered, t.altered, t.refused);
 	for (uint32_t i = 0; i < app->attach.ndev; i++) {
 		const struct attach_dev *d = &app->attach.dev[i];
 		const struct client_dev_counters *c = &d->client.c;
 
-		printf("  %s at %s: read %" PRIu64 ", too long %" PRIu64
-		       ", cut short %" PRIu64 ", missed %" PRIu64
-		       ", written %" PRIu64 ", not written %" PRIu64 "%s\n",
+		printf("  %s at %s: read %" PRIu64 ", not taken: too long %"
+		       PRIu64 ", cut short %" PRIu64 ", refused %" PRIu64
+		       ", missed %" PRIu64 "; written %" PRIu64 ", not written %" PRIu64 "%s\n",
 		       d->cfg->port, d->cfg->endpoint, c->rx_frames,
-		       c->rx_oversize, c->rx_cut,
+		       c->rx_oversize, c->rx_cut, c->rx_refused,
 		       d->stats.missed + d->stats.rx_errors + d->stats.no_mbuf,
 		       c->tx_frames,
 		       d->stats.tx_errors + c->tx_too_long +

@@ -198,52 +198,51 @@ gens_open(struct gens *g, struct host *h, const struct gens_plan *plan,
 	return ret;
 }
 
+/*
+ * Gives the order to generators first .. last-1. Those whose lcores are slow to
+ * take their last order keep no other waiting.
+ */
 static int
-start_one(struct gens *g, struct client_gen *gen)
+order(struct gens *g, uint32_t first, uint32_t last, bool on)
 {
 	const struct client_gen_plan plan = {
 		.pattern = g->patterns == NULL ? NULL : &g->patterns->pattern,
 		.load = g->plan.load,
 		.packets = g->plan.packets,
 	};
+	const struct rl_topo *t = g->host->fabric.topo;
+	uint32_t left = 0;
 
-	return client_gen_start(gen, &plan);
+	for (uint32_t i = first; i < last; i++)
+		left += g->gen[i].due = g->tg[i] != NULL;
+	for (int try = 0; left != 0; try++) {
+		for (uint32_t i = first; i < last; i++)
+			if (g->gen[i].due &&
+			    client_gen_order(&g->gen[i], on ? &plan : NULL,
+					     g->host->dead[t->ep_dev[i]]) == 0) {
+				g->gen[i].due = false;
+				left--;
+			}
+		if (left != 0 && try == ORDER_TRIES)
+			return -ETIME;
+		if (left != 0)
+			host_run(g->host, 100 * RL_NS_PER_US);
+	}
+	return 0;
 }
 
 int
 gens_order(struct gens *g, struct client_gen *gen, bool on)
 {
-	for (int try = 0; try <= ORDER_TRIES; try++) {
-		const int ret = on ? start_one(g, gen) : client_gen_stop(gen);
+	const uint32_t i = (uint32_t)(gen - g->gen);
 
-		if (ret == 0)
-			return 0;
-		host_run(g->host, 100 * RL_NS_PER_US);
-	}
-	return -ETIME;
-}
-
-static int
-for_all(struct gens *g, bool on)
-{
-	int ret = 0;
-
-	for (uint32_t i = 0; i < g->host->fabric.topo->nep && ret == 0; i++)
-		if (g->tg[i] != NULL)
-			ret = gens_order(g, &g->gen[i], on);
-	return ret;
+	return order(g, i, i + 1, on);
 }
 
 int
-gens_start(struct gens *g)
+gens_order_all(struct gens *g, bool on)
 {
-	return for_all(g, true);
-}
-
-int
-gens_stop(struct gens *g)
-{
-	return for_all(g, false);
+	return order(g, 0, g->host->fabric.topo->nep, on);
 }
 
 struct client_gen *

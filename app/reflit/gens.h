@@ -62,18 +62,18 @@ int gens_pattern_fits(const struct rl_config *cfg, enum rl_pattern_kind kind,
  */
 int gens_pattern(struct gens *g, enum rl_pattern_kind kind);
 
-/** Control thread. Of all generators, or that of device @p dev. */
-int gens_start(struct gens *g);
-int gens_stop(struct gens *g);
-
 /** Control thread. The generator of an endpoint's device, or NULL. */
 struct client_gen *gens_find(struct gens *g, uint32_t dev);
 
 /**
  * Control thread. One of them begins to send, or stops; waits for the last
- * order to be taken. @return 0; -ETIME: its lcore does not answer
+ * order to be taken, but not for an endpoint that has crashed: it takes the
+ * order when it restarts. @return 0; -ETIME: an lcore does not answer
  */
 int gens_order(struct gens *g, struct client_gen *gen, bool on);
+
+/** Control thread. The same of all of them; each is given its order. */
+int gens_order_all(struct gens *g, bool on);
 
 /** Control thread. Whether every one that has an end has reached it. */
 bool gens_finished(const struct gens *g);

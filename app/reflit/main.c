@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <rte_eal.h>
@@ -197,16 +198,20 @@ open_all(struct app *app)
 static void
 use(struct app *app)
 {
+	const bool asked = app->opt.cmdline_file == NULL
+				   ? !app->opt.interactive
+				   : app->opt.duration_ns != 0;
+
 	if (app->opt.cmdline_file != NULL)
 		command_file_run(app);
-	else if (!app->opt.interactive)
+	if (asked && app->recorder.traffic_start_ns == 0 && !app->quit)
 		app_traffic(app, true);
 	if (app->opt.interactive && !app->quit)
 		prompt_run(app);
 	while (!app->quit && stop_asked() == 0 && !app->opt.interactive) {
 		app_step(app, RL_NS_PER_MS);
 		if (app->opt.duration_ns != 0 &&
-		    host_now(&app->host) - app->start_ns >=
+		    host_now(&app->host) - app->recorder.traffic_start_ns >=
 			    app->opt.duration_ns)
 			break;
 	}
@@ -234,7 +239,25 @@ verdict(const struct app *app)
 		return EXIT_BROKEN;
 	if (refusal_miscabled(&app->host))
 		return EXIT_BROKEN; /* the reasons were said */
+	if (app_failure(app, &t) != NULL)
+		return EXIT_BROKEN;
 	return app->failed_commands != 0 ? EXIT_UNUSABLE : EXIT_KEPT;
+}
+
+/* Zero of all times that are told: no event is earlier. */
+static void
+note_start(struct app *app)
+{
+	struct timespec t;
+	struct tm tm;
+	char date[24];
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	app->start_ns = app->watch.start_ns = host_now(&app->host);
+	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S",
+		 gmtime_r(&t.tv_sec, &tm));
+	snprintf(app->start_utc, sizeof(app->start_utc), "%s.%06uZ", date,
+		 (unsigned int)(t.tv_nsec / 1000) % 1000000u);
 }
 
 static int
@@ -242,14 +265,15 @@ run(struct app *app)
 {
 	char role[HOST_ROLE_NAME];
 	const char *busy;
-	int ret = host_start(&app->host);
+	int ret;
 
+	note_start(app);
+	ret = host_start(&app->host);
 	if (ret != 0) {
 		fprintf(stderr, "cannot start the lcores: %s\n",
 			strerror(-ret));
 		return EXIT_UNUSABLE;
 	}
-	app->start_ns = host_now(&app->host);
 	if (timeline_open(app) != 0)
 		fprintf(stderr, "reflit: no memory for the timeline\n");
 	if (telemetry_open(app) != 0)

@@ -199,6 +199,18 @@ outage(const struct app *app)
 	return most;
 }
 
+static json_t *
+edge_json(const struct totals *t)
+{
+	json_t *o = json_object();
+
+	set(o, "refused", t->edge.refused);
+	set(o, "missed", t->edge.missed);
+	set(o, "cut", t->edge.cut);
+	set(o, "oversize", t->edge.oversize);
+	return o;
+}
+
 int
 report_json(struct app *app, const char *path)
 {
@@ -219,6 +231,7 @@ report_json(struct app *app, const char *path)
 	set(o, "unwritten_frames", t.unwritten);
 	set(o, "sent_bytes", t.sent_bytes);
 	set(o, "flit_hops", app_flit_hops(app));
+	json_object_set_new(o, "start_utc", json_string(app->start_utc));
 	set(o, "elapsed_ns", app->end_ns - app->start_ns);
 	set_delays(o, app);
 	set(o, "outage_ns", outage(app));
@@ -231,6 +244,7 @@ report_json(struct app *app, const char *path)
 			    absences_json(&app->watch.absences, &app->cfg.topo,
 					  app->start_ns));
 	set(o, "refused_packets", t.refused);
+	json_object_set_new(o, "edge", edge_json(&t));
 	set_requests(o, app);
 	json_object_set_new(o, "drops", drops_json(app));
 	json_object_set_new(o, "attached", ports_json(app));
@@ -367,6 +381,11 @@ report_print(const struct app *app)
 	printf("lost %" PRIu64 ", duplicated %" PRIu64 ", reordered %" PRIu64
 	       ", altered %" PRIu64 ", reported %" PRIu64 "\n",
 	       t.lost, t.duplicated, t.reordered, t.altered, t.reported);
+	if (app->attach.ndev != 0)
+		printf("not taken at the edge %" PRIu64 ": refused %" PRIu64
+		       ", missed %" PRIu64 ", cut %" PRIu64 ", oversize %"
+		       PRIu64 "\n", app_not_taken(&t), t.edge.refused,
+		       t.edge.missed, t.edge.cut, t.edge.oversize);
 	for (uint32_t i = 0; i < app->attach.ndev; i++)
 		print_port(&app->attach.dev[i]);
 	report_print_wires(app);
@@ -386,5 +405,7 @@ report_print(const struct app *app)
 	if (app->leaked_flits != 0)
 		printf("%" PRIu64 " flit buffers were not given back\n",
 		       app->leaked_flits);
+	if (app_failure(app, &t) != NULL)
+		printf("this run is no success: %s\n", app_failure(app, &t));
 	fflush(stdout);
 }

@@ -2,27 +2,21 @@
 
 /*
  * The mirror, its lock, and the commands that read nothing but it: events,
- * failovers, orders.
- *
- * An order is a line of the prompt. A client's thread leaves it in the mirror
- * and waits; the control thread takes it at its next step, runs it through the
- * prompt's parser, and answers. One that does not come back in time is
- * answered with -ETIMEDOUT; it may have been carried out.
+ * failovers.
  */
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "command.h"
 #include "telemetry_mirror.h"
 
 #define PAGE_EVENTS 64
 #define PAGE_FAILOVERS 64
-#define ORDER_WAIT_S 5
+#define PORT_STATS_NS (100 * RL_NS_PER_MS)
 
 struct mirror telemetry_mirror = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -62,6 +56,20 @@ mirror_page(struct rte_tel_data *d, const char *params, uint32_t total,
 	rte_tel_data_add_dict_uint(d, "start", *start);
 	rte_tel_data_add_dict_uint(d, "count", *count);
 	rte_tel_data_add_dict_uint(d, "total", total);
+	return 0;
+}
+
+int
+mirror_error(struct rte_tel_data *d, const char *format, ...)
+{
+	char text[RTE_TEL_MAX_STRING_LEN];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_string(d, "error", text);
 	return 0;
 }
 
@@ -198,90 +206,6 @@ failovers(const char *cmd, const char *params, struct rte_tel_data *d)
 	return 0;
 }
 
-/* Orders that take long, or that reach for files of this machine. */
-static bool
-is_local(const char *line)
-{
-	static const char *const words[] = { "wait", "load", "capture",
-					     "record" };
-
-	line += strspn(line, " \t");
-	for (unsigned int i = 0; i < RTE_DIM(words); i++)
-		if (strncmp(line, words[i], strlen(words[i])) == 0)
-			return true;
-	return false;
-}
-
-/* "/reflit/order,LINE". */
-static int
-order(const char *cmd, const char *params, struct rte_tel_data *d)
-{
-	struct mirror *m = &telemetry_mirror;
-	struct app *app = mirror_enter();
-	char error[RTE_TEL_MAX_STRING_LEN] = "";
-	int result = -EPERM;
-	struct timespec until;
-
-	(void)cmd;
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += ORDER_WAIT_S;
-	if (params == NULL || strlen(params) >= ORDER_MAX ||
-	    is_local(params)) {
-		result = -EINVAL;
-	} else if (app != NULL && app->opt.allow_orders && m->order_given) {
-		result = -EBUSY;
-	} else if (app != NULL && app->opt.allow_orders) {
-		snprintf(m->order, sizeof(m->order), "%s", params);
-		m->order_given = true;
-		m->order_done = false;
-		while (!m->order_done && m->app != NULL &&
-		       pthread_cond_timedwait(&m->answered, &m->lock,
-					      &until) == 0)
-			;
-		result = m->order_done ? m->order_result : -ETIMEDOUT;
-		if (m->order_done)
-			snprintf(error, sizeof(error), "%s", m->order_error);
-		m->order_given = false;
-	}
-	mirror_leave();
-	if (result != 0 && error[0] == '\0')
-		snprintf(error, sizeof(error), "%s", strerror(-result));
-	rte_tel_data_start_dict(d);
-	rte_tel_data_add_dict_int(d, "result", result);
-	rte_tel_data_add_dict_string(d, "error", error);
-	return 0;
-}
-
-static void
-take_order(struct app *app)
-{
-	struct mirror *m = &telemetry_mirror;
-	char line[ORDER_MAX];
-	bool given;
-
-	pthread_mutex_lock(&m->lock);
-	given = m->order_given && !m->order_done;
-	memcpy(line, m->order, sizeof(line));
-	pthread_mutex_unlock(&m->lock);
-	if (given) {
-		/* a client's mistake is the client's: the run keeps its own
-		   verdict */
-		const unsigned int failed = app->failed_commands;
-		int result;
-
-		app->last_error[0] = '\0';
-		result = command_line(app, line, false);
-		app->failed_commands = failed;
-		pthread_mutex_lock(&m->lock);
-		m->order_result = result;
-		snprintf(m->order_error, sizeof(m->order_error), "%.*s",
-			 (int)sizeof(m->order_error) - 1, app->last_error);
-		m->order_done = true;
-		pthread_cond_broadcast(&m->answered);
-		pthread_mutex_unlock(&m->lock);
-	}
-}
-
 static void
 copy_recoveries(const struct app *app)
 {
@@ -298,6 +222,19 @@ copy_recoveries(const struct app *app)
 		m->recovery[i % MIRROR_RECOVERIES] = r->log.rec[i];
 	m->nrecoveries = r->log.n;
 	pthread_mutex_unlock(&m->lock);
+}
+
+/* Drivers are asked by this thread alone, and not for each answer. */
+static void
+copy_port_stats(struct app *app)
+{
+	static uint64_t due_ns;
+	const uint64_t now_ns = host_now(&app->host);
+
+	if (app->attach.ndev == 0 || now_ns < due_ns)
+		return;
+	due_ns = now_ns + PORT_STATS_NS;
+	attach_note_stats(&app->attach);
 }
 
 void
@@ -332,8 +269,9 @@ telemetry_step(struct app *app)
 		pthread_mutex_unlock(&m->lock);
 	}
 	copy_recoveries(app);
+	copy_port_stats(app);
 	if (app->opt.allow_orders)
-		take_order(app);
+		telemetry_take_order(app);
 }
 
 static const struct {
@@ -371,9 +309,21 @@ static const struct {
 	  "Latencies by bucket. Parameter: number of the first bucket" },
 	{ "/reflit/traffic", telemetry_traffic, "Packets sent, delivered ..." },
 	{ "/reflit/lcores", telemetry_lcores, "Rounds of each lcore" },
-	{ "/reflit/order", order,
+	{ "/reflit/order", telemetry_order,
 	  "Runs a prompt command (--allow-orders). Parameter: the line" },
 };
+
+void
+telemetry_pause(void)
+{
+	pthread_mutex_lock(&telemetry_mirror.lock);
+}
+
+void
+telemetry_resume(void)
+{
+	pthread_mutex_unlock(&telemetry_mirror.lock);
+}
 
 int
 telemetry_open(struct app *app)

@@ -33,6 +33,14 @@ int telemetry_open(struct app *app);
  */
 void telemetry_step(struct app *app);
 
+/**
+ * Control thread. No client's thread looks at devices from here to
+ * telemetry_resume(): a device's state is thrown away, or begins anew. An
+ * answer that is being made is waited for; it takes no other lock.
+ */
+void telemetry_pause(void);
+void telemetry_resume(void);
+
 /** Control thread, before what is shown is closed. Answers are empty then. */
 void telemetry_close(void);
 

@@ -70,6 +70,7 @@ telemetry_fabric(const char *cmd, const char *params, struct rte_tel_data *d)
 	rte_tel_data_add_dict_uint(d, "switches", t->ndev - t->nep);
 	rte_tel_data_add_dict_uint(d, "endpoints", t->nep);
 	rte_tel_data_add_dict_uint(d, "links", t->nlink);
+	rte_tel_data_add_dict_string(d, "start_utc", app->start_utc);
 	rte_tel_data_add_dict_uint(d, "now_ns",
 				  watch_span(app->start_ns,
 					     host_now(&app->host)));
@@ -133,24 +134,44 @@ static const struct {
 
 #define LINK_COLUMNS RTE_DIM(link_columns)
 
-/* What an operator wants to hear of a link: the worse of its ends. */
+/* A link that is down because somebody wanted it so has not failed. */
+static const char *
+planned_state(const struct app *app, uint32_t l, const char *state)
+{
+	const struct rl_controller *c = app->host.resil.controller;
+
+	if (app->link[l].disabled)
+		return "disabled";
+	return c != NULL && rl_controller_link_removed(c, l) ? "removed"
+							     : state;
+}
+
+/*
+ * What an operator wants to hear of a link: the worse of those of its ends that
+ * are this process's. What others run is not known here.
+ */
 static const char *
 link_state(const struct app *app, uint32_t l)
 {
 	const struct rl_topo_link *link = &app->cfg.topo.link[l];
-	enum rl_link_state worst = RL_LINK_UP;
+	const char *worst = "remote";
+	bool up = true;
 
 	if (rl_fault_severed(&app->host.fault[l]))
 		return "cut";
 	for (int end = 0; end < 2; end++) {
+		const struct rl_device *d =
+			&app->host.fabric.dev[link->dev[end]];
 		struct rl_port_info i;
 
-		rl_port_info(app->host.fabric.dev[link->dev[end]]
-				     .port[link->port[end]].port, &i);
-		if (i.state != RL_LINK_UP)
-			worst = i.state;
+		if (d->foreign)
+			continue;
+		rl_port_info(d->port[link->port[end]].port, &i);
+		if (up)
+			worst = rl_link_state_name(i.state);
+		up &= i.state == RL_LINK_UP;
 	}
-	return rl_link_state_name(worst);
+	return up ? worst : planned_state(app, l, worst);
 }
 
 int
@@ -276,7 +297,7 @@ telemetry_port(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	struct app *app = mirror_enter();
 	char role[HOST_ROLE_NAME];
-	int ret = -EINVAL;
+	bool found = false;
 
 	(void)cmd;
 	for (uint32_t dev = 0; app != NULL && params != NULL &&
@@ -286,8 +307,11 @@ telemetry_port(const char *cmd, const char *params, struct rte_tel_data *d)
 							  p, role)) != 0)
 				continue;
 			add_port(app, dev, p, d);
-			ret = 0;
+			found = true;
 		}
 	mirror_leave();
-	return ret;
+	return found ? 0
+		     : mirror_error(d, "there is no port '%.60s'; see "
+				       "/reflit/ports",
+				    params == NULL ? "" : params);
 }

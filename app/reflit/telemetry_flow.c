@@ -115,12 +115,19 @@ find(const struct app *app, const char *params)
 		       : -1;
 }
 
+static int
+no_such(struct rte_tel_data *d, const char *what, const char *params)
+{
+	return mirror_error(d, "there is no %s '%.60s'; see /reflit/devices",
+			    what, params == NULL ? "" : params);
+}
+
 int
 telemetry_endpoint(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	struct app *app = mirror_enter();
 	const int32_t dev = find(app, params);
-	int ret = -EINVAL;
+	bool found = false;
 
 	(void)cmd;
 	if (dev >= 0 && app->host.fabric.dev[dev].core.ep != NULL) {
@@ -132,10 +139,10 @@ telemetry_endpoint(const char *cmd, const char *params, struct rte_tel_data *d)
 			rte_tel_data_add_dict_uint(d,
 				rl_ep_counter_name((enum rl_ep_counter)k),
 				c[k]);
-		ret = 0;
+		found = true;
 	}
 	mirror_leave();
-	return ret;
+	return found ? 0 : no_such(d, "endpoint", params);
 }
 
 int
@@ -143,7 +150,7 @@ telemetry_switch(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	struct app *app = mirror_enter();
 	const int32_t dev = find(app, params);
-	int ret = -EINVAL;
+	bool found = false;
 
 	(void)cmd;
 	if (dev >= 0) {
@@ -155,10 +162,10 @@ telemetry_switch(const char *cmd, const char *params, struct rte_tel_data *d)
 			rte_tel_data_add_dict_uint(d,
 				rl_core_counter_name((enum rl_core_counter)k),
 				c[k]);
-		ret = 0;
+		found = true;
 	}
 	mirror_leave();
-	return ret;
+	return found ? 0 : no_such(d, "device", params);
 }
 
 int
@@ -175,13 +182,20 @@ telemetry_traffic(const char *cmd, const char *params, struct rte_tel_data *d)
 		rte_tel_data_add_dict_uint(d, "sent_packets", t.sent);
 		rte_tel_data_add_dict_uint(d, "sent_bytes", t.sent_bytes);
 		rte_tel_data_add_dict_uint(d, "delivered_packets", t.delivered);
-		/* of a running fabric, what is not there yet is not lost */
-		rte_tel_data_add_dict_uint(d, "under_way_packets", t.lost);
+		rte_tel_data_add_dict_uint(d, "under_way_packets", t.under_way);
 		rte_tel_data_add_dict_uint(d, "duplicated_packets",
 					  t.duplicated);
 		rte_tel_data_add_dict_uint(d, "reordered_packets", t.reordered);
 		rte_tel_data_add_dict_uint(d, "corrupted_packets", t.altered);
 		rte_tel_data_add_dict_uint(d, "reported_packets", t.reported);
+		rte_tel_data_add_dict_uint(d, "refused_packets", t.refused);
+		rte_tel_data_add_dict_uint(d, "edge_refused_frames",
+					  t.edge.refused);
+		rte_tel_data_add_dict_uint(d, "edge_missed_frames",
+					  t.edge.missed);
+		rte_tel_data_add_dict_uint(d, "edge_cut_frames", t.edge.cut);
+		rte_tel_data_add_dict_uint(d, "edge_oversize_frames",
+					  t.edge.oversize);
 		rte_tel_data_add_dict_uint(d, "flit_hops", app_flit_hops(app));
 	}
 	mirror_leave();

@@ -27,6 +27,7 @@
 #define MIRROR_FAILOVERS 256
 #define MIRROR_RECOVERIES 64
 #define ORDER_MAX 256
+#define ORDER_TEXT (12u << 10) /* an answer has 16 KiB */
 
 struct mirror_event {
 	uint64_t t_ns;
@@ -50,6 +51,8 @@ struct mirror {
 	int order_result;
 	char order[ORDER_MAX];
 	char order_error[RTE_TEL_MAX_STRING_LEN]; /* empty: none */
+	uint64_t order_left;	     /* lines that it has no room for */
+	char order_text[ORDER_TEXT]; /* what the prompt would print */
 };
 
 extern struct mirror telemetry_mirror;
@@ -71,6 +74,14 @@ int mirror_page(struct rte_tel_data *d, const char *params, uint32_t total,
 /** An empty column, added to @p d when it is full. NULL: no memory. */
 struct rte_tel_data *mirror_column(enum rte_tel_value_type type);
 
+/** A dict that says what is wrong with a request. @return 0 */
+int mirror_error(struct rte_tel_data *d, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* telemetry_order.c */
+int telemetry_order(const char *cmd, const char *params,
+		    struct rte_tel_data *d);
+void telemetry_take_order(struct app *app);
 /* telemetry_fabric.c */
 int telemetry_fabric(const char *cmd, const char *params,
 		     struct rte_tel_data *d);

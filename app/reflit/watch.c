@@ -308,7 +308,7 @@ watch_event_text(const struct watch *w, const struct host_rec *rec, char *buf,
 		 size_t len)
 {
 	const struct host_rec_packet *p = &rec->packet;
-	const uint64_t t = rec->t_ns - HOST_CLOCK_START_NS;
+	const uint64_t t = rec->t_ns - rl_min_u64(w->start_ns, rec->t_ns);
 	char role[HOST_ROLE_NAME];
 	int at = snprintf(buf, len, "%5" PRIu64 ".%06" PRIu64 " ms ",
 			  (uint64_t)(t / RL_NS_PER_MS),

@@ -40,6 +40,7 @@ enum watch_verbose { WATCH_UNSET, WATCH_QUIET, WATCH_LINKS, WATCH_ALL };
 
 struct watch {
 	struct host *host;
+	uint64_t start_ns; /**< of the run: zero of all times that are told */
 	struct host_rec event[WATCH_EVENTS];
 	uint64_t nevents; /**< ever; the last WATCH_EVENTS are kept */
 	struct failover *failover;

@@ -41,7 +41,7 @@ wires_json(const struct rl_sim_stats *st)
 }
 
 static void
-set_packets(json_t *o, const struct rl_sim_load_stats *l)
+set_packets(json_t *o, const struct rl_sim_load_stats *l, uint64_t oversize)
 {
 	set(o, "sent_packets", l->sent);
 	set(o, "delivered_packets", l->delivered);
@@ -52,6 +52,11 @@ set_packets(json_t *o, const struct rl_sim_load_stats *l)
 	set(o, "reported_packets", l->reported - l->reported_delivered);
 	set(o, "reported_delivered_packets", l->reported_delivered);
 	set(o, "refused_packets", l->refused);
+	/* captures are not read by ports, so nothing is missed there */
+	json_object_set_new(o, "edge",
+			    json_pack("{s:i, s:i, s:i, s:I}", "refused", 0,
+				      "missed", 0, "cut", 0, "oversize",
+				      (json_int_t)oversize));
 	set(o, "sent_requests", l->sent_requests);
 	set(o, "delivered_requests", l->delivered_requests);
 	set(o, "sent_responses", l->sent_responses);
@@ -65,7 +70,7 @@ report_json(const struct setup *s, const struct options *o,
 	const struct rl_sim_verdict *v = &out->v;
 	json_t *root = json_object();
 
-	set_packets(root, &v->load);
+	set_packets(root, &v->load, s->oversize);
 	set(root, "flit_hops", v->sim.flits);
 	set(root, "elapsed_ns", out->elapsed_ns);
 	set(root, "wall_ns", out->wall_ns);
@@ -168,4 +173,6 @@ report_print(const struct setup *s, const struct outcome *out)
 		printf("broken: %s\n", v->why);
 	if (l->first_error[0] != '\0')
 		printf("first: %s\n", l->first_error);
+	if (outcome_failure(out) != NULL)
+		printf("this run is no success: %s\n", outcome_failure(out));
 }

@@ -389,11 +389,25 @@ outcome_free(struct outcome *out)
 	out->delay = NULL;
 }
 
+const char *
+outcome_failure(const struct outcome *out)
+{
+	const struct rl_sim_load_stats *l = &out->v.load;
+
+	if (l->sent == 0)
+		return "nothing was sent";
+	if (2 * (l->reported - l->reported_delivered) > l->sent)
+		return "most of what was sent was given up";
+	return NULL;
+}
+
 bool
 outcome_kept(const struct outcome *out)
 {
 	const struct rl_sim_load_stats *l = &out->v.load;
 
+	if (outcome_failure(out) != NULL)
+		return false;
 	return out->v.ok && out->at_rest && l->lost == 0 &&
 	       l->duplicated == 0 && l->reordered == 0 && l->corrupted == 0;
 }

@@ -131,6 +131,8 @@ int run_once(const struct setup *s, const struct options *o,
 	     struct rl_sim_mem *mem, bool json, struct outcome *out);
 void outcome_free(struct outcome *out);
 bool outcome_kept(const struct outcome *out);
+/** What a run that kept its promises did not achieve, or NULL. */
+const char *outcome_failure(const struct outcome *out);
 
 void report_print(const struct setup *s, const struct outcome *out);
 json_t *report_json(const struct setup *s, const struct options *o,

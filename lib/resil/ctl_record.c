@@ -166,6 +166,12 @@ rl_controller_link_out(const struct rl_controller *c, uint32_t link)
 	       (c->link[link].avoided && c->link[link].down);
 }
 
+bool
+rl_controller_link_removed(const struct rl_controller *c, uint32_t link)
+{
+	return ctl_link_removed(c, link);
+}
+
 static const char *
 cause_name(enum rl_cause cause)
 {

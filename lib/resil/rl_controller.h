@@ -240,6 +240,9 @@ bool rl_controller_link_ok(const struct rl_controller *c, uint32_t link);
  */
 bool rl_controller_link_out(const struct rl_controller *c, uint32_t link);
 
+/** Owner. Of these: only by command, which is no failure. */
+bool rl_controller_link_removed(const struct rl_controller *c, uint32_t link);
+
 /** Owner. Recoveries since the start, RL_RECOVERIES of them kept. */
 uint32_t rl_controller_recoveries(const struct rl_controller *c);
 /** Owner. The i-th since the start; NULL where it is not kept any more. */

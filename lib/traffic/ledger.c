@@ -3,20 +3,19 @@
 
 #include "rl_ledger.h"
 
-/** How many numbers of @p s are from .. and above. */
+/** Tries of a look between two changes; each takes longer than a change. */
+#define LOOKS 1000
+
+/** Packets of @p f that were reported, and have not arrived. */
 static uint64_t
-count_from(const struct rl_range_pool *p, const struct rl_ranges *s,
-	   uint32_t from)
+reported_only(const struct rl_tg *src, const struct rl_tg_flow *f,
+	      const struct rl_tg *dst, const struct rl_tg_flow *at)
 {
-	uint64_t n = 0;
-
-	for (uint32_t i = s->head; i != RL_RANGE_END; i = p->node[i].next) {
-		const struct rl_range *r = &p->node[i];
-
-		if (r->hi > from)
-			n += r->hi - (r->lo > from ? r->lo : from);
-	}
-	return n;
+	if (at == NULL)
+		return f->reported.count;
+	return rl_ranges_from(rl_tg_ranges(src), &f->reported, at->next) +
+	       rl_ranges_common(rl_tg_ranges(src), &f->reported,
+				rl_tg_ranges(dst), &at->missing);
 }
 
 /** One flow: @p f as its source knows it, @p at as its destination does. */
@@ -33,13 +32,8 @@ close_flow(struct rl_ledger *l, const struct rl_tg *src,
 		return;
 	}
 	/* what was overtaken and never came, and the tail */
-	missing = f->sent - next;
-	reported = count_from(rl_tg_ranges(src), &f->reported, next);
-	if (at != NULL) {
-		missing += at->missing.count;
-		reported += rl_ranges_common(rl_tg_ranges(src), &f->reported,
-					     rl_tg_ranges(dst), &at->missing);
-	}
+	missing = f->sent - next + (at != NULL ? at->missing.count : 0);
+	reported = reported_only(src, f, dst, at);
 	l->reported_packets += reported;
 	l->reported_delivered += f->reported.count - reported;
 	l->lost_packets += missing - reported;
@@ -88,6 +82,79 @@ rl_ledger_close(struct rl_ledger *l, struct rl_tg *const tg[], uint32_t n)
 	for (uint32_t i = 0; i < n; i++)
 		if (tg[i] != NULL)
 			close_client(l, tg, n, tg[i]);
+}
+
+/** The version of a client's sets. @return whether none of them changes now */
+static bool
+version(const struct rl_tg *tg, uint32_t *v)
+{
+	/* acquire: pairs with the release in ranges.c, end_change() */
+	*v = atomic_load_explicit(&rl_tg_ranges(tg)->version,
+				  memory_order_acquire);
+	return (*v & 1) == 0;
+}
+
+/** As reported_only(), while both clients run. */
+static uint64_t
+look_flow(const struct rl_tg *src, const struct rl_tg_flow *f,
+	  const struct rl_tg *dst)
+{
+	for (int try = 0; try < LOOKS; try++) {
+		uint32_t s0, d0 = 0, s1, d1 = 0;
+		uint64_t n;
+
+		if (!version(src, &s0) || (dst != NULL && !version(dst, &d0)))
+			continue;
+		n = reported_only(src, f, dst,
+				  dst == NULL ? NULL
+					      : rl_tg_flow_find(dst,
+							rl_tg_ep_id(src),
+							f->cos));
+		rl_fence_acquire();
+		if (version(src, &s1) && s0 == s1 &&
+		    (dst == NULL || (version(dst, &d1) && d0 == d1)))
+			return n;
+	}
+	return 0;
+}
+
+void
+rl_ledger_look(struct rl_ledger_look *l, struct rl_tg *const tg[], uint32_t n)
+{
+	*l = (struct rl_ledger_look){ 0 };
+	for (uint32_t i = 0; i < n; i++)
+		if (tg[i] != NULL)
+			l->delivered_packets +=
+				rl_tg_counts(tg[i])->delivered_packets;
+	/* acquire: pairs with the release in tg_check.c: what was delivered
+	   above is not found missing below */
+	rl_fence_acquire();
+	for (uint32_t i = 0; i < n; i++) {
+		/* without a range nothing was reported */
+		const uint32_t flows = tg[i] == NULL ||
+						rl_tg_ranges(tg[i])->used == 0
+					       ? 0
+					       : rl_tg_flow_count(tg[i]);
+
+		for (uint32_t k = 0; k < flows; k++) {
+			const struct rl_tg_flow *f = rl_tg_flow(tg[i], k);
+
+			if (f->reported.count != 0)
+				l->reported_packets += look_flow(
+					tg[i], f,
+					f->peer < n ? tg[f->peer] : NULL);
+		}
+	}
+	/* acquire: pairs with pipes and wires: what was delivered or reported
+	   above is sent below */
+	rl_fence_acquire();
+	for (uint32_t i = 0; i < n; i++)
+		if (tg[i] != NULL)
+			l->sent_packets += rl_tg_counts(tg[i])->sent_packets;
+	l->under_way_packets =
+		l->sent_packets - rl_min_u64(l->sent_packets,
+					     l->delivered_packets +
+						     l->reported_packets);
 }
 
 bool

@@ -77,12 +77,20 @@ derange(uint16_t *t, uint32_t n, struct rl_prng *prng)
 	}
 }
 
+/* Half way round, less one; of two the other one. */
+static uint32_t
+tornado_hop(uint32_t k)
+{
+	return k == 2 ? 1 : (k + 1) / 2 - 1;
+}
+
 static int
 tornado(const struct rl_pattern_cfg *c, uint16_t *t)
 {
 	const uint32_t hosts = c->hosts_per_switch ? c->hosts_per_switch : 1;
 	uint32_t dims[RL_PATTERN_DIMS] = { c->nep, 1, 1 };
 	uint32_t ndims = 1, n = hosts;
+	bool sends = false;
 
 	if (c->ndims > RL_PATTERN_DIMS)
 		return -EINVAL;
@@ -102,12 +110,13 @@ tornado(const struct rl_pattern_cfg *c, uint16_t *t)
 			const uint32_t x = sw % k;
 
 			sw /= k;
-			dst += (x + (k + 1) / 2 - 1) % k * scale;
+			dst += (x + tornado_hop(k)) % k * scale;
 			scale *= k;
 		}
 		t[i] = (uint16_t)(c->ndims > 0 ? dst * hosts + i % hosts : dst);
+		sends |= t[i] != i;
 	}
-	return 0;
+	return sends ? 0 : -EINVAL; /* all would send to themselves */
 }
 
 static int

@@ -1,6 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rl_ranges.h"
 
+/* Another thread that reads meanwhile shall know that it did. */
+static void
+begin_change(struct rl_range_pool *p)
+{
+	const uint32_t v = atomic_load_explicit(&p->version,
+						memory_order_relaxed);
+
+	atomic_store_explicit(&p->version, v + 1, memory_order_relaxed);
+	rl_fence_release();
+}
+
+static void
+end_change(struct rl_range_pool *p)
+{
+	const uint32_t v = atomic_load_explicit(&p->version,
+						memory_order_relaxed);
+
+	/* release: pairs with the acquires of who looks, see ledger.c */
+	atomic_store_explicit(&p->version, v + 1, memory_order_release);
+}
+
 static uint32_t
 node_take(struct rl_range_pool *p)
 {
@@ -63,14 +84,12 @@ join_next(struct rl_range_pool *p, struct rl_ranges *s, uint32_t i)
 	}
 }
 
-void
-rl_ranges_add(struct rl_range_pool *p, struct rl_ranges *s, uint32_t lo,
-	      uint32_t hi)
+static void
+add(struct rl_range_pool *p, struct rl_ranges *s, uint32_t lo, uint32_t hi)
 {
 	uint32_t prev = RL_RANGE_END, i;
 	struct rl_range *r;
 
-	RL_ASSERT(lo < hi);
 	if (s->tail != RL_RANGE_END && p->node[s->tail].hi < lo) {
 		insert_after(p, s, s->tail, lo, hi);
 		return;
@@ -100,8 +119,18 @@ rl_ranges_add(struct rl_range_pool *p, struct rl_ranges *s, uint32_t lo,
 	}
 }
 
-bool
-rl_ranges_take(struct rl_range_pool *p, struct rl_ranges *s, uint32_t n)
+void
+rl_ranges_add(struct rl_range_pool *p, struct rl_ranges *s, uint32_t lo,
+	      uint32_t hi)
+{
+	RL_ASSERT(lo < hi);
+	begin_change(p);
+	add(p, s, lo, hi);
+	end_change(p);
+}
+
+static bool
+take(struct rl_range_pool *p, struct rl_ranges *s, uint32_t n)
 {
 	uint32_t prev = RL_RANGE_END, i = s->head;
 	struct rl_range *r;
@@ -137,6 +166,17 @@ rl_ranges_take(struct rl_range_pool *p, struct rl_ranges *s, uint32_t n)
 }
 
 bool
+rl_ranges_take(struct rl_range_pool *p, struct rl_ranges *s, uint32_t n)
+{
+	bool there;
+
+	begin_change(p);
+	there = take(p, s, n);
+	end_change(p);
+	return there;
+}
+
+bool
 rl_ranges_has(const struct rl_range_pool *p, const struct rl_ranges *s,
 	      uint32_t n)
 {
@@ -151,9 +191,10 @@ rl_ranges_common(const struct rl_range_pool *pa, const struct rl_ranges *a,
 		 const struct rl_range_pool *pb, const struct rl_ranges *b)
 {
 	uint32_t i = a->head, j = b->head;
-	uint64_t n = 0;
+	uint64_t n = 0, steps = (uint64_t)pa->cap + pb->cap;
 
-	while (i != RL_RANGE_END && j != RL_RANGE_END) {
+	/* lists that change meanwhile may lead round in a circle */
+	while (i < pa->cap && j < pb->cap && steps-- > 0) {
 		const struct rl_range *x = &pa->node[i], *y = &pb->node[j];
 		const uint32_t lo = x->lo > y->lo ? x->lo : y->lo;
 		const uint32_t hi = x->hi < y->hi ? x->hi : y->hi;
@@ -164,6 +205,22 @@ rl_ranges_common(const struct rl_range_pool *pa, const struct rl_ranges *a,
 			i = x->next;
 		else
 			j = y->next;
+	}
+	return n;
+}
+
+uint64_t
+rl_ranges_from(const struct rl_range_pool *p, const struct rl_ranges *s,
+	       uint32_t from)
+{
+	uint64_t n = 0, steps = p->cap;
+
+	for (uint32_t i = s->head; i < p->cap && steps-- > 0;
+	     i = p->node[i].next) {
+		const struct rl_range *r = &p->node[i];
+
+		if (r->hi > from)
+			n += r->hi - (r->lo > from ? r->lo : from);
 	}
 	return n;
 }

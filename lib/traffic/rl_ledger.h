@@ -41,6 +41,27 @@ struct rl_ledger {
 void rl_ledger_close(struct rl_ledger *l, struct rl_tg *const tg[],
 		     uint32_t n);
 
+/** The same balance of a run that goes on: what is neither is under way. */
+struct rl_ledger_look {
+	uint64_t sent_packets;
+	uint64_t delivered_packets;
+	uint64_t reported_packets; /**< and not delivered */
+	uint64_t under_way_packets;
+};
+
+/**
+ * Any thread, while the clients run. Deliveries are read first, then what was
+ * reported and has not arrived, then what was sent: so each packet counts in
+ * one place, and
+ *
+ *     sent = delivered + reported + under way
+ *
+ * holds at every look. Clients wait for nothing; a set of packets that changes
+ * is read again.
+ */
+void rl_ledger_look(struct rl_ledger_look *l, struct rl_tg *const tg[],
+		    uint32_t n);
+
 /**
  * Any thread. Every packet sent is delivered or reported, once, in order,
  * unaltered, and the books balance.

@@ -70,7 +70,7 @@ size_t rl_pattern_memsize(const struct rl_pattern_cfg *cfg);
  * Control thread. Makes @p p with tables in @p mem (8-byte aligned, the
  * caller's, outlives the pattern).
  *
- * @return 0; -EINVAL: nothing to send to, a grid that does not make up the
+ * @return 0; -EINVAL: nothing to send to (a tornado of rings of one), a grid that does not make up the
  *   endpoints, a target, pair or share out of range
  */
 int rl_pattern_init(struct rl_pattern *p, const struct rl_pattern_cfg *cfg,

@@ -9,9 +9,11 @@
  * are nearly always empty or nearly contiguous, and grow at their end.
  */
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "rl_base.h"
+#include "rl_fence.h"
 
 #define RL_RANGE_END UINT32_MAX
 
@@ -27,6 +29,7 @@ struct rl_range_pool {
 	uint32_t used;	/**< nodes ever taken in order */
 	uint32_t free;	/**< list of those given back */
 	uint64_t lost;	/**< numbers that found no node: sets are inexact */
+	_Atomic uint32_t version; /**< of all its sets; odd: one changes now */
 };
 
 /** A set; zeroed memory is not an empty set, see rl_ranges_init(). */
@@ -45,7 +48,7 @@ rl_ranges_init(struct rl_ranges *s)
 static inline void
 rl_range_pool_init(struct rl_range_pool *p, struct rl_range *node, uint32_t cap)
 {
-	*p = (struct rl_range_pool){ node, cap, 0, RL_RANGE_END, 0 };
+	*p = (struct rl_range_pool){ node, cap, 0, RL_RANGE_END, 0, 0 };
 }
 
 /**
@@ -66,10 +69,19 @@ bool rl_ranges_take(struct rl_range_pool *p, struct rl_ranges *s, uint32_t n);
 bool rl_ranges_has(const struct rl_range_pool *p, const struct rl_ranges *s,
 		   uint32_t n);
 
-/** Owner of both sets. How many numbers two sets have in common. */
+/**
+ * Owner of both sets. How many numbers two sets have in common.
+ *
+ * Any thread too, if it believes the answer only when neither pool's version
+ * was odd before and both are the same afterwards.
+ */
 uint64_t rl_ranges_common(const struct rl_range_pool *pa,
 			  const struct rl_ranges *a,
 			  const struct rl_range_pool *pb,
 			  const struct rl_ranges *b);
+
+/** As rl_ranges_common(). How many numbers of a set are from .. and above. */
+uint64_t rl_ranges_from(const struct rl_range_pool *p,
+			const struct rl_ranges *s, uint32_t from);
 
 #endif /* RL_RANGES_H */

@@ -174,11 +174,13 @@ tg_flow_get(struct rl_tg *tg, uint16_t peer, uint8_t cos)
 	}
 	if (tg->nflows == tg->cfg.max_flows)
 		return NULL;
-	flow = &tg->flow[tg->nflows++];
-	tg->hash[h] = tg->nflows;
+	flow = &tg->flow[tg->nflows];
 	*flow = (struct rl_tg_flow){ .peer = peer, .cos = cos };
 	rl_ranges_init(&flow->reported);
 	rl_ranges_init(&flow->missing);
+	/* release: who looks meanwhile finds it whole (rl_ledger_look()) */
+	rl_fence_release();
+	tg->hash[h] = ++tg->nflows;
 	return flow;
 }
 

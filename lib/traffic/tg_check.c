@@ -14,8 +14,11 @@ judge_number(struct rl_tg *tg, struct rl_tg_flow *flow, uint32_t number)
 	if (number == flow->next) {
 		flow->next++;
 	} else if (number > flow->next) {
-		rl_ranges_add(&tg->pool, &flow->missing, flow->next, number);
+		const uint32_t from = flow->next;
+
+		/* first: who looks meanwhile counts no number twice */
 		flow->next = number + 1;
+		rl_ranges_add(&tg->pool, &flow->missing, from, number);
 	} else if (rl_ranges_take(&tg->pool, &flow->missing, number)) {
 		tg->count.reordered_packets++;
 	} else {
@@ -57,6 +60,8 @@ check_one(struct rl_tg *tg, const struct rl_flit *pkt, uint64_t now_ns)
 	tg->count.delivered_responses += pkt->class == RL_CLASS_RSP &&
 					 tg->cfg.class != RL_CLASS_RSP;
 	rl_silence_add(&flow->silence, s.t_ns, now_ns);
+	/* release: pairs with the acquire in rl_ledger_look() */
+	rl_fence_release();
 	tg->count.delivered_packets++;
 	tg->count.delivered_flits += pkt->pkt_flits;
 	tg->count.delivered_bytes += s.len_bytes;

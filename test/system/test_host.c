@@ -366,6 +366,17 @@ a_frame_that_nobody_sent_is_altered_though_an_older_one_is_the_same(
 	assert_int_equal(p->delay[3].latency.count, 1);
 }
 
+static uint64_t
+reported(const struct proof *p)
+{
+	struct proof_look look;
+
+	proof_look(p, &look);
+	assert_int_equal(look.sent,
+			 look.delivered + look.reported + look.open);
+	return look.reported;
+}
+
 /* [DRL-7] given up and never there: reported, however long ago. */
 static void
 what_was_given_up_is_reported_unless_it_arrived(void **state)
@@ -380,17 +391,17 @@ what_was_given_up_is_reported_unless_it_arrived(void **state)
 	proof_reported(p, 5);
 	proof_reported(p, 5); /* said twice */
 	proof_reported(p, 6);
-	assert_int_equal(proof_reports(p), 2);
+	assert_int_equal(reported(p), 2);
 	got(p, 6); /* arrives after all */
-	assert_int_equal(proof_reports(p), 1);
+	assert_int_equal(reported(p), 1);
 	proof_reported(p, PROOF_ENTRIES + 7); /* never sent */
-	assert_int_equal(proof_reports(p), 1);
+	assert_int_equal(reported(p), 1);
 	/* the proof wraps around: what is forgotten stays counted */
 	for (uint32_t i = 10; i < 2 * PROOF_ENTRIES; i++)
 		sent(p, i);
-	assert_int_equal(proof_reports(p), 1);
+	assert_int_equal(reported(p), 1);
 	proof_reported(p, 2 * PROOF_ENTRIES - 1);
-	assert_int_equal(proof_reports(p), 2);
+	assert_int_equal(reported(p), 2);
 }
 
 /* [PHY-3] */

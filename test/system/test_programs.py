@@ -72,6 +72,55 @@ def refused_arguments():
         assert p.stdout == "", (args, p.stdout)
 
 
+def a_wrong_option_brings_the_one_that_was_meant():
+    for args, text in (
+            ((REPORT, "--jsn", "x"), "no option --jsn; did you mean --json?"),
+            ((SIM, "--fault=x"), "no option --fault; did you mean --faults?"),
+            ((ROUTE, "--verfy"), "did you mean --verify?"),
+            ((ROUTE, "--zzzzzzzz"), "no option --zzzzzzzz; see --help"),
+            ((BENCH, "--x-y"), "no option --x-y"),
+            ((REPORT, "-q"), "no option -q"),
+            ((REPORT, "--help=1"), "--help takes no argument"),
+            ((REPORT, "--json"), "--json needs an argument")):
+        p = run(*args)
+        assert p.returncode == 2 and p.stdout == "", (args, p)
+        assert text in p.stderr and p.stderr.count("\n") == 1, (args, p)
+
+
+def a_tornado_of_two_sends_and_one_of_one_is_refused():
+    with tempfile.TemporaryDirectory() as box:
+        path = os.path.join(box, "f.cfg")
+        for dims, hosts, sends in (("[2, 1]", 2, True), ("[2, 2]", 1, True),
+                                   ("[1, 2]", 1, True), ("[1]", 2, False),
+                                   ("[1, 1]", 3, False)):
+            with open(path, "w", encoding="utf-8") as f:
+                f.write('fabric: { topology = "mesh"; dims = %s; '
+                        'hosts_per_switch = %d; };\n' % (dims, hosts))
+            p = run(SIM, "--config", path, "--traffic", "tornado", "--load",
+                    "0.5", "--duration", "20us")
+            if sends:
+                assert p.returncode == 0, p
+                assert not p.stdout.startswith("sent 0 "), p.stdout
+            else:
+                assert p.returncode == 2 and "tornado" in p.stderr, p
+
+
+def a_simulation_that_sends_nothing_is_no_success():
+    with tempfile.TemporaryDirectory() as box:
+        path = os.path.join(box, "faults")
+        # before the first packet: nobody has a way to anybody
+        with open(path, "w", encoding="utf-8") as f:
+            f.write("0us cut e0.0-s0.0\n")
+        pairs = os.path.join(box, "pairs")
+        with open(pairs, "w", encoding="utf-8") as f:
+            f.write("e0.0 e1.0\n")
+        p = run(SIM, "--config", TORUS, "--faults", path, "--traffic",
+                "pairs:" + pairs, "--load", "0.5", "--duration", "3ms")
+        assert p.returncode == 1, p
+        assert p.stdout.strip().split("\n")[-1].startswith(
+            "this run is no success: "), p.stdout
+
+
 def a_full_disk_is_no_success():
     with open("/dev/full", "w", encoding="utf-8") as full:
         p = run(ROUTE, "--config", TORUS, "--verify", stdout=full,
@@ -361,6 +410,9 @@ CASES = (refused_arguments, a_full_disk_is_no_success,
          a_document_does_not_replace_what_is_read,
          route_and_simulation_agree_about_service_levels,
          the_simulation_suite_takes_a_fabric_file,
+         a_wrong_option_brings_the_one_that_was_meant,
+         a_tornado_of_two_sends_and_one_of_one_is_refused,
+         a_simulation_that_sends_nothing_is_no_success,
          a_recovery_is_measured_phase_by_phase_and_nothing_is_missing,
          pipes_that_nobody_writes_are_refused_and_others_read,
          a_document_on_standard_output_is_alone_there,

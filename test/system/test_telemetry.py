@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """/reflit/... on DPDK's telemetry socket [APP-2]: names of the fabric file,
 the numbers of the report, and orders only where they are allowed."""
+import datetime
 import fcntl
 import json
 import os
@@ -9,6 +10,7 @@ import re
 import shutil
 import socket
 import subprocess
+import threading
 import time
 
 from reflit_test import FIGURE1, REFLIT, ROOT, Box, Skip, case, main
@@ -34,7 +36,7 @@ class Client:
 class Live:
     """reflit in the background, asked by telemetry."""
 
-    def __init__(self, box, *args, config=FIGURE1):
+    def __init__(self, box, *args, config=FIGURE1, eal=()):
         self.box = box
         self.dir = box.path("run")
         os.mkdir(self.dir)
@@ -45,12 +47,12 @@ class Live:
             # root's socket has a place of its own
             self.dir = "/var/run"
         self.prefix = "rltel%d" % os.getpid()
-        cmd[1:1] = ["--file-prefix=" + self.prefix]
+        cmd[1:1] = ["--file-prefix=" + self.prefix, *eal]
         self.p = subprocess.Popen(cmd, cwd=ROOT, env=env,
                                   stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, text=True)
-        path = os.path.join(self.dir, "dpdk", self.prefix,
-                            "dpdk_telemetry.v2")
+        self.path = path = os.path.join(self.dir, "dpdk", self.prefix,
+                                        "dpdk_telemetry.v2")
         end = time.monotonic() + 60
         while True:
             try:
@@ -144,7 +146,8 @@ def orders_cut_and_heal_links_and_events_and_failovers_tell_it():
         assert live.ask("/reflit/fabric")["orders"] == 1
         # a link that never was up can't die
         live.until("/reflit/links", lambda l: l["state"][1] == "UP")
-        assert live.order("link s0-s1#0 down") == {"result": 0, "error": ""}
+        assert live.order("link s0-s1#0 down") == {
+            "result": 0, "error": "", "text": [], "lines_left_off": 0}
         assert live.ask("/reflit/links")["state"][1] == "cut"
         live.until("/reflit/failovers",
                    lambda f: f["link"].count("s0-s1#0") == 2)
@@ -168,23 +171,174 @@ def orders_cut_and_heal_links_and_events_and_failovers_tell_it():
 def orders_are_refused_where_they_are_not_allowed():
     with Box() as box, Live(box) as live:
         answer = live.order("link s0-s1#0 down")
-        assert answer["result"] < 0 and "permitted" in answer["error"]
+        assert answer["result"] < 0 and "--allow-orders" in answer["error"]
         live.until("/reflit/links", lambda r: r["state"][1] == "UP")
         live.end()
 
 
 @case
-def wrong_parameters_get_null_and_change_nothing():
+def wrong_parameters_are_refused_and_change_nothing():
     with Box() as box, Live(box) as live:
-        for cmd in ("port", "port,", "port,s0/9", "port,s0", "switch",
-                    "switch,x", "endpoint,s0", "links,x", "links,-1",
+        for cmd in ("links,x", "links,-1",
                     "ports,1x", "devices,99999999999999999999",
                     "flows,0x10", "events,x", "failovers,x", "latency,8",
-                    "latency,00", "port," + "x" * 900):
+                    "latency,00"):
             assert live.ask("/reflit/" + cmd) is None, cmd
+        for cmd in ("port", "port,", "port,s0/9", "port,s0", "switch",
+                    "switch,x", "endpoint,s0", "port," + "x" * 900):
+            answer = live.ask("/reflit/" + cmd)
+            assert list(answer) == ["error"], (cmd, answer)
+            assert answer["error"].startswith("there is no "), answer
+            assert "; see /reflit/" in answer["error"], answer
         beyond = live.ask("/reflit/links,4")
         assert beyond["count"] == 0 and beyond["name"] == []
         assert live.ask("/reflit/links,3")["name"] == ["s1-e1"]
+        live.end()
+
+
+def balance(t):
+    assert t["sent_packets"] == (t["delivered_packets"] +
+                                 t["reported_packets"] +
+                                 t["under_way_packets"]), t
+    return t
+
+
+@case
+def what_was_given_up_is_reported_while_the_run_goes_on():
+    with Box() as box, Live(box, "--allow-orders", "--load", "0.05") as live:
+        live.until("/reflit/traffic",
+                   lambda t: balance(t)["delivered_packets"] > 2000)
+        assert live.order("device e1 crash")["result"] == 0
+        live.until("/reflit/traffic",
+                   lambda t: balance(t)["refused_packets"] > 0)
+        assert live.order("device e1 restart")["result"] == 0
+        there = live.ask("/reflit/traffic")["delivered_packets"]
+        live.until("/reflit/traffic",
+                   lambda t: balance(t)["delivered_packets"] > there + 500)
+        # a cut of all ways gives up what waits for one, and says so at once
+        for k in "01":
+            assert live.order("link s0-s1#%s down" % k)["result"] == 0
+        live.until("/reflit/traffic",
+                   lambda t: balance(t)["reported_packets"] > 0)
+        for k in "01":
+            assert live.order("link s0-s1#%s up" % k)["result"] == 0
+        assert live.order("stop")["result"] == 0
+        # nothing stays under way for ever
+        live.until("/reflit/traffic",
+                   lambda t: balance(t)["under_way_packets"] == 0)
+        seen = live.ask("/reflit/traffic")
+        report = live.end()
+        for key in ("sent", "delivered", "reported", "refused"):
+            assert seen[key + "_packets"] == report[key + "_packets"], key
+        assert report["lost_packets"] == 0, report
+
+
+@case
+def clients_ask_while_devices_crash_and_restart():
+    config = 'fabric: { topology = "torus"; dims = [3, 3]; };\n'
+    over = threading.Event()
+    answers = []
+
+    def ask(path):
+        client = Client(path)
+        while not over.is_set():
+            for cmd in ("flows", "links", "port,s0.0/1", "endpoint,e0.0",
+                        "switch,s1.1", "traffic", "latency"):
+                answers.append(client.ask("/reflit/" + cmd) is not None)
+
+    with Box() as box, Live(box, "--allow-orders", "--load", "0.001",
+                            config=config) as live:
+        threads = [threading.Thread(target=ask, args=(live.path,))
+                   for _ in range(2)]
+        for t in threads:
+            t.start()
+        try:
+            for i in range(40):
+                for what in ("crash", "restart"):
+                    dev = ("e0.0", "s1.1")[i % 2]
+                    answer = live.order("device %s %s" % (dev, what))
+                    assert answer["result"] == 0, answer
+        finally:
+            over.set()
+            for t in threads:
+                t.join()
+        assert live.order("stop")["result"] == 0
+        live.end()
+        assert len(answers) > 50 and all(answers), len(answers)
+
+
+@case
+def an_order_answers_with_what_the_prompt_would_print():
+    with Box() as box, Live(box, "--allow-orders") as live:
+        live.until("/reflit/links", lambda l: l["state"][1] == "UP")
+        text = live.order("show traffic")["text"]
+        assert any(line.startswith("sent ") for line in text), text
+        text = live.order("show port s0/1")["text"]
+        assert any("s0-s1#0" in line for line in text), text
+        answer = live.order("help")
+        assert len(answer["text"]) > 20 and answer["result"] == 0, answer
+        assert live.order("show events")["text"][0].startswith("since 2")
+        # what is refused says why
+        for line, why in (("wait 1s", "wait is for reflit's own prompt"),
+                          ("quit", "quit is for"), ("record x", "record is"),
+                          ("", "is empty"), ("x" * 400, "too long"),
+                          ("show nonsense", "cannot read")):
+            answer = live.order(line)
+            assert answer["result"] < 0 and why in answer["error"], answer
+        live.end()
+
+
+@case
+def all_times_count_from_one_moment():
+    with Box() as box, Live(box, "--allow-orders", "--load", "0.01") as live:
+        live.until("/reflit/links", lambda l: l["state"] == ["UP"] * 4)
+        assert live.order("link s0-s1#0 down")["result"] == 0
+        live.until("/reflit/failovers", lambda f: len(f["link"]) == 2)
+        live.until("/reflit/recoveries", lambda r: r["total"] > 0)
+        events = live.ask("/reflit/events,0")
+        for t_ns, text in zip(events["t_ns"], events["text"]):
+            assert abs(float(text.split(" ms ")[0]) * 1e6 - t_ns) < 2, text
+        fabric = live.ask("/reflit/fabric")
+        now_ns = fabric["now_ns"]
+        deaths = [t for t, text in zip(events["t_ns"], events["text"])
+                  if "s0-s1#0 dead" in text]
+        # one cut: its events, failovers and recovery are near each other
+        for at_ns in (live.ask("/reflit/failovers")["at_ns"] +
+                      live.ask("/reflit/recoveries")["at_ns"][-1:]):
+            assert min(abs(at_ns - t) for t in deaths) < 500e6, (at_ns, deaths)
+            assert 0 < at_ns < now_ns, (at_ns, now_ns)
+        zero = datetime.datetime.strptime(fabric["start_utc"],
+                                          "%Y-%m-%dT%H:%M:%S.%fZ")
+        ago = datetime.datetime.utcnow() - zero
+        assert abs(ago.total_seconds() - now_ns / 1e9) < 5, (ago, now_ns)
+        report = live.end()
+        assert report["start_utc"] == fabric["start_utc"]
+        dead = [e for e in report["events"] if "s0-s1#0 dead" in e["text"]]
+        assert sorted(e["at_ns"] for e in dead) == sorted(deaths), dead
+
+
+@case
+def what_is_wanted_so_or_is_elsewhere_has_not_failed():
+    with Box() as box, Live(box, "--allow-orders") as live:
+        live.until("/reflit/links", lambda l: l["state"] == ["UP"] * 4)
+        assert live.order("link s0-s1#0 drain")["result"] == 0
+        live.until("/reflit/links", lambda l: l["state"][1] == "disabled")
+        assert live.order("link s0-s1#0 enable")["result"] == 0
+        assert live.order("link s0-s1#1 remove")["result"] == 0
+        live.until("/reflit/links", lambda l: l["state"][2] == "removed")
+        live.end()
+    config = FIGURE1 + """
+processes = ( { name = "left"; devices = ["e0", "s0"]; },
+              { name = "right"; devices = ["s1", "e1"]; } );
+wires = ( { link = "s0-s1#0"; a = "net_null0"; b = "net_null0"; },
+          { link = "s0-s1#1"; a = "net_null1"; b = "net_null1"; } );
+"""
+    with Box() as box, Live(box, "--process", "left", config=config,
+                            eal=["--vdev=net_null0,no-rx=1",
+                                 "--vdev=net_null1,no-rx=1"]) as live:
+        live.until("/reflit/links", lambda l: l["state"][0] == "UP")
+        state = live.ask("/reflit/links")["state"]
+        assert state[3] == "remote" and "remote" not in state[:3], state
         live.end()
 
 

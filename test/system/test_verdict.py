@@ -279,4 +279,87 @@ def times_and_hops_are_those_of_the_run():
     assert [e["at_ns"] for e in dead] == sorted(e["at_ns"] for e in dead)
 
 
+@case
+def a_run_that_delivers_nothing_is_no_success():
+    """Both ways are cut: what was sent is given up, the rest refused."""
+    commands = ("wait up\nlink s0-s1#0 down\nlink s0-s1#1 down\n"
+                "wait dead s0-s1#0\nwait dead s0-s1#1\n"
+                "start\nwait 2s\nshow traffic\nstop\nwait drained\nquit\n")
+    with Box() as box:
+        run = box.run(commands=commands).check(1)
+    r = run.report
+    assert r["delivered_packets"] == r["lost_packets"] == 0, run.out
+    assert r["sent_packets"] == r["reported_packets"], run.out
+    assert r["refused_packets"] > 0, run.out
+    assert run.out.strip().split("\n")[-1].startswith(
+        "this run is no success: "), run.out
+    # the same while it ran
+    seen = re.search(r"^sent (\d+)  delivered 0  reported (\d+)  under way or "
+                     r"lost (\d+)\n.*not sent: refused (\d+)$", run.out, re.M)
+    assert seen, run.out
+    sent, reported, rest, refused = (int(n) for n in seen.groups())
+    assert sent == reported + rest and refused > 0, run.out
+
+
+@case
+def a_duration_starts_traffic_also_after_a_command_file():
+    with Box() as box:
+        run = box.run(["--duration", "200ms", "--load", "0.1"],
+                      commands="wait up\n").check_clean()
+        assert 200e6 <= run.report["elapsed_ns"], run.report
+        # a file that has started traffic is not overruled
+        run = box.run(["--duration", "300ms"], commands="wait up\ntraffic "
+                      "packets 10\nstart\nwait sent\nstop\n").check_clean()
+        assert run.report["sent_packets"] == 20, run.report
+        # nor one that quits; nobody asked for traffic
+        run = box.run(["--duration", "300ms"],
+                      commands="wait up\nquit\n").check(0)
+        assert run.report["sent_packets"] == 0, run.report
+
+
+@case
+def an_order_to_a_crashed_endpoint_waits_and_keeps_nobody_waiting():
+    commands = ("wait up\ntraffic load 0.05\n%s\nwait 300ms\nshow traffic\n"
+                "stop\nwait drained\ndevice e0 restart\nwait up\nwait 100ms\n"
+                "quit\n")
+    with Box() as box:
+        for order in ("start\nwait 20ms\ndevice e0 crash\nstop\nstart",
+                      "device e0 crash\nstart\nstop\nstart",
+                      "device e0 crash\nstart e0\nstop e0\nstart e1"):
+            run = box.run(commands=commands % order)
+            assert "does not answer" not in run.err, run.err
+            r = run.report
+            assert r["drained"] and r["failed_commands"] == 0, run.err
+            assert r["lost_packets"] == 0, run.out
+            # the last order was to stop
+            assert r["endpoints"][0]["endpoint"] == "e0"
+            # e1 was told to send, and did
+            assert r["sent_packets"] + r["refused_packets"] > 0, run.out
+
+
+@case
+def wait_sent_returns_when_all_is_sent_and_not_before():
+    rounds = 120
+    commands = ("wait up\ntraffic packets 500\n" +
+                "start e0\nwait sent\nshow traffic\n" * rounds +
+                "wait drained\nquit\n")
+    with Box() as box:
+        run = box.run(["--idle-sleep", "0us"], commands=commands)
+    run.check_clean()
+    sent = [int(n) for n in re.findall(r"^sent (\d+) ", run.out, re.M)]
+    assert sent[:rounds] == [500 * (i + 1) for i in range(rounds)], sent
+
+
+@case
+def ports_say_what_they_did_not_take():
+    with Box() as box:
+        run = box.run(eal=["--lcores=0@0", "--vdev=net_null0,no-rx=1"],
+                      config=FIGURE1 + 'attach = ( { endpoint = "e0"; '
+                      'port = "net_null0"; dst = "e1"; } );\n',
+                      commands="start\nwait 50ms\nquit\n").check(0)
+    # an idle port is no failure: nobody gave it anything to send
+    assert run.report["edge"] == dict(refused=0, missed=0, cut=0, oversize=0)
+    assert "not taken at the edge 0: refused 0, missed 0" in run.out, run.out
+
+
 main()

@@ -5,10 +5,13 @@ import { svg } from "/charts.js";
 
 const PAD = 60;
 
-/** What a state means to a person: idle, ok, wait, cut. */
+/** What a state means to a person: idle, ok, wait, cut, or away: wanted so, or
+ * another process's. */
 export function kindOf(state) {
   if (state === "UP")
     return "ok";
+  if (["disabled", "removed", "remote"].includes(state))
+    return "away";
   return ["cut", "LOOPBACK", "DAMPED", "OFF", "DEAD"].includes(state) ? "cut"
     : "wait";
 }

@@ -147,16 +147,17 @@ function paint() {
   const ill = new Set();
   state.rate = rate;
   l.state.forEach((s, i) => {
-    if (kindOf(s) !== "ok") {
+    if (!["ok", "away"].includes(kindOf(s))) {
       ill.add(f.links[i].a);
       ill.add(f.links[i].b);
     }
   });
   if (f.at.groups && !state.group) {
     state.between.forEach((g) => {
-      const worst = g.of.map((i) => l.state[i]).find((s) => s !== "UP") ??
-        "UP";
-      const all = g.of.every((i) => kindOf(l.state[i]) !== "ok");
+      const own = g.of.filter((i) => kindOf(l.state[i]) !== "away");
+      const worst = own.map((i) => l.state[i]).find((s) => s !== "UP") ??
+        (own.length ? "UP" : l.state[g.of[0]]);
+      const all = own.every((i) => kindOf(l.state[i]) !== "ok");
       const sum = g.of.reduce((v, i) => v + rate[i], 0) / g.of.length;
       p.setLink(g.id, all ? worst : "UP", sum / most, `${g.label}: ${
         g.of.length} links`);
@@ -167,7 +168,7 @@ function paint() {
   }
   l.name.forEach((name, i) => p.setLink(i, l.state[i], rate[i] / most,
     `link ${name}, ${l.state[i]}, ${short(rate[i])} flits a second`));
-  f.kind.forEach((kind, d) => p.setNode(d, f.neighbours[d].length > 0 &&
+  f.kind.forEach((kind, d) => p.setNode(d, ill.has(d) &&
     f.links.every((k) => (k.a !== d && k.b !== d) ||
       kindOf(l.state[k.id]) !== "ok")));
   if (state.before)
@@ -308,8 +309,10 @@ function note(info, traffic, hist) {
   $("summary").textContent = `${t.toFixed(1)} s, sent ${
     short(traffic.sent_packets)}, delivered ${
     short(traffic.delivered_packets)}, under way ${
-    traffic.under_way_packets}, reported ${traffic.reported_packets}; links ${
-    links.filter((s) => s === "UP").length} of ${links.length} up`;
+    traffic.under_way_packets}, reported ${traffic.reported_packets}, refused ${
+    short(traffic.refused_packets)}; links ${
+    links.filter((s) => s === "UP").length} of ${
+    links.filter((s) => kindOf(s) !== "away").length} up`;
   return { t, delivered: traffic.delivered_packets, links: state.links };
 }
 

@@ -77,6 +77,13 @@ tornado_goes_nearly_half_way_round_in_each_dimension(void **state)
 	};
 	const struct rl_pattern_cfg tiny = { .kind = RL_PATTERN_TORNADO,
 					     .nep = 2 };
+	const struct rl_pattern_cfg flat = {
+		.kind = RL_PATTERN_TORNADO,
+		.nep = 4,
+		.ndims = 2,
+		.dims = { 4, 1 },
+		.hosts_per_switch = 1,
+	};
 	struct rl_pattern p = make(&ring);
 
 	(void)state;
@@ -86,8 +93,33 @@ tornado_goes_nearly_half_way_round_in_each_dimension(void **state)
 	/* (1, 4), host 1: to (4, 1), host 1 */
 	assert_int_equal(rl_pattern_dst(&p, (1 * 5 + 4) * 2 + 1, &prng),
 			 (4 * 5 + 1) * 2 + 1);
-	p = make(&tiny); /* half of two, less one, is nowhere */
-	assert_int_equal(rl_pattern_dst(&p, 0, &prng), RL_PATTERN_NONE);
+	p = make(&tiny); /* half of two, less one, would be nowhere */
+	assert_int_equal(rl_pattern_dst(&p, 0, &prng), 1);
+	assert_int_equal(rl_pattern_dst(&p, 1, &prng), 0);
+	p = make(&flat); /* 4 round, 1 across: a ring of one moves nothing */
+	assert_int_equal(rl_pattern_dst(&p, 0, &prng), 1);
+}
+
+/* Each would send to itself, and nobody anything. */
+static void
+a_tornado_of_rings_of_one_is_refused(void **state)
+{
+	struct rl_pattern_cfg c = {
+		.kind = RL_PATTERN_TORNADO,
+		.nep = 3,
+		.ndims = 3,
+		.dims = { 1, 1, 1 },
+		.hosts_per_switch = 3,
+	};
+	uint64_t room[8];
+	struct rl_pattern p;
+
+	(void)state;
+	assert_int_equal(rl_pattern_init(&p, &c, room), -EINVAL);
+	c.dims[2] = 2;
+	c.nep = 6;
+	assert_int_equal(rl_pattern_init(&p, &c, room), 0);
+	assert_int_equal(rl_pattern_dst(&p, 1, &prng), 4);
 }
 
 static void
@@ -196,6 +228,7 @@ main(void)
 		cmocka_unit_test(uniform_reaches_everyone_else_alike),
 		cmocka_unit_test(a_permutation_has_no_fixed_point_and_hits_each_once),
 		cmocka_unit_test(tornado_goes_nearly_half_way_round_in_each_dimension),
+		cmocka_unit_test(a_tornado_of_rings_of_one_is_refused),
 		cmocka_unit_test(a_hotspot_gets_its_share),
 		cmocka_unit_test(incast_has_one_silent_target),
 		cmocka_unit_test(a_list_is_followed_and_who_is_not_in_it_is_silent),

@@ -2,7 +2,9 @@
 /*
  * Generators and checkers on real endpoints, and the books at the end.
  */
+#include <pthread.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -428,6 +430,65 @@ configurations_without_sense_are_refused(void **state)
 #undef BAD
 }
 
+struct looker {
+	pthread_t thread;
+	_Atomic int over;
+	uint64_t looks;
+	uint64_t wrong;
+	uint64_t reported; /* at the last look */
+};
+
+static void *
+look_on(void *ctx)
+{
+	struct looker *l = ctx;
+
+	do {
+		struct rl_ledger_look k;
+
+		rl_ledger_look(&k, w.tg, EPS);
+		l->wrong += k.delivered_packets + k.reported_packets +
+				    k.under_way_packets !=
+			    k.sent_packets;
+		l->reported = k.reported_packets;
+		l->looks++;
+	} while (atomic_load(&l->over) == 0);
+	return NULL;
+}
+
+/* [DRL-7] Peers go away and come back, packets are lost and come twice. */
+static void
+another_thread_sees_books_that_balance_at_any_moment(void **state)
+{
+	struct looker look = { .over = 0 };
+	struct rl_ledger l;
+	struct rl_tg_cfg c;
+
+	(void)state;
+	tg_cfg(&c);
+	c.packets = 3000;
+	open_world(RL_PATTERN_UNIFORM, true, &c);
+	w.drop = 100;
+	assert_int_equal(pthread_create(&look.thread, NULL, look_on, &look), 0);
+	for (unsigned int i = 0; i < 40; i++) {
+		w.cut_off = i % (2 * EPS); /* every other time nobody */
+		run_until(w.now + 100000);
+		if (i % 8 == 7)
+			rl_tg_excuse(w.tg[i % EPS], (uint16_t)((i + 1) % EPS));
+	}
+	for (unsigned int i = 0; i < EPS; i++)
+		rl_tg_stop(w.tg[i]);
+	w.cut_off = EPS;
+	run_until(RL_NEVER);
+	atomic_store(&look.over, 1);
+	pthread_join(look.thread, NULL);
+	l = books();
+	assert_true(look.looks > 0);
+	assert_int_equal(look.wrong, 0);
+	assert_true(l.reported_packets + l.reported_delivered > 0);
+	close_world();
+}
+
 int
 main(void)
 {
@@ -444,6 +505,7 @@ main(void)
 		cmocka_unit_test(more_came_than_was_sent_is_said_flow_by_flow),
 		cmocka_unit_test(what_clients_cannot_remember_makes_books_inexact),
 		cmocka_unit_test(reports_beyond_what_arrived_count_once_each),
+		cmocka_unit_test(another_thread_sees_books_that_balance_at_any_moment),
 		cmocka_unit_test(a_stop_and_a_new_start_go_on_with_the_same_numbers),
 		cmocka_unit_test(a_blocked_class_of_service_leaves_the_generator_to_the_others),
 		cmocka_unit_test(configurations_without_sense_are_refused),

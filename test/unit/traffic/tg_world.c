@@ -142,8 +142,17 @@ run_until(uint64_t end_ns)
 struct rl_ledger
 books(void)
 {
+	struct rl_ledger_look look;
 	struct rl_ledger l;
 
 	rl_ledger_close(&l, w.tg, EPS);
+	if (!rl_ledger_balanced(&l))
+		return l;
+	/* [DRL-7] at rest, a look at running clients says the same */
+	rl_ledger_look(&look, w.tg, EPS);
+	assert_int_equal(look.sent_packets, l.sent_packets);
+	assert_int_equal(look.delivered_packets, l.delivered_packets);
+	assert_int_equal(look.reported_packets, l.reported_packets);
+	assert_int_equal(look.under_way_packets, l.lost_packets);
 	return l;
 }
