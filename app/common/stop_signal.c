@@ -4,13 +4,37 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
+#include <unistd.h>
 
 static volatile sig_atomic_t asked;
 static volatile sig_atomic_t second_kills;
 
+static const char *volatile doing;
+
+/* write() and strlen() may be called in a handler. */
+static void
+say_stopped(const char *what)
+{
+	static const char begin[] = "\nstopped while ";
+
+	if (write(STDERR_FILENO, begin, sizeof(begin) - 1) < 0 ||
+	    write(STDERR_FILENO, what, strlen(what)) < 0 ||
+	    write(STDERR_FILENO, "\n", 1) < 0)
+		return;
+}
+
 static void
 on_signal(int sig)
 {
+	const char *const what = doing;
+
+	if (what != NULL && sig != SIGPIPE) {
+		say_stopped(what);
+		signal(sig, SIG_DFL);
+		raise(sig);
+		return;
+	}
 	if (sig == SIGPIPE)
 		signal(SIGPIPE, SIG_IGN);
 	if (asked != 0 && second_kills && sig != SIGPIPE) {
@@ -36,6 +60,17 @@ stop_catch(enum stop_again again)
 		sigaction(sigs[i], &sa, NULL);
 	if (sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 		sigaction(SIGHUP, &sa, NULL);
+}
+
+void
+stop_at_once(const char *what)
+{
+	const int before = asked;
+
+	doing = what;
+	/* it asked before anything said that it could not be heeded now */
+	if (what != NULL && before != 0)
+		on_signal(before);
 }
 
 int

@@ -27,6 +27,13 @@ void stop_catch(enum stop_again again);
 /** Any thread. The number of the signal that asked; 0: none did. */
 int stop_asked(void);
 
+/**
+ * Control thread. From now on a signal ends the program at once, by its default
+ * action, after one line: "stopped while " and @p doing, a static string. NULL:
+ * signals ask again; one that comes in between still does.
+ */
+void stop_at_once(const char *doing);
+
 /** Control thread. As if nobody had asked: the next signal asks again. */
 void stop_forget(void);
 

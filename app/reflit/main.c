@@ -17,6 +17,7 @@
 #include <rte_eal.h>
 
 #include "app.h"
+#include "busy.h"
 #include "command.h"
 #include "host_vdev.h"
 #include "prompt.h"
@@ -43,11 +44,13 @@ read_fabric(struct app *app)
 		fprintf(stderr, "%s\n", err);
 		return EXIT_UNUSABLE;
 	}
+	busy_begin("computing the tables", app->opt.progress);
 	ret = rl_route_setup(&app->cfg.topo, app->cfg.engine,
 			     app->cfg.vls < app->cfg.link.vcs
 				     ? app->cfg.vls
 				     : app->cfg.link.vcs,
 			     app->cfg.levels, &app->route, err);
+	busy_end();
 	if (ret == -EINVAL) {
 		fprintf(stderr, "%s:%u: routing: %s\n",
 			app->cfg.engine_file != NULL ? app->cfg.engine_file

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "busy.h"
 #include "progress.h"
 #include "rl_prng.h"
 #include "route_app.h"
@@ -79,9 +80,11 @@ judge_ask(struct route_app *app, const struct rl_check_in *in, int *verdict,
 {
 	struct rl_check_report *rep = malloc(sizeof(*rep));
 
+	busy_begin("proving the tables", app->opt.progress);
 	route_clock(t);
 	*verdict = rep != NULL ? rl_check(in, rep) : -ENOMEM;
 	route_elapsed(t);
+	busy_end();
 	if (*verdict != -ENOMEM)
 		return rep;
 	fprintf(stderr, "reflit-route: no memory for the check\n");
@@ -246,7 +249,12 @@ detours_of(struct route_app *app, json_t *out, const struct rl_check_in *in,
 	double share;
 	char link[2 * RL_NAME_MAX + 8];
 
-	if (rl_check_detours(in, what, &d) != 0) {
+	int ret;
+
+	busy_begin("judging the detours", app->opt.progress);
+	ret = rl_check_detours(in, what, &d);
+	busy_end();
+	if (ret != 0) {
 		fprintf(stderr, "reflit-route: no memory for the detours\n");
 		app->status = EXIT_BROKEN;
 		return;

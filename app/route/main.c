@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "busy.h"
 #include "report_file.h"
 #include "route_app.h"
 #include "stop_signal.h"
@@ -75,8 +76,13 @@ static int
 read_fabric(struct route_app *app)
 {
 	char err[RL_ERR_MAX + 512];
+	const int ret =
+		app->opt.parts ? rl_config_read_parts(app->opt.config, &app->cfg,
+						      err, sizeof(err)) :
+				 rl_config_read(app->opt.config, &app->cfg, err,
+						sizeof(err));
 
-	if (rl_config_read(app->opt.config, &app->cfg, err, sizeof(err)) != 0) {
+	if (ret != 0) {
 		fprintf(stderr, "%s\n", err);
 		return EXIT_UNUSABLE;
 	}
@@ -141,9 +147,11 @@ compute(struct route_app *app)
 	struct route_times t;
 	int ret;
 
+	busy_begin("computing the tables", app->opt.progress);
 	route_clock(&t);
 	ret = rl_route_compute_with(&app->cfg.topo, &params, &app->route, err);
 	route_elapsed(&t);
+	busy_end();
 	if (ret == 0 && !app->opt.update && app->cfg.levels > 1)
 		ret = rl_route_levels(app->route, app->cfg.levels, err);
 	if (ret == -EHOSTUNREACH)
@@ -172,9 +180,11 @@ accept(struct route_app *app)
 
 	if (app->opt.verify)
 		return 0;
+	busy_begin("proving the tables", app->opt.progress);
 	route_clock(&t);
 	ret = rl_route_accept(app->route, &app->cfg.topo, NULL, err);
 	route_elapsed(&t);
+	busy_end();
 	if (ret == -EHOSTUNREACH)
 		return refused(app, err);
 	if (ret != 0) {
@@ -232,9 +242,11 @@ update(struct route_app *app)
 		free(changed);
 		return ret != 0 ? ret : EXIT_UNUSABLE;
 	}
+	busy_begin("updating the tables", app->opt.progress);
 	route_clock(&t);
 	ret = rl_route_update(app->route, &app->cfg.topo, changed, err);
 	route_elapsed(&t);
+	busy_end();
 	for (uint32_t d = 0; d < ndev; d++)
 		n += changed[d];
 	free(changed);
@@ -271,6 +283,7 @@ summary(struct route_app *app)
 	route_set(app->report, "vls", app->route->vls);
 	route_set(app->report, "detour_vls", app->route->detour_vls);
 	unreachable(app);
+	route_cables(app);
 }
 
 static void

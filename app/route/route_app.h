@@ -123,6 +123,9 @@ void route_part_enter(struct route_app *app, uint32_t part);
 void route_part_leave(struct route_app *app);
 /** Names the parts. */
 void route_parts_summary(struct route_app *app);
+
+/** Control thread. Names cables that are slower than those beside them. */
+void route_cables(struct route_app *app);
 /**
  * Has @p route_one compute app->route for each part, and puts the tables
  * together. @return 0 or its exit status

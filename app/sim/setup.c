@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "busy.h"
 #include "cpus.h"
 #include "sim_app.h"
 
@@ -37,9 +38,12 @@ set_routes(struct rl_sim_plan *plan, const struct options *o)
 	const char *engine = o->engine != NULL ? o->engine : cfg->engine;
 	const unsigned int vls = rl_min_u32(cfg->vls, cfg->link.vcs);
 	char err[RL_ERR_MAX];
-	const int ret = rl_route_setup(&cfg->topo, engine, vls, cfg->levels,
-				       &plan->route, err);
+	int ret;
 
+	busy_begin("computing the tables", o->progress);
+	ret = rl_route_setup(&cfg->topo, engine, vls, cfg->levels, &plan->route,
+			     err);
+	busy_end();
 	if (ret == -EHOSTUNREACH) {
 		printf("refused: %s\n", err);
 		return EXIT_REFUSED;

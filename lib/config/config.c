@@ -313,15 +313,29 @@ read_gathered(struct cfg_ctx *c, int ret, struct rl_config *cfg)
 	return ret;
 }
 
-int
-rl_config_read(const char *path, struct rl_config *cfg, char *err,
-	       size_t errlen)
+static int
+read_file(const char *path, bool parts, struct rl_config *cfg, char *err,
+	  size_t errlen)
 {
-	struct cfg_ctx c = {.err = err, .errlen = errlen};
+	struct cfg_ctx c = {.parts = parts, .err = err, .errlen = errlen};
 
 	RL_ASSERT(errlen >= CFG_ERR_MAX);
 	memset(cfg, 0, sizeof(*cfg));
 	return read_gathered(&c, cfg_text_file(&c, path), cfg);
+}
+
+int
+rl_config_read(const char *path, struct rl_config *cfg, char *err,
+	       size_t errlen)
+{
+	return read_file(path, false, cfg, err, errlen);
+}
+
+int
+rl_config_read_parts(const char *path, struct rl_config *cfg, char *err,
+		     size_t errlen)
+{
+	return read_file(path, true, cfg, err, errlen);
 }
 
 int

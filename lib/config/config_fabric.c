@@ -498,9 +498,10 @@ build(struct cfg_ctx *c, const config_setting_t *f,
 					      "takes two to send anything");
 		goto err_free;
 	}
-	ret = rl_topo_reach(topo, RL_REACH_PRISTINE, why);
+	ret = c->parts ? 0 : rl_topo_reach(topo, RL_REACH_PRISTINE, why);
 	if (ret != 0) {
-		cfg_error_line(c, size, "%s; add links between the parts", why);
+		cfg_error_line(c, size, "%s; add links between the parts, or "
+			       "route each by itself: reflit-route --parts", why);
 		goto err_free;
 	}
 	return 0;

@@ -43,6 +43,7 @@ struct cfg_ctx {
 	uint32_t nfile;
 	unsigned int depth;
 	bool array; /**< between [ and ] */
+	bool parts; /**< the fabric may be in several parts */
 	char *err;
 	size_t errlen;
 };

@@ -141,6 +141,13 @@ int rl_config_read(const char *path, struct rl_config *cfg, char *err,
 		   size_t errlen);
 
 /**
+ * Control thread. As rl_config_read(), but also takes a fabric as drawn in
+ * several parts, such as rails, for tools that route each part by itself.
+ */
+int rl_config_read_parts(const char *path, struct rl_config *cfg, char *err,
+			 size_t errlen);
+
+/**
  * Control thread. The same from memory: @p len bytes at @p text, which need
  * not end in a zero. @p name stands for the file's name in errors, and
  * included files are looked for beside it.

@@ -85,6 +85,29 @@ ibnet_add_cable(struct ibnet_read *r, const struct ibnet_cable *c)
 	return 0;
 }
 
+uint32_t
+ibnet_mbps(uint64_t lanes, const char *speed)
+{
+	static const struct {
+		const char *name, *gbps;
+		uint32_t mbps;
+	} lane[] = {
+		{"SDR", "2.5", 2500}, {"DDR", "5", 5000}, {"QDR", "10", 10000},
+		{"FDR10", "FDR10", 10312}, {"FDR", "14", 14062},
+		{"EDR", "25", 25781}, {"HDR", "50", 53125},
+		{"NDR", "100", 106250}, {"XDR", "200", 212500},
+	};
+	const size_t n = strcspn(speed, " \t");
+
+	for (size_t i = 0; i < RL_ARRAY_SIZE(lane); i++)
+		if ((strlen(lane[i].name) == n &&
+		     strncmp(lane[i].name, speed, n) == 0) ||
+		    (strlen(lane[i].gbps) == n &&
+		     strncmp(lane[i].gbps, speed, n) == 0))
+			return lane[i].mbps * (uint32_t)lanes;
+	return 0;
+}
+
 static int
 id_compare(struct ibnet_id a, struct ibnet_id b)
 {
@@ -191,6 +214,7 @@ make_sides(struct ibnet_read *r, struct ibnet_side *side)
 			.node = node, .number = own->port, .line = c->line,
 			.peer = find_id(r, r->net->nnode, peer->id),
 			.lid = own->lid, .lmc = own->lmc, .guid = own->guid,
+			.mbps = c->mbps,
 		};
 		side[i].peer_number = peer->port;
 	}
@@ -218,6 +242,9 @@ merge_side(struct ibnet_read *r, struct ibnet_side *into,
 		into->port.lmc = more->port.lmc;
 	if (into->port.guid == 0)
 		into->port.guid = more->port.guid;
+	if (into->port.mbps == 0 || (more->port.mbps != 0 &&
+				     more->port.mbps < into->port.mbps))
+		into->port.mbps = more->port.mbps;
 	return 0;
 }
 
@@ -473,6 +500,7 @@ rl_ibnet_spec(const struct rl_ibnet *net, struct rl_topo_spec *spec)
 		memcpy(spec->links[i].a, net->node[p0->node].name, RL_NAME_MAX);
 		memcpy(spec->links[i].b, net->node[p1->node].name, RL_NAME_MAX);
 		spec->links[i].count = 1;
+		spec->links[i].mbps = p0->mbps;
 		spec->links[i].k = -1;
 	}
 	return 0;

@@ -96,6 +96,24 @@ comment_of(const char *p)
 	return p;
 }
 
+/* "4xQDR" at the end of a comment; the description may hold anything. */
+static uint32_t
+find_mbps(const char *comment)
+{
+	const char *p = strrchr(comment, '"'), *x;
+	uint64_t lanes;
+
+	for (p = p != NULL ? p + 1 : comment; *p != '\0'; p++) {
+		x = p;
+		if (rl_take_number(&x, 10, 12, &lanes) && *x == 'x')
+			return ibnet_mbps(lanes, x + 1);
+		p += strcspn(p, " \t");
+		if (*p == '\0')
+			break;
+	}
+	return 0;
+}
+
 static int
 read_node(struct ibnet_read *r, const char *p, enum rl_ibnet_kind kind)
 {
@@ -123,8 +141,8 @@ read_node(struct ibnet_read *r, const char *p, enum rl_ibnet_kind kind)
 static int
 read_port(struct ibnet_read *r, const char *p)
 {
-	struct ibnet_cable c = {.line = r->in.line};
 	const char *comment = comment_of(p), *lid = strchr(comment, '"');
+	struct ibnet_cable c = {.mbps = find_mbps(comment), .line = r->in.line};
 	const struct rl_ibnet_node *node;
 
 	if (r->net->nnode == 0)
@@ -154,6 +172,20 @@ read_port(struct ibnet_read *r, const char *p)
 	return ibnet_add_cable(r, &c);
 }
 
+/* A word, a number and a name in quotes: the ports below belong to it. */
+static bool
+is_node(const char *p)
+{
+	uint64_t ports;
+
+	p += strcspn(p, " \t");
+	p = rl_skip_blanks(p);
+	if (!rl_take_number(&p, 10, UINT64_MAX, &ports))
+		return false;
+	p = rl_skip_blanks(p);
+	return *p == '"';
+}
+
 int
 ibnet_line_discover(struct ibnet_read *r)
 {
@@ -161,11 +193,17 @@ ibnet_line_discover(struct ibnet_read *r)
 
 	if (rl_take_word(&p, "Switch\t") || rl_take_word(&p, "Switch "))
 		return read_node(r, p, RL_IBNET_SWITCH);
-	if (rl_take_word(&p, "Ca\t") || rl_take_word(&p, "Ca "))
+	/* "Hca" is what ibsim calls it */
+	if (rl_take_word(&p, "Ca\t") || rl_take_word(&p, "Ca ") ||
+	    rl_take_word(&p, "Hca\t") || rl_take_word(&p, "Hca "))
 		return read_node(r, p, RL_IBNET_CA);
 	if (rl_take_word(&p, "Rt\t") || rl_take_word(&p, "Rt "))
 		return read_node(r, p, RL_IBNET_ROUTER);
 	if (*p == '[')
 		return read_port(r, p);
-	return 0;
+	return is_node(p) ? ibnet_error(r, r->in.line, "a node of a kind that "
+					"is not known: \"%.*s\"; there are "
+					"Switch, Ca (or Hca) and Rt",
+					(int)strcspn(p, " \t"), p) :
+			    0;
 }

@@ -30,6 +30,7 @@ struct ibnet_end {
 /** A line that says where a cable goes. */
 struct ibnet_cable {
 	struct ibnet_end end[2];
+	uint32_t mbps; /**< 0: not said */
 	uint32_t line;
 };
 
@@ -56,6 +57,12 @@ int ibnet_add_node(struct ibnet_read *r, struct ibnet_id id, uint32_t lid,
 
 /** Adds a cable of the line being read. @return 0 or -ENOMEM */
 int ibnet_add_cable(struct ibnet_read *r, const struct ibnet_cable *c);
+
+/**
+ * Speed of a cable of @p lanes lanes in Mbit/s, by the name of the lanes' speed
+ * ("SDR" to "XDR") or by Gbit/s of a lane ("2.5"). @return 0: not known
+ */
+uint32_t ibnet_mbps(uint64_t lanes, const char *speed);
 
 /** Each reads one line. @return 0, -EINVAL, -ENOMEM */
 int ibnet_line_discover(struct ibnet_read *r);

@@ -72,6 +72,20 @@ read_end(struct ibnet_read *r, const char **p, struct ibnet_end *end)
 	return ret;
 }
 
+/* "PHY=4x ... SPD=10" */
+static uint32_t
+find_mbps(const char *p)
+{
+	const char *width = strstr(p, "PHY="), *speed = strstr(p, "SPD=");
+	uint64_t lanes;
+
+	if (width == NULL || speed == NULL)
+		return 0;
+	width += strlen("PHY=");
+	return rl_take_number(&width, 10, 12, &lanes) ?
+		       ibnet_mbps(lanes, speed + strlen("SPD=")) : 0;
+}
+
 int
 ibnet_line_subnet(struct ibnet_read *r)
 {
@@ -97,5 +111,6 @@ ibnet_line_subnet(struct ibnet_read *r)
 			 strstr(p, "LOG=ARM") == NULL &&
 			 strstr(p, "LOG=INI") == NULL))
 		return ret;
+	c.mbps = find_mbps(p);
 	return ibnet_add_cable(r, &c);
 }

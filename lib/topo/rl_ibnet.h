@@ -48,6 +48,8 @@ struct rl_ibnet_port {
 	uint32_t lid;	 /**< CAs, routers; 0: not said */
 	uint32_t lmc;	 /**< CAs, routers */
 	uint64_t guid;	 /**< CAs, routers; 0: not said */
+	uint32_t mbps;	 /**< of the cable: width x speed, as it is now; the
+			      lower one if its ends differ; 0: not said */
 };
 
 struct rl_ibnet {

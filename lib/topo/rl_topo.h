@@ -65,6 +65,7 @@ struct rl_topo_ref {
 	char b[RL_NAME_MAX]; /**< empty: a device */
 	int32_t k;	     /**< which parallel link; -1: all */
 	uint16_t count;	     /**< links of a custom list: how many */
+	uint32_t mbps;	     /**< links of a custom list: speed; 0: not said */
 	uint32_t line;	     /**< where it stands; handed back, not read */
 };
 
@@ -162,6 +163,7 @@ struct rl_topo_link {
 	uint16_t port[2];
 	uint16_t k; /**< number among the parallel links of its two devices */
 	int8_t dim; /**< grid: its dimension, end 1 lies in +; -1: none */
+	uint32_t mbps; /**< speed as a tool prints it; 0: not said */
 	enum rl_link_kind kind;
 	bool failed; /**< by itself; see rl_topo_link_up() */
 };

@@ -107,6 +107,8 @@ topo_fill_custom_links(struct topo_build *b)
 					  "itself; its ends must differ",
 					  l->a, l->b);
 		topo_add_links(b, (uint32_t)d0, (uint32_t)d1, -1, l->count);
+		for (unsigned int k = 1; k <= l->count; k++)
+			b->t->link[b->t->nlink - k].mbps = l->mbps;
 	}
 	/* a grid of what tools print may have places without a switch */
 	return spec->kind == RL_TOPO_IBNET ? 0 : custom_check_linked(b);

@@ -8,9 +8,11 @@ of fabric, and the tables of other people's routers [ROUTE-5, ROUTE-8].
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from cases import Skip, run_cases
 
@@ -38,6 +40,15 @@ def config(text, status=0, args=("--verify",)):
         f.write(text)
         f.flush()
         return route("--config", f.name, *args, status=status)
+
+
+def cpu_seconds(pid):
+    try:
+        with open("/proc/%d/stat" % pid) as f:
+            ticks = f.read().rsplit(")", 1)[1].split()[11:13]
+    except OSError:
+        return 0.0
+    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
 
 def last_lines(out):
@@ -159,6 +170,85 @@ def paths_of_a_fabric_in_parts_stay_within_their_part():
             # dimension 1 is cut between 1 and 2
             assert (w[1].split(".")[1] < "2") == (w[2].split(".")[1] < "2")
     assert len(pairs) == 222, len(pairs)
+
+
+ISLANDS = """fabric: { topology = "custom";
+  switches = ( {name = "s0";}, {name = "s1";}, {name = "s2";} );
+  endpoints = ( {name = "e0";}, {name = "e1";}, {name = "e2";}, {name = "e3";},
+                {name = "e4";} );
+  links = ( {a = "e0"; b = "s0";}, {a = "e1"; b = "s0";}, {a = "e2"; b = "s1";},
+            {a = "e3"; b = "s1";}, {a = "e4"; b = "s2";} ); };"""
+
+
+@case
+def rails_that_nothing_joins_are_routed_each_by_itself():
+    p = config(ISLANDS, status=2)
+    assert "3 separate parts" in p.stderr and "--parts" in p.stderr, p.stderr
+    p = config(ISLANDS, args=("--verify", "--parts"))
+    assert last_lines(p.stdout)["pairs"] == "4/4", p.stdout
+    assert "e4: alone" in p.stdout, p.stdout
+    p = config(ISLANDS.replace('{a = "e4"; b = "s2";}',
+                               '{a = "e4"; b = "s2";}, {a = "s2"; b = "s1";}'),
+               args=("--verify", "--parts"))
+    assert last_lines(p.stdout)["pairs"] == "8/8", p.stdout
+
+
+def discovered(slow):
+    """Two leaves and two cables between them, one of which is slow."""
+    cable = '[%d]\t"S-%s"[%d]\t\t# "x" lid 6 %s\n'
+    text = ""
+    for own, peer, host in (("a1", "a2", "b1"), ("a2", "a1", "b2")):
+        text += 'Switch\t8 "S-%s"\t# "leaf %s" lid 1\n' % (own, own)
+        text += cable % (1, peer, 1, "4xHDR") + cable % (2, peer, 2, slow)
+        text += '[3]\t"H-%s"[1](c)\t# "h" lid 3 4xEDR\n' % host
+        text += 'Ca\t1 "H-%s"\t# "host %s"\n' % (host, host)
+    return text
+
+
+@case
+def cables_slower_than_those_beside_them_are_named():
+    with tempfile.TemporaryDirectory() as d:
+        for slow, says in (("1xHDR", "53.12"), ("4xEDR", "103.1"),
+                           ("4xHDR", None)):
+            with open(os.path.join(d, "f.txt"), "w") as f:
+                f.write(discovered(slow))
+            with open(os.path.join(d, "f.cfg"), "w") as f:
+                f.write('fabric: { topology = "ibnetdiscover"; '
+                        'file = "f.txt"; };\n')
+            p = route("--config", os.path.join(d, "f.cfg"), "--verify",
+                      "--json", os.path.join(d, "r.json"))
+            with open(os.path.join(d, "r.json")) as f:
+                named = json.load(f)["slow_cables"]
+            assert len(named) == (says is not None), named
+            if says is None:
+                assert "slow cable" not in p.stdout, p.stdout
+                continue
+            assert named[0]["link"] == "leaf_a1-leaf_a2#1", named
+            assert ("slow cable: leaf_a1-leaf_a2#1 runs at %s Gbit/s beside "
+                    "212.5" % says) in p.stdout, p.stdout
+
+
+@case
+def a_signal_ends_a_long_computation_at_once():
+    big = ('fabric: { topology = "dragonfly"; a = 16; p = 8; h = 8; '
+           'groups = 129; };')
+    for sig, seconds in ((signal.SIGTERM, 0.3), (signal.SIGINT, 2)):
+        with tempfile.NamedTemporaryFile("w", suffix=".cfg") as f:
+            f.write(big)
+            f.flush()
+            p = subprocess.Popen([ROUTE, "--config", f.name, "--verify"],
+                                 stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE)
+            while p.poll() is None and cpu_seconds(p.pid) < seconds:
+                time.sleep(0.05)
+            p.send_signal(sig)
+            at = cpu_seconds(p.pid)
+            _, err = p.communicate(timeout=100)
+        # by its own processor time, however busy the machine is; whole, it
+        # takes some hundreds of seconds
+        assert p.returncode == -sig, (p.returncode, err)
+        assert b"stopped while" in err, err
+        assert at < 60, at
 
 
 @case

@@ -198,6 +198,59 @@ a_cable_may_be_named_from_one_side_alone(void **state)
 }
 
 static void
+an_adapter_may_be_called_as_ibsim_calls_it(void **state)
+{
+	static const char text[] = SW("a1") "[1]\t\"H-b1\"[1] w=12\n"
+				   "Hca 2\t\"H-b1\"\n[1]\t\"S-a1\"[1]\n";
+	struct rl_ibnet net;
+	char err[RL_ERR_MAX];
+	int line;
+
+	(void)state;
+	assert_int_equal(rl_ibnet_read(text, strlen(text), &net, err, &line),
+			 0);
+	assert_int_equal(net.nnode, 2);
+	assert_int_equal(net.node[1].kind, RL_IBNET_CA);
+	assert_int_equal(net.nlink, 1);
+	rl_ibnet_free(&net);
+}
+
+/* The slower end counts; what is not understood is no speed. */
+static void
+a_cable_is_as_fast_as_its_width_and_speed_say(void **state)
+{
+	static const struct {
+		const char *here, *there;
+		uint32_t mbps;
+	} c[] = {
+		{"4xSDR", "4xSDR", 10000},   {"4xSDR", "1xSDR", 2500},
+		{"1xSDR", "4xSDR", 2500},    {"12xHDR", "12xHDR", 637500},
+		{"4xFDR10", "4xFDR10", 41248}, {"4xFDR", "4xFDR", 56248},
+		{"2xNDR", "", 212500},	     {"", "4xEDR", 103124},
+		{"4xABC", "13xSDR", 0},	     {"", "", 0},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(c); i++) {
+		struct rl_ibnet net;
+		char text[400], err[RL_ERR_MAX];
+		int line;
+
+		snprintf(text, sizeof(text), SW("a1") SW("a2") "[1]\t\"S-a1\""
+			 "[3]\t# \"8xHDR\" lid 6 %s\n" SW("a1") "[3]\t\"S-a2\""
+			 "[1]\t# \"8xHDR\" lid 1 %s\n", c[i].here, c[i].there);
+		if (rl_ibnet_read(text, strlen(text), &net, err, &line) != 0)
+			fail_msg("row %u: %d: %s", i, line, err);
+		assert_int_equal(net.nlink, 1);
+		if (net.port[0].mbps != c[i].mbps ||
+		    net.port[1].mbps != c[i].mbps)
+			fail_msg("row %u: %u and %u", i, net.port[0].mbps,
+				 net.port[1].mbps);
+		rl_ibnet_free(&net);
+	}
+}
+
+static void
 what_is_wrong_is_told_with_its_line(void **state)
 {
 	static const struct {
@@ -225,6 +278,8 @@ what_is_wrong_is_told_with_its_line(void **state)
 		{SW("a1") "[1]\t\"H-b1\"[1](c1) #\n[2]\t\"H-b1\"[1](c1) #\n"
 		 CA("b1"), 3, "port 1 of H-00000000000000b1 has a cable "
 			      "already, in line 2"},
+		{SW("a1") "Bridge\t2 \"H-b1\"\n[1]\t\"S-a1\"[1]\n", 2,
+		 "a node of a kind that is not known: \"Bridge\""},
 		{"Switch\t\"S-a1\"\n", 1, "no number of ports"},
 		{"Switch\t8 \"H-a1\"\n", 1, "no node here"},
 		{"Ca\t8 S-a1\n", 1, "no node here"},
@@ -295,6 +350,7 @@ opensm_s_dead_ports_are_no_links(void **state)
 	assert_int_equal(net.nnode, 2);
 	assert_int_equal(net.nlink, 1);
 	assert_int_equal(net.port[net.link[0][1]].number, 10);
+	assert_int_equal(net.port[net.link[0][1]].mbps, 40000);
 	assert_string_equal(net.node[0].name, "s__0a_");
 	rl_ibnet_free(&net);
 }
@@ -311,6 +367,8 @@ main(void)
 			what_a_real_machine_room_has_besides_is_understood),
 		cmocka_unit_test(link_i_of_the_fabric_is_link_i_of_the_cables),
 		cmocka_unit_test(a_cable_may_be_named_from_one_side_alone),
+		cmocka_unit_test(an_adapter_may_be_called_as_ibsim_calls_it),
+		cmocka_unit_test(a_cable_is_as_fast_as_its_width_and_speed_say),
 		cmocka_unit_test(what_is_wrong_is_told_with_its_line),
 		cmocka_unit_test(a_line_that_is_no_text_is_refused),
 		cmocka_unit_test(opensm_s_dead_ports_are_no_links),
