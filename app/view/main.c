@@ -141,6 +141,7 @@ main(int argc, char **argv)
 	int rc, sig;
 
 	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	tel_open(&s.tel);
 	rc = options(&s, &a, argc, argv);
 	if (rc >= 0)
 		return rc;

@@ -16,7 +16,12 @@ extern const struct embedded view_page[];
 
 #define ORDER_MAX 256
 #define CMD_MAX 200
-#define PAGES_MAX 4096
+/** One address may have half of them; who says nothing for so long is closed. */
+#define CONNECTIONS_MAX 256u
+#define IDLE_S 4u
+/** What a list may come to, however many a source announces. */
+#define PAGES_MAX 65536
+#define LIST_BYTES_MAX (32u << 20)
 
 /* The body of a POST as it comes. */
 struct request {
@@ -67,16 +72,16 @@ refuse(struct MHD_Connection *c, unsigned int status, const char *why)
 	return answer_json(c, status, json_pack("{s:s}", "error", why));
 }
 
-/* The source that a request names; NULL: none. With the lock held. */
-static struct tel_source *
-source(struct server *s, struct MHD_Connection *c)
+/* The source that a request names; 0 where it names none. */
+static unsigned int
+source(struct MHD_Connection *c)
 {
 	const char *text = MHD_lookup_connection_value(c,
 						       MHD_GET_ARGUMENT_KIND,
 						       "s");
 	const unsigned long i = text != NULL ? strtoul(text, NULL, 10) : 0;
 
-	return i < s->tel.nsources ? &s->tel.source[i] : NULL;
+	return i < TEL_SOURCES_MAX ? (unsigned int)i : TEL_SOURCES_MAX;
 }
 
 /* The command that a request names, if anybody may ask it. */
@@ -97,22 +102,21 @@ static enum MHD_Result
 get_sources(struct server *s, struct MHD_Connection *c)
 {
 	json_t *list = json_array();
+	char path[TEL_PATH_MAX];
 
-	pthread_mutex_lock(&s->lock);
 	tel_find(&s->tel);
-	for (unsigned int i = 0; i < s->tel.nsources; i++) {
-		json_t *fabric = tel_ask(&s->tel.source[i], "/reflit/fabric");
+	for (unsigned int i = 0; i < TEL_SOURCES_MAX; i++) {
+		json_t *fabric = tel_ask(&s->tel, i, "/reflit/fabric",
+					 TEL_ASK_S, NULL);
 
-		if (json_is_object(fabric))
+		if (json_is_object(fabric) && tel_path(&s->tel, i, path))
 			json_array_append_new(list,
 				json_pack("{s:i, s:s, s:O, s:b}", "source",
-					  (int)i, "path",
-					  s->tel.source[i].path, "fabric",
+					  (int)i, "path", path, "fabric",
 					  fabric, "orders",
 					  (int)s->allow_orders));
 		json_decref(fabric);
 	}
-	pthread_mutex_unlock(&s->lock);
 	return answer_json(c, MHD_HTTP_OK, list);
 }
 
@@ -120,17 +124,12 @@ static enum MHD_Result
 get_ask(struct server *s, struct MHD_Connection *c)
 {
 	const char *cmd = command(c);
-	struct tel_source *src;
-	json_t *v = NULL;
+	json_t *v;
 
 	if (cmd == NULL)
 		return refuse(c, MHD_HTTP_BAD_REQUEST,
 			      "c: a command of /reflit/, but not an order");
-	pthread_mutex_lock(&s->lock);
-	src = source(s, c);
-	if (src != NULL)
-		v = tel_ask(src, cmd);
-	pthread_mutex_unlock(&s->lock);
+	v = tel_ask(&s->tel, source(c), cmd, TEL_ASK_S, NULL);
 	if (v == NULL)
 		return refuse(c, MHD_HTTP_BAD_GATEWAY, "no answer");
 	return answer_json(c, MHD_HTTP_OK, v);
@@ -154,18 +153,20 @@ join(json_t *all, json_t *page)
 }
 
 static json_t *
-ask_all(struct tel_source *src, const char *cmd)
+ask_all(struct server *s, unsigned int source, const char *cmd)
 {
 	json_int_t at = 0, total = 1;
+	size_t bytes = 0;
 	json_t *all = json_object();
 	char page_cmd[CMD_MAX + 24];
 
-	for (unsigned int i = 0; i < PAGES_MAX && at < total; i++) {
+	for (unsigned int i = 0; i < PAGES_MAX && at < total &&
+				 bytes < LIST_BYTES_MAX; i++) {
 		json_t *page, *count;
 
 		snprintf(page_cmd, sizeof(page_cmd), "%s,%lld", cmd,
 			 (long long)at);
-		page = tel_ask(src, page_cmd);
+		page = tel_ask(&s->tel, source, page_cmd, TEL_ASK_S, &bytes);
 		count = json_object_get(page, "count");
 		if (json_integer_value(count) <= 0) {
 			json_decref(page);
@@ -184,20 +185,14 @@ static enum MHD_Result
 get_list(struct server *s, struct MHD_Connection *c)
 {
 	const char *cmd = command(c);
-	struct tel_source *src;
-	json_t *v = NULL;
+	char path[TEL_PATH_MAX];
 
 	if (cmd == NULL || strchr(cmd, ',') != NULL)
 		return refuse(c, MHD_HTTP_BAD_REQUEST,
 			      "c: a list of /reflit/, without a number");
-	pthread_mutex_lock(&s->lock);
-	src = source(s, c);
-	if (src != NULL)
-		v = ask_all(src, cmd);
-	pthread_mutex_unlock(&s->lock);
-	if (v == NULL)
+	if (!tel_path(&s->tel, source(c), path))
 		return refuse(c, MHD_HTTP_BAD_GATEWAY, "no answer");
-	return answer_json(c, MHD_HTTP_OK, v);
+	return answer_json(c, MHD_HTTP_OK, ask_all(s, source(c), cmd));
 }
 
 static bool
@@ -216,8 +211,7 @@ static enum MHD_Result
 post_order(struct server *s, struct MHD_Connection *c, struct request *r)
 {
 	char cmd[ORDER_MAX + 24];
-	struct tel_source *src;
-	json_t *v = NULL;
+	json_t *v;
 
 	if (!s->allow_orders)
 		return refuse(c, MHD_HTTP_FORBIDDEN,
@@ -235,11 +229,7 @@ post_order(struct server *s, struct MHD_Connection *c, struct request *r)
 		return refuse(c, MHD_HTTP_BAD_REQUEST,
 			      "an order is one line of the prompt");
 	snprintf(cmd, sizeof(cmd), "/reflit/order,%.*s", (int)r->len, r->body);
-	pthread_mutex_lock(&s->lock);
-	src = source(s, c);
-	if (src != NULL)
-		v = tel_ask(src, cmd);
-	pthread_mutex_unlock(&s->lock);
+	v = tel_ask(&s->tel, source(c), cmd, TEL_ORDER_S, NULL);
 	if (v == NULL)
 		return refuse(c, MHD_HTTP_BAD_GATEWAY, "no answer");
 	return answer_json(c, MHD_HTTP_OK, v);
@@ -334,14 +324,16 @@ server_start(struct server *s, const struct sockaddr_in *addr)
 {
 	const union MHD_DaemonInfo *info;
 
-	pthread_mutex_init(&s->lock, NULL);
 	errno = 0;
 	s->daemon = MHD_start_daemon(
-		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL,
+		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
+			MHD_USE_THREAD_PER_CONNECTION,
+		0, NULL, NULL,
 		on_request, s, MHD_OPTION_SOCK_ADDR, addr,
 		MHD_OPTION_NOTIFY_COMPLETED, on_end, NULL,
-		MHD_OPTION_CONNECTION_LIMIT, 64u,
-		MHD_OPTION_CONNECTION_TIMEOUT, 30u,
+		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
+		MHD_OPTION_PER_IP_CONNECTION_LIMIT, CONNECTIONS_MAX / 2,
+		MHD_OPTION_CONNECTION_TIMEOUT, IDLE_S,
 		MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_END);
 	if (s->daemon == NULL)
 		return errno != 0 ? -errno : -EADDRINUSE;
@@ -354,5 +346,4 @@ server_stop(struct server *s)
 {
 	MHD_stop_daemon(s->daemon);
 	tel_close(&s->tel);
-	pthread_mutex_destroy(&s->lock);
 }

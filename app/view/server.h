@@ -22,7 +22,6 @@
  */
 
 #include <netinet/in.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -31,8 +30,7 @@
 struct MHD_Daemon;
 
 struct server {
-	struct tel tel;	      /**< only with `lock` held */
-	pthread_mutex_t lock;
+	struct tel tel;
 	bool allow_orders;
 	bool orders_from_anywhere;
 	struct MHD_Daemon *daemon;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tel_client.h"
@@ -14,21 +17,52 @@
 #define HELLO_BYTES 1024
 #define ANSWER_BYTES_DEFAULT 16384
 #define ANSWER_BYTES_MAX (1 << 20)
-#define TIMEOUT_S 6 /* an order may take five */
+#define SILENT_NS 10000000000ull
+
+static uint64_t
+now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+void
+tel_open(struct tel *t)
+{
+	pthread_mutex_init(&t->lock, NULL);
+	for (unsigned int i = 0; i < TEL_SOURCES_MAX; i++) {
+		pthread_mutex_init(&t->source[i].lock, NULL);
+		t->source[i].fd = -1;
+	}
+}
+
+/* With the list's lock held. */
+static struct tel_source *
+find_path(struct tel *t, const char *path)
+{
+	for (unsigned int i = 0; i < TEL_SOURCES_MAX; i++)
+		if (strcmp(t->source[i].path, path) == 0)
+			return &t->source[i];
+	return NULL;
+}
 
 int
 tel_add(struct tel *t, const char *path)
 {
-	struct tel_source *s = &t->source[t->nsources];
+	struct tel_source *s;
 
 	if (strlen(path) >= TEL_PATH_MAX)
 		return -ENAMETOOLONG;
-	if (t->nsources == TEL_SOURCES_MAX)
-		return -E2BIG;
-	snprintf(s->path, sizeof(s->path), "%s", path);
-	s->fd = -1;
-	t->nsources++;
-	return 0;
+	pthread_mutex_lock(&t->lock);
+	s = find_path(t, path);
+	if (s == NULL)
+		s = find_path(t, "");
+	if (s != NULL)
+		snprintf(s->path, sizeof(s->path), "%s", path);
+	pthread_mutex_unlock(&t->lock);
+	return s != NULL ? 0 : -E2BIG;
 }
 
 static void
@@ -39,56 +73,111 @@ disconnect(struct tel_source *s)
 	s->fd = -1;
 }
 
-static bool
-known(const struct tel *t, const char *path)
+/* A source that somebody asks right now is forgotten the next time. */
+static void
+forget_gone(struct tel *t)
 {
-	for (unsigned int i = 0; i < t->nsources; i++) {
-		if (strcmp(t->source[i].path, path) == 0)
-			return true;
+	pthread_mutex_lock(&t->lock);
+	for (unsigned int i = 0; i < TEL_SOURCES_MAX; i++) {
+		struct tel_source *s = &t->source[i];
+
+		if (s->path[0] == '\0' || access(s->path, F_OK) == 0 ||
+		    pthread_mutex_trylock(&s->lock) != 0)
+			continue;
+		disconnect(s);
+		s->silent_ns = 0;
+		s->path[0] = '\0';
+		pthread_mutex_unlock(&s->lock);
 	}
-	return false;
+	pthread_mutex_unlock(&t->lock);
+}
+
+/* Ours or root's, and nobody else writes there. */
+static bool
+is_trusted(const char *dir)
+{
+	struct stat st;
+
+	return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) &&
+	       (st.st_uid == geteuid() || st.st_uid == 0) &&
+	       (st.st_mode & 022) == 0;
 }
 
 void
 tel_find(struct tel *t)
 {
-	const char *dir = getenv("XDG_RUNTIME_DIR");
-	char pattern[256];
+	const char *base = getenv("XDG_RUNTIME_DIR");
+	char dir[200], pattern[256];
 	glob_t g;
 
 	if (!t->search)
 		return;
 	if (geteuid() == 0)
-		dir = "/var/run";
-	else if (dir == NULL)
-		dir = "/tmp";
-	for (unsigned int i = 0; i < t->nsources;) {
-		if (access(t->source[i].path, F_OK) == 0) {
-			i++;
-			continue;
-		}
-		disconnect(&t->source[i]);
-		t->nsources--;
-		memmove(&t->source[i], &t->source[i + 1],
-			(t->nsources - i) * sizeof(t->source[0]));
-	}
-	snprintf(pattern, sizeof(pattern), "%s/dpdk/*/dpdk_telemetry.v2*",
-		 dir);
-	if (glob(pattern, 0, NULL, &g) != 0)
+		base = "/var/run";
+	else if (base == NULL)
+		base = "/tmp";
+	forget_gone(t);
+	snprintf(dir, sizeof(dir), "%s/dpdk", base);
+	snprintf(pattern, sizeof(pattern), "%s/*/dpdk_telemetry.v2*", dir);
+	if (!is_trusted(dir) || glob(pattern, 0, NULL, &g) != 0)
 		return;
 	for (size_t i = 0; i < g.gl_pathc; i++) {
-		if (!known(t, g.gl_pathv[i]))
+		char *name = strrchr(g.gl_pathv[i], '/');
+		bool good;
+
+		*name = '\0';
+		good = is_trusted(g.gl_pathv[i]);
+		*name = '/';
+		if (good)
 			(void)tel_add(t, g.gl_pathv[i]);
 	}
 	globfree(&g);
 }
 
+bool
+tel_path(struct tel *t, unsigned int i, char path[TEL_PATH_MAX])
+{
+	path[0] = '\0';
+	if (i >= TEL_SOURCES_MAX)
+		return false;
+	pthread_mutex_lock(&t->lock);
+	memcpy(path, t->source[i].path, TEL_PATH_MAX);
+	pthread_mutex_unlock(&t->lock);
+	return path[0] != '\0';
+}
+
+/* Who was not named by the user must be the user's, or root's. */
+static bool
+peer_is_trusted(int fd)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
+	       (peer.uid == geteuid() || peer.uid == 0);
+}
+
+/* @return bytes received; 0 or less: none, and a limit makes it silent */
+static ssize_t
+receive(struct tel_source *s, void *buf, size_t len, unsigned int limit_s)
+{
+	const struct timeval limit = { .tv_sec = limit_s };
+	ssize_t n;
+
+	setsockopt(s->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	setsockopt(s->fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	n = recv(s->fd, buf, len, 0);
+	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+		s->silent_ns = now_ns() + SILENT_NS;
+	return n;
+}
+
 /* The socket greets with its version and its largest answer. */
 static int
-connect_to(struct tel_source *s)
+connect_to(struct tel_source *s, const char *path, bool found,
+	   unsigned int limit_s)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	const struct timeval limit = { .tv_sec = TIMEOUT_S };
 	char hello[HELLO_BYTES + 1];
 	json_t *o = NULL;
 	ssize_t n;
@@ -96,14 +185,16 @@ connect_to(struct tel_source *s)
 	s->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (s->fd < 0)
 		return -errno;
-	memcpy(a.sun_path, s->path, sizeof(a.sun_path));
-	setsockopt(s->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-	setsockopt(s->fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-	if (connect(s->fd, (const struct sockaddr *)&a, sizeof(a)) != 0) {
+	memcpy(a.sun_path, path, sizeof(a.sun_path));
+	/* one whose queue of connections is full would be waited for */
+	if (fcntl(s->fd, F_SETFL, O_NONBLOCK) != 0 ||
+	    connect(s->fd, (const struct sockaddr *)&a, sizeof(a)) != 0 ||
+	    fcntl(s->fd, F_SETFL, 0) != 0 ||
+	    (found && !peer_is_trusted(s->fd))) {
 		disconnect(s);
 		return -ECONNREFUSED;
 	}
-	n = recv(s->fd, hello, HELLO_BYTES, 0);
+	n = receive(s, hello, HELLO_BYTES, limit_s);
 	if (n > 0)
 		o = json_loadb(hello, (size_t)n, 0, NULL);
 	if (o == NULL) {
@@ -117,25 +208,25 @@ connect_to(struct tel_source *s)
 	return 0;
 }
 
-json_t *
-tel_ask(struct tel_source *s, const char *cmd)
+/* With the source's lock held. */
+static json_t *
+ask(struct tel_source *s, const char *cmd, unsigned int limit_s, size_t *bytes)
 {
 	json_t *o = NULL, *v = NULL;
 	ssize_t n = -1;
-	char *buf;
+	char *buf = malloc(s->max_bytes);
 
-	if (s->fd < 0 && connect_to(s) != 0)
-		return NULL;
-	buf = malloc(s->max_bytes);
 	if (buf == NULL)
 		return NULL;
 	if (send(s->fd, cmd, strlen(cmd), MSG_NOSIGNAL) ==
 	    (ssize_t)strlen(cmd))
-		n = recv(s->fd, buf, s->max_bytes, 0);
+		n = receive(s, buf, s->max_bytes, limit_s);
 	if (n > 0)
 		o = json_loadb(buf, (size_t)n, 0, NULL);
 	else
 		disconnect(s);
+	if (n > 0 && bytes != NULL)
+		*bytes += (size_t)n;
 	free(buf);
 	if (json_is_object(o) && json_object_size(o) == 1)
 		v = json_incref(json_object_iter_value(json_object_iter(o)));
@@ -143,9 +234,31 @@ tel_ask(struct tel_source *s, const char *cmd)
 	return v;
 }
 
+json_t *
+tel_ask(struct tel *t, unsigned int i, const char *cmd, unsigned int limit_s,
+	size_t *bytes)
+{
+	char path[TEL_PATH_MAX];
+	struct tel_source *s;
+	json_t *v = NULL;
+
+	if (!tel_path(t, i, path))
+		return NULL;
+	s = &t->source[i];
+	pthread_mutex_lock(&s->lock);
+	if ((limit_s == TEL_ORDER_S || now_ns() >= s->silent_ns) &&
+	    (s->fd >= 0 || connect_to(s, path, t->search, limit_s) == 0))
+		v = ask(s, cmd, limit_s, bytes);
+	pthread_mutex_unlock(&s->lock);
+	return v;
+}
+
 void
 tel_close(struct tel *t)
 {
-	for (unsigned int i = 0; i < t->nsources; i++)
+	for (unsigned int i = 0; i < TEL_SOURCES_MAX; i++) {
 		disconnect(&t->source[i]);
+		pthread_mutex_destroy(&t->source[i].lock);
+	}
+	pthread_mutex_destroy(&t->lock);
 }

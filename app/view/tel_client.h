@@ -6,45 +6,65 @@
  * @file
  * A client of DPDK telemetry sockets. A source is one socket, that is, one
  * process; it is connected when it is first asked, and again after it failed.
- * One thread at a time.
+ * Any thread may ask; each source has a lock of its own, so one that is stopped
+ * holds up nobody who asks another.
  */
 
 #include <jansson.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define TEL_SOURCES_MAX 32
 #define TEL_PATH_MAX 108 /* of a Unix socket's address */
 
+/** How long an answer is waited for: a question, an order. */
+#define TEL_ASK_S 2u
+#define TEL_ORDER_S 6u
+
 struct tel_source {
-	char path[TEL_PATH_MAX];
-	int fd; /**< -1: not connected */
-	size_t max_bytes; /**< of an answer, as the socket says */
+	char path[TEL_PATH_MAX]; /**< "": a free place; the list's lock */
+	pthread_mutex_t lock;	 /**< of all below */
+	int fd;			 /**< -1: not connected */
+	size_t max_bytes;	 /**< of an answer, as the socket says */
+	uint64_t silent_ns;	 /**< until then it is not asked again */
 };
 
 struct tel {
+	pthread_mutex_t lock; /**< of the list */
 	struct tel_source source[TEL_SOURCES_MAX];
-	unsigned int nsources;
 	bool search; /**< tel_find() looks for sockets */
 };
+
+/** Main thread, first of all. */
+void tel_open(struct tel *t);
 
 /** Adds a socket. @return 0; -ENAMETOOLONG, -E2BIG */
 int tel_add(struct tel *t, const char *path);
 
 /**
  * Where `search` is set: looks for sockets where DPDK puts them for this user,
- * adds new ones and forgets those that are gone.
+ * adds new ones and forgets those that are gone. Only sockets in folders that
+ * nobody else can write to, whose process is this user's or root's.
  */
 void tel_find(struct tel *t);
 
-/**
- * Asks one source. @p cmd: "/reflit/links,0".
- * @return the answer's value, the caller's (json null included); NULL: no
- *   answer, or none that is JSON
- */
-json_t *tel_ask(struct tel_source *s, const char *cmd);
+/** Copies the path of source @p i; "": there is none. @return whether it is */
+bool tel_path(struct tel *t, unsigned int i, char path[TEL_PATH_MAX]);
 
-/** Closes all connections. */
+/**
+ * Asks source @p i. @p cmd: "/reflit/links,0". One that was silent for
+ * @p limit_s is not asked again for some seconds, but with TEL_ORDER_S.
+ *
+ * @param bytes  added to: the length of the answer; NULL: not wanted
+ * @return the answer's value, the caller's (json null included); NULL: no
+ *   source, no answer, or none that is JSON
+ */
+json_t *tel_ask(struct tel *t, unsigned int i, const char *cmd,
+		unsigned int limit_s, size_t *bytes);
+
+/** Main thread, when no other asks any more. Closes all connections. */
 void tel_close(struct tel *t);
 
 #endif /* TEL_CLIENT_H */

@@ -320,4 +320,100 @@ def several_pages_ask_at_once():
         assert got == [{"n": i} for i in range(12)], got
 
 
+@case
+def a_silent_program_holds_up_nothing_but_itself():
+    silent = threading.Event()
+
+    def stopped(arg):
+        silent.wait(60)
+        return {}
+
+    with View(answers={"/reflit/stuck": stopped}) as v:
+        asks = [threading.Thread(
+            target=v.ask, args=("/api/ask?s=0&c=/reflit/stuck",))
+            for _ in range(6)]
+        for t in asks:
+            t.start()
+        begin = time.monotonic()
+        while "/reflit/stuck" not in v.tel.asked:
+            assert time.monotonic() < begin + 30
+            time.sleep(0.01)
+        # files of the page wait for nobody; once it is known to be silent,
+        # questions do not, either
+        assert v.ask("/view.js")[0] == 200
+        assert all(t.is_alive() for t in asks[:1]), "it was not waited for"
+        for t in asks:
+            t.join(30)
+            assert not t.is_alive()
+        asked = len(v.tel.asked)
+        assert v.ask("/api/ask?s=0&c=/reflit/stuck")[0] == 502
+        assert len(v.tel.asked) == asked, v.tel.asked
+        silent.set()
+
+
+@case
+def a_list_without_an_end_ends():
+    def endless(arg):
+        return {"count": 1, "total": 10 ** 15, "name": ["x" * 16000]}
+
+    with View(answers={"/reflit/links": endless}, most=60000) as v:
+        got = v.ask("/api/list?s=0&c=/reflit/links")[2]
+        assert 1000 < got["total"] < 3000, got["total"]
+
+
+@case
+def connections_that_say_nothing_leave_room_for_others():
+    with View() as v:
+        mute = []
+        for _ in range(100):
+            c = socket.create_connection(("127.0.0.1", v.port), 10)
+            c.sendall(b"GET / HTTP/1.1\r\nHost: ")
+            mute.append(c)
+        assert v.ask("/api/sources")[0] == 200
+        for c in mute:
+            c.close()
+
+
+@case
+def sockets_that_others_could_have_made_are_not_asked():
+    if os.geteuid() != 0:
+        raise Skip("another user's socket takes root to make")
+    nobody = 65534
+    with Box() as box:
+        top = box.path("run")
+        where = os.path.join(top, "dpdk", "x")
+        os.makedirs(where)
+        for path in (box.path("."), top, os.path.dirname(where), where):
+            os.chmod(path, 0o755)
+        tel = Telemetry(os.path.join(where, "dpdk_telemetry.v2"),
+                        {"/reflit/fabric": {"links": 3}})
+        os.chmod(tel.path, 0o777)
+
+        def found():
+            view = subprocess.Popen(
+                [VIEW, "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE,
+                text=True, user=nobody, group=nobody, extra_groups=[],
+                env=dict(os.environ, XDG_RUNTIME_DIR=top))
+            port = int(view.stdout.readline().rsplit(":", 1)[1].split("/")[0])
+            c = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+            c.request("GET", "/api/sources")
+            got = json.loads(c.getresponse().read())
+            c.close()
+            view.terminate()
+            assert view.wait(60) == 0
+            view.stdout.close()
+            return len(got)
+
+        assert found() == 1  # root's, in folders of root
+        os.chmod(where, 0o777)
+        assert found() == 0
+        os.chmod(where, 0o755)
+        os.chmod(os.path.dirname(where), 0o777)
+        assert found() == 0
+        os.chmod(os.path.dirname(where), 0o755)
+        os.chown(where, 12345, 12345)
+        assert found() == 0
+        tel.stop()
+
+
 main()
