@@ -97,6 +97,9 @@ struct rl_sim_fault {
 	uint32_t line;	  /**< of the fault file; 0: none */
 };
 
+/** Most faults that a fault file may stand for. */
+#define RL_SIM_FAULTS_MAX (1u << 18)
+
 /** Faults in the order of their times. Zeroed = empty. */
 struct rl_sim_faults {
 	struct rl_sim_fault *f;
@@ -106,6 +109,13 @@ struct rl_sim_faults {
 
 /** Control thread. @return 0 or -ENOMEM; the list stays sorted by time */
 int rl_sim_fault_add(struct rl_sim_faults *list, const struct rl_sim_fault *f);
+
+/**
+ * Control thread. For many faults at once: appends without regard to times, and
+ * sorts in the end; faults of one time stay in their order. @return 0 or -ENOMEM
+ */
+int rl_sim_fault_push(struct rl_sim_faults *list, const struct rl_sim_fault *f);
+int rl_sim_faults_sort(struct rl_sim_faults *list);
 
 /** Any thread. Whether an endpoint crashes or restarts in a list. */
 bool rl_sim_faults_crash(const struct rl_sim_faults *list,

@@ -9,27 +9,83 @@
 
 #include "rl_sim.h"
 
+static int
+list_grow(struct rl_sim_faults *list)
+{
+	const uint32_t cap = list->cap == 0 ? 16 : 2 * list->cap;
+	struct rl_sim_fault *more;
+
+	if (list->n < list->cap)
+		return 0;
+	more = realloc(list->f, cap * sizeof(*more));
+	if (more == NULL)
+		return -ENOMEM;
+	list->f = more;
+	list->cap = cap;
+	return 0;
+}
+
 int
 rl_sim_fault_add(struct rl_sim_faults *list, const struct rl_sim_fault *f)
 {
 	uint32_t i;
 
-	if (list->n == list->cap) {
-		const uint32_t cap = list->cap == 0 ? 16 : 2 * list->cap;
-		struct rl_sim_fault *more =
-			realloc(list->f, cap * sizeof(*more));
-
-		if (more == NULL)
-			return -ENOMEM;
-		list->f = more;
-		list->cap = cap;
-	}
+	if (list_grow(list) != 0)
+		return -ENOMEM;
 	for (i = list->n; i > 0 && list->f[i - 1].t_ns > f->t_ns; i--)
 		;
 	memmove(&list->f[i + 1], &list->f[i],
 		(list->n - i) * sizeof(list->f[0]));
 	list->f[i] = *f;
 	list->n++;
+	return 0;
+}
+
+int
+rl_sim_fault_push(struct rl_sim_faults *list, const struct rl_sim_fault *f)
+{
+	if (list_grow(list) != 0)
+		return -ENOMEM;
+	list->f[list->n++] = *f;
+	return 0;
+}
+
+/* Faults of one time stay in their order. */
+struct list_place {
+	uint64_t t_ns;
+	uint32_t at;
+};
+
+static int
+place_compare(const void *va, const void *vb)
+{
+	const struct list_place *a = va, *b = vb;
+
+	if (a->t_ns != b->t_ns)
+		return a->t_ns < b->t_ns ? -1 : 1;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+int
+rl_sim_faults_sort(struct rl_sim_faults *list)
+{
+	struct list_place *place = malloc((list->n + 1u) * sizeof(*place));
+	struct rl_sim_fault *f = malloc((list->n + 1u) * sizeof(*f));
+
+	if (place == NULL || f == NULL) {
+		free(place);
+		free(f);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < list->n; i++)
+		place[i] = (struct list_place){ list->f[i].t_ns, i };
+	qsort(place, list->n, sizeof(*place), place_compare);
+	for (uint32_t i = 0; i < list->n; i++)
+		f[i] = list->f[place[i].at];
+	free(place);
+	free(list->f);
+	list->f = f;
+	list->cap = list->n + 1;
 	return 0;
 }
 

@@ -264,22 +264,33 @@ parse_kind(const char *word, struct rl_sim_fault *f, struct opts *o)
 	return -ENOENT;
 }
 
+/* A short line may stand for many faults, but not for any number. */
+static int
+add_one(struct script *s, const struct rl_sim_fault *f)
+{
+	if (s->list.n == RL_SIM_FAULTS_MAX)
+		return refuse(s, "the file has more than %u faults, flaps and "
+				 "links of devices counted one by one; use "
+				 "fewer", RL_SIM_FAULTS_MAX);
+	return rl_sim_fault_push(&s->list, f);
+}
+
 /* Adds a fault for one link, or its flaps. */
 static int
 add_link(struct script *s, struct rl_sim_fault f, const struct opts *o)
 {
 	struct rl_sim_fault heal;
-	int ret = rl_sim_fault_add(&s->list, &f);
+	int ret = add_one(s, &f);
 
 	for (uint32_t i = 1; o->flap && ret == 0; i++) {
 		heal = f;
 		heal.kind = RL_SIM_HEAL;
 		heal.t_ns = f.t_ns + o->dark_ns;
-		ret = rl_sim_fault_add(&s->list, &heal);
+		ret = add_one(s, &heal);
 		if (ret != 0 || i == o->flap_count)
 			break;
 		f.t_ns = heal.t_ns + o->light_ns;
-		ret = rl_sim_fault_add(&s->list, &f);
+		ret = add_one(s, &f);
 	}
 	return ret;
 }
@@ -466,7 +477,9 @@ rl_sim_faults_text(const char *name, const char *text, size_t len,
 	err[0] = '\0';
 	ret = parse_text(&s, text, len);
 	for (uint32_t i = 0; ret == 0 && i < s.list.n; i++)
-		ret = rl_sim_fault_add(list, &s.list.f[i]);
+		ret = rl_sim_fault_push(list, &s.list.f[i]);
+	if (ret == 0)
+		ret = rl_sim_faults_sort(list);
 	rl_sim_faults_free(&s.list);
 	if (ret == -ENOMEM)
 		snprintf(err, errlen, "%s: out of memory", name);

@@ -151,6 +151,29 @@ test_a_flap_is_so_many_cuts_and_heals(void **state)
 	rl_sim_faults_free(&list);
 }
 
+/* Faults of several lines lie between each other, in the order of their times;
+   those of one time in the order of their lines. */
+static void
+test_long_flaps_of_two_lines_are_sorted_at_once(void **state)
+{
+	struct rl_sim_faults list = { 0 };
+	char err[256];
+
+	(void)state;
+	assert_int_equal(read_text("1us flap s0-s1#0 count=60000 dark=2ns "
+				   "light=2ns\n"
+				   "1us flap s0-s1#1 count=60000 dark=2ns "
+				   "light=2ns\n",
+				   &list, err),
+			 0);
+	assert_int_equal(list.n, 240000);
+	for (uint32_t i = 0; i < list.n; i++) {
+		assert_int_equal(list.f[i].t_ns, 1000 + i / 2 * 2);
+		assert_int_equal(list.f[i].line, 1 + i % 2);
+	}
+	rl_sim_faults_free(&list);
+}
+
 static void
 test_what_is_wrong_is_named_with_file_and_line(void **state)
 {
@@ -182,6 +205,8 @@ test_what_is_wrong_is_named_with_file_and_line(void **state)
 		{ "1us noise s0-s1 poison=2\n", "f:1: poison: bad value 2" },
 		{ "1us stall s0-s1\n", "f:1: stall: how long?" },
 		{ "1us flap s0-s1 count=0\n", "f:1: count: bad value 0" },
+		{ "1us flap s0-s1#0 count=100000\n2us flap s0 count=100000\n",
+		  "f:2: the file has more than 262144 faults" },
 		{ "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n",
 		  "f:1: more than 16 words" },
 	};
@@ -274,6 +299,7 @@ main(void)
 			test_an_arrow_gives_the_direction_whatever_the_links_own_order),
 		cmocka_unit_test(test_a_time_without_a_unit_is_in_nanoseconds),
 		cmocka_unit_test(test_a_flap_is_so_many_cuts_and_heals),
+		cmocka_unit_test(test_long_flaps_of_two_lines_are_sorted_at_once),
 		cmocka_unit_test(test_what_is_wrong_is_named_with_file_and_line),
 		cmocka_unit_test(test_a_bad_line_takes_nothing_of_the_file),
 		cmocka_unit_test(test_zero_bytes_and_endless_lines_are_refused),
