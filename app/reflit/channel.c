@@ -4,10 +4,39 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "rl_secret.h"
 #include "telemetry_mirror.h"
 
 #define LOOK_NS (20 * RL_NS_PER_MS)
+
+/* A password that others may read, in its file or on its way. */
+static void
+warn_of_password(const struct rl_channel *ch)
+{
+	char why[RL_ERR_MAX];
+	struct stat st;
+
+	if (ch->user[0] == '\0')
+		return;
+	if (stat(ch->password_file, &st) == 0 &&
+	    rl_secret_check(&st, why, sizeof(why)) != 0)
+		fprintf(stderr, "%s:%u: etcd_password_file %s: %s\n", ch->file,
+			ch->line, ch->password_file, why);
+	for (uint32_t i = 0; i < ch->nurl; i++) {
+		const char *host = ch->url[i] + strlen("http://");
+
+		if (strncmp(ch->url[i], "http://", 7) == 0 &&
+		    strncmp(host, "127.", 4) != 0 &&
+		    strncmp(host, "localhost", 9) != 0 &&
+		    strncmp(host, "[::1]", 5) != 0)
+			fprintf(stderr, "%s:%u: the password of etcd_user goes "
+					"to %s unencrypted; use https and "
+					"etcd_ca_file\n", ch->file, ch->line,
+				ch->url[i]);
+	}
+}
 
 int
 channel_open(struct app *app)
@@ -31,6 +60,7 @@ channel_open(struct app *app)
 		return 0;
 	for (uint32_t i = 0; i < cfg->nprocess; i++)
 		name[i] = cfg->process[i].name;
+	warn_of_password(&cfg->channel);
 	if (rl_oob_open(&p, &app->oob, err) == 0)
 		return 0;
 	fprintf(stderr, "%s:%u: %s\n", cfg->channel.file, cfg->channel.line,
@@ -62,9 +92,9 @@ say_away(struct app *app, const struct rl_oob_info *i)
 	s->away = i->away;
 	note(app, i->away ? HOST_CHANNEL_AWAY : HOST_CHANNEL_BACK, 0);
 	if (i->away)
-		fprintf(stderr, "reflit: etcd does not answer (%s): dead links "
-				"are gone round, tables stay as they are\n",
-			i->why);
+		fprintf(stderr, "reflit: etcd %s (%s): dead links are gone "
+				"round, tables stay as they are\n",
+			i->refuses ? "refuses" : "does not answer", i->why);
 	else
 		fprintf(stderr, "reflit: etcd answers again\n");
 }
@@ -135,7 +165,10 @@ channel_show(struct app *app)
 	if (app->oob == NULL)
 		return;
 	rl_oob_info(app->oob, &i);
-	printf("channel etcd: %s", i.away ? "does not answer" : "answers");
+	printf("channel etcd: %s",
+	       i.refuses ? "refuses"
+	       : i.away	 ? "does not answer"
+			 : "answers");
 	if (i.office[0] != '\0')
 		printf("  controller in process %s%s", i.office,
 		       i.here ? " (this one)" : "");

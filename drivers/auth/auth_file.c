@@ -11,21 +11,17 @@
 #include <openssl/crypto.h>
 
 #include "rl_auth.h"
+#include "rl_secret.h"
 
-/* What may be wrong before a byte is read. */
-static int
-judge(const struct stat *st, char *err, size_t len)
+/* Zeros, as a file that was made but never filled. */
+static bool
+is_zero(const uint8_t *text, size_t n)
 {
-	if (!S_ISREG(st->st_mode)) {
-		snprintf(err, len, "is no plain file; make one: openssl rand "
-				   "-hex 32");
-		return -EINVAL;
-	}
-	if ((st->st_mode & (S_IRWXG | S_IRWXO)) == 0)
-		return 0;
-	snprintf(err, len, "others than its owner may use it (mode %03o); "
-			   "chmod 600", (unsigned int)st->st_mode & 0777);
-	return -EACCES;
+	size_t zeros = 0;
+
+	while (zeros < n && (text[zeros] == 0 || text[zeros] == '0'))
+		zeros++;
+	return zeros == n;
 }
 
 static int
@@ -51,6 +47,10 @@ read_secret(struct rl_auth_root *root, int fd, char *err, size_t len)
 			 n > RL_AUTH_FILE_MAX ? "more than " : "",
 			 n > RL_AUTH_FILE_MAX ? RL_AUTH_FILE_MAX : n,
 			 RL_AUTH_FILE_MIN, RL_AUTH_FILE_MAX);
+	} else if (is_zero(text, n)) {
+		ret = -EINVAL;
+		snprintf(err, len, "holds zeros alone; a key is random: openssl "
+				   "rand -hex 32");
 	} else {
 		rl_auth_root_make(root, text, n);
 	}
@@ -71,7 +71,7 @@ rl_auth_root_read(struct rl_auth_root *root, const char *path, char *err,
 		ret = -errno;
 		snprintf(err, len, "%s", strerror(errno));
 	} else {
-		ret = judge(&st, err, len);
+		ret = rl_secret_check(&st, err, len);
 	}
 	if (ret == 0)
 		ret = read_secret(root, fd, err, len);

@@ -71,6 +71,8 @@ a_key_file_is_read_or_refused_with_a_reason(void **state)
 		{ 31, "", 0600, -EINVAL, "holds 31 bytes" },
 		{ 31, "\n \n", 0600, -EINVAL, "holds 31 bytes" },
 		{ 4097, "", 0600, -EINVAL, "holds more than 4096 bytes" },
+		{ 0, "00000000000000000000000000000000", 0600, -EINVAL,
+		  "holds zeros alone" },
 		{ 32, "", 0640, -EACCES, "others than its owner" },
 		{ 32, "", 0604, -EACCES, "mode 604" },
 		{ 32, "", 0620, -EACCES, "chmod 600" },
@@ -89,6 +91,25 @@ a_key_file_is_read_or_refused_with_a_reason(void **state)
 		assert_null(strchr(err, '\n'));
 		unlink(path);
 	}
+}
+
+/* Root reads whatever it likes, and must not like it. */
+static void
+a_key_file_of_another_user_is_refused(void **state)
+{
+	struct rl_auth_root root;
+	char path[64], err[256] = "";
+
+	(void)state;
+	make(path, 32, "", 0600);
+	if (geteuid() != 0 || chown(path, 12345, 0) != 0) {
+		unlink(path);
+		skip();
+	}
+	assert_int_equal(rl_auth_root_read(&root, path, err, sizeof(err)),
+			 -EACCES);
+	assert_non_null(strstr(err, "uid 12345"));
+	unlink(path);
 }
 
 static void
@@ -190,6 +211,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_key_file_is_read_or_refused_with_a_reason),
+		cmocka_unit_test(a_key_file_of_another_user_is_refused),
 		cmocka_unit_test(
 			what_is_no_file_is_refused_and_never_waited_for),
 		cmocka_unit_test(a_newline_at_the_end_is_no_part_of_the_key),
