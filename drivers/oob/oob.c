@@ -57,7 +57,7 @@ oob_why(struct rl_oob *o, const char *why)
 }
 
 void
-oob_away(struct rl_oob *o, bool away)
+oob_away(struct rl_oob *o, bool away, bool refuses)
 {
 	const uint64_t now_ns = oob_now();
 
@@ -67,6 +67,7 @@ oob_away(struct rl_oob *o, bool away)
 	o->away_since_ns = now_ns;
 	o->info.outages += away && !o->info.away;
 	o->info.away = away;
+	o->info.refuses = away && refuses;
 	pthread_mutex_unlock(&o->lock);
 }
 

@@ -23,39 +23,54 @@ post(struct rl_oob *o, const char *path, const char *body)
 	return ret;
 }
 
-/* What came instead, for the eye. */
+/*
+ * What came instead, for the eye: its beginning, unless what was asked had a
+ * password in it, which some servers send back.
+ */
 static void
-say_strange(struct rl_oob *o, char *why, size_t len)
+say_strange(struct rl_oob *o, bool secret, char *why, size_t len)
 {
 	char start[48];
 	size_t n = 0;
 
-	for (; n < sizeof(start) - 1 && n < o->http.answer.len; n++) {
+	for (; !secret && n < sizeof(start) - 1 && n < o->http.answer.len;
+	     n++) {
 		const char c = o->http.answer.at[n];
 
 		start[n] = c < ' ' || c > '~' ? ' ' : c;
 	}
 	start[n] = '\0';
-	snprintf(why, len, "%s: its answer is not one of an etcd: %s",
-		 o->p.channel->url[o->http.server], start);
+	snprintf(why, len, "%s: its answer (HTTP %ld) is not one of an etcd%s%s",
+		 o->p.channel->url[o->http.server], o->http.status,
+		 n == 0 ? "" : ": ", start);
 }
 
+/* Anything but what was asked for is an error. */
 static int
-read_answer(struct rl_oob *o, struct oob_answer *a, oob_kv_fn fn, void *ctx)
+read_answer(struct rl_oob *o, bool secret, struct oob_answer *a, oob_kv_fn fn,
+	    void *ctx)
 {
+	const bool good = o->http.status == 200;
 	char why[256];
-	const int ret = oob_answer_read(o->http.answer.at, o->http.answer.len,
-					a, fn, ctx);
+	int ret = oob_answer_read(o->http.answer.at, o->http.answer.len, a,
+				  good ? fn : NULL, ctx);
 
-	if (ret == 0)
+	if (ret == 0 && good)
 		return 0;
-	if (ret == -EREMOTEIO)
+	if (ret == -EREMOTEIO && !secret)
 		snprintf(why, sizeof(why), "%s: %s",
 			 o->p.channel->url[o->http.server], a->error);
+	else if (ret == -EREMOTEIO)
+		snprintf(why, sizeof(why), "%s: etcd_user and its password: %s",
+			 o->p.channel->url[o->http.server],
+			 strstr(a->error, o->password) != NULL ? "refused" :
+								 a->error);
 	else
-		say_strange(o, why, sizeof(why));
+		say_strange(o, secret, why, sizeof(why));
+	a->denied = a->denied || o->http.status == 401 ||
+		    o->http.status == 403;
 	oob_why(o, why);
-	return ret;
+	return ret == 0 ? -EINVAL : ret;
 }
 
 static int
@@ -71,9 +86,14 @@ authenticate(struct rl_oob *o)
 	if (ret == 0)
 		ret = post(o, "/v3/auth/authenticate", body);
 	if (ret == 0)
-		ret = read_answer(o, &a, NULL, NULL);
+		ret = read_answer(o, true, &a, NULL, NULL);
+	if (ret == 0 && a.token[0] == '\0') {
+		oob_why(o, "a token was asked for, and the answer has none");
+		ret = -EINVAL;
+	}
 	if (ret == 0)
 		ret = oob_http_token(&o->http, a.token);
+	memset(body, 0, strlen(body));
 	free(body);
 	return ret;
 }
@@ -90,19 +110,17 @@ oob_ask(struct rl_oob *o, const char *path, char *body, struct oob_answer *a,
 		return -ENOMEM;
 	ret = post(o, path, body);
 	if (ret == 0)
-		ret = read_answer(o, a, fn, ctx);
-	/* a token lives for some minutes; "user name is empty": it had none */
-	if (ret == -EREMOTEIO && user &&
-	    (a->denied || strstr(a->error, "user name is empty") != NULL)) {
+		ret = read_answer(o, false, a, fn, ctx);
+	/* a token lives for some minutes, or until a user is added */
+	if ((ret == -EREMOTEIO || ret == -EINVAL) && user && a->denied) {
 		ret = authenticate(o);
 		if (ret == 0)
 			ret = post(o, path, body);
 		if (ret == 0)
-			ret = read_answer(o, a, fn, ctx);
+			ret = read_answer(o, false, a, fn, ctx);
 	}
 	free(body);
-	if (ret == 0 || ret == -EHOSTUNREACH)
-		oob_away(o, ret != 0);
+	oob_away(o, ret != 0, ret != -EHOSTUNREACH);
 	return ret;
 }
 
@@ -110,4 +128,20 @@ int
 oob_ask_txn(struct rl_oob *o, struct oob_txn *t, struct oob_answer *a)
 {
 	return oob_ask(o, "/v3/kv/txn", oob_txn_end(t), a, NULL, NULL);
+}
+
+int
+oob_evict(struct rl_oob *o, const char *key, uint64_t rev)
+{
+	struct oob_answer a;
+	struct oob_txn t;
+	char why[OOB_KEY_MAX + 80];
+
+	snprintf(why, sizeof(why), "%s in etcd is no word of a process; it is "
+		 "deleted", key);
+	oob_why(o, why);
+	oob_txn_begin(&t);
+	oob_txn_if_created(&t, key, rev);
+	oob_txn_delete(&t, key);
+	return oob_ask_txn(o, &t, &a);
 }

@@ -8,7 +8,12 @@
 
 #include "oob_etcd.h"
 
-/* Codes of gRPC in the gateway's errors. */
+/*
+ * Codes of gRPC in the gateway's errors with which etcd refuses a token. Our
+ * requests are well formed, so an invalid argument is the token, too: "revision
+ * of auth store is old", "user name is empty".
+ */
+#define CODE_INVALID_ARGUMENT 3
 #define CODE_PERMISSION 7
 #define CODE_UNAUTHENTICATED 16
 
@@ -101,6 +106,14 @@ oob_txn_delete_prefix(struct oob_txn *t, const char *prefix)
 					"request_delete_range", "key",
 					text64(prefix), "range_end",
 					after64(prefix)));
+}
+
+void
+oob_txn_delete(struct oob_txn *t, const char *key)
+{
+	json_array_append_new(t->success,
+			      json_pack("{s:{s:o}}", "request_delete_range",
+					"key", text64(key)));
 }
 
 void
@@ -230,7 +243,10 @@ read_keys(const json_t *r, oob_kv_fn fn, void *ctx)
 	return ret;
 }
 
-/* {"error": ...}: a string of its own, or of an object with a message. */
+/*
+ * {"error": ...}: a string of its own, or of an object with a message. Newer
+ * gateways leave it out: {"code": ..., "message": ...}.
+ */
 static int
 read_error(const json_t *j, struct oob_answer *a)
 {
@@ -238,8 +254,10 @@ read_error(const json_t *j, struct oob_answer *a)
 	const char *s = json_string_value(e);
 	json_int_t code = json_integer_value(json_object_get(j, "code"));
 
-	if (e == NULL)
+	if (e == NULL && code == 0 && json_object_get(j, "message") == NULL)
 		return 0;
+	if (s == NULL)
+		s = json_string_value(json_object_get(j, "message"));
 	if (json_is_object(e)) {
 		s = json_string_value(json_object_get(e, "message"));
 		code = json_integer_value(json_object_get(e, "grpc_code"));
@@ -249,7 +267,8 @@ read_error(const json_t *j, struct oob_answer *a)
 	for (char *p = a->error; *p != '\0'; p++)
 		if ((unsigned char)*p < ' ')
 			*p = ' ';
-	a->denied = code == CODE_UNAUTHENTICATED || code == CODE_PERMISSION;
+	a->denied = code == CODE_UNAUTHENTICATED || code == CODE_PERMISSION ||
+		    code == CODE_INVALID_ARGUMENT;
 	return -EREMOTEIO;
 }
 
@@ -258,6 +277,9 @@ read_fields(const json_t *r, struct oob_answer *a)
 {
 	const char *token = json_string_value(json_object_get(r, "token"));
 
+	/* every answer of an etcd has one, but that with a token need not */
+	if (token == NULL && !json_is_object(json_object_get(r, "header")))
+		return -EINVAL;
 	if (read_number(json_object_get(r, "header"), "revision",
 			&a->revision) != 0 ||
 	    read_number(r, "ID", &a->id) != 0 ||

@@ -36,6 +36,7 @@ void oob_txn_if_none(struct oob_txn *t, const char *prefix);
 void oob_txn_put(struct oob_txn *t, const char *key, const char *value,
 		 uint64_t lease);
 void oob_txn_delete_prefix(struct oob_txn *t, const char *prefix);
+void oob_txn_delete(struct oob_txn *t, const char *key);
 /** Keys from @p from on, before @p to. */
 void oob_txn_delete_range(struct oob_txn *t, const char *from, const char *to);
 /** Ends it. @return the request's body, the caller's; NULL: no memory */
@@ -67,7 +68,7 @@ struct oob_answer {
 	uint64_t ttl_s;
 	bool succeeded;	   /**< of a transaction */
 	bool canceled;	   /**< a watch ends: begin anew with a range */
-	bool denied;	   /**< the token is not valid (any more) */
+	bool denied;	   /**< the token may not be valid (any more) */
 	char token[512];
 	char error[160];   /**< the server's word; "": none */
 };

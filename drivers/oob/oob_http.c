@@ -48,6 +48,7 @@ on_watch(char *data, size_t one, size_t n, void *ctx)
 	size_t from = 0;
 	const char *end;
 
+	h->heard = true;
 	if (!append(&h->lines, data, one * n))
 		return 0;
 	while ((end = memchr(h->lines.at + from, '\n',
@@ -192,6 +193,8 @@ oob_http_post(struct oob_http *h, const char *path, const char *body,
 			 (long)(limit_ns / RL_NS_PER_MS + 1));
 	code = perform(h->rest);
 	curl_easy_setopt(h->rest, CURLOPT_ERRORBUFFER, NULL);
+	h->status = 0;
+	curl_easy_getinfo(h->rest, CURLINFO_RESPONSE_CODE, &h->status);
 	if (code == CURLE_OK && h->answer.len != 0)
 		return 0;
 	snprintf(h->why, sizeof(h->why), "%s: %s",
@@ -214,6 +217,7 @@ oob_http_watch(struct oob_http *h, char *body)
 	oob_http_watch_end(h);
 	h->watch = make(h);
 	h->watch_body = body;
+	h->heard = false;
 	if (h->watch == NULL || body == NULL)
 		return -ENOMEM;
 	set_request(h, h->watch, "/v3/watch", body);

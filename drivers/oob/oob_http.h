@@ -10,6 +10,7 @@
  */
 
 #include <curl/curl.h>
+#include <stdbool.h>
 
 #include "rl_channel.h"
 
@@ -34,6 +35,8 @@ struct oob_http {
 	char *watch_body;
 	struct curl_slist *headers;
 	struct oob_text answer;
+	long status; /**< of HTTP, of the answer */
+	bool heard;  /**< something of the watch that goes on */
 	struct oob_text lines; /**< of the watch, not yet a whole line */
 	oob_line_fn line;
 	void *ctx;
@@ -49,7 +52,8 @@ void oob_http_close(struct oob_http *h);
 int oob_http_token(struct oob_http *h, const char *token);
 
 /**
- * Sends a request and waits for its answer, which is h->answer then.
+ * Sends a request and waits for its answer, which is h->answer and h->status
+ * then.
  * @return 0: it answered, may be with an error; -EHOSTUNREACH: h->why
  */
 int oob_http_post(struct oob_http *h, const char *path, const char *body,

@@ -34,6 +34,8 @@ struct found {
 	bool other; /**< one of another fabric file */
 	char other_name[64];
 	uint64_t other_digest;
+	uint64_t stray_rev; /**< of a member that no process stands behind */
+	char stray[OOB_KEY_MAX];
 };
 
 /* The kernel's time of a process's start; 0: there is none. */
@@ -103,6 +105,11 @@ on_member(void *ctx, const struct oob_kv *kv)
 
 	if (strncmp(kv->key, key, at) != 0)
 		return;
+	if (kv->lease == 0) {
+		f->stray_rev = kv->created;
+		snprintf(f->stray, sizeof(f->stray), "%s", kv->key);
+		return;
+	}
 	f->members++;
 	if (kv->value == NULL ||
 	    rl_oob_member_read(kv->value, kv->len, &m) != 0)
@@ -241,6 +248,10 @@ try_join(struct rl_oob *o, bool start, uint64_t patience_ns, char *err)
 
 	if (ret != 0)
 		return ret == -ENOMEM ? ret : say_why(o, ret, err);
+	if (f.stray_rev != 0) {
+		ret = oob_evict(o, f.stray, f.stray_rev);
+		return ret == 0 ? -EAGAIN : say_why(o, ret, err);
+	}
 	if (f.mine && surely_dead(o, &f.twin) && f.lease != 0) {
 		end_lease(o, f.lease);
 		return -EAGAIN;

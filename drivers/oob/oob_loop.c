@@ -133,6 +133,20 @@ campaign(struct rl_oob *o)
 		fail(o);
 }
 
+/* What stands there is no process's: away with it, and elections go on. */
+static void
+evict_office(struct rl_oob *o)
+{
+	const uint64_t rev = o->evict_rev;
+	char key[OOB_KEY_MAX];
+
+	o->evict_rev = 0;
+	if (oob_evict(o, oob_key(o, key, "office", ""), rev) != 0) {
+		o->evict_rev = rev;
+		fail(o);
+	}
+}
+
 /* Gives up the office, for others to have it. */
 static void
 resign(struct rl_oob *o)
@@ -330,6 +344,8 @@ work(struct rl_oob *o, const struct todo *d, struct rl_resil_msg *m)
 		begin_watch(o);
 	if (!o->joined || o->http.watch == NULL)
 		return;
+	if (o->evict_rev != 0)
+		evict_office(o);
 	if (o->mine && !d->stand)
 		resign(o);
 	else if (o->office_rev == 0 && d->stand && now_ns >= o->campaign_ns)
@@ -372,6 +388,9 @@ oob_loop(void *ctx)
 		d = look(o);
 		if (!oob_http_wait(&o->http, d.quit ? 0 : pause_ms(o, &d)) ||
 		    o->lost_watch) {
+			/* one that ends at once is not begun all the time */
+			if (o->http.watch != NULL && !o->http.heard)
+				fail(o);
 			oob_http_watch_end(&o->http);
 			o->lost_watch = false;
 		}

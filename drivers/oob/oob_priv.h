@@ -75,9 +75,11 @@ struct rl_oob {
 	bool ranging;	   /* between oob_view_begin() and _end() */
 	char *ranged_office; /* what the range says of it; NULL: nothing */
 	uint64_t ranged_rev;
+	uint64_t ranged_lease;
 	uint64_t lease;
 	uint64_t member_rev;
 	uint64_t office_rev; /**< 0: nobody has it */
+	uint64_t evict_rev;  /**< of an office that no process holds; or 0 */
 	bool mine;
 	uint64_t ttl_ns;
 	uint64_t keep_ns;  /**< when to renew the lease */
@@ -96,9 +98,10 @@ char *oob_key(const struct rl_oob *o, char *buf, const char *what,
 
 /* oob.c: both threads. */
 void oob_push(struct rl_oob *o, const struct rl_oob_event *ev);
-/** What went wrong, for the info; and whether the store is away. */
+/** What went wrong, for the info. */
 void oob_why(struct rl_oob *o, const char *why);
-void oob_away(struct rl_oob *o, bool away);
+/** Whether the store is no use now: it answers nothing, or @p refuses. */
+void oob_away(struct rl_oob *o, bool away, bool refuses);
 
 /* oob_ask.c */
 /**
@@ -109,6 +112,11 @@ void oob_away(struct rl_oob *o, bool away);
  */
 int oob_ask(struct rl_oob *o, const char *path, char *body,
 	    struct oob_answer *a, oob_kv_fn fn, void *ctx);
+/**
+ * Deletes a key that no process can stand behind, if it is still the one that
+ * was created by revision @p rev. @return as oob_ask()
+ */
+int oob_evict(struct rl_oob *o, const char *key, uint64_t rev);
 /** Ends and sends a transaction. */
 int oob_ask_txn(struct rl_oob *o, struct oob_txn *t, struct oob_answer *a);
 

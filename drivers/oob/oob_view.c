@@ -36,14 +36,19 @@ on_member(struct rl_oob *o, const char *name, const struct oob_kv *kv)
 {
 	const uint32_t i = process_of(o, name);
 	struct rl_oob_member m;
+	bool there;
 
 	if (i == o->p.nprocess)
 		return;
-	if (kv->value != NULL &&
-	    rl_oob_member_read(kv->value, kv->len, &m) == 0)
+	/* one without a lease has no process behind it */
+	there = kv->value != NULL && kv->lease != 0 &&
+		rl_oob_member_read(kv->value, kv->len, &m) == 0;
+	if (there)
 		note_floor(o, m.floor);
+	else if (kv->value != NULL)
+		oob_why(o, "a member in etcd cannot be read");
 	pthread_mutex_lock(&o->lock);
-	if (kv->value != NULL)
+	if (there)
 		o->info.members |= 1ull << i;
 	else
 		o->info.members &= ~(1ull << i);
@@ -110,13 +115,16 @@ on_office(struct rl_oob *o, const struct oob_kv *kv)
 		free(o->ranged_office);
 		o->ranged_office = strdup(kv->value);
 		o->ranged_rev = kv->created;
+		o->ranged_lease = kv->lease;
 		return;
 	}
-	if (kv->value == NULL ||
+	o->evict_rev = 0;
+	if (kv->value == NULL || kv->lease == 0 ||
 	    rl_oob_office_read(kv->value, kv->len, &of) != 0) {
-		/* gone; or no office of ours: nobody of us has it */
+		/* gone; or written by no process, and would stay for ever */
 		oob_view_depose(o);
 		o->office_rev = kv->value == NULL ? 0 : kv->created;
+		o->evict_rev = o->office_rev;
 		note_office(o, "", false);
 		return;
 	}
@@ -214,7 +222,8 @@ oob_view_begin(struct rl_oob *o)
 void
 oob_view_end(struct rl_oob *o)
 {
-	struct oob_kv kv = { .key = "office", .created = o->ranged_rev };
+	struct oob_kv kv = { .key = "office", .created = o->ranged_rev,
+			     .lease = o->ranged_lease };
 	char *text = o->ranged_office;
 	bool there;
 

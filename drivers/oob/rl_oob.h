@@ -67,7 +67,8 @@ struct rl_oob_event {
 
 /** How the channel stands: for `show controller` and lines that tell of it. */
 struct rl_oob_info {
-	bool away;	  /**< the store does not answer */
+	bool away;	  /**< the store does not answer, or refuses */
+	bool refuses;	  /**< it answers with errors */
 	bool member;	  /**< we are known there */
 	bool here;	  /**< the controller is this process's */
 	char office[RL_NAME_MAX]; /**< who has the controller; "": nobody */
@@ -76,7 +77,7 @@ struct rl_oob_info {
 	uint64_t sent;	  /**< messages written to the store */
 	uint64_t received;
 	uint64_t lost;	  /**< messages thrown away */
-	uint64_t outages; /**< times that the store did not answer */
+	uint64_t outages; /**< times that the store went away */
 	uint64_t away_ns; /**< how long in all, to this moment */
 };
 

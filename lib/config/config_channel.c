@@ -33,9 +33,16 @@ take_urls(struct cfg_ctx *c, const config_setting_t *list,
 		const char *url = config_setting_get_string(e);
 		size_t len = strlen(url);
 
+		/* before anything that shows it */
+		if (strchr(url, '@') != NULL)
+			return cfg_error_at(c, e,
+					    "controller.etcd: server %d has a "
+					    "user or a password in its address "
+					    "(an @); give them as etcd_user and "
+					    "etcd_password_file", i + 1);
 		if ((strncmp(url, "http://", 7) != 0 &&
 		     strncmp(url, "https://", 8) != 0) ||
-		    url[strcspn(url, " \"\\")] != '\0')
+		    url[strcspn(url, " \"\\?#")] != '\0')
 			return cfg_error_at(c, e,
 					    "controller.etcd: %.64s is no "
 					    "address of a server; write "

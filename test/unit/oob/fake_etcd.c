@@ -46,6 +46,8 @@ struct fake_etcd {
 	int fd;
 	char url[64];
 	enum fake_mood mood;
+	enum fake_refusal refusal;
+	unsigned int token; /* the one that is valid */
 	uint64_t revision;
 	uint64_t leases;
 	bool dead[1024]; /* leases that have ended */
@@ -270,12 +272,58 @@ do_lease(struct fake_etcd *f, const char *what, const json_t *in)
 			 (json_int_t)(f->dead[id % 1024] ? 0 : 3));
 }
 
+/* Whether a request bears the valid token. */
+static bool
+has_token(const struct fake_etcd *f, const char *head)
+{
+	char line[64];
+
+	snprintf(line, sizeof(line), "Authorization: t%u\r\n", f->token);
+	return f->refusal == FAKE_NO_AUTH || strstr(head, line) != NULL;
+}
+
 static json_t *
-do_request(struct fake_etcd *f, const char *path, const json_t *in)
+refuse_token(const struct fake_etcd *f)
+{
+	static const struct {
+		const char *why;
+		int code;
+	} refusal[] = {
+		[FAKE_OLD] = { "etcdserver: revision of auth store is old", 3 },
+		[FAKE_DENIED] = { "etcdserver: permission denied", 7 },
+		[FAKE_INVALID] = { "etcdserver: invalid auth token", 16 },
+		[FAKE_401] = { "unauthorized", 16 },
+	};
+
+	return json_pack("{s:s, s:i}", "error", refusal[f->refusal].why, "code",
+			 refusal[f->refusal].code);
+}
+
+static json_t *
+do_authenticate(const struct fake_etcd *f)
+{
+	char token[24];
+
+	snprintf(token, sizeof(token), "t%u", f->token);
+	return json_pack("{s:o, s:s}", "header", header(f), "token", token);
+}
+
+static json_t *
+do_request(struct fake_etcd *f, const char *path, const json_t *in,
+	   const char *head)
 {
 	if (f->mood == FAKE_ERRS)
 		return json_pack("{s:s, s:i}", "error",
 				 "etcdserver: no leader", "code", 14);
+	if (f->mood == FAKE_ERRS_NEW)
+		return json_pack("{s:s, s:i}", "message",
+				 "etcdserver: no leader", "code", 14);
+	if (f->mood == FAKE_EMPTY)
+		return json_object();
+	if (strcmp(path, "/v3/auth/authenticate") == 0)
+		return do_authenticate(f);
+	if (!has_token(f, head))
+		return refuse_token(f);
 	if (strcmp(path, "/v3/kv/txn") == 0)
 		return do_txn(f, in);
 	if (strcmp(path, "/v3/kv/range") == 0)
@@ -299,9 +347,23 @@ begin_watch(struct fake_conn *c, uint64_t from)
 				strlen(f->past[i].line) + 1, f->past[i].line);
 }
 
+static const char *
+status_of(const struct fake_etcd *f, const char *path, const char *head)
+{
+	if (f->mood == FAKE_ERRS_NEW)
+		return "503 Service Unavailable";
+	if (f->mood == FAKE_GATEWAY)
+		return "502 Bad Gateway";
+	if (f->refusal == FAKE_401 && !has_token(f, head) &&
+	    strcmp(path, "/v3/auth/authenticate") != 0)
+		return "401 Unauthorized";
+	return "200 OK";
+}
+
 /* Answers one request. Under the lock. @return whether the connection stays */
 static bool
-answer(struct fake_conn *c, const char *path, const char *body)
+answer(struct fake_conn *c, const char *path, const char *head,
+       const char *body)
 {
 	struct fake_etcd *f = c->f;
 	json_t *in, *out;
@@ -316,11 +378,15 @@ answer(struct fake_conn *c, const char *path, const char *body)
 		json_decref(in);
 		return true;
 	}
-	out = do_request(f, path, in);
-	s = f->mood == FAKE_RAVES ? strdup("<html>") : json_dumps(out, 0);
+	out = do_request(f, path, in, head);
+	s = f->mood == FAKE_RAVES  ? strdup("<html>")
+	    : f->mood == FAKE_ECHO ? strdup(body)
+	    : strncmp(status_of(f, path, head), "401", 3) == 0
+		    ? strdup("<html>log in first")
+		    : json_dumps(out, 0);
 	f->requests++;
-	dprintf(c->fd, "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s",
-		strlen(s), s);
+	dprintf(c->fd, "HTTP/1.1 %s\r\nContent-Length: %zu\r\n\r\n%s",
+		status_of(f, path, head), strlen(s), s);
 	free(s);
 	json_decref(in);
 	json_decref(out);
@@ -366,7 +432,7 @@ serve(void *ctx)
 	while (stays && (body = read_request(c->fd, buf, 1 << 20)) != NULL) {
 		pthread_mutex_lock(&f->lock);
 		stays = sscanf(buf, "POST %63s", path) == 1 &&
-			answer(c, path, body);
+			answer(c, path, buf, body);
 		pthread_mutex_unlock(&f->lock);
 	}
 	free(buf);
@@ -525,13 +591,23 @@ fake_wipe(struct fake_etcd *f)
 }
 
 void
-fake_put(struct fake_etcd *f, const char *key, const char *value)
+fake_new_tokens(struct fake_etcd *f, enum fake_refusal how)
+{
+	pthread_mutex_lock(&f->lock);
+	f->refusal = how;
+	f->token++;
+	pthread_mutex_unlock(&f->lock);
+}
+
+void
+fake_put(struct fake_etcd *f, const char *key, const char *value,
+	 uint64_t lease)
 {
 	json_t *events = json_array();
 
 	pthread_mutex_lock(&f->lock);
 	f->revision++;
-	put(f, key, value, 0, events);
+	put(f, key, value, lease, events);
 	tell(f, events);
 	pthread_mutex_unlock(&f->lock);
 }

@@ -19,6 +19,19 @@ enum fake_mood {
 	FAKE_CLOSES,  /**< connections are closed without an answer */
 	FAKE_ERRS,    /**< "no leader" */
 	FAKE_RAVES,   /**< an answer that is no JSON */
+	FAKE_ERRS_NEW, /**< "no leader" as newer gateways say it, HTTP 503 */
+	FAKE_EMPTY,   /**< HTTP 200 and an object with nothing in it */
+	FAKE_GATEWAY, /**< HTTP 502 around an answer that looks well */
+	FAKE_ECHO,    /**< what was asked comes back */
+};
+
+/** How a request with a token that is not valid any more is refused. */
+enum fake_refusal {
+	FAKE_NO_AUTH, /**< tokens are not asked for */
+	FAKE_OLD,     /**< code 3, "revision of auth store is old" */
+	FAKE_DENIED,  /**< code 7 */
+	FAKE_INVALID, /**< code 16 */
+	FAKE_401,     /**< HTTP 401 and no JSON, as a proxy does */
 };
 
 struct fake_etcd;
@@ -43,8 +56,12 @@ void fake_cut_watches(struct fake_etcd *f);
 /** All data are gone, and revisions begin anew. */
 void fake_wipe(struct fake_etcd *f);
 
-/** By somebody else. */
-void fake_put(struct fake_etcd *f, const char *key, const char *value);
+/** From now on requests need a token; those given out before are refused so. */
+void fake_new_tokens(struct fake_etcd *f, enum fake_refusal how);
+
+/** By somebody else. @param lease  0: the key stays for ever */
+void fake_put(struct fake_etcd *f, const char *key, const char *value,
+	      uint64_t lease);
 
 /** The key is deleted, by somebody else. */
 void fake_delete(struct fake_etcd *f, const char *key);

@@ -55,20 +55,28 @@ join(struct pair *p, int i, char *err)
 }
 
 static struct pair *
-pair_open(int sides)
+pair_open_with(int sides, const char *user)
 {
 	struct pair *p = calloc(1, sizeof(*p));
 	char more[200], err[RL_OOB_ERR_MAX];
 
 	assert_non_null(p);
 	p->etcd = fake_start();
-	snprintf(more, sizeof(more), "controller: { etcd = [\"%s\"]; };",
-		 fake_url(p->etcd));
+	snprintf(more, sizeof(more), "controller: { etcd = [\"%s\"]; %s };",
+		 fake_url(p->etcd), user);
+	if (user[0] != '\0')
+		fake_new_tokens(p->etcd, FAKE_INVALID);
 	p->cfg = oob_config(more);
 	for (int i = 0; i < sides; i++)
 		if (join(p, i, err) != 0)
 			fail_msg("%s", err);
 	return p;
+}
+
+static struct pair *
+pair_open(int sides)
+{
+	return pair_open_with(sides, "");
 }
 
 static void
@@ -285,7 +293,7 @@ who_leaves_takes_its_keys_along_and_another_is_elected(void **state)
 	p->side[at].incarnation = 0;
 	UNTIL(p, one_rules);
 	assert_int_equal(fake_count(p->etcd, "/reflit/members/"), 1);
-	fake_put(p->etcd, "/reflit/tables/0000000003", "{}");
+	fake_put(p->etcd, "/reflit/tables/0000000003", "{}", 0);
 	side_drop(&p->side[1 - at]);
 	assert_int_equal(fake_count(p->etcd, ""), 0);
 	pair_close(p);
@@ -352,7 +360,7 @@ who_was_deposed_and_does_not_know_it_can_write_nothing(void **state)
 	/* somebody else takes the office, and l hears nothing of it */
 	assert_true(fake_expire(p->etcd, "/reflit/office"));
 	fake_put(p->etcd, "/reflit/office",
-		 "{\"version\":1,\"process\":\"r\",\"member\":1}");
+		 "{\"version\":1,\"process\":\"r\",\"member\":1}", 999);
 	assert_true(left_rules(p));
 	lost = info(p, 0).lost;
 	rl_oob_send_down(p->side[0].oob, &order);
@@ -503,7 +511,9 @@ static void
 no_etcd_is_one_line_and_nothing_is_left_behind(void **state)
 {
 	static const enum fake_mood moods[] = { FAKE_CLOSES, FAKE_ERRS,
-						FAKE_RAVES };
+						FAKE_RAVES, FAKE_ERRS_NEW,
+						FAKE_EMPTY, FAKE_GATEWAY,
+						FAKE_ECHO };
 	struct pair *p = pair_open(0);
 	char err[RL_OOB_ERR_MAX];
 
@@ -518,6 +528,119 @@ no_etcd_is_one_line_and_nothing_is_left_behind(void **state)
 		assert_null(p->side[0].oob);
 	}
 	assert_int_equal(fake_count(p->etcd, ""), 0);
+	pair_close(p);
+}
+
+static bool
+etcd_is_away(struct pair *p)
+{
+	return info(p, 0).away && info(p, 1).away;
+}
+
+static bool
+etcd_is_back(struct pair *p)
+{
+	return !info(p, 0).away && !info(p, 1).away && settled(p);
+}
+
+/* An answer that is an error is no answer: the store is away, and why. */
+static void
+an_etcd_that_answers_with_errors_is_away(void **state)
+{
+	static const struct {
+		enum fake_mood mood;
+		const char *why;
+	} c[] = {
+		{ FAKE_ERRS, "no leader" },  { FAKE_ERRS_NEW, "no leader" },
+		{ FAKE_RAVES, "(HTTP 200)" }, { FAKE_EMPTY, "not one of an etcd" },
+		{ FAKE_GATEWAY, "(HTTP 502)" },
+	};
+	struct pair *p = pair_open(2);
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(c); i++) {
+		UNTIL(p, etcd_is_back);
+		fake_mood(p->etcd, c[i].mood);
+		UNTIL(p, etcd_is_away);
+		assert_true(info(p, 0).refuses);
+		if (strstr(info(p, 0).why, c[i].why) == NULL)
+			fail_msg("row %zu: %s", i, info(p, 0).why);
+		fake_mood(p->etcd, FAKE_WELL);
+	}
+	UNTIL(p, etcd_is_back);
+	check_speaks(p);
+	pair_close(p);
+}
+
+#define PASSWORD "hush-hush"
+
+static const char *
+password_file(void)
+{
+	static char path[] = "/tmp/oob-password-XXXXXX";
+	const int fd = mkstemp(path);
+
+	assert_true(fd >= 0 && dprintf(fd, PASSWORD "\n") > 0);
+	close(fd);
+	return path;
+}
+
+/* However a token is refused, the next one is asked for. */
+static void
+a_token_that_is_refused_is_renewed(void **state)
+{
+	static const enum fake_refusal how[] = { FAKE_OLD, FAKE_DENIED,
+						 FAKE_INVALID, FAKE_401 };
+	const char *path = password_file();
+	struct pair *p;
+	char user[120];
+
+	(void)state;
+	snprintf(user, sizeof(user), "etcd_user = \"u\"; "
+		 "etcd_password_file = \"%s\";", path);
+	p = pair_open_with(2, user);
+	for (size_t i = 0; i < RL_ARRAY_SIZE(how); i++) {
+		UNTIL(p, settled);
+		fake_new_tokens(p->etcd, how[i]);
+		check_speaks(p);
+		assert_false(info(p, 0).away);
+	}
+	fake_mood(p->etcd, FAKE_ECHO);
+	UNTIL(p, etcd_is_away);
+	assert_null(strstr(info(p, 0).why, PASSWORD));
+	pair_close(p);
+	unlink(path);
+}
+
+/* What no process wrote is no office and no member: nobody waits for it. */
+static void
+keys_without_a_process_behind_them_are_deleted(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t lease;
+	} office[] = {
+		{ "x", 0 }, { "x", 999 }, { "", 0 },
+		{ "{\"version\":1,\"process\":\"r\",\"member\":1}", 0 },
+	};
+	struct pair *p = pair_open(1);
+	char err[RL_OOB_ERR_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(office); i++) {
+		UNTIL(p, left_rules);
+		fake_put(p->etcd, "/reflit/office", office[i].text,
+			 office[i].lease);
+		UNTIL(p, nobody_rules);
+	}
+	UNTIL(p, left_rules);
+	fake_put(p->etcd, "/reflit/members/r", "x", 0);
+	fake_put(p->etcd, "/reflit/members/r.2", "x", 0);
+	if (join(p, 1, err) != 0)
+		fail_msg("%s", err);
+	UNTIL(p, settled);
+	check_speaks(p);
+	assert_int_equal(fake_count(p->etcd, "/reflit/members/"), 2);
 	pair_close(p);
 }
 
@@ -536,6 +659,9 @@ main(void)
 		cmocka_unit_test(numbers_grow_on_when_the_store_has_lost_its_data),
 		cmocka_unit_test(who_does_not_stand_is_not_elected),
 		cmocka_unit_test(no_etcd_is_one_line_and_nothing_is_left_behind),
+		cmocka_unit_test(an_etcd_that_answers_with_errors_is_away),
+		cmocka_unit_test(a_token_that_is_refused_is_renewed),
+		cmocka_unit_test(keys_without_a_process_behind_them_are_deleted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,11 +147,12 @@ errors_are_told_and_nonsense_is_none_of_ours(void **state)
 		"{\"header\":{\"revision\":\"-1\"}}",
 		"{\"header\":{\"revision\":-1}}",
 		"{\"header\":{\"revision\":\"99999999999999999999\"}}",
-		"{\"ID\":\"5x\"}", "{\"kvs\":[1]}", "{\"kvs\":[{}]}",
-		"{\"kvs\":[{\"key\":\"?\"}]}",
-		"{\"kvs\":[{\"key\":\"YQ==\",\"value\":\"?\"}]}",
-		"{\"kvs\":[{\"key\":\"YQ==\",\"lease\":\"?\"}]}",
-		"{\"events\":[{}]}", "{\"result\":{\"events\":[{\"kv\":1}]}}",
+		"{}", "{\"result\":{}}", "{\"kvs\":[]}",
+		"{" HEAD ",\"ID\":\"5x\"}", "{" HEAD ",\"kvs\":[1]}", "{" HEAD ",\"kvs\":[{}]}",
+		"{" HEAD ",\"kvs\":[{\"key\":\"?\"}]}",
+		"{" HEAD ",\"kvs\":[{\"key\":\"YQ==\",\"value\":\"?\"}]}",
+		"{" HEAD ",\"kvs\":[{\"key\":\"YQ==\",\"lease\":\"?\"}]}",
+		"{" HEAD ",\"events\":[{}]}", "{\"result\":{" HEAD ",\"events\":[{\"kv\":1}]}}",
 	};
 	struct oob_answer a;
 	char all[512];
@@ -170,6 +171,17 @@ errors_are_told_and_nonsense_is_none_of_ours(void **state)
 	assert_string_equal(a.error, "no leader");
 	assert_false(a.denied);
 	assert_int_equal(read_one("{\"error\":1}", &a, all), -EREMOTEIO);
+	assert_string_equal(a.error, "an error without a word");
+	/* as newer gateways say it */
+	assert_int_equal(read_one("{\"code\":3,\"message\":\"etcdserver: "
+				  "revision of auth store is old\"}", &a, all),
+			 -EREMOTEIO);
+	assert_string_equal(a.error, "etcdserver: revision of auth store is "
+				     "old");
+	assert_true(a.denied);
+	assert_int_equal(read_one("{\"message\":\"m\"}", &a, all),
+			 -EREMOTEIO);
+	assert_int_equal(read_one("{\"code\":14}", &a, all), -EREMOTEIO);
 	assert_string_equal(a.error, "an error without a word");
 }
 
