@@ -84,6 +84,9 @@ whole_frame(struct client_dev *c, struct rte_mbuf *m, uint32_t len)
 	case FRAME_CUT:
 		c->c.rx_cut++;
 		return NULL;
+	case FRAME_DEEP:
+		c->c.rx_nested++;
+		return NULL;
 	case FRAME_COMPLETED:
 		c->c.rx_completed++;
 		break;

@@ -59,6 +59,7 @@ struct client_dev_counters {
 	uint64_t rx_refused;   /**< of them refused for another reason */
 	uint64_t rx_stalled;   /**< copies not sent: their endpoint got nothing */
 	uint64_t rx_cut;       /**< of them without their end: skipped */
+	uint64_t rx_nested;    /**< of them nested too deep to be checked */
 	uint64_t rx_completed; /**< of them mended: their checksum was partial */
 	uint64_t tx_frames;    /**< written to the device */
 	uint64_t tx_too_long;  /**< packets that no frame of it can hold */

@@ -13,8 +13,11 @@
  *   the pseudo header in the field and trusts the hardware to do the rest. A
  *   veth pair has none, and a fabric has none, either.
  *
- * Looks at Ethernet, up to two VLAN tags, IPv4 and IPv6 (with the usual
- * extension headers), TCP and UDP. All else passes unchecked.
+ * Looks at Ethernet with stacks of VLAN tags (802.1Q, 802.1ad, 0x9100), 802.1ah,
+ * MPLS, PPPoE; IPv4 and IPv6 (with the usual extension headers), TCP, UDP, SCTP;
+ * and at the same once more in VXLAN (any port), VXLAN-GPE, Geneve, GRE, IPIP,
+ * SIT, GTP-U and MPLS. All else passes unchecked. What nests deeper than
+ * frame_check.c follows is refused: its checksum can't be vouched for.
  */
 
 #include <stdbool.h>
@@ -24,6 +27,7 @@ enum frame_state {
 	FRAME_WHOLE,	 /**< as far as can be told */
 	FRAME_COMPLETED, /**< its checksum was partial; it is right now */
 	FRAME_CUT,	 /**< its end is missing: not to be passed on */
+	FRAME_DEEP,	 /**< nests too deep: not to be passed on */
 };
 
 /** Any thread. Looks at a frame of @p len bytes; may write its checksum. */

@@ -147,6 +147,203 @@ a_frame_that_lacks_its_end_is_told_at_every_length(void **state)
 	}
 }
 
+/* What may stand between the outer Ethernet addresses and what is inside. */
+struct tunnel {
+	const char *name;
+	uint32_t type;	/* of Ethernet; 0x0800: an IPv4 header follows */
+	uint8_t proto;	/* of that header; 17: a UDP header follows */
+	uint32_t port;	/* of that header */
+	uint8_t head[24];
+	uint32_t len;
+	bool ether; /* inside is a frame; else a packet, of the version that
+		       ip says, 0: any */
+	int ip;
+};
+
+static const struct tunnel tunnels[] = {
+	{ "VXLAN", 0x0800, 17, 4789, { 8, 0, 0, 0, 0, 0, 7, 0 }, 8, true, 0 },
+	{ "VXLAN at another port, with a group", 0x0800, 17, 33333,
+	  { 0x88, 0, 1, 2, 0, 0, 7, 0 }, 8, true, 0 },
+	{ "VXLAN-GPE", 0x0800, 17, 4790, { 0xc, 0, 0, 3, 0, 0, 7, 0 }, 8, true,
+	  0 },
+	{ "VXLAN-GPE of IPv6", 0x0800, 17, 4790, { 0xc, 0, 0, 2, 0, 0, 7, 0 },
+	  8, false, 6 },
+	{ "Geneve with options", 0x0800, 17, 6081,
+	  { 2, 0, 0x65, 0x58, 0, 0, 7, 0, 1, 1, 1, 1, 0, 0, 0, 0 }, 16, true,
+	  0 },
+	{ "Geneve of IPv4", 0x0800, 17, 6081, { 0, 0, 8, 0, 0, 0, 7, 0 }, 8,
+	  false, 4 },
+	{ "GTP-U", 0x0800, 17, 2152, { 0x30, 0xff, 0, 9, 0, 0, 0, 1 }, 8,
+	  false, 0 },
+	{ "GTP-U with an extension", 0x0800, 17, 2152,
+	  { 0x34, 0xff, 0, 9, 0, 0, 0, 1, 0, 0, 0, 0x85, 1, 0, 0, 0 }, 16,
+	  false, 0 },
+	{ "MPLS in UDP", 0x0800, 17, 6635, { 0, 0, 0x11, 9 }, 4, false, 0 },
+	{ "GRE of IPv4", 0x0800, 47, 0, { 0, 0, 8, 0 }, 4, false, 4 },
+	{ "GRE with key, sum and number, of frames", 0x0800, 47, 0,
+	  { 0xb0, 0, 0x65, 0x58 }, 16, true, 0 },
+	{ "IPIP", 0x0800, 4, 0, { 0 }, 0, false, 4 },
+	{ "SIT", 0x0800, 41, 0, { 0 }, 0, false, 6 },
+	{ "MPLS in IP", 0x0800, 137, 0, { 0, 0, 0x11, 9 }, 4, false, 0 },
+	{ "PPPoE of IPv4", 0x8864, 0, 0, { 0x11, 0, 0, 1, 0, 9, 0, 0x21 }, 8,
+	  false, 4 },
+	{ "PPPoE of IPv6", 0x8864, 0, 0, { 0x11, 0, 0, 1, 0, 9, 0, 0x57 }, 8,
+	  false, 6 },
+	{ "MPLS, two labels", 0x8847, 0, 0, { 0, 1, 0x10, 9, 0, 2, 0x11, 9 },
+	  8, false, 0 },
+	{ "a pseudowire", 0x8847, 0, 0, { 0, 1, 0x11, 9, 0, 0, 0, 0 }, 8, true,
+	  0 },
+	{ "802.1ah", 0x88e7, 0, 0, { 0, 0, 0, 9 }, 4, true, 0 },
+	{ "three tags", 0x9100, 0, 0,
+	  { 0, 1, 0x88, 0xa8, 0, 2, 0x81, 0, 0, 3, 8, 0 }, 12, false, 4 },
+};
+
+/* Puts @p in into a tunnel. @return how many bytes stand before it */
+static uint32_t
+wrap(const struct tunnel *t, const uint8_t *in, uint32_t len, uint8_t *out)
+{
+	const uint32_t udp = t->proto == 17 ? 8 : 0;
+	uint32_t at = 14;
+
+	memset(out, 2, 12);
+	put16(out + 12, t->type);
+	if (t->type == 0x0800) {
+		memset(out + at, 0, 20 + udp);
+		out[at] = 0x45;
+		put16(out + at + 2, 20 + udp + t->len + len);
+		out[at + 9] = t->proto;
+		put16(out + at + 22, t->port); /* of UDP, without a checksum */
+		put16(out + at + 24, udp + t->len + len);
+		at += 20 + udp;
+	}
+	memcpy(out + at, t->head, t->len);
+	at += t->len;
+	memcpy(out + at, in, len);
+	return at;
+}
+
+static void
+a_partial_checksum_is_completed_in_every_tunnel(void **state)
+{
+	struct rl_prng prng;
+
+	(void)state;
+	rl_prng_seed(&prng, 5);
+	for (uint32_t i = 0; i < RL_ARRAY_SIZE(tunnels) * 4; i++) {
+		const struct tunnel *t = &tunnels[i / 4];
+		struct frame f;
+		const uint32_t skip = t->ether ? 0 : 14;
+		uint8_t out[2400], was[2400];
+		uint32_t at, len;
+
+		if (t->ip != 0 && (t->ip == 6) != kinds[i % 4].v6)
+			continue;
+		make(&f, &kinds[i % 4], 300, &prng);
+		at = wrap(t, f.data + skip, f.len - skip, out);
+		len = at + f.len - skip;
+		memcpy(was, out, sizeof(was));
+		if (frame_check(out, len) != FRAME_COMPLETED)
+			fail_msg("%s: not completed", t->name);
+		assert_memory_equal(out, was, at);
+		at += (uint32_t)(f.l4 - f.data) - skip;
+		assert_int_equal(plain_sum(out + at, f.l4_len, f.pseudo),
+				 0xffff);
+		memcpy(was, out, sizeof(was));
+		assert_int_equal(frame_check(out, len), FRAME_WHOLE);
+		assert_memory_equal(out, was, sizeof(was));
+		/* cut inside: not told from data that look like a packet */
+		(void)frame_check(out, len - 100);
+	}
+}
+
+/* VXLAN in VXLAN, both sums partial: the outer one covers the inner one. */
+static void
+sums_within_each_other_are_all_right_in_the_end(void **state)
+{
+	const struct tunnel *t = &tunnels[0];
+	struct rl_prng prng;
+	struct frame f;
+	uint8_t a[2400], b[2400];
+	uint32_t at, len, sum, out;
+
+	(void)state;
+	rl_prng_seed(&prng, 6);
+	make(&f, &kinds[0], 200, &prng);
+	len = f.len + wrap(t, f.data, f.len, a);
+	out = wrap(t, a, len, b);
+	len += out;
+	for (at = out + 14; at > 0; at = at == 14 ? 0 : 14) {
+		const uint32_t n = (uint32_t)b[at + 24] << 8 | b[at + 25];
+
+		sum = plain_sum(b + at + 12, 8, 17 + n);
+		put16(b + at + 26, (sum & 0xffff) + (sum >> 16));
+	}
+	assert_int_equal(frame_check(b, len), FRAME_COMPLETED);
+	for (at = out + 14; at > 0; at = at == 14 ? 0 : 14) {
+		const uint32_t n = (uint32_t)b[at + 24] << 8 | b[at + 25];
+
+		sum = plain_sum(b + at + 12, 8, 17 + n);
+		assert_int_equal(plain_sum(b + at + 20, n, sum), 0xffff);
+	}
+	assert_int_equal(plain_sum(b + len - f.l4_len, f.l4_len, f.pseudo),
+			 0xffff);
+}
+
+static void
+what_nests_too_deep_is_refused(void **state)
+{
+	const struct tunnel *ipip = &tunnels[11];
+	uint8_t in[2400], out[2400];
+	struct rl_prng prng;
+	struct frame f;
+	uint32_t len;
+
+	(void)state;
+	assert_string_equal(ipip->name, "IPIP");
+	rl_prng_seed(&prng, 7);
+	make(&f, &kinds[0], 10, &prng);
+	memcpy(in, f.data, f.len);
+	len = f.len;
+	for (int n = 2; n <= 6; n++) {
+		len = len - 14 + wrap(ipip, in + 14, len - 14, out);
+		memcpy(in, out, len);
+		assert_int_equal(frame_check(out, len),
+				 n <= 4 ? FRAME_COMPLETED : FRAME_DEEP);
+	}
+	memset(out, 0, sizeof(out));
+	for (int n = 0; n < 10; n++)
+		put16(out + 12 + 4 * n, 0x8100);
+	assert_int_equal(frame_check(out, 100), FRAME_DEEP);
+}
+
+/* RFC 9260, appendix A: CRC-32C, its low byte first. */
+static void
+the_crc_of_sctp_is_filled_in_where_it_was_left_out(void **state)
+{
+	struct rl_prng prng;
+	uint8_t was[2000];
+	struct frame f;
+	uint32_t crc = UINT32_MAX;
+
+	(void)state;
+	rl_prng_seed(&prng, 8);
+	make(&f, &kinds[0], 100, &prng);
+	f.data[14 + 9] = 132;
+	memset(f.l4 + 8, 0, 4);
+	for (uint32_t i = 0; i < f.l4_len; i++) {
+		crc ^= f.l4[i];
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ ((crc & 1) != 0 ? 0x82f63b78 : 0);
+	}
+	crc = ~crc;
+	assert_int_equal(frame_check(f.data, f.len), FRAME_COMPLETED);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(f.l4[8 + i], crc >> 8 * i & 0xff);
+	memcpy(was, f.data, sizeof(was));
+	assert_int_equal(frame_check(f.data, f.len), FRAME_WHOLE);
+	assert_memory_equal(f.data, was, sizeof(was));
+}
+
 static void
 what_it_does_not_know_passes_untouched(void **state)
 {
@@ -223,6 +420,10 @@ main(void)
 			a_partial_checksum_is_completed_and_a_whole_one_is_left_alone),
 		cmocka_unit_test(
 			a_frame_that_lacks_its_end_is_told_at_every_length),
+		cmocka_unit_test(a_partial_checksum_is_completed_in_every_tunnel),
+		cmocka_unit_test(sums_within_each_other_are_all_right_in_the_end),
+		cmocka_unit_test(what_nests_too_deep_is_refused),
+		cmocka_unit_test(the_crc_of_sctp_is_filled_in_where_it_was_left_out),
 		cmocka_unit_test(what_it_does_not_know_passes_untouched),
 		cmocka_unit_test(random_bytes_do_no_harm),
 	};
