@@ -141,6 +141,18 @@ rl_l2_arrived(struct rl_l2 *l2, const uint8_t *frame, uint32_t len,
 		learn(l2, key_of(frame + 6, frame, len), port, now_ns);
 }
 
+/*
+ * 01-80-C2-00-00-00 to -0F, which no bridge passes on [802.1Q, 8.6.3]: what two
+ * neighbours say to each other would be taken for a third one's.
+ */
+static bool
+is_local(const uint8_t *dst)
+{
+	static const uint8_t group[5] = {0x01, 0x80, 0xc2, 0, 0};
+
+	return memcmp(dst, group, sizeof(group)) == 0 && dst[5] < 16;
+}
+
 int
 rl_l2_route(struct rl_l2 *l2, const uint8_t *frame, uint32_t len,
 	    uint64_t now_ns)
@@ -149,6 +161,10 @@ rl_l2_route(struct rl_l2 *l2, const uint8_t *frame, uint32_t len,
 
 	if (!is_sane(frame, len))
 		return RL_L2_BAD;
+	if (is_local(frame)) {
+		l2->c.local++;
+		return RL_L2_NOBODY;
+	}
 	learn(l2, key_of(frame + 6, frame, len), l2->own, now_ns);
 	s = (frame[0] & GROUP_BIT) != 0
 		    ? NULL

@@ -36,6 +36,7 @@ struct rl_l2_counters {
 	uint64_t elsewhere; /**< frames of a fixed station, by another port */
 	uint64_t flooded;  /**< frames for all, or for nobody known */
 	uint64_t filtered; /**< frames for a station behind the same port */
+	uint64_t local;	   /**< frames that concern one cable only */
 };
 
 struct rl_l2 {
@@ -48,7 +49,9 @@ struct rl_l2 {
 /** Where a frame goes; else it is a port. */
 enum {
 	RL_L2_ALL = -1,	   /**< to every other port */
-	RL_L2_NOBODY = -2, /**< its station is behind the port it came from */
+	RL_L2_NOBODY = -2, /**< its station is behind the port it came from, or
+				it is for the other end of one cable: PAUSE,
+				LACP, STP, 802.1X, LLDP */
 	RL_L2_BAD = -3,	   /**< no Ethernet frame, or a source nobody can have */
 };
 

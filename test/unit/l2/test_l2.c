@@ -100,6 +100,34 @@ groups_go_to_all_and_are_never_learned(void **state)
 }
 
 static void
+what_concerns_one_cable_stays_there(void **state)
+{
+	static const struct {
+		uint8_t last;
+		int to;
+	} c[] = {
+		{0x00, RL_L2_NOBODY}, /* STP */
+		{0x01, RL_L2_NOBODY}, /* PAUSE */
+		{0x02, RL_L2_NOBODY}, /* LACP, OAM */
+		{0x03, RL_L2_NOBODY}, /* 802.1X */
+		{0x0e, RL_L2_NOBODY}, /* LLDP, PTP peer delay */
+		{0x0f, RL_L2_NOBODY}, {0x10, RL_L2_ALL}, {0x20, RL_L2_ALL},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(c); i++) {
+		uint8_t at[64];
+
+		memcpy(at, make(1, 7, 0), sizeof(at));
+		memcpy(at, "\x01\x80\xc2\0\0", 5);
+		at[5] = c[i].last;
+		assert_int_equal(rl_l2_route(&l2, at, 60, 1), c[i].to);
+	}
+	assert_int_equal(l2.c.local, 6);
+	assert_int_equal(l2.c.flooded, 2);
+}
+
+static void
 what_stays_behind_the_own_port_is_filtered(void **state)
 {
 	(void)state;
@@ -225,6 +253,7 @@ main(void)
 			where_all_places_are_fixed_others_go_to_all, fresh),
 		cmocka_unit_test_setup(groups_go_to_all_and_are_never_learned,
 				       fresh),
+		cmocka_unit_test_setup(what_concerns_one_cable_stays_there, fresh),
 		cmocka_unit_test_setup(
 			what_stays_behind_the_own_port_is_filtered, fresh),
 		cmocka_unit_test_setup(vlans_are_apart_and_priorities_are_not,
