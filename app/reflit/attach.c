@@ -13,6 +13,7 @@
 #include <rte_ethdev.h>
 
 #include "attach.h"
+#include "pcap_kind.h"
 
 /* To write: what a driver may keep of a port, and the pool's caches. */
 #define WRITE_FRAMES 1280u
@@ -35,9 +36,15 @@ pcap_scan(const char *path, struct pcap_scan *scan)
 		scan->partial += hdr->caplen < hdr->len;
 		scan->longest = RTE_MAX(scan->longest, hdr->caplen);
 	}
-	scan->truncated = ret == PCAP_ERROR;
+	if (!pcap_is_ethernet(p, scan->why, sizeof(scan->why)))
+		ret = -EPROTO;
+	else if (ret == PCAP_ERROR && !pcap_is_cut_off(p))
+		snprintf(scan->why, sizeof(scan->why), "it cannot be read "
+			 "beyond frame %" PRIu64 ": %.120s", scan->frames,
+			 pcap_geterr(p));
+	scan->truncated = ret == PCAP_ERROR && scan->why[0] == '\0';
 	pcap_close(p);
-	return 0;
+	return scan->why[0] == '\0' ? 0 : -EPROTO;
 }
 
 /* What EAL is told of a vdev: its arguments, or NULL. */
@@ -123,17 +130,24 @@ attach_plan(const struct rl_config *cfg, int process, int argc,
 	return 0;
 }
 
-/* Looks through the file that a net_pcap port will read. */
-static void
-look_through(struct attach_dev *d, const char *args, uint32_t max_bytes)
+/* Looks through the file that a net_pcap port will read. @return 0 or -EPROTO */
+static int
+look_through(struct attach_dev *d, const char *args, uint32_t max_bytes,
+	     char *err)
 {
 	char path[512], endless[8];
 	struct pcap_scan scan;
+	int ret;
 
 	if (!rl_devarg(args, "rx_pcap", path, sizeof(path)))
-		return;
-	if (pcap_scan(path, &scan) != 0)
-		return; /* the driver has refused it by now */
+		return 0;
+	ret = pcap_scan(path, &scan);
+	if (ret == -EPROTO)
+		snprintf(err, HOST_ERR_MAX, "%s:%u: attach: %s: %s: %s",
+			 d->cfg->file, d->cfg->line, d->cfg->port, path,
+			 scan.why);
+	if (ret != 0) /* -EINVAL: the driver has refused it by now */
+		return ret == -EPROTO ? ret : 0;
 	d->file_truncated = scan.truncated;
 	if (scan.truncated)
 		fprintf(stderr, "reflit: %s: cut off after frame %" PRIu64
@@ -151,6 +165,7 @@ look_through(struct attach_dev *d, const char *args, uint32_t max_bytes)
 	if (!rl_devarg(args, "infinite_rx", endless, sizeof(endless)) ||
 	    endless[0] != '1')
 		d->file_frames = scan.frames;
+	return 0;
 }
 
 static int
@@ -170,7 +185,7 @@ open_one(struct attach_dev *d, const struct rl_config *cfg, char *err)
 	ret = attach_port_open(&d->port, d->cfg, max, read_ahead(args), err,
 			       HOST_ERR_MAX);
 	if (ret == 0 && args != NULL)
-		look_through(d, args, max);
+		ret = look_through(d, args, max, err);
 	return ret;
 }
 

@@ -52,9 +52,13 @@ struct pcap_scan {
 	uint32_t longest;
 	uint64_t partial; /**< frames whose end was not captured */
 	bool truncated;
+	char why[256]; /**< of -EPROTO: one line, to stand behind the name */
 };
 
-/** Control thread. Reads @p path to its end. @return 0 or -EINVAL */
+/**
+ * Control thread. Reads @p path to its end.
+ * @return 0; -EINVAL: no capture; -EPROTO: one that can't be traffic, see `why`
+ */
 int pcap_scan(const char *path, struct pcap_scan *scan);
 
 /**

@@ -100,6 +100,7 @@ network_json(const struct rl_l2 *l2)
 	set(o, "frames_elsewhere", l2->c.elsewhere);
 	set(o, "frames_to_all", l2->c.flooded);
 	set(o, "frames_filtered", l2->c.filtered);
+	set(o, "frames_of_one_cable", l2->c.local);
 	return o;
 }
 
@@ -122,6 +123,7 @@ ports_json(const struct app *app)
 		set(o, "rx_refused", c->rx_refused);
 		set(o, "rx_stalled", c->rx_stalled);
 		set(o, "rx_cut", c->rx_cut);
+		set(o, "rx_nested", c->rx_nested);
 		set(o, "rx_checksums_completed", c->rx_completed);
 		set(o, "rx_missed", d->stats.missed);
 		set(o, "rx_errors", d->stats.rx_errors);
@@ -337,6 +339,8 @@ print_port(const struct attach_dev *d)
 		{ c->rx_cut, "came cut short and were not sent: turn off what "
 			     "makes them longer than the MTU (ethtool -K ... "
 			     "tso off gso off gro off)" },
+		{ c->rx_nested, "were tunnels within tunnels, too deep to "
+				"complete their checksums, and not sent" },
 		{ c->rx_oversize, "were longer than a packet and not sent" },
 		{ c->rx_refused, "were refused by the endpoint" },
 		{ c->rx_stalled, "or copies were not sent: their destination "

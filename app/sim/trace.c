@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pcap_kind.h"
 #include "rl_infile.h"
 #include "sim_app.h"
 
@@ -61,6 +62,8 @@ read_frames(struct setup *s, pcap_t *pcap, uint32_t max_bytes)
 		bytes += h->caplen;
 		s->trace_off[s->trace.n] = bytes;
 	}
+	if (ret == PCAP_ERROR && !pcap_is_cut_off(pcap))
+		return -EPROTO;
 	s->truncated = ret == PCAP_ERROR;
 	s->trace.data = s->trace_bytes;
 	s->trace.off = s->trace_off;
@@ -93,7 +96,14 @@ trace_read(struct setup *s, const char *path, char *err, size_t errlen)
 		snprintf(err, errlen, "%s: %s", path, why);
 		return -EINVAL;
 	}
-	ret = read_frames(s, pcap, rl_ep_max_bytes(&s->plan.cfg.endpoint));
+	if (!pcap_is_ethernet(pcap, why, sizeof(why)))
+		ret = -EPROTO;
+	else
+		ret = read_frames(s, pcap,
+				  rl_ep_max_bytes(&s->plan.cfg.endpoint));
+	if (ret == -EPROTO && pcap_datalink(pcap) == DLT_EN10MB)
+		snprintf(why, sizeof(why), "it cannot be read beyond frame %u: "
+			 "%.120s", s->trace.n, pcap_geterr(pcap));
 	pcap_close(pcap);
 	free(text);
 	switch (ret) {
@@ -106,6 +116,9 @@ trace_read(struct setup *s, const char *path, char *err, size_t errlen)
 				 "%s: no frame that fits a packet of %u "
 				 "bytes; raise link.max_packet_flits", path,
 				 rl_ep_max_bytes(&s->plan.cfg.endpoint));
+		break;
+	case -EPROTO:
+		snprintf(err, errlen, "%s: %s", path, why);
 		break;
 	case -EFBIG:
 		snprintf(err, errlen, "%s: more than 1 GiB of frames", path);

@@ -307,6 +307,58 @@ def a_truncated_capture_is_reported_and_the_rest_goes_on():
         same(good, box.path("o1"))
 
 
+def block(kind, body):
+    body += bytes(-len(body) % 4)
+    n = struct.pack("<I", 12 + len(body))
+    return struct.pack("<I", kind) + n + body + n
+
+
+def interface(link, snap):
+    return block(1, struct.pack("<HHI", link, 0, snap))
+
+
+def packet(i, data):
+    return block(6, struct.pack("<IIIII", i, 0, 0, len(data), len(data)) +
+                 data)
+
+
+SECTION = block(0x0a0d0d0a, struct.pack("<IHHq", 0x1a2b3c4d, 1, 0, -1))
+
+
+@case
+def captures_that_are_no_ethernet_or_of_two_kinds_are_refused():
+    frames = [packet(0, frame(i, 60 + i)) for i in range(3)]
+    ng = SECTION + interface(1, 262144) + b"".join(frames)
+    late = packet(1, frame(7, 77))
+    files = [("sll", HEAD[:20] + struct.pack("<I", 113), "LINUX_SLL"),
+             ("raw", HEAD[:20] + struct.pack("<I", 101), "RAW"),
+             ("wifi", HEAD[:20] + struct.pack("<I", 127), "802_11"),
+             ("snap", ng + interface(1, 65535) + late, "beyond frame 3"),
+             ("kind", ng + interface(113, 262144) + late, "beyond frame 3")]
+    with Box() as box:
+        good = box.write("good.pcap", HEAD + record(frame(1, 60)))
+        for name, head, why in files:
+            text = head if name in ("snap", "kind") else \
+                head + record(frame(1, 60))
+            path = box.write(name + ".cap", text)
+            run = box.run(eal=vdevs(box, path, good), config=FIGURE1 + PORTS,
+                          commands="quit\n")
+            run.check(2)
+            lines = [e for e in run.errors() if path in e]
+            assert len(lines) == 1 and why in lines[0], run.err
+            sim = subprocess.run(
+                [SIM, "--config", box.write("f.cfg", FIGURE1), "--traffic",
+                 "pcap:" + path], stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, text=True, timeout=60)
+            assert sim.returncode == 2 and why in sim.stderr, sim
+        # a file with one interface is read, whatever its form
+        path = box.write("one.cap", ng)
+        run = box.run(eal=vdevs(box, path, good), config=FIGURE1 + PORTS,
+                      commands="wait up\nstart\nwait sent\nwait drained\n"
+                      "quit\n").check_clean()
+        assert run.report["delivered_packets"] == 4, run.report
+
+
 @case
 def frames_over_the_maximum_are_counted_and_skipped():
     sizes = [60, 447, 448, 449, 1514, 224, 64, 3000]
