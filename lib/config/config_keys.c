@@ -328,17 +328,21 @@ static const struct rl_config_key keys[] = {
 	EP(ack_delay_ns, RL_KEY_NUMBER, "ns", 0, DAY_NS,
 	   "or the time after the first of these flits"),
 	EP(nak_delay_ns, RL_KEY_NUMBER, "ns", 0, DAY_NS,
-	   "how long a gap may last before a NAK"),
+	   "how long a gap may last before a NAK, for a while after "
+	   "ways changed"),
 	EP(retry_timer_ns, RL_KEY_NUMBER, "ns", 0, DAY_NS,
-	   "wait for an ACK before a retry; 0: from the round trip"),
+	   "wait for an ACK before a probe; 0: from the round trip"),
 	EP(retry_timer_min_ns, RL_KEY_NUMBER, "ns", 1, DAY_NS,
 	   "shortest measured retry timer"),
 	EP(retry_timer_max_ns, RL_KEY_NUMBER, "ns", 1, DAY_NS,
-	   "longest measured retry timer; not below the shortest"),
+	   "longest measured retry timer, or four round trips; not "
+	   "below the shortest"),
 	EP(retry_limit, RL_KEY_NUMBER, "timeouts", 0, 1000000,
-	   "timeouts without progress before packets are reported; 0: none"),
+	   "timeouts without an answer before packets are reported; "
+	   "0: none"),
 	EP(give_up_ns, RL_KEY_NUMBER, "ns", 0, DAY_NS,
-	   "time without progress before packets are reported; 0: none"),
+	   "time without an answer before packets are reported, or "
+	   "eight round trips; 0: none"),
 	EP(probe_ns, RL_KEY_NUMBER, "ns", 1, DAY_NS,
 	   "first probe of an unreachable peer; later ones are rarer"),
 	EP(gap_skip_ns, RL_KEY_NUMBER, "ns", 1, DAY_NS,

@@ -2,8 +2,8 @@
 #include "ep_priv.h"
 
 /*
- * What an acknowledgment, a NAK and the retry timer do to the sending half of
- * a flow. The invariant behind all of it:
+ * What an acknowledgment, a NAK and an echo do to the sending half of a
+ * flow. The invariant behind all of it:
  *
  *     una <= sent <= next <= una + window_flits
  *
@@ -11,91 +11,6 @@
  * first, and the receiver expects a number in una .. sent. Whatever names a
  * number outside of that is ignored and counted: it is late, or forged.
  */
-
-/** First timer of a flow, before anything is measured, in minima. */
-#define RTO_FIRST 10
-
-uint64_t
-ep_rto_ns(const struct rl_ep *ep, const struct ep_flow *flow)
-{
-	const struct rl_ep_cfg *c = &ep->cfg;
-	uint64_t t, cap;
-
-	if (c->retry_timer_ns != 0) {
-		t = c->retry_timer_ns;
-	} else if (flow->state == RL_EP_FLOW_SYNC) {
-		t = c->probe_ns; /* it is small, and all waits for it */
-	} else if (flow->srtt_ns == 0) {
-		t = RTO_FIRST * c->retry_timer_min_ns;
-	} else {
-		/* the ACK may have waited at the receiver */
-		t = flow->srtt_ns + 4 * flow->rttvar_ns + c->ack_delay_ns;
-		t = rl_max_u64(t, c->retry_timer_min_ns);
-	}
-	cap = rl_max_u64(c->retry_timer_max_ns, c->retry_timer_ns);
-	return t > cap >> flow->backoff ? cap : t << flow->backoff;
-}
-
-/** Smoothed as RFC 6298 does: gains of 1/8 and 1/4. */
-static void
-rtt_sample(struct ep_flow *flow, uint64_t rtt_ns)
-{
-	uint64_t err;
-
-	if (flow->srtt_ns == 0) {
-		flow->srtt_ns = rl_max_u64(rtt_ns, 1);
-		flow->rttvar_ns = rtt_ns / 2;
-		return;
-	}
-	err = rtt_ns > flow->srtt_ns ? rtt_ns - flow->srtt_ns
-				     : flow->srtt_ns - rtt_ns;
-	flow->rttvar_ns += err / 4;
-	flow->rttvar_ns -= flow->rttvar_ns / 4;
-	flow->srtt_ns += rtt_ns / 8;
-	flow->srtt_ns -= flow->srtt_ns / 8;
-	flow->srtt_ns = rl_max_u64(flow->srtt_ns, 1);
-}
-
-uint64_t
-ep_give_up_at_ns(const struct rl_ep *ep, const struct ep_flow *flow)
-{
-	if (ep->cfg.give_up_ns == 0 || flow->state == RL_EP_FLOW_FAILED ||
-	    RL_PLANTED(NO_GIVE_UP))
-		return RL_NEVER;
-	if (flow->state == RL_EP_FLOW_SYNC)
-		return rl_deadline(flow->alive_ns, ep->cfg.give_up_ns);
-	if (flow->una == flow->sent &&
-	    (flow->una == flow->next || (flow->blocked & EPB_HELD)))
-		return RL_NEVER;
-	if (flow->flushed) /* nothing can be done before it is released */
-		return RL_NEVER;
-	/* without retry only a blocked peer keeps packets for long */
-	if (!ep->cfg.retry && !(flow->blocked & EPB_UNREACHABLE))
-		return RL_NEVER;
-	return rl_deadline(flow->alive_ns, ep->cfg.give_up_ns);
-}
-
-void
-ep_rto_start(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
-{
-	flow->rto_at_ns = rl_min_u64(ep_give_up_at_ns(ep, flow),
-				     ep_probe_at_ns(ep, flow));
-	/* what has not left yet only grows old */
-	if (flow->una != flow->sent || flow->state == RL_EP_FLOW_SYNC)
-		flow->rto_at_ns = rl_min_u64(
-			flow->rto_at_ns,
-			rl_deadline(now_ns, flow->flush != 0
-						    ? ep->cfg.probe_ns
-						    : ep_rto_ns(ep, flow)));
-	ep_timer_arm(ep, flow, flow->rto_at_ns);
-}
-
-void
-ep_alive(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
-{
-	flow->alive_ns = now_ns;
-	ep_rto_start(ep, flow, now_ns);
-}
 
 void
 ep_mark(struct rl_ep *ep, struct ep_flow *flow, uint32_t seq)
@@ -119,8 +34,9 @@ busy_over(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	if (!(flow->flags & EPF_TX_BUSY))
 		return;
 	flow->flags &= ~EPF_TX_BUSY;
-	ep_mark_all(ep, flow);
 	flow->backoff = 0;
+	if (flow->una != flow->sent) /* some of it was turned away */
+		ep_ask(ep, flow);
 	ep_rto_start(ep, flow, now_ns);
 	ep_tx_ready(ep, flow);
 }
@@ -142,7 +58,7 @@ ep_on_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n, uint64_t now_ns)
 	EP_COUNT(ep, ack_received);
 	if ((flow->flags & EPF_RTT_RUNS) && rl_seq_before_eq(flow->rtt_seq, n)) {
 		flow->flags &= ~EPF_RTT_RUNS;
-		rtt_sample(flow, now_ns - flow->rtt_t0_ns);
+		ep_rtt_sample(ep, flow, now_ns - flow->rtt_t0_ns);
 		flow->backoff = 0;
 	}
 	/*
@@ -211,6 +127,16 @@ ep_on_nak_one(struct rl_ep *ep, struct ep_flow *flow, uint32_t n)
 }
 
 void
+ep_mark_map(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
+	    const uint8_t *map, unsigned int bytes)
+{
+	for (unsigned int i = 0; i < 8 * bytes; i++)
+		if ((map[i >> 3] >> (i & 7) & 1) && in_flight(flow, n + 1 + i))
+			ep_mark(ep, flow, n + 1 + i);
+	ep_tx_ready(ep, flow);
+}
+
+void
 ep_on_nak_map(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 	      const uint8_t *map, unsigned int bytes, uint64_t now_ns)
 {
@@ -218,18 +144,14 @@ ep_on_nak_map(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 
 	EP_COUNT(ep, nak_received);
 	ep_on_ack(ep, flow, n, now_ns);
-	for (unsigned int i = 0; i < 8 * bytes; i++)
-		if ((map[i >> 3] >> (i & 7) & 1) && in_flight(flow, n + 1 + i))
-			ep_mark(ep, flow, n + 1 + i);
+	ep_mark_map(ep, flow, n, map, bytes);
 	if (flow->resend <= before)
 		EP_COUNT(ep, nak_ignored);
-	ep_tx_ready(ep, flow);
 }
 
 /*
  * A slow client is no broken way: the flow does not grow old for it, and sends
- * nothing but one flit each time its retry timer expires, lest the end of it be
- * missed.
+ * nothing but probes, so that it can't miss the end of it.
  */
 void
 ep_on_busy(struct rl_ep *ep, struct ep_flow *flow, bool busy, uint64_t now_ns)
@@ -265,6 +187,8 @@ ep_on_sync_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 	}
 	EP_COUNT(ep, ack_received);
 	ep_flow_set_state(flow, RL_EP_FLOW_OPEN);
+	if (flow->retries == 0 && flow->asked_ns != 0) /* Karn, as above */
+		ep_rtt_sample(ep, flow, now_ns - flow->asked_ns);
 	flow->retries = 0;
 	flow->backoff = 0;
 	flow->flags &= ~EPF_SYNC_NOW;

@@ -52,17 +52,18 @@ emit(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
 }
 
 /**
- * Collects what is missing in nak_lo .. nak_hi-1 into @p c->map.
+ * Collects what is missing in lo .. hi-1 into @p c->map, of which @p base is
+ * the first bit.
  * @return how many; *first is set to the first of them
  */
 static uint32_t
-find_missing(const struct rl_ep *ep, const struct ep_flow *flow,
-	     struct ep_ctrl *c, uint32_t *first)
+find_missing(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t base,
+	     uint32_t lo, uint32_t hi, struct ep_ctrl *c, uint32_t *first)
 {
 	uint32_t count = 0;
 
-	for (uint32_t s = flow->nak_lo; rl_seq_before(s, flow->nak_hi); s++) {
-		const uint32_t i = s - flow->expect;
+	for (uint32_t s = lo; rl_seq_before(s, hi); s++) {
+		const uint32_t i = s - base;
 
 		if (flow->rx_win != NULL &&
 		    ep_win_bit(flow->rx_win, ep->win_mask, s))
@@ -87,7 +88,8 @@ emit_nak(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 
 	if (rl_seq_before(flow->nak_lo, flow->expect))
 		flow->nak_lo = flow->expect;
-	count = find_missing(ep, flow, &c, &first);
+	count = find_missing(ep, flow, flow->expect, flow->nak_lo,
+			     flow->nak_hi, &c, &first);
 	if (count == 0)
 		return false;
 	if (ep->cfg.retry_mode == RL_RETRY_SELECTIVE && ep->isn) {
@@ -136,6 +138,39 @@ emit_late(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	return done;
 }
 
+/**
+ * The answer to a probe, with what is missing of what was sent before it: that
+ * is asked for by it, and need not be by a NAK.
+ */
+static uint32_t
+emit_echo(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
+	  uint32_t room, uint64_t now_ns)
+{
+	struct ep_ctrl c = {
+		.cmd = EP_CMD_ECHO,
+		.n = ep_ack_number(ep, flow),
+		.tag = flow->echo,
+		.flags = flow->flags & EPF_TURNED ? EP_CTRL_BUSY : 0,
+	};
+	uint32_t first;
+
+	if (!(flow->flags & EPF_ECHO_NOW) || room == 0)
+		return 0;
+	flow->flags &= ~EPF_ECHO_NOW;
+	if (ep->cfg.retry && (flow->flags & EPF_RX_SYNCED)) {
+		const uint32_t hi = flow->echo_end;
+
+		if (rl_seq_before(flow->expect, hi) &&
+		    hi - flow->expect <= ep->cfg.window_flits &&
+		    find_missing(ep, flow, c.n + 1, c.n + 1, hi, &c, &first) > 0 &&
+		    rl_seq_before(flow->nak_hi, hi))
+			flow->nak_hi = hi;
+		ep_ack_carried(ep, flow);
+	}
+	emit(ep, flow, &c, out, now_ns);
+	return 1;
+}
+
 /** What is owed to the peer rather than to its flow, and what is rare. */
 static uint32_t
 emit_rare(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
@@ -146,12 +181,9 @@ emit_rare(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 				      .tag = flow->sync_tag };
 	const struct ep_ctrl probe = {
 		.cmd = EP_CMD_PROBE,
-		.n = flow->una,
+		.n = flow->sent,
 		.tag = ep_peer_get(ep, flow->peer)->probe
 	};
-	const struct ep_ctrl echo = { .cmd = EP_CMD_ECHO,
-				      .n = ep_ack_number(ep, flow),
-				      .tag = flow->echo };
 	const struct ep_ctrl lost = { .cmd = EP_CMD_LOST,
 				      .n = flow->lost_lo,
 				      .tag = flow->lost_hi };
@@ -161,10 +193,13 @@ emit_rare(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	done = emit_if(ep, flow, EPF_SYNC_NOW, &sync, out, budget, now_ns);
 	EP_COUNT_N(ep, sync_sent, done);
 	n = emit_if(ep, flow, EPF_PROBE_NOW, &probe, out, budget - done, now_ns);
-	EP_COUNT_N(ep, reach_probes, n);
+	if (flow->blocked & EPB_UNREACHABLE)
+		EP_COUNT_N(ep, reach_probes, n);
+	else if (done + n > 0)
+		ep_asked(ep, flow, now_ns);
+	EP_COUNT_N(ep, probes, n);
 	done += n;
-	done += emit_if(ep, flow, EPF_ECHO_NOW, &echo, out, budget - done,
-			now_ns);
+	done += emit_echo(ep, flow, out, budget - done, now_ns);
 	done += emit_if(ep, flow, EPF_HELLO_NOW, &hi, out, budget - done,
 			now_ns);
 	done += emit_if(ep, flow, EPF_LOST_NOW, &lost, out, budget - done,
@@ -260,6 +295,7 @@ ep_poll_ctrl(struct rl_ep *ep, struct rl_pktq *out, uint64_t turn,
 		}
 		n = emit_owed(ep, flow, out, rl_min_u32(room, room_sl[sl]),
 			      now_ns);
+		ep->moved_ns[sl] = now_ns;
 		room_sl[sl] -= n;
 		done += n;
 	}

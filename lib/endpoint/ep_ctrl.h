@@ -17,7 +17,7 @@
  * |       | number of the probe; else 0                                   |
  * | 28-31 | incarnation of the sender; 0: it has none                     |
  * | 32-35 | incarnation of the receiver, as the sender knows it; 0: not   |
- * | 36    | bit 0: busy, the client of the flow takes nothing             |
+ * | 36    | ACK, echo: bit 0: busy, the client of the flow takes nothing  |
  * | 37-39 | 0                                                             |
  * | 40-   | bitmap: bit i set asks for n + 1 + i                          |
  *
@@ -25,8 +25,10 @@
  * asked for. NAK_ONE n with a bitmap: the same, and the flits whose bits are
  * set are asked for. NAK_ONE n without one: flit n + 1 is asked for, and
  * nothing is acknowledged. Sync n: the sender has given up what it had before
- * n; n is the next number, whatever is missing. Probe: the sender asks whether
- * its flits come through; it is answered by an echo, which also acknowledges n.
+ * n; n is the next number, whatever is missing. Probe: the sender asks what has
+ * come through of what it has sent, which is all before n. It is answered by an
+ * echo, which acknowledges all up to n, and whose bitmap names what is missing
+ * of the rest: bit i is n + 1 + i.
  *
  * Lost n: without retry, packets n .. tag-1 were not waited for.
  *

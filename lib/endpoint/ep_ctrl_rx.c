@@ -23,7 +23,7 @@ rx_sync(struct rl_ep *ep, const struct rl_txn *txn, const struct ep_ctrl *c)
 	ep_ack_sync(ep, flow);
 }
 
-/** The sender asks whether its flits come through: they do. */
+/** The sender asks what has come through of what it has sent. */
 static void
 rx_probe(struct rl_ep *ep, const struct rl_txn *txn, const struct ep_ctrl *c)
 {
@@ -35,6 +35,8 @@ rx_probe(struct rl_ep *ep, const struct rl_txn *txn, const struct ep_ctrl *c)
 	}
 	EP_COUNT(ep, rx_ctrl);
 	flow->echo = c->tag;
+	if (ep->cfg.retry) /* else something else is there */
+		flow->echo_end = c->n;
 	flow->flags |= EPF_ECHO_NOW;
 	ep_ctrl_now(ep, flow);
 }
@@ -58,6 +60,36 @@ parse(const struct rl_flit *f, const struct rl_txn *txn, struct ep_ctrl *c)
 	return true;
 }
 
+/**
+ * The answer to a probe. What is missing is believed unless something was sent
+ * again since the probe had left.
+ */
+static void
+on_echo(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
+	uint64_t now_ns)
+{
+	const bool asked = ep_is_asked(ep, flow, c->tag);
+	const bool back = ep_reach_echo(ep, flow, c->tag, now_ns);
+
+	if (!asked && !back)
+		EP_COUNT(ep, ack_stale);
+	if (!ep->cfg.retry || flow->state != RL_EP_FLOW_OPEN)
+		return;
+	ep_time_echo(ep, flow, c->tag, now_ns);
+	ep_on_ack(ep, flow, c->n, now_ns);
+	ep_on_busy(ep, flow, c->flags & EP_CTRL_BUSY, now_ns);
+	if (asked)
+		ep_answered(ep, flow, now_ns);
+	if (!(flow->flags & EPF_TX_BUSY) && (asked || back) &&
+	    rl_seq_before(flow->resent, c->tag)) {
+		flow->flags &= ~(EPF_PROBE_NOW | EPF_ASK);
+		ep_mark_map(ep, flow, c->n, c->map, c->map_bytes);
+	}
+	if (asked)
+		ep_flush_done(flow);
+	ep_rto_start(ep, flow, now_ns);
+}
+
 /** What the receiver of a flow says to its sender. */
 static void
 tx_told(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
@@ -73,9 +105,7 @@ tx_told(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
 		ep_on_lost(ep, flow, c->n, c->tag, now_ns);
 		break;
 	case EP_CMD_ECHO:
-		if (flow->state == RL_EP_FLOW_OPEN && ep->cfg.retry)
-			ep_on_ack(ep, flow, c->n, now_ns);
-		ep_on_echo(ep, flow, c->tag, now_ns);
+		on_echo(ep, flow, c, now_ns);
 		break;
 	case EP_CMD_ACK:
 		if (flow->state == RL_EP_FLOW_SYNC)

@@ -52,6 +52,9 @@ ep_fail(struct rl_ep *ep, struct ep_flow *flow, enum rl_ep_reason reason,
 	flow->doubt = reason != RL_EP_RESTARTED && !RL_PLANTED(FLOW_NO_DOUBT);
 	if (!(flow->blocked & EPB_UNREACHABLE)) /* else it paces the probes */
 		flow->rto_at_ns = RL_NEVER;
-	flow->flags &= ~(EPF_RTT_RUNS | EPF_SYNC_NOW | EPF_TX_BUSY);
+	flow->asked_ns = 0;
+	flow->ask = 0;
+	flow->flags &= ~(EPF_RTT_RUNS | EPF_RTT_PROBE | EPF_SYNC_NOW |
+			 EPF_TX_BUSY | EPF_ASK | EPF_OVERLOADED);
 	ep_flow_set_state(flow, RL_EP_FLOW_FAILED);
 }

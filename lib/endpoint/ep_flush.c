@@ -14,7 +14,7 @@
  *                                         flushed: nothing is under way
  *                                            | released
  *                                            v
- *                              what is not acknowledged is sent again
+ *                              what did not arrive is sent again
  *
  * A probe stays behind the data, which go the same way in order. What comes to a
  * switch that has no way waits there until all are released (rl_core_still());
@@ -23,33 +23,24 @@
  * notice that an echo was dropped, which goes to the source of the probe.
  */
 
-uint32_t
-ep_probe_next(struct ep_peer *peer)
-{
-	if (++peer->probe == 0) /* that is no probe's */
-		peer->probe = 1;
-	return peer->probe;
-}
-
 static void
 flush_ask(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
 	struct ep_peer *peer = ep_peer_get(ep, flow->peer);
 	const uint32_t probe = ep_probe_next(peer);
 
-	if (flow->flush == 0)
-		flow->flush = probe;
+	if (flow->ask == 0)
+		flow->ask = probe;
 	flow->flags |= EPF_PROBE_NOW;
 	ep_ctrl_now(ep, flow);
-	flow->rto_at_ns = rl_deadline(now_ns, ep->cfg.probe_ns);
-	ep_timer_arm(ep, flow, flow->rto_at_ns);
+	ep_rto_start(ep, flow, now_ns);
 }
 
 void
 ep_flush_begin(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
 	flow->flushed = false;
-	flow->flush = 0;
+	flow->ask = 0;
 	if (flow->una != flow->sent)
 		flush_ask(ep, flow, now_ns);
 }
@@ -63,30 +54,26 @@ ep_flush_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	return flow->rto_at_ns;
 }
 
-bool
-ep_flush_probed(struct ep_flow *flow, uint32_t probe, uint32_t newest)
+void
+ep_flush_done(struct ep_flow *flow)
 {
-	if (flow->flush == 0 || rl_seq_before(newest, probe) ||
-	    (rl_seq_before(probe, flow->flush) &&
-	     !RL_PLANTED(FLOW_FLUSH_OLD)))
-		return false;
-	flow->flush = 0;
-	flow->flushed = true;
-	return true;
+	if (flow->blocked & EPB_HELD)
+		flow->flushed = true;
 }
 
 void
 ep_flush_end(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
-	if (flow->flushed && flow->state == RL_EP_FLOW_OPEN &&
-	    !(flow->flags & EPF_TX_BUSY) && !RL_PLANTED(FLOW_FLUSH_LOST))
-		ep_mark_all(ep, flow);
+	const bool flushed = flow->flushed;
+
 	flow->flushed = false;
-	flow->flush = 0;
+	flow->ask = 0;
 	if (flow->state != RL_EP_FLOW_OPEN)
 		return;
 	/* what has not left was not held up by the fabric */
 	if (flow->una == flow->sent)
 		flow->alive_ns = now_ns;
+	else if (flushed && !RL_PLANTED(FLOW_FLUSH_LOST))
+		ep_ask(ep, flow);
 	ep_rto_start(ep, flow, now_ns);
 }

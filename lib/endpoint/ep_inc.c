@@ -156,6 +156,8 @@ sync_again(struct rl_ep *ep, uint16_t id)
 
 		if (flow == NULL || flow->state != RL_EP_FLOW_SYNC)
 			continue;
+		flow->asked_ns = 0; /* it has answered */
+		flow->retries = 0;
 		flow->flags |= EPF_SYNC_NOW;
 		ep_ctrl_now(ep, flow);
 	}

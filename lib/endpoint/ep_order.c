@@ -24,11 +24,12 @@
  * consulted: their hole is to be seen.
  *
  * With retry, a flit that is ahead is held in a window as large as the
- * sender's. A gap may be a loss, or a detour that overtook; so it is asked
- * for only once it is nak_delay_ns old, counted from the first flit behind
- * it. Each gap is asked for once. It is asked for again only when something
- * shows that the answer was lost: a flit arrives that is held already, or a
- * later answer overtakes. If nothing does, the sender's timer helps.
+ * sender's. A fabric delivers in order, so a gap is a loss, asked for at once;
+ * but after something looped back or ways have changed (ep_late_possible()) it
+ * may be a detour, and must be nak_delay_ns old, counted from the flit behind. Each
+ * gap is asked for once, and again only if something shows that the answer was
+ * lost: a flit arrives that is held already, or a later answer overtakes. If
+ * nothing does, the sender's probe helps.
  *
  * Without retry, nobody asks: a gap that is gap_skip_ns old is a loss. The
  * numbers are skipped, the packet that lacks them is dropped, and what was
@@ -292,7 +293,7 @@ static void
 ask_again(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
 	flow->nak_hi = flow->expect;
-	gap_arm(ep, flow, rl_deadline(now_ns, ep->cfg.nak_delay_ns));
+	gap_arm(ep, flow, rl_deadline(now_ns, ep_nak_wait_ns(ep, now_ns)));
 }
 
 static void
@@ -334,7 +335,7 @@ hold(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f, uint32_t seq,
 		ask_again(ep, flow, now_ns);
 	} else if (rl_seq_before(flow->high, seq) ||
 		   rl_seq_before(flow->nak_hi, seq)) {
-		gap_arm(ep, flow, rl_deadline(now_ns, ep->cfg.nak_delay_ns));
+		gap_arm(ep, flow, rl_deadline(now_ns, ep_nak_wait_ns(ep, now_ns)));
 	}
 	if (rl_seq_before_eq(flow->high, seq))
 		flow->high = seq + 1;
@@ -364,7 +365,7 @@ ep_on_gap_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 						  hi, flow->high, true);
 		const uint64_t due = rl_deadline(
 			flow->rx_win->slot[next & ep->win_mask]->t_ns,
-			ep->cfg.nak_delay_ns);
+			ep_nak_wait_ns(ep, now_ns));
 
 		if (next != hi && due > now_ns) {
 			gap_arm(ep, flow, due);
@@ -404,7 +405,7 @@ ep_order_hint(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	flow->hint_seq = flow->expect;
 	if (flow->held == 0)
 		flow->high = flow->expect;
-	gap_arm(ep, flow, rl_deadline(now_ns, ep->cfg.nak_delay_ns));
+	gap_arm(ep, flow, rl_deadline(now_ns, ep_nak_wait_ns(ep, now_ns)));
 }
 
 void

@@ -4,40 +4,8 @@
 #include "ep_priv.h"
 
 /*
- * What concerns all flows with a peer: holding back, and being told.
+ * What concerns all flows with a peer: holding back.
  */
-
-void
-ep_tell(struct rl_ep *ep, enum rl_ep_event_kind kind, uint16_t peer,
-	uint64_t since_ns, uint64_t now_ns)
-{
-	const struct rl_ep_event ev = {
-		.t_ns = now_ns,
-		.since_ns = since_ns,
-		.ep = ep->id,
-		.peer = peer,
-		.kind = kind,
-	};
-
-	if (ep->event != NULL)
-		ep->event(ep->event_ctx, &ev);
-}
-
-void
-ep_tell_restarted(struct rl_ep *ep, uint16_t peer, uint32_t tag,
-		  uint64_t now_ns)
-{
-	const struct rl_ep_event ev = {
-		.t_ns = now_ns,
-		.tag = tag,
-		.ep = ep->id,
-		.peer = peer,
-		.kind = RL_EP_EV_RESTARTED,
-	};
-
-	if (ep->event != NULL)
-		ep->event(ep->event_ctx, &ev);
-}
 
 void
 rl_ep_quiesce(struct rl_ep *ep, uint64_t now_ns, bool on)
@@ -84,6 +52,7 @@ rl_ep_hold(struct rl_ep *ep, uint64_t now_ns, uint16_t dst, bool on)
 			return 0;
 		peer->blocked ^= EPB_HELD;
 	}
+	ep_late_possible(ep, now_ns);
 	tell_flows(ep, dst, now_ns);
 	ep_tell(ep, on ? RL_EP_EV_HELD : RL_EP_EV_RELEASED, dst, 0, now_ns);
 	return 0;

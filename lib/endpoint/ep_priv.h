@@ -12,17 +12,20 @@
  *   ep_rx.c       bursts of flits verified and sorted by flow
  *   ep_send.c     client's packets into numbered flits
  *   ep_ctrl_rx.c  stand-alone flits received
- *   ep_rto.c      the retry timer, and giving up
+ *   ep_rto.c      the probe timer, and giving up
  *   ep_reach.c    peers without a way to them
- *   ep_flush.c    what had left when a flow was held: has it arrived?
  *   ep_inc.c      lives of endpoints: who is new, and who is gone
- *   ep_peer.c     what concerns all flows with a peer: holding, being told
+ *   ep_peer.c     what concerns all flows with a peer: holding
+ *   ep_flush.c    what had left when a flow was held: has it arrived?
  *   ep_tx.c       what leaves: retries and new packets
  *   ep_ctrl.c     stand-alone flits sent: ACK, NAK, sync, probe
  *   ep_fail.c     a flow that is given up
  *   ep_order.c    the receiver's order: window, gaps, NAKs
  *   ep_late.c     without retry: packets that come when nobody waits any more
- *   ep_ack.c      what ACKs and NAKs do to a sender
+ *   ep_ack.c      what ACKs, NAKs and echoes do to a sender
+ *   ep_ask.c      probes: what is missing of what was sent?
+ *   ep_due.c      when a flow asks, and when it gives up
+ *   ep_tell.c     events
  *   ep_profile.c  what the protocol profiles differ in
  *   ep_ackout.c   when a receiver acknowledges
  *   ep_client.c   what the client takes, or is too slow for
@@ -65,6 +68,9 @@ enum ep_list_id {
 #define EPF_SYNC_ACK_NOW 0x10000 /**< a lone ACK is due, for a sync */
 #define EPF_LATE_NOW 0x20000 /**< the peer is to hear what came too late */
 #define EPF_STALLED 0x100000 /**< its flits count in tx_stalled */
+#define EPF_ASK 0x40000 /**< probe once all that is to be sent again has left */
+#define EPF_OVERLOADED 0x80000 /**< its peer answers, but it makes no progress */
+#define EPF_RTT_PROBE 0x200000 /**< probe rtt_seq is being timed */
 #define EPF_OWES                                                               \
 	(EPF_ACK_NOW | EPF_NAK_NOW | EPF_SYNC_NOW | EPF_PROBE_NOW |            \
 	 EPF_ECHO_NOW | EPF_BUSY_NOW | EPF_LOST_NOW | EPF_HELLO_NOW |          \
@@ -87,7 +93,8 @@ struct ep_flow {
 	uint16_t unacked; /**< flits received since the last ACK */
 	struct ep_flow *link[EP_LISTS];
 	uint64_t turn[EP_LISTS]; /**< when it got on the list */
-	uint64_t timer_ns; /**< as in the heap */
+	uint64_t asked_ns; /**< when the first probe (or sync) without an answer
+				left; 0: there is none */
 	uint32_t heap_pos; /**< 1 + index in the heap; 0: not there */
 
 	/* sender: una <= sent <= next */
@@ -96,8 +103,8 @@ struct ep_flow {
 	uint32_t next;	  /**< next number to give */
 	uint32_t tx_tag;  /**< number of the next packet */
 	uint32_t resend;  /**< bits set in tx_win */
-	uint32_t retries; /**< timeouts without progress */
-	uint32_t rtt_seq; /**< flit whose round trip is timed */
+	uint32_t retries; /**< timeouts without an answer */
+	uint32_t rtt_seq; /**< flit, or probe, whose round trip is timed */
 	union {
 		uint32_t gbn_seq;  /**< where the last go-back-N began ... */
 		uint32_t told_tag; /**< without retry: newest reported packet */
@@ -105,7 +112,7 @@ struct ep_flow {
 	uint32_t sync_tag; /**< packet that begins at una, while not OPEN */
 	struct ep_win *tx_win; /**< NULL where una == next */
 	uint32_t hidden; /**< cxl: last number whose place an ACK took */
-	uint32_t flush;	 /**< probe that tells it, or a later one; 0: none */
+	uint32_t ask;	 /**< first probe without an answer; 0: none */
 	union {
 		uint64_t gbn_ns; /**< ... and when */
 		uint64_t told;	 /**< and those up to it, a bit each; 0: none */
@@ -129,13 +136,20 @@ struct ep_flow {
 	uint32_t shown;	       /**< cxl: 1 + last number that was shown */
 	uint32_t sure;	       /**< cxl: as ep->hurt, where none is missing */
 	uint32_t hint_seq;     /**< number that EPF_HINT is about */
-	uint32_t lost_lo;      /**< packets skipped for want of room ... */
+	union {
+		uint32_t lost_lo; /**< without retry: packets skipped for want
+				       of room ... */
+		uint32_t echo_end; /**< with retry: all that the probe's sender
+					has sent comes before this number */
+	};
 	uint32_t lost_hi;      /**< ... of which the peer is to hear */
 	uint32_t echo;	       /**< number of the probe to be answered */
 	uint32_t pred;	       /**< prediction within a burst, and which */
 	uint32_t pred_burst;
 	uint32_t ack_by;       /**< ns, low bits: so long an ACK that is due
 				    waits for data; 0: it does not yet */
+	uint32_t resent;       /**< newest probe of the peer when something
+				    was last sent again */
 	uint64_t ack_at_ns;
 	uint64_t gap_at_ns;
 } RL_ALIGNED(RL_CACHE_LINE);
@@ -230,6 +244,10 @@ struct rl_ep {
 	uint32_t tx_common;
 	uint32_t tx_flows[RL_SLS]; /**< by level: flows with flits there */
 	uint32_t tx_stalled;  /**< flits of flows with EPF_STALLED */
+	uint64_t moved_ns[RL_SLS]; /**< when a level last sent anything */
+	uint64_t srtt_ns; /**< round trips of all flows, smoothed; 0: none */
+	uint64_t said_ns; /**< when OVERLOADED was last said; 0: never */
+	uint64_t late_ns; /**< until then flits may overtake others */
 	uint32_t rx_held;     /**< flits in reorder windows */
 	uint32_t rx_part;     /**< flits of packets being put together */
 	uint64_t paced_ns;    /**< when the client last kept packets out */
@@ -266,6 +284,23 @@ struct rl_ep {
 
 	uint64_t ctr[RL_EP_COUNTER_COUNT];
 };
+
+/**
+ * Something looped back, or ways have changed: flits of a flow may overtake each
+ * other for a while, in terms of what a detour takes.
+ */
+static inline void
+ep_late_possible(struct rl_ep *ep, uint64_t now_ns)
+{
+	ep->late_ns = rl_deadline(now_ns, 64 * ep->cfg.nak_delay_ns);
+}
+
+/** How long a gap may be a detour that overtook, and is not asked for. */
+static inline uint64_t
+ep_nak_wait_ns(const struct rl_ep *ep, uint64_t now_ns)
+{
+	return now_ns < ep->late_ns ? ep->cfg.nak_delay_ns : 0;
+}
 
 #define EP_COUNT(ep, name) ((ep)->ctr[RL_EPC_##name]++)
 #define EP_COUNT_N(ep, name, n) ((ep)->ctr[RL_EPC_##name] += (n))
@@ -344,16 +379,9 @@ void ep_enc_add(struct rl_ep *ep, const uint8_t *src, uint8_t *wire,
 void ep_enc_flush(struct rl_ep *ep);
 
 /* ep_ack.c */
-uint64_t ep_rto_ns(const struct rl_ep *ep, const struct ep_flow *flow);
 /** The flit of number @p seq, which is under way, is to be sent again. */
 void ep_mark(struct rl_ep *ep, struct ep_flow *flow, uint32_t seq);
 void ep_mark_all(struct rl_ep *ep, struct ep_flow *flow);
-/** When the flow gives up, if nothing happens. */
-uint64_t ep_give_up_at_ns(const struct rl_ep *ep, const struct ep_flow *flow);
-/** The retry timer runs from now on, as far as there is anything to wait for. */
-void ep_rto_start(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
-/** The flow got on, or may: its age, and its retry timer, begin anew. */
-void ep_alive(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
 void ep_on_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 	       uint64_t now_ns);
 void ep_on_nak_gbn(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
@@ -365,15 +393,32 @@ void ep_on_nak_map(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 /** The peer says that its client is slow, or no longer so. */
 void ep_on_busy(struct rl_ep *ep, struct ep_flow *flow, bool busy,
 		uint64_t now_ns);
+/** Of what was sent, bit i of @p map asks for number n + 1 + i. */
+void ep_mark_map(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
+		 const uint8_t *map, unsigned int bytes);
 void ep_on_sync_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 		    uint64_t now_ns);
+
+/* ep_due.c */
+/** The probe timer, with backoff. */
+uint64_t ep_rto_ns(const struct rl_ep *ep, const struct ep_flow *flow);
+/** A round trip was measured. */
+void ep_rtt_sample(struct rl_ep *ep, struct ep_flow *flow, uint64_t rtt_ns);
+/** How long what is not answered, or can't leave, is kept. */
+uint64_t ep_patience_ns(const struct rl_ep *ep, const struct ep_flow *flow);
+/** When the flow gives up, if nothing happens. */
+uint64_t ep_give_up_at_ns(const struct rl_ep *ep, const struct ep_flow *flow);
+/** The probe timer runs from now on, if there is anything to wait for. */
+void ep_rto_start(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
+/** The flow made progress, or may: restart its give-up and probe timers. */
+void ep_alive(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
 
 /* ep_fail.c */
 /** All that the flow holds is reported. */
 void ep_fail(struct rl_ep *ep, struct ep_flow *flow, enum rl_ep_reason reason,
 	     uint64_t now_ns);
 
-/* ep_peer.c */
+/* ep_tell.c */
 void ep_tell(struct rl_ep *ep, enum rl_ep_event_kind kind, uint16_t peer,
 	     uint64_t since_ns, uint64_t now_ns);
 void ep_tell_restarted(struct rl_ep *ep, uint16_t peer, uint32_t tag,
@@ -382,15 +427,31 @@ void ep_tell_restarted(struct rl_ep *ep, uint16_t peer, uint32_t tag,
 /* ep_flush.c */
 /** Asks whether what has left is still under way; the flow is held. */
 void ep_flush_begin(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
-/** What was not under way any more is sent again. */
+/** Released: it asks for what was lost meanwhile. */
 void ep_flush_end(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
 /** It asks again. @return when it is next due; RL_NEVER: it knows */
 uint64_t ep_flush_timer(struct rl_ep *ep, struct ep_flow *flow,
 			uint64_t now_ns);
-/** A probe has come to its end. @return whether it was one of these */
-bool ep_flush_probed(struct ep_flow *flow, uint32_t probe, uint32_t newest);
+/** What the probe of a held flow asked for is known. */
+void ep_flush_done(struct ep_flow *flow);
+
+/* ep_ask.c */
 /** The number of the next probe of a peer. */
 uint32_t ep_probe_next(struct ep_peer *peer);
+/** The flow sends a probe behind what it has sent, and will send again. */
+void ep_ask(struct rl_ep *ep, struct ep_flow *flow);
+/** It sends one at once: whether the peer answers is all that counts. */
+void ep_ask_now(struct rl_ep *ep, struct ep_flow *flow);
+/** A probe of the flow, or its sync, has just left. */
+void ep_asked(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
+/** Whether @p probe is one that the flow has no answer to. */
+bool ep_is_asked(const struct rl_ep *ep, const struct ep_flow *flow,
+		 uint32_t probe);
+/** The answer to a probe: its round trip is measured, if it is that one's. */
+void ep_time_echo(struct rl_ep *ep, struct ep_flow *flow, uint32_t probe,
+		  uint64_t now_ns);
+/** The peer has said something that it can only know from this flow. */
+void ep_answered(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
 
 /* ep_inc.c */
 /**
@@ -407,13 +468,12 @@ void ep_inc_stranger(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
 /** The timer of a flow to an unreachable peer. @return when it is next due */
 uint64_t ep_reach_timer(struct rl_ep *ep, struct ep_flow *flow,
 			uint64_t now_ns);
-/** There is a way to the peer. */
-void ep_reach_back(struct rl_ep *ep, uint16_t id, uint64_t now_ns);
+/** A probe's answer. @return whether it shows that there is a way again */
+bool ep_reach_echo(struct rl_ep *ep, const struct ep_flow *flow, uint32_t probe,
+		   uint64_t now_ns);
 /** Without retry: the peer did not wait for packets lo .. hi-1. */
 void ep_on_lost(struct rl_ep *ep, struct ep_flow *flow, uint32_t lo,
 		uint32_t hi, uint64_t now_ns);
-void ep_on_echo(struct rl_ep *ep, struct ep_flow *flow, uint32_t probe,
-		uint64_t now_ns);
 
 /* ep_rto.c */
 void ep_on_rto(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);

@@ -11,7 +11,8 @@
  *
  *        notice: no way                      echo of a probe
  *   reachable --------> unreachable: probes ---------------> reachable,
- *                          |                                 all is sent again
+ *                          |                                 what is missing
+ *                          |                                 is sent again
  *                          | give_up_ns without progress
  *                          v
  *                       all is reported; probes go on
@@ -21,12 +22,12 @@
  * quarter of the time that the peer has been unreachable, so that coming back
  * takes a quarter longer than being away at the most, up to
  * retry_timer_max_ns. Who knows more (a link came up) says so by
- * rl_ep_probe_again(): then they begin anew, as dense as at first. An echo bears the number of its probe; those of an
- * earlier absence prove nothing.
+ * rl_ep_probe_again(): then they begin anew, as dense as at first. An echo bears
+ * the number of its probe; those of an earlier absence prove nothing.
  *
  * A notice is believed only if it names a flit that is on its way: one that
- * was hurt may bear any address. Of a stand-alone flit nothing is known, so it
- * is believed where the flow waits for the answer to one (SYNC).
+ * was hurt may bear any address. A stand-alone flit is believed where the flow
+ * waits for the answer to one: to its sync, or to the probe that it names.
  */
 
 static uint64_t
@@ -102,6 +103,7 @@ rl_ep_probe_again(struct rl_ep *ep, uint64_t now_ns)
 {
 	const uint64_t at_ns = rl_deadline(now_ns, ep->cfg.probe_ns);
 
+	ep_late_possible(ep, now_ns);
 	for (uint16_t id = 0; ep->nunreachable != 0 && id < ep->npeers; id++) {
 		struct ep_peer *peer;
 		struct ep_flow *flow;
@@ -137,7 +139,7 @@ ep_reach_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	return peer->probe_at_ns;
 }
 
-/** All that the flow has is sent again; its timers begin anew. */
+/** The flow asks what has arrived; its timers begin anew. */
 static void
 resume(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
@@ -151,14 +153,16 @@ resume(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 		ep_ctrl_now(ep, flow);
 	} else if (flow->una == flow->next) {
 		return;
+	} else if (flow->una != flow->sent) {
+		ep_ask(ep, flow);
 	}
-	ep_mark_all(ep, flow);
+	flow->asked_ns = 0;
 	ep_rto_start(ep, flow, now_ns);
 	ep_tx_ready(ep, flow);
 }
 
-void
-ep_reach_back(struct rl_ep *ep, uint16_t id, uint64_t now_ns)
+static void
+reach_back(struct rl_ep *ep, uint16_t id, uint64_t now_ns)
 {
 	struct ep_peer *peer = ep_peer_get(ep, id);
 
@@ -176,21 +180,19 @@ ep_reach_back(struct rl_ep *ep, uint16_t id, uint64_t now_ns)
 	ep_tell(ep, RL_EP_EV_REACHABLE, id, peer->since_ns, now_ns);
 }
 
-void
-ep_on_echo(struct rl_ep *ep, struct ep_flow *flow, uint32_t probe,
-	   uint64_t now_ns)
+bool
+ep_reach_echo(struct rl_ep *ep, const struct ep_flow *flow, uint32_t probe,
+	      uint64_t now_ns)
 {
 	const struct ep_peer *peer = ep_peer_get(ep, flow->peer);
-	const bool asked = ep_flush_probed(flow, probe, peer->probe);
 
 	if (!(peer->blocked & EPB_UNREACHABLE) ||
 	    (rl_seq_before(probe, peer->probe_first) &&
 	     !RL_PLANTED(FLOW_OLD_ECHO)) ||
-	    rl_seq_before(peer->probe, probe)) {
-		EP_COUNT_N(ep, ack_stale, !asked);
-		return;
-	}
-	ep_reach_back(ep, flow->peer, now_ns);
+	    rl_seq_before(peer->probe, probe))
+		return false;
+	reach_back(ep, flow->peer, now_ns);
+	return true;
 }
 
 bool
@@ -210,8 +212,8 @@ rl_ep_unreachable_count(const struct rl_ep *ep)
 }
 
 /*
- * Whether packet @p tag is reported for the first time: each of its flits that
- * is dropped brings a notice, and its receiver may miss it as well. Of a flow's
+ * Whether packet @p tag is reported for the first time: parts of it may be
+ * dropped apart, and its receiver may miss it as well. Of a flow's
  * packets those EP_TOLD up to the newest are known; what is older is rather
  * reported twice than never.
  */
@@ -285,38 +287,80 @@ find_sent(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t tag,
 	return false;
 }
 
-void
-rl_ep_dropped(struct rl_ep *ep, uint64_t now_ns, uint16_t dst, uint8_t cos,
-	      uint32_t tag, uint16_t pos, enum rl_ep_drop why)
+/** @return whether it was under way: a sync, or a probe, without an answer */
+static bool
+ctrl_dropped(const struct rl_ep *ep, struct ep_flow *flow, uint32_t tag,
+	     enum rl_ep_drop why)
 {
-	struct ep_flow *flow = ep_flow_find(ep, dst, cos);
-	bool under_way = false;
+	if (flow->state == RL_EP_FLOW_SYNC)
+		return true;
+	if (tag == 0 || !ep_is_asked(ep, flow, tag))
+		return false;
+	if (!(flow->blocked & EPB_HELD))
+		return true;
+	if (why != RL_EP_DROP_LOST)
+		ep_flush_done(flow);
+	return false;
+}
+
+/** Whether any of @p flits flits was under way; with retry these go again. */
+static bool
+data_dropped(struct rl_ep *ep, struct ep_flow *flow,
+	     const struct rl_ep_notice *n, uint64_t now_ns)
+{
+	const uint32_t flits = rl_max_u32(n->flits, 1);
+	bool any = false;
 	uint32_t seq = 0;
+
+	if (!ep->cfg.retry) {
+		report_dropped(ep, flow, n->tag, now_ns);
+		return true;
+	}
+	for (uint32_t i = 0; flow->state == RL_EP_FLOW_OPEN && i < flits; i++) {
+		if (!find_sent(ep, flow, n->tag, (uint16_t)(n->pos + i), &seq))
+			continue;
+		any = true;
+		ep_mark(ep, flow, seq);
+	}
+	return any || (flow->state == RL_EP_FLOW_OPEN &&
+		       RL_PLANTED(FLOW_NOTICE_ANY));
+}
+
+static void
+dropped(struct rl_ep *ep, const struct rl_ep_notice *n, uint64_t now_ns)
+{
+	struct ep_flow *flow = ep_flow_find(ep, n->peer, n->cos);
+	const enum rl_ep_drop why = (enum rl_ep_drop)n->why;
+	bool under_way;
 
 	EP_COUNT(ep, drop_notices);
 	if (flow == NULL)
 		return;
-	if (pos != RL_EP_POS_CTRL &&
-	    rl_seq_before(tag, ep_first_tag(ep, dst, cos)))
-		return; /* of an earlier life */
-	if (pos == RL_EP_POS_CTRL && tag != 0 && why != RL_EP_DROP_LOST)
-		ep_flush_probed(flow, tag, ep_peer_get(ep, dst)->probe);
-	if (pos == RL_EP_POS_CTRL) {
-		under_way = flow->state == RL_EP_FLOW_SYNC;
-	} else if (rl_seq_before_eq(flow->tx_tag, tag)) {
-		return; /* never sent: the header was hurt */
-	} else if (!ep->cfg.retry) {
-		report_dropped(ep, flow, tag, now_ns);
-		under_way = true;
-	} else if (flow->state == RL_EP_FLOW_OPEN) {
-		under_way = find_sent(ep, flow, tag, pos, &seq);
-		if (under_way)
-			ep_mark(ep, flow, seq);
-		under_way = under_way || RL_PLANTED(FLOW_NOTICE_ANY);
-	}
+	if (n->pos == RL_EP_POS_CTRL)
+		under_way = ctrl_dropped(ep, flow, n->tag, why);
+	else if (rl_seq_before(n->tag, ep_first_tag(ep, n->peer, n->cos)) ||
+		 rl_seq_before_eq(flow->tx_tag, n->tag))
+		return; /* of an earlier life, or never sent: it was altered */
+	else
+		under_way = data_dropped(ep, flow, n, now_ns);
 	if (under_way && why == RL_EP_DROP_NO_PATH)
 		unreachable(ep, flow, now_ns);
 	ep_tx_ready(ep, flow);
+}
+
+void
+rl_ep_dropped(struct rl_ep *ep, uint64_t now_ns, uint16_t dst, uint8_t cos,
+	      uint32_t tag, uint16_t pos, enum rl_ep_drop why)
+{
+	const struct rl_ep_notice n = {
+		.tag = tag,
+		.peer = dst,
+		.pos = pos,
+		.cos = cos,
+		.why = (uint8_t)why,
+	};
+
+	dropped(ep, &n, now_ns);
 }
 
 /** The word of packets that were not waited for got lost: it comes by here. */
@@ -338,6 +382,5 @@ rl_ep_notice(struct rl_ep *ep, uint64_t now_ns, const struct rl_ep_notice *n)
 	if (n->pos == RL_EP_POS_SKIPPED)
 		skipped(ep, n, now_ns);
 	else
-		rl_ep_dropped(ep, now_ns, n->peer, n->cos, n->tag, n->pos,
-			      (enum rl_ep_drop)n->why);
+		dropped(ep, n, now_ns);
 }

@@ -2,23 +2,19 @@
 #include "ep_priv.h"
 
 /*
- * The retry timer. It runs while anything is outstanding, and starts again on
- * forward progress only; a NAK does not move it, or a receiver that asks for
- * ever could keep a flow from being given up. While flits wait to be sent
- * again the fabric is what is slow, and an expiry is not counted.
+ * The probe timer. It runs while anything is outstanding, and starts again on
+ * forward progress, or when a probe leaves; a NAK does not move it, or a
+ * receiver that asks for ever could keep a flow from asking itself. While flits
+ * wait to be sent again, or a probe to be sent, the fabric is what is slow, and
+ * an expiry is not counted; but it asks, so that notices of drops can't keep it
+ * from finding out that nobody is there for ever.
  *
- * When it expires, go-back-N sends everything again. Selective retry sends
- * only the last flit: if all had arrived, the duplicate brings back the lost
- * ACK; if not, it shows the receiver what is missing, and the NAK asks for
- * exactly that. Only the next expiry sends everything.
- *
- * A flow gives up after retry_limit expiries, or give_up_ns after it last got
- * on (or had nothing to do), whichever comes first. The second counts whatever
- * the fabric says meanwhile. What may not leave because it is held, is not
- * old.
+ * When it expires, a probe asks what is missing (ep_ask.c). A flow gives up
+ * after retry_limit expiries without an answer, or after the time that
+ * ep_give_up_at_ns() tells, whichever comes first.
  */
 
-/** Backoff beyond this is cut by retry_timer_max_ns anyway. */
+/** Backoff beyond this is cut by the longest timer anyway. */
 #define BACKOFF_MAX 20
 
 static void
@@ -36,8 +32,12 @@ expired(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
 	const uint32_t limit = ep->cfg.retry_limit;
 
-	if (flow->resend != 0 || (flow->flags & EPF_SYNC_NOW))
+	if (flow->flags & (EPF_SYNC_NOW | EPF_PROBE_NOW))
 		return true;
+	if (flow->resend != 0 && flow->state == RL_EP_FLOW_OPEN) {
+		ep_ask_now(ep, flow);
+		return true;
+	}
 	EP_COUNT(ep, timeouts);
 	flow->retries++;
 	if (limit != 0 && flow->retries > limit) {
@@ -49,16 +49,9 @@ expired(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	if (flow->state == RL_EP_FLOW_SYNC) {
 		flow->flags |= EPF_SYNC_NOW;
 		ep_ctrl_now(ep, flow);
-	} else if (flow->flags & EPF_TX_BUSY) {
-		ep_mark(ep, flow, flow->una);
-	} else if (flow->retries == 1 &&
-		   ep->cfg.retry_mode == RL_RETRY_SELECTIVE) {
-		EP_COUNT(ep, probes);
-		ep_mark(ep, flow, flow->sent - 1);
 	} else {
-		ep_mark_all(ep, flow);
+		ep_ask(ep, flow);
 	}
-	ep_tx_ready(ep, flow);
 	return true;
 }
 

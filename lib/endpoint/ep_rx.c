@@ -344,6 +344,8 @@ burst_add(struct rl_ep *ep, struct burst *b, struct rl_flit *f, uint64_t now_ns)
 	if (b->n + n > EP_RX_BURST && n <= EP_RX_BURST)
 		burst_run(ep, b, now_ns);
 	b->heads |= UINT64_C(1) << b->n;
+	if (rl_unlikely(f->flags & RL_FF_LOOPED))
+		ep_late_possible(ep, now_ns);
 	rl_packet_open(f);
 	for (uint32_t k = 0; k < n; k++) {
 		struct rl_flit *next = f->next;

@@ -144,6 +144,7 @@ static void
 start(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
 	flow->alive_ns = now_ns;
+	flow->asked_ns = 0;
 	if (flow->state == RL_EP_FLOW_FAILED ||
 	    flow->state == RL_EP_FLOW_NEW) {
 		ep_flow_set_state(flow, RL_EP_FLOW_SYNC);

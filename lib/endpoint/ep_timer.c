@@ -58,14 +58,12 @@ ep_timer_arm(struct rl_ep *ep, struct ep_flow *flow, uint64_t at_ns)
 	if (at_ns == RL_NEVER)
 		return;
 	if (flow->heap_pos != 0) {
-		if (at_ns >= flow->timer_ns)
+		if (at_ns >= ep->heap[flow->heap_pos - 1].at_ns)
 			return;
-		flow->timer_ns = at_ns;
 		sift_up(ep, flow->heap_pos - 1, t);
 		return;
 	}
 	RL_DASSERT(ep->nheap < ep->cfg.max_flows);
-	flow->timer_ns = at_ns;
 	sift_up(ep, ep->nheap++, t);
 }
 

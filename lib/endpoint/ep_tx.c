@@ -96,7 +96,10 @@ emit_again(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	/* Karn: a round trip of a flit sent twice says nothing */
 	if (rl_seq_before_eq(from, flow->rtt_seq))
 		flow->flags &= ~EPF_RTT_RUNS;
+	flow->resent = ep_peer_get(ep, flow->peer)->probe;
 	emit_run(ep, flow, from, n, true, out, now_ns);
+	if (flow->resend == 0 && (flow->flags & EPF_ASK))
+		ep_ask(ep, flow);
 	EP_COUNT(ep, retransmitted_runs);
 	EP_COUNT_N(ep, retransmitted_flits, n);
 	return n;
@@ -107,7 +110,10 @@ static void
 start_timers(struct rl_ep *ep, struct ep_flow *flow, bool first,
 	     uint64_t now_ns)
 {
-	if (!(flow->flags & EPF_RTT_RUNS)) {
+	if ((flow->flags & EPF_RTT_PROBE) &&
+	    now_ns - flow->rtt_t0_ns > ep_patience_ns(ep, flow))
+		flow->flags &= ~EPF_RTT_PROBE; /* its echo was lost */
+	if (!(flow->flags & (EPF_RTT_RUNS | EPF_RTT_PROBE))) {
 		flow->flags |= EPF_RTT_RUNS;
 		flow->rtt_seq = flow->sent - 1;
 		flow->rtt_t0_ns = now_ns;
@@ -178,6 +184,8 @@ ep_poll_data(struct rl_ep *ep, struct rl_pktq *out, uint32_t budget,
 				continue;
 			}
 		}
+		if (n > 0)
+			ep->moved_ns[sl] = now_ns;
 		done += n;
 		room_sl[sl] -= n;
 		ep_list_pop(ep, EP_LIST_TX, sl);

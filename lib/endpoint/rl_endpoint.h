@@ -86,6 +86,8 @@ typedef void (*rl_ep_report_fn)(void *ctx, const struct rl_ep_report *report,
 					 new packets for it are refused */     \
 	X(REACHABLE, "reachable")     /* a probe came through */               \
 	X(RESTARTED, "restarted")     /* `peer` began anew [EP-7] */           \
+	X(OVERLOADED, "overloaded")   /* `peer` answers, but takes nothing new \
+					 for give_up_ns [EP-8] */              \
 	X(HELD, "held")		      /* nothing new goes to `peer` */         \
 	X(RELEASED, "released")                                                \
 	X(QUIESCED, "quiesced")	      /* requests are refused */               \
@@ -100,7 +102,8 @@ enum rl_ep_event_kind {
 
 struct rl_ep_event {
 	uint64_t t_ns;
-	uint64_t since_ns; /**< REACHABLE: when it became unreachable */
+	uint64_t since_ns; /**< REACHABLE: when it became unreachable;
+				OVERLOADED: when it last took something */
 	uint32_t tag;	   /**< RESTARTED: of the first packet, in the lowest
 				class that has a flow, that the new life gets;
 				what was accepted before, the old one got, or it
@@ -133,6 +136,7 @@ struct rl_ep_notice {
 	uint16_t whose; /**< endpoint that is to be told, as the flit says */
 	uint16_t peer;  /**< other end of its flow */
 	uint16_t pos;   /**< flit of the packet, or an RL_EP_POS_ */
+	uint16_t flits; /**< so many from pos on; 0: as 1 */
 	uint8_t cos;
 	uint8_t why; /**< enum rl_ep_drop */
 };
@@ -235,9 +239,10 @@ bool rl_ep_unreachable(const struct rl_ep *ep, uint16_t peer,
 uint32_t rl_ep_unreachable_count(const struct rl_ep *ep);
 
 /**
- * The endpoint's lcore. A way to whoever is unreachable may be back, such as
- * after a link of the fabric has come up: its probes begin anew, the next after
- * probe_ns at the latest. It may be called as often as there is a reason.
+ * The endpoint's lcore. Ways may have changed, such as after a link of the fabric
+ * has come up. The probes of unreachable peers begin again, the next after
+ * probe_ns at the latest; and for a while a gap may be a detour that overtook
+ * (nak_delay_ns). It may be called as often as there is a reason.
  */
 void rl_ep_probe_again(struct rl_ep *ep, uint64_t now_ns);
 
@@ -381,7 +386,7 @@ void rl_ep_notice(struct rl_ep *ep, uint64_t now_ns,
 
 /**
  * The fabric says that it dropped flit @p pos of packet @p tag of the flow to
- * @p dst [RXL-4]; of a probe, or its answer, @p tag is the probe's number.
+ * @p dst [RXL-4], one flit; of a probe, or its answer, @p tag is the probe's number.
  * Without retry the packet is reported. With retry, if it still waits for its
  * acknowledgment: it is sent again at once; or, where there was no way, the
  * destination is unreachable [EP-6].

@@ -43,8 +43,9 @@ struct rl_ep_cfg {
 	uint32_t ack_coalesce_flits; /**< a lone ACK after so many flits;
 					 half the window at most */
 	uint64_t ack_delay_ns;
-	uint64_t nak_delay_ns;	/**< how long a gap may last before a NAK:
-				     reordering by a detour is not a loss */
+	uint64_t nak_delay_ns;	/**< how long a gap may last before a NAK while
+				     ways change: reordering by a detour is not
+				     a loss. At other times there is none */
 	uint64_t retry_timer_ns; /**< 0: from the measured round trip */
 	uint64_t retry_timer_min_ns;
 	uint64_t retry_timer_max_ns;

@@ -27,12 +27,14 @@
 	X(nak_sent)                                                            \
 	X(sync_sent)         /* announcements that packets were given up */    \
 	X(header_bits)       /* FSN and ReplayCmd bits that all flits sent */  \
-	X(timeouts)          /* retry timer expired */                         \
-	X(probes)            /* of these: answered by one flit, the last */    \
+	X(timeouts)          /* no answer in time: the peer is asked */        \
+	X(probes)            /* probes sent to ask what is missing */          \
+	X(overloads)         /* flows that the peer answers, but that make no  \
+				progress for give_up_ns */                     \
 	X(peer_restarts)     /* peers that began anew */                       \
 	X(flow_failures)     /* flows given up */                              \
 	X(unreachables)      /* peers that became unreachable */               \
-	X(reach_probes)      /* probes sent to such */                         \
+	X(reach_probes)      /* of the probes: to such */                      \
 	X(reported_packets)  /* packets reported to the client */              \
 	X(drop_notices)      /* packets that the fabric said it dropped */     \
 	/* acknowledgments received */                                         \

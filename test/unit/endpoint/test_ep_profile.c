@@ -253,6 +253,7 @@ cxl_takes_no_hidden_number_after_a_flit_arrived_hurt(void **state)
 
 	(void)state;
 	open_profile(RL_PROFILE_CXL, RL_RETRY_GBN);
+	rl_ep_probe_again(fx.ep[0], fx.now); /* a NAK waits a little */
 	fx_rx(&fx, 0, numbered());
 	f = numbered();
 	fx_corrupt(f, 1);
@@ -279,6 +280,7 @@ cxl_takes_no_hidden_number_after_what_was_asked_for_came_again(void **state)
 
 	(void)state;
 	open_profile(RL_PROFILE_CXL, RL_RETRY_SELECTIVE);
+	rl_ep_probe_again(fx.ep[0], fx.now); /* a NAK waits a little */
 	fx_rx(&fx, 0, numbered());
 	f = numbered();
 	fx_corrupt(f, 1);
