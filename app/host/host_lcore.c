@@ -355,61 +355,23 @@ host_on_report(void *ctx, const struct rl_ep_report *r, uint64_t now_ns)
 	});
 }
 
-/* Tells endpoints which of their flits are gone. */
+/* Tells an endpoint which of its flits are gone. */
 static void
-notify_ends(struct host *h, struct host_lcore *from,
-	    const struct rl_flit *pkt, enum rl_drop_reason why)
+notify_end(struct host *h, struct host_lcore *from, const struct rl_flit *pkt,
+	   enum rl_drop_reason why)
 {
-	struct rl_flit *flit[RL_PACKET_FLITS_HELD];
-	const uint32_t flits = rl_packet_flits(pkt, flit);
+	struct host_notice n;
+	struct host_lcore *to;
 
-	for (uint32_t i = 0; i < flits; i++) {
-		struct host_notice n;
-		struct host_lcore *to;
-
-		rl_ep_notice_of(flit[i], rl_ep_drop_of(why), &n.say);
-		if (n.say.whose >= h->fabric.topo->nep)
-			continue;
-		n.dev = h->fabric.topo->ep_dev[n.say.whose];
-		if (h->fabric.dev[n.dev].foreign)
-			continue; /* its own retry will find out */
-		to = h->lcore[h->place.lcore[host_role(&h->place, n.dev, -1)]];
-		if (rte_ring_mp_enqueue_elem(to->notices, &n, sizeof(n)) != 0)
-			count(&from->notices_lost);
-	}
-}
-
-/*
- * Losses of the related art (loopback "none" and "unacked-only") are not
- * reported to anybody: they are what is measured. What init_action discards
- * would be discarded again if it were sent again at once, and what gave way while
- * new tables are expected, too: with end-to-end retry the retry timer sees to
- * it, and backs off.
- */
-static bool
-is_reported(enum rl_drop_reason why, bool e2e_retry)
-{
-	switch (why) {
-	case RL_DROP_INIT:
-	case RL_DROP_NO_ROOM:
-		return !e2e_retry;
-	case RL_DROP_LOOPBACK_NONE:
-	case RL_DROP_FRAGMENT:
-	case RL_DROP_DUPLICATE:
-		return false;
-	case RL_DROP_POLICY:
-	case RL_DROP_NO_PATH:
-	case RL_DROP_WATCHDOG:
-	case RL_DROP_HOPS:
-	case RL_DROP_MISROUTE:
-	case RL_DROP_TOO_LONG:
-	case RL_DROP_UNCORRECTABLE:
-	case RL_DROP_MARKED:
-	case RL_DROP_ASTRAY:
-	case RL_DROP_REASON_COUNT:
-		break;
-	}
-	return true;
+	if (!rl_drop_notice(pkt, why, h->p.cfg->endpoint.retry,
+			    h->fabric.topo->nep, &n.say))
+		return;
+	n.dev = h->fabric.topo->ep_dev[n.say.whose];
+	if (h->fabric.dev[n.dev].foreign)
+		return; /* its own retry will find out */
+	to = h->lcore[h->place.lcore[host_role(&h->place, n.dev, -1)]];
+	if (rte_ring_mp_enqueue_elem(to->notices, &n, sizeof(n)) != 0)
+		count(&from->notices_lost);
 }
 
 void
@@ -437,6 +399,5 @@ host_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 			.tag = t.tag,
 		},
 	});
-	if (is_reported(why, h->p.cfg->endpoint.retry))
-		notify_ends(h, lc, pkt, why);
+	notify_end(h, lc, pkt, why);
 }

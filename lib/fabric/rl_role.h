@@ -175,16 +175,16 @@ uint64_t rl_role_core_deadline(const struct rl_role_core *r);
 /** The role's lcore. An rl_ep_event_fn; @p role is the endpoint's. */
 void rl_role_core_ep_event(void *role, const struct rl_ep_event *ev);
 
-/** Any thread. What the source of a packet dropped for @p why is told. */
-static inline enum rl_ep_drop
-rl_ep_drop_of(enum rl_drop_reason why)
-{
-	if (why == RL_DROP_ASTRAY)
-		return RL_EP_DROP_ASTRAY;
-	return why == RL_DROP_NO_PATH || why == RL_DROP_WATCHDOG
-		       ? RL_EP_DROP_NO_PATH
-		       : RL_EP_DROP_LOST;
-}
+/**
+ * Any thread. Whether somebody is to hear of a packet that was dropped, and of
+ * what: the same on all hosts. One packet brings one notice, of all its flits.
+ *
+ * @param e2e_retry  endpoints send again what is lost
+ * @param nep  endpoints of the fabric
+ * @return whether there is a notice: @p n, for endpoint n->whose < nep
+ */
+bool rl_drop_notice(const struct rl_flit *pkt, enum rl_drop_reason why,
+		    bool e2e_retry, uint32_t nep, struct rl_ep_notice *n);
 
 /** Any thread. An order for the port; the last one wins. */
 void rl_role_port_order(struct rl_role_port *r, enum rl_port_order order);

@@ -133,7 +133,8 @@ struct rl_port_event {
 	X(MARKED, "error-mark") /* hurt in a switch, or poisoned [LCB-2] */ \
 	X(INIT, "init") /* its link is not trained, and init_action says so */ \
 	X(ASTRAY, "astray") /* new tables lead back where it came from */      \
-	X(NO_ROOM, "no-room") /* to wait for new tables, which may come */
+	X(NO_ROOM, "no-room") /* to wait for new tables, which may come */     \
+	X(ADDRESS, "address") /* nobody has it: its header was altered [EP-8] */
 
 enum rl_drop_reason {
 #define RL_DROP_ENUM(name, word) RL_DROP_##name,

@@ -289,6 +289,8 @@ judge_drops(struct run *r)
 			ok = true;
 		else if (why == RL_DROP_WATCHDOG)
 			ok = p->reports_ok || misdirected(r);
+		else if (why == RL_DROP_ADDRESS)
+			ok = !p->fec_safe;
 		else if (why == RL_DROP_UNCORRECTABLE)
 			ok = !p->cfg.link.retry;
 		else if (why == RL_DROP_MARKED)

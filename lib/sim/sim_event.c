@@ -185,42 +185,13 @@ notice_add(struct sim_part *pt, const struct sim_notice *n, uint64_t now_ns)
 		t->notice = *n;
 }
 
-/* Whether the source of a dropped packet hears of it. */
-static bool
-drop_is_noticed(enum rl_drop_reason why, bool e2e_retry)
-{
-	switch (why) {
-	case RL_DROP_INIT: /* the retry timer sees to it, and backs off */
-	case RL_DROP_NO_ROOM:
-		return !e2e_retry;
-	case RL_DROP_POLICY:
-	case RL_DROP_NO_PATH:
-	case RL_DROP_WATCHDOG:
-	case RL_DROP_HOPS:
-	case RL_DROP_MISROUTE:
-	case RL_DROP_TOO_LONG:
-	case RL_DROP_UNCORRECTABLE:
-	case RL_DROP_MARKED:
-	case RL_DROP_ASTRAY:
-		return true;
-	case RL_DROP_LOOPBACK_NONE: /* the losses of the related art */
-	case RL_DROP_FRAGMENT:
-	case RL_DROP_DUPLICATE: /* no loss */
-	case RL_DROP_REASON_COUNT:
-		break;
-	}
-	return false;
-}
-
 void
 sim_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 	    uint64_t now_ns)
 {
 	struct sim_part *const pt = ctx;
 	const struct rl_sim *const s = pt->sim;
-	const bool retry = s->p.cfg->endpoint.retry;
-	struct rl_flit *flit[RL_PACKET_FLITS_HELD];
-	uint32_t n;
+	struct sim_notice notice = { .at_ns = now_ns + s->p.notice_ns };
 
 	if (rl_is_token(pkt))
 		return; /* there is no loss in that */
@@ -228,19 +199,10 @@ sim_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 	pt->st.ctrl_drops[why] += rl_flit_class(pkt->wire) == RL_CLASS_CTRL;
 	if (s->p.drop != NULL)
 		s->p.drop(s->p.ctx, pkt, why, now_ns);
-	if (s->p.notice_ns == RL_NEVER || !drop_is_noticed(why, retry))
-		return;
-	n = rl_packet_flits(pkt, flit);
-	if (!retry) /* a link-level packet is one of the client's */
-		n = 1;
-	for (uint32_t i = 0; i < n; i++) {
-		struct sim_notice notice = {
-			.at_ns = now_ns + s->p.notice_ns,
-		};
-
-		rl_ep_notice_of(flit[i], rl_ep_drop_of(why), &notice.say);
+	if (s->p.notice_ns != RL_NEVER &&
+	    rl_drop_notice(pkt, why, s->p.cfg->endpoint.retry,
+			   s->fabric.topo->nep, &notice.say))
 		notice_add(pt, &notice, now_ns);
-	}
 }
 
 void

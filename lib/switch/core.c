@@ -363,6 +363,18 @@ core_first_hop(struct rl_core *core, struct rl_flit *pkt)
 	return true;
 }
 
+/* An address that nobody has was altered on the way: that is a loss [EP-8]. */
+void
+core_drop_no_path(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
+{
+	const bool address = pkt->dst >= core->fwd->ndst;
+
+	CORE_COUNT_N(core, drop_address, address);
+	CORE_COUNT_N(core, drop_no_path, !address);
+	core_drop(core, pkt, address ? RL_DROP_ADDRESS : RL_DROP_NO_PATH,
+		  now_ns);
+}
+
 /* The same by the whole list of next hops. */
 static void
 core_forward_by(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
@@ -384,8 +396,7 @@ core_forward_by(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 	case CORE_NO_PATH:
 		if (core_pass_token(core, pkt, age))
 			return;
-		CORE_COUNT(core, drop_no_path);
-		core_drop(core, pkt, RL_DROP_NO_PATH, now_ns);
+		core_drop_no_path(core, pkt, now_ns);
 		return;
 	}
 }

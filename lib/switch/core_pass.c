@@ -250,8 +250,7 @@ forward_next(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 		return;
 	}
 	if (v == CORE_NO_PATH && !late && age == CORE_NEW) {
-		CORE_COUNT(core, drop_no_path);
-		core_drop(core, pkt, RL_DROP_NO_PATH, now_ns);
+		core_drop_no_path(core, pkt, now_ns);
 		return;
 	}
 	core_wait_or_drop(core, pkt, v == CORE_HOLD ? hop.port : RL_WAIT_NOWAY,

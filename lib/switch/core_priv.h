@@ -145,6 +145,9 @@ enum core_verdict core_lookup(const struct rl_core *core,
 			      struct rl_fwd_hop *hop, bool *rerouted);
 void core_send(struct rl_core *core, struct rl_flit *pkt,
 	       struct rl_fwd_hop hop, bool rerouted);
+/** There is no way to its destination, or nobody has its address. */
+void core_drop_no_path(struct rl_core *core, struct rl_flit *pkt,
+		       uint64_t now_ns);
 void core_drop(struct rl_core *core, struct rl_flit *pkt,
 	       enum rl_drop_reason why, uint64_t now_ns);
 void core_free_credit(struct rl_core *core, struct rl_flit *pkt);

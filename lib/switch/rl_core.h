@@ -63,6 +63,7 @@ enum rl_egress_state {
 	X(stranded_packets)	/* no way now; wait for one */                 \
 	X(evicted_packets)	/* without a way, and no room to wait */       \
 	X(drop_no_path)                                                        \
+	X(drop_address)		/* nobody has its address: it was altered */   \
 	X(drop_hops)                                                           \
 	X(drop_misroute)                                                       \
 	X(drop_duplicate)	/* by the filter [DRL-5] */                    \
