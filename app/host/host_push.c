@@ -7,9 +7,6 @@
 #include "host.h"
 #include "host_push.h"
 
-/** part of answer_ns after which a device answers without its lcore's word */
-#define SLOW_SHARE 2
-
 /* Gives an order that is due and not yet given. @return whether it is done */
 static bool
 push(struct host *h, struct host_pending *p)
@@ -104,7 +101,7 @@ ports_quiet(const struct host *h, uint32_t dev)
 }
 
 void
-host_push_view(struct host *h, uint32_t dev, uint64_t now_ns)
+host_push_view(struct host *h, uint32_t dev)
 {
 	struct host_local *l = &h->resil.local[dev];
 	const struct rl_local_view nothing_held = { .quiet = true };
@@ -124,7 +121,6 @@ host_push_view(struct host *h, uint32_t dev, uint64_t now_ns)
 		*p = (struct host_pending){
 			.on = true,
 			.epoch = info.hold_epoch,
-			.since_ns = now_ns,
 			.order = { .type = HOST_ORDER_VIEW, .dev = dev,
 				   .hold = info.hold,
 				   .nep = (uint16_t)h->fabric.topo->nep,
@@ -133,19 +129,8 @@ host_push_view(struct host *h, uint32_t dev, uint64_t now_ns)
 				   .view = &l->view },
 		};
 	}
-	if (!push(h, p)) {
-		/* an lcore that is slow is there all the same */
-		if (rl_local_asked(l->local) &&
-		    now_ns - p->since_ns >
-			    h->p.cfg->controller.answer_ns / SLOW_SHARE) {
-			const struct rl_local_view slow = {
-				.activity = ++l->slow,
-			};
-
-			rl_local_answer(l->local, &slow);
-		}
+	if (!push(h, p))
 		return;
-	}
 	p->on = false;
 	/* the question may be another one by now, or none */
 	if (!rl_local_asked(l->local) || p->order.hold != info.hold ||

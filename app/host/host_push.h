@@ -20,8 +20,7 @@ void host_push_tables(struct host *h, uint32_t dev);
 /** Flows to hold or to release. */
 void host_push_hold(struct host *h, uint32_t dev);
 
-/** What the controller asked: is what is held quiet? A device whose lcore is
-    slow says that it is there. @p now_ns host_resil_now() */
-void host_push_view(struct host *h, uint32_t dev, uint64_t now_ns);
+/** What the controller asked: is what is held quiet? */
+void host_push_view(struct host *h, uint32_t dev);
 
 #endif /* HOST_PUSH_H */

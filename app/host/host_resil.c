@@ -52,6 +52,14 @@ touch(struct host *h, uint32_t dev)
 	h->resil.next_ns = 0;
 }
 
+bool
+host_resil_awaited(const struct host *h, uint32_t dev)
+{
+	return h->resil.on &&
+	       !atomic_load_explicit(&h->resil.local[dev].alone,
+				     memory_order_relaxed);
+}
+
 /* Lost where the ring is full: what travels here may be. */
 void
 host_resil_put(struct host *h, const struct rl_resil_msg *m)
@@ -164,6 +172,10 @@ act(struct host *h, uint32_t dev, const struct rl_local_action *a)
 	case RL_LOCAL_START:
 		start_ports(h, dev);
 		return;
+	case RL_LOCAL_NO_TABLES:
+		/* a moment that is over; 0 means that nothing was said */
+		rl_role_core_await(&h->fabric.dev[dev].core, 1);
+		return;
 	case RL_LOCAL_PORT:
 		rl_role_port_order(&h->fabric.dev[dev].port[a->port],
 				   order[a->order]);
@@ -192,9 +204,15 @@ serve_local(struct host *h, uint32_t dev, uint64_t now_ns)
 	} while (more);
 	/* what is held is looked at when it is held */
 	if (!l->hold.on)
-		host_push_view(h, dev, now_ns);
+		host_push_view(h, dev);
 	while (rl_local_tx(l->local, &m, now_ns))
 		send_msg(h, &m, now_ns);
+	/* relaxed: who reads it reads nothing else by it */
+	atomic_store_explicit(&l->alone,
+			      rl_local_alone(l->local) ||
+				      (h->resil.controller == NULL &&
+				       h->resil.oob.oob == NULL),
+			      memory_order_relaxed);
 	l->due_ns = l->tables.on || l->hold.on || l->asked.on
 			    ? now_ns + PENDING_NS
 			    : rl_local_deadline(l->local);
@@ -378,6 +396,8 @@ host_resil_crash(struct host *h)
 		return -EALREADY;
 	h->resil.controller = NULL;
 	host_oob_stand(h, false);
+	for (uint32_t d = 0; d < h->fabric.ndev; d++)
+		touch(h, d);
 	return 0;
 }
 

@@ -33,7 +33,6 @@ struct host_pending {
 	uint32_t epoch;
 	struct host_order order;
 	uint64_t nr;
-	uint64_t since_ns;
 };
 
 /** The local controller of a device, and what it waits for. */
@@ -44,8 +43,8 @@ struct host_local {
 	struct host_pending tables;
 	struct host_pending hold;
 	struct host_pending asked;
-	uint64_t slow; /**< answers without the lcore's word */
 	struct rl_local_view view; /**< written by the core's lcore */
+	_Atomic bool alone; /**< no controller is there; lcores read it */
 };
 
 enum host_job_state { HOST_JOB_NONE, HOST_JOB_RUNS, HOST_JOB_DONE };
@@ -93,6 +92,9 @@ void host_resil_step(struct host *h);
 
 /** A record of the lcores' log, each in its order. */
 void host_resil_take(struct host *h, const struct host_rec *rec);
+
+/** An lcore. Whether new tables are to be waited for after a death. */
+bool host_resil_awaited(const struct host *h, uint32_t dev);
 
 /** Nothing to do, and nothing waits to be done. */
 bool host_resil_idle(const struct host *h);

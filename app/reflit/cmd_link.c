@@ -244,6 +244,23 @@ cmd_link_one_way(struct app *app, const char *const arg[])
 	return post(app, &l, &o, true);
 }
 
+/* Links that are whole, but which the controller keeps out until they are added. */
+static int
+kept_out(struct app *app, const struct links *l)
+{
+	const struct rl_controller *c = app->host.resil.controller;
+
+	for (unsigned int i = 0; i < l->n; i++)
+		if (c != NULL && rl_controller_link_out(c, l->link[i]))
+			return app_error(
+				app, "%s is whole again, but kept out: it was "
+				     "removed, or left because it degraded; "
+				     "bring it back by link %s add",
+				link_name(app, l->link[i]),
+				link_name(app, l->link[i]));
+	return 0;
+}
+
 int
 cmd_link_up(struct app *app, const char *const arg[])
 {
@@ -269,7 +286,7 @@ cmd_link_up(struct app *app, const char *const arg[])
 			return app_error(app, "%s: its ports do not answer",
 					 link_name(app, l.link[i]));
 	}
-	return 0;
+	return kept_out(app, &l);
 }
 
 int

@@ -249,11 +249,33 @@ step_by_hand(struct app *app, int (*fn)(struct rl_controller *, uint64_t))
 	return 0;
 }
 
+/* Until all is at rest: what follows in a file relies on it. */
 int
 cmd_quiesce(struct app *app, const char *const arg[])
 {
+	const uint64_t from_ns = host_now(&app->host);
+	enum rl_controller_phase p;
+	int ret;
+
 	(void)arg;
-	return step_by_hand(app, rl_controller_quiesce);
+	ret = step_by_hand(app, rl_controller_quiesce);
+	while (ret == 0 && stop_asked() == 0) {
+		if (app->host.resil.controller == NULL)
+			return app_error(app, "the controller has crashed: the "
+					      "fabric goes on");
+		p = rl_controller_phase(app->host.resil.controller);
+		if (p == RL_CONTROLLER_QUIET)
+			return 0;
+		if (p != RL_CONTROLLER_HOLD && p != RL_CONTROLLER_DRAIN)
+			return app_error(app, "the fabric has not come to rest "
+					      "in %.1f ms (controller."
+					      "quiesce_ns): it goes on, nothing "
+					      "is quiesced",
+					 (double)(host_now(&app->host) -
+						  from_ns) / 1e6);
+		app_step(app, STEP_NS);
+	}
+	return ret;
 }
 
 int
@@ -376,8 +398,10 @@ cmd_wait_recovered_for(struct app *app, const char *const arg[])
 
 /* Links that new tables do without, and why. */
 static void
-show_links(const struct rl_controller *c, const struct rl_topo *t)
+show_links(const struct app *app)
 {
+	const struct rl_controller *c = app->host.resil.controller;
+	const struct rl_topo *t = &app->cfg.topo;
 	char name[2 * RL_NAME_MAX + 8];
 	uint32_t down = 0;
 
@@ -390,7 +414,9 @@ show_links(const struct rl_controller *c, const struct rl_topo *t)
 			printf("%s: %s\n",
 			       rl_topo_link_name(t, l, name, sizeof(name)),
 			       out ? "kept out until it is added"
-				   : "dead, or not back for long enough");
+			       : app->link[l].disabled
+				       ? "disabled or drained by command"
+				       : "dead, or not back for long enough");
 	}
 	printf("links not in use %u of %u\n", down, t->nlink);
 }
@@ -420,7 +446,7 @@ cmd_show_controller(struct app *app, const char *const arg[])
 	if (r->why[0] != '\0')
 		printf("last tables: %s\n", r->why);
 	if (r->controller != NULL)
-		show_links(r->controller, t);
+		show_links(app);
 	channel_show(app);
 	for (uint32_t d = 0; d < t->ndev; d++) {
 		struct rl_local_info i;

@@ -229,6 +229,17 @@ linger(struct app *app)
 		app_step(app, RL_NS_PER_MS);
 }
 
+/* What is left quiesced by hand would never come to rest. */
+static void
+unquiesce(struct app *app)
+{
+	struct rl_controller *c = app->host.resil.controller;
+
+	if (c != NULL &&
+	    rl_controller_unquiesce(c, host_resil_now(&app->host)) == 0)
+		app->host.resil.next_ns = 0;
+}
+
 static int
 verdict(const struct app *app)
 {
@@ -284,6 +295,7 @@ run(struct app *app)
 	use(app);
 	app_traffic(app, false);
 	stop_forget(); /* a second signal ends the waiting */
+	unquiesce(app);
 	if (app_wait_drained(app, DRAIN_LIMIT_NS) != 0) {
 		busy = host_busy_role(&app->host, role);
 		app->stuck = busy != NULL;

@@ -36,6 +36,8 @@
 
 /* Computations that a change may interrupt in a row. */
 #define RESTARTS_MAX 4
+/* Answers that the limit of releasing has room for. */
+#define RELEASE_ANSWERS 2
 #define FAILS_MAX 10
 
 static bool
@@ -155,7 +157,7 @@ ctl_compute(struct rl_controller *c, uint64_t now_ns)
 	c->made = ++c->epoch;
 	ctl_record_open(c);
 	c->cur.detect_ns = now_ns - rl_min_u64(now_ns, c->cur.at_ns);
-	c->changed = false;
+	c->changed = c->late = false;
 	c->changes = 0;
 	c->job_owed = true;
 	ctl_job_fill(c);
@@ -187,7 +189,7 @@ void
 ctl_install(struct rl_controller *c, uint64_t now_ns)
 {
 	ctl_set_phase(c, RL_CONTROLLER_INSTALL, now_ns);
-	c->due_ns = rl_deadline(now_ns, c->p.cfg->install_ns);
+	c->due_ns = rl_deadline(now_ns, ctl_patience(c));
 	c->table_epoch = c->made;
 	ctl_step(c, now_ns);
 }
@@ -221,7 +223,8 @@ ctl_release(struct rl_controller *c, bool done, uint64_t now_ns)
 	const bool tell = c->hold != RL_RESIL_HOLD_NONE || !done;
 
 	ctl_set_phase(c, RL_CONTROLLER_RELEASE, now_ns);
-	c->due_ns = rl_deadline(now_ns, c->p.cfg->answer_ns);
+	c->due_ns = rl_deadline(now_ns, ctl_limit(c, c->p.cfg->answer_ns,
+						  RELEASE_ANSWERS));
 	c->hold = RL_RESIL_HOLD_NONE;
 	c->rescue = false;
 	c->start = done;
@@ -244,6 +247,22 @@ compute_failed(struct rl_controller *c, uint64_t now_ns)
 		ctl_rest(c, now_ns);
 }
 
+/* Refused for all time, or for what a late device still has. */
+static void
+no_tables(struct rl_controller *c, int status, uint64_t now_ns)
+{
+	const bool late = status != -EALREADY && status != -EHOSTUNREACH;
+
+	ctl_record_close(c, status == -EALREADY	      ? RL_OUTCOME_DONE
+			    : status == -EHOSTUNREACH ? RL_OUTCOME_REFUSED
+						      : RL_OUTCOME_TIMEOUT,
+			 now_ns);
+	if (late)
+		ctl_retry(c, now_ns);
+	c->late = late;
+	compute_failed(c, now_ns);
+}
+
 void
 rl_controller_done(struct rl_controller *c,
 		   const struct rl_controller_result *r, uint64_t now_ns)
@@ -255,10 +274,7 @@ rl_controller_done(struct rl_controller *c,
 	c->cur.prove_ns = r->prove_ns;
 	c->cur.mode = r->mode;
 	if (r->status != 0) {
-		ctl_record_close(c, r->status == -EALREADY ? RL_OUTCOME_DONE
-							   : RL_OUTCOME_REFUSED,
-				 now_ns);
-		compute_failed(c, now_ns);
+		no_tables(c, r->status, now_ns);
 		return;
 	}
 	if (c->p.at_rest && !c->manual && ctl_unproven(c)) {
@@ -429,16 +445,15 @@ phase_timeout(struct rl_controller *c, uint64_t now_ns)
 	case RL_CONTROLLER_PASS:
 		ctl_tokens_fail(c, now_ns);
 		return;
+	case RL_CONTROLLER_LEARN:
 	case RL_CONTROLLER_INSTALL:
-		installed(c, now_ns);
-		return;
 	case RL_CONTROLLER_RELEASE:
-		released(c, now_ns);
+		ctl_give_up_late(c); /* it is there, but not in time */
+		ctl_step_done(c, now_ns);
 		return;
 	case RL_CONTROLLER_PORTS: /* what is owed is still said */
 		ctl_rest(c, now_ns);
 		return;
-	case RL_CONTROLLER_LEARN:
 	case RL_CONTROLLER_IDLE:
 	case RL_CONTROLLER_QUIET:
 		c->due_ns = RL_NEVER;
@@ -474,6 +489,8 @@ rl_controller_tick(struct rl_controller *c, uint64_t now_ns)
 	} else if (c->hold != RL_RESIL_HOLD_NONE && c->owing == 0 &&
 		   c->phase != RL_CONTROLLER_DRAIN && now_ns >= c->renew_ns) {
 		ctl_step(c, now_ns); /* the same again: it goes on */
+	} else if (c->hold != RL_RESIL_HOLD_NONE && now_ns >= c->renew_ns) {
+		ctl_renew(c, now_ns); /* somebody is late */
 	}
 	if (now_ns >= c->retry_ns && c->phase == RL_CONTROLLER_IDLE)
 		ctl_changed(c, RL_CAUSE_RETRY, 0, now_ns, now_ns);
@@ -490,7 +507,7 @@ rl_controller_deadline(const struct rl_controller *c)
 	t = rl_min_u64(t, c->resend_ns);
 	if (c->phase == RL_CONTROLLER_DRAIN || c->phase == RL_CONTROLLER_PASS)
 		t = rl_min_u64(t, c->look_ns);
-	else if (c->hold != RL_RESIL_HOLD_NONE && c->owing == 0)
+	if (c->hold != RL_RESIL_HOLD_NONE)
 		t = rl_min_u64(t, c->renew_ns);
 	if (c->phase == RL_CONTROLLER_IDLE)
 		t = rl_min_u64(t, c->retry_ns);

@@ -11,6 +11,9 @@
 /* Part of quiesce_ns in which some flows that are held must have arrived. */
 #define FLOWS_SHARE 8
 
+/* It is told, and looked at a few times: answers that the limit has room for. */
+#define HOLD_ANSWERS 16
+
 /*
  * How long holding may take. Flows that are held alone must have arrived, and
  * those whose packets wait for the new tables never will: then all are held,
@@ -21,11 +24,10 @@ static uint64_t
 hold_limit(const struct rl_controller *c)
 {
 	const uint64_t ns = c->p.cfg->quiesce_ns;
+	const bool some = c->hold == RL_RESIL_HOLD_FLOWS &&
+			  c->p.cfg->mode == RL_RESIL_AUTO;
 
-	return c->hold == RL_RESIL_HOLD_FLOWS &&
-			       c->p.cfg->mode == RL_RESIL_AUTO
-		       ? ns / FLOWS_SHARE
-		       : ns;
+	return ctl_limit(c, some ? ns / FLOWS_SHARE : ns, HOLD_ANSWERS);
 }
 
 void

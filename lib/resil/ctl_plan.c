@@ -153,8 +153,7 @@ rl_controller_remove_dev(struct rl_controller *c, uint32_t dev,
 	c->dev[dev].removed = true;
 	for (uint16_t p = 0; p < d->nports; p++)
 		ctl_link_judge(c, d->port[p].link, now_ns);
-	ctl_changed(c, RL_CAUSE_REMOVE, dev, now_ns, now_ns);
-	c->what_is_dev = true;
+	ctl_changed(c, RL_CAUSE_REMOVE_DEV, dev, now_ns, now_ns);
 	return 0;
 }
 

@@ -44,6 +44,7 @@ struct ctl_dev {
 	uint64_t answered;  /* newest step it has answered */
 	uint64_t sent_ns;   /* when it was last told, RL_NEVER: not yet */
 	uint64_t asked_ns;  /* since when it owes an answer */
+	uint64_t heard_ns;  /* when it said anything last */
 	uint64_t activity;
 	uint32_t table_epoch;
 	uint32_t hold_epoch;
@@ -83,6 +84,10 @@ struct rl_controller {
 	uint64_t renew_ns;  /* HOLD's lease: when to say it again */
 	uint64_t links_ns;  /* when a link's time runs out */
 	uint64_t resend_ns; /* when to look who did not answer */
+	uint64_t slow_ns;   /* slowest answer to this step yet */
+	uint64_t trip_ns;   /* slowest answer to a step, smoothed... */
+	uint64_t trip_dev_ns; /* ... and how much it differs */
+	uint32_t passed;    /* PASS: devices that have had all tokens */
 	uint32_t port_owed; /* port orders not confirmed */
 	uint32_t port_ver;
 	uint64_t port_ns;   /* when they go again */
@@ -94,12 +99,12 @@ struct rl_controller {
 	bool changed;	    /* links or devices, since the newest job... */
 	enum rl_cause why;  /* and the first of these changes */
 	uint32_t what;
-	bool what_is_dev;
 	uint64_t why_ns;
 	uint32_t changes;
 	bool manual;	    /* quiesced by hand */
 	bool rescue;	    /* held when it began: half an install was found */
 	bool escalate;	    /* holding some flows was not enough */
+	bool late;	    /* no tables beside those of a silent device */
 	bool avoid;	    /* the newest tables avoid what is degraded */
 	bool cut;	    /* they leave somebody out */
 	bool tokens;	    /* they may come by tokens, too */
@@ -191,9 +196,20 @@ void ctl_step(struct rl_controller *c, uint64_t now_ns);
 void ctl_tell(struct rl_controller *c, uint32_t dev, uint64_t now_ns);
 /** Switches that seem to have crashed are to say that they are there. */
 void ctl_ask_crashed(struct rl_controller *c, uint64_t now_ns);
-/** It spoke. */
-void ctl_dev_heard(struct rl_controller *c, uint32_t dev);
-void ctl_dev_answered(struct rl_controller *c, uint32_t dev, uint64_t seq);
+/** It spoke; @p anew: for the first time since it began. */
+void ctl_dev_heard(struct rl_controller *c, uint32_t dev, bool anew,
+		   uint64_t now_ns);
+void ctl_dev_answered(struct rl_controller *c, uint32_t dev, uint64_t seq,
+		      uint64_t now_ns);
+/** Those that answered the step are told again: the lease of who holds. */
+void ctl_renew(struct rl_controller *c, uint64_t now_ns);
+/** Time is over for those that still owe an answer: they are silent. */
+void ctl_give_up_late(struct rl_controller *c);
+/** How long devices that are there may take for new tables. */
+uint64_t ctl_patience(const struct rl_controller *c);
+/** A time limit of @p ns that leaves room for @p answers as they were seen. */
+uint64_t ctl_limit(const struct rl_controller *c, uint64_t ns,
+		   unsigned int answers);
 bool ctl_step_tx(struct rl_controller *c, struct rl_resil_msg *m,
 		 uint64_t now_ns);
 /** @return whether a device has fallen silent */

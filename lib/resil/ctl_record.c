@@ -68,7 +68,8 @@ rl_controller_init(void *mem, const struct rl_controller_params *params,
 	c->epoch = params->epoch;
 	c->phase = RL_CONTROLLER_LEARN;
 	c->phase_ns = now_ns;
-	c->due_ns = c->look_ns = c->retry_ns = c->port_ns = RL_NEVER;
+	c->look_ns = c->retry_ns = c->port_ns = RL_NEVER;
+	c->due_ns = rl_deadline(now_ns, ctl_patience(c));
 	c->pause_ns = RL_NEVER;
 	ctl_links_init(c);
 	ctl_step(c, now_ns);
@@ -82,13 +83,13 @@ ctl_record_open(struct rl_controller *c)
 		.epoch = c->epoch,
 		.cause = c->why,
 		.what = c->what,
-		.what_is_dev = c->what_is_dev || c->why == RL_CAUSE_DEVICE,
+		.what_is_dev = c->why == RL_CAUSE_DEVICE ||
+			       c->why == RL_CAUSE_REMOVE_DEV,
 		.changes = c->changes,
 		.at_ns = c->why_ns,
 		.mode = c->p.cfg->mode,
 	};
 	c->recording = true;
-	c->what_is_dev = false;
 }
 
 void
@@ -162,8 +163,7 @@ rl_controller_link_ok(const struct rl_controller *c, uint32_t link)
 bool
 rl_controller_link_out(const struct rl_controller *c, uint32_t link)
 {
-	return ctl_link_removed(c, link) ||
-	       (c->link[link].avoided && c->link[link].down);
+	return ctl_link_removed(c, link) || c->link[link].down;
 }
 
 bool
@@ -205,6 +205,7 @@ rl_recovery_text(const struct rl_recovery *r, const struct rl_topo *topo,
 	case RL_CAUSE_DEVICE:
 	case RL_CAUSE_DEGRADED:
 	case RL_CAUSE_REMOVE:
+	case RL_CAUSE_REMOVE_DEV:
 	case RL_CAUSE_ADD:
 		break;
 	}

@@ -92,7 +92,7 @@ rx_status(struct rl_controller *c, const struct rl_resil_msg *m,
 		   (c->hold != RL_RESIL_HOLD_ALL || d->activity == m->activity);
 	d->quiet = quiet;
 	d->activity = m->activity;
-	ctl_dev_answered(c, m->dev, m->seq);
+	ctl_dev_answered(c, m->dev, m->seq, now_ns);
 	if (slept(c, d))
 		ctl_changed(c, RL_CAUSE_DEVICE, m->dev, now_ns, now_ns);
 	/* its lease has ended; who has no link has nothing to hold */
@@ -122,7 +122,8 @@ rl_controller_rx(struct rl_controller *c, const struct rl_resil_msg *m,
 	    (m->ctl_inc != c->p.incarnation &&
 	     (m->type != RL_RESIL_HELLO || m->ctl_inc > c->p.incarnation)))
 		return;
-	ctl_dev_heard(c, m->dev);
+	ctl_dev_heard(c, m->dev, m->local_inc != c->dev[m->dev].local_inc,
+		      now_ns);
 	if (m->type == RL_RESIL_HELLO) {
 		rx_hello(c, m, now_ns);
 		return;
@@ -155,6 +156,9 @@ ack_tx(struct rl_controller *c, struct rl_resil_msg *m)
 	ctl_msg(c, ctl_end_dev(c, end), RL_RESIL_LINK_ACK, m);
 	m->port = ctl_end_port(c, end);
 	m->ver = c->end[end].ver;
+	if ((c->phase == RL_CONTROLLER_IDLE ||
+	     c->phase == RL_CONTROLLER_PORTS) && !c->changed)
+		m->flags = RL_RESIL_IDLE;
 	return true;
 }
 

@@ -2,13 +2,27 @@
 
 /*
  * One step at a time. A step is a number and the state that every device is to
- * be in; it is told to each until it has answered. Who does not answer for a
- * while is silent: the step goes on without it, it is asked less often, and
+ * be in; it is told to each until it has answered. A device that says nothing
+ * for a while is silent: the step goes on without it, it is asked less often, and
  * belongs again as soon as it speaks. All of this is idempotent: an order told
  * twice is answered twice, and an answer to an older step counts for nothing.
+ *
+ * Late is not silent [RES-8]. A device that has not done yet what it was told
+ * says that it is there, and is waited for until the phase is over. How long a
+ * silence may last, and a phase, follows the answers seen, as a retransmission
+ * timer does (RFC 6298): the slowest answer to each step is smoothed, and so is
+ * by how much it differs from that.
  */
 
 #include "ctl_priv.h"
+
+/* An answer is never taken to need more install_ns than these. */
+#define TRIP_INSTALLS 4
+/* So many install_ns a device that is late is waited for, if nobody is held; and
+   so much longer any limit may become by answers that take long. */
+#define LATE_INSTALLS 10
+/* Answers that the limit of a step has room for. */
+#define STEP_ANSWERS 4
 
 static bool
 dev_owes(const struct rl_controller *c, const struct ctl_dev *d)
@@ -36,6 +50,20 @@ dev_set(struct rl_controller *c, struct ctl_dev *d, uint64_t answered,
 	c->unsent += dev_unsent(d);
 }
 
+/* A device is silent that says nothing for so long. */
+static uint64_t
+silence_limit(const struct rl_controller *c)
+{
+	return rl_max_u64(c->p.cfg->answer_ns, ctl_limit(c, 0, 1));
+}
+
+/* Since when a device has said nothing, though it was asked. */
+static uint64_t
+spoke_ns(const struct ctl_dev *d)
+{
+	return rl_max_u64(d->asked_ns, d->heard_ns);
+}
+
 /* A switch that has lost all links has crashed, as a rule; not one that was
    taken out as planned. */
 static bool
@@ -45,11 +73,56 @@ dev_crashed(const struct rl_controller *c, uint32_t dev)
 	       !c->dev[dev].removed && ctl_dev_cut(c, dev);
 }
 
+static void
+trip_seen(struct rl_controller *c)
+{
+	const uint64_t ns = c->slow_ns;
+	const uint64_t off = ns > c->trip_ns ? ns - c->trip_ns
+					     : c->trip_ns - ns;
+
+	if (ns == 0)
+		return; /* nobody answered */
+	if (c->trip_ns == 0) {
+		c->trip_ns = ns;
+		c->trip_dev_ns = ns / 2;
+	} else {
+		c->trip_dev_ns += off / 4 - c->trip_dev_ns / 4;
+		c->trip_ns += ns / 8 - c->trip_ns / 8;
+	}
+	c->slow_ns = 0;
+}
+
+/* How long an answer may take, by those seen. */
+static uint64_t
+trip_limit(const struct rl_controller *c)
+{
+	return rl_min_u64(TRIP_INSTALLS * c->p.cfg->install_ns,
+			  rl_max_u64(c->slow_ns,
+				     c->trip_ns + 4 * c->trip_dev_ns));
+}
+
+uint64_t
+ctl_patience(const struct rl_controller *c)
+{
+	const uint64_t ns = c->p.cfg->install_ns;
+
+	return ctl_limit(c, c->hold == RL_RESIL_HOLD_NONE ? LATE_INSTALLS * ns
+							  : ns, STEP_ANSWERS);
+}
+
+uint64_t
+ctl_limit(const struct rl_controller *c, uint64_t ns, unsigned int answers)
+{
+	return ns + rl_min_u64(answers * trip_limit(c),
+			       LATE_INSTALLS * c->p.cfg->install_ns);
+}
+
 void
 ctl_step(struct rl_controller *c, uint64_t now_ns)
 {
 	const uint64_t before = c->step++;
 
+	trip_seen(c);
 	c->owing = c->unsent = 0;
 	c->renew_ns = rl_deadline(now_ns, c->p.cfg->lease_ns / 8);
 	c->resend_ns = rl_deadline(now_ns, c->p.cfg->resend_ns);
@@ -57,7 +130,8 @@ ctl_step(struct rl_controller *c, uint64_t now_ns)
 		struct ctl_dev *d = &c->dev[i];
 
 		/* who has crashed is not given time again each step */
-		if (d->answered == before || !dev_crashed(c, i))
+		if (d->answered == before ||
+		    !(d->silent || dev_crashed(c, i)))
 			d->asked_ns = now_ns;
 		c->owing += dev_owes(c, d);
 		if (RL_PLANTED(RESIL_SILENT_DEAD) && d->silent) {
@@ -89,25 +163,40 @@ ctl_ask_crashed(struct rl_controller *c, uint64_t now_ns)
 			ctl_tell(c, i, now_ns);
 }
 
+/*
+ * A device that was silent, and does not begin anew, was late: that counts as an
+ * answer that took so long,
+ * but a short silence is not to become a limit of minutes at once.
+ */
 void
-ctl_dev_heard(struct rl_controller *c, uint32_t dev)
+ctl_dev_heard(struct rl_controller *c, uint32_t dev, bool anew, uint64_t now_ns)
 {
 	struct ctl_dev *d = &c->dev[dev];
 
+	d->heard_ns = now_ns;
 	if (!d->silent)
 		return;
+	if (!anew)
+		c->slow_ns = rl_max_u64(c->slow_ns,
+					rl_min_u64(now_ns - d->asked_ns,
+						   2 * silence_limit(c)));
+	d->asked_ns = now_ns;
+	if (c->late && c->retry_ns != RL_NEVER)
+		c->retry_ns = now_ns; /* it is here now */
 	dev_set(c, d, d->answered, false, d->sent_ns);
 	if (c->port_owed != 0)
 		c->port_ns = 0; /* orders to its ports are due */
 }
 
 void
-ctl_dev_answered(struct rl_controller *c, uint32_t dev, uint64_t seq)
+ctl_dev_answered(struct rl_controller *c, uint32_t dev, uint64_t seq,
+		 uint64_t now_ns)
 {
 	struct ctl_dev *d = &c->dev[dev];
 
 	if (seq != c->step)
 		return;
+	c->slow_ns = rl_max_u64(c->slow_ns, now_ns - d->asked_ns);
 	dev_set(c, d, seq, false, dev_unsent(d) ? 0 : d->sent_ns);
 }
 
@@ -176,7 +265,7 @@ ctl_step_tx(struct rl_controller *c, struct rl_resil_msg *m, uint64_t now_ns)
 	return true;
 }
 
-/* How long a device may owe an answer. */
+/* How long a device may say nothing. */
 static uint64_t
 answer_limit(const struct rl_controller *c, uint32_t dev)
 {
@@ -188,7 +277,34 @@ answer_limit(const struct rl_controller *c, uint32_t dev)
 	/* who is held must not be left in the middle of an install */
 	if (c->phase == RL_CONTROLLER_INSTALL && c->hold != RL_RESIL_HOLD_NONE)
 		return c->p.cfg->install_ns;
-	return c->p.cfg->answer_ns;
+	return silence_limit(c);
+}
+
+static void
+dev_silent(struct rl_controller *c, struct ctl_dev *d)
+{
+	dev_set(c, d, d->answered, true, d->sent_ns);
+	d->unsure = d->unsure || d->table_epoch != c->table_epoch;
+}
+
+void
+ctl_give_up_late(struct rl_controller *c)
+{
+	for (uint32_t i = 0; i < c->p.topo->ndev; i++)
+		if (dev_owes(c, &c->dev[i]))
+			dev_silent(c, &c->dev[i]);
+}
+
+void
+ctl_renew(struct rl_controller *c, uint64_t now_ns)
+{
+	c->renew_ns = rl_deadline(now_ns, c->p.cfg->lease_ns / 8);
+	for (uint32_t i = 0; i < c->p.topo->ndev; i++) {
+		struct ctl_dev *d = &c->dev[i];
+
+		if (d->answered == c->step)
+			dev_set(c, d, d->answered, d->silent, RL_NEVER);
+	}
 }
 
 bool
@@ -205,10 +321,8 @@ ctl_step_tick(struct rl_controller *c, uint64_t now_ns)
 		if (d->answered == c->step)
 			continue;
 		if (!d->silent &&
-		    now_ns - d->asked_ns >= answer_limit(c, i)) {
-			dev_set(c, d, d->answered, true, d->sent_ns);
-			d->unsure = d->unsure ||
-				    d->table_epoch != c->table_epoch;
+		    now_ns - spoke_ns(d) >= answer_limit(c, i)) {
+			dev_silent(c, d);
 			fell_silent = true;
 		}
 		if (d->silent)

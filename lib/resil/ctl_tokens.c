@@ -29,14 +29,24 @@
 
 /* Part of quiesce_ns that tokens may take. */
 #define PASS_SHARE 8
+/* Answers that passing has room for. */
+#define TOKENS_ANSWERS 32
+
+static uint64_t
+pass_end(const struct rl_controller *c, uint64_t now_ns)
+{
+	return rl_deadline(now_ns, ctl_limit(c, c->p.cfg->quiesce_ns /
+							PASS_SHARE,
+					     TOKENS_ANSWERS));
+}
 
 void
 ctl_stage(struct rl_controller *c, uint64_t now_ns)
 {
 	ctl_set_phase(c, RL_CONTROLLER_STAGE, now_ns);
-	c->due_ns = rl_deadline(now_ns, c->p.cfg->install_ns);
 	c->hold_ns = now_ns;
 	c->hold = RL_RESIL_HOLD_NONE;
+	c->due_ns = rl_deadline(now_ns, ctl_patience(c));
 	ctl_record_paused(c, now_ns);
 	c->stage = c->made;
 	c->pass = RL_PLANTED(RESIL_PASS_EARLY);
@@ -47,19 +57,28 @@ static void
 ctl_pass(struct rl_controller *c, uint64_t now_ns)
 {
 	ctl_set_phase(c, RL_CONTROLLER_PASS, now_ns);
-	c->due_ns = rl_deadline(now_ns, c->p.cfg->quiesce_ns / PASS_SHARE);
+	c->due_ns = pass_end(c, now_ns);
 	c->look_ns = RL_NEVER;
+	c->passed = 0;
 	c->pass = true;
 	ctl_step(c, now_ns);
 }
 
+/* Whether all have had their tokens; while more have, there is more time. */
 static bool
-all_passed(const struct rl_controller *c)
+all_passed(struct rl_controller *c, uint64_t now_ns)
 {
-	for (uint32_t i = 0; i < c->p.topo->ndev; i++)
-		if (!c->dev[i].quiet && !c->dev[i].silent)
-			return false;
-	return true;
+	uint32_t passed = 0, owed = 0;
+
+	for (uint32_t i = 0; i < c->p.topo->ndev; i++) {
+		passed += c->dev[i].quiet;
+		owed += !c->dev[i].quiet && !c->dev[i].silent;
+	}
+	if (passed > c->passed) {
+		c->passed = passed;
+		c->due_ns = pass_end(c, now_ns);
+	}
+	return owed == 0;
 }
 
 void
@@ -69,7 +88,7 @@ ctl_tokens_step(struct rl_controller *c, uint64_t now_ns)
 		ctl_tokens_fail(c, now_ns);
 	} else if (c->phase == RL_CONTROLLER_STAGE) {
 		ctl_pass(c, now_ns);
-	} else if (!all_passed(c)) {
+	} else if (!all_passed(c, now_ns)) {
 		c->look_ns = rl_deadline(now_ns, c->p.cfg->observe_ns);
 	} else {
 		c->cur.quiesce_ns = now_ns - c->hold_ns;

@@ -15,6 +15,10 @@
  * let go after half a lease: no switch takes tables after a source went on,
  * as long as an order is not delayed by half a lease.
  *
+ * Late. What takes longer than the controller asks for is not done, and not
+ * answered either; asked again the device says that it is there, by an answer to
+ * no order [RES-8].
+ *
  * At rest. Where endpoints do not retry, order rests on the way alone, and tables
  * change only while all is held. Who hears that it may go on before it has taken
  * its tables keeps the old ones. It says so, and the next recovery brings them.
@@ -22,56 +26,11 @@
 
 #include <string.h>
 
-#include "rl_local.h"
+#include "local_priv.h"
 #include "rl_plant.h"
 
 /* Links of a fabric that begins have so many train_ns from the first one on. */
 #define TRAIN_SHARE 4
-
-struct local_port {
-	uint32_t ver;	/* of what is told last; 0: nothing */
-	uint32_t known; /* by the controller */
-	uint32_t sent;	/* ver that was sent last */
-	uint32_t order_ver; /* newest order to the port */
-	uint8_t state;
-	uint8_t detector;
-	uint8_t order;	 /* action owed; enum rl_local_port_order */
-	bool done_owed; /* the order is to be confirmed */
-	uint64_t t_ns;
-};
-
-struct rl_local {
-	struct rl_local_params p;
-	uint64_t ctl_inc; /* newest controller heard of */
-	uint64_t seq;	  /* newest order of it */
-	uint64_t heard_ns; /* when an order came last */
-	uint64_t resend_ns; /* when what was not answered goes again */
-	uint32_t table_epoch;
-	uint32_t want_epoch;
-	uint32_t hold_epoch;
-	uint32_t stage_epoch; /* tables to change to by tokens; 0: none */
-	enum rl_resil_hold hold;
-	uint32_t lease_ends;
-	uint32_t unknown;  /* ports with something not known to the controller */
-	uint16_t next_port; /* where the search for one goes on */
-	bool greeted;	/* the controller knows us */
-	bool hello_owed;
-	bool asked;	 /* an order waits to be answered... */
-	bool answer_owed; /* and here it is */
-	bool installing; /* given to the host, not done yet */
-	bool install_owed;
-	bool staging;	 /* given to the host, not done yet */
-	bool stage_owed;
-	bool passes;	 /* was told that all are prepared */
-	bool pass_owed;
-	bool hold_owed;
-	bool start_owed;
-	bool waits;
-	bool trains;	 /* the first of its links has come up */
-	uint64_t train_by_ns; /* the others must have by then; RL_NEVER */
-	struct rl_local_view view;
-	struct local_port port[];
-};
 
 size_t
 rl_local_memsize(uint16_t nports)
@@ -96,27 +55,6 @@ rl_local_init(void *mem, const struct rl_local_params *p, uint64_t now_ns)
 	return l;
 }
 
-static bool
-port_unknown(const struct local_port *lp)
-{
-	return lp->ver != lp->known;
-}
-
-/* The one writer of a port's report. */
-static void
-port_set(struct rl_local *l, struct local_port *lp, uint32_t ver,
-	 uint32_t known)
-{
-	const bool before = port_unknown(lp);
-
-	lp->ver = ver;
-	lp->known = known;
-	if (before && !port_unknown(lp))
-		l->unknown--;
-	if (!before && port_unknown(lp))
-		l->unknown++;
-}
-
 void
 rl_local_link(struct rl_local *l, uint16_t port, enum rl_resil_link state,
 	      uint8_t detector, uint64_t t_ns)
@@ -139,6 +77,10 @@ rl_local_link(struct rl_local *l, uint16_t port, enum rl_resil_link state,
 	lp->detector = detector;
 	lp->t_ns = t_ns;
 	port_set(l, lp, lp->ver + 1, lp->known);
+	if (state == RL_RESIL_LINK_UP && port == l->await_port)
+		l->awaits = false;
+	if (state == RL_RESIL_LINK_DEAD)
+		local_await(l, port, t_ns);
 }
 
 /* Everything is told anew: to a controller that does not know it. */
@@ -231,6 +173,7 @@ local_order(struct rl_local *l, const struct rl_resil_msg *m, uint64_t now_ns)
 
 	if (m->seq < l->seq && !RL_PLANTED(RESIL_STALE_ORDER))
 		return;
+	l->late_owed = m->seq == l->seq && l->asked;
 	l->seq = m->seq;
 	l->heard_ns = now_ns;
 	l->greeted = true;
@@ -274,6 +217,7 @@ rl_local_rx(struct rl_local *l, const struct rl_resil_msg *m, uint64_t now_ns)
 	/* said to one that was here before */
 	if (m->local_inc != 0 && m->local_inc != l->p.incarnation)
 		return;
+	l->alone = false;
 	switch ((enum rl_resil_msg_type)m->type) {
 	case RL_RESIL_CALL:
 		local_tell_all(l);
@@ -285,8 +229,7 @@ rl_local_rx(struct rl_local *l, const struct rl_resil_msg *m, uint64_t now_ns)
 		if (m->port < l->p.nports &&
 		    (m->ver == l->port[m->port].ver ||
 		     RL_PLANTED(RESIL_ACK_ANY)))
-			port_set(l, &l->port[m->port], l->port[m->port].ver,
-				 l->port[m->port].ver);
+			local_acked(l, m, now_ns);
 		return;
 	case RL_RESIL_PORT:
 		if (m->port < l->p.nports)
@@ -326,6 +269,8 @@ rl_local_tick(struct rl_local *l, uint64_t now_ns)
 {
 	if (now_ns >= l->train_by_ns && !RL_PLANTED(RESIL_NEVER_UP))
 		local_untrained(l, now_ns);
+	if (l->awaits)
+		local_await_tick(l, now_ns);
 	if (now_ns >= local_lease_end(l)) {
 		l->lease_ends++;
 		local_hold(l, RL_RESIL_HOLD_NONE, l->hold_epoch);
@@ -361,6 +306,7 @@ rl_local_action(struct rl_local *l, struct rl_local_action *a)
 	if (l->install_owed) {
 		l->install_owed = false;
 		l->installing = true;
+		local_no_wait(l, false);
 		a->type = RL_LOCAL_INSTALL;
 		a->epoch = l->want_epoch;
 		return true;
@@ -376,6 +322,11 @@ rl_local_action(struct rl_local *l, struct rl_local_action *a)
 		l->pass_owed = false;
 		a->type = RL_LOCAL_PASS;
 		a->epoch = l->stage_epoch;
+		return true;
+	}
+	if (l->none_owed) {
+		l->none_owed = false;
+		a->type = RL_LOCAL_NO_TABLES;
 		return true;
 	}
 	if (l->start_owed && !l->installing) {
@@ -491,14 +442,23 @@ rl_local_tx(struct rl_local *l, struct rl_resil_msg *m, uint64_t now_ns)
 	}
 	if (l->answer_owed) {
 		l->answer_owed = false;
+		l->late_owed = false;
 		local_msg(l, m, RL_RESIL_STATUS);
 		m->activity = l->view.activity;
 		if (l->view.quiet)
 			m->flags |= RL_RESIL_QUIET;
 		return true;
 	}
+	if (l->late_owed) {
+		l->late_owed = false;
+		local_msg(l, m, RL_RESIL_STATUS);
+		m->seq = 0; /* it answers no order */
+		return true;
+	}
 	if (!local_tx_port(l, m))
 		return false;
+	if (l->poll_ns == 0)
+		l->poll_ns = now_ns;
 	if (l->unknown != 0 && l->resend_ns <= now_ns)
 		l->resend_ns = now_ns + l->p.cfg->resend_ns;
 	return true;
@@ -509,8 +469,10 @@ rl_local_deadline(const struct rl_local *l)
 {
 	uint64_t t = rl_min_u64(local_lease_end(l), l->train_by_ns);
 
-	if (l->hello_owed || l->answer_owed)
+	if (l->hello_owed || l->answer_owed || l->late_owed)
 		return 0;
+	if (l->awaits)
+		t = rl_min_u64(t, local_await_due(l));
 	if (!l->greeted || l->unknown != 0)
 		t = rl_min_u64(t, l->resend_ns);
 	return t;

@@ -62,6 +62,7 @@ enum rl_controller_phase {
 	X(DEVICE, "restarted")						       \
 	X(DEGRADED, "degraded")						       \
 	X(REMOVE, "removed")						       \
+	X(REMOVE_DEV, "removed")					       \
 	X(ADD, "added")							       \
 	X(CONTROLLER, "controller restarted")				       \
 	X(COMMAND, "reroute by command")				       \
@@ -140,7 +141,8 @@ struct rl_controller_job {
 struct rl_controller_result {
 	uint32_t epoch; /**< of the job */
 	/** 0; -EALREADY: what is installed is right as it is; -EHOSTUNREACH:
-	    refused; -ENOMEM */
+	    refused; -ETIME: not proven beside what a device has that does not
+	    answer; -ENOMEM: also while late devices have all tables in use */
 	int status;
 	enum rl_resil_mode mode; /**< LIVE, PARTIAL, TOKENS, FULL: how to
 				      install */

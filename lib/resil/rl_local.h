@@ -45,6 +45,8 @@ enum rl_local_action_type {
 	RL_LOCAL_PASS,	  /**< all are prepared: rl_core_pass() */
 	RL_LOCAL_START,	  /**< ports that waited for tables begin to train */
 	RL_LOCAL_PORT,	  /**< `order` for `port` */
+	RL_LOCAL_NO_TABLES, /**< none are coming: packets without a way no
+				 longer wait for them, rl_core_await_routes() */
 };
 
 struct rl_local_action {
@@ -95,6 +97,12 @@ struct rl_local *rl_local_init(void *mem, const struct rl_local_params *p,
  */
 void rl_local_link(struct rl_local *l, uint16_t port, enum rl_resil_link state,
 		   uint8_t detector, uint64_t t_ns);
+
+/**
+ * Owner. Whether no controller answers, as far as is known: then packets do not
+ * wait for new tables when a link dies.
+ */
+bool rl_local_alone(const struct rl_local *l);
 
 /** Owner. A message that arrived; foreign and old ones are thrown away. */
 void rl_local_rx(struct rl_local *l, const struct rl_resil_msg *m,

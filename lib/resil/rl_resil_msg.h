@@ -26,7 +26,8 @@ enum rl_resil_msg_type {
 	/* local controller -> controller */
 	RL_RESIL_HELLO = 1, /**< who I am, what I have installed and hold */
 	RL_RESIL_LINK,	    /**< port, link, ver, t_ns, detector */
-	RL_RESIL_STATUS,    /**< answer to ORDER seq: what I have, am I quiet */
+	RL_RESIL_STATUS,    /**< answer to ORDER seq: what I have, am I quiet;
+			       seq 0: I am there, and not done yet */
 	RL_RESIL_PORT_DONE, /**< answer to PORT */
 	/* controller -> local controller */
 	RL_RESIL_CALL,	    /**< who is there? answered by HELLO and LINKs */
@@ -61,6 +62,8 @@ enum rl_resil_hold {
 #define RL_RESIL_STAGE 8
 /** Of ORDER, with STAGE: all are prepared, pass tokens on. */
 #define RL_RESIL_PASS 16
+/** Of LINK_ACK: no tables are being made, or put in place. */
+#define RL_RESIL_IDLE 32
 
 struct rl_resil_msg {
 	uint8_t version;

@@ -142,6 +142,20 @@ refuse(struct rl_tables *t, const char *why)
 	return -EHOSTUNREACH;
 }
 
+/* Refused for who does not answer: when it does, these tables may be right. */
+static int
+late(struct rl_tables *t, const struct rl_controller_job *job)
+{
+	uint32_t d = 0;
+
+	while (!job->silent[d])
+		d++;
+	snprintf(t->why, sizeof(t->why), "%s does not answer, and the new "
+		 "tables are not proven beside those it has",
+		 t->topo.dev[d].name);
+	return -ETIME;
+}
+
 /* Live or with some flows held; -EAGAIN: neither is proven. */
 static int
 mix_running(struct rl_tables *t, const struct rl_controller_job *job,
@@ -281,6 +295,9 @@ tables_mix(struct rl_tables *t, const struct rl_controller_job *job,
 				 "proven, and the mode is live");
 	if (ret != -EAGAIN)
 		return ret;
+	if ((job->mode == RL_RESIL_LIVE || job->mode == RL_RESIL_PARTIAL) &&
+	    any_dev(t, job->silent))
+		return late(t, job);
 	if (job->mode == RL_RESIL_LIVE || job->mode == RL_RESIL_PARTIAL)
 		return refuse(t, "only a full quiesce would do, and the mode "
 				 "forbids it");
@@ -289,7 +306,5 @@ tables_mix(struct rl_tables *t, const struct rl_controller_job *job,
 	ret = any_dev(t, job->silent) ? prove_rest(t, job, g) : 0;
 	if (ret == -ENOMEM)
 		return ret;
-	return ret == 0 ? 0
-			: refuse(t, "a device that does not answer would not "
-				    "fit");
+	return ret == 0 ? 0 : late(t, job);
 }

@@ -199,6 +199,29 @@ draw_controller_crash(struct resil *r)
 		add(r, &f);
 }
 
+/* Late ones, of a generator of their own: other draws stay [RES-8]. */
+static void
+draw_late(struct resil *r)
+{
+	struct rl_prng prng;
+	struct rl_sim_fault f = { .t_ns = pick_time(r) };
+
+	rl_prng_seed(&prng, r->plan->seed ^ 0x1a7e5ull);
+	for (unsigned int n = 0; plan_one_in(&prng, 4) && n < 4; n++) {
+		f.kind = RL_SIM_LATE;
+		f.is_dev = true;
+		f.dev = rl_prng_below(&prng, r->plan->cfg.topo.ndev);
+		f.for_ns = plan_log(&prng, 10000, 4 * RL_NS_PER_MS);
+		add(r, &f);
+	}
+	if (!plan_one_in(&prng, 8))
+		return;
+	f.kind = RL_SIM_CTL_LATE;
+	f.is_dev = false;
+	f.for_ns = plan_log(&prng, 1000, 2 * RL_NS_PER_MS);
+	add(r, &f);
+}
+
 /* What is cut off is given up within the time of a run. */
 static void
 let_reports(struct rl_sim_plan *plan, struct rl_prng *prng)
@@ -260,5 +283,7 @@ plan_resil(struct rl_sim_plan *plan, struct rl_prng *prng)
 	if (promised && (plan->cfg.endpoint.retry ||
 			 plan->cfg.link.loopback == RL_LOOPBACK_WHOLE))
 		plan->silence_ns = 100 * RL_NS_PER_MS;
+	if (plan->controller)
+		draw_late(&r); /* last: it moves no other draw */
 	return r.err;
 }

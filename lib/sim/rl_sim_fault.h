@@ -28,8 +28,10 @@
 	X(RESTART, "restart") /* and begins anew */                            \
 	X(REMOVE, "remove") /* planned: nothing is lost */                     \
 	X(ADD, "add")                                                          \
+	X(LATE, "late") /* a device takes so long to obey its controller */    \
 	X(CTL_CRASH, "controller crash")                                       \
-	X(CTL_RESTART, "controller restart")
+	X(CTL_RESTART, "controller restart")                                   \
+	X(CTL_LATE, "controller late") /* what it says and hears takes long */
 
 enum rl_sim_fault_kind {
 #define RL_SIM_FAULT_ENUM(name, word) RL_SIM_##name,

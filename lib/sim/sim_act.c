@@ -122,6 +122,10 @@ sim_ctl_act(struct rl_sim *s, uint32_t dev, const struct rl_local_action *a)
 				   order[a->order]);
 		sim_ready(s, s->dev_role[dev] + 1 + a->port);
 		return;
+	case RL_LOCAL_NO_TABLES:
+		rl_core_await_routes(s->fabric.dev[dev].core.core, s->now_ns);
+		sim_ready(s, s->dev_role[dev]);
+		return;
 	}
 }
 

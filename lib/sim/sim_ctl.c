@@ -97,7 +97,7 @@ msg_send(struct rl_sim *s, const struct rl_resil_msg *m, bool to_ctl)
 		copies++;
 	while (copies-- > 0) {
 		const struct sim_msg f = {
-			.at_ns = s->now_ns + c->delay_ns +
+			.at_ns = s->now_ns + c->delay_ns + k->ctl_late_ns +
 				 (c->jitter_ns == 0
 					  ? 0
 					  : rl_prng_range(&k->prng, 0,
@@ -132,6 +132,22 @@ deliver(struct rl_sim *s)
 	}
 }
 
+/*
+ * Whether a device does now what it was told. One that is late is as an lcore
+ * that is away: it is told something, and obeys a while later.
+ */
+static bool
+obeys(struct rl_sim *s, uint32_t dev)
+{
+	struct sim_ctl *k = s->ctl;
+
+	if (k->late_ns[dev] == 0)
+		return true;
+	if (k->obeys_ns[dev] == 0)
+		k->obeys_ns[dev] = s->now_ns + k->late_ns[dev];
+	return s->now_ns >= k->obeys_ns[dev];
+}
+
 static void
 serve_local(struct rl_sim *s, uint32_t dev)
 {
@@ -141,17 +157,20 @@ serve_local(struct rl_sim *s, uint32_t dev)
 	struct rl_resil_msg m;
 
 	rl_local_tick(l, s->now_ns);
-	while (rl_local_action(l, &a))
+	while (obeys(s, dev) && rl_local_action(l, &a))
 		sim_ctl_act(s, dev, &a);
-	if (rl_local_asked(l)) {
+	if (obeys(s, dev) && rl_local_asked(l)) {
 		struct rl_local_view v;
 
 		sim_ctl_view(s, dev, &v);
 		rl_local_answer(l, &v);
+		k->obeys_ns[dev] = 0;
 	}
 	while (rl_local_tx(l, &m, s->now_ns))
 		msg_send(s, &m, true);
 	k->due_ns[dev] = rl_local_deadline(l);
+	if (k->obeys_ns[dev] > s->now_ns)
+		k->due_ns[dev] = rl_min_u64(k->due_ns[dev], k->obeys_ns[dev]);
 }
 
 /* What a job is: done now, and known later. */
@@ -223,7 +242,8 @@ sim_ctl_run(struct rl_sim *s)
 void
 sim_ctl_await(struct rl_sim *s, uint32_t dev, uint64_t now_ns)
 {
-	if (s->ctl != NULL && s->ctl->local[dev] != NULL)
+	if (s->ctl != NULL && s->ctl->local[dev] != NULL &&
+	    !rl_local_alone(s->ctl->local[dev]))
 		rl_core_await_routes(
 			s->fabric.dev[dev].core.core,
 			rl_deadline(now_ns, s->p.cfg->controller.await_ns));
@@ -356,6 +376,17 @@ sim_ctl_restart(struct rl_sim *s)
 	k->next_ns = rl_min_u64(k->next_ns, s->now_ns);
 }
 
+void
+sim_ctl_late(struct rl_sim *s, const struct rl_sim_fault *f)
+{
+	if (s->ctl == NULL)
+		return;
+	if (f->kind == RL_SIM_CTL_LATE)
+		s->ctl->ctl_late_ns = f->for_ns;
+	else
+		s->ctl->late_ns[f->dev] = f->for_ns;
+}
+
 /*
  * What has been healed by hand must not be undone by an order of a controller
  * that is dead: the one that lives does not know that it is under way.
@@ -365,6 +396,9 @@ sim_ctl_heal(struct rl_sim *s)
 {
 	if (s->ctl == NULL)
 		return;
+	s->ctl->ctl_late_ns = 0;
+	for (uint32_t d = 0; d < s->fabric.ndev; d++)
+		s->ctl->late_ns[d] = 0;
 	if (s->ctl->controller == NULL)
 		sim_ctl_restart(s);
 	s->ctl->least_inc = s->ctl->ctl_inc;
@@ -420,12 +454,15 @@ sim_ctl_open(struct rl_sim *s)
 	k->local = sim_alloc(s->mem, cfg->topo.ndev * sizeof(struct rl_local *));
 	k->local_mem = sim_alloc(s->mem, cfg->topo.ndev * sizeof(void *));
 	k->due_ns = sim_alloc(s->mem, cfg->topo.ndev * sizeof(*k->due_ns));
+	k->late_ns = sim_alloc(s->mem, cfg->topo.ndev * sizeof(*k->late_ns));
+	k->obeys_ns = sim_alloc(s->mem, cfg->topo.ndev * sizeof(*k->obeys_ns));
 	k->mem = sim_alloc(s->mem, rl_controller_memsize(&cfg->topo));
 	k->tables = rl_tables_new(&tp, s->p.resil.route);
 	/* where time is measured, as a host does it that has time */
 	if (k->tables != NULL && s->p.resil.compute_ns == RL_NEVER)
 		rl_tables_prepare(k->tables);
 	if (k->local == NULL || k->local_mem == NULL || k->due_ns == NULL ||
+	    k->late_ns == NULL || k->obeys_ns == NULL ||
 	    k->mem == NULL || k->tables == NULL)
 		return -ENOMEM;
 	rl_prng_seed(&k->prng, s->p.seed ^ 0xc0117011e5ull);

@@ -29,6 +29,9 @@ struct sim_ctl {
 	struct rl_local **local; /* [ndev]; NULL: dead */
 	void **local_mem;
 	uint64_t *due_ns;	 /* [ndev]: when a local one is to be served */
+	uint64_t *late_ns;	 /* [ndev]: so long an order takes... */
+	uint64_t *obeys_ns;	 /* [ndev]: ... this one until; 0: none */
+	uint64_t ctl_late_ns;	 /* messages of the controller take longer */
 	uint64_t next_ns;	 /* when anything is */
 	uint64_t incarnation;	 /* of whoever began last */
 	uint64_t ctl_inc;	 /* of the controller */

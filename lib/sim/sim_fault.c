@@ -193,8 +193,10 @@ fault_dir(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
 	case RL_SIM_RESTART:
 	case RL_SIM_REMOVE:
 	case RL_SIM_ADD:
+	case RL_SIM_LATE:
 	case RL_SIM_CTL_CRASH:
 	case RL_SIM_CTL_RESTART:
+	case RL_SIM_CTL_LATE:
 	case RL_SIM_FAULT_KINDS:
 		RL_ASSERT(false);
 	}
@@ -268,6 +270,10 @@ fault_device(struct rl_sim *s, const struct rl_sim_fault *f)
 	case RL_SIM_CTL_RESTART:
 		sim_ctl_restart(s);
 		return true;
+	case RL_SIM_LATE:
+	case RL_SIM_CTL_LATE:
+		sim_ctl_late(s, f);
+		return true;
 	case RL_SIM_CUT:
 	case RL_SIM_HEAL:
 	case RL_SIM_STALL:
@@ -311,8 +317,10 @@ sim_fault_apply(struct rl_sim *s, const struct rl_sim_fault *f)
 	case RL_SIM_RESTART:
 	case RL_SIM_REMOVE:
 	case RL_SIM_ADD:
+	case RL_SIM_LATE:
 	case RL_SIM_CTL_CRASH:
 	case RL_SIM_CTL_RESTART:
+	case RL_SIM_CTL_LATE:
 	case RL_SIM_FAULT_KINDS:
 		fault_now(s, f);
 		return;

@@ -171,7 +171,7 @@ rl_sim_fault_text(const struct rl_sim_fault *f, const struct rl_topo *topo,
 	static const char *const flight[] = { "", " arrive", " late" };
 	char place[2 * RL_NAME_MAX + 16], more[320] = "";
 
-	if (f->kind == RL_SIM_CTL_CRASH || f->kind == RL_SIM_CTL_RESTART)
+	if (f->kind >= RL_SIM_CTL_CRASH)
 		place[0] = '\0';
 	else if (f->is_dev)
 		snprintf(place, sizeof(place), "%s", topo->dev[f->dev].name);
@@ -194,6 +194,8 @@ rl_sim_fault_text(const struct rl_sim_fault *f, const struct rl_topo *topo,
 				 flight[f->flight]);
 		break;
 	case RL_SIM_STALL:
+	case RL_SIM_LATE:
+	case RL_SIM_CTL_LATE:
 		snprintf(more, sizeof(more), " for=%lluns",
 			 (unsigned long long)f->for_ns);
 		break;

@@ -509,6 +509,8 @@ uint64_t sim_ctl_due(const struct rl_sim *s);
 void sim_ctl_port_event(struct rl_sim *s, uint32_t dev, uint16_t port,
 			const struct rl_port_event *ev);
 /** A port of the device has died: its core waits for new tables. */
+/** A device, or the controller, is late from now on, or no longer. */
+void sim_ctl_late(struct rl_sim *s, const struct rl_sim_fault *f);
 void sim_ctl_await(struct rl_sim *s, uint32_t dev, uint64_t now_ns);
 /** A port may stay down: a device at it is left out, as the mode has it. */
 bool sim_ctl_left_out(const struct rl_sim *s, uint32_t dev, uint16_t port);

@@ -350,6 +350,16 @@ add_place(struct script *s, struct rl_sim_fault f, const struct opts *o,
 	return ret;
 }
 
+/* "late NAME for=5ms", "controller late for=5ms" */
+static int
+late_for(struct script *s, struct rl_sim_fault *f, const struct words *w)
+{
+	if (w->n != 4 || strncmp(w->w[3], "for=", 4) != 0 ||
+	    parse_time(w->w[3] + 4, &f->for_ns) != 0)
+		return refuse(s, "late: by how much? add for=5ms");
+	return 0;
+}
+
 /* "controller crash", "crash NAME", "remove WHERE": whole devices. */
 static int
 add_whole(struct script *s, struct rl_sim_fault f, const struct words *w)
@@ -358,7 +368,9 @@ add_whole(struct script *s, struct rl_sim_fault f, const struct words *w)
 	const int32_t dev = rl_topo_find_dev(s->topo, w->w[2]);
 	const struct opts none = { 0 };
 
-	if (w->n > 3)
+	if (f.kind == RL_SIM_LATE && late_for(s, &f, w) != 0)
+		return -EINVAL;
+	if (f.kind != RL_SIM_LATE && w->n > 3)
 		return refuse(s, "%s takes no options", w->w[1]);
 	if (dev < 0 && plan)
 		return add_place(s, f, &none, w->w[2]);
@@ -374,10 +386,15 @@ add_controller(struct script *s, struct rl_sim_fault f, const struct words *w)
 {
 	const struct opts none = { 0 };
 
+	if (strcmp(w->w[2], "late") == 0) {
+		f.kind = RL_SIM_CTL_LATE;
+		return late_for(s, &f, w) != 0 ? -EINVAL
+					       : add_link(s, f, &none);
+	}
 	if (w->n != 3 || (strcmp(w->w[2], "crash") != 0 &&
 			  strcmp(w->w[2], "restart") != 0))
-		return refuse(s, "expected controller crash or controller "
-				 "restart");
+		return refuse(s, "expected controller crash, restart or late "
+				 "for=5ms");
 	f.kind = w->w[2][0] == 'c' ? RL_SIM_CTL_CRASH : RL_SIM_CTL_RESTART;
 	return add_link(s, f, &none);
 }
@@ -399,7 +416,7 @@ parse_line(struct script *s, struct words *w)
 	if (parse_kind(w->w[1], &f, &o) != 0)
 		return refuse(s, "unknown fault %s; use cut, heal, flap, "
 				 "stall, noise, drop, down, drain, up, crash, "
-				 "restart, remove, add or controller",
+				 "restart, remove, add, late or controller",
 			      w->w[1]);
 	if (f.kind >= RL_SIM_CRASH)
 		return add_whole(s, f, w);

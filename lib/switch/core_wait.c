@@ -515,9 +515,16 @@ rl_core_set_fwd(struct rl_core *core, const struct rl_fwd *fwd)
 void
 rl_core_await_routes(struct rl_core *core, uint64_t until_ns)
 {
+	const bool less = until_ns < core->await_ns;
+
 	core->await_ns = until_ns;
-	if (!core->still)
-		rl_wait_await(core->wait, until_ns);
+	if (core->still)
+		return;
+	rl_wait_await(core->wait, until_ns);
+	if (less) { /* what waits has another deadline */
+		rl_wait_look_place(core->wait, RL_WAIT_NOWAY);
+		core_arm(core, 0);
+	}
 }
 
 void

@@ -111,15 +111,52 @@ with tempfile.TemporaryDirectory() as tmp:
           r["recoveries"][0]["compute_ns"] + r["recoveries"][0]["prove_ns"] ==
           5000000, r["recoveries"])
 
+    # [DRL-11]: packets wait for tables only while somebody makes them
+    def refusing(name, text):
+        path = os.path.join(tmp, name)
+        with open(TORUS, encoding="utf-8") as src, \
+                open(path, "w", encoding="utf-8") as dst:
+            dst.write(src.read() + text)
+        return ("--config", path)
+
+    refuses = refusing("dor.cfg", 'routing: { engine = "torus-2qos"; };\n')
+    live = refusing("live.cfg", 'controller: { mode = "live"; };\n')
+    two = "400us cut s0.0-s1.0\n600us crash s2.2\n"
+    for what, faults, args in (
+            ("died before", "10us controller crash\n400us cut e0.0-s0.0\n",
+             ()),
+            ("dies at that moment", "400us cut e0.0-s0.0\n"
+             "410us controller crash\n", ()),
+            ("dies while it computes", "400us cut e0.0-s0.0\n"
+             "500us controller crash\n", ("--compute", "5ms")),
+            ("is late", "10us controller late for=8ms\n"
+             "400us cut e0.0-s0.0\n", ()),
+            ("is refused by its engine", two, refuses),
+            ("may not hold anybody", two, live)):
+        p, r = run(faults, "--load", "0.05", "--duration", "2ms", *args)
+        check("a controller that %s stops nobody else for 5 ms" % what,
+              p.returncode == 0 and whole(r) and r["outage_ns"] < 5000000,
+              (p.stdout + p.stderr, r and r["outage_ns"]))
+    # [RES-8]: one that is late is waited for, and holds up nobody
+    p, r = run("10us late s1.1 for=20ms\n100us cut s0.0-s0.1\n")
+    check("a device that is late is waited for", p.returncode == 0 and
+          whole(r) and [(x["outcome"], x["silent_devices"], x["paused_ns"])
+                        for x in r["recoveries"]] == [("done", 0, 0)],
+          r["recoveries"])
+
     for line, words in (
             ("1us crash s9.9", "no device s9.9"),
+            ("1us late s0.0", "late: by how much? add for=5ms"),
+            ("1us late s0.0 for=soon", "late: by how much?"),
+            ("1us late s9.9 for=1us", "no device s9.9"),
+            ("1us controller late", "late: by how much?"),
             ("1us crash s0.0-s0.1", "no device s0.0-s0.1"),
             ("1us crash s0.0 for=1us", "crash takes no options"),
             ("1us restart", "expected TIME WHAT LINK"),
             ("1us remove s0.0-s9.9", "no link or device s0.0-s9.9"),
             ("1us add s0.0 count=2", "add takes no options"),
-            ("1us controller die", "expected controller crash or controller "
-             "restart"),
+            ("1us controller die", "expected controller crash, restart or "
+             "late for=5ms"),
             ("1us controller crash now", "expected controller crash"),
             ("1us controller", "expected TIME WHAT LINK"),
             ("soon crash s0.0", "bad time soon")):

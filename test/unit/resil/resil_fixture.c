@@ -191,7 +191,7 @@ host_local(struct fx *f, uint32_t dev)
 	struct rl_resil_msg m;
 
 	rl_local_tick(l, f->now_ns);
-	while (rl_local_action(l, &a)) {
+	while (!f->late[dev] && rl_local_action(l, &a)) {
 		switch (a.type) {
 		case RL_LOCAL_INSTALL:
 			check_install(f, dev, a.epoch);
@@ -219,9 +219,12 @@ host_local(struct fx *f, uint32_t dev)
 		case RL_LOCAL_PORT:
 			f->order[dev][a.port] = a.order;
 			break;
+		case RL_LOCAL_NO_TABLES:
+			f->none[dev]++;
+			break;
 		}
 	}
-	if (rl_local_asked(l)) {
+	if (!f->late[dev] && rl_local_asked(l)) {
 		const struct rl_local_view v = {
 			.quiet = !f->busy[dev],
 			.activity = f->activity[dev],

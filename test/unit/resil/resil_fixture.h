@@ -48,6 +48,7 @@ struct fx {
 	uint64_t delay_ns, jitter_ns;
 	uint64_t slow_ns[FX_DEVS]; /* on top, to and from a device */
 	uint32_t loss_pct, dup_pct;
+	bool late[FX_DEVS]; /* it is there, and does nothing yet */
 	/* the job */
 	enum rl_resil_mode mode; /* how results say to install */
 	bool tokens; /* ... and these tables may come by tokens, too */
@@ -80,6 +81,7 @@ struct fx {
 	uint32_t restless;     /* installs while some endpoint does not hold */
 	uint32_t staged[FX_DEVS];
 	uint32_t passed[FX_DEVS];
+	uint32_t none[FX_DEVS]; /* waits for tables that ended without any */
 	uint32_t bad_passes; /* tokens, and somebody is not prepared */
 	enum rl_local_port_order order[FX_DEVS][8];
 };

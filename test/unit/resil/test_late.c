@@ -268,6 +268,176 @@ who_has_no_link_and_does_not_hold_ends_no_install(void **state)
 	fx_all_have(f, rl_controller_epoch(f->ctl));
 }
 
+/* [RES-8]: a busy lcore is there; nobody is held while it is waited for. */
+static void
+a_device_that_is_late_is_waited_for_while_it_says_that_it_is_there(
+	void **state)
+{
+	static const enum rl_resil_mode modes[] = { RL_RESIL_LIVE,
+						    RL_RESIL_TOKENS };
+	struct fx *f = *state;
+	const uint32_t s3 = fx_dev(f, "s3"), link = fx_link_of(f, "s0-s1");
+
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(modes); i++) {
+		f->mode = modes[i];
+		f->late[s3] = true;
+		fx_link(f, link, i == 0 ? RL_RESIL_LINK_DEAD
+					: RL_RESIL_LINK_UP);
+		fx_run(f, 20 * f->cfg.answer_ns);
+		f->late[s3] = false;
+		assert_true(fx_settle(f, 100 * MS));
+		assert_int_equal(rl_controller_recoveries(f->ctl), i + 1);
+		assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
+		assert_int_equal(fx_last(f)->mode, modes[i]);
+		assert_int_equal(fx_last(f)->silent, 0);
+		assert_int_equal(fx_last(f)->paused_ns, 0);
+		fx_all_have(f, fx_last(f)->epoch);
+	}
+}
+
+/* Those that hold meanwhile do not take the controller for dead. */
+static void
+while_one_is_late_the_leases_of_the_others_go_on(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t s3 = fx_dev(f, "s3"), e1 = fx_dev(f, "e1");
+	struct rl_local_info i;
+
+	f->mode = RL_RESIL_FULL;
+	f->cfg.quiesce_ns = 4 * f->cfg.lease_ns;
+	f->late[s3] = true;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	fx_run(f, 3 * f->cfg.lease_ns);
+	assert_int_equal(f->hold[e1], RL_RESIL_HOLD_ALL);
+	f->late[s3] = false;
+	assert_true(fx_settle(f, 50 * MS));
+	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
+	rl_local_info(f->local[e1], &i);
+	assert_int_equal(i.lease_ends, 0);
+	assert_int_equal(f->bad_installs, 0);
+}
+
+/* It is there, and does nothing for ever: the phase ends without it [RES-2]. */
+static void
+a_device_that_is_late_for_ever_is_not_waited_for_for_ever(void **state)
+{
+	static const enum rl_resil_mode modes[] = { RL_RESIL_LIVE,
+						    RL_RESIL_FULL };
+	struct fx *f = *state;
+	const uint32_t s3 = fx_dev(f, "s3");
+
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(modes); i++) {
+		const uint32_t n = rl_controller_recoveries(f->ctl);
+
+		f->mode = modes[i];
+		f->late[s3] = true;
+		fx_link(f, fx_link_of(f, "s0-s1"),
+			i == 0 ? RL_RESIL_LINK_DEAD : RL_RESIL_LINK_UP);
+		fx_run(f, 30 * f->cfg.install_ns);
+		assert_true(rl_controller_recoveries(f->ctl) > n);
+		assert_true(fx_last(f)->paused_ns <=
+			    f->cfg.quiesce_ns + 11 * f->cfg.install_ns);
+		f->late[s3] = false;
+		assert_true(fx_settle(f, 20 * RL_NS_PER_S));
+		fx_all_have(f, rl_controller_epoch(f->ctl));
+	}
+}
+
+/* [RES-8]: the second time it is known how long an answer takes. */
+static void
+limits_follow_the_answers_that_were_seen(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t s3 = fx_dev(f, "s3"), link = fx_link_of(f, "s0-s1");
+
+	f->slow_ns[s3] = f->cfg.answer_ns; /* and back: twice the limit */
+	for (unsigned int i = 0; i < 8; i++) {
+		fx_link(f, link, i % 2 == 0 ? RL_RESIL_LINK_DEAD
+					    : RL_RESIL_LINK_UP);
+		assert_true(fx_settle(f, RL_NS_PER_S));
+	}
+	assert_int_equal(fx_last(f)->silent, 0);
+	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
+	fx_all_have(f, fx_last(f)->epoch);
+	/* one that says nothing is still found out */
+	fx_local_kill(f, s3);
+	fx_link(f, link, RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, RL_NS_PER_S));
+	assert_int_equal(fx_last(f)->silent, 1);
+	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
+}
+
+/* [RES-8]: no tables are proven beside those it has; it is heard, and they are. */
+static void
+what_fails_for_a_late_answer_is_not_refused_but_tried_again(void **state)
+{
+	static const int status[] = { -ETIME, -ENOMEM };
+	struct fx *f = *state;
+	const uint32_t s3 = fx_dev(f, "s3"), link = fx_link_of(f, "s0-s1");
+
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(status); i++) {
+		f->status = status[i];
+		f->slow_ns[s3] = 8 * f->cfg.answer_ns;
+		fx_link(f, link, i == 0 ? RL_RESIL_LINK_DEAD
+					: RL_RESIL_LINK_UP);
+		fx_run(f, 5 * MS);
+		assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_TIMEOUT);
+		assert_false(rl_controller_idle(f->ctl));
+		f->status = 0;
+		f->slow_ns[s3] = 0;
+		assert_true(fx_settle(f, 100 * MS));
+		assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
+		assert_int_equal(fx_last(f)->cause, RL_CAUSE_RETRY);
+		fx_all_have(f, fx_last(f)->epoch);
+	}
+}
+
+/* [DRL-11]: packets wait for tables only while somebody makes them. */
+static void
+nobody_waits_for_tables_that_are_refused(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t s0 = fx_dev(f, "s0");
+
+	f->status = -EHOSTUNREACH;
+	f->compute_ns = 2 * MS;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	fx_run(f, 2 * MS);
+	assert_int_equal(f->none[s0], 0); /* they are being made */
+	fx_run(f, 1 * MS);
+	assert_int_equal(f->none[s0], 1);
+	f->status = 0;
+	fx_link(f, fx_link_of(f, "s0-s3"), RL_RESIL_LINK_DEAD);
+	assert_true(fx_settle(f, 50 * MS));
+	assert_int_equal(f->none[s0], 1); /* they came */
+}
+
+static void
+nobody_waits_for_tables_of_a_controller_that_is_dead(void **state)
+{
+	struct fx *f = *state;
+	const uint32_t s0 = fx_dev(f, "s0"), s2 = fx_dev(f, "s2");
+
+	f->never = true;
+	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
+	fx_run(f, 5 * f->cfg.answer_ns / 2);
+	assert_int_equal(f->none[s0], 0);
+	fx_ctl_kill(f); /* while it computes */
+	fx_run(f, f->cfg.answer_ns);
+	assert_int_equal(f->none[s0], 1);
+	assert_true(rl_local_alone(f->local[s0]));
+	/* and before */
+	assert_false(rl_local_alone(f->local[s2]));
+	fx_link(f, fx_link_of(f, "s2-s3"), RL_RESIL_LINK_DEAD);
+	fx_run(f, f->cfg.answer_ns);
+	assert_int_equal(f->none[s2], 1);
+	f->never = false;
+	fx_ctl_begin(f);
+	assert_true(fx_settle(f, 100 * MS));
+	assert_false(rl_local_alone(f->local[s0]));
+	assert_false(rl_local_alone(f->local[s2]));
+}
+
 int
 main(void)
 {
@@ -283,6 +453,13 @@ main(void)
 		T(some_flows_that_are_held_are_looked_at_twice),
 		T(a_source_that_goes_on_by_itself_ends_the_recovery),
 		T(who_has_no_link_and_does_not_hold_ends_no_install),
+		T(a_device_that_is_late_is_waited_for_while_it_says_that_it_is_there),
+		T(while_one_is_late_the_leases_of_the_others_go_on),
+		T(a_device_that_is_late_for_ever_is_not_waited_for_for_ever),
+		T(limits_follow_the_answers_that_were_seen),
+		T(what_fails_for_a_late_answer_is_not_refused_but_tried_again),
+		T(nobody_waits_for_tables_that_are_refused),
+		T(nobody_waits_for_tables_of_a_controller_that_is_dead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

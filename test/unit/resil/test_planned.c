@@ -257,6 +257,32 @@ a_quiesce_by_hand_that_fails_says_so(void **state)
 	assert_int_equal(f->jobs, 0);
 }
 
+/* What a recovery is for is the first change, be it a link or a device. */
+static void
+a_device_that_is_removed_after_a_link_died_is_not_taken_for_the_link(
+	void **state)
+{
+	struct fx *f = *state;
+	char text[128];
+
+	fx_link(f, fx_link_of(f, "e2-s2"), RL_RESIL_LINK_DEAD);
+	fx_run(f, 2 * f->delay_ns);
+	assert_int_equal(rl_controller_remove_dev(f->ctl, fx_dev(f, "s1"),
+						  f->now_ns), 0);
+	assert_true(fx_settle(f, 500 * MS));
+	assert_string_equal(rl_recovery_text(rl_controller_recovery(f->ctl, 0),
+					     &f->topo, text, sizeof(text)),
+			    "link e2-s2 dead (+1)");
+	assert_int_equal(rl_controller_remove_dev(f->ctl, fx_dev(f, "s3"),
+						  f->now_ns), 0);
+	assert_int_equal(rl_controller_remove_link(
+				 f->ctl, fx_link_of(f, "s0-s1"), f->now_ns), 0);
+	assert_true(fx_settle(f, 500 * MS));
+	assert_string_equal(rl_recovery_text(fx_last(f), &f->topo, text,
+					     sizeof(text)),
+			    "device s3 removed (+1)");
+}
+
 int
 main(void)
 {
@@ -271,6 +297,7 @@ main(void)
 		T(a_link_that_was_left_comes_back_where_it_is_the_only_way),
 		T(a_link_that_degrades_stays_up_while_something_else_has_failed),
 		T(a_quiesce_by_hand_that_fails_says_so),
+		T(a_device_that_is_removed_after_a_link_died_is_not_taken_for_the_link),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

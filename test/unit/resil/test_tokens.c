@@ -80,7 +80,8 @@ tokens_that_do_not_arrive_end_in_a_full_quiesce(void **state)
 	f->busy[2] = true;
 	cut(f);
 	run_to(f, RL_CONTROLLER_PASS);
-	fx_run(f, f->cfg.quiesce_ns / 8 + MS / 2);
+	/* and room for some answers */
+	fx_run(f, f->cfg.quiesce_ns / 8 + 2 * MS);
 	assert_int_equal(f->hold[fx_dev(f, "e1")], RL_RESIL_HOLD_ALL);
 	assert_int_equal(f->installs, 0);
 	f->busy[2] = false;
