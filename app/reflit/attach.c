@@ -143,7 +143,7 @@ look_through(struct attach_dev *d, const char *args, uint32_t max_bytes,
 		return 0;
 	ret = pcap_scan(path, &scan);
 	if (ret == -EPROTO)
-		snprintf(err, HOST_ERR_MAX, "%s:%u: attach: %s: %s: %s",
+		snprintf(err, HOST_ERR_MAX, "%s:%u: attach: %s: %.300s: %s",
 			 d->cfg->file, d->cfg->line, d->cfg->port, path,
 			 scan.why);
 	if (ret != 0) /* -EINVAL: the driver has refused it by now */
