@@ -63,7 +63,7 @@ testpmd(const char *port, uint32_t frame_bytes, bool quick)
 		 "--mbuf-size=%u --total-num-mbufs=16384 --auto-start "
 		 "--stats-period=1 2>/dev/null </dev/null",
 		 quick ? 3 : 5, port, frame_bytes,
-		 strncmp(port, "net_af_xdp", 10) == 0
+		 rl_driver_is(port, "net_af_xdp")
 			 ? XDP_BUFFER
 			 : RTE_MAX(frame_bytes + 256, 4352u));
 	f = popen(cmd, "r");
@@ -249,7 +249,7 @@ check_port(const char *port, char err[LINE])
 	char iface[RL_IFNAME];
 	int ret = rl_iface_claim(port, err, LINE);
 
-	if (ret == 0 && strncmp(port, "net_af_xdp", 10) == 0 &&
+	if (ret == 0 && rl_driver_is(port, "net_af_xdp") &&
 	    rl_devarg(port, "iface", iface, sizeof(iface)))
 		ret = rl_xdp_port_check(iface, 0, err);
 	return ret;

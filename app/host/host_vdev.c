@@ -7,6 +7,7 @@
 
 #include "host.h"
 #include "host_vdev.h"
+#include "rl_driver.h"
 #include "rl_iface.h"
 
 #define WHY_MAX 384
@@ -60,7 +61,7 @@ give_program(const struct wish *w, const char *vdev, char *buf, size_t len,
 	char path[64];
 	int ret;
 
-	if (strncmp(vdev, "net_af_xdp", 10) != 0 ||
+	if (!rl_driver_is(vdev, "net_af_xdp") ||
 	    rl_devarg(vdev, "xdp_prog", given, sizeof(given)) ||
 	    !rl_devarg(vdev, "iface", iface, sizeof(iface)))
 		return 0;

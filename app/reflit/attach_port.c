@@ -75,14 +75,19 @@ attach_port_open(struct attach_port *p, const struct rl_attach *cfg,
 {
 	const uint32_t frames = attach_port_frames(cfg->port, read_ahead);
 	const char *what;
-	char name[RTE_MEMPOOL_NAMESIZE], said[RL_HUSH_LINE];
+	char name[RTE_MEMPOOL_NAMESIZE], said[RL_HUSH_LINE], why[256];
 	struct rl_hush hush;
 	int ret;
 
 	if (rl_netdev_find(&p->dev, cfg->port) != 0)
 		return not_there(cfg, err, len);
 	limit_to_mtu(p);
-	ret = check_mtu(p, cfg, max_bytes, err, len);
+	ret = rl_netdev_check_queues(&p->dev, why, sizeof(why));
+	if (ret != 0)
+		snprintf(err, len, "%s:%u: attach: %s", cfg->file, cfg->line,
+			 why);
+	else
+		ret = check_mtu(p, cfg, max_bytes, err, len);
 	if (ret != 0)
 		return ret;
 	snprintf(name, sizeof(name), "client%u", p->dev.port_id);
@@ -106,7 +111,7 @@ attach_port_open(struct attach_port *p, const struct rl_attach *cfg,
 			 strerror(-ret), said, rl_netdev_trouble(&p->dev));
 		return ret;
 	}
-	rl_netdev_take_all(&p->dev);
+	rl_netdev_begin(&p->dev);
 	if (rte_mempool_avail_count(p->pool) < 4 * CLIENT_BURST) {
 		snprintf(err, len, "%s:%u: attach: the driver of %s keeps all "
 				   "of %u frames and could receive none",

@@ -125,6 +125,7 @@ ports_json(const struct app *app)
 		set(o, "rx_cut", c->rx_cut);
 		set(o, "rx_nested", c->rx_nested);
 		set(o, "rx_checksums_completed", c->rx_completed);
+		set(o, "rx_discarded", d->stats.discarded);
 		set(o, "rx_missed", d->stats.missed);
 		set(o, "rx_errors", d->stats.rx_errors);
 		set(o, "rx_no_mbuf", d->stats.no_mbuf);

@@ -97,6 +97,7 @@ report_wires(json_t *report, const struct app *app)
 		set(o, "rx_frames", c->rx_frames);
 		set(o, "rx_bounced", c->rx_bounced);
 		set(o, "rx_oversize", c->rx_oversize);
+		set(o, "rx_discarded", d->stats.discarded);
 		set(o, "rx_missed", d->stats.missed);
 		set(o, "rx_errors", d->stats.rx_errors);
 		set(o, "rx_no_mbuf", d->stats.no_mbuf);

@@ -20,8 +20,11 @@
 /* Newer than some headers. */
 #define CAP_BPF_NUMBER 39
 
-/* Names that this process holds; they go with it. */
-static char claimed[CLAIMS_MAX][CLAIM_NAME];
+/* Names that this process holds, and the ports that do; they go with it. */
+static struct {
+	char name[CLAIM_NAME];
+	char port[CLAIM_NAME];
+} claimed[CLAIMS_MAX];
 static unsigned int nclaimed;
 
 static bool
@@ -70,14 +73,23 @@ check_kernel(bool xdp, char *err, size_t len)
 
 /* A name without a file: the kernel's own, one in each network namespace. */
 static int
-claim(const char *name, const char *iface, char *err, size_t len)
+claim(const char *name, const char *vdev, const char *iface, char *err,
+      size_t len)
 {
+	const int port = (int)strcspn(vdev, ",");
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int fd, ret = 0;
 
-	for (unsigned int i = 0; i < nclaimed; i++)
-		if (strcmp(claimed[i], name) == 0)
+	for (unsigned int i = 0; i < nclaimed; i++) {
+		if (strcmp(claimed[i].name, name) != 0)
+			continue;
+		if (strncmp(claimed[i].port, vdev, (size_t)port) == 0 &&
+		    claimed[i].port[port] == '\0')
 			return 0;
+		snprintf(err, len, "%s: %s has it already; take another "
+				   "interface", iface, claimed[i].port);
+		return -EBUSY;
+	}
 	if (nclaimed == CLAIMS_MAX)
 		return 0;
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -88,7 +100,9 @@ claim(const char *name, const char *iface, char *err, size_t len)
 			     strlen(name))) != 0)
 		ret = -errno;
 	if (ret == 0) {
-		snprintf(claimed[nclaimed++], CLAIM_NAME, "%s", name);
+		snprintf(claimed[nclaimed].name, CLAIM_NAME, "%s", name);
+		snprintf(claimed[nclaimed++].port, CLAIM_NAME, "%.*s", port,
+			 vdev);
 		return 0;
 	}
 	if (fd >= 0)
@@ -103,13 +117,20 @@ claim(const char *name, const char *iface, char *err, size_t len)
 int
 rl_iface_claim(const char *vdev, char *err, size_t len)
 {
-	const bool xdp = strncmp(vdev, "net_af_xdp", 10) == 0;
+	const bool xdp = rl_driver_is(vdev, "net_af_xdp");
+	const bool packet = rl_driver_is(vdev, "net_af_packet");
 	char iface[RL_IFNAME], queue[8] = "0", name[CLAIM_NAME];
 	unsigned int ifindex;
 	int ret;
 
-	if ((!xdp && strncmp(vdev, "net_af_packet", 13) != 0) ||
-	    !rl_devarg(vdev, "iface", iface, sizeof(iface)))
+	if (!rl_devarg(vdev, "iface", iface, sizeof(iface)))
+		return 0;
+	if (rl_driver_is(vdev, "net_tap")) {
+		/* there is none yet, and the kernel would join two of a name */
+		snprintf(name, sizeof(name), "reflit/tap/%s", iface);
+		return claim(name, vdev, iface, err, len);
+	}
+	if (!xdp && !packet)
 		return 0;
 	ret = check_rights(iface, xdp, err, len);
 	if (ret == 0)
@@ -126,5 +147,5 @@ rl_iface_claim(const char *vdev, char *err, size_t len)
 		(void)rl_devarg(vdev, "start_queue", queue, sizeof(queue));
 	snprintf(name, sizeof(name), "reflit/%s/%u/%s",
 		 xdp ? "af_xdp" : "af_packet", ifindex, queue);
-	return claim(name, iface, err, len);
+	return claim(name, vdev, iface, err, len);
 }

@@ -2,7 +2,10 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <linux/ethtool.h>
+#include <linux/filter.h>
 #include <linux/if_packet.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +23,7 @@
 #include "rl_hush.h"
 #include "rl_netdev.h"
 
-/* Descriptors of a queue, what its owner has in hand, the pool's caches. */
-#define FRAMES 2048u
-#define HARDWARE_FRAMES 4096u
 #define SMALLEST_BUFFER 2048u
-/* net_af_xdp: its fill ring takes 2,048 for good, the socket may hold more. */
-#define XDP_FRAMES 8192u
 /* The kernel wants a buffer within a page; it keeps 256 bytes before a frame,
  * DPDK 320 (its headers and headroom), the pool up to 128 behind. */
 #define XDP_BYTES (4096u - 256 - 320 - 128)
@@ -37,74 +35,19 @@
 #define PACKET_SLOT 2048u
 #define PACKET_RX_HEAD 66u
 #define PACKET_TX_HEAD 32u
-
-struct kind {
-	const char *begins; /* the port's name */
-	const char *how; /* to give it to EAL, around the name */
-	const char *more;
-	bool live;
-};
-
-static const struct kind kinds[] = {
-	{ "net_af_packet", "--vdev=", ",iface=INTERFACE", true },
-	{ "net_af_xdp", "--vdev=", ",iface=INTERFACE", true },
-	{ "net_tap", "--vdev=", ",iface=NAME", false },
-	{ "net_memif", "--vdev=", ",role=server,socket=PATH", false },
-	{ "net_pcap", "--vdev=", ",rx_pcap=IN,tx_pcap=OUT", false },
-	{ "net_", "--vdev=", "", false },
-	{ "", "-a ", "", false },
-};
-
-static const struct kind *
-kind_of(const char *name)
-{
-	const struct kind *k = kinds;
-
-	while (strncmp(name, k->begins, strlen(k->begins)) != 0)
-		k++;
-	return k;
-}
-
-static bool
-is_xdp(const char *name)
-{
-	return strncmp(name, "net_af_xdp", 10) == 0;
-}
-
-static bool
-is_packet(const char *name)
-{
-	return strncmp(name, "net_af_packet", 13) == 0;
-}
-
-bool
-rl_devarg(const char *args, const char *key, char *buf, size_t len)
-{
-	const size_t n = strlen(key);
-
-	for (const char *at = args; at != NULL; at = strchr(at, ',')) {
-		at += *at == ',';
-		if (strncmp(at, key, n) != 0 || at[n] != '=')
-			continue;
-		snprintf(buf, len, "%.*s", (int)strcspn(at + n + 1, ","),
-			 at + n + 1);
-		return true;
-	}
-	return false;
-}
+/* More than any ring holds: an end, where frames come faster than they go. */
+#define DISCARD_MAX (1u << 20)
 
 uint32_t
 rl_netdev_frames(const char *name)
 {
-	if (is_xdp(name))
-		return XDP_FRAMES;
-	return kind_of(name)->begins[0] == '\0' ? HARDWARE_FRAMES : FRAMES;
+	return rl_driver_of(name)->frames;
 }
 
 uint32_t
 rl_netdev_bytes(const char *name, uint32_t frame_bytes)
 {
-	if (is_xdp(name))
+	if (rl_driver_is(name, "net_af_xdp"))
 		return XDP_HEADROOM + RTE_MIN(RTE_MAX(frame_bytes, XDP_LEAST),
 					      XDP_BYTES);
 	return RTE_MAX(frame_bytes, SMALLEST_BUFFER);
@@ -127,11 +70,12 @@ may_open(void)
 char *
 rl_netdev_missing(const char *name, char *buf, size_t len)
 {
-	const struct kind *k = kind_of(name);
+	const struct rl_driver *k = rl_driver_of(name);
 
 	snprintf(buf, len, "there is no port %s, or it did not start%s; give "
 			   "it to EAL, as in %s%s%s",
-		 name, rl_hush_first(), k->how, name, k->more);
+		 name, rl_hush_first(), k->hardware ? "-a " : "--vdev=", name,
+		 k->more);
 	return buf;
 }
 
@@ -183,6 +127,23 @@ iface_flags(const char *iface, short *flags)
 	return ret;
 }
 
+/* Queues that a kernel interface spreads what it receives over. */
+static unsigned int
+iface_queues(const char *iface)
+{
+	struct ethtool_channels c = { .cmd = ETHTOOL_GCHANNELS };
+	const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq r = { .ifr_data = (char *)&c };
+	unsigned int n = 1;
+
+	snprintf(r.ifr_name, sizeof(r.ifr_name), "%s", iface);
+	if (fd >= 0 && ioctl(fd, SIOCETHTOOL, &r) == 0)
+		n = c.combined_count + c.rx_count;
+	if (fd >= 0)
+		close(fd);
+	return n;
+}
+
 const char *
 rl_netdev_trouble(const struct rl_netdev *d)
 {
@@ -198,8 +159,9 @@ rl_netdev_trouble(const struct rl_netdev *d)
 	return (flags & IFF_UP) == 0 ? "; it is down: ip link set up" : "";
 }
 
-void
-rl_netdev_take_all(struct rl_netdev *d)
+/* An interface that takes frames for whatever address stays so at the end. */
+static void
+take_all(struct rl_netdev *d)
 {
 	short flags = 0;
 
@@ -209,12 +171,82 @@ rl_netdev_take_all(struct rl_netdev *d)
 	d->promiscuous = rte_eth_promiscuous_enable(d->port_id) == 0;
 }
 
-void
-rl_netdev_take_own(struct rl_netdev *d)
+typedef void (*socket_fn)(int fd, void *ctx);
+
+/*
+ * All packet sockets of this process that are bound to an interface: drivers
+ * have them and say nothing of them.
+ */
+static void
+each_socket(const char *iface, socket_fn fn, void *ctx)
 {
-	if (d->promiscuous)
-		(void)rte_eth_promiscuous_disable(d->port_id);
-	d->promiscuous = false;
+	const int most = (int)sysconf(_SC_OPEN_MAX);
+	const unsigned int ifindex =
+		iface[0] == '\0' ? 0 : if_nametoindex(iface);
+
+	for (int fd = 0; ifindex != 0 && fd < RTE_MIN(most, 4096); fd++) {
+		struct sockaddr_ll at;
+		socklen_t n = sizeof(at);
+
+		if (getsockname(fd, (struct sockaddr *)&at, &n) == 0 &&
+		    at.sll_family == AF_PACKET &&
+		    at.sll_ifindex == (int)ifindex)
+			fn(fd, ctx);
+	}
+}
+
+/* PACKET_IGNORE_OUTGOING does nothing in a group of sockets (fanout). */
+static void
+take_no_outgoing(int fd, void *ctx)
+{
+	struct sock_filter f[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 (uint32_t)(SKF_AD_OFF + SKF_AD_PKTTYPE)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PACKET_OUTGOING, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+	};
+	const struct sock_fprog prog = { RTE_DIM(f), f };
+
+	(void)ctx;
+	(void)setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof(prog));
+}
+
+void
+rl_netdev_begin(struct rl_netdev *d)
+{
+	struct rte_mbuf *m[32];
+	uint16_t n;
+
+	each_socket(d->iface, take_no_outgoing, NULL);
+	take_all(d);
+	while (d->kind->leaks && d->discarded < DISCARD_MAX &&
+	       (n = rte_eth_rx_burst(d->port_id, 0, m, RTE_DIM(m))) != 0) {
+		rte_pktmbuf_free_bulk(m, n);
+		d->discarded += n;
+	}
+}
+
+int
+rl_netdev_check_queues(const struct rl_netdev *d, char *err, size_t len)
+{
+	struct rte_eth_dev_info info = { .max_rx_queues = 1 };
+	unsigned int n;
+
+	if (d->kind->one_queue == NULL)
+		return 0;
+	(void)rte_eth_dev_info_get(d->port_id, &info);
+	n = strcmp(d->kind->name, "net_af_xdp") == 0 ? iface_queues(d->iface)
+						     : 1;
+	if (info.max_rx_queues > 1)
+		snprintf(err, len, "%s: its frames are spread over %u queues, "
+				   "and one is read; give it %s", d->name,
+			 info.max_rx_queues, d->kind->one_queue);
+	else if (n > 1)
+		snprintf(err, len, "%s: %s spreads its frames over %u queues, "
+				   "and one is read; ethtool -L %s combined 1",
+			 d->name, d->iface, n, d->iface);
+	return info.max_rx_queues > 1 || n > 1 ? -ENOTSUP : 0;
 }
 
 void
@@ -224,7 +256,9 @@ rl_netdev_close(struct rl_netdev *d)
 	struct rl_hush hush;
 
 	rl_hush_begin(&hush);
-	rl_netdev_take_own(d);
+	if (d->promiscuous)
+		(void)rte_eth_promiscuous_disable(d->port_id);
+	d->promiscuous = false;
 	(void)rte_eth_dev_stop(d->port_id);
 	(void)rte_eth_dev_close(d->port_id);
 	(void)rl_hush_end(&hush, said);
@@ -245,12 +279,17 @@ rl_netdev_find(struct rl_netdev *d, const char *name)
 	if (rte_eth_dev_get_port_by_name(name, &d->port_id) != 0 ||
 	    rte_eth_dev_info_get(d->port_id, &info) != 0)
 		return -ENODEV;
-	d->live = kind_of(name)->live;
-	d->own_iface = strncmp(name, "net_tap", 7) == 0;
+	/* a device's own driver is one of many */
+	d->kind = rl_driver_of(info.driver_name);
+	if (strcmp(d->kind->name, "net_") == 0)
+		d->kind = rl_driver_of(name);
+	d->live = d->kind->live;
 	snprintf(d->driver, sizeof(d->driver), "%s", info.driver_name);
-	if (arg_of(d->port_id, "iface", text, sizeof(text)))
+	if (strcmp(d->kind->name, "net_vhost") != 0 && /* there, a path */
+	    (arg_of(d->port_id, "iface", text, sizeof(text)) ||
+	     arg_of(d->port_id, "rx_iface", text, sizeof(text))))
 		snprintf(d->iface, sizeof(d->iface), "%s", text);
-	if (is_packet(name)) {
+	if (strcmp(d->kind->name, "net_af_packet") == 0) {
 		slot = arg_of(d->port_id, "framesz", text, sizeof(text))
 			       ? (uint32_t)strtoul(text, NULL, 10)
 			       : PACKET_SLOT;
@@ -258,7 +297,7 @@ rl_netdev_find(struct rl_netdev *d, const char *name)
 		d->tx_bytes = slot - PACKET_TX_HEAD;
 		d->buffer_bytes = slot;
 		d->asks_socket = true;
-	} else if (is_xdp(name)) {
+	} else if (strcmp(d->kind->name, "net_af_xdp") == 0) {
 		/* what is longer, the kernel drops and counts */
 		d->tx_bytes = XDP_BYTES;
 	}
@@ -278,40 +317,27 @@ rl_netdev_slot(uint32_t frame_bytes)
 	return rte_align32pow2(frame_bytes + PACKET_RX_HEAD);
 }
 
-/*
- * What sockets on an interface dropped since they were asked last: the driver
- * has the socket and does not ask. It is one of this process.
- */
-static uint64_t
-ask_sockets(unsigned int ifindex)
+/* What a socket dropped since it was asked last. */
+static void
+ask_socket(int fd, void *ctx)
 {
-	const int most = (int)sysconf(_SC_OPEN_MAX);
-	uint64_t drops = 0;
+	struct tpacket_stats st;
+	socklen_t n = sizeof(st);
+	uint64_t *drops = ctx;
 
-	for (int fd = 0; fd < RTE_MIN(most, 4096); fd++) {
-		struct sockaddr_ll at;
-		struct tpacket_stats st;
-		socklen_t n = sizeof(at), m = sizeof(st);
-
-		if (getsockname(fd, (struct sockaddr *)&at, &n) == 0 &&
-		    at.sll_family == AF_PACKET &&
-		    at.sll_ifindex == (int)ifindex &&
-		    getsockopt(fd, SOL_PACKET, PACKET_STATISTICS, &st, &m) == 0)
-			drops += st.tp_drops;
-	}
-	return drops;
+	if (getsockopt(fd, SOL_PACKET, PACKET_STATISTICS, &st, &n) == 0)
+		*drops += st.tp_drops;
 }
 
 void
 rl_netdev_stats(struct rl_netdev *d, struct rl_netdev_stats *st)
 {
-	const unsigned int ifindex =
-		d->asks_socket ? if_nametoindex(d->iface) : 0;
 	struct rte_eth_stats eth;
 
-	if (ifindex != 0)
-		d->socket_missed += ask_sockets(ifindex);
-	*st = (struct rl_netdev_stats){ .missed = d->socket_missed };
+	if (d->asks_socket)
+		each_socket(d->iface, ask_socket, &d->socket_missed);
+	*st = (struct rl_netdev_stats){ .missed = d->socket_missed,
+					.discarded = d->discarded };
 	if (rte_eth_stats_get(d->port_id, &eth) != 0)
 		return;
 	st->missed += eth.imissed;

@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What is known of ethdevs by the names of their drivers.
+ * What is known of ethdevs by their drivers (rl_driver.h), and done about it.
  *
  * Drivers differ in what they say about themselves, and some say it wrong: a
  * frame longer than the slot of net_af_packet is handed out cut short,
@@ -17,23 +17,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rl_driver.h"
+
 #define RL_IFNAME 16 /* IFNAMSIZ */
 
 /** An ethdev, and what lies behind it. */
 struct rl_netdev {
 	const char *name;	/**< the caller's */
+	const struct rl_driver *kind;
 	char iface[RL_IFNAME];	/**< kernel interface behind it, or empty */
 	char driver[32];
 	uint16_t port_id;
 	bool live;	   /**< its frames come from a kernel */
 	bool asks_socket;  /**< what it misses, its socket alone knows */
-	bool own_iface;	   /**< the driver made the interface: set its MTU */
 	bool promiscuous;  /**< we made it so: undone at the end */
 	uint32_t mtu;	   /**< of the interface; 0: none, or not known */
 	uint32_t rx_bytes; /**< frames of so many bytes may be cut short */
 	uint32_t tx_bytes; /**< longest frame that it writes */
 	uint32_t buffer_bytes; /**< the least that it takes as a buffer */
 	uint64_t socket_missed; /**< taken from the socket so far */
+	uint64_t discarded;	/**< by rl_netdev_begin() */
 };
 
 /** What a driver counted. */
@@ -42,13 +45,9 @@ struct rl_netdev_stats {
 	uint64_t rx_errors; /**< frames it refused */
 	uint64_t no_mbuf;   /**< frames lost for want of a buffer */
 	uint64_t tx_errors; /**< frames it could not write */
+	uint64_t discarded; /**< frames that waited at its start: nobody knows
+				 that they were meant for this port */
 };
-
-/**
- * Any thread. Value of "key=value" in a list of device arguments, into @p buf.
- * @return whether it is there
- */
-bool rl_devarg(const char *args, const char *key, char *buf, size_t len);
 
 /** Any thread, before EAL too. Frames that a pool for this port needs. */
 uint32_t rl_netdev_frames(const char *name);
@@ -84,11 +83,19 @@ uint32_t rl_netdev_slot(uint32_t frame_bytes);
 const char *rl_netdev_trouble(const struct rl_netdev *d);
 
 /**
- * Control thread. Makes a started port take frames for whatever address, and
- * undoes it: an interface that was so before stays so.
+ * Control thread. Whether all queues that its frames are spread over can be
+ * read: there is one.
+ * @return 0; -ENOTSUP with one line in @p err
  */
-void rl_netdev_take_all(struct rl_netdev *d);
-void rl_netdev_take_own(struct rl_netdev *d);
+int rl_netdev_check_queues(const struct rl_netdev *d, char *err, size_t len);
+
+/**
+ * Control thread, once a port has started, before anybody reads it. It takes
+ * frames for whatever address from now on, except those that this machine
+ * sends itself. What waits is thrown away and counted: net_af_packet gets
+ * frames of all interfaces until it is bound to its own [PHY-10].
+ */
+void rl_netdev_begin(struct rl_netdev *d);
 
 /** Control thread. Stops and closes it; what drivers say of that is nothing. */
 void rl_netdev_close(struct rl_netdev *d);

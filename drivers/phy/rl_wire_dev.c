@@ -102,7 +102,9 @@ rl_wire_dev_open(struct rl_wire_dev *w, const char *name, uint32_t mtu,
 		(void)rl_netdev_missing(name, err, len);
 		return ret;
 	}
-	ret = check_mtu(w, mtu, err, len);
+	ret = rl_netdev_check_queues(&w->dev, err, len);
+	if (ret == 0)
+		ret = check_mtu(w, mtu, err, len);
 	if (ret == 0)
 		ret = size_frames(w, mtu, err, len);
 	if (ret == 0)
@@ -120,7 +122,7 @@ rl_wire_dev_open(struct rl_wire_dev *w, const char *name, uint32_t mtu,
 			 strerror(-ret), said, rl_netdev_trouble(&w->dev));
 		return ret;
 	}
-	rl_netdev_take_all(&w->dev);
+	rl_netdev_begin(&w->dev);
 	w->ifindex = w->dev.live ? if_nametoindex(w->dev.iface) : 0;
 	return 0;
 }

@@ -158,9 +158,11 @@ cfg_links(struct cfg_ctx *c, const config_setting_t *s, struct rl_config *cfg)
 static bool
 is_slow(const char *port)
 {
-	static const char *const name[] = { "net_af_packet", "net_af_xdp",
-					    "net_tap", "net_memif" };
+	static const char *const name[] = { "af_packet", "af_xdp", "tap",
+					    "memif", "vhost", "virtio_user" };
 
+	if (strncmp(port, "net_", 4) == 0 || strncmp(port, "eth_", 4) == 0)
+		port += 4; /* a driver has two names */
 	for (size_t i = 0; i < RL_ARRAY_SIZE(name); i++)
 		if (strncmp(port, name[i], strlen(name[i])) == 0)
 			return true;

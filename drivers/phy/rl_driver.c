@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "rl_driver.h"
+
+#define FRAMES 2048u
+#define HARDWARE_FRAMES 4096u
+/* net_af_xdp: its fill ring takes 2,048 for good, the socket may hold more. */
+#define XDP_FRAMES 8192u
+
+/* The last but one stands for all others of --vdev, the last for devices. */
+static const struct rl_driver drivers[] = {
+	{ .name = "net_af_packet", .alias = "eth_af_packet",
+	  .more = ",iface=INTERFACE", .one_queue = "qpairs=1",
+	  .frames = FRAMES, .live = true, .leaks = true },
+	{ .name = "net_af_xdp", .more = ",iface=INTERFACE",
+	  .one_queue = "queue_count=1", .frames = XDP_FRAMES, .live = true,
+	  .leaks = true },
+	{ .name = "net_tap", .alias = "eth_tap", .more = ",iface=NAME",
+	  .frames = FRAMES },
+	{ .name = "net_memif", .more = ",role=server,socket=PATH",
+	  .frames = FRAMES, .tells = true },
+	{ .name = "net_vhost", .alias = "eth_vhost", .more = ",iface=PATH",
+	  .one_queue = "queues=1", .frames = FRAMES },
+	{ .name = "net_virtio_user", .alias = "virtio_user",
+	  .more = ",path=PATH", .frames = FRAMES, .tells = true },
+	{ .name = "net_pcap", .alias = "eth_pcap",
+	  .more = ",rx_pcap=IN,tx_pcap=OUT", .one_queue = "one rx_pcap=",
+	  .frames = FRAMES },
+	{ .name = "net_", .alias = "eth_", .more = "", .frames = FRAMES },
+	{ .name = "", .more = "", .frames = HARDWARE_FRAMES, .leaks = true,
+	  .hardware = true },
+};
+
+static bool
+begins(const char *name, const char *with)
+{
+	return with != NULL && strncmp(name, with, strlen(with)) == 0;
+}
+
+const struct rl_driver *
+rl_driver_of(const char *name)
+{
+	const struct rl_driver *d = drivers;
+
+	while (!begins(name, d->name) && !begins(name, d->alias))
+		d++;
+	return d;
+}
+
+bool
+rl_driver_is(const char *name, const char *driver)
+{
+	return strcmp(rl_driver_of(name)->name, driver) == 0;
+}
+
+bool
+rl_devarg(const char *args, const char *key, char *buf, size_t len)
+{
+	const size_t n = strlen(key);
+
+	for (const char *at = args; at != NULL; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (strncmp(at, key, n) != 0 || at[n] != '=')
+			continue;
+		snprintf(buf, len, "%.*s", (int)strcspn(at + n + 1, ","),
+			 at + n + 1);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What enters at a port is what came in at it, and all of that: nothing of
+other interfaces, nothing that the machine sends itself [PHY-10], no queue that
+nobody reads [PHY-9]."""
+import socket
+import subprocess
+import threading
+import time
+
+from reflit_test import Box, FIGURE1, REFLIT, case, main
+from spaces import Space, ip
+from veth_pairs import CONFIG, Pairs, port, receive, run_with, udp
+
+STRANGE = b"\2\0\0\0\0\2\2\0\0\0\0\1\x88\xb7" + bytes(200)
+
+
+class Flood:
+    """Frames of the type 0x88b7 through a socket, as fast as they go."""
+
+    def __init__(self, sock):
+        self.sock, self.on, self.sent = sock, True, 0
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        while self.on:
+            self.sock.send(STRANGE)
+            self.sent += 1
+            if self.sent % 20 == 0:
+                time.sleep(0.0005)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *exc):
+        self.on = False
+        self.thread.join()
+
+
+def strangers(sock):
+    n = 0
+    sock.settimeout(0.2)
+    try:
+        while True:
+            n += sock.recv(4096)[12:14] == STRANGE[12:14]
+    except TimeoutError:
+        return n
+
+
+@case
+def frames_of_other_interfaces_do_not_enter_as_a_port_opens():
+    """net_af_packet hears all interfaces until it is bound to its own."""
+    with Pairs() as pairs, Pairs() as other:
+        inside, outside, strange = pairs.raw(0), pairs.raw(2), other.raw(0)
+        discarded = 0
+
+        def send():
+            inside.send(udp(bytes(100)))
+            assert receive(outside, udp(b"")) == udp(bytes(100))
+        with Flood(strange):
+            for _ in range(3):
+                run = run_with(pairs, "net_af_packet", send)
+                run.check_clean()
+                discarded += port(run, 0)["rx_discarded"]
+                discarded += port(run, 1)["rx_discarded"]
+                assert run.report["sent_packets"] == 1, run.report["attached"]
+        assert strangers(outside) == 0
+    assert discarded > 0
+
+
+def own_frames_stay_out(driver, more=""):
+    with Pairs() as pairs:
+        inside, outside = pairs.raw(0), pairs.raw(2)
+        own = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+        own.bind((pairs.names[1], 0))
+
+        def send():
+            for _ in range(50):
+                own.send(STRANGE)
+            inside.send(udp(bytes(100)))
+            assert receive(outside, udp(b"")) == udp(bytes(100))
+        run = run_with(pairs, driver, send, more)
+        own.close()
+        run.check_clean()
+        assert run.report["sent_packets"] == 1, run.report["attached"]
+        assert strangers(outside) == 0
+
+
+@case
+def frames_that_the_machine_sends_by_a_ports_interface_do_not_enter():
+    own_frames_stay_out("net_af_packet")
+    own_frames_stay_out("eth_af_packet")
+    own_frames_stay_out("net_pcap")
+
+
+def refused(run, *words):
+    run.check(2)
+    assert len(run.errors()) == 1, run.err
+    for word in words:
+        assert word in run.err, run.err
+
+
+def one(name):
+    return FIGURE1 + """
+attach = ( { endpoint = "e0"; port = "%s"; dst = "e1"; } );
+""" % name
+
+
+@case
+def a_port_that_spreads_its_frames_over_queues_is_refused():
+    with Pairs() as pairs, Box() as box:
+        refused(run_with(pairs, "net_af_packet", None, ",qpairs=2"),
+                "2 queues", "qpairs=1")
+        wires = FIGURE1 + """
+wires = ( { link = "s0-s1#0"; a = "eth_af_packet0"; b = "eth_af_packet1"; } );
+"""
+        refused(box.run((), pairs.vdevs("eth_af_packet", ",qpairs=4"), wires),
+                "wires: ", "4 queues", "qpairs=1")
+        refused(box.run((), ["--vdev=net_vhost0,queues=2,iface="
+                             + box.path("s")], one("net_vhost0")),
+                "2 queues", "queues=1")
+    with Box() as box:
+        # an empty capture, twice
+        head = bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000")
+        for name in ("a", "b"):
+            box.write(name, head)
+        refused(box.run((), ["--vdev=net_pcap0,rx_pcap=%s,rx_pcap=%s" % (
+            box.path("a"), box.path("b"))], one("net_pcap0")),
+                "2 queues", "one rx_pcap=")
+
+
+@case
+def an_interface_that_spreads_its_frames_over_queues_is_refused_to_af_xdp():
+    with Space(cables=0) as net, Box() as box:
+        ip("-n", net.ns, "link", "add", "q0", "numrxqueues", "4",
+           "numtxqueues", "4", "type", "veth", "peer", "name", "q1",
+           "numrxqueues", "4", "numtxqueues", "4")
+        for dev in ("q0", "q1"):
+            ip("-n", net.ns, "link", "set", dev, "up")
+        refused(box.run((), ["--vdev=net_af_xdp0,iface=q0"],
+                        one("net_af_xdp0"), wrap=net.wrap),
+                "4 queues", "ethtool -L q0 combined 1")
+
+
+@case
+def two_ports_at_one_interface_are_refused():
+    """A frame would come twice, or by one of them as it pleases."""
+    with Pairs() as pairs, Box() as box:
+        for driver, iface in (("net_tap", pairs.names[0][:-2] + "t"),
+                              ("net_af_packet", pairs.names[1]),
+                              ("net_af_xdp", pairs.names[1])):
+            eal = ["--vdev=%s%d,iface=%s" % (driver, i, iface)
+                   for i in (0, 1)]
+            refused(box.run((), eal, CONFIG.replace("%s", driver)),
+                    "%s1: %s: %s0 has it already" % (driver, iface, driver))
+        eal = ["--vdev=net_tap0,iface=%st" % pairs.names[0][:-2]]
+        p = subprocess.Popen([REFLIT] + eal + [
+            "--", "--config", box.write("first.cfg", one("net_tap0")), "-i"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True)
+        try:
+            p.stdin.write("show traffic\n")
+            p.stdin.flush()
+            while "under way" not in p.stdout.readline():
+                assert p.poll() is None, p.stderr.read()
+            refused(box.run((), eal, one("net_tap0")),
+                    "another process of reflit's has it")
+        finally:
+            p.communicate("quit\n", timeout=60)
+
+
+main()
