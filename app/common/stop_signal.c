@@ -73,6 +73,21 @@ stop_at_once(const char *what)
 		on_signal(before);
 }
 
+void
+stop_interrupts(bool on)
+{
+	static const int sigs[] = { SIGINT, SIGTERM };
+	struct sigaction sa;
+
+	for (size_t i = 0; i < sizeof(sigs) / sizeof(sigs[0]); i++) {
+		if (sigaction(sigs[i], NULL, &sa) != 0)
+			continue;
+		sa.sa_flags = on ? sa.sa_flags & ~SA_RESTART
+				 : sa.sa_flags | SA_RESTART;
+		sigaction(sigs[i], &sa, NULL);
+	}
+}
+
 int
 stop_asked(void)
 {

@@ -24,6 +24,12 @@ enum stop_again {
 /** Control thread, before anything that has to be undone. */
 void stop_catch(enum stop_again again);
 
+/**
+ * Control thread. Whether a signal ends a system call that waits: where somebody
+ * else's code would wait on.
+ */
+void stop_interrupts(bool on);
+
 /** Any thread. The number of the signal that asked; 0: none did. */
 int stop_asked(void);
 

@@ -9,6 +9,7 @@
 #include "host_vdev.h"
 #include "rl_driver.h"
 #include "rl_iface.h"
+#include "rl_listen.h"
 
 #define WHY_MAX 384
 
@@ -91,6 +92,8 @@ host_vdev(const struct rl_config *cfg, int process, const char *vdev,
 	snprintf(port, sizeof(port), "%.*s", (int)strcspn(vdev, ","), vdev);
 	w = who_wants(cfg, process, port);
 	ret = rl_iface_claim(vdev, why, sizeof(why));
+	if (ret == 0)
+		ret = rl_listen_clear(vdev, why, sizeof(why));
 	if (ret == 0)
 		ret = give_program(&w, vdev, buf, len, why);
 	if (ret >= 0 || ret == -E2BIG)

@@ -14,7 +14,8 @@ struct rl_config;
 
 /**
  * Control thread, before EAL. @p vdev: what stands behind a --vdev. An interface
- * of the kernel's is claimed for this process. Where that is the end of a wire
+ * of the kernel's is claimed for this process, a socket file that a killed one
+ * left is removed. Where that is the end of a wire
  * of process @p process over net_af_xdp, @p buf gets it with rl_steer as its
  * program.
  *

@@ -250,12 +250,24 @@ through(const struct attach_dev *d)
 				    memory_order_relaxed) != 0;
 }
 
+static void
+note_cut(struct attach_dev *d)
+{
+	if (d->cut_noted || d->client.c.rx_cut == 0)
+		return;
+	d->cut_noted = true;
+	fprintf(stderr, "reflit: %s: frames come cut short and are not sent: "
+			"turn off what makes them longer than the MTU (ethtool "
+			"-K ... tso off gso off gro off)\n", d->cfg->port);
+}
+
 void
-attach_note_ends(struct attach *a)
+attach_note(struct attach *a)
 {
 	for (uint32_t i = 0; i < a->ndev; i++) {
 		struct attach_dev *d = &a->dev[i];
 
+		note_cut(d);
 		if (d->file_frames == 0 || d->end_noted || !through(d))
 			continue;
 		d->end_noted = true;

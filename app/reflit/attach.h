@@ -25,6 +25,7 @@ struct attach_dev {
 	bool file_truncated;
 	bool end_noted;
 	bool gone_noted;
+	bool cut_noted;
 };
 
 /** An endpoint that frames go to, without a port of its own. */
@@ -88,8 +89,11 @@ struct attach_dev *attach_find(struct attach *a, uint32_t dev);
 /** Control thread. Whether the client of an endpoint is a port or a sink. */
 bool attach_has(const struct attach *a, uint32_t dev);
 
-/** Control thread. Says once of each file that it is through. */
-void attach_note_ends(struct attach *a);
+/**
+ * Control thread. Says once of each file that it is through, and of each port
+ * that its frames come cut short.
+ */
+void attach_note(struct attach *a);
 
 /**
  * Control thread, often. Asks ports that take no frames whether they have a

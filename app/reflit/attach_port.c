@@ -27,6 +27,8 @@ limit_to_mtu(struct attach_port *p)
 	if (p->dev.mtu != 0)
 		p->dev.tx_bytes = RTE_MIN(p->dev.tx_bytes,
 					  p->dev.mtu + RTE_ETHER_HDR_LEN + 4);
+	if (rl_driver_is(p->dev.name, "net_memif"))
+		p->dev.tx_bytes = UINT32_MAX; /* in several buffers */
 }
 
 /* Frames of the interface fit its driver. */
@@ -46,8 +48,8 @@ check_mtu(struct attach_port *p, const struct rl_attach *cfg,
 			 "larger slots, as in framesz=%u,blocksz=%u, or lower "
 			 "the MTU",
 			 cfg->file, cfg->line, p->dev.name, p->dev.iface, mtu,
-			 most, p->dev.rx_bytes, rl_netdev_slot(most),
-			 2 * rl_netdev_slot(most));
+			 most, p->dev.rx_bytes, rl_netdev_slot(&p->dev, most),
+			 2 * rl_netdev_slot(&p->dev, most));
 		return -EMSGSIZE;
 	}
 	if (mtu + RTE_ETHER_HDR_LEN > max_bytes)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <rte_eal.h>
+#include <rte_log.h>
 
 #include "app.h"
 #include "busy.h"
@@ -25,6 +26,7 @@
 #include "report.h"
 #include "report_file.h"
 #include "rl_hush.h"
+#include "rl_listen.h"
 #include "telemetry.h"
 
 /* At the end, what is in flight gets this long to arrive. */
@@ -361,7 +363,9 @@ start_eal(struct eal_args *ea, char *said)
 	if (out >= 0)
 		dup2(null, STDOUT_FILENO);
 	rl_hush_begin(&hush);
+	stop_interrupts(true); /* a driver may wait for somebody */
 	ret = rte_eal_init(ea->argc, ea->argv);
+	stop_interrupts(false);
 	(void)rl_hush_end(&hush, said);
 	fflush(stdout);
 	if (out >= 0) {
@@ -395,6 +399,9 @@ on_vdev(void *ctx, const char *vdev, char *buf, size_t len)
 
 	if (ret < 0 && ret != -E2BIG)
 		fprintf(stderr, "%s\n", err);
+	if (ret >= 0 && rl_listen_waits(vdev))
+		fprintf(stderr, "reflit: --vdev=%s: waits until somebody "
+				"connects\n", vdev);
 	return ret;
 }
 
@@ -426,8 +433,12 @@ with_eal(struct app *app)
 	} else if (start_eal(ea, said) < 0) {
 		fprintf(stderr, "reflit: EAL did not start%s\n", said);
 	} else {
-		if (open_all(app) == 0)
+		if (open_all(app) == 0) {
+			/* what drivers say of a port that goes has no end */
+			if (!ea->talks)
+				rte_log_set_global_level(RTE_LOG_CRIT);
 			status = run(app);
+		}
 		close_all(app);
 		end_eal();
 	}

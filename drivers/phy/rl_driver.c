@@ -14,6 +14,7 @@
 static const struct rl_driver drivers[] = {
 	{ .name = "net_af_packet", .alias = "eth_af_packet",
 	  .more = ",iface=INTERFACE", .one_queue = "qpairs=1",
+	  .room = "framesz=",
 	  .frames = FRAMES, .live = true, .leaks = true },
 	{ .name = "net_af_xdp", .more = ",iface=INTERFACE",
 	  .one_queue = "queue_count=1", .frames = XDP_FRAMES, .live = true,
@@ -21,7 +22,7 @@ static const struct rl_driver drivers[] = {
 	{ .name = "net_tap", .alias = "eth_tap", .more = ",iface=NAME",
 	  .frames = FRAMES },
 	{ .name = "net_memif", .more = ",role=server,socket=PATH",
-	  .frames = FRAMES, .tells = true },
+	  .room = "bsize=", .frames = FRAMES, .tells = true },
 	{ .name = "net_vhost", .alias = "eth_vhost", .more = ",iface=PATH",
 	  .one_queue = "queues=1", .frames = FRAMES },
 	{ .name = "net_virtio_user", .alias = "virtio_user",

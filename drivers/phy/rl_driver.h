@@ -18,6 +18,7 @@ struct rl_driver {
 	const char *more;  /**< arguments, behind the port's name */
 	const char *one_queue; /**< asks for one queue, where its arguments may
 				    ask for several, and it fills them all */
+	const char *room; /**< asks for longer buffers of its own */
 	uint32_t frames; /**< that its pool needs: descriptors of a queue, what
 			      its owner has in hand, the pool's caches */
 	bool live;	 /**< frames come from a kernel's interface, iface= */

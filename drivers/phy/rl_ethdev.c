@@ -59,8 +59,10 @@ rl_ethdev_start(uint16_t port_id, uint16_t queues, struct rte_mempool *pool,
 	ret = rte_eth_dev_configure(port_id, queues, queues, &conf);
 	if (ret != 0)
 		return ret;
-	if (mtu != 0)
-		(void)rte_eth_dev_set_mtu(port_id, mtu);
+	*what = "set the MTU of";
+	ret = mtu != 0 ? rte_eth_dev_set_mtu(port_id, mtu) : 0;
+	if (ret != 0 && ret != -ENOTSUP)
+		return ret;
 	*what = "size the queues of";
 	ret = rte_eth_dev_adjust_nb_rx_tx_desc(port_id, &rx_desc, &tx_desc);
 	if (ret != 0)

@@ -11,7 +11,7 @@
 
 static bool is_off;
 static bool has_first;
-static char first[RL_HUSH_LINE];
+static char first[16384];
 
 void
 rl_hush_off(void)
@@ -71,10 +71,17 @@ static bool
 says_nothing(const char *s, size_t len)
 {
 	static const char *const of[] = { "libbpf: elf: ", "EAL: Detected" };
+	/* of ports that start all the same */
+	static const char *const harmless[] = { "mp action callback",
+						"tap_nl_dump_ext_ack", "qdisc",
+						"Disabling rte flow" };
 
 	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
 		if (len >= strlen(of[i]) &&
 		    strncmp(s, of[i], strlen(of[i])) == 0)
+			return true;
+	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
+		if (memmem(s, len, harmless[i], strlen(harmless[i])) != NULL)
 			return true;
 	return len == 0;
 }
@@ -105,10 +112,10 @@ first_line(const char *text, char *line)
 const char *
 rl_hush_end(struct rl_hush *h, char *line)
 {
-	char text[4096];
+	char text[sizeof(first)];
 	ssize_t n;
 
-	line[0] = '\0';
+	line[0] = text[0] = '\0';
 	if (h->save >= 0) {
 		fflush(stderr);
 		(void)dup2(h->save, STDERR_FILENO);
@@ -120,13 +127,30 @@ rl_hush_end(struct rl_hush *h, char *line)
 	if (h->keep >= 0)
 		close(h->keep);
 	if (!has_first)
-		memcpy(first, line, sizeof(first));
+		memcpy(first, text, sizeof(first));
 	has_first = true;
 	return line;
 }
 
-const char *
-rl_hush_first(void)
+/*
+ * The bus names a port behind what its driver had to say of it, and behind that
+ * of the ports before it.
+ */
+char *
+rl_hush_why(const char *port, char *line)
 {
-	return first;
+	static const char fails[] = "failed to initialize ";
+	const char *from = first, *at;
+	char text[sizeof(first)], of[128];
+
+	line[0] = '\0';
+	snprintf(of, sizeof(of), "%s%s device", fails, port);
+	at = strstr(first, of);
+	if (at == NULL)
+		return line;
+	for (const char *s = first; (s = strstr(s, fails)) != NULL && s < at;)
+		from = s += strcspn(s, "\n");
+	snprintf(text, sizeof(text), "%.*s", (int)(at - from), from);
+	first_line(text, line);
+	return line;
 }

@@ -34,7 +34,10 @@ void rl_hush_begin(struct rl_hush *h);
  */
 const char *rl_hush_end(struct rl_hush *h, char *line);
 
-/** Control thread. What the first pair of calls has kept: EAL's start, or "". */
-const char *rl_hush_first(void);
+/**
+ * Control thread. Why EAL could not start @p port: what was said of it between
+ * the first pair of calls, into @p line as above, or "". Returns line.
+ */
+char *rl_hush_why(const char *port, char *line);
 
 #endif /* RL_HUSH_H */

@@ -7,6 +7,7 @@
 #include <linux/if_packet.h>
 #include <linux/sockios.h>
 #include <net/if.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <rte_alarm.h>
 #include <rte_dev.h>
 #include <rte_devargs.h>
 #include <rte_ethdev.h>
@@ -35,6 +37,8 @@
 #define PACKET_SLOT 2048u
 #define PACKET_RX_HEAD 66u
 #define PACKET_TX_HEAD 32u
+/* net_memif: a buffer, unless bsize= says otherwise. */
+#define MEMIF_BUFFER 2048u
 /* More than any ring holds: an end, where frames come faster than they go. */
 #define DISCARD_MAX (1u << 20)
 
@@ -71,11 +75,15 @@ char *
 rl_netdev_missing(const char *name, char *buf, size_t len)
 {
 	const struct rl_driver *k = rl_driver_of(name);
+	char why[RL_HUSH_LINE];
 
-	snprintf(buf, len, "there is no port %s, or it did not start%s; give "
-			   "it to EAL, as in %s%s%s",
-		 name, rl_hush_first(), k->hardware ? "-a " : "--vdev=", name,
-		 k->more);
+	if (rl_hush_why(name, why)[0] != '\0')
+		snprintf(buf, len, "there is no port %s: it did not start%s",
+			 name, why);
+	else
+		snprintf(buf, len, "there is no port %s; give it to EAL, as in "
+				   "%s%s%s", name,
+			 k->hardware ? "-a " : "--vdev=", name, k->more);
 	return buf;
 }
 
@@ -249,6 +257,49 @@ rl_netdev_check_queues(const struct rl_netdev *d, char *err, size_t len)
 	return info.max_rx_queues > 1 || n > 1 ? -ENOTSUP : 0;
 }
 
+struct errand {
+	struct rl_netdev *d;
+	sem_t done;
+};
+
+static void
+close_it(void *ctx)
+{
+	struct errand *e = ctx;
+
+	(void)rte_eth_dev_stop(e->d->port_id);
+	(void)rte_eth_dev_close(e->d->port_id);
+	sem_post(&e->done);
+}
+
+static void
+nothing(void *ctx)
+{
+	struct errand *e = ctx;
+
+	sem_post(&e->done);
+}
+
+/* Has EAL's thread do it, where there is one, and waits. */
+static void
+have_done(void (*fn)(void *), struct rl_netdev *d)
+{
+	struct errand e = { .d = d };
+
+	sem_init(&e.done, 0, 0);
+	if (!d->kind->tells || rte_eal_alarm_set(1, fn, &e) != 0)
+		fn(&e);
+	while (sem_wait(&e.done) != 0)
+		; /* a signal */
+	sem_destroy(&e.done);
+}
+
+/*
+ * A thread of EAL's hears that the other end of a memif or virtio-user port has
+ * gone, and frees what a close frees, too. So the close is that thread's, where
+ * it can't meet itself. It then looks once more at what it listened to; that
+ * memory must not go before, and two turns later it has.
+ */
 void
 rl_netdev_close(struct rl_netdev *d)
 {
@@ -259,8 +310,9 @@ rl_netdev_close(struct rl_netdev *d)
 	if (d->promiscuous)
 		(void)rte_eth_promiscuous_disable(d->port_id);
 	d->promiscuous = false;
-	(void)rte_eth_dev_stop(d->port_id);
-	(void)rte_eth_dev_close(d->port_id);
+	have_done(close_it, d);
+	have_done(nothing, d);
+	have_done(nothing, d);
 	(void)rl_hush_end(&hush, said);
 }
 
@@ -300,6 +352,10 @@ rl_netdev_find(struct rl_netdev *d, const char *name)
 	} else if (strcmp(d->kind->name, "net_af_xdp") == 0) {
 		/* what is longer, the kernel drops and counts */
 		d->tx_bytes = XDP_BYTES;
+	} else if (strcmp(d->kind->name, "net_memif") == 0) {
+		d->tx_bytes = arg_of(d->port_id, "bsize", text, sizeof(text))
+				      ? (uint32_t)strtoul(text, NULL, 10)
+				      : MEMIF_BUFFER;
 	}
 	d->mtu = d->live && d->iface[0] != '\0' ? iface_mtu(d->iface) : 0;
 	return 0;
@@ -312,9 +368,10 @@ rl_netdev_fits(const struct rl_netdev *d, uint32_t frame_bytes)
 }
 
 uint32_t
-rl_netdev_slot(uint32_t frame_bytes)
+rl_netdev_slot(const struct rl_netdev *d, uint32_t frame_bytes)
 {
-	return rte_align32pow2(frame_bytes + PACKET_RX_HEAD);
+	return rte_align32pow2(frame_bytes +
+			       (d->asks_socket ? PACKET_RX_HEAD : 0));
 }
 
 /* What a socket dropped since it was asked last. */
@@ -327,6 +384,32 @@ ask_socket(int fd, void *ctx)
 
 	if (getsockopt(fd, SOL_PACKET, PACKET_STATISTICS, &st, &n) == 0)
 		*drops += st.tp_drops;
+}
+
+/* Whether a socket's ring is empty, by having it sent. */
+static void
+ask_to_send(int fd, void *ctx)
+{
+	bool *all = ctx;
+
+	*all &= sendto(fd, NULL, 0, MSG_DONTWAIT, NULL, 0) >= 0;
+}
+
+/*
+ * Frames that net_af_packet could not write stay in its ring, and go out once
+ * the interface is up again. Those that are too long for it are lost.
+ */
+static uint64_t
+not_written(struct rl_netdev *d, uint64_t errors)
+{
+	bool all = true;
+
+	if (d->asks_socket && errors != d->written_late) {
+		each_socket(d->iface, ask_to_send, &all);
+		if (all && iface_mtu(d->iface) >= d->mtu)
+			d->written_late = errors;
+	}
+	return errors - d->written_late;
 }
 
 void
@@ -343,5 +426,5 @@ rl_netdev_stats(struct rl_netdev *d, struct rl_netdev_stats *st)
 	st->missed += eth.imissed;
 	st->rx_errors = eth.ierrors;
 	st->no_mbuf = eth.rx_nombuf;
-	st->tx_errors = eth.oerrors;
+	st->tx_errors = not_written(d, eth.oerrors);
 }

@@ -37,6 +37,7 @@ struct rl_netdev {
 	uint32_t buffer_bytes; /**< the least that it takes as a buffer */
 	uint64_t socket_missed; /**< taken from the socket so far */
 	uint64_t discarded;	/**< by rl_netdev_begin() */
+	uint64_t written_late;	/**< of the errors that its driver counted */
 };
 
 /** What a driver counted. */
@@ -44,7 +45,7 @@ struct rl_netdev_stats {
 	uint64_t missed;    /**< frames it had no room for */
 	uint64_t rx_errors; /**< frames it refused */
 	uint64_t no_mbuf;   /**< frames lost for want of a buffer */
-	uint64_t tx_errors; /**< frames it could not write */
+	uint64_t tx_errors; /**< frames it could not write, and has not since */
 	uint64_t discarded; /**< frames that waited at its start: nobody knows
 				 that they were meant for this port */
 };
@@ -73,8 +74,8 @@ int rl_netdev_find(struct rl_netdev *d, const char *name);
 /** Any thread. Whether frames of @p frame_bytes pass whole, both ways. */
 bool rl_netdev_fits(const struct rl_netdev *d, uint32_t frame_bytes);
 
-/** Any thread. The framesz= of net_af_packet that holds such frames whole. */
-uint32_t rl_netdev_slot(uint32_t frame_bytes);
+/** Any thread. What of d->kind->room holds such frames whole. */
+uint32_t rl_netdev_slot(const struct rl_netdev *d, uint32_t frame_bytes);
 
 /**
  * Control thread. What may be wrong with the interface behind it, as the rest

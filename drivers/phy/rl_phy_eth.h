@@ -89,8 +89,8 @@ size_t rl_frame_pool_bytes(uint32_t frames, uint32_t frame_bytes);
 
 /**
  * Control thread. Configures an ethdev with @p queues queue pairs on @p pool
- * and starts it. @p mtu: wanted, 0 to leave it; a device that refuses it
- * keeps its own.
+ * and starts it. @p mtu: wanted, 0 to leave it; a device that has none
+ * to set keeps its own.
  *
  * @return 0 or the -errno of the driver, with *what set to the step that
  *   failed

@@ -4,7 +4,6 @@
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include <rte_errno.h>
 #include <rte_ethdev.h>
@@ -47,11 +46,13 @@ size_frames(struct rl_wire_dev *w, uint32_t mtu, char *err, size_t len)
 	if (mtu != 0 && !rl_netdev_fits(d, RTE_MIN(frame, RL_FRAME_BYTES_MAX))) {
 		snprintf(err, len,
 			 "%s: its driver takes frames of less than %u bytes, "
-			 "mtu = %u asks for %u; %s%u", d->name,
+			 "mtu = %u asks for %u; %s%s%u", d->name,
 			 RTE_MIN(d->rx_bytes, d->tx_bytes + 1), mtu, frame,
-			 d->asks_socket ? "give it framesz=" : "ask for mtu ",
-			 d->asks_socket ? rl_netdev_slot(frame)
-					: d->tx_bytes - RTE_ETHER_HDR_LEN);
+			 d->kind->room != NULL ? "give it " : "ask for mtu ",
+			 d->kind->room != NULL ? d->kind->room : "",
+			 d->kind->room != NULL
+				 ? rl_netdev_slot(d, frame)
+				 : d->tx_bytes - RTE_ETHER_HDR_LEN);
 		return -EMSGSIZE;
 	}
 	frame = RTE_MIN(frame, d->tx_bytes);
@@ -134,27 +135,11 @@ rl_wire_dev_note_stats(struct rl_wire_dev *w)
 		rl_netdev_stats(&w->dev, &w->stats);
 }
 
-/*
- * DPDK 22.11's net_memif hears on a thread of its own that the other end has
- * gone, and does not survive being closed in that moment; the other end may be
- * one that this process has just closed.
- */
-static void
-let_settle(const struct rl_wire_dev *w)
-{
-	const struct timespec t = { .tv_nsec = 20 * RL_NS_PER_MS };
-
-	if (strcmp(w->dev.driver, "net_memif") == 0)
-		nanosleep(&t, NULL);
-}
-
 void
 rl_wire_dev_close(struct rl_wire_dev *w)
 {
-	if (w->started) {
-		let_settle(w);
+	if (w->started)
 		rl_netdev_close(&w->dev);
-	}
 	rte_mempool_free(w->pool);
 	memset(w, 0, sizeof(*w));
 }

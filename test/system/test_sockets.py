@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ports over the sockets of other programs [PHY-8]: net_memif, net_vhost,
+net_virtio_user. Files that a killed process left, those of a living one, frames
+longer than a buffer, and the end."""
+import os
+import signal
+import socket
+import subprocess
+import time
+
+from reflit_test import Box, FIGURE1, REFLIT, case, main
+
+ONE = FIGURE1 + """
+wires = ( { link = "s0-s1#0"; a = "%s"; b = "%s"%s } );
+"""
+MEMIF = ONE % ("net_memif0", "net_memif1", "; %s")
+CLIENT = FIGURE1 + """
+attach = ( { endpoint = "e0"; port = "%s"; dst = "e1"; } );
+"""
+RUN = ["--packets", "500", "--load", "0.5"]
+COMMANDS = "wait up 60s\nstart\nwait sent 60s\nwait drained 60s\nquit\n"
+
+
+def memif(path, more=",socket-abstract=no"):
+    return ["--vdev=net_memif%d,role=%s,id=0,socket=%s%s" % (i, role, path,
+                                                             more)
+            for i, role in enumerate(("server", "client"))]
+
+
+def left_behind(path, kind):
+    with socket.socket(socket.AF_UNIX, kind) as s:
+        s.bind(path)
+
+
+def refused(run, *words):
+    run.check(2)
+    assert len(run.errors()) == 1, run.err
+    for word in words:
+        assert word in run.err, run.err
+
+
+@case
+def sockets_that_a_killed_process_left_are_no_obstacle():
+    with Box() as box:
+        path = box.path("m")
+        left_behind(path, socket.SOCK_SEQPACKET)
+        run = box.run(RUN, memif(path), MEMIF % "", COMMANDS)
+        run.check_clean()
+        assert not os.path.exists(path)
+        left_behind(path, socket.SOCK_STREAM)
+        run = box.run((), ["--vdev=net_vhost0,iface=" + path],
+                      CLIENT % "net_vhost0", "quit\n")
+        run.check(0)
+        left_behind(path, socket.SOCK_STREAM)
+        # nobody connects: it waits, says so, and can be stopped
+        p = subprocess.Popen(
+            [REFLIT, "--vdev=virtio_user0,server=1,path=" + path, "--",
+             "--config", box.write("v.cfg", CLIENT % "virtio_user0")],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            assert "waits until somebody connects" in p.stderr.readline()
+            while not listens(path):
+                assert p.poll() is None, p.stderr.read()
+                time.sleep(0.05)
+            for _ in range(100):  # it may not wait yet
+                p.send_signal(signal.SIGINT)
+                try:
+                    p.wait(0.2)
+                    break
+                except subprocess.TimeoutExpired:
+                    pass
+            assert p.returncode == 2, p.returncode
+            assert "no port virtio_user0: it did not" in p.stderr.read()
+        finally:
+            p.kill()
+            p.communicate()
+
+
+def listens(path):
+    with open("/proc/net/unix", encoding="ascii", errors="replace") as f:
+        return any(line.split()[-1] == path and int(line.split()[3], 16)
+                   for line in f.readlines()[1:])
+
+
+@case
+def the_socket_of_a_living_process_is_refused_and_left_alone():
+    for kind, eal, port in (
+            (socket.SOCK_STREAM, "net_vhost0,iface=%s", "net_vhost0"),
+            (socket.SOCK_STREAM, "eth_vhost0,iface=%s", "eth_vhost0"),
+            (socket.SOCK_STREAM, "net_virtio_user0,server=1,path=%s",
+             "net_virtio_user0"),
+            (socket.SOCK_SEQPACKET, "net_memif0,role=server,"
+             "socket-abstract=no,socket=%s", "net_memif0")):
+        with Box() as box, socket.socket(socket.AF_UNIX, kind) as s:
+            path = box.path("s")
+            s.bind(path)
+            s.listen(1)
+            s.settimeout(0)
+            refused(box.run((), ["--vdev=" + eal % path], CLIENT % port,
+                            "quit\n"),
+                    "attach: " + port, "another process listens there")
+            assert os.path.exists(path)
+            try:
+                s.accept()
+                raise AssertionError("it was connected to")
+            except BlockingIOError:
+                pass
+
+
+@case
+def a_port_that_did_not_start_is_refused_with_its_own_reason():
+    with Box() as box:
+        nowhere = box.path("no/m")
+        refused(box.run((), memif(nowhere), MEMIF % "", "quit\n"),
+                "wires: net_memif0", nowhere + ": No such file or directory")
+        box.write("plain", "")
+        refused(box.run((), ["--vdev=net_vhost0,iface=" + box.path("plain")],
+                        CLIENT % "net_vhost0", "quit\n"), "no socket")
+        # what ports before it said is nothing of its
+        refused(box.run((), memif(box.path("m")) + [
+            "--vdev=net_pcap0,rx_pcap=" + nowhere], CLIENT % "net_pcap0",
+            "quit\n"), "no port net_pcap0", "No such file or directory")
+        refused(box.run((), memif(box.path("m")), CLIENT % "net_memif7",
+                        "quit\n"), "no port net_memif7; give it to EAL")
+
+
+@case
+def frames_longer_than_a_buffer_of_memif_are_refused_at_start():
+    with Box() as box:
+        path = box.path("m")
+        refused(box.run((), memif(path), MEMIF % "mtu = 3498; ", "quit\n"),
+                "2049", "mtu = 3498", "bsize=4096")
+        # without an MTU of the file's, frames are as long as a buffer
+        run = box.run(RUN, memif(path, ",bsize=640"), MEMIF % "", COMMANDS)
+        run.check_clean()
+        wires = run.report["wires"]
+        assert all(w["frame_bytes"] == 640 for w in wires), wires
+        assert all(w["rx_frames"] < 100000 for w in wires), wires
+        run = box.run(RUN, memif(path, ",bsize=4096"),
+                      MEMIF % "mtu = 3498; ", COMMANDS)
+        run.check_clean()
+
+
+@case
+def the_end_of_two_ends_of_memif_is_one_end():
+    """A thread of DPDK's hears that the other end has gone."""
+    with Box() as box:
+        for _ in range(8):
+            box.run((), memif(box.path("m"), ""), MEMIF % "",
+                    "wait up 60s\nquit\n").check(0)
+            run = box.run((), memif(box.path("m"), ""), FIGURE1 + """
+attach = ( { endpoint = "e0"; port = "net_memif0"; dst = "e1"; },
+           { endpoint = "e1"; port = "net_memif1"; dst = "e0"; } );
+""", "wait 50ms\nquit\n")
+            run.check(0)
+
+
+main()
