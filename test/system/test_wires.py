@@ -119,8 +119,6 @@ def links_over_memif_lose_nothing():
                             i, "client" if i % 2 else "server", i // 2, sock))
         run = box.run(RUN, devs, FIGURE1 + LINK
                       + WIRES.replace("%s", "net_memif"), COMMANDS)
-    if "no port net_memif" in run.err:
-        raise Skip("DPDK has no memif here: " + run.err.strip())
     check(run, "net_memif", 5)
 
 
