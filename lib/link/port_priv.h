@@ -591,7 +591,6 @@ struct port_verdict port_drain_tick(struct rl_port *port, uint64_t now_ns);
 /* --- port_loop.c -------------------------------------------------------- */
 
 void port_loop_start(struct rl_port *port, uint64_t now_ns);
-/* The core's fence has come: nothing more can follow. */
 void port_loop_fence(struct rl_port *port);
 /* Next looped packet; NULL: none yet. *@p end: everything is out. */
 struct rl_flit *port_loop_next(struct rl_port *port, bool *end,

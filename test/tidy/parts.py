@@ -97,7 +97,10 @@ def main():
     for path in glob.glob(os.path.join(root, FOLDER, "*.[ch]")):
         with open(path, encoding="utf-8") as f:
             texts[os.path.relpath(path, root)] = f.read()
-    home = homes(texts[HEADER])
+    # a part may stand in a header of its own
+    headers = sorted((t for t in texts if t.endswith(".h")),
+                     key=lambda t: t == HEADER)
+    home = homes("".join(texts[t] for t in headers))
     assert len(home) > 10, home
     found = foreign(texts, home)
     for line in found:

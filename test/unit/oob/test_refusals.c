@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An etcd that refuses, and keys in it that no process wrote [RES-1]. */
+#include "pair.h"
+
+static bool
+etcd_is_away(struct pair *p)
+{
+	return info(p, 0).away && info(p, 1).away;
+}
+
+static bool
+etcd_is_back(struct pair *p)
+{
+	return !info(p, 0).away && !info(p, 1).away && settled(p);
+}
+
+/* An answer that is an error is no answer: the store is away, and why. */
+static void
+an_etcd_that_answers_with_errors_is_away(void **state)
+{
+	static const struct {
+		enum fake_mood mood;
+		const char *why;
+	} c[] = {
+		{ FAKE_ERRS, "no leader" },  { FAKE_ERRS_NEW, "no leader" },
+		{ FAKE_RAVES, "(HTTP 200)" }, { FAKE_EMPTY, "not one of an etcd" },
+		{ FAKE_GATEWAY, "(HTTP 502)" },
+	};
+	struct pair *p = pair_open(2);
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(c); i++) {
+		UNTIL(p, etcd_is_back);
+		fake_mood(p->etcd, c[i].mood);
+		UNTIL(p, etcd_is_away);
+		assert_true(info(p, 0).refuses);
+		if (strstr(info(p, 0).why, c[i].why) == NULL)
+			fail_msg("row %zu: %s", i, info(p, 0).why);
+		fake_mood(p->etcd, FAKE_WELL);
+	}
+	UNTIL(p, etcd_is_back);
+	check_speaks(p);
+	pair_close(p);
+}
+
+#define PASSWORD "hush-hush"
+
+static const char *
+password_file(void)
+{
+	static char path[] = "/tmp/oob-password-XXXXXX";
+	const int fd = mkstemp(path);
+
+	assert_true(fd >= 0 && dprintf(fd, PASSWORD "\n") > 0);
+	close(fd);
+	return path;
+}
+
+/* However a token is refused, the next one is asked for. */
+static void
+a_token_that_is_refused_is_renewed(void **state)
+{
+	static const enum fake_refusal how[] = { FAKE_OLD, FAKE_DENIED,
+						 FAKE_INVALID, FAKE_401 };
+	const char *path = password_file();
+	struct pair *p;
+	char user[120];
+
+	(void)state;
+	snprintf(user, sizeof(user), "etcd_user = \"u\"; "
+		 "etcd_password_file = \"%s\";", path);
+	p = pair_open_with(2, user);
+	for (size_t i = 0; i < RL_ARRAY_SIZE(how); i++) {
+		UNTIL(p, settled);
+		fake_new_tokens(p->etcd, how[i]);
+		check_speaks(p);
+		assert_false(info(p, 0).away);
+	}
+	fake_mood(p->etcd, FAKE_ECHO);
+	UNTIL(p, etcd_is_away);
+	assert_null(strstr(info(p, 0).why, PASSWORD));
+	pair_close(p);
+	unlink(path);
+}
+
+/* What no process wrote is no office and no member: nobody waits for it. */
+static void
+keys_without_a_process_behind_them_are_deleted(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t lease;
+	} office[] = {
+		{ "x", 0 }, { "x", 999 }, { "", 0 },
+		{ "{\"version\":1,\"process\":\"r\",\"member\":1}", 0 },
+	};
+	struct pair *p = pair_open(1);
+	char err[RL_OOB_ERR_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(office); i++) {
+		UNTIL(p, left_rules);
+		fake_put(p->etcd, "/reflit/office", office[i].text,
+			 office[i].lease);
+		UNTIL(p, nobody_rules);
+	}
+	UNTIL(p, left_rules);
+	fake_put(p->etcd, "/reflit/members/r", "x", 0);
+	fake_put(p->etcd, "/reflit/members/r.2", "x", 0);
+	if (join(p, 1, err) != 0)
+		fail_msg("%s", err);
+	UNTIL(p, settled);
+	check_speaks(p);
+	assert_int_equal(fake_count(p->etcd, "/reflit/members/"), 2);
+	pair_close(p);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_etcd_that_answers_with_errors_is_away),
+		cmocka_unit_test(a_token_that_is_refused_is_renewed),
+		cmocka_unit_test(keys_without_a_process_behind_them_are_deleted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
