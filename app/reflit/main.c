@@ -255,7 +255,7 @@ verdict(const struct app *app)
 		return EXIT_BROKEN;
 	if (refusal_miscabled(&app->host))
 		return EXIT_BROKEN; /* the reasons were said */
-	if (app_failure(app, &t) != NULL)
+	if (app_failure(app, &t) != NULL && t.sent == 0)
 		return EXIT_BROKEN;
 	return app->failed_commands != 0 ? EXIT_UNUSABLE : EXIT_KEPT;
 }

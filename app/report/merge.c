@@ -502,8 +502,6 @@ merged_mostly_given_up(const struct merged *m)
 bool
 merged_clean(const struct merged *m)
 {
-	if (merged_mostly_given_up(m))
-		return false;
 	return m->lost + m->duplicated + m->reordered + m->altered +
 		       m->unlisted + m->unclean ==
 	       0;

@@ -406,8 +406,6 @@ outcome_kept(const struct outcome *out)
 {
 	const struct rl_sim_load_stats *l = &out->v.load;
 
-	if (outcome_failure(out) != NULL)
-		return false;
-	return out->v.ok && out->at_rest && l->lost == 0 &&
+	return out->v.ok && l->sent != 0 && out->at_rest && l->lost == 0 &&
 	       l->duplicated == 0 && l->reordered == 0 && l->corrupted == 0;
 }
