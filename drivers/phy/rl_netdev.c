@@ -78,7 +78,7 @@ rl_netdev_missing(const char *name, char *buf, size_t len)
 	char why[RL_HUSH_LINE];
 
 	if (rl_hush_why(name, why)[0] != '\0')
-		snprintf(buf, len, "there is no port %s: it did not start%s",
+		snprintf(buf, len, "there is no port %s, for it did not start%s",
 			 name, why);
 	else
 		snprintf(buf, len, "there is no port %s; give it to EAL, as in "
