@@ -244,21 +244,21 @@ cmd_link_one_way(struct app *app, const char *const arg[])
 	return post(app, &l, &o, true);
 }
 
-/* Links that are whole, but which the controller keeps out until they are added. */
-static int
-kept_out(struct app *app, const struct links *l)
+/* Names links that are whole, but kept out by the controller until they are
+   added: the order was carried out, and more is needed. */
+static void
+say_kept_out(struct app *app, const struct links *l)
 {
 	const struct rl_controller *c = app->host.resil.controller;
 
-	for (unsigned int i = 0; i < l->n; i++)
+	for (unsigned int i = 0; i < l->n; i++) {
+		const char *name = link_name(app, l->link[i]);
+
 		if (c != NULL && rl_controller_link_out(c, l->link[i]))
-			return app_error(
-				app, "%s is whole again, but kept out: it was "
-				     "removed, or left because it degraded; "
-				     "bring it back by link %s add",
-				link_name(app, l->link[i]),
-				link_name(app, l->link[i]));
-	return 0;
+			printf("%s is whole again, but kept out: it was removed, "
+			       "or left because it degraded; bring it back by "
+			       "link %s add\n", name, name);
+	}
 }
 
 int
@@ -286,7 +286,8 @@ cmd_link_up(struct app *app, const char *const arg[])
 			return app_error(app, "%s: its ports do not answer",
 					 link_name(app, l.link[i]));
 	}
-	return kept_out(app, &l);
+	say_kept_out(app, &l);
+	return 0;
 }
 
 int
