@@ -9,7 +9,8 @@
  * an expiry is not counted; but it asks, so that notices of drops can't keep it
  * from finding out that nobody is there for ever.
  *
- * When it expires, a probe asks what is missing (ep_ask.c). A flow gives up
+ * When it expires, a probe asks what is missing (ep_ask.c). With explicit numbers,
+ * as CXL has them, two ends may differ in what they count: there all is sent again. A flow gives up
  * after retry_limit expiries without an answer, or after the time that
  * ep_give_up_at_ns() tells, whichever comes first.
  */
@@ -51,6 +52,10 @@ expired(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 		ep_ctrl_now(ep, flow);
 	} else {
 		ep_ask(ep, flow);
+		if (!ep->isn) { /* what an answer means is not sure there */
+			ep_mark_all(ep, flow);
+			ep_tx_ready(ep, flow);
+		}
 	}
 	return true;
 }
@@ -64,7 +69,9 @@ ep_on_rto(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 		flow->rto_at_ns = RL_NEVER;
 		return;
 	}
-	if (flow->una != flow->sent && !(flow->blocked & EPB_HELD))
+	/* slow alone is not stalled: the last probe was not answered, either */
+	if (flow->una != flow->sent && !(flow->blocked & EPB_HELD) &&
+	    flow->retries > 0)
 		ep_tx_stall(ep, flow, true);
 	if (ep_give_up_at_ns(ep, flow) <= now_ns)
 		give_up(ep, flow, RL_EP_GIVE_UP, now_ns);

@@ -12,8 +12,9 @@
  *                                                          unreachable peers are
  *                                                          reported (ep_reach.c)
  *
- * A flow is stalled from the first time that its timer expires, or that its peer
- * is found to be unreachable, until something of it is acknowledged. Nobody knows
+ * A flow is stalled once a probe of it is not answered by the next time that its
+ * timer expires, or its peer is found to be unreachable, until something of it is
+ * acknowledged. Nobody knows
  * before that which flows are cut off, and at full load a round trip is enough to
  * fill the buffer. So its last quarter is dealt out beforehand: there a flow may
  * hold as much as any other that holds something. Whoever still makes progress

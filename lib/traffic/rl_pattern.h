@@ -87,8 +87,8 @@ uint32_t rl_pattern_dst(const struct rl_pattern *p, uint32_t src,
 static inline bool
 rl_pattern_spreads(const struct rl_pattern *p, uint32_t src)
 {
-	return p->kind == RL_PATTERN_UNIFORM ||
-	       p->kind == RL_PATTERN_HOTSPOT ||
+	return ((p->kind == RL_PATTERN_UNIFORM ||
+		 p->kind == RL_PATTERN_HOTSPOT) && p->nep > 2) ||
 	       (p->kind == RL_PATTERN_PAIRS &&
 		p->first[src + 1] - p->first[src] > 1);
 }

@@ -75,7 +75,7 @@ def refused_arguments():
 def a_wrong_option_brings_the_one_that_was_meant():
     for args, text in (
             ((REPORT, "--jsn", "x"), "no option --jsn; did you mean --json?"),
-            ((SIM, "--fault=x"), "no option --fault; did you mean --faults?"),
+            ((SIM, "--fautls=x"), "no option --fautls; did you mean --faults?"),
             ((ROUTE, "--verfy"), "did you mean --verify?"),
             ((ROUTE, "--zzzzzzzz"), "no option --zzzzzzzz; see --help"),
             ((BENCH, "--x-y"), "no option --x-y"),
