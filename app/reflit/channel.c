@@ -60,9 +60,10 @@ channel_open(struct app *app)
 		return 0;
 	for (uint32_t i = 0; i < cfg->nprocess; i++)
 		name[i] = cfg->process[i].name;
-	warn_of_password(&cfg->channel);
-	if (rl_oob_open(&p, &app->oob, err) == 0)
+	if (rl_oob_open(&p, &app->oob, err) == 0) {
+		warn_of_password(&cfg->channel);
 		return 0;
+	}
 	fprintf(stderr, "%s:%u: %s\n", cfg->channel.file, cfg->channel.line,
 		err);
 	return -EINVAL;

@@ -159,8 +159,8 @@ hurt(void)
 	dump(len, "header wrong");
 	dump(len - 1, "cut short");
 	dump(40, "no header");
-	frame[RL_FRAME_LINK_OFF] = RL_FRAME_DATA | 3 << 4;
-	dump(len, "version 3");
+	frame[RL_FRAME_LINK_OFF] = RL_FRAME_DATA | (RL_FRAME_VERSION + 1) << 4;
+	dump(len, "version 4");
 	frame[RL_FRAME_LINK_OFF] = 9 | RL_FRAME_VERSION << 4;
 	dump(len, "type 9");
 	frame[RL_FRAME_LINK_OFF] = RL_FRAME_DATA | RL_FRAME_VERSION << 4;

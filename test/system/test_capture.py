@@ -113,7 +113,7 @@ def frames_that_are_hurt_are_told_by_what_is_wrong_with_them():
         got["header wrong"][0][0]
     for name, why in (("cut short", "shorter than its flits"),
                       ("no header", "shorter than a header"),
-                      ("version 3", "version 3 is not 2"),
+                      ("version 4", "version 4 is not 3"),
                       ("type 9", "unknown type 9"),
                       ("33 flits", "33 flits are too many")):
         assert got[name][0] == ["malformed: " + why], (name, got[name])

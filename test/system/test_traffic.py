@@ -347,7 +347,7 @@ def captures_that_are_no_ethernet_or_of_two_kinds_are_refused():
             lines = [e for e in run.errors() if path in e]
             assert len(lines) == 1 and why in lines[0], run.err
             sim = subprocess.run(
-                [SIM, "--config", box.write("f.cfg", FIGURE1), "--traffic",
+                [os.path.join(os.path.dirname(REFLIT), "reflit-sim"), "--config", box.write("f.cfg", FIGURE1), "--traffic",
                  "pcap:" + path], stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE, text=True, timeout=60)
             assert sim.returncode == 2 and why in sim.stderr, sim
