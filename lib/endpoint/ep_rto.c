@@ -51,7 +51,8 @@ expired(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 		flow->flags |= EPF_SYNC_NOW;
 		ep_ctrl_now(ep, flow);
 	} else {
-		ep_ask(ep, flow);
+		if (ep->isn || flow->retries > 1)
+			ep_ask(ep, flow);
 		if (!ep->isn) { /* what an answer means is not sure there */
 			ep_mark_all(ep, flow);
 			ep_tx_ready(ep, flow);

