@@ -116,14 +116,15 @@ with_keys_it_is_the_same(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < RL_ARRAY_SIZE(pairs); i++) {
-		struct rl_auth *auth[2] = { key_of(&pairs[i].a),
-					    key_of(&pairs[i].b) };
+		struct rl_auth *auth[2];
 		const bool fabric = pairs[i].why == RL_REFUSED_FABRIC;
 		enum rl_refusal why = pairs[i].why;
 		struct bench b = { 0 };
 
 		if (pairs[i].a.link == 0)
 			continue; /* its key is for another link */
+		auth[0] = key_of(&pairs[i].a);
+		auth[1] = key_of(&pairs[i].b);
 		if (fabric && pairs[i].a.link != pairs[i].b.link)
 			why = RL_REFUSED_KEY;
 		for (unsigned int k = 0; k < 2; k++)
