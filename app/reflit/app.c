@@ -185,7 +185,7 @@ add_port(const struct attach_dev *d, struct totals *t)
 	const struct client_dev_counters *c = &d->client.c;
 
 	t->unwritten += d->stats.tx_errors + client_dev_not_taken(&d->client);
-	t->edge.refused += c->rx_refused;
+	t->edge.refused += c->rx_refused + c->rx_nested + c->rx_stalled;
 	t->edge.missed += d->stats.missed + d->stats.rx_errors +
 			  d->stats.no_mbuf;
 	t->edge.cut += c->rx_cut;
