@@ -213,7 +213,7 @@ client_send(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
 	return n;
 }
 
-/* Those who ask about the port hear how it stands with it. */
+/* Publishes the state of the port for the main lcore. */
 static void
 tx_tell(struct client_dev *c, const struct taker *before)
 {

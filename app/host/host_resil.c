@@ -207,7 +207,7 @@ serve_local(struct host *h, uint32_t dev, uint64_t now_ns)
 		host_push_view(h, dev);
 	while (rl_local_tx(l->local, &m, now_ns))
 		send_msg(h, &m, now_ns);
-	/* relaxed: who reads it reads nothing else by it */
+	/* relaxed: readers order nothing else by it */
 	atomic_store_explicit(&l->alone,
 			      rl_local_alone(l->local) ||
 				      (h->resil.controller == NULL &&

@@ -73,7 +73,7 @@ uint64_t host_time_seen(const struct host_time *t,
 static inline uint64_t
 host_time_left_out(const struct host_time *t)
 {
-	/* relaxed: who reads it reads nothing else by it */
+	/* relaxed: readers order nothing else by it */
 	return atomic_load_explicit(&t->left_out_ns, memory_order_relaxed);
 }
 

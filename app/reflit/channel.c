@@ -11,7 +11,7 @@
 
 #define LOOK_NS (20 * RL_NS_PER_MS)
 
-/* A password that others may read, in its file or on its way. */
+/* Warns if others may read the password, in its file or on the network. */
 static void
 warn_of_password(const struct rl_channel *ch)
 {

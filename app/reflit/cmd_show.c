@@ -201,7 +201,7 @@ fault_word(const struct app *app, uint32_t link)
 	return app->link[link].hurt ? "hurt" : "";
 }
 
-/* Who is plugged in where another belongs. */
+/* Describes a peer that is plugged in where another one belongs. */
 static void
 show_refused(const struct app *app, uint32_t link)
 {

@@ -16,7 +16,7 @@ extern const struct embedded view_page[];
 
 #define ORDER_MAX 256
 #define CMD_MAX 200
-/** One address may have half of them; who says nothing for so long is closed. */
+/** One address may have half of them; a connection idle for this long is closed. */
 #define CONNECTIONS_MAX 256u
 #define IDLE_S 4u
 /** What a list may come to, however many a source announces. */

@@ -146,7 +146,7 @@ tel_path(struct tel *t, unsigned int i, char path[TEL_PATH_MAX])
 	return path[0] != '\0';
 }
 
-/* Who was not named by the user must be the user's, or root's. */
+/* A socket that the user did not name must be the user's own, or root's. */
 static bool
 peer_is_trusted(int fd)
 {

@@ -13,7 +13,7 @@
 #include "rl_auth.h"
 #include "rl_secret.h"
 
-/* Zeros, as a file that was made but never filled. */
+/* True for a file of zeros: created, but never filled. */
 static bool
 is_zero(const uint8_t *text, size_t n)
 {

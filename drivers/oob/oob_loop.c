@@ -133,7 +133,7 @@ campaign(struct rl_oob *o)
 		fail(o);
 }
 
-/* What stands there is no process's: away with it, and elections go on. */
+/* Deletes an office that no process holds, so that elections go on. */
 static void
 evict_office(struct rl_oob *o)
 {

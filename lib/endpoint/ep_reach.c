@@ -139,7 +139,7 @@ ep_reach_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	return peer->probe_at_ns;
 }
 
-/** The flow asks what has arrived; its timers begin anew. */
+/** Sends a probe for the flow and restarts its timers. */
 static void
 resume(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {

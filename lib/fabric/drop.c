@@ -36,7 +36,7 @@ is_told(enum rl_drop_reason why, bool e2e_retry)
 	return true;
 }
 
-/** A flit that was altered may name anybody: only who exists is told, or of. */
+/** An altered flit may name any address: use it only if both ends exist. */
 static bool
 is_named(const struct rl_flit *f, uint32_t nep)
 {

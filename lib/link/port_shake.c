@@ -86,7 +86,7 @@ port_shake_stale(const struct rl_port *port, const struct rl_frame_hdr *h,
 	       !rl_frame_stamp_after(h->stamp, port->rx.newest);
 }
 
-/* What is wrong with the place of who sends this. */
+/* What is wrong with the place that the peer names. */
 static enum rl_refusal
 shake_place(const struct rl_port *port, const struct rl_frame_init *init)
 {
@@ -117,7 +117,7 @@ port_shake_strange(const struct rl_port *port, const struct rl_frame_init *init)
 	       shake_place(port, init) != RL_REFUSED_NONE;
 }
 
-/* One who speaks in turn with another is not told of at each turn. */
+/* Two peers that alternate on one wire are reported once a second. */
 static void
 shake_say(struct rl_port *port, const struct rl_refused *r, uint64_t now_ns)
 {

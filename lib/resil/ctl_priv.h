@@ -196,12 +196,12 @@ void ctl_step(struct rl_controller *c, uint64_t now_ns);
 void ctl_tell(struct rl_controller *c, uint32_t dev, uint64_t now_ns);
 /** Switches that seem to have crashed are to say that they are there. */
 void ctl_ask_crashed(struct rl_controller *c, uint64_t now_ns);
-/** It spoke; @p anew: for the first time since it began. */
-void ctl_dev_heard(struct rl_controller *c, uint32_t dev, bool anew,
+/** A device spoke; @p restarted: for the first time since it began. */
+void ctl_dev_heard(struct rl_controller *c, uint32_t dev, bool restarted,
 		   uint64_t now_ns);
 void ctl_dev_answered(struct rl_controller *c, uint32_t dev, uint64_t seq,
 		      uint64_t now_ns);
-/** Those that answered the step are told again: the lease of who holds. */
+/** Sends the step again to devices that answered it: renews their leases. */
 void ctl_renew(struct rl_controller *c, uint64_t now_ns);
 /** Time is over for those that still owe an answer: they are silent. */
 void ctl_give_up_late(struct rl_controller *c);

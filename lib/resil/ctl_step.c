@@ -164,19 +164,20 @@ ctl_ask_crashed(struct rl_controller *c, uint64_t now_ns)
 }
 
 /*
- * A device that was silent, and does not begin anew, was late: that counts as an
- * answer that took so long,
- * but a short silence is not to become a limit of minutes at once.
+ * A silent device that speaks again without a restart was late: its silence counts
+ * as the time of an answer, up to twice the limit, so that one pause does not make
+ * the limit minutes long.
  */
 void
-ctl_dev_heard(struct rl_controller *c, uint32_t dev, bool anew, uint64_t now_ns)
+ctl_dev_heard(struct rl_controller *c, uint32_t dev, bool restarted,
+	      uint64_t now_ns)
 {
 	struct ctl_dev *d = &c->dev[dev];
 
 	d->heard_ns = now_ns;
 	if (!d->silent)
 		return;
-	if (!anew)
+	if (!restarted)
 		c->slow_ns = rl_max_u64(c->slow_ns,
 					rl_min_u64(now_ns - d->asked_ns,
 						   2 * silence_limit(c)));

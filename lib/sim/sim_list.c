@@ -50,7 +50,7 @@ rl_sim_fault_push(struct rl_sim_faults *list, const struct rl_sim_fault *f)
 	return 0;
 }
 
-/* Faults of one time stay in their order. */
+/* Sort key: by time, then by position, so that the sort is stable. */
 struct list_place {
 	uint64_t t_ns;
 	uint32_t at;

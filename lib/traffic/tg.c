@@ -178,7 +178,7 @@ tg_flow_get(struct rl_tg *tg, uint16_t peer, uint8_t cos)
 	*flow = (struct rl_tg_flow){ .peer = peer, .cos = cos };
 	rl_ranges_init(&flow->reported);
 	rl_ranges_init(&flow->missing);
-	/* release: who looks meanwhile finds it whole (rl_ledger_look()) */
+	/* release: a concurrent reader finds it whole (rl_ledger_look()) */
 	rl_fence_release();
 	tg->hash[h] = ++tg->nflows;
 	return flow;

@@ -16,7 +16,7 @@ judge_number(struct rl_tg *tg, struct rl_tg_flow *flow, uint32_t number)
 	} else if (number > flow->next) {
 		const uint32_t from = flow->next;
 
-		/* first: who looks meanwhile counts no number twice */
+		/* first: a concurrent reader counts no number twice */
 		flow->next = number + 1;
 		rl_ranges_add(&tg->pool, &flow->missing, from, number);
 	} else if (rl_ranges_take(&tg->pool, &flow->missing, number)) {

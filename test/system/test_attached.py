@@ -6,6 +6,7 @@ never passed on as good."""
 import ctypes
 import os
 import socket
+import struct
 import subprocess
 
 from reflit_test import Box, FIGURE1, Skip, case, main
@@ -30,6 +31,32 @@ def partial_checksums(driver):
 @case
 def partial_checksums_are_completed():
     partial_checksums("net_af_packet")
+
+
+def in_ip(frame, levels):
+    """A frame of IPv4 in so many more headers of IPv4."""
+    packet = frame[14:]
+    for _ in range(levels):
+        packet = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(packet), 0, 0,
+                             64, 4, 0, bytes(4), bytes(4)) + packet
+    return frame[:14] + packet
+
+
+@case
+def frames_nested_too_deep_are_refused_and_in_the_verdict():
+    with Pairs() as pairs:
+        inside, outside = pairs.raw(0), pairs.raw(2)
+
+        def send():
+            for levels in (3, 4, 9):
+                inside.send(in_ip(udp(b"deep"), levels))
+            want = in_ip(udp(b"deep"), 3)
+            assert receive(outside, want) == want
+        run = run_with(pairs, "net_af_packet", send)
+    run.check_clean()
+    assert port(run)["rx_nested"] == 2, port(run)
+    assert run.report["edge"]["refused"] == 2, run.report["edge"]
+    assert "not taken at the edge 2: refused 2" in run.out, run.out
 
 
 @case

@@ -175,9 +175,9 @@ static const struct tunnel tunnels[] = {
 	  false, 4 },
 	{ "GTP-U", 0x0800, 17, 2152, { 0x30, 0xff, 0, 9, 0, 0, 0, 1 }, 8,
 	  false, 0 },
-	{ "GTP-U with an extension", 0x0800, 17, 2152,
-	  { 0x34, 0xff, 0, 9, 0, 0, 0, 1, 0, 0, 0, 0x85, 1, 0, 0, 0 }, 16,
-	  false, 0 },
+	{ "GTP-U with two extensions", 0x0800, 17, 2152,
+	  { 0x34, 0xff, 0, 9, 0, 0, 0, 1, 0, 0, 0, 0x85, 1, 0, 0, 0x40, 1, 0,
+	    0, 0 }, 20, false, 0 },
 	{ "MPLS in UDP", 0x0800, 17, 6635, { 0, 0, 0x11, 9 }, 4, false, 0 },
 	{ "GRE of IPv4", 0x0800, 47, 0, { 0, 0, 8, 0 }, 4, false, 4 },
 	{ "GRE with key, sum and number, of frames", 0x0800, 47, 0,
@@ -316,6 +316,35 @@ what_nests_too_deep_is_refused(void **state)
 	assert_int_equal(frame_check(out, 100), FRAME_DEEP);
 }
 
+/* A payload may look like a tunnel whose packet is longer than what is there:
+   the frame itself is whole. */
+static void
+data_that_look_like_a_cut_packet_pass(void **state)
+{
+	static const unsigned int of[] = { 0, 8, 9, 11, 12 };
+	struct rl_prng prng;
+
+	(void)state;
+	rl_prng_seed(&prng, 9);
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(of) * 2; i++) {
+		const struct tunnel *t = &tunnels[of[i / 2]];
+		const uint32_t skip = t->ether ? 0 : 14;
+		const bool v6 = t->ip == 6 || (t->ip == 0 && i % 2 != 0);
+		uint8_t out[2400], was[2400];
+		struct frame f;
+		uint32_t len;
+
+		make(&f, &kinds[v6 ? 2 : 0], 300, &prng);
+		/* the lengths of all headers before it are of what is there */
+		len = f.len - skip - 100;
+		len += wrap(t, f.data + skip, len, out);
+		memcpy(was, out, sizeof(was));
+		if (frame_check(out, len) != FRAME_WHOLE)
+			fail_msg("%s, IPv%d: not whole", t->name, v6 ? 6 : 4);
+		assert_memory_equal(out, was, sizeof(was));
+	}
+}
+
 /* RFC 9260, appendix A: CRC-32C, its low byte first. */
 static void
 the_crc_of_sctp_is_filled_in_where_it_was_left_out(void **state)
@@ -342,6 +371,14 @@ the_crc_of_sctp_is_filled_in_where_it_was_left_out(void **state)
 	memcpy(was, f.data, sizeof(was));
 	assert_int_equal(frame_check(f.data, f.len), FRAME_WHOLE);
 	assert_memory_equal(f.data, was, sizeof(was));
+	/* a field that is not zero is a checksum, if a wrong one */
+	for (int i = 0; i < 4; i++) {
+		memset(f.l4 + 8, 0, 4);
+		f.l4[8 + i] = 1;
+		memcpy(was, f.data, sizeof(was));
+		assert_int_equal(frame_check(f.data, f.len), FRAME_WHOLE);
+		assert_memory_equal(f.data, was, sizeof(was));
+	}
 }
 
 static void
@@ -423,6 +460,7 @@ main(void)
 		cmocka_unit_test(a_partial_checksum_is_completed_in_every_tunnel),
 		cmocka_unit_test(sums_within_each_other_are_all_right_in_the_end),
 		cmocka_unit_test(what_nests_too_deep_is_refused),
+		cmocka_unit_test(data_that_look_like_a_cut_packet_pass),
 		cmocka_unit_test(the_crc_of_sctp_is_filled_in_where_it_was_left_out),
 		cmocka_unit_test(what_it_does_not_know_passes_untouched),
 		cmocka_unit_test(random_bytes_do_no_harm),
