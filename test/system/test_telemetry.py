@@ -75,8 +75,16 @@ class Live:
     def order(self, line):
         return self.ask("/reflit/order," + line)
 
-    def end(self, status=0):
+    def terminate(self):
+        # a run that sent nothing is no success
+        self.until("/reflit/traffic", lambda t: t["sent_packets"] > 0)
         self.p.terminate()
+
+    def end(self, status=0):
+        self.terminate()
+        return self.ended(status)
+
+    def ended(self, status=0):
         out, err = self.p.communicate(timeout=120)
         assert self.p.returncode == status, (self.p.returncode, out, err)
         with open(self.box.path("report.json"), encoding="utf-8") as f:
@@ -370,14 +378,14 @@ def several_clients_may_ask_while_the_fabric_ends():
         others = [Client(path) for _ in range(4)]
         for c in others:
             assert c.ask("/reflit/traffic")["sent_packets"] >= 0
-        live.p.terminate()
+        live.terminate()
         for c in others:
             try:
                 while True:
                     c.ask("/reflit/links")
             except (OSError, ValueError, KeyError):
                 pass
-        live.end()
+        live.ended()
 
 
 def finds_the_socket(tool, user, cmd, env, folder):

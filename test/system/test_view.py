@@ -81,6 +81,9 @@ class Shown:
         return status, json.loads(body)
 
     def end(self):
+        # a run that sent nothing is no success
+        until(lambda: self.get("/api/ask?s=0&c=/reflit/traffic")
+              ["sent_packets"] > 0)
         self.view.send_signal(signal.SIGTERM)
         assert self.view.wait(60) == 0
         self.reflit.terminate()
