@@ -45,6 +45,13 @@ left_out(const struct host *h)
 	return h->p.oob == NULL ? host_time_left_out(&h->time) : 0;
 }
 
+/* A moment of the host's time, as the controllers count it. */
+static uint64_t
+role_time(const struct host *h, uint64_t t_ns)
+{
+	return t_ns - rl_min_u64(t_ns, left_out(h));
+}
+
 static void
 touch(struct host *h, uint32_t dev)
 {
@@ -293,9 +300,18 @@ host_resil_take(struct host *h, const struct host_rec *rec)
 	const struct rl_port_event *ev = &rec->port_ev;
 	enum rl_resil_link said;
 
-	if (!h->resil.on || rec->kind != HOST_REC_PORT ||
+	if (!h->resil.on ||
+	    (rec->kind != HOST_REC_PORT && rec->kind != HOST_REC_CORE) ||
 	    h->resil.local[rec->dev].local == NULL)
 		return;
+	if (rec->kind == HOST_REC_CORE) {
+		if (rec->core_ev.type != RL_CEV_WATCHDOG)
+			return;
+		rl_local_gave_up(h->resil.local[rec->dev].local,
+				 role_time(h, rec->core_ev.t_ns));
+		touch(h, rec->dev);
+		return;
+	}
 	switch (ev->type) {
 	case RL_PEV_UP:
 		said = RL_RESIL_LINK_UP;
@@ -310,8 +326,7 @@ host_resil_take(struct host *h, const struct host_rec *rec)
 		return;
 	}
 	rl_local_link(h->resil.local[rec->dev].local, rec->port, said,
-		      (uint8_t)ev->detector,
-		      ev->t_ns - rl_min_u64(ev->t_ns, left_out(h)));
+		      (uint8_t)ev->detector, role_time(h, ev->t_ns));
 	touch(h, rec->dev);
 }
 

@@ -11,6 +11,7 @@ static const char *const types[] = {
 	[RL_RESIL_HELLO] = "hello",
 	[RL_RESIL_LINK] = "link",
 	[RL_RESIL_STATUS] = "status",
+	[RL_RESIL_GAVE_UP] = "gave-up",
 	[RL_RESIL_PORT_DONE] = "port-done",
 	[RL_RESIL_CALL] = "call",
 	[RL_RESIL_LINK_ACK] = "link-ack",
@@ -31,7 +32,7 @@ static const struct field {
 	FIELD("hold", hold, RL_RESIL_HOLD_ALL),
 	FIELD("flags", flags,
 	      RL_RESIL_START | RL_RESIL_WAITS | RL_RESIL_QUIET |
-		      RL_RESIL_STAGE | RL_RESIL_PASS),
+		      RL_RESIL_STAGE | RL_RESIL_PASS | RL_RESIL_IDLE),
 	FIELD("controller", ctl_inc, INT64_MAX),
 	FIELD("local", local_inc, INT64_MAX),
 	FIELD("seq", seq, INT64_MAX),
@@ -88,6 +89,16 @@ type_of(const char *word)
 	return -1;
 }
 
+/* Whether a device has that port; reports of its core have the one behind. */
+static bool
+port_is_there(const struct rl_topo_dev *d, const struct rl_resil_msg *m)
+{
+	const bool core = m->type == RL_RESIL_GAVE_UP ||
+			  m->type == RL_RESIL_LINK_ACK;
+
+	return m->port == 0 || m->port < d->nports + core;
+}
+
 static int
 read_msg(const struct rl_topo *topo, const json_t *j, struct rl_resil_msg *m)
 {
@@ -112,7 +123,7 @@ read_msg(const struct rl_topo *topo, const json_t *j, struct rl_resil_msg *m)
 		memcpy((char *)m + fields[i].offset, &v, fields[i].size);
 	}
 	return known == json_object_size(j) &&
-			       (m->port == 0 || m->port < topo->dev[dev].nports)
+			       port_is_there(&topo->dev[dev], m)
 		       ? 0
 		       : -EINVAL;
 }

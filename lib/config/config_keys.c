@@ -292,7 +292,8 @@ static const struct rl_config_key keys[] = {
 	LINK(restore_delay_ns, RL_KEY_NUMBER, "ns", 0, HOUR_NS,
 	     "time from the end of training until traffic returns"),
 	LINK(watchdog_ns, RL_KEY_NUMBER, "ns", 1, HOUR_NS,
-	     "longest loopback; the rest is handed to the controller"),
+	     "longest loopback; the rest is reported, and handed to the "
+	     "controller"),
 	LINK(wait_flits, RL_KEY_NUMBER, "flits", 0, RL_LINK_WAIT_MAX,
 	     "flits that a device lends to packets that wait, for each of its "
 	     "ports"),

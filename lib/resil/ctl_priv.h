@@ -46,6 +46,7 @@ struct ctl_dev {
 	uint64_t asked_ns;  /* since when it owes an answer */
 	uint64_t heard_ns;  /* when it said anything last */
 	uint64_t activity;
+	uint32_t gave_up; /* newest report of packets without a way */
 	uint32_t table_epoch;
 	uint32_t hold_epoch;
 	uint32_t stage_epoch; /* that it changes to by tokens; 0: none */
@@ -55,6 +56,7 @@ struct ctl_dev {
 	bool waits;	 /* its ports wait for tables */
 	bool silent;
 	bool removed;
+	bool ack_owed;	 /* gave_up is to be confirmed; it is in the ring */
 	bool unsure;	 /* was ordered tables, and did not answer */
 	bool starts;	 /* waits, and the tables being installed know it */
 };
@@ -91,7 +93,8 @@ struct rl_controller {
 	uint32_t port_owed; /* port orders not confirmed */
 	uint32_t port_ver;
 	uint64_t port_ns;   /* when they go again */
-	uint32_t ack_head;  /* reports to be confirmed: ring of ends */
+	uint32_t ack_head;  /* reports to be confirmed: ring of ends, and of
+			       devices behind them */
 	uint32_t ack_tail;
 	uint32_t ack_mask;
 	uint32_t *ack;
@@ -104,6 +107,8 @@ struct rl_controller {
 	bool manual;	    /* quiesced by hand */
 	bool rescue;	    /* held when it began: half an install was found */
 	bool escalate;	    /* holding some flows was not enough */
+	bool renewed;	    /* packets were given up, and tables made for that:
+			       the next time something has to change first */
 	bool late;	    /* no tables beside those of a silent device */
 	bool avoid;	    /* the newest tables avoid what is degraded */
 	bool cut;	    /* they leave somebody out */

@@ -19,7 +19,7 @@ struct parts {
 static struct parts
 parts_of(const struct rl_topo *t)
 {
-	struct parts p = { .nack = rl_pow2_ceil(2 * t->nlink + 1) };
+	struct parts p = { .nack = rl_pow2_ceil(2 * t->nlink + t->ndev + 1) };
 	size_t at = ROUND(sizeof(struct rl_controller));
 
 #define PART(field, n, type) (p.field = at, at += ROUND((n) * sizeof(type)))
@@ -83,7 +83,8 @@ ctl_record_open(struct rl_controller *c)
 		.epoch = c->epoch,
 		.cause = c->why,
 		.what = c->what,
-		.what_is_dev = c->why == RL_CAUSE_DEVICE ||
+		.what_is_dev = c->why == RL_CAUSE_GAVE_UP ||
+			       c->why == RL_CAUSE_DEVICE ||
 			       c->why == RL_CAUSE_REMOVE_DEV,
 		.changes = c->changes,
 		.at_ns = c->why_ns,
@@ -203,6 +204,7 @@ rl_recovery_text(const struct rl_recovery *r, const struct rl_topo *topo,
 	case RL_CAUSE_LINK_DEAD:
 	case RL_CAUSE_LINK_BACK:
 	case RL_CAUSE_DEVICE:
+	case RL_CAUSE_GAVE_UP:
 	case RL_CAUSE_DEGRADED:
 	case RL_CAUSE_REMOVE:
 	case RL_CAUSE_REMOVE_DEV:

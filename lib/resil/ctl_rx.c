@@ -50,6 +50,7 @@ rx_hello(struct rl_controller *c, const struct rl_resil_msg *m,
 		return;
 	d->local_inc = m->local_inc;
 	dev_state(d, m);
+	d->gave_up = 0;
 	d->starts = d->unsure = d->quiet = d->still = false;
 	c->epoch = rl_max_u32(c->epoch, rl_max_u32(m->table_epoch,
 						   m->hold_epoch));
@@ -109,6 +110,31 @@ rx_status(struct rl_controller *c, const struct rl_resil_msg *m,
 		ctl_step_done(c, now_ns);
 }
 
+/*
+ * A core's watchdog hands over [DRL-7]: packets found no way in time. If the
+ * tables reach all devices, and no recovery is going on, new ones are made of all
+ * that is known by now. Tables that leave a device out explain it; and what the
+ * newest computation could not mend waits until something else changes.
+ */
+static void
+rx_gave_up(struct rl_controller *c, const struct rl_resil_msg *m,
+	   uint64_t now_ns)
+{
+	struct ctl_dev *d = &c->dev[m->dev];
+
+	if (!d->ack_owed) {
+		d->ack_owed = true;
+		c->ack[c->ack_tail++ & c->ack_mask] =
+			2 * c->p.topo->nlink + m->dev;
+	}
+	if (m->ver <= d->gave_up)
+		return;
+	d->gave_up = m->ver;
+	if (c->phase == RL_CONTROLLER_IDLE && !c->cut && !c->renewed)
+		ctl_changed(c, RL_CAUSE_GAVE_UP, m->dev,
+			    rl_min_u64(m->t_ns, now_ns), now_ns);
+}
+
 void
 rl_controller_rx(struct rl_controller *c, const struct rl_resil_msg *m,
 		 uint64_t now_ns)
@@ -134,6 +160,10 @@ rl_controller_rx(struct rl_controller *c, const struct rl_resil_msg *m,
 		rx_status(c, m, now_ns);
 		return;
 	}
+	if (m->type == RL_RESIL_GAVE_UP) {
+		rx_gave_up(c, m, now_ns);
+		return;
+	}
 	if (m->port >= c->p.topo->dev[m->dev].nports)
 		return;
 	tp = &c->p.topo->dev[m->dev].port[m->port];
@@ -147,15 +177,23 @@ rl_controller_rx(struct rl_controller *c, const struct rl_resil_msg *m,
 static bool
 ack_tx(struct rl_controller *c, struct rl_resil_msg *m)
 {
+	const uint32_t nends = 2 * c->p.topo->nlink;
 	uint32_t end;
 
 	if (c->ack_head == c->ack_tail)
 		return false;
 	end = c->ack[c->ack_head++ & c->ack_mask];
-	c->end[end].ack_owed = false;
-	ctl_msg(c, ctl_end_dev(c, end), RL_RESIL_LINK_ACK, m);
-	m->port = ctl_end_port(c, end);
-	m->ver = c->end[end].ver;
+	if (end < nends) {
+		c->end[end].ack_owed = false;
+		ctl_msg(c, ctl_end_dev(c, end), RL_RESIL_LINK_ACK, m);
+		m->port = ctl_end_port(c, end);
+		m->ver = c->end[end].ver;
+	} else {
+		c->dev[end - nends].ack_owed = false;
+		ctl_msg(c, end - nends, RL_RESIL_LINK_ACK, m);
+		m->port = c->p.topo->dev[end - nends].nports;
+		m->ver = c->dev[end - nends].gave_up;
+	}
 	if ((c->phase == RL_CONTROLLER_IDLE ||
 	     c->phase == RL_CONTROLLER_PORTS) && !c->changed)
 		m->flags = RL_RESIL_IDLE;

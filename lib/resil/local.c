@@ -36,7 +36,7 @@ size_t
 rl_local_memsize(uint16_t nports)
 {
 	const size_t n = sizeof(struct rl_local) +
-			 nports * sizeof(struct local_port);
+			 (nports + 1u) * sizeof(struct local_port);
 
 	return (n + RL_CACHE_LINE - 1) & ~(size_t)(RL_CACHE_LINE - 1);
 }
@@ -81,6 +81,18 @@ rl_local_link(struct rl_local *l, uint16_t port, enum rl_resil_link state,
 		l->awaits = false;
 	if (state == RL_RESIL_LINK_DEAD)
 		local_await(l, port, t_ns);
+}
+
+void
+rl_local_gave_up(struct rl_local *l, uint64_t t_ns)
+{
+	struct local_port *core = &l->port[l->p.nports];
+
+	if (l->gave_up)
+		return;
+	l->gave_up = true;
+	core->t_ns = t_ns;
+	port_set(l, core, core->ver + 1, core->known);
 }
 
 /* Everything is told anew: to a controller that does not know it. */
@@ -226,7 +238,7 @@ rl_local_rx(struct rl_local *l, const struct rl_resil_msg *m, uint64_t now_ns)
 		local_order(l, m, now_ns);
 		return;
 	case RL_RESIL_LINK_ACK:
-		if (m->port < l->p.nports &&
+		if (m->port <= l->p.nports &&
 		    (m->ver == l->port[m->port].ver ||
 		     RL_PLANTED(RESIL_ACK_ANY)))
 			local_acked(l, m, now_ns);
@@ -238,6 +250,7 @@ rl_local_rx(struct rl_local *l, const struct rl_resil_msg *m, uint64_t now_ns)
 	case RL_RESIL_HELLO:
 	case RL_RESIL_LINK:
 	case RL_RESIL_STATUS:
+	case RL_RESIL_GAVE_UP:
 	case RL_RESIL_PORT_DONE:
 		return; /* not said to us */
 	}
@@ -281,7 +294,7 @@ rl_local_tick(struct rl_local *l, uint64_t now_ns)
 	if (!l->greeted)
 		l->hello_owed = true;
 	if (l->unknown != 0 && !RL_PLANTED(RESIL_REPORT_ONCE))
-		for (uint16_t i = 0; i < l->p.nports; i++)
+		for (uint16_t i = 0; i <= l->p.nports; i++)
 			l->port[i].sent = 0;
 }
 
@@ -306,6 +319,7 @@ rl_local_action(struct rl_local *l, struct rl_local_action *a)
 	if (l->install_owed) {
 		l->install_owed = false;
 		l->installing = true;
+		l->gave_up = false;
 		local_no_wait(l, false);
 		a->type = RL_LOCAL_INSTALL;
 		a->epoch = l->want_epoch;
@@ -401,12 +415,15 @@ local_msg(const struct rl_local *l, struct rl_resil_msg *m,
 	}
 }
 
-/* The next port that has something to say, from where the last one was. */
+/* The next port, or the core, that has something to say, from where the last one
+   was. */
 static bool
 local_tx_port(struct rl_local *l, struct rl_resil_msg *m)
 {
-	for (uint16_t n = 0; n < l->p.nports; n++) {
-		const uint16_t i = (uint16_t)((l->next_port + n) % l->p.nports);
+	const uint16_t all = (uint16_t)(l->p.nports + 1);
+
+	for (uint16_t n = 0; n < all; n++) {
+		const uint16_t i = (uint16_t)((l->next_port + n) % all);
 		struct local_port *lp = &l->port[i];
 
 		if (lp->done_owed) {
@@ -419,7 +436,8 @@ local_tx_port(struct rl_local *l, struct rl_resil_msg *m)
 		if (!port_unknown(lp) || lp->sent == lp->ver)
 			continue;
 		lp->sent = lp->ver;
-		local_msg(l, m, RL_RESIL_LINK);
+		local_msg(l, m, i == l->p.nports ? RL_RESIL_GAVE_UP
+						 : RL_RESIL_LINK);
 		m->port = i;
 		m->ver = lp->ver;
 		m->link = lp->state;

@@ -34,7 +34,7 @@ struct rl_local {
 	uint32_t stage_epoch; /* tables to change to by tokens; 0: none */
 	enum rl_resil_hold hold;
 	uint32_t lease_ends;
-	uint32_t unknown;  /* ports with something not known to the controller */
+	uint32_t unknown;  /* of them, with something not known to the controller */
 	uint16_t next_port; /* where the search for one goes on */
 	bool greeted;	/* the controller knows us */
 	bool hello_owed;
@@ -56,10 +56,11 @@ struct rl_local {
 	uint16_t await_port; /* that died last */
 	uint64_t await_until_ns;
 	uint64_t poll_ns; /* when to ask, or since when; 0: not yet asked */
+	bool gave_up;	 /* said, or to be said, of these tables */
 	bool trains;	 /* the first of its links has come up */
 	uint64_t train_by_ns; /* the others must have by then; RL_NEVER */
 	struct rl_local_view view;
-	struct local_port port[];
+	struct local_port port[]; /* the last one is the core */
 };
 
 static inline bool

@@ -61,6 +61,7 @@ enum rl_controller_phase {
 	X(LINK_BACK, "back")						       \
 	X(DEVICE, "restarted")						       \
 	X(DEGRADED, "degraded")						       \
+	X(GAVE_UP, "gave up packets")					       \
 	X(REMOVE, "removed")						       \
 	X(REMOVE_DEV, "removed")					       \
 	X(ADD, "added")							       \

@@ -99,6 +99,12 @@ void rl_local_link(struct rl_local *l, uint16_t port, enum rl_resil_link state,
 		   uint8_t detector, uint64_t t_ns);
 
 /**
+ * Owner. The watchdog of the core has given up packets: the controller is told,
+ * once until it sends other tables [DRL-7].
+ */
+void rl_local_gave_up(struct rl_local *l, uint64_t t_ns);
+
+/**
  * Owner. Whether no controller answers, as far as is known: then packets do not
  * wait for new tables when a link dies.
  */

@@ -28,10 +28,12 @@ enum rl_resil_msg_type {
 	RL_RESIL_LINK,	    /**< port, link, ver, t_ns, detector */
 	RL_RESIL_STATUS,    /**< answer to ORDER seq: what I have, am I quiet;
 			       seq 0: I am there, and not done yet */
+	RL_RESIL_GAVE_UP,   /**< ver, t_ns: packets found no way in time; its
+			       port is the number of ports: the core [DRL-7] */
 	RL_RESIL_PORT_DONE, /**< answer to PORT */
 	/* controller -> local controller */
 	RL_RESIL_CALL,	    /**< who is there? answered by HELLO and LINKs */
-	RL_RESIL_LINK_ACK,  /**< report ver of port is known */
+	RL_RESIL_LINK_ACK,  /**< report ver of port, or core, is known */
 	RL_RESIL_ORDER,	    /**< the state that the device is to have: seq */
 	RL_RESIL_PORT,	    /**< port up, down, or drained down: ver */
 };
@@ -78,8 +80,8 @@ struct rl_resil_msg {
 	uint32_t hold_epoch;  /**< list of flows ordered, or held; with STAGE
 				   the tables to change to */
 	uint64_t activity;    /**< STATUS: packets that have passed here */
-	uint64_t t_ns;	      /**< LINK: when the port found out */
-	uint32_t ver;	      /**< LINK, LINK_ACK, PORT, PORT_DONE */
+	uint64_t t_ns;	      /**< LINK, GAVE_UP: when it was found out */
+	uint32_t ver;	      /**< LINK, GAVE_UP, LINK_ACK, PORT, PORT_DONE */
 	uint16_t port;	      /**< the same */
 	uint8_t link;	      /**< LINK: enum rl_resil_link; PORT: order */
 	uint8_t detector;     /**< LINK: the port's word for it, for reports */

@@ -281,6 +281,15 @@ sim_ctl_port_event(struct rl_sim *s, uint32_t dev, uint16_t port,
 	touch(s, dev);
 }
 
+void
+sim_ctl_gave_up(struct rl_sim *s, uint32_t dev, uint64_t t_ns)
+{
+	if (s->ctl == NULL || s->ctl->local[dev] == NULL)
+		return;
+	rl_local_gave_up(s->ctl->local[dev], t_ns);
+	touch(s, dev);
+}
+
 static int
 local_begin(struct rl_sim *s, uint32_t dev, bool waits)
 {

@@ -127,15 +127,24 @@ sim_on_core_event(void *ctx, uint32_t dev, const struct rl_core_event *ev)
 	struct rl_sim *s = ctx;
 	struct sim_told *t;
 
-	if (s->p.sink == NULL)
+	if (s->p.sink == NULL && ev->type != RL_CEV_WATCHDOG)
 		return;
 	if (!s->p.apart) {
-		s->p.sink->core_event(s->p.sink->ctx, dev, ev);
+		sim_hear_core(s, dev, ev);
 		return;
 	}
 	t = sim_told_add(sim_dev_part(s, dev), SIM_TOLD_CORE, dev, ev->t_ns);
 	if (t != NULL)
 		t->core_event = *ev;
+}
+
+void
+sim_hear_core(struct rl_sim *s, uint32_t dev, const struct rl_core_event *ev)
+{
+	if (s->p.sink != NULL)
+		s->p.sink->core_event(s->p.sink->ctx, dev, ev);
+	if (ev->type == RL_CEV_WATCHDOG)
+		sim_ctl_gave_up(s, dev, ev->t_ns);
 }
 
 void

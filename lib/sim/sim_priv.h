@@ -508,6 +508,8 @@ void sim_ctl_run(struct rl_sim *s);
 uint64_t sim_ctl_due(const struct rl_sim *s);
 void sim_ctl_port_event(struct rl_sim *s, uint32_t dev, uint16_t port,
 			const struct rl_port_event *ev);
+/** The watchdog of a core gave up packets. */
+void sim_ctl_gave_up(struct rl_sim *s, uint32_t dev, uint64_t t_ns);
 /** A port of the device has died: its core waits for new tables. */
 /** A device, or the controller, is late from now on, or no longer. */
 void sim_ctl_late(struct rl_sim *s, const struct rl_sim_fault *f);
@@ -545,6 +547,8 @@ void sim_on_report(void *ctx, const struct rl_ep_report *report,
 /* What is done with what was told, in order. */
 void sim_hear_port(struct rl_sim *s, uint32_t dev, uint16_t port,
 		   const struct rl_port_event *ev);
+void sim_hear_core(struct rl_sim *s, uint32_t dev,
+		   const struct rl_core_event *ev);
 void sim_hear_notice(struct rl_sim *s, const struct sim_notice *n);
 uint64_t sim_notice_due(const struct rl_sim *s);
 void sim_notice_deliver(struct rl_sim *s);

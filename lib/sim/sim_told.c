@@ -62,7 +62,7 @@ hear(struct rl_sim *s, const struct sim_told *t)
 		sim_hear_port(s, t->dev, t->port, &t->port_event);
 		break;
 	case SIM_TOLD_CORE:
-		sink->core_event(sink->ctx, t->dev, &t->core_event);
+		sim_hear_core(s, t->dev, &t->core_event);
 		break;
 	case SIM_TOLD_EP:
 		sink->ep_event(sink->ctx, t->dev, &t->ep_event);

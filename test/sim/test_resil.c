@@ -311,6 +311,34 @@ a_link_that_never_came_up_is_routed_around(void **state)
 	end(&s);
 }
 
+/* [DRL-7]: tables were refused, and detours do not reach everybody */
+static void
+packets_that_a_watchdog_gives_up_are_handed_over_once(void **state)
+{
+	static struct story s;
+	uint32_t gave_up = 0;
+
+	(void)state;
+	begin(&s, TORUS, "100us cut s0.0-s0.1\n300us crash s1.1\n", 0.05);
+	rl_route_free(s.plan.route);
+	s.plan.route = NULL;
+	assert_int_equal(rl_route_setup(&s.plan.cfg.topo, "torus-2qos", 8, 1,
+					&s.plan.route, (char[1024]){ 0 }), 0);
+	s.plan.reports_ok = true;
+	s.plan.cfg.endpoint.give_up_ns = 3 * MS;
+	s.plan.silence_ns = 20 * MS;
+	tell(&s);
+	assert_true(s.nrec >= 3);
+	assert_int_equal(s.rec[1].cause, RL_CAUSE_LINK_DEAD);
+	assert_int_equal(s.rec[1].outcome, RL_OUTCOME_REFUSED);
+	for (uint32_t i = 0; i < s.nrec; i++)
+		gave_up += s.rec[i].cause == RL_CAUSE_GAVE_UP;
+	assert_int_equal(gave_up, 1);
+	assert_int_equal(s.rec[2].cause, RL_CAUSE_GAVE_UP);
+	assert_true(s.rec[2].what_is_dev);
+	end(&s);
+}
+
 /* [EP-6]: the judge sees it, where a source says nothing for too long */
 static void
 what_cannot_be_delivered_is_reported_in_bounded_time(void **state)
@@ -428,6 +456,7 @@ main(void)
 		cmocka_unit_test(a_switch_crashes_and_returns_without_loss_to_those_beyond_it),
 		cmocka_unit_test(each_part_of_a_fabric_that_is_cut_gets_tables_of_its_own),
 		cmocka_unit_test(a_link_that_never_came_up_is_routed_around),
+		cmocka_unit_test(packets_that_a_watchdog_gives_up_are_handed_over_once),
 		cmocka_unit_test(what_cannot_be_delivered_is_reported_in_bounded_time),
 		cmocka_unit_test(a_link_is_removed_and_added_without_loss_or_disorder),
 		cmocka_unit_test(a_controller_that_dies_leaves_detours_and_its_successor_ends_the_work),

@@ -89,6 +89,18 @@ def a_switch_that_crashes_is_routed_around_and_comes_back():
 
 
 @case
+def packets_that_a_watchdog_gives_up_are_handed_to_the_controller():
+    # [DRL-7]: tables are refused, and detours do not reach everybody
+    with Box() as box:
+        run = recover(box, "link s0.0-s0.1 down", "wait recovered " + LONG,
+                      "device s1.1 crash", "wait recovered " + LONG,
+                      "wait 500ms", "wait recovered " + LONG,
+                      config=TORUS + 'routing: { engine = "torus-2qos"; };\n')
+        found = [r["cause"] for r in run.report["recoveries"]]
+        assert any("gave up packets" in c for c in found), found
+
+
+@case
 def an_endpoint_that_crashes_is_named_and_comes_back():
     with Box() as box:
         run = recover(box, "device e2.1 crash", "wait recovered " + LONG,

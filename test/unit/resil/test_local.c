@@ -167,6 +167,48 @@ a_report_is_told_until_it_is_confirmed(void **state)
 	free(o.l);
 }
 
+/* [DRL-7] */
+static void
+packets_given_up_are_told_once_until_other_tables_come(void **state)
+{
+	struct rl_resil_msg m, ack;
+	struct rl_local_action a;
+	struct one o;
+
+	(void)state;
+	one_open(&o, false, false);
+	order(&o, 1, RL_RESIL_HOLD_NONE, 0, &a);
+	for (uint32_t ver = 1; ver <= 2; ver++) {
+		const uint64_t found_ns = o.now_ns;
+
+		rl_local_gave_up(o.l, found_ns);
+		for (unsigned int i = 0; i < 3; i++) {
+			assert_true(rl_local_tx(o.l, &m, o.now_ns));
+			assert_int_equal(m.type, RL_RESIL_GAVE_UP);
+			assert_int_equal(m.port, 4);
+			assert_int_equal(m.ver, ver);
+			assert_int_equal(m.t_ns, found_ns);
+			assert_false(rl_local_tx(o.l, &m, o.now_ns));
+			o.now_ns = rl_local_deadline(o.l);
+			rl_local_tick(o.l, o.now_ns);
+		}
+		ack = m;
+		ack.type = RL_RESIL_LINK_ACK;
+		ack.ctl_inc = 5;
+		rl_local_rx(o.l, &ack, o.now_ns);
+		assert_int_equal(rl_local_deadline(o.l), RL_NEVER);
+		/* more of them, by the same tables */
+		rl_local_gave_up(o.l, o.now_ns);
+		assert_false(rl_local_tx(o.l, &m, o.now_ns));
+		assert_true(order(&o, 1 + ver, RL_RESIL_HOLD_NONE, ver, &a));
+		assert_int_equal(a.type, RL_LOCAL_INSTALL);
+		rl_local_installed(o.l, ver);
+		rl_local_answer(o.l, &(struct rl_local_view){ .quiet = true });
+		assert_true(rl_local_tx(o.l, &m, o.now_ns));
+	}
+	free(o.l);
+}
+
 /* All links are taken to be up until somebody says otherwise: this one does. */
 static void
 a_link_that_never_comes_up_is_told_to_be_dead(void **state)
@@ -332,6 +374,7 @@ main(void)
 		cmocka_unit_test(switches_let_go_before_sources),
 		cmocka_unit_test(new_tables_first_then_go_on),
 		cmocka_unit_test(a_report_is_told_until_it_is_confirmed),
+		cmocka_unit_test(packets_given_up_are_told_once_until_other_tables_come),
 		cmocka_unit_test(a_link_that_never_comes_up_is_told_to_be_dead),
 		cmocka_unit_test(an_order_to_a_port_is_done_once),
 		cmocka_unit_test(a_new_controller_is_told_everything_and_an_old_one_ignored),
