@@ -51,7 +51,7 @@ OPTIONAL = {
 # a Debian without it is none that anything can be installed on
 ALWAYS = {"apt"}
 # asked for before they are used; who has none is served as well
-ASKED_FOR = {"sudo", "ccache"}
+ASKED_FOR = {"sudo", "ccache", "gdb"}
 SKIP = 77
 
 
