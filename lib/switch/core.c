@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Lookup and queues. What happens when ports die and return stands in
- * core_failover.c.
+ * Lookup and queues. core_failover.c handles the death and return of ports.
  *
  * Every destination has a list of next hops, best first. A packet takes the
- * first whose egress is alive. An egress that is between states (draining,
- * delayed, training, restoring) is not passed over: the packet waits for it,
- * behind those of its flow that wait already. An egress that is dead is passed
- * over. What waits does so in the waiting room, see wait.c and core_wait.c.
+ * first whose egress is alive. It does not skip an egress that is between
+ * states (draining, delayed, training, restoring): it waits for that egress,
+ * behind packets of its flow that already wait. It skips an egress that is
+ * dead. Packets wait in the waiting room, see wait.c and core_wait.c.
  *
- * A packet that loops out of port X was sent there by this very rule, and
- * whatever stands before X in its list was dead or was passed over then. It
- * goes on by the next after X, if that lives; else it waits, or goes, with the
- * rest of its flow.
+ * A packet that looped out of port X was sent there by this rule, so every hop
+ * before X in its list was dead or skipped then. It goes on by the next hop
+ * after X if that is alive; otherwise it waits, or goes, with the rest of its
+ * flow.
  */
 
 #include <string.h>
@@ -146,9 +145,9 @@ rl_core_prefetch_to(const struct rl_core *core, uint16_t dst, unsigned int vc,
 }
 
 /*
- * The flits have left the core, or the buffer they came in by: what they took
- * up returns, be it a credit, room for the endpoint's own, or of the budget of
- * those that wait.
+ * The flits have left the core, or the buffer they came in by: return what they
+ * held: a credit, the endpoint's room to inject, or a part of the waiting
+ * room's budget.
  */
 void
 core_free_credit(struct rl_core *core, struct rl_flit *pkt)
@@ -201,7 +200,10 @@ core_drop(struct rl_core *core, struct rl_flit *pkt, enum rl_drop_reason why,
 	rl_packet_put(core->p.cache, pkt);
 }
 
-/* Whether a hop leads back where a packet came from: only by another plane. */
+/*
+ * Whether a hop leads back to the device the packet came from. It may only do
+ * so on another plane.
+ */
 static bool
 hop_back(const struct rl_core *core, const struct rl_flit *pkt,
 	 struct rl_fwd_hop hop)
@@ -210,7 +212,7 @@ hop_back(const struct rl_core *core, const struct rl_flit *pkt,
 	       (core->p.endpoint || hop.plane == pkt->plane);
 }
 
-/* The same by any of the links that are parallel to that of the hop. */
+/* The same for any link parallel to that of the hop. */
 static bool
 hop_back_beside(const struct rl_core *core, const struct rl_flit *pkt,
 		struct rl_fwd_hop hop)
@@ -225,7 +227,7 @@ hop_back_beside(const struct rl_core *core, const struct rl_flit *pkt,
 	return back;
 }
 
-/* Whether a packet may take a hop, or waits for it. CORE_STRAND: neither. */
+/* Whether a packet may take a hop or must wait for it. CORE_STRAND: neither. */
 static enum core_verdict
 hop_try(const struct rl_core *core, const struct rl_flit *pkt,
 	struct rl_fwd_hop hop)
@@ -237,7 +239,7 @@ hop_try(const struct rl_core *core, const struct rl_flit *pkt,
 	return core_holds(state) ? CORE_HOLD : CORE_GO;
 }
 
-/* Looks at the next hops of an entry, from number @p from on. */
+/* Checks the next hops of an entry, from number @p from on. */
 static enum core_verdict
 core_scan(const struct rl_core *core, const struct rl_fwd_entry *e,
 	  const struct rl_flit *pkt, unsigned int from, struct rl_fwd_hop *hop)
@@ -253,8 +255,8 @@ core_scan(const struct rl_core *core, const struct rl_fwd_entry *e,
 }
 
 /*
- * The same for the links that are parallel to those of an entry, which has room
- * for a few of them only [DRL-2].
+ * The same for links parallel to those of an entry, which has room for only a
+ * few of them [DRL-2].
  */
 static enum core_verdict
 core_scan_beside(const struct rl_core *core, const struct rl_fwd_entry *e,
@@ -280,8 +282,8 @@ core_scan_beside(const struct rl_core *core, const struct rl_fwd_entry *e,
 }
 
 /*
- * @p looped_from: the port that the packet came out of, or CORE_NO_PORT. It
- * goes on by the next after that one, if there is any that lives.
+ * @p looped_from: the port that the packet looped out of, or CORE_NO_PORT. The
+ * packet goes on by the next live hop after that one, if there is any.
  */
 enum core_verdict
 core_lookup(const struct rl_core *core, const struct rl_flit *pkt,
@@ -340,8 +342,8 @@ core_send(struct rl_core *core, struct rl_flit *pkt, struct rl_fwd_hop hop,
 }
 
 /*
- * The usual case of core_lookup(): the first of the next hops lives, and is not
- * the way back. The packet goes there. @return whether it was so
+ * The common case of core_lookup(): the first next hop is alive and does not
+ * lead back. The packet goes there. @return whether this case applied
  */
 static inline bool
 core_first_hop(struct rl_core *core, struct rl_flit *pkt)
@@ -355,7 +357,7 @@ core_first_hop(struct rl_core *core, struct rl_flit *pkt)
 	hop = rl_fwd_word_hop(rl_fwd_word(fwd, pkt->plane, pkt->dst));
 	port = hop.port;
 	plane = hop.plane;
-	/* no hop is a port that there is not */
+	/* this covers RL_FWD_NONE, too */
 	if (rl_unlikely(port >= core->p.nports || port == pkt->in_port ||
 			core->port[port].state != RL_EGRESS_ALIVE))
 		return false;
@@ -363,7 +365,7 @@ core_first_hop(struct rl_core *core, struct rl_flit *pkt)
 	return true;
 }
 
-/* An address that nobody has was altered on the way: that is a loss [EP-8]. */
+/* An address that no endpoint has was altered on the way: a loss [EP-8]. */
 void
 core_drop_no_path(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
 {
@@ -375,7 +377,7 @@ core_drop_no_path(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
 		  now_ns);
 }
 
-/* The same by the whole list of next hops. */
+/* The same, with the whole list of next hops. */
 static void
 core_forward_by(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 		uint16_t looped_from, uint64_t now_ns)
@@ -402,8 +404,8 @@ core_forward_by(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 }
 
 /*
- * Where something of its flow waits, a packet joins it. Only what looped, and
- * is older than all of that, may go on at once.
+ * A packet joins the packets of its flow that wait. Only a looped packet that
+ * is older than all of them may go on at once.
  */
 void
 core_forward(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
@@ -431,7 +433,7 @@ core_forward(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 }
 
 /*
- * At an endpoint: what is its own goes to it; what is not goes out again, once
+ * At an endpoint: packets for this endpoint go to it; others go out again, once
  * and marked [DRL-10]. @return whether the packet was disposed of
  */
 static bool
@@ -464,7 +466,7 @@ core_rx_one(struct rl_core *core, uint16_t port, struct rl_flit *pkt,
 		return;
 	}
 	if (rl_unlikely(core_closed(pkt))) {
-		/* cut off upstream: its copy comes another way */
+		/* cut off upstream: its copy comes by another path */
 		core_excise(core, pkt);
 		return;
 	}
@@ -499,7 +501,7 @@ rl_core_rx(struct rl_core *core, uint16_t port, struct rl_flit *const pkts[],
 
 #define ENDS (RL_FF_SOP | RL_FF_EOP)
 
-/* Flags change as a part of the state: that is what is loaded next. */
+/* Change flags as a part of the state, since the state is loaded next. */
 void
 rl_core_inject(struct rl_core *core, struct rl_pktq *q, uint64_t now_ns)
 {
@@ -513,7 +515,7 @@ rl_core_inject(struct rl_core *core, struct rl_pktq *q, uint64_t now_ns)
 			f->loop_id = 0;
 			f->state &= ~rl_flit_state(0, 0, (uint8_t)~ENDS);
 		}
-		/* of its own queue here */
+		/* counts among its own queued flits */
 		pkt->state |= rl_flit_state(0, 0, RL_FF_CREDIT);
 		core_set_plane(core, pkt);
 		core->own_flits[pkt->sl & (RL_SLS - 1)] += pkt->pkt_flits;
@@ -521,7 +523,7 @@ rl_core_inject(struct rl_core *core, struct rl_pktq *q, uint64_t now_ns)
 	}
 }
 
-/* What is held by a VC is older than what comes by it later. */
+/* Packets held by a VC are older than later ones on the same VC. */
 void
 rl_core_hold_local(struct rl_core *core, uint32_t vc_mask)
 {

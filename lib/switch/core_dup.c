@@ -4,29 +4,29 @@
  * The duplicate filter of a switch [DRL-5]. When a link dies, the far end may
  * have taken a packet whose acknowledgment never came back; the near end loops
  * it out and it arrives a second time, by another port. The endpoint drops it
- * by its number; a switch with the filter on drops it earlier and spares the
- * rest of the way.
+ * by its number; a switch with the filter on drops it earlier and saves the
+ * bandwidth of the remaining hops.
  *
- * A packet may also come back honestly: it went through here, looped out of a
- * port further on, and returns because the way round leads through here again.
- * It has then crossed more links than when it was first here, while the
- * duplicate that its neighbour sends by a parallel link has crossed as many.
- * So the number of links is part of the name. A duplicate that takes a longer
- * way is not recognised; the endpoint sees to it.
+ * A packet may also come back legitimately: it passed here, looped out of a
+ * port further on, and its detour leads through here again. It has then crossed
+ * more links than the first time, while a duplicate that the neighbour sends by
+ * a parallel link has crossed as many. So the key includes the number of links
+ * crossed. A duplicate that takes a longer path is not recognised; the endpoint
+ * drops it.
  *
- * Only packets that have come whole and at once have a name here. The start of
- * a packet that is cut through says nothing of its end, which may never come;
- * and control flits all bear the same numbers.
+ * Only packets that arrived whole are recorded. The start of a cut-through
+ * packet does not show whether its end will arrive, and control flits all have
+ * the same numbers.
  *
  * State is bounded: each port remembers the last CORE_RECENT packets that it
- * delivered, which is more than its credits let be under way. Only packets
- * marked as looped are looked up, and only in ports whose link is not alive.
+ * delivered, more than its credits allow to be under way. Only packets marked
+ * as looped are looked up, and only in ports whose link is not alive.
  */
 
 #include "core_priv.h"
 
 /*
- * Names a link-level packet at this place of its way: flow, tag, position and
+ * Key of a link-level packet at this point of its path: flow, tag, position and
  * number of flits, links crossed.
  */
 static uint64_t

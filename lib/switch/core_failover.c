@@ -10,25 +10,25 @@
  *    DEAD --LINK_UP--> RESTORE <-------------LINK_UP---------------+ DEAD
  *
  * DRAIN  Looped packets go on at once by the next hop after the dead port; new
- *        ones for it wait. What was still queued here for the port is younger
- *        than what loops and older than what comes: it waits before that.
- * DELAY  The programmable delay: what the dead link delivered at the last
- *        moment may still be on its way through the neighbour.
- * DEAD   Held traffic has gone on; everything goes round.
- * RESTORE  The link is back. What went round must be across before anything
- *        takes the short way again: a fence through every other egress comes
- *        back when all before it is acknowledged by the neighbour; then the
- *        restore delay covers the rest of the way. Meanwhile traffic for the
+ *        ones for it wait. Packets still queued here for the port are younger
+ *        than looped ones and older than new ones, and wait in that order.
+ * DELAY  The programmable delay: the last packets of the dead link may still be
+ *        on their way through the neighbour.
+ * DEAD   Held traffic has gone on; all traffic is rerouted.
+ * RESTORE  The link is back. Rerouted packets must be across before any packet
+ *        takes the short path: a fence through every other egress comes
+ *        back when the neighbour has acknowledged all before it; then the
+ *        restore delay covers the rest of the path. Meanwhile traffic for the
  *        port is held.
- *        An egress that dies meanwhile answers no fence: what it carried comes
- *        back and takes another way. So a restore waits until it has drained
- *        and what was held for it has gone on, and then fences anew.
+ *        An egress that dies meanwhile answers no fence: its packets come
+ *        back and are rerouted. So a restore waits until it has drained and
+ *        its held packets have gone on, and then sends new fences.
  *
  * LEAVE  A planned removal: ALIVE or RESTORE -> LEAVE -> DRAIN. New traffic is
- *        held as in a drain, but what the port has is still sent; when it has
- *        run empty its link dies by command, and nothing loops.
+ *        held as in a drain, but the port still sends what it has; when it has
+ *        run empty, its link is taken down by command, and nothing loops.
  *
- * All of this concerns traffic for that port alone; the rest flows [DRL-4].
+ * All of this affects only traffic for that port; the rest flows [DRL-4].
  */
 
 #include "core_priv.h"
@@ -62,7 +62,7 @@ rl_core_event_pop(struct rl_core *core, struct rl_core_event *ev)
 	return true;
 }
 
-/* The one writer of an egress's state. */
+/* The only function that writes an egress's state. */
 void
 core_set_state(struct rl_core *core, uint16_t port, enum rl_egress_state to)
 {
@@ -96,9 +96,9 @@ core_set_state(struct rl_core *core, uint16_t port, enum rl_egress_state to)
 	RL_ASSERT(legal);
 	core->unsettled -= core_holds(cp->state);
 	core->unsettled += core_holds(to);
-	core->wants &= to != RL_EGRESS_DEAD; /* this one does not know yet */
+	core->wants &= to != RL_EGRESS_DEAD; /* a dead port is not told yet */
 	core->ways++;
-	/* relaxed: who reads it on another thread reads nothing else by it */
+	/* relaxed: readers on other threads depend on no other data */
 	atomic_store_explicit(&cp->state, to, memory_order_relaxed);
 	cp->due_ns = RL_NEVER;
 	cp->bound_ns = RL_NEVER;
@@ -111,7 +111,7 @@ core_set_due(struct rl_core *core, struct core_port *cp, uint64_t due_ns)
 	core_arm(core, due_ns);
 }
 
-/* What waits for an egress looks up its way again. @return packets */
+/* Looks up the packets that wait for an egress again. @return packets */
 static uint32_t
 core_release(struct rl_core *core, uint16_t port, uint64_t now_ns)
 {
@@ -129,7 +129,7 @@ core_alive(struct rl_core *core, uint16_t port, uint64_t now_ns)
 	core_release(core, port, now_ns);
 }
 
-/* A fence through every egress that carries traffic, for a restore. */
+/* Sends a fence through every egress that carries traffic, for a restore. */
 static void
 core_fence(struct rl_core *core, struct core_port *cp, uint64_t now_ns)
 {
@@ -149,9 +149,8 @@ core_fence(struct rl_core *core, struct core_port *cp, uint64_t now_ns)
 }
 
 /*
- * Traffic goes from a dead port to others, or from others back to one that
- * returns: once all of it has found its queue, restores wait until it is
- * across.
+ * Traffic moves from a dead port to others, or back to one that returns: once
+ * all of it is queued, restores wait until it is across.
  */
 static void
 core_fence_again(struct rl_core *core, uint64_t now_ns)
@@ -181,30 +180,30 @@ core_link_up(struct rl_core *core, uint16_t port, uint64_t now_ns)
 	RL_ASSERT(cp->state == RL_EGRESS_DEAD ||
 		  cp->state == RL_EGRESS_DELAY);
 	core_set_state(core, port, RL_EGRESS_RESTORE);
-	/* what is new waits here now, so what waits elsewhere must, too */
+	/* New packets now queue here: look up all that wait elsewhere. */
 	if (!RL_PLANTED(WAIT_FORGOTTEN))
 		rl_wait_look_all(core->wait);
 	/*
-	 * Beyond its budget what waits here fills buffers upstream; two
-	 * switches that restore at once can so keep each other's fences from
-	 * crossing. Better out of order, which the endpoints mend, than to wait
+	 * Beyond the waiting room's budget, held packets fill buffers upstream,
+	 * and two switches that restore at once can block each other's fences.
+	 * Packets out of order, which endpoints mend, are better than waiting
 	 * for the watchdog.
 	 */
 	cp->bound_ns = rl_deadline(now_ns, core->p.cfg->watchdog_ns /
 						   CORE_RESTORE_SHARE);
-	core_fence_again(core, now_ns); /* its own, too */
+	core_fence_again(core, now_ns); /* also its own restore */
 	if (RL_PLANTED(REORDER_RESTORE))
 		core_alive(core, port, now_ns);
 }
 
-/* What was queued here for a port waits from now on, before what is new. */
+/* Packets queued here for a port wait from now on, ahead of new ones. */
 static void
 core_hold_queued(struct rl_core *core, uint16_t port, uint64_t now_ns)
 {
 	struct core_port *cp = &core->port[port];
 	uint32_t n = 0;
 
-	cp->fence_done = cp->fence_want; /* nobody waits for this port */
+	cp->fence_done = cp->fence_want; /* no restore waits for this port */
 	cp->qmask = 0;
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
 		struct rl_pktq queued = cp->q[vc];
@@ -223,8 +222,8 @@ core_hold_queued(struct rl_core *core, uint16_t port, uint64_t now_ns)
 }
 
 /*
- * A link is to go down on purpose: what is new waits for another way until it
- * has run empty; what has begun to leave ends there.
+ * Planned removal of a link: new packets wait for another path until it has run
+ * empty; packets that have begun to leave finish there.
  */
 static void
 core_link_drain(struct rl_core *core, uint16_t port, uint64_t now_ns)
@@ -246,7 +245,7 @@ core_loop_begin(struct rl_core *core, uint16_t port, uint64_t now_ns)
 	core_set_state(core, port, RL_EGRESS_DRAIN);
 	cp->loop_fence_owed = !left;
 	core_hold_queued(core, port, now_ns);
-	cp->qmask = 0; /* the rest of what has begun comes back, too */
+	cp->qmask = 0; /* the rest of a begun packet loops back, too */
 	core_rests_wait(core, port);
 	if (RL_PLANTED(RESUME_BEFORE_DRAIN)) {
 		cp->state = RL_EGRESS_DEAD;
@@ -317,7 +316,7 @@ rl_core_loop(struct rl_core *core, uint16_t port,
 	core_arm(core, rl_wait_due(core->wait));
 }
 
-/* Whether every egress that carried traffic round has answered its fence. */
+/* Whether every egress that carried rerouted traffic has answered its fence. */
 static bool
 core_fences_done(const struct rl_core *core, uint32_t gen)
 {
@@ -352,12 +351,12 @@ core_restore_tick(struct rl_core *core, uint16_t port, uint64_t now_ns)
 		CORE_COUNT(core, restore_timeouts);
 	} else if ((core_drains(core) || core->fence_owed) &&
 		   !RL_PLANTED(FENCE_DEAD)) {
-		cp->due_ns = RL_NEVER; /* fenced again when it has found it */
+		cp->due_ns = RL_NEVER; /* fenced again once rerouted */
 		return;
 	} else if (cp->fence_gen != 0) {
 		if (!core_fences_done(core, cp->fence_gen))
 			return;
-		cp->fence_gen = 0; /* crossed; now the rest of the way */
+		cp->fence_gen = 0; /* crossed; now the restore delay */
 		core_set_due(core, cp,
 			     rl_deadline(now_ns,
 					 core->p.cfg->restore_delay_ns));
@@ -430,7 +429,7 @@ rl_core_tick(struct rl_core *core, uint64_t now_ns)
 	for (uint16_t i = 0; i < core->p.nports; i++) {
 		const struct core_port *cp = &core->port[i];
 
-		/* a restore that waits for fences is woken by their answers */
+		/* answers wake a restore that waits for fences */
 		core_arm(core, cp->bound_ns);
 		if (cp->state != RL_EGRESS_RESTORE || cp->fence_gen == 0)
 			core_arm(core, cp->due_ns);

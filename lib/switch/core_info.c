@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What others may ask of a core, and the end of a run. */
+/* Queries on a core, and the end of a run. */
 
 #include "core_priv.h"
 
@@ -92,7 +92,7 @@ rl_core_idle(const struct rl_core *core)
 uint32_t
 rl_core_transit(const struct rl_core *core)
 {
-	/* while tokens pass nothing that waits moves, wherever it is to go */
+	/* while tokens pass, waiting packets stay, wherever they go */
 	const uint32_t stays =
 		core->still && core_pass_stays(core)
 			? core->wait->flits

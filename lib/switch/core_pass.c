@@ -3,30 +3,29 @@
 /*
  * From old tables to new ones under traffic, by tokens [RES-5].
  *
- * For a while a core has both. Which one a packet goes by depends on the
- * channel it came in by: on each channel a token separates packets that were
- * sent by the old tables, before it, from those sent by the new ones, after it.
+ * For a while a core has both. The input channel decides which one a packet
+ * uses: on each channel a token separates packets sent by the old tables,
+ * before it, from packets sent by the new ones, after it.
  *
  *   in, VL 0  ---> old old old T new new       old tables --> q     ---> out
  *   in, VL 1  ---> old old old old old         new tables --> ahead -/
  *
  * A token leaves by an output channel once tokens have come in by all channels
- * of lower rank, for by the old tables nothing else leads there; until then
- * what goes there by the new tables waits for it, in `ahead`. So old packets
- * never wait for new ones, and as the old tables have no credit loop, all old
- * packets get on and all tokens go round; new packets wait for old ones and,
- * by tables that have no credit loop either, for new ones. docs/routing.md has
- * the lemma.
+ * of lower rank, since in the old tables no other channel leads there; until
+ * then packets that go there by the new tables wait in `ahead`. So old packets
+ * never wait for new ones, and since the old tables have no credit loop, all
+ * old packets advance and all tokens get through; new packets wait for old ones
+ * and, by tables without a credit loop, for new ones. docs/routing.md has the
+ * lemma.
  *
- * What holds no credit of an input (it looped out of a dead port, or waited)
- * keeps nobody from anything. Where it comes too late for the old tables,
- * because the token has left, it goes by the new ones. A link that dies takes
- * its tokens with it: from then on nothing comes in by it that could hold a
- * credit that anybody waits for, so its input needs none. Its output needs one
- * when it returns. No token leaves while a port drains: what loops out of it
- * was sent before.
+ * A packet that holds no input credit (it looped out of a dead port, or waited)
+ * blocks no other. If it is too late for the old tables, because the token has
+ * left, it uses the new ones. A link that dies takes its tokens with it: no
+ * packet comes in by it any more that could hold a credit, so its input needs
+ * no token. Its output needs one when it returns. No token leaves while a port
+ * drains: looped packets were sent before it.
  *
- * What waits for a way stays where it is until all has changed over.
+ * Packets without a path stay where they are until the change is complete.
  */
 
 #include <string.h>
@@ -35,21 +34,21 @@
 #include "rl_codec_ref.h"
 #include "rl_fwd_pass.h"
 
-#define PASS_AGAIN_NS 1000 /* no flit for a token: tried again then */
+#define PASS_AGAIN_NS 1000 /* no flit for a token: retry after this */
 
-/* A port as it changes over. */
+/* State of a port during the change. */
 struct core_pass_port {
 	uint8_t got;  /* bit per VL: its token has come in */
-	uint8_t sent; /* ... has left, or is queued before what follows it */
+	uint8_t sent; /* ... has left, or is queued ahead of new packets */
 	bool dead;    /* its link has died: no token will come */
-	struct rl_pktq ahead[RL_VCS]; /* by the new tables, to follow tokens */
+	struct rl_pktq ahead[RL_VCS]; /* by the new tables, behind tokens */
 };
 
 struct core_pass {
 	const struct rl_fwd_pass *to;
-	bool go;      /* its endpoint, if any, sends by the new tables */
+	bool go;      /* its local endpoint, if any, uses the new tables */
 	bool begun;   /* tokens are under way */
-	bool stopped; /* nothing waits for tokens any more: see pass_stop() */
+	bool stopped; /* no packet waits for tokens any more: see pass_stop() */
 	uint64_t again_ns;
 	uint64_t now_ns; /* of the last tick */
 	uint8_t wire[RL_FLIT_BYTES]; /* of a token */
@@ -88,7 +87,7 @@ wire_token(uint8_t *wire, uint32_t epoch)
 	rl_ref_fec_encode(wire);
 }
 
-/* Whether nothing can come in by a port that holds a credit of its peer. */
+/* Whether no packet that holds a credit of the peer can come in by a port. */
 static bool
 port_dark(enum rl_egress_state s)
 {
@@ -102,9 +101,9 @@ rl_core_stage(struct rl_core *core, const struct rl_fwd_pass *to)
 	struct core_pass *ps = core->pass;
 
 	if (core->fwd == to->fwd || (core->passing && ps->to == to))
-		return; /* told twice */
+		return; /* already told */
 	if (core->passing)
-		rl_core_set_fwd(core, core->fwd); /* the one before is void */
+		rl_core_set_fwd(core, core->fwd); /* ends the previous change */
 	RL_ASSERT(to->vls >= 1 && to->vls <= RL_VCS);
 	memset(ps, 0, core_pass_bytes(core->p.nports));
 	ps->to = to;
@@ -136,7 +135,7 @@ core_pass_stays(const struct rl_core *core)
 	return core->passing && core->pass->begun;
 }
 
-/* By which tables a packet goes that has just come in. */
+/* Whether a packet that just came in goes by the new tables. */
 static bool
 comes_next(const struct core_pass *ps, const struct rl_flit *pkt)
 {
@@ -151,7 +150,7 @@ comes_next(const struct core_pass *ps, const struct rl_flit *pkt)
 	       (pp->got >> pkt->in_vc & 1);
 }
 
-/* Old: age and mark say so. */
+/* For old packets, by age and mark. */
 static bool
 goes_next(const struct rl_core *core, struct rl_flit *pkt, enum core_age age)
 {
@@ -198,7 +197,7 @@ has_left(const struct core_pass *ps, uint16_t port, uint8_t vl)
 	return vl < ps->to->vls && (ps->port[port].sent >> vl & 1);
 }
 
-/* Whether what goes by the new tables may go there now. */
+/* Whether packets may go there by the new tables now. */
 static bool
 is_open(const struct core_pass *ps, uint16_t port, uint8_t vl)
 {
@@ -295,8 +294,7 @@ core_pass_token(struct rl_core *core, struct rl_flit *pkt, enum core_age age)
 
 	if (rl_likely(!rl_is_token(pkt)))
 		return false;
-	/* one that looped out has not got there, and one of another epoch is
-	   late */
+	/* a looped packet is not counted, and one of another epoch is late */
 	if (core->passing && age == CORE_NEW &&
 	    pkt->in_port < core->p.nports &&
 	    rl_flit_tag(pkt->wire) == ps->to->epoch) {
@@ -310,7 +308,7 @@ core_pass_token(struct rl_core *core, struct rl_flit *pkt, enum core_age age)
 	return true;
 }
 
-/* What waited for a token follows it. */
+/* Packets that waited for a token follow it. */
 static void
 follow(struct rl_core *core, uint16_t port, unsigned int vl)
 {
@@ -324,7 +322,7 @@ follow(struct rl_core *core, uint16_t port, unsigned int vl)
 	core->port[port].qmask |= 1u << vl;
 }
 
-/* A token goes out, behind all that went by the old tables. */
+/* Sends a token, behind all packets that went by the old tables. */
 static bool
 send_token(struct rl_core *core, uint16_t port, unsigned int vl)
 {
@@ -355,7 +353,7 @@ send_token(struct rl_core *core, uint16_t port, unsigned int vl)
 	return true;
 }
 
-/* The lowest rank of the channels whose tokens have not come in. */
+/* The lowest rank of the channels whose tokens have not arrived. */
 static uint32_t
 lowest_awaited(const struct rl_core *core)
 {
@@ -369,7 +367,7 @@ lowest_awaited(const struct rl_core *core)
 	return low;
 }
 
-/* Tokens that may leave do. @return whether all have */
+/* Sends all tokens that may leave. @return whether all have left */
 static bool
 send_tokens(struct rl_core *core, uint64_t now_ns)
 {
@@ -397,8 +395,8 @@ send_tokens(struct rl_core *core, uint64_t now_ns)
 }
 
 /*
- * What waits for a token of @p port finds another way, or waits for one: the
- * port has died, or all are held and nobody is to wait for tokens any more.
+ * Packets that wait for a token of @p port look up another path, or wait for
+ * one: the port has died, or all packets are held and none may wait for tokens.
  */
 static void
 empty_port(struct rl_core *core, uint16_t port, bool died, uint64_t now_ns)
@@ -428,7 +426,7 @@ core_pass_leave(struct rl_core *core, uint16_t port, uint64_t now_ns)
 	if (!core->passing)
 		return;
 	pp->dead = pp->dead || port_dark(core->port[port].state);
-	pp->sent = 0; /* should the link return, tokens go again */
+	pp->sent = 0; /* if the link returns, tokens go again */
 	empty_port(core, port, true, now_ns);
 }
 

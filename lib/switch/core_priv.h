@@ -2,10 +2,7 @@
 #ifndef RL_CORE_PRIV_H
 #define RL_CORE_PRIV_H
 
-/**
- * @file
- * The inside of a switch core, shared by core*.c and nobody else.
- */
+/** @file The inside of a switch core, for core*.c only. */
 
 #include <stdatomic.h>
 
@@ -20,25 +17,25 @@
 /** A restore may take this part of the watchdog's time. */
 #define CORE_RESTORE_SHARE 8
 
-/** Flows of the waiting room that have records of their own, for each port. */
+/** Flows per port that have their own records in the waiting room. */
 #define CORE_FLOWS_PORT 256
 #define CORE_FLOWS_MAX 4096
 
-/** Whether a packet may be older than what waits already, see wait.c. */
+/** Whether a packet may be older than packets that already wait, see wait.c. */
 enum core_age {
 	CORE_NEW, /**< just in: younger than all of its flow */
-	CORE_OLD, /**< looped, held, or without a way until now */
+	CORE_OLD, /**< looped, held, or without a path until now */
 };
 
 /** What a lookup found. */
 enum core_verdict { CORE_GO, CORE_HOLD, CORE_STRAND, CORE_NO_PATH };
 
-/** Where the rest of an open packet goes (cut-through). */
+/** What happens to the rest of an open packet (cut-through). */
 enum core_stream_state {
 	CORE_STREAM_NONE,   /* no packet is open */
-	CORE_STREAM_QUEUED, /* its fragments grow in the queue of an egress */
-	CORE_STREAM_WAIT,   /* they grow in the waiting room */
-	CORE_STREAM_BEGUN,  /* its first ones went to an egress */
+	CORE_STREAM_QUEUED, /* fragments grow in the queue of an egress */
+	CORE_STREAM_WAIT,   /* fragments grow in the waiting room */
+	CORE_STREAM_BEGUN,  /* its first fragments went to an egress */
 	CORE_STREAM_LOCAL,  /* for the endpoint */
 	CORE_STREAM_DROP,
 };
@@ -48,11 +45,11 @@ struct core_stream {
 	enum core_stream_state state;
 	uint16_t port; /* BEGUN */
 	uint8_t vl;    /* BEGUN */
-	struct rl_flit *pkt; /* QUEUED, WAIT: what there is of it */
-	struct rl_pktq *q;   /* QUEUED: where */
+	struct rl_flit *pkt; /* QUEUED, WAIT: its fragments so far */
+	struct rl_pktq *q;   /* QUEUED: in this queue */
 };
 
-/** The packet that an egress VC has begun and not ended. */
+/** The packet that an egress VC has begun but not finished. */
 struct core_begun {
 	bool on;
 	uint16_t in_port;
@@ -62,20 +59,20 @@ struct core_begun {
 
 /*
  * Where packets of a VC that come in by a port have gone, see core_turn.c.
- * Nothing is known where key is 0.
+ * Unused if key is 0.
  */
 struct core_way {
 	uint32_t key;
-	uint32_t vl;  /* that they leave by */
-	uint64_t way; /* the same, and the plane they travel on, as state */
+	uint32_t vl;  /* the VL that they leave by */
+	uint64_t way; /* the same with their plane, as state */
 	struct core_port *egress;
 };
 
-/* What every poll of the core looks at stands in the first line, and what a
-   packet that goes past the queues in the second. */
+/* The first line holds what every poll of the core reads, the second what a
+   packet that bypasses the queues needs. */
 struct core_port {
 	_Atomic enum rl_egress_state state; /* read by any thread; clang 14
-					       wants a cast to switch by it */
+					       wants a cast to switch on it */
 	uint32_t qmask;	      /* bit per VC with something queued */
 	uint8_t turn;	      /* VC whose turn it is */
 	bool loop_fence_owed; /* LOOP_FENCE is to be sent */
@@ -86,11 +83,11 @@ struct core_port {
 	uint32_t fence_sent;  /* generation under way */
 	uint32_t fence_done;  /* generation answered */
 	struct rl_port_shared *shared;
-	uint64_t due_ns;   /* of the state; RL_NEVER: none */
-	uint64_t bound_ns; /* of the state's whole length */
+	uint64_t due_ns;   /* deadline of the state; RL_NEVER: none */
+	uint64_t bound_ns; /* bound on the length of the state */
 	struct rl_port *near; /* on this lcore: rl_core_join(); or NULL */
-	uint32_t ways_seen;   /* rl_core.ways, as of `way` */
-	uint32_t ended[RL_VCS]; /* packets handed to the port to their end */
+	uint32_t ways_seen;   /* last seen rl_core.ways */
+	uint32_t ended[RL_VCS]; /* packets handed to the port in full */
 	struct core_way way[RL_VCS];
 	uint32_t sent[RL_VCS]; /* flits put into the port's queue, by VC */
 	struct rl_pktq q[RL_VCS];
@@ -104,7 +101,7 @@ struct rl_core {
 	struct rl_core_params p;
 	const struct rl_fwd *fwd;
 	uint32_t unsettled;	/* ports not ALIVE and not DEAD */
-	uint32_t ways;		/* changes when a way may be another one */
+	uint32_t ways;		/* changes when a next hop may have changed */
 	uint32_t fence_gen;
 	bool fence_owed;	/* once all has been looked at: for restores */
 	bool begun;		/* rl_core_tick() was called */
@@ -112,18 +109,18 @@ struct rl_core {
 	bool wanted;		/* some port was told so */
 	bool still;		/* rl_core_still() */
 	bool swapped;		/* ... and there are new tables since */
-	bool fresh;		/* what waits has not all seen the tables */
+	bool fresh;		/* not all that wait have tried the tables */
 	bool passing;		/* two tables, see core_pass.c */
 	struct core_pass *pass;
-	uint64_t await_ns;	/* rl_core_await_routes() */
+	uint64_t await_ns;	/* see rl_core_await_routes() */
 	uint32_t kept;		/* packets that wait and keep their credit */
 	struct rl_wait *wait;	/* the waiting room */
 	uint32_t own_flits[RL_SLS]; /* injected and still queued here */
 	uint64_t freed;		/* ports whose credits were given back */
 	uint64_t given;		/* ports that got something to send */
 	struct rl_pktq local;
-	struct rl_pktq local_held; /* older than what is in local, by VC */
-	uint32_t hold_vcs;	/* that the endpoint does not take now */
+	struct rl_pktq local_held; /* older than `local`, by VC */
+	uint32_t hold_vcs;	/* VCs that the endpoint does not take now */
 	struct core_stream *stream; /* [nports][RL_VCS]; NULL: whole packets */
 	uint64_t next_due_ns;	/* earliest of all deadlines */
 	uint32_t ev_head;
@@ -145,7 +142,7 @@ enum core_verdict core_lookup(const struct rl_core *core,
 			      struct rl_fwd_hop *hop, bool *rerouted);
 void core_send(struct rl_core *core, struct rl_flit *pkt,
 	       struct rl_fwd_hop hop, bool rerouted);
-/** There is no way to its destination, or nobody has its address. */
+/** There is no path to its destination, or no endpoint has its address. */
 void core_drop_no_path(struct rl_core *core, struct rl_flit *pkt,
 		       uint64_t now_ns);
 void core_drop(struct rl_core *core, struct rl_flit *pkt,
@@ -163,10 +160,10 @@ void core_rest_lend(struct rl_core *core, struct rl_flit *pkt);
 void core_look(struct rl_core *core, uint64_t now_ns);
 void core_watchdog(struct rl_core *core, uint64_t now_ns);
 
-/** Waits at @p place, if it is to wait at all. */
+/** Waits at @p place, unless it is to be discarded. */
 void core_wait_or_drop(struct rl_core *core, struct rl_flit *pkt,
 		       uint16_t place, enum core_age age, uint64_t now_ns);
-/** The credit of a packet returns, and the room's budget holds it. */
+/** Returns the credit of a packet and charges the room's budget. */
 void core_lend(struct rl_core *core, struct rl_flit *pkt);
 
 /* core_pass.c */
@@ -175,16 +172,16 @@ size_t core_pass_bytes(uint16_t nports);
 void core_pass_forward(struct rl_core *core, struct rl_flit *pkt,
 		       enum core_age age, uint16_t looped_from,
 		       uint64_t now_ns);
-/** @return whether it was a token: it is gone then */
+/** @return whether it was a token, which is then consumed */
 bool core_pass_token(struct rl_core *core, struct rl_flit *pkt,
 		     enum core_age age);
-/** Whether what waits is not to move: tokens are under way. */
+/** Whether waiting packets must stay: tokens are under way. */
 bool core_pass_stays(const struct rl_core *core);
-/** An egress is no way any more: its link has died, or is to go. */
+/** An egress is gone as a path: its link has died, or is being removed. */
 void core_pass_leave(struct rl_core *core, uint16_t port, uint64_t now_ns);
-/** All are held: what waits for a token waits for a way instead. */
+/** All are held: packets that wait for a token now wait for a path. */
 void core_pass_still(struct rl_core *core);
-/** From now on there are the tables @p fwd alone. */
+/** From now on the tables @p fwd are the only ones. */
 void core_pass_end(struct rl_core *core, const struct rl_fwd *fwd);
 void core_pass_tick(struct rl_core *core, uint64_t now_ns);
 /** Flits of packets that wait for tokens. */
@@ -216,14 +213,14 @@ void core_set_state(struct rl_core *core, uint16_t port,
 		    enum rl_egress_state to);
 void core_arm(struct rl_core *core, uint64_t due_ns);
 void core_fence_all(struct rl_core *core, uint64_t now_ns);
-/** Whether traffic of a dead port still looks for its way. */
+/** Whether traffic of a dead port is still being rerouted. */
 bool core_drains(const struct rl_core *core);
 
 /* core_dup.c */
 bool core_is_duplicate(struct rl_core *core, const struct rl_flit *pkt,
 		       uint16_t port);
 
-/* Cut off by the death of a link, and ended here for form's sake [DRL-3]. */
+/* Cut off by the death of a link, and closed with an error mark [DRL-3]. */
 static inline bool
 core_closed(const struct rl_flit *pkt)
 {
@@ -231,14 +228,14 @@ core_closed(const struct rl_flit *pkt)
 	       rl_packet_ends(pkt);
 }
 
-/* Packets for this egress wait, rather than go round. */
+/* Whether packets for this egress wait rather than take another path. */
 static inline bool
 core_holds(enum rl_egress_state s)
 {
 	return s != RL_EGRESS_ALIVE && s != RL_EGRESS_DEAD;
 }
 
-/* The plane on which a packet travels, by the present tables. */
+/* Sets the plane on which a packet travels, by the present tables. */
 static inline void
 core_set_plane(const struct rl_core *core, struct rl_flit *pkt)
 {

@@ -3,34 +3,33 @@
 /*
  * Open packets: cut-through [LCB-1].
  *
- * With cut-through a packet reaches the core in fragments, the first with
- * SOP, the last with EOP. On one VC of one input port they are contiguous, so
- * (input port, VC) names the packet that is open there: a *stream*. The first
- * fragment is routed as a packet is; the others follow it:
+ * With cut-through a packet reaches the core in fragments, the first with SOP,
+ * the last with EOP. On one VC of one input port they are contiguous, so (input
+ * port, VC) names the packet that is open there: a *stream*. The first fragment
+ * is routed like a packet; the others follow it:
  *
- * QUEUED  none of it has left: fragments are joined to the packet in the queue
- *         of its egress.
+ * QUEUED  none of it has left: fragments join the packet in the queue of its
+ *         egress.
  * WAIT    the same in the waiting room.
  * BEGUN   some of it went to an egress; that egress VC sends nothing else
  *         until the packet's end has gone (core_begun).
  * LOCAL   it is for this device's endpoint, which takes fragments.
- * DROP    it was given up; the rest goes the same way.
+ * DROP    it was given up; the rest is dropped, too.
  *
- * A packet that is closed, by an end marked transmit_error, is of no use any
- * more: its whole copy comes another way. Where none of it has left, its credits
- * return at once, and it is cut out of its queue; in the waiting room it is left
- * out when its turn comes. What has begun to leave is let go, so that the next
- * one downstream is done with it, too [LCB-2].
+ * A packet that is closed, by an end marked transmit_error, is useless: a whole
+ * copy comes by another path. If none of it has left, its credits return at
+ * once, and it is cut out of its queue; in the waiting room it is skipped at
+ * its turn. If it has begun to leave, it goes on, so that the next device
+ * downstream can finish with it [LCB-2].
  *
- * When an egress dies in the middle of a packet, its port loops out what it
- * has of it, without an end. What the core has, and what still comes in, waits
- * in core_begun.rest, at the expense of the waiting room's budget as long as
- * there is any; it is joined to what looped, and the whole goes on as one packet,
- * open or ended, by another way [DRL-3].
+ * When an egress dies in the middle of a packet, its port loops out the part it
+ * has, without an end. The part in the core, and fragments that still come in,
+ * wait in core_begun.rest, charged to the waiting room's budget while that
+ * lasts. They join the looped part, and the whole goes on as one packet, open
+ * or ended, by another path [DRL-3].
  *
- * A packet that is looped holds no credits of its input any more. Fragments
- * that join it give theirs back at once: they take the place of what the dead
- * port no longer holds.
+ * A looped packet no longer holds credits of its input. Fragments that join it
+ * return theirs at once: they take the room that the dead port no longer uses.
  */
 
 #include "core_priv.h"
@@ -44,8 +43,8 @@ stream_of(struct rl_core *core, const struct rl_flit *pkt)
 }
 
 /*
- * The one writer of a stream's state. A packet that has begun to leave comes
- * back only by a loop ring, and a dropped one not at all.
+ * The only function that writes a stream's state. A packet that has begun to
+ * leave comes back only by a loop ring, and a dropped one never.
  */
 static void
 stream_set(struct core_stream *st, enum core_stream_state to)
@@ -81,7 +80,7 @@ static void
 stream_join(struct rl_core *core, struct rl_flit *pkt, struct rl_flit *more)
 {
 	if (pkt->flags & RL_FF_CREDIT) {
-		more->flags &= (uint8_t)~RL_FF_CREDIT; /* counted by pkt now */
+		more->flags &= (uint8_t)~RL_FF_CREDIT; /* counted in pkt now */
 	} else {
 		core_free_credit(core, more);
 		if (pkt->flags & RL_FF_LENT)
@@ -90,7 +89,7 @@ stream_join(struct rl_core *core, struct rl_flit *pkt, struct rl_flit *more)
 	rl_packet_join(pkt, more);
 }
 
-/* If a packet that was queued is open, its fragments will find it there. */
+/* If a queued packet is open, remember where its fragments join it. */
 void
 core_stream_queued(struct rl_core *core, struct rl_pktq *q,
 		   struct rl_flit *pkt)
@@ -133,7 +132,9 @@ core_stream_wait(struct rl_core *core, struct rl_flit *pkt)
 	st->pkt = pkt;
 }
 
-/* The link died: what waits for packets to loop out takes no more credits. */
+/*
+ * The link died: packets that wait for others to loop out return their credits.
+ */
 void
 core_rests_wait(struct rl_core *core, uint16_t port)
 {
@@ -143,14 +144,14 @@ core_rests_wait(struct rl_core *core, uint16_t port)
 			core_rest_lend(core, f);
 }
 
-/* A part of a packet that came in by @p in_port; credits are settled. */
+/* Adds to a packet that came in by @p in_port; credits are settled. */
 static void
 packet_grow(struct rl_flit **head, struct rl_flit *f, uint16_t in_port)
 {
 	if (*head == NULL) {
 		rl_packet_start(f);
 		f->flags &= (uint8_t)~RL_FF_CREDIT;
-		/* only the first flit of a packet was ever told */
+		/* in_port is only set on the first flit */
 		f->in_port = in_port;
 		*head = f;
 	} else {
@@ -158,7 +159,7 @@ packet_grow(struct rl_flit **head, struct rl_flit *f, uint16_t in_port)
 	}
 }
 
-/* Flits that bear an error mark are gone for good, which must be said. */
+/* Flits with an error mark are gone for good: report that. */
 static void
 drop_marked(struct rl_core *core, struct rl_flit *bad, uint64_t now_ns)
 {
@@ -172,9 +173,9 @@ drop_marked(struct rl_core *core, struct rl_flit *bad, uint64_t now_ns)
 }
 
 /*
- * The endpoint never sees a flit that bears an error mark [LCB-2]. The end of
- * a packet that was cut off is no loss: the whole packet comes another way, or
- * was reported where it was cut off.
+ * The endpoint never sees a flit with an error mark [LCB-2]. The end of a
+ * packet that was cut off is no loss: the whole packet comes by another path,
+ * or was reported where it was cut off.
  */
 void
 core_local(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
@@ -214,7 +215,7 @@ core_local(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
 		rl_pktq_push(&core->local, good);
 }
 
-/* A closed packet of which nothing has left. */
+/* Excises a closed packet of which nothing has left. */
 void
 core_excise(struct rl_core *core, struct rl_flit *pkt)
 {
@@ -246,8 +247,8 @@ stream_excise(struct rl_core *core, struct core_stream *st)
 }
 
 /*
- * A closed packet in the waiting room: it takes up no credit any more; when its
- * turn comes, it is left out.
+ * A closed packet in the waiting room: returns its credit now, and skips it at
+ * its turn.
  */
 static void
 stream_leave_out(struct rl_core *core, struct rl_flit *pkt)
@@ -259,7 +260,7 @@ stream_leave_out(struct rl_core *core, struct rl_flit *pkt)
 	core->kept--;
 }
 
-/* A fragment of a packet that waits here. */
+/* Adds a fragment to a packet that waits here. */
 static void
 stream_grow(struct rl_core *core, struct core_stream *st,
 	    struct rl_flit *more)
@@ -279,7 +280,7 @@ stream_grow(struct rl_core *core, struct core_stream *st,
 		stream_leave_out(core, pkt);
 }
 
-/* A fragment of a packet that has begun to leave. */
+/* Adds a fragment to a packet that has begun to leave. */
 static void
 stream_follow(struct rl_core *core, struct core_stream *st,
 	      struct rl_flit *more)
@@ -295,7 +296,7 @@ stream_follow(struct rl_core *core, struct core_stream *st,
 		core_rest_lend(core, more);
 }
 
-/* A fragment that does not begin a packet. */
+/* Takes a fragment that does not begin a packet. */
 void
 core_fragment(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
 {
@@ -324,7 +325,7 @@ core_fragment(struct rl_core *core, struct rl_flit *pkt, uint64_t now_ns)
 		stream_set(st, CORE_STREAM_NONE);
 }
 
-/* The first fragment of @p pkt goes to an egress, its end is still to come. */
+/* The first fragment of @p pkt goes to an egress; its end is still to come. */
 void
 core_begin(struct rl_core *core, uint16_t port, unsigned int vl,
 	   const struct rl_flit *pkt)
@@ -350,8 +351,8 @@ core_begun_end(struct rl_core *core, uint16_t port, unsigned int vl)
 }
 
 /*
- * A packet looped out of @p port without its end: what waits here is its
- * rest. Afterwards it is a packet like any other, open or not.
+ * A packet looped out of @p port without its end: joins the rest that waits
+ * here. Afterwards it is a packet like any other, open or not.
  */
 void
 core_looped_open(struct rl_core *core, uint16_t port, struct rl_flit *pkt)
@@ -372,7 +373,7 @@ core_looped_open(struct rl_core *core, uint16_t port, struct rl_flit *pkt)
 	b->on = false;
 }
 
-/* The drain is over: a packet begun there that did not loop is lost. */
+/* The drain is over: a packet that began there and did not loop is lost. */
 void
 core_begun_abort(struct rl_core *core, uint16_t port, uint64_t now_ns)
 {
@@ -400,7 +401,7 @@ core_begun_abort(struct rl_core *core, uint16_t port, uint64_t now_ns)
 	}
 }
 
-/* A packet is given up: if it is open, so is its rest. */
+/* Gives up a packet: if it is open, drop its rest, too. */
 void
 core_stream_dropped(struct rl_core *core, const struct rl_flit *pkt)
 {

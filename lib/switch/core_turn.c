@@ -2,13 +2,13 @@
 
 /*
  * What a core does when its ports are polled by the same lcore: packets come as
- * a queue, not by a ring, and go where they can into the replay buffer of the
- * egress, past two queues and another ring.
+ * a queue, not by a ring, and go straight into the replay buffer of the egress
+ * if they can, bypassing two queues and a second ring.
  *
- * Most packets are of few kinds: same VC, service level and destination as one
- * that has passed. They go the same way: one lookup serves them all, until an
- * egress has another state, or there are new tables. Packets of one flit go in
- * rows, about which their egress is asked once.
+ * Most packets are of few kinds: the VC, service level and destination of one
+ * that has passed before. They take the same path, so one lookup serves them
+ * all until an egress changes state or tables change. Packets of one flit go in
+ * rows, with one check of the egress per row.
  */
 
 #include <string.h>
@@ -17,10 +17,10 @@
 
 struct turn {
 	struct core_way *way;	  /* of the port that they came in by, by VC */
-	struct core_port *egress; /* the last one, */
-	uint32_t room;		  /* and rl_port_hand_room() there, */
-	uint32_t sure;		  /* of which no VC need be asked */
-	uint32_t packets;	  /* handed over, and not counted yet */
+	struct core_port *egress; /* the last egress, */
+	uint32_t room;		  /* its rl_port_hand_room(), */
+	uint32_t sure;		  /* and the part that needs no check per VC */
+	uint32_t packets;	  /* handed over, but not counted yet */
 	uint32_t flits;
 };
 
@@ -28,7 +28,7 @@ struct turn {
 #define STATE_MARK(s) ((s) >> 24 & 0xff)
 #define STATE_HOPS(s) ((s) >> 32 & 0xff)
 #define STATE_WAY UINT64_C(0xff000000000000ff) /* plane and VC */
-/* Flags and mark of a packet of one flit with nothing unusual about it. */
+/* Flags and mark of an ordinary packet of one flit. */
 #define STATE_UNLIKE (STATE_FLAGS(0xff) | UINT64_C(0xff000000))
 #define STATE_PLAIN STATE_FLAGS(RL_FF_SOP | RL_FF_EOP | RL_FF_CREDIT)
 
@@ -40,14 +40,14 @@ _Static_assert(offsetof(struct rl_flit, plane) ==
 			       offsetof(struct rl_flit, state) + 2,
 	       "where they are looked for");
 
-/* What tells the ways of packets of one VC apart. */
+/* Key that tells the paths of packets of one VC apart. */
 static inline uint32_t
 turn_key(uint64_t state, uint16_t dst)
 {
 	return 1u << 31 | (uint32_t)(state >> 16 & 0xff) << 16 | dst;
 }
 
-/* Nothing is known of how much may go where. */
+/* Forgets how much may go where. */
 static inline void
 turn_forget(struct turn *t)
 {
@@ -55,10 +55,7 @@ turn_forget(struct turn *t)
 	t->room = t->sure = 0;
 }
 
-/*
- * What is known of ways holds until an egress has another state, or there are
- * new tables: then a way has to be looked up again.
- */
+/* Known paths hold until an egress changes state or tables change. */
 static inline void
 turn_ways(const struct rl_core *core, struct turn *t, struct core_port *in)
 {
@@ -78,7 +75,7 @@ turn_begin(const struct rl_core *core, struct turn *t, struct core_port *in)
 	t->packets = t->flits = 0;
 }
 
-/* Whether packets are looked up, and nothing else, at the moment. */
+/* Whether packets only need a lookup at the moment. */
 static bool
 turn_usual(const struct rl_core *core)
 {
@@ -86,7 +83,7 @@ turn_usual(const struct rl_core *core)
 	       !core->passing && !rl_wait_any(core->wait);
 }
 
-/* The first of the next hops, if that is the way. */
+/* Takes the first next hop, if packets may go there. */
 static bool
 turn_lookup(struct rl_core *core, const struct rl_flit *pkt, uint64_t state,
 	    uint32_t key, struct core_way *w)
@@ -113,7 +110,7 @@ turn_lookup(struct rl_core *core, const struct rl_flit *pkt, uint64_t state,
 	return true;
 }
 
-/* What goes to an egress is about to be asked for, at once for all of it. */
+/* Fetches the state of an egress, once for all packets that go there. */
 static inline void
 turn_egress(struct rl_core *core, struct turn *t, struct core_port *cp)
 {
@@ -123,15 +120,14 @@ turn_egress(struct rl_core *core, struct turn *t, struct core_port *cp)
 	if (cp->near == NULL)
 		return;
 	t->room = rl_port_hand_room(cp->near);
-	/* where anything is queued, each packet has to look before whom it is */
+	/* if anything is queued, each packet must check what is ahead */
 	if (t->room != 0 && cp->qmask == 0)
 		t->sure = rl_port_hand_sure(cp->near, t->room);
 }
 
 /*
- * A whole packet goes past the queue of its egress, and that of the port, where
- * nothing is before it. @return whether it has gone; its credit is still to be
- * returned
+ * Hands a whole packet to its port, past the core's queue and the port's, if
+ * both are empty. @return whether it has gone; the caller returns its credit
  */
 static inline bool
 turn_hand(struct rl_core *core, struct turn *t, const struct core_way *w,
@@ -155,7 +151,7 @@ turn_hand(struct rl_core *core, struct turn *t, const struct core_way *w,
 	return true;
 }
 
-/* A packet with nothing unusual about it. @return whether it was one */
+/* Takes an ordinary packet. @return whether it was one */
 static inline bool
 turn_packet(struct rl_core *core, struct turn *t, struct rl_flit *pkt,
 	    struct rl_port_shared *in, const struct rl_flit *next)
@@ -185,11 +181,11 @@ turn_packet(struct rl_core *core, struct turn *t, struct rl_flit *pkt,
 	pkt->state = state;
 	rl_pktq_push(&w->egress->q[w->vl], pkt);
 	w->egress->qmask |= 1u << w->vl;
-	t->sure = 0; /* what follows it must not pass it */
+	t->sure = 0; /* later packets must not pass it */
 	return true;
 }
 
-/* A row has come to its end: it leaves, and its credits return. */
+/* Ends a row: it leaves, and its credits return. */
 static inline void
 turn_row_end(struct turn *t, const struct rl_port_row *row,
 	     const uint32_t in_vc[RL_VCS], struct rl_port_shared *in)
@@ -208,7 +204,7 @@ turn_row_end(struct turn *t, const struct rl_port_row *row,
 }
 
 /*
- * Packets of one flit that go where those before them went, from @p pkt on.
+ * Packets of one flit, from @p pkt on, that go where the last ones went.
  * @return the first that does not, or that may have to wait; NULL: none
  */
 static struct rl_flit *
@@ -268,7 +264,7 @@ rl_core_rx_queue(struct rl_core *core, uint16_t port, struct rl_pktq *q,
 		__builtin_prefetch(next);
 		if (rl_likely(usual) && turn_packet(core, &t, pkt, in, next))
 			continue;
-		if (usual) /* what comes of it, nobody knows */
+		if (usual) /* this may change anything */
 			turn_forget(&t);
 		core_rx_one(core, port, pkt, now_ns);
 		usual = turn_usual(core);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * From the queues of the core to the ports: whose turn it is, how much a port
- * has room for, and the marks that follow packets.
+ * From the queues of the core to the ports: arbitration, how much room a port
+ * has, and the marks that follow packets.
  */
 
 #include "core_priv.h"
 
 /*
- * A FENCE follows every packet that was queued when it was wanted, to its end.
- * Some may have been cut out meanwhile: an empty queue has no more of them.
+ * A FENCE follows every packet that was queued when it was requested, to its
+ * end. Some may have been excised meanwhile; an empty queue holds none.
  */
 static bool
 fence_ready(const struct core_port *cp)
@@ -24,8 +24,8 @@ fence_ready(const struct core_port *cp)
 }
 
 /*
- * The next thing that VC @p vc of an egress may send: the rest of the packet
- * it has begun, and only that; else the oldest packet.
+ * What VC @p vc of an egress may send next: only the rest of a packet it has
+ * begun; otherwise the oldest packet.
  */
 static struct rl_pktq *
 tx_source(struct core_port *cp, unsigned int vc)
@@ -36,7 +36,7 @@ tx_source(struct core_port *cp, unsigned int vc)
 	return rl_pktq_empty(&cp->q[vc]) ? NULL : &cp->q[vc];
 }
 
-/* Takes what @p q offers for VC @p vc, if the port's queue has room for it. */
+/* Takes the next flits of @p q for VC @p vc, if the port's queue has room. */
 static struct rl_flit *
 tx_next(struct rl_core *core, uint16_t port, unsigned int vc,
 	struct rl_pktq *q)
@@ -55,7 +55,7 @@ tx_next(struct rl_core *core, uint16_t port, unsigned int vc,
 	rl_pktq_pop(q);
 	if (rl_unlikely(cp->begun[vc].on)) {
 		if (!RL_PLANTED(VC_MIXED))
-			pkt->vc = (uint8_t)vc; /* not the one it came in by */
+			pkt->vc = (uint8_t)vc; /* not the VC it came in by */
 		if (whole)
 			core_begun_end(core, port, vc);
 	} else if (rl_unlikely(!whole)) {
@@ -71,7 +71,7 @@ tx_next(struct rl_core *core, uint16_t port, unsigned int vc,
 	return pkt;
 }
 
-/* A port that runs empty hears no more once what had begun has ended. */
+/* A port that runs empty gets no more once begun packets have ended. */
 static bool
 core_leave_ready(const struct core_port *cp)
 {
@@ -83,7 +83,7 @@ core_leave_ready(const struct core_port *cp)
 	return true;
 }
 
-/* VCs between the one whose turn it is and the next with something queued. */
+/* VCs to skip, from the current turn to the next VC with something queued. */
 static unsigned int
 tx_skip(const struct core_port *cp)
 {
@@ -111,7 +111,7 @@ tx_some(struct rl_core *core, uint16_t port, struct rl_flit *out[],
 		struct rl_pktq *q;
 		struct rl_flit *pkt;
 
-		if (passed + skip >= RL_VCS) { /* once round */
+		if (passed + skip >= RL_VCS) { /* a full round */
 			cp->turn = (uint8_t)((cp->turn + RL_VCS - passed) %
 					     RL_VCS);
 			break;

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Into the waiting room, out of it, and given up there. How the room itself
- * works stands atop wait.c.
+ * Into the waiting room, out of it, and given up there. wait.c explains how the
+ * room works.
  *
- * What goes in gives its input credit back and takes its flits from the
- * room's budget until it leaves the core, so that what waits takes nothing
- * from what has a way [DRL-11]. What looped out of a dead port holds no credit
- * and is always taken in; it counts, too.
+ * A packet that enters returns its input credit and is charged to the room's
+ * budget until it leaves the core, so waiting packets take nothing from packets
+ * that have a path [DRL-11]. Packets that looped out of a dead port hold no
+ * credit and are always admitted; they are charged, too.
  *
- * When the budget is spent, or all queues for flows are in use, packets without a way are given up, oldest first,
- * and reported as those whose time is over. Where that does not help:
- *   - a packet whose way is coming keeps its credit: backpressure, no loss;
- *   - one without a way is given up at once: it must not hold a credit;
- *   - what the device's own endpoint sends keeps its share of the endpoint's
- *     room to inject: it stops nobody else, and its time is bounded.
- * Where a way that was coming does not come, packets that kept their credits
- * give them back after all, and the oldest without a way make room for them.
+ * When the budget is spent, or all flow queues are in use, packets without a
+ * path are given up, oldest first, and reported like expired ones. If that does
+ * not help:
+ *   - a packet whose path is coming keeps its credit: backpressure, no loss;
+ *   - one without a path is given up at once: it must not hold a credit;
+ *   - a packet of the device's own endpoint keeps its share of the endpoint's
+ *     room to inject: it blocks no other, and its time is bounded.
+ * If an expected path does not come, packets that kept their credits return
+ * them, and the oldest packets without a path make room for them.
  */
 
 #include "core_priv.h"
 
-/* Packets that one call looks at. */
+/* Packets that one call looks up. */
 #define CORE_LOOKS 256
-/* Of one flow, before it is another's turn. */
+/* Of one flow, before the next flow's turn. */
 #define CORE_LOOKS_FLOW 32
-/* Packets that one call gives up when their time is over. */
+/* Expired packets that one call gives up. */
 #define CORE_GIVE_UPS 256
 
-/* The one way out of the room, but for what is let go with it. */
+/* The only way out of the room, except for packets released with it. */
 static struct rl_flit *
 wait_pop(struct rl_core *core, struct rl_wait_flow *f, bool *more)
 {
@@ -38,7 +39,7 @@ wait_pop(struct rl_core *core, struct rl_wait_flow *f, bool *more)
 	return pkt;
 }
 
-/* The oldest packet of a flow is given up. @return whether more of it waits */
+/* Gives up the oldest packet of a flow. @return whether more of it waits */
 static bool
 wait_give_up(struct rl_core *core, struct rl_wait_flow *f,
 	     enum rl_drop_reason why, uint64_t now_ns)
@@ -62,9 +63,9 @@ wait_give_up(struct rl_core *core, struct rl_wait_flow *f,
 }
 
 /*
- * What had joined a packet that is given up may have a way that it had not: it
- * came by another port, or on another plane. If it is not looked at, packets
- * that could go are given up one by one, for as long as more of them come.
+ * Packets that joined one that is given up may have a path that it lacked: they
+ * came by another port, or on another plane. Without this lookup, packets that
+ * could go are given up one by one, for as long as more of them come.
  */
 static void
 wait_look_heir(struct rl_core *core, struct rl_wait_flow *f, uint64_t now_ns)
@@ -84,9 +85,9 @@ wait_look_heir(struct rl_core *core, struct rl_wait_flow *f, uint64_t now_ns)
 }
 
 /*
- * Why a packet without a way gives way to others. While new tables are expected
- * it may have one soon: who retries is not told that there is none, and does so
- * when its timer says.
+ * Why a packet without a path gives way to others. While new tables are
+ * expected it may soon have one: a source with retry is then not told "no
+ * path", and retries when its timer expires.
  */
 static enum rl_drop_reason
 wait_no_room(const struct rl_core *core, uint64_t now_ns)
@@ -96,7 +97,7 @@ wait_no_room(const struct rl_core *core, uint64_t now_ns)
 		       : RL_DROP_NO_PATH;
 }
 
-/* Gives up the oldest without a way until so many flits are affordable. */
+/* Gives up the oldest packets without a path until @p flits are affordable. */
 static bool
 wait_afford(struct rl_core *core, uint32_t flits, uint64_t now_ns)
 {
@@ -113,7 +114,7 @@ wait_afford(struct rl_core *core, uint32_t flits, uint64_t now_ns)
 	return true;
 }
 
-/* From now on it is the room's budget that holds the packet. */
+/* From now on the room's budget holds the packet. */
 static void
 wait_lend(struct rl_core *core, struct rl_flit *pkt)
 {
@@ -150,8 +151,8 @@ wait_want_port(struct rl_core *core, uint16_t port)
 }
 
 /*
- * Who could carry what has no way: their damping ends [DRL-8]. That is every
- * dead port, and not only those of the packet's list: tables that were made
+ * Ends the damping of ports that could carry packets without a path [DRL-8]:
+ * every dead port, not only those of the packet's list, since tables computed
  * while a link was out do not know it.
  */
 static void
@@ -165,7 +166,7 @@ wait_want(struct rl_core *core)
 			wait_want_port(core, i);
 }
 
-/* Nothing is without a way any more. */
+/* Every packet has a path again. */
 static void
 wait_want_none(struct rl_core *core)
 {
@@ -180,8 +181,8 @@ wait_want_none(struct rl_core *core)
 }
 
 /*
- * A packet with a credit wants to wait. @return whether it may; if not, it has
- * been disposed of.
+ * A packet with a credit wants to wait. @return whether it may; otherwise it
+ * has been disposed of
  */
 static bool
 wait_admit(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
@@ -195,11 +196,11 @@ wait_admit(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 		return true;
 	}
 	if (pkt->in_port == RL_PORT_NONE)
-		return true; /* its endpoint waits with it */
+		return true; /* it only holds up its own endpoint */
 	joins = rl_wait_find(w, pkt) != NULL;
 	fits = wait_afford(core, pkt->pkt_flits, now_ns);
 	if (joins && rl_wait_find(w, pkt) == NULL) {
-		/* what it was to join is given up: does it have a way? */
+		/* the packet it was to join is gone: look up its own path */
 		core_forward(core, pkt, CORE_NEW, CORE_NO_PORT, now_ns);
 		return false;
 	}
@@ -216,9 +217,9 @@ wait_admit(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 }
 
 /*
- * Whether a packet is a probe, or the answer to one, that has no way while the
- * fabric, or a flow, comes to rest. Its source waits to hear what has become of
- * it; what it went behind waits here, too, or has gone on.
+ * Whether a packet is a probe, or the answer to one, without a path while the
+ * fabric, or a flow, is being quiesced. Its source waits for news of it; all
+ * data ahead of it waits here, too, or has gone on.
  */
 static bool
 wait_probe(const struct rl_core *core, const struct rl_flit *pkt,
@@ -230,9 +231,9 @@ wait_probe(const struct rl_core *core, const struct rl_flit *pkt,
 }
 
 /*
- * A queue of its own for a flow of which nothing waits yet: if there is none, the
- * flow that has been without a way for longest is given up for it. If it shared
- * one, what has a way would come to wait behind what has none.
+ * Finds a queue of its own for a flow that has no packets here yet: if none is
+ * free, gives up the flow that has been without a path for longest. In a shared
+ * queue, packets with a path would wait behind packets without one.
  */
 static void
 wait_find_record(struct rl_core *core, const struct rl_flit *pkt,
@@ -265,7 +266,7 @@ core_wait(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 		if (!wait_admit(core, pkt, place, now_ns))
 			return;
 	} else if (!(pkt->flags & RL_FF_LENT)) {
-		wait_lend(core, pkt); /* it looped: there is no way back */
+		wait_lend(core, pkt); /* it looped: it has no credit to keep */
 	}
 	wait_find_record(core, pkt, now_ns);
 	core->kept += (pkt->flags & RL_FF_CREDIT) != 0;
@@ -281,9 +282,9 @@ core_wait(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 }
 
 /*
- * Whether a packet is not to wait for a link to train [LINK-C3]: @p s is the
- * state of the egress that it would wait at; DEAD: there is none. What is not
- * new has been accepted, here or by a link that died.
+ * Whether a packet must not wait for a link to train [LINK-C3]. @p s is the
+ * state of the egress that it would wait at; DEAD: none. Packets that are not
+ * new have been accepted, here or by a link that died.
  */
 static bool
 core_init_discards(const struct rl_core *core, enum core_age age,
@@ -311,10 +312,10 @@ core_wait_or_drop(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 }
 
 /*
- * A flow has lost the way that was coming to it: what kept its credits gives
- * them back, beyond the budget for a moment. @p f may be gone afterwards. What
- * looped may have spent more than the budget, too: that alone is no reason to
- * give anything up, for it takes nothing from anybody.
+ * A flow has lost its expected path: packets that kept their credits return
+ * them, going beyond the budget for a moment. @p f may be gone afterwards.
+ * Looped packets may have exceeded the budget, too: that alone is no reason to
+ * give anything up, as they take nothing from others.
  */
 static void
 wait_return_credits(struct rl_core *core, struct rl_wait_flow *f,
@@ -353,9 +354,9 @@ wait_settle(struct rl_core *core, struct rl_wait_flow *f, uint16_t place,
 }
 
 /*
- * Whether a flow is not to move now. A fabric that has come to rest is at rest
- * only if what waits waits on: what has no way would go by tables that others do
- * not have yet, and the mix of both is not proven.
+ * Whether a flow must not move now. A quiesced fabric is only at rest while
+ * waiting packets stay: packets without a path would go by tables that other
+ * devices do not have yet, and the mix of both is not proven.
  */
 static bool
 wait_stays(const struct rl_core *core, const struct rl_wait_flow *f)
@@ -367,10 +368,10 @@ wait_stays(const struct rl_core *core, const struct rl_wait_flow *f)
 }
 
 /*
- * Whether new tables lead a packet back where it came from, and nowhere else, or
- * know its destination, but not by the plane that it is on. Its detour ends
- * here, and it would wait in vain. There is a way for it, from its source: who
- * retries sends it again at once, and takes nobody for unreachable.
+ * Whether new tables lead a packet only back where it came from, or know its
+ * destination but not on the packet's plane. Its detour ends here, and it would
+ * wait in vain. Its source has a path: with retry it sends the packet again at
+ * once, and does not call the destination unreachable.
  */
 static bool
 wait_astray(const struct rl_core *core, const struct rl_flit *pkt,
@@ -395,7 +396,10 @@ wait_astray(const struct rl_core *core, const struct rl_flit *pkt,
 	return astray && !RL_PLANTED(ROOM_ASTRAY);
 }
 
-/* The oldest of a flow goes, as far as it has a way now. @return steps made */
+/*
+ * Sends the oldest packets of a flow, as long as they have a path. @return
+ * steps made
+ */
 static unsigned int
 wait_look_flow(struct rl_core *core, struct rl_wait_flow *f, uint64_t now_ns)
 {
@@ -473,7 +477,7 @@ core_look(struct rl_core *core, uint64_t now_ns)
 		core_fence_all(core, now_ns);
 }
 
-/* What has waited too long is given up, and said so [DRL-7]. */
+/* Gives up, and reports, packets that have waited too long [DRL-7]. */
 void
 core_watchdog(struct rl_core *core, uint64_t now_ns)
 {
@@ -493,7 +497,7 @@ core_watchdog(struct rl_core *core, uint64_t now_ns)
 	}
 	if (n != 0) {
 		core_event(core, RL_CEV_WATCHDOG, CORE_NO_PORT, n, now_ns);
-		/* what has joined those may have a way that they had not */
+		/* packets that joined those may have a path that they lacked */
 		rl_wait_look_place(core->wait, RL_WAIT_NOWAY);
 		core_arm(core, 0);
 	}
@@ -521,7 +525,7 @@ rl_core_await_routes(struct rl_core *core, uint64_t until_ns)
 	if (core->still)
 		return;
 	rl_wait_await(core->wait, until_ns);
-	if (less) { /* what waits has another deadline */
+	if (less) { /* waiting packets have another deadline */
 		rl_wait_look_place(core->wait, RL_WAIT_NOWAY);
 		core_arm(core, 0);
 	}

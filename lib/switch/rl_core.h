@@ -3,15 +3,14 @@
 #define RL_CORE_H
 
 /**
- * @file
- * The switch core of a device [SW-1]: takes packets from the ports, looks them
- * up, queues them per egress and VC, and feeds the ports. When a port's link
- * dies, it takes what loops back and sends it another way [DRL-1, DRL-2],
- * holds what is new for that port until the old is on its way [DRL-4], and
+ * @file The switch core of a device [SW-1]: takes packets from the ports, looks
+ * them up, queues them per egress and VC, and feeds the ports. When a port's
+ * link dies, it reroutes the packets that loop back [DRL-1, DRL-2], holds new
+ * packets for that port until the old ones are on their way [DRL-4], and
  * returns to the link when it is back [DRL-8].
  *
  * An endpoint device has the same core; its client side is one more port, the
- * *local* one, without a link. A packet for somebody else that arrives at an
+ * *local* one, without a link. A packet for another endpoint that arrives at an
  * endpoint is reflected once [DRL-10].
  *
  *      port rings --> rl_core_rx() ----+            +--> rl_core_tx() --> ports
@@ -19,9 +18,9 @@
  *      endpoint ----> rl_core_inject()-+            +--> rl_core_local()
  *
  * A core belongs to one lcore. It is pure: bursts, events and the time go in,
- * bursts and a deadline come out. Its queues have no size of their own: what
- * they hold is bounded by the credits given at the input ports, by the replay
- * buffers that loop out, and by the budget of the waiting room [DRL-11].
+ * bursts and a deadline come out. Its queues have no size of their own: the
+ * credits given at the input ports, the replay buffers that loop out, and the
+ * budget of the waiting room bound what they hold [DRL-11].
  */
 
 #include "rl_base.h"
@@ -33,7 +32,7 @@
 
 #define RL_CORE_EVENTS 64 /* power of two */
 
-/** Where an egress stands, as its core sees it. X(name, word). */
+/** State of an egress, as its core sees it. X(name, word). */
 #define RL_EGRESS_STATES(X)                                                    \
 	X(TRAIN, "training")   /* held: not trained since the start */         \
 	X(ALIVE, "alive")                                                      \
@@ -41,7 +40,7 @@
 	X(DRAIN, "draining")   /* held: its packets loop back */               \
 	X(DELAY, "delayed")    /* held: the programmable delay after a drain */ \
 	X(DEAD, "dead")	       /* traffic goes by the next hop in the list */  \
-	X(RESTORE, "restoring") /* held: what went round must arrive first */
+	X(RESTORE, "restoring") /* held: rerouted packets must arrive first */
 
 enum rl_egress_state {
 #define RL_EGRESS_ENUM(name, word) RL_EGRESS_##name,
@@ -60,23 +59,23 @@ enum rl_egress_state {
 	X(rerouted_packets)	/* not by their first next hop */              \
 	X(held_packets)                                                        \
 	X(released_packets)                                                    \
-	X(stranded_packets)	/* no way now; wait for one */                 \
-	X(evicted_packets)	/* without a way, and no room to wait */       \
+	X(stranded_packets)	/* no path now; wait for one */                \
+	X(evicted_packets)	/* without a path, and no room to wait */      \
 	X(drop_no_path)                                                        \
-	X(drop_address)		/* nobody has its address: it was altered */   \
+	X(drop_address)		/* no endpoint has this address: altered */    \
 	X(drop_hops)                                                           \
 	X(drop_misroute)                                                       \
 	X(drop_duplicate)	/* by the filter [DRL-5] */                    \
-	X(drop_marked)		/* flits hurt or poisoned, at their end */     \
+	X(drop_marked)		/* flits marked corrupt or poisoned */         \
 	X(drop_fragments)	/* of a packet that is gone */                 \
-	X(excised_packets)	/* closed before they had begun to leave */    \
+	X(excised_packets)	/* closed before any flit had left */          \
 	X(drop_watchdog)                                                       \
-	X(drop_astray)		/* new tables lead back where it came from */  \
+	X(drop_astray)		/* new tables only lead back */                \
 	X(drop_init)		/* their link was not trained [LINK-C3] */     \
 	X(reflected_packets)                                                   \
 	X(rx_tokens)		/* old packets end here [RES-5] */             \
 	X(tx_tokens)                                                           \
-	X(tokens_overtaken)	/* old packets that came after it: always 0 */ \
+	X(tokens_overtaken)	/* old packets after it: always 0 */           \
 	X(failovers)                                                           \
 	X(restores)                                                            \
 	X(restore_timeouts)	/* returned without all fences */
@@ -92,7 +91,7 @@ enum rl_core_event_type {
 	RL_CEV_HOLD,	 /**< port died: new traffic for it is held */
 	RL_CEV_RESUME,	 /**< held traffic goes on by another port */
 	RL_CEV_RESTORE,	 /**< traffic is back on the port */
-	RL_CEV_WATCHDOG, /**< packets without a way were given up */
+	RL_CEV_WATCHDOG, /**< packets without a path were given up */
 };
 
 struct rl_core_event {
@@ -113,8 +112,8 @@ struct rl_core_params {
 	rl_drop_fn drop;
 	void *drop_ctx;
 	uint16_t nports;
-	/** [nports] the next port to the same neighbour, all of them in a ring;
-	    NULL: no links are parallel */
+	/** [nports] the next port to the same neighbour, all in a ring; NULL:
+	    no links are parallel */
 	const uint16_t *beside;
 	bool endpoint;	/**< has a local port, for destination ep_id */
 	uint16_t ep_id;
@@ -131,75 +130,75 @@ void rl_core_flush(struct rl_core *core);
 
 /**
  * Owner. Replaces the forwarding table; @p fwd must outlive the core or the
- * next call. Packets already queued keep their egress; what waits looks up its
- * way again, from the next rl_core_tick() on, some hundred packets a tick. What
- * has none then waits on, as before: these tables may not know the newest
- * failure, and there will be others.
+ * next call. Packets already queued keep their egress; waiting packets look up
+ * their path again, from the next rl_core_tick() on, some hundred packets a
+ * tick. Those without one wait on: these tables may not know the newest
+ * failure, and others will come.
  */
 void rl_core_set_fwd(struct rl_core *core, const struct rl_fwd *fwd);
 
 /**
- * Any thread that knows the table to live on: who installs tables. The one it
- * forwards by now.
+ * The present table. Any thread that knows that the table is still valid, such
+ * as the one that installs tables.
  */
 const struct rl_fwd *rl_core_fwd(const struct rl_core *core);
 
 /**
- * Owner. New tables are expected until @p until_ns at the latest: what has no
- * way may wait for them so long, and not only for no_path_ns; never longer
- * than watchdog_ns. 0: none are expected. To be said before no_path_ns is over.
+ * Owner. New tables are expected until @p until_ns at the latest: packets
+ * without a path may wait for them that long, not only for no_path_ns, but
+ * never longer than watchdog_ns. 0: none are expected. Call it before
+ * no_path_ns is over.
  */
 void rl_core_await_routes(struct rl_core *core, uint64_t until_ns);
 
 /**
- * Owner. While @p on, the fabric, or some flows, are brought to rest and get new
- * tables that are not proven together with the old ones [RES-1, RES-6]: what has
- * no way waits on, even where it finds one, for no longer than watchdog_ns; and
- * once there are new tables nothing leaves the waiting room. What is under way
- * goes on. Probes of endpoints, and answers to them, that have no way are dropped
- * as astray: who sent a probe knows then that nothing before it is on its way.
- * Off: all that waits looks up its way again.
+ * Owner. While @p on, the fabric, or some flows, are quiesced and get new
+ * tables that are not proven together with the old ones [RES-1, RES-6]: packets
+ * without a path wait on, even if they find one, for no longer than
+ * watchdog_ns; and once there are new tables no packet leaves the waiting room.
+ * Packets under way go on. Probes of endpoints, and answers to them, that have
+ * no path are dropped as astray: the source of a probe then knows that nothing
+ * ahead of it is on its way. Off: all waiting packets look up their path again.
  */
 void rl_core_still(struct rl_core *core, bool on);
 
 /**
  * Owner. Prepares a change to new tables by tokens [RES-5]: from now on the
  * core has both, and nothing changes before rl_core_pass() or the first token.
- * Tokens that come in are passed on in the order of ranks, and what follows
- * them goes by the new tables. Once all have come and gone the core has the
- * new tables alone, as after rl_core_set_fwd(). That one ends the change at
- * any time, with the tables it is given; what waited for a token then waits
- * for a way.
+ * Tokens that come in are passed on in the order of ranks, and packets behind
+ * them go by the new tables. Once all have come and gone the core has only the
+ * new tables, as after rl_core_set_fwd(). That function ends the change at any
+ * time, with the tables it is given; packets that waited for a token then wait
+ * for a path.
  *
- * To be called only where all devices go by tables that @p to's ranks were
- * proven for, and to be followed by rl_core_pass() only when all of them are
- * prepared.
+ * Call it only if all devices use the tables that @p to's ranks were proven
+ * for, and call rl_core_pass() only when all of them are prepared.
  *
  * @param to  outlives the change
  */
 void rl_core_stage(struct rl_core *core, const struct rl_fwd_pass *to);
 
 /**
- * Owner. All are prepared: what this device's endpoint injects goes by the new
- * tables from now on, and is to bear the service levels that these want
- * (rl_ep_set_path_sl()); tokens leave that wait for nothing else.
+ * Owner. All are prepared: packets that this device's endpoint injects go by
+ * the new tables from now on, and must carry the service levels of these
+ * (rl_ep_set_path_sl()); tokens that wait for no other token leave.
  */
 void rl_core_pass(struct rl_core *core);
 
-/** Owner. Whether the core has two tables still. */
+/** Owner. Whether the core still has two tables. */
 bool rl_core_passing(const struct rl_core *core);
 
 /**
- * Owner. Brings near what a poll of the core looks at: for hosts of more cores
- * than a cache has room for, a poll ahead.
+ * Owner. Prefetches what a poll of the core reads: for hosts with more cores
+ * than fit in a cache, one poll ahead.
  */
 void rl_core_prefetch(const struct rl_core *core);
 
-/** Owner. The same for what rl_core_rx() will look up for @p pkt. */
+/** Owner. Prefetches what rl_core_rx() will look up for @p pkt. */
 void rl_core_prefetch_route(const struct rl_core *core,
 			    const struct rl_flit *pkt);
 
-/** The same for a packet that has not come yet, of which this is a guess. */
+/** The same for a packet that has not arrived yet, by a guess of its header. */
 void rl_core_prefetch_to(const struct rl_core *core, uint16_t dst,
 			 unsigned int vc, unsigned int sl);
 
@@ -208,16 +207,16 @@ void rl_core_rx(struct rl_core *core, uint16_t port,
 		struct rl_flit *const pkts[], unsigned int n, uint64_t now_ns);
 
 /**
- * Owner. The same for all of @p q, which is empty afterwards. Packets that are
- * alike in what a lookup asks for share it.
+ * Owner. The same for all of @p q, which is empty afterwards. Packets with the
+ * same lookup key share one lookup.
  */
 void rl_core_rx_queue(struct rl_core *core, uint16_t port, struct rl_pktq *q,
 		      uint64_t now_ns);
 
 /**
  * Owner, before the core runs. Port number @p i is polled by the same lcore, in
- * the same turn: a packet goes into its replay buffer at once where nothing is
- * before it. What rl_core_tx() gives is to be handed over at once.
+ * the same turn: a packet goes into its replay buffer at once if nothing is
+ * ahead of it. The caller must hand over at once what rl_core_tx() gives.
  */
 void rl_core_join(struct rl_core *core, uint16_t i, struct rl_port *port);
 
@@ -231,23 +230,23 @@ void rl_core_inject(struct rl_core *core, struct rl_pktq *q, uint64_t now_ns);
 
 /**
  * Owner. Flits that the endpoint may inject now, by service level, without
- * piling up behind a slow link: @p limit_flits less what of its own is still
- * queued here. Each level has its own room, so that one whose VL is blocked
- * takes none from the others.
+ * piling up behind a slow link: @p limit_flits less its flits still queued
+ * here. Each level has its own room, so a level with a blocked VL takes none
+ * from the others.
  */
 void rl_core_inject_room(const struct rl_core *core, uint32_t limit_flits,
 			 uint32_t room[RL_SLS]);
 
 /**
  * Owner. Next packet for the endpoint; the caller owns it. NULL: none, or only
- * such as came by VCs that are held.
+ * from held VCs.
  */
 struct rl_flit *rl_core_local(struct rl_core *core);
 
 /**
- * Owner. From now on rl_core_local() gives nothing that came by a VC of
- * @p vc_mask (a bit a VC): it stays here, in order, and keeps its credits, so
- * that the VC is blocked back to the senders. 0 holds none.
+ * Owner. From now on rl_core_local() gives no packet that came by a VC of @p
+ * vc_mask (a bit a VC): such packets stay here, in order, and keep their
+ * credits, so the VC is blocked back to the senders. 0 holds none.
  */
 void rl_core_hold_local(struct rl_core *core, uint32_t vc_mask);
 
@@ -255,9 +254,9 @@ void rl_core_hold_local(struct rl_core *core, uint32_t vc_mask);
 void rl_core_tick(struct rl_core *core, uint64_t now_ns);
 
 /**
- * Owner. From now on a packet without a way waits @p no_path_ns before it is
- * given up, watchdog_ns at most: for a controller that is on and needs time to
- * send new tables. 0: the configuration's no_path_ns again.
+ * Owner. From now on a packet without a path waits @p no_path_ns before it is
+ * given up, watchdog_ns at most: a running controller needs time to send new
+ * tables. 0: the configuration's no_path_ns again.
  */
 void rl_core_set_patience(struct rl_core *core, uint64_t no_path_ns);
 
@@ -269,19 +268,19 @@ void rl_core_set_patience(struct rl_core *core, uint64_t no_path_ns);
 unsigned int rl_core_tx(struct rl_core *core, uint16_t port,
 			struct rl_flit *out[], unsigned int max);
 
-/** Owner. Whether rl_core_tx() has something queued for @p port. */
+/** Owner. Whether rl_core_tx() has something for @p port. */
 bool rl_core_tx_pending(const struct rl_core *core, uint16_t port);
 
 /**
- * Owner. Ports whose credits were given back since the last call, a bit for
- * port number modulo 64. A host that polls ports only when there is something
- * to do polls these: they may have to tell their peers.
+ * Owner. Ports whose credits were returned since the last call, a bit for port
+ * number modulo 64. A host that polls ports only on demand polls these: they
+ * may have to tell their peers.
  */
 uint64_t rl_core_freed(struct rl_core *core);
 
 /**
- * Owner. The same of ports that got something to send, by rl_core_tx() or, if
- * they are joined to the core, by its own hand.
+ * Owner. The same for ports that got something to send, through rl_core_tx()
+ * or, for joined ports, directly from the core.
  */
 uint64_t rl_core_given(struct rl_core *core);
 
@@ -291,7 +290,7 @@ uint64_t rl_core_deadline(const struct rl_core *core);
 /** Owner. @return whether @p ev was filled with the oldest event */
 bool rl_core_event_pop(struct rl_core *core, struct rl_core_event *ev);
 
-/** Any thread that can stand a moment's delay. */
+/** Any thread that tolerates a slightly old value. */
 enum rl_egress_state rl_core_egress_state(const struct rl_core *core,
 					  uint16_t port);
 
@@ -302,10 +301,10 @@ bool rl_core_idle(const struct rl_core *core);
 uint32_t rl_core_flits(const struct rl_core *core);
 
 /**
- * Owner. Flits that are on their way through the core: queued, or waiting for
- * an egress between states. What has no way at all does not count, since it
- * moves only with new tables; nor, where tokens were passing when all was
- * stilled, anything that waits. 0, and the ports idle: nothing is in transit.
+ * Owner. Flits on their way through the core: queued, or waiting for an egress
+ * between states. Packets with no path at all do not count, since they move
+ * only with new tables; nor do any waiting packets if tokens were passing when
+ * all was stilled. 0, and the ports idle: nothing is in transit.
  */
 uint32_t rl_core_transit(const struct rl_core *core);
 
@@ -313,15 +312,17 @@ uint32_t rl_core_transit(const struct rl_core *core);
 struct rl_core_wait_info {
 	uint32_t packets;
 	uint32_t flits;
-	uint32_t no_way_packets; /**< of them without any way */
+	uint32_t no_way_packets; /**< of them without any path */
 	uint32_t no_way_flits;
-	uint32_t lent_flits; /**< of the budget, also by what has left it since */
+	uint32_t lent_flits; /**< of the budget, including those still queued
+				  since */
 	uint32_t budget_flits;
-	uint32_t kept_packets; /**< of them keep their credits: backpressure */
-	uint64_t steps;	       /**< packets passed in search of a place, ever */
+	uint32_t kept_packets; /**< of them that keep their credits:
+				    backpressure */
+	uint64_t steps;	       /**< packets passed while finding places, ever */
 };
 
-/** Owner, or any thread that can stand torn numbers (show). */
+/** Owner, or any thread that tolerates torn numbers (show). */
 void rl_core_wait_info(const struct rl_core *core,
 		       struct rl_core_wait_info *info);
 

@@ -3,10 +3,9 @@
 #define RL_WAIT_H
 
 /**
- * @file
- * The waiting room of a switch core [DRL-11]: the one place where packets wait,
- * be it for an egress that drains, trains, restores or leaves, or for any way
- * at all. The essay on how it works stands atop wait.c.
+ * @file The waiting room of a switch core [DRL-11]: the only place where
+ * packets wait: for an egress that drains, trains, restores or leaves, or for
+ * any path at all. wait.c explains how it works.
  *
  *      core_forward() -- no way now --> rl_wait_put() --> flow's queue
  *                                                             |
@@ -16,9 +15,9 @@
  *
  *      time passes --> rl_wait_expired() --> given up and reported
  *
- * The room knows nothing of links, tables or credits: the core looks ways up,
- * and the room keeps order, time and budget. Of a packet it knows what the
- * accessors below say, and no more.
+ * The room knows nothing of links, tables or credits: the core looks paths up,
+ * and the room keeps order, time and budget. It reads packets only through the
+ * accessors below.
  *
  * A room belongs to the lcore of its core. It allocates nothing.
  */
@@ -27,10 +26,10 @@
 #include "rl_flit.h"
 #include "rl_seq.h"
 
-/** The place of what waits for no egress: there is no way at all. */
+/** The place of packets that wait for no egress: no path at all. */
 #define RL_WAIT_NOWAY UINT16_MAX
 
-/** Wheels of deadlines, and their slots: bits of one word. */
+/** Wheels of deadlines, and slots per wheel: the bits of one word. */
 #define RL_WAIT_WHEELS 3
 #define RL_WAIT_SLOTS 64
 #define RL_WAIT_SLOT_NONE UINT8_MAX
@@ -38,7 +37,7 @@
 /** Queues that flows share when there are more flows than records. */
 #define RL_WAIT_MIXED 16
 
-/** Link of a ring of records; a ring has a link of its own as its head. */
+/** Link of a ring of records; a ring's head is a link of its own. */
 struct rl_wait_link {
 	struct rl_wait_link *next;
 	struct rl_wait_link *prev;
@@ -46,21 +45,22 @@ struct rl_wait_link {
 
 /** The packets of one flow that wait, oldest first. */
 struct rl_wait_flow {
-	struct rl_wait_link at;	  /**< in its place's ring, or to be looked at */
+	struct rl_wait_link at;	  /**< in its place's ring, or in the look
+				       list */
 	struct rl_wait_link slot; /**< in the wheel */
 	uint64_t key;
 	uint64_t since_ns; /**< has waited at this place since */
 	struct rl_flit *head;
 	struct rl_flit *tail;
-	struct rl_flit *finger; /**< the last that was put between others */
-	struct rl_wait_flow *next; /**< of its bucket, or of the free ones */
+	struct rl_flit *finger; /**< the last packet inserted between others */
+	struct rl_wait_flow *next; /**< of its bucket, or of the free list */
 	uint32_t packets;
 	uint32_t flits;
 	uint16_t place;	 /**< an egress, or RL_WAIT_NOWAY */
 	uint8_t at_slot; /**< wheel * RL_WAIT_SLOTS + slot */
 };
 
-/** What waits at one place. */
+/** The packets that wait at one place. */
 struct rl_wait_place {
 	struct rl_wait_link flows;
 	uint32_t packets;
@@ -69,20 +69,20 @@ struct rl_wait_place {
 
 struct rl_wait_params {
 	uint16_t nports;
-	uint32_t flows;	       /**< records; more flows share queues */
-	uint32_t budget_flits; /**< what may be lent at once */
-	uint64_t no_way_ns;    /**< how long to wait without any way */
-	uint64_t bound_ns;     /**< how long in all */
+	uint32_t flows;	       /**< records; further flows share queues */
+	uint32_t budget_flits; /**< most flits lent at once */
+	uint64_t no_way_ns;    /**< how long to wait without any path */
+	uint64_t bound_ns;     /**< how long in total */
 };
 
 struct rl_wait {
-	uint32_t packets; /**< that wait; first: asked for every packet */
+	uint32_t packets; /**< that wait; first: read for every packet */
 	uint32_t flits;
 	uint32_t lent_flits; /**< of the budget */
 	uint32_t mixed;	     /**< packets in shared queues */
 	struct rl_wait_params p;
 	uint64_t await_ns;   /**< new tables are expected until then; 0: none */
-	uint64_t steps;	     /**< packets passed in search of a place, ever */
+	uint64_t steps;	     /**< packets passed while finding places, ever */
 	uint64_t tick_ns;    /**< width of a slot of the first wheel */
 	uint64_t at_ns;	     /**< slots up to here have been visited */
 	uint64_t busy[RL_WAIT_WHEELS]; /**< bit per slot in use */
@@ -94,12 +94,12 @@ struct rl_wait {
 	struct rl_wait_flow **bucket;
 	struct rl_wait_flow *flow; /**< p.flows of them */
 	struct rl_wait_flow *shared; /**< RL_WAIT_MIXED of them */
-	struct rl_wait_place *place; /**< nports, and one for no way */
+	struct rl_wait_place *place; /**< nports, and one for "no path" */
 };
 
-/* What the room knows of a packet. */
+/* What the room reads of a packet. */
 
-/** Name of its flow: destination, source, class of service; control apart. */
+/** Key of its flow: destination, source, class of service; control apart. */
 static inline uint64_t
 rl_wait_key(const struct rl_flit *pkt)
 {
@@ -139,7 +139,7 @@ rl_wait_set_since(struct rl_flit *pkt, uint64_t t_ns)
 	pkt->t_ns = t_ns;
 }
 
-/** Whether @p a comes before @p b, where both are of one flow. */
+/** Whether @p a comes before @p b, both of one flow. */
 static inline bool
 rl_wait_older(const struct rl_flit *a, const struct rl_flit *b)
 {
@@ -170,8 +170,8 @@ struct rl_wait_flow *rl_wait_find(struct rl_wait *w,
 				  const struct rl_flit *pkt);
 
 /**
- * Owner. Whether a packet would wait in a queue that is not its flow's alone:
- * nothing of it waits yet, and all records are in use.
+ * Owner. Whether a packet would wait in a shared queue: none of its flow waits
+ * yet, and all records are in use.
  */
 static inline bool
 rl_wait_is_full(const struct rl_wait *w)
@@ -179,85 +179,84 @@ rl_wait_is_full(const struct rl_wait *w)
 	return w->free == NULL && w->fresh == w->p.flows;
 }
 
-/** Owner. Whether @p pkt belongs before all that waits in @p f. */
+/** Owner. Whether @p pkt belongs ahead of all packets in @p f. */
 bool rl_wait_is_oldest(const struct rl_wait_flow *f,
 		       const struct rl_flit *pkt);
 
 /**
- * Owner. Takes a packet, into the queue of its flow; the room owns it until it
- * is popped. @p old: it may be older than some that wait there, and goes
- * before those. Where it comes to stand at the head, the flow waits at
- * @p place from now on.
+ * Owner. Takes a packet into the queue of its flow; the room owns it until it
+ * is popped. @p old: it may be older than some that wait there, and goes ahead
+ * of those. If it becomes the head, the flow waits at @p place from now on.
  */
 void rl_wait_put(struct rl_wait *w, struct rl_flit *pkt, uint16_t place,
 		 bool old, uint64_t now_ns);
 
-/** Owner. @p pkt, which waits here, has grown by so many flits. */
+/** Owner. @p pkt, which waits here, has grown by @p flits. */
 void rl_wait_grow(struct rl_wait *w, const struct rl_flit *pkt,
 		  uint32_t flits);
 
 /**
- * Owner. Takes the oldest packet of a flow. @return the packet, which is the
+ * Owner. Takes the oldest packet of a flow. @return the packet, now the
  * caller's; @p more: whether others wait, else @p f is gone
  */
 struct rl_flit *rl_wait_pop(struct rl_wait *w, struct rl_wait_flow *f,
 			    bool *more);
 
-/** Owner. All flows that wait at @p place are to be looked at again. */
+/** Owner. All flows that wait at @p place must be looked at again. */
 void rl_wait_look_place(struct rl_wait *w, uint16_t place);
 
 /** Owner. The same for all flows. */
 void rl_wait_look_all(struct rl_wait *w);
 
-/** Owner. A flow to be looked at; NULL where there is none. */
+/** Owner. A flow to be looked at; NULL if there is none. */
 struct rl_wait_flow *rl_wait_look(struct rl_wait *w);
 
-/** Owner. It was looked at in part: the next time is another's turn. */
+/** Owner. Looked at in part: another flow's turn comes first. */
 void rl_wait_later(struct rl_wait *w, struct rl_wait_flow *f);
 
-/** Owner. It was looked at, and its oldest packet waits at @p place. */
+/** Owner. Looked at: its oldest packet waits at @p place. */
 void rl_wait_settle(struct rl_wait *w, struct rl_wait_flow *f, uint16_t place,
 		    uint64_t now_ns);
 
 /**
- * Owner. The flow whose oldest packet has been without a way for longest, as
- * nearly as a look at two of them can tell; NULL where there is none.
+ * Owner. The flow whose oldest packet has been without a path for longest,
+ * estimated from two of them; NULL if there is none.
  */
 struct rl_wait_flow *rl_wait_oldest(struct rl_wait *w);
 
 /**
- * Owner. A flow whose oldest packet has waited too long: without a way longer
+ * Owner. A flow whose oldest packet has waited too long: without a path longer
  * than p.no_way_ns, or for one longer than p.bound_ns. NULL: none at @p now_ns.
  */
 struct rl_wait_flow *rl_wait_expired(struct rl_wait *w, uint64_t now_ns);
 
-/** Owner. When rl_wait_expired() next has something to say; RL_NEVER. */
+/** Owner. When rl_wait_expired() next has a flow to return; RL_NEVER. */
 uint64_t rl_wait_due(const struct rl_wait *w);
 
-/** Owner. p.no_way_ns from now on; slots keep their width. */
+/** Owner. Sets p.no_way_ns; slots keep their width. */
 void rl_wait_set_no_way(struct rl_wait *w, uint64_t no_way_ns);
 
 /**
- * Owner. New tables are expected until @p until_ns: what has no way may wait
- * for them so long, but not beyond p.bound_ns. 0: none are.
+ * Owner. New tables are expected until @p until_ns: packets without a path may
+ * wait for them that long, but not beyond p.bound_ns. 0: none are.
  */
 void rl_wait_await(struct rl_wait *w, uint64_t until_ns);
 
-/** Owner. Whether the budget has room for so many flits more. */
+/** Owner. Whether the budget has room for @p flits more. */
 static inline bool
 rl_wait_affords(const struct rl_wait *w, uint32_t flits)
 {
 	return w->lent_flits + flits <= w->p.budget_flits;
 }
 
-/** Owner. Takes them, also beyond the budget; paid back by the next one. */
+/** Owner. Lends them, even beyond the budget; rl_wait_repay() returns them. */
 static inline void
 rl_wait_lend(struct rl_wait *w, uint32_t flits)
 {
 	w->lent_flits += flits;
 }
 
-/** Owner. What was lent is back. */
+/** Owner. Takes lent flits back. */
 static inline void
 rl_wait_repay(struct rl_wait *w, uint32_t flits)
 {
@@ -265,7 +264,7 @@ rl_wait_repay(struct rl_wait *w, uint32_t flits)
 	w->lent_flits -= flits;
 }
 
-/** Owner. What waits at a place, for reports. */
+/** Owner. The packets that wait at a place, for reports. */
 const struct rl_wait_place *rl_wait_at(const struct rl_wait *w,
 				       uint16_t place);
 

@@ -3,48 +3,48 @@
 /*
  * How the waiting room works.
  *
- * Order. All of a flow (source, destination, class of service) that waits,
- * waits in one queue, oldest first, and as long as something of it waits, what
- * comes later joins it there. So no packet overtakes another of its flow, however
- * many ticks it takes to let a full room go. A packet that is not new (it
- * looped out of a dead port) may be older than some that wait: it is put where
- * its number says. Such packets come in the order of their numbers, so a
- * finger on the last one put in finds the next one's place in one step.
+ * Order. All waiting packets of a flow (source, destination, class of service)
+ * wait in one queue, oldest first, and while any of them wait, later ones join
+ * them. So no packet overtakes another of its flow, however many ticks it takes
+ * to empty a full room. A packet that is not new (it looped out of a dead port)
+ * may be older than some that wait: its number decides its position. Such
+ * packets come in the order of their numbers, so a finger on the last insertion
+ * finds the next position in one step.
  *
  * Place. A flow waits where its oldest packet waits: for an egress, or without
- * any way. The flows of a place form a ring. When an egress changes, its ring
+ * any path. The flows of a place form a ring. When an egress changes, its ring
  * is joined to the look list as a whole, in one step; when tables change, all
- * rings are. The core then takes flows off the look list, as many as a poll
- * has time for: the oldest packet's way is looked up, it goes, or the flow
- * settles at its new place. Nothing is ever searched for: a thousand packets
- * that stay where they are cost as much as their flows.
+ * rings are. The core then takes flows off the look list, as many as a poll has
+ * time for, and looks up the oldest packet's path: it goes, or the flow settles
+ * at its new place. There is no search: the cost depends on the number of
+ * flows, not of packets that stay.
  *
- * Time. Each flow stands in one slot of a wheel, by the deadline of its oldest
- * packet. There are three wheels of 64 slots, each slot as wide as the whole wheel
- * before it; a slot of the first is a sixteenth of no_way_ns, so that is how much
- * later than its deadline a packet is given up at most. A deadline further off
- * than a wheel reaches stands in the next one, and comes back to the first when
- * its slot there begins. Nothing is looked at before it is nearly due.
- * Without a way a packet waits no_way_ns from the moment when it lost its last
- * one, or came. For a way that is coming it waits bound_ns in all: egresses
- * leave every state within a time of their own, so that is a backstop.
+ * Time. Each flow is in one slot of a wheel, by the deadline of its oldest
+ * packet. There are three wheels of 64 slots, each slot as wide as the whole
+ * wheel before it. A slot of the first is a sixteenth of no_way_ns, so a packet
+ * is given up at most that much after its deadline. A deadline beyond the reach
+ * of a wheel goes into the next one, and moves back to the first when its slot
+ * there begins. No flow is visited before it is nearly due. Without a path a
+ * packet waits no_way_ns from the moment when it lost its last one, or arrived.
+ * For a path that is coming it waits bound_ns in total: a backstop, since each
+ * egress state has its own time limit.
  *
- * Budget. A packet that waits gives back the credit of the buffer it came in
- * by, and takes its flits from the budget instead, until it has left the core.
- * The room only counts; the core decides who gives way (core_wait.c).
+ * Budget. A waiting packet returns its input credit and is charged to the
+ * budget instead, until it has left the core. The room only counts; the core
+ * decides which packets give way (core_wait.c).
  *
  * Records. There are as many as the core asked for. For one more flow the core
- * gives up the one that has been without a way for longest (core_wait.c). If all
- * have a way that is coming, more flows share a few queues by their hash. These
- * keep the order of arrival; a flow stays in such a queue until the queue is
- * empty, so its order is kept as well.
+ * gives up the one that has been without a path for longest (core_wait.c). If
+ * all of them have a path coming, further flows share a few queues by their
+ * hash. These keep the order of arrival; a flow stays in such a queue until the
+ * queue is empty, so its order is kept as well.
  */
 
 #include <string.h>
 
 #include "rl_wait.h"
 
-#define WAIT_TICKS 16 /* slots that no_way_ns is long */
+#define WAIT_TICKS 16 /* length of no_way_ns in slots */
 #define WAIT_FAR_NS (1ull << 62)
 #define WAIT_ROUND(n)                                                          \
 	(((n) + RL_CACHE_LINE - 1) & ~(size_t)(RL_CACHE_LINE - 1))
@@ -113,7 +113,7 @@ ring_join(struct rl_wait_link *to, struct rl_wait_link *from)
 	((struct rl_wait_flow *)(void *)((uint8_t *)(l) -                      \
 					 offsetof(struct rl_wait_flow, slot)))
 
-/* Records and buckets are touched when they are first used, and not here. */
+/* Records and buckets are first touched when used, not here. */
 struct rl_wait *
 rl_wait_init(void *mem, const struct rl_wait_params *p)
 {
@@ -193,7 +193,7 @@ rl_wait_is_oldest(const struct rl_wait_flow *f, const struct rl_flit *pkt)
 	       rl_wait_older(pkt, f->head);
 }
 
-/* A queue for a flow of which nothing waits yet. */
+/* A queue for a flow that has no packets here yet. */
 static struct rl_wait_flow *
 flow_new(struct rl_wait *w, uint64_t key)
 {
@@ -232,7 +232,7 @@ wheel_del(struct rl_wait *w, struct rl_wait_flow *f)
 	f->at_slot = RL_WAIT_SLOT_NONE;
 }
 
-/* Nothing of it waits any more. */
+/* No packet of the flow waits any more. */
 static void
 flow_free(struct rl_wait *w, struct rl_wait_flow *f)
 {
@@ -271,8 +271,8 @@ slot_ns(const struct rl_wait *w, unsigned int level)
 }
 
 /*
- * On the first wheel into the slot that begins at the deadline or after, on
- * the others into the one that it lies in.
+ * On the first wheel, the slot that begins at the deadline or after it; on the
+ * others, the slot that contains it.
  */
 static void
 wheel_set(struct rl_wait *w, struct rl_wait_flow *f)
@@ -304,7 +304,7 @@ wheel_wind(struct rl_wait *w, uint64_t now_ns)
 		w->at_ns = now_ns;
 }
 
-/* When the next slot of a wheel begins in which something stands. */
+/* When the next occupied slot of a wheel begins. */
 static uint64_t
 wheel_due(const struct rl_wait *w, unsigned int level)
 {
@@ -342,7 +342,7 @@ rl_wait_expired(struct rl_wait *w, uint64_t now_ns)
 			level++;
 			continue;
 		}
-		/* the slot at hand stays until it is empty */
+		/* the current slot stays until it is empty */
 		w->at_ns = rl_max_u64(w->at_ns, due);
 		tick = due / slot_ns(w, level);
 		f = FLOW_SLOT(w->wheel[level][tick % RL_WAIT_SLOTS].next);
@@ -366,7 +366,7 @@ rl_wait_await(struct rl_wait *w, uint64_t until_ns)
 	w->await_ns = until_ns;
 }
 
-/* A flow goes to another place; its account goes with it. */
+/* Moves a flow to another place, with its accounts. */
 static void
 flow_move(struct rl_wait *w, struct rl_wait_flow *f, uint16_t place)
 {
@@ -389,13 +389,13 @@ rl_wait_settle(struct rl_wait *w, struct rl_wait_flow *f, uint16_t place,
 		f->since_ns = now_ns;
 		wheel_set(w, f);
 	} else if (place == RL_WAIT_NOWAY) {
-		wheel_set(w, f); /* tables may be waited for no longer */
+		wheel_set(w, f); /* the wait for tables may end */
 	}
 	ring_del(&f->at);
 	ring_add(&wait_place(w, place)->flows, &f->at);
 }
 
-/* The packet after which @p pkt belongs; NULL: before all. */
+/* The packet that @p pkt belongs behind; NULL: ahead of all. */
 static struct rl_flit *
 flow_before(struct rl_wait *w, const struct rl_wait_flow *f,
 	    const struct rl_flit *pkt)
@@ -416,7 +416,7 @@ flow_before(struct rl_wait *w, const struct rl_wait_flow *f,
 	return before;
 }
 
-/* @return whether it stands at the head now */
+/* @return whether it is now the head */
 static bool
 flow_insert(struct rl_wait *w, struct rl_wait_flow *f, struct rl_flit *pkt,
 	    bool old)
@@ -540,7 +540,7 @@ rl_wait_oldest(struct rl_wait *w)
 
 	if (first == ring)
 		return NULL;
-	/* one that has lost its oldest makes room for the next */
+	/* a flow that has lost its oldest packet steps back for the next */
 	if (second != ring && rl_wait_since_of(FLOW_AT(second)->head) <
 				      rl_wait_since_of(FLOW_AT(first)->head)) {
 		ring_del(first);
