@@ -15,9 +15,8 @@
  *
  * Fills @p out (an object of the caller's): "paths" is an array with an object
  * per path (isa, crc, isn, op, set, burst_flits; ns_per_flit, copy_ns,
- * isal_crc_ns, ratio_vs_isal, ratio_vs_copy; null for what was not measured),
- * "targets" one with an object per number to reach (name, value, bound, limit,
- * met). Writes tables to @p human as they are ready; NULL: none.
+ * isal_crc_ns, ratio_vs_isal, ratio_vs_copy; null for what was not measured).
+ * Writes tables to @p human as they are ready; NULL: none.
  *
  * @return 0; -ENOMEM; -EBADMSG where an implementation did not accept its own
  *   flits (out is incomplete)

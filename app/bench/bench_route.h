@@ -17,7 +17,7 @@
  * switches, cpu_ms, wall_ms), "proof" (an object per size: tables, proof,
  * memory), "update" (after a link, after a switch: update, proof, flows to
  * hold), "graphs" (an object per graph: stretch, busiest link), "check",
- * "failures", "detours", and "targets" (an object per number to reach: name, value, bound, limit, met).
+ * "failures" and "detours".
  * Times are of this thread's CPU clock where they say cpu. @p quick: small
  * fabrics only. Writes a table to @p human; NULL: none.
  *

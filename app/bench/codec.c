@@ -391,62 +391,6 @@ measure_set(struct bench *b, json_t *paths, unsigned int set, FILE *human)
 		fflush(human);
 }
 
-static void
-target(json_t *targets, FILE *human, const char *name, double value,
-       bool at_least, double limit)
-{
-	const bool met = at_least ? value >= limit : value <= limit;
-
-	json_array_append_new(
-		targets,
-		json_pack("{s:s, s:f, s:s, s:f, s:b}", "name", name, "value",
-			  value, "bound", at_least ? "at least" : "at most",
-			  "limit", limit, "met", met));
-	if (human != NULL)
-		fprintf(human, "  %-46s %5.2f (%s %.2f) %s\n", name, value,
-			at_least ? "at least" : "at most", limit,
-			met ? "met" : "MISSED");
-}
-
-/** The numbers to reach, as far as this CPU and build can tell. */
-static void
-report_targets(const struct bench *b, json_t *targets, FILE *human)
-{
-	if (human != NULL)
-		fprintf(human, "numbers to reach (crc64-bch, wide):\n");
-	for (unsigned int i = 0; i < b->npaths; i++) {
-		const struct path *p = &b->path[i];
-		const double(*ns)[RL_ARRAY_SIZE(sets)] = b->ns[i];
-
-		if (p->coding->crc != RL_CRC_BCH)
-			continue;
-#ifdef RL_HAVE_ISAL
-		if (p->isa == RL_ISA_AVX2) {
-			target(targets, human, "avx2 TX, speed over ISA-L's CRC",
-			       b->isal[SET_L1] / ns[OP_TX][SET_L1], true, 0.7);
-			target(targets, human, "avx2 RX, speed over ISA-L's CRC",
-			       b->isal[SET_L1] / ns[OP_RX][SET_L1], true, 0.7);
-		}
-		if (p->isa == RL_ISA_AVX512) {
-			target(targets, human,
-			       "avx512 TX, speed over ISA-L's CRC",
-			       b->isal[SET_L1] / ns[OP_TX][SET_L1], true, 3.7);
-			target(targets, human,
-			       "avx512 RX, speed over ISA-L's CRC",
-			       b->isal[SET_L1] / ns[OP_RX][SET_L1], true, 3.8);
-		}
-#endif
-		if (p->isa != RL_ISA_AVX512)
-			continue;
-		target(targets, human, "avx512 hop in L1, times a bare copy",
-		       ns[OP_HOP][SET_L1] / b->copy[SET_L1], false, 2.3);
-		target(targets, human, "avx512 TX, 64 MiB sequential, times L1",
-		       ns[OP_TX][SET_SEQUENTIAL] / ns[OP_TX][SET_L1], false, 1.6);
-		target(targets, human, "avx512 RX, 64 MiB sequential, times L1",
-		       ns[OP_RX][SET_SEQUENTIAL] / ns[OP_RX][SET_L1], false, 1.6);
-	}
-}
-
 static int
 map_flits(struct bench *b)
 {
@@ -533,12 +477,11 @@ bench_open(struct bench **out, unsigned int reps)
 int
 rl_bench_codec(json_t *out, FILE *human, unsigned int reps)
 {
-	json_t *paths = json_array(), *targets = json_array();
+	json_t *paths = json_array();
 	struct bench *b;
 	int rc;
 
 	json_object_set_new(out, "paths", paths);
-	json_object_set_new(out, "targets", targets);
 	rc = bench_open(&b, reps);
 	if (rc != 0)
 		return rc;
@@ -546,8 +489,6 @@ rl_bench_codec(json_t *out, FILE *human, unsigned int reps)
 	for (unsigned int i = 0; i < RL_ARRAY_SIZE(sets) && stop_asked() == 0;
 	     i++)
 		measure_set(b, paths, i, human);
-	if (stop_asked() == 0) /* they want all sets */
-		report_targets(b, targets, human);
 	rc = b->refused == 0 ? 0 : -EBADMSG;
 	bench_close(b);
 	return rc;

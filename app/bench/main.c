@@ -35,9 +35,7 @@ bench_codec(const struct bench_opts *o, json_t *out, FILE *human)
 static const struct suite suites[] = {
 	{ "codec", bench_codec, "CRC, ISN and FEC, every instruction set" },
 	{ "hop", bench_hop, "endpoint - switch - endpoint over net_ring" },
-	{ "floor", bench_floor, "what no hop can leave out, part by part" },
 	{ "workers", bench_workers, "a row of devices on one and on two lcores" },
-	{ "crossing", bench_crossing, "the least that a wire between lcores costs" },
 	{ "replay", bench_replay, "a full replay buffer into net_null" },
 	{ "failover", bench_failover, "links cut under load, at random" },
 	{ "endpoint", bench_endpoint, "two endpoints back to back" },

@@ -37,23 +37,6 @@ bench_torus(struct rl_topo *t, unsigned int n)
 	return rl_topo_build(&spec, t, err, NULL);
 }
 
-void
-bench_target(const struct bench_route *b, const char *name, double value,
-	     bool at_least, double limit)
-{
-	const bool met = at_least ? value >= limit : value <= limit;
-
-	json_array_append_new(
-		b->targets,
-		json_pack("{s:s, s:f, s:s, s:f, s:b}", "name", name, "value",
-			  value, "bound", at_least ? "at least" : "at most",
-			  "limit", limit, "met", met));
-	if (b->human != NULL)
-		fprintf(b->human, "  %-52s %8.3f (%s %.2f) %s\n", name, value,
-			at_least ? "at least" : "at most", limit,
-			met ? "met" : "MISSED");
-}
-
 /* Median times of computing; the tables of the last time go to *r. */
 static int
 time_compute(const struct bench_route *b, const struct rl_topo *t,
@@ -88,28 +71,28 @@ time_compute(const struct bench_route *b, const struct rl_topo *t,
 /* One line of the table of compute times. */
 static int
 bench_compute(const struct bench_route *b, json_t *rows, unsigned int n,
-	      const char *engine, double *cpu_ms)
+	      const char *engine)
 {
 	const unsigned int reps = n > 10 ? b->reps / 3 + 1 : b->reps;
 	struct rl_route *r;
-	double wall_ms = 0;
+	double cpu_ms = 0, wall_ms = 0;
 	struct rl_topo t;
 	char name[32];
 	int ret = bench_torus(&t, n);
 
 	if (ret != 0)
 		return ret;
-	ret = time_compute(b, &t, engine, reps, &r, cpu_ms, &wall_ms);
+	ret = time_compute(b, &t, engine, reps, &r, &cpu_ms, &wall_ms);
 	snprintf(name, sizeof(name), "%ux%ux%u", n, n, n);
 	if (ret == 0) {
 		json_array_append_new(
 			rows, json_pack("{s:s, s:s, s:i, s:f, s:f}", "fabric",
 					name, "engine", engine, "switches",
-					(int)(n * n * n), "cpu_ms", *cpu_ms,
+					(int)(n * n * n), "cpu_ms", cpu_ms,
 					"wall_ms", wall_ms));
 		if (b->human != NULL)
 			fprintf(b->human, "%-10s %-11s %8.2f ms cpu, %8.2f ms "
-				"wall\n", name, engine, *cpu_ms, wall_ms);
+				"wall\n", name, engine, cpu_ms, wall_ms);
 	}
 	rl_route_free(r);
 	rl_topo_free(&t);
@@ -117,7 +100,7 @@ bench_compute(const struct bench_route *b, json_t *rows, unsigned int n,
 }
 
 static int
-bench_sizes(const struct bench_route *b, bool quick, double *t10, double *t16)
+bench_sizes(const struct bench_route *b, bool quick)
 {
 	static const unsigned int sizes[] = {5, 8, 10, 16};
 	static const char *const engines[] = {"reflit", "torus-2qos", "updown"};
@@ -126,18 +109,11 @@ bench_sizes(const struct bench_route *b, bool quick, double *t10, double *t16)
 
 	for (unsigned int i = 0; i < RL_ARRAY_SIZE(sizes) && ret == 0; i++) {
 		for (unsigned int e = 0; e < RL_ARRAY_SIZE(engines); e++) {
-			double cpu = 0;
-
 			if ((quick && sizes[i] > 5) || stop_asked() != 0)
 				continue;
-			ret = bench_compute(b, rows, sizes[i], engines[e],
-					    &cpu);
+			ret = bench_compute(b, rows, sizes[i], engines[e]);
 			if (ret != 0)
 				break;
-			if (e == 0 && sizes[i] == 10)
-				*t10 = cpu;
-			if (e == 0 && sizes[i] == 16)
-				*t16 = cpu;
 		}
 	}
 	json_object_set_new(b->out, "compute", rows);
@@ -145,7 +121,7 @@ bench_sizes(const struct bench_route *b, bool quick, double *t10, double *t16)
 }
 
 static int
-bench_check(const struct bench_route *b, unsigned int n, double *cpu_ms)
+bench_check(const struct bench_route *b, unsigned int n)
 {
 	struct rl_check_report *rep = malloc(sizeof(*rep));
 	struct rl_check_in in = {0};
@@ -169,14 +145,15 @@ bench_check(const struct bench_route *b, unsigned int n, double *cpu_ms)
 		cpu[i] = (double)(bench_cpu_ns() - c0) / 1e6;
 	}
 	if (ret == 0) {
-		*cpu_ms = bench_median(cpu, b->reps);
+		const double cpu_ms = bench_median(cpu, b->reps);
+
 		json_object_set_new(b->out, "check",
 				    json_pack("{s:i, s:f}", "switches",
 					      (int)(n * n * n), "cpu_ms",
-					      *cpu_ms));
+					      cpu_ms));
 		if (b->human != NULL)
 			fprintf(b->human, "check of all %u pairs: %.2f ms "
-				"cpu\n", n * n * n * (n * n * n - 1), *cpu_ms);
+				"cpu\n", n * n * n * (n * n * n - 1), cpu_ms);
 	}
 	rl_route_free(r);
 	rl_topo_free(&t);
@@ -236,9 +213,10 @@ bench_failure(const struct bench_route *b, unsigned int n, unsigned int links,
 }
 
 static int
-bench_failures(const struct bench_route *b, unsigned int n, struct failures *f)
+bench_failures(const struct bench_route *b, unsigned int n)
 {
 	const unsigned int links = n == 10 ? 20 : 5, switches = n == 10 ? 5 : 1;
+	struct failures sum = {0}, *f = &sum;
 	int ret = 0;
 
 	for (unsigned int i = 0; i < b->reps && ret == 0; i++)
@@ -265,7 +243,7 @@ bench_failures(const struct bench_route *b, unsigned int n, struct failures *f)
 
 /* Local detours of every link of a torus, exhaustively. */
 static int
-bench_detours(const struct bench_route *b, unsigned int n, double *share)
+bench_detours(const struct bench_route *b, unsigned int n)
 {
 	struct rl_check_detours d;
 	struct rl_check_in in = {0};
@@ -285,13 +263,15 @@ bench_detours(const struct bench_route *b, unsigned int n, double *share)
 		ret = rl_check_detours(&in, RL_CHECK_LINK, &d);
 	}
 	if (ret == 0) {
-		*share = 100.0 * (double)d.covered / (double)d.connected;
+		const double share =
+			100.0 * (double)d.covered / (double)d.connected;
+
 		json_object_set_new(
 			b->out, "detours",
 			json_pack("{s:i, s:I, s:I, s:f, s:f, s:i}", "switches",
 				  (int)(n * n * n), "connected",
 				  (json_int_t)d.connected, "covered",
-				  (json_int_t)d.covered, "share_pct", *share,
+				  (json_int_t)d.covered, "share_pct", share,
 				  "mean_extra",
 				  (double)(d.hops_after - d.hops_before) /
 					  (double)rl_max_u64(1, d.covered),
@@ -315,16 +295,13 @@ rl_bench_route(json_t *out, FILE *human, unsigned int reps, uint64_t seed,
 	       bool quick)
 {
 	struct bench_route b = {.out = out, .human = human, .seed = seed,
-				.targets = json_array(),
 				.reps = reps == 0 ? DEFAULT_REPS : reps};
 	const unsigned int n = quick ? 5 : 10;
-	double t10 = 0, t16 = 0, check = 0, share = 0;
-	struct failures f = {0};
 	int ret;
 
 	if (b.reps > ROUTE_REPS_MAX)
 		b.reps = ROUTE_REPS_MAX;
-	ret = bench_sizes(&b, quick, &t10, &t16);
+	ret = bench_sizes(&b, quick);
 	if (ret == 0 && stop_asked() == 0)
 		ret = bench_proofs(&b, quick);
 	if (ret == 0 && stop_asked() == 0)
@@ -332,34 +309,11 @@ rl_bench_route(json_t *out, FILE *human, unsigned int reps, uint64_t seed,
 	if (ret == 0 && stop_asked() == 0)
 		ret = bench_graphs(&b, quick);
 	if (ret == 0 && stop_asked() == 0)
-		ret = bench_check(&b, n, &check);
+		ret = bench_check(&b, n);
 	if (ret == 0 && stop_asked() == 0)
-		ret = bench_failures(&b, n, &f);
+		ret = bench_failures(&b, n);
 	if (ret == 0 && stop_asked() == 0)
-		ret = bench_detours(&b, n, &share);
-	if (ret != 0 || stop_asked() != 0) {
-		json_decref(b.targets); /* of what was not measured */
-		return ret;
-	}
-	if (human != NULL)
-		fprintf(human, "numbers to reach:\n");
-	if (!quick) {
-		bench_target(&b, "10x10x10, tables and backups, ms", t10, false, 60);
-		bench_target(&b, "16x16x16, tables and backups, ms", t16, false,
-		       1500);
-		bench_target(&b, "10x10x10, 20 links and 5 switches failed, ms",
-		       f.cpu_ms, false, 60);
-		bench_target(&b, "10x10x10, check, ms", check, false, 1000);
-		bench_target(&b, "20 links and 5 switches, routed, %",
-		       100.0 * f.routed / (f.connected != 0 ? f.connected : 1),
-		       true, 100);
-		bench_target(&b, "20 links and 5 switches, mean stretch", f.stretch,
-		       false, 1.03);
-		bench_target(&b, "20 links and 5 switches, longest detour, links",
-		       f.extra, false, 6);
-	}
-	bench_target(&b, "local detours around one link, %", share, true, 100);
-	json_object_set_new(out, "targets", b.targets);
+		ret = bench_detours(&b, n);
 	return ret;
 }
 

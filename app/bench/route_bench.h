@@ -13,17 +13,12 @@
 struct bench_route {
 	json_t *out;
 	FILE *human;
-	json_t *targets;
 	unsigned int reps;
 	uint64_t seed;
 };
 
 /** A torus of n x n x n. As rl_topo_build(). */
 int bench_torus(struct rl_topo *t, unsigned int n);
-
-/** Adds a number to reach. */
-void bench_target(const struct bench_route *b, const char *name, double value,
-		  bool at_least, double limit);
 
 /** Tables and their proof on tori of several sizes, and the memory they take:
     "proof" of the output. */

@@ -68,17 +68,6 @@ bench_proof(const struct bench_route *b, json_t *rows, unsigned int n,
 			"cpu, %.0f MB at most\n", n, n, n,
 			bench_median(tables, reps), bench_median(proof, reps),
 			mb);
-	if (n == 16) {
-		bench_target(b, "16x16x16, tables and proof, ms",
-			     bench_median(tables, reps) +
-				     bench_median(proof, reps), false, 2000);
-		bench_target(b, "16x16x16, memory, MB", mb, false, 500);
-	} else if (n == 20) {
-		bench_target(b, "20x20x20, tables and proof, ms",
-			     bench_median(tables, reps) +
-				     bench_median(proof, reps), false, 8000);
-		bench_target(b, "20x20x20, memory, MB", mb, false, 2000);
-	}
 	return 0;
 }
 
@@ -221,7 +210,7 @@ update_back(const struct rl_topo *t, struct rl_route *r,
 
 static int
 bench_updates_of(const struct bench_route *b, json_t *rows, unsigned int n,
-		 bool whole_switch, double *all)
+		 bool whole_switch)
 {
 	struct update_times *u = calloc(1, sizeof(*u));
 	char err[RL_ERR_MAX];
@@ -249,11 +238,9 @@ bench_updates_of(const struct bench_route *b, json_t *rows, unsigned int n,
 		if (ret == 0)
 			ret = update_back(&t, r, u, i);
 	}
-	if (ret == 0) {
-		*all = bench_median(u->all, b->reps);
+	if (ret == 0)
 		update_say(b, rows, n, whole_switch ? "switch" : "link", u,
 			   b->reps);
-	}
 	rl_route_free(r);
 	rl_route_free(old);
 	rl_topo_free(&t);
@@ -265,18 +252,11 @@ int
 bench_updates(const struct bench_route *b, unsigned int n)
 {
 	json_t *rows = json_array();
-	double link = 0, whole = 0;
-	int ret = bench_updates_of(b, rows, n, false, &link);
+	int ret = bench_updates_of(b, rows, n, false);
 
 	if (ret == 0)
-		ret = bench_updates_of(b, rows, n, true, &whole);
+		ret = bench_updates_of(b, rows, n, true);
 	json_object_set_new(b->out, "update", rows);
-	if (ret == 0 && n == 10) {
-		bench_target(b, "10x10x10, one link: all of an update, ms",
-			     link, false, 100);
-		bench_target(b, "10x10x10, one switch: all of an update, ms",
-			     whole, false, 100);
-	}
 	return ret;
 }
 
@@ -368,12 +348,6 @@ bench_graph(const struct bench_route *b, json_t *rows, unsigned int i)
 				"%.0f ms, proof %.0f ms\n", name, r->vls,
 				r->detour_vls, rep->stretch_mean, rep->load_max,
 				rep->load_mean, ratio, tables, proof);
-	}
-	if (ret == 0 && spec.kind == RL_TOPO_RANDOM) {
-		bench_target(b, "stretch on a random graph", rep->stretch_mean,
-			     false, 1);
-		bench_target(b, "its busiest link over the mean", ratio, false,
-			     1.6);
 	}
 	rl_route_free(r);
 	rl_topo_free(&t);
