@@ -117,6 +117,20 @@ run_unheard(struct run *r)
 	return r->v->ok;
 }
 
+/* A link that no fault has met, and that was not taken down, never dies. */
+static void
+run_links(struct run *r)
+{
+	uint32_t n;
+	const struct rl_sim_failover *f = rl_sim_failovers(r->sim, &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (f[i].fault_ns == RL_NEVER &&
+		    f[i].detector != RL_DET_COMMAND)
+			FAIL(r->v, "link %u died by %s, and was healthy",
+			     f[i].link, rl_detector_name(f[i].detector));
+}
+
 /* Moves time to @p until_ns and looks at the invariants on the way. */
 static bool
 run_until(struct run *r, uint64_t until_ns)
@@ -130,6 +144,7 @@ run_until(struct run *r, uint64_t until_ns)
 		run_audit(r, false);
 		run_silence(r);
 		run_unheard(r);
+		run_links(r);
 	}
 	return r->v->ok;
 }
@@ -225,6 +240,7 @@ on:
 		run_audit(r, false);
 		run_silence(r);
 		run_unheard(r);
+		run_links(r);
 	}
 	return false;
 }
@@ -422,6 +438,7 @@ rl_sim_plan_run(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
 		.soft = rl_sim_faults_soft(&plan->faults),
 		.notice_ns = plan->notice_ns,
 		.fec_safe = plan->fec_safe,
+		.keyed = plan->keyed,
 		.lives = rl_sim_faults_crash(&plan->faults, &plan->cfg.topo),
 		.resil = plan->resil,
 		.ep_crash = run_crash,

@@ -19,6 +19,8 @@
 #include "plan_priv.h"
 
 #define PCT_USUAL 25
+/* A partition keeps no flow waiting for longer whose ends are connected. */
+#define SILENCE_NS (10 * RL_NS_PER_MS)
 
 static const char *const words[] = {
 #define WIDE_WORD(name, word) word,
@@ -285,6 +287,89 @@ wide_device(struct rl_sim_plan *plan, struct rl_prng *prng)
 	return 1;
 }
 
+/* What is cut off is found out, and given up openly; faults end by @p end_ns. */
+static void
+let_go(struct rl_sim_plan *plan, struct rl_prng *prng, uint64_t end_ns)
+{
+	plan->reports_ok = true;
+	plan->cfg.endpoint.give_up_ns =
+		plan_log(prng, RL_NS_PER_MS, 20 * RL_NS_PER_MS);
+	plan->cfg.link.watchdog_ns = rl_min_u64(plan->cfg.link.watchdog_ns,
+						20 * RL_NS_PER_MS);
+	if (plan->cfg.link.keepalive_dead_ns == 0) {
+		plan->cfg.link.detect_phy = true;
+		plan->cfg.link.phy_lost_ns = 0;
+	}
+	plan->heal_ns = rl_max_u64(plan->heal_ns, end_ns);
+	plan->limit_ns = rl_max_u64(plan->limit_ns,
+				    plan->heal_ns + 400 * RL_NS_PER_MS);
+}
+
+/* Which devices are in the part that grows from one of them to @p n. */
+static bool *
+grow_part(const struct rl_topo *t, struct rl_prng *prng, uint32_t n)
+{
+	bool *in = calloc(t->ndev, sizeof(*in));
+
+	if (in == NULL)
+		return NULL;
+	in[rl_prng_below(prng, t->ndev)] = true;
+	for (uint32_t tries = 0, have = 1; have < n && tries < 64 * n;
+	     tries++) {
+		const struct rl_topo_link *l =
+			&t->link[rl_prng_below(prng, t->nlink)];
+
+		have += in[l->dev[0]] != in[l->dev[1]];
+		if (in[l->dev[0]] || in[l->dev[1]])
+			in[l->dev[0]] = in[l->dev[1]] = true;
+	}
+	return in;
+}
+
+/* All links between two parts of the fabric go dark, and light up or not. */
+static int
+wide_partition(struct rl_sim_plan *plan, struct rl_prng *prng)
+{
+	const struct rl_topo *t = &plan->cfg.topo;
+	const uint64_t dark = plan_log(prng, 1000, 5 * RL_NS_PER_MS);
+	const uint64_t apart_ns = plan_one_in(prng, 2) ? 0 : 20000;
+	struct rl_sim_fault cut = { .kind = RL_SIM_CUT,
+				    .t_ns = pick_time(plan, prng),
+				    .dirs = RL_SIM_DIR_BOTH };
+	bool *in;
+	int ret = 0;
+
+	if (plan->strict_order || !plan->cfg.endpoint.retry)
+		return 0;
+	in = grow_part(t, prng,
+		       (uint32_t)rl_prng_range(prng, 1, t->ndev / 2));
+	if (in == NULL)
+		return -ENOMEM;
+	/* what the PHY does not show, only keepalives find out */
+	cut.silent = plan->cfg.link.keepalive_dead_ns != 0 &&
+		     plan_one_in(prng, 3);
+	cut.lasting = plan_one_in(prng, 3);
+	for (uint32_t l = 0; l < t->nlink && ret == 0; l++) {
+		struct rl_sim_fault heal = cut;
+
+		if (in[t->link[l].dev[0]] == in[t->link[l].dev[1]])
+			continue;
+		cut.link = heal.link = l;
+		heal.kind = RL_SIM_HEAL;
+		heal.silent = false;
+		heal.t_ns += dark;
+		ret = rl_sim_fault_add(&plan->faults, &cut);
+		if (ret == 0 && !cut.lasting)
+			ret = rl_sim_fault_add(&plan->faults, &heal);
+		cut.t_ns += apart_ns;
+	}
+	free(in);
+	let_go(plan, prng, cut.t_ns + dark);
+	if (plan->silence_ns != 0)
+		plan->silence_ns = rl_min_u64(plan->silence_ns, SILENCE_NS);
+	return ret != 0 ? -ENOMEM : 1;
+}
+
 /* What it held is gone, what was sent to it is given up openly. */
 static int
 wide_reborn(struct rl_sim_plan *plan, struct rl_prng *prng)
@@ -305,16 +390,7 @@ wide_reborn(struct rl_sim_plan *plan, struct rl_prng *prng)
 	    (plan->cfg.controller.mode == RL_RESIL_LIVE ||
 	     plan->cfg.controller.mode == RL_RESIL_PARTIAL))
 		return 0;
-	plan->reports_ok = true;
-	plan->cfg.endpoint.give_up_ns =
-		plan_log(prng, RL_NS_PER_MS, 20 * RL_NS_PER_MS);
-	plan->cfg.link.watchdog_ns = rl_min_u64(plan->cfg.link.watchdog_ns,
-						20 * RL_NS_PER_MS);
-	/* who is gone must be found out by something */
-	if (plan->cfg.link.keepalive_dead_ns == 0) {
-		plan->cfg.link.detect_phy = true;
-		plan->cfg.link.phy_lost_ns = 0;
-	}
+	let_go(plan, prng, f.t_ns);
 	if (rl_sim_fault_add(&plan->faults, &f) != 0)
 		return -ENOMEM;
 	if (f.lasting)
@@ -357,6 +433,11 @@ take(struct rl_sim_plan *plan, enum rl_sim_wide dim, struct rl_prng *prng)
 		return wide_device(plan, prng);
 	case RL_SIM_WD_REBORN:
 		return wide_reborn(plan, prng);
+	case RL_SIM_WD_KEYED:
+		plan->keyed = true;
+		return true;
+	case RL_SIM_WD_PARTITION:
+		return wide_partition(plan, prng);
 	case RL_SIM_WD_COUNT:
 		break;
 	}

@@ -119,6 +119,7 @@ struct rl_sim_params {
 	bool fec_safe;
 	struct rl_sim_resil_cfg resil;
 	bool lives; /**< endpoints may crash: they tell their incarnation */
+	bool keyed; /**< frames of all links have a keyed check */
 	bool check_packets; /**< look at every packet that passes a pipe */
 	rl_drop_fn drop;	/**< told of each packet dropped, or NULL */
 	rl_ep_report_fn report; /**< told of each packet reported, or NULL */

@@ -30,6 +30,7 @@ struct rl_sim_plan {
 	bool doze;
 	uint64_t notice_ns;
 	bool fec_safe;
+	bool keyed;
 	struct rl_sim_resil_cfg resil; /**< its route is not set: it is ours */
 	struct rl_sim_load_cfg load;
 	struct rl_sim_faults faults;
@@ -98,7 +99,9 @@ enum rl_sim_swarm {
 	X(WIDE19, "wide19")                                                    \
 	X(KINDS, "kinds")	/* requests and responses on VCs of their own */ \
 	X(DEVICE, "device")	/* all links of a device go dark at once */    \
-	X(REBORN, "reborn")	/* an endpoint crashes, and begins anew or not */
+	X(REBORN, "reborn")	/* an endpoint crashes, and begins anew or not */ \
+	X(KEYED, "keyed")	/* frames have a keyed check */                \
+	X(PARTITION, "partition") /* the fabric is cut in two */
 
 enum rl_sim_wide {
 #define RL_SIM_WIDE_ENUM(name, word) RL_SIM_WD_##name,

@@ -219,7 +219,7 @@ sim_build(struct rl_sim *s, char *err)
 	const struct rl_fwd **fwd;
 	int ret;
 
-	if (host == NULL || sim_arrays(s) != 0)
+	if (host == NULL || sim_arrays(s) != 0 || sim_auth_open(s) != 0)
 		return -ENOMEM;
 	*host = (struct rl_fabric_host){
 		.ctx = s,
@@ -228,6 +228,7 @@ sim_build(struct rl_sim *s, char *err)
 		.keep = host_keep,
 		.pipe = host_pipe,
 		.phy = host_phy,
+		.auth = s->p.keyed ? sim_auth : NULL,
 		.drop = sim_on_drop,
 		.report = sim_on_report,
 		.drop_ctx = host_drop_ctx,

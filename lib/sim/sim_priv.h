@@ -224,6 +224,8 @@ struct sim_part {
 
 struct sim_gang;
 
+struct sim_auth;
+
 struct rl_sim {
 	struct rl_sim_params p;
 	struct rl_sim_mem *mem; /* the caller's; of part 0 as well */
@@ -243,6 +245,7 @@ struct rl_sim {
 
 	uint64_t *key; /* [nrole]: when each is due, where devices have turns;
 			  else NULL */
+	struct sim_auth *auth; /* [2 * nlink], or NULL: no keys */
 	uint32_t *heap_pos; /* [nrole]: 1 + index in its part's heap; 0: none */
 	uint32_t *ready; /* ring of nready_mask + 1 roles */
 	bool *is_ready;	 /* [nrole]: is due, and so it stands in that ring, or
@@ -396,6 +399,11 @@ sim_flits_stock(struct rl_sim_mem *mem)
 struct rl_codec *sim_codec(struct rl_sim_mem *mem, enum rl_crc_kind crc,
 			   enum rl_isn_kind isn, enum rl_isa isa);
 void *sim_alloc(struct rl_sim_mem *mem, size_t bytes);
+
+/** @return 0 or -ENOMEM; without keys nothing is done */
+int sim_auth_open(struct rl_sim *s);
+/** The check of an end of a link, for struct rl_fabric_host. */
+const struct rl_link_auth *sim_auth(void *ctx, uint32_t link, unsigned int end);
 void sim_mem_reset(struct rl_sim_mem *mem);
 /** Memory of part @p i of a run. @return NULL: there is none */
 struct rl_sim_mem *sim_mem_part(struct rl_sim_mem *mem, uint32_t i);

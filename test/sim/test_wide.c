@@ -91,7 +91,10 @@ beyond(const struct rl_sim_plan *p, enum rl_sim_wide dim)
 		return e->isn == RL_ISN_WIDE19;
 	case RL_SIM_WD_KINDS:
 		return p->load.by_kind;
+	case RL_SIM_WD_KEYED:
+		return p->keyed;
 	case RL_SIM_WD_DEVICE:
+	case RL_SIM_WD_PARTITION:
 		return true; /* faults of the same kinds as others */
 	case RL_SIM_WD_REBORN:
 		return rl_sim_faults_crash(&p->faults, &p->cfg.topo);
@@ -132,6 +135,35 @@ each_dimension_comes_up_in_its_share_and_plans_stay_sound(void **state)
 			SEEDS * 35 / 100);
 }
 
+/* Keepalives that come less often than the other end asks for. */
+static void
+a_healthy_link_that_dies_fails_the_run(void **state)
+{
+	static struct rl_sim_plan p;
+	struct rl_sim_verdict v;
+	struct rl_sim_mem mem;
+	uint64_t seed = 1;
+
+	(void)state;
+	do {
+		draw(&p, seed++);
+		p.faults.n = 0;
+		p.doze = false;
+	} while (p.controller || p.cfg.endpoint.retry == false);
+	p.cfg.link.keepalive_ns = 20000;
+	p.cfg.link.keepalive_dead_ns = 10000;
+	p.limit_ns = p.heal_ns + RL_NS_PER_MS;
+	assert_int_equal(rl_sim_mem_init(&mem), 0);
+	assert_int_equal(rl_sim_plan_run(&p, &mem, &v), 0);
+	assert_false(v.ok);
+	assert_non_null(strstr(v.why, "healthy"));
+	p.cfg.link.keepalive_dead_ns = 0;
+	assert_int_equal(rl_sim_plan_run(&p, &mem, &v), 0);
+	assert_true(v.ok);
+	rl_sim_mem_free(&mem);
+	rl_sim_plan_free(&p);
+}
+
 int
 main(void)
 {
@@ -139,6 +171,7 @@ main(void)
 		cmocka_unit_test(dimensions_are_named_with_their_shares),
 		cmocka_unit_test(a_swarm_that_is_not_wide_is_the_plain_one),
 		cmocka_unit_test(each_dimension_comes_up_in_its_share_and_plans_stay_sound),
+		cmocka_unit_test(a_healthy_link_that_dies_fails_the_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
