@@ -146,9 +146,14 @@ def frames_longer_than_a_buffer_of_memif_are_refused_at_start():
 def the_end_of_two_ends_of_memif_is_one_end():
     """A thread of DPDK's hears that the other end has gone."""
     with Box() as box:
-        for _ in range(2):
+        for _ in range(3):
             box.run((), memif(box.path("m"), ""), MEMIF % "",
                     "wait up 60s\nquit\n").check(0)
+            run = box.run((), memif(box.path("m"), ""), FIGURE1 + """
+attach = ( { endpoint = "e0"; port = "net_memif0"; dst = "e1"; },
+           { endpoint = "e1"; port = "net_memif1"; dst = "e0"; } );
+""", "wait 50ms\nquit\n")
+            run.check(0)
 
 
 main()
