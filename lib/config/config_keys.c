@@ -125,7 +125,7 @@ static const struct rl_config_key keys[] = {
 	TOP("wires", RL_KEY_GROUPS, NONE,
 	    "ethdevs at the ends of links; software wires where left out"),
 	TOP("processes", RL_KEY_GROUPS, "one runs all",
-	    "who runs which devices, see reflit --process"),
+	    "which process runs which devices; see reflit --process"),
 	TOP("networks", RL_KEY_GROUPS, NONE,
 	    "attached ports that share a layer-2 network"),
 	TOP("lcores", RL_KEY_GROUP, NONE, "which lcore runs what"),
@@ -306,7 +306,7 @@ static const struct rl_config_key keys[] = {
 	LINK(flap_forget_ns, RL_KEY_NUMBER, "ns", 0, HOUR_NS,
 	     "time that a link must be up until its flaps are forgotten"),
 	LINK(soft_error_check, RL_KEY_BOOL, "", 0, 0,
-	     "checks FEC before transmission, too: finds what a switch hurt"),
+	     "checks FEC before transmission, too: finds corruption inside the device"),
 	LINK(dup_filter, RL_KEY_BOOL, "", 0, 0,
 	     "lets switches drop duplicates, not only endpoints"),
 
@@ -388,7 +388,7 @@ static const struct rl_config_key keys[] = {
 	      "death"),
 	RESIL(compute_ns, 1, "limit of computing and proving"),
 	RESIL(quiesce_ns, 1, "limit until held traffic has left the fabric"),
-	RESIL(observe_ns, 0, "time between two looks at whether it has left"),
+	RESIL(observe_ns, 0, "interval between quiescence checks"),
 	RESIL(install_ns, 1, "limit until all devices have the new tables"),
 	RESIL(lease_ns, 1,
 	      "silence after which a held source goes on by itself; at least "

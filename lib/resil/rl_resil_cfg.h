@@ -36,7 +36,7 @@ struct rl_resil_cfg {
 	uint64_t await_ns;   /**< after a death, packets without a way wait */
 	uint64_t compute_ns; /**< limit: computing and proving */
 	uint64_t quiesce_ns; /**< limit: until what is held has left the fabric */
-	uint64_t observe_ns; /**< between two looks at whether it has */
+	uint64_t observe_ns; /**< interval between quiescence checks */
 	uint64_t install_ns; /**< limit: until all devices have the new tables */
 	uint64_t lease_ns;   /**< who is held and hears nothing goes on by itself */
 	uint64_t retry_ns;   /**< after a recovery that failed, until the next */
