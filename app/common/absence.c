@@ -36,7 +36,7 @@ uint64_t
 absences_over(const struct absences *a, uint16_t ep, uint16_t peer,
 	      uint64_t from_ns, uint64_t to_ns)
 {
-	/* told when it began, and again when it ended: the end counts */
+	/* reported at its begin and again at its end: the end counts */
 	for (uint32_t i = 0; i < a->n; i++) {
 		const struct absence_claim *c = &a->claim[i];
 
@@ -53,7 +53,7 @@ cmp(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/** By peer, then by who says so, then by time; open claims first. */
+/** By peer, then by accuser, then by time; open claims first. */
 static int
 by_peer(const void *pa, const void *pb)
 {
@@ -76,7 +76,7 @@ by_time(const void *pa, const void *pb)
 	return d == 0 ? cmp(a->peer, b->peer) : d;
 }
 
-/** A claim was told when it began, and again when it ended: once is enough. */
+/** A claim is reported at its begin and again at its end; keep it once. */
 static void
 join_ends(struct absences *a)
 {

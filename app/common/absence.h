@@ -4,13 +4,12 @@
 
 /**
  * @file
- * Which endpoints were unreachable, and when [EP-6]: what all endpoints of a
- * fabric said of each other, put together for the report.
+ * Which endpoints were unreachable, and when [EP-6]: merges what all endpoints
+ * of a fabric said of each other, for the report.
  *
- * An endpoint that is cut off finds everybody else unreachable, and everybody
- * else finds it so. Of two that accuse each other at the same time the one
- * that more accuse is believed to be the one that was away; where as many
- * accuse both, both were.
+ * An endpoint that is cut off finds all others unreachable, and all others
+ * find it unreachable. If two accuse each other at the same time, the one with
+ * more accusers was away; with equally many accusers, both were.
  */
 
 #include <jansson.h>
@@ -34,19 +33,19 @@ struct absences {
 	uint64_t lost; /**< events for which there was no memory */
 };
 
-/** Control thread. Takes any event; those of other kinds are passed over. */
+/** Control thread. Takes any event, and ignores those of other kinds. */
 void absences_add(struct absences *a, const struct rl_ep_event *ev);
 
 /**
- * Control thread. From when on, between @p from_ns and @p to_ns, endpoint @p ep
- * no longer found @p peer unreachable; @p to_ns where it still did then.
+ * Control thread. When, between @p from_ns and @p to_ns, endpoint @p ep ceased
+ * to find @p peer unreachable; @p to_ns if it still did then.
  */
 uint64_t absences_over(const struct absences *a, uint16_t ep, uint16_t peer,
 		       uint64_t from_ns, uint64_t to_ns);
 
 /**
- * Control thread. The report's "unreachable": an entry an absence, by the time
- * of its beginning; times count from @p start_ns.
+ * Control thread. The report's "unreachable": one entry per absence, in the
+ * order of their beginning; times count from @p start_ns.
  */
 json_t *absences_json(struct absences *a, const struct rl_topo *topo,
 		      uint64_t start_ns);

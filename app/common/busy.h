@@ -4,12 +4,12 @@
 
 /**
  * @file
- * Long computations inside the libraries, which know no signals and no clock:
- * tables of a large fabric, their proof. While one runs, a stop signal ends the
- * program at once, with one line that says what was under way; and standard
- * error tells for how long it has run: each second on a terminal, elsewhere every
- * ten seconds if asked. Between the two calls nothing may be under way that has
- * to be undone (open devices, half-written files).
+ * Long computations in the libraries, which know neither signals nor a clock:
+ * tables of a large fabric, their proof. While one runs, a stop signal ends
+ * the program at once, with one line that names the computation. Standard
+ * error tells how long it has run: each second on a terminal, elsewhere every
+ * ten seconds if asked. Between the two calls nothing may be open that has to
+ * be undone (devices, half-written files).
  */
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@
  */
 void busy_begin(const char *doing, bool asked);
 
-/** Main thread. Signals ask again, as stop_signal.h has it. */
+/** Main thread. Signals ask again, as stop_signal.h says. */
 void busy_end(void);
 
 #endif /* BUSY_H */

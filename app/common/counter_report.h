@@ -4,8 +4,8 @@
 
 /**
  * @file
- * Every counter of a fabric: summed up by what it is a counter of, and one by
- * one for each end of a link, each switch and each endpoint.
+ * Every counter of a fabric: summed by kind of object, and one by one for each
+ * end of a link, each switch and each endpoint.
  */
 
 #include <jansson.h>
@@ -18,15 +18,18 @@ struct counter_sums {
 	uint64_t ep[RL_EP_COUNTER_COUNT];
 };
 
-/** Control thread; while the fabric runs, a blurred picture. */
+/**
+ * Control thread. While the fabric runs, the values are of slightly different
+ * moments.
+ */
 void counter_sums_of(const struct rl_fabric *f, struct counter_sums *sums);
 
 /** Control thread. Sets port_counters, core_counters, endpoint_counters. */
 void counter_sums_json(json_t *report, const struct counter_sums *sums);
 
 /**
- * Control thread. Sets `links`, `switches` and `endpoints`: each by the name of
- * the fabric file, with those of its counters that are not zero.
+ * Control thread. Sets `links`, `switches` and `endpoints`: each under its
+ * name in the fabric file, with its non-zero counters.
  *
  *   links: [ { link, ends: [ { device, port, state, counters: {} }, x 2 ] } ]
  *   switches: [ { switch, counters: {} } ]

@@ -4,8 +4,8 @@
 
 /**
  * @file
- * Latency and jitter by VC, as reports say them: for people and as JSON. Keys
- * that the contract names keep their form.
+ * Latency and jitter by VC for reports, as text and as JSON. Keys that the
+ * contract names keep their form.
  */
 
 #include <jansson.h>
@@ -17,11 +17,12 @@ json_t *delay_quantiles(const struct rl_hist *h);
 
 /**
  * Control thread. Sets latency_ns, jitter_ns and latency_by_vc of a report,
- * from one rl_delay for each of the RL_VCS VCs. Nothing where memory is out.
+ * from one rl_delay for each of the RL_VCS VCs. Sets nothing if memory is
+ * exhausted.
  */
 void delay_json(json_t *report, const struct rl_delay *by_vc);
 
-/** Control thread. Everything added up; calloc'd, NULL: no memory. */
+/** Control thread. The sum of all VCs; the caller frees it. NULL: no memory. */
 struct rl_delay *delay_sum(const struct rl_delay *by_vc);
 
 /** Control thread. A line for each VC that packets came by. */

@@ -4,8 +4,8 @@
 
 /**
  * @file
- * Files that stand in a program, put there by embed.py at build time. A list of
- * them ends with a name of NULL.
+ * Files that embed.py puts into a program at build time. A list of them ends
+ * with a name of NULL.
  */
 
 #include <stddef.h>
@@ -17,7 +17,7 @@ struct embedded {
 	size_t len;
 };
 
-/** Any thread. NULL where no file has that name. */
+/** Any thread. NULL if no file has that name. */
 static inline const struct embedded *
 embedded_find(const struct embedded *list, const char *name)
 {

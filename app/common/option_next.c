@@ -85,13 +85,13 @@ option_next(const char *program, int argc, char *const argv[],
 	int c;
 
 	opterr = 0;
-	snprintf(list, sizeof(list), ":%s", shorts); /* ':' for what lacks */
+	snprintf(list, sizeof(list), ":%s", shorts); /* ':' if missing */
 	optopt = 0;
 	c = getopt_long(argc, argv, list, longs, which);
-	opterr = prints; /* EAL's getopt_long() complains for itself */
+	opterr = prints; /* EAL's getopt_long() prints its own errors */
 	if (c != '?' && c != ':')
 		return c;
-	/* among letters it stays where it is */
+	/* a short option among others: the index stays */
 	complain(program, c, optind > before ? argv[optind - 1] : "-", longs);
 	return '?';
 }

@@ -6,8 +6,8 @@
 
 /**
  * @file
- * getopt_long() for all programs, with one line on standard error for what is
- * wrong, and the option that was probably meant. Control thread.
+ * getopt_long() for all programs. An error prints one line on standard error,
+ * with the option that was probably meant. Control thread.
  *
  * @param program  its name, for the message
  * @return as getopt_long(): '?' after an error

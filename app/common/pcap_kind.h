@@ -15,7 +15,7 @@
 
 /**
  * Whether the packets of an open capture are Ethernet frames.
- * @param why  @p len bytes: on failure one line, to stand behind the file's name
+ * @param why  @p len bytes: on failure one line, printed after the file's name
  */
 static inline bool
 pcap_is_ethernet(pcap_t *p, char *why, size_t len)
@@ -34,8 +34,8 @@ pcap_is_ethernet(pcap_t *p, char *why, size_t len)
 
 /**
  * Whether reading stopped with an error because the file ends in the middle of
- * a packet. libpcap tells it by its text alone. All other errors are of files
- * that go on: interfaces that differ, blocks that contradict each other.
+ * a packet. libpcap says so by its text alone. All other errors concern files
+ * that continue: interfaces that differ, blocks that contradict each other.
  */
 static inline bool
 pcap_is_cut_off(pcap_t *p)

@@ -4,9 +4,9 @@
 
 /**
  * @file
- * How far long work is, and when it will end, on standard error: one line that
- * is written anew each second on a terminal; elsewhere, where it is asked for,
- * a line every ten seconds. One thread.
+ * Progress of long work, and when it will end, on standard error: on a
+ * terminal one line that is rewritten each second; elsewhere, if asked for, a
+ * line every ten seconds. One thread.
  */
 
 #include <stdbool.h>
@@ -19,17 +19,17 @@ struct progress {
 	uint64_t told_ns;
 	bool on;
 	bool terminal;
-	bool told; /**< a line stands there */
+	bool told; /**< a line is on the terminal */
 };
 
-/** @p asked: also where standard error is no terminal. */
+/** @p asked: also if standard error is no terminal. */
 void progress_begin(struct progress *p, const char *what, uint64_t all,
 		    bool asked);
 
-/** @p done of all are done; @p more is appended, NULL: nothing. */
+/** @p done of all are done. Appends @p more, if it is not NULL. */
 void progress_tell(struct progress *p, uint64_t done, const char *more);
 
-/** Ends the line on a terminal, before anything else is printed. */
+/** Ends the line on a terminal. Call it before anything else is printed. */
 void progress_end(struct progress *p);
 
 /**

@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What the controller did, as reports say it: the array `recoveries`.
+ * What the controller did, for reports: the array `recoveries`.
  */
 
 #include <jansson.h>

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What every report begins with; of the process, as its arguments are. */
+/* The head of every report. One for the process, as its arguments are. */
 static json_t *head;
 /* Standard output as it was, once a document has claimed it. */
 static int stdout_fd = -1;

@@ -4,20 +4,20 @@
 
 /**
  * @file
- * The documents that programs write: reports, dumps, tables. Whether one can
- * be written is asked before anything starts: a campaign of hours is not to
- * end with the news that its report has no place.
+ * The documents that programs write: reports, dumps, tables. The check that
+ * they can be written comes before anything starts, so that a campaign of
+ * hours does not end without its report.
  *
- * The name "-" means standard output. A document there is alone: all lines
- * for people go to standard error instead.
+ * The name "-" means standard output. A document there is alone: all lines for
+ * people go to standard error instead.
  */
 
 #include <jansson.h>
 #include <stdio.h>
 
 /**
- * Control thread, first of all. What every report begins with: `program`,
- * `version`, `arguments` as they were given, `date` (UTC).
+ * Control thread, before any other call. Sets the head of every report:
+ * `program`, `version`, `arguments` as they were given, `date` (UTC).
  */
 void report_begin(const char *program, int argc, char *const argv[]);
 
@@ -30,20 +30,20 @@ void report_begin(const char *program, int argc, char *const argv[]);
 int report_check(const char *program, const char *path);
 
 /**
- * Control thread, after report_check(). Whether the @p n documents go into files
- * of their own, none of which is one of the @p nin files that are read: a slip
- * of the keyboard is not to cost somebody a fabric file. NULL paths are skipped;
+ * Control thread, after report_check(). Whether the @p n documents go into
+ * files of their own, none of which is one of the @p nin files that are read:
+ * a typing error must not overwrite a fabric file. NULL paths are skipped;
  * several documents may go to one device.
- * @return 0; -EINVAL, said on standard error
+ * @return 0; -EINVAL, after printing why
  */
 int report_apart(const char *program, const char *const path[], unsigned int n,
 		 const char *const in[], unsigned int nin);
 
 /**
- * Control thread, before anything is printed. Where one of @p n paths is "-",
+ * Control thread, before anything is printed. If one of @p n paths is "-",
  * keeps standard output for that document and sends everything else to
  * standard error. NULL paths are skipped.
- * @return 0; -EINVAL where two ask for it, said on standard error; -errno
+ * @return 0; -EINVAL if two ask for it, after printing why; -errno
  */
 int report_claim_stdout(const char *program, const char *const path[],
 			unsigned int n);
@@ -66,8 +66,8 @@ int report_close(FILE *f);
 int report_save(const char *program, const json_t *report, const char *path);
 
 /**
- * Control thread, at the end. Whether all that was printed on standard output
- * got there; says so if not. @return 0 or -EIO
+ * Control thread, at the end. Whether everything printed on standard output
+ * was written; says so if not. @return 0 or -EIO
  */
 int report_flush(const char *program);
 

@@ -14,7 +14,7 @@
 
 #define COMMON_DIR "/tmp/dpdk"
 
-/* This user's, and nobody else writes there. */
+/* Owned by this user, and writable by no other. */
 static bool
 is_ours(const struct stat *st)
 {
@@ -22,7 +22,7 @@ is_ours(const struct stat *st)
 	       (st->st_mode & 022) == 0;
 }
 
-/* Whether @p fd is what bears the name: nobody has removed it meanwhile. */
+/* Whether @p fd still has this name, and was not removed meanwhile. */
 static bool
 is_common(int fd)
 {
@@ -32,7 +32,7 @@ is_common(int fd)
 	       st.st_dev == named.st_dev && st.st_ino == named.st_ino;
 }
 
-/* Who runs shares a lock on the folder, and who has it alone removes it. */
+/* Each running program shares a lock on the folder; the last one removes it. */
 static int common_fd = -1;
 
 /* @return whether the common folder is free or this user's, and stays */
@@ -48,7 +48,7 @@ common_join(void)
 		fd = open(COMMON_DIR,
 			  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0 && errno == ENOENT)
-			continue; /* who left last has just removed it */
+			continue; /* the last program has just removed it */
 		if (fd < 0 || fstat(fd, &st) != 0 || !is_ours(&st) ||
 		    flock(fd, LOCK_SH) != 0)
 			break;
@@ -86,7 +86,7 @@ runtime_dir_make(struct runtime_dir *d)
 		return;
 	if (common_join()) {
 		unsetenv("XDG_RUNTIME_DIR");
-		/* what is registered before EAL's comes after it */
+		/* handlers registered before EAL's run after it */
 		(void)atexit(common_leave);
 		return;
 	}

@@ -4,10 +4,10 @@
 
 /**
  * @file
- * EAL wants a directory of its user's: telemetry's socket lies there. An
- * ordinary user's default is /tmp/dpdk, where dpdk-telemetry.py looks, too. All
- * users share that name and the first one owns it; a user who cannot have it
- * gets a directory for the run.
+ * EAL wants a directory owned by its user, for the telemetry socket. An
+ * ordinary user's default is /tmp/dpdk, where dpdk-telemetry.py looks, too.
+ * All users share that name and the first one owns it; a user who cannot have
+ * it gets a directory for the run.
  */
 
 struct runtime_dir {
@@ -15,10 +15,10 @@ struct runtime_dir {
 };
 
 /**
- * Control thread, before rte_eal_init(). Where the user is not root and the
+ * Control thread, before rte_eal_init(). If the user is not root and the
  * environment names no directory: gives EAL /tmp/dpdk if it is free or this
- * user's. The last program that has called this removes it at exit, if it is
- * empty then. Else makes a directory and names it in XDG_RUNTIME_DIR.
+ * user's. The last program that called this removes it at exit, if it is empty
+ * then. Otherwise makes a directory and names it in XDG_RUNTIME_DIR.
  */
 void runtime_dir_make(struct runtime_dir *d);
 

@@ -68,7 +68,7 @@ stop_at_once(const char *what)
 	const int before = asked;
 
 	doing = what;
-	/* it asked before anything said that it could not be heeded now */
+	/* a signal came before this call: act on it now */
 	if (what != NULL && before != 0)
 		on_signal(before);
 }

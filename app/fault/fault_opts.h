@@ -12,7 +12,7 @@
 
 #include "rl_xdp.h"
 
-/** What each of the options given changes, a bit each. */
+/** A bit for each setting that the options change. */
 enum fault_change {
 	FAULT_DROP_NTH = 1 << 0,
 	FAULT_DROP_RATE = 1 << 1,

@@ -3,7 +3,7 @@
 /*
  * reflit-fault: faults at a kernel interface [PHY-2]. The first call puts the
  * XDP program there and stays until it is told to end; later calls change what
- * it does. What it was told and what it did stand side by side in its report.
+ * it does. Its report has its orders beside what it did.
  */
 
 #include <errno.h>
@@ -153,7 +153,7 @@ report(const struct fault_opts *o, const struct rl_xdp_fault *f,
 	return rc;
 }
 
-/* One that runs already is shown, or changed. */
+/* Shows or changes a program that runs already. */
 static int
 change(const struct fault_opts *o, struct rl_xdp_fault *f)
 {
@@ -211,7 +211,7 @@ run(const struct fault_opts *o)
 				       clock_ns() + o->duration_ns;
 	while (rc == 0 && !ended && clock_ns() < end_ns)
 		rc = rl_xdp_fault_poll(f, POLL_MS, &copies);
-	if (rc == 0) /* copies that were asked for while we were told to end */
+	if (rc == 0) /* copies that were requested while we were ending */
 		rc = rl_xdp_fault_poll(f, 0, &copies);
 	if (rc != 0)
 		fprintf(stderr, NAME ": %s: %s\n", o->ifname, strerror(-rc));

@@ -8,7 +8,7 @@
 #include "ledger_file.h"
 #include "ledger_json.h"
 
-/* What stands in an entry is of another process: nothing beyond its arrays. */
+/* Another process wrote the entry: read nothing beyond its arrays. */
 static bool
 is_sound(const struct ledger_entry *e)
 {
@@ -35,7 +35,7 @@ is_sound(const struct ledger_entry *e)
 	return true;
 }
 
-/* One that was being changed says of its flow only that nothing is proven. */
+/* A half that was being changed proves nothing about its flow. */
 static json_t *
 torn_json(const struct ledger_entry *e)
 {

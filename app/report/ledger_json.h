@@ -7,7 +7,7 @@
 
 /**
  * @file
- * The ledger of a process that was killed, as the report that it did not write:
+ * The ledger of a killed process, as the report that it did not write:
  * `process`, `digest`, `flows`, packets sent and received; `killed` is true.
  */
 
@@ -16,7 +16,7 @@
  *
  * @param is_one  whether the file is a ledger at all
  * @param err     @p len bytes, one line on failure
- * @return NULL if it is none, or is damaged
+ * @return NULL if it is none, or is corrupt
  */
 json_t *ledger_json(const char *path, int *is_one, char *err, size_t len);
 

@@ -48,7 +48,7 @@ help(void)
 	      stdout);
 }
 
-/* Every process that the reports name has left one. */
+/* Checks that each process that the reports name has left a report. */
 static unsigned int
 say_missing(json_t *const report[], unsigned int n)
 {
@@ -81,7 +81,7 @@ set(json_t *o, const char *key, uint64_t v)
 	json_object_set_new(o, key, json_integer((json_int_t)v));
 }
 
-/* Lists of all reports, one behind the other; each says whose it is. */
+/* Concatenates lists of all reports; each entry names its process. */
 static json_t *
 join(json_t *const report[], unsigned int n, const char *key)
 {
@@ -109,8 +109,8 @@ by_epoch(const void *va, const void *vb)
 }
 
 /*
- * Recoveries of all controllers that there were, in the order of their epochs:
- * these grow from one controller to the next, and clocks are of each process.
+ * Recoveries of all controllers in the order of their epochs: epochs grow from
+ * one controller to the next, while each process has a clock of its own.
  */
 static json_t *
 join_recoveries(json_t *const report[], unsigned int n)
@@ -131,7 +131,7 @@ join_recoveries(json_t *const report[], unsigned int n)
 	return sorted;
 }
 
-/* How each process's channel stood; it says whose it is. */
+/* The state of each process's channel, with the name of the process. */
 static json_t *
 join_channels(json_t *const report[], unsigned int n)
 {
@@ -149,7 +149,7 @@ join_channels(json_t *const report[], unsigned int n)
 	return all;
 }
 
-/* Processes of which there is a ledger and no report. */
+/* Processes that left a ledger and no report. */
 static json_t *
 killed(json_t *const report[], unsigned int n)
 {

@@ -23,11 +23,11 @@ struct span {
 	uint32_t first;
 	uint64_t packets;
 	uint64_t digest;
-	bool last; /* of its source: nothing began anew after it */
-	bool killed; /* its source was, and what had not left went with it */
+	bool last; /* of its source: nothing restarted after it */
+	bool killed; /* its source was killed; unsent packets died with it */
 	bool torn; /* a sink of it proves nothing: killed, or no report */
-	uint64_t killed_end; /* behind what sinks that were killed have got */
-	uint64_t life; /* numbers below went to a peer that had died since */
+	uint64_t killed_end; /* behind all that killed sinks received */
+	uint64_t life; /* numbers below went to a peer that has died since */
 	struct piece *got;
 	size_t ngot;
 	size_t cap;
@@ -118,7 +118,7 @@ piece_compare(const void *va, const void *vb)
 	return a->lo < b->lo ? -1 : a->lo > b->lo;
 }
 
-/* Sorts the pieces. @return numbers that several of them have */
+/* Sorts the pieces. @return numbers that several pieces have */
 static uint64_t
 tidy_pieces(struct span *s)
 {
@@ -188,8 +188,8 @@ count_reported(const struct span *s, const json_t *source, uint64_t limit,
 }
 
 /*
- * What was on its way to or from a process that was killed, and died with it:
- * the numbers behind the last that arrived.
+ * Packets that died with a killed process on their way to or from it: the
+ * numbers behind the last that arrived.
  */
 static uint64_t
 on_its_way(const struct span *s, const json_t *source)
@@ -273,9 +273,9 @@ judge_span(json_t *const report[], unsigned int n, const json_t *source,
 }
 
 /*
- * A source learns that its peer began anew when the peer says so. What waited
- * for the flow to open then, and was written down before, went to the new one:
- * a run of the sink that begins in the span before.
+ * A source learns of a restart when its peer says so. Packets that then waited
+ * for the flow to open were written down before, but went to the new life: a
+ * run of the sink that begins in the span before.
  * @return the number in the span where that run begins; NOWHERE: there is none
  */
 static uint64_t
@@ -305,8 +305,8 @@ goes_on(json_t *const report[], unsigned int n, const struct span *s)
 	return NOWHERE;
 }
 
-/* Joins a span with the next ones, as far as runs of the sink do. @return how
-   many */
+/* Joins a span with the next ones, as far as runs of the sink join them.
+   @return how many */
 static size_t
 join_spans(json_t *const report[], unsigned int n, const json_t *spans,
 	   size_t i, struct span *s)
@@ -395,7 +395,7 @@ judge_sink(json_t *const report[], unsigned int n, const json_t *sink,
 			m->unproven += number(run, "packets");
 }
 
-/* What a process saw by itself. */
+/* What a process saw without the others. */
 static void
 add_report(const json_t *r, struct merged *m)
 {
@@ -424,7 +424,7 @@ add_report(const json_t *r, struct merged *m)
 	m->unclean += json_is_false(json_object_get(r, "drained"));
 }
 
-/* A report counts once, by whatever name it came. */
+/* A report counts once, under whatever file name it is given. */
 static int
 all_differ(json_t *const report[], const char *const name[], unsigned int n,
 	   char *err, size_t len)

@@ -4,15 +4,15 @@
 
 /**
  * @file
- * Puts together what the processes of one fabric reported, and judges the
- * whole [PHY-3].
+ * Merges the reports of the processes of one fabric, and judges the whole
+ * [PHY-3].
  *
- * A flow whose two ends were in two processes has a source that knows what it
- * sent, and sinks that know what came (half.h). For each span of the source
- * the numbers that arrived are joined from all runs of all sinks; what no run
- * has was given up (reported), went to a life of the sink that left no report
- * (unproven), or is lost. Where all that is missing was reported, the sums of
- * the digests must agree, or something was altered on the way.
+ * If the two ends of a flow ran in two processes, its source knows what it
+ * sent, and its sinks know what arrived (half.h). For each span of the source
+ * the merge joins the numbers of all runs of all sinks. A number in no run was
+ * given up (reported), went to a life of the sink that left no report
+ * (unproven), or is lost. If all missing numbers were reported, the sums of
+ * the digests must agree; otherwise a packet was altered.
  */
 
 #include <jansson.h>
@@ -27,7 +27,7 @@ struct merged {
 	uint64_t reordered;
 	uint64_t altered;
 	uint64_t reported;
-	uint64_t refused; /**< not sent: there was no way when they came */
+	uint64_t refused; /**< not sent: there was no path when they came */
 	struct {	  /**< frames of attached ports that were not taken */
 		uint64_t refused;
 		uint64_t missed;
@@ -36,18 +36,18 @@ struct merged {
 	} edge;
 	unsigned int ports; /**< attached, in all */
 	uint64_t unproven;  /**< to or from a life that left neither report nor ledger */
-	uint64_t unlisted;  /**< of what was not written down: no proof */
+	uint64_t unlisted;  /**< not written down: no proof */
 	uint64_t flows;	    /**< between two processes */
 	uint64_t torn;	    /**< halves that were being written at a kill */
 	unsigned int missing; /**< processes that left nothing */
-	unsigned int unclean; /**< reports of runs that broke a promise alone */
+	unsigned int unclean; /**< reports of runs that broke a promise */
 };
 
 /**
  * Adds up @p n reports and judges the flows between them. @p missing processes
  * of the fabric left none.
  * @param err  @p len bytes, one line on failure
- * @return 0; -EINVAL where they are no reports of one fabric; -ENOMEM
+ * @return 0; -EINVAL if they are not reports of one fabric; -ENOMEM
  */
 int merge_reports(json_t *const report[], const char *const name[],
 		  unsigned int n, unsigned int missing, struct merged *m,

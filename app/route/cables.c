@@ -2,13 +2,13 @@
 /*
  * Names cables that run slower than a cable of the same kind at one of their
  * ends. Tables, loads and stretch count every cable alike, so a slow one would
- * be the bottleneck unseen.
+ * be an unseen bottleneck.
  */
 #include <stdlib.h>
 
 #include "route_app.h"
 
-/* Cables that are printed; the report has them all. */
+/* Most cables that are printed; the report has all. */
 #define CABLES_SHOWN 4
 
 /* The fastest cable of the same kind at either end. */

@@ -28,7 +28,7 @@ dump_entry(const struct rl_fwd *f, const struct dump_at *at, uint32_t dst)
 	return rl_fwd_lookup(f, plane, (uint16_t)dst);
 }
 
-/* Crosses one link by the first next hop; false: there is none. */
+/* Crosses one link by the first next hop. Returns false if there is none. */
 static bool
 dump_step(const struct route_app *app, struct dump_at *at, uint32_t dst,
 	  const struct rl_topo_port **crossed)
@@ -79,8 +79,8 @@ dump_backup(const struct route_app *app, FILE *f, uint32_t sw, uint32_t dst)
 	struct rl_fwd_hop h;
 
 	/*
-	 * A packet as an endpoint of this switch injects it, if it has one: not
-	 * one whose link here is dead, nor the destination itself.
+	 * A packet as an endpoint of this switch injects it, if there is such
+	 * an endpoint with a live link that is not the destination.
 	 */
 	for (unsigned int p = 0; p < dev->nports; p++) {
 		const uint32_t peer = dev->port[p].peer_dev;

@@ -73,7 +73,9 @@ judge_report(struct route_app *app, const struct rl_check_report *rep,
 			    judge_cycle(&app->cfg.topo, rep));
 }
 
-/* Asks the checker; the report is the caller's to free. NULL: said why. */
+/*
+ * Asks the checker. The caller frees the report. NULL: the reason was printed.
+ */
 static struct rl_check_report *
 judge_ask(struct route_app *app, const struct rl_check_in *in, int *verdict,
 	  struct route_times *t)
@@ -111,7 +113,7 @@ judge_print_proof(const struct rl_topo *t, const struct rl_check_report *rep)
 		judge_print_cycle(t, rep);
 }
 
-/* Parts share no channel: what is said of each adds up. */
+/* Parts share no channel, so the results of the parts add up. */
 static void
 judge_add(struct rl_check_report *sum, const struct rl_check_report *rep)
 {
@@ -239,7 +241,7 @@ route_stats(struct route_app *app)
 	free(rep);
 }
 
-/* One line and one object of what detours do against one kind of failure. */
+/* One line and one object: how detours cope with one kind of failure. */
 static void
 detours_of(struct route_app *app, json_t *out, const struct rl_check_in *in,
 	   enum rl_check_fail what, const char *name)
@@ -281,7 +283,10 @@ detours_of(struct route_app *app, json_t *out, const struct rl_check_in *in,
 		"max_hops", (int)d.max_hops, "max_extra", (int)d.max_extra));
 }
 
-/* Pairs of dead links: the first marked, and what local detours then do. */
+/*
+ * Pairs of dead links: marks the first, and tries local detours round the
+ * second.
+ */
 static void
 detours_double(struct route_app *app, json_t *out)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * reflit-route: reads a fabric file, fails what it is told to, routes what is
- * left, and proves it. What can be wrong with the arguments is found before
- * anything is computed; a refusal has its own exit status.
+ * reflit-route: reads a fabric file, fails what it is told to, routes the
+ * rest, and proves it. Wrong arguments are found before anything is computed;
+ * a refusal has its own exit status.
  */
 
 #include <errno.h>
@@ -167,9 +167,9 @@ compute(struct route_app *app)
 }
 
 /*
- * No table leaves this program that the checker has not passed. Where --verify
- * asks for the proof, it is printed, and speaks for itself; else tables that
- * fail are refused like a fabric that the engine can't route.
+ * The checker must pass every table that leaves this program. --verify prints
+ * the proof; without it, tables that fail are refused like a fabric that the
+ * engine can't route.
  */
 static int
 accept(struct route_app *app)
@@ -195,7 +195,7 @@ accept(struct route_app *app)
 	return 0;
 }
 
-/* Endpoints without a link that works: the others are routed. */
+/* Endpoints without a working link; the others are routed. */
 static void
 unreachable(struct route_app *app)
 {
@@ -313,7 +313,10 @@ route_outputs(struct route_app *app)
 	return app->status;
 }
 
-/* Tables of a fabric, or of a part of one, that the checker has passed. */
+/*
+ * Computes tables of a fabric, or of a part of it, and has the checker pass
+ * them.
+ */
 static int
 route_whole(struct route_app *app)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * --check-opensm: the tables of a real fabric, as OpenSM has dumped them,
- * before the checker [ROUTE-8]. The files lie in one folder, by the names that
- * OpenSM gives them; those that ibnetdiscover, dump_lfts and saquery print may
- * stand in for them.
+ * --check-opensm: has the checker judge the tables that OpenSM dumped of a
+ * real fabric [ROUTE-8]. The files lie in one folder, under the names that
+ * OpenSM gives them. Output of ibnetdiscover, dump_lfts and saquery may
+ * replace them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 /* A file by its usual names, and what is missing without it. */
 static const struct {
 	const char *name[OPENSM_NAMES];
-	const char *without; /* NULL: nothing can be done */
+	const char *without; /* NULL: the file is required */
 } files[RL_OPENSM_FILES] = {
 	[RL_OPENSM_NET] = {{"opensm-subnet.lst", "ibnetdiscover.txt"}, NULL},
 	[RL_OPENSM_LFTS] = {{"opensm-lfts.dump", "dump_lfts.txt",
@@ -80,7 +80,7 @@ read_texts(const char *dir, struct opensm_texts *t)
 	return 0;
 }
 
-/* What the fabric is, and what of it is not in the tables. */
+/* Describes the fabric, and what the tables leave out. */
 static void
 opensm_summary(struct route_app *app, const struct rl_opensm *osm)
 {
@@ -121,7 +121,7 @@ opensm_summary(struct route_app *app, const struct rl_opensm *osm)
 	route_set(app->report, "switches_without_table", osm->missing_switches);
 }
 
-/* The checker takes a route's tables; these are only lent. */
+/* The checker takes a route; this one borrows its tables. */
 static int
 opensm_judge(struct route_app *app, struct rl_opensm *osm)
 {

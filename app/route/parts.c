@@ -2,8 +2,8 @@
 /*
  * --parts: a fabric that failures have cut is routed part by part [ROUTE-3].
  * The tables of a part are computed with all that lies outside it marked
- * failed. Each device takes the tables of its part, and what looks at them is
- * asked part by part.
+ * failed. Each device takes the tables of its part, and each part is judged by
+ * itself.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ route_part_leave(struct route_app *app)
 		t->dev[d].failed = app->failed[d];
 }
 
-/* One part: how large it is, and who is in it. */
+/* One part: its size, and its devices. */
 static json_t *
 part_report(const struct route_app *app, uint32_t part)
 {
@@ -157,7 +157,7 @@ route_parts_each(struct route_app *app, void (*look)(struct route_app *app))
 		if (part_endpoints(app, p) < 2)
 			break;
 		printf("part %u:\n", p + 1);
-		/* the report tells of the largest part */
+		/* the report describes the largest part */
 		app->report = p == 0 ? report : json_object();
 		route_part_enter(app, p);
 		look(app);

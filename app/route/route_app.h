@@ -65,10 +65,10 @@ struct route_app {
 	struct rl_route **part_route;
 	struct rl_route whole;
 	json_t *report;
-	int status; /**< what to exit with, as far as is known */
+	int status; /**< exit status, as far as it is known */
 };
 
-/** What a set of tables took to make and to judge, wall and CPU time. */
+/** Wall and CPU time to make and to judge a set of tables. */
 struct route_times {
 	uint64_t wall_ns;
 	uint64_t cpu_ns;
@@ -81,7 +81,7 @@ struct route_times {
 int route_opts_read(struct route_opts *o, int argc, char **argv);
 void route_opts_help(void);
 
-/** Starts or stops a watch. */
+/** Starts or stops a stopwatch. */
 void route_clock(struct route_times *t);
 void route_elapsed(struct route_times *t);
 
@@ -94,13 +94,13 @@ int route_dump(const struct route_app *app, const char *path);
 /** Writes the fabric as Graphviz. @return 0 or -errno, after saying why */
 int route_dot(const struct route_app *app, const char *path);
 
-/** Judges the tables; the last lines of standard output are its. */
+/** Judges the tables, and prints the last lines of standard output. */
 void route_verify(struct route_app *app);
 
 /** Judges the tables mixed with those before the update, device by device. */
 void route_mix(struct route_app *app);
 
-/** Looks at the detours: loops, and how far they carry. */
+/** Judges the detours: loops, and how many failures they cover. */
 void route_detours(struct route_app *app);
 
 /** VLs, loads and lengths of the paths. */
@@ -110,15 +110,15 @@ void route_stats(struct route_app *app);
 int route_sweep(struct route_app *app);
 
 /**
- * Reads a dump of OpenSM and has the checker judge it [ROUTE-8]; everything
- * that was asked for is printed. @return the exit status
+ * Reads a dump of OpenSM, has the checker judge it [ROUTE-8], and prints all
+ * that the options ask for. @return the exit status
  */
 int route_opensm(struct route_app *app);
 
 /** Finds the parts. @return 0 or the exit status, after saying why */
 int route_parts_find(struct route_app *app);
-/** Marks what lies outside a part as failed, and takes that back; nothing
- * happens where the fabric is in one. */
+/** Marks everything outside a part as failed, and undoes it. Does nothing if
+ * the fabric is whole. */
 void route_part_enter(struct route_app *app, uint32_t part);
 void route_part_leave(struct route_app *app);
 /** Names the parts. */
@@ -140,7 +140,9 @@ void route_parts_free(struct route_app *app);
 /** Whether packets of @p src are routed to @p dst: both are there, together. */
 bool route_pair(const struct route_app *app, uint32_t src, uint32_t dst);
 
-/** Everything that was asked for, the proof last. @return the exit status */
+/**
+ * Prints all that the options ask for, the proof last. @return the exit status
+ */
 int route_outputs(struct route_app *app);
 
 /** Ends a document. @return 0 or -errno, after saying why */
@@ -152,7 +154,7 @@ route_set(json_t *o, const char *key, uint64_t v)
 	json_object_set_new(o, key, json_integer((json_int_t)v));
 }
 
-/** Mean links a path crosses. */
+/** Mean number of links that a path crosses. */
 static inline double
 route_mean_hops(const struct rl_check_report *rep)
 {

@@ -205,7 +205,9 @@ opts_take(struct route_opts *o, int c)
 	}
 }
 
-/* What can be written; "-" is standard output, and once only. */
+/*
+ * Checks that documents can be written. Only one may be "-", standard output.
+ */
 static int
 opts_check_files(const struct route_opts *o)
 {
@@ -223,7 +225,7 @@ opts_check_files(const struct route_opts *o)
 					   RL_ARRAY_SIZE(path));
 }
 
-/* What does not go together. */
+/* Options that exclude each other. */
 static int
 opts_check(const struct route_opts *o)
 {

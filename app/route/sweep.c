@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Random failures, many times: what is accepted, what is refused and why, and
- * how good the paths are. Every seed draws its failures anew and prints a line
- * that can be repeated alone.
+ * Random failures, many times: which fabrics are accepted, which are refused
+ * and why, and how good the paths are. Every seed draws its own failures and
+ * prints one line; any seed can be repeated alone.
  */
 
 #include <errno.h>
@@ -28,7 +28,9 @@ struct sweep {
 	double compute_max_ms;
 };
 
-/* Fails so many more switches and links; false: there are not so many. */
+/*
+ * Fails this many more switches and links. Returns false if there are too few.
+ */
 static bool
 sweep_fail(struct rl_topo *t, const struct route_opts *o, uint64_t seed)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The ablation [EVAL-2]: the same fabric, traffic and cuts, with everything
- * that loopback and end-to-end retry can be set to. What the DRL patent argues
- * in words is a row each: no loopback, only what is not acknowledged, whole
- * packets.
+ * The ablation [EVAL-2]: the same fabric, traffic and cuts, with all settings
+ * of loopback and end-to-end retry. Each case that the DRL patent argues is a
+ * row: no loopback, only unacknowledged flits, whole packets.
  */
 
 #include <errno.h>
@@ -51,9 +50,9 @@ static const char chain[] =
 #define CUT_PERIOD_NS 25000
 #define CUTS 200 /* unless told otherwise */
 /*
- * A link that dies has been ill: it loses frames for a while before. So some
- * packets are acknowledged in part when it is cut, and only those tell
- * "unacked-only" from "whole-packets".
+ * A link that dies loses frames for a while before. So some packets are
+ * acknowledged in part when it is cut, and only those tell "unacked-only" from
+ * "whole-packets".
  */
 #define ILL_NS 1000
 #define ILL_LOSS_PPB 100000000
@@ -233,7 +232,7 @@ row_kept(const struct row *r)
 	return outcome_kept(&r->out);
 }
 
-/* Fewer rows than all where somebody stopped it. */
+/* Fewer rows than all if the run was stopped. */
 static int
 run_rows(struct setup *s, const struct options *o, struct row *row,
 	 unsigned int n, unsigned int *done)

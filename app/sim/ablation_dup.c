@@ -2,11 +2,11 @@
 
 /*
  * The duplicate filter of switches [DRL-5]: the same fabric, traffic and cuts
- * with it and without. A link that dies with its last acknowledgments under way
- * leaves packets that its far end has and its near end loops out; the filter
- * drops the second copy at the first switch that knows it, else the endpoint
- * does at the end of the way. Nothing is lost or delivered twice either way;
- * what the filter may save is the rest of the way.
+ * with it and without. If a link dies with its last acknowledgments under way,
+ * its near end loops out packets that its far end has. The filter drops the
+ * second copy at the first switch that knows it; otherwise the destination
+ * drops it. Nothing is lost or delivered twice either way; the filter may save
+ * the rest of the path.
  */
 
 #include <errno.h>
@@ -115,7 +115,7 @@ write_json(const struct setup *s, const struct options *o, struct row *row,
 			    o->json);
 }
 
-/* Fewer rows than all where somebody stopped it. */
+/* Fewer rows than all if the run was stopped. */
 static int
 run_rows(struct setup *s, const struct options *o, struct row *row,
 	 unsigned int *done)

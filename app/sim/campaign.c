@@ -17,8 +17,8 @@
 #include "tally.h"
 
 /*
- * Whether an argument is the campaign's own, and no part of what a seed does.
- * getopt has taken it, so that a part of a name is the only one that fits.
+ * Whether an argument concerns only the campaign, not what a seed does. getopt
+ * has accepted it, so an abbreviated name is unambiguous.
  *
  * @param value  whether the next one is its value
  */
@@ -38,7 +38,7 @@ is_campaign_s(const char *arg, bool *value)
 	return false;
 }
 
-/* As a shell takes it. */
+/* Quoted for a shell. */
 static void
 print_argument(const char *arg)
 {
@@ -76,7 +76,7 @@ tell_failure(const struct options *o, uint64_t seed,
 	fflush(stdout);
 }
 
-/* What random faults may do to this fabric. */
+/* Limits of random faults on this fabric. */
 static uint32_t
 kinds_of(const struct rl_config *cfg)
 {
@@ -87,7 +87,7 @@ kinds_of(const struct rl_config *cfg)
 	return kinds;
 }
 
-/* What a wide seed changes, and the next one must find as it was. */
+/* What a wide seed changes, and the next seed needs restored. */
 struct base {
 	struct rl_link_cfg link;
 	struct rl_ep_cfg endpoint;
@@ -162,12 +162,13 @@ hash_file(uint64_t h, const char *path)
 	while ((n = fread(buf, 1, sizeof(buf), f)) != 0)
 		h = hash_bytes(h, buf, n);
 	fclose(f);
-	return hash_bytes(h, "", 1); /* what follows is another's */
+	return hash_bytes(h, "", 1); /* separates it from the next value */
 }
 
 /*
- * Shards of one campaign have it in common: all that makes a run but the seed.
- * Files count by what is in them, since machines keep them in other places.
+ * Shards of one campaign have this in common: all that makes a run but the
+ * seed. Files count by their content, since their paths differ between
+ * machines.
  */
 static uint64_t
 settings_hash(const struct options *o)
@@ -207,7 +208,7 @@ run_seeds(struct setup *s, const struct options *o, struct rl_sim_mem *mem,
 	int ret = 0;
 
 	base_keep(&base, &s->plan);
-	if (o->faults != NULL) /* they say all that happens */
+	if (o->faults != NULL) /* the file says all that happens */
 		wide.pct[RL_SIM_WD_DEVICE] = wide.pct[RL_SIM_WD_REBORN] = 0;
 	progress_begin(&far, "seeds", tally_share(&t->of), o->progress);
 	for (uint64_t i = t->of.shard - 1; i < t->of.seeds && stop_asked() == 0;

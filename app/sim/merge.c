@@ -2,9 +2,9 @@
 
 /*
  * reflit-sim merge FILE...: the reports of all shards of a campaign as the one
- * report that a single run would have written. A shard too few, one too many
- * or one of another campaign is refused: a verdict over part of the seeds is
- * none.
+ * report that a single run would have written. It refuses a missing shard, a
+ * duplicate, and one of another campaign: a verdict over part of the seeds is
+ * no verdict.
  */
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What may stand on the command line of reflit-sim. */
+/* The command line of reflit-sim. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -162,7 +162,7 @@ options_help(void)
 	fputs(help_text, stdout);
 }
 
-/* Traffic of no time at all is no traffic. */
+/* A duration of 0 is no traffic. */
 static int
 duration(const char *text, uint64_t *ns)
 {
@@ -322,7 +322,7 @@ take_flag(int opt, struct options *o)
 	}
 }
 
-/* Files and names, which are looked at later. */
+/* Files and names, which are checked later. */
 static int
 take_name(int opt, const char *arg, struct options *o)
 {
@@ -413,7 +413,7 @@ take(int opt, const char *arg, struct options *o)
 	}
 }
 
-/* What an option takes, for whoever gave it something else. */
+/* What an option takes, for an error message. */
 static const char *
 allowed(int opt)
 {
@@ -476,7 +476,7 @@ options_parse(int argc, char **argv, struct options *o)
 	while ((opt = option_next("reflit-sim", argc, argv, "", longs,
 				  &which)) != -1) {
 		ret = take(opt, optarg, o);
-		if (ret == -ENOENT) /* getopt has said what is wrong */
+		if (ret == -ENOENT) /* getopt has printed what is wrong */
 			return -EINVAL;
 		if (ret == 0)
 			continue;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The recording of a run on lcores (docs/recording.md), played again in virtual
- * time: the same fabric, traffic of the same pattern and rate, links as slow as
- * they were measured to be, and the same faults at the same moments. Then once
- * more for each --what-if, with another policy.
+ * The recording of a run on lcores (docs/recording.md), replayed in virtual
+ * time: the same fabric, traffic of the same pattern and rate, links with the
+ * measured latency, and the same faults at the same moments. Then once more
+ * for each --what-if, with another policy.
  *
- * What was sent packet by packet is not recorded, so the run is one of the same
- * kind and not the very same.
+ * A recording holds no packets, so the run is of the same kind, but not
+ * identical.
  */
 
 #include <errno.h>
@@ -67,7 +67,7 @@ struct recording {
 	bool traffic, has_fabric, ended;
 };
 
-/* A policy to ask about: what of the fabric file is to be otherwise. */
+/* A policy to try: the settings that differ from the fabric file. */
 struct policy {
 	const char *text;
 	int loopback;	/* enum rl_loopback; -1: as it is */

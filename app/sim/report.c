@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What came of a run. The keys of the JSON report are a contract. */
+/* The result of a run. The keys of the JSON report are a contract. */
 
 #include <errno.h>
 #include <inttypes.h>

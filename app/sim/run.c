@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * One run: traffic and faults as given, then until everything has come to
- * rest. Faults that the file leaves standing stay: a dead link needs no
- * healing for the rest to be done.
+ * One run: traffic and faults as given, until everything has come to rest.
+ * Faults that the file does not heal stay: a run can end with a dead link.
  */
 
 #include <errno.h>

@@ -61,7 +61,7 @@ set_routes(struct rl_sim_plan *plan, const struct options *o)
 	return EXIT_KEPT;
 }
 
-/* What computing takes by itself, whatever else the machine does. */
+/* CPU time of computing, whatever else the machine does. */
 static uint64_t
 cpu_clock(void *ctx)
 {

@@ -73,7 +73,7 @@ struct options {
 	uint32_t channel_loss_ppb;
 	uint32_t channel_dup_ppb;
 	uint64_t tick_ns;
-	bool roles; /* polled one by one, not a device as a whole */
+	bool roles; /* polls each role, not whole devices */
 	uint32_t threads; /**< 0: not given */
 	uint32_t flit_ps;
 	uint32_t mtu;		/**< bytes of a frame, without Ethernet header */
@@ -84,7 +84,7 @@ struct options {
 	bool version;
 };
 
-/** Everything of a run but the run. Zeroed = nothing to free. */
+/** All inputs of a run. Zeroed: nothing to free. */
 struct setup {
 	struct rl_sim_plan plan;
 	struct rl_sim_trace trace;
@@ -102,20 +102,20 @@ void options_help(void);
 /** @return an exit status; EXIT_KEPT: @p s is ready */
 int setup_open(struct setup *s, const struct options *o);
 void setup_close(struct setup *s);
-/** The same from text in memory, for a fabric that is built in. */
+/** The same from text in memory, for a built-in fabric. */
 int setup_open_text(struct setup *s, const struct options *o,
 		    const char *name, const char *text);
 
 /** @return 0; -errno with a line in @p err */
 int trace_read(struct setup *s, const char *path, char *err, size_t errlen);
 
-/** What a run came to. */
+/** The result of a run. */
 struct outcome {
 	struct rl_sim_verdict v; /**< why: only what broke, not what was lost */
 	uint64_t elapsed_ns;
 	uint64_t wall_ns;
 	bool at_rest;
-	bool interrupted;	/**< somebody stopped it */
+	bool interrupted;	/**< a signal stopped it */
 	struct rl_delay *delay; /**< [RL_VCS], owned */
 	json_t *failovers;	/**< array, owned; NULL unless wanted */
 	json_t *parts;		/**< counters by part, as failovers */
@@ -131,7 +131,7 @@ int run_once(const struct setup *s, const struct options *o,
 	     struct rl_sim_mem *mem, bool json, struct outcome *out);
 void outcome_free(struct outcome *out);
 bool outcome_kept(const struct outcome *out);
-/** What a run that kept its promises did not achieve, or NULL. */
+/** What a run that kept its promises still failed to achieve, or NULL. */
 const char *outcome_failure(const struct outcome *out);
 
 void report_print(const struct setup *s, const struct outcome *out);
@@ -145,13 +145,13 @@ int merge(int argc, char **argv);
 int ablation(int argc, char **argv);
 /** @return an exit status */
 int replay(const struct options *o);
-/** The other table; @p s has its cuts. @return an exit status */
+/** The table of --dup-filter; @p s has its cuts. @return an exit status */
 int ablation_dup(struct setup *s, const struct options *o);
 /** What the controller did in a run. */
 
 const char *switching_word(enum rl_switching s);
 
-/** Nanoseconds of a clock that never goes back. */
+/** Nanoseconds of a monotonic clock. */
 uint64_t wall_ns(void);
 
 #endif /* SIM_APP_H */

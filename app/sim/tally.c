@@ -83,7 +83,7 @@ by_seed(const void *a, const void *b)
 	return (s > t) - (s < t);
 }
 
-/* As one run would have found them. */
+/* In the order that one run would have. */
 static void
 sort_failures(struct tally *t)
 {
@@ -192,7 +192,7 @@ tally_json(const struct tally *t)
 	return root;
 }
 
-/* A count of @p o; -1 where it has none. */
+/* A count of @p o; -1 if it has none. */
 static json_int_t
 count_of(const json_t *o, const char *key)
 {

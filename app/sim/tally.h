@@ -4,9 +4,9 @@
 
 /**
  * @file
- * What came of the seeds of a campaign, or of one shard of it. A shard's report
- * holds all that the report of the whole needs (the histogram of latencies, not
- * its quantiles alone), so that merged shards say what one run would have said.
+ * Results of the seeds of a campaign, or of one shard of it. A shard's report
+ * holds all that the report of the whole needs (the histogram of latencies,
+ * not only its quantiles), so merged shards give the report of a single run.
  */
 
 #include <jansson.h>
@@ -43,7 +43,7 @@ void tally_free(struct tally *t);
 /** How many seeds the shard has to run. */
 uint64_t tally_share(const struct tally_of *of);
 
-/** Adds what came of one seed. */
+/** Adds the result of one seed. */
 void tally_add(struct tally *t, uint64_t seed, const struct rl_sim_verdict *v);
 
 /** Adds another shard of the same campaign. */
@@ -56,8 +56,8 @@ void tally_print(const struct tally *t);
 json_t *tally_json(const struct tally *t);
 
 /**
- * Reads a report back into @p t, which needs no tally_init() and is nothing to
- * free on failure.
+ * Reads a report back into @p t, which needs no tally_init(). On failure there
+ * is nothing to free.
  * @return 0; -EINVAL with the reason in @p why, which has RL_ERR_MAX bytes
  */
 int tally_read(struct tally *t, const json_t *report, char *why);

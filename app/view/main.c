@@ -2,7 +2,7 @@
 
 /*
  * reflit-view: a page to watch a fabric, and to break it by a click [APP-5]. A
- * small web server; all it knows it asks of telemetry sockets.
+ * small web server that gets all data from telemetry sockets.
  */
 
 #include <arpa/inet.h>

@@ -16,10 +16,13 @@ extern const struct embedded view_page[];
 
 #define ORDER_MAX 256
 #define CMD_MAX 200
-/** One address may have half of them; a connection idle for this long is closed. */
+/**
+ * One address may have half of them. A connection that is idle for this long
+ * is closed.
+ */
 #define CONNECTIONS_MAX 256u
 #define IDLE_S 4u
-/** What a list may come to, however many a source announces. */
+/** Limit of a list, whatever total a source announces. */
 #define PAGES_MAX 65536
 #define LIST_BYTES_MAX (32u << 20)
 
@@ -33,7 +36,7 @@ static enum MHD_Result
 answer(struct MHD_Connection *c, unsigned int status, const char *type,
        const void *data, size_t len, enum MHD_ResponseMemoryMode mode)
 {
-	/* the library's signature wants a writable pointer, and writes not */
+	/* the library takes a writable pointer, but does not write */
 	union { const void *in; void *out; } p = { .in = data };
 	struct MHD_Response *r = MHD_create_response_from_buffer(len, p.out,
 								 mode);
@@ -72,7 +75,7 @@ refuse(struct MHD_Connection *c, unsigned int status, const char *why)
 	return answer_json(c, status, json_pack("{s:s}", "error", why));
 }
 
-/* The source that a request names; 0 where it names none. */
+/* The source that a request names; 0 if it names none. */
 static unsigned int
 source(struct MHD_Connection *c)
 {
@@ -84,7 +87,7 @@ source(struct MHD_Connection *c)
 	return i < TEL_SOURCES_MAX ? (unsigned int)i : TEL_SOURCES_MAX;
 }
 
-/* The command that a request names, if anybody may ask it. */
+/* The command that a request names, if it is allowed. */
 static const char *
 command(struct MHD_Connection *c)
 {
@@ -235,8 +238,8 @@ post_order(struct server *s, struct MHD_Connection *c, struct request *r)
 	return answer_json(c, MHD_HTTP_OK, v);
 }
 
-/* A page of another site's that calls itself by our address has its own name
- * in Host. */
+/* A foreign page that resolves its name to our address has that name in
+ * Host. */
 static bool
 host_is_ours(struct MHD_Connection *c)
 {

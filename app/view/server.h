@@ -16,9 +16,10 @@
  * | POST /api/order?s=I      | the body is a line of the prompt; only with|
  * |                          | orders allowed, and from loopback          |
  *
- * A browser sends other sites' requests here, too. So an order must bear the
- * header X-Reflit-Order, which no foreign page can send, and every request a
- * Host that is an address, localhost, or the name listened to.
+ * A browser sends other sites' requests here, too. So an order must have the
+ * header X-Reflit-Order, which no foreign page can send, and every request
+ * needs a Host that is an address, localhost, or the name that the server
+ * listens to.
  */
 
 #include <netinet/in.h>

@@ -73,7 +73,7 @@ disconnect(struct tel_source *s)
 	s->fd = -1;
 }
 
-/* A source that somebody asks right now is forgotten the next time. */
+/* A source that is being asked right now is forgotten the next time. */
 static void
 forget_gone(struct tel *t)
 {
@@ -92,7 +92,7 @@ forget_gone(struct tel *t)
 	pthread_mutex_unlock(&t->lock);
 }
 
-/* Ours or root's, and nobody else writes there. */
+/* Owned by this user or root, and writable by no other. */
 static bool
 is_trusted(const char *dir)
 {
@@ -186,7 +186,7 @@ connect_to(struct tel_source *s, const char *path, bool found,
 	if (s->fd < 0)
 		return -errno;
 	memcpy(a.sun_path, path, sizeof(a.sun_path));
-	/* one whose queue of connections is full would be waited for */
+	/* a socket with a full connection queue would block */
 	if (fcntl(s->fd, F_SETFL, O_NONBLOCK) != 0 ||
 	    connect(s->fd, (const struct sockaddr *)&a, sizeof(a)) != 0 ||
 	    fcntl(s->fd, F_SETFL, 0) != 0 ||

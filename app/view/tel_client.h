@@ -5,9 +5,9 @@
 /**
  * @file
  * A client of DPDK telemetry sockets. A source is one socket, that is, one
- * process; it is connected when it is first asked, and again after it failed.
- * Any thread may ask; each source has a lock of its own, so one that is stopped
- * holds up nobody who asks another.
+ * process; it is connected at the first request, and again after a failure.
+ * Any thread may ask. Each source has a lock of its own, so a stopped source
+ * does not block requests to others.
  */
 
 #include <jansson.h>
@@ -19,7 +19,7 @@
 #define TEL_SOURCES_MAX 32
 #define TEL_PATH_MAX 108 /* of a Unix socket's address */
 
-/** How long an answer is waited for: a question, an order. */
+/** Longest wait for an answer: to a question, to an order. */
 #define TEL_ASK_S 2u
 #define TEL_ORDER_S 6u
 
@@ -28,7 +28,7 @@ struct tel_source {
 	pthread_mutex_t lock;	 /**< of all below */
 	int fd;			 /**< -1: not connected */
 	size_t max_bytes;	 /**< of an answer, as the socket says */
-	uint64_t silent_ns;	 /**< until then it is not asked again */
+	uint64_t silent_ns;	 /**< not asked again until then */
 };
 
 struct tel {
@@ -37,16 +37,16 @@ struct tel {
 	bool search; /**< tel_find() looks for sockets */
 };
 
-/** Main thread, first of all. */
+/** Main thread, before any other call. */
 void tel_open(struct tel *t);
 
 /** Adds a socket. @return 0; -ENAMETOOLONG, -E2BIG */
 int tel_add(struct tel *t, const char *path);
 
 /**
- * Where `search` is set: looks for sockets where DPDK puts them for this user,
- * adds new ones and forgets those that are gone. Only sockets in folders that
- * nobody else can write to, whose process is this user's or root's.
+ * If `search` is set: looks for sockets where DPDK puts them for this user,
+ * adds new ones and forgets those that are gone. Takes only sockets of
+ * processes of this user or root, in folders that no other user can write to.
  */
 void tel_find(struct tel *t);
 
@@ -54,7 +54,7 @@ void tel_find(struct tel *t);
 bool tel_path(struct tel *t, unsigned int i, char path[TEL_PATH_MAX]);
 
 /**
- * Asks source @p i. @p cmd: "/reflit/links,0". One that was silent for
+ * Asks source @p i. @p cmd: "/reflit/links,0". A source that was silent for
  * @p limit_s is not asked again for some seconds, but with TEL_ORDER_S.
  *
  * @param bytes  added to: the length of the answer; NULL: not wanted
@@ -64,7 +64,9 @@ bool tel_path(struct tel *t, unsigned int i, char path[TEL_PATH_MAX]);
 json_t *tel_ask(struct tel *t, unsigned int i, const char *cmd,
 		unsigned int limit_s, size_t *bytes);
 
-/** Main thread, when no other asks any more. Closes all connections. */
+/**
+ * Main thread, after all others have stopped asking. Closes all connections.
+ */
 void tel_close(struct tel *t);
 
 #endif /* TEL_CLIENT_H */
