@@ -12,7 +12,7 @@
 #include "command.h"
 #include "telemetry.h"
 
-/* Drained means: seen at rest for so long, and for a round of each lcore. */
+/* Drained means at rest for this long, and for a round of each lcore. */
 #define REST_NS (2 * RL_NS_PER_MS)
 /* An lcore may have to wait for its CPU on a busy machine. */
 #define SETTLE_LIMIT_NS (10 * RL_NS_PER_S)
@@ -28,7 +28,7 @@ app_error(struct app *app, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(app->last_error, sizeof(app->last_error), format, ap);
 	va_end(ap);
-	/* words of a file may hold what would move a terminal's cursor */
+	/* words of a file may hold control characters of a terminal */
 	for (char *p = app->last_error; *p != '\0'; p++)
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
 			*p = '?';
@@ -44,7 +44,7 @@ app_heal(struct app *app, uint32_t link)
 	struct rl_fault_link *f = &app->host.fault[link];
 	const uint64_t limit_ns = host_now(&app->host) + SETTLE_LIMIT_NS;
 
-	/* an end that has crashed takes no orders: when it begins anew */
+	/* a crashed end takes no orders until it restarts */
 	if (app->host.dead[l->dev[0]] || app->host.dead[l->dev[1]]) {
 		app->link[link].crashed = true;
 		app->link[link].hurt = false;
@@ -84,7 +84,7 @@ flap_step(struct app *app, uint32_t link, uint64_t now_ns)
 			      host_role_now(&app->host));
 		recorder_link(app, "cut", link);
 	} else if (app_heal(app, link) != 0) {
-		/* its ports do not answer yet: once more, from down */
+		/* its ports do not answer yet: order again, from down */
 		l->flaps++;
 		l->flap_down = true;
 	}
@@ -290,7 +290,7 @@ app_not_taken(const struct totals *t)
 	       t->edge.oversize;
 }
 
-/* Whether somebody who was told to send had somebody to send to. */
+/* Whether a client that was told to send had a destination. */
 static bool
 was_asked(const struct app *app)
 {

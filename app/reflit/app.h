@@ -4,8 +4,8 @@
 
 /**
  * @file
- * The program: what belongs to a run, and the few moves that the main loop,
- * the prompt and command files share. All of it belongs to the control thread.
+ * The program: the state of a run, and the functions that the main loop, the
+ * prompt and command files share. All of it belongs to the control thread.
  */
 
 #include "attach.h"
@@ -28,7 +28,7 @@ enum exit_status {
 	EXIT_REFUSED = 3,   /**< the fabric cannot be routed */
 };
 
-/** What is injected into the frames of one end of a link, by commands. */
+/** Faults that commands inject into the frames of one end of a link. */
 struct injected {
 	bool waits; /**< a cut that waits for its moment */
 	double ber;	  /**< of first errors */
@@ -38,12 +38,12 @@ struct injected {
 	uint64_t delay_ns;
 };
 
-/** What commands did to a link. */
+/** Effects of commands on a link. */
 struct link_state {
 	struct injected injected[2]; /**< by the end that frames leave */
 	bool hurt;	 /**< a fault lasts until it is healed */
 	bool disabled;	 /**< its ports were ordered down */
-	bool crashed;	 /**< healed when the devices at its ends live again */
+	bool crashed;	 /**< heals when the devices at its ends restart */
 	bool flap_down;
 	uint32_t flaps;	 /**< half periods to go; 0: none */
 	uint64_t flap_half_ns;
@@ -64,8 +64,8 @@ struct totals {
 	uint64_t refused; /**< not sent: their destination was unreachable */
 	uint64_t delivered_flits; /**< of generators */
 	uint64_t vc_flits[RL_VCS]; /**< of these, by the VC of arrival */
-	uint64_t inexact; /**< events that did not fit into the books */
-	uint64_t unwritten; /**< frames that arrived and no port took */
+	uint64_t inexact; /**< events that contradict the counts */
+	uint64_t unwritten; /**< frames that arrived and that no port took */
 	/** Frames of attached ports that never became packets. */
 	struct {
 		uint64_t refused;  /**< by the endpoint, or their network */
@@ -79,9 +79,9 @@ struct app {
 	struct options opt;
 	struct rl_config cfg;
 	struct rl_route *route;
-	struct rl_auth_root key; /**< of wires, where keyed */
+	struct rl_auth_root key; /**< of wires with a key */
 	bool keyed;
-	int process; /**< entry of cfg.process; 0 where one runs all */
+	int process; /**< entry of cfg.process; 0 if one runs all */
 	struct rl_oob *oob; /**< channel to other processes; NULL: none */
 	struct channel_seen channel_seen;
 	struct host host;
@@ -89,9 +89,9 @@ struct app {
 	struct gens gens;
 	struct watch watch;
 	struct link_state *link; /**< [nlink] */
-	uint64_t start_ns; /**< zero of all times that are told ... */
+	uint64_t start_ns; /**< zero of all times that are shown ... */
 	char start_utc[32]; /**< ... and when that was, for people */
-	uint64_t end_ns;   /**< when traffic was through; 0: it goes on */
+	uint64_t end_ns;   /**< when traffic ended; 0: it goes on */
 	uint64_t progress_due_ns;
 	uint64_t shown_ns;     /**< `show traffic` was last here ... */
 	uint64_t shown_cpu_ns; /**< ... after so much processor time ... */
@@ -107,9 +107,9 @@ struct app {
 	char *fabric_text; /**< the fabric file, for a recording; or NULL */
 	size_t fabric_len;
 	bool quit;
-	bool stuck; /**< did not come to rest at the end */
+	bool stuck; /**< never came to rest at the end */
 	uint64_t leaked_flits;
-	struct host_lost unsaid; /**< what lcores could not tell us */
+	struct host_lost unsaid; /**< what lcores could not report */
 	/* commands */
 	bool checking;	     /**< handlers check their words and do nothing */
 	char *script_text;   /**< of the --cmdline-file, or NULL */
@@ -122,10 +122,10 @@ struct app {
 	struct command_set *commands;
 };
 
-/** Lets @p ns pass: the fabric works, events are taken, flaps happen. */
+/** Runs the main loop for @p ns: takes events, and carries out flaps. */
 void app_step(struct app *app, uint64_t ns);
 
-/** All clients begin to send, or stop. What they receive always goes on. */
+/** Starts or stops sending at all clients. They always receive. */
 void app_traffic(struct app *app, bool on);
 
 /** Whether all clients that have an end have reached it. */
@@ -139,19 +139,20 @@ int app_wait_drained(struct app *app, uint64_t limit_ns);
 
 /**
  * Sums up all clients. sent = delivered + reported + under way + lost, at any
- * moment: counters of receivers are read before those of senders. Of flows to
- * other processes only reflit-report knows more than what was sent here.
+ * moment: counters of receivers are read before those of senders. For flows to
+ * other processes this process knows only what it sent; reflit-report knows
+ * the rest.
  */
 void app_totals(const struct app *app, struct totals *t);
 
 /** All frames of attached ports that never became packets. */
 uint64_t app_not_taken(const struct totals *t);
 
-/** What a run that kept its promises did not achieve, or NULL. */
+/** What a run that kept its promises still failed to achieve, or NULL. */
 const char *app_failure(const struct app *app, const struct totals *t);
 
 /**
- * An error of a command: one line, after FILE:LINE: where a file is run.
+ * Reports an error of a command: one line, after FILE:LINE: if a file is run.
  * @return -EINVAL, for the caller to return
  */
 int app_error(struct app *app, const char *format, ...)

@@ -15,7 +15,7 @@
 #include "attach.h"
 #include "pcap_kind.h"
 
-/* To write: what a driver may keep of a port, and the pool's caches. */
+/* For writing: frames that a driver may keep, and the pool's caches. */
 #define WRITE_FRAMES 1280u
 #define WRITE_SPARE 1024u
 
@@ -47,7 +47,7 @@ pcap_scan(const char *path, struct pcap_scan *scan)
 	return scan->why[0] == '\0' ? 0 : -EPROTO;
 }
 
-/* What EAL is told of a vdev: its arguments, or NULL. */
+/* The arguments that EAL gets for a vdev, or NULL. */
 static const char *
 vdev_args(int argc, char *const argv[], const char *name)
 {
@@ -86,7 +86,7 @@ write_frames(const struct rl_config *cfg)
 	return cfg->nattach * WRITE_FRAMES + WRITE_SPARE;
 }
 
-/* Whether this process has the endpoint of an attached port. */
+/* Whether this process runs the endpoint of an attached port. */
 static bool
 is_mine(const struct rl_config *cfg, int process, uint32_t i)
 {

@@ -4,9 +4,9 @@
 
 /**
  * @file
- * The ethdevs that a fabric file attaches to endpoints: found, started, made
- * clients, and for net_pcap their files looked through beforehand, because
- * that driver stops without a word at a damaged record and at the end.
+ * The ethdevs that a fabric file attaches to endpoints: finds them, starts
+ * them, and makes them clients. Scans the files of net_pcap beforehand,
+ * because that driver stops silently at a corrupt record and at the end.
  */
 
 #include "attach_port.h"
@@ -47,24 +47,25 @@ struct attach {
 	struct ledger ledger; /**< of halves of flows; opened by the caller */
 };
 
-/** A pcap file, looked through. */
+/** The result of scanning a pcap file. */
 struct pcap_scan {
 	uint64_t frames;
 	uint32_t longest;
 	uint64_t partial; /**< frames whose end was not captured */
 	bool truncated;
-	char why[256]; /**< of -EPROTO: one line, to stand behind the name */
+	char why[256]; /**< of -EPROTO: one line, printed after the name */
 };
 
 /**
  * Control thread. Reads @p path to its end.
- * @return 0; -EINVAL: no capture; -EPROTO: one that can't be traffic, see `why`
+ * @return 0; -EINVAL: no capture; -EPROTO: a capture that can't be traffic,
+ * see `why`
  */
 int pcap_scan(const char *path, struct pcap_scan *scan);
 
 /**
- * Control thread, before EAL, whose arguments tell how much net_pcap will read
- * ahead. Memory that attached ports need, in MB; says what can't work.
+ * Control thread, before EAL. Its arguments say how much net_pcap reads ahead.
+ * Returns the memory that attached ports need, in MB; prints what can't work.
  * @return 0 or -EINVAL
  */
 int attach_plan(const struct rl_config *cfg, int process, int argc,
@@ -80,7 +81,9 @@ int attach_plan(const struct rl_config *cfg, int process, int argc,
 int attach_open(struct attach *a, const struct rl_config *cfg, int process,
 		char *err);
 
-/** Control thread, after host_open(). Makes them clients. @return as above */
+/**
+ * Control thread, after host_open(). Makes the ports clients. @return as above
+ */
 int attach_connect(struct attach *a, struct host *h, char *err);
 
 /** Control thread. The attached port of an endpoint, or NULL. */
@@ -90,25 +93,25 @@ struct attach_dev *attach_find(struct attach *a, uint32_t dev);
 bool attach_has(const struct attach *a, uint32_t dev);
 
 /**
- * Control thread. Says once of each file that it is through, and of each port
- * that its frames come cut short.
+ * Control thread. Prints once for each file that all of it is sent, and for
+ * each port that its frames arrive truncated.
  */
 void attach_note(struct attach *a);
 
 /**
- * Control thread, often. Asks ports that take no frames whether they have a
- * link, and says when one is waited for no longer, and when it takes them again.
- * Times that it says count from @p start_ns.
+ * Control thread, often. Checks whether ports that take no frames have a link.
+ * Prints when their frames are thrown away, and when they take frames again.
+ * Printed times count from @p start_ns.
  */
 void attach_note_takers(struct attach *a, uint64_t start_ns);
 
 /** Control thread. Asks the drivers for their counters. */
 void attach_note_stats(struct attach *a);
 
-/** Control thread. Whether every file that has an end is through. */
+/** Control thread. Whether all of every finite file is sent. */
 bool attach_finished(const struct attach *a);
 
-/** Control thread, after host_stop(). Ports are stopped, files written. */
+/** Control thread, after host_stop(). Stops ports, and writes files. */
 void attach_close(struct attach *a);
 
 #endif /* ATTACH_H */

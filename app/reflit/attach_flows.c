@@ -2,8 +2,8 @@
 
 /*
  * Attached ports as clients, and the proofs of the flows between them. A flow
- * whose other end is another process's has half a proof here (half.h); who will
- * send from there is not known, so there is one for each of its endpoints.
+ * to another process has half a proof here (half.h). Any endpoint there may
+ * send, so each has a half.
  */
 
 #include <errno.h>
@@ -48,7 +48,7 @@ list_flow(struct attach *a, struct proof *l)
 	return true;
 }
 
-/* The proof of a flow, or of the half of it that is here. */
+/* The proof of a flow, or of its half in this process. */
 static int
 make_flow(struct attach *a, struct host *h, uint16_t src, uint16_t dst)
 {
@@ -100,7 +100,7 @@ set_client(struct host *h, uint32_t dev, struct client_dev *c,
 	};
 }
 
-/* What arrives where no port is attached is checked and thrown away. */
+/* An endpoint without a port checks packets and throws them away. */
 static int
 make_sink(struct attach *a, struct host *h, uint32_t dev)
 {
@@ -210,7 +210,7 @@ connect_one(struct attach *a, struct attach_dev *d, struct host *h)
 	return make_foreign_flows(a, h, d->dev);
 }
 
-/* Somebody elsewhere may send to any endpoint of ours. */
+/* Another process may send to any endpoint of this one. */
 static int
 make_other_sinks(struct attach *a, struct host *h)
 {

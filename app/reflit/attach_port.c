@@ -31,7 +31,7 @@ limit_to_mtu(struct attach_port *p)
 		p->dev.tx_bytes = UINT32_MAX; /* in several buffers */
 }
 
-/* Frames of the interface fit its driver. */
+/* Checks that frames of the interface fit its driver. */
 static int
 check_mtu(struct attach_port *p, const struct rl_attach *cfg,
 	  uint32_t max_bytes, char *err, size_t len)

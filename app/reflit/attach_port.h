@@ -4,8 +4,8 @@
 
 /**
  * @file
- * One ethdev as a client's port. What its driver needs and what it can carry
- * stands in rl_netdev.h.
+ * One ethdev as a client's port. rl_netdev.h says what its driver needs and
+ * can carry.
  */
 
 #include <stdbool.h>

@@ -11,7 +11,7 @@
 
 /* An lcore may have to wait for its CPU on a busy machine. */
 #define RELEASE_LIMIT_NS (10 * RL_NS_PER_S)
-/* What one step writes at most: the prompt stays awake. */
+/* Limit of one step, so that the prompt stays responsive. */
 #define STEP_FRAMES 20000
 
 static void
@@ -139,7 +139,7 @@ capture_of(const struct captures *cs, uint32_t link)
 	return NULL;
 }
 
-/* What is to be said of a frame; NULL: nothing. */
+/* The comment of a frame; NULL: none. */
 static const char *
 comment_of(const struct rl_tap_rec *r, char *buf, size_t len)
 {
@@ -186,7 +186,7 @@ write_frame(struct capture *c, uint32_t i)
 	d->frames += c->error == 0;
 }
 
-/* The oldest frame that any direction has. @return its number; -1: none */
+/* The oldest frame of all directions. @return its number; -1: none */
 static int
 next_dir(struct capture *c)
 {
@@ -244,7 +244,7 @@ capture_counts(const struct capture *c, uint64_t *frames, uint64_t *dropped)
 	}
 }
 
-/* Takes the taps away. @return whether no lcore can be using them any more */
+/* Removes the taps. @return whether no lcore can still use them */
 static bool
 release(const struct captures *cs, struct capture *c)
 {

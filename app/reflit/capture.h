@@ -5,11 +5,11 @@
 /**
  * @file
  * Captures: the frames of a link, or of parallel ones, both ways, in a pcapng
- * file [APP-3]. Frames are taken where they arrive, after injected faults: one
- * that was lost there is in the file, too, with a comment that says so.
+ * file [APP-3]. Frames are captured where they arrive, after injected faults.
+ * A frame that a fault dropped is in the file, too, with a comment.
  *
- * The lcores copy frames into rings (rl_tap.h), the control thread writes them.
- * Where it falls behind, frames are left out, counted, and told: in the file
+ * The lcores copy frames into rings (rl_tap.h), the control thread writes
+ * them. If it falls behind, frames are left out and counted: in the file
  * (`epb_dropcount`), at the end, and by `show captures`.
  *
  * Control thread.
@@ -65,7 +65,7 @@ int capture_start(struct captures *cs, const uint32_t link[], unsigned int n,
 struct capture *capture_of(const struct captures *cs, uint32_t link);
 
 /**
- * Ends it: says what it holds, and closes the file.
+ * Ends a capture: prints what it holds, and closes the file.
  * @return 0 or -errno of the file
  */
 int capture_stop(struct captures *cs, struct capture *c);
@@ -73,10 +73,13 @@ int capture_stop(struct captures *cs, struct capture *c);
 /** Often. Writes what lcores have put into the rings. */
 void captures_step(struct captures *cs);
 
-/** Once no lcore runs any more. Ends all. @return 0, or the first -errno */
+/**
+ * After all lcores have stopped. Ends all captures. @return 0, or the first
+ * -errno
+ */
 int captures_close(struct captures *cs);
 
-/** Frames written, and left out for want of room. */
+/** Frames written, and frames left out because there was no room. */
 void capture_counts(const struct capture *c, uint64_t *frames,
 		    uint64_t *dropped);
 

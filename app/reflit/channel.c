@@ -120,7 +120,7 @@ say_office(struct app *app, const struct rl_oob_info *i)
 	snprintf(s->office, sizeof(s->office), "%s", i->office);
 }
 
-/* Who gives signs of life; where the store is away nobody knows. */
+/* Which processes are alive; unknown while the store is away. */
 static void
 say_members(struct app *app, const struct rl_oob_info *i)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Commands that hurt links and heal them. Each checks everything first, so
- * that an error changes nothing, also where "A-B" means several parallel
- * links.
+ * Commands that inject faults into links and heal them. Each checks everything
+ * first, so that an error changes nothing, even if "A-B" means several
+ * parallel links.
  */
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "parse.h"
 
 #define LINKS_MAX 64
-/* A burst of bit errors ends at some time: in the mean after 10,000 bits. */
+/* A burst of bit errors must end: on average after 10,000 bits. */
 #define BURST_MAX 0.9999
 #define FLAP_HALF_MIN_NS (1 * RL_NS_PER_MS)
 
@@ -95,7 +95,7 @@ duration(struct app *app, const char *text, uint64_t min_ns, uint64_t *ns)
 			 text, min_ns);
 }
 
-/* What `show faults` will say of it. */
+/* The text that `show faults` prints. */
 static void
 note_injected(struct injected *in, const struct rl_fault_order *order)
 {
@@ -137,7 +137,7 @@ post(struct app *app, const struct links *l,
 	return 0;
 }
 
-/* Links that are whole, so that they can be cut. */
+/* Checks that links have no fault yet, so that they can be cut. */
 static int
 find_whole(struct app *app, const char *name, struct links *l)
 {
@@ -178,7 +178,7 @@ cmd_link_down_mid(struct app *app, const char *const arg[])
 
 	if (find_whole(app, arg[0], &l) != 0)
 		return -EINVAL;
-	/* whichever direction meets a packet in the middle first */
+	/* the first direction that meets a packet in the middle */
 	for (int e = 0; e < 2; e++) {
 		memset(l.end, e, sizeof(l.end));
 		if (post(app, &l, &o, true) != 0)
@@ -244,8 +244,8 @@ cmd_link_one_way(struct app *app, const char *const arg[])
 	return post(app, &l, &o, true);
 }
 
-/* Names links that are whole, but kept out by the controller until they are
-   added: the order was carried out, and more is needed. */
+/* Names healthy links that the controller keeps out until they are added:
+   the order was carried out, but `add` is needed, too. */
 static void
 say_kept_out(struct app *app, const struct links *l)
 {
@@ -457,7 +457,7 @@ cmd_inject_loss(struct app *app, const char *const arg[])
 	return post(app, &l, &o, true);
 }
 
-/* A receiver that stops, or goes on, taking what comes by a VC. */
+/* Makes a receiver stop, or resume, taking packets of a VC. */
 static int
 hold_vc(struct app *app, const char *const arg[], bool on)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The way that a packet would take now: the walk of a switch core, by its
- * tables and by what its egresses say, without a packet.
+ * The path that a packet would take now: the lookup of each switch core, by
+ * its tables and the states of its egresses, without a packet.
  */
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #include "command.h"
 
-/* Where the packet stands. */
+/* Where the packet is. */
 struct at {
 	uint32_t dev;
 	uint16_t in_port; /* the device's number of ports: injected */
@@ -67,7 +67,7 @@ print_hop(const struct app *app, const struct at *at, struct rl_fwd_hop hop,
 	printf("\n");
 }
 
-/* Crosses one link. @return whether there was a way */
+/* Crosses one link. @return whether there was a next hop */
 static bool
 step(const struct app *app, struct at *at, uint16_t dst)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Tables by link: what each direction carries, and what went wrong on it. The
- * rows that matter come first; of many links only so many are shown unless
- * all are asked for.
+ * Tables by link: load and errors of each direction. The rows that matter come
+ * first. Only the first rows of many are shown, unless all are asked for.
  */
 
 #include <errno.h>
@@ -16,7 +15,7 @@
 
 #define ROWS_SHOWN 20
 
-/* A direction of a link, and what it is ordered by. */
+/* A direction of a link, and its sort key. */
 struct row {
 	uint32_t dir; /* 2 * link + the end that frames leave */
 	double key;
@@ -48,7 +47,7 @@ choose(struct app *app, const char *name, uint32_t *first)
 	return 0;
 }
 
-/* Whether @p link is the named one, or parallel to it where all are meant. */
+/* Whether @p link is the named one, or parallel to it if all are meant. */
 static bool
 is_chosen(const struct app *app, const char *name, uint32_t first,
 	  uint32_t link)
@@ -74,7 +73,7 @@ print_link(const struct app *app, uint32_t dir)
 	       t->dev[t->link[dir / 2].dev[dir % 2]].name);
 }
 
-/* The word for a link that does not carry traffic; "" where it does. */
+/* The word for a link that carries no traffic; "" if it does. */
 static const char *
 state_word(const struct app *app, uint32_t dir)
 {
@@ -228,7 +227,7 @@ print_errors(const struct app *app, uint32_t dir)
 	       state_word(app, dir));
 }
 
-/* A row stands for something that went wrong; the worst come first. */
+/* Only rows with errors; the worst come first. */
 static double
 badness(const struct app *app, uint32_t dir)
 {

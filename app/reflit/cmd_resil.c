@@ -33,7 +33,10 @@ find_device(struct app *app, const char *name, uint32_t *dev)
 	return 0;
 }
 
-/* By the fabric file alone: also while commands are only checked. */
+/*
+ * Uses the fabric file alone, so it also works while commands are only
+ * checked.
+ */
 static int
 want_controller(struct app *app)
 {
@@ -128,7 +131,7 @@ cmd_device_restart(struct app *app, const char *const arg[])
 	for (uint16_t p = 0; p < t->dev[dev].nports; p++) {
 		const struct rl_topo_port *tp = &t->dev[dev].port[p];
 
-		/* the other end may be dead still */
+		/* the other end may still be dead */
 		if (!app->link[tp->link].crashed ||
 		    app->host.dead[tp->peer_dev])
 			continue;
@@ -249,7 +252,7 @@ step_by_hand(struct app *app, int (*fn)(struct rl_controller *, uint64_t))
 	return 0;
 }
 
-/* Until all is at rest: what follows in a file relies on it. */
+/* Waits until all is at rest: the next commands of a file rely on it. */
 int
 cmd_quiesce(struct app *app, const char *const arg[])
 {
@@ -312,8 +315,8 @@ cmd_controller_restart(struct app *app, const char *const arg[])
 	return 0;
 }
 
-/* A port that has not noticed yet that its link is dark: the controller cannot
- * know, either. */
+/* A port that has not yet noticed that its link is dark. The controller
+ * cannot know, either. */
 static bool
 unnoticed(const struct app *app)
 {
@@ -338,7 +341,7 @@ unnoticed(const struct app *app)
 	return false;
 }
 
-/* Nothing left to do: by hand, that is a fabric at rest, too. */
+/* Nothing left to do. A fabric quiesced by hand counts, too. */
 static bool
 at_rest(const struct app *app)
 {
@@ -356,8 +359,8 @@ wait_recovered(struct app *app, uint64_t limit_ns)
 
 	if (!app->host.resil.on)
 		return 0;
-	/* what has just happened is to be known before idle means anything:
-	   noticed by ports, taken from the log, told, answered */
+	/* idle counts only after the newest fault has been noticed by
+	   ports, taken from the log, reported and answered */
 	while (calm < CALM_STEPS && stop_asked() == 0) {
 		const struct rl_controller *c = app->host.resil.controller;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Commands that show ports and links. Numbers are read while the lcores go on:
- * each is right, all together are a blurred picture.
+ * Commands that show ports and links. Counters are read while the lcores run:
+ * each is correct, but they are of slightly different moments.
  */
 
 #include <errno.h>
@@ -53,7 +53,7 @@ port_head(const struct app *app, uint32_t d, uint16_t p,
 	       rl_link_state_name(info->state));
 }
 
-/* What the detector of error rates thinks of a port. */
+/* The state of a port's error-rate detector. */
 static const char *
 error_rate_text(const struct rl_link_cfg *cfg, const struct rl_port_info *i,
 		char *buf, size_t len)
@@ -201,7 +201,7 @@ fault_word(const struct app *app, uint32_t link)
 	return app->link[link].hurt ? "hurt" : "";
 }
 
-/* Describes a peer that is plugged in where another one belongs. */
+/* Describes a peer in the wrong socket. */
 static void
 show_refused(const struct app *app, uint32_t link)
 {
@@ -267,7 +267,7 @@ show_blocked(const struct app *app)
 	}
 }
 
-/* What frames of one end suffer: "dark", "ber 1e-05, delay 2 us". */
+/* Faults of the frames of one end: "dark", "ber 1e-05, delay 2 us". */
 static const char *
 fault_text(const struct app *app, uint32_t link, int end, char *buf,
 	   size_t len)

@@ -272,7 +272,7 @@ is_dead(const struct app *app, uint32_t link)
 	return true;
 }
 
-/* Waits for something of a link; "A-B" stands for the first of several. */
+/* Waits for a state of a link; "A-B" means the first of several. */
 static int
 wait_link(struct app *app, const char *name, const char *time,
 	  bool (*done)(const struct app *app, uint32_t link), const char *what)
@@ -321,7 +321,7 @@ cmd_wait_dead_for(struct app *app, const char *const arg[])
 	return wait_link(app, arg[0], arg[1], is_dead, "dead");
 }
 
-/* A link that nothing is done to, but which does not carry traffic yet. */
+/* A link without faults or orders that does not carry traffic yet. */
 static bool
 still_down(const struct app *app, uint32_t link)
 {

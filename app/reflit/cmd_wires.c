@@ -7,7 +7,7 @@
 
 #include "command.h"
 
-/* What XDP did with what came in, where reflit steers it. */
+/* XDP's verdicts on received frames, if reflit steers them. */
 static void
 show_steered(const uint64_t *n)
 {
@@ -29,7 +29,7 @@ show_end(struct app *app, uint32_t wire, int end)
 	char name[2 * RL_NAME_MAX + 8];
 
 	if (d == NULL)
-		return; /* another process has it */
+		return; /* another process runs it */
 	printf("%-16s %-8s %-16s %-10s %5u %10" PRIu64 " %10" PRIu64
 	       " %8" PRIu64,
 	       rl_topo_link_name(t, link, name, sizeof(name)),

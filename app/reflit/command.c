@@ -4,7 +4,7 @@
  * From the table to DPDK's cmdline library: a token for each word of a form.
  * Fixed words are cmdline's own strings; parameters are a token of ours, which
  * takes any word of the right shape (names may hold '#', which cmdline would
- * take for a comment). Whether a name exists is the handler's to say, in words.
+ * take for a comment). The handler checks whether a name exists, and explains.
  * Completion: complete.c.
  */
 
@@ -48,7 +48,7 @@ is_word_end(char c)
 	return c == '\0' || c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Numbers begin with a digit, names do not; files are called as people like. */
+/* Numbers begin with a digit, names do not; file names may be anything. */
 static bool
 fits(const struct word_token *w, const char *word, unsigned int n)
 {
@@ -93,7 +93,7 @@ static struct cmdline_token_ops word_ops = {
 	.get_help = word_help,
 };
 
-/* cmdline has understood a line. */
+/* cmdline has parsed a line. */
 static void
 on_command(void *parsed, struct cmdline *cl, void *data)
 {
@@ -106,10 +106,10 @@ on_command(void *parsed, struct cmdline *cl, void *data)
 	for (unsigned int i = 0; i < b->nwords; i++)
 		if (b->param[i])
 			arg[n++] = (const char *)parsed + i * COMMAND_WORD;
-	/* what has no parameters has nothing to check */
+	/* a command without parameters has nothing to check */
 	if (!b->set->app->checking || n != 0)
 		result = b->cmd->run(b->set->app, arg);
-	/* last: a file that was loaded has come through here meanwhile */
+	/* last: a loaded file may have changed this meanwhile */
 	b->set->ran = true;
 	b->set->result = result;
 	fflush(stdout);
@@ -205,7 +205,7 @@ command_close(struct app *app)
 	app->commands = NULL;
 }
 
-/* The forms that begin like a line that no form fits. */
+/* The forms that share their beginning with a line that fits none. */
 static int
 explain(struct app *app, const char *line)
 {

@@ -5,24 +5,24 @@
 /**
  * @file
  * Prompt commands: one table (command_table.c), read by DPDK's cmdline
- * library, so that the prompt and command files take the very same words.
+ * library, so that the prompt and command files take the same words.
  *
  * A command is one line of the table: its form, a handler, a line of help.
- * Words in <> are parameters; the name within tells what completion offers
- * and what the parser takes:
+ * Words in <> are parameters; the name within tells what completion offers and
+ * what the parser takes:
  *
  *   <link> <device> <endpoint> <port>   names, completed
  *   <links>                             a link, or all
  *   <file>                              completed; not "off"
  *   <time> <n> <rate>                   begin with a digit
  *
- * A handler is given the parameters in order. It checks all of them before it
- * changes anything, answers with app_error() where something is wrong, and
- * talks to lcores only through atomics and rings.
+ * A handler gets the parameters in order. It checks all of them before it
+ * changes anything, reports errors by app_error(), and talks to lcores only
+ * through atomics and rings.
  *
- * While app->checking, before anything runs, it checks what the command line
- * and the fabric file alone can tell (names, numbers, ranges) and returns: no
- * host, port or client is there yet.
+ * While app->checking, before anything runs, it checks only what the command
+ * line and the fabric file determine (names, numbers, ranges) and returns: no
+ * host, port or client exists yet.
  */
 
 #include "app.h"
@@ -48,8 +48,8 @@ int command_open(struct app *app);
 void command_close(struct app *app);
 
 /**
- * Control thread. Runs one line; with @p check it is only checked. Says what is
- * wrong. Empty lines and comments (#) are fine.
+ * Control thread. Runs one line, or only checks it with @p check. Prints
+ * errors. Empty lines and comments (#) are fine.
  * @return 0; -EINVAL
  */
 int command_line(struct app *app, const char *line, bool check);
@@ -57,13 +57,13 @@ int command_line(struct app *app, const char *line, bool check);
 /** Control thread. Reads and checks the --cmdline-file, if any. As above. */
 int command_file_check(struct app *app);
 
-/** Control thread. Runs it: all lines, also after one that failed. */
+/** Control thread. Runs it: all lines, also after one fails. */
 void command_file_run(struct app *app);
 
 /** Control thread. A line of standard input, without its end; counted. */
 void command_stdin_line(struct app *app, const char *line, size_t len);
 
-/** Control thread, often. The rates that --stats-period asks for. */
+/** Control thread, often. Prints the rates that --stats-period asks for. */
 void rates_step(struct app *app, uint64_t now_ns);
 
 /* Handlers, by the module they speak to. */

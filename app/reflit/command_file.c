@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Command files. A file is read once (it may be a pipe), and checked as a whole
- * before anything starts: words, names, numbers and their ranges. So a typing
- * error in its last line does not spoil a long run. What only the running
- * fabric can tell (a link that is down already) is an error of that line, and
- * the file goes on.
+ * Command files. A file is read once (it may be a pipe), and checked as a
+ * whole before anything starts: words, names, numbers and their ranges. So a
+ * typing error in the last line does not spoil a long run. A mistake that
+ * shows only on the running fabric (a link that is down already) is an error
+ * of that line, and the file goes on.
  */
 
 #include <errno.h>
@@ -17,10 +17,13 @@
 #include "rl_infile.h"
 
 #define FILE_MAX_BYTES (16u << 20)
-/* A file of more mistakes is no command file: nobody reads that many. */
+/*
+ * A file with more mistakes is not a command file, and a user would not read
+ * them.
+ */
 #define MISTAKES_MAX 100
 
-/* `say TEXT`, where TEXT may be anything. @return it; NULL: something else */
+/* `say TEXT`; TEXT may be anything. @return it; NULL: something else */
 static const char *
 said(const char *line)
 {
@@ -53,7 +56,7 @@ take_line(struct app *app, const char *at, size_t len, bool check)
 	return ret;
 }
 
-/* A file's lines; it may stand in another one. */
+/* Runs the lines of a file, which another file may load. */
 static int
 for_each_line(struct app *app, const char *path, const char *text, size_t size,
 	      bool check)
@@ -119,7 +122,10 @@ command_file_run(struct app *app)
 		      app->script_len, false);
 }
 
-/* Checked as a whole, then run; in a file that is checked, only checked. */
+/*
+ * Checks the whole file, then runs it. Within a file that is being checked,
+ * only checks it.
+ */
 int
 cmd_load(struct app *app, const char *const arg[])
 {
@@ -132,13 +138,13 @@ cmd_load(struct app *app, const char *const arg[])
 		return app_error(app, "%s: files load one another more than %u "
 				      "deep; does it load itself?",
 				 arg[0], COMMAND_FILES_MAX);
-	/* read twice, where the file that loads it is checked before it runs:
-	   that rules out pipes */
+	/* read twice if the file that loads it is checked first, so it
+	   cannot be a pipe */
 	ret = rl_infile_read(arg[0], RL_INFILE_PLAIN, FILE_MAX_BYTES, &text,
 			     &len);
 	if (ret != 0)
 		return app_error(app, "%s: %s", arg[0], read_error(ret));
-	path = strdup(arg[0]); /* the parser's words are gone by then */
+	path = strdup(arg[0]); /* the parser's words do not last that long */
 	if (path == NULL) {
 		free(text);
 		return app_error(app, "out of memory");

@@ -35,7 +35,7 @@ complete_free(struct complete *c)
 	memset(c, 0, sizeof(*c));
 }
 
-/* @return whether the line has so few words that a command may go on */
+/* @return whether a command may have more words than the line */
 static bool
 split(const char *line, struct words *w)
 {
@@ -57,7 +57,7 @@ split(const char *line, struct words *w)
 	}
 }
 
-/* One more choice, if it goes on as @p begun does and is not there yet. */
+/* Adds a choice if it begins with @p begun and is new. */
 static void
 add(struct complete *c, const char *begun, const char *choice)
 {
@@ -71,7 +71,7 @@ add(struct complete *c, const char *begun, const char *choice)
 		char **more = realloc(c->choice, cap * sizeof(*more));
 
 		if (more == NULL)
-			return; /* a choice less */
+			return; /* leaves the choice out */
 		c->choice = more;
 		c->cap = cap;
 	}
@@ -152,7 +152,7 @@ add_ports(struct complete *c, const struct rl_topo *t, const char *begun)
 	}
 }
 
-/* Files and folders that begin so; a folder goes on. */
+/* Files and folders with this beginning. Completion continues into a folder. */
 static void
 add_files(struct complete *c, const char *begun)
 {
@@ -208,10 +208,10 @@ add_param(struct complete *c, const struct rl_topo *t, const char *param,
 		for (uint32_t e = 0; e < t->nep; e++)
 			add(c, begun, t->dev[t->ep_dev[e]].name);
 	else if (begun[0] == '\0')
-		add(c, begun, param); /* shows what is wanted */
+		add(c, begun, param); /* shows what is expected */
 }
 
-/* What a command offers after the words of the line. */
+/* The choices of a command after the words of the line. */
 static void
 offer(struct complete *c, const struct rl_topo *t, const struct command *cmd,
       const struct words *w)
@@ -239,14 +239,14 @@ offer(struct complete *c, const struct rl_topo *t, const struct command *cmd,
 		add(c, w->word[w->n], word);
 }
 
-/* A choice that only tells what is wanted. */
+/* A choice that only says what is expected. */
 static bool
 is_hint(const char *choice)
 {
 	return choice[0] == '<' || choice[0] == '(';
 }
 
-/* How far all choices agree. */
+/* Length of the common prefix of all choices. */
 static size_t
 common(const struct complete *c)
 {

@@ -4,11 +4,11 @@
 
 /**
  * @file
- * What may stand next on a line of the prompt: tab completes it as far as it
- * is sure and else lists the choices, `?` lists them.
+ * The next word of a prompt line: tab completes it as far as it is
+ * unambiguous, then lists the choices; `?` lists them.
  *
  * Large fabrics have thousands of links, so a link is completed in two steps:
- * first a device and "-", then the links of that device. Where a device stands
+ * first a device and "-", then the links of that device. If a device stands
  * for one end of a link, only the two ends are offered.
  */
 

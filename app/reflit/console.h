@@ -4,8 +4,8 @@
 
 /**
  * @file
- * Lines that come by themselves (events, rates) while somebody may be typing:
- * the line that is being edited makes room, and is drawn again behind them.
+ * Prints lines (events, rates) while the user may be typing: erases the line
+ * that is being edited, and draws it again below them.
  *
  * Control thread.
  */
@@ -14,11 +14,11 @@
 #include <stdio.h>
 
 struct console {
-	bool editing; /**< the cursor stands in a line of the prompt */
+	bool editing; /**< the user is editing a line of the prompt */
 	bool redraw;  /**< ... which was overwritten */
 };
 
-/** Before lines that nobody asked for are printed on standard output. */
+/** Call before printing unsolicited lines on standard output. */
 static inline void
 console_begin(struct console *c)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Small tori and meshes as a drawing: a switch is an o, a link that is up a line
- * to the next one, one that isn't an x. What wraps round stands at the end.
+ * Draws small tori and meshes: a switch is an o, a link that is up is a line
+ * to the next one, any other an x. Wrap-around links are at the end.
  */
 
 #include <stdio.h>

@@ -9,8 +9,7 @@
  *   --no-shconf      no files: any number of runs beside each other
  *   --lcores ...     two of the CPUs we may use: one controls, one works
  *
- * Each is left out as soon as an option of the user's speaks of the same
- * thing.
+ * Each is left out if the user gives an option for the same thing.
  */
 
 #include <errno.h>

@@ -11,7 +11,7 @@
 #define RANGES 4096
 #define ORDER_TRIES 10000
 
-/* A pattern that generators may still read, however old. */
+/* Generators may still read an old pattern, so all are kept. */
 struct gens_pattern {
 	struct gens_pattern *next;
 	struct rl_pattern pattern;
@@ -199,8 +199,8 @@ gens_open(struct gens *g, struct host *h, const struct gens_plan *plan,
 }
 
 /*
- * Gives the order to generators first .. last-1. Those whose lcores are slow to
- * take their last order keep no other waiting.
+ * Gives the order to generators first .. last-1. A generator on a slow lcore
+ * does not delay the others.
  */
 static int
 order(struct gens *g, uint32_t first, uint32_t last, bool on)

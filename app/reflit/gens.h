@@ -4,9 +4,9 @@
 
 /**
  * @file
- * The generators: one at every endpoint that has no other client. All follow
- * one plan, which options set and the prompt may change; it takes effect when
- * they start.
+ * The generators: one at every endpoint that has no other client. All share
+ * one set of parameters, set by options and the prompt; changes take effect
+ * when they start.
  */
 
 #include "client_gen.h"
@@ -56,7 +56,7 @@ int gens_pattern_fits(const struct rl_config *cfg, enum rl_pattern_kind kind,
 		      uint64_t seed);
 
 /**
- * Control thread. Another pattern from the next start on.
+ * Control thread. Sets another pattern, from the next start on.
  * @return 0; -EINVAL where it does not suit the fabric; -ENOTSUP where ports
  *   are attached and it is not UNIFORM; -ENOMEM; nothing changed on failure
  */
@@ -66,16 +66,16 @@ int gens_pattern(struct gens *g, enum rl_pattern_kind kind);
 struct client_gen *gens_find(struct gens *g, uint32_t dev);
 
 /**
- * Control thread. One of them begins to send, or stops; waits for the last
- * order to be taken, but not for an endpoint that has crashed: it takes the
- * order when it restarts. @return 0; -ETIME: an lcore does not answer
+ * Control thread. Starts or stops one generator. Waits until its last order is
+ * taken, except at a crashed endpoint, which takes the order when it restarts.
+ * @return 0; -ETIME: an lcore does not answer
  */
 int gens_order(struct gens *g, struct client_gen *gen, bool on);
 
-/** Control thread. The same of all of them; each is given its order. */
+/** Control thread. The same for all; each gets its order. */
 int gens_order_all(struct gens *g, bool on);
 
-/** Control thread. Whether every one that has an end has reached it. */
+/** Control thread. Whether all finite generators have sent everything. */
 bool gens_finished(const struct gens *g);
 
 void gens_close(struct gens *g);

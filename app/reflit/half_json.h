@@ -4,7 +4,7 @@
 
 /**
  * @file
- * Halves of flows as JSON, for reflit-report to put together.
+ * Halves of flows as JSON, which reflit-report joins.
  */
 
 #include <jansson.h>

@@ -57,7 +57,7 @@ list(const char *word)
 	return n;
 }
 
-/* What a word of the table is about; "" where nobody wrote it down. */
+/* The topic of a word of the table; "" if it has none. */
 static const char *
 what_of(const char *word, size_t len)
 {

@@ -13,7 +13,7 @@
 
 #define LIVES_MAX 10000
 
-/* What an earlier life left keeps a name of its own. */
+/* Renames the ledger that an earlier life left. */
 static int
 keep_earlier(const char *link)
 {
@@ -49,7 +49,7 @@ map_more(const struct ledger *l, size_t at, size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* @return whether a report there has a place beside it */
+/* @return whether a ledger fits beside a report there */
 static bool
 is_file(const char *json)
 {

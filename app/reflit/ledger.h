@@ -4,12 +4,12 @@
 
 /**
  * @file
- * The ledger of a process of several [PHY-3]: what it knows of flows to and from
- * others, written down where a kill (-9) leaves it. It lies in /dev/shm, so that
- * no lcore ever waits for a disk; a link beside the report, NAME.json.ledger,
- * leads there. A process that ends by itself has a report, and takes its ledger
- * away. One that starts keeps what an earlier life left: NAME.json.ledger.1 is
- * the first such.
+ * The ledger of one of several processes [PHY-3]: what it knows of flows to
+ * and from others, in memory that survives a kill (-9). It lies in /dev/shm,
+ * so that no lcore ever waits for a disk; a link beside the report,
+ * NAME.json.ledger, leads there. A process that ends by itself writes a report
+ * and removes its ledger. A process that starts keeps older ledgers:
+ * NAME.json.ledger.1 is the first.
  */
 
 #include <limits.h>
@@ -24,8 +24,8 @@ struct ledger {
 };
 
 /**
- * Control thread. Begins a ledger beside the report @p json; says on standard
- * error why there is none.
+ * Control thread. Creates a ledger beside the report @p json; prints on
+ * standard error if it can't.
  */
 void ledger_open(struct ledger *l, const char *json, const char *process,
 		 uint64_t digest);
@@ -33,7 +33,7 @@ void ledger_open(struct ledger *l, const char *json, const char *process,
 /** Control thread. @return room for a half of a flow, zeroed; NULL: none */
 struct half *ledger_half(struct ledger *l, const char *src, const char *dst);
 
-/** Control thread, after the lcores: takes the ledger away. */
+/** Control thread, after the lcores have stopped: removes the ledger. */
 void ledger_close(struct ledger *l);
 
 #endif /* LEDGER_H */

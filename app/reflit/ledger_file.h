@@ -4,9 +4,9 @@
 
 /**
  * @file
- * A ledger: the halves of flows that a process has, in memory that outlives it
- * [PHY-3]. The head has a page of its own; so has each entry, as many as it
- * needs. Read by the same build's reflit-report alone.
+ * A ledger: the halves of flows of a process, in memory that outlives it
+ * [PHY-3]. The head has a page of its own, and each entry as many as it needs.
+ * Only reflit-report of the same build reads it.
  */
 
 #include "half.h"
@@ -16,7 +16,7 @@
 
 struct ledger_head {
 	char magic[16];
-	uint32_t entry_bytes; /**< with what fills its last page */
+	uint32_t entry_bytes; /**< including the padding of its last page */
 	uint32_t entries;
 	uint64_t digest; /**< of the fabric file */
 	char process[RL_NAME_MAX];

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * reflit: a fabric on lcores. From the command line to the exit status; every
- * thing that can be wrong with what the user gave is found before a link
- * trains.
+ * reflit: a fabric on lcores, from the command line to the exit status. Every
+ * mistake in the user's input is found before a link trains.
  */
 
 #include <errno.h>
@@ -29,10 +28,10 @@
 #include "rl_listen.h"
 #include "telemetry.h"
 
-/* At the end, what is in flight gets this long to arrive. */
+/* At the end, packets in flight have this long to arrive. */
 #define DRAIN_LIMIT_NS (10 * RL_NS_PER_S)
 
-/* Processes that are stopped together end this much later than they rest. */
+/* Processes that stop together end this long after they are at rest. */
 #define LINGER_NS (500 * RL_NS_PER_MS)
 
 /* The fabric file and its routes. */
@@ -71,7 +70,7 @@ read_fabric(struct app *app)
 	return recorder_open(app) == 0 ? EXIT_KEPT : EXIT_UNUSABLE;
 }
 
-/* Which of the file's processes this is. */
+/* Finds which of the file's processes this is. */
 static int
 choose_process(struct app *app)
 {
@@ -107,7 +106,7 @@ choose_process(struct app *app)
 				"within one process; attach ports instead\n");
 		return EXIT_UNUSABLE;
 	}
-	/* alone it would take the devices of all others for dead */
+	/* on its own it would take all devices of other processes for dead */
 	if (app->cfg.channel.kind == RL_CHANNEL_LOCAL)
 		app->cfg.controller.mode = RL_RESIL_OFF;
 	return EXIT_KEPT;
@@ -158,7 +157,7 @@ open_gens(struct app *app, char *err)
 			 err);
 }
 
-/* Ports, fabric, clients. Says what is wrong. */
+/* Opens ports, fabric and clients. Prints errors. */
 static int
 open_all(struct app *app)
 {
@@ -199,7 +198,7 @@ open_all(struct app *app)
 	return ret;
 }
 
-/* What is done with a running fabric: a file, a prompt, or just traffic. */
+/* Serves a running fabric: a file, a prompt, or just traffic. */
 static void
 use(struct app *app)
 {
@@ -222,7 +221,7 @@ use(struct app *app)
 	}
 }
 
-/* Others may still have something under way through here. */
+/* Other processes may still have packets under way through this one. */
 static void
 linger(struct app *app)
 {
@@ -231,7 +230,7 @@ linger(struct app *app)
 		app_step(app, RL_NS_PER_MS);
 }
 
-/* What is left quiesced by hand would never come to rest. */
+/* A fabric left quiesced by hand would never come to rest. */
 static void
 unquiesce(struct app *app)
 {
@@ -254,13 +253,13 @@ verdict(const struct app *app)
 	    app->unsaid.events + app->unsaid.notices != 0)
 		return EXIT_BROKEN;
 	if (refusal_miscabled(&app->host))
-		return EXIT_BROKEN; /* the reasons were said */
+		return EXIT_BROKEN; /* the reasons were printed */
 	if (app_failure(app, &t) != NULL && t.sent == 0)
 		return EXIT_BROKEN;
 	return app->failed_commands != 0 ? EXIT_UNUSABLE : EXIT_KEPT;
 }
 
-/* Zero of all times that are told: no event is earlier. */
+/* Zero of all times that are shown: no event is earlier. */
 static void
 note_start(struct app *app)
 {
@@ -346,8 +345,8 @@ close_all(struct app *app)
 }
 
 /*
- * EAL answers a wrong option with all of its own on standard output, and with
- * several lines on standard error: the first says what was wrong.
+ * EAL answers a wrong option with its whole help on standard output, and with
+ * several lines on standard error, the first of which is the error.
  */
 static int
 start_eal(struct eal_args *ea, char *said)
@@ -363,7 +362,7 @@ start_eal(struct eal_args *ea, char *said)
 	if (out >= 0)
 		dup2(null, STDOUT_FILENO);
 	rl_hush_begin(&hush);
-	stop_interrupts(true); /* a driver may wait for somebody */
+	stop_interrupts(true); /* a driver may wait for a connection */
 	ret = rte_eal_init(ea->argc, ea->argv);
 	stop_interrupts(false);
 	(void)rl_hush_end(&hush, said);
@@ -388,9 +387,9 @@ has_memif(const struct app *app)
 }
 
 /*
- * Drivers complain of what they find gone. net_memif leaves its listener to EAL's
- * interrupt thread, which would read what is unmapped here; the process ends
- * anyway.
+ * Drivers complain if something is gone at the end. net_memif leaves its
+ * listener to EAL's interrupt thread, which would read memory that is unmapped
+ * here, so EAL is not cleaned up; the process ends anyway.
  */
 static void
 end_eal(const struct app *app)
@@ -405,7 +404,7 @@ end_eal(const struct app *app)
 	(void)rl_hush_end(&hush, said);
 }
 
-/* What cannot be opened is refused before EAL opens anything. */
+/* Refuses ports that cannot be opened, before EAL opens anything. */
 static int
 on_vdev(void *ctx, const char *vdev, char *buf, size_t len)
 {
@@ -445,12 +444,12 @@ with_eal(struct app *app)
 	if (ret == -E2BIG || ret == -ENOMEM) {
 		fprintf(stderr, "reflit: too many EAL options\n");
 	} else if (ret != 0) {
-		; /* it was said */
+		; /* it was printed */
 	} else if (start_eal(ea, said) < 0) {
 		fprintf(stderr, "reflit: EAL did not start%s\n", said);
 	} else {
 		if (open_all(app) == 0) {
-			/* what drivers say of a port that goes has no end */
+			/* drivers print too much about a port that closes */
 			if (!ea->talks)
 				rte_log_set_global_level(RTE_LOG_CRIT);
 			status = run(app);

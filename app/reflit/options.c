@@ -187,11 +187,11 @@ take_traffic(struct options *o, int c)
 			return bad("requests", optarg, "a share, 0 to 1");
 		return 0;
 	default:
-		return -EINVAL; /* getopt has said why */
+		return -EINVAL; /* getopt has printed why */
 	}
 }
 
-/* What takes no argument. */
+/* Options without an argument. */
 static int
 take_flag(struct options *o, int c)
 {
@@ -241,7 +241,7 @@ take(struct options *o, int c)
 		return option_number("seed", optarg, 0, UINT64_MAX, &o->seed);
 	case OPT_DURATION:
 		if (parse_time(optarg, &o->duration_ns) != 0 ||
-		    o->duration_ns == 0) /* that would be: without an end */
+		    o->duration_ns == 0) /* 0 would mean: without an end */
 			return bad("duration", optarg, want);
 		break;
 	case OPT_STATS_PERIOD:
@@ -288,7 +288,7 @@ find_separator(int argc, char **argv)
 	return argc;
 }
 
-/* Without "--", people who ask for help mean ours. */
+/* Without "--", --help means reflit's own. */
 static bool
 asks(int argc, char **argv, const char *a, const char *b)
 {
@@ -325,7 +325,7 @@ options_read(struct options *o, int argc, char **argv)
 				"[EAL options] -- --config FILE [options]\n");
 		return -EINVAL;
 	}
-	argv[sep] = argv[0]; /* what getopt calls us */
+	argv[sep] = argv[0]; /* our name, for getopt */
 	optind = 1;
 	while ((c = option_next("reflit", argc - sep, argv + sep, "ih",
 				long_options, NULL)) != -1)

@@ -6,7 +6,7 @@
  * @file
  * The command line: `reflit [EAL options] -- [options]`. EAL's half is
  * completed with what a laptop needs (no hugepages, no PCI, no files left
- * behind) as far as the user says nothing to the contrary.
+ * behind), unless the user says otherwise.
  */
 
 #include <stdbool.h>
@@ -24,7 +24,7 @@ struct options {
 	uint64_t seed;
 	uint64_t duration_ns;	 /**< 0: until told */
 	uint64_t timeline_ns; /**< a period of the report's timeline; 0: none */
-	uint64_t stats_period_ns; /**< rates are printed as often; 0: not */
+	uint64_t stats_period_ns; /**< period of printed rates; 0: none */
 	uint32_t idle_sleep_ns;
 	const char *record;	 /**< recording of the run, or NULL */
 	uint32_t ring_frames;	 /**< a direction of a software wire */
@@ -62,17 +62,17 @@ struct eal_args {
 	char *own[OPTIONS_EAL_MAX];	 /**< the same, to be freed */
 	char memory[16];
 	char lcores[64];
-	bool talks; /**< the user wants to hear of it: --log-level */
+	bool talks; /**< the user wants DPDK's output: --log-level */
 	struct runtime_dir dir;
 };
 
-/** Changes an argument of --vdev's: @return 1: buf holds it; 0: no; -errno */
+/** Changes an argument of --vdev. @return 1: buf holds it; 0: no; -errno */
 typedef int (*eal_vdev_fn)(void *ctx, const char *vdev, char *buf, size_t len);
 
 /**
  * Completes EAL's arguments. @p memory_mb: what the fabric needs. Makes a
- * private runtime directory where the environment names none. @p vdev is asked
- * for each port that the user gives.
+ * private runtime directory if the environment names none. Calls @p vdev for
+ * each port that the user gives.
  * @return 0; -E2BIG; or what @p vdev returned
  */
 int eal_args_make(struct eal_args *a, const struct options *o,

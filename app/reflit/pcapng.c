@@ -130,7 +130,7 @@ pcapng_create(struct pcapng *p, const char *path, const char *program,
 	int fd, ret = 0;
 
 	*p = (struct pcapng){ 0 };
-	/* a FIFO that nobody reads, or a device, does not hold us up */
+	/* do not block on a FIFO without a reader, or on a device */
 	fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return errno == ENXIO ? -EISDIR : -errno;

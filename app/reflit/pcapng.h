@@ -11,7 +11,7 @@
  * comments, and knows ethdevs as interfaces only, where a fabric has links
  * that are bare rings.
  *
- * One thread. Errors of writing stick: pcapng_close() tells them, too.
+ * One thread. Write errors are kept: pcapng_close() returns them, too.
  */
 
 #include <stdbool.h>
@@ -23,7 +23,7 @@ struct pcapng {
 	FILE *f;
 	uint64_t bytes; /**< written so far */
 	uint32_t nif;
-	int err; /**< 0, or why not all of it could be written */
+	int err; /**< 0, or why a write failed */
 };
 
 struct pcapng_packet {
@@ -37,9 +37,9 @@ struct pcapng_packet {
 };
 
 /**
- * Makes or empties a plain file; nothing but a plain file is taken.
+ * Creates or truncates a file; takes only plain files.
  * @param comment  of the whole capture
- * @return 0 or -errno; -EISDIR: it is there and is no plain file
+ * @return 0 or -errno; -EISDIR: it exists and is not a plain file
  */
 int pcapng_create(struct pcapng *p, const char *path, const char *program,
 		  const char *comment);
@@ -57,7 +57,7 @@ int pcapng_statistics(struct pcapng *p, uint32_t interface, uint64_t t_ns,
 /** Bytes that a packet takes in the file. */
 uint64_t pcapng_packet_bytes(const struct pcapng_packet *pkt);
 
-/** @return 0, or -errno where not all of it could be written */
+/** @return 0, or -errno if not all of it could be written */
 int pcapng_close(struct pcapng *p);
 
 #endif /* PCAPNG_H */

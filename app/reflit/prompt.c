@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The prompt. At a terminal DPDK's line editor takes the keys; lines and
- * completion are ours, so that a terminal gets the same answers as a file.
- * Elsewhere standard input is read by lines.
+ * The prompt. At a terminal DPDK's line editor reads the keys; reflit runs the
+ * lines and completes words, so that a terminal and a file give the same
+ * answers. Otherwise standard input is read by lines.
  *
  * While a line is edited, Ctrl-C is a key that drops it. While a command runs,
  * it is a signal that ends the command's waiting, not the program.
@@ -40,7 +40,7 @@ struct terminal {
 	struct termios work;   /* while a command runs */
 };
 
-/* @return > 0: can be read (or has ended); 0: not now */
+/* @return > 0: readable (or at its end); 0: not now */
 static int
 input_ready(void)
 {
@@ -154,14 +154,14 @@ prompt_terminal(struct app *app)
 	putchar('\n');
 }
 
-/* What was read of standard input and is no whole line yet. */
+/* Input that is not a whole line yet. */
 struct lines {
 	char *buf;
 	size_t len;
 	size_t cap;
 };
 
-/* Runs what lines there are; at the end of input also the last, open one. */
+/* Runs all whole lines; at the end of input also an unfinished one. */
 static void
 run_lines(struct app *app, struct lines *l, bool end)
 {
@@ -203,7 +203,7 @@ read_more(struct lines *l)
 	return n < 0 ? 0 : n;
 }
 
-/* Lines of a pipe or file; at its end the run ends. */
+/* Reads lines of a pipe or file; the run ends with it. */
 static void
 prompt_lines(struct app *app)
 {

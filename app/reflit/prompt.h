@@ -4,9 +4,9 @@
 
 /**
  * @file
- * The prompt: standard input as commands, until it ends or `quit`. On a
- * terminal with completion (tab), history (arrows) and `?`; else line by line,
- * as a command file.
+ * The prompt: runs standard input as commands, until it ends or `quit`. A
+ * terminal has completion (tab), history (arrows) and `?`; other input runs
+ * line by line, like a command file.
  */
 
 #include "app.h"

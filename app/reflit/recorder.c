@@ -2,7 +2,8 @@
 
 /*
  * What commands did, in the words of fault files. The simulator's bit errors
- * meet flits alone: the rate becomes also the chance that a header is hurt.
+ * touch only flits, so the rate also becomes the chance that a header is
+ * corrupted.
  */
 
 #include <errno.h>
@@ -87,7 +88,7 @@ recorder_note(struct app *app, const char *format, ...)
 	va_end(ap);
 }
 
-/* "device s0 crash" is "crash s0" in a fault file; so are the others. */
+/* "device s0 crash" is "crash s0" in a fault file; the others alike. */
 void
 recorder_command(struct app *app, const char *line)
 {
@@ -131,7 +132,7 @@ direction(const struct app *app, uint32_t link, unsigned int end, char *buf,
 	return buf;
 }
 
-/* Chance that a bit error rate hurts the header of a frame this way. */
+/* Chance that a bit error rate corrupts the header of a frame this way. */
 static double
 header_chance(const struct app *app, uint32_t link, unsigned int end,
 	      double ber)
@@ -147,7 +148,7 @@ header_chance(const struct app *app, uint32_t link, unsigned int end,
 	return -expm1(8.0 * bytes * log1p(-ber));
 }
 
-/* Loss and bit errors of a direction: in a fault file they are one thing. */
+/* Loss and bit errors of a direction: one line of a fault file. */
 static void
 add_noise(struct app *app, const char *way, uint32_t link, unsigned int end)
 {
@@ -195,7 +196,7 @@ recorder_order(struct app *app, uint32_t link, unsigned int end,
 		recorder_note(app, "inject corrupt %s %" PRIu64 " bytes", way,
 			      order->value);
 		break;
-	case RL_FAULT_TRIGGER: /* when it happens */
+	case RL_FAULT_TRIGGER: /* recorded when it happens */
 	case RL_FAULT_CLEAR:
 		break;
 	}
@@ -214,7 +215,7 @@ recorder_traffic(struct app *app, bool on)
 		r->traffic_stop_ns = host_now(&app->host);
 }
 
-/* A cut that waited has come: of one direction, or of both. */
+/* A pending cut has happened: in one direction, or in both. */
 static void
 note_cut(struct app *app, uint32_t link)
 {
@@ -245,7 +246,7 @@ recorder_step(struct app *app)
 			note_cut(app, i);
 }
 
-/* The fabric file, each line marked, so that its own words mean nothing. */
+/* The fabric file, each line marked, so that its words are not parsed. */
 static void
 put_fabric(FILE *f, const char *text, size_t len)
 {
@@ -260,7 +261,7 @@ put_fabric(FILE *f, const char *text, size_t len)
 	}
 }
 
-/* Mean of what the ports have measured. */
+/* Mean round trip that the ports have measured. */
 static uint64_t
 typical_round_trip(const struct app *app)
 {
@@ -290,7 +291,7 @@ mean_flits(const struct app *app, const struct totals *t)
 	       0.5;
 }
 
-/* What generators asked and answered. */
+/* Requests and responses of generators. */
 static void
 count_requests(const struct gens *g, uint64_t *asked, uint64_t *answered)
 {
@@ -307,7 +308,7 @@ count_requests(const struct gens *g, uint64_t *asked, uint64_t *answered)
 	}
 }
 
-/* What classes of service there were: how many, or "kind". */
+/* The classes of service: their number, or "kind". */
 static const char *
 classes_word(const struct gens_plan *p, char *buf, size_t len)
 {
@@ -321,7 +322,7 @@ put_traffic(FILE *f, const struct app *app, uint64_t duration_ns)
 	const struct gens_plan *p = &app->gens.plan;
 	struct totals t;
 	double flits;
-	uint64_t asked, answers; /* nobody planned these */
+	uint64_t asked, answers; /* not set by the pattern */
 	char word[8];
 
 	app_totals(app, &t);

@@ -4,10 +4,10 @@
 
 /**
  * @file
- * The flight recorder [APP-6]: what was done to the fabric, as lines of a fault
- * file (docs/simulation.md), in a ring that keeps the last ones. Together with
- * the events that struct watch keeps it is written into a recording, which
- * `reflit-sim --replay` plays again (docs/recording.md has the format).
+ * The flight recorder [APP-6]: all that was done to the fabric, as lines of a
+ * fault file (docs/simulation.md), in a ring that keeps the last ones. A
+ * recording holds them and the events of struct watch; `reflit-sim --replay`
+ * replays it (docs/recording.md has the format).
  *
  * Control thread.
  */
@@ -24,7 +24,7 @@ struct rl_fault_order;
 
 struct recorder_fault {
 	uint64_t t_ns;
-	bool played; /**< a line of a fault file; else words for people */
+	bool played; /**< a line of a fault file; else a note for people */
 	char text[RECORDER_TEXT];
 };
 
@@ -36,8 +36,8 @@ struct recorder {
 };
 
 /**
- * Once the fabric file has been read: keeps its text. Where it is no plain file
- * there is none; with --record that is an error, and said.
+ * After the fabric file has been read: keeps its text. If it is not a plain
+ * file there is none; with --record that is an error, which is printed.
  * @return 0 or -errno
  */
 int recorder_open(struct app *app);
@@ -47,8 +47,8 @@ void recorder_close(struct app *app);
 void recorder_link(struct app *app, const char *what, uint32_t link);
 
 /**
- * An order to the fault layer, for frames that leave @p end. After the state of
- * the link (struct injected) has taken it in.
+ * An order to the fault layer, for frames that leave @p end. Call it after the
+ * state of the link (struct injected) is updated.
  */
 void recorder_order(struct app *app, uint32_t link, unsigned int end,
 		    const struct rl_fault_order *order);
@@ -58,22 +58,22 @@ void recorder_line(struct app *app, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /**
- * A command that has succeeded. Those about whole devices, planned changes and
- * the controller are recorded by their words, see recorder.c.
+ * A command that has succeeded. Commands about whole devices, planned changes
+ * and the controller are recorded as text, see recorder.c.
  */
 void recorder_command(struct app *app, const char *line);
 
-/** Something that fault files have no word for. */
+/** A fault that fault files cannot express. */
 void recorder_note(struct app *app, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/** Clients begin to send, or all have stopped. */
+/** Clients start to send, or all have stopped. */
 void recorder_traffic(struct app *app, bool on);
 
-/** Often. Notices cuts that waited for their moment. */
+/** Often. Notices that pending cuts have happened. */
 void recorder_step(struct app *app);
 
-/** Writes a recording; says what is wrong. @return 0 or -errno */
+/** Writes a recording; prints errors. @return 0 or -errno */
 int recorder_write(struct app *app, const char *path);
 
 #endif /* RECORDER_H */

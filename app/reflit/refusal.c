@@ -4,7 +4,10 @@
 
 #include "refusal.h"
 
-/* "s1/2": by the fabric file where it is of this fabric, else by its word. */
+/*
+ * "s1/2": the name in the fabric file if it is of this fabric, else the name
+ * that it claims.
+ */
 static const char *
 place_name(const struct rl_topo *t, const struct rl_frame_place *p, bool ours,
 	   char buf[HOST_ROLE_NAME])

@@ -4,7 +4,7 @@
 
 /**
  * @file
- * Why a port does not train with who speaks at the other end of its cable
+ * Why a port does not train with the peer at the other end of its cable
  * [LINK-8]: for events, the prompt, telemetry and reports.
  */
 
@@ -13,18 +13,18 @@
 #define REFUSAL_TEXT_MAX 224
 
 /**
- * Control thread, or any that may read the fabric. @return buf; empty where
- * nobody was refused
+ * Control thread, or any that may read the fabric. @return buf; empty if no
+ * peer was refused
  */
 const char *refusal_text(const struct host *h, uint32_t dev, uint16_t port,
 			 const struct rl_refused *r,
 			 char buf[REFUSAL_TEXT_MAX]);
 
-/** The same of a port as it is now: empty where its link is up, or off. */
+/** The same for a port as it is now: empty if its link is up, or off. */
 const char *refusal_now(const struct host *h, uint32_t dev, uint16_t port,
 			char buf[REFUSAL_TEXT_MAX]);
 
-/** Whether a port of this process is plugged in where another belongs. */
+/** Whether a port of this process is in a wrong socket. */
 bool refusal_miscabled(const struct host *h);
 
 #endif /* REFUSAL_H */

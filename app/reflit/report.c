@@ -143,7 +143,7 @@ ports_json(const struct app *app)
 	return a;
 }
 
-/* What generators asked of each other. */
+/* Requests of generators to each other. */
 static void
 set_requests(json_t *o, const struct app *app)
 {
@@ -166,7 +166,7 @@ set_requests(json_t *o, const struct app *app)
 	set(o, "delivered_responses", answered);
 }
 
-/* Of a flow's longest silence what was not an absence of its receiver. */
+/* The longest silence of a flow, without absences of its receiver. */
 static uint64_t
 silence_of(const struct app *app, uint16_t src, uint16_t dst,
 	   const struct rl_silence *s)
@@ -285,7 +285,7 @@ print_span(uint64_t ns)
 		printf(" %8.1f us", (double)ns / 1e3);
 }
 
-#define ROWS 24 /* of the table; the rest stands in the report */
+#define ROWS 24 /* of the table; the report has the rest */
 
 static void
 print_failovers(const struct app *app)
@@ -324,7 +324,7 @@ print_failovers(const struct app *app)
 	       packets, flits, acked);
 }
 
-/* What a port did not take from its wire, or not give to it. */
+/* Frames that a port did not take from its wire, or did not give to it. */
 static void
 print_port(const struct attach_dev *d)
 {

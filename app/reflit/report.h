@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What a run comes to: a few lines for people, and the JSON report whose keys
+ * The result of a run: a few lines for people, and the JSON report whose keys
  * scripts rely on (docs/prompt.md lists them).
  */
 
@@ -17,8 +17,8 @@
 int report_json(struct app *app, const char *path);
 
 /**
- * Control thread. Sets `events`, the last ones that were kept, oldest first,
- * and `events_before`, how many there were before these.
+ * Control thread. Sets `events`, the kept ones, oldest first, and
+ * `events_before`, the number of earlier events.
  */
 void report_events(json_t *report, const struct app *app);
 
@@ -27,7 +27,7 @@ void report_print(const struct app *app);
 
 /**
  * Adds `process`, `processes`, `digest`, and `flows`: what this process knows
- * of flows whose other end is elsewhere, for reflit-report.
+ * of flows to other processes, for reflit-report.
  */
 void report_flows(json_t *report, const struct app *app);
 

@@ -42,7 +42,7 @@ set_steer(json_t *wire, const uint64_t *count)
 	json_object_set_new(wire, "steered", o);
 }
 
-/* Frames that who has no key has sent, or changed. */
+/* Frames that were made or changed without the key. */
 static uint64_t
 auth_errors(const struct app *app, uint32_t i)
 {
@@ -54,7 +54,7 @@ auth_errors(const struct app *app, uint32_t i)
 		[RL_PC_rx_auth_error];
 }
 
-/* Why the port of a wire's end does not train: empty where it does. */
+/* Why the port of a wire's end does not train: empty if it does. */
 static const char *
 refused(const struct app *app, uint32_t i, char buf[REFUSAL_TEXT_MAX])
 {

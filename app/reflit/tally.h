@@ -5,35 +5,35 @@
 /**
  * @file
  * Counters since a moment. The counters themselves belong to the lcores and
- * only grow; `clear counters` and rates remember how they stood.
+ * only grow; `clear counters` and rates keep earlier values.
  *
- * Control thread. Numbers are read while the lcores go on: each is right, all
- * together are a blurred picture.
+ * Control thread. Counters are read while the lcores run: each is correct, but
+ * they are of slightly different moments.
  */
 
 #include "host.h"
 
-/** How all counters stood. Zeroed: at the start, when all of them were 0. */
+/** Earlier values of all counters. Zeroed: those at the start. */
 struct tally {
 	uint64_t *port; /**< [2 * nlink][RL_PORT_COUNTER_COUNT] */
 	uint64_t *core; /**< [ndev][RL_CORE_COUNTER_COUNT] */
 	uint64_t *ep;	/**< [ndev][RL_EP_COUNTER_COUNT] */
 };
 
-/** Remembers how they stand now. @return 0; -ENOMEM: as it was */
+/** Stores the present values. @return 0; -ENOMEM: unchanged */
 int tally_take(struct tally *t, const struct host *h);
 void tally_free(struct tally *t);
 
-/** What the counters of a port have grown by since then. */
+/** Growth of a port's counters since then. */
 void tally_port(const struct tally *t, const struct host *h, uint32_t dev,
 		uint16_t port, uint64_t c[RL_PORT_COUNTER_COUNT]);
 void tally_core(const struct tally *t, const struct host *h, uint32_t dev,
 		uint64_t c[RL_CORE_COUNTER_COUNT]);
-/** The device has to be an endpoint. */
+/** The same for an endpoint. */
 void tally_ep(const struct tally *t, const struct host *h, uint32_t dev,
 	      uint64_t c[RL_EP_COUNTER_COUNT]);
 
-/** What one direction of a link carries, as counts or by the second. */
+/** Load of one direction of a link, as counts or per second. */
 struct rate {
 	double frames;
 	double flits; /**< sent for the first time */
@@ -45,9 +45,9 @@ struct rate_sample {
 	uint64_t frames, flits, bytes, replayed_flits;
 };
 
-/** A place to look back from. Zeroed: the start of the links. */
+/** The start of a period. Zeroed: the start of the links. */
 struct rates {
-	uint64_t t_ns; /**< 0: never looked */
+	uint64_t t_ns; /**< 0: never set */
 	struct rate_sample *dir; /**< [2 * link + end], at t_ns */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The mirror, its lock, and the commands that read nothing but it: events,
+ * The mirror, its lock, and the commands that read only the mirror: events,
  * failovers.
  */
 
@@ -224,7 +224,7 @@ copy_recoveries(const struct app *app)
 	pthread_mutex_unlock(&m->lock);
 }
 
-/* Drivers are asked by this thread alone, and not for each answer. */
+/* Only this thread queries drivers, and not for each answer. */
 static void
 copy_port_stats(struct app *app)
 {
@@ -246,7 +246,7 @@ telemetry_step(struct app *app)
 
 	if (m->app == NULL) /* only this thread sets it */
 		return;
-	/* a client that reads is not waited for: the next step will do */
+	/* do not wait for a client that reads: the next step copies */
 	if (m->nevents != w->nevents && pthread_mutex_trylock(&m->lock) == 0) {
 		if (w->nevents - m->nevents > MIRROR_EVENTS)
 			m->nevents = w->nevents - MIRROR_EVENTS;
@@ -259,7 +259,7 @@ telemetry_step(struct app *app)
 			e->t_ns = watch_span(app->start_ns, r->t_ns);
 			watch_event_text(w, r, e->text, sizeof(e->text));
 		}
-		/* the last ones may have come a step further meanwhile */
+		/* the last ones may have progressed meanwhile */
 		from = w->nfailovers > MIRROR_FAILOVERS
 			       ? w->nfailovers - MIRROR_FAILOVERS
 			       : 0;

@@ -4,14 +4,14 @@
 
 /**
  * @file
- * `/reflit/...` on DPDK's telemetry socket [APP-2]: what a fabric is and does,
- * under the names of the fabric file. Other programs read it; lcores do
- * nothing for it.
+ * `/reflit/...` on DPDK's telemetry socket [APP-2]: structure and state of a
+ * fabric, under the names of the fabric file. Other programs read it; it costs
+ * lcores nothing.
  *
- * DPDK calls a thread of its own for each client. It reads counters as `show`
- * does, while the lcores go on. What the control thread changes in size
- * (events, failovers) is copied by telemetry_step() into a mirror behind a
- * lock; no lcore ever takes that lock.
+ * DPDK has a thread for each client. It reads counters as `show` does, while
+ * the lcores run. telemetry_step() copies lists that the control thread
+ * changes (events, failovers) into a mirror behind a lock; no lcore ever takes
+ * that lock.
  *
  * An answer of DPDK's has at most 16 KiB and 512 elements, so long lists come
  * in pages: `/reflit/links,128` begins with number 128, and `total` says how
@@ -23,7 +23,7 @@
 
 /**
  * Control thread, after everything is open. Registers the commands.
- * @return 0; -ENOMEM; where EAL has no telemetry, 0 too
+ * @return 0, also if EAL has no telemetry; -ENOMEM
  */
 int telemetry_open(struct app *app);
 
@@ -34,14 +34,17 @@ int telemetry_open(struct app *app);
 void telemetry_step(struct app *app);
 
 /**
- * Control thread. No client's thread looks at devices from here to
- * telemetry_resume(): a device's state is thrown away, or begins anew. An
- * answer that is being made is waited for; it takes no other lock.
+ * Control thread. No client's thread reads devices from here to
+ * telemetry_resume(), while a device's state is discarded or rebuilt. Waits
+ * for an answer that is being made; that takes no other lock.
  */
 void telemetry_pause(void);
 void telemetry_resume(void);
 
-/** Control thread, before what is shown is closed. Answers are empty then. */
+/**
+ * Control thread, before the objects that it reads are closed. Later answers
+ * are empty.
+ */
 void telemetry_close(void);
 
 #endif /* TELEMETRY_H */

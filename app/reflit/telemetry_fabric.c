@@ -134,7 +134,7 @@ static const struct {
 
 #define LINK_COLUMNS RTE_DIM(link_columns)
 
-/* A link that is down because somebody wanted it so has not failed. */
+/* A link that was taken down on purpose has not failed. */
 static const char *
 planned_state(const struct app *app, uint32_t l, const char *state)
 {
@@ -147,8 +147,8 @@ planned_state(const struct app *app, uint32_t l, const char *state)
 }
 
 /*
- * What an operator wants to hear of a link: the worse of those of its ends that
- * are this process's. What others run is not known here.
+ * The state of a link for an operator: the worse of its ends in this process.
+ * The state of other processes is not known here.
  */
 static const char *
 link_state(const struct app *app, uint32_t l)

@@ -4,8 +4,8 @@
 
 /**
  * @file
- * Inside of telemetry*.c: the mirror that clients' threads read, and the
- * helpers of their answers.
+ * Internals of telemetry*.c: the mirror that clients' threads read, and
+ * helpers for their answers.
  */
 
 #include <pthread.h>
@@ -15,7 +15,7 @@
 
 #include "telemetry.h"
 
-/* before 23.03 DPDK had these under other names, which 25.11 has no more */
+/* DPDK before 23.03 has these under other names, which 25.11 lacks */
 #if RTE_VERSION < RTE_VERSION_NUM(23, 3, 0, 0)
 #define RTE_TEL_UINT_VAL RTE_TEL_U64_VAL
 #define rte_tel_data_add_array_uint rte_tel_data_add_array_u64
@@ -51,15 +51,15 @@ struct mirror {
 	int order_result;
 	char order[ORDER_MAX];
 	char order_error[RTE_TEL_MAX_STRING_LEN]; /* empty: none */
-	uint64_t order_left;	     /* lines that it has no room for */
+	uint64_t order_left;	     /* lines that did not fit */
 	char order_text[ORDER_TEXT]; /* what the prompt would print */
 };
 
 extern struct mirror telemetry_mirror;
 
 /**
- * A client's thread. Takes the lock. @return the program, or NULL where
- * nothing is open (the lock is held all the same)
+ * A client's thread. Takes the lock. @return the program, or NULL if nothing
+ * is open (the lock is held in both cases)
  */
 struct app *mirror_enter(void);
 void mirror_leave(void);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * An order is a line of the prompt. A client's thread leaves it in the mirror
- * and waits; the control thread takes it at its next step, runs it through the
- * prompt's parser, and answers with what it printed. One that does not come
- * back in time is answered with -ETIMEDOUT; it may have been carried out.
+ * An order is a line of the prompt. A client's thread puts it into the mirror
+ * and waits. The control thread takes it at its next step, runs it through the
+ * prompt's parser, and answers with what it printed. An order that takes too
+ * long is answered with -ETIMEDOUT, but may have been carried out.
  */
 
 #include <errno.h>
@@ -19,8 +19,8 @@
 #define ORDER_WAIT_S 5
 #define LINES_MAX 400 /* an array of DPDK's has 512 elements */
 
-/* Orders that take long, that reach for files of this machine, or that end
-   the run, whose answer nobody would get. */
+/* Orders that take long, use files of this machine, or end the run, so that
+   their answer would be lost. */
 static const char *
 local_word(const char *line)
 {
@@ -68,7 +68,7 @@ check_order(const struct app *app, const char *line, char *why, size_t len)
 	return 0;
 }
 
-/* Lines of what was printed, and how many more there are no room for. */
+/* The printed lines, and the number of lines that did not fit. */
 static void
 add_text(struct rte_tel_data *d, char *text, uint64_t left)
 {
@@ -134,7 +134,7 @@ telemetry_order(const char *cmd, const char *params, struct rte_tel_data *d)
 	return 0;
 }
 
-/* What was printed into a file, for telemetry. @return lines left off */
+/* Reads printed lines from a file, for telemetry. @return lines left off */
 static uint64_t
 read_back(FILE *f, char *text, size_t len)
 {
@@ -156,7 +156,7 @@ read_back(FILE *f, char *text, size_t len)
 	return left;
 }
 
-/* Runs a line; what it prints goes into @p text instead of standard output. */
+/* Runs a line, and collects its output in @p text. */
 static int
 run_order(struct app *app, const char *line, char *text, size_t len,
 	  uint64_t *left)
@@ -184,7 +184,7 @@ void
 telemetry_take_order(struct app *app)
 {
 	struct mirror *m = &telemetry_mirror;
-	/* a client's mistake is the client's: the run keeps its own verdict */
+	/* a client's mistake does not change the verdict of the run */
 	const unsigned int failed = app->failed_commands;
 	char line[ORDER_MAX], text[ORDER_TEXT] = "";
 	uint64_t left = 0;

@@ -34,8 +34,8 @@ timeline_open(struct app *app)
 }
 
 /*
- * Leaves in `since` what came after the last look, and in `last` how it stands
- * now. Lcores go on meanwhile, so that only buckets count, which never fall.
+ * Sets `since` to the growth since the last call, and `last` to the present
+ * values. Lcores run meanwhile, so only buckets are used, which never fall.
  */
 static void
 take_difference(struct timeline *t)

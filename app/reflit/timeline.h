@@ -6,8 +6,8 @@
  * @file
  * A run over time, for reports and pictures: the latencies of the packets that
  * arrived in each period (--timeline), and the steps that a command file
- * announces (`say`). All of it belongs to the control thread, which looks at
- * the clients' histograms as `show` does; no lcore does anything for it.
+ * announces (`say`). All of it belongs to the control thread, which reads the
+ * clients' histograms as `show` does; it costs lcores nothing.
  */
 
 #include <jansson.h>
@@ -33,7 +33,7 @@ struct rl_hist;
 
 struct timeline {
 	uint64_t due_ns;
-	struct rl_hist *last;	 /**< as it stood at the last look */
+	struct rl_hist *last;	 /**< values at the last call */
 	struct rl_hist *now;
 	struct timeline_row *row;
 	uint32_t nrows;
@@ -41,20 +41,20 @@ struct timeline {
 	uint32_t nmarks;
 };
 
-/** Rows of a run at most: the rest is counted in the last one. */
+/** Most rows of a run: the last one counts the rest. */
 #define TIMELINE_ROWS 20000u
 #define TIMELINE_MARKS 1000u
 
 /** Before the start. @return 0 or -ENOMEM; timeline_close() is due anyway */
 int timeline_open(struct app *app);
 
-/** Often. Ends a period where it is over. */
+/** Often. Ends a period when it is over. */
 void timeline_step(struct app *app, uint64_t now_ns);
 
 /** Prints @p text with its time, and keeps it as a step of the run. */
 void timeline_say(struct app *app, const char *text);
 
-/** Adds `timeline`, where it was asked for, and `steps`, where there are any. */
+/** Adds `timeline`, if it was asked for, and `steps`, if there are any. */
 void timeline_json(const struct app *app, json_t *report);
 
 void timeline_close(struct app *app);

@@ -44,7 +44,7 @@ watch_span(uint64_t from_ns, uint64_t to_ns)
 {
 	if (from_ns == 0 || to_ns == 0)
 		return 0;
-	/* a poll's moment may lie just before the command it obeyed */
+	/* a poll's time may lie just before the command that it carried out */
 	return to_ns > from_ns ? to_ns - from_ns : 1;
 }
 
@@ -84,7 +84,7 @@ failover_of(struct watch *w, uint32_t loop_id)
 	return &w->failover[w->nfailovers++];
 }
 
-/* When the fault began that killed a port now; 0: nobody injected one. */
+/* When the fault that just killed a port began; 0: none was injected. */
 static uint64_t
 fault_time(struct watch *w, uint32_t link)
 {
@@ -134,7 +134,7 @@ take_port_event(struct watch *w, const struct host_rec *rec)
 	case RL_PEV_DEGRADED:
 	case RL_PEV_EMPTY:
 		return;
-	case RL_PEV_REFUSED: /* nobody would find it among the events */
+	case RL_PEV_REFUSED: /* else it is lost among the events */
 		fprintf(stderr, "reflit: %s\n",
 			strstr(watch_event_text(w, rec, line, sizeof(line)),
 			       " ms ") + 4);
@@ -142,7 +142,7 @@ take_port_event(struct watch *w, const struct host_rec *rec)
 	}
 }
 
-/* An event as it happens, where somebody wants to see it. */
+/* Prints an event as it happens, if verbose. */
 static void
 say(const struct watch *w, const struct host_rec *rec)
 {
@@ -218,7 +218,9 @@ port_event_text(const struct watch *w, const struct host_rec *rec, char *buf,
 		return snprintf(buf, len, "%s has run empty", link);
 	case RL_PEV_REFUSED:
 		refusal_text(w->host, rec->dev, rec->port, &ev->refused, why);
-		/* who is here says more than that the link does not train */
+		/*
+		 * the peer's name says more than that the link does not train
+		 */
 		return strncmp(why, "here is", 7) == 0
 			       ? snprintf(buf, len, "%s", why)
 			       : snprintf(buf, len, "%s does not train: %s",

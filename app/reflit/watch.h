@@ -7,8 +7,8 @@
  * The control thread's memory of what lcores reported: the last events, every
  * failover.
  *
- * Records of one lcore arrive in order, those of several in any: what belongs
- * to one failover is put together by its loop id, whichever comes first.
+ * Records of one lcore arrive in order, those of several lcores in any order,
+ * so the records of a failover are joined by its loop id.
  */
 
 #include "absence.h"
@@ -35,35 +35,38 @@ struct failover {
 	uint32_t looped_acked_flits;
 };
 
-/** Which events are printed as they come. */
+/** Which events are printed as they happen. */
 enum watch_verbose { WATCH_UNSET, WATCH_QUIET, WATCH_LINKS, WATCH_ALL };
 
 struct watch {
 	struct host *host;
-	uint64_t start_ns; /**< of the run: zero of all times that are told */
+	uint64_t start_ns; /**< of the run: zero of all times that are shown */
 	struct host_rec event[WATCH_EVENTS];
 	uint64_t nevents; /**< ever; the last WATCH_EVENTS are kept */
 	struct failover *failover;
 	uint32_t nfailovers;
 	uint32_t failover_cap;
-	uint64_t *order_ns; /**< [nlink] when a command last hurt it; 0: none */
+	uint64_t *order_ns; /**< [nlink] when a command last injected a
+			         fault; 0: never */
 	struct absences absences; /**< what endpoints said of each other */
 	enum watch_verbose verbose; /**< printed as they come */
-	struct console *console;    /**< there; NULL: as it is */
+	struct console *console;    /**< prints there; NULL: plain output */
 };
 
 /** Control thread, after host_open(). @return 0 or -ENOMEM */
 int watch_open(struct watch *w, struct host *h);
 
-/** Control thread, often. Takes what the lcores wrote. */
+/** Control thread, often. Reads the lcores' logs. */
 void watch_pump(struct watch *w);
 
-/** Control thread. An event of its own, among those of the lcores. */
+/**
+ * Control thread. Adds an event of the control thread to those of the lcores.
+ */
 void watch_note(struct watch *w, const struct host_rec *rec);
 
 /**
- * Control thread. A command hurts @p link now, in a way that the fault layer
- * does not take for a cut (a stall, noise, an order to the ports).
+ * Control thread. A command injects a fault into @p link now that the fault
+ * layer does not count as a cut (a stall, noise, an order to the ports).
  */
 void watch_order(struct watch *w, uint32_t link);
 
@@ -75,8 +78,8 @@ char *watch_event_text(const struct watch *w, const struct host_rec *rec,
 uint32_t watch_link(const struct watch *w, const struct failover *f);
 
 /**
- * Control thread. From @p from_ns to @p to_ns; 0 where one is not known, and 1
- * where the second is not later: events bear the time at which their poll began.
+ * Control thread. From @p from_ns to @p to_ns; 0 if one is not known, and 1 if
+ * the second is not later: events have the time at which their poll began.
  */
 uint64_t watch_span(uint64_t from_ns, uint64_t to_ns);
 
