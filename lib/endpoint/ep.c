@@ -33,8 +33,8 @@ win_slots(const struct rl_ep_cfg *cfg)
 }
 
 /*
- * A flow has a window only while it holds flits, so there are never more of
- * them than flits that may be held.
+ * A flow has a window only while it holds flits, so there are never more
+ * windows than flits that may be held.
  */
 static void
 lay_out(const struct rl_ep_cfg *cfg, uint16_t npeers, struct layout *l)
@@ -74,8 +74,9 @@ seq_bits(const struct rl_ep_cfg *cfg, bool isn)
 }
 
 /*
- * What each of several levels has of the retry buffer for itself: a window,
- * as far as the buffer reaches. Where that is less than a packet, all is common.
+ * The part of the retry buffer reserved for each of several levels: a window,
+ * as far as the buffer reaches. If that is less than a packet, nothing is
+ * reserved.
  */
 static uint32_t
 own_part(const struct rl_ep_cfg *cfg, unsigned int levels)
@@ -88,7 +89,7 @@ own_part(const struct rl_ep_cfg *cfg, unsigned int levels)
 	return part < cfg->max_packet_flits ? 0 : part;
 }
 
-/* Which service levels classes of service have, if there are several. */
+/* Assigns service levels to classes of service, if there are several levels. */
 static void
 deal_levels(struct rl_ep *ep, uint8_t levels)
 {
@@ -110,13 +111,13 @@ rl_ep_init(void *mem, const struct rl_ep_params *p)
 	lay_out(p->cfg, p->npeers, &l);
 	memset(ep, 0, sizeof(*ep));
 	ep->cfg = *p->cfg;
-	/* whoever waits for a whole window waits for the delay */
+	/* a sender blocked on its window must not wait for the ACK delay */
 	ep->cfg.ack_coalesce_flits =
 		rl_min_u32(ep->cfg.ack_coalesce_flits,
 			   (ep->cfg.window_flits + 1) / 2);
 	ep->codec = p->codec;
 	ep->cache = p->cache;
-	/* without retry the flits themselves leave */
+	/* without retry the flits themselves are sent */
 	ep->keep = p->keep != NULL && p->cfg->retry ? p->keep : p->cache;
 	ep->path_sl = p->path_sl;
 	deal_levels(ep, p->levels);

@@ -7,9 +7,10 @@
  *
  *     una <= sent <= next <= una + window_flits
  *
- * una .. sent-1 are in the fabric or lost, sent .. next-1 wait to be sent
- * first, and the receiver expects a number in una .. sent. Whatever names a
- * number outside of that is ignored and counted: it is late, or forged.
+ * una .. sent-1 are in the fabric or lost, sent .. next-1 wait for their first
+ * transmission, and the receiver expects a number in una .. sent. Any message
+ * that names a number outside of that is ignored and counted: it is late, or
+ * forged.
  */
 
 void
@@ -62,8 +63,8 @@ ep_on_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n, uint64_t now_ns)
 		flow->backoff = 0;
 	}
 	/*
-	 * Karn: a timer that is measured was perhaps too short, and only a
-	 * flit that was sent once shows whether it is still.
+	 * Karn: a measured timer may have been too short, and only a flit that
+	 * was sent once shows whether it still is.
 	 */
 	if (ep->cfg.retry_timer_ns != 0)
 		flow->backoff = 0;
@@ -84,8 +85,8 @@ in_flight(const struct ep_flow *flow, uint32_t seq)
 }
 
 /**
- * Whether the first flit in flight has been sent again within a round trip:
- * then a NAK that asks for it can't be an answer to that.
+ * Whether the first flit in flight was retransmitted within the last round
+ * trip: then a NAK that asks for it can't be an answer to that.
  */
 static bool
 gbn_recent(const struct rl_ep *ep, const struct ep_flow *flow, uint64_t now_ns)
@@ -150,8 +151,8 @@ ep_on_nak_map(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 }
 
 /*
- * A slow client is no broken way: the flow does not grow old for it, and sends
- * nothing but probes, so that it can't miss the end of it.
+ * A slow client does not mean a broken path: the flow does not age, and sends
+ * only probes, so that it can't miss the end of the slowness.
  */
 void
 ep_on_busy(struct rl_ep *ep, struct ep_flow *flow, bool busy, uint64_t now_ns)

@@ -2,8 +2,8 @@
 #include "ep_priv.h"
 
 /*
- * When a receiver acknowledges: at once, or after so many flits, or so long
- * after the first of them. What is due rides on data, or goes alone.
+ * When a receiver acknowledges: at once, after a number of flits, or a time
+ * after the first of them. A due ACK rides on data, or goes alone.
  */
 
 void
@@ -25,9 +25,9 @@ ep_ack_sync(struct rl_ep *ep, struct ep_flow *flow)
 }
 
 /**
- * How long an ACK that is due may wait for data to ride on, where none are
- * there yet: an eighth of a round trip, while the flow is sending and has room
- * for more. 0: not at all.
+ * How long a due ACK may wait for data to ride on, if there is none yet: an
+ * eighth of a round trip, while the flow is sending and has room for more. 0:
+ * not at all.
  */
 static uint64_t
 hold_ns(const struct rl_ep *ep, const struct ep_flow *flow, uint64_t now_ns)
@@ -60,7 +60,7 @@ ep_ack_count(struct rl_ep *ep, struct ep_flow *flow, uint32_t n, uint64_t now_ns
 			return;
 		}
 	}
-	/* the first of them sets the time, and the last brings it closer */
+	/* the first of them sets the deadline, and the last brings it closer */
 	if (flow->ack_at_ns == RL_NEVER ||
 	    (before < limit && flow->unacked >= limit)) {
 		flow->ack_at_ns = rl_min_u64(flow->ack_at_ns,

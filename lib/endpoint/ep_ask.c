@@ -2,34 +2,35 @@
 #include "ep_priv.h"
 
 /*
- * Slow is not dead [EP-8]. A fabric that loses nothing may still take long: so
- * a timer that expires proves nothing, and brings no flit again. It asks.
+ * Slow is not dead [EP-8]. A fabric may be slow without losing anything: an
+ * expired timer proves nothing, so it retransmits nothing. It sends a probe.
  *
  *   sender                                             receiver
  *     | data ... newest is n - 1                            |
  *     |---------------------------------------------------->|
  *     | timer: PROBE number p, of all before n              |
  *     |---------------------------------------------------->|
- *     |                ECHO p: all up to m, but these not   |
+ *     |                ECHO p: all up to m, but not these   |
  *     |<----------------------------------------------------|
- *     | those are gone: they are sent again                 |
+ *     | those are gone: retransmit them                     |
  *
- * A probe takes the way of the data, behind them. So what is missing where it
- * arrives is gone - unless it was sent again after the probe had left; then the
- * echo says nothing of what is missing, and the next probe will.
+ * A probe takes the path of the data, behind them. So flits that are missing
+ * when it arrives are gone - unless they were retransmitted after the probe had
+ * left; then the echo says nothing about them, and the next probe will.
  *
- * Probes are repeated with backoff, no faster than the round trip last seen. A
- * flow gives up when its probes stay unanswered: give_up_ns after the first of
- * them left, or eight round trips if that is longer. While the peer answers the
- * flow is kept, however late the answers come; if it makes no progress for as
- * long, it is overloaded, which is said and counted. What waits for its turn
- * ages only while nothing of its service level leaves.
+ * Probes are repeated with backoff, no faster than the last measured round
+ * trip. A flow gives up when its probes stay unanswered: give_up_ns after the
+ * first of them left, or eight round trips if that is longer. While the peer
+ * answers, however late, the flow is kept; if it makes no progress for that
+ * long, the peer is overloaded, which is reported as an event and counted.
+ * Packets that wait for their turn age only while nothing of their service
+ * level leaves.
  */
 
 uint32_t
 ep_probe_next(struct ep_peer *peer)
 {
-	if (++peer->probe == 0) /* that is no probe's */
+	if (++peer->probe == 0) /* 0 means no probe */
 		peer->probe = 1;
 	return peer->probe;
 }
@@ -62,8 +63,8 @@ ep_asked(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	if (flow->asked_ns == 0)
 		flow->asked_ns = rl_max_u64(now_ns, 1);
 	/*
-	 * Karn: if the ACK was lost, the echo brings it, and much later. The
-	 * probe has a number of its own, so it is timed instead.
+	 * Karn: if the ACK was lost, the echo takes its place, much later. The
+	 * probe has a number of its own, so time that instead.
 	 */
 	flow->flags &= ~EPF_RTT_RUNS;
 	if (flow->state == RL_EP_FLOW_OPEN && !(flow->flags & EPF_RTT_PROBE)) {
@@ -93,12 +94,12 @@ ep_time_echo(struct rl_ep *ep, struct ep_flow *flow, uint32_t probe,
 		return;
 	flow->flags &= ~EPF_RTT_PROBE;
 	if (probe != flow->rtt_seq)
-		return; /* that one was lost */
+		return; /* the timed probe was lost */
 	ep_rtt_sample(ep, flow, now_ns - flow->rtt_t0_ns);
 	flow->backoff = 0;
 }
 
-/** It made no progress for long: said once, and of one flow at a time. */
+/** No progress for long: tells the client, once, and of one flow at a time. */
 static void
 overloaded(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {

@@ -8,7 +8,7 @@
 #include "rl_flit.h"
 #include "rl_seq.h"
 
-/* Bounds that keep one endpoint's memory sane; nothing else depends on them. */
+/* Bounds on the memory of one endpoint; nothing else depends on them. */
 #define MAX_FLOWS 65536u
 #define MAX_BUFFER_FLITS (1u << 24)
 #define MAX_RETRY_LIMIT 1000000u
@@ -39,7 +39,7 @@ rl_ep_cfg_defaults(struct rl_ep_cfg *cfg)
 	cfg->gap_skip_ns = 10 * RL_NS_PER_MS;
 }
 
-/** A number with its bounds; one table instead of a ladder of ifs. */
+/** A number with its bounds. */
 struct range {
 	const char *key;
 	uint64_t val;
@@ -73,7 +73,7 @@ refuse(char *err, size_t errlen, const char **key, const char *k,
 	return -EINVAL;
 }
 
-/** What two keys have to do with each other. */
+/** Checks that relate two keys. */
 static int
 check_relations(const struct rl_ep_cfg *c, char *err, size_t errlen,
 		const char **key)

@@ -2,22 +2,22 @@
 #include "ep_priv.h"
 
 /*
- * What the client takes, and what becomes of what it is too slow for. A packet
- * that is whole waits in `ready`. Once that holds rx_buffer_flits:
+ * Hands packets to the client, and turns flits away if it is too slow. A whole
+ * packet waits in `ready`. Once that holds rx_buffer_flits:
  *
- * - with end-to-end retry, flits are turned away. Their sender hears "busy" in
- *   a stand-alone ACK, keeps what it has, and asks with one flit a timeout;
- *   once half of `ready` is free it hears that it may go on. It could not be
- *   left to the fabric: behind the packets that wait there would also be the
- *   ACKs that this very client may need to send before it takes anything.
- * - without, nothing comes twice, so nothing may be turned away: the endpoint
- *   says that it has no room, packets stay in the core, and the fabric's
- *   credits hold up the senders.
+ * - with end-to-end retry, flits are turned away. Their sender gets "busy" in a
+ *   stand-alone ACK, keeps what it has, and asks with one flit a timeout; once
+ *   half of `ready` is free it is told to go on. Backpressure in the fabric
+ *   would not do: the packets that wait there could block ACKs that this client
+ *   needs before it takes anything.
+ * - without retry, flits come only once, so none may be turned away: the
+ *   endpoint says that it has no room, packets stay in the core, and the
+ *   fabric's credits hold up the senders.
  */
 
 /**
- * Whether the client is so slow that nothing new can be taken for it. Without
- * retry all is taken: the host asks rl_ep_rx_ready() first.
+ * Whether the client is too slow to take anything new. Without retry all is
+ * taken: the host asks rl_ep_rx_ready() first.
  */
 bool
 ep_client_full(const struct rl_ep *ep, const struct ep_flow *flow)
@@ -26,7 +26,7 @@ ep_client_full(const struct rl_ep *ep, const struct ep_flow *flow)
 	       flow->part == NULL;
 }
 
-/** The sender hears of it, and waits. */
+/** Turns a flit away: its sender is told, and waits. */
 void
 ep_turn_back(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f)
 {
@@ -38,7 +38,7 @@ ep_turn_back(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f)
 	ep_list_push(ep, EP_LIST_CTRL, flow);
 }
 
-/** The client has taken something: those turned away may come back. */
+/** The client has taken packets: senders that were turned away may retry. */
 static void
 room_again(struct rl_ep *ep)
 {
@@ -73,7 +73,7 @@ rl_ep_rx_ready(struct rl_ep *ep, uint64_t now_ns)
 	    ep->ready.flits + ep->cfg.max_packet_flits <=
 		    ep->cfg.rx_buffer_flits)
 		return true;
-	/* what seems to be missing may be what is not taken */
+	/* flits may be missing because they were turned away */
 	ep->paced_ns = now_ns;
 	return false;
 }

@@ -52,8 +52,8 @@ emit(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
 }
 
 /**
- * Collects what is missing in lo .. hi-1 into @p c->map, of which @p base is
- * the first bit.
+ * Collects the missing numbers in lo .. hi-1 into @p c->map, whose first bit is
+ * @p base.
  * @return how many; *first is set to the first of them
  */
 static uint32_t
@@ -76,7 +76,7 @@ find_missing(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t base,
 	return count;
 }
 
-/** @return whether a NAK went out: what was missing may have come since. */
+/** @return whether a NAK went out: the missing flits may have arrived since. */
 static bool
 emit_nak(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	 uint64_t now_ns)
@@ -109,7 +109,7 @@ emit_nak(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	return true;
 }
 
-/** Sends @p c if @p flag says that it is owed, and there is room. */
+/** Sends @p c if @p flag says that it is owed and there is room. */
 static uint32_t
 emit_if(struct rl_ep *ep, struct ep_flow *flow, uint32_t flag,
 	const struct ep_ctrl *c, struct rl_pktq *out, uint32_t room,
@@ -122,7 +122,7 @@ emit_if(struct rl_ep *ep, struct ep_flow *flow, uint32_t flag,
 	return 1;
 }
 
-/** Without retry: which packets came too late. */
+/** Without retry: tells which packets came too late. */
 static uint32_t
 emit_late(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	  uint32_t room, uint64_t now_ns)
@@ -139,8 +139,8 @@ emit_late(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 }
 
 /**
- * The answer to a probe, with what is missing of what was sent before it: that
- * is asked for by it, and need not be by a NAK.
+ * Answers a probe, with the flits that are missing before it: this asks for
+ * them, so no NAK is needed.
  */
 static uint32_t
 emit_echo(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
@@ -171,7 +171,7 @@ emit_echo(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	return 1;
 }
 
-/** What is owed to the peer rather than to its flow, and what is rare. */
+/** Control flits owed to the peer rather than to its flow, and rare ones. */
 static uint32_t
 emit_rare(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	  uint32_t budget, uint64_t now_ns)
@@ -212,7 +212,7 @@ emit_rare(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	(EPF_SYNC_NOW | EPF_PROBE_NOW | EPF_ECHO_NOW | EPF_LOST_NOW |          \
 	 EPF_HELLO_NOW | EPF_LATE_NOW)
 
-/** @p budget is at least 1; what finds no room stays owed. */
+/** @p budget is at least 1; flits without room stay owed. */
 static uint32_t
 emit_owed(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	  uint32_t budget, uint64_t now_ns)
@@ -246,8 +246,8 @@ emit_owed(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 }
 
 /**
- * Whether the flow owes nothing but an ACK, and has data that will carry it:
- * it waits for them, but no longer than an ACK may be late anyway.
+ * Whether the flow owes only an ACK, and has data that will carry it: the ACK
+ * waits for the data, but no longer than it may be late anyway.
  */
 static bool
 waits_for_data(const struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
@@ -279,7 +279,7 @@ ep_poll_ctrl(struct rl_ep *ep, struct rl_pktq *out, uint64_t turn,
 						 ep->cache->count);
 		uint32_t n;
 
-		/* where data carried the ACK, nothing is owed any more */
+		/* a flow whose data carried the ACK owes nothing any more */
 		if (flow->turn[EP_LIST_CTRL] >= turn || (owes && room == 0))
 			break;
 		if (owes && room_sl[sl] == 0) {

@@ -3,10 +3,9 @@
 #define EP_CTRL_H
 
 /**
- * @file
- * The data of a stand-alone flit (type RL_FLIT_CTRL), offsets within the
- * flit. It is not numbered: its CRC is that of number 0. It concerns the flow
- * that runs the other way, but for a sync, which concerns its own.
+ * @file The data of a stand-alone flit (type RL_FLIT_CTRL), offsets within the
+ * flit. It is not numbered: its CRC is that of number 0. It refers to the flow
+ * in the other direction, except a sync, which refers to its own.
  *
  * | bytes | what                                                          |
  * |-------|---------------------------------------------------------------|
@@ -21,27 +20,26 @@
  * | 37-39 | 0                                                             |
  * | 40-   | bitmap: bit i set asks for n + 1 + i                          |
  *
- * ACK n: all up to n have arrived. NAK_GBN n: the same, and all after n is
- * asked for. NAK_ONE n with a bitmap: the same, and the flits whose bits are
- * set are asked for. NAK_ONE n without one: flit n + 1 is asked for, and
- * nothing is acknowledged. Sync n: the sender has given up what it had before
- * n; n is the next number, whatever is missing. Probe: the sender asks what has
- * come through of what it has sent, which is all before n. It is answered by an
- * echo, which acknowledges all up to n, and whose bitmap names what is missing
- * of the rest: bit i is n + 1 + i.
+ * ACK n: all up to n have arrived. NAK_GBN n: the same, and asks for all after
+ * n. NAK_ONE n with a bitmap: the same, and asks for the flits whose bits are
+ * set. NAK_ONE n without one: asks for flit n + 1, and acknowledges nothing.
+ * Sync n: the sender has given up all before n; n is the next number, even if
+ * others are missing. Probe: the sender has sent all before n, and asks which
+ * of it has arrived. The answer is an echo, which acknowledges all up to n, and
+ * whose bitmap names the missing flits of the rest: bit i is n + 1 + i.
  *
- * Lost n: without retry, packets n .. tag-1 were not waited for.
+ * Lost n: without retry, the receiver did not wait for packets n .. tag-1.
  *
- * Hello: says nothing but who its sender is (ep_inc.c).
+ * Hello: only identifies its sender (ep_inc.c).
  *
  * Profiles that have the fields also put command and low bits of n into
- * ReplayCmd and FSN. The full number serves so that a stand-alone flit that
- * was long on its way can't be taken for another.
+ * ReplayCmd and FSN. The full number keeps a late stand-alone flit from being
+ * taken for another.
  */
 
 #include "rl_flit.h"
 
-/** Those that have a ReplayCmd bear its number. */
+/** Commands that have a ReplayCmd use its number. */
 enum ep_cmd {
 	EP_CMD_SYNC = RL_CMD_SEQ,
 	EP_CMD_ACK = RL_CMD_ACK,
@@ -64,10 +62,10 @@ enum ep_cmd {
 #define EP_CTRL_MAP_OFF 40
 #define EP_CTRL_MAP_MAX 64
 #define EP_CTRL_BUSY 0x01 /**< in the flags */
-/** Bytes without a bitmap, as valid_bytes counts. */
+/** Bytes without a bitmap, as counted by valid_bytes. */
 #define EP_CTRL_BYTES (EP_CTRL_MAP_OFF - 18)
 
-/** What a stand-alone flit says. */
+/** The contents of a stand-alone flit. */
 struct ep_ctrl {
 	enum ep_cmd cmd;
 	uint32_t n;

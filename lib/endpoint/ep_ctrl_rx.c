@@ -4,7 +4,7 @@
 #include "ep_ctrl.h"
 #include "ep_priv.h"
 
-/** The sender gave up what came before: the flow starts again at c->n. */
+/** The sender gave up all packets before c->n: the flow starts again there. */
 static void
 rx_sync(struct rl_ep *ep, const struct rl_txn *txn, const struct ep_ctrl *c)
 {
@@ -16,14 +16,14 @@ rx_sync(struct rl_ep *ep, const struct rl_txn *txn, const struct ep_ctrl *c)
 	}
 	EP_COUNT(ep, rx_ctrl);
 	flow->flags |= EPF_RX_SEEN;
-	/* an old one is behind by its full number, and only acknowledged */
+	/* an old sync has an older number, and is only acknowledged */
 	if (!(flow->flags & EPF_RX_SYNCED) ||
 	    rl_seq_before(flow->expect, c->n))
 		ep_order_sync(ep, flow, c->n, c->tag);
 	ep_ack_sync(ep, flow);
 }
 
-/** The sender asks what has come through of what it has sent. */
+/** The sender asks which of its flits have arrived. */
 static void
 rx_probe(struct rl_ep *ep, const struct rl_txn *txn, const struct ep_ctrl *c)
 {
@@ -35,13 +35,13 @@ rx_probe(struct rl_ep *ep, const struct rl_txn *txn, const struct ep_ctrl *c)
 	}
 	EP_COUNT(ep, rx_ctrl);
 	flow->echo = c->tag;
-	if (ep->cfg.retry) /* else something else is there */
+	if (ep->cfg.retry) /* otherwise the field holds something else */
 		flow->echo_end = c->n;
 	flow->flags |= EPF_ECHO_NOW;
 	ep_ctrl_now(ep, flow);
 }
 
-/** Reads the data; false where no endpoint writes such. */
+/** Reads the data; false if no endpoint writes such data. */
 static bool
 parse(const struct rl_flit *f, const struct rl_txn *txn, struct ep_ctrl *c)
 {
@@ -61,8 +61,8 @@ parse(const struct rl_flit *f, const struct rl_txn *txn, struct ep_ctrl *c)
 }
 
 /**
- * The answer to a probe. What is missing is believed unless something was sent
- * again since the probe had left.
+ * The answer to a probe. Trust what it calls missing, unless a flit was
+ * retransmitted after the probe had left.
  */
 static void
 on_echo(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
@@ -90,7 +90,7 @@ on_echo(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
 	ep_rto_start(ep, flow, now_ns);
 }
 
-/** What the receiver of a flow says to its sender. */
+/** A message from the receiver of a flow to its sender. */
 static void
 tx_told(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
 	uint64_t now_ns)

@@ -2,16 +2,16 @@
 #include "ep_priv.h"
 
 /*
- * When a flow asks its peer, and when it gives up: both follow the round trip
- * that was measured, of the flow and of all flows of the endpoint, so that a
- * flow that has not measured one yet knows how slow the fabric is.
+ * When a flow probes its peer, and when it gives up: both follow the measured
+ * round trip, of the flow and of all flows of the endpoint, so that a new flow
+ * knows how slow the fabric is.
  */
 
-/** First timer of a flow, before anything is measured, in minima. */
+/** First timer of a flow, before any measurement, in minima. */
 #define RTO_FIRST 10
-/** The timer is not cut below so many round trips. */
+/** The timer is never less than this many round trips. */
 #define RTO_CAP_RTTS 4
-/** Nor is a flow given up before so many. */
+/** Nor is a flow given up in fewer. */
 #define GIVE_UP_RTTS 8
 
 uint64_t
@@ -23,7 +23,7 @@ ep_rto_ns(const struct rl_ep *ep, const struct ep_flow *flow)
 	if (c->retry_timer_ns != 0) {
 		t = c->retry_timer_ns;
 	} else if (flow->state == RL_EP_FLOW_SYNC) {
-		/* it is small, and all waits for it */
+		/* a sync is small, and all else waits for it */
 		t = rl_max_u64(c->probe_ns, ep->srtt_ns);
 	} else if (flow->srtt_ns == 0) {
 		t = rl_max_u64(RTO_FIRST * c->retry_timer_min_ns, ep->srtt_ns);
@@ -83,7 +83,7 @@ waits_until_ns(const struct rl_ep *ep, const struct ep_flow *flow)
 				      ep->peer[flow->peer].since_ns);
 	else if (since_ns == 0 && flow->una != flow->sent &&
 		 flow->resend == 0 && !(flow->flags & EPF_PROBE_NOW))
-		return RL_NEVER; /* the next probe is due before */
+		return RL_NEVER; /* the next probe is due first */
 	else if (since_ns == 0) /* it waits for its turn */
 		since_ns = rl_max_u64(flow->alive_ns, ep->moved_ns[level]);
 	return rl_deadline(since_ns, ep_patience_ns(ep, flow));
@@ -122,7 +122,7 @@ ep_rto_start(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
 	flow->rto_at_ns = rl_min_u64(ep_give_up_at_ns(ep, flow),
 				     ep_probe_at_ns(ep, flow));
-	/* what has not left yet only grows old */
+	/* packets that have not left only age */
 	if (flow->una != flow->sent || flow->state == RL_EP_FLOW_SYNC)
 		flow->rto_at_ns = rl_min_u64(
 			flow->rto_at_ns,
@@ -136,7 +136,7 @@ ep_alive(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	flow->alive_ns = now_ns;
 	flow->asked_ns = 0;
 	flow->flags &= ~EPF_OVERLOADED;
-	if (!(flow->blocked & EPB_HELD)) /* else it must know what has left */
+	if (!(flow->blocked & EPB_HELD)) /* else it asks what has arrived */
 		flow->ask = 0;
 	ep_rto_start(ep, flow, now_ns);
 }

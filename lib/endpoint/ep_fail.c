@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ep_priv.h"
 
-/** Reports every packet of which a flit is in the retry buffer. */
+/** Reports every packet that has a flit in the retry buffer. */
 static void
 report_all(struct rl_ep *ep, struct ep_flow *flow, enum rl_ep_reason reason,
 	   uint64_t now_ns)
@@ -29,9 +29,9 @@ report_all(struct rl_ep *ep, struct ep_flow *flow, enum rl_ep_reason reason,
 }
 
 /*
- * Everything the flow holds is reported, and the flow waits for its client.
- * The receiver does not know; should the client send again, the flow first
- * tells it where it goes on (SYNC).
+ * Reports everything the flow holds; the flow then waits for its client. The
+ * receiver is not told; if the client sends again, the flow first tells it
+ * where it goes on (SYNC).
  */
 void
 ep_fail(struct rl_ep *ep, struct ep_flow *flow, enum rl_ep_reason reason,

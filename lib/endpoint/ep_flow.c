@@ -5,9 +5,9 @@
 #include "rl_prng.h"
 
 /*
- * Flows, what is known of their peers, and the lists they stand on. Most peers of a large fabric are never
- * spoken to, so what is known of one is filled in when it is first needed; a
- * bit says whether it is.
+ * Flows, state of their peers, and the lists they are on. An endpoint never
+ * talks to most peers of a large fabric, so the state of a peer is initialised
+ * when first used; a bit says whether it is.
  */
 
 static bool
@@ -33,7 +33,7 @@ ep_peer_blocked(const struct rl_ep *ep, uint16_t peer)
 			 (known(ep, peer) ? ep->peer[peer].blocked : 0));
 }
 
-/* Whatever else the flow that carries the probes has to do, it goes on. */
+/* Probes go on, whatever else the flow that carries them has to do. */
 uint64_t
 ep_probe_at_ns(const struct rl_ep *ep, const struct ep_flow *flow)
 {
@@ -46,9 +46,9 @@ ep_probe_at_ns(const struct rl_ep *ep, const struct ep_flow *flow)
 }
 
 /*
- * Where the table has a place for all flows that there can be, each has its own,
- * beside those of neighbours. Else any mixing will do that spreads neighbouring
- * peers; 2^32 / golden ratio.
+ * If the table has a place for every possible flow, each has its own, beside
+ * those of neighbouring peers. Otherwise any mixing that spreads neighbouring
+ * peers will do; 2^32 / golden ratio.
  */
 static uint32_t
 hash_of(const struct rl_ep *ep, uint16_t peer, uint8_t cos)
@@ -99,9 +99,9 @@ rl_ep_prefetch(const struct rl_ep *ep, uint16_t peer, uint8_t cos)
 }
 
 /**
- * Packets of an earlier life of this endpoint may still be under way: numbers
- * far from theirs keep them apart. The upper half is left out, as it would
- * seem to come before 0.
+ * Packets of an earlier life of this endpoint may still be under way: start far
+ * from their numbers. The upper half is left out, as it would seem to come
+ * before 0.
  */
 uint32_t
 ep_first_tag(const struct rl_ep *ep, uint16_t peer, uint8_t cos)
@@ -133,7 +133,7 @@ ep_flow_get(struct rl_ep *ep, uint16_t peer, uint8_t cos)
 	flow->cos = cos;
 	flow->blocked = ep_peer_blocked(ep, peer);
 	if (ep->incarnation != 0) {
-		/* its receiver must first hear where it begins */
+		/* the receiver must first be told where it begins */
 		flow->state = RL_EP_FLOW_NEW;
 		flow->tx_tag = flow->sync_tag = ep_first_tag(ep, peer, cos);
 	} else {
@@ -147,11 +147,9 @@ ep_flow_get(struct rl_ep *ep, uint16_t peer, uint8_t cos)
 }
 
 /*
- * OPEN -> FAILED   given up, all is reported
- * NEW -> SYNC      the client sends
- * FAILED -> SYNC   the client sends again
- * SYNC -> OPEN     the receiver has confirmed the number that comes next
- * SYNC -> FAILED   given up again
+ * OPEN -> FAILED given up, all is reported NEW -> SYNC the client sends FAILED
+ * -> SYNC the client sends again SYNC -> OPEN the receiver has confirmed the
+ * next number SYNC -> FAILED given up again
  */
 void
 ep_flow_set_state(struct ep_flow *flow, enum rl_ep_flow_state state)

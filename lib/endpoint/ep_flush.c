@@ -3,24 +3,24 @@
 
 /*
  * Flows that are held while tables change [RES-6] must have nothing under way.
- * Their acknowledgments do not tell: what was lost with a switch is never
- * acknowledged, and where the way back is cut nothing is. So a held flow sends
- * no data at all, not even again, but a probe behind the last of it.
+ * Acknowledgments do not show this: flits lost with a switch are never
+ * acknowledged, and if the return path is cut none are. So a held flow sends no
+ * data, not even retransmissions, only a probe behind the last of them.
  *
  *   held -- something not acknowledged --> probe, again after probe_ns
  *                                            |
- *              its echo; or notice that it, or the echo, found no way
+ *              its echo; or notice that it, or the echo, found no path
  *                                            v
  *                                         flushed: nothing is under way
  *                                            | released
  *                                            v
- *                              what did not arrive is sent again
+ *                              flits that did not arrive are retransmitted
  *
- * A probe stays behind the data, which go the same way in order. What comes to a
- * switch that has no way waits there until all are released (rl_core_still());
- * the probe that comes to it is dropped there, and the source hears of that, by
- * notice, as of any drop. The echo shows that the probe had arrived; so does the
- * notice that an echo was dropped, which goes to the source of the probe.
+ * A probe stays behind the data, which take the same path in order. Packets at
+ * a switch without a path wait there until all are released (rl_core_still());
+ * a probe is dropped there, and a notice tells its source, as for any drop. The
+ * echo shows that the probe had arrived; so does the notice that an echo was
+ * dropped, which goes to the source of the probe.
  */
 
 static void
@@ -70,7 +70,7 @@ ep_flush_end(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	flow->ask = 0;
 	if (flow->state != RL_EP_FLOW_OPEN)
 		return;
-	/* what has not left was not held up by the fabric */
+	/* flits that have not left were not held up by the fabric */
 	if (flow->una == flow->sent)
 		flow->alive_ns = now_ns;
 	else if (flushed && !RL_PLANTED(FLOW_FLUSH_LOST))

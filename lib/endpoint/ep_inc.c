@@ -3,41 +3,43 @@
 #include "ep_priv.h"
 
 /*
- * Lives of endpoints [EP-7]. An endpoint that is made anew has lost its flows,
- * and does not know that it had any; its peers do not know that they are gone.
- * So each life has a number, its incarnation, drawn at random, and stand-alone
- * flits say both: whose they are, and whom their sender believes to speak to.
+ * Lives of endpoints [EP-7]. An endpoint that restarts has lost its flows, and
+ * does not know that it had any; its peers do not know that they are gone. So
+ * each life has a number, its incarnation, drawn at random, and stand-alone
+ * flits carry two: that of their sender, and that of the peer as the sender
+ * knows it.
  *
  *     A (life 7)                                   B (life 3, then 5)
- *       | SYNC from 7 to 0: I begin at tag t           |  nobody met yet
+ *       | SYNC from 7 to 0: I begin at tag t           |  no peer met yet
  *       |--------------------------------------------->|  but no longer young
  *       |                          ACK from 3 to 7     |
  *       |<---------------------------------------------|
- *       | data ...                                     X  dies, is made anew
- *       |--------------------------------------------->|  of no flow it knows
+ *       | data ...                                     X  dies, restarts
+ *       |--------------------------------------------->|  of an unknown flow
  *       |                        HELLO from 5 to 0     |
  *       |<---------------------------------------------|
- *    life 5: all that A has for B is reported (RESTARTED),
- *    all that B had begun is dropped
+ *    life 5: A reports all that it has for B (RESTARTED),
+ *    and drops all that B had begun
  *       | SYNC from 7 to 5 ...                         |
  *
  * Every flow begins with a sync and its ACK, so that a receiver never takes
  * data of a life that it has not met, and a sender never believes the ACK of
- * one that is over. Data carry no incarnation. Those of an earlier life that
- * are still under way are told apart by their tags: the first tag of a flow is
- * drawn at random in each life.
+ * one that is over. Data carry no incarnation. Tags identify data of an earlier
+ * life that are still under way: the first tag of a flow is drawn at random in
+ * each life.
  *
- * A SYNC to 0, of a peer that has met nobody, may have been meant for an
+ * A SYNC to 0, from a peer that has met no life yet, may have been meant for an
  * earlier life, and so may the data behind it, which that life has delivered.
  * So an endpoint that is young - flits for an earlier life may still be under
- * way - wants to be named: it answers with a HELLO, and the SYNC comes again.
+ * way - insists on its incarnation: it answers with a HELLO, and the SYNC comes
+ * again.
  *
  * Incarnations have no order. One that has ended is remembered, so that a late
- * flit of it is not taken for yet another life; but not for longer than a flit
- * can be under way, lest an error lasted for ever.
+ * flit of it is not taken for yet another life; but only for as long as a flit
+ * can be under way, so that no error lasts for ever.
  *
- * An endpoint whose incarnation is 0 does none of this: it is for fabrics that
- * are made once, and whose flows begin without a round trip.
+ * An endpoint whose incarnation is 0 does none of this: it is for fabrics whose
+ * endpoints never restart, and whose flows begin without a round trip.
  */
 
 /** No flit is under way for longer. */
@@ -53,7 +55,7 @@ is_over(const struct ep_peer *peer, uint32_t inc, uint64_t now_ns)
 	return false;
 }
 
-/** The peer has lost its state: nothing is held, nor expected. */
+/** The peer has lost its state: it holds and expects nothing. */
 static void
 rx_reset(struct rl_ep *ep, struct ep_flow *flow)
 {
@@ -69,7 +71,7 @@ rx_reset(struct rl_ep *ep, struct ep_flow *flow)
 	flow->unacked = 0;
 }
 
-/** Both halves of a flow whose peer has lost its own. */
+/** Restarts both halves of a flow whose peer has lost its own. */
 static void
 restart_flow(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
@@ -78,7 +80,7 @@ restart_flow(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	case RL_EP_FLOW_OPEN:
 		ep_fail(ep, flow, RL_EP_RESTARTED, now_ns);
 		break;
-	case RL_EP_FLOW_SYNC: /* nothing has left: it may go to the new one */
+	case RL_EP_FLOW_SYNC: /* nothing has left: it may go to the new life */
 		flow->flags |= EPF_SYNC_NOW;
 		ep_ctrl_now(ep, flow);
 		break;
@@ -111,7 +113,7 @@ restarted(struct rl_ep *ep, uint16_t id, struct ep_peer *peer, uint64_t now_ns)
 	ep_tell_restarted(ep, id, tag, now_ns);
 }
 
-/** Once in a while at the most: whoever floods us gets no flood back. */
+/** Rate-limited: a flood is not answered by a flood. */
 static void
 hello(struct rl_ep *ep, struct ep_flow *flow, struct ep_peer *peer,
       uint64_t now_ns)
@@ -137,7 +139,7 @@ is_young(const struct rl_ep *ep, uint64_t now_ns)
 	return ep->born_ns == 0 || now_ns - ep->born_ns < PAST_NS;
 }
 
-/** Whether a flit is for this life, or may be said to whoever is here. */
+/** Whether a flit is for this life, or for any life of this endpoint. */
 static bool
 is_meant(const struct rl_ep *ep, const struct ep_ctrl *c, uint64_t now_ns)
 {
@@ -147,7 +149,9 @@ is_meant(const struct rl_ep *ep, const struct ep_ctrl *c, uint64_t now_ns)
 	       (c->cmd == EP_CMD_SYNC && !is_young(ep, now_ns));
 }
 
-/** The peer wants to be named: flows that wait for an ACK of it ask again. */
+/**
+ * The peer insists on its incarnation: flows that wait for its ACK ask again.
+ */
 static void
 sync_again(struct rl_ep *ep, uint16_t id)
 {
@@ -186,7 +190,7 @@ ep_inc_heard(struct rl_ep *ep, uint16_t id, uint8_t cos,
 		sync_again(ep, id);
 	if (is_meant(ep, c, now_ns))
 		return true;
-	/* meant for whoever was here before us, or it may have been */
+	/* meant, or perhaps meant, for an earlier life */
 	EP_COUNT_N(ep, rx_stale_life, c->to != 0);
 	flow = c->to != 0 || c->cmd == EP_CMD_SYNC ? ep_flow_get(ep, id, cos)
 						   : NULL;

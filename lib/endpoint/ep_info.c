@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `show`, reports and hosts ask of an endpoint. */
+/* Queries for `show`, reports and hosts. */
 #include "ep_ctrl.h"
 #include "ep_priv.h"
 

@@ -2,15 +2,15 @@
 #include "ep_priv.h"
 
 /*
- * Without retry: packets that were not waited for, and come after all [EP-4].
- * A gap that is old is skipped, as what it lacks is lost as a rule; then the
- * fabric has said so to its source. But it may have been slow, and then nobody
- * has: it can't be delivered any more, and its source must be told.
+ * Without retry: packets that were skipped, and arrive after all [EP-4]. An old
+ * gap is skipped, since its packets are usually lost; then the fabric has told
+ * their source. But the fabric may only have been slow; the packets can't be
+ * delivered any more, and their source must be told.
  *
- * So the gaps of late are kept in mind, the newest EP_LATE of all flows. The
- * first flit of a packet that lies in one takes it out of it, and puts it among
- * those that are owed to their source. Anything else behind the expected flit
- * was delivered, and is a duplicate.
+ * So the newest EP_LATE gaps of all flows are remembered. The first flit of a
+ * packet that lies in one takes it out of the gap, and adds it to those owed to
+ * their source. Any other flit behind the expected one was delivered, and is a
+ * duplicate.
  */
 
 static void
@@ -42,7 +42,7 @@ ep_late_told(struct rl_ep *ep, const struct ep_flow *flow, uint32_t lo,
 		    rl_seq_before_eq(g->hi, lo))
 			continue;
 		g->flow = NULL;
-		/* what is left of it on both sides */
+		/* the rest of it on both sides */
 		if (rl_seq_before(was.lo, lo))
 			*g = (struct ep_gap){ was.flow, was.lo, lo };
 		if (rl_seq_before(hi, was.hi) && g->flow == NULL)

@@ -2,46 +2,44 @@
 #include "ep_priv.h"
 
 /*
- * The receiving half of a flow: which flit is next, and what becomes of those
- * that are not.
+ * The receiving half of a flow: which flit is next, and what happens to the
+ * others.
  *
- * A flit that comes here is intact. Its number says how far it is from the
- * expected one, modulo 1024; its header says which packet and position it is,
- * and that never repeats. The two must agree, and the header settles what the
- * modulus leaves open:
+ * Flits that come here are intact. A flit's number gives its distance from the
+ * expected one, modulo 1024; its header gives packet and position, which never
+ * repeat. The two must agree, and the header resolves the modulus:
  *
  *   (tag, position) ...   the flit is       what happens
  *   before the expected   a duplicate       dropped, acknowledged again, no
  *                                           NAK; also if its number looks
  *                                           current (1024 flits late)
- *   equal                 the expected one  accepted, with all that was held
+ *   equal                 the expected one  accepted, with all flits held
  *                                           behind it
  *   after it              ahead             held; see below
  *
  * The rule for late duplicates is exact: a flit whose number is off by the
- * modulus lies at least 513 flits back, a packet has at most 255, so its tag
- * is a smaller one. In profiles with an explicit FSN the header is not
- * consulted: their hole is to be seen.
+ * modulus lies at least 513 flits back, a packet has at most 255, so its tag is
+ * a smaller one. Profiles with an explicit FSN ignore the header, so that their
+ * hole shows.
  *
  * With retry, a flit that is ahead is held in a window as large as the
- * sender's. A fabric delivers in order, so a gap is a loss, asked for at once;
- * but after something looped back or ways have changed (ep_late_possible()) it
- * may be a detour, and must be nak_delay_ns old, counted from the flit behind. Each
- * gap is asked for once, and again only if something shows that the answer was
- * lost: a flit arrives that is held already, or a later answer overtakes. If
- * nothing does, the sender's probe helps.
+ * sender's. A fabric delivers in order, so a gap is a loss, and a NAK asks for
+ * it at once; but after a loopback or a change of paths (ep_late_possible()) it
+ * may be a detour, and must be nak_delay_ns old, counted from the flit behind.
+ * Each gap is asked for once, and again only if the answer was evidently lost:
+ * a flit arrives that is held already, or a later answer overtakes. Otherwise
+ * the sender's probe helps.
  *
- * Without retry, nobody asks: a gap that is gap_skip_ns old is a loss. The
- * numbers are skipped, the packet that lacks them is dropped, and what was
- * held goes on. The sender has no window then, so a jump may be longer than
- * any window, and even than the modulus; the tag shows it, and it is skipped
- * at once.
+ * Without retry there are no NAKs: a gap that is gap_skip_ns old is a loss. The
+ * numbers are skipped, the packet that lacks them is dropped, and held flits go
+ * on. The sender has no window then, so a jump may exceed any window, and even
+ * the modulus; the tag shows it, and it is skipped at once.
  */
 
-/** Without retry: more packets lost at once are not believed. */
+/** Without retry: more packets lost at once are implausible. */
 #define TAGS_LOST_MAX (1 << 24)
 
-/** Where a flit is in its flow, by its header. */
+/** Position of a flit in its flow, by its header. */
 struct place {
 	uint32_t tag;
 	uint16_t pos;
@@ -55,7 +53,7 @@ place_of(const struct rl_flit *f)
 			       f->wire[7] & 0x80 };
 }
 
-/** Where a flit lies in relation to the expected one, by its header. */
+/** Compares a flit's position with the expected one, by its header. */
 static int
 compare(const struct ep_flow *flow, const struct place *p)
 {
@@ -80,7 +78,7 @@ gap_arm(struct rl_ep *ep, struct ep_flow *flow, uint64_t at_ns)
 	ep_timer_arm(ep, flow, at_ns);
 }
 
-/** The window is empty: back to the pool. */
+/** The window is empty: return it to the pool. */
 static void
 win_done(struct rl_ep *ep, struct ep_flow *flow)
 {
@@ -90,7 +88,7 @@ win_done(struct rl_ep *ep, struct ep_flow *flow)
 	flow->gap_at_ns = RL_NEVER;
 }
 
-/** Takes the flit of number @p seq out of the window. */
+/** Takes flit number @p seq out of the window. */
 static struct rl_flit *
 take_held(struct rl_ep *ep, struct ep_flow *flow, uint32_t seq)
 {
@@ -102,7 +100,7 @@ take_held(struct rl_ep *ep, struct ep_flow *flow, uint32_t seq)
 	return f;
 }
 
-/** The expected flit: moves on by one. */
+/** Takes the expected flit: moves on by one. */
 static void
 advance(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f)
 {
@@ -115,8 +113,8 @@ advance(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f)
 }
 
 /**
- * All before the expected flit have shown their numbers, or need not. But what
- * was asked for comes late: others may have been lost behind it meanwhile.
+ * All flits before the expected one have shown their numbers, or need not.
+ * Retransmissions come late: more may have been lost behind them.
  */
 static void
 confirm(const struct rl_ep *ep, struct ep_flow *flow)
@@ -127,7 +125,7 @@ confirm(const struct rl_ep *ep, struct ep_flow *flow)
 	flow->sure = flow->held == 0 && !asked ? ep->hurt : ep->hurt - 1;
 }
 
-/** What was held behind the expected flit is next now. */
+/** Takes the flits held behind the expected one. */
 static void
 drain(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
@@ -155,7 +153,7 @@ first_held(const struct rl_ep *ep, const struct ep_flow *flow)
 			   flow->high, true);
 }
 
-/** Whether number @p seq, which is not behind, waits in the window. */
+/** Whether number @p seq, which is not behind, is held in the window. */
 static bool
 is_held(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t seq)
 {
@@ -163,7 +161,7 @@ is_held(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t seq)
 	       ep_win_bit(flow->rx_win, ep->win_mask, seq);
 }
 
-/** Without retry: what comes before @p p is lost, or will be late. */
+/** Without retry: packets before @p p are lost, or will be late. */
 static void
 skip_to(struct rl_ep *ep, struct ep_flow *flow, const struct place *p,
 	uint32_t seq)
@@ -178,8 +176,8 @@ skip_to(struct rl_ep *ep, struct ep_flow *flow, const struct place *p,
 }
 
 /**
- * Without retry: skips the gap before the first flit held. The time until the
- * next gap is a loss, too, is counted from the first flit behind it.
+ * Without retry: skips the gap before the first held flit. The next gap's age
+ * counts from the first flit behind it.
  */
 static void
 skip_gap(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
@@ -195,7 +193,7 @@ skip_gap(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	drain(ep, flow, now_ns);
 }
 
-/** When the first flit behind a gap came, as far as the client let it. */
+/** When the first flit behind a gap arrived; client slowness excluded. */
 static uint64_t
 first_held_ns(const struct rl_ep *ep, const struct ep_flow *flow)
 {
@@ -205,7 +203,7 @@ first_held_ns(const struct rl_ep *ep, const struct ep_flow *flow)
 			  ep->paced_ns);
 }
 
-/** Without retry: when the first gap will be a loss. */
+/** Without retry: sets when the first gap counts as a loss. */
 static void
 skip_arm(struct rl_ep *ep, struct ep_flow *flow)
 {
@@ -248,7 +246,7 @@ ep_order_run(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *head,
 	ep_ack_count(ep, flow, n, now_ns);
 }
 
-/** Without retry: a flit beyond any window; what is between is lost. */
+/** Without retry: a flit beyond any window; all before it is lost. */
 static void
 jump(struct rl_ep *ep, struct ep_flow *flow, const struct place *p,
      uint32_t seq)
@@ -280,7 +278,7 @@ duplicate(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f)
 	rl_flit_put(ep->cache, f);
 }
 
-/** What was asked for may have arrived long ago: nak_hi is never behind. */
+/** Numbers up to nak_hi may have arrived long ago: never leave it behind. */
 static void
 nak_hi_fresh(const struct rl_ep *ep, struct ep_flow *flow)
 {
@@ -288,7 +286,7 @@ nak_hi_fresh(const struct rl_ep *ep, struct ep_flow *flow)
 		flow->nak_hi = flow->expect;
 }
 
-/** Everything missing will be asked for (again) after the usual delay. */
+/** Asks (again) for everything missing after the usual delay. */
 static void
 ask_again(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
@@ -356,11 +354,11 @@ ep_on_gap_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	}
 	nak_hi_fresh(ep, flow);
 	from = hi = flow->nak_hi;
-	/* go-back-N: what was asked for brings all behind it along */
+	/* go-back-N: one answer brings all later flits along */
 	if (from != flow->expect && ep->cfg.retry_mode == RL_RETRY_GBN)
 		return;
 	while (flow->held > 0 && rl_seq_before(hi, flow->high)) {
-		/* gap from hi to the next flit held, which tells its age */
+		/* gap from hi to the next held flit, which gives its age */
 		const uint32_t next = ep_win_find(flow->rx_win, ep->win_mask,
 						  hi, flow->high, true);
 		const uint64_t due = rl_deadline(
@@ -374,7 +372,7 @@ ep_on_gap_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 		hi = ep_win_find(flow->rx_win, ep->win_mask, next, flow->high,
 				 false);
 	}
-	/* unless what was missing has come meanwhile */
+	/* unless the missing flits have arrived meanwhile */
 	if (hi == from && (flow->flags & EPF_HINT) &&
 	    flow->hint_seq == flow->expect)
 		hi = from + 1;
@@ -389,9 +387,9 @@ ep_on_gap_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 }
 
 /**
- * A flit arrived corrupt whose header, if that can be believed, is of this
- * flow. Probably the expected one: nothing may follow that would show the
- * gap, so it is asked for unless it arrives meanwhile.
+ * A corrupt flit arrived whose header, if it is right, is of this flow.
+ * Probably it is the expected one: a later flit may never come to show the gap,
+ * so ask for it unless it arrives meanwhile.
  */
 void
 ep_order_hint(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
@@ -443,8 +441,8 @@ fits(const struct rl_ep *ep, const struct ep_flow *flow, const struct place *p,
 }
 
 /**
- * Without retry: a flit too far ahead. Gaps are skipped until it fits, or
- * until nothing is held; then what is left between is lost.
+ * Without retry: a flit too far ahead. Skips gaps until it fits, or until
+ * nothing is held; then the remaining numbers between are lost.
  */
 static void
 leap(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
@@ -462,9 +460,8 @@ leap(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
 }
 
 /**
- * Without retry, and no room to hold anything more: what this flow waits for
- * can't be waited for any longer. It may still come, and is late then; so its
- * sender is told.
+ * Without retry, and no room to hold more: stop waiting for missing packets.
+ * They may still come, and are late then; so tell their sender.
  */
 static void
 squeeze(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
@@ -495,9 +492,9 @@ squeeze(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
 }
 
 /**
- * Go-back-N needs no window: what is ahead is dropped, as it will be sent
- * again. The NAK goes once; again only where the numbers go back, which shows
- * that the answer came and lacked the expected flit once more.
+ * Go-back-N needs no window: flits ahead are dropped, as they will be sent
+ * again. One NAK is sent; another only if the numbers go back, which shows that
+ * the answer came and again lacked the expected flit.
  */
 static void
 turn_away(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
@@ -507,10 +504,10 @@ turn_away(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
 	if (ep->cfg.profile == RL_PROFILE_CXL && flow->sure == ep->hurt &&
 	    flow->expect != flow->shown) {
 		/*
-		 * No flit arrived hurt that this gap could be. So perhaps one
-		 * that hid its number was not what it was taken for; nobody
-		 * knows: back to the last number seen, as the RXL paper's
-		 * Figure 5a has it. What hid its number is executed twice.
+		 * No corrupt flit could explain this gap. So a flit that hid
+		 * its number may have been taken for another: roll back to the
+		 * last number seen, as in Figure 5a of the RXL paper. Flits
+		 * that hid their numbers are executed twice.
 		 */
 		EP_COUNT_N(ep, rx_rolled_back, flow->expect - flow->shown);
 		flow->expect = flow->shown;
@@ -524,7 +521,7 @@ turn_away(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
 	flow->high = seq + 1;
 }
 
-/** Whether so many packets may be lost at once; else it is of another life. */
+/** Whether so many packets may be lost; else it is of another life. */
 static bool
 plausible(const struct rl_ep *ep, const struct ep_flow *flow,
 	  const struct place *p)
@@ -533,7 +530,7 @@ plausible(const struct rl_ep *ep, const struct ep_flow *flow,
 	       rl_seq_diff(p->tag, flow->rx_tag) < TAGS_LOST_MAX;
 }
 
-/** @return false where it can't be of this flow at all */
+/** @return false if it can't be of this flow at all */
 static bool
 ahead(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
       const struct place *p, uint32_t seq, uint64_t now_ns)
@@ -557,7 +554,7 @@ ahead(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
 	return true;
 }
 
-/** A number that was received already, shown (again). */
+/** A number that was already received, shown (again). */
 static void
 shown_again(const struct rl_ep *ep, struct ep_flow *flow, uint32_t seq)
 {
@@ -574,7 +571,7 @@ ep_order_flit(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
 	const int side = ep->isn ? compare(flow, &p) : d;
 
 	if (!shown && flow->sure != ep->hurt) {
-		/* something is missing: it could be this one, or another */
+		/* something is missing: this one, or another */
 		drop(ep, f, RL_EPC_rx_unsure);
 		ep_order_hint(ep, flow, now_ns);
 	} else if (rl_likely(side == 0 && d == 0)) {

@@ -3,9 +3,7 @@
 
 #include "ep_priv.h"
 
-/*
- * What concerns all flows with a peer: holding back.
- */
+/* Holding back all flows with a peer. */
 
 void
 rl_ep_quiesce(struct rl_ep *ep, uint64_t now_ns, bool on)
@@ -17,7 +15,7 @@ rl_ep_quiesce(struct rl_ep *ep, uint64_t now_ns, bool on)
 		now_ns);
 }
 
-/** Flows to @p dst learn whether they are held; what was held leaves. */
+/** Tells flows to @p dst whether they are held; released ones send. */
 static void
 tell_flows(struct rl_ep *ep, uint16_t dst, uint64_t now_ns)
 {

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ep_priv.h"
 
-/*
- * A poll: timers first, then what leaves.
- */
+/* A poll: timers first, then output. */
 
 static void
 timers_run(struct rl_ep *ep, uint64_t now_ns)
 {
 	/*
-	 * No flow is looked at twice: a handler may leave a deadline that is
-	 * due at once, and that waits for the next poll.
+	 * Visits each flow only once: a handler may leave a deadline that is
+	 * already due, which waits for the next poll.
 	 */
 	for (uint32_t n = ep->nheap; n > 0 && ep->nheap > 0; n--) {
 		struct ep_flow *flow;
@@ -52,9 +50,9 @@ rl_ep_poll_levels(struct rl_ep *ep, uint64_t now_ns, struct rl_pktq *out,
 		ep->born_ns = rl_max_u64(now_ns, 1);
 	timers_run(ep, now_ns);
 	/*
-	 * Data goes before what stands alone, as it may carry ACKs. But a NAK
+	 * Data goes before stand-alone flits, as it may carry ACKs. But a NAK
 	 * can't wait, nor can an ACK that no data carried last time - unless
-	 * these took the room of a packet last time.
+	 * these took a packet's room last time.
 	 */
 	if (!ep->data_waits)
 		first = ep_poll_ctrl(ep, out, ep->ctrl_first, budget_flits,

@@ -15,12 +15,12 @@
  * |             |                | then the flit has no number: the hole  |
  * | cxl-sep-ack | FSN            | number always; ACKs alone              |
  *
- * The ten bits of the FSN are not enough for an ACK in a network that may hold
- * a flit back while its flow goes on by more than 512 numbers: the ACK on it
- * would be taken for a recent one, and flits be freed that never arrived. (The
- * flit's own number is no such trouble, its tag tells its age.) So in rxl 12
- * more bits of the ACK travel in places that were spare. cxl keeps its ten: it
- * is made for links, which deliver in order.
+ * The ten bits of the FSN are not enough for an ACK in a network that may delay
+ * a flit while its flow goes on by more than 512 numbers: its ACK would be
+ * taken for a recent one, and free flits that never arrived. (The flit's own
+ * number is no problem, as its tag tells its age.) So in rxl 12 more bits of
+ * the ACK travel in spare fields. cxl keeps its ten: it is made for links,
+ * which deliver in order.
  */
 
 /** FSN and ReplayCmd. */
@@ -48,7 +48,7 @@ ep_profile_ack_rides(const struct rl_ep *ep, const struct ep_flow *flow)
 {
 	if (!ep_tx_wants(flow))
 		return false;
-	/* cxl: not on what is sent again, nor on two flits in a row */
+	/* cxl: not on retransmissions, nor on two flits in a row */
 	return ep->cfg.profile == RL_PROFILE_RXL ||
 	       (ep->cfg.profile == RL_PROFILE_CXL && flow->resend == 0);
 }
@@ -80,7 +80,7 @@ ep_profile_number(const struct rl_ep *ep, uint32_t seq)
 	return ep->isn ? seq & ((1u << ep->seq_bits) - 1) : 0;
 }
 
-/** All of a run carry the same ACK, wherever one is known. */
+/** All of a run carry the same ACK, if one is known. */
 static void
 stamp_rxl(struct rl_ep *ep, struct ep_flow *flow, uint32_t from, uint32_t n)
 {
@@ -98,12 +98,12 @@ stamp_rxl(struct rl_ep *ep, struct ep_flow *flow, uint32_t from, uint32_t n)
 			continue;
 		}
 		rl_flit_set_header(wire, 0, RL_CMD_SEQ);
-		wire[9] = 0; /* one may have been there the last time */
+		wire[9] = 0; /* an earlier transmission may have set it */
 	}
 }
 
 /*
- * A replay shows its numbers, as PCIe 6 has it; and never do two flits in a row
+ * A retransmission shows its number, as in PCIe 6; and two flits in a row never
  * hide theirs, or the receiver would have nothing to acknowledge.
  */
 static void

@@ -2,14 +2,14 @@
 #include "ep_priv.h"
 
 /*
- * A peer without a way to it [EP-6]. The fabric says so, by a notice of a flit
- * that it dropped for want of a way, and the peer is unreachable from then on:
- * new packets for it are refused, nothing is sent there but probes. What its
- * flows hold is kept, for the way may come back at once: a controller may be
- * about to install it. It is reported once it is give_up_ns old, or where too
- * much of the retry buffer is kept in this way (ep_txbuf.c).
+ * A peer without a path to it [EP-6]. The fabric says so by a notice of a flit
+ * that it dropped for lack of a path, and the peer is unreachable from then on:
+ * new packets for it are refused, and only probes are sent to it. Its flows
+ * keep their packets, as the path may come back at once: a controller may be
+ * about to install it. They are reported once they are give_up_ns old, or if
+ * they take too much of the retry buffer (ep_txbuf.c).
  *
- *        notice: no way                      echo of a probe
+ *        notice: no path                     echo of a probe
  *   reachable --------> unreachable: probes ---------------> reachable,
  *                          |                                 what is missing
  *                          |                                 is sent again
@@ -19,15 +19,15 @@
  *
  * One flow carries the probes, the one that the notice was about; its retry
  * timer paces them. The first goes after probe_ns. Later ones wait for a
- * quarter of the time that the peer has been unreachable, so that coming back
- * takes a quarter longer than being away at the most, up to
- * retry_timer_max_ns. Who knows more (a link came up) says so by
- * rl_ep_probe_again(): then they begin anew, as dense as at first. An echo bears
- * the number of its probe; those of an earlier absence prove nothing.
+ * quarter of the time that the peer has been unreachable, up to
+ * retry_timer_max_ns, so recovery takes at most a quarter longer than the
+ * outage. A host that knows more (a link came up) calls rl_ep_probe_again():
+ * then probes restart at the initial rate. An echo carries the number of its
+ * probe; echoes of probes from an earlier outage prove nothing.
  *
- * A notice is believed only if it names a flit that is on its way: one that
- * was hurt may bear any address. A stand-alone flit is believed where the flow
- * waits for the answer to one: to its sync, or to the probe that it names.
+ * A notice counts only if it names a flit that is under way: a corrupt flit may
+ * have any address. A notice of a stand-alone flit counts if the flow waits for
+ * the answer to one: to its sync, or to the named probe.
  */
 
 static uint64_t
@@ -61,8 +61,8 @@ set_blocked(struct rl_ep *ep, uint16_t peer, bool on)
 }
 
 /**
- * What a peer's flows hold is kept in the hope of a way. Where there are too
- * many such flows it is reported, as those that have a way need the room.
+ * A peer's flows keep their packets in the hope of a path. If there are too
+ * many such flows, they report them, since flows with a path need the room.
  */
 static void
 make_room(struct rl_ep *ep, uint16_t peer, uint64_t now_ns)
@@ -112,7 +112,7 @@ rl_ep_probe_again(struct rl_ep *ep, uint64_t now_ns)
 			continue;
 		peer = ep_peer_get(ep, id);
 		flow = ep_flow_find(ep, id, peer->lead_cos);
-		RL_ASSERT(flow != NULL); /* it was what the notice was about */
+		RL_ASSERT(flow != NULL); /* the notice was about this flow */
 		peer->pace_ns = now_ns;
 		peer->probe_at_ns = rl_min_u64(peer->probe_at_ns, at_ns);
 		flow->rto_at_ns = rl_min_u64(flow->rto_at_ns,
@@ -212,10 +212,10 @@ rl_ep_unreachable_count(const struct rl_ep *ep)
 }
 
 /*
- * Whether packet @p tag is reported for the first time: parts of it may be
- * dropped apart, and its receiver may miss it as well. Of a flow's
- * packets those EP_TOLD up to the newest are known; what is older is rather
- * reported twice than never.
+ * Whether packet @p tag is reported for the first time: its parts may be
+ * dropped separately, and its receiver may miss it as well. The newest EP_TOLD
+ * packets of a flow are known; an older one is reported twice rather than
+ * never.
  */
 static bool
 told_first(struct ep_flow *flow, uint32_t tag)
@@ -261,7 +261,7 @@ void
 ep_on_lost(struct rl_ep *ep, struct ep_flow *flow, uint32_t lo,
 	   uint32_t hi, uint64_t now_ns)
 {
-	/* no honest peer has so many gaps, nor such */
+	/* no correct peer has so many gaps, or such numbers */
 	if (ep->cfg.retry || hi - lo > 1u << ep->seq_bits ||
 	    rl_seq_before(flow->tx_tag, hi)) {
 		EP_COUNT(ep, ack_invalid);
@@ -287,7 +287,7 @@ find_sent(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t tag,
 	return false;
 }
 
-/** @return whether it was under way: a sync, or a probe, without an answer */
+/** @return whether it was under way: an unanswered sync or probe */
 static bool
 ctrl_dropped(const struct rl_ep *ep, struct ep_flow *flow, uint32_t tag,
 	     enum rl_ep_drop why)
@@ -303,7 +303,9 @@ ctrl_dropped(const struct rl_ep *ep, struct ep_flow *flow, uint32_t tag,
 	return false;
 }
 
-/** Whether any of @p flits flits was under way; with retry these go again. */
+/**
+ * Whether any of @p flits flits was under way; with retry these are sent again.
+ */
 static bool
 data_dropped(struct rl_ep *ep, struct ep_flow *flow,
 	     const struct rl_ep_notice *n, uint64_t now_ns)
@@ -363,7 +365,9 @@ rl_ep_dropped(struct rl_ep *ep, uint64_t now_ns, uint16_t dst, uint8_t cos,
 	dropped(ep, &n, now_ns);
 }
 
-/** The word of packets that were not waited for got lost: it comes by here. */
+/**
+ * The message that packets were skipped was lost: this delivers its content.
+ */
 static void
 skipped(struct rl_ep *ep, const struct rl_ep_notice *n, uint64_t now_ns)
 {

@@ -7,8 +7,8 @@
  * Flits that arrive here are verified and in order of their numbers. With
  * implicit numbers that means: whole packets, one after the other. With an
  * explicit FSN it may not (that is the hole), and after a skipped gap a packet
- * may lack its start; so what does not fit is dropped and counted, and what
- * fits is not looked at twice.
+ * may lack its start; so flits that do not fit are dropped and counted, and
+ * flits that fit are not checked again.
  */
 
 void

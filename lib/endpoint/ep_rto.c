@@ -3,19 +3,19 @@
 
 /*
  * The probe timer. It runs while anything is outstanding, and starts again on
- * forward progress, or when a probe leaves; a NAK does not move it, or a
- * receiver that asks for ever could keep a flow from asking itself. While flits
- * wait to be sent again, or a probe to be sent, the fabric is what is slow, and
- * an expiry is not counted; but it asks, so that notices of drops can't keep it
- * from finding out that nobody is there for ever.
+ * forward progress, or when a probe leaves; a NAK does not move it, or endless
+ * NAKs could keep a flow from probing. While retransmissions or a probe wait to
+ * be sent, the fabric is slow, and an expiry is not counted; but it probes, so
+ * that endless drop notices can't keep it from finding out that the peer is
+ * gone.
  *
- * When it expires, a probe asks what is missing (ep_ask.c). With explicit numbers,
- * as CXL has them, two ends may differ in what they count: there all is sent again. A flow gives up
- * after retry_limit expiries without an answer, or after the time that
- * ep_give_up_at_ns() tells, whichever comes first.
+ * When it expires, a probe asks what is missing (ep_ask.c). With explicit
+ * numbers, as in CXL, the two ends may count differently: then all is sent
+ * again. A flow gives up after retry_limit expiries without an answer, or at
+ * ep_give_up_at_ns(), whichever comes first.
  */
 
-/** Backoff beyond this is cut by the longest timer anyway. */
+/** The longest timer caps the backoff before this. */
 #define BACKOFF_MAX 20
 
 static void
@@ -27,7 +27,7 @@ give_up(struct rl_ep *ep, struct ep_flow *flow, enum rl_ep_reason why,
 	ep_fail(ep, flow, why, now_ns);
 }
 
-/** What is to be done when the timer expires. @return false: it gave up */
+/** Handles an expiry of the timer. @return false: the flow gave up */
 static bool
 expired(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
@@ -53,7 +53,7 @@ expired(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	} else {
 		if (ep->isn || flow->retries > 1)
 			ep_ask(ep, flow);
-		if (!ep->isn) { /* what an answer means is not sure there */
+		if (!ep->isn) { /* there an answer may be ambiguous */
 			ep_mark_all(ep, flow);
 			ep_tx_ready(ep, flow);
 		}
@@ -70,7 +70,7 @@ ep_on_rto(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 		flow->rto_at_ns = RL_NEVER;
 		return;
 	}
-	/* slow alone is not stalled: the last probe was not answered, either */
+	/* slow alone is not stalled: the last probe was unanswered, too */
 	if (flow->una != flow->sent && !(flow->blocked & EPB_HELD) &&
 	    flow->retries > 0)
 		ep_tx_stall(ep, flow, true);

@@ -2,29 +2,28 @@
 #include "ep_priv.h"
 
 /*
- * Verification, in bursts [EP-4]. The number that a flit should have must be
- * known before its CRC can be checked, but which flow it is of stands in the
- * flit itself, unverified. So the header is only a hint for a prediction:
- * flits of one flow in one burst are taken to be consecutive. Where the
- * prediction holds, the syndrome is 0 and nothing more is done. Where it does
- * not - a gap earlier in the burst, a corrected header, a new flow - the
- * syndrome still gives the distance to the true number, and the true number
- * is what counts. Flows are made for verified headers only.
+ * Verification, in bursts [EP-4]. Checking a flit's CRC requires its expected
+ * number, but its flow is only named in the flit itself, unverified. So the
+ * header is only a hint for a prediction: flits of one flow in one burst are
+ * assumed to be consecutive. If the prediction holds, the syndrome is 0 and the
+ * flit is done. If not - a gap earlier in the burst, a corrected header, a new
+ * flow - the syndrome still gives the distance to the true number, which
+ * counts. Flows are only made for verified headers.
  *
  * Most packets arrive as they were sent: whole, next in their flow, in a burst
- * where nothing was hurt. Such a packet, or the part of it that cut-through
- * brings, is judged as one (run_of()): its flits must have the numbers that were
- * predicted, which the syndromes say, and the first one's header but for what
- * tells them apart. All else goes flit by flit.
+ * without a corrupt flit. Such a packet, or a part of it with cut-through, is
+ * checked as one (run_of()): the syndromes must confirm the predicted numbers,
+ * and headers must equal the first one's except for the position. All others go
+ * flit by flit.
  */
 
 #define EP_RX_BURST 64 /* flits verified at once */
 
 struct burst {
 	uint32_t n;
-	uint64_t heads; /**< a bit each: a link's packet begins there */
+	uint64_t heads; /**< a bit each: a link-level packet begins there */
 	struct rl_flit *flit[EP_RX_BURST];
-	struct ep_flow *flow[EP_RX_BURST]; /**< that the header names, or NULL */
+	struct ep_flow *flow[EP_RX_BURST]; /**< named by the header, or NULL */
 	uint8_t *wire[EP_RX_BURST];
 	uint32_t eseq[EP_RX_BURST];
 	uint64_t syndrome[EP_RX_BURST];
@@ -45,8 +44,8 @@ seq_mask(const struct rl_ep *ep)
 }
 
 /**
- * The flow that an unverified header names, if there is such a one. Flits of
- * one flow come together, so that of the flit before is tried first.
+ * The flow that an unverified header names, if it exists. Flits of one flow
+ * come together, so the previous flit's flow is tried first.
  */
 static struct ep_flow *
 guess_flow(const struct rl_ep *ep, const uint8_t *wire, struct ep_flow *last)
@@ -73,7 +72,7 @@ predict(const struct rl_ep *ep, struct ep_flow *flow)
 	return flow->pred++ & seq_mask(ep);
 }
 
-/** A header that an endpoint of this fabric may have written. */
+/** Whether an endpoint of this fabric may have written this header. */
 static bool
 header_ok(const struct rl_ep *ep, const struct rl_txn *t)
 {
@@ -97,22 +96,22 @@ piggybacked(struct rl_ep *ep, struct ep_flow *flow, uint32_t n, uint64_t now_ns)
 			  now_ns);
 }
 
-/** The number of an intact flit, as far as the wire tells. */
+/** The number of an intact flit, as far as the wire shows it. */
 static uint32_t
 number_of(const struct rl_ep *ep, const struct ep_flow *flow,
 	  const uint8_t *wire, uint32_t implicit)
 {
 	if (ep->isn)
 		return rl_seq_widen(flow->expect, implicit, ep->seq_bits);
-	/* the hole: where the FSN carries an ACK, any flit is the next */
+	/* the hole: if the FSN carries an ACK, any flit is taken as the next */
 	if (!ep_profile_shows(ep, wire))
 		return flow->expect;
 	return rl_seq_widen(flow->expect, rl_flit_fsn(wire), ep->seq_bits);
 }
 
 /**
- * A flit whose CRC is right for number @p implicit; @p flow is the guess, to
- * be believed only if FEC has not changed the header since.
+ * A flit whose CRC is right for number @p implicit; @p flow is the guess, valid
+ * only if FEC has not changed the header since.
  */
 static void
 intact(struct rl_ep *ep, struct rl_flit *f, struct ep_flow *flow,
@@ -150,7 +149,7 @@ intact(struct rl_ep *ep, struct rl_flit *f, struct ep_flow *flow,
 		ep_inc_stranger(ep, flow, now_ns);
 		return;
 	}
-	/* what rides on a duplicate may be as old as the duplicate */
+	/* an ACK on a duplicate may be as old as the duplicate */
 	if (ep_order_flit(ep, flow, f, number_of(ep, flow, f->wire, implicit),
 			  ep_profile_shows(ep, f->wire), now_ns) &&
 	    acks && ep_profile_has_header(ep) && ep->cfg.retry)
@@ -205,14 +204,14 @@ all_clean(const struct burst *b)
 	return fec == RL_FEC_CLEAN;
 }
 
-/* Of a first header word: what a receiver does not know before. */
+/* In a first header word: fields that a receiver cannot predict. */
 #define ANY_SL (UINT64_C(0xf) << 32)
 #define ANY_CLASS (UINT64_C(3) << 40)
-#define SPARE (UINT64_C(0x30) << 40) /* bits that nobody reads */
+#define SPARE (UINT64_C(0x30) << 40) /* bits that are never read */
 #define ANY_ACK (UINT64_C(0xff) << 56)
 #define UNKNOWN (ANY_SL | ANY_CLASS | SPARE | RL_TXN_VALID | ANY_ACK)
 
-/** Whether a flow takes what comes next as it comes. */
+/** Whether a flow takes whole runs. */
 static bool
 takes_runs(const struct rl_ep *ep, const struct ep_flow *flow)
 {
@@ -222,7 +221,7 @@ takes_runs(const struct rl_ep *ep, const struct ep_flow *flow)
 	       (flow->flags & EPF_RX_SYNCED) && !ep_client_full(ep, flow);
 }
 
-/** Whether @p w is the header of the flit that comes next. */
+/** Whether @p w is the header of the next flit. */
 static bool
 is_next(const struct rl_ep *ep, const struct ep_flow *flow,
 	struct rl_txn_words w)
@@ -247,9 +246,9 @@ bytes_ok(struct rl_txn_words w)
 }
 
 /**
- * How many flits from @p i on, of a burst that is clean, came in a row and are
- * what comes next of a client's packet: all of it, or with cut-through a part.
- * 0: each must be looked at.
+ * How many flits from @p i on, in a clean burst, came in a row and are the next
+ * ones of a client's packet: all of it, or with cut-through a part. 0: each
+ * must be checked alone.
  */
 static uint32_t
 run_of(const struct rl_ep *ep, const struct burst *b, uint32_t i)
@@ -284,7 +283,7 @@ run_of(const struct rl_ep *ep, const struct burst *b, uint32_t i)
 	return n;
 }
 
-/** What run_of() says comes next. */
+/** Takes the run that run_of() found. */
 static void
 take_run(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *head,
 	 uint64_t now_ns)
@@ -335,7 +334,7 @@ burst_run(struct rl_ep *ep, struct burst *b, uint64_t now_ns)
 	b->heads = 0;
 }
 
-/** A packet's flits join the burst; as long as there is room, all at once. */
+/** Adds a packet's flits to the burst; all at once while there is room. */
 static void
 burst_add(struct rl_ep *ep, struct burst *b, struct rl_flit *f, uint64_t now_ns)
 {
@@ -351,7 +350,7 @@ burst_add(struct rl_ep *ep, struct burst *b, struct rl_flit *f, uint64_t now_ns)
 		struct rl_flit *next = f->next;
 
 		if (rl_unlikely(f->mark != RL_MARK_OK)) {
-			b->heads = 0; /* some lie in no row any more */
+			b->heads = 0; /* some are no longer in a row */
 			drop(ep, f, RL_EPC_rx_marked);
 		} else {
 			b->flit[b->n] = f;

@@ -5,14 +5,13 @@
 #include "ep_priv.h"
 
 /*
- * A packet is accepted by cutting it into flits that go straight into the
- * flow's retry buffer, in the clear: neither FSN nor CRC is known yet. Each
- * transmission, the first as any later one, copies a flit, puts the latest
- * acknowledgment on it and encodes it. So the window is also the send queue,
- * and there is no other.
+ * Accepting a packet cuts it into flits that go straight into the flow's retry
+ * buffer, in the clear: neither FSN nor CRC is known yet. Each transmission,
+ * first or later, copies a flit, puts the latest acknowledgment on it and
+ * encodes it. So the window is also the send queue; there is no other.
  */
 
-/** A sync that is lost so often is not lost by chance. */
+/** A sync that is lost this often is not lost by chance. */
 #define DOUBT_ASKED 2
 
 static bool
@@ -32,7 +31,7 @@ check_msg(const struct rl_ep *ep, const struct rl_ep_msg *msg)
 	return 0;
 }
 
-/** Counts why a packet has to wait, and says so. */
+/** Counts why a packet has to wait, and returns the error. */
 static int
 refuse(struct rl_ep *ep, enum rl_ep_counter why, int err)
 {
@@ -44,7 +43,7 @@ static int
 find_room(struct rl_ep *ep, const struct rl_ep_msg *msg, uint32_t nflits,
 	  struct ep_flow **flowp)
 {
-	/* what is accepted must also find flits to be sent in */
+	/* an accepted packet also needs flits for its transmission */
 	const uint32_t need = ep->cfg.retry ? 2 * nflits : nflits;
 	struct ep_flow *flow;
 	uint8_t blocked;
@@ -66,7 +65,7 @@ find_room(struct rl_ep *ep, const struct rl_ep_msg *msg, uint32_t nflits,
 	flow = ep_flow_get(ep, msg->dst, msg->cos);
 	if (flow == NULL)
 		return refuse(ep, RL_EPC_tx_refused_flows, -EAGAIN);
-	/* what has been accepted asks whether anybody is there */
+	/* accepted packets already ask whether the peer is there */
 	if (flow->doubt && flow->retries >= DOUBT_ASKED)
 		return refuse(ep, RL_EPC_tx_refused_unreachable,
 			      -EHOSTUNREACH);
@@ -99,7 +98,7 @@ first_header(const struct rl_ep *ep, const struct ep_flow *flow,
 	return rl_txn_pack(&txn);
 }
 
-/** The last flit: what is not data is covered by the CRC all the same. */
+/** The last flit: the CRC covers the unused bytes, too. */
 static struct rl_txn_words
 shorten(struct rl_txn_words w, uint8_t *wire, uint32_t n)
 {
@@ -139,7 +138,7 @@ make_flits(struct rl_ep *ep, const struct ep_flow *flow,
 	}
 }
 
-/** The flow had nothing to do: its age counts from now. */
+/** The flow was idle: its age counts from now. */
 static void
 start(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
@@ -153,7 +152,7 @@ start(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 	}
 }
 
-/* Inline, so that a fill that is known is no call. */
+/* Inline, so that a known fill function is not called indirectly. */
 static inline int
 send_fill(struct rl_ep *ep, uint64_t now_ns, const struct rl_ep_msg *msg,
 	  rl_ep_fill_fn fill, void *ctx, uint32_t *tag)

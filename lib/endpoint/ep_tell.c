@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ep_priv.h"
 
-/* Events: what the client is told of its peers. */
+/* Events: tells the client about its peers. */
 
 void
 ep_tell(struct rl_ep *ep, enum rl_ep_event_kind kind, uint16_t peer,

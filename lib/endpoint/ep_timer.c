@@ -3,11 +3,10 @@
 
 /*
  * One timer a flow, in a binary heap by time. A flow has three deadlines
- * (retry, ACK, gap); its timer is due no later than the earliest of them. It
- * is moved only when a deadline comes closer: when one is put off - at every
- * ACK - the heap is left alone, the timer fires early, finds nothing due and
- * arms itself again. So a deadline costs one heap operation per expiry, not
- * one per flit.
+ * (retry, ACK, gap); its timer is due no later than the earliest of them. The
+ * heap changes only when a deadline comes closer: when one is put off - at
+ * every ACK - the timer just fires early, finds nothing due and arms itself
+ * again. So a deadline costs one heap operation per expiry, not one per flit.
  */
 
 static void

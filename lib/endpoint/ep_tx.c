@@ -2,15 +2,15 @@
 #include "ep_priv.h"
 
 /*
- * What leaves an endpoint. Flows that have data take turns, one link-level
- * packet each, as far as their service level has room: first what must be sent again, then what is new. Then come the
- * flows that owe a stand-alone flit and found no data flit to put it on.
- * Everything is encoded in bursts, whatever flow it is of.
+ * Output of an endpoint. Flows with data take turns, one link-level packet
+ * each, as far as their service level has room: retransmissions first, then new
+ * packets. Then come flows that owe a stand-alone flit and found no data flit
+ * to carry it. All flits are encoded in bursts, across flows.
  */
 
 /**
- * The flit of number @p seq, ready for the wire but for its encoding: with
- * retry a copy, into which the encoder writes what lies in the retry buffer.
+ * Flit number @p seq, ready for the wire except for its encoding: with retry a
+ * copy, which the encoder fills from the retry buffer.
  */
 static struct rl_flit *
 take_copy(struct rl_ep *ep, const struct ep_flow *flow, uint32_t seq,
@@ -29,8 +29,8 @@ take_copy(struct rl_ep *ep, const struct ep_flow *flow, uint32_t seq,
 }
 
 /**
- * Numbers from+1 .. from+n-1 join the packet of @p head, those of its middle,
- * which have @p state, as runs.
+ * Appends numbers from+1 .. from+n-1 to the packet of @p head, as runs if they
+ * are of its middle and have @p state.
  */
 static void
 append_run(struct rl_ep *ep, const struct ep_flow *flow, uint32_t from,
@@ -44,7 +44,10 @@ append_run(struct rl_ep *ep, const struct ep_flow *flow, uint32_t from,
 			 state | rl_flit_state(0, 0, RL_FF_EOP));
 }
 
-/** Numbers from .. from+n-1, all of one client's packet, as a link's packet. */
+/**
+ * Sends numbers from .. from+n-1, all of one client's packet, as a link-level
+ * packet.
+ */
 static void
 emit_run(struct rl_ep *ep, struct ep_flow *flow, uint32_t from, uint32_t n,
 	 bool again, struct rl_pktq *out, uint64_t now_ns)
@@ -67,8 +70,8 @@ emit_run(struct rl_ep *ep, struct ep_flow *flow, uint32_t from, uint32_t n,
 }
 
 /**
- * A run of flits that must be sent again: neighbours, and of one packet of
- * the client, so that no switch sees a longer packet than it is made for.
+ * Retransmits neighbouring flits of one client's packet, so that no switch sees
+ * a longer packet than it is made for.
  */
 static uint32_t
 emit_again(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
@@ -93,7 +96,7 @@ emit_again(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	if (n == 0)
 		return 0;
 	flow->resend -= n;
-	/* Karn: a round trip of a flit sent twice says nothing */
+	/* Karn: the round trip of a flit sent twice is ambiguous */
 	if (rl_seq_before_eq(from, flow->rtt_seq))
 		flow->flags &= ~EPF_RTT_RUNS;
 	flow->resent = ep_peer_get(ep, flow->peer)->probe;
@@ -105,7 +108,7 @@ emit_again(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	return n;
 }
 
-/** Arms what waits for the acknowledgment of new flits. */
+/** Arms the timers that wait for the acknowledgment of new flits. */
 static void
 start_timers(struct rl_ep *ep, struct ep_flow *flow, bool first,
 	     uint64_t now_ns)
@@ -122,7 +125,7 @@ start_timers(struct rl_ep *ep, struct ep_flow *flow, bool first,
 		ep_rto_start(ep, flow, now_ns);
 }
 
-/** The next packet of the client, whole or not at all. */
+/** Sends the next packet of the client, whole or not at all. */
 static uint32_t
 emit_new(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	 uint32_t budget, uint64_t now_ns)
@@ -157,8 +160,8 @@ emit_one(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 }
 
 /**
- * Flows take turns whatever their level; only a level that has no room left
- * for what is next is passed over.
+ * Flows take turns whatever their level; a level is skipped only if it has no
+ * room for its next packet.
  */
 uint32_t
 ep_poll_data(struct rl_ep *ep, struct rl_pktq *out, uint32_t budget,

@@ -2,32 +2,33 @@
 #include "ep_priv.h"
 
 /*
- * The retry buffer: who has a part of its room, and what of it waits to leave.
- * What can't be delivered never takes the room of what can [DRL-11]:
+ * The retry buffer: how flows share its room, and which flits in it wait to be
+ * sent. Undeliverable packets never take the room of deliverable ones [DRL-11]:
  *
  *   which part                      whose                  at its limit
  *   a window, of several levels     each level's           -EAGAIN
- *   the last quarter                flows', alike          -EBUSY: the flow waits
- *   half, at most                   all stalled flows'     -ENOBUFS; packets for
- *                                                          unreachable peers are
- *                                                          reported (ep_reach.c)
+ *   the last quarter flows', alike -EBUSY: the flow waits
+ *   half, at most all stalled flows' -ENOBUFS; packets for
+ *                                                          unreachable peers
+ *                                                          are
+ *                                                          reported
+ *                                                          (ep_reach.c)
  *
- * A flow is stalled once a probe of it is not answered by the next time that its
- * timer expires, or its peer is found to be unreachable, until something of it is
- * acknowledged. Nobody knows
- * before that which flows are cut off, and at full load a round trip is enough to
- * fill the buffer. So its last quarter is dealt out beforehand: there a flow may
- * hold as much as any other that holds something. Whoever still makes progress
- * has a part of it then, however many do not.
+ * A flow is stalled once a probe stays unanswered until its timer expires
+ * again, or its peer is unreachable, until a flit of it is acknowledged. Before
+ * that, flows that are cut off look like others, and at full load one round
+ * trip fills the buffer. So its last quarter is shared out in advance: a flow
+ * may hold as much of it as any other that holds flits. So flows that make
+ * progress have a part of it, however many do not.
  */
 
-/** Parts of the buffer that are dealt out to flows, and to those that stall. */
+/** Parts of the buffer that are shared out to flows, and to stalled ones. */
 #define TX_DEALT 4
 #define TX_STALLED 2
 
 /*
- * A level whose VL is blocked fills its part of the retry buffer and what is
- * common to all; each other level still has its part [LCB-3].
+ * A level with a blocked VL fills its part of the retry buffer and the common
+ * part; each other level still has its own part [LCB-3].
  */
 static uint32_t
 over_own(const struct rl_ep *ep, uint32_t flits)
@@ -41,7 +42,7 @@ level_of(const struct rl_ep *ep, uint8_t cos)
 	return ep->cos_level[cos & 15];
 }
 
-/** What all levels have in common. */
+/** The part common to all levels. */
 static uint32_t
 common(const struct rl_ep *ep)
 {
@@ -72,7 +73,7 @@ ep_tx_share(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t n)
 		       ep->cfg.tx_buffer_flits / TX_STALLED;
 	left = common(ep) - ep->tx_common +
 	       (ep->tx_own > of_level ? ep->tx_own - of_level : 0);
-	all = of_level + left; /* what the level may have */
+	all = of_level + left; /* the level's limit */
 	return held == 0 || rl_likely(left >= n + all / TX_DEALT) ||
 	       (held + n) * ep->tx_flows[level] <= all / TX_DEALT;
 }
@@ -134,7 +135,7 @@ ep_tx_gone(struct rl_ep *ep, struct ep_flow *flow, uint32_t upto)
 	}
 }
 
-/** What is to be sent again, and has arrived after all. */
+/** Clears the marks of flits that have arrived after all. */
 static void
 unmark(struct rl_ep *ep, struct ep_flow *flow, uint32_t upto)
 {

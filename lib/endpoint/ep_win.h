@@ -3,11 +3,10 @@
 #define EP_WIN_H
 
 /**
- * @file
- * A window over a flow's numbers: a flit and one bit for each. Both are
- * addressed by free-running numbers, masked on access. Senders use the bit
- * for "to be sent again", receivers for "held". Which slots are filled is the
- * owner's to know.
+ * @file A window over a flow's numbers: a flit and one bit for each. Both are
+ * addressed by free-running numbers, masked on access. Senders use the bit for
+ * "to be sent again", receivers for "held". The owner knows which slots are
+ * filled.
  */
 
 #include "rl_flit.h"
@@ -45,8 +44,8 @@ ep_win_clear(struct ep_win *w, uint32_t mask, uint32_t seq)
 }
 
 /**
- * First number in from .. to-1 whose bit is @p set; @p to where there is
- * none. to - from <= mask + 1.
+ * First number in from .. to-1 whose bit is @p set; @p to if there is none. to
+ * - from <= mask + 1.
  */
 static inline uint32_t
 ep_win_find(const struct ep_win *w, uint32_t mask, uint32_t from, uint32_t to,

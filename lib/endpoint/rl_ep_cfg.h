@@ -3,9 +3,8 @@
 #define RL_EP_CFG_H
 
 /**
- * @file
- * What can be set of an endpoint: the `endpoint` group of a fabric file, one
- * field a key of the same name. Times in nanoseconds, sizes in flits.
+ * @file Settings of an endpoint: the `endpoint` group of a fabric file, one
+ * field for each key of the same name. Times in nanoseconds, sizes in flits.
  */
 
 #include <stddef.h>
@@ -38,35 +37,36 @@ struct rl_ep_cfg {
 	uint32_t max_packet_flits;   /**< set from the link group */
 	uint32_t max_flows;	     /**< flows an endpoint can have, each way */
 	uint32_t tx_buffer_flits;    /**< retry buffers of all flows together */
-	uint32_t rx_buffer_flits;    /**< held out of order, and, apart, not yet
-					  taken by the client */
-	uint32_t ack_coalesce_flits; /**< a lone ACK after so many flits;
-					 half the window at most */
+	uint32_t rx_buffer_flits;    /**< held out of order, and, counted
+					  separately, not yet taken by the
+					  client */
+	uint32_t ack_coalesce_flits; /**< a stand-alone ACK after so many flits;
+					  half the window at most */
 	uint64_t ack_delay_ns;
 	uint64_t nak_delay_ns;	/**< how long a gap may last before a NAK while
-				     ways change: reordering by a detour is not
-				     a loss. At other times there is none */
+				     paths change: reordering by a detour is not
+				     a loss. At other times there is no delay */
 	uint64_t retry_timer_ns; /**< 0: from the measured round trip */
 	uint64_t retry_timer_min_ns;
 	uint64_t retry_timer_max_ns;
-	uint32_t retry_limit;	/**< timeouts without progress, then the flow's
+	uint32_t retry_limit;	/**< timeouts without progress until the flow's
 				     packets are reported; 0: no limit */
-	uint64_t give_up_ns;	/**< time without progress, then the same; 0: no
+	uint64_t give_up_ns;	/**< time without progress until the same; 0: no
 				     limit */
 	uint64_t probe_ns;	/**< first probe of an unreachable peer; later
 				     ones wait a quarter of the time it has been
-				     so, retry_timer_max_ns at most */
+				     unreachable, retry_timer_max_ns at most */
 	uint64_t gap_skip_ns;	/**< retry off: a gap this old is a loss */
 };
 
-/** Any thread. Defaults that suit software links between lcores. */
+/** Any thread. Defaults for software links between lcores. */
 void rl_ep_cfg_defaults(struct rl_ep_cfg *cfg);
 
 /**
  * Any thread. Checks ranges and relations.
  *
  * @param err  at least 160 bytes: "key: reason and what to do"
- * @param key  set to the name of the key at fault, a static string
+ * @param key  set to the name of the wrong key, a static string
  * @return 0 or -EINVAL
  */
 int rl_ep_cfg_check(const struct rl_ep_cfg *cfg, char *err, size_t errlen,

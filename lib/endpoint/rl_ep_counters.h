@@ -16,7 +16,7 @@
 	X(tx_refused_share)  /* refused: the flow's share of them is */        \
 	X(tx_refused_cache)  /* refused: no free flit */                       \
 	X(tx_refused_flows)  /* refused: max_flows are in use */               \
-	X(tx_refused_unreachable) /* refused: there is no way to the peer */   \
+	X(tx_refused_unreachable) /* refused: there is no path to the peer */  \
 	X(tx_refused_quiesce)/* refused: requests, or a peer, are held back */             \
 	/* to the fabric */                                                    \
 	X(tx_flits)          /* new data flits, first transmission */          \
@@ -31,12 +31,12 @@
 	X(probes)            /* probes sent to ask what is missing */          \
 	X(overloads)         /* flows that the peer answers, but that make no  \
 				progress for give_up_ns */                     \
-	X(peer_restarts)     /* peers that began anew */                       \
+	X(peer_restarts)     /* peers that restarted */                        \
 	X(flow_failures)     /* flows given up */                              \
 	X(unreachables)      /* peers that became unreachable */               \
 	X(reach_probes)      /* of the probes: to such */                      \
 	X(reported_packets)  /* packets reported to the client */              \
-	X(drop_notices)      /* packets that the fabric said it dropped */     \
+	X(drop_notices)      /* drops that the fabric gave notice of */        \
 	/* acknowledgments received */                                         \
 	X(ack_received)      /* that acknowledged something new */             \
 	X(busy_received)     /* times that a peer's client became slow */      \
@@ -46,23 +46,23 @@
 	X(nak_ignored)       /* stale, or of what was just sent again */       \
 	/* flits from the fabric, each in exactly one of these */              \
 	X(rx_ok)             /* the expected one */                            \
-	X(rx_ahead)          /* intact, before its turn: held (go-back-N: not) */ \
+	X(rx_ahead)          /* intact, ahead: held (go-back-N: not) */        \
 	X(rx_duplicate)      /* intact, seen before: dropped */                \
-	X(rx_too_late)       /* no retry: intact, nobody waits for it any more */ \
+	X(rx_too_late)       /* no retry: intact, but skipped already */       \
 	X(rx_corrupt)        /* no number makes its CRC right */               \
-	X(rx_uncorrectable)  /* FEC gave it up */                              \
+	X(rx_uncorrectable)  /* FEC could not correct it */                    \
 	X(rx_marked)         /* a hop marked it as bad */                      \
-	X(rx_misrouted)      /* intact, of another endpoint */                 \
+	X(rx_misrouted)      /* intact, for another endpoint */                \
 	X(rx_inconsistent)   /* number and header contradict each other */     \
-	X(rx_malformed)      /* header outside of what this fabric allows */   \
+	X(rx_malformed)      /* header invalid in this fabric */               \
 	X(rx_no_flow)        /* max_flows are in use */                        \
 	X(rx_overflow)       /* no room: sent again later */                   \
 	X(rx_stranger)       /* of a flow that did not say where it begins */  \
 	X(rx_unsure)         /* cxl: without its number, while one is missing */ \
 	X(rx_ctrl)           /* stand-alone ACK, NAK, sync */                  \
-	/* and of them */                                                      \
+	/* and among them */                                                   \
 	X(rx_fec_corrected)                                                    \
-	X(rx_squeezed)       /* no retry: gaps skipped for want of room */     \
+	X(rx_squeezed)       /* no retry: gaps skipped for lack of room */     \
 	X(rx_stale_life)     /* stand-alone: from, or for, an earlier life */  \
 	X(rx_late_alias)     /* duplicates whose number looked current */      \
 	X(rx_rolled_back)    /* cxl: taken for a number that another had */    \
