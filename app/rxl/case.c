@@ -13,69 +13,71 @@
 #define RUN_IN_SLOTS 4000
 #define SETTLE_SLOTS 2000000
 
-void
-rxl_case_defaults(struct rxl_case *c)
+/** Bytes that a key may have, with its zero. */
+#define KEY_MAX 192
+
+static const char *const retry_name[] = {
+	[RL_RETRY_GBN] = "go-back-n",
+	[RL_RETRY_SELECTIVE] = "selective",
+};
+static const char *const crc_name[] = {
+	[RL_CRC_ECMA] = "crc64-ecma",
+	[RL_CRC_BCH] = "crc64-bch",
+	[RL_CRC_PCIE6_RS] = "pcie6-rs",
+};
+static const char *const isn_name[] = {
+	[RL_ISN_XOR10] = "xor10",
+	[RL_ISN_WIDE] = "wide",
+	[RL_ISN_WIDE19] = "wide19",
+};
+
+/** The place of a name; -ENOENT where there is no such. */
+static int
+find(const char *const names[], size_t n, const char *name)
 {
-	memset(c, 0, sizeof(*c));
-	c->profile = RL_PROFILE_RXL;
-	c->retry = RL_RETRY_GBN;
-	c->crc = RL_CRC_BCH;
-	c->isn = RL_ISN_WIDE;
-	c->coalesce = 10;
-	c->burst_slots = 1;
-	c->lanes = 1;
-	c->seed = 1;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(names[i], name) == 0)
+			return (int)i;
+	return -ENOENT;
 }
 
-const char *
-rxl_retry_name(enum rl_e2e_retry r)
+int
+rxl_retry_find(const char *name, enum rl_e2e_retry *r)
 {
-	return r == RL_RETRY_GBN ? "go-back-n" : "selective";
+	const int i = find(retry_name, RL_ARRAY_SIZE(retry_name), name);
+
+	*r = i < 0 ? RL_RETRY_GBN : (enum rl_e2e_retry)i;
+	return i < 0 ? i : 0;
 }
 
-const char *
-rxl_crc_name(enum rl_crc_kind c)
+int
+rxl_codec_find(const char *crc, const char *isn, enum rl_crc_kind *c,
+	       enum rl_isn_kind *i)
 {
-	static const char *const name[] = { "crc64-ecma", "crc64-bch",
-					    "pcie6-rs" };
+	const int a = find(crc_name, RL_ARRAY_SIZE(crc_name), crc);
+	const int b = find(isn_name, RL_ARRAY_SIZE(isn_name), isn);
 
-	return name[c];
+	if (a < 0 || b < 0)
+		return -ENOENT;
+	*c = (enum rl_crc_kind)a;
+	*i = (enum rl_isn_kind)b;
+	return 0;
 }
 
-const char *
-rxl_isn_name(enum rl_isn_kind i)
+/** All that decides the outcome of a case. */
+static void
+key_of(const struct rxl_case *c, char key[KEY_MAX])
 {
-	static const char *const name[] = { "xor10", "wide", "wide19" };
-
-	return name[i];
-}
-
-void
-rxl_case_key(const struct rxl_case *c, char key[RXL_KEY_MAX])
-{
-	snprintf(key, RXL_KEY_MAX,
+	snprintf(key, KEY_MAX,
 		 "%s %s %s %s %s k%u c%u b%u e%g p%g l%u y%g d%g i%g r%d "
 		 "n%" PRIu64 " s%" PRIu64,
 		 c->kind == RXL_TRIAL ? "trial" : "path",
-		 rl_profile_name(c->profile), rxl_retry_name(c->retry),
-		 rxl_crc_name(c->crc), rxl_isn_name(c->isn), c->levels,
-		 c->coalesce, c->burst_slots, c->ber, c->propagate, c->lanes,
+		 rl_profile_name(c->profile), retry_name[c->retry],
+		 crc_name[c->crc], isn_name[c->isn], c->levels, c->coalesce,
+		 c->burst_slots, c->ber, c->propagate, c->lanes,
 		 c->byte_bursts, c->lost, c->inside, c->reports, c->flits,
 		 c->seed);
 }
-
-void
-rxl_outcome_add(struct rxl_outcome *to, const struct rxl_outcome *from)
-{
-	uint64_t *a = (uint64_t *)(void *)to;
-	const uint64_t *b = (const uint64_t *)(const void *)from;
-
-	for (size_t i = 0; i < RXL_OUTCOME_NUMBERS; i++)
-		a[i] += b[i];
-}
-
-_Static_assert(sizeof(struct rxl_outcome) % sizeof(uint64_t) == 0,
-	       "an outcome is a list of counters");
 
 static void *
 take(size_t bytes)
@@ -92,10 +94,10 @@ take(size_t bytes)
 static uint64_t
 seed_of(const struct rxl_case *c)
 {
-	char key[RXL_KEY_MAX];
+	char key[KEY_MAX];
 	uint64_t h = 0xcbf29ce484222325ull; /* FNV-1a */
 
-	rxl_case_key(c, key);
+	key_of(c, key);
 	for (const char *p = key; *p != '\0'; p++)
 		h = (h ^ (uint8_t)*p) * 0x100000001b3ull;
 	return h;
@@ -130,8 +132,9 @@ rxl_case_latency_slots(const struct rxl_case *c)
 	return half > waits ? half - waits : 1;
 }
 
-void
-rxl_case_endpoint(const struct rxl_case *c, struct rl_ep_cfg *ep)
+/** Both endpoints of a path. */
+static void
+configure(const struct rxl_case *c, struct rl_ep_cfg *ep)
 {
 	rl_ep_cfg_defaults(ep);
 	ep->profile = c->profile;
@@ -199,7 +202,7 @@ run_path(const struct rxl_case *c, const struct rl_codec *codec,
 	struct rl_rxl_path *p;
 	void *mem;
 
-	rxl_case_endpoint(c, &cfg.ep);
+	configure(c, &cfg.ep);
 	set_way(c, &cfg.way);
 	mem = take(rl_rxl_path_memsize(&cfg));
 	if (mem == NULL)

@@ -5,9 +5,7 @@
 /**
  * @file
  * One simulation of the evaluation: its parameters, and what it counted. A
- * case is run by one thread, is as long as a few seconds, and is known by a
- * key that says all that decides its outcome, so that it need not be run
- * twice.
+ * case is run by one thread, and takes as long as a few seconds.
  */
 
 #include "rl_rxl_path.h"
@@ -17,23 +15,12 @@ enum rxl_kind {
 	RXL_PATH,  /**< endpoints in virtual time */
 };
 
-/** Which table a case is for; bits, so that a selection is a mask. */
-enum rxl_group {
-	RXL_G_FEC = 1,
-	RXL_G_BURST = 2,
-	RXL_G_ORDER = 4,
-	RXL_G_LOSS = 8,
-	RXL_G_LONG = 16,
-	RXL_G_POINT = 32, /**< what the command line asks for */
-};
-
 /** The paper's: a slot of 2 ns, and 100 ns from a flit to its retry. */
 #define RXL_SLOT_NS 2
 #define RXL_RETRY_NS 100
 
 struct rxl_case {
 	enum rxl_kind kind;
-	uint32_t group;
 	enum rl_profile profile;
 	enum rl_e2e_retry retry;
 	enum rl_crc_kind crc;
@@ -52,7 +39,6 @@ struct rxl_case {
 	uint64_t seed;
 };
 
-/** Counters only: a case's outcome is stored as a list of numbers. */
 struct rxl_outcome {
 	uint64_t wall_ns;
 	struct rl_rxl_trial_tally trial;
@@ -65,34 +51,18 @@ struct rxl_outcome {
 	uint64_t leaked;    /**< 1 where flit buffers were lost */
 };
 
-#define RXL_OUTCOME_NUMBERS (sizeof(struct rxl_outcome) / sizeof(uint64_t))
-
-/** Any thread. A case with everything as the paper has it, and no errors. */
-void rxl_case_defaults(struct rxl_case *c);
-
-/** Any thread. Bytes that a key may have, with its zero. */
-#define RXL_KEY_MAX 192
-
-/** Any thread. Writes the key of @p c. */
-void rxl_case_key(const struct rxl_case *c, char key[RXL_KEY_MAX]);
-
 /**
  * Any thread. Runs @p c.
  * @return 0; -ENOMEM; or what rl_codec_init() says of crc and isn
  */
 int rxl_case_run(const struct rxl_case *c, struct rxl_outcome *out);
 
-/** Any thread. Adds @p from to @p to. */
-void rxl_outcome_add(struct rxl_outcome *to, const struct rxl_outcome *from);
-
-/** Any thread. The configuration of both endpoints of a path. */
-void rxl_case_endpoint(const struct rxl_case *c, struct rl_ep_cfg *ep);
-
 /** One way, so that a retry begins RXL_RETRY_NS after its flit. */
 uint32_t rxl_case_latency_slots(const struct rxl_case *c);
 
-const char *rxl_retry_name(enum rl_e2e_retry r);
-const char *rxl_crc_name(enum rl_crc_kind c);
-const char *rxl_isn_name(enum rl_isn_kind i);
+/** Any thread. By name. @return 0, or -ENOENT */
+int rxl_retry_find(const char *name, enum rl_e2e_retry *r);
+int rxl_codec_find(const char *crc, const char *isn, enum rl_crc_kind *c,
+		   enum rl_isn_kind *i);
 
 #endif /* RXL_CASE_H */

@@ -4,17 +4,27 @@
 
 /**
  * @file
- * Two subcommands of reflit-sim. argv[0] is the subcommand's own name.
+ * Subcommands of reflit-sim. argv[0] is the subcommand's own name.
  */
 
 /**
  * Main thread. `reflit-sim rxl`: the evaluation of the RXL paper [EVAL-1,
  * EVAL-4]; docs/evaluation.md.
  *
- * @return exit status: 0 done; 1 a profile that promises it has lost order or
- *   data; 2 unusable arguments
+ * Replaced by the program in Python that does it, whose exit status is 0 done; 1
+ * a profile that promises it has lost order or data; 2 unusable arguments.
+ *
+ * @return only if that program cannot be run: 2, with a line on stderr
  */
 int rl_rxl_main(int argc, char **argv);
+
+/**
+ * Main thread. `reflit-sim rxl-points`: what that program asks for points, by
+ * lines on standard input, until these end; see points.c.
+ *
+ * @return exit status: 0; 2 standard output could not be written
+ */
+int rl_rxl_points_main(void);
 
 /**
  * Main thread. `reflit-sim scenario fig4|fig5a|fig5b`: the figures of the RXL

@@ -52,6 +52,8 @@ simulate(int argc, char **argv)
 #ifdef RL_SIM_RXL
 	if (argc > 1 && strcmp(argv[1], "rxl") == 0)
 		return rl_rxl_main(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "rxl-points") == 0)
+		return rl_rxl_points_main();
 	if (argc > 1 && strcmp(argv[1], "scenario") == 0)
 		return rl_scenario_main(argc - 1, argv + 1);
 #endif

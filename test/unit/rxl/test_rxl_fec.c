@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "rl_rxl_fec.h"
-#include "rl_rxl_stat.h"
 #include "rl_rxl_trial.h"
 
 static double scratch[RL_RXL_FEC_SCRATCH];

@@ -9,7 +9,6 @@
 
 #include "path_bench.h"
 #include "rl_rxl_expect.h"
-#include "rl_rxl_stat.h"
 
 #define COALESCE 10
 
