@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A link alone (pkg-config reflit-link): two ports and a wire that loses every
- * third frame. The receiver asks again, the replay buffer answers, and twenty
- * packets arrive once each and in order. No thread, and the clock is a variable.
+ * A link alone (pkg-config reflit-link): two ports and a wire that loses a third
+ * of the frames, at random. The receiver asks again, the replay buffer answers,
+ * and twenty packets arrive once each and in order. No thread, and the clock is
+ * a variable.
  */
 
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #include "rl_port.h"
+#include "rl_prng.h"
 
 #define PACKETS 20
 
@@ -19,6 +21,7 @@ static struct rl_flit *slots[PACKETS * 2];
 static struct rl_flit_cache cache = { .slot = slots, .cap = PACKETS * 2 };
 static struct rl_port_shared shared[2];
 static struct rl_port *port[2];
+static struct rl_prng luck;
 static unsigned int frames, lost;
 
 static void *
@@ -38,7 +41,8 @@ poll_port(unsigned int i, uint64_t now_ns)
 
 	rl_port_tick(port[i], now_ns);
 	while ((len = rl_port_tx_frame(port[i], frame, now_ns)) != 0) {
-		if (++frames % 3 == 0)
+		frames++;
+		if (rl_prng_below(&luck, 3) == 0)
 			lost++;
 		else
 			rl_port_rx_frame(port[!i], frame, len, now_ns);
@@ -67,6 +71,7 @@ main(void)
 	struct rl_flit *pkt;
 	uint32_t sent = 0, got = 0, wrong = 0, again;
 
+	rl_prng_seed(&luck, 1);
 	for (unsigned int i = 0; i < PACKETS * 2; i++)
 		rl_flit_put(&cache, &flits[i]);
 	rl_codec_init(codec, RL_CRC_BCH, RL_ISN_WIDE, RL_ISA_SCALAR);
