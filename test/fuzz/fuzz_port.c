@@ -345,14 +345,13 @@ run(uint64_t seed)
 		step(below(400) * US);
 		under_attack();
 	}
-	while (!carries())
-		if (++n == ROUNDS)
+	/* twice in a row: a drain that was forged may end a link that carries */
+	for (unsigned int good = 0; good < 2; good = carries() ? good + 1 : 0)
+		if (n++ == ROUNDS)
 			fail_msg("after the attack the link carries nothing: "
 				 "%s and %s",
 				 rl_link_state_name(bench_state(&a.b.end[0])),
 				 rl_link_state_name(bench_state(&a.b.end[1])));
-	/* and goes on to */
-	assert_true(carries());
 	bench_close(&a.b);
 }
 
