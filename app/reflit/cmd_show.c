@@ -60,11 +60,10 @@ error_rate_text(const struct rl_link_cfg *cfg, const struct rl_port_info *i,
 {
 	if (cfg->error_window_ns == 0)
 		return "not watched";
-	snprintf(buf, len, "%s, %u of %u corrected and %u of %u uncorrectable "
-			   "in this window",
-		 i->degraded ? "degraded" : "good", i->window_corrected,
-		 cfg->error_corrected_max, i->window_uncorrectable,
-		 cfg->error_uncorrectable_max);
+	snprintf(buf, len, "%s; corrected %u %%, uncorrectable %u %%, replays "
+			   "%u %% of what ends the link",
+		 i->degraded ? "degraded" : "good", i->corrected_percent,
+		 i->uncorrectable_percent, i->replay_percent);
 	return buf;
 }
 
@@ -76,7 +75,7 @@ show_port(const struct app *app, uint32_t d, uint16_t p)
 		&app->host.phy[2 * tp->link + tp->end];
 	uint64_t c[RL_PORT_COUNTER_COUNT];
 	struct rl_port_info i;
-	char rate[96], why[REFUSAL_TEXT_MAX];
+	char rate[128], why[REFUSAL_TEXT_MAX];
 
 	tally_port(&app->cleared, &app->host, d, p, c);
 	port_head(app, d, p, &i);

@@ -13,7 +13,7 @@
  */
 #define RL_PLANT_LIST(X)                                                       \
 	X(FREE_PER_FLIT, "an ACK frees flits of packets not wholly acknowledged") \
-	X(NO_REACK, "a duplicate flit is not acknowledged again")              \
+	X(NO_ANSWER, "a port that is asked what has come does not answer")     \
 	X(RESUME_BEFORE_DRAIN, "held traffic goes on before the drain ends")   \
 	X(NO_DISCARD_TO_SOP, "a receiver takes flits before a start-of-packet") \
 	X(STALE_EPOCH, "frames of an old epoch are accepted")                  \

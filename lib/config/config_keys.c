@@ -249,16 +249,19 @@ static const struct rl_config_key keys[] = {
 	LINK(ack_delay_ns, RL_KEY_NUMBER, "ns", 0, RL_NS_PER_S,
 	     "or the time after the first of these flits"),
 	LINK(replay_timer_ns, RL_KEY_NUMBER, "ns", 0, HOUR_NS,
-	     "wait for an ACK before a replay; 0: from the round trip"),
+	     "wait for an ACK before the peer is asked; 0: from the round "
+	     "trip"),
 	LINK(replay_timer_min_ns, RL_KEY_NUMBER, "ns", 1, HOUR_NS,
 	     "shortest measured replay timer"),
 	LINK(replay_timer_max_ns, RL_KEY_NUMBER, "ns", 1, HOUR_NS,
-	     "longest measured replay timer; not below the shortest"),
+	     "longest measured replay timer, if two round trips are not "
+	     "longer; not below the shortest"),
 	LINK(replay_limit, RL_KEY_NUMBER, "replays", 1, 255,
-	     "replays without progress before retraining; 255: no limit"),
+	     "replays without progress, or asks without an answer, before "
+	     "retraining; 255: no limit"),
 	LINK(retrain_interval_ns, RL_KEY_NUMBER, "ns", 1, HOUR_NS,
-	     "time between retrain probes; `retrain_limit` of them must take "
-	     "longer than the round trip"),
+	     "time between retrain probes, if the longest round trip is not "
+	     "longer"),
 	LINK(retrain_limit, RL_KEY_NUMBER, "probes", 1, 255,
 	     "probes without an answer before the link is dead"),
 	LINK(init_interval_ns, RL_KEY_NUMBER, "ns", 1, HOUR_NS,
@@ -268,19 +271,23 @@ static const struct rl_config_key keys[] = {
 	LINK(keepalive_ns, RL_KEY_NUMBER, "ns", 0, HOUR_NS,
 	     "how often an idle link shows that it lives; 0: never"),
 	LINK(keepalive_dead_ns, RL_KEY_NUMBER, "ns", 0, HOUR_NS,
-	     "silence after which the link is dead, at least two keepalives; "
+	     "silence after which the link is dead, or twice the longest "
+	     "round trip, up to eight times this; at least two keepalives; "
 	     "0: never"),
 	LINK(detect_phy, RL_KEY_BOOL, "", 0, 0,
 	     "the PHY may declare the link dead"),
 	LINK(phy_lost_ns, RL_KEY_NUMBER, "ns", 0, HOUR_NS,
 	     "how long the PHY may be lost before the link is dead"),
 	LINK(error_window_ns, RL_KEY_NUMBER, "ns", 0, HOUR_NS,
-	     "window of the error-rate detector; 0: off"),
-	LINK(error_corrected_max, RL_KEY_NUMBER, "flits", 1, UINT32_MAX,
-	     "the link is dead if a window has more corrected flits than this"),
-	LINK(error_uncorrectable_max, RL_KEY_NUMBER, "flits", 1, UINT32_MAX,
-	     "the link is dead if a window has more uncorrectable flits than "
-	     "this"),
+	     "time below half of the error rates after which a degraded link "
+	     "is good again; 0: error rates are not watched"),
+	LINK(error_corrected_max, RL_KEY_NUMBER, "flits", 0, 1000000,
+	     "the link is dead if more of a million flits received were "
+	     "corrected; 0: any number"),
+	LINK(error_uncorrectable_max, RL_KEY_NUMBER, "flits", 0, 1000000,
+	     "the same for flits that were uncorrectable"),
+	LINK(error_replay_max, RL_KEY_NUMBER, "replays", 0, 1000000,
+	     "the same for replays, by NAK or by the timer"),
 	LINK_WORD(loopback, RL_KEY_WORD, loopbacks,
 		  "what a dead port saves of what it holds"),
 	LINK_WORD(replay_isl, RL_KEY_WORDS, classes,

@@ -23,6 +23,7 @@ static const char *const own_keys[] = {
 	"retrain_interval_ns", "retrain_limit", "init_interval_ns",
 	"keepalive_ns", "keepalive_dead_ns", "detect_phy", "phy_lost_ns",
 	"error_window_ns", "error_corrected_max", "error_uncorrectable_max",
+	"error_replay_max",
 	"flap_damping_ns", "flap_damping_max_ns", "flap_forget_ns",
 	"soft_error_check", NULL,
 };

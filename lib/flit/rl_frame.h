@@ -81,7 +81,7 @@ enum rl_frame_type {
 
 #define RL_FRF_NAK 0x01	   /**< resend from the acknowledged number on */
 #define RL_FRF_RETRY 0x02  /**< flits are a replay */
-#define RL_FRF_ECHO 0x04   /**< init: the echo field is valid; retrain: answer */
+#define RL_FRF_ECHO 0x04   /**< init: the echo field is valid; else: an answer */
 #define RL_FRF_ACKREQ 0x08 /**< answer at once; init: the sender still trains */
 #define RL_FRF_SPENT 0x10  /**< the credit fields say what the sender spent */
 #define RL_FRF_DRAIN 0x20  /**< the link is to go down: send nothing new */

@@ -124,7 +124,7 @@ rx_count_error(struct rl_port *port, enum rl_frame_error e,
 	port->c[counter[e]]++;
 	/* with a key, a stranger's doing is no error of the link's */
 	if (e == RL_FRAME_CHECK_ERR && port->p.auth == NULL)
-		port_detect_errors(port, 0, 1);
+		port_detect_hurt(port, PORT_HURT_BAD, 1);
 	if (e == RL_FRAME_VERSION_ERR && port->link.state == RL_LINK_INIT)
 		rx_version(port, rl_frame_init_version(frame, len), now_ns);
 }
@@ -157,9 +157,14 @@ rx_header(struct rl_port *port, const struct rl_frame_hdr *h, uint64_t now_ns)
 			 now_ns);
 		if (ok && h->flags & RL_FRF_NAK)
 			port_act(port, port_retry_nak(port, now_ns), now_ns);
+		if (ok && h->flags & RL_FRF_ECHO && h->type <= RL_FRAME_IDLE)
+			port_act(port, port_retry_answered(port, now_ns),
+				 now_ns);
 		if (!port_link_open(port))
 			return false; /* the last retrain was one too many */
 	}
+	if (h->flags & RL_FRF_ACKREQ && !RL_PLANTED(NO_ANSWER))
+		port_owe(port, OWE_ACK | OWE_ECHO);
 	if (rl_unlikely(h->flags & RL_FRF_DRAIN))
 		port_drain_rx(port, h, now_ns);
 	return true;
@@ -289,6 +294,7 @@ rx_frame(struct rl_port *port, struct port_train *train, uint8_t *frame,
 	}
 	if (!port_link_open(port)) {
 		PORT_COUNT(port, rx_state_drop);
+		port_rx_closed(port, h);
 		return;
 	}
 	if (!rx_epoch_ok(port, h))
@@ -483,8 +489,9 @@ rl_port_info(const struct rl_port *port, struct rl_port_info *info)
 	info->replay_timer_ns = port->rtt.timer_ns;
 	info->flaps = port->link.flaps;
 	info->degraded = port->detect.degraded && port_link_open(port);
-	info->window_corrected = port->detect.corrected;
-	info->window_uncorrectable = port->detect.bad;
+	info->corrected_percent = port_detect_share(port, PORT_HURT_CORRECTED);
+	info->uncorrectable_percent = port_detect_share(port, PORT_HURT_BAD);
+	info->replay_percent = port_detect_share(port, PORT_HURT_LOST);
 	info->replay_base = port->retry.replay.base;
 	info->replay_acked = port->retry.replay.acked;
 	info->replay_next = port->retry.replay.next;

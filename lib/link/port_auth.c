@@ -4,7 +4,9 @@
  * The door for strangers: where a link has a key, every frame ends in a tag
  * (rl_link_auth.h). What is not proven is counted and dropped before anything
  * is believed of it. It is no error of the link's, either: who could make a
- * detector count could end the link.
+ * detector count could end the link. Only proven frames count: the gap before
+ * one, a NAK, and flits that FEC corrected in a frame newer than all before, as a
+ * copy corrupted by a stranger arrives after the frame itself.
  *
  * A tag is of the flits as they left. So where it is wrong, FEC mends what the
  * cable did to them, and the tag is checked once more: what FEC made of them is
@@ -96,6 +98,9 @@ port_auth_ok(struct rl_port *port, uint8_t *frame, uint32_t bytes,
 		mended = auth_mend(port, frame, h);
 		if (mended != 0 && auth_check(port, frame, h)) {
 			PORT_COUNT_N(port, rx_corrected, mended);
+			if (rl_frame_stamp_after(h->stamp, port->rx.newest))
+				port_detect_hurt(port, PORT_HURT_CORRECTED,
+						 mended);
 			return true;
 		}
 	}

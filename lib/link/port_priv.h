@@ -6,9 +6,9 @@
  * @file
  * The inside of a port, shared by the files port_*.c and nobody else.
  *
- * A port is made of parts. Each part is written by one file alone, or by the
- * inline functions below that bear its name; every file may read them all.
- * Files call those of lines below only:
+ * Each part of a port is written by one file alone, or by the inline functions
+ * below that bear its name; every file may read them all. Files call those of
+ * lines below only:
  *
  *   port.c        the doors: frames, timers, the core, show
  *   port_state.c  the one that acts
@@ -25,6 +25,7 @@
 
 #include <stdatomic.h>
 
+#include "port_detect.h"
 #include "replay.h"
 #include "rl_plant.h"
 #include "rl_port.h"
@@ -69,10 +70,12 @@ enum port_debt {
 	OWE_NAK = 1u << 8,
 	OWE_ACK = 1u << 9,    /* an ACK, or credits, at once */
 	OWE_DRAIN = 1u << 10, /* the peer should hear of the drain at once */
+	OWE_ECHO = 1u << 11,  /* the peer asked what has come */
 };
 #define OWE_CORE                                                               \
 	(OWE_LINK_UP | OWE_LINK_DRAIN | OWE_LOOP_BEGIN | OWE_FENCE_DONE)
-#define OWE_IDLE (OWE_NAK | OWE_ACK | OWE_DRAIN) /* paid by any frame */
+/* paid by any frame */
+#define OWE_IDLE (OWE_NAK | OWE_ACK | OWE_DRAIN | OWE_ECHO)
 
 /** The state of the link (port_state.c). */
 struct port_link {
@@ -88,6 +91,8 @@ struct port_link {
 	uint64_t opened_ns; /* when it was trained */
 	uint64_t dead_ns;
 	uint64_t damp_until_ns;
+	uint64_t ill_ns;       /* how long its errors keep it out; 0: none */
+	uint64_t ill_until_ns; /* until then they do not end it again */
 	uint64_t phy_lost_ns; /* RL_NEVER while the PHY is up */
 };
 
@@ -102,8 +107,10 @@ struct port_shake {
 	struct rl_prng prng;
 	uint64_t nonce;
 	uint64_t peer_nonce;
+	uint64_t challenge; /* fresh nonce for an unknown process; 0: none */
 	uint64_t peer_incarnation;
 	uint64_t old_incarnation; /* of the peer that was UP last; 0: none */
+	uint32_t said;	     /* of this training: bit per reason told */
 	uint64_t refused_ns; /* when this was said: */
 	struct rl_refused refused;
 };
@@ -128,7 +135,10 @@ struct port_queue {
 /** What was sent and is not acknowledged (port_retry.c). */
 struct port_retry {
 	struct rl_replay replay;
-	uint64_t due_ns;       /* RL_NEVER: not armed */
+	uint64_t due_ns;       /* ask the peer then; RL_NEVER: not armed */
+	uint64_t asked_ns;     /* first ask without an answer */
+	uint32_t asks;	       /* without an answer */
+	uint32_t asked_at;     /* sent_max at that time */
 	uint32_t replays;      /* without progress */
 	uint32_t wrong;	       /* impossible ACKs, one after the other */
 	bool replaying;
@@ -152,6 +162,7 @@ struct port_tx {
 struct port_rtt {
 	uint64_t srtt_ns;
 	uint64_t timer_ns;
+	uint64_t open_ns;	/* of the handshake, by frames as long as data */
 	uint64_t peak_since_ns; /* when peak_ns[0] was begun */
 	uint32_t peak_ns[2];	/* longest of this window, and of the last */
 	uint64_t seen_ns;	/* the peer is known to have run at that time */
@@ -201,17 +212,6 @@ struct port_told {
 	uint8_t open_txn[RL_VCS][RL_FLIT_TXN_BYTES]; /* of the open packet */
 	bool told[RL_VCS];   /* a packet was reported in part: */
 	uint64_t name[RL_VCS]; /* of the rest no word is needed */
-};
-
-/** What declares a link dead by what is heard of it (port_detect.c). */
-struct port_detect {
-	uint64_t last_tick_ns;
-	uint64_t silent_ns;	/* listened for so long, and heard nothing */
-	uint64_t window_end_ns; /* RL_NEVER: no error yet */
-	bool heard;		/* since the last tick */
-	uint32_t corrected; /* flits in this window */
-	uint32_t bad;
-	bool degraded;
 };
 
 /** How far a drain is. */
@@ -328,6 +328,8 @@ void port_drained(struct rl_port *port, uint64_t now_ns);
 /* An INIT frame, in whatever state. */
 void port_rx_init(struct rl_port *port, const struct rl_frame_hdr *h,
 		  const struct rl_frame_init *init, uint64_t now_ns);
+/* A frame for a link that this end has closed, or never opened */
+void port_rx_closed(struct rl_port *port, const struct rl_frame_hdr *h);
 void port_state_tick(struct rl_port *port, uint64_t now_ns);
 
 /* Frames may pass only in these states. */
@@ -341,9 +343,8 @@ port_link_open(const struct rl_port *port)
 /* --- port_shake.c ------------------------------------------------------- */
 
 void port_shake_init(struct rl_port *port);
-/* A new epoch of this end's. */
+void port_shake_learn(struct rl_port *port, const struct rl_frame_hdr *h);
 void port_shake_start(struct rl_port *port);
-/* An INIT frame while this end trains. */
 struct port_verdict port_shake_rx(struct rl_port *port,
 				  const struct rl_frame_hdr *h,
 				  const struct rl_frame_init *init,
@@ -356,15 +357,13 @@ bool port_shake_stale(const struct rl_port *port, const struct rl_frame_hdr *h,
 		      const struct rl_frame_init *init);
 /* Its epoch opens: @return whether the peer's process is another than was. */
 bool port_shake_open(struct rl_port *port);
-/* What an INIT frame says. */
 void port_shake_header(struct rl_port *port, struct rl_frame_hdr *h,
 		       struct rl_frame_init *init);
 
-/* Whether who sends this INIT frame has heard this end's last one. */
-bool port_shake_echoes(const struct rl_port *port, const struct rl_frame_hdr *h,
-		       const struct rl_frame_init *init);
-/* This end is UP, and hears one who may be a recording: whoever lives echoes. */
-void port_shake_ask(struct rl_port *port);
+/* For an UP end with a key that hears an unknown process, perhaps a recording:
+   asks it with a fresh nonce. @return whether @p init echoes that nonce */
+bool port_shake_lives(struct rl_port *port, const struct rl_frame_hdr *h,
+		      const struct rl_frame_init *init);
 bool port_shake_strange(const struct rl_port *p, const struct rl_frame_init *i);
 void port_shake_refuse(struct rl_port *port, enum rl_refusal why,
 		       const struct rl_frame_init *init, uint64_t now_ns);
@@ -373,21 +372,21 @@ void port_shake_refuse(struct rl_port *port, enum rl_refusal why,
 
 /* Room that frames need behind what the protocol writes. */
 uint32_t port_auth_bytes(const struct rl_port_params *p);
-/* An epoch opens. */
 void port_auth_open(struct rl_port *port);
 /* A frame is complete. Where there is a key. */
 void port_auth_seal(struct rl_port *port, uint8_t *frame,
 		    const struct rl_frame_hdr *h);
-/* Whether a frame of @p bytes is the peer's. Where there is a key. Mends its
-   flits. */
+/* With a key: whether a frame of @p bytes is the peer's. Mends its flits. */
 bool port_auth_ok(struct rl_port *port, uint8_t *frame, uint32_t bytes,
 		  const struct rl_frame_hdr *h);
 
 /* --- port_detect.c ------------------------------------------------------ */
 
 void port_detect_start(struct rl_port *port, uint64_t now_ns);
+void port_detect_degraded(struct rl_port *port, uint64_t now_ns);
+/* The score of an error rate, in percent of what means death. */
+uint32_t port_detect_share(const struct rl_port *port, enum port_hurt kind);
 struct port_verdict port_detect_tick(struct rl_port *port, uint64_t now_ns);
-/* Earliest time at which a detector may fire. */
 uint64_t port_detect_deadline(const struct rl_port *port);
 /* rl_port_rests(), rl_port_rested() */
 bool port_detect_rests(const struct rl_port *port);
@@ -404,10 +403,10 @@ port_detect_heard(struct rl_port *port)
 
 /* So many flits, or frames, of the line were hurt. */
 static inline void
-port_detect_errors(struct rl_port *port, uint32_t corrected, uint32_t bad)
+port_detect_hurt(struct rl_port *port, enum port_hurt kind, uint32_t n)
 {
-	port->detect.corrected += corrected;
-	port->detect.bad += bad;
+	port->detect.hurt[kind] += n;
+	port->detect.errors = true;
 }
 
 /* --- port_event.c ------------------------------------------------------- */
@@ -418,9 +417,7 @@ struct rl_port_event *port_event(struct rl_port *port,
 /* --- port_tx.c ---------------------------------------------------------- */
 
 void port_tx_reset(struct rl_port *port, uint64_t now_ns);
-/* Probes begin anew. */
 void port_tx_probe(struct rl_port *port, uint64_t now_ns);
-/* rl_port_rests(), rl_port_rested() */
 bool port_tx_rests(const struct rl_port *port, uint64_t now_ns);
 uint64_t port_tx_rested(struct rl_port *port, uint64_t now_ns);
 uint64_t port_tx_called(struct rl_port *port, uint64_t now_ns);
@@ -444,10 +441,9 @@ struct rl_flit *port_queue_pop(struct rl_port *port, unsigned int vc);
 /* --- port_retry.c ------------------------------------------------------- */
 
 void port_retry_reset(struct rl_port *port);
-/* A packet, or a fragment, is numbered; the buffer owns it, and has room. */
+/* A packet or fragment is numbered; the buffer owns it. */
 void port_retry_push(struct rl_port *port, struct rl_flit *head,
 		     const struct rl_flit *follower);
-/* Room kept for the rest of packets: so much more, or less. */
 void port_retry_reserve(struct rl_port *port, int32_t n);
 /*
  * Everything not acknowledged is sent again, though no timer is due; @p
@@ -456,13 +452,14 @@ void port_retry_reserve(struct rl_port *port, int32_t n);
 void port_retry_again(struct rl_port *port, bool answered, uint64_t now_ns);
 /* The timer rests while the link retrains. */
 void port_retry_freeze(struct rl_port *port);
-/* *@p ok: whether the number can be one of this link's now. */
+/* *ok: whether the number can be one of this link's now. */
 struct port_verdict port_retry_ack(struct rl_port *port, uint16_t ack,
 				   uint64_t now_ns, bool *ok);
 struct port_verdict port_retry_nak(struct rl_port *port, uint64_t now_ns);
-/* When the timer ends; on a slow wire later than retry.due_ns if the peer was
-   not seen to run. */
-uint64_t port_retry_due_ns(const struct rl_port *port);
+/* Expired: the next frame must ask; it has asked; the answer has come. */
+bool port_retry_ask_due(const struct rl_port *port, uint64_t now_ns);
+void port_retry_asked(struct rl_port *port, uint64_t now_ns);
+struct port_verdict port_retry_answered(struct rl_port *port, uint64_t now_ns);
 /* Whether ACKs come before replays lead nowhere, if frames take so long. */
 bool port_retry_heeded(const struct rl_port *port, uint64_t frame_ns);
 struct port_verdict port_retry_tick(struct rl_port *port, uint64_t now_ns);
@@ -550,7 +547,6 @@ void port_packet_reset(struct rl_port *port);
 void port_packet_flush(struct rl_port *port);
 /* The link is dead: packets cut off by it are not whole and never will be. */
 void port_packet_abandon(struct rl_port *port, uint64_t now_ns);
-/* Ends packets that are open and get no end from the peer. */
 void port_packet_close(struct rl_port *port, uint64_t now_ns);
 /* A flit of the packet begun on @p vc is lost for good. */
 void port_packet_lost(struct rl_port *port, unsigned int vc, uint64_t now_ns);
@@ -573,6 +569,9 @@ void port_rtt_sample(struct rl_port *port, const struct rl_frame_hdr *h,
 		     uint64_t now_ns);
 /* The same for a frame of the same time with the same echo: a burst's. */
 void port_rtt_again(struct rl_port *port, uint64_t stamp, uint64_t now_ns);
+void port_rtt_init(struct rl_port *port, const struct rl_frame_hdr *h,
+		   bool echo, uint64_t now_ns);
+uint64_t port_rtt_longest(const struct rl_port *port);
 /* The peer's newest stamp, moved on by the time it lay here; 0: none. */
 uint32_t port_rtt_echo(const struct rl_port *port, uint64_t now_ns);
 

@@ -6,6 +6,12 @@
  * Replay is go-back-N: `next` moves back to `acked`, and everything is sent
  * again, in fresh frames, before anything new. The bodies in the buffer never
  * change.
+ *
+ * A late ACK alone causes no replay. When the timer expires, the next frame asks
+ * what has come (RL_FRF_ACKREQ), and only what the peer lacks in its answer
+ * (RL_FRF_ECHO) is sent again: frames do not overtake each other, so that is
+ * lost. If the tail is lost, the number of the asking frame shows the gap, and the
+ * peer sends a NAK.
  */
 
 #include <string.h>
@@ -23,6 +29,7 @@ port_retry_reset(struct rl_port *port)
 	t->nak_seen = false;
 	t->wrong = 0;
 	t->replays = 0;
+	t->asks = 0;
 	t->due_ns = RL_NEVER;
 }
 
@@ -88,6 +95,7 @@ retry_arm(struct rl_port *port, uint64_t now_ns)
 {
 	struct port_retry *t = &port->retry;
 
+	t->asks = 0;
 	/* what is numbered but was never sent cannot be late */
 	t->due_ns = RL_NEVER;
 	if (rl_seq_before(t->replay.acked, t->replay.sent_max))
@@ -125,7 +133,9 @@ retry_replay(struct rl_port *port, uint64_t now_ns)
 	if (limit != 255 && t->replays >= limit)
 		return PORT_VERDICT(PORT_STUCK);
 	PORT_COUNT(port, tx_replays);
+	port_detect_hurt(port, PORT_HURT_LOST, 1);
 	t->replays++;
+	t->asks = 0;
 	retry_soft_error(port);
 	rl_replay_rewind(&t->replay);
 	t->replaying = true;
@@ -145,7 +155,7 @@ port_retry_heeded(const struct rl_port *port, uint64_t frame_ns)
 					  ? cfg->replay_timer_ns
 					  : cfg->replay_timer_min_ns;
 
-	return port->retry.replays == 0 &&
+	return port->retry.replays == 0 && port->retry.asks == 0 &&
 	       (cfg->replay_limit == 255 ||
 		2 * (frame_ns + cfg->ack_delay_ns) <
 			cfg->replay_limit * timer_ns);
@@ -223,46 +233,75 @@ port_retry_nak(struct rl_port *port, uint64_t now_ns)
 	return retry_replay(port, now_ns);
 }
 
-/*
- * A peer behind a kernel may not have been run at all: then nothing is lost,
- * and a replay only adds to what it will find. So where the wire is slow, it
- * must have been seen to run when the timer ends, and not to have acknowledged.
- * That it hears nothing any more, and says nothing, is not known: at the
- * timer's limit there is a replay all the same.
- */
-uint64_t
-port_retry_due_ns(const struct rl_port *port)
+bool
+port_retry_ask_due(const struct rl_port *port, uint64_t now_ns)
 {
-	const struct rl_link_cfg *cfg = port->p.cfg;
-	const uint64_t due_ns = port->retry.due_ns;
+	const struct port_retry *t = &port->retry;
 
-	if (rl_likely(!cfg->slow_wire) || cfg->replay_timer_ns != 0 ||
-	    due_ns == RL_NEVER || port->rtt.seen_ns >= due_ns)
-		return due_ns;
-	return rl_deadline(due_ns,
-			   cfg->replay_timer_max_ns - port->rtt.timer_ns);
+	if (rl_likely(now_ns < t->due_ns) || RL_PLANTED(TAIL_NOT_RETRIED))
+		return false;
+	/* held while a replay is still going out */
+	return port->link.state == RL_LINK_UP && port->link.phy_up &&
+	       !(t->replaying && t->replay.next != t->replay.tail) &&
+	       rl_replay_outstanding(&t->replay) != 0;
 }
 
-struct port_verdict
-port_retry_tick(struct rl_port *port, uint64_t now_ns)
+/*
+ * The interval doubles from one timer up to the longest round trip: a single late
+ * frame may have made that long, and an ask costs no more than a frame.
+ */
+static uint64_t
+ask_interval(const struct rl_port *port)
+{
+	const uint64_t timer_ns = port->rtt.timer_ns;
+	const uint32_t asks = rl_min_u32(port->retry.asks, 16);
+
+	return rl_max_u64(timer_ns, rl_min_u64(port_rtt_longest(port),
+					       timer_ns << asks));
+}
+
+void
+port_retry_asked(struct rl_port *port, uint64_t now_ns)
 {
 	struct port_retry *t = &port->retry;
 
-	if (rl_likely(now_ns < t->due_ns) ||
-	    now_ns < port_retry_due_ns(port) ||
-	    port->link.state != RL_LINK_UP || !port->link.phy_up)
-		return PORT_VERDICT(PORT_NOTHING);
-	if (RL_PLANTED(TAIL_NOT_RETRIED))
-		return PORT_VERDICT(PORT_NOTHING);
-	/* held while a replay is still going out */
-	if (t->replaying && t->replay.next != t->replay.tail)
-		return PORT_VERDICT(PORT_NOTHING);
-	if (rl_replay_outstanding(&t->replay) == 0) {
-		t->due_ns = RL_NEVER;
-		return PORT_VERDICT(PORT_NOTHING);
+	PORT_COUNT(port, tx_ask);
+	if (t->asks++ == 0) {
+		t->asked_ns = now_ns;
+		t->asked_at = t->replay.sent_max;
 	}
+	t->due_ns = rl_deadline(now_ns, ask_interval(port));
+}
+
+struct port_verdict
+port_retry_answered(struct rl_port *port, uint64_t now_ns)
+{
+	struct port_retry *t = &port->retry;
+	const bool lacks = rl_seq_before(t->replay.acked, t->asked_at);
+
+	/* it may answer an earlier ask */
+	if (t->asks == 0 || port->rtt.seen_ns < t->asked_ns ||
+	    port->link.state != RL_LINK_UP)
+		return PORT_VERDICT(PORT_NOTHING);
+	t->asks = 0;
+	if (!lacks)
+		return PORT_VERDICT(PORT_NOTHING);
 	PORT_COUNT(port, tx_replay_timeout);
 	return retry_replay(port, now_ns);
+}
+
+/* STUCK only after the longest round trip: a late answer is an answer. */
+struct port_verdict
+port_retry_tick(struct rl_port *port, uint64_t now_ns)
+{
+	const uint32_t limit = port->p.cfg->replay_limit;
+
+	if (rl_likely(now_ns < port->retry.due_ns) || limit == 255 ||
+	    port->retry.asks < limit || !port_retry_ask_due(port, now_ns) ||
+	    now_ns - port->retry.asked_ns < limit * port_rtt_longest(port))
+		return PORT_VERDICT(PORT_NOTHING);
+	port->retry.asks = 0;
+	return PORT_VERDICT(PORT_STUCK);
 }
 
 void

@@ -7,17 +7,34 @@
  * the peer's leisure. The timer is Slingshot's rule: three round trips and a
  * margin, plus the delay the peer may take over a lone ACK, within limits.
  *
- * A slow wire, one that a kernel serves, has round trips of microseconds, and now
- * and then one of milliseconds: the mean says nothing of these. So its timer is
- * not below twice the longest that was seen in the last few seconds: what the
- * wire has done once it does again, and then nothing is sent twice for it. On
- * other wires a lost tail would wait that long for nothing.
+ * When the timer expires, the peer is asked what has come (port_retry.c). A slow
+ * wire, one that a kernel serves, has round trips of microseconds and sometimes
+ * one of milliseconds, which the mean does not show. There the timer is at least
+ * twice the longest of the last few seconds, to save needless asks. Other wires do
+ * without, so that a lost tail need not wait that long. On all wires the longest
+ * round trip passes before a missing answer is held against the peer.
  *
- * The echo says more: the peer ran at that time, by the clock here. On a slow
- * wire only such time counts for the timer (port_retry_due_ns()).
+ * An echo also tells when, by the clock here, the peer ran. That tells the answer
+ * to an ask from the answer to an earlier one.
  */
 
 #include "port_priv.h"
+
+/*
+ * Time since the frame that `echo` is of was sent, UINT32_MAX if that cannot
+ * be. The lowest bit of an echo is always set, so on a wire without delay it
+ * may be a nanosecond ahead.
+ */
+static inline uint32_t
+rtt_since(uint32_t echo, uint64_t now_ns)
+{
+	const uint32_t rtt = (uint32_t)now_ns - echo;
+
+	if (rtt == UINT32_MAX)
+		return 0;
+	/* from before a pause, or before time began */
+	return rtt > RL_NS_PER_S || rtt > now_ns ? UINT32_MAX : rtt;
+}
 
 /* The longest round trip is known for one to two of these. */
 #define PEAK_WINDOW_NS (4 * RL_NS_PER_S)
@@ -38,7 +55,19 @@ rtt_set_timer(struct rl_port *port)
 	t = rl_max_u64(3 * port->rtt.srtt_ns, 2 * peak) + 500 +
 	    2 * cfg->ack_delay_ns;
 	t = rl_max_u64(t, cfg->replay_timer_min_ns);
-	port->rtt.timer_ns = rl_min_u64(t, cfg->replay_timer_max_ns);
+	/* a timer below the round trip would always expire */
+	port->rtt.timer_ns =
+		rl_min_u64(t, rl_max_u64(cfg->replay_timer_max_ns,
+					 2 * port->rtt.srtt_ns));
+}
+
+uint64_t
+port_rtt_longest(const struct rl_port *port)
+{
+	const struct port_rtt *r = &port->rtt;
+
+	return rl_max_u64(r->open_ns,
+			  rl_max_u32(r->peak_ns[0], r->peak_ns[1]));
 }
 
 void
@@ -48,6 +77,7 @@ port_rtt_reset(struct rl_port *port)
 	port->rtt.recent_ns = 0;
 	port->rtt.echo = 0;
 	port->rtt.seen_ns = 0;
+	port->rtt.open_ns = 0;
 	rtt_set_timer(port);
 }
 
@@ -97,9 +127,9 @@ port_rtt_sample(struct rl_port *port, const struct rl_frame_hdr *h,
 	if (h->stamp_echo == 0)
 		return;
 
-	const uint32_t rtt = (uint32_t)now_ns - h->stamp_echo;
+	const uint32_t rtt = rtt_since(h->stamp_echo, now_ns);
 
-	if (rtt > RL_NS_PER_S) /* a stamp from before a pause: not a sample */
+	if (rtt == UINT32_MAX)
 		return;
 	if (!same) {
 		port->rtt.seen_ns = rl_max_u64(port->rtt.seen_ns,
@@ -113,12 +143,31 @@ port_rtt_sample(struct rl_port *port, const struct rl_frame_hdr *h,
 void
 port_rtt_again(struct rl_port *port, uint64_t stamp, uint64_t now_ns)
 {
-	const uint32_t rtt = (uint32_t)now_ns - port->rtt.echo;
+	const uint32_t rtt = rtt_since(port->rtt.echo, now_ns);
 
 	port->rtt.recent = (uint32_t)stamp | 1;
-	if (port->rtt.echo != 0 && rtt <= RL_NS_PER_S &&
+	if (port->rtt.echo != 0 && rtt != UINT32_MAX &&
 	    rtt_mean(&port->rtt, rtt))
 		rtt_set_timer(port);
+}
+
+/*
+ * INIT frames of the handshake are as long as data frames, both ways, so they tell
+ * the round trip of data before there is any.
+ */
+void
+port_rtt_init(struct rl_port *port, const struct rl_frame_hdr *h, bool echo,
+	      uint64_t now_ns)
+{
+	struct rl_frame_hdr heard = *h;
+
+	const uint32_t rtt = rtt_since(h->stamp_echo, now_ns);
+
+	if (!echo)
+		heard.stamp_echo = 0;
+	else if (h->stamp_echo != 0 && rtt != UINT32_MAX)
+		port->rtt.open_ns = rtt;
+	port_rtt_sample(port, &heard, now_ns);
 }
 
 uint32_t

@@ -46,6 +46,7 @@ rx_gap(struct rl_port *port, uint32_t dropped)
 	if (port->rx.nak_sent)
 		return;
 	PORT_COUNT(port, rx_missing_seq);
+	port_detect_hurt(port, PORT_HURT_LOST, 1);
 	port->rx.nak_sent = true;
 	port_owe(port, OWE_NAK);
 }
@@ -310,11 +311,11 @@ rx_fec(struct rl_port *port, const uint8_t fec[], uint32_t n)
 			continue;
 		if (fec[i] == RL_FEC_CORRECTED) {
 			PORT_COUNT(port, rx_corrected);
-			port_detect_errors(port, 1, 0);
+			port_detect_hurt(port, PORT_HURT_CORRECTED, 1);
 		} else if (!RL_PLANTED(FEC_IGNORED)) {
 			PORT_COUNT(port, rx_bad);
 			PORT_COUNT(port, rx_expected_bad);
-			port_detect_errors(port, 0, 1);
+			port_detect_hurt(port, PORT_HURT_BAD, 1);
 			return i;
 		}
 	}
@@ -381,6 +382,7 @@ rx_lost(struct rl_port *port, uint32_t seq, uint64_t now_ns)
 	if (seq == port->rx.expected)
 		return;
 	PORT_COUNT(port, rx_missing_seq);
+	port_detect_hurt(port, PORT_HURT_LOST, 1);
 	port->rx.expected = seq;
 	for (unsigned int vc = 0; vc < RL_VCS; vc++)
 		port_packet_lost(port, vc, now_ns);
@@ -445,8 +447,7 @@ rx_order(struct rl_port *port, uint8_t *frame, const struct rl_frame_hdr *h,
 	if (ahead < 0) {
 		skip = rl_min_u32((uint32_t)-ahead, h->nflits);
 		PORT_COUNT_N(port, rx_duplicate_seq, skip);
-		if (!RL_PLANTED(NO_REACK))
-			port_owe(port, OWE_ACK);
+		port_owe(port, OWE_ACK);
 	}
 	if (skip < h->nflits && port->p.cfg->retry)
 		(void)rx_take(port, &t, skip, t.flits, now_ns);
@@ -518,8 +519,6 @@ port_rx_idle(struct rl_port *port, const struct rl_frame_hdr *h,
 	const uint32_t seq =
 		rl_seq_widen(port->rx.expected, h->seq, RL_LINK_SEQ_BITS);
 
-	if (h->flags & RL_FRF_ACKREQ)
-		port_owe(port, OWE_ACK);
 	if (RL_PLANTED(TAIL_NOT_RETRIED) || RL_PLANTED(ACK_STOPS_TIMER))
 		return;
 	if (!port->p.cfg->retry)

@@ -20,8 +20,8 @@
  *
  * Where the link has a key, every INIT frame is proven to be of who has it, but
  * may be a recording. One that echoes this training's nonce is none. An end that
- * is UP and hears a process it does not know therefore answers, and follows only
- * when its nonce comes back.
+ * is UP and hears a process it does not know therefore asks with a nonce that it
+ * has not used before, and follows only if that nonce comes back.
  *
  * What must be agreed on:
  *  - The fabric. Where both ends tell a digest of its configuration and the
@@ -55,6 +55,13 @@ port_shake_init(struct rl_port *port)
 }
 
 void
+port_shake_learn(struct rl_port *port, const struct rl_frame_hdr *h)
+{
+	port->shake.tx_epoch = h->rx_epoch;
+	port->shake.rx_epoch = h->tx_epoch;
+}
+
+void
 port_shake_start(struct rl_port *port)
 {
 	struct port_shake *s = &port->shake;
@@ -64,7 +71,9 @@ port_shake_start(struct rl_port *port)
 	s->peer_known = false;
 	s->peer_heard = false;
 	s->refused = (struct rl_refused){ .why = RL_REFUSED_NONE };
+	s->said = 0;
 	s->ask = false;
+	s->challenge = 0;
 	s->flits = port->frame_flits;
 	port_owe(port, OWE_INIT);
 }
@@ -124,7 +133,7 @@ shake_say(struct rl_port *port, const struct rl_refused *r, uint64_t now_ns)
 	struct port_shake *s = &port->shake;
 	const struct rl_refused *was = &s->refused;
 
-	if (was->why != RL_REFUSED_NONE &&
+	if (was->why != RL_REFUSED_NONE && (s->said & 1u << r->why) != 0 &&
 	    ((was->why == r->why && was->version == r->version &&
 	      was->digest == r->digest && was->peer.link == r->peer.link &&
 	      was->peer.end == r->peer.end) ||
@@ -132,6 +141,7 @@ shake_say(struct rl_port *port, const struct rl_refused *r, uint64_t now_ns)
 		return;
 	s->refused = *r;
 	s->refused_ns = now_ns;
+	s->said |= 1u << r->why; /* another reason is still told */
 	port_event(port, RL_PEV_REFUSED, now_ns)->refused = *r;
 }
 
@@ -151,22 +161,24 @@ port_shake_refuse(struct rl_port *port, enum rl_refusal why,
 	shake_say(port, &r, now_ns);
 }
 
+/* The epoch's nonce proves nothing: a recording of a former life may echo it. */
 bool
-port_shake_echoes(const struct rl_port *port, const struct rl_frame_hdr *h,
-		  const struct rl_frame_init *init)
+port_shake_lives(struct rl_port *port, const struct rl_frame_hdr *h,
+		 const struct rl_frame_init *init)
 {
-	return init->nonce_echo == port->shake.nonce &&
-	       h->rx_epoch == port->shake.tx_epoch;
-}
+	struct port_shake *s = &port->shake;
 
-void
-port_shake_ask(struct rl_port *port)
-{
+	if (s->challenge != 0 && init->nonce_echo == s->challenge &&
+	    h->rx_epoch == s->tx_epoch)
+		return true;
+	if (s->challenge == 0)
+		s->challenge = rl_prng_u64(&s->prng) | 1;
 	PORT_COUNT(port, rx_init_unproven);
 	/* an echo that is owed says the same, and more */
 	if (!port_owes(port, OWE_INIT))
-		port->shake.ask = true;
+		s->ask = true;
 	port_owe(port, OWE_INIT);
+	return false;
 }
 
 /* Why a peer that says this cannot be the one of this link. */
@@ -201,7 +213,8 @@ static bool
 shake_echoed(const struct rl_port *port, const struct rl_frame_hdr *h,
 	     const struct rl_frame_init *init)
 {
-	return port_shake_echoes(port, h, init) &&
+	return init->nonce_echo == port->shake.nonce &&
+	       h->rx_epoch == port->shake.tx_epoch &&
 	       h->bytes >= rl_frame_bytes(port->shake.flits);
 }
 
@@ -226,6 +239,7 @@ port_shake_rx(struct rl_port *port, const struct rl_frame_hdr *h,
 	if (!echo || !s->peer_heard)
 		port_owe(port, OWE_INIT);
 	s->peer_heard |= h->bytes >= rl_frame_bytes(s->flits);
+	port_rtt_init(port, h, echo && shake_echoed(port, h, init), now_ns);
 	if (!echo)
 		return PORT_VERDICT(PORT_NOTHING);
 	if (!shake_echoed(port, h, init)) {
@@ -258,7 +272,7 @@ port_shake_header(struct rl_port *port, struct rl_frame_hdr *h,
 
 	s->ask = false;
 	*init = (struct rl_frame_init){
-		.nonce = s->nonce,
+		.nonce = ask ? s->challenge : s->nonce,
 		.incarnation = port->p.incarnation,
 		.digest = port->p.digest,
 		.flits = (uint8_t)port->frame_flits,

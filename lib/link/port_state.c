@@ -104,6 +104,9 @@ port_open(struct rl_port *port, uint64_t now_ns)
 	/* OWE_ACK: tell the peer our credits */
 	port_owe(port, OWE_LINK_UP | OWE_ACK);
 	port_event(port, RL_PEV_UP, now_ns);
+	/* its errors ended it before: prefer other links until it is well */
+	if (port->link.ill_ns != 0)
+		port_detect_degraded(port, now_ns);
 }
 
 /* Each further flap doubles the wait before the link may train again. */
@@ -117,8 +120,37 @@ port_damp(struct rl_port *port, uint64_t now_ns)
 			     wait < cfg->flap_damping_max_ns; i++)
 		wait *= 2;
 	wait = rl_min_u64(wait, cfg->flap_damping_max_ns);
-	port->link.damp_until_ns = rl_deadline(now_ns, wait);
+	port->link.damp_until_ns =
+		rl_max_u64(rl_deadline(now_ns, wait), port->link.ill_until_ns);
 	port->link.flaps++;
+}
+
+/*
+ * Training does not mend a bad cable. A link that its error rate ended is kept out
+ * for the longest damping time, doubled each further time. If it is the only way,
+ * it trains at once, and its errors do not end it again before that time is over.
+ */
+#define ILL_DOUBLED 6
+
+static void
+port_ill(struct rl_port *port, uint64_t now_ns)
+{
+	const uint64_t first_ns = port->p.cfg->flap_damping_max_ns;
+	struct port_link *l = &port->link;
+
+	if (now_ns - l->opened_ns >= 2 * l->ill_ns + port->p.cfg->flap_forget_ns)
+		l->ill_ns = 0; /* well for long enough */
+	l->ill_ns = l->ill_ns == 0 ? first_ns
+				   : rl_min_u64(2 * l->ill_ns,
+						first_ns << ILL_DOUBLED);
+	l->ill_until_ns = rl_deadline(now_ns, l->ill_ns);
+}
+
+/* After a command or a loss of the PHY: the cable may have been replaced. */
+static void
+port_well(struct rl_port *port)
+{
+	port->link.ill_ns = port->link.ill_until_ns = 0;
 }
 
 /*
@@ -139,8 +171,12 @@ port_dead(struct rl_port *port, enum rl_detector why, uint64_t now_ns)
 
 	if (!port_link_open(port))
 		return;
+	if (why == RL_DET_ERROR_RATE && now_ns < l->ill_until_ns)
+		return; /* in use as the only way */
 	if (now_ns - l->opened_ns >= port->p.cfg->flap_forget_ns)
 		l->flaps = 0;
+	if (why == RL_DET_ERROR_RATE)
+		port_ill(port, now_ns);
 	port_set_state(port, RL_LINK_LOOPBACK);
 	PORT_COUNT(port, deaths);
 	l->admin_down |= port->drain.then == DRAIN_DOWN;
@@ -192,10 +228,11 @@ port_act_on(struct rl_port *port, struct port_verdict v, uint64_t now_ns)
 	case PORT_OPEN:
 		port_open(port, now_ns);
 		return;
-	case PORT_PROGRESS:
+	case PORT_PROGRESS: /* a late ACK ends RETRAIN, too */
 		port->link.retrains = 0;
 		port_queue_fence(port);
-		port_retrained(port, now_ns);
+		if (port->link.state == RL_LINK_RETRAIN)
+			port_set_state(port, RL_LINK_UP);
 		return;
 	case PORT_ANSWERED:
 		port_retrained(port, now_ns);
@@ -239,10 +276,8 @@ port_rx_init(struct rl_port *port, const struct rl_frame_hdr *h,
 			return;
 		if (same) {
 			port_owe(port, OWE_INIT); /* our echo was lost */
-		} else if (port->p.auth != NULL &&
-			   !port_shake_echoes(port, h, init)) {
-			port_shake_ask(port);
-		} else {
+		} else if (port->p.auth == NULL ||
+			   port_shake_lives(port, h, init)) {
 			port_dead(port, RL_DET_PEER, now_ns);
 		}
 		return;
@@ -257,6 +292,26 @@ port_rx_init(struct rl_port *port, const struct rl_frame_hdr *h,
 		PORT_COUNT(port, rx_state_drop);
 		return;
 	}
+}
+
+/*
+ * The peer still takes the link for open: the CLOSE was lost, or this end has
+ * restarted and learns that epoch from the frame. Send CLOSE again. An end that
+ * trains sends INIT frames, which say the same.
+ */
+void
+port_rx_closed(struct rl_port *port, const struct rl_frame_hdr *h)
+{
+	const enum rl_link_state s = port->link.state;
+
+	if (h->type == RL_FRAME_CLOSE ||
+	    (s != RL_LINK_OFF && s != RL_LINK_DAMPED))
+		return;
+	if (port->link.epochs == 0 && port->p.auth == NULL)
+		port_shake_learn(port, h);
+	if (h->tx_epoch == port->shake.rx_epoch &&
+	    h->rx_epoch == port->shake.tx_epoch)
+		port_owe(port, OWE_CLOSE);
 }
 
 void
@@ -300,9 +355,12 @@ rl_port_up(struct rl_port *port, uint64_t now_ns)
 		port_drain_then(port, DRAIN_TRAIN);
 		return 0;
 	}
-	if (!port->link.admin_down)
+	if (!port->link.admin_down && now_ns >= port->link.ill_until_ns)
 		return -EALREADY;
 	port->link.admin_down = false;
+	if (now_ns < port->link.ill_until_ns)
+		port->link.damp_until_ns = now_ns;
+	port_well(port);
 	if (port->link.state == RL_LINK_OFF)
 		port_train(port, now_ns);
 	return 0;
@@ -335,6 +393,9 @@ rl_port_phy_status(struct rl_port *port, bool up, uint64_t now_ns)
 		return;
 	}
 	l->phy_lost_ns = RL_NEVER;
+	if (now_ns < l->ill_until_ns)
+		l->damp_until_ns = now_ns;
+	port_well(port);
 	if (l->state == RL_LINK_INIT)
 		port_owe(port, OWE_INIT);
 	if (port_link_open(port)) {

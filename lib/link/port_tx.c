@@ -145,8 +145,10 @@ tx_kind_open(struct rl_port *port, uint64_t now_ns)
 		tx_fill(port);
 	if (port_retry_pending(port))
 		return RL_FRAME_DATA;
-	return ask_due(port, now_ns) || idle_due(port, now_ns) ? RL_FRAME_IDLE
-							       : 0;
+	return ask_due(port, now_ns) || port_retry_ask_due(port, now_ns) ||
+			       idle_due(port, now_ns)
+		       ? RL_FRAME_IDLE
+		       : 0;
 }
 
 /* Type of the next frame, 0 for none. */
@@ -184,6 +186,18 @@ rl_port_tx_ready(struct rl_port *port, uint64_t now_ns)
 	return tx_kind(port, now_ns) != 0;
 }
 
+/* Asks the peer what has come, or answers; any frame of an open link can. */
+static inline void
+tx_ask(struct rl_port *port, struct rl_frame_hdr *h, uint64_t now_ns)
+{
+	if (rl_unlikely(port_pay(port, OWE_ECHO)))
+		h->flags |= RL_FRF_ECHO;
+	if (rl_unlikely(port_retry_ask_due(port, now_ns))) {
+		h->flags |= RL_FRF_ACKREQ;
+		port_retry_asked(port, now_ns);
+	}
+}
+
 /* Fills in what every frame of an epoch says, and notes it as said. */
 static void
 tx_header(struct rl_port *port, struct rl_frame_hdr *h, uint64_t now_ns)
@@ -193,6 +207,8 @@ tx_header(struct rl_port *port, struct rl_frame_hdr *h, uint64_t now_ns)
 	h->ack = (uint16_t)port->rx.expected;
 	tx_credits(port, h);
 	h->stamp_echo = port_rtt_echo(port, now_ns);
+	if (h->type <= RL_FRAME_IDLE)
+		tx_ask(port, h, now_ns);
 	if (port_pay(port, OWE_NAK)) {
 		h->flags |= RL_FRF_NAK;
 		PORT_COUNT(port, tx_nak);
@@ -237,6 +253,7 @@ tx_init_header(struct rl_port *port, uint8_t *frame, struct rl_frame_hdr *h,
 {
 	struct rl_frame_init init;
 
+	h->stamp_echo = port_rtt_echo(port, now_ns);
 	port_shake_header(port, h, &init);
 	rl_frame_init_put(frame, &init);
 	port_forget(port, OWE_INIT);
@@ -259,8 +276,10 @@ tx_retrain_header(struct rl_port *port, struct rl_frame_hdr *h,
 	}
 	port_forget(port, OWE_PROBE);
 	port->tx.probes++;
-	port->tx.shake_due_ns =
-		rl_deadline(now_ns, port->p.cfg->retrain_interval_ns);
+	/* a late answer is an answer */
+	port->tx.shake_due_ns = rl_deadline(
+		now_ns, rl_max_u64(port->p.cfg->retrain_interval_ns,
+				   port_rtt_longest(port)));
 }
 
 /* The first flit of another port's loopback to leave here is an event. */
@@ -483,10 +502,10 @@ deadline_open(const struct rl_port *port, uint64_t now_ns)
 	if (port->link.state == RL_LINK_RETRAIN)
 		t = rl_min_u64(t, tx->shake_due_ns);
 	else if (port->retry.replay.next == port->retry.replay.tail)
-		t = rl_min_u64(t, rl_min_u64(port_retry_due_ns(port),
+		t = rl_min_u64(t, rl_min_u64(port->retry.due_ns,
 					     tx->ask_due_ns));
 	else if (!port->retry.replaying) /* a replay holds the timer */
-		t = rl_min_u64(t, port_retry_due_ns(port));
+		t = rl_min_u64(t, port->retry.due_ns);
 	if (port->rx.ack_owed != 0)
 		t = rl_min_u64(t, port->rx.ack_due_ns);
 	t = rl_min_u64(t, port->packet.part_due_ns);

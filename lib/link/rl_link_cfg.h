@@ -68,9 +68,11 @@ struct rl_link_cfg {
 	uint64_t keepalive_dead_ns; /**< silence that means dead; 0: never */
 	bool detect_phy;	    /**< PHY status declares dead; off: ignored */
 	uint64_t phy_lost_ns;	    /**< how long the PHY may be lost */
-	uint64_t error_window_ns;   /**< error-rate detector; 0: off */
-	uint32_t error_corrected_max;	  /**< corrected flits per window */
-	uint32_t error_uncorrectable_max; /**< uncorrectable flits per window */
+	uint64_t error_window_ns; /**< error rates: time below half of all limits
+				       until no longer degraded; 0: off */
+	/** limits in a million received; 0: none. Corrected flits,
+	    uncorrectable flits, replays */
+	uint32_t error_corrected_max, error_uncorrectable_max, error_replay_max;
 
 	enum rl_loopback loopback;
 	uint8_t replay_isl;	 /**< bit per packet class: looped out on ISLs */

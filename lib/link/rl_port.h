@@ -237,7 +237,8 @@ int rl_port_down(struct rl_port *port, uint64_t now_ns);
 int rl_port_drain_down(struct rl_port *port, uint64_t now_ns);
 
 /**
- * Owner. Undoes rl_port_down() and rl_port_drain_down().
+ * Owner. Undoes rl_port_down() and rl_port_drain_down(), and ends the time for
+ * which its errors keep the link out.
  * @return 0; -EALREADY where it is not down
  */
 int rl_port_up(struct rl_port *port, uint64_t now_ns);
@@ -423,8 +424,8 @@ struct rl_port_info {
 	uint64_t replay_timer_ns;
 	uint32_t flaps;
 	bool degraded;		     /**< error rate over half of its limit */
-	uint32_t window_corrected;   /**< flits of the detector's window now */
-	uint32_t window_uncorrectable;
+	/** score of each error rate, in percent of what ends the link */
+	uint32_t corrected_percent, uncorrectable_percent, replay_percent;
 	uint32_t credits[RL_VCS]; /**< flits that may be sent, by VC */
 	uint16_t consumed[RL_VCS]; /**< flits sent in this epoch, cyclic */
 	uint16_t begun[RL_VCS];	  /**< and kept for the rest of a packet */

@@ -22,7 +22,8 @@
 	X(tx_window_full)    /* packets that had to wait for the window */     \
 	X(tx_credit_stall)   /* packets that had to wait for credits */        \
 	X(tx_soft_error)     /* flits found hurt before transmission */        \
-	X(tx_replay_timeout)                                                   \
+	X(tx_ask)            /* frames that ask what has come */               \
+	X(tx_replay_timeout) /* replays of what an answer lacked */            \
 	X(tx_replays)        /* replays begun */                               \
 	/* receive: frames */                                                  \
 	X(rx_frames)                                                           \

@@ -109,8 +109,12 @@ ctl_link_said(struct rl_controller *c, uint32_t end,
 		return;
 	e->ver = m->ver;
 	e->state = m->link;
+	/* a dead link need not be avoided, unless the other end says it is ill */
 	if (m->link == RL_RESIL_LINK_DEAD)
-		c->link[link].avoided = false; /* no need any more */
+		c->link[link].avoided =
+			c->end[end ^ 1].state == RL_RESIL_LINK_DEGRADED;
+	else if (m->link == RL_RESIL_LINK_DEGRADED && !c->link[link].ok)
+		c->link[link].avoided = true;
 	if (ctl_link_judge(c, link, now_ns))
 		ctl_changed(c, c->link[link].ok ? RL_CAUSE_LINK_BACK
 						: RL_CAUSE_LINK_DEAD,

@@ -69,8 +69,9 @@ link_timers(struct rl_link_cfg *c, struct rl_prng *prng)
 		plan_one_in(prng, 2) ? 0 : plan_log(prng, 100, 50000);
 	if (plan_one_in(prng, 4)) {
 		c->error_window_ns = plan_log(prng, 2000, 200000);
-		c->error_corrected_max = (uint32_t)plan_log(prng, 8, 100);
-		c->error_uncorrectable_max = (uint32_t)plan_log(prng, 4, 20);
+		c->error_corrected_max = 1000 * (uint32_t)plan_log(prng, 8, 100);
+		c->error_uncorrectable_max = 500 * (uint32_t)plan_log(prng, 4, 20);
+		c->error_replay_max = 4 * c->error_uncorrectable_max;
 	}
 	c->flap_damping_ns =
 		plan_one_in(prng, 3) ? 0 : plan_log(prng, 100, 50000);

@@ -7,7 +7,7 @@
  *
  *   sim-campaign --seeds 1000000 --jobs 2     the long campaign
  *   sim-campaign --first 4711 --seeds 1 -v    one seed, with its plan
- *   sim-campaign --plant NO_REACK             passes only if the bug is found
+ *   sim-campaign --plant NO_ANSWER            passes only if the bug is found
  */
 
 #include <errno.h>

@@ -140,21 +140,23 @@ test_a_controller_changes_nothing_by_being_there(void **state)
 	assert_int_equal(each_ns.load.sent, each_ns.load.delivered);
 }
 
-/* A link that dies by itself, as its wire is longer than it may be silent; one
-   where ACKs come later than the last replay; and an order to ports that have not
-   told of it yet. */
+/* A link that dies of a silence, or retrains for want of an answer, after its
+   wire is whole again; and an order to ports that have not told of it yet. */
 static void
 test_no_fabric_is_calm_that_will_not_stay_so(void **state)
 {
 	static const struct apart_case cases[] = {
-		{ TORUS "link: { init_interval_ns = 100000; };\n"
-		  "link_settings = ( { links = \"s1.1-s1.2\";\n"
+		{ TORUS "link_settings = ( { links = \"s1.1-s1.2\";\n"
 		  "  keepalive_ns = 2000; keepalive_dead_ns = 9000; } );\n",
-		  20000, 1, 1000, 0.3, 0, "", 1000, 700, .abreast = true },
+		  20000, 1, 1000, 0.3, 0,
+		  "250us flap s1.1-s1.2 count=1 dark=70us light=20us silent\n",
+		  1000, 700, .abreast = true },
 		{ TORUS "link_settings = ( { links = \"s1.1-s1.2\";\n"
 		  "  replay_timer_ns = 3130; replay_limit = 2;\n"
 		  "  retrain_limit = 2; } );\n",
-		  20000, 1, 1000, 0.3, 0, "", 1000, 700, .abreast = true },
+		  20000, 1, 1000, 0.3, 0,
+		  "250us flap s1.1-s1.2 count=1 dark=80us light=20us silent\n",
+		  1000, 700, .abreast = true },
 		{ TORUS QUICK, 100, 1, 1000, 0.3, 0,
 		  "46609ns down s3.0-s3.1\n46650ns down s1.0-s1.1\n", 0, 450 },
 	};

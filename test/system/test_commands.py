@@ -556,7 +556,7 @@ controller: { mode = "off"; };
     with Box() as box:
         run = box.run(["--load", "0.5"], commands=text,
                       config=config).check_clean()
-    assert "error rate: good, 0 of 60 corrected" in run.out
+    assert "error rate: good; corrected 0 %" in run.out
     degraded = [s for s in run.out.split("\n") if "s0-s1#0 degraded" in s]
     dead = [s for s in run.out.split("\n")
             if "s0-s1#0 dead, detector error-rate" in s]

@@ -13,6 +13,7 @@ bench_cfg(struct rl_link_cfg *cfg)
 	cfg->ack_coalesce_flits = 4;
 	cfg->ack_delay_ns = 5 * RL_NS_PER_US;
 	cfg->replay_timer_ns = 100 * RL_NS_PER_US;
+	cfg->error_window_ns = 0; /* losses are not held against a link */
 	cfg->flap_damping_ns = 100 * RL_NS_PER_US;
 	cfg->flap_damping_max_ns = 10 * RL_NS_PER_MS;
 	cfg->flap_forget_ns = 20 * RL_NS_PER_MS;

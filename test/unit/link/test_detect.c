@@ -4,45 +4,7 @@
  * can be turned off. And what happens around: a PHY lost for a while. Flaps stand
  * in test_flap.c.
  */
-#include "bench.h"
-
-#define US RL_NS_PER_US
-#define MS RL_NS_PER_MS
-
-static void
-open_up(struct bench *b, const struct rl_link_cfg *cfg)
-{
-	memset(b, 0, sizeof(*b));
-	bench_open(b, cfg);
-	b->wire[0].delay_ns = b->wire[1].delay_ns = 2 * US;
-	b->wire[0].slot_ns = b->wire[1].slot_ns = US;
-	bench_start(b);
-	bench_run(b, 50 * US);
-}
-
-/* All detectors off, but for what a test turns on. */
-static struct rl_link_cfg
-deaf_cfg(void)
-{
-	struct rl_link_cfg cfg;
-
-	bench_cfg(&cfg);
-	cfg.detect_phy = false;
-	cfg.keepalive_dead_ns = 0;
-	cfg.keepalive_ns = 200 * US;
-	cfg.replay_limit = 255;
-	cfg.error_window_ns = 0;
-	return cfg;
-}
-
-static void
-check_dead(const struct bench_end *e, enum rl_detector why, const char *word)
-{
-	assert_int_equal(bench_end_events(e, RL_PEV_DEAD), 1);
-	assert_int_equal(bench_end_detector(e), why);
-	assert_string_equal(rl_detector_name(bench_end_detector(e)), word);
-	assert_int_equal(COUNTER(e, deaths), 1);
-}
+#include "detect.h"
 
 static void
 phy_loss_is_death_at_once(void **state)
@@ -258,8 +220,11 @@ an_lcore_that_seldom_runs_ends_no_link(void **state)
 		bench_end_port(&b.end[0], b.now_ns);
 		assert_int_equal(bench_state(&b.end[0]), RL_LINK_UP);
 	}
-	b.now_ns += 900 * US;
-	bench_end_port(&b.end[0], b.now_ns);
+	/* twice the longest round trip, which had the peer's absence in it */
+	for (unsigned int i = 0; i < 12; i++) {
+		b.now_ns += 900 * US;
+		bench_end_port(&b.end[0], b.now_ns);
+	}
 	assert_int_equal(bench_state(&b.end[0]), RL_LINK_LOOPBACK);
 	bench_close(&b);
 }
@@ -352,140 +317,38 @@ a_command_is_death_and_off(void **state)
 	bench_close(&b);
 }
 
-/* Sends n flits of which each is nudged (corrected) or hurt once. */
+/* The CLOSE was lost, and this end is down: who still sends is told again. */
 static void
-errors(struct bench *b, enum bench_act act, unsigned int n)
-{
-	bench_no_rules(&b->wire[0]);
-	bench_rule(&b->wire[0], (struct bench_rule){
-		.type = RL_FRAME_DATA, .without = RL_FRF_RETRY, .act = act,
-		.last = n - 1 });
-	for (unsigned int i = 0; i < n; i++) {
-		bench_send(b, 0, 0, 1, 1);
-		bench_run(b, 12 * US);
-	}
-}
-
-static void
-an_error_rate_over_its_limit_is_death(void **state)
+an_end_that_is_down_says_so_whenever_it_is_sent_something(void **state)
 {
 	(void)state;
-	for (unsigned int hurt = 0; hurt < 2; hurt++) {
-		const enum bench_act act = hurt ? BENCH_HURT : BENCH_NUDGE;
-		struct rl_link_cfg cfg = deaf_cfg();
-		struct bench_end *e;
-		struct bench b;
-
-		cfg.error_window_ns = 2 * MS;
-		cfg.error_corrected_max = 20;
-		cfg.error_uncorrectable_max = 20;
-		open_up(&b, &cfg);
-		e = &b.end[1];
-		errors(&b, act, 10); /* half of it: no word */
-		assert_int_equal(bench_end_events(e, RL_PEV_DEGRADED), 0);
-		errors(&b, act, 10); /* the limit itself is not over it */
-		assert_int_equal(bench_end_events(e, RL_PEV_DEGRADED), 1);
-		assert_int_equal(COUNTER(e, deaths), 0);
-		errors(&b, act, 1);
-		bench_run(&b, 10 * US);
-		check_dead(e, RL_DET_ERROR_RATE, "error-rate");
-		assert_int_equal(bench_end_events(e, RL_PEV_DEGRADED), 1);
-		bench_close(&b);
-	}
-}
-
-/* Even where both limits are passed between two looks. */
-static void
-degraded_is_said_before_dead_whatever_comes(void **state)
-{
-	struct rl_link_cfg cfg = deaf_cfg();
-	unsigned int degraded = 0, dead = 0;
-	struct bench_end *e;
-	struct bench b;
-
-	(void)state;
-	cfg.error_window_ns = 2 * MS;
-	cfg.error_corrected_max = 20;
-	open_up(&b, &cfg);
-	e = &b.end[1];
-	b.wire[0].slot_ns = 0;
-	bench_rule(&b.wire[0], (struct bench_rule){
-		.type = RL_FRAME_DATA, .act = BENCH_NUDGE,
-		.last = BENCH_EVER });
-	bench_send(&b, 0, 0, 1, 25);
-	bench_end_port(&b.end[0], b.now_ns);
-	b.now_ns += 100 * US; /* all of them arrive at once */
-	bench_end_port(e, b.now_ns);
-	bench_run(&b, 10 * US);
-	check_dead(e, RL_DET_ERROR_RATE, "error-rate");
-	assert_int_equal(COUNTER(e, rx_corrected), 25);
-	for (unsigned int i = 0; i < e->nevents; i++) {
-		if (e->event[i].type == RL_PEV_DEGRADED && degraded == 0)
-			degraded = i + 1;
-		if (e->event[i].type == RL_PEV_DEAD && dead == 0)
-			dead = i + 1;
-	}
-	assert_true(degraded != 0 && degraded < dead);
-	assert_int_equal(COUNTER(e, degraded), 1);
-	bench_close(&b);
-}
-
-/* Until a window has less than half of the limits again. */
-static void
-a_degraded_link_may_recover_and_degrade_again(void **state)
-{
-	struct rl_link_cfg cfg = deaf_cfg();
-	struct bench_end *e;
-	struct bench b;
-
-	(void)state;
-	cfg.error_window_ns = MS;
-	cfg.error_corrected_max = 20;
-	open_up(&b, &cfg);
-	e = &b.end[1];
-	for (unsigned int n = 1; n <= 3; n++) {
-		bench_run(&b, 2 * MS); /* past the end of a good window */
-		assert_false(bench_info(e).degraded);
-		errors(&b, BENCH_NUDGE, 10);
-		assert_false(bench_info(e).degraded);
-		assert_int_equal(bench_info(e).window_corrected, 10);
-		errors(&b, BENCH_NUDGE, 5);
-		assert_true(bench_info(e).degraded);
-		assert_int_equal(bench_info(e).window_corrected, 15);
-		assert_int_equal(bench_end_events(e, RL_PEV_DEGRADED), n);
-		assert_int_equal(COUNTER(e, degraded), n);
-		bench_no_rules(&b.wire[0]);
-		bench_run(&b, MS - 15 * 12 * US); /* a bad window ends */
-		assert_true(bench_info(e).degraded);
-	}
-	assert_int_equal(COUNTER(e, deaths), 0);
-	bench_close(&b);
-}
-
-/* As many errors, but spread over windows; and with the detector off. */
-static void
-errors_spread_over_windows_are_borne(void **state)
-{
-	(void)state;
-	for (unsigned int off = 0; off < 2; off++) {
+	for (unsigned int anew = 0; anew < 2; anew++) {
 		struct rl_link_cfg cfg = deaf_cfg();
 		struct bench b;
 
-		cfg.error_window_ns = off ? 0 : MS;
-		cfg.error_corrected_max = 20;
-		cfg.error_uncorrectable_max = 20;
 		open_up(&b, &cfg);
-		for (unsigned int i = 0; i < 10; i++) {
-			errors(&b, BENCH_NUDGE, off ? 40 : 9);
-			errors(&b, BENCH_HURT, off ? 40 : 9);
-			bench_run(&b, MS);
+		bench_rule(&b.wire[1], (struct bench_rule){
+			.type = RL_FRAME_CLOSE, .act = BENCH_DROP });
+		bench_cut(&b, anew);
+		rl_port_down(b.end[1].port, b.now_ns);
+		bench_run(&b, 20 * US);
+		assert_int_equal(bench_state(&b.end[0]), RL_LINK_UP);
+		if (anew) { /* a process that knows nothing of the epoch */
+			const struct bench_end_params p = {
+				.cfg = &b.cfg, .pool = &b.pool,
+				.in = &b.wire[0], .out = &b.wire[1],
+				.uid = 2, .index = 4, .kind = b.kind,
+			};
+
+			bench_end_close(&b.end[1]);
+			bench_end_open(&b.end[1], &p);
+			bench_no_rules(&b.wire[1]);
 		}
-		assert_int_equal(COUNTER(&b.end[1], deaths), 0);
-		assert_int_equal(bench_end_events(&b.end[1], RL_PEV_DEGRADED),
-				 0);
-		bench_no_rules(&b.wire[0]);
-		bench_settle(&b, MS);
-		bench_check_delivered(&b);
+		bench_cut(&b, false);
+		bench_send(&b, 0, 0, 3, 3);
+		bench_run(&b, MS);
+		check_dead(&b.end[0], RL_DET_PEER, "peer");
+		assert_int_equal(b.end[0].looped.packets, 3);
 		bench_close(&b);
 	}
 }
@@ -552,15 +415,9 @@ main(void)
 		     a_lost_close_is_made_good_by_the_next_init),
 		CASE("[LINK-5] a command is death and OFF",
 		     a_command_is_death_and_off),
-		CASE("[LINK-5] an error rate over its limit is degraded, then "
-		     "death",
-		     an_error_rate_over_its_limit_is_death),
-		CASE("[LINK-5] degraded is said before dead, whatever comes",
-		     degraded_is_said_before_dead_whatever_comes),
-		CASE("[LINK-5] a degraded link may recover and degrade again",
-		     a_degraded_link_may_recover_and_degrade_again),
-		CASE("[LINK-5] errors spread over windows are borne",
-		     errors_spread_over_windows_are_borne),
+		CASE("[LINK-5] an end that is down says so whenever it is sent "
+		     "something",
+		     an_end_that_is_down_says_so_whenever_it_is_sent_something),
 		CASE("[LINK-5] events and names say what happened",
 		     events_and_names_say_what_happened),
 	};

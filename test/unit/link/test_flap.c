@@ -205,6 +205,95 @@ what_waits_at_the_peer_ends_damping_as_well(void **state)
 	bench_close(&b);
 }
 
+/* Every flit is corrected until the link dies of it, or so many were sent. */
+static void
+hurt_to_death(struct bench *b, unsigned int n)
+{
+	bench_rule(&b->wire[0], (struct bench_rule){
+		.type = RL_FRAME_DATA, .act = BENCH_NUDGE,
+		.last = BENCH_EVER });
+	for (unsigned int i = 0; i < n &&
+	     bench_state(&b->end[1]) == RL_LINK_UP; i++) {
+		bench_send(b, 0, 0, 1, 1);
+		bench_run(b, 3 * US);
+	}
+	bench_run(b, 50 * US);
+	forget_looped(&b->end[0]);
+	forget_looped(&b->end[1]);
+}
+
+static struct rl_link_cfg
+ill_cfg(void)
+{
+	struct rl_link_cfg cfg = flap_cfg();
+
+	cfg.error_window_ns = MS;
+	cfg.error_corrected_max = 1000;
+	cfg.flap_damping_ns = 50 * US;
+	cfg.flap_damping_max_ns = 20 * MS;
+	cfg.flap_forget_ns = 100 * US;
+	return cfg;
+}
+
+/* Training mends no cable: not for a short while, and each time for longer. */
+static void
+a_link_that_died_of_its_errors_stays_out(void **state)
+{
+	struct rl_link_cfg cfg = ill_cfg();
+	uint64_t out_ns = 20 * MS;
+	struct bench b;
+
+	(void)state;
+	open_up(&b, &cfg);
+	for (unsigned int i = 0; i < 3; i++, out_ns *= 2) {
+		uint64_t dead_ns;
+
+		hurt_to_death(&b, 1000);
+		assert_int_equal(bench_end_detector(&b.end[1]),
+				 RL_DET_ERROR_RATE);
+		dead_ns = b.now_ns;
+		bench_run(&b, out_ns - MS);
+		assert_int_equal(bench_state(&b.end[1]), RL_LINK_DAMPED);
+		bench_start(&b);
+		assert_in_range(b.now_ns - dead_ns, out_ns - MS, out_ns + MS);
+		/* and comes back as one that is not to be relied on */
+		assert_true(bench_info(&b.end[1]).degraded);
+		assert_int_equal(b.end[1].event[b.end[1].nevents - 1].type,
+				 RL_PEV_DEGRADED);
+	}
+	/* the cable is changed: all is forgotten */
+	hurt_to_death(&b, 1000);
+	for (unsigned int i = 0; i < 2; i++)
+		for (unsigned int up = 0; up < 2; up++)
+			rl_port_phy_status(b.end[i].port, up, b.now_ns);
+	bench_no_rules(&b.wire[0]);
+	bench_run(&b, MS);
+	assert_int_equal(bench_state(&b.end[1]), RL_LINK_UP);
+	assert_false(bench_info(&b.end[1]).degraded);
+	bench_close(&b);
+}
+
+/* The only way stays in use, however ill: it dies once in that time. */
+static void
+an_ill_link_that_is_the_only_way_stays_in_use(void **state)
+{
+	struct rl_link_cfg cfg = ill_cfg();
+	struct bench b;
+
+	(void)state;
+	cfg.flap_damping_max_ns = 500 * MS;
+	open_up(&b, &cfg);
+	rl_shared_write(&b.end[1].shared->wanted, 1);
+	hurt_to_death(&b, 1000);
+	bench_run(&b, MS);
+	assert_int_equal(bench_state(&b.end[1]), RL_LINK_UP);
+	rl_shared_write(&b.end[1].shared->wanted, 0);
+	hurt_to_death(&b, 2000);
+	assert_int_equal(bench_state(&b.end[1]), RL_LINK_UP);
+	assert_int_equal(COUNTER(&b.end[1], deaths), 1);
+	bench_close(&b);
+}
+
 int
 main(void)
 {
@@ -216,6 +305,10 @@ main(void)
 		     a_death_in_retraining_is_forgiven_as_well),
 		CASE("[DRL-8] a link that something waits for is not kept out",
 		     a_link_that_something_waits_for_is_not_kept_out),
+		CASE("[LINK-5] a link that died of its errors stays out",
+		     a_link_that_died_of_its_errors_stays_out),
+		CASE("[LINK-5] an ill link that is the only way stays in use",
+		     an_ill_link_that_is_the_only_way_stays_in_use),
 		CASE("[DRL-8] what waits at the peer ends damping as well",
 		     what_waits_at_the_peer_ends_damping_as_well),
 	};

@@ -495,6 +495,7 @@ a_command_during_the_drain_waits_for_it(void **state)
 static void
 bodies_never_change_through_replays_and_loopback(void **state)
 {
+	struct rl_frame_hdr h;
 	struct rl_flit *pkt;
 	struct bench b = { 0 };
 
@@ -502,7 +503,13 @@ bodies_never_change_through_replays_and_loopback(void **state)
 	open_up(&b, NULL);
 	b.wire[1].cut = true;
 	bench_send(&b, 0, 3, 9, 8);
-	bench_run(&b, 350 * US); /* some replays */
+	for (uint16_t ack = 1; ack <= 2; ack++) { /* some replays */
+		bench_run(&b, 100 * US);
+		h = bench_forge(&b.end[0], RL_FRAME_IDLE, RL_FRF_NAK, b.now_ns);
+		h.ack = ack;
+		bench_inject(&b.end[0], &h, b.now_ns);
+	}
+	bench_run(&b, 100 * US);
 	assert_true(COUNTER(&b.end[0], tx_replays) >= 2);
 	kill_link(&b);
 	bench_run(&b, 5 * US);

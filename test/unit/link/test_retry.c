@@ -299,7 +299,7 @@ a_lost_nak_is_mended_by_the_timer(void **state)
 	finish(&b);
 }
 
-/* A tail lost, the number of the idle frame too: the timer is all there is. */
+/* A tail lost, and the frame that asks for it too: the timer is all there is. */
 static void
 a_lost_tail_is_mended_by_the_timer(void **state)
 {
@@ -314,12 +314,13 @@ a_lost_tail_is_mended_by_the_timer(void **state)
 		open_up(&b, &cfg);
 		bench_rule(&b.wire[0], DATA_NEW(BENCH_DROP, 40 - tail, 39));
 		bench_rule(&b.wire[0], (struct bench_rule){
-			.type = RL_FRAME_IDLE, .act = BENCH_DROP,
-			.last = BENCH_EVER });
+			.type = RL_FRAME_IDLE, .act = BENCH_DROP });
 		bench_send(&b, 0, 0, 5, 8);
 		bench_settle(&b, 5 * RL_NS_PER_MS);
-		assert_int_equal(COUNTER(&b.end[0], tx_replay_timeout), 1);
-		assert_int_equal(COUNTER(&b.end[1], tx_nak), 0);
+		assert_int_equal(COUNTER(&b.end[0], tx_ask), 2);
+		assert_int_equal(COUNTER(&b.end[0], tx_replays), 1);
+		assert_int_equal(COUNTER(&b.end[0], tx_replay_flits), tail);
+		assert_int_equal(COUNTER(&b.end[1], tx_nak), 1);
 		finish(&b);
 	}
 }
@@ -393,21 +394,25 @@ acks_outside_the_window_are_ignored_and_counted(void **state)
 static void
 duplicates_of_a_replay_are_dropped_and_acknowledged_again(void **state)
 {
+	struct rl_frame_hdr h;
 	struct bench b;
 
 	(void)state;
 	open_up(&b, NULL);
-	bench_rule(&b.wire[1], (struct bench_rule){
-		.act = BENCH_DROP, .last = 12 }); /* ACKs, all of them */
+	b.wire[1].cut = true;
 	bench_send(&b, 0, 0, 4, 10);
-	bench_settle(&b, 5 * RL_NS_PER_MS);
+	bench_run(&b, 60 * RL_NS_PER_US);
 	assert_int_equal(COUNTER(&b.end[1], rx_ok), 40);
+	h = bench_forge(&b.end[0], RL_FRAME_IDLE, RL_FRF_NAK, b.now_ns);
+	bench_inject(&b.end[0], &h, b.now_ns);
+	b.wire[1].cut = false;
+	bench_settle(&b, 5 * RL_NS_PER_MS);
 	/* the first duplicate is acknowledged, which ends the replay */
 	assert_true(COUNTER(&b.end[0], tx_replay_flits) >= 1);
 	assert_true(COUNTER(&b.end[0], tx_replay_flits) <= 8);
 	assert_int_equal(COUNTER(&b.end[1], rx_duplicate_seq),
 			 COUNTER(&b.end[0], tx_replay_flits));
-	assert_int_equal(COUNTER(&b.end[0], tx_replay_timeout), 1);
+	assert_int_equal(COUNTER(&b.end[0], tx_replays), 1);
 	assert_int_equal(COUNTER(&b.end[1], tx_nak), 0);
 	finish(&b);
 }

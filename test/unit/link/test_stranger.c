@@ -4,124 +4,8 @@
  * changes a frame, nor gets anywhere with one that was sent before, here or
  * elsewhere, by the other end or by this one.
  */
-#include "bench.h"
-#include "rl_auth.h"
 #include "rl_crc32c.h"
-
-#define US RL_NS_PER_US
-#define MS RL_NS_PER_MS
-#define RECORD_MAX 4096
-
-enum key { NONE, KEY_A, KEY_B };
-
-static struct rl_auth *
-key_of(enum key k, const char *link, unsigned int end)
-{
-	struct rl_auth_root root;
-
-	if (k == NONE)
-		return NULL;
-	rl_auth_root_make(&root, k == KEY_A ? "a" : "b", 1);
-	return rl_auth_open(&root, link, end);
-}
-
-/* What passed on a wire, to be sent again. */
-struct record {
-	uint8_t *data[RECORD_MAX];
-	uint32_t len[RECORD_MAX];
-	unsigned int n;
-};
-
-static enum bench_act
-on_frame(void *ctx, struct bench_frame *f)
-{
-	struct record *r = ctx;
-
-	if (r->n == RECORD_MAX)
-		return BENCH_PASS;
-	r->data[r->n] = aligned_alloc(64, 1024);
-	assert_non_null(r->data[r->n]);
-	memcpy(r->data[r->n], f->data, f->len);
-	r->len[r->n++] = f->len;
-	return BENCH_PASS;
-}
-
-static void
-record_on(struct bench *b, unsigned int wire, struct record *r)
-{
-	b->wire[wire].hook = on_frame;
-	b->wire[wire].ctx = r;
-}
-
-static void
-play(const struct record *r, struct bench_end *to, uint64_t now_ns)
-{
-	uint8_t *copy = aligned_alloc(64, 1024);
-
-	assert_non_null(copy);
-	for (unsigned int i = 0; i < r->n; i++) {
-		memcpy(copy, r->data[i], r->len[i]);
-		rl_port_rx_frame(to->port, copy, r->len[i], now_ns);
-	}
-	free(copy);
-}
-
-static void
-record_free(struct record *r)
-{
-	for (unsigned int i = 0; i < r->n; i++)
-		free(r->data[i]);
-	r->n = 0;
-}
-
-/* Two ends with these keys for these links. */
-struct pair {
-	struct bench b;
-	struct rl_auth *auth[2];
-};
-
-static void
-pair_open(struct pair *p, enum key a, const char *link_a, enum key b,
-	  const char *link_b, const struct rl_link_cfg *cfg)
-{
-	memset(p, 0, sizeof(*p));
-	p->auth[0] = key_of(a, link_a, 0);
-	p->auth[1] = key_of(b, link_b, 1);
-	for (unsigned int i = 0; i < 2; i++)
-		if (p->auth[i] != NULL)
-			p->b.auth[i] = rl_auth_link(p->auth[i]);
-	bench_open(&p->b, cfg);
-}
-
-static void
-pair_close(struct pair *p)
-{
-	bench_close(&p->b);
-	rl_auth_close(p->auth[0]);
-	rl_auth_close(p->auth[1]);
-}
-
-static void
-keyed(struct pair *p, const struct rl_link_cfg *cfg)
-{
-	pair_open(p, KEY_A, "s0-s1#0", KEY_A, "s0-s1#0", cfg);
-	bench_start(&p->b);
-}
-
-static void
-check_carries(struct bench *b, unsigned int packets)
-{
-	for (unsigned int from = 0; from < 2; from++) {
-		struct bench_sink *s = &b->end[!from].sink;
-
-		memset(s, 0, sizeof(*s));
-		s->next_tag[0] = b->end[from].next_tag[0];
-		bench_send(b, from, 0, 3, packets);
-		bench_settle(b, 50 * MS);
-		assert_int_equal(s->packets, packets);
-		assert_int_equal(s->duplicates + s->disorder + s->corrupt, 0);
-	}
-}
+#include "stranger.h"
 
 /* --- who may join -------------------------------------------------------- */
 
@@ -358,9 +242,10 @@ strangers_cannot_count_a_link_to_death(void **state)
 	(void)state;
 	bench_cfg(&cfg);
 	cfg.error_window_ns = 1 * MS;
-	cfg.error_uncorrectable_max = 3;
+	cfg.error_corrected_max = cfg.error_uncorrectable_max = 1;
+	cfg.error_replay_max = 1;
 	keyed(&p, &cfg);
-	for (unsigned int i = 0; i < 50; i++) {
+	for (unsigned int i = 0; i < 500; i++) {
 		struct rl_frame_hdr h = bench_forge(e, RL_FRAME_IDLE, 0,
 						    p.b.now_ns);
 
@@ -370,8 +255,9 @@ strangers_cannot_count_a_link_to_death(void **state)
 				 p.b.now_ns);
 		bench_run(&p.b, 2 * US);
 	}
-	assert_int_equal(COUNTER(e, rx_check_error), 50);
-	assert_int_equal(COUNTER(e, rx_auth_error), 50);
+	assert_int_equal(COUNTER(e, rx_check_error), 500);
+	assert_int_equal(COUNTER(e, rx_auth_error), 500);
+	assert_int_equal(COUNTER(e, degraded), 0);
 	assert_int_equal(COUNTER(e, deaths), 0);
 	check_carries(&p.b, 5);
 	pair_close(&p);
@@ -518,6 +404,102 @@ the_init_frames_of_a_process_that_is_gone_end_nothing(void **state)
 	pair_close(&p);
 }
 
+static enum bench_act
+take_away(void *ctx, struct bench_frame *f)
+{
+	(void)on_frame(ctx, f);
+	return BENCH_DROP;
+}
+
+/* Nor do they where they echo the nonce that this end goes by now. */
+static void
+an_echo_of_a_former_life_ends_nothing(void **state)
+{
+	struct record r = { .n = 0 };
+	struct pair p;
+	struct bench_end *e = &p.b.end[1];
+
+	(void)state;
+	pair_open(&p, KEY_A, "s0-s1#0", KEY_A, "s0-s1#0", NULL);
+	for (unsigned int i = 0; i < 2; i++)
+		rl_port_start(p.b.end[i].port, p.b.now_ns);
+	p.b.wire[0].hook = take_away; /* somebody holds its answers back */
+	p.b.wire[0].ctx = &r;
+	bench_run(&p.b, MS);
+	assert_int_equal(bench_state(e), RL_LINK_INIT);
+	p.b.wire[0].hook = NULL;
+	renew(&p, 0);
+	bench_start(&p.b);
+	assert_int_equal(COUNTER(e, trainings), 1);
+	for (unsigned int i = 0; i < 5; i++) {
+		play(&r, e, p.b.now_ns);
+		bench_run(&p.b, 100 * US);
+	}
+	assert_true(COUNTER(e, rx_init_unproven) > 0);
+	assert_int_equal(COUNTER(e, deaths), 0);
+	assert_int_equal(COUNTER(e, trainings), 1);
+	check_carries(&p.b, 10);
+	record_free(&r);
+	pair_close(&p);
+}
+
+/* A stranger's INIT without a key does not hide that the peer's is wrong. */
+static void
+a_stranger_hides_no_reason(void **state)
+{
+	struct record r = { .n = 0 };
+	struct pair p, q;
+	const struct bench_end *e = &p.b.end[1];
+
+	(void)state;
+	pair_open(&q, NONE, "s0-s1#0", NONE, "s0-s1#0", NULL);
+	record_on(&q.b, 0, &r);
+	rl_port_start(q.b.end[0].port, q.b.now_ns);
+	bench_run(&q.b, MS);
+	pair_open(&p, KEY_B, "s0-s1#0", KEY_A, "s0-s1#0", NULL);
+	rl_port_start(p.b.end[1].port, p.b.now_ns);
+	play(&r, &p.b.end[1], p.b.now_ns);
+	rl_port_start(p.b.end[0].port, p.b.now_ns);
+	bench_run(&p.b, 5 * MS);
+	assert_int_equal(bench_end_events(e, RL_PEV_REFUSED), 2);
+	assert_int_equal(e->event[0].refused.why, RL_REFUSED_NO_KEY);
+	assert_int_equal(e->event[1].refused.why, RL_REFUSED_KEY);
+	record_free(&r);
+	pair_close(&p);
+	pair_close(&q);
+}
+
+/* Bits turn on a link with a key as on any other. */
+static void
+a_link_with_a_key_degrades_as_any_other(void **state)
+{
+	static const enum bench_act act[] = { BENCH_NUDGE, BENCH_HURT,
+					      BENCH_SPOIL, BENCH_DROP };
+
+	(void)state;
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(act); i++) {
+		struct rl_link_cfg cfg;
+		struct pair p;
+
+		bench_cfg(&cfg);
+		cfg.error_window_ns = MS;
+		cfg.error_replay_max = 10000;
+		keyed(&p, &cfg);
+		bench_rule(&p.b.wire[0], (struct bench_rule){
+			.type = RL_FRAME_DATA, .without = RL_FRF_RETRY,
+			.act = act[i], .last = BENCH_EVER, .arg =
+			act[i] == BENCH_SPOIL ? 30 : 0 });
+		for (unsigned int n = 0; n < 1500; n++) {
+			if (bench_state(&p.b.end[1]) != RL_LINK_UP)
+				break;
+			bench_send(&p.b, 0, 0, 1, 1);
+			bench_run(&p.b, 12 * US);
+		}
+		assert_true(bench_end_events(&p.b.end[1], RL_PEV_DEGRADED) > 0);
+		pair_close(&p);
+	}
+}
+
 /* One that lives proves it, though there are no keepalives to miss. */
 static void
 a_peer_that_starts_anew_is_followed_after_one_question(void **state)
@@ -567,6 +549,11 @@ main(void)
 		     frames_that_come_back_to_their_sender_are_strangers),
 		CASE("the INIT frames of a process that is gone end nothing",
 		     the_init_frames_of_a_process_that_is_gone_end_nothing),
+		CASE("an echo of a former life ends nothing",
+		     an_echo_of_a_former_life_ends_nothing),
+		CASE("a stranger hides no reason", a_stranger_hides_no_reason),
+		CASE("[LINK-5] a link with a key degrades as any other",
+		     a_link_with_a_key_degrades_as_any_other),
 		CASE("a peer that starts anew is followed after one question",
 		     a_peer_that_starts_anew_is_followed_after_one_question),
 	};
