@@ -19,7 +19,7 @@
  * A failure names its seed; that seed alone repeats it.
  */
 
-#include "../unit/fabric/host.h"
+#include "../unit/device/host.h"
 #include "fuzz_repair.h"
 #include "fuzz_seeds.h"
 #include "rl_codec.h"

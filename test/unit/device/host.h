@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef FABRIC_TEST_HOST_H
-#define FABRIC_TEST_HOST_H
+#ifndef DEVICE_TEST_HOST_H
+#define DEVICE_TEST_HOST_H
 
 /*
  * A third host of the fabric, the smallest: memory that may run out at the
@@ -127,4 +127,4 @@ int host_tear_down(void **state);
 #define HOST_FIGURE_1                                                          \
 	HOST_FIGURE_1_FABRIC "link: { flap_damping_ns = 100000; };\n"
 
-#endif /* FABRIC_TEST_HOST_H */
+#endif /* DEVICE_TEST_HOST_H */
