@@ -128,7 +128,7 @@ host_pipe(void *ctx, uint32_t size, struct rl_pipe *pipe)
 	if (r == NULL)
 		return -ENOMEM;
 	rte_ring_init(r, "bench", count, RING_F_SP_ENQ | RING_F_SC_DEQ);
-	*pipe = (struct rl_pipe){ r, ring_put, ring_get };
+	*pipe = (struct rl_pipe){ .ring = r, .put = ring_put, .get = ring_get };
 	return 0;
 }
 

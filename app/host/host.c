@@ -242,6 +242,12 @@ pipe_get(void *ring, void *obj[], unsigned int n)
 	return rte_ring_sc_dequeue_burst(ring, obj, n, NULL);
 }
 
+static bool
+pipe_empty(const void *ring)
+{
+	return host_ring_empty(ring);
+}
+
 static int
 on_pipe(void *ctx, uint32_t size, struct rl_pipe *pipe)
 {
@@ -249,6 +255,7 @@ on_pipe(void *ctx, uint32_t size, struct rl_pipe *pipe)
 			       RING_F_SP_ENQ | RING_F_SC_DEQ);
 	pipe->put = pipe_put;
 	pipe->get = pipe_get;
+	pipe->empty = pipe_empty;
 	return pipe->ring == NULL ? -ENOMEM : 0;
 }
 

@@ -188,8 +188,7 @@ host_resil_orders(const struct host *h)
 	for (uint32_t d = 0; d < h->fabric.ndev; d++) {
 		const struct host_local *l = &h->resil.local[d];
 
-		if ((l->tables.on && l->tables.nr != 0) ||
-		    (l->hold.on && l->hold.nr != 0) ||
+		if ((l->order.on && l->order.nr != 0) ||
 		    (l->asked.on && l->asked.nr != 0))
 			return true;
 	}

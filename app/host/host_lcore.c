@@ -69,6 +69,8 @@ deal_turn(struct host *h, struct host_lcore *lc, uint32_t dev)
 				rl_role_join(t.core, &d->port[i]);
 		}
 	t.nports = lc->nports - t.port;
+	if (t.core != NULL)
+		d->whole = t.nports == d->nports;
 	if (t.core != NULL || t.nports != 0)
 		lc->turn[lc->nturns++] = t;
 }

@@ -170,8 +170,9 @@ wanted_epoch(const struct host *h)
 	for (uint32_t d = 0; d < h->fabric.ndev; d++) {
 		const struct host_local *l = &h->resil.local[d];
 		const uint32_t epoch[] = {
-			l->tables.on && l->tables.nr == 0 ? l->tables.epoch : 0,
-			l->hold.on && l->hold.nr == 0 ? l->hold.epoch : 0,
+			l->order.on && l->order.nr == 0
+				? l->order.order.local.act.epoch
+				: 0,
 			x->epoch[d],
 		};
 
@@ -252,7 +253,7 @@ host_oob_idle(const struct host *h)
 		if (l->local == NULL)
 			continue;
 		rl_local_info(l->local, &i);
-		if (l->tables.on || l->hold.on || i.reports != 0 || i.waits ||
+		if (l->order.on || i.reports != 0 || i.waits ||
 		    i.hold != RL_RESIL_HOLD_NONE)
 			return false;
 	}

@@ -16,32 +16,22 @@
 
 #include <rte_ring.h>
 
-#include "rl_check_mix.h"
-#include "rl_local.h"
-#include "rl_role.h"
+#include "rl_device.h"
 
 #define HOST_ORDERS 4096 /* of one lcore under way; power of two */
 
 enum host_order_type {
-	HOST_ORDER_TABLES, /**< the core takes `fwd` */
-	HOST_ORDER_STAGE,  /**< the core is prepared for `pass` */
-	HOST_ORDER_PASS,   /**< all are: rl_core_pass(), and new paths */
-	HOST_ORDER_HOLD,   /**< the endpoint holds as `hold` says, of `flows` */
-	HOST_ORDER_VIEW,   /**< fills `view`: how the core stands */
-	HOST_ORDER_START,  /**< `port` begins to train */
-	HOST_ORDER_PROBE,  /**< the endpoint probes who is unreachable anew */
-	HOST_ORDER_VOID,   /**< its device has crashed: nothing */
+	HOST_ORDER_LOCAL, /**< a local controller's: rl_device_order() */
+	HOST_ORDER_VIEW,  /**< fills `view`: rl_device_view() */
+	HOST_ORDER_PROBE, /**< the endpoint probes again who is unreachable */
+	HOST_ORDER_VOID,  /**< its device has crashed: nothing */
 };
 
 struct host_order {
 	enum host_order_type type;
-	enum rl_resil_hold hold;
 	uint32_t dev;
-	uint16_t port;
-	uint16_t nep;
-	const struct rl_fwd *fwd;
-	const struct rl_fwd_pass *pass;
-	const struct rl_flows *flows; /**< NULL: holds none */
+	struct rl_device_order local; /**< of VIEW: its `flows` */
+	struct rl_local_info held;    /**< of VIEW */
 	struct rl_local_view *view;
 };
 
@@ -56,8 +46,7 @@ struct host;
 struct host_lcore;
 
 /**
- * Control thread. Gives an order to the lcore that runs the core of o->dev, or
- * its port where the order is to one.
+ * Control thread. Gives an order to the lcore that runs the core of o->dev.
  * @return its number there, above 0; 0: the ring is full, try again later
  */
 uint64_t host_order_give(struct host *h, const struct host_order *o);

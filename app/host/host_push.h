@@ -14,11 +14,8 @@ struct host;
  * local controller. Control thread only; nothing waits, so call again.
  */
 
-/** Tables to install, or the steps of a change by tokens. */
-void host_push_tables(struct host *h, uint32_t dev);
-
-/** Flows to hold or to release. */
-void host_push_hold(struct host *h, uint32_t dev);
+/** What its local controller has ordered last. */
+void host_push_order(struct host *h, uint32_t dev);
 
 /** What the controller asked: is what is held quiet? */
 void host_push_view(struct host *h, uint32_t dev);

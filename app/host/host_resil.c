@@ -114,83 +114,6 @@ deliver(struct host *h, uint64_t now_ns)
 }
 
 static void
-order_hold(struct host *h, uint32_t dev, enum rl_resil_hold what,
-	   uint32_t epoch)
-{
-	h->resil.local[dev].hold = (struct host_pending){
-		.on = true,
-		.type = RL_LOCAL_HOLD,
-		.epoch = epoch,
-		.order = { .type = HOST_ORDER_HOLD, .dev = dev, .hold = what,
-			   .nep = (uint16_t)h->fabric.topo->nep },
-	};
-}
-
-static void
-start_ports(struct host *h, uint32_t dev)
-{
-	for (uint16_t i = 0; i < h->fabric.dev[dev].nports; i++) {
-		const struct host_order o = { .type = HOST_ORDER_START,
-					      .dev = dev, .port = i };
-
-		/* lost where the ring is full; the controller says it again */
-		(void)host_order_give(h, &o);
-	}
-}
-
-static void
-order_tables(struct host *h, uint32_t dev, const struct rl_local_action *a)
-{
-	const enum host_order_type type =
-		a->type == RL_LOCAL_INSTALL ? HOST_ORDER_TABLES
-		: a->type == RL_LOCAL_STAGE ? HOST_ORDER_STAGE
-					    : HOST_ORDER_PASS;
-
-	h->resil.local[dev].tables = (struct host_pending){
-		.on = true,
-		.type = a->type,
-		.epoch = a->epoch,
-		.order = { .type = type, .dev = dev },
-	};
-}
-
-static void
-act(struct host *h, uint32_t dev, const struct rl_local_action *a)
-{
-	static const enum rl_port_order order[] = {
-		[RL_LOCAL_PORT_NONE] = RL_ORDER_NONE,
-		[RL_LOCAL_PORT_UP] = RL_ORDER_UP,
-		[RL_LOCAL_PORT_DOWN] = RL_ORDER_DOWN,
-		[RL_LOCAL_PORT_DRAIN] = RL_ORDER_DRAIN,
-	};
-
-	switch (a->type) {
-	case RL_LOCAL_INSTALL:
-	case RL_LOCAL_STAGE:
-	case RL_LOCAL_PASS:
-		order_tables(h, dev, a);
-		return;
-	case RL_LOCAL_HOLD:
-		order_hold(h, dev, a->hold, a->epoch);
-		return;
-	case RL_LOCAL_RELEASE:
-		order_hold(h, dev, RL_RESIL_HOLD_NONE, a->epoch);
-		return;
-	case RL_LOCAL_START:
-		start_ports(h, dev);
-		return;
-	case RL_LOCAL_NO_TABLES:
-		/* a moment that is over; 0 means that nothing was said */
-		rl_role_core_await(&h->fabric.dev[dev].core, 1);
-		return;
-	case RL_LOCAL_PORT:
-		rl_role_port_order(&h->fabric.dev[dev].port[a->port],
-				   order[a->order]);
-		return;
-	}
-}
-
-static void
 serve_local(struct host *h, uint32_t dev, uint64_t now_ns)
 {
 	struct host_local *l = &h->resil.local[dev];
@@ -202,15 +125,16 @@ serve_local(struct host *h, uint32_t dev, uint64_t now_ns)
 	/* one order at a time: the next one when the lcore has this one, were it
 	   that nobody says anything more */
 	do {
-		host_push_tables(h, dev);
-		host_push_hold(h, dev);
-		more = !l->tables.on && !l->hold.on &&
-		       rl_local_action(l->local, &a);
+		host_push_order(h, dev);
+		more = !l->order.on && rl_local_action(l->local, &a);
 		if (more)
-			act(h, dev, &a);
+			l->order = (struct host_pending){
+				.on = true,
+				.order = { .dev = dev, .local.act = a },
+			};
 	} while (more);
 	/* what is held is looked at when it is held */
-	if (!l->hold.on)
+	if (!l->order.on)
 		host_push_view(h, dev);
 	while (rl_local_tx(l->local, &m, now_ns))
 		send_msg(h, &m, now_ns);
@@ -220,7 +144,7 @@ serve_local(struct host *h, uint32_t dev, uint64_t now_ns)
 				      (h->resil.controller == NULL &&
 				       h->resil.oob.oob == NULL),
 			      memory_order_relaxed);
-	l->due_ns = l->tables.on || l->hold.on || l->asked.on
+	l->due_ns = l->order.on || l->asked.on
 			    ? now_ns + PENDING_NS
 			    : rl_local_deadline(l->local);
 }
@@ -346,7 +270,7 @@ local_begin(struct host *h, uint32_t dev, bool waits)
 	};
 
 	l->local = rl_local_init(l->mem, &p, host_resil_now(h));
-	l->tables.on = l->hold.on = l->asked.on = false;
+	l->order.on = l->asked.on = false;
 	touch(h, dev);
 }
 
@@ -356,8 +280,7 @@ host_resil_dev_crash(struct host *h, uint32_t dev)
 	if (!h->resil.on)
 		return;
 	h->resil.local[dev].local = NULL;
-	h->resil.local[dev].tables.on = false;
-	h->resil.local[dev].hold.on = false;
+	h->resil.local[dev].order.on = false;
 	h->resil.local[dev].asked.on = false;
 }
 

@@ -26,13 +26,11 @@
 struct host;
 struct host_rec;
 
-/** An order of a local controller's that lcores have not yet carried out. */
+/** An order to an lcore that has not yet been carried out. */
 struct host_pending {
 	bool on;
-	enum rl_local_action_type type;
-	uint32_t epoch;
 	struct host_order order;
-	uint64_t nr;
+	uint64_t nr; /**< 0: not yet given */
 };
 
 /** The local controller of a device, and what it waits for. */
@@ -40,9 +38,8 @@ struct host_local {
 	struct rl_local *local; /**< NULL: its device has crashed */
 	void *mem;
 	uint64_t due_ns;
-	struct host_pending tables;
-	struct host_pending hold;
-	struct host_pending asked;
+	struct host_pending order; /**< its own */
+	struct host_pending asked; /**< how its device stands */
 	struct rl_local_view view; /**< written by the core's lcore */
 	_Atomic bool alone; /**< no controller is there; lcores read it */
 };

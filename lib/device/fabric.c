@@ -250,6 +250,7 @@ build_device(struct rl_fabric *f, uint32_t dev, uint32_t *uid,
 
 	d->nports = d->core.nports = td->nports;
 	d->foreign = host->runs != NULL && !host->runs(host->ctx, dev);
+	d->whole = host->whole;
 	d->core.dev = dev;
 	d->core.sink = &host->sink;
 	d->port = host->alloc(host->ctx, n * sizeof(*d->port));

@@ -11,8 +11,7 @@
  */
 
 #include "rl_config.h"
-#include "rl_fwd.h"
-#include "rl_role.h"
+#include "rl_device.h"
 #include "rl_topo.h"
 
 /** Sizes of the pipes of one port, in pointers. */
@@ -47,6 +46,7 @@ struct rl_fabric_host {
 	/** Whether the host runs a device; NULL: all. Others are built, lie
 	    still, and are never polled: another process has them. */
 	bool (*runs)(void *ctx, uint32_t dev);
+	bool whole; /**< of each device one thread runs all roles */
 	rl_drop_fn drop;
 	rl_ep_report_fn report;
 	/** what these two are called with for a device; NULL: with ctx */
@@ -61,19 +61,6 @@ struct rl_fabric_host {
 	/** a codec of the configuration's CRC and ISN, for hosts that build
 	    many fabrics; NULL: rl_fabric_build() makes one */
 	struct rl_codec *codec;
-};
-
-struct rl_device {
-	struct rl_role_core core;
-	struct rl_role_port *port; /**< nports */
-	uint16_t nports;
-	bool foreign;  /**< another process runs it */
-	uint32_t life; /**< times it has been made again */
-	/* what it is made of, for the next time */
-	uint64_t seed;
-	struct rl_port_params *port_params; /**< nports */
-	struct rl_core_params core_params;
-	struct rl_ep_params ep_params;
 };
 
 struct rl_fabric {

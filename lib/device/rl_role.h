@@ -31,6 +31,8 @@ struct rl_pipe {
 	void *ring;
 	unsigned int (*put)(void *ring, void *const obj[], unsigned int n);
 	unsigned int (*get)(void *ring, void *obj[], unsigned int n);
+	/** Whether it holds nothing; asked while all is to come to rest. */
+	bool (*empty)(const void *ring);
 };
 
 /** A frame buffer of a PHY, 64-byte aligned. */
@@ -97,6 +99,8 @@ enum rl_port_order {
 	RL_ORDER_DOWN,
 	RL_ORDER_UP,
 	RL_ORDER_DRAIN, /**< down when empty */
+	/** a port that is OFF begins to train; a bit, kept beside later ones */
+	RL_ORDER_START = 8,
 };
 
 struct rl_role_port {
@@ -108,7 +112,7 @@ struct rl_role_port {
 	const struct rl_role_sink *sink;
 	uint32_t dev;
 	uint16_t index;
-	_Atomic uint32_t order; /**< enum rl_port_order */
+	_Atomic uint32_t order; /**< enum rl_port_order, START beside others */
 	/** rl_port_idle(), for the control thread: who sees it set, and acquires
 	    it, sees all that the role has counted until then */
 	_Atomic uint32_t idle;
@@ -186,7 +190,7 @@ void rl_role_core_ep_event(void *role, const struct rl_ep_event *ev);
 bool rl_drop_notice(const struct rl_flit *pkt, enum rl_drop_reason why,
 		    bool e2e_retry, uint32_t nep, struct rl_ep_notice *n);
 
-/** Any thread. An order for the port; the last one wins. */
+/** Any thread. An order for the port; of those but START the last one wins. */
 void rl_role_port_order(struct rl_role_port *r, enum rl_port_order order);
 
 /**

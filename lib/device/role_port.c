@@ -141,6 +141,9 @@ port_orders(struct rl_role_port *r, uint64_t now_ns)
 		return 0;
 	order = atomic_exchange_explicit(&r->order, RL_ORDER_NONE,
 					 memory_order_acq_rel);
+	if (order & RL_ORDER_START)
+		rl_port_start(r->port, now_ns);
+	order &= ~(uint32_t)RL_ORDER_START;
 	if (order == RL_ORDER_DOWN)
 		rl_port_down(r->port, now_ns);
 	else if (order == RL_ORDER_DRAIN)
@@ -153,8 +156,17 @@ port_orders(struct rl_role_port *r, uint64_t now_ns)
 void
 rl_role_port_order(struct rl_role_port *r, enum rl_port_order order)
 {
+	uint32_t was = atomic_load_explicit(&r->order, memory_order_relaxed);
+	uint32_t now;
+
+	do
+		now = order == RL_ORDER_START
+			      ? was | RL_ORDER_START
+			      : (was & RL_ORDER_START) | order;
 	/* release: pairs with the exchange in port_orders() */
-	atomic_store_explicit(&r->order, order, memory_order_release);
+	while (!atomic_compare_exchange_weak_explicit(&r->order, &was, now,
+						      memory_order_release,
+						      memory_order_relaxed));
 }
 
 /* Tells the host what has happened. @return events */

@@ -236,6 +236,7 @@ sim_build(struct rl_sim *s, char *err)
 			  .port_event = sim_on_port_event,
 			  .core_event = sim_on_core_event,
 			  .ep_event = sim_on_ep_event },
+		.whole = true,
 		.seed = s->p.seed,
 		.lives = s->p.lives,
 		.incarnation = ~s->p.seed,

@@ -103,6 +103,14 @@ pipe_get(void *ring, void *obj[], unsigned int n)
 	return got;
 }
 
+static bool
+pipe_empty(const void *ring)
+{
+	const struct sim_pipe *const sp = ring;
+
+	return sp->head == sp->tail;
+}
+
 void
 sim_pipe_make(struct sim_part *pt, struct sim_pipe *sp, uint32_t limit,
 	      struct rl_pipe *pipe)
@@ -115,5 +123,6 @@ sim_pipe_make(struct sim_part *pt, struct sim_pipe *sp, uint32_t limit,
 		.ring = sp,
 		.put = pipe_put,
 		.get = pipe_get,
+		.empty = pipe_empty,
 	};
 }

@@ -56,6 +56,14 @@ pipe_get(void *ring, void *obj[], unsigned int n)
 	return n;
 }
 
+static bool
+pipe_empty(const void *ring)
+{
+	const struct host_pipe *p = ring;
+
+	return p->head == p->tail;
+}
+
 static int
 host_pipe(void *ctx, uint32_t size, struct rl_pipe *pipe)
 {
@@ -68,7 +76,7 @@ host_pipe(void *ctx, uint32_t size, struct rl_pipe *pipe)
 	h->npipes++;
 	p->size = size;
 	p->slot = calloc(size, sizeof(*p->slot));
-	*pipe = (struct rl_pipe){ p, pipe_put, pipe_get };
+	*pipe = (struct rl_pipe){ p, pipe_put, pipe_get, pipe_empty };
 	return 0;
 }
 
