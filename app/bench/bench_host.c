@@ -159,11 +159,10 @@ host_port_event(void *ctx, uint32_t dev, uint16_t port,
 		const struct rl_port_event *ev)
 {
 	struct bench_host *h = ctx;
+	struct rl_port_event now = *ev;
 
-	(void)dev;
-	(void)port;
-	if (h->nev < BENCH_EVENTS)
-		h->ev[h->nev++] = (struct bench_event){ bench_now_ns(), *ev };
+	now.t_ns = bench_now_ns();
+	(void)rl_failover_take(&h->failovers, dev, port, &now);
 }
 
 static void
@@ -514,6 +513,7 @@ bench_host_close(struct bench_host *h)
 			rl_phy_eth_close(&h->phy[i]);
 		rl_wires_close(&h->wires);
 	}
+	rl_failover_log_free(&h->failovers);
 	rl_route_free(h->route);
 	rl_topo_free(&h->cfg.topo);
 	rte_mempool_free(h->pool);

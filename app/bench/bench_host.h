@@ -15,18 +15,12 @@
 #include <rte_mempool.h>
 
 #include "rl_fabric.h"
+#include "rl_failover.h"
 #include "rl_route.h"
 #include "rl_wires.h"
 
-#define BENCH_EVENTS 256
 /** Flows of a client, one a VC: one window would not fill a row of links. */
 #define BENCH_FLOWS 8
-
-/** What port events say of the fabric's failovers, oldest first. */
-struct bench_event {
-	uint64_t t_ns;
-	struct rl_port_event ev;
-};
 
 /** A flooding client. */
 struct bench_client {
@@ -60,8 +54,7 @@ struct bench_host {
 	struct bench_client client[8];
 	struct rl_role_port **ports;
 	uint32_t nports;
-	struct bench_event ev[BENCH_EVENTS];
-	uint32_t nev;
+	struct rl_failover_log failovers; /**< by the clock */
 	uint64_t drops;
 	void *mem[8192];
 	uint32_t nmem;

@@ -64,38 +64,30 @@ settled(const struct bench_host *h)
 	return true;
 }
 
-/* The events of one cut. @return deaths that have drained */
+/* What came of one cut. @return deaths that have drained */
 static unsigned int
-digest(struct bench_host *h, uint64_t cut_ns, struct failover *f, bool final)
+digest(const struct bench_host *h, uint64_t cut_ns, struct failover *f,
+       bool final)
 {
 	unsigned int drained = 0;
 
-	for (uint32_t i = 0; i < h->nev; i++) {
-		const struct bench_event *dead = &h->ev[i];
+	for (uint32_t i = 0; i < h->failovers.n; i++) {
+		const struct rl_failover *e = &h->failovers.rec[i];
 
-		if (dead->ev.type != RL_PEV_DEAD)
+		if (e->dead_ns == RL_NEVER) /* of the cut before */
 			continue;
-		if (final)
-			sample(&f->detect, cut_ns, dead->t_ns);
-		for (uint32_t j = 0; j < h->nev; j++) {
-			const struct bench_event *e = &h->ev[j];
-
-			if (e->ev.loop_id != dead->ev.loop_id)
-				continue;
-			if (e->ev.type == RL_PEV_DRAINED)
-				drained++;
-			if (!final)
-				continue;
-			if (e->ev.type == RL_PEV_REROUTED)
-				sample(&f->rerouted, dead->t_ns, e->t_ns);
-			if (e->ev.type != RL_PEV_DRAINED ||
-			    e->ev.looped_flits == 0)
-				continue;
-			sample(&f->drained, dead->t_ns, e->t_ns);
-			f->looped_flits += e->ev.looped_flits;
-			f->looped_acked += e->ev.looped_acked_flits;
-			f->loops++;
-		}
+		drained += e->drained_ns != RL_NEVER;
+		if (!final)
+			continue;
+		sample(&f->detect, cut_ns, e->dead_ns);
+		if (e->rerouted_ns != RL_NEVER)
+			sample(&f->rerouted, e->dead_ns, e->rerouted_ns);
+		if (e->drained_ns == RL_NEVER || e->looped_flits == 0)
+			continue;
+		sample(&f->drained, e->dead_ns, e->drained_ns);
+		f->looped_flits += e->looped_flits;
+		f->looped_acked += e->looped_acked_flits;
+		f->loops++;
 	}
 	return drained;
 }
@@ -122,7 +114,7 @@ cut_once(struct bench_host *h, uint32_t link, uint64_t after_ns,
 
 	while (bench_now_ns() < t)
 		bench_host_poll(h, 0);
-	h->nev = 0;
+	h->failovers.n = 0;
 	cut_ns = bench_now_ns();
 	rl_fault_down(&h->fault[link], cut_ns);
 	t = cut_ns + 5 * RL_NS_PER_S;
@@ -215,7 +207,7 @@ bench_failover(const struct bench_opts *o, json_t *out, FILE *human)
 	int ret = bench_eal();
 
 	f.detect.v = calloc(2 * cuts, sizeof(double));
-	f.rerouted.v = calloc(4 * cuts, sizeof(double));
+	f.rerouted.v = calloc(2 * cuts, sizeof(double));
 	f.drained.v = calloc(2 * cuts, sizeof(double));
 	if (h == NULL || f.detect.v == NULL || f.rerouted.v == NULL ||
 	    f.drained.v == NULL)

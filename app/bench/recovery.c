@@ -104,7 +104,7 @@ inspect(void *ctx, struct rl_sim *sim)
 {
 	struct recovery_run *r = ctx;
 	uint32_t n, nrec;
-	const struct rl_sim_failover *f = rl_sim_failovers(sim, &n);
+	const struct rl_failover *f = rl_sim_failovers(sim, &n);
 	const struct rl_recovery *rec = rl_sim_recoveries(sim, &nrec);
 
 	r->span[SPAN_ahead_flits] = (double)out_of_turn(sim);

@@ -286,11 +286,8 @@ host_on_port_event(void *ctx, uint32_t dev, uint16_t port,
 		.port_ev = *ev,
 	};
 
-	/* a core on another lcore may hear of the death first: what it loops
-	   out until then waits for no tables, and that loses nothing */
-	if (ev->type == RL_PEV_DEAD && host_resil_awaited(h, dev))
-		rl_role_core_await(&h->fabric.dev[dev].core,
-				   ev->t_ns + h->p.cfg->controller.await_ns);
+	rl_device_port_event(&h->fabric.dev[dev], ev,
+			     h->p.cfg->controller.await_ns);
 	rec.port_ev.t_ns = rec.t_ns;
 	put_record(lc, &rec);
 }

@@ -59,14 +59,6 @@ touch(struct host *h, uint32_t dev)
 	h->resil.next_ns = 0;
 }
 
-bool
-host_resil_awaited(const struct host *h, uint32_t dev)
-{
-	return h->resil.on &&
-	       !atomic_load_explicit(&h->resil.local[dev].alone,
-				     memory_order_relaxed);
-}
-
 /* Lost where the ring is full: what travels here may be. */
 void
 host_resil_put(struct host *h, const struct rl_resil_msg *m)
@@ -138,12 +130,10 @@ serve_local(struct host *h, uint32_t dev, uint64_t now_ns)
 		host_push_view(h, dev);
 	while (rl_local_tx(l->local, &m, now_ns))
 		send_msg(h, &m, now_ns);
-	/* relaxed: readers order nothing else by it */
-	atomic_store_explicit(&l->alone,
-			      rl_local_alone(l->local) ||
-				      (h->resil.controller == NULL &&
-				       h->resil.oob.oob == NULL),
-			      memory_order_relaxed);
+	rl_device_alone(&h->fabric.dev[dev],
+			rl_local_alone(l->local) ||
+				(h->resil.controller == NULL &&
+				 h->resil.oob.oob == NULL));
 	l->due_ns = l->order.on || l->asked.on
 			    ? now_ns + PENDING_NS
 			    : rl_local_deadline(l->local);
@@ -221,55 +211,31 @@ host_resil_step(struct host *h)
 void
 host_resil_take(struct host *h, const struct host_rec *rec)
 {
-	const struct rl_port_event *ev = &rec->port_ev;
-	enum rl_resil_link said;
+	struct rl_local *l;
+	bool said = false;
 
 	if (!h->resil.on ||
-	    (rec->kind != HOST_REC_PORT && rec->kind != HOST_REC_CORE) ||
-	    h->resil.local[rec->dev].local == NULL)
+	    (rec->kind != HOST_REC_PORT && rec->kind != HOST_REC_CORE))
 		return;
-	if (rec->kind == HOST_REC_CORE) {
-		if (rec->core_ev.type != RL_CEV_WATCHDOG)
-			return;
-		rl_local_gave_up(h->resil.local[rec->dev].local,
-				 role_time(h, rec->core_ev.t_ns));
+	l = h->resil.local[rec->dev].local;
+	if (l != NULL && rec->kind == HOST_REC_PORT)
+		said = rl_device_report_port(l, rec->port, &rec->port_ev,
+					     role_time(h, rec->t_ns));
+	else if (l != NULL)
+		said = rl_device_report_core(l, &rec->core_ev,
+					     role_time(h, rec->t_ns));
+	if (said)
 		touch(h, rec->dev);
-		return;
-	}
-	switch (ev->type) {
-	case RL_PEV_UP:
-		said = RL_RESIL_LINK_UP;
-		break;
-	case RL_PEV_DEAD:
-		said = RL_RESIL_LINK_DEAD;
-		break;
-	case RL_PEV_DEGRADED:
-		said = RL_RESIL_LINK_DEGRADED;
-		break;
-	default:
-		return;
-	}
-	rl_local_link(h->resil.local[rec->dev].local, rec->port, said,
-		      (uint8_t)ev->detector, role_time(h, ev->t_ns));
-	touch(h, rec->dev);
 }
 
 static void
 local_begin(struct host *h, uint32_t dev, bool waits)
 {
-	const struct rl_topo_dev *td = &h->fabric.topo->dev[dev];
 	struct host_local *l = &h->resil.local[dev];
-	const struct rl_local_params p = {
-		.cfg = &h->p.cfg->controller,
-		.dev = dev,
-		.nports = td->nports,
-		.incarnation = ++h->resil.incarnation,
-		.waits = waits,
-		.endpoint = td->kind == RL_DEV_ENDPOINT,
-		.at_rest = !h->p.cfg->endpoint.retry,
-	};
 
-	l->local = rl_local_init(l->mem, &p, host_resil_now(h));
+	l->local = rl_fabric_local(&h->fabric, dev, l->mem,
+				   ++h->resil.incarnation, waits,
+				   host_resil_now(h));
 	l->order.on = l->asked.on = false;
 	touch(h, dev);
 }

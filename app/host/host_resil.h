@@ -41,7 +41,6 @@ struct host_local {
 	struct host_pending order; /**< its own */
 	struct host_pending asked; /**< how its device stands */
 	struct rl_local_view view; /**< written by the core's lcore */
-	_Atomic bool alone; /**< no controller is there; lcores read it */
 };
 
 enum host_job_state { HOST_JOB_NONE, HOST_JOB_RUNS, HOST_JOB_DONE };
@@ -89,9 +88,6 @@ void host_resil_step(struct host *h);
 
 /** A record of the lcores' log, each in its order. */
 void host_resil_take(struct host *h, const struct host_rec *rec);
-
-/** An lcore. Whether new tables are to be waited for after a death. */
-bool host_resil_awaited(const struct host *h, uint32_t dev);
 
 /** Nothing to do, and nothing waits to be done. */
 bool host_resil_idle(const struct host *h);

@@ -107,7 +107,7 @@ progress(struct app *app, uint64_t now_ns)
 		"  under way %" PRIu64 "  reported %" PRIu64
 		"  links cut %u  failovers %u\n",
 		(double)(now_ns - app->start_ns) / 1e9, t.sent, t.delivered,
-		t.under_way, t.reported, down, app->watch.nfailovers);
+		t.under_way, t.reported, down, app->watch.failovers.n);
 }
 
 void

@@ -348,7 +348,7 @@ put_traffic(FILE *f, const struct app *app, uint64_t duration_ns)
 		   "\noutcome reordered %" PRIu64 "\noutcome corrupted %" PRIu64
 		   "\noutcome reported %" PRIu64 "\noutcome failovers %u\n",
 		t.sent, t.delivered, t.lost, t.duplicated, t.reordered,
-		t.altered, t.reported, app->watch.nfailovers);
+		t.altered, t.reported, app->watch.failovers.n);
 }
 
 /* Times are those of the traffic. */

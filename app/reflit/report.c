@@ -40,21 +40,21 @@ set_delays(json_t *o, const struct app *app)
 }
 
 static json_t *
-failover_json(const struct app *app, const struct failover *f)
+failover_json(const struct app *app, const struct rl_failover *f)
 {
 	const struct rl_topo *t = &app->cfg.topo;
 	char link[2 * RL_NAME_MAX + 8];
 	json_t *o = json_object();
 
-	rl_topo_link_name(t, watch_link(&app->watch, f), link, sizeof(link));
+	rl_topo_link_name(t, rl_failover_link(f, t), link, sizeof(link));
 	json_object_set_new(o, "link", json_string(link));
 	json_object_set_new(o, "device", json_string(t->dev[f->dev].name));
 	json_object_set_new(o, "detector",
 			    json_string(rl_detector_name(f->detector)));
-	set(o, "at_ns", watch_span(app->start_ns, f->dead_ns));
-	set(o, "detect_ns", watch_span(f->fault_ns, f->dead_ns));
-	set(o, "first_rerouted_ns", watch_span(f->dead_ns, f->rerouted_ns));
-	set(o, "drained_ns", watch_span(f->dead_ns, f->drained_ns));
+	set(o, "at_ns", rl_failover_span(app->start_ns, f->dead_ns));
+	set(o, "detect_ns", rl_failover_span(f->fault_ns, f->dead_ns));
+	set(o, "first_rerouted_ns", rl_failover_span(f->dead_ns, f->rerouted_ns));
+	set(o, "drained_ns", rl_failover_span(f->dead_ns, f->drained_ns));
 	set(o, "looped_packets", f->looped_packets);
 	set(o, "looped_flits", f->looped_flits);
 	set(o, "looped_acked_flits", f->looped_acked_flits);
@@ -66,11 +66,12 @@ failovers_json(const struct app *app)
 {
 	json_t *a = json_array();
 
-	for (uint32_t i = 0; i < app->watch.nfailovers; i++)
-		if (app->watch.failover[i].dead_known)
-			json_array_append_new(
-				a, failover_json(app,
-						 &app->watch.failover[i]));
+	for (uint32_t i = 0; i < app->watch.failovers.n; i++) {
+		const struct rl_failover *f = &app->watch.failovers.rec[i];
+
+		if (f->dead_ns != RL_NEVER)
+			json_array_append_new(a, failover_json(app, f));
+	}
 	return a;
 }
 
@@ -279,7 +280,7 @@ print_span(uint64_t ns)
 {
 	if (ns == 0)
 		printf(" %11s", "-");
-	else if (ns == 1) /* see watch_span() */
+	else if (ns == 1) /* see rl_failover_span() */
 		printf(" %11s", "same poll");
 	else
 		printf(" %8.1f us", (double)ns / 1e3);
@@ -296,24 +297,25 @@ print_failovers(const struct app *app)
 
 	printf("%-12s %-6s %-10s %11s %11s %11s  looped: packets flits acked\n",
 	       "link", "at", "detector", "detected", "rerouted", "drained");
-	for (uint32_t i = 0; i < app->watch.nfailovers; i++) {
-		const struct failover *f = &app->watch.failover[i];
+	for (uint32_t i = 0; i < app->watch.failovers.n; i++) {
+		const struct rl_failover *f = &app->watch.failovers.rec[i];
 
-		if (!f->dead_known)
+		if (f->dead_ns == RL_NEVER)
 			continue;
 		packets += f->looped_packets;
 		flits += f->looped_flits;
 		acked += f->looped_acked_flits;
 		if (rows++ >= ROWS)
 			continue;
-		rl_topo_link_name(&app->cfg.topo, watch_link(&app->watch, f),
-				  link, sizeof(link));
+		rl_topo_link_name(&app->cfg.topo,
+				  rl_failover_link(f, &app->cfg.topo), link,
+				  sizeof(link));
 		printf("%-12s %-6s %-10s", link,
 		       app->cfg.topo.dev[f->dev].name,
 		       rl_detector_name(f->detector));
-		print_span(watch_span(f->fault_ns, f->dead_ns));
-		print_span(watch_span(f->dead_ns, f->rerouted_ns));
-		print_span(watch_span(f->dead_ns, f->drained_ns));
+		print_span(rl_failover_span(f->fault_ns, f->dead_ns));
+		print_span(rl_failover_span(f->dead_ns, f->rerouted_ns));
+		print_span(rl_failover_span(f->dead_ns, f->drained_ns));
 		printf("  %15u %5u %5u\n", f->looped_packets, f->looped_flits,
 		       f->looped_acked_flits);
 	}
@@ -368,7 +370,7 @@ report_print(const struct app *app)
 	struct totals t;
 
 	app_totals(app, &t);
-	if (app->watch.nfailovers != 0)
+	if (app->watch.failovers.n != 0)
 		print_failovers(app);
 	if (app->host.resil.log.n != 0) {
 		recoveries_print(app->host.resil.log.rec,

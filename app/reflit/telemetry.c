@@ -139,21 +139,21 @@ static const char *const failover_columns[] = {
 #define FAILOVER_COLUMNS RTE_DIM(failover_columns)
 
 static void
-add_failover(const struct app *app, const struct failover *f,
+add_failover(const struct app *app, const struct rl_failover *f,
 	     struct rte_tel_data *const text[3],
 	     struct rte_tel_data *const num[FAILOVER_COLUMNS])
 {
 	const struct rl_topo *t = &app->cfg.topo;
 	const uint64_t v[FAILOVER_COLUMNS] = {
-		watch_span(app->start_ns, f->dead_ns),
-		watch_span(f->fault_ns, f->dead_ns),
-		watch_span(f->dead_ns, f->rerouted_ns),
-		watch_span(f->dead_ns, f->drained_ns),
+		rl_failover_span(app->start_ns, f->dead_ns),
+		rl_failover_span(f->fault_ns, f->dead_ns),
+		rl_failover_span(f->dead_ns, f->rerouted_ns),
+		rl_failover_span(f->dead_ns, f->drained_ns),
 		f->looped_packets, f->looped_flits, f->looped_acked_flits
 	};
 	char link[2 * RL_NAME_MAX + 8];
 
-	rl_topo_link_name(t, t->dev[f->dev].port[f->port].link, link,
+	rl_topo_link_name(t, rl_failover_link(f, t), link,
 			  sizeof(link));
 	rte_tel_data_add_array_string(text[0], link);
 	rte_tel_data_add_array_string(text[1], t->dev[f->dev].name);
@@ -192,7 +192,7 @@ failovers(const char *cmd, const char *params, struct rte_tel_data *d)
 	for (unsigned int i = 0; i < FAILOVER_COLUMNS; i++)
 		num[i] = mirror_column(RTE_TEL_UINT_VAL);
 	for (uint32_t i = start; app != NULL && i < start + count; i++) {
-		const struct failover *f = &m->failover[i % MIRROR_FAILOVERS];
+		const struct rl_failover *f = &m->failover[i % MIRROR_FAILOVERS];
 
 		if (i + kept >= total)
 			add_failover(app, f, text, num);
@@ -256,16 +256,17 @@ telemetry_step(struct app *app)
 			struct mirror_event *e =
 				&m->event[m->nevents % MIRROR_EVENTS];
 
-			e->t_ns = watch_span(app->start_ns, r->t_ns);
+			e->t_ns = watch_since(app->start_ns, r->t_ns);
 			watch_event_text(w, r, e->text, sizeof(e->text));
 		}
 		/* the last ones may have progressed meanwhile */
-		from = w->nfailovers > MIRROR_FAILOVERS
-			       ? w->nfailovers - MIRROR_FAILOVERS
+		from = w->failovers.n > MIRROR_FAILOVERS
+			       ? w->failovers.n - MIRROR_FAILOVERS
 			       : 0;
-		for (uint32_t i = from; i < w->nfailovers; i++)
-			m->failover[i % MIRROR_FAILOVERS] = w->failover[i];
-		m->nfailovers = w->nfailovers;
+		for (uint32_t i = from; i < w->failovers.n; i++)
+			m->failover[i % MIRROR_FAILOVERS] =
+				w->failovers.rec[i];
+		m->nfailovers = w->failovers.n;
 		pthread_mutex_unlock(&m->lock);
 	}
 	copy_recoveries(app);

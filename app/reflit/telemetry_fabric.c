@@ -72,7 +72,7 @@ telemetry_fabric(const char *cmd, const char *params, struct rte_tel_data *d)
 	rte_tel_data_add_dict_uint(d, "links", t->nlink);
 	rte_tel_data_add_dict_string(d, "start_utc", app->start_utc);
 	rte_tel_data_add_dict_uint(d, "now_ns",
-				  watch_span(app->start_ns,
+				  watch_since(app->start_ns,
 					     host_now(&app->host)));
 	rte_tel_data_add_dict_uint(d, "events", telemetry_mirror.nevents);
 	rte_tel_data_add_dict_uint(d, "failovers",

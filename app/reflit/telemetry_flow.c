@@ -266,7 +266,7 @@ add_recovery(const struct app *app, const struct rl_recovery *r,
 	     struct rte_tel_data *const num[RECOVERY_COLUMNS])
 {
 	const uint64_t v[RECOVERY_COLUMNS] = {
-		r->epoch, watch_span(app->start_ns, r->at_ns), r->detect_ns,
+		r->epoch, watch_since(app->start_ns, r->at_ns), r->detect_ns,
 		r->compute_ns, r->prove_ns, r->quiesce_ns, r->install_ns,
 		r->unquiesce_ns, r->paused_ns, r->held_flows
 	};

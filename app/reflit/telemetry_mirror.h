@@ -44,7 +44,7 @@ struct mirror {
 	uint32_t nrecoveries; /**< ever; the last MIRROR_RECOVERIES are kept */
 	struct rl_recovery recovery[MIRROR_RECOVERIES];
 	uint32_t nfailovers; /**< ever; the last MIRROR_FAILOVERS are kept */
-	struct failover failover[MIRROR_FAILOVERS];
+	struct rl_failover failover[MIRROR_FAILOVERS];
 	/* one order at a time */
 	bool order_given;
 	bool order_done;

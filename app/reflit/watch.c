@@ -22,7 +22,7 @@ void
 watch_close(struct watch *w)
 {
 	absences_free(&w->absences);
-	free(w->failover);
+	rl_failover_log_free(&w->failovers);
 	free(w->order_ns);
 	memset(w, 0, sizeof(*w));
 }
@@ -33,19 +33,13 @@ port_link(const struct watch *w, uint32_t dev, uint16_t port)
 	return w->host->fabric.topo->dev[dev].port[port].link;
 }
 
-uint32_t
-watch_link(const struct watch *w, const struct failover *f)
-{
-	return port_link(w, f->dev, f->port);
-}
-
 uint64_t
-watch_span(uint64_t from_ns, uint64_t to_ns)
+watch_since(uint64_t start_ns, uint64_t t_ns)
 {
-	if (from_ns == 0 || to_ns == 0)
+	if (start_ns == 0 || t_ns == 0)
 		return 0;
 	/* a poll's time may lie just before the command that it carried out */
-	return to_ns > from_ns ? to_ns - from_ns : 1;
+	return t_ns > start_ns ? t_ns - start_ns : 1;
 }
 
 void
@@ -54,92 +48,32 @@ watch_order(struct watch *w, uint32_t link)
 	w->order_ns[link] = host_now(w->host);
 }
 
-/* Room for one more at the end of an array that grows by doubling. */
-static bool
-grow(void **array, uint32_t n, uint32_t *cap, size_t size)
-{
-	const uint32_t want = *cap == 0 ? 64 : *cap * 2;
-	void *p;
-
-	if (n < *cap)
-		return true;
-	p = realloc(*array, want * size);
-	if (p == NULL)
-		return false;
-	*array = p;
-	*cap = want;
-	return true;
-}
-
-static struct failover *
-failover_of(struct watch *w, uint32_t loop_id)
-{
-	for (uint32_t i = w->nfailovers; i > 0; i--)
-		if (w->failover[i - 1].loop_id == loop_id)
-			return &w->failover[i - 1];
-	if (!grow((void **)&w->failover, w->nfailovers, &w->failover_cap,
-		  sizeof(*w->failover)))
-		return NULL;
-	w->failover[w->nfailovers] = (struct failover){ .loop_id = loop_id };
-	return &w->failover[w->nfailovers++];
-}
-
-/* When the fault that just killed a port began; 0: none was injected. */
+/* When the fault that just killed a port began; RL_NEVER: none was injected. */
 static uint64_t
 fault_time(struct watch *w, uint32_t link)
 {
 	const uint64_t cut =
 		atomic_load(&w->host->fault[link].severed_ns);
 
-	return cut != 0 ? host_time_of(w->host, cut) : w->order_ns[link];
+	if (cut != 0)
+		return host_time_of(w->host, cut);
+	return w->order_ns[link] != 0 ? w->order_ns[link] : RL_NEVER;
 }
 
 static void
 take_port_event(struct watch *w, const struct host_rec *rec)
 {
-	const struct rl_port_event *ev = &rec->port_ev;
-	const uint32_t link = port_link(w, rec->dev, rec->port);
-	struct failover *f;
+	struct rl_failover *f = rl_failover_take(&w->failovers, rec->dev,
+						 rec->port, &rec->port_ev);
 	char line[WATCH_LINE_MAX];
 
-	switch (ev->type) {
-	case RL_PEV_DEAD:
-		f = failover_of(w, ev->loop_id);
-		if (f == NULL)
-			return;
-		f->dev = rec->dev;
-		f->port = rec->port;
-		f->dead_known = true;
-		f->detector = ev->detector;
-		f->dead_ns = ev->t_ns;
-		f->fault_ns = fault_time(w, link);
-		return;
-	case RL_PEV_DRAINED:
-		f = failover_of(w, ev->loop_id);
-		if (f == NULL)
-			return;
-		f->drained_ns = ev->t_ns;
-		f->looped_packets = ev->looped_packets;
-		f->looped_flits = ev->looped_flits;
-		f->looped_acked_flits = ev->looped_acked_flits;
-		return;
-	case RL_PEV_REROUTED:
-		f = failover_of(w, ev->loop_id);
-		if (f != NULL &&
-		    (f->rerouted_ns == 0 || ev->t_ns < f->rerouted_ns))
-			f->rerouted_ns = ev->t_ns;
-		return;
-	case RL_PEV_UP:
-	case RL_PEV_RETRAIN:
-	case RL_PEV_DEGRADED:
-	case RL_PEV_EMPTY:
-		return;
-	case RL_PEV_REFUSED: /* else it is lost among the events */
+	if (f != NULL)
+		f->fault_ns = fault_time(w, port_link(w, rec->dev, rec->port));
+	/* else it is lost among the events */
+	if (rec->port_ev.type == RL_PEV_REFUSED)
 		fprintf(stderr, "reflit: %s\n",
 			strstr(watch_event_text(w, rec, line, sizeof(line)),
 			       " ms ") + 4);
-		return;
-	}
 }
 
 /* Prints an event as it happens, if verbose. */

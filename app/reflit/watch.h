@@ -7,33 +7,17 @@
  * The control thread's memory of what lcores reported: the last events, every
  * failover.
  *
- * Records of one lcore arrive in order, those of several lcores in any order,
- * so the records of a failover are joined by its loop id.
+ * Records of one lcore arrive in order, those of several lcores in any order.
  */
 
 #include "absence.h"
 #include "console.h"
 #include "host.h"
+#include "rl_failover.h"
 
 #define WATCH_EVENTS 4096 /* power of two */
 /** Room for the text of an event. */
 #define WATCH_LINE_MAX 384
-
-/** One death of a port and what followed. Times are absolute; 0: not yet. */
-struct failover {
-	uint32_t loop_id;
-	uint32_t dev;
-	uint16_t port;
-	bool dead_known;
-	enum rl_detector detector;
-	uint64_t fault_ns; /**< injected by command; 0: not */
-	uint64_t dead_ns;
-	uint64_t rerouted_ns;
-	uint64_t drained_ns;
-	uint32_t looped_packets;
-	uint32_t looped_flits;
-	uint32_t looped_acked_flits;
-};
 
 /** Which events are printed as they happen. */
 enum watch_verbose { WATCH_UNSET, WATCH_QUIET, WATCH_LINKS, WATCH_ALL };
@@ -43,9 +27,7 @@ struct watch {
 	uint64_t start_ns; /**< of the run: zero of all times that are shown */
 	struct host_rec event[WATCH_EVENTS];
 	uint64_t nevents; /**< ever; the last WATCH_EVENTS are kept */
-	struct failover *failover;
-	uint32_t nfailovers;
-	uint32_t failover_cap;
+	struct rl_failover_log failovers;
 	uint64_t *order_ns; /**< [nlink] when a command last injected a
 			         fault; 0: never */
 	struct absences absences; /**< what endpoints said of each other */
@@ -74,14 +56,11 @@ void watch_order(struct watch *w, uint32_t link);
 char *watch_event_text(const struct watch *w, const struct host_rec *rec,
 		       char *buf, size_t len);
 
-/** Control thread. The link of a failover's port. */
-uint32_t watch_link(const struct watch *w, const struct failover *f);
-
 /**
- * Control thread. From @p from_ns to @p to_ns; 0 if one is not known, and 1 if
+ * Control thread. From @p start_ns to @p t_ns; 0 if one is not known, and 1 if
  * the second is not later: events have the time at which their poll began.
  */
-uint64_t watch_span(uint64_t from_ns, uint64_t to_ns);
+uint64_t watch_since(uint64_t start_ns, uint64_t t_ns);
 
 void watch_close(struct watch *w);
 

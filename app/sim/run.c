@@ -214,24 +214,19 @@ run_to_end(struct run *r, const struct options *o)
 	}
 }
 
-static uint64_t
-span(uint64_t from, uint64_t to)
-{
-	return from == RL_NEVER || to == RL_NEVER || to < from ? 0 : to - from;
-}
-
 static json_t *
 failovers_json(const struct run *r)
 {
 	const struct rl_topo *topo = &r->s->plan.cfg.topo;
 	json_t *a = json_array();
 	uint32_t n;
-	const struct rl_sim_failover *f = rl_sim_failovers(r->sim, &n);
+	const struct rl_failover *f = rl_sim_failovers(r->sim, &n);
 
 	for (uint32_t i = 0; i < n; i++, f++) {
 		char link[2 * RL_NAME_MAX + 16];
 
-		rl_topo_link_name(topo, f->link, link, sizeof(link));
+		rl_topo_link_name(topo, rl_failover_link(f, topo), link,
+				  sizeof(link));
 		json_array_append_new(
 			a, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:i, "
 				     "s:i, s:i}",
@@ -239,12 +234,12 @@ failovers_json(const struct run *r)
 				     topo->dev[f->dev].name, "detector",
 				     rl_detector_name(f->detector), "at_ns",
 				     (json_int_t)f->dead_ns, "detect_ns",
-				     (json_int_t)span(f->fault_ns, f->dead_ns),
+				     (json_int_t)rl_failover_span(f->fault_ns, f->dead_ns),
 				     "first_rerouted_ns",
-				     (json_int_t)span(f->dead_ns,
+				     (json_int_t)rl_failover_span(f->dead_ns,
 						      f->rerouted_ns),
 				     "drained_ns",
-				     (json_int_t)span(f->dead_ns,
+				     (json_int_t)rl_failover_span(f->dead_ns,
 						      f->drained_ns),
 				     "looped_packets", (int)f->looped_packets,
 				     "looped_flits", (int)f->looped_flits,

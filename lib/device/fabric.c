@@ -251,6 +251,7 @@ build_device(struct rl_fabric *f, uint32_t dev, uint32_t *uid,
 	d->nports = d->core.nports = td->nports;
 	d->foreign = host->runs != NULL && !host->runs(host->ctx, dev);
 	d->whole = host->whole;
+	rl_device_alone(d, true);
 	d->core.dev = dev;
 	d->core.sink = &host->sink;
 	d->port = host->alloc(host->ctx, n * sizeof(*d->port));
@@ -393,6 +394,25 @@ rl_fabric_dev_restart(struct rl_fabric *f, uint32_t dev,
 	d->ep_params.levels = fwd->levels;
 	d->ep_params.incarnation = incarnation(d->seed, dev, d->life);
 	d->core.ep = rl_ep_init(d->core.ep, &d->ep_params);
+}
+
+struct rl_local *
+rl_fabric_local(struct rl_fabric *f, uint32_t dev, void *mem,
+		uint64_t incarnation, bool waits, uint64_t now_ns)
+{
+	const struct rl_topo_dev *td = &f->topo->dev[dev];
+	const struct rl_local_params p = {
+		.cfg = &f->cfg->controller,
+		.dev = dev,
+		.nports = td->nports,
+		.incarnation = incarnation,
+		.waits = waits,
+		.endpoint = td->kind == RL_DEV_ENDPOINT,
+		.at_rest = !f->cfg->endpoint.retry,
+	};
+
+	rl_device_alone(&f->dev[dev], false);
+	return rl_local_init(mem, &p, now_ns);
 }
 
 uint64_t

@@ -27,6 +27,7 @@ struct rl_device {
 	uint16_t nports;
 	bool foreign;  /**< another process runs it */
 	bool whole;    /**< one thread runs all of its roles */
+	_Atomic bool alone; /**< rl_device_alone() */
 	uint32_t life; /**< times it has been made again */
 	/* what it is made of, for the next time */
 	uint64_t seed;
@@ -77,5 +78,31 @@ void rl_device_order_done(const struct rl_device_order *o, uint32_t dev,
  */
 void rl_device_view(const struct rl_device *d, const struct rl_local_info *held,
 		    const struct rl_flows *flows, struct rl_local_view *v);
+
+/**
+ * A port's thread, in a host's `port_event`. If the port has died, packets that
+ * then have no path wait for new tables until @p await_ns later, unless the
+ * device is alone.
+ */
+void rl_device_port_event(struct rl_device *d, const struct rl_port_event *ev,
+			  uint64_t await_ns);
+
+/**
+ * The thread that has the local controller. Whether a controller is there: said
+ * each time the local one has been served. A device is alone at first.
+ */
+void rl_device_alone(struct rl_device *d, bool alone);
+
+/**
+ * The thread that has the local controller. What a port or the core of its
+ * device said: the controller hears of what it is to know, and no more.
+ *
+ * @param t_ns  when, by the time of the controllers
+ * @return whether the local controller is to be served now
+ */
+bool rl_device_report_port(struct rl_local *l, uint16_t port,
+			   const struct rl_port_event *ev, uint64_t t_ns);
+bool rl_device_report_core(struct rl_local *l, const struct rl_core_event *ev,
+			   uint64_t t_ns);
 
 #endif /* RL_DEVICE_H */

@@ -101,6 +101,18 @@ void rl_fabric_dev_flush(struct rl_fabric *f, uint32_t dev);
 void rl_fabric_dev_restart(struct rl_fabric *f, uint32_t dev,
 			   const struct rl_fwd *fwd);
 
+/**
+ * The thread that has the local controllers. Builds the one of a device in
+ * @p mem, rl_local_memsize() bytes; returns it (== mem). The device is no longer
+ * alone: rl_device_alone().
+ *
+ * @param incarnation  higher than any that the device had
+ * @param waits  its ports do not train until the controller has given it tables
+ */
+struct rl_local *rl_fabric_local(struct rl_fabric *f, uint32_t dev, void *mem,
+				 uint64_t incarnation, bool waits,
+				 uint64_t now_ns);
+
 /** Flits held anywhere in devices (not in pipes and wires). */
 uint64_t rl_fabric_flits(const struct rl_fabric *f);
 

@@ -122,13 +122,14 @@ static void
 run_links(struct run *r)
 {
 	uint32_t n;
-	const struct rl_sim_failover *f = rl_sim_failovers(r->sim, &n);
+	const struct rl_failover *f = rl_sim_failovers(r->sim, &n);
 
 	for (uint32_t i = 0; i < n; i++)
 		if (f[i].fault_ns == RL_NEVER &&
 		    f[i].detector != RL_DET_COMMAND)
 			FAIL(r->v, "link %u died by %s, and was healthy",
-			     f[i].link, rl_detector_name(f[i].detector));
+			     rl_failover_link(&f[i], &r->plan->cfg.topo),
+			     rl_detector_name(f[i].detector));
 }
 
 /* Moves time to @p until_ns and looks at the invariants on the way. */

@@ -24,6 +24,7 @@
  */
 
 #include "rl_fabric.h"
+#include "rl_failover.h"
 #include "rl_sim_fault.h"
 #include "rl_sim_resil.h"
 
@@ -134,22 +135,6 @@ struct rl_sim_params {
 		       struct rl_client *client);
 };
 
-/** One death of a port, and what followed. Times are absolute. */
-struct rl_sim_failover {
-	uint32_t link;
-	uint32_t dev;
-	uint32_t loop_id;
-	uint16_t port;
-	enum rl_detector detector;
-	uint64_t fault_ns;    /**< last fault on the link; RL_NEVER: none */
-	uint64_t dead_ns;     /**< detected */
-	uint64_t rerouted_ns; /**< first flit left by another port, or NEVER */
-	uint64_t drained_ns;  /**< or RL_NEVER */
-	uint32_t looped_packets;
-	uint32_t looped_flits;
-	uint32_t looped_acked_flits;
-};
-
 /** What was counted over a run. */
 struct rl_sim_stats {
 	uint64_t polls;
@@ -254,8 +239,8 @@ struct rl_fabric *rl_sim_fabric(struct rl_sim *sim);
 void rl_sim_stats(const struct rl_sim *sim, struct rl_sim_stats *stats);
 
 /** Owner. Failovers so far, in the order of detection. */
-const struct rl_sim_failover *rl_sim_failovers(const struct rl_sim *sim,
-					       uint32_t *n);
+const struct rl_failover *rl_sim_failovers(const struct rl_sim *sim,
+					   uint32_t *n);
 
 /** Owner. Recoveries that have ended, in the order of their ends. */
 const struct rl_recovery *rl_sim_recoveries(const struct rl_sim *sim,

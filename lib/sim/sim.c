@@ -357,7 +357,7 @@ rl_sim_destroy(struct rl_sim *sim, char *err)
 	}
 	sim_reach_close(sim);
 	sim_ctl_close(sim);
-	free(sim->failover);
+	rl_failover_log_free(&sim->failovers);
 	free(sim->notice);
 	rl_sim_faults_free(&sim->todo);
 	sim_mem_reset(sim->mem);

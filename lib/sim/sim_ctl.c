@@ -168,6 +168,7 @@ serve_local(struct rl_sim *s, uint32_t dev)
 	}
 	while (rl_local_tx(l, &m, s->now_ns))
 		msg_send(s, &m, true);
+	rl_device_alone(&s->fabric.dev[dev], rl_local_alone(l));
 	k->due_ns[dev] = rl_local_deadline(l);
 	if (k->obeys_ns[dev] > s->now_ns)
 		k->due_ns[dev] = rl_min_u64(k->due_ns[dev], k->obeys_ns[dev]);
@@ -240,77 +241,38 @@ sim_ctl_run(struct rl_sim *s)
 }
 
 void
-sim_ctl_await(struct rl_sim *s, uint32_t dev, uint64_t now_ns)
-{
-	if (s->ctl != NULL && s->ctl->local[dev] != NULL &&
-	    !rl_local_alone(s->ctl->local[dev]))
-		rl_core_await_routes(
-			s->fabric.dev[dev].core.core,
-			rl_deadline(now_ns, s->p.cfg->controller.await_ns));
-}
-
-void
 sim_ctl_port_event(struct rl_sim *s, uint32_t dev, uint16_t port,
 		   const struct rl_port_event *ev)
 {
-	enum rl_resil_link said;
-
 	if (s->ctl == NULL || s->ctl->local[dev] == NULL)
 		return;
-	switch (ev->type) {
-	case RL_PEV_UP:
-		said = RL_RESIL_LINK_UP;
-		break;
-	case RL_PEV_DEAD:
-		said = RL_RESIL_LINK_DEAD;
-		break;
-	case RL_PEV_DEGRADED:
-		said = RL_RESIL_LINK_DEGRADED;
+	if (ev->type == RL_PEV_DEGRADED)
 		s->degraded[s->fabric.topo->dev[dev].port[port].link] = true;
-		break;
-	case RL_PEV_DRAINED:
-	case RL_PEV_REROUTED:
-	case RL_PEV_RETRAIN:
-	case RL_PEV_EMPTY:
-		return;
-	default:
-		return;
-	}
-	rl_local_link(s->ctl->local[dev], port, said, (uint8_t)ev->detector,
-		      ev->t_ns);
-	touch(s, dev);
+	if (rl_device_report_port(s->ctl->local[dev], port, ev, ev->t_ns))
+		touch(s, dev);
 }
 
 void
-sim_ctl_gave_up(struct rl_sim *s, uint32_t dev, uint64_t t_ns)
+sim_ctl_core_event(struct rl_sim *s, uint32_t dev,
+		   const struct rl_core_event *ev)
 {
-	if (s->ctl == NULL || s->ctl->local[dev] == NULL)
-		return;
-	rl_local_gave_up(s->ctl->local[dev], t_ns);
-	touch(s, dev);
+	if (s->ctl != NULL && s->ctl->local[dev] != NULL &&
+	    rl_device_report_core(s->ctl->local[dev], ev, ev->t_ns))
+		touch(s, dev);
 }
 
 static int
 local_begin(struct rl_sim *s, uint32_t dev, bool waits)
 {
-	const struct rl_topo_dev *td = &s->fabric.topo->dev[dev];
+	const size_t bytes = rl_local_memsize(s->fabric.topo->dev[dev].nports);
 	struct sim_ctl *k = s->ctl;
-	const struct rl_local_params p = {
-		.cfg = &s->p.cfg->controller,
-		.dev = dev,
-		.nports = td->nports,
-		.incarnation = ++k->incarnation,
-		.waits = waits,
-		.endpoint = td->kind == RL_DEV_ENDPOINT,
-		.at_rest = !s->p.cfg->endpoint.retry,
-	};
 
 	if (k->local_mem[dev] == NULL)
-		k->local_mem[dev] = sim_alloc(s->mem,
-					      rl_local_memsize(td->nports));
+		k->local_mem[dev] = sim_alloc(s->mem, bytes);
 	if (k->local_mem[dev] == NULL)
 		return -ENOMEM;
-	k->local[dev] = rl_local_init(k->local_mem[dev], &p, s->now_ns);
+	k->local[dev] = rl_fabric_local(&s->fabric, dev, k->local_mem[dev],
+					++k->incarnation, waits, s->now_ns);
 	touch(s, dev);
 	return 0;
 }

@@ -6,46 +6,6 @@
 
 #include "sim_priv.h"
 
-static void
-failover_open(struct rl_sim *s, uint32_t dev, uint16_t port,
-	      const struct rl_port_event *ev)
-{
-	const uint32_t link = s->fabric.topo->dev[dev].port[port].link;
-
-	if (s->nfailover == s->cap_failover) {
-		const uint32_t cap =
-			s->cap_failover == 0 ? 16 : 2 * s->cap_failover;
-		struct rl_sim_failover *more =
-			realloc(s->failover, cap * sizeof(*more));
-
-		if (more == NULL)
-			return;
-		s->failover = more;
-		s->cap_failover = cap;
-	}
-	s->failover[s->nfailover++] = (struct rl_sim_failover){
-		.link = link,
-		.dev = dev,
-		.port = port,
-		.loop_id = ev->loop_id,
-		.detector = ev->detector,
-		.fault_ns = s->fault_ns[link],
-		.dead_ns = ev->t_ns,
-		.rerouted_ns = RL_NEVER,
-		.drained_ns = RL_NEVER,
-	};
-}
-
-/* The newest failover of this loopback. */
-static struct rl_sim_failover *
-failover_find(struct rl_sim *s, uint32_t loop_id)
-{
-	for (uint32_t i = s->nfailover; i > 0; i--)
-		if (s->failover[i - 1].loop_id == loop_id)
-			return &s->failover[i - 1];
-	return NULL;
-}
-
 void
 sim_on_port_event(void *ctx, uint32_t dev, uint16_t port,
 		  const struct rl_port_event *ev)
@@ -53,8 +13,8 @@ sim_on_port_event(void *ctx, uint32_t dev, uint16_t port,
 	struct rl_sim *s = ctx;
 	struct sim_told *t;
 
-	if (ev->type == RL_PEV_DEAD)
-		sim_ctl_await(s, dev, ev->t_ns);
+	rl_device_port_event(&s->fabric.dev[dev], ev,
+			     s->p.cfg->controller.await_ns);
 	if (!s->p.apart) {
 		sim_hear_port(s, dev, port, ev);
 		return;
@@ -70,38 +30,16 @@ void
 sim_hear_port(struct rl_sim *s, uint32_t dev, uint16_t port,
 	      const struct rl_port_event *ev)
 {
-	struct rl_sim_failover *fo;
+	struct rl_failover *f;
 
 	sim_apart_disturb(s);
 
 	if (s->p.sink != NULL)
 		s->p.sink->port_event(s->p.sink->ctx, dev, port, ev);
 	sim_ctl_port_event(s, dev, port, ev);
-	switch (ev->type) {
-	case RL_PEV_DEAD:
-		failover_open(s, dev, port, ev);
-		break;
-	case RL_PEV_REROUTED:
-		fo = failover_find(s, ev->loop_id);
-		if (fo != NULL && fo->rerouted_ns == RL_NEVER)
-			fo->rerouted_ns = ev->t_ns;
-		break;
-	case RL_PEV_DRAINED:
-		fo = failover_find(s, ev->loop_id);
-		if (fo == NULL)
-			break;
-		fo->drained_ns = ev->t_ns;
-		fo->looped_packets = ev->looped_packets;
-		fo->looped_flits = ev->looped_flits;
-		fo->looped_acked_flits = ev->looped_acked_flits;
-		break;
-	case RL_PEV_UP:
-	case RL_PEV_RETRAIN:
-	case RL_PEV_DEGRADED:
-	case RL_PEV_EMPTY:
-	case RL_PEV_REFUSED:
-		break;
-	}
+	f = rl_failover_take(&s->failovers, dev, port, ev);
+	if (f != NULL)
+		f->fault_ns = s->fault_ns[rl_failover_link(f, s->fabric.topo)];
 }
 
 void
@@ -143,8 +81,7 @@ sim_hear_core(struct rl_sim *s, uint32_t dev, const struct rl_core_event *ev)
 {
 	if (s->p.sink != NULL)
 		s->p.sink->core_event(s->p.sink->ctx, dev, ev);
-	if (ev->type == RL_CEV_WATCHDOG)
-		sim_ctl_gave_up(s, dev, ev->t_ns);
+	sim_ctl_core_event(s, dev, ev);
 }
 
 void
@@ -260,9 +197,9 @@ sim_notice_deliver(struct rl_sim *s)
 	}
 }
 
-const struct rl_sim_failover *
+const struct rl_failover *
 rl_sim_failovers(const struct rl_sim *sim, uint32_t *n)
 {
-	*n = sim->nfailover;
-	return sim->failover;
+	*n = sim->failovers.n;
+	return sim->failovers.rec;
 }

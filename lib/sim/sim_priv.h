@@ -271,9 +271,7 @@ struct rl_sim {
 	uint32_t notice_head;
 	uint32_t notice_tail;
 
-	struct rl_sim_failover *failover;
-	uint32_t nfailover;
-	uint32_t cap_failover;
+	struct rl_failover_log failovers;
 
 	bool *dead; /* [ndev]: crashed */
 	bool *down; /* [nlink]: by command, or removed */
@@ -516,12 +514,10 @@ void sim_ctl_run(struct rl_sim *s);
 uint64_t sim_ctl_due(const struct rl_sim *s);
 void sim_ctl_port_event(struct rl_sim *s, uint32_t dev, uint16_t port,
 			const struct rl_port_event *ev);
-/** The watchdog of a core gave up packets. */
-void sim_ctl_gave_up(struct rl_sim *s, uint32_t dev, uint64_t t_ns);
-/** A port of the device has died: its core waits for new tables. */
+void sim_ctl_core_event(struct rl_sim *s, uint32_t dev,
+			const struct rl_core_event *ev);
 /** A device, or the controller, is late from now on, or no longer. */
 void sim_ctl_late(struct rl_sim *s, const struct rl_sim_fault *f);
-void sim_ctl_await(struct rl_sim *s, uint32_t dev, uint64_t now_ns);
 /** A port may stay down: a device at it is left out, as the mode has it. */
 bool sim_ctl_left_out(const struct rl_sim *s, uint32_t dev, uint16_t port);
 void sim_ctl_dev_crash(struct rl_sim *s, uint32_t dev);

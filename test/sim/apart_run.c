@@ -159,11 +159,11 @@ hash_of(struct rl_sim *sim)
 static uint64_t
 hash_failovers(struct rl_sim *sim, uint32_t *n)
 {
-	const struct rl_sim_failover *f = rl_sim_failovers(sim, n);
+	const struct rl_failover *f = rl_sim_failovers(sim, n);
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < *n; i++) {
-		const uint64_t w[] = { f[i].link, f[i].dev, f[i].detector,
+		const uint64_t w[] = { f[i].port, f[i].dev, f[i].detector,
 				       f[i].fault_ns, f[i].dead_ns,
 				       f[i].rerouted_ns, f[i].drained_ns,
 				       f[i].looped_packets, f[i].looped_flits };

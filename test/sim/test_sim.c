@@ -220,7 +220,7 @@ test_a_wire_that_was_full_does_not_wake_for_ever(void **state)
 static void
 note_deaths(void *ctx, struct rl_sim *sim)
 {
-	const struct rl_sim_failover *f;
+	const struct rl_failover *f;
 	uint64_t *dead_ns = ctx;
 	uint32_t n;
 
