@@ -23,6 +23,7 @@ enum host_rec_kind {
 	HOST_REC_REPORT, /**< a packet that an endpoint gave up */
 	HOST_REC_EP,	 /**< struct rl_ep_event */
 	HOST_REC_CHANNEL, /**< of the channel between processes */
+	HOST_REC_NOTE,	 /**< a line of text of the control thread */
 };
 
 /** What the control thread hears of the channel: no lcore writes it. */
@@ -63,6 +64,7 @@ struct host_rec {
 		struct host_rec_packet packet;
 		struct rl_ep_event ep_ev;
 		struct host_rec_channel channel;
+		uint64_t note; /**< its number */
 	};
 };
 

@@ -15,6 +15,7 @@
 #include "gens.h"
 #include "host.h"
 #include "options.h"
+#include "outcome.h"
 #include "recorder.h"
 #include "stop_signal.h"
 #include "tally.h"
@@ -88,6 +89,7 @@ struct app {
 	struct attach attach;
 	struct gens gens;
 	struct watch watch;
+	struct outcomes outcomes; /**< of orders to the controller */
 	struct link_state *link; /**< [nlink] */
 	uint64_t start_ns; /**< zero of all times that are shown ... */
 	char start_utc[32]; /**< ... and when that was, for people */
@@ -118,7 +120,7 @@ struct app {
 	unsigned int script_line;
 	unsigned int script_depth; /**< files that `load` one another */
 	unsigned int failed_commands;
-	char last_error[256]; /**< of a command, without file and line */
+	char last_error[WATCH_LINE_MAX]; /**< of a command, without file and line */
 	struct command_set *commands;
 };
 

@@ -143,11 +143,23 @@ cmd_device_restart(struct app *app, const char *const arg[])
 	return 0;
 }
 
+/* The controller is to look at it now; the outcome will be told. */
+static void
+accepted(struct app *app, const char *kind, const char *name, const char *verb,
+	 uint32_t epoch)
+{
+	char what[2 * RL_NAME_MAX + 16];
+
+	snprintf(what, sizeof(what), "%s %s", kind, name);
+	outcome_await(app, what, verb, epoch);
+	app->host.resil.next_ns = 0;
+}
+
 int
 cmd_device_remove(struct app *app, const char *const arg[])
 {
 	struct rl_controller *c;
-	uint32_t dev = 0;
+	uint32_t dev = 0, epoch;
 
 	if (find_device(app, arg[0], &dev) != 0 || want_controller(app) != 0)
 		return -EINVAL;
@@ -156,9 +168,10 @@ cmd_device_remove(struct app *app, const char *const arg[])
 	c = controller(app);
 	if (c == NULL)
 		return -EINVAL;
+	epoch = rl_controller_newest(c);
 	if (rl_controller_remove_dev(c, dev, host_resil_now(&app->host)) != 0)
 		return app_error(app, "%s is removed already", arg[0]);
-	app->host.resil.next_ns = 0;
+	accepted(app, "device", arg[0], "remove", epoch);
 	return 0;
 }
 
@@ -166,7 +179,7 @@ int
 cmd_device_add(struct app *app, const char *const arg[])
 {
 	struct rl_controller *c;
-	uint32_t dev = 0;
+	uint32_t dev = 0, epoch;
 
 	if (find_device(app, arg[0], &dev) != 0 || want_controller(app) != 0)
 		return -EINVAL;
@@ -175,9 +188,10 @@ cmd_device_add(struct app *app, const char *const arg[])
 	c = controller(app);
 	if (c == NULL)
 		return -EINVAL;
+	epoch = rl_controller_newest(c);
 	if (rl_controller_add_dev(c, dev, host_resil_now(&app->host)) != 0)
 		return app_error(app, "%s is not removed", arg[0]);
-	app->host.resil.next_ns = 0;
+	accepted(app, "device", arg[0], "add", epoch);
 	return 0;
 }
 
@@ -185,13 +199,14 @@ typedef int (*link_plan_fn)(struct rl_controller *c, uint32_t link,
 			    uint64_t now_ns);
 
 static int
-plan_links(struct app *app, const char *name, link_plan_fn fn,
-	   const char *refusal)
+plan_links(struct app *app, const char *name, const char *verb,
+	   link_plan_fn fn, const char *refusal)
 {
 	const struct rl_topo *t = &app->cfg.topo;
 	struct rl_controller *c;
 	unsigned int n = 0, done = 0;
 	const int64_t first = rl_topo_find_link(t, name, &n);
+	uint32_t epoch;
 
 	if (first < 0)
 		return app_error(app, "there is no link %s; see show fabric",
@@ -203,6 +218,7 @@ plan_links(struct app *app, const char *name, link_plan_fn fn,
 	c = controller(app);
 	if (c == NULL)
 		return -EINVAL;
+	epoch = rl_controller_newest(c);
 	for (unsigned int k = 0; k < n; k++) {
 		const int64_t link =
 			n == 1 ? first
@@ -214,21 +230,22 @@ plan_links(struct app *app, const char *name, link_plan_fn fn,
 	}
 	if (done == 0)
 		return app_error(app, "%s is %s", name, refusal);
-	app->host.resil.next_ns = 0;
+	accepted(app, "link", name, verb, epoch);
 	return 0;
 }
 
 int
 cmd_link_remove(struct app *app, const char *const arg[])
 {
-	return plan_links(app, arg[0], rl_controller_remove_link,
+	return plan_links(app, arg[0], "remove", rl_controller_remove_link,
 			  "removed already");
 }
 
 int
 cmd_link_add(struct app *app, const char *const arg[])
 {
-	return plan_links(app, arg[0], rl_controller_add_link, "not removed");
+	return plan_links(app, arg[0], "add", rl_controller_add_link,
+			  "not removed");
 }
 
 static int
@@ -284,8 +301,15 @@ cmd_quiesce(struct app *app, const char *const arg[])
 int
 cmd_reroute(struct app *app, const char *const arg[])
 {
+	const struct rl_controller *c = app->host.resil.controller;
+	const uint32_t epoch = c == NULL ? 0 : rl_controller_newest(c);
+	int ret;
+
 	(void)arg;
-	return step_by_hand(app, rl_controller_reroute);
+	ret = step_by_hand(app, rl_controller_reroute);
+	if (ret == 0)
+		outcome_await(app, "", "reroute", epoch);
+	return ret;
 }
 
 int
@@ -352,7 +376,7 @@ at_rest(const struct app *app)
 }
 
 static int
-wait_recovered(struct app *app, uint64_t limit_ns)
+wait_idle(struct app *app, uint64_t limit_ns)
 {
 	const uint64_t end_ns = host_now(&app->host) + limit_ns;
 	unsigned int calm = 0;
@@ -379,6 +403,24 @@ wait_recovered(struct app *app, uint64_t limit_ns)
 			       : calm + 1;
 	}
 	return 0;
+}
+
+/* Orders that were given before must have been carried out, too. */
+static int
+wait_recovered(struct app *app, uint64_t limit_ns)
+{
+	struct outcomes *o = &app->outcomes;
+	char failed[OUTCOME_TEXT];
+	int ret;
+
+	o->waiting = true;
+	ret = wait_idle(app, limit_ns);
+	o->waiting = false;
+	if (o->failed[0] == '\0')
+		return ret;
+	memcpy(failed, o->failed, sizeof(failed));
+	o->failed[0] = '\0';
+	return app_error(app, "%s", failed);
 }
 
 int

@@ -86,6 +86,9 @@ event_json(const struct app *app, const struct host_rec *rec)
 	case HOST_REC_CHANNEL:
 		set_text(o, "kind", "channel");
 		break;
+	case HOST_REC_NOTE:
+		set_text(o, "kind", "note");
+		break;
 	}
 	set_text(o, "text",
 		 strstr(watch_event_text(&app->watch, rec, line, sizeof(line)),

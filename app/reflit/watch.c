@@ -100,6 +100,26 @@ watch_note(struct watch *w, const struct host_rec *rec)
 }
 
 void
+watch_say(struct watch *w, const char *text, bool print)
+{
+	const struct host_rec rec = {
+		.t_ns = host_now(w->host),
+		.kind = HOST_REC_NOTE,
+		.note = w->nnotes,
+	};
+
+	snprintf(w->note[w->nnotes++ % WATCH_NOTES], WATCH_NOTE_MAX, "%s",
+		 text);
+	watch_note(w, &rec);
+	if (!print)
+		return;
+	if (w->console != NULL)
+		console_begin(w->console);
+	console_end();
+	fprintf(stderr, "reflit: %s\n", text);
+}
+
+void
 watch_pump(struct watch *w)
 {
 	struct host_rec rec;
@@ -283,6 +303,12 @@ watch_event_text(const struct watch *w, const struct host_rec *rec, char *buf,
 		break;
 	case HOST_REC_CHANNEL:
 		channel_event_text(w, rec, buf, len);
+		break;
+	case HOST_REC_NOTE:
+		snprintf(buf, len, "%s",
+			 w->nnotes - rec->note > WATCH_NOTES
+				 ? "(its text is not kept any more)"
+				 : w->note[rec->note % WATCH_NOTES]);
 		break;
 	}
 	return buf - at;

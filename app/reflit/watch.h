@@ -17,7 +17,10 @@
 
 #define WATCH_EVENTS 4096 /* power of two */
 /** Room for the text of an event. */
-#define WATCH_LINE_MAX 384
+#define WATCH_LINE_MAX 512
+/** Lines of the control thread's own that are kept, and their room. */
+#define WATCH_NOTES 64
+#define WATCH_NOTE_MAX 448
 
 /** Which events are printed as they happen. */
 enum watch_verbose { WATCH_UNSET, WATCH_QUIET, WATCH_LINKS, WATCH_ALL };
@@ -27,6 +30,8 @@ struct watch {
 	uint64_t start_ns; /**< of the run: zero of all times that are shown */
 	struct host_rec event[WATCH_EVENTS];
 	uint64_t nevents; /**< ever; the last WATCH_EVENTS are kept */
+	char note[WATCH_NOTES][WATCH_NOTE_MAX];
+	uint64_t nnotes; /**< ever */
 	struct rl_failover_log failovers;
 	uint64_t *order_ns; /**< [nlink] when a command last injected a
 			         fault; 0: never */
@@ -45,6 +50,12 @@ void watch_pump(struct watch *w);
  * Control thread. Adds an event of the control thread to those of the lcores.
  */
 void watch_note(struct watch *w, const struct host_rec *rec);
+
+/**
+ * Control thread. Something that somebody has to know happens now: an event
+ * with this text, and a line on standard error if @p print says so.
+ */
+void watch_say(struct watch *w, const char *text, bool print);
 
 /**
  * Control thread. A command injects a fault into @p link now that the fault

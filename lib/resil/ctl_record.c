@@ -155,6 +155,12 @@ rl_controller_epoch(const struct rl_controller *c)
 	return c->table_epoch;
 }
 
+uint32_t
+rl_controller_newest(const struct rl_controller *c)
+{
+	return c->epoch;
+}
+
 bool
 rl_controller_link_ok(const struct rl_controller *c, uint32_t link)
 {

@@ -234,6 +234,9 @@ enum rl_controller_phase rl_controller_phase(const struct rl_controller *c);
 /** Owner. Epoch of the newest tables that were ordered. */
 uint32_t rl_controller_epoch(const struct rl_controller *c);
 
+/** Owner. Newest epoch that was given to tables: later ones know all of now. */
+uint32_t rl_controller_newest(const struct rl_controller *c);
+
 /** Owner. Whether routes may use a link, as the controller knows it. */
 bool rl_controller_link_ok(const struct rl_controller *c, uint32_t link);
 

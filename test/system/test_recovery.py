@@ -199,6 +199,39 @@ def without_a_controller_detours_serve():
 
 
 @case
+def an_order_that_fails_later_is_told_where_it_was_given():
+    # tables are refused: a ring is cut already
+    config = TORUS + 'routing: { engine = "torus-2qos"; };\n'
+    rows = (("device s0.2 remove", "device s0.2 remove: refused: "),
+            ("link s0.2-s0.3 remove", "link s0.2-s0.3 remove: refused: "),
+            ("reroute", None))
+    for order, text in rows:
+        with Box() as box:
+            run = box.run(config=config, timeout=120, commands="\n".join((
+                "wait up", "link s0.0-s0.1 down", "wait recovered " + LONG,
+                order, "wait recovered " + LONG, "show events", "quit",
+                "")))
+            if text is None:
+                assert "reroute" not in run.err, run.err
+                continue
+            run.check(2)
+            # by `wait recovered`, with its line, and among the events
+            assert ":5: " + text in run.err, run.err
+            assert text in run.out, run.out
+            assert "stays in use" in run.err, run.err
+
+
+@case
+def an_order_to_a_controller_that_dies_is_told_to_be_lost():
+    with Box() as box:
+        run = box.run(config=TORUS, timeout=120, commands="\n".join((
+            "wait up", "link s1.1-s1.2 remove", "controller crash", "wait 1ms",
+            "quit", "")))
+        run.check(0)
+        assert "link s1.1-s1.2 remove: not done: the controller" in run.err
+
+
+@case
 def wrong_orders_say_what_is_wrong():
     rows = (("device s9.9 crash", "no device s9.9"),
             ("device s0.0 restart", "has not crashed"),
