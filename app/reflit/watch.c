@@ -153,8 +153,10 @@ port_event_text(const struct watch *w, const struct host_rec *rec, char *buf,
 	case RL_PEV_UP:
 		return snprintf(buf, len, "%s up, epoch %u", link, ev->epoch);
 	case RL_PEV_DEAD:
-		return snprintf(buf, len, "%s dead, detector %s", link,
-				rl_detector_name(ev->detector));
+		return snprintf(buf, len,
+				ev->planned ? "%s down, empty, as planned (%s)"
+					    : "%s dead, detector %s",
+				link, rl_detector_name(ev->detector));
 	case RL_PEV_DRAINED:
 		return snprintf(buf, len,
 				"%s drained: looped %u packets, %u flits, %u "

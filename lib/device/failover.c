@@ -63,6 +63,10 @@ rl_failover_take(struct rl_failover_log *l, uint32_t dev, uint16_t port,
 {
 	struct rl_failover *f;
 
+	/* a planned end: the port was empty, and nothing went another way */
+	if (ev->planned &&
+	    (ev->type == RL_PEV_DEAD || ev->type == RL_PEV_DRAINED))
+		return NULL;
 	switch (ev->type) {
 	case RL_PEV_DEAD:
 		return dead(l, dev, port, ev);

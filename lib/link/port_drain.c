@@ -102,6 +102,14 @@ port_drain_rx(struct rl_port *port, const struct rl_frame_hdr *h,
 		port->drain.peer_empty = true;
 }
 
+/* Whether a link that goes down now for that reason was drained for it. */
+bool
+port_drain_done(const struct rl_port *port, enum rl_detector why)
+{
+	return port->drain.phase == DRAIN_EMPTY &&
+	       (why == RL_DET_COMMAND || why == RL_DET_PEER);
+}
+
 struct port_verdict
 port_drain_tick(struct rl_port *port, uint64_t now_ns)
 {

@@ -29,6 +29,7 @@ port_event(struct rl_port *port, enum rl_port_event_type type, uint64_t now_ns)
 		.t_ns = now_ns,
 		.type = type,
 		.detector = port->link.detector,
+		.planned = port->link.planned,
 		.loop_id = port->link.loop_id,
 		.epoch = port->link.epochs,
 	};

@@ -82,8 +82,7 @@ struct port_link {
 	_Atomic enum rl_link_state state; /* read by any thread; clang 14
 					     wants a cast to switch by it */
 	enum rl_detector detector; /* of the last death */
-	bool admin_down;
-	bool phy_up;
+	bool admin_down, phy_up, planned; /* it went down empty, by command */
 	uint32_t epochs;   /* trainings so far */
 	uint32_t retrains; /* without progress */
 	uint32_t flaps;
@@ -578,6 +577,7 @@ uint32_t port_rtt_echo(const struct rl_port *port, uint64_t now_ns);
 /* --- port_drain.c ------------------------------------------------------- */
 
 void port_drain_reset(struct rl_port *port);
+bool port_drain_done(const struct rl_port *port, enum rl_detector why);
 uint64_t port_drain_end_ns(const struct rl_port *port);
 void port_drain_start(struct rl_port *port, uint64_t now_ns);
 void port_drain_then(struct rl_port *port, enum port_drain_then then);

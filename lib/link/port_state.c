@@ -178,7 +178,11 @@ port_dead(struct rl_port *port, enum rl_detector why, uint64_t now_ns)
 	if (why == RL_DET_ERROR_RATE)
 		port_ill(port, now_ns);
 	port_set_state(port, RL_LINK_LOOPBACK);
-	PORT_COUNT(port, deaths);
+	l->planned = port_drain_done(port, why);
+	if (l->planned)
+		PORT_COUNT(port, drained_down);
+	else
+		PORT_COUNT(port, deaths);
 	l->admin_down |= port->drain.then == DRAIN_DOWN;
 	l->detector = why;
 	l->dead_ns = now_ns;

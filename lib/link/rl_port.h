@@ -77,8 +77,8 @@ enum rl_detector {
 /** What a port tells its host, in order. */
 enum rl_port_event_type {
 	RL_PEV_UP,	   /**< trained: epoch */
-	RL_PEV_DEAD,	   /**< detector, loop_id, epoch */
-	RL_PEV_DRAINED,	   /**< loop_id, looped_* */
+	RL_PEV_DEAD,	   /**< detector, loop_id, epoch, planned */
+	RL_PEV_DRAINED,	   /**< loop_id, looped_*, planned */
 	RL_PEV_REROUTED,   /**< loop_id of another port: its first flit left */
 	RL_PEV_RETRAIN,	   /**< entered retraining */
 	RL_PEV_DEGRADED,   /**< error rate over half of its limit */
@@ -110,6 +110,7 @@ struct rl_port_event {
 	uint64_t t_ns;
 	enum rl_port_event_type type;
 	enum rl_detector detector;
+	bool planned; /**< it was drained first: no failover */
 	uint32_t loop_id;
 	uint32_t epoch;
 	uint32_t looped_packets;

@@ -74,6 +74,7 @@
 	/* loopback */                                                         \
 	X(degraded)          /* times the error rate passed half its limit */ \
 	X(deaths)                                                              \
+	X(drained_down)      /* went down empty, as it was told to */         \
 	X(trainings)                                                           \
 	X(peer_restarts)     /* trainings with another process */              \
 	X(retrains)                                                            \

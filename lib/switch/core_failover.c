@@ -241,7 +241,8 @@ core_loop_begin(struct rl_core *core, uint16_t port, uint64_t now_ns)
 	struct core_port *cp = &core->port[port];
 	const bool left = cp->state == RL_EGRESS_LEAVE && cp->left;
 
-	CORE_COUNT(core, failovers);
+	if (!left) /* else it ran empty before: as planned */
+		CORE_COUNT(core, failovers);
 	core_set_state(core, port, RL_EGRESS_DRAIN);
 	cp->loop_fence_owed = !left;
 	core_hold_queued(core, port, now_ns);

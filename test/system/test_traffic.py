@@ -174,13 +174,10 @@ def the_demonstration_loses_nothing_and_its_report_is_whole():
                for rec in r["recoveries"]), r["recoveries"]
     cuts = {}
     last = next(s["at_ns"] for s in r["steps"] if s["text"][0] == "8")
-    planned = [f for f in r["failovers"] if f["at_ns"] >= last]
-    assert {f["link"] for f in planned} == {"s0-s1#0"}, planned
-    assert sum(f["looped_flits"] for f in planned) == 0, planned
+    # a link that is removed as planned has not failed
+    assert [f for f in r["failovers"] if f["at_ns"] >= last] == []
     assert any("removed" in rec["cause"] for rec in r["recoveries"])
     for f in r["failovers"]:
-        if f in planned:
-            continue
         for key in ("link", "detector", "detect_ns", "first_rerouted_ns",
                     "drained_ns", "looped_packets", "looped_flits",
                     "looped_acked_flits"):

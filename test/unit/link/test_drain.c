@@ -30,6 +30,15 @@ check_marks(const struct bench_end *e)
 	assert_int_equal(e->mark[2], RL_MARK_LOOP_END);
 }
 
+static bool
+is_planned(const struct bench_end *e, enum rl_port_event_type type)
+{
+	for (unsigned int i = 0; i < e->nevents; i++)
+		if (e->event[i].type == type && !e->event[i].planned)
+			return false;
+	return bench_end_events(e, type) != 0;
+}
+
 /* Down without a loss of time or a loopback, at both ends. */
 static void
 check_drained(struct bench *b)
@@ -40,6 +49,11 @@ check_drained(struct bench *b)
 		check_marks(e);
 		assert_int_equal(bench_end_events(e, RL_PEV_EMPTY), 1);
 		assert_int_equal(bench_end_events(e, RL_PEV_DEAD), 1);
+		/* as planned: it has not failed */
+		assert_int_equal(COUNTER(e, deaths), 0);
+		assert_int_equal(COUNTER(e, drained_down), 1);
+		assert_true(is_planned(e, RL_PEV_DEAD));
+		assert_true(is_planned(e, RL_PEV_DRAINED));
 		assert_int_equal(COUNTER(e, looped_packets), 0);
 		assert_int_equal(e->looped.packets, 0);
 		assert_int_equal(rl_port_flits(e->port), 0);
@@ -168,6 +182,10 @@ a_drain_that_cannot_end_is_ended_by_the_watchdog(void **state)
 	assert_int_equal(bench_state(&b.end[0]), RL_LINK_OFF);
 	assert_int_equal(b.end[0].looped.packets, 4);
 	check_marks(&b.end[0]);
+	/* what it held goes another way: a failover */
+	assert_int_equal(COUNTER(&b.end[0], deaths), 1);
+	assert_int_equal(COUNTER(&b.end[0], drained_down), 0);
+	assert_false(is_planned(&b.end[0], RL_PEV_DEAD));
 	bench_close(&b);
 }
 
@@ -194,6 +212,10 @@ a_link_that_dies_while_it_drains_loops_and_stays_down(void **state)
 		if (at > 1) /* else its core never heard of the drain */
 			check_marks(&b.end[0]);
 		assert_true(got + b.end[0].looped.packets >= 4);
+		assert_int_equal(COUNTER(&b.end[0], deaths) +
+					 COUNTER(&b.end[0], drained_down), 1);
+		assert_true(COUNTER(&b.end[0], deaths) == 1 ||
+			    b.end[0].looped.packets == 0);
 		/* it trains when it is told to, as a new link */
 		bench_cut(&b, false);
 		for (unsigned int i = 0; i < 2; i++) {
@@ -229,7 +251,8 @@ an_order_up_meanwhile_brings_it_back_afterwards(void **state)
 	rl_port_drain_down(b.end[0].port, b.now_ns);
 	assert_int_equal(rl_port_up(b.end[0].port, b.now_ns), 0);
 	bench_run(&b, 5 * MS);
-	assert_int_equal(COUNTER(&b.end[0], deaths), 1);
+	assert_int_equal(COUNTER(&b.end[0], drained_down), 1);
+	assert_int_equal(COUNTER(&b.end[0], deaths), 0);
 	assert_int_equal(COUNTER(&b.end[0], looped_packets), 0);
 	assert_int_equal(bench_state(&b.end[0]), RL_LINK_UP);
 	bench_check_delivered(&b);
