@@ -94,9 +94,10 @@ static int
 open_lcores(struct host *h, char *err)
 {
 	unsigned int id;
+	int ret;
 
 	RTE_LCORE_FOREACH_WORKER(id) {
-		if (shares_cpu(h, id))
+		if (!h->p.cfg->share_cpus && shares_cpu(h, id))
 			h->nshared++;
 		else
 			h->lcore_id[h->nlcores++] = (uint16_t)id;
@@ -105,8 +106,16 @@ open_lcores(struct host *h, char *err)
 		h->sliced = true;
 		h->lcore_id[h->nlcores++] = (uint16_t)rte_get_main_lcore();
 	}
-	return host_place(h->p.cfg, h->p.route->fwd, h->p.process, h->lcore_id,
-			  h->nlcores, &h->place, err, HOST_ERR_MAX);
+	ret = host_place(h->p.cfg, h->p.route->fwd, h->p.process, h->lcore_id,
+			 h->nlcores, &h->place, err, HOST_ERR_MAX);
+	if (ret == -EINVAL && h->nshared != 0) {
+		const size_t at = strlen(err);
+
+		snprintf(err + at, HOST_ERR_MAX - at,
+			 "; %u lcores share a CPU with another one and stay "
+			 "idle, unless lcores.share is true", h->nshared);
+	}
+	return ret;
 }
 
 /* A ring in the arena: no name, and no memory of EAL's. */

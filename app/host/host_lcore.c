@@ -9,6 +9,7 @@
  * sees 10 ms without a packet, and every role of it must hold nothing.
  */
 
+#include <sched.h>
 #include <string.h>
 #include <time.h>
 
@@ -17,6 +18,8 @@
 #include "host.h"
 
 #define IDLE_NS (10 * RL_NS_PER_MS)
+/* Rounds with work after which another lcore of the same CPU has its turn. */
+#define SHARE_ROUNDS 16
 #define CACHE_MOVE 512u
 #define NOTICE_BURST 128
 
@@ -160,7 +163,10 @@ rest(struct host_lcore *lc, uint64_t now_ns)
 	};
 
 	if (nap.tv_nsec == 0 || now_ns - lc->busy_ns < IDLE_NS) {
-		rte_pause();
+		if (lc->host->p.cfg->share_cpus)
+			sched_yield();
+		else
+			rte_pause();
 		return;
 	}
 	if (all_idle(lc))
@@ -194,6 +200,7 @@ host_lcore_main(void *arg)
 {
 	struct host_lcore *lc = arg;
 	struct host *h = lc->host;
+	unsigned int busy = 0;
 
 	while (atomic_load_explicit(&h->stop, memory_order_relaxed) == 0) {
 		uint64_t now_ns;
@@ -204,6 +211,9 @@ host_lcore_main(void *arg)
 		now_ns = begin_round(lc);
 		if (host_lcore_poll(lc, now_ns) == 0)
 			rest(lc, now_ns);
+		else if (rl_unlikely(h->p.cfg->share_cpus) &&
+			 ++busy % SHARE_ROUNDS == 0)
+			sched_yield();
 	}
 	/* release: pairs with the acquire in host_stop() */
 	atomic_store_explicit(&lc->ended, 1, memory_order_release);

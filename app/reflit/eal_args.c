@@ -52,25 +52,30 @@ add(struct eal_args *a, const char *arg)
 	return 0;
 }
 
-/* Lcore 0 controls, lcore 1 works; on one CPU, lcore 0 does both. */
+/*
+ * Lcore 0 controls, lcore 1 works; on one CPU, lcore 0 does both. Where CPUs are
+ * shared there are @p lcores of them, dealt out over the CPUs in turn.
+ */
 static void
-pick_cpus(struct eal_args *a)
+pick_cpus(struct eal_args *a, uint32_t lcores)
 {
-	int cpu[2], n = 0;
+	const unsigned int all = lcores == 0 ? 2
+				: lcores > EAL_LCORES_MAX ? EAL_LCORES_MAX
+							  : lcores;
+	int cpu[EAL_LCORES_MAX] = { 0 }, at;
+	unsigned int n = 0;
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
 	if (sched_getaffinity(0, sizeof(set), &set) != 0)
 		CPU_SET(0, &set);
-	for (int i = 0; i < CPU_SETSIZE && n < 2; i++)
+	for (int i = 0; i < CPU_SETSIZE && n < all; i++)
 		if (CPU_ISSET(i, &set))
 			cpu[n++] = i;
-	if (n == 2)
-		snprintf(a->lcores, sizeof(a->lcores), "--lcores=0@%d,1@%d",
-			 cpu[0], cpu[1]);
-	else
-		snprintf(a->lcores, sizeof(a->lcores), "--lcores=0@%d",
-			 n == 1 ? cpu[0] : 0);
+	at = snprintf(a->lcores, sizeof(a->lcores), "--lcores=0@%d", cpu[0]);
+	for (unsigned int i = 1; i < (lcores == 0 ? n : all); i++)
+		at += snprintf(a->lcores + at, sizeof(a->lcores) - (size_t)at,
+			       ",%u@%d", i, cpu[i % (n == 0 ? 1 : n)]);
 }
 
 /* The user's, with ports as @p vdev wants them. */
@@ -104,10 +109,10 @@ add_users(struct eal_args *a, const struct options *o, eal_vdev_fn vdev,
 
 int
 eal_args_make(struct eal_args *a, const struct options *o, uint32_t memory_mb,
-	      eal_vdev_fn vdev, void *ctx)
+	      uint32_t lcores, eal_vdev_fn vdev, void *ctx)
 {
-	static const char *const lcores[] = { "-l", "-c", "-s", "-S",
-					      "--lcores", NULL };
+	static const char *const cpus[] = { "-l", "-c", "-s", "-S",
+					    "--lcores", NULL };
 	static const char *const huge[] = {
 		"--socket-mem", "--huge-dir", "--in-memory", "--huge-unlink",
 		"--single-file-segments", "--legacy-mem", NULL
@@ -122,8 +127,8 @@ eal_args_make(struct eal_args *a, const struct options *o, uint32_t memory_mb,
 	static const char *const log[] = { "--log-level", NULL };
 	int ret = add(a, o->eal_argv[0]);
 
-	if (!given(o, lcores)) {
-		pick_cpus(a);
+	if (!given(o, cpus)) {
+		pick_cpus(a, lcores);
 		ret |= add(a, a->lcores);
 	}
 	if (!given(o, huge) && !given(o, no_huge))

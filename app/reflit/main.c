@@ -171,7 +171,8 @@ open_all(struct app *app)
 	if (ret == 0 && app->host.nshared != 0)
 		fprintf(stderr,
 			"reflit: %u lcores share CPUs with others and stay "
-			"idle: two that poll one CPU would ruin each other\n",
+			"idle: two that poll one CPU would ruin each other "
+			"(lcores.share = true makes them take turns)\n",
 			app->host.nshared);
 	if (ret == 0 && app->cfg.nprocess != 0)
 		ledger_open(&app->attach.ledger, app->opt.json,
@@ -404,6 +405,17 @@ end_eal(const struct app *app)
 	(void)rl_hush_end(&hush, said);
 }
 
+/* Lcores to be made where they share CPUs: all that roles are placed on. */
+static uint32_t
+lcores_named(const struct rl_config *cfg)
+{
+	uint32_t n = 2;
+
+	for (uint32_t i = 0; i < cfg->nplace; i++)
+		n = RTE_MAX(n, cfg->place[i].lcore + 1u);
+	return cfg->share_cpus ? n : 0;
+}
+
 /* Refuses ports that cannot be opened, before EAL opens anything. */
 static int
 on_vdev(void *ctx, const char *vdev, char *buf, size_t len)
@@ -440,7 +452,7 @@ with_eal(struct app *app)
 	stop_catch(STOP_AGAIN_ASKS); /* a folder will have to be removed */
 	ret = ea == NULL ? -ENOMEM
 			 : eal_args_make(ea, &app->opt, plan.eal_mb + mb,
-					 on_vdev, app);
+					 lcores_named(&app->cfg), on_vdev, app);
 	if (ret == -E2BIG || ret == -ENOMEM) {
 		fprintf(stderr, "reflit: too many EAL options\n");
 	} else if (ret != 0) {

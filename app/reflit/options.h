@@ -56,12 +56,14 @@ int options_read(struct options *o, int argc, char **argv);
 void options_help(void);
 
 /** Arguments for EAL, the user's and ours. */
+#define EAL_LCORES_MAX 256
+
 struct eal_args {
 	int argc;
 	char *argv[OPTIONS_EAL_MAX + 1]; /**< EAL changes the order */
 	char *own[OPTIONS_EAL_MAX];	 /**< the same, to be freed */
 	char memory[16];
-	char lcores[64];
+	char lcores[16 * EAL_LCORES_MAX];
 	bool talks; /**< the user wants DPDK's output: --log-level */
 	struct runtime_dir dir;
 };
@@ -72,11 +74,13 @@ typedef int (*eal_vdev_fn)(void *ctx, const char *vdev, char *buf, size_t len);
 /**
  * Completes EAL's arguments. @p memory_mb: what the fabric needs. Makes a
  * private runtime directory if the environment names none. Calls @p vdev for
- * each port that the user gives.
+ * each port that the user gives. @p lcores: makes so many, which share the CPUs
+ * that there are; 0: one or two that do not share.
  * @return 0; -E2BIG; or what @p vdev returned
  */
 int eal_args_make(struct eal_args *a, const struct options *o,
-		  uint32_t memory_mb, eal_vdev_fn vdev, void *ctx);
+		  uint32_t memory_mb, uint32_t lcores, eal_vdev_fn vdev,
+		  void *ctx);
 
 /** Frees what eal_args_make() made; removes its runtime directory. */
 void eal_args_clean(struct eal_args *a);

@@ -434,6 +434,10 @@ static const struct rl_config_key keys[] = {
 
 	SUB("lcores", "place", RL_KEY_GROUPS, "", 0, 0, "automatic",
 	    "roles, and the lcores that run them"),
+	{.group = "lcores", .name = "share", .type = RL_KEY_BOOL, .unit = "",
+	 .def = "false",
+	 .meaning = "lcores that poll may share a CPU: they take turns there",
+	 AT(rl_config, share_cpus)},
 	TEXT("lcores.place", rl_place, role, REQUIRED,
 	     "beginning of the names of roles; the longest that fits decides"),
 	FIELD("lcores.place", rl_place, lcore, "lcore", 0, 1023, REQUIRED,

@@ -128,7 +128,7 @@ cfg_lcores(struct cfg_ctx *c, const config_setting_t *s, struct rl_config *cfg)
 
 	if (s == NULL)
 		return 0;
-	ret = cfg_group(c, s, "lcores", NULL);
+	ret = cfg_group(c, s, "lcores", cfg);
 	if (ret != 0)
 		return ret;
 	list = config_setting_get_member(s, "place");

@@ -90,6 +90,7 @@ struct rl_station {
 };
 
 struct rl_config {
+	bool share_cpus; /**< lcores may share a CPU, and take turns there */
 	char file[256];
 	char engine[RL_ENGINE_MAX]; /**< "" where the file names none */
 	uint32_t engine_line;

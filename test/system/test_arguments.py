@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 
-from reflit_test import Box, FIGURE1, REFLIT, case, main
+from reflit_test import Box, FIGURE1, REFLIT, ROOT, case, main
 
 
 def one_line(run, status, *words):
@@ -176,6 +176,25 @@ def eal_that_does_not_start_exits_with_2():
         run.check(2)
         assert "/nowhere/x.pcap" in run.err
         assert "fabric.cfg:9: attach: there is no port net_pcap0," in run.err
+
+
+@case
+def lcores_share_cpus_only_where_the_fabric_file_insists():
+    """Each port and each core of the switches has an lcore of its own."""
+    with open(os.path.join(ROOT, "config/card.cfg"), encoding="utf-8") as f:
+        lcores = f.read().split('@include "figure1.cfg"\n')[1]
+    with Box() as box:
+        run = box.run(["--packets", "2000"], config=FIGURE1 + lcores,
+                      commands="wait up\nstart\nwait 20ms\n"
+                      "link s0-s1#0 down\nwait dead s0-s1#0\nwait sent 60s\n"
+                      "wait drained 60s\nshow lcores\nquit\n").check(0)
+        assert run.report["lost_packets"] == 0
+        assert run.report["delivered_packets"] == run.report["sent_packets"]
+        assert len(re.findall(r"^lcore \d+:", run.out, re.M)) == 9, run.out
+        # without it the reason is said, and how to insist
+        run = box.run(config=FIGURE1 + lcores.replace("true", "false"),
+                      eal=["--lcores=0@0,1@0,2@0,3@0"], commands="quit\n")
+        one_line(run, 2, "lcore 2 runs no roles here", "lcores.share")
 
 
 main()

@@ -13,6 +13,7 @@ every_file_of_the_folder_is_right(void **state)
 		uint32_t switches, endpoints, links;
 	} c[] = {
 		{"figure1.cfg", 2, 2, 4},
+		{"card.cfg", 2, 2, 4},
 		{"chain-3.cfg", 3, 2, 6},
 		{"torus-4x4.cfg", 16, 16, 48},
 		{"torus-6x6.cfg", 36, 36, 108},
