@@ -26,6 +26,21 @@ ep_client_full(const struct rl_ep *ep, const struct ep_flow *flow)
 	       flow->part == NULL;
 }
 
+/*
+ * Flits that are ahead may fill the reorder room: of one flow four times as many
+ * as there is room left. So one flow gets four fifths of it, n flows get equal
+ * shares, and one that begins always finds room.
+ */
+#define RX_SHARE 4
+
+bool
+ep_rx_share(const struct rl_ep *ep, const struct ep_flow *flow)
+{
+	return ep->rx_held < ep->cfg.rx_buffer_flits &&
+	       (!ep->cfg.retry ||
+		flow->held < RX_SHARE * (ep->cfg.rx_buffer_flits - ep->rx_held));
+}
+
 /** Turns a flit away: its sender is told, and waits. */
 void
 ep_turn_back(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f)

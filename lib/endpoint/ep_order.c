@@ -305,7 +305,7 @@ hold(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f, uint32_t seq,
 			ask_again(ep, flow, now_ns);
 		return;
 	}
-	if (ep->rx_held >= ep->cfg.rx_buffer_flits) {
+	if (!ep_rx_share(ep, flow)) {
 		RL_DASSERT(ep->cfg.retry); /* else see squeeze() */
 		drop(ep, f, RL_EPC_rx_overflow);
 		return;

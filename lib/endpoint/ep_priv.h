@@ -496,6 +496,8 @@ void ep_ctrl_rx(struct rl_ep *ep, const struct rl_flit *f, uint64_t now_ns);
 
 /* ep_client.c */
 bool ep_client_full(const struct rl_ep *ep, const struct ep_flow *flow);
+/** Whether the reorder room has a place for one more flit of a flow. */
+bool ep_rx_share(const struct rl_ep *ep, const struct ep_flow *flow);
 void ep_turn_back(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f);
 
 /* ep_order.c */

@@ -239,6 +239,63 @@ what_was_sent_again_behind_a_probe_is_not_taken_for_gone(void **state)
 	fx_close(&fx);
 }
 
+/* Nor where nothing was acknowledged since: the probe is still to be answered. */
+static void
+an_answer_to_a_probe_before_the_resend_brings_nothing_again(void **state)
+{
+	struct rl_flit *nak, *probe;
+	struct rl_pktq q, again;
+
+	(void)state;
+	open_one_timer();
+	send_but(3, "x  ");
+	fx.now += 50;
+	nak = fx_poll_one(&fx, 1);
+	fx.now = 10000;
+	probe = fx_poll_one(&fx, 0);
+	assert_int_equal(fx_ctrl_cmd(probe), EP_CMD_PROBE);
+	fx_rx(&fx, 0, nak);
+	q = fx_poll(&fx, 0);
+	assert_int_equal(q.flits, 1);
+	fx_rx(&fx, 1, probe);
+	fx_rx(&fx, 0, fx_poll_one(&fx, 1)); /* names what is on its way again */
+	again = fx_poll(&fx, 0);
+	assert_true(rl_pktq_empty(&again));
+	fx_rx_all(&fx, 1, &q);
+	fx_run(&fx, 3);
+	assert_int_equal(fx_take(&fx, 1, false), 3);
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_retransmitted_flits), 1);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_duplicate), 0);
+	fx_close(&fx);
+}
+
+/* The answer has asked for the tail: flits behind it ask no more. */
+static void
+what_an_answer_names_no_nak_asks_for(void **state)
+{
+	struct rl_flit *echo;
+	struct rl_pktq q;
+
+	(void)state;
+	open_one_timer();
+	send_but(3, "  x");
+	fx.now = 10000;
+	fx_rx(&fx, 1, fx_poll_one(&fx, 0));
+	echo = fx_poll_one(&fx, 1);
+	assert_int_equal(fx_ctrl_cmd(echo), EP_CMD_ECHO);
+	fx_rx(&fx, 1, fx_emit(&fx, 1));
+	fx.now += 2 * fx.cfg.nak_delay_ns;
+	q = fx_poll(&fx, 1);
+	fx_drop_all(&fx, &q);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_nak_sent), 0);
+	fx_rx(&fx, 0, echo);
+	fx_settle(&fx);
+	fx_run(&fx, 3);
+	assert_int_equal(fx_take(&fx, 1, false), 4);
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_retransmitted_flits), 1);
+	fx_close(&fx);
+}
+
 /* Its peer answers each probe, but what it sends never arrives. */
 static void
 no_progress_beside_answers_is_overloaded_and_not_unreachable(void **state)
@@ -331,6 +388,33 @@ a_peer_that_does_not_answer_is_given_up_all_the_same(void **state)
 	close_calm();
 }
 
+/* ... and not before it could have answered, however slow the fabric is. */
+static void
+a_peer_has_the_time_of_several_round_trips_to_answer(void **state)
+{
+	const uint64_t trip_ns = 240000;
+	uint64_t from_ns;
+
+	(void)state;
+	open_calm(trip_ns / 2, false);
+	assert_true(7 * trip_ns > 5 * fx.cfg.give_up_ns);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 200), 0);
+	while (step(10 * trip_ns))
+		;
+	assert_int_equal(fx_take(&fx, 1, false), 1);
+	assert_int_equal(fx.nreports, 0);
+	from_ns = fx.now;
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 200), 0);
+	lost = UINT32_MAX;
+	while (step(from_ns + 7 * trip_ns))
+		;
+	assert_int_equal(fx.nreports, 0);
+	while (fx.nreports == 0 && step(from_ns + 20 * trip_ns))
+		;
+	assert_int_equal(fx.nreports, 1);
+	close_calm();
+}
+
 int
 main(void)
 {
@@ -340,9 +424,12 @@ main(void)
 		cmocka_unit_test(what_a_slow_fabric_loses_is_sent_again_once),
 		cmocka_unit_test(a_probe_finds_out_what_is_missing_and_only_that_is_sent_again),
 		cmocka_unit_test(what_was_sent_again_behind_a_probe_is_not_taken_for_gone),
+		cmocka_unit_test(an_answer_to_a_probe_before_the_resend_brings_nothing_again),
+		cmocka_unit_test(what_an_answer_names_no_nak_asks_for),
 		cmocka_unit_test(no_progress_beside_answers_is_overloaded_and_not_unreachable),
 		cmocka_unit_test(what_waits_for_its_turn_ages_only_while_nothing_leaves),
 		cmocka_unit_test(a_peer_that_does_not_answer_is_given_up_all_the_same),
+		cmocka_unit_test(a_peer_has_the_time_of_several_round_trips_to_answer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -185,6 +185,44 @@ flows_that_stall_later_take_the_room_of_unreachable_peers(void **state)
 	fx_close(&fx);
 }
 
+/* Two senders whose first flit is lost; the first one has sent all it may. */
+static void
+no_sender_takes_the_whole_reorder_room(void **state)
+{
+	struct rl_ep_cfg cfg;
+	unsigned int taken = 0;
+	uint64_t before;
+
+	(void)state;
+	fx_cfg(&cfg);
+	cfg.max_packet_flits = 16;
+	cfg.window_flits = cfg.rx_buffer_flits = BUFFER;
+	cfg.nak_delay_ns = GIVE_UP_NS;
+	fx_open(&fx, &cfg, 3, 4000);
+	for (unsigned int src = 0; src < 3; src += 2) {
+		before = fx_ctr(&fx, 1, RL_EPC_rx_overflow);
+		for (unsigned int i = 0; i < BUFFER; i++) {
+			struct rl_flit *pkt;
+
+			assert_int_equal(fx_send(&fx, src, 1, 0, 200), 0);
+			pkt = fx_poll_one(&fx, src);
+			if (i == 0)
+				fx_drop(&fx, pkt);
+			else
+				fx_rx(&fx, 1, pkt);
+		}
+		/* four fifths for the first; the second begins all the same */
+		assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_overflow) - before,
+				 src == 0 ? 63 - 52 : 63 - 10);
+	}
+	for (unsigned int i = 0; i < 200; i++) {
+		fx_run(&fx, 1);
+		taken += fx_take(&fx, 1, false);
+	}
+	assert_int_equal(taken, 2 * BUFFER);
+	fx_close(&fx);
+}
+
 int
 main(void)
 {
@@ -193,6 +231,7 @@ main(void)
 		cmocka_unit_test(stalled_flows_have_half_of_it_together_and_who_gets_on_the_rest),
 		cmocka_unit_test(what_unreachable_peers_hold_beyond_their_share_is_reported),
 		cmocka_unit_test(flows_that_stall_later_take_the_room_of_unreachable_peers),
+		cmocka_unit_test(no_sender_takes_the_whole_reorder_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
