@@ -65,7 +65,7 @@ read_texts(const char *dir, struct opensm_texts *t)
 		if (ret == 0)
 			continue;
 		if (ret != -ENOENT) {
-			fprintf(stderr, "%s:0: cannot read the file: %s\n",
+			fprintf(stderr, "%s: cannot read the file: %s\n",
 				t->path[f], rl_infile_error(ret));
 			return EXIT_UNUSABLE;
 		}

@@ -360,14 +360,14 @@ cfg_text_file(struct cfg_ctx *c, const char *path)
 
 	if (path[0] == '\0') {
 		snprintf(c->err, c->errlen,
-			 "(no name):0: the name of the fabric file is empty; "
+			 "the name of the fabric file is empty; "
 			 "give one");
 		return -ENOENT;
 	}
 	ret = rl_infile_read(path, RL_INFILE_ANY, CFG_TEXT_MAX, &text, &len);
 	if (ret != 0) {
 		snprintf(c->err, c->errlen,
-			 "%.400s:0: cannot read the file: %s; check its name",
+			 "%.400s: cannot read the file: %s; check its name",
 			 path, why_unreadable(ret));
 		return ret;
 	}

@@ -513,7 +513,7 @@ rl_sim_faults_read(const char *path, const struct rl_topo *topo,
 				 &len);
 
 	if (ret != 0)
-		snprintf(err, errlen, "%s:0: %s",
+		snprintf(err, errlen, "%s: %s",
 			 path[0] == '\0' ? "a file without a name" : path,
 			 ret == -EFBIG ? "more than 16 MiB"
 				       : rl_infile_error(ret));

@@ -252,7 +252,7 @@ test_zero_bytes_and_endless_lines_are_refused(void **state)
 					    &list, err, sizeof(err)),
 			 -ENOENT);
 	assert_string_equal(err,
-			    "/nonexistent/faults:0: No such file or directory");
+			    "/nonexistent/faults: No such file or directory");
 }
 
 static void

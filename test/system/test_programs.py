@@ -34,7 +34,7 @@ def refused_arguments():
     """Exit status 2, one line, and nothing on standard output."""
     rows = (
         ((ROUTE,), "give --config FILE"),
-        ((ROUTE, "--config", "/nowhere/x"), "/nowhere/x:0: cannot read"),
+        ((ROUTE, "--config", "/nowhere/x"), "/nowhere/x: cannot read"),
         ((ROUTE, "--config", TORUS, "--fail", "s9.9"), "no switch s9.9"),
         ((ROUTE, "--config", TORUS, "--fail", "s0.0-s2.2"),
          "no link s0.0-s2.2"),
@@ -61,7 +61,7 @@ def refused_arguments():
         ((BENCH,), "name a suite"),
         ((BENCH, "speed"), "no suite 'speed'"),
         ((BENCH, "--reps", "0", "hop"), "'0' is not a number of 1 to 1000"),
-        ((BENCH, "--config", "/nowhere/x", "sim"), "/nowhere/x:0: cannot read"),
+        ((BENCH, "--config", "/nowhere/x", "sim"), "/nowhere/x: cannot read"),
         ((BENCH, "--json", "/nowhere/x", "sim"), "cannot write /nowhere/x"),
     )
     for args, words in rows:

@@ -554,7 +554,7 @@ files_that_cannot_be_read_are_refused(void **state)
 	assert_int_equal(rl_config_read("no/such.cfg", cfg, err, sizeof(err)),
 			 -ENOENT);
 	check_error_form(err);
-	assert_non_null(strstr(err, "no/such.cfg:0: cannot read the file: No "
+	assert_non_null(strstr(err, "no/such.cfg: cannot read the file: No "
 				    "such file"));
 	assert_int_equal(rl_config_read("/", cfg, err, sizeof(err)), -EISDIR);
 	check_error_form(err);
