@@ -11,6 +11,9 @@
  * packet that lies in one takes it out of the gap, and adds it to those owed to
  * their source. Any other flit behind the expected one was delivered, and is a
  * duplicate.
+ *
+ * A flit that arrived here corrupt is in no notice of the fabric either. So a gap
+ * behind corrupt flits is reported to its source as it is skipped.
  */
 
 static void
@@ -20,13 +23,6 @@ gap_add(struct ep_late *l, struct ep_flow *flow, uint32_t lo, uint32_t hi)
 		(struct ep_gap){ .flow = flow, .lo = lo, .hi = hi };
 }
 
-void
-ep_late_skipped(struct rl_ep *ep, struct ep_flow *flow, uint32_t lo,
-		uint32_t hi)
-{
-	if (rl_seq_before(lo, hi))
-		gap_add(&ep->late, flow, lo, hi);
-}
 
 void
 ep_late_told(struct rl_ep *ep, const struct ep_flow *flow, uint32_t lo,
@@ -92,6 +88,29 @@ owe(struct ep_late *l, struct ep_flow *flow, uint32_t tag)
 		return false;
 	l->owed[l->nowed++] = (struct ep_gap){ flow, tag, tag + 1 };
 	return true;
+}
+
+void
+ep_late_hurt(struct ep_flow *flow)
+{
+	flow->hurt++;
+}
+
+void
+ep_late_skipped(struct rl_ep *ep, struct ep_flow *flow, uint32_t lo,
+		uint32_t hi)
+{
+	if (!rl_seq_before(lo, hi))
+		return;
+	if (!ep->cfg.retry && flow->hurt > 0) {
+		flow->hurt -= rl_min_u32(flow->hurt, hi - lo);
+		for (; lo != hi && owe(&ep->late, flow, lo); lo++)
+			;
+		flow->flags |= EPF_LATE_NOW;
+		ep_ctrl_now(ep, flow);
+	}
+	if (lo != hi)
+		gap_add(&ep->late, flow, lo, hi);
 }
 
 bool

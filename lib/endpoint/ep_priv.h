@@ -133,7 +133,11 @@ struct ep_flow {
 	uint32_t nak_hi;       /**< all gaps before have been asked for */
 	uint32_t shown;	       /**< cxl: 1 + last number that was shown */
 	uint32_t sure;	       /**< cxl: ep->hurt when nothing was missing */
-	uint32_t hint_seq;     /**< number that EPF_HINT is about */
+	union {
+		uint32_t hint_seq; /**< number that EPF_HINT is about */
+		uint32_t hurt; /**< without retry: corrupt flits that no gap
+				    has shown yet */
+	};
 	union {
 		uint32_t lost_lo; /**< without retry: packets skipped for lack
 				       of room ... */
@@ -529,6 +533,8 @@ void ep_ack_count(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 		  uint64_t now_ns);
 
 /* ep_late.c */
+/** A flit arrived corrupt; its header, if not wrong, names this flow. */
+void ep_late_hurt(struct ep_flow *flow);
 /** Packets lo .. hi-1 were skipped. */
 void ep_late_skipped(struct rl_ep *ep, struct ep_flow *flow, uint32_t lo,
 		     uint32_t hi);

@@ -161,8 +161,11 @@ hurt(struct rl_ep *ep, struct rl_flit *f, struct ep_flow *flow,
      enum rl_ep_counter why, uint64_t now_ns)
 {
 	ep->hurt++;
-	if (flow != NULL && rl_flit_dst(f->wire) == ep->id)
+	if (flow != NULL && rl_flit_dst(f->wire) == ep->id) {
 		ep_order_hint(ep, flow, now_ns);
+		if (!ep->cfg.retry)
+			ep_late_hurt(flow);
+	}
 	drop(ep, f, why);
 }
 

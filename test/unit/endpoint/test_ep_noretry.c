@@ -394,6 +394,33 @@ duplicates_of_a_reroute_are_dropped_by_tag(void **state)
 	fx_close(&fx);
 }
 
+/* The fabric dropped nothing, so its source hears of it from nobody else. */
+static void
+a_packet_that_arrives_hurt_is_reported_when_it_is_skipped(void **state)
+{
+	struct rl_flit *pkt;
+	struct rl_pktq q;
+
+	(void)state;
+	open_off();
+	send_n(2, 3, false);
+	pkt = fx_emit(&fx, 3);
+	fx_corrupt(pkt, 1);
+	fx_rx(&fx, 1, pkt);
+	send_n(2, 3, false);
+	send_n(1, 3, true); /* lost on the way: the fabric says so */
+	send_n(1, 3, false);
+	fx.now += fx.cfg.gap_skip_ns;
+	q = fx_poll(&fx, 1);
+	assert_int_equal(q.packets, 1);
+	fx_rx_all(&fx, 0, &q);
+	assert_int_equal(fx.nreports, 1);
+	assert_int_equal(fx.report[0].tag, 2);
+	assert_int_equal(fx.report[0].reason, RL_EP_DROPPED);
+	assert_int_equal(fx_take(&fx, 1, true), 5);
+	fx_close(&fx);
+}
+
 static void
 a_drop_notice_becomes_a_report(void **state)
 {
@@ -477,6 +504,7 @@ main(void)
 		cmocka_unit_test(a_long_loss_in_a_packet_drops_its_start_and_its_end),
 		cmocka_unit_test(a_jump_delivers_what_was_held_before_it),
 		cmocka_unit_test(duplicates_of_a_reroute_are_dropped_by_tag),
+		cmocka_unit_test(a_packet_that_arrives_hurt_is_reported_when_it_is_skipped),
 		cmocka_unit_test(a_drop_notice_becomes_a_report),
 		cmocka_unit_test(
 			a_packet_is_reported_once_however_many_of_its_flits_are_dropped),
