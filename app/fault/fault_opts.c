@@ -38,13 +38,13 @@ static const struct {
 	{ "drop-nth", "N", "drop every N-th frame; 0: none", OPT_DROP_NTH },
 	{ "drop-rate", "R", "drop frames with probability R (0.02: 2 %)",
 	  OPT_DROP_RATE },
-	{ "one-way", "[on|off]", "drop all that comes in by IFACE",
+	{ "one-way", "[on|off]", "drop all frames that come in by IFACE",
 	  OPT_ONE_WAY },
 	{ "corrupt", "N[:BYTES]", "change BYTES bytes (1) of every N-th frame",
 	  OPT_CORRUPT },
 	{ "duplicate", "R", "let frames come in twice with probability R",
 	  OPT_DUPLICATE },
-	{ "ethertype", "HEX|all", "hurt only such frames; default all "
+	{ "ethertype", "HEX|all", "affect only such frames; default all "
 	  "(flit frames: 88b5)", OPT_ETHERTYPE },
 	{ "clear", NULL, "end all faults, then begin those named beside it",
 	  OPT_CLEAR },
@@ -79,7 +79,7 @@ help(void)
 		printf("  %-22s  %s\n", left, table[i].what);
 	}
 	fputs("\nExit status: 0 done; 1 a copy could not be sent in, so that "
-	      "what was told and what\nwas done differ; 2 unusable arguments, "
+	      "orders and\nresults differ; 2 unusable arguments, "
 	      "or the interface takes no program.\n", stdout);
 }
 

@@ -154,8 +154,8 @@ look_through(struct attach_dev *d, const char *args, uint32_t max_bytes,
 				"; these are sent\n",
 			path, scan.frames);
 	if (scan.partial != 0)
-		fprintf(stderr, "reflit: %s: of %" PRIu64 " frames the capture "
-				"kept the beginning only; that is sent\n",
+		fprintf(stderr, "reflit: %s: the capture kept only the beginning "
+				"of %" PRIu64 " frames; that is sent\n",
 			path, scan.partial);
 	if (scan.longest > max_bytes)
 		fprintf(stderr, "reflit: %s: holds frames of up to %u bytes; "
@@ -300,13 +300,13 @@ note_taker(struct attach_dev *d, uint64_t start_ns)
 	d->gone_noted = gone;
 	if (gone)
 		fprintf(stderr, "reflit: %s of %s has taken no frames since "
-				"%.3f s: %s; those for it are thrown away and "
+				"%.3f s: %s; its frames are thrown away and "
 				"counted\n",
 			d->cfg->port, d->cfg->endpoint,
 			since_ns > start_ns
 				? (double)(since_ns - start_ns) / 1e9 : 0,
 			atomic_load(&c->down) ? "it has no link"
-					      : "nobody reads them");
+					      : "it has no reader");
 	else
 		fprintf(stderr, "reflit: %s of %s takes frames again; it did "
 				"not take %" PRIu64 "\n",

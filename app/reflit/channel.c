@@ -93,8 +93,8 @@ say_away(struct app *app, const struct rl_oob_info *i)
 	s->away = i->away;
 	note(app, i->away ? HOST_CHANNEL_AWAY : HOST_CHANNEL_BACK, 0);
 	if (i->away)
-		fprintf(stderr, "reflit: etcd %s (%s): dead links are gone "
-				"round, tables stay as they are\n",
+		fprintf(stderr, "reflit: etcd %s (%s): packets take detours "
+				"round dead links, tables stay as they are\n",
 			i->refuses ? "refuses" : "does not answer", i->why);
 	else
 		fprintf(stderr, "reflit: etcd answers again\n");

@@ -59,8 +59,8 @@ controller(struct app *app)
 	if (r->controller != NULL)
 		return r->controller;
 	if (app->oob == NULL || r->oob.crashed) {
-		app_error(app, "the controller has crashed; controller restart "
-			       "begins it anew");
+		app_error(app, "the controller has crashed; bring it back by "
+			       "controller restart");
 		return NULL;
 	}
 	rl_oob_info(app->oob, &i);
@@ -436,7 +436,7 @@ cmd_wait_recovered_for(struct app *app, const char *const arg[])
 	uint64_t ns;
 
 	if (parse_time(arg[0], &ns) != 0)
-		return app_error(app, "%s is no time; use 10us, 50ms or 2s, at "
+		return app_error(app, "%s is not a time; use 10us, 50ms or 2s, at "
 				      "most 3600s", arg[0]);
 	return app->checking ? 0 : wait_recovered(app, ns);
 }

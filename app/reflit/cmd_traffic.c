@@ -155,7 +155,7 @@ cmd_traffic_packets(struct app *app, const char *const arg[])
 	uint64_t v;
 
 	if (parse_number(arg[0], 0, UINT64_MAX, &v) != 0)
-		return app_error(app, "%s is no number of packets", arg[0]);
+		return app_error(app, "%s is not a number of packets", arg[0]);
 	if (!app->checking)
 		app->gens.plan.packets = v;
 	return 0;
@@ -165,7 +165,7 @@ static int
 wait_limit(struct app *app, const char *text, uint64_t *ns)
 {
 	if (parse_time(text, ns) != 0)
-		return app_error(app, "%s is no time; use 10us, 50ms or 2s, at "
+		return app_error(app, "%s is not a time; use 10us, 50ms or 2s, at "
 				      "most 3600s",
 				 text);
 	return 0;

@@ -23,7 +23,7 @@ static const struct {
 	{ "reroute", "makes new tables" },
 	{ "unquiesce", "lets requests go on" },
 	{ "controller", "crashes the controller, starts another" },
-	{ "inject", "injects faults that hurt frames" },
+	{ "inject", "injects faults into frames" },
 	{ "capture", "writes frames of a link into a file" },
 	{ "record", "writes what was done into a file" },
 	{ "show", "shows what the fabric is and does" },

@@ -81,7 +81,7 @@ ledger_open(struct ledger *l, const char *json, const char *process,
 	}
 	if (ret != 0) {
 		fprintf(stderr, "reflit: %s: %s; if this process is killed, "
-				"nobody can say what it had received\n",
+				"what it received can't be proven\n",
 			l->link, strerror(-ret));
 		l->link[0] = '\0';
 		ledger_close(l);

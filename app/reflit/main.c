@@ -171,7 +171,7 @@ open_all(struct app *app)
 	if (ret == 0 && app->host.nshared != 0)
 		fprintf(stderr,
 			"reflit: %u lcores share CPUs with others and stay "
-			"idle: two that poll one CPU would ruin each other "
+			"idle: two that poll one CPU slow each other down "
 			"(lcores.share = true makes them take turns)\n",
 			app->host.nshared);
 	if (ret == 0 && app->cfg.nprocess != 0)
@@ -194,7 +194,7 @@ open_all(struct app *app)
 		fprintf(stderr, "%s\n", err);
 	else if (app->cfg.nwire != 0 && !app->keyed)
 		fprintf(stderr, "reflit: wires have no key (link.key_file): "
-				"whoever can send frames to them is "
+				"anyone who can send frames to them is "
 				"trusted\n");
 	return ret;
 }
@@ -427,8 +427,8 @@ on_vdev(void *ctx, const char *vdev, char *buf, size_t len)
 	if (ret < 0 && ret != -E2BIG)
 		fprintf(stderr, "%s\n", err);
 	if (ret >= 0 && rl_listen_waits(vdev))
-		fprintf(stderr, "reflit: --vdev=%s: waits until somebody "
-				"connects\n", vdev);
+		fprintf(stderr, "reflit: --vdev=%s: waits for a connection\n",
+			vdev);
 	return ret;
 }
 

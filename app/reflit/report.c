@@ -354,7 +354,7 @@ print_port(const struct attach_dev *d)
 		{ client_dev_not_taken(&d->client),
 		  atomic_load(&d->client.down)
 			  ? "were not taken by it: it had no link"
-			  : "were not taken by it: nobody read them" },
+			  : "were not taken by it: it had no reader" },
 		{ d->stats.tx_errors, "could not be written" },
 	};
 
@@ -399,15 +399,15 @@ report_print(const struct app *app)
 	if (app->stuck)
 		printf("the fabric did not come to rest\n");
 	if (t.inexact != 0)
-		printf("%" PRIu64 " packets do not fit into the books\n",
+		printf("%" PRIu64 " packets contradict the counts\n",
 		       t.inexact);
 	if (app->unsaid.events != 0)
 		printf("%" PRIu64 " events were not recorded: failovers may be "
 		       "missing above\n",
 		       app->unsaid.events);
 	if (app->unsaid.notices != 0)
-		printf("of %" PRIu64 " dropped flits the senders were not "
-		       "told\n",
+		printf("%" PRIu64 " dropped flits were not reported to their "
+		       "senders\n",
 		       app->unsaid.notices);
 	if (app->leaked_flits != 0)
 		printf("%" PRIu64 " flit buffers were not given back\n",

@@ -123,7 +123,7 @@ print_steer(const struct app *app, uint32_t i)
 		       n[RL_STEER_FLIT], n[RL_STEER_KERNEL]);
 	if (n != NULL && n[RL_STEER_NOBODY] != 0)
 		printf("%s: %" PRIu64 " frames of flits came by a queue that "
-		       "nobody reads; ethtool -L %s combined 1\n",
+		       "reflit does not read; ethtool -L %s combined 1\n",
 		       end_of(app, i)->dev.name, n[RL_STEER_NOBODY],
 		       end_of(app, i)->dev.iface);
 }
@@ -147,7 +147,7 @@ report_print_wires(const struct app *app)
 		if (refused(app, i, why)[0] != '\0')
 			printf("%s: did not train: %s\n", d->dev.name, why);
 		if (auth_errors(app, i) != 0)
-			printf("%s: %" PRIu64 " frames were not of who has the "
+			printf("%s: %" PRIu64 " frames were not made with the "
 			       "key, or were changed on the way; none was "
 			       "taken\n", d->dev.name, auth_errors(app, i));
 		if (d->stats.tx_errors != 0)

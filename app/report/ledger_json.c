@@ -114,7 +114,7 @@ ledger_json(const char *path, int *is_one, char *err, size_t len)
 	    memchr(head.process, '\0', sizeof(head.process)) != NULL)
 		o = entries_json(f, &head);
 	if (*is_one && o == NULL)
-		snprintf(err, len, "%s: is damaged, or of another build's "
+		snprintf(err, len, "%s: is corrupt, or of another build of "
 			 "reflit", path);
 	if (f != NULL)
 		fclose(f);

@@ -32,19 +32,19 @@ help(void)
 	      "\n"
 	      "Merges the reports (reflit --json) of the processes of one "
 	      "fabric, and judges\n"
-	      "the whole: what was sent was delivered exactly once, in order, "
-	      "as it was, or\n"
-	      "given up openly. A process that was killed has left a ledger "
-	      "(FILE.json.ledger)\n"
-	      "instead of a report: give that.\n"
+	      "the whole: each packet was delivered exactly once, in order, "
+	      "unaltered, or\n"
+	      "given up openly. A killed process leaves a ledger "
+	      "(FILE.json.ledger) instead\n"
+	      "of a report: give that.\n"
 	      "\n"
 	      "  --json FILE    write the merged report there; -: to standard "
 	      "output\n"
 	      "  --help, --version\n"
 	      "\n"
-	      "Exit status: 0 every promise was kept; 1 not, or nobody can "
-	      "tell; 2 unusable\n"
-	      "arguments or files.\n",
+	      "Exit status: 0 every promise was kept; 1 one was broken, or is "
+	      "not proven;\n"
+	      "2 unusable arguments or files.\n",
 	      stdout);
 }
 

@@ -73,7 +73,7 @@ static const struct {
 	{ "random-switches", "N", "let N switches fail", OPT_RANDOM_SWITCHES },
 	{ "seeds", "N", "draw N times, default 20", OPT_SEEDS },
 	{ "seed", "N", "the first seed, default 1", OPT_SEED },
-	{ "progress", NULL, "print how far it is, also without a terminal",
+	{ "progress", NULL, "print progress, also without a terminal",
 	  OPT_PROGRESS },
 	{ "Other", NULL, NULL, 0 },
 	{ "help", NULL, "print this text", OPT_HELP },

@@ -38,8 +38,8 @@ usage(void)
 	      "  --help\n"
 	      "\n"
 	      "Exit status: 0 every seed kept every promise; 1 one did not, or was\n"
-	      "not run; 2 unusable: a file is damaged, of another campaign, twice\n"
-	      "there, or missing.\n",
+	      "not run; 2 unusable: a file is corrupt, of another campaign, given\n"
+	      "twice, or missing.\n",
 	      stdout);
 }
 

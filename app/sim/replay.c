@@ -117,7 +117,7 @@ take_traffic(struct recording *r, char *text)
 	if (!r->by_kind && parse_number(word[2], 1, 16, &classes) != 0)
 		return bad(r, "there are 1 to 16 classes of service, or kind");
 	if (parse_rate(word[3], 0, 1e6, &r->rate) != 0)
-		return bad(r, "the rate is no number of flits per us");
+		return bad(r, "the rate is not a number of flits per us");
 	r->min_flits = (uint32_t)lo;
 	r->max_flits = (uint32_t)hi;
 	r->classes = (uint32_t)classes;
@@ -195,7 +195,7 @@ take_line(struct recording *r, char *line)
 
 	r->line++;
 	if (r->ended)
-		return bad(r, "something stands behind the end");
+		return bad(r, "there is text behind the end");
 	if (r->line == 1 && strcmp(line, "reflit-recording 1") != 0)
 		return bad(r, "no recording: it must begin with 'reflit-recording "
 			      "1'");

@@ -269,7 +269,7 @@ read_hist(struct rl_hist *h, const json_t *o, char *why)
 		    at < 0 || at >= RL_HIST_BUCKETS || n < 1 ||
 		    h->bucket[at] != 0) {
 			snprintf(why, RL_ERR_MAX,
-				 "bucket %zu of latencies is damaged", i);
+				 "bucket %zu of latencies is corrupt", i);
 			return -EINVAL;
 		}
 		h->bucket[at] = (uint64_t)n;
@@ -291,7 +291,7 @@ read_failures(struct tally *t, const json_t *a, char *why)
 	json_array_foreach(a, i, f)
 		if (!json_is_integer(json_object_get(f, "seed")) ||
 		    !json_is_string(json_object_get(f, "broken"))) {
-			snprintf(why, RL_ERR_MAX, "failure %zu is damaged", i);
+			snprintf(why, RL_ERR_MAX, "failure %zu is corrupt", i);
 			return -EINVAL;
 		}
 	json_array_extend(t->failures, (json_t *)(uintptr_t)a);

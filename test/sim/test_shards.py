@@ -120,14 +120,14 @@ with tempfile.TemporaryDirectory() as tmp:
              "settings is missing"),
             ("a bucket beyond the last", bad("b5", ("latencies", "buckets"),
                                              [[10 ** 6, 1]]),
-             "bucket 0 of latencies is damaged"),
+             "bucket 0 of latencies is corrupt"),
             ("a bucket twice", bad("b6", ("latencies", "buckets"),
                                    [[5, 1], [5, 1]]),
-             "bucket 1 of latencies is damaged"),
+             "bucket 1 of latencies is corrupt"),
             ("more seeds than its share", bad("b7", "seeds", 4),
              "4 seeds, 0 failed, of a shard of 3"),
             ("failures of another shape", bad("b8", "failures", [1]),
-             "failure 0 is damaged")):
+             "failure 0 is corrupt")):
         p = run("merge", files[0], file, files[2])
         check("merge refuses " + name, p.returncode == 2 and
               p.stdout == "" and words in p.stderr and

@@ -59,7 +59,7 @@ def sockets_that_a_killed_process_left_are_no_obstacle():
              "--config", box.write("v.cfg", CLIENT % "virtio_user0")],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
-            assert "waits until somebody connects" in p.stderr.readline()
+            assert "waits for a connection" in p.stderr.readline()
             while not listens(path):
                 assert p.poll() is None, p.stderr.read()
                 time.sleep(0.05)
