@@ -253,7 +253,7 @@ credits_that_are_not_back_at_rest_are_seen(void **state)
 
 /* Nothing is anywhere; but the links have not trained yet. */
 static void
-a_link_that_is_not_up_is_no_rest_where_links_count(void **state)
+a_link_that_is_not_up_is_no_rest_if_links_count(void **state)
 {
 	done(state);
 	assert_int_equal(open_sim(1), 0);
@@ -318,7 +318,7 @@ main(void)
 		CASE(what_came_beyond_the_credits_given_is_seen),
 		CASE(a_port_that_holds_something_is_no_rest),
 		CASE(credits_that_are_not_back_at_rest_are_seen),
-		CASE(a_link_that_is_not_up_is_no_rest_where_links_count),
+		CASE(a_link_that_is_not_up_is_no_rest_if_links_count),
 		CASE(credits_that_were_never_taken_are_seen),
 		CASE(what_a_device_that_crashes_has_in_its_pipes_is_given_back),
 	};

@@ -526,7 +526,7 @@ the_longest_outage_is_kept_with_its_flow(void **state)
 
 /* Whoever is polled first, and however late. */
 static void
-who_makes_how_many_packets_follows_from_the_seed(void **state)
+the_number_of_packets_of_each_endpoint_follows_from_the_seed(void **state)
 {
 	uint32_t usual[NEP][NEP];
 
@@ -588,7 +588,7 @@ main(void)
 		CASE(a_flow_is_silent_while_something_of_it_is_under_way),
 		CASE(what_a_full_endpoint_has_not_taken_it_need_not_report),
 		CASE(the_longest_outage_is_kept_with_its_flow),
-		CASE(who_makes_how_many_packets_follows_from_the_seed),
+		CASE(the_number_of_packets_of_each_endpoint_follows_from_the_seed),
 		CASE(clients_of_several_threads_add_up),
 	};
 

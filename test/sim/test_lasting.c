@@ -119,14 +119,14 @@ links_that_die_for_good(uint64_t apart_ns)
 }
 
 static void
-two_to_eight_links_20_us_apart_cost_nobody_a_packet(void **state)
+two_to_eight_links_20_us_apart_cost_no_packet(void **state)
 {
 	(void)state;
 	links_that_die_for_good(20 * US);
 }
 
 static void
-two_to_eight_links_one_after_the_other_cost_nobody_a_packet(void **state)
+two_to_eight_links_one_after_the_other_cost_no_packet(void **state)
 {
 	(void)state;
 	links_that_die_for_good(1 * MS);
@@ -136,8 +136,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_to_eight_links_20_us_apart_cost_nobody_a_packet),
-		cmocka_unit_test(two_to_eight_links_one_after_the_other_cost_nobody_a_packet),
+		cmocka_unit_test(two_to_eight_links_20_us_apart_cost_no_packet),
+		cmocka_unit_test(two_to_eight_links_one_after_the_other_cost_no_packet),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

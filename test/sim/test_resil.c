@@ -104,7 +104,7 @@ end(struct story *s)
 }
 
 static void
-a_link_that_dies_for_good_is_routed_around_and_nobody_is_held(void **state)
+a_link_that_dies_for_good_is_routed_around_without_a_hold(void **state)
 {
 	static struct story s;
 
@@ -124,7 +124,7 @@ a_link_that_dies_for_good_is_routed_around_and_nobody_is_held(void **state)
 
 /* [RES-6]: what old and new tables together don't carry safely, and no more */
 static void
-where_the_mix_is_not_proven_a_few_flows_are_held(void **state)
+if_the_mix_is_not_proven_a_few_flows_are_held(void **state)
 {
 	static struct story s;
 
@@ -191,7 +191,7 @@ a_full_quiesce_refuses_requests_and_waits_for_no_answer_in_vain(void **state)
 
 /* [RES-5]: no drain, nobody held, and nothing out of its turn */
 static void
-tokens_part_old_from_new_and_nobody_stops(void **state)
+tokens_part_old_from_new_and_no_flow_stops(void **state)
 {
 	static const char *const fabrics[] = {
 		TOKENS,
@@ -447,11 +447,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_link_that_dies_for_good_is_routed_around_and_nobody_is_held),
-		cmocka_unit_test(where_the_mix_is_not_proven_a_few_flows_are_held),
+		cmocka_unit_test(a_link_that_dies_for_good_is_routed_around_without_a_hold),
+		cmocka_unit_test(if_the_mix_is_not_proven_a_few_flows_are_held),
 		cmocka_unit_test(a_full_quiesce_holds_all_installs_and_goes_on),
 		cmocka_unit_test(a_full_quiesce_refuses_requests_and_waits_for_no_answer_in_vain),
-		cmocka_unit_test(tokens_part_old_from_new_and_nobody_stops),
+		cmocka_unit_test(tokens_part_old_from_new_and_no_flow_stops),
 		cmocka_unit_test(a_controller_that_dies_while_tokens_pass_is_succeeded),
 		cmocka_unit_test(a_switch_crashes_and_returns_without_loss_to_those_beyond_it),
 		cmocka_unit_test(each_part_of_a_fabric_that_is_cut_gets_tables_of_its_own),

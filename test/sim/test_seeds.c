@@ -53,7 +53,7 @@ passes(struct rl_sim_plan *plan)
  * plan a switch does, whose ends call into the dark, without keepalives.
  */
 static void
-a_device_that_crashes_while_its_ends_doze_begins_anew(void **state)
+a_device_that_crashes_while_its_ends_doze_restarts(void **state)
 {
 	struct rl_sim_plan plan;
 
@@ -87,7 +87,7 @@ a_slow_client_takes_a_packet_in_each_of_its_times(void **state)
 
 /* Without retry: no way leads back from who gave packets up to who sent them. */
 static void
-what_is_given_up_is_told_to_who_is_cut_off(void **state)
+an_endpoint_that_is_cut_off_hears_what_was_given_up(void **state)
 {
 	static const uint64_t seeds[] = { 62009767, 70098858 };
 	struct rl_sim_plan plan;
@@ -279,11 +279,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
-			a_device_that_crashes_while_its_ends_doze_begins_anew),
+			a_device_that_crashes_while_its_ends_doze_restarts),
 		cmocka_unit_test(
 			a_slow_client_takes_a_packet_in_each_of_its_times),
 		cmocka_unit_test(
-			what_is_given_up_is_told_to_who_is_cut_off),
+			an_endpoint_that_is_cut_off_hears_what_was_given_up),
 		cmocka_unit_test(
 			packets_that_come_to_an_endpoint_twice_are_reported),
 		cmocka_unit_test(

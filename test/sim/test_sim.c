@@ -495,7 +495,7 @@ test_stale_frames_arrive_and_are_refused(void **state)
  * nothing is hurt so that FEC takes it for another flit [FLIT-4].
  */
 static void
-test_wires_hurt_nothing_that_fec_would_pass(void **state)
+test_wires_damage_nothing_that_fec_would_pass(void **state)
 {
 	struct rl_sim_verdict v;
 	struct rl_sim_plan plan;
@@ -562,7 +562,7 @@ main(void)
 		cmocka_unit_test(test_a_flit_given_back_twice_is_noticed),
 		cmocka_unit_test(test_a_pointer_is_no_flit_that_is_free_twice),
 		cmocka_unit_test(test_stale_frames_arrive_and_are_refused),
-		cmocka_unit_test(test_wires_hurt_nothing_that_fec_would_pass),
+		cmocka_unit_test(test_wires_damage_nothing_that_fec_would_pass),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

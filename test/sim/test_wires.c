@@ -134,7 +134,7 @@ a_dark_wire_carries_nothing_and_a_healed_one_does(void **state)
 
 /* A frame whose header is hurt is refused, be it hurt where it may. */
 static void
-every_frame_is_hurt_where_all_are_to_be(void **state)
+every_frame_is_corrupted_at_a_rate_of_1(void **state)
 {
 	uint64_t refused, frames;
 	struct wire w;
@@ -156,7 +156,7 @@ every_frame_is_hurt_where_all_are_to_be(void **state)
 }
 
 static void
-every_frame_comes_twice_where_all_are_to(void **state)
+every_frame_comes_twice_at_a_rate_of_1(void **state)
 {
 	uint64_t sent, frames;
 	struct wire w;
@@ -174,7 +174,7 @@ every_frame_comes_twice_where_all_are_to(void **state)
 }
 
 static void
-noise_ends_where_it_is_healed(void **state)
+noise_ends_when_it_is_healed(void **state)
 {
 	uint64_t lost;
 	struct wire w;
@@ -301,9 +301,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			a_dark_wire_carries_nothing_and_a_healed_one_does),
-		cmocka_unit_test(every_frame_is_hurt_where_all_are_to_be),
-		cmocka_unit_test(every_frame_comes_twice_where_all_are_to),
-		cmocka_unit_test(noise_ends_where_it_is_healed),
+		cmocka_unit_test(every_frame_is_corrupted_at_a_rate_of_1),
+		cmocka_unit_test(every_frame_comes_twice_at_a_rate_of_1),
+		cmocka_unit_test(noise_ends_when_it_is_healed),
 		cmocka_unit_test(during_a_stall_nothing_arrives),
 		cmocka_unit_test(what_lingers_over_a_cut_comes_in_the_end),
 		cmocka_unit_test(

@@ -199,7 +199,7 @@ lcores_that_are_run_by_turns_all_get_on(void **state)
 
 /* The controllers wait for answers of lcores, and are none themselves. */
 static void
-who_only_looks_on_sees_it_stand_while_one_is_away(void **state)
+an_onlooker_sees_it_stand_while_one_is_away(void **state)
 {
 	struct rig r;
 	uint64_t seen;
@@ -231,7 +231,7 @@ main(void)
 			a_process_that_was_stopped_leaves_out_the_stop_once),
 		cmocka_unit_test(of_two_that_are_away_both_are_waited_for),
 		cmocka_unit_test(lcores_that_are_run_by_turns_all_get_on),
-		cmocka_unit_test(who_only_looks_on_sees_it_stand_while_one_is_away),
+		cmocka_unit_test(an_onlooker_sees_it_stand_while_one_is_away),
 	};
 
 	return cmocka_run_group_tests_name("host-time", tests, NULL, NULL);

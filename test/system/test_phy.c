@@ -319,7 +319,7 @@ a_pool_whose_buffers_do_not_fit_is_refused(void **state)
 }
 
 static void
-net_null_takes_all_and_its_frames_are_nobodys(void **state)
+net_null_takes_all_and_its_frames_belong_to_no_link(void **state)
 {
 	struct bed *b = *state;
 	struct rl_phy_eth_params p = b->phy[0].p;
@@ -471,7 +471,7 @@ main(void)
 		T(lost_stalled_and_delayed_frames_are_accounted_for),
 		T(the_status_is_that_of_the_device_and_of_the_fault),
 		T(a_pool_whose_buffers_do_not_fit_is_refused),
-		T(net_null_takes_all_and_its_frames_are_nobodys),
+		T(net_null_takes_all_and_its_frames_belong_to_no_link),
 		T(big_fabrics_put_several_links_on_one_ethdev),
 		T(bigger_fabrics_have_bare_rings_for_the_rest),
 		T(wires_are_as_many_as_memory_has_room_for),

@@ -65,7 +65,7 @@ expect(const char *text)
 }
 
 static void
-nobody_was_away_where_nobody_says_so(void **state)
+without_accusers_there_is_no_absence(void **state)
 {
 	(void)state;
 	absences_add(&a, &(struct rl_ep_event){ .kind = RL_EP_EV_HELD });
@@ -84,7 +84,7 @@ one_that_is_cut_off_is_named_and_not_those_it_misses(void **state)
 }
 
 static void
-an_absence_lasts_from_the_first_to_the_last_who_saw_it(void **state)
+an_absence_lasts_from_its_first_to_its_last_accuser(void **state)
 {
 	(void)state;
 	claim(1, 0, 100, 500);
@@ -137,9 +137,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(nobody_was_away_where_nobody_says_so, setup),
+		cmocka_unit_test_setup(without_accusers_there_is_no_absence, setup),
 		cmocka_unit_test_setup(one_that_is_cut_off_is_named_and_not_those_it_misses, setup),
-		cmocka_unit_test_setup(an_absence_lasts_from_the_first_to_the_last_who_saw_it, setup),
+		cmocka_unit_test_setup(an_absence_lasts_from_its_first_to_its_last_accuser, setup),
 		cmocka_unit_test_setup(two_that_accuse_each_other_are_both_named, setup),
 		cmocka_unit_test_setup(silence_during_an_absence_counts_from_its_end, setup),
 		cmocka_unit_test_setup(what_was_said_at_another_time_does_not_count, setup),

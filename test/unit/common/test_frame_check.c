@@ -347,7 +347,7 @@ data_that_look_like_a_cut_packet_pass(void **state)
 
 /* RFC 9260, appendix A: CRC-32C, its low byte first. */
 static void
-the_crc_of_sctp_is_filled_in_where_it_was_left_out(void **state)
+the_crc_of_sctp_is_filled_in_if_it_was_left_out(void **state)
 {
 	struct rl_prng prng;
 	uint8_t was[2000];
@@ -461,7 +461,7 @@ main(void)
 		cmocka_unit_test(sums_within_each_other_are_all_right_in_the_end),
 		cmocka_unit_test(what_nests_too_deep_is_refused),
 		cmocka_unit_test(data_that_look_like_a_cut_packet_pass),
-		cmocka_unit_test(the_crc_of_sctp_is_filled_in_where_it_was_left_out),
+		cmocka_unit_test(the_crc_of_sctp_is_filled_in_if_it_was_left_out),
 		cmocka_unit_test(what_it_does_not_know_passes_untouched),
 		cmocka_unit_test(random_bytes_do_no_harm),
 	};

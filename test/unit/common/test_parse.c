@@ -57,7 +57,7 @@ times_are_decimal_and_have_a_unit(void **state)
 }
 
 static void
-a_plain_number_is_nanoseconds_only_where_that_is_said(void **state)
+a_plain_number_is_nanoseconds_only_by_request(void **state)
 {
 	uint64_t ns = 0;
 
@@ -113,7 +113,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_are_decimal_and_have_a_unit),
 		cmocka_unit_test(
-			a_plain_number_is_nanoseconds_only_where_that_is_said),
+			a_plain_number_is_nanoseconds_only_by_request),
 		cmocka_unit_test(whole_numbers_have_a_range),
 		cmocka_unit_test(rates_are_decimal_fractions),
 	};

@@ -99,7 +99,7 @@ a_folder_and_no_name_are_no_files(void **state)
 }
 
 static void
-a_pipe_is_read_once_by_who_takes_pipes(void **state)
+a_pipe_is_read_once_by_callers_that_take_pipes(void **state)
 {
 	char *text = NULL;
 	size_t len;
@@ -137,7 +137,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_file_is_read_whole_up_to_its_limit),
 		T(a_folder_and_no_name_are_no_files),
-		T(a_pipe_is_read_once_by_who_takes_pipes),
+		T(a_pipe_is_read_once_by_callers_that_take_pipes),
 	};
 
 	return cmocka_run_group_tests_name("infile", tests, NULL, NULL);

@@ -39,7 +39,7 @@ wires_find_their_links_and_processes_their_devices(void **state)
 }
 
 static void
-one_process_runs_all_where_the_file_names_none(void **state)
+one_process_runs_all_if_the_file_names_none(void **state)
 {
 	struct rl_config *cfg = config_take(FIGURE_1);
 
@@ -257,7 +257,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wires_find_their_links_and_processes_their_devices),
-		cmocka_unit_test(one_process_runs_all_where_the_file_names_none),
+		cmocka_unit_test(one_process_runs_all_if_the_file_names_none),
 		cmocka_unit_test(ports_on_a_network_have_no_destination),
 		cmocka_unit_test(what_cannot_be_is_refused_at_its_line),
 		cmocka_unit_test(what_is_no_station_of_a_network_is_refused_at_its_line),

@@ -121,7 +121,7 @@ an_altered_address_is_a_loss_told_by_what_was_not_altered(void **state)
 }
 
 static void
-what_names_nobody_at_all_is_told_to_nobody(void **state)
+an_address_that_no_endpoint_has_gets_no_notice(void **state)
 {
 	struct rl_ep_notice n;
 	struct rl_flit *pkt = packet(0);
@@ -139,7 +139,7 @@ main(void)
 		cmocka_unit_test(one_packet_brings_one_notice_that_names_all_its_flits),
 		cmocka_unit_test(each_reason_is_told_or_not_as_the_table_says),
 		cmocka_unit_test(an_altered_address_is_a_loss_told_by_what_was_not_altered),
-		cmocka_unit_test(what_names_nobody_at_all_is_told_to_nobody),
+		cmocka_unit_test(an_address_that_no_endpoint_has_gets_no_notice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

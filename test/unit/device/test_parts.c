@@ -168,7 +168,7 @@ devices_of_another_process_lie_still(void **state)
 
 /* All state is lost, and its peers' data find the way by the new tables. */
 static void
-a_device_that_begins_anew_has_new_tables_and_no_old_orders(void **state)
+a_restarted_device_has_new_tables_and_no_old_orders(void **state)
 {
 	const uint32_t s0 = dev_of("s0");
 	struct rl_device *d;
@@ -215,7 +215,7 @@ first_init(uint32_t dev)
 
 /* Frames of a former life that linger are not taken for the new one's. */
 static void
-a_port_that_begins_anew_says_that_it_is_another(void **state)
+a_restarted_port_says_that_it_is_another(void **state)
 {
 	const uint32_t e0 = dev_of("e0");
 	uint64_t seen[3];
@@ -517,8 +517,8 @@ main(void)
 		CASE(a_port_is_set_as_its_link_is),
 		CASE(each_life_of_an_endpoint_is_told_from_all_others),
 		CASE(devices_of_another_process_lie_still),
-		CASE(a_device_that_begins_anew_has_new_tables_and_no_old_orders),
-		CASE(a_port_that_begins_anew_says_that_it_is_another),
+		CASE(a_restarted_device_has_new_tables_and_no_old_orders),
+		CASE(a_restarted_port_says_that_it_is_another),
 		CASE(packets_wait_for_the_routes_that_are_awaited),
 		CASE(flits_are_counted_wherever_a_device_holds_them),
 		CASE(a_pool_is_planned_for_all_that_a_port_and_an_endpoint_may_hold),

@@ -325,7 +325,7 @@ a_joined_device_that_is_made_again_is_joined(void **state)
 
 /* [PHY-1] What a kernel sends costs a system call a burst. */
 static void
-where_bursts_cost_system_calls_more_frames_go_in_one(void **state)
+if_bursts_cost_system_calls_more_frames_go_in_one(void **state)
 {
 	struct rl_role_port *r = host_port(&h, "e0-s0", 0);
 	const struct host_end *end = r->phy.ctx;
@@ -366,7 +366,7 @@ main(void)
 		CASE(by_new_tables_packets_go_their_new_way_at_once),
 		JOINED(by_new_tables_packets_go_their_new_way_at_once),
 		JOINED(a_joined_device_that_is_made_again_is_joined),
-		CASE(where_bursts_cost_system_calls_more_frames_go_in_one),
+		CASE(if_bursts_cost_system_calls_more_frames_go_in_one),
 	};
 
 	return cmocka_run_group_tests_name("turn", tests, NULL, NULL);

@@ -234,7 +234,7 @@ while_the_way_stays_away_each_packet_is_still_reported(void **state)
 
 /* else a client with many packets waits for each window of them */
 static void
-after_it_gave_up_a_flow_refuses_while_nobody_answers(void **state)
+after_it_gave_up_a_flow_refuses_until_an_answer(void **state)
 {
 	struct rl_pktq q;
 
@@ -310,7 +310,7 @@ main(void)
 		cmocka_unit_test(an_old_sync_moves_nothing),
 		cmocka_unit_test(a_lost_sync_and_its_lost_answer_are_sent_again),
 		cmocka_unit_test(while_the_way_stays_away_each_packet_is_still_reported),
-		cmocka_unit_test(after_it_gave_up_a_flow_refuses_while_nobody_answers),
+		cmocka_unit_test(after_it_gave_up_a_flow_refuses_until_an_answer),
 		cmocka_unit_test(a_packet_that_had_arrived_may_be_reported_but_is_delivered_once),
 		cmocka_unit_test(other_flows_do_not_notice),
 	};

@@ -125,7 +125,7 @@ a_held_flow_asks_until_it_knows(void **state)
 
 /* A probe that is lost without a word is asked again after probe_ns. */
 static void
-a_held_flow_asks_again_however_often_nobody_answers(void **state)
+a_held_flow_asks_again_until_it_is_answered(void **state)
 {
 	struct rl_flit *lost;
 
@@ -169,7 +169,7 @@ main(void)
 		cmocka_unit_test(what_is_held_stays_and_what_had_left_is_known_to_be_gone),
 		cmocka_unit_test(a_probe_that_finds_no_way_tells_as_much_as_its_echo),
 		cmocka_unit_test(a_held_flow_asks_until_it_knows),
-		cmocka_unit_test(a_held_flow_asks_again_however_often_nobody_answers),
+		cmocka_unit_test(a_held_flow_asks_again_until_it_is_answered),
 		cmocka_unit_test(all_are_held_beside_one_and_each_is_released_by_itself),
 	};
 

@@ -142,7 +142,7 @@ a_young_endpoint_wants_to_be_named(void **state)
 
 /* What an earlier life has delivered is not delivered again. */
 static void
-a_late_sync_to_nobody_and_its_data_are_not_taken_by_a_new_life(void **state)
+a_new_life_takes_no_late_sync_without_a_receiver_nor_its_data(void **state)
 {
 	struct rl_flit *sync, *data;
 
@@ -199,7 +199,7 @@ a_sync_is_answered_alone_however_many_data_go_back(void **state)
 }
 
 static void
-a_sender_that_restarts_begins_anew_after_one_round_trip(void **state)
+a_restarted_sender_begins_after_one_round_trip(void **state)
 {
 	/* as many as the new one will send, fewer, more */
 	static const unsigned int before[] = { 1, 5, 20, 40 };
@@ -307,7 +307,7 @@ a_sender_is_told_from_which_packet_on_the_new_life_gets_them(void **state)
 }
 
 static void
-both_halves_go_where_only_one_way_was_used_since(void **state)
+both_halves_go_if_only_one_way_was_used_since(void **state)
 {
 	(void)state;
 	open_lives(true);
@@ -456,13 +456,13 @@ main(void)
 		cmocka_unit_test(a_flow_begins_with_a_sync_and_its_ack),
 		cmocka_unit_test(a_young_endpoint_wants_to_be_named),
 		cmocka_unit_test(
-			a_late_sync_to_nobody_and_its_data_are_not_taken_by_a_new_life),
+			a_new_life_takes_no_late_sync_without_a_receiver_nor_its_data),
 		cmocka_unit_test(a_sync_is_answered_alone_however_many_data_go_back),
-		cmocka_unit_test(a_sender_that_restarts_begins_anew_after_one_round_trip),
+		cmocka_unit_test(a_restarted_sender_begins_after_one_round_trip),
 		cmocka_unit_test(a_receiver_that_restarts_makes_its_senders_report_at_once_and_go_on),
 		cmocka_unit_test(
 			a_sender_is_told_from_which_packet_on_the_new_life_gets_them),
-		cmocka_unit_test(both_halves_go_where_only_one_way_was_used_since),
+		cmocka_unit_test(both_halves_go_if_only_one_way_was_used_since),
 		cmocka_unit_test(an_ack_of_an_earlier_life_frees_nothing),
 		cmocka_unit_test(a_late_sync_of_an_earlier_life_moves_nothing),
 		cmocka_unit_test(data_of_an_earlier_life_are_never_delivered),

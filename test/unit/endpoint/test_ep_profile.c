@@ -247,7 +247,7 @@ numbered(void)
 
 /* A direct link has no hole: what is missing arrived, but hurt. */
 static void
-cxl_takes_no_hidden_number_after_a_flit_arrived_hurt(void **state)
+cxl_takes_no_hidden_number_after_a_corrupt_flit(void **state)
 {
 	struct rl_flit *f;
 
@@ -421,7 +421,7 @@ without_isn_selective_retry_can_name_one_flit_only(void **state)
 }
 
 static void
-a_cxl_replay_shows_its_numbers_even_where_an_ack_is_due(void **state)
+a_cxl_replay_shows_its_numbers_even_if_an_ack_is_due(void **state)
 {
 	struct rl_flit *pkt;
 	struct rl_pktq q;
@@ -541,13 +541,13 @@ main(void)
 		cmocka_unit_test(cxl_sep_ack_always_shows_its_number),
 		cmocka_unit_test(C32_a_loss_before_a_piggybacked_ack_is_seen_with_isn),
 		cmocka_unit_test(C32_the_same_loss_is_not_seen_in_cxl_and_data_come_out_of_order),
-		cmocka_unit_test(cxl_takes_no_hidden_number_after_a_flit_arrived_hurt),
+		cmocka_unit_test(cxl_takes_no_hidden_number_after_a_corrupt_flit),
 		cmocka_unit_test(cxl_takes_no_hidden_number_after_what_was_asked_for_came_again),
 		cmocka_unit_test(cxl_acknowledges_only_numbers_that_it_has_seen),
 		cmocka_unit_test(cxl_never_hides_two_numbers_in_a_row),
 		cmocka_unit_test(each_profile_recovers_from_losses_that_it_sees),
 		cmocka_unit_test(without_isn_selective_retry_can_name_one_flit_only),
-		cmocka_unit_test(a_cxl_replay_shows_its_numbers_even_where_an_ack_is_due),
+		cmocka_unit_test(a_cxl_replay_shows_its_numbers_even_if_an_ack_is_due),
 		cmocka_unit_test(a_nak_of_one_flit_acknowledges_nothing_so_the_ack_goes_too),
 		cmocka_unit_test(a_packet_without_an_end_takes_no_more_room_than_the_longest),
 		cmocka_unit_test(a_packet_that_begins_in_the_half_of_another_is_delivered_alone),

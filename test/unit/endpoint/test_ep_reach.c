@@ -136,7 +136,7 @@ a_probe_that_comes_through_has_all_sent_again(void **state)
 
 /* A link came up somewhere: it is not a quarter of an hour until the next. */
 static void
-word_of_a_way_begins_the_probes_anew(void **state)
+word_of_a_way_restarts_the_probes(void **state)
 {
 	unsigned int probes;
 
@@ -418,7 +418,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_notice_of_no_way_refuses_what_is_new_and_sends_nothing_but_probes),
 		cmocka_unit_test(a_probe_that_comes_through_has_all_sent_again),
-		cmocka_unit_test(word_of_a_way_begins_the_probes_anew),
+		cmocka_unit_test(word_of_a_way_restarts_the_probes),
 		cmocka_unit_test(the_flow_that_probes_does_so_even_when_all_its_packets_are_acknowledged),
 		cmocka_unit_test(probes_are_quick_at_first_and_grow_rare),
 		cmocka_unit_test(a_late_ack_does_not_stop_the_probes),

@@ -114,7 +114,7 @@ go_back_n_asks_again_when_the_answer_lacks_the_expected_flit(void **state)
 }
 
 static void
-runs_sent_again_end_where_packets_end(void **state)
+runs_sent_again_end_with_packets(void **state)
 {
 	struct rl_flit *pkt;
 	struct rl_pktq q;
@@ -385,7 +385,7 @@ main(void)
 		cmocka_unit_test(selective_retry_sends_exactly_what_is_missing),
 		cmocka_unit_test(go_back_n_sends_everything_after_the_gap),
 		cmocka_unit_test(go_back_n_asks_again_when_the_answer_lacks_the_expected_flit),
-		cmocka_unit_test(runs_sent_again_end_where_packets_end),
+		cmocka_unit_test(runs_sent_again_end_with_packets),
 		cmocka_unit_test(a_lost_nak_is_replaced_by_the_timer),
 		cmocka_unit_test(a_lost_tail_with_silence_after_it_is_sent_again),
 		cmocka_unit_test(a_lost_last_ack_costs_one_probe),

@@ -106,7 +106,7 @@ the_last_quarter_is_dealt_out_to_flows_alike(void **state)
 }
 
 static void
-stalled_flows_have_half_of_it_together_and_who_gets_on_the_rest(void **state)
+stalled_flows_share_half_of_it_and_the_others_the_rest(void **state)
 {
 	static const struct {
 		uint8_t dst, flits;
@@ -228,7 +228,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_last_quarter_is_dealt_out_to_flows_alike),
-		cmocka_unit_test(stalled_flows_have_half_of_it_together_and_who_gets_on_the_rest),
+		cmocka_unit_test(stalled_flows_share_half_of_it_and_the_others_the_rest),
 		cmocka_unit_test(what_unreachable_peers_hold_beyond_their_share_is_reported),
 		cmocka_unit_test(flows_that_stall_later_take_the_room_of_unreachable_peers),
 		cmocka_unit_test(no_sender_takes_the_whole_reorder_room),

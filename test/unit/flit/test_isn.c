@@ -157,7 +157,7 @@ random_syndromes_are_corrupt(void **state)
 }
 
 static void
-a_flit_both_hurt_and_slipped_is_corrupt(void **state)
+a_flit_both_damaged_and_slipped_is_corrupt(void **state)
 {
 	struct rl_prng p;
 
@@ -296,7 +296,7 @@ main(void)
 			a_received_flit_tells_its_slip_whatever_its_content),
 		cmocka_unit_test(half_the_modulus_counts_as_behind),
 		cmocka_unit_test(random_syndromes_are_corrupt),
-		cmocka_unit_test(a_flit_both_hurt_and_slipped_is_corrupt),
+		cmocka_unit_test(a_flit_both_damaged_and_slipped_is_corrupt),
 		cmocka_unit_test(
 			xor10_hides_a_slip_behind_as_few_bits_as_codec_md_says_and_wide_does_not),
 		cmocka_unit_test(

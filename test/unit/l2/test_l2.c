@@ -172,7 +172,7 @@ the_outer_tag_of_two_tells_the_vlan(void **state)
 
 /* Far more stations than there is room for: the newest are known. */
 static void
-where_there_is_no_room_the_oldest_goes(void **state)
+without_room_the_oldest_goes(void **state)
 {
 	unsigned int known = 0;
 
@@ -190,7 +190,7 @@ where_there_is_no_room_the_oldest_goes(void **state)
 
 /* Only who is still known is pushed out. */
 static void
-who_was_forgotten_makes_room_without_being_pushed_out(void **state)
+a_forgotten_station_makes_room_without_being_pushed_out(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i < 3 * RL_L2_STATIONS; i++)
@@ -224,7 +224,7 @@ a_fixed_station_stays_where_it_is(void **state)
 }
 
 static void
-where_all_places_are_fixed_others_go_to_all(void **state)
+if_all_places_are_fixed_others_go_to_all(void **state)
 {
 	unsigned int n = 0;
 	uint8_t mac[6];
@@ -250,7 +250,7 @@ main(void)
 		cmocka_unit_test_setup(a_fixed_station_stays_where_it_is,
 				       fresh),
 		cmocka_unit_test_setup(
-			where_all_places_are_fixed_others_go_to_all, fresh),
+			if_all_places_are_fixed_others_go_to_all, fresh),
 		cmocka_unit_test_setup(groups_go_to_all_and_are_never_learned,
 				       fresh),
 		cmocka_unit_test_setup(what_concerns_one_cable_stays_there, fresh),
@@ -260,10 +260,10 @@ main(void)
 				       fresh),
 		cmocka_unit_test_setup(the_outer_tag_of_two_tells_the_vlan,
 				       fresh),
-		cmocka_unit_test_setup(where_there_is_no_room_the_oldest_goes,
+		cmocka_unit_test_setup(without_room_the_oldest_goes,
 				       fresh),
 		cmocka_unit_test_setup(
-			who_was_forgotten_makes_room_without_being_pushed_out,
+			a_forgotten_station_makes_room_without_being_pushed_out,
 			fresh),
 	};
 

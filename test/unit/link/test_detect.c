@@ -32,7 +32,7 @@ phy_loss_is_death_at_once(void **state)
 }
 
 static void
-phy_status_is_not_looked_at_where_it_is_turned_off(void **state)
+phy_status_is_ignored_if_it_is_turned_off(void **state)
 {
 	struct rl_link_cfg cfg = deaf_cfg();
 	struct bench b;
@@ -394,7 +394,7 @@ main(void)
 		CASE("[LINK-5] PHY loss is death at once",
 		     phy_loss_is_death_at_once),
 		CASE("[LINK-5] PHY status is not looked at where it is off",
-		     phy_status_is_not_looked_at_where_it_is_turned_off),
+		     phy_status_is_ignored_if_it_is_turned_off),
 		CASE("LINK-C22 a PHY lost for less than the timeout resumes "
 		     "without loss",
 		     a_phy_lost_for_less_than_the_timeout_resumes),

@@ -212,7 +212,7 @@ a_fence_waits_until_a_row_is_acknowledged(void **state)
 }
 
 static void
-where_vcs_have_weights_they_take_turns(void **state)
+vcs_with_weights_take_turns(void **state)
 {
 	(void)state;
 	for (unsigned int vc = 0; vc < 4; vc++)
@@ -298,7 +298,7 @@ main(void)
 		HAND(a_row_is_numbered_at_once_and_arrives_in_order),
 		HAND(of_a_row_no_vc_takes_more_than_the_peer_has_room_for),
 		HAND(a_fence_waits_until_a_row_is_acknowledged),
-		HAND(where_vcs_have_weights_they_take_turns),
+		HAND(vcs_with_weights_take_turns),
 		HAND(a_link_that_is_not_up_takes_nothing),
 		HAND(a_fence_waits_until_what_was_handed_over_is_acknowledged),
 	};

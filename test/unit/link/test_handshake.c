@@ -347,7 +347,7 @@ a_frame_with_one_epoch_right_is_refused(void **state)
 
 /* Packets under way when the epoch ends come out whole at the sender. */
 static void
-a_new_epoch_starts_its_numbers_and_credits_anew(void **state)
+a_new_epoch_restarts_numbers_and_credits(void **state)
 {
 	struct bench b = { 0 };
 	struct bench_end *e = &b.end[0];
@@ -395,7 +395,7 @@ epochs_wrap_after_256_trainings(void **state)
 }
 
 static void
-a_peer_that_starts_anew_ends_the_epoch_here(void **state)
+a_restarted_peer_ends_the_epoch_here(void **state)
 {
 	struct bench b = { 0 };
 	struct bench_end *e = &b.end[0];
@@ -531,11 +531,11 @@ main(void)
 		CASE("LINK-C23 a frame with one epoch right is refused",
 		     a_frame_with_one_epoch_right_is_refused),
 		CASE("LINK-C23 a new epoch starts its numbers and credits anew",
-		     a_new_epoch_starts_its_numbers_and_credits_anew),
+		     a_new_epoch_restarts_numbers_and_credits),
 		CASE("LINK-C23 epochs wrap after 256 trainings",
 		     epochs_wrap_after_256_trainings),
 		CASE("LINK-C23 a peer that starts anew ends the epoch here",
-		     a_peer_that_starts_anew_ends_the_epoch_here),
+		     a_restarted_peer_ends_the_epoch_here),
 		CASE("LINK-C33 five links, ten ports, train at once",
 		     five_links_train_at_once),
 		cmocka_unit_test(commands_that_change_nothing_say_so),

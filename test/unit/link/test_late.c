@@ -243,7 +243,7 @@ a_late_init_ends_nothing(void **state)
 
 /* One of the far future would make all that are true look late. */
 static void
-a_stamp_of_the_future_makes_nobody_deaf(void **state)
+a_stamp_of_the_future_makes_no_port_deaf(void **state)
 {
 	static const uint64_t ahead[] = { 2 * RL_NS_PER_S, 3600 * RL_NS_PER_S,
 					  1ull << 54, (1ull << 55) - RL_NS_PER_S };
@@ -336,7 +336,7 @@ main(void)
 		CASE("[LINK-4] what is late by 256 epochs is nothing",
 		     what_is_late_by_256_epochs_is_nothing),
 		CASE("[LINK-3] a stamp of the future makes nobody deaf",
-		     a_stamp_of_the_future_makes_nobody_deaf),
+		     a_stamp_of_the_future_makes_no_port_deaf),
 		CASE("[LCB-4] without link retry a wrong number costs no more "
 		     "than a frame",
 		     without_link_retry_a_wrong_number_costs_no_more_than_a_frame),

@@ -146,7 +146,7 @@ a_soft_error_not_looked_for_costs_one_nak_and_no_link(void **state)
 
 /* The buffer itself is hurt while what it holds is under way, and lost. */
 static void
-a_replay_buffer_that_is_hurt_marks_what_it_sends_again(void **state)
+a_corrupted_replay_buffer_marks_what_it_sends_again(void **state)
 {
 	struct rl_flit *pkt;
 	struct bench b;
@@ -255,7 +255,7 @@ main(void)
 		     a_soft_error_not_looked_for_costs_one_nak_and_no_link),
 		CASE("a replay buffer that is hurt marks what it sends again "
 		     "[LCB-2]",
-		     a_replay_buffer_that_is_hurt_marks_what_it_sends_again),
+		     a_corrupted_replay_buffer_marks_what_it_sends_again),
 		CASE("what FEC mends is no soft error [LCB-2, SW-2]",
 		     what_fec_mends_is_no_soft_error),
 		CASE("a mark once given stays [LCB-2]", a_mark_once_given_stays),

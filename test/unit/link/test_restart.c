@@ -50,7 +50,7 @@ check_carries(struct bench *b, unsigned int from, unsigned int packets)
  * the restart: there are no keepalives.
  */
 static void
-a_peer_that_starts_anew_is_never_taken_for_the_old_one(void **state)
+a_restarted_peer_is_never_taken_for_the_old_one(void **state)
 {
 	(void)state;
 	for (unsigned int before = 0; before <= 60; before += 20) {
@@ -254,7 +254,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		CASE("[LINK-4] a peer that starts anew is never taken for the "
 		     "old one",
-		     a_peer_that_starts_anew_is_never_taken_for_the_old_one),
+		     a_restarted_peer_is_never_taken_for_the_old_one),
 		cmocka_unit_test(a_new_epoch_is_no_restart),
 		CASE("[LINK-4] links of two fabrics do not train, and say so "
 		     "once",

@@ -59,7 +59,7 @@ ends_train_only_with_one_key_and_say_why_once(void **state)
 
 /* Frames get lost, and the tag costs no more than its bytes. */
 static void
-a_link_with_a_key_loses_nothing_where_frames_do(void **state)
+a_link_with_a_key_loses_no_packet_when_frames_are_lost(void **state)
 {
 	struct pair p;
 
@@ -502,7 +502,7 @@ a_link_with_a_key_degrades_as_any_other(void **state)
 
 /* One that lives proves it, though there are no keepalives to miss. */
 static void
-a_peer_that_starts_anew_is_followed_after_one_question(void **state)
+a_restarted_peer_is_followed_after_one_question(void **state)
 {
 	struct rl_link_cfg cfg;
 	struct pair p;
@@ -531,7 +531,7 @@ main(void)
 		CASE("ends train only with one key, and say why once [PHY-3]",
 		     ends_train_only_with_one_key_and_say_why_once),
 		CASE("a link with a key loses nothing where frames do",
-		     a_link_with_a_key_loses_nothing_where_frames_do),
+		     a_link_with_a_key_loses_no_packet_when_frames_are_lost),
 		CASE("a frame changed anywhere is mended or not taken",
 		     a_frame_changed_anywhere_is_mended_or_not_taken),
 		CASE("what FEC makes of a flit is believed only with the tag",
@@ -555,7 +555,7 @@ main(void)
 		CASE("[LINK-5] a link with a key degrades as any other",
 		     a_link_with_a_key_degrades_as_any_other),
 		CASE("a peer that starts anew is followed after one question",
-		     a_peer_that_starts_anew_is_followed_after_one_question),
+		     a_restarted_peer_is_followed_after_one_question),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,7 +84,7 @@ shares_are_as_weights_whatever_the_lengths_of_packets(void **state)
 }
 
 static void
-who_has_nothing_to_send_leaves_the_link_to_the_others(void **state)
+a_vc_with_nothing_to_send_leaves_the_link_to_the_others(void **state)
 {
 	struct rl_link_cfg cfg = cfg_with(20, 1, 1);
 	uint64_t flits[3], all;
@@ -164,7 +164,7 @@ main(void)
 		CASE("shares are as weights whatever the lengths of packets",
 		     shares_are_as_weights_whatever_the_lengths_of_packets),
 		CASE("who has nothing to send leaves the link to the others",
-		     who_has_nothing_to_send_leaves_the_link_to_the_others),
+		     a_vc_with_nothing_to_send_leaves_the_link_to_the_others),
 		CASE("a vc that was blocked gets no more than its share afterwards",
 		     a_vc_that_was_blocked_gets_no_more_than_its_share_afterwards),
 		CASE("at a full window short packets do not pass a long one",

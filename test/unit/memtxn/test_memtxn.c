@@ -335,7 +335,7 @@ deliver(struct fx *fx, unsigned int i, const struct rl_memtxn_msg *msg)
 }
 
 static void
-data_that_nobody_asked_for_and_addresses_beyond_are_counted(void **state)
+unrequested_data_and_addresses_beyond_are_counted(void **state)
 {
 	struct rl_memtxn_msg msg = { .op = RL_MEMTXN_DATA,
 				     .data_bytes = RL_MEMTXN_LINE,
@@ -373,7 +373,7 @@ main(void)
 		cmocka_unit_test(
 			with_cxl_requests_are_executed_again_behind_a_switch),
 		cmocka_unit_test(
-			data_that_nobody_asked_for_and_addresses_beyond_are_counted),
+			unrequested_data_and_addresses_beyond_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

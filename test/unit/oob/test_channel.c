@@ -22,7 +22,7 @@ one_is_elected_and_the_other_hears_it(void **state)
 }
 
 static void
-who_leaves_takes_its_keys_along_and_another_is_elected(void **state)
+a_process_that_leaves_removes_its_keys_and_another_is_elected(void **state)
 {
 	struct pair *p = pair_open(2);
 	int at;
@@ -41,7 +41,7 @@ who_leaves_takes_its_keys_along_and_another_is_elected(void **state)
 }
 
 static void
-whose_lease_ends_is_deposed_and_joins_again(void **state)
+a_process_whose_lease_ends_is_deposed_and_joins_again(void **state)
 {
 	struct pair *p = pair_open(2);
 	uint64_t highest = 0;
@@ -87,7 +87,7 @@ of_two_that_stand_at_once_one_is_elected(void **state)
 
 /* It believes that it rules, and another does: what it says, nobody gets. */
 static void
-who_was_deposed_and_does_not_know_it_can_write_nothing(void **state)
+a_deposed_process_can_write_nothing(void **state)
 {
 	struct pair *p = pair_open(1);
 	const uint8_t none[8] = { 0 };
@@ -153,7 +153,7 @@ right_has_recipe(struct pair *p)
 }
 
 static void
-a_recipe_reaches_all_and_who_comes_late(void **state)
+a_recipe_reaches_all_and_late_comers(void **state)
 {
 	struct pair *p = pair_open(1);
 	const uint8_t link_out[4] = { 0, 1, 0, 0 }, dev_out[4] = { 0 };
@@ -181,7 +181,7 @@ a_recipe_reaches_all_and_who_comes_late(void **state)
 }
 
 static void
-a_watch_that_ends_begins_anew_and_misses_nothing(void **state)
+a_watch_that_ends_restarts_and_misses_nothing(void **state)
 {
 	struct pair *p = pair_open(2);
 
@@ -231,7 +231,7 @@ numbers_grow_on_when_the_store_has_lost_its_data(void **state)
 }
 
 static void
-who_does_not_stand_is_not_elected(void **state)
+a_process_that_does_not_stand_is_not_elected(void **state)
 {
 	struct pair *p = pair_open(2);
 	int at;
@@ -277,15 +277,15 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_is_elected_and_the_other_hears_it),
-		cmocka_unit_test(who_leaves_takes_its_keys_along_and_another_is_elected),
-		cmocka_unit_test(whose_lease_ends_is_deposed_and_joins_again),
+		cmocka_unit_test(a_process_that_leaves_removes_its_keys_and_another_is_elected),
+		cmocka_unit_test(a_process_whose_lease_ends_is_deposed_and_joins_again),
 		cmocka_unit_test(of_two_that_stand_at_once_one_is_elected),
-		cmocka_unit_test(who_was_deposed_and_does_not_know_it_can_write_nothing),
+		cmocka_unit_test(a_deposed_process_can_write_nothing),
 		cmocka_unit_test(an_etcd_that_does_not_answer_ends_the_rule_before_the_lease_does),
-		cmocka_unit_test(a_recipe_reaches_all_and_who_comes_late),
-		cmocka_unit_test(a_watch_that_ends_begins_anew_and_misses_nothing),
+		cmocka_unit_test(a_recipe_reaches_all_and_late_comers),
+		cmocka_unit_test(a_watch_that_ends_restarts_and_misses_nothing),
 		cmocka_unit_test(numbers_grow_on_when_the_store_has_lost_its_data),
-		cmocka_unit_test(who_does_not_stand_is_not_elected),
+		cmocka_unit_test(a_process_that_does_not_stand_is_not_elected),
 		cmocka_unit_test(no_etcd_is_one_line_and_nothing_is_left_behind),
 	};
 

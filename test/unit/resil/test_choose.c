@@ -84,7 +84,7 @@ without(struct bed *b, uint32_t link, bool retry, bool link_retry)
 
 /* Of a hundred flows one may be held; where it is more, tokens hold nobody. */
 static void
-many_flows_are_not_held_where_tokens_do_without(void **state)
+many_flows_are_not_held_if_tokens_suffice(void **state)
 {
 	static const uint32_t dims[][3] = { { 4, 4, 0 }, { 10, 10, 0 },
 					    { 7, 7, 7 } };
@@ -132,7 +132,7 @@ many_flows_are_not_held_where_tokens_do_without(void **state)
 
 /* Tokens ask for the answers of all, and for links and endpoints that retry. */
 static void
-where_tokens_can_not_be_many_are_held(void **state)
+if_tokens_can_not_be_many_are_held(void **state)
 {
 	struct bed b;
 	uint32_t seen = 0, sw = 0;
@@ -202,8 +202,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
-			many_flows_are_not_held_where_tokens_do_without),
-		cmocka_unit_test(where_tokens_can_not_be_many_are_held),
+			many_flows_are_not_held_if_tokens_suffice),
+		cmocka_unit_test(if_tokens_can_not_be_many_are_held),
 		cmocka_unit_test(no_mix_is_live_while_links_are_to_train),
 	};
 

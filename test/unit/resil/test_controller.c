@@ -6,7 +6,7 @@
 #define MS RL_NS_PER_MS
 
 static void
-a_dead_link_brings_new_tables_and_nobody_is_held(void **state)
+a_dead_link_brings_new_tables_and_holds_no_flow(void **state)
 {
 	struct fx *f = *state;
 	const uint32_t link = fx_link_of(f, "s0-s1");
@@ -65,7 +65,7 @@ failures_within_the_time_to_gather_are_one_recovery(void **state)
 }
 
 static void
-a_failure_while_computing_begins_it_anew(void **state)
+a_failure_while_computing_restarts_it(void **state)
 {
 	struct fx *f = *state;
 
@@ -153,7 +153,7 @@ full_quiesce_is_observed_not_waited_for_by_the_clock(void **state)
 }
 
 static void
-where_some_flows_never_drain_all_are_held_for_the_same_tables(void **state)
+if_some_flows_never_drain_all_are_held_for_the_same_tables(void **state)
 {
 	struct fx *f = *state;
 	const struct rl_recovery *r;
@@ -330,7 +330,7 @@ refused_tables_leave_the_fabric_as_it_is(void **state)
 }
 
 static void
-who_does_not_answer_is_not_dead_and_comes_back(void **state)
+a_silent_device_is_not_dead_and_comes_back(void **state)
 {
 	struct fx *f = *state;
 	const uint32_t s3 = fx_dev(f, "s3");
@@ -378,7 +378,7 @@ a_source_that_falls_silent_while_held_ends_the_recovery(void **state)
 }
 
 static void
-a_device_that_begins_anew_gets_tables_before_its_ports_train(void **state)
+a_restarted_device_gets_tables_before_its_ports_train(void **state)
 {
 	struct fx *f = *state;
 	const uint32_t s3 = fx_dev(f, "s3");
@@ -553,14 +553,14 @@ main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, fx_setup, fx_teardown)
 	const struct CMUnitTest tests[] = {
-		T(a_dead_link_brings_new_tables_and_nobody_is_held),
+		T(a_dead_link_brings_new_tables_and_holds_no_flow),
 		T(one_end_that_hears_nothing_is_enough),
 		T(failures_within_the_time_to_gather_are_one_recovery),
-		T(a_failure_while_computing_begins_it_anew),
+		T(a_failure_while_computing_restarts_it),
 		T(failures_that_never_end_do_not_keep_tables_from_coming),
 		T(some_flows_are_held_until_theirs_have_left),
 		T(full_quiesce_is_observed_not_waited_for_by_the_clock),
-		T(where_some_flows_never_drain_all_are_held_for_the_same_tables),
+		T(if_some_flows_never_drain_all_are_held_for_the_same_tables),
 		T(what_never_drains_is_released_and_tried_again),
 		T(beside_one_that_is_silent_all_are_held_for_new_tables),
 		T(a_controller_that_may_hold_some_flows_only_never_holds_all),
@@ -568,9 +568,9 @@ main(void)
 		T(each_try_waits_twice_as_long_as_the_one_before),
 		T(what_has_just_returned_is_better_than_nothing),
 		T(refused_tables_leave_the_fabric_as_it_is),
-		T(who_does_not_answer_is_not_dead_and_comes_back),
+		T(a_silent_device_is_not_dead_and_comes_back),
 		T(a_source_that_falls_silent_while_held_ends_the_recovery),
-		T(a_device_that_begins_anew_gets_tables_before_its_ports_train),
+		T(a_restarted_device_gets_tables_before_its_ports_train),
 		T(a_new_controller_finds_half_an_install_and_ends_it),
 		T(what_a_controller_had_stopped_its_successor_lets_go_with_new_tables),
 		T(what_returned_while_there_was_no_controller_is_in_its_successors_tables),

@@ -6,7 +6,7 @@
 #define MS RL_NS_PER_MS
 
 static void
-packets_given_up_bring_new_tables_where_nothing_explains_them(void **state)
+packets_given_up_bring_new_tables_if_nothing_explains_them(void **state)
 {
 	struct fx *f = *state;
 	const uint32_t s1 = fx_dev(f, "s1");
@@ -51,7 +51,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-			packets_given_up_bring_new_tables_where_nothing_explains_them,
+			packets_given_up_bring_new_tables_if_nothing_explains_them,
 			fx_setup, fx_teardown),
 	};
 

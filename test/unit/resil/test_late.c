@@ -246,7 +246,7 @@ a_source_that_goes_on_by_itself_ends_the_recovery(void **state)
  * for that before all have the tables.
  */
 static void
-who_has_no_link_and_does_not_hold_ends_no_install(void **state)
+a_device_without_a_link_or_a_hold_ends_no_install(void **state)
 {
 	struct fx *f = *state;
 	const uint32_t e1 = fx_dev(f, "e1"), s3 = fx_dev(f, "s3");
@@ -394,7 +394,7 @@ what_fails_for_a_late_answer_is_not_refused_but_tried_again(void **state)
 
 /* [DRL-11]: packets wait for tables only while somebody makes them. */
 static void
-nobody_waits_for_tables_that_are_refused(void **state)
+packets_do_not_wait_for_refused_tables(void **state)
 {
 	struct fx *f = *state;
 	const uint32_t s0 = fx_dev(f, "s0");
@@ -413,7 +413,7 @@ nobody_waits_for_tables_that_are_refused(void **state)
 }
 
 static void
-nobody_waits_for_tables_of_a_controller_that_is_dead(void **state)
+packets_do_not_wait_for_tables_of_a_dead_controller(void **state)
 {
 	struct fx *f = *state;
 	const uint32_t s0 = fx_dev(f, "s0"), s2 = fx_dev(f, "s2");
@@ -452,14 +452,14 @@ main(void)
 		T(a_switch_that_has_crashed_is_not_waited_for_while_flows_are_held),
 		T(some_flows_that_are_held_are_looked_at_twice),
 		T(a_source_that_goes_on_by_itself_ends_the_recovery),
-		T(who_has_no_link_and_does_not_hold_ends_no_install),
+		T(a_device_without_a_link_or_a_hold_ends_no_install),
 		T(a_device_that_is_late_is_waited_for_while_it_says_that_it_is_there),
 		T(while_one_is_late_the_leases_of_the_others_go_on),
 		T(a_device_that_is_late_for_ever_is_not_waited_for_for_ever),
 		T(limits_follow_the_answers_that_were_seen),
 		T(what_fails_for_a_late_answer_is_not_refused_but_tried_again),
-		T(nobody_waits_for_tables_that_are_refused),
-		T(nobody_waits_for_tables_of_a_controller_that_is_dead),
+		T(packets_do_not_wait_for_refused_tables),
+		T(packets_do_not_wait_for_tables_of_a_dead_controller),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -183,7 +183,7 @@ a_link_that_degrades_is_left_before_it_dies(void **state)
 
 /* It still works: where something else fails, it may be the only way. */
 static void
-a_link_that_was_left_comes_back_where_it_is_the_only_way(void **state)
+a_link_that_was_left_comes_back_if_it_is_the_only_way(void **state)
 {
 	struct fx *f = *state;
 	const uint32_t link = fx_link_of(f, "s0-s1");
@@ -294,7 +294,7 @@ main(void)
 		T(an_order_to_a_port_waits_for_a_device_that_does_not_answer),
 		T(a_switch_that_was_taken_out_is_given_time_to_answer),
 		T(a_link_that_degrades_is_left_before_it_dies),
-		T(a_link_that_was_left_comes_back_where_it_is_the_only_way),
+		T(a_link_that_was_left_comes_back_if_it_is_the_only_way),
 		T(a_link_that_degrades_stays_up_while_something_else_has_failed),
 		T(a_quiesce_by_hand_that_fails_says_so),
 		T(a_device_that_is_removed_after_a_link_died_is_not_taken_for_the_link),

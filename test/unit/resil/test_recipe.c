@@ -274,7 +274,7 @@ tokens_come_with_the_recipe(void **state)
 
 /* A process that begins anew gets tables, and its devices wait for them. */
 static void
-who_does_not_know_the_tables_before_needs_no_tokens(void **state)
+a_device_without_the_tables_before_needs_no_tokens(void **state)
 {
 	struct pair *p = pair_open();
 	struct rl_tables_recipe r;
@@ -330,7 +330,7 @@ tables_that_come_out_otherwise_are_refused_and_nothing_changes(void **state)
 }
 
 static void
-a_silent_device_whose_tables_nobody_knows_is_not_mixed_with(void **state)
+a_silent_device_with_unknown_tables_is_not_mixed_with(void **state)
 {
 	struct pair *p = pair_open();
 	uint8_t silent[DEVS_MAX] = { 0 };
@@ -363,9 +363,9 @@ main(void)
 		cmocka_unit_test(flows_to_be_held_come_with_the_recipe),
 		cmocka_unit_test(tokens_come_with_the_recipe),
 		cmocka_unit_test(
-			who_does_not_know_the_tables_before_needs_no_tokens),
+			a_device_without_the_tables_before_needs_no_tokens),
 		cmocka_unit_test(tables_that_come_out_otherwise_are_refused_and_nothing_changes),
-		cmocka_unit_test(a_silent_device_whose_tables_nobody_knows_is_not_mixed_with),
+		cmocka_unit_test(a_silent_device_with_unknown_tables_is_not_mixed_with),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,7 @@ a_recovery_changes_tables_at_rest(void **state)
 
 /* What it has under way nobody knows; and nobody stops for it in vain. */
 static void
-nobody_changes_while_a_device_does_not_answer(void **state)
+no_table_changes_while_a_device_does_not_answer(void **state)
 {
 	struct fx *f = *state;
 	const uint32_t s2 = fx_dev(f, "s2");
@@ -43,7 +43,7 @@ nobody_changes_while_a_device_does_not_answer(void **state)
 
 /* The rest has gone on by then: it changes with all others, in the next one. */
 static void
-who_sleeps_through_an_install_changes_at_rest(void **state)
+a_device_that_sleeps_through_an_install_changes_at_rest(void **state)
 {
 	struct fx *f = *state;
 	const uint32_t s2 = fx_dev(f, "s2");
@@ -67,7 +67,7 @@ who_sleeps_through_an_install_changes_at_rest(void **state)
 
 /* All it says comes late; but it has done what it was told to. */
 static void
-who_answers_late_is_not_taken_to_have_slept(void **state)
+a_late_device_is_not_taken_to_have_slept(void **state)
 {
 	struct fx *f = *state;
 	const uint32_t s2 = fx_dev(f, "s2");
@@ -87,7 +87,7 @@ who_answers_late_is_not_taken_to_have_slept(void **state)
 
 /* Both orders come at once: what it was to take is history. */
 static void
-who_may_go_on_before_it_has_its_tables_keeps_the_old(void **state)
+a_device_released_before_its_tables_keeps_the_old(void **state)
 {
 	struct fx *f = *state;
 	const uint32_t s2 = fx_dev(f, "s2");
@@ -120,10 +120,10 @@ main(void)
 	cmocka_unit_test_setup_teardown(name, fx_setup_at_rest, fx_teardown)
 	const struct CMUnitTest tests[] = {
 		T(a_recovery_changes_tables_at_rest),
-		T(nobody_changes_while_a_device_does_not_answer),
-		T(who_sleeps_through_an_install_changes_at_rest),
-		T(who_answers_late_is_not_taken_to_have_slept),
-		T(who_may_go_on_before_it_has_its_tables_keeps_the_old),
+		T(no_table_changes_while_a_device_does_not_answer),
+		T(a_device_that_sleeps_through_an_install_changes_at_rest),
+		T(a_late_device_is_not_taken_to_have_slept),
+		T(a_device_released_before_its_tables_keeps_the_old),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -215,7 +215,7 @@ what_all_have_and_is_right_is_not_computed_again(void **state)
 
 /* [RES-7] */
 static void
-a_link_to_be_avoided_is_used_only_where_there_is_no_other_way(void **state)
+a_link_to_be_avoided_is_used_only_if_there_is_no_other_way(void **state)
 {
 	const uint32_t isl = link_of("s0.0-s0.1"), own = link_of("e0.0-s0.0");
 
@@ -297,7 +297,7 @@ crash(uint32_t dev)
 
 /* It keeps the tables that it had, for ever perhaps. */
 static void
-who_has_crashed_makes_nobody_else_stop(void **state)
+a_crashed_device_makes_no_other_stop(void **state)
 {
 	const uint32_t dead = dev_of("s1.1");
 
@@ -321,7 +321,7 @@ who_has_crashed_makes_nobody_else_stop(void **state)
  * as the crashed switch is not known to all.
  */
 static void
-after_a_crash_nobody_is_held_where_tokens_arrive(void **state)
+after_a_crash_no_flow_is_held_if_tokens_arrive(void **state)
 {
 	const uint32_t dead = dev_of("s1.1");
 
@@ -386,7 +386,7 @@ what_is_prepared_changes_nothing_but_time(void **state)
 
 /* Shortest ways round a torus wait for each other in a circle. */
 static void
-tables_that_the_checker_refuses_are_handed_to_nobody(void **state)
+tables_that_the_checker_refuses_are_not_handed_out(void **state)
 {
 	(void)state;
 	open_tables("minhop", true, true);
@@ -400,7 +400,7 @@ tables_that_the_checker_refuses_are_handed_to_nobody(void **state)
 
 /* Of a mix of three generations nothing is proven: all come to rest. */
 static void
-where_devices_have_different_tables_all_is_held(void **state)
+if_devices_have_different_tables_all_is_held(void **state)
 {
 	(void)state;
 	w.link_ok[link_of("s0.0-s0.1")] = RL_LINK_NO;
@@ -547,7 +547,7 @@ refused_for(const struct rl_topo_dev *d, uint32_t dev, unsigned int a,
 }
 
 static void
-where_who_does_not_answer_would_not_fit_new_tables_are_refused(void **state)
+tables_that_do_not_mix_with_a_silent_device_are_refused(void **state)
 {
 	unsigned int fits = 0, refused = 0;
 
@@ -580,20 +580,20 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(tables_stay_as_long_as_one_device_reads_them),
 		T(what_all_have_and_is_right_is_not_computed_again),
-		T(a_link_to_be_avoided_is_used_only_where_there_is_no_other_way),
+		T(a_link_to_be_avoided_is_used_only_if_there_is_no_other_way),
 		T(each_part_has_its_tables_and_leads_nowhere_else),
 		T(flows_that_wait_for_new_tables_are_held_alone),
-		T(who_has_crashed_makes_nobody_else_stop),
-		T(after_a_crash_nobody_is_held_where_tokens_arrive),
+		T(a_crashed_device_makes_no_other_stop),
+		T(after_a_crash_no_flow_is_held_if_tokens_arrive),
 		T(what_is_prepared_changes_nothing_but_time),
-		T(tables_that_the_checker_refuses_are_handed_to_nobody),
-		T(where_devices_have_different_tables_all_is_held),
+		T(tables_that_the_checker_refuses_are_not_handed_out),
+		T(if_devices_have_different_tables_all_is_held),
 		T(with_a_flow_that_is_held_its_acknowledgments_are),
 		T(a_source_that_does_not_answer_is_not_asked_to_hold),
 		T(flows_of_an_endpoint_that_is_removed_come_to_an_end_first),
 		T(without_retry_no_way_changes_while_anything_moves),
 		T(live_is_a_bound_and_not_a_wish),
-		T(where_who_does_not_answer_would_not_fit_new_tables_are_refused),
+		T(tables_that_do_not_mix_with_a_silent_device_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

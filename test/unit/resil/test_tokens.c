@@ -97,7 +97,7 @@ tokens_that_do_not_arrive_end_in_a_full_quiesce(void **state)
 
 /* [RES-6] Few are held, and do not drain: they go on, and tokens pass. */
 static void
-where_some_flows_never_drain_the_same_tables_come_by_tokens(void **state)
+if_some_flows_never_drain_the_same_tables_come_by_tokens(void **state)
 {
 	struct fx *f = *state;
 	const uint32_t e1 = fx_dev(f, "e1");
@@ -135,7 +135,7 @@ where_some_flows_never_drain_the_same_tables_come_by_tokens(void **state)
 
 /* Tokens do not pass either: then all are held. */
 static void
-where_tokens_do_not_pass_either_all_are_held(void **state)
+if_tokens_do_not_pass_either_all_are_held(void **state)
 {
 	struct fx *f = *state;
 	const uint32_t e1 = fx_dev(f, "e1");
@@ -182,7 +182,7 @@ what_comes_to_nothing_is_taken_back(void **state)
 }
 
 static void
-who_does_not_answer_is_not_passed_over(void **state)
+a_silent_device_is_not_passed_over(void **state)
 {
 	struct fx *f = *state;
 
@@ -275,10 +275,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(all_are_prepared_before_any_token_goes),
 		TEST(tokens_that_do_not_arrive_end_in_a_full_quiesce),
-		TEST(where_some_flows_never_drain_the_same_tables_come_by_tokens),
-		TEST(where_tokens_do_not_pass_either_all_are_held),
+		TEST(if_some_flows_never_drain_the_same_tables_come_by_tokens),
+		TEST(if_tokens_do_not_pass_either_all_are_held),
 		TEST(what_comes_to_nothing_is_taken_back),
-		TEST(who_does_not_answer_is_not_passed_over),
+		TEST(a_silent_device_is_not_passed_over),
 		TEST(a_new_controller_goes_on),
 		TEST(a_new_controller_brings_tokens_that_are_under_way_to_their_end),
 		TEST(failures_and_a_bad_channel_are_absorbed),

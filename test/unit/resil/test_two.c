@@ -126,7 +126,7 @@ one_seed(uint64_t seed)
 }
 
 static void
-who_was_deposed_and_does_not_know_it_disturbs_nobody_for_long(void **state)
+a_deposed_process_does_not_disturb_others_for_long(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -175,7 +175,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_was_deposed_and_does_not_know_it_disturbs_nobody_for_long),
+		cmocka_unit_test(a_deposed_process_does_not_disturb_others_for_long),
 		cmocka_unit_test(an_epoch_that_a_device_has_is_never_given_to_other_tables),
 	};
 	const char *seed = getenv("RESIL_SEED");

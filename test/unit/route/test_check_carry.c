@@ -298,7 +298,7 @@ what_changed_while_a_destination_was_away_is_looked_at(void **state)
 
 /* What is the same for all SLs in use need not be for one more. */
 static void
-a_new_sl_is_followed_where_it_means_another_vl(void **state)
+a_new_sl_is_followed_if_it_means_another_vl(void **state)
 {
 	uint8_t *sl, *vl;
 	struct carried c;
@@ -500,7 +500,7 @@ the_flows_that_a_change_touches_are_those_that_a_look_at_all_finds(void **state)
 
 /* The same entries, but on one switch packets are on another plane. */
 static void
-flows_are_touched_where_planes_are_others(void **state)
+flows_are_touched_if_planes_differ(void **state)
 {
 	uint64_t changes = 0;
 
@@ -573,12 +573,12 @@ main(int argc, char **argv)
 		cmocka_unit_test(after_any_change_the_verdict_is_that_of_a_look_at_everything),
 		cmocka_unit_test(whatever_is_planted_is_refused_as_by_a_look_at_everything),
 		cmocka_unit_test(what_changed_while_a_destination_was_away_is_looked_at),
-		cmocka_unit_test(a_new_sl_is_followed_where_it_means_another_vl),
+		cmocka_unit_test(a_new_sl_is_followed_if_it_means_another_vl),
 		cmocka_unit_test(a_failure_and_a_return_cost_a_small_part),
 		cmocka_unit_test(each_of_the_ports_that_changed_is_seen),
 		cmocka_unit_test(many_failures_cost_no_more_than_a_look_at_everything),
 		cmocka_unit_test(a_fabric_that_may_be_cut_costs_no_more_while_it_is_whole),
-		cmocka_unit_test(flows_are_touched_where_planes_are_others),
+		cmocka_unit_test(flows_are_touched_if_planes_differ),
 		cmocka_unit_test(the_flows_that_a_change_touches_are_those_that_a_look_at_all_finds),
 		cmocka_unit_test(ways_longer_than_can_be_written_down_are_not_carried),
 	};

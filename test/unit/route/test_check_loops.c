@@ -333,7 +333,7 @@ two_good_tables_mixed_may_deadlock(void **state)
 }
 
 static void
-detours_are_counted_where_a_way_is_left(void **state)
+detours_are_counted_if_a_way_is_left(void **state)
 {
 	static struct ring r;
 	struct rl_check_in in = {.topo = &r.t, .fwd = r.fwd};
@@ -504,7 +504,7 @@ main(void)
 		cmocka_unit_test(of_two_loops_the_shorter_one_is_told),
 		cmocka_unit_test(what_any_failure_may_bring_is_followed_in_full),
 		cmocka_unit_test(two_good_tables_mixed_may_deadlock),
-		cmocka_unit_test(detours_are_counted_where_a_way_is_left),
+		cmocka_unit_test(detours_are_counted_if_a_way_is_left),
 		cmocka_unit_test(links_that_failed_before_do_not_count_as_ways),
 		cmocka_unit_test(a_link_that_is_dead_closes_no_circle),
 		cmocka_unit_test(a_packet_that_two_endpoints_would_hand_on_is_lost),

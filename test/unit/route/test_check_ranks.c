@@ -415,7 +415,7 @@ no_packet_goes_straight_back_on_its_plane(void **state)
 
 /* From s2 packets come to s0's plane 1, too, and go on by s1: they may. */
 static void
-who_came_another_way_does_not_vouch_for_who_turns_back(void **state)
+another_way_does_not_vouch_for_packets_that_turn_back(void **state)
 {
 	struct rl_ranks_report rep;
 	struct ring r;
@@ -499,7 +499,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(wrong_ranks_are_refused_and_the_hop_is_named),
 		cmocka_unit_test(equal_ranks_do_not_ascend),
 		cmocka_unit_test(no_packet_goes_straight_back_on_its_plane),
-		cmocka_unit_test(who_came_another_way_does_not_vouch_for_who_turns_back),
+		cmocka_unit_test(another_way_does_not_vouch_for_packets_that_turn_back),
 		cmocka_unit_test(a_mix_sends_no_packet_straight_back_on_its_plane),
 		cmocka_unit_test(a_next_hop_without_a_port_ends_the_list),
 		cmocka_unit_test(what_has_not_changed_is_not_looked_at_again),

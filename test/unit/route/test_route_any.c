@@ -163,7 +163,7 @@ fat_trees_get_shortest_ways_no_link_of_which_has_twice_its_share(void **state)
 
 /* With as few VLs as up*-down* needs, any graph is routed. */
 static void
-where_vls_do_not_suffice_up_down_serves(void **state)
+without_enough_vls_up_down_serves(void **state)
 {
 	struct rl_check_in in = {0};
 	struct rl_route *r;
@@ -282,7 +282,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_graphs_get_shortest_ways_well_spread_with_detours),
 		cmocka_unit_test(fat_trees_get_shortest_ways_no_link_of_which_has_twice_its_share),
-		cmocka_unit_test(where_vls_do_not_suffice_up_down_serves),
+		cmocka_unit_test(without_enough_vls_up_down_serves),
 		cmocka_unit_test(links_of_endpoints_lead_round_what_no_switch_does),
 		cmocka_unit_test(the_parts_of_a_cut_fabric_are_routed_each_for_itself),
 	};

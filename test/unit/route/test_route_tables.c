@@ -150,7 +150,7 @@ endpoints_of_a_dead_switch_are_gone_and_the_others_are_routed(void **state)
 
 /* Pristine tori are symmetric: no link has to carry much more than another. */
 static void
-loads_are_balanced_where_the_fabric_is(void **state)
+loads_are_balanced_if_the_fabric_is(void **state)
 {
 	static const struct {
 		const char *engine;
@@ -214,7 +214,7 @@ main(void)
 		cmocka_unit_test(parallel_links_stand_in_first),
 		cmocka_unit_test(unknown_engines_and_vls_are_errors_and_the_engines_are_named),
 		cmocka_unit_test(a_fabric_in_parts_is_refused_and_the_parts_are_named),
-		cmocka_unit_test(loads_are_balanced_where_the_fabric_is),
+		cmocka_unit_test(loads_are_balanced_if_the_fabric_is),
 		cmocka_unit_test(endpoints_of_a_dead_switch_are_gone_and_the_others_are_routed),
 		cmocka_unit_test(links_of_an_even_torus_carry_their_share),
 	};

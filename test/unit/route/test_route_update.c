@@ -290,7 +290,7 @@ what_no_change_touches_stays_proven(void **state)
 }
 
 static void
-what_works_again_is_computed_anew(void **state)
+what_works_again_is_computed_again(void **state)
 {
 	char err[RL_ERR_MAX];
 	struct rl_route *r;
@@ -334,7 +334,7 @@ a_refusal_leaves_the_tables_as_they_were(void **state)
 }
 
 static void
-other_engines_compute_all_anew(void **state)
+other_engines_compute_all_again(void **state)
 {
 	static const char *const engines[] = {"updown", "torus-2qos"};
 	char err[RL_ERR_MAX];
@@ -361,9 +361,9 @@ main(int argc, char **argv)
 		cmocka_unit_test(after_failures_and_returns_tables_are_what_new_ones_are),
 		cmocka_unit_test(a_live_parallel_link_takes_over_from_all_others),
 		cmocka_unit_test(what_no_change_touches_stays_proven),
-		cmocka_unit_test(what_works_again_is_computed_anew),
+		cmocka_unit_test(what_works_again_is_computed_again),
 		cmocka_unit_test(a_refusal_leaves_the_tables_as_they_were),
-		cmocka_unit_test(other_engines_compute_all_anew),
+		cmocka_unit_test(other_engines_compute_all_again),
 	};
 
 	if (argc > 1)

@@ -94,7 +94,7 @@ a_meter_sees_data_that_no_meter_sent(void **state)
 }
 
 static void
-a_flit_that_somebody_kept_is_missed_at_the_end(void **state)
+a_flit_that_was_not_given_back_is_missed_at_the_end(void **state)
 {
 	struct fx *fx = *state;
 	struct rl_flit *kept;
@@ -116,7 +116,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_drop_report_takes_the_time_of_its_way_back),
 		T(a_meter_sees_data_that_no_meter_sent),
-		T(a_flit_that_somebody_kept_is_missed_at_the_end),
+		T(a_flit_that_was_not_given_back_is_missed_at_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

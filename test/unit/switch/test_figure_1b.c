@@ -142,7 +142,7 @@ every_length_and_every_number_acknowledged(void **state)
 }
 
 static void
-the_same_where_all_had_arrived_unacknowledged(void **state)
+the_same_if_all_had_arrived_unacknowledged(void **state)
 {
 	(void)state;
 	every_length(ARRIVED_WHOLE);
@@ -217,7 +217,7 @@ main(void)
 		     every_length_and_every_number_acknowledged),
 		CASE("LINK-C27 LINK-C29 the same where all had arrived: the "
 		     "second copy is dropped by its tag",
-		     the_same_where_all_had_arrived_unacknowledged),
+		     the_same_if_all_had_arrived_unacknowledged),
 		CASE("[DRL-9] unacked-only and none lose what whole-packets "
 		     "keeps",
 		     unacked_only_and_none_lose_what_whole_packets_keeps),

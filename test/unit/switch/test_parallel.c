@@ -120,7 +120,7 @@ die(struct core_bench *c, uint16_t port)
 }
 
 static void
-who_has_tables_without_groups_keeps_to_them(void **state)
+a_core_with_ungrouped_tables_keeps_to_them(void **state)
 {
 	(void)state;
 	for (unsigned int grouped = 0; grouped < 2; grouped++) {
@@ -193,7 +193,7 @@ main(void)
 		CASE("DRL-2 traffic returns in order from a link beside",
 		     traffic_returns_in_order_from_a_link_beside),
 		CASE("DRL-2 tables without groups are kept to",
-		     who_has_tables_without_groups_keeps_to_them),
+		     a_core_with_ungrouped_tables_keeps_to_them),
 		CASE("DRL-2 nothing goes back where it came from",
 		     nothing_goes_back_where_it_came_from),
 		CASE("DRL-2 a link beside that drains is waited for",

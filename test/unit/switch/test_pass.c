@@ -229,7 +229,7 @@ no_token_of_a_source_leaves_before_it_has_turned(void **state)
 }
 
 static void
-where_an_endpoint_is_behind_a_port_all_tokens_go_first(void **state)
+if_an_endpoint_is_behind_a_port_all_tokens_go_first(void **state)
 {
 	struct rl_flit *pkt;
 
@@ -485,7 +485,7 @@ main(void)
 		cmocka_unit_test(a_switch_that_nothing_leads_to_begins_when_all_are_prepared),
 		cmocka_unit_test(a_source_sends_by_the_new_tables_once_all_are_prepared),
 		cmocka_unit_test(no_token_of_a_source_leaves_before_it_has_turned),
-		cmocka_unit_test(where_an_endpoint_is_behind_a_port_all_tokens_go_first),
+		cmocka_unit_test(if_an_endpoint_is_behind_a_port_all_tokens_go_first),
 		cmocka_unit_test(a_link_that_dies_owes_no_token_and_what_loops_out_goes_first),
 		cmocka_unit_test(what_loops_out_after_the_token_goes_by_the_new_tables),
 		cmocka_unit_test(

@@ -197,7 +197,7 @@ two_links_restored_at_once_each_get_their_fences(void **state)
 
 /* The way round dies while the link returns: its death is no answer. */
 static void
-a_way_round_that_dies_is_fenced_anew(void **state)
+a_way_round_that_dies_is_fenced_again(void **state)
 {
 	struct core_bench c;
 
@@ -461,7 +461,7 @@ main(void)
 		CASE("[DRL-8] two links restored at once each get their fences",
 		     two_links_restored_at_once_each_get_their_fences),
 		CASE("[DRL-8] a way round that dies is fenced anew",
-		     a_way_round_that_dies_is_fenced_anew),
+		     a_way_round_that_dies_is_fenced_again),
 		CASE("[DRL-8] a link that dies again while it returns starts "
 		     "over", a_link_that_dies_again_while_it_returns_starts_over),
 		cmocka_unit_test(a_new_table_moves_new_packets_only),

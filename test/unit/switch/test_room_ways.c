@@ -174,7 +174,7 @@ what_gives_way_while_tables_are_expected_may_have_a_way_soon(void **state)
  * own packets wait with it, and none is given up for that.
  */
 static void
-what_looped_beyond_the_budget_costs_nobody_a_packet(void **state)
+looped_packets_beyond_the_budget_cost_no_other_packet(void **state)
 {
 	struct rl_pktq q = { 0 };
 	struct core_bench c;
@@ -352,7 +352,7 @@ main(void)
 		     what_gives_way_while_tables_are_expected_may_have_a_way_soon),
 		CASE("[DRL-11] what looped beyond the budget costs nobody a "
 		     "packet",
-		     what_looped_beyond_the_budget_costs_nobody_a_packet),
+		     looped_packets_beyond_the_budget_cost_no_other_packet),
 		CASE("[RES-3] new tables take what waits along",
 		     new_tables_take_what_waits_along),
 		CASE("[RES-1] what waits is still while the fabric is",

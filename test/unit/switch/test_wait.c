@@ -279,7 +279,7 @@ no_packet_is_given_up_before_its_time_nor_long_after(void **state)
 
 /* The time without a way begins when the way is lost. */
 static void
-a_way_that_was_coming_and_is_lost_starts_the_time_anew(void **state)
+a_way_that_was_coming_and_is_lost_restarts_the_time(void **state)
 {
 	uint64_t came, lost;
 	struct room r;
@@ -425,7 +425,7 @@ main(void)
 		     no_packet_is_given_up_before_its_time_nor_long_after),
 		CASE("[DRL-11] a way that was coming and is lost starts the "
 		     "time anew",
-		     a_way_that_was_coming_and_is_lost_starts_the_time_anew),
+		     a_way_that_was_coming_and_is_lost_restarts_the_time),
 		CASE("[DRL-11] new tables are waited for, within bounds",
 		     new_tables_are_waited_for_within_bounds),
 		CASE("[DRL-11] the oldest without a way is named",

@@ -150,7 +150,7 @@ compute_element_i_sees_the_switches_from_i_on(void **state)
 
 /* Two CEs on m of S switches share one where 2m > S, two where 2m > S + 1. */
 static void
-two_compute_elements_share_a_switch_where_they_see_more_than_half(void **state)
+two_compute_elements_share_a_switch_if_they_see_more_than_half(void **state)
 {
 	(void)state;
 	for (unsigned int m = 2; m <= 12; m++) {
@@ -237,7 +237,7 @@ main(void)
 		cmocka_unit_test(figure_2_has_both_of_its_detours),
 		cmocka_unit_test(figure_3_is_the_default_board),
 		cmocka_unit_test(compute_element_i_sees_the_switches_from_i_on),
-		cmocka_unit_test(two_compute_elements_share_a_switch_where_they_see_more_than_half),
+		cmocka_unit_test(two_compute_elements_share_a_switch_if_they_see_more_than_half),
 		cmocka_unit_test(links_between_the_switches_of_a_board_join_what_few_ports_do_not),
 		cmocka_unit_test(boards_that_cannot_be_are_refused),
 	};

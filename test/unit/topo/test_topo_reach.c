@@ -71,7 +71,7 @@ a_row_in_two_pieces_names_both(void **state)
 }
 
 static void
-failed_marks_count_only_where_asked_for(void **state)
+failed_marks_count_only_if_asked_for(void **state)
 {
 	struct rl_topo t;
 	char err[RL_ERR_MAX] = "";
@@ -246,7 +246,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_whole_row_is_one_part),
 		cmocka_unit_test(a_row_in_two_pieces_names_both),
-		cmocka_unit_test(failed_marks_count_only_where_asked_for),
+		cmocka_unit_test(failed_marks_count_only_if_asked_for),
 		cmocka_unit_test(an_endpoint_is_no_bridge),
 		cmocka_unit_test(random_failures_give_the_verdict_of_a_flood),
 		cmocka_unit_test(parts_are_numbered_by_their_endpoints),

@@ -166,7 +166,7 @@ incast_has_one_silent_target(void **state)
 }
 
 static void
-a_list_is_followed_and_who_is_not_in_it_is_silent(void **state)
+a_list_is_followed_and_others_are_silent(void **state)
 {
 	const struct rl_pattern_pair pair[] = { { 3, 0 }, { 1, 2 }, { 3, 1 } };
 	const struct rl_pattern_cfg c = { .kind = RL_PATTERN_PAIRS,
@@ -231,7 +231,7 @@ main(void)
 		cmocka_unit_test(a_tornado_of_rings_of_one_is_refused),
 		cmocka_unit_test(a_hotspot_gets_its_share),
 		cmocka_unit_test(incast_has_one_silent_target),
-		cmocka_unit_test(a_list_is_followed_and_who_is_not_in_it_is_silent),
+		cmocka_unit_test(a_list_is_followed_and_others_are_silent),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 		cmocka_unit_test(words_and_kinds_name_each_other),
 	};

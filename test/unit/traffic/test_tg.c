@@ -155,7 +155,7 @@ what_cannot_be_delivered_is_reported_not_lost(void **state)
 
 /* [EP-7]: what an endpoint took and had not handed on is told by its crash. */
 static void
-who_crashes_excuses_what_it_held_and_what_was_for_it(void **state)
+a_crash_excuses_what_was_held_and_what_was_on_its_way(void **state)
 {
 	struct rl_tg_cfg c;
 	struct rl_ledger l;
@@ -499,7 +499,7 @@ main(void)
 		cmocka_unit_test(latency_counts_from_the_planned_time),
 		cmocka_unit_test(losses_with_retry_are_repaired_and_without_are_counted_exactly),
 		cmocka_unit_test(what_cannot_be_delivered_is_reported_not_lost),
-		cmocka_unit_test(who_crashes_excuses_what_it_held_and_what_was_for_it),
+		cmocka_unit_test(a_crash_excuses_what_was_held_and_what_was_on_its_way),
 		cmocka_unit_test(a_report_of_a_packet_that_arrived_does_not_make_it_lost),
 		cmocka_unit_test(the_checker_tells_late_twice_damaged_and_foreign_packets),
 		cmocka_unit_test(more_came_than_was_sent_is_said_flow_by_flow),

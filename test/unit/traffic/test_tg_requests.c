@@ -199,7 +199,7 @@ a_client_that_is_stopped_still_answers(void **state)
 
 /* Answers that can't go wait, and go; those of who crashed are forgotten. */
 static void
-what_is_owed_waits_and_dies_with_who_owes_it(void **state)
+owed_responses_wait_and_die_with_a_crash(void **state)
 {
 	(void)state;
 	for (unsigned int crash = 0; crash < 2; crash++) {
@@ -238,7 +238,7 @@ main(void)
 		cmocka_unit_test(kinds_are_three_classes_of_service),
 		cmocka_unit_test(while_requests_are_refused_responses_go_on),
 		cmocka_unit_test(a_client_that_is_stopped_still_answers),
-		cmocka_unit_test(what_is_owed_waits_and_dies_with_who_owes_it),
+		cmocka_unit_test(owed_responses_wait_and_die_with_a_crash),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
