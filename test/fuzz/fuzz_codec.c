@@ -152,7 +152,7 @@ check_isn(const struct rl_codec *c, uint32_t numbers, uint32_t seq,
 			  r.slip == (int)slip - (int)numbers);
 }
 
-/* Three flits of the input, numbered, encoded and hurt as it says. */
+/* Three flits of the input, numbered, encoded and damaged as the input says. */
 struct scene {
 	uint8_t sent[BATCH][RL_FLIT_BYTES];
 	uint8_t hurt[BATCH][RL_FLIT_BYTES];

@@ -40,7 +40,7 @@ fuzz_seed(unsigned int i, uint8_t *to, size_t room)
 	return rl_frame_length(&h);
 }
 
-/* What a header says holds for the frame it stands in. */
+/* A header must describe its own frame. */
 static void
 check_taken(const uint8_t *frame, size_t size, const struct rl_frame_hdr *h)
 {

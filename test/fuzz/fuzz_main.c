@@ -28,7 +28,7 @@ struct input {
 	size_t len;
 };
 
-/* where a harness has none */
+/* if a harness has none */
 __attribute__((weak)) size_t
 fuzz_seed(unsigned int i, uint8_t *to, size_t room)
 {

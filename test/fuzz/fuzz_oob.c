@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What somebody else may have put into the store, and what may pose as an etcd
- * [RES-1]: texts of any bytes. Each is refused, or means something that is
- * written again as a text, which means the same. The first byte says what is
- * read.
+ * Foreign data in the store, and a false etcd [RES-1]: texts of any bytes.
+ * Each is refused, or means something that is written again as a text, which
+ * means the same. The first byte says what is read.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -75,7 +75,7 @@ on_wire(void *ctx, struct bench_frame *f)
 	return acts[below(2)];
 }
 
-/* --- frames that nobody sent ------------------------------------------------ */
+/* --- forged frames ---------------------------------------------------------- */
 
 /* Numbers that are a little off, or not at all, or far. */
 static uint16_t
@@ -245,7 +245,7 @@ draw_cfg(struct rl_link_cfg *cfg)
 	cfg->error_uncorrectable_max = 20;
 }
 
-/* What the bench notes for tests is of no interest here. */
+/* The notes of the bench are not used here. */
 static void
 forget(struct bench_end *e)
 {

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /**
- * What a signal that ends the program (abort, illegal instruction, trap, bad
- * address) writes to standard error first.
+ * Text for standard error when a signal ends the program (abort, illegal
+ * instruction, trap, bad address).
  */
 void fuzz_last_words(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));

@@ -180,7 +180,7 @@ hurt_header(uint8_t *frame)
 	frame[14] = (uint8_t)((frame[14] & 15) | RL_FRAME_VERSION << 4);
 }
 
-/* A frame that nobody sent. @return its length */
+/* A forged frame. @return its length */
 static uint32_t
 forge(uint8_t *frame)
 {

@@ -227,7 +227,7 @@ take_outcome(struct rl_sim *sim, struct run *r)
 	qsort(o->told, o->ntold, sizeof(o->told[0]), told_order);
 }
 
-/* What a run is made of. */
+/* The inputs of a run. */
 struct made {
 	struct rl_sim_mem mem;
 	struct rl_config cfg;

@@ -15,7 +15,7 @@
 struct told {
 	uint64_t t_ns;
 	uint32_t dev;
-	uint32_t what; /* who tells it, and the event's kind */
+	uint32_t what; /* the reporter, and the event's kind */
 	uint64_t more;
 };
 

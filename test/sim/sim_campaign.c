@@ -125,7 +125,7 @@ seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* What a campaign adds up. */
+/* Sums of a campaign. */
 struct tally {
 	uint64_t packets;
 	uint64_t flits;

@@ -2,7 +2,7 @@
 #ifndef SIM_SHOW_H
 #define SIM_SHOW_H
 
-/** @file What a run did, for whoever looks into a failure. */
+/** @file What a run did, for a person who looks into a failure. */
 
 #include "rl_sim_plan.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Devices that have all turns of a wire's latency at once, and threads that share
- * them: whatever a run counts is what it is where each nanosecond is everybody's.
+ * Devices that have all turns of a wire's latency at once, and threads that
+ * share them: a run counts the same as with one nanosecond for all devices at
+ * a time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,8 +35,8 @@ same(const struct outcome *a, const struct outcome *b)
 
 static struct outcome each_ns, apart, threads;
 
-/* What ThreadSanitizer looks at: traffic both ways over all borders, a link that
-   fails and returns, a device that crashes. */
+/* The run for ThreadSanitizer: traffic both ways over all borders, a link
+   that fails and returns, a device that crashes. */
 static void
 test_threads_share_a_fabric_while_links_fail(void **state)
 {
@@ -194,8 +195,8 @@ test_faults_that_wait_for_frames_hit_the_same_ones(void **state)
 		}
 }
 
-/* Links that die and return, noise, stalls, devices that begin anew, and changes
-   that are planned: with a controller, and without. */
+/* Links that die and return, noise, stalls, devices that restart, and
+   planned changes: with a controller, and without. */
 static void
 test_faults_are_the_same_for_all(void **state)
 {

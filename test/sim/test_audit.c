@@ -184,7 +184,7 @@ a_packet_that_is_no_whole_one_is_seen_as_it_passes(void **state)
 		}
 		pass(&f->dev[sw].port[port].rx, pkt);
 		pkt->pkt_flits = 3; /* all of it goes back in the end */
-		says(words[i]); /* what was seen is kept */
+		says(words[i]); /* the first finding is kept */
 		done(state);
 		assert_int_equal(fresh(state), 0);
 	}
@@ -262,7 +262,9 @@ a_link_that_is_not_up_is_no_rest_if_links_count(void **state)
 	assert_false(rl_sim_settled(sim, RL_SIM_LINKS, why));
 }
 
-/* A credit that nobody had taken is given back: the far end may send too much. */
+/*
+ * A credit is given back that was never taken: the far end may send too much.
+ */
 static void
 credits_that_were_never_taken_are_seen(void **state)
 {

@@ -42,7 +42,7 @@ struct pair {
 	bool changed[512]; /* devices at the failure */
 	bool part[EPS_MAX][EPS_MAX]; /* flows that have a part in it */
 	bool tokens; /* a recovery was by tokens */
-	bool full; /* all were held, or too long: nobody stood by */
+	bool full; /* all were held, or for too long: no bystander */
 	struct rl_sim_flow flow[EPS_MAX * EPS_MAX];
 	struct rl_sim_flow healthy[EPS_MAX * EPS_MAX];
 };
@@ -246,7 +246,7 @@ run(struct pair *c, struct rl_sim_mem *mem, bool fault)
 	return ret == 0 && c->v.ok ? 0 : -1;
 }
 
-/* @return whether nobody who stood by was hurt */
+/* @return whether all bystanders were served as before */
 static bool
 judge(const struct pair *c)
 {

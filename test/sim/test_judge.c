@@ -383,7 +383,7 @@ what_was_on_its_way_to_an_endpoint_that_crashed_has_died(void **state)
 	assert_int_equal(stats().died, to + from);
 	assert_int_equal(stats().lost, 0);
 	assert_true(rl_sim_load_done(load));
-	/* what it had sent may still come: once, and nothing before it */
+	/* its packets may still come: once, and nothing before them */
 	for (unsigned int i = 0, n = 0; i < nsent; i++) {
 		if (sent[i].src != dead)
 			continue;
@@ -498,7 +498,7 @@ what_a_full_endpoint_has_not_taken_it_need_not_report(void **state)
 	assert_true(nsent > 0);
 	assert_int_equal(rl_sim_load_unheard(load, end, &src, &dst),
 			 end - taken);
-	/* nobody has heard of it all the same */
+	/* still, no one has heard of it */
 	assert_true(rl_sim_load_silence(load, end, &src, &dst) > end - US);
 }
 
@@ -524,7 +524,7 @@ the_longest_outage_is_kept_with_its_flow(void **state)
 	assert_int_equal(stats().outage_at_ns, 9000 * US);
 }
 
-/* Whoever is polled first, and however late. */
+/* Independent of the order and the time of polls. */
 static void
 the_number_of_packets_of_each_endpoint_follows_from_the_seed(void **state)
 {

@@ -3,7 +3,7 @@
 /*
  * Links that die for good, one after the other, in a fabric that stays
  * connected [RES-1, RES-6]: everything is delivered, nothing is reported or
- * refused, and nobody is silent for 5 ms, the time to compute counted in.
+ * refused, and no flow is silent for 5 ms, the time to compute included.
  */
 
 #include <errno.h>

@@ -189,7 +189,7 @@ a_full_quiesce_refuses_requests_and_waits_for_no_answer_in_vain(void **state)
 
 #define TOKENS TORUS "controller: { mode = \"tokens\"; };\n"
 
-/* [RES-5]: no drain, nobody held, and nothing out of its turn */
+/* [RES-5]: no drain, no hold, and nothing out of turn */
 static void
 tokens_part_old_from_new_and_no_flow_stops(void **state)
 {
@@ -239,7 +239,10 @@ a_controller_that_dies_while_tokens_pass_is_succeeded(void **state)
 		tell(&s);
 		assert_int_equal(s.v.load.delivered, s.v.load.sent);
 		assert_int_equal(s.rec[s.nrec - 1].outcome, RL_OUTCOME_DONE);
-		/* what it finds under way, and what it then computes */
+		/*
+		 * the recovery that it finds, and the one that it then
+		 * computes
+		 */
 		resumed += s.nrec == 2 && s.rec[0].detect_ns == 0 &&
 			   s.rec[0].mode == RL_RESIL_TOKENS;
 		end(&s);
@@ -259,7 +262,7 @@ a_switch_crashes_and_returns_without_loss_to_those_beyond_it(void **state)
 	tell(&s);
 	assert_int_equal(s.v.load.lost, 0);
 	assert_true(s.nrec >= 2);
-	/* nobody is held for it */
+	/* no flow is held for it */
 	assert_int_equal(s.rec[0].mode, RL_RESIL_TOKENS);
 	assert_int_equal(s.rec[0].paused_ns, 0);
 	assert_int_equal(s.rec[s.nrec - 1].outcome, RL_OUTCOME_DONE);
@@ -267,8 +270,8 @@ a_switch_crashes_and_returns_without_loss_to_those_beyond_it(void **state)
 }
 
 /*
- * A fabric falls apart, and a switch of one part begins anew: it gets tables,
- * with those who belong to it, and the other part goes on.
+ * A fabric falls apart, and a switch of one part restarts: it gets tables, as
+ * do the devices of its part, and the other part goes on.
  */
 static void
 each_part_of_a_fabric_that_is_cut_gets_tables_of_its_own(void **state)
@@ -292,7 +295,7 @@ each_part_of_a_fabric_that_is_cut_gets_tables_of_its_own(void **state)
 	end(&s);
 }
 
-/* A port that never came up: nobody finds out that it died. */
+/* A port that never came up: no port reports its death. */
 static void
 a_link_that_never_came_up_is_routed_around(void **state)
 {
@@ -311,7 +314,7 @@ a_link_that_never_came_up_is_routed_around(void **state)
 	end(&s);
 }
 
-/* [DRL-7]: tables were refused, and detours do not reach everybody */
+/* [DRL-7]: tables were refused, and detours do not reach all devices */
 static void
 packets_that_a_watchdog_gives_up_are_handed_over_once(void **state)
 {

@@ -49,8 +49,8 @@ passes(struct rl_sim_plan *plan)
 }
 
 /*
- * What crashes in a doze begins anew, and has slept through nothing. In this
- * plan a switch does, whose ends call into the dark, without keepalives.
+ * A device that crashes while its links doze restarts, and misses nothing. In
+ * this plan it is a switch whose ends train on dark wires, without keepalives.
  */
 static void
 a_device_that_crashes_while_its_ends_doze_restarts(void **state)
@@ -204,7 +204,7 @@ late_answers_do_not_begin_a_recovery_each(void **state)
 	passes(&plan);
 }
 
-/* A sync to whoever is there, and data behind it, came to a new life. */
+/* A sync without a receiver, and data behind it, came to a new life. */
 static void
 a_new_life_does_not_take_what_was_for_the_old_one(void **state)
 {
@@ -216,7 +216,7 @@ a_new_life_does_not_take_what_was_for_the_old_one(void **state)
 }
 
 /*
- * An endpoint begins anew. New tables use its links before they have trained, so
+ * An endpoint restarts. New tables use its links before they have trained, so
  * packets for it turned back, from switches with new tables to some with old
  * ones, and waited for each other in a circle.
  */
@@ -256,8 +256,8 @@ a_probe_may_end_between_old_and_new_tables(void **state)
 }
 
 /*
- * What a frame that was lost has said, the next keepalive says again. In these
- * seeds it is the first credits of a link that has just trained.
+ * The next keepalive repeats what a lost frame said. In these seeds it is the
+ * first credits of a link that has just trained.
  */
 static void
 no_link_dozes_while_there_is_news(void **state)

@@ -193,7 +193,7 @@ test_rest_costs_its_keepalives_only(void **state)
 	free_plan(&plan);
 }
 
-/* A wire that was full wakes nobody whose need to send has gone meanwhile. */
+/* A wire that was full wakes no port whose need to send has gone meanwhile. */
 static void
 test_a_wire_that_was_full_does_not_wake_for_ever(void **state)
 {
@@ -403,7 +403,7 @@ test_the_judge_says_no_to_what_was_made_good_as_well(void **state)
 	add_fault(&plan, "10us cut s1-e1\n50us heal s1-e1\n");
 	expect_no(&plan, "reported without need");
 
-	make_plan(&plan); /* what was lost comes after what followed it */
+	make_plan(&plan); /* a lost packet comes after its followers */
 	plan.cfg.link.retry = false;
 	plan.strict_order = true;
 	add_fault(&plan, "10us noise s0-s1 loss=0.05\n50us heal s0-s1\n");
@@ -491,8 +491,8 @@ test_stale_frames_arrive_and_are_refused(void **state)
 }
 
 /*
- * Without end-to-end retry nobody but FEC could find what a wire hurts: then
- * nothing is hurt so that FEC takes it for another flit [FLIT-4].
+ * Without end-to-end retry only FEC can find damage of a wire: then no damage
+ * makes FEC take a flit for another one [FLIT-4].
  */
 static void
 test_wires_damage_nothing_that_fec_would_pass(void **state)

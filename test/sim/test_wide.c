@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a wide swarm draws, and what it leaves as it was. */
+/* What a wide swarm draws, and what it keeps. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

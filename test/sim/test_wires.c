@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What faults do to a wire, and that they end: seen at its two ends, where
- * nothing but signs of life passes. Who is connected meanwhile.
+ * Faults of a wire, and that they end: seen at its two ends, while only
+ * keepalives pass. Which devices are connected meanwhile.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -132,7 +132,7 @@ a_dark_wire_carries_nothing_and_a_healed_one_does(void **state)
 	end(&w);
 }
 
-/* A frame whose header is hurt is refused, be it hurt where it may. */
+/* A frame with a corrupt header is refused, wherever it is corrupt. */
 static void
 every_frame_is_corrupted_at_a_rate_of_1(void **state)
 {
@@ -191,7 +191,7 @@ noise_ends_when_it_is_healed(void **state)
 	end(&w);
 }
 
-/* What is under way waits as well; then all of it comes, and none is lost. */
+/* Packets under way wait as well; then all of them come, and none is lost. */
 static void
 during_a_stall_nothing_arrives(void **state)
 {
@@ -232,7 +232,7 @@ what_lingers_over_a_cut_comes_in_the_end(void **state)
 	end(&w);
 }
 
-/* A device that crashed begins anew when all is healed but what lasts. */
+/* A crashed device restarts when all but lasting faults are healed. */
 static void
 what_crashed_for_a_while_is_back_and_what_crashed_for_good_is_not(void **state)
 {

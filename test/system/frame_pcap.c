@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Writes a capture with a frame of each type, and frames that are hurt, made by
- * the library itself: what the dissector is held against. Prints one line a
- * frame: what it is.
+ * Writes a capture with a frame of each type, and corrupt frames, made by the
+ * library itself, to test the dissector. Prints one line a frame: its kind.
  */
 
 #include <pcap.h>

@@ -31,7 +31,7 @@ int __wrap_rl_route_setup(const struct rl_topo *topo, const char *engine,
 static struct rl_flit_cache *cache; /* of the one lcore */
 static struct rl_ep *victim;
 static struct rl_flit *kept;
-static bool release; /* what is kept goes next */
+static bool release; /* the kept one goes next */
 static struct rl_tg *tg;
 static unsigned int seen;
 

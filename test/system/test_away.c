@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Under full load both ways, one worker is stopped for longer than any limit of
- * link, core and endpoint; then the whole process is; then something more
- * important takes CPUs away, again and again. Nobody did anything
- * wrong: no link dies, none even retrains, and no packet is lost or reported
- * [LINK-5].
+ * Under full load both ways, one worker is stopped for longer than any limit
+ * of link, core and endpoint; then the whole process is; then a program of
+ * higher priority takes CPUs away, again and again. No peer failed: no link
+ * dies, none even retrains, and no packet is lost or reported [LINK-5].
  *
  *   test_away LCORES
  */
@@ -153,7 +152,7 @@ go_on(struct bed *b)
 	}
 }
 
-/* Nobody was blamed. */
+/* No peer was blamed. */
 static void
 check(struct bed *b)
 {
@@ -225,7 +224,7 @@ a_process_that_is_stopped_under_load_loses_no_link_and_no_packet(void **state)
 		    (AWAY_S - 1) * RL_NS_PER_S);
 }
 
-/* Someone else on a CPU, who is more important: often, and not for long. */
+/* A program of higher priority on a CPU: often, and not for long. */
 struct hog {
 	unsigned int cpu;
 	pthread_t thread;

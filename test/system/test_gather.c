@@ -46,7 +46,7 @@ a_frame_alone_waits_for_one_poll(void **state)
 	assert_false(gather_due(&g, 0, 0, FULL, START_NS));
 	assert_false(gather_due(&g, 1, 1, FULL, START_NS + 1000));
 	assert_true(gather_due(&g, 1, 0, FULL, START_NS + 2000));
-	/* the next one begins anew */
+	/* the next one starts again */
 	assert_false(gather_due(&g, 1, 1, FULL, START_NS + 90000));
 }
 
@@ -65,7 +65,7 @@ a_trickle_waits_for_50_us_at_most(void **state)
 	assert_int_equal(held, 6);
 }
 
-/* What the device did not take is offered again, poll by poll. */
+/* Frames that the device did not take are offered again, poll by poll. */
 static void
 what_a_device_did_not_take_is_written_again(void **state)
 {

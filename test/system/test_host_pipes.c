@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Where a port and its core are on two lcores, packets lie in the pipe between
- * them while neither has them. They are under way all the same; and whoever
- * stops the fabric then gets their flits back. Two lcores make their rounds here
- * when they are told to: one stands still, as if nobody ran it, while the other
- * comes to rest. Without end-to-end retry no endpoint waits for anything, so
- * that a pipe alone has the packet.
+ * If a port and its core are on two lcores, packets may be in the pipe between
+ * them. They are under way all the same; stopping the fabric then gives their
+ * flits back. Two lcores make their rounds here when they are told to: one
+ * stands still, as if it were not run, while the other comes to rest. Without
+ * end-to-end retry no endpoint waits for anything, so that a pipe alone has
+ * the packet.
  */
 
 #include <setjmp.h>
@@ -95,7 +95,7 @@ setup(void **state)
 	(void)state;
 	host_pair_open(&bed, client, fabric_text);
 	assert_int_equal(bed.host.nlcores, 2);
-	bed.host.sliced = true; /* nobody polls but when told to */
+	bed.host.sliced = true; /* lcores poll only on command */
 	assert_int_equal(host_start(&bed.host), 0);
 	rounds_until(BOTH, host_pair_up(&bed));
 	/* flows begin with a sync, and its answer */

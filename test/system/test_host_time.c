@@ -20,7 +20,7 @@ struct rig {
 	struct host_pace pace[LCORES];
 	struct host_pace *all[LCORES];
 	uint64_t clock_ns;
-	uint64_t last_ns[LCORES]; /* what each was told */
+	uint64_t last_ns[LCORES]; /* the time that each saw */
 };
 
 static void
@@ -123,7 +123,7 @@ for_all_others_time_stands_while_one_is_away(void **state)
 		assert_true(r.last_ns[i] <= left + HOST_AWAY_NS);
 	}
 	assert_int_equal(host_time_left_out(&r.time), 0);
-	/* it comes back: nobody ever sees the time in between */
+	/* it comes back: no lcore ever sees the time in between */
 	run(&r, 3, 7, HOST_AWAY_NS);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_true(r.last_ns[i] <= left + 2 * HOST_AWAY_NS + STEP_NS);

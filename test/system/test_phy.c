@@ -292,7 +292,10 @@ the_status_is_that_of_the_device_and_of_the_fault(void **state)
 	assert_false(ops->link_up(&b->phy[1]));
 	rl_fault_light_up(&b->fault);
 	assert_true(ops->link_up(&b->phy[0]));
-	/* who watches the kernel's interface says that its cable is out */
+	/*
+	 * the thread that watches the kernel's interface says that its cable
+	 * is out
+	 */
 	rl_phy_eth_carrier(&b->phy[0], false);
 	assert_false(ops->link_up(&b->phy[0]));
 	assert_true(ops->link_up(&b->phy[1]));
@@ -385,8 +388,7 @@ big_fabrics_put_several_links_on_one_ethdev(void **state)
 	rl_wires_close(&w);
 }
 
-/* Nothing of a wire takes one of DPDK's memory zones: 2,560, if nobody asks
- * for others. */
+/* A wire takes none of DPDK's memory zones: 2,560 by default. */
 static void
 wires_are_as_many_as_memory_has_room_for(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who was away, from what endpoints say of each other [EP-6]. */
+/* Which endpoints were away, from what endpoints say of each other [EP-6]. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>

@@ -115,7 +115,7 @@ a_partial_checksum_is_completed_and_a_whole_one_is_left_alone(void **state)
 			assert_int_equal(frame_check(f.data, f.len),
 					 FRAME_WHOLE);
 			assert_memory_equal(f.data, was, sizeof(was));
-			/* hurt on its way here: not ours to hide */
+			/* damaged on its way here: reflit must not hide it */
 			f.field[1] ^= 0x55;
 			memcpy(was, f.data, sizeof(was));
 			assert_int_equal(frame_check(f.data, f.len),
@@ -147,7 +147,7 @@ a_frame_that_lacks_its_end_is_told_at_every_length(void **state)
 	}
 }
 
-/* What may stand between the outer Ethernet addresses and what is inside. */
+/* Headers between the outer Ethernet addresses and the inner packet. */
 struct tunnel {
 	const char *name;
 	uint32_t type;	/* of Ethernet; 0x0800: an IPv4 header follows */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What long work says of itself [APP-4]. */
+/* How long work reports its progress [APP-4]. */
 
 #include <fcntl.h>
 #include <stdarg.h>

@@ -56,7 +56,7 @@ run_once(void)
 	exit(0); /* NOLINT: what is registered for the exit is the test */
 }
 
-/* A user who is not root, with a /tmp of his own where that can be had. */
+/* A user who is not root, with a private /tmp if possible. */
 static int
 begin(void **state)
 {
@@ -94,7 +94,7 @@ programs_begin_and_end_beside_each_other(void **state)
 	assert_int_equal(failed, 0);
 }
 
-/* Where it is there, another program of this user has it. */
+/* If it is there, another program of this user has it. */
 static void
 the_last_one_leaves_nothing(void **state)
 {

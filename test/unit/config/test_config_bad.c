@@ -146,7 +146,7 @@ bad_shapes_are_refused(void **state)
 	refuse_all(shapes, RL_ARRAY_SIZE(shapes));
 }
 
-/* What is wrong in the file that ibnetdiscover wrote has its name and line. */
+/* An error in the file that ibnetdiscover wrote names that file and line. */
 static void
 a_bad_ibnetdiscover_file_is_named_with_its_line(void **state)
 {

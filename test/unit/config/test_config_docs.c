@@ -39,7 +39,7 @@ doc_row(const struct rl_config_key *key, char *buf, size_t len)
 		 key->unit, value, key->meaning);
 }
 
-/* Where the section of a group begins: a heading that ends in its name. */
+/* The beginning of a group's section: a heading that ends in its name. */
 static char *
 doc_section(char *doc, const char *group)
 {
@@ -140,7 +140,7 @@ the_reference_file_is_what_a_file_without_it_would_be(void **state)
 	config_drop(plain);
 }
 
-/* What the reference file shows in comments is right as well. */
+/* The commented-out lines of the reference file are right, too. */
 static void
 what_the_reference_file_comments_out_can_be_used(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is taken of files that are right. */
+/* The settings that good files give. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -84,7 +84,7 @@ lists_may_stand_in_round_brackets_and_one_radix_alone(void **state)
 	config_drop(cfg);
 }
 
-/* What is failed may cut a fabric: that is the engines' to refuse. */
+/* Failures may cut a fabric: the engines decide whether to refuse it. */
 static void
 failures_that_cut_a_fabric_are_taken(void **state)
 {

@@ -107,7 +107,7 @@ a_pipe_is_read_once_by_callers_that_take_pipes(void **state)
 
 	(void)state;
 	assert_int_equal(mkfifo(in_dir(), 0600), 0);
-	/* nobody writes */
+	/* a FIFO without a writer */
 	assert_int_equal(rl_infile_read(in_dir(), RL_INFILE_ANY, 10, &text,
 					&len), -EPIPE);
 	assert_null(text);

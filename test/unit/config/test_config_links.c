@@ -99,7 +99,7 @@ a_link_that_a_kernel_carries_is_patient_unless_it_was_set(void **state)
 					    &cfg->link, sizeof(cfg->link));
 		digest[0] = rl_config_digest(cfg);
 		config_drop(cfg);
-		/* who reaches it by a NIC is of the same fabric */
+		/* a process that reaches it by a NIC is of the same fabric */
 		snprintf(text, sizeof(text), file[i], "0000:01:00.0");
 		cfg = config_take(text);
 		digest[1] = rl_config_digest(cfg);

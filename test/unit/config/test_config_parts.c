@@ -185,7 +185,7 @@ a_digest_tells_in_which_part_two_files_differ(void **state)
 
 	(void)state;
 	assert_true(d != 0);
-	/* where its copy of the key lies is each process's own */
+	/* each process may keep its copy of the key elsewhere */
 	assert_true(d == digest_of(FIGURE_1 TWO CABLES
 				   "link: { key_file = \"k\"; };"));
 	for (size_t i = 0; i < RL_ARRAY_SIZE(other); i++)

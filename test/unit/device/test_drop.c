@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a dropped packet brings its source, the same on all hosts: they all ask
- * rl_drop_notice(). One packet, one notice, which names its flits; and an
- * address that nobody has was altered: that is a loss, not a missing way [EP-8].
+ * The notice of a dropped packet, the same on all hosts: they all call
+ * rl_drop_notice(). One packet, one notice, which names its flits. An address
+ * that no endpoint has was altered: that is a loss, not a missing way [EP-8].
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,7 +65,7 @@ each_reason_is_told_or_not_as_the_table_says(void **state)
 {
 	static const struct {
 		enum rl_drop_reason why;
-		int retry; /* what is told with end-to-end retry; -1: nothing */
+		int retry; /* the reason with end-to-end retry; -1: no notice */
 		int off;   /* ... and without */
 	} row[] = {
 		{ RL_DROP_POLICY, RL_EP_DROP_LOST, RL_EP_DROP_LOST },

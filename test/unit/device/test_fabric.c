@@ -76,7 +76,7 @@ spy_get(void *ring, void *obj[], unsigned int n)
 	return s->real.get(s->real.ring, obj, n);
 }
 
-/* What has looped is the oldest: its rings are emptied first [SW-1]. */
+/* Looped packets are the oldest: their rings are emptied first [SW-1]. */
 static void
 loop_rings_go_before_all_others(void **state)
 {
@@ -271,7 +271,7 @@ frames_that_hold_no_flit_are_refused_with_what_to_do(void **state)
 	host_close(&h);
 }
 
-/* What is marked failed from the start stays off; the rest starts. */
+/* Links that are marked failed from the start stay off; the others start. */
 static void
 failed_links_are_not_started(void **state)
 {

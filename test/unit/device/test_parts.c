@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the parts of a fabric are made of, the first time and when a device
- * begins anew, and what its roles promise to whoever polls them [SW-3].
+ * How the parts of a fabric are built, at first and when a device restarts,
+ * and what its roles promise to their host [SW-3].
  */
 #include "host.h"
 
@@ -112,7 +112,7 @@ each_life_of_an_endpoint_is_told_from_all_others(void **state)
 
 	(void)state;
 	build();
-	assert_int_equal(life(e0), 0); /* nobody begins anew here */
+	assert_int_equal(life(e0), 0); /* no device restarts here */
 	for (unsigned int process = 0; process < 2; process++) {
 		host_close(&h);
 		host_open(&h, HOST_FIGURE_1);
@@ -134,7 +134,7 @@ each_life_of_an_endpoint_is_told_from_all_others(void **state)
 	}
 	/* another process of the same seed is another */
 	assert_int_not_equal(first[0][0], first[1][0]);
-	/* and where devices may begin anew within one */
+	/* and if devices may restart within one */
 	host_close(&h);
 	host_open(&h, HOST_FIGURE_1);
 	h.ops.lives = true;
@@ -196,7 +196,7 @@ a_restarted_device_has_new_tables_and_no_old_orders(void **state)
 	assert_int_equal(h.client[1].got, 50);
 }
 
-/* What the first INIT of a port says, that begins now. */
+/* The content of the first INIT of a port that starts now. */
 static struct rl_frame_init
 first_init(uint32_t dev)
 {
@@ -412,14 +412,14 @@ a_client_is_told_what_becomes_of_its_peers(void **state)
 	(void)state;
 	build();
 	core = &h.fabric.dev[dev_of("e0")].core;
-	rl_role_core_ep_event(core, &ev); /* nobody wants to know */
+	rl_role_core_ep_event(core, &ev); /* no listener */
 	core->client.event = client_event;
 	told = 0;
 	rl_role_core_ep_event(core, &ev);
 	assert_int_equal(told, 1);
 }
 
-/* What is on its way over the link arrives before it goes down. */
+/* Packets on the link arrive before it goes down. */
 static void
 an_order_to_drain_loses_and_loops_nothing(void **state)
 {

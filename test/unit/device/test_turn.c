@@ -137,7 +137,7 @@ what_a_dead_link_held_leaves_in_the_turn_of_its_death(void **state)
 	h.client[0].to_send = h.client[1].to_send = 400;
 	run_turns(20 * US);
 	turn(device("e0"));
-	turn(device("s0")); /* sent, and nobody has acknowledged it */
+	turn(device("s0")); /* sent, and not acknowledged yet */
 	dead = counter(r[1], RL_PC_tx_flits) != 0;
 	assert_int_equal(counter(r[!dead], RL_PC_tx_flits), 0);
 	assert_true(counter(r[dead], RL_PC_tx_flits) > 0);
@@ -261,7 +261,7 @@ tables_swap(const struct rl_fwd *from, struct rl_fwd *to,
 	rl_fwd_entries(to, e);
 }
 
-/* What is known of ways is known of the old ones. */
+/* The cached ways belong to the old tables. */
 static void
 by_new_tables_packets_go_their_new_way_at_once(void **state)
 {

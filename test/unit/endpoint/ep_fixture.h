@@ -68,7 +68,9 @@ void fx_close(struct fx *fx);
 int fx_send(struct fx *fx, unsigned int src, unsigned int dst, uint8_t cos,
 	    uint32_t len);
 
-/** Sends @p len bytes of endpoint 0 as a client would; nobody keeps count. */
+/**
+ * Sends @p len bytes of endpoint 0 as a client would, without counting them.
+ */
 int fx_send_raw(struct fx *fx, uint16_t dst, uint8_t cos, uint8_t class,
 		uint32_t len);
 

@@ -197,7 +197,7 @@ a_gap_is_a_loss_at_once_unless_ways_have_just_changed(void **state)
 	open_mode(RL_RETRY_SELECTIVE);
 	send_but(3, "x  ");
 	fx_drop(&fx, fx_poll_one(&fx, 1)); /* a NAK, without any delay */
-	/* what a damaged flit leaves is such a gap, too */
+	/* a corrupt flit leaves such a gap, too */
 	looped = fx_emit(&fx, 1);
 	fx_corrupt(looped, 1);
 	fx_rx(&fx, 1, looped);
@@ -519,7 +519,7 @@ go_back_n_asks_once_whatever_gaps_lie_behind_the_first(void **state)
 	send_but(4, "x   ");
 	fx.now += 50;
 	fx_drop(&fx, fx_poll_one(&fx, 1));
-	send_but(8, " x x x  "); /* what was asked for brings these along */
+	send_but(8, " x x x  "); /* the requested flits bring these along */
 	q = after(1000, 1);
 	assert_true(rl_pktq_empty(&q));
 	fx_run(&fx, 20);

@@ -212,7 +212,7 @@ a_probe_finds_out_what_is_missing_and_only_that_is_sent_again(void **state)
 	fx_close(&fx);
 }
 
-/* What was sent again after the probe had left is not behind its answer. */
+/* A flit sent again after the probe is not behind its answer. */
 static void
 what_was_sent_again_behind_a_probe_is_not_taken_for_gone(void **state)
 {

@@ -75,7 +75,7 @@ after_the_limit_every_packet_is_reported_once_by_its_tag(void **state)
 	fx_close(&fx);
 }
 
-/* The limit is one of timeouts in a row: progress begins the count anew. */
+/* The limit is one of timeouts in a row: progress restarts the count. */
 static void
 a_flow_that_gets_on_is_never_given_up(void **state)
 {

@@ -48,7 +48,7 @@ what_is_held_stays_and_what_had_left_is_known_to_be_gone(void **state)
 	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_retransmitted_flits), 0);
 	assert_false(rl_ep_idle(fx.ep[0]));
 	assert_int_equal(rl_ep_hold(fx.ep[0], fx.now, 1, false), 0);
-	/* at once: no timer has to expire, and nobody has to ask for it */
+	/* at once: without a timer and without a request */
 	assert_false(rl_ep_quiescent(fx.ep[0], 1));
 	fx_run(&fx, 16);
 	assert_int_equal(fx_take(&fx, 1, false), 2);
@@ -62,7 +62,7 @@ what_is_held_stays_and_what_had_left_is_known_to_be_gone(void **state)
 	fx_close(&fx);
 }
 
-/* A flit of a probe, or of the answer to one, gets lost; who is told? */
+/* A flit of a probe, or of its answer, is lost: which end hears of it? */
 static void
 probe_dropped(struct rl_flit *f, enum rl_ep_drop why)
 {
@@ -98,8 +98,8 @@ a_probe_that_finds_no_way_tells_as_much_as_its_echo(void **state)
 	}
 }
 
-/* One that was hurt on its way may have been overtaken by nothing: it is sent
- * again. Nor does what was asked in an earlier hold tell anything. */
+/* A corrupted probe is sent again, since nothing may have overtaken it. The
+ * answer to a probe of an earlier hold proves nothing. */
 static void
 a_held_flow_asks_until_it_knows(void **state)
 {

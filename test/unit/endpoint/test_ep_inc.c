@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lives of endpoints [EP-7]: one that was made anew is known at once, what it
- * had is given up openly, and nothing of an earlier life is taken for the new.
+ * Lives of endpoints [EP-7]: a restart is known at once, packets of the old
+ * life are reported, and nothing of an earlier life is taken for the new.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -89,13 +89,13 @@ a_flow_begins_with_a_sync_and_its_ack(void **state)
 }
 
 /*
- * What names nobody may have been meant for whoever was there before. The
- * sender is told who is there now, and names it.
+ * A sync that names no receiver may have been meant for an earlier life. The
+ * sender hears the new incarnation, and names it.
  */
 static void
 a_young_endpoint_wants_to_be_named(void **state)
 {
-	/* ns of its life; whether a sync to nobody is enough */
+	/* ns of its life; whether a sync without a receiver is enough */
 	static const struct {
 		uint64_t age;
 		bool enough;
@@ -140,7 +140,7 @@ a_young_endpoint_wants_to_be_named(void **state)
 	}
 }
 
-/* What an earlier life has delivered is not delivered again. */
+/* A packet that an earlier life delivered is not delivered again. */
 static void
 a_new_life_takes_no_late_sync_without_a_receiver_nor_its_data(void **state)
 {
@@ -168,7 +168,7 @@ a_new_life_takes_no_late_sync_without_a_receiver_nor_its_data(void **state)
 	fx_close(&fx);
 }
 
-/* What data carry is no answer to a sync: it may be older than that. */
+/* An ACK on data does not answer a sync: it may be older. */
 static void
 a_sync_is_answered_alone_however_many_data_go_back(void **state)
 {
@@ -267,7 +267,7 @@ told_tag(void)
 	return tag;
 }
 
-/* Whoever keeps books must know where one life ends and the next begins. */
+/* A client that counts must know where one life ends and the next begins. */
 static void
 a_sender_is_told_from_which_packet_on_the_new_life_gets_them(void **state)
 {

@@ -99,7 +99,10 @@ reports_of(uint32_t tag)
 	return n;
 }
 
-/* Nobody else can tell its source: the fabric has brought it [EP-4]. */
+/*
+ * Only the destination can tell its source: the fabric has delivered it
+ * [EP-4].
+ */
 static void
 what_comes_after_its_gap_was_skipped_is_reported_once(void **state)
 {
@@ -197,7 +200,10 @@ the_word_of_late_packets_is_told_by_its_notice_too(void **state)
 	fx_close(&fx);
 }
 
-/* What a flit says that was hurt before it was dropped is not believed. */
+/*
+ * The content of a flit that was corrupted before it was dropped is not
+ * believed.
+ */
 static void
 a_notice_of_packets_never_sent_reports_nothing(void **state)
 {
@@ -375,7 +381,7 @@ a_jump_delivers_what_was_held_before_it(void **state)
 	fx_close(&fx);
 }
 
-/* [LINK-C29] without anybody who asks again. */
+/* [LINK-C29] without retry. */
 static void
 duplicates_of_a_reroute_are_dropped_by_tag(void **state)
 {

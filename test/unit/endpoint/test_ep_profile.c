@@ -245,7 +245,7 @@ numbered(void)
 	return f;
 }
 
-/* A direct link has no hole: what is missing arrived, but hurt. */
+/* A direct link has no hole: the missing flit arrived, but corrupt. */
 static void
 cxl_takes_no_hidden_number_after_a_corrupt_flit(void **state)
 {
@@ -269,8 +269,8 @@ cxl_takes_no_hidden_number_after_a_corrupt_flit(void **state)
 }
 
 /*
- * What was asked for comes again, and comes late: behind it a flit that hid its
- * number was turned away, and another arrived hurt.
+ * The requested flit comes again, and late: behind it a flit that hid its
+ * number was turned away, and another arrived corrupt.
  */
 static void
 cxl_takes_no_hidden_number_after_what_was_asked_for_came_again(void **state)
@@ -305,7 +305,10 @@ cxl_takes_no_hidden_number_after_what_was_asked_for_came_again(void **state)
 	fx_close(&fx);
 }
 
-/* What hid its number is acknowledged only when a later one shows it. */
+/*
+ * A flit that hid its number is acknowledged only when a later one shows its
+ * own.
+ */
 static void
 cxl_acknowledges_only_numbers_that_it_has_seen(void **state)
 {

@@ -42,7 +42,7 @@ no_path(struct rl_flit *pkt)
 	fx_drop(&fx, pkt);
 }
 
-/** What endpoint 0 sends to 1 meets no way, until @p until_ns. */
+/** Packets from endpoint 0 to 1 find no way, until @p until_ns. */
 static unsigned int
 run_no_path(uint64_t until_ns, bool notices)
 {
@@ -157,7 +157,7 @@ word_of_a_way_restarts_the_probes(void **state)
 	fx_run(&fx, 6);
 	assert_int_equal(fx_take(&fx, 1, false), 1);
 	assert_false(rl_ep_unreachable(fx.ep[0], 1, NULL));
-	/* nobody is unreachable: it changes nothing */
+	/* no peer is unreachable: it changes nothing */
 	rl_ep_probe_again(fx.ep[0], fx.now);
 	assert_true(rl_ep_idle(fx.ep[0]));
 	assert_int_equal(fx.nreports, 0);
@@ -211,7 +211,7 @@ probes_are_quick_at_first_and_grow_rare(void **state)
 	fx_close(&fx);
 }
 
-/* What had arrived before is acknowledged late: that is no way there. */
+/* A late ACK of earlier packets does not prove that there is a way. */
 static void
 a_late_ack_does_not_stop_the_probes(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is sent again, when, and how often: NAKs answered, timers [EP-2]. */
+/* Which flits are sent again, when, and how often: NAKs, timers [EP-2]. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>

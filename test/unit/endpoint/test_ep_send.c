@@ -30,7 +30,7 @@ a_packet_of_every_length_around_flit_borders_arrives_as_it_was(void **state)
 	fx_close(&fx);
 }
 
-/* What has no room there is left out, and nothing beyond it is written. */
+/* Data without room are left out, and nothing beyond the room is written. */
 static void
 a_packet_is_copied_as_far_as_the_buffer_goes(void **state)
 {

@@ -44,7 +44,7 @@ fill(unsigned int dst, uint32_t flits)
 	assert_int_equal(offer(dst, 0, flits), 0);
 }
 
-/** What endpoint 0 sends from now on is lost, in silence. */
+/** All that endpoint 0 sends from now on is silently lost. */
 static void
 lose(uint64_t for_ns)
 {
@@ -126,7 +126,7 @@ stalled_flows_share_half_of_it_and_the_others_the_rest(void **state)
 		if (offer(row[i].dst, 0, row[i].flits) != row[i].rc)
 			fail_msg("row %u", i);
 	assert_int_equal(fx.nreports, 0);
-	/* who gets on again has no bound any more */
+	/* a flow that makes progress has no bound any more */
 	fx_run(&fx, 60);
 	for (unsigned int dst = 1; dst <= 3; dst++)
 		assert_true(fx_take(&fx, dst, false) > 0);

@@ -102,7 +102,7 @@ arena_encode(struct setup *s, struct arena *a, unsigned int n)
 	}
 }
 
-/** Hurts flit @p i in one of several ways, in both halves. */
+/** Damages flit @p i in one of several ways, in both halves. */
 static void
 arena_hurt(struct setup *s, struct arena *a, unsigned int i)
 {

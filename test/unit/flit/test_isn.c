@@ -182,7 +182,10 @@ a_flit_both_damaged_and_slipped_is_corrupt(void **state)
 
 				flit[b / 8] ^= (uint8_t)(1 << b % 8);
 			}
-			/* hurt inside a switch: the next hop's FEC is right */
+			/*
+			 * corrupted inside a switch: the next hop's FEC is
+			 * right
+			 */
 			rl_codec_fec_encode(c, flit);
 			rl_codec_rx(c, &f, &eseq, 1, &syndrome, &fec);
 			assert_int_equal(fec, RL_FEC_CLEAN);

@@ -95,7 +95,7 @@ an_opened_packet_is_a_chain_of_flits_with_their_states(void **state)
 		}
 }
 
-/* The first and the last flit of a packet are read by everybody. */
+/* All parts of a device read the first and the last flit of a packet. */
 static void
 a_run_is_longer_than_one_flit_and_never_at_an_end(void **state)
 {

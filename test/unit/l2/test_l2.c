@@ -76,7 +76,7 @@ a_silent_station_is_forgotten(void **state)
 	assert_int_equal(route(7, 1, AGE - 1), 5);
 	assert_int_equal(route(7, 1, AGE), RL_L2_ALL);
 	arrived(7, 5, AGE + 1);
-	arrived(7, 5, AGE + 500); /* what it sends keeps it */
+	arrived(7, 5, AGE + 500); /* its own frames keep it */
 	assert_int_equal(route(7, 1, 2 * AGE + 100), 5);
 }
 
@@ -92,7 +92,7 @@ groups_go_to_all_and_are_never_learned(void **state)
 	memcpy(all, "\x33\x33\0\0\0\1", 6); /* IPv6 neighbours */
 	rl_l2_arrived(&l2, make(1, 9, 0), 60, 5, 1);
 	assert_int_equal(rl_l2_route(&l2, all, 60, 2), RL_L2_ALL);
-	/* a source that is a group: nobody can have it */
+	/* a source that is a group: no station can have it */
 	all[6] |= 1;
 	assert_int_equal(rl_l2_route(&l2, all, 60, 3), RL_L2_BAD);
 	rl_l2_arrived(&l2, all, 60, 5, 4);
@@ -188,7 +188,7 @@ without_room_the_oldest_goes(void **state)
 	assert_true(known > RL_L2_STATIONS / 2);
 }
 
-/* Only who is still known is pushed out. */
+/* Only a station that is still known is pushed out. */
 static void
 a_forgotten_station_makes_room_without_being_pushed_out(void **state)
 {

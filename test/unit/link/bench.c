@@ -387,7 +387,7 @@ bench_end_close(struct bench_end *e)
 /* Frames of the longest burst. */
 #define BENCH_BURST 32
 
-/* What has come, in bursts as a PHY gives them. */
+/* Received frames, in bursts as a PHY gives them. */
 static void
 end_receive(struct bench_end *e, uint64_t now_ns)
 {
@@ -486,7 +486,7 @@ bench_end_core(struct bench_end *e, uint64_t now_ns)
 	if (e->no_core)
 		return;
 	while ((pkt = rl_pktq_pop(q)) != NULL) {
-		rl_packet_open(pkt); /* tests look at flits, and hurt them */
+		rl_packet_open(pkt); /* tests look at flits, and damage them */
 		if (e->hold_vcs & 1u << pkt->in_vc)
 			rl_pktq_push(&e->kept, pkt);
 		else

@@ -71,7 +71,7 @@ void bench_pool_open(struct bench_pool *p, uint32_t flits);
 void bench_pool_check(const struct bench_pool *p);
 void bench_pool_close(struct bench_pool *p);
 
-/* What a packet of the bench is. Its content follows from these numbers. */
+/* A packet of the bench. Its content follows from these numbers. */
 struct bench_packet {
 	uint16_t src;
 	uint16_t dst;
@@ -116,7 +116,7 @@ enum bench_act {
 	BENCH_DROP,
 	BENCH_TWICE,	/* delivered two times */
 	BENCH_HURT,	/* flit `arg` made uncorrectable */
-	BENCH_NUDGE,	/* flit `arg` hurt within what FEC corrects */
+	BENCH_NUDGE,	/* flit `arg` damaged within what FEC corrects */
 	BENCH_SPOIL,	/* header byte `arg` flipped */
 	BENCH_LATE,	/* `arg` ns later than it should: may be overtaken */
 };
@@ -194,7 +194,7 @@ struct bench_end {
 	/* frames that the port is given at once, at most; 0: all that came */
 	unsigned int burst;
 	/* the core's part */
-	bool no_core;	   /* nobody takes packets or marks from the port */
+	bool no_core;	   /* packets and marks stay in the port */
 	bool no_fence;	   /* LOOP_BEGIN gets no answer */
 	bool left;	   /* the fence was sent: the link drains */
 	uint32_t hold_vcs; /* bit per VC: packets taken and kept */
@@ -282,7 +282,7 @@ void bench_settle_by_deadlines(struct bench *b, uint64_t max_ns);
 void bench_send(struct bench *b, unsigned int end, unsigned int vc,
 		unsigned int flits, unsigned int packets);
 void bench_cut(struct bench *b, bool cut); /* both ways */
-/* What end 0 sent on all VCs came to end 1 once, in order and intact. */
+/* All that end 0 sent on any VC came to end 1 once, in order and intact. */
 void bench_check_delivered(struct bench *b);
 void bench_close(struct bench *b); /* and looks for leaks */
 

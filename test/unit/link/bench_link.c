@@ -114,7 +114,7 @@ bench_settle(struct bench *b, uint64_t max_ns)
 	}
 }
 
-/* What is due to be sent waits until the wire takes it. */
+/* Frames that are due wait until the wire takes them. */
 static uint64_t
 end_deadline(const struct bench *b, unsigned int i)
 {

@@ -15,7 +15,7 @@
 struct rl_flit *parts_cut(struct rl_flit **pkt, unsigned int n);
 
 struct parts {
-	struct rl_flit *open[RL_VCS]; /* what there is of a packet */
+	struct rl_flit *open[RL_VCS]; /* the parts of a packet so far */
 	struct rl_pktq whole;	      /* put together, in order of their ends */
 	struct rl_pktq closed;	      /* the same, ended by transmit_error */
 	unsigned int taken;	      /* parts */
@@ -33,7 +33,7 @@ void parts_finish(struct parts *p, struct bench_pool *pool,
 
 struct cut {
 	struct bench b;
-	struct parts in; /* what end 1 gave its core */
+	struct parts in; /* the packets that end 1 gave its core */
 	uint32_t next_tag[RL_VCS];
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is plugged in where [LINK-8, PHY-6]: what does not belong together does
- * not come up, with and without a key, and both ends say who is there.
+ * Cables in wrong sockets [LINK-8, PHY-6]: ends that do not belong together do
+ * not come up, with and without a key, and both name their peer.
  */
 #include "bench.h"
 #include "rl_auth.h"
@@ -185,7 +185,10 @@ cross_open(struct cross *x)
 	}
 }
 
-/* What goes to the far ends goes to each other's, and comes from there. */
+/*
+ * Crosses two cables: frames go to the far end of the other link, and come
+ * from there.
+ */
 static void
 cross_cables(struct cross *x, bool crossed)
 {
@@ -241,7 +244,7 @@ a_cable_that_is_moved_ends_its_link_and_the_stranger_is_named(void **state)
 		bench_close(&x.b[i]);
 }
 
-/* An INIT frame of who is at @p s, as `version` would have sent it. */
+/* An INIT frame of the port at @p s, as `version` would send it. */
 static void
 stranger(struct bench_end *e, const struct socket *s, unsigned int version,
 	 uint64_t now_ns)
@@ -291,7 +294,7 @@ strangers_on_a_shared_wire_end_no_link(void **state)
 	bench_close(&b);
 }
 
-/* Who speaks in turn with another does not fill the log. */
+/* Peers that send by turns do not fill the log. */
 static void
 strangers_in_turn_are_named_once_a_second(void **state)
 {

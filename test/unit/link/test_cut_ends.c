@@ -215,7 +215,7 @@ clip_one(unsigned int flits, uint32_t frame)
 	assert_int_equal(rx->drop[0].tag, 0);
 	assert_int_equal(g.in.whole.packets, 0);
 	out = g.in.closed.flits;
-	/* what no longer fits the first frame had not gone on: cut out */
+	/* flits beyond the first frame had not gone on: cut out */
 	assert_int_equal(out, frame < 16 ? 16 : 0);
 	assert_int_equal(COUNTER(rx, rx_discard_to_sop), flits - 16);
 	rx->sink.next_tag[4] = 1;
@@ -240,8 +240,8 @@ a_packet_that_grows_too_long_is_clipped(void **state)
 }
 
 /*
- * Without link retry a flit that is lost or hurt closes its packet while the
- * link goes on: reported once, and no credit is won or lost, however often.
+ * Without link retry a lost or corrupt flit closes its packet while the link
+ * goes on: reported once, and no credit is won or lost, however often.
  */
 static void
 lose_one(enum bench_act act, unsigned int at, uint32_t frame)
@@ -395,7 +395,7 @@ a_packet_that_gets_no_end_is_closed_in_the_end(void **state)
 		assert_int_equal(g.b.end[1].drop[0].why, RL_DROP_WATCHDOG);
 		assert_int_equal(COUNTER(&g.b.end[1], rx_closed), cut);
 		assert_int_equal(rl_port_flits(g.b.end[1].port), 0);
-		/* what comes of it later belongs to nothing, and says nothing */
+		/* its later flits belong to no packet, and are ignored */
 		cut_give(&g, &rest, 2);
 		cut_run(&g, 1000);
 		assert_int_equal(g.b.end[1].ndrops, 1);

@@ -170,7 +170,7 @@ a_packet_begins_only_with_credits_for_the_longest(void **state)
 	cut_open(&g, &cfg);
 	first = cut_make(&g, 2, 2);
 	cut_give(&g, &first, 2);
-	bench_run(&g.b, 30 * US); /* taken by nobody: 15 credits are left */
+	bench_run(&g.b, 30 * US); /* not taken: 15 credits are left */
 	pkt = cut_make(&g, 2, 3);
 	cut_give(&g, &pkt, 1);
 	bench_run(&g.b, 30 * US);

@@ -248,7 +248,7 @@ fragments_of_eight_vcs_share_a_small_window(void **state)
 	}
 }
 
-/* What the core still holds of a packet is not here: it loops without end. */
+/* The core still holds a part of the packet, so it loops without its end. */
 static void
 an_open_packet_loops_after_the_fence_without_its_end(void **state)
 {
@@ -367,7 +367,10 @@ without_link_retry_a_hole_closes_the_packet(void **state)
 	bench_close(&b);
 }
 
-/* A flit hurt inside the device: marked, FEC made good, no link retries it. */
+/*
+ * A flit corrupted inside the device is marked, its FEC is renewed, and no
+ * link retries it.
+ */
 static void
 a_soft_error_is_marked_and_never_retried(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What declares a link dead [LINK-5]: each detector fires, says its name, and
- * can be turned off. And what happens around: a PHY lost for a while. Flaps stand
- * in test_flap.c.
+ * Detectors that declare a link dead [LINK-5]: each fires, says its name, and
+ * can be turned off. Also a PHY that is lost for a while. Flaps are in
+ * test_flap.c.
  */
 #include "detect.h"
 
@@ -213,7 +213,7 @@ an_lcore_that_seldom_runs_ends_no_link(void **state)
 	}
 	assert_int_equal(COUNTER(&b.end[0], deaths), 0);
 	assert_int_equal(COUNTER(&b.end[1], deaths), 0);
-	/* but who is silent at every one of many polls is dead */
+	/* but a peer that is silent at each of many polls is dead */
 	bench_cut(&b, true);
 	for (unsigned int i = 0; i < 7; i++) {
 		b.now_ns += 900 * US;
@@ -229,7 +229,7 @@ an_lcore_that_seldom_runs_ends_no_link(void **state)
 	bench_close(&b);
 }
 
-/* What lies unread in the PHY may be from the peer. */
+/* Unread frames in the PHY may be from the peer. */
 static void
 silence_is_not_judged_while_the_phy_holds_frames(void **state)
 {

@@ -47,13 +47,15 @@ flits_on_a_vc_not_in_use_are_refused(void **state)
 		bench_send(&b, 0, 1, 4, 1);
 	bench_settle(&b, MS);
 	bench_run(&b, 100 * US);
-	/* the second packet came by VC 5, where nobody looks: the others came */
+	/*
+	 * the second packet came by VC 5, which is not polled: the others came
+	 */
 	assert_int_equal(COUNTER(&b.end[1], rx_vc_error), 4);
 	assert_int_equal(b.end[1].sink.packets, 2);
 	assert_int_equal(b.end[1].sink.corrupt, 0);
 	assert_int_equal(COUNTER(&b.end[1], tx_nak), 0);
 	assert_int_equal(bench_info(&b.end[1]).buffered[5], 0);
-	/* who sends by it is not to run dry; VC 6 is as it was */
+	/* its sender must not run dry; VC 6 is unchanged */
 	assert_int_equal(bench_info(&b.end[1]).granted[5],
 			 (uint16_t)(bench_info(&b.end[1]).granted[6] + 4));
 	assert_int_equal(bench_info(&b.end[0]).held_flits, 0);
@@ -75,7 +77,7 @@ packets_of_one_flit_on_a_vc_not_in_use_are_refused(void **state)
 	bench_close(&b);
 }
 
-/* What was begun is given up for it; what would have followed has no start. */
+/* The open packet is given up for it; its rest has no start. */
 static void
 a_packet_of_one_flit_ends_no_other(void **state)
 {
@@ -302,7 +304,7 @@ impossible_acks_count_only_in_a_row(void **state)
 	bench_close(&b);
 }
 
-/* What was spent beyond all credits given gives none back. */
+/* Flits sent beyond all credits give none back. */
 static void
 what_no_peer_can_have_spent_is_refused(void **state)
 {
@@ -357,7 +359,9 @@ a_probe_shorter_than_data_is_none(void **state)
 	bench_close(&b);
 }
 
-/* Who acknowledges is there: no answer to a probe is needed any more. */
+/*
+ * A peer that acknowledges is alive: no answer to a probe is needed any more.
+ */
 static void
 an_ack_ends_retraining(void **state)
 {
@@ -454,7 +458,7 @@ add_credit(void *ctx, struct bench_frame *f)
 
 /*
  * Ends that a port makes itself take room for a while, and give none when they
- * leave: whoever sends more than he was told is refused, however many there
+ * leave: a peer that sends beyond its credits is refused, however many there
  * were.
  */
 static void
@@ -496,7 +500,7 @@ ends_made_here_do_not_widen_the_room(void **state)
 	cut_close(&g);
 }
 
-/* The room they take is no news for the peer, who was told of it before. */
+/* Their room changes nothing for the peer, which already has its credits. */
 static void
 an_end_made_here_sends_no_frames(void **state)
 {

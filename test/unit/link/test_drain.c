@@ -134,7 +134,7 @@ both_ends_may_be_told_at_once(void **state)
 	bench_close(&b);
 }
 
-/* What comes for the port between the order and the fence still goes. */
+/* Packets for the port between the order and the fence still leave by it. */
 static void
 the_fence_is_the_last_word_of_the_core(void **state)
 {
@@ -231,7 +231,7 @@ a_link_that_dies_while_it_drains_loops_and_stays_down(void **state)
 		bench_send(&b, 0, 1, 3, 5);
 		bench_settle(&b, MS);
 		assert_int_equal(b.end[1].sink.packets, got + 5);
-		/* a later death is fenced anew */
+		/* a later death is fenced again */
 		assert_int_equal(rl_port_down(b.end[0].port, b.now_ns), 0);
 		bench_run(&b, 100 * US);
 		assert_int_equal(b.end[0].mark[b.end[0].nmarks - 1],

@@ -94,7 +94,7 @@ no_damping_trains_at_once(void **state)
 	bench_close(&b);
 }
 
-/* What looped out is of no interest here. */
+/* Looped packets do not matter here. */
 static void
 forget_looped(struct bench_end *e)
 {
@@ -142,8 +142,8 @@ a_death_in_retraining_is_forgiven_as_well(void **state)
 }
 
 /*
- * Who has no other way is not protected by damping. The host, too, that sleeps
- * until the port's deadline has to hear of it.
+ * Damping does not help packets without another way. A host that sleeps until
+ * the port's deadline has to hear of that, too.
  */
 static void
 a_link_that_something_waits_for_is_not_kept_out(void **state)
@@ -172,7 +172,7 @@ a_link_that_something_waits_for_is_not_kept_out(void **state)
 	rl_shared_write(&b.end[1].shared->wanted, 1);
 	bench_start(&b);
 
-	/* nobody waits any more: it is kept out, for all of its time */
+	/* no packet waits any more: it is kept out for its full time */
 	rl_shared_write(&b.end[1].shared->wanted, 0);
 	rl_port_phy_status(port, false, b.now_ns);
 	rl_port_phy_status(port, true, b.now_ns);

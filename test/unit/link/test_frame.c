@@ -88,7 +88,7 @@ sidebands_survive_and_unused_ones_are_zero(void **state)
 }
 
 /* The table of rl_frame.h, field by field. */
-/* What lies behind the last of them is read, and goes no further. */
+/* Bytes behind the last of them are read, and ignored. */
 static void
 sidebands_from_elsewhere_are_sealed_as_those_in_place(void **state)
 {
@@ -403,7 +403,7 @@ sidebands_pack_and_unpack_every_field(void **state)
 	}
 }
 
-/* What a port does with frames that are not: counts each by its reason. */
+/* A port counts bad frames by reason. */
 static void
 a_port_counts_bad_frames_by_reason_and_takes_nothing(void **state)
 {

@@ -2,7 +2,7 @@
 /* Training: the handshake of an epoch and what stays out of it [LINK-4]. */
 #include "bench.h"
 
-/* Seals a frame anew after its header was changed. */
+/* Seals a frame again after its header was changed. */
 static void
 reseal(struct bench_frame *f, const struct rl_frame_hdr *h)
 {
@@ -364,7 +364,7 @@ a_new_epoch_restarts_numbers_and_credits(void **state)
 	restart(&b);
 	assert_int_equal(bench_info(e).replay_tail, 0);
 	bench_run(&b, 50 * RL_NS_PER_US);
-	/* what the core still holds takes its room in the new epoch too */
+	/* flits that the core still holds take room in the new epoch, too */
 	assert_int_equal(bench_info(e).credits[2], 256 - 14);
 	assert_int_equal(bench_info(e).credits[1], 256);
 	bench_end_release(&b.end[1]);

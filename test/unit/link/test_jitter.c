@@ -4,7 +4,7 @@
 
 #define TIMER (100 * RL_NS_PER_US)
 
-/* Nobody takes frames out of the wire before a moment; they stay in order. */
+/* Frames stay in the wire until a given time, in order. */
 static enum bench_act
 held_until(void *ctx, struct bench_frame *f)
 {
@@ -14,8 +14,8 @@ held_until(void *ctx, struct bench_frame *f)
 	return BENCH_PASS;
 }
 
-/* What a slow wire has done once is known for some seconds, and then forgotten;
- * of other wires only the mean is. */
+/* The timer remembers a delay of a slow wire for some seconds; of other
+ * wires it knows only the mean. */
 static void
 open_bench(struct bench *b, bool slow)
 {

@@ -17,7 +17,7 @@ open_up(struct bench *b, const struct rl_link_cfg *cfg)
 	bench_run(b, 50 * RL_NS_PER_US);
 }
 
-/* What to lose at which wrap. */
+/* Which frame to lose at which wrap. */
 struct wraps {
 	uint32_t wrap;	   /* of the number of the last new frame */
 	uint16_t last_seq;
@@ -181,8 +181,8 @@ run_lossy(struct bench *b, uint32_t flits)
 }
 
 /*
- * What go-back-N can achieve at all. A lost frame costs its slot and what was
- * sent until the NAK was back: the frames of a round trip. With loss p per
+ * The rate that go-back-N can reach. A lost frame costs its slot and all
+ * frames sent until the NAK is back: those of a round trip. With loss p per
  * frame and R slots a round trip, a share of 1 / (1 + p (R + 1)) is left.
  */
 static void

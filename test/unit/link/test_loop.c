@@ -272,7 +272,7 @@ a_packet_over_the_maximum_is_clipped_and_reported_once(void **state)
 	}
 }
 
-/* Whoever is told of it may list its flits: there is one more than any has. */
+/* A report may list its flits: there is one more than any packet has. */
 static void
 what_is_clipped_has_one_flit_more_than_the_longest_may(void **state)
 {

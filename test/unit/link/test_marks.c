@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Error marks at a port [LCB-2, LINK-C17]: a flit hurt inside a switch is found
- * before its transmission, or at the latest before its second one; it is
+ * Error marks at a port [LCB-2, LINK-C17]: a flit corrupted inside a switch is
+ * found before its transmission, or at the latest before its second one; it is
  * marked, carried and never retried. Marks once given stay.
  */
 #include "bench.h"
@@ -20,7 +20,7 @@ open_up(struct bench *b, const struct rl_link_cfg *cfg)
 	bench_run(b, 50 * US);
 }
 
-/* Bytes hurt in a row: up to three are FEC's, twelve are beyond it. */
+/* Corrupt bytes in a row: FEC corrects up to three; twelve are beyond it. */
 static void
 hurt(struct rl_flit *f, unsigned int bytes)
 {
@@ -121,7 +121,10 @@ a_soft_error_is_found_before_it_is_sent(void **state)
 	}
 }
 
-/* Nobody looks before the first time: the peer refuses it, once. */
+/*
+ * The port does not check before the first transmission: the peer refuses the
+ * flit, once.
+ */
 static void
 a_soft_error_not_looked_for_costs_one_nak_and_no_link(void **state)
 {
@@ -144,7 +147,7 @@ a_soft_error_not_looked_for_costs_one_nak_and_no_link(void **state)
 	}
 }
 
-/* The buffer itself is hurt while what it holds is under way, and lost. */
+/* The buffer itself is corrupted while its flits are under way, and lost. */
 static void
 a_corrupted_replay_buffer_marks_what_it_sends_again(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Link retry off: a port is an RXL hop [LCB-4]. Nothing is sent again; what is
- * lost or hurt takes its packet with it, is reported once, mixes with nothing,
- * and costs no credits.
+ * Link retry off: a port is an RXL hop [LCB-4]. Nothing is sent again; a lost
+ * or corrupt flit takes its packet with it, is reported once, mixes with
+ * nothing, and costs no credits.
  */
 #include "bench.h"
 
@@ -61,7 +61,7 @@ a_clean_wire_delivers_all_and_keeps_nothing(void **state)
 	bench_close(&b);
 }
 
-/* One flit of the second of three packets is hurt: any of its four. */
+/* One flit of the second of three packets is corrupted: any of its four. */
 static void
 a_bad_flit_takes_its_packet_and_is_reported_once(void **state)
 {

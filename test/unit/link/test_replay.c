@@ -290,7 +290,7 @@ came(struct rig *g, unsigned int n, unsigned int step, struct listed *l)
 	struct rl_flit *pkt;
 
 	assert_int_equal(rl_flit_get_bulk(&g->pool.cache, l->f, n), n);
-	for (unsigned int i = 0; i < n; i++) /* nobody may ask them */
+	for (unsigned int i = 0; i < n; i++) /* these must not be asked for */
 		memset(l->f[i], 0xa5, offsetof(struct rl_flit, wire));
 	pkt = l->f[0];
 	rl_packet_start(pkt);
@@ -306,7 +306,7 @@ came(struct rig *g, unsigned int n, unsigned int step, struct listed *l)
 	}
 }
 
-/* What is numbered from @p seq on. */
+/* Flits numbered from @p seq on. */
 static void
 numbered_as_they_came(const struct rig *g, uint32_t seq,
 		      const struct listed *l)

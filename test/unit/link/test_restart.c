@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process that starts anew is another one, and what must be agreed on before
+ * A restarted process is another one; and what both ends must agree on before
  * a link carries data: the fabric, and the length of frames.
  */
 #include "bench.h"
@@ -212,7 +212,7 @@ a_link_that_cannot_carry_data_never_trains(void **state)
 			assert_int_equal(bench_state(&b.end[k]), RL_LINK_INIT);
 			assert_int_equal(COUNTER(&b.end[k], rx_init_echo), 0);
 		}
-		/* what shows it: one end hears, and is not echoed */
+		/* the sign of it: one end hears, and gets no echo */
 		assert_true(COUNTER(&b.end[way], rx_init) > 5);
 		most++;
 		bench_start(&b);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Link-level retry: every way in which a flit, an ACK or a NAK can be lost,
- * hurt or doubled ends with each packet delivered once and in order, and moves
- * the counter that names it [LINK-3].
+ * corrupted or doubled ends with each packet delivered once and in order, and
+ * moves the counter that names it [LINK-3].
  */
 #include "bench.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Strangers on the wire [PHY-3]: who has no key neither joins, nor forges, nor
- * changes a frame, nor gets anywhere with one that was sent before, here or
- * elsewhere, by the other end or by this one.
+ * Strangers on the wire [PHY-3]: without the key no one can join, forge or
+ * change a frame, or replay one that was sent before, here or elsewhere, by
+ * either end.
  */
 #include "rl_crc32c.h"
 #include "stranger.h"
@@ -125,7 +125,7 @@ one_packet(struct pair *p, enum bench_act (*hook)(void *, struct bench_frame *),
 	bench_check_delivered(&p->b);
 }
 
-/* What FEC can mend is taken as it left; all else is not taken. */
+/* A flit that FEC can mend is taken as it left; no other is taken. */
 static void
 a_frame_changed_anywhere_is_mended_or_not_taken(void **state)
 {
@@ -331,7 +331,7 @@ a_recording_of_an_old_epoch_is_not_taken_when_its_number_comes_again(
 	pair_close(&p);
 }
 
-/* What an end has sent itself is no word of its peer's. */
+/* A frame that an end has sent itself is not taken for its peer's. */
 static void
 frames_that_come_back_to_their_sender_are_strangers(void **state)
 {

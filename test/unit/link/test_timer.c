@@ -288,7 +288,7 @@ an_ack_of_what_was_never_sent_is_refused(void **state)
 	finish(&b);
 }
 
-/* What waits behind a replay goes on in the very poll in which it ends. */
+/* Flits that wait behind a replay go on in the poll in which it ends. */
 static void
 new_flits_follow_a_replay_at_once(void **state)
 {

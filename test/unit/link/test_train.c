@@ -11,7 +11,7 @@
 #define POOL 8192
 #define FEW 23
 
-/* What travels, and what becomes of it. */
+/* The frames of a test, and their results. */
 struct run {
 	const char *what;
 	unsigned int flits, frame; /* a packet, a frame */
@@ -109,7 +109,7 @@ run_send(struct bench *b, const struct run *r)
 	}
 }
 
-/* A time in which all but a few flits are somebody else's. */
+/* A time in which all but a few flits are used elsewhere. */
 static void
 run_starve(struct bench *b, uint64_t ns)
 {
@@ -122,7 +122,7 @@ run_starve(struct bench *b, uint64_t ns)
 	rl_flit_put_bulk(c, kept, n);
 }
 
-/* What one burst then holds was sent in several. */
+/* One burst then holds what was sent in several. */
 static void
 run_lazy(struct bench *b, bool looks)
 {
@@ -270,7 +270,7 @@ each_frame_of_a_burst_has_a_tag_of_its_own(void **state)
 		rl_auth_close(auth[i]);
 }
 
-/* What comes behind the frame that closes a link is not taken. */
+/* Frames behind the one that closes a link are not taken. */
 static void
 a_burst_ends_where_its_link_does(void **state)
 {
@@ -322,7 +322,7 @@ open_rewritten(struct bench *b, struct rewrite *w)
 	b->end[1].hold_vcs = 0xff;
 }
 
-/* What was begun is given up for it. */
+/* An open packet is given up for it. */
 static void
 a_whole_packet_ends_no_other(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who of several VCs gets how much of a link [LCB-3]. */
+/* The shares of VCs in a link [LCB-3]. */
 #include "bench.h"
 
 static const unsigned int len[] = { 8, 1, 3 };
@@ -126,7 +126,7 @@ a_vc_that_was_blocked_gets_no_more_than_its_share_afterwards(void **state)
 	bench_close(&b);
 }
 
-/* Where room comes a few flits at a time, no short packet takes it away. */
+/* If room comes a few flits at a time, no short packet takes it away. */
 static void
 at_a_full_window_short_packets_do_not_pass_a_long_one(void **state)
 {

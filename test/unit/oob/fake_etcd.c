@@ -92,7 +92,7 @@ fake_start(void)
 	socklen_t len = sizeof(a);
 	struct fake_etcd *f = calloc(1, sizeof(*f));
 
-	signal(SIGPIPE, SIG_IGN); /* whoever asks may be gone */
+	signal(SIGPIPE, SIG_IGN); /* the client may be gone */
 	f->revision = 1;
 	pthread_mutex_init(&f->lock, NULL);
 	f->fd = socket(AF_INET, SOCK_STREAM, 0);

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What becomes of requests. */
+/** How requests are treated. */
 enum fake_mood {
 	FAKE_WELL,
 	FAKE_CLOSES,  /**< connections are closed without an answer */
@@ -50,20 +50,20 @@ bool fake_expire(struct fake_etcd *f, const char *key);
 /** Watches that are there hear nothing more; new ones do. */
 void fake_mute_watches(struct fake_etcd *f);
 
-/** Watches end; they may begin anew. */
+/** Watches end; they may restart. */
 void fake_cut_watches(struct fake_etcd *f);
 
-/** All data are gone, and revisions begin anew. */
+/** All data are gone, and revisions start again. */
 void fake_wipe(struct fake_etcd *f);
 
 /** From now on requests need a token; those given out before are refused so. */
 void fake_new_tokens(struct fake_etcd *f, enum fake_refusal how);
 
-/** By somebody else. @param lease  0: the key stays for ever */
+/** By a foreign client. @param lease  0: the key stays for ever */
 void fake_put(struct fake_etcd *f, const char *key, const char *value,
 	      uint64_t lease);
 
-/** The key is deleted, by somebody else. */
+/** The key is deleted, by a foreign client. */
 void fake_delete(struct fake_etcd *f, const char *key);
 
 /** A copy of a value, for free(); NULL: no such key. */

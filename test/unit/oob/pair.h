@@ -179,7 +179,7 @@ info(struct pair *p, int i)
 	return in;
 }
 
-/* Both see both, and who has the office. */
+/* Both see both, and which one has the office. */
 static inline bool
 settled(struct pair *p)
 {

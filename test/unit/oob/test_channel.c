@@ -67,7 +67,7 @@ a_process_whose_lease_ends_is_deposed_and_joins_again(void **state)
 	pair_close(p);
 }
 
-/* Both see it free at the same time; nobody ever takes it from another. */
+/* Both see it free at the same time; neither ever takes it from the other. */
 static void
 of_two_that_stand_at_once_one_is_elected(void **state)
 {
@@ -85,7 +85,7 @@ of_two_that_stand_at_once_one_is_elected(void **state)
 	pair_close(p);
 }
 
-/* It believes that it rules, and another does: what it says, nobody gets. */
+/* It believes that it rules, but another does: no process gets its orders. */
 static void
 a_deposed_process_can_write_nothing(void **state)
 {
@@ -98,7 +98,7 @@ a_deposed_process_can_write_nothing(void **state)
 	(void)state;
 	UNTIL(p, left_rules);
 	fake_mute_watches(p->etcd);
-	/* somebody else takes the office, and l hears nothing of it */
+	/* another process takes the office, and l does not hear of it */
 	assert_true(fake_expire(p->etcd, "/reflit/office"));
 	fake_put(p->etcd, "/reflit/office",
 		 "{\"version\":1,\"process\":\"r\",\"member\":1}", 999);
@@ -128,7 +128,7 @@ an_etcd_that_does_not_answer_ends_the_rule_before_the_lease_does(void **state)
 	for (size_t i = 0; i < RL_ARRAY_SIZE(moods); i++) {
 		UNTIL(p, settled);
 		fake_mood(p->etcd, moods[i]);
-		/* the keys are there still: nobody tells us but our clock */
+		/* the keys are still there: only our own clock tells */
 		UNTIL(p, nobody_rules);
 		assert_int_equal(fake_count(p->etcd, "/reflit/office"), 1);
 		if (moods[i] == FAKE_CLOSES)
@@ -206,7 +206,7 @@ numbers_grow_on_when_the_store_has_lost_its_data(void **state)
 	(void)state;
 	UNTIL(p, settled);
 	ctl = rl_max_u64(p->side[0].incarnation, p->side[1].incarnation);
-	/* one that somebody has heard of: it has begun anew many times */
+	/* one that others have seen: it has restarted many times */
 	local = ctl + (77ull << 20);
 	m.type = RL_RESIL_STATUS;
 	m.dev = left_rules(p) ? 1 : 0;

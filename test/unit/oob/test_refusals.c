@@ -83,7 +83,10 @@ a_token_that_is_refused_is_renewed(void **state)
 	unlink(path);
 }
 
-/* What no process wrote is no office and no member: nobody waits for it. */
+/*
+ * A key that no process wrote is no office and no member: no process waits for
+ * it.
+ */
 static void
 keys_without_a_process_behind_them_are_deleted(void **state)
 {

@@ -313,7 +313,7 @@ a_switch_without_a_table_is_told(void **state)
 	drop_all(&d);
 }
 
-/* What it says of its paths is nobody else's: the other tables stay. */
+/* It concerns only its own paths: the other tables stay. */
 static void
 a_table_of_an_unknown_switch_changes_no_other(void **state)
 {

@@ -161,8 +161,9 @@ check_install(struct fx *f, uint32_t dev, uint32_t epoch)
 			f->restless++;
 			break;
 		}
-	/* who has no links yet may have any tables; and who has slept through
-	   an install gets the tables of that one, whatever is held for others */
+	/* a device without links may have any tables; a device that slept
+	   through an install gets the tables of that one, whatever is held
+	   for others */
 	if (f->hold[dev] == RL_RESIL_HOLD_NONE || !f->order_holds[dev] ||
 	    epoch < f->order_hold_epoch[dev] || !f->started[dev])
 		return;

@@ -38,7 +38,7 @@ struct fx {
 	void *ctl_mem;
 	struct rl_local *local[FX_DEVS]; /* NULL: dead */
 	void *local_mem[FX_DEVS];
-	uint64_t inc; /* of whoever begins next */
+	uint64_t inc; /* of the next life */
 	bool at_rest; /* endpoints do not retry */
 	uint64_t now_ns;
 	struct rl_prng prng;
@@ -65,7 +65,7 @@ struct fx {
 	enum rl_resil_mode job_mode;
 	uint32_t jobs;
 	bool avoided;
-	bool cut; /* the tables leave somebody out */
+	bool cut; /* the tables leave a device out */
 	/* devices */
 	uint32_t table[FX_DEVS];
 	enum rl_resil_hold hold[FX_DEVS];
@@ -77,12 +77,12 @@ struct fx {
 	uint64_t activity[FX_DEVS];
 	uint32_t installs;
 	uint32_t holds;
-	uint32_t bad_installs; /* held for, and somebody does not hold */
+	uint32_t bad_installs; /* held for, but a device does not hold */
 	uint32_t restless;     /* installs while some endpoint does not hold */
 	uint32_t staged[FX_DEVS];
 	uint32_t passed[FX_DEVS];
 	uint32_t none[FX_DEVS]; /* waits for tables that ended without any */
-	uint32_t bad_passes; /* tokens, and somebody is not prepared */
+	uint32_t bad_passes; /* tokens, but a device is not prepared */
 	enum rl_local_port_order order[FX_DEVS][8];
 };
 
@@ -107,7 +107,7 @@ const struct rl_recovery *fx_last(const struct fx *f);
 int fx_setup(void **state);
 int fx_setup_at_rest(void **state);
 int fx_teardown(void **state);
-/* All that live have these tables, and nobody holds. */
+/* All that live have these tables, and none holds. */
 void fx_all_have(const struct fx *f, uint32_t epoch);
 uint32_t fx_dev(const struct fx *f, const char *name);
 uint32_t fx_link_of(const struct fx *f, const char *name);

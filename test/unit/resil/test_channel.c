@@ -34,7 +34,7 @@ something_happens(struct fx *f, struct truth *t)
 		t->dead[link] = false;
 		fx_link(f, link, RL_RESIL_LINK_UP);
 		break;
-	case 4: /* its local controller alone begins anew: a process restarts */
+	case 4: /* only its local controller restarts: a process restarts */
 		fx_local_begin(f, dev, true);
 		break;
 	case 5:
@@ -52,7 +52,7 @@ something_happens(struct fx *f, struct truth *t)
 	}
 }
 
-/* What every device would say again: ports of devices that began anew. */
+/* Reports that every device would repeat: ports of devices that restarted. */
 static void
 tell_truth(struct fx *f, const struct truth *t)
 {
@@ -106,7 +106,7 @@ whatever_happens_all_have_the_newest_tables_in_the_end(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-		/* where it fails, this is what to begin with */
+		/* if it fails, begin with this seed */
 		char name[32];
 
 		snprintf(name, sizeof(name), "%llu", (unsigned long long)seed);

@@ -82,7 +82,7 @@ without(struct bed *b, uint32_t link, bool retry, bool link_retry)
 	return res;
 }
 
-/* Of a hundred flows one may be held; where it is more, tokens hold nobody. */
+/* Of a hundred flows one may be held; for more, tokens hold none. */
 static void
 many_flows_are_not_held_if_tokens_suffice(void **state)
 {
@@ -168,8 +168,8 @@ if_tokens_can_not_be_many_are_held(void **state)
 }
 
 /*
- * A device that begins anew has links that new tables use and that do not work
- * yet: until they do, packets take other next hops, whose mix is not proven.
+ * New tables use links of a restarted device that do not work yet: until they
+ * do, packets take other next hops, whose mix is not proven.
  */
 static void
 no_mix_is_live_while_links_are_to_train(void **state)

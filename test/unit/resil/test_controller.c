@@ -200,7 +200,7 @@ what_never_drains_is_released_and_tried_again(void **state)
 	fx_all_have(f, fx_last(f)->epoch);
 }
 
-/* Who holds may be silent: new tables, that are proven with those it has. */
+/* A device that holds may be silent: new tables, proven with those it has. */
 static void
 beside_one_that_is_silent_all_are_held_for_new_tables(void **state)
 {
@@ -259,7 +259,7 @@ a_computation_that_never_ends_is_tried_again(void **state)
 	assert_int_equal(fx_last(f)->outcome, RL_OUTCOME_DONE);
 }
 
-/* What fails all the time must not keep a controller busy all the time. */
+/* A failure that repeats must not keep a controller busy all the time. */
 static void
 each_try_waits_twice_as_long_as_the_one_before(void **state)
 {
@@ -305,7 +305,7 @@ what_has_just_returned_is_better_than_nothing(void **state)
 	assert_int_equal(f->jobs, 2);
 	assert_int_equal(f->job_link_ok[link], RL_LINK_AVOID);
 	assert_int_equal(f->job_link_ok[last], RL_LINK_NO);
-	/* somebody is cut off: this one is used at once */
+	/* a device is cut off: this link is used at once */
 	f->cut = false;
 	fx_link(f, last, RL_RESIL_LINK_UP);
 	fx_run(f, 2 * MS);
@@ -422,7 +422,7 @@ a_new_controller_finds_half_an_install_and_ends_it(void **state)
 	f->local[s3] = l;
 	assert_true(f->table[0] != f->table[s3]);
 	fx_ctl_begin(f);
-	/* nobody is moved before the mix of what is there is proven */
+	/* no tables change before the mix of those in place is proven */
 	while (f->jobs == 1) {
 		assert_int_equal(f->table[s3], 0);
 		fx_run(f, f->delay_ns / 5);

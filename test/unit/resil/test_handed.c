@@ -12,7 +12,7 @@ packets_given_up_bring_new_tables_if_nothing_explains_them(void **state)
 	const uint32_t s1 = fx_dev(f, "s1");
 	char text[128];
 
-	/* the tables reach everybody, and nothing goes on */
+	/* the tables reach all devices, and no recovery goes on */
 	rl_local_gave_up(f->local[s1], f->now_ns);
 	assert_true(fx_settle(f, 10 * MS));
 	assert_int_equal(f->jobs, 1);
@@ -26,7 +26,7 @@ packets_given_up_bring_new_tables_if_nothing_explains_them(void **state)
 	rl_local_gave_up(f->local[s1 + 1], f->now_ns);
 	assert_true(fx_settle(f, 10 * MS));
 	assert_int_equal(f->jobs, 1);
-	/* a recovery goes on, and it leaves somebody out: explained */
+	/* a recovery goes on, or tables leave a device out: explained */
 	f->cut = true;
 	fx_link(f, fx_link_of(f, "e2-s2"), RL_RESIL_LINK_DEAD);
 	fx_run(f, f->cfg.gather_ns / 2);

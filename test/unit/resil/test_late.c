@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What comes late is history, and changes nothing that is known since. */
+/* Late messages change nothing that is known since. */
 #include "resil_fixture.h"
 
 #define MS RL_NS_PER_MS
@@ -46,7 +46,7 @@ an_answer_to_an_older_order_is_none_to_the_newest(void **state)
 	f->busy[e1] = true;
 	fx_link(f, fx_link_of(f, "s0-s1"), RL_RESIL_LINK_DEAD);
 	fx_until(f, RL_CONTROLLER_DRAIN);
-	/* when it was given, nobody held */
+	/* when it was given, no device held */
 	assert_int_equal(f->hold[e0], RL_RESIL_HOLD_ALL);
 	for (unsigned int us = 0; us < 1000; us++) {
 		/* also while its answer to the newest is under way */
@@ -159,8 +159,8 @@ the_result_of_an_older_job_is_not_installed(void **state)
 }
 
 /*
- * [RES-6]: a switch that has crashed answers nobody. While tables are computed
- * there is time to find that out; who is held then is not held for it.
+ * [RES-6]: a crashed switch does not answer. That shows while tables are
+ * computed, so no flow is held longer for it.
  */
 static void
 a_switch_that_has_crashed_is_not_waited_for_while_flows_are_held(void **state)
@@ -218,7 +218,7 @@ says_that_it_has_gone_on(struct fx *f, uint32_t dev)
 	return any;
 }
 
-/* Then nobody knows what it has sent since: the recovery is not gone on with. */
+/* Then it is unknown what it has sent since: the recovery ends. */
 static void
 a_source_that_goes_on_by_itself_ends_the_recovery(void **state)
 {
@@ -242,8 +242,8 @@ a_source_that_goes_on_by_itself_ends_the_recovery(void **state)
 
 /*
  * [RES-6]: an endpoint that has no link sends nothing. If it speaks only when
- * tables are installed already, it does not hold, and need not: nobody is let go
- * for that before all have the tables.
+ * tables are installed already, it does not hold, and need not: no other is
+ * released for that before all have the tables.
  */
 static void
 a_device_without_a_link_or_a_hold_ends_no_install(void **state)
@@ -268,7 +268,10 @@ a_device_without_a_link_or_a_hold_ends_no_install(void **state)
 	fx_all_have(f, rl_controller_epoch(f->ctl));
 }
 
-/* [RES-8]: a busy lcore is there; nobody is held while it is waited for. */
+/*
+ * [RES-8]: a busy lcore is there; no flow is held while the controller waits
+ * for it.
+ */
 static void
 a_device_that_is_late_is_waited_for_while_it_says_that_it_is_there(
 	void **state)
@@ -392,7 +395,7 @@ what_fails_for_a_late_answer_is_not_refused_but_tried_again(void **state)
 	}
 }
 
-/* [DRL-11]: packets wait for tables only while somebody makes them. */
+/* [DRL-11]: packets wait for tables only while they are being made. */
 static void
 packets_do_not_wait_for_refused_tables(void **state)
 {

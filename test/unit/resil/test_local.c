@@ -209,7 +209,7 @@ packets_given_up_are_told_once_until_other_tables_come(void **state)
 	free(o.l);
 }
 
-/* All links are taken to be up until somebody says otherwise: this one does. */
+/* All links count as up until a report says otherwise: this one does. */
 static void
 a_link_that_never_comes_up_is_told_to_be_dead(void **state)
 {
@@ -321,7 +321,7 @@ what_is_meant_for_another_is_ignored(void **state)
 
 	(void)state;
 	one_open(&o, true, false);
-	m.local_inc = 8; /* who was here before */
+	m.local_inc = 8; /* the life before */
 	rl_local_rx(o.l, &m, o.now_ns);
 	m.local_inc = 9;
 	m.dev = 4;

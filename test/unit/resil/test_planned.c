@@ -110,7 +110,7 @@ orders_to_ports_outlive_the_time_to_wait_for_them(void **state)
 	}
 }
 
-/* Who is silent hears of its ports when it speaks again. */
+/* A silent device gets the orders of its ports when it speaks again. */
 static void
 an_order_to_a_port_waits_for_a_device_that_does_not_answer(void **state)
 {
@@ -133,7 +133,7 @@ an_order_to_a_port_waits_for_a_device_that_does_not_answer(void **state)
 
 /*
  * [RES-3]: without a link it has not crashed. However slow it is, its answer
- * counts: what tables it has is known, and nobody else has to stop for it.
+ * counts: its tables are known, and no other device has to stop for it.
  */
 static void
 a_switch_that_was_taken_out_is_given_time_to_answer(void **state)
@@ -216,7 +216,7 @@ a_link_that_was_left_comes_back_if_it_is_the_only_way(void **state)
 	assert_int_equal(f->order[l->dev[0]][l->port[0]], RL_LOCAL_PORT_DRAIN);
 }
 
-/* What dies meanwhile may leave no other way. */
+/* A link that dies meanwhile may leave no other way. */
 static void
 a_link_that_degrades_stays_up_while_something_else_has_failed(void **state)
 {
@@ -238,7 +238,7 @@ a_link_that_degrades_stays_up_while_something_else_has_failed(void **state)
 	assert_false(rl_controller_link_out(f->ctl, link));
 }
 
-/* Who asked for it reads that it failed; it is not asked for again. */
+/* The user reads that it failed; it is not tried again. */
 static void
 a_quiesce_by_hand_that_fails_says_so(void **state)
 {
@@ -257,7 +257,7 @@ a_quiesce_by_hand_that_fails_says_so(void **state)
 	assert_int_equal(f->jobs, 0);
 }
 
-/* What a recovery is for is the first change, be it a link or a device. */
+/* The cause of a recovery is the first change, be it a link or a device. */
 static void
 a_device_that_is_removed_after_a_link_died_is_not_taken_for_the_link(
 	void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a job of the controller needs is there before anything fails [RES-1]. */
+/* Memory of the controller's jobs is ready before anything fails [RES-1]. */
 #include <malloc.h>
 #include <stdlib.h>
 

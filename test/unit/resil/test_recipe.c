@@ -223,7 +223,7 @@ flows_to_be_held_come_with_the_recipe(void **state)
 	pair_close(p);
 }
 
-/* What tokens go by is made again, too, and compared. */
+/* The order of channels for tokens is made again, too, and compared. */
 static void
 tokens_come_with_the_recipe(void **state)
 {
@@ -272,7 +272,7 @@ tokens_come_with_the_recipe(void **state)
 	pair_close(p);
 }
 
-/* A process that begins anew gets tables, and its devices wait for them. */
+/* A restarted process gets tables, and its devices wait for them. */
 static void
 a_device_without_the_tables_before_needs_no_tokens(void **state)
 {

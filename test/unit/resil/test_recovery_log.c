@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a host keeps of recoveries, across the lives of controllers [RES-2]. */
+/* The recoveries that a host keeps, across the lives of controllers [RES-2]. */
 
 #include "resil_fixture.h"
 #include "rl_recovery_log.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where endpoints do not retry, order rests on the way alone: tables change only
- * where everybody is known to be at rest [RES-2].
+ * If endpoints do not retry, order rests on the path alone: tables change only
+ * if all devices are known to be at rest [RES-2].
  */
 #include "resil_fixture.h"
 
@@ -19,7 +19,7 @@ a_recovery_changes_tables_at_rest(void **state)
 	fx_all_have(f, rl_controller_epoch(f->ctl));
 }
 
-/* What it has under way nobody knows; and nobody stops for it in vain. */
+/* Its packets under way are unknown, and no other stops for it in vain. */
 static void
 no_table_changes_while_a_device_does_not_answer(void **state)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a controller's job makes [RES-6]: tables that stay as long as a device
- * reads them, and a way to install them that is proven with all that devices
- * may have meanwhile.
+ * A controller's job [RES-6]: tables that stay as long as a device reads them,
+ * and a way to install them that is proven with all tables in use.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -273,8 +272,8 @@ each_part_has_its_tables_and_leads_nowhere_else(void **state)
 	assert_true(leads("e2.2", "e3.2"));
 }
 
-/* [RES-6]: what has no way by the old tables waits in a switch, and keeps nobody
- * from being held alone. */
+/* [RES-6]: packets without a way by the old tables wait in a switch, and
+ * prevent no partial hold. */
 static void
 flows_that_wait_for_new_tables_are_held_alone(void **state)
 {
@@ -317,8 +316,8 @@ a_crashed_device_makes_no_other_stop(void **state)
 }
 
 /*
- * [RES-5]: tokens hold nobody, where some flows would have to be held as long
- * as the crashed switch is not known to all.
+ * [RES-5]: tokens hold no flow; partial mode would, until all know of the
+ * crashed switch.
  */
 static void
 after_a_crash_no_flow_is_held_if_tokens_arrive(void **state)
@@ -328,7 +327,7 @@ after_a_crash_no_flow_is_held_if_tokens_arrive(void **state)
 	(void)state;
 	open_tables(NULL, true, true);
 	crash(dead);
-	w.silent[0] = 1; /* who does not answer passes none on */
+	w.silent[0] = 1; /* a silent device passes none on */
 	assert_int_equal(compute(), 0);
 	assert_int_not_equal(w.res.mode, RL_RESIL_TOKENS);
 	w.silent[0] = 0;
@@ -336,14 +335,14 @@ after_a_crash_no_flow_is_held_if_tokens_arrive(void **state)
 	assert_int_equal(w.res.mode, RL_RESIL_TOKENS);
 	assert_non_null(rl_tables_pass(w.t, w.job.epoch, 0));
 	install(dead);
-	/* what fails next has nothing to do with it */
+	/* the next failure is unrelated */
 	w.link_ok[link_of("s3.2-s3.3")] = RL_LINK_NO;
 	assert_int_equal(compute(), 0);
 	assert_true(w.res.mode == RL_RESIL_LIVE ||
 		    w.res.mode == RL_RESIL_TOKENS);
 }
 
-/* What the newest tables say, as one number. */
+/* A digest of the newest tables. */
 static uint64_t
 sum_of_tables(void)
 {
@@ -507,7 +506,7 @@ without_retry_no_way_changes_while_anything_moves(void **state)
 	assert_non_null(strstr(rl_tables_why(w.t), "the mode forbids it"));
 	w.job.mode = RL_RESIL_PARTIAL;
 	assert_int_equal(compute(), -EHOSTUNREACH);
-	/* what loops out of a link that dies meanwhile may be overtaken */
+	/* packets looped out of a link that dies now may be overtaken */
 	open_tables(NULL, false, true);
 	w.link_ok[link_of("s0.0-s0.1")] = RL_LINK_NO;
 	assert_int_equal(compute(), 0);

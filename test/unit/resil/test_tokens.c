@@ -219,7 +219,7 @@ a_new_controller_goes_on(void **state)
 	}
 }
 
-/* What it finds under way it brings to its end, before it makes tables anew. */
+/* It finishes the change under way before it makes new tables. */
 static void
 a_new_controller_brings_tokens_that_are_under_way_to_their_end(void **state)
 {

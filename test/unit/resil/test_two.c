@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two controllers at once [RES-1]: between processes one may be deposed and not
- * know it yet. It goes on with what it last heard, computes, orders and holds;
- * who has heard of the new one ignores it, and in the end all are as the new
- * one says.
+ * Two controllers at once [RES-1]: between processes one may be deposed and
+ * not know it yet. It goes on computing, ordering and holding. Devices that
+ * have heard of the new one ignore it, and in the end all obey the new one.
  */
 #include <stdio.h>
 
@@ -130,7 +129,7 @@ a_deposed_process_does_not_disturb_others_for_long(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-		/* where it fails, this is what to begin with */
+		/* if it fails, begin with this seed */
 		char name[32];
 
 		snprintf(name, sizeof(name), "%llu", (unsigned long long)seed);

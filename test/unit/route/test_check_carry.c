@@ -64,7 +64,7 @@ carried_judge(struct carried *c, uint64_t seed, const char *what)
 	const int want = rl_check_ranks(&in, NULL, &all);
 	int ret;
 
-	/* What is known of it twice is as good as once. */
+	/* Knowing it twice changes nothing. */
 	if (c->proof != NULL && rl_prng_below(&c->p, 2) == 0) {
 		struct rl_proof *copy = rl_proof_copy(c->proof);
 
@@ -203,8 +203,8 @@ plant_plane(struct carried *c)
 	*plane_of = (uint8_t)rl_prng_below(&c->p, rl_min_u32(3, f->nplanes));
 }
 
-/* A link dies, or works, that the tables know nothing of: entries that nobody
- * has touched are right or wrong now. */
+/* A link that the tables do not know dies or returns: unchanged entries
+ * become right or wrong. */
 static void
 plant_link(struct carried *c)
 {
@@ -238,7 +238,10 @@ whatever_is_planted_is_refused_as_by_a_look_at_everything(void **state)
 			if (c.proof == NULL)
 				assert_int_equal(carried_judge(&c, seed, "all"),
 						 0);
-			/* What passes is carried on, with more planted in it. */
+			/*
+			 * A proof that passes is carried on, with more faults
+			 * planted.
+			 */
 			for (; n > 0 && ret == 0; n--) {
 				const uint32_t k = rl_prng_below(
 					&c.p, RL_ARRAY_SIZE(plant));
@@ -270,7 +273,7 @@ whatever_is_planted_is_refused_as_by_a_look_at_everything(void **state)
 	}
 }
 
-/* While a destination is away nobody looks at what leads to it. */
+/* While a destination is away its entries are not checked. */
 static void
 what_changed_while_a_destination_was_away_is_looked_at(void **state)
 {
@@ -296,7 +299,7 @@ what_changed_while_a_destination_was_away_is_looked_at(void **state)
 	carried_close(&c);
 }
 
-/* What is the same for all SLs in use need not be for one more. */
+/* Entries that agree for all SLs in use may differ for one more. */
 static void
 a_new_sl_is_followed_if_it_means_another_vl(void **state)
 {
@@ -360,7 +363,7 @@ a_failure_and_a_return_cost_a_small_part(void **state)
 	expect_small_parts(false);
 }
 
-/* Where proofs are compared by destination, every port of a device counts. */
+/* If proofs are compared by destination, every port of a device counts. */
 static void
 each_of_the_ports_that_changed_is_seen(void **state)
 {
@@ -451,7 +454,7 @@ the_flows_that_a_change_touches_are_those_that_a_look_at_all_finds(void **state)
 	uint64_t changes = 0;
 
 	(void)state;
-	/* What is rare takes more of them. */
+	/* Rare cases take more of them. */
 	for (uint64_t seed = 1; seed <= 5 * seeds; seed++) {
 		struct carried c;
 		bool good = carried_open(&c, seed);

@@ -11,7 +11,7 @@
 #include "rl_check_ranks.h"
 #include "route_fixture.h"
 
-/* What is looked at, of a fabric all of whose paths have SL 0. */
+/* The entries checked in a fabric whose paths all have SL 0. */
 struct steps {
 	struct rl_topo t;
 	struct rl_route *r;

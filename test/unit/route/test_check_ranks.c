@@ -129,7 +129,7 @@ spoil(struct rl_route *r, const struct rl_topo *t, struct rl_prng *p)
 		h->port = rl_prng_below(p, t->dev[dev].nports) & 0x1fff;
 }
 
-/* What ranks pass, the search passes: no wrong table gets through. */
+/* The search passes all tables that ranks pass: no wrong table gets through. */
 static void
 wrong_tables_are_refused_whenever_the_search_refuses_them(void **state)
 {

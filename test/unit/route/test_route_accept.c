@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What gets into devices has passed the checker [ROUTE-4]: tables that are wrong are
- * refused with the reason, and any change asks for a new proof.
+ * Tables in devices have passed the checker [ROUTE-4]: wrong tables are
+ * refused with the reason, and any change needs a new proof.
  */
 #include <errno.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every engine's tables have in common. */
+/* Properties that every engine's tables share. */
 #include <errno.h>
 
 #include "rl_check.h"

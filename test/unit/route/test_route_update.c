@@ -2,8 +2,8 @@
 /*
  * Tables brought up to date after failures and returns, one at a time
  * [ROUTE-6]: each time the checker finds them whole and free of loops, detours
- * included, as good as if all were computed anew, with a detour around whatever
- * link dies next, wherever there is one. An argument sets the number of seeds.
+ * included, as good as newly computed tables, with a detour around any link
+ * that dies next, if there is one. An argument sets the number of seeds.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ fail_one(struct rl_topo *t, struct rl_prng *p)
 	t->link[l].failed = true;
 }
 
-/* What local detours leave uncovered, whatever one link dies. */
+/* Cases without a local detour, over all single dead links. */
 static uint64_t
 uncovered(const struct rl_check_in *in)
 {

@@ -245,8 +245,9 @@ boards_are_no_grid(void **state)
 	expect_refused(&t, 8, "tori and meshes");
 }
 
-/* Where the manual's rules accept a loop: a corner of the failed switch's
- * square is cut off on either side. Channels found by hand beforehand. */
+/* A case in which the manual's rules accept a loop: a corner of the failed
+ * switch's square is cut off on either side. Channels found by hand
+ * beforehand. */
 static void
 the_fabrics_with_a_credit_loop_that_the_rules_accept_are_refused(void **state)
 {

@@ -30,7 +30,7 @@ take(size_t bytes)
 	return p;
 }
 
-/* No errors, packets of a flit, short timers; nobody sends. */
+/* No errors, packets of a flit, short timers; no endpoint sends. */
 static inline struct fx *
 path_open(void)
 {
@@ -58,7 +58,7 @@ path_open(void)
 	return fx;
 }
 
-/* Begins anew with the settings as they are. */
+/* Restarts with the present settings. */
 static inline void
 start(struct fx *fx)
 {

@@ -81,7 +81,7 @@ seven_twelfths_of_two_lone_bits_are_detected(void **state)
 	(void)state;
 	rl_rxl_fec_model(1e-6, scratch, &m);
 	near(m.detected / rl_rxl_fec_uncorrectable(&m), 7.0 / 12, 0.01);
-	/* and 26 of 27 where all three sub-blocks are hurt [FLIT-4] */
+	/* and 26 of 27 if all three sub-blocks are corrupt [FLIT-4] */
 	rl_rxl_fec_model(0.02, scratch, &m);
 	near(m.detected / rl_rxl_fec_uncorrectable(&m), 26.0 / 27, 0.01);
 }
@@ -112,7 +112,7 @@ noticed_pairs(const struct rl_codec *codec, uint64_t *pairs)
 	return (double)noticed / (double)*pairs;
 }
 
-/* Where nothing but pairs matters, the model is the decoder, to four digits. */
+/* If only pairs matter, the model agrees with the decoder to four digits. */
 static void
 at_vanishing_rates_the_model_is_the_enumeration_of_all_pairs(void **state)
 {

@@ -279,7 +279,10 @@ rejected(const struct fx *fx, unsigned int side)
 	return ctr[RL_EPC_rx_corrupt] + ctr[RL_EPC_rx_uncorrectable];
 }
 
-/* What the path says was wrong on arrival is what the endpoint turns away. */
+/*
+ * The endpoint rejects exactly the flits that the path counts as wrong on
+ * arrival.
+ */
 static void
 endpoints_reject_exactly_what_arrives_wrong(void **state)
 {
@@ -303,7 +306,10 @@ endpoints_reject_exactly_what_arrives_wrong(void **state)
 	assert_true(rl_rxl_path_close(fx->path));
 }
 
-/* [RXL-4]: the switch tells; the receiver, who sees a gap at once, asks, too. */
+/*
+ * [RXL-4]: the switch reports the drop; the receiver sees the gap at once and
+ * asks, too.
+ */
 static void
 a_drop_report_reaches_the_source_and_nothing_is_lost(void **state)
 {

@@ -14,7 +14,9 @@ struct meddler {
 	uint64_t corrected, detected, missed;
 };
 
-/** Hurts each flit as its wire does, and asks the codec what a hop would do. */
+/**
+ * Damages each flit as its wire does, and asks the codec what a hop would do.
+ */
 static enum bench_act
 meddle(void *ctx, struct bench_frame *f)
 {
@@ -77,7 +79,9 @@ a_port_without_retry_does_what_the_hop_of_the_evaluation_does(void **state)
 	assert_true(m.corrected > 500 && m.detected > 50 && m.missed > 10);
 	assert_int_equal(COUNTER(&b.end[1], rx_bad), m.detected);
 	assert_int_equal(b.end[1].sink.packets, 4000 - m.detected);
-	/* what the FEC misses passes the hop: the endpoint must find it */
+	/*
+	 * errors that the FEC misses pass the hop: the endpoint must find them
+	 */
 	assert_int_equal(b.end[1].sink.corrupt, m.missed);
 	bench_close(&b);
 }

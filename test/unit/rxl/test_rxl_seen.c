@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a path shows of itself: the time that a notice takes, data that were
- * never sent, flits that somebody kept [RXL-4].
+ * Faults that a path must show: the time that a notice takes, data that were
+ * never sent, flits that were not given back [RXL-4].
  */
 #include "path_bench.h"
 
@@ -33,7 +33,7 @@ watch(void *ctx, unsigned int from, enum rl_rxl_step step,
 	if (from != 0 || f->class == RL_CLASS_CTRL)
 		return;
 	if (step == RL_RXL_SENT)
-		r->tag = rl_flit_tag(f->wire); /* not hurt yet */
+		r->tag = rl_flit_tag(f->wire); /* not damaged yet */
 	at = &r->dropped_at[r->tag & 0xffff];
 	if (step == RL_RXL_DROPPED) {
 		*at = slot;

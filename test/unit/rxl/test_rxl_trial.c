@@ -103,7 +103,7 @@ every_flit_ends_in_exactly_one_count(void **state)
 						      l->missed);
 			assert_true(l->hit > 1000 && l->detected > 100 &&
 				    l->missed > 10 && l->lost > 50);
-			/* what a link is sent is what the one before left */
+			/* a link gets what the one before delivered */
 			assert_true(l->flits == c->flits - gone);
 			gone += l->lost + (i < k ? l->detected : 0);
 		}

@@ -135,9 +135,9 @@ duo_open(struct duo *d)
 }
 
 /*
- * What an endpoint does with parts: each flit that is the next of its flow is
- * taken, one that came before is a duplicate: the start of a packet that was
- * cut off, in its second copy.
+ * An endpoint and parts: it takes each flit that is the next of its flow; one
+ * that came before is a duplicate: the start of a packet that was cut off, in
+ * its second copy.
  */
 static void
 duo_take_flits(struct duo *d, const struct rl_flit *part)

@@ -73,7 +73,10 @@ die_at(unsigned int flits, unsigned int given, unsigned int acked,
 			 acked == flits ? 0 : acked);
 	assert_int_equal(COUNTER(&d.a.end[1], tx_flits),
 			 (acked == flits ? 0 : flits) + 3);
-	/* what had gone on is closed, and what comes again is known */
+	/*
+	 * the part that had gone on is closed, and its second copy is
+	 * recognised
+	 */
 	assert_int_equal(COUNTER(&d.b.end[0], rx_closed),
 			 acked > 0 && acked < flits);
 	assert_int_equal(d.again_flits, acked == flits ? 0 : acked);

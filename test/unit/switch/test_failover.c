@@ -85,7 +85,7 @@ looped_goes_at_once_new_is_held_until_after_the_delay(void **state)
 	assert_int_equal(CB_COUNTER(&c, failovers), 1);
 	assert_int_equal(CB_COUNTER(&c, looped_packets), 5);
 	assert_int_equal(CB_COUNTER(&c, rerouted_packets), 10);
-	/* what comes later goes round by itself */
+	/* later packets take the detour by themselves */
 	cb_rx(&c, 0, 1, 2);
 	cb_tx_all(&c);
 	cb_expect(&c, 2, 1, 0, 10);
@@ -451,7 +451,7 @@ a_looped_packet_goes_by_a_better_way_that_is_back(void **state)
 	cb_close(&c);
 }
 
-/* What waits gives its credit back, what is queued for a link does not. */
+/* A packet that waits gives its credit back, one queued for a link does not. */
 static void
 waiting_packets_give_their_credits_back(void **state)
 {

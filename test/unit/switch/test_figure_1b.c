@@ -11,7 +11,7 @@
 
 /* How the packet stands when the link dies. */
 enum fate {
-	ARRIVED_IN_PART, /* what is acknowledged has arrived, no more */
+	ARRIVED_IN_PART, /* only acknowledged flits have arrived */
 	ARRIVED_WHOLE,	 /* all of it, but not all was acknowledged */
 };
 
@@ -91,7 +91,7 @@ check_whole(struct duo *d, unsigned int flits, unsigned int acked,
 	assert_int_not_equal(loop_of(x, RL_PEV_DEAD), 0);
 	assert_int_equal(loop_of(y, RL_PEV_REROUTED),
 			 loops ? loop_of(x, RL_PEV_DEAD) : 0);
-	/* the partial copy was given to nobody */
+	/* the partial copy was not delivered */
 	assert_int_equal(COUNTER(&d->b.end[0], rx_partial_discard),
 			 fate == ARRIVED_IN_PART && loops && acked > 0);
 	assert_int_equal(DUO_COUNTER(&d->b, drop_duplicate),

@@ -62,7 +62,7 @@ an_unknown_or_unreachable_destination_is_reported(void **state)
 	cb_give(&c, 0, pkt);
 	assert_int_equal(c.ndrops, 3);
 	assert_int_equal(c.drop[0].why, RL_DROP_NO_PATH);
-	/* nobody sends to those: their address was altered [EP-8] */
+	/* no endpoint sends to those: their address was altered [EP-8] */
 	assert_int_equal(c.drop[1].why, RL_DROP_ADDRESS);
 	assert_int_equal(c.drop[2].why, RL_DROP_ADDRESS);
 	assert_int_equal(CB_COUNTER(&c, drop_no_path), 1);
@@ -102,7 +102,7 @@ the_core_keeps_within_the_ports_queue(void **state)
 	cb_close(&c);
 }
 
-/* N inputs to one output: nothing is dropped, everybody gets his turn. */
+/* N inputs to one output: nothing is dropped, and all take turns. */
 static void
 an_incast_of_five_to_one_loses_nothing(void **state)
 {
@@ -377,7 +377,7 @@ what_is_injected_counts_until_it_leaves(void **state)
 	cb_tx(&c, 1);
 	assert_int_equal(inject_room(&c, 1, 256), 256);
 	cb_expect(&c, 1, 1, 0, 39);
-	/* what is dropped has left too */
+	/* dropped packets have left, too */
 	rl_pktq_push(&q, cb_packet(&c, 0, 7, 5));
 	rl_core_inject(c.core, &q, c.now_ns);
 	assert_int_equal(c.ndrops, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What becomes of packets whose link is not trained, at the start and after a
+ * The fate of packets whose link is not trained, at the start and after a
  * death [LINK-C3]: init_action as set.
  */
 #include "core_bench.h"

@@ -360,7 +360,7 @@ step_rx(struct model *m)
 	begin(m, pkt);
 }
 
-/* What came in in part is completed. */
+/* A packet that came in part is completed. */
 static void
 end_rx(struct model *m)
 {

@@ -159,7 +159,7 @@ nothing_goes_back_where_it_came_from(void **state)
 	cb_close(&c);
 }
 
-/* What waits for a link beside goes by it, and new packets stay behind. */
+/* Packets that wait for a parallel link use it, and new packets stay behind. */
 static void
 a_link_beside_that_drains_is_waited_for(void **state)
 {

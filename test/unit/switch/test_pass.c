@@ -100,7 +100,7 @@ tokens(uint16_t from, uint16_t to)
 		token(i);
 }
 
-/* What a port was given: "o" a packet, "T" a token. */
+/* The packets that a port got: "o" a packet, "T" a token. */
 static void
 given(uint16_t port, const char *want)
 {
@@ -157,7 +157,7 @@ tokens_leave_in_the_order_of_ranks(void **state)
 	b.rank[4].out[0] = 0; /* nothing does */
 	stage();
 	cb_advance(&b.c, 1);
-	given(4, ""); /* nobody said that all are prepared */
+	given(4, ""); /* not told that all are prepared */
 	token(1);
 	given(4, "T");
 	given(2, "");
@@ -274,7 +274,7 @@ a_link_that_dies_owes_no_token_and_what_loops_out_goes_first(void **state)
 	cb_tx_all(&b.c);
 	cb_mark(&b.c, 5, RL_MARK_LOOP_BEGIN);
 	tokens(0, 5);
-	given(3, ""); /* what loops out of port 5 is older */
+	given(3, ""); /* packets that loop out of port 5 are older */
 	cb_mark(&b.c, 5, RL_MARK_LOOP_END);
 	cb_advance(&b.c, b.c.cfg.resume_delay_ns);
 	cb_advance(&b.c, 1);
@@ -445,7 +445,7 @@ tokens_of_another_epoch_and_out_of_time_are_nothing(void **state)
 {
 	(void)state;
 	begin(-1);
-	token(0); /* nobody asked for it */
+	token(0); /* unrequested */
 	assert_int_equal(rl_core_flits(b.c.core), 0);
 	stage();
 	token_of(0, EPOCH - 1);

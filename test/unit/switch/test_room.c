@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What waits in a core takes nothing from what has a way [DRL-11]: credits,
- * the budget, who gives way, how long a full room takes to go on.
+ * Packets that wait in a core take nothing from packets with a way [DRL-11]:
+ * credits, the budget, which one gives way, how long a full room takes to go
+ * on.
  */
 #include <time.h>
 
@@ -68,7 +69,7 @@ the_oldest_without_a_way_give_way(void **state)
 	cb_close(&c);
 }
 
-/* It is counted as what it is, and takes nobody else's room. */
+/* It is counted correctly, and takes no room of others. */
 static void
 a_packet_that_no_budget_has_room_for_is_reported(void **state)
 {
@@ -88,7 +89,9 @@ a_packet_that_no_budget_has_room_for_is_reported(void **state)
 	cb_close(&c);
 }
 
-/* Who waits for a way that is coming is never dropped: backpressure. */
+/*
+ * A packet that waits for a way that is coming is never dropped: backpressure.
+ */
 static void
 beyond_the_budget_a_way_that_is_coming_is_backpressure(void **state)
 {
@@ -141,7 +144,10 @@ credits_that_were_kept_return_when_the_way_is_lost(void **state)
 	cb_close(&c);
 }
 
-/* What is lent is lent until it has left the core, not only the room. */
+/*
+ * Flits count against the budget until they have left the core, not only the
+ * room.
+ */
 static void
 the_budget_is_paid_back_when_packets_leave(void **state)
 {
@@ -187,7 +193,7 @@ an_endpoint_may_go_on_injecting_while_its_own_wait(void **state)
 		rl_pktq_push(&q, cb_packet(&c, RL_PORT_NONE, 1, 4));
 		rl_core_inject(c.core, &q, c.now_ns);
 		rl_core_inject_room(c.core, 64, room);
-		/* beyond the budget its own room shrinks, and nobody's else */
+		/* beyond the budget its own room shrinks, and no other */
 		assert_int_equal(room[1], i < 6 ? 64 : 64 - 4 * (i - 5));
 		assert_int_equal(room[0], 64);
 	}

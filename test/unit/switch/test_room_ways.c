@@ -55,8 +55,9 @@ what_joined_one_that_gives_way_goes(void **state)
 }
 
 /*
- * Not only those that give way to others: also who has waited too long. But what
- * has waited as long goes with it: who does not retry has skipped it by then.
+ * Packets that waited too long count, too, not only those that give way. But a
+ * packet that waited as long goes with it: an endpoint without retry has
+ * skipped it by then.
  */
 static void
 what_joined_one_that_is_given_up_goes_in_its_time(void **state)
@@ -145,7 +146,10 @@ what_new_tables_know_by_another_plane_is_sent_again(void **state)
 	}
 }
 
-/* While tables are expected, who gives way is not told that there is no way. */
+/*
+ * While tables are expected, a packet that gives way is not reported as
+ * without a way.
+ */
 static void
 what_gives_way_while_tables_are_expected_may_have_a_way_soon(void **state)
 {
@@ -263,7 +267,7 @@ what_waits_is_still_while_the_fabric_is(void **state)
 	rise(&c, Y); /* not by this way: who knows what others have by now */
 	cb_rx(&c, IN, 4, 1);
 	cb_tx_all(&c);
-	cb_expect(&c, Z, 4, 0, 0); /* what is under way goes on */
+	cb_expect(&c, Z, 4, 0, 0); /* packets under way go on */
 	assert_int_equal(info(&c).packets, 2);
 	copy_tables(&t, &c);
 	t.entry[0][1].hop[0].port = Z;

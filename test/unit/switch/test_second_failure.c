@@ -34,7 +34,7 @@ the_alternate_dies_at_every_step_of_the_drain(void **state)
 		traffic(&d, 60);
 		duo_kill(&d, 0);
 		traffic(&d, step);
-		duo_kill(&d, 1); /* where the first one's went */
+		duo_kill(&d, 1); /* the egress of the first one's packets */
 		traffic(&d, 60);
 		duo_settle(&d, 5 * MS);
 		duo_check(&d);

@@ -176,7 +176,7 @@ fences_answered(struct core_bench *c)
 	cb_advance(c, c->cfg.restore_delay_ns + 1);
 }
 
-/* Where a packet may wait when its input dies. */
+/* Places where a packet may wait when its input dies. */
 enum where { QUEUED, HELD, STRANDED };
 
 static void
@@ -229,7 +229,7 @@ a_closed_packet_is_cut_out_where_it_waits(void **state)
 			/* in the waiting room it goes when its turn comes */
 			assert_int_equal(rl_core_flits(c.core),
 					 where == QUEUED ? 4 : 10);
-			home(&c, pkt); /* what never came */
+			home(&c, pkt); /* the flits that never came */
 			/* the others go on, in order */
 			for (uint16_t p = 0; p < CB_PORTS; p++)
 				cb_ack(&c, p);

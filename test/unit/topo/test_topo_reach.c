@@ -86,8 +86,8 @@ failed_marks_count_only_if_asked_for(void **state)
 				    "{s3, s4}"));
 	assert_int_equal(rl_topo_heal(&t, "s2-s3", err), 0);
 
-	/* A failed switch in the middle cuts; one at the end takes only its
-	 * own endpoint away, and nobody asks for that. */
+	/* A failed switch in the middle cuts the fabric; one at the end
+	 * takes only its own endpoint away, which does not count. */
 	assert_int_equal(rl_topo_fail(&t, "s2", err), 0);
 	assert_int_equal(rl_topo_reach(&t, RL_REACH_WORKING, err),
 			 -EHOSTUNREACH);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What books are balanced, and what books are clean. */
+/* Which ledgers are balanced, and which are clean. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

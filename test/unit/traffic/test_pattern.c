@@ -100,7 +100,7 @@ tornado_goes_nearly_half_way_round_in_each_dimension(void **state)
 	assert_int_equal(rl_pattern_dst(&p, 0, &prng), 1);
 }
 
-/* Each would send to itself, and nobody anything. */
+/* Each would send to itself, so none sends anything. */
 static void
 a_tornado_of_rings_of_one_is_refused(void **state)
 {

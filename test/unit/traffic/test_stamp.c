@@ -124,10 +124,10 @@ another_seed_or_flow_is_foreign(void **state)
 
 	(void)state;
 	assert_int_equal(rl_stamp_check(pkt, 6, &got), RL_STAMP_FOREIGN);
-	pkt->wire[4] ^= 1; /* from somebody else */
+	pkt->wire[4] ^= 1; /* from another endpoint */
 	assert_int_equal(rl_stamp_check(pkt, 5, &got), RL_STAMP_FOREIGN);
 	pkt = packet(&stamp);
-	pkt->wire[2] ^= 1; /* for somebody else */
+	pkt->wire[2] ^= 1; /* for another endpoint */
 	assert_int_equal(rl_stamp_check(pkt, 5, &got), RL_STAMP_FOREIGN);
 	pkt = packet(&stamp);
 	pkt->wire[6] ^= 0x10;

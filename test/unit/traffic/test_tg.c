@@ -256,7 +256,7 @@ the_checker_tells_late_twice_damaged_and_foreign_packets(void **state)
 	assert_int_equal(n->corrupted_packets, 1);
 	assert_int_equal(n->foreign_packets, 0);
 	assert_int_equal(n->delivered_packets, 5);
-	/* nobody has sent these, say the books */
+	/* by the ledger, these were never sent */
 	l = books();
 	assert_false(rl_ledger_balanced(&l));
 	assert_int_equal(l.unknown_packets, 6);
@@ -377,7 +377,7 @@ a_stop_and_a_new_start_go_on_with_the_same_numbers(void **state)
 	close_world();
 }
 
-/* What waits aside for a class that is blocked leaves room for the others. */
+/* Packets set aside for a blocked class leave room for the others. */
 static void
 a_blocked_class_of_service_leaves_the_generator_to_the_others(void **state)
 {
@@ -471,7 +471,7 @@ another_thread_sees_books_that_balance_at_any_moment(void **state)
 	w.drop = 100;
 	assert_int_equal(pthread_create(&look.thread, NULL, look_on, &look), 0);
 	for (unsigned int i = 0; i < 40; i++) {
-		w.cut_off = i % (2 * EPS); /* every other time nobody */
+		w.cut_off = i % (2 * EPS); /* every other time none */
 		run_until(w.now + 100000);
 		if (i % 8 == 7)
 			rl_tg_excuse(w.tg[i % EPS], (uint16_t)((i + 1) % EPS));

@@ -45,7 +45,7 @@ every_request_is_answered_once(void **state)
 	}
 }
 
-/* What all clients sent in a class of service. */
+/* Packets that all clients sent in a class of service. */
 static uint64_t
 sent_in(uint8_t cos)
 {
@@ -197,7 +197,10 @@ a_client_that_is_stopped_still_answers(void **state)
 	close_world();
 }
 
-/* Answers that can't go wait, and go; those of who crashed are forgotten. */
+/*
+ * Responses that can't go wait, and go; those of a crashed endpoint are
+ * forgotten.
+ */
 static void
 owed_responses_wait_and_die_with_a_crash(void **state)
 {

@@ -44,7 +44,7 @@ void close_world(void);
 /** Delivers what is in a queue, or not. */
 void carry(struct rl_pktq *q);
 
-/** Runs until nobody wants anything, or until @p end_ns. */
+/** Runs until all clients are idle, or until @p end_ns. */
 void run_until(uint64_t end_ns);
 
 struct rl_ledger books(void);
