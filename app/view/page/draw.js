@@ -5,7 +5,7 @@ import { svg } from "/charts.js";
 
 const PAD = 60;
 
-/** What a state means to a person: idle, ok, wait, cut, or away: wanted so, or
+/** The meaning of a state for people: idle, ok, wait, cut, or away: planned, or
  * another process's. */
 export function kindOf(state) {
   if (state === "UP")
@@ -91,7 +91,7 @@ export class Picture {
     this.nodes.set(v.id, g);
   }
 
-  /** share: of the busiest link, 0 to 1. text: for those who listen. */
+  /** share: of the busiest link, 0 to 1. text: for screen readers. */
   setLink(id, state, share, text) {
     const e = this.links.get(id);
     if (!e)

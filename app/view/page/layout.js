@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where devices stand. A layout is { x[], y[] } by device number, in units of
-// its own; what draws it scales. Large fabrics have groups: [{ name, members }].
+// Positions of devices. A layout is { x[], y[] } by device number, in units of
+// its own, scaled by draw.js. Large fabrics have groups: [{ name, members }].
 
 const STEP = 100;
 /** More switches than this are drawn by groups. */
@@ -135,7 +135,7 @@ function place(f) {
   }
 }
 
-/** How a large fabric falls into parts that a person would name. */
+/** Groups of a large fabric that have a name for people. */
 function groupName(f, d) {
   switch (f.topology) {
   case "torus": case "mesh":
@@ -175,7 +175,7 @@ function groupsOf(f) {
 export function layout(f) {
   const at = place(f);
   placeEndpoints(f, at.x, at.y);
-  // what nothing placed (a device without a link) stands in a row below
+  // devices without a place (without a link) form a row below
   let stray = 0;
   const low = Math.max(0, ...at.y.filter((v) => v !== undefined));
   f.kind.forEach((_, d) => {

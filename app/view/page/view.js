@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Asks, keeps what was answered, and draws. Everything shown comes from
-// telemetry; nothing here knows what a fabric ought to do.
+// Requests data, keeps the answers, and draws. Everything shown comes from
+// telemetry; this page does not know how a fabric should behave.
 
 import { chart, short } from "/charts.js";
 import { Picture, kindOf } from "/draw.js";
@@ -46,7 +46,7 @@ async function order(line) {
   await poll();
 }
 
-// ---- what there is
+// ---- state
 
 function source() {
   return state.sources.find((s) => s.source === state.source);
@@ -235,7 +235,7 @@ function deviceTable(d) {
   return t;
 }
 
-/** Made anew only when something else is selected: buttons keep the focus. */
+/** Rebuilt only when the selection changes, so that buttons keep the focus. */
 function showSelection() {
   const box = $("selection"), s = state.selected;
   box.replaceChildren();
@@ -275,7 +275,7 @@ function showFacts() {
 
 // ---- numbers over time
 
-/** Quantile of what came between two histograms, in ns; null: nothing. */
+/** Quantile of the samples between two histograms, in ns; null: none. */
 function quantile(before, now, q) {
   const old = new Map(before.upper_ns.map((u, i) => [u, before.count_n[i]]));
   const rows = now.upper_ns.map((u, i) => [u, now.count_n[i] -
