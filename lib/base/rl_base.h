@@ -3,10 +3,9 @@
 #define RL_BASE_H
 
 /**
- * @file
- * What every floor of reflit needs and nothing more: limits, assertions,
- * small arithmetic, and the planted bugs that the simulation must kill.
- * Depends on the C library's headers only.
+ * @file What every layer of reflit needs: limits, assertions, small arithmetic,
+ * and the planted bugs that the simulation must find. Depends on the C
+ * library's headers only.
  */
 
 #include <stdbool.h>
@@ -19,7 +18,7 @@
 #define RL_SLS 16
 /** Longest device name, with its terminating zero. */
 #define RL_NAME_MAX 32
-/** "No deadline": what a module returns that waits for nothing. */
+/** "No deadline": returned by a module that waits for nothing. */
 #define RL_NEVER UINT64_MAX
 
 #define RL_CACHE_LINE 64

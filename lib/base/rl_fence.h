@@ -3,27 +3,26 @@
 #define RL_FENCE_H
 
 /**
- * @file
- * Fences between what one thread counts and another reads: for looks at
- * counters and lists that belong to somebody else.
+ * @file Fences between one thread that counts and another that reads: for
+ * counters and lists owned by another thread.
  */
 
 #include <stdatomic.h>
 
-#ifdef __SANITIZE_THREAD__ /* it knows no fences, and gcc warns of them */
+#ifdef __SANITIZE_THREAD__ /* no fences there, and gcc warns */
 #define RL_FENCE(order) atomic_signal_fence(order)
 #else
 #define RL_FENCE(order) atomic_thread_fence(order)
 #endif
 
-/** Any thread. What it wrote before is seen before what it writes behind. */
+/** Any thread. Earlier writes are seen before later writes. */
 static inline void
 rl_fence_release(void)
 {
 	RL_FENCE(memory_order_release);
 }
 
-/** Any thread. What it read before was read before what it reads behind. */
+/** Any thread. Earlier reads happen before later reads. */
 static inline void
 rl_fence_acquire(void)
 {

@@ -2,17 +2,14 @@
 #ifndef RL_NEAR_H
 #define RL_NEAR_H
 
-/**
- * @file
- * Which known name somebody may have meant by a wrong one.
- */
+/** @file Which known name a wrong one may have been meant for. */
 
 #include <string.h>
 
 #include "rl_base.h"
 
-#define RL_NEAR_NAME_MAX 32 /* longer names are near to nothing */
-#define RL_NEAR_FAR 3	    /* more than two letters off is no typing error */
+#define RL_NEAR_NAME_MAX 32 /* longer names are close to none */
+#define RL_NEAR_FAR 3	    /* this many letters off is not a typing error */
 
 /** Any thread. Letters to change, add or drop between two names. */
 static inline unsigned int

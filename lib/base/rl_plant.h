@@ -3,11 +3,10 @@
 #define RL_PLANT_H
 
 /**
- * @file
- * Planted bugs. The simulation is only worth something if it finds bugs, so
- * each line below is one that it must find: the library is built once more
- * with -DRL_PLANT=<number>, and the campaign must fail. In the library that
- * ships RL_PLANT is 0 and every RL_PLANTED() is a constant false.
+ * @file Planted bugs. The simulation is only useful if it finds bugs, so it
+ * must find each one below: the library is built again with
+ * -DRL_PLANT=<number>, and the campaign must fail. In the shipped library
+ * RL_PLANT is 0 and every RL_PLANTED() is a constant false.
  *
  * X(name, what it breaks)
  */
@@ -101,7 +100,7 @@ enum rl_plant {
 #endif
 
 #ifdef RL_PLANT_AT_RUN_TIME
-/* one more build serves for all of them; the campaign sets which */
+/* one more build serves all of them; the campaign selects one */
 extern unsigned int rl_plant;
 #define RL_PLANTED(name) (rl_plant == RL_PLANT_##name)
 #else

@@ -54,14 +54,14 @@ rl_prng_u64(struct rl_prng *p)
 	return r;
 }
 
-/** Uniform in 0..n-1; 0 where n is 0. Bias below 2^-32. */
+/** Uniform in 0..n-1; 0 if n is 0. Bias below 2^-32. */
 static inline uint32_t
 rl_prng_below(struct rl_prng *p, uint32_t n)
 {
 	return (uint32_t)(((rl_prng_u64(p) >> 32) * n) >> 32);
 }
 
-/** Uniform in lo..hi, both included; lo where hi is not above it. */
+/** Uniform in lo..hi, both included; lo if hi is not above it. */
 static inline uint64_t
 rl_prng_range(struct rl_prng *p, uint64_t lo, uint64_t hi)
 {

@@ -3,12 +3,11 @@
 #define RL_SEQ_H
 
 /**
- * @file
- * Modular arithmetic of sequence numbers: the only place where one is
- * compared with another. In memory every number runs freely in 32 bits; a
- * wire carries its low bits, and the receiver widens them next to a number it
- * knows. That is sound while two live numbers differ by less than half the
- * modulus, which the windows guarantee.
+ * @file Modular arithmetic of sequence numbers: the only place that compares
+ * them. In memory every number runs freely in 32 bits; a wire carries its low
+ * bits, and the receiver widens them next to a number it knows. This is sound
+ * as long as two live numbers differ by less than half the modulus, which the
+ * windows guarantee.
  */
 
 #include <stdbool.h>
@@ -24,7 +23,7 @@
 /** Largest window of a flow: below half the modulus, in flits. */
 #define RL_E2E_WINDOW_MAX ((1u << (RL_E2E_SEQ_BITS - 1)) - 1)
 
-/** a - b as a signed distance: positive where a is ahead of b. */
+/** a - b as a signed distance: positive if a is ahead of b. */
 static inline int32_t
 rl_seq_diff(uint32_t a, uint32_t b)
 {

@@ -10,9 +10,9 @@
  * of the few files with atomics; each acquire names its release.
  *
  * The flits themselves pass through rings, which order the memory they point
- * to. These counters only bound how much may be in a ring, so a stale value
- * is merely cautious. One flag goes the same way: that the core has packets
- * that only this port could carry.
+ * to. These counters only bound how much may be in a ring, so a stale value is
+ * merely cautious. One flag is shared in the same way: that the core has
+ * packets that only this port could carry.
  */
 
 #include <stdatomic.h>
@@ -20,14 +20,15 @@
 #include "rl_base.h"
 
 struct rl_port_shared {
-	/** Written by the core: flits that left it, by the VC they came in. */
+	/** Written by the core: flits that left it, by the VC they came in
+	    on. */
 	union {
 		_Atomic uint32_t freed[RL_VCS];
 		_Atomic uint64_t freed_word[RL_VCS / 2]; /**< read, two at once */
 	} RL_ALIGNED(RL_CACHE_LINE);
 	/**
-	 * Written by the core, by rl_shared_write(): 1 while something waits
-	 * there that has no way but this port, else 0. A port that is out for
+	 * Written by the core, by rl_shared_write(): 1 while packets wait there
+	 * that only this port could carry, else 0. A port that is held down for
 	 * flapping then trains at once.
 	 */
 	_Atomic uint32_t wanted;
@@ -35,7 +36,7 @@ struct rl_port_shared {
 	_Atomic uint32_t taken[RL_VCS] RL_ALIGNED(RL_CACHE_LINE);
 };
 
-/** The one writer of @p c. Adds n; released to rl_shared_read(). */
+/** The only writer of @p c. Adds n; released to rl_shared_read(). */
 static inline void
 rl_shared_add(_Atomic uint32_t *c, uint32_t n)
 {
@@ -45,11 +46,11 @@ rl_shared_add(_Atomic uint32_t *c, uint32_t n)
 	atomic_store_explicit(c, v + n, memory_order_release);
 }
 
-/** The one writer of @p c, of a flag. Released to rl_shared_read(). */
+/** The only writer of the flag @p c. Released to rl_shared_read(). */
 static inline void
 rl_shared_write(_Atomic uint32_t *c, uint32_t v)
 {
-	/* the line is the reader's too: what does not change is not written */
+	/* the reader shares the line, so write only changes */
 	if (atomic_load_explicit(c, memory_order_relaxed) == v)
 		return;
 	/* release: pairs with the acquire in rl_shared_read() */
@@ -64,7 +65,7 @@ rl_shared_read(const _Atomic uint32_t *c)
 	return atomic_load_explicit(c, memory_order_acquire);
 }
 
-/** Words of two that the counters `freed` make. */
+/** The counters `freed` in words of two. */
 #define RL_SHARED_WORDS (RL_VCS / 2)
 
 /** The port. Counters 2 i (low half) and 2 i + 1 of `freed` at once. */
