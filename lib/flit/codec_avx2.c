@@ -2,8 +2,8 @@
 
 /*
  * The codec with AVX2 and PCLMULQDQ; codec_pclmul.h explains it. Two chunks of
- * the FEC lie side by side in a register, 30 bytes; both are multiplied by the
- * factor of the second, and the first half of the sum by a^5 once more.
+ * the FEC share a register, 30 bytes; both are multiplied by the factor of the
+ * second, and the first half of the sum again by a^5.
  */
 
 #include "codec_pclmul.h"

@@ -2,22 +2,22 @@
 
 /*
  * The codec with AVX-512, in groups of eight flits; codec_avx512.h has the
- * arithmetic. What is left of a burst goes one by one, at 6 to 7 ns a flit.
+ * arithmetic. The rest of a burst is done one by one, at 6 to 7 ns a flit.
  *
  * Prefetching is spread over a group, four lines after each flit, and looks
  * four groups ahead. All of a group's 32 lines at once would fill the queue of
- * outstanding misses and stall what follows (64 MiB, bursts of 1024: 7.3 ns
- * instead of 6.6). At the end of a burst it repeats lines that are there.
+ * outstanding misses and stall later loads (64 MiB, bursts of 1024: 7.3 ns
+ * instead of 6.6). At the end of a burst it repeats lines that are cached.
  *
- * Forced inlining: left to itself the compiler calls the per-flit work and
- * passes its registers through memory; TX then takes 5.8 ns instead of 4.7.
+ * Forced inlining: otherwise the compiler calls the per-flit work and passes
+ * its registers through memory; TX then takes 5.8 ns instead of 4.7.
  */
 
 #include "codec_avx512.h"
 
 /** Flits to prefetch ahead. */
 #define AHEAD 32
-/** Flits of the rest that share a reduction. */
+/** Leftover flits that share a reduction. */
 #define QUAD 4
 
 /** Unreduced sums of one flit. */
@@ -34,7 +34,7 @@ struct one_sums {
 	uint64_t crc, fec;
 };
 
-/* @p to: NULL, or where @p f is copied to. */
+/* @p to: NULL, or the destination of a copy of @p f. */
 FORCE_INLINE struct part
 one_part(const struct rl_codec *c, const struct fec512 *fk, const uint8_t *f,
 	 uint8_t *to, const uint8_t *ahead, bool tx, bool rs)
@@ -58,7 +58,7 @@ one_part(const struct rl_codec *c, const struct fec512 *fk, const uint8_t *f,
 	return p;
 }
 
-/* The same of flit @p i of a group. */
+/* The same for flit @p i of a group. */
 FORCE_INLINE struct part
 group_part(const struct rl_codec *c, const struct fec512 *fk,
 	   const uint8_t *const f[], uint8_t *const to[],
@@ -112,7 +112,7 @@ group_sums(const struct rl_codec *c, const struct fec512 *fk,
 	return s;
 }
 
-/** Where the group to prefetch starts while that at @p i is in work. */
+/** Start of the group to prefetch while the one at @p i is processed. */
 FORCE_INLINE unsigned int
 ahead_of(unsigned int i, unsigned int n)
 {
@@ -129,7 +129,7 @@ one_sums(const struct rl_codec *c, const struct fec512 *fk, const uint8_t *f,
 	__m512i fec = add_words(p.fec, p.fec);
 	struct one_sums s;
 
-	/* all that is wanted ends up in the lowest word, or lane */
+	/* all results end up in the lowest word, or lane */
 	crc = add_lanes(crc, crc);
 	crc = add_lanes(crc, crc);
 	fec = add_lanes(fec, fec);
@@ -153,7 +153,7 @@ tx_one(const struct rl_codec *c, const struct fec512 *fk, const uint8_t *src,
 	rl_put64(f + RL_FEC_WORD_OFF, crc >> 48 | fec);
 }
 
-/** Returns whether @p f is not in order. */
+/** @return whether @p f is not in order */
 FORCE_INLINE bool
 rx_one(const struct rl_codec *c, const struct fec512 *fk, uint8_t *f,
        uint32_t eseq, uint64_t *syndrome, uint8_t *fec, bool rs)
@@ -214,7 +214,7 @@ tx_burst(const struct rl_codec *c, const uint8_t *const src[],
 		tx_one(c, &fk, src[i], f[i], seq[i], rs);
 }
 
-/** The rare end of rx_group(): all again, one by one, with correction. */
+/** The rare end of rx_group(): repeats all, one by one, with correction. */
 static __attribute__((noinline)) unsigned int
 rx_dirty(const struct rl_codec *c, uint8_t *const f[], const uint32_t eseq[],
 	 uint64_t syndrome[], uint8_t fec[])
@@ -263,7 +263,7 @@ rx_burst(const struct rl_codec *c, uint8_t *const f[], const uint32_t eseq[],
 }
 
 /**
- * FEC syndromes of eight flits, each copied to its @p dst where @p copy.
+ * FEC syndromes of eight flits, each copied to its @p dst if @p copy.
  * Prefetches eight flits @p ahead, unless that is NULL.
  */
 FORCE_INLINE __m512i
@@ -292,7 +292,7 @@ fec_group(const struct fec512 *fk, const uint8_t *const src[],
 			 add_lanes(pair[2], pair[3]));
 }
 
-/** FEC syndrome of one flit, copied to @p dst where @p copy. */
+/** FEC syndrome of one flit, copied to @p dst if @p copy. */
 FORCE_INLINE uint64_t
 fec_one(const struct fec512 *fk, const uint8_t *src, uint8_t *dst, bool copy)
 {
@@ -342,7 +342,7 @@ hop_one(const struct rl_codec *c, const struct fec512 *fk, const uint8_t *src,
 	return 1;
 }
 
-/* The same for four: most of what groups leave. */
+/* The same for four: most of what is left after groups. */
 FORCE_INLINE unsigned int
 hop_quad(const struct rl_codec *c, const struct fec512 *fk,
 	 const uint8_t *const src[], struct rl_flit *const f[], uint8_t fec[])
@@ -386,7 +386,7 @@ avx512_hop(const struct rl_codec *c, const uint8_t *const src[],
 	return dirty;
 }
 
-/* What lies in a row the CPU fetches by itself. */
+/* The CPU prefetches consecutive flits by itself. */
 static unsigned int
 avx512_receive(const struct rl_codec *c, const uint8_t *const src[],
 	       struct rl_flit *const f[], unsigned int n, uint8_t fec[])

@@ -9,25 +9,24 @@
  * A flit is four registers z0..z3 of 64 bytes, loaded once.
  *
  * CRC. Every 16-byte lane of the flit has two constants of its own: the powers
- * of x that its halves stand for. So nothing is folded from one register to
- * the next, the odd length needs no code, and one mask tells whether the sum
- * runs over 242 bytes (the CRC) or 250 (the syndrome): 8 multiplications a
- * flit. The four lanes of the sum are added across flits, so that all eight
- * share one Barrett reduction. On the machines at hand a 512-bit carry-less
- * multiplication takes two cycles; these 17 or so are the floor.
+ * of x that its halves represent. So no register is folded into the next, the
+ * odd length needs no code, and one mask selects a sum over 242 bytes (the CRC)
+ * or 250 (the syndrome): 8 multiplications a flit. The four lanes of the sum
+ * are added across flits, so that all eight share one Barrett reduction. On the
+ * measured machines a 512-bit carry-less multiplication takes two cycles; these
+ * 17 or so are the floor.
  *
  * FEC. The flit is cut into chunks of 63 bytes (21 columns), so that a byte of
  * a register belongs to one group. C is a Horner scheme over the four chunks
  * (multiply by a^63, a^42, a^21, 1), then a factor per byte. Multiplication by
  * a constant is a linear map of bits: gf2p8affineqb does it in any field. The
  * factors per byte need gf2p8mulb, which knows the field 0x11B only; the
- * isomorphism into it is folded into the first map, the way back into the
- * next. That one transposes: with the data as matrix and a constant as vector,
+ * isomorphism into it is folded into the first map, its inverse into the next.
+ * The latter transposes: with the data as matrix and a constant as vector,
  * gf2p8affineqb turns 8 bytes into the 8 words of their bits, and a second one
- * adds up, for each byte of the FEC word, the bytes of its group. Of the
- * result the eight words have still to be added.
- * The chunks come out of z0..z3 by one vpermt2b each; loading them again,
- * unaligned, would take twice the time.
+ * adds up, for each byte of the FEC word, the bytes of its group. The eight
+ * words of the result still have to be added. The chunks come out of z0..z3 by
+ * one vpermt2b each; loading them again, unaligned, would take twice the time.
  *
  * The Reed-Solomon CRC of PCIe 6 is the same scheme eight times, once for each
  * root of its generator, and a matrix that turns the eight sums into bytes.
@@ -42,7 +41,7 @@
 /** Flits that share a reduction. */
 #define GROUP 8
 
-/* Bytes of the last 64-byte register and the last 63-byte chunk that count. */
+/* Used bytes of the last 64-byte register and of the last 63-byte chunk. */
 #define CRC_MASK ((1ull << (RL_FLIT_CRC_OFF - 192)) - 1)
 #define SYNDROME_MASK ((1ull << (RL_FLIT_FEC_OFF - 192)) - 1)
 #define CHUNK_MASK ((1ull << 63) - 1)
@@ -56,9 +55,9 @@ struct flit512 {
 };
 
 /**
- * The constants of every flit, in registers: the stores of a burst might
- * change them in memory for all the compiler knows, and it would load them
- * again for each flit (hop: 2.9 ns instead of 2.4).
+ * The constants for all flits, in registers: the compiler must assume that the
+ * stores of a burst change them in memory, and would reload them for each flit
+ * (hop: 2.9 ns instead of 2.4).
  */
 struct fec512 {
 	__m512i chunk[4];
@@ -107,9 +106,9 @@ store(uint8_t *f, const struct flit512 *v)
 }
 
 /**
- * Stores, and goes on with the registers. The last one is wanted twice, and the
- * compiler would read it from where it has just been stored: that waits for
- * the store, where the line is not near.
+ * Stores, and goes on with the registers. The last one is used twice, and the
+ * compiler would reload it from where it was just stored, which waits for the
+ * store if the line is not cached.
  */
 FORCE_INLINE void
 store_on(uint8_t *f, struct flit512 *v)
@@ -147,8 +146,8 @@ chunk(const struct fec512 *k, const struct flit512 *v, int i, uint64_t last)
 }
 
 /**
- * Eight words that add up to the FEC word of what @p last leaves of the data,
- * and to @p received.
+ * Eight words that add up to the FEC word of the data that @p last selects, and
+ * to @p received.
  */
 FORCE_INLINE __m512i
 fec_part(const struct fec512 *k, const struct flit512 *v, uint64_t last,
@@ -189,7 +188,9 @@ fec_of_crc(const struct rl_k512 *k, __m512i crc)
 				affine(word(k->crc_pick_p), p));
 }
 
-/** Four lanes that add up to the unreduced CRC of what @p last leaves. */
+/**
+ * Four lanes that add up to the unreduced CRC of the data that @p last selects.
+ */
 FORCE_INLINE __m512i
 crc_part(const struct rl_codec *c, const struct flit512 *v, uint64_t last)
 {
@@ -211,7 +212,7 @@ crc_part(const struct rl_codec *c, const struct flit512 *v, uint64_t last)
 	return _mm512_xor_si512(a, b);
 }
 
-/** Words alternate: those of @p a and @p b, summed by neighbours. */
+/** Sums of neighbouring words; those of @p a and @p b alternate. */
 FORCE_INLINE __m512i
 add_words(__m512i a, __m512i b)
 {
@@ -293,7 +294,7 @@ rs_solve(const struct rl_k512 *k, __m512i s)
 	return affine(a, word(k->rs_uniso));
 }
 
-/** What eight numbers add to the CRC fields. */
+/** Contribution of eight numbers to the CRC fields. */
 FORCE_INLINE __m512i
 mix(const struct rl_codec *c, const uint32_t *seq)
 {
@@ -304,7 +305,7 @@ mix(const struct rl_codec *c, const uint32_t *seq)
 	const uint32_t low = seq[0] % RL_MIX_LOW;
 	__m256i high;
 
-	/* a flow's numbers follow each other: one load does */
+	/* consecutive numbers of a flow: one load is enough */
 	if (rl_likely(_mm256_cmpneq_epi32_mask(s, count) == 0 &&
 		      low <= RL_MIX_LOW - GROUP))
 		return _mm512_xor_si512(

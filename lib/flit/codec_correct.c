@@ -6,9 +6,9 @@
  * Each group can explain its two syndromes by one wrong byte of its own:
  *   sc = 0: the parity byte P;   sp = 0: the check byte C;
  *   else the data byte of column k with a^(84-k) = sc / sp.
- * A quotient that names a column that isn't there (k < 0, or the 84th column
- * of the two shorter groups) is a detected error, and one group that can't be
- * explained condemns the flit: nothing of it is changed.
+ * A quotient that names a missing column (k < 0, or the 84th column of the two
+ * shorter groups) is a detected error, and one group that can't be explained
+ * makes the flit uncorrectable: it stays unchanged.
  */
 
 #include "codec_priv.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The public face of the codec: which implementation answers [FLIT-8]. */
+/* The public interface of the codec: selects an implementation [FLIT-8]. */
 
 #include <errno.h>
 #include <string.h>

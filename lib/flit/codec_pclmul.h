@@ -3,20 +3,19 @@
 #define RL_CODEC_PCLMUL_H
 
 /**
- * @file
- * What the 128-bit and the 256-bit code share: everything but the long sum of
- * the FEC. Each of the two files includes it with its own instruction set and
- * passes its fec_sum_fn, which the compiler inlines.
+ * @file Shared by the 128-bit and the 256-bit code: everything except the long
+ * sum of the FEC. Each of the two files includes it with its own instruction
+ * set and passes its fec_sum_fn, which the compiler inlines.
  *
- * CRC. As in codec_avx512.c each 16-byte lane has two constants of its own,
- * the powers of x its halves stand for; the products are added, and one
- * Barrett reduction ends it: 33 multiplications a flit. Weaving them into the
- * FEC's instructions by hand gains nothing: the CPU does that by itself.
+ * CRC. As in codec_avx512.c each 16-byte lane has two constants of its own, the
+ * powers of x its halves represent; the products are added, and one Barrett
+ * reduction follows: 33 multiplications a flit. Interleaving them with the
+ * FEC's instructions by hand gains nothing: the CPU does it by itself.
  *
- * FEC. A chunk is 15 bytes, five columns of three groups; the sixteenth byte
- * of a register is never looked at. C is the sum of the chunks times
- * a^(80-5c), by table look-up of nibbles (pshufb); then the five columns are
- * added by Horner's rule. The last chunk, of 10 bytes, has the factor 1.
+ * FEC. A chunk is 15 bytes, five columns of three groups; the sixteenth byte of
+ * a register is ignored. C is the sum of the chunks times a^(80-5c), by table
+ * look-up of nibbles (pshufb); then the five columns are added by Horner's
+ * rule. The last chunk, of 10 bytes, has the factor 1.
  */
 
 #include <immintrin.h>
@@ -25,7 +24,9 @@
 
 #define FORCE_INLINE static inline __attribute__((always_inline))
 
-/* Flits to prefetch ahead: 8 to 16, at 10 to 20 ns each, hide memory. */
+/*
+ * Flits to prefetch ahead: 8 to 16, at 10 to 20 ns each, hide memory latency.
+ */
 #define AHEAD 16
 
 /* Where the last lane and the last chunk begin; both are 10 bytes long. */
@@ -177,7 +178,7 @@ tx_burst(const struct rl_codec *c, uint8_t *const f[], const uint32_t seq[],
 	}
 }
 
-/** The syndrome of @p f as it lies. */
+/** The syndrome of @p f as received. */
 FORCE_INLINE uint64_t
 crc_syndrome(const struct rl_codec *c, const uint8_t *f, uint32_t eseq, bool rs)
 {
@@ -249,7 +250,7 @@ hop_burst(const struct rl_codec *c, const uint8_t *const src[],
 	return dirty;
 }
 
-/** What lies in a row the CPU fetches by itself. */
+/** The CPU prefetches consecutive flits by itself. */
 FORCE_INLINE unsigned int
 receive_burst(const struct rl_codec *c, const uint8_t *const src[],
 	      struct rl_flit *const f[], unsigned int n, uint8_t fec[],

@@ -3,11 +3,10 @@
 #define RL_CODEC_PRIV_H
 
 /**
- * @file
- * What the implementations of the codec share: its tables, the operations of
- * one instruction set, and the rare path of a flit that FEC must correct.
+ * @file Shared by the implementations of the codec: its tables, the operations
+ * of one instruction set, and the rare path of a flit that FEC must correct.
  *
- * Two words describe a flit wherever they are handed around:
+ * Two words describe a flit in all internal interfaces:
  * - the CRC, or its syndrome, as the 64-bit integer at byte 242;
  * - the FEC check bytes, or their syndrome, as the 64-bit integer at byte 248
  *   with its low 16 bits (the CRC's last two bytes) zero. 0 means "clean".
@@ -27,7 +26,7 @@
 struct rl_codec_ops {
 	void (*tx)(const struct rl_codec *c, uint8_t *const flit[],
 		   const uint32_t seq[], unsigned int n);
-	/** NULL: a copy, and tx */
+	/** NULL: copy, then tx */
 	void (*tx_from)(const struct rl_codec *c, const uint8_t *const src[],
 			uint8_t *const flit[], const uint32_t seq[],
 			unsigned int n);
@@ -37,7 +36,7 @@ struct rl_codec_ops {
 	unsigned int (*hop)(const struct rl_codec *c,
 			    const uint8_t *const src[], uint8_t *const dst[],
 			    unsigned int n, uint8_t fec[]);
-	/** NULL: by way of hop */
+	/** NULL: use hop */
 	unsigned int (*receive)(const struct rl_codec *c,
 				const uint8_t *const src[],
 				struct rl_flit *const f[], unsigned int n,
@@ -49,7 +48,7 @@ struct rl_codec_ops {
 		     unsigned int n);
 };
 
-/** Constants of the 512-bit code; codec_avx512.c says what they do. */
+/** Constants of the 512-bit code; codec_avx512.h explains them. */
 struct rl_k512 {
 	uint8_t chunk[4][64] RL_ALIGNED(RL_CACHE_LINE); /**< [0] is not used */
 	uint64_t fec_scale[4];
@@ -60,7 +59,7 @@ struct rl_k512 {
 	uint8_t fec_weight[64];
 	uint8_t fec_pick_c[64];
 	uint8_t fec_pick_p[64];
-	uint64_t fec_uniso;	/**< transposes, and leaves that field */
+	uint64_t fec_uniso;	/**< transposes, and maps back */
 	uint64_t transpose;
 	uint64_t rs_uniso;
 	uint8_t rs_weight[8][64] RL_ALIGNED(RL_CACHE_LINE);
@@ -75,11 +74,12 @@ struct rl_codec {
 	uint8_t isn;	   /**< enum rl_isn_kind */
 	uint8_t isa;	   /**< enum rl_isa */
 	uint8_t isn_bits;  /**< 10 or 19 */
-	uint8_t inv_shift; /**< where the syndrome bits that tell a slip start */
+	uint8_t inv_shift; /**< first syndrome bit that identifies a slip */
 
 	/**
-	 * What number s adds to the CRC field: mix[s mod 1024] ^ mix_high[s div
-	 * 1024 mod 512]. Numbers of 10 bits leave mix_high all zero.
+	 * Contribution of number s to the CRC field: mix[s mod 1024] ^
+	 * mix_high[s div 1024 mod 512]. Numbers of 10 bits leave mix_high all
+	 * zero.
 	 */
 	uint64_t mix[RL_MIX_LOW] RL_ALIGNED(RL_CACHE_LINE);
 	uint64_t mix_high[RL_MIX_HIGH];
@@ -100,8 +100,8 @@ struct rl_codec {
 	uint8_t fec_mul63[256];
 
 	/**
-	 * What the halves of each 16-byte lane of the flit are multiplied by in
-	 * a carry-less sum of all of them. Binary CRCs only, as Barrett's two.
+	 * Factors of the halves of each 16-byte lane of the flit in a
+	 * carry-less sum of all of them. Binary CRCs only, like Barrett's two.
 	 */
 	uint64_t fold[16][2] RL_ALIGNED(RL_CACHE_LINE);
 	uint64_t barrett_mu; /**< inverse of barrett_p modulo x^64 */
@@ -114,7 +114,7 @@ struct rl_codec {
 	struct rl_k512 k512;
 };
 
-/** What number @p seq adds to the CRC field. */
+/** Contribution of number @p seq to the CRC field. */
 static inline uint64_t
 rl_mix(const struct rl_codec *c, uint32_t seq)
 {
@@ -122,7 +122,7 @@ rl_mix(const struct rl_codec *c, uint32_t seq)
 	       c->mix_high[seq / RL_MIX_LOW % RL_MIX_HIGH];
 }
 
-/** The FEC word that @p flit bears. */
+/** The FEC word in @p flit. */
 static inline uint64_t
 rl_fec_word(const uint8_t *flit)
 {
@@ -140,8 +140,8 @@ rl_fec_word_put(uint8_t *flit, uint64_t word)
 /**
  * Prefetches the four lines of a flit.
  *
- * Forced inline, for more than speed: gcc 12 takes a function that does
- * nothing but prefetch for a pure one and drops its calls.
+ * Forced inline, for more than speed: gcc 12 treats a function that only
+ * prefetches as pure and drops its calls.
  */
 static inline __attribute__((always_inline)) void
 rl_prefetch_flit(const uint8_t *flit)
@@ -176,7 +176,7 @@ extern const struct rl_codec_ops rl_ops_avx2_rs;
 extern const struct rl_codec_ops rl_ops_avx512;
 extern const struct rl_codec_ops rl_ops_avx512_rs;
 
-/* codec_scalar.c: also what the others use for single and odd flits */
+/* codec_scalar.c: the others use these for single and odd flits, too */
 extern const struct rl_codec_ops rl_ops_scalar;
 uint64_t rl_scalar_crc(const struct rl_codec *c, const uint8_t *flit);
 uint64_t rl_scalar_fec(const struct rl_codec *c, const uint8_t *flit);

@@ -3,11 +3,11 @@
 /*
  * How the codes are defined.
  *
- * CRC. The 2000 bits of bytes 0-249, least significant bit of byte 0 first,
- * are the coefficients of a polynomial, highest power first. It is a multiple
- * of the generator g (degree 64) once the all-ones start value and final XOR
- * are taken out. "Reflected" means that a register holds the coefficient of
- * x^63 in bit 0, so that bytes enter and leave as they lie in memory.
+ * CRC. The 2000 bits of bytes 0-249, least significant bit of byte 0 first, are
+ * the coefficients of a polynomial, highest power first. It is a multiple of
+ * the generator g (degree 64) once the all-ones start value and final XOR are
+ * taken out. "Reflected" means that a register holds the coefficient of x^63 in
+ * bit 0, so that bytes enter and leave in memory order.
  *
  * The PCIe 6 code does the same with bytes: byte 0 is the coefficient of
  * x^249 of a polynomial over GF(2^8), the generator is the product of
@@ -25,7 +25,7 @@
 #define FEC_FIELD 0x11d
 #define RS_FIELD 0x12b
 
-/* Where group g keeps its check byte C and its parity byte P. */
+/* Offsets of the check byte C and the parity byte P of each group. */
 static const uint8_t fec_c_off[3] = { 252, 250, 251 };
 static const uint8_t fec_p_off[3] = { 255, 253, 254 };
 
@@ -186,7 +186,7 @@ rl_ref_fec_encode(uint8_t *flit)
 
 /*
  * The one byte of group g whose change by the returned *value explains the
- * syndromes; -1 where there is none.
+ * syndromes; -1 if there is none.
  */
 static int
 ref_fec_locate(int g, uint8_t sc, uint8_t sp, uint8_t *value)

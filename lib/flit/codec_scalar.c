@@ -17,7 +17,7 @@
 #define SEGMENTS 4
 #define SEGMENT_COLUMNS 21
 #define SEGMENT_BYTES 63
-/* Flits to prefetch ahead: at 60 ns and more each, the next few do. */
+/* Flits to prefetch ahead: at 60 ns and more each, a few are enough. */
 #define AHEAD 4
 
 uint64_t
@@ -46,7 +46,7 @@ fec_checks(const struct rl_codec *c, const uint8_t *flit)
 	uint8_t acc[SEGMENTS][3] = { 0 };
 	uint32_t checks = 0;
 
-	/* the last segment lacks its columns 82.. of some groups: zeros */
+	/* the last segment lacks columns 82.. of some groups: zeros */
 	for (int k = 0; k < SEGMENT_COLUMNS; k++)
 		for (int s = 0; s < SEGMENTS; s++)
 			for (int g = 0; g < 3; g++) {

@@ -8,7 +8,7 @@
 #define FEC_FIELD 0x11d
 #define CODEWORD_BYTES 250
 
-/** The register that byte @p b at the end of a message turns into. */
+/** The register that byte @p b at the end of a message gives. */
 static uint64_t
 last_byte(enum rl_crc_kind crc, uint64_t zero, unsigned int b)
 {
@@ -52,9 +52,9 @@ power_of_x(uint64_t poly, int e)
 }
 
 /**
- * What the two halves of the 16 bytes at codeword offset @p start must be
- * multiplied by to count in the remainder. The one power less makes good for
- * the product of two reflected words, which lies one bit too low.
+ * Factors of the two halves of the 16 bytes at codeword offset @p start in the
+ * remainder. The power is one less to compensate for the product of two
+ * reflected words, which is one bit too low.
  */
 static void
 fold_lane(uint64_t poly, int start, uint64_t lane[2])
@@ -79,7 +79,7 @@ clmul_low(uint64_t a, uint64_t b)
 static void
 fold_tables(struct rl_codec *c)
 {
-	/* the register that x^64 leaves: the generator itself */
+	/* the register after x^64: the generator itself */
 	const uint64_t poly = c->slice[0][0x80];
 	uint64_t inv = 1;
 
@@ -92,7 +92,7 @@ fold_tables(struct rl_codec *c)
 	c->barrett_mu = inv;
 }
 
-/** What number 1 << @p bit adds to the CRC field. */
+/** Contribution of number 1 << @p bit to the CRC field. */
 static uint64_t
 mix_basis(enum rl_crc_kind crc, enum rl_isn_kind isn, unsigned int bit)
 {
@@ -117,7 +117,7 @@ span(uint64_t *table, const uint64_t *basis, unsigned int bits)
  * Inverts the map from numbers to the @p bits syndrome bits from @p shift on.
  * inv[j] becomes the number whose window has bit j alone set.
  *
- * @return false where the window doesn't tell all numbers apart
+ * @return false if the window doesn't distinguish all numbers
  */
 static bool
 invert_window(const uint64_t *basis, unsigned int bits, unsigned int shift,

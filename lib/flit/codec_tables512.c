@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Constants of the 512-bit code; codec_avx512.c says what they do. */
+/* Constants of the 512-bit code; codec_avx512.h explains them. */
 
 #include "codec_priv.h"
 #include "rl_codec_ref.h"
@@ -59,7 +59,7 @@ map_inverse(const struct map *m)
 	return inv;
 }
 
-/** Bit j set where output bit @p i depends on input bit j. */
+/** Bit j is set if output bit @p i depends on input bit j. */
 static uint8_t
 map_row(const struct map *m, int i)
 {
@@ -122,9 +122,9 @@ transpose_after(const struct map *m)
 }
 
 /**
- * Where the eight bytes from flit offset @p start on go to in the FEC word:
- * picks[0] for check bytes, picks[1] for parities. Byte b of a pick selects,
- * by bit 7 - i, the bytes i that sum up to byte b of the word.
+ * Destinations in the FEC word of the eight bytes from flit offset @p start on:
+ * picks[0] for check bytes, picks[1] for parities. Byte b of a pick selects, by
+ * bit 7 - i, the bytes i that sum up to byte b of the word.
  */
 static void
 picks(int start, int count, uint64_t pick[2])
@@ -201,7 +201,7 @@ rs_inverse(uint8_t inv[8][8])
 			m[j][8 + k] = j == k;
 		}
 	for (int col = 0; col < 8; col++) {
-		/* every leading minor is of Vandermonde's kind: no pivoting */
+		/* every leading minor is of Vandermonde form: no pivoting */
 		const uint8_t unit = rl_ref_gf_pow(RS_FIELD, m[col][col], 254);
 
 		RL_ASSERT(m[col][col] != 0);

@@ -6,13 +6,13 @@
 #include "rl_frame.h"
 
 /*
- * A header is built and read as words of eight bytes, in registers: stored in
- * smaller pieces, it could not be loaded for its check before all of them, and
- * the flits copied before them, have left the store buffer.
+ * A header is built and read as words of eight bytes, in registers: if it were
+ * stored in smaller pieces, loading it for its check would wait until all of
+ * them, and the flits copied before them, have left the store buffer.
  *
  * The check covers the link header with its own field taken as zero. The
  * Ethernet header is left out: a kernel or a NIC may rewrite the addresses. So
- * it begins with the last two bytes of word 1, and passes over four of word 6.
+ * the check begins with the last two bytes of word 1, and skips four of word 6.
  */
 #define WORDS_SHORT (RL_FRAME_HEADER_SHORT / 8u)
 #define WORDS_LONG (RL_FRAME_HEADER_LONG / 8u)
@@ -21,11 +21,11 @@
 #define CHECK_SHIFT (8u * (RL_FRAME_CHECK_OFF % 8u))
 #define CHECK_HOLE (~(UINT64_C(0xffffffff) << CHECK_SHIFT))
 #define SIDEBAND_SHIFT (8u * (RL_FRAME_SIDEBAND_OFF % 8u))
-#define SIDEBANDS_WORD 4u /* of word 7 and those after it */
+#define SIDEBANDS_WORD 4u /* of word 7 and later ones */
 
 #define FRAME_INLINE static inline __attribute__((always_inline))
 
-/* Bytes 12 and 13, as word 1 has them. */
+/* Bytes 12 and 13, as in word 1. */
 #define ETHERTYPE_LE                                                           \
 	((uint64_t)(RL_FRAME_ETHERTYPE >> 8 | (RL_FRAME_ETHERTYPE & 0xff) << 8))
 
@@ -34,12 +34,14 @@ _Static_assert(CHECK_WORD == RL_FRAME_SIDEBAND_OFF / 8u &&
 	       "word 6 has the check and the first sideband");
 
 /*
- * A word of a header in memory, loaded and stored as it is: volatile. Two
- * words that the compiler makes one of go through the stack. There a load of
- * both waits until each has left the store buffer.
+ * A header word in memory, loaded and stored as such: volatile. If the compiler
+ * merges two words it goes through the stack, where loading both waits until
+ * each has left the store buffer.
  */
 typedef volatile uint64_t frame_word __attribute__((may_alias, aligned(1)));
-/* And a sideband: of four the compiler makes a word, which waits as well. */
+/*
+ * A sideband, too: the compiler merges four into a word, which waits as well.
+ */
 typedef volatile uint16_t frame_half __attribute__((may_alias, aligned(1)));
 
 /* Bytes of the header that the check covers, and before them. */
@@ -78,7 +80,7 @@ check_hw(const uint64_t w[], uint32_t n)
 {
 	(void)w;
 	(void)n;
-	RL_ASSERT(false); /* no hw without the instruction */
+	RL_ASSERT(false); /* never hw without the instruction */
 	return 0;
 }
 
@@ -92,7 +94,7 @@ check_sw(const uint64_t w[], uint32_t n)
 			      RL_FRAME_CHECK_OFF - RL_FRAME_LINK_OFF, false);
 }
 
-/* Words 0 to 6, but for the check. @p first: sideband of the first flit. */
+/* Words 0 to 6, except the check. @p first: sideband of the first flit. */
 FRAME_INLINE void
 head_words(uint64_t w[], const struct rl_frame_hdr *h, const uint8_t *mac,
 	   uint16_t first)
@@ -111,7 +113,7 @@ head_words(uint64_t w[], const struct rl_frame_hdr *h, const uint8_t *mac,
 
 /*
  * Four sidebands as a word. One by one, as they were stored: a load of eight
- * bytes would wait for all four stores, and for what was stored before them.
+ * bytes would wait for all four stores and earlier ones.
  */
 FRAME_INLINE uint64_t
 sideband_word(const uint8_t *sideband)
@@ -123,7 +125,8 @@ sideband_word(const uint8_t *sideband)
 }
 
 /*
- * Words from 7 on: the sidebands of all flits but the first, unused ones zero.
+ * Words from 7 on: the sidebands of all flits except the first, unused ones
+ * zero.
  * @return how many words the header has
  */
 FRAME_INLINE uint32_t
@@ -160,7 +163,7 @@ tail_empty(uint64_t w[], uint8_t *frame, const struct rl_frame_hdr *h)
 	return header_bytes / 8;
 }
 
-/* A header but for its check. @return of how many words it is */
+/* A header except its check. @return its length in words */
 FRAME_INLINE uint32_t
 header_words(uint64_t w[], uint8_t *frame, const struct rl_frame_hdr *h,
 	     const uint8_t *sideband, const uint8_t *mac)
@@ -195,7 +198,7 @@ short_tail(const uint8_t *sideband, uint32_t nflits)
 				     ~UINT64_C(0) >> (80 - 16 * nflits);
 }
 
-/* Most headers: of a few flits. Nothing of it goes through memory. */
+/* The common header: few flits. None of it goes through memory. */
 FRAME_HW FRAME_INLINE void
 seal_short_hw(uint8_t *frame, const struct rl_frame_hdr *h,
 	      const uint8_t *sideband, const uint8_t *mac)
@@ -262,7 +265,7 @@ rl_frame_like(struct rl_frame_like *like, const struct rl_frame_hdr *h,
 	head_words(like->word, &bare, mac, 0);
 }
 
-/* Words 0 to 6 of such a header, but for the check. */
+/* Words 0 to 6 of such a header, except the check. */
 FRAME_INLINE void
 like_words(uint64_t w[], const struct rl_frame_like *like, uint32_t nflits,
 	   uint16_t seq, uint64_t stamp, uint16_t first)
@@ -290,7 +293,7 @@ like_short_hw(uint8_t *frame, const struct rl_frame_like *like,
 	store_words(frame, w, WORDS_SHORT, check_hw(w, WORDS_SHORT));
 }
 
-/* More flits than that, or another CPU. */
+/* More flits, or another CPU. */
 FRAME_HW static void
 like_long(uint8_t *frame, const struct rl_frame_like *like, uint32_t nflits,
 	  uint16_t seq, uint64_t stamp, const uint8_t *sideband, bool hw)
@@ -340,7 +343,7 @@ rl_frame_init_put(uint8_t *frame, const struct rl_frame_init *init)
 	memcpy(at + 42, init->place.dev, RL_FRAME_NAME_BYTES);
 }
 
-/* A name goes into lines that people read. */
+/* Makes a name safe for log lines. */
 static char
 name_char(char c)
 {
@@ -370,7 +373,9 @@ rl_frame_init_get(const uint8_t *frame, struct rl_frame_init *init)
 		init->place.dev[i] = name_char((char)at[42 + i]);
 }
 
-/* One by one, as they are read again: in blocks, they would wait for that. */
+/*
+ * One by one, as they are read later: loads in blocks would stall those reads.
+ */
 FRAME_INLINE void
 load_words(uint64_t w[], const uint8_t *frame, uint32_t from, uint32_t to)
 {
@@ -397,7 +402,7 @@ rl_frame_init_version(const uint8_t *frame, uint32_t len)
 	return w[1] >> 52 & 0xf;
 }
 
-/* Without flits: how long the frame must be besides. */
+/* Without flits: checks the stated length of the frame. */
 static enum rl_frame_error
 open_empty(struct rl_frame_hdr *h, uint32_t len, uint16_t said)
 {
@@ -414,7 +419,7 @@ stamp_of(const uint64_t w[])
 	return (w[2] >> 8 & 0xff) << 48 | (w[5] & 0xffffffffffff);
 }
 
-/* Reads words 2 to 6 of a header that is in order. */
+/* Reads words 2 to 6 of a valid header. */
 FRAME_INLINE void
 read_words(struct rl_frame_hdr *h, const uint64_t w[])
 {
@@ -423,7 +428,7 @@ read_words(struct rl_frame_hdr *h, const uint64_t w[])
 	h->rx_epoch = (uint8_t)(w[2] >> 24);
 	h->seq = (uint16_t)(w[2] >> 32);
 	h->ack = (uint16_t)(w[2] >> 48);
-	/* as two, as they were loaded */
+	/* as two words, as they were loaded */
 	memcpy(h->credit, w + 3, sizeof(w[3]));
 	memcpy(h->credit + RL_VCS / 2, w + 4, sizeof(w[4]));
 	h->stamp = stamp_of(w);
@@ -431,7 +436,7 @@ read_words(struct rl_frame_hdr *h, const uint64_t w[])
 	h->bytes = 0;
 }
 
-/* What can be said before the check. @p n: words of the header */
+/* Checks before the CRC. @p n: words of the header */
 FRAME_INLINE enum rl_frame_error
 open_words(uint64_t w[], const uint8_t *frame, uint32_t len,
 	   struct rl_frame_hdr *h, uint32_t *n)
@@ -454,7 +459,7 @@ open_words(uint64_t w[], const uint8_t *frame, uint32_t len,
 	return RL_FRAME_OK;
 }
 
-/* And after it. */
+/* Checks after the CRC. */
 FRAME_INLINE enum rl_frame_error
 open_checked(const uint64_t w[], uint32_t len, struct rl_frame_hdr *h,
 	     uint32_t check)
@@ -471,8 +476,8 @@ open_checked(const uint64_t w[], uint32_t len, struct rl_frame_hdr *h,
 }
 
 /*
- * Most headers: in order, with a few flits. @return whether it was one; else
- * somebody has to say what it is.
+ * The common header: valid, with few flits. @return whether it was one;
+ * otherwise the caller must find out what it is.
  */
 FRAME_HW FRAME_INLINE bool
 open_short_hw(const uint8_t *frame, uint32_t len, struct rl_frame_hdr *h)
@@ -527,7 +532,7 @@ open_sw(const uint8_t *frame, uint32_t len, struct rl_frame_hdr *h)
 				: open_checked(w, len, h, check_sw(w, n));
 }
 
-/* What headers of a burst share, by words from 1 on. */
+/* Fields shared by the headers of a burst, by words from 1 on. */
 #define LIKE_WORD1 UINT64_C(0x00ffffff00000000)
 #define LIKE_WORD2 (~(UINT64_C(0xffff) << 32))
 #define LIKE_WORD5 (UINT64_C(0xffff) << 48)

@@ -4,11 +4,11 @@
  * From a syndrome to the number of an intact flit [FLIT-6].
  *
  * The CRC is linear, so the syndrome of an intact flit is L(number XOR
- * expected), and L is injective: a window of as many consecutive syndrome bits
- * as the number has already determines the difference. The window is
- * inverted by table, the difference is mixed again, and all 64 bits must
- * agree. Of all syndromes that corruption can leave, 1023 in 2^64 pass for a
- * slip (2^19 in 2^64 with wide19).
+ * expected), and L is injective: a window of consecutive syndrome bits, as many
+ * as the number has, determines the difference. A table inverts the window, the
+ * difference is mixed again, and all 64 bits must agree. Of all syndromes that
+ * corruption can leave, 1023 in 2^64 pass for a slip (2^19 in 2^64 with
+ * wide19).
  */
 
 #include "codec_priv.h"

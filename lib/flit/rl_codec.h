@@ -9,16 +9,15 @@
  *
  * One plain reference and one implementation per instruction set stand behind
  * the same four operations; rl_codec_init() picks one. A codec is immutable
- * after initialisation and may be shared by any number of lcores. All
- * operations are free of allocation, locks and branches on data that is
- * usually good. Flits may lie at any alignment (64 bytes is fastest) and must
- * not overlap; bursts may have any length, 0 included. From memory long bursts
- * pay: the flits of a burst are prefetched while its earlier ones are in work.
+ * after initialisation and may be shared by any number of lcores. No operation
+ * allocates, locks, or branches on data that is usually good. Flits may have
+ * any alignment (64 bytes is fastest) and must not overlap; bursts may have any
+ * length, 0 included. Long bursts pay if flits are in memory: they are
+ * prefetched while earlier ones are processed.
  *
- * The CRC is linear, so the syndrome of an intact flit that bears another
- * number than expected depends on the two numbers alone. rl_isn_decode()
- * turns a syndrome into "ok", "behind by d", "ahead by d" or "corrupt"
- * [FLIT-6].
+ * The CRC is linear, so the syndrome of an intact flit with another number than
+ * expected depends on the two numbers alone. rl_isn_decode() turns a syndrome
+ * into "ok", "behind by d", "ahead by d" or "corrupt" [FLIT-6].
  */
 
 #include <stdint.h>
@@ -51,14 +50,14 @@ enum rl_isa {
 	RL_ISA_COUNT
 };
 
-/** What the FEC decoder says of one flit. */
+/** FEC result for one flit. */
 enum rl_fec_status {
 	RL_FEC_CLEAN = 0,
 	RL_FEC_CORRECTED = 1,
 	RL_FEC_BAD = 2, /**< detected, not correctable; bytes are as received */
 };
 
-/** What the ISN decoder says of one flit. */
+/** ISN result for one flit. */
 enum rl_isn_verdict {
 	RL_ISN_OK,
 	RL_ISN_BEHIND,	/**< intact; its number lies before the expected one */
@@ -66,7 +65,7 @@ enum rl_isn_verdict {
 	RL_ISN_CORRUPT,
 };
 
-/** Verdict with the signed slip (number - expected; 0 where ok or corrupt). */
+/** Verdict with the signed slip (number - expected; 0 if ok or corrupt). */
 struct rl_isn_result {
 	enum rl_isn_verdict verdict;
 	int32_t slip;
@@ -83,8 +82,8 @@ size_t rl_codec_memsize(void);
  *
  * @return 0; -EINVAL for an unknown kind, or a mixing that the CRC does not
  *   support (RL_ISN_WIDE needs RL_CRC_BCH or RL_CRC_ECMA, RL_ISN_WIDE19 needs
- *   RL_CRC_BCH, see docs/codec.md); -ENOTSUP where this CPU, or this build,
- *   lacks @p isa.
+ *   RL_CRC_BCH, see docs/codec.md); -ENOTSUP if this CPU, or this build, lacks
+ *   @p isa.
  */
 int rl_codec_init(struct rl_codec *mem, enum rl_crc_kind crc,
 		  enum rl_isn_kind isn, enum rl_isa isa);
@@ -111,9 +110,9 @@ void rl_codec_tx(const struct rl_codec *c, uint8_t *const flit[],
 		 const uint32_t seq[], unsigned int n);
 
 /**
- * Any thread. As rl_codec_tx(), of flits whose bytes 0-241 lie at @p src: copies
- * and encodes in one pass. src[i] may be flit[i]; else the two do not overlap,
- * and src[i] stays as it is. 256 bytes of it are read.
+ * Any thread. As rl_codec_tx(), of flits whose bytes 0-241 lie at @p src:
+ * copies and encodes in one pass. src[i] may be flit[i]; otherwise the two do
+ * not overlap, and src[i] is unchanged. Reads 256 bytes of it.
  */
 void rl_codec_tx_from(const struct rl_codec *c, const uint8_t *const src[],
 		      uint8_t *const flit[], const uint32_t seq[],
@@ -122,7 +121,7 @@ void rl_codec_tx_from(const struct rl_codec *c, const uint8_t *const src[],
 /**
  * Any thread. Endpoint receive: FEC check (correcting in place), then the CRC
  * syndrome against expected number eseq[i]. A syndrome of 0 is "ok".
- * syndrome[i] is unspecified where fec[i] is RL_FEC_BAD.
+ * syndrome[i] is unspecified if fec[i] is RL_FEC_BAD.
  *
  * @return how many of the n flits are not (clean or corrected) with syndrome 0
  */
@@ -141,7 +140,7 @@ unsigned int rl_codec_hop(const struct rl_codec *c, const uint8_t *const src[],
 
 /**
  * Any thread. The same for flits that came in frames: each goes into the wire
- * image of f[i]. Nothing is prefetched: what lies in a row the CPU fetches by
+ * image of f[i]. No prefetching: the CPU prefetches consecutive flits by
  * itself.
  */
 unsigned int rl_codec_receive(const struct rl_codec *c,
@@ -155,8 +154,8 @@ unsigned int rl_codec_fec_check(const struct rl_codec *c,
 				uint8_t fec[]);
 
 /**
- * Any thread. Copies @p n flits, wherever they are, one behind the other to
- * @p to (n * 256 bytes, not overlapping): how a port fills a frame.
+ * Any thread. Copies @p n scattered flits to consecutive places at @p to (n *
+ * 256 bytes, not overlapping): how a port fills a frame.
  */
 void rl_codec_copy(const struct rl_codec *c, uint8_t *to,
 		   const uint8_t *const flit[], unsigned int n);
@@ -164,7 +163,7 @@ void rl_codec_copy(const struct rl_codec *c, uint8_t *to,
 /** Any thread. Re-computes bytes 250-255 of one flit (reference code). */
 void rl_codec_fec_encode(const struct rl_codec *c, uint8_t *flit);
 
-/** Any thread. Decodes a syndrome that rl_codec_rx() made with @p eseq. */
+/** Any thread. Decodes a syndrome that rl_codec_rx() computed with @p eseq. */
 struct rl_isn_result rl_isn_decode(const struct rl_codec *c, uint64_t syndrome,
 				   uint32_t eseq);
 

@@ -3,11 +3,10 @@
 #define RL_CODEC_REF_H
 
 /**
- * @file
- * The plain reference of the flit codec: bit by bit and byte by byte as the
- * definitions read, without tables and without a struct rl_codec. Slow; it is
- * the oracle of the tests, builds the tables of the fast paths, and is what a
- * reader should read first [FLIT-8].
+ * @file The plain reference of the flit codec: bit by bit and byte by byte as
+ * defined, without tables and without a struct rl_codec. Slow; it is the oracle
+ * of the tests, builds the tables of the fast paths, and is the place to start
+ * reading [FLIT-8].
  */
 
 #include "rl_codec.h"
@@ -44,7 +43,7 @@ uint64_t rl_ref_wide_word(enum rl_isn_kind isn, uint32_t seq);
 /** Any thread. Writes bytes 250-255 of @p flit. */
 void rl_ref_fec_encode(uint8_t *flit);
 
-/** Any thread. Checks and corrects @p flit in place; untouched where bad. */
+/** Any thread. Checks and corrects @p flit in place; untouched if bad. */
 enum rl_fec_status rl_ref_fec_decode(uint8_t *flit);
 
 /** Any thread. Writes bytes 242-255 of @p flit, as rl_codec_tx(). */

@@ -9,7 +9,7 @@
 
 /*
  * The eight tables of slice-by-8 are built by the compiler, so that they are
- * constant and nobody has to trust 2,048 typed numbers.
+ * constant and need not be typed.
  *
  * One step divides the register by x. X_n is the register after n steps from
  * 1. Because the CRC is linear, the entry for byte i in table k (k bytes
@@ -70,7 +70,7 @@ crc32c_sw(uint32_t crc, const uint8_t *p, size_t len)
 	return crc;
 }
 
-/* As many bytes of zero. */
+/* Continues with @p len bytes of zero. */
 static uint32_t
 crc32c_sw_zero(uint32_t crc, size_t len)
 {
@@ -79,7 +79,7 @@ crc32c_sw_zero(uint32_t crc, size_t len)
 	return crc;
 }
 
-/* Lane i has word i of each group of four. @return what is behind them */
+/* Lane i has word i of each group of four. @return the end of the groups */
 static const uint8_t *
 lanes_sw(uint32_t lane[LANES], const uint8_t *p, size_t groups)
 {
@@ -92,8 +92,8 @@ lanes_sw(uint32_t lane[LANES], const uint8_t *p, size_t groups)
 #if defined(__x86_64__)
 
 /*
- * The attribute spares a file and a dispatch table for twenty lines; callers
- * reach it only where the CPU was asked.
+ * The attribute saves a file and a dispatch table for twenty lines; callers
+ * check the CPU first.
  */
 __attribute__((target("sse4.2"))) static uint32_t
 crc32c_sse42(uint32_t crc, const uint8_t *p, size_t len)

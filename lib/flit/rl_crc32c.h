@@ -3,10 +3,9 @@
 #define RL_CRC32C_H
 
 /**
- * @file
- * CRC-32C (Castagnoli, reflected; init and xorout all ones), the check of
- * frame headers. Headers are 50 to 120 bytes long: one dependent chain of
- * crc32 instructions is over before interleaved streams would pay.
+ * @file CRC-32C (Castagnoli, reflected; init and xorout all ones), the check of
+ * frame headers. Headers are 50 to 120 bytes long: too short for interleaved
+ * streams to pay.
  */
 
 #include <stdbool.h>
@@ -20,23 +19,23 @@
 bool rl_crc32c_hw(void);
 
 /**
- * Any thread. CRC-32C of @p len bytes at @p data (any alignment; @p len may
- * be 0). @p hw: use the crc32 instruction; only where rl_crc32c_hw() said so.
+ * Any thread. CRC-32C of @p len bytes at @p data (any alignment; @p len may be
+ * 0). @p hw: use the crc32 instruction; only if rl_crc32c_hw() is true.
  */
 uint32_t rl_crc32c(const void *data, size_t len, bool hw);
 
 /**
- * Any thread. The same with the four bytes from @p hole on taken as zero: a
- * header's check, where the check itself lies in the header. The hole lies in
- * one of the groups of eight that @p data is made of.
+ * Any thread. The same with the four bytes from @p hole on taken as zero: for a
+ * check that lies in the header it covers. The hole lies within one group of
+ * eight bytes of @p data.
  */
 uint32_t rl_crc32c_hole(const void *data, size_t len, size_t hole, bool hw);
 
 /**
- * Any thread. A digest of @p len bytes at @p data, the same with and without
- * @p hw: four CRCs, each of every fourth word, under one more. What changes one
- * of the four changes the whole. Of a long packet it takes a third of the time,
- * because four chains of instructions go on side by side.
+ * Any thread. A digest of @p len bytes at @p data, the same with and without @p
+ * hw: four CRCs, each of every fourth word, under one more. A change of one of
+ * the four changes the whole. Four parallel chains of instructions take a third
+ * of the time for a long packet.
  */
 uint32_t rl_crc32c_lanes(const void *data, size_t len, bool hw);
 

@@ -3,10 +3,9 @@
 #define RL_FLIT_H
 
 /**
- * @file
- * The 256-byte flit on the wire [FLIT-1, FLIT-2] and its buffer in memory.
- * This is the one place where the layout stands; docs/protocol.md shows the
- * same as a table, bit by bit. All integers are little-endian.
+ * @file The 256-byte flit on the wire [FLIT-1, FLIT-2] and its buffer in
+ * memory. The layout is defined only here; docs/protocol.md shows the same as a
+ * table, bit by bit. All integers are little-endian.
  *
  * | bytes    | what                                                      |
  * |----------|-----------------------------------------------------------|
@@ -50,7 +49,9 @@
 #define RL_FLIT_FEC_BYTES 6
 /** Longest packet any configuration may ask for, in flits. */
 #define RL_PACKET_FLITS_MAX 255
-/** And in anybody's hands: with the flit by which it is seen to be too long. */
+/**
+ * Longest packet held anywhere: one more flit, which shows that it is too long.
+ */
 #define RL_PACKET_FLITS_HELD (RL_PACKET_FLITS_MAX + 1)
 
 /** ReplayCmd, the two bits beside the FSN (paper section 3, PCIe 6). */
@@ -95,8 +96,8 @@ struct rl_txn {
 /** Condition of a flit that travels beside it [LCB-2]. */
 enum rl_mark {
 	RL_MARK_OK = 0,
-	RL_MARK_TRANSMIT_ERROR = 1, /**< hurt on the last link */
-	RL_MARK_SOFT_ERROR = 2,	    /**< hurt inside a switch; never retried */
+	RL_MARK_TRANSMIT_ERROR = 1, /**< corrupted on the last link */
+	RL_MARK_SOFT_ERROR = 2,	    /**< corrupted in a switch; never retried */
 	RL_MARK_POISON = 3,	    /**< declared bad by its source */
 };
 
@@ -109,8 +110,8 @@ enum rl_mark {
  * wire image of a flit that a replay buffer holds is never written.
  *
  * A packet (or a fragment of one) is a chain: the head flit's `last` and
- * `pkt_flits` describe it, `next` joins its flits, `next_pkt` joins heads in
- * a queue. Flits of its middle may lie in runs (rl_flit_run.h): then only the
+ * `pkt_flits` describe it, `next` joins its flits, `next_pkt` joins heads in a
+ * queue. Flits of its middle may be in runs (rl_flit_run.h): then only the
  * first of a run has a state and is in the chain.
  */
 struct rl_flit {
@@ -129,7 +130,7 @@ struct rl_flit {
 					uint16_t dst;
 					uint16_t src;
 				};
-				/** of a run's first, rl_flit_run.h */
+				/** of a run's first flit, see rl_flit_run.h */
 				struct rl_flit *mate[3];
 			};
 			union {
@@ -154,9 +155,9 @@ struct rl_flit {
 			/** loopback it came out of at this device; 0: none */
 			uint32_t loop_id;
 			uint32_t spare;
-			uint64_t run; /**< see rl_flit_run.h; 0: the first of none */
+			uint64_t run; /**< see rl_flit_run.h; 0: no run */
 		};
-		/** what a flit has in place of all this that lies in a run */
+		/** for a flit within a run, instead of all this */
 		struct rl_flit *row[8];
 	};
 	uint8_t wire[RL_FLIT_BYTES] RL_ALIGNED(RL_CACHE_LINE);
@@ -167,13 +168,13 @@ struct rl_flit {
 #define RL_FF_LOOPED 0x04    /**< came out of a dead port's replay buffer */
 #define RL_FF_REFLECTED 0x08 /**< misrouted and sent out again once */
 #define RL_FF_CREDIT 0x10    /**< holds a credit of in_port/in_vc */
-#define RL_FF_LENT 0x20	     /**< counts in its core's waiting room */
+#define RL_FF_LENT 0x20	     /**< charged to its core's waiting room */
 #define RL_FF_NEXT 0x40	     /**< goes by new tables, see rl_core_stage() */
 
 _Static_assert(sizeof(struct rl_flit) == RL_FLIT_BYTES + RL_CACHE_LINE,
 	       "a flit is one line of state and its wire image");
 
-/** rl_flit.state of a flit that begins its way. */
+/** rl_flit.state of a flit at the start of its path. */
 static inline uint64_t
 rl_flit_state(uint8_t sl, uint8_t class, uint8_t flags)
 {
@@ -325,7 +326,7 @@ rl_flit_tag(const uint8_t *wire)
 	return rl_get32(wire + 10);
 }
 
-/** The transaction header as it lies: bytes 2-9 and 10-17, a word each. */
+/** The transaction header as stored: bytes 2-9 and 10-17, a word each. */
 struct rl_txn_words {
 	uint64_t lo;
 	uint64_t hi;
@@ -335,7 +336,7 @@ struct rl_txn_words {
 #define RL_TXN_EOP (UINT64_C(0x80) << 40)
 #define RL_TXN_VALID_SHIFT 48
 #define RL_TXN_VALID (UINT64_C(0xff) << RL_TXN_VALID_SHIFT)
-/** What the next flit of a packet has more in .hi. */
+/** Difference in .hi to the next flit of a packet. */
 #define RL_TXN_NEXT_POS (UINT64_C(1) << 32)
 /** Flits of the packet. */
 #define RL_TXN_LEN(w) ((uint32_t)((w).hi >> 48))

@@ -6,11 +6,11 @@
  * @file
  * Free flit buffers and queues of packets.
  *
- * A cache is a last-in first-out array of free flits that belongs to one
- * lcore: all roles of that lcore share it, nobody else touches it, so that a
- * flit freed by a replay buffer is reused while it is still warm. The host
- * refills a cache that runs low and spills one that runs over between polls
- * (from a mempool on lcores, from an arena in tests).
+ * A cache is a last-in first-out array of free flits that belongs to one lcore:
+ * only the roles of that lcore share it, so a flit freed by a replay buffer is
+ * reused while it is still warm. The host refills a cache that runs low and
+ * spills one that runs over between polls (from a mempool on lcores, from an
+ * arena in tests).
  */
 
 #include "rl_flit_run.h"
@@ -19,10 +19,10 @@ struct rl_flit_cache {
 	struct rl_flit **slot; /**< cap pointers, the caller's */
 	uint32_t count;	       /**< free flits held */
 	uint32_t cap;
-	uint64_t empty_count;  /**< how often a flit was wanted in vain */
+	uint64_t empty_count;  /**< how often no flit was free */
 };
 
-/** Owner lcore. Takes a free flit; NULL (and counted) when there is none. */
+/** Owner lcore. Takes a free flit; NULL (and counted) if there is none. */
 static inline struct rl_flit *
 rl_flit_get(struct rl_flit_cache *c)
 {
@@ -49,7 +49,7 @@ rl_flit_get_bulk(struct rl_flit_cache *c, struct rl_flit *f[], uint32_t n)
 	return n;
 }
 
-/** Owner lcore. Gives back a flit that nothing refers to any more. */
+/** Owner lcore. Gives back a flit without any references. */
 static inline void
 rl_flit_put(struct rl_flit_cache *c, struct rl_flit *f)
 {
@@ -126,7 +126,7 @@ struct rl_pktq {
 	};
 };
 
-/** What a packet counts for in rl_pktq.counts. */
+/** Contribution of a packet to rl_pktq.counts. */
 static inline uint64_t
 rl_pktq_count(const struct rl_flit *pkt)
 {
@@ -152,7 +152,7 @@ rl_pktq_push(struct rl_pktq *q, struct rl_flit *pkt)
 	q->counts += rl_pktq_count(pkt);
 }
 
-/** Owner. Takes the oldest packet; NULL where the queue is empty. */
+/** Owner. Takes the oldest packet; NULL if the queue is empty. */
 static inline struct rl_flit *
 rl_pktq_pop(struct rl_pktq *q)
 {

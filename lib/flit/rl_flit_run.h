@@ -3,24 +3,22 @@
 #define RL_FLIT_RUN_H
 
 /**
- * @file
- * Runs: flits that came one behind the other, in the middle of a packet, and
- * are alike. A run is one object. Its first flit has the state of all and knows
- * the others and what comes after them. The others have no state: their lines
- * are not touched, or keep pointers of the run. So a packet of 16 flits has four
- * or five lines of state in place of 16, wherever it is queued, looked up, held
- * or stored.
+ * @file Runs: consecutive flits in the middle of a packet that are alike. A run
+ * is one object. Its first flit has the state of all and refers to the others
+ * and to the next flit. The others have no state: their lines are not touched,
+ * or keep pointers of the run. So a packet of 16 flits has four or five lines
+ * of state instead of 16, wherever it is queued, looked up, held or stored.
  *
- * The chain of a packet passes a run by: it leads from the run's first to the
- * flit behind the run (rl_packet_next()). Who only wants to know which flits
- * there are asks rl_packet_flits(). Who wants a single flit's state, or another
- * chain, asks for rl_packet_open(), after which there are no runs.
+ * The chain of a packet skips the rest of a run: it leads from the run's first
+ * flit to the one behind the run (rl_packet_next()). rl_packet_flits() lists
+ * all flits. rl_packet_open() dissolves runs, for access to a single flit's
+ * state or another chain.
  *
  * Neither the first nor the last flit of a packet, or of a fragment, is in a
- * run; nor is a flit that has come out of a loopback, for each keeps its own
- * loop_id.
+ * run; nor is a flit out of a loopback, since each keeps its own loop_id.
  *
- * rl_flit.run: the flits of the run in the low bits, and the flit behind it. The
+ * rl_flit.run: the flits of the run in the low bits, and the flit behind it.
+ * The
  * run's flits 1 to 3 are in the first one's `mate`, and all further ones in
  * `row` of these three, eight in each.
  *
@@ -40,21 +38,21 @@ _Static_assert(RL_RUN_FLITS <= RL_RUN_MASK, "they are counted there");
 _Static_assert(sizeof(((struct rl_flit *)0)->row) == RL_CACHE_LINE,
 	       "the line of state");
 
-/** @p f is the first of no run. */
+/** Makes @p f the first of no run. */
 static inline void
 rl_run_none(struct rl_flit *f)
 {
 	f->run = 0;
 }
 
-/** Flits of the run that @p f is the first of; 0: of none. */
+/** Flits of the run that begins with @p f; 0: it begins none. */
 static inline unsigned int
 rl_run_flits(const struct rl_flit *f)
 {
 	return f->run & RL_RUN_MASK;
 }
 
-/** What the chain of a packet has behind @p f, and behind its run. */
+/** The next flit in the chain of a packet after @p f and its run. */
 static inline struct rl_flit *
 rl_packet_next(const struct rl_flit *f)
 {
@@ -63,7 +61,7 @@ rl_packet_next(const struct rl_flit *f)
 		       : (struct rl_flit *)(uintptr_t)(f->run & ~RL_RUN_MASK);
 }
 
-/** Makes a run of @p n flits with @p behind behind them, 2 to RL_RUN_FLITS. */
+/** Makes a run of @p n flits, 2 to RL_RUN_FLITS, followed by @p behind. */
 static inline void
 rl_run_make(struct rl_flit *const f[], unsigned int n, struct rl_flit *behind,
 	    uint64_t state)
@@ -75,7 +73,7 @@ rl_run_make(struct rl_flit *const f[], unsigned int n, struct rl_flit *behind,
 	first->run = n | (uintptr_t)behind;
 	f++;
 	n--;
-#ifdef RL_DEBUG /* they have no state: whoever asks for it shall see that */
+#ifdef RL_DEBUG /* they have no state: make any use of it fail */
 	for (unsigned int i = 0; i < n; i++)
 		memset(f[i], 0xa5, offsetof(struct rl_flit, wire));
 #endif
@@ -90,7 +88,7 @@ rl_run_make(struct rl_flit *const f[], unsigned int n, struct rl_flit *behind,
 	}
 }
 
-/** The run of @p f, without @p f: @p to has room for them. @return how many */
+/** The run of @p f without @p f; @p to has room. @return how many */
 static inline unsigned int
 rl_run_rest(const struct rl_flit *f, struct rl_flit *to[])
 {
@@ -108,7 +106,7 @@ rl_run_rest(const struct rl_flit *f, struct rl_flit *to[])
 	return n;
 }
 
-/* A flit with a state of its own, and nothing behind it yet. */
+/* A flit with its own state, and nothing behind it yet. */
 static inline void
 run_single(struct rl_flit *f, uint64_t state)
 {
@@ -119,8 +117,8 @@ run_single(struct rl_flit *f, uint64_t state)
 }
 
 /**
- * @p n flits follow the packet of @p head, all of @p state but the last, which
- * has @p end. As many as can lie in runs. At least one.
+ * Appends @p n flits to the packet of @p head, all with @p state except the
+ * last, which has @p end; in runs as far as possible. At least one.
  */
 static inline void
 rl_packet_extend(struct rl_flit *head, struct rl_flit *const f[],
@@ -152,8 +150,8 @@ rl_packet_extend(struct rl_flit *head, struct rl_flit *const f[],
 	head->last = f[0];
 }
 
-/** All flits of a packet, in order; @p to has room: RL_PACKET_FLITS_HELD are all
-    that there can be. @return how many */
+/** All flits of a packet, in order; @p to has room for RL_PACKET_FLITS_HELD,
+    the most there can be. @return how many */
 static inline uint32_t
 rl_packet_flits(const struct rl_flit *head, struct rl_flit *to[])
 {
@@ -168,7 +166,10 @@ rl_packet_flits(const struct rl_flit *head, struct rl_flit *to[])
 	return n;
 }
 
-/** The run of @p first is none: each of its flits has a state, and is chained. */
+/**
+ * Dissolves the run of @p first: each of its flits gets a state, and is
+ * chained.
+ */
 static inline void
 rl_run_open(struct rl_flit *first)
 {
@@ -186,7 +187,7 @@ rl_run_open(struct rl_flit *first)
 	rl_run_none(first);
 }
 
-/** No flit of the packet of @p head is in a run from here on. */
+/** Dissolves all runs of the packet of @p head. */
 static inline void
 rl_packet_open(struct rl_flit *head)
 {

@@ -3,10 +3,9 @@
 #define RL_FRAME_H
 
 /**
- * @file
- * The frame: what a PHY sends at once [FLIT-3]. An Ethernet header, the link
- * header (YARC's sideband, with a check of its own), and up to 32 flits. All
- * that changes from hop to hop lives here, outside the end-to-end CRC.
+ * @file The frame: what a PHY sends at once [FLIT-3]. An Ethernet header, the
+ * link header (YARC's sideband, with a check of its own), and up to 32 flits.
+ * All fields that change from hop to hop are here, outside the end-to-end CRC.
  *
  * Offsets from the first byte of the Ethernet header, little-endian except
  * for the EtherType:
@@ -75,7 +74,7 @@ enum rl_frame_type {
 	RL_FRAME_DATA = 1,    /**< flits; always carries ACK and credits */
 	RL_FRAME_IDLE = 2,    /**< no flits: lone ACK, credits, keepalive */
 	RL_FRAME_INIT = 3,    /**< opens an epoch: nonce, and echo if known */
-	RL_FRAME_RETRAIN = 4, /**< probe: are you there? state is kept */
+	RL_FRAME_RETRAIN = 4, /**< probe for the peer; state is kept */
 	RL_FRAME_CLOSE = 5,   /**< sender has declared this epoch dead */
 };
 
@@ -84,9 +83,9 @@ enum rl_frame_type {
 #define RL_FRF_ECHO 0x04   /**< init: the echo field is valid; else: an answer */
 #define RL_FRF_ACKREQ 0x08 /**< answer at once; init: the sender still trains */
 #define RL_FRF_SPENT 0x10  /**< the credit fields say what the sender spent */
-#define RL_FRF_DRAIN 0x20  /**< the link is to go down: send nothing new */
+#define RL_FRF_DRAIN 0x20  /**< planned removal of the link: send nothing new */
 #define RL_FRF_DRAINED 0x40 /**< and all that the sender sent has arrived */
-#define RL_FRF_WANTED 0x80 /**< init: something waits for this link alone */
+#define RL_FRF_WANTED 0x80 /**< init: packets wait for this link alone */
 
 /** A link header in registers. */
 struct rl_frame_hdr {
@@ -98,7 +97,7 @@ struct rl_frame_hdr {
 	uint16_t seq;
 	uint16_t ack;
 	uint16_t credit[RL_VCS];
-	uint16_t bytes; /**< without flits: of the frame; 0: its header alone */
+	uint16_t bytes; /**< without flits: of the frame; 0: only its header */
 	uint64_t stamp; /**< 56 bits */
 	uint32_t stamp_echo;
 };
@@ -106,7 +105,10 @@ struct rl_frame_hdr {
 /** Bytes of a device's name in an INIT frame. */
 #define RL_FRAME_NAME_BYTES 22
 
-/** Where a port is: what is plugged in at the other end of its cable. */
+/**
+ * Place of a port, to find out what is plugged in at the other end of its
+ * cable.
+ */
 struct rl_frame_place {
 	uint32_t link; /**< from 1; 0: not told */
 	uint16_t port; /**< at its device */
@@ -114,7 +116,7 @@ struct rl_frame_place {
 	char dev[RL_FRAME_NAME_BYTES + 1];
 };
 
-/** What an INIT frame says besides. */
+/** Further contents of an INIT frame. */
 struct rl_frame_init {
 	uint64_t nonce;
 	uint64_t nonce_echo;
@@ -125,11 +127,11 @@ struct rl_frame_init {
 	struct rl_frame_place place;
 };
 
-/** Why a frame was not taken, in the order of the checks. */
+/** Why a frame was refused, in the order of the checks. */
 enum rl_frame_error {
 	RL_FRAME_OK = 0,
-	RL_FRAME_TRUNCATED,   /**< shorter than its header, or than it says */
-	RL_FRAME_ETHERTYPE_ERR, /**< not ours: left to others */
+	RL_FRAME_TRUNCATED,   /**< shorter than its header, or than it states */
+	RL_FRAME_ETHERTYPE_ERR, /**< not reflit's: left to others */
 	RL_FRAME_VERSION_ERR,
 	RL_FRAME_COUNT_ERR,   /**< flit count doesn't fit the length */
 	RL_FRAME_CHECK_ERR,   /**< header check failed */
@@ -199,9 +201,9 @@ rl_frame_fit(uint32_t frame_bytes)
 #define RL_SIDEBAND_SOP 0x08u
 #define RL_SIDEBAND_EOP 0x10u
 #define RL_SIDEBAND_LOOPED 0x20u
-/** SOP, EOP and mark: of what is good in a packet's middle none is set. */
+/** SOP, EOP and mark: none is set for a good flit in a packet's middle. */
 #define RL_SIDEBAND_SPECIAL 0x198u
-/** Of SPECIAL, what a good packet of one flit has: SOP and EOP. */
+/** Of SPECIAL, the bits set for a good packet of one flit: SOP and EOP. */
 #define RL_SIDEBAND_SINGLE 0x18u
 
 _Static_assert(offsetof(struct rl_flit, vc) == offsetof(struct rl_flit, state) &&
@@ -243,11 +245,11 @@ rl_sideband_state(uint16_t s)
 	       (uint64_t)(s >> 3 & RL_SIDEBAND_FLAGS) << 48;
 }
 
-/** Bits of a state: those that rl_sideband_state() gives, and all flags. */
+/** Bits of a state: those that rl_sideband_state() sets, and all flags. */
 #define RL_SIDEBAND_STATE UINT64_C(0x000f00ffff0000ff)
 #define RL_STATE_FLAGS UINT64_C(0x00ff000000000000)
 
-/** What rl_sideband_pack() makes of a flit with this state. */
+/** The rl_sideband_pack() of a flit with this state. */
 static inline uint16_t
 rl_state_sideband(uint64_t state)
 {
@@ -258,25 +260,25 @@ rl_state_sideband(uint64_t state)
 
 /**
  * Owner of @p frame. Writes the Ethernet and link header of a frame whose
- * sideband bytes are already in place at RL_FRAME_SIDEBAND_OFF (unused ones
- * are zeroed here), or whose INIT part is; and its padding, where h->bytes asks
- * for some. @p mac: 12 bytes, destination and source. @p hw: whether the CPU
- * has SSE4.2.
+ * sideband bytes are already in place at RL_FRAME_SIDEBAND_OFF (unused ones are
+ * zeroed here), or whose INIT part is; and its padding, if h->bytes asks for
+ * some. @p mac: 12 bytes, destination and source. @p hw: whether the CPU has
+ * SSE4.2.
  */
 void rl_frame_seal(uint8_t *frame, const struct rl_frame_hdr *h,
 		   const uint8_t *mac, bool hw);
 
 /**
- * Owner of @p frame. The same with the sidebands wherever they are: two bytes
- * a flit at @p sideband, readable in groups of four after the first (2, 10, 18
- * bytes, and so on). The flits may be copied before or after.
+ * Owner of @p frame. The same with sidebands from elsewhere: two bytes a flit
+ * at @p sideband, readable in groups of four after the first (2, 10, 18 bytes,
+ * and so on). The flits may be copied before or after.
  */
 void rl_frame_seal_from(uint8_t *frame, const struct rl_frame_hdr *h,
 			const uint8_t *sideband, const uint8_t *mac, bool hw);
 
 /**
- * What the headers of a burst share: all but the number, the flits, the stamp
- * and the sidebands.
+ * Fields shared by the headers of a burst: all except the number, the flits,
+ * the stamp and the sidebands.
  */
 struct rl_frame_like {
 	uint64_t word[7];
@@ -294,35 +296,35 @@ void rl_frame_seal_like(uint8_t *frame, const struct rl_frame_like *like,
 			uint32_t nflits, uint16_t seq, uint64_t stamp,
 			const uint8_t *sideband, bool hw);
 
-/** Owner of @p frame. The INIT part, before the frame is sealed. */
+/** Owner of @p frame. Writes the INIT part, before the frame is sealed. */
 void rl_frame_init_put(uint8_t *frame, const struct rl_frame_init *init);
 
 /**
  * Any thread. Reads and checks the header of a frame of @p len bytes; frames
  * may be longer than their content (Ethernet padding) but not shorter.
  *
- * @return RL_FRAME_OK with @p h filled, or why it was refused
+ * @return RL_FRAME_OK with @p h filled, or the reason for refusal
  */
 enum rl_frame_error rl_frame_open(const uint8_t *frame, uint32_t len,
 				  struct rl_frame_hdr *h, bool hw);
 
 /**
- * Any thread. The same for a frame that may say what that at @p before says: of
- * the same burst, and of data, opened and in order. Only number, stamp, flits
- * and sidebands may differ.
+ * Any thread. The same for a frame that may be like the valid data frame at @p
+ * before, of the same burst. Only number, stamp, flits and sidebands may
+ * differ.
  *
- * @return its flits, with *@p seq and *@p stamp; 0: rl_frame_open() has to tell
+ * @return its flits, with *@p seq and *@p stamp; 0: use rl_frame_open()
  */
 uint32_t rl_frame_open_like(const uint8_t *frame, uint32_t len,
 			    const uint8_t *before, uint16_t *seq,
 			    uint64_t *stamp, bool hw);
 
-/** Any thread. The INIT part of a frame that was opened and is one. */
+/** Any thread. Reads the INIT part of an opened INIT frame. */
 void rl_frame_init_get(const uint8_t *frame, struct rl_frame_init *init);
 
 /**
- * Any thread. The version of a frame that rl_frame_open() does not take for
- * its version alone: an INIT frame in order, as all versions have it.
+ * Any thread. The version of a frame that rl_frame_open() refuses only for its
+ * version: a valid INIT frame, which has this form in all versions.
  * @return 0: it is none
  */
 uint8_t rl_frame_init_version(const uint8_t *frame, uint32_t len);
