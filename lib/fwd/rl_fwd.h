@@ -3,18 +3,16 @@
 #define RL_FWD_H
 
 /**
- * @file
- * Forwarding tables of one device: the routing engines write them, the switch
- * core reads them, and neither knows the other.
+ * @file Forwarding tables of one device: routing engines write them, the switch
+ * core reads them, and neither depends on the other.
  *
  * A table has one or more *planes*. A plane is a routing function of its own
  * with VLs of its own (dimension order, escape, detour); the VL on which a
- * packet arrives, together with its SL, says on which plane it travels. For
- * every (plane, destination) there is an ordered list of next hops: the first
- * is the primary one, the others are taken when those before them are dead
- * [ROUTE-6, DRL-2].
+ * packet arrives, together with its SL, determines its plane. For every (plane,
+ * destination) there is an ordered list of next hops: the first is the primary
+ * one, the others are used if those before them are dead [ROUTE-6, DRL-2].
  *
- * A table is immutable once published; a new one replaces it whole.
+ * A table is immutable once published; a new one replaces all of it.
  */
 
 #include <stdbool.h>
@@ -24,16 +22,16 @@
 #include "rl_base.h"
 
 #define RL_FWD_ALTS 4
-/** log2 of it: room for next hops in an entry, at most. */
+/** log2 of the most next hops in an entry */
 #define RL_FWD_ROOM 2
 #define RL_FWD_PLANES 8
-/** Ports a device may have; port numbers lie below. */
+/** Ports a device may have; port numbers are below this. */
 #define RL_FWD_PORTS_MAX 8191u
 #define RL_FWD_PORT_NONE 8191u
 
 /**
  * A next hop, two bytes: tables of a thousand switches hold eight million of
- * them, and the memory they fill is what computing them costs.
+ * them, and filling that memory dominates the cost of computing them.
  */
 struct rl_fwd_hop {
 	uint16_t port : 13; /**< output port; RL_FWD_PORT_NONE ends the list */
@@ -52,13 +50,13 @@ struct rl_fwd {
 	uint16_t ndst;	  /**< endpoints of the fabric */
 	uint16_t nports;  /**< ports of this device, without the local one */
 	uint16_t nplanes;
-	uint8_t nvls;	  /**< VLs in use lie below, 1..RL_VCS */
+	uint8_t nvls;	  /**< VLs in use are below this, 1..RL_VCS */
 	/** service levels: level q has the SLs from q * RL_SLS / levels on, and
-	    VLs of its own; 0, 1: there is but one */
+	    VLs of its own; 0, 1: only one */
 	uint8_t levels;
-	/** any other link to the same neighbour may stand in for a next hop, on
-	    the same plane, where all that are listed are dead: parallel links
-	    have equal ranks (rl_check_ranks.h) */
+	/** if all listed next hops are dead, any other link to the same
+	    neighbour may replace one, on the same plane: parallel links have
+	    equal ranks (rl_check_ranks.h) */
 	bool grouped;
 	/** plane of a packet that came in by a link on (VL, SL) */
 	uint8_t plane_of[RL_VCS][RL_SLS];
@@ -66,8 +64,8 @@ struct rl_fwd {
 	uint8_t inject_plane[RL_SLS];
 	/**
 	 * [plane] next hops of all destinations, 1 << room[plane] for each: a
-	 * plane has as many as its longest list. Read by rl_fwd_lookup() alone;
-	 * a word may be read from the last entry on.
+	 * plane has as many as its longest list. Only rl_fwd_lookup() reads it;
+	 * it may read a word at the last entry.
 	 */
 	const struct rl_fwd_hop *list[RL_FWD_PLANES];
 	uint8_t room[RL_FWD_PLANES]; /**< 0..RL_FWD_ROOM */
@@ -77,10 +75,10 @@ struct rl_fwd {
 	 */
 	const uint8_t *sl2vl;
 	/**
-	 * Where not NULL: class of each port, [nports + 1], the last one that of
-	 * injected packets. sl2vl is then [plane][class in][class out][sl], with
-	 * nclass classes: a table that fits a switch with thousands of ports,
-	 * and that switches share.
+	 * If not NULL: class of each port, [nports + 1], the last one that of
+	 * injected packets. sl2vl is then [plane][class in][class out][sl],
+	 * with nclass classes: a table that fits a switch with thousands of
+	 * ports, and that switches share.
 	 */
 	const uint8_t *port_class;
 	uint8_t nclass;
@@ -91,8 +89,8 @@ struct rl_fwd {
 /** No next hop, four times. */
 #define RL_FWD_WORD_NONE (RL_FWD_PORT_NONE * 0x0001000100010001ull)
 
-/** Any thread. What @p word holds of an entry with so much room; no next hop
-    where it holds none. */
+/** Any thread. The next hops in @p word of an entry with this room, padded with
+    "no next hop". */
 static inline uint64_t
 rl_fwd_word_of(uint64_t word, unsigned int room)
 {
@@ -116,9 +114,9 @@ rl_fwd_word(const struct rl_fwd *f, unsigned int plane, uint16_t dst)
 
 /**
  * Any thread. Next hops of @p dst on @p plane; dst < ndst. A device takes the
- * first whose link works, except that a switch sends nothing back by the port
- * it came by on the plane it came on, and an endpoint, handed what is not its
- * own, on no plane.
+ * first whose link works, except that a switch sends no packet back by its
+ * input port on the plane it came on, and an endpoint, given a packet for
+ * another, on no plane.
  */
 static inline struct rl_fwd_entry
 rl_fwd_lookup(const struct rl_fwd *f, unsigned int plane, uint16_t dst)
@@ -130,7 +128,7 @@ rl_fwd_lookup(const struct rl_fwd *f, unsigned int plane, uint16_t dst)
 	return e;
 }
 
-/** Any thread. Asks for what rl_fwd_lookup() is about to read. */
+/** Any thread. Prefetches for rl_fwd_lookup(). */
 static inline void
 rl_fwd_prefetch(const struct rl_fwd *f, unsigned int plane, uint16_t dst)
 {
@@ -160,9 +158,9 @@ rl_fwd_words(const struct rl_fwd *f, unsigned int plane, uint32_t dst,
 #define RL_FWD_LANES 8
 
 /**
- * Any thread. The entries of RL_FWD_LANES destinations from @p dst on as they
- * lie in memory, for comparing. @return how many words of @p line are filled,
- * 2 << room
+ * Any thread. The entries of RL_FWD_LANES destinations from @p dst on as
+ * stored, for comparing. @return how many words of @p line are filled, 2 <<
+ * room
  */
 static inline unsigned int
 rl_fwd_line(const struct rl_fwd *f, unsigned int plane, uint32_t dst,
@@ -183,7 +181,7 @@ rl_fwd_line(const struct rl_fwd *f, unsigned int plane, uint32_t dst,
 /**
  * Any thread. The next hops of RL_FWD_LANES destinations from @p dst on, 16
  * bits each as in a word: the first of all, then the second of all, and so on.
- * @return for how many next hops there is room
+ * @return the number of next hops with room
  */
 static inline unsigned int
 rl_fwd_lanes(const struct rl_fwd *f, unsigned int plane, uint32_t dst,
@@ -211,8 +209,8 @@ rl_fwd_lanes(const struct rl_fwd *f, unsigned int plane, uint32_t dst,
 	return 1u << room;
 }
 
-/** Who makes tables, before anyone reads them: planes of whole entries,
-    [plane][ndst], which follow one another; ndst is set. */
+/** The author of tables, before they are read: planes of whole entries,
+    [plane][ndst], one after another; ndst is set. */
 static inline void
 rl_fwd_entries(struct rl_fwd *f, const struct rl_fwd_entry *entry)
 {
@@ -222,7 +220,7 @@ rl_fwd_entries(struct rl_fwd *f, const struct rl_fwd_entry *entry)
 	}
 }
 
-/** Who makes tables, before anyone reads them: the i-th next hop of an entry;
+/** The author of tables, before they are read: the i-th next hop of an entry;
     NULL: the plane has room for fewer. */
 static inline struct rl_fwd_hop *
 rl_fwd_at(const struct rl_fwd *f, unsigned int plane, uint16_t dst,

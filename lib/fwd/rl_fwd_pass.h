@@ -3,16 +3,15 @@
 #define RL_FWD_PASS_H
 
 /**
- * @file
- * What a device needs to change its tables by tokens [RES-5]: the new tables,
- * and in what order its channels change over. `lib/resil` fills it, the switch
- * core reads it; neither knows the other.
+ * @file The data a device needs to change its tables by tokens [RES-5]: the new
+ * tables, and the order in which its channels change over. `lib/resil` fills
+ * it, the switch core reads it; neither depends on the other.
  *
  * A channel is a directed link and a VL. By the old tables, each hop of each
  * packet leads to a channel of higher rank: that is how these tables were
  * proven. So a packet that came in by a channel can only leave by one of higher
- * rank, and who waits for lower ranks before it changes over waits for nobody
- * who waits for it.
+ * rank, and a channel that waits for lower ranks before it changes over never
+ * waits for one that waits for it.
  */
 
 #include "rl_fwd.h"
@@ -25,11 +24,11 @@ struct rl_fwd_ranks {
 
 struct rl_fwd_pass {
 	const struct rl_fwd *fwd; /**< the new tables of this device */
-	uint32_t epoch;		  /**< that tokens bear: of the new tables */
-	uint8_t vls;	/**< the old tables use VLs below, 1..RL_VCS */
+	uint32_t epoch;		  /**< carried by tokens: of the new tables */
+	uint8_t vls;	/**< the old tables use VLs below this, 1..RL_VCS */
 	/** [fwd->nports] proven for the old tables, of all devices */
 	const struct rl_fwd_ranks *rank;
-	/** [fwd->nports] an endpoint is behind it: nobody overtakes there */
+	/** [fwd->nports] an endpoint is behind it: no packet overtakes there */
 	const bool *end;
 };
 
