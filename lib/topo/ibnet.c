@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Puts a fabric of InfiniBand together from what the lines of a file say: the
- * nodes once each, their ports by number, and each cable once, however often
- * it was named. Two lines that contradict each other are an error at the
- * second one.
+ * Assembles an InfiniBand fabric from the lines of a file: each node once, its
+ * ports by number, and each cable once, however often it was named. If two
+ * lines contradict each other, the second one is an error.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -13,7 +12,7 @@
 
 #include "ibnet_impl.h"
 
-/* Cables, and nodes, that a file may have: keeps the memory within bounds. */
+/* Cables, and nodes, that a file may have: bounds the memory. */
 #define IBNET_MAX (2 * RL_LINKS_MAX)
 
 int
@@ -131,7 +130,7 @@ node_compare(const void *va, const void *vb, void *arg)
 	return c != 0 ? c : a < b ? -1 : a > b;
 }
 
-/* Places in by_id; the first of several nodes of one id. */
+/* Position in by_id; the first of several nodes of one id. */
 static uint32_t
 find_id(const struct ibnet_read *r, uint32_t n, struct ibnet_id id)
 {
@@ -149,7 +148,7 @@ find_id(const struct ibnet_read *r, uint32_t n, struct ibnet_id id)
 		       r->by_id[lo] : RL_IBNET_NONE;
 }
 
-/* Leaves each node once, where it stands first. */
+/* Keeps each node once, at its first line. */
 static int
 merge_nodes(struct ibnet_read *r)
 {
@@ -165,7 +164,7 @@ merge_nodes(struct ibnet_read *r)
 	for (uint32_t i = 1; i < net->nnode; i++)
 		if (id_compare(node_id(net, r->by_id[i - 1]),
 			       node_id(net, r->by_id[i])) == 0)
-			net->node[r->by_id[i]].line = 0; /* there already */
+			net->node[r->by_id[i]].line = 0; /* a repetition */
 	for (uint32_t i = 0; i < net->nnode; i++)
 		if (net->node[i].line != 0)
 			net->node[n++] = net->node[i];
@@ -194,7 +193,7 @@ side_compare(const void *va, const void *vb)
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* Both sides of every cable. */
+/* Makes both sides of every cable. */
 static int
 make_sides(struct ibnet_read *r, struct ibnet_side *side)
 {
@@ -221,7 +220,7 @@ make_sides(struct ibnet_read *r, struct ibnet_side *side)
 	return 0;
 }
 
-/* Several lines may speak of one port. */
+/* Several lines may name one port. */
 static int
 merge_side(struct ibnet_read *r, struct ibnet_side *into,
 	   const struct ibnet_side *more)
@@ -293,7 +292,7 @@ rl_ibnet_find_switch(const struct rl_ibnet *net, uint64_t guid)
 	return RL_IBNET_NONE;
 }
 
-/* Ports know their peers, and each cable becomes one link. */
+/* Sets the peers of ports, and makes each cable one link. */
 static void
 make_links(struct rl_ibnet *net, const struct ibnet_side *side)
 {
@@ -351,7 +350,7 @@ join_ports(struct ibnet_read *r)
 	return ret;
 }
 
-/* What a description makes as a name of a device. */
+/* Makes a device's name of a description. */
 static void
 name_of_desc(const struct rl_ibnet_node *node, char name[RL_NAME_MAX])
 {
@@ -381,7 +380,7 @@ name_compare(const void *va, const void *vb, void *arg)
 		      net->node[*(const uint32_t *)vb].name);
 }
 
-/* Names nodes by their descriptions where these tell them apart. */
+/* Names nodes by their descriptions if these are distinct. */
 static void
 make_names(struct ibnet_read *r)
 {
@@ -407,7 +406,7 @@ make_names(struct ibnet_read *r)
 	}
 }
 
-/* Every line, in the form that the first one with anything in it has. */
+/* Reads every line, in the format of the first line with content. */
 static int
 read_lines(struct ibnet_read *r)
 {

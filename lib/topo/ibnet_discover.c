@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One line of what ibnetdiscover prints:
+ * One line of the output of ibnetdiscover:
  *
  *   Switch  36 "S-0002c90200404a60"  # "leaf 1" enhanced port 0 lid 6 lmc 0
  *   [1]     "H-0002c903000e7a20"[1](2c903000e7a21)   # "node1" lid 7 4xQDR
  *   [19][ext 1]  "S-0002c90200404a80"[3][ext 2]      # "spine 1" lid 2 4xQDR
  *
  *   Ca      2 "H-0002c903000e7a20"   # "node1 HCA-1"
- *   [1](2c903000e7a21)  "S-0002c90200404a60"[1]  # lid 7 lmc 0 "leaf 1" lid 6 ...
+ *   [1](2c903000e7a21) "S-0002c90200404a60"[1] # lid 7 lmc 0 "leaf 1" lid 6 ...
  *
- * Lines of other forms - vendid=, caguid=, "Chassis 1 ..." - say nothing that
- * is needed.
+ * Lines of other forms - vendid=, caguid=, "Chassis 1 ..." - are ignored.
  */
 #include <errno.h>
 
@@ -39,7 +38,7 @@ take_id(const char **p, struct ibnet_id *id)
 	return true;
 }
 
-/* "[1]", then what may follow it: "[ext 2]", "(2c903000e7a21)". */
+/* "[1]", then its optional suffixes: "[ext 2]", "(2c903000e7a21)". */
 static bool
 take_port(const char **p, struct ibnet_end *end)
 {
@@ -81,7 +80,7 @@ find_number(const char *comment, const char *word)
 	return rl_take_number(&p, 10, UINT16_MAX, &v) ? (uint32_t)v : 0;
 }
 
-/* A comment begins behind the first '#' that is in no quotes. */
+/* A comment begins at the first '#' outside quotes. */
 static const char *
 comment_of(const char *p)
 {
@@ -96,7 +95,7 @@ comment_of(const char *p)
 	return p;
 }
 
-/* "4xQDR" at the end of a comment; the description may hold anything. */
+/* "4xQDR" at the end of a comment; the description may contain anything. */
 static uint32_t
 find_mbps(const char *comment)
 {
@@ -159,7 +158,7 @@ read_port(struct ibnet_read *r, const char *p)
 		return ibnet_error(r, r->in.line, "nothing that port %u is "
 				   "linked to; ibnetdiscover writes [1] "
 				   "\"S-<guid>\"[2]", c.end[0].port);
-	/* a CA's own LID stands before the peer's description */
+	/* a CA's own LID is before the peer's description */
 	if (node->kind != RL_IBNET_SWITCH && lid != NULL) {
 		char own[64] = "";
 		const size_t n = rl_min_u64((uint64_t)(lid - comment),
@@ -172,7 +171,7 @@ read_port(struct ibnet_read *r, const char *p)
 	return ibnet_add_cable(r, &c);
 }
 
-/* A word, a number and a name in quotes: the ports below belong to it. */
+/* A word, a number and a name in quotes: the ports below are its own. */
 static bool
 is_node(const char *p)
 {
@@ -193,7 +192,7 @@ ibnet_line_discover(struct ibnet_read *r)
 
 	if (rl_take_word(&p, "Switch\t") || rl_take_word(&p, "Switch "))
 		return read_node(r, p, RL_IBNET_SWITCH);
-	/* "Hca" is what ibsim calls it */
+	/* ibsim's name for it */
 	if (rl_take_word(&p, "Ca\t") || rl_take_word(&p, "Ca ") ||
 	    rl_take_word(&p, "Hca\t") || rl_take_word(&p, "Hca "))
 		return read_node(r, p, RL_IBNET_CA);

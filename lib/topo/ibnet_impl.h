@@ -3,22 +3,21 @@
 #define IBNET_IMPL_H
 
 /**
- * @file
- * Between the files that read a fabric of InfiniBand. Each form gathers nodes
- * and ends of cables as it finds them; ibnet.c puts them in order, finds what
- * contradicts itself, and names the nodes.
+ * @file Shared by the files that read an InfiniBand fabric. Each format
+ * collects nodes and ends of cables as it finds them; ibnet.c sorts them, finds
+ * contradictions, and names the nodes.
  */
 
 #include "rl_ibnet.h"
 #include "rl_lines.h"
 
-/** What a node is called in a file: kind and GUID. */
+/** Identity of a node in a file: kind and GUID. */
 struct ibnet_id {
 	enum rl_ibnet_kind kind;
 	uint64_t guid;
 };
 
-/** One side of a cable, as a line has it. */
+/** One side of a cable, as in a line. */
 struct ibnet_end {
 	struct ibnet_id id;
 	uint32_t port;

@@ -3,17 +3,18 @@
  * One line of opensm-subnet.lst, a cable with both its ends:
  *
  *   { CA Ports:01 SystemGUID:.. NodeGUID:0002c903000e7a20
- *     PortGUID:0002c903000e7a21 VenID:.. DevID:.. Rev:.. {node1} LID:0007 PN:01 }
+ *     PortGUID:0002c903000e7a21 VenID:.. DevID:.. Rev:.. {node1} LID:0007 PN:01
+ *     }
  *   { SW Ports:24 ... } PHY=4x LOG=ACT SPD=10
  *
- * LIDs and port numbers are hexadecimal. A port that is down has no second
- * end, or is no link that carries anything: LOG tells.
+ * LIDs and port numbers are hexadecimal. A port that is down has no second end,
+ * or a LOG other than ACT.
  */
 #include <errno.h>
 
 #include "ibnet_impl.h"
 
-/* What stands behind a key, in hexadecimal; p is not moved. */
+/* The hexadecimal value behind a key; does not move p. */
 static bool
 value_of(const char *p, const char *key, uint64_t max, uint64_t *v)
 {

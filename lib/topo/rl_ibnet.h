@@ -3,11 +3,10 @@
 #define RL_IBNET_H
 
 /**
- * @file
- * A fabric of InfiniBand as its tools print it [ROUTE-8]: what `ibnetdiscover`
- * writes, and `opensm-subnet.lst`, which OpenSM writes after each sweep. Both
- * name nodes by GUIDs and cables by the ports at their ends; a cable may stand
- * there once or from both sides. Control path only: it allocates.
+ * @file An InfiniBand fabric as its tools print it [ROUTE-8]: the output of
+ * `ibnetdiscover`, and `opensm-subnet.lst`, which OpenSM writes after each
+ * sweep. Both name nodes by GUIDs and cables by the ports at their ends; a
+ * cable may appear once or from both sides. Control path only: it allocates.
  */
 
 #include <stdint.h>
@@ -15,7 +14,7 @@
 #include "rl_base.h"
 #include "rl_topo.h"
 
-/** Longest line that is read; a description has 64 characters. */
+/** Longest accepted line; a description has 64 characters. */
 #define RL_IBNET_LINE_MAX 1024
 #define RL_IBNET_DESC_MAX 65
 #define RL_IBNET_NONE UINT32_MAX
@@ -25,15 +24,15 @@ enum rl_ibnet_kind { RL_IBNET_SWITCH, RL_IBNET_CA, RL_IBNET_ROUTER };
 struct rl_ibnet_node {
 	uint64_t guid;
 	enum rl_ibnet_kind kind;
-	uint32_t line;	     /**< where it stands first */
+	uint32_t line;	     /**< its first line */
 	uint32_t lid;	     /**< switches: of port 0; 0: not said */
 	uint32_t first_port; /**< index into rl_ibnet.port */
 	uint32_t nports;     /**< with a cable in them */
 	char desc[RL_IBNET_DESC_MAX]; /**< as the tool prints it */
 	/**
-	 * A name that a device may have: the description, with '_' for every
-	 * character that no name has, cut at RL_NAME_MAX - 1. "S.<guid>",
-	 * "H.<guid>" or "R.<guid>" where that is empty or not the only one.
+	 * A valid device name: the description, with '_' for every invalid
+	 * character, cut at RL_NAME_MAX - 1. "S.<guid>", "H.<guid>" or
+	 * "R.<guid>" if that is empty or not unique.
 	 */
 	char name[RL_NAME_MAX];
 };
@@ -44,12 +43,12 @@ struct rl_ibnet_port {
 	uint32_t number; /**< 1 to 255, as printed on the device */
 	uint32_t peer;	 /**< index into rl_ibnet.port */
 	uint32_t link;	 /**< index into rl_ibnet.link; RL_IBNET_NONE: loop */
-	uint32_t line;	 /**< where it stands first */
+	uint32_t line;	 /**< its first line */
 	uint32_t lid;	 /**< CAs, routers; 0: not said */
 	uint32_t lmc;	 /**< CAs, routers */
 	uint64_t guid;	 /**< CAs, routers; 0: not said */
-	uint32_t mbps;	 /**< of the cable: width x speed, as it is now; the
-			      lower one if its ends differ; 0: not said */
+	uint32_t mbps;	 /**< of the cable: width x speed, at present; the lower
+			      one if its ends differ; 0: not said */
 };
 
 struct rl_ibnet {
@@ -63,8 +62,8 @@ struct rl_ibnet {
 };
 
 /**
- * Control thread. Reads the output of ibnetdiscover, or an opensm-subnet.lst:
- * whichever it is. @p text need not end in a zero.
+ * Control thread. Reads the output of ibnetdiscover, or an opensm-subnet.lst,
+ * and detects which it is. @p text need not end in a zero.
  *
  * @param err   RL_ERR_MAX bytes; on failure one line without newline, ending
  *   in what to do
@@ -77,19 +76,21 @@ int rl_ibnet_read(const char *text, size_t len, struct rl_ibnet *net, char *err,
 /** Control thread. Frees what rl_ibnet_read() made; a zeroed net is fine. */
 void rl_ibnet_free(struct rl_ibnet *net);
 
-/** Any thread. Index of a node's port of that number, or RL_IBNET_NONE. */
+/** Any thread. Index of a node's port with this number, or RL_IBNET_NONE. */
 uint32_t rl_ibnet_find_port(const struct rl_ibnet *net, uint32_t node,
 			    uint32_t number);
 
-/** Any thread. Index of the switch of a GUID, or RL_IBNET_NONE; O(nodes). */
+/**
+ * Any thread. Index of the switch with this GUID, or RL_IBNET_NONE; O(nodes).
+ */
 uint32_t rl_ibnet_find_switch(const struct rl_ibnet *net, uint64_t guid);
 
 /**
- * Control thread. The description of the fabric: switches, then CAs and
- * routers as endpoints, in the order of the file, those without a cable left
- * out. Link i of the description is link i of @p net. Fills `switches`,
- * `endpoints`, `links` and their numbers of @p spec; the three are the
- * caller's to free(), on failure too.
+ * Control thread. The description of the fabric: switches, then CAs and routers
+ * as endpoints, in the order of the file, without those that have no cable.
+ * Link i of the description is link i of @p net. Fills `switches`, `endpoints`,
+ * `links` and their numbers of @p spec; the three are the caller's to free(),
+ * on failure too.
  *
  * @return 0 or -ENOMEM
  */

@@ -3,9 +3,8 @@
 #define RL_LINES_H
 
 /**
- * @file
- * Reads a text line by line, and small things off the front of a line. Any
- * thread; nothing is allocated, and the text is not changed.
+ * @file Reads a text line by line, and parses the front of a line. Any thread;
+ * allocates nothing, and does not change the text.
  */
 
 #include <stdbool.h>
@@ -22,8 +21,8 @@ struct rl_lines {
 
 /**
  * Copies the next line into @p buf, without its end, as a string.
- * @return 1; 0 at the end of the text; -1 where the line does not fit into
- *   @p len bytes or has a zero byte in it
+ * @return 1; 0 at the end of the text; -1 if the line does not fit into @p len
+ *   bytes or contains a zero byte
  */
 static inline int
 rl_lines_next(struct rl_lines *l, char *buf, size_t len)
@@ -47,7 +46,7 @@ rl_lines_next(struct rl_lines *l, char *buf, size_t len)
 	return 1;
 }
 
-/** The first character that is no blank. */
+/** The first non-blank character. */
 static inline const char *
 rl_skip_blanks(const char *p)
 {

@@ -22,12 +22,12 @@
 #define RL_SLIM_Q_MAX 181
 /** Devices a fabric may have: endpoint ids have 16 bits. */
 #define RL_DEVICES_MAX 65535u
-/** Links a fabric may have: keeps a typing error from filling the memory. */
+/** Links a fabric may have: so that a typing error cannot exhaust memory. */
 #define RL_LINKS_MAX (1u << 20)
-/** Ports of one device; 0xffff stands for "no port" elsewhere. */
+/** Ports of one device; 0xffff means "no port" elsewhere. */
 #define RL_PORTS_MAX 65534u
 #define RL_LINK_NONE UINT32_MAX
-/** Compute elements in a row of a RL_TOPO_BOARD, as Figure 3 draws them. */
+/** Compute elements in a row of a RL_TOPO_BOARD, as in Figure 3. */
 #define RL_BOARD_ROW 8u
 #define RL_ERR_MAX 256
 
@@ -41,13 +41,13 @@ enum rl_topo_kind {
 	RL_TOPO_DRAGONFLY,
 	RL_TOPO_SLIM_FLY,
 	RL_TOPO_RANDOM,
-	RL_TOPO_IBNET, /**< lists as CUSTOM has them, from rl_ibnet.h */
+	RL_TOPO_IBNET, /**< lists as for CUSTOM, from rl_ibnet.h */
 };
 
 /**
- * Which switch of a group holds the global link to which other group, after
- * Hastings et al. (2015). The groups are numbered in a circle; i is the
- * group's own number, t the other's.
+ * Which switch of a group has the global link to which other group, after
+ * Hastings et al. (2015). The groups are numbered in a circle; i is the group's
+ * own number, t the other's.
  */
 enum rl_topo_global {
 	RL_GLOBAL_RELATIVE,  /**< by (t - i) modulo the groups */
@@ -66,29 +66,30 @@ struct rl_topo_ref {
 	int32_t k;	     /**< which parallel link; -1: all */
 	uint16_t count;	     /**< links of a custom list: how many */
 	uint32_t mbps;	     /**< links of a custom list: speed; 0: not said */
-	uint32_t line;	     /**< where it stands; handed back, not read */
+	uint32_t line;	     /**< its line; handed back, not read */
 };
 
 /**
- * What a fabric file (or a test) says of a fabric. Arrays are the caller's.
+ * Description of a fabric, from a fabric file or a test. Arrays are the
+ * caller's.
  *
  * Grids: `wrap` decides, TORUS and MESH only differ in their defaults. A
  * dimension of radix 1 is unused; one of radix 2 never wraps, because both
  * cables would join the same pair.
  *
- * BOARDS (Figure 2): switch k of each board is joined to switch k of every
+ * BOARDS (Figure 2): switch k of each board is linked to switch k of every
  * other one by links_per_edge[0] links, and any two switches of a board by
- * intra_board_links. BOARD (Figure 3) is one such board. Compute element i of
- * a board is linked to the switches i, i+1, ... i+switches_per_endpoint-1
- * (modulo their number) of its board.
+ * intra_board_links. BOARD (Figure 3) is one such board. Compute element i of a
+ * board is linked to the switches i, i+1, ... i+switches_per_endpoint-1 (modulo
+ * their number) of its board.
  *
  * FAT_TREE: the extended generalized fat tree XGFT(h; m; w) with parallel
- * links. Level 0 are the endpoints, 1 to `levels` the switches. A node of
- * level i has m[i-1] children, one of level i-1 has w[i-1] parents, and
+ * links. Level 0 has the endpoints, 1 to `levels` the switches. A node of level
+ * i has m[i-1] children, one of level i-1 has w[i-1] parents, and
  * tree_links[i-1] links join the two. m = k, k, ...; w = 1, k, k, ... is the
- * k-ary n-tree. hosts_per_switch is not read.
+ * k-ary n-tree. hosts_per_switch is ignored.
  *
- * DRAGONFLY: `groups` groups of `a` switches, all of a group joined to each
+ * DRAGONFLY: `groups` groups of `a` switches, all of a group linked to each
  * other, each switch with `h` global links and hosts_per_switch endpoints.
  *
  * SLIM_FLY: the graphs of McKay, Miller and Siran with parameter q, a prime
@@ -148,11 +149,11 @@ struct rl_topo_dev {
 	uint16_t ep_id;	 /**< endpoint: its id, the `dst` of flits */
 	uint16_t nports;
 	/**
-	 * Grids: of the switch, for it and for its endpoints. BOARDS: board,
-	 * number in the board. BOARD: 0, number of a switch; row, column of a
-	 * compute element. FAT_TREE: level (endpoints: 0), number in it.
-	 * DRAGONFLY: group, number in it. SLIM_FLY: subgraph, x, y (or m, c).
-	 * RANDOM: number. These also of the switch for its endpoints.
+	 * Grids: of the switch, also for its endpoints. BOARDS: board, number
+	 * in the board. BOARD: 0, number of a switch; row, column of a compute
+	 * element. FAT_TREE: level (endpoints: 0), number in it. DRAGONFLY:
+	 * group, number in it. SLIM_FLY: subgraph, x, y (or m, c). RANDOM:
+	 * number. The last three of the switch for its endpoints, too.
 	 */
 	uint16_t coord[RL_DIMS_MAX];
 	struct rl_topo_port *port;   /**< nports of them */
@@ -186,20 +187,19 @@ struct rl_topo {
 void rl_topo_spec_defaults(struct rl_topo_spec *spec, enum rl_topo_kind kind);
 
 /**
- * Any thread. Whether @p name may name a device: 1 to RL_NAME_MAX - 1 letters,
- * digits, '.' and '_', beginning with a letter ('-' and '#' separate the parts
- * of a link's name).
+ * Any thread. Whether @p name is a valid device name: 1 to RL_NAME_MAX - 1
+ * letters, digits, '.' and '_', beginning with a letter ('-' and '#' separate
+ * the parts of a link's name).
  */
 bool rl_topo_name_ok(const char *name);
 
 /**
- * Control thread. Builds the graph of @p spec. Switches come first in
- * topo->dev in coordinate order (x slowest; fat trees: level 1 first), then
- * endpoints in the order of their switches; custom devices in the order of
- * their lists. A switch's ports
- * to its endpoints come before its ISLs; on a grid these are ordered by
- * dimension, then + before -, then k. topo->spec is normalised: `wrap` is
- * false where the radix is below 3.
+ * Control thread. Builds the graph of @p spec. Switches come first in topo->dev
+ * in coordinate order (x slowest; fat trees: level 1 first), then endpoints in
+ * the order of their switches; custom devices in the order of their lists. A
+ * switch's ports to its endpoints come before its ISLs; on a grid these are
+ * ordered by dimension, then + before -, then k. topo->spec is normalised:
+ * `wrap` is false if the radix is below 3.
  *
  * @param err   RL_ERR_MAX bytes; on failure one line without newline
  * @param line  `line` of the reference that is wrong, or 0; may be NULL
@@ -211,24 +211,24 @@ int rl_topo_build(const struct rl_topo_spec *spec, struct rl_topo *topo,
 /** Control thread. Frees what rl_topo_build() made; a zeroed topo is fine. */
 void rl_topo_free(struct rl_topo *topo);
 
-/** Any thread. Device of a name, or -1. */
+/** Any thread. Device with this name, or -1. */
 int32_t rl_topo_find_dev(const struct rl_topo *topo, const char *name);
 
 /**
- * Any thread. Takes "A", "A-B" or "A-B#k" apart, whether or not there is such
- * a device or link. `count` and `line` are left alone.
+ * Any thread. Parses "A", "A-B" or "A-B#k", whether or not there is such a
+ * device or link. Leaves `count` and `line` alone.
  *
- * @return 0; -EINVAL where @p name has another form
+ * @return 0; -EINVAL if @p name has another form
  */
 int rl_topo_ref_parse(const char *name, struct rl_topo_ref *ref);
 
 /**
- * Any thread. Link of a name "A-B", "B-A", "A-B#k". Where parallel links
- * exist and no k is given: the first, with *nlinks set to how many there are
+ * Any thread. Link with the name "A-B", "B-A" or "A-B#k". If there are parallel
+ * links and no k is given: the first, with *nlinks set to how many there are
  * (they are links with the same two devices, k = 0..n-1, not necessarily
  * adjacent in topo->link); with a k *nlinks is 1. @p nlinks may be NULL.
  *
- * @return index, or -1 where there is none
+ * @return index, or -1 if there is none
  */
 int64_t rl_topo_find_link(const struct rl_topo *topo, const char *name,
 			  unsigned int *nlinks);
@@ -248,18 +248,18 @@ rl_topo_link_up(const struct rl_topo *t, uint32_t link)
 }
 
 /**
- * Any thread. Writes "A-B" (or "A-B#k" where parallel links exist) into
- * @p buf; truncated to @p len. Returns buf.
+ * Any thread. Writes "A-B" (or "A-B#k" if there are parallel links) into @p
+ * buf; truncated to @p len. Returns buf.
  */
 char *rl_topo_link_name(const struct rl_topo *t, uint32_t link, char *buf,
 			size_t len);
 
-/** Any thread. How many links join the two devices of @p link. */
+/** Any thread. Number of links that join the two devices of @p link. */
 unsigned int rl_topo_parallel(const struct rl_topo *t, uint32_t link);
 
 /**
  * Control thread. Marks a link ("A-B": all parallel ones; "A-B#k": one) or a
- * switch as failed, or as working again. A mark that is already so is kept.
+ * switch as failed, or as working again. Idempotent.
  *
  * @param err  RL_ERR_MAX bytes, or NULL
  * @return 0; -ENOENT (no such link or device), -EINVAL (an endpoint: its links
@@ -270,21 +270,22 @@ int rl_topo_heal(struct rl_topo *t, const char *name, char *err);
 
 /**
  * Any thread. Whether endpoint @p ep is there: it works, and so does one of its
- * links. Nothing is routed to those that are not; the others don't mind.
+ * links. Tables have no routes to other endpoints, which does not affect the
+ * rest.
  */
 bool rl_topo_ep_there(const struct rl_topo *t, uint32_t ep);
 
-/** What rl_topo_reach() looks at. */
+/** The state that rl_topo_reach() checks. */
 enum rl_reach {
 	RL_REACH_PRISTINE, /**< the fabric as drawn: no failed marks */
-	RL_REACH_WORKING,  /**< without what is marked failed */
+	RL_REACH_WORKING,  /**< without failed parts */
 };
 
 /**
  * Any thread that owns @p t; allocates. Whether every endpoint reaches every
  * other through switches (an endpoint passes nothing on). With
  * RL_REACH_WORKING, endpoints that failed, or have lost every link by failures
- * of links or switches, are not asked for: see rl_topo_ep_there().
+ * of links or switches, are exempt: see rl_topo_ep_there().
  *
  * @param err  RL_ERR_MAX bytes; names two endpoints and the parts they are in
  * @return 0; -EHOSTUNREACH, -ENOMEM
@@ -295,13 +296,13 @@ int rl_topo_reach(const struct rl_topo *t, enum rl_reach what, char *err);
 
 /**
  * Any thread that owns @p t; allocates. The parts into which failures have cut
- * the fabric. Part 0 has the most endpoints, of equal ones the one with the
- * lowest device; parts without an endpoint come last. An endpoint that is
- * linked to several parts belongs to the first of them.
+ * the fabric. Part 0 has the most endpoints (of equal parts, the lowest
+ * device); parts without an endpoint come last. An endpoint that is linked to
+ * several parts belongs to the first of them.
  *
- * @param part  [ndev], set to the part of each device; RL_PART_NONE where it
- *   has failed, or is an endpoint that no working link leads to
- * @return how many parts there are; -ENOMEM
+ * @param part [ndev], set to the part of each device; RL_PART_NONE if it has
+ *   failed, or is an endpoint without a working link
+ * @return the number of parts; -ENOMEM
  */
 int64_t rl_topo_parts(const struct rl_topo *t, uint32_t *part);
 

@@ -3,10 +3,9 @@
 #define RL_TORUS_CONF_H
 
 /**
- * @file
- * torus-2QoS.conf, OpenSM's description of a torus, read as it is [ROUTE-8]:
- * with it the switches that ibnetdiscover has seen get their coordinates, and
- * engines for grids can route them. Control path only: it allocates.
+ * @file torus-2QoS.conf, OpenSM's description of a torus, in its own format
+ * [ROUTE-8]: it gives coordinates to the switches that ibnetdiscover has seen,
+ * so that engines for grids can route them. Control path only: it allocates.
  */
 
 #include "rl_ibnet.h"
@@ -14,22 +13,22 @@
 #define RL_TORUS_SEEDS_MAX 64
 #define RL_TORUS_ORDER_MAX 256
 
-/** A switch, and which way some of its neighbours lie. */
+/** A switch, and the directions of some of its neighbours. */
 struct rl_torus_seed {
 	uint32_t line;
 	uint64_t from; /**< GUID; 0: no link is named */
 	/** GUID of the neighbour in + (0) or - (1) of a dimension; 0: none */
 	uint64_t to[RL_DIMS_MAX][2];
-	/** the origin lies so far from the switch, per dimension */
+	/** offset of the origin from the switch, per dimension */
 	int32_t dateline[RL_DIMS_MAX];
 };
 
 struct rl_torus_conf {
 	uint16_t dims[RL_DIMS_MAX];
-	bool wrap[RL_DIMS_MAX]; /**< a radix below 3 never does */
+	bool wrap[RL_DIMS_MAX]; /**< never for a radix below 3 */
 	uint32_t portgroup_max_ports;
 	uint32_t max_changes; /**< of OpenSM's log; not used */
-	uint8_t order[RL_TORUS_ORDER_MAX]; /**< port_order, doubles left out */
+	uint8_t order[RL_TORUS_ORDER_MAX]; /**< port_order, without doubles */
 	uint32_t norder;
 	struct rl_torus_seed seed[RL_TORUS_SEEDS_MAX];
 	uint32_t nseeds;
@@ -47,29 +46,29 @@ int rl_torus_conf_read(const char *text, size_t len, struct rl_torus_conf *conf,
 
 /**
  * Control thread. Finds the place of every switch of @p net, from the first
- * seed by which that can be done.
+ * seed that allows it.
  *
  * @param place  [net->nnode], set to the number of a switch's place: its
  *   coordinates in mixed radix, x slowest; RL_IBNET_NONE for other nodes and
  *   for switches without a cable
  * @param err    RL_ERR_MAX bytes
  * @param line   the seed's line, or 0
- * @return 0; -EINVAL: the fabric is not that torus, the reason is in @p err;
+ * @return 0; -EINVAL: the fabric is not that torus, @p err has the reason;
  *   -ENOMEM
  */
 int rl_torus_find(const struct rl_ibnet *net, const struct rl_torus_conf *conf,
 		  uint32_t *place, char *err, int *line);
 
 /**
- * Control thread. Builds the fabric of @p net as the grid that @p conf says. A
- * place without a switch holds a failed one, "hole.<x>.<y>.<z>". Endpoints
+ * Control thread. Builds the fabric of @p net as the grid described by @p conf.
+ * A place without a switch gets a failed one, "hole.<x>.<y>.<z>". Endpoints
  * follow the order of their switches and, within one, port_order, then the
  * numbers of their ports.
  *
  * @param fail, nfail  failed from the start, as in rl_topo_spec
  * @param err   RL_ERR_MAX bytes
- * @param line  line of @p conf, or of the reference in @p fail where *in_fail
- *   is set, or 0
+ * @param line line of @p conf, or of the reference in @p fail if *in_fail is
+ *   set, or 0
  * @return 0, -EINVAL, -ENOMEM, with nothing to free
  */
 int rl_torus_build(const struct rl_ibnet *net, const struct rl_torus_conf *conf,

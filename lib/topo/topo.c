@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Builds a fabric in four steps: count, take the memory, add devices and
- * links in their order, then number ports and make the two indexes. Whatever
- * can be refused by counting is refused before any memory is taken.
+ * Builds a fabric in four steps: count, take the memory, add devices and links
+ * in their order, then number ports and make the two indexes. Descriptions that
+ * are too large are refused before any memory is allocated.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -217,7 +217,7 @@ topo_fill(struct topo_build *b)
 	case RL_TOPO_IBNET:
 		ret = topo_fill_custom_devs(b);
 		if (ret == 0)
-			ret = topo_index_names(b); /* the links ask for names */
+			ret = topo_index_names(b); /* links need names */
 		return ret != 0 ? ret : topo_fill_custom_links(b);
 	}
 	return ret != 0 ? ret : topo_index_names(b);
@@ -325,7 +325,7 @@ pair_compare(const void *va, const void *vb, void *arg)
 	return a < b ? -1 : a > b;
 }
 
-/* Links of one pair become neighbours; their places among them are their k. */
+/* Makes links of one pair neighbours; their order gives their k. */
 static void
 topo_index_pairs(struct rl_topo *t)
 {

@@ -2,7 +2,7 @@
 /*
  * The boards of the DRL patent's Figures 2 and 3 [DRL-10]. A board is a row of
  * switches and an array of compute elements (CEs), each linked to several of
- * the switches, so that a broken link leaves other ways to the same CE.
+ * the switches, so that a failed link leaves other paths to the same CE.
  *
  *   Figure 2 (BOARDS)                    Figure 3 (BOARD)
  *   b0.c0 b0.c1 ...    b1.c0 b1.c1 ...   c0.0 ... c0.7    row 0
@@ -11,15 +11,15 @@
  *     |      |___________|______|        each linked to s0, s1 ... s11
  *     |__________________|
  *
- * Switch k of a board meets switch k of each other board. Where such a link
- * breaks, a packet may go by a third board, or by another switch of the same
- * board: hence the links between the switches of a board. Figure 3 has none:
- * there a CE that is handed a packet for another one sends it on to another
+ * Switch k of a board is linked to switch k of each other board. If such a link
+ * fails, a packet may go by a third board, or by another switch of the same
+ * board: that is why switches of a board are linked. Figure 3 has no such
+ * links: there a CE that gets a packet for another one sends it on to another
  * switch.
  *
- * CE i is linked to switches i, i+1, ... (modulo S). With fewer than S of
- * them, neighbouring CEs share all but one of their switches, and any two CEs
- * share one at least where twice their number is more than S.
+ * CE i is linked to switches i, i+1, ... (modulo S). With fewer than S of them,
+ * neighbouring CEs share all but one of their switches, and any two CEs share
+ * at least one if twice their number is more than S.
  */
 #include "topo_impl.h"
 
@@ -61,7 +61,7 @@ topo_size_boards(struct topo_build *b, struct topo_size *size)
 	size->endpoints = boards * ce;
 	size->links = size->endpoints * spec->switches_per_endpoint +
 		      boards * (sw * (sw - 1) / 2) * spec->intra_board_links;
-	/* This may wrap round, but only where there are too many devices. */
+	/* This may wrap round, but only if there are too many devices. */
 	size->links += sw * (boards * (boards - 1) / 2) *
 		       spec->links_per_edge[0];
 	return 0;

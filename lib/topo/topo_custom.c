@@ -53,7 +53,7 @@ topo_fill_custom_devs(struct topo_build *b)
 					  spec->nendpoints);
 }
 
-/* Every device has a link. */
+/* Checks that every device has a link. */
 static int
 custom_check_linked(struct topo_build *b)
 {
@@ -110,6 +110,6 @@ topo_fill_custom_links(struct topo_build *b)
 		for (unsigned int k = 1; k <= l->count; k++)
 			b->t->link[b->t->nlink - k].mbps = l->mbps;
 	}
-	/* a grid of what tools print may have places without a switch */
+	/* a grid from a tool's output may have places without a switch */
 	return spec->kind == RL_TOPO_IBNET ? 0 : custom_check_linked(b);
 }

@@ -4,12 +4,12 @@
  * switches, each joined to all others of its group; a switch has h links to
  * other groups, which makes a h global ports of a group. With a h + 1 groups
  * each pair of groups is joined by one link. With fewer, all pairs have the
- * same number of links, and the ports that are left over go to the nearest
- * groups of the circle, +1 and -1, +2 and -2, ...: as many as come out even.
+ * same number of links, and the leftover ports go to the nearest groups of the
+ * circle, +1 and -1, +2 and -2, ..., in pairs.
  *
- * A *round* is one global link of a group to every other group. What is left
- * over is part of a round. Within a round the arrangement says in which order
- * the ports, and with them the switches, take the other groups.
+ * A *round* is one global link of a group to every other group. The leftover
+ * ports are part of a round. Within a round the arrangement gives the order in
+ * which the ports, and with them the switches, take the other groups.
  */
 #include "topo_impl.h"
 
@@ -27,9 +27,9 @@ fly_rounds(const struct rl_topo_spec *spec)
 }
 
 /*
- * Ports of the last round, which not every group has a part in. A link to the
+ * Ports of the last round, which does not reach every group. A link to the
  * group d places on is one to the group d places back for the other end, so
- * that they come in twos, but for the group opposite.
+ * they come in pairs, except for the group opposite.
  */
 static uint32_t
 fly_rest(const struct rl_topo_spec *spec)
@@ -89,7 +89,7 @@ fly_place(const struct rl_topo_spec *spec, uint32_t i, uint32_t t)
 	return 0;
 }
 
-/* The place of the group d places on among what is left over of a round. */
+/* The place of the group d places on within the partial round. */
 static uint32_t
 fly_rest_place(const struct rl_topo_spec *spec, uint32_t d)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of devices and links, and the marks that are set by them. */
+/* Names of devices and links, and marks that are set by name. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -77,7 +77,7 @@ rl_topo_find_dev(const struct rl_topo *t, const char *name)
 	return -1;
 }
 
-/* Whether link l lies before (-1), at (0) or after (1) the pair lo, hi. */
+/* Whether link l is before (-1), at (0) or after (1) the pair lo, hi. */
 static int
 pair_side(const struct rl_topo_link *l, uint32_t lo, uint32_t hi)
 {
@@ -106,7 +106,7 @@ pair_lower(const struct rl_topo *t, uint32_t lo, uint32_t hi)
 	return first;
 }
 
-/* Where the links of a pair begin in by_pair, and how many they are. */
+/* Start of the links of a pair in by_pair, and their number. */
 static uint32_t
 pair_find(const struct rl_topo *t, uint32_t a, uint32_t b, unsigned int *n)
 {
@@ -243,7 +243,7 @@ mark_error(char *err, int ret, const char *fmt, ...)
 	return ret;
 }
 
-/* Why a reference is to no link, for a user who has mistyped it. */
+/* Explains to a user why a reference names no link. */
 static int
 no_link_error(const struct rl_topo *t, const struct rl_topo_ref *ref, char *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tori and meshes [ROUTE-1]. A switch's number is its coordinates in mixed
- * radix, x slowest. A dimension is an index, never a letter: nothing here is
- * written three times.
+ * radix, x slowest. A dimension is an index, never a letter, so no code is
+ * repeated per dimension.
  */
 #include "topo_impl.h"
 
@@ -82,7 +82,7 @@ grid_add_dev(struct topo_build *b, enum rl_dev_kind kind, uint32_t number, int k
 		dev->coord[d] = coord[d];
 }
 
-/* The cables that leave switch u in + along each dimension. */
+/* Adds the cables that leave switch u in + along each dimension. */
 static void
 grid_add_isls(struct topo_build *b, uint32_t u)
 {

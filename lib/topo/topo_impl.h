@@ -3,15 +3,14 @@
 #define TOPO_IMPL_H
 
 /**
- * @file
- * Between the files of this folder. Each kind of fabric has a pair of
- * functions: one counts devices and links, so that the memory is taken once
- * and every limit is checked before; the other adds them in their order.
+ * @file Shared by the files of this folder. Each kind of fabric has a pair of
+ * functions: one counts devices and links, so that the memory is allocated once
+ * and every limit is checked first; the other adds them in order.
  */
 
 #include "rl_topo.h"
 
-/** How much a fabric holds. 64 bits: a description may ask for anything. */
+/** Size of a fabric. 64 bits: a description may ask for anything. */
 struct topo_size {
 	uint64_t switches;
 	uint64_t endpoints;
@@ -45,9 +44,9 @@ void topo_add_links(struct topo_build *b, uint32_t dev0, uint32_t dev1,
 int topo_index_names(struct topo_build *b);
 
 /**
- * Adds hosts_per_switch endpoints to each switch, "e" and the rest of its
- * name, ".k" behind it where they are several, and links them; with the
- * switch's coordinates.
+ * Adds hosts_per_switch endpoints to each switch, named "e" and the rest of its
+ * name, with ".k" if there are several, and links them; with the switch's
+ * coordinates.
  */
 void topo_add_hosts(struct topo_build *b);
 
@@ -62,7 +61,7 @@ void topo_fill_dragonfly(struct topo_build *b);
 int topo_size_slim_fly(struct topo_build *b, struct topo_size *size);
 void topo_fill_slim_fly(struct topo_build *b);
 int topo_size_random(struct topo_build *b, struct topo_size *size);
-/** @return 0, -EINVAL (no connected graph), -ENOMEM, after saying why */
+/** @return 0, -EINVAL (no connected graph), -ENOMEM, with the reason */
 int topo_fill_random(struct topo_build *b);
 int topo_size_custom(struct topo_build *b, struct topo_size *size);
 int topo_fill_custom_devs(struct topo_build *b);

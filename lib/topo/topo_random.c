@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Random regular graphs [ROUTE-8], as Jellyfish uses them. A circulant graph -
- * each switch joined to the nearest of a circle - has the right degree. Two of
- * its links, a-b and c-d, become a-c and b-d where that makes no loop and no
- * parallel links; after some tens of such exchanges a link nothing of the
+ * each switch linked to its nearest on a circle - has the right degree. Two of
+ * its links, a-b and c-d, become a-c and b-d if that makes no loop and no
+ * parallel links; after some tens of such exchanges per link nothing of the
  * circle is left, and all graphs of that degree are about equally likely. If
- * the graph has come apart, it is exchanged further.
+ * the graph is not connected, the exchanges go on.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 #include "rl_prng.h"
 #include "topo_impl.h"
 
-/* Exchanges that are tried for each link. */
+/* Exchanges tried for each link. */
 #define RANDOM_EXCHANGES 32
-/* Graphs that are tried until one is connected. */
+/* Graphs tried until one is connected. */
 #define RANDOM_TRIES 64
 
 struct random_graph {
@@ -24,7 +24,7 @@ struct random_graph {
 	uint32_t degree;
 	uint32_t nlink;
 	uint16_t (*link)[2];
-	uint16_t *near; /* [n][degree]: the others of each switch */
+	uint16_t *near; /* [n][degree]: neighbours of each switch */
 	uint16_t *todo; /* [n], for the search */
 	bool *seen;	/* [n] */
 	struct rl_prng prng;
@@ -61,7 +61,7 @@ random_joined(const struct random_graph *g, uint32_t a, uint32_t b)
 	return false;
 }
 
-/* Switch u has `to` beside it where `from` was. */
+/* Replaces a neighbour of switch u. */
 static void
 random_replace(struct random_graph *g, uint32_t u, uint32_t from, uint32_t to)
 {
@@ -74,11 +74,11 @@ random_replace(struct random_graph *g, uint32_t u, uint32_t from, uint32_t to)
 	RL_ASSERT(false);
 }
 
-/* The nearest of a circle; the one opposite too where the degree is odd. */
+/* The nearest on a circle; also the one opposite if the degree is odd. */
 static void
 random_circle(struct random_graph *g)
 {
-	uint16_t *have = g->todo; /* how many each switch has; zero yet */
+	uint16_t *have = g->todo; /* neighbours so far; all zero */
 	uint32_t nlink = 0;
 
 	for (uint32_t d = 1; d <= g->n / 2; d++) {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether every endpoint reaches every other. Only switches pass packets on,
- * so the question is asked of the parts into which the switches fall: two
- * endpoints reach each other where both are linked to one part, or to each
- * other.
+ * Whether every endpoint reaches every other. Only switches forward packets, so
+ * it is enough to know the connected parts of the switches: two endpoints reach
+ * each other if both are linked to one part, or to each other.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 
 #include "rl_topo.h"
 
-/* Names of a part that an error spells out. */
+/* Names of a part that an error lists. */
 #define REACH_NAMES 3
 
 struct reach {
@@ -77,8 +76,8 @@ rl_topo_ep_there(const struct rl_topo *t, uint32_t ep)
 	return false;
 }
 
-/* Whether the others have to reach an endpoint. One that was drawn without a
- * link has not lost it. */
+/* Whether the others have to reach an endpoint. One without a link in the
+ * description has not lost it. */
 static bool
 reach_wanted(const struct reach *r, uint32_t ep)
 {
@@ -180,7 +179,7 @@ reach_check(struct reach *r, char *err)
 		wanted++;
 		reach_stamp(r, e);
 	}
-	/* The common case: one part holds them all. */
+	/* Handles the common case: one part holds them all. */
 	for (uint32_t u = 0; u < t->ndev; u++)
 		if (t->dev[u].kind == RL_DEV_SWITCH && r->count[u] == wanted)
 			return 0;
@@ -215,7 +214,7 @@ rl_topo_reach(const struct rl_topo *t, enum rl_reach what, char *err)
 	return ret;
 }
 
-/* Part r.part[u] as a number: by endpoints, then by device. */
+/* Order of part r.part[u]: by endpoints, then by device. */
 static int
 part_compare(const void *va, const void *vb, void *arg)
 {
@@ -227,7 +226,7 @@ part_compare(const void *va, const void *vb, void *arg)
 	return a < b ? -1 : a > b;
 }
 
-/* The best part that an endpoint is linked to; by the part's lowest switch. */
+/* The best part that an endpoint is linked to, by the part's lowest switch. */
 static uint32_t
 part_of_endpoint(const struct reach *r, uint32_t ep, const uint32_t *number)
 {
@@ -244,7 +243,7 @@ part_of_endpoint(const struct reach *r, uint32_t ep, const uint32_t *number)
 	return best;
 }
 
-/* r holds the parts; numbers them, and gives each device its number. */
+/* Numbers the parts in r, and gives each device its number. */
 static uint32_t
 part_number(struct reach *r, uint32_t *part)
 {

@@ -4,18 +4,18 @@
  * Miller and Siran. q = 4 w + delta is a prime power, delta -1, 0 or 1. There
  * are two subgraphs of q times q switches; with x, y, m, c in the field GF(q):
  *
- *   (0, x, y) - (0, x, y')   where y - y' is in X
- *   (1, m, c) - (1, m, c')   where c - c' is in X'
- *   (0, x, y) - (1, m, c)    where y = m x + c
+ *   (0, x, y) - (0, x, y')   if y - y' is in X
+ *   (1, m, c) - (1, m, c')   if c - c' is in X'
+ *   (0, x, y) - (1, m, c)    if y = m x + c
  *
- * X and X' are made of powers of a primitive element. Both hold -v with every
- * v, so that the links have no direction. Any two switches are at most two
- * links apart, and each has (3 q - delta) / 2 links.
+ * X and X' consist of powers of a primitive element. Both contain -v with every
+ * v, so that links have no direction. Any two switches are at most two links
+ * apart, and each has (3 q - delta) / 2 links.
  *
  * The field: an element is a number below q, its digits to the base of the
  * prime p the coefficients of a polynomial. Multiplying by the primitive
- * element is multiplying by x modulo a polynomial that is found by trying;
- * where q is a prime, that is a primitive root.
+ * element is multiplying by x modulo a polynomial found by trial; if q is a
+ * prime, that is a primitive root.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ struct field {
 	unsigned int q;
 	unsigned int p; /* its prime */
 	unsigned int power[RL_SLIM_Q_MAX]; /* of the primitive element */
-	unsigned int log[RL_SLIM_Q_MAX];   /* the other way; not of 0 */
+	unsigned int log[RL_SLIM_Q_MAX];   /* the inverse; not of 0 */
 };
 
 /* The prime of which q is a power, or 0. */
@@ -64,7 +64,7 @@ field_mul(const struct field *f, unsigned int a, unsigned int b)
 		       0 : f->power[(f->log[a] + f->log[b]) % (f->q - 1)];
 }
 
-/* v times x modulo x^n + poly: the digit that leaves at the top comes back. */
+/* v times x modulo x^n + poly: the digit shifted out at the top is fed back. */
 static unsigned int
 field_times_x(const struct field *f, unsigned int v, unsigned int poly)
 {
@@ -76,7 +76,7 @@ field_times_x(const struct field *f, unsigned int v, unsigned int poly)
 	return v;
 }
 
-/* Whether the powers of x modulo this polynomial are all elements but 0. */
+/* Whether the powers of x modulo this polynomial are all nonzero elements. */
 static bool
 field_try(struct field *f, unsigned int poly)
 {
@@ -138,7 +138,7 @@ topo_size_slim_fly(struct topo_build *b, struct topo_size *size)
 
 /*
  * X of the first subgraph, X' of the second. delta 1: the even powers and the
- * odd ones; 0: the same, 1 being in both as q - 1 is odd; -1: each wraps at
+ * odd ones; 0: the same, with 1 in both since q - 1 is odd; -1: each wraps at
  * its middle, from even to odd or back, so that -1 keeps it.
  */
 static void

@@ -8,22 +8,22 @@
  *             / | \
  *   level 0  e0 e1 e2                   m[0] endpoints below each
  *
- * A node of level l has h digits. Digit j stands for the choice among w[j]
- * parents where j < l, and among m[j] children elsewhere. Two nodes of
- * neighbouring levels l and l+1 are joined where all digits but number l
- * agree. The number of a node is its digits in mixed radix, digit h-1 first:
- * the endpoints below a switch have numbers that follow one another.
+ * A node of level l has h digits. Digit j is the choice among w[j] parents if j
+ * < l, and among m[j] children otherwise. Two nodes of neighbouring levels l
+ * and l+1 are linked if all digits except number l agree. The number of a node
+ * is its digits in mixed radix, digit h-1 first: the endpoints below a switch
+ * have numbers that follow one another.
  */
 #include "topo_impl.h"
 
-/* Stays at UINT32_MAX once it would pass it: far above any limit. */
+/* Saturates at UINT32_MAX: far above any limit. */
 static uint64_t
 tree_mul(uint64_t a, uint64_t b)
 {
 	return rl_min_u64(a * b, UINT32_MAX);
 }
 
-/* How many values digit j of a node of level l has. */
+/* Number of values of digit j of a node of level l. */
 static uint32_t
 tree_radix(const struct rl_topo_spec *spec, unsigned int l, unsigned int j)
 {

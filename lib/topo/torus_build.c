@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A grid out of a fabric that exists: lists in the order of the places, as
- * rl_topo_build() takes them, and then the marks that a grid has - dimension,
+ * Makes a grid of an existing fabric: lists in the order of the places, as
+ * rl_topo_build() takes them, and then the attributes of a grid - dimension,
  * direction, coordinates.
  */
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #include "rl_torus_conf.h"
 
-/* A port of an endpoint, by where it is to stand. */
+/* A port of an endpoint, by its position in the grid. */
 struct grid_host {
 	uint32_t place;
 	uint32_t order; /* of the switch's port: port_order, then by number */
@@ -40,7 +40,7 @@ host_compare(const void *va, const void *vb)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* Endpoints stand where their first cable leads. */
+/* Places endpoints where their first cable leads. */
 static void
 grid_hosts(struct grid *g)
 {
@@ -97,7 +97,7 @@ grid_spec(const struct grid *g, struct rl_topo_spec *spec)
 	spec->nendpoints = g->nhost;
 }
 
-/* Which way link l goes, and with which end first. */
+/* Sets the direction of link l, and which end is first. */
 static void
 mark_link(struct rl_topo *t, uint32_t l)
 {
@@ -132,7 +132,7 @@ mark_link(struct rl_topo *t, uint32_t l)
 	}
 }
 
-/* Makes a grid of a fabric whose switches stand in the order of their places. */
+/* Makes a grid of a fabric whose switches are in the order of their places. */
 static void
 mark_grid(struct rl_topo *t, const struct rl_torus_conf *conf)
 {

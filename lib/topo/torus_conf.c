@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads torus-2QoS.conf: a keyword a line, with its values behind it; what
- * follows these is ignored, as OpenSM does. `torus` or `mesh` comes first.
+ * Reads torus-2QoS.conf: one keyword per line, followed by its values; the rest
+ * of the line is ignored, as in OpenSM. `torus` or `mesh` comes first.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -65,7 +65,7 @@ read_shape(struct conf_read *r, const char *p, bool wrap)
 	return 0;
 }
 
-/* The seed that lines belong to now. */
+/* The seed that lines refer to now. */
 static struct rl_torus_seed *
 seed_now(struct conf_read *r)
 {
@@ -151,7 +151,7 @@ read_number(struct conf_read *r, const char *p, const char *key, uint32_t *to)
 	return 0;
 }
 
-/* "xp_link", "z_dateline" and their like: of a dimension. */
+/* "xp_link", "z_dateline" and the like, for a dimension. */
 static int
 read_of_dimension(struct conf_read *r, const char *word, const char *p)
 {

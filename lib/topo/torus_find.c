@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds the place of each switch in a torus, from one switch of which some
- * neighbours' directions are known.
+ * Finds the place of each switch in a torus, starting from one switch with
+ * known directions of some neighbours.
  *
  * Two neighbours v and w of a switch u that lie in different dimensions have
- * two neighbours in common: u, and the fourth corner of the square. So the way
- * from u to v is also that from w to the corner, and places spread from square
- * to square. What no square reaches - the next row - is found by elimination:
- * where all ways of a switch are known but one, and it has one neighbour that
- * is not placed, that one lies there. So does one that fits no other empty
- * place: it is one step from all its neighbours that are placed.
+ * two neighbours in common: u, and the fourth corner of the square. So the
+ * direction from u to v is also that from w to the corner, and places spread
+ * from square to square. Switches that no square reaches - the next row - are
+ * found by elimination: if all directions of a switch are known except one, and
+ * one of its neighbours is not placed, that one lies there. So does one that
+ * fits no other empty place: it is one step from all its placed neighbours.
  *
- * At the seed the missing ways are found by their squares: the neighbour
+ * At the seed the missing directions are found by their squares: the neighbour
  * opposite to v shares no corner with v, but one with the neighbours of other
- * dimensions. In a ring of four it does share one: there both ways have to be
- * named, as OpenSM wants it, too.
+ * dimensions. In a ring of four it does share one: there both directions must
+ * be named, as in OpenSM.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ torus_error(struct torus *t, const char *fmt, ...)
 	return -EINVAL;
 }
 
-/* The i-th neighbour of a switch; RL_IBNET_NONE where that is no switch. */
+/* The i-th neighbour of a switch; RL_IBNET_NONE if that is no switch. */
 static uint32_t
 neighbour(const struct torus *t, uint32_t u, uint32_t i)
 {
@@ -92,7 +92,7 @@ corner(const struct torus *t, uint32_t u, uint32_t v, uint32_t w)
 	return found;
 }
 
-/* The place one step from another; RL_IBNET_NONE beyond an open end. */
+/* The place one step from another; RL_IBNET_NONE past an open end. */
 static uint32_t
 step(const struct torus *t, uint32_t place, unsigned int way)
 {
@@ -112,7 +112,7 @@ step(const struct torus *t, uint32_t place, unsigned int way)
 	return c == 0 ? place + (radix - 1) * stride : place - stride;
 }
 
-/* Neighbour v of u lies this way. */
+/* Places neighbour v of u in this direction. */
 static int
 lay(struct torus *t, uint32_t u, unsigned int way, uint32_t v)
 {
@@ -138,7 +138,7 @@ lay(struct torus *t, uint32_t u, unsigned int way, uint32_t v)
 	return 0;
 }
 
-/* All squares at u of which two sides are known. */
+/* Handles all squares at u with two known sides. */
 static int
 squares(struct torus *t, uint32_t u)
 {
@@ -165,7 +165,7 @@ squares(struct torus *t, uint32_t u)
 	return 0;
 }
 
-/* Two neighbours whose places are known say which way they lie. */
+/* The directions between two placed neighbours follow from their places. */
 static int
 join_placed(struct torus *t, uint32_t u)
 {
@@ -187,7 +187,7 @@ join_placed(struct torus *t, uint32_t u)
 	return 0;
 }
 
-/* The one way left of u, and the one neighbour that is not placed. */
+/* Assigns the last direction of u to its one unplaced neighbour. */
 static int
 eliminate(struct torus *t, uint32_t u)
 {
@@ -216,7 +216,7 @@ eliminate(struct torus *t, uint32_t u)
 	return left != RL_IBNET_NONE && open == 1 ? lay(t, u, last, left) : 0;
 }
 
-/* Whether a switch beside all its placed neighbours could stand here. */
+/* Whether a switch next to all its placed neighbours could be here. */
 static bool
 fits(const struct torus *t, uint32_t x, uint32_t place)
 {
@@ -235,7 +235,7 @@ fits(const struct torus *t, uint32_t x, uint32_t place)
 	return true;
 }
 
-/* Neighbours of u that only one empty place beside it fits. */
+/* Places neighbours of u that fit only one empty place beside it. */
 static int
 fit_in(struct torus *t, uint32_t u)
 {
@@ -264,7 +264,7 @@ fit_in(struct torus *t, uint32_t u)
 	return 0;
 }
 
-/* Spreads from all that is known until nothing more is found. */
+/* Spreads from known places until no more can be found. */
 static int
 spread(struct torus *t)
 {
@@ -289,7 +289,10 @@ spread(struct torus *t)
 	return ret;
 }
 
-/* Where a way of the seed is not named: what is opposite of the other one. */
+/*
+ * If a direction of the seed is not named: finds the switch opposite the other
+ * one.
+ */
 static int
 opposites(struct torus *t, uint32_t u)
 {
@@ -310,7 +313,7 @@ opposites(struct torus *t, uint32_t u)
 			    corner(t, u, v, x) != RL_IBNET_NONE)
 				continue;
 			if (found != RL_IBNET_NONE)
-				return 0; /* more than one might be */
+				return 0; /* ambiguous */
 			found = x;
 		}
 		if (found != RL_IBNET_NONE) {
@@ -363,7 +366,9 @@ plant(struct torus *t, const struct rl_torus_seed *s)
 	return ret != 0 ? ret : opposites(t, u);
 }
 
-/* Every switch has a place, and every cable is one step long. */
+/*
+ * Checks that every switch has a place, and that every cable is one step long.
+ */
 static int
 complete(struct torus *t)
 {
@@ -427,7 +432,7 @@ rl_torus_find(const struct rl_ibnet *net, const struct rl_torus_conf *conf,
 	for (uint32_t i = 0; i < conf->nseeds && ret == -EINVAL; i++) {
 		char why[RL_ERR_MAX];
 
-		t.err = i == 0 ? err : why; /* the first seed's reason is told */
+		t.err = i == 0 ? err : why; /* report the first seed's reason */
 		ret = plant(&t, &conf->seed[i]);
 		if (ret == 0)
 			ret = spread(&t);
