@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who has which LID, and the fabric that switches and LIDs make. A port says
- * its base LID; that it has more is told by its LMC (ibnetdiscover) or by the
- * port GUIDs beside the LIDs in the forwarding tables (OpenSM).
+ * Which port has which LID, and the fabric that switches and LIDs make. A port
+ * states its base LID; further LIDs follow from its LMC (ibnetdiscover) or from
+ * the port GUIDs beside the LIDs in the forwarding tables (OpenSM).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ is_end_port(const struct osm_read *r, uint32_t port)
 	       p->link != RL_IBNET_NONE;
 }
 
-/* Where the LIDs of a port are entered in end_of_lid, by its index for now. */
+/* Enters a LID of a port in end_of_lid, by the port's index for now. */
 static int
 claim_lid(struct osm_read *r, uint32_t port, uint32_t lid)
 {
@@ -47,7 +47,7 @@ guid_compare(const void *va, const void *vb)
 	return a->guid < b->guid ? -1 : a->guid > b->guid;
 }
 
-/* LIDs that the forwarding tables give to ports by their GUIDs. */
+/* LIDs that the forwarding tables assign to ports by their GUIDs. */
 static int
 claim_by_guid(struct osm_read *r)
 {
@@ -126,7 +126,7 @@ osm_make_ends(struct osm_read *r)
 	return 0;
 }
 
-/* A name for each endpoint that no other has. */
+/* A unique name for each endpoint. */
 static void
 end_name(const struct osm_read *r, uint32_t e, char name[RL_NAME_MAX])
 {
@@ -148,7 +148,10 @@ end_name(const struct osm_read *r, uint32_t e, char name[RL_NAME_MAX])
 		 node->name, tail);
 }
 
-/* The description: a link for each cable between switches, and for each LID. */
+/*
+ * Makes the description: a link for each cable between switches, and for each
+ * LID.
+ */
 static int
 make_spec(struct osm_read *r, struct rl_topo_spec *spec)
 {

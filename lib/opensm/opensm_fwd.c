@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tables in the checker's form: one plane, one next hop for each LID, and
- * VLs by input port, output port and SL. Then each path is walked, to see
- * which VLs are in use: the checker knows RL_VCS of them, a dump 15. Where one
- * that the checker does not know is in use, they are renumbered from below.
+ * Converts the tables for the checker: one plane, one next hop for each LID,
+ * and VLs by input port, output port and SL. Then each path is walked, to find
+ * the VLs in use: the checker supports RL_VCS of them, a dump 15. If one is in
+ * use that the checker does not support, they are renumbered from 0.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "opensm_impl.h"
 
-/* Hops after which a path counts as going round. */
+/* Hops after which a path counts as a loop. */
 #define OSM_HOPS_MAX 255
 
 /* The number of a switch's port on the device itself. */
@@ -65,7 +65,7 @@ switch_entries(const struct osm_read *r, uint32_t sw, const uint8_t *ib,
 		const uint8_t to = r->sw[sw].lft[r->end[e].lid];
 		uint16_t port = by_ib[to];
 
-		/* of the LIDs of one cable, the one that is meant */
+		/* of the LIDs of one cable, the intended one */
 		if (own->dev[1] == sw && ib[own->port[1]] == to)
 			port = own->port[1];
 		entry[e].hop[0].port = port & RL_FWD_PORT_NONE;
@@ -93,7 +93,7 @@ make_switch(struct osm_read *r, uint32_t sw, const uint32_t *net_link)
 	return ret;
 }
 
-/* What all devices have. */
+/* Fields of all devices. */
 static void
 make_device(struct osm_read *r, uint32_t d)
 {
@@ -167,7 +167,7 @@ osm_make_fwd(struct osm_read *r)
 	return ret;
 }
 
-/* Marks the VLs of a path; those that are dropped are counted. */
+/* Marks the VLs of a path, and counts dropped ones. */
 static void
 walk_pair(struct rl_opensm *osm, uint32_t src, uint32_t dst, uint32_t *used)
 {

@@ -3,21 +3,20 @@
 #define OPENSM_IMPL_H
 
 /**
- * @file
- * Between the files of this folder. A dump is read in this order: the fabric,
- * the forwarding tables by LID (which also tell whose LIDs there are), the
- * endpoints that these make, SL2VL, the SLs of the paths; then tables are made
- * of it all, and each path is walked once to see which VLs are in use.
+ * @file Shared by the files of this folder. A dump is read in this order: the
+ * fabric, the forwarding tables by LID (which also identify LIDs), the
+ * endpoints that follow from both, SL2VL, the SLs of the paths; then tables are
+ * made, and each path is walked once to find the VLs in use.
  */
 
 #include "rl_ibnet.h"
 #include "rl_lines.h"
 #include "rl_opensm.h"
 
-/** Unicast LIDs lie below. */
+/** Unicast LIDs are below this. */
 #define OSM_LIDS 0xc000u
 #define OSM_NO_PORT 255
-/** VL of packets that are to be dropped. */
+/** VL of packets to be dropped. */
 #define OSM_VL_DROP 15
 #define OSM_LINE_MAX 4096
 
@@ -31,8 +30,8 @@ struct osm_end {
 struct osm_switch {
 	uint32_t node;	 /**< index into rl_ibnet.node */
 	uint8_t *lft;	 /**< [OSM_LIDS]: output port; NULL: no table */
-	/** [nports][nports][RL_SLS], by input and output port; zero where the
-	    file says nothing */
+	/** [nports][nports][RL_SLS], by input and output port; zero if the file
+	    has no entry */
 	uint8_t *sl2vl;
 	uint32_t nports; /**< highest number of a port with a cable, plus 1 */
 };
@@ -54,7 +53,7 @@ struct osm_read {
 	char line[OSM_LINE_MAX];
 };
 
-/** Tables of a device; what rl_opensm.priv points to. */
+/** Tables of a device; rl_opensm.priv points to it. */
 struct osm_priv {
 	struct rl_fwd_entry *entry; /**< [ndev][nep] */
 	uint8_t **sl2vl;	    /**< [ndev], each a table or NULL */
@@ -63,12 +62,12 @@ struct osm_priv {
 	uint8_t *zeros; /**< SL2VL of endpoints */
 };
 
-/** Writes the one line of an error. @return -EINVAL, or -ENOMEM */
+/** Writes a one-line error. @return -EINVAL, or -ENOMEM */
 int osm_error(struct osm_read *r, enum rl_opensm_file file, uint32_t line,
 	      const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 int osm_no_memory(struct osm_read *r);
 
-/** Goes to the beginning of a file. */
+/** Seeks to the beginning of a file. */
 void osm_open(struct osm_read *r, enum rl_opensm_file file);
 /** The next line. @return 1, 0: the end; or -EINVAL after saying why */
 int osm_next(struct osm_read *r, enum rl_opensm_file file);
@@ -79,10 +78,10 @@ uint64_t osm_hex_after(const char *p, const char *key);
 int osm_read_lfts(struct osm_read *r);
 int osm_read_sl2vl(struct osm_read *r);
 int osm_read_paths(struct osm_read *r);
-/** The endpoints, and the topology. */
+/** Makes the endpoints, and the topology. */
 int osm_make_ends(struct osm_read *r);
 int osm_make_topo(struct osm_read *r);
-/** The tables in the checker's form. */
+/** Converts the tables for the checker. */
 int osm_make_fwd(struct osm_read *r);
 /** Walks each path; sets the VLs in use, and renumbers them. */
 int osm_walk(struct osm_read *r);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The SLs of paths, in either of two forms. That of OpenSM's plugin, one block
- * for each source:
+ * The SLs of paths, in one of two formats. OpenSM's plugin writes a block for
+ * each source:
  *   Channel Adapter 0x0000000000100001, base LID 1, "node1", port 1
  *   # LID  : SL : MTU : RATE
  *   0x0005 : 3  : 5   : 3
- * That of `saquery -p`, one block for each pair:
+ * `saquery -p` writes a block for each pair:
  *   PathRecord dump:
  *           dlid....................5
  *           slid....................1
@@ -23,7 +23,7 @@ end_of(const struct osm_read *r, uint64_t lid)
 	return lid < OSM_LIDS ? r->end_of_lid[lid] : RL_IBNET_NONE;
 }
 
-/* All LIDs of the port of `src` send with this SL to `dst`. */
+/* Sets this SL for all LIDs of the port of `src` to `dst`. */
 static void
 set_sl(struct osm_read *r, uint32_t src, uint32_t dst, uint64_t sl)
 {
@@ -32,7 +32,7 @@ set_sl(struct osm_read *r, uint32_t src, uint32_t dst, uint64_t sl)
 		r->path_sl[(size_t)e * r->nend + dst] = (uint8_t)sl;
 }
 
-/* "0x0005 : 3 : ..." of the source read last. */
+/* "0x0005 : 3 : ..." of the current source. */
 static int
 plugin_row(struct osm_read *r, uint32_t src)
 {
@@ -68,7 +68,7 @@ saquery_value(const char *line, const char *key, uint64_t *v)
 			      UINT16_MAX, v);
 }
 
-/* A pair of saquery, as far as it has been read. */
+/* A pair from saquery, as far as it has been read. */
 struct saquery {
 	uint64_t slid;
 	uint64_t dlid;

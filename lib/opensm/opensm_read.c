@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tables of switches as text.
+ * Reads the tables of switches.
  *
- * LFTs, one block a switch, of OpenSM and of dump_lfts:
+ * LFTs, one block per switch, from OpenSM or dump_lfts:
  *   Unicast lids [0-32] of switch Lid 2 guid 0x0000000000200000 ('s0'):
  *   0x0001 005 # Channel Adapter portguid 0x0000000000100001: 'node1'
  * SL2VL, one row for each input and output port:
@@ -70,7 +70,7 @@ osm_hex_after(const char *p, const char *key)
 	return rl_take_number(&p, 16, UINT64_MAX, &v) ? v : 0;
 }
 
-/* The switch of a GUID in a dump; NULL: the fabric has none. */
+/* The switch with this GUID in a dump; NULL: not in the fabric. */
 static struct osm_switch *
 switch_of(struct osm_read *r, uint64_t guid)
 {
@@ -206,7 +206,7 @@ osm_read_sl2vl(struct osm_read *r)
 		else if (rl_take_word(&p, "Switch "))
 			sw = switch_of(r, osm_hex_after(r->line, "Switch "));
 		else if (*p != '#' && *p != '\0')
-			sw = NULL; /* a channel adapter: not asked for */
+			sw = NULL; /* a channel adapter: ignored */
 	}
 	return ret;
 }

@@ -3,14 +3,13 @@
 #define RL_OPENSM_H
 
 /**
- * @file
- * The tables of a real fabric, as OpenSM dumps them, in the form that the
- * checker judges [ROUTE-8]. Control path only: it allocates.
+ * @file The tables of a real fabric, from a dump by OpenSM, converted for the
+ * checker [ROUTE-8]. Control path only: it allocates.
  *
- * Every LID of a channel adapter or router is an endpoint of its own here: a
- * port with several LIDs is several endpoints, each with a link to the same
- * port of the switch. Their names are the node's, with ".p<port>" where a node
- * has cables in several ports and ".l<lid>" where a port has several LIDs.
+ * Every LID of a channel adapter or router is a separate endpoint: a port with
+ * several LIDs is several endpoints, each with a link to the same port of the
+ * switch. Their names are the node's, with ".p<port>" if a node has cables in
+ * several ports and ".l<lid>" if a port has several LIDs.
  */
 
 #include <stdint.h>
@@ -21,17 +20,17 @@
 
 /** The files of a dump. */
 enum rl_opensm_file {
-	RL_OPENSM_NET,	 /**< opensm-subnet.lst, or what ibnetdiscover prints */
-	RL_OPENSM_LFTS,	 /**< opensm-lfts.dump, or what dump_lfts prints */
+	RL_OPENSM_NET,	 /**< opensm-subnet.lst, or ibnetdiscover's output */
+	RL_OPENSM_LFTS,	 /**< opensm-lfts.dump, or the output of dump_lfts */
 	RL_OPENSM_SL2VL, /**< opensm-sl2vl.dump; may be absent: VL 0 for all */
-	/** opensm-path-records.dump, or what `saquery -p` prints; may be
+	/** opensm-path-records.dump, or the output of `saquery -p`; may be
 	    absent: SL 0 for all */
 	RL_OPENSM_PATHS,
 	RL_OPENSM_FILES,
 };
 
 struct rl_opensm_text {
-	const char *text; /**< NULL: there is no such file */
+	const char *text; /**< NULL: no such file */
 	size_t len;
 };
 
@@ -39,22 +38,22 @@ struct rl_opensm_text {
 struct rl_opensm {
 	struct rl_topo topo;
 	struct rl_fwd *fwd; /**< [topo.ndev] */
-	uint32_t nodes_without_lid; /**< ports of CAs without: left out */
+	uint32_t nodes_without_lid; /**< CA ports without a LID: left out */
 	uint32_t unknown_switches;  /**< in the tables, but not in the fabric */
 	uint32_t missing_switches;  /**< in the fabric, but without a table */
-	/** VL that VL v of the tables stands for: itself; where one above
-	    RL_VCS is in use, the VLs in use from below */
+	/** VL of the dump for VL v of the tables: itself, unless a VL above
+	    RL_VCS is in use; then the VLs in use, renumbered from 0 */
 	uint8_t vl[RL_VCS];
-	uint8_t nvls;	   /**< VLs of the tables lie below */
+	uint8_t nvls;	   /**< VLs of the tables are below this */
 	uint16_t used_vls; /**< bit per VL of the dump that a path uses */
 	/** pairs that a switch drops because their SL has VL 15 there; in the
-	    tables they go on on some VL of those in use */
+	    tables they use one of the other VLs */
 	uint64_t dropped;
 	uint32_t drop_src, drop_dst, drop_dev; /**< the first of them */
 	void *priv;
 };
 
-/** What is wrong, and where. */
+/** An error, and its location. */
 struct rl_opensm_error {
 	char why[RL_ERR_MAX]; /**< one line, ending in what to do */
 	enum rl_opensm_file file;
@@ -65,7 +64,7 @@ struct rl_opensm_error {
  * Control thread. Reads the texts of a dump, and makes tables of them.
  *
  * @return 0; -EINVAL (a file is wrong, contradicts another one, or the fabric
- *   needs more than RL_VCS VLs), -ENOMEM; on failure nothing is to be freed
+ *   needs more than RL_VCS VLs), -ENOMEM; with nothing to free on failure
  */
 int rl_opensm_read(const struct rl_opensm_text file[RL_OPENSM_FILES],
 		   struct rl_opensm *osm, struct rl_opensm_error *err);
