@@ -90,7 +90,8 @@ run_follow(struct check_run *r)
 	const bool simple = r->in->old == NULL &&
 			    r->in->alts == RL_CHECK_FIRST;
 
-	/* What was under way before the links died is live with what comes. */
+	/* Dependencies from before the links died are live together with those
+	   after. */
 	for (int after = r->in->ndead == 0; after < 2; after++) {
 		if (after)
 			for (uint32_t i = 0; i < r->in->ndead; i++)
@@ -104,7 +105,7 @@ run_follow(struct check_run *r)
 	return 0;
 }
 
-/* rank: an order to be filled where there is no cycle, or NULL */
+/* rank: an order to be filled if there is no cycle, or NULL */
 static int
 run_check(const struct rl_check_in *in, struct rl_check_report *rep,
 	  uint32_t *rank)
@@ -132,8 +133,8 @@ rl_check(const struct rl_check_in *in, struct rl_check_report *rep)
 	return run_check(in, rep, NULL);
 }
 
-/* The paths were followed on the first service level. The others have VLs of
- * their own, on which all is as on those of the first. */
+/* The paths were followed on the first service level. The others use VLs of
+ * their own in the same way. */
 static void
 rank_levels(const struct rl_topo *topo, const struct rl_fwd *fwd,
 	    uint32_t *rank)
@@ -185,7 +186,7 @@ rl_check_cycle_text(const struct rl_topo *topo,
 			topo->dev[topo->ep_dev[c->src]].name,
 			topo->dev[topo->ep_dev[c->dst]].name);
 
-		/* Whole channels only, and room to say that there are more. */
+		/* Only whole channels, and room to say that there are more. */
 		if (n + (size_t)more + sizeof(" ...") > len) {
 			snprintf(buf + n, len - n, " ...");
 			break;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define DEPS_FIRST_SLOTS 4096u
-/* Channels from which a shortest cycle is looked for, per component. */
+/* Channels per component from which a shortest cycle is searched. */
 #define DEPS_STARTS 32u
 
 int
@@ -93,14 +93,14 @@ check_deps_clear(struct check_deps *d)
 	d->count = 0;
 }
 
-/* The dependencies as a graph: those of a channel side by side. */
+/* The dependencies as a graph: adjacency lists. */
 struct deps_graph {
 	uint32_t nchan;
 	uint32_t *first; /* [nchan + 1] */
 	uint32_t *to;	 /* [count] */
-	uint32_t *in;	 /* [nchan] dependencies on it that are left */
+	uint32_t *in;	 /* [nchan] remaining dependencies on it */
 	uint32_t *queue; /* [nchan] */
-	uint32_t *from;	 /* [nchan] where a search came from */
+	uint32_t *from;	 /* [nchan] predecessor in a search */
 };
 
 static int
@@ -142,9 +142,8 @@ graph_init(struct deps_graph *g, const struct check_deps *d, uint32_t nchan,
 }
 
 /*
- * Takes away, again and again, channels that no other leads to. What is left
- * are the cycles and what they lead to. Returns how many are left; in[c] is 0
- * for those taken away.
+ * Repeatedly removes channels without predecessors, which leaves cycles and
+ * what they lead to. Returns how many are left; in[c] is 0 for removed ones.
  */
 static uint32_t
 graph_peel(struct deps_graph *g)
@@ -164,7 +163,9 @@ graph_peel(struct deps_graph *g)
 	return g->nchan - tail;
 }
 
-/* Length of the shortest cycle through c, at most max; from[] tells it. */
+/*
+ * Length of the shortest cycle through c, at most max; from[] has its channels.
+ */
 static uint32_t
 graph_cycle_at(struct deps_graph *g, uint32_t c, uint32_t max)
 {
@@ -213,7 +214,10 @@ cycle_report(const struct deps_graph *g, const struct check_deps *d, uint32_t c,
 	}
 }
 
-/* Marks as taken away what leads to no cycle: the same, arrows turned. */
+/*
+ * Marks channels that lead to no cycle as removed: the same on the reversed
+ * graph.
+ */
 static int
 graph_trim(struct deps_graph *g, const struct check_deps *d)
 {
@@ -247,7 +251,7 @@ check_deps_cycle(const struct check_deps *d, uint32_t nchan,
 	for (uint32_t c = 0; c < nchan && left != 0; c++) {
 		uint32_t len;
 
-		/* What lies between two cycles is on none: go on to the next. */
+		/* a channel between two cycles is on none: try the next */
 		if (g.in[c] == 0 || (starts++ % step != 0 && best != 0))
 			continue;
 		len = graph_cycle_at(&g, c, best != 0 ? best - 1 : nchan);

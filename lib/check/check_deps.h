@@ -3,8 +3,7 @@
 #define CHECK_DEPS_H
 
 /**
- * @file
- * The graph of channel dependencies: a set that grows, and its shortest
+ * @file The graph of channel dependencies: a growing set, and its shortest
  * cycle. A channel's number is (link * 2 + sending end) * RL_VCS + VL.
  */
 
@@ -13,7 +12,7 @@
 struct check_dep {
 	uint32_t from;
 	uint32_t to;
-	uint32_t src; /**< a pair whose path goes from one to the other */
+	uint32_t src; /**< a pair whose path has this dependency */
 	uint32_t dst;
 };
 
@@ -27,26 +26,26 @@ struct check_deps {
 int check_deps_init(struct check_deps *d);
 void check_deps_free(struct check_deps *d);
 
-/** Adds a dependency; the pair of the first that adds it is kept. */
+/** Adds a dependency; keeps the pair of the first call that adds it. */
 void check_deps_add(struct check_deps *d, uint32_t from, uint32_t to,
 		    uint32_t src, uint32_t dst);
 
-/** Whether it is there. */
+/** Whether the set has it. */
 bool check_deps_has(const struct check_deps *d, uint32_t from, uint32_t to);
 
-/** Takes all away. */
+/** Empties the set. */
 void check_deps_clear(struct check_deps *d);
 
 /**
- * Looks for cycles; the shortest one found goes into @p rep. Returns 0 (none),
- * -ELOOP, -ENOMEM.
+ * Searches for cycles; writes the shortest one found to @p rep. Returns 0
+ * (none), -ELOOP, -ENOMEM.
  */
 int check_deps_cycle(const struct check_deps *d, uint32_t nchan,
 		     struct rl_check_report *rep);
 
 /**
- * Numbers the channels so that every dependency leads to a higher number. Of no
- * meaning where there are cycles. Returns 0 or -ENOMEM.
+ * Numbers the channels so that every dependency leads to a higher number.
+ * Meaningless if there are cycles. Returns 0 or -ENOMEM.
  */
 int check_deps_order(const struct check_deps *d, uint32_t nchan,
 		     uint32_t *rank);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How far local detours carry. A packet is followed along its normal path; in
- * front of every hop, what it wants to take is killed, and it is followed from
- * there by the tables alone, which know nothing of the failure. What follows
- * depends on the channel it came by, its SL and its destination, so each such
- * state is looked at once.
+ * Coverage of local detours. Follows a packet along its normal path; before
+ * every hop, it kills the next link or device, and follows the packet from
+ * there by the tables alone, which know nothing of the failure. The result
+ * depends on the input channel, the SL and the destination, so each such state
+ * is checked once.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct detour {
 	uint64_t *seen;	   /* bit per state */
 	uint32_t *touched; /* words of seen that are not 0 */
 	uint32_t ntouched;
-	uint32_t *killed; /* links killed for the state at hand */
+	uint32_t *killed; /* links killed for the current state */
 	uint32_t nkilled;
 	uint32_t *queue; /* devices */
 	uint8_t *reached;
@@ -41,7 +41,7 @@ detour_step(const struct check_run *r, struct check_at *at, uint32_t dst)
 	return false;
 }
 
-/* Hops from here to the destination, 0 where the packet does not arrive. */
+/* Hops from here to the destination, 0 if the packet does not arrive. */
 static uint32_t
 detour_walk(const struct check_run *r, struct check_at at, uint32_t dst)
 {
@@ -71,7 +71,7 @@ detour_kill(struct detour *d, uint32_t link)
 	d->killed[d->nkilled++] = link;
 }
 
-/* Kills what the packet at `at` wants to take by `link`. */
+/* Kills the next hop of the packet at `at`, which uses `link`. */
 static void
 detour_fail(struct detour *d, uint32_t dev, uint32_t link)
 {
@@ -88,7 +88,7 @@ detour_fail(struct detour *d, uint32_t dev, uint32_t link)
 			detour_kill(d, peer->port[p].link);
 }
 
-/* Reaches what is one link away from device u. */
+/* Reaches all devices one link away from u. */
 static void
 detour_spread(struct detour *d, uint32_t u, uint8_t level, uint32_t *tail)
 {
@@ -106,8 +106,9 @@ detour_spread(struct detour *d, uint32_t u, uint8_t level, uint32_t *tail)
 }
 
 /*
- * Endpoints that a way from dev to dst has to pass: 0, 1, or 2 where that is
- * not enough. A search from dst; reached[] counts the endpoints passed, plus 1.
+ * Fewest endpoints that a path from dev to dst has to pass: 0, 1, or 2 if that
+ * is not enough. A search from dst; reached[] counts the endpoints passed, plus
+ * 1.
  */
 static unsigned int
 detour_between(struct detour *d, uint32_t dev, uint32_t dst)
@@ -121,7 +122,8 @@ detour_between(struct detour *d, uint32_t dev, uint32_t dst)
 	for (uint8_t level = 1; level <= 2; level++) {
 		const uint32_t end = tail;
 
-		/* What one endpoint leads to comes after all that none does. */
+		/* Devices reached through one endpoint come after all reached
+		   through none. */
 		for (uint32_t i = 0; level == 2 && i < end; i++)
 			if (t->dev[d->queue[i]].kind == RL_DEV_ENDPOINT)
 				detour_spread(d, d->queue[i], level, &tail);
@@ -134,7 +136,7 @@ detour_between(struct detour *d, uint32_t dev, uint32_t dst)
 	return d->reached[dev] != 0 ? d->reached[dev] - 1u : 2;
 }
 
-/* A packet stands at `at`, and its next hop dies. */
+/* A packet is at `at`, and its next hop dies. */
 static void
 detour_look(struct detour *d, const struct check_at *at, uint32_t dst,
 	    uint32_t link)
@@ -161,7 +163,7 @@ detour_look(struct detour *d, const struct check_at *at, uint32_t dst,
 	} else {
 		const unsigned int between = detour_between(d, at->dev, dst);
 
-		/* One that switches alone could serve comes before others. */
+		/* A pair that switches alone could serve takes precedence. */
 		if (rep->connected == rep->covered &&
 		    (between == 0 ||
 		     (between == 1 && rep->reflectable == 0))) {
@@ -206,7 +208,7 @@ detour_pair(struct detour *d, uint32_t src, uint32_t dst)
 		if (!detour_step(r, &at, dst))
 			return;
 		back = &r->topo->dev[at.dev].port[at.in_port];
-		/* A switch that fails is not the destination itself. */
+		/* a switch that fails is not the destination itself */
 		if (d->what != RL_CHECK_SWITCH ||
 		    r->topo->dev[at.dev].kind == RL_DEV_SWITCH)
 			detour_look(d, &here, dst, back->link);

@@ -3,11 +3,10 @@
 #define CHECK_FAST_H
 
 /**
- * @file
- * Inside of the fast way of the proof by ranks: check_ranks_fast.c sees that
- * hops ascend, check_ranks_arrive.c that packets arrive. Both look at the
- * destinations of a tile side by side: most entries of a switch send all of them
- * the same way, and all sources inject in one.
+ * @file Inside of the fast path of the proof by ranks: check_ranks_fast.c
+ * checks that hops ascend, check_ranks_arrive.c that packets arrive. Both
+ * handle the destinations of a tile together: most entries of a switch send all
+ * of them the same way, and all sources inject alike.
  */
 
 #include <string.h>
@@ -22,28 +21,28 @@ _Static_assert(RANKS_TILE == RL_FWD_LANES, "they are gathered by lanes");
 struct fast {
 	struct ranks_run *r;
 	uint32_t from;
-	unsigned int want;    /**< destinations still to be proven */
+	unsigned int want;    /**< destinations not yet proven */
 	unsigned int fetched; /**< bit per plane: in the tile */
-	unsigned int bears;   /**< bit per plane: some hop bears it */
-	bool again;	      /**< what was taken for granted does not hold */
-	uint32_t k;	      /**< destination at hand */
+	unsigned int bears;   /**< bit per plane: some hop has it */
+	bool again;	      /**< an assumption does not hold */
+	uint32_t k;	      /**< current destination */
 	uint32_t dst_dev;
 	uint32_t nqueue;
-	uint32_t depth; /**< of the queue, what is on the way together */
-	uint32_t alike;	/**< sources that `shared` is of; RANKS_NONE: none */
+	uint32_t depth; /**< of the queue, states being followed together */
+	uint32_t alike;	/**< sources that share `shared`; RANKS_NONE: none */
 	bool shared_same;
-	uint64_t shared; /**< what they inject */
+	uint64_t shared; /**< the word they inject by */
 	unsigned int shared_slc;
 };
 
-/** What a source injects for the destinations of a tile, where it is the same
-    for all of them. */
+/** How a source injects for the destinations of a tile, if it is the same for
+    all of them. */
 struct fast_source {
 	const struct ranks_rec *recs; /**< of its ports */
 	uint64_t word;
 	uint32_t nports;
 	unsigned int slc;
-	bool same; /**< else nothing above is filled */
+	bool same; /**< otherwise the fields above are not filled */
 };
 
 static inline bool
@@ -58,8 +57,8 @@ fast_next(uint64_t word)
 	return word >> 16 | (uint64_t)RL_FWD_PORT_NONE << 48;
 }
 
-/** What the next hop at the front of a word does; NULL: there is no such port,
-    or no packet may take it. */
+/** The effect of the next hop at the front of a word; NULL: there is no such
+    port, or no packet may take it. */
 static inline const struct ranks_rec *
 fast_rec(uint64_t word, const struct ranks_rec *recs, uint32_t nports)
 {
@@ -87,16 +86,16 @@ check_fast_plane(struct fast *f, unsigned int plane)
 		check_fast_gather(f, plane);
 }
 
-/** The word by which a source injects for @p dst, and its records. */
+/** The word that a source injects by for @p dst, and its records. */
 uint64_t check_fast_word(const struct ranks_map *m, uint32_t s, uint32_t dst,
 			 unsigned int level, const struct ranks_rec **recs,
 			 unsigned int *slc);
 
-/** The same for all destinations at once, where it is the same. */
+/** The same for all destinations at once, if it is the same. */
 void check_fast_source(struct fast *f, uint32_t s, struct fast_source *x);
 
-/** Follows first next hops from all sources; what does not arrive is no more in
-    f->want. */
+/** Follows first next hops from all sources; clears destinations that are not
+    reached in f->want. */
 void check_fast_arrives(struct fast *f);
 
 #endif /* CHECK_FAST_H */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The proof of mixes. Flows whose packets never stand where old and new tables
- * send them different ways do what they do in both, and that has been proven of
- * each. The others are judged in the order of the new ranks and in that of the
- * old ones: if all that are not held ascend in one of them, there is no circle.
+ * The proof of mixes. Flows whose packets are never at a device where old and
+ * new tables differ behave as in both, and both have been proven. The others
+ * are judged in the order of the new ranks and in that of the old ones: if all
+ * flows that are not held ascend in one of them, there is no cycle.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 
 #include "check_mix.h"
 
-/* Destinations to which anything differs, and those to which links that died
- * lead: the others need no look. */
+/* Finds destinations with any difference, and those that dead links lead to:
+ * the others need no check. */
 static int
 mix_differ(struct mix_run *r, uint8_t *todo)
 {
@@ -41,7 +41,7 @@ mix_differ(struct mix_run *r, uint8_t *todo)
 	}
 	if (ret == 0)
 		ret = check_proof_differ(proof[0], proof[1], &diff);
-	/* Other rows of entries: all may differ. */
+	/* Different rows of entries: all may differ. */
 	if (ret == -EINVAL) {
 		memset(todo, 1, r->topo->nep);
 		ret = 0;
@@ -60,8 +60,8 @@ mix_held(const struct mix_run *r, uint32_t src, uint32_t dst)
 	return r->mix->held != NULL && rl_flows_has(r->mix->held, src, dst);
 }
 
-/* What flows to one destination may do, into the sets of those that may do
- * wrong in each order. near: sources that need a look; NULL: all. */
+/* Checks flows to one destination, and adds them to the sets of flows that may
+ * fail in each order. near: sources that need a check; NULL: all. */
 static void
 mix_dst(struct mix_run *r, uint32_t dst, const uint8_t *near,
 	struct rl_flows bad[2])
@@ -152,7 +152,7 @@ mix_end(struct mix_run *r, struct rl_flows bad[2])
 	check_mix_free(r);
 }
 
-/* The last resort: all that any flow may do, in one graph. */
+/* The last resort: the dependencies of all flows, in one graph. */
 static int
 mix_cycle(struct mix_run *r)
 {
@@ -193,7 +193,7 @@ mix_cycle(struct mix_run *r)
 	return ret;
 }
 
-/* Some flow that is in a set. */
+/* Reports some flow of a set. */
 static void
 mix_name(const struct mix_run *r, const struct rl_flows *f)
 {
@@ -233,7 +233,7 @@ rl_check_mix(const struct rl_check_mix *mix, struct rl_check_mix_report *rep)
 	return ret;
 }
 
-/* Holds no more of the flows that are bad in order k than need be. */
+/* Reduces the flows held in order k to those that need to be. */
 static int
 mix_spare(struct mix_run *r, struct rl_flows *bad, unsigned int k)
 {

@@ -3,9 +3,8 @@
 #define CHECK_MIX_H
 
 /**
- * @file
- * Inside of the proof of mixes: what may become of a packet, and what is wrong
- * with that. See check_mix_walk.c.
+ * @file Inside of the proof of mixes: what may happen to a packet, and what is
+ * wrong with that. See check_mix_walk.c.
  */
 
 #include "check_deps.h"
@@ -16,15 +15,15 @@
 #define MIX_BAD_NEW 1u /**< a hop that does not ascend in the new ranks */
 #define MIX_BAD_OLD 2u /**< ... in the old ones */
 #define MIX_LOST 4u    /**< it may not arrive */
-#define MIX_TOUCHED 8u /**< old and new tables send it different ways */
+#define MIX_TOUCHED 8u /**< old and new tables send it on different paths */
 #define MIX_ALL (MIX_BAD_NEW | MIX_BAD_OLD | MIX_LOST | MIX_TOUCHED)
 
 struct mix_state {
 	uint8_t mark;
 	uint8_t flags;
-	uint8_t foreign; /**< endpoints on the way that are not its own */
+	uint8_t foreign; /**< endpoints on the path that are not its own */
 	uint8_t unused;
-	uint16_t len;	 /**< longest way to the destination */
+	uint16_t len;	 /**< longest path to the destination */
 };
 
 struct mix_frame;
@@ -43,7 +42,7 @@ struct mix_run {
 	uint32_t ntouched;
 	struct mix_frame *stack;
 	struct check_deps *deps; /**< NULL: not collected */
-	uint32_t src, dst;	 /**< at hand */
+	uint32_t src, dst;	 /**< current */
 };
 
 int check_mix_init(struct mix_run *r, const struct rl_check_mix *mix,
@@ -55,24 +54,24 @@ unsigned int check_mix_flow(struct mix_run *r, uint32_t src, uint32_t dst,
 			    uint32_t *len);
 
 /**
- * Takes flows out of @p held that close no circle with those that go on, each
- * alone and together. Without those held all ascends in one of the ranks.
- * Returns 0; -ENOMEM: fewer were taken out.
+ * Removes flows from @p held that close no cycle with the rest, each alone and
+ * together. Without held flows all ascends in one of the ranks. Returns 0;
+ * -ENOMEM: fewer were removed.
  */
 int check_mix_spare(struct mix_run *r, struct rl_flows *held);
 
 /**
- * Sets up what tells flows apart that a change may touch; *near is NULL where
- * the proofs of the tables don't know enough. Returns 0 or -ENOMEM.
+ * Prepares to find flows that a change may touch; *near is NULL if the proofs
+ * of the tables have too little information. Returns 0 or -ENOMEM.
  */
 int check_mix_near_new(struct mix_run *r, struct mix_near **near);
 void check_mix_near_free(struct mix_near *near);
 
-/** Sources [nep] whose packets to @p dst the change may touch; *any: there are
-    some. */
+/** Sources [nep] whose packets to @p dst the change may touch; *any: whether
+    there are some. */
 const uint8_t *check_mix_near(struct mix_near *near, uint32_t dst, bool *any);
 
-/** Forgets the destination at hand. */
+/** Forgets the current destination. */
 void check_mix_forget(struct mix_run *r);
 
 #endif /* CHECK_MIX_H */

@@ -22,20 +22,20 @@ struct mix_near {
 	const struct rl_proof *old, *new;
 	const struct ranks_map *m; /* of the proof of the new tables */
 	struct proof_diff diff;
-	uint16_t other_sls; /* bit per SL that means another thing in both */
-	uint8_t *look;	    /* [device] at a link that is not what it was */
+	uint16_t other_sls; /* bit per SL whose meaning differs */
+	uint8_t *look;	    /* [device] at a link whose state changed */
 	uint32_t *sources;  /* [tile's first .. next] with other SLs */
 	uint32_t *source0;  /* [tile + 1] */
 	uint8_t *marked;    /* [slot][switch] */
 	uint32_t *queue;
 	uint32_t nqueue;
-	uint8_t *touched;   /* [nep] what check_mix_near() returns */
-	/* the tile at hand; UINT32_MAX: none */
+	uint8_t *touched;   /* [nep] result of check_mix_near() */
+	/* the current tile; UINT32_MAX: none */
 	uint32_t tile;
 	uint8_t *state[RANKS_SLOTS];
-	uint32_t *differ;   /* (slot, switch) that may be sent different ways */
+	uint32_t *differ;   /* (slot, switch): next hops may differ */
 	uint32_t ndiffer;
-	uint32_t dst;	    /* the destination at hand */
+	uint32_t dst;	    /* the current destination */
 };
 
 void
@@ -54,7 +54,10 @@ check_mix_near_free(struct mix_near *n)
 	free(n);
 }
 
-/* Whether the proofs know enough: of all destinations, and of the same rows. */
+/*
+ * Whether the proofs have enough information: all destinations, and the same
+ * rows.
+ */
 static bool
 near_known(const struct mix_run *r)
 {
@@ -72,7 +75,7 @@ near_known(const struct mix_run *r)
 	return true;
 }
 
-/* Devices at links that died, or that the new tables do without. */
+/* Finds devices at links that died, or that the new tables avoid. */
 static void
 near_look(struct mix_near *n)
 {
@@ -89,7 +92,7 @@ near_look(struct mix_near *n)
 	}
 }
 
-/* Endpoints whose paths have other SLs, tile by tile. */
+/* Finds endpoints whose paths have other SLs, tile by tile. */
 static void
 near_sources(struct mix_near *n)
 {
@@ -152,7 +155,7 @@ check_mix_near_new(struct mix_run *r, struct mix_near **near)
 		return ret == -EINVAL ? 0 : ret;
 	}
 	for (unsigned int sl = 0; sl < RL_SLS; sl++)
-		/* One that is new is that of paths that had another. */
+		/* A new SL belongs to paths that had another. */
 		if (n->old->planes[sl] != 0 &&
 		    (n->old->maps[sl] != n->new->maps[sl] ||
 		     n->old->planes[sl] != n->new->planes[sl]))
@@ -163,11 +166,11 @@ check_mix_near_new(struct mix_run *r, struct mix_near **near)
 	return 0;
 }
 
-/* Which links work. */
+/* Which links count as working. */
 enum near_links {
 	NEAR_NOW,
-	NEAR_BEFORE, /* those that died lately, too */
-	NEAR_PROVEN, /* as they were when the new tables were proven */
+	NEAR_BEFORE, /* including those that died recently */
+	NEAR_PROVEN, /* as when the new tables were proven */
 };
 
 static bool
@@ -179,7 +182,7 @@ near_up(const struct mix_near *n, uint32_t link, enum near_links when)
 	       (when == NEAR_BEFORE && n->r->dead[link]);
 }
 
-/* The hop that a word lets packets of a device take, as a number. */
+/* The hop that packets of a device may take by a word, as a number. */
 static uint32_t
 near_choice(const struct mix_near *n, uint32_t dev, uint64_t word,
 	    enum near_links when)
@@ -198,8 +201,8 @@ near_choice(const struct mix_near *n, uint32_t dev, uint64_t word,
 	return UINT32_MAX;
 }
 
-/* Whether packets on a plane of a device may be sent different ways, or another
- * way than the proof of the new tables knows of. */
+/* Whether packets on a plane of a device may be sent on different paths, or on
+ * one that the proof of the new tables does not know. */
 static bool
 near_differs(const struct mix_near *n, uint32_t dev, unsigned int plane)
 {
@@ -238,7 +241,7 @@ near_comes(const struct mix_near *n, unsigned int slot, uint32_t u)
 			     CARRY_HOPS);
 }
 
-/* States of a switch to any destination of the tile that something is new of. */
+/* Finds changed states of a switch for any destination of the tile. */
 static void
 near_switch(struct mix_near *n, uint32_t u, unsigned int planes)
 {
@@ -275,8 +278,8 @@ near_tile(struct mix_near *n, uint32_t tile)
 	}
 }
 
-/* Where the first hop that works of a word of a device leads to; RANKS_NONE:
- * to no switch. */
+/* The switch that the first working hop of a word of a device leads to;
+ * RANKS_NONE: none. */
 static uint32_t
 near_leads(const struct mix_near *n, uint32_t dev, unsigned int plane,
 	   unsigned int slc)
@@ -311,7 +314,7 @@ near_plane(const struct rl_fwd *f, unsigned int sl)
 	return p < f->nplanes ? p : 0;
 }
 
-/* A source beside a state: are its packets there at once? */
+/* A source next to a state: whether it injects into that state. */
 static void
 near_source(struct mix_near *n, uint32_t s, uint32_t at)
 {
@@ -324,7 +327,7 @@ near_source(struct mix_near *n, uint32_t s, uint32_t at)
 		n->touched[s] = 1;
 }
 
-/* All states from which packets come to a marked one, and sources. */
+/* Finds all states, and sources, whose packets come to a marked state. */
 static void
 near_before(struct mix_near *n, uint32_t at)
 {
@@ -348,7 +351,7 @@ near_before(struct mix_near *n, uint32_t at)
 	}
 }
 
-/* Sources whose own tables or SLs make a difference. */
+/* Finds sources whose own tables or SLs make a difference. */
 static void
 near_own(struct mix_near *n)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What may become of a packet while devices change their tables. A state is
- * (channel it came by, SL); at a device that may have either table, the next hop
- * is by the old one, the new one, or the new one on the plane that the old one
- * had put the packet on when it came. A depth-
- * first search finds all that may follow, and folds into each state what may
- * go wrong from there on. A state that is come to again while it is still being
- * searched lies on a circle: whatever is on it may go round, and is marked with
- * all flags, since no order ascends all the way round.
+ * What may happen to a packet while devices change their tables. A state is
+ * (input channel, SL); at a device that may have either table, the next hop is
+ * by the old one, the new one, or the new one on the plane that the old one had
+ * put the packet on when it came. A depth-first search finds all successors,
+ * and folds into each state what may go wrong from there on. A state that is
+ * reached again while it is still being searched is on a cycle: packets may
+ * loop there, and it gets all flags, since no order ascends all the way round.
  *
  * Links that died since the old tables were made count as alive for these, and
  * as dead as well: packets may have crossed them before.
@@ -22,8 +21,8 @@
 #define STATE_OPEN 1
 #define STATE_DONE 2
 
-/* Next hops that there may be: by the old tables with dead links alive or not,
- * by the new ones on the new plane or the old. */
+/* Next hops to consider: by the old tables with dead links alive or not, by the
+ * new ones on the new plane or the old. */
 #define MIX_CHOICES (4 * RL_FWD_ALTS)
 
 struct mix_at {
@@ -41,7 +40,7 @@ struct mix_choice {
 
 struct mix_frame {
 	uint32_t state;
-	uint32_t chan; /* it came by */
+	uint32_t chan; /* the input channel */
 	uint32_t next;
 	uint32_t n;
 	bool first; /* how it came here */
@@ -56,7 +55,10 @@ mix_may(const struct mix_run *r, uint32_t dev)
 	return r->mix->may != NULL ? r->mix->may[dev] : RL_MIX_EITHER;
 }
 
-/* Where hop h leads, or RANKS_NONE; alive: links that died lately still work. */
+/*
+ * The destination of hop h, or RANKS_NONE; alive: recently dead links still
+ * work.
+ */
 static uint32_t
 mix_move(const struct mix_run *r, const struct rl_fwd *f, unsigned int plane,
 	 struct rl_fwd_hop h, const struct mix_at *at, bool alive,
@@ -91,8 +93,8 @@ mix_move(const struct mix_run *r, const struct rl_fwd *f, unsigned int plane,
 /* What mix_add() returns where a table lets a packet do nothing. */
 #define MIX_NOTHING 1u
 
-/* Adds what a table lets a packet do; returns a sum that tells sets apart.
- * *dead is set where links that died lately would have been taken. */
+/* Adds what a packet may do by a table; returns a sum that identifies the set.
+ * Sets *dead if it would have used recently dead links. */
 static uint64_t
 mix_add(const struct mix_run *r, const struct rl_fwd *f, unsigned int plane,
 	const struct mix_at *at, bool alive, struct mix_choice *c, uint32_t *n,
@@ -140,9 +142,9 @@ mix_plane(const struct rl_fwd *f, const struct mix_at *at)
 
 /*
  * All that a packet may do at a device. MIX_TOUCHED in *flags: the tables
- * disagree; MIX_LOST: it may be stranded there. One that the old tables strand
- * waits for the new ones, and goes on by them; one that these strand is lost,
- * whatever the old ones had done.
+ * disagree; MIX_LOST: it may be stranded there. A packet stranded by the old
+ * tables waits for the new ones, and goes on by them; one stranded by the new
+ * tables is lost, whatever the old ones did.
  */
 static uint32_t
 mix_choose(const struct mix_run *r, const struct mix_at *at,
@@ -167,7 +169,7 @@ mix_choose(const struct mix_run *r, const struct mix_at *at,
 		sum[1] = mix_add(r, new, pn, at, false, c, &n, &dead);
 		stranded = sum[1] == MIX_NOTHING;
 	}
-	/* It came before the new tables did. */
+	/* it came before the new tables did */
 	if (may == RL_MIX_EITHER && po != pn && po < new->nplanes)
 		stranded |= mix_add(r, new, po, at, false, c, &n, &dead) ==
 			    MIX_NOTHING;
@@ -239,8 +241,8 @@ check_mix_forget(struct mix_run *r)
 	r->ntouched = 0;
 }
 
-/* Flags of a hop from one channel to another; none comes before an injected
- * packet's first. */
+/* Flags of a hop from one channel to another; the first hop of an injected
+ * packet has no predecessor. */
 static unsigned int
 mix_hop(const struct mix_run *r, uint32_t from, uint32_t to)
 {
@@ -256,8 +258,8 @@ mix_hop(const struct mix_run *r, uint32_t from, uint32_t to)
 	return bad;
 }
 
-/* A packet that came by a channel stands at `at`: what it may do next. Returns
- * flags as mix_choose() does. */
+/* A packet is at `at` by a channel: pushes its possible next states. Returns
+ * flags like mix_choose(). */
 static unsigned int
 mix_push(struct mix_run *r, uint32_t *depth, uint32_t chan, bool first,
 	 const struct mix_at *at)
@@ -285,7 +287,7 @@ mix_push(struct mix_run *r, uint32_t *depth, uint32_t chan, bool first,
 	return flags;
 }
 
-/* What a state that follows means for the one before it. */
+/* Folds the result of a state into its predecessor. */
 static void
 mix_fold(struct mix_state *to, const struct mix_state *s, bool first,
 	 bool foreign)
@@ -301,7 +303,9 @@ mix_fold(struct mix_state *to, const struct mix_state *s, bool first,
 		to->flags |= MIX_LOST;
 }
 
-/* All that may follow from the frame at the bottom of the stack, into *sum. */
+/*
+ * Searches all successors of the frame at the bottom of the stack, into *sum.
+ */
 static void
 mix_search(struct mix_run *r, struct mix_state *sum)
 {

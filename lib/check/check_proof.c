@@ -23,8 +23,8 @@ digest_bytes(uint64_t h, const uint8_t *p, size_t n)
 	return h;
 }
 
-/* VL tables are shared: those of a device are looked at where they differ from
- * those of the device before. */
+/* VL tables are shared: a device's is only checked if it differs from the
+ * previous device's. */
 static uint64_t
 digest_vls(uint64_t h, const struct rl_fwd *f, unsigned int sl)
 {
@@ -36,7 +36,7 @@ digest_vls(uint64_t h, const struct rl_fwd *f, unsigned int sl)
 	return h;
 }
 
-/* What an SL means, and the planes that its packets may be on. */
+/* The meaning of an SL, and the planes that its packets may be on. */
 static void
 digest_sl(const struct ranks_map *m, unsigned int sl, struct rl_proof *p)
 {
@@ -69,7 +69,7 @@ digest_sl(const struct ranks_map *m, unsigned int sl, struct rl_proof *p)
 
 __extension__ typedef unsigned __int128 digest_wide;
 
-/* Both halves of a product: all bits of both factors are in it. */
+/* Folds both halves of a product: it depends on all bits of both factors. */
 static inline uint64_t
 digest_fold(uint64_t a, uint64_t b)
 {
@@ -122,7 +122,7 @@ digest_row(const struct rl_fwd *f, unsigned int plane, uint32_t nep,
 	}
 }
 
-/* Numbers the rows; devices that follow one another may share one. */
+/* Numbers the rows; consecutive devices may share one. */
 static void
 digest_rows(const struct ranks_map *m, struct rl_proof *p)
 {
@@ -164,7 +164,7 @@ digest_entries(const struct ranks_map *m, struct rl_proof *p)
 	return 0;
 }
 
-/* How an endpoint injects, but for its entries and the SLs of its paths. */
+/* How an endpoint injects, except its entries and the SLs of its paths. */
 static uint64_t
 digest_inject(const struct rl_fwd *f)
 {
@@ -340,7 +340,7 @@ check_proof_differ_free(struct proof_diff *d)
 }
 
 /* Marks the destinations to which a device may send by some of its ports: a bit
- * per port, the 65th as the first, which marks too much, never too little. */
+ * per port, the 65th as the first, which may mark too many, never too few. */
 static void
 compare_ports(const struct ranks_map *m, uint32_t dev, uint64_t ports,
 	      uint8_t *todo)
@@ -369,7 +369,7 @@ compare_ports(const struct ranks_map *m, uint32_t dev, uint64_t ports,
 	}
 }
 
-/* The ports of a device behind which a link or its ranks are others. */
+/* The ports of a device whose link, or its ranks, changed. */
 static uint64_t
 compare_device(const struct rl_topo_dev *dev, const struct rl_proof *old,
 	       const struct rl_proof *now)
@@ -416,7 +416,7 @@ check_proof_compare(const struct ranks_map *m, const struct rl_proof *old,
 	bool all = d == NULL || old->levels != now->levels || old->parts ||
 		   now->parts;
 
-	/* Who is back sends to all. */
+	/* an endpoint that is back sends to all */
 	for (uint32_t e = 0; e < t->nep && !all; e++)
 		all = now->live[e] && !old->live[e];
 	memset(todo, all, t->nep);

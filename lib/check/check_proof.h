@@ -43,22 +43,22 @@ struct proof_diff {
 	uint8_t *path; /**< [tile] some endpoint has other SLs to it */
 };
 
-/** What tables and topology are now; NULL: no memory. */
+/** The proof of the present tables and topology; NULL: no memory. */
 struct rl_proof *check_proof_new(const struct ranks_map *m);
 
 /** Compares all entries of two proofs of one topology. Returns 0; -ENOMEM, or
-    -EINVAL: their rows are not the same. To be freed in all cases. */
+    -EINVAL: their rows differ. Free it in all cases. */
 int check_proof_differ(const struct rl_proof *a, const struct rl_proof *b,
 		       struct proof_diff *d);
 void check_proof_differ_free(struct proof_diff *d);
 
-/** Whether what leads to destination @p e is the same in both. */
+/** Whether everything that leads to destination @p e is the same in both. */
 bool check_proof_same(const struct rl_proof *a, const struct rl_proof *b,
 		      const struct proof_diff *d, uint32_t e);
 
 /**
- * Marks in @p todo [nep] the destinations that @p old says nothing of, @p now
- * being what is. @p d: NULL where they cannot be compared.
+ * Marks in @p todo [nep] the destinations that @p old does not cover, compared
+ * with @p now. @p d: NULL if they cannot be compared.
  */
 void check_proof_compare(const struct ranks_map *m, const struct rl_proof *old,
 			 const struct rl_proof *now,

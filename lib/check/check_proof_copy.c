@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A proof twice: for tables that take the place of others, which go on. */
+/* Copies a proof: for tables that replace others, which stay in use. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "check_carry.h"
 
-/* A block of n bytes twice; *ok is cleared where there is no memory. */
+/* Copies a block of n bytes; clears *ok if there is no memory. */
 static void *
 copy_block(const void *from, size_t n, bool *ok)
 {

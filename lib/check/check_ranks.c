@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The proof by ranks, destination by destination: the fast way first, packet by
- * packet where that proves nothing. What was proven before and has not changed
- * is not looked at again (check_proof.c finds out).
+ * The proof by ranks, destination by destination: the fast path first, then
+ * packet by packet if that proves nothing. Proven destinations that have not
+ * changed are skipped (check_proof.c finds them).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ run_alike(struct ranks_run *r)
 	return 0;
 }
 
-/* What each hop does, in the order in which a scan asks for it. */
+/* The effect of each hop, in the order of a scan. */
 static int
 run_scan(struct ranks_run *r)
 {
@@ -53,7 +53,7 @@ run_scan(struct ranks_run *r)
 			 sizeof(*r->scan));
 	if (r->scan == NULL)
 		return -ENOMEM;
-	/* Nobody there: no SL is in use. */
+	/* no endpoint is there: no SL is in use */
 	if (run_alike(r) != 0)
 		return -ENOMEM;
 	r->far = malloc(((size_t)m->nports + 1) * sizeof(*r->far));
@@ -72,8 +72,8 @@ run_scan(struct ranks_run *r)
 	return 0;
 }
 
-/* A fabric that may be cut, and is not, is proven as any other: what has been
- * proven before counts. */
+/* A fabric that could be partitioned, but is not, is proven like any other:
+ * earlier proofs count. */
 static int
 run_parts(struct ranks_run *r, struct rl_check_ranks *in)
 {
@@ -136,7 +136,7 @@ run_free(struct ranks_run *r)
 	check_ranks_map_free(&r->map);
 }
 
-/* Pairs of destinations that need no look. */
+/* Skips pairs of destinations that are known. */
 static void
 run_known(struct ranks_run *r, unsigned int lanes)
 {
@@ -147,7 +147,7 @@ run_known(struct ranks_run *r, unsigned int lanes)
 	r->rep->reachable += n;
 }
 
-/* One tile: what the fast way leaves over is looked at packet by packet. */
+/* One tile: the fast path first, then the rest packet by packet. */
 static int
 run_tile(struct ranks_run *r, uint32_t from, unsigned int want)
 {
@@ -172,7 +172,7 @@ run_tile(struct ranks_run *r, uint32_t from, unsigned int want)
 	return ret;
 }
 
-/* What changed, where it is known what was; then all the rest. */
+/* First the known changes, then all the rest. */
 static int
 run_all(struct ranks_run *r, const uint8_t *todo, struct carry_change *change)
 {
@@ -190,7 +190,7 @@ run_all(struct ranks_run *r, const uint8_t *todo, struct carry_change *change)
 		if (change != NULL)
 			proven = check_carry_tile(change, from / RANKS_TILE,
 						  live, &looked);
-		/* Others may have been proven packet by packet. */
+		/* others may have been proven packet by packet */
 		proven |= same & live & ~looked;
 		want = live & ~proven;
 		run_known(r, proven);
@@ -205,7 +205,7 @@ run_all(struct ranks_run *r, const uint8_t *todo, struct carry_change *change)
 	return ret;
 }
 
-/* Looks at what differs from the old proof. */
+/* Checks what differs from the old proof. */
 static int
 run_differ(struct ranks_run *r, struct rl_proof *old, struct rl_proof *now,
 	   uint8_t *todo)
@@ -229,7 +229,7 @@ run_differ(struct ranks_run *r, struct rl_proof *old, struct rl_proof *now,
 	return ret;
 }
 
-/* Looks at what differs from the old proof, and leaves the new one. */
+/* Checks what differs from the old proof, and leaves the new one. */
 static int
 run_proof(struct ranks_run *r, struct rl_proof **proof)
 {
@@ -262,9 +262,9 @@ run_proof(struct ranks_run *r, struct rl_proof **proof)
 }
 
 /*
- * Where parallel links stand in for each other, what is proven of one must hold
- * for all: they have the same ranks. And the same VLs, which is so where VLs go
- * by classes of ports.
+ * If parallel links replace each other, the proof of one must hold for all:
+ * they must have the same ranks. And the same VLs, which holds if VLs go by
+ * classes of ports.
  */
 static int
 run_grouped(const struct rl_check_ranks *in, struct rl_ranks_report *rep)

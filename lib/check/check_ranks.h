@@ -2,15 +2,12 @@
 #ifndef CHECK_RANKS_H
 #define CHECK_RANKS_H
 
-/**
- * @file
- * Inside of the proof by ranks. See check_ranks.c for how it works.
- */
+/** @file Inside of the proof by ranks. check_ranks.c says how it works. */
 
 #include "rl_check_ranks.h"
 
 #define RANKS_NONE UINT32_MAX
-/** Slots: (plane, SL class) pairs that packets are told apart by. */
+/** Slots: (plane, SL class) pairs that distinguish packets. */
 #define RANKS_SLOTS (RL_FWD_PLANES * RL_SLS)
 /** Destinations whose entries are gathered together: a cache line of each. */
 #define RANKS_TILE 8
@@ -22,72 +19,73 @@ struct ranks_port {
 	uint16_t in_port; /**< port there */
 };
 
-/** What a next hop (port, plane) of a device does to a packet of an SL class,
- *  where it does not matter by which port the packet came. */
+/** The effect of a next hop (port, plane) of a device on a packet of an SL
+ *  class, if it does not depend on the input port. */
 struct ranks_rec {
-	uint32_t rank; /**< plus 1 of the channel it takes; 0: it may not */
+	uint32_t rank; /**< of the channel it takes, plus 1; 0: not allowed */
 	uint32_t to;   /**< slot * switches + switch, or RANKS_* */
 };
 
-#define RANKS_ENDPOINT (1u << 31) /**< to one, below is its device */
-#define RANKS_BY_SL (1u << 30)	  /**< what is done depends on the SL class */
-#define RANKS_SEARCH (1u << 29)	  /**< a slot on which the SL means something */
-#define RANKS_BELOW (1u << 28)	  /**< in ranks_run.scan: lower than all that
-					its other end can do */
+#define RANKS_ENDPOINT (1u << 31) /**< to an endpoint; low bits: its device */
+#define RANKS_BY_SL (1u << 30)	  /**< the effect depends on the SL class */
+#define RANKS_SEARCH (1u << 29)	  /**< a slot on which the SL matters */
+#define RANKS_BELOW (1u << 28)	  /**< in ranks_run.scan: its rank is lower than
+				       all that its other end can do */
 #define RANKS_TO (RANKS_BELOW - 1)
 
-/** What is the same for all destinations. */
+/** The same for all destinations. */
 struct ranks_map {
 	const struct rl_check_ranks *in;
 	const struct rl_topo *topo;
-	uint32_t nsw;	 /**< devices below are switches */
+	uint32_t nsw;	 /**< devices below this are switches */
 	uint32_t nports; /**< of all devices */
 	uint32_t *port0; /**< [ndev + 1] ports of a device */
 	struct ranks_port *port;
-	uint8_t *live;	 /**< [nep] endpoints that are there */
+	uint8_t *live;	 /**< [nep] endpoints that are present */
 	uint32_t nlive;
 	unsigned int levels; /**< service levels */
-	/* SLs that paths use, those that mean the same anywhere in a class */
+	/* SLs that paths use, grouped into classes with the same meaning
+	   everywhere */
 	uint16_t used_sls;
 	unsigned int nslc;
 	uint8_t slc_of[RL_SLS];
 	uint8_t sl_of[RL_SLS]; /**< [class] one of its SLs */
-	/* planes: those on which the SL means nothing have one slot */
+	/* planes: those on which the SL does not matter have one slot */
 	unsigned int nplanes;
 	unsigned int nslots;
 	uint8_t slot_of[RL_FWD_PLANES][RL_SLS]; /**< [plane][class] */
 	uint8_t slot_plane[RANKS_SLOTS];
 	uint8_t slot_slc[RANKS_SLOTS];
 	bool slot_free[RANKS_SLOTS]; /**< of SLs */
-	/* ports by which packets come in, those that mean the same for the VL
-	 * of the next link as one; [port0 + port], the last one injected */
+	/* input ports, those with the same effect on the VL of the next link as
+	 * one; [port0 + port], the last one injected */
 	bool simple; /**< at no switch does it matter */
 	struct ranks_rec *rec[RL_SLS]; /**< [class] simple: [port][plane] */
-	/** [plane] bit per slot that a hop which bears the plane may lead to */
+	/** [plane] bit per slot that a hop with this plane may lead to */
 	uint64_t slots_of[RL_FWD_PLANES];
 };
 
-/** What is being proven, and found. */
+/** State and result of a proof. */
 struct ranks_run {
 	struct ranks_map map;
 	struct rl_ranks_report *rep;
 	/* simple: [slot * nsw + switch][destination of a tile] */
-	uint32_t *in_max;  /**< highest rank by which a packet comes, or 0 */
-	uint32_t *out_min; /**< lowest by which it goes on */
+	uint32_t *in_max;  /**< highest rank by which a packet comes in, or 0 */
+	uint32_t *out_min; /**< lowest rank by which it leaves */
 	uint16_t *hops;	   /**< links to the destination; see check_ranks_fast.c */
-	uint32_t *turn;	   /**< port that its first hop takes, if it may not for
-				those who came by it */
+	uint32_t *turn;	   /**< port that its first hop takes, if packets that
+				came by it may not */
 	uint32_t *queue;   /**< of [slot * nsw + switch][destination], too */
 	uint8_t *seen;
 	/** [plane][switch][next hop][destination] entries, see rl_fwd_lanes() */
 	uint16_t (*tile)[RANKS_TILE];
-	uint32_t *alike;   /**< [nep] the first of those before that inject as it
-				does, of the same tables */
+	uint32_t *alike;   /**< [nep] the first earlier source that injects
+				alike, by the same tables */
 	uint8_t alts[RL_FWD_PLANES]; /**< [plane] next hops that it holds */
 	uint32_t *far;	   /**< [port] the port at the other end of its link */
 	struct ranks_rec *scan; /**< [plane][port] map.rec of the first class */
 	uint8_t assumed[RANKS_SLOTS]; /**< see check_ranks_fast.c */
-	bool below;	   /**< scan knows RANKS_BELOW */
+	bool below;	   /**< scan has RANKS_BELOW */
 	uint64_t followed; /**< bit per slot with hops that are not 0 */
 	uint32_t *part;	   /**< [ndev] see check_parts.h */
 	/* to be kept of a tile: see check_carry.h; NULL: nothing */
@@ -99,10 +97,10 @@ struct ranks_run {
 };
 
 /** Fills a map. Planes with a bit in @p searched have a slot for each class of
-    SLs in any case. Returns 0 or -ENOMEM; to be freed in both cases. */
+    SLs in any case. Returns 0 or -ENOMEM; free it in both cases. */
 int check_ranks_map(struct ranks_map *m, const struct rl_check_ranks *in,
 		    uint8_t searched);
-/** The same, but ports, endpoints, SLs and planes only. */
+/** The same, but only ports, endpoints, SLs and planes. */
 int check_ranks_ports(struct ranks_map *m, const struct rl_check_ranks *in);
 /** Bit per SL in a row of @p n of them. */
 uint16_t check_sls_of(const uint8_t *sl, uint32_t n);
@@ -118,16 +116,16 @@ ranks_sl(const struct ranks_map *m, const struct rl_fwd *f, uint32_t dst,
 }
 
 /**
- * Looks at all that leads to the destinations @p from to @p from + RANKS_TILE,
- * those with a bit in @p want, taking for granted what makes it fast. Returns
- * bits of those that are proven; of the others nothing is known.
+ * Checks all that leads to the destinations @p from to @p from + RANKS_TILE,
+ * those with a bit in @p want, under the assumptions of the fast path. Returns
+ * bits of those that are proven; the others are undecided.
  */
 unsigned int check_ranks_fast(struct ranks_run *r, uint32_t from,
 			      unsigned int want);
 
 /**
- * Looks at all that leads to destination @p dst, packet by packet; fills in the
- * report what is wrong. Returns 0, -ELOOP, -EHOSTUNREACH, -ENOMEM.
+ * Checks all that leads to destination @p dst, packet by packet; fills the
+ * report with what is wrong. Returns 0, -ELOOP, -EHOSTUNREACH, -ENOMEM.
  */
 int check_ranks_exact(struct ranks_run *r, uint32_t dst);
 void check_ranks_exact_free(struct ranks_run *r);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The second half of the fast way: packets arrive by first next hops. Each state
- * is followed once, for each destination; what sources inject is looked at for
- * all destinations of a tile together.
+ * The second half of the fast path: packets arrive by first next hops. Each
+ * state is followed once for each destination; sources are checked for all
+ * destinations of a tile together.
  */
 #include <string.h>
 
@@ -12,15 +12,16 @@
 #define HOPS_OPEN 0xfffe
 #define HOPS_LOST 0xffff
 
-/* What has been found of the destinations of a tile. */
+/* Results for the destinations of a tile. */
 struct arrive {
 	struct fast *f;
 	uint32_t pairs[RANKS_TILE];
-	uint32_t max[RANKS_TILE]; /* links of the longest way */
+	uint32_t max[RANKS_TILE]; /* links of the longest path */
 };
 
-/* The first next hop that works; NULL: none. *turn: the port that it takes, if
- * none may who came by it, since it bears the plane of the slot. */
+/* The first working next hop; NULL: none. *turn: the port that it takes, if
+ * packets that came by it may not take it, since it has the plane of the
+ * slot. */
 static inline const struct ranks_rec *
 arrive_first(const struct fast *f, uint32_t slot, uint32_t u, uint32_t *turn)
 {
@@ -46,7 +47,7 @@ arrive_first(const struct fast *f, uint32_t slot, uint32_t u, uint32_t *turn)
 	return NULL;
 }
 
-/* The port at the other end of the link that a record of a class is of. */
+/* The port at the other end of the link of a record. */
 static inline uint32_t
 arrive_far(const struct ranks_run *r, const struct ranks_rec *rec,
 	   unsigned int slc)
@@ -55,9 +56,9 @@ arrive_far(const struct ranks_run *r, const struct ranks_rec *rec,
 }
 
 /*
- * Links from where a hop leads to the destination, by first next hops. One that
- * leads straight back on the same plane is none for whoever came that way: such
- * packets count as lost here, and are left to the exact way.
+ * Links from the end of a hop to the destination, by first next hops. A hop
+ * straight back on the same plane is forbidden for packets that came that way:
+ * these count as lost here, and are left to the exact path.
  */
 static uint32_t
 arrive_follow(struct fast *f, const struct ranks_rec *rec, unsigned int slc)
@@ -83,7 +84,7 @@ arrive_follow(struct fast *f, const struct ranks_rec *rec, unsigned int slc)
 				hops = HOPS_LOST;
 			break;
 		}
-		/* Slots are few, and most of this is on the first. */
+		/* slots are few, and most of this is on the first */
 		for (; u >= m->nsw; u -= m->nsw)
 			slot++;
 		slc = m->slot_slc[slot];
@@ -103,8 +104,8 @@ arrive_follow(struct fast *f, const struct ranks_rec *rec, unsigned int slc)
 	return hops;
 }
 
-/* The first next hop that works where it is the same for all destinations, and
- * leads to a switch; NULL: one by one. */
+/* The first working next hop if it is the same for all destinations, and leads
+ * to a switch; NULL: one by one. */
 static const struct ranks_rec *
 arrive_shared(struct fast *f, uint32_t slot, uint32_t u, uint32_t *turn)
 {
@@ -146,7 +147,7 @@ arrive_new(const struct fast *f, size_t at)
 	return (old & f->want) == 0;
 }
 
-/* arrive_follow() for all destinations at once, as far as they go together. */
+/* arrive_follow() for all destinations at once, as far as they share a path. */
 static void
 arrive_together(struct fast *f, const struct ranks_rec *rec, unsigned int slc)
 {
@@ -218,7 +219,7 @@ arrive_one(struct arrive *a, uint32_t s)
 	return true;
 }
 
-/* What it sends to all, by one and the same hop to a switch. */
+/* The same for all destinations, by one shared hop to a switch. */
 static void
 arrive_all(struct arrive *a, const struct ranks_rec *rec, unsigned int slc)
 {
@@ -280,7 +281,7 @@ check_fast_arrives(struct fast *f)
 	const size_t n = (size_t)m->nsw * RANKS_TILE;
 	struct arrive a = {.f = f};
 
-	/* What the tile before has left. */
+	/* clears the leftovers of the previous tile */
 	for (unsigned int slot = 0; slot < m->nslots; slot++)
 		if (r->followed >> slot & 1)
 			memset(r->hops + slot * n, 0, n * sizeof(*r->hops));

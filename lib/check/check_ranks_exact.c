@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One destination, packet by packet: states are (device, port of entry, plane,
- * SL class), all that a packet's future depends on (rl_fwd.h). A search from
- * all sources by all next hops whose link works finds those that packets come
- * to, the highest rank by which they come there, and the lowest by which they
- * go on. Then each source is followed by first next hops.
+ * One destination, packet by packet: states are (device, input port, plane, SL
+ * class), all that a packet's future depends on (rl_fwd.h). A search from all
+ * sources by all working next hops finds the states that packets reach, the
+ * highest rank by which they come in, and the lowest by which they leave. Then
+ * each source is followed by first next hops.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,12 +17,12 @@
 #define HOPS_LOST 0xffff
 
 struct exact_state {
-	uint32_t in;	/* highest rank by which packets come, plus 1; 0: none */
-	uint32_t out;	/* lowest by which they go on */
+	uint32_t in;	/* 1 + highest rank by which packets come; 0: none */
+	uint32_t out;	/* lowest by which they leave */
 	uint32_t in_channel;
 	uint32_t out_channel;
 	uint16_t hops;	/* to the destination by first next hops */
-	uint8_t foreign; /* other endpoints on that way, those after this one */
+	uint8_t foreign; /* other endpoints on that path, after this */
 	uint8_t seen;
 };
 
@@ -30,10 +30,10 @@ struct ranks_exact {
 	struct exact_state *state;
 	uint32_t *queue; /* states found */
 	uint32_t nqueue;
-	const char *why; /* a packet was lost last */
+	const char *why; /* why the last lost packet was lost */
 };
 
-/* A state taken apart. */
+/* The parts of a state. */
 struct exact_at {
 	uint32_t dev;
 	uint16_t in_port; /* the device's nports: injected */
@@ -64,7 +64,7 @@ exact_init(struct ranks_run *r)
 	if (r->exact == NULL)
 		return -ENOMEM;
 	r->exact->state = calloc(n + 1, sizeof(*r->exact->state));
-	/* What was found, and behind it a way through it. */
+	/* found states, and behind them room for a path */
 	r->exact->queue = malloc((2 * n + 1) * sizeof(*r->exact->queue));
 	return r->exact->state != NULL && r->exact->queue != NULL ? 0 :
 								     -ENOMEM;
@@ -88,8 +88,8 @@ exact_more(uint64_t word)
 }
 
 /*
- * Where next hop h of a packet leads: *to is set, and the channel returned, or
- * RANKS_NONE where it may not go there.
+ * The target of next hop h of a packet: sets *to, and returns the channel, or
+ * RANKS_NONE if it may not go there.
  */
 static uint32_t
 exact_move(const struct ranks_map *m, const struct exact_at *at,
@@ -117,7 +117,7 @@ exact_move(const struct ranks_map *m, const struct exact_at *at,
 	return p->dirlink * RL_VCS + vl;
 }
 
-/* The state that a packet is injected in. */
+/* The state in which a packet is injected. */
 static struct exact_at
 exact_source(const struct ranks_map *m, uint32_t src, uint32_t dst,
 	     unsigned int level)
@@ -153,7 +153,7 @@ exact_apart(const struct ranks_map *m, uint32_t id)
 	return at;
 }
 
-/* Packets come to a state by a channel, or are injected. */
+/* Packets enter a state by a channel, or are injected. */
 static void
 exact_enter(struct ranks_run *r, const struct exact_at *at, uint32_t chan)
 {
@@ -202,8 +202,7 @@ exact_expand(struct ranks_run *r, uint32_t id, uint32_t dst)
 	}
 }
 
-/* What a packet at `at` does next by the first hop that works; whether it
- * does. */
+/* The next step of a packet at `at` by the first working hop; false: none. */
 static bool
 exact_first(const struct ranks_map *m, uint32_t dst, struct exact_at *at)
 {
@@ -223,7 +222,7 @@ exact_first(const struct ranks_map *m, uint32_t dst, struct exact_at *at)
 	return false;
 }
 
-/* Links to the destination from where a packet is injected, or HOPS_LOST. */
+/* Links from an injected packet to its destination, or HOPS_LOST. */
 static uint32_t
 exact_follow(struct ranks_run *r, struct exact_at at, uint32_t dst)
 {
@@ -258,7 +257,7 @@ exact_follow(struct ranks_run *r, struct exact_at at, uint32_t dst)
 		hops = rl_min_u32(hops + 1, HOPS_LOST);
 		s->hops = (uint16_t)(hops >= HOPS_OPEN ? HOPS_LOST : hops);
 		hops = s->hops;
-		/* Injected packets are no strangers. */
+		/* injected packets are at home */
 		foreign += here.dev >= m->nsw &&
 			   here.in_port < m->in->fwd[here.dev].nports;
 		s->foreign = (uint8_t)rl_min_u32(foreign, 2);

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The destinations of a tile, quickly. Where the port of entry means nothing
- * for VLs, a packet's future depends on its switch and its slot (plane and SL
- * class), and what counts of its past is the highest rank by which it can have
- * come there. So there is one number for each (slot, switch, destination)
- * coming in, one going out, and every hop of every entry is looked at once.
+ * The destinations of a tile, quickly. If the input port does not affect VLs, a
+ * packet's future depends on its switch and its slot (plane and SL class), and
+ * of its past only the highest rank by which it can have come there matters. So
+ * there is one number for each (slot, switch, destination) coming in, one going
+ * out, and every hop of every entry is checked once.
  *
- * On slots on which the SL means nothing (those of detours, as a rule, and all
- * where paths have but one SL) every entry is taken for one that packets come
- * to: no queue, entries in the order of memory. On the others a search finds
- * those that packets do come to. Both are an upper bound of what happens: what
- * ascends here, ascends. Where something does not, or a packet is not seen to
- * arrive, check_ranks_exact.c looks again, packet by packet.
+ * On slots on which the SL does not matter (usually those of detours, and all
+ * if paths have only one SL) every entry is assumed to be reached: no queue,
+ * entries in the order of memory. On the others a search finds the entries that
+ * packets reach. Both are an upper bound of what happens: if all hops ascend
+ * here, they do so in fact. If one does not, or a packet is not seen to arrive,
+ * check_ranks_exact.c checks packet by packet.
  *
- * Hops to a plane that comes later need less. The hops of a slot bear few planes
- * (`bears`). If a hop has a lower rank than all that a switch can do by these
- * planes, then no entry there has to be looked at: the hop is *below*. Which are
- * is found once, from the planes that the first tile bears; a later tile that
- * bears another one is looked at again.
+ * Hops to a plane that comes later need less. The hops of a slot have few
+ * planes (`bears`). If a hop has a lower rank than all that a switch can do on
+ * these planes, no entry there needs a check: the hop is *below*. These hops
+ * are found once, from the planes of the first tile; a later tile with another
+ * plane is checked again.
  */
 #include <string.h>
 
 #include "check_fast.h"
 
-/** Rows that are fetched before they are read. */
+/** Rows that are prefetched. */
 #define FAST_AHEAD 16
 
 /* No next hops. */
@@ -35,7 +35,7 @@ fast_none(uint16_t lane[][RANKS_TILE], unsigned int from, unsigned int to)
 			lane[i][k] = RL_FWD_PORT_NONE;
 }
 
-/* The entries of the last destinations, fewer than fill a tile. */
+/* The entries of the last destinations, fewer than a tile. */
 static void
 fast_rest(const struct fast *f, const struct rl_fwd *fwd, unsigned int plane,
 	  uint16_t lane[][RANKS_TILE])
@@ -64,7 +64,7 @@ check_fast_gather(struct fast *f, unsigned int plane)
 		const struct rl_fwd *fwd = &m->in->fwd[u];
 		uint16_t (*to)[RANKS_TILE] = fast_lanes(f->r, plane, u);
 
-		/* Rows are far apart, and no one else will fetch them. */
+		/* rows are far apart: the CPU does not prefetch them */
 		if (u + FAST_AHEAD < m->nsw &&
 		    plane < fwd[FAST_AHEAD].nplanes)
 			rl_fwd_prefetch(&fwd[FAST_AHEAD], plane,
@@ -94,7 +94,7 @@ check_fast_word(const struct ranks_map *m, uint32_t s, uint32_t dst,
 	return rl_fwd_word(fwd, p < fwd->nplanes ? p : 0, (uint16_t)dst);
 }
 
-/* What a source and all that are like it inject. */
+/* Injects for a source and all that inject alike. */
 static void
 fast_alike(struct fast *f, uint32_t s)
 {
@@ -136,7 +136,7 @@ check_fast_source(struct fast *f, uint32_t s, struct fast_source *x)
 	x->nports = port0[1] - port0[0];
 }
 
-/* A packet comes to a state, of a slot that is searched. */
+/* A packet enters a state of a searched slot. */
 static inline void
 fast_push(struct fast *f, uint32_t to, uint32_t k)
 {
@@ -148,7 +148,7 @@ fast_push(struct fast *f, uint32_t to, uint32_t k)
 	f->r->queue[f->nqueue++] = at;
 }
 
-/* One hop of destination k. False: not for the fast way. */
+/* One hop of destination k. False: not for the fast path. */
 static inline bool
 fast_hop(struct fast *f, const struct ranks_rec *rec, unsigned int plane)
 {
@@ -182,7 +182,7 @@ fast_hop_all(struct fast *f, const struct ranks_rec *rec, unsigned int plane)
 			fast_push(f, rec->to, k);
 }
 
-/* What a source injects for one destination. */
+/* Injects from a source for one destination. */
 static bool
 fast_inject_one(struct fast *f, uint32_t s)
 {
@@ -220,7 +220,7 @@ fast_inward(const struct fast_source *x)
 	return true;
 }
 
-/* What all sources inject. */
+/* Injects from all sources. */
 static void
 fast_inject(struct fast *f)
 {
@@ -249,7 +249,7 @@ fast_inject(struct fast *f)
 	}
 }
 
-/* Where the SL means something: what packets come to, and no more. */
+/* If the SL matters: checks the entries that packets reach. */
 static void
 fast_search(struct fast *f)
 {
@@ -289,7 +289,7 @@ fast_search(struct fast *f)
 			f->want &= ~(1u << r->queue[i] % RANKS_TILE);
 }
 
-/* What a scan knows of the switch at hand. */
+/* State of a scan at the current switch. */
 struct fast_scan {
 	const struct ranks_rec *recs; /* of its ports, [plane][port] */
 	size_t stride;		      /* ports of all switches */
@@ -301,7 +301,7 @@ struct fast_scan {
 
 #define FAST_ODD (RANKS_ENDPOINT | RANKS_BY_SL | RANKS_SEARCH)
 
-/* A hop that leads to no switch, or is not for the fast way. */
+/* A hop that leads to no switch, or is not for the fast path. */
 static void
 fast_odd(struct fast *f, const struct ranks_rec *rec, unsigned int k)
 {
@@ -310,7 +310,9 @@ fast_odd(struct fast *f, const struct ranks_rec *rec, unsigned int k)
 		f->want &= ~(1u << k);
 }
 
-/* One place in the lists of a switch, where all destinations have the same. */
+/*
+ * One position in the lists of a switch, if all destinations have the same hop.
+ */
 static inline void
 fast_one(struct fast_scan *x, const struct ranks_rec *rec, unsigned int q)
 {
@@ -352,7 +354,7 @@ fast_place(struct fast *f, struct fast_scan *x, const uint16_t hop[RANKS_TILE])
 		if ((hop[k] & FAST_PORT) >= x->nports || rec->rank == 0)
 			continue;
 		rank = rec->rank;
-		/* No branches: which one is the least no one can foresee. */
+		/* no branches: the minimum is unpredictable */
 		x->least[k] = rank < x->least[k] ? rank : x->least[k];
 		if (rl_unlikely(rec->to & FAST_ODD)) {
 			fast_odd(f, rec, k);
@@ -366,8 +368,8 @@ fast_place(struct fast *f, struct fast_scan *x, const uint16_t hop[RANKS_TILE])
 	}
 }
 
-/* Where it means nothing: all entries of a slot, all destinations. What stands
- * behind the end of a list is looked at as well: nobody takes it. */
+/* If the SL does not matter: checks all entries of a slot, all destinations,
+ * including those behind the end of a list, which are never used. */
 static void
 fast_scan(struct fast *f, unsigned int slot)
 {
@@ -395,7 +397,7 @@ fast_scan(struct fast *f, unsigned int slot)
 	f->again |= r->below && (x.bears & ~r->assumed[slot]) != 0;
 }
 
-/* Slots that hops lead to which bear one of these planes. */
+/* Slots that hops with one of these planes lead to. */
 static uint64_t
 fast_slots(const struct fast *f)
 {
@@ -407,7 +409,7 @@ fast_slots(const struct fast *f)
 	return slots;
 }
 
-/* Where what comes in is not lower than what goes out. */
+/* Finds where an incoming rank is not lower than an outgoing one. */
 static void
 fast_compare(struct fast *f, unsigned int slot)
 {
@@ -448,7 +450,7 @@ fast_ascend(struct fast *f)
 			  (unsigned int)__builtin_popcount(f->want);
 }
 
-/* The lowest rank of all that a switch can do by the planes that a slot bears. */
+/* The lowest rank of all that a switch can do on the planes of a slot. */
 static uint32_t
 fast_least(const struct ranks_run *r, unsigned int slot, uint32_t u)
 {
@@ -466,13 +468,13 @@ fast_least(const struct ranks_run *r, unsigned int slot, uint32_t u)
 	return least;
 }
 
-/* Which hops are below: see above. */
+/* Finds the hops that are below: see above. */
 static void
 fast_below(struct ranks_run *r)
 {
 	const struct ranks_map *m = &r->map;
 	const size_t n = (size_t)m->nports * RL_FWD_PLANES;
-	uint32_t *least = r->queue; /* not in use now */
+	uint32_t *least = r->queue; /* unused at this point */
 
 	for (unsigned int s = 0; s < m->nslots; s++) {
 		r->assumed[s] |= r->bears[s];

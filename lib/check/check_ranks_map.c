@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a proof by ranks knows of a fabric before it looks at entries: where
- * ports lead, which SLs and which ports of entry mean the same, and what each
- * (port, plane) does to a packet. All of it is read from the tables and the
+ * Facts about a fabric that a proof by ranks needs before it reads entries:
+ * where ports lead, which SLs and input ports are equivalent, and the effect of
+ * each (port, plane) on a packet. All are read from the tables and the
  * topology; nothing is taken on trust.
  */
 #include <errno.h>
@@ -46,7 +46,7 @@ map_ports(struct ranks_map *m)
 	return 0;
 }
 
-/* Most are the same as those before. */
+/* most repeat the previous one */
 uint16_t
 check_sls_of(const uint8_t *sl, uint32_t n)
 {
@@ -67,7 +67,7 @@ check_sls_of(const uint8_t *sl, uint32_t n)
 	return used;
 }
 
-/* The SLs that packets may have, and the planes that tables have. */
+/* Finds the SLs of packets, and the planes of tables. */
 static void
 map_sls(struct ranks_map *m)
 {
@@ -96,7 +96,7 @@ map_sls(struct ranks_map *m)
 					  (q * RL_SLS / m->levels));
 }
 
-/* Whether two SLs mean the same in the table of a device. */
+/* Whether two SLs have the same effect in the table of a device. */
 static bool
 sl_same(const struct rl_fwd *f, const struct rl_fwd *last, unsigned int a,
 	unsigned int b)
@@ -158,8 +158,7 @@ map_plane(const struct ranks_map *m, uint32_t d, unsigned int vl,
 	return p < f->nplanes ? p : 0;
 }
 
-/* Whether the port by which packets come in is without meaning for the VL of
- * links between switches. */
+/* Whether the input port does not affect the VL of links between switches. */
 static bool
 map_in_free(const struct ranks_map *m, uint32_t d)
 {
@@ -245,8 +244,8 @@ map_simple(const struct ranks_map *m)
 	return true;
 }
 
-/* The channel that a hop takes, and where it leads. The VL to an endpoint may
- * depend on the way in: the lowest rank counts. */
+/* The channel that a hop takes, and its target. The VL to an endpoint may
+ * depend on the input port: the lowest rank counts. */
 static struct ranks_rec
 map_rec(const struct ranks_map *m, uint32_t d, unsigned int port,
 	unsigned int q, unsigned int slc)
@@ -283,7 +282,7 @@ map_rec(const struct ranks_map *m, uint32_t d, unsigned int port,
 	return rec;
 }
 
-/* Marks what differs between SL classes, and which slots planes lead to. */
+/* Marks differences between SL classes, and the slots that planes lead to. */
 static void
 map_sum_up(struct ranks_map *m)
 {
@@ -325,8 +324,8 @@ map_recs(struct ranks_map *m)
 }
 
 /*
- * Planes on which the SL means nothing, as far as VLs and planes go: a hop that
- * bears such a plane takes one VL, and is then on one plane, for all SLs.
+ * Planes on which the SL does not matter for VLs and planes: a hop with such a
+ * plane takes one VL, and is then on one plane, for all SLs.
  */
 static void
 map_free_planes(const struct ranks_map *m, bool *is_free)
@@ -341,7 +340,7 @@ map_free_planes(const struct ranks_map *m, bool *is_free)
 
 			for (unsigned int c = 0; c < m->nslc; c++)
 				seen |= 1u << map_plane(m, d, vl, m->sl_of[c]);
-			/* Several planes by one VL: each has its packets. */
+			/* several planes on one VL: each has its packets */
 			for (unsigned int p = 0; p < m->nplanes; p++)
 				if ((seen >> p & 1) && seen != 1u << p)
 					is_free[p] = false;

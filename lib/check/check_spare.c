@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks of the old tables or of the new are two orders among many: a flow that
- * descends in both may do no harm all the same. All dependencies of the flows
- * that go on are gathered; then each flow that would be held is added, one by
- * one, and stays out only where it closes a circle. Who is held in the end is
- * held for a reason: with any one of them more there is a circle.
+ * The ranks of the old and the new tables are two orders of many: a flow that
+ * descends in both may still do no harm. All dependencies of the flows that go
+ * on are gathered; then each flow to be held is added, one by one, and stays
+ * held only if it closes a cycle. So each held flow has a reason: adding any
+ * one of them makes a cycle.
  *
- * This looks at all flows there are, not only at those that a change touches,
- * and is for fabrics where that takes no time (RL_CHECK_SPARE_PAIRS).
+ * This checks all flows, not only those that a change touches, and is for
+ * fabrics where that takes little time (RL_CHECK_SPARE_PAIRS).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,11 +24,11 @@ struct spare {
 	struct mix_run *r;
 	uint32_t nchan;
 	struct check_deps all; /* of flows that go on */
-	struct check_deps one; /* of the flow at hand */
+	struct check_deps one; /* of the current flow */
 	struct spare_edge *edge; /* those of `all`, then new ones of `one` */
 	uint32_t nedge;
 	uint32_t room;
-	uint32_t *value; /* [nchan] an order that all edges ascend in */
+	uint32_t *value; /* [nchan] an order in which all edges ascend */
 	uint32_t *first; /* [nchan + 1] edges of a channel in `to` */
 	uint32_t *in;	 /* [nchan] */
 	uint32_t *queue; /* [nchan] */
@@ -81,7 +81,7 @@ spare_reserve(struct spare *s, uint32_t n)
 	return 0;
 }
 
-/* Whether all edges ascend in some order; if so, value is one. */
+/* Whether all edges ascend in some order; if so, value holds one. */
 static bool
 spare_order(struct spare *s)
 {
@@ -113,8 +113,8 @@ spare_order(struct spare *s)
 	return tail == s->nchan;
 }
 
-/* Adds what `one` has to what `all` has. Returns -ENOMEM; 1: that makes a
- * circle, and nothing is added; 0. */
+/* Adds the edges of `one` to those of `all`. Returns -ENOMEM; 1: that makes a
+ * cycle, and nothing is added; 0. */
 static int
 spare_add(struct spare *s)
 {
@@ -140,7 +140,7 @@ spare_add(struct spare *s)
 	return s->all.no_memory ? -ENOMEM : 0;
 }
 
-/* What all flows may do that are not to be held. */
+/* Adds the dependencies of all flows that are not held. */
 static int
 spare_begin(struct spare *s, const struct rl_flows *held)
 {
@@ -158,7 +158,7 @@ spare_begin(struct spare *s, const struct rl_flows *held)
 	return spare_add(s);
 }
 
-/* One that would be held: is there a reason? */
+/* Tries to release a held flow. */
 static int
 spare_try(struct spare *s, struct rl_flows *held, uint32_t src, uint32_t dst)
 {
@@ -192,6 +192,6 @@ check_mix_spare(struct mix_run *r, struct rl_flows *held)
 				ret = spare_try(&s, held, src, dst);
 	r->deps = NULL;
 	spare_free(&s);
-	/* A circle even with all held: these are no tables that have been proven. */
+	/* A cycle with all of them held: the tables were never proven. */
 	return ret == 1 ? 0 : ret;
 }

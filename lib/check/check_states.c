@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All that packets may do where they have a choice: several next hops, or two
- * tables. Paths are too many then, states are not: what happens to a packet
- * to one destination depends only on the channel it came by and its SL. A
- * depth-first search from all sources finds the states, the dependencies
- * between their channels, dead ends, packets that may go round for ever, and
- * the longest path.
+ * All that packets may do if they have a choice: several next hops, or two
+ * tables. There are too many paths, but few states: what happens to a packet to
+ * one destination depends only on its input channel and its SL. A depth-first
+ * search from all sources finds the states, the dependencies between their
+ * channels, dead ends, packets that may loop for ever, and the longest path.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 
 #define STATE_NEW 0
 #define STATE_OPEN 1 /* on the search's stack */
-#define STATE_GOOD 2 /* all that may follow arrives */
+#define STATE_GOOD 2 /* all successors arrive */
 #define STATE_BAD 3
 
 /* Successors of a state: a choice of tables times a choice of next hops. */
@@ -24,7 +23,7 @@
 struct state_info {
 	uint8_t mark;
 	uint8_t failed;
-	uint16_t len; /* longest way to the destination */
+	uint16_t len; /* longest path to the destination */
 	uint32_t src; /* a source that gets here */
 };
 
@@ -45,7 +44,7 @@ struct states {
 	bool looped;
 };
 
-/* Where choice i takes a packet; UINT32_MAX: that is no choice. */
+/* The target of choice i of a packet; UINT32_MAX: no such choice. */
 static uint32_t
 states_choose(const struct check_run *r, uint32_t i, uint32_t dst,
 	      struct check_at *at)
@@ -84,7 +83,7 @@ states_push(struct states *s, uint32_t state, const struct check_at *at,
 	s->stack[s->depth++] = (struct state_frame){state, 0, *at};
 }
 
-/* What a finished successor, or the end, means for the state before it. */
+/* Folds a finished successor, or the end, into its predecessor. */
 static void
 states_fold(struct states *s, uint32_t state, uint8_t mark, uint32_t len)
 {
@@ -140,8 +139,8 @@ states_search(struct states *s)
 			states_pop(s, from->len != 0);
 			continue;
 		}
-		/* What the old tables strand waits for the new; what these
-		 * strand is lost. */
+		/* a packet stranded by the old tables waits for the new ones;
+		 * one stranded by these is lost */
 		if (f->next == RL_FWD_ALTS && from->len == 0)
 			from->failed = 1;
 		chan = states_choose(r, f->next++, s->dst, &at);
@@ -161,7 +160,7 @@ states_search(struct states *s)
 	}
 }
 
-/* All that may become of a packet that src injects with one SL. */
+/* Searches all that may happen to a packet that src injects with one SL. */
 static bool
 states_inject(struct states *s, uint32_t src, uint8_t sl, uint32_t *len)
 {

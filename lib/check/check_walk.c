@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One packet for every pair. A million pairs of ten hops each: what is done a
- * hop is a lookup, a look at the link, and a look into the set of dependencies
+ * One packet for every pair. A million pairs of ten hops each: a hop costs a
+ * table lookup, a check of the link, and a lookup in the set of dependencies
  * (some hundred thousand, so that it stays in the second-level cache).
  */
 #include "check_walk.h"
@@ -70,7 +70,7 @@ walk_count(struct check_run *r, uint32_t chan)
 	r->rep->vl_hops[chan % RL_VCS]++;
 }
 
-/* Links from a source to all devices; endpoints pass nothing on. */
+/* Links from a source to all devices; endpoints forward nothing. */
 static void
 walk_distances(struct check_run *r, uint32_t src)
 {
@@ -98,7 +98,7 @@ walk_distances(struct check_run *r, uint32_t src)
 	}
 }
 
-/* Counts how much longer than need be a path is, endpoint links left out. */
+/* Counts how much longer than necessary a path is, without endpoint links. */
 static void
 walk_stretch(struct check_run *r, uint32_t src, uint32_t dst, uint32_t hops)
 {
@@ -144,7 +144,7 @@ walk_pair(struct check_run *r, uint32_t src, uint32_t dst)
 		if (last != UINT32_MAX)
 			check_deps_add(&r->deps, last, chan, src, dst);
 		last = chan;
-		/* An endpoint sends on what is not its own, but once only. */
+		/* an endpoint forwards a packet for another, but only once */
 		if (at.dev != end &&
 		    r->topo->dev[at.dev].kind == RL_DEV_ENDPOINT &&
 		    ++foreign > 1) {

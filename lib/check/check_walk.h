@@ -3,14 +3,13 @@
 #define CHECK_WALK_H
 
 /**
- * @file
- * What a device does with a packet, read from its table as a switch core
- * reads it: the one place where the checker interprets tables.
+ * @file What a device does with a packet, by its table, as in a switch core:
+ * the only place where the checker interprets tables.
  */
 
 #include "check_deps.h"
 
-/** A packet that stands in front of a table. */
+/** A packet before a table lookup. */
 struct check_at {
 	uint32_t dev;
 	uint16_t in_port; /**< the device's nports: injected */
@@ -33,11 +32,11 @@ struct check_run {
 	uint32_t *load;	 /**< [link * 2 + end] */
 	uint8_t *used;	 /**< [channel] */
 	uint32_t nchan;
-	bool grouped; /**< whether links that stand in for each other are one */
+	bool grouped; /**< whether links that replace each other count as one */
 	bool count; /**< whether hops and loads are being counted */
-	uint32_t *dist;	 /**< [device] links from the source at hand, or NULL */
+	uint32_t *dist;	 /**< [device] links from the current source, or NULL */
 	uint32_t *queue; /**< [device] */
-	uint32_t *part;	 /**< [device] see check_parts.h; NULL: not asked */
+	uint32_t *part;	 /**< [device] see check_parts.h; NULL: not needed */
 	double stretch;	 /**< sum over the pairs so far */
 };
 
@@ -83,8 +82,8 @@ check_ends(struct rl_fwd_hop h)
 
 /**
  * Moves a packet on plane @p plane over next hop @p h. Returns the channel it
- * takes, or UINT32_MAX where it may not: no such port, a dead link, or back by
- * the port it came by (rl_fwd.h).
+ * takes, or UINT32_MAX if it may not: no such port, a dead link, or back by its
+ * input port (rl_fwd.h).
  */
 static inline uint32_t
 check_move(const struct check_run *r, const struct rl_fwd *f,
@@ -110,8 +109,8 @@ check_move(const struct check_run *r, const struct rl_fwd *f,
 }
 
 /**
- * Of all links that stand in for the one of channel @p chan, the first: its
- * channel the same way. Where tables have no such links: @p chan.
+ * The first of all links that may replace the one of channel @p chan: its
+ * channel in the same direction. If tables have no such links: @p chan.
  */
 static inline uint32_t
 check_first_beside(const struct rl_topo *topo, const struct rl_fwd *fwd,
@@ -128,13 +127,13 @@ check_first_beside(const struct rl_topo *topo, const struct rl_fwd *fwd,
 			     chan % RL_VCS);
 }
 
-/** Follows all pairs by the first next hops that work. */
+/** Follows all pairs by the first working next hops. */
 void check_pairs(struct check_run *r);
 
 /** Follows all that packets may do, by states; returns 0 or -ENOMEM. */
 int check_states(struct check_run *r);
 
-/** Whether an endpoint is there: it has a link that works. */
+/** Whether an endpoint is present: it has a link that works. */
 bool check_ep_live(const struct check_run *r, uint32_t e);
 
 /** Whether a pair counts. */

@@ -3,17 +3,16 @@
 #define RL_CHECK_H
 
 /**
- * @file
- * The independent judge of forwarding tables [ROUTE-4]. It knows a topology,
- * the tables of its devices and what a switch does with them (rl_fwd.h), and
- * nothing of the engines that made them: it sends a packet for every pair and
- * follows it, port by port.
+ * @file The independent judge of forwarding tables [ROUTE-4]. It knows a
+ * topology, the tables of its devices and how a switch uses them (rl_fwd.h),
+ * and nothing of the engines that made them: it follows a packet for every
+ * pair, port by port.
  *
- * A channel is a directed link and a VL. A path that uses channel c and then
- * at once channel d makes d a dependency of c: a packet that holds c waits for
- * d. Tables are free of credit loops where the graph of dependencies has no
- * cycle (Dally and Seitz); otherwise a cycle is reported, with a pair behind
- * each of its dependencies.
+ * A channel is a directed link and a VL. A path that uses channel c and then at
+ * once channel d makes d a dependency of c: a packet that holds c waits for d.
+ * Tables are free of credit loops if the graph of dependencies has no cycle
+ * (Dally and Seitz); otherwise a cycle is reported, with a pair for each of its
+ * dependencies.
  *
  * Control path only; everything here allocates.
  */
@@ -24,15 +23,15 @@
 #include "rl_fwd.h"
 #include "rl_topo.h"
 
-/** Longest cycle that a report spells out. */
+/** Longest cycle that a report lists. */
 #define RL_CHECK_CYCLE_MAX 64
-/** Hops after which a packet counts as going round for ever. */
+/** Hops after which a packet counts as looping for ever. */
 #define RL_CHECK_HOPS_MAX 255
 
 /** Which of an entry's next hops a packet may take. */
 enum rl_check_alts {
 	RL_CHECK_FIRST, /**< the first whose link works, as switches do */
-	RL_CHECK_ALL,	/**< any whose link works: whatever fails besides */
+	RL_CHECK_ALL,	/**< any whose link works: tolerates further failures */
 };
 
 struct rl_check_in {
@@ -42,8 +41,9 @@ struct rl_check_in {
 	    may meet either table at every device. */
 	const struct rl_fwd *old;
 	enum rl_check_alts alts;
-	/** links that died after the tables were made, besides the failed
-	    marks: their dependencies, before and after, are live together */
+	/** links that died after the tables were made, in addition to the
+	    failed marks: their dependencies, before and after, are live
+	    together */
 	const uint32_t *dead;
 	uint32_t ndead;
 	/** compare paths with shortest ones; RL_CHECK_FIRST without old only */
@@ -62,23 +62,23 @@ struct rl_check_dep {
 };
 
 struct rl_check_report {
-	uint64_t pairs;	    /**< of endpoints that are there */
-	uint64_t reachable; /**< whose packets arrive, whatever is chosen */
+	uint64_t pairs;	    /**< of endpoints that are present */
+	uint64_t reachable; /**< whose packets arrive, whatever the choices */
 	uint64_t hops;	    /**< of all paths (links between switches and
 				 endpoint links alike); RL_CHECK_FIRST only */
-	uint32_t max_hops;  /**< longest path; RL_CHECK_ALL: that there may be */
+	uint32_t max_hops;  /**< longest path; RL_CHECK_ALL: longest possible */
 	uint64_t vl_hops[RL_VCS]; /**< hops on links between switches, per VL */
 	uint32_t nvls;		  /**< VLs that any packet may use there */
 	uint32_t load_max; /**< paths on the busiest link between switches */
 	double load_mean;
 	/** mean over pairs of the links between switches that a path crosses,
-	    over the fewest possible; 0 where not asked for */
+	    over the fewest possible; 0 if not requested */
 	double stretch_mean;
-	uint32_t extra_max; /**< most links more than the fewest possible */
+	uint32_t extra_max; /**< most links in excess of the fewest possible */
 	uint32_t extra_src, extra_dst; /**< a pair that has them */
 	uint64_t channels; /**< in use */
 	uint64_t deps;
-	/** the first pair that does not arrive, where reachable < pairs */
+	/** the first pair that does not arrive, if reachable < pairs */
 	uint32_t lost_src, lost_dst;
 	const char *lost_why; /**< static string */
 	/** a shortest cycle among those found; 0: free of credit loops */
@@ -94,33 +94,34 @@ struct rl_check_report {
  */
 int rl_check(const struct rl_check_in *in, struct rl_check_report *rep);
 
-/** What fails beside a packet, in rl_check_detours(). */
+/** What fails next to a packet, in rl_check_detours(). */
 enum rl_check_fail {
 	RL_CHECK_LINK,	    /**< the one link it wants to take */
 	RL_CHECK_NEIGHBOUR, /**< all links to the neighbour behind it */
-	RL_CHECK_SWITCH,    /**< the neighbour itself, unless that is the end */
+	RL_CHECK_SWITCH,    /**< the neighbour, unless the destination */
 };
 
-/** How far the detours go [ROUTE-6]. */
+/** Coverage of detours [ROUTE-6]. */
 struct rl_check_detours {
-	uint64_t ways;	     /**< (device, destination, way in) looked at */
-	/** of them: the failure leaves a way through switches, or a detour */
+	uint64_t ways;	     /**< (device, destination, input) checked */
+	/** of them: the failure leaves a path through switches, or a detour */
 	uint64_t connected;
-	uint64_t covered;    /**< of them: local detours bring it there */
-	/** beside them: only an endpoint that reflects could help, but none does */
+	uint64_t covered;    /**< of them: local detours deliver the packet */
+	/** in addition: only an endpoint that reflects could help, but none
+	    does */
 	uint64_t reflectable;
 	uint64_t hops_before; /**< of the covered, from the device on */
 	uint64_t hops_after;
 	uint32_t max_hops;    /**< longest detour, from the device on */
-	uint32_t max_extra;   /**< most hops more than without the failure */
-	/** the first that is not covered: of the connected ones, else of those
-	    that could be reflected */
+	uint32_t max_extra;   /**< most hops added by the failure */
+	/** the first that is not covered: of the connected ones, else of the
+	    reflectable ones */
 	uint32_t dev, dst, link;
 };
 
 /**
- * Control thread. For every place that a packet may come to on its path, kills
- * what it wants to take next, and follows it from there.
+ * Control thread. For every place on a packet's path, kills its next link or
+ * device, and follows it from there.
  *
  * @return 0 (see covered), -ENOMEM
  */
