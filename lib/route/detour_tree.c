@@ -7,8 +7,8 @@
 
 #include "route_lanes.h"
 
-/* Landings under construction: the depth, and below it the number of the arc
- * among those of its node. The greatest is the deepest. */
+/* Landings under construction: the depth, and in the low bits the number of the
+ * arc among those of its node. The greatest is the deepest. */
 #define KEY_ARC 0x1fff
 #define KEY_DEPTH 13
 
@@ -44,12 +44,12 @@ detour_alloc(struct detour_tree *d)
 }
 
 /*
- * Of two nodes that could be above node u, whether the later one is. A choice
- * of its own, so that a failure moves only what hung on it. As a rule the last
- * is (on grids, that of the dimension that dimension order takes last). That
- * makes a comb of a grid: whom a switch of its back cuts off in a torus is
- * joined the other way round. In a mesh there is no such way, and nodes side by
- * side choose one dimension or the other.
+ * Which of two candidates for the parent of node u to prefer: whether the later
+ * one. Each node chooses for itself, so that a failure moves only its own
+ * subtree. Usually the last is preferred (on grids, that of the last dimension
+ * in dimension order). That makes a comb of a grid: in a torus, nodes cut off
+ * by a switch of its back are reached the other way round. A mesh has no such
+ * path, and neighbouring nodes choose different dimensions.
  */
 static inline bool
 detour_rather(uint32_t u, uint32_t later, uint32_t than, bool open)
@@ -60,7 +60,7 @@ detour_rather(uint32_t u, uint32_t later, uint32_t than, bool open)
 	       (later ^ mix) * 0x85ebca6bu < (than ^ mix) * 0x85ebca6bu;
 }
 
-/* A breadth-first tree of the part of root, then of the other parts. */
+/* Grows a breadth-first tree of the root's part, then of the other parts. */
 static void
 detour_grow(struct detour_tree *d, uint32_t root)
 {
@@ -109,7 +109,7 @@ detour_in_tree(const struct detour_tree *d, uint32_t a)
 	       d->parent[d->g->arc[a].to] == d->g->arc[a].back;
 }
 
-/* Depth of the lowest node that is above both. */
+/* Depth of the lowest common ancestor. */
 static uint32_t
 detour_meet(const struct detour_tree *d, uint32_t u, uint32_t w)
 {
@@ -122,7 +122,9 @@ detour_meet(const struct detour_tree *d, uint32_t u, uint32_t w)
 	return d->depth[u];
 }
 
-/* For every node, how high a link from below it leads out, and which. */
+/*
+ * For every node, how high a link from its subtree leads out, and which link.
+ */
 static void
 detour_tops(struct detour_tree *d)
 {
@@ -155,7 +157,7 @@ detour_tops(struct detour_tree *d)
 	}
 }
 
-/* The links that are not in the tree, of every node. */
+/* Collects the links of every node that are not in the tree. */
 static void
 detour_asides(struct detour_tree *d)
 {
@@ -203,7 +205,7 @@ detour_is_home(const struct detour_tree *d, uint32_t u)
 	return d->home[d->root[u]] == u;
 }
 
-/* The homes of e, first switch of each part. */
+/* The homes of e: its first switch in each part. */
 static void
 detour_homes(struct detour_tree *d, uint32_t e)
 {
@@ -218,7 +220,7 @@ detour_homes(struct detour_tree *d, uint32_t e)
 	}
 }
 
-/* The tree's way to the home of e, and the nodes on it. */
+/* The tree path to the home of e, and its nodes. */
 static void
 detour_chain(struct detour_tree *d, uint32_t e, uint32_t lane)
 {
@@ -248,7 +250,7 @@ detour_chain(struct detour_tree *d, uint32_t e, uint32_t lane)
 	}
 }
 
-/* Where each node parts from the way to the destination. */
+/* Finds where each node's tree path leaves the path to the destination. */
 static void
 detour_part(struct detour_tree *d)
 {
@@ -270,7 +272,7 @@ detour_part(struct detour_tree *d)
 	}
 }
 
-/* What node u finds among its own links aside and what is below it. */
+/* Stores the results of node u from its own non-tree links and its subtree. */
 static inline void
 detour_store(struct detour_tree *d, uint32_t u)
 {
@@ -287,7 +289,7 @@ detour_store(struct detour_tree *d, uint32_t u)
 		const route_v4 jump = route_v4_pick(
 			arc == KEY_ARC,
 			(route_v4){0} + (int32_t)ROUTE_EJECT, arc + f);
-		/* Aside, where nothing lands deeper: out highest. */
+		/* aside, if none lands deeper: out highest */
 		const route_v4 via = route_v4_pick(lands, jump, above | top);
 
 		for (unsigned int k = 0; k < 4; k++)
@@ -295,7 +297,7 @@ detour_store(struct detour_tree *d, uint32_t u)
 	}
 }
 
-/* Hands what node u has found to the node above it, whose arc idx leads here. */
+/* Passes the results of node u on to its parent, whose arc idx leads here. */
 static inline void
 detour_offer(struct detour_tree *d, uint32_t u, uint32_t up, int32_t idx)
 {
@@ -310,7 +312,7 @@ detour_offer(struct detour_tree *d, uint32_t u, uint32_t up, int32_t idx)
 
 /*
  * The deepest landings from below, for all nodes. A node above the destination
- * offers its parent nothing: what is below it is on the way's side.
+ * offers its parent nothing: its subtree is on the side of the path.
  */
 static void
 detour_dive(struct detour_tree *d)
@@ -341,9 +343,9 @@ detour_dive(struct detour_tree *d)
 }
 
 /*
- * What nodes above e do, from home upwards: jump, or climb on. e hangs on
- * switches that are not below the nodes of the way deeper than `aside`: there is
- * a way round those links by them, if by nothing else.
+ * What nodes above e do, from home upwards: jump, or climb on. e has switches
+ * outside the subtrees of path nodes deeper than `aside`: these give a path
+ * round those links, if no other does.
  */
 static void
 detour_climb(struct detour_tree *d, uint32_t lane, uint32_t home,
@@ -364,8 +366,8 @@ detour_climb(struct detour_tree *d, uint32_t lane, uint32_t home,
 			deepest = 0;
 		if (up == ROUTE_NONE)
 			break;
-		/* The link above u may be what is dead, if there is a way
-		 * round it at all. */
+		/* the link above u may be dead, if there is a path round it at
+		 * all */
 		if ((d->top[u] < d->depth[u] ||
 		     (aside != ROUTE_NONE && aside < d->depth[u])) &&
 		    deepest < d->depth[u])
@@ -375,8 +377,8 @@ detour_climb(struct detour_tree *d, uint32_t lane, uint32_t home,
 }
 
 /*
- * Depth of the highest point in which the ways from the root to e's switches in
- * the part of `home` part from one another; ROUTE_NONE: it has no other there.
+ * Depth of the highest point where the paths from the root to e's switches in
+ * the part of `home` separate; ROUTE_NONE: it has no other switch there.
  */
 static uint32_t
 detour_aside(const struct detour_tree *d, uint32_t e, uint32_t home)

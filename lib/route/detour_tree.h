@@ -3,45 +3,44 @@
 #define DETOUR_TREE_H
 
 /**
- * @file
- * Detours that need no controller [ROUTE-6]: two planes, two VLs, and a way
- * round any one link of any fabric that has one.
+ * @file Detours that need no controller [ROUTE-6]: two planes, two VLs, and a
+ * path round any one link of any fabric that has such a path.
  *
- * A switch whose link to its next hop is dead knows no more than that, and the
- * switches behind it know nothing. What helps is that a packet on a path that
- * never comes back to a switch uses a link of that switch only as its first
- * hop there. So any plane without loops will do whose next hop is not the dead
- * link. The trouble is to have one for every link, with few VLs.
+ * A switch whose link to its next hop is dead knows only that, and the switches
+ * behind it know nothing. But a packet on a path that never returns to a switch
+ * uses a link of that switch only as its first hop there. So any loop-free
+ * plane will do if its next hop is not the dead link. The difficulty is to have
+ * one for every link, with few VLs.
  *
- * Take a spanning tree. On plane `tree` a packet goes along it: one way only
- * between any two nodes, and no cycle of dependencies on one VL. That serves
- * wherever the tree's next hop is not the dead link L itself. Else L = (a, b)
- * is a tree edge, b below a, and its loss parts the nodes below b from the
- * rest; some link outside the tree joins the two sides again, unless L is the
- * only way at all. On plane `away` the packet looks for such a link, knowing
- * only where it is (w) and where it goes (t); there it changes to plane
- * `tree`, whose way from there on has nothing to do with L.
+ * Take a spanning tree. On plane `tree` a packet follows it: there is one path
+ * between any two nodes, and no cycle of dependencies on one VL. That works if
+ * the tree's next hop is not the dead link L itself. Otherwise L = (a, b) is a
+ * tree edge, b below a, and its loss separates the nodes below b from the rest;
+ * some link outside the tree joins the two sides again, unless L is a bridge.
+ * On plane `away` the packet looks for such a link, knowing only its place (w)
+ * and its destination (t); there it changes to plane `tree`, whose path from
+ * there on does not contain L.
  *
- * Away, w not above t (t is on the other side; a dive). Among the links that
- * leave the nodes below w, the one is taken that lands deepest on the way from
- * the root to t, if any lands below the point where that way parts from w's
- * own; else the one that leads out highest. It leads out of what is below b,
- * for b is at w or above it, and below that point.
+ * Away, w not above t (t is on the other side; a dive). Of the links that leave
+ * the subtree of w, the packet takes the one that lands deepest on the path
+ * from the root to t, if any lands below the point where that path separates
+ * from w's own; otherwise the one that leads out highest. It leads out of the
+ * subtree of b, since b is at w or above it, and below that point.
  *
  * Away, w above t (a climb). The packet has come up from some a, L unknown but
- * below it. Let reach(w) be the deepest point of the way from w down to t that
- * a link from the nodes below w (not below the next node on that way) lands
- * beneath. Where the deepest L of all packets that may be here lies above it,
- * all take that link (by a dive, where it does not start at w itself);
- * otherwise all climb on. What is higher up sees no less, so no one climbs in
- * vain. Links that are the only way at all don't count among those L.
+ * below it. Let reach(w) be the deepest point of the path from w down to t that
+ * a link from the nodes below w (not below the next node on that path) lands
+ * beneath. If the deepest L of all packets that may be here is above it, all
+ * take that link (by a dive, if it does not start at w itself); otherwise all
+ * climb on. Higher nodes have no fewer links, so no packet climbs in vain.
+ * Bridges don't count among those L.
  *
- * On `away` packets go up the tree, then down it: no cycle on one VL either,
- * and from there to `tree`, never back.
+ * On `away` packets go up the tree, then down it, so one VL has no cycle
+ * either; they then change to `tree`, and never back.
  *
  * An endpoint with several switches is a leaf of the tree below the first of
- * them (its home), and its other links are links outside the tree. Where the
- * switches are in several parts, each part has its own tree and home.
+ * them (its home), and its other links are outside the tree. If the switches
+ * are in several parts, each part has its own tree and home.
  */
 
 #include "route_impl.h"
@@ -61,22 +60,22 @@ struct detour_tree {
 	uint32_t *aside0;  /**< [node + 1] */
 	/* of n destinations, [node][lane] */
 	uint32_t n;
-	int32_t *above;	   /**< the node is above the destination, or its home */
-	int32_t *val;	   /**< depth of the last node above it (or it) that is
-				above the destination too */
+	int32_t *above;	   /**< node above the destination, or its home */
+	int32_t *val;	   /**< depth of the last node above it (or itself) that
+				is above the destination too */
 	int32_t *key;	   /**< deepest landing of links from below, see .c */
 	/* of these, [lane][node] */
 	uint32_t *homes;   /**< [root] node; ROUTE_NONE: none in this part */
 	uint32_t *nexts;
 	uint32_t *vias;
-	/* of the destination at hand: one lane of the above */
+	/* of the current destination: one lane of the above */
 	uint32_t *home;
 	uint32_t *next;	   /**< [node] arc on plane tree; ROUTE_NONE at home */
 	uint32_t *via;	   /**< [node] arc on plane away, or ROUTE_EJECT */
 	void *mem;
 };
 
-/** In via[]: the way is a link to the destination itself. */
+/** In via[]: a link to the destination itself. */
 #define ROUTE_EJECT (UINT32_MAX - 1)
 
 /**
@@ -89,7 +88,7 @@ void detour_tree_free(struct detour_tree *d);
 
 /**
  * Plans for the @p n destinations @p e, at most ROUTE_TILE of them: every node
- * is looked at once, for all of them side by side.
+ * is visited once, for all of them together.
  */
 void detour_tree_plan(struct detour_tree *d, const uint32_t *e, uint32_t n);
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Engine reflit where there is no grid: boards and free-form fabrics.
+ * Engine reflit on fabrics that are no grid: boards and free-form ones.
  *
- * Where links have VLs enough, paths are shortest: the p-th link of a path is
- * crossed on VL p modulo the longest distance, and the VL counts the links, so
- * that no channel can wait for itself. The last link may use VL 0 again, the VL
- * of injection: a packet on it waits for its endpoint only. Up*-down* needs but
- * one VL, and on fabrics with a top (trees) it is as short; it is taken where it
- * is, and its busiest link carries less; and where the VLs do not suffice.
+ * If links have enough VLs, paths are shortest: the p-th link of a path is
+ * crossed on VL p modulo the longest distance; the VL counts the links, so no
+ * channel can wait for itself. The last link may use VL 0 again, the VL of
+ * injection: a packet on it only waits for its endpoint. Up*-down* needs only
+ * one VL, and on fabrics with a top (trees) it is as short; it is used if it is
+ * as short and its busiest link carries less, or if there are too few VLs.
  *
- * Where endpoints have several switches, and switches few links among
- * themselves, the way past a dead link may lead through a third endpoint
- * (Figure 3 of the DRL patent): a switch with no other way sends a packet to an
- * endpoint that is linked to another switch from which the destination is at
- * most one link away. That endpoint finds the packet not to be its own and
- * reflects it, once, to that switch. VL 6 leads to such an endpoint, VL 7 on
- * from it; all other VLs may lead to these, and these to no other.
+ * If endpoints have several switches, and switches few links among themselves,
+ * the path past a dead link may lead through a third endpoint (Figure 3 of the
+ * DRL patent): a switch with no other path sends a packet to an endpoint that
+ * is linked to another switch from which the destination is at most one link
+ * away. That endpoint sees that the packet is not its own and reflects it,
+ * once, to that switch. VL 6 leads to such an endpoint, VL 7 on from it; all
+ * other VLs may lead to these, and these to no other.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,16 +29,16 @@
 
 /* VLs of detours without reflection. */
 #define ANY_DETOURS 3
-/* So many cover every single link. */
+/* Enough to cover every single link. */
 #define ANY_DETOURS_MIN 2
-/* Longest way for whose sake detours may go short of VLs. */
+/* Up to this path length, shortest paths may leave detours short of VLs. */
 #define ANY_LINKS_DEAR 3
 
-/* The shortest ways to a destination of a tile. */
+/* The shortest paths to a destination of a tile. */
 struct any_lane {
 	uint32_t *dist; /* [node] */
 	uint32_t *next; /* [node] arc */
-	uint32_t *near; /* [node] those with a way, by distance */
+	uint32_t *near; /* [node] those with a path, by distance */
 	uint32_t n;
 };
 
@@ -46,18 +46,18 @@ struct any {
 	struct route_build *b;
 	struct route_bfs search;
 	struct any_lane lane[ROUTE_TILE];
-	struct any_lane near; /* of the destination at hand */
+	struct any_lane near; /* of the current destination */
 	struct route_detour dt;
-	uint32_t longest; /* links between any two switches that matter */
-	uint32_t limit;	  /* that VLs suffice for */
-	struct any_quality quality; /* of shortest ways */
-	bool settled;	  /* they are kept */
+	uint32_t longest; /* most links between any two relevant switches */
+	uint32_t limit;	  /* most links that VLs suffice for */
+	struct any_quality quality; /* of shortest paths */
+	bool settled;	  /* the paths are kept */
 	bool reflect;
-	unsigned int peer;    /* plane of what an endpoint has reflected */
+	unsigned int peer;    /* plane of reflected packets */
 	unsigned int to_peer; /* plane that chooses the VL towards it */
 };
 
-/* The longest way, and what all of them make; stops beyond the limit. */
+/* Measures the longest path, and the quality of all; stops beyond the limit. */
 static void
 any_measure(struct any *an)
 {
@@ -81,11 +81,11 @@ any_measure(struct any *an)
 	an->quality.busiest = any_busiest(g, near->load);
 	if (near->way != NULL)
 		an->settled = route_bfs_settle(near, g, &an->quality.busiest);
-	/* Else they stay as what later destinations will add: who comes first
-	 * knows where it will be crowded. */
+	/* otherwise they stay as the load that later destinations add to: this
+	 * lets the first ones know where crowds will form */
 }
 
-/* Whether endpoint x can reflect to e what comes from node u. */
+/* Whether endpoint x can reflect to e a packet from node u. */
 static bool
 any_reflects(const struct any *an, uint32_t x, uint32_t u)
 {
@@ -99,8 +99,8 @@ any_reflects(const struct any *an, uint32_t x, uint32_t u)
 }
 
 /*
- * What endpoints do with packets for e: on to a switch from which e is within
- * reach, but not back to where they came from (see rl_fwd_lookup()).
+ * What endpoints do with packets for e: send them on to a switch within reach
+ * of e, but not back to where they came from (see rl_fwd_lookup()).
  */
 static void
 any_reflect(struct any *an, uint32_t e)
@@ -128,7 +128,7 @@ any_reflect(struct any *an, uint32_t e)
 	}
 }
 
-/* Adds a way from node u to e by an endpoint that reflects it. */
+/* Adds a path from node u to e by an endpoint that reflects it. */
 static void
 any_add_peer(const struct any *an, struct route_hops *h, uint32_t u, uint32_t e)
 {
@@ -148,7 +148,7 @@ any_add_peer(const struct any *an, struct route_hops *h, uint32_t u, uint32_t e)
 	}
 }
 
-/* Next hops of node u; on plane p it is p links away from the source. */
+/* Next hops of node u; plane p is for packets p links from the source. */
 static void
 any_fill(struct any *an, uint32_t u, uint32_t e, unsigned int p)
 {
@@ -173,11 +173,11 @@ any_fill(struct any *an, uint32_t u, uint32_t e, unsigned int p)
 	route_put(an->b, u, p, e, &h);
 }
 
-/* The last resort on the detour planes, too. */
+/* The last resort, also on the detour planes. */
 static void
 any_more(struct any *an, uint32_t u, uint32_t e)
 {
-	/* A node with no way at all has but this one on its own planes. */
+	/* on its own planes, a node without a path has only this one */
 	const bool lost = an->near.dist[u] == ROUTE_NONE;
 
 	for (unsigned int p = lost ? 0 : an->longest; p < an->peer; p++) {
@@ -188,7 +188,7 @@ any_more(struct any *an, uint32_t u, uint32_t e)
 	}
 }
 
-/* What has been reflected is at most one link away from its end. */
+/* Packets after a reflection are at most one link from their destination. */
 static void
 any_fill_peer(struct any *an, uint32_t u, uint32_t e)
 {
@@ -204,7 +204,7 @@ any_fill_peer(struct any *an, uint32_t u, uint32_t e)
 	route_put(an->b, u, an->peer, e, &h);
 }
 
-/* Shortest ways and detours for a tile, from endpoint e on. */
+/* Shortest paths and detours for a tile, from endpoint e on. */
 static void
 any_plan(struct any *an, uint32_t e)
 {
@@ -246,7 +246,7 @@ any_endpoint(struct any *an, uint32_t e)
 	for (uint32_t i = 0; i < an->near.n; i++) {
 		const uint32_t u = an->near.near[i];
 
-		/* As many links behind it as may lie, and no more. */
+		/* only as many links behind it as possible */
 		for (unsigned int p = 0;
 		     p + rl_max_u32(an->near.dist[u], 1) <= an->longest; p++)
 			any_fill(an, u, e, p);
@@ -291,7 +291,7 @@ any_vls(struct any *an)
 	route_plane_host_vl(b, an->peer, (uint8_t)(n + ANY_DETOURS + 1));
 	route_plane_vl(b, an->peer, (uint8_t)(n + ANY_DETOURS + 1));
 	for (uint8_t sl = 0; sl < RL_SLS; sl++) {
-		/* Endpoints keep on plane 1 what they reflect. */
+		/* packets that endpoints reflect stay on plane 1 */
 		route_plane_of(b, (uint8_t)(n + ANY_DETOURS), sl, 1);
 		route_plane_of(b, (uint8_t)(n + ANY_DETOURS + 1), sl,
 			       (uint8_t)an->peer);
@@ -344,7 +344,7 @@ any_compute(struct any *an)
 	an->to_peer = an->peer + 1;
 	b->one_sl = true;
 	b->vl_planes = an->reflect;
-	/* With reflection each list has one more. */
+	/* with reflection each list has one more */
 	if (!an->reflect)
 		route_detour_most(&an->dt);
 	ret = route_tables_init(b, an->peer + an->reflect);
@@ -372,7 +372,7 @@ any_init(struct any *an)
 	}
 	if (route_bfs_init(&an->search, &an->b->g) != 0)
 		return -ENOMEM;
-	/* Where there is no memory for it, loads are less even. */
+	/* without memory for it, loads are less even */
 	if ((uint64_t)an->b->g.narc * an->b->topo->nep <=
 	    ROUTE_SETTLE_ARCS / 2)
 		an->search.way = malloc((n * an->b->topo->nep + 1) *
@@ -383,7 +383,7 @@ any_init(struct any *an)
 	return 0;
 }
 
-/* Whether up*-down* is as short, and spreads the flows better. */
+/* Whether up*-down* is as short, and balances the flows better. */
 static int
 any_has_top(const struct any *an, bool *top)
 {
@@ -407,8 +407,8 @@ reflit_any(struct route_build *b)
 			   rl_min_u32(ANY_LINKS_DEAR, b->max_vls);
 	if (ret == 0) {
 		any_measure(&an);
-		/* Where endpoints reflect, two switches may hang together by
-		 * them alone; and small fabrics are all shortest ways. */
+		/* with reflection, two switches may be connected only through
+		 * endpoints; and small fabrics use only shortest paths */
 		if (an.longest > an.limit)
 			top = true;
 		else if (an.longest > ANY_LINKS_DEAR)

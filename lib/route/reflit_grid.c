@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Engine reflit on grids: tables from the classes of reflit_grid.h. */
+/* Engine reflit on grids: makes tables from the classes of reflit_grid.h. */
 #include "reflit_grid.h"
 #include "route_rank.h"
 
@@ -53,13 +53,13 @@ reflit_fill_dor(struct reflit *rf, uint32_t u, uint32_t e)
 		rf->turn[u][2 * arc->dim + (arc->dir < 0)]++;
 	}
 	reflit_put(rf, &h, u, e, rf->dor, a);
-	/* Plane up is on DOR here, too. */
+	/* here plane up is on DOR, too */
 	if (rf->broken &&
 	    (rf->whole || rf->up_next[u] == ROUTE_NONE))
 		route_put(rf->b, u, rf->up, e, &h);
 }
 
-/* Adds the hop of node u on plane late: to its proxy, or from there on. */
+/* Adds the hop of node u on plane late: to its proxy, or on from there. */
 static uint32_t
 reflit_add_late(struct reflit *rf, struct route_hops *h, uint32_t u, uint32_t e)
 {
@@ -106,7 +106,7 @@ reflit_fill_late(struct reflit *rf, uint32_t u, uint32_t e)
 static void
 reflit_fill_classes(struct reflit *rf, uint32_t u, uint32_t e)
 {
-	/* Where it is on DOR, it has what plane dor has got. */
+	/* a node on DOR has the entries of plane dor */
 	if (rf->up_next[u] != ROUTE_NONE)
 		reflit_fill_up(rf, u, e, rf->up, rf->up_next[u]);
 	if (rf->proxy == ROUTE_NONE)
@@ -144,7 +144,7 @@ reflit_fill(struct reflit *rf, uint32_t e)
 	route_detour_fill(&rf->dt, e);
 }
 
-/* Long detours are looked at: the shortest way may be no shorter. */
+/* Checks a long detour: the shortest path may be no shorter. */
 static void
 reflit_judge(struct reflit *rf, uint32_t e, uint32_t s, uint32_t cost,
 	     bool *known)
@@ -160,7 +160,7 @@ reflit_judge(struct reflit *rf, uint32_t e, uint32_t s, uint32_t cost,
 		rf->worst = cost - rf->near.dist[s];
 }
 
-/* The SL of every path to e. */
+/* Sets the SL of every path to e. */
 static void
 reflit_sls(struct reflit *rf, uint32_t e)
 {
@@ -186,7 +186,7 @@ reflit_sls(struct reflit *rf, uint32_t e)
 	}
 }
 
-/* What is the same for all endpoints of node t. */
+/* Sets what is the same for all endpoints of node t. */
 static void
 reflit_node(struct reflit *rf, uint32_t t, uint32_t e)
 {
@@ -210,7 +210,7 @@ reflit_node(struct reflit *rf, uint32_t t, uint32_t e)
 	reflit_grid_classes(rf);
 }
 
-/* All that leads to endpoint e; *last is the node it is set up for. */
+/* Makes all entries for endpoint e; *last is the node it is set up for. */
 static void
 reflit_endpoint(struct reflit *rf, uint32_t e, uint32_t *last)
 {
@@ -231,7 +231,7 @@ reflit_endpoint(struct reflit *rf, uint32_t e, uint32_t *last)
 		reflit_sls(rf, e);
 }
 
-/* Dimension order and detours for a tile, from endpoint e on. */
+/* Plans dimension order and detours for a tile, from endpoint e on. */
 static void
 reflit_plan(struct reflit *rf, uint32_t e)
 {
@@ -269,11 +269,11 @@ reflit_tables(struct reflit *rf)
 	memset(rf->turn, 0, rf->b->g.nnode * sizeof(*rf->turn));
 	for (uint32_t e = 0; e < rf->b->topo->nep; e++) {
 		route_tile_begin(rf->b, e);
-		/* Planes late and both are rarely needed, and take memory. */
+		/* planes late and both are rarely needed, and take memory */
 		if (e % ROUTE_TILE == 0) {
 			rf->b->tile_planes = rf->broken ? rf->late : rf->up;
 			reflit_plan(rf, e);
-			/* Its lanes are those of other destinations now. */
+			/* its lanes now belong to other destinations */
 			last = ROUTE_NONE;
 		}
 		reflit_endpoint(rf, e, &last);
@@ -295,7 +295,7 @@ reflit_use_classes(const struct reflit *rf, uint32_t u)
 	}
 }
 
-/* VLs and planes: what arrives on a VL with an SL, see reflit_grid.h. */
+/* VLs and planes: the plane of a packet by its VL and SL, see reflit_grid.h. */
 static void
 reflit_vls(struct reflit *rf)
 {
@@ -305,20 +305,20 @@ reflit_vls(struct reflit *rf)
 	route_detour_vls(&rf->dt, REFLIT_VL_DETOUR);
 	route_plane_vl(b, rf->up, REFLIT_VL_ESCAPE);
 	route_plane_vl(b, rf->both, REFLIT_VL_ESCAPE);
-	/* Where the classes are not in use, a packet of theirs (of newer tables
-	 * than these) is taken for one on a detour. */
+	/* if the classes are unused, a packet of one (by newer tables) is
+	 * treated as on a detour */
 	for (uint8_t sl = REFLIT_SL_UP; sl <= REFLIT_SL_BOTH; sl++)
 		route_plane_of(b, REFLIT_VL_ESCAPE, sl,
 			       rf->dt.updown ? (uint8_t)rf->dt.plane : 0);
 	for (uint32_t u = 0; u < b->g.nnode && rf->broken; u++)
 		reflit_use_classes(rf, u);
-	/* Endpoints inject the classes that begin on VL 2 on VL 2. */
+	/* endpoints inject classes that begin on VL 2 on VL 2 */
 	route_host_vl(b, REFLIT_SL_UP, REFLIT_VL_ESCAPE);
 	route_host_vl(b, REFLIT_SL_BOTH, REFLIT_VL_ESCAPE);
 	route_host_vl(b, REFLIT_SL_ASIDE, REFLIT_VL_DETOUR);
 }
 
-/* Whether any DOR path is missing, or longer than it was. */
+/* Whether any DOR path is missing, or longer than in the intact grid. */
 static bool
 reflit_broken(const struct reflit *rf)
 {
@@ -406,9 +406,9 @@ reflit_init(struct reflit *rf)
 	if (ret == 0 && rf->broken && rf->exact)
 		ret = reflit_exact_init(rf);
 	b->vl_planes = 1;
-	/* All paths have the first while nothing is broken. */
+	/* all paths have SL 0 while nothing has failed */
 	b->one_sl = !rf->broken;
-	/* The way, and a detour. */
+	/* a path, and a detour */
 	for (unsigned int p = 0; p < rf->wrap; p++)
 		b->most[p] = 2;
 	if (ret == 0) {
@@ -433,7 +433,7 @@ reflit_free(struct reflit *rf)
 	free(rf->turn);
 }
 
-/* Up, dimension order, down; then what detours go over to. */
+/* Up, dimension order, down; then the detours that follow. */
 static int
 reflit_ranks(struct reflit *rf)
 {
@@ -472,7 +472,7 @@ reflit_grid(struct route_build *b)
 			reflit_tables(&rf);
 		route_endpoints(b);
 	}
-	/* Paths have the first VL of detours, too. */
+	/* paths also use the first detour VL */
 	if (rf.beyond) {
 		b->route->vls++;
 		b->route->detour_vls--;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Classes of paths of the engine reflit, for one destination at a time. */
+/* Path classes of the engine reflit, one destination at a time. */
 #include <string.h>
 
 #include "reflit_grid.h"
 
 /*
- * The way from coordinate `from` to `to` of dimension d on paths to dor->to; of
- * two that are equally long, every other node of a ring takes the one and every
- * other destination the other: each direction gets half of these paths, and no
- * link more than its share.
+ * The direction from coordinate `from` to `to` of dimension d on paths to
+ * dor->to. Of two equally long ones, alternate nodes of a ring take one, and
+ * alternate destinations the other: each direction gets half of these paths,
+ * and no link more than its share.
  */
 static unsigned int
 dor_way(const struct route_grid *gr, const struct reflit_dor *dor,
@@ -24,8 +24,8 @@ dor_way(const struct route_grid *gr, const struct reflit_dor *dor,
 	return sum & 1;
 }
 
-/* The nodes of a row (they differ in later dimensions than d only): a leg of
- * dimension d, and then as from the node v of the same row at the corner. */
+/* The nodes of a row (which differ only in dimensions after d): a leg of
+ * dimension d, then as from the node v of the same row at the corner. */
 static void
 dor_row(const struct route_grid *gr, uint32_t u, uint32_t v, unsigned int d,
 	struct reflit_dor *dor, uint32_t *least)
@@ -67,7 +67,7 @@ reflit_dor_all(const struct route_grid *gr, uint32_t t, struct reflit_dor *dor,
 	dor->wraps[t] = false;
 	if (least != NULL)
 		least[t] = 0;
-	/* From the last dimension back: each corner before those it is for. */
+	/* from the last dimension back: each corner before its users */
 	for (unsigned int d = gr->ndims; d-- > 0;) {
 		const uint32_t block = gr->stride[d] * gr->radix[d];
 		const uint32_t base = t - t % block;
@@ -82,9 +82,9 @@ reflit_dor_all(const struct route_grid *gr, uint32_t t, struct reflit_dor *dor,
 }
 
 /*
- * Costs of a class that goes up, or goes over to DOR at a cost dor[node], or
- * goes down. Upper nodes come first in the order, and need no one else. Where
- * DOR takes no more than least[node] (which may be NULL), nothing is better.
+ * Costs of a class that goes up, or changes to DOR at a cost dor[node], or goes
+ * down. Upper nodes come first in the order, and depend on no others. If DOR
+ * takes no more than least[node] (which may be NULL), nothing is better.
  */
 static void
 classes_up(const struct reflit *rf, const uint32_t *dor, const uint32_t *least,
@@ -153,8 +153,8 @@ reflit_least(const struct route_grid *gr, uint32_t s, uint32_t t)
 	return sum;
 }
 
-/* Penalty of a path that is so many links longer than need be: two more than
- * the positions ask for are needed by most that failures touch. */
+/* Penalty of a path with extra links: most paths that failures affect need two
+ * more than their positions. */
 static inline uint64_t
 classes_penalty(const struct reflit *rf, uint64_t extra)
 {
@@ -180,7 +180,7 @@ classes_cost(const struct reflit *rf)
 	return sum;
 }
 
-/* Sources with a penalty while there is no proxy: they alone gain by one. */
+/* Sources with a penalty while there is no proxy: only they gain by one. */
 static uint32_t
 classes_stretched(const struct reflit *rf, uint32_t *who)
 {
@@ -200,8 +200,8 @@ classes_stretched(const struct reflit *rf, uint32_t *who)
 	return n;
 }
 
-/* A lower bound of the sum with proxy w: as if nothing were broken between them
- * and w. */
+/* A lower bound of the sum with proxy w: assumes that nothing has failed
+ * between them and w. */
 static uint64_t
 classes_bound(const struct reflit *rf, uint32_t w, const uint32_t *who,
 	     uint32_t n)
@@ -253,8 +253,8 @@ classes_proxy(struct reflit *rf, uint64_t cost_now)
 	classes_up(rf, rf->late_cost, NULL, rf->both_cost, rf->both_next);
 }
 
-/* The highest cost worth a look: late_cost is of use to those alone who have a
- * longer way than need be. */
+/* The highest cost of interest: late_cost only helps nodes with a longer path
+ * than necessary. */
 static uint32_t
 classes_most(const struct reflit *rf)
 {
@@ -273,8 +273,8 @@ classes_most(const struct reflit *rf)
 	return most;
 }
 
-/* The nodes that may be proxies: those that go down to t, and those that have a
- * shortest way aside. */
+/* The possible proxies: nodes that go down to t, and nodes with a shortest path
+ * aside. */
 static uint32_t
 classes_above(struct reflit *rf)
 {
@@ -294,7 +294,7 @@ classes_above(struct reflit *rf)
 	return n;
 }
 
-/* Whether node u goes to proxy w by nodes that all do. */
+/* Whether node u goes to proxy w through nodes that all do. */
 static bool
 classes_goes(const struct reflit *rf, uint32_t u, uint32_t w)
 {
@@ -302,7 +302,7 @@ classes_goes(const struct reflit *rf, uint32_t u, uint32_t w)
 	       rf->via[rf->b->g.arc[rf->dor_p[w].first[u]].to] == w;
 }
 
-/* Proxy w serves those who are c links away from it, as far as they go to it. */
+/* Proxy w serves the nodes c links away, as far as they go to it. */
 static void
 classes_serve(struct reflit *rf, uint32_t w, uint32_t c, uint32_t *at)
 {
@@ -321,11 +321,10 @@ classes_serve(struct reflit *rf, uint32_t w, uint32_t c, uint32_t *at)
 }
 
 /*
- * All proxies at once: each node takes the one by which its way is the shortest,
- * of those that the next node on the way takes, too. So
- * a packet has the same one on its whole way, and its way is dimension order.
- * Nodes are looked at by the length of their ways: the next one has always
- * chosen before.
+ * All proxies at once: each node takes the one that gives it the shortest path,
+ * of those that the next node on the path takes, too. So a packet has the same
+ * one on its whole path, and its path is dimension order. Nodes are visited by
+ * path length: the next one has always chosen before.
  */
 static void
 classes_together(struct reflit *rf)
@@ -348,7 +347,7 @@ classes_together(struct reflit *rf)
 	rf->proxy = nw != 0 ? rf->ex.above[0] : ROUTE_NONE;
 }
 
-/* Where the shortest ways are known: all proxies, if they help. */
+/* If the shortest paths are known: all proxies, if they help. */
 static void
 classes_proxies(struct reflit *rf, uint64_t cost_now)
 {

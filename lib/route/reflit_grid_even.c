@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Engine reflit on small faulty grids: less on the busiest link. Many pairs have
- * several classes of path that are equally short; all classes together have no
- * loop, so a pair may take any. Pairs whose path crosses a link of those with the
- * most paths take another class where that leads by links with fewer. Who is not
- * in the way keeps its path.
+ * Engine reflit on small faulty grids: relieves the busiest link. Many pairs
+ * have several classes of path that are equally short; all classes together are
+ * loop-free, so a pair may take any. Pairs whose path crosses a link with the
+ * most paths take another class if that leads by links with fewer. All others
+ * keep their path.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,25 +12,25 @@
 
 #include "reflit_grid.h"
 
-/* Pairs of endpoints, at most: beyond that it takes longer than it is worth. */
+/* Most pairs of endpoints: beyond that it takes too long. */
 #define EVEN_PAIRS 65536u
-/* How many times all pairs are looked at, at most. */
+/* Most passes over all pairs. */
 #define EVEN_ROUNDS 12
-/* Links of a path that are looked at; none is longer on so small a grid. */
+/* Most links of a path; none is longer on so small a grid. */
 #define EVEN_LINKS 64
 
 struct even {
 	struct reflit *rf;
 	uint32_t *load;	 /* [link * 2 + end] paths */
-	uint32_t *first; /* [pair] where its links are, and the pair's number */
+	uint32_t *first; /* [pair] start of its links, and the pair's number */
 	uint32_t *path;	 /* links of all paths, one path after the other */
 	size_t npath;
 	size_t room;
 	uint32_t used;	/* links that work, in both directions */
-	uint32_t goal;	/* what a link is to carry, at most */
+	uint32_t goal;	/* most paths that a link should carry */
 };
 
-/* On which plane a class begins. */
+/* The plane on which a class begins. */
 static unsigned int
 even_plane(const struct reflit *rf, uint8_t sl)
 {
@@ -42,8 +42,8 @@ even_plane(const struct reflit *rf, uint8_t sl)
 
 /*
  * The links of the path from node u to endpoint e by the first next hops of a
- * class. @return how many; 0: it does not arrive, or it has more than `most`, or
- * a link that would carry more than the goal.
+ * class. @return how many; 0: it does not arrive, or has more than `most`, or a
+ * link would carry more than the goal.
  */
 static uint32_t
 even_walk(const struct even *ev, uint32_t u, uint32_t e, uint8_t sl,
@@ -60,8 +60,8 @@ even_walk(const struct even *ev, uint32_t u, uint32_t e, uint8_t sl,
 		const struct rl_fwd_hop h = entry.hop[0];
 		const struct rl_topo_port *p;
 
-		/* Who has no way on a plane goes over to detours at once, but
-		 * then has no detour of its own. */
+		/* without a path on a plane, packets change to detours at once,
+		 * but then have no further detour */
 		if (h.port == RL_FWD_PORT_NONE ||
 		    (h.plane == rf->dt.plane && plane != rf->dt.plane &&
 		     entry.hop[1].port == RL_FWD_PORT_NONE))
@@ -85,7 +85,7 @@ even_add(struct even *ev, const uint32_t *link, uint32_t n, uint32_t paths)
 		ev->load[link[i]] += paths;
 }
 
-/* Gives a pair another class where that helps. @return whether it does */
+/* Gives a pair another class if that helps. @return whether it does */
 static bool
 even_pair(struct even *ev, uint32_t s, uint32_t e, uint32_t *link, uint32_t n)
 {
@@ -112,8 +112,8 @@ even_pair(struct even *ev, uint32_t s, uint32_t e, uint32_t *link, uint32_t n)
 	return false;
 }
 
-/* Looks at every pair that has class direct, or that has not. @return whether
- * one has another class now */
+/* Visits every pair with class direct, or every other pair. @return whether one
+ * has another class now */
 static bool
 even_round(struct even *ev, bool direct)
 {
@@ -137,7 +137,7 @@ even_round(struct even *ev, bool direct)
 	return moved;
 }
 
-/* All paths as they are. */
+/* Records all present paths. */
 static int
 even_paths(struct even *ev)
 {
@@ -189,14 +189,14 @@ even_rounds(struct even *ev)
 	const uint32_t mean = (uint32_t)(ev->npath / ev->used) + 1;
 	uint32_t busiest = even_busiest(ev), step;
 
-	/* In large steps first. */
+	/* large steps first */
 	step = busiest > mean ? (busiest - mean + 3) / 4 : 0;
 	for (unsigned int i = 0; i < EVEN_ROUNDS && busiest > mean; i++) {
 		bool moved;
 
 		step = rl_min_u32(step, busiest - mean);
 		ev->goal = busiest - step;
-		/* Those whose path has changed anyway, then the others. */
+		/* first pairs whose path has changed anyway, then the others */
 		moved = even_round(ev, false);
 		moved |= even_round(ev, true);
 		busiest = even_busiest(ev);

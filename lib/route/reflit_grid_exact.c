@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Engine reflit on small grids: what roots are compared by, without tables. All
- * that does not depend on the root is computed once.
+ * Engine reflit on small grids: compares roots without making tables. All that
+ * does not depend on the root is computed once.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ exact_hosts(struct reflit *rf)
 		}
 }
 
-/* Nodes with a DOR path to w by its length: those of each length by number. */
+/* Sorts nodes with a DOR path to w by its length, equal ones by number. */
 static void
 exact_sort(struct reflit *rf, uint32_t w)
 {
@@ -93,7 +93,7 @@ exact_sort(struct reflit *rf, uint32_t w)
 				(uint16_t)u;
 }
 
-/* Dimension order and the shortest ways to node t. */
+/* Dimension order and the shortest paths to node t. */
 static void
 exact_node(struct reflit *rf, uint32_t t)
 {
@@ -165,7 +165,7 @@ reflit_exact_to(struct reflit *rf, uint32_t t)
 	rf->aside = rf->ex.asides ? rf->ex.aside + at : NULL;
 }
 
-/* Adds what the classes make of the way to the destination at hand. */
+/* Adds the classes' result for the current destination. */
 static void
 exact_add(struct reflit *rf)
 {

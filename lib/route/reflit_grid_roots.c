@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which root the escape classes of engine reflit have on grids: tables are made
- * with one, and with others where that makes paths too long.
+ * Chooses the root of the escape classes of engine reflit on grids: tables are
+ * made with one, and with others if that makes paths too long.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,17 +9,17 @@
 
 #include "reflit_grid.h"
 
-/* How many roots are tried to keep detours bearable. */
+/* Roots tried to keep detours acceptable. */
 #define REFLIT_ROOTS 6
-/* (root, switch, destination) triples that are tried for shorter ways. */
+/* (root, switch, destination) triples tried for shorter paths. */
 #define REFLIT_TRIES 200000u
 #define REFLIT_TRIES_MOST 16u
-/* Of them, before class aside is in use. */
+/* Of them, before class aside is used. */
 #define REFLIT_TRIES_FIRST 4u
 
-/* Tables with the root that makes the longest detour bearable. Up*-down* is at
- * its worst between nodes that lie on two sides of what is farthest from the
- * root; where a failure does so, too, another root helps. */
+/* Makes tables with the root that keeps the longest detour acceptable.
+ * Up*-down* is at its worst between nodes on two sides of the point farthest
+ * from the root; if a failure is there, too, another root helps. */
 static int
 roots_bearable(struct reflit *rf)
 {
@@ -48,8 +48,8 @@ roots_bearable(struct reflit *rf)
 	return ret;
 }
 
-/* Links between each switch and the nearest that has lost a link; those beside
- * it have lost one, too. */
+/* Links between each switch and the nearest one that has lost a link;
+ * neighbours of a failed switch have lost one, too. */
 static uint32_t
 roots_far(struct reflit *rf, uint32_t *dist, uint32_t *queue)
 {
@@ -82,7 +82,7 @@ roots_far(struct reflit *rf, uint32_t *dist, uint32_t *queue)
 	return tail;
 }
 
-/* An order of their own for the escape classes. */
+/* Makes a separate order for the escape classes. */
 static int
 roots_own(struct reflit *rf, uint32_t root)
 {
@@ -90,16 +90,16 @@ roots_own(struct reflit *rf, uint32_t root)
 	return updown_order_init(&rf->own_order, &rf->b->g, root);
 }
 
-/* A root, and what it makes of the fabric. */
+/* A root, and its result. */
 struct roots_best {
-	uint32_t root; /* ROUTE_NONE: the order that detours have */
+	uint32_t root; /* ROUTE_NONE: the order of detours */
 	uint64_t extra;
 };
 
 /*
- * The best of some roots for the sake of a few links more than need be: a root
- * far from what failed has ways up from there in all directions, so most find a
- * class that is as short as any. far: the nodes, the farthest last.
+ * The best of some roots by extra links: a root far from the failures has paths
+ * up from there in all directions, so most pairs find a class that is as short
+ * as any. far: the nodes, the farthest last.
  */
 static int
 roots_try(struct reflit *rf, const uint32_t *far, uint32_t have, uint32_t tries,
@@ -120,7 +120,7 @@ roots_try(struct reflit *rf, const uint32_t *far, uint32_t have, uint32_t tries,
 	return 0;
 }
 
-/* The order that detours have, then others: rf->order is the own one, then. */
+/* The order of detours, then others: rf->order is then the separate one. */
 static int
 roots_all(struct reflit *rf, struct updown_order *order, uint32_t tries,
 	  struct roots_best *best)
@@ -131,8 +131,8 @@ roots_all(struct reflit *rf, struct updown_order *order, uint32_t tries,
 	int ret = far != NULL ? 0 : -ENOMEM;
 
 	for (unsigned int i = 0; i < 2 && ret == 0 && best->extra > 0; i++) {
-		/* Who changes to the detours' VL may have to be held while
-		 * tables change: where it need not be, it is not in use. */
+		/* flows that change to the detours' VL may have to be held
+		 * while tables change: avoid it if possible */
 		if (i == 1 && !rf->dt.updown)
 			break;
 		if (i == 1)
@@ -157,8 +157,8 @@ roots_all(struct reflit *rf, struct updown_order *order, uint32_t tries,
 	return ret;
 }
 
-/* On small grids roots are compared before tables are made. Detours keep their
- * order, and the classes have it, too, if none is better. */
+/* On small grids, compares roots before making tables. Detours keep their
+ * order, and the classes share it unless another is better. */
 static int
 roots_exact(struct reflit *rf)
 {

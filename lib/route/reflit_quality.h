@@ -2,19 +2,19 @@
 #ifndef REFLIT_QUALITY_H
 #define REFLIT_QUALITY_H
 
-/** @file What sets of paths are worth, counted without making their tables. */
+/** @file Quality of sets of paths, computed without their tables. */
 
 #include "route_graph.h"
 
 struct any_quality {
 	uint64_t links;	  /**< between switches, of the paths of all flows */
-	uint64_t busiest; /**< flows on the link that most share */
+	uint64_t busiest; /**< flows on the busiest link */
 };
 
-/** The busiest link, by the flows on each arc. */
+/** The load of the busiest link, by the flows on each arc. */
 uint64_t any_busiest(const struct route_graph *g, const uint64_t *load);
 
-/** What up*-down* from a root in the middle makes. Returns 0 or -ENOMEM. */
+/** Quality of up*-down* from a root in the middle. Returns 0 or -ENOMEM. */
 int any_updown_quality(const struct route_graph *g, struct any_quality *q);
 
 #endif /* REFLIT_QUALITY_H */

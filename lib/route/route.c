@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of engines, and the one way into all of them. */
+/* The table of engines, and their common entry point. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +91,7 @@ rl_route_compute(const struct rl_topo *topo, const char *engine,
 	return rl_route_compute_with(topo, &params, out, err);
 }
 
-/* before: tables that these are to replace, or NULL. */
+/* before: the tables to be replaced, or NULL. */
 static int
 route_compute(const struct rl_topo *topo, const struct rl_route_params *params,
 	      struct route_mem *before, struct rl_route **out, char *err)
@@ -177,8 +177,8 @@ route_same(const struct rl_route *a, const struct rl_route *b, uint32_t dev)
 }
 
 /*
- * All anew, by the one planner that there is. It is made so that what a failure
- * does not touch comes out as it was: the checker has little to look at again,
+ * Computes everything again, with the only planner there is. Entries that a
+ * failure does not affect come out unchanged: the checker has little to repeat,
  * and few devices have new tables.
  */
 int
@@ -200,7 +200,7 @@ rl_route_update(struct rl_route *route, const struct rl_topo *topo,
 	old = *route;
 	*route = *fresh;
 	*fresh = old;
-	/* Much of it may be as it was. */
+	/* much of it may be unchanged */
 	route->proof = proof;
 	fresh->proof = NULL;
 	route_tables_keep(route->priv, fresh->priv);

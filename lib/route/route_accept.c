@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Acceptance: no table gets into a device before the checker, which shares no
- * code with the engines, has passed it. Computing and accepting are two steps:
- * who computes a hundred fabrics to compare them need not prove them all, who
- * installs one must.
+ * Acceptance: the checker, which shares no code with the engines, must pass
+ * every table before a device gets it. Computing and accepting are separate
+ * steps: a program that compares a hundred fabrics need not prove them all; one
+ * that installs must.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ route_prove(struct rl_route *route, const struct rl_topo *topo, char *err)
 	return ret;
 }
 
-/* Tables without ranks get an order that a search finds. */
+/* Gives tables without ranks an order found by a search. */
 static int
 accept_find(struct rl_route *route, const struct rl_topo *topo,
 	    struct rl_check_report *rep, char *err)
@@ -73,7 +73,7 @@ accept_find(struct rl_route *route, const struct rl_topo *topo,
 	return accept_say(topo, ret, rep, "", err);
 }
 
-/* Ranks prove nothing: is it the tables, or are they wrong themselves? */
+/* Ranks prove nothing: are the tables wrong, or only the ranks? */
 static int
 accept_descends(const struct rl_route *route, const struct rl_topo *topo,
 		const struct rl_ranks_report *ranks,
@@ -97,8 +97,8 @@ accept_descends(const struct rl_route *route, const struct rl_topo *topo,
 	return -EHOSTUNREACH;
 }
 
-/* Whatever packets choose among their next hops, they wait in no circle, and
- * by the first they arrive. */
+/* Whatever next hops packets choose, they never wait in a cycle, and by the
+ * first ones they arrive. */
 static int
 accept_ranks(struct rl_route *route, const struct rl_topo *topo, char *err)
 {

@@ -71,8 +71,8 @@ route_bfs_search(struct route_bfs *n, const struct route_graph *g, uint32_t e)
 	n->nqueue = tail;
 }
 
-/* Of the arcs of node u that lead nearer, that of the least load. Where several
- * have it, each destination begins with another. */
+/* The least loaded arc of node u that leads nearer. If several are equal, each
+ * destination starts with a different one. */
 static uint32_t
 near_choose(const struct route_bfs *n, const struct route_graph *g, uint32_t u,
 	    uint32_t e)
@@ -82,7 +82,7 @@ near_choose(const struct route_bfs *n, const struct route_graph *g, uint32_t u,
 	uint64_t least = UINT64_MAX;
 
 	for (uint32_t i = 0; i < narc; i++) {
-		/* By links: an arc of two carries twice as much. */
+		/* per link: an arc of two carries twice as much */
 		const uint64_t load = n->load[a] / g->arc[a].nport;
 
 		if (n->dist[g->arc[a].to] < n->dist[u] && load < least) {
@@ -94,8 +94,8 @@ near_choose(const struct route_bfs *n, const struct route_graph *g, uint32_t u,
 	return best;
 }
 
-/* An endpoint with several switches sends by the nearest; of several of those
- * by another one for each destination. */
+/* An endpoint with several switches sends by the nearest; if several are
+ * equally near, each destination uses a different one. */
 static void
 near_several(struct route_bfs *n, const struct route_graph *g, uint32_t e)
 {

@@ -3,11 +3,10 @@
 #define ROUTE_BFS_H
 
 /**
- * @file
- * Shortest ways to one destination, by a breadth-first search. Of several that
- * are equally short a node takes the one whose first link carries the fewest
+ * @file Shortest paths to one destination, by a breadth-first search. Of
+ * equally short ones a node takes the one whose first link carries the fewest
  * flows so far; nodes far from the destination choose first, so that each knows
- * how many flows it has to pass on.
+ * how many flows it forwards.
  */
 
 #include "route_graph.h"
@@ -15,22 +14,22 @@
 struct route_bfs {
 	uint32_t *dist;	 /**< [node] links between switches; ROUTE_NONE: none */
 	uint32_t *next;	 /**< [node] arc; ROUTE_NONE at the end */
-	uint32_t *queue; /**< nodes with a way, by distance */
+	uint32_t *queue; /**< nodes with a path, by distance */
 	uint32_t nqueue;
 	uint32_t *flows; /**< [node] flows to the destination that pass it */
-	uint32_t *hosts; /**< [node] endpoints attached to it alone */
+	uint32_t *hosts; /**< [node] endpoints attached only to it */
 	uint32_t several; /**< endpoints with several links */
 	uint64_t *load;	 /**< [arc] flows to all destinations so far */
-	/** [endpoint][node] arc less the first of the node, what
-	    route_bfs_dst() chose the last time; NULL: not kept */
+	/** [endpoint][node] arc minus the first of the node, as last chosen by
+	    route_bfs_dst(); NULL: not kept */
 	uint16_t *way;
 };
 
-/** Arcs that route_bfs_settle() looks at before it is enough. In fabrics of a
-    thousand switches a round of it takes longer than it is worth. */
+/** Limit on the arcs that route_bfs_settle() visits. In fabrics of a thousand
+    switches one round takes longer than it is worth. */
 #define ROUTE_SETTLE_ARCS 10000000u
 
-/** No way, in route_bfs.way. */
+/** No path, in route_bfs.way. */
 #define ROUTE_WAY_NONE UINT16_MAX
 
 
@@ -38,27 +37,27 @@ struct route_bfs {
 int route_bfs_init(struct route_bfs *n, const struct route_graph *g);
 void route_bfs_free(struct route_bfs *n);
 
-/** The ways to endpoint @p e. */
+/** Computes the paths to endpoint @p e. */
 void route_bfs_dst(struct route_bfs *n, const struct route_graph *g,
 		    uint32_t e);
 
 /**
- * After route_bfs_dst() for all endpoints, once, if ways are kept: moves flows
- * from where it is crowded, as long as the busiest link gets less, and as long
- * as that takes little time. route_bfs_kept() then gives what was best.
+ * After route_bfs_dst() for all endpoints, once, if paths are kept: moves flows
+ * off crowded links, as long as the load of the busiest link falls, and within
+ * a limit on time. route_bfs_kept() then gives the best paths.
  *
  * @param busiest  set to the flows on the busiest link
- * @return whether there was memory for it; else nothing is changed
+ * @return whether there was memory for it; otherwise nothing is changed
  */
 bool route_bfs_settle(struct route_bfs *n, const struct route_graph *g,
 		      uint64_t *busiest);
 
-/** The ways to endpoint @p e as route_bfs_settle() has left them. */
+/** The paths to endpoint @p e after route_bfs_settle(). */
 void route_bfs_kept(struct route_bfs *n, const struct route_graph *g,
 		    uint32_t e);
 
-/** Steps of route_bfs_dst(): dist and queue; flows of who is attached to each
-    node; the choice of each node, which adds flows and load. */
+/** Steps of route_bfs_dst(): dist and queue; flows of the endpoints attached to
+    each node; the choice of each node, which adds flows and load. */
 void route_bfs_search(struct route_bfs *n, const struct route_graph *g,
 		      uint32_t e);
 void route_bfs_flows(struct route_bfs *n, const struct route_graph *g,

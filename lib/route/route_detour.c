@@ -44,7 +44,7 @@ route_detour_free(struct route_detour *dt)
 void
 route_detour_most(const struct route_detour *dt)
 {
-	/* Its own, perhaps one beside it, and a detour. */
+	/* its own, perhaps one beside it, and a detour */
 	if (dt->updown)
 		dt->b->most[dt->plane] = dt->beside ? 3 : 2;
 	if (dt->spans)
@@ -98,13 +98,13 @@ route_detour_dst(struct route_detour *dt, uint32_t lane)
 		detour_tree_dst(&dt->spanning, lane);
 }
 
-/* Whether the up*-down* way from node w leads through node u. */
+/* Whether the up*-down* path from node w leads through node u. */
 static bool
 detour_through(const struct route_detour *dt, uint32_t w, uint32_t u)
 {
 	const struct updown_tree *t = &dt->tree;
 
-	/* Down from here: ranks rise, and beyond u's it is out of reach. */
+	/* down from here: ranks rise, and beyond u's it is out of reach */
 	while (w != u && dt->order.rank[w] < dt->order.rank[u] &&
 	       t->next[w] != ROUTE_NONE)
 		w = dt->b->g.arc[t->next[w]].to;
@@ -112,8 +112,8 @@ detour_through(const struct route_detour *dt, uint32_t w, uint32_t u)
 }
 
 /*
- * In the plane, the best arc of node u beside its own: it goes the same way, up
- * or down, for packets may have come down.
+ * The best arc of node u on the plane besides its own: in the same direction,
+ * up or down, since packets may have come down.
  */
 static uint32_t
 detour_beside(const struct route_detour *dt, uint32_t u)
@@ -135,8 +135,8 @@ detour_beside(const struct route_detour *dt, uint32_t u)
 	return best;
 }
 
-/* Whether a packet that node u has sent up to w comes back, and stays there:
- * what would go straight back takes the arc beside that. */
+/* Whether a packet that node u has sent up to w comes back, and stays there: a
+ * packet that would go straight back takes the arc beside that. */
 static bool
 detour_returns(const struct route_detour *dt, uint32_t w, uint32_t u)
 {
@@ -153,10 +153,10 @@ detour_returns(const struct route_detour *dt, uint32_t w, uint32_t u)
 }
 
 /*
- * An up*-down* way from node u other than by the dead arc, which is the one
- * that the plane has; the packet comes from another plane, so it may begin up
- * or down. Ways up from a node that has none down don't lead back to it; nor do
- * ways down. What goes up from a node that could go down may.
+ * An up*-down* path from node u other than by the dead arc, which is the
+ * plane's own; the packet comes from another plane, so it may begin up or down.
+ * Paths up from a node that has none down don't lead back to it; nor do paths
+ * down. Paths up from a node that could go down may.
  */
 static uint32_t
 detour_other(const struct route_detour *dt, uint32_t u, uint32_t dead)

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables of endpoints: by which of its links one sends to each destination. */
+/*
+ * Tables of endpoints: which of its links an endpoint uses for each
+ * destination.
+ */
 #include "route_impl.h"
 
-/* A way that a third endpoint has to reflect: after all others. */
+/* A path that a third endpoint has to reflect: after all others. */
 #define ENDS_REFLECTED 0x10000u
 
 /* Hops from node u to endpoint e by first choices, or ROUTE_NONE. */
@@ -31,7 +34,7 @@ ends_walk(struct route_build *b, uint32_t u, uint32_t e, uint8_t sl)
 	return ROUTE_NONE;
 }
 
-/* Links of endpoint e, by the length of the way to dst, shortest first. */
+/* Links of endpoint e, by the length of the path to dst, shortest first. */
 static void
 ends_fill(struct route_build *b, uint32_t e, uint32_t dst,
 		  struct rl_fwd_entry *entry)
@@ -42,7 +45,7 @@ ends_fill(struct route_build *b, uint32_t e, uint32_t dst,
 	uint32_t len[RL_FWD_ALTS], have = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		/* Equal ways are taken in turn. */
+		/* equal paths take turns */
 		const struct route_att *a =
 			&g->att[g->att0[e] + (i + dst) % n];
 		uint32_t l = a->peer == b->topo->ep_dev[dst] ? 0 : ROUTE_NONE;

@@ -26,7 +26,10 @@ graph_alloc(struct route_graph *g)
 	return 0;
 }
 
-/* Arcs of one node: its ports in order, ports to one neighbour together. */
+/*
+ * Adds the arcs of one node: its ports in order, ports to one neighbour
+ * together.
+ */
 static void
 graph_add_arcs(struct route_graph *g, uint32_t u, uint32_t *slot,
 	       uint32_t *arc_of, uint32_t *np)
@@ -72,7 +75,7 @@ graph_add_arcs(struct route_graph *g, uint32_t u, uint32_t *slot,
 		slot[g->arc[i].to] = ROUTE_NONE;
 }
 
-/* Finds the arc that leads back, for every arc: by the port it arrives at. */
+/* Finds the reverse of every arc, by the port it arrives at. */
 static void
 graph_join(struct route_graph *g, const uint32_t *arc_of)
 {

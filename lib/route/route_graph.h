@@ -3,11 +3,10 @@
 #define ROUTE_GRAPH_H
 
 /**
- * @file
- * What the engines see of a topology: the working switches as nodes, one arc
- * for every ordered pair of neighbours (parallel links are one arc with
- * several ports), and where the endpoints are attached. A node's number is
- * its device's index, because switches come first in a topology.
+ * @file The engines' view of a topology: the working switches as nodes, one arc
+ * for every ordered pair of neighbours (parallel links are one arc with several
+ * ports), and where the endpoints are attached. A node's number is its device's
+ * index, because switches come first in a topology.
  */
 
 #include <stdint.h>
@@ -18,13 +17,13 @@
 #define ROUTE_NONE UINT32_MAX
 #define ROUTE_PORTS UINT16_MAX
 
-/** To a neighbour. Arcs of a node lie side by side, in the order of ports. */
+/** To a neighbour. Arcs of a node are contiguous, in the order of ports. */
 struct route_arc {
 	uint32_t to;
-	uint32_t back;	/**< the arc from there to here */
+	uint32_t back;	/**< the reverse arc */
 	uint32_t port0; /**< its ports are graph->port[port0 ..] */
 	uint16_t nport;
-	int8_t dim; /**< grids: dimension and sense; -1 else */
+	int8_t dim; /**< grids: dimension and direction; otherwise -1 */
 	int8_t dir;
 };
 
@@ -43,22 +42,22 @@ struct route_graph {
 	uint32_t *first;    /**< [nnode + 1] arcs of a node */
 	struct route_arc *arc;
 	uint32_t *tail;	    /**< [narc] node an arc leaves */
-	uint16_t *only;	    /**< [narc] its port; ROUTE_PORTS: it has several */
+	uint16_t *only;	    /**< [narc] its port; ROUTE_PORTS: several */
 	uint16_t *port;	    /**< of all arcs */
 	uint32_t *att0;	    /**< [nep + 1] attachments of an endpoint */
 	struct route_att *att;
 };
 
 /**
- * Control thread. Builds the graph of what works in @p topo, which must live
- * longer. Returns 0, -ENOMEM, or -EHOSTUNREACH with the reason in @p err (a
+ * Control thread. Builds the graph of the working parts of @p topo, which must
+ * outlive it. Returns 0, -ENOMEM, or -EHOSTUNREACH with the reason in @p err (a
  * device has more ports than tables can hold).
  */
 int route_graph_build(struct route_graph *g, const struct rl_topo *topo,
 		      char *err);
 void route_graph_free(struct route_graph *g);
 
-/** Whether endpoint @p e is there at all: it has a working link. */
+/** Whether endpoint @p e is present: it has a working link. */
 static inline bool
 route_ep_live(const struct route_graph *g, uint32_t e)
 {

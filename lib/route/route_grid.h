@@ -3,15 +3,14 @@
 #define ROUTE_GRID_H
 
 /**
- * @file
- * Tori and meshes as the dimension-order engines see them. A dimension is an
- * index, a direction one of two, so that no rule is written three times. The
+ * @file Tori and meshes for the dimension-order engines. A dimension is an
+ * index, a direction one of two, so that no rule is repeated per dimension. The
  * order of dimensions is the order of routing.
  */
 
 #include "route_impl.h"
 
-/** Ways out of a node: 2 * dimension, plus 1 for the negative direction. */
+/** Directions out of a node: 2 * dimension, plus 1 for the negative one. */
 #define GRID_WAYS (2 * RL_DIMS_MAX)
 
 struct route_grid {
@@ -22,8 +21,8 @@ struct route_grid {
 	bool wrap[RL_DIMS_MAX];
 	uint32_t stride[RL_DIMS_MAX];
 	uint16_t (*coord)[RL_DIMS_MAX];
-	uint32_t (*arc)[GRID_WAYS]; /**< ROUTE_NONE: no link that works */
-	/** hops on which links follow one another that way, below the radix */
+	uint32_t (*arc)[GRID_WAYS]; /**< ROUTE_NONE: no working link */
+	/** consecutive working links in that direction, below the radix */
 	uint16_t (*run)[GRID_WAYS];
 };
 
@@ -37,7 +36,7 @@ route_grid_dead(const struct route_grid *gr, uint32_t u)
 	return gr->g->topo->dev[u].failed;
 }
 
-/** Node u with another coordinate in dimension d. */
+/** Node u with a different coordinate in dimension d. */
 static inline uint32_t
 route_grid_at(const struct route_grid *gr, uint32_t u, unsigned int d,
 	      uint32_t coord)
@@ -46,8 +45,8 @@ route_grid_at(const struct route_grid *gr, uint32_t u, unsigned int d,
 }
 
 /**
- * The shorter way from coordinate @p from to @p to of dimension @p d (0: +,
- * 1: -), by the positions alone; a tie does not wrap. Sets *hops.
+ * The shorter direction from coordinate @p from to @p to of dimension @p d (0:
+ * +, 1: -), only by the positions; a tie does not wrap. Sets *hops.
  */
 static inline unsigned int
 route_grid_short(const struct route_grid *gr, unsigned int d, uint32_t from,

@@ -3,8 +3,8 @@
 #define ROUTE_IMPL_H
 
 /**
- * @file
- * What the engines share: the tables being built, and the table of engines.
+ * @file Shared by the engines: the tables being built, and the table of
+ * engines.
  */
 
 #include <string.h>
@@ -28,26 +28,26 @@ struct route_build {
 	unsigned int qos_levels;
 	unsigned int nplanes;	/**< with entries */
 	unsigned int live_planes; /**< of them, those in use; 0: all */
-	unsigned int tile_planes; /**< of those, what the tile at hand holds */
-	unsigned int vl_planes; /**< after them, without: they only choose VLs */
+	unsigned int tile_planes; /**< of those, held in the current tile */
+	unsigned int vl_planes; /**< then those without: they only select VLs */
 	bool one_sl; /**< every path has SL 0 */
 	size_t row; /**< entries of a row */
-	/** [plane] next hops of an entry at most, where no links are parallel;
-	    0: RL_FWD_ALTS. Engines set it before route_tables_init(). */
+	/** [plane] most next hops of an entry, without parallel links; 0:
+	    RL_FWD_ALTS. Engines set it before route_tables_init(). */
 	uint8_t most[RL_FWD_PLANES];
 	uint8_t room[RL_FWD_PLANES]; /**< [plane] see rl_fwd.h */
 	struct rl_fwd_hop *list[RL_FWD_PLANES]; /**< [plane][node][endpoint] */
 	struct rl_fwd_hop *tile; /**< see route_put() */
-	size_t tile_row; /**< next hops that it holds of a destination */
-	size_t tile_plane[RL_FWD_PLANES]; /**< where a plane begins there */
+	size_t tile_row; /**< next hops that it holds per destination */
+	size_t tile_plane[RL_FWD_PLANES]; /**< start of a plane there */
 	uint8_t *vl; /**< sl2vl of all devices, by class */
-	uint8_t *held;	/**< [tile] planes that the tables hold of it */
+	uint8_t *held;	/**< [tile] planes of it that the tables hold */
 	uint32_t *rank; /**< of channels: see route_rank.h */
-	struct route_mem *before; /**< tables that these replace; NULL: none */
+	struct route_mem *before; /**< tables to be replaced; NULL: none */
 	char *err;
 };
 
-/** An engine: what it can do, and the call that does it. */
+/** An engine: its description and its function. */
 struct route_engine {
 	struct rl_route_info info;
 	/** 0, or a negative errno with the reason in b->err */
@@ -57,7 +57,7 @@ struct route_engine {
 extern const struct route_engine route_minhop, route_reflit, route_torus_2qos,
 	route_updown;
 
-/** What a route owns. */
+/** Memory that a route owns. */
 struct route_mem {
 	void *entry;
 	struct rl_fwd_entry *ep_entry;
@@ -65,20 +65,20 @@ struct route_mem {
 	uint8_t *vl;
 	uint8_t *path_sl; /**< [endpoint][endpoint], or [endpoint]: one_sl */
 	struct rl_fwd_hop *tile;
-	uint8_t *held;	  /**< [tile] planes that entry holds of it */
+	uint8_t *held;	  /**< [tile] planes of it that entry holds */
 	size_t entry_bytes; /**< 0: from the heap */
 	size_t ep_entry_bytes;
 	size_t row;	  /**< entries of a row */
 	uint32_t nchan;	  /**< channels: length of route->rank */
 	unsigned int nplanes;
-	/** entries of tables that were replaced, for those that replace these:
-	    the system takes its time to give so much memory */
+	/** entries of replaced tables, for the next ones: allocating that much
+	    memory takes the system long */
 	void *spare;
 	uint8_t *spare_held;
 	size_t spare_bytes;
 	uint8_t room[RL_FWD_PLANES]; /**< of the planes, spare's too */
 	struct rl_route_params params;
-	char engine[16];  /**< what params.engine points to */
+	char engine[16];  /**< params.engine points to it */
 };
 
 /**
@@ -87,10 +87,10 @@ struct route_mem {
  */
 int route_tables_init(struct route_build *b, unsigned int nplanes);
 
-/** Frees what route_tables_init() has allocated. */
+/** Frees the tables of route_tables_init(). */
 void route_tables_free(struct route_mem *m);
 
-/** Tables @p m have replaced @p old: their memory is for the next ones. */
+/** Tables @p m have replaced @p old: keeps their memory for the next ones. */
 void route_tables_keep(struct route_mem *m, struct route_mem *old);
 
 /**
@@ -120,14 +120,14 @@ route_hops_add(struct route_hops *h, uint16_t port, unsigned int plane)
 	h->word ^= (RL_FWD_PORT_NONE ^ hop) << (16 * h->n++);
 }
 
-/** route_hops_add_arc() where parallel links exist. */
+/** route_hops_add_arc() with parallel links. */
 void route_hops_add_ports(struct route_hops *h, const struct route_graph *g,
 			  uint32_t arc, unsigned int plane, uint32_t k,
 			  unsigned int max);
 
 /**
  * Adds the ports of an arc, the k-th first, at most @p max of them: parallel
- * links stand in for each other before anything else does.
+ * links replace each other first.
  */
 static inline void
 route_hops_add_arc(struct route_hops *h, const struct route_graph *g,
@@ -152,7 +152,7 @@ unsigned int route_hops_add_ep(struct route_hops *h,
 /** Gives plane @p p one VL on all links between switches. */
 void route_plane_vl(struct route_build *b, unsigned int p, uint8_t vl);
 
-/** Gives what has @p sl the VL @p vl on links from endpoints. */
+/** Gives packets with @p sl the VL @p vl on links from endpoints. */
 void route_host_vl(struct route_build *b, uint8_t sl, uint8_t vl);
 
 /** Gives plane @p p one VL on all links of endpoints. */
@@ -165,13 +165,13 @@ void route_ep_put(struct route_build *b, uint32_t ep, unsigned int plane,
 /** A packet that arrives on @p vl with @p sl is on plane @p p, everywhere. */
 void route_plane_of(struct route_build *b, uint8_t vl, uint8_t sl, uint8_t p);
 
-/** Tables of endpoints: the switches that reach each destination. */
+/** Fills tables of endpoints: the switches that reach each destination. */
 void route_endpoints(struct route_build *b);
 
 /** Destinations of a tile: their entries fill a cache line. */
 #define ROUTE_TILE 8
 
-/** Where the tile holds an entry. */
+/** Position of an entry in the tile. */
 static inline struct rl_fwd_hop *
 route_tile_at(const struct route_build *b, uint32_t node, unsigned int plane,
 	      uint32_t dst)
@@ -181,10 +181,10 @@ route_tile_at(const struct route_build *b, uint32_t node, unsigned int plane,
 }
 
 /**
- * Writes the entry of a node for a destination; engines say before how long
- * their lists are (most). Destinations come in order: entries gather in a tile,
- * [destination mod ROUTE_TILE][plane][node], and go to the tables eight
- * destinations at a time, since each node's row is far from the next one's.
+ * Writes the entry of a node for a destination; engines set `most` before.
+ * Destinations come in order: entries gather in a tile, [destination mod
+ * ROUTE_TILE][plane][node], and go to the tables eight destinations at a time,
+ * since rows of nodes are far apart.
  */
 static inline void
 route_put(struct route_build *b, uint32_t node, unsigned int plane, uint32_t dst,
@@ -202,14 +202,14 @@ route_put(struct route_build *b, uint32_t node, unsigned int plane, uint32_t dst
 		memcpy(to, &h->word, sizeof(h->word));
 }
 
-/** What route_put() has put there in the tile at hand, to be added to. */
+/** The entry that route_put() has put into the current tile, to be extended. */
 static inline struct route_hops
 route_got(const struct route_build *b, uint32_t node, unsigned int plane,
 	  uint32_t dst)
 {
 	struct route_hops h = {.n = 0};
 
-	/* A word may be read from the last one on, see route_tables_init(). */
+	/* a word may be read at the last one, see route_tables_init() */
 	memcpy(&h.word, route_tile_at(b, node, plane, dst), sizeof(h.word));
 	h.word = rl_fwd_word_of(h.word, b->room[plane]);
 	while (h.n < RL_FWD_ALTS &&
@@ -220,7 +220,7 @@ route_got(const struct route_build *b, uint32_t node, unsigned int plane,
 
 /**
  * Before the first entry and after the last one of every destination. An engine
- * may lower b->tile_planes where a whole tile leaves the last planes alone.
+ * may lower b->tile_planes if a whole tile leaves the last planes alone.
  */
 void route_tile_begin(struct route_build *b, uint32_t dst);
 void route_tile_end(struct route_build *b, uint32_t dst);

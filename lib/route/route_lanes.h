@@ -3,9 +3,8 @@
 #define ROUTE_LANES_H
 
 /**
- * @file
- * Numbers of ROUTE_TILE destinations side by side, for passes that do the same
- * to all of them. Vectors of 16 bytes, which every machine that we build for
+ * @file Numbers of ROUTE_TILE destinations in vectors, for passes that do the
+ * same to all of them. Vectors have 16 bytes, which every supported machine
  * has; memory from malloc() is aligned for them.
  */
 
@@ -38,7 +37,7 @@ route_v8_of(const int32_t *lanes, uint32_t u)
 		(lanes + (size_t)u * ROUTE_TILE);
 }
 
-/** a where mask is all ones, b where it is 0. */
+/** a if mask is all ones, b if it is 0. */
 static inline route_v4
 route_v4_pick(route_v4 mask, route_v4 a, route_v4 b)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Service levels. Tables of V VLs are doubled, tripled, ...: level q has the
- * VLs q*V .. q*V+V-1 for its own, and what travels on them travels as on the
- * first V. The levels share links and nothing else: no packet ever changes its
- * level, so the copies depend on one another in no way, and a level whose
- * receivers stand still stops no other [LCB-3].
+ * VLs q*V .. q*V+V-1 for its own, and packets use them like the first V. The
+ * levels share only links: no packet ever changes its level, so the copies are
+ * independent, and a level whose receivers stop blocks no other [LCB-3].
  *
- * The SL says which level: of the 16, level q has 16/levels from q*16/levels
+ * The SL selects the level: of the 16, level q has 16/levels from q*16/levels
  * on. An endpoint chooses by the class of service of a flow.
  */
 #include <errno.h>
@@ -14,7 +13,7 @@
 
 #include "route_impl.h"
 
-/* VLs of one level: tables that have levels already keep the first. */
+/* VLs of one level: tables with levels keep the number of the first. */
 static unsigned int
 base_vls(const struct rl_route *r)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shortest paths, nothing else: one VL, one plane. On fabrics with rings it
- * can deadlock; it is there for fabrics without and for comparison. The
- * checker tells which is which.
+ * Only shortest paths: one VL, one plane. On fabrics with rings it can
+ * deadlock; it is meant for fabrics without rings and for comparison. The
+ * checker tells them apart.
  *
- * A neighbour w of u may stand in for the next hop of u where the way of w
- * does not lead through u: where w is no farther from the destination than u,
- * or one hop farther with a next hop other than u.
+ * A neighbour w of u may replace the next hop of u if the path of w does not
+ * lead through u: if w is no farther from the destination than u, or one hop
+ * farther with a next hop other than u.
  */
 #include <errno.h>
 

@@ -5,8 +5,8 @@
 
 #include "rl_route.h"
 
-/* Whether a device takes part at all: a switch that works and has links, or
- * endpoints that could. */
+/* Whether a device forms a part: a switch that works and has links, or may have
+ * endpoints. */
 static bool
 parts_lone(const struct rl_topo *t, uint32_t dev)
 {
@@ -18,7 +18,7 @@ parts_lone(const struct rl_topo *t, uint32_t dev)
 	return true;
 }
 
-/* All that hangs together with a switch. */
+/* Everything connected to a switch. */
 static void
 parts_flood(const struct rl_topo *t, uint32_t from, uint32_t number,
 	    uint32_t *part, uint32_t *stack)

@@ -98,7 +98,7 @@ route_rank_dor(struct route_build *b, uint32_t next,
 		for (unsigned int end = 0; end < 2; end++) {
 			const uint32_t n = gr->radix[k->dim];
 			const uint32_t c = gr->coord[k->dev[end]][k->dim];
-			/* Hops that a packet can have made that way. */
+			/* hops that a packet can have made in that direction */
 			const uint32_t at = base[k->dim] +
 					    (end == 0 ? c : n - 1 - c);
 
@@ -124,7 +124,7 @@ route_rank_detour(struct route_build *b, uint32_t next, uint8_t vl,
 		for (unsigned int end = 0; end < 2; end++) {
 			const uint32_t u = k->dev[end], w = k->dev[!end];
 			const uint32_t c = rl_channel(l, end, vl);
-			uint32_t at = 0; /* aside, on to the tree */
+			uint32_t at = 0; /* aside, into the tree */
 
 			if (d->parent[u] != ROUTE_NONE &&
 			    b->g.arc[d->parent[u]].to == w)

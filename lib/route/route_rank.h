@@ -3,14 +3,13 @@
 #define ROUTE_RANK_H
 
 /**
- * @file
- * Ranks of channels, as engines give them: rl_check_ranks.h says what they are
- * for. Channels fall into bands, one after the other, in the order in which
- * packets pass through the planes; within a band the plane's own rule gives the
- * order. Each function takes the first free rank and returns the next one.
+ * @file Ranks of channels, assigned by engines: rl_check_ranks.h says what they
+ * are for. Channels are in consecutive bands, in the order in which packets
+ * pass through the planes; within a band the plane's own rule gives the order.
+ * Each function takes the first free rank and returns the next one.
  *
- * Ranks follow from the drawn fabric where they can, so that failures change
- * few of them.
+ * Ranks follow from the intact fabric if possible, so that failures change few
+ * of them.
  */
 
 #include "detour_tree.h"
@@ -21,10 +20,12 @@
     0 or -ENOMEM. */
 int route_rank_begin(struct route_build *b);
 
-/** Links between switches on one VL: all of them the same rank. */
+/** Links between switches on one VL: all have the same rank. */
 uint32_t route_rank_flat(struct route_build *b, uint32_t next, uint8_t vl);
 
-/** Arcs up, of order->value, the lowest last; or arcs down, the lowest first. */
+/**
+ * Arcs up, by order->value, the lowest last; or arcs down, the lowest first.
+ */
 uint32_t route_rank_up(struct route_build *b, uint32_t next, uint8_t vl,
 		       const uint32_t *order);
 uint32_t route_rank_down(struct route_build *b, uint32_t next, uint8_t vl,

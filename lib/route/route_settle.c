@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Evener loads on shortest ways. A breadth-first search chooses for one
- * destination after the other, and who comes first does not know where it will
- * be crowded. So all choose again, one destination at a time, with the flows of
- * all others on the links: its own are taken off, and put where there is room.
- * That goes on as long as it helps.
+ * Balances loads on shortest paths. A breadth-first search chooses for one
+ * destination after the other, and the first ones do not know where crowds will
+ * form. So all choose again, one destination at a time, with the flows of all
+ * others on the links: its own are removed, and put where there is room. That
+ * is repeated as long as it helps.
  *
- * What a way costs is the sum over its links of the fourth power of their loads:
- * the busiest counts most. Nodes far from the destination choose first. Once
- * one has chosen, its flows count at the node that it leads to, so that the
- * next one sees them there. All is done in integers: the same on any machine.
+ * The cost of a path is the sum over its links of the fourth power of their
+ * loads: the busiest counts most. Nodes far from the destination choose first.
+ * Once a node has chosen, its flows count at its next node. All arithmetic is
+ * in integers: the same on any machine.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,17 +17,17 @@
 #include "reflit_quality.h"
 #include "route_bfs.h"
 
-/* Rounds without a gain before it is enough, and rounds in all. */
+/* Rounds without a gain before the end, and rounds in total. */
 #define SETTLE_IDLE 4
 #define SETTLE_ROUNDS 64
-/* Loads are brought below this: eight links of its fourth power fit a word. */
+/* Loads are scaled below this: eight links of its fourth power fit a word. */
 #define SETTLE_MOST (1u << 15)
 #define SETTLE_NONE UINT64_MAX
 
 struct settle {
 	struct route_bfs *n;
 	const struct route_graph *g;
-	uint64_t *cost;	    /* [node] of the best way from it */
+	uint64_t *cost;	    /* [node] of the best path from it */
 	unsigned int shift; /* of loads */
 };
 
@@ -36,7 +36,7 @@ settle_weight(const struct settle *s, uint32_t a, uint32_t flows)
 {
 	uint64_t l = s->n->load[a] + flows;
 
-	/* Most arcs are one link; a division takes its time. */
+	/* most arcs are one link; a division is slow */
 	if (rl_unlikely(s->g->only[a] == ROUTE_PORTS))
 		l /= s->g->arc[a].nport;
 	l >>= s->shift;
@@ -51,7 +51,7 @@ settle_nearer(const struct settle *s, uint32_t u, uint32_t a)
 	return s->n->dist[s->g->arc[a].to] < s->n->dist[u];
 }
 
-/* What it costs to go on from node u, if so many flows do. */
+/* Cost from node u on, if that many flows go on. */
 static uint64_t
 settle_cost(const struct settle *s, uint32_t u, uint32_t flows)
 {
@@ -66,7 +66,7 @@ settle_cost(const struct settle *s, uint32_t u, uint32_t flows)
 	return best;
 }
 
-/* Takes the flows to an endpoint off the links. */
+/* Removes the flows to an endpoint from the links. */
 static void
 settle_remove(struct settle *s, const uint16_t *way)
 {
@@ -84,8 +84,8 @@ settle_remove(struct settle *s, const uint16_t *way)
 	}
 }
 
-/* The best arc of node u to endpoint e; of several each destination begins with
- * another. */
+/* The best arc of node u to endpoint e; of equal ones each destination starts
+ * with a different one. */
 static uint16_t
 settle_best(const struct settle *s, uint32_t u, uint32_t e)
 {
@@ -111,7 +111,7 @@ settle_best(const struct settle *s, uint32_t u, uint32_t e)
 	return way;
 }
 
-/* The ways to endpoint e anew. */
+/* Chooses the paths to endpoint e again. */
 static void
 settle_endpoint(struct settle *s, uint32_t e)
 {
@@ -140,7 +140,9 @@ settle_endpoint(struct settle *s, uint32_t e)
 	}
 }
 
-/* Rounds until it is enough; *kept has the best ways. Returns their busiest. */
+/*
+ * Rounds until the end; *kept has the best paths. Returns their busiest load.
+ */
 static uint64_t
 settle_rounds(struct settle *s, uint16_t *kept, size_t size)
 {

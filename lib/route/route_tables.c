@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The memory of tables. A fabric of a thousand switches has tens of megabytes
- * of them, so all rows lie in one block, on huge pages where the system gives
- * them, and all that can be shared between devices is: the VL table (by class
- * of port), and the one row of the endpoints that have a single link.
+ * of them, so all rows are in one block, on huge pages if the system provides
+ * them, and devices share what they can: the VL table (by class of port), and
+ * the one row of the endpoints that have a single link.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -16,12 +16,12 @@
 #define HUGE_BYTES (2u << 20)
 #define PAGE_BYTES 4096u
 #define LINE_BYTES 64u
-/** Memory that replaced tables leave is kept up to here. */
+/** Memory of replaced tables is kept up to this size. */
 #define SPARE_BYTES (256u << 20)
 
-/* Zeroed memory for rows; big blocks come from the system, a page as it is
- * first touched, so that planes not in use take none. The first `live` bytes
- * will all be touched, and get huge pages. */
+/* Zeroed memory for rows; big blocks come from the system, a page when first
+ * touched, so that unused planes take none. The first `live` bytes will all be
+ * touched, and get huge pages. */
 static void *
 tables_alloc(size_t size, size_t live, size_t *bytes)
 {
@@ -79,7 +79,7 @@ route_tables_keep(struct route_mem *m, struct route_mem *old)
 	old->held = NULL;
 }
 
-/* Gives back memory of the system, which is zero from then on. */
+/* Returns memory to the system; it reads as zero from then on. */
 static void
 tables_drop(void *entry, size_t from, size_t bytes)
 {
@@ -92,9 +92,9 @@ tables_drop(void *entry, size_t from, size_t bytes)
 }
 
 /*
- * Memory for the entries: what the tables before have left, if it is as much.
- * Planes that are not in use take none; of a tile those that it held and that
- * are not written again are cleared, see route_tile_end().
+ * Memory for the entries: that of the replaced tables, if large enough. Unused
+ * planes take none; planes of a tile that it held and that are not written
+ * again are cleared, see route_tile_end().
  */
 static void
 tables_entries(struct route_build *b, struct route_mem *m, size_t bytes,
@@ -121,8 +121,8 @@ tables_entries(struct route_build *b, struct route_mem *m, size_t bytes,
 	m->entry = tables_alloc(bytes, live, &m->entry_bytes);
 }
 
-/* Whether two links lead from one device to one other, dead or not; true where
- * there is no memory to tell. */
+/* Whether two links join the same two devices, dead or not; true if there is no
+ * memory to find out. */
 static bool
 tables_parallel(const struct rl_topo *t)
 {
@@ -141,8 +141,8 @@ tables_parallel(const struct rl_topo *t)
 }
 
 /*
- * Room for next hops in the entries of each plane. It follows from the fabric
- * as drawn: tables after a failure have as much as those before.
+ * Room for next hops in the entries of each plane. It follows from the intact
+ * fabric: tables after a failure have as much as those before.
  */
 static void
 tables_room(struct route_build *b)
@@ -158,14 +158,14 @@ tables_room(struct route_build *b)
 	}
 }
 
-/* Whole cache lines. */
+/* Rounds up to whole cache lines. */
 static size_t
 tables_line(size_t bytes)
 {
 	return (bytes + LINE_BYTES - 1) & ~(size_t)(LINE_BYTES - 1);
 }
 
-/* Bytes of the first n planes; those of a plane begin with a cache line. */
+/* Bytes of the first n planes; each plane begins with a cache line. */
 static size_t
 tables_bytes(const struct route_build *b, unsigned int n)
 {
@@ -200,7 +200,7 @@ tables_ep_rows(const struct rl_topo *t)
 	return rows;
 }
 
-/* The rows of a switch; planes that only choose VLs have that of the first. */
+/* The rows of a switch; planes that only select VLs have that of the first. */
 static void
 tables_lists(const struct route_build *b, uint32_t u, struct rl_fwd *f)
 {
@@ -254,7 +254,7 @@ tables_fill_fwd(struct route_build *b, struct route_mem *m)
 	}
 }
 
-/* Whether entries lie in memory as struct route_hops builds them. */
+/* Whether entries have the memory layout of struct route_hops. */
 static bool
 tables_word_ok(void)
 {
@@ -276,8 +276,8 @@ route_tables_init(struct route_build *b, unsigned int nplanes)
 	const struct rl_topo *t = b->topo;
 	const size_t vls = (size_t)(nplanes + b->vl_planes) * ROUTE_CLASSES *
 			   ROUTE_CLASSES * RL_SLS;
-	/* By whole cache lines, and an odd number of them: rows a power of two
-	 * apart would all want the same few lines of a cache. */
+	/* Whole cache lines, and an odd number of them: rows a power of two
+	 * apart would compete for the same few lines of a cache. */
 	const size_t row = ((size_t)t->nep / ROUTE_TILE | 1) * ROUTE_TILE +
 			   2 * ROUTE_TILE;
 	const size_t ep_rows = (size_t)tables_ep_rows(t) * nplanes * t->nep;
@@ -345,7 +345,7 @@ route_plane_vl(struct route_build *b, unsigned int p, uint8_t vl)
 void
 route_host_vl(struct route_build *b, uint8_t sl, uint8_t vl)
 {
-	/* Endpoints inject on plane 0, from class host to class host. */
+	/* endpoints inject on plane 0, from class host to class host */
 	b->vl[(ROUTE_CLASS_HOST * ROUTE_CLASSES + ROUTE_CLASS_HOST) * RL_SLS +
 	      sl] = vl;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Entries go to the tables by tiles of eight destinations. A plane has room for
- * as many next hops as its longest list: where links are not parallel, one on
- * planes away and tree, two on most others. So tables are less than half of what
- * four next hops each would be, and it is memory that they are waited for.
+ * Writes entries to the tables by tiles of eight destinations. A plane has room
+ * for as many next hops as its longest list: without parallel links, one on
+ * planes away and tree, two on most others. So tables are less than half the
+ * size of four next hops each, and memory is what limits their speed.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ route_tile_begin(struct route_build *b, uint32_t dst)
 		to[i] = RL_FWD_PORT_NONE;
 }
 
-/* Where the entries of a node on a plane begin, from a destination on. */
+/* Start of the entries of a node on a plane, from a destination on. */
 static inline struct rl_fwd_hop *
 tile_at(const struct route_build *b, unsigned int plane, uint32_t node,
 	uint32_t from)
@@ -33,7 +33,7 @@ tile_at(const struct route_build *b, unsigned int plane, uint32_t node,
 	return b->list[plane] + ((node * b->row + from) << b->room[plane]);
 }
 
-/* What the tables hold of a tile from times when it had more planes. */
+/* Clears planes of a tile that the tables hold from times when it had more. */
 static void
 tile_clear(struct route_build *b, uint32_t from, uint32_t have)
 {
@@ -47,8 +47,8 @@ tile_clear(struct route_build *b, uint32_t from, uint32_t have)
 	b->held[from / ROUTE_TILE] = (uint8_t)b->tile_planes;
 }
 
-/* A cache line of a row: past the caches, which would fetch it first, where the
- * processor can. */
+/* Writes a cache line of a row past the caches, which would fetch it first, if
+ * the processor can. */
 static inline void
 tile_line(struct rl_fwd_hop *to, const uint64_t line[ROUTE_TILE])
 {
@@ -63,7 +63,7 @@ tile_line(struct rl_fwd_hop *to, const uint64_t line[ROUTE_TILE])
 }
 
 /*
- * One plane of a tile, of `have` destinations. Lines of which a tile is but a
+ * One plane of a tile, of `have` destinations. Lines of which a tile is only a
  * part stay in the caches until its neighbours come.
  */
 static inline void
@@ -85,7 +85,7 @@ tile_plane(const struct route_build *b, unsigned int plane, uint32_t from,
 	}
 }
 
-/* The same where it is whole cache lines. */
+/* The same for whole cache lines. */
 static void
 tile_plane_lines(const struct route_build *b, unsigned int plane, uint32_t from)
 {
@@ -118,7 +118,8 @@ route_tile_end(struct route_build *b, uint32_t dst)
 	if (have < ROUTE_TILE && dst + 1 < b->topo->nep)
 		return;
 	for (unsigned int p = 0; p < b->tile_planes; p++) {
-		/* Loops of their own: what they do is known to the compiler. */
+		/* Separate calls with constant arguments, so that the compiler
+		   can specialise each loop. */
 		if (have < ROUTE_TILE)
 			tile_plane(b, p, from, have, b->room[p]);
 		else if (b->room[p] == 0)

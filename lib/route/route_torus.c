@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Engine torus-2qos [ROUTE-2]: the rules of the torus-2QoS manual page, and
- * nothing but them, so that verdicts, hops and VLs can be compared.
+ * Engine torus-2qos [ROUTE-2]: exactly the rules of the torus-2QoS manual page,
+ * so that verdicts, hops and VLs can be compared.
  *
- * SL: bit d is set where the way round dimension d is shorter than the direct
- * one. It depends on the positions alone: in a mesh, which has no way round, it
- * is set by the same rule. VL: bit 0 is the SL bit of the dimension of the output, on
- * all hops in it; bit 1 marks the hop after a turn from a later dimension to
+ * SL: bit d is set if the wraparound path in dimension d is shorter than the
+ * direct one. It depends only on the positions: a mesh, without wraparound,
+ * uses the same rule. VL: bit 0 is the SL bit of the dimension of the output,
+ * on all hops in it; bit 1 marks the hop after a turn from a later dimension to
  * an earlier one, which dimension order does not have. Next hop: the lowest
- * dimension in which switch and destination differ, by the shorter way where
- * it is whole, else by the longer; towards a failed switch at the corner as
- * far as it goes; and where that dimension gives nothing, the next one: the
- * early turn.
+ * dimension in which switch and destination differ, in the shorter direction if
+ * that is intact, otherwise in the longer; towards a failed switch at the
+ * corner as far as possible; and if that dimension has no hop, the next one:
+ * the early turn.
  *
- * The manual page's conditions say which fabrics to refuse, but they let pass
- * some with a credit loop. So finished tables go to the checker, which shares
- * no code with this file, and are refused if it finds one.
+ * The manual page's conditions say which fabrics to refuse, but they accept
+ * some with a credit loop. So the checker, which shares no code with this file,
+ * judges finished tables, which are refused if it finds one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct torus {
 	struct route_grid gr;
 	struct route_detour dt;
 	uint32_t *next;	  /* [lane][node] arc to the destinations of a tile */
-	uint32_t (*turn)[GRID_WAYS]; /* destinations sent each way so far */
+	uint32_t (*turn)[GRID_WAYS]; /* destinations per direction so far */
 };
 
 /* The arc that node u takes towards node t, or ROUTE_NONE. */
@@ -46,7 +46,7 @@ torus_next(const struct route_grid *gr, uint32_t u, uint32_t t)
 			continue;
 		way = route_grid_short(gr, d, from, to, &hops);
 		if (route_grid_dead(gr, route_grid_at(gr, u, d, to))) {
-			/* Towards the hole, never the long way. */
+			/* towards the hole, never the long direction */
 			if (gr->arc[u][2 * d + way] != ROUTE_NONE)
 				return gr->arc[u][2 * d + way];
 			continue;
@@ -81,7 +81,7 @@ torus_gaps(const struct route_grid *gr, uint32_t u, unsigned int d)
 	const uint32_t n = gr->radix[d];
 	unsigned int gaps = 0;
 
-	/* A gap begins at a live switch without a link in +. */
+	/* a gap begins at a live switch without a link in + */
 	for (uint32_t c = 0; c < n; c++) {
 		const uint32_t v = route_grid_at(gr, u, d, c);
 
@@ -109,7 +109,7 @@ torus_check_rings(const struct torus *to)
 	return 0;
 }
 
-/* Several failed switches must follow one another in the last dimension. */
+/* Several failed switches must be consecutive in the last dimension. */
 static int
 torus_check_switches(const struct torus *to)
 {
@@ -144,7 +144,7 @@ torus_check_switches(const struct torus *to)
 	return 0;
 }
 
-/* VLs of plane 0 by class of port: what dimension order and turns ask for. */
+/* VLs of plane 0 by class of port, for dimension order and turns. */
 static void
 torus_vls(struct torus *to, bool qos)
 {
@@ -173,7 +173,7 @@ torus_vls(struct torus *to, bool qos)
 	}
 }
 
-/* The arcs that all nodes take to endpoint e; 0, or the refusal. */
+/* The arcs of all nodes towards endpoint e; 0, or the refusal. */
 static int
 torus_ways(struct torus *to, uint32_t e, uint32_t *next)
 {
@@ -195,7 +195,7 @@ torus_ways(struct torus *to, uint32_t e, uint32_t *next)
 	return 0;
 }
 
-/* The ways to a tile's destinations, from e on, and detours from them. */
+/* The paths to a tile's destinations, from e on, and their detours. */
 static int
 torus_plan(struct torus *to, uint32_t e)
 {
@@ -277,11 +277,11 @@ torus_pristine(const struct rl_topo *t)
 }
 
 /*
- * Ranks of a whole torus. Where a path wraps it is on VL 1 in all of a
+ * Ranks of an intact torus. A path that wraps is on VL 1 in all of that
  * dimension, less than half of it long, and crosses the dateline: so it begins
- * in one half and ends in the other. In a dimension without a way round it goes
- * straight on whatever VL. There are no turns back. Faulty tori have no ranks
- * here: who accepts them looks for an order.
+ * in one half and ends in the other. In a dimension without wraparound it goes
+ * straight on on either VL. There are no turns back. Faulty tori have no ranks
+ * here: rl_route_accept() searches for an order.
  */
 static int
 torus_ranks(struct torus *to, unsigned int own, unsigned int levels)
@@ -327,7 +327,7 @@ torus_tables(struct torus *to)
 
 	ret = route_detour_init(&to->dt, b, 1, qos ? 0 : b->max_vls - own);
 	if (ret == 0) {
-		b->most[0] = 2; /* the way, and a detour */
+		b->most[0] = 2; /* a path, and a detour */
 		route_detour_most(&to->dt);
 		ret = route_tables_init(b, 1 + to->dt.nplanes);
 	}
@@ -347,7 +347,7 @@ torus_tables(struct torus *to)
 	route_endpoints(b);
 	if (torus_pristine(b->topo))
 		return torus_ranks(to, own, qos ? 2 : 1);
-	/* Refused, rather than computed and not accepted. */
+	/* refused here, rather than computed and not accepted */
 	return route_prove(b->route, b->topo, b->err);
 }
 

@@ -5,8 +5,8 @@
  *
  * On the same VL a node that goes up may go up by any other neighbour, and a
  * node that goes down may go down by any other that can: the rank falls (or
- * rises) on every hop, so neither leads back. Where there is none, and two VLs
- * are left, the detour planes take over.
+ * rises) on every hop, so neither leads back. If there is none, and two VLs are
+ * left, the detour planes take over.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Breadth-first search over all links as drawn, whether they work or not;
- * fills rank[] and order[] from *n on. Returns the last node found.
+ * Breadth-first search over all links of the intact fabric; fills rank[] and
+ * order[] from *n on. Returns the last node found.
  */
 static uint32_t
 order_bfs(const struct route_graph *g, uint32_t root, uint32_t *rank,
@@ -33,8 +33,8 @@ order_bfs(const struct route_graph *g, uint32_t root, uint32_t *rank,
 	return order[*n - 1];
 }
 
-/* Whether node w, reached by a port of u, lies one link nearer to where a
- * search began. */
+/* Whether node w, reached by a port of u, is one link nearer to the start of a
+ * search. */
 static bool
 order_nearer(const uint32_t *dist, uint32_t u, uint32_t w, uint32_t nnode)
 {
@@ -61,7 +61,7 @@ order_center(const struct route_graph *g, uint32_t from, uint32_t *scratch)
 	uint32_t *rank = scratch, *order = scratch + g->nnode;
 	uint32_t *dist = order + g->nnode, n = 0, far, half, turn = 0;
 
-	/* From a far node to the node farthest from it, and half way back. */
+	/* from a far node to the node farthest from it, and halfway back */
 	memset(rank, 0xff, g->nnode * sizeof(*rank));
 	far = order_bfs(g, from, rank, order, &n);
 	memset(rank, 0xff, g->nnode * sizeof(*rank));
@@ -80,8 +80,8 @@ order_center(const struct route_graph *g, uint32_t from, uint32_t *scratch)
 				*d = dist[w] + 1;
 		}
 	}
-	/* In a mesh by each dimension in turn: half the way along its border is
-	 * a corner, and not the middle. */
+	/* in a mesh by each dimension in turn: halfway along its border is a
+	 * corner, not the middle */
 	for (half = dist[from] / 2; dist[from] > half;) {
 		const struct rl_topo_dev *dev = &t->dev[from];
 
@@ -99,7 +99,7 @@ order_center(const struct route_graph *g, uint32_t from, uint32_t *scratch)
 	return from;
 }
 
-/* The first node of a search from root that has a link that works. */
+/* The first node, in a search from root, that has a working link. */
 static uint32_t
 order_alive(const struct route_graph *g, uint32_t root, uint32_t *scratch)
 {
@@ -128,7 +128,7 @@ route_root(const struct route_graph *g, uint32_t *root)
 	scratch = malloc(3u * (size_t)g->nnode * sizeof(*scratch));
 	if (scratch == NULL)
 		return -ENOMEM;
-	/* From the first node that works: it is the first of all as a rule. */
+	/* from the first node that works, usually the first of all */
 	*root = order_alive(g, order_center(g, *root, scratch), scratch);
 	free(scratch);
 	return 0;
@@ -175,7 +175,7 @@ order_ranked(struct updown_order *o, uint32_t u)
 	o->arc_mask[u] = mask;
 }
 
-/* The arcs that go up, of every node. */
+/* Collects the arcs of every node that go up. */
 static void
 order_ups(struct updown_order *o)
 {
@@ -193,11 +193,11 @@ order_ups(struct updown_order *o)
 	o->first[g->nnode] = ups;
 }
 
-/* A node that is being given its place. */
+/* State while nodes are placed. */
 struct order_place {
 	const struct route_graph *g;
-	const uint32_t *drawn;	/* [node] its place in the fabric as drawn */
-	uint32_t *part;		/* [node] one of its part */
+	const uint32_t *drawn;	/* [node] its place in the intact fabric */
+	uint32_t *part;		/* [node] a node of its part */
 	uint8_t *state;		/* [node] */
 	uint32_t *stack;
 	uint32_t *node;		/* [place] */
@@ -207,7 +207,7 @@ struct order_place {
 #define PLACE_LATER 1
 #define PLACE_DONE 2
 
-/* Marks the nodes that hang together with root. */
+/* Marks the nodes connected to root. */
 static void
 place_part(struct order_place *p, uint32_t root)
 {
@@ -230,7 +230,7 @@ place_part(struct order_place *p, uint32_t root)
 	}
 }
 
-/* Places a node, and after it those that have waited for it. */
+/* Places a node, followed by those that have waited for it. */
 static void
 place_put(struct order_place *p, uint32_t u, uint32_t *value, uint32_t step)
 {
@@ -266,14 +266,14 @@ place_ready(const struct order_place *p, uint32_t u)
 	return false;
 }
 
-/* From the order as drawn to one in which only the first node of each part has
- * none before it. */
+/* Turns the order of the intact fabric into one in which only the first node of
+ * each part has no earlier neighbour. */
 static void
 order_places(struct updown_order *o, struct order_place *p,
 	     const uint32_t *drawn)
 {
 	const uint32_t n = o->g->nnode;
-	/* Room for those that move behind each node; ranks have 32 bits. */
+	/* room for nodes that move behind each one; ranks have 32 bits */
 	const uint32_t step = rl_min_u32(n + 1, (1u << 28) / (n + 1));
 
 	for (uint32_t i = 0; i < n; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A way is one number, so that the best is the least: from bit 14 on its
- * hops, in bit 13 whether it begins with the arc to avoid, and below that the
- * number of the arc among those of its node, turned by an exclusive or that
- * differs from node to node and from destination to destination.
+ * A path is one number, so that the best is the least: from bit 14 on its hops,
+ * in bit 13 whether it begins with the arc to avoid, and below that the number
+ * of the arc among those of its node, XORed with a value that depends on node
+ * and destination.
  */
 #include "updown_trees.h"
 
@@ -52,7 +52,7 @@ updown_trees_free(struct updown_trees *ts)
 	memset(ts, 0, sizeof(*ts));
 }
 
-/* What the arcs of a node are turned by, and which to avoid, in each lane. */
+/* XOR values for the arcs of a node, and which to avoid, in each lane. */
 struct trees_node {
 	struct route_v8 turn;
 	struct route_v8 avoid;
@@ -71,7 +71,7 @@ trees_node(const struct updown_trees *ts, uint32_t u, struct trees_node *x)
 	x->avoid = *route_v8_of(ts->avoid, u);
 }
 
-/* The best of ways by some of a node's arcs. */
+/* The best of the paths by some of a node's arcs. */
 static inline struct route_v8
 trees_best(const struct updown_trees *ts, const struct trees_node *x,
 	   const struct route_ranked *a, const struct route_ranked *end)
@@ -95,7 +95,7 @@ trees_best(const struct updown_trees *ts, const struct trees_node *x,
 	return m;
 }
 
-/* Which arc each destination would rather avoid, by its number. */
+/* The arc that each destination should avoid, by its number. */
 static void
 trees_avoid(struct updown_trees *ts, const uint32_t *const *avoid)
 {
@@ -110,7 +110,7 @@ trees_avoid(struct updown_trees *ts, const uint32_t *const *avoid)
 	}
 }
 
-/* Sets the nodes that the destinations are attached to in their lanes. */
+/* Sets the nodes to which the destinations are attached, in their lanes. */
 static void
 trees_ends(struct updown_trees *ts)
 {
@@ -124,7 +124,7 @@ trees_ends(struct updown_trees *ts)
 					k] = 0;
 }
 
-/* Who can go down all the way: 0 stays 0, at the end of the way. */
+/* Nodes that can go down all the way: 0 stays 0, at the end of the path. */
 static void
 trees_down(struct updown_trees *ts)
 {
@@ -144,7 +144,7 @@ trees_down(struct updown_trees *ts)
 	}
 }
 
-/* What has become of node u goes to the arrays of each destination. */
+/* Stores the result of node u in the arrays of each destination. */
 static inline void
 trees_store(struct updown_trees *ts, uint32_t u, const struct trees_node *x,
 	    const struct route_v8 *down)

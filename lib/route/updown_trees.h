@@ -3,13 +3,12 @@
 #define UPDOWN_TREES_H
 
 /**
- * @file
- * Up*-down* ways to several destinations at a time. Nodes are looked at in the
- * order of their ranks, the same for all destinations: those that go down from
- * the highest rank on, since who is below comes first, then those that go up
- * from the lowest. So ROUTE_TILE destinations go side by side through every
- * node, a few instructions for all of them, where a search for each would
- * spend its time on branches that no one can foresee.
+ * @file Up*-down* paths to several destinations at a time. Nodes are visited in
+ * the order of their ranks, the same for all destinations: those that go down
+ * from the highest rank on, since lower nodes come first, then those that go up
+ * from the lowest. So ROUTE_TILE destinations pass through every node together,
+ * with a few instructions for all of them, where separate searches would suffer
+ * from unpredictable branches.
  */
 
 #include "route_lanes.h"
@@ -17,7 +16,7 @@
 
 struct updown_trees {
 	const struct updown_order *o;
-	uint32_t e[ROUTE_TILE]; /**< destinations that are there */
+	uint32_t e[ROUTE_TILE]; /**< destinations that are present */
 	uint32_t n;
 	int32_t *turn;	 /**< [lane] a number for each destination */
 	int32_t *avoid;	 /**< [node][lane] number of an arc, or none such */
@@ -32,16 +31,16 @@ int updown_trees_init(struct updown_trees *ts, uint32_t nnode);
 void updown_trees_free(struct updown_trees *ts);
 
 /**
- * The ways to the @p n endpoints @p e, at most ROUTE_TILE of them. Of equally
+ * The paths to the @p n endpoints @p e, at most ROUTE_TILE of them. Of equally
  * short ones each node takes one by the number of the destination, but not the
- * arc avoid[lane][node] where there is another. @p avoid, or the list of a
- * lane, may be NULL.
+ * arc avoid[lane][node] if there is another. @p avoid, or the list of a lane,
+ * may be NULL.
  */
 void updown_trees_fill(struct updown_trees *ts, const struct updown_order *o,
 		      const uint32_t *e, uint32_t n,
 		      const uint32_t *const *avoid);
 
-/** Sets @p t to the ways to the destination of @p lane. No queue. */
+/** Sets @p t to the paths to the destination of @p lane. No queue. */
 static inline void
 updown_trees_view(const struct updown_trees *ts, uint32_t lane,
 		 struct updown_tree *t)
