@@ -17,9 +17,10 @@
 
 #ifdef CONFIG_LSAN
 /*
- * libconfig 1.5 loses a few bytes where a syntax error follows a string, and
- * libxdp, which DPDK's af_xdp driver uses, what describes a socket's memory. It
- * is not ours to free, and must not fail a test that wants another exit status.
+ * libconfig 1.5 leaks a few bytes if a syntax error follows a string, and
+ * libxdp, which DPDK's af_xdp driver uses, leaks its description of a socket's
+ * memory. We cannot free these, and they must not fail a test that wants
+ * another exit status.
  */
 const char *__lsan_default_suppressions(void);
 
@@ -30,7 +31,7 @@ __lsan_default_suppressions(void)
 }
 #endif
 
-/* What libconfig says, with what it leaves out. */
+/* libconfig's error, with what it leaves out. */
 static int
 parse_error(struct cfg_ctx *c, const config_t *lc)
 {
@@ -66,10 +67,10 @@ same_beginning(const char *a, const char *b)
 }
 
 /*
- * What the check of a library says of a whole group is put at the line of the
- * key that it names. Where that key has its default, the file has set another
- * one that it must agree with: one that the error mentions, or whose name
- * begins alike (keepalive_ns, keepalive_dead_ns).
+ * An error in a library's check of a whole group is reported at the line of the
+ * key that it names. If that key has its default, another key that the file
+ * sets must agree with it: one that the error mentions, or whose name begins
+ * alike (keepalive_ns, keepalive_dead_ns).
  */
 static const config_setting_t *
 find_culprit(const config_setting_t *group, const char *key, const char *why)
@@ -140,7 +141,7 @@ read_weights(struct cfg_ctx *c, const config_setting_t *link,
 	return 0;
 }
 
-/* The name of a file beside the one that names it. */
+/* The name of a file, relative to the one that names it. */
 static int
 read_key_file(struct cfg_ctx *c, const config_setting_t *link,
 	      struct rl_config *cfg)
@@ -189,7 +190,7 @@ read_protocol(struct cfg_ctx *c, const config_setting_t *root,
 	cfg->endpoint.max_packet_flits = cfg->link.max_packet_flits;
 	if (rl_ep_cfg_check(&cfg->endpoint, why, sizeof(why), &key) == 0)
 		return 0;
-	/* A longest packet that does not fit is set in the group `link`. */
+	/* group `link` sets the longest packet, also if it does not fit */
 	if (link != NULL && strstr(why, "longest packet") != NULL &&
 	    (ep == NULL || config_setting_get_member(ep, key) == NULL) &&
 	    config_setting_get_member(link, "max_packet_flits") != NULL)
@@ -255,7 +256,7 @@ read_routing(struct cfg_ctx *c, const config_setting_t *root,
 	return 0;
 }
 
-/* All groups. The fabric comes before what names its endpoints. */
+/* All groups. The fabric comes before groups that name its endpoints. */
 static int
 read_groups(struct cfg_ctx *c, const config_setting_t *root,
 	    struct rl_config *cfg)
@@ -291,7 +292,7 @@ read_groups(struct cfg_ctx *c, const config_setting_t *root,
 	return ret;
 }
 
-/* The text is gathered; parses and takes it, or leaves cfg empty. */
+/* The text is gathered; parses and reads it, or leaves cfg empty. */
 static int
 read_gathered(struct cfg_ctx *c, int ret, struct rl_config *cfg)
 {

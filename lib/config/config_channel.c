@@ -7,7 +7,7 @@
 
 #define LIFE_NS (3 * RL_NS_PER_S)
 
-/* Text of a key, or `text` as it is; its length has been checked. */
+/* Text of a key, or leaves `text` alone; the length has been checked. */
 static void
 take_text(const config_setting_t *s, const char *key, char *text, size_t len)
 {
@@ -33,7 +33,7 @@ take_urls(struct cfg_ctx *c, const config_setting_t *list,
 		const char *url = config_setting_get_string(e);
 		size_t len = strlen(url);
 
-		/* before anything that shows it */
+		/* check before any error could print it */
 		if (strchr(url, '@') != NULL)
 			return cfg_error_at(c, e,
 					    "controller.etcd: server %d has a "
@@ -63,7 +63,7 @@ take_urls(struct cfg_ctx *c, const config_setting_t *list,
 	return 0;
 }
 
-/* Keys that mean nothing without others. */
+/* Keys that are useless without others. */
 static int
 check_channel(struct cfg_ctx *c, const config_setting_t *s,
 	      const struct rl_channel *ch)

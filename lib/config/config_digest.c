@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What two processes of one fabric must agree on, in 64 bits. */
+/* A 64-bit digest of all that two processes of one fabric must agree on. */
 #include <stdio.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ digest_fabric(const struct rl_topo *t)
 	return h;
 }
 
-/* Every key of one group, which stands at @p base. */
+/* Every key of one group, whose values are at @p base. */
 static uint64_t
 add_group(uint64_t h, const char *group, const void *base)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Errors of a configuration: one line each, with its place. */
+/* Errors of a configuration: one line each, with file and line. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ cfg_where(const struct cfg_ctx *c, uint32_t text_line)
 static int cfg_verror(struct cfg_ctx *c, struct cfg_pos at, const char *fmt,
 		      va_list ap) __attribute__((format(printf, 3, 0)));
 
-/* What a file says may be anything; an error stays one line. */
+/* A file may contain anything; an error stays one line. */
 static int
 cfg_verror(struct cfg_ctx *c, struct cfg_pos at, const char *fmt, va_list ap)
 {

@@ -8,14 +8,14 @@
 #include "rl_ibnet.h"
 #include "rl_torus_conf.h"
 
-/* The lists of a description, each as long as the file makes it. */
+/* The lists of a description, as long as the file makes them. */
 struct fabric_lists {
 	struct rl_topo_ref *switches;
 	struct rl_topo_ref *endpoints;
 	struct rl_topo_ref *links;
 	struct rl_topo_ref *fail;
 	struct rl_ibnet net;	    /* of ibnetdiscover with torus_conf */
-	struct rl_torus_conf *conf; /* NULL: without */
+	struct rl_torus_conf *conf; /* NULL: none */
 	uint32_t conf_file;
 };
 
@@ -25,7 +25,7 @@ kind_name(enum rl_topo_kind kind)
 	return cfg_key_find("fabric", "topology")->words[kind];
 }
 
-/* Keys that another topology has, and those that this one must have. */
+/* Rejects keys of other topologies, and demands those of this one. */
 static int
 check_keys_of_kind(struct cfg_ctx *c, const config_setting_t *fabric,
 		   enum rl_topo_kind kind)
@@ -138,7 +138,7 @@ read_links_per_edge(struct cfg_ctx *c, const config_setting_t *fabric,
 	return 0;
 }
 
-/* The number of a key that its topology must have. */
+/* A number that the topology requires. */
 static int
 read_required(struct cfg_ctx *c, const config_setting_t *fabric,
 	      const char *name, uint64_t max, uint16_t *v)
@@ -224,7 +224,7 @@ read_tree(struct cfg_ctx *c, const config_setting_t *fabric,
 	return ret;
 }
 
-/* What decides the shape and is more than a number of its own. */
+/* Keys of the shape that are more than one number. */
 static int
 read_shape(struct cfg_ctx *c, const config_setting_t *f,
 	   struct rl_topo_spec *spec)
@@ -251,7 +251,7 @@ read_shape(struct cfg_ctx *c, const config_setting_t *f,
 	return 0;
 }
 
-/* torus_conf: what kind of grid the fabric is. */
+/* torus_conf: the grid of the fabric. */
 static int
 read_torus_conf(struct cfg_ctx *c, const config_setting_t *s,
 		struct fabric_lists *l)
@@ -278,7 +278,7 @@ read_torus_conf(struct cfg_ctx *c, const config_setting_t *s,
 			  cfg_error(c, l->conf_file, (uint32_t)line, "%s", why);
 }
 
-/* The lists of a fabric that ibnetdiscover has seen. */
+/* The lists of a fabric from the output of ibnetdiscover. */
 static int
 read_ibnet(struct cfg_ctx *c, const config_setting_t *f,
 	   struct rl_topo_spec *spec, struct fabric_lists *l)
@@ -358,7 +358,7 @@ read_links(struct cfg_ctx *c, const config_setting_t *s,
 	return ret;
 }
 
-/* The lists of a fabric that the file itself describes. */
+/* The lists of a fabric described in the file itself. */
 static int
 read_lists(struct cfg_ctx *c, const config_setting_t *f,
 	   struct rl_topo_spec *spec, struct fabric_lists *l)
@@ -407,7 +407,7 @@ read_spec(struct cfg_ctx *c, const config_setting_t *f,
 	struct rl_topo_spec probe;
 	int ret;
 
-	/* Once for the kind, which decides the defaults, and once more. */
+	/* once for the kind, which decides the defaults, and once more */
 	rl_topo_spec_defaults(&probe, RL_TOPO_CUSTOM);
 	ret = cfg_group(c, f, "fabric", &probe);
 	if (ret == 0)
@@ -430,7 +430,7 @@ read_spec(struct cfg_ctx *c, const config_setting_t *f,
 	return ret;
 }
 
-/* The line that says how large the fabric is. */
+/* The line that sets the size of the fabric. */
 static uint32_t
 size_line(const config_setting_t *f, enum rl_topo_kind kind)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Takes a group of a parsed file key by key, as the table of keys says. */
+/* Reads a group of a parsed file key by key, by the table of keys. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -113,7 +113,7 @@ cfg_number(struct cfg_ctx *c, const config_setting_t *s,
 	return 0;
 }
 
-/* One of the words of a key. */
+/* Reads a word of a key. */
 static int
 cfg_word(struct cfg_ctx *c, const config_setting_t *s,
 	 const struct rl_config_key *key, uint64_t *v)
@@ -184,7 +184,7 @@ cfg_text(struct cfg_ctx *c, const config_setting_t *s,
 	return 0;
 }
 
-/* Whether the setting is of the type that a listing key takes. */
+/* Whether the setting has the type of a list key. */
 static int
 check_listing(struct cfg_ctx *c, const config_setting_t *s,
 	      const struct rl_config_key *key)
@@ -248,7 +248,7 @@ cfg_take(struct cfg_ctx *c, const config_setting_t *s,
 		return check_listing(c, s, key);
 	}
 	if (ret == 0 && dst != NULL)
-		memcpy(dst, &v, key->size); /* little-endian, as rl_flit.h asks */
+		memcpy(dst, &v, key->size); /* little-endian, see rl_flit.h */
 	return ret;
 }
 

@@ -3,20 +3,19 @@
 #define CONFIG_IMPL_H
 
 /**
- * @file
- * Between the files of this folder. A file is read in three steps: the text is
- * gathered, included files and all (config_text.c); libconfig parses it; each
- * group is taken key by key as the table says (config_keys.c, config_group.c).
- * The first error ends it.
+ * @file Shared by the files of this folder. A file is read in three steps: the
+ * text is gathered with all included files (config_text.c); libconfig parses
+ * it; each group is read key by key by the table (config_keys.c,
+ * config_group.c). The first error ends it.
  */
 
 #include <libconfig.h>
 
 #include "rl_config.h"
 
-/** Largest text of a configuration with what it includes. */
+/** Largest text of a configuration, including its files. */
 #define CFG_TEXT_MAX (16u << 20)
-/** Largest file of another form that a configuration names. */
+/** Largest file in another format that a configuration names. */
 #define CFG_OTHER_MAX (64u << 20)
 #define CFG_INCLUDES_MAX 256
 #define CFG_DEPTH_MAX 10
@@ -25,13 +24,13 @@
 /** Longest line of an error. */
 #define CFG_ERR_MAX (RL_ERR_MAX + 512)
 
-/** Where a line of the gathered text comes from. */
+/** Origin of a line of the gathered text. */
 struct cfg_pos {
 	uint32_t file; /**< index into cfg_ctx.file */
 	uint32_t line;
 };
 
-/** One reading of a configuration. */
+/** State while a configuration is read. */
 struct cfg_ctx {
 	char *text; /**< gathered, ended by a zero */
 	size_t len;
@@ -43,7 +42,7 @@ struct cfg_ctx {
 	uint32_t nfile;
 	unsigned int depth;
 	bool array; /**< between [ and ] */
-	bool parts; /**< the fabric may be in several parts */
+	bool parts; /**< the fabric may consist of several parts */
 	char *err;
 	size_t errlen;
 };
@@ -60,10 +59,10 @@ int cfg_error_at(struct cfg_ctx *c, const config_setting_t *s, const char *fmt,
 int cfg_error_line(struct cfg_ctx *c, uint32_t text_line, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** The same for want of memory. @return -ENOMEM */
+/** The same for lack of memory. @return -ENOMEM */
 int cfg_error_mem(struct cfg_ctx *c);
 
-/** Where a line of the gathered text comes from. */
+/** The origin of a line of the gathered text. */
 struct cfg_pos cfg_where(const struct cfg_ctx *c, uint32_t text_line);
 
 /** Gathers the text of a file, or of memory. @return 0 or -errno */
@@ -71,15 +70,15 @@ int cfg_text_file(struct cfg_ctx *c, const char *path);
 int cfg_text_memory(struct cfg_ctx *c, const char *name, const char *text,
 		    size_t len);
 /**
- * The path of a file that a file names: relative to the one that names it.
+ * The path of a file that another file names: relative to the latter.
  * @return whether it fits
  */
 bool cfg_path_beside(const char *parent, const char *name, size_t len,
 		     char path[4096]);
 /**
- * Reads a plain file that setting @p s names, relative to the file in which
- * the setting stands; it counts as a file of the configuration, number
- * @p file. The text is the caller's to free.
+ * Reads a plain file that setting @p s names, relative to the file of the
+ * setting; it counts as a file of the configuration, number @p file. The caller
+ * must free() the text.
  * @return 0 or -errno
  */
 int cfg_text_other(struct cfg_ctx *c, const config_setting_t *s, char **text,
@@ -91,18 +90,21 @@ void cfg_text_free(struct cfg_ctx *c);
 const struct rl_config_key *cfg_key_find(const char *group, const char *name);
 
 /**
- * Takes every member of group @p s: all must be in the table, and all required
- * ones must be there. What is a bool, number, word or text goes to @p base
- * where the table says; the rest is only checked for its type.
+ * Reads every member of group @p s: all must be in the table, and all required
+ * ones must be present. Bools, numbers, words and texts go to @p base as the
+ * table says; others are only checked for their type.
  */
 int cfg_group(struct cfg_ctx *c, const config_setting_t *s, const char *group,
 	      void *base);
 
-/** Says that there is no such key, and which one may be meant. @return -EINVAL */
+/**
+ * Reports that there is no such key, and which one may be meant. @return
+ * -EINVAL
+ */
 int cfg_unknown_key(struct cfg_ctx *c, const config_setting_t *s,
 		    const char *group);
 
-/** Takes one setting of key @p key, checked, to its place in @p base. */
+/** Checks one setting of key @p key, and stores it in @p base. */
 int cfg_take(struct cfg_ctx *c, const config_setting_t *s,
 	     const struct rl_config_key *key, void *base);
 
@@ -110,7 +112,7 @@ int cfg_take(struct cfg_ctx *c, const config_setting_t *s,
 int cfg_number(struct cfg_ctx *c, const config_setting_t *s,
 	       const struct rl_config_key *key, uint64_t *v);
 
-/** Reads group `fabric`, builds the fabric, and asks whether it is whole. */
+/** Reads group `fabric`, builds the fabric, and checks that it is connected. */
 int cfg_fabric(struct cfg_ctx *c, const config_setting_t *fabric,
 	       struct rl_topo *topo);
 
@@ -118,11 +120,11 @@ int cfg_fabric(struct cfg_ctx *c, const config_setting_t *fabric,
 int cfg_links(struct cfg_ctx *c, const config_setting_t *s,
 	      struct rl_config *cfg);
 
-/** Makes links patient whose frames a kernel carries; after `wires`. */
+/** Lengthens timers of links whose frames a kernel carries; after `wires`. */
 int cfg_patience(struct cfg_ctx *c, struct rl_config *cfg);
 
 /**
- * The channel's keys of the group `controller`, whose types have been checked;
+ * The channel's keys of the group `controller`, after their types were checked;
  * NULL: left out.
  */
 int cfg_channel(struct cfg_ctx *c, const config_setting_t *s,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every key of a fabric file. Readers, `--help`, the documentation and its
- * test are all made from this table; a key that is not here does not exist.
- * The ranges of `link` and `endpoint` are those that their libraries check.
+ * Every key of a fabric file. Readers, `--help`, the documentation and its test
+ * all use this table; a key that is not here does not exist. The ranges of
+ * `link` and `endpoint` are those that their libraries check.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@
 #define REQUIRED "required"
 #define NONE "none"
 
-/* Where a value goes. */
+/* Where a value is stored. */
 #define AT(type, field)                                                        \
 	.offset = offsetof(struct type, field),                                \
 	.size = sizeof(((struct type *)0)->field), .kinds = IN_ALL
@@ -56,7 +56,7 @@
 #define TOP(n, t, d, m)                                                        \
 	{.group = "", .name = n, .type = t, .unit = "", .def = d,              \
 	 .meaning = m, .kinds = IN_ALL}
-/* Of the fabric: a number, and what config_fabric.c puts together itself. */
+/* Of the fabric: a number, and keys that config_fabric.c reads by itself. */
 #define FAB(field, u, lo, hi, in, d, m)                                        \
 	{.group = "fabric", .name = #field, .type = RL_KEY_NUMBER, .unit = u,  \
 	 .min = lo, .max = hi, .def = d, .meaning = m,                         \
@@ -472,7 +472,7 @@ key_value(const struct rl_config_key *key, const void *base)
 	return v;
 }
 
-/* A mask as the list of its words. */
+/* Writes a mask as a list of its words. */
 static void
 mask_words(const struct rl_config_key *key, uint64_t mask, char *buf,
 	   size_t len)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `link_settings`: what links are set to that differ from the group `link`, by
- * type of link or by name. Entries are taken in their order; a later one goes
- * before an earlier one. Only what a port does by itself can differ: what a
- * device or an endpoint shares among its links is the fabric's.
+ * `link_settings`: settings of links that differ from the group `link`, by type
+ * of link or by name. Entries apply in order; a later one overrides an earlier
+ * one. Only settings of a single port can differ: those that a device or an
+ * endpoint shares among its links belong to the fabric.
  *
- * Where a kernel carries a link's frames, its timers begin elsewhere: a process
- * at the other end, or a worker of the kernel's between, gets its CPU back in
- * milliseconds, not in microseconds. What is set to another value than its
- * default stays. The digest of the fabric knows nothing of it: two processes
- * may reach the same link by different drivers.
+ * If a kernel carries a link's frames, its timers have longer defaults: a
+ * process at the other end, or a kernel worker in between, gets its CPU back in
+ * milliseconds, not in microseconds. Settings other than the default stay. The
+ * digest of the fabric does not include them: two processes may reach the same
+ * link by different drivers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ is_own(const char *name)
 	return own_keys[i] != NULL;
 }
 
-/* Which links an entry means; sets mark[nlink]. */
+/* Finds the links that an entry refers to; sets mark[nlink]. */
 static int
 mark_links(struct cfg_ctx *c, const config_setting_t *e,
 	   const struct rl_topo *t, uint8_t *mark)
@@ -77,7 +77,7 @@ mark_links(struct cfg_ctx *c, const config_setting_t *e,
 	return 0;
 }
 
-/* Checks the keys of an entry, and takes them into @p to. */
+/* Checks the keys of an entry, and stores them in @p to. */
 static int
 take_keys(struct cfg_ctx *c, const config_setting_t *e, struct rl_link_cfg *to)
 {
@@ -177,7 +177,7 @@ set_unset(uint64_t *v, uint64_t by_default, uint64_t to)
 		*v = to;
 }
 
-/* Unless what was set allows for none. */
+/* Unless the settings allow for none. */
 static void
 make_patient(struct rl_link_cfg *link)
 {

@@ -100,7 +100,7 @@ cfg_attach(struct cfg_ctx *c, const config_setting_t *s, struct rl_config *cfg)
 	return ret;
 }
 
-/* Roles are a device, DEVICE, and its ports, DEVICE/PORT. */
+/* Roles are named after a device, DEVICE, and its ports, DEVICE/PORT. */
 static bool
 begins_a_role(const struct rl_topo *t, const char *beginning)
 {

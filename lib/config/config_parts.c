@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists `wires`, `processes` and `networks`: who runs what, joined by what. */
+/*
+ * Lists `wires`, `processes` and `networks`: which process runs which devices,
+ * and how they are connected.
+ */
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
@@ -206,7 +209,7 @@ check_wire(struct cfg_ctx *c, const config_setting_t *e, struct rl_config *cfg,
 	return ret == 0 ? check_port(c, e, cfg, w, 1) : ret;
 }
 
-/* What joins two processes cannot be memory of one of them. */
+/* Two processes can't be joined by memory of one of them. */
 static int
 check_crossings(struct cfg_ctx *c, const config_setting_t *s,
 		const struct rl_config *cfg)
@@ -309,7 +312,7 @@ parse_station(const char *text, struct rl_station *st, const char **endpoint)
 		st->mac[i] = (uint8_t)m[i];
 	st->vlan = (uint16_t)vlan;
 	*endpoint = text + 1;
-	return *text == ' ' && (m[0] & 1) == 0; /* one station, no group */
+	return *text == ' ' && (m[0] & 1) == 0; /* no group address */
 }
 
 static int
@@ -353,7 +356,7 @@ read_stations(struct cfg_ctx *c, const config_setting_t *list, uint8_t network,
 	return 0;
 }
 
-/* A port on a network finds by itself where its frames go. */
+/* A port on a network finds the destination of its frames by itself. */
 static int
 check_attached(struct cfg_ctx *c, const config_setting_t *root,
 	       struct rl_config *cfg)

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Gathers the text that libconfig will parse. Left alone, libconfig 1.5
- *   - lets a number beyond 32 bits wrap round unless an L follows it, so that
+ * Gathers the text that libconfig will parse. By itself, libconfig 1.5
+ *   - wraps a number beyond 32 bits round unless an L follows it, so that
  *     `watchdog_ns = 5000000000` would become 0.7 s;
- *   - takes a comment or an @include that isn't closed for the end of the file;
+ *   - treats a comment or an @include that isn't closed as the end of the file;
  *   - stops at a zero byte as if the file ended there;
- *   - ends the program where a directory is included;
+ *   - ends the program if a directory is included;
  *   - finds a syntax error in a comment that ends with the file;
  *   - looks for included files in the working directory;
- *   - takes [1, 5000000000] for an array of mixed types.
- * libconfig 1.7 takes 017 for octal, 1.5 does not.
- * So the text is walked once here: included files are put in their place
- * (looked for beside the file that names them), large numbers get their L, all
- * numbers of an array too, and what is open at the end is an error at the line
- * where it was opened, as is a number that begins with 0. A table remembers
- * where each line comes from.
+ *   - treats [1, 5000000000] as an array of mixed types.
+ * libconfig 1.7 reads 017 as octal, 1.5 does not. So this file scans the text
+ * once: included files are inserted (their paths are relative to the file that
+ * names them), large numbers get their L, as do all numbers of such an array,
+ * and a comment or string that is still open at the end is an error at the line
+ * where it was opened, as is a number that begins with 0. A table remembers the
+ * origin of each line.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -24,7 +24,7 @@
 #include "config_impl.h"
 #include "rl_infile.h"
 
-/* A file that is being walked. */
+/* A file that is being scanned. */
 struct walk {
 	uint32_t file;
 	uint32_t line;
@@ -53,7 +53,7 @@ text_put(struct cfg_ctx *c, const char *s, size_t n)
 	return 0;
 }
 
-/* The text's next line comes from here. */
+/* The origin of the text's next line. */
 static int
 text_mark(struct cfg_ctx *c, uint32_t file, uint32_t line)
 {
@@ -70,7 +70,7 @@ text_mark(struct cfg_ctx *c, uint32_t file, uint32_t line)
 	return 0;
 }
 
-/* Copies the next n bytes, lines and all. */
+/* Copies the next n bytes, including newlines. */
 static int
 walk_copy(struct cfg_ctx *c, struct walk *w, size_t n)
 {
@@ -83,7 +83,9 @@ walk_copy(struct cfg_ctx *c, struct walk *w, size_t n)
 	return ret;
 }
 
-/* Copies up to what ends it, end included; a file may end before a newline. */
+/*
+ * Copies up to and including its terminator; a file may end before a newline.
+ */
 static int
 walk_copy_to(struct cfg_ctx *c, struct walk *w, size_t skip, const char *until,
 	     const char *what)
@@ -112,7 +114,7 @@ walk_string(struct cfg_ctx *c, struct walk *w)
 	return walk_copy(c, w, (size_t)(p - w->p) + 1);
 }
 
-/* A number: copied, with an L where it needs more than 32 bits. */
+/* Copies a number, with an L if it needs more than 32 bits. */
 static int
 walk_number(struct cfg_ctx *c, struct walk *w)
 {
@@ -157,7 +159,7 @@ walk_number(struct cfg_ctx *c, struct walk *w)
 	return ret;
 }
 
-/* Whether p is at "@include" that begins a line. */
+/* Whether p is at an "@include" at the start of a line. */
 static bool
 walk_at_include(const struct walk *w, const char *begin)
 {
@@ -179,7 +181,7 @@ why_unreadable(int err)
 			       rl_infile_error(err);
 }
 
-/* Enters the name of a file; the context owns the copy. */
+/* Adds the name of a file; the context owns the copy. */
 static int
 add_file(struct cfg_ctx *c, const char *name)
 {
@@ -195,7 +197,7 @@ add_file(struct cfg_ctx *c, const char *name)
 	return 0;
 }
 
-/* Puts the text of an included file in the place of the @include. */
+/* Replaces an @include by the text of the file. */
 static int
 include_file(struct cfg_ctx *c, const struct walk *w, const char *path)
 {
@@ -284,7 +286,7 @@ walk_name(struct cfg_ctx *c, struct walk *w)
 	return walk_copy(c, w, (size_t)(p - w->p));
 }
 
-/* One token, or one byte that is in none. */
+/* One token, or one byte outside of tokens. */
 static int
 walk_step(struct cfg_ctx *c, struct walk *w, const char *begin)
 {
@@ -309,7 +311,7 @@ walk_step(struct cfg_ctx *c, struct walk *w, const char *begin)
 	if (isdigit((unsigned char)a) ||
 	    ((a == '-' || a == '+') && isdigit((unsigned char)b)))
 		return walk_number(c, w);
-	if (a == '.') { /* its digits are no whole number */
+	if (a == '.') { /* its digits are not a whole number */
 		size_t n = 1;
 
 		while (w->p + n < w->end && isdigit((unsigned char)w->p[n]))
@@ -345,7 +347,7 @@ cfg_text_memory(struct cfg_ctx *c, const char *name, const char *text,
 		ret = text_mark(c, 0, 1);
 	if (ret == 0)
 		ret = text_walk(c, 0, text, len);
-	/* libconfig wants an end of line behind a comment */
+	/* libconfig requires a newline after a comment */
 	if (ret == 0 && (c->len == 0 || c->text[c->len - 1] != '\n'))
 		ret = text_put(c, "\n", 1);
 	return ret;

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Opens it without waiting for whoever should write it. */
+/* Opens it without waiting for a writer. */
 static int
 open_file(const char *path, enum rl_infile_kind kind, struct stat *st)
 {
@@ -28,7 +28,7 @@ open_file(const char *path, enum rl_infile_kind kind, struct stat *st)
 	return fd;
 }
 
-/* As read(), but waits for a writer that there is. */
+/* Like read(), but waits for an existing writer. */
 static ssize_t
 read_some(int fd, char *to, size_t n)
 {

@@ -3,10 +3,9 @@
 #define RL_CHANNEL_H
 
 /**
- * @file
- * The out-of-band channel of a fabric's controllers [RES-1], as the group
- * `controller` of a fabric file names it: within the process, or through etcd.
- * Each process has its own settings; they are no part of the fabric's digest.
+ * @file The out-of-band channel of a fabric's controllers [RES-1], from the
+ * group `controller` of a fabric file: within the process, or through etcd.
+ * Each process has its own settings; they are not in the fabric's digest.
  */
 
 #include "rl_base.h"
@@ -28,8 +27,8 @@ struct rl_channel {
 	char ca_file[256];	 /**< PEM; "": the machine's authorities */
 	char cert_file[256];	 /**< PEM; "": the server asks for none */
 	char key_file[256];
-	/** who gives no sign of life for so long is dead to the others: they
-	    elect another controller. Whole seconds */
+	/** a process without a sign of life for this long is dead to the
+	    others: they elect another controller. Whole seconds */
 	uint64_t life_ns;
 	uint32_t line; /**< of `etcd` */
 	const char *file;

@@ -3,10 +3,9 @@
 #define RL_CONFIG_H
 
 /**
- * @file
- * A fabric file, read and checked as a whole: nothing is taken of a file that
- * is not right in every key. Control path only. The file format stands in
- * docs/configuration.md.
+ * @file A fabric file, read and checked as a whole: a file with an error in any
+ * key is refused. Control path only. docs/configuration.md describes the
+ * format.
  */
 
 #include <stdint.h>
@@ -27,21 +26,21 @@
 #define RL_STATIONS_MAX 256
 
 /**
- * An ethdev as the client of an endpoint. `file` and `line` say where it
- * stands, for the errors of whoever opens the port; `file` is the
- * configuration's own.
+ * An ethdev as the client of an endpoint. `file` and `line` are its place in
+ * the configuration, for errors when its port is opened; the configuration owns
+ * `file`.
  */
 struct rl_attach {
 	char endpoint[RL_NAME_MAX];
 	char port[64];		/**< ethdev name */
-	char dst[RL_NAME_MAX];	/**< where its frames go; empty: no way in */
+	char dst[RL_NAME_MAX];	/**< where its frames go; empty: no input */
 	uint32_t line;
 	const char *file;
 };
 
 /**
- * Placement: roles whose name begins with `role` run on `lcore`. Where several
- * fit, the longest decides.
+ * Placement: roles whose name begins with `role` run on `lcore`. If several
+ * match, the longest decides.
  */
 struct rl_place {
 	char role[RL_NAME_MAX + 8];
@@ -51,8 +50,8 @@ struct rl_place {
 };
 
 /**
- * Ethdevs at the ends of a link: a where the device is that the fabric's
- * `links` name first. One is empty where only another process needs it.
+ * Ethdevs at the ends of a link: a is at the device that the fabric's `links`
+ * name first. One is empty if only another process needs it.
  */
 struct rl_wire {
 	char link[2 * RL_NAME_MAX + 8];
@@ -64,7 +63,7 @@ struct rl_wire {
 	const char *file;
 };
 
-/** A part of the fabric that runs by itself; see rl_config_process(). */
+/** A part of the fabric run by one process; see rl_config_process(). */
 struct rl_process {
 	char name[RL_NAME_MAX];
 	uint32_t line;
@@ -74,12 +73,12 @@ struct rl_process {
 /** Attached ports that share a layer-2 network. */
 struct rl_network {
 	char name[RL_NAME_MAX];
-	uint64_t ageing_ns; /**< a station that is silent so long is forgotten */
+	uint64_t ageing_ns; /**< silence until a station is forgotten */
 	uint32_t line;
 	const char *file;
 };
 
-/** A station that is behind an endpoint of a network for good. */
+/** A station that is permanently behind an endpoint of a network. */
 struct rl_station {
 	uint8_t mac[6];
 	uint16_t vlan; /**< 0: none */
@@ -92,7 +91,7 @@ struct rl_station {
 struct rl_config {
 	bool share_cpus; /**< lcores may share a CPU, and take turns there */
 	char file[256];
-	char engine[RL_ENGINE_MAX]; /**< "" where the file names none */
+	char engine[RL_ENGINE_MAX]; /**< "" if the file names none */
 	uint32_t engine_line;
 	const char *engine_file;
 	uint16_t vls;		    /**< VLs the engine may use, default 8 */
@@ -117,23 +116,23 @@ struct rl_config {
 	uint32_t nnetwork;
 	struct rl_station station[RL_STATIONS_MAX];
 	uint32_t nstation;
-	uint8_t *dev_process; /**< [ndev] who runs it; NULL: one process */
+	uint8_t *dev_process; /**< [ndev] its process; NULL: only one */
 	uint8_t *ep_network;  /**< [nep] RL_NO_NETWORK: none; NULL: all none */
 	struct rl_link_cfg *link_own; /**< [nlink] settings by link; NULL: all
 					 have those of `link` */
-	struct rl_link_cfg *link_wire; /**< [nlink] the same, more patient
-					  where the kernel carries frames;
-					  NULL: it carries none */
-	char **files; /**< names of the files read, the first included */
+	struct rl_link_cfg *link_wire; /**< [nlink] the same, with longer timers
+					    if the kernel carries frames; NULL:
+					    it carries none */
+	char **files; /**< names of the files read, including the first */
 	uint32_t nfiles;
 };
 
 /**
- * Control thread. Reads @p path, checks every key and builds the topology.
- * The fabric as drawn must be in one piece; what is marked failed may cut it.
+ * Control thread. Reads @p path, checks every key and builds the topology. The
+ * intact fabric must be connected; failed marks may partition it.
  *
- * @param err  RL_ERR_MAX + 512 bytes: one line "FILE:LINE: reason; what to do"
- *   (line 0 where the file as a whole is meant)
+ * @param err RL_ERR_MAX + 512 bytes: one line "FILE:LINE: reason; what to do"
+ *   (line 0: the file as a whole)
  * @return 0; -EINVAL (bad content), -EHOSTUNREACH (an endpoint can't reach
  *   another), -ENOENT or another -errno (no file), -ENOMEM; on failure @p cfg
  *   holds nothing to free
@@ -142,16 +141,16 @@ int rl_config_read(const char *path, struct rl_config *cfg, char *err,
 		   size_t errlen);
 
 /**
- * Control thread. As rl_config_read(), but also takes a fabric as drawn in
+ * Control thread. Like rl_config_read(), but also accepts an intact fabric in
  * several parts, such as rails, for tools that route each part by itself.
  */
 int rl_config_read_parts(const char *path, struct rl_config *cfg, char *err,
 			 size_t errlen);
 
 /**
- * Control thread. The same from memory: @p len bytes at @p text, which need
- * not end in a zero. @p name stands for the file's name in errors, and
- * included files are looked for beside it.
+ * Control thread. The same from memory: @p len bytes at @p text, which need not
+ * end in a zero. @p name is the file's name in errors, and paths of included
+ * files are relative to it.
  */
 int rl_config_read_text(const char *name, const char *text, size_t len,
 			struct rl_config *cfg, char *err, size_t errlen);
@@ -165,7 +164,7 @@ rl_config_runs(const struct rl_config *cfg, int p, uint32_t dev)
 	return p < 0 || cfg->dev_process == NULL || cfg->dev_process[dev] == p;
 }
 
-/** Any thread. What a link is set to. */
+/** Any thread. The settings of a link. */
 static inline const struct rl_link_cfg *
 rl_config_link(const struct rl_config *cfg, uint32_t link)
 {
@@ -174,7 +173,7 @@ rl_config_link(const struct rl_config *cfg, uint32_t link)
 	return cfg->link_own == NULL ? &cfg->link : &cfg->link_own[link];
 }
 
-/** Any thread. Index of the process of this name; -1: there is none. */
+/** Any thread. Index of the process with this name; -1: there is none. */
 int rl_config_process(const struct rl_config *cfg, const char *name);
 
 /** Parts of a digest, in the order of its 16-bit pieces. */
@@ -188,23 +187,23 @@ enum rl_digest_part {
 
 /**
  * Any thread. A digest of all that two processes of one fabric must agree on:
- * four pieces of 16 bits, so that a stranger's digest tells what differs.
- * Ports, wires and lcores are each process's own. Never 0.
+ * four pieces of 16 bits, so that another digest shows what differs. Ports,
+ * wires and lcores are each process's own. Never 0.
  */
 uint64_t rl_config_digest(const struct rl_config *cfg);
 
 /** Any thread. Names the parts in which two digests differ. Returns buf. */
 char *rl_config_digest_diff(uint64_t a, uint64_t b, char *buf, size_t len);
 
-/** Control thread. Frees what rl_config_read() made; a zeroed cfg is fine. */
+/** Control thread. Frees what rl_config_read() made; @p cfg may be zeroed. */
 void rl_config_free(struct rl_config *cfg);
 
-/** What a key takes. */
+/** Type of a key's value. */
 enum rl_key_type {
 	RL_KEY_BOOL,	/**< true or false */
 	RL_KEY_NUMBER,	/**< a whole number of min to max */
 	RL_KEY_WORD,	/**< a string: one of `words` */
-	RL_KEY_WORDS,	/**< a list of them, kept as one bit each */
+	RL_KEY_WORDS,	/**< a list of words, kept as one bit each */
 	RL_KEY_TEXT,	/**< a string of at most max characters */
 	RL_KEY_NUMBERS, /**< numbers in brackets, or one number */
 	RL_KEY_BOOLS,	/**< bools in brackets */
@@ -224,8 +223,8 @@ struct rl_config_key {
 	const char *const *words; /**< ended by NULL */
 	const char *def; /**< default, in words; NULL: the library's, see below */
 	const char *meaning;
-	uint16_t kinds;	 /**< topologies it is for, bit per rl_topo_kind */
-	uint8_t size;	 /**< where its value goes: bytes and offset */
+	uint16_t kinds;	 /**< topologies that have it, bit per rl_topo_kind */
+	uint8_t size;	 /**< where its value is stored: bytes and offset */
 	uint16_t offset; /**< in the structure of its group */
 };
 
@@ -233,7 +232,7 @@ struct rl_config_key {
 const struct rl_config_key *rl_config_keys(size_t *n);
 
 /**
- * Any thread. Writes the default of @p key into @p buf, as a file would set it
+ * Any thread. Writes the default of @p key into @p buf, in the syntax of a file
  * (or in words: "required"). Returns buf.
  */
 char *rl_config_key_default(const struct rl_config_key *key, char *buf,
