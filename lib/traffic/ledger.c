@@ -3,7 +3,7 @@
 
 #include "rl_ledger.h"
 
-/** Tries of a look between two changes; each takes longer than a change. */
+/** Attempts to read between two changes; each takes longer than a change. */
 #define LOOKS 1000
 
 /** Packets of @p f that were reported, and have not arrived. */
@@ -18,7 +18,7 @@ reported_only(const struct rl_tg *src, const struct rl_tg_flow *f,
 				rl_tg_ranges(dst), &at->missing);
 }
 
-/** One flow: @p f as its source knows it, @p at as its destination does. */
+/** One flow: @p f is its source's record, @p at its destination's. */
 static void
 close_flow(struct rl_ledger *l, const struct rl_tg *src,
 	   const struct rl_tg_flow *f, const struct rl_tg *dst,
@@ -31,7 +31,7 @@ close_flow(struct rl_ledger *l, const struct rl_tg *src,
 		l->unknown_packets += next - f->sent;
 		return;
 	}
-	/* what was overtaken and never came, and the tail */
+	/* packets that were overtaken and never came, and the tail */
 	missing = f->sent - next + (at != NULL ? at->missing.count : 0);
 	reported = reported_only(src, f, dst, at);
 	l->reported_packets += reported;
@@ -63,7 +63,7 @@ close_client(struct rl_ledger *l, struct rl_tg *const tg[], uint32_t n,
 							 f->cos)
 				       : NULL);
 	}
-	/* what arrived here from clients that know nothing of it */
+	/* packets that arrived here but that their source never sent */
 	for (uint32_t i = 0; i < rl_tg_flow_count(me); i++) {
 		const struct rl_tg_flow *f = rl_tg_flow(me, i);
 		const struct rl_tg *src = f->peer < n ? tg[f->peer] : NULL;
@@ -94,7 +94,7 @@ version(const struct rl_tg *tg, uint32_t *v)
 	return (*v & 1) == 0;
 }
 
-/** As reported_only(), while both clients run. */
+/** Like reported_only(), while both clients run. */
 static uint64_t
 look_flow(const struct rl_tg *src, const struct rl_tg_flow *f,
 	  const struct rl_tg *dst)
@@ -126,11 +126,11 @@ rl_ledger_look(struct rl_ledger_look *l, struct rl_tg *const tg[], uint32_t n)
 		if (tg[i] != NULL)
 			l->delivered_packets +=
 				rl_tg_counts(tg[i])->delivered_packets;
-	/* acquire: pairs with the release in tg_check.c: what was delivered
-	   above is not found missing below */
+	/* acquire: pairs with the release in tg_check.c: a packet counted as
+	   delivered above is not missing below */
 	rl_fence_acquire();
 	for (uint32_t i = 0; i < n; i++) {
-		/* without a range nothing was reported */
+		/* without a range no packet was reported */
 		const uint32_t flows = tg[i] == NULL ||
 						rl_tg_ranges(tg[i])->used == 0
 					       ? 0
@@ -145,7 +145,7 @@ rl_ledger_look(struct rl_ledger_look *l, struct rl_tg *const tg[], uint32_t n)
 					f->peer < n ? tg[f->peer] : NULL);
 		}
 	}
-	/* acquire: pairs with pipes and wires: what was delivered or reported
+	/* acquire: pairs with pipes and wires: a packet delivered or reported
 	   above is sent below */
 	rl_fence_acquire();
 	for (uint32_t i = 0; i < n; i++)

@@ -65,7 +65,8 @@ static void
 derange(uint16_t *t, uint32_t n, struct rl_prng *prng)
 {
 	shuffle(t, n, prng);
-	/* who would send to itself swaps with its neighbour: both are moved */
+	/* an endpoint that would send to itself swaps with its neighbour: both
+	   move */
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t j = (i + 1) % n;
 		const uint16_t tmp = t[i];
@@ -77,7 +78,7 @@ derange(uint16_t *t, uint32_t n, struct rl_prng *prng)
 	}
 }
 
-/* Half way round, less one; of two the other one. */
+/* Halfway round, less one; for two the other one. */
 static uint32_t
 tornado_hop(uint32_t k)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rl_ranges.h"
 
-/* Another thread that reads meanwhile shall know that it did. */
+/* Lets a concurrent reader notice the change. */
 static void
 begin_change(struct rl_range_pool *p)
 {
@@ -18,7 +18,7 @@ end_change(struct rl_range_pool *p)
 	const uint32_t v = atomic_load_explicit(&p->version,
 						memory_order_relaxed);
 
-	/* release: pairs with the acquires of who looks, see ledger.c */
+	/* release: pairs with the acquires of readers, see ledger.c */
 	atomic_store_explicit(&p->version, v + 1, memory_order_release);
 }
 
@@ -61,7 +61,7 @@ insert_after(struct rl_range_pool *p, struct rl_ranges *s, uint32_t prev,
 	return true;
 }
 
-/** Swallows the nodes behind @p i that it has come to touch. */
+/** Merges the nodes behind @p i that it now touches. */
 static void
 join_next(struct rl_range_pool *p, struct rl_ranges *s, uint32_t i)
 {
@@ -95,7 +95,7 @@ add(struct rl_range_pool *p, struct rl_ranges *s, uint32_t lo, uint32_t hi)
 		return;
 	}
 	if (s->tail != RL_RANGE_END && p->node[s->tail].lo <= lo)
-		i = s->tail; /* the usual case: it grows at its end */
+		i = s->tail; /* the common case: it grows at its end */
 	else
 		i = s->head;
 	/* first range that ends at or behind lo */
@@ -193,7 +193,7 @@ rl_ranges_common(const struct rl_range_pool *pa, const struct rl_ranges *a,
 	uint32_t i = a->head, j = b->head;
 	uint64_t n = 0, steps = (uint64_t)pa->cap + pb->cap;
 
-	/* lists that change meanwhile may lead round in a circle */
+	/* lists that change meanwhile may contain a cycle */
 	while (i < pa->cap && j < pb->cap && steps-- > 0) {
 		const struct rl_range *x = &pa->node[i], *y = &pb->node[j];
 		const uint32_t lo = x->lo > y->lo ? x->lo : y->lo;

@@ -3,12 +3,10 @@
 #define RL_DELAY_H
 
 /**
- * @file
- * How long packets took, and how evenly: two histograms, of latency and of
- * jitter. Jitter is by how much the latencies of two packets differ that came
- * one after the other in the same flow (the size of RFC 3393's variation), so
- * neither another flow nor another path counts as jitter. Kept for each VC that
- * packets arrive by. One owner; no allocation.
+ * @file Latency and its variation: two histograms, of latency and of jitter.
+ * Jitter is the difference in latency between consecutive packets of one flow
+ * (RFC 3393), so neither another flow nor another path counts as jitter. Kept
+ * for each VC that packets arrive by. One owner; no allocation.
  */
 
 #include "rl_hist.h"
@@ -29,8 +27,8 @@ rl_delay_reset(struct rl_delay *d)
 /**
  * Owner. Adds a packet that took @p ns.
  *
- * @param last  of the packet's flow, kept between calls: 1 + the latency of the
- *   packet before, 0 for none
+ * @param last of the packet's flow, kept between calls: 1 + the latency of the
+ *   previous packet, 0 for none
  */
 static inline void
 rl_delay_add(struct rl_delay *d, uint64_t ns, uint64_t *last)

@@ -65,13 +65,13 @@ rl_hist_add(struct rl_hist *h, uint64_t v)
 void rl_hist_merge(struct rl_hist *to, const struct rl_hist *from);
 
 /**
- * Owner. The value that @p parts of 100000 of all values
- * do not exceed (50000: median, 99000: p99, 99900: p99.9): the upper end of
- * its bucket, but never above `max`. 0 where the histogram is empty.
+ * Owner. The value that @p parts of 100000 of all values do not exceed (50000:
+ * median, 99000: p99, 99900: p99.9): the upper end of its bucket, but never
+ * above `max`. 0 if the histogram is empty.
  */
 uint64_t rl_hist_quantile(const struct rl_hist *h, uint32_t parts);
 
-/** Owner. Mean, rounded down; 0 where it is empty. */
+/** Owner. Mean, rounded down; 0 if it is empty. */
 uint64_t rl_hist_mean(const struct rl_hist *h);
 
 #endif /* RL_HIST_H */

@@ -3,9 +3,8 @@
 #define RL_KIND_H
 
 /**
- * @file
- * Classes of service of clients that give each kind of packet its own: with
- * routing.levels of 4 or 8 each kind has VCs of its own then, and responses
+ * @file Classes of service of clients that give each kind of packet its own:
+ * with routing.levels of 4 or 8 each kind then has its own VCs, and responses
  * never wait behind requests.
  */
 enum rl_kind {

@@ -3,9 +3,8 @@
 #define RL_PATTERN_H
 
 /**
- * @file
- * Traffic patterns: who sends to whom. A pattern is made once and may then be
- * read by any number of generators.
+ * @file Traffic patterns: which endpoint sends to which. Make a pattern once;
+ * then any number of generators may read it.
  */
 
 #include <stddef.h>
@@ -19,9 +18,9 @@
 
 /** X(name, word in options). */
 #define RL_PATTERNS(X)                                                         \
-	X(UNIFORM, "uniform")	      /* anyone else, all alike */             \
+	X(UNIFORM, "uniform")	      /* uniformly to all others */            \
 	X(PERMUTATION, "permutation") /* each to one, each from one */         \
-	X(TORNADO, "tornado")	      /* nearly half way round each ring */    \
+	X(TORNADO, "tornado")	      /* nearly halfway round each ring */     \
 	X(HOTSPOT, "hotspot")	      /* a share to a few, the rest uniform */ \
 	X(INCAST, "incast")	      /* all to one, which is silent */        \
 	X(PAIRS, "pairs")	      /* a list */
@@ -70,15 +69,15 @@ size_t rl_pattern_memsize(const struct rl_pattern_cfg *cfg);
  * Control thread. Makes @p p with tables in @p mem (8-byte aligned, the
  * caller's, outlives the pattern).
  *
- * @return 0; -EINVAL: nothing to send to (a tornado of rings of one), a grid that does not make up the
- *   endpoints, a target, pair or share out of range
+ * @return 0; -EINVAL: no destinations (a tornado of rings of one), a grid that
+ *   does not match the endpoints, a target, pair or share out of range
  */
 int rl_pattern_init(struct rl_pattern *p, const struct rl_pattern_cfg *cfg,
 		    void *mem);
 
 /**
  * Any thread. Destination of the next packet of @p src; never src itself.
- * @return RL_PATTERN_NONE where src does not send
+ * @return RL_PATTERN_NONE if src does not send
  */
 uint32_t rl_pattern_dst(const struct rl_pattern *p, uint32_t src,
 			struct rl_prng *prng);
@@ -93,7 +92,7 @@ rl_pattern_spreads(const struct rl_pattern *p, uint32_t src)
 		p->first[src + 1] - p->first[src] > 1);
 }
 
-/** Any thread. Kind of a word, or -EINVAL. */
+/** Any thread. Kind with this name, or -EINVAL. */
 int rl_pattern_parse(const char *word);
 const char *rl_pattern_name(enum rl_pattern_kind kind);
 

@@ -3,10 +3,9 @@
 #define RL_RANGES_H
 
 /**
- * @file
- * Sets of numbers kept as sorted disjoint ranges, many sets out of one pool of
- * nodes: which packets of a flow are missing, which were reported. Such sets
- * are nearly always empty or nearly contiguous, and grow at their end.
+ * @file Sets of numbers kept as sorted disjoint ranges, many sets in one pool
+ * of nodes: missing packets of a flow, reported packets. Such sets are nearly
+ * always empty or nearly contiguous, and grow at their end.
  */
 
 #include <stdatomic.h>
@@ -27,9 +26,9 @@ struct rl_range_pool {
 	struct rl_range *node; /**< cap nodes, the caller's */
 	uint32_t cap;
 	uint32_t used;	/**< nodes ever taken in order */
-	uint32_t free;	/**< list of those given back */
-	uint64_t lost;	/**< numbers that found no node: sets are inexact */
-	_Atomic uint32_t version; /**< of all its sets; odd: one changes now */
+	uint32_t free;	/**< list of freed nodes */
+	uint64_t lost;	/**< numbers without a node: sets are inexact */
+	_Atomic uint32_t version; /**< of all its sets; odd: one is changing */
 };
 
 /** A set; zeroed memory is not an empty set, see rl_ranges_init(). */
@@ -52,9 +51,9 @@ rl_range_pool_init(struct rl_range_pool *p, struct rl_range *node, uint32_t cap)
 }
 
 /**
- * Owner. Adds lo .. hi-1 (lo < hi); numbers that are in it already are
- * fine. Constant time at the end of the set. Where the pool is empty the
- * numbers are forgotten, and counted in pool->lost.
+ * Owner. Adds lo .. hi-1 (lo < hi); some may be in it already. Constant time at
+ * the end of the set. If the pool is empty the numbers are lost, and counted in
+ * pool->lost.
  */
 void rl_ranges_add(struct rl_range_pool *p, struct rl_ranges *s, uint32_t lo,
 		   uint32_t hi);
@@ -72,15 +71,15 @@ bool rl_ranges_has(const struct rl_range_pool *p, const struct rl_ranges *s,
 /**
  * Owner of both sets. How many numbers two sets have in common.
  *
- * Any thread too, if it believes the answer only when neither pool's version
- * was odd before and both are the same afterwards.
+ * Any thread, too, if it discards the result when either pool's version was odd
+ * before, or has changed afterwards.
  */
 uint64_t rl_ranges_common(const struct rl_range_pool *pa,
 			  const struct rl_ranges *a,
 			  const struct rl_range_pool *pb,
 			  const struct rl_ranges *b);
 
-/** As rl_ranges_common(). How many numbers of a set are from .. and above. */
+/** As rl_ranges_common(). How many numbers of a set are @p from or above. */
 uint64_t rl_ranges_from(const struct rl_range_pool *p,
 			const struct rl_ranges *s, uint32_t from);
 

@@ -3,16 +3,15 @@
 #define RL_SILENCE_H
 
 /**
- * @file
- * The longest silence of a flow that had something to send: from when a packet
- * was made, or the one before it arrived, whichever was later, until it arrived.
- * Zeroed: nothing has arrived. The receiver's lcore owns it.
+ * @file The longest silence of a flow with packets to send: from the creation
+ * of a packet, or the arrival of the one before it, whichever was later, to its
+ * arrival. Zeroed: nothing has arrived. The receiver's lcore owns it.
  */
 
 #include "rl_base.h"
 
 struct rl_silence {
-	uint64_t arrived_ns; /**< when the last packet did */
+	uint64_t arrived_ns; /**< when the last packet arrived */
 	uint64_t ns;	     /**< the longest */
 	uint64_t end_ns;     /**< when that one ended */
 };

@@ -3,10 +3,9 @@
 #define RL_STAMP_H
 
 /**
- * @file
- * What a generated packet carries in its data, so that whoever receives it
- * can tell whose it is, which one of its flow, when it was sent, and whether
- * each of its bytes is as it was sent [EP-1]. Little-endian:
+ * @file The data of a generated packet, which tell the receiver its source, its
+ * number in its flow, when it was sent, and whether any byte was altered
+ * [EP-1]. Little-endian:
  *
  * | bytes | what                                                          |
  * |-------|---------------------------------------------------------------|
@@ -22,8 +21,8 @@
  * | 32-39 | key: a hash of all above and of the seed of the run           |
  * | 40-   | word i of 8 bytes is key + i * an odd constant                |
  *
- * So every word of every packet has another value, and is checked by one
- * addition and one comparison.
+ * So every word of every packet has a different value, and takes one addition
+ * and one comparison to check.
  */
 
 #include <stdint.h>
@@ -43,11 +42,11 @@ struct rl_stamp {
 	uint64_t seed; /**< of the run; not on the wire */
 };
 
-/** What a check finds. */
+/** Result of a check. */
 enum rl_stamp_verdict {
 	RL_STAMP_OK,
 	RL_STAMP_BODY,	  /**< the stamp is good, the content is not */
-	RL_STAMP_FOREIGN, /**< no stamp, a damaged one, or another flow's */
+	RL_STAMP_FOREIGN, /**< no stamp, a corrupt one, or another flow's */
 };
 
 /** A stamp made ready for writing. */
@@ -66,7 +65,7 @@ void rl_stamp_fill(void *writer, uint8_t *to, uint32_t off, uint32_t len);
  * Owner of the packet. Checks one received packet: its flow must be that of
  * its flits' headers, its seed @p seed.
  *
- * @param s  set to what the stamp says, unless RL_STAMP_FOREIGN
+ * @param s  set to the contents of the stamp, unless RL_STAMP_FOREIGN
  */
 enum rl_stamp_verdict rl_stamp_check(const struct rl_flit *head, uint64_t seed,
 				     struct rl_stamp *s);

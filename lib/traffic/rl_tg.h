@@ -3,19 +3,17 @@
 #define RL_TG_H
 
 /**
- * @file
- * The traffic client of an endpoint: a generator that stamps what it sends
- * and a checker of what arrives [EP-1]. One per endpoint, on its lcore; it
- * owns nothing but its counts. What all clients of a fabric together know is
- * put together by rl_ledger.h at the end.
+ * @file The traffic client of an endpoint: a generator that stamps packets and
+ * a checker of arrivals [EP-1]. One per endpoint, on its lcore; it owns only
+ * its counts. rl_ledger.h combines the counts of all clients of a fabric at the
+ * end.
  *
- * The generator is open-loop: a load is a plan of send times, and a packet
- * that backpressure holds up keeps the time at which it should have been
- * sent, so that its latency counts the wait. A packet that is refused waits
- * aside while others go on; each flow keeps its order all the same, as a
- * packet gets its number only when it is accepted. Each class of service has
- * its share of the places aside: a class that has used it up is not drawn any
- * more, so that one that is blocked leaves the load to the others.
+ * The generator is open-loop: a load is a schedule of send times, and a packet
+ * delayed by backpressure keeps its scheduled time, so its latency includes the
+ * wait. A refused packet waits aside while others go on; flows still keep their
+ * order, since a packet gets its number only when it is accepted. Each class of
+ * service has its share of the places aside: a class that has used its share is
+ * not drawn any more, so a blocked class leaves the load to the others.
  *
  * Pure: time is a parameter, and the same seed sends the same packets.
  */
@@ -32,7 +30,7 @@
 struct rl_tg_cfg {
 	const struct rl_pattern *pattern; /**< NULL: checks only */
 	uint16_t ep_id;
-	uint8_t class;		/**< of packets that are no requests */
+	uint8_t class;		/**< of packets that are not requests */
 	uint32_t requests_ppm;	/**< share of packets that are non-posted
 				     requests: each asks for a response, which
 				     is as long as the shortest packet */
@@ -44,7 +42,7 @@ struct rl_tg_cfg {
 	bool full_flits;	/**< last flits are full; else any length */
 	bool hist_by_vc;	/**< histograms for each VC of arrival */
 	uint64_t seed;		/**< the same for all clients of a fabric */
-	double load;		/**< flits per slot; 0: as fast as it goes */
+	double load;		/**< flits per slot; 0: as fast as possible */
 	uint64_t slot_ns;	/**< time of one flit */
 	uint64_t packets;	/**< how many to send; 0: no limit */
 	uint64_t duration_ns;	/**< how long to send; 0: no limit */
@@ -56,15 +54,15 @@ struct rl_tg_counts {
 	uint64_t sent_packets;	/**< accepted by the endpoint */
 	uint64_t sent_flits;
 	uint64_t sent_bytes;
-	uint64_t refused;	/**< attempts that met backpressure */
+	uint64_t refused;	/**< attempts refused by backpressure */
 	uint64_t sent_requests;	    /**< of the packets sent */
 	uint64_t sent_responses;    /**< the same */
 	uint64_t delivered_requests;
 	uint64_t delivered_responses;
 	uint64_t unreachable_packets; /**< refused for good, and not sent: there
-					   was no way to their destination */
-	uint64_t stalled_packets; /**< the same: their flow made no progress, and
-				       those of others would have had to wait */
+					   was no path to their destination */
+	uint64_t stalled_packets; /**< the same: their flow made no progress,
+				       and would have blocked others */
 	uint64_t delivered_packets; /**< first copies, whatever their order */
 	uint64_t delivered_flits;
 	uint64_t delivered_bytes;
@@ -73,23 +71,23 @@ struct rl_tg_counts {
 	uint64_t reordered_packets; /**< after a later one of their flow */
 	uint64_t corrupted_packets; /**< any byte altered */
 	uint64_t foreign_packets;   /**< of these: without a valid stamp */
-	uint64_t report_events;	    /**< reports received, repeated ones too */
-	uint64_t inexact;	    /**< events that max_flows or max_ranges
-					 did not let it remember */
+	uint64_t report_events;	    /**< reports received, with repetitions */
+	uint64_t inexact;	    /**< events not recorded, because of
+					 max_flows or max_ranges */
 };
 
-/** Both directions of what a client knows of one (peer, cos). */
+/** A client's record of both directions of one (peer, cos). */
 struct rl_tg_flow {
 	uint16_t peer;
 	uint8_t cos;
 	uint32_t sent;		/**< packets sent to peer */
 	uint32_t tag0;		/**< the endpoint's tag of the first of them */
-	bool anew;		/**< tags begin anew with the next one */
+	bool anew;		/**< tags start over with the next one */
 	struct rl_ranges reported; /**< of those sent */
 	uint32_t owed;		/**< responses due to peer */
 	uint32_t next;		/**< 1 + highest number received from peer */
 	uint64_t last;		/**< latency of the last, for rl_delay_add() */
-	struct rl_silence silence; /**< of what peer sends */
+	struct rl_silence silence; /**< of packets from peer */
 	struct rl_ranges missing; /**< of those before */
 };
 
@@ -102,35 +100,35 @@ size_t rl_tg_memsize(const struct rl_tg_cfg *cfg);
  * Control thread. Makes a client in @p mem (the caller's, need not be
  * cleared), stopped. Received packets are given back to @p cache.
  *
- * @return the client (== mem); NULL where the configuration makes no sense
- *   (lengths, ncos, class, slot_ns with a load)
+ * @return the client (== mem); NULL if the configuration is invalid (lengths,
+ *   ncos, class, slot_ns with a load)
  */
 struct rl_tg *rl_tg_init(void *mem, const struct rl_tg_cfg *cfg,
 			 struct rl_flit_cache *cache);
 
 /**
- * Owner. Begins to send (again): limits and the plan of send times count from
- * @p now_ns, numbers of packets go on. Receiving needs no start.
+ * Owner. Begins to send (again): limits and the schedule count from @p now_ns,
+ * packet numbers go on. Receiving needs no start.
  */
 void rl_tg_start(struct rl_tg *tg, uint64_t now_ns);
 
-/** Owner. Another load, limit or pattern; takes effect with rl_tg_start(). */
+/** Owner. Changes load, limit or pattern; takes effect with rl_tg_start(). */
 void rl_tg_set(struct rl_tg *tg, const struct rl_pattern *pattern, double load,
 	       uint64_t packets, uint64_t duration_ns);
 
-/** Owner. Sends nothing more; packets that wait aside are forgotten. */
+/** Owner. Sends nothing more; drops packets that wait aside. */
 void rl_tg_stop(struct rl_tg *tg);
 
 /**
- * Owner. Takes and checks all that arrived, then sends what is due.
- * The signature is that of a role's client.
+ * Owner. Takes and checks all arrivals, then sends what is due. The signature
+ * is that of a role's client.
  * @return packets moved
  */
 unsigned int rl_tg_poll(void *tg, struct rl_ep *ep, uint64_t now_ns);
 
 /**
- * Owner. When rl_tg_poll() next wants to send: 0 for at once, RL_NEVER for
- * not by itself.
+ * Owner. When rl_tg_poll() next wants to send: 0 if at once, RL_NEVER if not by
+ * itself.
  */
 uint64_t rl_tg_deadline(void *tg);
 
@@ -138,38 +136,40 @@ uint64_t rl_tg_deadline(void *tg);
 void rl_tg_report(struct rl_tg *tg, const struct rl_ep_report *report);
 
 /**
- * Owner, or any thread that can stand a torn number. Responses that are due and
- * not accepted by the endpoint yet. They are sent also while it is stopped.
+ * Owner, or any thread that tolerates a torn number. Responses that are due and
+ * not yet accepted by the endpoint. They are sent even while it is stopped.
  */
 uint64_t rl_tg_owed(const struct rl_tg *tg);
 
 /**
- * Owner. Everything sent to @p peer counts as reported where it has not
- * arrived: the peer crashed, with what it had acknowledged and not yet handed
- * on.
+ * Owner. Marks all packets to @p peer that have not arrived as reported: the
+ * peer crashed, with packets that it had acknowledged and not yet delivered.
  */
 void rl_tg_excuse(struct rl_tg *tg, uint16_t peer);
 
 /**
- * Owner. The endpoint of this client crashed, and all it held is gone: the same
- * for all peers. Its tags begin anew.
+ * Owner. This client's endpoint crashed, and all it held is gone: the same for
+ * all peers. Its tags start over.
  */
 void rl_tg_crashed(struct rl_tg *tg);
 
-/** Owner. Stopped, or the limit is reached and nothing waits aside. */
+/**
+ * Owner. Whether it is stopped, or has reached its limit with nothing waiting
+ * aside.
+ */
 bool rl_tg_done(const struct rl_tg *tg);
 
-/** Owner, or any thread that can stand torn numbers. */
+/** Owner, or any thread that tolerates torn numbers. */
 const struct rl_tg_counts *rl_tg_counts(const struct rl_tg *tg);
 
 /**
- * Owner, or any thread that can stand torn numbers. Latency in ns, from planned
- * send time to arrival at the client, and jitter of packets that came by @p vc;
- * without hist_by_vc all are in VC 0's. NULL: no such VC.
+ * Owner, or any thread that tolerates torn numbers. Latency in ns, from
+ * scheduled send time to arrival at the client, and jitter of packets that came
+ * by @p vc; without hist_by_vc all are in VC 0's. NULL: no such VC.
  */
 const struct rl_delay *rl_tg_delay(const struct rl_tg *tg, unsigned int vc);
 
-/** Owner. How many flows it knows, and one of them. */
+/** Owner. The number of its flows, and one of them. */
 uint32_t rl_tg_flow_count(const struct rl_tg *tg);
 const struct rl_tg_flow *rl_tg_flow(const struct rl_tg *tg, uint32_t i);
 
@@ -177,7 +177,7 @@ const struct rl_tg_flow *rl_tg_flow(const struct rl_tg *tg, uint32_t i);
 const struct rl_tg_flow *rl_tg_flow_find(const struct rl_tg *tg, uint16_t peer,
 					 uint8_t cos);
 
-/** Owner. The pool that the flows' ranges live in. */
+/** Owner. The pool of the flows' ranges. */
 const struct rl_range_pool *rl_tg_ranges(const struct rl_tg *tg);
 
 /** Owner. Its endpoint id. */

@@ -4,7 +4,7 @@
 #include "rl_prng.h"
 
 #define MAGIC 0x54464c52u /* "RLFT" */
-/** Any odd constant whose multiples look unlike each other. */
+/** Any odd constant whose multiples look unrelated. */
 #define STEP 0x9e3779b97f4a7c15ull
 
 _Static_assert(RL_FLIT_DATA_BYTES % 8 == 0, "a word never spans two flits");
@@ -57,7 +57,7 @@ rl_stamp_fill(void *writer, uint8_t *to, uint32_t off, uint32_t len)
 		memcpy(to + i, &word, len - i);
 }
 
-/** Whether the words of one flit are those of the key. */
+/** Whether the words of one flit match the key. */
 static bool
 content_ok(const uint8_t *data, uint32_t off, uint32_t from, uint32_t len,
 	   uint64_t key)

@@ -79,7 +79,7 @@ rl_tg_init(void *mem, const struct rl_tg_cfg *cfg, struct rl_flit_cache *cache)
 	tg->cfg = *cfg;
 	tg->cache = cache;
 	tg_draws(tg);
-	/* each endpoint draws a sequence of its own from the common seed */
+	/* each endpoint draws its own sequence from the common seed */
 	rl_prng_seed(&tg->prng, rl_splitmix64(&seed) + cfg->ep_id);
 	tg->hash_mask = l.hash_size - 1;
 	tg->hash = (uint32_t *)(void *)(base + l.hash);
@@ -178,7 +178,7 @@ tg_flow_get(struct rl_tg *tg, uint16_t peer, uint8_t cos)
 	*flow = (struct rl_tg_flow){ .peer = peer, .cos = cos };
 	rl_ranges_init(&flow->reported);
 	rl_ranges_init(&flow->missing);
-	/* release: a concurrent reader finds it whole (rl_ledger_look()) */
+	/* release: a concurrent reader sees it complete (rl_ledger_look()) */
 	rl_fence_release();
 	tg->hash[h] = ++tg->nflows;
 	return flow;
@@ -194,8 +194,8 @@ rl_tg_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 }
 
 /*
- * A report names a packet by the endpoint's tag. Where the generator is the
- * only client of its flows, tags are numbers but for a constant.
+ * A report names a packet by the endpoint's tag. If the generator is the only
+ * client of its flows, tags differ from numbers by a constant.
  */
 void
 rl_tg_report(struct rl_tg *tg, const struct rl_ep_report *report)
@@ -215,7 +215,7 @@ excuse(struct rl_tg *tg, struct rl_tg_flow *flow)
 {
 	if (flow->sent != 0)
 		rl_ranges_add(&tg->pool, &flow->reported, 0, flow->sent);
-	tg->owed -= flow->owed; /* nobody waits for them any more */
+	tg->owed -= flow->owed; /* the requester no longer waits for them */
 	flow->owed = 0;
 }
 
@@ -233,7 +233,7 @@ rl_tg_crashed(struct rl_tg *tg)
 	for (uint32_t i = 0; i < tg->nflows; i++) {
 		excuse(tg, &tg->flow[i]);
 		tg->flow[i].anew = true;
-		tg->flow[i].owed = 0; /* who asked is gone from memory, too */
+		tg->flow[i].owed = 0; /* the requester is forgotten, too */
 	}
 	tg->owed = 0;
 }

@@ -2,11 +2,11 @@
 #include "tg_priv.h"
 
 /*
- * Numbers of a flow tell duplicates from latecomers: those below the highest
- * number received that have not come are kept as ranges. A packet of such a
+ * Numbers of a flow distinguish duplicates from late packets: missing numbers
+ * below the highest one received are kept as ranges. A packet with such a
  * number is late, any other below is a duplicate.
  *
- * @return whether it is the first of its number
+ * @return whether it is the first with its number
  */
 static bool
 judge_number(struct rl_tg *tg, struct rl_tg_flow *flow, uint32_t number)
@@ -16,7 +16,7 @@ judge_number(struct rl_tg *tg, struct rl_tg_flow *flow, uint32_t number)
 	} else if (number > flow->next) {
 		const uint32_t from = flow->next;
 
-		/* first: a concurrent reader counts no number twice */
+		/* first: so that a concurrent reader counts no number twice */
 		flow->next = number + 1;
 		rl_ranges_add(&tg->pool, &flow->missing, from, number);
 	} else if (rl_ranges_take(&tg->pool, &flow->missing, number)) {

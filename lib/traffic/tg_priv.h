@@ -7,8 +7,8 @@
 
 #define PPM 1000000u
 #define TG_COS_MAX 16
-#define TG_SHARED 8 /* places aside, shared out to the classes of service */
-#define TG_WAITING TG_COS_MAX /* but each class has one at least */
+#define TG_SHARED 8 /* places aside, shared by the classes of service */
+#define TG_WAITING TG_COS_MAX /* but each class has at least one */
 
 /** A packet that is due. */
 struct tg_packet {
@@ -25,17 +25,17 @@ struct rl_tg {
 	struct rl_prng prng;
 	bool running;
 	uint64_t left;	     /**< packets to make until the limit */
-	uint64_t end_ns;     /**< no packet is made from here on */
-	uint64_t next_ns;    /**< planned time of the next packet */
-	uint32_t next_frac;  /**< and 2^-16 ns of it */
+	uint64_t end_ns;     /**< no packets are made from then on */
+	uint64_t next_ns;    /**< scheduled time of the next packet */
+	uint32_t next_frac;  /**< plus 2^-16 ns of this */
 	uint64_t flit_fp;    /**< mean time per flit, in 2^-16 ns */
-	uint64_t retry_ns;   /**< when to try again what waits aside */
+	uint64_t retry_ns;   /**< when to retry packets that wait aside */
 	uint64_t owed;	     /**< responses, of all flows */
 	uint32_t owed_next;  /**< the flow whose turn it is */
 	uint32_t nwaiting;
 	uint8_t cos0;	     /**< classes of service drawn: from here on, */
-	uint8_t ndraw;	     /**< so many; responses are owed, not drawn */
-	uint32_t share;	     /**< of a class of service, of those that wait */
+	uint8_t ndraw;	     /**< this many; responses are owed, not drawn */
+	uint32_t share;	     /**< places aside per class of service */
 	uint8_t waits[TG_COS_MAX]; /**< how many of each class wait */
 	struct tg_packet waiting[TG_WAITING];
 
@@ -48,7 +48,7 @@ struct rl_tg {
 	struct rl_delay *delay; /**< 1 or RL_VCS */
 };
 
-/** Finds or makes; NULL where max_flows are in use. */
+/** Finds or makes it; NULL if max_flows are in use. */
 struct rl_tg_flow *tg_flow_get(struct rl_tg *tg, uint16_t peer, uint8_t cos);
 
 /* tg_send.c */

@@ -4,9 +4,9 @@
 #include "tg_priv.h"
 
 #define SEND_BURST 32		   /* packets made in one poll */
-#define WAIT_NS (10 * RL_NS_PER_US) /* what waits aside is tried again */
+#define WAIT_NS (10 * RL_NS_PER_US) /* retry of packets that wait aside */
 
-/** Which classes of service are drawn, and how many places aside each has. */
+/** Sets which classes of service are drawn, and the places aside of each. */
 void
 tg_draws(struct rl_tg *tg)
 {
@@ -22,7 +22,7 @@ tg_draws(struct rl_tg *tg)
 	tg->share = tg->ndraw < TG_SHARED ? TG_SHARED / tg->ndraw : 1;
 }
 
-/** One that has room: due() has seen that there is. */
+/** A class with room: due() has checked that there is one. */
 static uint8_t
 with_room(const struct rl_tg *tg, uint32_t nth)
 {
@@ -49,7 +49,7 @@ draw_class(struct rl_tg *tg, struct tg_packet *p)
 	p->class = asks ? RL_CLASS_REQ_NONPOSTED : c->class;
 }
 
-/** Draws length and destination; false where this endpoint does not send. */
+/** Draws length and destination; false if this endpoint does not send. */
 static bool
 draw(struct rl_tg *tg, struct tg_packet *p)
 {
@@ -99,7 +99,7 @@ send_one(struct rl_tg *tg, struct rl_ep *ep, const struct tg_packet *p,
 		return rc;
 	}
 	if (rc != 0) {
-		/* a packet that can never be sent is the configuration's fault */
+		/* a packet that can never be sent is a configuration error */
 		RL_ASSERT(rc == -EAGAIN || rc == -EBUSY || rc == -ENOBUFS);
 		tg->count.refused++;
 		return rc;
@@ -119,7 +119,7 @@ send_one(struct rl_tg *tg, struct rl_ep *ep, const struct tg_packet *p,
 }
 
 /**
- * Whether a packet that waits gives way to those for others: its flow makes no
+ * Whether a waiting packet gives way to those of other flows: its flow makes no
  * progress, and all places of its class are taken.
  */
 static bool
@@ -132,7 +132,7 @@ gives_way(struct rl_tg *tg, const struct tg_packet *p, int rc)
 	return true;
 }
 
-/** Tries again what waits aside. @return packets sent */
+/** Retries packets that wait aside. @return packets sent */
 static unsigned int
 send_waiting(struct rl_tg *tg, struct rl_ep *ep, uint64_t now_ns)
 {
@@ -155,8 +155,8 @@ send_waiting(struct rl_tg *tg, struct rl_ep *ep, uint64_t now_ns)
 }
 
 /**
- * Moves the plan on by one packet: the time of its flits at the given load,
- * times anything between 0 and 2, so that endpoints do not march in step.
+ * Advances the schedule by one packet: the time of its flits at the given load,
+ * times a random factor between 0 and 2, so that endpoints do not synchronise.
  */
 static void
 plan_next(struct rl_tg *tg, uint32_t len_bytes)
@@ -169,7 +169,7 @@ plan_next(struct rl_tg *tg, uint32_t len_bytes)
 	tg->next_frac = t & 0xffff;
 }
 
-/** Whether a further packet is to be made now. */
+/** Whether another packet is to be made now. */
 static bool
 due(const struct rl_tg *tg, uint64_t now_ns)
 {
@@ -180,7 +180,7 @@ due(const struct rl_tg *tg, uint64_t now_ns)
 					   tg->next_ns < tg->end_ns;
 }
 
-/** Whether nothing will ever be made again. */
+/** Whether no packet will ever be made again. */
 static bool
 over(const struct rl_tg *tg, uint64_t now_ns)
 {
@@ -191,10 +191,10 @@ over(const struct rl_tg *tg, uint64_t now_ns)
 }
 
 /*
- * Flows take turns. How many responses are due is bounded by what peers may
+ * Flows take turns. The number of due responses is bounded by what peers may
  * have under way, and they need no memory, so requests are taken whatever is
- * owed: were they left with the endpoint, the responses behind them would be
- * too, and two clients could wait for each other for ever.
+ * owed: if they stayed in the endpoint, so would the responses behind them, and
+ * two clients could wait for each other for ever.
  *
  * @return packets sent
  */
@@ -249,7 +249,7 @@ tg_send(struct rl_tg *tg, struct rl_ep *ep, uint64_t now_ns)
 		int rc;
 
 		if (!draw(tg, &p)) {
-			rl_tg_stop(tg); /* a pattern without this source */
+			rl_tg_stop(tg); /* this source is not in the pattern */
 			return n;
 		}
 		p.t_ns = tg->cfg.load == 0 ? now_ns : tg->next_ns;
