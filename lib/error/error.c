@@ -6,14 +6,14 @@
 /* The sum of a position and a distance drawn stays far below 2^64. */
 #define FAR (UINT64_MAX / 4)
 
-/** log(1 - p) of a process; 0 where it is off. */
+/** log(1 - p) of a process; 0 if it is off. */
 static double
 log_miss(double p)
 {
 	return p >= 1.0 ? -INFINITY : log1p(-p);
 }
 
-/** How many fail to happen before the next that does. */
+/** How many trials pass before the next hit. */
 static uint64_t
 draw_gap(struct rl_prng *prng, double log_miss_p)
 {
@@ -27,7 +27,7 @@ draw_gap(struct rl_prng *prng, double log_miss_p)
 	return n < (double)FAR ? (uint64_t)n : FAR;
 }
 
-/** Moves a position on by one and a gap; UINT64_MAX stays. */
+/** Advances a position by one and a gap; UINT64_MAX stays. */
 static uint64_t
 draw_next(struct rl_prng *prng, uint64_t from, double log_miss_p)
 {
@@ -72,8 +72,8 @@ rl_error_init(struct rl_error *e, const struct rl_error_cfg *cfg, uint64_t seed)
 }
 
 /**
- * @p n wrong bits on @p lane from bit @p b of its share of the flit on; what
- * runs over the flit's end hits the next one.
+ * @p n wrong bits on @p lane from bit @p b of its share of the flit on; bits
+ * past the flit's end hit the next one.
  */
 static void
 run_along_lane(struct rl_error *e, uint8_t *mask, uint32_t lane, uint32_t b,
@@ -84,14 +84,14 @@ run_along_lane(struct rl_error *e, uint8_t *mask, uint32_t lane, uint32_t b,
 	for (; n > 0 && b < lane_bits; n--, b++)
 		mask[(b >> 3) * e->cfg.lanes + lane] |=
 			(uint8_t)(1u << (b & 7));
-	/* of two bursts on one lane the longer goes on */
+	/* of two bursts on one lane the longer one goes on */
 	if (n > e->carry[lane]) {
 		e->carried += e->carry[lane] == 0;
 		e->carry[lane] = n;
 	}
 }
 
-/** Bits that follow a first error: as long as the coin says so. */
+/** Length of the burst after a first error, by repeated draws. */
 static uint32_t
 burst_tail(struct rl_error *e)
 {
@@ -108,7 +108,7 @@ bit_errors(struct rl_error *e, uint8_t *mask)
 {
 	const uint64_t first = e->now * span_bits(e);
 
-	/* a lane touches its own carry alone: what it leaves is for later */
+	/* a lane uses only its own carry: new carries are for the next flit */
 	for (uint32_t lane = 0; e->carried > 0 && lane < e->cfg.lanes; lane++) {
 		const uint32_t n = e->carry[lane];
 

@@ -22,7 +22,7 @@ refuse(char *err, size_t errlen, const char *what)
 	return -EINVAL;
 }
 
-/* written so that not-a-number fails, too */
+/* written so that NaN fails, too */
 static bool
 is_rate(double p)
 {

@@ -3,17 +3,15 @@
 #define RL_ERROR_H
 
 /**
- * @file
- * What goes wrong on a wire or inside a switch, as a seeded process over a
- * sequence of flits: independent bit errors, bursts as a decision feedback
- * equalizer (DFE) makes them, bursts of bytes, and whole flits lost. One
- * object is one wire in one direction, or the inside of one switch; it may
- * have several of these at once.
+ * @file Errors on a wire or inside a switch, as a seeded process over a
+ * sequence of flits: independent bit errors, bursts like those of a decision
+ * feedback equalizer (DFE), bursts of bytes, and lost flits. One object is one
+ * wire in one direction, or the inside of one switch; it may combine several of
+ * these.
  *
- * Nothing is drawn for a bit, or a flit, that nothing happens to: the distance
- * to the next event is drawn instead (geometric skipping), so that a flit that
- * passes costs one comparison, and a stretch of n flits that pass costs one
- * subtraction:
+ * There is no draw per bit or flit, only for the distance to the next event
+ * (geometric skipping), so a flit that passes costs one comparison, and n flits
+ * that pass cost one subtraction:
  *
  *     flits   . . . . . . . . . X . . . . X . . .
  *               ^ now           ^ next
@@ -38,11 +36,11 @@ struct rl_error_cfg {
 	double bit_rate;
 	/**
 	 * DFE: probability that the bit after a wrong one on the same lane is
-	 * wrong too. Bursts have 1 / (1 - propagate) wrong bits in the mean, so
+	 * wrong too. Bursts have 1 / (1 - propagate) wrong bits on average, so
 	 * that the bit error rate is bit_rate / (1 - propagate).
 	 */
 	double propagate;
-	/** Bytes are dealt to so many lanes in turn: 1, 2, 4, 8 or 16. */
+	/** Lanes over which bytes are striped: 1, 2, 4, 8 or 16. */
 	uint32_t lanes;
 	/** Bursts of neighbouring bytes, every one of them wrong; per flit. */
 	double burst_rate;
@@ -54,10 +52,10 @@ struct rl_error_cfg {
 	uint32_t span_bytes;
 };
 
-/** What became of a flit that was not left alone. */
+/** Effect on a flit that did not pass untouched. */
 struct rl_error_hit {
 	bool dropped;
-	uint32_t bits;	/**< wrong bits; 0 where dropped */
+	uint32_t bits;	/**< wrong bits; 0 if dropped */
 	uint32_t bytes; /**< wrong bytes */
 };
 
@@ -65,7 +63,7 @@ struct rl_error {
 	struct rl_error_cfg cfg;
 	struct rl_prng prng;
 	uint64_t now;	     /**< flits that have passed */
-	uint64_t next;	     /**< the next flit that something happens to */
+	uint64_t next;	     /**< the next flit with an event */
 	uint64_t bit_next;   /**< bit that the next first error hits */
 	uint64_t burst_next; /**< flit of the next byte burst */
 	uint64_t drop_next;  /**< flit that is lost next */
@@ -109,8 +107,8 @@ rl_error_skip(struct rl_error *e, uint64_t n)
 }
 
 /**
- * Owner. Lets one flit pass, if it passes untouched. If not, nothing has
- * happened yet: rl_error_strike() must take it.
+ * Owner. Lets one flit pass, if it is untouched. If not, nothing has happened
+ * yet: rl_error_strike() must take it.
  */
 static inline bool
 rl_error_pass(struct rl_error *e)
@@ -125,7 +123,7 @@ rl_error_pass(struct rl_error *e)
  * Owner. The flit that rl_error_pass() refused: its bytes are XORed with the
  * errors, at least one bit, unless it is dropped.
  *
- * @param wire  cfg.span_bytes bytes, the caller's; unchanged where dropped
+ * @param wire  cfg.span_bytes bytes, the caller's; unchanged if dropped
  */
 struct rl_error_hit rl_error_strike(struct rl_error *e, uint8_t *wire);
 

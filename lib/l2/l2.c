@@ -8,7 +8,7 @@
 #define HEADER_BYTES 14
 #define TAG_BYTES 4
 #define GROUP_BIT 0x01
-#define KNOWN (1ull << 63) /* tells a key from an empty place */
+#define KNOWN (1ull << 63) /* distinguishes a key from an empty place */
 
 static uint64_t
 mac_of(const uint8_t *p)
@@ -20,7 +20,7 @@ mac_of(const uint8_t *p)
 	return mac;
 }
 
-/* 802.1Q and 802.1ad: the outer tag's VLAN; 0: none, or a priority alone. */
+/* 802.1Q and 802.1ad: the outer tag's VLAN; 0: none, or only a priority. */
 static uint64_t
 vlan_of(const uint8_t *frame, uint32_t len)
 {
@@ -66,8 +66,8 @@ find(struct rl_l2 *l2, uint64_t key, uint64_t now_ns)
 }
 
 /*
- * A place for a new station: an empty one, an old one, or the oldest. NULL:
- * those that stay have all.
+ * A place for a new station: an empty one, an expired one, or the oldest. NULL:
+ * fixed stations have all.
  */
 static struct rl_l2_station *
 place(struct rl_l2 *l2, uint64_t key, uint64_t now_ns)
@@ -126,7 +126,7 @@ rl_l2_fix(struct rl_l2 *l2, const uint8_t mac[6], uint16_t vlan, uint16_t port)
 	return true;
 }
 
-/* A frame with a source that is one station. */
+/* Whether a frame has a unicast source. */
 static bool
 is_sane(const uint8_t *frame, uint32_t len)
 {
@@ -142,8 +142,8 @@ rl_l2_arrived(struct rl_l2 *l2, const uint8_t *frame, uint32_t len,
 }
 
 /*
- * 01-80-C2-00-00-00 to -0F, which no bridge passes on [802.1Q, 8.6.3]: what two
- * neighbours say to each other would be taken for a third one's.
+ * 01-80-C2-00-00-00 to -0F, which no bridge forwards [802.1Q, 8.6.3]: frames
+ * between two neighbours must not reach a third.
  */
 static bool
 is_local(const uint8_t *dst)

@@ -39,7 +39,7 @@ rl_memtxn_issue(struct rl_memtxn *m, enum rl_memtxn_op op, uint16_t cqid,
 	    (op == RL_MEMTXN_WRITE) != (line != NULL) ||
 	    cqid >= RL_MEMTXN_CQIDS || addr % RL_MEMTXN_LINE != 0)
 		return -EINVAL;
-	/* replies need room, too: no more than half the queue is ours */
+	/* replies need room, too: requests take at most half the queue */
 	if (t->open || waiting(m) >= RL_MEMTXN_QUEUE / 2)
 		return -EAGAIN;
 	*t = (struct rl_memtxn_open){
@@ -78,7 +78,7 @@ tell(struct rl_memtxn *m, enum rl_memtxn_event event,
 		m->cfg.event(m->cfg.event_ctx, event, msg, now_ns);
 }
 
-/** Notes that request @p tag is executed. @return whether it was before */
+/** Notes that request @p tag is executed. @return whether it already was */
 static bool
 executed_before(struct rl_memtxn *m, uint32_t tag)
 {
@@ -86,7 +86,7 @@ executed_before(struct rl_memtxn *m, uint32_t tag)
 	const uint64_t bit = 1ull << (tag & 63);
 	bool was;
 
-	/* tags that come into sight were not executed yet */
+	/* tags that come into range have not been executed */
 	for (; rl_seq_before_eq(m->done_high, tag); m->done_high++)
 		m->done[m->done_high / 64 % RL_ARRAY_SIZE(m->done)] &=
 			~(1ull << (m->done_high & 63));
@@ -95,7 +95,7 @@ executed_before(struct rl_memtxn *m, uint32_t tag)
 	return was;
 }
 
-/** A tag so far from all others is not one of an honest peer. */
+/** Whether a tag is near enough to others to come from a correct peer. */
 static bool
 tag_sane(const struct rl_memtxn *m, uint32_t tag)
 {
@@ -163,7 +163,7 @@ complete(struct rl_memtxn *m, const struct rl_memtxn_msg *msg, uint64_t now_ns)
 		tell(m, RL_MEMTXN_COMPLETED, msg, now_ns);
 		return;
 	}
-	/* the queue's stream goes on with what came, whatever it should be */
+	/* the queue's stream goes on with these data, whatever was expected */
 	tell(m, t->turn == m->data_turn[t->cqid] ? RL_MEMTXN_COMPLETED
 						 : RL_MEMTXN_OUT_OF_ORDER,
 	     msg, now_ns);
@@ -171,7 +171,7 @@ complete(struct rl_memtxn *m, const struct rl_memtxn_msg *msg, uint64_t now_ns)
 	close_txn(m, t);
 }
 
-/** Room for the replies to a flit full of requests. */
+/** Whether there is room for the replies to a flit full of requests. */
 static bool
 can_take(const struct rl_memtxn *m)
 {
@@ -214,7 +214,7 @@ is_request(const struct rl_memtxn_msg *msg)
 	return msg->op == RL_MEMTXN_READ || msg->op == RL_MEMTXN_WRITE;
 }
 
-/** The next messages of one kind as one packet; false where none can go. */
+/** Sends the next messages of one kind as one packet; false if it can't. */
 static bool
 send_flit(struct rl_memtxn *m, struct rl_ep *ep, uint64_t now_ns)
 {

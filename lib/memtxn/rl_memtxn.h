@@ -3,10 +3,9 @@
 #define RL_MEMTXN_H
 
 /**
- * @file
- * Memory transactions over an endpoint [EP-5]: small, but enough to see what
- * the RXL paper's Figures 4, 5a and 5b speak of. A transaction is a request, a
- * response, and data:
+ * @file Memory transactions over an endpoint [EP-5]: small, but enough to show
+ * the effects in Figures 4, 5a and 5b of the RXL paper. A transaction is a
+ * request, a response, and data:
  *
  *     requester                             responder
  *         |  READ tag, cqid, address            |
@@ -16,10 +15,9 @@
  *
  * Transactions of different command queues (CQID) may complete in any order;
  * those of one queue complete in the order in which they were issued, and the
- * requester takes their data as one stream. There is no protection against a
- * request that comes twice, nor against data out of order: the layer below
- * promises that there are none. What happens if it does not keep its promise
- * is counted and told.
+ * requester takes their data as one stream. There is no protection against
+ * duplicate requests or data out of order: the layer below promises that there
+ * are none. Violations of that promise are counted and reported.
  *
  * Several messages share a flit. Each is 16 bytes and the data it carries:
  *
@@ -42,7 +40,7 @@
 #define RL_MEMTXN_CQIDS 16
 #define RL_MEMTXN_OPEN_MAX 64	/* transactions not complete, power of two */
 #define RL_MEMTXN_QUEUE 128	/* messages waiting to be sent, power of two */
-/** Tags back that an agent remembers whether it executed them. */
+/** How many past tags an agent remembers as executed or not. */
 #define RL_MEMTXN_PAST 1024
 
 enum rl_memtxn_op {
@@ -61,7 +59,7 @@ struct rl_memtxn_msg {
 	uint8_t data[RL_MEMTXN_LINE];
 };
 
-/** What an agent tells of a message it received. */
+/** What an agent reports of a received message. */
 enum rl_memtxn_event {
 	RL_MEMTXN_EXECUTED,	    /**< a request, for the first time */
 	RL_MEMTXN_EXECUTED_AGAIN,   /**< a request that was executed before */
@@ -78,7 +76,7 @@ typedef void (*rl_memtxn_event_fn)(void *ctx, enum rl_memtxn_event event,
 struct rl_memtxn_cfg {
 	uint16_t peer;
 	uint8_t cos;
-	/** Most messages in a flit; as many as fit at the most. */
+	/** Most messages in a flit; at most as many as fit. */
 	uint32_t pack;
 	/** The memory that this agent serves, lines of 64 bytes; the caller's. */
 	uint8_t *mem;
@@ -91,8 +89,8 @@ struct rl_memtxn_cfg {
 struct rl_memtxn_counters {
 	uint64_t issued;
 	uint64_t event[RL_MEMTXN_EVENTS];
-	uint64_t malformed; /**< packets that make no sense, dropped */
-	uint64_t bad_addr;  /**< requests beyond the memory: answered, not done */
+	uint64_t malformed; /**< invalid packets, dropped */
+	uint64_t bad_addr;  /**< requests beyond memory: answered, not done */
 	uint64_t flits_sent;
 	uint64_t messages_sent;
 };
@@ -130,16 +128,16 @@ void rl_memtxn_init(struct rl_memtxn *m, const struct rl_memtxn_cfg *cfg);
  *
  * @param line  64 bytes to write; NULL for a read
  * @param tag   if not NULL: set to the transaction's tag
- * @return 0; -EAGAIN: too many are open; -EINVAL: unknown queue, or an
- *   address that is no line's
+ * @return 0; -EAGAIN: too many are open; -EINVAL: unknown queue, or an address
+ *   that is not aligned to a line
  */
 int rl_memtxn_issue(struct rl_memtxn *m, enum rl_memtxn_op op, uint16_t cqid,
 		    uint64_t addr, const uint8_t *line, uint32_t *tag);
 
-/** Owner. Takes what arrived at @p ep, and sends what waits. */
+/** Owner. Takes arrivals at @p ep, and sends waiting messages. */
 void rl_memtxn_poll(struct rl_memtxn *m, struct rl_ep *ep, uint64_t now_ns);
 
-/** Owner. Nothing open, nothing waits to be sent. */
+/** Owner. Whether nothing is open, and nothing waits to be sent. */
 bool rl_memtxn_idle(const struct rl_memtxn *m);
 
 const char *rl_memtxn_op_name(enum rl_memtxn_op op);
@@ -147,14 +145,14 @@ const char *rl_memtxn_event_name(enum rl_memtxn_event e);
 
 /**
  * Any thread. Writes @p msg to @p buf.
- * @return bytes written; 0 where @p room is too small
+ * @return bytes written; 0 if @p room is too small
  */
 uint32_t rl_memtxn_put(const struct rl_memtxn_msg *msg, uint8_t *buf,
 		       uint32_t room);
 
 /**
  * Any thread. Reads one message from @p len bytes; any bytes are safe.
- * @return bytes read; 0 where they are no message
+ * @return bytes read; 0 if they are no message
  */
 uint32_t rl_memtxn_get(struct rl_memtxn_msg *msg, const uint8_t *buf,
 		       uint32_t len);
