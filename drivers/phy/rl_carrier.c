@@ -12,18 +12,18 @@
 
 #include "rl_carrier.h"
 
-/* glibc's <net/if.h> has none, and <linux/if.h> does not go with it */
+/* glibc's <net/if.h> has none, and <linux/if.h> conflicts with it */
 #ifndef IFF_LOWER_UP
 #define IFF_LOWER_UP (1u << 16)
 #endif
 
-/* Between two rounds. The more a round takes, the longer, within limits: so
-   that asking takes a fiftieth of a CPU. */
+/* Pause between rounds. It grows with the length of a round, within limits, so
+   that polling takes a fiftieth of a CPU. */
 #define ROUND_NS_MIN (2 * RL_NS_PER_MS)
 #define ROUND_NS_MAX (5 * RL_NS_PER_MS)
 #define ROUND_SHARE 50
 
-/* One message of the kernel's, as large as those of an interface become. */
+/* One message from the kernel, large enough for an interface's. */
 union message {
 	struct nlmsghdr h;
 	char bytes[16384];
@@ -31,8 +31,8 @@ union message {
 
 /*
  * IFF_LOWER_UP is the carrier. IFF_RUNNING is the operational state, which is
- * more: the kernel derives it up to a second later, and where somebody has to
- * log in first (802.1X) it waits for that. Frames pass meanwhile.
+ * more: the kernel derives it up to a second later, and with a login (802.1X)
+ * it waits for that. Frames pass meanwhile.
  */
 static bool
 carries(const struct ifinfomsg *info)
@@ -58,14 +58,14 @@ ask(int fd, unsigned int ifindex, union message *m)
 
 	if (send(fd, &q, sizeof(q), 0) != (ssize_t)sizeof(q))
 		return -1;
-	/* the answer is there already: the kernel gives it within send() */
+	/* the answer is already there: the kernel queues it within send() */
 	do
 		n = recv(fd, m, sizeof(*m), 0);
 	while (n < 0 && errno == EINTR);
 	return n;
 }
 
-/* An interface that is gone has no carrier. True where nobody knows. */
+/* An interface that is gone has no carrier. True if it is unknown. */
 static bool
 has_carrier(int fd, unsigned int ifindex)
 {
@@ -116,7 +116,7 @@ carrier_main(void *arg)
 	return NULL;
 }
 
-/* Signals are the control thread's. */
+/* Signals go to the control thread. */
 static int
 start_thread(struct rl_carrier *c)
 {

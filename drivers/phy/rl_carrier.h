@@ -3,14 +3,14 @@
 #define RL_CARRIER_H
 
 /**
- * @file
- * Whether kernel interfaces have a carrier, as rtnetlink tells it. Neither
- * net_af_packet nor net_af_xdp says that a cable is out or an interface down.
+ * @file Whether kernel interfaces have a carrier, according to rtnetlink.
+ * Neither net_af_packet nor net_af_xdp reports that a cable is out or an
+ * interface is down.
  *
- * A thread of its own asks for one interface after the other, every few
- * milliseconds. To listen is not enough: the kernel announces such changes at
- * most once a second, so a second cable that is pulled would be known late. And
- * an answer may take long, because others hold the kernel's lock; no other
+ * A separate thread polls one interface after the other, every few
+ * milliseconds. Listening is not enough: the kernel announces such changes at
+ * most once a second, so a second cable that is pulled would be noticed late.
+ * And an answer may take long while others hold the kernel's lock; no other
  * thread waits for that.
  */
 
@@ -23,7 +23,7 @@
 /** A wire whose carrier only the kernel knows. */
 struct rl_carrier_wire {
 	unsigned int ifindex;
-	struct rl_phy_eth *phy; /**< is told by rl_phy_eth_carrier() */
+	struct rl_phy_eth *phy; /**< gets rl_phy_eth_carrier() */
 };
 
 struct rl_carrier {
@@ -35,15 +35,14 @@ struct rl_carrier {
 };
 
 /**
- * Control thread. Asks for @p n interfaces, of which there may be several wires
- * each, in the network namespace of the caller, from now on. The wires must
- * outlive it.
+ * Control thread. Starts to poll @p n interfaces, possibly with several wires
+ * each, in the network namespace of the caller. The wires must outlive it.
  * @return 0 or -errno
  */
 int rl_carrier_start(struct rl_carrier *c, const struct rl_carrier_wire wire[],
 		     unsigned int n);
 
-/** Control thread. Waits for the thread's last answer; zeroed is fine. */
+/** Control thread. Waits for the thread's last answer; @p c may be zeroed. */
 void rl_carrier_stop(struct rl_carrier *c);
 
 #endif /* RL_CARRIER_H */

@@ -7,10 +7,10 @@
 
 #define FRAMES 2048u
 #define HARDWARE_FRAMES 4096u
-/* net_af_xdp: its fill ring takes 2,048 for good, the socket may hold more. */
+/* net_af_xdp: its fill ring keeps 2,048, the socket may hold more. */
 #define XDP_FRAMES 8192u
 
-/* The last but one stands for all others of --vdev, the last for devices. */
+/* The last but one is for all other drivers of --vdev, the last for devices. */
 static const struct rl_driver drivers[] = {
 	{ .name = "net_af_packet", .alias = "eth_af_packet",
 	  .more = ",iface=INTERFACE", .one_queue = "qpairs=1",

@@ -3,9 +3,8 @@
 #define RL_DRIVER_H
 
 /**
- * @file
- * DPDK's drivers: what is known of each by its name, which its ports begin
- * with. A driver may have a second name (eth_pcap for net_pcap).
+ * @file DPDK's drivers: properties of each by its name, with which its ports'
+ * names begin. A driver may have a second name (eth_pcap for net_pcap).
  */
 
 #include <stdbool.h>
@@ -13,17 +12,17 @@
 #include <stdint.h>
 
 struct rl_driver {
-	const char *name;  /**< as its ports say it, too */
-	const char *alias; /**< what EAL takes for it as well */
+	const char *name;  /**< its ports report it, too */
+	const char *alias; /**< alternative name for EAL */
 	const char *more;  /**< arguments, behind the port's name */
-	const char *one_queue; /**< asks for one queue, where its arguments may
-				    ask for several, and it fills them all */
-	const char *room; /**< asks for longer buffers of its own */
-	uint32_t frames; /**< that its pool needs: descriptors of a queue, what
-			      its owner has in hand, the pool's caches */
-	bool live;	 /**< frames come from a kernel's interface, iface= */
-	bool leaks;	 /**< what waits at its start may be meant for others */
-	bool tells;	 /**< a thread of EAL's hears that the other end went */
+	const char *one_queue; /**< requests one queue, if its arguments may
+				    request several that it all fills */
+	const char *room; /**< requests longer buffers of its own */
+	uint32_t frames; /**< frames its pool needs: descriptors of a queue,
+			      frames in its owner's hands, the pool's caches */
+	bool live;	 /**< frames come from a kernel interface, iface= */
+	bool leaks;	 /**< frames at its start may be for others */
+	bool tells;	 /**< EAL's thread learns when the peer is gone */
 	bool hardware;	 /**< a device, not a --vdev */
 };
 

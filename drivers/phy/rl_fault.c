@@ -100,7 +100,7 @@ rl_fault_order(struct rl_fault_link *l, unsigned int from,
 	return 0;
 }
 
-/* Remembers the first moment only: later ones are of the same death. */
+/* Remembers only the first moment: later ones are the same death. */
 static void
 sever(struct rl_fault_link *l, uint64_t now_ns)
 {
@@ -248,7 +248,7 @@ trigger_fire(struct rl_fault_dir *d, uint64_t now_ns)
 		atomic_store(&d->cut, 1);
 }
 
-/* @return whether the trigger takes this frame with it */
+/* @return whether the trigger drops this frame, too */
 static bool
 trigger_frame(struct rl_fault_dir *d, const uint8_t *data, uint64_t now_ns)
 {
@@ -304,7 +304,7 @@ flip_bits(struct rl_fault_dir *d, struct rl_phy_frame *f)
 	d->c.corrupted_frames += wrong != 0;
 }
 
-/* A burst: so many bytes in a row, each changed. */
+/* Changes a burst of consecutive bytes. */
 static void
 corrupt(struct rl_fault_dir *d, struct rl_phy_frame *f)
 {
@@ -319,7 +319,7 @@ corrupt(struct rl_fault_dir *d, struct rl_phy_frame *f)
 	d->c.corrupted_frames++;
 }
 
-/* @return whether the frame gets through */
+/* @return whether the frame passes */
 static bool
 judge(struct rl_fault_dir *d, struct rl_phy_frame *f, uint64_t now_ns)
 {
@@ -358,7 +358,8 @@ rl_fault_pass(struct rl_fault_dir *d, struct rl_phy_frame f[], unsigned int n,
 
 		if (!judge(d, &t, now_ns))
 			continue;
-		/* the lost ones gather behind, so that none is forgotten */
+		/* lost frames are moved to the end, so that the caller frees
+		   them */
 		f[i] = f[kept];
 		f[kept++] = t;
 	}

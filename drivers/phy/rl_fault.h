@@ -3,22 +3,21 @@
 #define RL_FAULT_H
 
 /**
- * @file
- * Faults of a link, injected between a port and its wire: what a cable does
- * to frames when it is cut, bent, or pulled [APP-1].
+ * @file Faults of a link, injected between a port and its wire: the effects of
+ * a cable that is cut, bent, or pulled [APP-1].
  *
  * A link has one rl_fault_link with two directions. Faults of a direction are
- * applied where its frames arrive, by the lcore of the receiving port, which
- * alone touches the state of that direction. Other threads post orders into a
- * small ring (one producer: the control thread). Only "down" is a switch that
- * both ends read, because both ends of a cut cable see the light go out.
+ * applied where its frames arrive, by the lcore of the receiving port; only
+ * that lcore touches the state of the direction. Other threads post orders into
+ * a small ring (one producer: the control thread). Only "down" is a flag that
+ * both ends read, because both ends of a cut cable lose the light.
  *
- * Everything random comes from the seed, and nothing here knows of DPDK: the
+ * All randomness comes from the seed, and nothing here depends on DPDK: the
  * frames are those of rl_role.h.
  *
- * Frames are judged whole. A frame that carries flits is a *data frame*;
- * "the n-th" and "the next" count data frames only, because what becomes of a
- * keepalive says little. Random loss and bit errors meet every frame, also those
+ * Frames are judged whole. A frame that carries flits is a *data frame*; "the
+ * n-th" and "the next" count data frames only, because the fate of a keepalive
+ * says little. Random loss and bit errors affect every frame, including those
  * that only acknowledge.
  */
 
@@ -35,7 +34,7 @@
 
 enum rl_fault_kind {
 	RL_FAULT_CUT,	  /**< value 1: frames vanish; 0: no more */
-	RL_FAULT_STALL,	  /**< frames are kept for value ns, then delivered */
+	RL_FAULT_STALL,	  /**< frames are held for value ns, then delivered */
 	RL_FAULT_DELAY,	  /**< each frame takes value ns longer; 0: no more */
 	RL_FAULT_DROP,	  /**< the value-th data frame from now vanishes */
 	RL_FAULT_CORRUPT, /**< value bytes in a row of the next data frame */
@@ -47,21 +46,21 @@ enum rl_fault_kind {
 
 /** When a trigger severs the link. */
 enum rl_fault_when {
-	RL_FAULT_AFTER,	     /**< once `value` more flits are through */
+	RL_FAULT_AFTER,	     /**< once `value` more flits have passed */
 	RL_FAULT_MID_PACKET, /**< after a frame that ends inside a packet */
 };
 
 struct rl_fault_order {
 	enum rl_fault_kind kind;
 	enum rl_fault_when when; /**< TRIGGER */
-	bool down;		 /**< TRIGGER: both ways, not this one only */
+	bool down;		 /**< TRIGGER: both directions */
 	uint64_t value;
 	double rate;
 	double propagate; /**< BER: see rl_error_cfg; 0: errors are independent */
 	uint32_t lanes;	  /**< BER: 1, 2, 4, 8 or 16; 0: 1 */
 };
 
-/** What faults did, written by the receiving lcore, read by any. */
+/** Effects of faults, written by the receiving lcore, read by any. */
 struct rl_fault_counters {
 	uint64_t dropped_frames;   /**< one by one, or on a cut wire */
 	uint64_t dropped_flits;
@@ -71,9 +70,9 @@ struct rl_fault_counters {
 };
 
 /**
- * Bit errors of a direction. All bytes that come by the wire, header or flit,
- * are one stream; the error process goes along it by spans of RL_ERROR_SPAN_MAX
- * bytes. So bursts go on from frame to frame, as on a wire.
+ * Bit errors of a direction. All bytes on the wire, header or flit, are one
+ * stream; the error process covers it in spans of RL_ERROR_SPAN_MAX bytes. So
+ * bursts go on from frame to frame, as on a wire.
  */
 struct rl_fault_bits {
 	struct rl_error process;
@@ -93,7 +92,7 @@ struct rl_fault_link;
 /** One direction; all but the ring belongs to the receiving lcore. */
 struct rl_fault_dir {
 	struct rl_fault_link *link;
-	bool active; /**< anything below is in force */
+	bool active; /**< any field below is in force */
 	_Atomic uint32_t cut; /**< read by any */
 	bool trigger;
 	enum rl_fault_when trigger_when;
@@ -103,7 +102,7 @@ struct rl_fault_dir {
 	uint32_t corrupt_bytes;
 	uint64_t stall_until_ns;
 	uint64_t delay_ns;
-	bool bit_errors; /**< as `bits` says */
+	bool bit_errors; /**< according to `bits` */
 	double loss;
 	struct rl_prng prng;
 	struct rl_fault_held *line; /**< the caller's, line_cap entries */
@@ -123,7 +122,7 @@ struct rl_fault_link {
 	_Atomic uint32_t down; /**< dark at both ends; frames vanish */
 	/** When frames began to vanish for good; 0: never, or healed. */
 	_Atomic uint64_t severed_ns;
-	struct rl_fault_dir dir[2]; /**< by the end that frames come from */
+	struct rl_fault_dir dir[2]; /**< by the end that sends the frames */
 };
 
 /**
@@ -134,25 +133,25 @@ void rl_fault_init(struct rl_fault_link *l, uint64_t seed,
 		   struct rl_fault_held *line, uint32_t line_cap);
 
 /**
- * Control thread. Posts an order for the frames sent by end @p from; it is
- * taken at the receiving port's next poll.
+ * Control thread. Posts an order for the frames sent by end @p from; the
+ * receiving port takes it at its next poll.
  *
  * @return 0; -EAGAIN: that lcore has not taken the last RL_FAULT_ORDERS;
- *   -ERANGE: value or rate make no sense
+ *   -ERANGE: invalid value or rate
  */
 int rl_fault_order(struct rl_fault_link *l, unsigned int from,
 		   const struct rl_fault_order *order);
 
-/** Control thread. The light goes out at both ends, at @p now_ns. */
+/** Control thread. Turns the light off at both ends, at @p now_ns. */
 void rl_fault_down(struct rl_fault_link *l, uint64_t now_ns);
 
 /**
  * Control thread. Healing takes three steps, because a trigger may fire until
  * the order to forget it is taken: rl_fault_clear() ends every fault of both
- * directions, rl_fault_settled() says that this was taken, rl_fault_light_up()
- * brings the light back.
+ * directions, rl_fault_settled() confirms that, rl_fault_light_up() turns the
+ * light on.
  *
- * @return 0; -EAGAIN as rl_fault_order(), nothing changed
+ * @return 0; -EAGAIN as for rl_fault_order(), nothing changed
  */
 int rl_fault_clear(struct rl_fault_link *l);
 
@@ -178,7 +177,7 @@ rl_fault_light(const struct rl_fault_link *l)
  */
 bool rl_fault_poll(struct rl_fault_dir *d, uint64_t now_ns);
 
-/** Receiving lcore. Whether the wire is to be left alone (stall). */
+/** Receiving lcore. Whether the wire must be left alone (stall). */
 static inline bool
 rl_fault_stalled(const struct rl_fault_dir *d, uint64_t now_ns)
 {
@@ -186,8 +185,8 @@ rl_fault_stalled(const struct rl_fault_dir *d, uint64_t now_ns)
 }
 
 /**
- * Receiving lcore. Judges @p n frames that arrived, in order: some may be
- * changed, those lost are moved behind the others. @return how many stay
+ * Receiving lcore. Applies faults to @p n frames that arrived, in order: may
+ * change some, and moves lost ones behind the others. @return how many stay
  */
 unsigned int rl_fault_pass(struct rl_fault_dir *d, struct rl_phy_frame f[],
 			   unsigned int n, uint64_t now_ns);

@@ -19,7 +19,7 @@ rl_hush_off(void)
 	is_off = true;
 }
 
-/* What is said stands in memory: nobody waits for a reader. */
+/* Output is kept in memory: a writer never waits for a reader. */
 void
 rl_hush_begin(struct rl_hush *h)
 {
@@ -35,7 +35,7 @@ rl_hush_begin(struct rl_hush *h)
 		(void)dup2(h->keep, STDERR_FILENO);
 }
 
-/* Behind "EAL: ", "libbpf: ", "function(): ", a program's path. */
+/* Skips "EAL: ", "libbpf: ", "function(): ", a program's path. */
 static const char *
 behind_speaker(const char *s, size_t *len)
 {
@@ -66,12 +66,12 @@ behind_speaker(const char *s, size_t *len)
 	return s;
 }
 
-/* Words of a library about itself. */
+/* Messages of a library about itself. */
 static bool
 says_nothing(const char *s, size_t len)
 {
 	static const char *const of[] = { "libbpf: elf: ", "EAL: Detected" };
-	/* of ports that start all the same */
+	/* of ports that start anyway */
 	static const char *const harmless[] = { "mp action callback",
 						"tap_nl_dump_ext_ack", "qdisc",
 						"Disabling rte flow" };
@@ -133,8 +133,8 @@ rl_hush_end(struct rl_hush *h, char *line)
 }
 
 /*
- * The bus names a port behind what its driver had to say of it, and behind that
- * of the ports before it.
+ * The bus names a port after its driver's messages, and after those of earlier
+ * ports.
  */
 char *
 rl_hush_why(const char *port, char *line)

@@ -3,40 +3,39 @@
 #define RL_HUSH_H
 
 /**
- * @file
- * What DPDK, its drivers and their libraries say on standard error while they
- * start and end: many lines where a user wants one. It is kept between two
- * calls, and the first line that says something can go into that one.
+ * @file Captures the output of DPDK, its drivers and their libraries on
+ * standard error while they start and end: many lines where a user wants one.
+ * The first useful line can go into that one.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Room for the line that is kept. */
+/** Room for that line. */
 #define RL_HUSH_LINE 160
 
 struct rl_hush {
 	int save; /**< standard error, meanwhile */
-	int keep; /**< what is said */
+	int keep; /**< the captured output */
 };
 
-/** Control thread. Off: nothing is kept from now on (--log-level). */
+/** Control thread. Off: captures nothing from now on (--log-level). */
 void rl_hush_off(void);
 
-/** Control thread. From here on nobody's words reach standard error. */
+/** Control thread. From here on no output reaches standard error. */
 void rl_hush_begin(struct rl_hush *h);
 
 /**
- * Control thread. They do again. @p line (RL_HUSH_LINE bytes) gets " (words)"
- * with the first that were said, without who said them, or "".
+ * Control thread. Ends the capture. @p line (RL_HUSH_LINE bytes) gets "
+ * (words)" with the first useful line, without its origin, or "".
  *
  * @return line
  */
 const char *rl_hush_end(struct rl_hush *h, char *line);
 
 /**
- * Control thread. Why EAL could not start @p port: what was said of it between
- * the first pair of calls, into @p line as above, or "". Returns line.
+ * Control thread. Why EAL could not start @p port: the message about it from
+ * the first capture, into @p line as above, or "". Returns line.
  */
 char *rl_hush_why(const char *port, char *line);
 

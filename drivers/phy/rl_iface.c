@@ -20,7 +20,7 @@
 /* Newer than some headers. */
 #define CAP_BPF_NUMBER 39
 
-/* Names that this process holds, and the ports that do; they go with it. */
+/* Names claimed by this process, and their ports; they end with it. */
 static struct {
 	char name[CLAIM_NAME];
 	char port[CLAIM_NAME];
@@ -64,14 +64,14 @@ check_kernel(bool xdp, char *err, size_t len)
 		return 0;
 	}
 	if (errno != EAFNOSUPPORT)
-		return 0; /* the driver will say */
+		return 0; /* the driver will report it */
 	snprintf(err, len, "this kernel has no %s sockets%s",
 		 xdp ? "AF_XDP" : "AF_PACKET",
 		 xdp ? "; take net_af_packet instead" : "");
 	return -EAFNOSUPPORT;
 }
 
-/* A name without a file: the kernel's own, one in each network namespace. */
+/* A name without a file: the kernel's own, per network namespace. */
 static int
 claim(const char *name, const char *vdev, const char *iface, char *err,
       size_t len)
@@ -108,7 +108,7 @@ claim(const char *name, const char *vdev, const char *iface, char *err,
 	if (fd >= 0)
 		close(fd);
 	if (ret != -EADDRINUSE)
-		return 0; /* nobody is kept from it for that */
+		return 0; /* this must not keep a user from it */
 	snprintf(err, len, "%s: another process of reflit's has it open; stop "
 			   "that one, or take another interface", iface);
 	return -EBUSY;
@@ -126,7 +126,8 @@ rl_iface_claim(const char *vdev, char *err, size_t len)
 	if (!rl_devarg(vdev, "iface", iface, sizeof(iface)))
 		return 0;
 	if (rl_driver_is(vdev, "net_tap")) {
-		/* there is none yet, and the kernel would join two of a name */
+		/* there is no interface yet, and the kernel would join two of
+		   one name */
 		snprintf(name, sizeof(name), "reflit/tap/%s", iface);
 		return claim(name, vdev, iface, err, len);
 	}

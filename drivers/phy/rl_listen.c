@@ -23,7 +23,7 @@ says(const char *vdev, const char *key, const char *value)
 	       strcmp(got, value) == 0;
 }
 
-/* Where a port listens. @return the type of its socket; 0: nowhere */
+/* Where a port listens. @return the type of its socket; 0: it does not */
 static int
 listens_at(const char *vdev, char *path)
 {
@@ -46,7 +46,9 @@ listens_at(const char *vdev, char *path)
 		       : 0;
 }
 
-/* Whether the kernel lists a socket of this name, in this network namespace. */
+/*
+ * Whether the kernel lists a socket with this name, in this network namespace.
+ */
 static bool
 is_listed(const char *path)
 {
@@ -65,7 +67,9 @@ is_listed(const char *path)
 	return found;
 }
 
-/* @return whether nothing listens there: by a connection, as a last resort */
+/*
+ * @return whether nothing listens there: tries a connection, as a last resort
+ */
 static bool
 is_dead(const char *path, int type)
 {
@@ -81,7 +85,7 @@ is_dead(const char *path, int type)
 	return dead;
 }
 
-/* @return 0; -errno where the folder of a file is not there */
+/* @return 0; -errno if the folder of a file is missing */
 static int
 check_folder(const char *path)
 {

@@ -3,19 +3,18 @@
 #define RL_LISTEN_H
 
 /**
- * @file
- * Socket files that ports listen at: net_memif (role=server), net_vhost,
- * net_virtio_user (server=1). A process that was killed leaves its file behind,
- * and then these drivers do not start; they remove that of a living one.
+ * @file Socket files that ports listen at: net_memif (role=server), net_vhost,
+ * net_virtio_user (server=1). A killed process leaves its file behind, and then
+ * these drivers do not start; they would also remove that of a live one.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /**
- * Control thread, before EAL. @p vdev: what stands behind a --vdev. Removes the
- * file where nothing listens at it any more. One that something listens at is
- * not touched, not even by a connection.
+ * Control thread, before EAL. @p vdev: the arguments of a --vdev. Removes the
+ * file if nothing listens at it any more. A file in use is not touched, not
+ * even by a connection.
  *
  * @param err  one line on failure
  * @return 0; -EBUSY: another process listens there; -EEXIST: it is no socket;
@@ -23,7 +22,7 @@
  */
 int rl_listen_clear(const char *vdev, char *err, size_t len);
 
-/** Any thread. Whether EAL's start waits until somebody connects to it. */
+/** Any thread. Whether EAL's start waits until a peer connects. */
 bool rl_listen_waits(const char *vdev);
 
 #endif /* RL_LISTEN_H */

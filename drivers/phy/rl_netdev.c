@@ -26,20 +26,23 @@
 #include "rl_netdev.h"
 
 #define SMALLEST_BUFFER 2048u
-/* The kernel wants a buffer within a page; it keeps 256 bytes before a frame,
- * DPDK 320 (its headers and headroom), the pool up to 128 behind. */
+/* The kernel requires a buffer within a page; it keeps 256 bytes before a
+ * frame, DPDK 320 (its headers and headroom), the pool up to 128 behind. */
 #define XDP_BYTES (4096u - 256 - 320 - 128)
 #define XDP_HEADROOM 256u
-/* The kernel wants a buffer of 2,048 bytes at least. */
+/* The kernel requires a buffer of at least 2,048 bytes. */
 #define XDP_LEAST (SMALLEST_BUFFER - XDP_HEADROOM)
-/* net_af_packet: a slot unless framesz= says otherwise; the kernel's header
- * and alignment before a frame, either way. */
+/* net_af_packet: a slot unless framesz= says otherwise; in both cases the
+ * kernel's header and alignment precede the frame. */
 #define PACKET_SLOT 2048u
 #define PACKET_RX_HEAD 66u
 #define PACKET_TX_HEAD 32u
 /* net_memif: a buffer, unless bsize= says otherwise. */
 #define MEMIF_BUFFER 2048u
-/* More than any ring holds: an end, where frames come faster than they go. */
+/*
+ * More than any ring holds: an upper limit if frames arrive faster than they
+ * are discarded.
+ */
 #define DISCARD_MAX (1u << 20)
 
 uint32_t
@@ -135,7 +138,7 @@ iface_flags(const char *iface, short *flags)
 	return ret;
 }
 
-/* Queues that a kernel interface spreads what it receives over. */
+/* Queues over which a kernel interface spreads received frames. */
 static unsigned int
 iface_queues(const char *iface)
 {
@@ -167,7 +170,7 @@ rl_netdev_trouble(const struct rl_netdev *d)
 	return (flags & IFF_UP) == 0 ? "; it is down: ip link set up" : "";
 }
 
-/* An interface that takes frames for whatever address stays so at the end. */
+/* An interface that was already promiscuous stays so at the end. */
 static void
 take_all(struct rl_netdev *d)
 {
@@ -182,8 +185,8 @@ take_all(struct rl_netdev *d)
 typedef void (*socket_fn)(int fd, void *ctx);
 
 /*
- * All packet sockets of this process that are bound to an interface: drivers
- * have them and say nothing of them.
+ * Visits all packet sockets of this process bound to an interface: drivers do
+ * not expose them.
  */
 static void
 each_socket(const char *iface, socket_fn fn, void *ctx)
@@ -203,7 +206,7 @@ each_socket(const char *iface, socket_fn fn, void *ctx)
 	}
 }
 
-/* PACKET_IGNORE_OUTGOING does nothing in a group of sockets (fanout). */
+/* PACKET_IGNORE_OUTGOING has no effect in a group of sockets (fanout). */
 static void
 take_no_outgoing(int fd, void *ctx)
 {
@@ -280,7 +283,7 @@ nothing(void *ctx)
 	sem_post(&e->done);
 }
 
-/* Has EAL's thread do it, where there is one, and waits. */
+/* Runs it on EAL's thread, if there is one, and waits. */
 static void
 have_done(void (*fn)(void *), struct rl_netdev *d)
 {
@@ -295,10 +298,10 @@ have_done(void (*fn)(void *), struct rl_netdev *d)
 }
 
 /*
- * A thread of EAL's hears that the other end of a memif or virtio-user port has
- * gone, and frees what a close frees, too. So the close is that thread's, where
- * it can't meet itself. It then looks once more at what it listened to; that
- * memory must not go before, and two turns later it has.
+ * A thread of EAL is notified when the peer of a memif or virtio-user port is
+ * gone, and frees things that a close frees, too. So the close runs on that
+ * thread, where the two can't collide. The thread then reads its listeners once
+ * more; that memory must outlive this, which two more turns ensure.
  */
 void
 rl_netdev_close(struct rl_netdev *d)
@@ -337,7 +340,7 @@ rl_netdev_find(struct rl_netdev *d, const char *name)
 		d->kind = rl_driver_of(name);
 	d->live = d->kind->live;
 	snprintf(d->driver, sizeof(d->driver), "%s", info.driver_name);
-	if (strcmp(d->kind->name, "net_vhost") != 0 && /* there, a path */
+	if (strcmp(d->kind->name, "net_vhost") != 0 && /* here, a path */
 	    (arg_of(d->port_id, "iface", text, sizeof(text)) ||
 	     arg_of(d->port_id, "rx_iface", text, sizeof(text))))
 		snprintf(d->iface, sizeof(d->iface), "%s", text);
@@ -350,7 +353,7 @@ rl_netdev_find(struct rl_netdev *d, const char *name)
 		d->buffer_bytes = slot;
 		d->asks_socket = true;
 	} else if (strcmp(d->kind->name, "net_af_xdp") == 0) {
-		/* what is longer, the kernel drops and counts */
+		/* the kernel drops and counts longer frames */
 		d->tx_bytes = XDP_BYTES;
 	} else if (strcmp(d->kind->name, "net_memif") == 0) {
 		d->tx_bytes = arg_of(d->port_id, "bsize", text, sizeof(text))
@@ -374,7 +377,7 @@ rl_netdev_slot(const struct rl_netdev *d, uint32_t frame_bytes)
 			       (d->asks_socket ? PACKET_RX_HEAD : 0));
 }
 
-/* What a socket dropped since it was asked last. */
+/* What a socket has dropped since the last query. */
 static void
 ask_socket(int fd, void *ctx)
 {
@@ -386,7 +389,7 @@ ask_socket(int fd, void *ctx)
 		*drops += st.tp_drops;
 }
 
-/* Whether a socket's ring is empty, by having it sent. */
+/* Flushes a socket's ring, to find out whether it is empty. */
 static void
 ask_to_send(int fd, void *ctx)
 {
@@ -397,7 +400,7 @@ ask_to_send(int fd, void *ctx)
 
 /*
  * Frames that net_af_packet could not write stay in its ring, and go out once
- * the interface is up again. Those that are too long for it are lost.
+ * the interface is up again. Frames that are too long are lost.
  */
 static uint64_t
 not_written(struct rl_netdev *d, uint64_t errors)

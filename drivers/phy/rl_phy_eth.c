@@ -10,7 +10,7 @@
 #include "rl_phy_eth.h"
 #include "rl_tsan.h"
 
-/* A link's status is asked for this often: a read of memory, not of a NIC. */
+/* How often to read a link's status: reads memory, not a NIC. */
 #define STATUS_NS (1 * RL_NS_PER_MS)
 
 static bool
@@ -39,7 +39,7 @@ rl_phy_eth_open(struct rl_phy_eth *phy, const struct rl_phy_eth_params *p)
 	if (!fits)
 		return -EINVAL;
 	phy->bounce_bytes = RTE_ALIGN_CEIL(p->frame_bytes, RL_CACHE_LINE);
-	/* untouched, and so without pages, unless a driver makes us bounce */
+	/* untouched, and so without pages, unless a driver forces bounces */
 	phy->bounce = aligned_alloc(RL_CACHE_LINE,
 				    (size_t)RL_PHY_BURST * phy->bounce_bytes);
 	return phy->bounce == NULL ? -ENOMEM : 0;
@@ -48,13 +48,13 @@ rl_phy_eth_open(struct rl_phy_eth *phy, const struct rl_phy_eth_params *p)
 void
 rl_phy_eth_carrier(struct rl_phy_eth *phy, bool up)
 {
-	/* relaxed: a word that stands for itself */
+	/* relaxed: no other data depends on it */
 	atomic_store_explicit(&phy->carrier,
 			      up ? RL_PHY_ETH_CARRIER : RL_PHY_ETH_DARK,
 			      memory_order_relaxed);
 }
 
-/* Frames waiting in the delay line are mbufs like all others. */
+/* Frames in the delay line are ordinary mbufs. */
 static void
 free_delayed(struct rl_fault_dir *d)
 {
@@ -111,9 +111,9 @@ flush(struct rl_phy_eth *phy)
 }
 
 /*
- * Mbufs of the pool into phy->spare, up to @p n. rte_pktmbuf_alloc_bulk() would
- * write each field of them; what is read of a frame that is sent, eth_tx_alloc()
- * and eth_tx() write.
+ * Fetches mbufs of the pool into phy->spare, up to @p n.
+ * rte_pktmbuf_alloc_bulk() would write all of their fields; eth_tx_alloc() and
+ * eth_tx() write those that are read of a sent frame.
  */
 static void
 spare_fill(struct rl_phy_eth *phy, unsigned int n)
@@ -146,7 +146,7 @@ eth_tx_alloc(void *ctx, struct rl_phy_frame f[], unsigned int n,
 	for (unsigned int i = 0; i < n; i++) {
 		struct rte_mbuf *m = phy->spare[--phy->nspare];
 
-		/* not by what stands in it, which would have to come first */
+		/* not from its contents, which would have to be loaded first */
 		m->data_off = RTE_PKTMBUF_HEADROOM;
 		f[i].data = (uint8_t *)m + phy->data_at;
 		f[i].len = 0;
@@ -181,7 +181,7 @@ eth_tx(void *ctx, struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
 		flush(phy);
 }
 
-/* @return whether the frame can be read; else the mbuf is freed */
+/* @return whether the frame can be read; otherwise the mbuf is freed */
 static bool
 rx_frame(struct rl_phy_eth *phy, struct rte_mbuf *m, unsigned int slot,
 	 struct rl_phy_frame *f)
@@ -223,7 +223,7 @@ rx_burst(struct rl_phy_eth *phy, struct rl_phy_frame f[], unsigned int n)
 	return kept;
 }
 
-/* Most are of the own pool, whole, and of interest to nobody else. */
+/* The common mbuf: of the own pool, whole, and with one reference. */
 static bool
 rx_plain(const struct rl_phy_eth *phy, const struct rte_mbuf *m)
 {
@@ -252,7 +252,7 @@ eth_rx_free(void *ctx, struct rl_phy_frame f[], unsigned int n)
 
 /*
  * A delayed frame outlives the poll it came in by, and with it the bounce
- * buffers: only what lies in its mbuf can be delayed.
+ * buffers: only frames within their mbuf can be delayed.
  */
 static unsigned int
 rx_delayed(struct rl_phy_eth *phy, struct rl_fault_dir *d,
@@ -294,7 +294,7 @@ tap_burst(struct rl_tap *tap, const struct rl_phy_frame f[], unsigned int n,
 	}
 }
 
-/* rl_fault_pass(), frame by frame, so that each one's fate is known. */
+/* Like rl_fault_pass(), frame by frame, so that the fate of each is known. */
 static unsigned int
 pass_tapped(struct rl_tap *tap, struct rl_fault_dir *d,
 	    struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
@@ -353,7 +353,7 @@ read_status(struct rl_phy_eth *phy, uint64_t now_ns)
 
 	phy->status_due_ns = now_ns + STATUS_NS;
 	if (carrier != RL_PHY_ETH_UNTOLD)
-		phy->dev_up = true; /* eth_link_up() knows better */
+		phy->dev_up = true; /* eth_link_up() corrects this */
 	else if (phy->p.rx_ring != NULL)
 		return; /* a bare ring is never down */
 	else if (rte_eth_link_get_nowait(phy->p.port_id, &link) == 0)

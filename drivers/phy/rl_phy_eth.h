@@ -3,19 +3,19 @@
 #define RL_PHY_ETH_H
 
 /**
- * @file
- * Any ethdev as the wire of a port [PHY-1]: one queue pair of it. (Or a pair of
- * bare rings, for fabrics with more links than DPDK has ethdev numbers.)
+ * @file An ethdev as the wire of a port [PHY-1]: one queue pair of it. (Or a
+ * pair of bare rings, for fabrics with more links than DPDK has ethdev
+ * numbers.)
  *
  * Transmit: the port writes each frame into a fresh mbuf, out of its replay
- * buffer; after rte_eth_tx_burst() the mbuf is the driver's and is never
- * looked at again. That is what makes net_ring safe, which hands the very
- * mbuf to the other side. What the driver does not take stays pending, and no
- * new frame is given out before it is gone: backpressure.
+ * buffer; after rte_eth_tx_burst() the mbuf is the driver's and is never read
+ * again. That makes net_ring safe, which hands the same mbuf to the other side.
+ * Frames that the driver does not take stay pending, and no new frame is given
+ * out before they are gone: backpressure.
  *
- * Receive: flits are read in place where the frame starts on a cache line in
- * one segment, which our own headroom of 128 bytes provides; anything else
- * goes through a bounce buffer.
+ * Receive: flits are read in place if the frame starts on a cache line in one
+ * segment, as with our own headroom of 128 bytes; other frames go through a
+ * bounce buffer.
  *
  * Faults are injected between port and ethdev, see rl_fault.h.
  */
@@ -33,7 +33,7 @@
 struct rl_phy_eth_params {
 	uint16_t port_id;
 	uint16_t queue;
-	struct rte_ring *rx_ring;  /**< both NULL: the ethdev; else instead */
+	struct rte_ring *rx_ring;  /**< both NULL: use the ethdev */
 	struct rte_ring *tx_ring;  /**< of it */
 	uint32_t frame_bytes;	   /**< largest frame, either way */
 	struct rte_mempool *pool;  /**< rl_frame_pool() */
@@ -42,7 +42,7 @@ struct rl_phy_eth_params {
 
 struct rl_phy_eth_counters {
 	uint64_t tx_frames;
-	uint64_t tx_bytes;	  /**< of frames the port has given */
+	uint64_t tx_bytes;	  /**< of frames from the port */
 	uint64_t tx_backpressure; /**< polls that found frames pending */
 	uint64_t tx_no_mbuf;
 	uint64_t rx_frames;
@@ -50,9 +50,9 @@ struct rl_phy_eth_counters {
 	uint64_t rx_oversize;	  /**< longer than frame_bytes: dropped */
 };
 
-/** What rl_phy_eth_carrier() was told. */
+/** The last call of rl_phy_eth_carrier(). */
 enum rl_phy_eth_carrier {
-	RL_PHY_ETH_UNTOLD, /**< nothing: the ethdev is asked for its link */
+	RL_PHY_ETH_UNTOLD, /**< none: use the ethdev's link status */
 	RL_PHY_ETH_CARRIER,
 	RL_PHY_ETH_DARK,
 };
@@ -66,17 +66,17 @@ struct rl_phy_eth {
 	uint32_t data_at; /* of a frame in an mbuf of the pool, from its start */
 	uint16_t npending;
 	uint16_t nspare;
-	_Atomic(struct rl_tap *) tap; /**< of what arrives; NULL: none */
+	_Atomic(struct rl_tap *) tap; /**< of arriving frames; NULL: none */
 	struct rl_phy_eth_counters c;
 	uint8_t *bounce; /**< RL_PHY_BURST buffers */
 	uint32_t bounce_bytes;
 	struct rte_mbuf *pending[RL_PHY_BURST];
-	struct rte_mbuf *spare[RL_PHY_BURST]; /**< given out, came back unused */
+	struct rte_mbuf *spare[RL_PHY_BURST]; /**< given out, returned unused */
 };
 
 /**
  * Control thread. A pool for frames of up to @p frame_bytes: aligned, and
- * without the demand for contiguous physical memory, so that a pool without
+ * without requiring contiguous physical memory, so that a pool without
  * hugepages is not spread page by page.
  *
  * @return NULL with rte_errno set
@@ -84,13 +84,13 @@ struct rl_phy_eth {
 struct rte_mempool *rl_frame_pool(const char *name, uint32_t frames,
 				  uint32_t frame_bytes);
 
-/** Bytes of memory that a pool takes, about. */
+/** Approximate memory of a pool in bytes. */
 size_t rl_frame_pool_bytes(uint32_t frames, uint32_t frame_bytes);
 
 /**
  * Control thread. Configures an ethdev with @p queues queue pairs on @p pool
- * and starts it. @p mtu: wanted, 0 to leave it; a device that has none
- * to set keeps its own.
+ * and starts it. @p mtu: to be set, 0: leave it; a device without this setting
+ * keeps its own.
  *
  * @return 0 or the -errno of the driver, with *what set to the step that
  *   failed
@@ -106,25 +106,24 @@ uint32_t rl_ethdev_frame_bytes(uint16_t port_id);
 
 /**
  * Control thread. Makes a wire of a started ethdev.
- * @return 0; -EINVAL where the pool's buffers are too small or not aligned;
+ * @return 0; -EINVAL if the pool's buffers are too small or not aligned;
  *   -ENOMEM
  */
 int rl_phy_eth_open(struct rl_phy_eth *phy, const struct rl_phy_eth_params *p);
 
 /**
- * Any thread, one at a time. What somebody knows of the wire's carrier. From
- * then on the ethdev is not asked: drivers of kernel interfaces say that a link
- * is down where the interface has a carrier, and is not yet operational.
+ * Any thread, one at a time. Sets the wire's carrier. From then on the ethdev's
+ * status is ignored: drivers of kernel interfaces report a link as down if the
+ * interface has a carrier, but is not yet operational.
  */
 void rl_phy_eth_carrier(struct rl_phy_eth *phy, bool up);
 
-/** Control thread, after the lcores. Gives back what the wire holds. */
+/** Control thread, after the lcores. Frees what the wire holds. */
 void rl_phy_eth_close(struct rl_phy_eth *phy);
 
 /**
- * Control thread. Copies of all frames that arrive go to @p tap from now on;
- * NULL: no more. A tap that was taken away may be in use until its lcore has
- * made another round.
+ * Control thread. Copies of all arriving frames go to @p tap from now on; NULL:
+ * stop. A removed tap may be in use until its lcore has made another round.
  */
 void rl_phy_eth_tap(struct rl_phy_eth *phy, struct rl_tap *tap);
 

@@ -3,11 +3,10 @@
 #define RL_TAP_H
 
 /**
- * @file
- * Copies of the frames of one direction, for a capture [APP-3]. The receiving
- * lcore puts them into a ring of bytes, the control thread takes them out. A
- * frame that finds no room is counted and left out: the lcore never waits, and
- * its own frame goes on in any case.
+ * @file Copies of the frames of one direction, for a capture [APP-3]. The
+ * receiving lcore puts them into a ring of bytes, the control thread takes them
+ * out. A frame without room is counted and left out: the lcore never waits, and
+ * the frame itself goes on in any case.
  *
  * Memory is the caller's; nothing allocates.
  */
@@ -16,19 +15,19 @@
 
 #include "rl_base.h"
 
-/** What became of a frame where it arrived. */
+/** Fate of a frame on arrival. */
 enum rl_tap_fate {
 	RL_TAP_ARRIVED,
 	RL_TAP_DARK, /**< lost: the link was cut both ways */
 	RL_TAP_CUT,  /**< lost: this direction was cut */
-	RL_TAP_LOST, /**< lost: an injected fault met this frame */
+	RL_TAP_LOST, /**< lost: by an injected fault */
 };
 
 struct rl_tap_rec {
-	uint64_t t_ns;	   /**< of the poll that it came by */
+	uint64_t t_ns;	   /**< of the poll that received it */
 	uint64_t delay_ns; /**< that an injected delay added; 0: none */
 	uint32_t len;	   /**< bytes of the frame */
-	uint32_t missed;   /**< frames before it that found no room */
+	uint32_t missed;   /**< earlier frames left out for lack of room */
 	uint8_t fate;	   /**< enum rl_tap_fate */
 	uint8_t corrupted; /**< an injected fault has changed it */
 	uint8_t spare[6];

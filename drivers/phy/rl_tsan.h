@@ -3,25 +3,26 @@
 #define RL_TSAN_H
 
 /**
- * @file
- * What ThreadSanitizer cannot see: DPDK's mempools and drivers hand frames from
- * lcore to lcore inside libraries that are not instrumented. These marks say
- * so where our code gives a frame away, and where it gets one. In other builds
- * they are nothing.
+ * @file Marks for ThreadSanitizer: DPDK's mempools and drivers pass frames
+ * between lcores inside libraries that are not instrumented. These marks tell
+ * it where our code gives a frame away, and where it gets one. Empty in other
+ * builds.
  */
 
 #ifdef __SANITIZE_THREAD__
 void __tsan_acquire(void *addr);
 void __tsan_release(void *addr);
 
-/** Any thread. What it wrote so far is seen by whoever gets by @p key. */
+/**
+ * Any thread. Its earlier writes are visible to the thread that gets @p key.
+ */
 static inline void
 rl_tsan_give(const void *key)
 {
 	__tsan_release((void *)(uintptr_t)key);
 }
 
-/** Any thread. It sees what was written by whoever gave by @p key. */
+/** Any thread. It sees the writes of the thread that gave @p key. */
 static inline void
 rl_tsan_get(const void *key)
 {

@@ -20,7 +20,7 @@ rl_wire_dev_bytes(const char *name)
 				   rl_netdev_bytes(name, RL_FRAME_BYTES_MAX));
 }
 
-/* The MTU wanted is one that the interface has. */
+/* The requested MTU must be the interface's. */
 static int
 check_mtu(const struct rl_wire_dev *w, uint32_t mtu, char *err, size_t len)
 {
@@ -34,7 +34,7 @@ check_mtu(const struct rl_wire_dev *w, uint32_t mtu, char *err, size_t len)
 	return -EMSGSIZE;
 }
 
-/* What frames may be: by the MTU, the driver, and the frame format. */
+/* Sets the frame size by the MTU, the driver, and the frame format. */
 static int
 size_frames(struct rl_wire_dev *w, uint32_t mtu, char *err, size_t len)
 {
@@ -113,7 +113,7 @@ rl_wire_dev_open(struct rl_wire_dev *w, const char *name, uint32_t mtu,
 	if (ret != 0)
 		return ret;
 	rl_hush_begin(&hush);
-	/* an interface of the kernel's keeps the MTU that it has */
+	/* a kernel interface keeps its MTU */
 	ret = rl_ethdev_start(w->dev.port_id, 1, w->pool,
 			      w->dev.live ? 0 : (uint16_t)mtu, &what);
 	(void)rl_hush_end(&hush, said);

@@ -7,9 +7,9 @@
  * One ethdev as the end of a link [PHY-1]: found, given a pool of its own,
  * started, and its frame size known. The control thread's.
  *
- * A frame of flits is as long as the MTU allows. What is sent to a wire that
- * is shorter somewhere on the way never arrives; links train with frames of
- * full length, so such a link does not come up.
+ * A frame of flits is as long as the MTU allows. If some hop of the wire has a
+ * smaller MTU, long frames never arrive; links train with frames of full
+ * length, so such a link does not come up.
  */
 
 #include "rl_netdev.h"
@@ -20,19 +20,19 @@ struct rl_wire_dev {
 	struct rte_mempool *pool;
 	uint32_t frame_bytes;
 	bool started;
-	unsigned int ifindex; /**< of its interface, where only the kernel knows
-				   of the carrier; 0: the driver does */
+	unsigned int ifindex; /**< of its interface, if only the kernel knows
+				   the carrier; 0: the driver does */
 	struct rl_netdev_stats stats; /**< by rl_wire_dev_note_stats() */
 };
 
-/** Any thread, before EAL too. Memory of one end, at most. */
+/** Any thread, even before EAL. Memory of one end, at most. */
 size_t rl_wire_dev_bytes(const char *name);
 
 /**
  * Control thread, after rte_eal_init().
  *
- * @param mtu  bytes behind the Ethernet header; 0: as many as the interface
- *   and the driver can
+ * @param mtu bytes behind the Ethernet header; 0: the most that the interface
+ *   and the driver support
  * @param err  @p len bytes: one line on failure
  * @return 0; -ENODEV (no such port), -EMSGSIZE (the MTU is too small for a
  *   flit, or larger than what the interface carries), -ENOMEM, or the driver's

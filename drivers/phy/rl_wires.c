@@ -30,7 +30,7 @@ rl_wires_max(uint16_t ports_left)
 	return ports_free(ports_left) * QUEUES_MAX / 2;
 }
 
-/* Devices have one name in a process: a number for each fabric. */
+/* Device names are unique in a process: finds a free number for a fabric. */
 static unsigned int
 free_number(const struct rl_wires *w)
 {
@@ -47,7 +47,7 @@ free_number(const struct rl_wires *w)
 	return i;
 }
 
-/* Without names: each of those takes one of DPDK's 2,560 memory zones. */
+/* Without names: each name takes one of DPDK's 2,560 memory zones. */
 static int
 open_rings(struct rl_wires *w)
 {
@@ -188,7 +188,7 @@ rl_wires_close(struct rl_wires *w)
 		struct rte_eth_dev_info info;
 
 		(void)rte_eth_dev_stop(w->port_id[i]);
-		/* the device goes too, so that its name is free again */
+		/* removes the device, too, so that its name is free again */
 		if (rte_eth_dev_info_get(w->port_id[i], &info) == 0)
 			(void)rte_dev_remove(info.device);
 	}

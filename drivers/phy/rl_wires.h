@@ -3,36 +3,34 @@
 #define RL_WIRES_H
 
 /**
- * @file
- * Software wires: every link of a fabric as two rings between two queue pairs
- * of net_ring ethdevs, so that a fabric runs where there are no NICs.
+ * @file Software wires: every link of a fabric as two rings between two queue
+ * pairs of net_ring ethdevs, so that a fabric runs without NICs.
  *
- * Each end of a link has an ethdev of its own as long as DPDK has port
- * numbers left; a bigger fabric puts up to 16 ends onto the queue pairs of one
- * ethdev, and what is still too much is joined by the rings alone. Ports
- * cannot tell the difference.
+ * Each end of a link has an ethdev of its own as long as DPDK has port numbers
+ * left; a bigger fabric puts up to 16 ends onto the queue pairs of one ethdev,
+ * and any further links use bare rings. Ports cannot tell the difference.
  */
 
 #include "rl_phy_eth.h"
 
 /**
- * One end of a link: where its port finds its wire. No pool: there is none, as
- * the link has another wire.
+ * One end of a link: where its port finds its wire. No pool: the link has
+ * another wire.
  */
 struct rl_wire_end {
 	struct rte_mempool *pool;
-	uint32_t frame_bytes; /**< 0: as the caller planned */
+	uint32_t frame_bytes; /**< 0: as planned by the caller */
 	uint16_t port_id;
 	uint16_t queue;
-	bool syscalls; /**< each burst sent costs one: rl_phy.syscalls */
-	struct rte_ring *rx_ring; /**< both NULL where there is an ethdev */
+	bool syscalls; /**< each burst costs a system call: rl_phy.syscalls */
+	struct rte_ring *rx_ring; /**< both NULL if there is an ethdev */
 	struct rte_ring *tx_ring;
 };
 
 struct rl_wires {
 	uint32_t nlinks;
 	uint32_t nends;		  /**< with rings */
-	uint32_t *used;		  /**< which ends these are, in order */
+	uint32_t *used;		  /**< the numbers of these ends, in order */
 	uint32_t ring_frames;
 	uint16_t nports;
 	uint16_t *port_id;	  /**< nports of them */
@@ -43,8 +41,8 @@ struct rl_wires {
 /**
  * Control thread. Opens wires for @p nlinks links.
  *
- * @param other        [nlinks] whether a link has another wire: it gets none
- *   here; NULL: none has
+ * @param other [nlinks] whether a link has another wire, and gets none here;
+ *   NULL: no link has
  * @param ring_frames  frames a direction holds, a power of two
  * @param ports_left   ethdev numbers to leave to others
  * @param pool         of the frames
@@ -56,7 +54,7 @@ int rl_wires_open(struct rl_wires *w, uint32_t nlinks, const bool other[],
 		  uint32_t ring_frames, uint16_t ports_left, struct rte_mempool *pool, char *err,
 		  size_t errlen);
 
-/** Any thread. Frames in the rings of a link, both ways; 0: no rings. */
+/** Any thread. Frames in the rings of a link, both directions; 0: no rings. */
 unsigned int rl_wires_in_flight(const struct rl_wires *w, uint32_t link);
 
 /** Control thread, after the lcores. Frees rings and ethdevs. */
