@@ -36,7 +36,7 @@ read_secret(struct rl_auth_root *root, int fd, char *err, size_t len)
 	       (got = read(fd, text + n, sizeof(text) - n)) > 0)
 		n += (size_t)got;
 	while (got == 0 && n > 0 && isspace(text[n - 1]))
-		n--; /* an editor's newline is no part of a key */
+		n--; /* a final newline is not part of a key */
 	if (got < 0) {
 		ret = -errno;
 		snprintf(err, len, "%s", strerror(errno));
@@ -62,7 +62,7 @@ int
 rl_auth_root_read(struct rl_auth_root *root, const char *path, char *err,
 		  size_t len)
 {
-	/* not for ever at a FIFO that nobody writes */
+	/* does not block on a FIFO without a writer */
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 	int ret;

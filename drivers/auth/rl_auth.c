@@ -18,9 +18,9 @@
 struct rl_auth {
 	struct rl_link_auth link;
 	struct rl_auth_root root;
-	uint8_t init_key[2][KEY_BYTES]; /* of frames that end 0, 1 sends */
+	uint8_t init_key[2][KEY_BYTES]; /* of frames sent by end 0, 1 */
 	EVP_CIPHER_CTX *epoch[2];	/* the same of an epoch */
-	unsigned int end;		/* ours */
+	unsigned int end;		/* our own */
 	char name[LINK_NAME_MAX];
 };
 
@@ -30,7 +30,7 @@ hmac(const uint8_t key[KEY_BYTES], const void *data, size_t len,
 {
 	unsigned int n = KEY_BYTES;
 
-	/* a key that everybody can guess would be worse than none */
+	/* a guessable key would be worse than none */
 	RL_ASSERT(HMAC(EVP_sha256(), key, KEY_BYTES, data, len, out, &n) !=
 		  NULL);
 }
@@ -43,7 +43,7 @@ rl_auth_root_make(struct rl_auth_root *root, const void *secret, size_t len)
 	hmac(salt, secret, len, root->key);
 }
 
-/* HKDF-Expand of RFC 5869, one block of it: the key of a use and a sender. */
+/* HKDF-Expand of RFC 5869, one block: the key for a use and a sender. */
 static void
 expand(const uint8_t prk[KEY_BYTES], const struct rl_auth *a, const char *use,
        unsigned int end, uint8_t out[KEY_BYTES])
@@ -61,7 +61,7 @@ expand(const uint8_t prk[KEY_BYTES], const struct rl_auth *a, const char *use,
 	hmac(prk, info, n, out);
 }
 
-/* The keys come from the nonces in the order of the ends, not of who asks. */
+/* The keys depend on the nonces in the order of the ends, not of the caller. */
 static void
 on_epoch(void *ctx, uint64_t own_nonce, uint64_t peer_nonce)
 {
@@ -73,7 +73,7 @@ on_epoch(void *ctx, uint64_t own_nonce, uint64_t peer_nonce)
 	hmac(salt, a->root.key, sizeof(a->root.key), prk);
 	for (unsigned int e = 0; e < 2; e++) {
 		expand(prk, a, "epoch", e, key);
-		/* a context without a key proves nothing */
+		/* without a key, checks fail */
 		(void)EVP_CIPHER_CTX_reset(a->epoch[e]);
 		(void)EVP_EncryptInit_ex(a->epoch[e], EVP_aes_256_gcm(), NULL,
 					 key, NULL);
@@ -119,7 +119,7 @@ on_seal(void *ctx, enum rl_auth_use use, uint64_t stamp, const uint8_t *frame,
 	struct rl_auth *a = ctx;
 
 	if (!make_tag(a, a->end, use, stamp, frame, len, tag))
-		memset(tag, 0, RL_AUTH_TAG_BYTES); /* nobody will take it */
+		memset(tag, 0, RL_AUTH_TAG_BYTES); /* the peer will refuse it */
 }
 
 static bool

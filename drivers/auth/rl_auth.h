@@ -3,19 +3,18 @@
 #define RL_AUTH_H
 
 /**
- * @file
- * The keyed check of frames by OpenSSL's libcrypto: what rl_link_auth.h asks
- * for [PHY-3].
+ * @file The keyed check of frames by OpenSSL's libcrypto: implements
+ * rl_link_auth.h [PHY-3].
  *
  *   key file --HKDF--> root --HKDF(link, end)--> key of INIT frames
  *                        \---HKDF(nonces, link, end)--> key of an epoch
  *
- * INIT frames bear HMAC-SHA-256, cut to 16 bytes: their key stays, and it does
- * not matter whether a stamp comes twice. All others bear AES-256-GMAC with
- * the stamp as its nonce, which never comes twice in an epoch.
+ * INIT frames have an HMAC-SHA-256, truncated to 16 bytes: their key is fixed,
+ * and repeated stamps do no harm. All others have an AES-256-GMAC with the
+ * stamp as its nonce, which is never repeated in an epoch.
  *
- * Whoever has the key file can be either end of any link. Frames are not
- * encrypted: whoever can listen reads them.
+ * Anyone with the key file can act as either end of any link. Frames are not
+ * encrypted: anyone who can listen can read them.
  */
 
 #include <stddef.h>
@@ -24,11 +23,11 @@
 #include "rl_link_auth.h"
 
 #define RL_AUTH_ROOT_BYTES 32
-/** A key file holds so much, white space at its end not counted. */
+/** Size limits of a key file, without white space at its end. */
 #define RL_AUTH_FILE_MIN 32
 #define RL_AUTH_FILE_MAX 4096
 
-/** What all keys of a fabric come from. */
+/** The secret from which all keys of a fabric are derived. */
 struct rl_auth_root {
 	uint8_t key[RL_AUTH_ROOT_BYTES];
 };
@@ -37,8 +36,8 @@ struct rl_auth_root {
 struct rl_auth;
 
 /**
- * Control thread. Reads a key file: any 32 to 4,096 bytes, readable by its
- * owner alone.
+ * Control thread. Reads a key file: any 32 to 4,096 bytes, readable only by its
+ * owner.
  *
  * @param err  @p len bytes: what is wrong and what to do, on failure
  * @return 0 or -errno of the file; -EACCES: others may read it; -EINVAL: too
@@ -52,16 +51,16 @@ void rl_auth_root_make(struct rl_auth_root *root, const void *secret,
 		       size_t len);
 
 /**
- * Control thread. @p link: the name that both ends call it by; @p end: 0 or 1.
- * @return NULL where there is no memory
+ * Control thread. @p link: its name, the same at both ends; @p end: 0 or 1.
+ * @return NULL: no memory
  */
 struct rl_auth *rl_auth_open(const struct rl_auth_root *root, const char *link,
 			     unsigned int end);
 
-/** What a port is given; lives as long as @p a. */
+/** The check for a port; valid as long as @p a. */
 const struct rl_link_auth *rl_auth_link(const struct rl_auth *a);
 
-/** Control thread, after the port. NULL: nothing. Keys are wiped. */
+/** Control thread, after the port. Wipes the keys. @p a may be NULL. */
 void rl_auth_close(struct rl_auth *a);
 
 #endif /* RL_AUTH_H */

@@ -3,10 +3,8 @@
 #define RL_SECRET_H
 
 /**
- * @file
- * Files that hold a secret: the key of a link, the password of a user. As ssh
- * has it, they belong to the user that runs the program, or to root, and to
- * nobody else.
+ * @file Files with a secret: the key of a link, the password of a user. As with
+ * ssh, only the user that runs the program, or root, may own and use them.
  */
 
 #include <errno.h>
@@ -15,10 +13,10 @@
 #include <unistd.h>
 
 /**
- * Any thread. What may be wrong with such a file before a byte is read.
+ * Any thread. Checks such a file before a byte is read.
  *
- * @param err  @p len bytes: on failure what is wrong and what to do, to stand
- *   behind the file's name
+ * @param err @p len bytes: on failure what is wrong and what to do, to follow
+ *   the file's name
  * @return 0; -EINVAL: no plain file; -EACCES: others may use it
  */
 static inline int
