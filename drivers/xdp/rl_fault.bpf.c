@@ -2,13 +2,13 @@
 
 /*
  * Faults at a kernel interface: drops, cuts one direction, corrupts and
- * duplicates what comes in by it, as the map rl_fault_set says [PHY-2]. The
- * map may be changed at any moment. What happens to frame n depends on the
- * seed and on n alone, so a run can be repeated.
+ * duplicates received frames, according to the map rl_fault_set [PHY-2]. The
+ * map may change at any moment. The fate of frame n depends only on the seed
+ * and on n, so a run can be repeated.
  *
- * A frame meets the faults in this order: one-way, every n-th, rate, corrupt,
- * duplicate. XDP cannot copy a frame: a frame to be duplicated is handed to
- * user space, too, which sends the copy in again by rl_inject.
+ * Faults apply to a frame in this order: one-way, every n-th, rate, corrupt,
+ * duplicate. XDP cannot copy a frame: a frame to be duplicated also goes to
+ * user space, which injects the copy by rl_inject.
  */
 
 #include <linux/bpf.h>
@@ -47,7 +47,7 @@ struct {
 	__uint(max_entries, 1 << 20);
 } rl_fault_copy SEC(".maps");
 
-/* Slot 0: where a frame goes on that is let pass; empty: to the kernel. */
+/* Slot 0: the next program for frames that pass; empty: the kernel. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
@@ -55,10 +55,10 @@ struct {
 	__type(value, __u32);
 } rl_next SEC(".maps");
 
-/* Several CPUs may see frames at once: counts are exact all the same. */
+/* Several CPUs may see frames at once: counts are exact nevertheless. */
 #define ADD(field) __sync_fetch_and_add(&c->field, 1)
 
-/* splitmix64: a draw that depends on its arguments alone */
+/* splitmix64: a draw that depends only on its arguments */
 static __always_inline __u64
 draw(__u64 seed, __u64 n, __u64 what)
 {
@@ -101,7 +101,7 @@ copy_out(struct xdp_md *ctx, struct rl_fault_count *c)
 	struct rl_fault_copy *copy;
 
 	/* clang 19 would compare the two pointers instead of their distance,
-	   and the verifier would not know that it is not 0 */
+	   and the verifier could not know that it is not 0 */
 	asm volatile("" : "+r"(len));
 	if (len == 0 || len > RL_XDP_COPY_BYTES) {
 		ADD(duplicate_lost);
@@ -123,7 +123,7 @@ copy_out(struct xdp_md *ctx, struct rl_fault_count *c)
 	bpf_ringbuf_submit(copy, 0);
 }
 
-/* Whether faults concern this frame; it is counted either way. */
+/* Whether faults apply to this frame; it is counted in either case. */
 static __always_inline int
 concerned(struct xdp_md *ctx, const struct rl_fault_set *set,
 	  struct rl_fault_count *c)
@@ -185,7 +185,7 @@ rl_fault(struct xdp_md *ctx)
 	return XDP_PASS;
 }
 
-/* Run by user space upon a copied frame: past the faults, into the rest. */
+/* Run by user space on a copied frame: skips the faults. */
 SEC("xdp")
 int
 rl_inject(struct xdp_md *ctx)

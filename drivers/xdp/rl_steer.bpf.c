@@ -2,9 +2,9 @@
 
 /*
  * Steering: flit frames go to the AF_XDP socket of the queue they came by, all
- * others to the kernel, so that ssh on the same interface goes on [PHY-2].
- * DPDK's af_xdp driver loads this object by `xdp_prog=`; it looks for a map
- * called xsks_map, and takes the first program.
+ * others to the kernel, so that ssh on the same interface keeps working
+ * [PHY-2]. DPDK's af_xdp driver loads this object by `xdp_prog=`; it looks for
+ * a map called xsks_map, and takes the first program.
  */
 
 #include <linux/bpf.h>
@@ -69,8 +69,8 @@ rl_steer(struct xdp_md *ctx)
 	if (bpf_map_lookup_elem(&xsks_map, &queue) == NULL) {
 		__u32 zero = 0;
 
-		/* nothing is done with it: a map that a program does not touch
-		 * cannot be found by the program */
+		/* has no effect: the program can only be found by a map that it
+		 * uses */
 		(void)bpf_map_lookup_elem(&rl_steer_owner, &zero);
 		count(RL_STEER_NOBODY);
 		return XDP_PASS;

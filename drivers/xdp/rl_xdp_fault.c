@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A fault program and its maps. It is attached by a link of the kernel's, which
- * goes when this process does, however it ends. Before rl_steer it stands in a
- * slot of that program's, which stays when we are killed: therefore it acts
- * only as long as its lease is renewed.
+ * A fault program and its maps. A kernel link attaches it, which ends with this
+ * process in any case. Before rl_steer it is in a slot of that program, which
+ * stays when we are killed: so it acts only as long as its lease is renewed.
  */
 
 #include <errno.h>
@@ -30,7 +29,7 @@
 #define BPF_F_TEST_XDP_LIVE_FRAMES (1U << 1)
 #endif
 
-/* How long a slot is looked at before it is taken to stay as it is. */
+/* How long to watch a slot before it counts as stable. */
 #define SETTLE_LOOKS 30
 #define SETTLE_US 10000
 
@@ -39,7 +38,7 @@ struct rl_xdp_fault {
 	int set_fd;   /* map rl_fault_set */
 	int count_fd; /* map rl_fault_count */
 	int until_fd; /* map rl_fault_until */
-	int chain_fd; /* slot of rl_steer's that we stand in; -1: attached */
+	int chain_fd; /* slot of rl_steer that holds us; -1: attached */
 	bool found;   /* another process's: only its maps are open */
 	struct rl_fault_bpf *skel;
 	struct rl_steer_bpf *rest; /* rl_steer's copy, behind us */
@@ -66,7 +65,7 @@ clock_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-/* Attached, it goes with this process: no lease could end later than that. */
+/* If attached, it ends with this process: no lease is needed. */
 static int
 renew(struct rl_xdp_fault *f)
 {
@@ -80,7 +79,7 @@ renew(struct rl_xdp_fault *f)
 	return 0;
 }
 
-/* A frame that came in once comes in again, past the faults. */
+/* Injects a copy of a received frame, past the faults. */
 static int
 send_in(void *ctx, void *data, size_t size)
 {
@@ -107,10 +106,10 @@ send_in(void *ctx, void *data, size_t size)
 }
 
 /*
- * Puts the program into rl_steer's slot, where it is not there. The kernel
- * empties an array of programs some time after the last process that had it
- * open closes it: whoever attached rl_steer may have ended just now, and then
- * that comes after us.
+ * Puts the program into rl_steer's slot, if it is not there. The kernel empties
+ * an array of programs some time after the last process that had it open closes
+ * it: if the process that attached rl_steer has just ended, that may still
+ * follow.
  */
 static int
 slot_take(struct rl_xdp_fault *f)
@@ -126,7 +125,7 @@ slot_take(struct rl_xdp_fault *f)
 	return 0;
 }
 
-/* Nobody relies on it before that has had time to come. */
+/* Waits until that can no longer happen. */
 static int
 slot_settle(struct rl_xdp_fault *f)
 {
@@ -203,8 +202,8 @@ attach(struct rl_xdp_fault *f, const char *ifname, enum rl_xdp_mode mode,
 }
 
 /*
- * What stands on the interface now, if anything does. The slot of rl_steer
- * stays open, in chain_fd: to close it would empty it, a moment later.
+ * Finds what is attached to the interface. Keeps the slot of rl_steer open, in
+ * chain_fd: closing it would empty it a moment later.
  * @return a descriptor of rl_steer; -ENOENT: nothing; -EBUSY: something else
  */
 static int
@@ -259,7 +258,7 @@ fault_start(struct rl_xdp_fault *f, const char *ifname, enum rl_xdp_mode mode,
 	f->until_fd = bpf_map__fd(f->skel->maps.rl_fault_until);
 	rc = rl_xdp_fault_set(f, set);
 	if (rc == 0)
-		rc = renew(f); /* as one that is attached */
+		rc = renew(f); /* like one that is attached */
 	if (rc != 0)
 		return xdp_refuse(err, rc, "writing its map: %s",
 				  strerror(-rc));
@@ -312,7 +311,10 @@ rl_xdp_fault_open(struct rl_xdp_fault **out, const char *ifname,
 	return 0;
 }
 
-/* The maps of the fault program that program @p prog is, or has in its slot. */
+/*
+ * Finds the maps of the fault program that program @p prog is, or has in its
+ * slot.
+ */
 static int
 find_maps(struct rl_xdp_fault *f, int prog)
 {
@@ -338,7 +340,9 @@ find_maps(struct rl_xdp_fault *f, int prog)
 								     0;
 }
 
-/* One that was killed before rl_steer leaves its program there, without life. */
+/*
+ * A killed process leaves its program before rl_steer, with an expired lease.
+ */
 static bool
 lives(const struct rl_xdp_fault *f)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For builds without XDP (meson -Dxdp=disabled): an AF_XDP port is refused
- * with the reason, and no program stands anywhere.
+ * For builds without XDP (meson -Dxdp=disabled): refuses an AF_XDP port with
+ * the reason, and attaches no program.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@
 #define PROBE_BYTES 4096u
 #define PROBE_RING 64
 
-/* Programs that DPDK's driver has libxdp put there, for any sockets. */
+/* Programs that libxdp attaches for DPDK's driver, for any sockets. */
 static bool
 is_librarys(const char *name)
 {
@@ -48,7 +48,7 @@ probe(int fd, void *umem, int ifindex, uint32_t queue)
 								       : -errno;
 }
 
-/* A socket is put to the queue, and taken away: there is room for one. */
+/* Tries to add a socket to the queue, and removes it: fails if it has one. */
 static bool
 is_taken(int ifindex, uint32_t queue)
 {

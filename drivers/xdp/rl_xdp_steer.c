@@ -19,7 +19,7 @@
 #include "rl_xdp.h"
 #include "xdp_find.h"
 
-/* DPDK wants a file's name; the object is in this program. */
+/* DPDK needs a file name; the object is in this program. */
 int
 rl_xdp_steer_path(char *path, size_t len, char *err)
 {
@@ -63,7 +63,7 @@ pid_space(void)
 	return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
 }
 
-/* Whether the owner may live: what it says last, or its process. */
+/* Whether the owner may live: by its lease, or its process. */
 static bool
 may_live(const struct rl_steer_owner *o)
 {
@@ -73,7 +73,7 @@ may_live(const struct rl_steer_owner *o)
 	return clock_ns() < o->until_ns;
 }
 
-/* Waits for it to go, or to be nobody's. @return whether it is nobody's */
+/* Waits until it is gone, or has no owner. @return whether it has no owner */
 static bool
 left_behind(int owner_fd)
 {

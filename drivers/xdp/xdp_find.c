@@ -10,7 +10,7 @@
 
 #include "xdp_find.h"
 
-/* Maps that a program of ours may use. */
+/* Most maps of our programs. */
 #define MAPS_MAX 16
 
 int

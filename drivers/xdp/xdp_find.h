@@ -3,8 +3,7 @@
 #define XDP_FIND_H
 
 /**
- * @file
- * What stands on an interface: programs and their maps by name. Inside of
+ * @file Finds programs on an interface and their maps by name. Inside of
  * drivers/xdp.
  */
 
