@@ -189,7 +189,7 @@ rl_oob_incarnation(const struct rl_oob *o)
 	return o->incarnation;
 }
 
-/* The store may not have told us yet, and our time is over all the same. */
+/* The lease is over, even if the store has not said so yet. */
 static bool
 expired(struct rl_oob *o)
 {
@@ -237,7 +237,8 @@ rl_oob_event(struct rl_oob *o, struct rl_oob_event *ev)
 	if (expired(o)) {
 		*ev = (struct rl_oob_event){ .type = RL_OOB_DEPOSED };
 	} else {
-		/* what it has been told by its own time is not told twice */
+		/* a deposition noticed by our own clock is not reported
+		   twice */
 		do
 			any = pop(o, ev);
 		while (any && ev->type == RL_OOB_DEPOSED && !o->told_office);

@@ -6,7 +6,7 @@
 
 #include "oob_priv.h"
 
-/* One request to the server of the moment, or to the others. */
+/* One request to the current server, or to the others. */
 static int
 post(struct rl_oob *o, const char *path, const char *body)
 {
@@ -24,8 +24,8 @@ post(struct rl_oob *o, const char *path, const char *body)
 }
 
 /*
- * What came instead, for the eye: its beginning, unless what was asked had a
- * password in it, which some servers send back.
+ * The beginning of an unexpected answer, for a person to read, unless the
+ * request had a password, which some servers send back.
  */
 static void
 say_strange(struct rl_oob *o, bool secret, char *why, size_t len)
@@ -45,7 +45,7 @@ say_strange(struct rl_oob *o, bool secret, char *why, size_t len)
 		 n == 0 ? "" : ": ", start);
 }
 
-/* Anything but what was asked for is an error. */
+/* Anything but the expected answer is an error. */
 static int
 read_answer(struct rl_oob *o, bool secret, struct oob_answer *a, oob_kv_fn fn,
 	    void *ctx)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Base64 as RFC 4648 has it, section 4: with padding, without line breaks. */
+/*
+ * Base64 according to RFC 4648, section 4: with padding, without line breaks.
+ */
 #include <stdlib.h>
 #include <string.h>
 

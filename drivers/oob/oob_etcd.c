@@ -9,9 +9,9 @@
 #include "oob_etcd.h"
 
 /*
- * Codes of gRPC in the gateway's errors with which etcd refuses a token. Our
- * requests are well formed, so an invalid argument is the token, too: "revision
- * of auth store is old", "user name is empty".
+ * gRPC codes in the gateway's errors when etcd refuses a token. Our requests
+ * are well formed, so an invalid argument means the token, too: "revision of
+ * auth store is old", "user name is empty".
  */
 #define CODE_INVALID_ARGUMENT 3
 #define CODE_PERMISSION 7
@@ -27,7 +27,10 @@ text64(const char *s)
 	return j;
 }
 
-/* What comes after all keys that begin with @p prefix, which ends in '/'. */
+/*
+ * The end of the range of all keys that begin with @p prefix, which ends in
+ * '/'.
+ */
 static json_t *
 after64(const char *prefix)
 {
@@ -170,7 +173,7 @@ oob_auth_body(const char *user, const char *password)
 			      password));
 }
 
-/* A 64-bit number: a string, or a plain number. 0 where it is left out. */
+/* A 64-bit number: a string, or a plain number. 0 if it is left out. */
 static int
 read_number(const json_t *j, const char *key, uint64_t *v)
 {
@@ -192,7 +195,7 @@ read_number(const json_t *j, const char *key, uint64_t *v)
 	return *end == '\0' && errno == 0 ? 0 : -EINVAL;
 }
 
-/* Zeros within a key or value are no text of ours: they end it. */
+/* Our texts have no zero bytes within keys or values: they end there. */
 static int
 read_kv(const json_t *j, bool gone, oob_kv_fn fn, void *ctx)
 {
@@ -244,8 +247,8 @@ read_keys(const json_t *r, oob_kv_fn fn, void *ctx)
 }
 
 /*
- * {"error": ...}: a string of its own, or of an object with a message. Newer
- * gateways leave it out: {"code": ..., "message": ...}.
+ * {"error": ...}: a string, or an object with a message. Newer gateways omit
+ * it: {"code": ..., "message": ...}.
  */
 static int
 read_error(const json_t *j, struct oob_answer *a)
@@ -277,7 +280,7 @@ read_fields(const json_t *r, struct oob_answer *a)
 {
 	const char *token = json_string_value(json_object_get(r, "token"));
 
-	/* every answer of an etcd has one, but that with a token need not */
+	/* every answer of etcd has one, except that with a token */
 	if (token == NULL && !json_is_object(json_object_get(r, "header")))
 		return -EINVAL;
 	if (read_number(json_object_get(r, "header"), "revision",

@@ -3,11 +3,10 @@
 #define OOB_ETCD_H
 
 /**
- * @file
- * Requests to etcd's JSON gateway and its answers, as text: no network here.
- * Keys and values travel in base64, 64-bit numbers as strings. Allocates; any
- * thread. What a peer sends is not trusted: an answer that is not right in what
- * we read of it is none.
+ * @file Requests to etcd's JSON gateway and its answers, as text: no network
+ * here. Keys and values travel in base64, 64-bit numbers as strings. Allocates;
+ * any thread. A peer's data is not trusted: an answer with an error in any
+ * field that we read is refused.
  */
 
 #include <jansson.h>
@@ -17,10 +16,10 @@
 
 /** The caller's, to free(); ended by a zero. NULL: no memory */
 char *oob_base64(const char *data, size_t len);
-/** The same back. @return NULL: no memory, or not base64 */
+/** The inverse. @return NULL: no memory, or not base64 */
 char *oob_unbase64(const char *text, size_t *len);
 
-/** A transaction that is put together. */
+/** A transaction under construction. */
 struct oob_txn {
 	json_t *compare;
 	json_t *success;
@@ -28,9 +27,9 @@ struct oob_txn {
 };
 
 void oob_txn_begin(struct oob_txn *t);
-/** If @p key was made by the transaction of that revision; 0: is not there. */
+/** If @p key was created by that revision; 0: if it does not exist. */
 void oob_txn_if_created(struct oob_txn *t, const char *key, uint64_t revision);
-/** If there is no key with that beginning. */
+/** If no key has that prefix. */
 void oob_txn_if_none(struct oob_txn *t, const char *prefix);
 /** @param lease  0: the key outlives us */
 void oob_txn_put(struct oob_txn *t, const char *key, const char *value,
@@ -50,7 +49,7 @@ char *oob_grant_body(uint64_t ttl_s);
 char *oob_lease_body(uint64_t id);
 char *oob_auth_body(const char *user, const char *password);
 
-/** A key, as an answer or a watch tells it. */
+/** A key in an answer or a watch. */
 struct oob_kv {
 	const char *key;
 	const char *value; /**< NULL: it is gone */
@@ -61,22 +60,22 @@ struct oob_kv {
 
 typedef void (*oob_kv_fn)(void *ctx, const struct oob_kv *kv);
 
-/** What an answer says beside keys; 0 and "" where it does not. */
+/** The fields of an answer besides keys; 0 and "" if absent. */
 struct oob_answer {
 	uint64_t revision;
 	uint64_t id;	   /**< of a lease */
 	uint64_t ttl_s;
 	bool succeeded;	   /**< of a transaction */
-	bool canceled;	   /**< a watch ends: begin anew with a range */
+	bool canceled;	   /**< a watch ends: start again with a range */
 	bool denied;	   /**< the token may not be valid (any more) */
 	char token[512];
-	char error[160];   /**< the server's word; "": none */
+	char error[160];   /**< the server's message; "": none */
 };
 
 /**
  * Reads one answer, or one line of a watch.
- * @param fn  called for each key in it, in their order; NULL: none are wanted
- * @return 0; -EINVAL: no JSON, or not as etcd writes it; -EREMOTEIO: `error`
+ * @param fn  called for each key in it, in order; NULL: ignore keys
+ * @return 0; -EINVAL: no JSON, or not etcd's format; -EREMOTEIO: `error`
  */
 int oob_answer_read(const char *text, size_t len, struct oob_answer *a,
 		    oob_kv_fn fn, void *ctx);

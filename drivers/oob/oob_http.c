@@ -40,7 +40,7 @@ on_answer(char *data, size_t one, size_t n, void *ctx)
 	return append(&h->answer, data, one * n) ? one * n : 0;
 }
 
-/* Whole lines are passed on; the rest waits for more. */
+/* Passes on whole lines; the rest waits for more. */
 static size_t
 on_watch(char *data, size_t one, size_t n, void *ctx)
 {
@@ -155,7 +155,7 @@ set_request(struct oob_http *h, CURL *c, const char *path, const char *body)
 	curl_easy_setopt(c, CURLOPT_HTTPHEADER, h->headers);
 }
 
-/* A peer that has closed is an error of ours, not the end of the program. */
+/* A peer that has closed is an error, and must not end the program. */
 static CURLcode
 perform(CURL *c)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Becoming a member, and leaving. Who comes and finds nobody clears what a
- * fabric before may have left. Who finds a member of another fabric file is
- * refused. Who finds one of its own name looks whether that lives: its lease
- * tells, and on the same machine the kernel does, at once.
+ * Becoming a member, and leaving. The first member clears what an earlier
+ * fabric may have left. A process that finds a member of another fabric file is
+ * refused. One that finds a member of its own name checks whether that lives:
+ * by its lease, and on the same machine by the kernel, at once.
  */
 
 #include <errno.h>
@@ -17,13 +17,13 @@
 
 #include "oob_priv.h"
 
-/* Others may come in between, but not for ever. */
+/* Others may interfere, but not for ever. */
 #define STRUGGLE_NS (5 * RL_NS_PER_S)
 #define NAP_NS (100 * RL_NS_PER_MS)
-/* After its lease has ended a key may live on for so long. */
+/* A key may outlive its lease by this time. */
 #define REVOKE_NS (2 * RL_NS_PER_S)
 
-/* What a range of all keys tells of the members. */
+/* The members found in a range of all keys. */
 struct found {
 	struct rl_oob *o;
 	uint32_t members;
@@ -34,11 +34,11 @@ struct found {
 	bool other; /**< one of another fabric file */
 	char other_name[64];
 	uint64_t other_digest;
-	uint64_t stray_rev; /**< of a member that no process stands behind */
+	uint64_t stray_rev; /**< of a member without a process */
 	char stray[OOB_KEY_MAX];
 };
 
-/* The kernel's time of a process's start; 0: there is none. */
+/* The kernel's start time of a process; 0: there is none. */
 static uint64_t
 start_of(uint32_t pid)
 {
@@ -52,7 +52,7 @@ start_of(uint32_t pid)
 	if (f == NULL)
 		return 0;
 	if (fgets(line, sizeof(line), f) != NULL) {
-		/* the name in parentheses may hold anything */
+		/* the name in parentheses may contain anything */
 		p = strrchr(line, ')');
 		for (int i = 0; p != NULL && i < 20; i++)
 			p = strchr(p + 1, ' ');
@@ -84,7 +84,7 @@ oob_me(struct rl_oob_member *m)
 	m->start = start_of(m->pid);
 }
 
-/* Whether a member is surely not there any more, lease or not. */
+/* Whether a member is certainly gone, whatever its lease. */
 static bool
 surely_dead(const struct rl_oob *o, const struct rl_oob_member *m)
 {
@@ -149,7 +149,7 @@ end_lease(struct rl_oob *o, uint64_t lease)
 			NULL);
 }
 
-/* What is written in one transaction, if nobody came in between. */
+/* Writes our keys in one transaction, unless others interfered. */
 static int
 enter(struct rl_oob *o, const struct found *f, bool start)
 {
@@ -197,7 +197,7 @@ grant(struct rl_oob *o)
 		return -EINVAL;
 	}
 	o->lease = a.id;
-	/* etcd may have a longer one for us */
+	/* etcd may grant a longer one */
 	o->ttl_ns = a.ttl_s * RL_NS_PER_S;
 	o->until_ns = asked_ns + o->ttl_ns;
 	o->keep_ns = asked_ns + o->ttl_ns / 3;
@@ -299,9 +299,10 @@ oob_join(struct rl_oob *o, bool start, char *err)
 	}
 	o->joined = true;
 	/*
-	 * Ours begin above what anybody has heard of, and those of the next
-	 * start above these. Revisions do both, until the store loses its data
-	 * and counts from one again: then they only tell starts apart.
+	 * Our incarnations begin above all that any process has heard of, and
+	 * those of the next start above these. Revisions provide both, until
+	 * the store loses its data and counts from one again: then they only
+	 * distinguish starts.
 	 */
 	if (o->me.floor >= o->member_rev << 20)
 		o->me.floor = (o->me.floor | (INCARNATIONS - 1)) + 1;

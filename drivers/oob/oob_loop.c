@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The channel's thread. It gives signs of life, stands for election where
- * nobody has the office, writes what is to be said, and watches. Each request
- * is waited for: it takes milliseconds, or a second where no server answers.
+ * The channel's thread. It gives signs of life, stands for election if the
+ * office is free, writes messages, and watches. Each request blocks: for
+ * milliseconds, or a second if no server answers.
  *
- * Where the lease may have ended, the office is given up here before anybody
- * else can have it: at the time when the last sign of life was sent, plus the
- * lease. No clock is compared with another.
+ * When the lease may have ended, the thread gives up the office before another
+ * process can have it: at the time of the last sign of life, plus the lease. No
+ * clock is compared with another.
  */
 
 #include <errno.h>
@@ -21,7 +21,9 @@
 
 #define RETRY_NS (200 * RL_NS_PER_MS)
 #define WAIT_MS 100
-/** Recipes that stay in the store: for who comes late, or takes over. */
+/**
+ * Recipes that stay in the store: for processes that join late, or take over.
+ */
 #define RECIPES_KEPT 16u
 
 static void
@@ -30,7 +32,7 @@ fail(struct rl_oob *o)
 	o->retry_ns = oob_now() + RETRY_NS;
 }
 
-/* Not a member any more: what we had there is gone, or will be. */
+/* No longer a member: our keys are gone, or will be. */
 static void
 fall_out(struct rl_oob *o)
 {
@@ -58,7 +60,7 @@ rejoin(struct rl_oob *o)
 	fail(o);
 }
 
-/* All keys, and from then on what changes. */
+/* Reads all keys, and from then on changes. */
 static void
 begin_watch(struct rl_oob *o)
 {
@@ -93,7 +95,7 @@ sign_of_life(struct rl_oob *o)
 		fail(o);
 		return;
 	}
-	/* it has ended; or may have, and what we had may be another's */
+	/* the lease has ended; or may have, and our keys may be another's */
 	if (a.ttl_s == 0 || sent_ns >= o->until_ns) {
 		rejoin(o);
 		return;
@@ -105,7 +107,9 @@ sign_of_life(struct rl_oob *o)
 				      memory_order_relaxed);
 }
 
-/* The watch tells who was elected; whoever comes too late changes nothing. */
+/*
+ * The watch shows the winner of an election; a losing attempt changes nothing.
+ */
 static void
 campaign(struct rl_oob *o)
 {
@@ -147,7 +151,7 @@ evict_office(struct rl_oob *o)
 	}
 }
 
-/* Gives up the office, for others to have it. */
+/* Gives up the office, so that others can have it. */
 static void
 resign(struct rl_oob *o)
 {
@@ -164,7 +168,7 @@ resign(struct rl_oob *o)
 		fail(o);
 }
 
-/* Takes up to n messages from the beginning of a queue. Under the lock. */
+/* Takes up to n messages from the head of a queue. Under the lock. */
 static uint32_t
 take(struct oob_out *out, struct rl_resil_msg *m, uint32_t n)
 {
@@ -188,7 +192,7 @@ count(struct rl_oob *o, uint32_t n, bool written)
 	pthread_mutex_unlock(&o->lock);
 }
 
-/* What local controllers have to say. Nobody there to hear it: thrown away. */
+/* Messages of local controllers. Without a controller they are dropped. */
 static void
 write_up(struct rl_oob *o, struct rl_resil_msg *m)
 {
@@ -225,7 +229,7 @@ process_of(const struct rl_oob *o, const struct rl_resil_msg *m)
 	return o->p.dev_process == NULL ? 0 : o->p.dev_process[m->dev];
 }
 
-/* Messages to one process, in their order, become one text. */
+/* Packs consecutive messages to one process into one text. */
 static void
 put_down(struct rl_oob *o, struct oob_txn *t, const struct rl_resil_msg *m,
 	 uint32_t n, uint32_t process, struct rl_resil_msg *part)
@@ -262,7 +266,7 @@ put_recipe(struct rl_oob *o, struct oob_txn *t, const char *text,
 	oob_txn_put(t, oob_key(o, from, "tables/", name), text, 0);
 }
 
-/* What the controller has to say, and its recipe, if it still is one. */
+/* Messages of the controller, and its recipe, if it still is the controller. */
 static void
 write_down(struct rl_oob *o, struct rl_resil_msg *m, struct rl_resil_msg *part)
 {
@@ -277,7 +281,7 @@ write_down(struct rl_oob *o, struct rl_resil_msg *m, struct rl_resil_msg *part)
 	recipe = o->store;
 	epoch = o->store_epoch;
 	o->store = NULL;
-	/* its watch may be faster than its answer */
+	/* the watch may be faster than the answer */
 	if (recipe != NULL)
 		o->stored_epoch = epoch;
 	pthread_mutex_unlock(&o->lock);
@@ -293,7 +297,7 @@ write_down(struct rl_oob *o, struct rl_resil_msg *m, struct rl_resil_msg *part)
 		put_recipe(o, &t, recipe, epoch);
 	if (oob_ask_txn(o, &t, &a) != 0) {
 		fail(o);
-		/* again; written twice it is the same */
+		/* retry; writing it twice is harmless */
 		pthread_mutex_lock(&o->lock);
 		if (o->store == NULL) {
 			o->store = recipe;
@@ -326,7 +330,7 @@ look(struct rl_oob *o)
 	return d;
 }
 
-/* One round. After a failure nothing is tried for a moment. */
+/* One round. Pauses for a moment after a failure. */
 static void
 work(struct rl_oob *o, const struct todo *d, struct rl_resil_msg *m)
 {
@@ -356,7 +360,7 @@ work(struct rl_oob *o, const struct todo *d, struct rl_resil_msg *m)
 		write_up(o, m);
 }
 
-/* How long nothing has to be done, if nobody wakes us. */
+/* How long the thread may sleep, unless woken. */
 static int
 pause_ms(const struct rl_oob *o, const struct todo *d)
 {
@@ -380,7 +384,7 @@ oob_loop(void *ctx)
 	struct todo d = look(o);
 	sigset_t all;
 
-	/* signals are the control thread's; SIGPIPE is nobody's */
+	/* signals go to the control thread, SIGPIPE to none */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	while (m != NULL && !d.quit) {
@@ -388,7 +392,8 @@ oob_loop(void *ctx)
 		d = look(o);
 		if (!oob_http_wait(&o->http, d.quit ? 0 : pause_ms(o, &d)) ||
 		    o->lost_watch) {
-			/* one that ends at once is not begun all the time */
+			/* a watch that ends at once is not restarted
+			   immediately */
 			if (o->http.watch != NULL && !o->http.heard)
 				fail(o);
 			oob_http_watch_end(&o->http);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages of the controllers as JSON. A field that is 0 is left out. */
+/* Messages of the controllers as JSON. Fields that are 0 are left out. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static const char *const types[] = {
 	[RL_RESIL_PORT] = "port",
 };
 
-/* Numbers of a message: where they stand, and how far they go. */
+/* Numbers of a message: their offsets and limits. */
 static const struct field {
 	const char *key;
 	size_t offset;
@@ -56,7 +56,7 @@ msg_json(const struct rl_topo *topo, const struct rl_resil_msg *m)
 	for (size_t i = 0; j != NULL && i < RL_ARRAY_SIZE(fields); i++) {
 		uint64_t v = 0;
 
-		/* little-endian, as rl_flit.h asks */
+		/* little-endian, as rl_flit.h requires */
 		memcpy(&v, (const char *)m + fields[i].offset, fields[i].size);
 		if (v != 0)
 			json_object_set_new(j, fields[i].key,
@@ -89,7 +89,10 @@ type_of(const char *word)
 	return -1;
 }
 
-/* Whether a device has that port; reports of its core have the one behind. */
+/*
+ * Whether a device has that port; reports of its core use the number after the
+ * last.
+ */
 static bool
 port_is_there(const struct rl_topo_dev *d, const struct rl_resil_msg *m)
 {

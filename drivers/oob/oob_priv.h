@@ -3,16 +3,15 @@
 #define OOB_PRIV_H
 
 /**
- * @file
- * The inside of the channel. Who does what:
+ * @file The inside of the channel:
  *
  *   oob.c       calls of the control thread, and queues between the threads
  *   oob_loop.c  the thread: signs of life, election, writing, watching
- *   oob_view.c  what the watched keys say
+ *   oob_view.c  interprets watched keys
  *   oob_join.c  becoming a member, and leaving
- *   oob_ask.c   a request and its answer, at whichever server answers
+ *   oob_ask.c   a request and its answer, from any server
  *
- * What stands under `lock` is shared; the rest is the thread's once it runs.
+ * Fields under `lock` are shared; the rest is the thread's once it runs.
  */
 
 #include <pthread.h>
@@ -24,9 +23,9 @@
 
 #define OOB_ASK_NS (1000 * RL_NS_PER_MS)
 #define OOB_KEY_MAX 160
-/** That one start of a process, or one controller, may give away. */
+/** Incarnations that one start of a process, or one controller, may assign. */
 #define INCARNATIONS (1ull << 20)
-/** Messages that wait to be written, each way; more are thrown away. */
+/** Messages that wait to be written, or read; more are dropped. */
 #define OOB_OUT_MAX 16384u
 #define OOB_IN_MAX 65536u
 
@@ -46,9 +45,10 @@ struct rl_oob {
 	pthread_t thread;
 	bool thread_on;
 	_Atomic uint32_t ready; /**< events wait */
-	/** until when the office is surely ours, CLOCK_MONOTONIC; 0: it is not */
+	/** until when the office is certainly ours, CLOCK_MONOTONIC; 0: it is
+	    not */
 	_Atomic uint64_t office_until_ns;
-	bool told_office; /**< the control thread's: it was told so last */
+	bool told_office; /**< the control thread's: its last notification */
 
 	pthread_mutex_t lock;
 	struct oob_item *head;
@@ -56,35 +56,35 @@ struct rl_oob {
 	uint32_t queued;
 	struct oob_out up;
 	struct oob_out down;
-	char *store; /**< text of a recipe to be stored; NULL: none */
+	char *store; /**< text of a recipe to store; NULL: none */
 	uint32_t store_epoch;
-	uint32_t stored_epoch; /**< the newest that the store had of us */
+	uint32_t stored_epoch; /**< our newest epoch in the store */
 	bool stand;
 	bool quit;
 	struct rl_oob_info info;
-	uint64_t away_since_ns; /**< of this outage */
+	uint64_t away_since_ns; /**< of the present outage */
 	uint64_t floor; /**< highest incarnation that we have heard of */
 
-	/* the thread's, and before it runs rl_oob_open()'s */
+	/* the thread's; before it runs, rl_oob_open()'s */
 	struct oob_http http;
 	struct rl_oob_member me;
-	uint64_t incarnation; /* of our start: never changes */
-	bool others;	      /* were there at our start: the same */
+	uint64_t incarnation; /* of our start: constant */
+	bool others;	      /* were there at our start: constant */
 	bool joined;
 	bool lost_watch;
 	bool ranging;	   /* between oob_view_begin() and _end() */
-	char *ranged_office; /* what the range says of it; NULL: nothing */
+	char *ranged_office; /* its value in the range; NULL: none */
 	uint64_t ranged_rev;
 	uint64_t ranged_lease;
 	uint64_t lease;
 	uint64_t member_rev;
-	uint64_t office_rev; /**< 0: nobody has it */
+	uint64_t office_rev; /**< 0: it is free */
 	uint64_t evict_rev;  /**< of an office that no process holds; or 0 */
 	bool mine;
 	uint64_t ttl_ns;
 	uint64_t keep_ns;  /**< when to renew the lease */
-	uint64_t until_ns; /**< the lease has surely not ended before */
-	uint64_t retry_ns; /**< after a failure: when to try again */
+	uint64_t until_ns; /**< the lease is certainly valid until then */
+	uint64_t retry_ns; /**< after a failure: when to retry */
 	uint64_t campaign_ns;
 	char password[256];
 };
@@ -98,45 +98,45 @@ char *oob_key(const struct rl_oob *o, char *buf, const char *what,
 
 /* oob.c: both threads. */
 void oob_push(struct rl_oob *o, const struct rl_oob_event *ev);
-/** What went wrong, for the info. */
+/** Sets the error of the info. */
 void oob_why(struct rl_oob *o, const char *why);
-/** Whether the store is no use now: it answers nothing, or @p refuses. */
+/** Sets whether the store is unusable: it does not answer, or @p refuses. */
 void oob_away(struct rl_oob *o, bool away, bool refuses);
 
 /* oob_ask.c */
 /**
  * Sends @p body (taken over, NULL: no memory) to the servers in turn, until one
- * answers. Authenticates where that is asked for.
+ * answers. Authenticates if required.
  * @return 0; -EHOSTUNREACH: none answers; -EREMOTEIO, -EINVAL: an error, and
  *   o->info.why; -ENOMEM
  */
 int oob_ask(struct rl_oob *o, const char *path, char *body,
 	    struct oob_answer *a, oob_kv_fn fn, void *ctx);
 /**
- * Deletes a key that no process can stand behind, if it is still the one that
- * was created by revision @p rev. @return as oob_ask()
+ * Deletes a key without a process, if revision @p rev still is the one that
+ * created it. @return as oob_ask()
  */
 int oob_evict(struct rl_oob *o, const char *key, uint64_t rev);
 /** Ends and sends a transaction. */
 int oob_ask_txn(struct rl_oob *o, struct oob_txn *t, struct oob_answer *a);
 
 /* oob_join.c */
-/** Who we are: host, boot, pid. */
+/** Our identity: host, boot, pid. */
 void oob_me(struct rl_oob_member *m);
-/** Becomes a member. @param start  wait for one of our name that was killed */
+/** Becomes a member. @param start  wait for a killed process of our name */
 int oob_join(struct rl_oob *o, bool start, char *err);
 void oob_leave(struct rl_oob *o);
 
 /* oob_view.c */
-/** A key as a range or a watch tells it; ctx is the rl_oob. */
+/** A key from a range or a watch; ctx is the rl_oob. */
 void oob_on_kv(void *ctx, const struct oob_kv *kv);
 /**
- * Around a range of all keys: what it does not name is not there. It names them
- * in the order of their names, so the office is looked at in the end.
+ * Around a range of all keys: keys that it does not name do not exist. It names
+ * them in the order of their names, so the office is checked at the end.
  */
 void oob_view_begin(struct rl_oob *o);
 void oob_view_end(struct rl_oob *o);
-/** We have the office no more, whatever the keys say. */
+/** We no longer have the office, whatever the keys say. */
 void oob_view_depose(struct rl_oob *o);
 
 /* oob_loop.c */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recipes of tables as JSON: names of what is out, flows as pairs of names. */
+/* Recipes of tables as JSON: names of failed parts, flows as pairs of names. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ devices_json(const struct rl_topo *topo, const uint8_t *out)
 	return list;
 }
 
-/* {"e0": ["e1", "e2"]}: of each source that holds, to where. */
+/* {"e0": ["e1", "e2"]}: the held destinations of each source. */
 static json_t *
 flows_json(const struct rl_topo *topo, const struct rl_flows *f)
 {
@@ -57,7 +57,9 @@ flows_json(const struct rl_topo *topo, const struct rl_flows *f)
 	return all;
 }
 
-/* How tables change by tokens: from which, and a digest of these' ranks. */
+/*
+ * How tables change by tokens: from which tables, and a digest of their ranks.
+ */
 static json_t *
 tokens_json(const struct rl_tables_recipe *r)
 {
@@ -109,7 +111,7 @@ read_devices(const struct rl_topo *topo, const json_t *list, uint8_t *out)
 	return json_is_array(list) ? 0 : -EINVAL;
 }
 
-/* Endpoint number of a name; -1 */
+/* Endpoint number of a name; -1: none */
 static int32_t
 endpoint(const struct rl_topo *topo, const char *name)
 {

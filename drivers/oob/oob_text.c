@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Members and office as JSON, and what all readers share. */
+/* Members and office as JSON, and helpers of all readers. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

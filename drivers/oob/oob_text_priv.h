@@ -9,13 +9,13 @@
 
 #include "rl_oob_text.h"
 
-/** An object of our version, or NULL. The caller's reference. */
+/** An object of our version, or NULL. The caller owns the reference. */
 json_t *oob_text_load(const char *text, size_t len);
 
-/** The text of @p j, whose reference is taken; NULL: no memory, or j is. */
+/** The text of @p j, whose reference it takes; NULL: no memory, or j is. */
 char *oob_text_dump(json_t *j);
 
-/** A field of 0 to max; 0 where it is left out. @return 0 or -EINVAL */
+/** A field of 0 to max; 0 if it is left out. @return 0 or -EINVAL */
 int oob_text_number(const json_t *j, const char *key, uint64_t max,
 		    uint64_t *v);
 

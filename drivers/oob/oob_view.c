@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What the watched keys say. They come in the order of their revisions, by a
- * range first and by a watch from then on. Nothing here asks the store
- * anything: the loop does, from what is noted here.
+ * Interprets the watched keys. They come in the order of their revisions, first
+ * by a range, then by a watch. This file never queries the store: the loop
+ * does, from what is noted here.
  */
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #include "oob_priv.h"
 
-/* Index of a process by its name; nprocess: none of ours. */
+/* Index of a process by its name; nprocess: not in this fabric. */
 static uint32_t
 process_of(const struct rl_oob *o, const char *name)
 {
@@ -40,7 +40,7 @@ on_member(struct rl_oob *o, const char *name, const struct oob_kv *kv)
 
 	if (i == o->p.nprocess)
 		return;
-	/* one without a lease has no process behind it */
+	/* a key without a lease has no process behind it */
 	there = kv->value != NULL && kv->lease != 0 &&
 		rl_oob_member_read(kv->value, kv->len, &m) == 0;
 	if (there)
@@ -53,7 +53,7 @@ on_member(struct rl_oob *o, const char *name, const struct oob_kv *kv)
 	else
 		o->info.members &= ~(1ull << i);
 	pthread_mutex_unlock(&o->lock);
-	/* our lease has ended, or somebody took it for ended */
+	/* our lease has ended, or another process assumed so */
 	if (i == o->p.process &&
 	    (kv->value == NULL || kv->created != o->member_rev))
 		o->joined = false;
@@ -86,7 +86,7 @@ oob_view_depose(struct rl_oob *o)
 	pthread_mutex_unlock(&o->lock);
 }
 
-/* The office is ours: all that was written before has been seen. */
+/* The office is ours: we have seen all that was written before. */
 static void
 take_office(struct rl_oob *o)
 {
@@ -96,7 +96,7 @@ take_office(struct rl_oob *o)
 	ev.incarnation = rl_max_u64(o->office_rev << 20,
 				    (o->floor | (INCARNATIONS - 1)) + 1);
 	o->floor = rl_max_u64(o->floor, ev.incarnation);
-	o->up.n = 0; /* what was said to the one before */
+	o->up.n = 0; /* messages to the previous controller */
 	pthread_mutex_unlock(&o->lock);
 	o->mine = true;
 	atomic_store_explicit(&o->office_until_ns, o->until_ns,
@@ -111,7 +111,7 @@ on_office(struct rl_oob *o, const struct oob_kv *kv)
 	bool ours;
 
 	if (o->ranging) {
-		/* after all else that the range names */
+		/* handled after the rest of the range */
 		free(o->ranged_office);
 		o->ranged_office = strdup(kv->value);
 		o->ranged_rev = kv->created;
@@ -121,7 +121,7 @@ on_office(struct rl_oob *o, const struct oob_kv *kv)
 	o->evict_rev = 0;
 	if (kv->value == NULL || kv->lease == 0 ||
 	    rl_oob_office_read(kv->value, kv->len, &of) != 0) {
-		/* gone; or written by no process, and would stay for ever */
+		/* gone; or without a process, and would stay for ever */
 		oob_view_depose(o);
 		o->office_rev = kv->value == NULL ? 0 : kv->created;
 		o->evict_rev = o->office_rev;
@@ -154,7 +154,7 @@ on_tables(struct rl_oob *o, const struct oob_kv *kv)
 		return;
 	}
 	ev.epoch = ev.recipe->r.epoch;
-	/* ours comes back to us: the store has it */
+	/* our own write comes back: the store has it */
 	pthread_mutex_lock(&o->lock);
 	if (o->mine && o->stored_epoch == ev.epoch)
 		ev.type = RL_OOB_STORED;

@@ -3,37 +3,35 @@
 #define RL_OOB_H
 
 /**
- * @file
- * The out-of-band channel between processes [RES-1]: an etcd. A thread of its
- * own speaks to it, through the JSON gateway; neither an lcore nor the control
- * thread ever waits for it. Keys, below the prefix of the fabric file:
+ * @file The out-of-band channel between processes [RES-1]: an etcd. A separate
+ * thread talks to it, through the JSON gateway; neither an lcore nor the
+ * control thread ever waits for it. Keys, below the prefix of the fabric file:
  *
- * | key | who writes it | lives as long as |
- * |---|---|---|
- * | `members/NAME` | process NAME, when it begins | its lease: a sign of life |
- * | `office` | who is elected, if there is none | the same lease |
- * | `up/NAME` | NAME's local controllers, to the controller | the same lease |
- * | `down/NAME` | the controller, to NAME's devices | the controller's lease |
- * | `tables/EPOCH` | the controller: a recipe | the fabric |
+ * | key | who writes it | lives as long as | |---|---|---| | `members/NAME` |
+ * process NAME, when it begins | its lease: a sign of life | | `office` | the
+ * elected process, if there is none | the same lease | | `up/NAME` | NAME's
+ * local controllers, to the controller | the same lease | | `down/NAME` | the
+ * controller, to NAME's devices | the controller's lease | | `tables/EPOCH` |
+ * the controller: a recipe | the fabric |
  *
  * Every write is a transaction: `up` if the process is still a member, `down`
- * and `tables` if the controller still has the office. So one that was deposed
- * and does not know it yet can order nothing. Everybody watches all keys, in
- * the order of their revisions: who is told that it has the office has seen all
- * that the one before it wrote.
+ * and `tables` if the controller still has the office. So a deposed controller
+ * that does not know it yet can order nothing. All processes watch all keys, in
+ * the order of their revisions: a process that learns that it has the office
+ * has seen all writes of its predecessor.
  *
- * Messages may be lost, as lib/resil expects: what could not be written is
- * thrown away, and said again by who said it.
+ * Messages may be lost, as lib/resil expects: unwritten ones are dropped, and
+ * their senders repeat them.
  *
- * Calls belong to the control thread.
+ * Calls are for the control thread.
  */
 
 #include "rl_channel.h"
 #include "rl_oob_text.h"
 
-/** Processes that a fabric may have, as rl_config.h says. */
+/** Processes that a fabric may have, as in rl_config.h. */
 #define RL_OOB_PROCESSES_MAX 64
-/** Room for the line that says why there is no channel. */
+/** Room for the line that explains why there is no channel. */
 #define RL_OOB_ERR_MAX (RL_ERR_MAX + 512)
 
 struct rl_oob_params {
@@ -45,16 +43,17 @@ struct rl_oob_params {
 	uint32_t nprocess;
 	uint32_t process; /**< which of them this is */
 	uint64_t digest;  /**< of the fabric file */
-	/** words for how another's digest differs, see rl_config_digest_diff() */
+	/** words for the difference of two digests, see
+	    rl_config_digest_diff() */
 	char *(*diff)(uint64_t a, uint64_t b, char *buf, size_t len);
 };
 
 enum rl_oob_event_type {
 	RL_OOB_MSG,	/**< `msg`; of RL_RESIL_LINK t_ns is an age */
-	RL_OOB_RECIPE,	/**< `recipe`: yours, for rl_oob_drop() */
+	RL_OOB_RECIPE,	/**< `recipe`: the caller's, for rl_oob_drop() */
 	RL_OOB_STORED,	/**< the store has our recipe of `epoch`; `recipe` */
-	RL_OOB_OFFICE,	/**< we have the controller; its `incarnation` */
-	RL_OOB_DEPOSED, /**< not any more: it must not order anything */
+	RL_OOB_OFFICE,	/**< we are the controller now; its `incarnation` */
+	RL_OOB_DEPOSED, /**< not any more: must not order anything */
 };
 
 struct rl_oob_event {
@@ -65,43 +64,43 @@ struct rl_oob_event {
 	uint64_t incarnation;
 };
 
-/** How the channel stands: for `show controller` and lines that tell of it. */
+/** State of the channel, for `show controller` and messages. */
 struct rl_oob_info {
 	bool away;	  /**< the store does not answer, or refuses */
 	bool refuses;	  /**< it answers with errors */
-	bool member;	  /**< we are known there */
+	bool member;	  /**< this process is a member */
 	bool here;	  /**< the controller is this process's */
-	char office[RL_NAME_MAX]; /**< who has the controller; "": nobody */
-	uint64_t members; /**< a bit for each process that is there */
-	char why[256];	  /**< what went wrong last; "" */
+	char office[RL_NAME_MAX]; /**< process of the controller; "": none */
+	uint64_t members; /**< a bit for each present process */
+	char why[256];	  /**< the last error; "" */
 	uint64_t sent;	  /**< messages written to the store */
 	uint64_t received;
-	uint64_t lost;	  /**< messages thrown away */
-	uint64_t outages; /**< times that the store went away */
-	uint64_t away_ns; /**< how long in all, to this moment */
+	uint64_t lost;	  /**< messages dropped */
+	uint64_t outages; /**< outages of the store */
+	uint64_t away_ns; /**< total length of outages, to this moment */
 };
 
 struct rl_oob;
 
 /**
  * Joins: takes a lease and becomes a member. Waits for the store, at most some
- * seconds; where one of our name was killed on another host, until its lease
+ * seconds; if a process of our name was killed on another host, until its lease
  * has ended.
  *
  * @param err  RL_OOB_ERR_MAX bytes: one line on failure
  * @return 0; -EHOSTUNREACH: no server answers; -EPERM: not this fabric, or not
- *   allowed; -EADDRINUSE: a process of this name lives; -EINVAL: a file of the
- *   settings; -ENOMEM. Nothing is left behind on failure.
+ *   allowed; -EADDRINUSE: a process of this name lives; -EINVAL: a file in the
+ *   settings; -ENOMEM. Leaves nothing behind on failure.
  */
 int rl_oob_open(const struct rl_oob_params *p, struct rl_oob **out, char *err);
 
-/** Leaves: nothing of us, and in the end nothing of the fabric, stays there. */
+/** Leaves: removes all our keys, and the last process those of the fabric. */
 void rl_oob_close(struct rl_oob *o);
 
-/** Whether others were there when we came: the fabric runs already. */
+/** Whether other members existed when we joined: the fabric already runs. */
 bool rl_oob_joined_others(const struct rl_oob *o);
 
-/** What incarnations of our devices begin above. Grows with every start. */
+/** Lower bound of our devices' incarnations. Grows with every start. */
 uint64_t rl_oob_incarnation(const struct rl_oob *o);
 
 /** Any thread; cheap. Whether rl_oob_event() has something. */
@@ -110,22 +109,25 @@ bool rl_oob_ready(struct rl_oob *o);
 /** @return whether @p ev was filled */
 bool rl_oob_event(struct rl_oob *o, struct rl_oob_event *ev);
 
-/** Frees a recipe that an event brought. */
+/** Frees the recipe of an event. */
 void rl_oob_drop(struct rl_oob_recipe *r);
 
-/** A local controller's message, to the controller wherever it is. */
+/** A local controller's message to the controller, in any process. */
 void rl_oob_send_up(struct rl_oob *o, const struct rl_resil_msg *m);
 
 /** The controller's message to a device of another process. */
 void rl_oob_send_down(struct rl_oob *o, const struct rl_resil_msg *m);
 
 /**
- * The controller's: puts a recipe into the store; RL_OOB_STORED tells when it
- * is there. Only then may a device have its tables. @return 0 or -ENOMEM
+ * The controller's: stores a recipe; RL_OOB_STORED tells when it is there. Only
+ * then may a device get its tables. @return 0 or -ENOMEM
  */
 int rl_oob_store(struct rl_oob *o, const struct rl_tables_recipe *r);
 
-/** Whether we stand for election; true at first. What we have, we give up. */
+/**
+ * Whether we stand for election; true at first. False gives up an office that
+ * we have.
+ */
 void rl_oob_stand(struct rl_oob *o, bool stand);
 
 void rl_oob_info(struct rl_oob *o, struct rl_oob_info *info);

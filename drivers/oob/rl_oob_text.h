@@ -3,11 +3,10 @@
 #define RL_OOB_TEXT_H
 
 /**
- * @file
- * What processes of a fabric put into the store, as JSON: messages of the
- * controllers, recipes of tables, who is a member. One writer and one reader
- * for each; the reader takes nothing that is not right in every field, as the
- * store may hold what another version, or somebody else, has put there.
+ * @file The contents of the store, as JSON: messages of the controllers,
+ * recipes of tables, members. One writer and one reader for each; the reader
+ * refuses texts with an error in any field, as another version, or another
+ * program, may have written them.
  *
  * Devices and links go by their names. Texts are the caller's, to free().
  * Any thread; allocates.
@@ -24,15 +23,15 @@
 #define RL_OOB_MSGS_MAX 1024
 
 /**
- * Writes @p n messages. Of RL_RESIL_LINK, t_ns is how long ago the port found
- * out: clocks of two processes have nothing in common. @return NULL: no memory
+ * Writes @p n messages. For RL_RESIL_LINK, t_ns is how long ago the port found
+ * out: clocks of two processes are unrelated. @return NULL: no memory
  */
 char *rl_oob_msgs_text(const struct rl_topo *topo, const struct rl_resil_msg *m,
 		       uint32_t n);
 
 /**
  * Reads them. @param m  RL_OOB_MSGS_MAX
- * @return how many; -EINVAL: not such a text, nothing is taken; -ENOMEM
+ * @return how many; -EINVAL: invalid, and takes nothing; -ENOMEM
  */
 int rl_oob_msgs_read(const struct rl_topo *topo, const char *text, size_t len,
 		     struct rl_resil_msg *m);
@@ -41,7 +40,7 @@ int rl_oob_msgs_read(const struct rl_topo *topo, const char *text, size_t len,
 char *rl_oob_recipe_text(const struct rl_topo *topo,
 			 const struct rl_tables_recipe *r);
 
-/** A recipe that was read; its arrays are its own. */
+/** A recipe that was read; it owns its arrays. */
 struct rl_oob_recipe {
 	struct rl_tables_recipe r;
 	uint8_t *link_out;
@@ -49,27 +48,27 @@ struct rl_oob_recipe {
 	struct rl_flows flows;
 };
 
-/** @return 0; -EINVAL; -ENOMEM; on failure there is nothing to free */
+/** @return 0; -EINVAL; -ENOMEM; nothing to free on failure */
 int rl_oob_recipe_read(const struct rl_topo *topo, const char *text, size_t len,
 		       struct rl_oob_recipe *out);
 
-/** A zeroed one is fine. */
+/** A zeroed one is valid. */
 void rl_oob_recipe_free(struct rl_oob_recipe *r);
 
-/** A process that is there. */
+/** A process that is present. */
 struct rl_oob_member {
 	uint64_t digest;  /**< of its fabric file */
 	uint64_t floor;	  /**< highest incarnation that it has heard of */
 	char host[64];
-	char boot[96];	  /**< boot and pid namespace: where its pid means something */
+	char boot[96];	  /**< boot and pid namespace: scope of its pid */
 	uint32_t pid;
-	uint64_t start;	  /**< the kernel's time of the process's start */
+	uint64_t start;	  /**< the kernel's start time of the process */
 };
 
 char *rl_oob_member_text(const struct rl_oob_member *m);
 int rl_oob_member_read(const char *text, size_t len, struct rl_oob_member *m);
 
-/** Who has the controller: a process, by the revision that made it a member. */
+/** The process of the controller, by the revision that made it a member. */
 struct rl_oob_office {
 	char process[RL_NAME_MAX];
 	uint64_t member;
