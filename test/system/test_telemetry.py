@@ -348,7 +348,7 @@ wires = ( { link = "s0-s1#0"; a = "net_null0"; b = "net_null0"; },
         state = live.ask("/reflit/links")["state"]
         assert state[3] == "remote" and "remote" not in state[:3], state
         live.p.terminate()  # nothing can be sent
-        live.ended(1)
+        live.ended()
 
 
 @case
