@@ -116,6 +116,23 @@ what_is_no_failover_opens_none(void **state)
 	assert_int_equal(failovers.n, 0);
 }
 
+/* A drain ends a link that is empty: nothing went another way. */
+static void
+a_planned_end_is_no_failover(void **state)
+{
+	static const enum rl_port_event_type types[] = { RL_PEV_DEAD,
+							 RL_PEV_DRAINED };
+
+	(void)state;
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(types); i++) {
+		const struct rl_port_event ev = {
+			.type = types[i], .loop_id = 7, .planned = true };
+
+		assert_null(rl_failover_take(&failovers, 3, 1, &ev));
+	}
+	assert_int_equal(failovers.n, 0);
+}
+
 static void
 the_controller_hears_of_links_and_of_what_a_watchdog_gave_up(void **state)
 {
@@ -180,6 +197,7 @@ main(void)
 		CASE(failovers_that_are_told_in_turns_are_kept_apart),
 		CASE(a_port_that_dies_in_two_lives_of_its_device_has_two_failovers),
 		CASE(what_is_no_failover_opens_none),
+		CASE(a_planned_end_is_no_failover),
 		CASE_BUILT(the_controller_hears_of_links_and_of_what_a_watchdog_gave_up),
 		CASE_BUILT(packets_wait_for_tables_after_a_death_while_a_controller_is_there),
 	};
