@@ -15,7 +15,7 @@
 /**
  * Any thread. Checks such a file before a byte is read.
  *
- * @param err @p len bytes: on failure what is wrong and what to do, to follow
+ * @param err  @p len bytes: on failure what is wrong and what to do, to follow
  *   the file's name
  * @return 0; -EINVAL: no plain file; -EACCES: others may use it
  */

@@ -7,12 +7,13 @@
  * thread talks to it, through the JSON gateway; neither an lcore nor the
  * control thread ever waits for it. Keys, below the prefix of the fabric file:
  *
- * | key | who writes it | lives as long as | |---|---|---| | `members/NAME` |
- * process NAME, when it begins | its lease: a sign of life | | `office` | the
- * elected process, if there is none | the same lease | | `up/NAME` | NAME's
- * local controllers, to the controller | the same lease | | `down/NAME` | the
- * controller, to NAME's devices | the controller's lease | | `tables/EPOCH` |
- * the controller: a recipe | the fabric |
+ * | key | who writes it | lives as long as |
+ * |---|---|---|
+ * | `members/NAME` | process NAME, when it begins | its lease: a sign of life |
+ * | `office` | the elected process, if there is none | the same lease |
+ * | `up/NAME` | NAME's local controllers, to the controller | the same lease |
+ * | `down/NAME` | the controller, to NAME's devices | the controller's lease |
+ * | `tables/EPOCH` | the controller: a recipe | the fabric |
  *
  * Every write is a transaction: `up` if the process is still a member, `down`
  * and `tables` if the controller still has the office. So a deposed controller

@@ -31,7 +31,7 @@ size_t rl_wire_dev_bytes(const char *name);
 /**
  * Control thread, after rte_eal_init().
  *
- * @param mtu bytes behind the Ethernet header; 0: the most that the interface
+ * @param mtu  bytes behind the Ethernet header; 0: the most that the interface
  *   and the driver support
  * @param err  @p len bytes: one line on failure
  * @return 0; -ENODEV (no such port), -EMSGSIZE (the MTU is too small for a

@@ -41,7 +41,7 @@ struct rl_wires {
 /**
  * Control thread. Opens wires for @p nlinks links.
  *
- * @param other [nlinks] whether a link has another wire, and gets none here;
+ * @param other  [nlinks] whether a link has another wire, and gets none here;
  *   NULL: no link has
  * @param ring_frames  frames a direction holds, a power of two
  * @param ports_left   ethdev numbers to leave to others

@@ -137,7 +137,7 @@ int rl_check_mix(const struct rl_check_mix *mix,
  * endpoints exist, all are checked, and a flow is held only if it would close a
  * cycle. rl_check_mix() with the result returns 0.
  *
- * @param held an empty set of topo->nep endpoints; filled with the flows to
+ * @param held  an empty set of topo->nep endpoints; filled with the flows to
  *   hold (ignores mix->held). Left empty: no flow has to be held.
  * @return 0: proven with these held; -EINVAL (neither has ranks, or the tables
  *   are not of this topology), -ENOMEM: the set is unchanged

@@ -75,7 +75,7 @@ struct rl_ranks_report {
 /**
  * Control thread. Proves tables by ranks.
  *
- * @param proof in: an earlier proof of these tables (by this call), so that
+ * @param proof  in: an earlier proof of these tables (by this call), so that
  *   only changes since are checked, or a pointer to NULL; out: the present
  *   proof. NULL: all is checked, nothing kept. After a failure *proof is NULL
  *   (the old one freed).
@@ -100,8 +100,8 @@ void rl_proof_free(struct rl_proof *proof);
  * of dependencies, all next hops of all entries at once. For engines without
  * ranks of their own, and for imports. rl_check_ranks() must still prove them.
  *
- * @param rank [rl_channels(topo)], filled; channels not in use get 0, and links
- *   that replace each other (rl_fwd.h) the same
+ * @param rank  [rl_channels(topo)], filled; channels not in use get 0, and
+ *   links that replace each other (rl_fwd.h) the same
  * @param rep   the report of rl_check() with RL_CHECK_ALL
  * @return 0; -ELOOP: there is a cycle (in @p rep); -ENOMEM
  */

@@ -252,7 +252,7 @@ void rl_ep_probe_again(struct rl_ep *ep, uint64_t now_ns);
  * nothing. The data are copied; the endpoint keeps no reference to them. It
  * leaves with a later rl_ep_poll().
  *
- * @param tag if not NULL: set to the packet's number in its flow, as used in
+ * @param tag  if not NULL: set to the packet's number in its flow, as used in
  *   reports
  * @return 0; -EAGAIN: no room now (buffers, flows), try again after a later
  *   poll; -EBUSY: this flow has to wait (its window or its share of the buffers

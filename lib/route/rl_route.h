@@ -71,7 +71,7 @@ const struct rl_route_info *rl_route_info(unsigned int i);
  * Same input, same tables.
  *
  * @param engine   name of an engine; NULL or "": RL_ROUTE_DEFAULT
- * @param max_vls VLs of links, 1..RL_VCS: those that paths don't need serve
+ * @param max_vls  VLs of links, 1..RL_VCS: those that paths don't need serve
  *   detours
  * @param out      set to the tables; the caller frees them by rl_route_free()
  * @param err      RL_ERR_MAX bytes; on failure one line without newline
@@ -106,7 +106,7 @@ int rl_route_compute_levels(const struct rl_topo *topo, const char *engine,
  * each rl_route_update() and rl_route_levels(); the checker does not repeat
  * what it has passed. On success route->accepted is set.
  *
- * @param old tables that devices may still hold while these are installed: the
+ * @param old  tables that devices may still hold while these are installed: the
  *   mix is then judged, too; NULL: none, or none that packets use
  * @return 0; -EHOSTUNREACH (refused: @p err, RL_ERR_MAX bytes, has the reason),
  *   -ENOMEM
@@ -150,7 +150,7 @@ struct rl_route_params {
  * Control thread. The parts into which failures partition a fabric: switches
  * that reach each other by working links, and their endpoints.
  *
- * @param part [topo->ndev], filled: number of the part of each device, from 0
+ * @param part  [topo->ndev], filled: number of the part of each device, from 0
  *   on in the order of their first switches; RL_PART_NONE: failed, or an
  *   endpoint without a working link. An endpoint with links to several parts
  *   gets the part of the first one.
@@ -173,7 +173,7 @@ int rl_route_compute_with(const struct rl_topo *topo,
  * routes, and updates them alternately. Service levels must be set again, see
  * rl_route_levels().
  *
- * @param changed [ndev], set to true for devices whose tables or path SLs
+ * @param changed  [ndev], set to true for devices whose tables or path SLs
  *   changed, others left alone; or NULL
  * @return 0; -EHOSTUNREACH (refused), -ENOMEM: the route is unchanged
  */

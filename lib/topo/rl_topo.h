@@ -300,7 +300,7 @@ int rl_topo_reach(const struct rl_topo *t, enum rl_reach what, char *err);
  * device); parts without an endpoint come last. An endpoint that is linked to
  * several parts belongs to the first of them.
  *
- * @param part [ndev], set to the part of each device; RL_PART_NONE if it has
+ * @param part  [ndev], set to the part of each device; RL_PART_NONE if it has
  *   failed, or is an endpoint without a working link
  * @return the number of parts; -ENOMEM
  */

@@ -67,7 +67,7 @@ int rl_torus_find(const struct rl_ibnet *net, const struct rl_torus_conf *conf,
  *
  * @param fail, nfail  failed from the start, as in rl_topo_spec
  * @param err   RL_ERR_MAX bytes
- * @param line line of @p conf, or of the reference in @p fail if *in_fail is
+ * @param line  line of @p conf, or of the reference in @p fail if *in_fail is
  *   set, or 0
  * @return 0, -EINVAL, -ENOMEM, with nothing to free
  */

@@ -27,7 +27,7 @@ rl_delay_reset(struct rl_delay *d)
 /**
  * Owner. Adds a packet that took @p ns.
  *
- * @param last of the packet's flow, kept between calls: 1 + the latency of the
+ * @param last  of the packet's flow, kept between calls: 1 + the latency of the
  *   previous packet, 0 for none
  */
 static inline void
