@@ -49,7 +49,7 @@ read_secret(struct rl_auth_root *root, int fd, char *err, size_t len)
 			 RL_AUTH_FILE_MIN, RL_AUTH_FILE_MAX);
 	} else if (is_zero(text, n)) {
 		ret = -EINVAL;
-		snprintf(err, len, "holds zeros alone; a key is random: openssl "
+		snprintf(err, len, "holds only zeros; a key is random: openssl "
 				   "rand -hex 32");
 	} else {
 		rl_auth_root_make(root, text, n);

@@ -23,8 +23,8 @@ static inline int
 rl_secret_check(const struct stat *st, char *err, size_t len)
 {
 	if (!S_ISREG(st->st_mode)) {
-		snprintf(err, len, "is no plain file; make one: openssl rand "
-				   "-hex 32");
+		snprintf(err, len, "is not a plain file; make one: openssl "
+				   "rand -hex 32");
 		return -EINVAL;
 	}
 	if (st->st_uid != geteuid() && st->st_uid != 0) {

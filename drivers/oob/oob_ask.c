@@ -137,7 +137,7 @@ oob_evict(struct rl_oob *o, const char *key, uint64_t rev)
 	struct oob_txn t;
 	char why[OOB_KEY_MAX + 80];
 
-	snprintf(why, sizeof(why), "%s in etcd is no word of a process; it is "
+	snprintf(why, sizeof(why), "%s in etcd is not from a process; it is "
 		 "deleted", key);
 	oob_why(o, why);
 	oob_txn_begin(&t);

@@ -266,7 +266,7 @@ read_error(const json_t *j, struct oob_answer *a)
 		code = json_integer_value(json_object_get(e, "grpc_code"));
 	}
 	snprintf(a->error, sizeof(a->error), "%s",
-		 s == NULL || s[0] == '\0' ? "an error without a word" : s);
+		 s == NULL || s[0] == '\0' ? "an error without a message" : s);
 	for (char *p = a->error; *p != '\0'; p++)
 		if ((unsigned char)*p < ' ')
 			*p = ' ';

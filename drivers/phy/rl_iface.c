@@ -48,7 +48,7 @@ check_rights(const char *iface, bool xdp, char *err, size_t len)
 		      (has_cap(d, CAP_SYS_ADMIN) ||
 		       has_cap(d, CAP_BPF_NUMBER)))))
 		return 0;
-	snprintf(err, len, "%s: it takes root, or CAP_NET_RAW%s", iface,
+	snprintf(err, len, "%s: this needs root, or CAP_NET_RAW%s", iface,
 		 xdp ? ", CAP_NET_ADMIN and CAP_BPF" : "");
 	return -EPERM;
 }

@@ -113,7 +113,7 @@ rl_listen_clear(const char *vdev, char *err, size_t len)
 	if (type == 0 || lstat(path, &st) != 0)
 		return 0;
 	if (!S_ISSOCK(st.st_mode)) {
-		snprintf(err, len, "%s is there, and no socket; take another "
+		snprintf(err, len, "%s exists, and is no socket; take another "
 				   "path", path);
 		return -EEXIST;
 	}

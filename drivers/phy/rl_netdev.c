@@ -165,7 +165,7 @@ rl_netdev_trouble(const struct rl_netdev *d)
 	if (iface_flags(d->iface, &flags) == -ENODEV)
 		return "; there is no such interface";
 	if (!may_open())
-		return "; it takes root, or CAP_NET_RAW, CAP_NET_ADMIN and "
+		return "; this needs root, or CAP_NET_RAW, CAP_NET_ADMIN and "
 		       "CAP_BPF";
 	return (flags & IFF_UP) == 0 ? "; it is down: ip link set up" : "";
 }

@@ -227,7 +227,7 @@ look(struct rl_xdp_fault *f, const char *ifname, char *err)
 		close(fd);
 		return xdp_refuse(err, -EBUSY, "%s: the XDP program %s (id %u) "
 				  "is attached already; ip link set %s xdp off "
-				  "takes it away", ifname, name, id, ifname);
+				  "removes it", ifname, name, id, ifname);
 	}
 	if (bpf_map_lookup_elem(slot, &zero, &in_slot) == 0) {
 		close(slot);
@@ -250,7 +250,7 @@ fault_start(struct rl_xdp_fault *f, const char *ifname, enum rl_xdp_mode mode,
 		rc = errno != 0 ? -errno : -EINVAL;
 		return xdp_refuse(err, rc, "loading the fault program: %s%s",
 				  strerror(-rc), rc == -EPERM ?
-				  " (it takes root, or CAP_BPF and "
+				  " (this needs root, or CAP_BPF and "
 				  "CAP_NET_ADMIN)" : "");
 	}
 	f->set_fd = bpf_map__fd(f->skel->maps.rl_fault_set);
@@ -378,7 +378,7 @@ rl_xdp_fault_find(struct rl_xdp_fault **out, const char *ifname, char *err)
 		rc = -ENOENT;
 	if (rc < 0)
 		xdp_refuse(err, rc, rc == -EPERM ?
-			   "%s: reading its XDP program takes root" :
+			   "%s: reading its XDP program needs root" :
 			   "%s: no reflit-fault runs there", ifname);
 out:
 	if (rc < 0) {

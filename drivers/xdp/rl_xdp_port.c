@@ -83,7 +83,7 @@ rl_xdp_port_check(const char *ifname, uint32_t queue, char *err)
 		if (!is_librarys(name))
 			return xdp_refuse(err, -EBUSY, "%s: the XDP program %s "
 					  "(id %u) is attached already; ip "
-					  "link set %s xdp off takes it away",
+					  "link set %s xdp off removes it",
 					  ifname, name, id, ifname);
 	}
 	if (is_taken(ifindex, queue))

@@ -113,7 +113,7 @@ rl_xdp_steer_clear(const char *ifname, char *err)
 	if (owner < 0)
 		return xdp_refuse(err, -EBUSY, "%s: the XDP program %s (id %u) "
 				  "is attached already; ip link set %s xdp off "
-				  "takes it away", ifname, name, id, ifname);
+				  "removes it", ifname, name, id, ifname);
 	if (!left_behind(owner))
 		rc = xdp_refuse(err, -EBUSY, "%s: another process of reflit's "
 				"has its links there", ifname);

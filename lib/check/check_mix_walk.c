@@ -90,7 +90,7 @@ mix_move(const struct mix_run *r, const struct rl_fwd *f, unsigned int plane,
 	return dirlink * RL_VCS + to->vl;
 }
 
-/* What mix_add() returns where a table lets a packet do nothing. */
+/* Result of mix_add() if a table lets a packet do nothing. */
 #define MIX_NOTHING 1u
 
 /* Adds what a packet may do by a table; returns a sum that identifies the set.

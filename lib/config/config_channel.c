@@ -44,8 +44,8 @@ take_urls(struct cfg_ctx *c, const config_setting_t *list,
 		     strncmp(url, "https://", 8) != 0) ||
 		    url[strcspn(url, " \"\\?#")] != '\0')
 			return cfg_error_at(c, e,
-					    "controller.etcd: %.64s is no "
-					    "address of a server; write "
+					    "controller.etcd: %.64s is not "
+					    "the address of a server; write "
 					    "http://HOST:PORT or "
 					    "https://HOST:PORT", url);
 		while (len > 0 && url[len - 1] == '/')
@@ -103,9 +103,9 @@ check_channel(struct cfg_ctx *c, const config_setting_t *s,
 					    : "etcd_key_file");
 	if (ch->life_ns % RL_NS_PER_S != 0)
 		return cfg_error_at(c, config_setting_get_member(s, "life_ns"),
-				    "controller.life_ns: %llu is no whole "
-				    "number of seconds, and etcd counts in "
-				    "these; use 3000000000, as an example",
+				    "controller.life_ns: %llu is not a "
+				    "whole number of seconds, which etcd "
+				    "requires; use, for example, 3000000000",
 				    (unsigned long long)ch->life_ns);
 	if (ch->prefix[strcspn(ch->prefix, " \"\\")] != '\0' ||
 	    ch->prefix[strlen(ch->prefix) - 1] == '/')

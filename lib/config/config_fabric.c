@@ -43,9 +43,9 @@ check_keys_of_kind(struct cfg_ctx *c, const config_setting_t *fabric,
 		s = config_setting_get_member(fabric, key[i].name);
 		if (s != NULL && !ours)
 			return cfg_error_at(c, s,
-					    "fabric.%s is nothing that a "
-					    "fabric of topology \"%s\" has; "
-					    "remove it", key[i].name,
+					    "fabric.%s is not a key of "
+					    "topology \"%s\"; remove it",
+					    key[i].name,
 					    kind_name(kind));
 		if (s == NULL && ours && strcmp(key[i].def, "required") == 0)
 			return cfg_error_at(c, fabric,

@@ -111,7 +111,7 @@ _Static_assert(RL_TOPO_CUSTOM == 4 && RL_TOPO_IBNET == 9 &&
 	       "the words are in the order of their enums");
 
 static const struct rl_config_key keys[] = {
-	TOP("fabric", RL_KEY_GROUP, REQUIRED, "what is joined to what"),
+	TOP("fabric", RL_KEY_GROUP, REQUIRED, "devices and links"),
 	TOP("routing", RL_KEY_GROUP, NONE, "how routes are found"),
 	TOP("link", RL_KEY_GROUP, NONE,
 	    "every link: retry, credits, detectors, loopback"),
@@ -123,12 +123,12 @@ static const struct rl_config_key keys[] = {
 	TOP("link_settings", RL_KEY_GROUPS, NONE,
 	    "links that differ from the group link, by type or by name"),
 	TOP("wires", RL_KEY_GROUPS, NONE,
-	    "ethdevs at the ends of links; software wires where left out"),
+	    "ethdevs at the ends of links; software wires if left out"),
 	TOP("processes", RL_KEY_GROUPS, "one runs all",
 	    "which process runs which devices; see reflit --process"),
 	TOP("networks", RL_KEY_GROUPS, NONE,
 	    "attached ports that share a layer-2 network"),
-	TOP("lcores", RL_KEY_GROUP, NONE, "which lcore runs what"),
+	TOP("lcores", RL_KEY_GROUP, NONE, "which lcore runs which roles"),
 
 	{.group = "fabric", .name = "topology", .type = RL_KEY_WORD,
 	 .unit = "", .words = topologies, .def = REQUIRED,
@@ -190,7 +190,7 @@ static const struct rl_config_key keys[] = {
 	    "1 of boards, 0 of board",
 	    "parallel links between any two switches of a board"),
 	FABX("file", RL_KEY_TEXT, "", 1, 4000, IN_IBNET, REQUIRED,
-	     "what ibnetdiscover has printed, or an opensm-subnet.lst; "
+	     "output of ibnetdiscover, or an opensm-subnet.lst; "
 	     "relative to this file"),
 	FABX("torus_conf", RL_KEY_TEXT, "", 1, 4000, IN_IBNET, NONE,
 	     "a torus-2QoS.conf: the switches are the torus or mesh that it "
@@ -224,7 +224,7 @@ static const struct rl_config_key keys[] = {
 	LINK(retry, RL_KEY_BOOL, "", 0, 0,
 	     "link-level retry; false: a hop that only checks FEC"),
 	LINK_WORD(switching, RL_KEY_WORD, switchings,
-		  "when the flits of a packet go on"),
+		  "when the flits of a packet are forwarded"),
 	LINK(window_flits, RL_KEY_NUMBER, "flits", 1, RL_LINK_WINDOW_MAX,
 	     "replay buffer; below half the modulus of 65536"),
 	LINK(credits_flits, RL_KEY_NUMBER, "flits", 1, 32767,
@@ -239,7 +239,7 @@ static const struct rl_config_key keys[] = {
 	{.group = "link", .name = "vc_weights", .type = RL_KEY_NUMBERS,
 	 .unit = "flits", .min = 1, .max = 255,
 	 .def = "packets take turns",
-	 .meaning = "what a VC may send in its turn: a number for each VC in "
+	 .meaning = "what a VC may send in its turn: one number for each VC in "
 		    "use, or one for all",
 	 AT(rl_link_cfg, vc_weights)},
 	SUB("link", "key_file", RL_KEY_TEXT, "", 1, 4000, "no key",
@@ -267,7 +267,7 @@ static const struct rl_config_key keys[] = {
 	LINK(init_interval_ns, RL_KEY_NUMBER, "ns", 1, HOUR_NS,
 	     "time between init frames"),
 	LINK_WORD(init_action, RL_KEY_WORD, init_actions,
-		  "what becomes of new packets for a link that is not trained"),
+		  "how to treat new packets for a link that is not trained"),
 	LINK(keepalive_ns, RL_KEY_NUMBER, "ns", 0, HOUR_NS,
 	     "how often an idle link shows that it lives; 0: never"),
 	LINK(keepalive_dead_ns, RL_KEY_NUMBER, "ns", 0, HOUR_NS,
@@ -289,7 +289,7 @@ static const struct rl_config_key keys[] = {
 	LINK(error_replay_max, RL_KEY_NUMBER, "replays", 0, 1000000,
 	     "the same for replays, by NAK or by the timer"),
 	LINK_WORD(loopback, RL_KEY_WORD, loopbacks,
-		  "what a dead port saves of what it holds"),
+		  "which packets a dead port saves"),
 	LINK_WORD(replay_isl, RL_KEY_WORDS, classes,
 		  "classes that a dead ISL loops out; others are discarded"),
 	LINK_WORD(replay_endpoint, RL_KEY_WORDS, classes,
@@ -305,7 +305,7 @@ static const struct rl_config_key keys[] = {
 	     "flits that a device lends to packets that wait, for each of its "
 	     "ports"),
 	LINK(no_path_ns, RL_KEY_NUMBER, "ns", 1, HOUR_NS,
-	     "time that a packet without a way waits before it is reported"),
+	     "time that a packet without a path waits before it is reported"),
 	LINK(flap_damping_ns, RL_KEY_NUMBER, "ns", 0, HOUR_NS,
 	     "first wait before training again; doubles with each flap"),
 	LINK(flap_damping_max_ns, RL_KEY_NUMBER, "ns", 0, HOUR_NS,
@@ -337,7 +337,7 @@ static const struct rl_config_key keys[] = {
 	   "or the time after the first of these flits"),
 	EP(nak_delay_ns, RL_KEY_NUMBER, "ns", 0, DAY_NS,
 	   "how long a gap may last before a NAK, for a while after "
-	   "ways changed"),
+	   "paths changed"),
 	EP(retry_timer_ns, RL_KEY_NUMBER, "ns", 0, DAY_NS,
 	   "wait for an ACK before a probe; 0: from the round trip"),
 	EP(retry_timer_min_ns, RL_KEY_NUMBER, "ns", 1, DAY_NS,
@@ -360,13 +360,13 @@ static const struct rl_config_key keys[] = {
 	 .unit = "", .words = modes,
 	 .meaning = "how new tables are put in place", AT(rl_resil_cfg, mode)},
 	{.group = "controller", .name = "channel", .type = RL_KEY_WORD,
-	 .unit = "", .words = channels, .def = "\"etcd\" where servers are named",
-	 .meaning = "how the controller and devices speak: out of band",
+	 .unit = "", .words = channels, .def = "\"etcd\" if servers are named",
+	 .meaning = "how the controller and devices communicate: out of band",
 	 .kinds = IN_ALL},
 	SUB("controller", "etcd", RL_KEY_NAMES, "", 0, 0, NONE,
 	    "addresses of an etcd's servers"),
 	SUB("controller", "etcd_prefix", RL_KEY_TEXT, "", 1, 63, "/reflit",
-	    "what all keys in etcd begin with"),
+	    "prefix of all keys in etcd"),
 	SUB("controller", "etcd_user", RL_KEY_TEXT, "", 1, 63, NONE,
 	    "user name at etcd"),
 	SUB("controller", "etcd_password_file", RL_KEY_TEXT, "", 1, 255, NONE,
@@ -385,13 +385,12 @@ static const struct rl_config_key keys[] = {
 	RESIL(return_ns, 0, "time that a link must be up before it is used"),
 	RESIL(train_ns, 1, "longest time that a new link may take to train"),
 	RESIL(resend_ns, 1,
-	      "time after which an order or report without an answer goes "
-	      "again"),
+	      "time after which an unanswered order or report is repeated"),
 	RESIL(answer_ns, 1,
 	      "time without an answer after which a device is silent; at least "
 	      "two resend_ns"),
 	RESIL(await_ns, 0,
-	      "time that packets without a way wait for new tables after a "
+	      "time that packets without a path wait for new tables after a "
 	      "death"),
 	RESIL(compute_ns, 1, "limit of computing and proving"),
 	RESIL(quiesce_ns, 1, "limit until held traffic has left the fabric"),

@@ -111,8 +111,8 @@ cfg_processes(struct cfg_ctx *c, const config_setting_t *s,
 	for (uint32_t d = 0; d < cfg->topo.ndev && ret == 0; d++)
 		if (cfg->dev_process[d] == NOBODY)
 			ret = cfg_error_at(c, s,
-					   "processes: nobody runs %s; add it "
-					   "to the devices of one",
+					   "processes: no process runs %s; add "
+					   "it to the devices of one",
 					   cfg->topo.dev[d].name);
 	return ret;
 }
@@ -336,7 +336,8 @@ read_stations(struct cfg_ctx *c, const config_setting_t *list, uint8_t network,
 					    RL_STATIONS_MAX);
 		if (!parse_station(text, st, &name))
 			return cfg_error_at(c, s, "networks.stations: \"%.60s\" "
-						  "is no station; write \"02:00:"
+						  "is not a station; write "
+						  "\"02:00:"
 						  "00:00:00:07 e1\", or with "
 						  "its VLAN \"02:00:00:00:00:"
 						  "07/5 e1\"", text);
@@ -344,8 +345,9 @@ read_stations(struct cfg_ctx *c, const config_setting_t *list, uint8_t network,
 		if (dev < 0 || cfg->topo.dev[dev].kind != RL_DEV_ENDPOINT ||
 		    cfg->ep_network[cfg->topo.dev[dev].ep_id] != network)
 			return cfg_error_at(c, s, "networks.stations: %.40s is "
-						  "no member of %s; add it to members, "
-						  "or name one", name,
+						  "not a member of %s; add it "
+						  "to members, or name one",
+						  name,
 					    cfg->network[network].name);
 		st->ep = cfg->topo.dev[dev].ep_id;
 		st->network = network;

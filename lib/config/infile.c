@@ -103,7 +103,7 @@ rl_infile_error(int err)
 	case -EISDIR:
 		return "it is not a plain file";
 	case -EPIPE:
-		return "nobody writes to this pipe";
+		return "this pipe has no writer";
 	default:
 		return strerror(-err);
 	}

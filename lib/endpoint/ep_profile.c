@@ -11,7 +11,7 @@
  * |-------------|----------------|----------------------------------------|
  * | rxl         | in the CRC     | latest ACK, on every flit              |
  * | rxl-compact | in the CRC     | not there: ACKs alone                  |
- * | cxl         | FSN            | number, or the ACK where one is due:   |
+ * | cxl         | FSN            | number, or the ACK if one is due:      |
  * |             |                | then the flit has no number: the hole  |
  * | cxl-sep-ack | FSN            | number always; ACKs alone              |
  *

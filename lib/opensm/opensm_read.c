@@ -53,7 +53,7 @@ osm_next(struct osm_read *r, enum rl_opensm_file file)
 
 	if (got >= 0)
 		return got;
-	return osm_error(r, file, r->in.line, "a line that is no text, or "
+	return osm_error(r, file, r->in.line, "a line that is not text, or "
 			 "longer than %d bytes; OpenSM's dump is needed",
 			 OSM_LINE_MAX - 1);
 }

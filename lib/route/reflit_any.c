@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Engine reflit on fabrics that are no grid: boards and free-form ones.
+ * Engine reflit on fabrics that are not grids: boards and free-form ones.
  *
  * If links have enough VLs, paths are shortest: the p-th link of a path is
  * crossed on VL p modulo the longest distance; the VL counts the links, so no

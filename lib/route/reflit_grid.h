@@ -179,7 +179,7 @@ void reflit_tables(struct reflit *rf);
 /** Tables if something is broken, with the best order. Returns 0 or -ENOMEM. */
 int reflit_roots(struct reflit *rf);
 
-/** The engine for fabrics that are no grid. */
+/** The engine for fabrics that are not grids. */
 int reflit_any(struct route_build *b);
 
 #endif /* REFLIT_GRID_H */

@@ -426,7 +426,7 @@ read_lines(struct ibnet_read *r)
 			return ret;
 	}
 	if (got < 0)
-		return ibnet_error(r, r->in.line, "a line that is no text, or "
+		return ibnet_error(r, r->in.line, "a line that is not text, or "
 				   "longer than %d bytes; what ibnetdiscover "
 				   "prints is needed", RL_IBNET_LINE_MAX - 1);
 	if (r->net->nnode == 0)

@@ -292,7 +292,7 @@ topo_mark(struct rl_topo *t, const char *name, bool failed, char *err)
 
 	if (rl_topo_ref_parse(name, &ref) != 0)
 		return mark_error(err, -ENOENT,
-				  "'%.80s' is no name of a link or switch; "
+				  "'%.80s' is not a link or switch; "
 				  "write A-B, A-B#k or A", name);
 	if (ref.b[0] == '\0')
 		return mark_switch(t, ref.a, failed, err);

@@ -49,7 +49,7 @@ read_shape(struct conf_read *r, const char *p, bool wrap)
 		p = rl_skip_blanks(p);
 		if (!rl_take_number(&p, 10, RL_DEVICES_MAX, &radix) ||
 		    radix == 0)
-			return conf_error(r, "radix %u is no number from 1; "
+			return conf_error(r, "radix %u is not a number from 1; "
 					     "give three, such as torus 5 5 5",
 					  d + 1);
 		c->dims[d] = (uint16_t)radix;
@@ -129,8 +129,8 @@ read_order(struct conf_read *r, const char *p)
 		uint64_t port;
 
 		if (!rl_take_number(&p, 10, 255, &port))
-			return conf_error(r, "a port of port_order is no "
-					     "number of 0 to 255; write "
+			return conf_error(r, "a port of port_order is not "
+					     "a number of 0 to 255; write "
 					     "port_order 7 10 8");
 		if (memchr(c->order, (int)port, c->norder) == NULL)
 			c->order[c->norder++] = (uint8_t)port;
@@ -217,7 +217,7 @@ rl_torus_conf_read(const char *text, size_t len, struct rl_torus_conf *conf,
 	while (ret == 0 &&
 	       (got = rl_lines_next(&r.in, r.text, sizeof(r.text))) != 0)
 		ret = got > 0 ? read_line(&r) :
-				conf_error(&r, "a line that is no text, or "
+				conf_error(&r, "a line that is not text, or "
 					       "longer than %d bytes; is this "
 					       "a torus-2QoS.conf?",
 					   CONF_LINE_MAX - 1);

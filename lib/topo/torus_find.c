@@ -390,9 +390,10 @@ complete(struct torus *t)
 				near |= t->way[u][way] == v;
 			if (!near && t->place[v] != RL_IBNET_NONE)
 				return torus_error(t, "the cable from %s to %s "
-						      "is no step of this "
-						      "torus; check radices "
-						      "and seeds", node->name,
+						      "is not a step of "
+						      "this torus; check "
+						      "radices and seeds",
+						   node->name,
 						   t->net->node[v].name);
 		}
 		if (linked && t->place[u] == RL_IBNET_NONE)

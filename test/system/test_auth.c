@@ -72,7 +72,7 @@ a_key_file_is_read_or_refused_with_a_reason(void **state)
 		{ 31, "\n \n", 0600, -EINVAL, "holds 31 bytes" },
 		{ 4097, "", 0600, -EINVAL, "holds more than 4096 bytes" },
 		{ 0, "00000000000000000000000000000000", 0600, -EINVAL,
-		  "holds zeros alone" },
+		  "holds only zeros" },
 		{ 32, "", 0640, -EACCES, "others than its owner" },
 		{ 32, "", 0604, -EACCES, "mode 604" },
 		{ 32, "", 0620, -EACCES, "chmod 600" },
@@ -121,7 +121,7 @@ what_is_no_file_is_refused_and_never_waited_for(void **state)
 	(void)state;
 	assert_int_equal(rl_auth_root_read(&root, folder, err, sizeof(err)),
 			 -EINVAL);
-	assert_non_null(strstr(err, "no plain file"));
+	assert_non_null(strstr(err, "not a plain file"));
 	snprintf(path, sizeof(path), "%s/missing", folder);
 	assert_int_equal(rl_auth_root_read(&root, path, err, sizeof(err)),
 			 -ENOENT);

@@ -231,7 +231,7 @@ def a_command_file_may_be_a_pipe_and_is_read_once():
         assert "4 devices, 2 endpoints" in p.stdout, p.stdout
         os.mkfifo(box.path("fifo"))
         for path, why in ((box.dir, "not a plain file"),
-                          (box.path("fifo"), "nobody writes"),
+                          (box.path("fifo"), "has no writer"),
                           ("", "without a name")):
             run = box.run(["--cmdline-file", path])
             run.check(2)

@@ -362,7 +362,7 @@ def what_does_not_fit_together_is_refused():
         refused(CONFIG.replace('["e1", "s1"]', '["e1", "s1", "s0"]'),
                 ("--process", "left"), "s0", "one process runs it")
         refused(CONFIG.replace('["e1", "s1"]', '["s1"]'),
-                ("--process", "left"), "nobody runs e1")
+                ("--process", "left"), "no process runs e1")
         refused(CONFIG, ("--process", "left", "--packets", "5"),
                 "generators stay within one process")
         refused(CONFIG.split("attach")[0].replace(

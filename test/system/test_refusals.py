@@ -111,7 +111,7 @@ def without_the_right_to_open_it_or_a_kernel_that_has_it_one_line_says_so():
         raw = ["setpriv", "--bounding-set", "-net_raw"]
         bpf = ["setpriv", "--bounding-set", "-bpf,-sys_admin"]
         refused(net, net.vdevs("net_af_packet"), PACKET % ";",
-                "v0: it takes root, or CAP_NET_RAW\n", wrap=raw)
+                "v0: this needs root, or CAP_NET_RAW\n", wrap=raw)
         for wrap in (raw, bpf):
             for config, what in ((XDP % ";", "wires"),
                                  (CLIENT % "net_af_xdp", "attach")):

@@ -51,7 +51,7 @@ bad_grids_are_refused(void **state)
 		{TORUS("dims = [2];\nlinks_per_edge = 65534;"), 3,
 		 "s0 has 65535 links"},
 		{TORUS("dims = [4];\nboards = 3;"), 4,
-		 "nothing that a fabric of topology \"torus\" has"},
+		 "not a key of topology \"torus\""},
 		{TORUS("dims = [4];\nlinks = ( );"), 4, "remove it"},
 		{TORUS("dims = [4];\ntopology = \"mesh\";"), 4,
 		 "duplicate setting name"},
@@ -60,13 +60,13 @@ bad_grids_are_refused(void **state)
 		{"fabric: { topology = 4; };", 1, "topology is a number"},
 		{"\nfabric: { dims = [4]; };", 2, "no key topology"},
 		{"fabric: { topology = \"boards\"; dims = [4]; };", 1,
-		 "fabric.dims is nothing that"},
+		 "fabric.dims is not a key"},
 		{"fabric: { topology = \"boards\";\n"
 		 "links_per_edge = [1, 2]; };", 2, "or here 1"},
 		{"fabric: { topology = \"boards\";\n"
 		 "switches_per_endpoint = 9; };", 1, "a board has 2 switches"},
 		{"fabric: { topology = \"board\"; boards = 2; };", 1,
-		 "fabric.boards is nothing that"},
+		 "fabric.boards is not a key"},
 		{"fabric: { topology = \"board\";\n"
 		 "switches_per_endpoint = 1; };", 2, "is at least 2 here"},
 	};
@@ -96,7 +96,7 @@ static const struct bad shapes[] = {
 	{SHAPE("fat-tree", "k = 4; n = 3;\nlinks_per_edge = [1, 2];"),
 	 3, "or here 3 in brackets"},
 	{SHAPE("fat-tree", "k = 4; n = 3;\nhosts_per_switch = 2;"), 3,
-	 "hosts_per_switch is nothing that"},
+	 "hosts_per_switch is not a key"},
 	{SHAPE("fat-tree", "k = 40;\nn = 8;"), 3,
 	 "devices are possible"},
 	{SHAPE("dragonfly", "h = 2;"), 1, "no key a; add it"},
@@ -117,7 +117,7 @@ static const struct bad shapes[] = {
 	{SHAPE("random", "n = 9;\ndegree = 2;"), 3,
 	 "degree: 2 is out of range"},
 	{SHAPE("random", "n = 9; degree = 4;\nk = 4;"), 3,
-	 "fabric.k is nothing that"},
+	 "fabric.k is not a key"},
 	{SHAPE("ibnetdiscover", ""), 1, "no key file; add it"},
 	{SHAPE("ibnetdiscover", "file = 7;"), 2, "file is a number"},
 	{SHAPE("ibnetdiscover", "file = \"none\";"), 2,
@@ -135,7 +135,7 @@ static const struct bad shapes[] = {
 	       "ibnetdiscover\";\nfail = [\"leaf_9\"];"), 3,
 	 "there is no switch leaf_9"},
 	{SHAPE("torus", "dims = [4];\nq = 5;"), 3,
-	 "fabric.q is nothing that"},
+	 "fabric.q is not a key"},
 };
 #undef SHAPE
 

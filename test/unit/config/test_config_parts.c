@@ -119,7 +119,7 @@ static const struct {
 		  "},\n{ name = \"l\"; devices = [\"e1\"]; } );", 9,
 	 "there is a process l already, in line 8"},
 	{FIGURE_1 "processes = ( { name = \"l\"; devices = [\"e0\", "
-		  "\"s0\", \"s1\"]; } );", 7, "nobody runs e1"},
+		  "\"s0\", \"s1\"]; } );", 7, "no process runs e1"},
 	{FIGURE_1 TWO, 7,
 	 "link s0-s1#0 joins two of them and has no wire"},
 	{FIGURE_1 "networks = (\n{ name = \"n\"; members = [\"s0\"]; "
@@ -201,14 +201,14 @@ what_is_no_station_of_a_network_is_refused_at_its_line(void **state)
 	static const struct {
 		const char *station, *why;
 	} bad[] = {
-		{ "02:00:00:00:00:07", "is no station" },
-		{ "02:00:00:00:00:7 e0", "is no station" },
-		{ "03:00:00:00:00:07 e0", "is no station" },
-		{ "02:00:00:00:00:07/0 e0", "is no station" },
-		{ "02:00:00:00:00:07/4095 e0", "is no station" },
-		{ "02:00:00:00:00:07  e0", "e0 is no member of n" },
-		{ "02:00:00:00:00:07 e1", "e1 is no member of n" },
-		{ "02:00:00:00:00:07 s0", "s0 is no member of n" },
+		{ "02:00:00:00:00:07", "is not a station" },
+		{ "02:00:00:00:00:7 e0", "is not a station" },
+		{ "03:00:00:00:00:07 e0", "is not a station" },
+		{ "02:00:00:00:00:07/0 e0", "is not a station" },
+		{ "02:00:00:00:00:07/4095 e0", "is not a station" },
+		{ "02:00:00:00:00:07  e0", "e0 is not a member of n" },
+		{ "02:00:00:00:00:07 e1", "e1 is not a member of n" },
+		{ "02:00:00:00:00:07 s0", "s0 is not a member of n" },
 	};
 
 	(void)state;

@@ -171,7 +171,7 @@ errors_are_told_and_nonsense_is_none_of_ours(void **state)
 	assert_string_equal(a.error, "no leader");
 	assert_false(a.denied);
 	assert_int_equal(read_one("{\"error\":1}", &a, all), -EREMOTEIO);
-	assert_string_equal(a.error, "an error without a word");
+	assert_string_equal(a.error, "an error without a message");
 	/* as newer gateways say it */
 	assert_int_equal(read_one("{\"code\":3,\"message\":\"etcdserver: "
 				  "revision of auth store is old\"}", &a, all),
@@ -182,7 +182,7 @@ errors_are_told_and_nonsense_is_none_of_ours(void **state)
 	assert_int_equal(read_one("{\"message\":\"m\"}", &a, all),
 			 -EREMOTEIO);
 	assert_int_equal(read_one("{\"code\":14}", &a, all), -EREMOTEIO);
-	assert_string_equal(a.error, "an error without a word");
+	assert_string_equal(a.error, "an error without a message");
 }
 
 int

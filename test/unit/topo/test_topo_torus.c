@@ -403,8 +403,8 @@ bad_files_are_refused_with_their_line(void **state)
 		{"", 0, "no torus or mesh"},
 		{"torus 4 4 4\n", 1, "no seed"},
 		{"xp_link 1 2\n", 1, "not torus or mesh"},
-		{"torus 4 4\n", 1, "radix 3 is no number"},
-		{"torus 4 0 4\n", 1, "radix 2 is no number"},
+		{"torus 4 4\n", 1, "radix 3 is not a number"},
+		{"torus 4 0 4\n", 1, "radix 2 is not a number"},
 		{"torus 4 4q 4\n", 1, "radix 2 has 'q'"},
 		{"torus 4 4 4\nmesh 4 4 4\n", 2, "a second torus"},
 		{"torus 4 4 4\nxp_link 1\n", 2, "without two GUIDs"},
@@ -413,7 +413,8 @@ bad_files_are_refused_with_their_line(void **state)
 		{"torus 4 4 4\nwp_link 1 2\n", 2, "no keyword 'wp_link'"},
 		{"torus 4 4 4\nx_link 1 2\n", 2, "no keyword"},
 		{"torus 4 4 4\nx_dateline\n", 2, "without its place"},
-		{"torus 4 4 4\nport_order 1 x\n", 2, "port_order is no number"},
+		{"torus 4 4 4\nport_order 1 x\n", 2,
+		 "port_order is not a number"},
 		{"torus 4 4 4\nportgroup_max_ports\n", 2, "without its number"},
 	};
 	struct rl_torus_conf *c = calloc(1, sizeof(*c));
