@@ -59,7 +59,7 @@ struct ranks_map {
 	bool slot_free[RANKS_SLOTS]; /**< of SLs */
 	/* input ports, those with the same effect on the VL of the next link as
 	 * one; [port0 + port], the last one injected */
-	bool simple; /**< at no switch does it matter */
+	bool simple; /**< it matters at no switch */
 	struct ranks_rec *rec[RL_SLS]; /**< [class] simple: [port][plane] */
 	/** [plane] bit per slot that a hop with this plane may lead to */
 	uint64_t slots_of[RL_FWD_PLANES];
