@@ -132,7 +132,7 @@ struct rl_config {
  * intact fabric must be connected; failed marks may partition it.
  *
  * @param err  RL_ERR_MAX + 512 bytes: one line "FILE:LINE: reason; what to do"
- *   (line 0: the file as a whole)
+ *   (without LINE if the file cannot be read)
  * @return 0; -EINVAL (bad content), -EHOSTUNREACH (an endpoint can't reach
  *   another), -ENOENT or another -errno (no file), -ENOMEM; on failure @p cfg
  *   holds nothing to free

@@ -65,7 +65,17 @@ check_same(const char *group, const void *a, const void *b)
 			fail_msg("%s.%s differs", group, key[i].name);
 }
 
-/* An error is one line "FILE:LINE: reason; what to do". */
+/* An error is one line "reason; what to do". */
+static inline void
+check_error_line(const char *err)
+{
+	if (strstr(err, "; ") == NULL)
+		fail_msg("does not say what to do: %s", err);
+	if (strchr(err, '\n') != NULL || strlen(err) >= ERR_MAX - 1)
+		fail_msg("not one whole line: %s", err);
+}
+
+/* Content that is refused also has "FILE:LINE: " before it. */
 static inline void
 check_error_form(const char *err)
 {
@@ -78,10 +88,7 @@ check_error_form(const char *err)
 	p += strspn(p, "0123456789");
 	if (p[0] != ':' || p[1] != ' ')
 		fail_msg("no line number: %s", err);
-	if (strstr(p, "; ") == NULL)
-		fail_msg("does not say what to do: %s", err);
-	if (strchr(err, '\n') != NULL || strlen(err) >= ERR_MAX - 1)
-		fail_msg("not one whole line: %s", err);
+	check_error_line(p);
 }
 
 /* Reads a text that must be refused at `line`, with these words. */

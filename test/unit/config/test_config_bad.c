@@ -553,22 +553,22 @@ files_that_cannot_be_read_are_refused(void **state)
 	(void)state;
 	assert_int_equal(rl_config_read("no/such.cfg", cfg, err, sizeof(err)),
 			 -ENOENT);
-	check_error_form(err);
+	check_error_line(err);
 	assert_non_null(strstr(err, "no/such.cfg: cannot read the file: No "
 				    "such file"));
 	assert_int_equal(rl_config_read("/", cfg, err, sizeof(err)), -EISDIR);
-	check_error_form(err);
+	check_error_line(err);
 	assert_int_equal(rl_config_read("", cfg, err, sizeof(err)), -ENOENT);
-	check_error_form(err);
+	check_error_line(err);
 	assert_non_null(strstr(err, "name of the fabric file is empty"));
 	assert_int_equal(rl_config_read("/dev/zero", cfg, err, sizeof(err)),
 			 -EFBIG);
-	check_error_form(err);
+	check_error_line(err);
 	memset(longname, 'x', sizeof(longname) - 1);
 	longname[sizeof(longname) - 1] = '\0';
 	assert_int_equal(rl_config_read(longname, cfg, err, sizeof(err)),
 			 -ENAMETOOLONG);
-	check_error_form(err);
+	check_error_line(err);
 	free(cfg);
 }
 
