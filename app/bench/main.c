@@ -14,7 +14,7 @@
 #include "bench.h"
 #include "bench_codec.h"
 #include "bench_host.h"
-#include "option_next.h"
+#include "opts.h"
 #include "report_file.h"
 #include "stop_signal.h"
 #include "rl_base.h"
@@ -45,32 +45,6 @@ static const struct suite suites[] = {
 	{ "wire", bench_wire, "a full replay buffer through --port" },
 };
 
-static void
-usage(FILE *f)
-{
-	fprintf(f,
-		"usage: reflit-bench [options] SUITE...\n\n"
-		"Measures each figure beside the bare work of the same run.\n\n"
-		"options:\n"
-		"  --case P/F[,..]  suite hop: measure only packets of P flits in\n"
-		"                 frames of F\n"
-		"  --config FILE  suite sim: use this fabric instead of its own\n"
-		"  --json FILE    write the figures as JSON; -: to standard output,\n"
-		"                 and everything else to standard error\n"
-		"  --seed N       seed whatever is drawn (1)\n"
-		"  --reps N       repetitions; medians are reported (9)\n"
-		"  --row TEXT     suite recovery: only rows whose names, 10x10x10 1/0\n"
-		"                 auto (torus, links/switches, mode), hold TEXT\n"
-		"  --quick        small sizes: a smoke test, not a measurement\n"
-		"  --port PORT    suite wire: use this ethdev, as EAL's --vdev takes it,\n"
-		"                 net_af_packet0,iface=veth0 (net_null)\n"
-		"  --help         print this text\n"
-		"  --version      print the version\n\n"
-		"suites:\n");
-	for (size_t i = 0; i < RL_ARRAY_SIZE(suites); i++)
-		fprintf(f, "  %-9s %s\n", suites[i].name, suites[i].what);
-}
-
 static const struct suite *
 find_suite(const char *name)
 {
@@ -80,27 +54,44 @@ find_suite(const char *name)
 	return NULL;
 }
 
+struct args {
+	struct bench_opts o;
+	const char *json;
+	bool help, version;
+};
+
+/* seed and reps: in other bases, too */
 static int
-parse_number(const char *opt, const char *s, uint64_t min, uint64_t max,
-	     uint64_t *v)
+take_number(const struct opt *opt, const char *s, void *to)
 {
 	char *end;
+	uint64_t v;
 
 	errno = 0;
-	*v = strtoull(s, &end, 0);
-	if (errno == 0 && *s != '\0' && *s != '-' && *end == '\0' &&
-	    *v >= min && *v <= max)
-		return 0;
-	fprintf(stderr,
-		"reflit-bench: --%s: '%s' is not a number of %llu to %llu\n",
-		opt, s, (unsigned long long)min, (unsigned long long)max);
-	return -EINVAL;
+	v = strtoull(s, &end, 0);
+	if (errno != 0 || *s == '\0' || *s == '-' || *end != '\0' ||
+	    v < opt->min || v > opt->max) {
+		fprintf(stderr,
+			"reflit-bench: --%s: '%s' is not a number of %llu to "
+			"%llu\n",
+			opt->name, s, (unsigned long long)opt->min,
+			(unsigned long long)opt->max);
+		return -EBADMSG;
+	}
+	if (opt->at == offsetof(struct args, o.reps))
+		((struct args *)to)->o.reps = (unsigned int)v;
+	else
+		((struct args *)to)->o.seed = v;
+	return 0;
 }
 
 /* "16/5,1/1" */
 static int
-parse_cases(const char *s, struct bench_opts *o)
+take_cases(const struct opt *opt, const char *s, void *to)
 {
+	struct bench_opts *const o = &((struct args *)to)->o;
+
+	(void)opt;
 	for (const char *at = s;; at++) {
 		char *end;
 		struct bench_case *c = &o->cases[o->ncases];
@@ -128,8 +119,45 @@ parse_cases(const char *s, struct bench_opts *o)
 		"reflit-bench: --case: '%s' is not FLITS_A_PACKET/"
 		"FLITS_A_FRAME[,...], 1 to %d each, at most %d of them\n",
 		s, RL_FRAME_FLITS_MAX, BENCH_CASES);
-	return -EINVAL;
+	return -EBADMSG;
 }
+
+#define TO(field) offsetof(struct args, field)
+
+static const struct opt table[] = {
+	{ "case", "P/F[,..]", take_cases, 0,
+	  .help = "suite hop: measure only packets of P flits in\nframes of F" },
+	{ "config", "FILE", opt_text, TO(o.config),
+	  .help = "suite sim: use this fabric instead of its own" },
+	{ "json", "FILE", opt_text, TO(json),
+	  .help = "write the figures as JSON; -: to standard output,\n"
+		  "and everything else to standard error" },
+	{ "seed", "N", take_number, TO(o.seed), 0, UINT64_MAX,
+	  .help = "seed whatever is drawn (1)" },
+	{ "reps", "N", take_number, TO(o.reps), 1, 1000,
+	  .help = "repetitions; medians are reported (9)" },
+	{ "row", "TEXT", opt_text, TO(o.row),
+	  .help = "suite recovery: only rows whose names, 10x10x10 1/0\n"
+		  "auto (torus, links/switches, mode), hold TEXT" },
+	{ "quick", NULL, NULL, TO(o.quick),
+	  .help = "small sizes: a smoke test, not a measurement" },
+	{ "port", "PORT", opt_text, TO(o.port),
+	  .help = "suite wire: use this ethdev, as EAL's --vdev takes it,\n"
+		  "net_af_packet0,iface=veth0 (net_null)" },
+	{ "help", NULL, NULL, TO(help), .help = "print this text" },
+	{ "version", NULL, NULL, TO(version), .help = "print the version" },
+	{ .name = NULL },
+};
+
+static const struct opts program = {
+	.program = "reflit-bench",
+	.usage = "usage: reflit-bench [options] SUITE...\n\n"
+		 "Measures each figure beside the bare work of the same run.\n\n"
+		 "options:\n",
+	.more = "\nsuites:\n",
+	.table = table,
+	.column = 17,
+};
 
 /* The suites that stand behind the options. */
 static int
@@ -149,73 +177,26 @@ parse_suites(int n, char **names)
 	return 0;
 }
 
+/* @return index of the first suite; 0 to exit with 0, -EINVAL for bad arguments */
 static int
-next(int argc, char **argv, const struct option *opts)
+parse_args(int argc, char **argv, struct args *a)
 {
-	return option_next("reflit-bench", argc, argv, "", opts, NULL);
-}
+	const int first = opts_read(&program, argc, argv, a);
 
-/* @return 0 to go on, 1 to exit with 0, -EINVAL for bad arguments */
-static int
-parse_args(int argc, char **argv, struct bench_opts *o, const char **json)
-{
-	static const struct option opts[] = {
-		{ "config", required_argument, NULL, 'c' },
-		{ "case", required_argument, NULL, 'C' },
-		{ "json", required_argument, NULL, 'j' },
-		{ "seed", required_argument, NULL, 's' },
-		{ "reps", required_argument, NULL, 'r' },
-		{ "row", required_argument, NULL, 'R' },
-		{ "quick", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'v' },
-		{ "port", required_argument, NULL, 'p' },
-		{ NULL, 0, NULL, 0 },
-	};
-	uint64_t v;
-	int c;
+	if (first < 0)
+		return first;
+	if (a->help) {
+		opts_help(&program);
+		for (size_t i = 0; i < RL_ARRAY_SIZE(suites); i++)
+			printf("  %-9s %s\n", suites[i].name, suites[i].what);
+	} else if (a->version) {
+		printf("reflit-bench %s\n", RL_VERSION);
+	} else {
+		const int ret = parse_suites(argc - first, argv + first);
 
-	while ((c = next(argc, argv, opts)) != -1) {
-		switch (c) {
-		case 'c':
-			o->config = optarg;
-			break;
-		case 'C':
-			if (parse_cases(optarg, o))
-				return -EINVAL;
-			break;
-		case 'j':
-			*json = optarg;
-			break;
-		case 's':
-			if (parse_number("seed", optarg, 0, UINT64_MAX, &o->seed))
-				return -EINVAL;
-			break;
-		case 'r':
-			if (parse_number("reps", optarg, 1, 1000, &v))
-				return -EINVAL;
-			o->reps = (unsigned int)v;
-			break;
-		case 'R':
-			o->row = optarg;
-			break;
-		case 'q':
-			o->quick = true;
-			break;
-		case 'h':
-			usage(stdout);
-			return 1;
-		case 'v':
-			printf("reflit-bench %s\n", RL_VERSION);
-			return 1;
-		case 'p':
-			o->port = optarg;
-			break;
-		default:
-			return -EINVAL;
-		}
+		return ret != 0 ? ret : first;
 	}
-	return parse_suites(argc - optind, argv + optind);
+	return 0;
 }
 
 /* Bad files are found before anything is measured. */
@@ -257,30 +238,29 @@ exit_status(int ret)
 int
 main(int argc, char **argv)
 {
-	struct bench_opts o = { .reps = 9, .seed = 1 };
-	const char *json_file = NULL;
+	struct args a = { .o = { .reps = 9, .seed = 1 } };
 	json_t *report;
-	int ret;
+	int first, ret = 0;
 
 	report_begin("reflit-bench", argc, argv);
-	ret = parse_args(argc, argv, &o, &json_file);
-	if (ret != 0)
-		return ret > 0 ? 0 : 2;
-	if (check_files(&o, json_file) != 0)
+	first = parse_args(argc, argv, &a);
+	if (first <= 0)
+		return first == 0 ? 0 : 2;
+	if (check_files(&a.o, a.json) != 0)
 		return 2;
 	stop_catch(STOP_AGAIN_KILLS);
 	bench_cpus_note();
 	report = json_object();
 	json_object_set_new(report, "machine", bench_machine(stdout));
-	for (int i = optind; i < argc && stop_asked() == 0; i++) {
+	for (int i = first; i < argc && stop_asked() == 0; i++) {
 		const struct suite *s = find_suite(argv[i]);
 		json_t *out = json_object();
 
-		ret = s->run(&o, out, stdout);
+		ret = s->run(&a.o, out, stdout);
 		fflush(stdout);
 		json_object_set_new(report, s->name, out);
 		if (ret == -EHOSTUNREACH ||
-		    (ret == -EINVAL && (o.config || o.port)))
+		    (ret == -EINVAL && (a.o.config || a.o.port)))
 			break; /* it has said what is wrong with that */
 		if (ret != 0) {
 			fprintf(stderr, "reflit-bench: %s: %s\n", s->name,
@@ -293,8 +273,8 @@ main(int argc, char **argv)
 	if (stop_asked() != 0)
 		fprintf(stderr, "reflit-bench: ended early: what was measured "
 			"till then is reported\n");
-	if (json_file != NULL &&
-	    report_save("reflit-bench", report, json_file) != 0 && ret == 0)
+	if (a.json != NULL &&
+	    report_save("reflit-bench", report, a.json) != 0 && ret == 0)
 		ret = -EINVAL;
 	json_decref(report);
 	bench_eal_end();

@@ -5,90 +5,11 @@
 #include <string.h>
 
 #include "fault_opts.h"
-#include "option_next.h"
+#include "opts.h"
 
 #define RATE_ONE (1ull << 32)
 #define DEFAULT_SEED 1
 #define CORRUPT_BYTES_MAX 8
-
-enum {
-	OPT_DROP_NTH = 256,
-	OPT_DROP_RATE,
-	OPT_ONE_WAY,
-	OPT_CORRUPT,
-	OPT_DUPLICATE,
-	OPT_ETHERTYPE,
-	OPT_CLEAR,
-	OPT_SHOW,
-	OPT_NATIVE,
-	OPT_GENERIC,
-	OPT_DURATION,
-	OPT_JSON,
-	OPT_SEED,
-	OPT_HELP,
-	OPT_VERSION,
-};
-
-static const struct {
-	const char *name;
-	const char *arg; /* NULL: takes none */
-	const char *what;
-	int id;
-} table[] = {
-	{ "drop-nth", "N", "drop every N-th frame; 0: none", OPT_DROP_NTH },
-	{ "drop-rate", "R", "drop frames with probability R (0.02: 2 %)",
-	  OPT_DROP_RATE },
-	{ "one-way", "[on|off]", "drop all frames that come in by IFACE",
-	  OPT_ONE_WAY },
-	{ "corrupt", "N[:BYTES]", "change BYTES bytes (1) of every N-th frame",
-	  OPT_CORRUPT },
-	{ "duplicate", "R", "let frames come in twice with probability R",
-	  OPT_DUPLICATE },
-	{ "ethertype", "HEX|all", "affect only such frames; default all "
-	  "(flit frames: 88b5)", OPT_ETHERTYPE },
-	{ "clear", NULL, "end all faults, then begin those named beside it",
-	  OPT_CLEAR },
-	{ "show", NULL, "print the faults of the reflit-fault on IFACE, and its counts",
-	  OPT_SHOW },
-	{ "duration", "TIME", "end after 500ms, 10s, ...; default: at a signal",
-	  OPT_DURATION },
-	{ "native", NULL, "run in the driver, or not at all", OPT_NATIVE },
-	{ "generic", NULL, "run before the stack, on any interface", OPT_GENERIC },
-	{ "seed", "N", "seed rates and changes; default 1", OPT_SEED },
-	{ "json", "FILE", "write the report as JSON ('-': here)", OPT_JSON },
-	{ "help", NULL, "print this text", OPT_HELP },
-	{ "version", NULL, "print the version", OPT_VERSION },
-};
-
-#define NOPTS (sizeof(table) / sizeof(table[0]))
-
-static void
-help(void)
-{
-	fputs("usage: reflit-fault IFACE [options]\n\n"
-	      "Injects faults into what comes in by a network interface, by "
-	      "XDP: faults that do\nnot depend on the program under test. "
-	      "Takes its program away when it ends.\n\n"
-	      "While one runs on IFACE, a second call changes its faults (only "
-	      "those it names)\nand ends at once.\n\n", stdout);
-	for (unsigned int i = 0; i < NOPTS; i++) {
-		char left[40];
-
-		snprintf(left, sizeof(left), "--%s %s", table[i].name,
-			 table[i].arg != NULL ? table[i].arg : "");
-		printf("  %-22s  %s\n", left, table[i].what);
-	}
-	fputs("\nExit status: 0 done; 1 a copy could not be sent in, so that "
-	      "orders and\nresults differ; 2 unusable arguments, "
-	      "or the interface takes no program.\n", stdout);
-}
-
-static int
-bad(const char *name, const char *text, const char *want)
-{
-	fprintf(stderr, "reflit-fault: --%s %s: give %s\n", name, text, want);
-	return -EINVAL;
-}
 
 static int
 number(const char *text, int base, uint64_t max, uint64_t *v)
@@ -102,9 +23,29 @@ number(const char *text, int base, uint64_t max, uint64_t *v)
 	return errno == 0 && *end == '\0' && *v <= max ? 0 : -EINVAL;
 }
 
+/* A number that a fault is set to. */
 static int
-rate(const char *name, const char *text, uint64_t *below)
+take_number(const struct opt *opt, const char *text, void *to)
 {
+	struct fault_opts *o = to;
+	uint64_t v = 0;
+
+	if (number(text, 10, opt->max, &v) != 0)
+		return -EINVAL;
+	if (opt->at == offsetof(struct fault_opts, set.seed)) {
+		o->set.seed = v;
+		o->changes |= FAULT_SEED;
+	} else {
+		o->set.drop_nth = (uint32_t)v;
+		o->changes |= FAULT_DROP_NTH;
+	}
+	return 0;
+}
+
+static int
+take_rate(const struct opt *opt, const char *text, void *to)
+{
+	struct fault_opts *o = to;
 	char *end = NULL;
 	double r;
 
@@ -112,27 +53,33 @@ rate(const char *name, const char *text, uint64_t *below)
 	    text[0] != '\0') {
 		r = strtod(text, &end);
 		if (*end == '\0' && r >= 0 && r <= 1) {
-			*below = (uint64_t)(r * (double)RATE_ONE + 0.5);
+			*(uint64_t *)((char *)to + opt->at) =
+				(uint64_t)(r * (double)RATE_ONE + 0.5);
+			o->changes |= opt->at == offsetof(struct fault_opts,
+							  set.drop_below) ?
+					      FAULT_DROP_RATE : FAULT_DUPLICATE;
 			return 0;
 		}
 	}
-	return bad(name, text, "a probability of 0 to 1");
+	return -EINVAL;
 }
 
 static int
-corrupt(struct fault_opts *o, const char *text)
+corrupt(const struct opt *opt, const char *text, void *to)
 {
+	struct fault_opts *o = to;
 	const char *colon = strchr(text, ':');
 	uint64_t n = 0, bytes = 1;
 	char nth[24];
 
+	(void)opt;
 	snprintf(nth, sizeof(nth), "%.*s",
 		 (int)(colon != NULL ? colon - text : (long)strlen(text)),
 		 text);
 	if (number(nth, 10, UINT32_MAX, &n) != 0 ||
 	    (colon != NULL && number(colon + 1, 10, CORRUPT_BYTES_MAX,
 				     &bytes) != 0) || bytes == 0)
-		return bad("corrupt", text, "N or N:BYTES, BYTES 1 to 8");
+		return -EINVAL;
 	o->set.corrupt_nth = (uint32_t)n;
 	o->set.corrupt_bytes = (uint32_t)bytes;
 	o->changes |= FAULT_CORRUPT;
@@ -140,8 +87,9 @@ corrupt(struct fault_opts *o, const char *text)
 }
 
 static int
-duration(struct fault_opts *o, const char *text)
+duration(const struct opt *opt, const char *text, void *to)
 {
+	struct fault_opts *o = to;
 	static const struct {
 		const char *unit;
 		uint64_t ns;
@@ -151,6 +99,7 @@ duration(struct fault_opts *o, const char *text)
 	uint64_t v;
 	char n[24];
 
+	(void)opt;
 	snprintf(n, sizeof(n), "%.*s", (int)digits, text);
 	for (unsigned int i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (strcmp(text + digits, units[i].unit) == 0 &&
@@ -159,131 +108,135 @@ duration(struct fault_opts *o, const char *text)
 			return 0;
 		}
 	}
-	return bad("duration", text, "a time such as 500ms, 10s, 5m");
+	return -EINVAL;
 }
 
 static int
-ethertype(struct fault_opts *o, const char *text)
+ethertype(const struct opt *opt, const char *text, void *to)
 {
+	struct fault_opts *o = to;
 	uint64_t v = 0;
 
+	(void)opt;
 	if (strcmp(text, "all") != 0 &&
 	    (number(text, 16, 0xffff, &v) != 0 || v < 0x600))
-		return bad("ethertype", text, "all, or 600 to ffff (hex)");
+		return -EINVAL;
 	o->set.ethertype = (uint32_t)v;
 	o->changes |= FAULT_ETHERTYPE;
 	return 0;
 }
 
 static int
-one_way(struct fault_opts *o, const char *text)
+one_way(const struct opt *opt, const char *text, void *to)
 {
+	struct fault_opts *o = to;
+
+	(void)opt;
 	if (text != NULL && strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
-		return bad("one-way", text, "on or off");
+		return -EINVAL;
 	o->set.one_way = text == NULL || strcmp(text, "on") == 0;
 	o->changes |= FAULT_ONE_WAY;
 	return 0;
 }
 
 static int
-take_fault(struct fault_opts *o, int id, const char *arg)
+take_clear(const struct opt *opt, const char *text, void *to)
 {
-	uint64_t v = 0;
-
-	switch (id) {
-	case OPT_DROP_NTH:
-		if (number(arg, 10, UINT32_MAX, &v) != 0)
-			return bad("drop-nth", arg, "a number");
-		o->set.drop_nth = (uint32_t)v;
-		o->changes |= FAULT_DROP_NTH;
-		return 0;
-	case OPT_DROP_RATE:
-		o->changes |= FAULT_DROP_RATE;
-		return rate("drop-rate", arg, &o->set.drop_below);
-	case OPT_DUPLICATE:
-		o->changes |= FAULT_DUPLICATE;
-		return rate("duplicate", arg, &o->set.duplicate_below);
-	case OPT_SEED:
-		if (number(arg, 10, UINT64_MAX, &v) != 0)
-			return bad("seed", arg, "a number");
-		o->set.seed = v;
-		o->changes |= FAULT_SEED;
-		return 0;
-	case OPT_ONE_WAY:
-		return one_way(o, arg);
-	case OPT_CORRUPT:
-		return corrupt(o, arg);
-	default:
-		return ethertype(o, arg);
-	}
+	(void)opt;
+	(void)text;
+	((struct fault_opts *)to)->changes |= FAULT_CLEAR;
+	return 0;
 }
 
 static int
-take(struct fault_opts *o, int id, const char *arg)
+take_mode(const struct opt *opt, const char *text, void *to)
 {
-	switch (id) {
-	case OPT_CLEAR:
-		o->changes |= FAULT_CLEAR;
-		return 0;
-	case OPT_SHOW:
-		o->show = true;
-		return 0;
-	case OPT_NATIVE:
-		o->mode = RL_XDP_NATIVE;
-		return 0;
-	case OPT_GENERIC:
-		o->mode = RL_XDP_GENERIC;
-		return 0;
-	case OPT_DURATION:
-		return duration(o, arg);
-	case OPT_JSON:
-		o->json = arg;
-		return 0;
-	case OPT_HELP:
-		help();
-		o->done = true;
-		return 0;
-	case OPT_VERSION:
-		puts("reflit-fault " RL_VERSION);
-		o->done = true;
-		return 0;
-	default:
-		return take_fault(o, id, arg);
-	}
+	(void)text;
+	((struct fault_opts *)to)->mode = opt->name[0] == 'n' ? RL_XDP_NATIVE :
+								 RL_XDP_GENERIC;
+	return 0;
 }
+
+#define TO(field) offsetof(struct fault_opts, field)
+#define A_RATE "a probability of 0 to 1"
+
+static const struct opt table[] = {
+	{ "drop-nth", "N", take_number, TO(set.drop_nth), 0, UINT32_MAX,
+	  "a number", .help = "drop every N-th frame; 0: none" },
+	{ "drop-rate", "R", take_rate, TO(set.drop_below), 0, 0, A_RATE,
+	  .help = "drop frames with probability R (0.02: 2 %)" },
+	{ "one-way", "[on|off]", one_way, 0, 0, 0, "on or off",
+	  .help = "drop all frames that come in by IFACE" },
+	{ "corrupt", "N[:BYTES]", corrupt, 0, 0, 0,
+	  "N or N:BYTES, BYTES 1 to 8",
+	  .help = "change BYTES bytes (1) of every N-th frame" },
+	{ "duplicate", "R", take_rate, TO(set.duplicate_below), 0, 0, A_RATE,
+	  .help = "let frames come in twice with probability R" },
+	{ "ethertype", "HEX|all", ethertype, 0, 0, 0,
+	  "all, or 600 to ffff (hex)",
+	  .help = "affect only such frames; default all (flit frames: 88b5)" },
+	{ "clear", NULL, take_clear, 0,
+	  .help = "end all faults, then begin those named beside it" },
+	{ "show", NULL, NULL, TO(show),
+	  .help = "print the faults of the reflit-fault on IFACE, and its counts" },
+	{ "duration", "TIME", duration, 0, 0, 0,
+	  "a time such as 500ms, 10s, 5m",
+	  .help = "end after 500ms, 10s, ...; default: at a signal" },
+	{ "native", NULL, take_mode, 0,
+	  .help = "run in the driver, or not at all" },
+	{ "generic", NULL, take_mode, 0,
+	  .help = "run before the stack, on any interface" },
+	{ "seed", "N", take_number, TO(set.seed), 0, UINT64_MAX, "a number",
+	  .help = "seed rates and changes; default 1" },
+	{ "json", "FILE", opt_text, TO(json),
+	  .help = "write the report as JSON ('-': here)" },
+	{ "help", NULL, NULL, TO(help), .help = "print this text" },
+	{ "version", NULL, NULL, TO(version), .help = "print the version" },
+	{ .name = NULL },
+};
+
+static const struct opts program = {
+	.program = "reflit-fault",
+	.usage = "usage: reflit-fault IFACE [options]\n\n"
+		 "Injects faults into what comes in by a network interface, by "
+		 "XDP: faults that do\nnot depend on the program under test. "
+		 "Takes its program away when it ends.\n\n"
+		 "While one runs on IFACE, a second call changes its faults "
+		 "(only those it names)\nand ends at once.\n\n",
+	.more = "\nExit status: 0 done; 1 a copy could not be sent in, so that "
+		"orders and\nresults differ; 2 unusable arguments, or the "
+		"interface takes no program.\n",
+	.table = table,
+	.column = 26,
+	.give = true,
+};
 
 int
 fault_opts_parse(struct fault_opts *o, int argc, char **argv)
 {
-	struct option longs[NOPTS + 1];
-	int c;
+	int first;
 
 	memset(o, 0, sizeof(*o));
-	memset(longs, 0, sizeof(longs));
 	o->set.seed = DEFAULT_SEED;
 	o->set.corrupt_bytes = 1;
-	for (unsigned int i = 0; i < NOPTS; i++) {
-		longs[i].name = table[i].name;
-		longs[i].val = table[i].id;
-		longs[i].has_arg = table[i].arg == NULL ? no_argument :
-				   table[i].arg[0] == '[' ? optional_argument :
-							    required_argument;
-	}
-	while ((c = option_next("reflit-fault", argc, argv, "", longs,
-				NULL)) != -1) {
-		if (c == '?' || take(o, c, optarg) != 0)
-			return -EINVAL;
-		if (o->done)
-			return 0;
-	}
-	if (optind != argc - 1) {
-		fputs(optind == argc ?
+	first = opts_read(&program, argc, argv, o);
+	if (first < 0)
+		return first;
+	o->done = o->help || o->version;
+	if (o->help)
+		opts_help(&program);
+	else if (o->version)
+		puts("reflit-fault " RL_VERSION);
+	if (o->done)
+		return 0;
+	if (first != argc - 1) {
+		fputs(first == argc ?
 		      "reflit-fault: name an interface (see --help)\n" :
 		      "reflit-fault: name one interface (see --help)\n",
 		      stderr);
 		return -EINVAL;
 	}
-	o->ifname = argv[optind];
+	o->ifname = argv[first];
 	if (o->show && o->changes != 0) {
 		fputs("reflit-fault: --show changes nothing: leave out the "
 		      "faults beside it\n", stderr);

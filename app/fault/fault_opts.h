@@ -32,6 +32,7 @@ struct fault_opts {
 	enum rl_xdp_mode mode;
 	uint64_t duration_ns; /**< 0: until a signal */
 	bool show;
+	bool help, version;
 	bool done;	      /**< help or version was printed: exit 0 */
 };
 

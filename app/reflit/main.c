@@ -124,7 +124,7 @@ host_params(const struct app *app)
 		.classes = app->opt.classes,
 		.ring_frames = app->opt.ring_frames,
 		.frame_bytes = rl_frame_bytes(app->opt.wire_flits),
-		.idle_sleep_ns = app->opt.idle_sleep_ns,
+		.idle_sleep_ns = (uint32_t)app->opt.idle_sleep_ns,
 		.key = app->keyed ? &app->key : NULL,
 	};
 }

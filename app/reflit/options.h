@@ -25,7 +25,7 @@ struct options {
 	uint64_t duration_ns;	 /**< 0: until told */
 	uint64_t timeline_ns; /**< a period of the report's timeline; 0: none */
 	uint64_t stats_period_ns; /**< period of printed rates; 0: none */
-	uint32_t idle_sleep_ns;
+	uint64_t idle_sleep_ns;
 	const char *record;	 /**< recording of the run, or NULL */
 	uint32_t ring_frames;	 /**< a direction of a software wire */
 	uint32_t wire_flits;	 /**< that a frame on it carries at most */

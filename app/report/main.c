@@ -11,42 +11,42 @@
 
 #include "ledger_json.h"
 #include "merge.h"
-#include "option_next.h"
+#include "opts.h"
 #include "report_file.h"
 
 #define FILES_MAX 256
 
-enum { OPT_JSON = 256, OPT_VERSION };
-
-static const struct option long_options[] = {
-	{ "json", required_argument, NULL, OPT_JSON },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ NULL, 0, NULL, 0 },
+struct options {
+	const char *json;
+	bool help, version;
 };
 
-static void
-help(void)
-{
-	fputs("usage: reflit-report [options] FILE...\n"
-	      "\n"
-	      "Merges the reports (reflit --json) of the processes of one "
-	      "fabric, and judges\n"
-	      "the whole: each packet was delivered exactly once, in order, "
-	      "unaltered, or\n"
-	      "given up openly. A killed process leaves a ledger "
-	      "(FILE.json.ledger) instead\n"
-	      "of a report: give that.\n"
-	      "\n"
-	      "  --json FILE    write the merged report there; -: to standard "
-	      "output\n"
-	      "  --help, --version\n"
-	      "\n"
-	      "Exit status: 0 every promise was kept; 1 one was broken, or is "
-	      "not proven;\n"
-	      "2 unusable arguments or files.\n",
-	      stdout);
-}
+static const struct opt table[] = {
+	{ "json", "FILE", opt_text, offsetof(struct options, json),
+	  .help = "write the merged report there; -: to standard output" },
+	{ "help", NULL, NULL, offsetof(struct options, help), .letter = 'h' },
+	{ .name = "version", .at = offsetof(struct options, version) },
+	{ .name = NULL },
+};
+
+static const struct opts program = {
+	.program = "reflit-report",
+	.usage =
+	"usage: reflit-report [options] FILE...\n"
+	"\n"
+	"Merges the reports (reflit --json) of the processes of one fabric, and judges\n"
+	"the whole: each packet was delivered exactly once, in order, unaltered, or\n"
+	"given up openly. A killed process leaves a ledger (FILE.json.ledger) instead\n"
+	"of a report: give that.\n"
+	"\n",
+	.more =
+	"  --help, --version\n"
+	"\n"
+	"Exit status: 0 every promise was kept; 1 one was broken, or is not proven;\n"
+	"2 unusable arguments or files.\n",
+	.table = table,
+	.column = 17,
+};
 
 /* Checks that each process that the reports name has left a report. */
 static unsigned int
@@ -335,38 +335,33 @@ out:
 int
 main(int argc, char **argv)
 {
-	const char *json = NULL;
-	int c, status;
+	struct options o = { .json = NULL };
+	int first, status;
 
 	report_begin("reflit-report", argc, argv);
-	while ((c = option_next("reflit-report", argc, argv, "h",
-				long_options, NULL)) != -1) {
-		switch (c) {
-		case OPT_JSON:
-			json = optarg;
-			break;
-		case 'h':
-			help();
-			return 0;
-		case OPT_VERSION:
-			printf("reflit-report %s\n", RL_VERSION);
-			return 0;
-		default:
-			return 2;
-		}
+	first = opts_read(&program, argc, argv, &o);
+	if (first < 0)
+		return 2;
+	if (o.help) {
+		opts_help(&program);
+		return 0;
 	}
-	if (optind == argc || argc - optind > FILES_MAX) {
+	if (o.version) {
+		printf("reflit-report %s\n", RL_VERSION);
+		return 0;
+	}
+	if (first == argc || argc - first > FILES_MAX) {
 		fprintf(stderr, "reflit-report: give 1 to %d reports of "
 				"reflit's; see --help\n", FILES_MAX);
 		return 2;
 	}
-	if (report_check("reflit-report", json) != 0 ||
-	    report_apart("reflit-report", &json, 1,
-			 (const char *const *)argv + optind,
-			 (unsigned int)(argc - optind)) != 0 ||
-	    report_claim_stdout("reflit-report", &json, 1) != 0)
+	if (report_check("reflit-report", o.json) != 0 ||
+	    report_apart("reflit-report", &o.json, 1,
+			 (const char *const *)argv + first,
+			 (unsigned int)(argc - first)) != 0 ||
+	    report_claim_stdout("reflit-report", &o.json, 1) != 0)
 		return 2;
-	status = run(argv + optind, (unsigned int)(argc - optind), json);
+	status = run(argv + first, (unsigned int)(argc - first), o.json);
 	if (report_flush("reflit-report") != 0 && status == 0)
 		status = 2;
 	return status;

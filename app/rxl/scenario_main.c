@@ -6,41 +6,65 @@
 
 #include <jansson.h>
 
-#include "option_next.h"
+#include "opts.h"
 #include "profile.h"
 #include "report_file.h"
 #include "rl_rxl_app.h"
 #include "scenario.h"
+
+#define FIG4 "four flits; #1 is dropped, and #2 carries an ACK"
+#define FIG5A "the same with read requests: is one executed twice?"
+#define FIG5B                                                                  \
+	"the same with data, B and C of one command queue: in order?"
 
 static const struct {
 	const char *name;
 	enum rxl_figure fig;
 	const char *what;
 } figures[] = {
-	{ "fig4", RXL_FIG4,
-	  "four flits; #1 is dropped, and #2 carries an ACK" },
-	{ "fig5a", RXL_FIG5A,
-	  "the same with read requests: is one executed twice?" },
-	{ "fig5b", RXL_FIG5B,
-	  "the same with data, B and C of one command queue: in order?" },
+	{ "fig4", RXL_FIG4, FIG4 },
+	{ "fig5a", RXL_FIG5A, FIG5A },
+	{ "fig5b", RXL_FIG5B, FIG5B },
 };
 
-static void
-usage(FILE *out)
+struct args {
+	enum rl_profile profile;
+	const char *json;
+	bool help;
+};
+
+static int
+take_profile(const struct opt *opt, const char *name, void *to)
 {
-	fprintf(out,
-		"usage: reflit-sim scenario FIGURE [options]\n\n"
-		"Plays a figure of the RXL paper flit by flit.\n\n");
-	for (size_t i = 0; i < RL_ARRAY_SIZE(figures); i++)
-		fprintf(out, "  %-6s %s\n", figures[i].name, figures[i].what);
-	fprintf(out,
-		"\n  --profile NAME  cxl (default), cxl-sep-ack, rxl, "
-		"rxl-compact\n"
-		"  --json FILE     write the result as JSON\n"
-		"  --help          print this text\n\n"
-		"Exit status: 0 nothing came twice, out of order or not at "
-		"all; 1 something did;\n2 unusable arguments.\n");
+	(void)opt;
+	if (rxl_profile_find(name, &((struct args *)to)->profile) == 0)
+		return 0;
+	fprintf(stderr, "reflit-sim scenario: unknown profile %s; use rxl, "
+		"rxl-compact, cxl or cxl-sep-ack\n", name);
+	return -EBADMSG;
 }
+
+static const struct opt table[] = {
+	{ "profile", "NAME", take_profile, 0,
+	  .help = "cxl (default), cxl-sep-ack, rxl, rxl-compact" },
+	{ "json", "FILE", opt_text, offsetof(struct args, json),
+	  .help = "write the result as JSON" },
+	{ "help", NULL, NULL, offsetof(struct args, help),
+	  .help = "print this text" },
+	{ .name = NULL },
+};
+
+static const struct opts program = {
+	.program = "reflit-sim",
+	.usage = "usage: reflit-sim scenario FIGURE [options]\n\n"
+		 "Plays a figure of the RXL paper flit by flit.\n\n"
+		 "  fig4   " FIG4 "\n  fig5a  " FIG5A "\n  fig5b  " FIG5B
+		 "\n\n",
+	.more = "\nExit status: 0 nothing came twice, out of order or not at "
+		"all; 1 something did;\n2 unusable arguments.\n",
+	.table = table,
+	.column = 18,
+};
 
 static int
 write_json(const char *path, const char *figure, enum rl_profile profile,
@@ -115,47 +139,24 @@ play(int figure, enum rl_profile profile, const char *json)
 int
 rl_scenario_main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "profile", required_argument, NULL, 'p' },
-		{ "json", required_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
-	enum rl_profile profile = RL_PROFILE_CXL;
-	const char *json = NULL;
-	int c, figure;
+	struct args a = { .profile = RL_PROFILE_CXL };
+	const int first = opts_read(&program, argc, argv, &a);
+	int figure;
 
-	optind = 0; /* begin anew: reflit-sim may have parsed before */
-	while ((c = option_next("reflit-sim", argc, argv, "", options,
-				NULL)) != -1) {
-		switch (c) {
-		case 'p':
-			if (rxl_profile_find(optarg, &profile) != 0) {
-				fprintf(stderr,
-					"reflit-sim scenario: unknown profile "
-					"%s; use rxl, rxl-compact, cxl or "
-					"cxl-sep-ack\n", optarg);
-				return 2;
-			}
-			break;
-		case 'j':
-			json = optarg;
-			break;
-		case 'h':
-			usage(stdout);
-			return 0;
-		default:
-			usage(stderr);
-			return 2;
-		}
+	if (first < 0)
+		return 2;
+	if (a.help) {
+		opts_help(&program);
+		return 0;
 	}
-	if (argc - optind != 1) {
-		usage(stderr);
+	if (argc - first != 1) {
+		fprintf(stderr, "reflit-sim scenario: name one figure; see "
+			"--help\n");
 		return 2;
 	}
-	if (report_check("reflit-sim scenario", json) != 0 ||
-	    report_claim_stdout("reflit-sim scenario", &json, 1) != 0)
+	if (report_check("reflit-sim scenario", a.json) != 0 ||
+	    report_claim_stdout("reflit-sim scenario", &a.json, 1) != 0)
 		return 2;
-	figure = find_figure(argv[optind]);
-	return figure < 0 ? 2 : play(figure, profile, json);
+	figure = find_figure(argv[first]);
+	return figure < 0 ? 2 : play(figure, a.profile, a.json);
 }

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "option_next.h"
+#include "opts.h"
 #include "report_file.h"
 #include "sim_app.h"
 #include "tally.h"
@@ -25,23 +25,36 @@ struct merge {
 	uint64_t taken;
 };
 
-static void
-usage(void)
-{
-	fputs("usage: reflit-sim merge [--json FILE] FILE...\n"
-	      "\n"
-	      "Merges the reports of all shards of a campaign (--seeds N --shard\n"
-	      "I/N --json FILE) into the verdict of the whole.\n"
-	      "\n"
-	      "  --json FILE  write the merged report there; -: to standard output,\n"
-	      "               and everything else to standard error\n"
-	      "  --help\n"
-	      "\n"
-	      "Exit status: 0 every seed kept every promise; 1 one did not, or was\n"
-	      "not run; 2 unusable: a file is corrupt, of another campaign, given\n"
-	      "twice, or missing.\n",
-	      stdout);
-}
+struct args {
+	const char *json;
+	bool help;
+};
+
+static const struct opt table[] = {
+	{ "json", "FILE", opt_text, offsetof(struct args, json),
+	  .help = "write the merged report there; -: to standard output,\n"
+		  "and everything else to standard error" },
+	{ .name = "help", .at = offsetof(struct args, help) },
+	{ .name = NULL },
+};
+
+static const struct opts program = {
+	.program = "reflit-sim",
+	.usage =
+	"usage: reflit-sim merge [--json FILE] FILE...\n"
+	"\n"
+	"Merges the reports of all shards of a campaign (--seeds N --shard\n"
+	"I/N --json FILE) into the verdict of the whole.\n"
+	"\n",
+	.more =
+	"  --help\n"
+	"\n"
+	"Exit status: 0 every seed kept every promise; 1 one did not, or was\n"
+	"not run; 2 unusable: a file is corrupt, of another campaign, given\n"
+	"twice, or missing.\n",
+	.table = table,
+	.column = 15,
+};
 
 static int
 unusable(const char *file, const char *why)
@@ -137,58 +150,48 @@ verdict(const struct tally *t, const char *json)
 							: EXIT_KEPT;
 }
 
-/* @return an exit status, or -1: go on */
+/* @return index of the first file; 0: help was printed; -EINVAL */
 static int
-arguments(int argc, char **argv, const char **json)
+arguments(int argc, char **argv, struct args *a)
 {
-	static const struct option longs[] = {
-		{ "json", required_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
-	int opt;
+	const int first = opts_read(&program, argc, argv, a);
+	unsigned int n;
 
-	optind = 1;
-	while ((opt = option_next("reflit-sim", argc, argv, "", longs,
-				  NULL)) != -1) {
-		if (opt == 'h') {
-			usage();
-			return EXIT_KEPT;
-		}
-		if (opt != 'j')
-			return EXIT_UNUSABLE;
-		*json = optarg;
+	if (first < 0)
+		return first;
+	if (a->help) {
+		opts_help(&program);
+		return 0;
 	}
-	if (optind == argc) {
+	if (first == argc) {
 		fprintf(stderr, "reflit-sim: merge which files? See reflit-sim "
 			"merge --help\n");
-		return EXIT_UNUSABLE;
+		return -EINVAL;
 	}
-	return report_check("reflit-sim", *json) != 0 ||
-			       report_apart("reflit-sim", json, 1,
-					    (const char *const *)argv + optind,
-					    (unsigned int)(argc - optind)) !=
-				       0 ||
-			       report_claim_stdout("reflit-sim", json, 1) != 0
-		       ? EXIT_UNUSABLE
-		       : -1;
+	n = (unsigned int)(argc - first);
+	if (report_check("reflit-sim", a->json) != 0 ||
+	    report_apart("reflit-sim", &a->json, 1,
+			 (const char *const *)argv + first, n) != 0 ||
+	    report_claim_stdout("reflit-sim", &a->json, 1) != 0)
+		return -EINVAL;
+	return first;
 }
 
 int
 merge(int argc, char **argv)
 {
-	const char *json = NULL;
+	struct args a = { .json = NULL };
 	struct merge m = { 0 };
-	int ret = arguments(argc, argv, &json);
+	const int first = arguments(argc, argv, &a);
+	int ret = 0;
 
-	if (ret >= 0)
-		return ret;
-	ret = 0;
-	for (int i = optind; ret == 0 && i < argc; i++)
-		ret = take_file(&m, argv[i], (uint64_t)(argc - optind));
+	if (first <= 0)
+		return first == 0 ? EXIT_KEPT : EXIT_UNUSABLE;
+	for (int i = first; ret == 0 && i < argc; i++)
+		ret = take_file(&m, argv[i], (uint64_t)(argc - first));
 	if (ret == -ENOMEM)
 		fprintf(stderr, "reflit-sim: %s\n", strerror(ENOMEM));
-	ret = ret != 0 ? EXIT_UNUSABLE : verdict(&m.sum, json);
+	ret = ret != 0 ? EXIT_UNUSABLE : verdict(&m.sum, a.json);
 	tally_free(&m.sum);
 	free(m.file);
 	return ret;

@@ -7,187 +7,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "option_next.h"
+#include "opts.h"
 #include "parse.h"
 #include "report_file.h"
 #include "sim_app.h"
 
-enum {
-	OPT_CONFIG = 256,
-	OPT_JSON,
-	OPT_CSV,
-	OPT_SEED,
-	OPT_TRAFFIC,
-	OPT_LOAD,
-	OPT_PACKET_FLITS,
-	OPT_PACKETS,
-	OPT_CLASSES,
-	OPT_REQUESTS,
-	OPT_DURATION,
-	OPT_DRAIN,
-	OPT_FAULTS,
-	OPT_SEEDS,
-	OPT_WIDE,
-	OPT_REPLAY,
-	OPT_WHAT_IF,
-	OPT_SHARD,
-	OPT_CUTS,
-	OPT_PROFILE,
-	OPT_ENGINE,
-	OPT_LATENCY,
-	OPT_FLIT_PS,
-	OPT_MTU,
-	OPT_POLL,
-	OPT_TICK,
-	OPT_TURNS,
-	OPT_ROLES,
-	OPT_THREADS,
-	OPT_EVENTS,
-	OPT_PROGRESS,
-	OPT_COMPUTE,
-	OPT_CHANNEL,
-	OPT_DUP_FILTER,
-	OPT_HELP,
-	OPT_VERSION,
-};
-
-static const struct option longs[] = {
-	{ "config", required_argument, NULL, OPT_CONFIG },
-	{ "json", required_argument, NULL, OPT_JSON },
-	{ "csv", required_argument, NULL, OPT_CSV },
-	{ "seed", required_argument, NULL, OPT_SEED },
-	{ "traffic", required_argument, NULL, OPT_TRAFFIC },
-	{ "load", required_argument, NULL, OPT_LOAD },
-	{ "packet-flits", required_argument, NULL, OPT_PACKET_FLITS },
-	{ "packets", required_argument, NULL, OPT_PACKETS },
-	{ "classes", required_argument, NULL, OPT_CLASSES },
-	{ "requests", required_argument, NULL, OPT_REQUESTS },
-	{ "duration", required_argument, NULL, OPT_DURATION },
-	{ "drain", required_argument, NULL, OPT_DRAIN },
-	{ "faults", required_argument, NULL, OPT_FAULTS },
-	{ "replay", required_argument, NULL, OPT_REPLAY },
-	{ "what-if", required_argument, NULL, OPT_WHAT_IF },
-	{ "seeds", required_argument, NULL, OPT_SEEDS },
-	{ "wide", required_argument, NULL, OPT_WIDE },
-	{ "shard", required_argument, NULL, OPT_SHARD },
-	{ "cuts", required_argument, NULL, OPT_CUTS },
-	{ "profile", required_argument, NULL, OPT_PROFILE },
-	{ "engine", required_argument, NULL, OPT_ENGINE },
-	{ "latency", required_argument, NULL, OPT_LATENCY },
-	{ "flit-ps", required_argument, NULL, OPT_FLIT_PS },
-	{ "mtu", required_argument, NULL, OPT_MTU },
-	{ "poll", required_argument, NULL, OPT_POLL },
-	{ "tick", required_argument, NULL, OPT_TICK },
-	{ "turns", no_argument, NULL, OPT_TURNS },
-	{ "roles", no_argument, NULL, OPT_ROLES },
-	{ "threads", required_argument, NULL, OPT_THREADS },
-	{ "events", no_argument, NULL, OPT_EVENTS },
-	{ "progress", no_argument, NULL, OPT_PROGRESS },
-	{ "compute", required_argument, NULL, OPT_COMPUTE },
-	{ "channel", required_argument, NULL, OPT_CHANNEL },
-	{ "dup-filter", no_argument, NULL, OPT_DUP_FILTER },
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ NULL, 0, NULL, 0 },
-};
-
-static const char help_text[] =
-	"usage: reflit-sim --config FILE [options]\n"
-	"       reflit-sim ablation [--config FILE] [options]\n"
-	"       reflit-sim merge FILE...      merges the shards of a campaign\n"
-	"       reflit-sim rxl|scenario ...   (see their --help)\n"
-	"\n"
-	"Runs the fabric of a file in virtual time. The same seed gives the same\n"
-	"run. docs/simulation.md tells more.\n"
-	"\n"
-	"  --config FILE        read the fabric file (docs/configuration.md)\n"
-	"  --json FILE          write the report there; -: to standard output,\n"
-	"                       and everything else to standard error\n"
-	"  --seed N             seed everything random, default 1\n"
-	"  --traffic PATTERN    uniform (default), permutation, tornado,\n"
-	"                       hotspot, incast, pcap:FILE\n"
-	"  --load RATE          flits per slot and endpoint, default 0.3\n"
-	"  --packet-flits MIN[-MAX]  length of packets, default 1-8\n"
-	"  --classes N          classes of service, 1 to 16, default 1; each is\n"
-	"                       a flow, and routing.levels gives it a VL;\n"
-	"                       kind: one each for posted requests, others,\n"
-	"                       and responses\n"
-	"  --requests SHARE     share of packets, 0 to 1, that ask for a response\n"
-	"  --packets N          packets of all endpoints together\n"
-	"  --duration TIME      length of the traffic (100us, 5ms; plain: ns),\n"
-	"                       default 1ms if --packets is not given\n"
-	"  --faults FILE        inject the faults of this file at their times\n"
-	"  --replay FILE        replay a recording (reflit --record): its fabric,\n"
-	"                       traffic and faults\n"
-	"  --what-if POLICY     replay it again with loopback=none, e2e=off, ...\n"
-	"  --seeds N            run a campaign: N runs from --seed on, each with\n"
-	"                       random faults (or those of --faults)\n"
-	"  --wide all|DIM[=PERCENT],...  let the campaign also draw settings\n"
-	"                       that it keeps otherwise; 25 % of the seeds each\n"
-	"  --shard I/N          run part I of N of the campaign, from 1; give "
-	"each\n"
-	"                       part a --json and merge them\n"
-	"  --profile NAME       rxl, rxl-compact, cxl, cxl-sep-ack\n"
-	"  --engine NAME        routing engine, instead of the file's\n"
-	"  --latency TIME       latency of every wire, default 100ns\n"
-	"  --flit-ps N          time of a flit on a wire, default 2000\n"
-	"  --mtu BYTES          MTU of every wire, default 8306 (32 flits)\n"
-	"  --poll TIME          how long an lcore takes to notice another one, default\n"
-	"                       0; implies --roles\n"
-	"  --tick TIME          poll only at multiples of TIME: coarser, faster\n"
-	"  --turns              poll whole devices, as one lcore does (default)\n"
-	"  --roles              poll each port and core by itself, as if each\n"
-	"                       had an lcore of its own\n"
-	"  --threads N          share the fabric's devices among N threads; default:\n"
-	"                       as many as there are CPUs, if that is faster\n"
-	"  --drain TIME         how long to wait for the end, default 5s\n"
-	"  --compute TIME       how long the controller computes new tables, or\n"
-	"                       measured; default: by the fabric's size\n"
-	"  --channel DELAY[,JITTER[,LOSS[,DUP]]]  how the controller's messages\n"
-	"                       travel, default 10us; rates from 0 to 1\n"
-	"  --events             print the events of ports and cores\n"
-	"  --progress           print progress, also without a terminal\n"
-	"  --cuts N             ablation: how many cuts, default 200\n"
-	"  --csv FILE           ablation: write its table there\n"
-	"  --dup-filter         ablation: test the duplicate filter of switches\n"
-	"  --help, --version\n"
-	"\n"
-	"Exit status: 0 done and every promise kept; 1 something was lost,\n"
-	"duplicated, reordered, altered or is unaccounted for; 2 unusable\n"
-	"arguments or configuration; 3 refused: the fabric cannot be routed.\n";
-
-void
-options_help(void)
-{
-	fputs(help_text, stdout);
-}
-
-/* A duration of 0 is no traffic. */
 static int
-duration(const char *text, uint64_t *ns)
+load_value(const struct opt *opt, const char *text, void *to)
 {
-	const int ret = parse_time_or_ns(text, ns);
+	struct options *o = to;
+	const int ret = opt_rate(opt, text, to);
 
-	return ret == 0 && *ns == 0 ? -ERANGE : ret;
-}
-
-static int
-load_value(const char *text, double *load)
-{
-	const int ret = parse_rate(text, 0, 16, load);
-
-	return ret == 0 && *load == 0 ? -ERANGE : ret;
+	return ret == 0 && o->load == 0 ? -ERANGE : ret;
 }
 
 /* "4" or "1-16". */
 static int
-flits_range(const char *text, struct options *o)
+flits_range(const struct opt *opt, const char *text, void *to)
 {
+	struct options *o = to;
 	const char *dash = strchr(text, '-');
 	char first[16];
 	uint64_t min, max;
 	int ret;
 
+	(void)opt;
 	if (dash == NULL) {
 		ret = parse_number(text, 1, RL_PACKET_FLITS_MAX, &min);
 		max = min;
@@ -210,8 +54,11 @@ flits_range(const char *text, struct options *o)
 }
 
 static int
-traffic_word(const char *text, struct options *o)
+traffic_word(const struct opt *opt, const char *text, void *to)
 {
+	struct options *o = to;
+
+	(void)opt;
 	if (strncmp(text, "pcap:", 5) == 0 && text[5] != '\0') {
 		o->pcap = text + 5;
 		o->traffic = RL_PATTERN_PERMUTATION;
@@ -222,45 +69,40 @@ traffic_word(const char *text, struct options *o)
 }
 
 static int
-u32_number(const char *text, uint64_t min, uint64_t max, uint32_t *v)
+classes_word(const struct opt *opt, const char *text, void *to)
 {
-	uint64_t n;
-	const int ret = parse_number(text, min, max, &n);
+	struct options *o = to;
 
-	if (ret == 0)
-		*v = (uint32_t)n;
-	return ret;
-}
-
-static int
-classes_word(const char *text, struct options *o)
-{
 	o->by_kind = strcmp(text, "kind") == 0;
 	if (!o->by_kind)
-		return u32_number(text, 1, 16, &o->classes);
+		return opt_u32(opt, text, to);
 	o->classes = RL_KINDS;
 	return 0;
 }
 
 static int
-compute_time(const char *text, struct options *o)
+compute_time(const struct opt *opt, const char *text, void *to)
 {
+	struct options *o = to;
+
 	if (strcmp(text, "measured") == 0) {
 		o->compute_ns = RL_NEVER;
 		return 0;
 	}
-	return duration(text, &o->compute_ns);
+	return opt_time_or_ns(opt, text, to);
 }
 
 /* "10us,5us,0.01,0.01" */
 static int
-channel_faults(const char *text, struct options *o)
+channel_faults(const struct opt *opt, const char *text, void *to)
 {
+	struct options *o = to;
 	double rate[2] = { 0, 0 };
 	char copy[128], *save = NULL, *word;
 	unsigned int n = 0;
 	int ret = 0;
 
+	(void)opt;
 	if (strlen(text) >= sizeof(copy))
 		return -EINVAL;
 	strcpy(copy, text);
@@ -277,12 +119,14 @@ channel_faults(const char *text, struct options *o)
 
 /* "3/8" */
 static int
-shard_of(const char *text, struct options *o)
+shard_of(const struct opt *opt, const char *text, void *to)
 {
+	struct options *o = to;
 	const char *slash = strchr(text, '/');
 	char first[16];
 	int ret;
 
+	(void)opt;
 	if (slash == NULL || (size_t)(slash - text) >= sizeof(first))
 		return -EINVAL;
 	memcpy(first, text, (size_t)(slash - text));
@@ -291,178 +135,190 @@ shard_of(const char *text, struct options *o)
 	return ret != 0 ? ret : parse_number(first, 1, o->shards, &o->shard);
 }
 
-/* An option without a value. */
 static int
-take_flag(int opt, struct options *o)
+what_if_of(const struct opt *opt, const char *text, void *to)
 {
-	switch (opt) {
-	case OPT_DUP_FILTER:
-		o->dup_filter = true;
-		return 0;
-	case OPT_EVENTS:
-		o->events = true;
-		return 0;
-	case OPT_PROGRESS:
-		o->progress = true;
-		return 0;
-	case OPT_TURNS:
-		o->roles = false;
-		return 0;
-	case OPT_ROLES:
-		o->roles = true;
-		return 0;
-	case OPT_HELP:
-		o->help = true;
-		return 0;
-	case OPT_VERSION:
-		o->version = true;
-		return 0;
-	default:
-		return -ENOENT;
-	}
-}
+	struct options *o = to;
 
-/* Files and names, which are checked later. */
-static int
-take_name(int opt, const char *arg, struct options *o)
-{
-	switch (opt) {
-	case OPT_CONFIG:
-		o->config = arg;
-		return 0;
-	case OPT_JSON:
-		o->json = arg;
-		return 0;
-	case OPT_CSV:
-		o->csv = arg;
-		return 0;
-	case OPT_FAULTS:
-		o->faults = arg;
-		return 0;
-	case OPT_REPLAY:
-		o->replay = arg;
-		return 0;
-	case OPT_PROFILE:
-		o->profile = arg;
-		return 0;
-	case OPT_ENGINE:
-		o->engine = arg;
-		return 0;
-	default:
-		return take_flag(opt, o);
-	}
+	(void)opt;
+	if (o->nwhat_ifs == WHAT_IFS_MAX)
+		return -ERANGE;
+	o->what_if[o->nwhat_ifs++] = text;
+	return 0;
 }
 
 static int
-take(int opt, const char *arg, struct options *o)
+wide_of(const struct opt *opt, const char *text, void *to)
 {
-	switch (opt) {
-	case OPT_WHAT_IF:
-		if (o->nwhat_ifs == WHAT_IFS_MAX)
-			return -ERANGE;
-		o->what_if[o->nwhat_ifs++] = arg;
-		return 0;
-	case OPT_SEED:
-		return parse_number(arg, 0, UINT64_MAX, &o->seed);
-	case OPT_SEEDS:
-		return parse_number(arg, 1, UINT64_MAX, &o->seeds);
-	case OPT_SHARD:
-		return shard_of(arg, o);
-	case OPT_WIDE:
-		o->wide_text = arg;
-		return rl_sim_wide_parse(arg, &o->wide);
-	case OPT_CUTS:
-		return parse_number(arg, 1, 1000000, &o->cuts);
-	case OPT_TRAFFIC:
-		return traffic_word(arg, o);
-	case OPT_LOAD:
-		return load_value(arg, &o->load);
-	case OPT_PACKET_FLITS:
-		return flits_range(arg, o);
-	case OPT_CLASSES:
-		return classes_word(arg, o);
-	case OPT_REQUESTS:
-		return parse_rate(arg, 0, 1, &o->requests);
-	case OPT_PACKETS:
-		return parse_number(arg, 1, UINT64_MAX, &o->packets);
-	case OPT_DURATION:
-		return duration(arg, &o->duration_ns);
-	case OPT_DRAIN:
-		return parse_time_or_ns(arg, &o->drain_ns);
-	case OPT_LATENCY:
-		return parse_time_or_ns(arg, &o->latency_ns);
-	case OPT_POLL:
-		o->roles = true;
-		return parse_time_or_ns(arg, &o->poll_ns);
-	case OPT_TICK:
-		return parse_time_or_ns(arg, &o->tick_ns);
-	case OPT_THREADS:
-		return u32_number(arg, 1, RL_SIM_THREADS_MAX, &o->threads);
-	case OPT_FLIT_PS:
-		return u32_number(arg, 1, 1000000000, &o->flit_ps);
-	case OPT_MTU:
-		return u32_number(arg,
-				  rl_frame_bytes(1) - RL_FRAME_LINK_OFF, 65535,
-				  &o->mtu);
-	case OPT_COMPUTE:
-		return compute_time(arg, o);
-	case OPT_CHANNEL:
-		return channel_faults(arg, o);
-	default:
-		return take_name(opt, arg, o);
-	}
+	struct options *o = to;
+
+	(void)opt;
+	o->wide_text = text;
+	return rl_sim_wide_parse(text, &o->wide);
 }
 
-/* What an option takes, for an error message. */
-static const char *
-allowed(int opt)
+static int
+mtu_of(const struct opt *opt, const char *text, void *to)
 {
-	switch (opt) {
-	case OPT_SEED:
-		return "a whole number";
-	case OPT_SEEDS:
-	case OPT_PACKETS:
-		return "a whole number, 1 or more";
-	case OPT_SHARD:
-		return "I/N, such as 1/8: I of 1 to N, N of 1 to 1000000";
-	case OPT_WHAT_IF:
-		return "it up to 8 times";
-	case OPT_CUTS:
-		return "1 to 1000000";
-	case OPT_WIDE:
-		return "all, or dimensions as in docs/simulation.md, such as "
-		       "latency,slow=50";
-	case OPT_TRAFFIC:
-		return "uniform, permutation, tornado, hotspot, incast or "
-		       "pcap:FILE";
-	case OPT_LOAD:
-		return "a number above 0, at most 16";
-	case OPT_PACKET_FLITS:
-		return "MIN or MIN-MAX, 1 to 255";
-	case OPT_CLASSES:
-		return "1 to 16, or kind";
-	case OPT_REQUESTS:
-		return "a share, 0 to 1";
-	case OPT_COMPUTE:
-		return "measured, or 1ns to 3600s";
-	case OPT_CHANNEL:
-		return "DELAY[,JITTER[,LOSS[,DUP]]], such as 10us,5us,0.01,0";
-	case OPT_DURATION:
-		return "1ns to 3600s, such as 100us";
-	case OPT_FLIT_PS:
-		return "1 to 1000000000";
-	case OPT_MTU:
-		return "what a frame of one flit needs, to 65535";
-	default: /* the other times */
-		return "0ns to 3600s, such as 100us";
-	}
+	const int ret = opt_u32(opt, text, to);
+
+	return ret == 0 && ((struct options *)to)->mtu <
+				   rl_frame_bytes(1) - RL_FRAME_LINK_OFF ?
+		       -ERANGE : ret;
+}
+
+static int
+poll_time(const struct opt *opt, const char *text, void *to)
+{
+	((struct options *)to)->roles = true;
+	return opt_time_or_ns(opt, text, to);
+}
+
+static int
+turns(const struct opt *opt, const char *text, void *to)
+{
+	(void)opt;
+	(void)text;
+	((struct options *)to)->roles = false;
+	return 0;
+}
+
+#define TO(field) offsetof(struct options, field)
+#define ANY_TIME "0ns to 3600s, such as 100us"
+
+static const struct opt table[] = {
+	{ "config", "FILE", opt_text, TO(config),
+	  .help = "read the fabric file (docs/configuration.md)" },
+	{ "json", "FILE", opt_text, TO(json),
+	  .help = "write the report there; -: to standard output,\n"
+		  "and everything else to standard error" },
+	{ "seed", "N", opt_u64, TO(seed), 0, UINT64_MAX, "a whole number",
+	  .help = "seed everything random, default 1" },
+	{ "traffic", "PATTERN", traffic_word, 0, 0, 0,
+	  "uniform, permutation, tornado, hotspot, incast or pcap:FILE",
+	  .help = "uniform (default), permutation, tornado,\n"
+		  "hotspot, incast, pcap:FILE" },
+	{ "load", "RATE", load_value, TO(load), 0, 16,
+	  "a number above 0, at most 16",
+	  .help = "flits per slot and endpoint, default 0.3" },
+	{ "packet-flits", "MIN[-MAX]", flits_range, 0, 0, 0,
+	  "MIN or MIN-MAX, 1 to 255",
+	  .help = "length of packets, default 1-8" },
+	{ "classes", "N", classes_word, TO(classes), 1, 16, "1 to 16, or kind",
+	  .help = "classes of service, 1 to 16, default 1; each is\n"
+		  "a flow, and routing.levels gives it a VL;\n"
+		  "kind: one each for posted requests, others,\n"
+		  "and responses" },
+	{ "requests", "SHARE", opt_rate, TO(requests), 0, 1, "a share, 0 to 1",
+	  .help = "share of packets, 0 to 1, that ask for a response" },
+	{ "packets", "N", opt_u64, TO(packets), 1, UINT64_MAX,
+	  "a whole number, 1 or more",
+	  .help = "packets of all endpoints together" },
+	{ "duration", "TIME", opt_time_or_ns, TO(duration_ns), 1, 0,
+	  "1ns to 3600s, such as 100us",
+	  .help = "length of the traffic (100us, 5ms; plain: ns),\n"
+		  "default 1ms if --packets is not given" },
+	{ "faults", "FILE", opt_text, TO(faults),
+	  .help = "inject the faults of this file at their times" },
+	{ "replay", "FILE", opt_text, TO(replay),
+	  .help = "replay a recording (reflit --record): its fabric,\n"
+		  "traffic and faults" },
+	{ "what-if", "POLICY", what_if_of, 0, 0, 0, "it up to 8 times",
+	  .help = "replay it again with loopback=none, e2e=off, ..." },
+	{ "seeds", "N", opt_u64, TO(seeds), 1, UINT64_MAX,
+	  "a whole number, 1 or more",
+	  .help = "run a campaign: N runs from --seed on, each with\n"
+		  "random faults (or those of --faults)" },
+	{ "wide", "all|DIM[=PERCENT],...", wide_of, 0, 0, 0,
+	  "all, or dimensions as in docs/simulation.md, such as latency,slow=50",
+	  .help = "let the campaign also draw settings\n"
+		  "that it keeps otherwise; 25 % of the seeds each" },
+	{ "shard", "I/N", shard_of, 0, 0, 0,
+	  "I/N, such as 1/8: I of 1 to N, N of 1 to 1000000",
+	  .help = "run part I of N of the campaign, from 1; give each\n"
+		  "part a --json and merge them" },
+	{ "profile", "NAME", opt_text, TO(profile),
+	  .help = "rxl, rxl-compact, cxl, cxl-sep-ack" },
+	{ "engine", "NAME", opt_text, TO(engine),
+	  .help = "routing engine, instead of the file's" },
+	{ "latency", "TIME", opt_time_or_ns, TO(latency_ns), 0, 0, ANY_TIME,
+	  .help = "latency of every wire, default 100ns" },
+	{ "flit-ps", "N", opt_u32, TO(flit_ps), 1, 1000000000,
+	  "1 to 1000000000",
+	  .help = "time of a flit on a wire, default 2000" },
+	{ "mtu", "BYTES", mtu_of, TO(mtu), 0, 65535,
+	  "what a frame of one flit needs, to 65535",
+	  .help = "MTU of every wire, default 8306 (32 flits)" },
+	{ "poll", "TIME", poll_time, TO(poll_ns), 0, 0, ANY_TIME,
+	  .help = "how long an lcore takes to notice another one, default\n"
+		  "0; implies --roles" },
+	{ "tick", "TIME", opt_time_or_ns, TO(tick_ns), 0, 0, ANY_TIME,
+	  .help = "poll only at multiples of TIME: coarser, faster" },
+	{ "turns", NULL, turns, 0,
+	  .help = "poll whole devices, as one lcore does (default)" },
+	{ "roles", NULL, NULL, TO(roles),
+	  .help = "poll each port and core by itself, as if each\n"
+		  "had an lcore of its own" },
+	{ "threads", "N", opt_u32, TO(threads), 1, RL_SIM_THREADS_MAX,
+	  .help = "share the fabric's devices among N threads; default:\n"
+		  "as many as there are CPUs, if that is faster" },
+	{ "drain", "TIME", opt_time_or_ns, TO(drain_ns), 0, 0, ANY_TIME,
+	  .help = "how long to wait for the end, default 5s" },
+	{ "compute", "TIME", compute_time, TO(compute_ns), 1, 0,
+	  "measured, or 1ns to 3600s",
+	  .help = "how long the controller computes new tables, or\n"
+		  "measured; default: by the fabric's size" },
+	{ "channel", "DELAY[,JITTER[,LOSS[,DUP]]]", channel_faults, 0, 0, 0,
+	  "DELAY[,JITTER[,LOSS[,DUP]]], such as 10us,5us,0.01,0",
+	  .help = "how the controller's messages\n"
+		  "travel, default 10us; rates from 0 to 1" },
+	{ "events", NULL, NULL, TO(events),
+	  .help = "print the events of ports and cores" },
+	{ "progress", NULL, NULL, TO(progress),
+	  .help = "print progress, also without a terminal" },
+	{ "cuts", "N", opt_u64, TO(cuts), 1, 1000000, "1 to 1000000",
+	  .help = "ablation: how many cuts, default 200" },
+	{ "csv", "FILE", opt_text, TO(csv),
+	  .help = "ablation: write its table there" },
+	{ "dup-filter", NULL, NULL, TO(dup_filter),
+	  .help = "ablation: test the duplicate filter of switches" },
+	{ .name = "help", .at = TO(help) },
+	{ .name = "version", .at = TO(version) },
+	{ .name = NULL },
+};
+
+static const struct opts program = {
+	.program = "reflit-sim",
+	.usage =
+	"usage: reflit-sim --config FILE [options]\n"
+	"       reflit-sim ablation [--config FILE] [options]\n"
+	"       reflit-sim merge FILE...      merges the shards of a campaign\n"
+	"       reflit-sim rxl|scenario ...   (see their --help)\n"
+	"\n"
+	"Runs the fabric of a file in virtual time. The same seed gives the same\n"
+	"run. docs/simulation.md tells more.\n"
+	"\n",
+	.more =
+	"  --help, --version\n"
+	"\n"
+	"Exit status: 0 done and every promise kept; 1 something was lost,\n"
+	"duplicated, reordered, altered or is unaccounted for; 2 unusable\n"
+	"arguments or configuration; 3 refused: the fabric cannot be routed.\n",
+	.table = table,
+	.column = 23,
+};
+
+void
+options_help(void)
+{
+	opts_help(&program);
 }
 
 int
 options_parse(int argc, char **argv, struct options *o)
 {
 	const char *path[2], *in[4];
-	int opt, which = 0, ret;
+	int first, ret;
 
 	*o = (struct options){
 		.argv = argv,
@@ -472,23 +328,12 @@ options_parse(int argc, char **argv, struct options *o)
 		.channel_ns = 10 * RL_NS_PER_US,
 		.classes = 1,
 	};
-	optind = 1;
-	while ((opt = option_next("reflit-sim", argc, argv, "", longs,
-				  &which)) != -1) {
-		ret = take(opt, optarg, o);
-		if (ret == -ENOENT) /* getopt has printed what is wrong */
-			return -EINVAL;
-		if (ret == 0)
-			continue;
-		fprintf(stderr, "reflit-sim: --%s %s: %s; use %s\n",
-			longs[which].name, optarg,
-			ret == -ERANGE ? "out of range" : "not understood",
-			allowed(opt));
-		return -EINVAL;
-	}
-	if (optind != argc) {
+	first = opts_read(&program, argc, argv, o);
+	if (first < 0)
+		return first;
+	if (first != argc) {
 		fprintf(stderr, "reflit-sim: what is %s? See --help\n",
-			argv[optind]);
+			argv[first]);
 		return -EINVAL;
 	}
 	path[0] = o->json;

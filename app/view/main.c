@@ -13,48 +13,26 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "option_next.h"
+#include "opts.h"
 #include "server.h"
 
 #define NAME "reflit-view"
 
-enum { OPT_LISTEN = 256, OPT_SOCKET, OPT_ORDERS, OPT_ANYWHERE, OPT_HELP,
-       OPT_VERSION };
-
-static const struct option longs[] = {
-	{ "listen", required_argument, NULL, OPT_LISTEN },
-	{ "socket", required_argument, NULL, OPT_SOCKET },
-	{ "allow-orders", no_argument, NULL, OPT_ORDERS },
-	{ "orders-from-anywhere", no_argument, NULL, OPT_ANYWHERE },
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ NULL, 0, NULL, 0 },
+struct options {
+	struct server *server;
+	struct sockaddr_in *addr;
+	bool allow_orders, anywhere, help, version;
 };
 
-static void
-help(void)
-{
-	fputs("usage: reflit-view [options]\n\n"
-	      "Serves a page that shows the fabrics of running reflit "
-	      "programs.\n\n"
-	      "  --listen ADDR:PORT       serve there; default 127.0.0.1:8080; port 0: any\n"
-	      "  --socket PATH            ask this telemetry socket; repeatable; "
-	      "default: all that are found\n"
-	      "  --allow-orders           let the page cut and heal; reflit "
-	      "must allow it, too\n"
-	      "  --orders-from-anywhere   take orders from browsers on other machines\n"
-	      "  --help, --version\n\n"
-	      "Exit status: 0 ended by a signal; 2 unusable arguments, or the "
-	      "address is taken.\n", stdout);
-}
-
 static int
-listen_at(const char *text, struct sockaddr_in *a)
+listen_at(const struct opt *opt, const char *text, void *to)
 {
+	struct sockaddr_in *const a = ((struct options *)to)->addr;
 	const char *colon = strrchr(text, ':');
 	char addr[INET_ADDRSTRLEN] = "", *end = NULL;
 	unsigned long port;
 
+	(void)opt;
 	if (colon != NULL && colon - text < (long)sizeof(addr)) {
 		memcpy(addr, text, (size_t)(colon - text));
 		port = strtoul(colon + 1, &end, 10);
@@ -65,16 +43,16 @@ listen_at(const char *text, struct sockaddr_in *a)
 			return 0;
 		}
 	}
-	fprintf(stderr, NAME ": --listen %s: give ADDRESS:PORT, such as "
-		"127.0.0.1:8080\n", text);
 	return -EINVAL;
 }
 
 static int
-add_socket(struct server *s, const char *path)
+add_socket(const struct opt *opt, const char *path, void *to)
 {
+	struct server *const s = ((struct options *)to)->server;
 	const int rc = tel_add(&s->tel, path);
 
+	(void)opt;
 	s->tel.search = false;
 	if (rc != 0)
 		fprintf(stderr, NAME ": --socket %s: %s\n", path,
@@ -82,49 +60,66 @@ add_socket(struct server *s, const char *path)
 	else if (access(path, F_OK) != 0)
 		fprintf(stderr, NAME ": --socket %s: %s; looked for again "
 			"until it is there\n", path, strerror(errno));
-	return rc;
+	return rc != 0 ? -EBADMSG : 0;
 }
+
+#define TO(field) offsetof(struct options, field)
+
+static const struct opt table[] = {
+	{ "listen", "ADDR:PORT", listen_at, 0, 0, 0,
+	  "ADDRESS:PORT, such as 127.0.0.1:8080",
+	  .help = "serve there; default 127.0.0.1:8080; port 0: any" },
+	{ "socket", "PATH", add_socket, 0,
+	  .help = "ask this telemetry socket; repeatable; default: all that are found" },
+	{ "allow-orders", NULL, NULL, TO(allow_orders),
+	  .help = "let the page cut and heal; reflit must allow it, too" },
+	{ "orders-from-anywhere", NULL, NULL, TO(anywhere),
+	  .help = "take orders from browsers on other machines" },
+	{ .name = "help", .at = TO(help) },
+	{ .name = "version", .at = TO(version) },
+	{ .name = NULL },
+};
+
+static const struct opts program = {
+	.program = NAME,
+	.usage = "usage: reflit-view [options]\n\n"
+		 "Serves a page that shows the fabrics of running reflit "
+		 "programs.\n\n",
+	.more = "  --help, --version\n\n"
+		"Exit status: 0 ended by a signal; 2 unusable arguments, or "
+		"the address is taken.\n",
+	.table = table,
+	.column = 27,
+	.give = true,
+};
 
 /* @return -1: go on; else the exit status */
 static int
 options(struct server *s, struct sockaddr_in *a, int argc, char **argv)
 {
-	int c;
+	struct options o = { .server = s, .addr = a };
+	const int first = opts_read(&program, argc, argv, &o);
 
-	while ((c = option_next(NAME, argc, argv, "", longs, NULL)) != -1) {
-		switch (c) {
-		case OPT_LISTEN:
-			if (listen_at(optarg, a) != 0)
-				return 2;
-			break;
-		case OPT_SOCKET:
-			if (add_socket(s, optarg) != 0)
-				return 2;
-			break;
-		case OPT_ORDERS:
-			s->allow_orders = true;
-			break;
-		case OPT_ANYWHERE:
-			s->orders_from_anywhere = true;
-			break;
-		case OPT_HELP:
-			help();
-			return 0;
-		case OPT_VERSION:
-			puts(NAME " " RL_VERSION);
-			return 0;
-		default:
-			return 2;
-		}
+	if (first < 0)
+		return 2;
+	if (o.help) {
+		opts_help(&program);
+		return 0;
 	}
+	if (o.version) {
+		puts(NAME " " RL_VERSION);
+		return 0;
+	}
+	s->allow_orders = o.allow_orders;
+	s->orders_from_anywhere = o.anywhere;
 	if (s->orders_from_anywhere && !s->allow_orders) {
 		fprintf(stderr, NAME ": --orders-from-anywhere says whose "
 			"orders are taken; give --allow-orders too\n");
 		return 2;
 	}
-	if (optind != argc) {
+	if (first != argc) {
 		fprintf(stderr, NAME ": %s: no argument is expected; see "
-			"--help\n", argv[optind]);
+			"--help\n", argv[first]);
 		return 2;
 	}
 	return -1;

@@ -162,11 +162,11 @@ def check_sections(root, forms, texts, report):
 
 def check_options(root, texts, report):
     text = read(root, OPTIONS, texts)
-    real = set(re.findall(r'^\t\{ "([a-z-]+)", (?:no|required)_argument', text,
-                          re.M))
-    helped = set(re.findall(r"--([a-z][a-z-]+)",
-                            text[text.index("usage: reflit"):
-                                 text.index("Exit status:")]))
+    real = set(re.findall(r'^\t\{ (?:\.name = )?"([a-z-]+)", ', text, re.M))
+    helped = set(re.findall(r'^\t\{ "([a-z-]+)",[^}]*\.help = ', text, re.M))
+    helped |= set(re.findall(r"--([a-z][a-z-]+)",
+                             text[text.index("usage: reflit"):
+                                  text.index("Exit status:")]))
     told = set()
     for row in rows(read(root, PROMPT, texts), "## Options"):
         told |= set(re.findall(r"--([a-z][a-z-]+)", row[0]))
@@ -214,8 +214,8 @@ def self_test(root):
         (HELP, '{ "inject", "', '{ "injects", "', "inject"),
         (PROMPT, "| `--json FILE` | writes", "| `--jsn FILE` | writes",
          "--jsn"),
-        (OPTIONS, '{ "record", required_argument',
-         '{ "recall", required_argument', "--recall"),
+        (OPTIONS, '{ "record", "FILE", opt_text',
+         '{ "recall", "FILE", opt_text', "--recall"),
     )
     missed = 0
     for name, old, new, word in plants:

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include "opts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "option_next.h"
+#include "parse.h"
+#include "rl_base.h"
+
+#define OPTS_MAX 64
+
+static void *
+field(const struct opt *o, void *to)
+{
+	return (char *)to + o->at;
+}
+
+int
+opt_text(const struct opt *o, const char *arg, void *to)
+{
+	*(const char **)field(o, to) = arg;
+	return 0;
+}
+
+int
+opt_u64(const struct opt *o, const char *arg, void *to)
+{
+	return parse_number(arg, o->min, o->max, field(o, to));
+}
+
+int
+opt_u32(const struct opt *o, const char *arg, void *to)
+{
+	uint64_t v;
+	const int ret = parse_number(arg, o->min, o->max, &v);
+
+	if (ret == 0)
+		*(uint32_t *)field(o, to) = (uint32_t)v;
+	return ret;
+}
+
+int
+opt_rate(const struct opt *o, const char *arg, void *to)
+{
+	return parse_rate(arg, (double)o->min, (double)o->max, field(o, to));
+}
+
+static int
+take_time(const struct opt *o, int ret, uint64_t ns, void *to)
+{
+	if (ret == 0 && (ns < o->min || (o->max != 0 && ns > o->max)))
+		ret = -ERANGE;
+	if (ret == 0)
+		*(uint64_t *)field(o, to) = ns;
+	return ret;
+}
+
+int
+opt_time(const struct opt *o, const char *arg, void *to)
+{
+	uint64_t ns = 0;
+	const int ret = parse_time(arg, &ns);
+
+	return take_time(o, ret, ns, to);
+}
+
+int
+opt_time_or_ns(const struct opt *o, const char *arg, void *to)
+{
+	uint64_t ns = 0;
+	const int ret = parse_time_or_ns(arg, &ns);
+
+	return take_time(o, ret, ns, to);
+}
+
+static void
+complain(const struct opts *p, const struct opt *o, const char *arg, int ret)
+{
+	char range[80];
+	const char *want = o->want;
+
+	if (want == NULL) {
+		snprintf(range, sizeof(range), "a number of %llu to %llu",
+			 (unsigned long long)o->min,
+			 (unsigned long long)o->max);
+		want = range;
+	}
+	fprintf(stderr, "%s: --%s %s: %s %s\n", p->program, o->name, arg,
+		p->give ? "give" :
+		ret == -ERANGE ? "out of range; use" : "not understood; use",
+		want);
+}
+
+static int
+take(const struct opts *p, const struct opt *o, const char *arg, void *to)
+{
+	int ret;
+
+	if (o->read == NULL) {
+		*(bool *)field(o, to) = true;
+		return 0;
+	}
+	ret = o->read(o, arg, to);
+	if (ret != 0 && ret != -EBADMSG)
+		complain(p, o, arg, ret);
+	return ret;
+}
+
+int
+opts_read(const struct opts *p, int argc, char **argv, void *to)
+{
+	struct option longs[OPTS_MAX + 1];
+	char letters[2 * OPTS_MAX + 1] = "";
+	size_t n = 0, len = 0;
+	int c;
+
+	memset(longs, 0, sizeof(longs));
+	for (const struct opt *o = p->table; o->name != NULL; o++, n++) {
+		RL_ASSERT(n < OPTS_MAX);
+		longs[n].name = o->name;
+		longs[n].has_arg = o->arg == NULL ? no_argument :
+				   o->arg[0] == '[' ? optional_argument :
+						      required_argument;
+		longs[n].val = o->letter != '\0' ? o->letter : 256 + (int)n;
+		if (o->letter != '\0')
+			letters[len++] = o->letter;
+	}
+	optind = 0; /* from the first word on, whoever read words before */
+	while ((c = option_next(p->program, argc, argv, letters, longs,
+				NULL)) != -1) {
+		for (n = 0; longs[n].name != NULL && longs[n].val != c;)
+			n++;
+		if (longs[n].name == NULL ||
+		    take(p, &p->table[n], optarg, to) != 0)
+			return -EINVAL;
+	}
+	return optind;
+}
+
+/* Lines of a text, the first behind what stands already. */
+static void
+print_lines(const char *text, int column)
+{
+	for (;;) {
+		const size_t len = strcspn(text, "\n");
+
+		printf("%.*s\n", (int)len, text);
+		if (text[len] == '\0')
+			return;
+		text += len + 1;
+		printf("%*s", column, "");
+	}
+}
+
+void
+opts_help(const struct opts *p)
+{
+	fputs(p->usage, stdout);
+	for (const struct opt *o = p->table; o->name != NULL; o++) {
+		char left[80], letter[8] = "";
+
+		if (o->above != NULL)
+			printf("%s%s:\n", o == p->table ? "" : "\n",
+			       o->above);
+		if (o->help == NULL)
+			continue;
+		if (o->letter != '\0')
+			snprintf(letter, sizeof(letter), "-%c, ", o->letter);
+		snprintf(left, sizeof(left), "  %s--%s%s%s", letter, o->name,
+			 o->arg != NULL ? " " : "",
+			 o->arg != NULL ? o->arg : "");
+		printf("%-*s  ", p->column - 2, left);
+		print_lines(o->help, p->column);
+	}
+	fputs(p->more, stdout);
+}
