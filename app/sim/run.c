@@ -28,7 +28,8 @@ struct run {
 	uint64_t start_wall_ns;
 	uint64_t told_wall_ns;
 	bool tty;
-	bool events; /**< to be printed */
+	bool events;  /**< to be printed */
+	bool stopped; /**< a signal ended it before its time */
 };
 
 uint64_t
@@ -207,7 +208,8 @@ run_to_end(struct run *r, const struct options *o)
 			   plan->load.stop_ns != RL_NEVER) {
 			limit = rl_deadline(now, o->drain_ns);
 		}
-		if (now >= limit || stop_asked() != 0)
+		r->stopped = now < limit && stop_asked() != 0;
+		if (now >= limit || r->stopped)
 			return rl_sim_settled(r->sim, RL_SIM_PARTS_OK, NULL);
 		rl_sim_run(r->sim, now + step);
 		progress(r);
@@ -268,7 +270,7 @@ take_outcome(struct run *r, bool json, struct outcome *out)
 	struct rl_sim_verdict *v = &out->v;
 
 	out->elapsed_ns = rl_sim_now(r->sim);
-	out->interrupted = stop_asked() != 0 && !out->at_rest;
+	out->interrupted = r->stopped;
 	rl_sim_stats(r->sim, &v->sim);
 	if (!out->at_rest)
 		rl_sim_load_cut_short(r->load, out->elapsed_ns);

@@ -284,6 +284,20 @@ def a_signal_ends_a_run_and_says_so():
     assert "interrupted: " in err, err
 
 
+def a_signal_before_anything_is_sent_is_told_as_well():
+    for wait in (0.02, 0.03, 0.05):
+        p = subprocess.Popen([SIM, "--config", TORUS, "--duration", "1s",
+                              "--json", "-"], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True)
+        time.sleep(wait)
+        p.send_signal(signal.SIGINT)
+        out, err = p.communicate(timeout=60)
+        if p.returncode == -signal.SIGINT:
+            continue  # tables were being computed, or nothing had begun
+        assert p.returncode == 1, (p.returncode, err)
+        assert json.loads(out)["interrupted"] is True, err
+
+
 def a_second_signal_ends_at_once():
     p = subprocess.Popen([SIM, "rxl", "--quick", "--out", "/dev/null/x"],
                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -376,7 +390,8 @@ CASES = (refused_arguments, a_full_disk_is_no_success,
          a_document_on_standard_output_is_alone_there,
          a_signal_ends_a_campaign_with_what_it_has,
          a_signal_ends_a_sweep_with_what_it_has,
-         a_signal_ends_a_run_and_says_so, a_second_signal_ends_at_once,
+         a_signal_ends_a_run_and_says_so,
+         a_signal_before_anything_is_sent_is_told_as_well, a_second_signal_ends_at_once,
          several_benches_run_beside_each_other,
          a_bench_of_some_cases_says_how_far_it_holds,
          two_workers_are_measured_beside_what_two_cpus_bring)
