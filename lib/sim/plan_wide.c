@@ -271,6 +271,8 @@ wide_device(struct rl_sim_plan *plan, struct rl_prng *prng)
 	f.silent = plan_one_in(prng, 3);
 	if (plan->strict_order || t->dev[dev].failed)
 		return 0;
+	/* tables that leave it out tell its sources that it has no way */
+	plan->reports_ok |= plan->controller;
 	for (unsigned int i = 0; i < 2; i++) {
 		for (uint16_t p = 0; p < t->dev[dev].nports; p++) {
 			f.link = t->dev[dev].port[p].link;
@@ -365,7 +367,9 @@ wide_partition(struct rl_sim_plan *plan, struct rl_prng *prng)
 	}
 	free(in);
 	let_go(plan, prng, cut.t_ns + dark);
-	if (plan->silence_ns != 0)
+	/* an endpoint that begins anew waits for tables, which may take longer */
+	if (plan->silence_ns != 0 &&
+	    !rl_sim_faults_crash(&plan->faults, &plan->cfg.topo))
 		plan->silence_ns = rl_min_u64(plan->silence_ns, SILENCE_NS);
 	return ret != 0 ? -ENOMEM : 1;
 }
