@@ -151,12 +151,16 @@ add_failover(const struct app *app, const struct rl_failover *f,
 		rl_failover_span(f->dead_ns, f->drained_ns),
 		f->looped_packets, f->looped_flits, f->looped_acked_flits
 	};
-	char link[2 * RL_NAME_MAX + 8];
+	/* another port may have spoken of it before the one that died */
+	const bool known = f->dead_ns != RL_NEVER;
+	char link[2 * RL_NAME_MAX + 8] = "-";
 
-	rl_topo_link_name(t, rl_failover_link(f, t), link,
-			  sizeof(link));
+	if (known)
+		rl_topo_link_name(t, rl_failover_link(f, t), link,
+				  sizeof(link));
 	rte_tel_data_add_array_string(text[0], link);
-	rte_tel_data_add_array_string(text[1], t->dev[f->dev].name);
+	rte_tel_data_add_array_string(text[1],
+				      known ? t->dev[f->dev].name : "-");
 	rte_tel_data_add_array_string(text[2], rl_detector_name(f->detector));
 	for (unsigned int i = 0; i < FAILOVER_COLUMNS; i++)
 		rte_tel_data_add_array_uint(num[i], v[i]);

@@ -61,12 +61,12 @@ WRONG = (
     ("help me", "no section me"),
     ("load /nowhere", "/nowhere: No such file"),
     ("load /", "/: it is not a plain file"),
-    ("wait 5", "no time"),
-    ("wait up 5", "no time"),
-    ("wait sent 5", "no time"),
-    ("wait drained 99h", "no time"),
+    ("wait 5", "is not a time"),
+    ("wait up 5", "is not a time"),
+    ("wait sent 5", "is not a time"),
+    ("wait drained 99h", "is not a time"),
     ("wait dead s0-s9", "no link"),
-    ("wait cut s0-s1 9", "no time"),
+    ("wait cut s0-s1 9", "is not a time"),
 )
 # what only the running fabric knows
 WRONG_NOW = (
