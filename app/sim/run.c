@@ -272,8 +272,6 @@ take_outcome(struct run *r, bool json, struct outcome *out)
 	out->elapsed_ns = rl_sim_now(r->sim);
 	out->interrupted = r->stopped;
 	rl_sim_stats(r->sim, &v->sim);
-	if (!out->at_rest)
-		rl_sim_load_cut_short(r->load, out->elapsed_ns);
 	rl_sim_load_stats(r->load, &v->load);
 	rl_sim_failovers(r->sim, &v->failovers);
 	for (unsigned int vc = 0; vc < RL_VCS; vc++)

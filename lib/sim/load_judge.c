@@ -112,17 +112,17 @@ outage_beats(const struct rl_sim_load_stats *st, uint64_t ns, uint64_t at_ns,
 				     : dst < st->outage_dst;
 }
 
-/* Silence of a flow that had something to send since @p from counts from when it
-   heard something last, and from when there was a way for it. */
+/* Silence counts from when there was something to send, and a way for it. */
 static void
 judge_silence(struct rl_sim_load *load, struct rl_sim_load_stats *st,
-	      const struct load_flow *flow, uint64_t from, uint64_t now_ns)
+	      const struct load_flow *flow, const struct load_packet *p,
+	      uint64_t now_ns)
 {
 	const size_t at = (size_t)(flow - load->flow);
 	const uint16_t dst = (uint16_t)(at % load->cfg.nep);
 	const uint16_t src = (uint16_t)(at / load->cfg.nep % load->cfg.nep);
+	uint64_t from = rl_max_u64(flow->last_ns, p->made_ns);
 
-	from = rl_max_u64(flow->last_ns, from);
 	if (rl_likely(now_ns - from < st->outage_ns))
 		return;
 	if (load->cfg.connected != NULL)
@@ -164,7 +164,7 @@ judge_time(struct rl_sim_load *load, struct load_part *part,
 	if (load->cfg.delays)
 		rl_delay_add(&part->delay[vc], now_ns - p->made_ns,
 			     &flow->last);
-	judge_silence(load, &part->st, flow, p->made_ns, now_ns);
+	judge_silence(load, &part->st, flow, p, now_ns);
 	flow->last_ns = now_ns;
 }
 
@@ -279,10 +279,6 @@ rl_sim_load_report(struct rl_sim_load *load, const struct rl_ep_report *r,
 	flow = load_flow(load, r->src, r->dst, r->cos);
 	tag = r->tag - flow->tag0;
 	flow->told_ns = now_ns;
-	/* what is given up has been silent as long as what arrives late */
-	if (load_sent(flow) != flow->expected && flow->sent_ns < now_ns)
-		judge_silence(load, &load->part[0]->st, flow, flow->sent_ns,
-			      now_ns);
 	if (odd_of(flow) == NULL || set_has(&flow->odd->reported, tag))
 		return;
 	if (set_add(&flow->odd->reported, tag))
@@ -446,17 +442,6 @@ unheard_since(const struct load_flow *flow, uint64_t from, uint64_t now_ns)
 		return now_ns;
 	flow_missing(flow, &m);
 	return m.lost == 0 ? now_ns : from;
-}
-
-void
-rl_sim_load_cut_short(struct rl_sim_load *load, uint64_t now_ns)
-{
-	const size_t n = (size_t)load->cfg.nep * load->cfg.nep * load->cfg.cos;
-
-	for (size_t i = 0; i < n; i++)
-		if (unheard_since(&load->flow[i], 0, now_ns) < now_ns)
-			judge_silence(load, &load->part[0]->st, &load->flow[i],
-				      load->flow[i].sent_ns, now_ns);
 }
 
 uint64_t

@@ -124,12 +124,6 @@ void rl_sim_load_report(struct rl_sim_load *load, const struct rl_ep_report *r,
 			uint64_t now_ns);
 
 /**
- * Owner. The run ends, and not all is at rest: silences that go on count, too, in
- * outage_ns.
- */
-void rl_sim_load_cut_short(struct rl_sim_load *load, uint64_t now_ns);
-
-/**
  * Owner. Endpoint @p ep crashes: what it had sent, or was to get, and has not
  * been delivered, has died with it, unless it comes or is reported after all.
  */

@@ -515,13 +515,6 @@ the_longest_outage_is_kept_with_its_flow(void **state)
 	assert_int_equal(stats().outage_ns, 700 * US);
 	assert_int_equal(stats().outage_src, sent[0].src);
 	assert_int_equal(stats().outage_dst, sent[0].dst);
-	/* given up, or the run is over: that is silence, too */
-	rl_sim_load_report(load, &(struct rl_ep_report){
-		.src = sent[0].src, .dst = sent[0].dst,
-		.tag = sent[of_flow(3)].tag }, 1800 * US);
-	assert_int_equal(stats().outage_ns, 800 * US);
-	rl_sim_load_cut_short(load, 9000 * US);
-	assert_int_equal(stats().outage_at_ns, 9000 * US);
 }
 
 /* Independent of the order and the time of polls. */
