@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A link alone (pkg-config reflit-link): two ports and a wire that loses a third
- * of the frames, at random. The receiver asks again, the replay buffer answers,
- * and twenty packets arrive once each and in order. No thread, and the clock is
- * a variable.
+ * A link alone (pkg-config reflit-link): a wire loses a third of the frames at
+ * random, the replay buffer makes up for it, and twenty packets arrive once each
+ * and in order. No thread, and the clock is a variable.
  */
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,13 +38,11 @@ poll_port(unsigned int i, uint64_t now_ns)
 	uint32_t len;
 
 	rl_port_tick(port[i], now_ns);
-	while ((len = rl_port_tx_frame(port[i], frame, now_ns)) != 0) {
-		frames++;
+	for (; (len = rl_port_tx_frame(port[i], frame, now_ns)) != 0; frames++)
 		if (rl_prng_below(&luck, 3) == 0)
 			lost++;
 		else
 			rl_port_rx_frame(port[!i], frame, len, now_ns);
-	}
 }
 
 static void

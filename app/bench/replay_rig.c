@@ -17,7 +17,8 @@ rig_ports(struct replay_rig *g, uint32_t flits_per_frame,
 	g->cfg.credits_flits = 4096;
 	g->cfg.replay_limit = 255;
 	g->cfg.replay_timer_ns = REPLAY_EVERY_NS;
-	g->cfg.keepalive_ns = g->cfg.keepalive_dead_ns = 0; /* silent peer */
+	g->cfg.keepalive_ns = g->cfg.keepalive_dead_ns = 0;
+	g->cfg.error_window_ns = 0; /* replays are no errors here */
 	g->cfg.flits_per_frame = flits_per_frame;
 	g->codec = bench_alloc(rl_codec_memsize());
 	g->flits = bench_alloc(2048 * sizeof(struct rl_flit));
@@ -120,6 +121,16 @@ replay_rig_close(struct replay_rig *g)
 	free(g->frame);
 }
 
+/* The peer answers a frame without flits: it has got nothing. */
+static void
+peer_answers(struct replay_rig *g, uint8_t *frame, uint32_t len,
+	     uint64_t now_ns)
+{
+	rl_port_rx_frame(g->port[1], frame, len, now_ns);
+	while ((len = rl_port_tx_frame(g->port[1], g->frame, now_ns)) != 0)
+		rl_port_rx_frame(g->port[0], g->frame, len, now_ns);
+}
+
 uint32_t
 replay_once(struct replay_rig *g, struct rl_phy_eth *phy, uint64_t now_ns)
 {
@@ -133,6 +144,8 @@ replay_once(struct replay_rig *g, struct rl_phy_eth *phy, uint64_t now_ns)
 		for (unsigned int i = 0; i < n; i++) {
 			f[i].len = rl_port_tx_frame(g->port[0], f[i].data,
 						    now_ns);
+			if (f[i].len != 0 && f[i].data[15] == 0)
+				peer_answers(g, f[i].data, f[i].len, now_ns);
 			flits += f[i].len == 0 ? 0 : f[i].data[15];
 		}
 		rl_phy_eth_ops.tx(phy, f, n, now_ns);

@@ -242,7 +242,8 @@ with tempfile.TemporaryDirectory() as tmp:
     dead = report(out)["failovers"]
     check("detection counts from the fault, not from its healing",
           len(dead) == 2 and
-          all(f["detect_ns"] == f["at_ns"] - 10000 for f in dead), dead)
+          all(f["detect_ns"] == max(1, f["at_ns"] - 10000) for f in dead),
+          dead)  # 1: at once
 
     p = run("--config", FIGURE1, "--packets", "1000", "--json", out)
     check("--packets sends so many", p.returncode == 0 and
