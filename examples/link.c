@@ -64,9 +64,8 @@ main(void)
 {
 	struct rl_codec *codec = mem(rl_codec_memsize());
 	struct rl_link_cfg cfg;
-	struct rl_flit *pkt;
 	uint32_t sent = 0, got = 0, wrong = 0, again;
-
+	struct rl_flit *pkt;
 	rl_prng_seed(&luck, 1);
 	for (unsigned int i = 0; i < PACKETS * 2; i++)
 		rl_flit_put(&cache, &flits[i]);
