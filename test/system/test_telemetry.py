@@ -399,10 +399,13 @@ def finds_the_socket(tool, user, cmd, env, folder):
             assert p.poll() is None, p.stderr.read()
             assert time.monotonic() < end
             time.sleep(0.05)
-        out = subprocess.run(user + [tool], input="/reflit/fabric\nquit\n",
-                             capture_output=True, text=True, env=env,
-                             timeout=60, check=False).stdout
-        assert re.search(r'"topology": *"custom"', out), out
+        out = ""  # the socket is there before the fabric is
+        while not re.search(r'"topology": *"custom"', out):
+            assert time.monotonic() < end, out
+            out = subprocess.run(user + [tool],
+                                 input="/reflit/fabric\nquit\n",
+                                 capture_output=True, text=True, env=env,
+                                 timeout=60, check=False).stdout
     finally:
         p.terminate()
         p.communicate(timeout=120)
