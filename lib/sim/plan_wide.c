@@ -407,6 +407,27 @@ wide_reborn(struct rl_sim_plan *plan, struct rl_prng *prng)
 	return rl_sim_fault_add(&plan->faults, &f) != 0 ? -ENOMEM : 1;
 }
 
+/*
+ * A busy machine: each role is polled up to 200 us late, once more, once less.
+ * Only the times that a user sets as deadlines of a peer follow.
+ */
+static int
+wide_busy(struct rl_sim_plan *plan, struct rl_prng *prng)
+{
+	struct rl_link_cfg *l = &plan->cfg.link;
+
+	if (plan->strict_order)
+		return 0;
+	plan->turns = false;
+	plan->poll_jitter_ns = plan_log(prng, 5000, 200000);
+	if (l->keepalive_dead_ns != 0)
+		l->keepalive_dead_ns = rl_max_u64(
+			l->keepalive_dead_ns,
+			2 * l->keepalive_ns + 8 * plan->poll_jitter_ns);
+	plan->limit_ns += 20000 * plan->poll_jitter_ns;
+	return 1;
+}
+
 static int
 take(struct rl_sim_plan *plan, enum rl_sim_wide dim, struct rl_prng *prng)
 {
@@ -442,6 +463,8 @@ take(struct rl_sim_plan *plan, enum rl_sim_wide dim, struct rl_prng *prng)
 		return true;
 	case RL_SIM_WD_PARTITION:
 		return wide_partition(plan, prng);
+	case RL_SIM_WD_BUSY:
+		return wide_busy(plan, prng);
 	case RL_SIM_WD_COUNT:
 		break;
 	}

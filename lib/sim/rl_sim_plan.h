@@ -101,7 +101,8 @@ enum rl_sim_swarm {
 	X(DEVICE, "device")	/* all links of a device go dark at once */    \
 	X(REBORN, "reborn")	/* an endpoint crashes, and begins anew or not */ \
 	X(KEYED, "keyed")	/* frames have a keyed check */                \
-	X(PARTITION, "partition") /* the fabric is cut in two */
+	X(PARTITION, "partition") /* the fabric is cut in two */               \
+	X(BUSY, "busy")		/* roles are polled late, and unevenly */
 
 enum rl_sim_wide {
 #define RL_SIM_WIDE_ENUM(name, word) RL_SIM_WD_##name,

@@ -93,6 +93,8 @@ beyond(const struct rl_sim_plan *p, enum rl_sim_wide dim)
 		return p->load.by_kind;
 	case RL_SIM_WD_KEYED:
 		return p->keyed;
+	case RL_SIM_WD_BUSY:
+		return p->poll_jitter_ns > 2000;
 	case RL_SIM_WD_DEVICE:
 	case RL_SIM_WD_PARTITION:
 		return true; /* faults of the same kinds as others */
