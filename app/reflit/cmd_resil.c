@@ -322,10 +322,14 @@ cmd_unquiesce(struct app *app, const char *const arg[])
 int
 cmd_controller_crash(struct app *app, const char *const arg[])
 {
+	int ret;
+
 	(void)arg;
 	if (controller(app) == NULL)
 		return -EINVAL;
-	return host_resil_crash(&app->host);
+	ret = host_resil_crash(&app->host);
+	outcome_step(app); /* orders are lost, though a successor comes at once */
+	return ret;
 }
 
 int

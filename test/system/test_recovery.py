@@ -229,6 +229,12 @@ def an_order_to_a_controller_that_dies_is_told_to_be_lost():
             "quit", "")))
         run.check(0)
         assert "link s1.1-s1.2 remove: not done: the controller" in run.err
+        # a successor that comes at once does not know of it, either
+        run = box.run(config=TORUS, timeout=120, commands="\n".join((
+            "wait up", "link s1.1-s1.2 remove", "controller crash",
+            "controller restart", "wait recovered " + LONG, "quit", "")))
+        run.check(2)
+        assert "link s1.1-s1.2 remove: not done: the controller" in run.err
 
 
 @case
