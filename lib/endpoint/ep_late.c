@@ -80,7 +80,8 @@ owe(struct ep_late *l, struct ep_flow *flow, uint32_t tag)
 {
 	struct ep_gap *last = l->nowed == 0 ? NULL : &l->owed[l->nowed - 1];
 
-	if (last != NULL && last->flow == flow && last->hi == tag) {
+	if (last != NULL && last->flow == flow && last->hi == tag &&
+	    last->hi - last->lo < EP_LATE_RANGE) {
 		last->hi++;
 		return true;
 	}
@@ -102,10 +103,13 @@ ep_late_skipped(struct rl_ep *ep, struct ep_flow *flow, uint32_t lo,
 {
 	if (!rl_seq_before(lo, hi))
 		return;
-	if (!ep->cfg.retry && flow->hurt > 0) {
-		flow->hurt -= rl_min_u32(flow->hurt, hi - lo);
+	if (!ep->cfg.retry && flow->hurt > 0 &&
+	    hi - lo <= 1u << ep->seq_bits) {
+		const uint32_t from = lo;
+
 		for (; lo != hi && owe(&ep->late, flow, lo); lo++)
 			;
+		flow->hurt -= rl_min_u32(flow->hurt, lo - from);
 		flow->flags |= EPF_LATE_NOW;
 		ep_ctrl_now(ep, flow);
 	}

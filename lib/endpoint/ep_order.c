@@ -423,6 +423,8 @@ ep_order_sync(struct rl_ep *ep, struct ep_flow *flow, uint32_t expect,
 	if (flow->rx_win != NULL)
 		win_done(ep, flow);
 	ep_late_forget(ep, flow);
+	if (!ep->cfg.retry)
+		flow->hurt = 0; /* of the life before */
 	flow->flags |= EPF_RX_SYNCED;
 	flow->expect = flow->shown = expect;
 	flow->rx_tag = tag;

@@ -179,6 +179,7 @@ struct ep_peer {
 };
 
 #define EP_LATE 32 /* skipped gaps remembered, of all flows */
+#define EP_LATE_RANGE 512 /* packets told at once: a sender refuses far more */
 
 /** Packets lo .. hi-1 of a flow; NULL: none. */
 struct ep_gap {
