@@ -32,7 +32,7 @@ port_rx_reset(struct rl_port *port)
 	memset(rx->own, 0, sizeof(rx->own));
 	rx->limit_stale = true;
 	rx->sure = 0;
-	port_forget(port, OWE_NAK | OWE_ACK);
+	port_forget(port, OWE_NAK | OWE_ACK | OWE_ECHO);
 	port_packet_reset(port);
 }
 

@@ -235,8 +235,10 @@ port_act_on(struct rl_port *port, struct port_verdict v, uint64_t now_ns)
 	case PORT_PROGRESS: /* a late ACK ends RETRAIN, too */
 		port->link.retrains = 0;
 		port_queue_fence(port);
-		if (port->link.state == RL_LINK_RETRAIN)
+		if (port->link.state == RL_LINK_RETRAIN) {
+			port_forget(port, OWE_PROBE);
 			port_set_state(port, RL_LINK_UP);
+		}
 		return;
 	case PORT_ANSWERED:
 		port_retrained(port, now_ns);
