@@ -103,6 +103,12 @@ local_tell_all(struct rl_local *l)
 		port_set(l, &l->port[i], l->port[i].ver, 0);
 		l->port[i].sent = 0;
 	}
+	if (l->gave_up) {
+		struct local_port *core = &l->port[l->p.nports];
+
+		port_set(l, core, core->ver, 0);
+		core->sent = 0;
+	}
 	l->hello_owed = true;
 }
 
