@@ -425,6 +425,11 @@ wide_busy(struct rl_sim_plan *plan, struct rl_prng *prng)
 			l->keepalive_dead_ns,
 			2 * l->keepalive_ns + 8 * plan->poll_jitter_ns);
 	plan->limit_ns += 20000 * plan->poll_jitter_ns;
+	/* all takes longer, a report and the first packet after a hold, too */
+	if (plan->report_ns != 0)
+		plan->report_ns += 2000 * plan->poll_jitter_ns;
+	if (plan->silence_ns != 0)
+		plan->silence_ns += 200 * plan->poll_jitter_ns;
 	return 1;
 }
 

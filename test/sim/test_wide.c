@@ -148,6 +148,7 @@ a_healthy_link_that_dies_fails_the_run(void **state)
 
 	(void)state;
 	do {
+		rl_sim_plan_free(&p);
 		draw(&p, seed++);
 		p.faults.n = 0;
 		p.doze = false;
