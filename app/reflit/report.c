@@ -8,6 +8,7 @@
 
 #include "counter_report.h"
 #include "delay_report.h"
+#include "failover_report.h"
 #include "report_file.h"
 #include "recovery_report.h"
 #include "report.h"
@@ -40,39 +41,11 @@ set_delays(json_t *o, const struct app *app)
 }
 
 static json_t *
-failover_json(const struct app *app, const struct rl_failover *f)
+failovers(const struct app *app)
 {
-	const struct rl_topo *t = &app->cfg.topo;
-	char link[2 * RL_NAME_MAX + 8];
-	json_t *o = json_object();
+	const struct rl_failover_log *l = &app->watch.failovers;
 
-	rl_topo_link_name(t, rl_failover_link(f, t), link, sizeof(link));
-	json_object_set_new(o, "link", json_string(link));
-	json_object_set_new(o, "device", json_string(t->dev[f->dev].name));
-	json_object_set_new(o, "detector",
-			    json_string(rl_detector_name(f->detector)));
-	set(o, "at_ns", rl_failover_span(app->start_ns, f->dead_ns));
-	set(o, "detect_ns", rl_failover_span(f->fault_ns, f->dead_ns));
-	set(o, "first_rerouted_ns", rl_failover_span(f->dead_ns, f->rerouted_ns));
-	set(o, "drained_ns", rl_failover_span(f->dead_ns, f->drained_ns));
-	set(o, "looped_packets", f->looped_packets);
-	set(o, "looped_flits", f->looped_flits);
-	set(o, "looped_acked_flits", f->looped_acked_flits);
-	return o;
-}
-
-static json_t *
-failovers_json(const struct app *app)
-{
-	json_t *a = json_array();
-
-	for (uint32_t i = 0; i < app->watch.failovers.n; i++) {
-		const struct rl_failover *f = &app->watch.failovers.rec[i];
-
-		if (f->dead_ns != RL_NEVER)
-			json_array_append_new(a, failover_json(app, f));
-	}
-	return a;
+	return failovers_json(l->rec, l->n, &app->cfg.topo, app->start_ns);
 }
 
 static json_t *
@@ -239,7 +212,7 @@ report_json(struct app *app, const char *path)
 	set(o, "elapsed_ns", app->end_ns - app->start_ns);
 	set_delays(o, app);
 	set(o, "outage_ns", outage(app));
-	json_object_set_new(o, "failovers", failovers_json(app));
+	json_object_set_new(o, "failovers", failovers(app));
 	json_object_set_new(o, "recoveries",
 			    recoveries_json(app->host.resil.log.rec,
 					    app->host.resil.log.n,

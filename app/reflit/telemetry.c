@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "failover_report.h"
 #include "telemetry_mirror.h"
 
 #define PAGE_EVENTS 64
@@ -131,26 +132,13 @@ bad:
 	return -EINVAL;
 }
 
-static const char *const failover_columns[] = {
-	"at_ns", "detect_ns", "first_rerouted_ns", "drained_ns",
-	"looped_packets", "looped_flits", "looped_acked_flits"
-};
-
-#define FAILOVER_COLUMNS RTE_DIM(failover_columns)
-
 static void
 add_failover(const struct app *app, const struct rl_failover *f,
 	     struct rte_tel_data *const text[3],
-	     struct rte_tel_data *const num[FAILOVER_COLUMNS])
+	     struct rte_tel_data *const num[FAILOVER_NUMBERS])
 {
 	const struct rl_topo *t = &app->cfg.topo;
-	const uint64_t v[FAILOVER_COLUMNS] = {
-		rl_failover_span(app->start_ns, f->dead_ns),
-		rl_failover_span(f->fault_ns, f->dead_ns),
-		rl_failover_span(f->dead_ns, f->rerouted_ns),
-		rl_failover_span(f->dead_ns, f->drained_ns),
-		f->looped_packets, f->looped_flits, f->looped_acked_flits
-	};
+	uint64_t v[FAILOVER_NUMBERS];
 	/* another port may have spoken of it before the one that died */
 	const bool known = f->dead_ns != RL_NEVER;
 	char link[2 * RL_NAME_MAX + 8] = "-";
@@ -162,7 +150,8 @@ add_failover(const struct app *app, const struct rl_failover *f,
 	rte_tel_data_add_array_string(text[1],
 				      known ? t->dev[f->dev].name : "-");
 	rte_tel_data_add_array_string(text[2], rl_detector_name(f->detector));
-	for (unsigned int i = 0; i < FAILOVER_COLUMNS; i++)
+	failover_numbers(f, app->start_ns, v);
+	for (unsigned int i = 0; i < FAILOVER_NUMBERS; i++)
 		rte_tel_data_add_array_uint(num[i], v[i]);
 }
 
@@ -171,7 +160,7 @@ static int
 failovers(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	static const char *const names[3] = { "link", "device", "detector" };
-	struct rte_tel_data *text[3], *num[FAILOVER_COLUMNS];
+	struct rte_tel_data *text[3], *num[FAILOVER_NUMBERS];
 	const struct mirror *m = &telemetry_mirror;
 	struct app *app = mirror_enter();
 	const uint32_t total = m->nfailovers;
@@ -193,7 +182,7 @@ failovers(const char *cmd, const char *params, struct rte_tel_data *d)
 	}
 	for (unsigned int i = 0; i < 3; i++)
 		text[i] = mirror_column(RTE_TEL_STRING_VAL);
-	for (unsigned int i = 0; i < FAILOVER_COLUMNS; i++)
+	for (unsigned int i = 0; i < FAILOVER_NUMBERS; i++)
 		num[i] = mirror_column(RTE_TEL_UINT_VAL);
 	for (uint32_t i = start; app != NULL && i < start + count; i++) {
 		const struct rl_failover *f = &m->failover[i % MIRROR_FAILOVERS];
@@ -204,9 +193,8 @@ failovers(const char *cmd, const char *params, struct rte_tel_data *d)
 	mirror_leave();
 	for (unsigned int i = 0; i < 3; i++)
 		rte_tel_data_add_dict_container(d, names[i], text[i], 0);
-	for (unsigned int i = 0; i < FAILOVER_COLUMNS; i++)
-		rte_tel_data_add_dict_container(d, failover_columns[i], num[i],
-						0);
+	for (unsigned int i = 0; i < FAILOVER_NUMBERS; i++)
+		rte_tel_data_add_dict_container(d, failover_key(i), num[i], 0);
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "failover_report.h"
 #include "recovery_report.h"
 #include "sim_app.h"
 #include "stop_signal.h"
@@ -216,41 +217,6 @@ run_to_end(struct run *r, const struct options *o)
 	}
 }
 
-static json_t *
-failovers_json(const struct run *r)
-{
-	const struct rl_topo *topo = &r->s->plan.cfg.topo;
-	json_t *a = json_array();
-	uint32_t n;
-	const struct rl_failover *f = rl_sim_failovers(r->sim, &n);
-
-	for (uint32_t i = 0; i < n; i++, f++) {
-		char link[2 * RL_NAME_MAX + 16];
-
-		rl_topo_link_name(topo, rl_failover_link(f, topo), link,
-				  sizeof(link));
-		json_array_append_new(
-			a, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:i, "
-				     "s:i, s:i}",
-				     "link", link, "device",
-				     topo->dev[f->dev].name, "detector",
-				     rl_detector_name(f->detector), "at_ns",
-				     (json_int_t)f->dead_ns, "detect_ns",
-				     (json_int_t)rl_failover_span(f->fault_ns, f->dead_ns),
-				     "first_rerouted_ns",
-				     (json_int_t)rl_failover_span(f->dead_ns,
-						      f->rerouted_ns),
-				     "drained_ns",
-				     (json_int_t)rl_failover_span(f->dead_ns,
-						      f->drained_ns),
-				     "looped_packets", (int)f->looped_packets,
-				     "looped_flits", (int)f->looped_flits,
-				     "looped_acked_flits",
-				     (int)f->looped_acked_flits));
-	}
-	return a;
-}
-
 static void
 take_recoveries(const struct run *r, bool json, struct outcome *out)
 {
@@ -268,18 +234,19 @@ static void
 take_outcome(struct run *r, bool json, struct outcome *out)
 {
 	struct rl_sim_verdict *v = &out->v;
+	const struct rl_failover *f = rl_sim_failovers(r->sim, &v->failovers);
 
 	out->elapsed_ns = rl_sim_now(r->sim);
 	out->interrupted = r->stopped;
 	rl_sim_stats(r->sim, &v->sim);
 	rl_sim_load_stats(r->load, &v->load);
-	rl_sim_failovers(r->sim, &v->failovers);
 	for (unsigned int vc = 0; vc < RL_VCS; vc++)
 		rl_sim_load_delay(r->load, vc, &out->delay[vc]);
 	counter_sums_of(rl_sim_fabric(r->sim), &out->counters);
 	take_recoveries(r, json, out);
 	if (json)
-		out->failovers = failovers_json(r);
+		out->failovers = failovers_json(f, v->failovers,
+						&r->s->plan.cfg.topo, 0);
 	if (json && out->parts == NULL)
 		out->parts = json_object();
 	if (json)

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include "failover_report.h"
+
+const char *
+failover_key(enum failover_number n)
+{
+	static const char *const keys[FAILOVER_NUMBERS] = {
+		[FAILOVER_AT_NS] = "at_ns",
+		[FAILOVER_DETECT_NS] = "detect_ns",
+		[FAILOVER_REROUTED_NS] = "first_rerouted_ns",
+		[FAILOVER_DRAINED_NS] = "drained_ns",
+		[FAILOVER_PACKETS] = "looped_packets",
+		[FAILOVER_FLITS] = "looped_flits",
+		[FAILOVER_ACKED_FLITS] = "looped_acked_flits",
+	};
+
+	return keys[n];
+}
+
+void
+failover_numbers(const struct rl_failover *f, uint64_t start_ns,
+		 uint64_t v[FAILOVER_NUMBERS])
+{
+	v[FAILOVER_AT_NS] = rl_failover_span(start_ns, f->dead_ns);
+	v[FAILOVER_DETECT_NS] = rl_failover_span(f->fault_ns, f->dead_ns);
+	v[FAILOVER_REROUTED_NS] = rl_failover_span(f->dead_ns, f->rerouted_ns);
+	v[FAILOVER_DRAINED_NS] = rl_failover_span(f->dead_ns, f->drained_ns);
+	v[FAILOVER_PACKETS] = f->looped_packets;
+	v[FAILOVER_FLITS] = f->looped_flits;
+	v[FAILOVER_ACKED_FLITS] = f->looped_acked_flits;
+}
+
+static json_t *
+failover_json(const struct rl_failover *f, const struct rl_topo *topo,
+	      uint64_t start_ns)
+{
+	char link[2 * RL_NAME_MAX + 16];
+	uint64_t v[FAILOVER_NUMBERS];
+	json_t *o;
+
+	rl_topo_link_name(topo, rl_failover_link(f, topo), link, sizeof(link));
+	o = json_pack("{s:s, s:s, s:s}", "link", link, "device",
+		      topo->dev[f->dev].name, "detector",
+		      rl_detector_name(f->detector));
+	failover_numbers(f, start_ns, v);
+	for (unsigned int i = 0; i < FAILOVER_NUMBERS; i++)
+		json_object_set_new(o, failover_key(i),
+				    json_integer((json_int_t)v[i]));
+	return o;
+}
+
+json_t *
+failovers_json(const struct rl_failover *f, uint32_t n,
+	       const struct rl_topo *topo, uint64_t start_ns)
+{
+	json_t *a = json_array();
+
+	for (; n > 0; n--, f++)
+		if (f->dead_ns != RL_NEVER)
+			json_array_append_new(a, failover_json(f, topo,
+							       start_ns));
+	return a;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef FAILOVER_REPORT_H
+#define FAILOVER_REPORT_H
+
+/**
+ * @file
+ * Failovers for reports and telemetry: the numbers of each, and their names.
+ */
+
+#include <jansson.h>
+
+#include "rl_failover.h"
+
+enum failover_number {
+	FAILOVER_AT_NS,
+	FAILOVER_DETECT_NS,
+	FAILOVER_REROUTED_NS,
+	FAILOVER_DRAINED_NS,
+	FAILOVER_PACKETS,
+	FAILOVER_FLITS,
+	FAILOVER_ACKED_FLITS,
+	FAILOVER_NUMBERS,
+};
+
+/** Any thread. The key of a number in reports and telemetry. */
+const char *failover_key(enum failover_number n);
+
+/**
+ * Any thread. The numbers of a failover, its time counted from @p start_ns
+ * (rl_failover_span()).
+ */
+void failover_numbers(const struct rl_failover *f, uint64_t start_ns,
+		      uint64_t v[FAILOVER_NUMBERS]);
+
+/**
+ * Control thread. All failovers whose death is known, as the array `failovers`.
+ * @return an array, the caller's
+ */
+json_t *failovers_json(const struct rl_failover *f, uint32_t n,
+		       const struct rl_topo *topo, uint64_t start_ns);
+
+#endif /* FAILOVER_REPORT_H */
