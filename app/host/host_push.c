@@ -69,8 +69,11 @@ host_push_view(struct host *h, uint32_t dev)
 				   .held = info, .view = &l->view },
 		};
 	}
-	if (!push(h, p))
+	if (!push(h, p)) {
+		/* not given: its flows may be gone when the ring has room */
+		p->on = p->nr != 0;
 		return;
+	}
 	p->on = false;
 	/* the question may be another one by now, or none */
 	if (rl_local_asked(l->local) && held->hold == info.hold &&
