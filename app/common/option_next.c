@@ -78,7 +78,7 @@ complain(const char *program, int c, const char *word,
 
 int
 option_next(const char *program, int argc, char *const argv[],
-	    const char *shorts, const struct option *longs, int *which)
+	    const char *shorts, const struct option *longs)
 {
 	const int before = optind, prints = opterr;
 	char list[32];
@@ -87,7 +87,7 @@ option_next(const char *program, int argc, char *const argv[],
 	opterr = 0;
 	snprintf(list, sizeof(list), ":%s", shorts); /* ':' if missing */
 	optopt = 0;
-	c = getopt_long(argc, argv, list, longs, which);
+	c = getopt_long(argc, argv, list, longs, NULL);
 	opterr = prints; /* EAL's getopt_long() prints its own errors */
 	if (c != '?' && c != ':')
 		return c;

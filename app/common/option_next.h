@@ -13,6 +13,6 @@
  * @return as getopt_long(): '?' after an error
  */
 int option_next(const char *program, int argc, char *const argv[],
-		const char *shorts, const struct option *longs, int *which);
+		const char *shorts, const struct option *longs);
 
 #endif /* OPTION_NEXT_H */

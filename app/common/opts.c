@@ -129,8 +129,7 @@ opts_read(const struct opts *p, int argc, char **argv, void *to)
 			letters[len++] = o->letter;
 	}
 	optind = 0; /* from the first word on, whoever read words before */
-	while ((c = option_next(p->program, argc, argv, letters, longs,
-				NULL)) != -1) {
+	while ((c = option_next(p->program, argc, argv, letters, longs)) != -1) {
 		for (n = 0; longs[n].name != NULL && longs[n].val != c;)
 			n++;
 		if (longs[n].name == NULL ||
