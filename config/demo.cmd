@@ -11,17 +11,17 @@ say 1. the link s0-s1#0 goes dark in the middle of a packet; both its ends see i
 link s0-s1#0 down mid-packet
 wait dead s0-s1#0
 wait 100ms
-say    it is light again: it trains, and takes its traffic back
+say    it is healed: it trains, and its traffic returns
 link s0-s1#0 up
 wait up
 wait 100ms
 
 # s0 hears on, so the flits before the cut are acknowledged.
-say 2. s0-s1#1 is cut from s0 to s1 only, and nobody is told: silence gives it away
+say 2. s0-s1#1 is cut from s0 to s1 only, and no PHY reports it: a keepalive is missed
 link s0-s1#1 one-way s0 mid-packet
 wait dead s0-s1#1
 wait 100ms
-say    it is light again
+say    it is healed
 link s0-s1#1 up
 wait up
 wait 100ms
@@ -31,7 +31,7 @@ link s0-s1#0 flap 5 40ms
 wait 300ms
 wait up
 
-say 4. a frame of s0 on s0-s1#1 is lost: the next one shows the gap, and it is sent again
+say 4. a frame of s0 on s0-s1#1 is lost: the next one shows the gap, and the port replays it
 inject drop s0-s1#1 s0 1
 wait 100ms
 
@@ -39,11 +39,11 @@ say 5. two bytes of a frame of s0 change: FEC corrects them
 inject corrupt s0-s1#1 s0 2
 wait 100ms
 
-say 6. forty bytes of a frame of s1 change: too many to correct, so it is sent again
+say 6. forty bytes of a frame of s1 change: too many to correct, so the port replays it
 inject corrupt s0-s1#0 s1 40
 wait 100ms
 
-say 7. frames of s1 on s0-s1#1 stand still for 5 ms
+say 7. frames of s1 on s0-s1#1 are delayed for 5 ms
 inject stall s0-s1#1 s1 5ms
 wait 100ms
 
@@ -51,7 +51,7 @@ say 8. s0-s1#0 is taken out as planned: the controller moves its traffic away fi
 link s0-s1#0 remove
 wait recovered 60s
 wait 100ms
-say    it is put back, and takes its traffic back
+say    it is added again, and its traffic returns
 link s0-s1#0 add
 wait recovered 60s
 wait up 60s

@@ -49,10 +49,10 @@ def story(report):
 
 
 COUNTERS = (
-    ("rx_corrected", "flits hurt and corrected by FEC"),
-    ("rx_bad", "flits hurt beyond that"),
-    ("rx_missing_seq", "gaps seen, after which a link sends again"),
-    ("tx_replay_flits", "flits sent again by links"),
+    ("rx_corrected", "flits corrupted, and corrected by FEC"),
+    ("rx_bad", "flits corrupted beyond FEC"),
+    ("rx_missing_seq", "gaps, each followed by a replay"),
+    ("tx_replay_flits", "flits that links replayed"),
     ("looped_flits", "flits that looped back out of dead ports"),
 )
 
@@ -61,8 +61,8 @@ def counters(report):
     print("what the faults left in the counters:")
     for key, words in COUNTERS:
         print("  %7d  %s" % (report["port_counters"][key], words))
-    print("  %7d  packets that arrived, of %d sent: none lost, twice, out of "
-          "order or changed" % (report["delivered_packets"],
+    print("  %7d  packets that arrived, of %d sent: none lost, "
+          "duplicated, reordered or altered" % (report["delivered_packets"],
                                 report["sent_packets"])
           if report["sent_packets"] == report["delivered_packets"] else
           "  %7d  packets did not arrive" % report["lost_packets"])
@@ -125,7 +125,7 @@ def what_if(build, config, report, folder):
         with open(out, encoding="utf-8") as f:
             lost[mode] = json.load(f)
     print("the same cuts at the same times in the simulator, %d k flits a "
-          "second, wires of %d us,\nand endpoints that do not send again:"
+          "second, wires of %d us,\nand endpoints without retry:"
           % (rate // 1000, wire // 1000))
     for mode, r in lost.items():
         print("  loopback = %-16s lost %5d of %d packets; slowest %.1f ms" %

@@ -29,8 +29,8 @@ mkdir -p "$demo"
 rm -f "$demo"/*
 
 echo "two switches, two links between them; the frames of $in cross in both"
-echo "directions, beside traffic that fills both links, and config/demo.cmd does"
-echo "to the links what links suffer"
+echo "directions, beside traffic that fills both links, while config/demo.cmd"
+echo "injects faults into the links"
 echo
 status=0
 ./build/app/reflit \
