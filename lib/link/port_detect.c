@@ -51,9 +51,9 @@ port_detect_start(struct rl_port *port, uint64_t now_ns)
 
 /* @return the new score, at most what means death */
 static uint64_t
-score_next(uint64_t score, uint32_t hurt, uint64_t borne)
+score_next(uint64_t score, uint32_t hurt, uint64_t allowed)
 {
-	score -= rl_min_u64(score, borne);
+	score -= rl_min_u64(score, allowed);
 	return rl_min_u64(score + hurt * WHOLE, HURT_DEAD * WHOLE);
 }
 

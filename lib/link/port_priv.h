@@ -137,7 +137,6 @@ struct port_retry {
 	uint64_t due_ns;       /* ask the peer then; RL_NEVER: not armed */
 	uint64_t asked_ns;     /* first ask without an answer */
 	uint32_t asks;	       /* without an answer */
-	uint32_t asked_at;     /* sent_max at that time */
 	uint32_t replays;      /* without progress */
 	uint32_t wrong;	       /* impossible ACKs, one after the other */
 	bool replaying;

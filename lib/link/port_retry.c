@@ -34,9 +34,9 @@ port_retry_reset(struct rl_port *port)
 }
 
 /*
- * A flit that was hurt inside this device beyond what FEC mends is to be marked,
- * and its FEC is made good, so that no link retries what cannot be mended; its
- * destination drops it [LCB-2]. Its CRC stays wrong. @return whether it was
+ * A flit that this device corrupted beyond FEC must be marked, and gets a good
+ * FEC, so that no link retries what cannot be repaired; its destination drops it
+ * [LCB-2]. Its CRC stays wrong. @return whether it was corrupted
  */
 static bool
 soft_error(struct rl_port *port, struct rl_flit *f)
@@ -53,12 +53,11 @@ soft_error(struct rl_port *port, struct rl_flit *f)
 }
 
 /*
- * The peer does not take what it was sent. Was it hurt here? Where that is not
- * looked at before each transmission, it is looked at before the second: a flit
- * with a bad FEC would be refused for ever, by this link and by every other
- * that it is looped out to. The one case in which a flit that a replay buffer
- * holds is written to. The flit in question is the first that the peer lacks:
- * so one look is enough, however many NAKs come.
+ * The peer lacks a flit: check whether this device corrupted it, if that is not
+ * checked before each transmission. This link, and any other that the flit is
+ * looped out to, would refuse a bad FEC for ever. Only here is a flit in a replay
+ * buffer written to. It is the first flit that the peer lacks, so one check is
+ * enough, however many NAKs come.
  */
 static void
 retry_soft_error(struct rl_port *port)
@@ -121,8 +120,8 @@ port_retry_freeze(struct rl_port *port)
 }
 
 /*
- * Starts a replay, or says that replays have led nowhere. A replay is only one
- * more where the peer acknowledged nothing since the last.
+ * Starts a replay, or reports that replays led nowhere. Replays add up only while
+ * the peer acknowledges nothing.
  */
 static struct port_verdict
 retry_replay(struct rl_port *port, uint64_t now_ns)
@@ -176,9 +175,9 @@ retry_progress(struct rl_port *port, uint64_t now_ns)
 }
 
 /*
- * The newest frame of a peer cannot say what was never sent, nor take back what
- * it said. If it does so time and again, the two ends count differently, and no
- * replay will mend it: only a new epoch will.
+ * The newest frame of a peer cannot acknowledge what was never sent, nor less than
+ * before. If it does so repeatedly, the two ends count differently, and only a new
+ * epoch helps.
  */
 #define ACKS_WRONG_MAX 8
 
@@ -212,8 +211,8 @@ port_retry_ack(struct rl_port *port, uint16_t wire, uint64_t now_ns, bool *ok)
 }
 
 /*
- * A receiver says NAK once for a flit, and is silent until it has come. What
- * says it again is a copy, or not in its senses: the timer sees to the rest.
+ * A receiver sends one NAK for a flit, and no other until that flit has come. A
+ * second one is a copy, or the peer is faulty: the timer handles both.
  */
 struct port_verdict
 port_retry_nak(struct rl_port *port, uint64_t now_ns)
@@ -266,10 +265,8 @@ port_retry_asked(struct rl_port *port, uint64_t now_ns)
 	struct port_retry *t = &port->retry;
 
 	PORT_COUNT(port, tx_ask);
-	if (t->asks++ == 0) {
+	if (t->asks++ == 0)
 		t->asked_ns = now_ns;
-		t->asked_at = t->replay.sent_max;
-	}
 	t->due_ns = rl_deadline(now_ns, ask_interval(port));
 }
 
@@ -277,15 +274,13 @@ struct port_verdict
 port_retry_answered(struct rl_port *port, uint64_t now_ns)
 {
 	struct port_retry *t = &port->retry;
-	const bool lacks = rl_seq_before(t->replay.acked, t->asked_at);
 
-	/* it may answer an earlier ask */
+	/* no progress since the ask, or asks would be 0: the peer lacks what was
+	   sent before it. Unless the frame answers an earlier ask. */
 	if (t->asks == 0 || port->rtt.seen_ns < t->asked_ns ||
 	    port->link.state != RL_LINK_UP)
 		return PORT_VERDICT(PORT_NOTHING);
 	t->asks = 0;
-	if (!lacks)
-		return PORT_VERDICT(PORT_NOTHING);
 	PORT_COUNT(port, tx_replay_timeout);
 	return retry_replay(port, now_ns);
 }

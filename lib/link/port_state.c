@@ -154,8 +154,8 @@ port_well(struct rl_port *port)
 }
 
 /*
- * Damping protects those who have another way. Where something waits for this
- * link alone, to keep it out protects nobody.
+ * Damping protects packets that have another path. If packets wait for this link
+ * alone, keeping it out protects nothing.
  */
 static bool
 damping_over(const struct rl_port *port, uint64_t now_ns)
