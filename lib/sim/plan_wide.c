@@ -289,7 +289,7 @@ wide_device(struct rl_sim_plan *plan, struct rl_prng *prng)
 	return 1;
 }
 
-/* What is cut off is found out, and given up openly; faults end by @p end_ns. */
+/* Detects what is cut off, and gives it up openly; faults end by @p end_ns. */
 static void
 let_go(struct rl_sim_plan *plan, struct rl_prng *prng, uint64_t end_ns)
 {
@@ -307,7 +307,7 @@ let_go(struct rl_sim_plan *plan, struct rl_prng *prng, uint64_t end_ns)
 				    plan->heal_ns + 400 * RL_NS_PER_MS);
 }
 
-/* Which devices are in the part that grows from one of them to @p n. */
+/* The devices of a connected part of @p n, grown from a random one. */
 static bool *
 grow_part(const struct rl_topo *t, struct rl_prng *prng, uint32_t n)
 {
@@ -328,7 +328,7 @@ grow_part(const struct rl_topo *t, struct rl_prng *prng, uint32_t n)
 	return in;
 }
 
-/* All links between two parts of the fabric go dark, and light up or not. */
+/* Cuts all links between two parts of the fabric; heals them, or does not. */
 static int
 wide_partition(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
@@ -408,8 +408,8 @@ wide_reborn(struct rl_sim_plan *plan, struct rl_prng *prng)
 }
 
 /*
- * A busy machine: each role is polled up to 200 us late, once more, once less.
- * Only the times that a user sets as deadlines of a peer follow.
+ * A busy machine: each role is polled up to 200 us late, now more, now less. Only
+ * deadlines for a peer grow with it, as a user would set them.
  */
 static int
 wide_busy(struct rl_sim_plan *plan, struct rl_prng *prng)
@@ -425,7 +425,7 @@ wide_busy(struct rl_sim_plan *plan, struct rl_prng *prng)
 			l->keepalive_dead_ns,
 			2 * l->keepalive_ns + 8 * plan->poll_jitter_ns);
 	plan->limit_ns += 20000 * plan->poll_jitter_ns;
-	/* all takes longer, a report and the first packet after a hold, too */
+	/* reports, and the first packet after a hold, take longer, too */
 	if (plan->report_ns != 0)
 		plan->report_ns += 2000 * plan->poll_jitter_ns;
 	if (plan->silence_ns != 0)

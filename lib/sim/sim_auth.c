@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The keyed check of links in virtual time. Nobody attacks here, so the tag is
- * a fast hash and no cryptography; everything else is as drivers/auth has it:
- * a key for each end of each link, for INIT frames and for each epoch.
+ * The keyed check of links in virtual time. There is no attacker here, so a fast
+ * hash replaces cryptography. Keys are as in drivers/auth: one for each end of
+ * each link, for INIT frames and for each epoch.
  */
 
 #include <errno.h>
