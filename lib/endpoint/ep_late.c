@@ -103,8 +103,7 @@ ep_late_skipped(struct rl_ep *ep, struct ep_flow *flow, uint32_t lo,
 {
 	if (!rl_seq_before(lo, hi))
 		return;
-	if (!ep->cfg.retry && flow->hurt > 0 &&
-	    hi - lo <= 1u << ep->seq_bits) {
+	if (!ep->cfg.retry && flow->hurt > 0) {
 		const uint32_t from = lo;
 
 		for (; lo != hi && owe(&ep->late, flow, lo); lo++)

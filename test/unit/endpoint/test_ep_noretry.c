@@ -427,6 +427,32 @@ a_packet_that_arrives_hurt_is_reported_when_it_is_skipped(void **state)
 	fx_close(&fx);
 }
 
+/* In several ranges: a sender refuses one that is longer than its numbers. */
+static void
+a_long_gap_with_a_corrupt_packet_is_reported_whole(void **state)
+{
+	static const unsigned int lost[] = { 511, 512, 1022, 1500, 3000 };
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(lost); i++) {
+		struct rl_flit *pkt;
+
+		open_off();
+		send_n(2, 1, false);
+		pkt = fx_emit(&fx, 1);
+		fx_corrupt(pkt, 0);
+		fx_rx(&fx, 1, pkt);
+		send_n(lost[i], 1, true);
+		send_n(3, 1, false);
+		fx_run(&fx, 4);
+		assert_int_equal(fx_take(&fx, 1, true), 5);
+		assert_int_equal(fx_ctr(&fx, 0, RL_EPC_ack_invalid), 0);
+		assert_int_equal(fx_ctr(&fx, 0, RL_EPC_reported_packets),
+				 lost[i] + 1);
+		fx_close(&fx);
+	}
+}
+
 static void
 a_drop_notice_becomes_a_report(void **state)
 {
@@ -511,6 +537,7 @@ main(void)
 		cmocka_unit_test(a_jump_delivers_what_was_held_before_it),
 		cmocka_unit_test(duplicates_of_a_reroute_are_dropped_by_tag),
 		cmocka_unit_test(a_packet_that_arrives_hurt_is_reported_when_it_is_skipped),
+		cmocka_unit_test(a_long_gap_with_a_corrupt_packet_is_reported_whole),
 		cmocka_unit_test(a_drop_notice_becomes_a_report),
 		cmocka_unit_test(
 			a_packet_is_reported_once_however_many_of_its_flits_are_dropped),
