@@ -273,6 +273,8 @@ void bench_cfg(struct rl_link_cfg *cfg);
 /* @p b is zeroed by the caller; cfg NULL: bench_cfg(). */
 void bench_open(struct bench *b, const struct rl_link_cfg *cfg);
 void bench_start(struct bench *b); /* and runs until both are UP */
+/* Both, over wires of 2 us in which a frame takes 1 us; runs for 50 us more. */
+void bench_open_up(struct bench *b, const struct rl_link_cfg *cfg);
 void bench_poll(struct bench *b);
 void bench_run(struct bench *b, uint64_t ns);
 /* Runs until both ports are idle and the wires empty; fails after max_ns. */

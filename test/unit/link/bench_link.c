@@ -87,6 +87,17 @@ bench_start(struct bench *b)
 	}
 }
 
+void
+bench_open_up(struct bench *b, const struct rl_link_cfg *cfg)
+{
+	memset(b, 0, sizeof(*b));
+	bench_open(b, cfg);
+	b->wire[0].delay_ns = b->wire[1].delay_ns = 2 * RL_NS_PER_US;
+	b->wire[0].slot_ns = b->wire[1].slot_ns = RL_NS_PER_US;
+	bench_start(b);
+	bench_run(b, 50 * RL_NS_PER_US);
+}
+
 static bool
 bench_idle(const struct bench *b)
 {

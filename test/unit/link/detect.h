@@ -12,17 +12,6 @@
 #define US RL_NS_PER_US
 #define MS RL_NS_PER_MS
 
-static inline void
-open_up(struct bench *b, const struct rl_link_cfg *cfg)
-{
-	memset(b, 0, sizeof(*b));
-	bench_open(b, cfg);
-	b->wire[0].delay_ns = b->wire[1].delay_ns = 2 * US;
-	b->wire[0].slot_ns = b->wire[1].slot_ns = US;
-	bench_start(b);
-	bench_run(b, 50 * US);
-}
-
 /* All detectors off, but for what a test turns on. */
 static inline struct rl_link_cfg
 deaf_cfg(void)

@@ -20,17 +20,6 @@ cut_cfg(void)
 }
 
 static void
-open_up(struct bench *b, const struct rl_link_cfg *cfg)
-{
-	memset(b, 0, sizeof(*b));
-	bench_open(b, cfg);
-	b->wire[0].delay_ns = b->wire[1].delay_ns = 2 * US;
-	b->wire[0].slot_ns = b->wire[1].slot_ns = US;
-	bench_start(b);
-	bench_run(b, 50 * US);
-}
-
-static void
 kill_link(struct bench *b)
 {
 	bench_cut(b, true);
@@ -66,7 +55,7 @@ flits_go_on_before_their_packet_has_ended(void **state)
 	struct bench b;
 
 	(void)state;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	bench_send(&b, 0, 0, 32, 1);
 	bench_run(&b, 8 * US);
 	assert_non_null(b.end[1].part[0]); /* a few flits, far from its end */
@@ -86,7 +75,7 @@ a_packet_cut_off_is_closed_by_a_marked_end(void **state)
 
 	(void)state;
 	cfg.flap_damping_max_ns = cfg.flap_damping_ns = 10 * US;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	for (unsigned int k = 0; k <= 31; k++) {
 		struct bench_end *rx = &b.end[1];
 
@@ -124,7 +113,7 @@ a_packet_waits_to_be_closed_for_a_buffer(void **state)
 	struct bench b;
 
 	(void)state;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	bench_send(&b, 0, 0, 20, 1);
 	bench_run(&b, 10 * US);
 	assert_non_null(b.end[1].part[0]);
@@ -155,7 +144,7 @@ a_packet_over_the_maximum_is_closed_and_reported_once(void **state)
 		struct bench_end *rx;
 		struct bench b;
 
-		open_up(&b, &cfg);
+		bench_open_up(&b, &cfg);
 		rx = &b.end[1];
 		bench_send(&b, 0, 0, 5, 1);
 		bench_send(&b, 0, 0, len[i], 1);
@@ -224,7 +213,7 @@ fragments_of_eight_vcs_share_a_small_window(void **state)
 		cfg.window_flits = 8 + rl_prng_below(&prng, 20);
 		cfg.credits_flits = 8 + rl_prng_below(&prng, 12);
 		cfg.flits_per_frame = 1 + rl_prng_below(&prng, 6);
-		open_up(&b, &cfg);
+		bench_open_up(&b, &cfg);
 		for (unsigned int i = 0; i < 400; i++) {
 			const unsigned int vc = rl_prng_below(&prng, RL_VCS);
 			struct rl_flit *piece = rest[vc];
@@ -259,7 +248,7 @@ an_open_packet_loops_after_the_fence_without_its_end(void **state)
 		struct bench_end *e;
 		struct bench b;
 
-		open_up(&b, &cfg);
+		bench_open_up(&b, &cfg);
 		e = &b.end[0];
 		e->no_fence = true;
 		bench_send(&b, 0, 1, 3, 1);
@@ -314,7 +303,7 @@ loss_and_damage_deliver_exactly_once_here_too(void **state)
 		rl_prng_seed(&prng, seed);
 		cfg.flits_per_frame = 1 + rl_prng_below(&prng, 8);
 		cfg.replay_limit = 255;
-		open_up(&b, &cfg);
+		bench_open_up(&b, &cfg);
 		for (unsigned int w = 0; w < 2; w++) {
 			b.wire[w].hook = lose_a_tenth;
 			b.wire[w].ctx = &prng;
@@ -345,7 +334,7 @@ without_link_retry_a_hole_closes_the_packet(void **state)
 	rl_prng_seed(&prng, 3);
 	cfg.retry = false;
 	cfg.flits_per_frame = 3;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	b.wire[0].hook = lose_a_tenth;
 	b.wire[0].ctx = &prng;
 	for (unsigned int n = 0; n < 400; n++) {
@@ -381,7 +370,7 @@ a_soft_error_is_marked_and_never_retried(void **state)
 	(void)state;
 	cfg.soft_error_check = true;
 	cfg.switching = RL_STORE_AND_FORWARD;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	b.end[1].hold_vcs = 1;
 	pkt = packet(&b, 0, 3);
 	for (unsigned int i = 100; i < 120; i++)

@@ -14,7 +14,7 @@ phy_loss_is_death_at_once(void **state)
 
 	(void)state;
 	cfg.detect_phy = true;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	bench_send(&b, 0, 0, 4, 2);
 	rl_port_phy_status(b.end[0].port, false, b.now_ns);
 	assert_int_equal(bench_state(&b.end[0]), RL_LINK_LOOPBACK);
@@ -38,7 +38,7 @@ phy_status_is_ignored_if_it_is_turned_off(void **state)
 	struct bench b;
 
 	(void)state;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	for (unsigned int i = 0; i < 2; i++)
 		rl_port_phy_status(b.end[i].port, false, b.now_ns);
 	bench_run(&b, 5 * MS);
@@ -50,7 +50,7 @@ phy_status_is_ignored_if_it_is_turned_off(void **state)
 
 	/* and the other detectors still judge */
 	cfg.keepalive_dead_ns = 2 * MS;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	rl_port_phy_status(b.end[0].port, false, b.now_ns);
 	bench_cut(&b, true);
 	bench_run(&b, 3 * MS);
@@ -72,7 +72,7 @@ phy_away(unsigned int ms, bool dead)
 	cfg.retrain_interval_ns = 100 * US;
 	cfg.keepalive_dead_ns = MS;
 	cfg.flap_damping_ns = cfg.flap_damping_max_ns = 20 * MS;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	bench_send(&b, 0, 0, 5, 10);
 	bench_run(&b, 17 * US);
 	bench_cut(&b, true);
@@ -129,7 +129,7 @@ a_port_in_the_dark_has_one_deadline(void **state)
 	cfg.detect_phy = true;
 	cfg.phy_lost_ns = 30 * MS;
 	cfg.keepalive_dead_ns = MS;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	bench_send(&b, 0, 0, 5, 10);
 	bench_run(&b, 17 * US);
 	lost = b.now_ns;
@@ -152,7 +152,7 @@ silence_is_death_after_its_time(void **state)
 
 	(void)state;
 	cfg.keepalive_dead_ns = 2 * MS;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	bench_run(&b, 20 * MS); /* idle, but alive */
 	assert_int_equal(COUNTER(&b.end[0], deaths), 0);
 	bench_cut(&b, true);
@@ -165,7 +165,7 @@ silence_is_death_after_its_time(void **state)
 	bench_close(&b);
 
 	cfg.keepalive_dead_ns = 0;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	bench_cut(&b, true);
 	bench_run(&b, 100 * MS);
 	assert_int_equal(COUNTER(&b.end[0], deaths), 0);
@@ -185,7 +185,7 @@ a_pause_of_ones_own_is_not_held_against_the_peer(void **state)
 
 	(void)state;
 	cfg.keepalive_dead_ns = 2 * MS;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	b.now_ns += RL_NS_PER_S;
 	bench_run(&b, 5 * MS);
 	assert_int_equal(COUNTER(&b.end[0], deaths), 0);
@@ -206,7 +206,7 @@ an_lcore_that_seldom_runs_ends_no_link(void **state)
 
 	(void)state;
 	cfg.keepalive_dead_ns = 2 * MS;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	for (unsigned int i = 0; i < 200; i++) {
 		b.now_ns += 900 * US; /* below half of what means death */
 		bench_end_port(&b.end[i & 1], b.now_ns);
@@ -239,7 +239,7 @@ silence_is_not_judged_while_the_phy_holds_frames(void **state)
 
 	(void)state;
 	cfg.keepalive_dead_ns = 2 * MS;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	port = b.end[0].port;
 	bench_cut(&b, true);
 	for (unsigned int i = 0; i < 100; i++) {
@@ -261,7 +261,7 @@ a_link_cut_one_way_dies_at_both_ends(void **state)
 
 	(void)state;
 	cfg.keepalive_dead_ns = 2 * MS;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	b.wire[0].cut = true;
 	bench_send(&b, 0, 0, 3, 3);
 	bench_run(&b, 3 * MS);
@@ -280,7 +280,7 @@ a_lost_close_is_made_good_by_the_next_init(void **state)
 	struct bench b;
 
 	(void)state;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	b.wire[0].cut = true;
 	bench_send(&b, 0, 0, 3, 3);
 	bench_rule(&b.wire[1], (struct bench_rule){
@@ -303,7 +303,7 @@ a_command_is_death_and_off(void **state)
 	struct bench b;
 
 	(void)state;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	bench_send(&b, 0, 0, 3, 3);
 	assert_int_equal(rl_port_down(b.end[0].port, b.now_ns), 0);
 	bench_run(&b, 20 * US);
@@ -326,7 +326,7 @@ an_end_that_is_down_says_so_whenever_it_is_sent_something(void **state)
 		struct rl_link_cfg cfg = deaf_cfg();
 		struct bench b;
 
-		open_up(&b, &cfg);
+		bench_open_up(&b, &cfg);
 		bench_rule(&b.wire[1], (struct bench_rule){
 			.type = RL_FRAME_CLOSE, .act = BENCH_DROP });
 		bench_cut(&b, anew);
@@ -361,7 +361,7 @@ events_and_names_say_what_happened(void **state)
 	struct bench b;
 
 	(void)state;
-	open_up(&b, NULL);
+	bench_open_up(&b, NULL);
 	e = &b.end[0];
 	bench_send(&b, 0, 0, 3, 3);
 	rl_port_phy_status(e->port, false, b.now_ns);

@@ -10,17 +10,6 @@
 #define US RL_NS_PER_US
 #define MS RL_NS_PER_MS
 
-static void
-open_up(struct bench *b, const struct rl_link_cfg *cfg)
-{
-	memset(b, 0, sizeof(*b));
-	bench_open(b, cfg);
-	b->wire[0].delay_ns = b->wire[1].delay_ns = 2 * US;
-	b->wire[0].slot_ns = b->wire[1].slot_ns = US;
-	bench_start(b);
-	bench_run(b, 50 * US);
-}
-
 /* --- the sideband ------------------------------------------------------- */
 
 /* With @p vcs VCs, and @p w on the way from end 0 to end 1. */
@@ -31,7 +20,7 @@ open_rewritten(struct bench *b, unsigned int vcs, struct rewrite *w)
 
 	bench_cfg(&cfg);
 	cfg.vcs = (uint8_t)vcs;
-	open_up(b, &cfg);
+	bench_open_up(b, &cfg);
 	rewrite_begin(b, w);
 }
 
@@ -162,7 +151,7 @@ credits_that_no_peer_can_have_are_refused(void **state)
 	struct bench b;
 
 	(void)state;
-	open_up(&b, NULL);
+	bench_open_up(&b, NULL);
 	bench_send(&b, 0, 0, 1, 100);
 	bench_settle(&b, MS);
 	b.wire[1].hook = rewrite_credit;
@@ -190,7 +179,7 @@ a_limit_that_goes_back_takes_nothing_back(void **state)
 	struct bench_end *const e = &b.end[0];
 
 	(void)state;
-	open_up(&b, NULL);
+	bench_open_up(&b, NULL);
 	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
 		was = bench_info(e);
 		h = bench_forge(e, RL_FRAME_IDLE, 0, b.now_ns + 2 * vc + 1);
@@ -232,7 +221,7 @@ a_storm_of_naks_costs_one_replay_a_flit(void **state)
 	bench_cfg(&cfg);
 	cfg.replay_timer_ns = 50 * MS;
 	cfg.keepalive_ns = 10 * US;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	b.wire[1].hook = rewrite_nak;
 	b.wire[1].ctx = &ack;
 	bench_send(&b, 0, 0, 1, 100);
@@ -292,7 +281,7 @@ impossible_acks_count_only_in_a_row(void **state)
 	struct bench b;
 
 	(void)state;
-	open_up(&b, NULL);
+	bench_open_up(&b, NULL);
 	e = &b.end[0];
 	for (unsigned int i = 1; i <= 40; i++) {
 		h = bench_forge(e, RL_FRAME_IDLE, 0, b.now_ns);
@@ -317,7 +306,7 @@ what_no_peer_can_have_spent_is_refused(void **state)
 	(void)state;
 	bench_cfg(&cfg);
 	cfg.retry = false;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	e = &b.end[1];
 	was = bench_info(e).granted[0];
 	h = bench_forge(e, RL_FRAME_IDLE, RL_FRF_SPENT | RL_FRF_ACKREQ,
@@ -346,7 +335,7 @@ a_probe_shorter_than_data_is_none(void **state)
 	(void)state;
 	bench_cfg(&cfg);
 	cfg.flits_per_frame = 4;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	e = &b.end[0];
 	h = bench_forge(e, RL_FRAME_RETRAIN, 0, b.now_ns);
 	h.bytes = (uint16_t)(rl_frame_bytes(4) - 1);
@@ -374,7 +363,7 @@ an_ack_ends_retraining(void **state)
 	bench_cfg(&cfg);
 	cfg.replay_limit = 1;
 	cfg.retrain_interval_ns = 5 * MS;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	e = &b.end[0];
 	b.wire[0].cut = true;
 	bench_send(&b, 0, 0, 1, 4);

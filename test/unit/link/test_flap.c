@@ -9,17 +9,6 @@
 #define US RL_NS_PER_US
 #define MS RL_NS_PER_MS
 
-static void
-open_up(struct bench *b, const struct rl_link_cfg *cfg)
-{
-	memset(b, 0, sizeof(*b));
-	bench_open(b, cfg);
-	b->wire[0].delay_ns = b->wire[1].delay_ns = 2 * US;
-	b->wire[0].slot_ns = b->wire[1].slot_ns = US;
-	bench_start(b);
-	bench_run(b, 50 * US);
-}
-
 /* No detector but the PHY's. */
 static struct rl_link_cfg
 flap_cfg(void)
@@ -63,7 +52,7 @@ a_flapping_link_waits_twice_as_long_each_time(void **state)
 	cfg.flap_damping_ns = 100 * US;
 	cfg.flap_damping_max_ns = 5 * MS;
 	cfg.flap_forget_ns = 20 * MS;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	for (unsigned int i = 0; i < RL_ARRAY_SIZE(want_us); i++) {
 		assert_in_range(time_to_train(&b), want_us[i] * US,
 				want_us[i] * US + 5 * US);
@@ -86,7 +75,7 @@ no_damping_trains_at_once(void **state)
 	(void)state;
 	cfg.flap_damping_ns = 0;
 	cfg.flap_damping_max_ns = 0;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	for (unsigned int i = 0; i < 20; i++) {
 		assert_true(time_to_train(&b) <= 5 * US);
 		bench_start(&b);
@@ -116,7 +105,7 @@ a_death_in_retraining_is_forgiven_as_well(void **state)
 	cfg.retrain_limit = 2;
 	cfg.flap_damping_ns = 100 * US;
 	cfg.flap_forget_ns = 5 * MS;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	for (unsigned int i = 0; i < 4; i++) {
 		uint64_t dead;
 
@@ -155,7 +144,7 @@ a_link_that_something_waits_for_is_not_kept_out(void **state)
 	(void)state;
 	cfg.flap_damping_ns = 50 * MS;
 	cfg.flap_damping_max_ns = 50 * MS;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	port = b.end[0].port;
 	rl_port_phy_status(port, false, b.now_ns);
 	bench_run(&b, 10 * US);
@@ -192,7 +181,7 @@ what_waits_at_the_peer_ends_damping_as_well(void **state)
 	(void)state;
 	cfg.flap_damping_ns = 50 * MS;
 	cfg.flap_damping_max_ns = 50 * MS;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	rl_port_phy_status(b.end[0].port, false, b.now_ns);
 	rl_port_phy_status(b.end[0].port, true, b.now_ns);
 	bench_run(&b, MS);
@@ -244,7 +233,7 @@ a_link_that_died_of_its_errors_stays_out(void **state)
 	struct bench b;
 
 	(void)state;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	for (unsigned int i = 0; i < 3; i++, out_ns *= 2) {
 		uint64_t dead_ns;
 
@@ -282,7 +271,7 @@ an_ill_link_that_is_the_only_way_stays_in_use(void **state)
 
 	(void)state;
 	cfg.flap_damping_max_ns = 500 * MS;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	rl_shared_write(&b.end[1].shared->wanted, 1);
 	hurt_to_death(&b, 1000);
 	bench_run(&b, MS);

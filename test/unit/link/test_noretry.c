@@ -19,17 +19,6 @@ noretry_cfg(uint32_t per_frame, uint32_t credits)
 	return cfg;
 }
 
-static void
-open_up(struct bench *b, const struct rl_link_cfg *cfg)
-{
-	memset(b, 0, sizeof(*b));
-	bench_open(b, cfg);
-	b->wire[0].delay_ns = b->wire[1].delay_ns = 2 * RL_NS_PER_US;
-	b->wire[0].slot_ns = b->wire[1].slot_ns = RL_NS_PER_US;
-	bench_start(b);
-	bench_run(b, 50 * RL_NS_PER_US);
-}
-
 /* Every packet either came, or was reported, or some flit of it was lost. */
 static unsigned int
 reports(const struct bench_end *e, uint32_t tag)
@@ -48,7 +37,7 @@ a_clean_wire_delivers_all_and_keeps_nothing(void **state)
 	struct bench b;
 
 	(void)state;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	for (unsigned int i = 0; i < 300; i++) {
 		bench_send(&b, 0, i % RL_VCS, 1 + i % 8, 1);
 		bench_run(&b, 2 * RL_NS_PER_US);
@@ -71,7 +60,7 @@ a_bad_flit_takes_its_packet_and_is_reported_once(void **state)
 		struct bench_end *rx;
 		struct bench b;
 
-		open_up(&b, &cfg);
+		bench_open_up(&b, &cfg);
 		rx = &b.end[1];
 		bench_rule(&b.wire[0], (struct bench_rule){
 			.type = RL_FRAME_DATA, .act = BENCH_HURT,
@@ -103,7 +92,7 @@ packets_on_both_sides_of_a_loss_do_not_mix(void **state)
 		struct bench_end *rx;
 		struct bench b;
 
-		open_up(&b, &cfg);
+		bench_open_up(&b, &cfg);
 		rx = &b.end[1];
 		bench_rule(&b.wire[0], (struct bench_rule){
 			.type = RL_FRAME_DATA, .act = BENCH_DROP,
@@ -144,7 +133,7 @@ lost_flits_give_their_credits_back(void **state)
 
 	(void)state;
 	rl_prng_seed(&prng, 5);
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	for (unsigned int w = 0; w < 2; w++) {
 		b.wire[w].hook = lose_a_third;
 		b.wire[w].ctx = &prng;
@@ -174,7 +163,7 @@ a_packet_half_sent_is_looped_out_whole(void **state)
 	struct bench b;
 
 	(void)state;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	bench_send(&b, 0, 0, 8, 3);
 	bench_run(&b, 11 * RL_NS_PER_US);
 	assert_int_equal(COUNTER(&b.end[0], tx_flits), 11);

@@ -81,7 +81,7 @@ an_error_rate_is_judged_alike_at_any_load(void **state)
 
 		if ((k == 1 || k == 2) && act[a] != BENCH_NUDGE)
 			continue; /* what is sent again is received as well */
-		open_up(&b, &cfg);
+		bench_open_up(&b, &cfg);
 		e = &b.end[1];
 		/* where all are lost, none shows the gap: a replay mends many */
 		errors(&b, act[a], c[k].every + (act[a] == BENCH_DROP && k == 3),
@@ -107,7 +107,7 @@ replays_are_an_error_rate_of_the_sender(void **state)
 	struct bench b;
 
 	(void)state;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	/* the receiver hears of frames enough, and has no word in it */
 	errors(&b, BENCH_DROP, 1, 1500, 12 * US);
 	assert_int_equal(bench_end_events(&b.end[0], RL_PEV_DEGRADED), 1);
@@ -128,7 +128,7 @@ degraded_is_said_before_dead_whatever_comes(void **state)
 	(void)state;
 	cfg.error_corrected_max = 1;
 	cfg.window_flits = 256;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	e = &b.end[1];
 	b.wire[0].slot_ns = 0;
 	bench_rule(&b.wire[0], (struct bench_rule){
@@ -162,7 +162,7 @@ a_degraded_link_may_recover_and_degrade_again(void **state)
 	struct bench b;
 
 	(void)state;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	e = &b.end[1];
 	for (unsigned int n = 1; n <= 3; n++) {
 		assert_false(bench_info(e).degraded);
@@ -190,7 +190,7 @@ what_is_off_ends_no_link_and_a_burst_does_not(void **state)
 		cfg.error_corrected_max = off == 2 ? 0 : 1;
 		cfg.error_uncorrectable_max = off == 2 ? 0 : 1;
 		cfg.error_replay_max = off == 2 ? 0 : 1;
-		open_up(&b, &cfg);
+		bench_open_up(&b, &cfg);
 		errors(&b, BENCH_NUDGE, 1, off ? 400 : 60, 12 * US);
 		errors(&b, BENCH_HURT, 1, off ? 400 : 60, 12 * US);
 		errors(&b, BENCH_DROP, 1, off ? 400 : 3, 12 * US);

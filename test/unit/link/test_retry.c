@@ -11,18 +11,6 @@
 			      .act = (a), .first = (from), .last = (to),       \
 			      .arg = 20 /* the number, if spoilt */ })
 
-/* Opens a trained link; the wires take 2 us. */
-static void
-open_up(struct bench *b, const struct rl_link_cfg *cfg)
-{
-	memset(b, 0, sizeof(*b));
-	bench_open(b, cfg);
-	b->wire[0].delay_ns = b->wire[1].delay_ns = 2 * RL_NS_PER_US;
-	b->wire[0].slot_ns = b->wire[1].slot_ns = RL_NS_PER_US;
-	bench_start(b);
-	bench_run(b, 50 * RL_NS_PER_US);
-}
-
 static void
 finish(struct bench *b)
 {
@@ -51,7 +39,7 @@ numbers_are_consecutive_and_only_an_ack_frees(void **state)
 	uint16_t next = 0;
 
 	(void)state;
-	open_up(&b, NULL);
+	bench_open_up(&b, NULL);
 	b.wire[0].hook = check_numbers;
 	b.wire[0].ctx = &next;
 	b.wire[1].cut = true;
@@ -81,7 +69,7 @@ an_ack_is_cumulative_and_coalesced(void **state)
 	bench_cfg(&cfg);
 	cfg.ack_coalesce_flits = 16;
 	cfg.ack_delay_ns = 40 * RL_NS_PER_US;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	bench_run(&b, 100 * RL_NS_PER_US);
 	acks = COUNTER(&b.end[1], tx_ack);
 	bench_send(&b, 0, 0, 1, 48);
@@ -108,7 +96,7 @@ acks_ride_on_reverse_frames(void **state)
 	uint64_t idle;
 
 	(void)state;
-	open_up(&b, NULL);
+	bench_open_up(&b, NULL);
 	idle = COUNTER(&b.end[1], tx_idle);
 	for (unsigned int i = 0; i < 50; i++) {
 		bench_send(&b, 0, 0, 1, 2);
@@ -136,7 +124,7 @@ a_later_ack_covers_those_that_were_lost(void **state)
 
 	(void)state;
 	rl_prng_seed(&prng, 6);
-	open_up(&b, NULL);
+	bench_open_up(&b, NULL);
 	b.wire[1].hook = lose_two_of_three_idles;
 	b.wire[1].ctx = &prng;
 	for (unsigned int i = 0; i < 400; i++) {
@@ -152,7 +140,7 @@ the_50th_of_100_is_lost_or_hurt(enum bench_act act)
 	struct bench_end *rx;
 	struct bench b;
 
-	open_up(&b, NULL);
+	bench_open_up(&b, NULL);
 	rx = &b.end[1];
 	bench_rule(&b.wire[0], DATA_NEW(act, 49, 49));
 	bench_send(&b, 0, 0, 1, 100);
@@ -197,7 +185,7 @@ while_silent_further_bad_flits_cause_no_nak(void **state)
 	struct bench b;
 
 	(void)state;
-	open_up(&b, NULL);
+	bench_open_up(&b, NULL);
 	bench_rule(&b.wire[0], DATA_NEW(BENCH_HURT, 20, 24));
 	bench_send(&b, 0, 0, 1, 60);
 	bench_settle(&b, 5 * RL_NS_PER_MS);
@@ -214,7 +202,7 @@ a_flit_bad_twice_is_mended_by_the_timer(void **state)
 	struct bench b;
 
 	(void)state;
-	open_up(&b, NULL);
+	bench_open_up(&b, NULL);
 	bench_rule(&b.wire[0], DATA_NEW(BENCH_HURT, 20, 20));
 	bench_rule(&b.wire[0], (struct bench_rule){
 		.type = RL_FRAME_DATA, .with = RL_FRF_RETRY,
@@ -233,7 +221,7 @@ what_fec_corrects_needs_no_nak(void **state)
 	struct bench b;
 
 	(void)state;
-	open_up(&b, NULL);
+	bench_open_up(&b, NULL);
 	bench_rule(&b.wire[0], DATA_NEW(BENCH_NUDGE, 3, 40));
 	bench_send(&b, 0, 0, 1, 60);
 	bench_settle(&b, 5 * RL_NS_PER_MS);
@@ -253,7 +241,7 @@ recovery_time(uint32_t first, uint32_t last)
 
 	bench_cfg(&cfg);
 	cfg.replay_timer_ns = RL_NS_PER_MS;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	bench_rule(&b.wire[0], DATA_NEW(BENCH_DROP, first, last));
 	t = b.now_ns;
 	bench_send(&b, 0, 0, 1, 200);
@@ -287,7 +275,7 @@ a_lost_nak_is_mended_by_the_timer(void **state)
 	struct bench b;
 
 	(void)state;
-	open_up(&b, NULL);
+	bench_open_up(&b, NULL);
 	bench_rule(&b.wire[0], DATA_NEW(BENCH_DROP, 49, 49));
 	bench_rule(&b.wire[1], (struct bench_rule){
 		.with = RL_FRF_NAK, .act = BENCH_DROP });
@@ -311,7 +299,7 @@ a_lost_tail_is_mended_by_the_timer(void **state)
 		bench_cfg(&cfg);
 		cfg.keepalive_ns = 0;
 		cfg.keepalive_dead_ns = 0;
-		open_up(&b, &cfg);
+		bench_open_up(&b, &cfg);
 		bench_rule(&b.wire[0], DATA_NEW(BENCH_DROP, 40 - tail, 39));
 		bench_rule(&b.wire[0], (struct bench_rule){
 			.type = RL_FRAME_IDLE, .act = BENCH_DROP });
@@ -336,7 +324,7 @@ a_lost_tail_shows_by_the_number_of_an_idle_frame(void **state)
 	bench_cfg(&cfg);
 	cfg.keepalive_ns = 20 * RL_NS_PER_US;
 	cfg.replay_timer_ns = RL_NS_PER_MS;
-	open_up(&b, &cfg);
+	bench_open_up(&b, &cfg);
 	bench_rule(&b.wire[0], DATA_NEW(BENCH_DROP, 38, 39));
 	bench_send(&b, 0, 0, 1, 40);
 	bench_settle(&b, 200 * RL_NS_PER_US);
@@ -364,7 +352,7 @@ acks_outside_the_window_are_ignored_and_counted(void **state)
 			struct bench_end *e;
 			struct bench b;
 
-			open_up(&b, NULL);
+			bench_open_up(&b, NULL);
 			e = &b.end[0];
 			bench_send(&b, 0, 0, 1, 60);
 			bench_settle(&b, RL_NS_PER_MS);
@@ -398,7 +386,7 @@ duplicates_of_a_replay_are_dropped_and_acknowledged_again(void **state)
 	struct bench b;
 
 	(void)state;
-	open_up(&b, NULL);
+	bench_open_up(&b, NULL);
 	b.wire[1].cut = true;
 	bench_send(&b, 0, 0, 4, 10);
 	bench_run(&b, 60 * RL_NS_PER_US);
@@ -423,7 +411,7 @@ frames_that_come_twice_are_taken_once(void **state)
 	struct bench b;
 
 	(void)state;
-	open_up(&b, NULL);
+	bench_open_up(&b, NULL);
 	for (unsigned int i = 0; i < 2; i++)
 		bench_rule(&b.wire[i], (struct bench_rule){
 			.act = BENCH_TWICE, .last = BENCH_EVER });
@@ -441,7 +429,7 @@ a_frame_that_is_late_is_not_taken_twice(void **state)
 	struct bench b;
 
 	(void)state;
-	open_up(&b, NULL);
+	bench_open_up(&b, NULL);
 	bench_rule(&b.wire[0], (struct bench_rule){
 		.type = RL_FRAME_DATA, .act = BENCH_LATE, .first = 10,
 		.last = 10, .arg = 4000 });
@@ -461,7 +449,7 @@ poison_is_forwarded_marked_and_not_naked(void **state)
 	struct rl_flit *pkt;
 
 	(void)state;
-	open_up(&b, NULL);
+	bench_open_up(&b, NULL);
 	pkt = bench_make(&b.pool, &k);
 	for (struct rl_flit *f = pkt; f != NULL; f = f->next)
 		f->mark = RL_MARK_POISON;
@@ -488,7 +476,7 @@ every_packet_size_crosses_in_every_frame_size(void **state)
 
 		bench_cfg(&cfg);
 		cfg.flits_per_frame = per_frame[i];
-		open_up(&b, &cfg);
+		bench_open_up(&b, &cfg);
 		for (uint32_t len = 1; len <= cfg.max_packet_flits; len++) {
 			bench_send(&b, 0, len % RL_VCS, len, 2);
 			bench_run(&b, 10 * RL_NS_PER_US);
@@ -513,7 +501,7 @@ what_changes_by_hop_travels_beside_the_flit(void **state)
 		struct rl_flit *pkt;
 		struct bench b;
 
-		open_up(&b, NULL);
+		bench_open_up(&b, NULL);
 		b.end[1].hold_vcs = 0xff;
 		pkt = bench_make(&b.pool, &k);
 		pkt->last->mark = (uint8_t)i; /* an end may bear any */

@@ -209,6 +209,35 @@ packets_given_up_are_told_once_until_other_tables_come(void **state)
 	free(o.l);
 }
 
+/* A controller that had heard of it may have died before it did anything. */
+static void
+a_new_controller_hears_what_a_watchdog_gave_up(void **state)
+{
+	struct rl_resil_msg m, ack;
+	struct rl_local_action a;
+	bool told = false;
+	struct one o;
+
+	(void)state;
+	one_open(&o, false, false);
+	order(&o, 1, RL_RESIL_HOLD_NONE, 0, &a);
+	rl_local_gave_up(o.l, o.now_ns);
+	assert_true(rl_local_tx(o.l, &m, o.now_ns));
+	assert_int_equal(m.type, RL_RESIL_GAVE_UP);
+	ack = m;
+	ack.type = RL_RESIL_LINK_ACK;
+	ack.ctl_inc = 5;
+	rl_local_rx(o.l, &ack, o.now_ns);
+	assert_false(rl_local_tx(o.l, &m, o.now_ns));
+	ack.type = RL_RESIL_CALL;
+	ack.ctl_inc = 6;
+	rl_local_rx(o.l, &ack, o.now_ns);
+	while (rl_local_tx(o.l, &m, o.now_ns))
+		told |= m.type == RL_RESIL_GAVE_UP && m.ver == 1;
+	assert_true(told);
+	free(o.l);
+}
+
 /* All links count as up until a report says otherwise: this one does. */
 static void
 a_link_that_never_comes_up_is_told_to_be_dead(void **state)
@@ -375,6 +404,7 @@ main(void)
 		cmocka_unit_test(new_tables_first_then_go_on),
 		cmocka_unit_test(a_report_is_told_until_it_is_confirmed),
 		cmocka_unit_test(packets_given_up_are_told_once_until_other_tables_come),
+		cmocka_unit_test(a_new_controller_hears_what_a_watchdog_gave_up),
 		cmocka_unit_test(a_link_that_never_comes_up_is_told_to_be_dead),
 		cmocka_unit_test(an_order_to_a_port_is_done_once),
 		cmocka_unit_test(a_new_controller_is_told_everything_and_an_old_one_ignored),
