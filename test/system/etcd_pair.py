@@ -125,7 +125,7 @@ class Both(Pair):
     def start(self, i):
         self.lives[i] += 1
         cmd = ["ip", "netns", "exec", self.ns[i], REFLIT,
-               "--file-prefix=" + self.ns[i],
+               "--file-prefix=" + self.prefix(i),
                "--vdev=net_af_packet0,iface=c0",
                "--vdev=net_af_packet1,iface=c1",
                "--vdev=net_af_packet2,iface=p", "--", "-i", "--config",

@@ -52,19 +52,11 @@ class Pair(Processes):
         with open(self.json(i), encoding="utf-8") as f:
             return json.load(f)
 
-    def channel(self, i):
-        """What telemetry says of it, where the file prefix is its namespace."""
-        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
-            s.settimeout(30)
-            s.connect("/var/run/dpdk/%s/dpdk_telemetry.v2" % self.ns[i])
-            s.recv(1024)
-            s.send(b"/reflit/channel")
-            return json.loads(s.recv(16384))["/reflit/channel"]
-
     def start(self, i):
         """Starts process i; it carries traffic as soon as it can."""
         self.lives[i] += 1
         cmd = ["ip", "netns", "exec", self.ns[i], REFLIT,
+               "--file-prefix=" + self.prefix(i),
                *self.cables, "--vdev=net_af_packet2,iface=p", "--", "--config",
                self.box.write(NAMES[i] + ".cfg", self.config[i]),
                "--process", NAMES[i], "--json", self.json(i)]
@@ -95,18 +87,10 @@ class Pair(Processes):
         """Numbers of frames that leave at e0 (0) or e1 (1), in order."""
         return self.receive_of(to, TYPE, enough, seconds)
 
-    def is_open(self, i):
-        """Whether process i has opened its ports: what is sent earlier to a
-        peer that takes long to start is given up, openly."""
-        out = subprocess.run(["ip", "-n", self.ns[i], "-d", "link", "show",
-                              "p"], capture_output=True, text=True,
-                             check=True).stdout
-        return "promiscuity 0 " not in out
-
     def meet(self, seconds=60):
         """Until frames pass both ways."""
         end = time.monotonic() + seconds
-        while not (self.is_open(0) and self.is_open(1)):
+        while not (self.is_linked(0) and self.is_linked(1)):
             assert time.monotonic() < end, self.errors()
             for p in self.process:
                 assert p.poll() is None, self.errors()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Network namespaces and cables between them, for tests that run as root."""
+import json
 import os
 import shutil
 import signal
@@ -91,6 +92,34 @@ class Processes:
         s.bind((self.out[i], 0x88b6))
         s.settimeout(0.1)
         self.sock.append(s)
+
+    def prefix(self, i):
+        """The file prefix of process i in this life."""
+        return "%s.%d" % (self.ns[i], self.lives[i])
+
+    def telemetry(self, i, command):
+        """What telemetry of process i answers."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+            s.settimeout(30)
+            s.connect("/var/run/dpdk/%s/dpdk_telemetry.v2" % self.prefix(i))
+            s.recv(1024)
+            s.send(command.encode())
+            return json.loads(s.recv(16384))[command]
+
+    def is_linked(self, i):
+        """Whether process i has a link to each of its neighbours: packets that
+        are sent before may be given up, openly."""
+        try:
+            links = self.telemetry(i, "/reflit/links")
+        except OSError:
+            return False
+        if links is None:  # before the fabric is built
+            return False
+        up = {}
+        for name, state in zip(links["name"], links["state"]):
+            pair = name.split("#")[0]
+            up[pair] = up.get(pair, False) or state in ("UP", "remote")
+        return all(up.values())
 
     def __exit__(self, *exc):
         for p in self.process:

@@ -103,7 +103,7 @@ def etcd_dies_and_traffic_goes_on_until_it_comes_back():
         etcd.kill()
         for i in (0, 1):
             net.until(i, "etcd: does not answer", "no controller")
-            said = net.channel(i)
+            said = net.telemetry(i, "/reflit/channel")
             assert said["kind"] == "etcd" and said["outages"] == 1, said
             assert said["answers"] == 0 and said["controller"] == "", said
         net.hear("etcd does not answer", 2)
@@ -118,7 +118,7 @@ def etcd_dies_and_traffic_goes_on_until_it_comes_back():
         net.newer(have)
         net.hear("etcd answers again", 2)
         exchange(net, 400)
-        said = net.channel(0)
+        said = net.telemetry(0, "/reflit/channel")
         assert said["answers"] == 1 and said["away_ns"] > 0, said
         assert sorted(said["there"]) == sorted(NAMES), said
         merged = clean(net, 1400)

@@ -62,6 +62,7 @@ class Triangle(Processes):
         with open(self.box.path("err%d" % i), "a", encoding="utf-8") as err:
             self.process[i] = subprocess.Popen(
                 ["ip", "netns", "exec", self.ns[i], REFLIT,
+                 "--file-prefix=" + self.prefix(i),
                  "--vdev=net_af_packet0,iface=next",
                  "--vdev=net_af_packet1,iface=last",
                  "--vdev=net_af_packet2,iface=p", "--", "--config",
@@ -88,6 +89,10 @@ class Triangle(Processes):
     def meet(self, pairs):
         """Until frames pass from each of these to the other."""
         end = time.monotonic() + 60
+        for i in {i for pair in pairs for i in pair}:
+            while not self.is_linked(i):
+                assert time.monotonic() < end, (i, self.errors())
+                time.sleep(0.05)
         for frm, to in pairs:
             while not self.receive(frm, to, 1, 0.1):
                 self.send(frm, to, 0, 1)
