@@ -106,6 +106,7 @@ struct port_shake {
 	struct rl_prng prng;
 	uint64_t nonce;
 	uint64_t peer_nonce;
+	uint64_t stamp;	    /* newest of INIT frames with peer_nonce */
 	uint64_t challenge; /* fresh nonce for an unknown process; 0: none */
 	uint64_t peer_incarnation;
 	uint64_t old_incarnation; /* of the peer that was UP last; 0: none */

@@ -225,6 +225,8 @@ port_shake_rx(struct rl_port *port, const struct rl_frame_hdr *h,
 	struct port_shake *s = &port->shake;
 	const bool news = !s->peer_known || !port_shake_same(port, h, init);
 	const bool echo = h->flags & RL_FRF_ECHO;
+	/* a recording of this handshake would make the round trip look long */
+	const bool late = !news && rl_frame_stamp_after(s->stamp, h->stamp);
 
 	if (!shake_fits(port, init, now_ns))
 		return PORT_VERDICT(PORT_NOTHING);
@@ -239,7 +241,11 @@ port_shake_rx(struct rl_port *port, const struct rl_frame_hdr *h,
 	if (!echo || !s->peer_heard)
 		port_owe(port, OWE_INIT);
 	s->peer_heard |= h->bytes >= rl_frame_bytes(s->flits);
-	port_rtt_init(port, h, echo && shake_echoed(port, h, init), now_ns);
+	if (!late) {
+		s->stamp = h->stamp;
+		port_rtt_init(port, h, echo && shake_echoed(port, h, init),
+			      now_ns);
+	}
 	if (!echo)
 		return PORT_VERDICT(PORT_NOTHING);
 	if (!shake_echoed(port, h, init)) {

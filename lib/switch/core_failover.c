@@ -241,8 +241,9 @@ core_loop_begin(struct rl_core *core, uint16_t port, uint64_t now_ns)
 	struct core_port *cp = &core->port[port];
 	const bool left = cp->state == RL_EGRESS_LEAVE && cp->left;
 
-	if (!left) /* else it ran empty before: as planned */
+	if (!left) /* else it ran empty, as planned, unless packets loop */
 		CORE_COUNT(core, failovers);
+	cp->left = left;
 	core_set_state(core, port, RL_EGRESS_DRAIN);
 	cp->loop_fence_owed = !left;
 	core_hold_queued(core, port, now_ns);
@@ -304,6 +305,10 @@ rl_core_loop(struct rl_core *core, uint16_t port,
 			continue;
 		}
 		CORE_COUNT(core, looped_packets);
+		if (rl_unlikely(core->port[port].left)) {
+			core->port[port].left = false;
+			CORE_COUNT(core, failovers);
+		}
 		if (core->stream != NULL && !rl_packet_ends(items[i]))
 			core_looped_open(core, port, items[i]);
 		if (rl_unlikely(core_closed(items[i]))) {

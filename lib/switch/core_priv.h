@@ -77,7 +77,7 @@ struct core_port {
 	uint8_t turn;	      /* VC whose turn it is */
 	bool loop_fence_owed; /* LOOP_FENCE is to be sent */
 	bool fence_out;	      /* a FENCE is under way */
-	bool left;	      /* LEAVE: LOOP_FENCE was sent */
+	bool left;	      /* LEAVE, DRAIN: LOOP_FENCE was sent */
 	uint32_t fence_gen;   /* RESTORE: fences of this generation */
 	uint32_t fence_want;  /* generation wanted of this port */
 	uint32_t fence_sent;  /* generation under way */

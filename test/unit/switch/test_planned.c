@@ -117,6 +117,7 @@ a_link_may_die_at_every_step_of_a_drain(void **state)
 	(void)state;
 	for (unsigned int mode = 0; mode < 2; mode++)
 		for (unsigned int step = 0; step < 80; step++) {
+			uint64_t n = 0, few = 0;
 			struct load l;
 			struct duo d;
 
@@ -132,6 +133,12 @@ a_link_may_die_at_every_step_of_a_drain(void **state)
 			traffic(&d, &l, 400);
 			quiesce(&d, &l);
 			duo_check(&d);
+			/* a drain is none unless it dies with packets */
+			for (unsigned int i = 0; i < 2; i++) {
+				n += COUNTER(&d.a.end[i], deaths);
+				few += COUNTER(&d.a.end[i], looped_packets) > 0;
+			}
+			assert_in_range(DUO_COUNTER(&d.a, failovers), few, n);
 			duo_close(&d);
 		}
 }
