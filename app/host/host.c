@@ -484,13 +484,14 @@ host_rounds(const struct host *h, uint64_t rounds[])
 }
 
 bool
-host_round_passed(const struct host *h, const uint64_t since[])
+host_rounds_passed(const struct host *h, const uint64_t since[],
+		   uint64_t n)
 {
 	uint64_t now[RTE_MAX_LCORE];
 
 	host_rounds(h, now);
 	for (uint32_t i = 0; i < h->nlcores; i++)
-		if (now[i] - since[i] < 2) /* one had begun before */
+		if (now[i] - since[i] <= n) /* one had begun before */
 			return false;
 	return true;
 }

@@ -168,15 +168,16 @@ void host_run(struct host *h, uint64_t ns);
  * Control thread. Whether nothing is in flight: no role holds, sends or waits
  * for anything. An lcore that the kernel has stopped in the middle of a round
  * still shows what it last said, so this is only known to be true if it was
- * true all the while that host_round_passed() took.
+ * true all the while that host_rounds_passed() of one round took.
  */
 bool host_drained(const struct host *h);
 
 /** Control thread. Rounds of each lcore so far; RTE_MAX_LCORE entries. */
 void host_rounds(const struct host *h, uint64_t rounds[]);
 
-/** Control thread. Whether every lcore has made a whole round since. */
-bool host_round_passed(const struct host *h, const uint64_t since[]);
+/** Control thread. Whether every lcore has made @p n whole rounds since. */
+bool host_rounds_passed(const struct host *h, const uint64_t since[],
+			uint64_t n);
 
 /** Control thread. Name of a role that is not idle, for messages; or NULL. */
 const char *host_busy_role(const struct host *h, char *buf);

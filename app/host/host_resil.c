@@ -20,6 +20,7 @@
 
 #define MSGS 65536u /* power of two */
 #define PENDING_NS (50 * RL_NS_PER_US)
+#define TRAIN_ROUNDS 16 /* a handshake takes four */
 
 static uint64_t
 clock_of(void *ctx)
@@ -105,6 +106,22 @@ deliver(struct host *h, uint64_t now_ns)
 	return n != 0;
 }
 
+/*
+ * Links that have not come up are dead only if lcores had the rounds that a
+ * handshake takes. The kernel may have stopped one of them meanwhile.
+ */
+static void
+train_while_stopped(struct host *h, struct host_local *l, uint64_t now_ns)
+{
+	const bool trains = rl_local_trains(l->local);
+
+	if (trains && !l->trains)
+		host_rounds(h, h->resil.since);
+	else if (trains && !host_rounds_passed(h, h->resil.since, TRAIN_ROUNDS))
+		rl_local_late(l->local, now_ns);
+	l->trains = trains;
+}
+
 static void
 serve_local(struct host *h, uint32_t dev, uint64_t now_ns)
 {
@@ -113,6 +130,7 @@ serve_local(struct host *h, uint32_t dev, uint64_t now_ns)
 	struct rl_resil_msg m;
 	bool more;
 
+	train_while_stopped(h, l, now_ns);
 	rl_local_tick(l->local, now_ns);
 	/* one order at a time: the next one when the lcore has this one, were it
 	   that nobody says anything more */
@@ -236,7 +254,7 @@ local_begin(struct host *h, uint32_t dev, bool waits)
 	l->local = rl_fabric_local(&h->fabric, dev, l->mem,
 				   ++h->resil.incarnation, waits,
 				   host_resil_now(h));
-	l->order.on = l->asked.on = false;
+	l->order.on = l->asked.on = l->trains = false;
 	touch(h, dev);
 }
 

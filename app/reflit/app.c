@@ -171,7 +171,7 @@ app_wait_drained(struct app *app, uint64_t limit_ns)
 			rest_ns = now_ns;
 			host_rounds(&app->host, rounds);
 		} else if (now_ns - rest_ns >= REST_NS &&
-			   host_round_passed(&app->host, rounds)) {
+			   host_rounds_passed(&app->host, rounds, 1)) {
 			return 0;
 		}
 		if (now_ns >= end_ns)

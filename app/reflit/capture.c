@@ -256,7 +256,7 @@ release(const struct captures *cs, struct capture *c)
 	if (!h->running)
 		return true;
 	host_rounds(h, rounds);
-	while (!host_round_passed(h, rounds)) {
+	while (!host_rounds_passed(h, rounds, 1)) {
 		if (host_now(h) >= limit_ns)
 			return false;
 		host_run(h, 100 * RL_NS_PER_US);

@@ -59,7 +59,7 @@ ep_on_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n, uint64_t now_ns)
 	EP_COUNT(ep, ack_received);
 	if ((flow->flags & EPF_RTT_RUNS) && rl_seq_before_eq(flow->rtt_seq, n)) {
 		flow->flags &= ~EPF_RTT_RUNS;
-		ep_rtt_sample(ep, flow, now_ns - flow->rtt_t0_ns);
+		ep_rtt_sample(ep, flow, flow->rtt_t0_ns, now_ns);
 		flow->backoff = 0;
 	}
 	/*
@@ -189,7 +189,7 @@ ep_on_sync_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 	EP_COUNT(ep, ack_received);
 	ep_flow_set_state(flow, RL_EP_FLOW_OPEN);
 	if (flow->retries == 0 && flow->asked_ns != 0) /* Karn, as above */
-		ep_rtt_sample(ep, flow, now_ns - flow->asked_ns);
+		ep_rtt_sample(ep, flow, flow->asked_ns, now_ns);
 	flow->retries = 0;
 	flow->backoff = 0;
 	flow->flags &= ~EPF_SYNC_NOW;

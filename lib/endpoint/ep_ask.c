@@ -95,7 +95,7 @@ ep_time_echo(struct rl_ep *ep, struct ep_flow *flow, uint32_t probe,
 	flow->flags &= ~EPF_RTT_PROBE;
 	if (probe != flow->rtt_seq)
 		return; /* the timed probe was lost */
-	ep_rtt_sample(ep, flow, now_ns - flow->rtt_t0_ns);
+	ep_rtt_sample(ep, flow, flow->rtt_t0_ns, now_ns);
 	flow->backoff = 0;
 }
 
@@ -120,7 +120,7 @@ overloaded(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 void
 ep_answered(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
-	flow->asked_ns = 0;
+	ep_ask_over(ep, flow, now_ns);
 	flow->ask = 0;
 	flow->retries = 0;
 	overloaded(ep, flow, now_ns);

@@ -13,6 +13,13 @@
 #define RTO_CAP_RTTS 4
 /** Nor is a flow given up in fewer. */
 #define GIVE_UP_RTTS 8
+/**
+ * Nor in fewer of the longest round trips: the mean is that of near peers, and
+ * follows a fabric that fills up too slowly.
+ */
+#define GIVE_UP_LONGEST 4
+/** The longest round trip is known for one to two of these. */
+#define LONGEST_PERIOD_NS (4 * RL_NS_PER_S)
 
 uint64_t
 ep_rto_ns(const struct rl_ep *ep, const struct ep_flow *flow)
@@ -45,12 +52,32 @@ smooth(uint64_t *mean_ns, uint64_t ns)
 	*mean_ns = rl_max_u64(*mean_ns, 1);
 }
 
+static void
+note_longest(struct rl_ep *ep, uint64_t rtt_ns, uint64_t now_ns)
+{
+	const uint64_t age_ns = now_ns - ep->period_ns;
+	/* longer than what it measures, or none would fit in */
+	const uint64_t period_ns = rl_max_u64(LONGEST_PERIOD_NS,
+					      4 * ep->longest_ns[0]);
+
+	if (age_ns >= period_ns) {
+		ep->longest_ns[1] =
+			age_ns < 2 * period_ns ? ep->longest_ns[0] : 0;
+		ep->longest_ns[0] = 0;
+		ep->period_ns = now_ns;
+	}
+	ep->longest_ns[0] = rl_max_u64(ep->longest_ns[0], rtt_ns);
+}
+
 /* Smoothed as RFC 6298 does: gains of 1/8 and 1/4. */
 void
-ep_rtt_sample(struct rl_ep *ep, struct ep_flow *flow, uint64_t rtt_ns)
+ep_rtt_sample(struct rl_ep *ep, struct ep_flow *flow, uint64_t t0_ns,
+	      uint64_t now_ns)
 {
+	const uint64_t rtt_ns = now_ns - t0_ns;
 	uint64_t err;
 
+	note_longest(ep, rtt_ns, now_ns);
 	smooth(&ep->srtt_ns, rtt_ns);
 	if (flow->srtt_ns == 0) {
 		flow->srtt_ns = rl_max_u64(rtt_ns, 1);
@@ -67,9 +94,13 @@ ep_rtt_sample(struct rl_ep *ep, struct ep_flow *flow, uint64_t rtt_ns)
 uint64_t
 ep_patience_ns(const struct rl_ep *ep, const struct ep_flow *flow)
 {
+	const uint64_t mean = rl_max_u64(flow->srtt_ns, ep->srtt_ns);
+	const uint64_t longest = rl_max_u64(ep->longest_ns[0],
+					    ep->longest_ns[1]);
+
 	return rl_max_u64(ep->cfg.give_up_ns,
-			  GIVE_UP_RTTS *
-				  rl_max_u64(flow->srtt_ns, ep->srtt_ns));
+			  rl_max_u64(GIVE_UP_RTTS * mean,
+				     GIVE_UP_LONGEST * longest));
 }
 
 static uint64_t
@@ -131,10 +162,19 @@ ep_rto_start(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 }
 
 void
+ep_ask_over(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+{
+	/* which of its asks is answered may be unclear: it took this at most */
+	if (flow->asked_ns != 0)
+		note_longest(ep, now_ns - flow->asked_ns, now_ns);
+	flow->asked_ns = 0;
+}
+
+void
 ep_alive(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
+	ep_ask_over(ep, flow, now_ns);
 	flow->alive_ns = now_ns;
-	flow->asked_ns = 0;
 	flow->flags &= ~EPF_OVERLOADED;
 	if (!(flow->blocked & EPB_HELD)) /* else it asks what has arrived */
 		flow->ask = 0;

@@ -153,14 +153,14 @@ is_meant(const struct rl_ep *ep, const struct ep_ctrl *c, uint64_t now_ns)
  * The peer insists on its incarnation: flows that wait for its ACK ask again.
  */
 static void
-sync_again(struct rl_ep *ep, uint16_t id)
+sync_again(struct rl_ep *ep, uint16_t id, uint64_t now_ns)
 {
 	for (uint8_t cos = 0; cos < 16; cos++) {
 		struct ep_flow *flow = ep_flow_find(ep, id, cos);
 
 		if (flow == NULL || flow->state != RL_EP_FLOW_SYNC)
 			continue;
-		flow->asked_ns = 0; /* it has answered */
+		ep_ask_over(ep, flow, now_ns);
 		flow->retries = 0;
 		flow->flags |= EPF_SYNC_NOW;
 		ep_ctrl_now(ep, flow);
@@ -187,7 +187,7 @@ ep_inc_heard(struct rl_ep *ep, uint16_t id, uint8_t cos,
 		peer->inc = c->from;
 	}
 	if (c->cmd == EP_CMD_HELLO)
-		sync_again(ep, id);
+		sync_again(ep, id, now_ns);
 	if (is_meant(ep, c, now_ns))
 		return true;
 	/* meant, or perhaps meant, for an earlier life */

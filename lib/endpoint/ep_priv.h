@@ -249,6 +249,8 @@ struct rl_ep {
 	uint32_t tx_stalled;  /**< flits of flows with EPF_STALLED */
 	uint64_t moved_ns[RL_SLS]; /**< when a level last sent anything */
 	uint64_t srtt_ns; /**< round trips of all flows, smoothed; 0: none */
+	uint64_t longest_ns[2]; /**< round trips of this period, of the last */
+	uint64_t period_ns;	/**< when this period began */
 	uint64_t said_ns; /**< when OVERLOADED was last reported; 0: never */
 	uint64_t late_ns; /**< until then flits may overtake others */
 	uint32_t rx_held;     /**< flits in reorder windows */
@@ -406,13 +408,16 @@ void ep_on_sync_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 /** The probe timer, with backoff. */
 uint64_t ep_rto_ns(const struct rl_ep *ep, const struct ep_flow *flow);
 /** A round trip was measured. */
-void ep_rtt_sample(struct rl_ep *ep, struct ep_flow *flow, uint64_t rtt_ns);
+void ep_rtt_sample(struct rl_ep *ep, struct ep_flow *flow, uint64_t t0_ns,
+		   uint64_t now_ns);
 /** How long unanswered, or blocked, packets are kept. */
 uint64_t ep_patience_ns(const struct rl_ep *ep, const struct ep_flow *flow);
 /** When the flow gives up, if nothing happens. */
 uint64_t ep_give_up_at_ns(const struct rl_ep *ep, const struct ep_flow *flow);
 /** Starts the probe timer, if there is anything to wait for. */
 void ep_rto_start(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
+/** The peer answered: how long its oldest ask took counts as a round trip. */
+void ep_ask_over(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
 /** The flow made progress, or may: restart its give-up and probe timers. */
 void ep_alive(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
 

@@ -283,6 +283,21 @@ local_untrained(struct rl_local *l, uint64_t now_ns)
 			rl_local_link(l, i, RL_RESIL_LINK_DEAD, 0, now_ns);
 }
 
+bool
+rl_local_trains(const struct rl_local *l)
+{
+	return l->train_by_ns != RL_NEVER;
+}
+
+void
+rl_local_late(struct rl_local *l, uint64_t now_ns)
+{
+	if (rl_local_trains(l))
+		l->train_by_ns = rl_max_u64(
+			l->train_by_ns,
+			rl_deadline(now_ns, l->p.cfg->train_ns));
+}
+
 void
 rl_local_tick(struct rl_local *l, uint64_t now_ns)
 {

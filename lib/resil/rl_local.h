@@ -117,6 +117,16 @@ void rl_local_rx(struct rl_local *l, const struct rl_resil_msg *m,
 /** Owner. Timers: what goes again, the lease. */
 void rl_local_tick(struct rl_local *l, uint64_t now_ns);
 
+/** Owner. Whether links have yet to come up that @p l has waited for since the
+ * first one did. */
+bool rl_local_trains(const struct rl_local *l);
+
+/**
+ * Owner. Ports of this process have had no turn meanwhile: links that train have
+ * at least train_ns more.
+ */
+void rl_local_late(struct rl_local *l, uint64_t now_ns);
+
 /** Owner. @return whether @p a was filled with something to do now */
 bool rl_local_action(struct rl_local *l, struct rl_local_action *a);
 

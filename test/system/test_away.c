@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Under full load both ways, one worker is stopped for longer than any limit
- * of link, core and endpoint; then the whole process is; then a program of
+ * A worker is stopped while links train. Then, under full load both ways, one
+ * worker is stopped for longer than any limit of link, core and endpoint; then the whole process is; then a program of
  * higher priority takes CPUs away, again and again. No peer failed: no link
  * dies, none even retrains, and no packet is lost or reported [LINK-5].
  *
@@ -32,6 +32,9 @@
 #define HOG_NS (40 * RL_NS_PER_MS)
 #define HOG_REST_NS (10 * RL_NS_PER_MS)
 #define HOG_TIMES 5u
+/* while links train: less than HOST_ALONE_NS, more than their time */
+#define NAP_NS (90 * RL_NS_PER_MS)
+#define NAPS 6u
 #define PACKETS 200u /* that show that all goes on */
 #define FLITS 4u
 
@@ -47,6 +50,7 @@ struct client {
 	_Atomic uint32_t refused; /* not for a while: for good */
 	_Atomic bool stop;
 	_Atomic bool known; /* thread is set */
+	unsigned int naps;  /* of its lcore, as it begins */
 	pthread_t thread; /* of its lcore */
 	struct rl_flit_cache *cache;
 	uint16_t dst;
@@ -67,10 +71,15 @@ client_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 		.dst = ((struct client *)ctx)->dst,
 		.len_bytes = sizeof(data),
 	};
+	static const struct timespec nap = { .tv_nsec = NAP_NS };
 	struct client *c = ctx;
 	struct rl_flit *pkt = rl_ep_recv(ep);
 	unsigned int work = 0;
 
+	if (c->naps > 0) {
+		c->naps--;
+		nanosleep(&nap, NULL);
+	}
 	if (!atomic_load(&c->known)) {
 		c->thread = pthread_self();
 		atomic_store(&c->known, true);
@@ -121,6 +130,7 @@ setup(void **state)
 		bed.client[e].cache = host_bed_client(&bed.on, e, &client);
 		bed.client[e].dst = !e;
 	}
+	bed.client[0].naps = NAPS;
 	*state = &bed;
 	assert_int_equal(sigaction(SIGUSR1, &sa, NULL), 0);
 	return host_start(&bed.on.host);
@@ -176,6 +186,28 @@ check(struct bed *b)
 		assert_int_equal(atomic_load(&b->client[e].wrong), 0);
 		assert_int_equal(atomic_load(&b->client[e].refused), 0);
 	}
+}
+
+/* Links that train meanwhile are not dead: no recovery begins. */
+static void
+a_worker_that_is_stopped_as_links_train_makes_none_dead(void **state)
+{
+	struct bed *b = *state;
+	struct host *h = &b->on.host;
+	const uint64_t end_ns = host_now(h) + 2 * NAPS * NAP_NS;
+	struct host_rec rec;
+
+	assert_true(h->resil.on);
+	while (host_now(h) < end_ns ||
+	       atomic_load(&b->client[0].received) < PACKETS) {
+		host_run(h, 20 * RL_NS_PER_US);
+		while (host_next_record(h, &rec))
+			host_resil_take(h, &rec);
+		host_resil_step(h);
+		assert_true(host_now(h) < end_ns + LIMIT_NS);
+	}
+	assert_int_equal(h->resil.log.n, 0);
+	check(b);
 }
 
 static void
@@ -300,6 +332,8 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest worker_tests[] = {
+		cmocka_unit_test(
+			a_worker_that_is_stopped_as_links_train_makes_none_dead),
 		cmocka_unit_test(
 			a_worker_that_is_stopped_under_load_costs_no_link_and_no_packet),
 		cmocka_unit_test(

@@ -228,6 +228,55 @@ what_is_not_waited_for_because_windows_are_full_is_reported(void **state)
 	fx_close(&fx);
 }
 
+/** Time passes until packets of endpoint 0 are given up; @return how much */
+static uint64_t
+until_given_up(void)
+{
+	const uint64_t from_ns = fx.now;
+	struct rl_pktq q;
+
+	while (fx.nreports == 0) {
+		q = fx_poll(&fx, 0);
+		fx_drop_all(&fx, &q);
+		if (fx.nreports == 0)
+			fx.now = rl_max_u64(fx.now + 1,
+					    rl_ep_deadline(fx.ep[0]));
+		assert_true(fx.now < from_ns + 5 * fx.cfg.give_up_ns);
+	}
+	return fx.now - from_ns;
+}
+
+/**
+ * Near peers answer at once, a far one took long: the mean says nothing of what
+ * another far peer may take.
+ */
+static void
+a_new_peer_has_as_long_as_the_slowest_one_took(void **state)
+{
+	struct rl_pktq q;
+
+	(void)state;
+	open_slow(true, 16);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 500), 0);
+	fx_settle(&fx);
+	assert_int_equal(fx_send(&fx, 0, 1, 0, 500), 0);
+	q = fx_poll(&fx, 0);
+	fx.now += fx.cfg.give_up_ns * 4 / 5;
+	fx_rx_all(&fx, 1, &q);
+	fx.now += fx.cfg.ack_delay_ns;
+	q = fx_poll(&fx, 1);
+	fx_rx_all(&fx, 0, &q);
+	fx_settle(&fx);
+	for (unsigned int i = 0; i < 50; i++) {
+		fx_take(&fx, 1, false);
+		assert_int_equal(fx_send(&fx, 0, 1, 0, 500), 0);
+		fx_settle(&fx);
+	}
+	assert_int_equal(fx_send(&fx, 0, 2, 0, 500), 0);
+	assert_true(until_given_up() >= 3 * fx.cfg.give_up_ns);
+	fx_close(&fx);
+}
+
 int
 main(void)
 {
@@ -239,6 +288,7 @@ main(void)
 		cmocka_unit_test(with_retry_there_is_always_room_to_turn_away),
 		cmocka_unit_test(no_gap_grows_old_while_the_client_keeps_packets_out),
 		cmocka_unit_test(what_is_not_waited_for_because_windows_are_full_is_reported),
+		cmocka_unit_test(a_new_peer_has_as_long_as_the_slowest_one_took),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
