@@ -27,6 +27,7 @@ absences_add(struct absences *a, const struct rl_ep_event *ev)
 	a->claim[a->n++] = (struct absence_claim){
 		.since_ns = back ? ev->since_ns : ev->t_ns,
 		.until_ns = back ? ev->t_ns : 0,
+		.order = a->order++,
 		.ep = ev->ep,
 		.peer = ev->peer,
 	};
@@ -53,7 +54,7 @@ cmp(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/** By peer, then by accuser, then by time; open claims first. */
+/** By peer, then by accuser, then as they came. */
 static int
 by_peer(const void *pa, const void *pb)
 {
@@ -62,9 +63,7 @@ by_peer(const void *pa, const void *pb)
 
 	if (d == 0)
 		d = cmp(a->ep, b->ep);
-	if (d == 0)
-		d = cmp(a->since_ns, b->since_ns);
-	return d == 0 ? cmp(a->until_ns, b->until_ns) : d;
+	return d == 0 ? cmp(a->order, b->order) : d;
 }
 
 static int
@@ -76,19 +75,24 @@ by_time(const void *pa, const void *pb)
 	return d == 0 ? cmp(a->peer, b->peer) : d;
 }
 
-/** A claim is reported at its begin and again at its end; keep it once. */
+/**
+ * A claim is reported at its begin and again at its end; keep it once. The end
+ * may say another begin: a host may have left out time meanwhile.
+ */
 static void
 join_ends(struct absences *a)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < a->n; i++) {
-		if (i + 1 < a->n && a->claim[i].until_ns == 0 &&
-		    a->claim[i + 1].peer == a->claim[i].peer &&
-		    a->claim[i + 1].ep == a->claim[i].ep &&
-		    a->claim[i + 1].since_ns == a->claim[i].since_ns)
-			continue;
-		a->claim[n++] = a->claim[i];
+		struct absence_claim c = a->claim[i];
+
+		if (i + 1 < a->n && c.until_ns == 0 &&
+		    a->claim[i + 1].peer == c.peer &&
+		    a->claim[i + 1].ep == c.ep &&
+		    a->claim[i + 1].until_ns != 0)
+			c.until_ns = a->claim[++i].until_ns;
+		a->claim[n++] = c;
 	}
 	a->n = n;
 }

@@ -21,6 +21,7 @@
 struct absence_claim {
 	uint64_t since_ns;
 	uint64_t until_ns; /**< 0: still */
+	uint32_t order;	   /**< in which claims came */
 	uint16_t ep;
 	uint16_t peer;
 };
@@ -30,6 +31,7 @@ struct absences {
 	struct absence_claim *claim;
 	uint32_t n;
 	uint32_t cap;
+	uint32_t order;
 	uint64_t lost; /**< events for which there was no memory */
 };
 

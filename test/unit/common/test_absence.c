@@ -52,6 +52,21 @@ claim(uint16_t ep, uint16_t peer, uint64_t since_ns, uint64_t until_ns)
 				 });
 }
 
+/** The same, as a host tells it that left out @p out_ns meanwhile. */
+static void
+claim_late(uint16_t ep, uint16_t peer, uint64_t since_ns, uint64_t until_ns,
+	   uint64_t out_ns)
+{
+	claim(ep, peer, since_ns, 0);
+	absences_add(&a, &(struct rl_ep_event){
+				 .t_ns = until_ns,
+				 .since_ns = since_ns + out_ns,
+				 .ep = ep,
+				 .peer = peer,
+				 .kind = RL_EP_EV_REACHABLE,
+			 });
+}
+
 static void
 expect(const char *text)
 {
@@ -133,6 +148,17 @@ what_was_said_at_another_time_does_not_count(void **state)
 	       "{\"endpoint\":\"e1\",\"since_ns\":1000,\"until_ns\":1100}]");
 }
 
+static void
+an_end_that_names_another_begin_ends_it_all_the_same(void **state)
+{
+	(void)state;
+	claim_late(1, 0, 100, 500, 30);
+	claim_late(1, 0, 600, 700, 0);
+	claim_late(2, 0, 120, 450, 1000);
+	expect("[{\"endpoint\":\"e0\",\"since_ns\":100,\"until_ns\":500},"
+	       "{\"endpoint\":\"e0\",\"since_ns\":600,\"until_ns\":700}]");
+}
+
 int
 main(void)
 {
@@ -143,6 +169,7 @@ main(void)
 		cmocka_unit_test_setup(two_that_accuse_each_other_are_both_named, setup),
 		cmocka_unit_test_setup(silence_during_an_absence_counts_from_its_end, setup),
 		cmocka_unit_test_setup(what_was_said_at_another_time_does_not_count, setup),
+		cmocka_unit_test_setup(an_end_that_names_another_begin_ends_it_all_the_same, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
