@@ -107,19 +107,22 @@ deliver(struct host *h, uint64_t now_ns)
 }
 
 /*
- * Links that have not come up are dead only if lcores had the rounds that a
- * handshake takes. The kernel may have stopped one of them meanwhile.
+ * Links that have not come up are dead only if no port had news for as many
+ * rounds as a handshake takes. The kernel may have stopped a lcore, and what a
+ * lcore has to say waits while its ring is full.
  */
 static void
-train_while_stopped(struct host *h, struct host_local *l, uint64_t now_ns)
+train_while_stopped(struct host *h, struct rl_local *l, uint64_t now_ns)
 {
-	const bool trains = rl_local_trains(l->local);
+	struct host_resil *r = &h->resil;
 
-	if (trains && !l->trains)
-		host_rounds(h, h->resil.since);
-	else if (trains && !host_rounds_passed(h, h->resil.since, TRAIN_ROUNDS))
-		rl_local_late(l->local, now_ns);
-	l->trains = trains;
+	if (!rl_local_trains(l))
+		return;
+	if (r->news)
+		host_rounds(h, r->since);
+	r->news = false;
+	if (!host_rounds_passed(h, r->since, TRAIN_ROUNDS))
+		rl_local_late(l, now_ns);
 }
 
 static void
@@ -130,7 +133,7 @@ serve_local(struct host *h, uint32_t dev, uint64_t now_ns)
 	struct rl_resil_msg m;
 	bool more;
 
-	train_while_stopped(h, l, now_ns);
+	train_while_stopped(h, l->local, now_ns);
 	rl_local_tick(l->local, now_ns);
 	/* one order at a time: the next one when the lcore has this one, were it
 	   that nobody says anything more */
@@ -235,6 +238,7 @@ host_resil_take(struct host *h, const struct host_rec *rec)
 	if (!h->resil.on ||
 	    (rec->kind != HOST_REC_PORT && rec->kind != HOST_REC_CORE))
 		return;
+	h->resil.news |= rec->kind == HOST_REC_PORT;
 	l = h->resil.local[rec->dev].local;
 	if (l != NULL && rec->kind == HOST_REC_PORT)
 		said = rl_device_report_port(l, rec->port, &rec->port_ev,
@@ -254,7 +258,7 @@ local_begin(struct host *h, uint32_t dev, bool waits)
 	l->local = rl_fabric_local(&h->fabric, dev, l->mem,
 				   ++h->resil.incarnation, waits,
 				   host_resil_now(h));
-	l->order.on = l->asked.on = l->trains = false;
+	l->order.on = l->asked.on = false;
 	touch(h, dev);
 }
 

@@ -41,7 +41,6 @@ struct host_local {
 	struct host_pending order; /**< its own */
 	struct host_pending asked; /**< how its device stands */
 	struct rl_local_view view; /**< written by the core's lcore */
-	bool trains; /**< r->since was taken for it */
 };
 
 enum host_job_state { HOST_JOB_NONE, HOST_JOB_RUNS, HOST_JOB_DONE };
@@ -55,7 +54,8 @@ struct host_resil {
 	struct rl_tables *tables;
 	struct host_local *local; /**< [ndev]; of others: never in use */
 	uint64_t incarnation;
-	uint64_t since[RTE_MAX_LCORE]; /**< rounds when links began to train */
+	bool news; /**< of a port, since `since` was taken */
+	uint64_t since[RTE_MAX_LCORE]; /**< rounds at the last news of a port */
 	uint64_t next_ns; /**< when anything is to be served */
 	uint64_t now_ns;  /**< host_resil_now() */
 	struct rl_resil_msg *msg; /**< a ring: locals <-> controller */

@@ -231,6 +231,26 @@ linger(struct app *app)
 		app_step(app, RL_NS_PER_MS);
 }
 
+/*
+ * A busy machine may take long: as long as packets arrive or are given up, what
+ * is under way is waited for.
+ */
+static bool
+drain(struct app *app)
+{
+	struct totals was, now;
+
+	app_totals(app, &now);
+	do {
+		was = now;
+		if (app_wait_drained(app, DRAIN_LIMIT_NS) == 0)
+			return true;
+		app_totals(app, &now);
+	} while (stop_asked() == 0 && now.under_way != 0 &&
+		 now.delivered + now.reported != was.delivered + was.reported);
+	return false;
+}
+
 /* A fabric left quiesced by hand would never come to rest. */
 static void
 unquiesce(struct app *app)
@@ -298,7 +318,7 @@ run(struct app *app)
 	app_traffic(app, false);
 	stop_forget(); /* a second signal ends the waiting */
 	unquiesce(app);
-	if (app_wait_drained(app, DRAIN_LIMIT_NS) != 0) {
+	if (!drain(app)) {
 		busy = host_busy_role(&app->host, role);
 		app->stuck = busy != NULL;
 		if (app->stuck)
