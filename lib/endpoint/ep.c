@@ -8,6 +8,7 @@ struct layout {
 	size_t flow;
 	size_t hash;
 	size_t heap;
+	size_t refused;
 	size_t win;
 	size_t known;
 	size_t peer;
@@ -53,6 +54,7 @@ lay_out(const struct rl_ep_cfg *cfg, uint16_t npeers, struct layout *l)
 	l->peer = place(&at, npeers * sizeof(struct ep_peer));
 	l->hash = place(&at, l->hash_size * sizeof(uint32_t));
 	l->heap = place(&at, cfg->max_flows * sizeof(struct ep_timer));
+	l->refused = place(&at, cfg->max_flows * sizeof(uint32_t));
 	l->flow = place(&at, cfg->max_flows * sizeof(struct ep_flow));
 	l->win = place(&at, l->win_total * l->win_bytes);
 	l->total = at;
@@ -140,6 +142,7 @@ rl_ep_init(void *mem, const struct rl_ep_params *p)
 	ep->hash = (uint32_t *)(void *)(base + l.hash);
 	memset(ep->hash, 0, l.hash_size * sizeof(uint32_t));
 	ep->heap = (struct ep_timer *)(void *)(base + l.heap);
+	ep->refused = (uint32_t *)(void *)(base + l.refused);
 	ep->flow = (struct ep_flow *)(void *)(base + l.flow);
 	ep->win_mem = base + l.win;
 	ep->win_bytes = l.win_bytes;

@@ -35,8 +35,10 @@ rx_probe(struct rl_ep *ep, const struct rl_txn *txn, const struct ep_ctrl *c)
 	}
 	EP_COUNT(ep, rx_ctrl);
 	flow->echo = c->tag;
-	if (ep->cfg.retry) /* otherwise the field holds something else */
+	if (ep->cfg.retry) { /* otherwise the field holds something else */
 		flow->echo_end = c->n;
+		ep_place_asked(ep, flow, c->n);
+	}
 	flow->flags |= EPF_ECHO_NOW;
 	ep_ctrl_now(ep, flow);
 }

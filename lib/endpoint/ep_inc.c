@@ -59,13 +59,11 @@ is_over(const struct ep_peer *peer, uint32_t inc, uint64_t now_ns)
 static void
 rx_reset(struct rl_ep *ep, struct ep_flow *flow)
 {
-	if (flow->flags & EPF_TURNED)
-		ep->nturned--;
 	ep_order_sync(ep, flow, flow->held > 0 ? flow->high : flow->expect,
 		      flow->rx_tag);
 	flow->flags &= ~(EPF_RX_SYNCED | EPF_RX_SEEN | EPF_ACK_NOW |
 			 EPF_SYNC_ACK_NOW | EPF_NAK_NOW | EPF_HINT |
-			 EPF_LOST_NOW | EPF_TURNED | EPF_BUSY_NOW);
+			 EPF_LOST_NOW | EPF_BUSY_NOW);
 	flow->ack_at_ns = RL_NEVER;
 	flow->gap_at_ns = RL_NEVER;
 	flow->unacked = 0;

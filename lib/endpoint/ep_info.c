@@ -8,7 +8,8 @@ rl_ep_deadline(const struct rl_ep *ep)
 {
 	if ((ep->list_mask[EP_LIST_TX] | ep->list_mask[EP_LIST_CTRL]) != 0)
 		return 0;
-	return ep->nheap > 0 ? ep->heap[0].at_ns : RL_NEVER;
+	return rl_min_u64(ep->nheap > 0 ? ep->heap[0].at_ns : RL_NEVER,
+			  ep_place_deadline(ep));
 }
 
 void

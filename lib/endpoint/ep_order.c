@@ -423,6 +423,7 @@ ep_order_sync(struct rl_ep *ep, struct ep_flow *flow, uint32_t expect,
 	if (flow->rx_win != NULL)
 		win_done(ep, flow);
 	ep_late_forget(ep, flow);
+	ep_place_leave(ep, flow);
 	if (!ep->cfg.retry)
 		flow->hurt = 0; /* of the life before */
 	flow->flags |= EPF_RX_SYNCED;

@@ -49,6 +49,7 @@ rl_ep_poll_levels(struct rl_ep *ep, uint64_t now_ns, struct rl_pktq *out,
 	if (rl_unlikely(ep->born_ns == 0))
 		ep->born_ns = rl_max_u64(now_ns, 1);
 	timers_run(ep, now_ns);
+	ep_place_poll(ep, now_ns);
 	/*
 	 * Data goes before stand-alone flits, as it may carry ACKs. But a NAK
 	 * can't wait, nor can an ACK that no data carried last time - unless

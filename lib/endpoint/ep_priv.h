@@ -26,8 +26,9 @@
  *   ep_tell.c     events
  *   ep_profile.c  differences between protocol profiles
  *   ep_ackout.c   when a receiver acknowledges
- *   ep_client.c   packets to the client, flow control
+ *   ep_client.c   packets to the client
  *   ep_reasm.c    flits in order into the client's packets
+ *   ep_place.c    which flow a full receiver serves next
  *   ep_enc.c      flits encoded in bursts
  *   ep_txbuf.c    room in the retry buffer
  *   ep_timer.c    one timer a flow, in a heap
@@ -144,7 +145,10 @@ struct ep_flow {
 		uint32_t echo_end; /**< with retry: the probe's sender has sent
 					all numbers before this one */
 	};
-	uint32_t lost_hi;      /**< ... that the peer must be told of */
+	union {
+		uint32_t lost_hi; /**< ... that the peer must be told of */
+		uint32_t place; /**< with retry: room kept for it, in flits */
+	};
 	uint32_t echo;	       /**< number of the probe to answer */
 	uint32_t pred;	       /**< prediction within a burst, and which */
 	uint32_t pred_burst;
@@ -256,7 +260,10 @@ struct rl_ep {
 	uint32_t rx_held;     /**< flits in reorder windows */
 	uint32_t rx_part;     /**< flits of packets being put together */
 	uint64_t paced_ns;    /**< when the client last blocked packets */
-	uint32_t nturned;     /**< flows with EPF_TURNED */
+	uint32_t nrefused;    /**< flows with EPF_TURNED: a ring of indices */
+	uint32_t refused_first, *refused;
+	uint32_t placed;      /**< room kept for flows, in flits */
+	uint64_t place_end_ns; /**< until then, if others wait */
 	uint32_t burst_id;
 	uint32_t hurt; /**< corrupt flits of unknown flows */
 
@@ -505,10 +512,24 @@ uint32_t ep_poll_ctrl(struct rl_ep *ep, struct rl_pktq *out, uint64_t turn,
 void ep_ctrl_rx(struct rl_ep *ep, const struct rl_flit *f, uint64_t now_ns);
 
 /* ep_client.c */
-bool ep_client_full(const struct rl_ep *ep, const struct ep_flow *flow);
 /** Whether the reorder room has a place for one more flit of a flow. */
 bool ep_rx_share(const struct rl_ep *ep, const struct ep_flow *flow);
+
+/* ep_place.c */
+/** Whether nothing new of a flow is taken now; without retry all is. */
+bool ep_client_full(const struct rl_ep *ep, const struct ep_flow *flow);
+/** Turns a flit away: its sender is told, and waits. */
 void ep_turn_back(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f);
+/** When ep_place_poll() has something to do. */
+uint64_t ep_place_deadline(const struct rl_ep *ep);
+/** Tells flows that were refused to go on, as far as there is room. */
+void ep_place_poll(struct rl_ep *ep, uint64_t now_ns);
+/** A packet of @p n flits of a flow is complete. */
+void ep_place_taken(struct rl_ep *ep, struct ep_flow *flow, uint32_t n);
+/** A probe: the flow needs room for no number from @p upto on. */
+void ep_place_asked(struct rl_ep *ep, struct ep_flow *flow, uint32_t upto);
+/** The flow begins anew, and needs no room. */
+void ep_place_leave(struct rl_ep *ep, struct ep_flow *flow);
 
 /* ep_order.c */
 /**

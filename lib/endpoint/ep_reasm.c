@@ -30,6 +30,7 @@ deliver(struct rl_ep *ep, struct ep_flow *flow)
 	EP_COUNT(ep, rx_packets);
 	EP_COUNT_N(ep, rx_bytes, rl_ep_len_bytes(head));
 	rl_pktq_push(&ep->ready, head);
+	ep_place_taken(ep, flow, head->pkt_flits);
 }
 
 static void

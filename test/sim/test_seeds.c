@@ -274,6 +274,23 @@ no_link_dozes_while_there_is_news(void **state)
 	}
 }
 
+/*
+ * Eight senders fill a receiver with room for one packet, which it takes every
+ * 100 us. One of them was always first when there was room again; another got
+ * nothing for 10 ms [SW-6].
+ */
+static void
+a_full_receiver_serves_all_its_senders(void **state)
+{
+	struct rl_sim_plan plan;
+
+	(void)state;
+	draw_wide(&plan, 92029273);
+	assert_true(plan.load.slow_ns != 0 && plan.silence_ns != 0);
+	plan.load.flow_packets = 50; /* enough to see it */
+	passes(&plan);
+}
+
 int
 main(void)
 {
@@ -301,6 +318,7 @@ main(void)
 			no_circle_closes_before_the_links_of_a_device_are_back),
 		cmocka_unit_test(a_probe_may_end_between_old_and_new_tables),
 		cmocka_unit_test(no_link_dozes_while_there_is_news),
+		cmocka_unit_test(a_full_receiver_serves_all_its_senders),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -124,6 +124,118 @@ a_client_that_is_slow_for_good_can_still_die(void **state)
 	fx_close(&fx);
 }
 
+/** Endpoint 1 has room for one packet of three senders. */
+static void
+open_tight(void)
+{
+	struct rl_ep_cfg cfg;
+
+	fx_cfg(&cfg);
+	cfg.window_flits = 64;
+	cfg.max_packet_flits = 4;
+	cfg.rx_buffer_flits = 4;
+	fx_open(&fx, &cfg, 4, 4000);
+}
+
+static void
+send_some(unsigned int src, unsigned int n)
+{
+	while (n-- > 0)
+		assert_int_equal(fx_send(&fx, src, 1, 0, 4 * 224), 0);
+}
+
+/** The client of 1 takes a packet. @return whose it was */
+static unsigned int
+take_one(void)
+{
+	uint32_t before[FX_EPS];
+
+	for (unsigned int s = 0; s < FX_EPS; s++)
+		before[s] = fx.got[s][1][0];
+	assert_int_equal(fx_take(&fx, 1, false), 1);
+	fx_settle(&fx);
+	for (unsigned int s = 0; s < FX_EPS; s++)
+		if (fx.got[s][1][0] != before[s])
+			return s;
+	fail();
+	return 0;
+}
+
+/* [SW-6] */
+static void
+a_full_receiver_serves_next_the_flow_it_refused_longest_ago(void **state)
+{
+	static const unsigned int order[] = { 3, 2, 0 };
+
+	(void)state;
+	open_tight();
+	for (unsigned int i = 0; i < 3; i++) { /* the first fills it */
+		send_some(order[i], 4);
+		fx_settle(&fx);
+	}
+	assert_int_equal(take_one(), 3);
+	for (unsigned int i = 0; i < 11; i++) /* 3 had one more */
+		assert_int_equal(take_one(), order[(i + (i > 8)) % 3]);
+	fx_close(&fx);
+}
+
+static void
+a_sender_that_comes_later_does_not_pass_those_that_wait(void **state)
+{
+	(void)state;
+	open_tight();
+	send_some(0, 3);
+	fx_settle(&fx);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_overflow), 8);
+	assert_int_equal(fx_take(&fx, 1, false), 1);
+	/* before 0 is told that there is room */
+	send_some(2, 1);
+	fx_rx(&fx, 1, fx_poll_one(&fx, 2));
+	assert_false(rl_ep_recv_pending(fx.ep[1]));
+	fx_settle(&fx);
+	assert_int_equal(take_one(), 0);
+	assert_int_equal(take_one(), 2);
+	assert_int_equal(take_one(), 0);
+	fx_close(&fx);
+}
+
+static void
+a_place_whose_sender_does_not_come_is_given_to_another(void **state)
+{
+	struct rl_pktq q;
+
+	(void)state;
+	open_tight();
+	send_some(0, 2);
+	fx_settle(&fx);
+	send_some(2, 2);
+	fx_settle(&fx);
+	assert_int_equal(fx_take(&fx, 1, false), 1);
+	q = fx_poll(&fx, 1); /* tells 0 to go on, which it never hears */
+	assert_true(q.packets > 0);
+	fx_drop_all(&fx, &q);
+	for (unsigned int i = 0; i < 1000 && !rl_ep_recv_pending(fx.ep[1]);
+	     i++) {
+		q = fx_poll(&fx, 0); /* nor does 1 hear of it */
+		fx_drop_all(&fx, &q);
+		for (unsigned int e = 1; e < 3; e++) {
+			q = fx_poll(&fx, e);
+			for (struct rl_flit *f; (f = rl_pktq_pop(&q)) != NULL;)
+				fx_rx(&fx, f->dst, f);
+		}
+		fx.now += fx.cfg.retry_timer_min_ns / 4;
+	}
+	assert_true(fx.now < 40 * fx.cfg.retry_timer_min_ns);
+	assert_int_equal(take_one(), 2);
+	fx_run(&fx, 10);
+	assert_true(rl_ep_recv_pending(fx.ep[1]));
+	while (fx_take(&fx, 1, false) > 0)
+		fx_run(&fx, 10);
+	assert_int_equal(fx.got[0][1][0], 2);
+	assert_int_equal(fx.got[2][1][0], 2);
+	fx_close(&fx);
+}
+
 static void
 without_retry_the_endpoint_says_when_it_has_no_room(void **state)
 {
@@ -284,6 +396,12 @@ main(void)
 		cmocka_unit_test(a_slow_client_makes_its_senders_wait_and_costs_nothing),
 		cmocka_unit_test(a_sender_that_does_not_hear_of_the_end_finds_it_out),
 		cmocka_unit_test(a_client_that_is_slow_for_good_can_still_die),
+		cmocka_unit_test(
+			a_full_receiver_serves_next_the_flow_it_refused_longest_ago),
+		cmocka_unit_test(
+			a_sender_that_comes_later_does_not_pass_those_that_wait),
+		cmocka_unit_test(
+			a_place_whose_sender_does_not_come_is_given_to_another),
 		cmocka_unit_test(without_retry_the_endpoint_says_when_it_has_no_room),
 		cmocka_unit_test(with_retry_there_is_always_room_to_turn_away),
 		cmocka_unit_test(no_gap_grows_old_while_the_client_keeps_packets_out),

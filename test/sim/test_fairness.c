@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Shares of senders whose packets all go to one endpoint [SW-6]: none gets less
+ * because it is far away. Jain's index is 1 if all shares are equal.
+ */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rl_sim_plan.h"
+
+#define MS RL_NS_PER_MS
+#define US RL_NS_PER_US
+#define EPS_MAX 64
+
+static struct rl_sim_plan plan;
+static struct rl_sim_flow flow[EPS_MAX * EPS_MAX];
+
+static void
+begin(const char *text, double load, uint32_t max_flits, uint64_t run_ns)
+{
+	struct rl_sim_plan *const p = &plan;
+	char err[1024];
+
+	memset(p, 0, sizeof(*p));
+	assert_int_equal(rl_config_read_text("drawn", text, strlen(text),
+					     &p->cfg, err, sizeof(err)), 0);
+	assert_int_equal(rl_route_setup(&p->cfg.topo, NULL, 8, 1, &p->route,
+					err), 0);
+	rl_sim_wire_defaults(&p->wire);
+	p->seed = 1;
+	p->turns = true;
+	p->notice_ns = 1000;
+	p->load = (struct rl_sim_load_cfg){
+		.pattern = { .kind = RL_PATTERN_INCAST },
+		.load = load,
+		.slot_ps = p->wire.flit_ps,
+		.min_flits = max_flits,
+		.max_flits = max_flits,
+		.cos = 1,
+		.seed = 1,
+		.stop_ns = RL_NEVER,
+		.nep = (uint16_t)p->cfg.topo.nep,
+	};
+	p->heal_ns = run_ns;
+	p->limit_ns = run_ns; /* shares are those of this time */
+}
+
+/* Packets of each sender, to the one that gets any. */
+static uint32_t
+run(uint64_t got[EPS_MAX])
+{
+	const uint32_t nep = plan.cfg.topo.nep;
+	struct rl_sim_verdict v;
+	struct rl_sim_mem mem;
+	uint32_t n = 0;
+
+	memset(flow, 0, sizeof(flow));
+	plan.load.flow = flow;
+	assert_int_equal(rl_sim_mem_init(&mem), 0);
+	assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+	rl_sim_mem_free(&mem);
+	assert_int_equal(v.load.duplicated + v.load.reordered, 0);
+	assert_int_equal(v.load.corrupted + v.load.reported, 0);
+	for (uint32_t d = 0; d < nep && n == 0; d++)
+		for (uint32_t s = 0, any = 0; s < nep; s++) {
+			any += flow[s * nep + d].packets != 0;
+			if (s != d)
+				got[s < d ? s : s - 1] =
+					flow[s * nep + d].packets;
+			if (s + 1 == nep && any != 0)
+				n = nep - 1;
+		}
+	rl_route_free(plan.route);
+	rl_config_free(&plan.cfg);
+	return n;
+}
+
+/* The smallest share, of the mean; *jain is set to Jain's index. */
+static double
+shares(const char *what, const uint64_t got[], uint32_t n, double *jain)
+{
+	double sum = 0, squares = 0, least = 1e30;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const double x = (double)got[i];
+
+		sum += x;
+		squares += x * x;
+		least = x < least ? x : least;
+	}
+	*jain = squares > 0 ? sum * sum / (n * squares) : 0;
+	least = sum > 0 ? least * n / sum : 0;
+	print_message("%s: %.0f packets, the slowest sender %.3f of its share, "
+		      "Jain's index %.3f\n", what, sum, least, *jain);
+	return least;
+}
+
+/* The receiver has little room, and takes little. */
+static void
+slow_receiver(const char *what, const char *text, uint64_t run_ns)
+{
+	uint64_t got[EPS_MAX];
+	double jain;
+	uint32_t n;
+
+	begin(text, 0.5, 4, run_ns);
+	plan.load.slow_ns = 20 * US;
+	plan.load.take_ns = 100;
+	n = run(got);
+	assert_int_equal(n, 7);
+	assert_true(shares(what, got, n, &jain) > 0.8);
+	assert_true(jain > 0.98);
+}
+
+static void
+a_full_receiver_serves_next_what_it_refused_longest_ago(void **state)
+{
+	(void)state;
+	slow_receiver("star, room for one packet",
+		      "fabric: { topology = \"mesh\"; dims = [1, 1]; "
+		      "hosts_per_switch = 8; };\n"
+		      "link: { max_packet_flits = 4; };\n"
+		      "endpoint: { rx_buffer_flits = 4; };\n", 5 * MS);
+	slow_receiver("chain, room for one packet",
+		      "fabric: { topology = \"mesh\"; dims = [8]; };\n"
+		      "link: { max_packet_flits = 4; };\n"
+		      "endpoint: { rx_buffer_flits = 4; };\n", 5 * MS);
+	slow_receiver("chain, room for 64 packets",
+		      "fabric: { topology = \"mesh\"; dims = [8]; };\n"
+		      "endpoint: { rx_buffer_flits = 256; };\n", 5 * MS);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			a_full_receiver_serves_next_what_it_refused_longest_ago),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
