@@ -65,7 +65,8 @@ rl_core_memsize(const struct rl_link_cfg *cfg, uint16_t nports)
 
 	return core_struct_bytes(nports) + core_recent_bytes(cfg, nports) +
 	       core_stream_bytes(cfg, nports) +
-	       CORE_ROUND(core_pass_bytes(nports)) + rl_wait_memsize(&wp);
+	       CORE_ROUND(core_pass_bytes(nports)) +
+	       CORE_ROUND(core_fair_bytes()) + rl_wait_memsize(&wp);
 }
 
 struct rl_core *
@@ -85,6 +86,10 @@ rl_core_init(void *mem, const struct rl_core_params *p)
 	memset(mem, 0, n); /* the room touches what it uses */
 	core->pass = (struct core_pass *)(void *)((uint8_t *)mem + n);
 	n += CORE_ROUND(core_pass_bytes(p->nports));
+	core->fair = (struct core_fair *)(void *)((uint8_t *)mem + n);
+	memset(core->fair, 0, core_fair_bytes());
+	core->fair_shift = core_fair_quantum(p->cfg);
+	n += CORE_ROUND(core_fair_bytes());
 	core->wait = rl_wait_init((uint8_t *)mem + n, &wp);
 	if (p->cfg->switching == RL_CUT_THROUGH)
 		core->stream = (struct core_stream *)(void *)(
@@ -327,8 +332,7 @@ core_queue(struct rl_core *core, struct rl_flit *pkt, unsigned int port,
 
 	RL_DASSERT(vl < RL_VCS);
 	pkt->vc = vl;
-	rl_pktq_push(&cp->q[vl], pkt);
-	cp->qmask |= 1u << vl;
+	core_enqueue(core, cp, vl, pkt);
 	core_stream_queued(core, &cp->q[vl], pkt);
 }
 

@@ -140,10 +140,12 @@ core_fence(struct rl_core *core, struct core_port *cp, uint64_t now_ns)
 		if (other->state != RL_EGRESS_ALIVE)
 			continue;
 		other->fence_want = cp->fence_gen;
-		for (unsigned int vc = 0; vc < RL_VCS; vc++)
+		for (unsigned int vc = 0; vc < RL_VCS; vc++) {
+			core_fair_level(core, other, vc);
 			other->fence_at[vc] = other->ended[vc] +
 					      other->q[vc].packets +
 					      other->begun[vc].on;
+		}
 	}
 	core_set_due(core, cp, now_ns);
 }
@@ -209,6 +211,7 @@ core_hold_queued(struct rl_core *core, uint16_t port, uint64_t now_ns)
 		struct rl_pktq queued = cp->q[vc];
 		struct rl_flit *pkt;
 
+		core_fair_level(core, cp, vc);
 		n += queued.packets;
 		cp->q[vc] = (struct rl_pktq){ 0 };
 		while ((pkt = rl_pktq_pop(&queued)) != NULL) {

@@ -38,6 +38,7 @@ rl_core_flush(struct rl_core *core)
 		struct core_port *cp = &core->port[i];
 
 		for (unsigned int vc = 0; vc < RL_VCS; vc++) {
+			core_fair_level(core, cp, vc);
 			flush_queue(core, &cp->q[vc]);
 			flush_queue(core, &cp->begun[vc].rest);
 			cp->begun[vc].on = false;

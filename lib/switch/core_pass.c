@@ -224,6 +224,7 @@ send_next(struct rl_core *core, struct rl_flit *pkt, struct rl_fwd_hop hop,
 		}
 		q = &ps->port[hop.port].ahead[vl];
 	} else {
+		core_fair_level(core, cp, vl);
 		cp->qmask |= 1u << vl;
 	}
 	pkt->vc = vl;
@@ -318,6 +319,7 @@ follow(struct rl_core *core, uint16_t port, unsigned int vl)
 	if (rl_pktq_empty(from) || RL_PLANTED(TOKEN_FORGOTTEN))
 		return;
 	core_stream_moved(core, from, to);
+	core_fair_level(core, &core->port[port], vl);
 	rl_pktq_splice(to, from);
 	core->port[port].qmask |= 1u << vl;
 }
@@ -342,6 +344,7 @@ send_token(struct rl_core *core, uint16_t port, unsigned int vl)
 	f->in_port = RL_PORT_NONE;
 	f->dst = f->src = RL_EP_TOKEN;
 	CORE_COUNT(core, tx_tokens);
+	core_fair_level(core, cp, vl); /* nothing passes it */
 	rl_pktq_push(&cp->q[vl], f);
 	cp->qmask |= 1u << vl;
 	ps->port[port].sent |= (uint8_t)(1u << vl);

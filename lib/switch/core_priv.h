@@ -21,6 +21,9 @@
 #define CORE_FLOWS_PORT 256
 #define CORE_FLOWS_MAX 4096
 
+/** Queues of a core that share their egress among senders at the same time. */
+#define CORE_FAIR_QUEUES 16
+
 /** Whether a packet may be older than packets that already wait, see wait.c. */
 enum core_age {
 	CORE_NEW, /**< just in: younger than all of its flow */
@@ -91,6 +94,7 @@ struct core_port {
 	struct core_way way[RL_VCS];
 	uint32_t sent[RL_VCS]; /* flits put into the port's queue, by VC */
 	struct rl_pktq q[RL_VCS];
+	uint8_t fair[RL_VCS]; /* 1 + index of its core_fair; 0: it has none */
 	uint32_t fence_at[RL_VCS];
 	struct core_begun begun[RL_VCS];
 	uint64_t *recent; /* CORE_RECENT keys, or NULL */
@@ -112,6 +116,8 @@ struct rl_core {
 	bool fresh;		/* not all that wait have tried the tables */
 	bool passing;		/* two tables, see core_pass.c */
 	struct core_pass *pass;
+	struct core_fair *fair; /* [CORE_FAIR_QUEUES] */
+	unsigned int fair_shift; /* core_fair_quantum() */
 	uint64_t await_ns;	/* see rl_core_await_routes() */
 	uint32_t kept;		/* packets that wait and keep their credit */
 	struct rl_wait *wait;	/* the waiting room */
@@ -165,6 +171,20 @@ void core_wait_or_drop(struct rl_core *core, struct rl_flit *pkt,
 		       uint16_t place, enum core_age age, uint64_t now_ns);
 /** Returns the credit of a packet and charges the room's budget. */
 void core_lend(struct rl_core *core, struct rl_flit *pkt);
+
+/* core_fair.c */
+size_t core_fair_bytes(void);
+unsigned int core_fair_quantum(const struct rl_link_cfg *cfg);
+/** Queues a packet behind those that may leave before it. */
+void core_fair_push(struct rl_core *core, struct core_port *cp,
+		    unsigned int vl, struct rl_flit *pkt);
+/** The first packet of a queue that has rounds, @p pkt, was taken. */
+void core_fair_taken(struct rl_core *core, struct core_port *cp,
+		     unsigned int vl, const struct rl_flit *pkt);
+/** Nothing passes what is queued now, and any of it may be taken out. */
+void core_fair_level(struct rl_core *core, struct core_port *cp,
+		     unsigned int vl);
+void core_fair_level_queue(struct rl_core *core, const struct rl_pktq *q);
 
 /* core_pass.c */
 size_t core_pass_bytes(uint16_t nports);
@@ -244,6 +264,21 @@ core_set_plane(const struct rl_core *core, struct rl_flit *pkt)
 	pkt->plane = pkt->in_port == RL_PORT_NONE
 			     ? core->fwd->inject_plane[sl]
 			     : core->fwd->plane_of[pkt->in_vc][sl];
+}
+
+/* Queues a packet for an egress, at its sender's turn. */
+static inline void
+core_enqueue(struct rl_core *core, struct core_port *cp, unsigned int vl,
+	     struct rl_flit *pkt)
+{
+	struct rl_pktq *const q = &cp->q[vl];
+
+	if (q->head == NULL || (rl_likely(cp->fair[vl] == 0) &&
+				q->tail->in_port == pkt->in_port))
+		rl_pktq_push(q, pkt);
+	else
+		core_fair_push(core, cp, vl, pkt);
+	cp->qmask |= 1u << vl;
 }
 
 #endif /* RL_CORE_PRIV_H */

@@ -233,6 +233,7 @@ stream_excise(struct rl_core *core, struct core_stream *st)
 	struct rl_pktq *q = st->q;
 	struct rl_flit *pkt = st->pkt, *before = NULL;
 
+	core_fair_level_queue(core, q);
 	for (struct rl_flit *p = q->head; p != pkt; p = p->next_pkt)
 		before = p;
 	if (before == NULL)

@@ -179,8 +179,7 @@ turn_packet(struct rl_core *core, struct turn *t, struct rl_flit *pkt,
 		return true;
 	}
 	pkt->state = state;
-	rl_pktq_push(&w->egress->q[w->vl], pkt);
-	w->egress->qmask |= 1u << w->vl;
+	core_enqueue(core, w->egress, w->vl, pkt);
 	t->sure = 0; /* later packets must not pass it */
 	return true;
 }

@@ -53,6 +53,8 @@ tx_next(struct rl_core *core, uint16_t port, unsigned int vc,
 	if (queued + need > core->p.cfg->queue_flits)
 		return NULL;
 	rl_pktq_pop(q);
+	if (rl_unlikely(cp->fair[vc] != 0) && q == &cp->q[vc])
+		core_fair_taken(core, cp, vc, pkt);
 	if (rl_unlikely(cp->begun[vc].on)) {
 		if (!RL_PLANTED(VC_MIXED))
 			pkt->vc = (uint8_t)vc; /* not the VC it came in by */

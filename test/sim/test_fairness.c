@@ -2,7 +2,7 @@
 
 /*
  * Shares of senders whose packets all go to one endpoint [SW-6]: none gets less
- * because it is far away. Jain's index is 1 if all shares are equal.
+ * because it is far away, whether a link is full or the receiver. Jain's index is 1 if all shares are equal.
  */
 
 #include <setjmp.h>
@@ -103,6 +103,38 @@ shares(const char *what, const uint64_t got[], uint32_t n, double *jain)
 	return least;
 }
 
+static void
+all_to_one(const char *what, const char *text, double least, double index)
+{
+	uint64_t got[EPS_MAX];
+	double jain;
+	uint32_t n;
+
+	begin(text, 1.0, 8, MS / 2);
+	n = run(got);
+	assert_int_equal(n, plan.load.nep - 1);
+	assert_true(shares(what, got, n, &jain) > least);
+	assert_true(jain > index);
+}
+
+/*
+ * Each switch merges what comes along with its own. With the default window a
+ * sender at the far end cannot quite fill its share.
+ */
+static void
+senders_far_and_near_get_equal_shares_of_a_full_link(void **state)
+{
+	(void)state;
+	all_to_one("chain of 8", "fabric: { topology = \"mesh\"; dims = [8]; };\n",
+		   0.85, 0.99);
+	all_to_one("the same, window 511",
+		   "fabric: { topology = \"mesh\"; dims = [8]; };\n"
+		   "endpoint: { window_flits = 511; };\n", 0.97, 0.999);
+	all_to_one("incast of 31",
+		   "fabric: { topology = \"mesh\"; dims = [8, 4]; };\n",
+		   0.85, 0.99);
+}
+
 /* The receiver has little room, and takes little. */
 static void
 slow_receiver(const char *what, const char *text, uint64_t run_ns)
@@ -142,6 +174,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			senders_far_and_near_get_equal_shares_of_a_full_link),
 		cmocka_unit_test(
 			a_full_receiver_serves_next_what_it_refused_longest_ago),
 	};
