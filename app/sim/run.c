@@ -31,6 +31,7 @@ struct run {
 	bool tty;
 	bool events;  /**< to be printed */
 	bool stopped; /**< a signal ended it before its time */
+	struct shares shares;
 };
 
 uint64_t
@@ -197,6 +198,8 @@ run_to_end(struct run *r, const struct options *o)
 	for (;;) {
 		const uint64_t now = rl_sim_now(r->sim);
 
+		if (now >= plan->load.stop_ns)
+			shares_until(&r->shares, plan->load.nep);
 		if (now >= quiet && rl_sim_load_done(r->load)) {
 			if (rl_sim_settled(r->sim, 0, NULL) &&
 			    rl_sim_recovered(r->sim))
@@ -212,7 +215,10 @@ run_to_end(struct run *r, const struct options *o)
 		r->stopped = now < limit && stop_asked() != 0;
 		if (now >= limit || r->stopped)
 			return rl_sim_settled(r->sim, RL_SIM_PARTS_OK, NULL);
-		rl_sim_run(r->sim, now + step);
+		rl_sim_run(r->sim, now < plan->load.stop_ns
+					   ? rl_min_u64(now + step,
+							plan->load.stop_ns)
+					   : now + step);
 		progress(r);
 	}
 }
@@ -330,11 +336,14 @@ run_once(const struct setup *s, const struct options *o,
 	load.threads = s->threads;
 	load.connected = on_connected;
 	load.connected_ctx = &r;
+	if (json && shares_init(&r.shares, &load) != 0)
+		return -ENOMEM;
 	r.load = rl_sim_load_new(&load);
 	if (r.load == NULL)
 		return -ENOMEM;
 	ret = run_sim(&r, o, mem, json, out);
 	rl_sim_load_free(r.load);
+	out->senders = shares_json(&r.shares, load.nep);
 	if (r.tty && r.told_wall_ns != r.start_wall_ns)
 		fputc('\n', stderr);
 	return ret;
@@ -347,7 +356,8 @@ outcome_free(struct outcome *out)
 	json_decref(out->parts);
 	absences_free(&out->absences);
 	json_decref(out->recoveries);
-	out->failovers = out->recoveries = out->parts = NULL;
+	json_decref(out->senders);
+	out->failovers = out->recoveries = out->parts = out->senders = NULL;
 	free(out->delay);
 	out->delay = NULL;
 }

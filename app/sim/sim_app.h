@@ -11,6 +11,7 @@
  *   setup.c     fabric file, routes, traffic, faults
  *   run.c       one run, with progress
  *   report.c    what came of it, for people and as JSON
+ *   shares.c    whether all senders got the same
  *   campaign.c  many seeds over one fabric
  *   tally.c     what came of them
  *   merge.c     the shards of a campaign as one
@@ -109,6 +110,15 @@ int setup_open_text(struct setup *s, const struct options *o,
 /** @return 0; -errno with a line in @p err */
 int trace_read(struct setup *s, const char *path, char *err, size_t errlen);
 
+/** What each sender had brought to its destinations when the traffic ended. */
+struct shares {
+	struct rl_sim_flow *flow; /**< [nep][nep] of the load, owned, or NULL */
+	uint64_t *until;	  /**< [nep] packets, owned; NULL: no such time */
+};
+
+/** Largest fabric, in endpoints, whose shares are reported. */
+#define SHARES_EPS_MAX 1024
+
 /** The result of a run. */
 struct outcome {
 	struct rl_sim_verdict v; /**< why: only what broke, not what was lost */
@@ -121,6 +131,7 @@ struct outcome {
 	json_t *parts;		/**< counters by part, as failovers */
 	struct absences absences; /**< owned */
 	json_t *recoveries;	/**< the same */
+	json_t *senders;	/**< shares_json(), or NULL */
 	uint32_t nrecoveries;
 	struct rl_recovery recovery; /**< the last one */
 	struct counter_sums counters;
@@ -133,6 +144,13 @@ void outcome_free(struct outcome *out);
 bool outcome_kept(const struct outcome *out);
 /** What a run that kept its promises still failed to achieve, or NULL. */
 const char *outcome_failure(const struct outcome *out);
+
+/** @return 0 or -ENOMEM; zeroed: too many endpoints, or no time to count at */
+int shares_init(struct shares *sh, struct rl_sim_load_cfg *load);
+/** The traffic ends now. */
+void shares_until(struct shares *sh, uint16_t nep);
+/** The end of the run: frees all. @return an object, or NULL */
+json_t *shares_json(struct shares *sh, uint16_t nep);
 
 void report_print(const struct setup *s, const struct outcome *out);
 json_t *report_json(const struct setup *s, const struct options *o,

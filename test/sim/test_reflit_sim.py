@@ -64,6 +64,17 @@ with tempfile.TemporaryDirectory() as tmp:
     for key in ("wall_ns", "arguments", "date"):
         r.pop(key, None), again.pop(key, None)
     check("the same seed gives the same report", r == again)
+    chain = os.path.join(tmp, "chain.cfg")
+    with open(chain, "w") as f:
+        f.write('fabric: { topology = "mesh"; dims = [8]; };\n')
+    run("--config", chain, "--traffic", "incast", "--load", "1",
+        "--duration", "100us", "--json", out)
+    full = report(out)
+    check("a report says what each sender had when the traffic ended [SW-6]",
+          full["senders"]["count"] == 7 and
+          0 < full["senders"]["packets"] < full["delivered_packets"] and
+          0.7 < full["senders"]["slowest"] <= 1 and
+          0.9 < full["senders"]["jain"] <= 1, full["senders"])
     # what is lost, and told, does not depend on threads, nor on their number
     wide = os.path.join(tmp, "wide.cfg")
     with open(wide, "w") as f:
