@@ -167,6 +167,7 @@ read_protocol(struct cfg_ctx *c, const config_setting_t *root,
 	      struct rl_config *cfg)
 {
 	const config_setting_t *link = config_setting_get_member(root, "link");
+	const config_setting_t *sw = config_setting_get_member(root, "switch");
 	const config_setting_t *ep =
 		config_setting_get_member(root, "endpoint");
 	const char *key = NULL;
@@ -177,6 +178,8 @@ read_protocol(struct cfg_ctx *c, const config_setting_t *root,
 	rl_ep_cfg_defaults(&cfg->endpoint);
 	if (link != NULL)
 		ret = cfg_group(c, link, "link", &cfg->link);
+	if (ret == 0 && sw != NULL)
+		ret = cfg_group(c, sw, "switch", &cfg->link);
 	if (ret == 0 && link != NULL)
 		ret = read_weights(c, link, &cfg->link);
 	if (ret == 0 && link != NULL)
@@ -185,6 +188,11 @@ read_protocol(struct cfg_ctx *c, const config_setting_t *root,
 		ret = group_error(c, root, link, "link", key, why);
 	if (ret == 0 && ep != NULL)
 		ret = cfg_group(c, ep, "endpoint", &cfg->endpoint);
+	if (ret == 0 && cfg->link.lcrc && cfg->endpoint.isn == RL_ISN_XOR10)
+		ret = group_error(c, root, link, "link", "lcrc",
+				  "lcrc: with endpoint.isn xor10 the CRC misses "
+				  "what alters only the 10 bits of the number; "
+				  "use wide or wide19");
 	if (ret != 0)
 		return ret;
 	cfg->endpoint.max_packet_flits = cfg->link.max_packet_flits;

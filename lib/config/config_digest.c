@@ -66,6 +66,7 @@ digest_keys(const struct rl_config *cfg)
 {
 	uint64_t h = add_group(0, "link", &cfg->link);
 
+	h = add_group(h, "switch", &cfg->link);
 	h = add_group(h, "endpoint", &cfg->endpoint);
 	for (uint32_t i = 0; cfg->link_own != NULL && i < cfg->topo.nlink; i++)
 		h = add_group(h, "link", &cfg->link_own[i]);

@@ -229,7 +229,11 @@ cfg_take(struct cfg_ctx *c, const config_setting_t *s,
 		ret = 0;
 		break;
 	case RL_KEY_NUMBER:
-		ret = cfg_number(c, s, key, &v);
+		ret = key->words != NULL &&
+				      config_setting_type(s) ==
+					      CONFIG_TYPE_STRING
+			      ? cfg_word(c, s, key, &v)
+			      : cfg_number(c, s, key, &v);
 		break;
 	case RL_KEY_WORD:
 		ret = cfg_word(c, s, key, &v);

@@ -91,6 +91,7 @@ static const char *const loopbacks[] = {"whole-packets", "unacked-only",
 					"none", NULL};
 static const char *const classes[] = {"posted", "response", "request",
 				      "control", NULL};
+static const char *const witnesses[] = {"off", "all", NULL};
 static const char *const profiles[] = {"rxl", "rxl-compact", "cxl",
 				       "cxl-sep-ack", NULL};
 static const char *const crcs[] = {"crc64-ecma", "crc64-bch", "pcie6-rs", NULL};
@@ -115,6 +116,8 @@ static const struct rl_config_key keys[] = {
 	TOP("routing", RL_KEY_GROUP, NONE, "how routes are found"),
 	TOP("link", RL_KEY_GROUP, NONE,
 	    "every link: retry, credits, detectors, loopback"),
+	TOP("switch", RL_KEY_GROUP, NONE,
+	    "every device, beyond its links: the witness of altered flits"),
 	TOP("endpoint", RL_KEY_GROUP, NONE,
 	    "every endpoint: protocol, retry, buffers"),
 	TOP("controller", RL_KEY_GROUP, NONE,
@@ -316,6 +319,16 @@ static const struct rl_config_key keys[] = {
 	     "checks FEC before transmission, too: finds corruption inside the device"),
 	LINK(dup_filter, RL_KEY_BOOL, "", 0, 0,
 	     "lets switches drop duplicates, not only endpoints"),
+	LINK(lcrc, RL_KEY_BOOL, "", 0, 0,
+	     "checks the CRC of each flit that comes in, too: what FEC "
+	     "miscorrects is sent again; not with isn xor10"),
+
+	{.group = "switch", .name = "witness", .type = RL_KEY_NUMBER,
+	 .unit = "flits", .min = 1, .max = 1u << 20, .words = witnesses,
+	 .def = "\"off\"",
+	 .meaning = "CRCs of flits are checked as they come in and leave: of "
+		    "all, or of one in so many",
+	 AT(rl_link_cfg, witness)},
 
 	EP_WORD(profile, profiles, "protocol profile"),
 	EP_WORD(crc, crcs, "CRC over a flit"),
@@ -519,10 +532,24 @@ rl_config_key_default(const struct rl_config_key *key, char *buf, size_t len)
 	return buf;
 }
 
+/* Writes all words of a key, if it has any. @return their length in @p buf */
+static size_t
+list_words(const struct rl_config_key *key, char *buf, size_t len)
+{
+	size_t n = 0;
+
+	for (unsigned int i = 0; key->words != NULL && key->words[i] != NULL &&
+				 n < len;
+	     i++)
+		n += (size_t)snprintf(buf + n, len - n, "%s\"%s\"",
+				      i == 0 ? "" : ", ", key->words[i]);
+	return n < len ? n : len;
+}
+
 char *
 rl_config_key_range(const struct rl_config_key *key, char *buf, size_t len)
 {
-	size_t n = 0;
+	size_t n;
 
 	switch (key->type) {
 	case RL_KEY_BOOL:
@@ -531,15 +558,13 @@ rl_config_key_range(const struct rl_config_key *key, char *buf, size_t len)
 		break;
 	case RL_KEY_NUMBER:
 	case RL_KEY_NUMBERS:
-		snprintf(buf, len, "%" PRIu64 " to %" PRIu64, key->min,
-			 key->max);
+		n = list_words(key, buf, len);
+		snprintf(buf + n, len - n, "%s%" PRIu64 " to %" PRIu64,
+			 n == 0 ? "" : ", ", key->min, key->max);
 		break;
 	case RL_KEY_WORD:
 	case RL_KEY_WORDS:
-		for (unsigned int i = 0; key->words[i] != NULL && n < len; i++)
-			n += (size_t)snprintf(buf + n, len - n, "%s\"%s\"",
-					      i == 0 ? "" : ", ",
-					      key->words[i]);
+		list_words(key, buf, len);
 		break;
 	case RL_KEY_TEXT:
 		snprintf(buf, len, "1 to %" PRIu64 " characters", key->max);

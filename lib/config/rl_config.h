@@ -201,7 +201,8 @@ void rl_config_free(struct rl_config *cfg);
 /** Type of a key's value. */
 enum rl_key_type {
 	RL_KEY_BOOL,	/**< true or false */
-	RL_KEY_NUMBER,	/**< a whole number of min to max */
+	/** a whole number of min to max; words, if any, stand for 0, 1, ... */
+	RL_KEY_NUMBER,
 	RL_KEY_WORD,	/**< a string: one of `words` */
 	RL_KEY_WORDS,	/**< a list of words, kept as one bit each */
 	RL_KEY_TEXT,	/**< a string of at most max characters */

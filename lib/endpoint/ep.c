@@ -130,6 +130,7 @@ rl_ep_init(void *mem, const struct rl_ep_params *p)
 	ep->event_ctx = p->event_ctx;
 	ep->incarnation = p->incarnation;
 	ep->id = p->ep_id;
+	ep->witness = p->witness;
 	ep->npeers = p->npeers;
 	ep->isn = ep->cfg.profile == RL_PROFILE_RXL ||
 		  ep->cfg.profile == RL_PROFILE_RXL_COMPACT;

@@ -266,6 +266,7 @@ struct rl_ep {
 	uint64_t place_end_ns; /**< until then, if others wait */
 	uint32_t burst_id;
 	uint32_t hurt; /**< corrupt flits of unknown flows */
+	uint32_t witness;
 
 	uint64_t *peer_known; /**< a bit per peer: peer[] is filled in */
 	struct ep_peer *peer; /**< npeers */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ep_priv.h"
+#include "rl_witness.h"
 
 /*
  * Verification, in bursts [EP-4]. Checking a flit's CRC requires its expected
@@ -169,11 +170,20 @@ hurt(struct rl_ep *ep, struct rl_flit *f, struct ep_flow *flow,
 	drop(ep, f, why);
 }
 
+/* A flit without a mark came in intact, if a witness looked at it [SW-5]. */
+static void
+altered_here(struct rl_ep *ep, const uint8_t *wire)
+{
+	ep->ctr[RL_EPC_rx_altered] += rl_witness_picks(ep->witness, wire);
+}
+
 static void
 judge(struct rl_ep *ep, const struct burst *b, uint32_t i, uint64_t now_ns)
 {
 	struct rl_isn_result r = { RL_ISN_OK, 0 };
 
+	if (rl_unlikely(b->fec[i] != RL_FEC_CLEAN))
+		altered_here(ep, b->wire[i]);
 	if (b->fec[i] == RL_FEC_BAD) {
 		hurt(ep, b->flit[i], b->flow[i], RL_EPC_rx_uncorrectable,
 		     now_ns);
@@ -187,6 +197,8 @@ judge(struct rl_ep *ep, const struct burst *b, uint32_t i, uint64_t now_ns)
 			r = rl_isn_decode(ep->codec, b->syndrome[i],
 					  b->eseq[i]);
 		if (r.verdict == RL_ISN_CORRUPT) {
+			if (b->fec[i] == RL_FEC_CLEAN)
+				altered_here(ep, b->wire[i]);
 			hurt(ep, b->flit[i], b->flow[i], RL_EPC_rx_corrupt,
 			     now_ns);
 			return;

@@ -155,6 +155,7 @@ struct rl_ep_params {
 			     of class of service c are of level c % levels */
 	uint16_t ep_id;
 	uint16_t npeers;	/**< endpoints of the fabric */
+	uint32_t witness; /**< of its device's ports: rl_link_cfg.h */
 	/** The life of the endpoint: a different random number each time it
 	    starts [EP-7]. 0: neither it nor its peers ever restart; flows begin
 	    without asking */

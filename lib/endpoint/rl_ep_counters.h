@@ -62,6 +62,7 @@
 	X(rx_ctrl)           /* stand-alone ACK, NAK, sync */                  \
 	/* and among them */                                                   \
 	X(rx_fec_corrected)                                                    \
+	X(rx_altered)        /* in this device, says the witness */             \
 	X(rx_squeezed)       /* no retry: gaps skipped for lack of room */     \
 	X(rx_stale_life)     /* stand-alone: from, or for, an earlier life */  \
 	X(rx_late_alias)     /* duplicates whose number looked current */      \

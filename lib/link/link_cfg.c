@@ -56,6 +56,8 @@ rl_link_cfg_defaults(struct rl_link_cfg *cfg)
 		.flap_forget_ns = 1 * RL_NS_PER_S,
 		.soft_error_check = false,
 		.dup_filter = false,
+		.lcrc = false,
+		.witness = 0,
 	};
 }
 

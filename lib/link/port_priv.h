@@ -15,6 +15,7 @@
  *   port_tx.c     port_shake.c  port_detect.c  port_drain.c  port_loop.c
  *   port_auth.c   port_hand.c
  *   port_queue.c  port_rx.c
+ *   port_witness.c
  *   port_retry.c  port_packet.c  port_rtt.c
  *
  * and all of them port_event.c. port_credits.h, port_queue.h, port_retry.h and

@@ -17,6 +17,8 @@
 #include <string.h>
 
 #include "port_queue.h"
+#include "port_retry.h"
+#include "rl_witness.h"
 
 void
 port_retry_reset(struct rl_port *port)
@@ -33,40 +35,63 @@ port_retry_reset(struct rl_port *port)
 	t->due_ns = RL_NEVER;
 }
 
+/* Whether a flit is wrong beyond FEC, or in a way that the peer's LCRC sees:
+   that looks only at flits without a mark. */
+static bool
+is_wrong(const struct rl_port *port, uint8_t *wire, enum rl_mark mark)
+{
+	const uint8_t *const flit = wire;
+	uint8_t says;
+
+	rl_codec_fec_check(port->p.codec, &flit, 1, &says);
+	if (says == RL_FEC_BAD || !port->p.cfg->lcrc || mark != RL_MARK_OK)
+		return says == RL_FEC_BAD;
+	rl_codec_witness(port->p.codec, &wire, 1, &says);
+	return says == RL_WITNESS_ALTERED;
+}
+
 /*
  * A flit that this device corrupted beyond FEC must be marked, and gets a good
  * FEC, so that no link retries what cannot be repaired; its destination drops it
  * [LCB-2]. Its CRC stays wrong. @return whether it was corrupted
  */
 static bool
-soft_error(struct rl_port *port, struct rl_flit *f)
+soft_error(struct rl_port *port, struct rl_flit *f, enum rl_mark mark)
 {
-	const uint8_t *wire = f->wire;
-	uint8_t fec;
-
-	rl_codec_fec_check(port->p.codec, &wire, 1, &fec);
-	if (fec != RL_FEC_BAD)
+	if (!is_wrong(port, f->wire, mark))
 		return false;
+	PORT_COUNT(port, tx_altered);
 	PORT_COUNT(port, tx_soft_error);
 	rl_codec_fec_encode(port->p.codec, f->wire);
 	return true;
 }
 
+void
+port_retry_mark(struct rl_port *port, uint32_t seq)
+{
+	struct rl_replay *r = &port->retry.replay;
+
+	PORT_COUNT(port, tx_soft_error);
+	rl_codec_fec_encode(port->p.codec, rl_replay_at(r, seq)->wire);
+	rl_replay_set_mark(r, seq, RL_MARK_SOFT_ERROR);
+}
+
 /*
  * The peer lacks a flit: check whether this device corrupted it, if that is not
  * checked before each transmission. This link, and any other that the flit is
- * looped out to, would refuse a bad FEC for ever. Only here is a flit in a replay
- * buffer written to. It is the first flit that the peer lacks, so one check is
+ * looped out to, would refuse a bad FEC for ever. Only here, and by the witness, is a
+ * flit in a replay buffer written to. It is the first flit that the peer lacks, so one check is
  * enough, however many NAKs come.
  */
 static void
 retry_soft_error(struct rl_port *port)
 {
 	struct rl_replay *r = &port->retry.replay;
+	const enum rl_mark mark = rl_replay_mark(r, r->acked);
 
 	if (rl_seq_before(r->acked, r->sent_max) &&
-	    soft_error(port, rl_replay_at(r, r->acked)) &&
-	    rl_replay_mark(r, r->acked) == RL_MARK_OK)
+	    soft_error(port, rl_replay_at(r, r->acked), mark) &&
+	    mark == RL_MARK_OK)
 		rl_replay_set_mark(r, r->acked, RL_MARK_SOFT_ERROR);
 }
 
@@ -77,7 +102,8 @@ port_retry_push(struct rl_port *port, struct rl_flit *head,
 	if (rl_unlikely(port->p.cfg->soft_error_check)) {
 		rl_packet_open(head);
 		for (struct rl_flit *f = head; f != NULL; f = f->next)
-			if (soft_error(port, f) && f->mark == RL_MARK_OK)
+			if (soft_error(port, f, f->mark) &&
+			    f->mark == RL_MARK_OK)
 				f->mark = RL_MARK_SOFT_ERROR;
 	}
 	rl_replay_push(&port->retry.replay, head, follower);

@@ -20,6 +20,9 @@ port_retry_pending(struct rl_port *port)
 	return false;
 }
 
+/* Number @p seq's flit, without a mark so far, was altered in this device. */
+void port_retry_mark(struct rl_port *port, uint32_t seq);
+
 /* @p n more go out, all for the first time, behind others: the timer runs. */
 static inline void
 port_retry_sent_more(struct rl_port *port, uint32_t n)

@@ -18,6 +18,7 @@
 #include "port_credits.h"
 #include "port_packet.h"
 #include "port_train.h"
+#include "port_witness.h"
 
 void
 port_rx_reset(struct rl_port *port)
@@ -328,7 +329,7 @@ rx_fec(struct rl_port *port, const uint8_t fec[], uint32_t n)
  * @return how many were
  */
 static uint32_t
-rx_take(struct rl_port *port, const struct port_train *t, uint32_t at,
+rx_take(struct rl_port *port, struct port_train *t, uint32_t at,
 	uint32_t end, uint64_t now_ns)
 {
 	struct rl_flit *f[PORT_TRAIN_FLITS];
@@ -342,6 +343,8 @@ rx_take(struct rl_port *port, const struct port_train *t, uint32_t at,
 	if (rl_unlikely(rl_codec_receive(port->p.codec, t->src + at, f, got,
 					 fec) != 0))
 		good = rx_fec(port, fec, got);
+	if (rl_unlikely(port_witness_looks(port)))
+		good = port_witness_in(port, f, t->sideband + 2 * at, good);
 	good = rx_accept(port, f, t->sideband + 2 * at, good, now_ns);
 	PORT_COUNT_N(port, rx_ok, good);
 	for (uint32_t i = good; i < got; i++)
@@ -356,7 +359,7 @@ rx_take(struct rl_port *port, const struct port_train *t, uint32_t at,
  * with it the packet it belonged to; the next good one is taken.
  */
 static void
-rx_take_unreliable(struct rl_port *port, const struct port_train *t,
+rx_take_unreliable(struct rl_port *port, struct port_train *t,
 		   uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < t->flits; i++) {

@@ -12,6 +12,7 @@
 #include "port_credits.h"
 #include "port_queue.h"
 #include "port_retry.h"
+#include "port_witness.h"
 
 void
 port_tx_reset(struct rl_port *port, uint64_t now_ns)
@@ -360,6 +361,8 @@ tx_data(struct rl_port *port, uint8_t *frame, struct rl_frame_hdr *h,
 	const uint32_t again = rl_min_u32(r->sent_max - r->next, n);
 	struct tx_flits f;
 
+	if (rl_unlikely(port->p.cfg->witness != 0))
+		port_witness_out(port, n);
 	tx_flits(r, n, &f);
 	h->nflits = (uint8_t)n;
 	h->seq = (uint16_t)r->next;
@@ -425,6 +428,8 @@ tx_again(struct rl_port *port, uint8_t *frame, const struct rl_frame_like *like)
 				  at + n > r->mask + 1 ||
 				  r->next != r->sent_max || rl_replay_looped(r)))
 		return 0;
+	if (rl_unlikely(port->p.cfg->witness != 0))
+		port_witness_out(port, n);
 	PORT_COUNT_N(port, tx_flits, n);
 	PORT_COUNT(port, tx_frames);
 	rl_frame_seal_like(frame, like, n, (uint16_t)r->next, ++port->tx.stamp,

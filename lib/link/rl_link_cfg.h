@@ -90,6 +90,10 @@ struct rl_link_cfg {
 	uint64_t flap_forget_ns;    /**< up so long: the flap count is reset */
 	bool soft_error_check;	    /**< FEC is checked before transmission too */
 	bool dup_filter;	    /**< duplicates dropped in switches too */
+	bool lcrc; /**< a flit whose CRC is no number's is sent again [LINK-7] */
+	uint32_t witness; /**< CRCs are checked where flits come in and leave, of
+			       one flit in so many; 0: of none. Key of the group
+			       `switch` [SW-5] */
 };
 
 /** Any thread. Defaults that suit software links between lcores. */

@@ -94,7 +94,9 @@ check_covered(const char *group, size_t size, size_t unset, size_t unset_size)
 	memset(&covered, 0, sizeof(covered));
 	key = rl_config_keys(&n);
 	for (size_t i = 0; i < n; i++)
-		if (strcmp(key[i].group, group) == 0)
+		if (strcmp(key[i].group, group) == 0 ||
+		    (strcmp(key[i].group, "switch") == 0 &&
+		     strcmp(group, "link") == 0)) /* it is there, too */
 			memset(covered.byte + key[i].offset, 1, key[i].size);
 	memset(covered.byte + unset, 1, unset_size);
 	for (size_t i = 0; i < size; i++) {
