@@ -266,6 +266,22 @@ show_blocked(const struct app *app)
 	}
 }
 
+/* Devices that alter flits, see inject soft. */
+static void
+show_soft(const struct app *app)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+
+	for (uint32_t d = 0; d < t->ndev; d++) {
+		const uint32_t ppb =
+			atomic_load(&app->host.fabric.dev[d].core.soft_ppb);
+
+		if (ppb != 0)
+			printf("%s alters a flit of %g of its packets\n",
+			       t->dev[d].name, ppb / 1e9);
+	}
+}
+
 /* Faults of the frames of one end: "dark", "ber 1e-05, delay 2 us". */
 static const char *
 fault_text(const struct app *app, uint32_t link, int end, char *buf,
@@ -323,5 +339,6 @@ cmd_show_faults(struct app *app, const char *const arg[])
 			       c->corrupted_frames, c->flipped_bits);
 		}
 	show_blocked(app);
+	show_soft(app);
 	return 0;
 }

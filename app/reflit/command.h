@@ -165,6 +165,9 @@ int cmd_show_rates(struct app *app, const char *const arg[]);
 int cmd_show_errors(struct app *app, const char *const arg[]);
 int cmd_clear_counters(struct app *app, const char *const arg[]);
 int cmd_show_path(struct app *app, const char *const arg[]);
+/* cmd_suspects.c */
+int cmd_inject_soft(struct app *app, const char *const arg[]);
+int cmd_show_suspects(struct app *app, const char *const arg[]);
 /* cmd_wires.c */
 int cmd_show_wires(struct app *app, const char *const arg[]);
 

@@ -115,6 +115,8 @@ const struct command command_table[] = {
 	{ "inject delay <link> <device> <time>", cmd_inject_delay,
 	  "delays each of its frames by that time; 0us: none" },
 
+	{ "inject soft <device> <rate>", cmd_inject_soft,
+	  "alters a flit of that share of its packets, inside it; 0: none" },
 	{ "inject block <endpoint> <n>", cmd_inject_block,
 	  "lets it take nothing more that comes by VC n: the VC backs up" },
 	{ "inject unblock <endpoint> <n>", cmd_inject_unblock,
@@ -169,6 +171,8 @@ const struct command command_table[] = {
 	  "shows links with errors, worst first" },
 	{ "show errors <links>", cmd_show_errors,
 	  "shows those of a link, or of all" },
+	{ "show suspects", cmd_show_suspects,
+	  "shows devices and links that altered flits, the worst first" },
 	{ "show wires", cmd_show_wires,
 	  "shows ethdevs at the ends of links: frames, and what XDP "
 	  "steered" },

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,21 +149,41 @@ header_chance(const struct app *app, uint32_t link, unsigned int end,
 	return -expm1(8.0 * bytes * log1p(-ber));
 }
 
-/* Loss and bit errors of a direction: one line of a fault file. */
+/* Loss, bit errors and soft errors of a direction: a line of a fault file. */
 static void
 add_noise(struct app *app, const char *way, uint32_t link, unsigned int end)
 {
 	const struct injected *in = &app->link[link].injected[end];
+	const uint32_t dev = app->cfg.topo.link[link].dev[end];
+	const uint32_t soft =
+		atomic_load(&app->host.fabric.dev[dev].core.soft_ppb);
+	char text[32] = "";
 
+	if (soft != 0)
+		snprintf(text, sizeof(text), " soft=%.9f", soft / 1e9);
 	if (in->ber > 0.0)
 		recorder_line(app, "noise %s loss=%.9f corrupt=%.9f bytes=1 "
 				   "hurt=header ber=%.9g propagate=%.9g "
-				   "lanes=%u",
+				   "lanes=%u%s",
 			      way, in->loss,
 			      header_chance(app, link, end, in->ber), in->ber,
-			      in->propagate, in->lanes);
+			      in->propagate, in->lanes, text);
 	else
-		recorder_line(app, "noise %s loss=%.9f", way, in->loss);
+		recorder_line(app, "noise %s loss=%.9f%s", way, in->loss, text);
+}
+
+void
+recorder_soft(struct app *app, uint32_t dev)
+{
+	const struct rl_topo_dev *d = &app->cfg.topo.dev[dev];
+	char way[2 * RL_NAME_MAX + 8];
+
+	for (uint16_t p = 0; p < d->nports; p++) {
+		const uint32_t link = d->port[p].link, end = d->port[p].end;
+
+		direction(app, link, end, way, sizeof(way));
+		add_noise(app, way, link, end);
+	}
 }
 
 void

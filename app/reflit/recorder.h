@@ -53,6 +53,9 @@ void recorder_link(struct app *app, const char *what, uint32_t link);
 void recorder_order(struct app *app, uint32_t link, unsigned int end,
 		    const struct rl_fault_order *order);
 
+/** Soft errors of a device, of all directions that its packets leave by. */
+void recorder_soft(struct app *app, uint32_t dev);
+
 /** Any other line of a fault file, such as "crash s0". */
 void recorder_line(struct app *app, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -12,6 +12,7 @@
 #include "report_file.h"
 #include "recovery_report.h"
 #include "report.h"
+#include "suspect_report.h"
 
 static void
 set(json_t *o, const char *key, uint64_t v)
@@ -230,6 +231,8 @@ report_json(struct app *app, const char *path)
 	counter_sums_of(&app->host.fabric, &sums);
 	counter_sums_json(o, &sums);
 	counter_parts_json(o, &app->host.fabric);
+	json_object_set_new(o, "suspects",
+			    suspects_json(&app->host.fabric));
 	channel_json(app, o);
 	report_events(o, app);
 	timeline_json(app, o);

@@ -17,6 +17,7 @@
 #include "recovery_report.h"
 #include "sim_app.h"
 #include "stop_signal.h"
+#include "suspect_report.h"
 
 #define STEP_NS 10000
 #define STEP_MAX_NS (10 * RL_NS_PER_MS)
@@ -257,6 +258,9 @@ take_outcome(struct run *r, bool json, struct outcome *out)
 		out->parts = json_object();
 	if (json)
 		counter_parts_json(out->parts, rl_sim_fabric(r->sim));
+	if (json)
+		json_object_set_new(out->parts, "suspects",
+				    suspects_json(rl_sim_fabric(r->sim)));
 	if (!out->at_rest)
 		rl_sim_settled(r->sim, 0, v->why);
 	else if (rl_sim_audit(r->sim, false, v->why) != 0)

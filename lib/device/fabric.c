@@ -254,6 +254,7 @@ build_device(struct rl_fabric *f, uint32_t dev, uint32_t *uid,
 	d->whole = host->whole;
 	rl_device_alone(d, true);
 	d->core.dev = dev;
+	rl_prng_seed(&d->core.soft_prng, host->seed ^ dev);
 	d->core.sink = &host->sink;
 	d->port = host->alloc(host->ctx, n * sizeof(*d->port));
 	shared = host->alloc(host->ctx, n * sizeof(*shared));

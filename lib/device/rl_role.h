@@ -21,6 +21,7 @@
 #include "rl_core.h"
 #include "rl_endpoint.h"
 #include "rl_port.h"
+#include "rl_prng.h"
 
 /**
  * A ring of pointers with one producer and one consumer. Both functions are
@@ -139,6 +140,8 @@ struct rl_role_core {
 	const uint64_t *loop_pending;
 	_Atomic uint32_t hold_vcs; /**< see rl_role_core_hold() */
 	_Atomic uint64_t await_ns; /**< see rl_role_core_await(); 0: nothing */
+	_Atomic uint32_t soft_ppb; /**< see rl_role_core_soft(); 0: none */
+	struct rl_prng soft_prng;
 	/** nothing held, sent or unacknowledged; to be acquired, as a port's */
 	_Atomic uint32_t idle;
 };
@@ -205,5 +208,12 @@ void rl_role_core_hold(struct rl_role_core *r, uint32_t vc_mask);
  * For hosts with a controller, when a port of the device has died.
  */
 void rl_role_core_await(struct rl_role_core *r, uint64_t until_ns);
+
+/**
+ * Any thread; takes effect at the core's next poll. An injected fault: the
+ * device alters up to eight bytes of data in a flit of @p ppb of 10^9 packets
+ * that come into its core, from its ports and its endpoint. 0: of none.
+ */
+void rl_role_core_soft(struct rl_role_core *r, uint32_t ppb);
 
 #endif /* RL_ROLE_H */

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 
 #include "rl_role.h"
+#include "role_soft.h"
 
 #define CORE_BURST 32
 
@@ -32,6 +33,8 @@ core_from_near(struct rl_role_core *r, uint16_t i, uint64_t now_ns)
 	struct rl_pktq *q = rl_port_rx_out(r->near[i]);
 	const uint32_t n = q->packets;
 
+	if (role_soft(r))
+		role_soft_queue(r, q);
 	if (n != 0)
 		rl_core_rx_queue(r->core, i, q, now_ns);
 	return n;
@@ -60,6 +63,8 @@ core_from_ports(struct rl_role_core *r, uint64_t now_ns)
 			continue;
 		}
 		n = r->rx[i].get(r->rx[i].ring, obj, CORE_BURST);
+		for (unsigned int k = 0; k < n && role_soft(r); k++)
+			role_soft_alter(r, obj[k]);
 		if (n != 0)
 			rl_core_rx(r->core, i, (struct rl_flit **)obj, n,
 				   now_ns);
@@ -105,6 +110,8 @@ core_endpoint(struct rl_role_core *r, uint64_t now_ns)
 		work += core_receive(r, now_ns);
 	rl_core_inject_room(r->core, r->inject_flits, room);
 	work += rl_ep_poll_levels(r->ep, now_ns, &out, r->inject_flits, room);
+	if (role_soft(r))
+		role_soft_queue(r, &out);
 	rl_core_inject(r->core, &out, now_ns);
 	return work;
 }

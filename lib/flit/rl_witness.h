@@ -44,7 +44,8 @@ unsigned int rl_codec_witness(const struct rl_codec *c, uint8_t *const flit[],
  * Any thread. Whether a witness of one flit in @p one_in (0: none) looks at this
  * one. Its tag, its place in the packet and its addresses decide, so all
  * witnesses of a fabric look at the same flits: what is altered is seen by the
- * next one that it meets, or by none.
+ * next one that it meets, or by none. That goes for bytes as they came: FEC may
+ * miscorrect a header.
  */
 static inline bool
 rl_witness_picks(uint32_t one_in, const uint8_t *wire)

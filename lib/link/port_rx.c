@@ -344,7 +344,8 @@ rx_take(struct rl_port *port, struct port_train *t, uint32_t at,
 					 fec) != 0))
 		good = rx_fec(port, fec, got);
 	if (rl_unlikely(port_witness_looks(port)))
-		good = port_witness_in(port, f, t->sideband + 2 * at, good);
+		good = port_witness_in(port, t->src + at, f,
+				       t->sideband + 2 * at, good);
 	good = rx_accept(port, f, t->sideband + 2 * at, good, now_ns);
 	PORT_COUNT_N(port, rx_ok, good);
 	for (uint32_t i = good; i < got; i++)

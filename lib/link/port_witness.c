@@ -11,6 +11,10 @@
  *  - it left its device intact and comes in altered: the link altered it, in a
  *    way that FEC took for none, or for another.
  *
+ * The bytes as they came say whether the witness of the device before has looked,
+ * too. Where FEC has made another header of them, by which this flit would be
+ * looked at from here on, it gets its mark, but nobody is blamed.
+ *
  * The destination drops what has the mark [LCB-2]. With LCRC [LINK-7] a flit
  * that comes in altered is not taken, but sent again.
  */
@@ -19,10 +23,26 @@
 #include "port_witness.h"
 #include "rl_witness.h"
 
+static bool
+same_header(const uint8_t *a, const uint8_t *b)
+{
+	return ((rl_get64(a + 2) ^ rl_get64(b + 2)) |
+		(rl_get64(a + 10) ^ rl_get64(b + 10))) == 0;
+}
+
+/* Whether a flit that came as @p raw, and is @p wire now, is looked at. */
+static bool
+is_looked_at(uint32_t one_in, const uint8_t *raw, const uint8_t *wire)
+{
+	return rl_witness_picks(one_in, raw) ||
+	       (rl_unlikely(!same_header(raw, wire)) &&
+		rl_witness_picks(one_in, wire));
+}
+
 /* @return the flits before the first that must be sent again */
 static uint32_t
-witness_in(struct rl_port *port, struct rl_flit *const f[], uint8_t *sideband,
-	   uint32_t n)
+witness_in(struct rl_port *port, const uint8_t *const raw[],
+	   struct rl_flit *const f[], uint8_t *sideband, uint32_t n)
 {
 	const struct rl_link_cfg *const cfg = port->p.cfg;
 	const uint32_t one_in = cfg->lcrc ? 1 : cfg->witness;
@@ -34,7 +54,7 @@ witness_in(struct rl_port *port, struct rl_flit *const f[], uint8_t *sideband,
 		at[m] = i;
 		m += RL_SIDEBAND_MARK(rl_get16(sideband + 2 * i)) ==
 			     RL_MARK_OK &&
-		     rl_witness_picks(one_in, wire[m]);
+		     is_looked_at(one_in, raw[i], wire[m]);
 	}
 	PORT_COUNT_N(port, rx_witnessed, m);
 	if (m == 0 ||
@@ -46,7 +66,7 @@ witness_in(struct rl_port *port, struct rl_flit *const f[], uint8_t *sideband,
 		if (says[i] != RL_WITNESS_ALTERED)
 			continue;
 		PORT_COUNT_N(port, rx_altered,
-			     rl_witness_picks(cfg->witness, wire[i]));
+			     rl_witness_picks(cfg->witness, raw[at[i]]));
 		if (cfg->lcrc) {
 			PORT_COUNT(port, rx_lcrc_bad);
 			port_detect_hurt(port, PORT_HURT_BAD, 1);
@@ -60,14 +80,15 @@ witness_in(struct rl_port *port, struct rl_flit *const f[], uint8_t *sideband,
 }
 
 uint32_t
-port_witness_in(struct rl_port *port, struct rl_flit *const f[],
-	       uint8_t *sideband, uint32_t n)
+port_witness_in(struct rl_port *port, const uint8_t *const raw[],
+		struct rl_flit *const f[], uint8_t *sideband, uint32_t n)
 {
 	uint32_t good = 0, step, took;
 
 	do {
 		step = rl_min_u32(n - good, RL_WITNESS_BURST);
-		took = witness_in(port, f + good, sideband + 2 * good, step);
+		took = witness_in(port, raw + good, f + good,
+				  sideband + 2 * good, step);
 		good += took;
 	} while (took == step && good < n);
 	return good;

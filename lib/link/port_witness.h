@@ -19,10 +19,12 @@ port_witness_looks(const struct rl_port *port)
 
 /*
  * @p n flits have come in that FEC calls good; marks those that are altered.
+ * @p raw: the same, before FEC has corrected any.
  * @return the flits before the first that the peer must send again
  */
-uint32_t port_witness_in(struct rl_port *port, struct rl_flit *const f[],
-			 uint8_t *sideband, uint32_t n);
+uint32_t port_witness_in(struct rl_port *port, const uint8_t *const raw[],
+			 struct rl_flit *const f[], uint8_t *sideband,
+			 uint32_t n);
 
 /* The next @p n flits of the replay buffer go into a frame: marks the same. */
 void port_witness_out(struct rl_port *port, uint32_t n);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Commands about parts that alter flits: makes a device do so, names who does. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "command.h"
+#include "parse.h"
+#include "rl_suspect.h"
+
+#define PPB 1e9
+
+int
+cmd_inject_soft(struct app *app, const char *const arg[])
+{
+	const int32_t dev = rl_topo_find_dev(&app->cfg.topo, arg[0]);
+	double rate;
+
+	if (dev < 0)
+		return app_error(app, "there is no device %s; see show fabric",
+				 arg[0]);
+	if (parse_rate(arg[1], 0.0, 1.0, &rate) != 0)
+		return app_error(app, "rate %s is out of range; use 0 to 1, "
+				      "such as 1e-3", arg[1]);
+	if (app->checking)
+		return 0;
+	rl_role_core_soft(&app->host.fabric.dev[dev].core,
+			  (uint32_t)(rate * PPB + 0.5));
+	recorder_soft(app, (uint32_t)dev);
+	return 0;
+}
+
+/* The suspects since `clear counters`. @return how many */
+static uint32_t
+find(const struct app *app, struct rl_suspect *s)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	uint64_t port[RL_PORT_COUNTER_COUNT], ep[RL_EP_COUNTER_COUNT];
+
+	rl_suspects_begin(s, t);
+	for (uint32_t d = 0; d < t->ndev; d++) {
+		for (uint16_t p = 0; p < t->dev[d].nports; p++) {
+			tally_port(&app->cleared, &app->host, d, p, port);
+			rl_suspects_port(s, t, d, p, port);
+		}
+		if (app->host.fabric.dev[d].core.ep == NULL)
+			continue;
+		tally_ep(&app->cleared, &app->host, d, ep);
+		rl_suspects_ep(s, d, ep);
+	}
+	return rl_suspects_rank(s, t);
+}
+
+static void
+print(const struct app *app, const struct rl_suspect *s, uint32_t n)
+{
+	char name[2 * RL_NAME_MAX + 8];
+
+	printf("%-24s %-7s %10s %12s %9s %11s\n", "part", "kind", "altered",
+	       "looked at", "per flit", "confidence");
+	for (uint32_t i = 0; i < n; i++, s++)
+		printf("%-24s %-7s %10" PRIu64 " %12" PRIu64
+		       " %9.1e %9" PRIu32 " %%\n",
+		       rl_suspect_name(s, &app->cfg.topo, name, sizeof(name)),
+		       s->is_link ? "link" : "device", s->altered, s->looked,
+		       s->looked == 0
+			       ? 0.0
+			       : (double)s->altered / (double)s->looked,
+		       s->confidence_percent);
+}
+
+int
+cmd_show_suspects(struct app *app, const char *const arg[])
+{
+	struct rl_suspect *s;
+	uint32_t n;
+
+	(void)arg;
+	if (app->checking)
+		return 0;
+	s = calloc(rl_suspects_max(&app->cfg.topo), sizeof(*s));
+	if (s == NULL)
+		return app_error(app, "out of memory");
+	n = find(app, s);
+	if (n != 0)
+		print(app, s, n);
+	else
+		printf("no part has altered a flit\n");
+	if (app->cfg.link.witness == 0)
+		printf("the witness is off; set switch.witness in the fabric "
+		       "file\n");
+	free(s);
+	return 0;
+}
