@@ -13,6 +13,7 @@
 #include "merge.h"
 #include "opts.h"
 #include "report_file.h"
+#include "suspects.h"
 
 #define FILES_MAX 256
 
@@ -211,6 +212,7 @@ save(json_t *const report[], unsigned int n, const struct merged *m,
 		json_object_set_new(o, lists[i], join(report, n, lists[i]));
 	json_object_set_new(o, "recoveries", join_recoveries(report, n));
 	json_object_set_new(o, "channels", join_channels(report, n));
+	json_object_set_new(o, "suspects", suspects_merge(report, n));
 	ret = report_save("reflit-report", o, path);
 	json_decref(o);
 	return ret;

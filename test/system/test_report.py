@@ -320,6 +320,21 @@ def a_report_on_standard_output_is_alone_there():
 
 
 @case
+def a_link_that_two_processes_blame_is_one_suspect():
+    def suspect(part, kind, count, looked):
+        return dict(part=part, kind=kind, count=count, looked_flits=looked,
+                    confidence_percent=50)
+
+    m, _ = judge(0, report("a", suspects=[suspect("s0", "device", 5, 50),
+                                          suspect("s0-s1", "link", 4, 40)]),
+                 report("b", suspects=[suspect("s0-s1", "link", 3, 30)]))
+    assert m["suspects"] == [
+        dict(suspect("s0-s1", "link", 7, 70), confidence_percent=57),
+        dict(suspect("s0", "device", 5, 50), confidence_percent=42)], m
+    assert judge(0, report("a"), report("b"))[0]["suspects"] == []
+
+
+@case
 def recoveries_stand_in_the_order_of_their_epochs_and_outages_are_said():
     """One controller after the other, and clocks of each process."""
     def rec(*epochs):
