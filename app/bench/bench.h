@@ -32,6 +32,8 @@ struct bench_opts {
 	const char *config; /**< fabric file for suites that take one, or NULL */
 	struct bench_case cases[BENCH_CASES]; /**< --case: these alone */
 	unsigned int ncases;		      /**< 0: all */
+	unsigned int witness; /**< suite hop: of one flit in so many; 0: off */
+	bool lcrc;	      /**< suite hop */
 	const char *row; /**< suite recovery: rows whose names hold it; NULL: all */
 };
 

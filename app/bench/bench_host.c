@@ -282,6 +282,8 @@ bench_row(const struct bench_shape *s, struct rl_config *cfg)
 	cfg->link.vcs = s->vcs == 0 ? 1 : s->vcs;
 	cfg->link.switching = s->cut_through ? RL_CUT_THROUGH
 					     : RL_STORE_AND_FORWARD;
+	cfg->link.witness = s->witness;
+	cfg->link.lcrc = s->lcrc;
 	cfg->endpoint.max_packet_flits = cfg->link.max_packet_flits;
 	cfg->endpoint.max_flows = 2 * BENCH_FLOWS;
 	/* who is kept from his CPU for a second has lost nothing: timers that

@@ -69,6 +69,8 @@ struct bench_shape {
 	unsigned int vcs;	   /**< 1, 2, 4 or 8 used by flows in turn; 0: 1 */
 	bool cut_through;
 	bool faults;		   /**< with the injection layer */
+	uint32_t witness;	   /**< see rl_link_cfg.h */
+	bool lcrc;
 };
 
 /** Once a process: EAL without hugepages, PCI or telemetry. 0 or -errno. */

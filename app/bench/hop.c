@@ -202,6 +202,8 @@ run_case(const struct bench_opts *o, uint32_t packet_flits,
 			.flits_per_frame = flits_per_frame,
 			.vcs = modes[i].vcs,
 			.cut_through = modes[i].cut_through,
+			.witness = o->witness,
+			.lcrc = o->lcrc,
 		};
 
 		ret = run_rows(o, bare, &s, &p[i]);

@@ -60,7 +60,7 @@ struct args {
 	bool help, version;
 };
 
-/* seed and reps: in other bases, too */
+/* seed, and numbers of 32 bits: in other bases, too */
 static int
 take_number(const struct opt *opt, const char *s, void *to)
 {
@@ -78,10 +78,11 @@ take_number(const struct opt *opt, const char *s, void *to)
 			(unsigned long long)opt->max);
 		return -EBADMSG;
 	}
-	if (opt->at == offsetof(struct args, o.reps))
-		((struct args *)to)->o.reps = (unsigned int)v;
-	else
+	if (opt->at == offsetof(struct args, o.seed))
 		((struct args *)to)->o.seed = v;
+	else
+		*(unsigned int *)(void *)((char *)to + opt->at) =
+			(unsigned int)v;
 	return 0;
 }
 
@@ -129,6 +130,9 @@ static const struct opt table[] = {
 	  .help = "suite hop: measure only packets of P flits in\nframes of F" },
 	{ "config", "FILE", opt_text, TO(o.config),
 	  .help = "suite sim: use this fabric instead of its own" },
+	{ "lcrc", NULL, NULL, TO(o.lcrc), .help = "suite hop: with link.lcrc" },
+	{ "witness", "N", take_number, TO(o.witness), 0, 1u << 20,
+	  .help = "suite hop: with switch.witness = N; 1: of all (0: off)" },
 	{ "json", "FILE", opt_text, TO(json),
 	  .help = "write the figures as JSON; -: to standard output,\n"
 		  "and everything else to standard error" },
