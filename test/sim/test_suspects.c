@@ -341,7 +341,7 @@ main(int argc, char *argv[])
 		{ "seeds", required_argument, NULL, 'n' },
 		{ NULL, 0, NULL, 0 },
 	};
-	uint64_t first = 1, seeds = 600;
+	uint64_t first = 1, seeds = 400;
 	int opt, bad;
 
 	while ((opt = getopt_long(argc, argv, "v", options, NULL)) != -1)
