@@ -84,6 +84,10 @@ whoever_alters_is_named_alone(void **state)
 						    sizeof(text)),
 				    name[k % 4]);
 		assert_true(s[0].altered > 0);
+		if (k % 4 == 3) /* a receiver: what came in intact is wrong */
+			assert_true(rl_ep_counters(
+					    h.fabric.dev[dev].core.ep)
+					    [RL_EPC_rx_altered] > 0);
 		host_close(&h);
 	}
 }
