@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "app.h"
@@ -35,6 +36,20 @@ app_error(struct app *app, const char *format, ...)
 	fprintf(stderr, "%s\n", app->last_error);
 	app->failed_commands++;
 	return -EINVAL;
+}
+
+const char *
+app_utc(const struct app *app, uint64_t t_ns, char buf[APP_UTC_MAX])
+{
+	const uint64_t ns = app->start_real_ns + t_ns - app->start_ns;
+	const time_t s = (time_t)(ns / RL_NS_PER_S);
+	struct tm tm;
+	char date[24];
+
+	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", gmtime_r(&s, &tm));
+	snprintf(buf, APP_UTC_MAX, "%s.%06uZ", date,
+		 (unsigned int)(ns % RL_NS_PER_S / 1000));
+	return buf;
 }
 
 int

@@ -12,6 +12,7 @@
 #include "capture.h"
 #include "channel.h"
 #include "console.h"
+#include "facts.h"
 #include "gens.h"
 #include "host.h"
 #include "options.h"
@@ -28,6 +29,8 @@ enum exit_status {
 	EXIT_UNUSABLE = 2,  /**< arguments, configuration, or a bad command */
 	EXIT_REFUSED = 3,   /**< the fabric cannot be routed */
 };
+
+#define APP_UTC_MAX 32
 
 /** Faults that commands inject into the frames of one end of a link. */
 struct injected {
@@ -92,7 +95,8 @@ struct app {
 	struct outcomes outcomes; /**< of orders to the controller */
 	struct link_state *link; /**< [nlink] */
 	uint64_t start_ns; /**< zero of all times that are shown ... */
-	char start_utc[32]; /**< ... and when that was, for people */
+	uint64_t start_real_ns; /**< ... and when that was, since 1970 */
+	char start_utc[APP_UTC_MAX]; /**< the same, for people */
 	uint64_t end_ns;   /**< when traffic ended; 0: it goes on */
 	uint64_t progress_due_ns;
 	uint64_t shown_ns;     /**< `show traffic` was last here ... */
@@ -113,6 +117,7 @@ struct app {
 	uint64_t leaked_flits;
 	struct host_lost unsaid; /**< what lcores could not report */
 	/* commands */
+	struct facts facts;  /**< what the present command says */
 	bool checking;	     /**< handlers check their words and do nothing */
 	char *script_text;   /**< of the --cmdline-file, or NULL */
 	size_t script_len;
@@ -175,6 +180,10 @@ app_fwd(const struct app *app, uint32_t dev)
 
 /** Flits that crossed a link, over all links. */
 uint64_t app_flit_hops(const struct app *app);
+
+/** Control thread, telemetry. A time of host_now() in UTC, to us. @return buf */
+const char *app_utc(const struct app *app, uint64_t t_ns,
+		    char buf[APP_UTC_MAX]);
 
 /** Heals a link of every injected fault. @return 0 or -ETIME */
 int app_heal(struct app *app, uint32_t link);

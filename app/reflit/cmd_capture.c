@@ -104,26 +104,36 @@ cmd_show_captures(struct app *app, const char *const arg[])
 	bool any = false;
 
 	(void)arg;
+	facts_list(&app->facts, "captures");
 	for (unsigned int k = 0; k < CAPTURES_MAX; k++) {
 		const struct capture *c = app->captures.c[k];
 		char name[2 * RL_NAME_MAX + 8];
 		uint64_t frames, dropped;
+		json_t *links;
 
 		if (c == NULL)
 			continue;
 		any = true;
+		links = json_array();
 		capture_counts(c, &frames, &dropped);
-		printf("%s: links", c->path);
 		for (uint32_t i = 0; i < c->ndirs; i += 2)
-			printf(" %s", rl_topo_link_name(&app->cfg.topo,
-							c->dir[i].link, name,
-							sizeof(name)));
-		printf("; %" PRIu64 " frames, %" PRIu64 " left out, %" PRIu64
-		       " of %" PRIu64 " bytes%s\n",
-		       frames, dropped, c->file.bytes, c->max_bytes,
-		       c->ended ? ", ended" : "");
+			json_array_append_new(links, json_string(
+				rl_topo_link_name(&app->cfg.topo,
+						  c->dir[i].link, name,
+						  sizeof(name))));
+		facts_row(&app->facts,
+			  "{file}: links {links}; {frames} frames, "
+			  "{left_out_frames} left out, {file_bytes} of "
+			  "{most_bytes} bytes{end}\n",
+			  FACTS(FACT_T("file", c->path), FACT_L("links", links),
+				FACT_N("frames", frames),
+				FACT_N("left_out_frames", dropped),
+				FACT_N("file_bytes", c->file.bytes),
+				FACT_N("most_bytes", c->max_bytes),
+				FACT_S("end", c->ended ? ", ended" : ""),
+				FACT_B("ended", c->ended)));
 	}
-	if (!any)
+	if (!any && facts_text(&app->facts))
 		printf("nothing is being captured\n");
 	return 0;
 }

@@ -50,7 +50,7 @@ next_hop(const struct app *app, const struct at *at, uint16_t dst,
 }
 
 static void
-print_hop(const struct app *app, const struct at *at, struct rl_fwd_hop hop,
+print_hop(struct app *app, const struct at *at, struct rl_fwd_hop hop,
 	  int rank)
 {
 	const struct rl_topo *t = &app->cfg.topo;
@@ -58,18 +58,21 @@ print_hop(const struct app *app, const struct at *at, struct rl_fwd_hop hop,
 	const enum rl_egress_state s = egress(app, at->dev, hop.port);
 	char name[2 * RL_NAME_MAX + 8];
 
-	printf("  %-10s by %-20s VL %u", t->dev[at->dev].name,
-	       rl_topo_link_name(t, p->link, name, sizeof(name)), at->vl);
-	if (rank > 0)
-		printf("  %d better dead", rank);
-	if (s != RL_EGRESS_ALIVE)
-		printf("  waits: %s", rl_egress_state_name(s));
-	printf("\n");
+	facts_row(&app->facts, "  {device:-10} by {link:-20} VL {vl}",
+		  FACTS(FACT_T("device", t->dev[at->dev].name),
+			FACT_T("link", rl_topo_link_name(t, p->link, name,
+							 sizeof(name))),
+			FACT_N("vl", at->vl)));
+	facts_more(&app->facts, rank > 0 ? "  {better_dead} better dead" : NULL,
+		   FACTS(FACT_N("better_dead", (uint64_t)rank)));
+	facts_more(&app->facts,
+		   s != RL_EGRESS_ALIVE ? "  waits: {egress}\n" : "\n",
+		   FACTS(FACT_T("egress", rl_egress_state_name(s))));
 }
 
 /* Crosses one link. @return whether there was a next hop */
 static bool
-step(const struct app *app, struct at *at, uint16_t dst)
+step(struct app *app, struct at *at, uint16_t dst)
 {
 	const struct rl_fwd *f = app_fwd(app, at->dev);
 	const struct rl_topo_port *port;
@@ -121,18 +124,22 @@ cmd_show_path(struct app *app, const char *const arg[])
 	at = (struct at){ .dev = src, .in_port = t->dev[src].nports };
 	if (app_fwd(app, src)->path_sl != NULL)
 		at.sl = app_fwd(app, src)->path_sl[id] & (RL_SLS - 1);
-	printf("%s to %s, SL %u\n", arg[0], arg[1], at.sl);
+	facts_set(&app->facts, "{from} to {to}, SL {sl}\n",
+		  FACTS(FACT_T("from", arg[0]), FACT_T("to", arg[1]),
+			FACT_N("sl", at.sl)));
+	facts_list(&app->facts, "hops");
 	while (at.dev != dst && hops < RL_HOPS_MAX) {
-		if (!step(app, &at, id)) {
-			printf("  %-10s has no way on\n",
-			       t->dev[at.dev].name);
-			return 0;
-		}
+		if (!step(app, &at, id))
+			break;
 		hops++;
 	}
-	if (at.dev == dst)
-		printf("  %-10s after %u links\n", t->dev[dst].name, hops);
-	else
-		printf("  ... more than %u links\n", hops);
+	facts_set(&app->facts,
+		  at.dev == dst ? "  {last:-10} after {links} links\n"
+		  : hops < RL_HOPS_MAX
+			  ? "  {last:-10} has no way on\n"
+			  : "  ... more than {links} links\n",
+		  FACTS(FACT_T("last", t->dev[at.dev].name),
+			FACT_N("links", hops),
+			FACT_B("arrives", at.dev == dst)));
 	return 0;
 }

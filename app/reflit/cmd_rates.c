@@ -62,15 +62,18 @@ is_chosen(const struct app *app, const char *name, uint32_t first,
 		(a->dev[0] == b->dev[1] && a->dev[1] == b->dev[0]));
 }
 
+/* A row of the list, which begins with the direction of a link. */
 static void
-print_link(const struct app *app, uint32_t dir)
+row_begin(struct app *app, uint32_t dir)
 {
 	const struct rl_topo *t = &app->cfg.topo;
 	char name[2 * RL_NAME_MAX + 8];
 
-	printf("%-20s %-10s",
-	       rl_topo_link_name(t, dir / 2, name, sizeof(name)),
-	       t->dev[t->link[dir / 2].dev[dir % 2]].name);
+	facts_row(&app->facts, "{link:-20} {from:-10}",
+		  FACTS(FACT_T("link", rl_topo_link_name(t, dir / 2, name,
+							 sizeof(name))),
+			FACT_T("from",
+			       t->dev[t->link[dir / 2].dev[dir % 2]].name)));
 }
 
 /* The word for a link that carries no traffic; "" if it does. */
@@ -85,14 +88,24 @@ state_word(const struct app *app, uint32_t dir)
 	return s == RL_LINK_UP ? "" : rl_link_state_name(s);
 }
 
+#define RATE_FACTS(r)                                                          \
+	FACT_R("frames_per_s", (r)->frames), FACT_R("flits_per_s", (r)->flits), \
+	FACT_R("mbit_per_s", (r)->bytes * 8 / 1e6),                            \
+	FACT_R("replayed_flits_per_s", (r)->replayed_flits)
+#define RATE_FORM                                                              \
+	" {frames_per_s:12.0} {flits_per_s:12.0} {mbit_per_s:11.3} "           \
+	"{replayed_flits_per_s:12.0}"
+
 static void
-print_rates(const struct app *app, const struct rate *rate,
-	    const struct row *row, uint32_t n, uint32_t most)
+print_rates(struct app *app, const struct rate *rate, const struct row *row,
+	    uint32_t n, uint32_t most)
 {
 	uint32_t shown = 0, busy = 0;
 
-	printf("%-20s %-10s %12s %12s %11s %12s\n", "link", "from", "frames/s",
-	       "flits/s", "Mbit/s", "replayed/s");
+	if (facts_text(&app->facts))
+		printf("%-20s %-10s %12s %12s %11s %12s\n", "link", "from",
+		       "frames/s", "flits/s", "Mbit/s", "replayed/s");
+	facts_list(&app->facts, "rates");
 	for (uint32_t i = 0; i < n; i++) {
 		const struct rate *r = &rate[row[i].dir];
 
@@ -102,17 +115,19 @@ print_rates(const struct app *app, const struct rate *rate,
 		if (shown >= most)
 			continue;
 		shown++;
-		print_link(app, row[i].dir);
-		printf(" %12.0f %12.0f %11.3f %12.0f  %s\n", r->frames,
-		       r->flits, r->bytes * 8 / 1e6, r->replayed_flits,
-		       state_word(app, row[i].dir));
+		row_begin(app, row[i].dir);
+		facts_more(&app->facts, RATE_FORM "  {state}\n",
+			   FACTS(RATE_FACTS(r),
+				 FACT_T("state", state_word(app, row[i].dir))));
 	}
-	if (busy > shown)
-		printf("... and %u more; show rates all\n", busy - shown);
+	facts_set(&app->facts,
+		  busy > shown ? "... and {left_out} more; show rates all\n"
+			       : NULL,
+		  FACTS(FACT_N("left_out", busy > shown ? busy - shown : 0)));
 }
 
 static void
-print_sum(const struct rate *rate, uint32_t n, double s)
+print_sum(struct app *app, const struct rate *rate, uint32_t n, double s)
 {
 	struct rate sum = { 0 };
 
@@ -122,9 +137,10 @@ print_sum(const struct rate *rate, uint32_t n, double s)
 		sum.bytes += rate[i].bytes;
 		sum.replayed_flits += rate[i].replayed_flits;
 	}
-	printf("%-20s %-10s %12.0f %12.0f %11.3f %12.0f  in %.3f s\n",
-	       "all links", "", sum.frames, sum.flits, sum.bytes * 8 / 1e6,
-	       sum.replayed_flits, s);
+	facts_set(&app->facts,
+		  "{all:-20} {none:-10}" RATE_FORM "  in {period_s:.3} s\n",
+		  FACTS(FACT_S("all", "all links"), FACT_S("none", ""),
+			RATE_FACTS(&sum), FACT_R("period_s", s)));
 }
 
 static int
@@ -155,7 +171,7 @@ rate_table(struct app *app, struct rates *since, const char *name)
 		qsort(row, n, sizeof(*row), by_key);
 		print_rates(app, rate, row, n,
 			    name == NULL ? ROWS_SHOWN : UINT32_MAX);
-		print_sum(rate, n, s);
+		print_sum(app, rate, n, s);
 	}
 	free(rate);
 	free(row);
@@ -212,19 +228,25 @@ errors_of(const struct app *app, uint32_t dir)
 }
 
 static void
-print_errors(const struct app *app, uint32_t dir)
+print_errors(struct app *app, uint32_t dir)
 {
 	const struct errors e = errors_of(app, dir);
 
-	print_link(app, dir);
-	printf(" %9" PRIu64 " %9" PRIu64 " %7" PRIu64 " %7" PRIu64
-	       " %9" PRIu64 " %7" PRIu64 " %7" PRIu64 " %6" PRIu64
-	       " %9.1e  %s\n",
-	       e.corrected, e.bad, e.headers, e.gaps, e.duplicates, e.naks,
-	       e.replays, e.deaths,
-	       e.flits == 0 ? 0.0
-			    : (double)(e.corrected + e.bad) / (double)e.flits,
-	       state_word(app, dir));
+	row_begin(app, dir);
+	facts_more(&app->facts,
+		   " {corrected:9} {bad:9} {headers:7} {gaps:7} {duplicates:9} "
+		   "{naks:7} {replays:7} {deaths:6} {errors_per_flit:9.1e}  "
+		   "{state}\n",
+		   FACTS(FACT_N("corrected", e.corrected), FACT_N("bad", e.bad),
+			 FACT_N("headers", e.headers), FACT_N("gaps", e.gaps),
+			 FACT_N("duplicates", e.duplicates),
+			 FACT_N("naks", e.naks), FACT_N("replays", e.replays),
+			 FACT_N("deaths", e.deaths),
+			 FACT_R("errors_per_flit",
+				e.flits == 0 ? 0.0
+					     : (double)(e.corrected + e.bad) /
+						       (double)e.flits),
+			 FACT_T("state", state_word(app, dir))));
 }
 
 /* Only rows with errors; the worst come first. */
@@ -256,9 +278,11 @@ cmd_show_errors(struct app *app, const char *const arg[])
 		row[i] = (struct row){ i, badness(app, i),
 				       is_chosen(app, arg[0], first, i / 2) };
 	qsort(row, n, sizeof(*row), by_key);
-	printf("%-20s %-10s %9s %9s %7s %7s %9s %7s %7s %6s %9s\n", "link",
-	       "from", "corrected", "bad", "headers", "gaps", "doubled",
-	       "NAKs", "replays", "deaths", "per flit");
+	if (facts_text(&app->facts))
+		printf("%-20s %-10s %9s %9s %7s %7s %9s %7s %7s %6s %9s\n",
+		       "link", "from", "corrected", "bad", "headers", "gaps",
+		       "doubled", "NAKs", "replays", "deaths", "per flit");
+	facts_list(&app->facts, "errors");
 	for (uint32_t i = 0; i < n; i++) {
 		bad += row[i].key > 0.0;
 		if (!row[i].show || (arg[0] == NULL && (row[i].key == 0.0 ||
@@ -267,10 +291,13 @@ cmd_show_errors(struct app *app, const char *const arg[])
 		shown++;
 		print_errors(app, row[i].dir);
 	}
-	if (bad == 0)
+	if (bad == 0 && facts_text(&app->facts))
 		printf("no errors\n");
-	else if (arg[0] == NULL && bad > shown)
-		printf("... and %u more; show errors all\n", bad - shown);
+	facts_set(&app->facts,
+		  arg[0] == NULL && bad > shown
+			  ? "... and {left_out} more; show errors all\n"
+			  : NULL,
+		  FACTS(FACT_N("left_out", bad > shown ? bad - shown : 0)));
 	free(row);
 	return 0;
 }

@@ -447,56 +447,45 @@ cmd_wait_recovered_for(struct app *app, const char *const arg[])
 
 /* Links that new tables do without, and why. */
 static void
-show_links(const struct app *app)
+show_links(struct app *app)
 {
 	const struct rl_controller *c = app->host.resil.controller;
 	const struct rl_topo *t = &app->cfg.topo;
 	char name[2 * RL_NAME_MAX + 8];
 	uint32_t down = 0;
 
+	facts_list(&app->facts, "links");
 	for (uint32_t l = 0; l < t->nlink; l++) {
 		const bool out = rl_controller_link_out(c, l);
 
 		if (!out && rl_controller_link_ok(c, l))
 			continue;
-		if (down++ < LINKS_SHOWN)
-			printf("%s: %s\n",
-			       rl_topo_link_name(t, l, name, sizeof(name)),
-			       out ? "kept out until it is added"
-			       : app->link[l].disabled
-				       ? "disabled or drained by command"
-				       : "dead, or not back for long enough");
+		facts_row(&app->facts,
+			  down++ < LINKS_SHOWN ? "{link}: {reason}\n" : NULL,
+			  FACTS(FACT_T("link",
+				       rl_topo_link_name(t, l, name,
+							 sizeof(name))),
+				FACT_T("reason",
+				       out ? "kept out until it is added"
+				       : app->link[l].disabled
+					       ? "disabled or drained by command"
+					       : "dead, or not back for long "
+						 "enough")));
 	}
-	printf("links not in use %u of %u\n", down, t->nlink);
+	facts_set(&app->facts, "links not in use {unused_links} of {all_links}\n",
+		  FACTS(FACT_N("unused_links", down),
+			FACT_N("all_links", t->nlink)));
 }
 
-int
-cmd_show_controller(struct app *app, const char *const arg[])
+/* Local controllers of this process. */
+static void
+show_locals(struct app *app)
 {
 	const struct host_resil *r = &app->host.resil;
 	const struct rl_topo *t = &app->cfg.topo;
 	uint32_t held = 0, here = 0, oldest = UINT32_MAX, newest = 0;
 
-	(void)arg;
-	printf("mode %s", rl_resil_mode_name(app->cfg.controller.mode));
-	if (!r->on) {
-		printf(": local detours and waiting alone\n");
-		return 0;
-	}
-	if (r->controller == NULL)
-		printf("  %s\n", app->oob == NULL || r->oob.crashed
-					  ? "crashed"
-					  : "in another process, or in none");
-	else
-		printf("  phase %s  epoch %u  recoveries %u\n",
-		       rl_controller_phase_name(
-			       rl_controller_phase(r->controller)),
-		       rl_controller_epoch(r->controller), r->log.n);
-	if (r->why[0] != '\0')
-		printf("last tables: %s\n", r->why);
-	if (r->controller != NULL)
-		show_links(app);
-	channel_show(app);
+	facts_list(&app->facts, "locals");
 	for (uint32_t d = 0; d < t->ndev; d++) {
 		struct rl_local_info i;
 
@@ -504,23 +493,83 @@ cmd_show_controller(struct app *app, const char *const arg[])
 			continue;
 		here++;
 		if (r->local[d].local == NULL) {
-			printf("%s: crashed\n", t->dev[d].name);
+			facts_row(&app->facts, "{device}: crashed\n",
+				  FACTS(FACT_T("device", t->dev[d].name),
+					FACT_B("crashed", true)));
 			continue;
 		}
 		rl_local_info(r->local[d].local, &i);
 		held += i.hold != RL_RESIL_HOLD_NONE;
 		oldest = RTE_MIN(oldest, i.table_epoch);
 		newest = RTE_MAX(newest, i.table_epoch);
-		if (i.waits || i.reports != 0)
-			printf("%s: tables of epoch %u%s, %u reports under "
-			       "way\n", t->dev[d].name, i.table_epoch,
-			       i.waits ? ", waits for its first tables" : "",
-			       i.reports);
+		facts_row(&app->facts,
+			  i.waits || i.reports != 0
+				  ? "{device}: tables of epoch {epoch}{waiting}, "
+				    "{reports} reports under way\n"
+				  : NULL,
+			  FACTS(FACT_T("device", t->dev[d].name),
+				FACT_B("crashed", false),
+				FACT_N("epoch", i.table_epoch),
+				FACT_S("waiting",
+				       i.waits ? ", waits for its first tables"
+					       : ""),
+				FACT_B("waits", i.waits),
+				FACT_N("reports", i.reports)));
 	}
-	if (app->oob != NULL && oldest <= newest)
-		printf("tables here are of epoch %u to %u\n", oldest, newest);
-	printf("local controllers %u, holding %u, messages lost %u\n", here,
-	       held, r->msg_lost);
+	facts_set(&app->facts,
+		  app->oob != NULL && oldest <= newest
+			  ? "tables here are of epoch {oldest} to {newest}\n"
+			  : NULL,
+		  FACTS(FACT_N("oldest", oldest <= newest ? oldest : 0),
+			FACT_N("newest", newest)));
+	facts_set(&app->facts,
+		  "local controllers {local_controllers}, holding {holding}, "
+		  "messages lost {messages_lost}\n",
+		  FACTS(FACT_N("local_controllers", here),
+			FACT_N("holding", held),
+			FACT_N("messages_lost", r->msg_lost)));
+}
+
+int
+cmd_show_controller(struct app *app, const char *const arg[])
+{
+	const struct host_resil *r = &app->host.resil;
+	struct facts *f = &app->facts;
+
+	(void)arg;
+	facts_set(f, "mode {mode}",
+		  FACTS(FACT_T("mode",
+			       rl_resil_mode_name(app->cfg.controller.mode))));
+	if (!r->on && facts_text(f))
+		printf(": local detours and waiting alone\n");
+	if (!r->on)
+		return 0;
+	if (r->controller == NULL)
+		facts_set(f, "  {phase}\n",
+			  FACTS(FACT_T("phase",
+				       app->oob == NULL || r->oob.crashed
+					       ? "crashed"
+					       : "in another process, or in "
+						 "none")));
+	else
+		facts_set(f,
+			  "  phase {phase}  epoch {epoch}  recoveries "
+			  "{recoveries}\n",
+			  FACTS(FACT_T("phase", rl_controller_phase_name(
+						rl_controller_phase(
+							r->controller))),
+				FACT_N("epoch", rl_controller_epoch(
+							r->controller)),
+				FACT_N("recoveries", r->log.n)));
+	facts_set(f, r->why[0] != '\0' ? "last tables: {last_tables}\n" : NULL,
+		  FACTS(FACT_T("last_tables", r->why)));
+	if (r->controller != NULL)
+		show_links(app);
+	if (facts_text(f))
+		channel_show(app);
+	else
+		channel_json(app, f->root);
+	show_locals(app);
 	return 0;
 }
 
@@ -528,7 +577,14 @@ int
 cmd_show_recoveries(struct app *app, const char *const arg[])
 {
 	(void)arg;
-	recoveries_print(app->host.resil.log.rec, app->host.resil.log.n,
-			 &app->cfg.topo, app->start_ns, RECOVERIES_SHOWN);
+	if (facts_text(&app->facts))
+		recoveries_print(app->host.resil.log.rec,
+				 app->host.resil.log.n, &app->cfg.topo,
+				 app->start_ns, RECOVERIES_SHOWN);
+	else
+		facts_add(&app->facts, "recoveries",
+			  recoveries_json(app->host.resil.log.rec,
+					  app->host.resil.log.n,
+					  &app->cfg.topo, app->start_ns));
 	return 0;
 }

@@ -13,7 +13,7 @@
 #include "command.h"
 #include "refusal.h"
 
-typedef void (*port_fn)(const struct app *app, uint32_t dev, uint16_t port);
+typedef void (*port_fn)(struct app *app, uint32_t dev, uint16_t port);
 
 /* "all", "s0" or "s0/1". */
 static int
@@ -23,6 +23,7 @@ for_ports(struct app *app, const char *name, port_fn fn)
 	char role[HOST_ROLE_NAME];
 	bool any = false;
 
+	facts_list(&app->facts, "ports");
 	for (uint32_t d = 0; d < t->ndev; d++)
 		for (uint16_t p = 0; p < t->dev[d].nports; p++) {
 			if (strcmp(name, "all") != 0 &&
@@ -40,19 +41,6 @@ for_ports(struct app *app, const char *name, port_fn fn)
 	return 0;
 }
 
-static void
-port_head(const struct app *app, uint32_t d, uint16_t p,
-	  struct rl_port_info *info)
-{
-	const struct rl_topo *t = &app->cfg.topo;
-	char role[HOST_ROLE_NAME], link[2 * RL_NAME_MAX + 8];
-
-	rl_port_info(app->host.fabric.dev[d].port[p].port, info);
-	printf("%s  link %s  state %s", host_role_name(t, d, p, role),
-	       rl_topo_link_name(t, t->dev[d].port[p].link, link, sizeof(link)),
-	       rl_link_state_name(info->state));
-}
-
 /* The state of a port's error-rate detector. */
 static const char *
 error_rate_text(const struct rl_link_cfg *cfg, const struct rl_port_info *i,
@@ -67,40 +55,95 @@ error_rate_text(const struct rl_link_cfg *cfg, const struct rl_port_info *i,
 	return buf;
 }
 
+/* What a port holds, and may send. */
 static void
-show_port(const struct app *app, uint32_t d, uint16_t p)
+show_buffers(struct app *app, const struct rl_port_info *i)
+{
+	json_t *credits = json_array();
+
+	for (uint32_t vc = 0; vc < app->cfg.link.vcs; vc++)
+		json_array_append_new(credits, json_integer(i->credits[vc]));
+	facts_more(&app->facts,
+		   "  window {window_flits}  held {held_flits}  not acknowledged "
+		   "{outstanding_flits}  queued {queued_flits}  credits "
+		   "{credit_flits}\n",
+		   FACTS(FACT_N("window_flits", i->window),
+			 FACT_N("held_flits", i->held_flits),
+			 FACT_N("outstanding_flits", i->outstanding_flits),
+			 FACT_N("queued_flits", i->queued_flits),
+			 FACT_L("credit_flits", credits)));
+}
+
+static void
+show_frames(struct app *app, uint32_t d, uint16_t p,
+	    const struct rl_port_info *i)
 {
 	const struct rl_topo_port *tp = &app->cfg.topo.dev[d].port[p];
 	const struct rl_phy_eth *phy =
 		&app->host.phy[2 * tp->link + tp->end];
 	uint64_t c[RL_PORT_COUNTER_COUNT];
-	struct rl_port_info i;
-	char rate[128], why[REFUSAL_TEXT_MAX];
+	char rate[128];
 
 	tally_port(&app->cleared, &app->host, d, p, c);
-	port_head(app, d, p, &i);
-	printf("  egress %s  last death %s\n",
-	       rl_egress_state_name(rl_core_egress_state(
-		       app->host.fabric.dev[d].core.core, p)),
-	       rl_detector_name(i.last_detector));
-	if (refusal_now(&app->host, d, p, why)[0] != '\0')
-		printf("  does not train: %s\n", why);
-	printf("  epochs tx %u rx %u  flaps %u  %u flits a frame  round trip "
-	       "%.1f us  replay timer %.1f us\n",
-	       i.tx_epoch, i.rx_epoch, i.flaps, i.flits_per_frame,
-	       (double)i.srtt_ns / 1e3, (double)i.replay_timer_ns / 1e3);
-	printf("  window %u  held %u  not acknowledged %u  queued %u  credits",
-	       i.window, i.held_flits, i.outstanding_flits, i.queued_flits);
-	for (uint32_t vc = 0; vc < app->cfg.link.vcs; vc++)
-		printf(" %u", i.credits[vc]);
-	printf("\n  flits corrected %" PRIu64 ", uncorrectable %" PRIu64
-	       ", marked %" PRIu64 "; error rate: %s",
-	       c[RL_PC_rx_corrected], c[RL_PC_rx_bad], c[RL_PC_rx_poisoned],
-	       error_rate_text(rl_config_link(&app->cfg, tp->link), &i, rate, sizeof(rate)));
-	printf("\n  ethdev %u queue %u  tx %" PRIu64 " frames, %" PRIu64
-	       " waits  rx %" PRIu64 " frames, %" PRIu64 " bounced\n",
-	       phy->p.port_id, phy->p.queue, phy->c.tx_frames,
-	       phy->c.tx_backpressure, phy->c.rx_frames, phy->c.rx_bounced);
+	facts_more(&app->facts,
+		   "  flits corrected {rx_corrected}, uncorrectable {rx_bad}, "
+		   "marked {rx_poisoned}; error rate: {error_rate}\n"
+		   "  ethdev {ethdev} queue {queue}  tx {tx_frames} frames, "
+		   "{tx_backpressure} waits  rx {rx_frames} frames, "
+		   "{rx_bounced} bounced\n",
+		   FACTS(FACT_N("rx_corrected", c[RL_PC_rx_corrected]),
+			 FACT_N("rx_bad", c[RL_PC_rx_bad]),
+			 FACT_N("rx_poisoned", c[RL_PC_rx_poisoned]),
+			 FACT_T("error_rate",
+				error_rate_text(rl_config_link(&app->cfg,
+							       tp->link),
+						i, rate, sizeof(rate))),
+			 FACT_N("ethdev", phy->p.port_id),
+			 FACT_N("queue", phy->p.queue),
+			 FACT_N("tx_frames", phy->c.tx_frames),
+			 FACT_N("tx_backpressure", phy->c.tx_backpressure),
+			 FACT_N("rx_frames", phy->c.rx_frames),
+			 FACT_N("rx_bounced", phy->c.rx_bounced)));
+}
+
+static void
+show_port(struct app *app, uint32_t d, uint16_t p)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	struct facts *f = &app->facts;
+	char role[HOST_ROLE_NAME], link[2 * RL_NAME_MAX + 8];
+	char why[REFUSAL_TEXT_MAX];
+	struct rl_port_info i;
+
+	rl_port_info(app->host.fabric.dev[d].port[p].port, &i);
+	facts_row(f,
+		  "{port}  link {link}  state {state}  egress {egress}  last "
+		  "death {last_death}\n",
+		  FACTS(FACT_T("port", host_role_name(t, d, p, role)),
+			FACT_T("link", rl_topo_link_name(t,
+					       t->dev[d].port[p].link, link,
+					       sizeof(link))),
+			FACT_T("state", rl_link_state_name(i.state)),
+			FACT_T("egress",
+			       rl_egress_state_name(rl_core_egress_state(
+				       app->host.fabric.dev[d].core.core, p))),
+			FACT_T("last_death",
+			       rl_detector_name(i.last_detector))));
+	refusal_now(&app->host, d, p, why);
+	facts_more(f, why[0] == '\0' ? NULL : "  does not train: {reason}\n",
+		   FACTS(FACT_T("reason", why)));
+	facts_more(f,
+		   "  epochs tx {tx_epoch} rx {rx_epoch}  flaps {flaps}  "
+		   "{frame_flits} flits a frame  round trip {round_trip_ns:us} "
+		   "us  replay timer {replay_timer_ns:us} us\n",
+		   FACTS(FACT_N("tx_epoch", i.tx_epoch),
+			 FACT_N("rx_epoch", i.rx_epoch),
+			 FACT_N("flaps", i.flaps),
+			 FACT_N("frame_flits", i.flits_per_frame),
+			 FACT_N("round_trip_ns", i.srtt_ns),
+			 FACT_N("replay_timer_ns", i.replay_timer_ns)));
+	show_buffers(app, &i);
+	show_frames(app, d, p, &i);
 }
 
 int
@@ -110,63 +153,96 @@ cmd_show_port(struct app *app, const char *const arg[])
 }
 
 static void
-show_replay(const struct app *app, uint32_t d, uint16_t p)
+show_replay(struct app *app, uint32_t d, uint16_t p)
 {
 	struct rl_port_info i;
 	char role[HOST_ROLE_NAME];
 
 	rl_port_info(app->host.fabric.dev[d].port[p].port, &i);
-	printf("%-12s %-9s %10u %10u %10u %10u %6u %6u\n",
-	       host_role_name(&app->cfg.topo, d, p, role),
-	       rl_link_state_name(i.state), i.replay_base, i.replay_acked,
-	       i.replay_next, i.replay_tail, i.held_flits, i.window);
+	facts_row(&app->facts,
+		  "{port:-12} {state:-9} {base:10} {acked:10} {next:10} "
+		  "{tail:10} {held_flits:6} {window_flits:6}\n",
+		  FACTS(FACT_T("port", host_role_name(&app->cfg.topo, d, p,
+						      role)),
+			FACT_T("state", rl_link_state_name(i.state)),
+			FACT_N("base", i.replay_base),
+			FACT_N("acked", i.replay_acked),
+			FACT_N("next", i.replay_next),
+			FACT_N("tail", i.replay_tail),
+			FACT_N("held_flits", i.held_flits),
+			FACT_N("window_flits", i.window)));
 }
 
 int
 cmd_show_replay(struct app *app, const char *const arg[])
 {
 	(void)arg;
-	printf("%-12s %-9s %10s %10s %10s %10s %6s %6s\n", "port", "state",
-	       "base", "acked", "next", "tail", "held", "window");
+	if (facts_text(&app->facts))
+		printf("%-12s %-9s %10s %10s %10s %10s %6s %6s\n", "port",
+		       "state", "base", "acked", "next", "tail", "held",
+		       "window");
 	return for_ports(app, "all", show_replay);
 }
 
+typedef const char *(*counter_name_fn)(int i);
+
+static const char *
+port_counter(int i)
+{
+	return rl_port_counter_name((enum rl_port_counter)i);
+}
+
+static const char *
+core_counter(int i)
+{
+	return rl_core_counter_name((enum rl_core_counter)i);
+}
+
+static const char *
+ep_counter(int i)
+{
+	return rl_ep_counter_name((enum rl_ep_counter)i);
+}
+
+/* Counters that are not zero, of one thing. */
 static void
-show_counters(const struct app *app, uint32_t d, uint16_t p)
+show_counts(struct app *app, const char *name, const char *what,
+	    const uint64_t *c, int n, counter_name_fn name_of)
+{
+	facts_row(&app->facts, "{name}{what}\n",
+		  FACTS(FACT_T("name", name), FACT_S("what", what)));
+	for (int i = 0; i < n; i++)
+		if (c[i] != 0)
+			facts_more(&app->facts, "  {counter:-22} {*:14}\n",
+				   FACTS(FACT_S("counter", name_of(i)),
+					 FACT_N(name_of(i), c[i])));
+}
+
+static void
+show_counters(struct app *app, uint32_t d, uint16_t p)
 {
 	uint64_t c[RL_PORT_COUNTER_COUNT];
 	char role[HOST_ROLE_NAME];
 
 	tally_port(&app->cleared, &app->host, d, p, c);
-	printf("%s\n", host_role_name(&app->cfg.topo, d, p, role));
-	for (int i = 0; i < RL_PORT_COUNTER_COUNT; i++)
-		if (c[i] != 0)
-			printf("  %-22s %14" PRIu64 "\n",
-			       rl_port_counter_name((enum rl_port_counter)i),
-			       c[i]);
+	show_counts(app, host_role_name(&app->cfg.topo, d, p, role), "", c,
+		    RL_PORT_COUNTER_COUNT, port_counter);
 }
 
 static void
-show_core_counters(const struct app *app, uint32_t d)
+show_core_counters(struct app *app, uint32_t d)
 {
+	const char *name = app->cfg.topo.dev[d].name;
 	uint64_t c[RL_CORE_COUNTER_COUNT], e[RL_EP_COUNTER_COUNT];
 
 	tally_core(&app->cleared, &app->host, d, c);
-	printf("%s core\n", app->cfg.topo.dev[d].name);
-	for (int i = 0; i < RL_CORE_COUNTER_COUNT; i++)
-		if (c[i] != 0)
-			printf("  %-22s %14" PRIu64 "\n",
-			       rl_core_counter_name((enum rl_core_counter)i),
-			       c[i]);
+	facts_list(&app->facts, "cores");
+	show_counts(app, name, " core", c, RL_CORE_COUNTER_COUNT, core_counter);
 	if (app->host.fabric.dev[d].core.ep == NULL)
 		return;
 	tally_ep(&app->cleared, &app->host, d, e);
-	printf("%s endpoint\n", app->cfg.topo.dev[d].name);
-	for (int i = 0; i < RL_EP_COUNTER_COUNT; i++)
-		if (e[i] != 0)
-			printf("  %-22s %14" PRIu64 "\n",
-			       rl_ep_counter_name((enum rl_ep_counter)i),
-			       e[i]);
+	facts_list(&app->facts, "endpoints");
+	show_counts(app, name, " endpoint", e, RL_EP_COUNTER_COUNT, ep_counter);
 }
 
 int
@@ -200,69 +276,99 @@ fault_word(const struct app *app, uint32_t link)
 	return app->link[link].hurt ? "hurt" : "";
 }
 
-/* Describes a peer in the wrong socket. */
+/* One end of a link: a fact of its row, and a peer in the wrong socket. */
 static void
-show_refused(const struct app *app, uint32_t link)
+show_end(struct app *app, uint32_t link, int end)
 {
-	const struct rl_topo_link *l = &app->cfg.topo.link[link];
-	char role[HOST_ROLE_NAME], why[REFUSAL_TEXT_MAX];
+	const struct rl_topo *t = &app->cfg.topo;
+	const struct rl_topo_link *l = &t->link[link];
+	const struct rl_device *d = &app->host.fabric.dev[l->dev[end]];
+	const uint16_t p = l->port[end];
+	char role[HOST_ROLE_NAME];
+	struct rl_port_info info;
+	json_t *o;
 
+	rl_port_info(d->port[p].port, &info);
+	host_role_name(t, l->dev[end], p, role);
+	o = json_pack("{s:s, s:s, s:b, s:s}", "port", role, "state",
+		      rl_link_state_name(info.state), "degraded",
+		      (int)info.degraded, "egress",
+		      rl_egress_state_name(rl_core_egress_state(d->core.core,
+								p)));
+	if (facts_text(&app->facts))
+		printf("  %s %s%s, %s", role, rl_link_state_name(info.state),
+		       info.degraded ? " degraded" : "",
+		       json_string_value(json_object_get(o, "egress")));
+	facts_more(&app->facts, NULL, FACTS(FACT_L(end == 0 ? "a" : "b", o)));
+}
+
+static void
+show_fabric_link(struct app *app, uint32_t link)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	const struct rl_topo_link *l = &t->link[link];
+	char name[2 * RL_NAME_MAX + 8], role[HOST_ROLE_NAME];
+	char why[2][REFUSAL_TEXT_MAX];
+
+	facts_row(&app->facts, "  {link:-20}",
+		  FACTS(FACT_T("link", rl_topo_link_name(t, link, name,
+							 sizeof(name)))));
 	for (int e = 0; e < 2; e++)
-		if (refusal_now(&app->host, l->dev[e], l->port[e], why)[0] !=
-		    '\0')
+		show_end(app, link, e);
+	facts_more(&app->facts, "  {fault}\n",
+		   FACTS(FACT_T("fault", fault_word(app, link))));
+	for (int e = 0; e < 2; e++) {
+		refusal_now(&app->host, l->dev[e], l->port[e], why[e]);
+		if (facts_text(&app->facts) && why[e][0] != '\0')
 			printf("    %s: %s\n",
-			       host_role_name(&app->cfg.topo, l->dev[e],
-					      l->port[e], role), why);
+			       host_role_name(t, l->dev[e], l->port[e], role),
+			       why[e]);
+	}
+	facts_more(&app->facts, NULL, FACTS(FACT_T("a_refuses", why[0]),
+					    FACT_T("b_refuses", why[1])));
 }
 
 int
 cmd_show_fabric(struct app *app, const char *const arg[])
 {
 	const struct rl_topo *t = &app->cfg.topo;
-	char name[2 * RL_NAME_MAX + 8];
 
 	(void)arg;
-	printf("%u devices, %u endpoints, %u links; engine %s, %u VLs and %u "
-	       "for detours\n",
-	       t->ndev, t->nep, t->nlink, app->route->engine, app->route->vls,
-	       app->route->detour_vls);
-	draw_fabric(app);
-	for (uint32_t i = 0; i < t->nlink; i++) {
-		printf("  %-20s", rl_topo_link_name(t, i, name, sizeof(name)));
-		for (int e = 0; e < 2; e++) {
-			const struct rl_device *d =
-				&app->host.fabric.dev[t->link[i].dev[e]];
-			const uint16_t p = t->link[i].port[e];
-			struct rl_port_info info;
-
-			rl_port_info(d->port[p].port, &info);
-			printf("  %s/%u %s%s, %s",
-			       t->dev[t->link[i].dev[e]].name, p,
-			       rl_link_state_name(info.state),
-			       info.degraded ? " degraded" : "",
-			       rl_egress_state_name(rl_core_egress_state(
-				       d->core.core, p)));
-		}
-		printf("  %s\n", fault_word(app, i));
-		show_refused(app, i);
-	}
+	facts_set(&app->facts,
+		  "{devices} devices, {endpoints} endpoints, {link_count} links; "
+		  "engine {engine}, {vls} VLs and {detour_vls} for detours\n",
+		  FACTS(FACT_N("devices", t->ndev), FACT_N("endpoints", t->nep),
+			FACT_N("link_count", t->nlink),
+			FACT_T("engine", app->route->engine),
+			FACT_N("vls", app->route->vls),
+			FACT_N("detour_vls", app->route->detour_vls)));
+	if (facts_text(&app->facts))
+		draw_fabric(app);
+	facts_list(&app->facts, "links");
+	for (uint32_t i = 0; i < t->nlink; i++)
+		show_fabric_link(app, i);
 	return 0;
 }
 
 /* Receivers that were stopped, see inject block. */
 static void
-show_blocked(const struct app *app)
+show_blocked(struct app *app)
 {
 	const struct rl_topo *t = &app->cfg.topo;
 
+	facts_list(&app->facts, "blocked");
 	for (uint32_t d = 0; d < t->ndev; d++) {
 		const uint32_t mask =
 			atomic_load(&app->host.fabric.dev[d].core.hold_vcs);
 
 		for (unsigned int vc = 0; vc < RL_VCS; vc++)
 			if (mask >> vc & 1)
-				printf("%s takes nothing of VC %u\n",
-				       t->dev[d].name, vc);
+				facts_row(&app->facts,
+					  "{endpoint} takes nothing of VC "
+					  "{vc}\n",
+					  FACTS(FACT_T("endpoint",
+						       t->dev[d].name),
+						FACT_N("vc", vc)));
 	}
 }
 
@@ -316,28 +422,39 @@ fault_text(const struct app *app, uint32_t link, int end, char *buf,
 	return buf[0] == '\0' ? "" : buf + 2;
 }
 
+static void
+show_fault(struct app *app, uint32_t link, int end)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	const struct rl_fault_counters *c = &app->host.fault[link].dir[end].c;
+	char name[2 * RL_NAME_MAX + 8], text[160];
+
+	facts_row(&app->facts,
+		  "{link:-20} {fault:-24} {from:-10} {lost_frames:10} "
+		  "{lost_flits:10} {corrupted_frames:10} {flipped_bits:10}\n",
+		  FACTS(FACT_T("link", rl_topo_link_name(t, link, name,
+							 sizeof(name))),
+			FACT_T("fault", fault_text(app, link, end, text,
+						   sizeof(text))),
+			FACT_T("from", t->dev[t->link[link].dev[end]].name),
+			FACT_N("lost_frames", c->dropped_frames),
+			FACT_N("lost_flits", c->dropped_flits),
+			FACT_N("corrupted_frames", c->corrupted_frames),
+			FACT_N("flipped_bits", c->flipped_bits)));
+}
+
 int
 cmd_show_faults(struct app *app, const char *const arg[])
 {
-	const struct rl_topo *t = &app->cfg.topo;
-	char name[2 * RL_NAME_MAX + 8], text[160];
-
 	(void)arg;
-	printf("%-20s %-24s %-10s %10s %10s %10s %10s\n", "link", "fault",
-	       "frames of", "lost", "flits lost", "corrupted", "bits");
-	for (uint32_t i = 0; i < t->nlink; i++)
-		for (int e = 0; e < 2; e++) {
-			const struct rl_fault_counters *c =
-				&app->host.fault[i].dir[e].c;
-
-			printf("%-20s %-24s %-10s %10" PRIu64 " %10" PRIu64
-			       " %10" PRIu64 " %10" PRIu64 "\n",
-			       rl_topo_link_name(t, i, name, sizeof(name)),
-			       fault_text(app, i, e, text, sizeof(text)),
-			       t->dev[t->link[i].dev[e]].name,
-			       c->dropped_frames, c->dropped_flits,
-			       c->corrupted_frames, c->flipped_bits);
-		}
+	if (facts_text(&app->facts))
+		printf("%-20s %-24s %-10s %10s %10s %10s %10s\n", "link",
+		       "fault", "frames of", "lost", "flits lost", "corrupted",
+		       "bits");
+	facts_list(&app->facts, "faults");
+	for (uint32_t i = 0; i < app->cfg.topo.nlink; i++)
+		for (int e = 0; e < 2; e++)
+			show_fault(app, i, e);
 	show_blocked(app);
 	show_soft(app);
 	return 0;

@@ -39,16 +39,44 @@ cmd_set_verbose_all(struct app *app, const char *const arg[])
 	return 0;
 }
 
+static void
+show_flow(struct app *app, const char *from, const struct rl_ep_flow_info *f)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+
+	facts_row(&app->facts,
+		  "{endpoint:-10} {peer:-10} {cos:3} {state:-6} {sent_flits:10} "
+		  "{acked_flits:10} {resent_flits:8} {retries:8} {rtt_ns:9us} "
+		  "{rto_ns:9us} {expected:10} {held_flits:6}\n",
+		  FACTS(FACT_T("endpoint", from),
+			FACT_T("peer", f->peer < t->nep
+					       ? t->dev[t->ep_dev[f->peer]].name
+					       : "?"),
+			FACT_N("cos", f->cos),
+			FACT_T("state", rl_ep_flow_state_name(f->state)),
+			FACT_N("sent_flits", f->tx_sent),
+			FACT_N("acked_flits", f->tx_acked),
+			FACT_N("resent_flits", f->tx_resend_flits),
+			FACT_N("retries", f->retries),
+			FACT_N("rtt_ns", f->srtt_ns),
+			FACT_N("rto_ns", f->rto_ns),
+			FACT_N("expected", f->rx_expected),
+			FACT_N("held_flits", f->rx_held_flits)));
+}
+
 /* Flows of endpoint @p from to endpoint @p to; UINT32_MAX: any. */
 static unsigned int
-print_flows(const struct app *app, uint32_t from, uint32_t to)
+print_flows(struct app *app, uint32_t from, uint32_t to)
 {
 	const struct rl_topo *t = &app->cfg.topo;
 	unsigned int n = 0;
 
-	printf("%-10s %-10s %3s %-6s %10s %10s %8s %8s %9s %9s %10s %6s\n",
-	       "endpoint", "peer", "cos", "state", "sent", "acked", "resend",
-	       "retries", "rtt us", "rto us", "expected", "held");
+	facts_list(&app->facts, "flows");
+	if (facts_text(&app->facts))
+		printf("%-10s %-10s %3s %-6s %10s %10s %8s %8s %9s %9s %10s "
+		       "%6s\n", "endpoint", "peer", "cos", "state", "sent",
+		       "acked", "resend", "retries", "rtt us", "rto us",
+		       "expected", "held");
 	for (uint32_t e = 0; e < t->nep; e++) {
 		const uint32_t d = t->ep_dev[e];
 		const struct rl_ep *ep = app->host.fabric.dev[d].core.ep;
@@ -61,16 +89,7 @@ print_flows(const struct app *app, uint32_t from, uint32_t to)
 			if (to != UINT32_MAX && f.peer != to)
 				continue;
 			n++;
-			printf("%-10s %-10s %3u %-6s %10u %10u %8u %8u %9.1f "
-			       "%9.1f %10u %6u\n",
-			       t->dev[d].name,
-			       f.peer < t->nep ? t->dev[t->ep_dev[f.peer]].name
-					       : "?",
-			       f.cos, rl_ep_flow_state_name(f.state),
-			       f.tx_sent, f.tx_acked, f.tx_resend_flits,
-			       f.retries, (double)f.srtt_ns / 1e3,
-			       (double)f.rto_ns / 1e3, f.rx_expected,
-			       f.rx_held_flits);
+			show_flow(app, t->dev[d].name, &f);
 		}
 	}
 	return n;
@@ -99,16 +118,42 @@ cmd_show_flow_of(struct app *app, const char *const arg[])
 					 arg[i]);
 		ep[i] = t->dev[d].ep_id;
 	}
-	if (!app->checking && print_flows(app, ep[0], ep[1]) == 0)
+	if (!app->checking && print_flows(app, ep[0], ep[1]) == 0 &&
+	    facts_text(&app->facts))
 		printf("there is no flow\n");
 	return 0;
+}
+
+/* The next hops of one entry of a table, the best first. */
+static void
+show_route(struct app *app, uint32_t dev, uint16_t plane, uint16_t dst)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	const struct rl_fwd_entry e = rl_fwd_lookup(app_fwd(app, dev), plane,
+						    dst);
+	json_t *hops = json_array();
+	char hop[RL_NAME_MAX + 32];
+
+	for (int i = 0; i < RL_FWD_ALTS; i++) {
+		const uint16_t port = e.hop[i].port;
+
+		if (port == RL_FWD_PORT_NONE)
+			break;
+		snprintf(hop, sizeof(hop),
+			 e.hop[i].plane != plane ? "%s/%u (plane %u)" : "%s/%u",
+			 t->dev[dev].name, port, e.hop[i].plane);
+		json_array_append_new(hops, json_string(hop));
+	}
+	facts_row(&app->facts, "plane {plane} to {to}: {hops}\n",
+		  FACTS(FACT_N("plane", plane),
+			FACT_T("to", t->dev[t->ep_dev[dst]].name),
+			FACT_L("hops", hops)));
 }
 
 int
 cmd_show_routes(struct app *app, const char *const arg[])
 {
-	const struct rl_topo *t = &app->cfg.topo;
-	const int32_t d = rl_topo_find_dev(t, arg[0]);
+	const int32_t d = rl_topo_find_dev(&app->cfg.topo, arg[0]);
 	const struct rl_fwd *f;
 
 	if (d < 0)
@@ -116,25 +161,35 @@ cmd_show_routes(struct app *app, const char *const arg[])
 	if (app->checking)
 		return 0;
 	f = app_fwd(app, (uint32_t)d);
+	facts_list(&app->facts, "routes");
 	for (uint16_t plane = 0; plane < f->nplanes; plane++)
-		for (uint16_t dst = 0; dst < f->ndst; dst++) {
-			const struct rl_fwd_entry e =
-				rl_fwd_lookup(f, plane, dst);
-
-			printf("plane %u to %s:", plane,
-			       t->dev[t->ep_dev[dst]].name);
-			for (int i = 0; i < RL_FWD_ALTS; i++) {
-				const uint16_t port = e.hop[i].port;
-
-				if (port == RL_FWD_PORT_NONE)
-					break;
-				printf(" %s/%u", t->dev[d].name, port);
-				if (e.hop[i].plane != plane)
-					printf(" (plane %u)", e.hop[i].plane);
-			}
-			printf("\n");
-		}
+		for (uint16_t dst = 0; dst < f->ndst; dst++)
+			show_route(app, (uint32_t)d, plane, dst);
 	return 0;
+}
+
+/* Text has its time before it, JSON as a number. */
+static void
+show_event(struct app *app, const struct host_rec *r)
+{
+	const struct watch *w = &app->watch;
+	char line[WATCH_LINE_MAX], utc[APP_UTC_MAX];
+
+	watch_event_text(w, r, line, sizeof(line));
+	facts_row(&app->facts, "{line}\n",
+		  FACTS(FACT_S("line", line),
+			FACT_N("at_ns", watch_since(app->start_ns, r->t_ns)),
+			FACT_T("at_utc", app_utc(app, r->t_ns, utc)),
+			FACT_T("text", strstr(line, " ms ") + 4)));
+}
+
+/* Events count their time from the start. */
+static void
+events_begin(struct app *app)
+{
+	facts_set(&app->facts, "since {start_utc}:\n",
+		  FACTS(FACT_T("start_utc", app->start_utc)));
+	facts_list(&app->facts, "events");
 }
 
 static int
@@ -143,18 +198,19 @@ show_events(struct app *app, uint64_t n)
 	const struct watch *w = &app->watch;
 	const uint64_t kept = rl_min_u64(w->nevents, WATCH_EVENTS);
 	struct host_lost lost;
-	char line[WATCH_LINE_MAX];
 
 	n = rl_min_u64(n, kept);
-	printf("since %s:\n", app->start_utc);
+	events_begin(app);
 	for (uint64_t i = w->nevents - n; i < w->nevents; i++)
-		printf("%s\n", watch_event_text(w, &w->event[i % WATCH_EVENTS],
-						line, sizeof(line)));
+		show_event(app, &w->event[i % WATCH_EVENTS]);
 	host_lost(&app->host, &lost);
-	if (lost.events + lost.drops != 0)
-		printf("not recorded: %" PRIu64 " events, %" PRIu64
-		       " packets\n",
-		       lost.events, lost.drops);
+	facts_set(&app->facts,
+		  lost.events + lost.drops == 0
+			  ? NULL
+			  : "not recorded: {unrecorded_events} events, "
+			    "{unrecorded_packets} packets\n",
+		  FACTS(FACT_N("unrecorded_events", lost.events),
+			FACT_N("unrecorded_packets", lost.drops)));
 	return 0;
 }
 
@@ -166,13 +222,12 @@ cmd_show_events_of(struct app *app, const char *const arg[])
 	const struct watch *w = &app->watch;
 	const int64_t link = rl_topo_find_link(t, arg[0], NULL);
 	const uint64_t kept = rl_min_u64(w->nevents, WATCH_EVENTS);
-	char line[WATCH_LINE_MAX];
 
 	if (link < 0)
 		return app_error(app, "there is no link %s; see show fabric",
 				 arg[0]);
 	if (!app->checking)
-		printf("since %s:\n", app->start_utc);
+		events_begin(app);
 	for (uint64_t i = w->nevents - kept;
 	     i < w->nevents && !app->checking; i++) {
 		const struct host_rec *r = &w->event[i % WATCH_EVENTS];
@@ -180,8 +235,7 @@ cmd_show_events_of(struct app *app, const char *const arg[])
 		if ((r->kind == HOST_REC_PORT || r->kind == HOST_REC_CORE) &&
 		    r->port < t->dev[r->dev].nports &&
 		    t->dev[r->dev].port[r->port].link == (uint32_t)link)
-			printf("%s\n",
-			       watch_event_text(w, r, line, sizeof(line)));
+			show_event(app, r);
 	}
 	return 0;
 }
@@ -206,9 +260,10 @@ cmd_show_events_n(struct app *app, const char *const arg[])
 
 /* One row for each doubling. */
 static void
-print_rows(const struct rl_hist *h)
+print_rows(struct app *app, const struct rl_hist *h)
 {
 	uint64_t row[64] = { 0 }, most = 1;
+	char bar[BAR + 1];
 
 	for (uint32_t i = 0; i < RL_HIST_BUCKETS; i++) {
 		const uint64_t top = rl_hist_upper(i);
@@ -217,29 +272,39 @@ print_rows(const struct rl_hist *h)
 		row[r] += h->bucket[i];
 		most = row[r] > most ? row[r] : most;
 	}
-	for (int r = 0; r < 64; r++)
-		if (row[r] != 0)
-			printf("  to %12.3f us %12" PRIu64 " %.*s\n",
-			       (double)((2ull << r) - 1) / 1e3, row[r],
-			       (int)(row[r] * BAR / most),
-			       "########################################");
+	facts_list(&app->facts, "rows");
+	for (int r = 0; r < 64; r++) {
+		if (row[r] == 0)
+			continue;
+		memset(bar, '#', BAR);
+		bar[row[r] * BAR / most] = '\0';
+		facts_row(&app->facts, "  to {to_ns:12.3us} us {packets:12} "
+			  "{bar}\n",
+			  FACTS(FACT_N("to_ns", (2ull << r) - 1),
+				FACT_N("packets", row[r]),
+				FACT_S("bar", bar)));
+	}
 }
 
 static void
-print_histogram(const struct rl_delay *d)
+print_histogram(struct app *app, const struct rl_delay *d)
 {
-	const struct rl_hist *h = &d->latency;
+	const struct rl_hist *h = &d->latency, *j = &d->jitter;
 
-	printf("%" PRIu64 " packets; p50 %.1f us, p99 %.1f us, p99.9 %.1f us, "
-	       "max %.1f us; jitter p50 %.1f us, p99 %.1f us, max %.1f us\n",
-	       h->count, (double)rl_hist_quantile(h, 50000) / 1e3,
-	       (double)rl_hist_quantile(h, 99000) / 1e3,
-	       (double)rl_hist_quantile(h, 99900) / 1e3,
-	       (double)h->max / 1e3,
-	       (double)rl_hist_quantile(&d->jitter, 50000) / 1e3,
-	       (double)rl_hist_quantile(&d->jitter, 99000) / 1e3,
-	       (double)d->jitter.max / 1e3);
-	print_rows(h);
+	facts_set(&app->facts,
+		  "{packets} packets; p50 {p50_ns:us} us, p99 {p99_ns:us} us, "
+		  "p99.9 {p999_ns:us} us, max {max_ns:us} us; jitter p50 "
+		  "{jitter_p50_ns:us} us, p99 {jitter_p99_ns:us} us, max "
+		  "{jitter_max_ns:us} us\n",
+		  FACTS(FACT_N("packets", h->count),
+			FACT_N("p50_ns", rl_hist_quantile(h, 50000)),
+			FACT_N("p99_ns", rl_hist_quantile(h, 99000)),
+			FACT_N("p999_ns", rl_hist_quantile(h, 99900)),
+			FACT_N("max_ns", h->max),
+			FACT_N("jitter_p50_ns", rl_hist_quantile(j, 50000)),
+			FACT_N("jitter_p99_ns", rl_hist_quantile(j, 99000)),
+			FACT_N("jitter_max_ns", j->max)));
+	print_rows(app, h);
 }
 
 int
@@ -254,8 +319,11 @@ cmd_show_histogram(struct app *app, const char *const arg[])
 	if (d != NULL)
 		sum = delay_sum(d);
 	if (sum != NULL) {
-		print_histogram(sum);
-		delay_print(d);
+		print_histogram(app, sum);
+		if (facts_text(&app->facts))
+			delay_print(d);
+		else
+			delay_json(app->facts.root, d);
 	}
 	free(d);
 	free(sum);
@@ -277,34 +345,48 @@ cmd_show_histogram_vc(struct app *app, const char *const arg[])
 	if (d == NULL)
 		return app_error(app, "out of memory");
 	app_delay(app, (unsigned int)vc, d);
-	print_histogram(d);
+	print_histogram(app, d);
 	free(d);
 	return 0;
+}
+
+static void
+show_lcore(struct app *app, const struct host_lcore *lc)
+{
+	const uint64_t loops = atomic_load(&lc->loops);
+
+	facts_row(&app->facts,
+		  "lcore {lcore}{of_prompt}: {ports} ports, {cores} cores; "
+		  "{rounds} rounds, {busy_percent} % of them with work; "
+		  "{free_flits} free flits\n",
+		  FACTS(FACT_N("lcore", lc->id),
+			FACT_S("of_prompt", app->host.sliced
+						    ? " (also the prompt's)"
+						    : ""),
+			FACT_N("ports", lc->nports), FACT_N("cores", lc->ncores),
+			FACT_N("rounds", loops),
+			FACT_R("busy_percent",
+			       loops == 0 ? 0.0
+					  : 100.0 * (double)atomic_load(
+							    &lc->loops_busy) /
+						    (double)loops),
+			FACT_N("free_flits", lc->cache.count)));
 }
 
 int
 cmd_show_lcores(struct app *app, const char *const arg[])
 {
 	(void)arg;
-	for (uint32_t i = 0; i < app->host.nlcores; i++) {
-		const struct host_lcore *lc =
-			app->host.lcore[app->host.lcore_id[i]];
-		const uint64_t loops = atomic_load(&lc->loops);
-
-		printf("lcore %u%s: %u ports, %u cores; %" PRIu64
-		       " rounds, %.1f %% of them with work; %u free flits\n",
-		       lc->id, app->host.sliced ? " (also the prompt's)" : "",
-		       lc->nports, lc->ncores, loops,
-		       loops == 0 ? 0.0
-				  : 100.0 * (double)atomic_load(
-						    &lc->loops_busy) /
-					    (double)loops,
-		       lc->cache.count);
-	}
-	printf("left out of the time of roles: %.3f s, in %" PRIu64
-	       " absences of lcores\n",
-	       (double)host_time_left_out(&app->host.time) / 1e9,
-	       atomic_load(&app->host.time.pauses));
+	facts_list(&app->facts, "lcores");
+	for (uint32_t i = 0; i < app->host.nlcores; i++)
+		show_lcore(app, app->host.lcore[app->host.lcore_id[i]]);
+	facts_set(&app->facts,
+		  "left out of the time of roles: {left_out_ns:.3s} s, in "
+		  "{absences} absences of lcores\n",
+		  FACTS(FACT_N("left_out_ns",
+			       host_time_left_out(&app->host.time)),
+			FACT_N("absences",
+			       atomic_load(&app->host.time.pauses))));
 	return 0;
 }
 
@@ -328,21 +410,60 @@ show_rates(struct app *app, const struct totals *t)
 	const double us = (double)(now_ns - since_ns) / RL_NS_PER_US;
 	const uint64_t now_cpu_ns = cpu_ns();
 
-	printf("last %.6f s, %.6f s of processor time: delivered %" PRIu64
-	       " flits, %.3f flits/us\n",
-	       us / 1e6, (double)(now_cpu_ns - app->shown_cpu_ns) / 1e9,
-	       t->delivered_flits - app->shown.delivered_flits,
-	       (double)(t->delivered_flits - app->shown.delivered_flits) / us);
-	for (unsigned int vc = 0; vc < RL_VCS; vc++)
-		if (t->vc_flits[vc] != 0)
-			printf("  VC %u: %" PRIu64 " flits, %.3f flits/us\n",
-			       vc, t->vc_flits[vc] - app->shown.vc_flits[vc],
-			       (double)(t->vc_flits[vc] -
-					app->shown.vc_flits[vc]) /
-				       us);
+	const uint64_t flits = t->delivered_flits - app->shown.delivered_flits;
+
+	facts_set(&app->facts,
+		  "last {last_ns:.6s} s, {processor_ns:.6s} s of processor "
+		  "time: delivered {last_flits} flits, {flits_per_us:.3} "
+		  "flits/us\n",
+		  FACTS(FACT_N("last_ns", now_ns - since_ns),
+			FACT_N("processor_ns", now_cpu_ns - app->shown_cpu_ns),
+			FACT_N("last_flits", flits),
+			FACT_R("flits_per_us", (double)flits / us)));
+	facts_list(&app->facts, "vcs");
+	for (unsigned int vc = 0; vc < RL_VCS; vc++) {
+		const uint64_t of_vc = t->vc_flits[vc] - app->shown.vc_flits[vc];
+
+		if (t->vc_flits[vc] == 0)
+			continue;
+		facts_row(&app->facts,
+			  "  VC {vc}: {last_flits} flits, {flits_per_us:.3} "
+			  "flits/us\n",
+			  FACTS(FACT_N("vc", vc), FACT_N("last_flits", of_vc),
+				FACT_R("flits_per_us", (double)of_vc / us)));
+	}
 	app->shown_ns = now_ns;
 	app->shown_cpu_ns = now_cpu_ns;
 	app->shown = *t;
+}
+
+static void
+show_attached(struct app *app, const struct attach_dev *d)
+{
+	const struct client_dev_counters *c = &d->client.c;
+
+	facts_row(&app->facts,
+		  "  {port} at {endpoint}: read {rx_frames}, not taken: too long "
+		  "{rx_oversize}, cut short {rx_cut}, refused {rx_refused}, "
+		  "missed {rx_missed}; written {tx_frames}, not written "
+		  "{tx_failed}{all_sent}\n",
+		  FACTS(FACT_T("port", d->cfg->port),
+			FACT_T("endpoint", d->cfg->endpoint),
+			FACT_N("rx_frames", c->rx_frames),
+			FACT_N("rx_oversize", c->rx_oversize),
+			FACT_N("rx_cut", c->rx_cut),
+			FACT_N("rx_refused", c->rx_refused),
+			FACT_N("rx_missed", d->stats.missed +
+						    d->stats.rx_errors +
+						    d->stats.no_mbuf),
+			FACT_N("tx_frames", c->tx_frames),
+			FACT_N("tx_failed", d->stats.tx_errors +
+						    c->tx_too_long +
+						    client_dev_not_taken(
+							    &d->client)),
+			FACT_S("all_sent", atomic_load(&d->client.finished)
+						   ? ", all sent"
+						   : "")));
 }
 
 int
@@ -354,26 +475,22 @@ cmd_show_traffic(struct app *app, const char *const arg[])
 	attach_note_stats(&app->attach);
 	app_totals(app, &t);
 	show_rates(app, &t);
-	printf("sent %" PRIu64 "  delivered %" PRIu64 "  reported %" PRIu64
-	       "  under way or lost %" PRIu64 "\n"
-	       "duplicated %" PRIu64 "  reordered %" PRIu64 "  altered %" PRIu64
-	       "; not sent: refused %" PRIu64 "\n",
-	       t.sent, t.delivered, t.reported, t.under_way, t.duplicated,
-	       t.reordered, t.altered, t.refused);
-	for (uint32_t i = 0; i < app->attach.ndev; i++) {
-		const struct attach_dev *d = &app->attach.dev[i];
-		const struct client_dev_counters *c = &d->client.c;
-
-		printf("  %s at %s: read %" PRIu64 ", not taken: too long %"
-		       PRIu64 ", cut short %" PRIu64 ", refused %" PRIu64
-		       ", missed %" PRIu64 "; written %" PRIu64 ", not written %" PRIu64 "%s\n",
-		       d->cfg->port, d->cfg->endpoint, c->rx_frames,
-		       c->rx_oversize, c->rx_cut, c->rx_refused,
-		       d->stats.missed + d->stats.rx_errors + d->stats.no_mbuf,
-		       c->tx_frames,
-		       d->stats.tx_errors + c->tx_too_long +
-			       client_dev_not_taken(&d->client),
-		       atomic_load(&d->client.finished) ? ", all sent" : "");
-	}
+	facts_set(&app->facts,
+		  "sent {sent_packets}  delivered {delivered_packets}  reported "
+		  "{reported_packets}  under way or lost {under_way_packets}\n"
+		  "duplicated {duplicated_packets}  reordered "
+		  "{reordered_packets}  altered {corrupted_packets}; not sent: "
+		  "refused {refused_packets}\n",
+		  FACTS(FACT_N("sent_packets", t.sent),
+			FACT_N("delivered_packets", t.delivered),
+			FACT_N("reported_packets", t.reported),
+			FACT_N("under_way_packets", t.under_way),
+			FACT_N("duplicated_packets", t.duplicated),
+			FACT_N("reordered_packets", t.reordered),
+			FACT_N("corrupted_packets", t.altered),
+			FACT_N("refused_packets", t.refused)));
+	facts_list(&app->facts, "attached");
+	for (uint32_t i = 0; i < app->attach.ndev; i++)
+		show_attached(app, &app->attach.dev[i]);
 	return 0;
 }

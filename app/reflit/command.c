@@ -24,6 +24,7 @@
 struct word_token {
 	struct cmdline_token_hdr hdr;
 	char name[16]; /* between < and > */
+	bool shows;    /* of a command that `json` may follow */
 };
 
 union token {
@@ -36,6 +37,7 @@ union token {
 struct bound {
 	struct command_set *set;
 	const struct command *cmd;
+	bool json; /* the same, and `json` behind it */
 	unsigned int nwords;
 	union token token[COMMAND_WORDS];
 	bool param[COMMAND_WORDS];
@@ -54,6 +56,8 @@ fits(const struct word_token *w, const char *word, unsigned int n)
 {
 	const bool digit = word[0] >= '0' && word[0] <= '9';
 
+	if (w->shows && n == 4 && memcmp(word, "json", 4) == 0)
+		return false;
 	if (strcmp(w->name, "file") == 0)
 		return n != 3 || memcmp(word, "off", 3) != 0;
 	return digit == (strcmp(w->name, "time") == 0 ||
@@ -107,12 +111,25 @@ on_command(void *parsed, struct cmdline *cl, void *data)
 		if (b->param[i])
 			arg[n++] = (const char *)parsed + i * COMMAND_WORD;
 	/* a command without parameters has nothing to check */
-	if (!b->set->app->checking || n != 0)
+	if (!b->set->app->checking || n != 0) {
+		if (b->json)
+			facts_begin(&b->set->app->facts);
 		result = b->cmd->run(b->set->app, arg);
+		if (b->json)
+			facts_end(&b->set->app->facts,
+				  result == 0 && !b->set->app->checking);
+	}
 	/* last: a loaded file may have changed this meanwhile */
 	b->set->ran = true;
 	b->set->result = result;
 	fflush(stdout);
+}
+
+/* Whether a command only shows, so that `json` may stand behind it. */
+static bool
+shows(const struct command *c)
+{
+	return strncmp(c->form, "show ", 5) == 0;
 }
 
 static void
@@ -126,6 +143,7 @@ bind_word(struct bound *b, const char *word, size_t len)
 	b->param[i] = word[0] == '<';
 	if (b->param[i]) {
 		t->hdr.ops = &word_ops;
+		t->word.shows = shows(b->cmd);
 		snprintf(t->word.name, sizeof(t->word.name), "%.*s",
 			 (int)len - 2, word + 1);
 		return;
@@ -151,6 +169,8 @@ make_inst(struct bound *b)
 		bind_word(b, at, len);
 		at += len + (at[len] == ' ');
 	}
+	if (b->json)
+		bind_word(b, "json", 4);
 	inst->f = on_command;
 	inst->data = b;
 	inst->help_str = b->cmd->help;
@@ -169,19 +189,22 @@ command_open(struct app *app)
 	if (s == NULL)
 		return -ENOMEM;
 	s->app = app;
-	while (command_table[n].form != NULL)
-		n++;
+	for (const struct command *c = command_table; c->form != NULL; c++)
+		n += 1 + shows(c);
 	s->ctx = calloc(n + 1, sizeof(*s->ctx));
 	s->bound = calloc(n, sizeof(*s->bound));
 	if (s->ctx == NULL || s->bound == NULL)
 		return -ENOMEM;
-	for (unsigned int i = 0; i < n; i++) {
-		s->bound[i].set = s;
-		s->bound[i].cmd = &command_table[i];
-		s->ctx[i] = make_inst(&s->bound[i]);
-		if (s->ctx[i] == NULL)
-			return -ENOMEM;
-	}
+	n = 0;
+	for (const struct command *c = command_table; c->form != NULL; c++)
+		for (int json = 0; json <= shows(c); json++, n++) {
+			s->bound[n].set = s;
+			s->bound[n].cmd = c;
+			s->bound[n].json = json != 0;
+			s->ctx[n] = make_inst(&s->bound[n]);
+			if (s->ctx[n] == NULL)
+				return -ENOMEM;
+		}
 	s->parser = cmdline_new(s->ctx, "", -1, -1);
 	return s->parser == NULL ? -ENOMEM : 0;
 }

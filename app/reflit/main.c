@@ -285,15 +285,12 @@ static void
 note_start(struct app *app)
 {
 	struct timespec t;
-	struct tm tm;
-	char date[24];
 
 	clock_gettime(CLOCK_REALTIME, &t);
 	app->start_ns = app->watch.start_ns = host_now(&app->host);
-	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S",
-		 gmtime_r(&t.tv_sec, &tm));
-	snprintf(app->start_utc, sizeof(app->start_utc), "%s.%06uZ", date,
-		 (unsigned int)(t.tv_nsec / 1000) % 1000000u);
+	app->start_real_ns = (uint64_t)t.tv_sec * RL_NS_PER_S +
+			     (uint64_t)t.tv_nsec;
+	app_utc(app, app->start_ns, app->start_utc);
 }
 
 static int
