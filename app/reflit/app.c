@@ -136,6 +136,7 @@ app_step(struct app *app, uint64_t ns)
 	host_resil_step(&app->host);
 	outcome_step(app);
 	channel_step(app);
+	alarms_step(app);
 	now_ns = host_now(&app->host);
 	for (uint32_t i = 0; i < app->cfg.topo.nlink; i++)
 		flap_step(app, i, now_ns);

@@ -8,6 +8,7 @@
  * prompt and command files share. All of it belongs to the control thread.
  */
 
+#include "alarms.h"
 #include "attach.h"
 #include "capture.h"
 #include "channel.h"
@@ -47,6 +48,7 @@ struct link_state {
 	struct injected injected[2]; /**< by the end that frames leave */
 	bool hurt;	 /**< a fault lasts until it is healed */
 	bool disabled;	 /**< its ports were ordered down */
+	bool drained;	 /**< ... once nothing was on the way */
 	bool crashed;	 /**< heals when the devices at its ends restart */
 	bool flap_down;
 	uint32_t flaps;	 /**< half periods to go; 0: none */
@@ -93,6 +95,7 @@ struct app {
 	struct gens gens;
 	struct watch watch;
 	struct outcomes outcomes; /**< of orders to the controller */
+	struct alarms alarms;
 	struct link_state *link; /**< [nlink] */
 	uint64_t start_ns; /**< zero of all times that are shown ... */
 	uint64_t start_real_ns; /**< ... and when that was, since 1970 */

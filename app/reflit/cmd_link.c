@@ -340,6 +340,7 @@ enable(struct app *app, const char *name, enum rl_port_order order)
 	for (unsigned int i = 0; i < l.n; i++) {
 		watch_pump(&app->watch);
 		app->link[l.link[i]].disabled = !on;
+		app->link[l.link[i]].drained = order == RL_ORDER_DRAIN;
 		app->watch.order_ns[l.link[i]] =
 			on ? 0 : host_now(&app->host);
 		order_ports(app, l.link[i], order);

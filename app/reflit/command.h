@@ -168,6 +168,9 @@ int cmd_show_path(struct app *app, const char *const arg[]);
 /* cmd_suspects.c */
 int cmd_inject_soft(struct app *app, const char *const arg[]);
 int cmd_show_suspects(struct app *app, const char *const arg[]);
+/* cmd_health.c */
+int cmd_show_link(struct app *app, const char *const arg[]);
+int cmd_show_alarms(struct app *app, const char *const arg[]);
 /* cmd_wires.c */
 int cmd_show_wires(struct app *app, const char *const arg[]);
 

@@ -131,6 +131,10 @@ const struct command command_table[] = {
 	  "does the same with at most n MiB" },
 	{ "capture <link> off", cmd_capture_off, "closes the file" },
 
+	{ "show link", cmd_show_link,
+	  "shows links: what was ordered, their state, why, since when" },
+	{ "show link <link>", cmd_show_link, "shows that link" },
+	{ "show alarms", cmd_show_alarms, "shows what is wrong now" },
 	{ "show controller", cmd_show_controller,
 	  "shows phase, tables, waiting flows" },
 	{ "show recoveries", cmd_show_recoveries,

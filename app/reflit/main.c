@@ -322,6 +322,8 @@ run(struct app *app)
 			fprintf(stderr, "reflit: %s is still busy\n", busy);
 	}
 	app->end_ns = host_now(&app->host);
+	alarms_look(app);
+	app->alarms.closed = true; /* others may end before this process */
 	if (app->cfg.nprocess != 0)
 		linger(app);
 	telemetry_close();
@@ -353,6 +355,7 @@ close_all(struct app *app)
 	host_stop(&app->host);
 	attach_close(&app->attach);
 	watch_close(&app->watch);
+	alarms_free(&app->alarms);
 	rates_free(&app->rates);
 	rates_free(&app->period_rates);
 	tally_free(&app->cleared);

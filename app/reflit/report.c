@@ -193,6 +193,7 @@ int
 report_json(struct app *app, const char *path)
 {
 	json_t *o = json_object();
+	struct facts facts = { .root = o };
 	struct counter_sums sums;
 	struct totals t;
 	int ret;
@@ -222,6 +223,7 @@ report_json(struct app *app, const char *path)
 			    absences_json(&app->watch.absences, &app->cfg.topo,
 					  app->start_ns));
 	set(o, "refused_packets", t.refused);
+	alarms_say(app, &facts);
 	json_object_set_new(o, "edge", edge_json(&t));
 	set_requests(o, app);
 	json_object_set_new(o, "drops", drops_json(app));

@@ -17,6 +17,7 @@
 
 #define PAGE_EVENTS 64
 #define PAGE_FAILOVERS 64
+#define PAGE_ALARMS 40
 #define PORT_STATS_NS (100 * RL_NS_PER_MS)
 
 struct mirror telemetry_mirror = {
@@ -198,6 +199,62 @@ failovers(const char *cmd, const char *params, struct rte_tel_data *d)
 	return 0;
 }
 
+/* "/reflit/alarms,N": from number N on, the worst first. */
+static int
+alarms(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	static const char *const names[4] = { "alarm", "severity", "where",
+					      "why" };
+	const struct mirror *m = &telemetry_mirror;
+	struct rte_tel_data *text[4], *since_ns;
+	struct app *app = mirror_enter();
+	uint32_t start, count;
+	const int ret = mirror_page(d, params, rl_min_u32(m->nalarms,
+							  MIRROR_ALARMS),
+				    PAGE_ALARMS, &start, &count);
+
+	(void)cmd;
+	if (ret != 0) {
+		mirror_leave();
+		return ret;
+	}
+	for (unsigned int i = 0; i < 4; i++)
+		text[i] = mirror_column(RTE_TEL_STRING_VAL);
+	since_ns = mirror_column(RTE_TEL_UINT_VAL);
+	for (uint32_t i = start; app != NULL && i < start + count; i++) {
+		const struct alarm *a = &m->alarm[i];
+		char why[MIRROR_TEXT];
+
+		snprintf(why, sizeof(why), "%s", alarm_why(a));
+		rte_tel_data_add_array_string(text[0], alarm_word(a->kind));
+		rte_tel_data_add_array_string(text[1], alarm_severity(a->kind));
+		rte_tel_data_add_array_string(text[2], a->where);
+		rte_tel_data_add_array_string(text[3], why);
+		rte_tel_data_add_array_uint(since_ns,
+			watch_since(app->start_ns, a->since_ns));
+	}
+	mirror_leave();
+	for (unsigned int i = 0; i < 4; i++)
+		rte_tel_data_add_dict_container(d, names[i], text[i], 0);
+	rte_tel_data_add_dict_container(d, "since_ns", since_ns, 0);
+	return 0;
+}
+
+static void
+copy_alarms(const struct app *app)
+{
+	struct mirror *m = &telemetry_mirror;
+	const uint32_t n = rl_min_u32(app->alarms.n, MIRROR_ALARMS);
+
+	if (app->alarms.n + m->nalarms == 0 ||
+	    pthread_mutex_trylock(&m->lock) != 0)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		m->alarm[i] = app->alarms.now[i];
+	m->nalarms = app->alarms.n;
+	pthread_mutex_unlock(&m->lock);
+}
+
 static void
 copy_recoveries(const struct app *app)
 {
@@ -262,6 +319,7 @@ telemetry_step(struct app *app)
 		pthread_mutex_unlock(&m->lock);
 	}
 	copy_recoveries(app);
+	copy_alarms(app);
 	copy_port_stats(app);
 	if (app->opt.allow_orders)
 		telemetry_take_order(app);
@@ -291,6 +349,8 @@ static const struct {
 	  "Events. Parameter: number of the first; else the last ones" },
 	{ "/reflit/failovers", failovers,
 	  "Failovers. Parameter: number of the first; else the last ones" },
+	{ "/reflit/alarms", alarms,
+	  "What is wrong now. Parameter: number of the first" },
 	{ "/reflit/recoveries", telemetry_recoveries,
 	  "Recoveries by the controller: the last ones" },
 	{ "/reflit/channel", telemetry_channel,

@@ -26,6 +26,7 @@
 #define MIRROR_TEXT 120	   /* a string of telemetry's has 128 at most */
 #define MIRROR_FAILOVERS 256
 #define MIRROR_RECOVERIES 64
+#define MIRROR_ALARMS 256
 #define ORDER_MAX 256
 #define ORDER_TEXT (12u << 10) /* an answer has 16 KiB */
 
@@ -45,6 +46,8 @@ struct mirror {
 	struct rl_recovery recovery[MIRROR_RECOVERIES];
 	uint32_t nfailovers; /**< ever; the last MIRROR_FAILOVERS are kept */
 	struct rl_failover failover[MIRROR_FAILOVERS];
+	uint32_t nalarms; /**< now; the worst MIRROR_ALARMS are kept */
+	struct alarm alarm[MIRROR_ALARMS];
 	/* one order at a time */
 	bool order_given;
 	bool order_done;

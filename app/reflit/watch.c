@@ -9,13 +9,22 @@
 #include "refusal.h"
 #include "watch.h"
 
+/* Packets that are given up later begin a new row of them. */
+#define GIVEN_UP_PAUSE_NS (10 * RL_NS_PER_S)
+
 int
 watch_open(struct watch *w, struct host *h)
 {
 	memset(w, 0, sizeof(*w));
 	w->host = h;
 	w->order_ns = calloc(h->fabric.topo->nlink, sizeof(*w->order_ns));
-	return w->order_ns == NULL ? -ENOMEM : 0;
+	w->changed_ns = calloc(h->fabric.topo->nlink,
+			       2 * sizeof(*w->changed_ns));
+	w->degraded = calloc(h->fabric.topo->nlink, sizeof(*w->degraded));
+	return w->order_ns == NULL || w->changed_ns == NULL ||
+			       w->degraded == NULL
+		       ? -ENOMEM
+		       : 0;
 }
 
 void
@@ -24,6 +33,8 @@ watch_close(struct watch *w)
 	absences_free(&w->absences);
 	rl_failover_log_free(&w->failovers);
 	free(w->order_ns);
+	free(w->changed_ns);
+	free(w->degraded);
 	memset(w, 0, sizeof(*w));
 }
 
@@ -60,6 +71,38 @@ fault_time(struct watch *w, uint32_t link)
 	return w->order_ns[link] != 0 ? w->order_ns[link] : RL_NEVER;
 }
 
+/* An event after which the port is in another state for long. */
+static void
+note_change(struct watch *w, const struct host_rec *rec)
+{
+	const struct rl_topo *t = w->host->fabric.topo;
+	const uint32_t link = port_link(w, rec->dev, rec->port);
+	const bool second = t->link[link].dev[1] == rec->dev &&
+			    t->link[link].port[1] == rec->port;
+
+	if (rec->port_ev.type == RL_PEV_UP ||
+	    rec->port_ev.type == RL_PEV_DEGRADED)
+		w->degraded[link] = rec->port_ev.type == RL_PEV_DEGRADED;
+	switch (rec->port_ev.type) {
+	case RL_PEV_UP:
+	case RL_PEV_DEAD:
+	case RL_PEV_DEGRADED:
+	case RL_PEV_REFUSED:
+		w->changed_ns[2 * link + second] = rec->t_ns;
+		break;
+	default:
+		break;
+	}
+}
+
+static void
+take_report(struct watch *w, uint64_t t_ns)
+{
+	if (w->given_up++ == 0 || t_ns - w->given_up_ns > GIVEN_UP_PAUSE_NS)
+		w->giving_up_ns = t_ns;
+	w->given_up_ns = t_ns;
+}
+
 static void
 take_port_event(struct watch *w, const struct host_rec *rec)
 {
@@ -69,6 +112,7 @@ take_port_event(struct watch *w, const struct host_rec *rec)
 
 	if (f != NULL)
 		f->fault_ns = fault_time(w, port_link(w, rec->dev, rec->port));
+	note_change(w, rec);
 	/* else it is lost among the events */
 	if (rec->port_ev.type == RL_PEV_REFUSED)
 		fprintf(stderr, "reflit: %s\n",
@@ -133,6 +177,8 @@ watch_pump(struct watch *w)
 			take_port_event(w, &rec);
 		else if (rec.kind == HOST_REC_EP)
 			absences_add(&w->absences, &rec.ep_ev);
+		else if (rec.kind == HOST_REC_REPORT)
+			take_report(w, rec.t_ns);
 		watch_note(w, &rec);
 	}
 	if (up)

@@ -19,7 +19,7 @@
 /** Room for the text of an event. */
 #define WATCH_LINE_MAX 512
 /** Lines of the control thread's own that are kept, and their room. */
-#define WATCH_NOTES 64
+#define WATCH_NOTES 256
 #define WATCH_NOTE_MAX 448
 
 /** Which events are printed as they happen. */
@@ -35,6 +35,12 @@ struct watch {
 	struct rl_failover_log failovers;
 	uint64_t *order_ns; /**< [nlink] when a command last injected a
 			         fault; 0: never */
+	uint64_t *changed_ns; /**< [2 * link + end] when a port last came up,
+			           died, or refused its peer; 0: never */
+	bool *degraded; /**< [nlink] a port said so since it last came up */
+	uint64_t given_up;	/**< packets, ever ... */
+	uint64_t given_up_ns;	/**< ... the last of them ... */
+	uint64_t giving_up_ns;	/**< ... and the first with no long pause since */
 	struct absences absences; /**< what endpoints said of each other */
 	enum watch_verbose verbose; /**< printed as they come */
 	struct console *console;    /**< prints there; NULL: plain output */

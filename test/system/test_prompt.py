@@ -155,7 +155,7 @@ def help_is_by_section():
         run = box.run(commands="help\nhelp link\nhelp wait\nquit\n").check(0)
     # how long a wait lasts that names no time
     wait = run.out[run.out.index("  wait <time>"):]
-    assert wait.count("30 s") == 6, wait
+    assert wait.count("after 30 s") == 6, wait
     sections, link = run.out[:run.out.index("  wait <time>")].split(
         "Tab completes, ? lists what may follow.\n")
     for word in ("show", "link", "inject", "wait", "clear", "set", "load"):

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ALARMS_H
+#define ALARMS_H
+
+/**
+ * @file
+ * What is wrong now: one list for `show alarms`, telemetry and the report. It is
+ * worked out from the state of the fabric; only the time at which an alarm was
+ * raised is kept. What was ordered is no alarm. An alarm that is raised or over
+ * is an event, too.
+ *
+ * Control thread.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "facts.h"
+
+/** X(name, word, severity, condition): the only list of them. */
+#define ALARM_KINDS(X)                                                         \
+	X(MISCABLED, "miscabled", CRITICAL, "a cable is in the wrong socket")  \
+	X(UNREACHABLE, "unreachable", CRITICAL, "no way leads to an endpoint") \
+	X(DEVICE, "device-absent", CRITICAL, "a device has crashed")           \
+	X(PROCESS, "process-absent", CRITICAL,                                 \
+	  "another process of the fabric is not there")                        \
+	X(LINK_DOWN, "link-down", MAJOR,                                       \
+	  "a link does not carry traffic, and nobody ordered that")            \
+	X(LINK_REFUSED, "link-refused", MAJOR,                                 \
+	  "the peer has another key or release")                               \
+	X(LINK_LEFT, "link-left", MAJOR,                                       \
+	  "a link was ill, and is kept out until it is added")                 \
+	X(CONTROLLER, "no-controller", MAJOR, "there is no controller")        \
+	X(CHANNEL, "channel-lost", MAJOR, "etcd does not answer")              \
+	X(RECOVERY, "recovery-failed", MAJOR,                                  \
+	  "the last recovery was refused or took too long")                    \
+	X(GIVEN_UP, "giving-up", MAJOR,                                        \
+	  "packets were given up in the last 10 s")                            \
+	X(LINK_DEGRADED, "link-degraded", MINOR,                               \
+	  "a link is up, but its error rate is high")
+
+enum alarm_kind {
+#define ALARM_ENUM(name, word, severity, condition) ALARM_##name,
+	ALARM_KINDS(ALARM_ENUM)
+#undef ALARM_ENUM
+	ALARM_KIND_COUNT
+};
+
+#define ALARM_WHERE_MAX 96
+#define ALARM_WHY_MAX 512
+/** A link that never trained has this long before it is an alarm. */
+#define ALARM_GRACE_NS (1000000000ull)
+
+struct app;
+
+struct alarm {
+	enum alarm_kind kind;
+	uint32_t part; /**< which link, device, endpoint, process it is about */
+	uint64_t since_ns; /**< host_now()'s time */
+	char where[ALARM_WHERE_MAX];
+	char why[ALARM_WHY_MAX];
+};
+
+/** Begins as zeros. */
+struct alarms {
+	struct alarm *now; /**< the worst first */
+	uint32_t n;
+	uint32_t cap;
+	uint64_t due_ns;
+	bool closed; /**< the fabric has ended: the list stays as it was */
+};
+
+/** Looks at the fabric now, and tells what has changed as events. */
+void alarms_look(struct app *app);
+
+/** Often: the same a few times a second. */
+void alarms_step(struct app *app);
+
+/** A row for each, in the list `alarms`. */
+void alarms_say(const struct app *app, struct facts *f);
+
+const char *alarm_word(enum alarm_kind kind);
+/** "critical", "major", "minor" */
+const char *alarm_severity(enum alarm_kind kind);
+const char *alarm_why(const struct alarm *a);
+
+void alarms_free(struct alarms *a);
+
+#endif /* ALARMS_H */
