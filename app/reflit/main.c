@@ -18,6 +18,7 @@
 
 #include "app.h"
 #include "busy.h"
+#include "cabling.h"
 #include "command.h"
 #include "host_vdev.h"
 #include "prompt.h"
@@ -294,6 +295,24 @@ note_start(struct app *app)
 }
 
 static int
+check_cabling(struct app *app)
+{
+	int status = EXIT_UNUSABLE;
+
+	note_start(app);
+	if (host_start(&app->host) != 0) {
+		fprintf(stderr, "reflit: cannot start the lcores\n");
+		return status;
+	}
+	status = cabling_check(app);
+	app->end_ns = host_now(&app->host);
+	if (app->cfg.nprocess != 0)
+		linger(app); /* others still look at the same wires */
+	host_stop(&app->host);
+	return status;
+}
+
+static int
 run(struct app *app)
 {
 	char role[HOST_ROLE_NAME];
@@ -484,7 +503,8 @@ with_eal(struct app *app)
 			/* drivers print too much about a port that closes */
 			if (!ea->talks)
 				rte_log_set_global_level(RTE_LOG_CRIT);
-			status = run(app);
+			status = app->opt.check_cabling ? check_cabling(app)
+							: run(app);
 		}
 		close_all(app);
 		end_eal(app);

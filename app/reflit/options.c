@@ -125,6 +125,8 @@ static const struct opt table[] = {
 	  .help = "frames that a software wire holds, default 256" },
 	{ "wire-flits", "N", opt_u32, TO(wire_flits), 1, 32,
 	  .help = "flits of a frame on it, default 16" },
+	{ "check-cabling", NULL, NULL, TO(check_cabling),
+	  .help = "say which wires are wrong, and end: 0 none, 1 some" },
 	{ "help", NULL, NULL, TO(help), .letter = 'h' },
 	{ .name = "version", .at = TO(version) },
 	{ .name = NULL },
@@ -216,6 +218,13 @@ options_read(struct options *o, int argc, char **argv)
 	if (o->config == NULL && !o->help && !o->version) {
 		fprintf(stderr, "reflit: give --config FILE, a fabric file "
 				"such as config/demo.cfg\n");
+		return -EINVAL;
+	}
+	if (o->check_cabling && (o->interactive || o->cmdline_file != NULL ||
+				 o->json != NULL || o->record != NULL)) {
+		fprintf(stderr, "reflit: --check-cabling runs no commands and "
+				"writes no report; leave out -i, "
+				"--cmdline-file, --json, --record\n");
 		return -EINVAL;
 	}
 	o->progress |= isatty(STDERR_FILENO) && !o->interactive;

@@ -38,6 +38,7 @@ struct options {
 	uint8_t classes;	 /**< of service that generators draw from */
 	bool by_kind;		 /**< one for each kind of packet */
 	bool interactive;
+	bool check_cabling;
 	bool progress;
 	bool allow_orders;	 /**< telemetry clients may give commands */
 	bool help;

@@ -90,7 +90,7 @@ class Box:
         return self.path(name)
 
     def run(self, args=(), eal=(), config=FIGURE1, commands=None, stdin=None,
-            wrap=(), timeout=120, env=None):
+            wrap=(), timeout=120, env=None, json_report=True):
         """Runs reflit; config and commands are texts, or None."""
         cmd = list(wrap) + [REFLIT] + list(eal) + ["--"]
         if config is not None:
@@ -100,7 +100,7 @@ class Box:
         report = self.path("report.json")
         if os.path.exists(report):
             os.remove(report)
-        cmd += ["--json", report] + list(args)
+        cmd += (["--json", report] if json_report else []) + list(args)
         p = subprocess.run(cmd, capture_output=True, text=True, cwd=ROOT,
                            input=stdin, timeout=timeout, env=env)
         parsed = None

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """What is wrong, where and since when: `show link`, `show alarms`, the report's
-alarms, and each `show` as JSON [APP-9]."""
+alarms, and each `show` as JSON [APP-9]; `--check-cabling` [PHY-6]."""
 import json
 import os
 import re
@@ -209,6 +209,44 @@ def a_wrong_cable_is_named_with_what_is_there_and_what_belongs_there():
         assert [(a["alarm"], a["severity"], a["where"]) for a in found] == [
             ("miscabled", "critical", "link s0-s1#0")], found
         assert ITSELF in found[0]["why"], found
+
+
+def check_cabling(box, *args, **more):
+    return box.run(args=("--check-cabling", *args), json_report=False, **more)
+
+
+@case
+def check_cabling_names_each_wrong_wire_and_ends_with_a_status():
+    with Box() as box:
+        run = check_cabling(box).check(0)
+        assert run.out == "cabling ok\n", run.out
+        run = check_cabling(box, config=LOOPED, eal=RINGS).check(1)
+        lines = run.out.split("\n")
+        assert len(lines) == 2 and lines[0].startswith("link s0-s1#0: "), lines
+        assert ITSELF in lines[0] and "s1/1(net_ring1): " in lines[0], lines
+        for wrong in ("-i", "--json=" + box.path("r")):
+            run = check_cabling(box, wrong).check(2)
+            assert "--check-cabling" in run.err and run.out == "", run.err
+
+
+@case
+def check_cabling_names_what_belongs_to_a_wire_that_nothing_answers():
+    config = FIGURE1 + """
+wires = ( { link = "s0-s1#1"; a = "net_ring0"; b = "net_null1"; } );
+processes = ( { name = "left"; devices = ["e0", "s0"]; },
+              { name = "right"; devices = ["e1", "s1"]; } );
+"""
+    config = config.replace('wires = ( ', 'wires = ( { link = "s0-s1#0"; '
+                            'a = "net_null0"; b = "net_null2"; }, ').replace(
+                                "net_ring0", "net_null3")
+    with Box() as box:
+        run = check_cabling(box, "--process", "left", "--duration", "200ms",
+                            config=config,
+                            eal=("--vdev=net_null0", "--vdev=net_null3"))
+    run.check(1)
+    for i, dev in ((0, "net_null0"), (1, "net_null3")):
+        assert "s0/%d(%s): nothing answers, s1/%d belongs here" % (
+            1 + i, dev, 1 + i) in run.out, run.out
 
 
 main()
