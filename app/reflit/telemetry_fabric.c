@@ -7,11 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "link_health.h"
 #include "refusal.h"
 #include "telemetry_mirror.h"
 
 #define PAGE_DEVICES 200
-#define PAGE_LINKS 60
+#define PAGE_LINKS 50
 #define PAGE_PORTS 300
 
 static const char *
@@ -63,6 +64,10 @@ telemetry_fabric(const char *cmd, const char *params, struct rte_tel_data *d)
 	rte_tel_data_add_dict_string(d, "version", RL_VERSION);
 	rte_tel_data_add_dict_int(d, "pid", (int)getpid());
 	rte_tel_data_add_dict_string(d, "config", app->opt.config);
+	rte_tel_data_add_dict_string(d, "process",
+		app->cfg.nprocess == 0
+			? ""
+			: app->cfg.process[app->process].name);
 	rte_tel_data_add_dict_string(d, "topology", topology_name(t));
 	rte_tel_data_add_dict_container(d, "dims", dims, 0);
 	rte_tel_data_add_dict_string(d, "engine", app->route->engine);
@@ -174,10 +179,23 @@ link_state(const struct app *app, uint32_t l)
 	return up ? worst : planned_state(app, l, worst);
 }
 
+/* The words of `show link`. */
+static void
+add_health(const struct app *app, uint32_t l, struct rte_tel_data *admin,
+	   struct rte_tel_data *oper)
+{
+	struct link_health h;
+
+	link_health(app, l, &h);
+	rte_tel_data_add_array_string(admin, link_admin_name(h.admin));
+	rte_tel_data_add_array_string(oper, link_oper_name(h.oper));
+}
+
 int
 telemetry_links(const char *cmd, const char *params, struct rte_tel_data *d)
 {
-	struct rte_tel_data *name, *state, *end[2], *num[LINK_COLUMNS];
+	struct rte_tel_data *name, *state, *admin, *oper;
+	struct rte_tel_data *end[2], *num[LINK_COLUMNS];
 	struct app *app = mirror_enter();
 	uint32_t start = 0, count = 0;
 	char text[2 * RL_NAME_MAX + 8];
@@ -191,6 +209,8 @@ telemetry_links(const char *cmd, const char *params, struct rte_tel_data *d)
 	}
 	name = mirror_column(RTE_TEL_STRING_VAL);
 	state = mirror_column(RTE_TEL_STRING_VAL);
+	admin = mirror_column(RTE_TEL_STRING_VAL);
+	oper = mirror_column(RTE_TEL_STRING_VAL);
 	end[0] = mirror_column(RTE_TEL_UINT_VAL);
 	end[1] = mirror_column(RTE_TEL_UINT_VAL);
 	for (unsigned int c = 0; c < LINK_COLUMNS; c++)
@@ -202,6 +222,7 @@ telemetry_links(const char *cmd, const char *params, struct rte_tel_data *d)
 			rl_topo_link_name(&app->cfg.topo, l, text,
 					  sizeof(text)));
 		rte_tel_data_add_array_string(state, link_state(app, l));
+		add_health(app, l, admin, oper);
 		for (int e = 0; e < 2; e++) {
 			const uint64_t *v = rl_port_counters(
 				app->host.fabric.dev[link->dev[e]]
@@ -216,6 +237,8 @@ telemetry_links(const char *cmd, const char *params, struct rte_tel_data *d)
 	mirror_leave();
 	rte_tel_data_add_dict_container(d, "name", name, 0);
 	rte_tel_data_add_dict_container(d, "state", state, 0);
+	rte_tel_data_add_dict_container(d, "admin", admin, 0);
+	rte_tel_data_add_dict_container(d, "oper", oper, 0);
 	rte_tel_data_add_dict_container(d, "a", end[0], 0);
 	rte_tel_data_add_dict_container(d, "b", end[1], 0);
 	for (unsigned int c = 0; c < LINK_COLUMNS; c++)

@@ -9,22 +9,20 @@
 #include <microhttpd.h>
 
 #include "embedded.h"
+#include "metrics.h"
 #include "server.h"
 
 /* page/, see meson.build */
 extern const struct embedded view_page[];
 
 #define ORDER_MAX 256
-#define CMD_MAX 200
+#define CMD_MAX TEL_CMD_MAX
 /**
  * One address may have half of them. A connection that is idle for this long
  * is closed.
  */
 #define CONNECTIONS_MAX 256u
 #define IDLE_S 4u
-/** Limit of a list, whatever total a source announces. */
-#define PAGES_MAX 65536
-#define LIST_BYTES_MAX (32u << 20)
 
 /* The body of a POST as it comes. */
 struct request {
@@ -138,52 +136,6 @@ get_ask(struct server *s, struct MHD_Connection *c)
 	return answer_json(c, MHD_HTTP_OK, v);
 }
 
-/* Appends the columns of one page to those of the pages before. */
-static void
-join(json_t *all, json_t *page)
-{
-	const char *key;
-	json_t *v;
-
-	json_object_foreach(page, key, v) {
-		json_t *column = json_object_get(all, key);
-
-		if (json_is_array(v) && json_is_array(column))
-			json_array_extend(column, v);
-		else if (json_is_array(v))
-			json_object_set(all, key, v);
-	}
-}
-
-static json_t *
-ask_all(struct server *s, unsigned int source, const char *cmd)
-{
-	json_int_t at = 0, total = 1;
-	size_t bytes = 0;
-	json_t *all = json_object();
-	char page_cmd[CMD_MAX + 24];
-
-	for (unsigned int i = 0; i < PAGES_MAX && at < total &&
-				 bytes < LIST_BYTES_MAX; i++) {
-		json_t *page, *count;
-
-		snprintf(page_cmd, sizeof(page_cmd), "%s,%lld", cmd,
-			 (long long)at);
-		page = tel_ask(&s->tel, source, page_cmd, TEL_ASK_S, &bytes);
-		count = json_object_get(page, "count");
-		if (json_integer_value(count) <= 0) {
-			json_decref(page);
-			break;
-		}
-		total = json_integer_value(json_object_get(page, "total"));
-		at += json_integer_value(count);
-		join(all, page);
-		json_decref(page);
-	}
-	json_object_set_new(all, "total", json_integer(at));
-	return all;
-}
-
 static enum MHD_Result
 get_list(struct server *s, struct MHD_Connection *c)
 {
@@ -195,7 +147,20 @@ get_list(struct server *s, struct MHD_Connection *c)
 			      "c: a list of /reflit/, without a number");
 	if (!tel_path(&s->tel, source(c), path))
 		return refuse(c, MHD_HTTP_BAD_GATEWAY, "no answer");
-	return answer_json(c, MHD_HTTP_OK, ask_all(s, source(c), cmd));
+	return answer_json(c, MHD_HTTP_OK, tel_list(&s->tel, source(c), cmd));
+}
+
+static enum MHD_Result
+get_metrics(struct server *s, struct MHD_Connection *c)
+{
+	size_t len = 0;
+	char *text = metrics_text(&s->tel, &len);
+
+	if (text == NULL)
+		return refuse(c, MHD_HTTP_INTERNAL_SERVER_ERROR,
+			      "out of memory");
+	return answer(c, MHD_HTTP_OK, METRICS_TYPE, text, len,
+		      MHD_RESPMEM_MUST_FREE);
 }
 
 static bool
@@ -274,6 +239,8 @@ get(struct server *s, struct MHD_Connection *c, const char *url)
 		return get_ask(s, c);
 	if (strcmp(url, "/api/list") == 0)
 		return get_list(s, c);
+	if (strcmp(url, "/metrics") == 0)
+		return get_metrics(s, c);
 	file = embedded_find(view_page, url[1] == '\0' ? "index.html" : url + 1);
 	if (file != NULL)
 		return answer(c, MHD_HTTP_OK, type_of(file->name), file->text,

@@ -13,6 +13,7 @@
  * | GET /api/ask?s=I&c=CMD   | telemetry of source I; CMD begins with     |
  * |                          | /reflit/ and is not an order               |
  * | GET /api/list?s=I&c=CMD  | the same, of a list: all its pages as one  |
+ * | GET /metrics             | all sources in the OpenMetrics text form     |
  * | POST /api/order?s=I      | the body is a line of the prompt; only with|
  * |                          | orders allowed, and from loopback          |
  *

@@ -18,6 +18,9 @@
 #define ANSWER_BYTES_DEFAULT 16384
 #define ANSWER_BYTES_MAX (1 << 20)
 #define SILENT_NS 10000000000ull
+/* Limit of a list, whatever total a source announces. */
+#define PAGES_MAX 65536
+#define LIST_BYTES_MAX (32u << 20)
 
 static uint64_t
 now_ns(void)
@@ -251,6 +254,52 @@ tel_ask(struct tel *t, unsigned int i, const char *cmd, unsigned int limit_s,
 		v = ask(s, cmd, limit_s, bytes);
 	pthread_mutex_unlock(&s->lock);
 	return v;
+}
+
+/* Appends the columns of one page to those of the pages before. */
+static void
+join(json_t *all, json_t *page)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_foreach(page, key, v) {
+		json_t *column = json_object_get(all, key);
+
+		if (json_is_array(v) && json_is_array(column))
+			json_array_extend(column, v);
+		else if (json_is_array(v))
+			json_object_set(all, key, v);
+	}
+}
+
+json_t *
+tel_list(struct tel *t, unsigned int i, const char *cmd)
+{
+	json_int_t at = 0, total = 1;
+	size_t bytes = 0;
+	json_t *all = json_object();
+	char page_cmd[TEL_CMD_MAX + 24];
+
+	for (unsigned int n = 0; n < PAGES_MAX && at < total &&
+				 bytes < LIST_BYTES_MAX; n++) {
+		json_t *page, *count;
+
+		snprintf(page_cmd, sizeof(page_cmd), "%s,%lld", cmd,
+			 (long long)at);
+		page = tel_ask(t, i, page_cmd, TEL_ASK_S, &bytes);
+		count = json_object_get(page, "count");
+		if (json_integer_value(count) <= 0) {
+			json_decref(page);
+			break;
+		}
+		total = json_integer_value(json_object_get(page, "total"));
+		at += json_integer_value(count);
+		join(all, page);
+		json_decref(page);
+	}
+	json_object_set_new(all, "total", json_integer(at));
+	return all;
 }
 
 void

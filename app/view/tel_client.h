@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #define TEL_SOURCES_MAX 32
+#define TEL_CMD_MAX 200
 #define TEL_PATH_MAX 108 /* of a Unix socket's address */
 
 /** Longest wait for an answer: to a question, to an order. */
@@ -63,6 +64,12 @@ bool tel_path(struct tel *t, unsigned int i, char path[TEL_PATH_MAX]);
  */
 json_t *tel_ask(struct tel *t, unsigned int i, const char *cmd,
 		unsigned int limit_s, size_t *bytes);
+
+/**
+ * Asks source @p i for all pages of a list, as one. @p cmd: "/reflit/links".
+ * @return an object of columns, the caller's; without columns if none came
+ */
+json_t *tel_list(struct tel *t, unsigned int i, const char *cmd);
 
 /**
  * Main thread, after all others have stopped asking. Closes all connections.

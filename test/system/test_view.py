@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """reflit-view: what its server answers and refuses, and its page in a real
-headless Chromium, driven by WebDriver [APP-5]."""
+headless Chromium, driven by WebDriver [APP-5]; metrics of a living fabric [APP-8]."""
 import json
 import os
 import shutil
@@ -13,6 +13,8 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+
+import openmetrics
 
 VIEW = os.path.abspath(sys.argv[4])
 from reflit_test import FIGURE1, REFLIT, ROOT, Box, Skip, case, main  # noqa: E402
@@ -204,6 +206,47 @@ def the_server_answers_with_telemetry_and_with_the_page():
             assert b"http://" not in body.replace(b"http://www.w3.org", b"")
             assert "default-src 'none'" in headers["Content-Security-Policy"]
         show.end()
+
+
+@case
+def metrics_agree_with_telemetry_and_name_an_alarm():
+    with Box() as box, Shown(box) as shown:
+        def read():
+            status, body, headers = fetch(shown.url + "/metrics")
+            assert status == 200
+            assert headers["Content-Type"] == openmetrics.CONTENT_TYPE
+            return openmetrics.families(body.decode())
+
+        def value(name, **labels):
+            return openmetrics.value(found, "reflit_" + name, **labels)
+
+        until(lambda: openmetrics.value(read(), "reflit_link_up",
+                                        link="s0-s1#0") == 1)
+        assert shown.order("link s0-s1#0 down")[1]["result"] == 0
+        assert shown.order("stop")[1]["result"] == 0
+        until(lambda: openmetrics.value(
+            read(), "reflit_alarm", alarm="link-down", severity="major",
+            where="link s0-s1#0") == 1)
+        until(lambda: shown.get("/api/ask?s=0&c=/reflit/traffic")
+              ["under_way_packets"] == 0)
+        found = read()
+        traffic = shown.get("/api/ask?s=0&c=/reflit/traffic")
+        for key in ("sent_packets", "delivered_packets", "flit_hops"):
+            assert 0 < value("traffic_" + key) <= traffic[key], key
+        assert value("link_up", link="s0-s1#0") == 0
+        assert value("link_admin_up", link="s0-s1#0") == 1
+        assert value("link_up", link="s0-s1#1") == 1
+        assert value("alarms", severity="major") >= 1
+        assert len(found["reflit_port_tx_flits"].samples) == 8
+
+        def one_sum():
+            now = read()  # an acknowledgment may cross while it is made
+            return sum(now["reflit_port_tx_flits"].samples.values()) == \
+                openmetrics.value(now, "reflit_traffic_flit_hops")
+
+        until(one_sum)
+        assert value("port_deaths", device="s0", port="1") == 1
+        shown.end()
 
 
 @case

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """The server of reflit-view before a telemetry socket that this file plays:
-what goes there and what must not, and what becomes of the answers [APP-5].
+what goes there and what must not, and what becomes of the answers [APP-5]; metrics [APP-8].
 
 usage: test_view_server.py REFLIT_VIEW SOURCE_ROOT
 """
@@ -17,6 +17,7 @@ import time
 
 VIEW = os.path.abspath(sys.argv[1])
 sys.argv[1:] = ["-", "-", sys.argv[2]]  # reflit itself has no part in this
+import openmetrics  # noqa: E402
 from reflit_test import Box, Skip, case, main  # noqa: E402
 
 ORDER = {"X-Reflit-Order": "1"}
@@ -298,6 +299,101 @@ def only_a_page_that_calls_us_by_our_name_is_answered():
         for path in ("/nothing", "/../etc/passwd", "/api"):
             assert v.ask(path)[0] == 404, path
         assert v.ask("/", "DELETE")[0] == 405
+
+
+FABRIC = {"config": 'a "b"\\c\n.cfg', "process": "left", "version": "0.2.0",
+          "now_ns": 2500000000, "failovers": 3, "events": 7}
+
+
+def listed(**columns):
+    n = len(next(iter(columns.values())))
+    return {"start": 0, "count": n, "total": n, **columns}
+
+
+ANSWERS = {
+    "/reflit/fabric": FABRIC,
+    "/reflit/traffic": {"sent_packets": 2 ** 53 + 1, "under_way_packets": 5},
+    "/reflit/channel": {"kind": "etcd", "answers": 0},
+    "/reflit/alarms": listed(alarm=["link-down", "miscabled"],
+                             severity=["major", "critical"],
+                             where=["link s0-s1#0", "link s0-s1#1"],
+                             why=["x", "y"], since_ns=[1, 2]),
+    "/reflit/links": listed(name=["s0-s1#0", "s0-s1#1", "s2-s3"],
+                            admin=["up", "drained", "remote"],
+                            oper=["down", "degraded", "remote"]),
+    "/reflit/ports": listed(name=["s0/0", "s0/1"]),
+    "/reflit/port": lambda name: {
+        "link": "s0-s1#" + name[-1], "state": "UP", "held_flits": 4,
+        "round_trip_ns": 1500, "tx_flits": 10 + int(name[-1]), "rx_bad": 0},
+    "/reflit/devices": listed(name=["s0", "e0"], kind=["switch", "endpoint"]),
+    "/reflit/switch": lambda name: {"rx_packets": len(name)},
+    "/reflit/endpoint": lambda name: {"rx_ok": 9},
+    "/reflit/histogram": listed(upper_ns=[900, 2047, 5000, 10 ** 11],
+                                count_n=[1, 2, 3, 4]),
+}
+
+
+def metrics(view):
+    status, headers, body = view.ask("/metrics")
+    assert status == 200, status
+    assert headers["Content-Type"] == openmetrics.CONTENT_TYPE
+    return openmetrics.families(body.decode())
+
+
+@case
+def metrics_are_what_telemetry_says_in_the_form_of_openmetrics():
+    with View(answers=ANSWERS) as v:
+        found = metrics(v)
+
+        def value(name, **labels):
+            return openmetrics.value(found, "reflit_" + name, **labels)
+
+        base = {"fabric": FABRIC["config"], "process": "left",
+                "socket": v.tel.path}
+        assert value("uptime_seconds", **base) == 2.5
+        assert value("etcd_up") == 0 and value("failovers") == 3
+        assert value("port_tx_flits", device="s0", port="1",
+                     link="s0-s1#1") == 11
+        assert found["reflit_port_tx_flits"].unit == "flits"
+        assert "SAI_PORT_STAT_LLR_TX_OK" in found["reflit_port_tx_flits"].help
+        assert found["reflit_port_held_flits"].kind == "gauge"
+        assert value("port_round_trip_seconds", port="0") == 1.5e-6
+        assert value("core_rx_packets", device="s0") == 2
+        assert value("endpoint_rx_ok", endpoint="e0") == 9
+        assert value("link_up", link="s0-s1#0") == 0
+        assert value("link_up", link="s0-s1#1") == 1
+        assert value("link_admin_up", link="s0-s1#1") == 0
+        # another process tells of a link that is wholly there
+        assert len(found["reflit_link_up"].samples) == 2
+        assert value("alarm", alarm="miscabled", severity="critical",
+                     where="link s0-s1#1") == 1
+        assert [value("alarms", severity=s) for s in (
+            "critical", "major", "minor")] == [1, 1, 0]
+        for le, n in (("1.023e-06", 1), ("2.047e-06", 3), ("8.191e-06", 6),
+                      ("+Inf", 10)):
+            assert value("latency_seconds", le=le) == n, le
+        # no digit of a large number is lost
+        body = v.ask("/metrics")[2].decode()
+        assert " %d\n" % (2 ** 53 + 1) in body
+
+
+@case
+def metrics_of_a_program_that_is_gone_say_so_and_nothing_else():
+    with View(answers=ANSWERS) as v:
+        v.tel.stop()
+        found = metrics(v)
+        assert openmetrics.value(found, "reflit_source_up",
+                                 socket=v.tel.path) == 0
+        assert list(found) == ["reflit_source_up"], list(found)
+        v.tel.listen()
+        assert openmetrics.value(metrics(v), "reflit_source_up") == 1
+    # another DPDK program's socket is none of ours
+    with View(answers={"/reflit/fabric": None}) as v:
+        assert metrics(v) == {}
+    # answers that are no objects, and lists without columns
+    with View(answers={name: [1, "x"] for name in ANSWERS
+                       if name != "/reflit/fabric"}) as v:
+        assert "reflit_uptime_seconds" in metrics(v)
 
 
 @case
