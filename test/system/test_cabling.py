@@ -103,6 +103,24 @@ def crossed_cables_stay_down_and_both_ends_say_who_is_there():
 
 
 @case
+def check_cabling_names_crossed_cables_and_is_content_with_straight_ones():
+    with Space() as net, Box() as box:
+        run = box.run(("--check-cabling",), net.vdevs(AF), FIGURE1 + LINK +
+                      WIRES.replace("%s", AF), wrap=net.wrap,
+                      json_report=False).check(0)
+        assert run.out == "cabling ok\n", run.out
+        run = box.run(("--check-cabling",), net.vdevs(AF), FIGURE1 + LINK +
+                      CROSSED.replace("%s", AF), wrap=net.wrap,
+                      json_report=False).check(1)
+    lines = run.out.split("\n")[:-1]
+    assert len(lines) == 2, run.out
+    for i, line in enumerate(lines):
+        assert line.startswith("link s0-s1#%d: " % i), run.out
+        assert "s0/%d(v%d): here is s1/%d of link s0-s1#%d, link s0-s1#%d " \
+            "belongs here" % (1 + i, 2 * i, 2 - i, 1 - i, i) in line, run.out
+
+
+@case
 def a_ring_that_leads_back_to_its_own_port_is_no_link():
     """What DPDK users try first: two plain net_ring devices."""
     wants = ["s%d/1: here is s%d/1 itself, link s0-s1#0 to s%d belongs here"
