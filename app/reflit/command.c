@@ -125,9 +125,8 @@ on_command(void *parsed, struct cmdline *cl, void *data)
 	fflush(stdout);
 }
 
-/* Whether a command only shows, so that `json` may stand behind it. */
-static bool
-shows(const struct command *c)
+bool
+command_shows(const struct command *c)
 {
 	return strncmp(c->form, "show ", 5) == 0;
 }
@@ -143,7 +142,7 @@ bind_word(struct bound *b, const char *word, size_t len)
 	b->param[i] = word[0] == '<';
 	if (b->param[i]) {
 		t->hdr.ops = &word_ops;
-		t->word.shows = shows(b->cmd);
+		t->word.shows = command_shows(b->cmd);
 		snprintf(t->word.name, sizeof(t->word.name), "%.*s",
 			 (int)len - 2, word + 1);
 		return;
@@ -190,14 +189,14 @@ command_open(struct app *app)
 		return -ENOMEM;
 	s->app = app;
 	for (const struct command *c = command_table; c->form != NULL; c++)
-		n += 1 + shows(c);
+		n += 1 + command_shows(c);
 	s->ctx = calloc(n + 1, sizeof(*s->ctx));
 	s->bound = calloc(n, sizeof(*s->bound));
 	if (s->ctx == NULL || s->bound == NULL)
 		return -ENOMEM;
 	n = 0;
 	for (const struct command *c = command_table; c->form != NULL; c++)
-		for (int json = 0; json <= shows(c); json++, n++) {
+		for (int json = 0; json <= command_shows(c); json++, n++) {
 			s->bound[n].set = s;
 			s->bound[n].cmd = c;
 			s->bound[n].json = json != 0;

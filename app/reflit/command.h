@@ -43,6 +43,9 @@ struct command {
 /** The table, ended by a form of NULL. */
 extern const struct command command_table[];
 
+/** Any thread. Whether it only shows something: `json` may stand behind it. */
+bool command_shows(const struct command *c);
+
 /** Control thread. Makes the parser. @return 0 or -ENOMEM */
 int command_open(struct app *app);
 void command_close(struct app *app);

@@ -231,9 +231,13 @@ offer(struct complete *c, const struct rl_topo *t, const struct command *cmd,
 		return;
 	if (word == NULL && w->word[w->n][0] == '\0')
 		snprintf(form, sizeof(form), "(return) %s", cmd->help);
-	if (word == NULL)
+	if (word == NULL) {
 		add(c, w->word[w->n], form);
-	else if (word[0] == '<')
+		if (command_shows(cmd))
+			add(c, w->word[w->n], "json");
+		return;
+	}
+	if (word[0] == '<')
 		add_param(c, t, word, w);
 	else
 		add(c, w->word[w->n], word);

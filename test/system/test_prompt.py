@@ -330,6 +330,8 @@ def at_a_terminal_words_and_names_are_completed():
         expect(fd, "wait dead s0-s1#1")
         os.write(fd, b"sh\tfab\t\n")
         expect(fd, "dark")
+        os.write(fd, b"show link js\t\n")
+        expect(fd, '{"links":')
         os.write(fd, b"link s1-e\tup\n")
         expect(fd, "s1-e1 is not down")
         os.write(fd, b"\x1b[A\n")  # history: once more
