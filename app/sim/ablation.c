@@ -297,7 +297,7 @@ ablation(int argc, char **argv)
 	struct setup s;
 	int ret;
 
-	if (options_parse(argc, argv, &o) != 0)
+	if (options_parse(argc, argv, 0, &o) != 0)
 		return EXIT_UNUSABLE;
 	if (o.help) {
 		options_help();

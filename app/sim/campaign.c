@@ -140,6 +140,18 @@ plan_seed(struct rl_sim_plan *plan, const struct options *o, uint64_t seed)
 	return 0;
 }
 
+int
+campaign_seed(struct rl_sim_plan *plan, const struct options *o, uint64_t seed)
+{
+	struct rl_sim_shares wide = o->wide;
+	int ret;
+
+	if (o->faults != NULL) /* the file says all that happens */
+		wide.pct[RL_SIM_WD_DEVICE] = wide.pct[RL_SIM_WD_REBORN] = 0;
+	ret = plan_seed(plan, o, seed);
+	return ret != 0 ? ret : rl_sim_plan_widen(plan, seed, &wide);
+}
+
 static uint64_t
 hash_bytes(uint64_t h, const void *bytes, size_t n)
 {
@@ -201,23 +213,17 @@ run_seeds(struct setup *s, const struct options *o, struct rl_sim_mem *mem,
 {
 	const uint64_t start = wall_ns();
 	struct rl_sim_verdict v;
-	struct rl_sim_shares wide = o->wide;
 	struct base base;
 	struct progress far;
 	char failed[40];
 	int ret = 0;
 
 	base_keep(&base, &s->plan);
-	if (o->faults != NULL) /* the file says all that happens */
-		wide.pct[RL_SIM_WD_DEVICE] = wide.pct[RL_SIM_WD_REBORN] = 0;
 	progress_begin(&far, "seeds", tally_share(&t->of), o->progress);
 	for (uint64_t i = t->of.shard - 1; i < t->of.seeds && stop_asked() == 0;
 	     i += t->of.shards) {
 		base_back(&base, &s->plan);
-		ret = plan_seed(&s->plan, o, o->seed + i);
-		if (ret == 0)
-			ret = rl_sim_plan_widen(&s->plan, o->seed + i,
-						&wide);
+		ret = campaign_seed(&s->plan, o, o->seed + i);
 		if (ret == 0)
 			ret = rl_sim_plan_run(&s->plan, mem, &v);
 		if (ret != 0)

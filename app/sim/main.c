@@ -9,6 +9,7 @@
 #include "report_file.h"
 #include "sim_app.h"
 #include "stop_signal.h"
+#include "tally.h"
 
 #ifdef RL_SIM_RXL
 #include "rl_rxl_app.h"
@@ -38,6 +39,56 @@ run(struct setup *s, const struct options *o)
 	return outcome_kept(&out) ? EXIT_KEPT : EXIT_BROKEN;
 }
 
+/* A case of the campaign, judged as there. */
+static int
+run_case(const struct setup *s, const struct options *o)
+{
+	const struct tally_of of = { s->plan.seed, 1, 1, 1, 0 };
+	struct rl_sim_verdict v;
+	struct rl_sim_mem mem;
+	struct tally t;
+	int ret = rl_sim_mem_init(&mem);
+
+	tally_init(&t, &of);
+	if (ret == 0)
+		ret = rl_sim_plan_run(&s->plan, &mem, &v);
+	if (ret != 0) {
+		fprintf(stderr, "reflit-sim: %s\n", strerror(-ret));
+		ret = EXIT_UNUSABLE;
+	} else {
+		tally_add(&t, s->plan.seed, &v);
+		ret = v.ok ? EXIT_KEPT : EXIT_BROKEN;
+		if (!v.ok)
+			printf("broken: %s\n", v.why);
+		tally_print(&t);
+		if (o->json != NULL &&
+		    report_write(tally_json(&t), o->json) != 0)
+			ret = EXIT_UNUSABLE;
+	}
+	tally_free(&t);
+	rl_sim_mem_free(&mem);
+	return ret;
+}
+
+/* An option that goes with another command or option: what to say, or NULL. */
+static const char *
+misplaced(const struct options *o)
+{
+	if (o->csv != NULL || o->dup_filter || o->cuts != 0)
+		return "--csv, --cuts and --dup-filter go with the ablation: "
+		       "reflit-sim ablation";
+	if (o->out != NULL || o->runs != 0)
+		return "--out and --runs go with shrink: reflit-sim shrink";
+	if (o->events && o->seeds != 0)
+		return "--events goes with one run: leave --seeds out and give "
+		       "the seed as --seed";
+	if (o->shards != 0 && o->seeds == 0)
+		return "--shard goes with a campaign: --seeds N";
+	if (o->nwhat_ifs != 0 && o->replay == NULL)
+		return "--what-if goes with --replay FILE";
+	return NULL;
+}
+
 static int
 simulate(int argc, char **argv)
 {
@@ -47,6 +98,8 @@ simulate(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "ablation") == 0)
 		return ablation(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "shrink") == 0)
+		return shrink(argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], "merge") == 0)
 		return merge(argc - 1, argv + 1);
 #ifdef RL_SIM_RXL
@@ -57,7 +110,7 @@ simulate(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], "scenario") == 0)
 		return rl_scenario_main(argc - 1, argv + 1);
 #endif
-	if (options_parse(argc, argv, &o) != 0)
+	if (options_parse(argc, argv, 0, &o) != 0)
 		return EXIT_UNUSABLE;
 	if (o.help) {
 		options_help();
@@ -67,23 +120,8 @@ simulate(int argc, char **argv)
 		printf("reflit-sim %s\n", RL_VERSION);
 		return EXIT_KEPT;
 	}
-	if (o.csv != NULL || o.dup_filter || o.cuts != 0) {
-		fprintf(stderr, "reflit-sim: --csv, --cuts and --dup-filter go "
-			"with the ablation: reflit-sim ablation\n");
-		return EXIT_UNUSABLE;
-	}
-	if (o.events && o.seeds != 0) {
-		fprintf(stderr, "reflit-sim: --events goes with one run: leave "
-			"--seeds out and give the seed as --seed\n");
-		return EXIT_UNUSABLE;
-	}
-	if (o.shards != 0 && o.seeds == 0) {
-		fprintf(stderr, "reflit-sim: --shard goes with a campaign: "
-			"--seeds N\n");
-		return EXIT_UNUSABLE;
-	}
-	if (o.nwhat_ifs != 0 && o.replay == NULL) {
-		fprintf(stderr, "reflit-sim: --what-if goes with --replay FILE\n");
+	if (misplaced(&o) != NULL) {
+		fprintf(stderr, "reflit-sim: %s\n", misplaced(&o));
 		return EXIT_UNUSABLE;
 	}
 	if (o.replay != NULL)
@@ -92,7 +130,11 @@ simulate(int argc, char **argv)
 	if (ret != EXIT_KEPT)
 		return ret;
 	stop_catch(STOP_AGAIN_KILLS);
-	ret = o.seeds != 0 ? campaign(&s, &o) : run(&s, &o);
+	if (s.run && s.plan.limit_ns != 0)
+		o.drain_ns = s.plan.limit_ns;
+	ret = o.seeds != 0	      ? campaign(&s, &o)
+	      : s.plan.heal_ns != 0 ? run_case(&s, &o)
+				    : run(&s, &o);
 	setup_close(&s);
 	return ret;
 }

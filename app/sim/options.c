@@ -276,6 +276,10 @@ static const struct opt table[] = {
 	  .help = "print the events of ports and cores" },
 	{ "progress", NULL, NULL, TO(progress),
 	  .help = "print progress, also without a terminal" },
+	{ "out", "DIR", opt_text, TO(out),
+	  .help = "shrink: write the smaller run into this folder" },
+	{ "runs", "N", opt_u64, TO(runs), 1, UINT32_MAX,
+	  .help = "shrink: how many runs to try, default 2000" },
 	{ "cuts", "N", opt_u64, TO(cuts), 1, 1000000, "1 to 1000000",
 	  .help = "ablation: how many cuts, default 200" },
 	{ "csv", "FILE", opt_text, TO(csv),
@@ -293,6 +297,8 @@ static const struct opts program = {
 	"usage: reflit-sim --config FILE [options]\n"
 	"       reflit-sim ablation [--config FILE] [options]\n"
 	"       reflit-sim merge FILE...      merges the shards of a campaign\n"
+	"       reflit-sim shrink FABRIC FAULTS --out DIR [options]\n"
+	"                                     the same failure in fewer parts\n"
 	"       reflit-sim rxl|scenario ...   (see their --help)\n"
 	"\n"
 	"Runs the fabric of a file in virtual time. The same seed gives the same\n"
@@ -314,8 +320,38 @@ options_help(void)
 	opts_help(&program);
 }
 
+const char *
+options_of_run(const struct options *o)
+{
+	const struct {
+		const char *name;
+		bool given;
+	} all[] = {
+		{ "--traffic", o->traffic != 0 || o->pcap != NULL },
+		{ "--load", o->load != 0 },
+		{ "--packet-flits", o->max_flits != 0 },
+		{ "--classes", o->classes != 1 },
+		{ "--requests", o->requests != 0 },
+		{ "--packets", o->packets != 0 },
+		{ "--duration", o->duration_ns != 0 },
+		{ "--latency", o->latency_ns != RL_NEVER },
+		{ "--poll", o->poll_ns != 0 },
+		{ "--tick", o->tick_ns != 0 },
+		{ "--roles", o->roles },
+		{ "--flit-ps", o->flit_ps != 0 },
+		{ "--mtu", o->mtu != 0 },
+		{ "--compute", o->compute_ns != 0 },
+		{ "--seeds", o->seeds != 0 },
+	};
+
+	for (size_t i = 0; i < RL_ARRAY_SIZE(all); i++)
+		if (all[i].given)
+			return all[i].name;
+	return NULL;
+}
+
 int
-options_parse(int argc, char **argv, struct options *o)
+options_parse(int argc, char **argv, int words, struct options *o)
 {
 	const char *path[2], *in[4];
 	int first, ret;
@@ -331,11 +367,13 @@ options_parse(int argc, char **argv, struct options *o)
 	first = opts_read(&program, argc, argv, o);
 	if (first < 0)
 		return first;
-	if (first != argc) {
+	if (argc - first > words) {
 		fprintf(stderr, "reflit-sim: what is %s? See --help\n",
-			argv[first]);
+			argv[first + words]);
 		return -EINVAL;
 	}
+	o->words = argv + first;
+	o->nwords = argc - first;
 	path[0] = o->json;
 	path[1] = o->csv;
 	in[0] = o->config;

@@ -130,13 +130,27 @@ threads_of(const struct options *o, const struct rl_topo *topo, bool trace)
 			       : rl_sim_threads(topo, cpus_allowed());
 }
 
+/* Whether the fabric can have it. */
+static int
+check_load(const struct rl_sim_load_cfg *c)
+{
+	struct rl_sim_load *probe = rl_sim_load_new(c);
+
+	if (probe == NULL) {
+		fprintf(stderr, "reflit-sim: --traffic %s: not for this "
+			"fabric\n", rl_pattern_name(c->pattern.kind));
+		return -EINVAL;
+	}
+	rl_sim_load_free(probe);
+	return 0;
+}
+
 static int
 set_load(struct setup *s, const struct options *o)
 {
 	struct rl_sim_plan *plan = &s->plan;
 	const uint32_t most = plan->cfg.link.max_packet_flits;
 	struct rl_sim_load_cfg *c = &plan->load;
-	struct rl_sim_load *probe;
 
 	*c = (struct rl_sim_load_cfg){
 		.pattern = { .kind = (enum rl_pattern_kind)o->traffic,
@@ -179,14 +193,7 @@ set_load(struct setup *s, const struct options *o)
 		}
 	}
 	s->threads = threads_of(o, &plan->cfg.topo, s->trace.n != 0);
-	probe = rl_sim_load_new(c);
-	if (probe == NULL) {
-		fprintf(stderr, "reflit-sim: --traffic %s: not for this "
-			"fabric\n", rl_pattern_name(c->pattern.kind));
-		return -EINVAL;
-	}
-	rl_sim_load_free(probe);
-	return 0;
+	return check_load(c);
 }
 
 static int
@@ -206,11 +213,19 @@ set_up(struct setup *s, const struct options *o)
 	if (set_load(s, o) != 0)
 		return EXIT_UNUSABLE;
 	if (o->faults != NULL &&
-	    rl_sim_faults_read(o->faults, &s->plan.cfg.topo, &s->plan.faults,
-			       err, sizeof(err)) != 0) {
+	    rl_sim_case_read(o->faults, &s->plan, &s->run, err, sizeof(err)) !=
+		    0) {
 		fprintf(stderr, "%s\n", err);
 		return EXIT_UNUSABLE;
 	}
+	if (s->run && options_of_run(o) != NULL) {
+		fprintf(stderr, "reflit-sim: %s: its `run` lines say what the "
+			"run is; leave %s out\n", o->faults,
+			options_of_run(o));
+		return EXIT_UNUSABLE;
+	}
+	if (s->run && check_load(&s->plan.load) != 0)
+		return EXIT_UNUSABLE;
 	ret = set_routes(&s->plan, o);
 	return ret;
 }

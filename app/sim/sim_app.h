@@ -15,6 +15,8 @@
  *   campaign.c  many seeds over one fabric
  *   tally.c     what came of them
  *   merge.c     the shards of a campaign as one
+ *   shrink.c    a run that fails, in fewer parts
+ *   judge.c     runs in processes of their own
  *   replay.c    a recorded run, and what another policy would have lost
  *   ablation.c  what loopback and end-to-end retry are worth
  *   ablation_dup.c  what the duplicate filter of switches is worth
@@ -25,7 +27,7 @@
 
 #include "absence.h"
 #include "counter_report.h"
-#include "rl_sim_plan.h"
+#include "rl_sim_case.h"
 
 enum exit_status {
 	EXIT_KEPT = 0,	   /**< done, and every promise kept */
@@ -61,6 +63,10 @@ struct options {
 	uint64_t drain_ns;	/**< how long to wait for the end */
 	uint64_t seed;
 	uint64_t seeds;		/**< 0: no campaign */
+	const char *out;	/**< of shrink: where to; NULL: not given */
+	uint64_t runs;		/**< of shrink, at most; 0: not given */
+	char *const *words;	/**< that are no options */
+	int nwords;
 	const char *wide_text;	/**< --wide; NULL: the plain swarm */
 	struct rl_sim_shares wide;
 	uint64_t shard;		/**< of shards, from 1 */
@@ -92,12 +98,18 @@ struct setup {
 	uint8_t *trace_bytes;
 	uint64_t *trace_off;
 	uint32_t threads;	/**< that a run may take */
+	bool run;		/**< the fault file's `run` lines say all else */
 	uint64_t oversize;	/**< frames of the trace left out */
 	bool truncated;		/**< the trace ends in the middle of a frame */
 };
 
-/** @return 0; -EINVAL with a line on standard error */
-int options_parse(int argc, char **argv, struct options *o);
+/**
+ * @param words  most words that may stand there beside options
+ * @return 0; -EINVAL with a line on standard error
+ */
+int options_parse(int argc, char **argv, int words, struct options *o);
+/** @return an option given that concerns a single run, or NULL */
+const char *options_of_run(const struct options *o);
 void options_help(void);
 
 /** @return an exit status; EXIT_KEPT: @p s is ready */
@@ -159,6 +171,10 @@ json_t *report_json(const struct setup *s, const struct options *o,
 int report_write(json_t *root, const char *path);
 
 int campaign(struct setup *s, const struct options *o);
+/** Makes an open setup's plan that of one seed. @return 0 or -ENOMEM */
+int campaign_seed(struct rl_sim_plan *plan, const struct options *o,
+		  uint64_t seed);
+int shrink(int argc, char **argv);
 int merge(int argc, char **argv);
 int ablation(int argc, char **argv);
 /** @return an exit status */

@@ -504,23 +504,11 @@ mask_words(const struct rl_config_key *key, uint64_t mask, char *buf,
 }
 
 char *
-rl_config_key_default(const struct rl_config_key *key, char *buf, size_t len)
+rl_config_key_text(const struct rl_config_key *key, const void *base, char *buf,
+		   size_t len)
 {
-	struct rl_link_cfg link;
-	struct rl_resil_cfg resil;
-	struct rl_ep_cfg ep;
-	uint64_t v;
+	const uint64_t v = key_value(key, base);
 
-	if (key->def != NULL) {
-		snprintf(buf, len, "%s", key->def);
-		return buf;
-	}
-	rl_link_cfg_defaults(&link);
-	rl_ep_cfg_defaults(&ep);
-	rl_resil_cfg_defaults(&resil);
-	v = strcmp(key->group, "link") == 0	  ? key_value(key, &link)
-	    : strcmp(key->group, "endpoint") == 0 ? key_value(key, &ep)
-						  : key_value(key, &resil);
 	if (key->type == RL_KEY_BOOL)
 		snprintf(buf, len, "%s", v != 0 ? "true" : "false");
 	else if (key->type == RL_KEY_WORD)
@@ -544,6 +532,28 @@ list_words(const struct rl_config_key *key, char *buf, size_t len)
 		n += (size_t)snprintf(buf + n, len - n, "%s\"%s\"",
 				      i == 0 ? "" : ", ", key->words[i]);
 	return n < len ? n : len;
+}
+
+char *
+rl_config_key_default(const struct rl_config_key *key, char *buf, size_t len)
+{
+	struct rl_link_cfg link;
+	struct rl_resil_cfg resil;
+	struct rl_ep_cfg ep;
+
+	if (key->def != NULL) {
+		snprintf(buf, len, "%s", key->def);
+		return buf;
+	}
+	rl_link_cfg_defaults(&link);
+	rl_ep_cfg_defaults(&ep);
+	rl_resil_cfg_defaults(&resil);
+	return rl_config_key_text(key,
+				  strcmp(key->group, "link") == 0 ? &link
+				  : strcmp(key->group, "endpoint") == 0
+					  ? (const void *)&ep
+					  : &resil,
+				  buf, len);
 }
 
 char *

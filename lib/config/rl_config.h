@@ -239,6 +239,13 @@ const struct rl_config_key *rl_config_keys(size_t *n);
 char *rl_config_key_default(const struct rl_config_key *key, char *buf,
 			    size_t len);
 
+/**
+ * Any thread. Writes the value that @p key has in @p base, the structure of its
+ * group, in the syntax of a file: a bool, number, word or words. Returns buf.
+ */
+char *rl_config_key_text(const struct rl_config_key *key, const void *base,
+			 char *buf, size_t len);
+
 /** Any thread. Writes the range of @p key: "1 to 511", or its words. */
 char *rl_config_key_range(const struct rl_config_key *key, char *buf,
 			  size_t len);

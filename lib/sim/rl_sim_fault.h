@@ -130,17 +130,14 @@ bool rl_sim_faults_soft(const struct rl_sim_faults *list);
 void rl_sim_faults_free(struct rl_sim_faults *list);
 
 /**
- * Control thread. Reads a fault file against a topology and appends to
- * @p list.
+ * Control thread. Reads a fault file, the @p len bytes at @p text, against a
+ * topology and appends to @p list. Lines that begin with `run` are skipped: see
+ * rl_sim_case.h.
  *
+ * @param name  the file's, for errors
  * @param err  one line "FILE:LINE: reason; what to do"
- * @return 0; -EINVAL (bad content), -ENOENT or another -errno, -ENOMEM; on
- *   failure nothing was appended
+ * @return 0; -EINVAL (bad content), -ENOMEM; on failure nothing was appended
  */
-int rl_sim_faults_read(const char *path, const struct rl_topo *topo,
-		       struct rl_sim_faults *list, char *err, size_t errlen);
-
-/** The same from memory; @p name stands for the file's name in errors. */
 int rl_sim_faults_text(const char *name, const char *text, size_t len,
 		       const struct rl_topo *topo, struct rl_sim_faults *list,
 		       char *err, size_t errlen);

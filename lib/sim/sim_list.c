@@ -145,23 +145,44 @@ place_text(const struct rl_sim_fault *f, const struct rl_topo *topo, char *buf,
 		 topo->dev[l->dev[!turned]].name, l->k);
 }
 
-static int
+/* Options that are at their defaults are left out. */
+static void
 noise_text(const struct rl_sim_noise *n, char *buf, size_t len)
 {
-	static const char *const hurt[] = { "any", "header", "body", "any",
-					    "length" };
+	static const char *const hurt[] = {
+		"any",	  "header",	   "body",	  "header+body",
+		"length", "header+length", "body+length",
+	};
+	const struct {
+		const char *key;
+		double value;
+	} rates[] = {
+		{ "loss", n->loss_ppb / 1e9 },
+		{ "corrupt", n->corrupt_ppb / 1e9 },
+		{ "dup", n->dup_ppb / 1e9 },
+		{ "jitter", n->jitter_ppb / 1e9 },
+		{ "soft", n->soft_ppb / 1e9 },
+		{ "poison", n->poison_ppb / 1e9 },
+		{ "propagate", n->propagate },
+	};
+	size_t at = 0;
 
-	return snprintf(buf, len,
-			" loss=%g corrupt=%g bytes=%u hurt=%s dup=%g "
-			"jitter=%g within=%lluns soft=%g poison=%g ber=%g "
-			"propagate=%g lanes=%u",
-			n->loss_ppb / 1e9, n->corrupt_ppb / 1e9,
-			n->burst_bytes == 0 ? 8 : n->burst_bytes,
-			n->where < RL_ARRAY_SIZE(hurt) ? hurt[n->where] : "any",
-			n->dup_ppb / 1e9, n->jitter_ppb / 1e9,
-			(unsigned long long)n->jitter_ns,
-			n->soft_ppb / 1e9, n->poison_ppb / 1e9, n->bit_rate,
-			n->propagate, n->lanes == 0 ? 1 : n->lanes);
+#define ADD(...)                                                               \
+	(at += at >= len ? 0 : (size_t)snprintf(buf + at, len - at, __VA_ARGS__))
+	for (size_t i = 0; i < RL_ARRAY_SIZE(rates); i++)
+		if (rates[i].value != 0)
+			ADD(" %s=%.9g", rates[i].key, rates[i].value);
+	if (n->bit_rate != 0)
+		ADD(" ber=%.17g", n->bit_rate);
+	if (n->burst_bytes != 0 && n->burst_bytes != 8)
+		ADD(" bytes=%u", n->burst_bytes);
+	if (n->where != 0 && n->where < RL_ARRAY_SIZE(hurt))
+		ADD(" hurt=%s", hurt[n->where]);
+	if (n->jitter_ns != 0 && n->jitter_ppb != 0)
+		ADD(" within=%lluns", (unsigned long long)n->jitter_ns);
+	if (n->lanes > 1)
+		ADD(" lanes=%u", n->lanes);
+#undef ADD
 }
 
 char *
@@ -216,7 +237,8 @@ rl_sim_fault_text(const struct rl_sim_fault *f, const struct rl_topo *topo,
 	case RL_SIM_FAULT_KINDS:
 		break;
 	}
-	snprintf(buf, len, "%lluns %s %s%s", (unsigned long long)f->t_ns,
-		 rl_sim_fault_name(f->kind), place, more);
+	snprintf(buf, len, "%lluns %s %s%s%s", (unsigned long long)f->t_ns,
+		 rl_sim_fault_name(f->kind), place, more,
+		 f->lasting ? " lasting" : "");
 	return buf;
 }

@@ -16,7 +16,7 @@
 
 #include "rl_error.h"
 #include "rl_infile.h"
-#include "rl_sim.h"
+#include "rl_sim_case.h"
 
 #define WORDS_MAX 16
 #define LINE_MAX_BYTES 512
@@ -27,6 +27,8 @@ struct script {
 	const char *name;
 	const struct rl_topo *topo;
 	struct rl_sim_faults list;
+	struct rl_sim_plan *plan; /* that `run` lines set; NULL: none */
+	bool run;		  /* there was one */
 	uint32_t line;
 	char *err;
 	size_t errlen;
@@ -130,20 +132,29 @@ parse_count(const char *text, uint32_t most, uint32_t *n)
 	return 0;
 }
 
+/* "any", or some of "header", "body", "length" with a plus between them. */
 static int
 parse_hurt(const char *text, uint8_t *where)
 {
-	if (strcmp(text, "header") == 0)
-		*where = RL_SIM_HURT_HEADER;
-	else if (strcmp(text, "body") == 0)
-		*where = RL_SIM_HURT_BODY;
-	else if (strcmp(text, "length") == 0)
-		*where = RL_SIM_HURT_LENGTH;
-	else if (strcmp(text, "any") == 0)
-		*where = 0;
-	else
-		return -EINVAL;
-	return 0;
+	static const char *const parts[] = { "header", "body", "length" };
+	uint8_t found = 0;
+
+	*where = 0;
+	if (strcmp(text, "any") == 0)
+		return 0;
+	for (;;) {
+		const size_t n = strcspn(text, "+");
+
+		found = 0;
+		for (unsigned int i = 0; i < RL_ARRAY_SIZE(parts); i++)
+			if (strlen(parts[i]) == n &&
+			    memcmp(parts[i], text, n) == 0)
+				found = (uint8_t)(1u << i);
+		*where |= found;
+		if (found == 0 || text[n] == '\0')
+			return found == 0 ? -EINVAL : 0;
+		text += n + 1;
+	}
 }
 
 /* An option of noise with a value. @return as parse_value() */
@@ -228,6 +239,9 @@ parse_option(struct script *s, struct rl_sim_fault *f, struct opts *o,
 			f->flight = RL_SIM_FLIGHT_LATE;
 		else if (f->kind == RL_SIM_CUT && strcmp(word, "arrive") == 0)
 			f->flight = RL_SIM_FLIGHT_ARRIVE;
+		else if (f->kind == RL_SIM_CUT && !o->flap &&
+			 strcmp(word, "lasting") == 0)
+			f->lasting = true;
 		else
 			return refuse(s, "unknown option %s of %s; see "
 					 "docs/simulation.md",
@@ -370,8 +384,11 @@ add_whole(struct script *s, struct rl_sim_fault f, const struct words *w)
 
 	if (f.kind == RL_SIM_LATE && late_for(s, &f, w) != 0)
 		return -EINVAL;
-	if (f.kind != RL_SIM_LATE && w->n > 3)
-		return refuse(s, "%s takes no options", w->w[1]);
+	f.lasting = f.kind == RL_SIM_CRASH && w->n == 4 &&
+		    strcmp(w->w[3], "lasting") == 0;
+	if (f.kind != RL_SIM_LATE && w->n > 3 && !f.lasting)
+		return refuse(s, "%s takes no options%s", w->w[1],
+			      f.kind == RL_SIM_CRASH ? " but lasting" : "");
 	if (dev < 0 && plan)
 		return add_place(s, f, &none, w->w[2]);
 	if (dev < 0)
@@ -399,12 +416,41 @@ add_controller(struct script *s, struct rl_sim_fault f, const struct words *w)
 	return add_link(s, f, &none);
 }
 
+/* "run KEY=VALUE ...": what neither the fabric nor a fault says. */
+static int
+parse_run(struct script *s, struct words *w)
+{
+	if (s->plan == NULL)
+		return 0;
+	if (!s->run)
+		rl_sim_settings_defaults(s->plan);
+	s->run = true;
+	for (unsigned int i = 1; i < w->n; i++) {
+		char *eq = strchr(w->w[i], '=');
+		int ret;
+
+		if (eq != NULL)
+			*eq = '\0';
+		ret = eq == NULL ? -ENOENT
+				 : rl_sim_setting_take(s->plan, w->w[i], eq + 1);
+		if (ret == -ENOENT)
+			return refuse(s, "run has no setting %s; see "
+					 "docs/simulation.md", w->w[i]);
+		if (ret != 0)
+			return refuse(s, "run: bad value of %s: %s", w->w[i],
+				      eq + 1);
+	}
+	return 0;
+}
+
 static int
 parse_line(struct script *s, struct words *w)
 {
 	struct rl_sim_fault f = { .dirs = RL_SIM_DIR_BOTH, .line = s->line };
 	struct opts o = { 0 };
 
+	if (strcmp(w->w[0], "run") == 0)
+		return parse_run(s, w);
 	if (w->n < 3)
 		return refuse(s, "expected TIME WHAT LINK");
 	if (parse_time(w->w[0], &f.t_ns) != 0)
@@ -481,6 +527,27 @@ parse_text(struct script *s, const char *text, size_t len)
 	return 0;
 }
 
+static int
+read_script(struct script *s, const char *text, size_t len,
+	    struct rl_sim_faults *list)
+{
+	char why[RL_ERR_MAX];
+	int ret;
+
+	s->err[0] = '\0';
+	ret = parse_text(s, text, len);
+	if (ret == 0 && s->run && rl_sim_settings_check(s->plan, why) != 0)
+		ret = refuse(s, "run: %s", why);
+	for (uint32_t i = 0; ret == 0 && i < s->list.n; i++)
+		ret = rl_sim_fault_push(list, &s->list.f[i]);
+	if (ret == 0)
+		ret = rl_sim_faults_sort(list);
+	rl_sim_faults_free(&s->list);
+	if (ret == -ENOMEM)
+		snprintf(s->err, s->errlen, "%s: out of memory", s->name);
+	return ret;
+}
+
 int
 rl_sim_faults_text(const char *name, const char *text, size_t len,
 		   const struct rl_topo *topo, struct rl_sim_faults *list,
@@ -489,23 +556,27 @@ rl_sim_faults_text(const char *name, const char *text, size_t len,
 	struct script s = {
 		.name = name, .topo = topo, .err = err, .errlen = errlen,
 	};
-	int ret;
 
-	err[0] = '\0';
-	ret = parse_text(&s, text, len);
-	for (uint32_t i = 0; ret == 0 && i < s.list.n; i++)
-		ret = rl_sim_fault_push(list, &s.list.f[i]);
-	if (ret == 0)
-		ret = rl_sim_faults_sort(list);
-	rl_sim_faults_free(&s.list);
-	if (ret == -ENOMEM)
-		snprintf(err, errlen, "%s: out of memory", name);
+	return read_script(&s, text, len, list);
+}
+
+int
+rl_sim_case_text(const char *name, const char *text, size_t len,
+		 struct rl_sim_plan *plan, bool *run, char *err, size_t errlen)
+{
+	struct script s = {
+		.name = name, .topo = &plan->cfg.topo, .plan = plan,
+		.err = err, .errlen = errlen,
+	};
+	const int ret = read_script(&s, text, len, &plan->faults);
+
+	*run = s.run;
 	return ret;
 }
 
 int
-rl_sim_faults_read(const char *path, const struct rl_topo *topo,
-		   struct rl_sim_faults *list, char *err, size_t errlen)
+rl_sim_case_read(const char *path, struct rl_sim_plan *plan, bool *run,
+		 char *err, size_t errlen)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -518,8 +589,8 @@ rl_sim_faults_read(const char *path, const struct rl_topo *topo,
 			 ret == -EFBIG ? "more than 16 MiB"
 				       : rl_infile_error(ret));
 	else
-		ret = rl_sim_faults_text(path, text, len, topo, list, err,
-					 errlen);
+		ret = rl_sim_case_text(path, text, len, plan, run, err,
+				       errlen);
 	free(text);
 	return ret;
 }

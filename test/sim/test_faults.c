@@ -13,7 +13,7 @@
 
 #include "../figure1.h"
 #include "rl_config.h"
-#include "rl_sim.h"
+#include "rl_sim_case.h"
 
 static const char fabric[] =
 	FIGURE1_FABRIC;
@@ -237,8 +237,10 @@ test_a_bad_line_takes_nothing_of_the_file(void **state)
 static void
 test_zero_bytes_and_endless_lines_are_refused(void **state)
 {
+	static struct rl_sim_plan plan;
 	struct rl_sim_faults list = { 0 };
 	char err[256], text[1200];
+	bool run;
 
 	(void)state;
 	assert_int_equal(rl_sim_faults_text("f", "1us\0cut", 7, &cfg.topo,
@@ -248,8 +250,8 @@ test_zero_bytes_and_endless_lines_are_refused(void **state)
 	assert_int_equal(rl_sim_faults_text("f", text, sizeof(text), &cfg.topo,
 					    &list, err, sizeof(err)),
 			 -EINVAL);
-	assert_int_equal(rl_sim_faults_read("/nonexistent/faults", &cfg.topo,
-					    &list, err, sizeof(err)),
+	assert_int_equal(rl_sim_case_read("/nonexistent/faults", &plan, &run,
+					  err, sizeof(err)),
 			 -ENOENT);
 	assert_string_equal(err,
 			    "/nonexistent/faults: No such file or directory");
@@ -267,12 +269,16 @@ test_a_fault_written_as_text_reads_back_as_itself(void **state)
 		"5000ns drop s0>s1#1 frame=3 count=4",
 		"5000ns down s0>s1#1",
 		"5000ns up s0-s1#1",
-		"5000ns noise s0-s1#1 loss=0.001 corrupt=0.25 bytes=3 "
-		"hurt=header dup=0 jitter=0.5 within=9ns soft=0 poison=0 "
-		"ber=0 propagate=0 lanes=1",
-		"5000ns noise s0-s1#1 loss=0 corrupt=0 bytes=8 hurt=any dup=0 "
-		"jitter=0 within=0ns soft=0 poison=0.25 ber=1e-09 "
-		"propagate=0.8 lanes=16",
+		"5000ns noise s0-s1#1 loss=0.001 corrupt=0.25 jitter=0.5 "
+		"bytes=3 hurt=header within=9ns",
+		"5000ns noise s0-s1#1 poison=0.25 propagate=0.8 "
+		"ber=1.0000000000000001e-09 lanes=16",
+		"5000ns noise s0>s1#1 loss=0.123456789 hurt=header+length",
+		"5000ns noise s0-s1#0",
+		"5000ns cut s0-s1#1 lasting",
+		"5000ns crash s0 lasting",
+		"5000ns restart s0",
+		"5000ns controller late  for=7ns",
 	};
 	struct rl_sim_faults list = { 0 };
 	char err[256], text[512];

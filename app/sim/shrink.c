@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * reflit-sim shrink: a run that fails, in fewer parts [SIM-2]. Each smaller one
+ * is written as the two files that it would become, read back, and judged, so
+ * what is left in the end fails as it stands in these files.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "judge.h"
+#include "progress.h"
+#include "report_file.h"
+#include "rl_sim_shrink.h"
+#include "stop_signal.h"
+
+/* Runs at most, and seeds that may fail in the same way as files. */
+#define RUNS_DEFAULT 2000
+#define SEEDS_FIRST 20
+
+struct job {
+	const struct options *o;
+	const char *shape; /* that each smaller run must have */
+	struct progress far;
+	uint32_t runs;
+};
+
+/* How large a plan is. */
+struct size {
+	uint32_t faults, switches, endpoints, links;
+	uint64_t packets;
+	uint64_t end_ns;
+};
+
+static int
+unusable(const char *why)
+{
+	fprintf(stderr, "reflit-sim: shrink: %s\n", why);
+	return EXIT_UNUSABLE;
+}
+
+static struct size
+size_of(const struct rl_sim_plan *plan, uint64_t sent)
+{
+	const struct rl_topo *t = &plan->cfg.topo;
+	const uint64_t last = plan->faults.n == 0
+				      ? 0
+				      : plan->faults.f[plan->faults.n - 1].t_ns;
+	struct size z = {
+		.faults = plan->faults.n,
+		.endpoints = t->nep,
+		.switches = t->ndev - t->nep,
+		.links = t->nlink,
+		.packets = sent,
+		.end_ns = rl_max_u64(last, plan->heal_ns),
+	};
+
+	if (z.end_ns == 0 && plan->load.stop_ns != RL_NEVER)
+		z.end_ns = plan->load.stop_ns;
+	return z;
+}
+
+/* Judges a plan as the files that it would become. @return 0 or -errno */
+static int
+judge_files(const struct rl_sim_plan *plan, struct judged *j)
+{
+	char *fabric = rl_sim_case_fabric(plan);
+	char *faults = rl_sim_case_faults(plan);
+	int ret = -ENOMEM;
+
+	memset(j, 0, sizeof(*j));
+	if (fabric != NULL && faults != NULL)
+		ret = judge_case(fabric, faults, j);
+	free(fabric);
+	free(faults);
+	return ret;
+}
+
+static bool
+fails(void *ctx, const struct rl_sim_plan *plan, uint64_t *sent)
+{
+	struct job *job = ctx;
+	struct judged j;
+
+	if (stop_asked() != 0 || judge_files(plan, &j) != 0)
+		return false;
+	progress_tell(&job->far, ++job->runs, NULL);
+	*sent = j.sent;
+	return !j.ok && strcmp(j.shape, job->shape) == 0;
+}
+
+/* Some of a plan no file says: a few seeds until it fails in the same way. */
+static bool
+first_seed(struct job *job, struct rl_sim_plan *plan)
+{
+	const uint64_t own = plan->seed;
+	uint64_t sent;
+
+	for (uint64_t i = 0; i <= SEEDS_FIRST; i++) {
+		plan->seed = plan->load.seed = i == 0 ? own : i;
+		if (fails(job, plan, &sent))
+			return true;
+	}
+	return false;
+}
+
+static int
+write_file(const char *dir, const char *name, const char *text)
+{
+	char path[4200];
+	FILE *f;
+	bool ok;
+
+	snprintf(path, sizeof(path), "%.4000s/%s", dir, name);
+	f = fopen(path, "w");
+	ok = f != NULL && text != NULL && fputs(text, f) >= 0;
+	if (f != NULL && fclose(f) != 0)
+		ok = false;
+	if (ok)
+		return 0;
+	fprintf(stderr, "reflit-sim: %s: %s\n", path,
+		text == NULL ? strerror(ENOMEM) : strerror(errno));
+	return -EIO;
+}
+
+static json_t *
+size_json(const struct size *z)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "faults",
+			 (json_int_t)z->faults, "switches",
+			 (json_int_t)z->switches, "endpoints",
+			 (json_int_t)z->endpoints, "links",
+			 (json_int_t)z->links, "packets",
+			 (json_int_t)z->packets, "end_ns",
+			 (json_int_t)z->end_ns);
+}
+
+static void
+print_size(const char *what, const struct size *z)
+{
+	printf("%-6s %6u %8u %9u %5u %7" PRIu64 " %9" PRIu64 "\n", what,
+	       z->faults, z->switches, z->endpoints, z->links, z->packets,
+	       z->end_ns);
+}
+
+static int
+write_case(const struct job *job, const struct rl_sim_plan *plan,
+	   const struct judged *j, const struct size *was)
+{
+	const char *dir = job->o->out;
+	const struct size left = size_of(plan, j->sent);
+	char *fabric = rl_sim_case_fabric(plan);
+	char *faults = rl_sim_case_faults(plan);
+	char report[4200];
+	int ret = write_file(dir, "fabric.cfg", fabric);
+
+	if (ret == 0)
+		ret = write_file(dir, "faults.flt", faults);
+	free(fabric);
+	free(faults);
+	if (ret != 0)
+		return EXIT_UNUSABLE;
+	printf("broken: %s\nfingerprint: %s\n", j->why, j->shape);
+	printf("       faults switches endpoints links packets    end ns\n");
+	print_size("given", was);
+	print_size("left", &left);
+	printf("after %u runs; run it again with:\nreflit-sim --config "
+	       "%s/fabric.cfg --faults %s/faults.flt\n", job->runs, dir, dir);
+	snprintf(report, sizeof(report), "%.4000s/report.json", dir);
+	return report_write(json_pack("{s:s, s:s, s:I, s:o, s:o}", "broken",
+				      j->why, "fingerprint", j->shape, "runs",
+				      (json_int_t)job->runs, "given",
+				      size_json(was), "left",
+				      size_json(&left)),
+			    report) == 0 ? EXIT_KEPT : EXIT_UNUSABLE;
+}
+
+/* @p first: the verdict over the plan as it was given. */
+static int
+shrink_plan(struct job *job, struct rl_sim_plan *plan,
+	    const struct judged *first)
+{
+	const uint64_t most = job->o->runs != 0 ? job->o->runs : RUNS_DEFAULT;
+	const struct size was = size_of(plan, first->sent);
+	struct rl_sim_shrink s = {
+		.fails = fails, .ctx = job, .most = (uint32_t)most,
+	};
+	struct judged j;
+	int ret;
+
+	if (mkdir(job->o->out, 0777) != 0 && errno != EEXIST) {
+		fprintf(stderr, "reflit-sim: --out %s: %s\n", job->o->out,
+			strerror(errno));
+		return EXIT_UNUSABLE;
+	}
+	job->shape = first->shape;
+	progress_begin(&job->far, "runs", most, job->o->progress);
+	if (!first_seed(job, plan)) {
+		progress_end(&job->far);
+		fprintf(stderr, "reflit-sim: shrink: it fails (%s), but not as "
+			"a fabric file and a fault file: those leave something "
+			"out that it needs\n", first->why);
+		return EXIT_UNUSABLE;
+	}
+	ret = rl_sim_shrink(&s, plan);
+	progress_end(&job->far);
+	if (ret == 0)
+		ret = judge_files(plan, &j);
+	if (ret != 0)
+		return unusable(strerror(-ret));
+	return write_case(job, plan, &j, &was);
+}
+
+static int
+judge_and_shrink(const struct options *o, struct setup *s)
+{
+	struct job job = { .o = o };
+	struct judged first;
+	const int ret = judge_plan(&s->plan, &first);
+
+	if (ret != 0)
+		return unusable(strerror(-ret));
+	if (first.ok)
+		return unusable("the run keeps every promise, so there is "
+				"nothing to shrink");
+	return shrink_plan(&job, &s->plan, &first);
+}
+
+/* Which run it is: of files, of a seed over a fabric, or of a seed alone. */
+static int
+open_plan(struct setup *s, struct options *o)
+{
+	char err[RL_ERR_MAX];
+	int ret;
+
+	if (o->nwords == 2) {
+		o->config = o->words[0];
+		o->faults = o->words[1];
+	}
+	if (o->config == NULL) {
+		memset(s, 0, sizeof(*s));
+		ret = rl_sim_plan_draw(&s->plan, o->seed, err);
+		if (ret == 0)
+			ret = rl_sim_plan_widen(&s->plan, o->seed, &o->wide);
+		return ret == 0 ? EXIT_KEPT : unusable(strerror(-ret));
+	}
+	ret = setup_open(s, o);
+	if (ret != EXIT_KEPT || s->run)
+		return ret;
+	s->plan.limit_ns = o->drain_ns;
+	if (o->nwords == 0 && campaign_seed(&s->plan, o, o->seed) != 0)
+		return unusable(strerror(ENOMEM));
+	return EXIT_KEPT;
+}
+
+int
+shrink(int argc, char **argv)
+{
+	static struct setup s; /* large */
+	struct options o;
+	int ret;
+
+	if (options_parse(argc, argv, 2, &o) != 0)
+		return EXIT_UNUSABLE;
+	if (o.help) {
+		options_help();
+		return EXIT_KEPT;
+	}
+	if (o.out == NULL)
+		return unusable("where to? Give --out DIR");
+	if (o.nwords == 1)
+		return unusable("give a fabric file and a fault file, or "
+				"--seed N");
+	if (o.pcap != NULL || o.replay != NULL)
+		return unusable("not of captures and recordings");
+	ret = open_plan(&s, &o);
+	if (ret != EXIT_KEPT)
+		return ret;
+	stop_catch(STOP_AGAIN_KILLS);
+	ret = judge_and_shrink(&o, &s);
+	setup_close(&s);
+	return ret;
+}

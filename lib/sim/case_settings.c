@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* `run` lines: settings of a run that no fabric file knows. */
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "case_priv.h"
+#include "rl_frame.h"
+
+#define SETTINGS_A_LINE 6
+
+#define AT(field)                                                              \
+	.offset = offsetof(struct rl_sim_plan, field),                         \
+	.size = sizeof(((struct rl_sim_plan *)0)->field)
+#define MAY(k, field) { .key = k, AT(field) }
+#define MUST(k, field) { .key = k, AT(field), .needed = true }
+
+static const struct rl_sim_setting settings[] = {
+	MUST("seed", seed),
+	{ .key = "traffic", AT(load.pattern.kind), .word = true },
+	MAY("hot_pct", load.pattern.hot_pct),
+	MAY("hosts", load.pattern.hosts_per_switch),
+	MAY("dims", load.pattern.ndims),
+	MAY("x", load.pattern.dims[0]),
+	MAY("y", load.pattern.dims[1]),
+	MAY("z", load.pattern.dims[2]),
+	{ .key = "load", AT(load.load), .real = true, .needed = true },
+	MAY("min_flits", load.min_flits),
+	MAY("max_flits", load.max_flits),
+	MAY("classes", load.cos),
+	MAY("by_kind", load.by_kind),
+	MAY("requests_ppm", load.requests_ppm),
+	MUST("packets", load.packets),
+	MAY("flow_packets", load.flow_packets),
+	MUST("start_ns", load.start_ns),
+	MUST("stop_ns", load.stop_ns),
+	MAY("pause_ns", load.pause_ns),
+	MAY("burst_ns", load.burst_ns),
+	MAY("slow_ns", load.slow_ns),
+	MAY("take_ns", load.take_ns),
+	MAY("flit_ps", wire.flit_ps),
+	MAY("latency_ns", wire.latency_ns),
+	MAY("queue_frames", wire.queue_frames),
+	MAY("frame_bytes", wire.frame_bytes),
+	MAY("poll_ns", poll_ns),
+	MAY("poll_jitter_ns", poll_jitter_ns),
+	MAY("tick_ns", tick_ns),
+	MAY("turns", turns),
+	MAY("doze", doze),
+	MAY("notice_ns", notice_ns),
+	MAY("keyed", keyed),
+	MAY("controller", controller),
+	MAY("channel_ns", resil.delay_ns),
+	MAY("channel_jitter_ns", resil.jitter_ns),
+	MAY("channel_loss_ppb", resil.loss_ppb),
+	MAY("channel_dup_ppb", resil.dup_ppb),
+	MAY("compute_ns", resil.compute_ns),
+	MUST("fec_safe", fec_safe),
+	MUST("silence_ns", silence_ns),
+	MUST("report_ns", report_ns),
+	MAY("reunite_ns", reunite_ns),
+	MUST("heal_ns", heal_ns),
+	MUST("limit_ns", limit_ns),
+	MUST("reports_ok", reports_ok),
+	MUST("soft_errors", soft_errors),
+	MUST("losses_ok", losses_ok),
+	MUST("strict_order", strict_order),
+};
+
+const struct rl_sim_setting *
+rl_sim_settings(size_t *n)
+{
+	*n = RL_ARRAY_SIZE(settings);
+	return settings;
+}
+
+void
+rl_sim_settings_defaults(struct rl_sim_plan *plan)
+{
+	char *base = (char *)plan;
+
+	for (size_t i = 0; i < RL_ARRAY_SIZE(settings); i++)
+		memset(base + settings[i].offset, 0, settings[i].size);
+	rl_sim_wire_defaults(&plan->wire);
+	plan->seed = 1;
+	plan->notice_ns = 1000;
+	plan->load.load = 0.3;
+	plan->load.cos = 1;
+	plan->load.min_flits = plan->load.max_flits = 1;
+	plan->load.stop_ns = RL_NEVER;
+	plan->resil.delay_ns = 10000;
+	plan->load.slot_ps = plan->wire.flit_ps;
+	plan->load.seed = plan->seed;
+}
+
+static uint64_t
+number_of(const struct rl_sim_plan *plan, const struct rl_sim_setting *s)
+{
+	uint64_t v = 0;
+
+	memcpy(&v, (const char *)plan + s->offset, s->size);
+	return v;
+}
+
+static int
+take_number(struct rl_sim_plan *plan, const struct rl_sim_setting *s,
+	    const char *value)
+{
+	unsigned long long v;
+	char *end;
+	int word;
+
+	if (s->word) {
+		word = rl_pattern_parse(value);
+		if (word < 0 || word == RL_PATTERN_PAIRS)
+			return -EINVAL;
+		v = (unsigned long long)word;
+	} else {
+		if (!isdigit((unsigned char)value[0]))
+			return -EINVAL;
+		errno = 0;
+		v = strtoull(value, &end, 10);
+		if (*end != '\0' || errno != 0 ||
+		    (s->size < 8 && v >> (8 * s->size) != 0) ||
+		    (s->size == 1 && v > 1))
+			return -EINVAL;
+	}
+	memcpy((char *)plan + s->offset, &v, s->size);
+	return 0;
+}
+
+int
+rl_sim_setting_take(struct rl_sim_plan *plan, const char *key,
+		    const char *value)
+{
+	const struct rl_sim_setting *s = settings;
+	int ret = 0;
+
+	while (s < settings + RL_ARRAY_SIZE(settings) &&
+	       strcmp(s->key, key) != 0)
+		s++;
+	if (s == settings + RL_ARRAY_SIZE(settings))
+		return -ENOENT;
+	if (s->real) {
+		char *end;
+		const double v = strtod(value, &end);
+
+		if (*value == '\0' || *end != '\0' || !(v > 0 && v <= 16))
+			return -EINVAL;
+		memcpy((char *)plan + s->offset, &v, sizeof(v));
+	} else {
+		ret = take_number(plan, s, value);
+	}
+	/* the same value twice */
+	plan->load.seed = plan->seed;
+	plan->load.slot_ps = plan->wire.flit_ps;
+	return ret;
+}
+
+int
+rl_sim_settings_check(const struct rl_sim_plan *plan, char *err)
+{
+	const struct rl_sim_load_cfg *c = &plan->load;
+	const struct rl_sim_wire_cfg *w = &plan->wire;
+	const uint32_t most = plan->cfg.link.max_packet_flits;
+
+	if (c->min_flits == 0 || c->min_flits > c->max_flits ||
+	    c->max_flits > most)
+		snprintf(err, RL_ERR_MAX, "packets of %u to %u flits; use 1 to "
+			 "%u, link.max_packet_flits", c->min_flits,
+			 c->max_flits, most);
+	else if (c->cos == 0 || c->cos > 16 ||
+		 (c->by_kind && c->cos != RL_KINDS))
+		snprintf(err, RL_ERR_MAX, "%u classes; use 1 to 16, and %u "
+			 "with by_kind", c->cos, RL_KINDS);
+	else if (w->flit_ps == 0 || w->queue_frames == 0 ||
+		 w->frame_bytes < rl_frame_bytes(1))
+		snprintf(err, RL_ERR_MAX, "a wire of flit_ps=%u, queue_frames="
+			 "%u and frame_bytes=%u carries nothing", w->flit_ps,
+			 w->queue_frames, w->frame_bytes);
+	else if (c->packets == 0 && c->stop_ns == RL_NEVER)
+		snprintf(err, RL_ERR_MAX, "when does the traffic end? Give "
+			 "packets or stop_ns");
+	else
+		return 0;
+	return -EINVAL;
+}
+
+/* The shortest text that is read as the same number. */
+static const char *
+real_text(double v, char *buf, size_t len)
+{
+	for (int digits = 1; digits <= 17; digits++) {
+		snprintf(buf, len, "%.*g", digits, v);
+		if (strtod(buf, NULL) == v)
+			break;
+	}
+	return buf;
+}
+
+void
+case_settings(struct case_text *to, const struct rl_sim_plan *plan)
+{
+	struct rl_sim_plan *plain = calloc(1, sizeof(*plain));
+	char real[32];
+	unsigned int n = 0;
+
+	to->bad |= plain == NULL;
+	if (plain == NULL)
+		return;
+	rl_sim_settings_defaults(plain);
+	for (size_t i = 0; i < RL_ARRAY_SIZE(settings); i++) {
+		const struct rl_sim_setting *s = &settings[i];
+		const uint64_t v = number_of(plan, s);
+
+		if (v == number_of(plain, s) && i != 0)
+			continue;
+		case_put(to, "%s", n % SETTINGS_A_LINE != 0 ? ""
+				   : n == 0		    ? "run"
+							    : "\nrun");
+		n++;
+		if (s->real)
+			case_put(to, " %s=%s", s->key,
+				real_text(plan->load.load, real, sizeof(real)));
+		else if (s->word)
+			case_put(to, " %s=%s", s->key,
+				rl_pattern_name((enum rl_pattern_kind)v));
+		else
+			case_put(to, " %s=%llu", s->key, (unsigned long long)v);
+	}
+	case_put(to, "\n");
+	free(plain);
+}

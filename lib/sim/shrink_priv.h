@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SHRINK_PRIV_H
+#define SHRINK_PRIV_H
+
+/** @file Parts of the shrinking; shrink*.c alone. */
+
+#include "rl_sim_shrink.h"
+
+/**
+ * A step is tried so: change the plan (lists by shrink_faults() and
+ * shrink_topo(), which leave the old ones to the plan before), then
+ * shrink_keep(): either the plan still fails, or it is again what it was.
+ */
+struct shrinking {
+	struct rl_sim_shrink *s;
+	struct rl_sim_plan *plan;
+	struct rl_sim_plan *old; /**< before this step */
+	uint64_t seeds;		 /**< to try besides the plan's own */
+	uint64_t sent;		 /**< by the smallest plan that failed */
+	bool changed;		 /**< something was left out in this round */
+	int err;
+};
+
+/** Ends a step. @return whether it is kept */
+bool shrink_keep(struct shrinking *sh);
+
+/** The plan's faults as a list of its own. @return false: no memory */
+bool shrink_faults(struct shrinking *sh);
+
+/**
+ * Gives the plan the fabric in which device d has become map[d], or has gone
+ * (UINT32_MAX), and link @p drop has gone, as a list of links; faults follow.
+ * @return false: there is no such fabric; the step must be ended all the same
+ */
+bool shrink_topo(struct shrinking *sh, const uint32_t *map, uint32_t drop);
+
+/** All that can be done to the fabric, once. shrink_topo.c */
+void shrink_fabric(struct shrinking *sh);
+
+#endif /* SHRINK_PRIV_H */

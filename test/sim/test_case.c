@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* A plan written as a fabric file and a fault file is the same run [SIM-2]. */
+
+#include <errno.h>
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rl_sim_case.h"
+
+#define SEEDS 60
+
+static struct rl_sim_mem mem;
+
+static int
+setup(void **state)
+{
+	(void)state;
+	return rl_sim_mem_init(&mem);
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	rl_sim_mem_free(&mem);
+	return 0;
+}
+
+/* What a file cannot say: a cut one way that counts frames of the other way. */
+static void
+expressible(struct rl_sim_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->faults.n; i++) {
+		struct rl_sim_fault *f = &plan->faults.f[i];
+
+		if (f->dirs != RL_SIM_DIR_BOTH)
+			f->counts = f->dirs == RL_SIM_DIR_BA;
+		else if (f->kind != RL_SIM_CUT || f->nth == 0)
+			f->counts = 0;
+	}
+}
+
+static void
+read_back(const struct rl_sim_plan *plan, struct rl_sim_plan *again)
+{
+	char *fabric = rl_sim_case_fabric(plan);
+	char *faults = rl_sim_case_faults(plan);
+	char err[RL_ERR_MAX + 1024];
+	bool run;
+
+	memset(again, 0, sizeof(*again));
+	if (rl_config_read_text("fabric", fabric, strlen(fabric), &again->cfg,
+				err, sizeof(err)) != 0)
+		fail_msg("%s in\n%s", err, fabric);
+	if (rl_sim_case_text("faults", faults, strlen(faults), again, &run, err,
+			     sizeof(err)) != 0)
+		fail_msg("%s in\n%s", err, faults);
+	assert_true(run);
+	assert_int_equal(rl_route_setup(&again->cfg.topo, again->cfg.engine,
+					rl_min_u32(again->cfg.vls,
+						   again->cfg.link.vcs),
+					again->cfg.levels, &again->route, err),
+			 0);
+	again->load.nep = (uint16_t)again->cfg.topo.nep;
+	free(fabric);
+	free(faults);
+}
+
+static void
+free_read(struct rl_sim_plan *plan)
+{
+	rl_route_free(plan->route);
+	rl_sim_faults_free(&plan->faults);
+	rl_config_free(&plan->cfg);
+}
+
+static void
+same_runs(const char *wide)
+{
+	static struct rl_sim_plan plan, again;
+	struct rl_sim_verdict v, w;
+	struct rl_sim_shares shares;
+	char err[RL_ERR_MAX];
+
+	assert_int_equal(rl_sim_wide_parse(wide, &shares), 0);
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		assert_int_equal(rl_sim_plan_draw(&plan, seed, err), 0);
+		assert_int_equal(rl_sim_plan_widen(&plan, seed, &shares), 0);
+		expressible(&plan);
+		read_back(&plan, &again);
+		assert_int_equal(rl_sim_plan_run(&plan, &mem, &v), 0);
+		assert_int_equal(rl_sim_plan_run(&again, &mem, &w), 0);
+		if (v.hash != w.hash || v.ok != w.ok)
+			fail_msg("seed %llu is another run as a case",
+				 (unsigned long long)seed);
+		free_read(&again);
+		rl_sim_plan_free(&plan);
+	}
+}
+
+static void
+a_drawn_plan_is_the_same_run_when_read_back(void **state)
+{
+	(void)state;
+	same_runs("long=0");
+}
+
+static void
+so_is_a_wide_one(void **state)
+{
+	(void)state;
+	same_runs("all");
+}
+
+static const char fabric[] =
+	"fabric: { topology = \"custom\"; switches = ( { name = \"s0\"; } );\n"
+	" endpoints = ( { name = \"e0\"; }, { name = \"e1\"; } );\n"
+	" links = ( { a = \"e0\"; b = \"s0\"; }, { a = \"s0\"; b = \"e1\"; } );"
+	" };";
+
+static void
+a_bad_run_line_is_refused_with_its_reason(void **state)
+{
+	static const struct {
+		const char *text, *why;
+	} bad[] = {
+		{ "run packets=1\nrun colour=red\n",
+		  "f:2: run has no setting colour" },
+		{ "run packets\n", "f:1: run has no setting packets" },
+		{ "run packets=-1\n", "f:1: run: bad value of packets: -1" },
+		{ "run classes=4294967296 packets=1\n", "bad value of classes" },
+		{ "run doze=2 packets=1\n", "bad value of doze" },
+		{ "run load=0 packets=1\n", "bad value of load" },
+		{ "run load=nan packets=1\n", "bad value of load" },
+		{ "run traffic=pairs packets=1\n", "bad value of traffic" },
+		{ "run packets=1 max_flits=256\n", "packets of 1 to 256 flits" },
+		{ "run packets=1 min_flits=0\n", "packets of 0 to 1 flits" },
+		{ "run packets=1 classes=17\n", "17 classes" },
+		{ "run packets=1 by_kind=1\n", "1 classes" },
+		{ "run packets=1 flit_ps=0\n", "carries nothing" },
+		{ "run packets=1 queue_frames=0\n", "carries nothing" },
+		{ "run seed=1\n", "when does the traffic end?" },
+	};
+	static struct rl_sim_plan plan;
+	char err[RL_ERR_MAX + 1024];
+	bool run;
+
+	(void)state;
+	assert_int_equal(rl_config_read_text("fabric", fabric, strlen(fabric),
+					     &plan.cfg, err, sizeof(err)), 0);
+	for (size_t i = 0; i < RL_ARRAY_SIZE(bad); i++) {
+		assert_int_equal(rl_sim_case_text("f", bad[i].text,
+						  strlen(bad[i].text), &plan,
+						  &run, err, sizeof(err)),
+				 -EINVAL);
+		if (strstr(err, bad[i].why) == NULL)
+			fail_msg("%s: %s", bad[i].text, err);
+	}
+	free_read(&plan);
+}
+
+static void
+the_first_run_line_forgets_what_was_set_before(void **state)
+{
+	static const char text[] = "run seed=7 packets=3\nrun load=0.1\n";
+	static struct rl_sim_plan plan;
+	char err[RL_ERR_MAX + 1024];
+	bool run;
+
+	(void)state;
+	assert_int_equal(rl_config_read_text("fabric", fabric, strlen(fabric),
+					     &plan.cfg, err, sizeof(err)), 0);
+	plan.load.pause_ns = plan.poll_ns = 77;
+	plan.heal_ns = 5;
+	assert_int_equal(rl_sim_case_text("f", text, strlen(text), &plan, &run,
+					  err, sizeof(err)), 0);
+	assert_true(run);
+	assert_int_equal(plan.seed, 7);
+	assert_int_equal(plan.load.seed, 7);
+	assert_int_equal(plan.load.packets, 3);
+	assert_int_equal(plan.load.load * 10, 1);
+	assert_int_equal(plan.load.pause_ns + plan.poll_ns + plan.heal_ns, 0);
+	assert_int_equal(rl_sim_case_text("f", "", 0, &plan, &run, err,
+					  sizeof(err)), 0);
+	assert_false(run);
+	assert_int_equal(plan.seed, 7);
+	free_read(&plan);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_drawn_plan_is_the_same_run_when_read_back),
+		cmocka_unit_test(so_is_a_wide_one),
+		cmocka_unit_test(a_bad_run_line_is_refused_with_its_reason),
+		cmocka_unit_test(the_first_run_line_forgets_what_was_set_before),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
