@@ -26,7 +26,9 @@ static bool
 is_campaign_s(const char *arg, bool *value)
 {
 	static const char *const own[] = { "--seed", "--seeds", "--shard",
-					   "--json", "--progress" };
+					   "--json", "--store",
+					   "--block", "--time-budget",
+					   "--progress" };
 	const size_t n = strcspn(arg, "=");
 
 	for (size_t i = 0; n > 2 && i < RL_ARRAY_SIZE(own); i++) {
@@ -59,11 +61,9 @@ print_argument(const char *arg)
 		putchar('\'');
 }
 
-static void
-tell_failure(const struct options *o, uint64_t seed,
-	     const struct rl_sim_verdict *v)
+void
+campaign_arguments(const struct options *o)
 {
-	printf("seed %" PRIu64 ": %s\nreplay with: reflit-sim", seed, v->why);
 	for (char *const *arg = o->argv + 1; *arg != NULL; arg++) {
 		bool value = false;
 
@@ -72,6 +72,14 @@ tell_failure(const struct options *o, uint64_t seed,
 		else if (value)
 			arg++;
 	}
+}
+
+static void
+tell_failure(const struct options *o, uint64_t seed,
+	     const struct rl_sim_verdict *v)
+{
+	printf("seed %" PRIu64 ": %s\nreplay with: reflit-sim", seed, v->why);
+	campaign_arguments(o);
 	printf(" --seed %" PRIu64 " --seeds 1\n", seed);
 	fflush(stdout);
 }
@@ -88,27 +96,29 @@ kinds_of(const struct rl_config *cfg)
 }
 
 /* What a wide seed changes, and the next seed needs restored. */
-struct base {
+static struct base {
 	struct rl_link_cfg link;
 	struct rl_ep_cfg endpoint;
 	struct rl_sim_wire_cfg wire;
 	struct rl_sim_load_cfg load;
-};
+} base;
 
-static void
-base_keep(struct base *b, const struct rl_sim_plan *plan)
+void
+campaign_begin(const struct setup *s)
 {
-	*b = (struct base){ plan->cfg.link, plan->cfg.endpoint, plan->wire,
-			    plan->load };
+	const struct rl_sim_plan *plan = &s->plan;
+
+	base = (struct base){ plan->cfg.link, plan->cfg.endpoint, plan->wire,
+			      plan->load };
 }
 
 static void
-base_back(const struct base *b, struct rl_sim_plan *plan)
+base_back(struct rl_sim_plan *plan)
 {
-	plan->cfg.link = b->link;
-	plan->cfg.endpoint = b->endpoint;
-	plan->wire = b->wire;
-	plan->load = b->load;
+	plan->cfg.link = base.link;
+	plan->cfg.endpoint = base.endpoint;
+	plan->wire = base.wire;
+	plan->load = base.load;
 }
 
 /* The setup of one seed. */
@@ -152,6 +162,37 @@ campaign_seed(struct rl_sim_plan *plan, const struct options *o, uint64_t seed)
 	return ret != 0 ? ret : rl_sim_plan_widen(plan, seed, &wide);
 }
 
+/* A seed of the swarm draws its fabric as well. */
+static int
+run_swarm(const struct options *o, uint64_t seed, struct rl_sim_mem *mem,
+	  struct rl_sim_verdict *v)
+{
+	static struct rl_sim_plan plan; /* large */
+	char err[RL_ERR_MAX];
+	int ret = rl_sim_plan_draw(&plan, seed, err);
+
+	if (ret != 0)
+		return ret;
+	ret = rl_sim_plan_widen(&plan, seed, &o->wide);
+	if (ret == 0)
+		ret = rl_sim_plan_run(&plan, mem, v);
+	rl_sim_plan_free(&plan);
+	return ret;
+}
+
+int
+campaign_run(struct setup *s, const struct options *o, uint64_t seed,
+	     struct rl_sim_mem *mem, struct rl_sim_verdict *v)
+{
+	int ret;
+
+	if (o->config == NULL)
+		return run_swarm(o, seed, mem, v);
+	base_back(&s->plan);
+	ret = campaign_seed(&s->plan, o, seed);
+	return ret != 0 ? ret : rl_sim_plan_run(&s->plan, mem, v);
+}
+
 static uint64_t
 hash_bytes(uint64_t h, const void *bytes, size_t n)
 {
@@ -182,8 +223,8 @@ hash_file(uint64_t h, const char *path)
  * seed. Files count by their content, since their paths differ between
  * machines.
  */
-static uint64_t
-settings_hash(const struct options *o)
+uint64_t
+campaign_settings(const struct options *o)
 {
 	char text[512];
 	const int n = snprintf(
@@ -213,19 +254,15 @@ run_seeds(struct setup *s, const struct options *o, struct rl_sim_mem *mem,
 {
 	const uint64_t start = wall_ns();
 	struct rl_sim_verdict v;
-	struct base base;
 	struct progress far;
 	char failed[40];
 	int ret = 0;
 
-	base_keep(&base, &s->plan);
+	campaign_begin(s);
 	progress_begin(&far, "seeds", tally_share(&t->of), o->progress);
 	for (uint64_t i = t->of.shard - 1; i < t->of.seeds && stop_asked() == 0;
 	     i += t->of.shards) {
-		base_back(&base, &s->plan);
-		ret = campaign_seed(&s->plan, o, o->seed + i);
-		if (ret == 0)
-			ret = rl_sim_plan_run(&s->plan, mem, &v);
+		ret = campaign_run(s, o, o->seed + i, mem, &v);
 		if (ret != 0)
 			break;
 		tally_add(t, o->seed + i, &v);
@@ -250,7 +287,7 @@ campaign(struct setup *s, const struct options *o)
 		.seeds = o->seeds,
 		.shard = o->shards == 0 ? 1 : o->shard,
 		.shards = o->shards == 0 ? 1 : o->shards,
-		.settings = settings_hash(o),
+		.settings = campaign_settings(o),
 	};
 	struct tally t;
 	struct rl_sim_mem mem;

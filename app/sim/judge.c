@@ -10,10 +10,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A run that takes so much longer than any other never ends. */
+/* CPU time: a run that takes so much longer than any other never ends. */
 #define JUDGE_S 120
 
 /*
@@ -67,11 +69,14 @@ static void
 in_child(int fd, int (*work)(void *ctx, void *result), void *ctx, void *result,
 	 size_t len)
 {
+	const struct rlimit most = { JUDGE_S, JUDGE_S + 1 };
 	int ret;
 
-	signal(SIGINT, SIG_IGN); /* the parent decides */
-	signal(SIGTERM, SIG_DFL);
-	alarm(JUDGE_S);
+	/* the parent decides when to end; if it is gone, so is this */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	setrlimit(RLIMIT_CPU, &most);
 	ret = work(ctx, result);
 	if (ret == 0 && write(fd, result, len) != (ssize_t)len)
 		ret = -EIO;
@@ -173,6 +178,22 @@ run_judged(void *ctx, void *result)
 	return 0; /* the process ends, and its memory with it */
 }
 
+bool
+judge_finding(int sig)
+{
+	return sig == SIGABRT || sig == SIGILL || sig == SIGTRAP ||
+	       sig == SIGSEGV || sig == SIGBUS || sig == SIGFPE ||
+	       sig == SIGXCPU;
+}
+
+void
+judge_died(int sig, char *why, size_t len)
+{
+	snprintf(why, len, sig == SIGXCPU ? "it does not end (signal %d)"
+					  : "broken invariant (signal %d)",
+		 sig);
+}
+
 int
 judge_plan(const struct rl_sim_plan *plan, struct judged *j)
 {
@@ -181,11 +202,9 @@ judge_plan(const struct rl_sim_plan *plan, struct judged *j)
 
 	memset(j, 0, sizeof(*j));
 	ret = judge_apart(run_judged, &copy, j, sizeof(*j), &sig);
-	if (ret == -EINTR) {
+	if (ret == -EINTR && judge_finding(sig)) {
 		memset(j, 0, sizeof(*j));
-		snprintf(j->why, sizeof(j->why), sig == SIGALRM
-			 ? "it does not end (signal %d)"
-			 : "broken invariant (signal %d)", sig);
+		judge_died(sig, j->why, sizeof(j->why));
 		ret = 0;
 	}
 	judge_shape(j->why, j->shape, sizeof(j->shape));

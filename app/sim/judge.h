@@ -42,6 +42,11 @@ int judge_read(struct setup *s, const char *fabric, const char *faults);
 int judge_apart(int (*work)(void *ctx, void *result), void *ctx, void *result,
 		size_t len, int *sig);
 
+/** Whether a signal that ended a run says something of the run. */
+bool judge_finding(int sig);
+/** What it says, in @p why of @p len bytes. */
+void judge_died(int sig, char *why, size_t len);
+
 /** The fingerprint of a broken promise, in @p shape of @p len bytes. */
 void judge_shape(const char *why, char *shape, size_t len);
 

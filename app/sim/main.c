@@ -79,6 +79,9 @@ misplaced(const struct options *o)
 		       "reflit-sim ablation";
 	if (o->out != NULL || o->runs != 0)
 		return "--out and --runs go with shrink: reflit-sim shrink";
+	if (o->store != NULL || o->budget_ns != 0 || o->block != 0)
+		return "--store, --block and --time-budget go with a campaign: "
+		       "reflit-sim campaign";
 	if (o->events && o->seeds != 0)
 		return "--events goes with one run: leave --seeds out and give "
 		       "the seed as --seed";
@@ -98,6 +101,8 @@ simulate(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "ablation") == 0)
 		return ablation(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "campaign") == 0)
+		return campaign_store(argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], "shrink") == 0)
 		return shrink(argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], "merge") == 0)

@@ -4,7 +4,8 @@
  * reflit-sim merge FILE...: the reports of all shards of a campaign as the one
  * report that a single run would have written. It refuses a missing shard, a
  * duplicate, and one of another campaign: a verdict over part of the seeds is
- * no verdict.
+ * no verdict. The same of stores (reflit-sim campaign), of which any may have
+ * any blocks.
  */
 
 #include <errno.h>
@@ -16,6 +17,7 @@
 #include "opts.h"
 #include "report_file.h"
 #include "sim_app.h"
+#include "store.h"
 #include "tally.h"
 
 /* The shards that have been taken in so far. */
@@ -27,6 +29,7 @@ struct merge {
 
 struct args {
 	const char *json;
+	const char *store;
 	bool help;
 };
 
@@ -34,6 +37,8 @@ static const struct opt table[] = {
 	{ "json", "FILE", opt_text, offsetof(struct args, json),
 	  .help = "write the merged report there; -: to standard output,\n"
 		  "and everything else to standard error" },
+	{ "store", "FILE", opt_text, offsetof(struct args, store),
+	  .help = "of stores: write the merged store there" },
 	{ .name = "help", .at = offsetof(struct args, help) },
 	{ .name = NULL },
 };
@@ -41,10 +46,11 @@ static const struct opt table[] = {
 static const struct opts program = {
 	.program = "reflit-sim",
 	.usage =
-	"usage: reflit-sim merge [--json FILE] FILE...\n"
+	"usage: reflit-sim merge [--json FILE] [--store FILE] FILE...\n"
 	"\n"
 	"Merges the reports of all shards of a campaign (--seeds N --shard\n"
-	"I/N --json FILE) into the verdict of the whole.\n"
+	"I/N --json FILE), or its stores (campaign --store FILE), into the\n"
+	"verdict of the whole.\n"
 	"\n",
 	.more =
 	"  --help\n"
@@ -53,7 +59,7 @@ static const struct opts program = {
 	"not run; 2 unusable: a file is corrupt, of another campaign, given\n"
 	"twice, or missing.\n",
 	.table = table,
-	.column = 15,
+	.column = 16,
 };
 
 static int
@@ -155,6 +161,7 @@ static int
 arguments(int argc, char **argv, struct args *a)
 {
 	const int first = opts_read(&program, argc, argv, a);
+	const char *path[2];
 	unsigned int n;
 
 	if (first < 0)
@@ -169,12 +176,43 @@ arguments(int argc, char **argv, struct args *a)
 		return -EINVAL;
 	}
 	n = (unsigned int)(argc - first);
+	path[0] = a->json;
+	path[1] = a->store;
 	if (report_check("reflit-sim", a->json) != 0 ||
-	    report_apart("reflit-sim", &a->json, 1,
+	    report_check("reflit-sim", a->store) != 0 ||
+	    report_apart("reflit-sim", path, 2,
 			 (const char *const *)argv + first, n) != 0 ||
-	    report_claim_stdout("reflit-sim", &a->json, 1) != 0)
+	    report_claim_stdout("reflit-sim", path, 2) != 0)
 		return -EINVAL;
 	return first;
+}
+
+/* All stores as one. @return an exit status */
+static int
+merge_stores(const struct args *a, char *const *file, int n)
+{
+	struct store all = { .fd = -1 }, one;
+	struct tally t;
+	int ret = store_read(&all, file[0]);
+
+	for (int i = 1; i < n && ret == 0; i++) {
+		ret = store_read(&one, file[i]);
+		if (ret == 0)
+			ret = store_merge(&all, &one);
+		store_close(&one);
+	}
+	if (ret == 0)
+		ret = store_sum(&all, &t);
+	if (ret == 0) {
+		ret = verdict(&t, a->json);
+		if (a->store != NULL && store_write(&all, a->store) != 0)
+			ret = EXIT_UNUSABLE;
+		tally_free(&t);
+	} else {
+		ret = EXIT_UNUSABLE;
+	}
+	store_close(&all);
+	return ret;
 }
 
 int
@@ -187,6 +225,13 @@ merge(int argc, char **argv)
 
 	if (first <= 0)
 		return first == 0 ? EXIT_KEPT : EXIT_UNUSABLE;
+	if (store_is(argv[first]))
+		return merge_stores(&a, argv + first, argc - first);
+	if (a.store != NULL) {
+		unusable(argv[first], "not the store of a campaign, which "
+				      "--store is for");
+		return EXIT_UNUSABLE;
+	}
 	for (int i = first; ret == 0 && i < argc; i++)
 		ret = take_file(&m, argv[i], (uint64_t)(argc - first));
 	if (ret == -ENOMEM)

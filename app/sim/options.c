@@ -157,6 +157,32 @@ wide_of(const struct opt *opt, const char *text, void *to)
 	return rl_sim_wide_parse(text, &o->wide);
 }
 
+/* Longer than other times: "90s", "20min", "8h". */
+static int
+budget_of(const struct opt *opt, const char *text, void *to)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = { { "s", 1e9 }, { "min", 60e9 }, { "h", 3600e9 } };
+	char *end;
+	const double v = strtod(text, &end);
+
+	(void)opt;
+	if (text[0] < '0' || text[0] > '9')
+		return -EINVAL;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(units); i++) {
+		if (strcmp(end, units[i].unit) != 0)
+			continue;
+		if (!(v > 0 && v * units[i].ns < 1e18))
+			return -ERANGE;
+		((struct options *)to)->budget_ns =
+			(uint64_t)(v * units[i].ns);
+		return 0;
+	}
+	return -EINVAL;
+}
+
 static int
 mtu_of(const struct opt *opt, const char *text, void *to)
 {
@@ -276,10 +302,19 @@ static const struct opt table[] = {
 	  .help = "print the events of ports and cores" },
 	{ "progress", NULL, NULL, TO(progress),
 	  .help = "print progress, also without a terminal" },
+	{ "store", "FILE", opt_text, TO(store),
+	  .help = "campaign: write results there, or go on with it" },
+	{ "block", "N", opt_u64, TO(block), 1, 1000000,
+	  .help = "campaign: how many seeds are written at once, and\n"
+		  "lost if it is killed, default 100" },
+	{ "time-budget", "TIME", budget_of, 0, 0, 0,
+	  "a time such as 30s, 20min or 8h",
+	  .help = "campaign: begin no more seeds after this time\n"
+		  "(30s, 20min, 8h)" },
 	{ "out", "DIR", opt_text, TO(out),
 	  .help = "shrink: write the smaller run into this folder" },
 	{ "runs", "N", opt_u64, TO(runs), 1, UINT32_MAX,
-	  .help = "shrink: how many runs to try, default 2000" },
+	  .help = "shrink: how many runs to try, default 600" },
 	{ "cuts", "N", opt_u64, TO(cuts), 1, 1000000, "1 to 1000000",
 	  .help = "ablation: how many cuts, default 200" },
 	{ "csv", "FILE", opt_text, TO(csv),
@@ -299,6 +334,8 @@ static const struct opts program = {
 	"       reflit-sim merge FILE...      merges the shards of a campaign\n"
 	"       reflit-sim shrink FABRIC FAULTS --out DIR [options]\n"
 	"                                     the same failure in fewer parts\n"
+	"       reflit-sim campaign --store FILE [options]\n"
+	"                                     a campaign that can be stopped\n"
 	"       reflit-sim rxl|scenario ...   (see their --help)\n"
 	"\n"
 	"Runs the fabric of a file in virtual time. The same seed gives the same\n"

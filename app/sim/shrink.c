@@ -20,8 +20,13 @@
 #include "stop_signal.h"
 
 /* Runs at most, and seeds that may fail in the same way as files. */
-#define RUNS_DEFAULT 2000
+#define RUNS_DEFAULT 600
 #define SEEDS_FIRST 20
+/*
+ * A fabric that never comes to rest is watched for long, and each run takes
+ * seconds. In the search this must do: timers of the campaign end sooner.
+ */
+#define REST_NS (60 * RL_NS_PER_MS)
 
 struct job {
 	const struct options *o;
@@ -109,6 +114,45 @@ first_seed(struct job *job, struct rl_sim_plan *plan)
 	return false;
 }
 
+/* Shrinks a plan in which all must be at rest so long after the last fault. */
+static int
+shrink_within(struct job *job, struct rl_sim_plan *plan, uint64_t rest_ns)
+{
+	const uint64_t most = job->o->runs != 0 ? job->o->runs : RUNS_DEFAULT;
+	struct rl_sim_shrink s = {
+		.fails = fails, .ctx = job, .most = (uint32_t)most,
+	};
+
+	plan->limit_ns = plan->heal_ns + rest_ns;
+	return first_seed(job, plan) ? rl_sim_shrink(&s, plan) : -ENOENT;
+}
+
+/* With a shorter wait first; and if that misleads, once more. */
+static int
+search(struct job *job, struct setup *s)
+{
+	struct rl_sim_plan *plan = &s->plan;
+	const uint64_t rest_ns = plan->limit_ns - plan->heal_ns;
+	char *fabric = rl_sim_case_fabric(plan);
+	char *faults = rl_sim_case_faults(plan);
+	uint64_t sent;
+	int ret = fabric == NULL || faults == NULL ? -ENOMEM : -EAGAIN;
+
+	if (ret == -EAGAIN && plan->heal_ns != 0 && rest_ns > REST_NS &&
+	    strncmp(job->shape, "not at rest", 11) == 0) {
+		ret = shrink_within(job, plan, REST_NS);
+		plan->limit_ns = plan->heal_ns + rest_ns;
+		if (ret != 0 || !fails(job, plan, &sent)) {
+			setup_close(s);
+			ret = judge_read(s, fabric, faults) == 0 ? -EAGAIN
+								 : -ENOENT;
+		}
+	}
+	free(fabric);
+	free(faults);
+	return ret == -EAGAIN ? shrink_within(job, plan, rest_ns) : ret;
+}
+
 static int
 write_file(const char *dir, const char *name, const char *text)
 {
@@ -182,14 +226,10 @@ write_case(const struct job *job, const struct rl_sim_plan *plan,
 
 /* @p first: the verdict over the plan as it was given. */
 static int
-shrink_plan(struct job *job, struct rl_sim_plan *plan,
-	    const struct judged *first)
+shrink_plan(struct job *job, struct setup *s, const struct judged *first)
 {
 	const uint64_t most = job->o->runs != 0 ? job->o->runs : RUNS_DEFAULT;
-	const struct size was = size_of(plan, first->sent);
-	struct rl_sim_shrink s = {
-		.fails = fails, .ctx = job, .most = (uint32_t)most,
-	};
+	const struct size was = size_of(&s->plan, first->sent);
 	struct judged j;
 	int ret;
 
@@ -200,20 +240,19 @@ shrink_plan(struct job *job, struct rl_sim_plan *plan,
 	}
 	job->shape = first->shape;
 	progress_begin(&job->far, "runs", most, job->o->progress);
-	if (!first_seed(job, plan)) {
-		progress_end(&job->far);
+	ret = search(job, s);
+	progress_end(&job->far);
+	if (ret == -ENOENT) {
 		fprintf(stderr, "reflit-sim: shrink: it fails (%s), but not as "
 			"a fabric file and a fault file: those leave something "
 			"out that it needs\n", first->why);
 		return EXIT_UNUSABLE;
 	}
-	ret = rl_sim_shrink(&s, plan);
-	progress_end(&job->far);
 	if (ret == 0)
-		ret = judge_files(plan, &j);
+		ret = judge_files(&s->plan, &j);
 	if (ret != 0)
 		return unusable(strerror(-ret));
-	return write_case(job, plan, &j, &was);
+	return write_case(job, &s->plan, &j, &was);
 }
 
 static int
@@ -228,7 +267,7 @@ judge_and_shrink(const struct options *o, struct setup *s)
 	if (first.ok)
 		return unusable("the run keeps every promise, so there is "
 				"nothing to shrink");
-	return shrink_plan(&job, &s->plan, &first);
+	return shrink_plan(&job, s, &first);
 }
 
 /* Which run it is: of files, of a seed over a fabric, or of a seed alone. */

@@ -15,6 +15,8 @@
  *   campaign.c  many seeds over one fabric
  *   tally.c     what came of them
  *   merge.c     the shards of a campaign as one
+ *   campaign_store.c  a campaign that is stopped and goes on
+ *   store.c     the file that it writes
  *   shrink.c    a run that fails, in fewer parts
  *   judge.c     runs in processes of their own
  *   replay.c    a recorded run, and what another policy would have lost
@@ -64,6 +66,9 @@ struct options {
 	uint64_t seed;
 	uint64_t seeds;		/**< 0: no campaign */
 	const char *out;	/**< of shrink: where to; NULL: not given */
+	const char *store;	/**< of a campaign; NULL: not given */
+	uint64_t block;		/**< seeds written at once; 0: not given */
+	uint64_t budget_ns;	/**< of a campaign; 0: no end */
 	uint64_t runs;		/**< of shrink, at most; 0: not given */
 	char *const *words;	/**< that are no options */
 	int nwords;
@@ -174,6 +179,16 @@ int campaign(struct setup *s, const struct options *o);
 /** Makes an open setup's plan that of one seed. @return 0 or -ENOMEM */
 int campaign_seed(struct rl_sim_plan *plan, const struct options *o,
 		  uint64_t seed);
+/** Before campaign_run(), once. @p s: zeroed for seeds of the swarm alone */
+void campaign_begin(const struct setup *s);
+/** Runs and judges one seed. @return 0 or -errno */
+int campaign_run(struct setup *s, const struct options *o, uint64_t seed,
+		 struct rl_sim_mem *mem, struct rl_sim_verdict *v);
+/** A hash of all that makes a run but its seed. */
+uint64_t campaign_settings(const struct options *o);
+/** Prints the arguments that make a run of the campaign, a space before each. */
+void campaign_arguments(const struct options *o);
+int campaign_store(int argc, char **argv);
 int shrink(int argc, char **argv);
 int merge(int argc, char **argv);
 int ablation(int argc, char **argv);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "judge.h"
+
 /* Each sum under its key: written and read by one list. */
 #define SUMS(X)                                                                \
 	X("sent_packets", load.sent)                                           \
@@ -50,6 +52,8 @@ tally_share(const struct tally_of *of)
 void
 tally_add(struct tally *t, uint64_t seed, const struct rl_sim_verdict *v)
 {
+	char shape[sizeof(v->why)];
+
 	t->seeds++;
 	t->load.sent += v->load.sent;
 	t->load.delivered += v->load.delivered;
@@ -65,10 +69,12 @@ tally_add(struct tally *t, uint64_t seed, const struct rl_sim_verdict *v)
 	t->elapsed_ns += v->end_ns;
 	if (v->ok)
 		return;
+	judge_shape(v->why, shape, sizeof(shape));
 	t->failed++;
 	json_array_append_new(t->failures,
-			      json_pack("{s:I, s:s}", "seed", (json_int_t)seed,
-					"broken", v->why));
+			      json_pack("{s:I, s:s, s:s}", "seed",
+					(json_int_t)seed, "broken", v->why,
+					"fingerprint", shape));
 }
 
 static int
