@@ -41,6 +41,20 @@ an_empty_histogram_gives_zeros(void **state)
 	assert_int_equal(h.count, 0);
 }
 
+/* A bucket ends above the values in it. */
+static void
+no_quantile_is_above_the_greatest_value(void **state)
+{
+	(void)state;
+	rl_hist_reset(&h);
+	rl_hist_add(&h, 1000001);
+	assert_true(rl_hist_upper(rl_hist_index(1000001)) > 1000001);
+	for (uint32_t parts = 0; parts <= 100000; parts += 100)
+		assert_int_equal(rl_hist_quantile(&h, parts), 1000001);
+	rl_hist_add(&h, 1000000);
+	assert_int_equal(rl_hist_quantile(&h, 99000), 1000001);
+}
+
 static void
 small_values_are_exact(void **state)
 {
@@ -165,6 +179,7 @@ main(void)
 		cmocka_unit_test(buckets_join_without_gap_or_overlap_and_are_narrow),
 		cmocka_unit_test(jitter_is_the_difference_of_neighbours_in_a_flow),
 		cmocka_unit_test(an_empty_histogram_gives_zeros),
+		cmocka_unit_test(no_quantile_is_above_the_greatest_value),
 		cmocka_unit_test(small_values_are_exact),
 		cmocka_unit_test(quantiles_of_random_values_are_within_their_resolution),
 		cmocka_unit_test(values_beyond_the_last_bucket_keep_their_maximum),
