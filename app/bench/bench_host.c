@@ -330,7 +330,7 @@ build_wires(struct bench_host *h, bool faults)
 
 	snprintf(name, sizeof(name), "frames%u", pools++);
 	h->pool = rl_frame_pool(name, nlink * 2 * (WIRE_FRAMES + 64),
-				RL_FRAME_BYTES_MAX);
+				RL_FRAME_BYTES_MAX, false);
 	if (h->pool == NULL)
 		return -rte_errno;
 	h->phy = host_alloc(h, 2 * nlink * sizeof(*h->phy));

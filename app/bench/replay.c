@@ -42,7 +42,7 @@ rig_phy(struct null_rig *g)
 		return ret;
 	rte_eth_dev_get_port_by_name("net_null_replay", &g->eth);
 	g->eth_open = true;
-	g->pool = rl_frame_pool("replay", 2048, RL_FRAME_BYTES_MAX);
+	g->pool = rl_frame_pool("replay", 2048, RL_FRAME_BYTES_MAX, false);
 	if (g->pool == NULL)
 		return -ENOMEM;
 	ret = rl_ethdev_start(g->eth, 1, g->pool, 0, &what);

@@ -67,7 +67,7 @@ host_plan(const struct host_params *p, uint32_t lcores, struct host_plan *plan)
 			rl_fabric_ep_flits(&p->cfg->endpoint,
 					   t->nep * RTE_MAX(1u, p->classes)) +
 		(uint64_t)lcores * (CACHE_HIGH + CACHE_LOW);
-	bytes = rl_frame_pool_bytes(plan->frames, plan->frame_bytes) +
+	bytes = rl_frame_pool_bytes(plan->frames, plan->frame_bytes, false) +
 		ports * (p->ring_frames * sizeof(void *) + 4096) +
 		host_wires_bytes(p);
 	plan->eal_mb = (uint32_t)(bytes >> 20) + 64;
@@ -198,7 +198,7 @@ open_wires(struct host *h, char *err)
 	int ret;
 
 	h->pool = rl_frame_pool("frames", h->plan.frames,
-				h->plan.frame_bytes);
+				h->plan.frame_bytes, false);
 	if (h->pool == NULL) {
 		snprintf(err, HOST_ERR_MAX,
 			 "cannot make a pool of %u frames: %s; start with "

@@ -30,6 +30,7 @@
 #include "host_resil.h"
 #include "host_steer.h"
 #include "host_time.h"
+#include "host_unplug.h"
 #include "host_wires.h"
 #include "proof.h"
 #include "rl_fabric.h"
@@ -126,7 +127,8 @@ struct host {
 	struct host_steer *steer; /**< [2 * entry of cfg->wire + end] */
 	uint64_t steer_due_ns;	  /**< when to say again that we live */
 	struct rl_auth **key; /**< [2 * link + end]; NULL: none */
-	struct rl_carrier carrier; /**< of wires at kernel interfaces */
+	struct host_unplug *unplug; /**< [2 * entry of cfg->wire + end] */
+	struct rl_carrier carrier; /**< of wires over ethdevs */
 	bool carrier_on;
 	struct rl_fault_link *fault; /**< [nlink] */
 	struct rl_phy_eth *phy;	     /**< [2 * link + end] */

@@ -82,7 +82,8 @@ host_wires_open(struct host *h, char *err)
 	int ret = -ENOMEM;
 
 	h->wire_dev = calloc(2 * cfg->nwire + 1u, sizeof(*h->wire_dev));
-	if (other == NULL || h->wire_dev == NULL)
+	h->unplug = calloc(2 * cfg->nwire + 1u, sizeof(*h->unplug));
+	if (other == NULL || h->wire_dev == NULL || h->unplug == NULL)
 		goto out;
 	for (uint32_t l = 0; l < nlink; l++)
 		other[l] = !is_mine(&h->p, l, 0) || !is_mine(&h->p, l, 1);
@@ -99,13 +100,13 @@ out:
 	return ret;
 }
 
-static struct rl_phy_eth *
-phy_of(struct host *h, uint32_t i)
+struct rl_phy_eth *
+host_wires_phy(struct host *h, uint32_t i)
 {
 	return &h->phy[2 * h->p.cfg->wire[i / 2].index + i % 2];
 }
 
-/* Asks for the carriers of wires at kernel interfaces, from the first call on. */
+/* From now on somebody asks for the carriers of all wires over ethdevs. */
 static void
 watch_carriers(struct host *h)
 {
@@ -115,14 +116,15 @@ watch_carriers(struct host *h)
 
 	h->carrier_on = true;
 	for (uint32_t i = 0; w != NULL && i < ends; i++)
-		if (h->wire_dev[i].ifindex != 0)
+		if (h->wire_dev[i].present)
 			w[n++] = (struct rl_carrier_wire){
 				.ifindex = h->wire_dev[i].ifindex,
-				.phy = phy_of(h, i),
+				.port_id = h->wire_dev[i].dev.port_id,
+				.phy = host_wires_phy(h, i),
 			};
 	if (n != 0 && rl_carrier_start(&h->carrier, w, n) != 0)
-		fprintf(stderr, "reflit: nobody asks the kernel for carriers: "
-				"a pulled cable is found by silence\n");
+		fprintf(stderr, "reflit: no thread asks for carriers: a pulled "
+				"cable is found by silence\n");
 	free(w);
 }
 
@@ -132,8 +134,16 @@ host_wires_carriers(struct host *h)
 	if (h->p.cfg->nwire == 0)
 		return;
 	host_steer_renew(h);
+	host_unplug_step(h);
 	if (!h->carrier_on)
 		watch_carriers(h);
+}
+
+void
+host_wires_carriers_stop(struct host *h)
+{
+	rl_carrier_stop(&h->carrier);
+	h->carrier_on = false;
 }
 
 void
@@ -148,13 +158,14 @@ host_wires_note_stats(struct host *h)
 void
 host_wires_close(struct host *h)
 {
+	host_wires_carriers_stop(h);
 	for (uint32_t i = 0; h->wire_dev != NULL && i < 2 * h->p.cfg->nwire;
 	     i++)
 		rl_wire_dev_close(&h->wire_dev[i]);
 	host_steer_close(h);
-	rl_carrier_stop(&h->carrier);
-	h->carrier_on = false;
 	free(h->wire_dev);
+	free(h->unplug);
 	h->wire_dev = NULL;
+	h->unplug = NULL;
 	rl_wires_close(&h->wires);
 }

@@ -27,10 +27,16 @@ size_t host_wires_bytes(const struct host_params *p);
 int host_wires_open(struct host *h, char *err);
 
 /**
- * Has the kernel asked for the carriers of wires. Call it often; after
- * host_open().
+ * Has the kernel and drivers asked for the carriers of wires, and looks after
+ * devices that come and go. Call it often; after host_open().
  */
 void host_wires_carriers(struct host *h);
+
+/** Nobody is asked until the next host_wires_carriers(). */
+void host_wires_carriers_stop(struct host *h);
+
+/** The PHY at an end of an entry of the file: [2 * entry + end]. */
+struct rl_phy_eth *host_wires_phy(struct host *h, uint32_t i);
 
 /** Asks the drivers for their counters. */
 void host_wires_note_stats(struct host *h);

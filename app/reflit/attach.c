@@ -95,6 +95,16 @@ is_mine(const struct rl_config *cfg, int process, uint32_t i)
 				      &cfg->topo, cfg->attach[i].endpoint));
 }
 
+/* Whether devices read the frames that are written. */
+static bool
+any_device(const struct rl_config *cfg)
+{
+	for (uint32_t i = 0; i < cfg->nattach; i++)
+		if (rl_driver_of(cfg->attach[i].port)->hardware)
+			return true;
+	return false;
+}
+
 int
 attach_plan(const struct rl_config *cfg, int process, int argc,
 	    char *const argv[], uint32_t *mb)
@@ -122,11 +132,14 @@ attach_plan(const struct rl_config *cfg, int process, int argc,
 		}
 		bytes += rl_frame_pool_bytes(
 			attach_port_frames(name, read_ahead(args)),
-			rl_netdev_bytes(name, max));
+			rl_netdev_bytes(name, max),
+			rl_driver_of(name)->hardware);
 	}
 	if (cfg->nattach != 0)
 		*mb = (uint32_t)((bytes + rl_frame_pool_bytes(write_frames(cfg),
-							      max)) >> 20) + 8;
+							      max,
+							      any_device(cfg)))
+				 >> 20) + 8;
 	return 0;
 }
 
@@ -201,7 +214,8 @@ attach_open(struct attach *a, const struct rl_config *cfg, int process,
 		return 0;
 	a->dev = calloc(cfg->nattach, sizeof(*a->dev));
 	a->pool = rl_frame_pool("clients", write_frames(cfg),
-				rl_ep_max_bytes(&cfg->endpoint));
+				rl_ep_max_bytes(&cfg->endpoint),
+				any_device(cfg));
 	if (a->dev == NULL || a->pool == NULL) {
 		snprintf(err, HOST_ERR_MAX,
 			 "no memory for frames of attached ports; start with "

@@ -95,7 +95,8 @@ attach_port_open(struct attach_port *p, const struct rl_attach *cfg,
 	snprintf(name, sizeof(name), "client%u", p->dev.port_id);
 	p->pool = rl_frame_pool(name, frames,
 				RTE_MAX(rl_netdev_bytes(p->dev.name, max_bytes),
-					p->dev.buffer_bytes));
+					p->dev.buffer_bytes),
+				p->dev.kind->hardware);
 	if (p->pool == NULL) {
 		snprintf(err, len,
 			 "%s:%u: attach: no memory for %u frames of %s: %s; "

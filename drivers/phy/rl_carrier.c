@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <rte_ethdev.h>
+
 #include "rl_carrier.h"
 
 /* glibc's <net/if.h> has none, and <linux/if.h> conflicts with it */
@@ -79,6 +81,16 @@ has_carrier(int fd, unsigned int ifindex)
 	       m.h.nlmsg_len >= NLMSG_LENGTH(sizeof(*info)) && carries(info);
 }
 
+/* True if it is unknown. A driver with interrupts has it in memory. */
+static bool
+is_up(uint16_t port_id)
+{
+	struct rte_eth_link link = { .link_status = RTE_ETH_LINK_UP };
+
+	(void)rte_eth_link_get_nowait(port_id, &link);
+	return link.link_status == RTE_ETH_LINK_UP;
+}
+
 static uint64_t
 clock_ns(void)
 {
@@ -91,9 +103,14 @@ clock_ns(void)
 static void
 ask_all(struct rl_carrier *c)
 {
-	for (unsigned int i = 0; i < c->nwire; i++)
-		rl_phy_eth_carrier(c->wire[i].phy,
-				   has_carrier(c->fd, c->wire[i].ifindex));
+	for (unsigned int i = 0; i < c->nwire; i++) {
+		const struct rl_carrier_wire *w = &c->wire[i];
+
+		rl_phy_eth_carrier(w->phy, w->ifindex == 0
+						   ? is_up(w->port_id)
+						   : has_carrier(c->fd,
+								 w->ifindex));
+	}
 }
 
 static void *

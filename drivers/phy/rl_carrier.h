@@ -3,15 +3,15 @@
 #define RL_CARRIER_H
 
 /**
- * @file Whether kernel interfaces have a carrier, according to rtnetlink.
- * Neither net_af_packet nor net_af_xdp reports that a cable is out or an
- * interface is down.
+ * @file Whether wires have a carrier: of kernel interfaces according to
+ * rtnetlink, of all others according to their drivers. Neither net_af_packet nor
+ * net_af_xdp reports that a cable is out or an interface is down.
  *
- * A separate thread polls one interface after the other, every few
- * milliseconds. Listening is not enough: the kernel announces such changes at
- * most once a second, so a second cable that is pulled would be noticed late.
- * And an answer may take long while others hold the kernel's lock; no other
- * thread waits for that.
+ * A separate thread polls one wire after the other, every few milliseconds.
+ * Listening to the kernel is not enough: it announces such changes at most once a
+ * second, so a second cable that is pulled would be noticed late. And an answer
+ * may take long: others hold the kernel's lock, or the driver of a NIC without
+ * interrupts reads its PHY. No other thread waits for that.
  */
 
 #include <pthread.h>
@@ -20,9 +20,9 @@
 
 #include "rl_phy_eth.h"
 
-/** A wire whose carrier only the kernel knows. */
 struct rl_carrier_wire {
-	unsigned int ifindex;
+	unsigned int ifindex; /**< 0: its driver knows */
+	uint16_t port_id;     /**< an ethdev that stays open */
 	struct rl_phy_eth *phy; /**< gets rl_phy_eth_carrier() */
 };
 
@@ -35,8 +35,8 @@ struct rl_carrier {
 };
 
 /**
- * Control thread. Starts to poll @p n interfaces, possibly with several wires
- * each, in the network namespace of the caller. The wires must outlive it.
+ * Control thread. Starts to poll @p n wires, possibly several of an interface,
+ * in the network namespace of the caller. The wires must outlive it.
  * @return 0 or -errno
  */
 int rl_carrier_start(struct rl_carrier *c, const struct rl_carrier_wire wire[],

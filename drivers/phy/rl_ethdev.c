@@ -6,10 +6,14 @@
 #include <rte_ethdev.h>
 #include <rte_ether.h>
 
+#include "rl_driver.h"
 #include "rl_phy_eth.h"
 
 #define RING_DESC 1024
+/* Ethernet header, FCS, and two VLAN tags, if a device does not say. */
+#define OVERHEAD 26u
 #define POOL_CACHE 256
+#define PAGE_BYTES 4096u
 
 static uint32_t
 data_room(uint32_t frame_bytes)
@@ -19,7 +23,8 @@ data_room(uint32_t frame_bytes)
 }
 
 struct rte_mempool *
-rl_frame_pool(const char *name, uint32_t frames, uint32_t frame_bytes)
+rl_frame_pool(const char *name, uint32_t frames, uint32_t frame_bytes,
+	      bool dma)
 {
 	struct rte_pktmbuf_pool_private priv = {
 		.mbuf_data_room_size = (uint16_t)data_room(frame_bytes),
@@ -35,26 +40,56 @@ rl_frame_pool(const char *name, uint32_t frames, uint32_t frame_bytes)
 				  frames >= 4 * POOL_CACHE ? POOL_CACHE : 0,
 				  sizeof(priv), rte_pktmbuf_pool_init, &priv,
 				  rte_pktmbuf_init, NULL, SOCKET_ID_ANY,
-				  RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+				  dma ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG);
 }
 
 size_t
-rl_frame_pool_bytes(uint32_t frames, uint32_t frame_bytes)
+rl_frame_pool_bytes(uint32_t frames, uint32_t frame_bytes, bool dma)
 {
-	const size_t elt = sizeof(struct rte_mbuf) + data_room(frame_bytes) +
-			   3 * RL_CACHE_LINE; /* header, spreading */
+	size_t elt = sizeof(struct rte_mbuf) + data_room(frame_bytes) +
+		     3 * RL_CACHE_LINE; /* header, spreading */
 
+	if (dma) /* without hugepages a frame lies within whole pages */
+		elt = RTE_ALIGN_CEIL(elt, PAGE_BYTES);
 	return frames * (elt + sizeof(void *)) + (1u << 20);
+}
+
+/*
+ * Receive in several buffers, if the longest frame of the device exceeds one.
+ * And interrupts for changes of the link, if it is a NIC that has them: without,
+ * each query may read a PHY, half a millisecond long.
+ */
+static void
+choose(uint16_t port_id, uint16_t mtu, struct rte_mempool *pool,
+       struct rte_eth_conf *conf)
+{
+	const uint32_t room =
+		rte_pktmbuf_data_room_size(pool) - RTE_PKTMBUF_HEADROOM;
+	char name[RTE_ETH_NAME_MAX_LEN];
+	struct rte_eth_dev_info info;
+	uint32_t over = OVERHEAD;
+
+	if (rte_eth_dev_get_name_by_port(port_id, name) != 0 ||
+	    !rl_driver_of(name)->hardware ||
+	    rte_eth_dev_info_get(port_id, &info) != 0)
+		return;
+	if (info.max_mtu != UINT16_MAX && info.max_rx_pktlen > info.max_mtu)
+		over = info.max_rx_pktlen - info.max_mtu;
+	if (RTE_MAX(mtu, (uint16_t)RTE_ETHER_MTU) + over > room)
+		conf->rxmode.offloads |= info.rx_offload_capa &
+					 RTE_ETH_RX_OFFLOAD_SCATTER;
+	conf->intr_conf.lsc = (*info.dev_flags & RTE_ETH_DEV_INTR_LSC) != 0;
 }
 
 int
 rl_ethdev_start(uint16_t port_id, uint16_t queues, struct rte_mempool *pool,
 		uint16_t mtu, const char **what)
 {
-	const struct rte_eth_conf conf = { 0 };
+	struct rte_eth_conf conf = { 0 };
 	uint16_t rx_desc = RING_DESC, tx_desc = RING_DESC;
 	int ret;
 
+	choose(port_id, mtu, pool, &conf);
 	*what = "configure";
 	ret = rte_eth_dev_configure(port_id, queues, queues, &conf);
 	if (ret != 0)

@@ -57,6 +57,12 @@ rl_netdev_bytes(const char *name, uint32_t frame_bytes)
 	if (rl_driver_is(name, "net_af_xdp"))
 		return XDP_HEADROOM + RTE_MIN(RTE_MAX(frame_bytes, XDP_LEAST),
 					      XDP_BYTES);
+	/*
+	 * Some devices count a header of their own, tags or the FCS; and some
+	 * use whole KiB of a buffer.
+	 */
+	if (rl_driver_of(name)->hardware)
+		frame_bytes = RTE_ALIGN_CEIL(frame_bytes + 64, 1024u);
 	return RTE_MAX(frame_bytes, SMALLEST_BUFFER);
 }
 
@@ -339,6 +345,7 @@ rl_netdev_find(struct rl_netdev *d, const char *name)
 	if (strcmp(d->kind->name, "net_") == 0)
 		d->kind = rl_driver_of(name);
 	d->live = d->kind->live;
+	d->mtu_max = d->live ? UINT32_MAX : info.max_mtu;
 	snprintf(d->driver, sizeof(d->driver), "%s", info.driver_name);
 	if (strcmp(d->kind->name, "net_vhost") != 0 && /* here, a path */
 	    (arg_of(d->port_id, "iface", text, sizeof(text)) ||

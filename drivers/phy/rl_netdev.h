@@ -32,6 +32,7 @@ struct rl_netdev {
 	bool asks_socket;  /**< only its socket knows what it misses */
 	bool promiscuous;  /**< set by us: undone at the end */
 	uint32_t mtu;	   /**< of the interface; 0: none, or not known */
+	uint32_t mtu_max;  /**< that its driver sets */
 	uint32_t rx_bytes; /**< frames of this many bytes may be truncated */
 	uint32_t tx_bytes; /**< longest frame that it writes */
 	uint32_t buffer_bytes; /**< smallest buffer that it accepts */

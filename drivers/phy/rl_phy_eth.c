@@ -10,9 +10,6 @@
 #include "rl_phy_eth.h"
 #include "rl_tsan.h"
 
-/* How often to read a link's status: reads memory, not a NIC. */
-#define STATUS_NS (1 * RL_NS_PER_MS)
-
 static bool
 aligned(const void *p)
 {
@@ -27,7 +24,6 @@ rl_phy_eth_open(struct rl_phy_eth *phy, const struct rl_phy_eth_params *p)
 
 	memset(phy, 0, sizeof(*phy));
 	phy->p = *p;
-	phy->dev_up = true;
 	m = rte_pktmbuf_alloc(p->pool);
 	if (m == NULL)
 		return -ENOMEM;
@@ -49,9 +45,30 @@ void
 rl_phy_eth_carrier(struct rl_phy_eth *phy, bool up)
 {
 	/* relaxed: no other data depends on it */
-	atomic_store_explicit(&phy->carrier,
-			      up ? RL_PHY_ETH_CARRIER : RL_PHY_ETH_DARK,
-			      memory_order_relaxed);
+	atomic_store_explicit(&phy->dark, !up, memory_order_relaxed);
+}
+
+void
+rl_phy_eth_remove(struct rl_phy_eth *phy)
+{
+	/* relaxed: the caller waits for the lcore's round */
+	atomic_store_explicit(&phy->removed, true, memory_order_relaxed);
+}
+
+void
+rl_phy_eth_replace(struct rl_phy_eth *phy, uint16_t port_id)
+{
+	phy->p.port_id = port_id;
+	/* release: pairs with the acquire in is_removed() */
+	atomic_store_explicit(&phy->removed, false, memory_order_release);
+}
+
+static bool
+is_removed(const struct rl_phy_eth *phy)
+{
+	/* acquire: pairs with the release in rl_phy_eth_replace() */
+	return rl_unlikely(atomic_load_explicit(&phy->removed,
+						memory_order_acquire));
 }
 
 /* Frames in the delay line are ordinary mbufs. */
@@ -134,7 +151,7 @@ eth_tx_alloc(void *ctx, struct rl_phy_frame f[], unsigned int n,
 	struct rl_phy_eth *phy = ctx;
 
 	(void)now_ns;
-	if (phy->npending != 0 && !flush(phy)) {
+	if (is_removed(phy) || (phy->npending != 0 && !flush(phy))) {
 		phy->c.tx_backpressure++;
 		return 0;
 	}
@@ -344,20 +361,12 @@ rx_faulty(struct rl_phy_eth *phy, struct rl_tap *tap, struct rl_phy_frame f[],
 	return kept;
 }
 
+/* Frames that a removed ethdev did not take are of the epoch that ended. */
 static void
-read_status(struct rl_phy_eth *phy, uint64_t now_ns)
+forget_pending(struct rl_phy_eth *phy)
 {
-	const uint32_t carrier =
-		atomic_load_explicit(&phy->carrier, memory_order_relaxed);
-	struct rte_eth_link link;
-
-	phy->status_due_ns = now_ns + STATUS_NS;
-	if (carrier != RL_PHY_ETH_UNTOLD)
-		phy->dev_up = true; /* eth_link_up() corrects this */
-	else if (phy->p.rx_ring != NULL)
-		return; /* a bare ring is never down */
-	else if (rte_eth_link_get_nowait(phy->p.port_id, &link) == 0)
-		phy->dev_up = link.link_status == RTE_ETH_LINK_UP;
+	rte_pktmbuf_free_bulk(phy->pending, phy->npending);
+	phy->npending = 0;
 }
 
 static unsigned int
@@ -368,10 +377,12 @@ eth_rx(void *ctx, struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
 	struct rl_tap *tap =
 		atomic_load_explicit(&phy->tap, memory_order_acquire);
 
+	if (is_removed(phy)) {
+		forget_pending(phy);
+		return 0;
+	}
 	if (phy->npending != 0)
 		flush(phy);
-	if (now_ns >= phy->status_due_ns)
-		read_status(phy, now_ns);
 	n = RTE_MIN(n, (unsigned int)RL_PHY_BURST);
 	if (phy->p.rx_fault != NULL && rl_fault_poll(phy->p.rx_fault, now_ns))
 		return rx_faulty(phy, tap, f, n, now_ns);
@@ -381,16 +392,17 @@ eth_rx(void *ctx, struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
 	return n;
 }
 
-static bool
-eth_link_up(void *ctx)
+static enum rl_phy_status
+eth_status(void *ctx)
 {
 	const struct rl_phy_eth *phy = ctx;
 
-	return phy->dev_up && atomic_load_explicit(&phy->carrier,
-						   memory_order_relaxed) !=
-				      RL_PHY_ETH_DARK &&
-	       (phy->p.rx_fault == NULL ||
-			       rl_fault_light(phy->p.rx_fault->link));
+	if (is_removed(phy))
+		return RL_PHY_REMOVED;
+	if (atomic_load_explicit(&phy->dark, memory_order_relaxed) ||
+	    (phy->p.rx_fault != NULL && !rl_fault_light(phy->p.rx_fault->link)))
+		return RL_PHY_DOWN;
+	return RL_PHY_UP;
 }
 
 static uint64_t
@@ -405,6 +417,6 @@ const struct rl_phy_ops rl_phy_eth_ops = {
 	.rx_free = eth_rx_free,
 	.tx_alloc = eth_tx_alloc,
 	.tx = eth_tx,
-	.link_up = eth_link_up,
+	.status = eth_status,
 	.deadline = eth_deadline,
 };

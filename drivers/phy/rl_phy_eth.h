@@ -50,19 +50,11 @@ struct rl_phy_eth_counters {
 	uint64_t rx_oversize;	  /**< longer than frame_bytes: dropped */
 };
 
-/** The last call of rl_phy_eth_carrier(). */
-enum rl_phy_eth_carrier {
-	RL_PHY_ETH_UNTOLD, /**< none: use the ethdev's link status */
-	RL_PHY_ETH_CARRIER,
-	RL_PHY_ETH_DARK,
-};
-
 /** Belongs to the lcore of its port role; counters may be read by any. */
 struct rl_phy_eth {
 	struct rl_phy_eth_params p;
-	bool dev_up;		  /**< the ethdev's link status, cached */
-	_Atomic uint32_t carrier; /**< enum rl_phy_eth_carrier */
-	uint64_t status_due_ns;
+	_Atomic bool dark;    /**< the last call of rl_phy_eth_carrier() */
+	_Atomic bool removed; /**< the ethdev is gone, or about to go */
 	uint32_t data_at; /* of a frame in an mbuf of the pool, from its start */
 	uint16_t npending;
 	uint16_t nspare;
@@ -75,22 +67,23 @@ struct rl_phy_eth {
 };
 
 /**
- * Control thread. A pool for frames of up to @p frame_bytes: aligned, and
- * without requiring contiguous physical memory, so that a pool without
- * hugepages is not spread page by page.
+ * Control thread. A pool for frames of up to @p frame_bytes, aligned.
  *
+ * @param dma  a device reads and writes them (rl_driver.hardware): each has an
+ *   address that the device knows. Otherwise none has, so that a pool without
+ *   hugepages is not spread page by page.
  * @return NULL with rte_errno set
  */
 struct rte_mempool *rl_frame_pool(const char *name, uint32_t frames,
-				  uint32_t frame_bytes);
+				  uint32_t frame_bytes, bool dma);
 
 /** Approximate memory of a pool in bytes. */
-size_t rl_frame_pool_bytes(uint32_t frames, uint32_t frame_bytes);
+size_t rl_frame_pool_bytes(uint32_t frames, uint32_t frame_bytes, bool dma);
 
 /**
  * Control thread. Configures an ethdev with @p queues queue pairs on @p pool
  * and starts it. @p mtu: to be set, 0: leave it; a device without this setting
- * keeps its own.
+ * keeps its own. A NIC reports changes of its link by interrupts, if it can.
  *
  * @return 0 or the -errno of the driver, with *what set to the step that
  *   failed
@@ -112,11 +105,24 @@ uint32_t rl_ethdev_frame_bytes(uint16_t port_id);
 int rl_phy_eth_open(struct rl_phy_eth *phy, const struct rl_phy_eth_params *p);
 
 /**
- * Any thread, one at a time. Sets the wire's carrier. From then on the ethdev's
- * status is ignored: drivers of kernel interfaces report a link as down if the
- * interface has a carrier, but is not yet operational.
+ * Any thread, one at a time. Sets the wire's carrier, at first there is one. The
+ * lcore never asks for it: some drivers read a PHY, others ask the kernel
+ * (rl_carrier.h does).
  */
 void rl_phy_eth_carrier(struct rl_phy_eth *phy, bool up);
+
+/**
+ * Control thread. The ethdev is to be closed while the lcore runs, because its
+ * device was pulled out: from its next poll on, the lcore does not touch it, and
+ * the link's status is RL_PHY_REMOVED. Close it after the lcore's next round.
+ */
+void rl_phy_eth_remove(struct rl_phy_eth *phy);
+
+/**
+ * Control thread, after rl_phy_eth_remove(). A started ethdev takes the place of
+ * the one that was removed, with the same pool and frame size.
+ */
+void rl_phy_eth_replace(struct rl_phy_eth *phy, uint16_t port_id);
 
 /** Control thread, after the lcores. Frees what the wire holds. */
 void rl_phy_eth_close(struct rl_phy_eth *phy);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_ether.h>
@@ -17,7 +18,8 @@ size_t
 rl_wire_dev_bytes(const char *name)
 {
 	return rl_frame_pool_bytes(rl_netdev_frames(name),
-				   rl_netdev_bytes(name, RL_FRAME_BYTES_MAX));
+				   rl_netdev_bytes(name, RL_FRAME_BYTES_MAX),
+				   rl_driver_of(name)->hardware);
 }
 
 /* The requested MTU must be the interface's. */
@@ -26,6 +28,12 @@ check_mtu(const struct rl_wire_dev *w, uint32_t mtu, char *err, size_t len)
 {
 	const struct rl_netdev *d = &w->dev;
 
+	if (mtu > d->mtu_max) {
+		snprintf(err, len,
+			 "%s: mtu = %u, and its driver, %s, takes at most %u",
+			 d->name, mtu, d->driver, d->mtu_max);
+		return -EMSGSIZE;
+	}
 	if (mtu == 0 || d->mtu == 0 || mtu <= d->mtu)
 		return 0;
 	snprintf(err, len,
@@ -79,7 +87,8 @@ make_pool(struct rl_wire_dev *w, char *err, size_t len)
 	w->pool = rl_frame_pool(name, frames,
 				RTE_MAX(rl_netdev_bytes(w->dev.name,
 							w->frame_bytes),
-					w->dev.buffer_bytes));
+					w->dev.buffer_bytes),
+				w->dev.kind->hardware);
 	if (w->pool != NULL)
 		return 0;
 	snprintf(err, len,
@@ -88,16 +97,44 @@ make_pool(struct rl_wire_dev *w, char *err, size_t len)
 	return -ENOMEM;
 }
 
-int
-rl_wire_dev_open(struct rl_wire_dev *w, const char *name, uint32_t mtu,
-		 char *err, size_t len)
+/* Starts the ethdev, and receives. */
+static int
+start(struct rl_wire_dev *w, char *err, size_t len)
 {
+	/* kernel interfaces keep their MTU; no frame is longer than ours */
+	const uint32_t mtu = w->dev.live ? 0
+					 : RTE_MIN(w->mtu,
+						   RL_FRAME_BYTES_MAX -
+							   RTE_ETHER_HDR_LEN);
 	const char *what;
 	char said[RL_HUSH_LINE];
 	struct rl_hush hush;
 	int ret;
 
+	w->present = true; /* and must be closed, whatever follows */
+	rl_hush_begin(&hush);
+	ret = rl_ethdev_start(w->dev.port_id, 1, w->pool, (uint16_t)mtu, &what);
+	(void)rl_hush_end(&hush, said);
+	if (ret != 0) {
+		snprintf(err, len, "cannot %s port %s: %s%s%s", what,
+			 w->dev.name, strerror(-ret), said,
+			 rl_netdev_trouble(&w->dev));
+		return ret;
+	}
+	rl_netdev_begin(&w->dev);
+	if (w->dev.kind->hardware)
+		rl_unplug_watch(&w->unplug, w->dev.name, w->dev.port_id);
+	return 0;
+}
+
+int
+rl_wire_dev_open(struct rl_wire_dev *w, const char *name, uint32_t mtu,
+		 char *err, size_t len)
+{
+	int ret;
+
 	memset(w, 0, sizeof(*w));
+	w->mtu = mtu;
 	ret = rl_netdev_find(&w->dev, name);
 	if (ret != 0) {
 		(void)rl_netdev_missing(name, err, len);
@@ -112,34 +149,88 @@ rl_wire_dev_open(struct rl_wire_dev *w, const char *name, uint32_t mtu,
 		ret = make_pool(w, err, len);
 	if (ret != 0)
 		return ret;
-	rl_hush_begin(&hush);
-	/* a kernel interface keeps its MTU */
-	ret = rl_ethdev_start(w->dev.port_id, 1, w->pool,
-			      w->dev.live ? 0 : (uint16_t)mtu, &what);
-	(void)rl_hush_end(&hush, said);
 	w->started = true;
+	w->ifindex = w->dev.live ? if_nametoindex(w->dev.iface) : 0;
+	return start(w, err, len);
+}
+
+/* The device is of no more use than its counters, which it may have taken. */
+static void
+close_port(struct rl_wire_dev *w, bool gone)
+{
+	if (!w->present)
+		return;
+	rl_unplug_forget(&w->unplug);
+	if (gone)
+		w->dev.promiscuous = false; /* nothing to undo */
+	rl_netdev_close(&w->dev);
+	w->present = false;
+}
+
+void
+rl_wire_dev_let_go(struct rl_wire_dev *w)
+{
+	const bool gone = rl_unplug_gone(&w->unplug);
+	struct rte_eth_dev_info info = { 0 };
+	char said[RL_HUSH_LINE];
+	struct rl_hush hush;
+
+	if (!gone)
+		rl_wire_dev_note_stats(w);
+	w->before = w->stats;
+	(void)rte_eth_dev_info_get(w->dev.port_id, &info);
+	close_port(w, gone);
+	rl_hush_begin(&hush);
+	if (info.device != NULL)
+		(void)rte_dev_remove(info.device);
+	(void)rl_hush_end(&hush, said);
+}
+
+int
+rl_wire_dev_take_back(struct rl_wire_dev *w, char *err, size_t len)
+{
+	const char *name = w->dev.name;
+	char said[RL_HUSH_LINE];
+	struct rl_hush hush;
+	int ret;
+
+	rl_hush_begin(&hush);
+	ret = rte_eal_hotplug_add("pci", name, "");
+	(void)rl_hush_end(&hush, said);
+	if (ret == 0)
+		ret = rl_netdev_find(&w->dev, name);
 	if (ret != 0) {
-		snprintf(err, len, "cannot %s port %s: %s%s%s", what, name,
-			 strerror(-ret), said, rl_netdev_trouble(&w->dev));
+		w->dev.name = name;
+		snprintf(err, len, "%s: %s%s", name, strerror(-ret), said);
 		return ret;
 	}
-	rl_netdev_begin(&w->dev);
-	w->ifindex = w->dev.live ? if_nametoindex(w->dev.iface) : 0;
-	return 0;
+	ret = start(w, err, len);
+	if (ret != 0)
+		rl_wire_dev_let_go(w);
+	return ret;
 }
 
 void
 rl_wire_dev_note_stats(struct rl_wire_dev *w)
 {
-	if (w->started)
-		rl_netdev_stats(&w->dev, &w->stats);
+	struct rl_netdev_stats st;
+
+	if (!w->present)
+		return;
+	rl_netdev_stats(&w->dev, &st);
+	w->stats = (struct rl_netdev_stats){
+		.missed = w->before.missed + st.missed,
+		.rx_errors = w->before.rx_errors + st.rx_errors,
+		.no_mbuf = w->before.no_mbuf + st.no_mbuf,
+		.tx_errors = w->before.tx_errors + st.tx_errors,
+		.discarded = w->before.discarded + st.discarded,
+	};
 }
 
 void
 rl_wire_dev_close(struct rl_wire_dev *w)
 {
-	if (w->started)
-		rl_netdev_close(&w->dev);
+	close_port(w, false);
 	rte_mempool_free(w->pool);
 	memset(w, 0, sizeof(*w));
 }

@@ -14,15 +14,20 @@
 
 #include "rl_netdev.h"
 #include "rl_phy_eth.h"
+#include "rl_unplug.h"
 
 struct rl_wire_dev {
 	struct rl_netdev dev;
 	struct rte_mempool *pool;
 	uint32_t frame_bytes;
-	bool started;
+	uint32_t mtu; /**< as asked for */
+	bool started; /**< once: it has an entry in the report */
+	bool present; /**< its ethdev is open */
+	struct rl_unplug unplug;
 	unsigned int ifindex; /**< of its interface, if only the kernel knows
 				   the carrier; 0: the driver does */
 	struct rl_netdev_stats stats; /**< by rl_wire_dev_note_stats() */
+	struct rl_netdev_stats before; /**< of ethdevs that were removed */
 };
 
 /** Any thread, even before EAL. Memory of one end, at most. */
@@ -40,6 +45,22 @@ size_t rl_wire_dev_bytes(const char *name);
  */
 int rl_wire_dev_open(struct rl_wire_dev *w, const char *name, uint32_t mtu,
 		     char *err, size_t len);
+
+/**
+ * Control thread. Its device was pulled out, or is to be: closes the ethdev and
+ * lets the device go. The port must have been told by rl_phy_eth_remove(), and
+ * its lcore have made a round since.
+ */
+void rl_wire_dev_let_go(struct rl_wire_dev *w);
+
+/**
+ * Control thread, after rl_wire_dev_let_go(), if rl_unplug_back(). Opens the
+ * device at the same address again.
+ *
+ * @param err  @p len bytes: one line on failure
+ * @return 0, with an ethdev for rl_phy_eth_replace(); or -errno: try again
+ */
+int rl_wire_dev_take_back(struct rl_wire_dev *w, char *err, size_t len);
 
 /** Control thread. Asks the driver for its counters. */
 void rl_wire_dev_note_stats(struct rl_wire_dev *w);

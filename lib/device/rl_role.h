@@ -56,8 +56,7 @@ struct rl_phy_ops {
 	/** Sends n frames got by tx_alloc; those with len 0 are given back. */
 	void (*tx)(void *phy, struct rl_phy_frame f[], unsigned int n,
 		   uint64_t now_ns);
-	/** Link status. */
-	bool (*link_up)(void *phy);
+	enum rl_phy_status (*status)(void *phy);
 	/** When the wire will take or give frames again; RL_NEVER: unknown. */
 	uint64_t (*deadline)(void *phy);
 };

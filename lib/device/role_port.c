@@ -199,7 +199,7 @@ rl_role_port_in(struct rl_role_port *r, uint64_t now_ns)
 {
 	unsigned int work;
 
-	rl_port_phy_status(r->port, r->phy.ops->link_up(r->phy.ctx), now_ns);
+	rl_port_phy_status(r->port, r->phy.ops->status(r->phy.ctx), now_ns);
 	work = port_orders(r, now_ns);
 	work += port_rx(r, now_ns);
 	rl_port_tick(r->port, now_ns);
@@ -226,7 +226,7 @@ rl_role_port_poll(struct rl_role_port *r, uint64_t now_ns)
 {
 	unsigned int work, moved;
 
-	rl_port_phy_status(r->port, r->phy.ops->link_up(r->phy.ctx), now_ns);
+	rl_port_phy_status(r->port, r->phy.ops->status(r->phy.ctx), now_ns);
 	work = port_orders(r, now_ns);
 	work += port_rx(r, now_ns);
 	moved = port_from_core(r, now_ns);

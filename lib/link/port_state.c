@@ -385,10 +385,14 @@ rl_port_drain_down(struct rl_port *port, uint64_t now_ns)
 }
 
 void
-rl_port_phy_status(struct rl_port *port, bool up, uint64_t now_ns)
+rl_port_phy_status(struct rl_port *port, enum rl_phy_status status,
+		   uint64_t now_ns)
 {
+	const bool up = status == RL_PHY_UP;
 	struct port_link *l = &port->link;
 
+	if (rl_unlikely(status == RL_PHY_REMOVED))
+		port_dead(port, RL_DET_REMOVED, now_ns);
 	if (up == l->phy_up || !port->p.cfg->detect_phy)
 		return; /* turned off: other detectors judge the link */
 	l->phy_up = up;

@@ -57,10 +57,18 @@ enum rl_link_state {
 #undef RL_LINK_ENUM
 };
 
+/** What a PHY says of its link. */
+enum rl_phy_status {
+	RL_PHY_DOWN,
+	RL_PHY_UP,
+	RL_PHY_REMOVED, /**< its device is gone */
+};
+
 /** What declares a link dead [LINK-5]. X(name, word in reports). */
 #define RL_DETECTORS(X)                                                        \
 	X(NONE, "none")                                                        \
 	X(PHY, "phy")                                                          \
+	X(REMOVED, "removed") /* the device that was the wire's end */         \
 	X(KEEPALIVE, "keepalive")                                              \
 	X(RETRAIN, "retrain")                                                  \
 	X(ERROR_RATE, "error-rate")                                            \
@@ -244,8 +252,12 @@ int rl_port_drain_down(struct rl_port *port, uint64_t now_ns);
  */
 int rl_port_up(struct rl_port *port, uint64_t now_ns);
 
-/** Owner. The PHY's link status, at each change. */
-void rl_port_phy_status(struct rl_port *port, bool up, uint64_t now_ns);
+/**
+ * Owner. The PHY's status, at each change. A link whose PHY is removed dies at
+ * once, also if detect_phy is off.
+ */
+void rl_port_phy_status(struct rl_port *port, enum rl_phy_status status,
+			uint64_t now_ns);
 
 /**
  * Owner. Frames off the wire in the order in which they came, each of len[i]

@@ -433,12 +433,12 @@ wire_tx(void *phy, struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
 	}
 }
 
-static bool
-wire_link_up(void *phy)
+static enum rl_phy_status
+wire_status(void *phy)
 {
 	const struct sim_end *end = phy;
 
-	return end->phy_up;
+	return end->phy_up ? RL_PHY_UP : RL_PHY_DOWN;
 }
 
 uint64_t
@@ -466,6 +466,6 @@ const struct rl_phy_ops sim_wire_ops = {
 	.rx_free = wire_rx_free,
 	.tx_alloc = wire_tx_alloc,
 	.tx = wire_tx,
-	.link_up = wire_link_up,
+	.status = wire_status,
 	.deadline = wire_deadline,
 };

@@ -9,13 +9,16 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <unistd.h>
 
 #include <rte_bus_vdev.h>
 #include <rte_ethdev.h>
 #include <rte_ring.h>
 
 #include "eal_fixture.h"
+#include "rl_carrier.h"
 #include "rl_frame.h"
+#include "rl_netdev.h"
 #include "rl_wires.h"
 
 #define FRAME_BYTES 1088u
@@ -38,7 +41,7 @@ setup(void **state)
 	char err[256];
 
 	memset(&bed, 0, sizeof(bed));
-	bed.pool = rl_frame_pool("frames", POOL, FRAME_BYTES);
+	bed.pool = rl_frame_pool("frames", POOL, FRAME_BYTES, false);
 	assert_non_null(bed.pool);
 	rl_fault_init(&bed.fault, 1, bed.line, 64);
 	if (rl_wires_open(&bed.wires, 1, NULL, RING, 0, bed.pool, err,
@@ -281,33 +284,101 @@ lost_stalled_and_delayed_frames_are_accounted_for(void **state)
 }
 
 static void
-the_status_is_that_of_the_device_and_of_the_fault(void **state)
+the_status_is_that_of_the_carrier_and_of_the_fault(void **state)
+{
+	struct bed *b = *state;
+
+	assert_int_equal(ops->status(&b->phy[0]), RL_PHY_UP);
+	rl_fault_down(&b->fault, 5);
+	assert_int_equal(ops->status(&b->phy[0]), RL_PHY_DOWN);
+	assert_int_equal(ops->status(&b->phy[1]), RL_PHY_DOWN);
+	rl_fault_light_up(&b->fault);
+	assert_int_equal(ops->status(&b->phy[0]), RL_PHY_UP);
+	rl_phy_eth_carrier(&b->phy[0], false);
+	assert_int_equal(ops->status(&b->phy[0]), RL_PHY_DOWN);
+	assert_int_equal(ops->status(&b->phy[1]), RL_PHY_UP);
+	rl_phy_eth_carrier(&b->phy[0], true);
+	assert_int_equal(ops->status(&b->phy[0]), RL_PHY_UP);
+}
+
+/* The thread that asks kernels for carriers asks all other drivers, too. */
+static void
+a_link_that_its_driver_calls_down_has_no_carrier(void **state)
+{
+	struct bed *b = *state;
+	const struct rl_carrier_wire wire = { .port_id = b->phy[1].p.port_id,
+					      .phy = &b->phy[1] };
+	struct rl_carrier c;
+	int tries = 5000;
+
+	assert_int_equal(rte_eth_dev_set_link_down(wire.port_id), 0);
+	assert_int_equal(rl_carrier_start(&c, &wire, 1), 0);
+	while (ops->status(&b->phy[1]) != RL_PHY_DOWN && tries-- > 0)
+		usleep(1000);
+	assert_int_equal(ops->status(&b->phy[1]), RL_PHY_DOWN);
+	assert_int_equal(rte_eth_dev_set_link_up(wire.port_id), 0);
+	while (ops->status(&b->phy[1]) != RL_PHY_UP && tries-- > 0)
+		usleep(1000);
+	assert_int_equal(ops->status(&b->phy[1]), RL_PHY_UP);
+	rl_carrier_stop(&c);
+}
+
+/* [PHY-7] Pulled out while frames pend; the same ethdev then stands for a new one. */
+static void
+a_removed_device_is_left_alone_until_another_takes_its_place(void **state)
 {
 	struct bed *b = *state;
 	struct rl_phy_frame f[RL_PHY_BURST];
+	const uint16_t port = b->phy[0].p.port_id;
 
-	assert_true(ops->link_up(&b->phy[0]));
-	rl_fault_down(&b->fault, 5);
-	assert_false(ops->link_up(&b->phy[0]));
-	assert_false(ops->link_up(&b->phy[1]));
-	rl_fault_light_up(&b->fault);
-	assert_true(ops->link_up(&b->phy[0]));
-	/*
-	 * the thread that watches the kernel's interface says that its cable
-	 * is out
-	 */
-	rl_phy_eth_carrier(&b->phy[0], false);
-	assert_false(ops->link_up(&b->phy[0]));
-	assert_true(ops->link_up(&b->phy[1]));
-	rl_phy_eth_carrier(&b->phy[0], true);
-	assert_true(ops->link_up(&b->phy[0]));
-	/* the device's own: read now and then */
-	assert_int_equal(rte_eth_dev_set_link_down(b->phy[1].p.port_id), 0);
-	ops->rx(&b->phy[1], f, 1, 10 * RL_NS_PER_MS);
-	assert_false(ops->link_up(&b->phy[1]));
-	assert_int_equal(rte_eth_dev_set_link_up(b->phy[1].p.port_id), 0);
-	ops->rx(&b->phy[1], f, 1, 20 * RL_NS_PER_MS);
-	assert_true(ops->link_up(&b->phy[1]));
+	assert_int_equal(transmit(&b->phy[1], 4, 64, 0), 4);
+	rl_phy_eth_remove(&b->phy[0]);
+	b->phy[0].p.port_id = RTE_MAX_ETHPORTS; /* any use of it would fail */
+	assert_int_equal(ops->status(&b->phy[0]), RL_PHY_REMOVED);
+	assert_int_equal(ops->rx(&b->phy[0], f, RL_PHY_BURST, 0), 0);
+	assert_int_equal(ops->tx_alloc(&b->phy[0], f, 1, 0), 0);
+	rl_phy_eth_replace(&b->phy[0], port);
+	assert_int_equal(ops->status(&b->phy[0]), RL_PHY_UP);
+	assert_int_equal(ops->rx(&b->phy[0], f, RL_PHY_BURST, 0), 4);
+	ops->rx_free(&b->phy[0], f, 4);
+	assert_int_equal(transmit(&b->phy[0], 8, 64, 0), 8);
+	assert_int_equal(ops->rx(&b->phy[1], f, RL_PHY_BURST, 0), 8);
+	ops->rx_free(&b->phy[1], f, 8);
+}
+
+/* [PHY-7] A NIC fetches frames by addresses of its own, or of the IOMMU. */
+static void
+frames_of_devices_have_addresses_that_devices_know(void **state)
+{
+	struct rte_mempool *pool = rl_frame_pool("dma", 64, FRAME_BYTES, true);
+	struct rte_mbuf *m;
+
+	(void)state;
+	assert_non_null(pool);
+	m = rte_pktmbuf_alloc(pool);
+	assert_non_null(m);
+	assert_int_not_equal(rte_mempool_virt2iova(m), RTE_BAD_IOVA);
+	assert_int_equal(rte_mbuf_data_iova(m) - rte_mempool_virt2iova(m),
+			 rte_pktmbuf_mtod(m, char *) - (char *)m);
+	rte_pktmbuf_free(m);
+	rte_mempool_free(pool);
+}
+
+/* Whole KiB, with room for what a device adds. */
+static void
+buffers_of_devices_hold_more_than_a_frame(void **state)
+{
+	static const uint32_t frame[] = { 64, 1514, 2048, 3512, 9014 };
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(frame); i++) {
+		const uint32_t n = rl_netdev_bytes("0000:01:00.0", frame[i]);
+
+		assert_int_equal(n % 1024, 0);
+		assert_true(n >= frame[i] + 64 && n >= 2048);
+		assert_int_equal(rl_netdev_bytes("net_tap0", frame[i]),
+				 RTE_MAX(frame[i], 2048u));
+	}
 }
 
 static void
@@ -451,7 +522,7 @@ bigger_fabrics_have_bare_rings_for_the_rest(void **state)
 					 i * 10 * RL_NS_PER_MS),
 				 8);
 		assert_int_equal(f[7].data[255], 12);
-		assert_true(ops->link_up(&phy[0]));
+		assert_int_equal(ops->status(&phy[0]), RL_PHY_UP);
 		ops->rx_free(&phy[0], f, 8);
 		rl_phy_eth_close(&phy[0]);
 		rl_phy_eth_close(&phy[1]);
@@ -471,7 +542,11 @@ main(void)
 		T(buffers_say_how_long_their_frames_are),
 		T(odd_buffers_are_read_through_a_bounce_buffer),
 		T(lost_stalled_and_delayed_frames_are_accounted_for),
-		T(the_status_is_that_of_the_device_and_of_the_fault),
+		T(the_status_is_that_of_the_carrier_and_of_the_fault),
+		T(a_link_that_its_driver_calls_down_has_no_carrier),
+		T(a_removed_device_is_left_alone_until_another_takes_its_place),
+		T(frames_of_devices_have_addresses_that_devices_know),
+		T(buffers_of_devices_hold_more_than_a_frame),
 		T(a_pool_whose_buffers_do_not_fit_is_refused),
 		T(net_null_takes_all_and_its_frames_belong_to_no_link),
 		T(big_fabrics_put_several_links_on_one_ethdev),

@@ -162,10 +162,10 @@ phy_tx(void *phy, struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
 	}
 }
 
-static bool
-phy_link_up(void *phy)
+static enum rl_phy_status
+phy_status(void *phy)
 {
-	return ((struct host_end *)phy)->link_up;
+	return ((struct host_end *)phy)->link_up ? RL_PHY_UP : RL_PHY_DOWN;
 }
 
 static uint64_t
@@ -181,7 +181,7 @@ static const struct rl_phy_ops phy_ops = {
 	.rx_free = phy_rx_free,
 	.tx_alloc = phy_tx_alloc,
 	.tx = phy_tx,
-	.link_up = phy_link_up,
+	.status = phy_status,
 	.deadline = phy_deadline,
 };
 

@@ -31,6 +31,33 @@ phy_loss_is_death_at_once(void **state)
 	bench_close(&b);
 }
 
+/* Whatever the PHY's status is taken for, and however long it may be lost. */
+static void
+a_device_that_is_removed_is_death_at_once(void **state)
+{
+	(void)state;
+	for (unsigned int detects = 0; detects < 2; detects++) {
+		struct rl_link_cfg cfg = deaf_cfg();
+		struct bench b;
+
+		cfg.detect_phy = detects == 1;
+		cfg.phy_lost_ns = 100 * MS;
+		bench_open_up(&b, &cfg);
+		bench_send(&b, 0, 0, 4, 2);
+		rl_port_phy_status(b.end[0].port, RL_PHY_REMOVED, b.now_ns);
+		assert_int_equal(bench_state(&b.end[0]), RL_LINK_LOOPBACK);
+		bench_run(&b, 10 * US);
+		check_dead(&b.end[0], RL_DET_REMOVED, "removed");
+		assert_int_equal(b.end[0].looped.packets, 2);
+		/* it stays away, and is back */
+		rl_port_phy_status(b.end[0].port, RL_PHY_REMOVED, b.now_ns);
+		bench_run(&b, 50 * MS);
+		rl_port_phy_status(b.end[0].port, RL_PHY_UP, b.now_ns);
+		bench_start(&b);
+		bench_close(&b);
+	}
+}
+
 static void
 phy_status_is_ignored_if_it_is_turned_off(void **state)
 {
@@ -393,6 +420,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		CASE("[LINK-5] PHY loss is death at once",
 		     phy_loss_is_death_at_once),
+		CASE("[LINK-5] [PHY-7] a device that is removed is a dead link at once",
+		     a_device_that_is_removed_is_death_at_once),
 		CASE("[LINK-5] PHY status is not looked at where it is off",
 		     phy_status_is_ignored_if_it_is_turned_off),
 		CASE("LINK-C22 a PHY lost for less than the timeout resumes "

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_dev.h>
+#include <rte_ethdev.h>
+
+#include "rl_unplug.h"
+
+#define DEVICES "/sys/bus/pci/devices/"
+
+/* The kernel's driver of a device; empty: none, or no such device. */
+static void
+driver_of(const char *name, char driver[RL_UNPLUG_DRIVER])
+{
+	char path[128], to[PATH_MAX];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), DEVICES "%s/driver", name);
+	n = readlink(path, to, sizeof(to) - 1);
+	to[n < 0 ? 0 : n] = '\0';
+	snprintf(driver, RL_UNPLUG_DRIVER, "%s", n < 0 ? "" : basename(to));
+}
+
+static void
+on_device(const char *name, enum rte_dev_event_type type, void *arg)
+{
+	struct rl_unplug *u = arg;
+
+	(void)name;
+	/* relaxed: no other data depends on it, here and below */
+	if (type == RTE_DEV_EVENT_REMOVE)
+		atomic_store_explicit(&u->asked, true, memory_order_relaxed);
+}
+
+static int
+on_removal(uint16_t port, enum rte_eth_event_type type, void *arg, void *ret)
+{
+	struct rl_unplug *u = arg;
+
+	(void)port;
+	(void)type;
+	(void)ret;
+	atomic_store_explicit(&u->asked, true, memory_order_relaxed);
+	return 0;
+}
+
+void
+rl_unplug_watch(struct rl_unplug *u, const char *name, uint16_t port_id)
+{
+	memset(u, 0, sizeof(*u));
+	u->name = name;
+	u->port_id = port_id;
+	driver_of(name, u->driver);
+	if (u->driver[0] == '\0')
+		return;
+	u->watched = true;
+	(void)rte_dev_hotplug_handle_enable();
+	(void)rte_dev_event_callback_register(name, on_device, u);
+	(void)rte_eth_dev_callback_register(port_id, RTE_ETH_EVENT_INTR_RMV,
+					    on_removal, u);
+}
+
+bool
+rl_unplug_asked(const struct rl_unplug *u)
+{
+	return atomic_load_explicit(&u->asked, memory_order_relaxed);
+}
+
+bool
+rl_unplug_gone(const struct rl_unplug *u)
+{
+	uint16_t vendor = UINT16_MAX;
+	char path[128];
+	int fd;
+
+	if (!u->watched)
+		return false;
+	snprintf(path, sizeof(path), DEVICES "%s/config", u->name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return access(path, F_OK) != 0; /* or it may not be read */
+	if (pread(fd, &vendor, sizeof(vendor), 0) != sizeof(vendor))
+		vendor = UINT16_MAX;
+	close(fd);
+	return vendor == UINT16_MAX;
+}
+
+bool
+rl_unplug_back(const struct rl_unplug *u)
+{
+	char driver[RL_UNPLUG_DRIVER];
+
+	driver_of(u->name, driver);
+	return strcmp(driver, u->driver) == 0 && !rl_unplug_gone(u);
+}
+
+void
+rl_unplug_forget(struct rl_unplug *u)
+{
+	if (!u->watched)
+		return;
+	/* EAL's thread may be in one of them */
+	while (rte_dev_event_callback_unregister(u->name, on_device, u) ==
+	       -EAGAIN)
+		usleep(100);
+	while (rte_eth_dev_callback_unregister(u->port_id,
+					       RTE_ETH_EVENT_INTR_RMV,
+					       on_removal, u) == -EAGAIN)
+		usleep(100);
+	atomic_store_explicit(&u->asked, false, memory_order_relaxed);
+}

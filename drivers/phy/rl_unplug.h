@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef RL_UNPLUG_H
+#define RL_UNPLUG_H
+
+/**
+ * @file PCI devices that leave a running machine, and come back [PHY-7].
+ *
+ * Three signs say that a device leaves: the kernel asks for it (VFIO: it waits
+ * until the process lets go), its driver reports that it was removed, or its
+ * configuration space is gone or reads all ones. EAL's thread brings the first
+ * two. While a device is away, a read of its registers returns all ones, or
+ * raises SIGBUS, which EAL handles from the first watch on.
+ */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RL_UNPLUG_DRIVER 32
+
+/** A device that is watched. */
+struct rl_unplug {
+	const char *name;	       /**< of its port: its address */
+	char driver[RL_UNPLUG_DRIVER]; /**< of the kernel's: it gave it to us */
+	uint16_t port_id;
+	bool watched;
+	_Atomic bool asked; /**< EAL's thread: it leaves */
+};
+
+/**
+ * Control thread. Watches the device of a port; does nothing if that is no PCI
+ * device. @p u must not move until rl_unplug_forget().
+ */
+void rl_unplug_watch(struct rl_unplug *u, const char *name, uint16_t port_id);
+
+/** Control thread. Whether the kernel or the driver said that it leaves. */
+bool rl_unplug_asked(const struct rl_unplug *u);
+
+/** Control thread. Whether it is no longer there: a system call. */
+bool rl_unplug_gone(const struct rl_unplug *u);
+
+/**
+ * Control thread. Whether a device is at its address, with the driver of the
+ * kernel's that it had.
+ */
+bool rl_unplug_back(const struct rl_unplug *u);
+
+/** Control thread. Ends the watch; its port must still be open. */
+void rl_unplug_forget(struct rl_unplug *u);
+
+#endif /* RL_UNPLUG_H */
