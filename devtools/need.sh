@@ -47,6 +47,8 @@ here() {
 	ibsim-utils) have ibsim ;;
 	etcd-server) have etcd ;;
 	etcd-client) have etcdctl ;;
+	qemu-system-x86) have qemu-system-x86_64 ;;
+	busybox-static) have busybox ;;
 	*) have "$1" ;;
 	esac
 }

@@ -7,6 +7,8 @@
 #                               undefined behaviour, threads)
 #   devtools/test.sh --quick    plain only
 #   devtools/test.sh --long     also the long runs (half an hour more)
+#   devtools/test.sh --guests all   also every NIC that QEMU emulates, by every
+#                               binding (docs/drivers.md: half an hour more)
 #   devtools/test.sh --werror   a warning stops the plain build: for CI, whose
 #                               compiler is known
 set -eu
@@ -15,13 +17,27 @@ cd "$(dirname "$0")/.."
 quick=no
 long=no
 werror=""
-for arg in "$@"; do
+guests=short
+while [ $# -gt 0 ]; do
+	arg=$1
+	shift
 	case $arg in
+	--guests)
+		guests=${1:-}
+		[ $# -eq 0 ] || shift
+		case $guests in
+		all | short) ;;
+		*)
+			echo "$0: --guests takes all or short" >&2
+			exit 2
+			;;
+		esac
+		;;
 	--quick) quick=yes ;;
 	--long) long=yes ;;
 	--werror) werror="-Dwerror=true" ;;
 	*)
-		echo "usage: $0 [--quick | --long] [--werror]" >&2
+		echo "usage: $0 [--quick | --long] [--guests all] [--werror]" >&2
 		exit 2
 		;;
 	esac
@@ -48,6 +64,11 @@ else
 	run_suite build --no-suite long
 fi
 logs="build/meson-logs/testlog.json"
+if [ "$guests" = all ] && [ "$long" = no ]; then
+	echo "== guests"
+	run_suite build --suite guests-all --logbase guestslog
+	logs="$logs build/meson-logs/guestslog.json"
+fi
 if [ "$quick" = no ]; then
 	echo "== build with sanitizers"
 	# instrumented code draws false warnings; the plain build has none. Only

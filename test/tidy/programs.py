@@ -47,6 +47,8 @@ OPTIONAL = {
     "clang": "clang",
     "iperf3": "iperf3",
     "tshark": "tshark",
+    "qemu-system-x86_64": "qemu-system-x86",
+    "busybox": "busybox-static",
 }
 # a Debian without it is none that anything can be installed on
 ALWAYS = {"apt"}
