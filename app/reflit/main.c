@@ -497,7 +497,12 @@ with_eal(struct app *app)
 	} else if (ret != 0) {
 		; /* it was printed */
 	} else if (start_eal(ea, said) < 0) {
-		fprintf(stderr, "reflit: EAL did not start%s\n", said);
+		fprintf(stderr, "reflit: EAL did not start%s%s\n", said,
+			strstr(said, "IOVA as 'PA'") == NULL
+				? ""
+				: "; a NIC bound to uio needs root and "
+				  "hugepages, as in --in-memory -m 256; bind it "
+				  "to vfio-pci, or give it those");
 	} else {
 		if (open_all(app) == 0) {
 			/* drivers print too much about a port that closes */

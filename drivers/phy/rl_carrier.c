@@ -81,7 +81,7 @@ has_carrier(int fd, unsigned int ifindex)
 	       m.h.nlmsg_len >= NLMSG_LENGTH(sizeof(*info)) && carries(info);
 }
 
-/* True if it is unknown. A driver with interrupts has it in memory. */
+/* True if it is unknown. A NIC may read its PHY, half a millisecond long. */
 static bool
 is_up(uint16_t port_id)
 {

@@ -10,8 +10,8 @@
  * A separate thread polls one wire after the other, every few milliseconds.
  * Listening to the kernel is not enough: it announces such changes at most once a
  * second, so a second cable that is pulled would be noticed late. And an answer
- * may take long: others hold the kernel's lock, or the driver of a NIC without
- * interrupts reads its PHY. No other thread waits for that.
+ * may take long: others hold the kernel's lock, or the driver of a NIC reads its
+ * PHY. No other thread waits for that.
  */
 
 #include <pthread.h>

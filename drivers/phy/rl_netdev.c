@@ -24,6 +24,7 @@
 
 #include "rl_hush.h"
 #include "rl_netdev.h"
+#include "rl_unplug.h"
 
 #define SMALLEST_BUFFER 2048u
 /* The kernel requires a buffer within a page; it keeps 256 bytes before a
@@ -80,13 +81,32 @@ may_open(void)
 		CAP_TO_MASK(CAP_NET_RAW)) != 0;
 }
 
+/* Of a PCI device that is there, and no port. */
+static void
+not_bound(const char *name, const char *driver, char *buf, size_t len)
+{
+	if (strncmp(driver, "vfio", 4) == 0 || strstr(driver, "uio") != NULL)
+		snprintf(buf, len, "there is no port %s: give it to EAL, as in "
+				   "-a %s; if it was given, DPDK has no driver "
+				   "for it, or that did not start", name, name);
+	else
+		snprintf(buf, len, "there is no port %s: the kernel has the "
+				   "device, with %s%s; dpdk-devbind.py -b "
+				   "vfio-pci %s, and give it to EAL, as in -a "
+				   "%s", name,
+			 driver[0] == '\0' ? "no driver" : "the driver ",
+			 driver, name, name);
+}
+
 char *
 rl_netdev_missing(const char *name, char *buf, size_t len)
 {
 	const struct rl_driver *k = rl_driver_of(name);
-	char why[RL_HUSH_LINE];
+	char why[RL_HUSH_LINE], driver[RL_UNPLUG_DRIVER];
 
-	if (rl_hush_why(name, why)[0] != '\0')
+	if (k->hardware && rl_unplug_driver(name, driver))
+		not_bound(name, driver, buf, len);
+	else if (rl_hush_why(name, why)[0] != '\0')
 		snprintf(buf, len, "there is no port %s, for it did not start%s",
 			 name, why);
 	else

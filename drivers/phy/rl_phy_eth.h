@@ -83,7 +83,7 @@ size_t rl_frame_pool_bytes(uint32_t frames, uint32_t frame_bytes, bool dma);
 /**
  * Control thread. Configures an ethdev with @p queues queue pairs on @p pool
  * and starts it. @p mtu: to be set, 0: leave it; a device without this setting
- * keeps its own. A NIC reports changes of its link by interrupts, if it can.
+ * keeps its own.
  *
  * @return 0 or the -errno of the driver, with *what set to the step that
  *   failed

@@ -14,9 +14,8 @@
 
 #define DEVICES "/sys/bus/pci/devices/"
 
-/* The kernel's driver of a device; empty: none, or no such device. */
-static void
-driver_of(const char *name, char driver[RL_UNPLUG_DRIVER])
+bool
+rl_unplug_driver(const char *name, char driver[RL_UNPLUG_DRIVER])
 {
 	char path[128], to[PATH_MAX];
 	ssize_t n;
@@ -25,6 +24,8 @@ driver_of(const char *name, char driver[RL_UNPLUG_DRIVER])
 	n = readlink(path, to, sizeof(to) - 1);
 	to[n < 0 ? 0 : n] = '\0';
 	snprintf(driver, RL_UNPLUG_DRIVER, "%s", n < 0 ? "" : basename(to));
+	snprintf(path, sizeof(path), DEVICES "%s", name);
+	return access(path, F_OK) == 0;
 }
 
 static void
@@ -56,8 +57,7 @@ rl_unplug_watch(struct rl_unplug *u, const char *name, uint16_t port_id)
 	memset(u, 0, sizeof(*u));
 	u->name = name;
 	u->port_id = port_id;
-	driver_of(name, u->driver);
-	if (u->driver[0] == '\0')
+	if (!rl_unplug_driver(name, u->driver))
 		return;
 	u->watched = true;
 	(void)rte_dev_hotplug_handle_enable();
@@ -96,8 +96,8 @@ rl_unplug_back(const struct rl_unplug *u)
 {
 	char driver[RL_UNPLUG_DRIVER];
 
-	driver_of(u->name, driver);
-	return strcmp(driver, u->driver) == 0 && !rl_unplug_gone(u);
+	return rl_unplug_driver(u->name, driver) &&
+	       strcmp(driver, u->driver) == 0 && !rl_unplug_gone(u);
 }
 
 void

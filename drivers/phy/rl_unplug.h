@@ -28,6 +28,12 @@ struct rl_unplug {
 };
 
 /**
+ * Any thread. The kernel's driver of a PCI device; empty: none.
+ * @return whether there is such a device
+ */
+bool rl_unplug_driver(const char *name, char driver[RL_UNPLUG_DRIVER]);
+
+/**
  * Control thread. Watches the device of a port; does nothing if that is no PCI
  * device. @p u must not move until rl_unplug_forget().
  */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <dirent.h>
 #include <errno.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 #include "rl_carrier.h"
 #include "rl_frame.h"
 #include "rl_netdev.h"
+#include "rl_unplug.h"
 #include "rl_wires.h"
 
 #define FRAME_BYTES 1088u
@@ -381,6 +383,35 @@ buffers_of_devices_hold_more_than_a_frame(void **state)
 	}
 }
 
+/* [PHY-7] Any PCI device of this machine that no driver for users has. */
+static void
+a_device_of_the_kernel_is_named_with_its_driver(void **state)
+{
+	char buf[512], driver[RL_UNPLUG_DRIVER] = "vfio";
+	const struct dirent *e = NULL;
+	DIR *d = opendir("/sys/bus/pci/devices");
+
+	(void)state;
+	while (d != NULL && (e = readdir(d)) != NULL &&
+	       (e->d_name[0] == '.' || !rl_unplug_driver(e->d_name, driver) ||
+		strncmp(driver, "vfio", 4) == 0 || driver[0] == '\0'))
+		;
+	if (e != NULL) {
+		rl_netdev_missing(e->d_name, buf, sizeof(buf));
+		assert_non_null(strstr(buf, driver));
+		assert_non_null(strstr(buf, "dpdk-devbind.py -b vfio-pci"));
+	}
+	if (d != NULL)
+		closedir(d);
+	rl_netdev_missing("ffff:ff:1f.7", buf, sizeof(buf));
+	assert_string_equal(buf, "there is no port ffff:ff:1f.7; give it to "
+				 "EAL, as in -a ffff:ff:1f.7");
+	if (e == NULL) {
+		print_message("no PCI device with a driver here\n");
+		skip();
+	}
+}
+
 static void
 a_pool_whose_buffers_do_not_fit_is_refused(void **state)
 {
@@ -547,6 +578,7 @@ main(void)
 		T(a_removed_device_is_left_alone_until_another_takes_its_place),
 		T(frames_of_devices_have_addresses_that_devices_know),
 		T(buffers_of_devices_hold_more_than_a_frame),
+		T(a_device_of_the_kernel_is_named_with_its_driver),
 		T(a_pool_whose_buffers_do_not_fit_is_refused),
 		T(net_null_takes_all_and_its_frames_belong_to_no_link),
 		T(big_fabrics_put_several_links_on_one_ethdev),
