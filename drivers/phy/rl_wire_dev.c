@@ -154,15 +154,15 @@ rl_wire_dev_open(struct rl_wire_dev *w, const char *name, uint32_t mtu,
 	return start(w, err, len);
 }
 
-/* The device is of no more use than its counters, which it may have taken. */
 static void
-close_port(struct rl_wire_dev *w, bool gone)
+close_port(struct rl_wire_dev *w)
 {
 	if (!w->present)
 		return;
+	/* there is nothing to undo, and a driver would wait for an answer */
+	if (rl_unplug_gone(&w->unplug))
+		w->dev.promiscuous = false;
 	rl_unplug_forget(&w->unplug);
-	if (gone)
-		w->dev.promiscuous = false; /* nothing to undo */
 	rl_netdev_close(&w->dev);
 	w->present = false;
 }
@@ -170,16 +170,14 @@ close_port(struct rl_wire_dev *w, bool gone)
 void
 rl_wire_dev_let_go(struct rl_wire_dev *w)
 {
-	const bool gone = rl_unplug_gone(&w->unplug);
 	struct rte_eth_dev_info info = { 0 };
 	char said[RL_HUSH_LINE];
 	struct rl_hush hush;
 
-	if (!gone)
-		rl_wire_dev_note_stats(w);
+	rl_wire_dev_note_stats(w);
 	w->before = w->stats;
 	(void)rte_eth_dev_info_get(w->dev.port_id, &info);
-	close_port(w, gone);
+	close_port(w);
 	rl_hush_begin(&hush);
 	if (info.device != NULL)
 		(void)rte_dev_remove(info.device);
@@ -215,7 +213,8 @@ rl_wire_dev_note_stats(struct rl_wire_dev *w)
 {
 	struct rl_netdev_stats st;
 
-	if (!w->present)
+	/* a device that is gone counts all ones */
+	if (!w->present || rl_unplug_gone(&w->unplug))
 		return;
 	rl_netdev_stats(&w->dev, &st);
 	w->stats = (struct rl_netdev_stats){
@@ -230,7 +229,7 @@ rl_wire_dev_note_stats(struct rl_wire_dev *w)
 void
 rl_wire_dev_close(struct rl_wire_dev *w)
 {
-	close_port(w, false);
+	close_port(w);
 	rte_mempool_free(w->pool);
 	memset(w, 0, sizeof(*w));
 }

@@ -83,12 +83,14 @@ class Run:
 
 
 def flap(guest, run, n):
-    """A cable is out, and back before its link has come up, or after."""
+    """A cable is out, and back, before its link has come up again, or after."""
     for i in range(n):
         guest.link(("n0", "n1"), False)
         time.sleep(0.05 + 0.05 * (i % 4))
         guest.link(("n0", "n1"), True)
         time.sleep(0.1 + 0.1 * (i % 5))
+        if i % 4 == 3:
+            run.up()
     run.up()
 
 
