@@ -30,6 +30,9 @@ BINDINGS = {
     "uio": ("uio_pci_generic", 256, False),
 }
 SHORT = ("virtio/vfio", "e1000e/uio")
+# After `set_link off` and `on`, a transmit ring of this model stays full, and its
+# link down (QEMU 7.2, DPDK 22.11; docs/drivers.md): its cables stay where they are.
+NO_FLAPS = ("virtio-packed",)
 CASES = ["%s/%s" % (m, b)
          for m in ("virtio", "virtio-packed", "e1000", "e1000e", "vmxnet3")
          for b in BINDINGS] + ["virtio-legacy/uio"]
@@ -112,7 +115,7 @@ def unplug(guest, run, address, driver):
     return took
 
 
-def judge(status, report, unplugs):
+def judge(status, report, flaps, unplugs):
     """What is wrong with it, or an empty list."""
     bad = [] if status == 0 else ["exit status %u" % status]
     for key in FAULTLESS:
@@ -124,7 +127,7 @@ def judge(status, report, unplugs):
     removed = dead.count(("s0-s1#0", "removed"))
     if removed != unplugs:
         bad.append("died by removed %u times, not %u" % (removed, unplugs))
-    if ("s0-s1#0", "phy") not in dead:
+    if flaps and ("s0-s1#0", "phy") not in dead:
         bad.append("no pulled cable was seen: %s" % dead)
     for w in report.get("wires", ()):
         if w["rx_frames"] == 0 or w["tx_frames"] == 0:
@@ -135,6 +138,7 @@ def judge(status, report, unplugs):
 def run_case(name, options, where):
     model, binding = name.split("/")
     driver, huge, iommu = BINDINGS[binding]
+    flaps = 0 if model in NO_FLAPS else options.flaps
     nets = ["hubport,hubid=%u,id=h%u" % (k // 2 + 1, k) for k in range(4)]
     nics = [("n%u" % k, model, "h%u" % k) for k in range(4)]
     began = time.monotonic()
@@ -147,11 +151,11 @@ def run_case(name, options, where):
         run.up()
         run.cmd("start")
         time.sleep(1)
-        flap(guest, run, options.flaps)
+        flap(guest, run, flaps)
         took = [unplug(guest, run, pci[1], driver)
                 for _ in range(options.unplugs)]
         status, report = run.end()
-        bad = judge(status, report, options.unplugs)
+        bad = judge(status, report, flaps, options.unplugs)
         dead = {}
         for f in report.get("failovers", ()):
             dead[f["detector"]] = dead.get(f["detector"], 0) + 1
@@ -162,9 +166,11 @@ def run_case(name, options, where):
                     for k in ("sent", "delivered", "reported")),
                   dead, ", ".join("%.1f" % t for t in took) or "-"))
         if bad:
-            raise GuestError("; ".join(bad) + "\n" + "\n".join(
-                run.con.log[-20:]) + guest.sh("dmesg | tail -5",
-                                              check=False)[1])
+            raise GuestError("\n".join(
+                ["; ".join(bad)] + run.con.log[-20:]
+                + [str(w) for w in report.get("wires", ())]
+                + [guest.said(), guest.sh("dmesg | tail -5",
+                                          check=False)[1]]))
 
 
 def main():

@@ -190,12 +190,16 @@ class Guest:
             self.con[0].expect("^ready$", BOOT_S)
         except GuestError as e:
             self.close()
-            said = [str(e)]
-            for name in ("qemu.err", "serial"):
-                with open(self.path(name), errors="replace",
-                          encoding="utf-8") as f:
-                    said.append(f.read()[-2000:])
-            raise GuestError("\n".join(said)) from None
+            raise GuestError("%s\n%s" % (e, self.said())) from None
+
+    def said(self):
+        """What QEMU and the kernel said of late."""
+        text = ""
+        for name in ("qemu.err", "serial"):
+            with open(self.path(name), errors="replace",
+                      encoding="utf-8") as f:
+                text += f.read()[-2000:]
+        return text
 
     def sh(self, line, timeout=120, check=True):
         """One line of shell. Returns (exit status, output)."""
