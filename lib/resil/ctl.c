@@ -3,7 +3,7 @@
 /*
  * The phases of a recovery.
  *
- *            something changed       gather_ns               a result
+ *            something changed       gather_ns             result ready
  *   LEARN -> IDLE -----------> GATHER --------> COMPUTE ---------------+
  *             ^                  ^    changed, a few times |           |
  *             |                  +-------------------------+           |
@@ -13,30 +13,32 @@
  *             |                            HOLD -> DRAIN --- quiet ----+
  *             |                                     |                  v
  *             +-- PORTS <-- RELEASE <---------------+--------------- INSTALL
- *                              ^  too long, or a source went on by itself
+ *                              ^  timeout, or the lease of a source ended
  *                              +--- QUIET (by hand)
  *
- * A change in GATHER or COMPUTE begins the computation anew, but only a few
- * times in a row: tables that do not know the newest failure are still right,
- * links act first, and a fabric in which something fails all the time must get
- * new tables too. A change in a later phase waits for the end of it.
+ * A change in GATHER or COMPUTE restarts the computation, but only a few times
+ * in a row: tables that do not know the newest failure are still right, because
+ * links act first, and a fabric with continuous failures must get new tables
+ * too. A change in a later phase waits until that recovery ends.
  *
- * The ways out. COMPUTE too long: tried again later. Refused: the fabric goes
- * on with what it has until something changes. HOLD, DRAIN too long, or a
- * device that holds falls silent: released, and tried again; where only some
- * flows were held and do not drain, the same tables come by tokens, or all are
- * held for them. INSTALL:
- * who does not answer for install_ns keeps its old tables, and the next recovery
- * knows that. RELEASE: who does not answer lets go by its lease.
+ * How each phase fails:
+ * - COMPUTE takes too long: tried again later.
+ * - COMPUTE is refused: the fabric keeps its tables until something changes.
+ * - HOLD or DRAIN takes too long, or a device that holds becomes silent:
+ *   released and tried again. If only some flows were held and they do not
+ *   drain, the same tables come by tokens, or all flows are held for them.
+ * - INSTALL: a device that does not answer for install_ns keeps its old tables,
+ *   and the next recovery takes that into account.
+ * - RELEASE: a device that does not answer releases when its lease ends.
  */
 
 #include <errno.h>
 
 #include "ctl_priv.h"
 
-/* Computations that a change may interrupt in a row. */
+/* Consecutive computations that a change may interrupt. */
 #define RESTARTS_MAX 4
-/* Answers that the limit of releasing has room for. */
+/* The time limit of RELEASE allows for this many answers. */
 #define RELEASE_ANSWERS 2
 #define FAILS_MAX 10
 
@@ -89,7 +91,7 @@ phase_legal(enum rl_controller_phase from, enum rl_controller_phase to)
 	return false;
 }
 
-/* The one writer of the phase. */
+/* The only writer of the phase. */
 void
 ctl_set_phase(struct rl_controller *c, enum rl_controller_phase to,
 	      uint64_t now_ns)
@@ -130,7 +132,7 @@ ctl_changed(struct rl_controller *c, enum rl_cause cause, uint32_t what,
 	}
 }
 
-/* Nothing goes on; what has changed meanwhile is next. */
+/* Ends a recovery: pending changes start the next one. */
 static void
 ctl_rest(struct rl_controller *c, uint64_t now_ns)
 {
@@ -139,7 +141,6 @@ ctl_rest(struct rl_controller *c, uint64_t now_ns)
 		ctl_gather(c, now_ns);
 }
 
-/* A recovery failed; later it is tried again, ever later. */
 void
 ctl_retry(struct rl_controller *c, uint64_t now_ns)
 {
@@ -162,7 +163,7 @@ ctl_compute(struct rl_controller *c, uint64_t now_ns)
 	c->changes = 0;
 	c->job_owed = true;
 	ctl_job_fill(c);
-	/* while tables are computed there is time to find out who has crashed */
+	/* use the time of the computation to find crashed devices */
 	ctl_ask_crashed(c, now_ns);
 }
 
@@ -195,7 +196,7 @@ ctl_install(struct rl_controller *c, uint64_t now_ns)
 	ctl_step(c, now_ns);
 }
 
-/* Whether what is installed lets ports begin that waited for it. */
+/* Lets the links of waiting devices train. @return whether there are any. */
 static bool
 starts(struct rl_controller *c, uint64_t now_ns)
 {
@@ -236,7 +237,7 @@ ctl_release(struct rl_controller *c, bool done, uint64_t now_ns)
 	ctl_step(c, now_ns);
 }
 
-/* No tables: back to where it was before. */
+/* No new tables: returns to the state before the computation. */
 static void
 compute_failed(struct rl_controller *c, uint64_t now_ns)
 {
@@ -248,7 +249,10 @@ compute_failed(struct rl_controller *c, uint64_t now_ns)
 		ctl_rest(c, now_ns);
 }
 
-/* Refused for all time, or for what a late device still has. */
+/*
+ * Ends a recovery without tables; retries it if only a late device prevented
+ * it.
+ */
 static void
 no_tables(struct rl_controller *c, int status, uint64_t now_ns)
 {
@@ -279,7 +283,10 @@ rl_controller_done(struct rl_controller *c,
 		return;
 	}
 	if (c->p.at_rest && !c->manual && ctl_unproven(c)) {
-		/* it would not come to rest, and all would stop in vain */
+		/*
+		 * the fabric would not come to rest, so do not stop traffic for
+		 * it
+		 */
 		ctl_record_close(c, RL_OUTCOME_TIMEOUT, now_ns);
 		ctl_retry(c, now_ns);
 		compute_failed(c, now_ns);
@@ -302,7 +309,7 @@ rl_controller_done(struct rl_controller *c,
 			 now_ns);
 }
 
-/* New tables are in place everywhere that answers. */
+/* All devices that answer have the new tables. */
 static void
 installed(struct rl_controller *c, uint64_t now_ns)
 {
@@ -330,7 +337,7 @@ released(struct rl_controller *c, uint64_t now_ns)
 		ctl_record_close(c, RL_OUTCOME_DONE, now_ns);
 	}
 	c->pause_ns = RL_NEVER;
-	if (c->start && c->cut) /* better than nothing */
+	if (c->start && c->cut) /* a degraded link is better than none */
 		ctl_plan_back(c, now_ns);
 	if (c->start)
 		ctl_plan_down(c, now_ns);
@@ -344,10 +351,10 @@ released(struct rl_controller *c, uint64_t now_ns)
 }
 
 /*
- * All have said who they are: what does that make of the fabric? Where the
- * controller before died in the middle of an install, nobody is moved before
- * the mix is proven; and where it had stopped traffic for that, all of it stays
- * stopped until there are tables.
+ * All devices have reported their state. If an earlier controller died during
+ * an install, devices have different tables: no device gets new ones before
+ * their mix is proven. If that controller had stopped traffic for the install,
+ * all traffic stays stopped until there are tables.
  */
 static void
 learned(struct rl_controller *c, uint64_t now_ns)
@@ -372,8 +379,8 @@ learned(struct rl_controller *c, uint64_t now_ns)
 	}
 	if (lowest >= highest || RL_PLANTED(RESIL_NO_LEARN)) {
 		c->table_epoch = highest;
-		/* they may leave out what has returned since they were made:
-		   nobody here knows what they are made from */
+		/* these tables may leave out links that have returned since:
+		   this controller does not know what they were made from */
 		if (highest != 0)
 			ctl_changed(c, RL_CAUSE_CONTROLLER, 0, now_ns, now_ns);
 		ctl_release(c, false, now_ns);
@@ -423,7 +430,7 @@ ctl_step_done(struct rl_controller *c, uint64_t now_ns)
 	}
 }
 
-/* The time of a phase is over. */
+/* Handles the timeout of a phase. */
 static void
 phase_timeout(struct rl_controller *c, uint64_t now_ns)
 {
@@ -449,10 +456,10 @@ phase_timeout(struct rl_controller *c, uint64_t now_ns)
 	case RL_CONTROLLER_LEARN:
 	case RL_CONTROLLER_INSTALL:
 	case RL_CONTROLLER_RELEASE:
-		ctl_give_up_late(c); /* it is there, but not in time */
+		ctl_give_up_late(c); /* they may be alive, but too late */
 		ctl_step_done(c, now_ns);
 		return;
-	case RL_CONTROLLER_PORTS: /* what is owed is still said */
+	case RL_CONTROLLER_PORTS: /* orders still owed are sent later */
 		ctl_rest(c, now_ns);
 		return;
 	case RL_CONTROLLER_IDLE:
@@ -462,13 +469,13 @@ phase_timeout(struct rl_controller *c, uint64_t now_ns)
 	}
 }
 
-/* Devices that don't answer: the step goes on without them, where it may. */
+/* Devices became silent: continues the step without them, if that is safe. */
 static void
 silence(struct rl_controller *c, uint64_t now_ns)
 {
 	if (ctl_unproven(c) && (c->phase == RL_CONTROLLER_HOLD ||
 			    c->phase == RL_CONTROLLER_DRAIN)) {
-		ctl_abort(c, now_ns); /* who knows whether it holds */
+		ctl_abort(c, now_ns); /* the device may not hold */
 		return;
 	}
 	if (c->owing == 0)
@@ -489,9 +496,9 @@ rl_controller_tick(struct rl_controller *c, uint64_t now_ns)
 		ctl_step(c, now_ns);
 	} else if (c->hold != RL_RESIL_HOLD_NONE && c->owing == 0 &&
 		   c->phase != RL_CONTROLLER_DRAIN && now_ns >= c->renew_ns) {
-		ctl_step(c, now_ns); /* the same again: it goes on */
+		ctl_step(c, now_ns); /* a new step with the same state */
 	} else if (c->hold != RL_RESIL_HOLD_NONE && now_ns >= c->renew_ns) {
-		ctl_renew(c, now_ns); /* somebody is late */
+		ctl_renew(c, now_ns); /* a device is late */
 	}
 	if (now_ns >= c->retry_ns && c->phase == RL_CONTROLLER_IDLE)
 		ctl_changed(c, RL_CAUSE_RETRY, 0, now_ns, now_ns);

@@ -1,24 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Traffic is held [RES-1, RES-6]: some flows or all of it, until what has left
- * its sources has left the fabric. That is observed: two looks in a row find all
- * devices quiet. The ways out are here, too.
+ * Holds some flows or all traffic [RES-1, RES-6] until packets that have left
+ * their sources have also left the fabric. This is observed, not assumed: two
+ * checks in a row must find all devices quiet. Timeouts and aborts are handled
+ * here, too.
  */
 
 #include "ctl_priv.h"
 
-/* Part of quiesce_ns in which some flows that are held must have arrived. */
+/*
+ * Share of quiesce_ns in which the held flows must have arrived, if only some
+ * are.
+ */
 #define FLOWS_SHARE 8
 
-/* It is told, and looked at a few times: answers that the limit has room for. */
+/*
+ * The time limit allows for this many answers: to the order and to a few
+ * checks.
+ */
 #define HOLD_ANSWERS 16
 
 /*
- * How long holding may take. Flows that are held alone must have arrived, and
- * those whose packets wait for the new tables never will: then all are held,
- * soon, which asks only that nothing moves. Where that is forbidden they have
- * all of the time.
+ * Time limit of a hold. If only some flows are held, their packets must arrive;
+ * packets that wait for the new tables never will. So after a short time all
+ * traffic is held instead, which only requires that nothing moves. Modes that
+ * forbid a full hold use the whole limit.
  */
 static uint64_t
 hold_limit(const struct rl_controller *c)
@@ -45,9 +52,10 @@ ctl_hold(struct rl_controller *c, enum rl_resil_hold hold, uint64_t now_ns)
 }
 
 /*
- * Whether somebody who does not answer is not accounted for: the tables are not
- * proven with what it has, and something of it may get somewhere. Where order
- * rests on the way alone nobody is: what it has may be overtaken.
+ * A silent device is not covered if the tables are not proven together with its
+ * old ones and it still has a working link. If packets must stay in order on
+ * the way, no silent device is covered: newer packets could overtake those it
+ * holds.
  */
 bool
 ctl_unproven(const struct rl_controller *c)
@@ -60,11 +68,10 @@ ctl_unproven(const struct rl_controller *c)
 	return false;
 }
 
-/* The answers of a look at whether what is held has left the fabric. */
 void
 ctl_looked(struct rl_controller *c, uint64_t now_ns)
 {
-	if (ctl_unproven(c)) { /* its link has returned meanwhile */
+	if (ctl_unproven(c)) { /* the link of a silent device has returned */
 		ctl_abort(c, now_ns);
 		return;
 	}
@@ -108,17 +115,17 @@ ctl_abort(struct rl_controller *c, uint64_t now_ns)
 		c->retry_ns = now_ns; /* at once */
 	else if (!by_hand)
 		ctl_retry(c, now_ns);
-	/* not installed: who waits for tables still does */
+	/* not installed: devices that wait for tables still do */
 	ctl_release(c, false, now_ns);
 }
 
 /*
- * Flows that are held alone have not left the fabric: those whose packets wait
- * for the new tables never will. They go on, and the same tables come by tokens;
- * where that may not be, all are held instead. The tables are the same:
- * at rest they need no proof but their own, where everybody comes to rest. Who
- * does not answer and has no link left has crashed, as a rule; then it is quicker
- * to release, and to begin anew without it.
+ * The held flows have not left the fabric in time: packets that wait for the
+ * new tables never will. Release them and bring the same tables by tokens or,
+ * if that is not possible, hold all traffic instead. The tables stay the same:
+ * if all devices are at rest, they need no proof beyond their own. A device
+ * without an answer and without links has usually crashed; then it is faster to
+ * release and to start again without it.
  */
 bool
 ctl_escalate(struct rl_controller *c, uint64_t now_ns)

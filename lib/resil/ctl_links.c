@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What the controller knows of links. A link is dead as soon as one of its
- * ends says so: each end judges what it hears, and the other may hear well.
- * It is usable again when both ends have been up for a while, so that a link
- * that comes and goes does not bring tables with it; at once, where somebody is
- * cut off. A device that does not
- * answer is not dead for that: its links tell.
+ * What the controller knows of links. A link is dead as soon as either end
+ * reports it: each end only judges what it receives, so the other may see no
+ * fault. It is usable again when both ends have been up for return_ns, so that
+ * a flapping link does not cause new tables each time; at once, if an endpoint
+ * is cut off. A device that does not answer is not dead for that reason: its
+ * links show it.
  *
- * A device that begins anew waits for tables before its ports train, or its
- * neighbours would send to who knows no way. Its links are dead until then;
- * for computing its tables they are taken to be up, and again until they have
- * had the time to train.
+ * A device that restarts waits for tables before its ports train: otherwise its
+ * neighbours would send it packets that it cannot forward. Its links are dead
+ * until then. They count as up for computing its tables, and again until they
+ * have had time to train.
  */
 
 #include "ctl_priv.h"
@@ -109,7 +109,10 @@ ctl_link_said(struct rl_controller *c, uint32_t end,
 		return;
 	e->ver = m->ver;
 	e->state = m->link;
-	/* a dead link need not be avoided, unless the other end says it is ill */
+	/*
+	 * a dead link need not be avoided, unless the other end reports it
+	 * degraded
+	 */
 	if (m->link == RL_RESIL_LINK_DEAD)
 		c->link[link].avoided =
 			c->end[end ^ 1].state == RL_RESIL_LINK_DEGRADED;
@@ -135,7 +138,8 @@ ctl_dev_trains(struct rl_controller *c, uint32_t dev, uint64_t now_ns)
 			continue;
 		c->link[link].train_ns =
 			rl_deadline(now_ns, c->p.cfg->train_ns);
-		ctl_link_judge(c, link, now_ns); /* the tables know it */
+		ctl_link_judge(c, link, now_ns); /* the new tables use it
+						    already */
 	}
 }
 
@@ -163,7 +167,7 @@ ctl_dev_cut(const struct rl_controller *c, uint32_t dev)
 	return true;
 }
 
-/* Whether the other end of a link leads to a device that waits for tables. */
+/* @return whether a link leads to a device that waits for tables */
 static bool
 link_waits(const struct rl_controller *c, uint32_t link)
 {
@@ -180,8 +184,8 @@ ctl_job_fill(struct rl_controller *c)
 
 	for (uint32_t i = 0; i < t->nlink; i++) {
 		c->job_link_ok[i] = c->link[i].ok || link_waits(c, i);
-		/* what has just returned may go again; it is better than
-		   nothing all the same */
+		/* a link that has just returned may fail again, but is better
+		   than no path */
 		if ((c->job_link_ok[i] && c->link[i].avoided) ||
 		    (!c->job_link_ok[i] && !link_dead(c, i) &&
 		     !ctl_link_removed(c, i)))

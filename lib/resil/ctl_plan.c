@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Planned changes, and the steps by hand [RES-1, RES-3]. What is removed is
- * first left by the tables; when no packet comes its way any more its ports go
- * down, empty. What is added trains first, and is used when it is up.
+ * Planned changes, and the steps by hand [RES-1, RES-3]. A removal first
+ * installs tables that do not use the part; its ports go down, empty, when no
+ * more packets arrive there. An addition trains first, and is used once it is
+ * up.
  */
 
 #include <errno.h>
@@ -39,7 +40,7 @@ ctl_plan_down(struct rl_controller *c, uint64_t now_ns)
 		struct ctl_link *cl = &c->link[i];
 		const bool gone = ctl_link_removed(c, i);
 
-		/* what has changed since may need what is avoided */
+		/* a newer change may need an avoided link */
 		if (cl->down ||
 		    !(gone || (cl->avoided && c->avoid && !c->changed)))
 			continue;
@@ -71,7 +72,7 @@ ctl_port_tx(struct rl_controller *c, struct rl_resil_msg *m, uint64_t now_ns)
 		m->ver = e->order_ver;
 		return true;
 	}
-	/* who is silent hears it when it speaks again */
+	/* a silent device gets its order when it speaks again */
 	c->port_ns = heard ? now_ns + c->p.cfg->resend_ns : RL_NEVER;
 	return false;
 }
@@ -111,7 +112,7 @@ rl_controller_remove_link(struct rl_controller *c, uint32_t link,
 	return 0;
 }
 
-/* A link may come up: if both its devices are to be there. */
+/* Brings a link up, unless it or a device at its ends is removed. */
 static void
 link_add(struct rl_controller *c, uint32_t link, uint64_t now_ns)
 {
@@ -179,7 +180,7 @@ rl_controller_quiesce(struct rl_controller *c, uint64_t now_ns)
 		return -EBUSY;
 	c->manual = true;
 	c->epoch++;
-	ctl_job_fill(c); /* who is silent now is not waited for */
+	ctl_job_fill(c); /* devices that are silent now are not waited for */
 	ctl_hold(c, RL_RESIL_HOLD_ALL, now_ns);
 	return 0;
 }

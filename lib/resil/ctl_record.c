@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Recoveries as they are reported, and a controller as it is built and seen. */
+/* Records of recoveries; memory and getters of a controller. */
 
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define ROUND(n) (((n) + RL_CACHE_LINE - 1) & ~(size_t)(RL_CACHE_LINE - 1))
 
-/* The arrays behind a controller, in this order. */
+/* Offsets of the arrays after a controller, in this order. */
 struct parts {
 	size_t link, end, dev, ack, link_ok, dev_ok, present, unsure, silent,
 		waits, all;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What local controllers say. */
+/* Messages from local controllers. */
 
 #include "ctl_priv.h"
 
-/* What the ports of a device said before it began anew is history. */
+/* Forgets what the ports of a device reported before it restarted. */
 static void
 forget_ports(struct rl_controller *c, uint32_t dev, bool dark, uint64_t now_ns)
 {
@@ -23,7 +23,7 @@ forget_ports(struct rl_controller *c, uint32_t dev, bool dark, uint64_t now_ns)
 	}
 }
 
-/* How a device says that it stands. */
+/* Takes over the state that a device reports. */
 static void
 dev_state(struct ctl_dev *d, const struct rl_resil_msg *m)
 {
@@ -36,7 +36,7 @@ dev_state(struct ctl_dev *d, const struct rl_resil_msg *m)
 	d->waits = m->flags & RL_RESIL_WAITS;
 }
 
-/* A device tells who it is: for the first time, or as a new one. */
+/* A device introduces itself: for the first time, or after a restart. */
 static void
 rx_hello(struct rl_controller *c, const struct rl_resil_msg *m,
 	 uint64_t now_ns)
@@ -45,7 +45,7 @@ rx_hello(struct rl_controller *c, const struct rl_resil_msg *m,
 	const bool anew = d->local_inc != 0;
 
 	ctl_tell(c, m->dev, now_ns);
-	/* said twice, or late: its answer to the order tells more */
+	/* a duplicate or late HELLO: the answer to the order has newer facts */
 	if (m->local_inc == d->local_inc)
 		return;
 	d->local_inc = m->local_inc;
@@ -61,9 +61,9 @@ rx_hello(struct rl_controller *c, const struct rl_resil_msg *m,
 }
 
 /*
- * Whether a device has slept through an install, and will get its tables in
- * another recovery alone: none goes on that will install any. What it said of
- * an older step proves nothing: it may have installed them since.
+ * Whether a device missed an install and can only get its tables in another
+ * recovery, because none in progress will install any. Only an answer to the
+ * newest step counts: after an older one it may have installed them.
  */
 static bool
 slept(const struct rl_controller *c, const struct ctl_dev *d)
@@ -87,8 +87,8 @@ rx_status(struct rl_controller *c, const struct rl_resil_msg *m,
 	dev_state(d, m);
 	d->starts = d->starts && d->waits;
 	d->unsure = false;
-	/* where all is held nothing may have passed since the last look; else
-	   only the flows that are held count */
+	/* if all traffic is held, no packet may have passed since the last
+	   check; else only the held flows count */
 	d->still = quiet && d->quiet &&
 		   (c->hold != RL_RESIL_HOLD_ALL || d->activity == m->activity);
 	d->quiet = quiet;
@@ -96,7 +96,7 @@ rx_status(struct rl_controller *c, const struct rl_resil_msg *m,
 	ctl_dev_answered(c, m->dev, m->seq, now_ns);
 	if (slept(c, d))
 		ctl_changed(c, RL_CAUSE_DEVICE, m->dev, now_ns, now_ns);
-	/* its lease has ended; who has no link has nothing to hold */
+	/* its lease has ended; a device without links has nothing to hold */
 	if (m->hold != (uint8_t)c->hold && !ctl_dev_cut(c, m->dev) &&
 	    (c->phase == RL_CONTROLLER_DRAIN ||
 	     c->phase == RL_CONTROLLER_INSTALL)) {
@@ -111,10 +111,10 @@ rx_status(struct rl_controller *c, const struct rl_resil_msg *m,
 }
 
 /*
- * A core's watchdog hands over [DRL-7]: packets found no way in time. If the
- * tables reach all devices, and no recovery is going on, new ones are made of all
- * that is known by now. Tables that leave a device out explain it; and what the
- * newest computation could not mend waits until something else changes.
+ * The watchdog of a core reports that packets found no path in time [DRL-7]. If
+ * the tables reach all devices and no recovery is in progress, compute new ones
+ * from all that is known now. Tables that leave a device out explain the report.
+ * If tables made for such a report did not help, wait until something changes.
  */
 static void
 rx_gave_up(struct rl_controller *c, const struct rl_resil_msg *m,
@@ -143,7 +143,7 @@ rl_controller_rx(struct rl_controller *c, const struct rl_resil_msg *m,
 
 	if (m->version != RL_RESIL_VERSION || m->dev >= c->p.topo->ndev)
 		return;
-	/* said by one that was there before, or to a controller before */
+	/* from an earlier incarnation, or meant for an earlier controller */
 	if (m->local_inc < c->dev[m->dev].local_inc ||
 	    (m->ctl_inc != c->p.incarnation &&
 	     (m->type != RL_RESIL_HELLO || m->ctl_inc > c->p.incarnation)))
@@ -155,7 +155,7 @@ rl_controller_rx(struct rl_controller *c, const struct rl_resil_msg *m,
 		return;
 	}
 	if (m->local_inc != c->dev[m->dev].local_inc)
-		return; /* its HELLO will come, or come again */
+		return; /* its HELLO will follow */
 	if (m->type == RL_RESIL_STATUS) {
 		rx_status(c, m, now_ns);
 		return;
@@ -173,7 +173,7 @@ rl_controller_rx(struct rl_controller *c, const struct rl_resil_msg *m,
 		ctl_port_confirmed(c, 2 * tp->link + tp->end, m->ver);
 }
 
-/* Reports are confirmed, or they come again. */
+/* Confirms reports; otherwise they are sent again. */
 static bool
 ack_tx(struct rl_controller *c, struct rl_resil_msg *m)
 {

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * One step at a time. A step is a number and the state that every device is to
- * be in; it is told to each until it has answered. A device that says nothing
- * for a while is silent: the step goes on without it, it is asked less often, and
- * belongs again as soon as it speaks. All of this is idempotent: an order told
- * twice is answered twice, and an answer to an older step counts for nothing.
+ * One step at a time. A step is a number and the state that every device must
+ * be in; each device is told until it answers. A device that says nothing for a
+ * while is silent: the step continues without it, it is asked less often, and
+ * it takes part again as soon as it speaks. All of this is idempotent: an order
+ * told twice is answered twice, and an answer to an older step is ignored.
  *
- * Late is not silent [RES-8]. A device that has not done yet what it was told
- * says that it is there, and is waited for until the phase is over. How long a
- * silence may last, and a phase, follows the answers seen, as a retransmission
- * timer does (RFC 6298): the slowest answer to each step is smoothed, and so is
- * by how much it differs from that.
+ * Late is not silent [RES-8]. A device that has not finished its order says
+ * that it is alive, and is waited for until the phase times out. The limits of
+ * silence and of phases follow the observed answer times, like a retransmission
+ * timer (RFC 6298): from the slowest answer to each step come a smoothed value
+ * and its mean deviation.
  */
 
 #include "ctl_priv.h"
 
-/* An answer is never taken to need more install_ns than these. */
+/* An expected answer time never exceeds this many install_ns. */
 #define TRIP_INSTALLS 4
-/* So many install_ns a device that is late is waited for, if nobody is held; and
-   so much longer any limit may become by answers that take long. */
+/* A late device is waited for this many install_ns if nothing is held; and slow
+   answers extend no limit by more than that. */
 #define LATE_INSTALLS 10
-/* Answers that the limit of a step has room for. */
+/* The limit of a step allows for this many answers. */
 #define STEP_ANSWERS 4
 
 static bool
@@ -36,7 +36,7 @@ dev_unsent(const struct ctl_dev *d)
 	return d->sent_ns == RL_NEVER;
 }
 
-/* The one writer of what a device owes; keeps the two counts. */
+/* The only writer of what a device owes; maintains the two counts. */
 static void
 dev_set(struct rl_controller *c, struct ctl_dev *d, uint64_t answered,
 	bool silent, uint64_t sent_ns)
@@ -50,22 +50,22 @@ dev_set(struct rl_controller *c, struct ctl_dev *d, uint64_t answered,
 	c->unsent += dev_unsent(d);
 }
 
-/* A device is silent that says nothing for so long. */
+/* A device that says nothing for this long is silent. */
 static uint64_t
 silence_limit(const struct rl_controller *c)
 {
 	return rl_max_u64(c->p.cfg->answer_ns, ctl_limit(c, 0, 1));
 }
 
-/* Since when a device has said nothing, though it was asked. */
+/* Start of the silence of a device that was asked. */
 static uint64_t
 spoke_ns(const struct ctl_dev *d)
 {
 	return rl_max_u64(d->asked_ns, d->heard_ns);
 }
 
-/* A switch that has lost all links has crashed, as a rule; not one that was
-   taken out as planned. */
+/* A switch without any link has usually crashed, unless it was removed as
+   planned. */
 static bool
 dev_crashed(const struct rl_controller *c, uint32_t dev)
 {
@@ -81,7 +81,7 @@ trip_seen(struct rl_controller *c)
 					     : c->trip_ns - ns;
 
 	if (ns == 0)
-		return; /* nobody answered */
+		return; /* no device answered */
 	if (c->trip_ns == 0) {
 		c->trip_ns = ns;
 		c->trip_dev_ns = ns / 2;
@@ -92,7 +92,7 @@ trip_seen(struct rl_controller *c)
 	c->slow_ns = 0;
 }
 
-/* How long an answer may take, by those seen. */
+/* How long an answer may take, judged by earlier ones. */
 static uint64_t
 trip_limit(const struct rl_controller *c)
 {
@@ -129,7 +129,7 @@ ctl_step(struct rl_controller *c, uint64_t now_ns)
 	for (uint32_t i = 0; i < c->p.topo->ndev; i++) {
 		struct ctl_dev *d = &c->dev[i];
 
-		/* who has crashed is not given time again each step */
+		/* a crashed device does not get new time with each step */
 		if (d->answered == before ||
 		    !(d->silent || dev_crashed(c, i)))
 			d->asked_ns = now_ns;
@@ -164,9 +164,9 @@ ctl_ask_crashed(struct rl_controller *c, uint64_t now_ns)
 }
 
 /*
- * A silent device that speaks again without a restart was late: its silence counts
- * as the time of an answer, up to twice the limit, so that one pause does not make
- * the limit minutes long.
+ * A silent device that speaks again without a restart was late: its silence
+ * counts as an answer time, up to twice the limit, so that one pause does not
+ * raise the limit to minutes.
  */
 void
 ctl_dev_heard(struct rl_controller *c, uint32_t dev, bool restarted,
@@ -183,7 +183,7 @@ ctl_dev_heard(struct rl_controller *c, uint32_t dev, bool restarted,
 						   2 * silence_limit(c)));
 	d->asked_ns = now_ns;
 	if (c->late && c->retry_ns != RL_NEVER)
-		c->retry_ns = now_ns; /* it is here now */
+		c->retry_ns = now_ns; /* it can take part now */
 	dev_set(c, d, d->answered, false, d->sent_ns);
 	if (c->port_owed != 0)
 		c->port_ns = 0; /* orders to its ports are due */
@@ -214,8 +214,8 @@ ctl_msg(const struct rl_controller *c, uint32_t dev,
 	};
 }
 
-/* Where tables change at rest alone, only the order to install names newer ones
-   than a device has; one that begins anew has nothing to be at rest. */
+/* If tables change only at rest, only an order to install names tables newer
+   than those of a device. A device that restarts has no packets to wait for. */
 static uint32_t
 order_tables(const struct rl_controller *c, const struct ctl_dev *d)
 {
@@ -230,14 +230,14 @@ dev_order(const struct rl_controller *c, uint32_t dev, struct rl_resil_msg *m)
 {
 	const struct ctl_dev *d = &c->dev[dev];
 
-	/* who has not said yet who it is, is asked */
+	/* a device that has not introduced itself is asked to */
 	ctl_msg(c, dev, d->local_inc == 0 ? RL_RESIL_CALL : RL_RESIL_ORDER, m);
 	m->seq = c->step;
 	m->table_epoch = order_tables(c, d);
 	m->hold = (uint8_t)c->hold;
 	m->hold_epoch = c->hold_epoch;
 	if (c->phase == RL_CONTROLLER_LEARN) {
-		m->hold = d->hold; /* as it is */
+		m->hold = d->hold; /* unchanged */
 		m->hold_epoch = d->hold_epoch;
 	}
 	if (c->stage != 0 ||
@@ -266,16 +266,16 @@ ctl_step_tx(struct rl_controller *c, struct rl_resil_msg *m, uint64_t now_ns)
 	return true;
 }
 
-/* How long a device may say nothing. */
+/* How long a device may be silent. */
 static uint64_t
 answer_limit(const struct rl_controller *c, uint32_t dev)
 {
-	/* what tables it has does not matter; but what an endpoint holds does,
-	   as it may come back */
+	/* the tables of a cut-off device do not matter, but traffic held by an
+	   endpoint does, as it may come back */
 	if (dev_crashed(c, dev) ||
 	    (c->hold == RL_RESIL_HOLD_NONE && ctl_dev_cut(c, dev)))
 		return 2 * c->p.cfg->resend_ns;
-	/* who is held must not be left in the middle of an install */
+	/* do not keep traffic held during an install for longer than this */
 	if (c->phase == RL_CONTROLLER_INSTALL && c->hold != RL_RESIL_HOLD_NONE)
 		return c->p.cfg->install_ns;
 	return silence_limit(c);

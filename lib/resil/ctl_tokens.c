@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * New tables by tokens [RES-5]: nobody is held, and nothing drains.
+ * New tables by tokens [RES-5]: nothing is held or drained.
  *
  *   COMPUTE --> STAGE --> PASS --> INSTALL --> RELEASE
  *                 |         |
- *                 +---------+--> HOLD --> DRAIN --> ...   all are held instead
+ *                 +---------+--> HOLD --> DRAIN --> ...   hold all instead
  *
- * It also begins in HOLD or DRAIN of some flows that do not drain in time, where
- * the same tables may come by tokens: who holds lets go in STAGE.
+ * It can also start from HOLD or DRAIN, if some flows are held and do not drain
+ * in time and the same tables may come by tokens: devices release in STAGE.
  *
- * STAGE  Every device gets the new tables beside the old ones, and the ranks of
- *        its channels. Nothing changes yet.
- * PASS   All have them: sources send by the new tables, behind a token on each
- *        channel, and switches pass tokens on (core_pass.c). A device that has
- *        had all of them answers that it is quiet.
- * INSTALL  says so to all; who has changed over has nothing to do.
+ * STAGE    Every device gets the new tables beside the old ones, and the ranks
+ *          of its channels. Nothing changes yet.
+ * PASS     All devices have them. Sources send by the new tables, after a token
+ *          on each channel, and switches pass tokens on (core_pass.c). A device
+ *          that got all of its tokens reports that it is quiet.
+ * INSTALL  confirms this to all devices; those that have changed do nothing.
  *
- * The ways out. A device that does not answer, or tokens that do not arrive in
- * time (one was lost with a crash, say): all are held, for the same tables.
- * What waits for a token then waits for a way, the rest leaves the fabric, and
- * the tables are installed at rest. A new controller finds out from the devices
- * that tokens are under way, and goes on: where one device has the new tables
- * for good, all tokens have arrived.
+ * If a device does not answer, or tokens do not arrive in time (for example
+ * because one was lost in a crash), all traffic is held for the same tables:
+ * packets behind a missing token wait for a path, the rest leaves the fabric,
+ * and the tables are installed at rest. A new controller learns from the
+ * devices that tokens are on their way, and continues. If one device has the
+ * new tables installed, all tokens have arrived.
  */
 
 #include "ctl_priv.h"
 
-/* Part of quiesce_ns that tokens may take. */
+/* Share of quiesce_ns that tokens may take. */
 #define PASS_SHARE 8
-/* Answers that passing has room for. */
+/* The limit of PASS allows for this many answers. */
 #define TOKENS_ANSWERS 32
 
 static uint64_t
@@ -64,7 +64,7 @@ ctl_pass(struct rl_controller *c, uint64_t now_ns)
 	ctl_step(c, now_ns);
 }
 
-/* Whether all have had their tokens; while more have, there is more time. */
+/* Whether all devices got their tokens. Progress extends the time limit. */
 static bool
 all_passed(struct rl_controller *c, uint64_t now_ns)
 {

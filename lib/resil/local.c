@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A local controller. What it says is kept as state, and said again until it
- * is known to have arrived: of each port the last thing that it found out,
- * with a number that grows; of itself that it is there (HELLO). What it is
- * told is a state, too: the newest order is kept, older ones are ignored, and
- * the difference to what is becomes actions.
+ * A local controller. It keeps what it has to report as state, and repeats it
+ * until it is confirmed: the newest event of each port, with a growing number,
+ * and of itself that it exists (HELLO). Orders are states, too: it keeps the
+ * newest one, ignores older ones, and turns the difference from the present
+ * state into actions.
  *
- * The lease. A device that holds is told so again and again while it has to.
- * If it hears nothing for a lease, the controller is gone: it lets go. The
- * tables that it was held for must then not come any more, or they would meet
- * packets they were not proven with. So an order to install with holding is
- * refused by who does not hold; and switches, which hold nothing but the word,
- * let go after half a lease: no switch takes tables after a source went on,
- * as long as an order is not delayed by half a lease.
+ * Lease. A device that holds is told so repeatedly. If it hears nothing for a
+ * lease, the controller is gone and the device releases. It must then not take
+ * the tables it held for, because they could meet packets that they were not
+ * proven with. So a device that does not hold refuses an order to install while
+ * holding. Switches hold no traffic, only that state, and release after half a
+ * lease: no switch takes tables after a source went on, as long as no order is
+ * delayed by half a lease.
  *
- * Late. What takes longer than the controller asks for is not done, and not
- * answered either; asked again the device says that it is there, by an answer to
- * no order [RES-8].
+ * Late. A device answers an order only when it is done. If it is asked again
+ * before that, it says that it is alive, with a STATUS that answers no order
+ * [RES-8].
  *
- * At rest. Where endpoints do not retry, order rests on the way alone, and tables
- * change only while all is held. Who hears that it may go on before it has taken
- * its tables keeps the old ones. It says so, and the next recovery brings them.
+ * At rest. If endpoints do not retry, packets must stay in order on the way,
+ * and tables change only while all traffic is held. A device that is released
+ * before it took its tables keeps the old ones and says so, and the next
+ * recovery brings the new ones.
  */
 
 #include <string.h>
@@ -29,7 +30,9 @@
 #include "local_priv.h"
 #include "rl_plant.h"
 
-/* Links of a fabric that begins have so many train_ns from the first one on. */
+/*
+ * All links of a starting fabric must be up this many train_ns after the first.
+ */
 #define TRAIN_SHARE 4
 
 size_t
@@ -71,7 +74,7 @@ rl_local_link(struct rl_local *l, uint16_t port, enum rl_resil_link state,
 			t_ns, TRAIN_SHARE * l->p.cfg->train_ns);
 	}
 	lp->state = (uint8_t)state;
-	/* all links are taken to be up until somebody says otherwise */
+	/* links count as up until reported otherwise */
 	if (lp->ver == 0 && state == RL_RESIL_LINK_UP && !l->p.waits)
 		return;
 	lp->detector = detector;
@@ -95,7 +98,7 @@ rl_local_gave_up(struct rl_local *l, uint64_t t_ns)
 	port_set(l, core, core->ver + 1, core->known);
 }
 
-/* Everything is told anew: to a controller that does not know it. */
+/* Repeats all reports for a controller that does not know them. */
 static void
 local_tell_all(struct rl_local *l)
 {
@@ -112,7 +115,10 @@ local_tell_all(struct rl_local *l)
 	l->hello_owed = true;
 }
 
-/* A controller speaks: an unknown one is a new one, an older one is gone. */
+/*
+ * Compares the sender with the known controller. @return false if it is
+ * outdated.
+ */
 static bool
 local_knows(struct rl_local *l, const struct rl_resil_msg *m)
 {
@@ -141,9 +147,9 @@ local_hold(struct rl_local *l, enum rl_resil_hold hold, uint32_t epoch)
 }
 
 /*
- * Tables by tokens [RES-5]. The order to change stands in every message while
- * it lasts; one without it, that holds nobody, ends it, with the tables that it
- * names: the new ones or, where the change was given up, those of before.
+ * Tables by tokens [RES-5]. Every message carries the order to change while the
+ * change lasts. A message without it that holds nothing ends the change: the
+ * tables that it names are the new ones or, after an abort, the old ones.
  */
 static void
 local_stage(struct rl_local *l, const struct rl_resil_msg *m)
@@ -151,7 +157,7 @@ local_stage(struct rl_local *l, const struct rl_resil_msg *m)
 	const bool stages = m->flags & RL_RESIL_STAGE;
 
 	if (l->waits)
-		return; /* it has nothing to change */
+		return; /* it has no tables to change from */
 	if (l->stage_epoch != 0 &&
 	    (stages ? l->stage_epoch != m->hold_epoch
 		    : m->hold == RL_RESIL_HOLD_NONE ||
@@ -170,7 +176,10 @@ local_stage(struct rl_local *l, const struct rl_resil_msg *m)
 		l->passes = l->pass_owed = true;
 }
 
-/* Whether tables come too late: packets pass, and could overtake each other. */
+/*
+ * Whether tables come too late: packets flow again and could overtake each
+ * other.
+ */
 static bool
 local_too_late(struct rl_local *l, const struct rl_resil_msg *m)
 {
@@ -197,7 +206,10 @@ local_order(struct rl_local *l, const struct rl_resil_msg *m, uint64_t now_ns)
 	l->greeted = true;
 	l->hello_owed = false;
 	l->asked = true;
-	/* tables for a fabric at rest, and this device went on by itself */
+	/*
+	 * the tables are for a fabric at rest, but this device released by
+	 * itself
+	 */
 	if (m->hold != RL_RESIL_HOLD_NONE && l->hold == RL_RESIL_HOLD_NONE &&
 	    m->table_epoch > l->want_epoch && !l->waits)
 		return;
@@ -232,7 +244,7 @@ rl_local_rx(struct rl_local *l, const struct rl_resil_msg *m, uint64_t now_ns)
 	if (m->version != RL_RESIL_VERSION || m->dev != l->p.dev ||
 	    !local_knows(l, m))
 		return;
-	/* said to one that was here before */
+	/* meant for an earlier incarnation */
 	if (m->local_inc != 0 && m->local_inc != l->p.incarnation)
 		return;
 	l->alone = false;
@@ -258,11 +270,11 @@ rl_local_rx(struct rl_local *l, const struct rl_resil_msg *m, uint64_t now_ns)
 	case RL_RESIL_STATUS:
 	case RL_RESIL_GAVE_UP:
 	case RL_RESIL_PORT_DONE:
-		return; /* not said to us */
+		return; /* not meant for a local controller */
 	}
 }
 
-/* How long it holds without hearing why; see above. */
+/* End of the lease; see above. */
 static uint64_t
 local_lease_end(const struct rl_local *l)
 {
@@ -273,7 +285,7 @@ local_lease_end(const struct rl_local *l)
 	return rl_deadline(l->heard_ns, l->p.endpoint ? lease : lease / 2);
 }
 
-/* Links that have not come up since the start: no port says that. */
+/* Reports links as dead that have not come up since the start: ports do not. */
 static void
 local_untrained(struct rl_local *l, uint64_t now_ns)
 {
@@ -323,7 +335,7 @@ bool
 rl_local_action(struct rl_local *l, struct rl_local_action *a)
 {
 	*a = (struct rl_local_action){ 0 };
-	/* first hold, then install; and go on only with the new tables */
+	/* hold before an install, and release only after it */
 	if (l->hold_owed && (l->hold != RL_RESIL_HOLD_NONE ||
 			     RL_PLANTED(RESIL_RELEASE_FIRST) ||
 			     (!l->install_owed && !l->installing))) {
@@ -399,7 +411,7 @@ rl_local_staged(struct rl_local *l, uint32_t epoch)
 bool
 rl_local_asked(const struct rl_local *l)
 {
-	/* an answer tells what is done, not what will be */
+	/* an answer reports what is done, not what is planned */
 	return l->asked && !l->hold_owed && !l->install_owed &&
 	       !l->installing && !l->stage_owed && !l->staging &&
 	       !l->pass_owed;
@@ -436,8 +448,8 @@ local_msg(const struct rl_local *l, struct rl_resil_msg *m,
 	}
 }
 
-/* The next port, or the core, that has something to say, from where the last one
-   was. */
+/* The next port, or the core, with something to report, in round-robin
+   order. */
 static bool
 local_tx_port(struct rl_local *l, struct rl_resil_msg *m)
 {
@@ -491,7 +503,7 @@ rl_local_tx(struct rl_local *l, struct rl_resil_msg *m, uint64_t now_ns)
 	if (l->late_owed) {
 		l->late_owed = false;
 		local_msg(l, m, RL_RESIL_STATUS);
-		m->seq = 0; /* it answers no order */
+		m->seq = 0; /* answers no order */
 		return true;
 	}
 	if (!local_tx_port(l, m))

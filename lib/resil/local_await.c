@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * After a death packets wait for new tables: only while somebody makes them
- * [DRL-11]. So the death is reported again and again until they are here, and
- * the answer says whether they are being made. If they are not, or if nobody
- * answers, the wait is over; and where nobody answered the next one does not
- * begin.
+ * After a death, packets wait for new tables only while a controller makes them
+ * [DRL-11]. So the death is reported repeatedly until the tables arrive, and
+ * the answer says whether they are being made. If they are not, or if no
+ * controller answers, the wait ends. If none answered, the next death starts no
+ * wait.
  */
 
 #include "local_priv.h"
 
-/* Parts of answer_ns: after one without an answer there is no controller; and
- * so often it is asked whether tables are being made. */
+/* Shares of answer_ns: without an answer for the first, there is no
+   controller; the second is the interval between questions whether tables
+   are being made. */
 #define ALONE_SHARE 2
 #define POLL_SHARE 8
 
@@ -58,7 +59,7 @@ local_await_tick(struct rl_local *l, uint64_t now_ns)
 	struct local_port *lp = &l->port[l->await_port];
 
 	if (now_ns >= l->await_until_ns) {
-		local_no_wait(l, false); /* the core knows */
+		local_no_wait(l, false); /* the core ends the wait itself */
 	} else if (l->unknown == 0 && now_ns >= l->poll_ns) {
 		port_set(l, lp, lp->ver, 0);
 		lp->sent = 0;

@@ -5,7 +5,7 @@
 
 #include "rl_recovery_log.h"
 
-#define ROOM 32 /* recoveries, to begin with */
+#define ROOM 32 /* recoveries, initially */
 
 void
 rl_recovery_log_begin(struct rl_recovery_log *l)

@@ -9,8 +9,8 @@
 
 #define HOUR_NS (3600 * RL_NS_PER_S)
 
-/* Each time with its least value, what it is where orders and answers cross the
- * fabric itself, and what it is where they go through a store. */
+/* Each time with its minimum, its default within one process, and its default
+   if orders and answers go through a store. */
 static const struct resil_time {
 	const char *key;
 	size_t at; /* in struct rl_resil_cfg */
@@ -64,7 +64,7 @@ rl_resil_cfg_defaults_store(struct rl_resil_cfg *cfg)
 		set_time(cfg, &times[i], times[i].store_ns);
 }
 
-/* A time that is too short beside another one. */
+/* A time that is too short compared with another one. */
 struct bound {
 	const char *key, *beside;
 	uint64_t value_ns, least_ns;

@@ -4,32 +4,34 @@
 
 /**
  * @file
- * Every recovery of a run, whichever controller made it. A controller keeps its
- * last RL_RECOVERIES only, and one that dies takes them with it; a host copies
- * them here each time it has served it. All zeroes is an empty log. One thread
- * owns it.
+ * Every recovery of a run, by any controller. A controller keeps only its last
+ * RL_RECOVERIES, and loses them when it dies, so the host copies them here each
+ * time it has served the controller. An all-zero log is empty. One thread owns
+ * it.
  */
 
 #include "rl_controller.h"
 
 struct rl_recovery_log {
-	struct rl_recovery *rec; /**< in the order of their ends; owned */
+	struct rl_recovery *rec; /**< in the order in which they ended; owned */
 	uint32_t n;		 /**< recoveries in @p rec */
 	uint32_t cap;		 /**< room in @p rec, in recoveries */
-	uint32_t seen;		 /**< of the present controller's */
+	uint32_t seen;		 /**< number taken from the present
+				      controller */
 };
 
-/** Owner. A new controller counts from 0. */
+/** Owner. A new controller starts: its recoveries count from 0. */
 void rl_recovery_log_begin(struct rl_recovery_log *l);
 
 /**
- * Owner. Copies what @p c has finished since the last call. What there is no
- * memory for is copied by a later call, as long as the controller keeps it.
+ * Owner. Copies the recoveries that @p c has finished since the last call. If
+ * memory is short, a later call copies the rest, as long as the controller
+ * keeps them.
  */
 void rl_recovery_log_take(struct rl_recovery_log *l,
 			  const struct rl_controller *c);
 
-/** Owner. Gives the memory back; the log is empty. */
+/** Owner. Frees the memory; the log is empty. */
 void rl_recovery_log_free(struct rl_recovery_log *l);
 
 #endif

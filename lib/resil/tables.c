@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Generations of tables. A generation is what one job has made: tables, the
+ * Generations of tables. A generation is the result of one job: tables, the
  * failed marks they were made with, and the flows to be held for them. Devices
- * hold on to a generation by its epoch; one that no device has, and that is not
- * the newest, is spare, and the next job updates it instead of computing all.
+ * refer to a generation by its epoch. If no device has it and it is not the
+ * newest, it is spare: the next job updates it instead of computing everything.
  */
 
 #include <errno.h>
@@ -75,7 +75,7 @@ rl_tables_free(struct rl_tables *t)
 	free(t);
 }
 
-/* Of a generation but the first: epoch 0 is memory that nobody has. */
+/* Not for the first generation: here, epoch 0 marks memory without an owner. */
 static bool
 gen_in_use(const struct rl_tables *t, const struct tables_gen *g)
 {
@@ -126,7 +126,9 @@ clock_now(const struct rl_tables *t)
 	return t->p.clock == NULL ? 0 : t->p.clock(t->p.clock_ctx);
 }
 
-/* Marks of the topology as the job says; @p avoid: what is to be avoided, too. */
+/*
+ * Marks the topology as the job says; @p avoid: also marks links to be avoided.
+ */
 static void
 set_marks(struct rl_tables *t, const struct rl_controller_job *job, bool avoid)
 {
@@ -141,7 +143,9 @@ set_marks(struct rl_tables *t, const struct rl_controller_job *job, bool avoid)
 		t->topo.dev[d].failed = !job->dev_ok[d];
 }
 
-/* What others are told of is all that the engine sees. */
+/*
+ * Reduces the marks to those that recipes carry, so that all processes agree.
+ */
 static void
 plain_marks(struct rl_tables *t)
 {
@@ -149,7 +153,10 @@ plain_marks(struct rl_tables *t)
 		t->topo.link[i].failed = !rl_topo_link_up(&t->topo, i);
 }
 
-/* From nothing: each part of a fabric that is cut is routed for itself. */
+/*
+ * Computes from scratch: each part of a partitioned fabric is routed
+ * separately.
+ */
 static int
 gen_anew(struct rl_tables *t, struct tables_gen *g)
 {
@@ -213,7 +220,7 @@ tables_gen_mark(struct rl_tables *t, struct tables_gen *g)
 	return 0;
 }
 
-/* How many endpoints are there, as the topology is marked. */
+/* Number of reachable endpoints as the topology is marked. */
 static uint32_t
 there(const struct rl_tables *t)
 {
@@ -225,8 +232,8 @@ there(const struct rl_tables *t)
 }
 
 /*
- * Marks of the topology that new tables are to be made for: without what is to
- * be avoided, where that cuts nobody off. @return whether it is avoided
+ * Marks the topology for new tables: without links to be avoided, unless that
+ * cuts off an endpoint. @return whether they are avoided
  */
 static bool
 set_wanted(struct rl_tables *t, const struct rl_controller_job *job)
@@ -248,7 +255,7 @@ set_wanted(struct rl_tables *t, const struct rl_controller_job *job)
 	return false;
 }
 
-/* New tables for the marks that are wanted; or else with what is avoided. */
+/* New tables without the links to be avoided or, if that fails, with them. */
 static int
 compute(struct rl_tables *t, const struct rl_controller_job *job,
 	struct tables_gen *g, bool *avoided)
@@ -261,7 +268,9 @@ compute(struct rl_tables *t, const struct rl_controller_job *job,
 	return tables_gen_compute(t, g);
 }
 
-/* Whether somebody has no way to somebody else, by tables for these marks. */
+/*
+ * Whether tables for these marks leave an endpoint without a path to another.
+ */
 static bool
 cuts(struct rl_tables *t, const struct rl_controller_job *job)
 {
@@ -285,7 +294,7 @@ tables_alone(const struct rl_tables *t, const struct rl_controller_job *job,
 	return true;
 }
 
-/* Whether all devices that have any tables have the same; which. */
+/* Whether all devices that have tables have those of the same @p epoch. */
 static bool
 same_epoch(const struct rl_tables *t, const struct rl_controller_job *job,
 	   uint32_t *epoch)
@@ -303,7 +312,7 @@ same_epoch(const struct rl_tables *t, const struct rl_controller_job *job,
 	return !first;
 }
 
-/* Whether what all have is right as it is. */
+/* Whether the present tables are right as they are. */
 static bool
 nothing_to_do(struct rl_tables *t, const struct rl_controller_job *job,
 	      uint32_t epoch)
@@ -322,7 +331,7 @@ nothing_to_do(struct rl_tables *t, const struct rl_controller_job *job,
 	return true;
 }
 
-/* What is proven of the newest tables serves for those to come. */
+/* Reuses what is proven of the newest tables for those to come. */
 static void
 know_newest(struct rl_tables *t, struct tables_gen *g)
 {
@@ -366,7 +375,7 @@ rl_tables_compute(struct rl_tables *t, const struct rl_controller_job *job,
 	*res = (struct rl_controller_result){ .epoch = job->epoch,
 					      .mode = RL_RESIL_LIVE };
 	t->why[0] = '\0';
-	RL_ASSERT(job->epoch > t->newest); /* it never means two tables */
+	RL_ASSERT(job->epoch > t->newest); /* an epoch never means two tables */
 	start = clock_now(t);
 	same = same_epoch(t, job, &epoch);
 	if (same && nothing_to_do(t, job, epoch)) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * How new tables may take the place of old ones: live where the mix of both is
- * proven, else with some flows held, else by tokens, else at rest. A device that does not
- * answer keeps what it has, or wakes up and takes the new ones: whichever, the
- * mix with it must be proven then, too.
+ * How new tables may replace old ones: live if the mix of both is proven, else
+ * with some flows held, else by tokens, else at rest. A device that does not
+ * answer keeps its tables, or recovers and takes the new ones: the mix must be
+ * proven for both cases.
  */
 
 #include <errno.h>
@@ -12,10 +12,13 @@
 
 #include "tables_priv.h"
 
-/* More than one in so many flows are not held where tokens do without. */
+/* If more than one flow in this many would be held, tokens are preferred. */
 #define HELD_SHARE 100u
 
-/* The topology while old and new are mixed: what works, works, used or not. */
+/*
+ * Marks for the mix of old and new tables: every working link counts, used or
+ * not.
+ */
 static void
 mix_marks(struct rl_tables *t, const struct rl_controller_job *job)
 {
@@ -25,7 +28,7 @@ mix_marks(struct rl_tables *t, const struct rl_controller_job *job)
 		t->topo.dev[d].failed = false;
 }
 
-/* Whether any device has this mark of a job's. */
+/* Whether a mark of the job is set for any device. */
 static bool
 any_dev(const struct rl_tables *t, const uint8_t *mark)
 {
@@ -36,15 +39,16 @@ any_dev(const struct rl_tables *t, const uint8_t *mark)
 }
 
 /*
- * Flows to be held, so that all others may meet old and new tables anywhere.
- * @return 0; -ELOOP, -EHOSTUNREACH: not even so
+ * Finds flows to hold so that all others may meet old and new tables anywhere.
+ * @return 0; -ELOOP or -EHOSTUNREACH: impossible; -ENOMEM
  */
 static int
 find_held(struct rl_tables *t, const struct rl_controller_job *job,
 	  const struct tables_gen *old, struct tables_gen *g)
 {
-	/* new tables use the links of who begins anew, which train when it has
-	   them: until then packets go by other next hops than the first */
+	/* new tables use links of restarting devices, which train only after
+	   the install: until then packets may take other next hops than the
+	   first */
 	const enum rl_check_alts alts =
 		any_dev(t, job->waits) ? RL_CHECK_ALL : RL_CHECK_FIRST;
 	struct rl_check_mix_report rep;
@@ -58,8 +62,9 @@ find_held(struct rl_tables *t, const struct rl_controller_job *job,
 }
 
 /*
- * With a flow its acknowledgments stop, which go the other way; and flows to
- * and from endpoints that are about to be removed come to an end first.
+ * Holds the reverse flow of each held one, as it carries the acknowledgments;
+ * and all flows to and from endpoints that are about to be removed, so that
+ * they end first.
  */
 static void
 complete_held(struct rl_tables *t, const struct rl_controller_job *job,
@@ -93,7 +98,7 @@ leaves_any(const struct rl_tables *t, const struct rl_controller_job *job,
 	return false;
 }
 
-/* Whether a source that holds any of these does not answer. */
+/* Whether the source of any of these flows does not answer. */
 static bool
 holder_silent(const struct rl_tables *t, const struct rl_controller_job *job,
 	     const struct rl_flows *f)
@@ -106,7 +111,9 @@ holder_silent(const struct rl_tables *t, const struct rl_controller_job *job,
 	return false;
 }
 
-/* All at rest: only who does not answer may still have other tables. */
+/*
+ * Proof for a fabric at rest: only silent devices may still have other tables.
+ */
 static int
 prove_rest(struct rl_tables *t, const struct rl_controller_job *job,
 	   const struct tables_gen *g)
@@ -123,7 +130,7 @@ prove_rest(struct rl_tables *t, const struct rl_controller_job *job,
 		t->old[d] = g->route->fwd[d];
 		if (!job->silent[d])
 			continue;
-		/* another process knew these tables, and nobody here does */
+		/* only an earlier process knew these tables */
 		if (has == NULL)
 			return -EHOSTUNREACH;
 		t->old[d] = tables_of(t, has)->fwd[d];
@@ -142,7 +149,9 @@ refuse(struct rl_tables *t, const char *why)
 	return -EHOSTUNREACH;
 }
 
-/* Refused for who does not answer: when it does, these tables may be right. */
+/*
+ * Refuses because of a silent device: once it answers, the tables may be right.
+ */
 static int
 late(struct rl_tables *t, const struct rl_controller_job *job)
 {
@@ -183,7 +192,7 @@ mix_running(struct rl_tables *t, const struct rl_controller_job *job,
 	return 0;
 }
 
-/* Nobody is held: -EAGAIN where it can't be done by tokens. */
+/* By tokens, without holding; -EAGAIN if that is not possible. */
 static int
 pass_running(struct rl_tables *t, const struct rl_controller_job *job,
 	     struct tables_gen *g, const struct tables_gen *old,
@@ -195,13 +204,16 @@ pass_running(struct rl_tables *t, const struct rl_controller_job *job,
 		ret = tables_pass(t, old, g, job->epoch);
 	if (ret != 0)
 		return ret;
-	rl_flows_free(&g->flows); /* nobody is held */
+	rl_flows_free(&g->flows); /* no flow is held */
 	res->mode = RL_RESIL_TOKENS;
 	res->held_flows = 0;
 	return 0;
 }
 
-/* Some flows would be held: many, or few, who may yet not drain. */
+/*
+ * Some flows would be held: uses tokens if they are many, or allows for them in
+ * case a few do not drain.
+ */
 static int
 partly(struct rl_tables *t, const struct rl_controller_job *job,
        struct tables_gen *g, const struct tables_gen *old,
@@ -219,7 +231,7 @@ partly(struct rl_tables *t, const struct rl_controller_job *job,
 	return ret;
 }
 
-/* Whether a device that the old tables know has no link left: a crash. */
+/* Whether a switch that the old tables use has no link left: a crash. */
 static bool
 crashed(const struct rl_tables *t, const struct rl_controller_job *job,
 	const struct tables_gen *old)
@@ -239,18 +251,18 @@ crashed(const struct rl_tables *t, const struct rl_controller_job *job,
 }
 
 /*
- * The mildest way there is. Live, or with few flows held, whose proof comes at
- * one price; and by tokens, which hold nobody and need no proof of a mix, but
- * an answer more of all devices. After a crash some flows would have to be held
- * as a rule, and where a device begins anew all detours would have to fit: then
- * tokens are asked for first.
+ * Chooses the mildest mode. Live and few flows held come from the same proof.
+ * Tokens hold nothing and need no proof of a mix, but one more round of answers
+ * from all devices. After a crash some flows would usually have to be held, and
+ * if a device restarts all detours would have to be proven: then tokens are
+ * tried first.
  */
 static int
 choose(struct rl_tables *t, const struct rl_controller_job *job,
        struct tables_gen *g, const struct tables_gen *old,
        struct rl_controller_result *res)
 {
-	/* what loops out of a link that dies meanwhile may be overtaken */
+	/* packets that loop out of a link that dies then may be overtaken */
 	const bool tokens = t->p.link_retry && t->p.retry && old != NULL;
 	const bool first = tokens && (crashed(t, job, old) ||
 				      any_dev(t, job->waits));
@@ -266,7 +278,7 @@ choose(struct rl_tables *t, const struct rl_controller_job *job,
 		return pass_running(t, job, g, old, res);
 	if (ret == 0 && res->mode == RL_RESIL_PARTIAL)
 		ret = partly(t, job, g, old, res);
-	/* by tokens it can't be: as it was */
+	/* not possible by tokens: keep the first choice */
 	return ret == -EAGAIN ? 0 : ret;
 }
 
@@ -281,8 +293,8 @@ tables_mix(struct rl_tables *t, const struct rl_controller_job *job,
 	rl_flows_free(&g->flows);
 	tables_pass_free(g);
 	mix_marks(t, job);
-	/* without retry order rests on the way alone: none may change while
-	   anything is on it */
+	/* without retry, packets must stay in order on the way: tables must not
+	   change while any packet is on its way */
 	if (job->mode == RL_RESIL_TOKENS)
 		ret = pass_running(t, job, g, old, res);
 	else if (job->mode == RL_RESIL_AUTO)

@@ -2,9 +2,9 @@
 
 /*
  * What devices need to change from old tables to new ones by tokens [RES-5]:
- * the order of channels in which the old tables were proven. There is one for
- * all tables that the checker has passed by ranks (rl_check_ranks.h); whatever
- * links have died since, packets by these tables still ascend.
+ * the order of channels in which the old tables were proven. It exists for all
+ * tables that the checker has passed by ranks (rl_check_ranks.h), and remains
+ * valid whatever links die: packets by these tables still ascend.
  */
 
 #include <errno.h>

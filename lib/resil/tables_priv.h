@@ -4,27 +4,29 @@
 
 /**
  * @file
- * The inside of rl_tables: tables.c has the generations, tables_mix.c the
- * judgement whether old and new may be mixed, tables_pass.c what tokens need,
+ * The inside of rl_tables: tables.c has the generations, tables_mix.c decides
+ * whether old and new may be mixed, tables_pass.c has what tokens need, and
  * tables_recipe.c what joins several processes.
  */
 
 #include "rl_fwd_pass.h"
 #include "rl_tables.h"
 
-/* The first; what all have, what they get, what silent ones still have. */
+/*
+ * The first, the present, the next, and those that silent devices still have.
+ */
 #define TABLES_GENS 7
 
 struct tables_gen {
-	struct rl_route *route; /* NULL: empty; of the first: t->first */
+	struct rl_route *route; /* NULL: empty; for the first: t->first */
 	uint32_t epoch;
 	uint8_t *failed; /* [nlink]: marks it was made with */
-	uint8_t *gone;	 /* [ndev]: the same of devices */
-	bool warm;	 /* route has memory to be computed anew in */
-	bool proven;	 /* route knows the proof of the newest tables */
+	uint8_t *gone;	 /* [ndev]: the same for devices */
+	bool warm;	 /* route has memory to compute into */
+	bool proven;	 /* route has the proof of the newest tables */
 	struct rl_flows flows;
 	struct rl_fwd_pass *pass; /* [ndev] for tokens; NULL: not by tokens */
-	uint32_t pass_from; /* from the tables of this epoch */
+	uint32_t pass_from; /* epoch that the tokens change from */
 	struct rl_fwd_ranks *rank;
 	bool *end;
 };
@@ -32,27 +34,31 @@ struct tables_gen {
 struct rl_tables {
 	struct rl_tables_params p;
 	char engine[32];
-	struct rl_topo topo; /* dev and link are ours, the rest is shared */
-	struct tables_gen gen[TABLES_GENS]; /* 0: those of the beginning */
+	struct rl_topo topo; /* dev and link are owned, the rest is shared */
+	struct tables_gen gen[TABLES_GENS]; /* 0: those all devices start
+					       with */
 	const struct rl_route *first;
 	uint32_t newest;
-	uint32_t *epoch; /* [ndev]: what a device reads */
-	uint32_t *staged; /* [ndev]: and what it may read soon; 0 */
-	struct rl_fwd *old; /* [ndev]: present tables, put together */
+	uint32_t *epoch; /* [ndev]: tables that a device reads */
+	uint32_t *staged; /* [ndev]: tables it may read soon; or 0 */
+	struct rl_fwd *old; /* [ndev]: present tables of all devices */
 	uint32_t *dead;
 	char why[RL_ERR_MAX];
 };
 
-/** One to write into: empty, or one that nobody reads; NULL: all are read. */
+/** @return a generation to write to: empty or unread; NULL: all are read */
 struct tables_gen *tables_spare(struct rl_tables *t);
 
-/** Empties it. */
+/** Frees the contents of a generation. */
 void tables_gen_free(struct tables_gen *g);
 
-/** Tables for the topology as it is marked, into @p g; why not: t->why. */
+/**
+ * Computes tables for the topology as marked, into @p g; on error t->why is
+ * set.
+ */
 int tables_gen_compute(struct rl_tables *t, struct tables_gen *g);
 
-/** Keeps the marks that @p g was made with. @return 0 or -ENOMEM */
+/** Stores the marks that @p g was made with. @return 0 or -ENOMEM */
 int tables_gen_mark(struct rl_tables *t, struct tables_gen *g);
 
 struct tables_gen *tables_gen(const struct rl_tables *t, uint32_t epoch);
@@ -60,25 +66,26 @@ struct tables_gen *tables_gen(const struct rl_tables *t, uint32_t epoch);
 const struct rl_route *tables_of(const struct rl_tables *t,
 				 const struct tables_gen *g);
 
-/** Whether a device has no link that works: what tables it has does not matter
-    until one does. */
+/** Whether a device has no working link: its tables do not matter until it
+    has. */
 bool tables_alone(const struct rl_tables *t,
 		  const struct rl_controller_job *job, uint32_t dev);
 
 /**
- * How the tables of @p g may be put in place of those that devices have:
- * res->mode, held_flows, and g->flows.
- * @param same  all have those of @p epoch
- * @return 0; -EHOSTUNREACH: not as the mode asks; -ENOMEM
+ * Decides how the tables of @p g may replace those that devices have: sets
+ * res->mode, res->held_flows and g->flows.
+ * @param same all devices have the tables of @p epoch
+ * @return 0; -EHOSTUNREACH: not possible in this mode; -ETIME: not proven
+ *   beside a silent device; -ENOMEM
  */
 int tables_mix(struct rl_tables *t, const struct rl_controller_job *job,
 	       struct tables_gen *g, bool same, uint32_t epoch,
 	       struct rl_controller_result *res);
 
 /**
- * What devices need to change from the tables @p old, which all have, to those
- * of @p g, to be of @p epoch, by tokens: g->pass. @return 0; -EAGAIN: not by
- * tokens; -ENOMEM
+ * Fills in g->pass: what devices need to change by tokens from the tables @p
+ * old, which all have, to those of @p g, which get @p epoch. @return 0;
+ * -EAGAIN: not possible by tokens; -ENOMEM
  */
 int tables_pass(struct rl_tables *t, const struct tables_gen *old,
 		struct tables_gen *g, uint32_t epoch);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Tables in several processes. One of them computes, and tells the others what
- * its tables do without; each makes them again from that. Same marks, same
- * tables (rl_route.h) - and a digest over all of them says whether that held:
- * a program of another version may well route in another way.
+ * Tables in several processes. One process computes, and tells the others which
+ * parts its tables do not use; each makes the tables again from that. The same
+ * marks give the same tables (rl_route.h), and a digest over all of them
+ * verifies it: another version of the program may route differently.
  */
 
 #include <errno.h>
@@ -38,8 +38,8 @@ add_bytes(uint64_t h, const uint8_t *b, size_t n)
 	return add(h, n);
 }
 
-/* Planes on which packets travel; others only choose VLs, and have no next
-   hops. A bit each. */
+/* Planes on which packets travel, one bit each; others only choose VLs and have
+   no next hops. */
 static unsigned int
 planes_used(const struct rl_fwd *f)
 {
@@ -87,7 +87,7 @@ digest(const struct rl_route *r)
 	return h;
 }
 
-/* Of the order that tokens go by. */
+/* Digest of the order of channels that tokens follow. */
 static uint64_t
 digest_ranks(const struct rl_topo *topo, const uint32_t *rank)
 {
@@ -141,8 +141,8 @@ take_flows(struct rl_tables *t, const struct rl_flows *from,
 }
 
 /*
- * What devices here need to change by tokens. A process whose devices all begin
- * anew does not know the tables before, and needs nothing.
+ * Fills in what devices here need to change by tokens. A process whose devices
+ * are all restarting does not know the earlier tables, and needs nothing.
  */
 static int
 take_pass(struct rl_tables *t, const struct rl_tables_recipe *r,
