@@ -3,11 +3,11 @@
 #include "rl_role.h"
 
 /*
- * Which drops are told to whom. The losses of the related art (loopback "none"
- * and "unacked-only") are told to nobody: they are what is measured. What
- * init_action discards would be discarded again if it were sent again at once,
- * and so would what gave way while new tables are expected: with end-to-end
- * retry the probe timer sees to it, and backs off.
+ * Which drops bring a notice to the source. Losses of the related art (loopback
+ * "none" and "unacked-only") bring none: they are what is measured. Packets
+ * that init_action discards would be discarded again if resent at once, and so
+ * would packets that gave way while new tables are expected: with end-to-end
+ * retry, the probe timer resends them, with backoff.
  */
 static bool
 is_told(enum rl_drop_reason why, bool e2e_retry)
@@ -18,7 +18,7 @@ is_told(enum rl_drop_reason why, bool e2e_retry)
 		return !e2e_retry;
 	case RL_DROP_LOOPBACK_NONE:
 	case RL_DROP_FRAGMENT:
-	case RL_DROP_DUPLICATE: /* no loss */
+	case RL_DROP_DUPLICATE: /* not a loss */
 	case RL_DROP_REASON_COUNT:
 		return false;
 	case RL_DROP_POLICY:
@@ -67,7 +67,7 @@ rl_drop_notice(const struct rl_flit *pkt, enum rl_drop_reason why,
 		i++;
 	if (i == flits)
 		return false;
-	/* the way that was looked for was to where the head says */
+	/* the head's destination is the one without a path */
 	rl_ep_notice_of(flit[i], i == 0 ? drop_of(why) : RL_EP_DROP_LOST, n);
 	if (n->pos >= RL_EP_POS_SKIPPED || n->pos < i)
 		return true;

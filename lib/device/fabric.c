@@ -20,11 +20,11 @@ rl_fabric_ep_flits(const struct rl_ep_cfg *cfg, uint32_t nflows)
 {
 	const uint32_t flows = rl_min_u32(nflows, cfg->max_flows);
 
-	/* retry copy, its first transmission, and the reorder window */
+	/* retry copies, first transmissions and the reorder window */
 	return flows * 3 * cfg->window_flits + 1024;
 }
 
-/* Every queue of a port at its fullest, and the marks between. */
+/* Room for every queue of a port when full, and for the marks between. */
 static struct rl_pipe_sizes
 pipe_sizes(const struct rl_link_cfg *cfg)
 {
@@ -57,7 +57,10 @@ build_pipes(struct rl_device *d, uint16_t i, const struct rl_link_cfg *cfg,
 	return ret;
 }
 
-/* Locally administered addresses: one a port, so that captures tell. */
+/*
+ * Locally administered addresses, one for each port, so that captures tell
+ * ports apart.
+ */
 static void
 port_mac(uint8_t mac[12], uint32_t peer_uid, uint32_t uid)
 {
@@ -75,7 +78,7 @@ port_mac(uint8_t mac[12], uint32_t peer_uid, uint32_t uid)
 	}
 }
 
-/* What a port tells the other end of its cable [LINK-8]. */
+/* Identity that a port sends to the other end of its cable [LINK-8]. */
 static struct rl_frame_place
 port_place(const struct rl_topo_dev *dev, uint16_t port)
 {
@@ -89,7 +92,7 @@ port_place(const struct rl_topo_dev *dev, uint16_t port)
 	return p;
 }
 
-/* What drops and reports of a device are told with. */
+/* Context for drop notices and reports of a device. */
 static void *
 drop_ctx(const struct rl_fabric_host *host, uint32_t dev)
 {
@@ -153,7 +156,7 @@ build_port(struct rl_fabric *f, uint32_t dev, uint16_t i, uint32_t uid,
 	return 0;
 }
 
-/* Another one for each life of an endpoint; never 0 [EP-7]. */
+/* A different value for each life of an endpoint; never 0 [EP-7]. */
 static uint32_t
 incarnation(uint64_t seed, uint32_t dev, uint32_t life)
 {
@@ -162,7 +165,7 @@ incarnation(uint64_t seed, uint32_t dev, uint32_t life)
 	return (uint32_t)rl_splitmix64(&x) | 1;
 }
 
-/* What tells the lives of one run from those of another. */
+/* Distinguishes the lives of one run from those of another. */
 static uint64_t
 lives_of(const struct rl_fabric_host *host)
 {
@@ -199,14 +202,16 @@ build_endpoint(struct rl_fabric *f, uint32_t dev, const struct rl_fwd *fwd,
 	f->dev[dev].ep_params = ep;
 	rc->ep = rl_ep_init(mem, &ep);
 	rc->ep_paced = !f->cfg->endpoint.retry;
-	/* rl_ep_poll() asks for a packet, and for what a flow may owe */
+	/* one rl_ep_poll() may add a packet, and what a flow owes */
 	rc->inject_flits = rl_min_u32(2 * f->cfg->link.queue_flits, 256);
 	if (rc->inject_flits < f->cfg->link.max_packet_flits + 3)
 		rc->inject_flits = f->cfg->link.max_packet_flits + 3;
 	return 0;
 }
 
-/* For each port the next one to the same neighbour. @return NULL: no memory */
+/*
+ * For each port: the next port to the same neighbour. @return NULL: no memory
+ */
 static uint16_t *
 build_beside(const struct rl_topo *t, uint32_t dev,
 	     const struct rl_fabric_host *host)
@@ -377,11 +382,12 @@ rl_fabric_dev_restart(struct rl_fabric *f, uint32_t dev,
 	for (uint16_t p = 0; p < d->nports; p++) {
 		struct rl_port_params pp = d->port_params[p];
 
-		/* nobody takes it for the one before */
+		/* peers must notice that it is a new life */
 		pp.incarnation += d->life * 0x9e3779b97f4a7c15ull;
 		memset(pp.shared, 0, sizeof(*pp.shared));
 		d->port[p].port = rl_port_init(d->port[p].port, &pp);
-		RL_ASSERT(d->port[p].port != NULL); /* it was built before */
+		RL_ASSERT(d->port[p].port != NULL); /* the first build succeeded
+						       with it */
 		atomic_store_explicit(&d->port[p].order, RL_ORDER_NONE,
 				      memory_order_relaxed);
 	}

@@ -5,7 +5,7 @@
 
 #include "rl_failover.h"
 
-#define ROOM 16 /* failovers, to begin with */
+#define ROOM 16 /* failovers, initially */
 
 static struct rl_failover *
 open_new(struct rl_failover_log *l, uint32_t loop_id)
@@ -30,7 +30,9 @@ open_new(struct rl_failover_log *l, uint32_t loop_id)
 	return &l->rec[l->n++];
 }
 
-/* The newest of this loopback: a device that restarts counts from 0 again. */
+/*
+ * The newest failover of this loopback: a restarted device counts from 0 again.
+ */
 static struct rl_failover *
 find(struct rl_failover_log *l, uint32_t loop_id)
 {
@@ -63,7 +65,7 @@ rl_failover_take(struct rl_failover_log *l, uint32_t dev, uint16_t port,
 {
 	struct rl_failover *f;
 
-	/* a planned end: the port was empty, and nothing went another way */
+	/* planned: the port was empty, and no packet was rerouted */
 	if (ev->planned &&
 	    (ev->type == RL_PEV_DEAD || ev->type == RL_PEV_DRAINED))
 		return NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Orders of a local controller: found, carried out, done. */
+/* Orders of a local controller: look-up, execution, completion. */
 
 #include "rl_device.h"
 
@@ -50,7 +50,7 @@ rl_device_order_find(struct rl_device_order *o, uint32_t dev,
 	return true;
 }
 
-/* By new tables; paths of the endpoint go with them. */
+/* Gives the endpoint the paths of new tables. */
 static void
 take_tables(struct rl_device *d, const struct rl_fwd *fwd)
 {

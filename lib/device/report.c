@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What ports and core say, and who is to know: local controller, and core. */
+/* Passes events of ports and core on to the local controller and the core. */
 
 #include <stdatomic.h>
 
@@ -10,8 +10,8 @@ void
 rl_device_port_event(struct rl_device *d, const struct rl_port_event *ev,
 		     uint64_t await_ns)
 {
-	/* a core on another lcore may hear of the death first: what it loops
-	   out until then does not wait for tables, and that loses nothing */
+	/* a core on another lcore may see the death first: packets that it
+	   loops out until then do not wait for tables, which loses nothing */
 	if (ev->type == RL_PEV_DEAD &&
 	    !atomic_load_explicit(&d->alone, memory_order_relaxed))
 		rl_role_core_await(&d->core, rl_deadline(ev->t_ns, await_ns));
@@ -20,7 +20,7 @@ rl_device_port_event(struct rl_device *d, const struct rl_port_event *ev,
 void
 rl_device_alone(struct rl_device *d, bool alone)
 {
-	/* relaxed: readers order nothing else by it */
+	/* relaxed: orders no other memory access */
 	atomic_store_explicit(&d->alone, alone, memory_order_relaxed);
 }
 
@@ -40,7 +40,7 @@ rl_device_report_port(struct rl_local *l, uint16_t port,
 	case RL_PEV_DEGRADED:
 		said = RL_RESIL_LINK_DEGRADED;
 		break;
-	default: /* no business of the controller's */
+	default: /* the controller does not need to know */
 		return false;
 	}
 	rl_local_link(l, port, said, (uint8_t)ev->detector, t_ns);

@@ -7,7 +7,7 @@
 
 #define CORE_BURST 32
 
-/* The next port, @p i or after it, whose pipe to look into. */
+/* @return the first port from @p i on whose pipe must be polled */
 static uint16_t
 core_next_port(const struct rl_role_core *r, const uint64_t *pending,
 	       unsigned int i)
@@ -40,7 +40,7 @@ core_from_near(struct rl_role_core *r, uint16_t i, uint64_t now_ns)
 	return n;
 }
 
-/* Loop rings go first: what comes out of them is the oldest [SW-1]. */
+/* Loop pipes first: their packets are the oldest [SW-1]. */
 static unsigned int
 core_from_ports(struct rl_role_core *r, uint64_t now_ns)
 {
@@ -73,7 +73,7 @@ core_from_ports(struct rl_role_core *r, uint64_t now_ns)
 	return work;
 }
 
-/* In bursts, or one by one where each may be the last that has room. */
+/* In bursts, or one by one if each may take the last room. */
 static unsigned int
 core_receive(struct rl_role_core *r, uint64_t now_ns)
 {
@@ -116,7 +116,9 @@ core_endpoint(struct rl_role_core *r, uint64_t now_ns)
 	return work;
 }
 
-/* @return how many of @p n packets and marks the port has taken: all */
+/*
+ * Passes on all @p n packets and marks. @return the number taken by the port: n
+ */
 static unsigned int
 core_to_port(struct rl_role_core *r, uint16_t i, struct rl_flit *out[],
 	     unsigned int n, uint64_t now_ns)
@@ -204,7 +206,7 @@ rl_role_core_await(struct rl_role_core *r, uint64_t until_ns)
 	atomic_store_explicit(&r->await_ns, until_ns, memory_order_relaxed);
 }
 
-/* When the client takes what waits for it. */
+/* When the client takes packets that wait for it. */
 static uint64_t
 client_takes_ns(const struct rl_role_core *r)
 {

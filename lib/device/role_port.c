@@ -8,10 +8,10 @@
 #define PORT_TX_BURST 8
 #define PORT_TX_BURST_MAX 32
 /*
- * A poll sends bursts until there is nothing left, or this much has gone: the
- * frames share the price of a poll. More would go no faster, but those behind
- * would wait longer: for a link's death to be seen, and for what it held.
- * Where each burst costs a system call, more of them go in one.
+ * A poll sends bursts until nothing is left or this limit is reached, so that
+ * the frames share the cost of a poll. A higher limit is no faster, and delays
+ * other ports: they see a link death later, and reroute its packets later. If
+ * each burst costs a system call, bursts are longer.
  */
 #define PORT_TX_FRAMES 32
 #define PORT_TX_BYTES (64 * RL_FLIT_BYTES)
@@ -51,7 +51,7 @@ port_from_core(struct rl_role_port *r, uint64_t now_ns)
 	return n;
 }
 
-/* @return the frames sent of a burst; *@p bytes grows by theirs */
+/* @return frames sent in a burst; adds their size to *@p bytes */
 static unsigned int
 port_tx_burst(struct rl_role_port *r, unsigned int burst, uint32_t *bytes,
 	      uint64_t now_ns)
@@ -102,7 +102,7 @@ port_to_core(struct rl_role_port *r, uint64_t now_ns)
 	void *obj[PORT_PIPE_BURST];
 	unsigned int n = 0, work = 0;
 
-	if (r->near) /* the core takes them from where they are */
+	if (r->near) /* the core takes them directly from the queue */
 		work = q->packets;
 	else
 		while (n < PORT_PIPE_BURST &&
@@ -169,7 +169,7 @@ rl_role_port_order(struct rl_role_port *r, enum rl_port_order order)
 						      memory_order_relaxed));
 }
 
-/* Tells the host what has happened. @return events */
+/* Passes events to the host. @return number of events */
 static unsigned int
 port_events(struct rl_role_port *r)
 {
@@ -184,8 +184,9 @@ port_events(struct rl_role_port *r)
 }
 
 /*
- * Idle frames are no traffic: where a round takes longer than the keepalive's
- * period, each poll sends and receives some. @p moved: to or from the core
+ * Idle frames are no traffic: if a round takes longer than the keepalive
+ * interval, every poll sends and receives some. @p moved: packets to or from
+ * the core
  */
 static void
 port_idle(struct rl_role_port *r, unsigned int moved)
@@ -213,7 +214,7 @@ rl_role_port_out(struct rl_role_port *r, uint64_t now_ns)
 	unsigned int moved = port_from_core(r, now_ns), work;
 
 	work = port_tx(r, now_ns);
-	/* the fence may have come: then the loopback is at its end */
+	/* a fence may have arrived, which ends the loopback */
 	if (rl_unlikely(rl_port_state(r->port) == RL_LINK_LOOPBACK))
 		moved += port_to_core(r, now_ns);
 	work += moved + port_events(r);

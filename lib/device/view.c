@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* How a device stands: whether what is held has come to rest. */
+/* State of a device: whether held traffic has come to rest. */
 
 #include <stdatomic.h>
 
@@ -26,7 +26,7 @@ pipe_empty(const struct rl_pipe *p)
 	return p->empty(p->ring);
 }
 
-/* What the port says comes before what its pipes hold: it fills them. */
+/* Check the port before its pipes, because it fills them. */
 static bool
 port_quiet(const struct rl_device *d, const struct rl_role_port *r)
 {
@@ -40,8 +40,8 @@ port_quiet(const struct rl_device *d, const struct rl_role_port *r)
 }
 
 /*
- * Nothing is in transit. Packets that have no path wait until all go on
- * (rl_core_still()), and are not in transit.
+ * Whether nothing is in transit. Packets without a path that wait for a release
+ * (rl_core_still()) are not in transit.
  */
 static bool
 all_quiet(const struct rl_device *d)
