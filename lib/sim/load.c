@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The generator: who sends what to whom, and when. */
+/* The generator: source, destination and time of each packet. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 
 #include "load_priv.h"
 
-/* Packets that one poll may accept: the other roles want their turn. */
+/* Packets that one poll may accept, so that other roles get their turn. */
 #define LOAD_BURST 16
 
-/* ln(x) for x in (0, 1], to a few parts in 10^6; the same on every machine. */
+/* ln(x) for x in (0, 1], to a few parts in 10^6; identical on every machine. */
 static double
 log_unit(double x)
 {
@@ -42,7 +42,7 @@ pick_cos(const struct rl_sim_load_cfg *c, struct rl_prng *prng)
 		       : RL_KIND_POSTED;
 }
 
-/* A flow that may have another packet. @return false: none was found */
+/* Picks a flow that may send another packet. @return false: none was found */
 static bool
 pick_flow(struct load_src *src)
 {
@@ -53,7 +53,8 @@ pick_flow(struct load_src *src)
 						    src->id, &src->prng);
 
 		if (dst == RL_PATTERN_NONE)
-			return false; /* incast: the target itself is silent */
+			return false; /* incast: the target itself sends
+					 nothing */
 		src->dst = (uint16_t)dst;
 		src->cos = pick_cos(c, &src->prng);
 		if (c->flow_packets == 0 ||
@@ -79,7 +80,8 @@ load_next(struct load_src *src, uint64_t from_ns)
 		const uint64_t period = c->burst_ns + c->pause_ns;
 		const uint64_t phase = (t + src->id * 7919u) % period;
 
-		if (phase >= c->burst_ns) /* silent: wait for the next burst */
+		if (phase >= c->burst_ns) /* in a pause: wait for the next
+					     burst */
 			t += period - phase;
 	}
 	src->next_ns = RL_NEVER;
@@ -89,7 +91,7 @@ load_next(struct load_src *src, uint64_t from_ns)
 	src->next_ns = t;
 }
 
-/* Totals of packets that were accepted. */
+/* Adds an accepted packet to the totals. */
 static void
 count_sent(struct rl_sim_load_stats *st, const struct load_packet *p)
 {
@@ -99,8 +101,9 @@ count_sent(struct rl_sim_load_stats *st, const struct load_packet *p)
 	st->sent_responses += p->class == RL_CLASS_RSP;
 }
 
-/* Before a packet of a flow is sent: since when something is under way, for those
-   who ask about silence. How far the flow has come is known at its other end. */
+/* Before a packet of a flow is sent: records since when the flow has had
+   packets outstanding, for the checks of silence. The destination knows how far
+   the flow has got. */
 static void
 note_begin(struct load_flow *flow, const struct load_packet *p, uint64_t now_ns)
 {
@@ -155,8 +158,8 @@ load_offer(struct load_src *src, struct rl_ep *ep, const struct load_later *l,
 }
 
 /*
- * Whether a packet gives way to those for others: its flow makes no progress, and
- * all places aside are taken.
+ * Whether to refuse a packet in favour of those for other destinations: its
+ * flow makes no progress, and all LOAD_LATER places are taken.
  */
 static bool
 gives_way(struct load_src *src, const struct load_later *l, int ret)
@@ -171,7 +174,7 @@ gives_way(struct load_src *src, const struct load_later *l, int ret)
 	return true;
 }
 
-/* What waits aside for its flow, in its order. */
+/* Offers the packets set aside, in order within each flow. */
 static unsigned int
 send_later(struct load_src *src, struct rl_ep *ep, uint64_t now_ns)
 {
@@ -186,7 +189,8 @@ send_later(struct load_src *src, struct rl_ep *ep, uint64_t now_ns)
 		for (uint16_t j = 0; j < kept; j++)
 			if (src->later[j].dst == l->dst &&
 			    src->later[j].cos == l->cos)
-				goto keep; /* its flow still waits */
+				goto keep; /* an earlier packet of its flow
+					      still waits */
 		if (!stop)
 			ret = load_offer(src, ep, l, now_ns);
 		stop = stop || ret == -EAGAIN;
@@ -201,7 +205,7 @@ keep:
 	return n;
 }
 
-/* Whether something of this flow waits already. */
+/* Whether a packet of this flow is set aside already. */
 static bool
 flow_waits(const struct load_src *src)
 {
@@ -212,7 +216,7 @@ flow_waits(const struct load_src *src)
 	return false;
 }
 
-/* By the time of the next packet what it is of is near. */
+/* Prefetches what the next packet needs. */
 static void
 warm_next(const struct load_src *src, const struct rl_ep *ep)
 {
@@ -239,7 +243,7 @@ load_send(struct load_src *src, struct rl_ep *ep, uint64_t now_ns)
 			ret = load_offer(src, ep, &l, now_ns);
 		if ((ret == -EBUSY || ret == -ENOBUFS) &&
 		    src->nlater < LOAD_LATER) {
-			/* a flow that has to wait keeps no other waiting */
+			/* a blocked flow must not block others */
 			src->later[src->nlater++] = l;
 		} else if (ret != 0 && ret != -EHOSTUNREACH &&
 			   !gives_way(src, &l, ret)) {
@@ -252,8 +256,8 @@ load_send(struct load_src *src, struct rl_ep *ep, uint64_t now_ns)
 }
 
 /*
- * A slow client's times; each has its own. Polls may miss one that is short: then
- * the client takes a packet late. @return whether it takes any now
+ * The schedule of a slow client, staggered by client. Polls may miss a short
+ * period: then the client takes packets late. @return whether it takes any now
  */
 static bool
 load_takes(struct load_src *src, uint64_t now_ns)

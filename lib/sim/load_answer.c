@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Requests are answered: whoever gets one owes its source a response, which
- * has its number in the flow back like any other packet. A response is made
- * whatever else its sender waits for: a quiesce that waits for all requests
- * under way to be answered [RES-1] would else wait for ever. Flows that owe
- * take turns, and one that is full keeps no other waiting.
+ * Answers requests: the receiver of a request owes its source a response, which
+ * is a packet of the reverse flow like any other. Responses are sent even if
+ * their sender holds new requests: otherwise a quiesce that waits for answers
+ * to all outstanding requests [RES-1] would never end. Flows that owe responses
+ * take turns, and a flow that is full does not block the others.
  */
 
 #include <errno.h>
@@ -55,7 +55,7 @@ load_owe(struct rl_sim_load *load, uint16_t at, uint16_t peer, uint8_t cos,
 	push(&load->src[at], flow);
 }
 
-/* @return as load_offer() */
+/* @return the same as load_offer() */
 static int
 answer_one(struct load_src *src, struct rl_ep *ep, struct load_flow *flow,
 	   uint64_t now_ns)

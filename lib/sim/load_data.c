@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What a packet holds. The first eight bytes are the time of its making (where
- * it is long enough); the rest are words of a counter-mode generator, so that
- * any part can be made without the parts before it.
+ * Contents of packets. The first eight bytes are the time at which the packet
+ * was made (if it is long enough); the rest are words of a counter-mode
+ * generator, so that any part can be computed without the parts before it.
  */
 
 #include <stdlib.h>
@@ -61,8 +61,8 @@ load_packet_of(const struct rl_sim_load *load, uint16_t src, uint16_t dst,
 }
 
 /*
- * Every byte of a run is made once and compared once, so the loops over whole
- * words are there twice: once for wide registers.
+ * Every byte of a run is generated once and compared once, so the loops over
+ * whole words exist twice: the second one uses wide registers.
  */
 #define LOAD_INLINE static inline __attribute__((always_inline))
 
@@ -86,7 +86,7 @@ fill_words(uint8_t *to, uint64_t key, uint32_t from, uint32_t n)
 	}
 }
 
-/* @return bits in which they differ */
+/* @return the bits that differ */
 LOAD_INLINE uint64_t
 differ_words(const uint8_t *data, uint64_t key, uint32_t from, uint32_t n)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * All sources together make so many packets: the first ones. Who makes how many
- * of them is found by letting all sources go through their times beforehand. So
- * it follows from the seed, and not from when anybody is polled.
+ * Deals a total number of packets to the sources: the first ones by time.
+ * Running the schedules of all sources in advance shows how many each one
+ * makes. So the result follows from the seed, and not from when the sources are
+ * polled.
  */
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 
 #include "load_priv.h"
 
-/* A source, by the time of its next packet; of equal times, by number. */
+/* A source, ordered by the time of its next packet, then by number. */
 struct deal_next {
 	uint64_t t_ns;
 	uint16_t id;
@@ -24,7 +25,7 @@ before(const struct deal_next *a, const struct deal_next *b)
 	return a->t_ns != b->t_ns ? a->t_ns < b->t_ns : a->id < b->id;
 }
 
-/* The first of a heap has another time: it finds its place. */
+/* The root of a heap has a new time: moves it to its place. */
 static void
 sift(struct deal_next heap[], uint32_t n, uint32_t i)
 {
@@ -45,7 +46,7 @@ sift(struct deal_next heap[], uint32_t n, uint32_t i)
 	heap[i] = moved;
 }
 
-/* Counts the first packets by source. Moves the sources on. */
+/* Counts the first packets of each source. Advances the sources. */
 static void
 deal(struct rl_sim_load *load, struct deal_next heap[], uint64_t made[])
 {

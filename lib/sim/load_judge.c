@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The judge. A flow's packets must arrive in the order of their numbers. One
- * that is skipped is missing; if it comes later, order was broken; if it never
- * comes, it is lost, unless its source was told.
+ * The judge. The packets of a flow must arrive in the order of their numbers. A
+ * number that is skipped is missing; if it arrives later, the order was broken;
+ * if it never arrives, it is lost, unless it was reported to its source.
  */
 
 #include <stdarg.h>
@@ -29,7 +29,7 @@ set_add(struct load_set *set, uint32_t tag)
 	return true;
 }
 
-/* @return whether it was there */
+/* @return whether it was in the set */
 static bool
 set_take(struct load_set *set, uint32_t tag)
 {
@@ -59,7 +59,7 @@ odd_of(struct load_flow *flow)
 	return flow->odd;
 }
 
-/* What is wrong first is told; of equal times, at the first endpoint. */
+/* Records the first error; of equal times, that at the lowest endpoint. */
 __attribute__((format(printf, 4, 5))) static void
 complain(struct load_part *part, uint16_t at, uint64_t now_ns, const char *fmt,
 	 ...)
@@ -77,7 +77,7 @@ complain(struct load_part *part, uint16_t at, uint64_t now_ns, const char *fmt,
 	va_end(ap);
 }
 
-/* Whether every byte is what the source made; tells when that was. */
+/* Whether every byte is what the source made; sets the time of making. */
 static bool
 judge_content(struct load_packet *p, const struct rl_flit *pkt)
 {
@@ -98,8 +98,8 @@ judge_content(struct load_packet *p, const struct rl_flit *pkt)
 	return true;
 }
 
-/* Whether an outage is one to be told of rather than what is in @p st: it is
-   longer; of equal ones, the first; of these, that of the first flow. */
+/* Whether an outage replaces the one in @p st: it is longer; of equal length,
+   it is earlier; of equal times, its flow comes first. */
 static bool
 outage_beats(const struct rl_sim_load_stats *st, uint64_t ns, uint64_t at_ns,
 	     uint16_t src, uint16_t dst)
@@ -112,7 +112,7 @@ outage_beats(const struct rl_sim_load_stats *st, uint64_t ns, uint64_t at_ns,
 				     : dst < st->outage_dst;
 }
 
-/* Silence counts from when there was something to send, and a way for it. */
+/* Silence starts when there was a packet to send and a path for it. */
 static void
 judge_silence(struct rl_sim_load *load, struct rl_sim_load_stats *st,
 	      const struct load_flow *flow, const struct load_packet *p,
@@ -168,7 +168,7 @@ judge_time(struct rl_sim_load *load, struct load_part *part,
 	flow->last_ns = now_ns;
 }
 
-/* One that counts: whoever asks is answered. */
+/* Counts a delivered packet; a request is owed a response. */
 static void
 take(struct rl_sim_load *load, struct rl_sim_load_stats *st,
      const struct rl_flit *pkt, uint64_t now_ns)
@@ -183,7 +183,7 @@ take(struct rl_sim_load *load, struct rl_sim_load_stats *st,
 		 now_ns);
 }
 
-/* Whether a packet is one that its source sent before it crashed. */
+/* Whether its source sent a packet before it crashed. */
 static bool
 judge_late(struct rl_sim_load *load, struct load_part *part,
 	   struct load_flow *flow, const struct rl_flit *pkt, uint64_t now_ns)
@@ -260,7 +260,8 @@ load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,
 		if (odd_of(flow) != NULL)
 			set_add(&flow->odd->missing, flow->expected);
 	flow->expected++;
-	if (load->nparts == 1) /* what follows has been made since, or waits */
+	if (load->nparts == 1) /* later packets were made since, or still
+				  wait */
 		flow->sent_ns = now_ns;
 	take(load, &part->st, pkt, now_ns);
 	judge_time(load, part, flow, &p, tag, pkt->in_vc % RL_VCS, now_ns);
@@ -285,7 +286,7 @@ rl_sim_load_report(struct rl_sim_load *load, const struct rl_ep_report *r,
 		load->part[0]->st.reported++;
 }
 
-/* What a flow has not brought, and why. */
+/* Packets of a flow that did not arrive, by reason. */
 struct missing {
 	uint64_t lost;
 	uint64_t reported;
@@ -317,7 +318,7 @@ flow_missing(const struct load_flow *flow, struct missing *m)
 		miss(flow, flow->odd->missing.tag[i], m);
 }
 
-/* Adds what a part has come to. */
+/* Adds the totals of a part. */
 static void
 stats_add(struct rl_sim_load_stats *to, const struct rl_sim_load_stats *from)
 {
@@ -344,7 +345,7 @@ stats_add(struct rl_sim_load_stats *to, const struct rl_sim_load_stats *from)
 	to->outage_dst = from->outage_dst;
 }
 
-/* What went wrong first, of all parts. */
+/* The part with the first error. */
 static const struct load_part *
 first_wrong(const struct rl_sim_load *load)
 {
@@ -396,7 +397,7 @@ rl_sim_load_delay(const struct rl_sim_load *load, unsigned int vc,
 		rl_delay_merge(to, &load->part[i]->delay[vc]);
 }
 
-/* The numbers of a source that crashed begin anew. */
+/* A source restarts after a crash: its packet numbers start again. */
 static void
 flow_begin_life(struct load_flow *flow)
 {
@@ -429,8 +430,8 @@ rl_sim_load_crash(struct rl_sim_load *load, uint16_t ep)
 }
 
 /*
- * Since when nothing of a flow was heard, where it has something under way that
- * nobody accounts for. @return @p now_ns where it has not
+ * Time since which nothing was heard of a flow with unaccounted packets
+ * outstanding. @return @p now_ns if it has none
  */
 static uint64_t
 unheard_since(const struct load_flow *flow, uint64_t from, uint64_t now_ns)
@@ -486,8 +487,11 @@ rl_sim_load_unheard(const struct rl_sim_load *load, uint64_t now_ns,
 		uint64_t from;
 
 		if (load->src[s].dead)
-			continue; /* nobody is there who could tell */
-		/* what a full endpoint has not taken it cannot report */
+			continue; /* a dead endpoint cannot report */
+		/*
+		 * an endpoint cannot report packets that it was too full to
+		 * accept
+		 */
 		from = unheard_since(flow, rl_max_u64(flow->told_ns,
 						      flow->taken_ns), now_ns);
 		if (now_ns - from <= longest)

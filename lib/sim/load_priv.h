@@ -6,35 +6,35 @@
 
 /**
  * @file
- * The inside of the traffic: load.c makes packets, load_deal.c says who makes how
- * many, load_answer.c makes the responses among them, load_judge.c judges them,
- * load_data.c knows what they hold.
+ * The inside of the traffic: load.c makes packets, load_deal.c deals their
+ * number to the sources, load_answer.c makes responses, load_judge.c judges
+ * packets, and load_data.c computes their contents.
  */
 
 #include "rl_sim_load.h"
 
-/* Numbers that are missing, or reported: in no order, with holes allowed. */
+/* Packet numbers that are missing or reported, in no order. */
 struct load_set {
 	uint32_t *tag;
 	uint32_t n;
 	uint32_t cap;
 };
 
-/* What is out of order in a flow; most flows have none. */
+/* Irregularities of a flow; most flows have none. */
 struct load_odd {
 	struct load_set missing;
 	struct load_set reported;
 };
 
-/* Times of making of packets that are under way: a ring. */
+/* Times at which outstanding packets were made: a ring. */
 struct load_times {
 	uint64_t *ns;
 	uint32_t mask;
-	uint32_t first; /* number of the packet that the oldest is of */
+	uint32_t first; /* number of the packet of the oldest */
 	uint32_t next;
 };
 
-/* A packet that waits for a destination that is held. */
+/* A packet that waits because its destination is held. */
 struct load_later {
 	uint64_t made_ns;
 	uint16_t dst;
@@ -45,52 +45,55 @@ struct load_later {
 #define LOAD_LATER 64
 
 struct load_flow {
-	_Atomic uint32_t sent; /* packets accepted by the endpoint: its source
-				  writes it, and its destination reads it */
-	uint32_t tag0;	   /* what its endpoint called the first of them */
+	_Atomic uint32_t sent; /* packets accepted by the endpoint: written by
+				  its source, read by its destination */
+	uint32_t tag0;	   /* tag that the endpoint gave the first one */
 	uint32_t expected; /* number of the next packet to arrive */
-	uint64_t last_ns;  /* when one last arrived */
-	uint64_t sent_ns;  /* when the oldest that may be under way was made */
-	uint64_t taken_ns; /* ... and when its endpoint took it, or the first
+	uint64_t last_ns;  /* time of the last arrival */
+	uint64_t sent_ns;  /* when the oldest packet that may be outstanding was
+			      made */
+	uint64_t taken_ns; /* when its endpoint accepted it, or the first one
 			      after a report */
-	uint64_t told_ns;  /* when one was last reported */
-	uint32_t excused;  /* before this, what is missing has died */
-	uint32_t life;	   /* of its source: numbers begin anew with each */
-	uint32_t tag0_before; /* as tag0, of the life before */
-	uint32_t before;   /* next to arrive of the life before */
-	uint64_t died;	   /* of lives before */
-	uint64_t last;	   /* its latency, for rl_delay_add() */
-	uint32_t owed;	   /* responses due to its destination */
+	uint64_t told_ns;  /* time of the last report */
+	uint32_t excused;  /* below this number, missing packets died in a
+			      crash */
+	uint32_t life;	   /* life of its source: each one numbers from 0 */
+	uint32_t tag0_before; /* tag0 of the previous life */
+	uint32_t before;   /* `expected` of the previous life */
+	uint64_t died;	   /* packets that died in previous lives */
+	uint64_t last;	   /* latency of the last packet, for rl_delay_add() */
+	uint32_t owed;	   /* responses owed by its source */
 	uint32_t owed_next; /* 1 + the flow after it on its source's list */
-	uint64_t owed_ns;  /* since when the oldest of them could have gone */
+	uint64_t owed_ns;  /* since when the oldest of them could be sent */
 	struct load_odd *odd;
-	struct load_times *times; /* with a trace, which has no room for them */
+	struct load_times *times; /* only with a trace: its frames have no room
+				     for the time */
 };
 
-/* What the clients of one part have come to. */
+/* Totals of the clients of one part. */
 struct load_part {
 	struct rl_sim_load_stats st;
-	uint64_t error_ns; /* of st.first_error, and where */
+	uint64_t error_ns; /* time and place of st.first_error */
 	uint16_t error_ep;
-	struct rl_delay delay[]; /* [RL_VCS], where they are wanted */
+	struct rl_delay delay[]; /* [RL_VCS], if requested */
 };
 
 /* A source. */
 struct load_src {
 	struct rl_sim_load *load;
-	struct load_part *part; /* its client's */
+	struct load_part *part; /* of its client */
 	struct rl_flit_cache *cache;
 	struct rl_prng prng;
-	uint64_t next_ns; /* the next packet comes into being; RL_NEVER: none */
-	uint64_t takes_ns; /* it takes packets from then on */
+	uint64_t next_ns; /* time of its next packet; RL_NEVER: none */
+	uint64_t takes_ns; /* accepts packets from then on */
 	bool took;	   /* since takes_ns */
 	uint64_t left; /* packets that it may still make, of `packets` */
 	uint16_t id;
 	uint16_t dst; /* of the packet at next_ns */
 	uint8_t cos;
-	uint32_t owed_first; /* 1 + the flow that answers next; 0: none does */
+	uint32_t owed_first; /* 1 + the flow that answers next; 0: none */
 	uint32_t owed_last;
-	bool dead; /* its endpoint has crashed, and is not back */
+	bool dead; /* its endpoint has crashed and not restarted */
 	uint16_t nlater;
 	struct load_later later[LOAD_LATER];
 };
@@ -106,11 +109,11 @@ struct rl_sim_load {
 	unsigned int nparts;
 };
 
-/* What a packet is. */
+/* Properties of a packet. */
 struct load_packet {
 	uint64_t key;
 	uint64_t made_ns;
-	const uint8_t *bytes; /* of a trace; else NULL */
+	const uint8_t *bytes; /* from a trace; else NULL */
 	uint32_t len_bytes;
 	uint8_t class;
 };
@@ -124,40 +127,40 @@ void load_fill(void *ctx, uint8_t *to, uint32_t off, uint32_t len);
 bool load_same(const struct load_packet *p, const uint8_t *data, uint32_t off,
 	       uint32_t len);
 
-/** With a trace: notes when a packet was made, and gives it back once. */
+/** With a trace: stores the time at which a packet was made; taken once. */
 void load_time_put(struct load_flow *flow, uint64_t made_ns);
 uint64_t load_time_take(struct load_flow *flow, uint32_t tag);
 
 /* load_deal.c */
-/** Who makes how many of `packets`. @return 0 or -ENOMEM */
+/** Deals `packets` to the sources. @return 0 or -ENOMEM */
 int load_deal(struct rl_sim_load *load);
 
 /* load.c */
-/** Draws the packet after one that came into being at @p from_ns. */
+/** Draws the packet that follows one made at @p from_ns. */
 void load_next(struct load_src *src, uint64_t from_ns);
 /**
  * Offers a packet to the endpoint of @p src.
- * @return 0; -EHOSTUNREACH: refused, it was never sent; -EBUSY: its flow has
- *   to wait; -EAGAIN: all have to
+ * @return 0; -EHOSTUNREACH: refused, never sent; -EBUSY: its flow must wait;
+ *   -EAGAIN: all flows must wait; -ENOBUFS: no room for this flow
  */
 int load_offer(struct load_src *src, struct rl_ep *ep,
 	       const struct load_later *l, uint64_t now_ns);
 
 /* load_answer.c */
-/** A request of @p peer has reached endpoint @p at. */
+/** A request of @p peer has arrived at endpoint @p at. */
 void load_owe(struct rl_sim_load *load, uint16_t at, uint16_t peer,
 	      uint8_t cos, uint64_t now_ns);
-/** Sends what responses it can. @return how many */
+/** Sends as many responses as possible. @return how many */
 unsigned int load_answer(struct load_src *src, struct rl_ep *ep,
 			 uint64_t now_ns);
-/** The source crashed: nobody will answer. */
+/** The source crashed: drops the responses it owes. */
 void load_owe_nothing(struct load_src *src);
 
 /* load_judge.c */
 void load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,
 		uint64_t now_ns);
 
-/* Numbers grow by one: who reads an older one knows of less. */
+/* Numbers only grow, so a reader with an old value sees too few packets. */
 static inline uint32_t
 load_sent(const struct load_flow *flow)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The draw of a plan as a whole. */
+/* Draws a whole plan. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,9 @@
 
 #include "plan_priv.h"
 
-/* Each part has a generator of its own: a change in one moves no other. */
+/*
+ * Each part has its own generator: a change in one does not affect the others.
+ */
 static void
 part(struct rl_prng *prng, uint64_t seed, uint64_t which)
 {
@@ -17,7 +19,7 @@ part(struct rl_prng *prng, uint64_t seed, uint64_t which)
 	rl_prng_seed(prng, rl_splitmix64(&x));
 }
 
-/* Of its own: what else is drawn of a seed stays what it was. */
+/* Own generator: the other draws of a seed stay the same. */
 static bool
 draw_turns(uint64_t seed)
 {
@@ -27,7 +29,7 @@ draw_turns(uint64_t seed)
 	return plan_one_in(&prng, 4);
 }
 
-/* Most have no more to say of a link at rest than that it was at rest. */
+/* Most plans let links at rest skip their keepalives. */
 static bool
 draw_doze(uint64_t seed)
 {
@@ -42,25 +44,26 @@ draw_host(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
 	rl_sim_wire_defaults(&plan->wire);
 	plan->wire.latency_ns = plan_log(prng, 10, 2000);
-	/* who does not wait for a round trip will never hear of the peer */
+	/* with less than a round trip, a port never hears its peer */
 	plan->cfg.link.retrain_interval_ns =
 		rl_max_u64(plan->cfg.link.retrain_interval_ns,
 			   (2 * plan->wire.latency_ns + 2000) /
 				   plan->cfg.link.retrain_limit);
 	plan->wire.queue_frames = (uint32_t)plan_log(prng, 1, 8);
-	/* polls at once, or like lcores: later, and not always equally so */
+	/* poll at once, or late and unevenly like lcores */
 	plan->poll_ns = plan_one_in(prng, 2) ? 0 : plan_log(prng, 5, 500);
 	plan->poll_jitter_ns =
 		plan_one_in(prng, 2) ? 0 : plan_log(prng, 10, 2000);
 	if (plan->strict_order)
-		plan->poll_jitter_ns = 0; /* or packets overtake at polls */
+		plan->poll_jitter_ns = 0; /* otherwise packets overtake at
+					     polls */
 	plan->notice_ns = plan_log(prng, 100, 10000);
-	/* whole devices, as an lcore polls them, or role by role */
+	/* poll whole devices like an lcore, or single roles */
 	plan->turns = !plan->strict_order && draw_turns(plan->seed);
 	plan->doze = draw_doze(plan->seed);
 }
 
-/* Some, half of them, or all, each answered. */
+/* Share of packets that are requests: some, half or all; each is answered. */
 static uint32_t
 draw_requests(uint64_t seed)
 {
@@ -104,19 +107,19 @@ draw_load(struct rl_sim_plan *plan, struct rl_prng *prng)
 		c->pause_ns = plan_log(prng, 200, 20000);
 	}
 	/*
-	 * Without end-to-end retry only the receiver's window puts in order
-	 * what several failures at once have mixed up; a flow that is no
-	 * longer than the window cannot overtake itself by more than that.
+	 * Without end-to-end retry, only the receiver's window restores the
+	 * order after several failures at once. A flow no longer than the
+	 * window cannot exceed it by overtaking itself.
 	 */
 	if (!plan->cfg.endpoint.retry && !plan->strict_order)
 		c->flow_packets = plan->cfg.endpoint.window_flits /
 				  c->max_flits;
 	if (c->flow_packets != 0 && c->requests_ppm != 0)
-		c->flow_packets /= 2; /* and as many responses, at most */
+		c->flow_packets /= 2; /* there may be as many responses */
 	return c->stop_ns - c->start_ns;
 }
 
-/* What a run is about; the rest follows. */
+/* Draws the properties that others depend on. */
 static void
 draw_kind(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
@@ -127,7 +130,7 @@ draw_kind(struct rl_sim_plan *plan, struct rl_prng *prng)
 			     plan_one_in(prng, 3);
 }
 
-/* Failures one at a time, and traffic that lasts as long. */
+/* Failures one at a time, and traffic for as long as they last. */
 static int
 draw_strict(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
@@ -139,7 +142,8 @@ draw_strict(struct rl_sim_plan *plan, struct rl_prng *prng)
 	c->stop_ns = end;
 	c->load = flits * c->slot_ps / 1000 / c->nep / (double)end;
 	c->burst_ns = 0;
-	if (plan_one_in(prng, 2)) { /* the same in bursts at full speed */
+	if (plan_one_in(prng, 2)) { /* the same amount in bursts at full
+				       speed */
 		const uint64_t n = rl_prng_range(prng, 4, 40);
 
 		c->burst_ns = (uint64_t)((double)(end / n) * c->load) + 100;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Link and endpoint groups: anything that passes the checks of the fabric
- * file may come up. Times are short: what takes a lcore milliseconds takes a
- * simulated fabric of nanosecond flits microseconds.
+ * Draws the link and endpoint groups: anything that passes the checks of the
+ * fabric file may come up. Times are short: what takes an lcore milliseconds
+ * takes a simulated fabric with nanosecond flits microseconds.
  */
 
 #include "plan_priv.h"
@@ -59,7 +59,7 @@ link_timers(struct rl_link_cfg *c, struct rl_prng *prng)
 	c->keepalive_ns = plan_log(prng, 2000, 50000);
 	c->keepalive_dead_ns =
 		c->keepalive_ns * rl_prng_range(prng, 2, 10);
-	if (plan_one_in(prng, 4)) { /* nothing is said without need */
+	if (plan_one_in(prng, 4)) { /* no keepalives */
 		c->keepalive_ns = c->keepalive_dead_ns = 0;
 		if (!plan_one_in(prng, 3))
 			c->replay_limit = 255;
@@ -85,8 +85,8 @@ link_timers(struct rl_link_cfg *c, struct rl_prng *prng)
 }
 
 /*
- * Of a generator of its own. What is dropped comes again, and then before its
- * turn: not in strict plans.
+ * Own generator. A dropped packet is sent again out of order, so strict plans
+ * drop none.
  */
 static void
 link_init_action(struct rl_sim_plan *plan)
@@ -104,8 +104,8 @@ link_init_action(struct rl_sim_plan *plan)
 }
 
 /*
- * The waiting room, of a generator of its own: what is without a way waits for
- * any outage here, or gives up early, or finds no room; then it reports.
+ * The waiting room, from its own generator: packets without a path wait through
+ * any outage here, or give up early, or find no room and are reported.
  */
 static void
 link_wait(struct rl_sim_plan *plan)
@@ -149,12 +149,12 @@ plan_link(struct rl_sim_plan *plan, struct rl_prng *prng)
 		c->flap_damping_max_ns = 20000;
 		return;
 	}
-	if (plan_one_in(prng, 8)) { /* the related art loses packets */
+	if (plan_one_in(prng, 8)) { /* modes of the related art lose packets */
 		c->loopback = plan_one_in(prng, 4) ? RL_LOOPBACK_NONE
 						   : RL_LOOPBACK_UNACKED;
 		plan->losses_ok = !plan->cfg.endpoint.retry;
 	}
-	/* long enough for any outage here; or short: then it reports */
+	/* longer than any outage here, or short with reports */
 	if (plan_one_in(prng, 6)) {
 		c->watchdog_ns = plan_log(prng, 5000, 500000);
 		plan->reports_ok = true;
@@ -164,16 +164,16 @@ plan_link(struct rl_sim_plan *plan, struct rl_prng *prng)
 		c->replay_endpoint = (uint8_t)(8 | rl_prng_below(prng, 8));
 		plan->reports_ok = true;
 	}
-	/* an RXL hop: whatever is lost, the endpoints must repair [LCB-4] */
+	/* an RXL hop: endpoints must repair any loss [LCB-4] */
 	c->retry = !(plan->cfg.endpoint.retry && plan_one_in(prng, 4));
-	/* and only what follows shows that the end of a packet is lost */
+	/* then only later frames reveal that the end of a packet is lost */
 	if (!c->retry && c->keepalive_ns == 0) {
 		c->keepalive_ns = 20000;
 		c->keepalive_dead_ns = 100000;
 	}
 }
 
-/* Needs the link group: its longest packet must fit. */
+/* Needs the link group, because its longest packet must fit. */
 void
 plan_endpoint(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
@@ -188,7 +188,7 @@ plan_endpoint(struct rl_sim_plan *plan, struct rl_prng *prng)
 					     : RL_RETRY_SELECTIVE;
 	c->crc = plan_one_in(prng, 2) ? RL_CRC_ECMA : RL_CRC_BCH;
 	c->isn = plan_one_in(prng, 2) ? RL_ISN_XOR10 : RL_ISN_WIDE;
-	/* without retry nothing but the window bounds reordering */
+	/* without retry, only the window limits reordering */
 	c->window_flits = retry ? (uint32_t)plan_log(prng, p, 511) : 511;
 	c->max_flows = 64;
 	c->ack_coalesce_flits = (uint32_t)plan_log(prng, 1, 16);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Small fabrics: enough to have every kind of detour, few enough to be fast. */
+/*
+ * Small fabrics: large enough for every kind of detour, small enough to be
+ * fast.
+ */
 
 #include <errno.h>
 #include <stdio.h>
@@ -115,7 +118,7 @@ plan_fabric(struct rl_sim_plan *plan, struct rl_prng *prng, char *err)
 	if (!plan->strict_order && plan_one_in(prng, 4)) {
 		ret = grid_build(plan, prng, err);
 	} else {
-		/* the first ones have parallel links only */
+		/* the first shapes have parallel links only */
 		const uint32_t n = plan->strict_order
 					   ? SHAPES_PARALLEL
 					   : RL_ARRAY_SIZE(shapes);
@@ -126,7 +129,7 @@ plan_fabric(struct rl_sim_plan *plan, struct rl_prng *prng, char *err)
 	}
 	if (ret != 0)
 		return ret;
-	/* classes of service apart on VLs of their own, where they suffice */
+	/* separate VLs for classes of service, if there are enough */
 	plan->cfg.levels = 1;
 	if (plan_one_in(prng, 2))
 		plan->cfg.levels = (uint16_t)(2u << rl_prng_below(prng, 3));

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Faults of a plan: which kinds exist, and then what, where and when. */
+/*
+ * Faults of a plan: draws which kinds exist, then kind, place and time of each.
+ */
 
 #include <errno.h>
 
@@ -9,7 +11,7 @@
 struct draw {
 	struct rl_sim_plan *plan;
 	struct rl_prng prng;
-	uint32_t kinds; /* that exist in this run */
+	uint32_t kinds; /* kinds in this run */
 	uint64_t from_ns;
 	uint64_t to_ns;
 	int err;
@@ -28,7 +30,7 @@ add(struct draw *d, const struct rl_sim_fault *f)
 		d->err = rl_sim_fault_add(&d->plan->faults, f);
 }
 
-/* A link that may fail here. */
+/* Picks a link that may fail in this run. */
 static uint32_t
 pick_link(struct draw *d)
 {
@@ -108,7 +110,7 @@ draw_outage(struct draw *d)
 	draw_heal(d, &f, f.nth == 0 ? dark : 4 * dark);
 	if (!plan_one_in(&d->prng, 3))
 		return;
-	/* another link fails meanwhile, perhaps the one that took over */
+	/* another link fails in the meantime, perhaps the one that took over */
 	later = rl_prng_range(&d->prng, 0, rl_min_u64(dark, 20000));
 	f = draw_cut(d, pick_link(d), f.t_ns + later);
 	add(d, &f);
@@ -140,7 +142,7 @@ rate(struct draw *d, enum rl_sim_swarm kind, uint32_t most)
 	return (uint32_t)plan_log(&d->prng, 100000, most);
 }
 
-/* At that time, on some link in some direction. */
+/* A fault at that time, on a random link and direction. */
 static struct rl_sim_fault
 somewhere(struct draw *d, uint64_t t_ns, enum rl_sim_fault_kind kind)
 {
@@ -171,7 +173,7 @@ draw_noise(struct draw *d)
 		n->soft_ppb = rate(d, RL_SIM_SW_SOFT, 100000000);
 	n->burst_bytes = (uint16_t)plan_log(&d->prng, 1, 16);
 	n->where = (uint8_t)rl_prng_below(&d->prng, 8);
-	/* an RXL hop drops what FEC cannot mend: let it have some */
+	/* an RXL hop drops what FEC cannot correct: make some */
 	if (!d->plan->cfg.link.retry && plan_one_in(&d->prng, 2)) {
 		n->corrupt_ppb |= 50000000;
 		n->burst_bytes |= 8;
@@ -215,7 +217,7 @@ draw_command(struct draw *d)
 	add(d, &f);
 }
 
-/* Draws as many of one kind as its turn gives. */
+/* Draws a random number of faults of one kind. */
 static void
 draw_some(struct draw *d, bool exists, uint32_t most, void (*one)(struct draw *))
 {
@@ -225,7 +227,7 @@ draw_some(struct draw *d, bool exists, uint32_t most, void (*one)(struct draw *)
 		one(d);
 }
 
-/* The k-th link that is parallel to this one, from 0; or itself. */
+/* The k-th link parallel to this one, from 0; or the link itself. */
 static uint32_t
 parallel(const struct rl_topo *topo, uint32_t link, unsigned int k)
 {
@@ -237,8 +239,8 @@ parallel(const struct rl_topo *topo, uint32_t link, unsigned int k)
 }
 
 /*
- * Where three links are parallel, a second one may fail while the first is
- * dark, drains, or returns: the third carries on.
+ * If three links are parallel, a second one may fail while the first is dark,
+ * drains or returns: the third carries on.
  */
 static void
 strict_second(struct draw *d, const struct rl_sim_fault *first, uint64_t dark)
@@ -261,9 +263,10 @@ strict_second(struct draw *d, const struct rl_sim_fault *first, uint64_t dark)
 }
 
 /*
- * A link fails, the next one fails in silence while it carries what the first
- * had, and then the first returns: it asks in vain whether what went round is
- * across. All within so short a time that much is under way.
+ * A link fails; the next one fails silently while it carries the first one's
+ * traffic; then the first returns and waits in vain for confirmation of the
+ * packets that took the detour. All within a time so short that much is on its
+ * way.
  */
 static uint64_t
 strict_duel(struct draw *d, uint64_t t)
@@ -316,7 +319,7 @@ plan_strict_faults(struct rl_sim_plan *plan, struct rl_prng *prng, int *err)
 		add(&d, &f);
 		draw_heal(&d, &f, dark);
 		strict_second(&d, &f, dark);
-		/* trained again, and traffic back on it, before the next */
+		/* trained again and in use before the next failure */
 		t += dark + 600000;
 	}
 	*err = d.err;
@@ -352,7 +355,7 @@ rl_sim_plan_faults(struct rl_sim_plan *plan, uint64_t seed, uint32_t kinds,
 		plan->soft_errors = true;
 		plan->reports_ok = true;
 	}
-	/* traffic may end before the faults do, or go on after them */
+	/* traffic may end before the faults, or go on after them */
 	plan->heal_ns = from_ns + 1000 +
 			rl_prng_range(&d.prng, (to_ns - from_ns) / 3,
 				      2 * (to_ns - from_ns));

@@ -2,7 +2,9 @@
 #ifndef RL_SIM_PLAN_PRIV_H
 #define RL_SIM_PLAN_PRIV_H
 
-/** @file The parts of a plan's draw; plan*.c and nobody else. */
+/**
+ * @file The parts of drawing a plan; private to plan*.c.
+ */
 
 #include "rl_sim_plan.h"
 
@@ -13,21 +15,21 @@ int plan_fabric(struct rl_sim_plan *plan, struct rl_prng *prng, char *err);
 void plan_link(struct rl_sim_plan *plan, struct rl_prng *prng);
 void plan_endpoint(struct rl_sim_plan *plan, struct rl_prng *prng);
 
-/* plan_faults.c: one failure at a time; @return when the last has healed */
+/* plan_faults.c: one failure at a time; @return when the last one has healed */
 uint64_t plan_strict_faults(struct rl_sim_plan *plan, struct rl_prng *prng,
 			    int *err);
 
-/** Uniform over orders of magnitude. */
+/** @return a value, uniform over orders of magnitude */
 uint64_t plan_log(struct rl_prng *prng, uint64_t lo, uint64_t hi);
 
-/** True once in @p n times. */
+/** @return true once in @p n times */
 static inline bool
 plan_one_in(struct rl_prng *prng, uint32_t n)
 {
 	return rl_prng_below(prng, n) == 0;
 }
 
-/** What lasts, and the controller; after the faults that heal. */
+/** Draws lasting faults and the controller; after the faults that heal. */
 int plan_resil(struct rl_sim_plan *plan, struct rl_prng *prng);
 
 #endif /* RL_SIM_PLAN_PRIV_H */

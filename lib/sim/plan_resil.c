@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What lasts, and who recovers from it: links that die for good, devices that
- * crash and perhaps return, planned removals, a controller that may die itself,
- * and its bad channel. Of a generator of its own, and each dimension with its
- * own share: half of the plans know nothing of it.
+ * Lasting faults and recovery from them: links that die for good, devices that
+ * crash and perhaps restart, planned removals, a controller that may die
+ * itself, and its unreliable channel. Own generator, and each dimension has its
+ * own share; half of the plans have none of it.
  *
- * Where all stays connected, everything must be delivered and nothing reported.
- * Where it does not, what is cut off must be reported, and the rest is owed the
- * same as ever. When all is at rest, half of the plans mend what was broken, and
- * all must be as before.
+ * If all endpoints stay connected, everything must be delivered and nothing
+ * reported. Otherwise, packets to endpoints that are cut off must be reported,
+ * and the other flows get the usual guarantees. Once the fabric is at rest,
+ * half of the plans repair all faults, and everything must work as before.
  */
 
 #include <errno.h>
@@ -21,11 +21,11 @@ struct resil {
 	struct rl_prng prng;
 	uint64_t from_ns;
 	uint64_t to_ns;
-	bool connected; /* must stay so */
+	bool connected; /* all endpoints must stay connected */
 	int err;
 };
 
-/* By tokens [RES-5], out of what has been drawn already: other draws stay. */
+/* Tokens [RES-5], derived from the seed alone: other draws do not change. */
 static void
 draw_tokens(struct resil *r)
 {
@@ -65,9 +65,9 @@ draw_controller(struct resil *r)
 	if (plan_one_in(p, 3))
 		ch->dup_ppb = (uint32_t)plan_log(p, 1000000, 400000000);
 	ch->compute_ns = plan_log(p, 5000, 3 * RL_NS_PER_MS);
-	/* long enough for this channel; sometimes so short that who answers
-	   is taken for silent now and then. Where messages are lost, too,
-	   there would always be one that is */
+	/* long enough for this channel, or sometimes so short that a device
+	   that answers counts as silent now and then. With lost messages one
+	   would always be silent */
 	trip = 2 * (ch->delay_ns + ch->jitter_ns) + c->resend_ns;
 	c->answer_ns = (plan_one_in(p, 8) && ch->loss_ppb == 0 ? 2 : 12) * trip;
 	c->lease_ns = c->answer_ns * rl_prng_range(p, 4, 20);
@@ -88,7 +88,7 @@ pick_time(struct resil *r)
 	return rl_prng_range(&r->prng, r->from_ns, r->to_ns);
 }
 
-/* Whether all endpoints reach each other, as the fabric is marked now. */
+/* Whether all endpoints reach each other, as the fabric is marked. */
 static bool
 whole(const struct rl_topo *t)
 {
@@ -100,7 +100,7 @@ whole(const struct rl_topo *t)
 	return rl_topo_reach(t, RL_REACH_WORKING, err) == 0;
 }
 
-/* Links that die for good, one after the other or all at once. */
+/* Links that die for good, in sequence or at once. */
 static void
 draw_deaths(struct resil *r)
 {
@@ -135,7 +135,7 @@ draw_deaths(struct resil *r)
 		t->link[dead[--n]].failed = false;
 }
 
-/* A switch that stops dead; it returns, or not. */
+/* A switch that crashes; it may restart. */
 static void
 draw_crash(struct resil *r)
 {
@@ -158,7 +158,7 @@ draw_crash(struct resil *r)
 	add(r, &f);
 }
 
-/* A link is removed on purpose, and added again. */
+/* A planned removal of a link, and its addition. */
 static void
 draw_removal(struct resil *r)
 {
@@ -195,11 +195,11 @@ draw_controller_crash(struct resil *r)
 	add(r, &f);
 	f.kind = RL_SIM_CTL_RESTART;
 	f.t_ns += plan_log(&r->prng, 1000, 500000);
-	if (!plan_one_in(&r->prng, 3)) /* else when faults end */
+	if (!plan_one_in(&r->prng, 3)) /* else when the faults end */
 		add(r, &f);
 }
 
-/* Late ones, of a generator of their own: other draws stay [RES-8]. */
+/* Slow devices, from an own generator: other draws do not change [RES-8]. */
 static void
 draw_late(struct resil *r)
 {
@@ -222,7 +222,7 @@ draw_late(struct resil *r)
 	add(r, &f);
 }
 
-/* What is cut off is given up within the time of a run. */
+/* Lets endpoints that are cut off be given up within the time of a run. */
 static void
 let_reports(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
@@ -248,23 +248,23 @@ plan_resil(struct rl_sim_plan *plan, struct rl_prng *prng)
 		return 0;
 	if (!plan_one_in(&r.prng, 4))
 		draw_controller(&r);
-	/* what lasts must be found out by something */
+	/* lasting faults must be detectable */
 	if (plan->cfg.link.keepalive_dead_ns == 0) {
 		plan->cfg.link.detect_phy = true;
 		plan->cfg.link.phy_lost_ns = 0;
 	}
 	crash = plan->cfg.endpoint.retry && plan_one_in(&r.prng, 4);
 	r.connected = !plan_one_in(&r.prng, 3);
-	/* without a controller, or with one that may refuse, detours alone
-	   must do, and may not reach all */
+	/* without a controller, or with one that may refuse, there are only
+	   detours, which may not reach all endpoints */
 	promised = plan->controller &&
 		   plan->cfg.controller.mode != RL_RESIL_LIVE &&
 		   plan->cfg.controller.mode != RL_RESIL_PARTIAL;
-	/* without retry, what waits in a switch that it can leave only by the
-	   port it came by is given up; with retry it is sent again */
+	/* without retry, a packet that can leave a switch only by its ingress
+	   port is given up; with retry it is sent again */
 	if (crash || !r.connected || !promised || !plan->cfg.endpoint.retry)
 		let_reports(plan, &r.prng);
-	/* a hold, and a timer that has backed off, may come on top */
+	/* a hold and a timer that has backed off may add to it */
 	if (plan->cfg.endpoint.retry &&
 	    plan->cfg.endpoint.give_up_ns <= 20 * RL_NS_PER_MS)
 		plan->report_ns = plan->cfg.endpoint.give_up_ns +
@@ -279,11 +279,11 @@ plan_resil(struct rl_sim_plan *plan, struct rl_prng *prng)
 		draw_controller_crash(&r);
 	if (plan_one_in(&r.prng, 2))
 		plan->reunite_ns = plan_log(&r.prng, 1000, 300000);
-	/* a policy that loses packets by itself leaves gaps that last */
+	/* a policy that loses packets leaves permanent gaps */
 	if (promised && (plan->cfg.endpoint.retry ||
 			 plan->cfg.link.loopback == RL_LOOPBACK_WHOLE))
 		plan->silence_ns = 100 * RL_NS_PER_MS;
 	if (plan->controller)
-		draw_late(&r); /* last: it moves no other draw */
+		draw_late(&r); /* last, so that it changes no other draw */
 	return r.err;
 }

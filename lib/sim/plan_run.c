@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A run of a plan and its verdict. Four promises, for any seed:
+ * Runs a plan and judges it. Four guarantees hold for any seed:
  *
  *   exactly once, in order, bit for bit   the judge of the traffic
- *   sent = delivered + reported           the same, when all is at rest
+ *   sent = delivered + reported           the judge, when all is at rest
  *   everything comes to rest              queues, replay buffers, pipes empty;
- *                                         links trained, traffic back on them
- *   nothing leaks                         flits and credits are all back
+ *                                         links trained and in use again
+ *   nothing leaks                         all flits and credits are returned
  *
- * They are checked while the run goes on as far as they hold then.
+ * Those that hold at any time are also checked during the run.
  */
 
 #include <errno.h>
@@ -79,7 +79,7 @@ run_audit(struct run *r, bool settled)
 	return r->v->ok;
 }
 
-/* A flow whose ends are connected gets on, whatever else is broken. */
+/* A flow with connected ends makes progress, whatever else fails. */
 static bool
 run_silence(struct run *r)
 {
@@ -98,7 +98,7 @@ run_silence(struct run *r)
 	return r->v->ok;
 }
 
-/* And of what cannot get on its source is told in bounded time. */
+/* The source learns of undeliverable packets in bounded time. */
 static bool
 run_unheard(struct run *r)
 {
@@ -117,7 +117,7 @@ run_unheard(struct run *r)
 	return r->v->ok;
 }
 
-/* A link that no fault has met, and that was not taken down, never dies. */
+/* A link without a fault that was not taken down never dies. */
 static void
 run_links(struct run *r)
 {
@@ -132,7 +132,7 @@ run_links(struct run *r)
 			     rl_detector_name(f[i].detector));
 }
 
-/* Moves time to @p until_ns and looks at the invariants on the way. */
+/* Advances time to @p until_ns, and checks the invariants at intervals. */
 static bool
 run_until(struct run *r, uint64_t until_ns)
 {
@@ -151,15 +151,15 @@ run_until(struct run *r, uint64_t until_ns)
 }
 
 /*
- * With cut-through, or where single flits are hurt, half of a packet that was
- * given up openly may have reached its endpoint, which waits for the rest.
+ * With cut-through, or with single corrupt flits, half of a reported packet may
+ * have reached its endpoint, which waits for the rest.
  */
 static bool
 parts_ok(const struct run *r)
 {
 	struct rl_sim_load_stats st;
 
-	/* of a packet that was given up the rest never comes */
+	/* the rest of a reported packet never comes */
 	rl_sim_load_stats(r->load, &st);
 	if (r->plan->cfg.endpoint.retry)
 		return r->plan->reports_ok && st.reported + st.died != 0;
@@ -170,8 +170,8 @@ parts_ok(const struct run *r)
 }
 
 /*
- * Whether what a core holds at rest may be packets, and not only probes of who
- * is not there: their time is not over yet.
+ * Whether the flits in a core at rest may be packets that still wait for their
+ * timeout, and not only probes to endpoints that are gone.
  */
 static bool
 waits_yet(const struct run *r)
@@ -189,7 +189,7 @@ waits_yet(const struct run *r)
 	return st.lost != 0;
 }
 
-/* At rest, and yet it is not the end. */
+/* Explains why a fabric at rest has not finished. */
 static void
 say_why(const struct run *r, char *why)
 {
@@ -216,7 +216,7 @@ run_settle(struct run *r, uint64_t limit_ns)
 		    rl_sim_settled(r->sim, RL_SIM_LINKS, NULL) &&
 		    !waits_yet(r))
 			return true;
-		/* without retry, parts that are still to be skipped go first */
+		/* without retry, incomplete packets must be skipped first */
 		if (now >= limit_ns ||
 		    (retry && rl_sim_load_done(r->load) && parts_ok(r))) {
 			if (parts_ok(r) && rl_sim_recovered(r->sim) && rl_sim_load_done(r->load) &&
@@ -235,7 +235,7 @@ run_settle(struct run *r, uint64_t limit_ns)
 		}
 on:
 		rl_sim_run(r->sim, now + step);
-		/* a long wait is for a timer: look less often */
+		/* a long wait is for a timer: check less often */
 		if (now > r->plan->heal_ns + 1000000)
 			step = 20 * SETTLE_STEP_NS;
 		run_audit(r, false);
@@ -272,8 +272,8 @@ judge_traffic(struct run *r)
 }
 
 /*
- * A flit that was hurt beyond what FEC sees may bear another's address. Who
- * gets it sends it on once; an endpoint with one link cannot, and its watchdog
+ * A flit with more errors than FEC detects may carry another address. The
+ * receiver sends it on once; an endpoint with one link cannot, and its watchdog
  * gives it up.
  */
 static bool
@@ -288,7 +288,7 @@ misdirected(const struct run *r)
 	return !r->plan->fec_safe && n != 0;
 }
 
-/* Drops that no fault of the plan explains. */
+/* Fails on drops that no fault of the plan explains. */
 static void
 judge_drops(struct run *r)
 {
@@ -313,20 +313,22 @@ judge_drops(struct run *r)
 		else if (why == RL_DROP_MARKED)
 			ok = p->soft_errors;
 		else if (why == RL_DROP_ASTRAY)
-			ok = p->controller; /* nobody else makes tables */
+			ok = p->controller; /* only a controller makes new
+					       tables */
 		else if (why == RL_DROP_NO_ROOM)
 			ok = p->controller || p->cfg.link.init_action ==
 						      RL_INIT_BEST_EFFORT;
 		else if (why == RL_DROP_HOPS)
-			/* tables come at rest, but who probes goes on: old
-			   and new ones may send a probe to and fro */
+			/* tables change at rest, but endpoints still probe: old
+			   and new tables may send a probe back and forth */
 			ok = p->controller && r->v->sim.drops[why] ==
 						      r->v->sim.ctrl_drops[why];
 		else if (why == RL_DROP_INIT)
 			ok = p->cfg.link.init_action == RL_INIT_DISCARD;
 		else if (why == RL_DROP_MISROUTE)
-			/* a hurt flit passed for another; or a switch has no
-			   link but to an endpoint that has reflected it once */
+			/* a corrupt flit had another address, or a switch
+			   has no link except to an endpoint that reflected
+			   it once */
 			ok = !p->fec_safe || p->reports_ok;
 		else if (why == RL_DROP_NO_PATH)
 			ok = !p->fec_safe || p->reports_ok || misdirected(r);
@@ -337,7 +339,7 @@ judge_drops(struct run *r)
 	}
 }
 
-/* Whether any flit overtook another of its flow within the fabric. */
+/* Checks that no flit overtook another of its flow within the fabric. */
 static void
 judge_order(struct run *r)
 {
@@ -356,8 +358,8 @@ judge_order(struct run *r)
 }
 
 /*
- * What the freedom of tokens from deadlock rests on [RES-5]: nothing sent by
- * the old tables comes to a channel after the token that is to follow it.
+ * Checks what makes tokens free of deadlock [RES-5]: no packet sent by the old
+ * tables reaches a channel after the token that must follow it.
  */
 static void
 judge_tokens(struct run *r)
@@ -427,7 +429,7 @@ rl_sim_plan_run(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
 	struct rl_sim_params p = {
 		.mem = mem,
 		.cfg = &plan->cfg,
-		.fwd = plan->route->fwd, /* accepted, see plan_fabric() */
+		.fwd = plan->route->fwd, /* accepted by plan_fabric() */
 		.wire = plan->wire,
 		.isa = rl_codec_best_isa(512),
 		.seed = plan->seed,

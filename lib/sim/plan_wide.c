@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The wide swarm. The plain one draws much, but leaves some things at one place
- * because few fabrics would have them elsewhere, or because they make runs long:
- * eight VCs, packets of 32 flits, clients that always take what comes. Each of
- * them is a dimension here. It comes up in its own share of the seeds,
- * whatever the others do, and is drawn by a generator of its own, so that a new
- * dimension moves no old one.
+ * The wide swarm. The plain swarm draws much but fixes some settings, because
+ * few fabrics would have others, or because they make runs long: eight VCs,
+ * packets of 32 flits, clients that always take what arrives. Each of them is a
+ * dimension here. A dimension comes up in its own share of the seeds,
+ * independently of the others, and has its own generator, so that a new
+ * dimension does not change old ones.
  *
- * A dimension that a promise does not go with changes the promise: where an
- * endpoint gives up after three timeouts, packets may be reported.
+ * A dimension that conflicts with a guarantee weakens it: if an endpoint gives
+ * up after three timeouts, packets may be reported.
  */
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "plan_priv.h"
 
 #define PCT_USUAL 25
-/* A partition keeps no flow waiting for longer whose ends are connected. */
+/* Longest silence of a flow with connected ends in a partitioned fabric. */
 #define SILENCE_NS (10 * RL_NS_PER_MS)
 
 static const char *const words[] = {
@@ -34,7 +34,7 @@ rl_sim_wide_name(enum rl_sim_wide dim)
 	return words[dim];
 }
 
-/* One of "name" and "name=percent". */
+/* Parses "name" or "name=percent". */
 static int
 parse_one(const char *text, size_t len, struct rl_sim_shares *shares)
 {
@@ -78,7 +78,7 @@ rl_sim_wide_parse(const char *text, struct rl_sim_shares *shares)
 	}
 }
 
-/* Only as many VCs as the routes of the plan need, or some more. */
+/* As many VCs as the routes of the plan need, or a few more. */
 static bool
 wide_vcs(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
@@ -138,7 +138,7 @@ wide_window(struct rl_sim_plan *plan, struct rl_prng *prng)
 	return true;
 }
 
-/* The timers fit the round trip: that is the user's business. */
+/* Fits the timers to the round trip, as a user must. */
 static void
 fit_timers(struct rl_sim_plan *plan, uint64_t trip)
 {
@@ -152,7 +152,7 @@ fit_timers(struct rl_sim_plan *plan, uint64_t trip)
 	l->replay_timer_min_ns = rl_min_u64(
 		rl_max_u64(l->replay_timer_min_ns, 2 * trip),
 		l->replay_timer_max_ns);
-	/* one end is up a flight before the other hears of it */
+	/* one end comes up a flight time before its peer learns of it */
 	if (l->keepalive_dead_ns != 0)
 		l->keepalive_dead_ns = rl_max_u64(
 			l->keepalive_dead_ns, 2 * (l->keepalive_ns + trip));
@@ -162,8 +162,9 @@ fit_timers(struct rl_sim_plan *plan, uint64_t trip)
 }
 
 /*
- * Far links come up late. Where a controller is, only near ones are drawn: what
- * dies before it was ever up is nothing that local controllers report.
+ * Long wires make links come up late. With a controller only short ones are
+ * drawn: local controllers do not report a link that died before it was first
+ * up.
  */
 static bool
 wide_latency(struct rl_sim_plan *plan, struct rl_prng *prng)
@@ -195,14 +196,14 @@ wide_buffers(struct rl_sim_plan *plan, struct rl_prng *prng)
 	e->tx_buffer_flits = (uint32_t)plan_log(prng, least, 512);
 	e->rx_buffer_flits = (uint32_t)plan_log(prng, least, 512);
 	/*
-	 * Each loss may cost a timeout then. Where there is no way for good, a
-	 * buffer of one packet has them given up one after the other.
+	 * Then each loss may cost a timeout. Without any path, a buffer of one
+	 * packet gives packets up one at a time.
 	 */
 	plan->limit_ns += 10 * RL_NS_PER_S;
 	if (e->retry)
 		plan->limit_ns += 4000 * rl_max_u64(e->give_up_ns,
 						    20 * RL_NS_PER_MS);
-	/* without retry, what can't be waited for is given up openly */
+	/* without retry, packets that cannot wait are reported */
 	if (!e->retry)
 		plan->reports_ok = true;
 	return true;
@@ -255,7 +256,7 @@ pick_time(const struct rl_sim_plan *plan, struct rl_prng *prng)
 			     rl_max_u64(plan->heal_ns, plan->load.start_ns));
 }
 
-/* @return 1: done; 0: not in this plan; -ENOMEM */
+/* @return 1: drawn; 0: does not fit this plan; -ENOMEM */
 static int
 wide_device(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
@@ -271,7 +272,7 @@ wide_device(struct rl_sim_plan *plan, struct rl_prng *prng)
 	f.silent = plan_one_in(prng, 3);
 	if (plan->strict_order || t->dev[dev].failed)
 		return 0;
-	/* tables that leave it out tell its sources that it has no way */
+	/* new tables without it let its sources report packets */
 	plan->reports_ok |= plan->controller;
 	for (unsigned int i = 0; i < 2; i++) {
 		for (uint16_t p = 0; p < t->dev[dev].nports; p++) {
@@ -289,7 +290,10 @@ wide_device(struct rl_sim_plan *plan, struct rl_prng *prng)
 	return 1;
 }
 
-/* Detects what is cut off, and gives it up openly; faults end by @p end_ns. */
+/*
+ * Makes cut-off endpoints detectable and lets them be given up; faults end by
+ * @p end_ns.
+ */
 static void
 let_go(struct rl_sim_plan *plan, struct rl_prng *prng, uint64_t end_ns)
 {
@@ -307,7 +311,7 @@ let_go(struct rl_sim_plan *plan, struct rl_prng *prng, uint64_t end_ns)
 				    plan->heal_ns + 400 * RL_NS_PER_MS);
 }
 
-/* The devices of a connected part of @p n, grown from a random one. */
+/* The devices of a random connected part of @p n devices. */
 static bool *
 grow_part(const struct rl_topo *t, struct rl_prng *prng, uint32_t n)
 {
@@ -328,7 +332,7 @@ grow_part(const struct rl_topo *t, struct rl_prng *prng, uint32_t n)
 	return in;
 }
 
-/* Cuts all links between two parts of the fabric; heals them, or does not. */
+/* Cuts all links between two parts of the fabric; they may heal. */
 static int
 wide_partition(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
@@ -347,7 +351,7 @@ wide_partition(struct rl_sim_plan *plan, struct rl_prng *prng)
 		       (uint32_t)rl_prng_range(prng, 1, t->ndev / 2));
 	if (in == NULL)
 		return -ENOMEM;
-	/* what the PHY does not show, only keepalives find out */
+	/* only keepalives detect what the PHY does not show */
 	cut.silent = plan->cfg.link.keepalive_dead_ns != 0 &&
 		     plan_one_in(prng, 3);
 	cut.lasting = plan_one_in(prng, 3);
@@ -367,14 +371,14 @@ wide_partition(struct rl_sim_plan *plan, struct rl_prng *prng)
 	}
 	free(in);
 	let_go(plan, prng, cut.t_ns + dark);
-	/* an endpoint that begins anew waits for tables, which may take longer */
+	/* a restarting endpoint waits for tables, which may take longer */
 	if (plan->silence_ns != 0 &&
 	    !rl_sim_faults_crash(&plan->faults, &plan->cfg.topo))
 		plan->silence_ns = rl_min_u64(plan->silence_ns, SILENCE_NS);
 	return ret != 0 ? -ENOMEM : 1;
 }
 
-/* What it held is gone, what was sent to it is given up openly. */
+/* An endpoint crashes: its packets are gone, and packets to it are reported. */
 static int
 wide_reborn(struct rl_sim_plan *plan, struct rl_prng *prng)
 {
@@ -389,7 +393,7 @@ wide_reborn(struct rl_sim_plan *plan, struct rl_prng *prng)
 	f.lasting = plan_one_in(prng, 4);
 	if (!plan->cfg.endpoint.retry || plan->strict_order)
 		return 0;
-	/* a controller that may refuse new tables keeps it waiting for them */
+	/* a controller that may refuse new tables would keep it waiting */
 	if (plan->controller &&
 	    (plan->cfg.controller.mode == RL_RESIL_LIVE ||
 	     plan->cfg.controller.mode == RL_RESIL_PARTIAL))
@@ -408,7 +412,7 @@ wide_reborn(struct rl_sim_plan *plan, struct rl_prng *prng)
 }
 
 /*
- * A busy machine: each role is polled up to 200 us late, now more, now less. Only
+ * A busy machine: each role is polled up to 200 us late, unevenly. Only the
  * deadlines for a peer grow with it, as a user would set them.
  */
 static int
@@ -425,7 +429,7 @@ wide_busy(struct rl_sim_plan *plan, struct rl_prng *prng)
 			l->keepalive_dead_ns,
 			2 * l->keepalive_ns + 8 * plan->poll_jitter_ns);
 	plan->limit_ns += 20000 * plan->poll_jitter_ns;
-	/* reports, and the first packet after a hold, take longer, too */
+	/* reports, and the first packet after a hold, also take longer */
 	if (plan->report_ns != 0)
 		plan->report_ns += 2000 * plan->poll_jitter_ns;
 	if (plan->silence_ns != 0)
