@@ -5,11 +5,12 @@
 /**
  * @file
  * A plan is all that a run needs: fabric, configuration, traffic, faults. A
- * seed draws one, in the manner of swarm testing: first which kinds of faults
- * and which features exist at all, then how much of each, so that rare
- * combinations come up and common faults do not drown the others.
+ * seed draws one, as in swarm testing: first which kinds of faults and which
+ * features exist at all, then how much of each, so that rare combinations come
+ * up and common faults do not hide the others.
  *
- * A run of a plan ends in a verdict: every promise kept, or which was broken.
+ * A run of a plan ends in a verdict: all guarantees held, or which one was
+ * broken.
  */
 
 #include "rl_config.h"
@@ -31,48 +32,50 @@ struct rl_sim_plan {
 	uint64_t notice_ns;
 	bool fec_safe;
 	bool keyed;
-	struct rl_sim_resil_cfg resil; /**< its route is not set: it is ours */
+	struct rl_sim_resil_cfg resil; /**< without its route, which is that of
+					    the plan */
 	struct rl_sim_load_cfg load;
 	struct rl_sim_faults faults;
-	bool controller;   /**< there is one, and local ones */
-	uint64_t silence_ns; /**< longest silence of a flow whose ends stay
-			      connected; 0: it is not judged */
-	uint64_t report_ns; /**< so long after a flow was last heard of, what it
-			      has under way is reported; 0: not judged */
-	uint64_t reunite_ns; /**< so long after all is at rest what lasted ends,
-			      too; 0: it lasts to the end */
-	uint64_t heal_ns;  /**< every fault ends here, but those that last */
+	bool controller;   /**< there is a controller, and local ones */
+	uint64_t silence_ns; /**< longest silence of a flow with connected ends;
+				  0: not checked */
+	uint64_t report_ns; /**< longest time from the last news of a flow to a
+				 report of its outstanding packets; 0: not
+				 checked */
+	uint64_t reunite_ns; /**< when all is at rest, lasting faults end after
+				  this time; 0: they do not end */
+	uint64_t heal_ns;  /**< all but lasting faults end here */
 	uint64_t limit_ns; /**< all must be at rest by then */
 	bool reports_ok;   /**< packets may be reported (watchdog, policy) */
-	bool soft_errors;  /**< flits are hurt inside switches */
+	bool soft_errors;  /**< flits are corrupted inside switches */
 	bool losses_ok;	   /**< and lost: loopback is not "whole-packets" */
-	/** failures come one at a time and links are parallel: no flit may ever
+	/** failures come one at a time and links are parallel: no flit may
 	    overtake another of its flow [DRL-4] */
 	bool strict_order;
-	const char *shape; /**< of a drawn fabric */
-	uint32_t wide;	   /**< bit per enum rl_sim_wide that was drawn */
+	const char *shape; /**< name of the drawn fabric */
+	uint32_t wide;	   /**< bit per enum rl_sim_wide that was applied */
 	const struct rl_role_sink *sink; /**< events, or NULL */
-	/** sees the fabric after the end, before it goes; or NULL */
+	/** called after the run, before the fabric is freed; or NULL */
 	void (*inspect)(void *ctx, struct rl_sim *sim);
 	void *inspect_ctx;
 };
 
 /** Kinds of faults that a swarm may draw. X(name, word). */
 #define RL_SIM_SWARM(X)                                                        \
-	X(CUT, "cut")		/* both ways */                                \
+	X(CUT, "cut")		/* both directions */                          \
 	X(ONEWAY, "one-way")	/* cuts of one direction */                    \
 	X(SILENT, "silent")	/* cuts that the PHY does not show */          \
 	X(NTH, "nth")		/* cuts at an exact frame or flit */           \
 	X(FLAP, "flap")		/* many short cuts */                          \
-	X(LATE, "late")		/* frames that linger over a cut */            \
+	X(LATE, "late")		/* frames that arrive after a cut */           \
 	X(COMMAND, "command")	/* links down and up by command */             \
 	X(LOSS, "loss")                                                        \
 	X(CORRUPT, "corrupt")                                                  \
 	X(DUP, "dup")                                                          \
 	X(STALL, "stall")                                                      \
 	X(DROP, "drop")		/* n-th frames */                              \
-	X(JITTER, "jitter")	/* frames that overtake others */              \
-	X(SOFT, "soft")		/* flits hurt inside switches */               \
+	X(JITTER, "jitter")	/* frames that are overtaken */                \
+	X(SOFT, "soft")		/* flits corrupted inside switches */          \
 	X(ENDPOINT, "endpoint") /* links of endpoints fail too */
 
 enum rl_sim_swarm {
@@ -83,26 +86,26 @@ enum rl_sim_swarm {
 };
 
 /**
- * Dimensions in which a swarm may be wide: what the plain one leaves at its
- * usual place. X(name, word).
+ * Dimensions in which a swarm may be wide: settings that the plain swarm leaves
+ * at their usual values. X(name, word).
  */
 #define RL_SIM_WIDE(X)                                                         \
-	X(VCS, "vcs")		/* fewer than there may be */                  \
+	X(VCS, "vcs")		/* fewer than supported */                     \
 	X(WEIGHTS, "weights")	/* of VCs */                                   \
 	X(LONG, "long")		/* packets of more than 32 flits */            \
 	X(WINDOW, "window")	/* windows and credits over 256 flits */       \
 	X(LATENCY, "latency")	/* wires of less than 10 ns or over 2 us */    \
-	X(LIMIT, "limit")	/* of timeouts, in endpoints */                \
-	X(BUFFERS, "buffers")	/* endpoints that hold few flits */            \
+	X(LIMIT, "limit")	/* of consecutive timeouts, in endpoints */    \
+	X(BUFFERS, "buffers")	/* endpoints with room for few flits */        \
 	X(SLOW, "slow")		/* clients that take nothing for a while */    \
 	X(COMPACT, "compact")	/* profile rxl-compact */                      \
 	X(WIDE19, "wide19")                                                    \
-	X(KINDS, "kinds")	/* requests and responses on VCs of their own */ \
+	X(KINDS, "kinds")	/* requests and responses on separate VCs */   \
 	X(DEVICE, "device")	/* all links of a device go dark at once */    \
-	X(REBORN, "reborn")	/* an endpoint crashes, and begins anew or not */ \
+	X(REBORN, "reborn")	/* an endpoint crashes, and may restart */     \
 	X(KEYED, "keyed")	/* frames have a keyed check */                \
 	X(PARTITION, "partition") /* the fabric is cut in two */               \
-	X(BUSY, "busy")		/* roles are polled late, and unevenly */
+	X(BUSY, "busy")		/* roles are polled late and unevenly */
 
 enum rl_sim_wide {
 #define RL_SIM_WIDE_ENUM(name, word) RL_SIM_WD_##name,
@@ -111,66 +114,67 @@ enum rl_sim_wide {
 	RL_SIM_WD_COUNT
 };
 
-/** Share of seeds that each dimension comes up in, 0 to 100 %. */
+/** Share of seeds for each dimension, 0 to 100 %. */
 struct rl_sim_shares {
 	uint8_t pct[RL_SIM_WD_COUNT];
 };
 
 struct rl_sim_verdict {
 	bool ok;
-	char why[512];	  /**< which promise was broken; "" */
+	char why[512];	  /**< the broken guarantee, or "" */
 	uint64_t end_ns;  /**< when all was at rest */
 	struct rl_sim_stats sim;
 	struct rl_sim_load_stats load;
 	uint32_t failovers;
 	uint32_t recoveries;
-	uint64_t hash;	  /**< of the run: equal for equal seeds */
+	uint64_t hash;	  /**< of the run: equal seeds give equal hashes */
 };
 
 /**
  * Control thread. Draws everything from @p seed.
+ * @param plan overwritten; rl_sim_plan_free() frees it
  * @return 0; -ENOMEM; -EINVAL with @p err (RL_ERR_MAX bytes): a bug of the
  *   swarm
  */
 int rl_sim_plan_draw(struct rl_sim_plan *plan, uint64_t seed, char *err);
 
 /**
- * Control thread. Draws faults for the fabric of @p plan, whose cfg, route
- * and load are set, between @p from_ns and @p to_ns, and sets heal_ns,
- * limit_ns. @p kinds: bit per enum rl_sim_swarm that may come up.
+ * Control thread. Draws faults between @p from_ns and @p to_ns for the fabric
+ * of @p plan, whose cfg, route and load are set; sets heal_ns and limit_ns. @p
+ * kinds: bit per enum rl_sim_swarm that may come up.
  * @return 0 or -ENOMEM
  */
 int rl_sim_plan_faults(struct rl_sim_plan *plan, uint64_t seed, uint32_t kinds,
 		       uint64_t from_ns, uint64_t to_ns);
 
 /**
- * Any thread. "all", or dimensions with commas between, each with its share in
- * percent or 25: "latency,slow=50".
- * @return 0; -EINVAL: there is no such dimension, or no such share
+ * Any thread. Parses "all", or a list of dimensions such as "latency,slow=50",
+ * with shares in percent; the default share is 25.
+ * @return 0; -EINVAL: no such dimension, or an invalid share
  */
 int rl_sim_wide_parse(const char *text, struct rl_sim_shares *shares);
 const char *rl_sim_wide_name(enum rl_sim_wide dim);
 
 /**
- * Control thread. Widens a plan that was drawn, or made otherwise: @p seed
- * draws which dimensions, and how far. What does not go with the rest of the
- * plan is left out; plan->wide says what was taken.
+ * Control thread. Widens a plan, drawn or not: @p seed draws which dimensions,
+ * and how far. Dimensions that do not fit the plan are left out; plan->wide has
+ * those applied.
  * @return 0 or -ENOMEM
  */
 int rl_sim_plan_widen(struct rl_sim_plan *plan, uint64_t seed,
 		      const struct rl_sim_shares *shares);
 
-/** Control thread. A zeroed plan is fine. */
+/** Control thread. Frees the contents; a zeroed plan is allowed. */
 void rl_sim_plan_free(struct rl_sim_plan *plan);
 
-/** Any thread. One line that tells what a plan is. Returns buf. */
+/** Any thread. Describes a plan in one line. @return buf */
 char *rl_sim_plan_text(const struct rl_sim_plan *plan, char *buf, size_t len);
 
 /**
  * Control thread. Runs a plan to its end and judges it.
  *
- * @param v  filled in any case
- * @return 0 (see v->ok); a negative errno where it could not be run
+ * @param v filled in any case
+ * @return 0: see v->ok; a negative errno if it could not be run
  */
 int rl_sim_plan_run(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
 		    struct rl_sim_verdict *v);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A run is built, goes on, and ends. In the event loop time stands still while
- * anybody has something to do. Who was given something (a frame, a packet, an
- * order) is looked at at once or after the poll delay, and says when it next has
- * something to do by itself. So nothing is polled in vain, and a fabric at rest
- * costs its keepalives only. Roles are polled one by one (sim_role.c), or devices
- * as a whole (sim_turn.c).
+ * Building, running and ending a run. Time stands still while a role has
+ * something to do. A role that received a frame, a packet or an order is polled
+ * at once or after the poll delay, and then says when it next has something to
+ * do. So no poll is idle, and a fabric at rest only costs its keepalives. Roles
+ * are polled one by one (sim_role.c), or devices as a whole (sim_turn.c).
  */
 
 #include <errno.h>
@@ -57,14 +56,14 @@ host_drop_ctx(void *ctx, uint32_t dev)
 	return sim_dev_part(ctx, dev);
 }
 
-/* Called three times a port (rx, loop, tx), before its host_phy(). */
+/* Called three times for each port (rx, loop, tx), before its host_phy(). */
 static int
 host_pipe(void *ctx, uint32_t size, struct rl_pipe *pipe)
 {
 	struct rl_sim *s = ctx;
 	struct sim_pipe *sp = &s->pipe[s->npipe++];
 
-	/* host_phy() will know of which part it is */
+	/* host_phy() will set the part */
 	sim_pipe_make(&s->part[0], sp, size, pipe);
 	return sp->slot == NULL ? -ENOMEM : 0;
 }
@@ -112,7 +111,7 @@ sim_array(struct rl_sim *s, size_t n, size_t size)
 	return sim_alloc(s->mem, (n == 0 ? 1 : n) * size);
 }
 
-/* Everything that is sized by the topology. */
+/* Allocates everything whose size depends on the topology. */
 static int
 sim_arrays(struct rl_sim *s)
 {
@@ -177,7 +176,7 @@ sim_join_port(struct rl_sim *s, struct sim_role *r, struct rl_role_port *rp)
 	rx->core = s->fabric.dev[r->dev].core.core;
 }
 
-/* Roles exist when the fabric is built; clients come with them. */
+/* Roles exist once the fabric is built; then their clients are attached. */
 static void
 sim_join(struct rl_sim *s)
 {
@@ -240,7 +239,7 @@ sim_build(struct rl_sim *s, char *err)
 		.seed = s->p.seed,
 		.lives = s->p.lives,
 		.incarnation = ~s->p.seed,
-		/* if not: what is wrong with it, the build will say */
+		/* NULL is allowed: the build reports what is wrong */
 		.codec = sim_codec(s->mem, s->p.cfg->endpoint.crc,
 				   s->p.cfg->endpoint.isn, s->p.isa),
 	};
@@ -252,7 +251,7 @@ sim_build(struct rl_sim *s, char *err)
 	ret = rl_fabric_build(&s->fabric, s->p.cfg, fwd, s->p.isa, host, err);
 	if (ret != 0)
 		return ret;
-	if (s->nparts > 1) /* without threads one runs all parts */
+	if (s->nparts > 1) /* on failure one thread runs all parts */
 		s->gang = sim_gang_new(s);
 	sim_join(s);
 	rl_fabric_start(&s->fabric, 0);
@@ -312,7 +311,7 @@ drain_wire(struct rl_sim *s, struct rl_sim_frame *list)
 	}
 }
 
-/* Whether all that was taken has been given back. */
+/* Checks that all flits and frames were returned. */
 static int
 drain_check(const struct rl_sim_mem *mem, char *err)
 {
@@ -419,7 +418,7 @@ rl_sim_run(struct rl_sim *sim, uint64_t until_ns)
 		if (sim->ctl != NULL && sim_ctl_due(sim) <= t)
 			sim_ctl_run(sim);
 		sim_notice_deliver(sim);
-		if (sim->reach.stale) /* before devices run by themselves */
+		if (sim->reach.stale) /* before devices run independently */
 			sim_reach_look(sim);
 		if (sim->key != NULL)
 			sim_apart_run(sim, until_ns);

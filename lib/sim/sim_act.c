@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What local controllers order, done; and how a device stands. */
+/* Carries out orders of local controllers; reports the state of a device. */
 
 #include "sim_ctl.h"
 
-/* Roles that an order changes are polled now. */
+/* Makes the roles due that an order affects. */
 static void
 wake(struct rl_sim *s, uint32_t dev, const struct rl_local_action *a)
 {
@@ -18,7 +18,7 @@ wake(struct rl_sim *s, uint32_t dev, const struct rl_local_action *a)
 	case RL_LOCAL_PORT:
 		sim_ready(s, core + 1 + a->port);
 		return;
-	case RL_LOCAL_STAGE: /* what comes first is a token */
+	case RL_LOCAL_STAGE: /* a token comes first */
 		return;
 	case RL_LOCAL_INSTALL:
 	case RL_LOCAL_HOLD:

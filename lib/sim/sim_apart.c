@@ -1,43 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * For how long devices may run by themselves.
+ * How long devices may run independently.
  *
- * Devices meet nowhere but on wires. What one does is seen by another no sooner
- * than a frame takes to get there. So where nothing else can come between, each
- * device has all its turns of so long a time, a window, and what becomes of it
- * is what would become of it if each nanosecond were everybody's. Devices that
- * run by themselves can as well run at once: each thread has a part of them.
+ * Devices interact only through wires, and the effect of one device reaches
+ * another no sooner than a frame takes. So, if nothing else can interfere, each
+ * device may have all its turns within that time, a window, before the next
+ * device has any. The result is the same as if all had advanced by single
+ * nanoseconds. Devices that are independent can also run in parallel: each
+ * thread has a part of them.
  *
- * What else comes between:
+ * What else can interfere:
  *
- *  - Faults, notices and the controller have their times, and no window goes
- *    beyond the next of these.
- *  - What roles tell their host, it hears after the window, in order of time
- *    (sim_told.c). That is soon enough for all but the controller, which has to
- *    hear of a port at once. So where there is one, there are windows only while
- *    the state of no port can change by itself: the fabric is calm.
- *  - A fault that waits for a frame acts on both ends of a link at once. Links
- *    that doze, and whoever looks at both ends, see more than wires as well. There
- *    are no windows then, and devices have their turns by number.
+ * - Faults, notices and the controller have their times, and no window goes
+ *   beyond the next of these.
+ * - Events of roles reach the host after the window, in order of time
+ *   (sim_told.c). That is soon enough for all but the controller, which must
+ *   learn of a port at once. So with a controller there are windows only while
+ *   the fabric is calm: no port can change its state by itself.
+ * - A fault that waits for a frame acts on both ends of a link at once. Dozing
+ *   links, and checks of both ends, also see more than wires. Then there are no
+ *   windows, and devices have their turns in the order of their numbers.
  *
- * Frames for a device of another part wait in their wire (sim_dir.out) until all
- * parts have run. So do free frames that belong to another part. Flits do not
- * cross: a frame is a copy.
+ * Frames for a device of another part wait in their wire (sim_dir.out) until
+ * all parts have run. So do free frames that belong to another part. Flits do
+ * not cross: a frame is a copy.
  */
 
 #include <string.h>
 
 #include "sim_priv.h"
 
-/* While a fabric is not calm, it is looked at anew so often. */
+/* Interval between checks of a fabric that is not calm. */
 #define CALM_AGAIN_NS 1000
 
 void
 sim_apart_disturb(struct rl_sim *s)
 {
 	s->calm = false;
-	s->calm_ns = s->now_ns + 1; /* when all have seen it */
+	s->calm_ns = s->now_ns + 1; /* once all have seen it */
 }
 
 static enum rl_link_state
@@ -48,14 +49,14 @@ end_state(const struct rl_sim *s, const struct sim_end *end)
 	return s->dead[r->dev] ? RL_LINK_OFF : rl_port_state(r->rp->port);
 }
 
-/* A port that will not come up, if its link carries no light both ways. */
+/* States of a port that cannot come up while its link is dark. */
 static bool
 state_is_down(enum rl_link_state st)
 {
 	return st == RL_LINK_OFF || st == RL_LINK_INIT || st == RL_LINK_DAMPED;
 }
 
-/* The longest that a frame takes from one port's turn to the other's. */
+/* Longest time of a frame from a turn of one port to one of its peer. */
 static uint64_t
 frame_ns(const struct rl_sim *s)
 {
@@ -69,7 +70,10 @@ end_steady(const struct rl_sim *s, const struct sim_end *end)
 	return rl_port_steady(s->role[end->role].rp->port, frame_ns(s));
 }
 
-/* Nothing moves on a wire that stalls: its peer may think that it is dead. */
+/*
+ * A stalled wire delays all frames, so that the peer may take the link for
+ * dead.
+ */
 static bool
 dir_stalls(const struct rl_sim *s, const struct sim_dir *d)
 {
@@ -77,7 +81,7 @@ dir_stalls(const struct rl_sim *s, const struct sim_dir *d)
 	       s->now_ns * 1000 + s->backlog_ps + s->frame_ps;
 }
 
-/* Whether neither end of a link will be in another state without a fault. */
+/* Whether neither end of a link can change its state without a fault. */
 static bool
 link_calm(const struct rl_sim *s, uint32_t link)
 {
@@ -113,12 +117,12 @@ apart_ns(struct rl_sim *s)
 	if (!s->p.apart || s->p.doze || s->by_number ||
 	    (s->ctl != NULL && !apart_calm(s)))
 		return 1;
-	/* a frame has a byte, at least */
+	/* a frame has at least one byte */
 	return rl_min_u64(s->p.wire.latency_ns + 1,
 			  rl_max_u64(s->p.notice_ns, 1));
 }
 
-/* Frames that have left a part arrive at another one. */
+/* Delivers frames from another part. */
 static void
 dir_arrive(struct rl_sim *s, struct sim_dir *d)
 {
@@ -130,7 +134,7 @@ dir_arrive(struct rl_sim *s, struct sim_dir *d)
 	}
 }
 
-/* All parts have run: what goes from one to another. */
+/* After all parts have run: exchanges frames between them. */
 static void
 apart_meet(struct rl_sim *s)
 {
@@ -164,7 +168,7 @@ sim_apart_run(struct rl_sim *s, uint64_t until_ns)
 	s->by_number = s->triggers != 0 || s->p.check_packets ||
 		       s->p.drop != NULL;
 	end_ns = rl_min_u64(rl_deadline(s->now_ns, apart_ns(s)), end_ns);
-	/* it is the same, whoever runs them */
+	/* all three give the same result */
 	if (s->by_number)
 		sim_turn_run_by_number(s, end_ns);
 	else if (s->gang != NULL && end_ns - s->now_ns > 1)
@@ -172,6 +176,6 @@ sim_apart_run(struct rl_sim *s, uint64_t until_ns)
 	else
 		for (uint32_t i = 0; i < s->nparts; i++)
 			sim_turn_run(&s->part[i], end_ns);
-	sim_time(s, end_ns - 1); /* that far all have come */
+	sim_time(s, end_ns - 1); /* all have got this far */
 	apart_meet(s);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What must be true of a fabric whatever it carries: every flit has one
- * owner, nobody sends beyond its credits, and after the traffic ended nothing
- * is left anywhere and every credit is back.
+ * Invariants of a fabric, whatever it carries: every flit has one owner, no
+ * sender exceeds its credits, and after the traffic ended nothing is left and
+ * every credit is returned.
  */
 
 #include <errno.h>
@@ -46,9 +46,9 @@ audit_flits(const struct rl_sim *s, char *err)
 }
 
 /*
- * Without link retry, lost flits take their credits with them until a sender
- * that starves asks for them [LCB-4]; and where nothing is said without need,
- * so may a frame that gave some back.
+ * Without link retry, lost flits take their credits with them until a starving
+ * sender asks for them [LCB-4]. Without keepalives, so may a lost frame that
+ * returned credits.
  */
 static bool
 credits_back(const struct rl_link_cfg *cfg, uint32_t credits)
@@ -63,7 +63,7 @@ audit_port(const struct rl_sim *s, uint32_t dev, uint16_t p, bool settled,
 {
 	const struct rl_port *port = s->fabric.dev[dev].port[p].port;
 	const struct rl_link_cfg *cfg = &s->p.cfg->link;
-	/* what was told on a link that is cut, and not yet dead, is lost */
+	/* a cut link that is not dead yet loses what is sent on it */
 	const bool whole =
 		sim_link_whole(s, s->fabric.topo->dev[dev].port[p].link);
 	const uint64_t overruns = rl_port_counters(port)[RL_PC_rx_overrun];
@@ -98,9 +98,9 @@ audit_port(const struct rl_sim *s, uint32_t dev, uint16_t p, bool settled,
 }
 
 /*
- * What one end of a link has sent in this epoch, and keeps for the rest of a
- * packet it has begun, lies within what the other end has room for at this
- * very moment [LCB-3]. It may have been told less; never more.
+ * What one end of a link has sent in this epoch, and reserved for the rest of a
+ * packet, must fit the room at the other end now [LCB-3]. The sender may know
+ * of less room, never of more.
  */
 static const char *
 credit_fault(const struct rl_link_cfg *cfg, const struct rl_port_credits *tx,
@@ -109,14 +109,17 @@ credit_fault(const struct rl_link_cfg *cfg, const struct rl_port_credits *tx,
 	const int16_t left = (int16_t)(rx->granted[vc] - tx->consumed[vc]);
 
 	/*
-	 * A packet cut off on a link that goes on is closed by a flit that takes
-	 * room given away before, until it has left.
+	 * If a packet is cut off on a link that continues, a closing flit takes
+	 * room that was already granted, until it has left.
 	 */
 	if (left + (int64_t)rx->own[vc] < tx->begun[vc])
 		return "more under way than there is room for";
 	if (left > 0 && (uint32_t)left > cfg->credits_flits)
 		return "more credits than there is room";
-	/* so does the end of one that a death has cut off, in the next epoch */
+	/*
+	 * the same for the end of a packet cut off by a death, in the next
+	 * epoch
+	 */
 	if (cfg->retry &&
 	    rx->buffered[vc] > cfg->credits_flits + 1 + rx->own[vc])
 		return "more received than there is room for";
@@ -187,8 +190,8 @@ rl_sim_audit(const struct rl_sim *sim, bool settled, char *err)
 }
 
 /*
- * A link that degraded was left before it dies, until it is added: by one end
- * at least. The other one may have died on the way, and wait for it.
+ * A degraded link is taken out of use before it dies, until it is added: by at
+ * least one end. The other end may have died first, and wait for it.
  */
 static bool
 left_alone(const struct rl_sim *s, uint32_t dev, uint16_t p)
@@ -246,8 +249,8 @@ port_settled(const struct rl_sim *s, uint32_t dev, uint16_t p, bool links,
 }
 
 /*
- * Probes, of a flit each, of who is not there: they never end, and the next may
- * come while the last one waits.
+ * Probes, one flit each, to endpoints that are gone: they never end, and the
+ * next may come while the last one waits.
  */
 static uint32_t
 probes(const struct rl_sim *s)
@@ -264,7 +267,7 @@ probes(const struct rl_sim *s)
 	return (uint32_t)(n * each);
 }
 
-/* Nothing is in a core but perhaps probes that wait for a way. */
+/* Whether a core is empty except for probes that wait for a path. */
 static bool
 core_settled(const struct rl_core *core, uint32_t nprobes, bool links)
 {

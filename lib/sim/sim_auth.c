@@ -14,8 +14,8 @@
 /* One end of one link. */
 struct sim_auth {
 	struct rl_link_auth link;
-	uint64_t sends; /* the key of what this end sends */
-	uint64_t hears; /* and of what it hears */
+	uint64_t sends; /* key of frames that it sends */
+	uint64_t hears; /* key of frames that it receives */
 	uint64_t epoch_sends;
 	uint64_t epoch_hears;
 };

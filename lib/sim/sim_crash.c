@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Devices that stop dead, and begin anew. A dead device's roles are not
- * polled, its wires are dark, and what it held is gone: flits go back to the
- * pool, which no device sees. One that begins anew knows nothing; where there
- * is a controller it gets tables from it before its ports train.
+ * Devices that crash and restart. Roles of a dead device are not polled, its
+ * wires are dark, and its contents are lost: the flits return to the pool. A
+ * device that restarts knows nothing; with a controller, it gets tables before
+ * its ports train.
  */
 
 #include "sim_ctl.h"
@@ -20,7 +20,7 @@ pipe_empty(struct sim_pipe *sp)
 	}
 }
 
-/* Both directions of all its links, dark or as they are without that. */
+/* Darkens all links of a device in both directions, or ends that. */
 static void
 dev_wires(struct rl_sim *s, uint32_t dev, bool dark)
 {
@@ -86,7 +86,7 @@ sim_dev_restart(struct rl_sim *s, uint32_t dev)
 	struct rl_device *d = &s->fabric.dev[dev];
 	const uint32_t core = s->dev_role[dev];
 
-	sim_dev_crash(s, dev); /* nothing of the old one stays */
+	sim_dev_crash(s, dev); /* discards the old state */
 	s->dead[dev] = false;
 	rl_fabric_dev_restart(&s->fabric, dev, &s->p.fwd[dev]);
 	dev_wires(s, dev, false);

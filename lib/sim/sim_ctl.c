@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The controller's host. Local controllers and the controller are served when
- * something happened to them or is due: never in between, so that a fabric in
- * which nothing fails costs nothing. What they order is done at once, between
- * two polls of the roles concerned.
+ * The host of the controller. Local controllers and the controller are served
+ * when something happened to them or is due, and not otherwise: a fabric
+ * without failures costs nothing. Their orders are carried out at once, between
+ * two polls of the roles.
  */
 
 #include <errno.h>
@@ -27,7 +27,7 @@ touch(struct rl_sim *s, uint32_t dev)
 	s->ctl->next_ns = rl_min_u64(s->ctl->next_ns, s->now_ns);
 }
 
-/* Messages, earliest first. */
+/* Messages in a heap, earliest first. */
 static void
 heap_swap(struct sim_msg *a, struct sim_msg *b)
 {
@@ -53,7 +53,7 @@ msg_push(struct sim_ctl *k, const struct sim_msg *m)
 		struct sim_msg *more = realloc(k->msg, cap * sizeof(*more));
 
 		if (more == NULL)
-			return; /* lost: it may happen to any */
+			return; /* lost, as any message may be */
 		k->msg = more;
 		k->cap_msg = cap;
 	}
@@ -133,8 +133,8 @@ deliver(struct rl_sim *s)
 }
 
 /*
- * Whether a device does now what it was told. One that is late is as an lcore
- * that is away: it is told something, and obeys a while later.
+ * Whether a device carries out an order now. A late device acts like an lcore
+ * that is busy: it gets the order, and obeys a while later.
  */
 static bool
 obeys(struct rl_sim *s, uint32_t dev)
@@ -174,7 +174,7 @@ serve_local(struct rl_sim *s, uint32_t dev)
 		k->due_ns[dev] = rl_min_u64(k->due_ns[dev], k->obeys_ns[dev]);
 }
 
-/* What a job is: done now, and known later. */
+/* Does a job now; its result becomes known later. */
 static void
 begin_job(struct rl_sim *s, const struct rl_controller_job *job)
 {
@@ -187,7 +187,8 @@ begin_job(struct rl_sim *s, const struct rl_controller_job *job)
 	all = takes == 0	   ? rl_sim_compute_model(s->fabric.topo)
 	      : takes == RL_NEVER ? r->compute_ns + r->prove_ns
 				   : takes;
-	if (takes != RL_NEVER) { /* a run is the same on every machine */
+	if (takes != RL_NEVER) { /* the times must be the same on every
+				    machine */
 		r->compute_ns = all / 2;
 		r->prove_ns = all - all / 2;
 	}
@@ -235,7 +236,7 @@ sim_ctl_run(struct rl_sim *s)
 		k->next_ns = rl_min_u64(k->next_ns, serve_controller(s));
 	if (k->nmsg != 0)
 		k->next_ns = rl_min_u64(k->next_ns, k->msg[0].at_ns);
-	/* what is due and can do nothing now must not stop time */
+	/* an overdue item that cannot be served yet must not stop time */
 	if (k->next_ns <= s->now_ns)
 		k->next_ns = s->now_ns + SIM_CTL_SPIN_NS;
 }
@@ -278,8 +279,8 @@ local_begin(struct rl_sim *s, uint32_t dev, bool waits)
 }
 
 /*
- * Whether a device at port @p port waits for tables that a controller must not
- * install: where its mode forbids to hold, what came back may stay out.
+ * Whether a device at port @p port waits for tables that the controller must
+ * not install: if its mode forbids holding, a restarted device may stay out.
  */
 bool
 sim_ctl_left_out(const struct rl_sim *s, uint32_t dev, uint16_t port)
@@ -359,8 +360,8 @@ sim_ctl_late(struct rl_sim *s, const struct rl_sim_fault *f)
 }
 
 /*
- * What has been healed by hand must not be undone by an order of a controller
- * that is dead: the one that lives does not know that it is under way.
+ * Orders of a dead controller that are still on their way must not undo a heal:
+ * the new controller does not know of them.
  */
 void
 sim_ctl_heal(struct rl_sim *s)
@@ -429,7 +430,7 @@ sim_ctl_open(struct rl_sim *s)
 	k->obeys_ns = sim_alloc(s->mem, cfg->topo.ndev * sizeof(*k->obeys_ns));
 	k->mem = sim_alloc(s->mem, rl_controller_memsize(&cfg->topo));
 	k->tables = rl_tables_new(&tp, s->p.resil.route);
-	/* where time is measured, as a host does it that has time */
+	/* with measured times, prepare like a real host */
 	if (k->tables != NULL && s->p.resil.compute_ns == RL_NEVER)
 		rl_tables_prepare(k->tables);
 	if (k->local == NULL || k->local_mem == NULL || k->due_ns == NULL ||

@@ -4,8 +4,8 @@
 
 /**
  * @file
- * The controller's host within a simulation: sim_ctl.c serves it and its
- * channel, sim_act.c does to devices what local controllers order.
+ * The host of the controller in a simulation: sim_ctl.c serves it and its
+ * channel, sim_act.c carries out orders of local controllers.
  */
 
 #include "rl_recovery_log.h"
@@ -17,7 +17,7 @@
 
 struct sim_msg {
 	uint64_t at_ns;
-	uint64_t nr; /* of equal times, the first first */
+	uint64_t nr; /* at equal times, the lower one is first */
 	bool to_ctl;
 	struct rl_resil_msg m;
 };
@@ -28,21 +28,21 @@ struct sim_ctl {
 	struct rl_tables *tables;
 	struct rl_local **local; /* [ndev]; NULL: dead */
 	void **local_mem;
-	uint64_t *due_ns;	 /* [ndev]: when a local one is to be served */
-	uint64_t *late_ns;	 /* [ndev]: so long an order takes... */
-	uint64_t *obeys_ns;	 /* [ndev]: ... this one until; 0: none */
-	uint64_t ctl_late_ns;	 /* messages of the controller take longer */
-	uint64_t next_ns;	 /* when anything is */
-	uint64_t incarnation;	 /* of whoever began last */
+	uint64_t *due_ns;	 /* [ndev]: when to serve a local one */
+	uint64_t *late_ns;	 /* [ndev]: delay of an order */
+	uint64_t *obeys_ns;	 /* [ndev]: end of the present delay; 0: none */
+	uint64_t ctl_late_ns;	 /* additional delay of its messages */
+	uint64_t next_ns;	 /* when to serve any of them */
+	uint64_t incarnation;	 /* the last one given out */
 	uint64_t ctl_inc;	 /* of the controller */
-	uint64_t least_inc;	 /* orders of controllers before are lost */
+	uint64_t least_inc;	 /* orders of earlier controllers are lost */
 	struct rl_prng prng;	 /* of the channel */
 	struct sim_msg *msg;	 /* heap */
 	uint32_t nmsg;
 	uint32_t cap_msg;
 	uint64_t nr;
 	uint64_t sent;
-	bool job;		 /* done already, and known at... */
+	bool job;		 /* done, with a result that is known at: */
 	uint64_t job_ns;
 	struct rl_controller_result result;
 	struct rl_recovery_log log;

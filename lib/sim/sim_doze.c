@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Links at rest. Where both ends would say keepalives only, and the wire between
- * them is whole and empty, nothing can come of them but the next ones. So nobody
- * polls these ends until somebody wakes one: a packet, an order, a fault. Then
- * both are as if the keepalives had been said and heard at their times.
+ * Links at rest. If both ends would only send keepalives, and the wire between
+ * them works and is empty, nothing can happen but more keepalives. So these
+ * ends are not polled until a packet, an order or a fault wakes one of them.
+ * Then both are put into the state as if the keepalives had been sent and
+ * received on time.
  *
- * An end that trains into the dark rests alone: nobody hears it call.
+ * An end that trains without a peer rests alone.
  *
- * Only what lies on the wire at that very moment is missing. Wires with noise,
- * triggers, or a stall are not at rest, and neither is the silence that a cut
- * makes: whatever a fault does to a wire, both of its ends are awake first.
+ * Only frames on the wire at that moment are missing. Wires with noise,
+ * triggers or stalls are not at rest, nor is the silence after a cut: a fault
+ * wakes both ends of its wire first.
  */
 
 #include "sim_priv.h"
 
-/* What the end itself, and what it sends on, have to say about it. */
+/* Whether an end, and the wire that it sends on, are at rest. */
 static bool
 end_rests(const struct rl_sim *s, const struct sim_end *end)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What the roles tell their host: deaths of ports, and packets dropped. */
+/* Events of roles for the host: deaths of ports, and dropped packets. */
 
 #include <stdlib.h>
 
@@ -140,7 +140,7 @@ sim_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 	struct sim_notice notice = { .at_ns = now_ns + s->p.notice_ns };
 
 	if (rl_is_token(pkt))
-		return; /* there is no loss in that */
+		return; /* a dropped token is no loss */
 	pt->st.drops[why]++;
 	pt->st.ctrl_drops[why] += rl_flit_class(pkt->wire) == RL_CLASS_CTRL;
 	if (s->p.drop != NULL)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Faults as they happen. */
+/* Executes faults. */
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "sim_priv.h"
 
-/* Frames that lingered arrive within so long after the heal. */
+/* Late frames arrive within this time after the heal. */
 #define LATE_NS (200 * RL_NS_PER_US)
 
 static void
@@ -22,7 +22,7 @@ drop_list(struct rl_sim *s, struct rl_sim_frame **list)
 	}
 }
 
-/* What is under way when the wire goes dark. */
+/* Treats frames on the wire when it goes dark. */
 static void
 cut_flight(struct rl_sim *s, struct sim_dir *d, enum rl_sim_flight how)
 {
@@ -57,7 +57,7 @@ sim_dir_darken(struct rl_sim *s, unsigned int dir, uint8_t why,
 	s->reach.stale = true;
 	cut_flight(s, d, how);
 	if (!silent) {
-		/* the receiving end sees no light */
+		/* the receiving end loses the signal */
 		s->end[dir ^ 1].phy_up = false;
 	}
 	sim_dir_update(d);
@@ -94,7 +94,7 @@ fault_heal(struct rl_sim *s, unsigned int dir)
 	d->drop_left = 0;
 	for (; d->trigger != NULL; d->trigger = d->trigger->next)
 		s->triggers--;
-	/* a stall ends, and what it held back goes first */
+	/* a stall ends, and frames that it delayed go first */
 	if (d->free_ps > s->now_ns * 1000)
 		d->free_ps = s->now_ns * 1000;
 	for (struct rl_sim_frame *f = d->head; f != NULL; f = f->next)
@@ -110,7 +110,9 @@ fault_heal(struct rl_sim *s, unsigned int dir)
 	sim_dir_lighten(s, dir, SIM_DARK_FAULT);
 }
 
-/* Nothing moves until then, also what is under way. */
+/*
+ * Delays everything until the end of the stall, including frames on the wire.
+ */
 static void
 fault_stall(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
 {
@@ -154,7 +156,7 @@ fault_noise(struct rl_sim *s, const struct rl_sim_fault *f, struct sim_dir *d)
 	rl_error_init(&d->bits, &bits, rl_prng_u64(&d->prng));
 }
 
-/* A fault whose time has come, in one direction. */
+/* Executes a fault in one direction. */
 static void
 fault_dir(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
 {
@@ -223,7 +225,7 @@ sim_fault_fire(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
 		fault_dir(s, f, dir);
 }
 
-/* Without a controller, a link that is removed runs empty and goes down. */
+/* Without a controller, a removed link drains and goes down. */
 static void
 fault_plan(struct rl_sim *s, const struct rl_sim_fault *f)
 {
@@ -249,7 +251,7 @@ fault_plan(struct rl_sim *s, const struct rl_sim_fault *f)
 	}
 }
 
-/* What concerns a device, or the controller. @return whether it was that */
+/* Faults of a device or of the controller. @return whether it was one */
 static bool
 fault_device(struct rl_sim *s, const struct rl_sim_fault *f)
 {
@@ -327,7 +329,7 @@ sim_fault_apply(struct rl_sim *s, const struct rl_sim_fault *f)
 	}
 }
 
-/* What never ends by itself: links that stay dead, devices, removals. */
+/* Marks lasting faults: dead links, crashed devices, removals. */
 static void
 mark_lasting(const struct rl_sim *s, bool *link, bool *dev)
 {
@@ -336,7 +338,7 @@ mark_lasting(const struct rl_sim *s, bool *link, bool *dev)
 
 		if (f->t_ns > s->now_ns)
 			continue;
-		if (f->kind == RL_SIM_HEAL) /* then it lasts no longer */
+		if (f->kind == RL_SIM_HEAL) /* the fault has ended */
 			link[f->link] = false;
 		if (!f->lasting)
 			continue;
@@ -372,7 +374,7 @@ rl_sim_heal_most(struct rl_sim *sim)
 		} else if (sim->down[dir / 2]) {
 			continue;
 		}
-		/* what waits for its tables is not down by command */
+		/* a port that waits for tables is not down by command */
 		if (sim_link_crashed(sim, dir / 2))
 			continue;
 		rl_role_port_order(rp, RL_ORDER_UP);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Threads that run parts of a fabric, one each; the caller runs the first part.
- * They begin a window together and wait for each other at its end. In between
- * none looks at what another one has.
+ * Threads that run one part of a fabric each; the caller runs the first part.
+ * They start a window together and wait for each other at its end. During a
+ * window no thread accesses another's part.
  *
- * A window takes some 100 us, and parts are of a size. So whoever waits looks
- * again and again for about as long, and then sleeps: a CPU that another program
- * wants is not kept from it.
+ * A window takes some 100 us, and parts are of similar size. So a waiting
+ * thread spins for about that long, and then sleeps, to leave the CPU to other
+ * programs.
  *
- * The release of `turn` hands all that the caller has done to the threads, and
- * the release of `left` all that they have done to the caller.
+ * The release of `turn` publishes the caller's work to the threads, and the
+ * release of `left` publishes their work to the caller.
  */
 
 #include <pthread.h>
@@ -20,8 +20,8 @@
 #include "sim_priv.h"
 
 #define GANG_SPINS 4000
-/* With fewer switches than these for each thread, a run under little load takes
-   as long as it does with one thread, or longer. */
+/* With fewer switches for each thread, a run with little load is no faster than
+   with one thread. */
 #define SWITCHES_A_THREAD 16
 
 struct gang_thread {
@@ -33,16 +33,18 @@ struct gang_thread {
 struct sim_gang {
 	struct rl_sim *sim;
 	uint64_t end_ns; /* of the window; set before `turn` */
-	bool stop;	 /* the same */
+	bool stop;	 /* set before `turn`, too */
 	uint32_t n;
 	struct gang_thread *thread;
-	pthread_mutex_t lock; /* for those who sleep */
+	pthread_mutex_t lock; /* for sleeping threads */
 	pthread_cond_t begins;
 	pthread_cond_t ends;
-	_Atomic uint32_t sleepers; /* threads that do */
-	_Atomic bool waits;	   /* the caller does */
-	_Atomic uint32_t turn RL_ALIGNED(2 * RL_CACHE_LINE); /* windows */
-	_Atomic uint32_t left RL_ALIGNED(2 * RL_CACHE_LINE); /* still run */
+	_Atomic uint32_t sleepers; /* sleeping threads */
+	_Atomic bool waits;	   /* the caller sleeps */
+	_Atomic uint32_t turn RL_ALIGNED(2 * RL_CACHE_LINE); /* number of
+								windows */
+	_Atomic uint32_t left RL_ALIGNED(2 * RL_CACHE_LINE); /* threads still
+								running */
 };
 
 uint32_t
@@ -78,7 +80,10 @@ await_turn(struct sim_gang *g, uint32_t seen)
 		relax();
 	}
 	pthread_mutex_lock(&g->lock);
-	/* sequentially consistent: either it is seen, or the turn is */
+	/*
+	 * seq_cst: either begin() sees the sleeper, or this thread sees the
+	 * turn
+	 */
 	atomic_fetch_add(&g->sleepers, 1);
 	while (atomic_load(&g->turn) == seen)
 		pthread_cond_wait(&g->begins, &g->lock);

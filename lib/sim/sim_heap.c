@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Which role is polled next. Roles that are due now stand in a ring, first
- * come first served; the others in a heap of four children a node, by the
- * time they are due. A role stands in the heap at most once, and knows where.
- * Each part has a heap of its own.
+ * Which role is polled next. Roles that are due now are in a ring, first come
+ * first served; the others in a 4-ary heap, by the time when they are due. A
+ * role is in the heap at most once, at heap_pos. Each part has its own heap.
  */
 
 #include "sim_priv.h"
@@ -31,8 +30,8 @@ heap_up(struct sim_part *pt, uint32_t i, struct sim_heap_slot slot)
 }
 
 /*
- * The first of the earliest of four. Which one it is nobody can guess, so
- * there is nothing to jump over.
+ * Index of the earliest of four, the first if equal. Without branches, because
+ * their outcome would be unpredictable.
  */
 static uint32_t
 heap_best(const struct sim_heap_slot h[4])
@@ -44,7 +43,7 @@ heap_best(const struct sim_heap_slot h[4])
 	return (a & ~right) | (b & right);
 }
 
-/* The same of those there are, from @p first, which there is. */
+/* The same for as many as exist, at least @p first. */
 static uint32_t
 heap_least(const struct sim_part *pt, uint32_t first)
 {
@@ -67,8 +66,8 @@ sim_heap_due(struct sim_part *pt, uint64_t end_ns)
 
 	if (pt->nheap != 0 && pt->heap[0].key_ns < end_ns)
 		due[n++] = 0;
-	/* whoever is due, its parent is; who is next is a guess, so there is
-	   nothing to jump over */
+	/* if a node is due, so is its parent. Without branches, because their
+	   outcome would be unpredictable */
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t first = 4 * due[i] + 1;
 		const uint32_t last = rl_min_u32(first + 4, pt->nheap);
@@ -206,7 +205,7 @@ sim_seen(const struct sim_part *pt)
 	struct rl_sim *s = pt->sim;
 	uint64_t t = pt->now_ns + s->p.poll_ns;
 
-	if (s->p.turns) /* roles of one lcore: whoever is next sees it */
+	if (s->p.turns) /* roles of one lcore: the next one polled sees it */
 		return pt->now_ns;
 	if (s->p.poll_jitter_ns != 0)
 		t += rl_prng_range(&s->prng, 0, s->p.poll_jitter_ns);

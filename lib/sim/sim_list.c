@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Lists of faults, in the order of their times. */
+/* Lists of faults, sorted by time. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -131,7 +131,7 @@ rl_sim_fault_name(enum rl_sim_fault_kind k)
 	return k < RL_SIM_FAULT_KINDS ? names[k] : "?";
 }
 
-/* "A-B#k", or with an arrow the way a one-way fault goes. */
+/* "A-B#k", or with an arrow in the direction of a one-way fault. */
 static void
 place_text(const struct rl_sim_fault *f, const struct rl_topo *topo, char *buf,
 	   size_t len)

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Memory of simulations. Flits and frames come in chunks when they run low,
- * and are never given back before the end: what there is, is what was once in
- * use at the same time. What a fabric is made of comes from an arena that the
- * next run takes over; single large pieces come from the system, untouched, so
- * that tables which a run never looks at cost nothing.
+ * Memory of simulations. Flits and frames are allocated in chunks when they run
+ * low, and freed at the end only: their number is the peak use. Objects of a
+ * fabric come from an arena that the next run reuses. Large ones come from the
+ * system, untouched, so that tables that a run never reads cost nothing.
  *
- * Chunks are huge pages where the system has any: a run wanders through all
- * of its memory all the time, and with small pages looks up an address anew
- * with almost every flit.
+ * Chunks are huge pages if available: a run accesses all of its memory all the
+ * time, and with small pages almost every flit would miss the TLB.
  */
 
 #include <errno.h>
@@ -23,7 +21,7 @@
 #define FLITS_CHUNK ((uint32_t)(CHUNK_BYTES / sizeof(struct rl_flit)))
 #define ARENA_BIG_BYTES (128u << 10)
 
-/* A codec: its tables take longer to make than many a run. */
+/* A codec, kept because making its tables takes longer than many runs. */
 struct rl_sim_codec {
 	struct rl_sim_codec *next;
 	struct rl_codec *codec;
@@ -32,13 +30,13 @@ struct rl_sim_codec {
 	enum rl_isa isa;
 };
 
-/* A chunk; what is in it is undefined. NULL: no memory. */
+/* @return an uninitialised chunk; NULL: no memory */
 static void *
 chunk_new(void)
 {
 	void *chunk = aligned_alloc(CHUNK_BYTES, CHUNK_BYTES);
 
-	if (chunk != NULL) /* no matter if it cannot be had */
+	if (chunk != NULL) /* only an optimisation */
 		(void)madvise(chunk, CHUNK_BYTES, MADV_HUGEPAGE);
 	return chunk;
 }
@@ -77,7 +75,7 @@ sim_flits_grow(struct rl_sim_mem *mem, struct rl_flit_cache *c)
 		return -ENOMEM;
 	}
 	memset(f, 0, FLITS_CHUNK * sizeof(*f));
-	/* below those in use: the warm ones stay on top */
+	/* below those in use, so that warm ones stay on top */
 	memmove(slot + FLITS_CHUNK, slot, c->count * sizeof(struct rl_flit *));
 	for (uint32_t i = 0; i < FLITS_CHUNK; i++)
 		slot[i] = &f[FLITS_CHUNK - 1 - i];
@@ -87,8 +85,8 @@ sim_flits_grow(struct rl_sim_mem *mem, struct rl_flit_cache *c)
 	return 0;
 }
 
-/* Where a flit is marked, the upper half of a pointer may have been while it lay in
-   a run (rl_flit.row). None of a user's has this bit. */
+/* While a flit was in a run, its mark may have held the upper half of a pointer
+   (rl_flit.row). No user-space pointer has this bit. */
 #define MARK_BIT 0x80000000u
 
 static int
@@ -140,7 +138,7 @@ sim_frames_grow(struct rl_sim_mem *mem, uint32_t size)
 {
 	const size_t one = (sim_frame_room(mem, size) + RL_CACHE_LINE - 1) &
 			   ~(size_t)(RL_CACHE_LINE - 1);
-	/* all of the bytes, and after them what is known of each */
+	/* first the bytes of all frames, then their descriptors */
 	const uint32_t n = (uint32_t)(CHUNK_BYTES /
 				      (one + sizeof(struct rl_sim_frame)));
 	uint8_t *chunk = chunk_new();
@@ -163,7 +161,7 @@ sim_frames_grow(struct rl_sim_mem *mem, uint32_t size)
 	return 0;
 }
 
-/* Makes the present chunk of the arena one with room. */
+/* Selects an arena chunk with enough room. */
 static int
 arena_room(struct rl_sim_mem *mem, size_t bytes)
 {
@@ -186,7 +184,7 @@ arena_room(struct rl_sim_mem *mem, size_t bytes)
 	return 0;
 }
 
-/* Zeroed, aligned to a cache line, until sim_mem_reset(). */
+/* Allocates zeroed memory, aligned to a cache line, until sim_mem_reset(). */
 void *
 sim_alloc(struct rl_sim_mem *mem, size_t bytes)
 {

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Packets as they pass from role to role: a chain as long as it says, of one
- * VC, that begins with a start and ends with an end - unless cut-through lets
- * fragments pass. Without end-to-end retry every link-level packet is one of
- * the client's, so the transaction headers must say the same: nothing that is
- * not whole may ever go on [DRL-3].
+ * Checks packets between roles: a chain of the stated length, in one VC, from a
+ * start to an end, unless cut-through lets fragments pass. Without end-to-end
+ * retry every link-level packet is one of the client's, so the transaction
+ * headers must agree: an incomplete packet must never be forwarded [DRL-3].
  */
 
 #include <stdio.h>
 
 #include "sim_priv.h"
 
-/* @return what is wrong, or NULL */
+/* @return the fault, or NULL */
 static const char *
 chain_fault(const struct rl_flit *pkt)
 {

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Parts of a fabric: as many as there are threads, each of neighbours. A switch
- * and the endpoints that hang on it are of one part, so what crosses from part to
- * part are frames between switches.
+ * Parts of a fabric: one for each thread, of neighbouring devices. A switch and
+ * its endpoints are in one part, so that only frames between switches cross.
  */
 
 #include <errno.h>
 
 #include "sim_priv.h"
 
-/* What a switch and the endpoints that hang on it weigh: all their ports. */
+/* Weight of a switch with its endpoints: all their ports. */
 static uint32_t
 part_weight(const struct rl_topo *topo, uint32_t dev)
 {
@@ -22,8 +21,8 @@ part_weight(const struct rl_topo *topo, uint32_t dev)
 	return w;
 }
 
-/* An endpoint is of the part of its first switch, so that only links between
-   switches cross. */
+/* An endpoint belongs to the part of its first switch, so that only links
+   between switches cross. */
 static uint32_t
 part_owner(const struct rl_topo *topo, uint32_t dev)
 {
@@ -36,7 +35,7 @@ part_owner(const struct rl_topo *topo, uint32_t dev)
 		       : dev;
 }
 
-/* Deals the devices out, neighbours by number to one part. */
+/* Assigns devices to parts in the order of their numbers. */
 static void
 part_deal(struct rl_sim *s)
 {
@@ -66,7 +65,10 @@ int
 sim_part_open(struct rl_sim *s)
 {
 	const bool apart = s->p.turns && s->p.apart && !s->p.soft && !s->p.doze;
-	/* three slots unused: four children of a node share a cache line */
+	/*
+	 * three unused slots, so that the four children of a node share a cache
+	 * line
+	 */
 	const size_t slots =
 		(s->p.turns ? s->p.cfg->topo.ndev : s->nrole) + 3;
 
@@ -77,7 +79,7 @@ sim_part_open(struct rl_sim *s)
 	s->part = sim_alloc(s->mem, (s->nparts + 1u) * sizeof(*s->part));
 	if (s->part == NULL)
 		return -ENOMEM;
-	/* two lines each: sim_alloc() knows of one */
+	/* two cache lines each: sim_alloc() aligns to one */
 	if ((uintptr_t)s->part % (2 * RL_CACHE_LINE) != 0)
 		s->part = (struct sim_part *)(void *)((uint8_t *)s->part +
 						      RL_CACHE_LINE);

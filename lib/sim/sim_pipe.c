@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Pipes: rings that grow with what is in them, up to the size that the fabric
- * asked for. What does not fit is refused, as a real ring would, and the role
- * that puts it traps: the size was wrong.
+ * Pipes: rings that grow as needed, up to the size that the fabric requested. A
+ * put beyond it is refused, as by a real ring, and the sending role asserts:
+ * the size was wrong.
  *
- * What is put is seen by the other side after the poll delay, and not before,
- * even if that side is polled meanwhile: between lcores, too, one still acts
- * on what it has read while the other has moved on.
+ * A consumer sees what was put after the poll delay, not before, even if it is
+ * polled in the meantime: on lcores, too, one side still works on what it has
+ * read while the other continues.
  */
 
 #include <string.h>
@@ -27,14 +27,14 @@ pipe_grow(struct sim_pipe *sp)
 		return false;
 	for (uint32_t i = 0; i < n; i++)
 		slot[i] = sp->slot[(sp->head + i) & sp->mask];
-	sp->slot = slot; /* the old one goes with the run's memory */
+	sp->slot = slot; /* the old one is freed with the memory of the run */
 	sp->mask = 2 * old - 1;
 	sp->head = 0;
 	sp->tail = n;
 	return true;
 }
 
-/* What leaves a core for a port may be hurt on the way. */
+/* Corrupts packets from a core to a port, as soft errors demand. */
 static void
 pipe_hurt(struct sim_pipe *sp, struct rl_flit *pkt)
 {
@@ -56,7 +56,7 @@ pipe_put(void *ring, void *const obj[], unsigned int n)
 	while (sp->tail - sp->head + n > sp->mask + 1)
 		if (!pipe_grow(sp))
 			return 0;
-	/* nothing overtakes in a pipe */
+	/* a pipe keeps its order */
 	if (sp->tail != sp->head)
 		seen_ns = rl_max_u64(
 			seen_ns, sp->slot[(sp->tail - 1) & sp->mask].seen_ns);

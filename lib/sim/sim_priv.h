@@ -4,10 +4,10 @@
 
 /**
  * @file
- * The inside of a simulation, shared by sim*.c and nobody else. Who does what:
+ * The inside of a simulation, private to sim*.c:
  *
  *   sim.c         build, destroy, the event loop
- *   sim_part.c    which devices are of one part, for one thread
+ *   sim_part.c    which devices belong to one part, for one thread
  *   sim_role.c    roles that are polled one by one
  *   sim_heap.c    which role is polled next
  *   sim_mem.c     flits, frames, and memory of fabrics
@@ -19,13 +19,13 @@
  *   sim_script.c  fault files
  *   sim_audit.c   invariants
  *   sim_event.c   failovers, drops, notices
- *   sim_crash.c   devices that stop dead, and begin anew
+ *   sim_crash.c   devices that crash and restart
  *   sim_reach.c   which endpoints are connected, and since when
- *   sim_ctl.c     the controller's host, and its channel
- *   sim_act.c     what local controllers order, done
- *   sim_turn.c    devices that are polled whole
- *   sim_apart.c   for how long devices may run by themselves
- *   sim_told.c    what they have told meanwhile
+ *   sim_ctl.c     the host of the controller, and its channel
+ *   sim_act.c     carries out orders of local controllers
+ *   sim_turn.c    devices that are polled as a whole
+ *   sim_apart.c   how long devices may run independently
+ *   sim_told.c    their events in the meantime
  *   sim_gang.c    threads that run them
  *   sim_doze.c    links at rest
  */
@@ -34,35 +34,37 @@
 #include "rl_prng.h"
 #include "rl_sim.h"
 
-/* Flits that one poll may take: 32 frames of 32 flits, twice over. */
+/* Flits that one poll may take: twice 32 frames of 32 flits. */
 #define SIM_FLITS_LOW 2048
 #define SIM_PORT_CORE (-1)
-/* Of a frame: its header and first flits; the rest follows by itself. */
+/*
+ * Prefetched of a frame: its header and first flits; hardware fetches the rest.
+ */
 #define SIM_WARM_BYTES (6 * RL_CACHE_LINE)
-/* How long after its core freed credits a port looks at them. */
+/* Delay until a port notices credits that its core freed. */
 #define SIM_CREDIT_NS 100
-/* A role that is due and can do nothing is looked at again so much later. */
+/* A role that is due but cannot do anything is polled again after this time. */
 #define SIM_SPIN_PORT_NS 50
 #define SIM_SPIN_CORE_NS 1000
 
 /*
- * What is known of a frame stands apart from its bytes: lists and times of
- * frames are looked at far more often, and fit into a near cache.
+ * Descriptors of frames are apart from their bytes: lists and times of frames
+ * are accessed far more often, and stay in a near cache.
  */
 struct rl_sim_frame {
 	struct rl_sim_frame *next;
 	uint64_t at_ns; /* arrival of its last bit */
 	uint8_t *data;
 	uint32_t len;
-	uint16_t size; /* which list it is of when it is free, */
-	uint16_t home; /* and of which part */
+	uint16_t size; /* free list that it belongs to */
+	uint16_t home; /* part that it belongs to */
 };
 
 /* A fault that waits for a frame. */
 struct sim_trigger {
 	struct sim_trigger *next;
 	struct rl_sim_fault fault;
-	uint32_t left; /* frames or flits until it acts, this one included */
+	uint32_t left; /* frames or flits left until it acts */
 };
 
 #define SIM_DARK_FAULT 1
@@ -70,43 +72,43 @@ struct sim_trigger {
 
 /* One direction of a wire. */
 struct sim_dir {
-	struct rl_sim_frame *head; /* under way, in the order of arrival */
+	struct rl_sim_frame *head; /* on the wire, in order of arrival */
 	struct rl_sim_frame *tail;
-	uint64_t free_ps;	   /* when the transmitter is idle again */
+	uint64_t free_ps;	   /* when the transmitter becomes idle */
 	uint32_t rx_role;
-	bool crosses; /* its ends are of two parts: what is sent waits in: */
-	bool odd; /* any of the following: the slow way */
-	uint8_t dark; /* SIM_DARK_*: why no light passes; 0: it does */
+	bool crosses; /* its ends are in two parts: frames wait in `out` */
+	bool odd; /* any of the following: takes the slow path */
+	uint8_t dark; /* SIM_DARK_*: why it is dark; 0: it is not */
 	struct rl_sim_noise noise;
-	uint32_t drop_left;	   /* data frames to be lost */
+	uint32_t drop_left;	   /* data frames still to be lost */
 	struct sim_trigger *trigger;
-	struct rl_sim_frame *late; /* what lingers until the heal */
+	struct rl_sim_frame *late; /* frames held until the heal */
 	struct rl_prng prng;
 	uint32_t link;
-	struct rl_sim_frame *out; /* as they were sent, for sim_apart.c */
+	struct rl_sim_frame *out; /* in the order sent, for sim_apart.c */
 	struct rl_sim_frame *last_out;
 	struct sim_dir *next_out;
-	struct rl_error bits; /* where noise.bit_rate is not 0 */
+	struct rl_error bits; /* used if noise.bit_rate is not 0 */
 };
 
-/* What a port has for a PHY. */
+/* The PHY of a port. */
 struct sim_end {
 	struct sim_part *part;
 	struct sim_dir *tx;
 	struct sim_dir *rx;
 	bool phy_up;
-	bool blocked; /* the wire took nothing at the last try */
-	bool enough;  /* it has had frames for all that is to be sent */
+	bool blocked; /* the wire was full at the last attempt */
+	bool enough;  /* it got frames for all that it will send */
 	bool dozes;   /* and so does the other end, unless: */
-	bool calls;   /* it calls into the dark */
+	bool calls;   /* it trains without a peer */
 	uint32_t role;
-	uint64_t sent; /* flits, when its credits were last looked at */
+	uint64_t sent; /* flits, when credits were last checked */
 	uint64_t got;
 };
 
 struct sim_pipe_slot {
 	void *obj;
-	uint64_t seen_ns; /* from then on its consumer sees it */
+	uint64_t seen_ns; /* visible to its consumer from then on */
 };
 
 struct sim_pipe {
@@ -115,35 +117,36 @@ struct sim_pipe {
 	uint32_t mask;
 	uint32_t head;
 	uint32_t tail;
-	uint32_t limit; /* what the fabric said it may hold */
+	uint32_t limit; /* capacity that the fabric requested */
 	uint32_t consumer;
 	uint32_t producer;
-	uint32_t port;	   /* bit of it in... */
-	uint64_t *pending; /* where its core looks which pipes hold anything */
-	const struct rl_core *core; /* whom packets off the wire go to */
+	uint32_t port;	   /* its bit in `pending` */
+	uint64_t *pending; /* pipes of its core that are not empty */
+	const struct rl_core *core; /* core that receives packets from the
+				       wire */
 };
 
-/* What a device is to look at, by port, a bit for its number modulo 64. */
+/* Pending work of a device, one bit for each port number modulo 64. */
 struct sim_pending {
-	uint64_t rx; /* pipes to the core that hold anything */
+	uint64_t rx; /* non-empty pipes to the core */
 	uint64_t loop;
-	uint64_t due; /* its ports that are ready, where it has turns */
+	uint64_t due; /* with turns: ports that are due */
 };
 
 #define SIM_NO_DEV UINT32_MAX
 
 struct sim_role {
-	uint64_t ext_ns; /* others want it polled then; RL_NEVER */
+	uint64_t ext_ns; /* poll requested by others; RL_NEVER: none */
 	int32_t port;	 /* SIM_PORT_CORE: the core */
 	uint32_t dev;
-	bool again; /* a burst was full: there may be more */
+	bool again; /* a burst was full, so there may be more */
 	uint8_t part; /* of its device */
 	uint16_t nports; /* of its device, whose roles follow the core's */
 	struct rl_role_port *rp;
-	struct rl_role_core *rc; /* of a port: the core beside it */
+	struct rl_role_core *rc; /* of a port: its core */
 	struct sim_end *end;	 /* of a port */
 	const void *state; /* its struct rl_port or rl_core */
-	const struct sim_dir *rx; /* of a port */
+	const struct sim_dir *rx; /* of a port: the wire to it */
 };
 
 _Static_assert(sizeof(struct sim_role) == RL_CACHE_LINE, "one look a role");
@@ -153,7 +156,7 @@ struct sim_heap_slot {
 	uint32_t role;
 };
 
-/* A drop of which the source is to hear. */
+/* A drop that its source must learn of. */
 struct sim_notice {
 	uint64_t at_ns;
 	struct rl_ep_notice say;
@@ -161,7 +164,7 @@ struct sim_notice {
 
 #define SIM_NO_PART 0xffffu
 
-/* Which endpoints were in one part of the fabric, and since when. */
+/* Partition of the endpoints, and its time. */
 struct sim_reach_at {
 	uint64_t t_ns;
 	uint16_t *part; /* [nep] */
@@ -171,11 +174,11 @@ struct sim_reach {
 	struct sim_reach_at *at;
 	uint32_t n;
 	uint32_t cap;
-	uint32_t *root; /* [ndev], while it is looked at */
+	uint32_t *root; /* [ndev], scratch space */
 	bool stale;	/* something has changed since */
 };
 
-/* What roles tell their host. */
+/* Events of roles for their host. */
 enum sim_told_kind {
 	SIM_TOLD_PORT,
 	SIM_TOLD_CORE,
@@ -187,7 +190,7 @@ enum sim_told_kind {
 struct sim_told {
 	uint64_t t_ns;
 	uint32_t dev;
-	uint32_t nr; /* of equal times and devices, the first first */
+	uint32_t nr; /* at equal times and devices, the lower one is first */
 	uint16_t port;
 	enum sim_told_kind kind;
 	union {
@@ -200,25 +203,25 @@ struct sim_told {
 };
 
 /*
- * Some of the devices, and all that they take and leave while they run by
- * themselves. One thread runs a part, and looks at no other one meanwhile. What
- * goes from part to part waits until all have run (sim_apart.c). Flits never do:
- * what crosses a wire is a copy.
+ * Some of the devices, and all that they use while they run independently. One
+ * thread runs a part and accesses no other. Frames to another part wait until
+ * all have run (sim_apart.c). Flits never cross: what crosses a wire is a copy.
  */
 struct sim_part {
 	struct rl_sim *sim;
 	struct rl_sim_mem *mem;
-	uint64_t now_ns; /* of the device that runs; else rl_sim.now_ns */
+	uint64_t now_ns; /* of the running device; else rl_sim.now_ns */
 	uint32_t index;
-	uint32_t running; /* the device whose turn it is, or SIM_NO_DEV */
-	struct sim_heap_slot *heap; /* of roles, or of cores for devices */
-	uint32_t *due; /* room for all of these, and one */
+	uint32_t running; /* device that has its turn, or SIM_NO_DEV */
+	struct sim_heap_slot *heap; /* of roles or, with turns, of cores of
+				       devices */
+	uint32_t *due; /* room for all of these and one more */
 	uint32_t nheap;
 	uint32_t ntold;
-	struct sim_told *told; /* meanwhile, where calls come in order */
+	struct sim_told *told; /* stored if calls must be in order */
 	uint32_t cap_told;
-	struct sim_dir *out;	   /* those with frames for other parts */
-	struct rl_sim_frame *back; /* free ones that are other parts' */
+	struct sim_dir *out;	   /* wires with frames for other parts */
+	struct rl_sim_frame *back; /* free frames that belong to other parts */
 	struct rl_sim_stats st;
 } RL_ALIGNED(2 * RL_CACHE_LINE);
 
@@ -228,7 +231,7 @@ struct sim_auth;
 
 struct rl_sim {
 	struct rl_sim_params p;
-	struct rl_sim_mem *mem; /* the caller's; of part 0 as well */
+	struct rl_sim_mem *mem; /* the caller's; also that of part 0 */
 	struct rl_fabric fabric;
 	uint64_t now_ns;
 
@@ -236,20 +239,19 @@ struct rl_sim {
 	uint32_t nparts;
 	struct sim_gang *gang; /* NULL: one thread runs all of them */
 	uint32_t *due;	       /* room for the cores of all devices */
-	bool by_number;	       /* one device acts on another beyond wires now:
-				  whichever is first, its number decides */
+	bool by_number;	       /* a device now acts on another beyond wires, so
+				  turns are in the order of numbers */
 
 	struct sim_role *role;
 	uint32_t nrole;
 	uint32_t *dev_role; /* [ndev]: of the core; its ports follow */
 
-	uint64_t *key; /* [nrole]: when each is due, where devices have turns;
-			  else NULL */
+	uint64_t *key; /* [nrole], with turns: when each is due; else NULL */
 	struct sim_auth *auth; /* [2 * nlink], or NULL: no keys */
 	uint32_t *heap_pos; /* [nrole]: 1 + index in its part's heap; 0: none */
 	uint32_t *ready; /* ring of nready_mask + 1 roles */
-	bool *is_ready;	 /* [nrole]: is due, and so it stands in that ring, or
-			    its device in the heap */
+	bool *is_ready;	 /* [nrole]: is due: in that ring or, with turns, its
+			    device is in the heap */
 	uint32_t ready_mask;
 	uint32_t ready_head;
 	uint32_t ready_tail;
@@ -259,12 +261,12 @@ struct rl_sim {
 	struct sim_pipe *pipe; /* [3 * ports] */
 	uint32_t npipe;
 	struct sim_pending *pending; /* [ndev] */
-	uint64_t frame_ps;   /* time that a full frame takes */
-	uint64_t backlog_ps; /* and that of all that may wait to be sent */
+	uint64_t frame_ps;   /* time of a full frame on the wire */
+	uint64_t backlog_ps; /* time of all frames that may wait to be sent */
 
 	struct rl_sim_faults todo;
 	uint32_t next_fault;
-	uint64_t *fault_ns; /* [nlink]: when something last happened to it */
+	uint64_t *fault_ns; /* [nlink]: time of the last fault */
 
 	struct sim_notice *notice; /* ring, notice_mask + 1 */
 	uint32_t notice_mask;
@@ -275,17 +277,18 @@ struct rl_sim {
 
 	bool *dead; /* [ndev]: crashed */
 	bool *down; /* [nlink]: by command, or removed */
-	bool *degraded; /* [nlink]: a controller may have left it [RES-7] */
+	bool *degraded; /* [nlink]: a controller may have taken it out of use
+			   [RES-7] */
 	uint32_t crashes;
 	uint32_t triggers; /* faults that wait for a frame */
-	bool calm;	   /* no port's state will change by itself, as of: */
-	uint64_t calm_ns;  /* then it is looked at again */
+	bool calm;	   /* no port can change its state by itself, until: */
+	uint64_t calm_ns;  /* time of the next check */
 	struct sim_ctl *ctl; /* NULL: there is no controller */
 	struct sim_reach reach;
 
 	bool soft;	     /* some direction has soft errors */
 	uint64_t flits_peak;
-	char broken[160];    /* a packet that should not be: which, and how */
+	char broken[160];    /* description of an invalid packet, or "" */
 
 	struct rl_prng prng; /* of jitter */
 };
@@ -303,74 +306,77 @@ sim_dev_part(const struct rl_sim *s, uint32_t dev)
 }
 
 /* sim_heap.c */
-/** The tick at which something due at @p t_ns is looked at. */
+/** @return the tick for something due at @p t_ns */
 uint64_t sim_on_tick(const struct rl_sim *s, uint64_t t_ns);
 void sim_heap_set(struct rl_sim *s, uint32_t role, uint64_t key_ns);
 void sim_heap_earlier(struct rl_sim *s, uint32_t role, uint64_t key_ns);
-/** The heap itself, whatever ticks there are, and whatever it holds. */
+/** The heap itself: ignores ticks and present entries. */
 void sim_heap_put(struct sim_part *pt, uint32_t role, uint64_t key_ns);
-/** Writes whose time comes before @p end_ns to pt->due. @return how many */
+/** Writes cores due before @p end_ns to pt->due. @return how many */
 uint32_t sim_heap_due(struct sim_part *pt, uint64_t end_ns);
 uint64_t sim_heap_key(const struct sim_part *pt, uint32_t role);
 void sim_ready(struct rl_sim *s, uint32_t role);
-/** When what a role is given now is seen by it: after the usual delay. */
+/** @return when a role sees what it gets now: after the poll delay */
 uint64_t sim_seen(const struct sim_part *pt);
 void sim_wake_at(struct rl_sim *s, uint32_t role, uint64_t at_ns);
 
 /* sim_part.c */
-/** As many parts as there are to be threads. @return 0 or -ENOMEM */
+/** Makes one part for each thread. @return 0 or -ENOMEM */
 int sim_part_open(struct rl_sim *s);
 
 /* sim_role.c */
-/** A role is polled now: what it was to be polled for is forgotten. */
+/** A role is about to be polled: clears its requests. */
 void sim_role_begin(struct sim_part *pt, struct sim_role *r);
-/** Polls all roles that are ready, and those that they make ready. */
+/** Polls all ready roles, and those that they make ready. */
 void sim_role_ready(struct rl_sim *s);
-/** Roles whose time has come are ready. */
+/** Makes roles ready whose time has come. */
 void sim_role_wake(struct rl_sim *s);
 
 /* sim.c */
-/** Time has come to @p t_ns, for all. */
+/** Advances the time of all parts to @p t_ns. */
 void sim_time(struct rl_sim *s, uint64_t t_ns);
-/** When a fault, the controller or a notice is next. */
+/** @return time of the next fault, controller action or notice */
 uint64_t sim_next_other(const struct rl_sim *s);
-/** When the first role is due, or the first device. */
+/** @return time of the next role or device that is due */
 uint64_t sim_next_role(const struct rl_sim *s);
 
-/* sim_turn.c: take the place of those of sim_heap.c where devices have turns */
+/* sim_turn.c: replace those of sim_heap.c for devices with turns */
 void sim_turn_ready(struct rl_sim *s, uint32_t role);
 void sim_turn_set(struct rl_sim *s, uint32_t role, uint64_t key_ns);
-/** The devices of a part have their turns until @p end_ns. */
+/** Runs the devices of a part until @p end_ns. */
 void sim_turn_run(struct sim_part *pt, uint64_t end_ns);
-/** The devices of all parts, in the order of their numbers (rl_sim.by_number). */
+/**
+ * Runs the devices of all parts in the order of their numbers
+ * (rl_sim.by_number).
+ */
 void sim_turn_run_by_number(struct rl_sim *s, uint64_t end_ns);
 
 /* sim_apart.c */
-/** Devices have the turns that are due now, and some of what follows. */
+/** Runs the turns due now and, within a window, those that follow. */
 void sim_apart_run(struct rl_sim *s, uint64_t until_ns);
-/** Something has happened after which a port's state may change by itself. */
+/** After this event a port may change its state by itself. */
 void sim_apart_disturb(struct rl_sim *s);
 
 /* sim_gang.c */
-/** Threads for all parts but the first. NULL: there can be none. */
+/** Starts threads for all parts but the first. @return NULL on failure */
 struct sim_gang *sim_gang_new(struct rl_sim *s);
 void sim_gang_free(struct sim_gang *g);
-/** sim_turn_run() of all parts, the first one by the caller. */
+/** sim_turn_run() of all parts, with the first in the caller. */
 void sim_gang_run(struct sim_gang *g, uint64_t end_ns);
 
 /* sim_told.c */
-/** Where a part's next tale goes; NULL: no memory. */
+/** @return the next event record of a part; NULL: no memory */
 struct sim_told *sim_told_add(struct sim_part *pt, enum sim_told_kind kind,
 			      uint32_t dev, uint64_t t_ns);
-/** What all parts were told, in order of time. */
+/** Passes the events of all parts to the host, in order of time. */
 void sim_told_flush(struct rl_sim *s);
 
 /* sim_doze.c */
-/** After a poll of a port. @return whether its link is at rest from now on */
+/** After a poll of a port. @return whether its link now rests */
 bool sim_doze(struct rl_sim *s, uint32_t role);
-/** Before a poll of a port whose link is at rest: both ends are awake. */
+/** Before a poll of a port whose link rests: wakes both ends. */
 void sim_doze_end(struct rl_sim *s, struct sim_role *r);
-/** The wire of this direction may be another one from now on. */
+/** Before a change to the wire of this direction. */
 void sim_doze_disturb(struct rl_sim *s, unsigned int dir);
 
 /* sim_mem.c */
@@ -380,10 +386,10 @@ sim_flits_free(const struct rl_sim_mem *mem)
 {
 	return mem->cache.count + mem->keep.count;
 }
-/** Flits in use, all over the fabric. */
+/** @return flits in use in the fabric */
 uint64_t sim_flits_used(const struct rl_sim *s);
 
-/** Before a poll. If there are no more: as on lcores, flits run out. */
+/** Before a poll. Without memory, flits run out as on lcores. */
 static inline void
 sim_flits_stock(struct rl_sim_mem *mem)
 {
@@ -393,24 +399,24 @@ sim_flits_stock(struct rl_sim_mem *mem)
 		sim_flits_grow(mem, &mem->keep);
 }
 
-/** A codec of an earlier run, or a new one; NULL where there can be none. */
+/** @return a codec of an earlier run, or a new one; NULL on failure */
 struct rl_codec *sim_codec(struct rl_sim_mem *mem, enum rl_crc_kind crc,
 			   enum rl_isn_kind isn, enum rl_isa isa);
 void *sim_alloc(struct rl_sim_mem *mem, size_t bytes);
 
-/** @return 0 or -ENOMEM; without keys nothing is done */
+/** @return 0 or -ENOMEM; does nothing without keys */
 int sim_auth_open(struct rl_sim *s);
 /** The check of an end of a link, for struct rl_fabric_host. */
 const struct rl_link_auth *sim_auth(void *ctx, uint32_t link, unsigned int end);
 void sim_mem_reset(struct rl_sim_mem *mem);
-/** Memory of part @p i of a run. @return NULL: there is none */
+/** @return memory for part @p i of a run; NULL: no memory */
 struct rl_sim_mem *sim_mem_part(struct rl_sim_mem *mem, uint32_t i);
 int sim_frame_size(struct rl_sim_mem *mem, uint32_t frame_bytes);
 int sim_frames_grow(struct rl_sim_mem *mem, uint32_t size);
-/** @return 0 or -EUCLEAN where a free flit is there twice */
+/** @return 0; -EUCLEAN if a free flit is listed twice */
 int sim_flits_unique(struct rl_sim_mem *mem);
 
-/* Bytes of a frame of a size. */
+/* Bytes of a frame of size class @p size. */
 static inline uint32_t
 sim_frame_room(const struct rl_sim_mem *mem, uint32_t size)
 {
@@ -420,7 +426,7 @@ sim_frame_room(const struct rl_sim_mem *mem, uint32_t size)
 						     size));
 }
 
-/* A frame of @p bytes at most. */
+/* Allocates a frame for at most @p bytes. */
 static inline struct rl_sim_frame *
 sim_frame_get(struct rl_sim_mem *mem, uint32_t bytes)
 {
@@ -446,14 +452,14 @@ sim_frame_put(struct rl_sim_mem *mem, struct rl_sim_frame *f)
 	mem->frames_free++;
 }
 
-/* Whichever part's it is; while none runs. */
+/* Frees a frame of any part, while none runs. */
 static inline void
 sim_frame_free(struct rl_sim *s, struct rl_sim_frame *f)
 {
 	sim_frame_put(s->part[f->home].mem, f);
 }
 
-/* The same within a part that runs. */
+/* Frees a frame within a running part. */
 static inline void
 sim_frame_done(struct sim_part *pt, struct rl_sim_frame *f)
 {
@@ -478,15 +484,15 @@ extern const struct rl_phy_ops sim_wire_ops;
 void sim_dir_insert(struct rl_sim *s, struct sim_dir *d,
 		    struct rl_sim_frame *f);
 void sim_dir_update(struct sim_dir *d);
-/** When a wire that was full takes something again; RL_NEVER: now. */
+/** @return when a full wire accepts frames again; RL_NEVER: now */
 uint64_t sim_wire_room_ns(const struct sim_end *end);
 uint64_t sim_frame_ps(const struct rl_sim *s, uint32_t len);
-/** A packet is on its way from the core of its device to this wire. */
+/** Corrupts a packet from the core to this wire, as its rates demand. */
 void sim_soft_error(struct rl_sim *s, struct sim_dir *d, struct rl_flit *pkt);
 
 /* sim_fault.c */
 void sim_fault_apply(struct rl_sim *s, const struct rl_sim_fault *f);
-/** The frame that a fault waited for is sent in direction @p dir. */
+/** A fault's frame is being sent in direction @p dir: executes the fault. */
 void sim_fault_fire(struct rl_sim *s, const struct rl_sim_fault *f,
 		    unsigned int dir);
 
@@ -500,11 +506,11 @@ void sim_dev_restart(struct rl_sim *s, uint32_t dev);
 bool sim_link_crashed(const struct rl_sim *s, uint32_t link);
 
 /* sim_reach.c */
-/** Whether a link can carry anything. */
+/** @return whether a link can carry traffic */
 bool sim_link_whole(const struct rl_sim *s, uint32_t link);
 int sim_reach_open(struct rl_sim *s);
 void sim_reach_close(struct rl_sim *s);
-/** Links or devices changed: @p stale, to be looked at when time moves. */
+/** Records the partition if links or devices changed (@p stale). */
 void sim_reach_look(struct rl_sim *s);
 
 /* sim_ctl.c */
@@ -516,24 +522,27 @@ void sim_ctl_port_event(struct rl_sim *s, uint32_t dev, uint16_t port,
 			const struct rl_port_event *ev);
 void sim_ctl_core_event(struct rl_sim *s, uint32_t dev,
 			const struct rl_core_event *ev);
-/** A device, or the controller, is late from now on, or no longer. */
+/** Sets or ends the delay of a device or of the controller. */
 void sim_ctl_late(struct rl_sim *s, const struct rl_sim_fault *f);
-/** A port may stay down: a device at it is left out, as the mode has it. */
+/**
+ * @return whether a port may stay down because its device is left out in this
+ *   mode
+ */
 bool sim_ctl_left_out(const struct rl_sim *s, uint32_t dev, uint16_t port);
 void sim_ctl_dev_crash(struct rl_sim *s, uint32_t dev);
 /** @return whether a controller will start its ports */
 bool sim_ctl_dev_restart(struct rl_sim *s, uint32_t dev);
 void sim_ctl_crash(struct rl_sim *s);
 void sim_ctl_restart(struct rl_sim *s);
-/** All faults are over: a dead controller begins anew, and its orders are lost. */
+/** All faults end: restarts a dead controller, and drops its old orders. */
 void sim_ctl_heal(struct rl_sim *s);
-/** A planned change; @return false: nobody there to plan it */
+/** A planned change. @return false: there is no controller to do it */
 bool sim_ctl_plan(struct rl_sim *s, const struct rl_sim_fault *f);
 
 /* sim_audit.c */
 /**
- * After a port was polled: if it sent flits, what they take, and what may yet
- * follow, has room; the same of its peer, if it got any.
+ * After a poll of a port: checks that what it sent and reserved fits its
+ * credits; the same for its peer, if the port received frames.
  */
 void sim_credit_check(struct rl_sim *s, struct sim_role *r);
 
@@ -543,12 +552,12 @@ void sim_on_port_event(void *ctx, uint32_t dev, uint16_t port,
 void sim_on_core_event(void *ctx, uint32_t dev,
 		       const struct rl_core_event *ev);
 void sim_on_ep_event(void *ctx, uint32_t dev, const struct rl_ep_event *ev);
-/* Of these the context is the device's part. */
+/* The context of these is the part of the device. */
 void sim_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 		 uint64_t now_ns);
 void sim_on_report(void *ctx, const struct rl_ep_report *report,
 		   uint64_t now_ns);
-/* What is done with what was told, in order. */
+/* Handle events, in order. */
 void sim_hear_port(struct rl_sim *s, uint32_t dev, uint16_t port,
 		   const struct rl_port_event *ev);
 void sim_hear_core(struct rl_sim *s, uint32_t dev,

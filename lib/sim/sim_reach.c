@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Which endpoints are connected, by what wires and devices can carry: for
- * judges who ask whether a silence had a reason. A link counts while light
- * passes both ways, both its devices live, and nobody took it down. Whenever
- * that has changed, the parts of the fabric are written down with the time.
+ * Which endpoints are connected, judged by wires and devices: explains
+ * silences. A link counts while both directions carry light, both its devices
+ * are alive, and it is not down by command. Each change of the partition is
+ * recorded with its time.
  */
 
 #include <errno.h>
@@ -31,7 +31,7 @@ root_of(uint32_t *root, uint32_t d)
 	return d;
 }
 
-/* Only switches pass packets on; endpoints are joined to one of theirs. */
+/* Only switches forward packets; an endpoint belongs to one of its switches. */
 static void
 join(struct rl_sim *s, uint16_t part[])
 {

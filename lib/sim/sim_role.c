@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Roles that are polled one by one, as where each has an lcore of its own. Time
- * stands still while any of them is ready; after each poll a role says when it
- * next has something to do by itself.
+ * Roles that are polled one by one, as if each had its own lcore. Time stands
+ * still while a role is ready; after each poll a role says when it next has
+ * something to do.
  *
- * What lcores do all the time, a simulation must do on purpose: a core whose
- * egress was full is polled again when the port took something, and a port
- * whose core gave back credits looks whether to tell its peer.
+ * Lcores poll all the time; a simulation must wake roles explicitly: a core
+ * with a full egress queue when the port took something, and a port whose core
+ * returned credits, to tell its peer.
  */
 
 #include "sim_priv.h"
 
-/* So many polls ahead a role is fetched, what it points to, and its wire. */
+/* Prefetch distances, in polls: a role, what it points to, and its wire. */
 #define WARM_ROLE 8
 #define WARM_STATE 4
 #define WARM_WIRE 2
@@ -105,9 +105,9 @@ poll_role(struct rl_sim *s, uint32_t id)
 }
 
 /*
- * What a role needs is far away by the time of its next poll, so it is fetched
- * while others are polled: first the role, then what it points to, at last the
- * frame that waits for it. No step waits for the one before.
+ * Prefetches what a role needs while others are polled: first the role, then
+ * what it points to, then the frame that waits for it. Each step was prefetched
+ * by the step before.
  */
 static void
 warm_state(const struct rl_sim *s, uint32_t id)

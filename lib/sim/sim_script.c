@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Fault files: one fault a line, "TIME WHAT LINK [option ...]"; the format
- * stands in docs/simulation.md. A line may concern several links (parallel
- * ones, or all of a device) and several moments (a flap), so it becomes one
- * fault or more.
+ * Fault files: one fault a line, "TIME WHAT LINK [option ...]";
+ * docs/simulation.md describes the format. A line may apply to several links
+ * (parallel ones, or all of a device) and several times (a flap), so it can
+ * stand for several faults.
  */
 
 #include <ctype.h>
@@ -34,14 +34,14 @@ struct script {
 	size_t errlen;
 };
 
-/* A line taken apart. */
+/* The words of a line. */
 struct words {
 	char text[LINE_MAX_BYTES];
 	char *w[WORDS_MAX];
 	unsigned int n;
 };
 
-/* Options of a line, all that any kind has. */
+/* Options of a line, for all kinds. */
 struct opts {
 	uint32_t flap_count;
 	uint64_t dark_ns;
@@ -60,14 +60,14 @@ refuse(struct script *s, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(s->err + n, s->errlen - (size_t)n, fmt, ap);
 	va_end(ap);
-	/* words of the file may hold what would move a terminal's cursor */
+	/* remove control characters, which could corrupt a terminal */
 	for (char *p = s->err + n; *p != '\0'; p++)
 		if (iscntrl((unsigned char)*p))
 			*p = '?';
 	return -EINVAL;
 }
 
-/* "250", "10us", "1.5ms": nanoseconds. */
+/* Parses "250", "10us" or "1.5ms" into nanoseconds. */
 static int
 parse_time(const char *text, uint64_t *ns)
 {
@@ -157,7 +157,7 @@ parse_hurt(const char *text, uint8_t *where)
 	}
 }
 
-/* An option of noise with a value. @return as parse_value() */
+/* Parses a noise option with a value. @return the same as parse_value() */
 static int
 parse_noise(struct rl_sim_noise *noise, const char *key, const char *val)
 {
@@ -197,7 +197,10 @@ parse_noise(struct rl_sim_noise *noise, const char *key, const char *val)
 	return ret;
 }
 
-/* An option with a value. @return 0, -EINVAL (value), -ENOENT (unknown) */
+/*
+ * Parses an option with a value. @return 0; -EINVAL: bad value; -ENOENT:
+ * unknown option
+ */
 static int
 parse_value(struct rl_sim_fault *f, struct opts *o, const char *key,
 	    const char *val)
@@ -278,7 +281,7 @@ parse_kind(const char *word, struct rl_sim_fault *f, struct opts *o)
 	return -ENOENT;
 }
 
-/* A short line may stand for many faults, but not for any number. */
+/* Adds a fault, up to the limit of a file. */
 static int
 add_one(struct script *s, const struct rl_sim_fault *f)
 {
@@ -309,7 +312,7 @@ add_link(struct script *s, struct rl_sim_fault f, const struct opts *o)
 	return ret;
 }
 
-/* All links of a device: it is cut off. */
+/* Adds a fault for all links of a device. */
 static int
 add_device(struct script *s, struct rl_sim_fault f, const struct opts *o,
 	   uint32_t dev)
@@ -324,7 +327,7 @@ add_device(struct script *s, struct rl_sim_fault f, const struct opts *o,
 	return ret;
 }
 
-/* "A-B", "A-B#k", "A>B", "A>B#k" or "A": where the fault is. */
+/* Adds a fault at a place: "A-B", "A-B#k", "A>B", "A>B#k" or "A". */
 static int
 add_place(struct script *s, struct rl_sim_fault f, const struct opts *o,
 	  const char *place)
@@ -364,7 +367,7 @@ add_place(struct script *s, struct rl_sim_fault f, const struct opts *o,
 	return ret;
 }
 
-/* "late NAME for=5ms", "controller late for=5ms" */
+/* Parses "late NAME for=5ms" and "controller late for=5ms". */
 static int
 late_for(struct script *s, struct rl_sim_fault *f, const struct words *w)
 {
@@ -374,7 +377,7 @@ late_for(struct script *s, struct rl_sim_fault *f, const struct words *w)
 	return 0;
 }
 
-/* "controller crash", "crash NAME", "remove WHERE": whole devices. */
+/* Adds a fault of a whole device or of the controller. */
 static int
 add_whole(struct script *s, struct rl_sim_fault f, const struct words *w)
 {
@@ -477,8 +480,8 @@ parse_line(struct script *s, struct words *w)
 }
 
 /*
- * Takes a line apart. A '#' that begins a word begins a comment; within a word
- * it numbers a parallel link.
+ * Splits a line into words. A '#' at the start of a word begins a comment;
+ * within a word it numbers a parallel link.
  */
 static int
 split(struct script *s, struct words *w, const char *line, size_t len)

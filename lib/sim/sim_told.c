@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What roles tell their host while devices run by themselves. One device may be
- * ahead of another then, and in another thread: so each part writes down what it
- * is told, and the host hears it when all have run, in order of time. Of what is
- * told at the same time, devices go by number: so it does not matter which part
- * a device is of.
+ * Events for the host while devices run independently. One device may then be
+ * ahead of another, and in another thread. So each part stores its events, and
+ * the host gets them when all parts have run, in order of time. Events of equal
+ * time are in the order of device numbers, so that the result does not depend
+ * on the parts.
  */
 
 #include <stdlib.h>
@@ -76,7 +76,7 @@ hear(struct rl_sim *s, const struct sim_told *t)
 	}
 }
 
-/* The part that has been told the most takes what the others have. */
+/* Moves all events to the part that has the most. */
 static struct sim_part *
 gather(struct rl_sim *s)
 {
@@ -112,7 +112,7 @@ sim_told_flush(struct rl_sim *s)
 	if (n == 0)
 		return;
 	qsort(pt->told, n, sizeof(*pt->told), told_order);
-	/* by number: who hears may have more to tell */
+	/* by index: the handlers may add events */
 	for (uint32_t i = 0; i < n; i++) {
 		const struct sim_told t = pt->told[i];
 

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A device's turn, as an lcore of the host has it: what has come to each port,
- * what becomes of it in the core, and what goes. Whoever of the device is woken,
- * the device has a turn, one for all of it that is due at an instant.
+ * The turn of a device, as on an lcore of the host: its ports receive, its core
+ * forwards, its ports send. If any role of a device is due, the device has one
+ * turn for all its roles that are due at that time.
  *
- * An lcore looks at every port in every turn, as it cannot know. Here it is
- * known: a port that nobody has woken, and whose own time has not come, has
- * nothing to take; it has nothing to send unless the core gave it something, or
- * gave back credits. So these halves of a turn are left out.
+ * An lcore polls every port in every turn. The simulator knows more: a port
+ * that was not woken and is not due has nothing to receive, and nothing to send
+ * unless the core gave it packets or returned credits. So it skips these halves
+ * of a turn.
  *
- * A device has all turns of a while before the next device has any: what it is
- * made of is near for all of them. How long the while may be says sim_apart.c.
- * In what order devices have theirs does not matter; where one can act on another
- * at once, it is their numbers'.
+ * A device has all turns of a window before the next device has any, while its
+ * data is in the cache. sim_apart.c decides how long a window is. The order of
+ * devices does not matter; if one can act on another at once, it is that of
+ * their numbers.
  *
- * A device stands in the heap by its core's number, by the time of the earliest
- * of its roles.
+ * The heap contains devices by the number of their core and the earliest time
+ * of their roles.
  */
 
 #include <stdlib.h>
 
 #include "sim_priv.h"
 
-/* A core that has moved so much may have left something. */
+/* A core that moved this much may have left something. */
 #define TURN_CORE_FULL 32
-/* So many flits may be fetched at once. */
+/* Most flits to prefetch at once. */
 #define TURN_WARM_FLITS 32
 
 void
@@ -52,7 +52,7 @@ sim_turn_set(struct rl_sim *s, uint32_t role, uint64_t key_ns)
 		sim_heap_put(pt, core, key_ns);
 }
 
-/* When a role has something to do by itself. */
+/* When a role is due without an event. */
 static uint64_t
 turn_deadline(const struct sim_part *pt, const struct sim_role *r)
 {
@@ -61,7 +61,10 @@ turn_deadline(const struct sim_part *pt, const struct sim_role *r)
 		       : rl_role_port_deadline(r->rp, pt->now_ns);
 }
 
-/* It was polled. What is due all the same it can do nothing about yet. */
+/*
+ * After a poll: sets the next time. If it is still due, it cannot do anything
+ * yet.
+ */
 static void
 turn_next(struct sim_part *pt, uint32_t role, uint64_t next, uint64_t spin_ns)
 {
@@ -71,7 +74,7 @@ turn_next(struct sim_part *pt, uint32_t role, uint64_t next, uint64_t spin_ns)
 		const struct sim_dir *const rx = s->role[role].rx;
 
 		next = pt->now_ns + spin_ns;
-		/* a sender that is ahead has told what will come */
+		/* a sender that is ahead has already put frames on the wire */
 		if (rx != NULL && rx->head != NULL)
 			next = rl_min_u64(next, rx->head->at_ns);
 	}
@@ -79,7 +82,7 @@ turn_next(struct sim_part *pt, uint32_t role, uint64_t next, uint64_t spin_ns)
 		sim_on_tick(s, rl_min_u64(next, s->role[role].ext_ns));
 }
 
-/* Of what flow a packet is that has come to its endpoint. */
+/* Prefetches the flow of a packet that arrived at its endpoint. */
 static void
 turn_warm(const struct sim_role *r)
 {
@@ -89,7 +92,7 @@ turn_warm(const struct sim_role *r)
 		rl_ep_prefetch(r->rc->ep, pkt->src, pkt->wire[6] >> 4);
 }
 
-/* Where the core will look for the way of a frame's first packet. */
+/* Prefetches the table entry for the first packet of a frame. */
 static void
 turn_warm_way(const struct sim_role *r, const struct rl_sim_frame *f)
 {
@@ -103,8 +106,8 @@ turn_warm_way(const struct sim_role *r, const struct rl_sim_frame *f)
 }
 
 /*
- * What has come to a port is copied to flits that are free: those on top, which
- * have come from all over the fabric. They are fetched, as many as frames hold.
+ * Received frames are copied to free flits from the top of the cache, which
+ * come from all over the fabric. Prefetches as many as the frames need.
  */
 static void
 turn_warm_flits(const struct sim_part *pt, const struct sim_role *r)
@@ -128,7 +131,7 @@ turn_warm_flits(const struct sim_part *pt, const struct sim_role *r)
 	}
 }
 
-/* What has come to a port. */
+/* Lets a port receive. */
 static void
 turn_in_port(struct sim_part *pt, uint32_t core, uint32_t p)
 {
@@ -153,7 +156,7 @@ turn_in_port(struct sim_part *pt, uint32_t core, uint32_t p)
 	}
 }
 
-/* The same of all ports that are due. @return these, a bit each */
+/* Lets all due ports receive. @return a bit for each */
 static uint64_t
 turn_in(struct sim_part *pt, uint32_t core, uint32_t nports)
 {
@@ -170,7 +173,7 @@ turn_in(struct sim_part *pt, uint32_t core, uint32_t nports)
 	return due;
 }
 
-/* @return the ports that may have something to send, or to say */
+/* @return ports that may have something to send or to report */
 static uint64_t
 turn_core(struct sim_part *pt, uint32_t core)
 {
@@ -182,7 +185,7 @@ turn_core(struct sim_part *pt, uint32_t core)
 	s->is_ready[core] = false;
 	sim_role_begin(pt, r);
 	work = rl_role_core_poll(r->rc, pt->now_ns);
-	if (!s->p.soft) /* joined: it has taken all there was */
+	if (!s->p.soft) /* joined: the core has taken everything */
 		s->pending[r->dev].rx = 0;
 	if (work == 0)
 		pt->st.idle_polls++;
@@ -233,7 +236,7 @@ turn(struct sim_part *pt, uint32_t core, uint32_t nports)
 			turn_out_port(pt, core, p);
 }
 
-/* A role's time has come, as far as was known. */
+/* Makes a role ready whose stored time has come. */
 static void
 dev_wake_role(struct sim_part *pt, uint32_t id)
 {
@@ -247,7 +250,7 @@ dev_wake_role(struct sim_part *pt, uint32_t id)
 	if (!comes && r->ext_ns > pt->now_ns &&
 	    !(r->end != NULL && r->end->dozes)) {
 		next = turn_deadline(pt, r);
-		if (next > pt->now_ns) { /* it has been moved on since */
+		if (next > pt->now_ns) { /* it was postponed in the meantime */
 			turn_next(pt, id, next, 0);
 			return;
 		}
@@ -255,7 +258,7 @@ dev_wake_role(struct sim_part *pt, uint32_t id)
 	sim_ready(s, id);
 }
 
-/* Has all turns at this instant. @return when it is next due */
+/* Runs all turns at the present time. @return when the device is next due */
 static uint64_t
 dev_instant(struct sim_part *pt, uint32_t core, uint32_t nports)
 {
@@ -273,7 +276,7 @@ dev_instant(struct sim_part *pt, uint32_t core, uint32_t nports)
 	return next;
 }
 
-/* Nobody polls a device that is dead. */
+/* A dead device is never due. */
 static void
 dev_dead(struct sim_part *pt, uint32_t core, uint32_t nports)
 {
@@ -288,15 +291,15 @@ dev_dead(struct sim_part *pt, uint32_t core, uint32_t nports)
 }
 
 /*
- * What a device is made of is fetched while others run, in steps: what a step
- * looks at the one before it has fetched, a device's turns ago.
+ * Prefetches the data of a device while others run, in steps: each step reads
+ * what the one before it prefetched one device earlier.
  */
 static void
 warm_roles(const struct rl_sim *s, uint32_t core)
 {
 	const uint8_t *const at = (const uint8_t *)&s->role[core];
 
-	/* of more ports the rest follows by itself */
+	/* hardware fetches the rest for more ports */
 	for (uint32_t i = 0; i < 8 * RL_CACHE_LINE; i += RL_CACHE_LINE)
 		__builtin_prefetch(at + i, 1);
 	__builtin_prefetch(&s->key[core], 1);
@@ -320,7 +323,7 @@ warm_state(const struct rl_sim *s, uint32_t core)
 	}
 }
 
-/* And the first frames that its ports will take. */
+/* Prefetches the first frames that its ports will take. */
 static void
 warm_frames(const struct rl_sim *s, uint32_t core)
 {
@@ -339,7 +342,7 @@ warm_frames(const struct rl_sim *s, uint32_t core)
 	}
 }
 
-/* A device runs until @p end_ns. */
+/* Runs a device until @p end_ns. */
 static void
 dev_run(struct sim_part *pt, uint32_t core, uint64_t end_ns)
 {

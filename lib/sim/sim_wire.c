@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Wires as ports see them. A frame leaves when the transmitter is idle, takes
- * the time of its bytes, and arrives whole after the latency of the wire.
- * Only so much may wait to be sent; beyond it the wire takes nothing, and the
- * port's own queues fill: that is backpressure.
+ * Wires as seen by ports. A frame leaves when the transmitter is idle, takes
+ * the time of its bytes, and arrives complete after the latency of the wire. A
+ * limited number may wait to be sent; then the wire accepts no more, and the
+ * queues of the port fill: backpressure.
  *
- * What may go wrong with a frame is decided when it is sent, by the generator
- * of its direction alone: other wires do not change its luck.
+ * Whatever goes wrong with a frame is decided when it is sent. Each direction
+ * has its own PRNG, so other wires do not affect it.
  */
 
 #include <string.h>
@@ -36,7 +36,7 @@ sim_dir_insert(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
 	} else if (d->tail->at_ns <= f->at_ns) {
 		d->tail->next = f;
 		d->tail = f;
-		return; /* the first one decides when to wake */
+		return; /* the first frame decides when to wake */
 	} else {
 		struct rl_sim_frame **at = &d->head;
 
@@ -59,7 +59,7 @@ chance(struct sim_dir *d, uint32_t ppb)
 	return ppb != 0 && rl_prng_below(&d->prng, PPB) < ppb;
 }
 
-/* XORs a run of bytes with anything but zero at its ends. */
+/* Alters a run of bytes; its first and last byte always change. */
 static void
 hurt_bytes(struct sim_dir *d, uint8_t *at, uint32_t n)
 {
@@ -73,9 +73,9 @@ hurt_bytes(struct sim_dir *d, uint8_t *at, uint32_t n)
 }
 
 /*
- * Hurts bytes from..from+span-1 of one flit in a way that FEC either corrects
- * or sees. A burst of up to three bytes is always corrected; of longer ones
- * some pass for others.
+ * Alters bytes from..from+span-1 of a flit so that FEC either corrects or
+ * detects it. A burst of up to three bytes is always corrected; a longer one
+ * can look valid.
  */
 static void
 hurt_flit_seen(struct rl_sim *s, struct sim_dir *d, uint8_t *flit,
@@ -119,7 +119,7 @@ sim_soft_error(struct rl_sim *s, struct sim_dir *d, struct rl_flit *pkt)
 		f = f->next;
 	if (f->mark != RL_MARK_OK)
 		return; /* it will be dropped anyway */
-	if (s->p.fec_safe) /* and its header must tell whose it was */
+	if (s->p.fec_safe) /* and its header must still name its flow */
 		hurt_flit_seen(s, d, f->wire, RL_FLIT_DATA_OFF,
 			       RL_FLIT_DATA_BYTES, n);
 	else
@@ -150,7 +150,7 @@ hurt_body(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
 		return;
 	}
 	hurt_bytes(d, flit + rl_prng_below(&d->prng, RL_FLIT_BYTES),
-		   rl_min_u32(n, 1)); /* at least one byte within */
+		   rl_min_u32(n, 1)); /* at least one byte within this flit */
 	for (uint32_t i = 1; i < n; i++)
 		hurt_bytes(d, f->data + header +
 				   rl_prng_below(&d->prng,
@@ -190,7 +190,7 @@ hurt(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 	pt->st.frames_hurt++;
 }
 
-/* Bit errors in the flits of a frame, bursts of them included. */
+/* Applies bit errors to the flits of a frame, including bursts. */
 static void
 hurt_bits(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 {
@@ -199,7 +199,7 @@ hurt_bits(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 	bool hit = false;
 
 	if (header + nflits * RL_FLIT_BYTES > f->len)
-		return; /* it was cut short */
+		return; /* the frame was truncated */
 	for (uint32_t i = 0; i < nflits; i++) {
 		if (rl_error_pass(&d->bits))
 			continue;
@@ -209,7 +209,7 @@ hurt_bits(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 	pt->st.frames_hurt += hit;
 }
 
-/* Faults that wait for this frame. */
+/* Counts a frame for waiting faults, and executes those that are due. */
 static void
 run_triggers(struct rl_sim *s, struct sim_dir *d, uint32_t nflits)
 {
@@ -230,7 +230,7 @@ run_triggers(struct rl_sim *s, struct sim_dir *d, uint32_t nflits)
 	sim_dir_update(d);
 }
 
-/* To the far end, or to where all that goes to another part waits. */
+/* Puts a frame on the wire, or into `out` if it goes to another part. */
 static void
 wire_put(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 {
@@ -249,7 +249,7 @@ wire_put(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 	d->last_out = f;
 }
 
-/* The slow way. @return whether the frame is lost */
+/* The slow path. @return whether the frame is lost */
 static bool
 odd_frame(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 {
@@ -325,14 +325,14 @@ wire_rx_free(void *phy, struct rl_phy_frame f[], unsigned int n)
 uint64_t
 sim_frame_ps(const struct rl_sim *s, uint32_t len)
 {
-	/* rounded up: nothing arrives when it was sent */
+	/* rounded up, so that nothing arrives at the time it was sent */
 	return ((uint64_t)len * s->p.wire.flit_ps + RL_FLIT_BYTES - 1) /
 	       RL_FLIT_BYTES;
 }
 
 /*
- * A device's turn is over when its ports have sent: what they have then is all
- * that they will send. @return the most bytes of a frame; *n: so many, at most
+ * The turn of a device ends when its ports have sent: they will send only what
+ * they have now. @return most bytes of a frame; *n: at most this many frames
  */
 static uint32_t
 wire_need(struct sim_end *end, unsigned int *n)
@@ -385,8 +385,8 @@ wire_tx_alloc(void *phy, struct rl_phy_frame f[], unsigned int n,
 }
 
 /*
- * Whether there may be more to send now. What was owed beside flits, or a frame
- * that did not take all that it could, leaves some of them behind.
+ * Whether there may be more to send now. Control data, or a frame that was not
+ * filled, may leave flits behind.
  */
 static bool
 wire_more(const struct sim_end *end)
