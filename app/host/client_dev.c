@@ -8,7 +8,7 @@
 #include "client_dev.h"
 #include "frame_check.h"
 
-/* How far pacing may lag and still be caught up. */
+/* Longest delay of pacing that is caught up. */
 #define PACE_SLACK_NS (1 * RL_NS_PER_MS)
 
 void
@@ -38,7 +38,7 @@ proof_of(const struct client_dev *c, uint16_t src, uint16_t dst)
 		       : c->p.flow[(size_t)dst * c->p.npeers + src];
 }
 
-/* Whether one more frame may go now, by the pace. */
+/* Whether the pace allows one more frame now. */
 static bool
 pace(struct client_dev *c, uint64_t now_ns)
 {
@@ -68,8 +68,8 @@ fill_flit(void *ctx, uint8_t *to, uint32_t off, uint32_t len)
 }
 
 /*
- * Sees to it that a frame is whole, once: one that waits for a window is not
- * looked at again. @return its bytes, or NULL: skip it
+ * Checks and completes a frame, but only once: a frame that waits for a window
+ * is not checked again. @return its bytes, or NULL: skip it
  */
 static const uint8_t *
 whole_frame(struct client_dev *c, struct rte_mbuf *m, uint32_t len)
@@ -93,14 +93,17 @@ whole_frame(struct client_dev *c, struct rte_mbuf *m, uint32_t len)
 	case FRAME_WHOLE:
 		break;
 	}
-	/* what lies in pieces was mended in its copy: do it again next time */
+	/*
+	 * a segmented frame was completed in its copy only: repeat it next time
+	 */
 	c->rx_checked = rte_pktmbuf_is_contiguous(m) ? m : NULL;
 	return data;
 }
 
 /*
- * Whether a frame waits for a flow that makes no progress. If there are others
- * that it would hold up, it does not wait for long, nor does what comes next.
+ * Whether to wait with a frame for a flow that makes no progress. If it delays
+ * frames for other endpoints, this and the next such frames wait for a short
+ * time only.
  */
 static bool
 waits_for_stalled(struct client_dev *c, uint64_t now_ns)
@@ -116,7 +119,10 @@ waits_for_stalled(struct client_dev *c, uint64_t now_ns)
 	return false;
 }
 
-/* One packet of a frame. @return 0; -EAGAIN: try later; else it is refused */
+/*
+ * Sends one packet of a frame. @return 0; -EAGAIN: try later; else it is
+ * refused
+ */
 static int
 send_copy(struct client_dev *c, struct rl_ep *ep, uint16_t dst,
 	  const uint8_t *data, uint32_t len, uint64_t now_ns)
@@ -141,7 +147,7 @@ send_copy(struct client_dev *c, struct rl_ep *ep, uint16_t dst,
 	return ret;
 }
 
-/* Where the next frame goes: found once, however often it is tried. */
+/* Looks up the destinations of the next frame, once for all attempts. */
 static void
 route_frame(struct client_dev *c, const uint8_t *data, uint32_t len,
 	    uint64_t now_ns)
@@ -158,7 +164,7 @@ route_frame(struct client_dev *c, const uint8_t *data, uint32_t len,
 	c->c.rx_refused += to == RL_L2_BAD;
 }
 
-/* @return 0; -EAGAIN: keep the frame, try later; else it is done with */
+/* @return 0; -EAGAIN: keep the frame and try later; else drop it */
 static int
 send_frame(struct client_dev *c, struct rl_ep *ep, struct rte_mbuf *m,
 	   uint64_t now_ns)
@@ -197,7 +203,7 @@ client_send(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
 		struct rte_mbuf *m = c->rx[c->rx_head];
 
 		if (send_frame(c, ep, m, now_ns) == -EAGAIN) {
-			c->next_ns = now_ns; /* its turn is not lost */
+			c->next_ns = now_ns; /* it does not lose its turn */
 			break;
 		}
 		rte_pktmbuf_free(m);
@@ -245,7 +251,7 @@ tx_flush(struct client_dev *c, uint64_t now_ns)
 	tx_tell(c, &before);
 }
 
-/* One packet becomes the spare mbuf's frame. */
+/* Writes one packet into the spare mbuf. */
 static void
 write_frame(struct client_dev *c, const struct rl_flit *pkt, uint64_t now_ns)
 {
@@ -253,7 +259,7 @@ write_frame(struct client_dev *c, const struct rl_flit *pkt, uint64_t now_ns)
 	struct proof *l = proof_of(c, pkt->src, c->p.ep_id);
 	char *data = rte_pktmbuf_append(c->spare, (uint16_t)len);
 
-	RL_ASSERT(data != NULL); /* the pool's buffers hold max_bytes */
+	RL_ASSERT(data != NULL); /* buffers of the pool hold max_bytes */
 	rl_ep_copy_out(pkt, data, len);
 	if (l != NULL)
 		proof_got(l, rl_flit_tag(pkt->wire), data, len, pkt->in_vc,
@@ -286,9 +292,9 @@ client_sink(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
 }
 
 /*
- * Packets are taken only while they can be written: what a slow device does
- * not take stays with the endpoint, and holds the senders back, for as long as
- * taker.h lets it.
+ * Takes packets only while they can be written. If the device is slow, they
+ * stay with the endpoint and cause backpressure to the senders, within the
+ * limits of taker.h.
  */
 static unsigned int
 client_receive(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
@@ -308,7 +314,8 @@ client_receive(struct client_dev *c, struct rl_ep *ep, uint64_t now_ns)
 		if (pkt == NULL)
 			break;
 		if (c->p.tx_max != 0 && rl_ep_len_bytes(pkt) > c->p.tx_max)
-			c->c.tx_too_long++; /* and not proven: it is lost */
+			c->c.tx_too_long++; /* it has no proof entry, so it
+					       counts as lost */
 		else
 			write_frame(c, pkt, now_ns);
 		rl_packet_put(c->p.cache, pkt);

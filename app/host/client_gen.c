@@ -57,7 +57,9 @@ take_order(struct client_gen *g, uint64_t now_ns)
 	if (rl_likely(order == GEN_ORDER_NONE))
 		return;
 	if (order == GEN_ORDER_START) {
-		/* here: a poll that began before the order may say "done" */
+		/*
+		 * here, because a poll that started before the order may set it
+		 */
 		atomic_store_explicit(&g->done, 0, memory_order_relaxed);
 		rl_tg_set(g->tg, g->plan.pattern, g->plan.load,
 			  g->plan.packets, g->plan.duration_ns);

@@ -37,13 +37,13 @@
 #define PORT_GENEVE 6081u
 #define PORT_MPLS 6635u
 
-/* Headers of IP within each other. A machine that nests deeper has its frames
-   refused, not its checksums left wrong. */
+/* Most IP headers inside each other. Deeper frames are refused, so that no
+   wrong checksum is passed on. */
 #define DEPTH 4
-/* Tags or labels of one frame. */
+/* Most tags or labels of a frame. */
 #define TAGS_MAX 8
 
-/* What is behind an IP header. */
+/* Payload of an IP header. */
 struct segment {
 	uint8_t *data;
 	uint32_t len;
@@ -51,7 +51,7 @@ struct segment {
 	uint8_t proto;
 };
 
-/* What comes next. */
+/* Type of the next header. */
 enum next { NEXT_ETHER, NEXT_TYPE, NEXT_PROTO, NEXT_END };
 
 struct walk {
@@ -60,7 +60,7 @@ struct walk {
 	enum next next;
 	uint32_t type;	/* NEXT_TYPE: of Ethernet */
 	uint8_t proto;	/* NEXT_PROTO: of IP */
-	bool inner;	/* behind an IP header: what is odd may be data */
+	bool inner;	/* after an IP header: unexpected bytes may be data */
 	unsigned int tags;
 	unsigned int n;
 	struct segment seg[DEPTH];
@@ -102,7 +102,7 @@ end(struct walk *w, enum frame_state state)
 	w->state = state;
 }
 
-/* Steps over a header. @return whether it was there */
+/* Skips a header. @return false: it is not complete */
 static bool
 skip(struct walk *w, uint32_t bytes)
 {
@@ -122,14 +122,14 @@ go_type(struct walk *w, uint32_t type)
 	w->type = type;
 }
 
-/* Behind an IP header: @p len bytes of @p proto. */
+/* Continues after an IP header, with @p len bytes of @p proto. */
 static void
 go_proto(struct walk *w, uint8_t proto, uint32_t len, uint32_t addresses,
 	 bool fragment)
 {
 	w->inner = true;
 	w->left = len;
-	if (fragment) { /* a stack completes checksums before it cuts */
+	if (fragment) { /* a stack completes checksums before it fragments */
 		end(w, FRAME_WHOLE);
 		return;
 	}
@@ -157,7 +157,7 @@ walk_ipv4(struct walk *w)
 	head = (ip[0] & 0xfu) * 4;
 	total = get16(ip + 2);
 	if (ip[0] >> 4 != 4 || head < 20 || (total != 0 && total < head) ||
-	    total == 0) { /* not ours to judge, or too long for its field */
+	    total == 0) { /* not valid IP, or longer than its field can tell */
 		end(w, FRAME_WHOLE);
 		return;
 	}
@@ -205,7 +205,7 @@ walk_ipv6(struct walk *w)
 	go_proto(w, proto, len - at, sum_bytes(ip + 8, 32), false);
 }
 
-/* A stack of labels; behind the last one IP, or a pseudowire's Ethernet. */
+/* A stack of labels, then IP, or the Ethernet of a pseudowire. */
 static void
 walk_mpls(struct walk *w)
 {
@@ -227,7 +227,7 @@ walk_mpls(struct walk *w)
 		go_type(w, TYPE_IPV4);
 	else if (w->at[0] >> 4 == 6)
 		go_type(w, TYPE_IPV6);
-	else if (w->at[0] == 0 && skip(w, 4)) /* RFC 4385: a control word */
+	else if (w->at[0] == 0 && skip(w, 4)) /* RFC 4385: control word */
 		w->next = NEXT_ETHER;
 	else
 		end(w, w->state);
@@ -256,7 +256,7 @@ walk_type(struct walk *w)
 		else if (skip(w, 4))
 			go_type(w, get16(at + 2));
 		break;
-	case TYPE_ITAG: /* 802.1ah: a tag, and the customer's frame */
+	case TYPE_ITAG: /* 802.1ah: a tag, then the frame of the customer */
 		if (skip(w, 4))
 			w->next = NEXT_ETHER;
 		break;
@@ -283,7 +283,7 @@ walk_type(struct walk *w)
 	}
 }
 
-/* Version 0, with checksum, key and number as its flags say. */
+/* Version 0, with checksum, key and sequence number as flagged. */
 static void
 walk_gre(struct walk *w)
 {
@@ -301,7 +301,7 @@ walk_gre(struct walk *w)
 		go_type(w, get16(gre + 2));
 }
 
-/* Version 1, a user's packet; behind its options and extensions IP. */
+/* Version 1, user data; IP follows its options and extensions. */
 static void
 walk_gtpu(struct walk *w)
 {
@@ -330,8 +330,9 @@ walk_gtpu(struct walk *w)
 }
 
 /*
- * VXLAN is told by its header: Linux gives it any port. What merely looks like
- * it holds no partial checksum but by one chance in 65,536.
+ * Recognises VXLAN by its header, because Linux allows any port. Other data
+ * that looks like it contains a partial checksum only with a chance of one in
+ * 65,536.
  */
 static bool
 is_vxlan(const uint8_t *p, uint32_t len)
@@ -408,10 +409,11 @@ complete(const struct segment *s, uint8_t *field)
 	if (have != s->pseudo || (have == 0 && s->proto == PROTO_UDP))
 		return false;
 	sum = sum_bytes(s->data, s->len);
-	/* one whole checksum in 65,536 looks the same */
+	/* a complete checksum looks the same with a chance of one in 65,536 */
 	if (fold((uint64_t)sum + s->pseudo) == 0xffff)
 		return false;
-	sum = ~fold(sum) & 0xffff; /* the field held the pseudo header's */
+	sum = ~fold(sum) & 0xffff; /* the field held the sum of the pseudo
+				      header */
 	if (sum == 0 && s->proto == PROTO_UDP)
 		sum = 0xffff;
 	field[0] = (uint8_t)(sum >> 8);
@@ -419,7 +421,7 @@ complete(const struct segment *s, uint8_t *field)
 	return true;
 }
 
-/* SCTP's is a CRC-32C [RFC 9260]; a stack that offloads it leaves zeros. */
+/* SCTP uses CRC-32C [RFC 9260]; a stack that offloads it leaves zeros. */
 static bool
 complete_sctp(const struct segment *s)
 {
@@ -467,7 +469,7 @@ frame_check(uint8_t *frame, uint32_t len)
 	}
 	if (w.state != FRAME_WHOLE)
 		return w.state;
-	/* the outer sum covers the inner checksum, so that one comes first */
+	/* inner first, because the outer sum covers the inner checksum */
 	while (w.n > 0)
 		if (complete_segment(&w.seg[--w.n]))
 			w.state = FRAME_COMPLETED;

@@ -4,10 +4,10 @@
 
 /**
  * @file
- * When a client writes the frames that it has made. A kernel's driver makes a
- * system call for each burst, which costs as much as a few frames. So while each
- * poll brings more frames, they are gathered until they fill a burst; a poll
- * that brings none, or 50 us, ends that.
+ * When a client writes the frames that it has made. A kernel driver makes one
+ * system call for each burst, which costs as much as a few frames. So frames
+ * are gathered until they fill a burst, as long as each poll adds some; they
+ * are also written after a poll without new frames, and after 50 us.
  */
 
 #include <stdbool.h>
@@ -15,17 +15,17 @@
 
 #include "rl_base.h"
 
-/** A frame waits no longer for others, however steadily they come. */
+/** Longest time that a frame waits for others. */
 #define GATHER_NS (50 * RL_NS_PER_US)
 
-/** Zeroed: nothing waits. Belongs to the client's lcore. */
+/** Zeroed: no frame waits. Owned by the lcore of the client. */
 struct gather {
-	uint64_t since_ns; /**< the oldest frame; 0: there is none */
+	uint64_t since_ns; /**< since when the oldest frame waits; 0: none */
 };
 
 /**
- * The client's lcore, once a poll. @p held frames wait, @p added of them came
- * by this poll, @p full is a whole burst.
+ * The client's lcore, once a poll. @p held frames wait, @p added of them are
+ * from this poll, @p full is a whole burst.
  *
  * @return whether to write them now
  */

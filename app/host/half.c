@@ -22,7 +22,10 @@ half_digest(uint32_t tag, uint32_t len, uint32_t crc)
 	return rl_splitmix64(&x);
 }
 
-/* A kill falls between two stores of this thread; the fences keep their order. */
+/*
+ * A kill may hit between two stores of this thread; the fences keep their
+ * order.
+ */
 static void
 begin(struct half *h, enum half_writing what)
 {
@@ -81,7 +84,7 @@ peer_restarted(struct half *h, uint32_t tag, uint32_t packets, uint64_t digest)
 		return;
 	}
 	if (s == NULL || packets >= s->packets)
-		return; /* nothing of this span had left */
+		return; /* no packet of this span had left */
 	if (h->nspans == HALF_SPANS) {
 		h->unlisted++;
 		return;

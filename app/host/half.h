@@ -4,24 +4,24 @@
 
 /**
  * @file
- * One end of a flow whose other end is in another process [PHY-3]. Neither can
- * tell alone whether all arrived; each writes down what it knows, in a form
- * that reflit-report can put together:
+ * One end of a flow whose other end is in another process [PHY-3]. Neither end
+ * alone knows whether everything arrived. Each records what it knows, and
+ * reflit-report combines both records:
  *
- *  - the source: the first number (tag), how many packets, the sum of their
- *    digests, and each packet that it gave up;
- *  - the sink: runs of numbers with what is missing in them, and the sum of the
- *    digests of what arrived.
+ * - the source: the first number (tag), the number of packets, the sum of their
+ *   digests, and each packet that it gave up;
+ * - the sink: ranges of numbers with the gaps in them, and the sum of the
+ *   digests of packets that arrived.
  *
  * A digest mixes number, length and CRC of a packet, so that equal sums over
- * the same numbers mean equal packets. A sender that starts anew draws another
- * first number, which opens a new run at the sink; a sink that starts anew is
- * told to the source by its endpoint, and ends a span there.
+ * the same numbers mean equal packets. A sender that restarts draws a new first
+ * number, which starts a new range at the sink. If a sink restarts, the
+ * endpoint tells the source, which starts a new span.
  *
- * Written by one lcore; read by the control thread after the lcores. It may lie
- * in memory that outlives its process, and be read there: a process that was
- * killed in the middle of a change has left `writing` set. half_mend() takes back
- * what was being counted then; other changes, which are rare, it cannot.
+ * One lcore writes it; the control thread reads it after the lcores have
+ * stopped. It may be in memory that outlives its process. A process that was
+ * killed during a change has left `writing` set: half_mend() undoes the
+ * counting of a packet, but not the other, rare changes.
  */
 
 #include <stdatomic.h>
@@ -33,7 +33,7 @@
 #define HALF_SPANS 32
 #define HALF_REPORTS 8192
 #define HALF_NODES 1024
-/** Numbers further apart than that belong to two lives of the sender. */
+/** Numbers further apart than this belong to two lives of the sender. */
 #define HALF_NEAR (1u << 16)
 
 struct half_report {
@@ -41,14 +41,14 @@ struct half_report {
 	uint64_t digest;
 };
 
-/** What was sent to one life of the peer. */
+/** Packets sent to one life of the peer. */
 struct half_span {
 	uint32_t first;
 	uint64_t packets;
 	uint64_t digest;
 };
 
-/** What came from one life of the peer. */
+/** Packets received from one life of the peer. */
 struct half_run {
 	uint32_t first;
 	uint32_t next;
@@ -59,11 +59,12 @@ struct half_run {
 
 enum half_writing {
 	HALF_AT_REST,
-	HALF_COUNTS, /**< a packet, in order: `before` holds what was */
+	HALF_COUNTS, /**< counts a packet in order: `before` has the old
+			  values */
 	HALF_CHANGES, /**< anything else */
 };
 
-/** The last span, or the last run, before the packet that is being counted. */
+/** The last span or range before the packet that is being counted. */
 struct half_before {
 	uint32_t next;
 	uint64_t packets;
@@ -78,8 +79,8 @@ struct half {
 	uint32_t nspans;
 	uint32_t nruns;
 	uint32_t nreports;
-	uint64_t unlisted; /**< spans, runs, reports that found no room */
-	uint64_t late;	   /**< came before one that had arrived */
+	uint64_t unlisted; /**< spans, ranges and reports without room */
+	uint64_t late;	   /**< arrived after a later one */
 	struct half_span span[HALF_SPANS];
 	struct half_run run[HALF_RUNS];
 	struct half_report report[HALF_REPORTS];
@@ -90,26 +91,26 @@ struct half {
 /** Control thread. */
 void half_init(struct half *h, bool sink);
 
-/** Any thread. What stands for a packet in sums. */
+/** Any thread. @return the digest of a packet, for sums */
 uint64_t half_digest(uint32_t tag, uint32_t len, uint32_t crc);
 
-/** Source's lcore. A packet was accepted; one was given up. */
+/** The source's lcore. A packet was accepted, or was given up. */
 void half_sent(struct half *h, uint32_t tag, uint64_t digest);
 void half_reported(struct half *h, uint32_t tag, uint64_t digest);
 
 /**
- * Source's lcore. The peer restarted. The last @p packets accepted, from @p tag
- * on, with digests of that sum, had not left yet: the new life gets them.
+ * The source's lcore. The peer restarted. The last @p packets accepted, from @p
+ * tag on, with digests of that sum, had not left yet: they go to the new life.
  */
 void half_peer_restarted(struct half *h, uint32_t tag, uint32_t packets,
 			 uint64_t digest);
 
-/** Sink's lcore. @return whether it comes before one that has arrived */
+/** The sink's lcore. @return whether it arrives after a later one */
 bool half_got(struct half *h, uint32_t tag, uint64_t digest);
 
 /**
- * Any thread, of the half of a process that was killed.
- * @return whether it is whole; else nothing of it can be relied on
+ * Any thread, for the record of a process that was killed.
+ * @return whether it is consistent; otherwise nothing in it can be trusted
  */
 bool half_mend(struct half *h);
 

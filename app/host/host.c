@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Opening and closing of the lcore host. What lcores do: host_lcore.c. */
+/* Opens and closes the lcore host. host_lcore.c runs the lcores. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,23 +15,24 @@
 
 #include "host.h"
 
-#ifndef HOST_LOG_RECORDS /* tests have smaller ones */
+#ifndef HOST_LOG_RECORDS /* tests use less */
 #define HOST_LOG_RECORDS 16384
 #endif
-/* A flit each: what a switch gives up at once may be thousands of packets. */
+/* One for each packet: a switch may give up thousands of packets at once. */
 #ifndef HOST_NOTICES
 #define HOST_NOTICES 131072
 #endif
 #define DELAY_FRAMES 256
-/* One poll of a port may want RL_PHY_BURST frames full of flits. */
+/* One poll of a port may need RL_PHY_BURST full frames of flits. */
 #define CACHE_LOW (RL_PHY_BURST * RL_FRAME_FLITS_MAX + 512)
 #define CACHE_HIGH (3 * CACHE_LOW)
-/* Of each port, beside the rings: pending, spare, just received. */
+/* For each port, beside the rings: pending, spare, just received. */
 #define FRAMES_OWN 64u
-#define FRAMES_FEW 16u /* where there are thousands: they wait in turn */
-/* In all rings and delay lines together: not all links are full at once. */
+#define FRAMES_FEW 16u /* with thousands of ports, which do not all send at
+			  once */
+/* In all rings and delay lines: not all links are full at once. */
 #define FRAMES_UNDER_WAY 16384u
-/* In the pool's caches, where only their lcore finds them. */
+/* In the caches of the pool, which only their lcore uses. */
 #define FRAMES_CACHED 512u
 
 static unsigned int
@@ -73,7 +74,7 @@ host_plan(const struct host_params *p, uint32_t lcores, struct host_plan *plan)
 	plan->eal_mb = (uint32_t)(bytes >> 20) + 64;
 }
 
-/* Whether two lcores share a CPU: only one of them may poll. */
+/* Whether two lcores share a CPU: then only one of them may poll. */
 static bool
 shares_cpu(const struct host *h, unsigned int id)
 {
@@ -118,7 +119,7 @@ open_lcores(struct host *h, char *err)
 	return ret;
 }
 
-/* A ring in the arena: no name, and no memory of EAL's. */
+/* A ring in the arena, without a name or EAL memory. */
 static struct rte_ring *
 make_ring(struct host *h, uint32_t size, uint32_t elem, unsigned int flags)
 {
@@ -162,7 +163,7 @@ make_lcore(struct host *h, unsigned int id)
 	return 0;
 }
 
-/* One lcore keeps all free flits; several keep some and share the rest. */
+/* One lcore keeps all free flits; several keep some each and share the rest. */
 static int
 make_flits(struct host *h)
 {
@@ -171,7 +172,7 @@ make_flits(struct host *h)
 		host_mem_alloc_huge(&h->mem, n * sizeof(struct rl_flit));
 	uint64_t at = 0;
 
-	/* an lcore that is stopped in the middle keeps no other waiting */
+	/* RTS: an lcore preempted in the middle does not block the others */
 	h->free_flits = make_ring(h, (uint32_t)n, sizeof(void *),
 				  RING_F_MP_RTS_ENQ | RING_F_MC_RTS_DEQ);
 	if (f == NULL || h->free_flits == NULL)
@@ -291,7 +292,7 @@ on_phy(void *ctx, uint32_t dev, uint16_t port, struct rl_phy *phy,
 	phy->ops = &rl_phy_eth_ops;
 	phy->syscalls = we->syscalls;
 	*frame_bytes = pp.frame_bytes;
-	if (we->pool == NULL) /* of another process: never polled */
+	if (we->pool == NULL) /* end in another process: never polled */
 		return 0;
 	return rl_phy_eth_open(&h->phy[end], &pp);
 }
@@ -311,9 +312,9 @@ on_runs(void *ctx, uint32_t dev)
 }
 
 /*
- * DPDK's own limit on x86 is 256 bits, because wide code once slowed clocks
- * down; the codec gains by 512 more than that ever cost. What the user forces
- * (--force-max-simd-bitwidth) stays [FLIT-8].
+ * DPDK limits itself to 256 bits on x86, because wide code once lowered clock
+ * rates. The codec gains more from 512 bits than that ever cost. A limit set by
+ * the user (--force-max-simd-bitwidth) is kept [FLIT-8].
  */
 static enum rl_isa
 choose_isa(void)
@@ -380,7 +381,7 @@ host_open(struct host *h, const struct host_params *p, char *err)
 		return -EIO;
 	}
 	host_clock_init(&h->clock);
-	/* No table gets into a device that the checker has not passed. */
+	/* devices only get tables that the checker has accepted */
 	if (!p->route->accepted) {
 		snprintf(err, HOST_ERR_MAX,
 			 "the tables have not passed the checker");
@@ -458,7 +459,7 @@ host_busy_role(const struct host *h, char *buf)
 				return host_role_name(t, d, i, buf);
 		}
 	}
-	/* drops that a source has not been told of may be reports yet */
+	/* drops that a source has not been told of may still become reports */
 	for (uint32_t i = 0; i < h->nlcores; i++)
 		if (rte_ring_count(h->lcore[h->lcore_id[i]]->notices) != 0)
 			return "a report of drops";
@@ -509,7 +510,7 @@ host_next_record(struct host *h, struct host_rec *rec)
 	return false;
 }
 
-/* What still lies in pipes goes back to any cache; marks are no flits. */
+/* Returns flits that are still in pipes to any cache; marks are no flits. */
 void
 host_flush_pipe(struct rl_pipe *pipe, struct rl_flit_cache *cache)
 {

@@ -4,9 +4,9 @@
 
 /**
  * @file
- * Time on lcores: nanoseconds from the time stamp counter. Read once an
- * iteration of a loop and passed down, so that all that happens in one
- * iteration happens at one moment.
+ * Time on lcores: nanoseconds from the time stamp counter. A loop reads it once
+ * an iteration and passes it down, so that all of an iteration has the same
+ * time.
  */
 
 #include <stdint.h>
@@ -15,10 +15,10 @@
 
 struct host_clock {
 	uint64_t base_tsc;
-	uint64_t mult; /**< ns per tick, 32 bits behind the point */
+	uint64_t mult; /**< ns per tick, with 32 fractional bits */
 };
 
-/** Clocks begin at one second: 0 means "never" in many places. */
+/** Clocks start at one second, because 0 means "never" in many places. */
 #define HOST_CLOCK_START_NS 1000000000ull
 
 /** Control thread, after EAL's start. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Devices that stop dead and begin anew. All lcores stand still for the moment
- * in which a device's roles are taken away or put back: nothing else here may
- * touch what belongs to an lcore. A dead device's roles are polled by nobody;
- * its flits, and those in its pipes, are free again.
+ * Devices that crash and restart. All lcores pause while the roles of a device
+ * are taken away or put back: otherwise only an lcore may touch its roles.
+ * Roles of a dead device are not polled; its flits, including those in its
+ * pipes, are freed.
  *
- * The wires are not this file's: whoever crashes a device darkens its links.
+ * The caller darkens the links of a device before it crashes.
  */
 
 #include <errno.h>
@@ -31,7 +31,7 @@ host_lcore_park(struct host_lcore *lc)
 	atomic_store_explicit(&lc->parked, 0, memory_order_release);
 }
 
-/* All lcores stand still; with one lcore the caller is the one. */
+/* Pauses all lcores; with one lcore the caller is that lcore. */
 static void
 host_pause(struct host *h)
 {
@@ -54,14 +54,14 @@ host_resume(struct host *h)
 	if (h->sliced || !h->running)
 		return;
 	atomic_store_explicit(&h->pause, 0, memory_order_release);
-	/* nobody is to be found parked by the next pause */
+	/* the next pause must not find an lcore still parked */
 	for (uint32_t i = 0; i < h->nlcores; i++)
 		while (atomic_load_explicit(&h->lcore[h->lcore_id[i]]->parked,
 					    memory_order_acquire) != 0)
 			nanosleep(&nap, NULL);
 }
 
-/* What lcores were still to do for a device that is gone. */
+/* Voids notices and orders for a crashed device. */
 static void
 orders_off(struct host *h, uint32_t dev)
 {
@@ -80,8 +80,8 @@ orders_off(struct host *h, uint32_t dev)
 	}
 }
 
-/* What its client sent, and what others sent to it, is not known to be there:
- * it is reported by the crash itself. */
+/* Packets from its client and to it have an unknown fate: the crash itself
+   reports them. */
 static void
 clients_told(struct host *h, uint32_t dev)
 {
@@ -130,7 +130,7 @@ host_dev_crash(struct host *h, uint32_t dev)
 	return 0;
 }
 
-/* As its lcore, which stands still, has it. */
+/* The time of roles on its lcore, which is paused. */
 static uint64_t
 role_time(const struct host *h, uint32_t dev, uint16_t port)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The controller's jobs: a thread computes and proves tables, so that neither
- * the prompt nor, with one lcore, the dataplane waits for it. While a job runs
- * the tables are that thread's: it begins when no lcore has an order any more
- * that points into them.
+ * Jobs of the controller: a thread computes and proves tables, so that neither
+ * the prompt nor, with one lcore, the data plane waits for it. The thread owns
+ * the tables while a job runs: a job starts when no lcore has an order that
+ * points into them.
  */
 
 #include <stdio.h>
@@ -12,7 +12,9 @@
 
 #include "host.h"
 
-/** So long after a job the next one is prepared: failures come in groups. */
+/**
+ * Delay from a job to the preparation of the next one: failures come in groups.
+ */
 #define PREPARE_NS (100 * RL_NS_PER_MS)
 
 static enum host_job_state
@@ -38,7 +40,7 @@ host_job_pending(struct host_resil *r)
 	return state_of(r) != HOST_JOB_NONE;
 }
 
-/* The job's thread: waits, computes, waits. */
+/* The thread of jobs: waits, computes, waits. */
 static void *
 job_main(void *ctx)
 {
@@ -65,7 +67,9 @@ job_main(void *ctx)
 	return NULL;
 }
 
-/* The controller's arrays may change while the job runs. */
+/*
+ * Copies the arrays, because the controller may change them while the job runs.
+ */
 static void
 copy_job(struct host *h, const struct rl_controller_job *job)
 {
@@ -88,7 +92,7 @@ copy_job(struct host *h, const struct rl_controller_job *job)
 	r->job.waits = memcpy(at, job->waits, ndev);
 }
 
-/* What the job's thread has done. */
+/* Takes the result of the thread. */
 static void
 take_result(struct host *h, uint64_t now_ns)
 {
@@ -105,7 +109,10 @@ take_result(struct host *h, uint64_t now_ns)
 		return;
 	}
 	snprintf(r->why, sizeof(r->why), "%s", rl_tables_why(r->tables));
-	/* of a controller that is gone; or not to be had before all know it */
+	/*
+	 * drop it if its controller is gone, or delay it until all processes
+	 * know it
+	 */
 	if (r->controller != NULL && !host_oob_tell(h, &r->result))
 		rl_controller_done(r->controller, &r->result, now_ns);
 }
@@ -118,7 +125,7 @@ host_job_stored(struct host *h, uint64_t now_ns)
 				   now_ns);
 }
 
-/* What the next job needs is got ready while the fabric is well. */
+/* Prepares for the next job while the fabric is healthy. */
 static bool
 prepare_due(const struct host_resil *r, uint64_t now_ns)
 {
@@ -132,11 +139,11 @@ host_job_serve(struct host *h, uint64_t now_ns)
 	struct rl_controller_job job;
 
 	if (!host_job_tables_free(r))
-		return; /* one at a time; a void one is waited out */
+		return; /* one at a time; a void job runs to its end */
 	if (r->state == HOST_JOB_DONE)
 		take_result(h, now_ns);
-	/* a job may write where an order under way is read; and a result that
-	   waits for the store is looked at again */
+	/* a job may overwrite what an outstanding order reads; a result that
+	   waits for the store is retried */
 	if (host_resil_orders(h) || r->oob.storing != 0)
 		return;
 	r->oob.making = host_oob_wanted(h);

@@ -4,8 +4,8 @@
 
 /**
  * @file
- * The keyed check of the links that run over `wires` [PHY-3]. Links over rings
- * need none: nobody else is there. All of it is the control thread's.
+ * The keyed check of links over `wires` [PHY-3]. Links over rings need none,
+ * because no other process can reach them. Control thread only.
  */
 
 #include "rl_auth.h"
@@ -14,26 +14,26 @@ struct host;
 struct rl_config;
 
 /**
- * Before EAL. Reads the file that link.key_file names, if it names one.
+ * Before EAL. Reads the file named by link.key_file, if any.
  *
- * @param keyed  set to whether there is a key
- * @param err    HOST_ERR_MAX bytes, one line on failure
+ * @param keyed set to whether there is a key
+ * @param err HOST_ERR_MAX bytes, one line on failure
  * @return 0 or -errno
  */
 int host_key_read(const struct rl_config *cfg, struct rl_auth_root *root,
 		  bool *keyed, char *err);
 
 /**
- * After host_wires_open(), where there is a key: a check for each end of a
- * wire that this process has. @return 0 or -ENOMEM
+ * After host_wires_open(), if there is a key: makes a check for each end of a
+ * wire in this process. @return 0 or -ENOMEM
  */
 int host_keys_open(struct host *h);
 
-/** The check of end 0 or 1 of a link; NULL: it has none. */
+/** @return the check of end 0 or 1 of a link; NULL: none */
 const struct rl_link_auth *host_keys_of(const struct host *h, uint32_t link,
 					unsigned int end);
 
-/** After the lcores. */
+/** After the lcores have stopped. */
 void host_keys_close(struct host *h);
 
 #endif /* HOST_KEYS_H */

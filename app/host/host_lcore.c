@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What an lcore does: polls its roles in turn, keeps its cache of free flits
- * between two marks, and naps when nothing at all has moved for a while.
+ * The loop of an lcore: polls its roles in turn, keeps its cache of free flits
+ * between two marks, and naps when idle for a while.
  *
- * The time is read once a round; what roles are told of it stands in
- * host_time.h, and what they say of it is the host's again in each record. A nap is never taken at load: an lcore first
- * sees 10 ms without a packet, and every role of it must hold nothing.
+ * It reads the time once a round. host_time.h defines the time that roles get;
+ * records carry the time of the host. An lcore only naps after 10 ms without a
+ * packet, and if all its roles hold nothing.
  */
 
 #include <sched.h>
@@ -18,7 +18,7 @@
 #include "host.h"
 
 #define IDLE_NS (10 * RL_NS_PER_MS)
-/* Rounds with work after which another lcore of the same CPU has its turn. */
+/* Rounds with work until it yields to another lcore on the same CPU. */
 #define SHARE_ROUNDS 16
 #define CACHE_MOVE 512u
 #define NOTICE_BURST 128
@@ -40,7 +40,7 @@ balance_cache(struct host_lcore *lc)
 	}
 }
 
-/* Drops of packets that endpoints of this lcore sent [RXL-4]. */
+/* Delivers notices of drops to endpoints of this lcore [RXL-4]. */
 static void
 take_notices(struct host_lcore *lc, uint64_t now_ns)
 {
@@ -53,7 +53,7 @@ take_notices(struct host_lcore *lc, uint64_t now_ns)
 			     &n[i].say);
 }
 
-/* A device's roles on an lcore: its turn, if it has any. */
+/* Gives an lcore a turn for its roles of a device, if it has any. */
 static void
 deal_turn(struct host *h, struct host_lcore *lc, uint32_t dev)
 {
@@ -91,7 +91,7 @@ host_lcores_deal(struct host *h)
 	}
 }
 
-/* What has come, what becomes of it, and what goes: of one device. */
+/* Ports in, core, ports out, for one device. */
 static void
 poll_turn(struct host_lcore *lc, const struct host_turn *t, uint64_t now_ns,
 	  unsigned int *port_work, unsigned int *core_work)
@@ -154,7 +154,7 @@ all_idle(const struct host_lcore *lc)
 	return true;
 }
 
-/* After a round without work. */
+/* Naps or yields after a round without work. */
 static void
 rest(struct host_lcore *lc, uint64_t now_ns)
 {
@@ -175,7 +175,7 @@ rest(struct host_lcore *lc, uint64_t now_ns)
 		lc->busy_ns = now_ns;
 }
 
-/* @return the time of this round's polls */
+/* @return the time for the polls of this round */
 static uint64_t
 begin_round(struct host_lcore *lc)
 {
@@ -246,14 +246,14 @@ host_run(struct host *h, uint64_t ns)
 	}
 }
 
-/* The lcore that runs this very call, by a role's callback. */
+/* The lcore that runs this callback. */
 static struct host_lcore *
 self(struct host *h)
 {
 	return h->lcore[rte_lcore_id()];
 }
 
-/* Of this lcore alone: read by others, so no torn numbers. */
+/* Only this lcore writes it; others read it, so it must not tear. */
 static void
 count(_Atomic uint64_t *n)
 {
@@ -271,7 +271,7 @@ put_record(struct host_lcore *lc, struct host_rec *rec)
 		count(&lc->log.lost);
 }
 
-/* Records of single packets leave room for events. */
+/* Adds a record of a single packet, but keeps room for events. */
 static void
 put_packet(struct host_lcore *lc, struct host_rec *rec)
 {
@@ -346,7 +346,8 @@ host_on_report(void *ctx, const struct rl_ep_report *r, uint64_t now_ns)
 	struct host *h = ctx;
 	struct host_lcore *lc = self(h);
 
-	if (h->gen[r->src] != NULL) /* on the same lcore as its endpoint */
+	if (h->gen[r->src] != NULL) /* the generator is on the same lcore as its
+				       endpoint */
 		rl_tg_report(h->gen[r->src]->tg, r);
 	if (h->proof != NULL && flow_proof(h, r->src, r->dst) != NULL)
 		proof_reported(flow_proof(h, r->src, r->dst), r->tag);
@@ -364,7 +365,7 @@ host_on_report(void *ctx, const struct rl_ep_report *r, uint64_t now_ns)
 	});
 }
 
-/* Tells an endpoint which of its flits are gone. */
+/* Sends a drop notice to the endpoint that sent the packet. */
 static void
 notify_end(struct host *h, struct host_lcore *from, const struct rl_flit *pkt,
 	   enum rl_drop_reason why)
@@ -377,7 +378,7 @@ notify_end(struct host *h, struct host_lcore *from, const struct rl_flit *pkt,
 		return;
 	n.dev = h->fabric.topo->ep_dev[n.say.whose];
 	if (h->fabric.dev[n.dev].foreign)
-		return; /* its own retry will find out */
+		return; /* another process runs it: its own retry finds out */
 	to = h->lcore[h->place.lcore[host_role(&h->place, n.dev, -1)]];
 	if (rte_ring_mp_enqueue_elem(to->notices, &n, sizeof(n)) != 0)
 		count(&from->notices_lost);
@@ -392,7 +393,7 @@ host_on_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 	struct rl_txn t;
 
 	if (rl_is_token(pkt))
-		return; /* there is no loss in that */
+		return; /* a dropped token is no loss */
 	rl_txn_get(pkt->wire, &t);
 	lc->drops[why]++;
 	lc->drop_flits[why] += pkt->pkt_flits;

@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What each device is expected to do where everybody sends to everybody: the
- * paths of the tables are walked, and each packet costs its devices what it
- * costs them on an lcore, in ports that it passes. To make a packet, or to
- * verify one, is about twice what a port has to do.
+ * Expected load of each device under all-to-all traffic. Walks the paths of the
+ * tables and adds the cost of each packet on an lcore, in units of a port
+ * passed. Making or verifying a packet costs about twice that of a port.
  */
 
 #include "host_place.h"
 
 #define COST_PORT 1
 #define COST_ENDPOINT 2
-/* Paths that are walked; of a large fabric, each so-many-th destination. */
+/* Paths to walk; in a large fabric, only every n-th destination. */
 #define PATHS_MAX 65536u
 #define HOPS_MAX 64u
 
-/* A packet on its way: where it is, and how it came there. */
+/* Position of a packet. */
 struct at {
 	uint32_t dev;
-	uint16_t in_port; /* the table's nports: it was made here */
+	uint16_t in_port; /* nports of the table: it was made here */
 	uint8_t vl;
 	uint8_t sl;
 };
 
-/* Crosses one link. @return false: there is no way */
+/* Crosses one link. @return false: there is no path */
 static bool
 step(const struct rl_topo *t, const struct rl_fwd *fwd, struct at *at,
      uint16_t dst)
@@ -75,7 +74,7 @@ host_load(const struct rl_topo *t, const struct rl_fwd *fwd, uint64_t load[])
 {
 	const uint32_t apart = 1 + t->nep * t->nep / PATHS_MAX;
 
-	/* nobody rests quite: ports say that they are there */
+	/* no device is quite idle: ports send keepalives */
 	for (uint32_t d = 0; d < t->ndev; d++)
 		load[d] = t->dev[d].nports + 1u;
 	for (uint32_t src = 0; fwd != NULL && src < t->nep; src++)

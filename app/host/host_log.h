@@ -4,10 +4,10 @@
 
 /**
  * @file
- * What happens on lcores, told to the control thread: one record an event, in
- * a ring of each lcore's own. A full ring loses the record and counts it; the
- * data path never waits for a reader. The last quarter of a ring is kept for
- * events: a storm of dropped packets does not push out what happened to links.
+ * Events on lcores for the control thread: one record for each event, in a ring
+ * of each lcore. If a ring is full, the record is lost and counted; the data
+ * path never waits for a reader. The last quarter of a ring is reserved for
+ * events, so that many dropped packets do not displace events of links.
  */
 
 #include <stdatomic.h>
@@ -20,28 +20,28 @@ enum host_rec_kind {
 	HOST_REC_PORT,	 /**< struct rl_port_event */
 	HOST_REC_CORE,	 /**< struct rl_core_event */
 	HOST_REC_DROP,	 /**< a packet dropped in the fabric */
-	HOST_REC_REPORT, /**< a packet that an endpoint gave up */
+	HOST_REC_REPORT, /**< a packet given up by an endpoint */
 	HOST_REC_EP,	 /**< struct rl_ep_event */
 	HOST_REC_CHANNEL, /**< of the channel between processes */
 	HOST_REC_NOTE,	 /**< a line of text of the control thread */
 };
 
-/** What the control thread hears of the channel: no lcore writes it. */
+/** Events of the channel, from the control thread; no lcore writes them. */
 enum host_channel_news {
 	HOST_CHANNEL_AWAY,    /**< the store does not answer */
 	HOST_CHANNEL_BACK,    /**< it answers again */
 	HOST_CHANNEL_OFFICE,  /**< a process has the controller */
 	HOST_CHANNEL_NOBODY,  /**< no process has it any more */
-	HOST_CHANNEL_JOINED,  /**< a process gives signs of life */
-	HOST_CHANNEL_GONE,    /**< not any more */
+	HOST_CHANNEL_JOINED,  /**< a process has shown that it lives */
+	HOST_CHANNEL_GONE,    /**< it no longer does */
 };
 
 struct host_rec_channel {
 	uint8_t news;	  /**< enum host_channel_news */
-	uint8_t process; /**< of the fabric file, where one is meant */
+	uint8_t process; /**< index in the fabric file, if one is meant */
 };
 
-/** A packet, as drops and reports name it. */
+/** Names a packet in drops and reports. */
 struct host_rec_packet {
 	uint16_t src;
 	uint16_t dst;

@@ -4,10 +4,10 @@
 
 /**
  * @file
- * Memory of the fabric's objects: taken once at the start, given back as a
- * whole. It never meets a device (frames are copied into mbufs), so it needs
- * neither hugepages nor locked pages; the kernel is asked for transparent
- * huge ones.
+ * Memory for the objects of the fabric: allocated at the start, freed as a
+ * whole. No device accesses it (frames are copied into mbufs), so it needs
+ * neither hugepages nor locked pages; the kernel is asked for transparent huge
+ * pages.
  */
 
 #include <stddef.h>
@@ -28,16 +28,16 @@ struct host_mem {
 };
 
 /**
- * Control thread. Zeroed memory, 64-byte aligned, the arena's. Large pieces
- * get pages of their own, of which the untouched ones cost nothing.
- * @return NULL where there is none
+ * Control thread. Allocates zeroed memory, 64-byte aligned, owned by the arena.
+ * Large pieces get their own pages, which cost nothing while untouched.
+ * @return NULL if there is no memory
  */
 void *host_mem_alloc(struct host_mem *m, size_t bytes);
 
-/** Control thread. The same on huge pages where the kernel has some. */
+/** Control thread. The same, on huge pages if the kernel has some. */
 void *host_mem_alloc_huge(struct host_mem *m, size_t bytes);
 
-/** Control thread. Gives everything back. */
+/** Control thread. Frees everything. */
 void host_mem_free(struct host_mem *m);
 
 #endif /* HOST_MEM_H */

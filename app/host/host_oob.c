@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The store's side of the controller. Ages of reports are turned into times of
- * our clock when they arrive. A controller begins when the store says that the
- * office is ours, every recipe before that has been made, and no job of the one
- * before runs any more; it ends when the store says otherwise, or has been
- * silent for too long.
+ * The store side of the controller. Ages of reports are converted to the local
+ * clock when they arrive. A controller starts here when this process is
+ * elected, every earlier recipe has been made, and no job of an earlier
+ * controller runs. It stops when another process is elected, or after the store
+ * has been silent for too long.
  */
 
 #include <errno.h>
@@ -37,7 +37,7 @@ take_recipe(struct host *h, struct rl_oob_recipe *recipe)
 	struct host_recipe *r =
 		&x->recipe[recipe->r.epoch % HOST_RECIPES];
 
-	/* known; older than what is there; or just being made */
+	/* known, older than the present one, or being made */
 	if (r->recipe != NULL && (r->recipe->r.epoch >= recipe->r.epoch ||
 				  r->recipe == x->making)) {
 		rl_oob_drop(recipe);
@@ -67,7 +67,7 @@ depose(struct host *h)
 	h->resil.controller = NULL;
 }
 
-/* Whether what was before a new controller is over, and known. */
+/* Whether all work of an earlier controller is done and known. */
 static bool
 settled(struct host *h)
 {
@@ -159,7 +159,7 @@ host_oob_heard(struct host *h, const struct rl_resil_msg *m)
 		rl_tables_staged(h->resil.tables, m->dev, m->hold_epoch);
 }
 
-/* Tables that somebody waits for, or has. 0: none */
+/* Epoch of tables that a device waits for or has; 0: none. */
 static uint32_t
 wanted_epoch(const struct host *h)
 {
@@ -210,7 +210,7 @@ host_oob_made(struct host *h, int status, const char *why)
 	x->making = NULL;
 	if (r == NULL)
 		return;
-	/* memory comes back when devices have newer tables */
+	/* memory becomes free when devices install newer tables */
 	r->bad = status != 0 && status != -EALREADY && status != -ENOMEM;
 	if (r->bad)
 		snprintf(x->why, sizeof(x->why), "%s", why);

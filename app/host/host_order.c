@@ -14,7 +14,7 @@ uint64_t
 host_order_give(struct host *h, const struct host_order *o)
 {
 	struct host_lcore *lc = lcore_of(h, o);
-	struct host_order copy = *o; /* DPDK wants it writable */
+	struct host_order copy = *o; /* DPDK needs a non-const pointer */
 
 	if (rte_ring_sp_enqueue_elem(lc->orders.ring, &copy,
 				     sizeof(copy)) != 0)
@@ -59,7 +59,7 @@ host_orders_probe(struct host *h)
 		const struct host_order o = { .type = HOST_ORDER_PROBE,
 					      .dev = t->ep_dev[i] };
 
-		/* where the ring is full it goes on as it did */
+		/* if the ring is full, probing continues at its own pace */
 		if (!h->fabric.dev[o.dev].foreign && !h->dead[o.dev])
 			(void)host_order_give(h, &o);
 	}
@@ -71,7 +71,7 @@ host_orders_void(struct host_lcore *lc, uint32_t dev)
 	const unsigned int n = rte_ring_count(lc->orders.ring);
 	struct host_order o;
 
-	/* once round: what stays keeps its place, and its number */
+	/* one pass over the ring: the others keep their order and numbers */
 	for (unsigned int i = 0; i < n; i++) {
 		rte_ring_sc_dequeue_elem(lc->orders.ring, &o, sizeof(o));
 		if (o.dev == dev)

@@ -4,12 +4,13 @@
 
 /**
  * @file
- * What local controllers order, on its way from the control thread to the
- * lcore of the role concerned: a ring to each lcore, which takes orders between
- * two polls. So nothing of a role is touched by anybody but its lcore.
+ * Orders of local controllers, from the control thread to the lcore of a role:
+ * each lcore has a ring, and takes orders between two polls. So only its own
+ * lcore touches a role.
  *
- * An order has a number; the lcore tells how far it is. What an order points to
- * stays the control thread's and must not change until it is done.
+ * An order has a number, and the lcore publishes how many it has done. What an
+ * order points to is owned by the control thread and must not change until the
+ * order is done.
  */
 
 #include <stdatomic.h>
@@ -18,27 +19,27 @@
 
 #include "rl_device.h"
 
-#define HOST_ORDERS 4096 /* of one lcore under way; power of two */
+#define HOST_ORDERS 4096 /* outstanding at one lcore; a power of two */
 
 enum host_order_type {
-	HOST_ORDER_LOCAL, /**< a local controller's: rl_device_order() */
+	HOST_ORDER_LOCAL, /**< of a local controller: rl_device_order() */
 	HOST_ORDER_VIEW,  /**< fills `view`: rl_device_view() */
-	HOST_ORDER_PROBE, /**< the endpoint probes again who is unreachable */
-	HOST_ORDER_VOID,  /**< its device has crashed: nothing */
+	HOST_ORDER_PROBE, /**< the endpoint probes unreachable peers again */
+	HOST_ORDER_VOID,  /**< ignored: its device has crashed */
 };
 
 struct host_order {
 	enum host_order_type type;
 	uint32_t dev;
-	struct rl_device_order local; /**< of VIEW: its `flows` */
-	struct rl_local_info held;    /**< of VIEW */
+	struct rl_device_order local; /**< VIEW: uses its `flows` */
+	struct rl_local_info held;    /**< VIEW only */
 	struct rl_local_view *view;
 };
 
-/** One lcore's orders. */
+/** Orders of one lcore. */
 struct host_orders {
 	struct rte_ring *ring;	    /**< control thread -> lcore */
-	uint64_t given;		    /**< control thread's */
+	uint64_t given;		    /**< by the control thread */
 	_Atomic uint64_t done;	    /**< written by the lcore */
 };
 
@@ -52,19 +53,19 @@ struct host_lcore;
 uint64_t host_order_give(struct host *h, const struct host_order *o);
 
 /**
- * Control thread. Links came up: all endpoints of this process probe anew whom
- * they cannot reach.
+ * Control thread. Links came up: all endpoints of this process probe their
+ * unreachable peers again.
  */
 void host_orders_probe(struct host *h);
 
-/** Control thread. Whether order @p nr of that lcore has been carried out. */
+/** Control thread. @return whether order @p nr of that lcore is done */
 bool host_order_done(const struct host *h, const struct host_order *o,
 		     uint64_t nr);
 
-/** Control thread, all lcores stand still. Orders to @p dev are void. */
+/** Control thread, with all lcores paused. Voids the orders to @p dev. */
 void host_orders_void(struct host_lcore *lc, uint32_t dev);
 
-/** The lcore. Carries out what is there. @return how many */
+/** The lcore. Carries out all orders in its ring. @return how many */
 unsigned int host_orders_take(struct host_lcore *lc, uint64_t now_ns);
 
 #endif /* HOST_ORDER_H */

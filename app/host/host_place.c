@@ -19,8 +19,8 @@ host_role_name(const struct rl_topo *t, uint32_t dev, int port, char *buf)
 }
 
 /*
- * Each switch, and after it the endpoints that hang from it: neighbours stand
- * near each other, as topologies number their switches.
+ * Orders devices: each switch, then its endpoints. Topologies number
+ * neighbouring switches close to each other.
  */
 static void
 order_devices(const struct rl_topo *t, uint32_t order[])
@@ -52,9 +52,9 @@ order_devices(const struct rl_topo *t, uint32_t order[])
 }
 
 /*
- * Cuts the order into a piece for each lcore. A piece takes what brings it
- * nearest to an even share of what is left, but one device at least, and it
- * leaves one for each that follows.
+ * Cuts the order into one piece for each lcore. A piece ends where it is
+ * closest to an even share of the remaining load, but has at least one device
+ * and leaves one for each later piece.
  */
 static void
 deal_out(const struct rl_topo *t, const uint32_t order[], const uint64_t load[],
@@ -127,7 +127,7 @@ list_lcores(const uint16_t lcore[], uint32_t n, char *buf, size_t len)
 				       i == 0 ? "" : ",", lcore[i]);
 }
 
-/* The entry with the longest beginning of @p name, or NULL. */
+/* The entry with the longest matching prefix of @p name, or NULL. */
 static const struct rl_place *
 find_place(const struct rl_config *cfg, const char *name)
 {

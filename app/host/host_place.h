@@ -4,15 +4,15 @@
 
 /**
  * @file
- * Which lcore runs which role [SW-3]. A role is called after its device
- * ("s0": the core of s0) and, for a port, the port's number ("s0/2"), so that
- * the beginning of a name in a fabric file's `lcores` group stands for a
- * device with all its ports.
+ * Which lcore runs which role [SW-3]. A role is named after its device ("s0":
+ * the core of s0) and, for a port, its number ("s0/2"), so that a name prefix
+ * in the `lcores` group of a fabric file stands for a device with all its
+ * ports.
  *
- * Automatic placement keeps a device together, its ports and its core, so that
- * only wires go from lcore to lcore. Each switch with its endpoints stands next
- * to its neighbours, and the row is cut into pieces of even load (host_load()).
- * Ports get lcores of their own by the file alone.
+ * Automatic placement keeps ports and core of a device together, so that only
+ * wires cross lcores. Switches with their endpoints are in order of proximity,
+ * and the sequence is cut into pieces of even load (host_load()). Only the file
+ * can give ports their own lcores.
  */
 
 #include "rl_config.h"
@@ -22,26 +22,26 @@
 
 struct host_place {
 	uint32_t nroles;
-	uint32_t *base;	 /**< [ndev] number of a device's core role */
-	uint16_t *lcore; /**< [nroles]: the core's, then its ports' */
+	uint32_t *base;	 /**< [ndev] role number of the core of a device */
+	uint16_t *lcore; /**< [nroles]: of the core, then of its ports */
 };
 
-/** Number of a role; port -1 is the core. */
+/** @return number of a role; port -1 is the core */
 static inline uint32_t
 host_role(const struct host_place *p, uint32_t dev, int port)
 {
 	return p->base[dev] + 1 + (uint32_t)port;
 }
 
-/** Writes the name of a role into @p buf (HOST_ROLE_NAME). Returns buf. */
+/** Writes the name of a role into @p buf (HOST_ROLE_NAME). @return buf */
 char *host_role_name(const struct rl_topo *t, uint32_t dev, int port,
 		     char *buf);
 
 /**
- * Any thread. What each device has to do, in packets at a port, where everybody
- * sends to everybody by the tables of @p fwd; NULL: by the number of its ports.
+ * Any thread. Estimates the load of each device, in packets at a port, under
+ * all-to-all traffic by the tables of @p fwd; NULL: by the number of ports.
  *
- * @param load  [ndev]; set
+ * @param load [ndev]; set
  */
 void host_load(const struct rl_topo *t, const struct rl_fwd *fwd,
 	       uint64_t load[]);
@@ -49,11 +49,11 @@ void host_load(const struct rl_topo *t, const struct rl_fwd *fwd,
 /**
  * Control thread. Places every role of @p cfg on one of @p n lcores.
  *
- * @param fwd  [ndev] tables, or NULL
- * @param process  whose devices count (rl_config_runs())
- * @param err  @p errlen bytes: one line on failure
- * @return 0; -EINVAL (the file wants an lcore that is not among them),
- *   -ENOMEM; on failure nothing is to be freed
+ * @param fwd [ndev] tables, or NULL
+ * @param process only its devices count (rl_config_runs())
+ * @param err @p errlen bytes: one line on failure
+ * @return 0; -EINVAL: the file names an lcore that is not given; -ENOMEM; on
+ *   failure there is nothing to free
  */
 int host_place(const struct rl_config *cfg, const struct rl_fwd *fwd,
 	       int process, const uint16_t lcore[], uint32_t n,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What local controllers ordered, given to the lcores of their devices. */
+/* Passes orders of local controllers on to the lcores of their devices. */
 
 #include "host.h"
 #include "host_push.h"
 
-/* Gives an order that is due and not yet given. @return whether it is done */
+/* Gives an order if it has not been given. @return whether it is done */
 static bool
 push(struct host *h, struct host_pending *p)
 {
@@ -14,7 +14,7 @@ push(struct host *h, struct host_pending *p)
 	return p->nr != 0 && host_order_done(h, &p->order, p->nr);
 }
 
-/* Whether what an order names is yet to come, in the recipe of its epoch. */
+/* Whether the tables that an order names will come with a recipe. */
 static bool
 awaited(const struct host *h, uint32_t dev, const struct rl_local_action *a)
 {
@@ -70,12 +70,15 @@ host_push_view(struct host *h, uint32_t dev)
 		};
 	}
 	if (!push(h, p)) {
-		/* not given: its flows may be gone when the ring has room */
+		/*
+		 * ring full: build it again later, because its flows may be
+		 * gone by then
+		 */
 		p->on = p->nr != 0;
 		return;
 	}
 	p->on = false;
-	/* the question may be another one by now, or none */
+	/* the controller may have asked something else since */
 	if (rl_local_asked(l->local) && held->hold == info.hold &&
 	    held->hold_epoch == info.hold_epoch)
 		rl_local_answer(l->local, &l->view);

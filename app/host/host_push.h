@@ -9,15 +9,15 @@ struct host;
 
 /**
  * @file
- * Orders of a local controller, on their way to the lcore of its device. Each
- * call gives the order if it is due, looks whether it is done, and tells the
- * local controller. Control thread only; nothing waits, so call again.
+ * Passes orders of a local controller on to the lcore of its device. Each call
+ * gives the order if it is due, checks whether it is done, and tells the local
+ * controller. Control thread only; it never waits, so call it again.
  */
 
-/** What its local controller has ordered last. */
+/** Handles the newest order of the local controller of @p dev. */
 void host_push_order(struct host *h, uint32_t dev);
 
-/** What the controller asked: is what is held quiet? */
+/** Handles a question of the controller: whether held traffic is quiet. */
 void host_push_view(struct host *h, uint32_t dev);
 
 #endif /* HOST_PUSH_H */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Serving the controller and the local controllers. Local controllers are
- * looked at when something happened to them, when they are due, or while they
- * wait for an lcore; a fabric in which nothing fails is looked at once a
- * deadline.
+ * Serves the controller and the local controllers. A local controller is served
+ * when something happened to it, when it is due, or while it waits for an
+ * lcore; without failures only at its deadlines.
  *
- * What a local controller orders of tables needs `tables`, which is the job's
- * while one runs: it waits that long. Neither has a deadline that short.
+ * Orders that name tables need `tables`, which a running job owns: they wait
+ * for its end. No deadline is shorter than that.
  */
 
 #include <errno.h>
@@ -39,14 +38,14 @@ host_resil_now(struct host *h)
 	return h->resil.now_ns;
 }
 
-/* What the time of the host has more. */
+/* Host time minus time of the controllers. */
 static uint64_t
 left_out(const struct host *h)
 {
 	return h->p.oob == NULL ? host_time_left_out(&h->time) : 0;
 }
 
-/* A moment of the host's time, as the controllers count it. */
+/* Converts a time of the host to that of the controllers. */
 static uint64_t
 role_time(const struct host *h, uint64_t t_ns)
 {
@@ -60,7 +59,7 @@ touch(struct host *h, uint32_t dev)
 	h->resil.next_ns = 0;
 }
 
-/* Lost where the ring is full: what travels here may be. */
+/* Drops the message if the ring is full: messages may be lost. */
 void
 host_resil_put(struct host *h, const struct rl_resil_msg *m)
 {
@@ -135,8 +134,8 @@ serve_local(struct host *h, uint32_t dev, uint64_t now_ns)
 
 	train_while_stopped(h, l->local, now_ns);
 	rl_local_tick(l->local, now_ns);
-	/* one order at a time: the next one when the lcore has this one, were it
-	   that nobody says anything more */
+	/* one order at a time: go on as soon as the lcore has done it, even
+	   without a new event */
 	do {
 		host_push_order(h, dev);
 		more = !l->order.on && rl_local_action(l->local, &a);
@@ -146,7 +145,7 @@ serve_local(struct host *h, uint32_t dev, uint64_t now_ns)
 				.order = { .dev = dev, .local.act = a },
 			};
 	} while (more);
-	/* what is held is looked at when it is held */
+	/* check what is held only once it is held */
 	if (!l->order.on)
 		host_push_view(h, dev);
 	while (rl_local_tx(l->local, &m, now_ns))
@@ -172,7 +171,8 @@ serve_controller(struct host *h, uint64_t now_ns)
 	while (rl_controller_tx(r->controller, &m, now_ns))
 		send_msg(h, &m, now_ns);
 	rl_recovery_log_take(&r->log, r->controller);
-	for (uint32_t i = logged; i < r->log.n; i++) { /* as all reports */
+	for (uint32_t i = logged; i < r->log.n; i++) { /* in host time, like all
+							  reports */
 		r->log.rec[i].at_ns += left_out(h);
 		r->log.rec[i].end_ns += left_out(h);
 	}
@@ -183,7 +183,7 @@ serve_controller(struct host *h, uint64_t now_ns)
 							    : RL_NEVER);
 }
 
-/* Elsewhere it is; what it has computed is made here, too. */
+/* The controller is elsewhere: make the tables that it computed. */
 static uint64_t
 serve_without(struct host *h, uint64_t now_ns)
 {
@@ -206,7 +206,10 @@ host_resil_step(struct host *h)
 			host_oob_ready(h)))
 		return;
 	host_oob_step(h, now_ns);
-	/* answers to answers: a phase takes no longer than lcores need */
+	/*
+	 * answers to answers, so that a phase takes no longer than the lcores
+	 * need
+	 */
 	for (int i = 0; i < 8; i++) {
 		more = deliver(h, now_ns);
 		r->next_ns = RL_NEVER;
@@ -218,7 +221,7 @@ host_resil_step(struct host *h)
 			r->next_ns = rl_min_u64(r->next_ns,
 						r->local[d].due_ns);
 		}
-		/* what has been answered is heard before anybody is late */
+		/* deliver answers before judging that one is late */
 		deliver(h, now_ns);
 		r->next_ns = rl_min_u64(r->next_ns,
 					r->controller != NULL
@@ -338,7 +341,7 @@ host_resil_restart(struct host *h)
 		return host_oob_stand(h, true);
 	if (r->controller != NULL)
 		return -EALREADY;
-	/* the job of the one before is nobody's */
+	/* the job of the earlier controller has no owner */
 	while (!host_job_tables_free(r))
 		host_run(h, 100 * RL_NS_PER_US);
 	r->state = HOST_JOB_NONE;

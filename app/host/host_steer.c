@@ -29,7 +29,7 @@ host_steer_open(struct host *h)
 		const struct rl_wire_dev *d = host_wire_dev(h, i / 2,
 							    (int)(i % 2));
 
-		/* another program is the user's own: then nothing is counted */
+		/* if the user loaded another program, nothing is counted */
 		if (d != NULL && strcmp(d->dev.driver, "net_af_xdp") == 0)
 			(void)rl_xdp_steer_own(&h->steer[i].prog, d->dev.iface,
 					       err);

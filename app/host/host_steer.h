@@ -4,9 +4,9 @@
 
 /**
  * @file
- * Wires over net_af_xdp [PHY-2]: rl_steer (drivers/xdp) gives their flit frames
- * to the driver's socket and leaves all others to the kernel. All of it is the
- * control thread's.
+ * Wires over net_af_xdp [PHY-2]: rl_steer (drivers/xdp) passes their flit
+ * frames to the driver's socket and leaves all others to the kernel. Control
+ * thread only.
  */
 
 #include <stddef.h>
@@ -19,13 +19,13 @@ struct host;
 /** After host_wires_open(). @return 0 or -ENOMEM */
 int host_steer_open(struct host *h);
 
-/** Often. Says that this process lives. */
+/** Renews the lease of this process; call it often. */
 void host_steer_renew(struct host *h);
 
-/** Reads the counts, before the ports are closed. */
+/** Reads the counters, before the ports are closed. */
 void host_steer_note(struct host *h);
 
-/** Verdicts at end 0 or 1 of entry @p wire; NULL: it is not steered. */
+/** @return verdicts at end 0 or 1 of entry @p wire; NULL: not steered */
 const uint64_t *host_steer_counts(const struct host *h, uint32_t wire, int end);
 
 void host_steer_close(struct host *h);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Who has been away the longest leaves out what it took; all others wait for
- * it. So it is always one lcore alone that moves the time of all, and only by
- * what none of them has seen pass.
+ * The lcore that has been away longest leaves out its absence; all others wait
+ * for it. So only one lcore at a time adjusts the time of all, and only by an
+ * interval in which no other lcore ran.
  */
 
 #include "host_time.h"
@@ -31,7 +31,7 @@ oldest_other(struct host_pace *const pace[], uint32_t n, uint32_t self)
 	for (uint32_t i = 0; i < n; i++)
 		if (i != self)
 			/* acquire: pairs with the release in host_time_round(),
-			 * so that what was left out before it is seen, too */
+			   so that earlier adjustments are visible, too */
 			oldest = rl_min_u64(
 				oldest,
 				atomic_load_explicit(&pace[i]->round_ns,
@@ -39,7 +39,7 @@ oldest_other(struct host_pace *const pace[], uint32_t n, uint32_t self)
 	return oldest;
 }
 
-/* This lcore was away for the longest: @return the time, without that. */
+/* This lcore was away longest. @return the time without its absence */
 static uint64_t
 leave_out(struct host_time *t, uint64_t mine, uint64_t host_ns)
 {
@@ -51,7 +51,7 @@ leave_out(struct host_time *t, uint64_t mine, uint64_t host_ns)
 		if (!atomic_compare_exchange_weak_explicit(
 			    &t->left_out_ns, &out, want, memory_order_relaxed,
 			    memory_order_relaxed))
-			continue; /* another one did, in the same moment */
+			continue; /* another lcore adjusted it concurrently */
 		atomic_fetch_add_explicit(&t->pauses, 1, memory_order_relaxed);
 		return mine + t->away_ns;
 	}
@@ -85,7 +85,10 @@ uint64_t
 host_time_seen(const struct host_time *t, struct host_pace *const pace[],
 	       uint32_t n, uint64_t host_ns)
 {
-	/* the rounds first: who comes back leaves out, and then has a new one */
+	/*
+	 * read the rounds first: a returning lcore adjusts the time before it
+	 * starts a round
+	 */
 	const uint64_t oldest = oldest_other(pace, n, n);
 
 	return rl_min_u64(host_ns - host_time_left_out(t),

@@ -13,9 +13,9 @@
 
 #define WHY_MAX 384
 
-/* Who wants a port, for the line of an error. */
+/* The entry that wants a port, for the line of an error. */
 struct wish {
-	const char *file; /* NULL: nobody */
+	const char *file; /* NULL: none */
 	uint32_t line;
 	const char *entry;
 	bool wire;
@@ -53,7 +53,7 @@ who_wants(const struct rl_config *cfg, int process, const char *port)
 	return (struct wish){ 0 };
 }
 
-/* @return as host_vdev() */
+/* @return the same as host_vdev() */
 static int
 give_program(const struct wish *w, const char *vdev, char *buf, size_t len,
 	     char *why)

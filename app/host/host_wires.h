@@ -4,9 +4,8 @@
 
 /**
  * @file
- * The wires of a host [PHY-1]: ethdevs at the ends of the links that the fabric
- * file names in `wires`, rings for all others. All of it is the control
- * thread's.
+ * The wires of a host [PHY-1]: ethdevs at the ends of links named in `wires` of
+ * the fabric file, rings for all others. Control thread only.
  */
 
 #include "rl_carrier.h"
@@ -15,14 +14,14 @@
 struct host;
 struct host_params;
 
-/** Before EAL. Memory that the ethdevs need, in bytes. */
+/** Before EAL. @return bytes of memory that the ethdevs need */
 size_t host_wires_bytes(const struct host_params *p);
 
 /**
- * Opens the ends that this process has.
+ * Opens the ends in this process.
  *
- * @param err  HOST_ERR_MAX bytes, one line on failure
- * @return 0 or -errno; host_wires_close() is due in either case
+ * @param err HOST_ERR_MAX bytes, one line on failure
+ * @return 0 or -errno; in either case call host_wires_close()
  */
 int host_wires_open(struct host *h, char *err);
 
@@ -41,10 +40,13 @@ struct rl_phy_eth *host_wires_phy(struct host *h, uint32_t i);
 /** Asks the drivers for their counters. */
 void host_wires_note_stats(struct host *h);
 
-/** The ethdev at end 0 or 1 of entry @p wire of the file; NULL: not ours. */
+/**
+ * @return the ethdev at end 0 or 1 of entry @p wire of the file; NULL: of
+ *   another process
+ */
 struct rl_wire_dev *host_wire_dev(const struct host *h, uint32_t wire, int end);
 
-/** After the lcores and the PHYs. */
+/** After the lcores have stopped and the PHYs are closed. */
 void host_wires_close(struct host *h);
 
 #endif /* HOST_WIRES_H */

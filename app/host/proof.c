@@ -16,11 +16,11 @@ proof_init(struct proof *l, uint16_t src, uint16_t dst)
 		rl_delay_reset(&l->delay[vc]);
 }
 
-/* Whether what the sender wrote last was given up, and did not arrive. */
+/* Whether the last packet in this entry was given up and did not arrive. */
 static bool
 given_up(const struct proof_entry *e)
 {
-	/* relaxed: at rest, or 65,536 packets later, it is long there */
+	/* relaxed: at rest, or 65,536 packets later, it is visible */
 	return e->sent_tag != 0 && e->reported_tag == e->sent_tag &&
 	       atomic_load_explicit(&e->seen_tag, memory_order_relaxed) !=
 		       e->sent_tag;
@@ -33,7 +33,7 @@ proof_sent(struct proof *l, uint32_t tag, const void *data,
 	struct proof_entry *e = &l->entry[SLOT(tag)];
 
 	if (l->sent_packets == 0)
-		l->next_tag = tag; /* a flow may begin anywhere */
+		l->next_tag = tag; /* a flow may start at any number */
 	l->settled_reports += given_up(e);
 	e->sent_ns = now_ns;
 	e->digest = rl_crc32c_lanes(data, len, l->hw_crc);
@@ -63,7 +63,7 @@ proof_peer_restarted(struct proof *l, uint32_t tag)
 	half_peer_restarted(l->half, tag, n, digest);
 }
 
-/* Seen before it is counted: it is given up no more where it is delivered. */
+/* Marks it as seen before counting it: a delivered packet is not given up. */
 static void
 count_got(struct proof *l, struct proof_entry *e, uint32_t tag)
 {
@@ -73,7 +73,7 @@ count_got(struct proof *l, struct proof_entry *e, uint32_t tag)
 	l->delivered_packets++;
 }
 
-/* Of a sender that is elsewhere: what was sent is not known here. */
+/* The sender is elsewhere: what it sent is unknown here. */
 static void
 got_half(struct proof *l, uint32_t tag, const void *data, uint32_t len)
 {

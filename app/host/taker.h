@@ -4,11 +4,11 @@
 
 /**
  * @file
- * When a port that takes no frames stops being waited for. It may be full for a
- * moment, or its reader is absent: a virtual machine that is not there, or
- * frozen, an interface that is down. What waits for it waits with the endpoint,
- * and holds its senders up. So the wait is bounded; after that frames which the
- * port does not take are thrown away, until it takes one again.
+ * How long to wait for a port that takes no frames. It may be full for a
+ * moment, or have no reader: a virtual machine that is missing or frozen, an
+ * interface that is down. Frames for it wait with the endpoint, and cause
+ * backpressure to their senders. So the wait is bounded; after that, frames are
+ * dropped until the port takes one again.
  */
 
 #include <stdbool.h>
@@ -16,21 +16,21 @@
 
 #include "rl_base.h"
 
-/** How long frames wait: for a port without a link, and for any other. */
+/** How long frames wait: for a port without a link, and for other ports. */
 #define TAKER_DOWN_NS (10 * RL_NS_PER_MS)
 #define TAKER_UP_NS (100 * RL_NS_PER_MS)
 
-/** Zeroed: it takes frames. Belongs to the client's lcore. */
+/** Zeroed: it takes frames. Owned by the lcore of the client. */
 struct taker {
-	uint64_t since_ns; /**< it has taken none since; 0: it takes them */
-	bool gone;	   /**< it is waited for no longer */
+	uint64_t since_ns; /**< takes none since; 0: it takes them */
+	bool gone;	   /**< no longer waited for */
 };
 
 /**
- * The client's lcore, after each try to write. @p taken frames were, @p left
- * were not; @p down: the port has no link, as far as is known.
+ * The client's lcore, after each attempt to write. @p taken frames were
+ * written, @p left were not; @p down: the port is known to have no link.
  *
- * @return whether to throw away what is left
+ * @return whether to drop the rest
  */
 static inline bool
 taker_gone(struct taker *t, uint32_t taken, uint32_t left, bool down,
