@@ -9,7 +9,7 @@
 #include "case.h"
 #include "rl_seq.h"
 
-/** Slots before counting begins, and most slots to come to rest in. */
+/** Slots before counting starts, and most slots to come to rest. */
 #define RUN_IN_SLOTS 4000
 #define SETTLE_SLOTS 2000000
 
@@ -31,7 +31,7 @@ static const char *const isn_name[] = {
 	[RL_ISN_WIDE19] = "wide19",
 };
 
-/** The place of a name; -ENOENT where there is no such. */
+/** @return the index of a name, or -ENOENT */
 static int
 find(const char *const names[], size_t n, const char *name)
 {
@@ -64,7 +64,7 @@ rxl_codec_find(const char *crc, const char *isn, enum rl_crc_kind *c,
 	return 0;
 }
 
-/** All that decides the outcome of a case. */
+/** Writes every parameter that affects the outcome of a case. */
 static void
 key_of(const struct rxl_case *c, char key[KEY_MAX])
 {
@@ -88,8 +88,8 @@ take(size_t bytes)
 }
 
 /**
- * Cases that differ in anything run on numbers of their own: with one seed for
- * all, an error rate would only stretch the same sequence of gaps.
+ * Each case has its own random numbers: with the same seed for all, an error
+ * rate would only stretch the same sequence of gaps.
  */
 static uint64_t
 seed_of(const struct rxl_case *c)
@@ -132,7 +132,7 @@ rxl_case_latency_slots(const struct rxl_case *c)
 	return half > waits ? half - waits : 1;
 }
 
-/** Both endpoints of a path. */
+/** Configures both endpoints of a path. */
 static void
 configure(const struct rxl_case *c, struct rl_ep_cfg *ep)
 {
@@ -141,14 +141,14 @@ configure(const struct rxl_case *c, struct rl_ep_cfg *ep)
 	ep->crc = c->crc;
 	ep->isn = c->isn;
 	ep->retry_mode = c->retry;
-	/* ten round trips: the window is not what limits */
+	/* ten round trips, so that the window is no limit */
 	ep->window_flits = RL_E2E_WINDOW_MAX;
 	ep->max_packet_flits = 1;
 	ep->max_flows = 2;
 	ep->tx_buffer_flits = RL_E2E_WINDOW_MAX;
 	ep->rx_buffer_flits = 2 * RL_E2E_WINDOW_MAX;
 	ep->ack_coalesce_flits = c->coalesce;
-	/* the count decides, unless nothing more comes */
+	/* acknowledge by count, or by time if nothing more arrives */
 	ep->ack_delay_ns = 3ull * c->coalesce * RXL_SLOT_NS + 20;
 	ep->nak_delay_ns = 0;
 	ep->retry_timer_ns = 0;
@@ -213,7 +213,7 @@ run_path(const struct rxl_case *c, const struct rl_codec *codec,
 	rl_rxl_path_run(p, c->flits / RL_RXL_SIDES);
 	collect(p, out);
 	out->unsettled = !rl_rxl_path_drain(p, SETTLE_SLOTS);
-	/* what arrived last still lies at the endpoint */
+	/* the last arrivals are still at the endpoint */
 	rl_rxl_path_run(p, 2ull * cfg.latency_slots + cfg.burst_slots);
 	out->missing = rl_rxl_path_missing(p, 0) + rl_rxl_path_missing(p, 1);
 	out->leaked = !rl_rxl_path_close(p);

@@ -4,8 +4,8 @@
 
 /**
  * @file
- * One simulation of the evaluation: its parameters, and what it counted. A
- * case is run by one thread, and takes as long as a few seconds.
+ * One simulation of the evaluation: its parameters and counters. One thread
+ * runs a case, which takes up to a few seconds.
  */
 
 #include "rl_rxl_path.h"
@@ -15,7 +15,7 @@ enum rxl_kind {
 	RXL_PATH,  /**< endpoints in virtual time */
 };
 
-/** The paper's: a slot of 2 ns, and 100 ns from a flit to its retry. */
+/** As in the paper: slots of 2 ns, and 100 ns from a flit to its retry. */
 #define RXL_SLOT_NS 2
 #define RXL_RETRY_NS 100
 
@@ -28,8 +28,8 @@ struct rxl_case {
 	uint32_t levels;
 	uint32_t coalesce;
 	uint32_t burst_slots;
-	double ber;	  /**< first bit errors, per bit */
-	double propagate; /**< of DFE bursts */
+	double ber;	  /**< first errors, per bit */
+	double propagate; /**< chance to continue a DFE burst */
 	uint32_t lanes;
 	double byte_bursts;    /**< per flit and link, 1 to 8 bytes */
 	double lost;	       /**< flits lost by a wire */
@@ -42,25 +42,28 @@ struct rxl_case {
 struct rxl_outcome {
 	uint64_t wall_ns;
 	struct rl_rxl_trial_tally trial;
-	struct rl_rxl_dir_tally path; /**< both directions together */
+	struct rl_rxl_dir_tally path; /**< sum of both directions */
 	uint64_t naks;	    /**< received */
 	uint64_t timeouts;
 	uint64_t header_bits;
-	uint64_t missing;   /**< sent, and not delivered in the end */
-	uint64_t unsettled; /**< 1 where it did not come to rest */
-	uint64_t leaked;    /**< 1 where flit buffers were lost */
+	uint64_t missing;   /**< sent, but never delivered */
+	uint64_t unsettled; /**< 1 if it did not come to rest */
+	uint64_t leaked;    /**< 1 if flit buffers leaked */
 };
 
 /**
  * Any thread. Runs @p c.
- * @return 0; -ENOMEM; or what rl_codec_init() says of crc and isn
+ * @return 0; -ENOMEM; or the error of rl_codec_init() for crc and isn
  */
 int rxl_case_run(const struct rxl_case *c, struct rxl_outcome *out);
 
-/** One way, so that a retry begins RXL_RETRY_NS after its flit. */
+/**
+ * Any thread. @return one-way latency for which a retry starts RXL_RETRY_NS
+ * after its flit
+ */
 uint32_t rxl_case_latency_slots(const struct rxl_case *c);
 
-/** Any thread. By name. @return 0, or -ENOENT */
+/** Any thread. Look up by name. @return 0, or -ENOENT */
 int rxl_retry_find(const char *name, enum rl_e2e_retry *r);
 int rxl_codec_find(const char *crc, const char *isn, enum rl_crc_kind *c,
 		   enum rl_isn_kind *i);

@@ -22,7 +22,7 @@ add(struct rxl_ladder *l, uint64_t t_ns, unsigned int side)
 	return r;
 }
 
-/** What a stand-alone flit says. */
+/** Describes a stand-alone flit. */
 static void
 describe_control(char *to, size_t size, const struct rl_flit *f)
 {
@@ -44,7 +44,7 @@ describe_control(char *to, size_t size, const struct rl_flit *f)
 	}
 }
 
-/** Name, true number, and what of it the wire shows. */
+/** Describes a data flit: name, true number, and what the wire shows of it. */
 static void
 describe_data(char *to, size_t size, const struct rl_flit *f,
 	      enum rl_profile profile, const char *name)
@@ -72,7 +72,7 @@ rxl_ladder_flit(struct rxl_ladder *l, uint64_t t_ns, unsigned int from,
 {
 	struct rxl_rung *r = l->n > 0 ? &l->rung[l->n - 1] : NULL;
 
-	/* sent and dropped is one arrow */
+	/* sent and dropped: one arrow */
 	if (step == RL_RXL_DROPPED && r != NULL && !r->remark &&
 	    r->step == RL_RXL_SENT && r->from == from && r->t_ns == t_ns) {
 		r->step = step;
@@ -117,7 +117,7 @@ wire(const struct rxl_rung *r)
 	return r->remark ? "                 " : art[r->from][r->step];
 }
 
-/** Whether the text stands on the left: where the flit is. */
+/** Whether the text is on the left, next to the flit. */
 static bool
 on_left(const struct rxl_rung *r)
 {

@@ -4,8 +4,8 @@
 
 /**
  * @file
- * A ladder diagram: two hosts, time downwards, an arrow for each flit that
- * leaves, arrives or is dropped, and remarks beside them.
+ * A ladder diagram: two hosts, time running down, an arrow for each flit that
+ * leaves, arrives or is dropped, and remarks on both sides.
  */
 
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 struct rxl_rung {
 	uint64_t t_ns;
-	unsigned int from; /**< side that sent; a remark: side it is about */
+	unsigned int from; /**< side that sent; of a remark: its side */
 	bool remark;
 	enum rl_rxl_step step;
 	char text[RXL_LADDER_TEXT];
@@ -28,21 +28,21 @@ struct rxl_ladder {
 	const char *left;
 	const char *right;
 	unsigned int n;
-	bool full; /**< more happened than is drawn */
+	bool full; /**< more happened than there is room for */
 	struct rxl_rung rung[RXL_LADDER_LINES];
 };
 
-/** Owner. A flit's step; @p name says what its packet is ("read B"). */
+/** Owner. Adds a step of a flit; @p name is that of its packet ("read B"). */
 void rxl_ladder_flit(struct rxl_ladder *l, uint64_t t_ns, unsigned int from,
 		     enum rl_rxl_step step, const struct rl_flit *f,
 		     enum rl_profile profile, const char *name);
 
-/** Owner. A remark of side @p side, printf-like. */
+/** Owner. Adds a remark on side @p side, printf-like. */
 void rxl_ladder_remark(struct rxl_ladder *l, uint64_t t_ns, unsigned int side,
 		       const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/** Owner. Draws it. */
+/** Owner. Prints the diagram. */
 void rxl_ladder_print(const struct rxl_ladder *l, FILE *out);
 
 #endif /* RXL_LADDER_H */

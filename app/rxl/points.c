@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `reflit-sim rxl-points`: computes points for the driver of `rxl`. It reads an
- * object of one member from each line of standard input, and answers it by an
- * object on a line of standard output:
+ * `reflit-sim rxl-points`: computes points for the driver of `rxl`. Each line
+ * of standard input is an object with one member; each is answered by an object
+ * on a line of standard output:
  *
  *   {"case": {...}}    simulates: see struct rxl_case; answers all counters
  *   {"model": {"ber": N}}   what FEC makes of independent errors, exactly
  *   {"expect": {...}}  what a path should do: see rl_rxl_expect.h
  *
- * What cannot be answered is answered by {"error": "..."}.
+ * An invalid request is answered by {"error": "..."}.
  */
 #include <errno.h>
 #include <math.h>
@@ -72,7 +72,7 @@ error(const char *what)
 	return json_pack("{s:s}", "error", what);
 }
 
-/* JSON has no number for what is not finite. */
+/* JSON cannot represent infinity or NaN. */
 static json_t *
 real(double v)
 {
@@ -170,7 +170,7 @@ answer_expect(json_t *values)
 	struct rxl_case c = { .kind = RXL_PATH };
 	struct rl_rxl_expect_in in = {
 		.retry_slots = RXL_RETRY_NS / RXL_SLOT_NS,
-		/* twice the retry time is the least of the timer */
+		/* the timer is at least twice the retry time */
 		.timer_slots = RXL_RETRY_NS / RXL_SLOT_NS,
 	};
 	struct rl_rxl_expect x;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `reflit-sim rxl`: tables and pictures are made by a program in Python
- * (driver/), which asks this one for points (points.c).
+ * `reflit-sim rxl`: a Python program (driver/) makes tables and pictures, and
+ * asks this one for points (points.c).
  */
 #include <errno.h>
 #include <limits.h>
@@ -13,11 +13,11 @@
 #include "rl_base.h"
 #include "rl_rxl_app.h"
 
-/* Where the driver lies, from the folder of the program on: where it was built,
- * and where it is installed. */
+/* Paths of the driver, relative to the folder of the program: in the build and
+   when installed. */
 static const char *const places[] = { "rxl", RXL_INSTALLED };
 
-/* Writes the path of this program, and that of the driver. */
+/* Finds the path of this program and of the driver. */
 static int
 find_driver(char program[PATH_MAX], char driver[PATH_MAX])
 {
@@ -53,7 +53,7 @@ rl_rxl_main(int argc, char **argv)
 		return 2;
 	}
 	args[0] = python;
-	args[1] = plain; /* leaves nothing beside the driver */
+	args[1] = plain; /* no .pyc files beside the driver */
 	args[2] = driver;
 	args[3] = program;
 	args[4] = version;

@@ -11,9 +11,9 @@
 #define LATENCY_SLOTS 10
 #define SLOT_NS 2
 #define NFLITS 4
-/** Figure 4 has the device's flits counted from 100. */
+/** In figure 4 the device's flits count from 100. */
 #define WARM_UP_FLITS 100
-/** When the four flits begin, after all of the warm-up is acknowledged. */
+/** Start of the four flits, after the whole warm-up is acknowledged. */
 #define START_SLOT 400
 #define END_SLOT (START_SLOT + 400)
 #define MEM_BYTES (8 * RL_MEMTXN_LINE)
@@ -25,15 +25,15 @@ struct play {
 	struct rxl_scenario_result *result;
 	struct rl_rxl_path *path;
 	struct rl_memtxn agent[RL_RXL_SIDES];
-	unsigned int done;   /**< of the four */
+	unsigned int done;   /**< of the four flits */
 	unsigned int warm;   /**< of the warm-up */
-	unsigned int seen;   /**< bit per flit that was received */
+	unsigned int seen;   /**< bit per received flit */
 	unsigned int newest; /**< 1 + highest flit received */
 	bool reverse_sent;
 	uint8_t mem[MEM_BYTES];
 };
 
-/** The side whose four flits the figure is about. */
+/** The side whose four flits the figure shows. */
 static unsigned int
 subject(const struct play *p)
 {
@@ -61,7 +61,7 @@ append(char *list, size_t size, char c)
 		list[n] = c;
 }
 
-/** Flit @p i went up to the receiver's upper layer. */
+/** Flit @p i reached the upper layer of the receiver. */
 static void
 received(struct play *p, unsigned int i)
 {
@@ -98,7 +98,7 @@ send_plain(struct rl_ep *ep, unsigned int dst, uint8_t what, uint64_t now_ns)
 	rl_ep_send(ep, now_ns, &msg, &what, NULL);
 }
 
-/** Figure 4, either side: plain packets. */
+/** Figure 4, either side: sends and receives plain packets. */
 static void
 poll_plain(struct play *p, unsigned int side, struct rl_ep *ep, uint64_t now_ns)
 {
@@ -121,7 +121,7 @@ poll_plain(struct play *p, unsigned int side, struct rl_ep *ep, uint64_t now_ns)
 		send_plain(ep, DEVICE, (uint8_t)p->done++, now_ns);
 }
 
-/** Figures 5a and 5b: the host reads four lines, B and C of one queue. */
+/** Figures 5a and 5b: the host reads four lines; B and C are of one queue. */
 static void
 poll_memory(struct play *p, unsigned int side, struct rl_ep *ep,
 	    uint64_t now_ns)
@@ -135,7 +135,7 @@ poll_memory(struct play *p, unsigned int side, struct rl_ep *ep,
 				p->done * RL_MEMTXN_LINE, NULL, NULL);
 		p->done++;
 	}
-	/* a write of the device's own, for the host to acknowledge with #2 */
+	/* the device writes, so that the host acknowledges it with #2 */
 	if (side == DEVICE && p->fig == RXL_FIG5A && !p->reverse_sent &&
 	    slot >= START_SLOT + 2 - LATENCY_SLOTS) {
 		rl_memtxn_issue(m, RL_MEMTXN_WRITE, 0, 0, p->mem, NULL);
@@ -165,7 +165,7 @@ poll_device(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 	poll(ctx, DEVICE, ep, now_ns);
 }
 
-/** Requests executed: what figure 5a is about. */
+/** Counts executed requests, for figure 5a. */
 static void
 device_event(void *ctx, enum rl_memtxn_event event,
 	     const struct rl_memtxn_msg *msg, uint64_t now_ns)
@@ -178,7 +178,7 @@ device_event(void *ctx, enum rl_memtxn_event event,
 		received(p, msg->tag);
 }
 
-/** Data that arrive: what figure 5b is about. */
+/** Counts arriving data, for figure 5b. */
 static void
 host_event(void *ctx, enum rl_memtxn_event event,
 	   const struct rl_memtxn_msg *msg, uint64_t now_ns)
@@ -204,7 +204,7 @@ host_event(void *ctx, enum rl_memtxn_event event,
 	}
 }
 
-/** What a flit is called in the diagram. */
+/** Name of a flit in the diagram. */
 static const char *
 name_of(const struct play *p, unsigned int from, const struct rl_flit *f)
 {
@@ -246,7 +246,7 @@ watch(void *ctx, unsigned int from, enum rl_rxl_step step,
 	    rl_flit_cmd(f->wire) == RL_CMD_ACK &&
 	    p->profile == RL_PROFILE_CXL)
 		p->result->hidden = true;
-	/* the warm-up, and acknowledgments of it, are of no interest */
+	/* omit the warm-up and its acknowledgements */
 	if (slot + LATENCY_SLOTS < START_SLOT)
 		return;
 	if (slot < START_SLOT && f->class == RL_CLASS_CTRL)
@@ -255,7 +255,7 @@ watch(void *ctx, unsigned int from, enum rl_rxl_step step,
 			f->class == RL_CLASS_CTRL ? "" : name_of(p, from, f));
 }
 
-/** #1, when it is sent first. */
+/** Drops #1 when it is first sent. */
 static bool
 drop(void *ctx, unsigned int from, const struct rl_flit *f, uint64_t slot)
 {
@@ -279,7 +279,7 @@ configure(struct play *p, struct rl_rxl_path_cfg *c)
 	c->ep.max_packet_flits = 1;
 	c->ep.max_flows = 2;
 	c->ep.window_flits = 64;
-	/* 5b: the ACK of three requests is due when C is answered */
+	/* 5b: the ACK of three requests becomes due when C is answered */
 	c->ep.ack_coalesce_flits = p->fig == RXL_FIG5B ? 3 : 1;
 	c->ep.ack_delay_ns = 1000;
 	c->ep.nak_delay_ns = 0;

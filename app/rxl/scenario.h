@@ -4,39 +4,41 @@
 
 /**
  * @file
- * Figures 4, 5a and 5b of the RXL paper, played by the endpoints that ship
- * [EP-5]. In each, four flits #0 to #3 go one way, #1 is dropped by a switch,
- * and an ACK is due just when #2 leaves.
+ * Figures 4, 5a and 5b of the RXL paper, played by the product's own endpoints
+ * [EP-5]. In each, four flits #0 to #3 go one way, a switch drops #1, and an
+ * ACK is due just when #2 leaves.
  */
 
 #include "ladder.h"
 
 enum rxl_figure {
-	RXL_FIG4,  /**< the link layer: #2 goes up before #1 */
+	RXL_FIG4,  /**< the link layer: #2 is delivered before #1 */
 	RXL_FIG5A, /**< the flits are requests: C is executed twice */
 	RXL_FIG5B, /**< the flits are data of one queue: C before B */
 };
 
 struct rxl_scenario_result {
-	/** What the receiver's upper layer got, in its order: "ACBCD". */
+	/** What the receiver's upper layer got, in order: "ACBCD". */
 	char received[32];
-	/** Fig. 5a: data that the requester got, in their order. */
+	/** Fig. 5a: data that the requester got, in order. */
 	char data[32];
 	unsigned int again;	   /**< received more than once */
 	unsigned int out_of_order; /**< received before an older one */
-	unsigned int unexpected;   /**< replies to nothing that is open */
+	unsigned int unexpected;   /**< replies without an open request */
 	unsigned int missing;	   /**< never received */
 	bool drop_hit;		   /**< the script found its flit */
-	bool hidden;		   /**< #2 bore no number */
-	bool leak;		   /**< a flit buffer was lost */
+	bool hidden;		   /**< #2 carried no number */
+	bool leak;		   /**< a flit buffer leaked */
 };
 
-/** Main thread. Plays @p fig; -ENOMEM where there is no memory. */
+/** Main thread. Plays @p fig. @return 0 or -ENOMEM */
 int rxl_scenario_run(enum rxl_figure fig, enum rl_profile profile,
 		     struct rxl_ladder *ladder,
 		     struct rxl_scenario_result *result);
 
-/** Whether nothing came twice, out of order, uncalled for, or not at all. */
+/**
+ * @return whether nothing was duplicated, out of order, unexpected or missing
+ */
 bool rxl_scenario_sound(const struct rxl_scenario_result *r);
 
 #endif /* RXL_SCENARIO_H */

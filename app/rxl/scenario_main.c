@@ -98,7 +98,7 @@ summarise(enum rxl_figure fig, const struct rxl_scenario_result *r)
 			       : "the loss was not seen in time");
 }
 
-/** The figure named; -1 where there is no such. */
+/** @return index of the named figure, or -1 */
 static int
 find_figure(const char *name)
 {
