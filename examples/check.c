@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The checker alone (pkg-config reflit-check) judges tables that somebody else
- * made: a ring of four switches where every packet goes clockwise. On one VL
- * that is a credit loop. Where s3 moves packets to a second VL there is none.
+ * The checker alone (pkg-config reflit-check) checks tables from elsewhere: a
+ * ring of four switches in which every packet goes clockwise. On one VL that is
+ * a credit loop. If s3 moves packets to a second VL, there is none.
  */
 
 #include <errno.h>
@@ -13,9 +13,9 @@
 #include "rl_check.h"
 
 #define RING 4
-#define PLANES 2 /* plane n is what travels on VL n */
+#define PLANES 2 /* plane n is for packets on VL n */
 
-/* a switch has three ports, every path has SL 0 */
+/* a switch has three ports, and every path has SL 0 */
 static struct rl_fwd_entry entries[2 * RING][PLANES * RING];
 static uint8_t vls[2 * RING][PLANES * 4 * 3 * RL_SLS];
 static const uint8_t path_sl[RING];
@@ -29,7 +29,7 @@ port_to(const struct rl_topo_dev *d, uint32_t peer)
 	return RL_FWD_PORT_NONE;
 }
 
-/* The table of one device. */
+/* Makes the table of one device. */
 static void
 clockwise(const struct rl_topo *topo, uint32_t dev, bool dateline,
 	  struct rl_fwd *fwd)
@@ -44,7 +44,8 @@ clockwise(const struct rl_topo *topo, uint32_t dev, bool dateline,
 
 		if (d->kind == RL_DEV_ENDPOINT) {
 			out = d->ep_id == dst ? RL_FWD_PORT_NONE : 0;
-		} else if (out == RL_FWD_PORT_NONE) { /* on round the ring */
+		} else if (out == RL_FWD_PORT_NONE) { /* the next switch of the
+							 ring */
 			out = port_to(d, (dev + 1) % RING);
 			second |= dateline && dev == RING - 1;
 		}
@@ -63,7 +64,7 @@ clockwise(const struct rl_topo *topo, uint32_t dev, bool dateline,
 		fwd->plane_of[1][sl] = 1;
 }
 
-/* @return links of the credit loop that is found; 0: none */
+/* @return number of links in the credit loop; 0: none */
 static uint32_t
 judge(const struct rl_topo *topo, bool dateline)
 {

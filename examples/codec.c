@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The codec alone (pkg-config reflit-codec): the CRC of a flit carries its
+ * The codec alone (pkg-config reflit-codec): the CRC of a flit contains its
  * sequence number, which is not sent. Eight flits leave; the wire drops #3 and
- * flips bits in #5. The receiver says which is which, and by how much.
+ * flips bits in #5. The receiver tells the two apart, and how many flits are
+ * missing.
  */
 
 #include <stdio.h>
@@ -31,7 +32,7 @@ send_all(const struct rl_codec *codec)
 	rl_codec_tx(codec, flit, number, FLITS);
 }
 
-/* @return what the receiver says of flit @p i where it expects @p expected */
+/* @return the receiver's verdict on flit @p i when it expects @p expected */
 static struct rl_isn_result
 receive(const struct rl_codec *codec, uint32_t i, uint32_t expected)
 {
@@ -57,7 +58,8 @@ main(void)
 		return 1;
 	printf("codec: crc64-bch, %s\n", rl_isa_name(isa));
 	send_all(codec);
-	for (unsigned int byte = 40; byte < 60; byte++) /* more than FEC mends */
+	for (unsigned int byte = 40; byte < 60; byte++) /* more than FEC
+							   corrects */
 		wire[5][byte] ^= 0x5a;
 	for (uint32_t i = 0; i < FLITS; i++) {
 		struct rl_isn_result r;

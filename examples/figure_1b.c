@@ -34,7 +34,7 @@ zalloc(size_t n)
 	return memset(p, 0, n);
 }
 
-/* Lets `from` send up to `frames` frames to `to`. */
+/* Moves up to `frames` frames from `from` to `to`. */
 static void
 carry(struct end *from, struct end *to, unsigned int frames, uint64_t now_ns)
 {
@@ -45,7 +45,7 @@ carry(struct end *from, struct end *to, unsigned int frames, uint64_t now_ns)
 		rl_port_rx_frame(to->port, frame, len, now_ns);
 }
 
-/* Ten flits, good as far as a link can tell: their FEC is right. */
+/* Ten flits that a link accepts: their FEC is correct. */
 static struct rl_flit *
 ten_flits(struct rl_flit_cache *cache, const struct rl_codec *codec)
 {
@@ -98,7 +98,7 @@ main(void)
 		e[i].port = rl_port_init(zalloc(rl_port_memsize(&cfg)), &p);
 		rl_port_start(e[i].port, now_ns);
 	}
-	for (unsigned int i = 0; i < 4; i++) /* both ends shake hands */
+	for (unsigned int i = 0; i < 4; i++) /* handshake of both ends */
 		carry(&e[i & 1], &e[!(i & 1)], 4, now_ns += 1000);
 	rl_port_submit(e[0].port, ten_flits(&cache, codec), now_ns);
 	carry(&e[0], &e[1], 7, now_ns); /* seven flits cross */

@@ -2,8 +2,8 @@
 
 /*
  * A link alone (pkg-config reflit-link): a wire loses a third of the frames at
- * random, the replay buffer makes up for it, and twenty packets arrive once each
- * and in order. No thread, and the clock is a variable.
+ * random, the replay buffer repairs it, and twenty packets arrive once and in
+ * order. There is no thread, and the clock is a variable.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,10 @@ mem(size_t n)
 	return p != NULL ? memset(p, 0, n) : (exit(1), NULL);
 }
 
-/* One poll of port @p i: its timers, then its frames to the other one. */
+/*
+ * One poll of port @p i: runs its timers, then moves its frames to the other
+ * port.
+ */
 static void
 poll_port(unsigned int i, uint64_t now_ns)
 {
@@ -53,7 +56,7 @@ send_packet(const struct rl_codec *codec, uint32_t tag, uint64_t now_ns)
 
 	memset(f, 0, sizeof(*f));
 	rl_txn_put(f->wire, &txn);
-	rl_codec_fec_encode(codec, f->wire); /* a link checks the FEC alone */
+	rl_codec_fec_encode(codec, f->wire); /* a link only checks the FEC */
 	rl_packet_start(f);
 	f->flags = RL_FF_SOP | RL_FF_EOP;
 	rl_port_submit(port[0], f, now_ns);

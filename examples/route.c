@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Routing alone (pkg-config reflit-route): tables of a 4x4 torus, the path that
- * a packet takes, the same after a link has failed, and the checker's word for
- * both. `route s1.0-s2.0` fails a link of your choice.
+ * Routing alone (pkg-config reflit-route): tables of a 4x4 torus, the path of a
+ * packet, the same after a link failure, and the checker's verdict on both.
+ * `route s1.0-s2.0` fails another link.
  */
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "rl_check.h"
 #include "rl_route.h"
 
-/* Prints the way from e0.0 to e2.1, as switches would find it. */
+/* Prints the path from e0.0 to e2.1 by the tables. */
 static unsigned int
 print_path(const struct rl_topo *topo, const struct rl_route *route)
 {
