@@ -2,7 +2,9 @@
 #ifndef FUZZ_FABRIC_H
 #define FUZZ_FABRIC_H
 
-/** @file The fabric whose names the inputs of some harnesses are about. */
+/**
+ * @file The fabric whose names appear in the inputs of some harnesses.
+ */
 
 #include "../figure1.h"
 #include "rl_config.h"

@@ -2,12 +2,14 @@
 #ifndef FUZZ_REPAIR_H
 #define FUZZ_REPAIR_H
 
-/** @file What an attacker knows to do: a header check that is right again. */
+/**
+ * @file Repairs the header check of a changed frame, as an attacker would.
+ */
 
 #include "rl_crc32c.h"
 #include "rl_frame.h"
 
-/** Bytes that the check of a frame reaches to. */
+/** Number of bytes that the check of a frame covers. */
 static inline uint32_t
 fuzz_header_bytes(const uint8_t *frame)
 {
@@ -16,7 +18,7 @@ fuzz_header_bytes(const uint8_t *frame)
 		       : rl_frame_header_bytes(frame[15]);
 }
 
-/** Puts a stamp in. */
+/** Writes a stamp into a frame. */
 static inline void
 fuzz_put_stamp(uint8_t *frame, uint64_t stamp)
 {
@@ -25,7 +27,7 @@ fuzz_put_stamp(uint8_t *frame, uint64_t stamp)
 	frame[17] = (uint8_t)(stamp >> 48);
 }
 
-/** Any frame of at least fuzz_header_bytes(). */
+/** Updates the check of any frame of at least fuzz_header_bytes(). */
 static inline void
 fuzz_repair_check(uint8_t *frame)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One fabric, run in the ways that are to come to the same: each nanosecond by
- * all devices, devices by themselves, and threads that share them.
+ * Runs one fabric in ways that must give the same result: all devices together
+ * each nanosecond, devices independently, and with several threads.
  */
 #ifndef APART_RUN_H
 #define APART_RUN_H
@@ -11,32 +11,32 @@
 
 #define APART_EVENTS_MAX 20000
 
-/* Something that the host was told. */
+/* An event that the host received. */
 struct told {
 	uint64_t t_ns;
 	uint32_t dev;
-	uint32_t what; /* the reporter, and the event's kind */
+	uint32_t what; /* the reporter and the kind of event */
 	uint64_t more;
 };
 
-/* All that a run leaves behind. */
+/* Results of a run. */
 struct outcome {
 	struct rl_sim_load_stats load;
 	struct rl_sim_stats sim;
 	struct rl_delay delay; /* of VC 0 */
-	uint64_t counters; /* a hash of all of them, in order */
-	uint64_t failovers; /* the same */
-	uint64_t recoveries; /* the same; in order of time */
-	uint64_t since;	     /* the same, of when endpoints were connected */
+	uint64_t counters; /* hash of all of them, in order */
+	uint64_t failovers; /* hash */
+	uint64_t recoveries; /* hash, in order of time */
+	uint64_t since;	     /* hash of the times of connection */
 	uint32_t nfailovers;
 	uint32_t nrecoveries;
-	uint64_t back;	   /* times that a client's clock was behind another's */
-	uint32_t untimely; /* tales that came after later ones */
+	uint64_t back;	   /* times a client's clock was behind another's */
+	uint32_t untimely; /* events received after later ones */
 	uint32_t ntold;
 	struct told told[APART_EVENTS_MAX];
 };
 
-/* A case: a fabric, and what differs from the usual. */
+/* A case: a fabric, and its differences from the defaults. */
 struct apart_case {
 	const char *fabric;
 	uint64_t latency_ns;
@@ -45,16 +45,16 @@ struct apart_case {
 	double load;
 	uint32_t requests_ppm;
 	const char *faults;
-	uint64_t packets; /* 0: 20 us of them */
+	uint64_t packets; /* 0: for 20 us */
 	uint64_t end_us;
-	uint64_t flit_ps; /* 0: as usual */
-	bool abreast; /* no device is ahead of another */
+	uint64_t flit_ps; /* 0: the default */
+	bool abreast; /* no device may run ahead */
 };
 
-/* How it is run. */
+/* Ways to run it. */
 enum how { EACH_NS, APART, THREADS };
 
-/** Runs a case, and fails the test where its audit does. */
+/** Runs a case; fails the test if an audit fails. */
 void apart_run(const struct apart_case *c, enum how how, uint32_t threads,
 	       struct outcome *out);
 

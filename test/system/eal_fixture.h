@@ -2,7 +2,7 @@
 #ifndef EAL_FIXTURE_H
 #define EAL_FIXTURE_H
 
-/** EAL for a test program: no hugepages, no files, these lcores. */
+/** Starts EAL for a test program: no hugepages, no files, the given lcores. */
 
 #include <ftw.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ eal_fixture_start(const char *lcores)
 			 "--log-level=*:error", arg, NULL };
 
 	snprintf(arg, sizeof(arg), "--lcores=%s", lcores);
-	/* an ordinary user's runtime directory; root's is elsewhere */
+	/* an ordinary user needs a runtime directory of its own */
 	if (geteuid() != 0 && mkdtemp(eal_fixture_dir) != NULL) {
 		setenv("XDG_RUNTIME_DIR", eal_fixture_dir, 1);
 		atexit(eal_fixture_clean);

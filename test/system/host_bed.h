@@ -2,7 +2,9 @@
 #ifndef HOST_BED_H
 #define HOST_BED_H
 
-/** @file A fabric on lcores, whose endpoints have clients of a test. */
+/**
+ * @file A fabric on lcores, with clients supplied by a test.
+ */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,8 +23,8 @@ struct host_bed {
 };
 
 /**
- * Opens the fabric of a fabric file's @p text, with software wires that carry
- * frames of @p frame_flits. Give its endpoints clients, then call host_start().
+ * Opens the fabric in @p text (a fabric file), with software wires for frames
+ * of @p frame_flits. Add clients, then call host_start().
  */
 static inline void
 host_bed_open(struct host_bed *b, const char *text, unsigned int frame_flits)
@@ -46,7 +48,7 @@ host_bed_open(struct host_bed *b, const char *text, unsigned int frame_flits)
 }
 
 /**
- * Makes a client of endpoint @p e.
+ * Sets the client of endpoint @p e.
  * @return the flit cache of the lcore that polls it
  */
 static inline struct rl_flit_cache *
@@ -59,7 +61,7 @@ host_bed_client(struct host_bed *b, uint16_t e, const struct rl_client *client)
 	return &b->host.lcore[pl->lcore[host_role(pl, d, -1)]]->cache;
 }
 
-/** Stops and closes it; a flit that was not given back fails the test. */
+/** Stops and closes it; a leaked flit fails the test. */
 static inline void
 host_bed_close(struct host_bed *b)
 {

@@ -2,12 +2,17 @@
 #ifndef HOST_PAIR_H
 #define HOST_PAIR_H
 
-/** @file Two endpoints of a fabric on lcores, that send each other packets. */
+/**
+ * @file Two endpoints of a fabric on lcores that send packets to each other.
+ */
 
 #include "../figure1.h"
 #include "host_bed.h"
 
-/* Of endpoint 0 or 1. Sends the other one packets of four flits, when told to. */
+/*
+ * Client of endpoint 0 or 1. Sends packets of four flits to the other one on
+ * request.
+ */
 struct pair_client {
 	uint32_t to_send;
 	uint32_t sent;
@@ -41,8 +46,8 @@ pair_client_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 }
 
 /**
- * Opens the fabric of a fabric file's @p text, and gives its two endpoints these
- * clients. Then call host_start(), and close it by host_bed_close().
+ * Opens the fabric in @p text (a fabric file), and gives its two endpoints
+ * these clients. Then call host_start(); host_bed_close() closes it.
  */
 static inline void
 host_pair_open(struct host_bed *b, struct pair_client client[2],
@@ -59,7 +64,7 @@ host_pair_open(struct host_bed *b, struct pair_client client[2],
 	}
 }
 
-/** Whether each port's link is up. */
+/** @return whether all links are up */
 static inline bool
 host_pair_up(const struct host_bed *b)
 {

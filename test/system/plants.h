@@ -4,12 +4,12 @@
 
 /**
  * @file
- * Bugs for the tests of the verdict. reflit-plants is reflit, built once more
- * with a few calls led through plants.c; the environment's REFLIT_PLANT says
- * which bug it has. What reflit then reports, and its exit status, must tell
- * the truth. The program that ships has none of this.
+ * Bugs that test the verdict. reflit-plants is reflit built a second time, with
+ * a few calls redirected to plants.c; the environment variable REFLIT_PLANT
+ * selects a bug. The report and the exit status must show it. The product
+ * contains none of this.
  *
- * X(name, what goes wrong)
+ * X(name, effect)
  */
 #define PLANT_LIST(X)                                                          \
 	X(DUPLICATE, "a client is given a packet twice")                       \
@@ -24,7 +24,7 @@
 	X(LOG, "the log of an lcore holds next to nothing")                    \
 	X(NOTICES, "hardly any drop can be told to its source")
 
-#define PLANT_OF 2 /* events before the bug shows */
+#define PLANT_OF 2 /* the bug acts after this many events */
 
 struct rl_ep;
 struct rl_flit;

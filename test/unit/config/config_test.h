@@ -2,7 +2,7 @@
 #ifndef CONFIG_TEST_H
 #define CONFIG_TEST_H
 
-/* What the tests of this folder share. */
+/* Shared by the tests of this folder. */
 
 #include <errno.h>
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 
 #define ERR_MAX (RL_ERR_MAX + 512)
 
-/* Figure 1, as short as can be; lines 1 to 6. */
+/* Figure 1 as a minimal file; lines 1 to 6. */
 #define FIGURE_1 FIGURE1_FABRIC
 
 static inline struct rl_config *
@@ -30,7 +30,7 @@ config_new(void)
 	return cfg;
 }
 
-/* Reads a text that must be right. */
+/* Reads a text that must be valid. */
 static inline struct rl_config *
 config_take(const char *text)
 {
@@ -50,7 +50,9 @@ config_drop(struct rl_config *cfg)
 	free(cfg);
 }
 
-/* Two structures of a group are the same, key by key: padding is anything. */
+/*
+ * Compares two structures of a group key by key, because padding is undefined.
+ */
 static inline void
 check_same(const char *group, const void *a, const void *b)
 {
@@ -65,7 +67,7 @@ check_same(const char *group, const void *a, const void *b)
 			fail_msg("%s.%s differs", group, key[i].name);
 }
 
-/* An error is one line "reason; what to do". */
+/* An error must be one line: "reason; what to do". */
 static inline void
 check_error_line(const char *err)
 {
@@ -75,7 +77,7 @@ check_error_line(const char *err)
 		fail_msg("not one whole line: %s", err);
 }
 
-/* Content that is refused also has "FILE:LINE: " before it. */
+/* Refused content must also have the prefix "FILE:LINE: ". */
 static inline void
 check_error_form(const char *err)
 {
@@ -91,7 +93,7 @@ check_error_form(const char *err)
 	check_error_line(p);
 }
 
-/* Reads a text that must be refused at `line`, with these words. */
+/* Reads a text that must be refused at `line` with these words. */
 static inline void
 config_refuse(const char *text, size_t len, int ret, int line, const char *why)
 {

@@ -3,10 +3,10 @@
 #define DEVICE_TEST_HOST_H
 
 /*
- * A third host of the fabric, the smallest: memory that may run out at the
- * n-th request, pipes of exactly the size asked for, wires that the test can
- * cut, stop and blind, one thread that polls every role in turn, and a client
- * that sends numbered packets and checks what comes.
+ * A minimal host of the fabric: memory whose n-th request fails, pipes of
+ * exactly the requested size, wires that a test can cut, stop or blind, one
+ * thread that polls every role in turn, and a client that sends numbered
+ * packets and checks those it receives.
  */
 
 #include <errno.h>
@@ -37,7 +37,7 @@ struct host_pipe {
 	uint32_t peak;
 };
 
-/* One direction: its sender's frames, and what the receiver has not read. */
+/* One direction: frames sent, and frames not read by the receiver. */
 struct host_wire {
 	uint8_t *frame[HOST_FRAMES];
 	uint32_t len[HOST_FRAMES];
@@ -46,8 +46,8 @@ struct host_wire {
 	bool cut;
 	uint32_t lent;	/* frames handed out by tx_alloc */
 	uint32_t unread; /* frames handed out by rx */
-	uint32_t empty; /* given back with nothing in them */
-	uint32_t longest; /* most frames of a burst */
+	uint32_t empty; /* returned empty */
+	uint32_t longest; /* most frames in one burst */
 };
 
 struct host_end {
@@ -78,7 +78,7 @@ struct host {
 	/* pipes and wires */
 	struct host_pipe pipe[HOST_PIPES];
 	unsigned int npipes;
-	struct host_wire wire[HOST_WIRES]; /* two a link */
+	struct host_wire wire[HOST_WIRES]; /* two for each link */
 	struct host_end end[HOST_WIRES];
 	/* clients, by endpoint */
 	struct host_client {
@@ -86,12 +86,12 @@ struct host {
 		uint16_t ep;
 		uint16_t peer;
 		uint32_t to_send;
-		bool small; /* packets of one flit alone */
+		bool small; /* only packets of one flit */
 		uint32_t sent;
 		uint32_t got;
 		uint32_t wrong;
 	} client[4];
-	/* what was told */
+	/* events received */
 	unsigned int port_events;
 	unsigned int core_events;
 	unsigned int dead;
@@ -99,28 +99,29 @@ struct host {
 	uint64_t now_ns;
 };
 
-/* Reads the text, routes; nothing built yet. */
+/* Reads the text and computes routes; builds nothing. */
 void host_open(struct host *h, const char *text);
-void host_fail(struct host *h, const char *link); /* from the start */
+void host_fail(struct host *h, const char *link); /* out of use from the
+						     start */
 int host_build(struct host *h); /* rl_fabric_build() */
 void host_start(struct host *h); /* and runs until all links are up */
 void host_run(struct host *h, uint64_t ns);
-/* Polls until clients have got all and every role is idle. */
+/* Polls until clients have received everything and every role is idle. */
 void host_finish(struct host *h, uint64_t max_ns);
 /* A link by its name, "A-B#k". */
 void host_cut(struct host *h, const char *link, bool cut);
-/* The role of a link's port at its first (0) or second (1) end. */
+/* @return the port role at the first (0) or second (1) end of a link */
 struct rl_role_port *host_port(struct host *h, const char *link,
 			       unsigned int end);
-void host_close(struct host *h); /* and looks for leaks */
+void host_close(struct host *h); /* checks for leaks */
 
-/* For cmocka, whose state is a struct host: Figure 1 is read; it is built and
- * started; it is closed. */
+/* For cmocka, with a struct host as state: reads Figure 1; also builds and
+   starts it; closes it. */
 int host_set_up(void **state);
 int host_set_up_started(void **state);
 int host_tear_down(void **state);
 
-/* Two switches joined by two links, an endpoint on each: Figure 1. */
+/* Figure 1: two switches joined by two links, an endpoint at each. */
 #define HOST_FIGURE_1_FABRIC                                                   \
 	FIGURE1_FABRIC                                                         \
 	"routing: { engine = \"updown\"; };\n"

@@ -4,8 +4,9 @@
 
 /**
  * @file
- * Endpoints without a fabric: a test polls them, looks at what comes out, and
- * hands it on, or not. Every flit belongs to one arena, so that a leak shows.
+ * Endpoints without a fabric: the test polls them, inspects their packets, and
+ * delivers them or not. All flits are from one arena, so that leaks are
+ * detected.
  */
 
 #include "rl_endpoint.h"
@@ -13,7 +14,7 @@
 #define FX_EPS 4
 #define FX_REPORTS 4096
 #define FX_EVENTS 256
-#define FX_SEEN 4096 /* packets of a flow whose delivery is remembered */
+#define FX_SEEN 4096 /* packets of a flow whose delivery is tracked */
 
 struct fx {
 	struct rl_ep_cfg cfg;
@@ -36,7 +37,7 @@ struct fx {
 	uint64_t seen[FX_EPS][FX_EPS][16][FX_SEEN / 64]; /**< delivered */
 };
 
-/** Defaults with small times, for tests that move the clock by hand. */
+/** Defaults with short times, for tests that set the clock. */
 void fx_cfg(struct rl_ep_cfg *cfg);
 
 /** Checks the configuration and builds @p neps endpoints, ids from 0. */
@@ -47,87 +48,87 @@ void fx_open(struct fx *fx, const struct rl_ep_cfg *cfg, unsigned int neps,
 void fx_open_levels(struct fx *fx, const struct rl_ep_cfg *cfg,
 		    unsigned int neps, uint32_t nflits, uint8_t levels);
 
-/** The same, with default settings and flits enough. */
+/** The same, with default settings and plenty of flits. */
 void fx_open_default(struct fx *fx, unsigned int neps);
 
 /** The same, with incarnations from 100 on. */
 void fx_open_lives(struct fx *fx, const struct rl_ep_cfg *cfg,
 		   unsigned int neps, uint32_t nflits);
 
-/** The same, and what is kept to be sent again is of a cache of its own. */
+/** The same, with a separate cache for packets kept to be retransmitted. */
 void fx_open_kept(struct fx *fx, const struct rl_ep_cfg *cfg,
 		  unsigned int neps, uint32_t nflits, uint32_t kept);
 
-/** Endpoint @p ep loses its state, and begins a life @p inc. */
+/** Restarts endpoint @p ep without state, with incarnation @p inc. */
 void fx_restart(struct fx *fx, unsigned int ep, uint32_t inc);
 
-/** Flushes all, and asserts that every flit came back. */
+/** Flushes everything, and asserts that every flit was returned. */
 void fx_close(struct fx *fx);
 
-/** Sends packet number fx->sent of a flow, with @p len bytes of its own. */
+/**
+ * Sends packet number fx->sent of a flow, with @p len bytes that depend on it.
+ */
 int fx_send(struct fx *fx, unsigned int src, unsigned int dst, uint8_t cos,
 	    uint32_t len);
 
-/**
- * Sends @p len bytes of endpoint 0 as a client would, without counting them.
- */
+/** Sends @p len bytes from endpoint 0 like a client, without counting them. */
 int fx_send_raw(struct fx *fx, uint16_t dst, uint8_t cos, uint8_t class,
 		uint32_t len);
 
-/** Polls one endpoint with ample budget; returns the packets. */
+/** Polls one endpoint with a large budget. @return the packets */
 struct rl_pktq fx_poll(struct fx *fx, unsigned int ep);
 
-/** Hands one packet to an endpoint. */
+/** Delivers one packet to an endpoint. */
 void fx_rx(struct fx *fx, unsigned int ep, struct rl_flit *pkt);
 
-/** Hands all packets to an endpoint, in one burst. */
+/** Delivers all packets to an endpoint in one burst. */
 void fx_rx_all(struct fx *fx, unsigned int ep, struct rl_pktq *q);
 
 /**
- * Takes every packet that arrived at @p ep and asserts that each is the next
+ * Takes every packet that arrived at @p ep, and asserts that each is the next
  * of its flow (or, with @p gaps, a later one) with exactly the bytes sent.
- * @return packets taken
+ * @return number of packets
  */
 unsigned int fx_take(struct fx *fx, unsigned int ep, bool gaps);
 
-/** Drops a packet or a whole queue, as a broken fabric does. */
+/** Drops a packet or a whole queue, like a faulty fabric. */
 void fx_drop(struct fx *fx, struct rl_flit *pkt);
 void fx_drop_all(struct fx *fx, struct rl_pktq *q);
 
-/** Tells whom it concerns that the fabric dropped a flit, which stays. */
+/** Notifies the sender that the fabric dropped a flit; keeps the flit. */
 void fx_notice(struct fx *fx, const struct rl_flit *f, enum rl_ep_drop why);
 
-/** A copy of a packet, as a network that duplicates makes it. */
+/** @return a copy of a packet, as made by a network that duplicates */
 struct rl_flit *fx_copy(struct fx *fx, struct rl_flit *pkt);
 
-/** Takes the @p i-th flit out of a packet of several; drops it. */
+/** Removes the @p i-th flit from a packet and frees it. */
 struct rl_flit *fx_cut(struct fx *fx, struct rl_flit *pkt, unsigned int i);
 
-/** Damages a flit beyond what FEC corrects, so that FEC or CRC notices. */
+/** Corrupts a flit beyond FEC correction, detectably for FEC or CRC. */
 void fx_corrupt(struct rl_flit *f, uint32_t salt);
 
-/** Carries everything both ways until nothing moves at the present time. */
+/** Delivers packets in both directions until nothing moves at this time. */
 void fx_settle(struct fx *fx);
 
 /** Moves the clock to the earliest deadline and settles, at most n times. */
 void fx_run(struct fx *fx, unsigned int n);
 
-/** Sends @p n packets of one flit from 0 to 1, and has them acknowledged. */
+/** Sends @p n packets of one flit from 0 to 1 until acknowledged. */
 void fx_advance(struct fx *fx, uint32_t n);
 
-/** Sends one packet of @p nflits flits from 0 to 1; returns what leaves. */
+/** Sends one packet of @p nflits flits from 0 to 1. @return the packet */
 struct rl_flit *fx_emit(struct fx *fx, uint32_t nflits);
 
-/** Polls endpoint @p ep, which must give exactly one packet. */
+/** Polls endpoint @p ep, which must return exactly one packet. */
 struct rl_flit *fx_poll_one(struct fx *fx, unsigned int ep);
 
-/** Encodes a flit again after a test changed it; @p number for the CRC. */
+/** Encodes a changed flit again; @p number is mixed into the CRC. */
 void fx_encode(struct fx *fx, struct rl_flit *f, uint32_t number);
 
-/** Command of a stand-alone flit; -1 for a data flit. */
+/** @return command of a stand-alone flit; -1: data flit */
 int fx_ctrl_cmd(const struct rl_flit *f);
 
-/** Number n of a stand-alone flit. */
+/** @return number n of a stand-alone flit */
 uint32_t fx_ctrl_n(const struct rl_flit *f);
 
 static inline bool

@@ -2,7 +2,9 @@
 #ifndef CODEC_TEST_H
 #define CODEC_TEST_H
 
-/** @file What the tests of the codec share. */
+/**
+ * @file Shared by the tests of the codec.
+ */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +24,7 @@
 /** Bits of the protected part of a flit: bytes 0-249. */
 #define CODE_BITS 2000
 
-/** A codec on the heap; the caller frees it. NULL where it can't be made. */
+/** @return a codec on the heap, owned by the caller; NULL: not supported */
 static inline struct rl_codec *
 codec_new(enum rl_crc_kind crc, enum rl_isn_kind isn, enum rl_isa isa)
 {
@@ -36,7 +38,7 @@ codec_new(enum rl_crc_kind crc, enum rl_isn_kind isn, enum rl_isa isa)
 	return NULL;
 }
 
-/** The fastest codec of this CPU. */
+/** @return the fastest codec of this CPU */
 static inline struct rl_codec *
 codec_best(enum rl_crc_kind crc, enum rl_isn_kind isn)
 {
@@ -50,14 +52,14 @@ random_bytes(struct rl_prng *p, uint8_t *b, size_t n)
 		b[i] = (uint8_t)(rl_prng_u64(p) >> 56);
 }
 
-/** A byte that is not zero. */
+/** @return a random byte that is not zero */
 static inline uint8_t
 random_change(struct rl_prng *p)
 {
 	return (uint8_t)(1 + rl_prng_below(p, 255));
 }
 
-/** Whether the long campaigns were asked for: RL_LONG=1. */
+/** Whether long campaigns are enabled by RL_LONG=1. */
 static inline bool
 long_campaign(void)
 {

@@ -4,8 +4,8 @@
 
 /**
  * @file
- * Linear algebra over bits, for proofs about the CRCs by exhaustion. Vectors
- * are the syndromes that the reference code gives, not theory.
+ * Linear algebra over bits, for exhaustive proofs about the CRCs. The vectors
+ * are syndromes computed by the reference code, not derived from theory.
  */
 
 #include "codec_test.h"
@@ -16,28 +16,28 @@ struct basis {
 	unsigned int rank;
 };
 
-/** Adds @p x; false where it depends on what is there. */
+/** Adds @p x. @return false if it depends on the others */
 bool basis_add(struct basis *b, uint64_t x);
 
-/** The member of x + span(b) that is the same for all of x + span(b). */
+/** @return the canonical member of x + span(b) */
 uint64_t basis_reduce(const struct basis *b, uint64_t x);
 
 /**
- * Syndromes of the 2000 single wrong bits: bit 8 i + j of byte i first.
+ * Syndromes of the 2000 single-bit errors: index 8 i + j is bit j of byte i.
  */
 void bit_syndromes(enum rl_crc_kind crc, uint64_t syn[CODE_BITS]);
 
-/** What the numbers 1, 2, 4, ... add to the CRC field, as a basis. */
+/** Basis of what the numbers 1, 2, 4, ... add to the CRC field. */
 void number_basis(enum rl_crc_kind crc, enum rl_isn_kind isn,
 		  struct basis *b);
 
 /**
- * Whether all sums of up to two of the vectors differ, 0 included: then no
- * sum of up to four is 0.
+ * Whether all sums of up to two of the vectors differ, including 0: then no sum
+ * of up to four is 0.
  */
 bool pairs_differ(const uint64_t syn[CODE_BITS]);
 
-/** What triples_collide() found. */
+/** Result of triples_collide(). */
 struct collisions {
 	uint64_t six;	/**< triples with the same sum: up to 6 bits */
 	uint64_t five;	/**< triples with the sum of a pair: up to 5 bits */

@@ -54,7 +54,7 @@
 #include "rl_port.h"
 #include "rl_prng.h"
 
-/* A test with a sentence for a name. */
+/* A test named as a sentence. */
 #define CASE(name, fn) { name, fn, NULL, NULL, NULL }
 
 /* --- flits ------------------------------------------------------------- */
@@ -67,11 +67,11 @@ struct bench_pool {
 };
 
 void bench_pool_open(struct bench_pool *p, uint32_t flits);
-/* Every flit must be home, once. */
+/* Checks that every flit was returned exactly once. */
 void bench_pool_check(const struct bench_pool *p);
 void bench_pool_close(struct bench_pool *p);
 
-/* A packet of the bench. Its content follows from these numbers. */
+/* A packet of the bench. These numbers determine its content. */
 struct bench_packet {
 	uint16_t src;
 	uint16_t dst;
@@ -83,17 +83,19 @@ struct bench_packet {
 };
 
 struct rl_flit *bench_make(struct bench_pool *p, const struct bench_packet *k);
-/* Whether every flit of a packet is what bench_make() made of its header. */
+/* Whether every flit of a packet is as bench_make() made it. */
 bool bench_intact(const struct rl_flit *pkt);
-/* The same of one flit. */
+/* The same for one flit. */
 bool bench_flit_intact(const struct rl_flit *f);
 
-/* Takes packets, checks them; one number series per VC (as the SL says). */
+/*
+ * Takes and checks packets; one series of numbers for each VC (as the SL says).
+ */
 struct bench_sink {
 	uint64_t packets;
 	uint64_t flits;
 	uint64_t duplicates; /* a tag that came before */
-	uint64_t disorder;   /* a tag that skips some */
+	uint64_t disorder;   /* a tag that skips others */
 	uint64_t corrupt;
 	uint64_t marked;     /* with an error mark */
 	uint32_t next_tag[RL_SLS];
@@ -114,16 +116,16 @@ struct bench_frame {
 enum bench_act {
 	BENCH_PASS,
 	BENCH_DROP,
-	BENCH_TWICE,	/* delivered two times */
-	BENCH_HURT,	/* flit `arg` made uncorrectable */
-	BENCH_NUDGE,	/* flit `arg` damaged within what FEC corrects */
+	BENCH_TWICE,	/* delivered twice */
+	BENCH_HURT,	/* flit `arg` becomes uncorrectable */
+	BENCH_NUDGE,	/* flit `arg` becomes corrupt, but FEC corrects it */
 	BENCH_SPOIL,	/* header byte `arg` flipped */
-	BENCH_LATE,	/* `arg` ns later than it should: may be overtaken */
+	BENCH_LATE,	/* delayed by `arg` ns: may be overtaken */
 };
 
 /*
- * Applies to frames of a type (0: any) with all of `with` and none of
- * `without` among their flags; of these, to number first..last, from 0.
+ * Applies to frames of a type (0: any) with all flags of `with` and none of
+ * `without`; among these, to number first..last, from 0.
  */
 struct bench_rule {
 	uint8_t type;
@@ -146,15 +148,15 @@ struct bench_wire {
 	uint32_t tail;
 	uint32_t frame_bytes;
 	uint64_t delay_ns;
-	uint64_t slot_ns;    /* time one frame takes; 0: none */
-	uint64_t busy_ns;    /* until when the wire takes no other */
+	uint64_t slot_ns;    /* time that one frame takes; 0: none */
+	uint64_t busy_ns;    /* end of the present frame */
 	bool cut;
-	uint64_t frames;     /* sent into it */
+	uint64_t frames;     /* sent */
 	uint64_t flits;
 	uint64_t type[8];    /* frames by type */
 	struct bench_rule rule[BENCH_RULES];
 	unsigned int nrules;
-	/* for what rules cannot say; before them */
+	/* for cases that rules cannot express; called before them */
 	enum bench_act (*hook)(void *ctx, struct bench_frame *f);
 	void *ctx;
 };
@@ -166,9 +168,9 @@ void bench_no_rules(struct bench_wire *w);
 bool bench_wire_ready(const struct bench_wire *w, uint64_t now_ns);
 void bench_wire_send(struct bench_wire *w, const uint8_t *data, uint32_t len,
 		     uint64_t now_ns);
-/* When the next frame arrives; RL_NEVER: none under way. */
+/* @return when the next frame arrives; RL_NEVER: there is none */
 uint64_t bench_wire_due(const struct bench_wire *w);
-/* Frames under way are lost. */
+/* Loses the frames on the wire. */
 void bench_wire_clear(struct bench_wire *w);
 
 /* --- ends -------------------------------------------------------------- */
@@ -191,17 +193,17 @@ struct bench_end {
 	struct bench_wire *in;
 	struct bench_wire *out;
 	uint8_t *frame;
-	/* frames that the port is given at once, at most; 0: all that came */
+	/* most frames given to the port at once; 0: all that arrived */
 	unsigned int burst;
-	/* the core's part */
+	/* stand-in for the core */
 	bool no_core;	   /* packets and marks stay in the port */
 	bool no_fence;	   /* LOOP_BEGIN gets no answer */
 	bool left;	   /* the fence was sent: the link drains */
-	uint32_t hold_vcs; /* bit per VC: packets taken and kept */
+	uint32_t hold_vcs; /* bit per VC: packets are taken and kept */
 	struct rl_pktq kept;
 	struct rl_pktq looped;
-	struct rl_flit *part[RL_VCS]; /* cut-through: no end yet */
-	uint64_t fragments;	      /* taken, that were no whole packets */
+	struct rl_flit *part[RL_VCS]; /* cut-through: packet without its end */
+	uint64_t fragments;	      /* taken, but incomplete */
 	uint64_t closed;	      /* packets closed by a marked end */
 	struct bench_sink sink;
 	uint8_t mark[BENCH_MARKS];
@@ -233,21 +235,21 @@ void bench_end_close(struct bench_end *e);
 void bench_end_port(struct bench_end *e, uint64_t now_ns);
 /* One poll of the stand-in for the core. */
 void bench_end_core(struct bench_end *e, uint64_t now_ns);
-/* Frees the credits of what was kept, and takes it. */
+/* Frees the credits of kept packets, and takes them. */
 void bench_end_release(struct bench_end *e);
 unsigned int bench_end_events(const struct bench_end *e,
 			      enum rl_port_event_type type);
 /* Detector of the last DEAD event; RL_DET_NONE: it did not die. */
 enum rl_detector bench_end_detector(const struct bench_end *e);
-/* A header that the port of @p e takes for one of its peer's, and the newest. */
+/* A header that the port of @p e accepts as the newest one from its peer. */
 struct rl_frame_hdr bench_forge(struct bench_end *e, enum rl_frame_type type,
 				uint8_t flags, uint64_t now_ns);
-/* A frame with that header, and what stands in e->frame beyond it, arrives. */
+/* Delivers a frame with that header, and the rest from e->frame. */
 void bench_inject(struct bench_end *e, const struct rl_frame_hdr *h,
 		  uint64_t now_ns);
 enum rl_link_state bench_state(const struct bench_end *e);
 struct rl_port_info bench_info(const struct bench_end *e);
-/* The same, with padding zeroed: two may be compared byte by byte. */
+/* The same, with zeroed padding, for comparison byte by byte. */
 void bench_snapshot(const struct bench_end *e, struct rl_port_info *info);
 
 #define COUNTER(end, name) (rl_port_counters((end)->port)[RL_PC_##name])
@@ -268,24 +270,24 @@ struct bench {
 	const struct rl_link_auth *auth[2];
 };
 
-/* Settings that make times short and frames small: a flit each. */
+/* Settings with short times and frames of one flit. */
 void bench_cfg(struct rl_link_cfg *cfg);
-/* @p b is zeroed by the caller; cfg NULL: bench_cfg(). */
+/* The caller zeroes @p b; cfg NULL: bench_cfg(). */
 void bench_open(struct bench *b, const struct rl_link_cfg *cfg);
-void bench_start(struct bench *b); /* and runs until both are UP */
-/* Both, over wires of 2 us in which a frame takes 1 us; runs for 50 us more. */
+void bench_start(struct bench *b); /* runs until both are UP */
+/* Both, over wires of 2 us with frames of 1 us; then runs for 50 us. */
 void bench_open_up(struct bench *b, const struct rl_link_cfg *cfg);
 void bench_poll(struct bench *b);
 void bench_run(struct bench *b, uint64_t ns);
 /* Runs until both ports are idle and the wires empty; fails after max_ns. */
 void bench_settle(struct bench *b, uint64_t max_ns);
-/* The same, the clock moved only by deadlines. */
+/* The same, but advances the clock only to deadlines. */
 void bench_settle_by_deadlines(struct bench *b, uint64_t max_ns);
 void bench_send(struct bench *b, unsigned int end, unsigned int vc,
 		unsigned int flits, unsigned int packets);
-void bench_cut(struct bench *b, bool cut); /* both ways */
-/* All that end 0 sent on any VC came to end 1 once, in order and intact. */
+void bench_cut(struct bench *b, bool cut); /* both directions */
+/* Checks that packets from end 0 arrived once, in order and intact. */
 void bench_check_delivered(struct bench *b);
-void bench_close(struct bench *b); /* and looks for leaks */
+void bench_close(struct bench *b); /* checks for leaks */
 
 #endif /* LINK_BENCH_H */

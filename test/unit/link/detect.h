@@ -4,7 +4,7 @@
 
 /**
  * @file
- * A bench for detectors: all are off, but for what a test turns on.
+ * A bench for detectors: all are off except those that a test enables.
  */
 
 #include "bench.h"
@@ -12,7 +12,7 @@
 #define US RL_NS_PER_US
 #define MS RL_NS_PER_MS
 
-/* All detectors off, but for what a test turns on. */
+/* Settings without any detector. */
 static inline struct rl_link_cfg
 deaf_cfg(void)
 {

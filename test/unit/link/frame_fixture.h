@@ -2,13 +2,15 @@
 #ifndef LINK_FRAME_FIXTURE_H
 #define LINK_FRAME_FIXTURE_H
 
-/** @file A frame, and a header to seal on it, for tests of headers. */
+/**
+ * @file A frame and a header for tests of headers.
+ */
 
 #include "bench.h"
 
 static const uint8_t mac[12] = { 2, 1, 2, 3, 4, 5, 2, 6, 7, 8, 9, 10 };
 
-/* Room for the longest frame; free() it. */
+/* A buffer for the longest frame; free() it. */
 static inline uint8_t *
 frame_new(void)
 {
@@ -19,7 +21,7 @@ frame_new(void)
 	return f;
 }
 
-/* Of a frame of data; without flits, of an idle one. */
+/* Header of a data frame or, without flits, of an idle frame. */
 static inline struct rl_frame_hdr
 header(unsigned int nflits)
 {

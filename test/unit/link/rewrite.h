@@ -4,8 +4,8 @@
 
 /**
  * @file
- * A peer that is the test: it takes an honest end's frames off the wire,
- * rewrites them, checks and all, and lets them go on.
+ * The test as a malicious peer: it takes frames of an honest end off the wire,
+ * rewrites them with valid checks, and forwards them.
  */
 
 #include "bench.h"
@@ -18,12 +18,12 @@ reseal(struct bench_frame *f)
 	rl_frame_seal(f->data, &f->h, mac, false);
 }
 
-/* Bits of sidebands that change in some DATA frames. */
+/* Bits of sidebands to be changed in some DATA frames. */
 struct rewrite {
 	unsigned int from; /* DATA frames, from 0 */
 	unsigned int to;
-	unsigned int flit; /* of each of them */
-	unsigned int more; /* flits after it, too */
+	unsigned int flit; /* index in each of them */
+	unsigned int more; /* number of further flits */
 	uint16_t clear;
 	uint16_t set;
 	unsigned int seen;
@@ -48,7 +48,7 @@ rewrite_sidebands(void *ctx, struct bench_frame *f)
 	return BENCH_PASS;
 }
 
-/* Puts @p w on the way from end 0 to end 1. */
+/* Installs @p w on the wire from end 0 to end 1. */
 static inline void
 rewrite_begin(struct bench *b, struct rewrite *w)
 {

@@ -4,7 +4,7 @@
 
 /**
  * @file
- * Two ends with keys, and what passes between them, to be sent again.
+ * Two ends with keys, and a recorder of their frames, which replays them.
  */
 
 #include "bench.h"
@@ -27,7 +27,7 @@ key_of(enum key k, const char *link, unsigned int end)
 	return rl_auth_open(&root, link, end);
 }
 
-/* What passed on a wire, to be sent again. */
+/* Frames recorded on a wire. */
 struct record {
 	uint8_t *data[RECORD_MAX];
 	uint32_t len[RECORD_MAX];

@@ -2,8 +2,8 @@
 #ifndef FAKE_PRIV_H
 #define FAKE_PRIV_H
 
-/* Between the files of the small etcd: fake_etcd.c has connections and what
- * tests order, fake_answer.c what it answers. All under its lock. */
+/* Shared by the files of the small etcd: fake_etcd.c has connections and the
+   control by tests, fake_answer.c the answers. The lock protects everything. */
 
 #include <jansson.h>
 #include <pthread.h>
@@ -32,7 +32,7 @@ struct fake_conn {
 	bool mute;
 };
 
-/* What was told of a revision. */
+/* Event of a revision. */
 struct fake_past {
 	uint64_t revision;
 	char *line;
@@ -45,7 +45,7 @@ struct fake_etcd {
 	char url[64];
 	enum fake_mood mood;
 	enum fake_refusal refusal;
-	unsigned int token; /* the one that is valid */
+	unsigned int token; /* the valid one */
 	uint64_t revision;
 	uint64_t leases;
 	bool dead[1024]; /* leases that have ended */
@@ -56,17 +56,17 @@ struct fake_etcd {
 	struct fake_conn conn[CONNS_MAX];
 };
 
-/* Answers one request. @return whether the connection stays */
+/* Answers one request. @return whether to keep the connection */
 bool fake_answer(struct fake_conn *c, const char *path, const char *head,
 		 const char *body);
 
-/* Sends one line to all watches; takes the events. */
+/* Sends one line to all watches; takes over the events. */
 void fake_tell(struct fake_etcd *f, json_t *events);
 void fake_set(struct fake_etcd *f, const char *key, const char *value,
 	      uint64_t lease, json_t *events);
 void fake_drop(struct fake_etcd *f, int i, json_t *events);
 void fake_end_lease(struct fake_etcd *f, uint64_t lease);
-/* Whether a key is @p from, or from there on before @p to. */
+/* Whether a key equals @p from, or is in the range from @p from up to @p to. */
 bool fake_within(const char *key, const char *from, const char *to);
 
 #endif /* FAKE_PRIV_H */

@@ -2,7 +2,7 @@
 #ifndef OOB_TEST_H
 #define OOB_TEST_H
 
-/* What the tests of this folder share. */
+/* Shared by the tests of this folder. */
 
 #include <errno.h>
 #include <setjmp.h>

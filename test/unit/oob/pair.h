@@ -2,7 +2,7 @@
 #ifndef PAIR_H
 #define PAIR_H
 
-/* Two processes at an etcd that does as it is told. */
+/* Two processes at a small etcd. */
 
 #include <stdio.h>
 #include <time.h>
@@ -14,12 +14,12 @@
 #define PATIENCE_NS (20 * RL_NS_PER_S) /* for a busy machine */
 #define LOG_MAX 256
 
-/* One of the two processes: its channel, and all that it was told. */
+/* One of the two processes: its channel, and the events that it got. */
 struct side {
 	struct rl_oob *oob;
 	struct rl_oob_event log[LOG_MAX];
 	uint32_t n;
-	uint64_t incarnation; /* of the controller here; 0: none is here */
+	uint64_t incarnation; /* of its controller; 0: none */
 };
 
 struct pair {
@@ -102,7 +102,7 @@ pair_close(struct pair *p)
 	free(p);
 }
 
-/* Takes what both were told. */
+/* Takes the events of both. */
 static inline void
 take(struct pair *p)
 {
@@ -179,7 +179,7 @@ info(struct pair *p, int i)
 	return in;
 }
 
-/* Both see both, and which one has the office. */
+/* Whether both know both members and the elected process. */
 static inline bool
 settled(struct pair *p)
 {
@@ -224,7 +224,10 @@ both(const struct pair *p, enum rl_oob_event_type type)
 static const struct rl_resil_msg order = { .version = RL_RESIL_VERSION,
 					   .type = RL_RESIL_ORDER, .dev = 1 };
 
-/* A message from ruler to ruled and back arrives. */
+/*
+ * Checks that messages arrive in both directions between the elected process
+ * and the other.
+ */
 static inline void
 check_speaks(struct pair *p)
 {
@@ -239,7 +242,7 @@ check_speaks(struct pair *p)
 		down.dev = up.dev = (uint32_t)(1 - at);
 		if (now_ns() > end_ns)
 			fail_msg("not heard: down %d, up %d", d, u);
-		/* may be lost, and is said again */
+		/* may be lost, so send again */
 		rl_oob_send_down(p->side[at].oob, &down);
 		rl_oob_send_up(p->side[1 - at].oob, &up);
 		for (int i = 0; i < 50 && (!d || !u); i++) {
@@ -261,7 +264,8 @@ check_speaks(struct pair *p)
 		}
 		for (int s = 0; s < 2; s++)
 			if (p->side[s].n > LOG_MAX / 2)
-				p->side[s].n = 0; /* no recipes here */
+				p->side[s].n = 0; /* these tests have no
+						     recipes */
 	}
 }
 

@@ -4,9 +4,9 @@
 
 /*
  * A ring of four switches with an endpoint each, their local controllers, a
- * controller, and between them a channel that delays, loses, doubles and
- * reorders by seed. What a host does is done at once; packets are but a count
- * of those that are under way.
+ * controller, and a channel that delays, loses, duplicates and reorders
+ * messages by seed. The host acts at once; of packets, it only counts those
+ * outstanding.
  */
 
 #include <errno.h>
@@ -34,28 +34,28 @@ struct fx_flight {
 struct fx {
 	struct rl_topo topo;
 	struct rl_resil_cfg cfg;
-	struct rl_controller *ctl; /* NULL: it is dead */
+	struct rl_controller *ctl; /* NULL: crashed */
 	void *ctl_mem;
-	struct rl_local *local[FX_DEVS]; /* NULL: dead */
+	struct rl_local *local[FX_DEVS]; /* NULL: crashed */
 	void *local_mem[FX_DEVS];
-	uint64_t inc; /* of the next life */
+	uint64_t inc; /* next incarnation */
 	bool at_rest; /* endpoints do not retry */
 	uint64_t now_ns;
 	struct rl_prng prng;
 	struct fx_flight flight[FX_MSGS];
-	uint32_t nflight; /* slots in use lie below */
+	uint32_t nflight; /* all slots in use are below */
 	/* the channel */
 	uint64_t delay_ns, jitter_ns;
-	uint64_t slow_ns[FX_DEVS]; /* on top, to and from a device */
+	uint64_t slow_ns[FX_DEVS]; /* additional delay, to and from a device */
 	uint32_t loss_pct, dup_pct;
-	bool late[FX_DEVS]; /* it is there, and does nothing yet */
+	bool late[FX_DEVS]; /* alive, but does nothing yet */
 	/* the job */
-	enum rl_resil_mode mode; /* how results say to install */
-	bool tokens; /* ... and these tables may come by tokens, too */
+	enum rl_resil_mode mode; /* mode of results */
+	bool tokens; /* the result allows tokens, too */
 	int status;
 	uint64_t compute_ns;
 	bool job;
-	bool never; /* no job is ever done */
+	bool never; /* no job ever ends */
 	uint64_t job_ns;
 	uint32_t job_epoch;
 	uint8_t job_link_ok[64];
@@ -65,36 +65,39 @@ struct fx {
 	enum rl_resil_mode job_mode;
 	uint32_t jobs;
 	bool avoided;
-	bool cut; /* the tables leave a device out */
+	bool cut; /* the tables leave out a device */
 	/* devices */
 	uint32_t table[FX_DEVS];
 	enum rl_resil_hold hold[FX_DEVS];
-	/* as the order said that came last: whether to hold, for what tables */
+	/* from the latest order: whether to hold, and for which tables */
 	bool order_holds[FX_DEVS];
 	uint32_t order_hold_epoch[FX_DEVS];
 	bool started[FX_DEVS]; /* ports train */
-	bool busy[FX_DEVS];    /* packets that are held for are under way */
+	bool busy[FX_DEVS];    /* held packets are still outstanding */
 	uint64_t activity[FX_DEVS];
 	uint32_t installs;
 	uint32_t holds;
-	uint32_t bad_installs; /* held for, but a device does not hold */
-	uint32_t restless;     /* installs while some endpoint does not hold */
+	uint32_t bad_installs; /* tables for a hold, but a device does not
+				  hold */
+	uint32_t restless;     /* installs while an endpoint does not hold */
 	uint32_t staged[FX_DEVS];
 	uint32_t passed[FX_DEVS];
-	uint32_t none[FX_DEVS]; /* waits for tables that ended without any */
+	uint32_t none[FX_DEVS]; /* waits that ended without tables */
 	uint32_t bad_passes; /* tokens, but a device is not prepared */
 	enum rl_local_port_order order[FX_DEVS][8];
 };
 
 void fx_open(struct fx *f, uint64_t seed);
 void fx_close(struct fx *f);
-/* Runs until @p ns from now. */
+/* Runs for @p ns. */
 void fx_run(struct fx *f, uint64_t ns);
-/* Runs until the controller is in phase @p p, and no longer than a second. */
+/* Runs until the controller is in phase @p p, for at most a second. */
 void fx_until(struct fx *f, enum rl_controller_phase p);
-/* Runs until the controller has nothing to do, or @p ns; whether it has not. */
+/*
+ * Runs until the controller is idle, for at most @p ns. @return whether it is
+ */
 bool fx_settle(struct fx *f, uint64_t ns);
-/* Both ends of a link say so; -1: what has no local controller says nothing */
+/* Both ends report a state of a link; a crashed device reports nothing. */
 void fx_link(struct fx *f, uint32_t link, enum rl_resil_link state);
 void fx_end(struct fx *f, uint32_t link, unsigned int end,
 	    enum rl_resil_link state);
@@ -107,7 +110,7 @@ const struct rl_recovery *fx_last(const struct fx *f);
 int fx_setup(void **state);
 int fx_setup_at_rest(void **state);
 int fx_teardown(void **state);
-/* All that live have these tables, and none holds. */
+/* Checks that all live devices have these tables, and none holds. */
 void fx_all_have(const struct fx *f, uint32_t epoch);
 uint32_t fx_dev(const struct fx *f, const char *name);
 uint32_t fx_link_of(const struct fx *f, const char *name);

@@ -2,12 +2,12 @@
 #ifndef ROUTE_DRAW_H
 #define ROUTE_DRAW_H
 
-/* Random faulty fabrics: the seed alone draws one. */
+/* Random faulty fabrics, drawn from a seed. */
 
 #include "rl_prng.h"
 #include "route_fixture.h"
 
-/* A shape, mixed wraps, parallel links, hosts, and failures, by the seed. */
+/* A grid with random shape, wraps, parallel links, hosts and failures. */
 static inline void
 draw_grid(struct rl_topo *t, uint64_t seed)
 {
@@ -39,7 +39,7 @@ draw_grid(struct rl_topo *t, uint64_t seed)
 		t->dev[rl_prng_below(&p, t->ndev - t->nep)].failed = true;
 }
 
-/* Free-form fabrics: a random tree of switches and some links more. */
+/* Free-form fabrics: a random tree of switches with extra links. */
 static inline void
 draw_custom(struct rl_topo *t, uint64_t seed)
 {
@@ -94,8 +94,8 @@ draw_custom(struct rl_topo *t, uint64_t seed)
 		t->link[rl_prng_below(&p, t->nlink)].failed = true;
 }
 
-/* A tree of switches, hardly more, and endpoints with links to several of them:
- * often the only way round a link. */
+/* Little more than a tree of switches, and endpoints with links to several of
+   them: often the only way around a link. */
 static inline void
 draw_bridges(struct rl_topo *t, uint64_t seed)
 {

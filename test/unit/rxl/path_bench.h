@@ -2,7 +2,9 @@
 #ifndef PATH_BENCH_H
 #define PATH_BENCH_H
 
-/** @file A path between two endpoints, for tests that run it. */
+/**
+ * @file A path between two endpoints, for tests.
+ */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +32,7 @@ take(size_t bytes)
 	return p;
 }
 
-/* No errors, packets of a flit, short timers; no endpoint sends. */
+/* No errors, packets of one flit, short timers; no endpoint sends. */
 static inline struct fx *
 path_open(void)
 {

@@ -3,12 +3,11 @@
 #define CORE_BENCH_H
 
 /*
- * A switch core with its ports driven by hand: packets and marks go in, what
- * it gives to each port comes out into a list. No link, no port logic.
+ * A switch core with ports driven by the test: it puts packets and marks in,
+ * and collects the output for each port in a list. No link, no port logic.
  *
- * Destinations are numbered; cb_route() says by which ports each is reached,
- * best first. The VL of a packet is its SL. Packets of a flow carry tags 0, 1,
- * 2, ...
+ * Destinations are numbered; cb_route() sets the ports to each of them, best
+ * first. The VL of a packet is its SL. Packets of a flow have tags 0, 1, 2, ...
  */
 
 #include "bench.h"
@@ -29,15 +28,16 @@ struct core_bench {
 	struct rl_core *core;
 	void *mem;
 	uint64_t now_ns;
-	struct rl_pktq out[CB_PORTS]; /* packets that the core gave */
+	struct rl_pktq out[CB_PORTS]; /* packets from the core */
 	unsigned int loop_fences[CB_PORTS];
 	unsigned int fences[CB_PORTS];
-	bool full[CB_PORTS];	      /* the port takes nothing off its queue */
+	bool full[CB_PORTS];	      /* the port takes nothing from its
+					 queue */
 	struct bench_dropped drop[CB_DROPS];
 	unsigned int ndrops;
 	uint16_t beside[CB_PORTS]; /* rings of parallel links; 0, 0: none */
 	uint32_t next_tag[CB_DSTS];
-	bool by_queue;	      /* the last packet was given in so */
+	bool by_queue;	      /* how the last packet was put in */
 };
 
 /* Before cb_open(): cfg, fwd; zeroed: the defaults, one plane. */
@@ -49,23 +49,23 @@ void cb_open(struct core_bench *c, int ep);
 void cb_close(struct core_bench *c);
 
 void cb_mark(struct core_bench *c, uint16_t port, enum rl_pipe_mark m);
-/* A new packet of the flow to dst, arriving by a port; credit is held. */
+/* A new packet of the flow to dst arrives at a port, and holds a credit. */
 void cb_rx(struct core_bench *c, uint16_t in_port, uint16_t dst,
 	   unsigned int flits);
-/* The same, ready to be given in by hand, with the next tag. */
+/* The same, but to be put in by cb_give(), with the next tag. */
 struct rl_flit *cb_packet(struct core_bench *c, uint16_t in_port, uint16_t dst,
 			  unsigned int flits);
 void cb_give(struct core_bench *c, uint16_t in_port, struct rl_flit *pkt);
-/* Takes what the core has for a port; then it is the port's. */
+/* Moves the core's packets for a port to the port. */
 void cb_tx(struct core_bench *c, uint16_t port);
 void cb_tx_all(struct core_bench *c);
-/* Loops out of a port the oldest n packets that it was given. */
+/* Loops the oldest n packets of a port back to the core. */
 void cb_loop(struct core_bench *c, uint16_t port, unsigned int n);
-/* Moves the clock and ticks. */
+/* Advances the clock and ticks. */
 void cb_advance(struct core_bench *c, uint64_t ns);
-/* The link acknowledges: packets given to a port are gone. */
+/* The link acknowledges all packets of a port. */
 void cb_ack(struct core_bench *c, uint16_t port);
-/* Checks that a port was given exactly tags from..to of the flow to dst. */
+/* Checks that a port got exactly tags from..to of the flow to dst. */
 void cb_expect(struct core_bench *c, uint16_t port, uint16_t dst,
 	       uint32_t from, uint32_t to);
 uint32_t cb_freed(const struct core_bench *c, uint16_t port);

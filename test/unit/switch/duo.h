@@ -4,8 +4,8 @@
 
 /*
  * Two devices joined by parallel links, as in Figure 1 of the DRL patent: a
- * switch that packets enter by hand, and an endpoint that takes them. Cores,
- * ports and wires are the real ones; the clock is moved by hand.
+ * switch into which the test puts packets, and an endpoint that takes them.
+ * Cores, ports and wires are real; the test sets the clock.
  *
  *   duo_send() --> switch core --> port 1 ==wire 0==> port 0 --> endpoint's core
  *                              --> port 2 ==wire 1==> port 1 -->   --> sink
@@ -41,28 +41,29 @@ struct duo {
 	struct duo_dev a; /* the switch */
 	struct duo_dev b; /* the endpoint */
 	struct bench_sink sink;
-	uint32_t next_pos[DUO_FLOWS]; /* cut-through: of the flit expected */
-	uint64_t again_flits;	      /* cut-through: came a second time */
+	uint32_t next_pos[DUO_FLOWS]; /* cut-through: position of the next
+					 flit */
+	uint64_t again_flits;	      /* cut-through: duplicate flits */
 	uint32_t next_tag[DUO_FLOWS];
 	uint64_t now_ns;
 };
 
-/* Set d->cfg and d->links before, the rest zero. */
+/* First set d->cfg and d->links, and zero the rest. */
 void duo_cfg(struct duo *d, unsigned int links);
-void duo_open(struct duo *d); /* and trains */
+void duo_open(struct duo *d); /* trains, too */
 void duo_run(struct duo *d, uint64_t ns);
 /* Runs until nothing is held anywhere; fails after max_ns. */
 void duo_settle(struct duo *d, uint64_t max_ns);
 void duo_send(struct duo *d, unsigned int flow, unsigned int flits);
-/* The same in two steps, so that parts may come one by one. */
+/* The same in two steps, to put in parts one by one. */
 struct rl_flit *duo_make(struct duo *d, unsigned int flow, unsigned int flits);
 void duo_give(struct duo *d, struct rl_flit *part);
-/* Cuts a link both ways; both PHYs tell. */
+/* Cuts both directions of a link; both PHYs report it. */
 void duo_kill(struct duo *d, unsigned int link);
 void duo_heal(struct duo *d, unsigned int link);
-/* Each packet came once and in its flow's order. */
+/* Checks that each packet arrived once and in order. */
 void duo_check(struct duo *d);
-void duo_close(struct duo *d); /* and looks for leaks */
+void duo_close(struct duo *d); /* checks for leaks */
 
 #define DUO_COUNTER(dev, name) (rl_core_counters((dev)->core)[RL_CC_##name])
 

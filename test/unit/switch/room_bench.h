@@ -4,7 +4,7 @@
 
 /**
  * @file
- * A core whose waiting room is looked at: ports X, Y and Z, some flows by each.
+ * A core to test the waiting room: ports X, Y and Z, with some flows for each.
  */
 
 #include "core_bench.h"
@@ -18,7 +18,7 @@
 	(const uint16_t[]){ __VA_ARGS__ },                                     \
 		sizeof((const uint16_t[]){ __VA_ARGS__ }) / sizeof(uint16_t)
 
-/* Flow 1 by X alone, 2 by Y alone, 3 by X or Y, 4 by Z; one budget in all. */
+/* Flow 1 by X only, 2 by Y only, 3 by X or Y, 4 by Z; one shared budget. */
 static inline void
 room_open(struct core_bench *c, uint32_t wait_flits)
 {
@@ -44,7 +44,7 @@ info(const struct core_bench *c)
 	return i;
 }
 
-/* Dead, and over: what is for this port alone has no way. */
+/* The link dies and has drained: packets for this port only have no path. */
 static inline void
 die(struct core_bench *c, uint16_t port)
 {
@@ -54,7 +54,7 @@ die(struct core_bench *c, uint16_t port)
 	assert_int_equal(CB_STATE(c, port), RL_EGRESS_DEAD);
 }
 
-/* The link is back, and every fence answered. */
+/* The link returns, and every fence is answered. */
 static inline void
 rise(struct core_bench *c, uint16_t port)
 {

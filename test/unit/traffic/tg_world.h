@@ -4,8 +4,8 @@
 
 /**
  * @file
- * Five endpoints with a generator each. The network between them is a queue
- * that a test may rob, double, shuffle or forge.
+ * Five endpoints with a generator each. The network between them is a queue,
+ * from which a test may drop, duplicate, reorder or forge packets.
  */
 
 #include "rl_ledger.h"
@@ -26,22 +26,23 @@ struct world {
 	struct rl_prng prng;
 	uint64_t now;
 	uint32_t drop; /**< of 1024 packets */
-	uint32_t cut_off; /**< endpoint whose packets all vanish, or none */
-	uint32_t cut_cos; /**< the same of a class of service */
+	uint32_t cut_off; /**< endpoint whose packets are all dropped, or
+			       none */
+	uint32_t cut_cos; /**< the same for a class of service */
 };
 
 extern struct world w;
 
-/** Memory that begins as garbage. */
+/** Memory with undefined contents. */
 void *aligned(size_t bytes);
 
 void tg_cfg(struct rl_tg_cfg *c);
 void open_world(enum rl_pattern_kind kind, bool retry,
 		const struct rl_tg_cfg *tcfg);
-/** Asserts that every flit came back. */
+/** Asserts that every flit was returned. */
 void close_world(void);
 
-/** Delivers what is in a queue, or not. */
+/** Delivers the packets of a queue, or drops them. */
 void carry(struct rl_pktq *q);
 
 /** Runs until all clients are idle, or until @p end_ns. */
