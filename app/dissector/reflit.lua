@@ -3,14 +3,14 @@
 -- Wireshark dissector of reflit's frames, flits and transactions. The layouts
 -- are those of lib/flit/rl_frame.h and lib/flit/rl_flit.h.
 --
--- Of each direction (interface and addresses) it remembers the epoch and the
--- next number, so that it can tell gaps, replays and duplicates. A frame whose
--- comment begins with "lost" (written by `capture`) has not been received, and
--- counts for neither.
+-- For each direction (interface and addresses) it remembers the epoch and the
+-- next number, to find gaps, replays and duplicates. A frame whose comment
+-- begins with "lost" (written by `capture`) was not received, and is ignored
+-- here.
 --
--- A flit's number is not sent: the sender mixes it into the CRC. The CRC is
--- linear, so what is left of it when the CRC of the bytes is taken out is a
--- word that depends on the number alone. An intact flit thus tells its number.
+-- The number of a flit is not sent: the sender mixes it into the CRC. The CRC
+-- is linear, so removing the CRC of the bytes leaves a word that depends on the
+-- number alone, which reveals the number of an intact flit.
 
 local here = debug.getinfo(1, "S").source:match("^@(.*[/\\])") or "./"
 local codes = dofile(here .. "reflit_codes.lua")
@@ -19,10 +19,10 @@ local p = Proto("reflit", "reflit link frame")
 local band, rshift, tobit = bit.band, bit.rshift, bit.tobit
 
 local ETHERTYPE = 0x88b5
-local ETHER_BYTES = 14 -- before our first byte; offsets below are without them
+local ETHER_BYTES = 14 -- the header; offsets below do not count it
 local FLIT_BYTES, CRC_OFF, FEC_OFF = 256, 242, 250
 local FLITS_SHORT, FLITS_MAX = 5, 32
-local TOKEN = 0xffff -- both addresses of one
+local TOKEN = 0xffff -- both addresses of a token
 local DATA, IDLE, INIT, RETRAIN, CLOSE = 1, 2, 3, 4, 5
 
 local types = { [DATA] = "DATA", [IDLE] = "IDLE", [INIT] = "INIT",
@@ -84,7 +84,7 @@ local f = {
 	init_port = ProtoField.uint16("reflit.init.port",
 		"Port at its device"),
 	init_device = ProtoField.stringz("reflit.init.device", "Its device"),
-	-- a flit: what the link says of it
+	-- a flit: its link header and sideband
 	flit = ProtoField.bytes("reflit.flit", "Flit"),
 	lseq = ProtoField.uint16("reflit.flit.seq", "Number on the link"),
 	vc = ProtoField.uint16("reflit.flit.vc", "VC", base.DEC, nil, 0x0007),
@@ -188,7 +188,7 @@ p.prefs.code = Pref.enum("CRC and mixing of numbers", AUTO,
 
 -- directions -----------------------------------------------------------------
 
-local dirs, notes -- [direction] = state; [frame] = what the first pass saw
+local dirs, notes -- [direction] = state; [frame] = result of the first pass
 
 local get = {}
 for key, name in pairs({ interface = "frame.interface_id",
@@ -214,7 +214,7 @@ local function direction()
 	return dirs[key]
 end
 
--- what a frame means for its direction; once for each frame
+-- tracks the direction of a frame; called once for each frame
 local function analyse(h, lost)
 	local d, n = direction(), {}
 
@@ -234,7 +234,7 @@ local function analyse(h, lost)
 	local last = (h.seq + h.flits) % 65536
 
 	if step > 0 and get.missed() == nil then
-		-- the receiver drops what follows a gap until it is filled
+		-- the receiver drops all flits after a gap until it is filled
 		n.gap = d.gap ~= d.next and step or nil
 		n.new_from = h.flits
 		d.gap = d.next
@@ -248,7 +248,7 @@ local function analyse(h, lost)
 	return n
 end
 
--- of a flow's numbers on this link, those that are new
+-- checks the next new number of a flow on this link
 local function number_step(d, key, n, bits)
 	local before = d.flow[key]
 
@@ -274,7 +274,7 @@ local function le16(raw, at)
 	return raw:byte(at + 1) + 256 * raw:byte(at + 2)
 end
 
--- @return text about its state, the number or nil, the code's name
+-- @return a text for its state, the number or nil, the name of the code
 local function decode_flit(tree, bytes, marked)
 	local fixed = codes.fec(bytes)
 
@@ -321,7 +321,7 @@ local function add_flit(tree, tvb, raw, at, i, h, note)
 	local t = tree:add(f.flit, tvb(at, FLIT_BYTES))
 	local ack = le16(raw, at)
 
-	-- old tables before it, new ones behind it (docs/routing.md, Tokens)
+	-- separates packets by old and by new tables (docs/routing.md, Tokens)
 	local token = src == TOKEN and dst == TOKEN
 
 	t:set_text(string.format("Flit %d: %d to %d, tag %d, %d of %d, VC %d", seq,
@@ -371,7 +371,7 @@ local function add_flit(tree, tvb, raw, at, i, h, note)
 	if not note.steps then
 		return
 	end
-	-- control flits bear no number, replays old ones
+	-- control flits have no number, and replays have old ones
 	if note.steps[i] == nil then
 		local control = band(rshift(bytes[8], 2), 3) ~= 0
 		local key = string.format("%d %d %d", src, dst, rshift(bytes[7], 4))
@@ -471,7 +471,7 @@ local function add_note(tree, pinfo, h, n)
 	end
 end
 
--- @return the header, or nil and why it is none
+-- @return the header, or nil and the reason
 local function read_header(raw)
 	if #raw < 64 - ETHER_BYTES then
 		return nil, "shorter than a header"

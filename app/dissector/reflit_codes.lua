@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 --
--- CRC, FEC and hidden numbers of flits, as lib/flit/codec_ref.c defines them,
--- for reflit.lua, which loads this file from its own folder.
+-- CRC, FEC and mixed-in numbers of flits, as in lib/flit/codec_ref.c.
+-- reflit.lua loads this file from its own folder.
 
 local codes = {}
 
@@ -61,7 +61,7 @@ local function crc64(t, bytes, lo, hi)
 	return lo, hi
 end
 
--- xor10: what a number in the payload's low bits does to the CRC
+-- xor10: change of the CRC by a number in the low bits of the payload
 local function xor10_words(t)
 	local words = {}
 
@@ -77,7 +77,7 @@ local function xor10_words(t)
 	return words
 end
 
--- wide: number times x^degree, made a multiple of the polynomial, turned round
+-- wide: number times x^degree, made a multiple of the polynomial, bit-reversed
 local function wide_words(poly_lo, poly_hi, degree, bits)
 	local function bit_of(lo, hi, i)
 		return i < 32 and band(rshift(lo, i), 1) or
@@ -127,7 +127,7 @@ local function mix(words, bits, n)
 	return lo, hi
 end
 
--- the number stands in the low bits of a wide word, the last bit first
+-- finds the number in the low bits of a wide word, last bit first
 local function unmix_wide(words, bits, lowest, lo, hi)
 	local n = 0
 
@@ -157,7 +157,7 @@ for name, t in pairs(crcs) do
 	inverse[name] = xor10_inverse(xor10_words(t))
 end
 
--- @return the number that a word stands for, or nil: none
+-- @return the number that a word encodes, or nil
 local function unmix(choice, lo, hi)
 	if choice.mix == "wide" then
 		return unmix_wide(wide, 10, 10, lo, hi)
@@ -169,11 +169,11 @@ local function unmix(choice, lo, hi)
 	return found and found[2] == tobit(hi) and found[1] or nil
 end
 
--- What the numbers of this file are mixed by, once that is known.
+-- The mixing used in this capture, once it is known.
 codes.found = nil
 
--- The number of an intact flit, bytes[1..256]. wanted: index of the choice, 0:
--- the first that fits. @return the number and the choice; nil: it is damaged
+-- Number of a flit, bytes[1..256]. wanted: index of the choice; 0: the first
+-- that fits. @return the number and the choice; nil: the flit is corrupt
 function codes.number_of(bytes, wanted)
 	local b = bytes
 	local lo = bor(b[243], lshift(b[244], 8), lshift(b[245], 16),
@@ -198,7 +198,7 @@ function codes.number_of(bytes, wanted)
 
 			if n ~= nil then
 				if n ~= 0 then
-					codes.found = c -- 0 fits all of them
+					codes.found = c -- 0 fits all choices
 				end
 				return n, c
 			end
@@ -223,7 +223,7 @@ do
 end
 local C_AT, P_AT = { [0] = 252, 250, 251 }, { [0] = 255, 253, 254 }
 
--- corrects bytes[] in place; @return bytes corrected, or nil: it cannot
+-- corrects bytes[] in place. @return bytes corrected, or nil on failure
 function codes.fec(bytes)
 	local corrected = 0
 
@@ -267,7 +267,7 @@ for b = 0, 255 do
 	crc32c[b] = c
 end
 
--- of raw[1..bytes]; our byte 0 is byte 14 of the frame, and the check itself,
+-- CRC of raw[1..bytes], where byte 0 is byte 14 of the frame; the check itself,
 -- bytes 36-39, counts as zero
 function codes.header_check(raw, bytes)
 	local c = -1
