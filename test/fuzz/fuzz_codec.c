@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Codec and correction [FLIT-4..8]. An input chooses codec, numbers and an
- * error; every instruction set must say and do what the reference says and
- * does. What was corrected is a code word again, what was not is as it came,
- * and an intact flit with another number is read as its slip.
+ * error; every instruction set must give the results of the reference. A
+ * corrected flit is a code word again, an uncorrectable one is unchanged, and
+ * an intact flit with another number is reported as a slip.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +74,7 @@ struct outcome {
 	unsigned int hop_bad;
 };
 
-/* Verifies the same flits at an endpoint and at a hop. */
+/* Verifies the same flits as an endpoint and as a hop. */
 static void
 receive(const struct rl_codec *c, const uint8_t in[BATCH][RL_FLIT_BYTES],
 	const uint32_t eseq[BATCH], struct outcome *o)
@@ -102,7 +102,10 @@ receive(const struct rl_codec *c, const uint8_t in[BATCH][RL_FLIT_BYTES],
 	}
 }
 
-/* Bytes in which two flits differ, and the first and last of them. */
+/*
+ * Number of bytes in which two flits differ; *@p span: from the first to the
+ * last.
+ */
 static unsigned int
 differ(const uint8_t *a, const uint8_t *b, unsigned int *span)
 {
@@ -130,7 +133,7 @@ check_fec(const struct rl_codec *c, const uint8_t *sent, const uint8_t *in,
 		rl_codec_fec_encode(c, again);
 		RL_ASSERT(memcmp(again, out, sizeof(again)) == 0);
 	}
-	/* a burst of three bytes at most is always mended [FLIT-4] */
+	/* a burst of at most three bytes is always corrected [FLIT-4] */
 	differ(sent, in, &span);
 	if (span <= 3)
 		RL_ASSERT(memcmp(sent, out, RL_FLIT_BYTES) == 0);
@@ -152,7 +155,7 @@ check_isn(const struct rl_codec *c, uint32_t numbers, uint32_t seq,
 			  r.slip == (int)slip - (int)numbers);
 }
 
-/* Three flits of the input, numbered, encoded and damaged as the input says. */
+/* Three flits of the input, numbered, encoded and corrupted as it says. */
 struct scene {
 	uint8_t sent[BATCH][RL_FLIT_BYTES];
 	uint8_t hurt[BATCH][RL_FLIT_BYTES];
@@ -185,7 +188,7 @@ make_scene(struct scene *s, const struct rl_codec *c, uint32_t numbers,
 	memcpy(s->hurt, s->sent, sizeof(s->hurt));
 	if (data[9] == 0)
 		return;
-	/* a burst at any place, as long as the rest of the input says */
+	/* a burst of any position and length, as the rest of the input says */
 	at = HEAD + (size - HEAD > RL_FLIT_BYTES ? RL_FLIT_BYTES : 0);
 	for (unsigned int k = 0; k < 1 + data[9] % 8u; k++) {
 		const unsigned int place = (data[10] + k) % RL_FLIT_BYTES;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fabric files of any bytes [APP-4]: each is taken whole, and then keeps its
- * promises, or is refused with one line, and then leaves nothing behind.
+ * Fabric files of any bytes [APP-4]: each is either accepted as a whole and
+ * then consistent, or refused with one line, leaving nothing allocated.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ const char *const fuzz_words[] = {
 };
 const size_t fuzz_nwords = RL_ARRAY_SIZE(fuzz_words);
 
-/* One line "FILE:LINE: reason", at most as long as promised. */
+/* One line "FILE:LINE: reason", within the length limit. */
 static void
 check_error(const char *err, size_t errlen)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An endpoint and what a peer may tell it [APP-4]. Endpoints 0 and 1 talk to
- * each other; endpoint 2 talks to both, and an attacker speaks in its name:
- * control flits and data flits that 2 sent before, changed at will, with CRC
- * and FEC made right again. Whatever comes,
- *   - nothing breaks, and every flit comes back to the pool;
+ * What a peer may send to an endpoint [APP-4]. Endpoints 0 and 1 talk to each
+ * other; endpoint 2 talks to both, and an attacker uses its name: it sends
+ * control flits and earlier data flits of endpoint 2, modified at random, with
+ * valid CRC and FEC. In any case,
+ *   - nothing breaks, and every flit returns to the pool;
  *   - 0 and 1 get each other's packets once, in order, byte for byte.
- * What 2 sends and gets is the attacker's.
+ * Traffic of endpoint 2 has no guarantee.
  *
  *   fuzz_endpoint COUNT FIRST_SEED
  */
@@ -100,7 +100,7 @@ close_world(void)
 	free(w.codec);
 }
 
-/* A packet of one flit that endpoint 2 never sent, or not like that. */
+/* A packet of one flit that endpoint 2 did not send, or not in this form. */
 static void
 forge(void)
 {
@@ -124,7 +124,8 @@ forge(void)
 	rl_put16(wire + 2, (uint16_t)below(2)); /* to 0 or 1 */
 	rl_put16(wire + 4, 2);			/* in the name of 2 */
 	if (rl_flit_dst(wire) > 1 || rl_flit_src(wire) != 2) {
-		rl_flit_put(&w.cache, f); /* not our idea of the header */
+		rl_flit_put(&w.cache, f); /* the layout of the header has
+					     changed */
 		RL_ASSERT(!"the header lies elsewhere");
 	}
 	rl_codec_tx(w.codec, &wire, &seq, 1);

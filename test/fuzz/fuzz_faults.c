@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fault files of any bytes [APP-4]: each is taken whole, in the order of its
- * times, or refused with one line, and then nothing was appended. What was
- * taken, written again as text, is taken again.
+ * Fault files of any bytes [APP-4]: each is either accepted as a whole, sorted
+ * by time, or refused with one line, with nothing appended. Accepted faults,
+ * written as text, are accepted again.
  */
 #include <ctype.h>
 #include <errno.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Frames of any bytes [APP-4, FLIT-3]. An input is taken as it came, and then
- * once more with its EtherType, version and header check repaired, so that
- * what lies behind the check is reached. A frame that is taken keeps what its
- * header promises; sealed again, it says the same.
+ * Frames of any bytes [APP-4, FLIT-3]. An input is opened as it is, and again
+ * with its EtherType, version and header check repaired, to get past the check.
+ * An accepted frame matches its header; sealed again, it has the same header.
  */
 #include <string.h>
 
@@ -63,7 +62,7 @@ check_taken(const uint8_t *frame, size_t size, const struct rl_frame_hdr *h)
 	RL_ASSERT(size >= rl_frame_length(h) || h->nflits == 0);
 	memcpy(again, frame, rl_min_u64(size, rl_frame_length(h)));
 	rl_frame_seal(again, h, mac, false);
-	/* a frame without flits says its whole length, header included */
+	/* without flits, `bytes` is the whole length, including the header */
 	if (h->nflits == 0)
 		said.bytes = (uint16_t)rl_frame_length(h);
 	memset(&back, 0, sizeof(back));
@@ -112,7 +111,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	fuzz_repair_check(frame);
 	e = open_both(frame, size);
-	/* it says that it is longer than it is, or than any may be */
+	/* its stated length exceeds the frame, or the maximum */
 	RL_ASSERT(e == RL_FRAME_OK || e == RL_FRAME_TYPE_ERR ||
 		  ((e == RL_FRAME_TRUNCATED || e == RL_FRAME_COUNT_ERR) &&
 		   frame[15] == 0));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ibnetdiscover and OpenSM print, in any bytes [APP-4]: a text is taken
- * whole, and then is a fabric that agrees with itself, or is refused with one
- * line, and then leaves nothing behind.
+ * Output of ibnetdiscover and OpenSM, with any bytes [APP-4]: a text is either
+ * accepted as a whole and gives a consistent fabric, or is refused with one
+ * line, leaving nothing allocated.
  */
 #include <errno.h>
 #include <stdlib.h>

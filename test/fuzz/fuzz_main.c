@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs a libFuzzer entry point without libFuzzer, so that a bounded, seeded
- * part of the fuzzing is in every run of the tests, whatever the compiler:
+ * Runs a libFuzzer entry point without libFuzzer, so that each run of the tests
+ * includes a bounded, seeded part of the fuzzing, with any compiler:
  *
- *   fuzz_X COUNT SEED [FILE...]        COUNT mutations of the files, and of
- *                                      what the harness begins with itself
+ *   fuzz_X COUNT SEED [FILE...]        COUNT mutations of the files, and of the
+ *                                      initial inputs of the harness
  *   fuzz_X COUNT SEED [FILE...] -i N   the N-th of them alone
  *
- * Input N depends on SEED and N only. A crash names both. With clang, link
- * the harness with -fsanitize=fuzzer instead of this file.
+ * Input N depends on SEED and N only. A crash prints both. With clang, link the
+ * harness with -fsanitize=fuzzer instead of this file.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ struct input {
 	size_t len;
 };
 
-/* if a harness has none */
+/* for harnesses without initial inputs */
 __attribute__((weak)) size_t
 fuzz_seed(unsigned int i, uint8_t *to, size_t room)
 {
@@ -53,7 +53,7 @@ load(const char *path, struct input *in)
 	return in->byte != NULL ? 0 : -1;
 }
 
-/* The harness's own inputs, behind the files. @return how many there are now */
+/* Adds the initial inputs of the harness. @return number of inputs */
 static unsigned int
 load_seeds(struct input *corpus, unsigned int n)
 {
@@ -72,7 +72,7 @@ load_seeds(struct input *corpus, unsigned int n)
 	return n;
 }
 
-/* Puts n bytes in the place of `cut` bytes at `at`. */
+/* Replaces `cut` bytes at `at` by n bytes. */
 static void
 splice(struct input *in, size_t at, size_t cut, const uint8_t *byte, size_t n)
 {
@@ -94,30 +94,30 @@ mutate(struct input *in, struct rl_prng *p, const struct input *other)
 	size_t from, n;
 
 	switch (rl_prng_below(p, 7)) {
-	case 0: /* another bit */
+	case 0: /* flip a bit */
 		if (left > 0)
 			in->byte[at] ^= (uint8_t)(1u << rl_prng_below(p, 8));
 		break;
-	case 1: /* another byte */
+	case 1: /* change a byte */
 		some[0] = (uint8_t)rl_prng_u64(p);
 		splice(in, at, left > 0, some, 1);
 		break;
-	case 2: /* less */
+	case 2: /* delete */
 		splice(in, at, cut, some, 0);
 		break;
-	case 3: /* the same again, elsewhere */
+	case 3: /* copy a part */
 		from = rl_prng_below(p, (uint32_t)in->len + 1);
 		n = rl_min_u64(in->len - from, 1 + rl_prng_below(p, 63));
 		memcpy(some, in->byte + from, n);
 		splice(in, at, 0, some, n);
 		break;
-	case 4: /* a word of the format */
+	case 4: /* insert a word of the format */
 	case 5:
 		word = fuzz_words[rl_prng_below(p, (uint32_t)fuzz_nwords)];
 		splice(in, at, rl_prng_below(p, 2) ? cut : 0,
 		       (const uint8_t *)word, strlen(word));
 		break;
-	default: /* the end of another input */
+	default: /* append the end of another input */
 		from = rl_prng_below(p, (uint32_t)other->len + 1);
 		n = other->len - from;
 		splice(in, at, left, other->byte + from, n);

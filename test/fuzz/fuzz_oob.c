@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Foreign data in the store, and a false etcd [RES-1]: texts of any bytes.
- * Each is refused, or means something that is written again as a text, which
- * means the same. The first byte says what is read.
+ * Foreign data in the store, and a malicious etcd [RES-1]: texts of any bytes.
+ * Each is refused, or is accepted, written as a text, and accepted again with
+ * the same meaning. The first byte selects the reader.
  */
 #include <errno.h>
 #include <stdlib.h>

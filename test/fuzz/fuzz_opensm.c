@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * OpenSM's dumps in any bytes [APP-4]: one file of a dump that is right is
- * replaced by the input, each in turn. It is refused with one line, or makes
- * tables that the checker can walk.
+ * OpenSM dumps with any bytes [APP-4]: replaces each file of a valid dump by
+ * the input in turn. The dump is refused with one line, or gives tables that
+ * the checker can walk.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Captures of any bytes as traffic [APP-4]: whole frames are kept as they
- * stand in the file, what is too long is counted, a file that is cut off says
- * so, and what is no capture is refused with one line.
+ * Captures of any bytes as traffic [APP-4]: complete frames are kept unchanged,
+ * frames that are too long are counted, a truncated file is reported, and other
+ * files are refused with one line.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ put32(uint8_t *to, uint32_t v)
 	memcpy(to, &v, sizeof(v));
 }
 
-/* A capture of i + 1 frames; the last is cut short where i is odd. */
+/* A capture of i + 1 frames; the last is truncated if i is odd. */
 size_t
 fuzz_seed(unsigned int i, uint8_t *to, size_t room)
 {

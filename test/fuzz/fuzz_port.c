@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two ports and an attacker between them [APP-4]. Frames of both ways are lost,
- * late, doubled and kept; what was kept comes again with other contents, with
- * epochs, numbers and stamps that fit, cut short, and always with a header
- * check that is right, so that what lies behind the check is reached.
+ * Two ports and an attacker between them [APP-4]. Frames in both directions are
+ * lost, delayed, duplicated and recorded; recorded frames are sent again with
+ * other contents, with plausible epochs, numbers and stamps, truncated, and
+ * always with a valid header check, to get past it.
  *
- * What must hold, whatever comes:
+ * In any case:
  *   - nothing breaks (assertions, sanitizers), no flit is lost from the pool;
- *   - a core is given parts in order: a start, and then what belongs to it;
+ *   - a core gets parts in order: a start, then the parts that belong to it;
  *   - a port never sends without end;
- *   - once the attacker is silent, the link carries packets again, both ways,
- *     once, in order, byte for byte.
+ *   - after the attack, the link carries packets again in both directions, once,
+ *     in order, byte for byte.
  *
- * That nobody else suffers is what fuzz_switch.c looks at.
+ * fuzz_switch.c checks that other traffic is not affected.
  *
- *   fuzz_port COUNT FIRST_SEED     so many runs
- * A failure names its seed; that seed alone repeats it.
+ *   fuzz_port COUNT FIRST_SEED     COUNT runs
+ * A failure prints its seed, which reproduces it.
  */
 
 #include "../unit/link/bench.h"
@@ -26,7 +26,7 @@
 #define MS RL_NS_PER_MS
 #define KEPT 32
 #define FLITS 4096
-#define ROUNDS 60 /* of packets until the link must carry them */
+#define ROUNDS 60 /* of packets until the link must work again */
 
 struct kept {
 	uint8_t *byte;
@@ -36,10 +36,10 @@ struct kept {
 struct attack {
 	struct bench b;
 	struct rl_prng prng;
-	struct kept kept[2][KEPT]; /* by wire */
+	struct kept kept[2][KEPT]; /* for each wire */
 	uint32_t nkept[2];
-	uint8_t *frame; /* being made */
-	uint32_t harm;  /* one frame in so many is harmed on its way */
+	uint8_t *frame; /* under construction */
+	uint32_t harm;  /* one frame in this many is attacked on its way */
 	uint64_t forged;
 };
 
@@ -77,7 +77,7 @@ on_wire(void *ctx, struct bench_frame *f)
 
 /* --- forged frames ---------------------------------------------------------- */
 
-/* Numbers that are a little off, or not at all, or far. */
+/* A number equal to @p right, close to it, or far from it. */
 static uint16_t
 near(uint32_t right)
 {
@@ -180,7 +180,7 @@ forge_flits(uint8_t *f, uint32_t len)
 	}
 }
 
-/* A frame for end @p to, out of one that went there, or went from there. */
+/* A frame for end @p to, made from a recorded one of either direction. */
 static void
 forge(unsigned int to)
 {
@@ -195,7 +195,7 @@ forge(unsigned int to)
 
 	len = k->len;
 	memcpy(f, k->byte, len);
-	if (below(6) == 0) { /* another type, of flits or without */
+	if (below(6) == 0) { /* another type, with or without flits */
 		f[14] = (uint8_t)((f[14] & 0xf0) | (1 + below(6)));
 		if ((f[14] & 15) != RL_FRAME_DATA)
 			f[15] = 0;
@@ -210,7 +210,7 @@ forge(unsigned int to)
 		len = 1 + below(len);
 	if (len >= RL_FRAME_HEADER_SHORT && fuzz_header_bytes(f) <= len)
 		fuzz_repair_check(f);
-	/* exact size: a sanitizer sees a byte more */
+	/* exact size, so that a sanitizer detects reads beyond the end */
 	f = aligned_alloc(RL_CACHE_LINE, (len + 63) & ~63u);
 	assert_non_null(f);
 	memcpy(f, a.frame, len);
@@ -245,7 +245,7 @@ draw_cfg(struct rl_link_cfg *cfg)
 	cfg->error_uncorrectable_max = 20;
 }
 
-/* The notes of the bench are not used here. */
+/* Frees what the bench recorded: not used here. */
 static void
 forget(struct bench_end *e)
 {
@@ -295,7 +295,10 @@ under_attack(void)
 	a.harm = 0;
 }
 
-/* Packets of one round come both ways, all and right, and none comes twice. */
+/*
+ * Sends one round of packets both ways. @return whether all arrived intact and
+ * once
+ */
 static bool
 carries(void)
 {
@@ -345,7 +348,7 @@ run(uint64_t seed)
 		step(below(400) * US);
 		under_attack();
 	}
-	/* twice in a row: a drain that was forged may end a link that carries */
+	/* two rounds, because a forged drain may take down a working link */
 	for (unsigned int good = 0; good < 2; good = carries() ? good + 1 : 0)
 		if (n++ == ROUNDS)
 			fail_msg("after the attack the link carries nothing: "

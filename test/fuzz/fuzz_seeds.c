@@ -24,7 +24,7 @@ fuzz_last_words(const char *format, ...)
 static void
 on_end(int sig)
 {
-	/* write() is all that a handler may do */
+	/* write() is safe in a signal handler */
 	if (write(STDERR_FILENO, last_words, strlen(last_words)) < 0)
 		_exit(2);
 	signal(sig, SIG_DFL);

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A whole fabric one of whose wires belongs to an attacker [APP-4]. Two
- * switches, two links between them, four endpoints. e0 and e1 are honest and
- * talk to each other through both switches; so do e2 and e3, but the wire of
- * e2 is not its own: frames on it, in both directions, are changed, repeated,
- * reordered, cut short, lost and made up, always with a header check that is
- * right again. Flits are hurt with and without their FEC repaired; the
- * end-to-end CRC is the one thing that the attacker cannot make.
+ * A fabric with an attacker on one wire [APP-4]. Two switches, two links
+ * between them, four endpoints. e0 and e1 are honest and talk to each other
+ * through both switches; so do e2 and e3, but an attacker owns the wire of e2:
+ * it changes, repeats, reorders, truncates, drops and forges frames in both
+ * directions, always with a valid header check. It corrupts flits with and
+ * without repairing their FEC; only the end-to-end CRC is out of its reach.
  *
- * What must hold, whatever comes by that wire:
+ * In any case:
  *   - nothing breaks (assertions, sanitizers), no flit is lost from the pool;
- *   - the honest flow gets every packet, once, in order, byte for byte, and no
+ *   - the honest flow gets every packet once, in order, byte for byte, and no
  *     other link dies;
- *   - e2 and e3 are given no packet that was not sent to them, and none twice;
- *   - once the attacker is silent, e2 and e3 talk again.
+ *   - e2 and e3 get no packet that was not sent to them, and none twice;
+ *   - after the attack, e2 and e3 talk again.
  *
- *   fuzz_switch COUNT FIRST_SEED     so many runs
- * A failure names its seed; that seed alone repeats it.
+ *   fuzz_switch COUNT FIRST_SEED     COUNT runs
+ * A failure prints its seed, which reproduces it.
  */
 
 #include "../unit/device/host.h"
@@ -28,9 +27,9 @@
 #define US RL_NS_PER_US
 #define MS RL_NS_PER_MS
 #define RECORDED 64
-#define HONEST 400	   /* packets each way */
-#define TALK 40		   /* that e2 and e3 send after the attack */
-#define QUIET_NS (2000 * MS) /* in which they must arrive */
+#define HONEST 400	   /* packets in each direction */
+#define TALK 40		   /* packets of e2 and e3 after the attack */
+#define QUIET_NS (2000 * MS) /* limit for their arrival */
 
 static const char fabric[] =
 	"fabric: { topology = \"custom\";\n"
@@ -45,14 +44,16 @@ static const char fabric[] =
 #define ATTACKED "e2-s0"
 
 
-/* Packets of one of e2 and e3: numbered, contents made from the number. */
+/*
+ * Client of e2 or e3: numbered packets, with contents derived from the number.
+ */
 struct talker {
 	struct host *host;
 	uint16_t peer;
 	uint32_t to_send;
 	uint32_t sent;
-	uint32_t next; /* number that must come, at least */
-	uint32_t last; /* 1 + the last number that came */
+	uint32_t next; /* lowest number that may come next */
+	uint32_t last; /* 1 + the last number received */
 	uint32_t wrong;
 };
 
@@ -131,7 +132,7 @@ remember(const uint8_t *frame, uint32_t len)
 	a.recorded_len[slot] = len;
 }
 
-/* The content of a frame's flits; the end-to-end CRC stays as it was. */
+/* Corrupts flits of a frame, except for the end-to-end CRC. */
 static void
 hurt_flit(uint8_t *frame, uint32_t len)
 {
@@ -163,7 +164,7 @@ hurt_header(uint8_t *frame)
 		case 0: /* type, count, flags, epochs */
 			at = 14 + below(6);
 			break;
-		case 1: /* sequence, ACK, a little off */
+		case 1: /* sequence, ACK: change them a little */
 			at = 20 + 2 * below(2);
 			frame[at] += (uint8_t)(below(9) - 4);
 			continue;
@@ -212,14 +213,14 @@ forge(uint8_t *frame)
 static void
 seal(uint8_t *frame, uint32_t *len)
 {
-	if (below(12) == 0) /* cut short, with or without a count that fits */
+	if (below(12) == 0) /* truncated, with or without a matching count */
 		*len = 1 + below(*len);
 	if (*len < RL_FRAME_HEADER_SHORT)
 		return;
 	if (frame[15] > RL_FRAME_FLITS_MAX ||
 	    (below(4) != 0 && rl_frame_bytes(frame[15]) > *len))
 		frame[15] = (uint8_t)rl_frame_fit(*len);
-	if (below(2)) { /* the newest of all, or of a time to come */
+	if (below(2)) { /* a stamp newer than all others, or in the future */
 		const uint64_t soon = a.host.now_ns + below(10);
 
 		fuzz_put_stamp(frame, soon + (below(50) ? 0 : 900 * MS));
@@ -245,7 +246,7 @@ attack_wire(struct host_wire *w)
 		case 1:
 			hurt_flit(w->frame[slot], w->len[slot]);
 			break;
-		case 2: /* the last one is lost */
+		case 2: /* lose the last frame */
 			w->tail--;
 			return;
 		default:
@@ -337,7 +338,7 @@ talked(void)
 	       a.talker[1].last == a.talker[0].to_send;
 }
 
-/* The honest ends are done, and their links never died. */
+/* The honest ends have finished, and their links never died. */
 static void
 check_honest(void)
 {
@@ -375,7 +376,7 @@ run(uint64_t seed)
 		under_attack((50 + below(1500)) * US);
 		host_run(h, below(500) * US);
 	}
-	/* silence: what is still on the wire arrives */
+	/* after the attack: frames on the wire still arrive */
 	end_ns = h->now_ns + QUIET_NS;
 	while (h->now_ns < end_ns &&
 	       (h->client[0].got < HONEST || h->client[1].got < HONEST))

@@ -15,13 +15,13 @@
 struct run {
 	struct rl_sim_load *load;
 	struct outcome *out;
-	bool looks; /* at all clients: there is one thread */
+	bool looks; /* reads all clients: there is one thread */
 	struct rl_client client[EPS_MAX];
 	struct run_end {
 		struct run *run;
 		uint16_t ep;
 	} end[EPS_MAX];
-	uint64_t last_ns; /* any client's */
+	uint64_t last_ns; /* of any client */
 	uint64_t told_ns;
 };
 
@@ -155,7 +155,7 @@ hash_of(struct rl_sim *sim)
 	return hash;
 }
 
-/* Of failovers of one instant, either may be told of first. */
+/* The order of failovers at the same time is undefined. */
 static uint64_t
 hash_failovers(struct rl_sim *sim, uint32_t *n)
 {
@@ -260,7 +260,7 @@ unmake(struct made *m)
 	rl_config_free(&m->cfg);
 }
 
-/* In steps that do not fall on anything. */
+/* Runs in steps that match no event. */
 static void
 run_sim(const struct apart_case *c, struct rl_sim *sim, struct run *r)
 {

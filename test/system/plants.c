@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * See plants.h. The linker leads calls of X() to __wrap_X(), which has the real
- * thing as __real_X(). One lcore only: the bugs have one state.
+ * See plants.h. The linker redirects calls of X() to __wrap_X(), and __real_X()
+ * is the original. One lcore only, because the bugs have one state.
  */
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ int __wrap_rl_route_setup(const struct rl_topo *topo, const char *engine,
 static struct rl_flit_cache *cache; /* of the one lcore */
 static struct rl_ep *victim;
 static struct rl_flit *kept;
-static bool release; /* the kept one goes next */
+static bool release; /* the kept packet is next */
 static struct rl_tg *tg;
 static unsigned int seen;
 
@@ -76,7 +76,7 @@ __wrap_rl_route_setup(const struct rl_topo *topo, const char *engine,
 		(*out)->accepted = planted("LIE");
 	for (uint32_t d = 0; ret == 0 && planted("LIE") && d < topo->ndev; d++)
 		if (topo->dev[d].kind == RL_DEV_SWITCH) {
-			/* all traffic takes the first port: to its own end */
+			/* all traffic takes the first port, to one endpoint */
 			struct rl_fwd *f = &(*out)->fwd[d];
 
 			for (uint16_t p = 0; p < f->nplanes; p++)
@@ -108,7 +108,7 @@ copy_of(const struct rl_flit *pkt)
 	return head;
 }
 
-/* The packet in which the bug shows. */
+/* Applies the bug to a packet. */
 static struct rl_flit *
 spoil(struct rl_ep *ep, struct rl_flit *pkt)
 {
@@ -150,6 +150,6 @@ __wrap_rl_ep_recv(struct rl_ep *ep)
 	pkt = __real_rl_ep_recv(ep);
 	if (pkt == NULL)
 		return NULL;
-	release = kept != NULL; /* another one has overtaken it */
+	release = kept != NULL; /* another packet has overtaken it */
 	return ++seen == PLANT_OF ? spoil(ep, pkt) : pkt;
 }

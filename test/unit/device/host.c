@@ -125,7 +125,7 @@ phy_tx_alloc(void *phy, struct rl_phy_frame f[], unsigned int n,
 	for (unsigned int i = 0; i < n; i++)
 		f[i] = (struct rl_phy_frame){
 			.data = w->frame[(w->tail + i) % HOST_FRAMES],
-			.len = 2048, /* what was there before */
+			.len = 2048, /* a stale value */
 			.cookie = w,
 		};
 	w->lent = n;
@@ -139,7 +139,7 @@ phy_tx(void *phy, struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
 	uint32_t used = 0;
 
 	(void)now_ns;
-	assert_int_equal(n, w->lent); /* what was lent comes back */
+	assert_int_equal(n, w->lent); /* every lent frame is returned */
 	w->lent = 0;
 	while (used < n && f[used].len != 0)
 		used++;
@@ -150,7 +150,9 @@ phy_tx(void *phy, struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
 			w->empty++;
 			continue;
 		}
-		/* the empty ones come last: frames stay in place */
+		/*
+		 * empty frames come last, so that the others keep their places
+		 */
 		assert_ptr_equal(f[i].data, w->frame[w->tail % HOST_FRAMES]);
 		if (w->cut)
 			continue;

@@ -76,7 +76,7 @@ make(struct fx *fx, unsigned int i, uint8_t levels)
 		.event_ctx = fx,
 	};
 
-	/* it need not be cleared */
+	/* memory may contain anything */
 	memset(fx->ep[i], 0x5a, rl_ep_memsize(&fx->cfg, (uint16_t)fx->neps));
 	fx->ep[i] = rl_ep_init(fx->ep[i], &p);
 }
@@ -175,7 +175,7 @@ fx_close(struct fx *fx)
 	free(fx->codec);
 }
 
-/** Byte @p off of a packet: any function that differs from any other's. */
+/** Byte @p off of a packet: a function that differs between packets. */
 static uint8_t
 content(unsigned int src, unsigned int dst, uint8_t cos, uint32_t tag,
 	uint32_t off)
@@ -233,7 +233,7 @@ fx_poll(struct fx *fx, unsigned int ep)
 
 	rl_ep_poll(fx->ep[ep], fx->now, &q, 100000);
 	for (struct rl_flit *p = q.head; p != NULL; p = p->next_pkt)
-		rl_packet_open(p); /* tests look at flits, and cut packets */
+		rl_packet_open(p); /* tests access flits, and cut packets */
 	return q;
 }
 
@@ -347,7 +347,7 @@ fx_cut(struct fx *fx, struct rl_flit *pkt, unsigned int i)
 		} else if (head == NULL) {
 			head = pkt;
 			rl_packet_start(pkt);
-			pkt->dst = dst; /* of a head alone */
+			pkt->dst = dst; /* only valid in the head */
 			pkt->src = src;
 		} else {
 			rl_packet_append(head, pkt);
@@ -416,7 +416,7 @@ fx_corrupt(struct rl_flit *f, uint32_t salt)
 	f->wire[20 + salt % 60 + 120] ^= (uint8_t)(1 + salt / 49 % 255);
 }
 
-/** @return whether anything came out of any endpoint */
+/** @return whether any endpoint sent something */
 static bool
 carry(struct fx *fx)
 {

@@ -98,10 +98,10 @@ pairs_differ(const uint64_t syn[CODE_BITS])
 }
 
 /*
- * The triples, in rounds by the low six bits of their sum; a round sorts its
- * 21 million into buckets by the next six, and each bucket goes through a hash
- * table that stays in the cache. Candidates for the third vector are kept by
- * their low six bits, so that a round only makes the sums it wants.
+ * The triples, in rounds by the low six bits of their sum. A round sorts its 21
+ * million into buckets by the next six bits, and each bucket goes through a
+ * hash table that fits the cache. Candidates for the third vector are indexed
+ * by their low six bits, so that a round makes only its own sums.
  */
 #define ROUNDS 64
 #define BUCKETS 64
@@ -112,13 +112,15 @@ pairs_differ(const uint64_t syn[CODE_BITS])
 
 struct triples {
 	uint64_t by_class[ROUNDS][CODE_BITS]; /**< vectors of a class, in order */
-	uint16_t rank[ROUNDS][CODE_BITS + 1]; /**< how many lie before index j */
+	uint16_t rank[ROUNDS][CODE_BITS + 1]; /**< number of them below index
+						   j */
 	uint16_t count[ROUNDS];
 	uint64_t *bucket[BUCKETS]; /**< sums of three, of this round */
 	uint32_t used[BUCKETS];
 	uint64_t *pair_bucket[BUCKETS]; /**< sums of two */
 	uint32_t pair_used[BUCKETS];
-	uint64_t hash[HASH_SIZE]; /**< 0: free; a zero sum is counted apart */
+	uint64_t hash[HASH_SIZE]; /**< 0: free; a zero sum is counted
+				       separately */
 	const uint64_t *syn;
 };
 
@@ -157,7 +159,7 @@ triples_close(struct triples *t)
 	free(t);
 }
 
-/** All sums of two and of three of which the low six bits are @p round. */
+/** Makes all sums of two and of three with the low six bits @p round. */
 static void
 make_sums(struct triples *t, unsigned int round)
 {
@@ -185,7 +187,7 @@ make_sums(struct triples *t, unsigned int round)
 		}
 }
 
-/** Where @p sum is or belongs in the hash table. */
+/** @return the slot of @p sum in the hash table, or a free one for it */
 static uint64_t *
 find_slot(struct triples *t, uint64_t sum)
 {
@@ -205,7 +207,7 @@ compare_bucket(struct triples *t, unsigned int b, uint64_t extra,
 	for (uint32_t i = 0; i < t->used[b]; i++) {
 		uint64_t *slot = find_slot(t, t->bucket[b][i]);
 
-		if (*slot == t->bucket[b][i]) /* a sum of 0 counts as well */
+		if (*slot == t->bucket[b][i]) /* including a sum of 0 */
 			found->six++;
 		*slot = t->bucket[b][i];
 	}

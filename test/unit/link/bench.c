@@ -94,7 +94,7 @@ bench_make(struct bench_pool *p, const struct bench_packet *k)
 			rl_packet_append(head, f);
 		}
 	}
-	head->vc = k->vc; /* the core sets the head's alone */
+	head->vc = k->vc; /* the core only sets that of the head */
 	return head;
 }
 
@@ -189,7 +189,7 @@ bench_wire_ready(const struct bench_wire *w, uint64_t now_ns)
 	return now_ns >= w->busy_ns;
 }
 
-/* Errors in all three sub-blocks: FEC sees it and cannot mend it. */
+/* Errors in all three sub-blocks: FEC detects them but cannot correct them. */
 static void
 hurt_flit(struct bench_frame *f, uint32_t n)
 {
@@ -307,7 +307,7 @@ static void
 end_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 	 uint64_t now_ns)
 {
-	struct rl_flit *flit[RL_PACKET_FLITS_HELD]; /* as hosts list them */
+	struct rl_flit *flit[RL_PACKET_FLITS_HELD]; /* like the hosts do */
 	struct bench_end *e = ctx;
 
 	(void)now_ns;
@@ -321,7 +321,7 @@ end_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 	};
 }
 
-/* Every end that is opened is a process of its own. */
+/* Each opened end counts as a process. */
 static uint64_t bench_incarnation;
 
 void
@@ -384,10 +384,10 @@ bench_end_close(struct bench_end *e)
 	free(e->frame);
 }
 
-/* Frames of the longest burst. */
+/* Frames in the longest burst. */
 #define BENCH_BURST 32
 
-/* Received frames, in bursts as a PHY gives them. */
+/* Receives frames in bursts, like a PHY. */
 static void
 end_receive(struct bench_end *e, uint64_t now_ns)
 {
@@ -486,7 +486,7 @@ bench_end_core(struct bench_end *e, uint64_t now_ns)
 	if (e->no_core)
 		return;
 	while ((pkt = rl_pktq_pop(q)) != NULL) {
-		rl_packet_open(pkt); /* tests look at flits, and damage them */
+		rl_packet_open(pkt); /* tests access flits, and corrupt them */
 		if (e->hold_vcs & 1u << pkt->in_vc)
 			rl_pktq_push(&e->kept, pkt);
 		else

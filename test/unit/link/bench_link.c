@@ -13,7 +13,7 @@ bench_cfg(struct rl_link_cfg *cfg)
 	cfg->ack_coalesce_flits = 4;
 	cfg->ack_delay_ns = 5 * RL_NS_PER_US;
 	cfg->replay_timer_ns = 100 * RL_NS_PER_US;
-	cfg->error_window_ns = 0; /* losses are not held against a link */
+	cfg->error_window_ns = 0; /* losses do not kill a link */
 	cfg->flap_damping_ns = 100 * RL_NS_PER_US;
 	cfg->flap_damping_max_ns = 10 * RL_NS_PER_MS;
 	cfg->flap_forget_ns = 20 * RL_NS_PER_MS;
@@ -125,7 +125,7 @@ bench_settle(struct bench *b, uint64_t max_ns)
 	}
 }
 
-/* Frames that are due wait until the wire takes them. */
+/* Time at which due frames fit on the wire. */
 static uint64_t
 end_deadline(const struct bench *b, unsigned int i)
 {

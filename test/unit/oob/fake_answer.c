@@ -16,7 +16,7 @@ num(const json_t *o, const char *key)
 				 : (uint64_t)json_integer_value(v);
 }
 
-/* A text in base64; "" where there is none. */
+/* A text decoded from base64, or "". */
 static char *
 text(const json_t *o, const char *key)
 {
@@ -122,7 +122,10 @@ fake_end_lease(struct fake_etcd *f, uint64_t lease)
 	fake_tell(f, events);
 }
 
-/* All keys of a comparison were created by that revision; none: by 0. */
+/*
+ * Whether all keys of a comparison have that creation revision; 0: no key
+ * exists.
+ */
 static bool
 holds(const struct fake_etcd *f, const json_t *cmp)
 {
@@ -221,7 +224,7 @@ do_lease(struct fake_etcd *f, const char *what, const json_t *in)
 			 (json_int_t)(f->dead[id % 1024] ? 0 : 3));
 }
 
-/* Whether a request bears the valid token. */
+/* Whether a request has the valid token. */
 static bool
 has_token(const struct fake_etcd *f, const char *head)
 {
@@ -309,7 +312,9 @@ status_of(const struct fake_etcd *f, const char *path, const char *head)
 	return "200 OK";
 }
 
-/* Answers one request. Under the lock. @return whether the connection stays */
+/*
+ * Answers one request. Under the lock. @return whether to keep the connection
+ */
 bool
 fake_answer(struct fake_conn *c, const char *path, const char *head,
        const char *body)

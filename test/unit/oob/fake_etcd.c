@@ -13,7 +13,7 @@
 
 #include "fake_priv.h"
 
-/* Reads one request. @return its body's beginning, or NULL: it is over */
+/* Reads one request. @return its body, or NULL at the end */
 static char *
 read_request(int fd, char *buf, size_t room)
 {
@@ -92,7 +92,7 @@ fake_start(void)
 	socklen_t len = sizeof(a);
 	struct fake_etcd *f = calloc(1, sizeof(*f));
 
-	signal(SIGPIPE, SIG_IGN); /* the client may be gone */
+	signal(SIGPIPE, SIG_IGN); /* the client may have left */
 	f->revision = 1;
 	pthread_mutex_init(&f->lock, NULL);
 	f->fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -106,7 +106,7 @@ fake_start(void)
 	return f;
 }
 
-/* Connections end; who serves them notices. */
+/* Ends connections; their threads notice. */
 static void
 cut(struct fake_etcd *f, bool watches_only)
 {

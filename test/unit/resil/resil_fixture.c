@@ -137,8 +137,8 @@ send(struct fx *f, const struct rl_resil_msg *m, bool to_ctl)
 	}
 }
 
-/* By an order to hold and to install, every source that lives must hold. */
-/* Whether no link of a device works: it sends nothing. */
+/* At an install with a hold, every live source must hold. */
+/* Whether no link of a device works, so that it sends nothing. */
 static bool
 cut_off(const struct fx *f, uint32_t dev)
 {
@@ -161,9 +161,8 @@ check_install(struct fx *f, uint32_t dev, uint32_t epoch)
 			f->restless++;
 			break;
 		}
-	/* a device without links may have any tables; a device that slept
-	   through an install gets the tables of that one, whatever is held
-	   for others */
+	/* a device without links may have any tables; a device that missed an
+	   install gets the tables of that one, whatever others hold */
 	if (f->hold[dev] == RL_RESIL_HOLD_NONE || !f->order_holds[dev] ||
 	    epoch < f->order_hold_epoch[dev] || !f->started[dev])
 		return;
@@ -174,7 +173,9 @@ check_install(struct fx *f, uint32_t dev, uint32_t epoch)
 			f->bad_installs++;
 }
 
-/* Tokens go only when all that live are prepared for the same tables. */
+/*
+ * Tokens may only pass when all live devices are prepared for the same tables.
+ */
 static void
 check_pass(struct fx *f, uint32_t dev)
 {
@@ -338,7 +339,7 @@ fx_run(struct fx *f, uint64_t ns)
 
 		if (t >= until)
 			break;
-		/* a deadline that is due and does nothing would spin */
+		/* a deadline that is due but does nothing would loop forever */
 		idle = t <= f->now_ns ? idle + 1 : 0;
 		assert_true(idle < 1000);
 		f->now_ns = rl_max_u64(t, f->now_ns);
@@ -421,7 +422,7 @@ fx_setup(void **state)
 
 	fx_open(f, 1);
 	assert_true(fx_settle(f, 10 * RL_NS_PER_MS));
-	assert_int_equal(f->jobs, 0); /* nothing was wrong */
+	assert_int_equal(f->jobs, 0); /* no failure was found */
 	*state = f;
 	return 0;
 }

@@ -125,7 +125,7 @@ cb_give(struct core_bench *c, uint16_t in_port, struct rl_flit *pkt)
 {
 	struct rl_pktq q = { 0 };
 
-	/* by either door */
+	/* alternate between both interfaces */
 	c->by_queue = !c->by_queue;
 	if (!c->by_queue) {
 		rl_core_rx(c->core, in_port, &pkt, 1, c->now_ns);

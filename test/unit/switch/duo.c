@@ -26,7 +26,10 @@ duo_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 	dev->drops[why]++;
 }
 
-/* Every destination is the endpoint; a flow is a plane with a list of its own. */
+/*
+ * The endpoint is the only destination; each flow has a plane with its own list
+ * of ports.
+ */
 static void
 dev_routes(struct duo *d, struct duo_dev *dev, uint16_t nports, bool ep)
 {
@@ -82,7 +85,7 @@ dev_open(struct duo *d, struct duo_dev *dev, bool ep)
 		};
 
 		bench_end_open(&dev->end[i], &ep_params);
-		dev->end[i].no_core = true; /* here is a real one */
+		dev->end[i].no_core = true; /* this device has a real one */
 		dev->shared[dev->first + i] = dev->end[i].shared;
 		dev->beside[dev->first + i] =
 			(uint16_t)(dev->first + (i + 1) % d->links);
@@ -135,9 +138,9 @@ duo_open(struct duo *d)
 }
 
 /*
- * An endpoint and parts: it takes each flit that is the next of its flow; one
- * that came before is a duplicate: the start of a packet that was cut off, in
- * its second copy.
+ * An endpoint that takes parts: it takes each flit that is the next of its
+ * flow. An earlier one is a duplicate: the start of a packet that was cut off,
+ * in its second copy.
  */
 static void
 duo_take_flits(struct duo *d, const struct rl_flit *part)
@@ -197,7 +200,7 @@ dev_poll(struct duo *d, struct duo_dev *dev)
 			for (unsigned int k = 0; k < n; k++)
 				rl_port_submit(dev->end[i].port, out[k],
 					       d->now_ns);
-	if (dev->first == 1) /* the way in answers its fences */
+	if (dev->first == 1) /* the ingress port answers its fences */
 		while ((n = rl_core_tx(dev->core, 0, out, 8)) != 0)
 			for (unsigned int k = 0; k < n; k++) {
 				assert_int_equal(rl_pipe_is_mark(out[k]),

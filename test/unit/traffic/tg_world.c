@@ -148,7 +148,7 @@ books(void)
 	rl_ledger_close(&l, w.tg, EPS);
 	if (!rl_ledger_balanced(&l))
 		return l;
-	/* [DRL-7] at rest, a look at running clients says the same */
+	/* [DRL-7] at rest, a look at running clients gives the same totals */
 	rl_ledger_look(&look, w.tg, EPS);
 	assert_int_equal(look.sent_packets, l.sent_packets);
 	assert_int_equal(look.delivered_packets, l.delivered_packets);
