@@ -81,7 +81,7 @@ double bench_spread(double v[], unsigned int n);
 /** A spread above this says that the machine was too busy to say anything. */
 #define BENCH_NOISY 0.2
 
-/** What repetitions came to. */
+/** Summary of repeated measurements. */
 struct bench_stat {
 	double median;
 	double spread;

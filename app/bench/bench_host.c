@@ -185,7 +185,7 @@ host_drop(void *ctx, const struct rl_flit *pkt, enum rl_drop_reason why,
 	h->drops++;
 }
 
-/* Every packet begins with its number; the rest is a pattern of it. */
+/* Every packet starts with its number; the rest is derived from it. */
 static void
 client_fill(void *ctx, uint8_t *to, uint32_t off, uint32_t len)
 {

@@ -163,7 +163,9 @@ read_fabric(const struct sim_case *c, struct rl_config *cfg,
 								  : -EINVAL;
 }
 
-/* Rates of a case, by one thread and by as many as make sense. */
+/*
+ * Rates of a case: with one thread, and with as many as rl_sim_threads() says.
+ */
 struct rates {
 	double *one;
 	double *all;

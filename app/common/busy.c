@@ -19,7 +19,7 @@ static volatile sig_atomic_t told;
 static int every_s;
 static bool terminal;
 
-/* Handlers may only write(): a line out of words and a number. */
+/* A signal handler may only use write(), so it builds the line itself. */
 static size_t
 append(char *line, size_t at, size_t len, const char *text)
 {

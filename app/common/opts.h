@@ -49,7 +49,7 @@ int opts_read(const struct opts *p, int argc, char **argv, void *to);
 /** Prints the help to standard output. */
 void opts_help(const struct opts *p);
 
-/* For struct opt.read: what a field of that type is set to. */
+/* Functions for struct opt.read, by the type of the field that they set. */
 int opt_text(const struct opt *o, const char *arg, void *to); /* const char * */
 int opt_u32(const struct opt *o, const char *arg, void *to);
 int opt_u64(const struct opt *o, const char *arg, void *to);

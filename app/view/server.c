@@ -203,8 +203,7 @@ post_order(struct server *s, struct MHD_Connection *c, struct request *r)
 	return answer_json(c, MHD_HTTP_OK, v);
 }
 
-/* A foreign page that resolves its name to our address has that name in
- * Host. */
+/* Protects against DNS rebinding: Host must be an address or localhost. */
 static bool
 host_is_ours(struct MHD_Connection *c)
 {

@@ -76,7 +76,10 @@ disconnect(struct tel_source *s)
 	s->fd = -1;
 }
 
-/* A source that is being asked right now is forgotten the next time. */
+/*
+ * Forgets sources whose socket is gone; a source in use is left for a later
+ * call.
+ */
 static void
 forget_gone(struct tel *t)
 {

@@ -340,7 +340,10 @@ map_free_planes(const struct ranks_map *m, bool *is_free)
 
 			for (unsigned int c = 0; c < m->nslc; c++)
 				seen |= 1u << map_plane(m, d, vl, m->sl_of[c]);
-			/* several planes on one VL: each has its packets */
+			/*
+			 * several planes share a VL: each carries only its own
+			 * packets
+			 */
 			for (unsigned int p = 0; p < m->nplanes; p++)
 				if ((seen >> p & 1) && seen != 1u << p)
 					is_free[p] = false;

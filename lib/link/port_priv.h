@@ -195,7 +195,7 @@ struct port_rx {
 	bool limit_look;  /* what the core freed may have */
 };
 
-/** Packets out of flits (port_packet.c). */
+/** Assembly of packets from flits (port_packet.c). */
 struct port_packet {
 	struct rl_flit *part[RL_VCS]; /* packet in assembly */
 	uint64_t part_due_ns;	      /* when to look for rests that are late */

@@ -143,7 +143,7 @@ struct rl_route_params {
 	bool parts;
 };
 
-/** The part of a device that is in none. */
+/** Part number of a device that belongs to no part. */
 #define RL_PART_NONE UINT32_MAX
 
 /**

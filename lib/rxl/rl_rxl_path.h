@@ -122,7 +122,7 @@ bool rl_rxl_path_drain(struct rl_rxl_path *p, uint64_t slots);
 const struct rl_rxl_dir_tally *rl_rxl_path_tally(struct rl_rxl_path *p,
 						 unsigned int side);
 
-/** Owner. All counts to zero; the state goes on. For a run-in. */
+/** Owner. Resets all counters, after a warm-up; the path keeps its state. */
 void rl_rxl_path_reset(struct rl_rxl_path *p);
 
 /** Owner. Packets of @p side's meter that the other has not got (yet). */

@@ -365,7 +365,7 @@ core_restore_tick(struct rl_core *core, uint16_t port, uint64_t now_ns)
 	} else if (cp->fence_gen != 0) {
 		if (!core_fences_done(core, cp->fence_gen))
 			return;
-		cp->fence_gen = 0; /* crossed; now the restore delay */
+		cp->fence_gen = 0; /* fences crossed: start the restore delay */
 		core_set_due(core, cp,
 			     rl_deadline(now_ns,
 					 core->p.cfg->restore_delay_ns));

@@ -113,7 +113,8 @@ struct rl_core {
 	bool wanted;		/* some port was told so */
 	bool still;		/* rl_core_still() */
 	bool swapped;		/* ... and there are new tables since */
-	bool fresh;		/* not all that wait have tried the tables */
+	bool fresh;		/* some waiting packets have not tried the
+				   tables */
 	bool passing;		/* two tables, see core_pass.c */
 	struct core_pass *pass;
 	struct core_fair *fair; /* [CORE_FAIR_QUEUES] */

@@ -73,7 +73,10 @@ adjacent(const struct torus *t, uint32_t u, uint32_t v)
 	return false;
 }
 
-/* The one neighbour that v and w share besides u; RL_IBNET_NONE: not one. */
+/*
+ * The only common neighbour of v and w besides u; RL_IBNET_NONE: none, or
+ * several.
+ */
 static uint32_t
 corner(const struct torus *t, uint32_t u, uint32_t v, uint32_t w)
 {
