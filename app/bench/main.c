@@ -275,8 +275,8 @@ main(int argc, char **argv)
 	json_object_set_new(report, "interrupted",
 			    json_boolean(stop_asked() != 0));
 	if (stop_asked() != 0)
-		fprintf(stderr, "reflit-bench: ended early: what was measured "
-			"till then is reported\n");
+		fprintf(stderr, "reflit-bench: ended early: the report has the "
+			"measurements so far\n");
 	if (a.json != NULL &&
 	    report_save("reflit-bench", report, a.json) != 0 && ret == 0)
 		ret = -EINVAL;

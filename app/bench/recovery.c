@@ -358,10 +358,10 @@ static void
 heading(FILE *human)
 {
 	fprintf(human,
-		"recovery: failures for good, in virtual time; computing and "
-		"proving take what they\nare measured to take. Medians and "
-		"highest values in us after the failure; flows held\nat most, "
-		"of all; packets not delivered, and of them reported or gone "
+		"recovery: permanent failures, in virtual time, with measured "
+		"times for computing and\nproving. Medians and "
+		"maxima in us after the failure; most flows held,\n"
+		"of all; packets not delivered, and of these reported or lost "
 		"with a device\n"
 		"  %-9s %3s %3s  %-7s %-7s %19s %19s %19s %19s %19s %19s %15s "
 		"%19s %19s %8s %6s\n",

@@ -166,19 +166,19 @@ static const struct opt table[] = {
 	{ "drop-rate", "R", take_rate, TO(set.drop_below), 0, 0, A_RATE,
 	  .help = "drop frames with probability R (0.02: 2 %)" },
 	{ "one-way", "[on|off]", one_way, 0, 0, 0, "on or off",
-	  .help = "drop all frames that come in by IFACE" },
+	  .help = "drop all frames received on IFACE" },
 	{ "corrupt", "N[:BYTES]", corrupt, 0, 0, 0,
 	  "N or N:BYTES, BYTES 1 to 8",
 	  .help = "change BYTES bytes (1) of every N-th frame" },
 	{ "duplicate", "R", take_rate, TO(set.duplicate_below), 0, 0, A_RATE,
-	  .help = "let frames come in twice with probability R" },
+	  .help = "duplicate received frames with probability R" },
 	{ "ethertype", "HEX|all", ethertype, 0, 0, 0,
 	  "all, or 600 to ffff (hex)",
 	  .help = "affect only such frames; default all (flit frames: 88b5)" },
 	{ "clear", NULL, take_clear, 0,
-	  .help = "end all faults, then begin those named beside it" },
+	  .help = "end all faults, then start those given with it" },
 	{ "show", NULL, NULL, TO(show),
-	  .help = "print the faults of the reflit-fault on IFACE, and its counts" },
+	  .help = "print faults and counters of the reflit-fault on IFACE" },
 	{ "duration", "TIME", duration, 0, 0, 0,
 	  "a time such as 500ms, 10s, 5m",
 	  .help = "end after 500ms, 10s, ...; default: at a signal" },
@@ -187,7 +187,7 @@ static const struct opt table[] = {
 	{ "generic", NULL, take_mode, 0,
 	  .help = "run before the stack, on any interface" },
 	{ "seed", "N", take_number, TO(set.seed), 0, UINT64_MAX, "a number",
-	  .help = "seed rates and changes; default 1" },
+	  .help = "seed for random faults; default 1" },
 	{ "json", "FILE", opt_text, TO(json),
 	  .help = "write the report as JSON ('-': here)" },
 	{ "help", NULL, NULL, TO(help), .help = "print this text" },
@@ -198,13 +198,13 @@ static const struct opt table[] = {
 static const struct opts program = {
 	.program = "reflit-fault",
 	.usage = "usage: reflit-fault IFACE [options]\n\n"
-		 "Injects faults into what comes in by a network interface, by "
-		 "XDP: faults that do\nnot depend on the program under test. "
-		 "Takes its program away when it ends.\n\n"
+		 "Injects faults into frames received on a network interface, by "
+		 "XDP,\nindependently of the program under test. "
+		 "Removes its XDP program when it ends.\n\n"
 		 "While one runs on IFACE, a second call changes its faults "
 		 "(only those it names)\nand ends at once.\n\n",
-	.more = "\nExit status: 0 done; 1 a copy could not be sent in, so that "
-		"orders and\nresults differ; 2 unusable arguments, or the "
+	.more = "\nExit status: 0 done; 1 a copy could not be injected, so "
+		"faults are\nmissing; 2 unusable arguments, or the "
 		"interface takes no program.\n",
 	.table = table,
 	.column = 26,

@@ -79,11 +79,11 @@ print_counts(FILE *to, const char *ifname, const struct rl_fault_count *c,
 		ifname, c->frames, c->passed, c->cut, c->dropped_nth,
 		c->dropped_rate, c->corrupted);
 	if (copies != NULL)
-		fprintf(to, "%" PRIu64 " sent in twice, %" PRIu64
-			" could not be\n", copies->sent,
+		fprintf(to, "%" PRIu64 " duplicated, %" PRIu64
+			" not\n", copies->sent,
 			copies->failed + c->duplicate_lost);
 	else
-		fprintf(to, "%" PRIu64 " to be sent in twice\n",
+		fprintf(to, "%" PRIu64 " to be duplicated\n",
 			c->duplicate_asked);
 }
 

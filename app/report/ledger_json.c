@@ -41,9 +41,9 @@ torn_json(const struct ledger_entry *e)
 {
 	json_t *o = json_object();
 
-	fprintf(stderr, "reflit-report: %s to %s: the process was killed as it "
-			"wrote this down; it proves nothing\n", e->src,
-		e->dst);
+	fprintf(stderr, "reflit-report: %s to %s: the process was killed while "
+			"it updated this record, which proves nothing\n",
+		e->src, e->dst);
 	json_object_set_new(o, "source", json_string(e->src));
 	json_object_set_new(o, "destination", json_string(e->dst));
 	json_object_set_new(o, "end", json_string(e->half.sink ? "sink"
@@ -114,8 +114,8 @@ ledger_json(const char *path, int *is_one, char *err, size_t len)
 	    memchr(head.process, '\0', sizeof(head.process)) != NULL)
 		o = entries_json(f, &head);
 	if (*is_one && o == NULL)
-		snprintf(err, len, "%s: is corrupt, or of another build of "
-			 "reflit", path);
+		snprintf(err, len, "%s: is corrupt, or from another build "
+			 "of reflit", path);
 	if (f != NULL)
 		fclose(f);
 	return o;

@@ -251,8 +251,8 @@ print(const struct merged *m, unsigned int n)
 	       ", altered %" PRIu64 ", reported %" PRIu64 "\n",
 	       m->lost, m->duplicated, m->reordered, m->altered, m->reported);
 	if (m->refused != 0)
-		printf("refused %" PRIu64 ": not sent, as there was no way "
-		       "when they came\n", m->refused);
+		printf("refused %" PRIu64 ": not sent, because there was no "
+		       "path\n", m->refused);
 	if (edge != 0 || m->ports != 0)
 		printf("not taken at the edge %" PRIu64 ": refused %" PRIu64
 		       ", missed %" PRIu64 ", cut %" PRIu64 ", oversize %"
@@ -294,8 +294,7 @@ load(const char *path)
 	if (o == NULL)
 		fprintf(stderr, "reflit-report: %s\n", err);
 	else if (is_ledger)
-		printf("process %s was killed; what it had written down is "
-		       "judged\n",
+		printf("process %s was killed; its ledger is judged\n",
 		       json_string_value(json_object_get(o, "process")));
 	return o;
 }

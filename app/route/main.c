@@ -254,7 +254,7 @@ update(struct route_app *app)
 		return refused(app, err);
 	report_times(app, "update", &t);
 	printf("%s, %u of %u devices changed\n",
-	       ret == 0 ? "updated" : "computed anew", n, ndev);
+	       ret == 0 ? "updated" : "recomputed", n, ndev);
 	route_set(app->report, "changed_devices", n);
 	return 0;
 }

@@ -58,8 +58,8 @@ add_socket(const struct opt *opt, const char *path, void *to)
 		fprintf(stderr, NAME ": --socket %s: %s\n", path,
 			strerror(-rc));
 	else if (access(path, F_OK) != 0)
-		fprintf(stderr, NAME ": --socket %s: %s; looked for again "
-			"until it is there\n", path, strerror(errno));
+		fprintf(stderr, NAME ": --socket %s: %s; retrying "
+			"until it exists\n", path, strerror(errno));
 	return rc != 0 ? -EBADMSG : 0;
 }
 
@@ -113,8 +113,8 @@ options(struct server *s, struct sockaddr_in *a, int argc, char **argv)
 	s->allow_orders = o.allow_orders;
 	s->orders_from_anywhere = o.anywhere;
 	if (s->orders_from_anywhere && !s->allow_orders) {
-		fprintf(stderr, NAME ": --orders-from-anywhere says whose "
-			"orders are taken; give --allow-orders too\n");
+		fprintf(stderr, NAME ": --orders-from-anywhere needs "
+			"--allow-orders, too\n");
 		return 2;
 	}
 	if (first != argc) {

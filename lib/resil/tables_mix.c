@@ -160,7 +160,7 @@ late(struct rl_tables *t, const struct rl_controller_job *job)
 	while (!job->silent[d])
 		d++;
 	snprintf(t->why, sizeof(t->why), "%s does not answer, and the new "
-		 "tables are not proven beside those it has",
+		 "tables are not proven together with its own",
 		 t->topo.dev[d].name);
 	return -ETIME;
 }
@@ -303,7 +303,7 @@ tables_mix(struct rl_tables *t, const struct rl_controller_job *job,
 		ret = mix_running(t, job, g, old, res);
 	if (ret == 0 && job->mode == RL_RESIL_LIVE &&
 	    res->mode != RL_RESIL_LIVE)
-		return refuse(t, "the mix with the tables before is not "
+		return refuse(t, "the mix with the old tables is not "
 				 "proven, and the mode is live");
 	if (ret != -EAGAIN)
 		return ret;
@@ -311,8 +311,8 @@ tables_mix(struct rl_tables *t, const struct rl_controller_job *job,
 	    any_dev(t, job->silent))
 		return late(t, job);
 	if (job->mode == RL_RESIL_LIVE || job->mode == RL_RESIL_PARTIAL)
-		return refuse(t, "only a full quiesce would do, and the mode "
-				 "forbids it");
+		return refuse(t, "this change needs a full quiesce, and the "
+				 "mode forbids it");
 	res->mode = RL_RESIL_FULL;
 	res->held_flows = 0;
 	ret = any_dev(t, job->silent) ? prove_rest(t, job, g) : 0;

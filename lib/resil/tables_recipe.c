@@ -157,8 +157,8 @@ take_pass(struct rl_tables *t, const struct rl_tables_recipe *r,
 		return 0;
 	if (was->rank == NULL || digest_ranks(&t->topo, was->rank) != r->ranks) {
 		snprintf(t->why, sizeof(t->why),
-			 "the order of channels of epoch %" PRIu32 " comes out "
-			 "otherwise than where epoch %" PRIu32 " was computed: "
+			 "the order of channels of epoch %" PRIu32 " differs "
+			 "from that where epoch %" PRIu32 " was computed: "
 			 "is it the same program?", r->from, r->epoch);
 		return -EINVAL;
 	}
@@ -201,8 +201,8 @@ rl_tables_make(struct rl_tables *t, const struct rl_tables_recipe *r)
 		ret = tables_gen_mark(t, g);
 	if (ret == 0 && digest(g->route) != r->digest) {
 		snprintf(t->why, sizeof(t->why),
-			 "the tables of epoch %" PRIu32 " come out otherwise "
-			 "than where they were computed: is it the same "
+			 "the tables of epoch %" PRIu32 " differ from those "
+			 "where they were computed: is it the same "
 			 "program?", r->epoch);
 		ret = -EINVAL;
 	}

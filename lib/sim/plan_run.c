@@ -92,7 +92,7 @@ run_silence(struct run *r)
 
 	if (ns > r->plan->silence_ns)
 		FAIL(r->v,
-		     "silence: nothing of endpoint %u has reached %u for %llu "
+		     "silence: nothing from endpoint %u reached %u for %llu "
 		     "ns, at %llu ns",
 		     src, dst, (unsigned long long)ns, (unsigned long long)now);
 	return r->v->ok;
@@ -111,8 +111,8 @@ run_unheard(struct run *r)
 
 	if (ns > r->plan->report_ns)
 		FAIL(r->v,
-		     "no report: of what endpoint %u has sent to %u nothing "
-		     "was heard for %llu ns, at %llu ns",
+		     "no report: endpoint %u learned nothing of its packets "
+		     "to %u for %llu ns, at %llu ns",
 		     src, dst, (unsigned long long)ns, (unsigned long long)now);
 	return r->v->ok;
 }
@@ -127,7 +127,7 @@ run_links(struct run *r)
 	for (uint32_t i = 0; i < n; i++)
 		if (f[i].fault_ns == RL_NEVER &&
 		    f[i].detector != RL_DET_COMMAND)
-			FAIL(r->v, "link %u died by %s, and was healthy",
+			FAIL(r->v, "healthy link %u died by %s",
 			     rl_failover_link(&f[i], &r->plan->cfg.topo),
 			     rl_detector_name(f[i].detector));
 }

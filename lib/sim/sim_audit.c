@@ -286,7 +286,7 @@ rl_sim_settled(const struct rl_sim *sim, unsigned int flags, char *why)
 	const uint32_t away = probes(sim);
 
 	if (sim->notice_head != sim->notice_tail) {
-		SAY(why, "a notice of a drop is under way");
+		SAY(why, "a drop notice is on its way");
 		return false;
 	}
 	for (uint32_t i = 0; i < sim->npipe; i++)
