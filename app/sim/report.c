@@ -34,7 +34,7 @@ wires_json(const struct rl_sim_stats *st)
 
 	set(o, "frames", st->frames);
 	set(o, "lost", st->frames_lost);
-	set(o, "hurt", st->frames_hurt);
+	set(o, "hurt", st->frames_corrupt);
 	set(o, "repeated", st->frames_dup);
 	set(o, "late", st->frames_late);
 	return o;

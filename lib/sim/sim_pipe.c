@@ -36,7 +36,7 @@ pipe_grow(struct sim_pipe *sp)
 
 /* Corrupts packets from a core to a port, as soft errors demand. */
 static void
-pipe_hurt(struct sim_pipe *sp, struct rl_flit *pkt)
+pipe_corrupt(struct sim_pipe *sp, struct rl_flit *pkt)
 {
 	struct rl_sim *s = sp->part->sim;
 	struct sim_end *end = s->role[sp->consumer].end;
@@ -62,7 +62,7 @@ pipe_put(void *ring, void *const obj[], unsigned int n)
 			seen_ns, sp->slot[(sp->tail - 1) & sp->mask].seen_ns);
 	for (unsigned int i = 0; i < n; i++) {
 		if (rl_unlikely(s->soft))
-			pipe_hurt(sp, obj[i]);
+			pipe_corrupt(sp, obj[i]);
 		if (s->p.check_packets)
 			sim_packet_check(s, sp, obj[i]);
 		if (sp->core != NULL)

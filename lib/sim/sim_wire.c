@@ -61,7 +61,7 @@ chance(struct sim_dir *d, uint32_t ppb)
 
 /* Alters a run of bytes; its first and last byte always change. */
 static void
-hurt_bytes(struct sim_dir *d, uint8_t *at, uint32_t n)
+corrupt_bytes(struct sim_dir *d, uint8_t *at, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		uint8_t x = (uint8_t)rl_prng_u64(&d->prng);
@@ -78,28 +78,28 @@ hurt_bytes(struct sim_dir *d, uint8_t *at, uint32_t n)
  * can look valid.
  */
 static void
-hurt_flit_seen(struct rl_sim *s, struct sim_dir *d, uint8_t *flit,
-	       uint32_t from, uint32_t span, uint32_t n)
+corrupt_flit_seen(struct rl_sim *s, struct sim_dir *d, uint8_t *flit,
+		  uint32_t from, uint32_t span, uint32_t n)
 {
 	uint8_t was[RL_FLIT_BYTES] RL_ALIGNED(RL_CACHE_LINE);
-	uint8_t hurt[RL_FLIT_BYTES] RL_ALIGNED(RL_CACHE_LINE);
+	uint8_t bad[RL_FLIT_BYTES] RL_ALIGNED(RL_CACHE_LINE);
 	uint8_t fixed[RL_FLIT_BYTES] RL_ALIGNED(RL_CACHE_LINE);
 
 	memcpy(was, flit, sizeof(was));
 	for (unsigned int tries = 0; tries < 64; tries++) {
 		const uint32_t off =
 			from + rl_prng_below(&d->prng, span - n + 1);
-		const uint8_t *src[1] = { hurt };
+		const uint8_t *src[1] = { bad };
 		uint8_t *dst[1] = { fixed };
 		uint8_t fec;
 
-		memcpy(hurt, was, sizeof(hurt));
-		hurt_bytes(d, hurt + off, n);
+		memcpy(bad, was, sizeof(bad));
+		corrupt_bytes(d, bad + off, n);
 		rl_codec_hop(s->fabric.codec, src, dst, 1, &fec);
 		if (fec != RL_FEC_BAD &&
 		    memcmp(fixed, was, sizeof(was)) != 0)
 			continue;
-		memcpy(flit, hurt, sizeof(hurt));
+		memcpy(flit, bad, sizeof(bad));
 		return;
 	}
 }
@@ -120,16 +120,16 @@ sim_soft_error(struct rl_sim *s, struct sim_dir *d, struct rl_flit *pkt)
 	if (f->mark != RL_MARK_OK)
 		return; /* it will be dropped anyway */
 	if (s->p.fec_safe) /* and its header must still name its flow */
-		hurt_flit_seen(s, d, f->wire, RL_FLIT_DATA_OFF,
-			       RL_FLIT_DATA_BYTES, n);
+		corrupt_flit_seen(s, d, f->wire, RL_FLIT_DATA_OFF,
+				  RL_FLIT_DATA_BYTES, n);
 	else
-		hurt_bytes(d, f->wire + rl_prng_below(&d->prng,
-						      RL_FLIT_BYTES - n),
-			   n);
+		corrupt_bytes(
+			d, f->wire + rl_prng_below(&d->prng, RL_FLIT_BYTES - n),
+			n);
 }
 
 static void
-hurt_body(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
+corrupt_body(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
 {
 	const uint32_t nflits = f->data[15];
 	const uint32_t header = rl_frame_header_bytes(nflits);
@@ -145,21 +145,23 @@ hurt_body(struct rl_sim *s, struct sim_dir *d, struct rl_sim_frame *f)
 	flit = f->data + header +
 	       rl_prng_below(&d->prng, nflits) * RL_FLIT_BYTES;
 	if (s->p.fec_safe) {
-		hurt_flit_seen(s, d, flit, 0, RL_FLIT_BYTES,
-			       rl_min_u32(n, RL_FLIT_BYTES));
+		corrupt_flit_seen(s, d, flit, 0, RL_FLIT_BYTES,
+				  rl_min_u32(n, RL_FLIT_BYTES));
 		return;
 	}
-	hurt_bytes(d, flit + rl_prng_below(&d->prng, RL_FLIT_BYTES),
-		   rl_min_u32(n, 1)); /* at least one byte within this flit */
+	corrupt_bytes(
+		d, flit + rl_prng_below(&d->prng, RL_FLIT_BYTES),
+		rl_min_u32(n, 1)); /* at least one byte within this flit */
 	for (uint32_t i = 1; i < n; i++)
-		hurt_bytes(d, f->data + header +
-				   rl_prng_below(&d->prng,
-						 nflits * RL_FLIT_BYTES),
-			   1);
+		corrupt_bytes(
+			d,
+			f->data + header +
+				rl_prng_below(&d->prng, nflits * RL_FLIT_BYTES),
+			1);
 }
 
 static void
-hurt(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
+corrupt_frame(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 {
 	struct rl_sim *const s = pt->sim;
 	uint8_t where = d->noise.where;
@@ -173,26 +175,26 @@ hurt(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 	} while (!(where & pick));
 	switch (pick) {
 	case RL_SIM_HURT_HEADER:
-		hurt_bytes(d,
-			   f->data + RL_FRAME_LINK_OFF +
-				   rl_prng_below(&d->prng,
-						 RL_FRAME_HEADER_SHORT -
-							 RL_FRAME_LINK_OFF),
-			   1);
+		corrupt_bytes(d,
+			      f->data + RL_FRAME_LINK_OFF +
+				      rl_prng_below(&d->prng,
+						    RL_FRAME_HEADER_SHORT -
+							    RL_FRAME_LINK_OFF),
+			      1);
 		break;
 	case RL_SIM_HURT_LENGTH:
 		f->len = rl_prng_below(&d->prng, f->len);
 		break;
 	default:
-		hurt_body(s, d, f);
+		corrupt_body(s, d, f);
 		break;
 	}
-	pt->st.frames_hurt++;
+	pt->st.frames_corrupt++;
 }
 
 /* Applies bit errors to the flits of a frame, including bursts. */
 static void
-hurt_bits(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
+corrupt_bits(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 {
 	const uint32_t nflits = f->data[15];
 	const uint32_t header = rl_frame_header_bytes(nflits);
@@ -206,7 +208,7 @@ hurt_bits(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 		rl_error_strike(&d->bits, f->data + header + i * RL_FLIT_BYTES);
 		hit = true;
 	}
-	pt->st.frames_hurt += hit;
+	pt->st.frames_corrupt += hit;
 }
 
 /* Counts a frame for waiting faults, and executes those that are due. */
@@ -279,9 +281,9 @@ odd_frame(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 		}
 	}
 	if (chance(d, d->noise.corrupt_ppb))
-		hurt(pt, d, f);
+		corrupt_frame(pt, d, f);
 	if (d->noise.bit_rate != 0)
-		hurt_bits(pt, d, f);
+		corrupt_bits(pt, d, f);
 	if (chance(d, d->noise.jitter_ppb))
 		f->at_ns += rl_prng_range(&d->prng, 1, d->noise.jitter_ns);
 	return false;

@@ -163,7 +163,7 @@ show_end(void *ctx, struct rl_sim *sim)
 	       "%llu\n",
 	       (unsigned long long)st.frames,
 	       (unsigned long long)st.frames_lost,
-	       (unsigned long long)st.frames_hurt,
+	       (unsigned long long)st.frames_corrupt,
 	       (unsigned long long)st.frames_dup,
 	       (unsigned long long)st.frames_late);
 }

@@ -151,7 +151,7 @@ every_frame_is_corrupted_at_a_rate_of_1(void **state)
 				 w.to[RL_PC_rx_count_error] +
 				 w.to[RL_PC_rx_truncated] - refused,
 			 frames);
-	assert_true(stats(&w).frames_hurt >= 2 * frames);
+	assert_true(stats(&w).frames_corrupt >= 2 * frames);
 	end(&w);
 }
 
