@@ -290,7 +290,7 @@ rl_sim_create(const struct rl_sim_params *p, struct rl_sim **sim, char *err)
 }
 
 static void
-drain_pipe(struct sim_pipe *sp)
+flush_pipe(struct sim_pipe *sp)
 {
 	for (; sp->head != sp->tail; sp->head++) {
 		struct rl_flit *f = sp->slot[sp->head & sp->mask].obj;
@@ -301,7 +301,7 @@ drain_pipe(struct sim_pipe *sp)
 }
 
 static void
-drain_wire(struct rl_sim *s, struct rl_sim_frame *list)
+flush_wire(struct rl_sim *s, struct rl_sim_frame *list)
 {
 	while (list != NULL) {
 		struct rl_sim_frame *f = list;
@@ -313,7 +313,7 @@ drain_wire(struct rl_sim *s, struct rl_sim_frame *list)
 
 /* Checks that all flits and frames were returned. */
 static int
-drain_check(const struct rl_sim_mem *mem, char *err)
+leak_check(const struct rl_sim_mem *mem, char *err)
 {
 	if (sim_flits_free(mem) == mem->flits &&
 	    mem->frames == mem->frames_free)
@@ -335,17 +335,17 @@ rl_sim_destroy(struct rl_sim *sim, char *err)
 
 	sim_gang_free(sim->gang);
 	for (uint32_t i = 0; i < sim->npipe; i++)
-		drain_pipe(&sim->pipe[i]);
+		flush_pipe(&sim->pipe[i]);
 	for (uint32_t i = 0; i < 2 * sim->fabric.topo->nlink; i++) {
-		drain_wire(sim, sim->dir[i].head);
-		drain_wire(sim, sim->dir[i].late);
+		flush_wire(sim, sim->dir[i].head);
+		flush_wire(sim, sim->dir[i].late);
 	}
 	rl_fabric_flush(&sim->fabric);
 	for (uint32_t i = 0; i < sim->nparts; i++) {
 		struct rl_sim_mem *const mem = sim->part[i].mem;
 
 		if (ret == 0)
-			ret = drain_check(mem, err);
+			ret = leak_check(mem, err);
 		if (ret == 0 && sim_flits_unique(mem) != 0) {
 			ret = -EUCLEAN;
 			if (err != NULL)
