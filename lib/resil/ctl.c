@@ -338,9 +338,9 @@ released(struct rl_controller *c, uint64_t now_ns)
 	}
 	c->pause_ns = RL_NEVER;
 	if (c->start && c->cut) /* a degraded link is better than none */
-		ctl_plan_back(c, now_ns);
+		ctl_degraded_back(c, now_ns);
 	if (c->start)
-		ctl_plan_down(c, now_ns);
+		ctl_removed_down(c, now_ns);
 	c->start = false;
 	if (c->port_owed == 0) {
 		ctl_rest(c, now_ns);

@@ -32,7 +32,7 @@ ctl_port_order(struct rl_controller *c, uint32_t link,
 }
 
 void
-ctl_plan_down(struct rl_controller *c, uint64_t now_ns)
+ctl_removed_down(struct rl_controller *c, uint64_t now_ns)
 {
 	const struct rl_topo *t = c->p.topo;
 
@@ -126,7 +126,7 @@ link_add(struct rl_controller *c, uint32_t link, uint64_t now_ns)
 }
 
 void
-ctl_plan_back(struct rl_controller *c, uint64_t now_ns)
+ctl_degraded_back(struct rl_controller *c, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < c->p.topo->nlink; i++)
 		if (c->link[i].left)

@@ -235,9 +235,9 @@ void ctl_msg(const struct rl_controller *c, uint32_t dev,
 void ctl_port_order(struct rl_controller *c, uint32_t link,
 		    enum rl_local_port_order order, uint64_t now_ns);
 /** After the install, orders ports of removed or avoided links down. */
-void ctl_plan_down(struct rl_controller *c, uint64_t now_ns);
+void ctl_removed_down(struct rl_controller *c, uint64_t now_ns);
 /** Brings all links back that are down only because they are degraded. */
-void ctl_plan_back(struct rl_controller *c, uint64_t now_ns);
+void ctl_degraded_back(struct rl_controller *c, uint64_t now_ns);
 bool ctl_port_tx(struct rl_controller *c, struct rl_resil_msg *m,
 		 uint64_t now_ns);
 void ctl_port_tick(struct rl_controller *c, uint64_t now_ns);

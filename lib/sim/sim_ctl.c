@@ -383,7 +383,7 @@ sim_ctl_due(const struct rl_sim *s)
 }
 
 bool
-sim_ctl_plan(struct rl_sim *s, const struct rl_sim_fault *f)
+sim_ctl_planned(struct rl_sim *s, const struct rl_sim_fault *f)
 {
 	struct rl_controller *c = s->ctl == NULL ? NULL : s->ctl->controller;
 

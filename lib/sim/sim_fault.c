@@ -227,7 +227,7 @@ sim_fault_fire(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
 
 /* Without a controller, a removed link drains and goes down. */
 static void
-fault_plan(struct rl_sim *s, const struct rl_sim_fault *f)
+fault_planned(struct rl_sim *s, const struct rl_sim_fault *f)
 {
 	const struct rl_topo_dev *td = &s->fabric.topo->dev[f->dev];
 	struct rl_sim_fault one = *f;
@@ -238,7 +238,7 @@ fault_plan(struct rl_sim *s, const struct rl_sim_fault *f)
 			s->down[td->port[p].link] = f->kind == RL_SIM_REMOVE;
 	else
 		s->down[f->link] = f->kind == RL_SIM_REMOVE;
-	if (sim_ctl_plan(s, f))
+	if (sim_ctl_planned(s, f))
 		return;
 	one.kind = f->kind == RL_SIM_REMOVE ? RL_SIM_DRAIN : RL_SIM_UP;
 	if (!f->is_dev) {
@@ -264,7 +264,7 @@ fault_device(struct rl_sim *s, const struct rl_sim_fault *f)
 		return true;
 	case RL_SIM_REMOVE:
 	case RL_SIM_ADD:
-		fault_plan(s, f);
+		fault_planned(s, f);
 		return true;
 	case RL_SIM_CTL_CRASH:
 		sim_ctl_crash(s);
@@ -386,7 +386,7 @@ rl_sim_heal_most(struct rl_sim *sim)
 		if (f.kind != RL_SIM_REMOVE || f.t_ns > sim->now_ns)
 			continue;
 		f.kind = RL_SIM_ADD;
-		fault_plan(sim, &f);
+		fault_planned(sim, &f);
 	}
 	sim_ctl_heal(sim);
 	return 0;

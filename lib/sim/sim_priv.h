@@ -537,7 +537,7 @@ void sim_ctl_restart(struct rl_sim *s);
 /** All faults end: restarts a dead controller, and drops its old orders. */
 void sim_ctl_heal(struct rl_sim *s);
 /** A planned change. @return false: there is no controller to do it */
-bool sim_ctl_plan(struct rl_sim *s, const struct rl_sim_fault *f);
+bool sim_ctl_planned(struct rl_sim *s, const struct rl_sim_fault *f);
 
 /* sim_audit.c */
 /**
