@@ -10,12 +10,12 @@
  *
  * - the source: the first number (tag), the number of packets, the sum of their
  *   digests, and each packet that it gave up;
- * - the sink: ranges of numbers with the gaps in them, and the sum of the
+ * - the sink: runs of numbers with the gaps in them, and the sum of the
  *   digests of packets that arrived.
  *
  * A digest mixes number, length and CRC of a packet, so that equal sums over
  * the same numbers mean equal packets. A sender that restarts draws a new first
- * number, which starts a new range at the sink. If a sink restarts, the
+ * number, which starts a new run at the sink. If a sink restarts, the
  * endpoint tells the source, which starts a new span.
  *
  * One lcore writes it; the control thread reads it after the lcores have
@@ -64,7 +64,7 @@ enum half_writing {
 	HALF_CHANGES, /**< anything else */
 };
 
-/** The last span or range before the packet that is being counted. */
+/** The last span or run before the packet that is being counted. */
 struct half_before {
 	uint32_t next;
 	uint64_t packets;
@@ -79,7 +79,7 @@ struct half {
 	uint32_t nspans;
 	uint32_t nruns;
 	uint32_t nreports;
-	uint64_t unlisted; /**< spans, ranges and reports without room */
+	uint64_t unlisted; /**< spans, runs and reports without room */
 	uint64_t late;	   /**< arrived after a later one */
 	struct half_span span[HALF_SPANS];
 	struct half_run run[HALF_RUNS];
