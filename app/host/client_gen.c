@@ -29,14 +29,14 @@ pending(const struct client_gen *g)
 }
 
 int
-client_gen_order(struct client_gen *g, const struct client_gen_plan *plan,
+client_gen_order(struct client_gen *g, const struct client_gen_load *load,
 		 bool dead)
 {
 	if (!dead && pending(g))
 		return -EAGAIN;
-	if (plan != NULL)
-		g->plan = *plan;
-	post(g, plan != NULL ? GEN_ORDER_START : GEN_ORDER_STOP);
+	if (load != NULL)
+		g->ordered = *load;
+	post(g, load != NULL ? GEN_ORDER_START : GEN_ORDER_STOP);
 	return 0;
 }
 
@@ -61,8 +61,8 @@ take_order(struct client_gen *g, uint64_t now_ns)
 		 * here, because a poll that started before the order may set it
 		 */
 		atomic_store_explicit(&g->done, 0, memory_order_relaxed);
-		rl_tg_set(g->tg, g->plan.pattern, g->plan.load,
-			  g->plan.packets, g->plan.duration_ns);
+		rl_tg_set(g->tg, g->ordered.pattern, g->ordered.load,
+			  g->ordered.packets, g->ordered.duration_ns);
 		rl_tg_start(g->tg, now_ns);
 	} else {
 		rl_tg_stop(g->tg);

@@ -15,7 +15,7 @@
 #include "rl_tg.h"
 
 /** What the control thread can change in a generator. */
-struct client_gen_plan {
+struct client_gen_load {
 	const struct rl_pattern *pattern; /**< must outlive the generator */
 	double load;		/**< flits per slot; 0: no limit */
 	uint64_t packets;	/**< 0: no limit */
@@ -27,7 +27,7 @@ enum client_gen_order { GEN_ORDER_NONE, GEN_ORDER_START, GEN_ORDER_STOP };
 /** Owned by the lcore of the endpoint; other threads use the functions. */
 struct client_gen {
 	struct rl_tg *tg;
-	struct client_gen_plan plan; /**< read when START is taken */
+	struct client_gen_load ordered; /**< read when START is taken */
 	_Atomic uint32_t order;	     /**< enum client_gen_order */
 	_Atomic uint32_t done;	     /**< stopped, or its limit reached */
 	bool due; /**< control thread only: an order must be given */
@@ -37,12 +37,12 @@ struct client_gen {
 void client_gen_init(struct client_gen *g, struct rl_tg *tg);
 
 /**
- * Control thread. Starts to send by @p plan, which is copied; NULL: stops. If
+ * Control thread. Starts to send by @p load, which is copied; NULL: stops. If
  * its endpoint is @p dead, no lcore polls it: the order replaces an earlier
  * one, and is taken when the endpoint restarts.
  * @return 0; -EAGAIN: the last order is not taken yet
  */
-int client_gen_order(struct client_gen *g, const struct client_gen_plan *plan,
+int client_gen_order(struct client_gen *g, const struct client_gen_load *load,
 		     bool dead);
 
 /**

@@ -205,7 +205,7 @@ gens_open(struct gens *g, struct host *h, const struct gens_plan *plan,
 static int
 order(struct gens *g, uint32_t first, uint32_t last, bool on)
 {
-	const struct client_gen_plan plan = {
+	const struct client_gen_load plan = {
 		.pattern = g->patterns == NULL ? NULL : &g->patterns->pattern,
 		.load = g->plan.load,
 		.packets = g->plan.packets,
