@@ -286,8 +286,8 @@ bench_row(const struct bench_shape *s, struct rl_config *cfg)
 	cfg->link.lcrc = s->lcrc;
 	cfg->endpoint.max_packet_flits = cfg->link.max_packet_flits;
 	cfg->endpoint.max_flows = 2 * BENCH_FLOWS;
-	/* who is kept from his CPU for a second has lost nothing: timers that
-	 * give packets up go by the clock, and would make a bad message of it */
+	/* a preempted process has lost nothing, but timers that give packets up
+	   follow the clock and would turn a pause into an error */
 	cfg->endpoint.give_up_ns = 0;
 	cfg->link.watchdog_ns = 60 * RL_NS_PER_S;
 	/* as much under way, whatever the number of flows */

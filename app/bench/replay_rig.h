@@ -24,7 +24,7 @@ struct replay_rig {
 	struct rl_port_shared shared[2];
 	struct rl_port *port[2]; /**< the second got no flit, and says so */
 	uint8_t *frame;		 /**< of the handshake */
-	uint64_t now_ns;	 /**< time, moved on by who replays */
+	uint64_t now_ns;	 /**< time, advanced by the caller */
 	struct rl_auth *auth[2]; /**< NULL: no key */
 };
 

@@ -122,7 +122,7 @@ replays(struct replay_rig *g, struct rl_phy_eth *phy, uint64_t for_ns,
 	return 0;
 }
 
-/* The tags of frames alone, in CPU time: nobody is waited for. */
+/* CPU time of one tag in ns, without waiting for a wire. */
 static double
 tags(const struct replay_rig *g, uint32_t bytes, uint64_t for_ns)
 {

@@ -66,7 +66,7 @@ place_on(struct rl_config *cfg, unsigned int lcore)
 	}
 }
 
-/* Notes who polls it. */
+/* Records the thread that polls it. */
 static unsigned int
 client_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 {

@@ -128,7 +128,7 @@ opts_read(const struct opts *p, int argc, char **argv, void *to)
 		if (o->letter != '\0')
 			letters[len++] = o->letter;
 	}
-	optind = 0; /* from the first word on, whoever read words before */
+	optind = 0; /* restart at the first word, even after another parser */
 	while ((c = option_next(p->program, argc, argv, letters, longs)) != -1) {
 		for (n = 0; longs[n].name != NULL && longs[n].val != c;)
 			n++;

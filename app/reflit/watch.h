@@ -58,8 +58,8 @@ void watch_pump(struct watch *w);
 void watch_note(struct watch *w, const struct host_rec *rec);
 
 /**
- * Control thread. Something that somebody has to know happens now: an event
- * with this text, and a line on standard error if @p print says so.
+ * Control thread. Records a notable event with this text; @p print also writes
+ * a line to standard error.
  */
 void watch_say(struct watch *w, const char *text, bool print);
 

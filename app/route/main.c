@@ -104,7 +104,7 @@ mark_failures(struct route_app *app)
 	return 0;
 }
 
-/* Where the engine's name stands, for an error. */
+/* Prefixes an error with the place that names the engine. */
 static void
 say_unusable(const struct route_app *app, const char *err)
 {

@@ -16,7 +16,7 @@
 #define OPENSM_BYTES_MAX (2047u << 20)
 #define OPENSM_NAMES 3
 
-/* A file by its usual names, and what is missing without it. */
+/* Usual names of a file, and the consequence if it is missing. */
 static const struct {
 	const char *name[OPENSM_NAMES];
 	const char *without; /* NULL: the file is required */

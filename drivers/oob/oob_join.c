@@ -17,7 +17,7 @@
 
 #include "oob_priv.h"
 
-/* Others may interfere, but not for ever. */
+/* Gives up after interference by others for this long. */
 #define STRUGGLE_NS (5 * RL_NS_PER_S)
 #define NAP_NS (100 * RL_NS_PER_MS)
 /* A key may outlive its lease by this time. */

@@ -121,7 +121,7 @@ on_office(struct rl_oob *o, const struct oob_kv *kv)
 	o->evict_rev = 0;
 	if (kv->value == NULL || kv->lease == 0 ||
 	    rl_oob_office_read(kv->value, kv->len, &of) != 0) {
-		/* gone; or without a process, and would stay for ever */
+		/* gone; or not tied to a process, so that it would never end */
 		oob_view_depose(o);
 		o->office_rev = kv->value == NULL ? 0 : kv->created;
 		o->evict_rev = o->office_rev;

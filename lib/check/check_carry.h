@@ -42,8 +42,8 @@ struct carry_tile {
 
 struct check_carry {
 	struct ranks_map map; /**< what hops did when it was proven */
-	uint8_t bears[RANKS_SLOTS]; /**< [slot all of whose entries count] bit
-					 per plane that some hop bears */
+	uint8_t bears[RANKS_SLOTS]; /**< [slot] bit per plane that a hop has, if
+					 all entries of the slot count */
 	struct carry_tile *tile; /**< [proof's ntile] */
 };
 

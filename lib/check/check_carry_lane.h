@@ -106,10 +106,10 @@ word_rec(uint64_t word, const struct ranks_rec *recs, uint32_t nports)
 	return rec->rank != 0 ? rec : NULL;
 }
 
-/** Reads anew where what is kept of a tile lies: see carry_change.state. */
+/** Updates the pointers to the states kept of a tile: carry_change.state. */
 void carry_tile_states(struct carry_change *c, const struct carry_tile *t);
 
-/** A state is to be looked at. */
+/** Queues a state for a check. */
 void carry_lane_push(struct carry_lane *l, uint32_t at);
 
 /** Looks at what a source injects; false: not proven. */

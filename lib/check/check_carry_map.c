@@ -54,7 +54,7 @@ change_rec(const struct carry_change *c, const struct ranks_rec *was,
 			c->xl[b / nsw] == (int)(a / nsw) ? 0 : CARRY_DOES);
 }
 
-/* Planes that hops bear in slots all of whose entries count. */
+/* Planes that hops have in slots all of whose entries count. */
 static unsigned int
 change_bears(const struct carry_change *c)
 {

@@ -78,7 +78,7 @@ tile_source_new(const struct carry_change *c, uint32_t tile, uint32_t s)
 	return lanes;
 }
 
-/* Packets of a source came to a switch in another way before. */
+/* A source injects differently: forgets the states of its switches. */
 static void
 tile_forget(struct carry_lane lane[RANKS_TILE], unsigned int lanes, uint32_t s)
 {

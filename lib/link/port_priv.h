@@ -54,8 +54,8 @@ struct port_verdict {
 #define PORT_DEAD_BY(why) ((struct port_verdict){ PORT_DEAD, why })
 
 /**
- * What a port owes: whoever finds out that something has to be said sets the
- * bit, whoever says it clears the bit.
+ * What a port owes: the code that finds something to report sets the bit, the
+ * code that reports it clears the bit.
  */
 enum port_debt {
 	/* to the core (rl_port_loop), in this order */
@@ -401,7 +401,7 @@ port_detect_heard(struct rl_port *port)
 	port->detect.heard = true;
 }
 
-/* So many flits, or frames, of the line were hurt. */
+/* Counts corrupt or lost flits, or frames. */
 static inline void
 port_detect_hurt(struct rl_port *port, enum port_hurt kind, uint32_t n)
 {

@@ -17,7 +17,7 @@ port_queue_fed(struct rl_port *port)
 	port->queue.starved = false;
 }
 
-/* Credits that nobody should spend: for a bug that is planted. */
+/* Consumes credits without a use: for a planted bug. */
 static inline void
 port_queue_charge(struct rl_port *port, uint32_t n)
 {

@@ -290,7 +290,7 @@ port_shake_header(struct rl_port *port, struct rl_frame_hdr *h,
 		h->flags |= RL_FRF_ACKREQ;
 	if (rl_shared_read(&port->p.shared->wanted) != 0)
 		h->flags |= RL_FRF_WANTED;
-	/* short: whoever it is for, its frames may be smaller */
+	/* short, because the frames of the peer may be smaller */
 	if (!s->peer_known || ask) {
 		PORT_COUNT(port, tx_init);
 		return;

@@ -49,7 +49,7 @@ port_set_state(struct rl_port *port, enum rl_link_state to)
 		break;
 	}
 	RL_ASSERT(legal);
-	/* relaxed: who reads it on another thread reads nothing else by it */
+	/* relaxed: readers on other threads order nothing else by it */
 	atomic_store_explicit(&port->link.state, to, memory_order_relaxed);
 }
 

@@ -303,7 +303,7 @@ tx_note_reroute(struct rl_port *port, uint32_t n, uint64_t now_ns)
 	}
 }
 
-/* What the next @p n flits are, as they lie in the replay buffer. */
+/* The next @p n flits, as they are in the replay buffer. */
 struct tx_flits {
 	const uint8_t *const *wire;
 	const uint16_t *sideband;

@@ -94,7 +94,7 @@ enum rl_port_event_type {
 	RL_PEV_REFUSED,	   /**< the link does not train: refused */
 };
 
-/** Why an end does not train with who speaks to it [LINK-8]. */
+/** Why an end does not train with its peer [LINK-8]. */
 enum rl_refusal {
 	RL_REFUSED_NONE,
 	RL_REFUSED_VERSION, /**< another version of reflit sends it: version */
@@ -139,7 +139,7 @@ struct rl_port_event {
 	X(FRAGMENT, "fragment") /* not whole: loopback "unacked-only" */       \
 	X(DUPLICATE, "duplicate") /* by tag: not a loss */                     \
 	X(UNCORRECTABLE, "uncorrectable") /* link retry off [LCB-4] */         \
-	X(MARKED, "error-mark") /* hurt in a switch, or poisoned [LCB-2] */ \
+	X(MARKED, "error-mark") /* corrupt in a switch, or poisoned [LCB-2] */ \
 	X(INIT, "init") /* its link is not trained, and init_action says so */ \
 	X(ASTRAY, "astray") /* new tables lead back where it came from */      \
 	X(NO_ROOM, "no-room") /* to wait for new tables, which may come */     \
@@ -209,7 +209,7 @@ struct rl_port_params {
 	uint16_t index;		/**< port number at its device */
 	enum rl_link_kind kind; /**< for the policies */
 	uint32_t frame_bytes;	/**< largest frame of the PHY */
-	const struct rl_link_auth *auth; /**< NULL: whoever sends is trusted */
+	const struct rl_link_auth *auth; /**< NULL: any sender is trusted */
 	uint8_t mac[12];	/**< destination and source of its frames */
 	struct rl_frame_place place; /**< what INIT frames say of it */
 };
@@ -448,7 +448,7 @@ struct rl_port_info {
 	uint32_t replay_acked;
 	uint32_t replay_next;
 	uint32_t replay_tail;
-	uint64_t events_lost;	  /**< nobody took them in time */
+	uint64_t events_lost;	  /**< not taken in time */
 };
 
 /** Any thread. Where the link stands: what others may decide by. */

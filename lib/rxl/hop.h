@@ -28,7 +28,7 @@ enum rxl_fate {
 	RXL_RIGHT,   /**< the last FEC puts it right */
 	RXL_WRONG,   /**< the destination must find out */
 	RXL_DROPPED, /**< by a switch that noticed */
-	RXL_LOST,    /**< by a wire: nobody knows */
+	RXL_LOST,    /**< by a wire, unnoticed */
 };
 
 /** Owner. Seeds every process by itself. */

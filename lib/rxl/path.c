@@ -200,7 +200,7 @@ give_notices(struct rl_rxl_path *p, unsigned int side, uint64_t now_ns)
 			continue;
 		}
 		d->notice[i] = d->notice[--d->nnotices];
-		/* the header may be what was hurt: then nobody is told */
+		/* the header may be corrupt: then no source is told */
 		if (n.txn.src != side || n.txn.type != RL_FLIT_DATA)
 			continue;
 		d->tally.reports++;
@@ -289,7 +289,7 @@ transmit(struct rl_rxl_path *p, unsigned int side, struct rl_flit *f,
 		(struct transit){ f, slot + p->cfg.latency_slots };
 }
 
-/** All that side @p side has to say in this burst. */
+/** Sends the burst of side @p side. */
 static void
 speak(struct rl_rxl_path *p, unsigned int side, uint64_t now_ns)
 {

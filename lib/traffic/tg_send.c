@@ -169,7 +169,7 @@ plan_next(struct rl_tg *tg, uint32_t len_bytes)
 	tg->next_frac = t & 0xffff;
 }
 
-/** Whether another packet is to be made now. */
+/** Whether to make another packet now. */
 static bool
 due(const struct rl_tg *tg, uint64_t now_ns)
 {
