@@ -50,17 +50,17 @@ local f = {
 	ackreq = ProtoField.bool("reflit.flags.ackreq",
 		"Answer at once; INIT: still trains", 8, nil, 0x08),
 	spent = ProtoField.bool("reflit.flags.spent",
-		"Credit fields say what was spent", 8, nil, 0x10),
+		"Credit fields hold spent credits", 8, nil, 0x10),
 	drain = ProtoField.bool("reflit.flags.drain",
 		"The link is to go down: send nothing new", 8, nil, 0x20),
 	drained = ProtoField.bool("reflit.flags.drained",
-		"All that was sent has arrived", 8, nil, 0x40),
+		"Everything sent has arrived", 8, nil, 0x40),
 	wanted = ProtoField.bool("reflit.flags.wanted",
-		"Something waits for this link alone", 8, nil, 0x80),
+		"Packets wait for this link only", 8, nil, 0x80),
 	tx_epoch = ProtoField.uint8("reflit.tx_epoch", "Sender's epoch"),
 	rx_epoch = ProtoField.uint8("reflit.rx_epoch", "Receiver's epoch"),
 	seq = ProtoField.uint16("reflit.seq", "Number of the first flit"),
-	ack = ProtoField.uint16("reflit.ack", "Acknowledges all before"),
+	ack = ProtoField.uint16("reflit.ack", "Acknowledges all before this number"),
 	credit = ProtoField.uint16("reflit.credit", "Credit limit"),
 	stamp = ProtoField.uint64("reflit.stamp", "Stamp, ns"),
 	stamp_echo = ProtoField.uint32("reflit.stamp_echo", "Stamp echoed"),
@@ -93,7 +93,7 @@ local f = {
 	eop = ProtoField.bool("reflit.flit.eop", "End of packet", 16, nil,
 		0x0010),
 	looped = ProtoField.bool("reflit.flit.looped",
-		"Out of a dead port's replay buffer", 16, nil, 0x0020),
+		"From the replay buffer of a dead port", 16, nil, 0x0020),
 	reflected = ProtoField.bool("reflit.flit.reflected",
 		"Misrouted and sent out again", 16, nil, 0x0040),
 	mark = ProtoField.uint16("reflit.flit.mark", "Mark", base.DEC, marks,
@@ -125,7 +125,7 @@ local f = {
 	pos = ProtoField.uint16("reflit.txn.pos", "Position in the packet"),
 	len = ProtoField.uint16("reflit.txn.len", "Flits of the packet"),
 	token = ProtoField.uint32("reflit.token",
-		"Token: behind it go packets by these tables"),
+		"Token: packets after it use these tables"),
 	data = ProtoField.bytes("reflit.data", "Data"),
 	crc = ProtoField.uint64("reflit.flit.crc", "CRC-64 with the number in it",
 		base.HEX),
@@ -152,24 +152,24 @@ end
 local e = {
 	malformed = mishap("malformed", "Malformed frame", G.MALFORMED, S.ERROR),
 	check = mishap("check.bad", "Header check failed", G.CHECKSUM, S.ERROR),
-	lost = mishap("lost", "Lost where it arrived", G.SEQUENCE, S.WARN),
+	lost = mishap("lost", "Lost: not received", G.SEQUENCE, S.WARN),
 	gap = mishap("gap", "Gap: flits are missing before", G.SEQUENCE, S.WARN),
 	replay = mishap("replay", "Replay", G.SEQUENCE, S.NOTE),
-	duplicate = mishap("duplicate", "Flits that came before", G.SEQUENCE,
+	duplicate = mishap("duplicate", "Duplicate flits", G.SEQUENCE,
 		S.NOTE),
-	nak = mishap("nak", "NAK: asks for flits again", G.SEQUENCE, S.WARN),
+	nak = mishap("nak", "NAK: requests flits again", G.SEQUENCE, S.WARN),
 	epoch = mishap("epoch", "A new epoch", G.SEQUENCE, S.NOTE),
 	close = mishap("close", "The sender has declared the link dead",
 		G.SEQUENCE, S.WARN),
 	retrain = mishap("retrain", "Probe: are you there?", G.SEQUENCE, S.WARN),
 	looped = mishap("looped", "Looped back out of a dead port", G.SEQUENCE,
 		S.NOTE),
-	marked = mishap("marked", "Marked as damaged", G.CHECKSUM, S.WARN),
-	corrected = mishap("fec.corrected", "Damaged; FEC corrects it",
+	marked = mishap("marked", "Marked as corrupt", G.CHECKSUM, S.WARN),
+	corrected = mishap("fec.corrected", "Corrupt; FEC corrects it",
 		G.CHECKSUM, S.NOTE),
-	damaged = mishap("fec.bad", "Damaged beyond what FEC corrects",
+	uncorrectable = mishap("fec.bad", "Corrupt beyond FEC correction",
 		G.CHECKSUM, S.ERROR),
-	crc = mishap("crc.bad", "No number explains the CRC: damaged",
+	crc = mishap("crc.bad", "No number explains the CRC: corrupt",
 		G.CHECKSUM, S.ERROR),
 	step = mishap("number.step", "The flow's number jumps", G.SEQUENCE,
 		S.NOTE),
@@ -261,11 +261,11 @@ local function number_step(d, key, n, bits)
 	if step == 1 then
 		return nil
 	elseif step == 0 or step >= 2 ^ (bits - 1) then
-		return string.format("The flow's number %d comes after %d: again",
+		return string.format("Number %d of the flow follows %d: a repetition",
 			n, before)
 	end
-	return string.format("The flow's number %d comes after %d: %d are "
-		.. "elsewhere, or lost", n, before, step - 1)
+	return string.format("Number %d of the flow follows %d: %d took "
+		.. "another path, or are lost", n, before, step - 1)
 end
 
 -- trees ------------------------------------------------------------------------
@@ -279,18 +279,18 @@ local function decode_flit(tree, bytes, marked)
 	local fixed = codes.fec(bytes)
 
 	if fixed == nil then
-		tree:add_proto_expert_info(e.damaged)
-		return "damaged", nil
+		tree:add_proto_expert_info(e.uncorrectable)
+		return "corrupt", nil
 	end
 	local n, c = codes.number_of(bytes, p.prefs.code)
 
 	if n == nil then
 		tree:add_proto_expert_info(marked and e.marked or e.crc)
-		return "damaged", nil
+		return "corrupt", nil
 	end
 	if fixed > 0 then
 		tree:add_proto_expert_info(e.corrected, string.format(
-			"Damaged; FEC corrects %d bytes", fixed))
+			"Corrupt; FEC corrects %d bytes", fixed))
 		return string.format("corrected, %d bytes", fixed), n, c
 	end
 	return "intact", n, c
@@ -453,14 +453,14 @@ local function add_note(tree, pinfo, h, n)
 			n.gap, h.seq), "gap of " .. n.gap)
 	end
 	if band(h.flags, 2) ~= 0 and h.flits > 0 then
-		say(e.replay, string.format("Replay of %d flits, %d came before",
+		say(e.replay, string.format("Replay of %d flits, %d of them duplicates",
 			h.flits, n.again or 0), "replay")
 	elseif (n.again or 0) > 0 then
-		say(e.duplicate, string.format("%d flits that came before",
+		say(e.duplicate, string.format("%d duplicate flits",
 			n.again), "duplicate")
 	end
 	if band(h.flags, 1) ~= 0 then
-		say(e.nak, string.format("NAK: asks for all from %d on", h.ack),
+		say(e.nak, string.format("NAK: requests all from %d on", h.ack),
 			"NAK")
 	end
 	if h.type == CLOSE then
@@ -512,7 +512,7 @@ function p.dissector(tvb, pinfo, root)
 	pinfo.cols.info = text
 	tree:append_text(", " .. text)
 	if not add_header(tree, tvb, h) then
-		pinfo.cols.info:append(" [header damaged]")
+		pinfo.cols.info:append(" [header corrupt]")
 		return
 	end
 	local note = notes[pinfo.number]

@@ -108,8 +108,8 @@ def frames_that_are_hurt_are_told_by_what_is_wrong_with_them():
     one = got["two bytes wrong"]
     assert one[1] == ["corrected, 2 bytes"] and one[5] == ["5"] and one[3]
     two = got["two bytes of a group wrong"]
-    assert two[1] == ["damaged"] and two[5] == [] and two[4], two
-    assert got["header wrong"][2] and "header damaged" in \
+    assert two[1] == ["corrupt"] and two[5] == [] and two[4], two
+    assert got["header wrong"][2] and "header corrupt" in \
         got["header wrong"][0][0]
     for name, why in (("cut short", "shorter than its flits"),
                       ("no header", "shorter than a header"),
@@ -135,7 +135,7 @@ def numbers_are_decoded_whatever_they_are_mixed_by():
             wrong = "bch, wide" if kind != "wide" else "bch, wide19"
             row = tshark(path, ["reflit.flit.number", "reflit.flit.state"],
                          prefs=["reflit.code:" + wrong])[0]
-            assert row[0] == [] and row[1] == ["damaged"] * count, row
+            assert row[0] == [] and row[1] == ["corrupt"] * count, row
 
 
 @case
@@ -181,7 +181,7 @@ def a_capture_of_a_run_has_both_directions_and_its_faults():
     assert comments.count("lost: injected drop, loss or cut") == 1
     hurt = [r for r in rows if r[1] and "corrupted" in r[1][0]][0]
     states = set(hurt[3])
-    assert hurt[10] or "damaged" in states or \
+    assert hurt[10] or "corrupt" in states or \
         any(s.startswith("corrected") for s in states), hurt
     assert any(r[5] for r in rows), "no NAK"
     assert any(r[6] for r in rows), "no replay"
