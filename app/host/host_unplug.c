@@ -41,7 +41,7 @@ look(struct host *h, uint32_t end, struct host_unplug *u, uint64_t now_ns)
 static void
 let_go(struct host *h, uint32_t end, struct host_unplug *u, uint64_t now_ns)
 {
-	if (!host_round_passed(h, u->rounds))
+	if (!host_rounds_passed(h, u->rounds, 1))
 		return;
 	host_wires_carriers_stop(h);
 	rl_wire_dev_let_go(&h->wire_dev[end]);
