@@ -29,7 +29,7 @@ BINDINGS = {
     "vfio-huge": ("vfio-pci", 256, True),
     "uio": ("uio_pci_generic", 256, False),
 }
-SHORT = ("virtio/vfio", "e1000e/uio")
+SHORT = ("virtio/vfio", "e1000/uio")
 # After `set_link off` and `on`, a transmit ring of this model stays full, and its
 # link down (QEMU 7.2, DPDK 22.11; docs/drivers.md): its cables stay where they are.
 NO_FLAPS = ("virtio-packed",)

@@ -258,5 +258,8 @@ class Guest:
     def __enter__(self):
         return self
 
-    def __exit__(self, *exc):
+    def __exit__(self, kind, *exc):
+        if kind is not None and self.proc.poll() is not None:
+            print("QEMU ended with status %d: %s"
+                  % (self.proc.returncode, self.said()))
         self.close()
