@@ -84,6 +84,10 @@ whoever_alters_is_named_alone(void **state)
 						    sizeof(text)),
 				    name[k % 4]);
 		assert_true(s[0].altered > 0);
+		if (k % 4 == 2) /* a sender, as its port sees */
+			assert_true(rl_port_counters(
+					    h.fabric.dev[dev].port[0].port)
+					    [RL_PC_tx_altered] > 0);
 		if (k % 4 == 3) /* a receiver: what came in intact is wrong */
 			assert_true(rl_ep_counters(
 					    h.fabric.dev[dev].core.ep)
