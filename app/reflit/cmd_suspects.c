@@ -3,7 +3,6 @@
 /* Commands about parts that alter flits: makes a device do so, names who does. */
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,21 +55,33 @@ find(const struct app *app, struct rl_suspect *s)
 }
 
 static void
-print(const struct app *app, const struct rl_suspect *s, uint32_t n)
+print(struct app *app, const struct rl_suspect *s, uint32_t n)
 {
 	char name[2 * RL_NAME_MAX + 8];
 
-	printf("%-24s %-7s %10s %12s %9s %11s\n", "part", "kind", "altered",
-	       "looked at", "per flit", "confidence");
-	for (uint32_t i = 0; i < n; i++, s++)
-		printf("%-24s %-7s %10" PRIu64 " %12" PRIu64
-		       " %9.1e %9" PRIu32 " %%\n",
-		       rl_suspect_name(s, &app->cfg.topo, name, sizeof(name)),
-		       s->is_link ? "link" : "device", s->altered, s->looked,
-		       s->looked == 0
-			       ? 0.0
-			       : (double)s->altered / (double)s->looked,
-		       s->confidence_percent);
+	if (facts_text(&app->facts) && n != 0)
+		printf("%-24s %-7s %10s %12s %9s %11s\n", "part", "kind",
+		       "altered", "looked at", "per flit", "confidence");
+	facts_list(&app->facts, "suspects");
+	for (uint32_t i = 0; i < n; i++, s++) {
+		const double rate = s->looked == 0 ? 0.0
+						   : (double)s->altered /
+							     (double)s->looked;
+
+		facts_row(&app->facts,
+			  "{part:-24} {kind:-7} {count:10} {looked_flits:12} "
+			  "{altered_rate:9.1e} {confidence_percent:9} %",
+			  FACTS(FACT_T("part", rl_suspect_name(s,
+							       &app->cfg.topo,
+							       name,
+							       sizeof(name))),
+				FACT_T("kind", s->is_link ? "link" : "device"),
+				FACT_N("count", s->altered),
+				FACT_N("looked_flits", s->looked),
+				FACT_R("altered_rate", rate),
+				FACT_N("confidence_percent",
+				       s->confidence_percent)));
+	}
 }
 
 int
@@ -86,11 +97,12 @@ cmd_show_suspects(struct app *app, const char *const arg[])
 	if (s == NULL)
 		return app_error(app, "out of memory");
 	n = find(app, s);
-	if (n != 0)
-		print(app, s, n);
-	else
+	facts_set(&app->facts, NULL,
+		  FACTS(FACT_B("witness", app->cfg.link.witness != 0)));
+	print(app, s, n);
+	if (facts_text(&app->facts) && n == 0)
 		printf("no part has altered a flit\n");
-	if (app->cfg.link.witness == 0)
+	if (facts_text(&app->facts) && app->cfg.link.witness == 0)
 		printf("the witness is off; set switch.witness in the fabric "
 		       "file\n");
 	free(s);

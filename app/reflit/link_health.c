@@ -128,13 +128,14 @@ tell_port(const struct app *app, uint32_t link, int end,
 	const struct rl_topo_link *l = &app->cfg.topo.link[link];
 	const struct rl_phy_eth *phy = &app->host.phy[2 * link + (uint32_t)end];
 	char name[LINK_END_MAX], why[REFUSAL_TEXT_MAX], other[HOST_ROLE_NAME];
-	const bool dark = atomic_load(&phy->carrier) == RL_PHY_ETH_DARK;
 
 	link_end_name(app, link, end, name);
 	refusal_text(&app->host, l->dev[end], l->port[end], &i->refused, why);
 	if (i->state == RL_LINK_INIT && why[0] != '\0')
 		because(h, "%s: %s", name, why);
-	else if (dark)
+	else if (atomic_load(&phy->removed))
+		because(h, "%s: its device was removed", name);
+	else if (atomic_load(&phy->dark))
 		because(h, "%s has no carrier", name);
 	else if (i->state == RL_LINK_OFF && h->admin == LINK_ADMIN_UP)
 		because(h, "%s is held down by the controller", name);
