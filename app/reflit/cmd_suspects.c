@@ -70,7 +70,7 @@ print(struct app *app, const struct rl_suspect *s, uint32_t n)
 
 		facts_row(&app->facts,
 			  "{part:-24} {kind:-7} {count:10} {looked_flits:12} "
-			  "{altered_rate:9.1e} {confidence_percent:9} %",
+			  "{altered_rate:9.1e} {confidence_percent:9} %\n",
 			  FACTS(FACT_T("part", rl_suspect_name(s,
 							       &app->cfg.topo,
 							       name,

@@ -458,7 +458,8 @@ def a_signal_ends_the_run_with_a_report():
 def a_reader_that_goes_away_ends_the_run_and_the_report_is_written():
     with Box() as box:
         config = box.write("fabric.cfg", FIGURE1)
-        commands = box.write("commands", "wait up\nstart\n" +
+        # some packets are sent before the first line, or the run is a failure
+        commands = box.write("commands", "wait up\nstart\nwait 200ms\n" +
                              "show traffic\nwait 10ms\n" * 1000)
         p = subprocess.Popen([REFLIT, "--", "--config", config, "--load",
                               "0.01", "--cmdline-file", commands, "--json",
