@@ -357,7 +357,7 @@ what_cannot_be_delivered_is_reported_in_bounded_time(void **state)
 		assert_int_equal(rl_sim_plan_run(&s.plan, &s.mem, &s.v), 0);
 		assert_int_equal(s.v.ok, !late);
 		if (late)
-			assert_non_null(strstr(s.v.why, "no report: of what"));
+			assert_non_null(strstr(s.v.why, "no report: endpoint"));
 		else
 			assert_true(s.v.load.reported > 0);
 		end(&s);

@@ -116,7 +116,7 @@ with tempfile.TemporaryDirectory() as tmp:
     fail = load(path("json"))["failures"]
     check("and kept, with their fingerprints", p.returncode == 1 and
           [f["seed"] for f in fail] == [17] and
-          fail[0]["fingerprint"].startswith("silence: nothing of endpoint N "), fail)
+          fail[0]["fingerprint"].startswith("silence: nothing from endpoint N "), fail)
 
     line = data.split(b"\n")
     other = line[:2] + [line[2].replace(b'"sent_packets":', b'"sent_packets":1')]
