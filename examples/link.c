@@ -30,10 +30,7 @@ mem(size_t n)
 	return p != NULL ? memset(p, 0, n) : (exit(1), NULL);
 }
 
-/*
- * One poll of port @p i: runs its timers, then moves its frames to the other
- * port.
- */
+/* One poll of port @p i: runs its timers, then moves its frames over. */
 static void
 poll_port(unsigned int i, uint64_t now_ns)
 {

@@ -189,6 +189,21 @@ edge_json(const struct totals *t)
 	return o;
 }
 
+static void
+set_totals(json_t *o, const struct totals *t)
+{
+	set(o, "sent_packets", t->sent);
+	set(o, "delivered_packets", t->delivered);
+	set(o, "lost_packets", t->lost);
+	set(o, "duplicated_packets", t->duplicated);
+	set(o, "reordered_packets", t->reordered);
+	set(o, "corrupted_packets", t->altered);
+	set(o, "reported_packets", t->reported);
+	set(o, "inexact_packets", t->inexact);
+	set(o, "unwritten_frames", t->unwritten);
+	set(o, "sent_bytes", t->sent_bytes);
+}
+
 int
 report_json(struct app *app, const char *path)
 {
@@ -199,16 +214,7 @@ report_json(struct app *app, const char *path)
 	int ret;
 
 	app_totals(app, &t);
-	set(o, "sent_packets", t.sent);
-	set(o, "delivered_packets", t.delivered);
-	set(o, "lost_packets", t.lost);
-	set(o, "duplicated_packets", t.duplicated);
-	set(o, "reordered_packets", t.reordered);
-	set(o, "corrupted_packets", t.altered);
-	set(o, "reported_packets", t.reported);
-	set(o, "inexact_packets", t.inexact);
-	set(o, "unwritten_frames", t.unwritten);
-	set(o, "sent_bytes", t.sent_bytes);
+	set_totals(o, &t);
 	set(o, "flit_hops", app_flit_hops(app));
 	json_object_set_new(o, "start_utc", json_string(app->start_utc));
 	set(o, "elapsed_ns", app->end_ns - app->start_ns);

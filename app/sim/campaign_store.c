@@ -36,8 +36,9 @@ struct result {
 static void
 add_hash(uint64_t *h, const struct rl_sim_verdict *v)
 {
-	*h ^= v->hash;
-	*h = rl_splitmix64(h);
+	uint64_t state = *h ^ v->hash;
+
+	*h = rl_splitmix64(&state);
 }
 
 static struct tally_of

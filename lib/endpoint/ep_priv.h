@@ -253,8 +253,7 @@ struct rl_ep {
 	uint32_t tx_stalled;  /**< flits of flows with EPF_STALLED */
 	uint64_t moved_ns[RL_SLS]; /**< when a level last sent anything */
 	uint64_t srtt_ns; /**< round trips of all flows, smoothed; 0: none */
-	uint64_t longest_ns[2]; /**< round trips of this period, of the last */
-	uint64_t period_ns;	/**< when this period began */
+	uint64_t longest_ns[2], period_ns; /**< round trips (ep_due.c) */
 	uint64_t said_ns; /**< when OVERLOADED was last reported; 0: never */
 	uint64_t late_ns; /**< until then flits may overtake others */
 	uint32_t rx_held;     /**< flits in reorder windows */
@@ -413,14 +412,11 @@ void ep_on_sync_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 		    uint64_t now_ns);
 
 /* ep_due.c */
-/** The probe timer, with backoff. */
 uint64_t ep_rto_ns(const struct rl_ep *ep, const struct ep_flow *flow);
-/** A round trip was measured. */
 void ep_rtt_sample(struct rl_ep *ep, struct ep_flow *flow, uint64_t t0_ns,
 		   uint64_t now_ns);
 /** How long unanswered, or blocked, packets are kept. */
 uint64_t ep_patience_ns(const struct rl_ep *ep, const struct ep_flow *flow);
-/** When the flow gives up, if nothing happens. */
 uint64_t ep_give_up_at_ns(const struct rl_ep *ep, const struct ep_flow *flow);
 /** Starts the probe timer, if there is anything to wait for. */
 void ep_rto_start(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns);
@@ -521,7 +517,6 @@ bool ep_rx_share(const struct rl_ep *ep, const struct ep_flow *flow);
 bool ep_client_full(const struct rl_ep *ep, const struct ep_flow *flow);
 /** Turns a flit away: its sender is told, and waits. */
 void ep_turn_back(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f);
-/** When ep_place_poll() has something to do. */
 uint64_t ep_place_deadline(const struct rl_ep *ep);
 /** Tells flows that were refused to go on, as far as there is room. */
 void ep_place_poll(struct rl_ep *ep, uint64_t now_ns);
