@@ -44,8 +44,7 @@ clockwise(const struct rl_topo *topo, uint32_t dev, bool dateline,
 
 		if (d->kind == RL_DEV_ENDPOINT) {
 			out = d->ep_id == dst ? RL_FWD_PORT_NONE : 0;
-		} else if (out == RL_FWD_PORT_NONE) { /* the next switch of the
-							 ring */
+		} else if (out == RL_FWD_PORT_NONE) { /* next in the ring */
 			out = port_to(d, (dev + 1) % RING);
 			second |= dateline && dev == RING - 1;
 		}
