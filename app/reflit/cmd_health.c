@@ -49,6 +49,7 @@ cmd_show_link(struct app *app, const char *const arg[])
 				 arg[0]);
 	if (app->checking)
 		return 0;
+	watch_pump(&app->watch); /* what ports have just said */
 	facts_list(&app->facts, "links");
 	if (facts_text(&app->facts))
 		printf("%-16s %-20s %-7s %-8s %-8s %s\n", "link", "ends",
@@ -68,6 +69,9 @@ int
 cmd_show_alarms(struct app *app, const char *const arg[])
 {
 	(void)arg;
+	if (app->checking)
+		return 0;
+	watch_pump(&app->watch);
 	alarms_look(app);
 	if (facts_text(&app->facts) && app->alarms.n == 0)
 		printf("no alarms\n");

@@ -140,6 +140,7 @@ def a_fault_is_an_alarm_until_it_is_over_and_both_are_events():
     with Box() as box:
         run, got = ask(box, "wait up", "show alarms json",
                        "link s0-s1#0 down", "wait dead s0-s1#0",
+                       "wait 20ms",  # until its lcore has said so, too
                        "show alarms json", "link s0-s1#0 up", "wait up",
                        "show alarms json", "link s0-s1#1 down",
                        "wait dead s0-s1#1", "start", "wait 20ms")
