@@ -89,30 +89,6 @@ come_back(struct fx *fx)
 	}
 }
 
-#define COVER(field)                                                           \
-	memset(seen + offsetof(struct ep_flow, field), 1, sizeof(f->field));
-
-static void
-every_field_is_compared(void **state)
-{
-	char seen[sizeof(struct ep_flow)] = { 0 };
-	struct ep_flow *f = NULL;
-	size_t last = sizeof(seen);
-	unsigned int run = 0;
-
-	(void)state;
-	SAME(COVER)
-	DIFFERS(COVER)
-	while (last > 0 && sizeof(seen) - last < RL_CACHE_LINE - 1 &&
-	       seen[last - 1] == 0)
-		last--; /* padding of a cache line */
-	for (size_t i = 0; i < last; i++) {
-		run = seen[i] ? 0 : run + 1;
-		if (run >= 4)
-			fail_msg("byte %zu of struct ep_flow", i);
-	}
-}
-
 #define CHECK(field)                                                           \
 	if (memcmp(&a->field, &b->field, sizeof(a->field)) != 0)               \
 		fail_msg("%s is another one after the absence", #field);
@@ -162,7 +138,6 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_field_is_compared),
 		cmocka_unit_test(
 			a_flow_whose_peer_is_back_is_as_if_it_had_never_gone),
 	};

@@ -120,27 +120,6 @@ reign(struct one *o, uint64_t ctl, uint32_t n)
 #define PORT_CHECK(field)                                                      \
 	if (a->port[i].field != b->port[i].field)                              \
 		fail_msg("%s of port %u is another one", #field, i);
-#define COVER(field)                                                           \
-	memset(seen + offsetof(struct rl_local, field), 1, sizeof(l->field));
-
-/* A field of struct rl_local that no list names. */
-static void
-every_field_is_compared(void **state)
-{
-	char seen[sizeof(struct rl_local)] = { 0 };
-	struct rl_local *l = NULL;
-	unsigned int run = 0;
-
-	(void)state;
-	SAME(COVER)
-	DIFFERS(COVER)
-	for (size_t i = 0; i < sizeof(seen); i++) {
-		run = seen[i] ? 0 : run + 1;
-		if (run >= 8)
-			fail_msg("byte %zu of struct rl_local", i);
-	}
-}
-
 static void
 same(const struct rl_local *a, const struct rl_local *b)
 {
@@ -201,7 +180,6 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_field_is_compared),
 		cmocka_unit_test(
 			the_second_controller_is_obeyed_as_the_first_was),
 		cmocka_unit_test(a_lease_that_ended_leaves_nothing_behind),

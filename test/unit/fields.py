@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The lists SAME and DIFFERS of a test name every field of a struct.
+
+usage: fields.py TEST HEADER STRUCT
+"""
+
+import re
+import sys
+
+test, header, struct = sys.argv[1:]
+
+
+def code(path):
+    with open(path, encoding="utf-8") as f:
+        return re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
+
+
+body = re.search(r"^struct %s \{\n(.*?)^\}" % struct, code(header),
+                 re.M | re.S)[1]
+# of a union the first member stands for all
+body = re.sub(r"union \{\s*([^;]*;).*?\};", r"\1", body, flags=re.S)
+# a flexible array is no field
+have = set(re.findall(r"(\w+)(?:\[\w+\])?;", body))
+lists = re.findall(r"#define (?:SAME|DIFFERS)\(X\)((?:.*\\\n)*.*)", code(test))
+named = set(re.findall(r"X\((\w+)\)", "".join(lists)))
+if not have or have != named:
+    sys.exit("%s: %s" % (test, " ".join(sorted(have ^ named))))
