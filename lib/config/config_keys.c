@@ -363,7 +363,7 @@ static const struct rl_config_key keys[] = {
 	   "0: none"),
 	EP(give_up_ns, RL_KEY_NUMBER, "ns", 0, DAY_NS,
 	   "time without an answer before packets are reported, or "
-	   "eight round trips; 0: none"),
+	   "eight round trips, or four of the longest; 0: none"),
 	EP(probe_ns, RL_KEY_NUMBER, "ns", 1, DAY_NS,
 	   "first probe of an unreachable peer; later ones are rarer"),
 	EP(gap_skip_ns, RL_KEY_NUMBER, "ns", 1, DAY_NS,

@@ -20,7 +20,7 @@
  *
  * Probes are repeated with backoff, no faster than the last measured round
  * trip. A flow gives up when its probes stay unanswered: give_up_ns after the
- * first of them left, or eight round trips if that is longer. While the peer
+ * first of them left, or later in a slow fabric (ep_patience_ns()). While the peer
  * answers, however late, the flow is kept; if it makes no progress for that
  * long, the peer is overloaded, which is reported as an event and counted.
  * Packets that wait for their turn age only while nothing of their service

@@ -164,9 +164,14 @@ ep_rto_start(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 void
 ep_ask_over(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
-	/* which of its asks is answered may be unclear: it took this at most */
+	/*
+	 * Which of its asks is answered may be unclear: it took this at most.
+	 * An outage looks the same, so this counts up to give_up_ns only, or
+	 * patience would grow with each outage.
+	 */
 	if (flow->asked_ns != 0)
-		note_longest(ep, now_ns - flow->asked_ns, now_ns);
+		note_longest(ep, rl_min_u64(now_ns - flow->asked_ns,
+					    ep->cfg.give_up_ns), now_ns);
 	flow->asked_ns = 0;
 }
 

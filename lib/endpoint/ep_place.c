@@ -120,7 +120,7 @@ serve(struct rl_ep *ep, uint64_t now_ns)
 
 		flow->place = share;
 		ep->placed += share;
-		flow->flags |= EPF_BUSY_NOW; /* that is, no longer busy */
+		flow->flags |= EPF_BUSY_NOW; /* tells that it may go on */
 		ep_ctrl_now(ep, flow);
 	}
 }

@@ -58,7 +58,7 @@ enum ep_list_id {
 #define EPF_HINT 0x80	   /**< a corrupt flit looked like this flow's */
 #define EPF_PROBE_NOW 0x100 /**< a probe is due */
 #define EPF_ECHO_NOW 0x200 /**< the answer to one is due */
-#define EPF_TURNED 0x400   /**< flits were turned away: the client is slow */
+#define EPF_TURNED 0x400   /**< refused: it is in ep->refused */
 #define EPF_BUSY_NOW 0x800 /**< tell the peer of EPF_TURNED, or its end */
 #define EPF_TX_BUSY 0x1000 /**< the peer's client is slow */
 #define EPF_LOST_NOW 0x2000 /**< tell the peer of lost_lo .. lost_hi-1 */
@@ -259,7 +259,7 @@ struct rl_ep {
 	uint32_t rx_held;     /**< flits in reorder windows */
 	uint32_t rx_part;     /**< flits of packets being put together */
 	uint64_t paced_ns;    /**< when the client last blocked packets */
-	uint32_t nrefused;    /**< flows with EPF_TURNED: a ring of indices */
+	uint32_t nrefused;    /**< flows in `refused`, a ring of indices */
 	uint32_t refused_first, *refused;
 	uint32_t placed;      /**< room kept for flows, in flits */
 	uint64_t place_end_ns; /**< until then, if others wait */
@@ -524,7 +524,7 @@ void ep_place_poll(struct rl_ep *ep, uint64_t now_ns);
 void ep_place_taken(struct rl_ep *ep, struct ep_flow *flow, uint32_t n);
 /** A probe: the flow needs room for no number from @p upto on. */
 void ep_place_asked(struct rl_ep *ep, struct ep_flow *flow, uint32_t upto);
-/** The flow begins anew, and needs no room. */
+/** The flow starts over: it leaves the queue and returns its share. */
 void ep_place_leave(struct rl_ep *ep, struct ep_flow *flow);
 
 /* ep_order.c */

@@ -51,8 +51,8 @@ struct rl_ep_cfg {
 	uint64_t retry_timer_max_ns;
 	uint32_t retry_limit;	/**< timeouts without progress until the flow's
 				     packets are reported; 0: no limit */
-	uint64_t give_up_ns;	/**< time without progress until the same; 0: no
-				     limit */
+	uint64_t give_up_ns;	/**< time without an answer until the same,
+				     longer in slow fabrics; 0: no limit */
 	uint64_t probe_ns;	/**< first probe of an unreachable peer; later
 				     ones wait a quarter of the time it has been
 				     unreachable, retry_timer_max_ns at most */
