@@ -17,8 +17,9 @@
  * packets out of the list as before.
  *
  * Packets of one sender stay in order. core_fair_level() makes one round of all
- * that is queued: no later packet passes it. It is called for tokens, for
- * fences, and before anything but core_fair_taken() removes a packet.
+ * that is queued: no later packet passes it. It is called for tokens and for
+ * packets by new tables behind them, for fences, and before anything but
+ * tx_next() removes a packet.
  *
  * A queue has rounds once packets of two input ports meet there. Few queues of a
  * core are full at a time, so only CORE_FAIR_QUEUES of them have rounds at once;
@@ -90,7 +91,9 @@ fair_round(const struct rl_core *core, struct core_fair *f,
 	uint32_t *const used = &f->used[pkt->src % FAIR_SOURCES];
 	uint32_t r;
 
-	if (rl_seq_before(*used, first))
+	/* behind, by however much: it is never further ahead than this */
+	if (*used - first > (FAIR_ROUNDS << shift) +
+				    core->p.cfg->max_packet_flits)
 		*used = first;
 	r = (*used - first) >> shift;
 	*used += n;

@@ -80,7 +80,9 @@ struct core_port {
 	uint8_t turn;	      /* VC whose turn it is */
 	bool loop_fence_owed; /* LOOP_FENCE is to be sent */
 	bool fence_out;	      /* a FENCE is under way */
-	bool left;	      /* LEAVE, DRAIN: LOOP_FENCE was sent */
+	/* LEAVE: LOOP_FENCE was sent; DRAIN: that was so, and nothing has
+	   looped, so it is no failover yet */
+	bool left;
 	uint32_t fence_gen;   /* RESTORE: fences of this generation */
 	uint32_t fence_want;  /* generation wanted of this port */
 	uint32_t fence_sent;  /* generation under way */

@@ -25,7 +25,7 @@ fence_ready(const struct core_port *cp)
 
 /*
  * What VC @p vc of an egress may send next: only the rest of a packet it has
- * begun; otherwise the oldest packet.
+ * begun; otherwise the first packet of its queue (core_fair.c).
  */
 static struct rl_pktq *
 tx_source(struct core_port *cp, unsigned int vc)

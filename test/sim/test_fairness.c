@@ -2,7 +2,8 @@
 
 /*
  * Shares of senders whose packets all go to one endpoint [SW-6]: none gets less
- * because it is far away, whether a link is full or the receiver. Jain's index is 1 if all shares are equal.
+ * because it is far away, whether a link is full or the receiver. Jain's index
+ * is 1 if all shares are equal.
  */
 
 #include <setjmp.h>
