@@ -3,8 +3,8 @@
 /*
  * An injected fault: a device that alters what it holds, as a bad memory does
  * [SW-2]. It does so to packets as they come into the core, out of a port or
- * out of the device's endpoint, behind the check where they come in and before
- * the one where they leave. Headers stay: they tell whose packet it was.
+ * out of the device's endpoint, after the check at ingress and before the one at
+ * egress. Headers stay intact, because they name the packet's flow.
  */
 
 #include <stdatomic.h>

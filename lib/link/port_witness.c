@@ -30,33 +30,29 @@ same_header(const uint8_t *a, const uint8_t *b)
 		(rl_get64(a + 10) ^ rl_get64(b + 10))) == 0;
 }
 
-/* Whether a flit that came as @p raw, and is @p wire now, is looked at. */
-static bool
-is_looked_at(uint32_t one_in, const uint8_t *raw, const uint8_t *wire)
-{
-	return rl_witness_picks(one_in, raw) ||
-	       (rl_unlikely(!same_header(raw, wire)) &&
-		rl_witness_picks(one_in, wire));
-}
-
 /* @return the flits before the first that must be sent again */
 static uint32_t
 witness_in(struct rl_port *port, const uint8_t *const raw[],
 	   struct rl_flit *const f[], uint8_t *sideband, uint32_t n)
 {
 	const struct rl_link_cfg *const cfg = port->p.cfg;
-	const uint32_t one_in = cfg->lcrc ? 1 : cfg->witness;
 	uint8_t *wire[RL_WITNESS_BURST], says[RL_WITNESS_BURST];
-	uint32_t at[RL_WITNESS_BURST], m = 0;
+	uint32_t at[RL_WITNESS_BURST], m = 0, picked = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
+		const bool picks = rl_witness_picks(cfg->witness, raw[i]);
+
+		if (RL_SIDEBAND_MARK(rl_get16(sideband + 2 * i)) != RL_MARK_OK)
+			continue;
 		wire[m] = f[i]->wire;
 		at[m] = i;
-		m += RL_SIDEBAND_MARK(rl_get16(sideband + 2 * i)) ==
-			     RL_MARK_OK &&
-		     is_looked_at(one_in, raw[i], wire[m]);
+		picked += picks;
+		/* FEC may have made a header that is picked from here on */
+		m += picks || cfg->lcrc ||
+		     (rl_unlikely(!same_header(raw[i], wire[m])) &&
+		      rl_witness_picks(cfg->witness, wire[m]));
 	}
-	PORT_COUNT_N(port, rx_witnessed, m);
+	PORT_COUNT_N(port, rx_witnessed, picked); /* not those for LCRC alone */
 	if (m == 0 ||
 	    rl_likely(rl_codec_witness(port->p.codec, wire, m, says) == 0))
 		return n;

@@ -21,9 +21,9 @@
 	X(tx_close)                                                            \
 	X(tx_window_full)    /* packets that had to wait for the window */     \
 	X(tx_credit_stall)   /* packets that had to wait for credits */        \
-	X(tx_soft_error)     /* flits found hurt before transmission */        \
+	X(tx_soft_error)     /* flits found corrupt before transmission */     \
 	X(tx_witnessed)      /* flits whose CRC was checked on their way out */ \
-	X(tx_altered)        /* of them altered inside this device */          \
+	X(tx_altered)        /* altered inside this device; also seen by FEC */\
 	X(tx_ask)            /* frames that ask what has come */               \
 	X(tx_replay_timeout) /* replays of what an answer lacked */            \
 	X(tx_replays)        /* replays begun */                               \
@@ -59,7 +59,7 @@
 	X(rx_bad)            /* uncorrectable */                               \
 	X(rx_expected_bad)   /* of these: the expected one */                  \
 	X(rx_lcrc_bad)       /* refused by their CRC alone, and sent again */  \
-	X(rx_witnessed)      /* flits whose CRC was checked as they came in */ \
+	X(rx_witnessed)      /* flits that the witness checked as they came */  \
 	X(rx_altered)        /* of them altered on the link, past FEC */       \
 	X(rx_missing_seq)    /* gaps */                                        \
 	X(rx_duplicate_seq)                                                    \
