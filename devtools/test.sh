@@ -6,10 +6,10 @@
 #   devtools/test.sh            everything, plain and with sanitizers (address,
 #                               undefined behaviour, threads)
 #   devtools/test.sh --quick    plain only
-#   devtools/test.sh --long     also the long runs (half an hour more)
+#   devtools/test.sh --long     also the long runs, all guests among them (an hour more)
 #   devtools/test.sh --guests short   also two NICs that QEMU emulates, in a
 #                               guest (docs/drivers.md: four minutes more)
-#   devtools/test.sh --guests all   every NIC, by every binding: half an hour
+#   devtools/test.sh --guests all   each model and binding: half an hour
 #   devtools/test.sh --werror   a warning stops the plain build: for CI, whose
 #                               compiler is known
 set -eu

@@ -106,12 +106,13 @@ deliver(struct host *h, uint64_t now_ns)
 }
 
 /*
- * Links that have not come up are dead only if no port had news for as many
- * rounds as a handshake takes. The kernel may have stopped a lcore, and what a
- * lcore has to say waits while its ring is full.
+ * Links that have not come up may be called dead only after all lcores have made
+ * as many rounds as a handshake takes without an event of any port. Until then
+ * the kernel may have stopped an lcore, or events may wait because its log is
+ * full.
  */
 static void
-train_while_stopped(struct host *h, struct rl_local *l, uint64_t now_ns)
+give_time_to_train(struct host *h, struct rl_local *l, uint64_t now_ns)
 {
 	struct host_resil *r = &h->resil;
 
@@ -132,7 +133,7 @@ serve_local(struct host *h, uint32_t dev, uint64_t now_ns)
 	struct rl_resil_msg m;
 	bool more;
 
-	train_while_stopped(h, l->local, now_ns);
+	give_time_to_train(h, l->local, now_ns);
 	rl_local_tick(l->local, now_ns);
 	/* one order at a time: go on as soon as the lcore has done it, even
 	   without a new event */

@@ -55,7 +55,7 @@ struct host_resil {
 	struct host_local *local; /**< [ndev]; unused for devices of other
 				       processes */
 	uint64_t incarnation;
-	bool news; /**< of a port, since `since` was taken */
+	bool news; /**< a port had an event since `since` was taken */
 	uint64_t since[RTE_MAX_LCORE]; /**< rounds at the last news of a port */
 	uint64_t next_ns; /**< when anything is to be served */
 	uint64_t now_ns;  /**< host_resil_now() */

@@ -65,8 +65,9 @@ take_back(struct host *h, uint32_t end, struct host_unplug *u,
 		return;
 	if (rl_wire_dev_take_back(d, err, sizeof(err)) != 0) {
 		if (!u->refused)
-			fprintf(stderr, "reflit: it is back, but refused: "
-					"%s\n", err);
+			fprintf(stderr, "reflit: %s is back, but cannot be "
+					"opened for link %s: %s\n", d->dev.name,
+				link_name(h, end, name), err);
 		u->refused = true;
 		return;
 	}

@@ -120,6 +120,7 @@ watch_carriers(struct host *h)
 			w[n++] = (struct rl_carrier_wire){
 				.ifindex = h->wire_dev[i].ifindex,
 				.port_id = h->wire_dev[i].dev.port_id,
+				.unplug = &h->wire_dev[i].unplug,
 				.phy = host_wires_phy(h, i),
 			};
 	if (n != 0 && rl_carrier_start(&h->carrier, w, n) != 0)
@@ -149,6 +150,8 @@ host_wires_carriers_stop(struct host *h)
 void
 host_wires_note_stats(struct host *h)
 {
+	/* one thread at a time in a driver; host_wires_carriers() goes on */
+	host_wires_carriers_stop(h);
 	for (uint32_t i = 0; h->wire_dev != NULL && i < 2 * h->p.cfg->nwire;
 	     i++)
 		rl_wire_dev_note_stats(&h->wire_dev[i]);

@@ -45,7 +45,7 @@ carries(const struct ifinfomsg *info)
 
 /* Asks for one interface. @return the length of the answer; -1: none */
 static ssize_t
-ask(int fd, unsigned int ifindex, union message *m)
+ask_kernel(int fd, unsigned int ifindex, union message *m)
 {
 	struct {
 		struct nlmsghdr h;
@@ -73,7 +73,7 @@ has_carrier(int fd, unsigned int ifindex)
 {
 	union message m;
 	const struct ifinfomsg *info = NLMSG_DATA(&m.h);
-	const ssize_t n = ask(fd, ifindex, &m);
+	const ssize_t n = ask_kernel(fd, ifindex, &m);
 
 	if (n < 0 || !NLMSG_OK(&m.h, (size_t)n))
 		return true;
@@ -100,17 +100,27 @@ clock_ns(void)
 	return (uint64_t)t.tv_sec * RL_NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
+/*
+ * A device that was pulled out reads as down, too. That is no lost carrier but a
+ * removal, which the control thread finds: until then the carrier stays as it
+ * was. The status comes first, so that a device that has gone since is found.
+ */
+static void
+ask(const struct rl_carrier *c, const struct rl_carrier_wire *w)
+{
+	const bool up = w->ifindex == 0 ? is_up(w->port_id)
+					: has_carrier(c->fd, w->ifindex);
+
+	if (!up && w->unplug != NULL && rl_unplug_gone(w->unplug))
+		return;
+	rl_phy_eth_carrier(w->phy, up);
+}
+
 static void
 ask_all(struct rl_carrier *c)
 {
-	for (unsigned int i = 0; i < c->nwire; i++) {
-		const struct rl_carrier_wire *w = &c->wire[i];
-
-		rl_phy_eth_carrier(w->phy, w->ifindex == 0
-						   ? is_up(w->port_id)
-						   : has_carrier(c->fd,
-								 w->ifindex));
-	}
+	for (unsigned int i = 0; i < c->nwire; i++)
+		ask(c, &c->wire[i]);
 }
 
 static void *
@@ -133,7 +143,7 @@ carrier_main(void *arg)
 	return NULL;
 }
 
-/* Signals go to the control thread. */
+/* Signals of the process go to the control thread. */
 static int
 start_thread(struct rl_carrier *c)
 {
@@ -141,6 +151,8 @@ start_thread(struct rl_carrier *c)
 	int ret;
 
 	sigfillset(&all);
+	/* raised by registers of a device that is gone: EAL handles it */
+	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	ret = -pthread_create(&c->thread, NULL, carrier_main, c);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -75,7 +75,9 @@ rl_unplug_asked(const struct rl_unplug *u)
 bool
 rl_unplug_gone(const struct rl_unplug *u)
 {
-	uint16_t vendor = UINT16_MAX;
+	/* vendor, device, command, status: the first two of a virtual function
+	   are all ones while it is there, the others never are */
+	uint64_t head = UINT64_MAX;
 	char path[128];
 	int fd;
 
@@ -85,10 +87,10 @@ rl_unplug_gone(const struct rl_unplug *u)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return access(path, F_OK) != 0; /* or it may not be read */
-	if (pread(fd, &vendor, sizeof(vendor), 0) != sizeof(vendor))
-		vendor = UINT16_MAX;
+	if (pread(fd, &head, sizeof(head), 0) != sizeof(head))
+		head = UINT64_MAX;
 	close(fd);
-	return vendor == UINT16_MAX;
+	return head == UINT64_MAX;
 }
 
 bool

@@ -42,7 +42,10 @@ void rl_unplug_watch(struct rl_unplug *u, const char *name, uint16_t port_id);
 /** Control thread. Whether the kernel or the driver said that it leaves. */
 bool rl_unplug_asked(const struct rl_unplug *u);
 
-/** Control thread. Whether it is no longer there: a system call. */
+/**
+ * Control thread, or that of rl_carrier.h. Whether it is no longer there: takes
+ * system calls.
+ */
 bool rl_unplug_gone(const struct rl_unplug *u);
 
 /**

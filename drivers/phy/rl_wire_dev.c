@@ -188,20 +188,24 @@ int
 rl_wire_dev_take_back(struct rl_wire_dev *w, char *err, size_t len)
 {
 	const char *name = w->dev.name;
+	struct rl_netdev dev;
 	char said[RL_HUSH_LINE];
 	struct rl_hush hush;
 	int ret;
 
 	rl_hush_begin(&hush);
 	ret = rte_eal_hotplug_add("pci", name, "");
+	if (ret == 0) {
+		ret = rl_netdev_find(&dev, name);
+		if (ret != 0)
+			(void)rte_eal_hotplug_remove("pci", name);
+	}
 	(void)rl_hush_end(&hush, said);
-	if (ret == 0)
-		ret = rl_netdev_find(&w->dev, name);
 	if (ret != 0) {
-		w->dev.name = name;
-		snprintf(err, len, "%s: %s%s", name, strerror(-ret), said);
+		snprintf(err, len, "%s%s", strerror(-ret), said);
 		return ret;
 	}
+	w->dev = dev;
 	ret = start(w, err, len);
 	if (ret != 0)
 		rl_wire_dev_let_go(w);
