@@ -26,10 +26,8 @@ find(struct app *app, const char *name, uint32_t link[CAPTURE_LINKS_MAX],
 	if (*n > CAPTURE_LINKS_MAX)
 		return app_error(app, "%s are %u links; name one of them", name,
 				 *n);
-	link[0] = (uint32_t)first;
-	for (unsigned int k = 0; *n > 1 && k < *n; k++)
-		link[k] = (uint32_t)rl_topo_link_between(
-			t, t->link[first].dev[0], t->link[first].dev[1], k);
+	for (unsigned int k = 0; k < *n; k++)
+		link[k] = rl_topo_link_of(t, first, *n, k);
 	return 0;
 }
 

@@ -55,13 +55,8 @@ cmd_show_link(struct app *app, const char *const arg[])
 		printf("%-16s %-20s %-7s %-8s %-8s %s\n", "link", "ends",
 		       "admin", "oper", "since", "reason");
 	for (unsigned int k = 0; k < n; k++)
-		show_link(app,
-			  arg[0] == NULL ? k
-			  : n == 1
-				  ? (uint32_t)first
-				  : (uint32_t)rl_topo_link_between(
-					    t, t->link[first].dev[0],
-					    t->link[first].dev[1], k));
+		show_link(app, arg[0] == NULL ? k
+					      : rl_topo_link_of(t, first, n, k));
 	return 0;
 }
 

@@ -46,10 +46,8 @@ find_links(struct app *app, const char *name, struct links *l)
 	if (l->n > LINKS_MAX)
 		return app_error(app, "%s are %u links; name one of them",
 				 name, l->n);
-	l->link[0] = (uint32_t)first;
-	for (unsigned int k = 0; l->n > 1 && k < l->n; k++)
-		l->link[k] = (uint32_t)rl_topo_link_between(
-			t, t->link[first].dev[0], t->link[first].dev[1], k);
+	for (unsigned int k = 0; k < l->n; k++)
+		l->link[k] = rl_topo_link_of(t, first, l->n, k);
 	return 0;
 }
 

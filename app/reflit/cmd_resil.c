@@ -128,6 +128,7 @@ cmd_device_restart(struct app *app, const char *const arg[])
 	telemetry_pause();
 	(void)host_dev_restart(&app->host, dev);
 	telemetry_resume();
+	tally_forget(&app->cleared, &app->host, dev);
 	for (uint16_t p = 0; p < t->dev[dev].nports; p++) {
 		const struct rl_topo_port *tp = &t->dev[dev].port[p];
 
@@ -220,12 +221,7 @@ plan_links(struct app *app, const char *name, const char *verb,
 		return -EINVAL;
 	epoch = rl_controller_newest(c);
 	for (unsigned int k = 0; k < n; k++) {
-		const int64_t link =
-			n == 1 ? first
-			       : rl_topo_link_between(t, t->link[first].dev[0],
-						      t->link[first].dev[1], k);
-
-		done += fn(c, (uint32_t)link,
+		done += fn(c, rl_topo_link_of(t, first, n, k),
 			   host_resil_now(&app->host)) == 0;
 	}
 	if (done == 0)

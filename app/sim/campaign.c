@@ -301,14 +301,13 @@ campaign(struct setup *s, const struct options *o)
 	else if (t.seeds < tally_share(&of))
 		fprintf(stderr, "reflit-sim: ended after %" PRIu64 " of %"
 			PRIu64 " seeds\n", t.seeds, tally_share(&of));
-	tally_print(&t);
-	if (ret == 0 && o->json != NULL)
-		ret = report_write(tally_json(&t), o->json);
-	rl_sim_mem_free(&mem);
-	if (ret == 0)
-		ret = t.failed != 0 ? EXIT_BROKEN : EXIT_KEPT;
-	else
+	if (ret == 0) {
+		ret = tally_end(&t, o->json);
+	} else {
+		tally_print(&t);
 		ret = EXIT_UNUSABLE;
+	}
+	rl_sim_mem_free(&mem);
 	tally_free(&t);
 	return ret;
 }

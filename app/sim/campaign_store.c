@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +101,7 @@ run_singly(struct camp *c, struct tally *t, uint64_t *hash)
 
 		c->seed = first + i;
 		memset(v, 0, sizeof(*v));
-		ret = judge_apart(run_one, c, v, sizeof(*v), &sig);
+		ret = judge_apart(run_one, c, v, sizeof(*v), 1, &sig);
 		if (ret == -EINTR && judge_finding(sig)) {
 			memset(v, 0, sizeof(*v));
 			rl_hist_reset(&v->load.latency);
@@ -129,7 +128,8 @@ run_apart(struct camp *c, struct tally *t, uint64_t *hash)
 	int sig = 0, ret = -ENOMEM;
 
 	if (r != NULL)
-		ret = judge_apart(run_block, c, r, sizeof(*r), &sig);
+		ret = judge_apart(run_block, c, r, sizeof(*r), c->seeds,
+				  &sig);
 	if ((ret == -EINTR && judge_finding(sig)) || ret == -E2BIG) {
 		tally_init(t, &of);
 		*hash = 0;
@@ -227,14 +227,10 @@ run_campaign(struct camp *c)
 	}
 	if (store_sum(&c->store, &t) != 0)
 		return EXIT_UNUSABLE;
-	tally_print(&t);
+	ret = tally_end(&t, c->o->json);
 	if (left(c) != 0)
 		printf("%" PRIu64 " blocks of %" PRIu64 " seeds are left; the "
 		       "same command goes on\n", left(c), c->store.block);
-	ret = t.failed != 0 ? EXIT_BROKEN : EXIT_KEPT;
-	if (c->o->json != NULL &&
-	    report_write(tally_json(&t), c->o->json) != 0)
-		ret = EXIT_UNUSABLE;
 	tally_free(&t);
 	return ret;
 }
@@ -265,6 +261,9 @@ campaign_store(int argc, char **argv)
 		return unusable("where to? Give --store FILE");
 	if (o.config == NULL && (o.faults != NULL || o.pcap != NULL))
 		return unusable("--faults and captures need a fabric: --config");
+	if (o.out != NULL || o.runs != 0 || o.csv != NULL || o.replay != NULL)
+		return unusable("--out, --runs, --csv and --replay go with "
+				"other commands");
 	ret = o.config == NULL ? EXIT_KEPT : setup_open(&s, &o);
 	if (ret == EXIT_KEPT && s.run)
 		ret = unusable("the fault file's `run` lines say all of one run");

@@ -4,7 +4,6 @@
 
 #include "judge.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -15,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* CPU time: a run that takes so much longer than any other never ends. */
+/* CPU time of a run; one that takes longer is taken for one that never ends. */
 #define JUDGE_S 120
 
 /*
@@ -67,9 +66,9 @@ read_all(int fd, void *to, size_t len)
 
 static void
 in_child(int fd, int (*work)(void *ctx, void *result), void *ctx, void *result,
-	 size_t len)
+	 size_t len, uint64_t runs)
 {
-	const struct rlimit most = { JUDGE_S, JUDGE_S + 1 };
+	const struct rlimit most = { JUDGE_S * runs, JUDGE_S * runs + 1 };
 	int ret;
 
 	/* the parent decides when to end; if it is gone, so is this */
@@ -85,7 +84,7 @@ in_child(int fd, int (*work)(void *ctx, void *result), void *ctx, void *result,
 
 int
 judge_apart(int (*work)(void *ctx, void *result), void *ctx, void *result,
-	    size_t len, int *sig)
+	    size_t len, uint64_t runs, int *sig)
 {
 	int fd[2], status = 0;
 	size_t have;
@@ -98,7 +97,7 @@ judge_apart(int (*work)(void *ctx, void *result), void *ctx, void *result,
 	pid = fork();
 	if (pid == 0) {
 		close(fd[0]);
-		in_child(fd[1], work, ctx, result, len);
+		in_child(fd[1], work, ctx, result, len, runs);
 	}
 	close(fd[1]);
 	have = pid < 0 ? 0 : read_all(fd[0], result, len);
@@ -201,7 +200,7 @@ judge_plan(const struct rl_sim_plan *plan, struct judged *j)
 	int sig, ret;
 
 	memset(j, 0, sizeof(*j));
-	ret = judge_apart(run_judged, &copy, j, sizeof(*j), &sig);
+	ret = judge_apart(run_judged, &copy, j, sizeof(*j), 1, &sig);
 	if (ret == -EINTR && judge_finding(sig)) {
 		memset(j, 0, sizeof(*j));
 		judge_died(sig, j->why, sizeof(j->why));
@@ -235,16 +234,4 @@ judge_read(struct setup *s, const char *fabric, const char *faults)
 	plan->load.nep = (uint16_t)cfg->topo.nep;
 	s->threads = 1;
 	return 0;
-}
-
-int
-judge_case(const char *fabric, const char *faults, struct judged *j)
-{
-	static struct setup s; /* large */
-	int ret = judge_read(&s, fabric, faults);
-
-	if (ret == 0)
-		ret = judge_plan(&s.plan, j);
-	setup_close(&s);
-	return ret;
 }

@@ -26,21 +26,16 @@ struct judged {
  */
 int judge_plan(const struct rl_sim_plan *plan, struct judged *j);
 
-/**
- * The same for a case, from its two texts.
- * @return the same; -EINVAL: the texts make no run
- */
-int judge_case(const char *fabric, const char *faults, struct judged *j);
-
 /** Reads a case into @p s, which setup_close() frees. @return 0; -EINVAL */
 int judge_read(struct setup *s, const char *fabric, const char *faults);
 
 /**
- * Runs @p work in a process of its own, which fills @p result, @p len bytes.
+ * Runs @p work, which is so many @p runs, in a process of its own. It fills
+ * @p result, @p len bytes.
  * @return 0; -EINTR and *sig: a signal ended it; another -errno
  */
 int judge_apart(int (*work)(void *ctx, void *result), void *ctx, void *result,
-		size_t len, int *sig);
+		size_t len, uint64_t runs, int *sig);
 
 /** Whether a signal that ended a run says something of the run. */
 bool judge_finding(int sig);

@@ -57,13 +57,9 @@ run_case(const struct setup *s, const struct options *o)
 		ret = EXIT_UNUSABLE;
 	} else {
 		tally_add(&t, s->plan.seed, &v);
-		ret = v.ok ? EXIT_KEPT : EXIT_BROKEN;
 		if (!v.ok)
 			printf("broken: %s\n", v.why);
-		tally_print(&t);
-		if (o->json != NULL &&
-		    report_write(tally_json(&t), o->json) != 0)
-			ret = EXIT_UNUSABLE;
+		ret = tally_end(&t, o->json);
 	}
 	tally_free(&t);
 	rl_sim_mem_free(&mem);

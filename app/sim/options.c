@@ -390,7 +390,7 @@ options_of_run(const struct options *o)
 int
 options_parse(int argc, char **argv, int words, struct options *o)
 {
-	const char *path[2], *in[4];
+	const char *path[2], *in[5];
 	int first, ret;
 
 	*o = (struct options){
@@ -417,6 +417,7 @@ options_parse(int argc, char **argv, int words, struct options *o)
 	in[1] = o->faults;
 	in[2] = o->replay;
 	in[3] = o->pcap;
+	in[4] = o->store;
 	ret = report_check("reflit-sim", o->json);
 	if (ret == 0)
 		ret = report_check("reflit-sim", o->csv);

@@ -343,8 +343,10 @@ run_once(const struct setup *s, const struct options *o,
 	if (json && shares_init(&r.shares, &load) != 0)
 		return -ENOMEM;
 	r.load = rl_sim_load_new(&load);
-	if (r.load == NULL)
+	if (r.load == NULL) {
+		json_decref(shares_json(&r.shares, load.nep)); /* frees them */
 		return -ENOMEM;
+	}
 	ret = run_sim(&r, o, mem, json, out);
 	rl_sim_load_free(r.load);
 	out->senders = shares_json(&r.shares, load.nep);

@@ -74,13 +74,18 @@ size_of(const struct rl_sim_plan *plan, uint64_t sent)
 static int
 judge_files(const struct rl_sim_plan *plan, struct judged *j)
 {
+	static struct setup s; /* large */
 	char *fabric = rl_sim_case_fabric(plan);
 	char *faults = rl_sim_case_faults(plan);
 	int ret = -ENOMEM;
 
 	memset(j, 0, sizeof(*j));
-	if (fabric != NULL && faults != NULL)
-		ret = judge_case(fabric, faults, j);
+	if (fabric != NULL && faults != NULL) {
+		ret = judge_read(&s, fabric, faults);
+		if (ret == 0)
+			ret = judge_plan(&s.plan, j);
+		setup_close(&s);
+	}
 	free(fabric);
 	free(faults);
 	return ret;
@@ -99,7 +104,7 @@ fails(void *ctx, const struct rl_sim_plan *plan, uint64_t *sent)
 	return !j.ok && strcmp(j.shape, job->shape) == 0;
 }
 
-/* Some of a plan no file says: a few seeds until it fails in the same way. */
+/* Files leave out part of a plan: tries a few seeds until one fails alike. */
 static bool
 first_seed(struct job *job, struct rl_sim_plan *plan)
 {
@@ -142,7 +147,8 @@ search(struct job *job, struct setup *s)
 	    strncmp(job->shape, "not at rest", 11) == 0) {
 		ret = shrink_within(job, plan, REST_NS);
 		plan->limit_ns = plan->heal_ns + rest_ns;
-		if (ret != 0 || !fails(job, plan, &sent)) {
+		if (stop_asked() == 0 &&
+		    (ret != 0 || !fails(job, plan, &sent))) {
 			setup_close(s);
 			ret = judge_read(s, fabric, faults) == 0 ? -EAGAIN
 								 : -ENOENT;
@@ -158,17 +164,16 @@ write_file(const char *dir, const char *name, const char *text)
 {
 	char path[4200];
 	FILE *f;
-	bool ok;
 
 	snprintf(path, sizeof(path), "%.4000s/%s", dir, name);
-	f = fopen(path, "w");
-	ok = f != NULL && text != NULL && fputs(text, f) >= 0;
-	if (f != NULL && fclose(f) != 0)
-		ok = false;
-	if (ok)
-		return 0;
+	f = text == NULL ? NULL : report_open(path);
+	if (f != NULL) {
+		fputs(text, f);
+		if (report_close(f) == 0)
+			return 0;
+	}
 	fprintf(stderr, "reflit-sim: %s: %s\n", path,
-		text == NULL ? strerror(ENOMEM) : strerror(errno));
+		strerror(text == NULL ? ENOMEM : errno));
 	return -EIO;
 }
 
@@ -224,6 +229,30 @@ write_case(const struct job *job, const struct rl_sim_plan *plan,
 			    report) == 0 ? EXIT_KEPT : EXIT_UNUSABLE;
 }
 
+/*
+ * Makes the folder, and looks whether the files may be written: none is one that
+ * was read. @return 0; -errno, after printing why
+ */
+static int
+check_out(const struct options *o)
+{
+	static const char *const name[] = { "fabric.cfg", "faults.flt",
+					    "report.json" };
+	const char *const in[] = { o->config, o->faults };
+	char path[4200];
+	const char *const to = path;
+	int ret = 0;
+
+	(void)mkdir(o->out, 0777); /* or it is there */
+	for (size_t i = 0; i < RL_ARRAY_SIZE(name) && ret == 0; i++) {
+		snprintf(path, sizeof(path), "%.4000s/%s", o->out, name[i]);
+		ret = report_check("reflit-sim", path);
+		if (ret == 0)
+			ret = report_apart("reflit-sim", &to, 1, in, 2);
+	}
+	return ret;
+}
+
 /* @p first: the verdict over the plan as it was given. */
 static int
 shrink_plan(struct job *job, struct setup *s, const struct judged *first)
@@ -233,15 +262,14 @@ shrink_plan(struct job *job, struct setup *s, const struct judged *first)
 	struct judged j;
 	int ret;
 
-	if (mkdir(job->o->out, 0777) != 0 && errno != EEXIST) {
-		fprintf(stderr, "reflit-sim: --out %s: %s\n", job->o->out,
-			strerror(errno));
+	if (check_out(job->o) != 0)
 		return EXIT_UNUSABLE;
-	}
 	job->shape = first->shape;
 	progress_begin(&job->far, "runs", most, job->o->progress);
 	ret = search(job, s);
 	progress_end(&job->far);
+	if (ret == -ENOENT && stop_asked() != 0)
+		return unusable("stopped before the run had failed as files");
 	if (ret == -ENOENT) {
 		fprintf(stderr, "reflit-sim: shrink: it fails (%s), but not as "
 			"a fabric file and a fault file: those leave something "
@@ -289,9 +317,12 @@ open_plan(struct setup *s, struct options *o)
 		return ret == 0 ? EXIT_KEPT : unusable(strerror(-ret));
 	}
 	ret = setup_open(s, o);
-	if (ret != EXIT_KEPT || s->run)
+	if (ret != EXIT_KEPT)
 		return ret;
-	s->plan.limit_ns = o->drain_ns;
+	if (!s->run || s->plan.limit_ns == 0)
+		s->plan.limit_ns = o->drain_ns;
+	if (s->run)
+		return ret;
 	if (o->nwords == 0 && campaign_seed(&s->plan, o, o->seed) != 0)
 		return unusable(strerror(ENOMEM));
 	return EXIT_KEPT;
@@ -317,6 +348,9 @@ shrink(int argc, char **argv)
 				"--seed N");
 	if (o.pcap != NULL || o.replay != NULL)
 		return unusable("not of captures and recordings");
+	if (o.json != NULL || o.seeds != 0 || o.shards != 0 || o.store != NULL)
+		return unusable("--json, --seeds, --shard and --store go with a "
+				"campaign");
 	ret = open_plan(&s, &o);
 	if (ret != EXIT_KEPT)
 		return ret;

@@ -196,7 +196,6 @@ int ablation(int argc, char **argv);
 int replay(const struct options *o);
 /** The table of --dup-filter; @p s has its cuts. @return an exit status */
 int ablation_dup(struct setup *s, const struct options *o);
-/** What the controller did in a run. */
 
 const char *switching_word(enum rl_switching s);
 

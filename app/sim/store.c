@@ -14,7 +14,7 @@
 #define MAGIC "{\"reflit_store\":1,"
 #define SEEDS_DEFAULT 10000
 #define BLOCK_DEFAULT 100
-#define SEEDS_MOST (UINT64_C(1) << 40) /* so that a typing error costs no memory */
+#define SEEDS_MOST (UINT64_C(1) << 40) /* so that sums cannot overflow */
 
 static int
 bad(const struct store *s, uint64_t line, const char *why)
@@ -133,7 +133,7 @@ read_lines(struct store *s, FILE *f)
 	size_t cap = 0;
 	uint64_t line = 0;
 	off_t end = 0;
-	ssize_t n;
+	ssize_t n = 0;
 	int ret = 0;
 
 	while (ret == 0 && (n = getline(&text, &cap, f)) > 0) {
@@ -153,6 +153,9 @@ read_lines(struct store *s, FILE *f)
 			ret = line == 1 ? read_head(s, text)
 					: read_block(s, text, line);
 	}
+	/* what could not be read must not be cut off */
+	if (ret == 0 && n < 0 && !feof(f))
+		ret = bad(s, 0, strerror(errno));
 	free(text);
 	return ret != 0 ? ret : end;
 }
@@ -259,7 +262,8 @@ store_add(struct store *s, uint64_t block, const struct tally *t, uint64_t hash)
 	json_t *result = tally_json(t);
 	char *text = json_dumps(result, JSON_COMPACT);
 	char *line = NULL;
-	int n = -1;
+	ssize_t put;
+	int n = -1, ret;
 
 	json_decref(result);
 	if (text != NULL)
@@ -268,9 +272,11 @@ store_add(struct store *s, uint64_t block, const struct tally *t, uint64_t hash)
 	free(text);
 	if (n < 0)
 		return -ENOMEM;
-	if (write(s->fd, line, (size_t)n) != n) {
+	put = write(s->fd, line, (size_t)n);
+	if (put != n) { /* the next writer takes a part of it away */
+		ret = put < 0 ? -errno : -ENOSPC;
 		free(line);
-		return -EIO;
+		return ret;
 	}
 	line[n - 1] = '\0';
 	s->line[block] = line;

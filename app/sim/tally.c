@@ -138,6 +138,15 @@ tally_print(const struct tally *t)
 	       t->load.reported - t->load.reported_delivered, t->failed);
 }
 
+int
+tally_end(const struct tally *t, const char *json)
+{
+	tally_print(t);
+	if (json != NULL && report_write(tally_json(t), json) != 0)
+		return EXIT_UNUSABLE;
+	return t->failed != 0 ? EXIT_BROKEN : EXIT_KEPT;
+}
+
 static json_t *
 of_json(const struct tally_of *of)
 {

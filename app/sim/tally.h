@@ -33,7 +33,7 @@ struct tally {
 	uint64_t elapsed_ns;
 	uint64_t wall_ns; /**< of all shards together */
 	uint64_t failed;
-	json_t *failures; /**< array, owned: {seed, broken} */
+	json_t *failures; /**< array, owned: {seed, broken, fingerprint} */
 };
 
 /** Empty, for the seeds of @p of. */
@@ -51,6 +51,9 @@ void tally_merge(struct tally *to, const struct tally *from);
 
 /** One line on standard output. */
 void tally_print(const struct tally *t);
+
+/** Prints it, and writes the report if @p json. @return an exit status */
+int tally_end(const struct tally *t, const char *json);
 
 /** The report, the caller's. */
 json_t *tally_json(const struct tally *t);

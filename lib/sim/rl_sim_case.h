@@ -6,7 +6,7 @@
  * @file
  * A case: a plan as two texts, a fabric file and a fault file whose lines `run
  * KEY=VALUE ...` hold what neither the fabric nor a fault says (traffic, wires,
- * how the run is judged). Who reads both has the plan again. Control path only.
+ * how the run is judged). Reading both gives the plan again. Control path only.
  */
 
 #include "rl_sim_plan.h"

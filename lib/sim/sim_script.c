@@ -357,11 +357,7 @@ add_place(struct script *s, struct rl_sim_fault f, const struct opts *o,
 	if (arrow != NULL)
 		f.dirs = f.counts ? RL_SIM_DIR_BA : RL_SIM_DIR_AB;
 	for (unsigned int k = 0; ret == 0 && k < n; k++) {
-		f.link = (uint32_t)link;
-		if (n > 1)
-			f.link = (uint32_t)rl_topo_link_between(
-				s->topo, s->topo->link[link].dev[0],
-				s->topo->link[link].dev[1], k);
+		f.link = rl_topo_link_of(s->topo, link, n, k);
 		ret = add_link(s, f, o);
 	}
 	return ret;

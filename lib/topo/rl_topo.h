@@ -237,6 +237,18 @@ int64_t rl_topo_find_link(const struct rl_topo *topo, const char *name,
 int64_t rl_topo_link_between(const struct rl_topo *topo, uint32_t dev_a,
 			     uint32_t dev_b, unsigned int k);
 
+/** Any thread. The k-th of the @p n links that rl_topo_find_link() found. */
+static inline uint32_t
+rl_topo_link_of(const struct rl_topo *topo, int64_t first, unsigned int n,
+		unsigned int k)
+{
+	const struct rl_topo_link *l = &topo->link[first];
+
+	return n == 1 ? (uint32_t)first
+		      : (uint32_t)rl_topo_link_between(topo, l->dev[0],
+						       l->dev[1], k);
+}
+
 /** Any thread. Whether a link works: neither it nor one of its ends failed. */
 static inline bool
 rl_topo_link_up(const struct rl_topo *t, uint32_t link)

@@ -157,6 +157,8 @@ with tempfile.TemporaryDirectory() as tmp:
             ((*RUN, path("whole"), "--block", "5"), "other blocks"),
             (("campaign", "--store", path("whole"), "--time-budget", "5"),
              "a time such as"),
+            ((*RUN, path("whole"), "--json", path("whole")), "it is read, too"),
+            (("campaign", "--store", path("n"), "--out", tmp), "go with other"),
             (("campaign", "--store", "/nowhere/x"), "/nowhere/x: No such file"),
             (("--config", FIGURE1, "--store", path("n")), "go with a campaign"),
             (("merge", path("whole"), path("swarm")), "of another campaign"),
