@@ -175,22 +175,33 @@ judge(const struct absences *a, const uint32_t *first, uint32_t nep,
 	return n;
 }
 
-json_t *
-absences_json(struct absences *a, const struct rl_topo *topo,
-	      uint64_t start_ns)
+struct absence_claim *
+absences_list(struct absences *a, const struct rl_topo *topo, uint32_t *n)
 {
-	json_t *list = json_array();
 	struct absence_claim *out = calloc(a->n + 1u, sizeof(*out));
-	uint32_t *first, n = 0;
+	uint32_t *first;
 
+	*n = 0;
 	if (a->n > 0)
 		qsort(a->claim, a->n, sizeof(*a->claim), by_peer);
 	join_ends(a);
 	first = index_claims(a, topo->nep);
 	if (out != NULL && first != NULL)
-		n = judge(a, first, topo->nep, out);
-	if (n > 0)
-		qsort(out, n, sizeof(*out), by_time);
+		*n = judge(a, first, topo->nep, out);
+	if (*n > 0)
+		qsort(out, *n, sizeof(*out), by_time);
+	free(first);
+	return out;
+}
+
+json_t *
+absences_json(struct absences *a, const struct rl_topo *topo,
+	      uint64_t start_ns)
+{
+	uint32_t n;
+	struct absence_claim *out = absences_list(a, topo, &n);
+	json_t *list = json_array();
+
 	for (uint32_t i = 0; i < n; i++) {
 		const uint64_t since = out[i].since_ns, until = out[i].until_ns;
 
@@ -203,7 +214,6 @@ absences_json(struct absences *a, const struct rl_topo *topo,
 				  (json_int_t)(until == 0 ? 0
 							  : until - start_ns)));
 	}
-	free(first);
 	free(out);
 	return list;
 }

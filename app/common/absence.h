@@ -46,6 +46,13 @@ uint64_t absences_over(const struct absences *a, uint16_t ep, uint16_t peer,
 		       uint64_t from_ns, uint64_t to_ns);
 
 /**
+ * Control thread. Absences, one entry each, in the order of their beginning.
+ * @return *@p n of them, the caller's to free; NULL and 0: no memory
+ */
+struct absence_claim *absences_list(struct absences *a,
+				    const struct rl_topo *topo, uint32_t *n);
+
+/**
  * Control thread. The report's "unreachable": one entry per absence, in the
  * order of their beginning; times count from @p start_ns.
  */

@@ -11,7 +11,6 @@
 #define LOOK_NS (100 * RL_NS_PER_MS)
 /* A look reads a cache line of each port, which its lcore writes. */
 #define LOOK_LINK_NS (250 * RL_NS_PER_US)
-#define RECENT_NS (10 * RL_NS_PER_S)
 #define ALL UINT32_MAX /* of no part: of the fabric */
 
 enum severity { CRITICAL, MAJOR, MINOR };
@@ -152,30 +151,24 @@ look_at_devices(const struct app *app, struct alarms *a, uint64_t now_ns)
 static void
 look_at_endpoints(struct app *app, struct alarms *a)
 {
-	struct absences *all = &app->watch.absences;
-	json_t *list, *one;
-	size_t i;
+	const struct rl_topo *t = &app->cfg.topo;
+	struct absence_claim *away;
+	uint32_t n;
 
-	if (all->n == 0)
+	if (app->watch.absences.n == 0)
 		return;
-	list = absences_json(all, &app->cfg.topo, app->start_ns);
-	json_array_foreach(list, i, one) {
-		const char *name = json_string_value(
-			json_object_get(one, "endpoint"));
-		const json_int_t since_ns = json_integer_value(
-			json_object_get(one, "since_ns"));
+	away = absences_list(&app->watch.absences, t, &n);
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t dev = t->ep_dev[away[i].peer];
 		struct alarm *al;
 
-		if (json_integer_value(json_object_get(one, "until_ns")) != 0)
+		if (away[i].until_ns != 0)
 			continue;
-		al = raise_alarm(a, ALARM_UNREACHABLE,
-				 (uint32_t)rl_topo_find_dev(&app->cfg.topo,
-							    name),
-				 app->start_ns + (uint64_t)since_ns);
-		say_where(al, "endpoint %s", name);
+		al = raise_alarm(a, ALARM_UNREACHABLE, dev, away[i].since_ns);
+		say_where(al, "endpoint %s", t->dev[dev].name);
 		snprintf(al->why, sizeof(al->why), "no way leads to it");
 	}
-	json_decref(list);
+	free(away);
 }
 
 static void
@@ -215,7 +208,7 @@ look_at_packets(const struct app *app, struct alarms *a, uint64_t now_ns)
 	const struct watch *w = &app->watch;
 	struct alarm *al;
 
-	if (w->given_up == 0 || now_ns - w->given_up_ns > RECENT_NS)
+	if (w->given_up == 0 || now_ns - w->given_up_ns > WATCH_GIVEN_UP_NS)
 		return;
 	al = raise_alarm(a, ALARM_GIVEN_UP, ALL, w->giving_up_ns);
 	say_where(al, "traffic");

@@ -374,17 +374,25 @@ show_blocked(struct app *app)
 
 /* Devices that alter flits, see inject soft. */
 static void
-show_soft(const struct app *app)
+show_soft(struct app *app)
 {
 	const struct rl_topo *t = &app->cfg.topo;
+	char share[32];
 
+	facts_list(&app->facts, "altering");
 	for (uint32_t d = 0; d < t->ndev; d++) {
-		const uint32_t ppb =
-			atomic_load(&app->host.fabric.dev[d].core.soft_ppb);
+		const double rate =
+			atomic_load(&app->host.fabric.dev[d].core.soft_ppb) /
+			1e9;
 
-		if (ppb != 0)
-			printf("%s alters a flit of %g of its packets\n",
-			       t->dev[d].name, ppb / 1e9);
+		if (rate == 0.0)
+			continue;
+		snprintf(share, sizeof(share), "%g", rate);
+		facts_row(&app->facts,
+			  "{device} alters a flit of {share} of its packets\n",
+			  FACTS(FACT_T("device", t->dev[d].name),
+				FACT_S("share", share),
+				FACT_R("altered_packets_rate", rate)));
 	}
 }
 

@@ -174,19 +174,19 @@ facts_list(struct facts *f, const char *key)
 {
 	if (f->root == NULL)
 		return;
+	if (json_object_get(f->root, key) == NULL)
+		json_object_set_new(f->root, key, json_array());
 	f->list = json_object_get(f->root, key);
-	if (f->list != NULL)
-		return;
-	f->list = json_array();
-	json_object_set_new(f->root, key, f->list);
 }
 
 void
 facts_row(struct facts *f, const char *form, const struct fact *row)
 {
 	if (f->root != NULL) {
-		f->row = json_object();
-		json_array_append_new(f->list, f->row);
+		json_t *row = json_object();
+
+		/* what has no room is freed, and has no facts */
+		f->row = json_array_append_new(f->list, row) == 0 ? row : NULL;
 	}
 	say(f->row, f->root == NULL, form, row);
 }

@@ -233,8 +233,9 @@ linger(struct app *app)
 }
 
 /*
- * A busy machine may take long: as long as packets arrive or are given up, what
- * is under way is waited for.
+ * Waits until the fabric is empty. A busy machine may need long, so the limit
+ * starts again as long as packets arrive or are given up.
+ * @return false: it is not empty, and nothing moves any more
  */
 static bool
 drain(struct app *app)

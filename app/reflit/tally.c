@@ -69,6 +69,20 @@ tally_free(struct tally *t)
 	*t = (struct tally){ 0 };
 }
 
+void
+tally_forget(struct tally *t, const struct host *h, uint32_t dev)
+{
+	if (t->port == NULL)
+		return;
+	for (uint16_t p = 0; p < h->fabric.topo->dev[dev].nports; p++)
+		memset(t->port + port_index(h, dev, p) * RL_PORT_COUNTER_COUNT,
+		       0, RL_PORT_COUNTER_COUNT * sizeof(*t->port));
+	memset(t->core + (size_t)dev * RL_CORE_COUNTER_COUNT, 0,
+	       RL_CORE_COUNTER_COUNT * sizeof(*t->core));
+	memset(t->ep + (size_t)dev * RL_EP_COUNTER_COUNT, 0,
+	       RL_EP_COUNTER_COUNT * sizeof(*t->ep));
+}
+
 static void
 grown(uint64_t *c, const uint64_t *now, const uint64_t *then, size_t at,
       unsigned int n)

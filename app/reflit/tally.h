@@ -24,6 +24,9 @@ struct tally {
 int tally_take(struct tally *t, const struct host *h);
 void tally_free(struct tally *t);
 
+/** A device restarts: its counters begin at 0 again. */
+void tally_forget(struct tally *t, const struct host *h, uint32_t dev);
+
 /** Growth of a port's counters since then. */
 void tally_port(const struct tally *t, const struct host *h, uint32_t dev,
 		uint16_t port, uint64_t c[RL_PORT_COUNTER_COUNT]);

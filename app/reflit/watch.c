@@ -9,9 +9,6 @@
 #include "refusal.h"
 #include "watch.h"
 
-/* Packets that are given up later begin a new row of them. */
-#define GIVEN_UP_PAUSE_NS (10 * RL_NS_PER_S)
-
 int
 watch_open(struct watch *w, struct host *h)
 {
@@ -98,7 +95,7 @@ note_change(struct watch *w, const struct host_rec *rec)
 static void
 take_report(struct watch *w, uint64_t t_ns)
 {
-	if (w->given_up++ == 0 || t_ns - w->given_up_ns > GIVEN_UP_PAUSE_NS)
+	if (w->given_up++ == 0 || t_ns - w->given_up_ns > WATCH_GIVEN_UP_NS)
 		w->giving_up_ns = t_ns;
 	w->given_up_ns = t_ns;
 }

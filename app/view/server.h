@@ -13,14 +13,13 @@
  * | GET /api/ask?s=I&c=CMD   | telemetry of source I; CMD begins with     |
  * |                          | /reflit/ and is not an order               |
  * | GET /api/list?s=I&c=CMD  | the same, of a list: all its pages as one  |
- * | GET /metrics             | all sources in the OpenMetrics text form     |
+ * | GET /metrics             | all sources in the OpenMetrics text form   |
  * | POST /api/order?s=I      | the body is a line of the prompt; only with|
  * |                          | orders allowed, and from loopback          |
  *
  * A browser sends other sites' requests here, too. So an order must have the
  * header X-Reflit-Order, which no foreign page can send, and every request
- * needs a Host that is an address, localhost, or the name that the server
- * listens to.
+ * needs a Host that is an address or localhost.
  */
 
 #include <netinet/in.h>

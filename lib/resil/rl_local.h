@@ -120,13 +120,15 @@ void rl_local_rx(struct rl_local *l, const struct rl_resil_msg *m,
 /** Owner. Runs timers: repetitions and the lease. */
 void rl_local_tick(struct rl_local *l, uint64_t now_ns);
 
-/** Owner. Whether links have yet to come up that @p l has waited for since the
- * first one did. */
+/**
+ * Owner. @return whether it is still open which links of a starting device are
+ * dead: from the first link up until the time limit, even if all are up
+ */
 bool rl_local_trains(const struct rl_local *l);
 
 /**
- * Owner. Ports of this process have had no turn meanwhile: links that train have
- * at least train_ns more.
+ * Owner. Ports may have had no turn lately: the time limit for links that have
+ * not come up is at least train_ns from now.
  */
 void rl_local_late(struct rl_local *l, uint64_t now_ns);
 

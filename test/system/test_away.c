@@ -2,9 +2,10 @@
 
 /*
  * A worker is stopped while links train. Then, under full load both ways, one
- * worker is stopped for longer than any limit of link, core and endpoint; then the whole process is; then a program of
- * higher priority takes CPUs away, again and again. No peer failed: no link
- * dies, none even retrains, and no packet is lost or reported [LINK-5].
+ * worker is stopped for longer than any limit of link, core and endpoint, then
+ * the whole process; then a program of higher priority takes CPUs away, again
+ * and again. No peer failed: no link dies, none even retrains, and no packet is
+ * lost or reported [LINK-5].
  *
  *   test_away LCORES
  */

@@ -48,7 +48,8 @@ def every_show_answers_in_json_on_one_line():
     assert len(shown) > 25, shown
     lines = [s for form in shown for s in (form, form + " json")]
     with Box() as box:
-        run, got = ask(box, "wait up", "link s0-s1#0 down", "start",
+        run, got = ask(box, "wait up", "inject soft s0 1e-9",
+                       "link s0-s1#0 down", "start",
                        "wait dead s0-s1#0", "stop", "wait drained", *lines)
     assert len(got) == len(shown), run.out
     for form, answer in zip(shown, got):
@@ -58,6 +59,10 @@ def every_show_answers_in_json_on_one_line():
             if isinstance(rows, list) and rows and form != "show histogram":
                 assert all(rows), (form, rows)
     assert run.err == "", run.err
+    # and nothing beside it
+    assert run.out.count("s0 alters a flit of 1e-09 of its packets") == 1
+    faults = got[shown.index("show faults")]
+    assert [x["device"] for x in faults["altering"]] == ["s0"], faults
 
 
 @case

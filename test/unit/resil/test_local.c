@@ -274,6 +274,35 @@ a_link_that_never_comes_up_is_told_to_be_dead(void **state)
 }
 
 /* Told twice it is confirmed twice, and done once. */
+/* The ports of a host may have had no turn while their links train. */
+static void
+a_link_that_trains_while_ports_have_no_turn_is_not_dead(void **state)
+{
+	struct rl_local_action a;
+	struct rl_resil_msg m;
+	struct one o;
+
+	(void)state;
+	one_open(&o, false, false);
+	order(&o, 1, RL_RESIL_HOLD_NONE, 0, &a);
+	rl_local_late(o.l, o.now_ns);
+	assert_false(rl_local_trains(o.l));
+	for (uint16_t p = 0; p < 3; p++)
+		rl_local_link(o.l, p, RL_RESIL_LINK_UP, 0, o.now_ns);
+	assert_true(rl_local_trains(o.l));
+	o.now_ns = rl_local_deadline(o.l);
+	rl_local_late(o.l, o.now_ns);
+	rl_local_tick(o.l, o.now_ns);
+	assert_false(rl_local_tx(o.l, &m, o.now_ns));
+	o.now_ns += o.cfg.train_ns;
+	rl_local_tick(o.l, o.now_ns);
+	assert_false(rl_local_trains(o.l));
+	assert_true(rl_local_tx(o.l, &m, o.now_ns));
+	assert_int_equal(m.port, 3);
+	assert_int_equal(m.link, RL_RESIL_LINK_DEAD);
+	free(o.l);
+}
+
 static void
 an_order_to_a_port_is_done_once(void **state)
 {
@@ -406,6 +435,7 @@ main(void)
 		cmocka_unit_test(packets_given_up_are_told_once_until_other_tables_come),
 		cmocka_unit_test(a_new_controller_hears_what_a_watchdog_gave_up),
 		cmocka_unit_test(a_link_that_never_comes_up_is_told_to_be_dead),
+		cmocka_unit_test(a_link_that_trains_while_ports_have_no_turn_is_not_dead),
 		cmocka_unit_test(an_order_to_a_port_is_done_once),
 		cmocka_unit_test(a_new_controller_is_told_everything_and_an_old_one_ignored),
 		cmocka_unit_test(what_is_meant_for_another_is_ignored),
