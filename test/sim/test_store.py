@@ -16,7 +16,7 @@ from sim_check import FIGURE1, SIM, check, end, load, run
 
 PLANTS = sys.argv[3]
 RUN = ("campaign", "--config", FIGURE1, "--duration", "3us", "--seed", "40",
-       "--seeds", "61", "--block", "4", "--store")
+       "--seeds", "31", "--block", "2", "--store")
 
 
 def read(path):
@@ -84,11 +84,11 @@ with tempfile.TemporaryDirectory() as tmp:
 
     p = run(*RUN, path("budget"), "--time-budget", "0.000001s")
     check("a budget ends it, and says what is left", p.returncode == 0 and
-          "16 blocks of 4 seeds are left; the same command goes on" in
+          "16 blocks of 2 seeds are left; the same command goes on" in
           p.stdout, p.stdout + p.stderr)
     p = run("merge", path("budget"))
     check("but a part of the seeds is no verdict", p.returncode == 1 and
-          "0 of 61 seeds were run" in p.stderr, p.stderr)
+          "0 of 31 seeds were run" in p.stderr, p.stderr)
     p = run("campaign", "--seeds", "3", "--store", path("swarm"), "--wide",
             "all", "--json", path("json"))
     check("seeds of the swarm need no fabric", p.returncode == 0 and
@@ -120,7 +120,7 @@ with tempfile.TemporaryDirectory() as tmp:
 
     line = data.split(b"\n")
     other = line[:2] + [line[2].replace(b'"sent_packets":', b'"sent_packets":1')]
-    bad_sum = line[:2] + [line[2].replace(b'"seeds":4', b'"seeds":-4')]
+    bad_sum = line[:2] + [line[2].replace(b'"seeds":2', b'"seeds":-2')]
     for name, text, words in (
             ("half", b"\n".join(line[:2] + [line[2][:40]] + line[3:]),
              ":3: no result of a block"),
@@ -130,7 +130,7 @@ with tempfile.TemporaryDirectory() as tmp:
             ("twice", b"\n".join(other + [line[2], b""]),
              ":4: another result of the same seeds"),
             ("sum", b"\n".join(bad_sum + [b""]), ":3: seeds is missing or no count"),
-            ("head", line[0].replace(b'"seeds":61', b'"seeds":0') + b"\n",
+            ("head", line[0].replace(b'"seeds":31', b'"seeds":0') + b"\n",
              ":1: the head of a store is corrupt"),
             ("version", line[0].replace(b'"version":"', b'"version":"9.')
              + b"\n", ":1: of another version"),
