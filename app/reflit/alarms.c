@@ -13,32 +13,6 @@
 #define LOOK_LINK_NS (250 * RL_NS_PER_US)
 #define ALL UINT32_MAX /* of no part: of the fabric */
 
-enum severity { CRITICAL, MAJOR, MINOR };
-
-static const struct {
-	const char *word;
-	enum severity severity;
-	const char *condition;
-} kinds[ALARM_KIND_COUNT] = {
-#define KIND(name, w, s, c) [ALARM_##name] = { w, s, c },
-	ALARM_KINDS(KIND)
-#undef KIND
-};
-
-const char *
-alarm_word(enum alarm_kind kind)
-{
-	return kinds[kind].word;
-}
-
-const char *
-alarm_severity(enum alarm_kind kind)
-{
-	static const char *const words[] = { "critical", "major", "minor" };
-
-	return words[kinds[kind].severity];
-}
-
 /* Adds an alarm to a list that is being made; the caller fills in the texts. */
 static struct alarm *
 raise_alarm(struct alarms *a, enum alarm_kind kind, uint32_t part,
@@ -208,7 +182,7 @@ look_at_packets(const struct app *app, struct alarms *a, uint64_t now_ns)
 	const struct watch *w = &app->watch;
 	struct alarm *al;
 
-	if (w->given_up == 0 || now_ns - w->given_up_ns > WATCH_GIVEN_UP_NS)
+	if (w->given_up == 0 || now_ns - w->given_up_ns > ALARM_GIVEN_UP_NS)
 		return;
 	al = raise_alarm(a, ALARM_GIVEN_UP, ALL, w->giving_up_ns);
 	say_where(al, "traffic");
@@ -297,7 +271,7 @@ alarms_step(struct app *app)
 const char *
 alarm_why(const struct alarm *a)
 {
-	return a->why[0] != '\0' ? a->why : kinds[a->kind].condition;
+	return a->why[0] != '\0' ? a->why : alarm_condition(a->kind);
 }
 
 void

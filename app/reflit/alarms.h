@@ -15,36 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "alarm_kind.h"
 #include "facts.h"
-
-/** X(name, word, severity, condition): the only list of them. */
-#define ALARM_KINDS(X)                                                         \
-	X(MISCABLED, "miscabled", CRITICAL, "a cable is in the wrong socket")  \
-	X(UNREACHABLE, "unreachable", CRITICAL, "no way leads to an endpoint") \
-	X(DEVICE, "device-absent", CRITICAL, "a device has crashed")           \
-	X(PROCESS, "process-absent", CRITICAL,                                 \
-	  "another process of the fabric is not there")                        \
-	X(LINK_DOWN, "link-down", MAJOR,                                       \
-	  "a link does not carry traffic, and nobody ordered that")            \
-	X(LINK_REFUSED, "link-refused", MAJOR,                                 \
-	  "the peer has another key or release")                               \
-	X(LINK_LEFT, "link-left", MAJOR,                                       \
-	  "a link was ill, and is kept out until it is added")                 \
-	X(CONTROLLER, "no-controller", MAJOR, "there is no controller")        \
-	X(CHANNEL, "channel-lost", MAJOR, "etcd does not answer")              \
-	X(RECOVERY, "recovery-failed", MAJOR,                                  \
-	  "the last recovery was refused or took too long")                    \
-	X(GIVEN_UP, "giving-up", MAJOR,                                        \
-	  "packets were given up in the last 10 s")                            \
-	X(LINK_DEGRADED, "link-degraded", MINOR,                               \
-	  "a link is up, but its error rate is high")
-
-enum alarm_kind {
-#define ALARM_ENUM(name, word, severity, condition) ALARM_##name,
-	ALARM_KINDS(ALARM_ENUM)
-#undef ALARM_ENUM
-	ALARM_KIND_COUNT
-};
 
 #define ALARM_WHERE_MAX 96
 #define ALARM_WHY_MAX 512
@@ -79,9 +51,6 @@ void alarms_step(struct app *app);
 /** A row for each, in the list `alarms`. */
 void alarms_say(const struct app *app, struct facts *f);
 
-const char *alarm_word(enum alarm_kind kind);
-/** "critical", "major", "minor" */
-const char *alarm_severity(enum alarm_kind kind);
 const char *alarm_why(const struct alarm *a);
 
 void alarms_free(struct alarms *a);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alarm_kind.h"
 #include "refusal.h"
 #include "watch.h"
 
@@ -95,7 +96,8 @@ note_change(struct watch *w, const struct host_rec *rec)
 static void
 take_report(struct watch *w, uint64_t t_ns)
 {
-	if (w->given_up++ == 0 || t_ns - w->given_up_ns > WATCH_GIVEN_UP_NS)
+	/* after a longer pause it is another alarm */
+	if (w->given_up++ == 0 || t_ns - w->given_up_ns > ALARM_GIVEN_UP_NS)
 		w->giving_up_ns = t_ns;
 	w->given_up_ns = t_ns;
 }

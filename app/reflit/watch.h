@@ -25,9 +25,6 @@
 /** Which events are printed as they happen. */
 enum watch_verbose { WATCH_UNSET, WATCH_QUIET, WATCH_LINKS, WATCH_ALL };
 
-/** Packets given up with a longer pause between them are another alarm. */
-#define WATCH_GIVEN_UP_NS (10 * RL_NS_PER_S)
-
 struct watch {
 	struct host *host;
 	uint64_t start_ns; /**< of the run: zero of all times that are shown */

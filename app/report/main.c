@@ -168,7 +168,8 @@ save(json_t *const report[], unsigned int n, const struct merged *m,
      unsigned int missing, const char *path)
 {
 	static const char *const lists[] = { "failovers", "unreachable",
-					     "attached", "wires" };
+					     "attached", "wires",
+					     "alarms" };
 	json_t *o = json_object();
 	uint64_t elapsed = 0, outage = 0, hops = 0;
 	int ret;

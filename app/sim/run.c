@@ -23,7 +23,7 @@
 #define STEP_MAX_NS (10 * RL_NS_PER_MS)
 
 struct run {
-	struct absences *absences;
+	struct outcome *out;
 	const struct setup *s;
 	struct rl_sim *sim;
 	struct rl_sim_load *load;
@@ -60,6 +60,8 @@ on_report(void *ctx, const struct rl_ep_report *report, uint64_t now_ns)
 	struct run *r = ctx;
 
 	rl_sim_load_report(r->load, report, now_ns);
+	r->out->given_up++;
+	r->out->given_up_ns = now_ns;
 }
 
 static void
@@ -105,6 +107,7 @@ on_port_event(void *ctx, uint32_t dev, uint16_t port,
 	const struct rl_topo *topo = &r->s->plan.cfg.topo;
 	char name[2 * RL_NAME_MAX + 16];
 
+	r->out->changed_ns[topo->dev[dev].port[port].link] = ev->t_ns;
 	if (!r->events)
 		return;
 	printf("%12" PRIu64 " ns  %s at %s: %s", ev->t_ns,
@@ -134,7 +137,7 @@ on_ep_event(void *ctx, uint32_t dev, const struct rl_ep_event *ev)
 	const struct run *r = ctx;
 
 	(void)dev;
-	absences_add(r->absences, ev);
+	absences_add(&r->out->absences, ev);
 	if (r->events)
 		print_ep_event(&r->s->plan.cfg.topo, ev);
 }
@@ -261,6 +264,9 @@ take_outcome(struct run *r, bool json, struct outcome *out)
 	if (json)
 		json_object_set_new(out->parts, "suspects",
 				    suspects_json(rl_sim_fabric(r->sim)));
+	if (json)
+		json_object_set_new(out->parts, "alarms",
+				    sim_alarms_json(r->s, r->sim, out));
 	if (!out->at_rest)
 		rl_sim_settled(r->sim, 0, v->why);
 	else if (rl_sim_audit(r->sim, false, v->why) != 0)
@@ -330,11 +336,13 @@ run_once(const struct setup *s, const struct options *o,
 
 	memset(out, 0, sizeof(*out));
 	out->v.ok = true;
-	r.absences = &out->absences;
+	r.out = out;
 	r.events = o->events;
 	load.seed = s->plan.seed;
 	out->delay = calloc(RL_VCS, sizeof(*out->delay));
-	if (out->delay == NULL)
+	out->changed_ns = calloc(s->plan.cfg.topo.nlink,
+				 sizeof(*out->changed_ns));
+	if (out->delay == NULL || out->changed_ns == NULL)
 		return -ENOMEM;
 	load.delays = true;
 	load.threads = s->threads;
@@ -365,7 +373,9 @@ outcome_free(struct outcome *out)
 	json_decref(out->senders);
 	out->failovers = out->recoveries = out->parts = out->senders = NULL;
 	free(out->delay);
+	free(out->changed_ns);
 	out->delay = NULL;
+	out->changed_ns = NULL;
 }
 
 const char *

@@ -152,6 +152,9 @@ struct outcome {
 	uint32_t nrecoveries;
 	struct rl_recovery recovery; /**< the last one */
 	struct counter_sums counters;
+	uint64_t *changed_ns;	/**< [nlink], owned: last event of its ports */
+	uint64_t given_up;	/**< packets, and when the last one was */
+	uint64_t given_up_ns;
 };
 
 /** @return 0 or -errno; @p json: keep failovers for a report */
@@ -168,6 +171,13 @@ int shares_init(struct shares *sh, struct rl_sim_load_cfg *load);
 void shares_until(struct shares *sh, uint16_t nep);
 /** The end of the run: frees all. @return an object, or NULL */
 json_t *shares_json(struct shares *sh, uint16_t nep);
+
+/**
+ * What is wrong at the end of a run, the worst kinds first, as `alarms` of
+ * reflit's report. What was ordered is no alarm.
+ */
+json_t *sim_alarms_json(const struct setup *s, struct rl_sim *sim,
+			struct outcome *out);
 
 void report_print(const struct setup *s, const struct outcome *out);
 json_t *report_json(const struct setup *s, const struct options *o,

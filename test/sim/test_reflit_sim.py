@@ -16,7 +16,8 @@ CONTRACT = {
     "sent_packets", "delivered_packets", "lost_packets",
     "duplicated_packets", "reordered_packets", "corrupted_packets",
     "reported_packets", "flit_hops", "elapsed_ns", "wall_ns", "latency_ns",
-    "failovers", "recoveries",
+    "failovers", "recoveries", "unreachable", "refused_packets", "edge",
+    "suspects", "alarms", "outage_ns",
 }
 
 

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is wrong when a run is over stands in `alarms` of its report, and what was
+ordered does not [APP-9].
+
+usage: test_alarms.py REFLIT_SIM SOURCE_ROOT
+"""
+
+import os
+import tempfile
+
+from sim_check import FIGURE1, check, end, load, run
+
+with tempfile.TemporaryDirectory() as tmp:
+    def alarms(faults):
+        script, report = os.path.join(tmp, "f"), os.path.join(tmp, "r")
+        with open(script, "w") as f:
+            f.write(faults)
+        run("--config", FIGURE1, "--duration", "50us", "--faults", script,
+            "--json", report)
+        return [(a["alarm"], a["severity"], a["where"], a["why"],
+                 a["since_ns"]) for a in load(report)["alarms"]]
+
+    for name, faults, want in (
+            ("a fabric without faults", "", []),
+            ("a link that stood still for a moment",
+             "1us stall s0-s1#1 for=2us\n", []),
+            ("a link that died", "3us cut s0-s1#1\n",
+             [("link-down", "major", "link s0-s1#1", "died by phy", 3000)]),
+            ("a link that was removed", "3us remove s0-s1#1\n", []),
+            ("a link taken down by command", "3us down s0-s1#1\n", []),
+            ("no controller", "3us controller crash\n",
+             [("no-controller", "major", "controller",
+               "there is no controller", 0)])):
+        got = alarms(faults)
+        check(name, got == want, got)
+
+    got = alarms("3us crash e1\n")
+    check("a device that crashed is one alarm, and not its links",
+          [a for a in got if a[0] == "device-absent"] ==
+          [("device-absent", "critical", "device e1",
+            "it has crashed, until it is restarted", 3000)] and
+          not [a for a in got if a[0] == "link-down"], got)
+    check("its peers miss it", [a[2] for a in got if a[0] == "unreachable"] ==
+          ["endpoint e1"], got)
+    check("what was given up is one", [a[0] for a in got][-1] == "giving-up",
+          got)
+
+end()
