@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include "revision.h"
 #include "store.h"
 
 #include <errno.h>
@@ -53,28 +54,43 @@ set_blocks(struct store *s)
 static int
 head_text(const struct store *s, char *buf, size_t len)
 {
-	return snprintf(buf, len, MAGIC "\"version\":\"%s\",\"first_seed\":%"
-			PRIu64 ",\"seeds\":%" PRIu64 ",\"block\":%" PRIu64
-			",\"settings\":\"%016" PRIx64 "\"}\n", RL_VERSION,
+	return snprintf(buf, len, MAGIC "\"version\":\"" RL_VERSION "\","
+			"\"revision\":\"" REVISION "\",\"first_seed\":%" PRIu64
+			",\"seeds\":%" PRIu64 ",\"block\":%" PRIu64
+			",\"settings\":\"%016" PRIx64 "\"}\n",
 			s->of.first_seed, s->of.seeds, s->block,
 			s->of.settings);
+}
+
+/* A seed is the same run only for the same sources. */
+static int
+check_sources(const struct store *s, const char *version, const char *revision)
+{
+	if (strcmp(version, RL_VERSION) == 0 &&
+	    strcmp(revision, REVISION) == 0)
+		return 0;
+	fprintf(stderr, "reflit-sim: %s:1: of reflit-sim %s, revision %s; this "
+		"is %s, revision %s\n", s->path, version, revision, RL_VERSION,
+		REVISION);
+	return -EINVAL;
 }
 
 static int
 read_head(struct store *s, const char *text)
 {
-	const char *settings, *version;
+	const char *settings, *version, *revision;
 	json_int_t first, seeds, block;
 	json_t *o = json_loads(text, 0, NULL);
 	int ret = 0;
 
-	if (json_unpack(o, "{s:s, s:I, s:I, s:I, s:s}", "version", &version,
-			"first_seed", &first, "seeds", &seeds, "block", &block,
-			"settings", &settings) != 0 ||
+	if (json_unpack(o, "{s:s, s:s, s:I, s:I, s:I, s:s}", "version",
+			&version, "revision", &revision, "first_seed", &first,
+			"seeds", &seeds, "block", &block, "settings",
+			&settings) != 0 ||
 	    seeds < 1 || (uint64_t)seeds > SEEDS_MOST || block < 1)
 		ret = bad(s, 1, "the head of a store is corrupt");
-	else if (strcmp(version, RL_VERSION) != 0)
-		ret = bad(s, 1, "of another version of reflit-sim");
+	else
+		ret = check_sources(s, version, revision);
 	if (ret == 0) {
 		s->of = (struct tally_of){ (uint64_t)first, (uint64_t)seeds, 1,
 					   1, strtoull(settings, NULL, 16) };

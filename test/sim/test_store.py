@@ -133,7 +133,9 @@ with tempfile.TemporaryDirectory() as tmp:
             ("head", line[0].replace(b'"seeds":31', b'"seeds":0') + b"\n",
              ":1: the head of a store is corrupt"),
             ("version", line[0].replace(b'"version":"', b'"version":"9.')
-             + b"\n", ":1: of another version"),
+             + b"\n", ":1: of reflit-sim 9."),
+            ("revision", line[0].replace(b'"revision":"', b'"revision":"no')
+             + b"\n", ", revision no"),
             ("text", b"no store\n", "not the store of a campaign"),
             ("cut", b"fabric: { }", "not the store of a campaign")):
         bad = write(name, text)
