@@ -4,7 +4,7 @@
 
 The last line is "N passed, N failed"; where something was skipped, it is
 "N passed, N failed, N skipped", and the lines above name each case skipped and
-why. A program of unit tests (cmocka, test/system/reflit_test.py, unittest)
+why. The ten programs that took longest come first. A program of unit tests (cmocka, test/system/reflit_test.py, unittest)
 counts by its cases, any other as one. Exits with 1 where a case failed, where
 none ran, and where a log is missing.
 """
@@ -22,6 +22,9 @@ CMOCKA_SKIP = re.compile(r"^\[ RUN      \] (.+)\n((?:(?!\[ RUN ).*\n)*?)"
 UNITTEST = re.compile(r"^Ran (\d+) tests? in .*\n\n(?:OK|FAILED)(?: \((.*)\))?$",
                       re.M)
 UNITTEST_SKIP = re.compile(r"^(\w+) \(.*\) \.\.\. skipped '?(.*?)'?$", re.M)
+
+
+SLOWEST = 10
 
 
 class Count:
@@ -78,7 +81,7 @@ def cases(entry):
 
 def main():
     passed = failed = 0
-    failures, skipped = [], []
+    failures, skipped, took = [], [], []
     for path in sys.argv[1:]:
         try:
             with open(path, encoding="utf-8") as log:
@@ -90,11 +93,15 @@ def main():
         for entry in entries:
             count = cases(entry)
             name = "%s (%s)" % (entry["name"], path)
+            took.append((entry.get("duration", 0), name))
             passed += count.passed
             failed += count.failed
             skipped += [(name, case, why) for case, why in count.skipped]
             if count.failed:
                 failures.append(name)
+    for seconds, name in sorted(took, reverse=True)[:SLOWEST]:
+        if seconds >= 1:
+            print("slow: %.0f s: %s" % (seconds, name))
     for name, case, why in skipped:
         print("skipped: %s%s: %s" % (name, ": " + case if case else "",
                                      why or "no reason given"))

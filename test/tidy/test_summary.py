@@ -125,6 +125,14 @@ def a_program_that_dies_after_good_cases_failed():
 
 
 @case
+def the_slowest_ten_are_named_worst_first():
+    _, lines = summary(*({"name": "t%d" % n, "duration": n}
+                         for n in range(15)))
+    assert [line.split()[:4] for line in lines[:-1]] == [
+        ["slow:", str(n), "s:", "t%d" % n] for n in range(14, 4, -1)], lines
+
+
+@case
 def nothing_at_all_or_only_skips_is_no_success():
     assert summary()[0] == 1
     assert summary({"result": "SKIP"})[0] == 1
