@@ -77,10 +77,10 @@ app_heal(struct app *app, uint32_t link)
 	/* deaths of this fault are known before its time is forgotten */
 	watch_pump(&app->watch);
 	rl_fault_light_up(f);
-	recorder_link(app, "heal", link);
+	memset(app->link[link].injected, 0, sizeof(app->link[link].injected));
+	recorder_healed(app, link);
 	app->watch.order_ns[link] = 0;
 	app->link[link].hurt = false;
-	memset(app->link[link].injected, 0, sizeof(app->link[link].injected));
 	return 0;
 }
 

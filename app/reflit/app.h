@@ -40,6 +40,9 @@ struct injected {
 	double propagate; /**< bursts of them; see rl_error_cfg */
 	uint32_t lanes;
 	double loss;
+	double dup;
+	double jitter;
+	uint64_t jitter_ns; /**< at most */
 	uint64_t delay_ns;
 };
 

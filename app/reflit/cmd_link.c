@@ -103,6 +103,12 @@ note_injected(struct injected *in, const struct rl_fault_order *order)
 		in->loss = order->rate;
 	else if (order->kind == RL_FAULT_DELAY)
 		in->delay_ns = order->value;
+	else if (order->kind == RL_FAULT_DUP)
+		in->dup = order->rate;
+	if (order->kind == RL_FAULT_JITTER) {
+		in->jitter = order->rate;
+		in->jitter_ns = order->value;
+	}
 	if (order->kind != RL_FAULT_BER)
 		return;
 	in->ber = order->rate;
@@ -129,7 +135,9 @@ post(struct app *app, const struct links *l,
 		if (order->kind == RL_FAULT_STALL ||
 		    order->kind == RL_FAULT_DELAY ||
 		    order->kind == RL_FAULT_BER ||
-		    order->kind == RL_FAULT_LOSS)
+		    order->kind == RL_FAULT_LOSS ||
+		    order->kind == RL_FAULT_DUP ||
+		    order->kind == RL_FAULT_JITTER)
 			watch_order(&app->watch, link);
 	}
 	return 0;
@@ -444,16 +452,36 @@ cmd_inject_ber_lanes(struct app *app, const char *const arg[])
 	return inject_bits(app, arg, arg[3], arg[4]);
 }
 
-int
-cmd_inject_loss(struct app *app, const char *const arg[])
+static int
+inject_rate(struct app *app, const char *const arg[], enum rl_fault_kind kind,
+	    const char *within)
 {
-	struct rl_fault_order o = { .kind = RL_FAULT_LOSS };
+	struct rl_fault_order o = { .kind = kind };
 	struct links l;
 
 	if (find_end(app, arg[0], arg[1], &l) != 0 ||
-	    rate(app, arg[2], 1.0, "0.02", &o.rate) != 0)
+	    rate(app, arg[2], 1.0, "0.02", &o.rate) != 0 ||
+	    (within != NULL && duration(app, within, 1, &o.value) != 0))
 		return -EINVAL;
 	return post(app, &l, &o, true);
+}
+
+int
+cmd_inject_loss(struct app *app, const char *const arg[])
+{
+	return inject_rate(app, arg, RL_FAULT_LOSS, NULL);
+}
+
+int
+cmd_inject_duplicate(struct app *app, const char *const arg[])
+{
+	return inject_rate(app, arg, RL_FAULT_DUP, NULL);
+}
+
+int
+cmd_inject_jitter(struct app *app, const char *const arg[])
+{
+	return inject_rate(app, arg, RL_FAULT_JITTER, arg[3]);
 }
 
 /* Makes a receiver stop, or resume, taking packets of a VC. */

@@ -372,27 +372,31 @@ show_blocked(struct app *app)
 	}
 }
 
-/* Devices that alter flits, see inject soft. */
+/* Devices that alter flits or mark packets, see inject soft, inject poison. */
 static void
 show_soft(struct app *app)
 {
 	const struct rl_topo *t = &app->cfg.topo;
-	char share[32];
+	char soft[32], poison[32];
 
 	facts_list(&app->facts, "altering");
 	for (uint32_t d = 0; d < t->ndev; d++) {
-		const double rate =
-			atomic_load(&app->host.fabric.dev[d].core.soft_ppb) /
-			1e9;
+		struct rl_role_core *c = &app->host.fabric.dev[d].core;
+		const double alters = atomic_load(&c->soft_ppb) / 1e9;
+		const double marks = atomic_load(&c->poison_ppb) / 1e9;
 
-		if (rate == 0.0)
+		if (alters == 0.0 && marks == 0.0)
 			continue;
-		snprintf(share, sizeof(share), "%g", rate);
+		snprintf(soft, sizeof(soft), "%g", alters);
+		snprintf(poison, sizeof(poison), "%g", marks);
 		facts_row(&app->facts,
-			  "{device} alters a flit of {share} of its packets\n",
+			  "{device} alters a flit of {share} of its packets, "
+			  "and marks {poison} as bad\n",
 			  FACTS(FACT_T("device", t->dev[d].name),
-				FACT_S("share", share),
-				FACT_R("altered_packets_rate", rate)));
+				FACT_S("share", soft),
+				FACT_S("poison", poison),
+				FACT_R("altered_packets_rate", alters),
+				FACT_R("poisoned_packets_rate", marks)));
 	}
 }
 
@@ -422,6 +426,13 @@ fault_text(const struct app *app, uint32_t link, int end, char *buf,
 	if (in->loss > 0.0)
 		at += snprintf(buf + at, len - (size_t)at, ", loss %g",
 			       in->loss);
+	if (in->dup > 0.0)
+		at += snprintf(buf + at, len - (size_t)at, ", duplicate %g",
+			       in->dup);
+	if (in->jitter > 0.0)
+		at += snprintf(buf + at, len - (size_t)at,
+			       ", jitter %g within %g us", in->jitter,
+			       (double)in->jitter_ns / 1e3);
 	if (in->delay_ns != 0)
 		at += snprintf(buf + at, len - (size_t)at, ", delay %g us",
 			       (double)in->delay_ns / 1e3);
@@ -448,7 +459,9 @@ show_fault(struct app *app, uint32_t link, int end)
 			FACT_N("lost_frames", c->dropped_frames),
 			FACT_N("lost_flits", c->dropped_flits),
 			FACT_N("corrupted_frames", c->corrupted_frames),
-			FACT_N("flipped_bits", c->flipped_bits)));
+			FACT_N("flipped_bits", c->flipped_bits),
+			FACT_N("duplicated_frames", c->duplicated_frames),
+			FACT_N("delayed_frames", c->delayed_frames)));
 }
 
 int

@@ -13,8 +13,9 @@
 
 #define PPB 1e9
 
-int
-cmd_inject_soft(struct app *app, const char *const arg[])
+static int
+inject(struct app *app, const char *const arg[],
+       void (*set)(struct rl_role_core *, uint32_t))
 {
 	const int32_t dev = rl_topo_find_dev(&app->cfg.topo, arg[0]);
 	double rate;
@@ -27,10 +28,21 @@ cmd_inject_soft(struct app *app, const char *const arg[])
 				      "such as 1e-3", arg[1]);
 	if (app->checking)
 		return 0;
-	rl_role_core_soft(&app->host.fabric.dev[dev].core,
-			  (uint32_t)(rate * PPB + 0.5));
+	set(&app->host.fabric.dev[dev].core, (uint32_t)(rate * PPB + 0.5));
 	recorder_soft(app, (uint32_t)dev);
 	return 0;
+}
+
+int
+cmd_inject_soft(struct app *app, const char *const arg[])
+{
+	return inject(app, arg, rl_role_core_soft);
+}
+
+int
+cmd_inject_poison(struct app *app, const char *const arg[])
+{
+	return inject(app, arg, rl_role_core_poison);
 }
 
 /* The suspects since `clear counters`. @return how many */

@@ -114,6 +114,8 @@ int cmd_inject_ber(struct app *app, const char *const arg[]);
 int cmd_inject_ber_bursts(struct app *app, const char *const arg[]);
 int cmd_inject_ber_lanes(struct app *app, const char *const arg[]);
 int cmd_inject_loss(struct app *app, const char *const arg[]);
+int cmd_inject_duplicate(struct app *app, const char *const arg[]);
+int cmd_inject_jitter(struct app *app, const char *const arg[]);
 int cmd_inject_stall(struct app *app, const char *const arg[]);
 int cmd_inject_delay(struct app *app, const char *const arg[]);
 int cmd_inject_block(struct app *app, const char *const arg[]);
@@ -170,6 +172,7 @@ int cmd_clear_counters(struct app *app, const char *const arg[]);
 int cmd_show_path(struct app *app, const char *const arg[]);
 /* cmd_suspects.c */
 int cmd_inject_soft(struct app *app, const char *const arg[]);
+int cmd_inject_poison(struct app *app, const char *const arg[]);
 int cmd_show_suspects(struct app *app, const char *const arg[]);
 /* cmd_health.c */
 int cmd_show_link(struct app *app, const char *const arg[]);

@@ -110,6 +110,11 @@ const struct command command_table[] = {
 	  "does the same where bytes are dealt to 1, 2, 4, 8 or 16 lanes" },
 	{ "inject loss <link> <device> <rate>", cmd_inject_loss,
 	  "loses each of its frames with that chance; 0: none" },
+	{ "inject duplicate <link> <device> <rate>", cmd_inject_duplicate,
+	  "delivers each of its frames twice with that chance; 0: none" },
+	{ "inject jitter <link> <device> <rate> <time>", cmd_inject_jitter,
+	  "delays each with that chance by up to that time, so that others "
+	  "overtake it; 0: none" },
 	{ "inject stall <link> <device> <time>", cmd_inject_stall,
 	  "keeps its frames for that time, then delivers them" },
 	{ "inject delay <link> <device> <time>", cmd_inject_delay,
@@ -117,6 +122,8 @@ const struct command command_table[] = {
 
 	{ "inject soft <device> <rate>", cmd_inject_soft,
 	  "alters a flit of that share of its packets, inside it; 0: none" },
+	{ "inject poison <device> <rate>", cmd_inject_poison,
+	  "marks that share of its packets as bad; 0: none" },
 	{ "inject block <endpoint> <n>", cmd_inject_block,
 	  "lets it take nothing more that comes by VC n: the VC backs up" },
 	{ "inject unblock <endpoint> <n>", cmd_inject_unblock,

@@ -149,41 +149,68 @@ header_chance(const struct app *app, uint32_t link, unsigned int end,
 	return -expm1(8.0 * bytes * log1p(-ber));
 }
 
-/* Loss, bit errors and soft errors of a direction: a line of a fault file. */
+/* All rates of a direction, and those of its device: a line of a fault file. */
 static void
-add_noise(struct app *app, const char *way, uint32_t link, unsigned int end)
+add_noise(struct app *app, uint32_t link, unsigned int end)
 {
 	const struct injected *in = &app->link[link].injected[end];
-	const uint32_t dev = app->cfg.topo.link[link].dev[end];
-	const uint32_t soft =
-		atomic_load(&app->host.fabric.dev[dev].core.soft_ppb);
-	char text[32] = "";
+	const struct rl_role_core *core =
+		&app->host.fabric.dev[app->cfg.topo.link[link].dev[end]].core;
+	const double soft = atomic_load(&core->soft_ppb) / 1e9;
+	const double poison = atomic_load(&core->poison_ppb) / 1e9;
+	char way[2 * RL_NAME_MAX + 8], text[256];
+	size_t at;
 
-	if (soft != 0)
-		snprintf(text, sizeof(text), " soft=%.9f", soft / 1e9);
+	at = (size_t)snprintf(text, sizeof(text), "loss=%.9f", in->loss);
 	if (in->ber > 0.0)
-		recorder_line(app, "noise %s loss=%.9f corrupt=%.9f bytes=1 "
-				   "hurt=header ber=%.9g propagate=%.9g "
-				   "lanes=%u%s",
-			      way, in->loss,
-			      header_chance(app, link, end, in->ber), in->ber,
-			      in->propagate, in->lanes, text);
-	else
-		recorder_line(app, "noise %s loss=%.9f%s", way, in->loss, text);
+		at += (size_t)snprintf(text + at, sizeof(text) - at,
+				       " corrupt=%.9f bytes=1 hurt=header "
+				       "ber=%.9g propagate=%.9g lanes=%u",
+				       header_chance(app, link, end, in->ber),
+				       in->ber, in->propagate, in->lanes);
+	if (in->dup > 0.0)
+		at += (size_t)snprintf(text + at, sizeof(text) - at,
+				       " dup=%.9f", in->dup);
+	if (in->jitter > 0.0)
+		at += (size_t)snprintf(text + at, sizeof(text) - at,
+				       " jitter=%.9f within=%" PRIu64 "ns",
+				       in->jitter, in->jitter_ns);
+	if (in->delay_ns != 0)
+		at += (size_t)snprintf(text + at, sizeof(text) - at,
+				       " delay=%" PRIu64 "ns", in->delay_ns);
+	if (soft != 0)
+		at += (size_t)snprintf(text + at, sizeof(text) - at,
+				       " soft=%.9f", soft);
+	if (poison != 0)
+		snprintf(text + at, sizeof(text) - at, " poison=%.9f", poison);
+	recorder_line(app, "noise %s %s",
+		      direction(app, link, end, way, sizeof(way)), text);
+}
+
+void
+recorder_healed(struct app *app, uint32_t link)
+{
+	const struct rl_topo_link *l = &app->cfg.topo.link[link];
+
+	recorder_link(app, "heal", link);
+	for (unsigned int end = 0; end < 2; end++) {
+		const struct rl_role_core *core =
+			&app->host.fabric.dev[l->dev[end]].core;
+
+		/* of the device, so it goes on */
+		if ((atomic_load(&core->soft_ppb) |
+		     atomic_load(&core->poison_ppb)) != 0)
+			add_noise(app, link, end);
+	}
 }
 
 void
 recorder_soft(struct app *app, uint32_t dev)
 {
 	const struct rl_topo_dev *d = &app->cfg.topo.dev[dev];
-	char way[2 * RL_NAME_MAX + 8];
 
-	for (uint16_t p = 0; p < d->nports; p++) {
-		const uint32_t link = d->port[p].link, end = d->port[p].end;
-
-		direction(app, link, end, way, sizeof(way));
-		add_noise(app, way, link, end);
-	}
+	for (uint16_t p = 0; p < d->nports; p++)
+		add_noise(app, d->port[p].link, d->port[p].end);
 }
 
 void
@@ -207,14 +234,13 @@ recorder_order(struct app *app, uint32_t link, unsigned int end,
 		break;
 	case RL_FAULT_BER:
 	case RL_FAULT_LOSS:
-		add_noise(app, way, link, end);
-		break;
+	case RL_FAULT_DUP:
+	case RL_FAULT_JITTER:
 	case RL_FAULT_DELAY:
-		recorder_note(app, "inject delay %s %" PRIu64 " ns", way,
-			      order->value);
+		add_noise(app, link, end);
 		break;
 	case RL_FAULT_CORRUPT:
-		recorder_note(app, "inject corrupt %s %" PRIu64 " bytes", way,
+		recorder_line(app, "corrupt %s bytes=%" PRIu64, way,
 			      order->value);
 		break;
 	case RL_FAULT_TRIGGER: /* recorded when it happens */

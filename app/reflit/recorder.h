@@ -53,7 +53,10 @@ void recorder_link(struct app *app, const char *what, uint32_t link);
 void recorder_order(struct app *app, uint32_t link, unsigned int end,
 		    const struct rl_fault_order *order);
 
-/** Soft errors of a device, of all directions that its packets leave by. */
+/** All faults of a link end; those of its devices go on. */
+void recorder_healed(struct app *app, uint32_t link);
+
+/** Soft errors and poison of a device, of all directions that its packets leave by. */
 void recorder_soft(struct app *app, uint32_t dev);
 
 /** Any other line of a fault file, such as "crash s0". */

@@ -61,7 +61,11 @@ order_ok(const struct rl_fault_order *o)
 	case RL_FAULT_BER:
 		return bits_ok(o);
 	case RL_FAULT_LOSS:
+	case RL_FAULT_DUP:
 		return o->rate >= 0.0 && o->rate <= 1.0;
+	case RL_FAULT_JITTER:
+		return o->rate >= 0.0 && o->rate <= 1.0 &&
+		       o->value <= 3600 * RL_NS_PER_S;
 	case RL_FAULT_TRIGGER:
 	case RL_FAULT_CLEAR:
 		return true;
@@ -196,6 +200,13 @@ take_order(struct rl_fault_dir *d, const struct rl_fault_order *o,
 	case RL_FAULT_LOSS:
 		d->loss = o->rate;
 		break;
+	case RL_FAULT_DUP:
+		d->dup = o->rate;
+		break;
+	case RL_FAULT_JITTER:
+		d->jitter = o->rate;
+		d->jitter_ns = o->value;
+		break;
 	case RL_FAULT_TRIGGER:
 		d->trigger = true;
 		d->trigger_when = o->when;
@@ -210,7 +221,7 @@ take_order(struct rl_fault_dir *d, const struct rl_fault_order *o,
 		d->stall_until_ns = 0;
 		d->delay_ns = 0;
 		d->bit_errors = false;
-		d->loss = 0.0;
+		d->loss = d->dup = d->jitter = 0.0;
 		break;
 	}
 }
@@ -231,9 +242,8 @@ rl_fault_poll(struct rl_fault_dir *d, uint64_t now_ns)
 	atomic_store_explicit(&d->order_head, head, memory_order_release);
 	d->active = atomic_load(&d->cut) != 0 || d->trigger ||
 		    d->drop_left != 0 || d->corrupt_bytes != 0 ||
-		    d->bit_errors || d->loss > 0.0 || d->delay_ns != 0 ||
-		    rl_fault_stalled(d, now_ns) ||
-		    d->line_head != d->line_tail;
+		    d->bit_errors || d->loss > 0.0 ||
+		    rl_fault_stalled(d, now_ns) || rl_fault_delays(d);
 	return d->active || !rl_fault_light(d->link);
 }
 
@@ -366,18 +376,40 @@ rl_fault_pass(struct rl_fault_dir *d, struct rl_phy_frame f[], unsigned int n,
 	return kept;
 }
 
+bool
+rl_fault_twice(struct rl_fault_dir *d)
+{
+	const bool twice = d->dup > 0.0 && rl_prng_double(&d->prng) < d->dup;
+
+	d->c.duplicated_frames += twice;
+	return twice;
+}
+
+/* Frames of equal times keep their order. */
+static void
+hold(struct rl_fault_dir *d, const struct rl_phy_frame *f, uint64_t due_ns)
+{
+	const uint32_t mask = d->line_cap - 1;
+	uint32_t at = d->line_tail++;
+
+	for (; at != d->line_head && d->line[(at - 1) & mask].due_ns > due_ns;
+	     at--)
+		d->line[at & mask] = d->line[(at - 1) & mask];
+	d->line[at & mask] = (struct rl_fault_held){ *f, due_ns };
+}
+
 void
 rl_fault_delay(struct rl_fault_dir *d, const struct rl_phy_frame f[],
 	       unsigned int n, uint64_t now_ns)
 {
 	RL_ASSERT(n <= rl_fault_room(d));
 	for (unsigned int i = 0; i < n; i++) {
-		struct rl_fault_held *h =
-			&d->line[d->line_tail++ & (d->line_cap - 1)];
+		uint64_t ns = d->delay_ns;
 
-		h->frame = f[i];
-		h->due_ns = rl_deadline(now_ns, d->delay_ns);
-		d->c.delayed_frames++;
+		if (d->jitter > 0.0 && rl_prng_double(&d->prng) < d->jitter)
+			ns += rl_prng_range(&d->prng, 1, d->jitter_ns);
+		hold(d, &f[i], rl_deadline(now_ns, ns));
+		d->c.delayed_frames += ns != 0;
 	}
 }
 

@@ -40,6 +40,9 @@ enum rl_fault_kind {
 	RL_FAULT_CORRUPT, /**< value bytes in a row of the next data frame */
 	RL_FAULT_BER,	  /**< first bit errors at `rate`; 0: no more */
 	RL_FAULT_LOSS,	  /**< each frame vanishes with chance `rate`; 0: no more */
+	RL_FAULT_DUP,	  /**< ... comes twice with chance `rate`; 0: no more */
+	RL_FAULT_JITTER,  /**< ... takes up to value ns longer with chance
+			       `rate`, so that others overtake it; 0: no more */
 	RL_FAULT_TRIGGER, /**< severs by itself, see rl_fault_when */
 	RL_FAULT_CLEAR,	  /**< ends all of the above */
 };
@@ -67,6 +70,7 @@ struct rl_fault_counters {
 	uint64_t corrupted_frames;
 	uint64_t flipped_bits;	   /**< by the bit error rate */
 	uint64_t delayed_frames;
+	uint64_t duplicated_frames;
 };
 
 /**
@@ -104,8 +108,12 @@ struct rl_fault_dir {
 	uint64_t delay_ns;
 	bool bit_errors; /**< according to `bits` */
 	double loss;
+	double dup;
+	double jitter;
+	uint64_t jitter_ns; /**< at most */
 	struct rl_prng prng;
-	struct rl_fault_held *line; /**< the caller's, line_cap entries */
+	struct rl_fault_held *line; /**< the caller's, line_cap entries, by
+					 due_ns */
 	uint32_t line_cap;	    /**< power of two */
 	uint32_t line_head;
 	uint32_t line_tail;
@@ -190,6 +198,17 @@ rl_fault_stalled(const struct rl_fault_dir *d, uint64_t now_ns)
  */
 unsigned int rl_fault_pass(struct rl_fault_dir *d, struct rl_phy_frame f[],
 			   unsigned int n, uint64_t now_ns);
+
+/** Receiving lcore. Whether frames must go through the delay line. */
+static inline bool
+rl_fault_delays(const struct rl_fault_dir *d)
+{
+	return d->delay_ns != 0 || d->dup > 0.0 || d->jitter > 0.0 ||
+	       d->line_head != d->line_tail;
+}
+
+/** Receiving lcore. Whether the next frame comes twice: the caller copies it. */
+bool rl_fault_twice(struct rl_fault_dir *d);
 
 /** Receiving lcore. Frames that rl_fault_delay() can take now. */
 static inline uint32_t

@@ -267,6 +267,28 @@ eth_rx_free(void *ctx, struct rl_phy_frame f[], unsigned int n)
 		rte_mempool_put_bulk(phy->p.pool, (void **)m, plain);
 }
 
+/* A second copy of a frame, if there is an mbuf for it. */
+static void
+rx_twice(struct rl_phy_eth *phy, struct rl_fault_dir *d,
+	 const struct rl_phy_frame *f, uint64_t now_ns)
+{
+	struct rte_mbuf *m;
+	struct rl_phy_frame copy;
+
+	if (!rl_fault_twice(d))
+		return;
+	rl_tsan_get(phy->p.pool);
+	m = rte_pktmbuf_copy(f->cookie, phy->p.pool, 0, UINT32_MAX);
+	if (m == NULL || m->nb_segs != 1) {
+		rte_pktmbuf_free(m);
+		return;
+	}
+	copy = (struct rl_phy_frame){ .data = rte_pktmbuf_mtod(m, uint8_t *),
+				      .len = f->len,
+				      .cookie = m };
+	rl_fault_delay(d, &copy, 1, now_ns);
+}
+
 /*
  * A delayed frame outlives the poll it came in by, and with it the bounce
  * buffers: only frames within their mbuf can be delayed.
@@ -275,7 +297,8 @@ static unsigned int
 rx_delayed(struct rl_phy_eth *phy, struct rl_fault_dir *d,
 	   struct rl_phy_frame f[], unsigned int n, uint64_t now_ns)
 {
-	const unsigned int max = RTE_MIN(n, rl_fault_room(d));
+	/* each may come twice */
+	const unsigned int max = RTE_MIN(n, rl_fault_room(d) / 2);
 	const unsigned int got = max == 0 ? 0 : rx_burst(phy, f, max);
 	unsigned int own = 0;
 
@@ -289,7 +312,10 @@ rx_delayed(struct rl_phy_eth *phy, struct rl_fault_dir *d,
 		phy->c.rx_oversize++;
 		rte_pktmbuf_free(m);
 	}
-	rl_fault_delay(d, f, own, now_ns);
+	for (unsigned int i = 0; i < own; i++) {
+		rl_fault_delay(d, &f[i], 1, now_ns);
+		rx_twice(phy, d, &f[i], now_ns);
+	}
 	return rl_fault_due(d, f, n, now_ns);
 }
 
@@ -350,7 +376,7 @@ rx_faulty(struct rl_phy_eth *phy, struct rl_tap *tap, struct rl_phy_frame f[],
 
 	if (rl_fault_stalled(d, now_ns))
 		return 0;
-	if (d->delay_ns != 0 || d->line_head != d->line_tail)
+	if (rl_fault_delays(d))
 		got = rx_delayed(phy, d, f, n, now_ns);
 	else
 		got = rx_burst(phy, f, n);

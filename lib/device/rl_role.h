@@ -150,6 +150,7 @@ struct rl_role_core {
 	_Atomic uint32_t hold_vcs; /**< see rl_role_core_hold() */
 	_Atomic uint64_t await_ns; /**< see rl_role_core_await(); 0: nothing */
 	_Atomic uint32_t soft_ppb; /**< see rl_role_core_soft(); 0: none */
+	_Atomic uint32_t poison_ppb; /**< see rl_role_core_poison() */
 	struct rl_prng soft_prng;
 	/** nothing held, sent or unacknowledged; to be acquired, as a port's */
 	_Atomic uint32_t idle;
@@ -227,5 +228,10 @@ void rl_role_core_await(struct rl_role_core *r, uint64_t until_ns);
  * that come into its core, from its ports and its endpoint. 0: of none.
  */
 void rl_role_core_soft(struct rl_role_core *r, uint32_t ppb);
+/**
+ * The same: it marks the first flit of so many packets as bad, as a source does
+ * that knows its data is corrupt (poison, [LCB-2]).
+ */
+void rl_role_core_poison(struct rl_role_core *r, uint32_t ppb);
 
 #endif /* RL_ROLE_H */

@@ -14,8 +14,10 @@
 static inline bool
 role_soft(const struct rl_role_core *r)
 {
-	return rl_unlikely(atomic_load_explicit(&r->soft_ppb,
-						memory_order_relaxed) != 0);
+	return rl_unlikely((atomic_load_explicit(&r->soft_ppb,
+						 memory_order_relaxed) |
+			    atomic_load_explicit(&r->poison_ppb,
+						 memory_order_relaxed)) != 0);
 }
 
 void role_soft_alter(struct rl_role_core *r, struct rl_flit *pkt);

@@ -21,6 +21,7 @@
 	X(STALL, "stall") /* nothing moves for a while; nothing is lost */     \
 	X(NOISE, "noise") /* sets rates of loss, corruption, ... */            \
 	X(DROP, "drop")	  /* loses data frames from the n-th on */             \
+	X(CORRUPT, "corrupt") /* alters bytes in a row of a data frame */      \
 	X(DOWN, "down")	  /* end 0 goes down by command */                     \
 	X(DRAIN, "drain") /* goes down once it is empty */                     \
 	X(UP, "up")	  /* comes up by command */                            \
@@ -54,12 +55,14 @@ struct rl_sim_noise {
 	uint32_t dup_ppb;
 	uint32_t jitter_ppb;   /**< delayed frames, which others overtake */
 	uint64_t jitter_ns;    /**< longest such delay */
+	uint64_t delay_ns;     /**< of every frame */
 	/** packets with a flit corrupted inside the sending device, before its
 	    port gets it [SW-2, LCB-2] */
 	uint32_t soft_ppb;
 	/** packets whose first flit is marked bad there [LCB-2] */
 	uint32_t poison_ppb;
-	uint16_t burst_bytes;  /**< corruption: longest run of altered bytes */
+	uint16_t burst_bytes;  /**< corruption: longest run of altered bytes;
+				    CORRUPT: how many */
 	uint8_t where;	       /**< RL_SIM_HURT_*; 0: anywhere */
 	/** bit errors of flits as in rl_error.h: the error model of the
 	    evaluation, on a wire of a fabric */
@@ -87,9 +90,9 @@ struct rl_sim_fault {
 	uint8_t dirs;	  /**< RL_SIM_DIR_* */
 	bool silent;	  /**< CUT: PHY status does not show it */
 	enum rl_sim_flight flight;
-	/** CUT, DROP: from t_ns on, act at the n-th data frame sent (with
+	/** CUT, DROP, CORRUPT: from t_ns on, act at the n-th data frame sent (with
 	    nth_flit, at the frame that carries the n-th flit); 0: immediately.
-	    DROP counts each direction separately; CUT counts frames from end
+	    DROP and CORRUPT count each direction separately; CUT counts frames from end
 	    `counts` and cuts all of `dirs`. */
 	uint32_t nth;
 	bool nth_flit;

@@ -144,6 +144,7 @@ plain_faults(struct shrinking *sh)
 		PLAIN(noise.corrupt_ppb);
 		PLAIN(noise.dup_ppb);
 		PLAIN(noise.jitter_ppb);
+		PLAIN(noise.delay_ns);
 		PLAIN(noise.soft_ppb);
 		PLAIN(noise.poison_ppb);
 		PLAIN(noise.bit_rate);

@@ -92,6 +92,7 @@ fault_heal(struct rl_sim *s, unsigned int dir)
 
 	d->noise = (struct rl_sim_noise){ 0 };
 	d->drop_left = 0;
+	d->corrupt_bytes = 0;
 	for (; d->trigger != NULL; d->trigger = d->trigger->next)
 		s->triggers--;
 	/* a stall ends, and frames that it delayed go first */
@@ -179,6 +180,11 @@ fault_dir(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
 		break;
 	case RL_SIM_DROP:
 		d->drop_left = f->count == 0 ? 1 : f->count;
+		break;
+	case RL_SIM_CORRUPT:
+		d->corrupt_bytes = f->noise.burst_bytes == 0
+					   ? 8
+					   : f->noise.burst_bytes;
 		break;
 	case RL_SIM_DOWN:
 	case RL_SIM_DRAIN:
@@ -281,6 +287,7 @@ fault_device(struct rl_sim *s, const struct rl_sim_fault *f)
 	case RL_SIM_STALL:
 	case RL_SIM_NOISE:
 	case RL_SIM_DROP:
+	case RL_SIM_CORRUPT:
 	case RL_SIM_DOWN:
 	case RL_SIM_DRAIN:
 	case RL_SIM_UP:
@@ -305,6 +312,7 @@ sim_fault_apply(struct rl_sim *s, const struct rl_sim_fault *f)
 		fault_arm(s, f, 2 * f->link + f->counts);
 		return;
 	case RL_SIM_DROP:
+	case RL_SIM_CORRUPT:
 		for (unsigned int i = 0; i < 2; i++)
 			if (f->dirs & 1u << i)
 				fault_arm(s, f, 2 * f->link + i);

@@ -180,16 +180,38 @@ noise_text(const struct rl_sim_noise *n, char *buf, size_t len)
 		ADD(" hurt=%s", hurt[n->where]);
 	if (n->jitter_ns != 0 && n->jitter_ppb != 0)
 		ADD(" within=%lluns", (unsigned long long)n->jitter_ns);
+	if (n->delay_ns != 0)
+		ADD(" delay=%lluns", (unsigned long long)n->delay_ns);
 	if (n->lanes > 1)
 		ADD(" lanes=%u", n->lanes);
 #undef ADD
+}
+
+/* Options of a fault that may wait for a frame. */
+static void
+counted_text(const struct rl_sim_fault *f, char *buf, size_t len)
+{
+	static const char *const flight[] = { "", " arrive", " late" };
+	int n = 0;
+
+	if (f->nth != 0)
+		n = snprintf(buf, len, " %s=%u", f->nth_flit ? "flit" : "frame",
+			     f->nth);
+	if (f->kind == RL_SIM_DROP)
+		snprintf(buf + n, len - (size_t)n, " count=%u",
+			 f->count == 0 ? 1 : f->count);
+	else if (f->kind == RL_SIM_CORRUPT)
+		snprintf(buf + n, len - (size_t)n, " bytes=%u",
+			 f->noise.burst_bytes == 0 ? 8 : f->noise.burst_bytes);
+	else
+		snprintf(buf + n, len - (size_t)n, "%s%s",
+			 f->silent ? " silent" : "", flight[f->flight]);
 }
 
 char *
 rl_sim_fault_text(const struct rl_sim_fault *f, const struct rl_topo *topo,
 		  char *buf, size_t len)
 {
-	static const char *const flight[] = { "", " arrive", " late" };
 	char place[2 * RL_NAME_MAX + 16], more[320] = "";
 
 	if (f->kind >= RL_SIM_CTL_CRASH)
@@ -201,18 +223,8 @@ rl_sim_fault_text(const struct rl_sim_fault *f, const struct rl_topo *topo,
 	switch (f->kind) {
 	case RL_SIM_CUT:
 	case RL_SIM_DROP:
-		if (f->nth != 0)
-			snprintf(more, sizeof(more), " %s=%u",
-				 f->nth_flit ? "flit" : "frame", f->nth);
-		if (f->kind == RL_SIM_DROP)
-			snprintf(more + strlen(more),
-				 sizeof(more) - strlen(more), " count=%u",
-				 f->count == 0 ? 1 : f->count);
-		else
-			snprintf(more + strlen(more),
-				 sizeof(more) - strlen(more), "%s%s",
-				 f->silent ? " silent" : "",
-				 flight[f->flight]);
+	case RL_SIM_CORRUPT:
+		counted_text(f, more, sizeof(more));
 		break;
 	case RL_SIM_STALL:
 	case RL_SIM_LATE:

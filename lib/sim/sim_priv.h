@@ -81,6 +81,7 @@ struct sim_dir {
 	uint8_t dark; /* SIM_DARK_*: why it is dark; 0: it is not */
 	struct rl_sim_noise noise;
 	uint32_t drop_left;	   /* data frames still to be lost */
+	uint16_t corrupt_bytes;	   /* of the next data frame; 0: none */
 	struct sim_trigger *trigger;
 	struct rl_sim_frame *late; /* frames held until the heal */
 	struct rl_prng prng;

@@ -188,6 +188,8 @@ parse_noise(struct rl_sim_noise *noise, const char *key, const char *val)
 		noise->lanes = (uint8_t)n;
 	} else if (strcmp(key, "within") == 0) {
 		ret = parse_time(val, &noise->jitter_ns);
+	} else if (strcmp(key, "delay") == 0) {
+		ret = parse_time(val, &noise->delay_ns);
 	} else if (strcmp(key, "bytes") == 0) {
 		ret = parse_count(val, RL_FLIT_BYTES, &n);
 		noise->burst_bytes = (uint16_t)n;
@@ -205,7 +207,8 @@ static int
 parse_value(struct rl_sim_fault *f, struct opts *o, const char *key,
 	    const char *val)
 {
-	const bool nth = f->kind == RL_SIM_CUT || f->kind == RL_SIM_DROP;
+	const bool nth = f->kind == RL_SIM_CUT || f->kind == RL_SIM_DROP ||
+			 f->kind == RL_SIM_CORRUPT;
 	int ret = -ENOENT;
 
 	if (nth && !o->flap &&
@@ -222,7 +225,8 @@ parse_value(struct rl_sim_fault *f, struct opts *o, const char *key,
 		ret = parse_time(val, &o->light_ns);
 	} else if (f->kind == RL_SIM_STALL && strcmp(key, "for") == 0) {
 		ret = parse_time(val, &f->for_ns);
-	} else if (f->kind == RL_SIM_NOISE) {
+	} else if (f->kind == RL_SIM_NOISE ||
+		   (f->kind == RL_SIM_CORRUPT && strcmp(key, "bytes") == 0)) {
 		ret = parse_noise(&f->noise, key, val);
 	}
 	return ret;
@@ -460,15 +464,16 @@ parse_line(struct script *s, struct words *w)
 		return add_controller(s, f, w);
 	if (parse_kind(w->w[1], &f, &o) != 0)
 		return refuse(s, "unknown fault %s; use cut, heal, flap, "
-				 "stall, noise, drop, down, drain, up, crash, "
-				 "restart, remove, add, late or controller",
+				 "stall, noise, drop, corrupt, down, drain, up, "
+				 "crash, restart, remove, add, late or "
+				 "controller",
 			      w->w[1]);
 	if (f.kind >= RL_SIM_CRASH)
 		return add_whole(s, f, w);
 	for (unsigned int i = 3; i < w->n; i++)
 		if (parse_option(s, &f, &o, w->w[i]) != 0)
 			return -EINVAL;
-	if (f.kind == RL_SIM_DROP && f.nth == 0)
+	if ((f.kind == RL_SIM_DROP || f.kind == RL_SIM_CORRUPT) && f.nth == 0)
 		f.nth = 1;
 	if (f.kind == RL_SIM_STALL && f.for_ns == 0)
 		return refuse(s, "stall: how long? add for=10us");

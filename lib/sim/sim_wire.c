@@ -21,7 +21,8 @@ sim_dir_update(struct sim_dir *d)
 {
 	const struct rl_sim_noise *n = &d->noise;
 
-	d->odd = d->dark || d->drop_left != 0 || d->trigger != NULL ||
+	d->odd = d->dark || d->drop_left != 0 || d->corrupt_bytes != 0 ||
+		 d->trigger != NULL || n->delay_ns != 0 ||
 		 (n->loss_ppb | n->corrupt_ppb | n->dup_ppb | n->jitter_ppb) !=
 			 0 ||
 		 n->bit_rate != 0;
@@ -192,6 +193,22 @@ corrupt_frame(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 	pt->st.frames_corrupt++;
 }
 
+/* Alters so many bytes in a row, of its header or its flits. */
+static void
+corrupt_run(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
+{
+	const uint32_t room = f->len - RL_FRAME_LINK_OFF;
+	const uint32_t n = rl_min_u32(d->corrupt_bytes, room);
+	uint8_t *at = f->data + RL_FRAME_LINK_OFF +
+		      rl_prng_below(&d->prng, room - n + 1);
+
+	for (uint32_t i = 0; i < n; i++)
+		at[i] ^= (uint8_t)(1 + rl_prng_below(&d->prng, 255));
+	d->corrupt_bytes = 0;
+	sim_dir_update(d);
+	pt->st.frames_corrupt++;
+}
+
 /* Applies bit errors to the flits of a frame, including bursts. */
 static void
 corrupt_bits(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
@@ -280,10 +297,13 @@ odd_frame(struct sim_part *pt, struct sim_dir *d, struct rl_sim_frame *f)
 			pt->st.frames_dup++;
 		}
 	}
+	if (data && d->corrupt_bytes != 0)
+		corrupt_run(pt, d, f);
 	if (chance(d, d->noise.corrupt_ppb))
 		corrupt_frame(pt, d, f);
 	if (d->noise.bit_rate != 0)
 		corrupt_bits(pt, d, f);
+	f->at_ns += d->noise.delay_ns;
 	if (chance(d, d->noise.jitter_ppb))
 		f->at_ns += rl_prng_range(&d->prng, 1, d->noise.jitter_ns);
 	return false;

@@ -267,6 +267,8 @@ test_a_fault_written_as_text_reads_back_as_itself(void **state)
 		"5000ns heal e0-s0#0",
 		"5000ns stall s1-e1#0 for=77ns",
 		"5000ns drop s0>s1#1 frame=3 count=4",
+		"5000ns corrupt s0>s1#1 frame=3 bytes=16",
+		"5000ns noise s0>s1#1 dup=0.5 delay=77ns",
 		"5000ns down s0>s1#1",
 		"5000ns up s0-s1#1",
 		"5000ns noise s0-s1#1 loss=0.001 corrupt=0.25 jitter=0.5 "

@@ -252,6 +252,59 @@ delayed_frames_come_in_order_when_they_are_due(void **state)
 }
 
 static void
+jitter_lets_frames_overtake_and_keeps_them_all(void **state)
+{
+	const struct rl_fault_order half = { .kind = RL_FAULT_JITTER,
+					     .rate = 0.5, .value = 100 };
+	struct bed *b = *state;
+	struct rl_fault_dir *d = &b->link.dir[0];
+	struct rl_phy_frame out[FRAMES];
+	unsigned int at_once, turned = 0;
+	bool seen[FRAMES] = { false };
+
+	make_all(b, 40, 1);
+	assert_int_equal(rl_fault_order(&b->link, 0, &half), 0);
+	assert_true(rl_fault_poll(d, 10));
+	assert_true(rl_fault_delays(d));
+	rl_fault_delay(d, b->f, 40, 10);
+	at_once = rl_fault_due(d, out, FRAMES, 10);
+	assert_in_range(at_once, 8, 32);
+	assert_int_equal(d->c.delayed_frames, 40 - at_once);
+	assert_int_equal(rl_fault_due(d, out + at_once, FRAMES, 110),
+			 40 - at_once);
+	for (unsigned int i = 0; i < 40; i++) {
+		const unsigned int k = out[i].data[0];
+
+		assert_false(seen[k]);
+		seen[k] = true;
+		turned += i > 0 && out[i].data[0] < out[i - 1].data[0];
+	}
+	assert_true(turned > 2);
+}
+
+static void
+frames_come_twice_at_their_rate(void **state)
+{
+	struct rl_fault_order o = { .kind = RL_FAULT_DUP, .rate = 0.25 };
+	struct bed *b = *state;
+	struct rl_fault_dir *d = &b->link.dir[0];
+	unsigned int twice = 0;
+
+	assert_false(rl_fault_twice(d));
+	assert_int_equal(rl_fault_order(&b->link, 0, &o), 0);
+	assert_true(rl_fault_poll(d, 1));
+	assert_true(rl_fault_delays(d));
+	for (unsigned int i = 0; i < 10000; i++)
+		twice += rl_fault_twice(d);
+	assert_in_range(twice, 2300, 2700);
+	assert_int_equal(d->c.duplicated_frames, twice);
+	o.rate = 0;
+	assert_int_equal(rl_fault_order(&b->link, 0, &o), 0);
+	assert_false(rl_fault_poll(d, 2));
+	assert_false(rl_fault_twice(d));
+}
+
+static void
 a_trigger_lets_exactly_so_many_flits_through(void **state)
 {
 	struct bed *b = *state;
@@ -333,6 +386,8 @@ clearing_ends_loss_bit_errors_and_delay(void **state)
 		{ .kind = RL_FAULT_STALL, .value = 1000 },
 		{ .kind = RL_FAULT_CORRUPT, .value = 8 },
 		{ .kind = RL_FAULT_DROP, .value = 1 },
+		{ .kind = RL_FAULT_DUP, .rate = 1.0 },
+		{ .kind = RL_FAULT_JITTER, .rate = 1.0, .value = 1000 },
 	};
 	struct bed *b = *state;
 
@@ -487,6 +542,10 @@ orders_out_of_range_and_too_many_are_refused(void **state)
 		{ { .kind = RL_FAULT_BER, .propagate = 1 }, -ERANGE },
 		{ { .kind = RL_FAULT_BER, .lanes = 3 }, -ERANGE },
 		{ { .kind = RL_FAULT_BER, .lanes = 16 }, 0 },
+		{ { .kind = RL_FAULT_DUP, .rate = 1.1 }, -ERANGE },
+		{ { .kind = RL_FAULT_JITTER, .rate = 1.1 }, -ERANGE },
+		{ { .kind = RL_FAULT_JITTER, .rate = 1, .value = RL_NEVER },
+		  -ERANGE },
 	};
 	struct bed *b = *state;
 
@@ -515,6 +574,8 @@ main(void)
 		T(corrupt_changes_exactly_so_many_bytes_in_a_row),
 		T(a_stall_keeps_frames_for_its_time),
 		T(delayed_frames_come_in_order_when_they_are_due),
+		T(jitter_lets_frames_overtake_and_keeps_them_all),
+		T(frames_come_twice_at_their_rate),
 		T(a_trigger_lets_exactly_so_many_flits_through),
 		T(a_trigger_fires_as_soon_as_its_flits_are_through),
 		T(each_direction_is_cut_and_draws_by_itself),

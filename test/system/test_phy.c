@@ -260,6 +260,8 @@ lost_stalled_and_delayed_frames_are_accounted_for(void **state)
 		{ { .kind = RL_FAULT_CUT, .value = 1 }, 0, 0 },
 		{ { .kind = RL_FAULT_STALL, .value = 1000 }, 0, 8 },
 		{ { .kind = RL_FAULT_DELAY, .value = 1000 }, 0, 8 },
+		{ { .kind = RL_FAULT_DUP, .rate = 1.0 }, 16, 0 },
+		{ { .kind = RL_FAULT_JITTER, .rate = 1.0, .value = 1000 }, 0, 8 },
 	};
 	struct bed *b = *state;
 	struct rl_phy_frame f[RL_PHY_BURST];
@@ -273,6 +275,7 @@ lost_stalled_and_delayed_frames_are_accounted_for(void **state)
 		assert_int_equal(transmit(&b->phy[0], 8, 64, 0), 8);
 		n = ops->rx(&b->phy[1], f, RL_PHY_BURST, now_ns);
 		assert_int_equal(n, row[i].at_once);
+		ops->rx_free(&b->phy[1], f, n);
 		n = ops->rx(&b->phy[1], f, RL_PHY_BURST, now_ns + 1000);
 		assert_int_equal(n, row[i].later);
 		ops->rx_free(&b->phy[1], f, n);

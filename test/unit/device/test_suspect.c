@@ -96,6 +96,35 @@ whoever_alters_is_named_alone(void **state)
 	}
 }
 
+/* A mark says that a packet is bad; its source sends it again [LCB-2]. */
+static void
+poison_is_dropped_sent_again_and_no_alteration(void **state)
+{
+	struct rl_suspect s[16];
+	uint64_t marked = 0;
+	uint32_t s0;
+
+	(void)state;
+	open_with("\"all\"", false);
+	s0 = (uint32_t)rl_topo_find_dev(&h.cfg.topo, "s0");
+	h.client[0].to_send = 300;
+	rl_role_core_poison(&h.fabric.dev[s0].core, PPB / 10);
+	for (unsigned int i = 0; i < 3000 && h.client[1].got < 300; i++) {
+		if (i == 40)
+			rl_role_core_poison(&h.fabric.dev[s0].core, 0);
+		host_run(&h, 20 * US);
+	}
+	assert_int_equal(h.client[1].got, 300);
+	assert_int_equal(h.client[1].wrong, 0);
+	for (uint32_t d = 0; d < h.fabric.ndev; d++)
+		for (uint16_t p = 0; p < h.fabric.dev[d].nports; p++)
+			marked += rl_port_counters(h.fabric.dev[d].port[p].port)
+				[RL_PC_rx_poisoned];
+	assert_true(marked > 0);
+	assert_int_equal(rl_suspects_of(s, &h.fabric), 0);
+	host_close(&h);
+}
+
 static void
 without_a_witness_nothing_is_said_of_what_fec_mends(void **state)
 {
@@ -162,6 +191,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whoever_alters_is_named_alone),
+		cmocka_unit_test(poison_is_dropped_sent_again_and_no_alteration),
 		cmocka_unit_test(
 			without_a_witness_nothing_is_said_of_what_fec_mends),
 		cmocka_unit_test(the_worst_comes_first_and_is_the_surest),
