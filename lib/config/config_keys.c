@@ -99,6 +99,7 @@ static const char *const isns[] = {"xor10", "wide", "wide19", NULL};
 static const char *const modes[] = {"auto", "live", "partial",
 				    "tokens", "full", "off", NULL};
 static const char *const channels[] = {"local", "etcd", NULL};
+static const char *const orders[] = {"path", "endpoint", NULL};
 static const char *const retries[] = {"go-back-n", "selective", NULL};
 
 _Static_assert(RL_TOPO_CUSTOM == 4 && RL_TOPO_IBNET == 9 &&
@@ -107,7 +108,7 @@ _Static_assert(RL_TOPO_CUSTOM == 4 && RL_TOPO_IBNET == 9 &&
 		       RL_LOOPBACK_NONE == 2 && RL_CLASS_RSP == 1 &&
 		       RL_CLASS_REQ_NONPOSTED == 2 && RL_CLASS_CTRL == 3 &&
 		       RL_PROFILE_CXL_SEP_ACK == 3 && RL_CRC_PCIE6_RS == 2 &&
-		       RL_ISN_WIDE19 == 2 && RL_RETRY_SELECTIVE == 1 &&
+		       RL_ISN_WIDE19 == 2 && RL_RETRY_SELECTIVE == 1 && RL_ORDER_ENDPOINT == 1 &&
 		       RL_RESIL_OFF == 5,
 	       "the words are in the order of their enums");
 
@@ -335,6 +336,9 @@ static const struct rl_config_key keys[] = {
 	EP_WORD(isn, isns, "how the sequence number is mixed into the CRC"),
 	EP(retry, RL_KEY_BOOL, "", 0, 0, "end-to-end retry"),
 	EP_WORD(retry_mode, retries, "what a NAK asks for"),
+	EP_WORD(order, orders,
+		"what keeps a flow's packets in order: one path, or the "
+		"receiver"),
 	EP(window_flits, RL_KEY_NUMBER, "flits", 1, RL_E2E_WINDOW_MAX,
 	   "window of a flow; below half the modulus of 1024"),
 	EP(max_flows, RL_KEY_NUMBER, "flows", 1, 65536,

@@ -86,6 +86,17 @@ check_relations(const struct rl_ep_cfg *c, char *err, size_t errlen,
 		return refuse(err, errlen, key, "isn",
 			      "wide19 needs crc64-bch; set isn = \"wide\" or "
 			      "crc = \"crc64-bch\"");
+	if (c->order == RL_ORDER_ENDPOINT &&
+	    (!c->retry || c->retry_mode != RL_RETRY_SELECTIVE))
+		return refuse(err, errlen, key, "order",
+			      "\"endpoint\" needs end-to-end retry of single "
+			      "flits; set retry = true and retry_mode = "
+			      "\"selective\", or order = \"path\"");
+	if (c->order == RL_ORDER_ENDPOINT && c->profile != RL_PROFILE_RXL &&
+	    c->profile != RL_PROFILE_RXL_COMPACT)
+		return refuse(err, errlen, key, "order",
+			      "\"endpoint\" needs the number in the CRC; set "
+			      "profile = \"rxl\" or \"rxl-compact\"");
 	if (c->max_packet_flits > c->window_flits)
 		return refuse(err, errlen, key, "window_flits",
 			      "smaller than the longest packet; raise it or "
@@ -118,6 +129,7 @@ rl_ep_cfg_check(const struct rl_ep_cfg *c, char *err, size_t errlen,
 		{ "isn", (uint64_t)c->isn, 0, RL_ISN_WIDE19 },
 		{ "retry_mode", (uint64_t)c->retry_mode, 0,
 		  RL_RETRY_SELECTIVE },
+		{ "order", (uint64_t)c->order, 0, RL_ORDER_ENDPOINT },
 		{ "window_flits", c->window_flits, 1, RL_E2E_WINDOW_MAX },
 		{ "max_packet_flits", c->max_packet_flits, 1,
 		  RL_PACKET_FLITS_MAX },

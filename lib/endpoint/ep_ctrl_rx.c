@@ -25,7 +25,8 @@ rx_sync(struct rl_ep *ep, const struct rl_txn *txn, const struct ep_ctrl *c)
 
 /** The sender asks which of its flits have arrived. */
 static void
-rx_probe(struct rl_ep *ep, const struct rl_txn *txn, const struct ep_ctrl *c)
+rx_probe(struct rl_ep *ep, const struct rl_txn *txn, const struct ep_ctrl *c,
+	 uint64_t now_ns)
 {
 	struct ep_flow *flow = ep_flow_get(ep, txn->src, txn->cos);
 
@@ -34,10 +35,19 @@ rx_probe(struct rl_ep *ep, const struct rl_txn *txn, const struct ep_ctrl *c)
 		return;
 	}
 	EP_COUNT(ep, rx_ctrl);
+	if (flow->flags & EPF_ECHO_LATE) {
+		ep_place_asked(ep, flow, c->n);
+		return;
+	}
 	flow->echo = c->tag;
 	if (ep->cfg.retry) { /* otherwise the field holds something else */
 		flow->echo_end = c->n;
 		ep_place_asked(ep, flow, c->n);
+	}
+	if (ep->cfg.order == RL_ORDER_ENDPOINT &&
+	    ep_spread_asked(ep, flow, now_ns)) {
+		ep_timer_arm(ep, flow, ep_spread_timer(ep, flow, now_ns));
+		return;
 	}
 	flow->flags |= EPF_ECHO_NOW;
 	ep_ctrl_now(ep, flow);
@@ -150,7 +160,7 @@ ep_ctrl_rx(struct rl_ep *ep, const struct rl_flit *f, uint64_t now_ns)
 		return;
 	}
 	if (c.cmd == EP_CMD_PROBE) {
-		rx_probe(ep, &txn, &c);
+		rx_probe(ep, &txn, &c, now_ns);
 		return;
 	}
 	EP_COUNT(ep, rx_ctrl);

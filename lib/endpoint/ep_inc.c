@@ -63,7 +63,7 @@ rx_reset(struct rl_ep *ep, struct ep_flow *flow)
 		      flow->rx_tag);
 	flow->flags &= ~(EPF_RX_SYNCED | EPF_RX_SEEN | EPF_ACK_NOW |
 			 EPF_SYNC_ACK_NOW | EPF_NAK_NOW | EPF_HINT |
-			 EPF_LOST_NOW | EPF_BUSY_NOW);
+			 EPF_LOST_NOW | EPF_BUSY_NOW | EPF_ECHO_LATE);
 	flow->ack_at_ns = RL_NEVER;
 	flow->gap_at_ns = RL_NEVER;
 	flow->unacked = 0;

@@ -24,11 +24,10 @@
  *
  * With retry, a flit that is ahead is held in a window as large as the
  * sender's. A fabric delivers in order, so a gap is a loss, and a NAK asks for
- * it at once; but after a loopback or a change of paths (ep_late_possible()) it
- * may be a detour, and must be nak_delay_ns old, counted from the flit behind.
- * Each gap is asked for once, and again only if the answer was evidently lost:
- * a flit arrives that is held already, or a later answer overtakes. Otherwise
- * the sender's probe helps.
+ * it at once; but after a loopback or a change of paths (ep_late_possible()),
+ * or over many paths (ep_spread.c), it may be a detour, and must be old, counted
+ * from the flit behind. Each gap is asked for once, and again only if a flit that
+ * is held already, or a later answer, shows that the answer was lost.
  *
  * Without retry there are no NAKs: a gap that is gap_skip_ns old is a loss. The
  * numbers are skipped, the packet that lacks them is dropped, and held flits go
@@ -290,6 +289,8 @@ nak_hi_fresh(const struct rl_ep *ep, struct ep_flow *flow)
 static void
 ask_again(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 {
+	if (ep->cfg.order == RL_ORDER_ENDPOINT)
+		return; /* only the sender's probe shows that it was lost */
 	flow->nak_hi = flow->expect;
 	gap_arm(ep, flow, rl_deadline(now_ns, ep_nak_wait_ns(ep, now_ns)));
 }
@@ -387,9 +388,8 @@ ep_on_gap_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 }
 
 /**
- * A corrupt flit arrived whose header, if it is right, is of this flow.
- * Probably it is the expected one: a later flit may never come to show the gap,
- * so ask for it unless it arrives meanwhile.
+ * A corrupt flit arrived whose header, if right, is of this flow. Probably it is
+ * the expected one, and no later flit may show the gap: ask unless it comes.
  */
 void
 ep_order_hint(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)

@@ -22,6 +22,7 @@ timers_run(struct rl_ep *ep, uint64_t now_ns)
 			ep_on_gap_timer(ep, flow, now_ns);
 		if (flow->rto_at_ns <= now_ns)
 			ep_on_rto(ep, flow, now_ns);
+		ep_timer_arm(ep, flow, ep_spread_timer(ep, flow, now_ns));
 		ep_timer_arm(ep, flow,
 			     rl_min_u64(flow->rto_at_ns,
 					rl_min_u64(flow->ack_at_ns,

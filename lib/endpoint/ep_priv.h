@@ -20,6 +20,7 @@
  *   ep_fail.c     a flow that is given up
  *   ep_order.c    the receiver's order: window, gaps, NAKs
  *   ep_late.c     without retry: packets that come after they were skipped
+ *   ep_spread.c   one flow over many paths: how long a gap may last
  *   ep_ack.c      ACKs, NAKs and echoes at the sender
  *   ep_ask.c      probes: which sent flits are missing?
  *   ep_due.c      when a flow asks, and when it gives up
@@ -35,6 +36,7 @@
  *   ep_flow.c     flows, peers, lists
  */
 
+#include "ep_spread.h"
 #include "ep_win.h"
 #include "rl_endpoint.h"
 #include "rl_plant.h"
@@ -70,6 +72,7 @@ enum ep_list_id {
 #define EPF_ASK 0x40000 /**< probe once all retransmissions have left */
 #define EPF_OVERLOADED 0x80000 /**< its peer answers, but it makes no progress */
 #define EPF_RTT_PROBE 0x200000 /**< probe rtt_seq is being timed */
+#define EPF_ECHO_LATE 0x400000 /**< an answer waits for what may be late */
 #define EPF_OWES                                                               \
 	(EPF_ACK_NOW | EPF_NAK_NOW | EPF_SYNC_NOW | EPF_PROBE_NOW |            \
 	 EPF_ECHO_NOW | EPF_BUSY_NOW | EPF_LOST_NOW | EPF_HELLO_NOW |          \
@@ -110,7 +113,10 @@ struct ep_flow {
 	};
 	uint32_t sync_tag; /**< packet that begins at una, while not OPEN */
 	struct ep_win *tx_win; /**< NULL if una == next */
-	uint32_t hidden; /**< cxl: last number hidden by an ACK */
+	union {
+		uint32_t hidden; /**< cxl: last number hidden by an ACK */
+		uint32_t echo_by; /**< ns, low bits: EPF_ECHO_LATE until then */
+	};
 	uint32_t ask;	 /**< first probe without an answer; 0: none */
 	union {
 		uint64_t gbn_ns; /**< ... and when */
@@ -288,6 +294,7 @@ struct rl_ep {
 	struct ep_win *win_free;
 
 	struct ep_late late;
+	struct ep_spread spread;
 
 	uint32_t enc_n;		/**< flits to be encoded */
 	const uint8_t *enc_src[EP_BURST]; /**< where they lie in the clear */
@@ -305,13 +312,6 @@ static inline void
 ep_late_possible(struct rl_ep *ep, uint64_t now_ns)
 {
 	ep->late_ns = rl_deadline(now_ns, 64 * ep->cfg.nak_delay_ns);
-}
-
-/** How long a gap may be due to a detour, and is not asked for. */
-static inline uint64_t
-ep_nak_wait_ns(const struct rl_ep *ep, uint64_t now_ns)
-{
-	return now_ns < ep->late_ns ? ep->cfg.nak_delay_ns : 0;
 }
 
 #define EP_COUNT(ep, name) ((ep)->ctr[RL_EPC_##name]++)

@@ -121,6 +121,7 @@ intact(struct rl_ep *ep, struct rl_flit *f, struct ep_flow *flow,
 	const bool acks = rl_flit_cmd(f->wire) == RL_CMD_ACK;
 	const uint32_t ack = rl_flit_ack(f->wire);
 	struct rl_txn txn;
+	uint32_t seq;
 
 	rl_txn_get(f->wire, &txn);
 	if (txn.dst != ep->id) {
@@ -150,11 +151,17 @@ intact(struct rl_ep *ep, struct rl_flit *f, struct ep_flow *flow,
 		ep_inc_stranger(ep, flow, now_ns);
 		return;
 	}
+	seq = number_of(ep, flow, f->wire, implicit);
+	if (ep->cfg.order == RL_ORDER_ENDPOINT)
+		ep_spread_came(ep, flow, seq, now_ns);
 	/* an ACK on a duplicate may be as old as the duplicate */
-	if (ep_order_flit(ep, flow, f, number_of(ep, flow, f->wire, implicit),
-			  ep_profile_shows(ep, f->wire), now_ns) &&
-	    acks && ep_profile_has_header(ep) && ep->cfg.retry)
+	if (!ep_order_flit(ep, flow, f, seq, ep_profile_shows(ep, f->wire),
+			   now_ns)) {
+		if (ep->cfg.order == RL_ORDER_ENDPOINT)
+			ep_spread_needless(ep, now_ns);
+	} else if (acks && ep_profile_has_header(ep) && ep->cfg.retry) {
 		piggybacked(ep, flow, ack, now_ns);
+	}
 }
 
 static void

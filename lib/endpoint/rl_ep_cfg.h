@@ -27,12 +27,19 @@ enum rl_e2e_retry {
 	RL_RETRY_SELECTIVE, /**< exactly what is missing */
 };
 
+/** What keeps the order of a flow [EP-10]. */
+enum rl_ep_order {
+	RL_ORDER_PATH,	   /**< the fabric: a flow has one path */
+	RL_ORDER_ENDPOINT, /**< the receiver: a flow may have many */
+};
+
 struct rl_ep_cfg {
 	enum rl_profile profile;
 	enum rl_crc_kind crc;
 	enum rl_isn_kind isn;
 	bool retry;		     /**< end-to-end retry */
 	enum rl_e2e_retry retry_mode;
+	enum rl_ep_order order;
 	uint32_t window_flits;	     /**< per flow, 1..RL_E2E_WINDOW_MAX */
 	uint32_t max_packet_flits;   /**< set from the link group */
 	uint32_t max_flows;	     /**< flows an endpoint can have, each way */
@@ -45,7 +52,8 @@ struct rl_ep_cfg {
 	uint64_t ack_delay_ns;
 	uint64_t nak_delay_ns;	/**< how long a gap may last before a NAK while
 				     paths change: reordering by a detour is not
-				     a loss. At other times there is no delay */
+				     a loss. At other times there is no delay.
+				     RL_ORDER_ENDPOINT: always, at least */
 	uint64_t retry_timer_ns; /**< 0: from the measured round trip */
 	uint64_t retry_timer_min_ns;
 	uint64_t retry_timer_max_ns;

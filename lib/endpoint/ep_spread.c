@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ep_priv.h"
+
+/*
+ * One flow over many paths [EP-10]. Flits of a flow overtake each other all the
+ * time, so a gap is usual and no loss. How long a gap may last follows what is
+ * measured: how much later than flits with higher numbers flits have arrived,
+ * the most of the last one to two periods, doubled, but not less than
+ * nak_delay_ns. A flit that was asked for measures nothing, since its copy may
+ * have come. But a duplicate shows that the wait was too short: then it grows,
+ * once in each wait.
+ *
+ * A probe may overtake data, too. So it is answered once what is missing before
+ * it has had that time to come:
+ *
+ *   data 7, 8, 9 --------------.      by a longer path
+ *   PROBE, of all before 10 ----|---> 7 to 9 are missing: wait
+ *                                `--> 7, 8, 9
+ *   ECHO <--------------------------- nothing is missing
+ *
+ * While an answer waits later probes change nothing: what they ask about may
+ * have been sent again after the first one.
+ */
+
+/** The most is known for one to two of these. */
+#define PERIOD_NS RL_NS_PER_S
+/** No answer waits for longer, as its time is kept in 32 bits. */
+#define WAIT_MAX_NS RL_NS_PER_S
+
+static void
+note(struct ep_spread *s, uint64_t late_ns, uint64_t now_ns)
+{
+	const uint64_t age_ns = now_ns - s->period_ns;
+
+	if (age_ns >= PERIOD_NS) {
+		s->most_ns[1] = age_ns < 2 * PERIOD_NS ? s->most_ns[0] : 0;
+		s->most_ns[0] = 0;
+		s->period_ns = now_ns;
+	}
+	s->most_ns[0] = rl_max_u64(s->most_ns[0], late_ns);
+}
+
+uint64_t
+ep_nak_wait_ns(const struct rl_ep *ep, uint64_t now_ns)
+{
+	const uint64_t most_ns = rl_max_u64(ep->spread.most_ns[0],
+					    ep->spread.most_ns[1]);
+
+	if (ep->cfg.order == RL_ORDER_PATH)
+		return now_ns < ep->late_ns ? ep->cfg.nak_delay_ns : 0;
+	return rl_min_u64(rl_max_u64(ep->cfg.nak_delay_ns, 2 * most_ns),
+			  WAIT_MAX_NS);
+}
+
+void
+ep_spread_came(struct rl_ep *ep, const struct ep_flow *flow, uint32_t seq,
+	       uint64_t now_ns)
+{
+	uint32_t next;
+
+	if (flow->held == 0 || !rl_seq_before(seq, flow->high) ||
+	    rl_seq_before(seq, flow->expect) ||
+	    (rl_seq_before(seq, flow->nak_hi) &&
+	     flow->nak_hi - flow->expect <= ep->cfg.window_flits))
+		return;
+	next = ep_win_find(flow->rx_win, ep->win_mask, seq, flow->high, true);
+	note(&ep->spread,
+	     now_ns - flow->rx_win->slot[next & ep->win_mask]->t_ns, now_ns);
+}
+
+void
+ep_spread_needless(struct rl_ep *ep, uint64_t now_ns)
+{
+	const uint64_t wait_ns = ep_nak_wait_ns(ep, now_ns);
+
+	if (now_ns < ep->spread.grown_ns)
+		return;
+	note(&ep->spread, wait_ns / 4 * 3, now_ns);
+	ep->spread.grown_ns = now_ns + wait_ns;
+}
+
+bool
+ep_spread_asked(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+{
+	const uint32_t end = flow->echo_end;
+
+	if (!(flow->flags & EPF_RX_SYNCED) || (flow->flags & EPF_TURNED) ||
+	    !rl_seq_before(flow->expect, end) ||
+	    end - flow->expect > ep->cfg.window_flits)
+		return false;
+	flow->flags |= EPF_ECHO_LATE;
+	flow->echo_by = (uint32_t)(now_ns + ep_nak_wait_ns(ep, now_ns));
+	return true;
+}
+
+uint64_t
+ep_spread_timer(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
+{
+	const int32_t left = (int32_t)(flow->echo_by - (uint32_t)now_ns);
+
+	if (!(flow->flags & EPF_ECHO_LATE))
+		return RL_NEVER;
+	if (left > 0 && rl_seq_before(flow->expect, flow->echo_end))
+		return now_ns + (uint32_t)left;
+	flow->flags &= ~EPF_ECHO_LATE;
+	flow->flags |= EPF_ECHO_NOW;
+	ep_ctrl_now(ep, flow);
+	return RL_NEVER;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One flow over many paths [EP-10]: flits overtake each other, the receiver
+ * restores their order, and nothing that is only late is sent again.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ep_ctrl.h"
+#include "ep_fixture.h"
+#include "rl_prng.h"
+
+#define WAY_MAX 4096
+
+static struct fx fx;
+static struct rl_prng prng;
+
+/** What is under way: each packet takes a path of its own. */
+static struct {
+	struct rl_flit *pkt;
+	uint64_t at_ns;
+	unsigned int to;
+} way[WAY_MAX];
+static unsigned int nway;
+static uint64_t least_ns, spread_ns; /* of the paths */
+static unsigned int one_in; /* data packets lost; 0: none */
+
+static void
+open_many(uint64_t least, uint64_t spread)
+{
+	struct rl_ep_cfg cfg;
+
+	fx_cfg(&cfg);
+	cfg.order = RL_ORDER_ENDPOINT;
+	cfg.retry_timer_ns = 0;
+	cfg.retry_timer_max_ns = 100000;
+	fx_open(&fx, &cfg, 2, 4000);
+	rl_prng_seed(&prng, 7);
+	nway = 0;
+	least_ns = least;
+	spread_ns = spread;
+	one_in = 0;
+}
+
+static void
+close_many(void)
+{
+	while (nway > 0)
+		fx_drop(&fx, way[--nway].pkt);
+	fx_close(&fx);
+}
+
+static void
+leave(unsigned int from, struct rl_flit *pkt)
+{
+	if (fx_ctrl_cmd(pkt) < 0 && one_in != 0 &&
+	    rl_prng_below(&prng, one_in) == 0) {
+		fx_drop(&fx, pkt);
+		return;
+	}
+	assert_true(nway < WAY_MAX);
+	way[nway].pkt = pkt;
+	way[nway].to = 1 - from;
+	way[nway++].at_ns = fx.now + least_ns +
+			    rl_prng_below(&prng, (uint32_t)spread_ns + 1);
+}
+
+/** One step, at the next time that anything happens. */
+static bool
+step(uint64_t until_ns)
+{
+	uint64_t t = until_ns;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		struct rl_pktq q = fx_poll(&fx, i);
+
+		while (!rl_pktq_empty(&q))
+			leave(i, rl_pktq_pop(&q));
+	}
+	for (unsigned int i = 0; i < nway;) {
+		if (way[i].at_ns > fx.now) {
+			t = rl_min_u64(t, way[i++].at_ns);
+			continue;
+		}
+		fx_rx(&fx, way[i].to, way[i].pkt);
+		way[i] = way[--nway];
+	}
+	for (unsigned int i = 0; i < 2; i++)
+		t = rl_min_u64(t, rl_ep_deadline(fx.ep[i]));
+	fx.now = rl_max_u64(fx.now + 1, t);
+	return fx.now < until_ns;
+}
+
+static void
+run(unsigned int packets, uint64_t until_ns)
+{
+	unsigned int sent = 0;
+
+	do {
+		while (sent < packets && fx_send(&fx, 0, 1, 0, 500) == 0)
+			sent++;
+		fx_take(&fx, 1, false);
+	} while (step(until_ns) && (sent < packets || !rl_ep_idle(fx.ep[0])));
+	fx_take(&fx, 1, false);
+	assert_int_equal(sent, packets);
+	assert_true(rl_ep_idle(fx.ep[0]));
+}
+
+static void
+what_is_only_late_is_not_sent_again(void **state)
+{
+	uint64_t naks;
+
+	(void)state;
+	open_many(300, 5000);
+	run(500, RL_NEVER - 1); /* the first ones may be: nothing is known */
+	naks = fx_ctr(&fx, 1, RL_EPC_nak_sent);
+	run(4000, RL_NEVER - 1);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_nak_sent), naks);
+	assert_true(fx_ctr(&fx, 1, RL_EPC_rx_ahead) > 4000);
+	assert_true(fx_ctr(&fx, 0, RL_EPC_retransmitted_flits) < 60);
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_tx_flits), 4500 * 3);
+	assert_int_equal(fx.nreports, 0);
+	close_many();
+}
+
+/* All of it, the tail, too, and again and again. */
+static void
+what_is_lost_on_one_of_many_paths_is_sent_again(void **state)
+{
+	(void)state;
+	open_many(300, 2000);
+	one_in = 20;
+	run(2000, RL_NEVER - 1);
+	assert_true(fx_ctr(&fx, 0, RL_EPC_retransmitted_flits) > 100);
+	assert_true(fx_ctr(&fx, 0, RL_EPC_retransmitted_flits) < 1000);
+	assert_int_equal(fx.nreports, 0);
+	close_many();
+}
+
+/* It is asked for once it has had twice the time that the latest took. */
+static void
+a_gap_is_asked_for_after_the_measured_spread_and_not_before(void **state)
+{
+	struct rl_flit *late, *lost, *nak;
+	struct rl_pktq q;
+
+	(void)state;
+	open_many(0, 0);
+	late = fx_emit(&fx, 1);
+	fx_rx(&fx, 1, fx_emit(&fx, 1));
+	fx.now += fx.cfg.nak_delay_ns - 1;
+	q = fx_poll(&fx, 1);
+	fx_drop_all(&fx, &q); /* ACKs, if any: it is not due */
+	fx_rx(&fx, 1, late);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_nak_sent), 0);
+	lost = fx_emit(&fx, 1);
+	fx_rx(&fx, 1, fx_emit(&fx, 1));
+	fx.now += 2 * (fx.cfg.nak_delay_ns - 1) - 1;
+	q = fx_poll(&fx, 1);
+	fx_drop_all(&fx, &q);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_nak_sent), 0);
+	fx.now++;
+	nak = fx_poll_one(&fx, 1);
+	assert_int_equal(fx_ctrl_cmd(nak), EP_CMD_NAK_ONE);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_nak_sent), 1);
+	fx_drop(&fx, lost);
+	fx_rx(&fx, 0, nak);
+	fx_settle(&fx);
+	assert_int_equal(fx_take(&fx, 1, false), 4);
+	close_many();
+}
+
+/* Both came: the wait was too short, and grows. */
+static void
+a_needless_copy_lengthens_the_wait(void **state)
+{
+	struct rl_flit *late;
+	struct rl_pktq q;
+
+	(void)state;
+	open_many(0, 0);
+	late = fx_emit(&fx, 1);
+	fx_rx(&fx, 1, fx_emit(&fx, 1));
+	fx.now += fx.cfg.nak_delay_ns;
+	fx_settle(&fx);
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_retransmitted_flits), 1);
+	fx_rx(&fx, 1, late);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_duplicate), 1);
+	late = fx_emit(&fx, 1);
+	fx_rx(&fx, 1, fx_emit(&fx, 1));
+	fx.now += fx.cfg.nak_delay_ns + fx.cfg.nak_delay_ns / 4;
+	q = fx_poll(&fx, 1);
+	fx_drop_all(&fx, &q);
+	fx_rx(&fx, 1, late);
+	fx_settle(&fx);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_nak_sent), 1);
+	assert_int_equal(fx_take(&fx, 1, false), 4);
+	close_many();
+}
+
+/* Its answer would call late flits lost. */
+static void
+a_probe_that_overtakes_data_is_answered_when_they_are_here(void **state)
+{
+	struct rl_flit *first, *second, *probe, *echo;
+
+	(void)state;
+	open_many(0, 0);
+	fx.cfg.retry_timer_ns = 0;
+	first = fx_emit(&fx, 1);
+	second = fx_emit(&fx, 1);
+	fx.now = rl_ep_deadline(fx.ep[0]);
+	probe = fx_poll_one(&fx, 0);
+	assert_int_equal(fx_ctrl_cmd(probe), EP_CMD_PROBE);
+	fx_rx(&fx, 1, probe);
+	fx.now += fx.cfg.nak_delay_ns / 2;
+	fx_rx(&fx, 1, second);
+	fx_rx(&fx, 1, first);
+	fx.now += fx.cfg.nak_delay_ns / 2;
+	echo = fx_poll_one(&fx, 1);
+	assert_int_equal(fx_ctrl_cmd(echo), EP_CMD_ECHO);
+	assert_int_equal(fx_ctrl_n(echo), 1);
+	fx_rx(&fx, 0, echo);
+	assert_true(rl_ep_idle(fx.ep[0]));
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_retransmitted_flits), 0);
+	fx_take(&fx, 1, false);
+	close_many();
+}
+
+static void
+it_needs_end_to_end_retry_of_single_flits_and_numbers_in_crcs(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++) {
+		struct rl_ep_cfg cfg;
+		const char *key = NULL;
+		char err[256] = "";
+
+		rl_ep_cfg_defaults(&cfg);
+		cfg.order = RL_ORDER_ENDPOINT;
+		assert_int_equal(rl_ep_cfg_check(&cfg, err, sizeof(err), &key),
+				 0);
+		if (i == 0)
+			cfg.retry = false;
+		else if (i == 1)
+			cfg.retry_mode = RL_RETRY_GBN;
+		else
+			cfg.profile = i == 2 ? RL_PROFILE_CXL
+					     : RL_PROFILE_CXL_SEP_ACK;
+		assert_true(rl_ep_cfg_check(&cfg, err, sizeof(err), &key) < 0);
+		assert_string_equal(key, "order");
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_only_late_is_not_sent_again),
+		cmocka_unit_test(
+			what_is_lost_on_one_of_many_paths_is_sent_again),
+		cmocka_unit_test(
+			a_gap_is_asked_for_after_the_measured_spread_and_not_before),
+		cmocka_unit_test(a_needless_copy_lengthens_the_wait),
+		cmocka_unit_test(
+			a_probe_that_overtakes_data_is_answered_when_they_are_here),
+		cmocka_unit_test(
+			it_needs_end_to_end_retry_of_single_flits_and_numbers_in_crcs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
