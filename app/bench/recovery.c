@@ -209,7 +209,8 @@ plan_open(struct recovery_run *r, enum rl_resil_mode mode, uint64_t seed)
 	if (ret == 0)
 		ret = rl_route_setup(&p->cfg.topo, p->cfg.engine,
 				     rl_min_u32(p->cfg.vls, p->cfg.link.vcs),
-				     p->cfg.levels, &p->route, err);
+				     rl_config_levels(&p->cfg), &p->route,
+				     err);
 	if (ret != 0) {
 		fprintf(stderr, "reflit-bench: %s\n", err);
 		return ret == -ENOMEM ? ret : -EINVAL;

@@ -154,7 +154,7 @@ read_fabric(const struct sim_case *c, struct rl_config *cfg,
 	if (ret == 0)
 		ret = rl_route_setup(&cfg->topo, cfg->engine,
 				     rl_min_u32(cfg->vls, cfg->link.vcs),
-				     cfg->levels, route, err);
+				     rl_config_levels(cfg), route, err);
 	if (ret == -EHOSTUNREACH)
 		printf("refused: %s\n", err);
 	else if (ret != 0)

@@ -51,7 +51,7 @@ read_fabric(struct app *app)
 			     app->cfg.vls < app->cfg.link.vcs
 				     ? app->cfg.vls
 				     : app->cfg.link.vcs,
-			     app->cfg.levels, &app->route, err);
+			     rl_config_levels(&app->cfg), &app->route, err);
 	busy_end();
 	if (ret == -EINVAL) {
 		fprintf(stderr, "%s:%u: routing: %s\n",

@@ -140,6 +140,41 @@ judge_add(struct rl_check_report *sum, const struct rl_check_report *rep)
 	*sum = all;
 }
 
+/* Whether packets may leave the adaptive plane wherever they can be, whatever
+   next hops they then take. */
+static void
+judge_adaptive(struct route_app *app)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	const struct rl_check_in all = {.topo = t, .fwd = app->route->fwd,
+					.alts = RL_CHECK_ALL, .joins = true,
+					.parts = app->route->parts};
+	const struct rl_check_in first = {.topo = t, .fwd = app->route->fwd,
+					  .joins = true,
+					  .parts = app->route->parts};
+	struct rl_check_report *rep = calloc(1, sizeof(*rep));
+	int ret = rep == NULL ? -ENOMEM : 0;
+
+	if (ret == 0 && app->route->adapts)
+		ret = rl_check(&all, rep);
+	if (ret == -EHOSTUNREACH) /* not by all next hops: by the first? */
+		ret = rl_check(&first, rep);
+	if (!app->route->adapts)
+		printf("adaptive: none: %s\n", app->route->plain_why);
+	else if (rep != NULL)
+		printf("adaptive: VL %u, which may be left at %llu of %llu "
+		       "(switch, destination, SL), credit-loops %s\n",
+		       app->route->fwd[0].adapt_vl,
+		       (unsigned long long)(rep->joins - rep->joins_lost),
+		       (unsigned long long)rep->joins,
+		       rep->cycle_len == 0 ? "0" : "found");
+	if (ret != 0 || !app->route->adapts)
+		app->status = EXIT_BROKEN;
+	if (rep != NULL && rep->cycle_len != 0)
+		judge_print_cycle(t, rep);
+	free(rep);
+}
+
 void
 route_verify(struct route_app *app)
 {
@@ -179,6 +214,8 @@ route_verify(struct route_app *app)
 		printf("time check %.3f ms (cpu %.3f ms)\n",
 		       (double)all.wall_ns / 1e6, (double)all.cpu_ns / 1e6);
 	judge_report(app, sum, false);
+	if (app->route->adaptive)
+		judge_adaptive(app);
 	judge_print_proof(t, sum);
 	free(sum);
 }

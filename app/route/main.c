@@ -69,6 +69,7 @@ route_params(const struct route_app *app)
 		.max_vls = app->opt.vls != 0 ? app->opt.vls :
 					       vls / cfg->levels,
 		.qos_levels = app->opt.qos_levels,
+		.adaptive = cfg->adaptive,
 	};
 }
 
@@ -187,6 +188,8 @@ accept(struct route_app *app)
 	busy_end();
 	if (ret == -EHOSTUNREACH)
 		return refused(app, err);
+	if (ret == 0 && app->route->adaptive && !app->route->adapts)
+		return refused(app, app->route->plain_why);
 	if (ret != 0) {
 		fprintf(stderr, "reflit-route: %s\n", err);
 		return EXIT_BROKEN;

@@ -226,8 +226,8 @@ judge_read(struct setup *s, const char *fabric, const char *faults)
 			     sizeof(err)) != 0 ||
 	    !run ||
 	    rl_route_setup(&cfg->topo, cfg->engine,
-			   rl_min_u32(cfg->vls, cfg->link.vcs), cfg->levels,
-			   &plan->route, err) != 0) {
+			   rl_min_u32(cfg->vls, cfg->link.vcs),
+			   rl_config_levels(cfg), &plan->route, err) != 0) {
 		setup_close(s);
 		return -EINVAL;
 	}

@@ -41,8 +41,8 @@ set_routes(struct rl_sim_plan *plan, const struct options *o)
 	int ret;
 
 	busy_begin("computing the tables", o->progress);
-	ret = rl_route_setup(&cfg->topo, engine, vls, cfg->levels, &plan->route,
-			     err);
+	ret = rl_route_setup(&cfg->topo, engine, vls, rl_config_levels(cfg),
+			     &plan->route, err);
 	busy_end();
 	if (ret == -EHOSTUNREACH) {
 		printf("refused: %s\n", err);

@@ -87,7 +87,7 @@ run_sum_up(struct check_run *r)
 static int
 run_follow(struct check_run *r)
 {
-	const bool simple = r->in->old == NULL &&
+	const bool simple = r->in->old == NULL && !r->in->joins &&
 			    r->in->alts == RL_CHECK_FIRST;
 
 	/* Dependencies from before the links died are live together with those
@@ -105,6 +105,22 @@ run_follow(struct check_run *r)
 	return 0;
 }
 
+/* The tables must keep off the VL of the adaptive plane. */
+static void
+run_apart(struct check_run *r)
+{
+	for (uint32_t c = 0; c < r->nchan; c++) {
+		const struct rl_topo_link *l = &r->topo->link[c / RL_VCS / 2];
+		const uint32_t from = l->dev[c / RL_VCS & 1];
+
+		r->rep->joins_lost +=
+			r->used[c] &&
+			c % RL_VCS == rl_fwd_adapt_vl(&r->in->fwd[from]);
+	}
+	if (r->rep->joins_lost != 0 && r->rep->lost_why == NULL)
+		r->rep->lost_why = "uses the adaptive plane's VL by the tables";
+}
+
 /* rank: an order to be filled if there is no cycle, or NULL */
 static int
 run_check(const struct rl_check_in *in, struct rl_check_report *rep,
@@ -119,9 +135,11 @@ run_check(const struct rl_check_in *in, struct rl_check_report *rep,
 		run_sum_up(&r);
 		ret = check_deps_cycle(&r.deps, r.nchan, rep);
 	}
+	if (ret == 0 && in->joins)
+		run_apart(&r);
 	if (ret == 0 && rank != NULL)
 		ret = check_deps_order(&r.deps, r.nchan, rank);
-	if (ret == 0 && rep->reachable < rep->pairs)
+	if (ret == 0 && (rep->reachable < rep->pairs || rep->joins_lost != 0))
 		ret = -EHOSTUNREACH;
 	run_free(&r);
 	return ret;

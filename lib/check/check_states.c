@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_walk.h"
+#include "check_adapt.h"
 
 #define STATE_NEW 0
 #define STATE_OPEN 1 /* on the search's stack */
@@ -42,6 +42,7 @@ struct states {
 	uint32_t depth;
 	uint32_t dst;
 	bool looped;
+	struct check_adapt adapt; /* if r->in->joins */
 };
 
 /* The target of choice i of a packet; UINT32_MAX: no such choice. */
@@ -160,12 +161,13 @@ states_search(struct states *s)
 	}
 }
 
-/* Searches all that may happen to a packet that src injects with one SL. */
+/* Searches all that may happen to a packet of src that device dev injects, or
+   that leaves the adaptive plane there, with one SL. */
 static bool
-states_inject(struct states *s, uint32_t src, uint8_t sl, uint32_t *len)
+states_inject(struct states *s, uint32_t dev, uint32_t src, uint8_t sl,
+	      uint32_t *len)
 {
 	struct check_run *r = s->r;
-	const uint32_t dev = r->topo->ep_dev[src];
 	bool any = false, good = true;
 
 	for (uint32_t i = 0; i < STATE_NEXT; i++) {
@@ -201,10 +203,10 @@ states_source(struct states *s, uint32_t src)
 	bool good;
 
 	s->looped = false;
-	good = states_inject(s, src, sl, &len);
+	good = states_inject(s, dev, src, sl, &len);
 	if (r->in->old != NULL) {
 		sl = r->in->old[dev].path_sl[s->dst] & (RL_SLS - 1);
-		good &= states_inject(s, src, sl, &len);
+		good &= states_inject(s, dev, src, sl, &len);
 	}
 	if (!r->count)
 		return;
@@ -217,6 +219,34 @@ states_source(struct states *s, uint32_t src)
 						       "may find no next hop");
 }
 
+/* Packets of the adaptive plane leave it, wherever they may be. */
+static void
+states_joins(struct states *s)
+{
+	struct check_run *r = s->r;
+	struct check_adapt *a = &s->adapt;
+	const bool bad = check_adapt_follow(r, a, s->dst) != NULL;
+
+	r->rep->joins_lost += bad;
+	for (uint32_t u = 0; u < r->topo->ndev && !bad; u++) {
+		uint32_t len = 0;
+
+		if (r->topo->dev[u].kind != RL_DEV_SWITCH)
+			continue;
+		for (unsigned int sl = 0; sl < RL_SLS; sl++) {
+			if (!(a->sls[u] >> sl & 1))
+				continue;
+			r->rep->joins++;
+			if (states_inject(s, u, a->src[u], (uint8_t)sl, &len))
+				continue;
+			r->rep->joins_lost++;
+			check_lost(r, a->src[u], s->dst,
+				   "has no way where it leaves the adaptive "
+				   "plane");
+		}
+	}
+}
+
 int
 check_states(struct check_run *r)
 {
@@ -227,7 +257,8 @@ check_states(struct check_run *r)
 	s.info = calloc(n + 1, sizeof(*s.info));
 	s.touched = malloc((n + 1) * sizeof(*s.touched));
 	s.stack = malloc((n + 1) * sizeof(*s.stack));
-	if (s.info == NULL || s.touched == NULL || s.stack == NULL)
+	if (s.info == NULL || s.touched == NULL || s.stack == NULL ||
+	    (r->in->joins && check_adapt_init(&s.adapt, r->topo) != 0))
 		goto out;
 	for (s.dst = 0; s.dst < r->topo->nep; s.dst++) {
 		if (!check_ep_live(r, s.dst))
@@ -235,6 +266,8 @@ check_states(struct check_run *r)
 		for (uint32_t src = 0; src < r->topo->nep; src++)
 			if (check_counts(r, src, s.dst))
 				states_source(&s, src);
+		if (r->in->joins)
+			states_joins(&s);
 		for (uint32_t i = 0; i < s.ntouched; i++)
 			memset(&s.info[s.touched[i]], 0, sizeof(*s.info));
 		s.ntouched = 0;
@@ -244,5 +277,6 @@ out:
 	free(s.stack);
 	free(s.touched);
 	free(s.info);
+	check_adapt_free(&s.adapt);
 	return ret;
 }

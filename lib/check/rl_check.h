@@ -50,6 +50,9 @@ struct rl_check_in {
 	bool stretch;
 	/** pairs of endpoints in different parts of a cut fabric don't count */
 	bool parts;
+	/** packets may leave the adaptive plane wherever they can be (rl_fwd.h);
+	    it is judged, too. Without `old` only */
+	bool joins;
 };
 
 /** A channel, and a pair whose path goes on from it to the next. */
@@ -76,6 +79,10 @@ struct rl_check_report {
 	double stretch_mean;
 	uint32_t extra_max; /**< most links in excess of the fewest possible */
 	uint32_t extra_src, extra_dst; /**< a pair that has them */
+	/** (switch, destination, SL) where packets may leave the adaptive plane,
+	    and those from which they may not arrive, or destinations of which
+	    that plane is wrong */
+	uint64_t joins, joins_lost;
 	uint64_t channels; /**< in use */
 	uint64_t deps;
 	/** the first pair that does not arrive, if reachable < pairs */

@@ -264,6 +264,33 @@ read_routing(struct cfg_ctx *c, const config_setting_t *root,
 	return 0;
 }
 
+/* What the other groups must say for an adaptive plane. */
+static int
+check_adaptive(struct cfg_ctx *c, const config_setting_t *root,
+	       const struct rl_config *cfg)
+{
+	const config_setting_t *s = config_setting_get_member(root, "routing");
+	const char *why = NULL;
+
+	if (!cfg->adaptive)
+		return 0;
+	if (cfg->endpoint.order != RL_ORDER_ENDPOINT)
+		why = "a flow's packets take many paths; set endpoint.order = "
+		      "\"endpoint\"";
+	else if (cfg->link.switching == RL_CUT_THROUGH)
+		why = "a packet must be here as a whole before it may leave the "
+		      "plane; set link.switching = \"store-and-forward\"";
+	else if (cfg->levels > 1)
+		why = "there is one service level; set routing.levels = 1";
+	else if (rl_min_u32(cfg->vls, cfg->link.vcs) < 2)
+		why = "the plane needs a VL of its own; raise routing.vls or "
+		      "link.vcs";
+	if (why == NULL)
+		return 0;
+	return cfg_error_at(c, config_setting_get_member(s, "adaptive"),
+			    "routing.adaptive: %s", why);
+}
+
 /* All groups. The fabric comes before groups that name its endpoints. */
 static int
 read_groups(struct cfg_ctx *c, const config_setting_t *root,
@@ -278,6 +305,8 @@ read_groups(struct cfg_ctx *c, const config_setting_t *root,
 		ret = read_routing(c, root, cfg);
 	if (ret == 0)
 		ret = read_protocol(c, root, cfg);
+	if (ret == 0)
+		ret = check_adaptive(c, root, cfg);
 	if (ret == 0)
 		ret = cfg_links(
 			c, config_setting_get_member(root, "link_settings"),

@@ -104,7 +104,8 @@ rl_config_digest(const struct rl_config *cfg)
 	const uint64_t part[RL_DIGEST_PARTS] = {
 		[RL_DIGEST_FABRIC] = digest_fabric(&cfg->topo),
 		[RL_DIGEST_ROUTING] = add(add_text(cfg->vls, cfg->engine),
-					  cfg->levels),
+					  cfg->levels |
+					  (uint64_t)cfg->adaptive << 16),
 		[RL_DIGEST_LINK] = digest_keys(cfg),
 		[RL_DIGEST_PROCESSES] = digest_processes(cfg),
 	};

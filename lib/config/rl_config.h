@@ -96,6 +96,7 @@ struct rl_config {
 	const char *engine_file;
 	uint16_t vls;		    /**< VLs the engine may use, default 8 */
 	uint16_t levels;	    /**< service levels, default 1 */
+	bool adaptive;		    /**< an adaptive plane (rl_fwd.h) */
 	struct rl_link_cfg link;
 	char *key_file; /**< of `link`; NULL: wires have no key */
 	uint32_t key_file_line;
@@ -249,5 +250,13 @@ char *rl_config_key_text(const struct rl_config_key *key, const void *base,
 /** Any thread. Writes the range of @p key: "1 to 511", or its words. */
 char *rl_config_key_range(const struct rl_config_key *key, char *buf,
 			  size_t len);
+
+/** Any thread. The service levels of rl_route_setup(); 0: one, and an adaptive
+    plane. */
+static inline unsigned int
+rl_config_levels(const struct rl_config *cfg)
+{
+	return cfg->adaptive ? 0 : cfg->levels;
+}
 
 #endif /* RL_CONFIG_H */

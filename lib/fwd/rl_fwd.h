@@ -12,6 +12,11 @@
  * destination) there is an ordered list of next hops: the first is the primary
  * one, the others are used if those before them are dead [ROUTE-6, DRL-2].
  *
+ * Beside them there may be an *adaptive* plane on a VL of its own [ROUTE-9]:
+ * for each destination a set of ports that all lead nearer to it. A packet takes
+ * whichever has the most room. If none has any, it goes on by the tables, as if
+ * it were injected here, and never comes back to the adaptive plane.
+ *
  * A table is immutable once published; a new one replaces all of it.
  */
 
@@ -25,6 +30,8 @@
 /** log2 of the most next hops in an entry */
 #define RL_FWD_ROOM 2
 #define RL_FWD_PLANES 8
+/** Ports that a device of an adaptive plane may have: a bit each. */
+#define RL_FWD_ADAPT_PORTS 64u
 /** Ports a device may have; port numbers are below this. */
 #define RL_FWD_PORTS_MAX 8191u
 #define RL_FWD_PORT_NONE 8191u
@@ -84,6 +91,11 @@ struct rl_fwd {
 	uint8_t nclass;
 	/** endpoints only: SL of the path to each destination, else NULL */
 	const uint8_t *path_sl;
+	/** [ndst] the adaptive plane: a bit for each port; NULL: there is none.
+	    plane_of[adapt_vl] is the plane of packets that leave it */
+	const uint64_t *adapt;
+	uint16_t adapt_sls; /**< a bit for each SL whose packets use it */
+	uint8_t adapt_vl;
 };
 
 /** No next hop, four times. */
@@ -207,6 +219,13 @@ rl_fwd_lanes(const struct rl_fwd *f, unsigned int plane, uint32_t dst,
 				lane[i][k] = (uint16_t)(whole[k] >> 16 * i);
 	}
 	return 1u << room;
+}
+
+/** Any thread. VL of the adaptive plane; RL_VCS: there is none. */
+static inline uint8_t
+rl_fwd_adapt_vl(const struct rl_fwd *f)
+{
+	return f->adapt != NULL ? f->adapt_vl : RL_VCS;
 }
 
 /** The author of tables, before they are read: planes of whole entries,

@@ -41,6 +41,7 @@ rl_tables_new(const struct rl_tables_params *p, const struct rl_route *route)
 	for (uint32_t i = 0; i < topo->nlink; i++)
 		t->gen[0].failed[i] = !rl_topo_link_up(topo, i);
 	t->first = route;
+	t->adaptive = route->adaptive;
 	return t;
 
 err_tables:
@@ -165,6 +166,7 @@ gen_anew(struct rl_tables *t, struct tables_gen *g)
 		.max_vls = t->p.vls / t->p.levels,
 		.qos_levels = 1,
 		.parts = true,
+		.adaptive = t->adaptive,
 	};
 	int ret;
 

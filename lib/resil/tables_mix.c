@@ -124,6 +124,8 @@ prove_rest(struct rl_tables *t, const struct rl_controller_job *job,
 	struct rl_check_report rep;
 	bool any = false;
 
+	if (t->adaptive)
+		return -EHOSTUNREACH;
 	for (uint32_t d = 0; d < t->topo.ndev; d++) {
 		const struct tables_gen *has = tables_gen(t, job->present[d]);
 
@@ -295,7 +297,9 @@ tables_mix(struct rl_tables *t, const struct rl_controller_job *job,
 	mix_marks(t, job);
 	/* without retry, packets must stay in order on the way: tables must not
 	   change while any packet is on its way */
-	if (job->mode == RL_RESIL_TOKENS)
+	if (t->adaptive)
+		ret = -EAGAIN; /* no mix with an adaptive plane is proven */
+	else if (job->mode == RL_RESIL_TOKENS)
 		ret = pass_running(t, job, g, old, res);
 	else if (job->mode == RL_RESIL_AUTO)
 		ret = choose(t, job, g, old, res);

@@ -38,6 +38,7 @@ struct rl_tables {
 	struct tables_gen gen[TABLES_GENS]; /* 0: those all devices start
 					       with */
 	const struct rl_route *first;
+	bool adaptive; /* as that */
 	uint32_t newest;
 	uint32_t *epoch; /* [ndev]: tables that a device reads */
 	uint32_t *staged; /* [ndev]: tables it may read soon; or 0 */

@@ -45,6 +45,9 @@ struct rl_route {
 	    Installers of tables require it. */
 	bool accepted;
 	bool parts; /**< as in rl_route_params */
+	bool adaptive; /**< as in rl_route_params */
+	bool adapts;   /**< there is an adaptive plane; plain_why if not */
+	char plain_why[RL_ERR_MAX];
 	/** rank of each channel, by rl_channel(): every hop of the tables
 	    ascends in it; NULL: the engine provides none */
 	uint32_t *rank;
@@ -129,6 +132,10 @@ int rl_route_setup(const struct rl_topo *topo, const char *engine,
 		   unsigned int max_vls, unsigned int levels,
 		   struct rl_route **out, char *err);
 
+/** In place of the service levels of rl_route_setup(): one, and an adaptive
+    plane on the last VL, refused with the reason if it cannot be proven. */
+#define RL_ROUTE_ADAPTIVE 0u
+
 /** Parameters of a route, with defaults in rl_route_compute(). */
 struct rl_route_params {
 	const char *engine;	 /**< NULL or "": RL_ROUTE_DEFAULT */
@@ -141,6 +148,10 @@ struct rl_route_params {
 	/** if failures partition the fabric, route each part by itself;
 	    otherwise refuse it. rl_route_parts() names the parts. */
 	bool parts;
+	/** an adaptive plane on the last of the VLs (rl_fwd.h), if it can be
+	    proven: rl_route_accept() takes it away if not, and rl_route.adapts
+	    says whether it is there */
+	bool adaptive;
 };
 
 /** Part number of a device that belongs to no part. */

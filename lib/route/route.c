@@ -105,6 +105,8 @@ route_compute(const struct rl_topo *topo, const struct rl_route_params *params,
 	*out = NULL;
 	if (e == NULL)
 		return route_unknown(params->engine, err);
+	if (params->adaptive)
+		b.max_vls--;
 	if (b.max_vls < 1 || b.max_vls > RL_VCS || b.qos_levels < 1 ||
 	    b.qos_levels > 2) {
 		snprintf(err, RL_ERR_MAX, "links have 1 to %d VLs, not %u, and "
@@ -134,6 +136,15 @@ route_compute(const struct rl_topo *topo, const struct rl_route_params *params,
 		b.route->fwd[d].grouped = b.route->rank != NULL;
 	}
 	route_remember(b.route, params, e);
+	b.route->adaptive = params->adaptive;
+	if (params->adaptive) {
+		ret = route_adapt(b.route, topo, b.max_vls, UINT16_MAX,
+				  b.route->plain_why);
+		if (ret == -ENOMEM) {
+			rl_route_free(b.route);
+			return ret;
+		}
+	}
 	*out = b.route;
 	return 0;
 }
@@ -153,6 +164,10 @@ route_same(const struct rl_route *a, const struct rl_route *b, uint32_t dev)
 	const struct rl_fwd *f = &a->fwd[dev], *g = &b->fwd[dev];
 	unsigned int planes = 0;
 
+	if ((f->adapt == NULL) != (g->adapt == NULL) ||
+	    (f->adapt != NULL &&
+	     memcmp(f->adapt, g->adapt, a->nep * sizeof(*f->adapt)) != 0))
+		return false;
 	if (f->nplanes != g->nplanes || f->nvls != g->nvls ||
 	    f->levels != g->levels ||
 	    memcmp(f->plane_of, g->plane_of, sizeof(f->plane_of)) != 0 ||

@@ -127,6 +127,45 @@ accept_ranks(struct rl_route *route, const struct rl_topo *topo, char *err)
 	return ret;
 }
 
+/* Whether packets may leave the adaptive plane anywhere, and arrive. */
+static int
+accept_joins(const struct rl_route *route, const struct rl_topo *topo,
+	     char *err)
+{
+	struct rl_check_in in = {.topo = topo, .fwd = route->fwd,
+				 .alts = RL_CHECK_ALL, .parts = route->parts,
+				 .joins = true};
+	struct rl_check_report *rep = malloc(sizeof(*rep));
+	int ret = rep == NULL ? -ENOMEM : rl_check(&in, rep);
+
+	if (ret == 0 || ret == -EHOSTUNREACH) {
+		in.alts = RL_CHECK_FIRST;
+		ret = rl_check(&in, rep);
+	}
+	ret = accept_say(topo, ret, rep, "adaptive plane: ", err);
+	free(rep);
+	return ret;
+}
+
+/* Takes the adaptive plane away if it is not proven, even with one SL. */
+static int
+accept_adapt(struct rl_route *route, const struct rl_topo *topo)
+{
+	int ret = accept_joins(route, topo, route->plain_why);
+
+	if (ret == -EHOSTUNREACH) {
+		const unsigned int vl = route->fwd[0].adapt_vl;
+
+		route_adapt_drop(route);
+		ret = route_adapt(route, topo, vl, 1, route->plain_why);
+		if (ret == 0)
+			ret = accept_joins(route, topo, route->plain_why);
+	}
+	if (ret != 0)
+		route_adapt_drop(route);
+	return ret == -ENOMEM ? ret : 0;
+}
+
 static int
 accept_mix(const struct rl_route *route, const struct rl_route *old,
 	   const struct rl_topo *topo, char *err)
@@ -152,6 +191,8 @@ rl_route_accept(struct rl_route *route, const struct rl_topo *topo,
 
 	if (!route->accepted)
 		ret = accept_ranks(route, topo, err);
+	if (ret == 0 && !route->accepted && route->adapts)
+		ret = accept_adapt(route, topo);
 	if (ret == 0)
 		route->accepted = true;
 	if (ret == 0 && old != NULL)
@@ -171,17 +212,36 @@ rl_route_proven(struct rl_route *route, const struct rl_route *other)
 	route->proof = proof;
 }
 
+/* The tables of rl_route_setup(), not yet accepted. */
+static int
+setup_compute(const struct rl_topo *topo, const char *engine,
+	      unsigned int max_vls, unsigned int levels, struct rl_route **out,
+	      char *err)
+{
+	const struct rl_route_params params = {
+		.engine = engine, .max_vls = max_vls, .qos_levels = 1,
+		.adaptive = true};
+
+	if (levels != RL_ROUTE_ADAPTIVE)
+		return rl_route_compute_levels(topo, engine, max_vls, levels,
+					       out, err);
+	return rl_route_compute_with(topo, &params, out, err);
+}
+
 int
 rl_route_setup(const struct rl_topo *topo, const char *engine,
 	       unsigned int max_vls, unsigned int levels,
 	       struct rl_route **out, char *err)
 {
-	int ret = rl_route_compute_levels(topo, engine, max_vls, levels, out,
-					  err);
+	int ret = setup_compute(topo, engine, max_vls, levels, out, err);
 
 	if (ret != 0)
 		return ret;
 	ret = rl_route_accept(*out, topo, NULL, err);
+	if (ret == 0 && (*out)->adaptive && !(*out)->adapts) {
+		snprintf(err, RL_ERR_MAX, "%s", (*out)->plain_why);
+		ret = -EHOSTUNREACH;
+	}
 	if (ret != 0) {
 		rl_route_free(*out);
 		*out = NULL;

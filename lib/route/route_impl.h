@@ -64,6 +64,7 @@ struct route_mem {
 	uint8_t *port_class;
 	uint8_t *vl;
 	uint8_t *path_sl; /**< [endpoint][endpoint], or [endpoint]: one_sl */
+	uint64_t *adapt; /**< [device][endpoint] see rl_fwd.h; or NULL */
 	struct rl_fwd_hop *tile;
 	uint8_t *held;	  /**< [tile] planes of it that entry holds */
 	size_t entry_bytes; /**< 0: from the heap */
@@ -233,6 +234,16 @@ void route_tables_done(void);
  * with the reason in @p err, or -ENOMEM.
  */
 int route_prove(struct rl_route *route, const struct rl_topo *topo, char *err);
+
+/**
+ * Gives finished tables an adaptive plane on @p vl, for packets with an SL of @p
+ * sls. Returns 0, -EHOSTUNREACH with the reason in @p err, or -ENOMEM.
+ */
+int route_adapt(struct rl_route *route, const struct rl_topo *topo,
+		unsigned int vl, uint16_t sls, char *err);
+
+/** Takes it away again. */
+void route_adapt_drop(struct rl_route *route);
 
 /** Formats the reason of a refusal; returns -EHOSTUNREACH. */
 int route_refuse(struct route_build *b, const char *fmt, ...)

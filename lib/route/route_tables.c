@@ -61,6 +61,7 @@ route_tables_free(struct route_mem *m)
 	free(m->port_class);
 	free(m->vl);
 	free(m->path_sl);
+	free(m->adapt);
 	free(m->tile);
 }
 

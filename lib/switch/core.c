@@ -96,6 +96,7 @@ rl_core_init(void *mem, const struct rl_core_params *p)
 			at + core_recent_bytes(p->cfg, p->nports));
 	core->p = *p;
 	core->fwd = p->fwd;
+	core->adapt_vl = rl_fwd_adapt_vl(p->fwd);
 	core->next_due_ns = 0;
 	core->unsettled = p->cfg->init_action == RL_INIT_BEST_EFFORT
 				  ? 0
@@ -214,7 +215,8 @@ hop_back(const struct rl_core *core, const struct rl_flit *pkt,
 	 struct rl_fwd_hop hop)
 {
 	return hop.port == pkt->in_port &&
-	       (core->p.endpoint || hop.plane == pkt->plane);
+	       (core->p.endpoint ||
+		(hop.plane == pkt->plane && !core_joins(core, pkt)));
 }
 
 /* The same for any link parallel to that of the hop. */
@@ -325,8 +327,9 @@ core_queue(struct rl_core *core, struct rl_flit *pkt, unsigned int port,
 	   unsigned int plane)
 {
 	struct core_port *cp = &core->port[port];
-	const uint16_t in = pkt->in_port < core->p.nports ? pkt->in_port
-							  : core->p.nports;
+	const bool in_here = pkt->in_port >= core->p.nports ||
+			     core_joins(core, pkt);
+	const uint16_t in = in_here ? core->p.nports : pkt->in_port;
 	const uint8_t vl = rl_fwd_vl(core->fwd, plane, in, (uint16_t)port,
 				     pkt->sl);
 
@@ -415,6 +418,8 @@ void
 core_forward(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 	     uint16_t looped_from, uint64_t now_ns)
 {
+	if (rl_unlikely(core->adapt_vl != RL_VCS) && core_adapt(core, pkt))
+		return;
 	if (rl_unlikely(rl_wait_any(core->wait)) &&
 	    !RL_PLANTED(WAIT_OVERTAKEN)) {
 		const struct rl_wait_flow *f = rl_wait_find(core->wait, pkt);

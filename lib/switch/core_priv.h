@@ -118,6 +118,7 @@ struct rl_core {
 	bool fresh;		/* some waiting packets have not tried the
 				   tables */
 	bool passing;		/* two tables, see core_pass.c */
+	uint8_t adapt_vl;	/* of the adaptive plane; RL_VCS: none */
 	struct core_pass *pass;
 	struct core_fair *fair; /* [CORE_FAIR_QUEUES] */
 	unsigned int fair_shift; /* core_fair_quantum() */
@@ -189,6 +190,10 @@ void core_fair_level(struct rl_core *core, struct core_port *cp,
 		     unsigned int vl);
 void core_fair_level_queue(struct rl_core *core, const struct rl_pktq *q);
 
+/* core_adapt.c */
+/** Takes a packet of the adaptive plane on, if it has room. @return whether */
+bool core_adapt(struct rl_core *core, struct rl_flit *pkt);
+
 /* core_pass.c */
 size_t core_pass_bytes(uint16_t nports);
 /** core_forward() while there are two tables. */
@@ -256,6 +261,16 @@ static inline bool
 core_holds(enum rl_egress_state s)
 {
 	return s != RL_EGRESS_ALIVE && s != RL_EGRESS_DEAD;
+}
+
+/*
+ * Whether a packet has come on the adaptive plane. If it leaves that here, it
+ * goes on as if it were injected here.
+ */
+static inline bool
+core_joins(const struct rl_core *core, const struct rl_flit *pkt)
+{
+	return pkt->in_vc == core->adapt_vl;
 }
 
 /* Sets the plane on which a packet travels, by the present tables. */

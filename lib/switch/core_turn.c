@@ -94,7 +94,7 @@ turn_lookup(struct rl_core *core, const struct rl_flit *pkt, uint64_t state,
 	struct rl_fwd_hop hop;
 	uint8_t vl;
 
-	if (pkt->dst >= fwd->ndst)
+	if (pkt->dst >= fwd->ndst || core_joins(core, pkt))
 		return false;
 	hop = rl_fwd_word_hop(rl_fwd_word(fwd, plane, pkt->dst));
 	if (hop.port >= core->p.nports || hop.port == pkt->in_port ||

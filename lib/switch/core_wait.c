@@ -509,6 +509,7 @@ rl_core_set_fwd(struct rl_core *core, const struct rl_fwd *fwd)
 {
 	core_pass_end(core, fwd);
 	core->fwd = fwd;
+	core->adapt_vl = rl_fwd_adapt_vl(fwd);
 	core->ways++;
 	core->fresh = true;
 	core->swapped = core->still;

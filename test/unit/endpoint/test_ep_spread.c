@@ -207,6 +207,7 @@ static void
 a_probe_that_overtakes_data_is_answered_when_they_are_here(void **state)
 {
 	struct rl_flit *first, *second, *probe, *echo;
+	struct rl_pktq q;
 
 	(void)state;
 	open_many(0, 0);
@@ -218,6 +219,8 @@ a_probe_that_overtakes_data_is_answered_when_they_are_here(void **state)
 	assert_int_equal(fx_ctrl_cmd(probe), EP_CMD_PROBE);
 	fx_rx(&fx, 1, probe);
 	fx.now += fx.cfg.nak_delay_ns / 2;
+	q = fx_poll(&fx, 1);
+	assert_true(rl_pktq_empty(&q));
 	fx_rx(&fx, 1, second);
 	fx_rx(&fx, 1, first);
 	fx.now += fx.cfg.nak_delay_ns / 2;

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The adaptive plane [ROUTE-9, SW-4]: among the ports that lead nearer to the
+ * destination, a packet takes the one with the most room, on a VL of its own.
+ *
+ *   endpoint --> adaptive --> adaptive --> adaptive --> endpoint
+ *                   |            |
+ *                   | no room    |        the escape: the tables, on their VLs,
+ *                   v            v        as if the packet were injected here
+ *                 tables  -->  tables  -->  tables  --> endpoint
+ *
+ * Why this cannot deadlock (Duato): room is room in the egress queue of the
+ * port. So a packet that takes it leaves the core, and returns the credit of the
+ * input buffer that it came by, without waiting for any adaptive channel. All
+ * others in that input buffer have left the plane, and wait for the tables'
+ * channels alone, which have no cycle, and which no packet leaves for the
+ * adaptive plane. So adaptive input buffers empty, and what waits for them in
+ * an egress queue goes on. An endpoint has no input buffer that a packet which
+ * it injects could hold: that packet waits for the adaptive plane.
+ *
+ * Each hop leads strictly nearer, so no packet goes round. A port that is not
+ * alive is not taken: nothing waits for it. Packets overtake each other, and
+ * the receiving endpoint restores their order [EP-10].
+ */
+
+#include "core_priv.h"
+
+/* Whether a packet is on the adaptive plane here. */
+static bool
+adapt_is_on(const struct rl_core *core, const struct rl_flit *pkt)
+{
+	const struct rl_fwd *fwd = core->fwd;
+
+	if (pkt->dst >= fwd->ndst)
+		return false;
+	if (pkt->in_port != RL_PORT_NONE)
+		return core_joins(core, pkt) && !core->p.endpoint;
+	return pkt->class != RL_CLASS_CTRL &&
+	       (fwd->adapt_sls >> (pkt->sl & (RL_SLS - 1)) & 1);
+}
+
+/* Flits of the plane that wait at a port. */
+static uint32_t
+adapt_queued(const struct rl_core *core, const struct core_port *cp)
+{
+	const unsigned int vl = core->adapt_vl;
+
+	return cp->sent[vl] - rl_shared_read(&cp->shared->taken[vl]) +
+	       cp->q[vl].flits;
+}
+
+/* Flows prefer different ports: where to begin to look for the best one. */
+static unsigned int
+adapt_first(const struct rl_flit *pkt)
+{
+	const uint32_t h = (pkt->dst * 0x9e37u ^ pkt->src * 0x85ebu) & 0xffffu;
+
+	return (h ^ h >> 7) % RL_FWD_ADAPT_PORTS;
+}
+
+bool
+core_adapt(struct rl_core *core, struct rl_flit *pkt)
+{
+	const unsigned int first = adapt_first(pkt);
+	struct core_port *best = NULL;
+	uint32_t least;
+	uint64_t ports;
+
+	if (!adapt_is_on(core, pkt))
+		return false;
+	least = core->p.endpoint ? UINT32_MAX
+				 : core->p.cfg->queue_flits - pkt->pkt_flits + 1;
+	ports = core->fwd->adapt[pkt->dst];
+	ports = ports >> first | ports << (-first % RL_FWD_ADAPT_PORTS);
+	for (; ports != 0; ports &= ports - 1) {
+		const unsigned int i = (unsigned int)__builtin_ctzll(ports);
+		const unsigned int port = (i + first) % RL_FWD_ADAPT_PORTS;
+		struct core_port *cp = &core->port[port];
+		uint32_t queued;
+
+		if (cp->state != RL_EGRESS_ALIVE)
+			continue;
+		queued = adapt_queued(core, cp);
+		if (queued >= least)
+			continue;
+		least = queued;
+		best = cp;
+	}
+	if (best == NULL) {
+		CORE_COUNT_N(core, escaped_packets,
+			     pkt->in_port != RL_PORT_NONE);
+		return false;
+	}
+	CORE_COUNT(core, adaptive_packets);
+	pkt->vc = core->adapt_vl;
+	core_enqueue(core, best, core->adapt_vl, pkt);
+	return true;
+}

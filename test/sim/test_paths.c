@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * One flow over many paths [EP-10, ROUTE-9], end to end: it gets what all of them
+ * carry, in order, and sends nothing again that was only late; and it goes on
+ * when one of them dies.
+ */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rl_sim_plan.h"
+
+#define US RL_NS_PER_US
+
+#define FOUR_LINKS                                                             \
+	"fabric: { topology = \"custom\";\n"                                   \
+	" switches = ( { name = \"s0\"; }, { name = \"s1\"; } );\n"            \
+	" endpoints = ( { name = \"e0\"; }, { name = \"e1\"; } );\n"           \
+	" links = ( { a = \"e0\"; b = \"s0\"; count = 4; },\n"                 \
+	"  { a = \"s0\"; b = \"s1\"; count = 4; },\n"                          \
+	"  { a = \"s1\"; b = \"e1\"; count = 4; } ); };\n"                     \
+	"controller: { mode = \"off\"; };\n"                                   \
+	"endpoint: { window_flits = 511; order = \"endpoint\"; };\n"
+#define TORUS                                                                  \
+	"fabric: { topology = \"torus\"; dims = [4, 4]; };\n"                  \
+	"endpoint: { order = \"endpoint\"; };\n"
+#define ADAPTIVE "routing: { adaptive = true; };\n"
+
+static struct rl_sim_plan plan;
+static struct rl_sim_verdict verdict;
+
+static void
+begin(const char *text, enum rl_pattern_kind kind, double load)
+{
+	struct rl_sim_plan *const p = &plan;
+	char err[1024];
+
+	memset(p, 0, sizeof(*p));
+	assert_int_equal(rl_config_read_text("drawn", text, strlen(text),
+					     &p->cfg, err, sizeof(err)), 0);
+	assert_int_equal(rl_route_setup(&p->cfg.topo, NULL, 8,
+					rl_config_levels(&p->cfg), &p->route,
+					err), 0);
+	rl_sim_wire_defaults(&p->wire);
+	p->wire.latency_ns = 10;
+	p->seed = 1;
+	p->turns = true;
+	p->notice_ns = 1000;
+	p->load = (struct rl_sim_load_cfg){
+		.pattern = { .kind = kind },
+		.load = load,
+		.slot_ps = p->wire.flit_ps,
+		.min_flits = 8,
+		.max_flits = 8,
+		.cos = 1,
+		.seed = 1,
+		.stop_ns = 60 * US,
+		.nep = (uint16_t)p->cfg.topo.nep,
+	};
+	p->heal_ns = 60 * US;
+	p->limit_ns = 100 * RL_NS_PER_MS;
+}
+
+static void
+run(void)
+{
+	struct rl_sim_mem mem;
+
+	assert_int_equal(rl_sim_mem_init(&mem), 0);
+	assert_int_equal(rl_sim_plan_run(&plan, &mem, &verdict), 0);
+	rl_sim_mem_free(&mem);
+	rl_route_free(plan.route);
+	rl_config_free(&plan.cfg);
+	rl_sim_faults_free(&plan.faults);
+	assert_int_equal(verdict.load.duplicated + verdict.load.reordered, 0);
+	assert_int_equal(verdict.load.corrupted + verdict.load.reported, 0);
+}
+
+/* Packets that arrived in 20 us, in which a link carries 1,250. */
+static uint64_t
+one_flow(const char *text)
+{
+	begin(text, RL_PATTERN_INCAST, 4.0);
+	plan.load.stop_ns = RL_NEVER;
+	plan.heal_ns = plan.limit_ns = 20 * US;
+	run();
+	return verdict.load.delivered;
+}
+
+static void
+one_flow_gets_what_four_parallel_links_carry(void **state)
+{
+	const uint64_t one = one_flow(FOUR_LINKS);
+	const uint64_t four = one_flow(FOUR_LINKS ADAPTIVE);
+
+	(void)state;
+	print_message("20 us: %llu packets on one link, %llu on four\n",
+		      (unsigned long long)one, (unsigned long long)four);
+	assert_in_range(one, 1100, 1250);
+	assert_true(four > 3 * one);
+}
+
+/* Nothing is lost or out of order. */
+static void
+links_may_die_under_flows_of_many_paths(void **state)
+{
+	(void)state;
+	for (uint32_t link = 16; link < 48; link += 11) {
+		struct rl_sim_fault f = { .kind = RL_SIM_CUT,
+					  .dirs = RL_SIM_DIR_BOTH };
+
+		begin(TORUS ADAPTIVE, RL_PATTERN_PERMUTATION, 1.0);
+		for (unsigned int i = 0; i < 3; i++) {
+			f.link = 16 + (link + 7 * i) % 32;
+			f.t_ns = (20 + 5 * i) * US;
+			f.kind = RL_SIM_CUT;
+			assert_int_equal(rl_sim_fault_add(&plan.faults, &f), 0);
+			f.kind = RL_SIM_HEAL;
+			f.t_ns = 50 * US;
+			assert_int_equal(rl_sim_fault_add(&plan.faults, &f), 0);
+		}
+		plan.controller = link & 1;
+		run();
+		if (!verdict.ok)
+			fail_msg("%s", verdict.why);
+		assert_int_equal(verdict.failovers, 6);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_flow_gets_what_four_parallel_links_carry),
+		cmocka_unit_test(links_may_die_under_flows_of_many_paths),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The adaptive plane with an escape [ROUTE-9]: every engine's tables serve as the
+ * way out, the checker proves it, and sees what is wrong with it.
+ */
+#include <errno.h>
+
+#include "rl_check.h"
+#include "rl_prng.h"
+#include "route_fixture.h"
+
+static const char *const engines[] = {"reflit", "torus-2qos", "updown"};
+
+static struct rl_route *
+adaptive(const struct rl_topo *t, const char *engine)
+{
+	struct rl_route *r;
+	char err[RL_ERR_MAX] = "";
+
+	if (rl_route_setup(t, engine, RL_VCS, RL_ROUTE_ADAPTIVE, &r, err) != 0)
+		fail_msg("%s: %s", engine, err);
+	assert_true(r->adapts);
+	return r;
+}
+
+/* 0, -ELOOP, -EHOSTUNREACH: whatever next hops packets take. */
+static int
+judge(const struct rl_topo *t, const struct rl_route *r,
+      struct rl_check_report *rep)
+{
+	struct rl_check_in in = {.topo = t, .fwd = r->fwd, .parts = true,
+				 .alts = RL_CHECK_ALL, .joins = true};
+	int ret = rl_check(&in, rep);
+
+	if (ret == -ELOOP)
+		return ret;
+	in.alts = RL_CHECK_FIRST;
+	return rl_check(&in, rep);
+}
+
+static void
+every_engine_has_a_way_out_wherever_packets_can_be(void **state)
+{
+	(void)state;
+	for (unsigned int e = 0; e < RL_ARRAY_SIZE(engines); e++)
+		for (unsigned int k = 0; k < 6; k++) {
+			struct rl_check_report rep;
+			struct rl_route *r;
+			struct rl_topo t;
+
+			fix_grid(&t, k & 1, 4 + k, 4, k == 4 ? 3 : 0, 1 + k % 3);
+			r = adaptive(&t, engines[e]);
+			assert_int_equal(judge(&t, r, &rep), 0);
+			assert_true(rep.joins >= (uint64_t)t.nep * t.nep);
+			assert_int_equal(rep.joins_lost, 0);
+			rl_route_free(r);
+			rl_topo_free(&t);
+		}
+}
+
+/* All of them on a torus of even size, where two ways round are equal. */
+static void
+parallel_links_and_all_shortest_ways_are_allowed(void **state)
+{
+	struct rl_route *r;
+	struct rl_topo t;
+	uint32_t u, e;
+
+	(void)state;
+	fix_grid(&t, true, 4, 4, 0, 2);
+	r = adaptive(&t, "reflit");
+	u = fix_dev(&t, "s0.0");
+	e = t.dev[fix_dev(&t, "e2.2")].ep_id;
+	assert_int_equal(__builtin_popcountll(r->fwd[u].adapt[e]), 8);
+	e = t.dev[fix_dev(&t, "e1.0")].ep_id;
+	assert_int_equal(__builtin_popcountll(r->fwd[u].adapt[e]), 2);
+	rl_route_free(r);
+	rl_topo_free(&t);
+}
+
+static uint64_t *
+ports_of(struct rl_route *r, uint32_t dev, uint32_t dst)
+{
+	return (uint64_t *)(uintptr_t)&r->fwd[dev].adapt[dst];
+}
+
+static void
+a_hop_that_leads_away_is_found(void **state)
+{
+	struct rl_check_report rep;
+	struct rl_route *r;
+	struct rl_topo t;
+
+	(void)state;
+	fix_grid(&t, false, 4, 4, 0, 1);
+	r = adaptive(&t, "reflit");
+	/* from s1.0, towards e3.0: back to s0.0, or aside to s1.1 */
+	for (unsigned int p = 0; p < 4; p++) {
+		const uint32_t u = fix_dev(&t, "s1.0");
+		const uint32_t e = t.dev[fix_dev(&t, "e3.0")].ep_id;
+		const uint64_t was = *ports_of(r, u, e);
+
+		*ports_of(r, u, e) |= 1u << p;
+		assert_int_equal(judge(&t, r, &rep),
+				 *ports_of(r, u, e) == was ? 0 : -EHOSTUNREACH);
+		*ports_of(r, u, e) = was;
+	}
+	rl_route_free(r);
+	rl_topo_free(&t);
+}
+
+/* At the far side of a ring torus-2qos goes straight, on the VL of that. */
+static void
+a_way_out_that_would_cross_the_dateline_on_the_wrong_vl_is_found(void **state)
+{
+	struct rl_check_report rep;
+	struct rl_route *r;
+	struct rl_topo t;
+
+	(void)state;
+	fix_grid(&t, true, 6, 0, 0, 1);
+	r = adaptive(&t, "torus-2qos");
+	for (uint32_t s = 0; s < t.nep; s++)
+		*ports_of(r, s, (s + 3) % 6) = 6; /* both ways round */
+	assert_int_equal(judge(&t, r, &rep), -ELOOP);
+	rl_route_free(r);
+	rl_topo_free(&t);
+}
+
+static void
+tables_that_use_the_plane_s_vl_are_found(void **state)
+{
+	struct rl_check_report rep;
+	struct rl_route *r;
+	struct rl_topo t;
+
+	(void)state;
+	fix_grid(&t, false, 4, 4, 0, 1);
+	r = adaptive(&t, "updown");
+	for (uint32_t d = 0; d < t.ndev; d++)
+		r->fwd[d].adapt_vl = 0;
+	assert_int_equal(judge(&t, r, &rep), -EHOSTUNREACH);
+	assert_true(rep.joins_lost != 0);
+	rl_route_free(r);
+	rl_topo_free(&t);
+}
+
+/* A plane that cannot be proven after failures is gone, and it says why. */
+static void
+after_failures_the_plane_is_proven_or_gone(void **state)
+{
+	unsigned int with = 0, without = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < 60; i++) {
+		const char *engine = engines[i % 3];
+		struct rl_check_report rep;
+		struct rl_prng p;
+		struct rl_route *r;
+		struct rl_topo t;
+		char err[RL_ERR_MAX];
+
+		rl_prng_seed(&p, i);
+		fix_grid(&t, i & 4, 4, 5, 0, 1 + i % 2);
+		r = adaptive(&t, engine);
+		for (unsigned int k = 0; k < 4; k++)
+			t.link[t.nep + rl_prng_below(&p, t.nlink - t.nep)]
+				.failed = true;
+		if (rl_route_update(r, &t, NULL, err) == 0) {
+			assert_int_equal(rl_route_accept(r, &t, NULL, err), 0);
+			assert_true(r->adapts || r->plain_why[0] != '\0');
+			with += r->adapts;
+			without += !r->adapts;
+			if (r->adapts)
+				assert_int_equal(judge(&t, r, &rep), 0);
+		}
+		rl_route_free(r);
+		rl_topo_free(&t);
+	}
+	assert_true(with > 3 * without);
+}
+
+static void
+a_switch_with_too_many_ports_is_refused_with_the_reason(void **state)
+{
+	struct rl_route *r;
+	struct rl_topo t;
+	char err[RL_ERR_MAX] = "";
+
+	(void)state;
+	fix_grid_hosts(&t, false, 2, 0, 0, 1, 64);
+	assert_int_equal(rl_route_setup(&t, "updown", RL_VCS, RL_ROUTE_ADAPTIVE,
+					&r, err), -EHOSTUNREACH);
+	assert_non_null(strstr(err, "65 ports"));
+	rl_topo_free(&t);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			every_engine_has_a_way_out_wherever_packets_can_be),
+		cmocka_unit_test(
+			parallel_links_and_all_shortest_ways_are_allowed),
+		cmocka_unit_test(a_hop_that_leads_away_is_found),
+		cmocka_unit_test(
+			a_way_out_that_would_cross_the_dateline_on_the_wrong_vl_is_found),
+		cmocka_unit_test(tables_that_use_the_plane_s_vl_are_found),
+		cmocka_unit_test(after_failures_the_plane_is_proven_or_gone),
+		cmocka_unit_test(
+			a_switch_with_too_many_ports_is_refused_with_the_reason),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The adaptive plane [ROUTE-9, SW-4]: a packet takes the port with the most room
+ * of those that lead nearer; if none has room it leaves by the tables, and stays
+ * there. To destination 0 ports 3 and 4 lead nearer, and the tables to port 5.
+ */
+#include "core_bench.h"
+
+#define VL 7
+#define PORTS(...)                                                             \
+	(const uint16_t[]){ __VA_ARGS__ },                                     \
+		sizeof((const uint16_t[]){ __VA_ARGS__ }) / sizeof(uint16_t)
+
+static uint64_t near[CB_DSTS];
+
+static void
+open_adapt(struct core_bench *c, int ep)
+{
+	cb_cfg(c);
+	c->cfg.queue_flits = 16;
+	memset(near, 0, sizeof(near));
+	near[0] = 1u << 3 | 1u << 4;
+	c->fwd.adapt = near;
+	c->fwd.adapt_vl = VL;
+	c->fwd.adapt_sls = 1;
+	cb_route(c, 0, 0, PORTS(5));
+	cb_open(c, ep);
+	for (uint16_t i = 0; i < CB_PORTS; i++)
+		cb_mark(c, i, RL_MARK_LINK_UP);
+}
+
+/* A packet of 4 flits for 0 arrives by port 0, on a VL. */
+static void
+give(struct core_bench *c, uint8_t vl)
+{
+	struct rl_flit *pkt = cb_packet(c, 0, 0, 4);
+
+	for (struct rl_flit *f = pkt; f != NULL; f = f->next)
+		f->in_vc = vl;
+	cb_give(c, 0, pkt);
+	cb_tx_all(c);
+}
+
+/* How many packets a port got, all on one VL. */
+static unsigned int
+got(const struct core_bench *c, uint16_t port, uint8_t vl)
+{
+	unsigned int n = 0;
+
+	for (struct rl_flit *p = c->out[port].head; p != NULL; p = p->next_pkt) {
+		assert_int_equal(p->vc, vl);
+		n++;
+	}
+	return n;
+}
+
+static void
+the_port_with_the_most_room_is_taken(void **state)
+{
+	struct core_bench c;
+
+	(void)state;
+	open_adapt(&c, -1);
+	c.full[3] = c.full[4] = true; /* what is there stays there */
+	for (unsigned int i = 0; i < 8; i++) {
+		give(&c, VL);
+		assert_in_range(got(&c, 3, VL) - got(&c, 4, VL) + 1, 0, 2);
+	}
+	assert_int_equal(got(&c, 3, VL), 4);
+	assert_int_equal(got(&c, 4, VL), 4);
+	assert_int_equal(got(&c, 5, 0), 0);
+	cb_close(&c);
+}
+
+static void
+a_packet_that_finds_no_room_leaves_by_the_tables_and_does_not_wait(void **state)
+{
+	struct core_bench c;
+
+	(void)state;
+	open_adapt(&c, -1);
+	c.full[3] = c.full[4] = true;
+	for (unsigned int i = 0; i < 11; i++)
+		give(&c, VL);
+	assert_int_equal(got(&c, 5, 0), 3);
+	assert_int_equal(CB_COUNTER(&c, adaptive_packets), 8);
+	assert_int_equal(CB_COUNTER(&c, escaped_packets), 3);
+	assert_int_equal(cb_freed(&c, 0), 44); /* none keeps a credit */
+	cb_close(&c);
+}
+
+static void
+a_packet_on_the_tables_never_comes_back(void **state)
+{
+	struct core_bench c;
+
+	(void)state;
+	open_adapt(&c, -1);
+	for (unsigned int i = 0; i < 4; i++)
+		give(&c, 0);
+	assert_int_equal(got(&c, 5, 0), 4);
+	assert_int_equal(CB_COUNTER(&c, adaptive_packets), 0);
+	cb_close(&c);
+}
+
+static void
+the_tables_may_lead_back_where_it_came_from(void **state)
+{
+	struct core_bench c;
+
+	(void)state;
+	open_adapt(&c, -1);
+	cb_route(&c, 0, 0, PORTS(0));
+	c.full[3] = c.full[4] = true;
+	for (unsigned int i = 0; i < 9; i++)
+		give(&c, VL);
+	assert_int_equal(got(&c, 0, 0), 1);
+	cb_close(&c);
+}
+
+/* Nor is anything held: what loops out goes on at once. */
+static void
+a_dead_port_is_not_taken(void **state)
+{
+	struct core_bench c;
+
+	(void)state;
+	open_adapt(&c, -1);
+	for (unsigned int i = 0; i < 6; i++)
+		give(&c, VL);
+	assert_int_equal(got(&c, 3, VL) + got(&c, 4, VL), 6);
+	cb_ack(&c, 4);
+	cb_mark(&c, 3, RL_MARK_LOOP_BEGIN);
+	give(&c, VL);
+	while (got(&c, 3, VL) != 0) {
+		cb_loop(&c, 3, 1);
+		cb_tx_all(&c);
+	}
+	assert_int_equal(got(&c, 5, 0), 0);
+	assert_int_equal(CB_COUNTER(&c, adaptive_packets),
+			 6 + got(&c, 4, VL));
+	assert_true(got(&c, 4, VL) > 2);
+	assert_int_equal(CB_COUNTER(&c, held_packets), 0);
+	cb_mark(&c, 4, RL_MARK_LOOP_BEGIN);
+	give(&c, VL);
+	assert_int_equal(got(&c, 5, 0), 1);
+	cb_close(&c);
+}
+
+/* An endpoint waits for the plane: what it injects holds no input buffer. */
+static void
+an_endpoint_sends_data_on_the_plane_and_control_by_the_tables(void **state)
+{
+	struct rl_pktq q = { 0 };
+	struct core_bench c;
+
+	(void)state;
+	open_adapt(&c, 6);
+	near[0] = 1u << 3;
+	for (unsigned int i = 0; i < 8; i++) {
+		struct rl_flit *pkt = cb_packet(&c, RL_PORT_NONE, 0, 4);
+
+		if (i == 0)
+			pkt->class = RL_CLASS_CTRL;
+		rl_pktq_push(&q, pkt);
+	}
+	c.full[3] = true;
+	rl_core_inject(c.core, &q, c.now_ns);
+	cb_tx_all(&c);
+	assert_int_equal(got(&c, 3, VL), 4);
+	assert_int_equal(got(&c, 5, 0), 1);
+	assert_int_equal(CB_COUNTER(&c, adaptive_packets), 7);
+	cb_close(&c);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_port_with_the_most_room_is_taken),
+		cmocka_unit_test(
+			a_packet_that_finds_no_room_leaves_by_the_tables_and_does_not_wait),
+		cmocka_unit_test(a_packet_on_the_tables_never_comes_back),
+		cmocka_unit_test(the_tables_may_lead_back_where_it_came_from),
+		cmocka_unit_test(a_dead_port_is_not_taken),
+		cmocka_unit_test(
+			an_endpoint_sends_data_on_the_plane_and_control_by_the_tables),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
