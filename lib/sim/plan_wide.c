@@ -19,6 +19,8 @@
 #include "plan_priv.h"
 
 #define PCT_USUAL 25
+/* Of many paths: most other dimensions do without them. */
+#define PCT_PATHS 5
 /* Longest silence of a flow with connected ends in a partitioned fabric. */
 #define SILENCE_NS (10 * RL_NS_PER_MS)
 
@@ -66,6 +68,7 @@ rl_sim_wide_parse(const char *text, struct rl_sim_shares *shares)
 	memset(shares, 0, sizeof(*shares));
 	if (strcmp(text, "all") == 0) {
 		memset(shares->pct, PCT_USUAL, sizeof(shares->pct));
+		shares->pct[RL_SIM_WD_PATHS] = PCT_PATHS;
 		return 0;
 	}
 	for (;;) {
@@ -437,6 +440,36 @@ wide_busy(struct rl_sim_plan *plan, struct rl_prng *prng)
 	return 1;
 }
 
+/*
+ * Endpoints restore the order of flows. Mostly packets take many paths, too, on
+ * an adaptive plane.
+ */
+static int
+wide_paths(struct rl_sim_plan *plan, struct rl_prng *prng)
+{
+	struct rl_config *cfg = &plan->cfg;
+	struct rl_route *route;
+	char err[RL_ERR_MAX];
+
+	if (!cfg->endpoint.retry || plan->strict_order ||
+	    (cfg->endpoint.profile != RL_PROFILE_RXL &&
+	     cfg->endpoint.profile != RL_PROFILE_RXL_COMPACT))
+		return 0;
+	cfg->endpoint.order = RL_ORDER_ENDPOINT;
+	cfg->endpoint.retry_mode = RL_RETRY_SELECTIVE;
+	if (cfg->levels > 1 || cfg->link.switching == RL_CUT_THROUGH ||
+	    plan_one_in(prng, 5))
+		return 1;
+	if (rl_route_setup(&cfg->topo, NULL,
+			   rl_min_u32(cfg->vls, cfg->link.vcs),
+			   RL_ROUTE_ADAPTIVE, &route, err) != 0)
+		return 1; /* too few VLs */
+	rl_route_free(plan->route);
+	plan->route = route;
+	cfg->adaptive = true;
+	return 1;
+}
+
 static int
 take(struct rl_sim_plan *plan, enum rl_sim_wide dim, struct rl_prng *prng)
 {
@@ -474,6 +507,8 @@ take(struct rl_sim_plan *plan, enum rl_sim_wide dim, struct rl_prng *prng)
 		return wide_partition(plan, prng);
 	case RL_SIM_WD_BUSY:
 		return wide_busy(plan, prng);
+	case RL_SIM_WD_PATHS:
+		return wide_paths(plan, prng);
 	case RL_SIM_WD_COUNT:
 		break;
 	}

@@ -105,7 +105,8 @@ enum rl_sim_swarm {
 	X(REBORN, "reborn")	/* an endpoint crashes, and may restart */     \
 	X(KEYED, "keyed")	/* frames have a keyed check */                \
 	X(PARTITION, "partition") /* the fabric is cut in two */               \
-	X(BUSY, "busy")		/* roles are polled late and unevenly */
+	X(BUSY, "busy")		/* roles are polled late and unevenly */       \
+	X(PATHS, "paths")	/* a flow takes many, most with adaptive routing */
 
 enum rl_sim_wide {
 #define RL_SIM_WIDE_ENUM(name, word) RL_SIM_WD_##name,

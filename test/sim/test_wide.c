@@ -31,7 +31,7 @@ dimensions_are_named_with_their_shares(void **state)
 	(void)state;
 	assert_int_equal(rl_sim_wide_parse("all", &s), 0);
 	for (unsigned int i = 0; i < RL_SIM_WD_COUNT; i++)
-		assert_int_equal(s.pct[i], 25);
+		assert_int_equal(s.pct[i], i == RL_SIM_WD_PATHS ? 5 : 25);
 	assert_int_equal(rl_sim_wide_parse("slow=100,vcs,latency=0", &s), 0);
 	for (unsigned int i = 0; i < RL_SIM_WD_COUNT; i++)
 		assert_int_equal(s.pct[i], i == RL_SIM_WD_SLOW  ? 100
@@ -95,6 +95,8 @@ beyond(const struct rl_sim_plan *p, enum rl_sim_wide dim)
 		return p->keyed;
 	case RL_SIM_WD_BUSY:
 		return p->poll_jitter_ns > 2000;
+	case RL_SIM_WD_PATHS:
+		return e->order == RL_ORDER_ENDPOINT;
 	case RL_SIM_WD_DEVICE:
 	case RL_SIM_WD_PARTITION:
 		return true; /* faults of the same kinds as others */
