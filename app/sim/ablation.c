@@ -311,7 +311,7 @@ ablation(int argc, char **argv)
 	}
 	if (o.duration_ns == 0)
 		o.duration_ns = (o.cuts + 2) * CUT_PERIOD_NS;
-	if (o.seeds != 0 || o.shards != 0) {
+	if (o.seeds != 0 || o.shards > 1) {
 		fprintf(stderr, "reflit-sim: the ablation has one seed for all "
 			"of its rows: give it as --seed\n");
 		return EXIT_UNUSABLE;

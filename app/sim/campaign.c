@@ -219,7 +219,7 @@ hash_file(uint64_t h, const char *path)
 }
 
 /*
- * Shards of one campaign have this in common: all that makes a run but the
+ * Stores of one campaign have this in common: all that makes a run but the
  * seed. Files count by their content, since their paths differ between
  * machines.
  */
@@ -259,9 +259,8 @@ run_seeds(struct setup *s, const struct options *o, struct rl_sim_mem *mem,
 	int ret = 0;
 
 	campaign_begin(s);
-	progress_begin(&far, "seeds", tally_share(&t->of), o->progress);
-	for (uint64_t i = t->of.shard - 1; i < t->of.seeds && stop_asked() == 0;
-	     i += t->of.shards) {
+	progress_begin(&far, "seeds", t->of.seeds, o->progress);
+	for (uint64_t i = 0; i < t->of.seeds && stop_asked() == 0; i++) {
 		ret = campaign_run(s, o, o->seed + i, mem, &v);
 		if (ret != 0)
 			break;
@@ -282,13 +281,7 @@ run_seeds(struct setup *s, const struct options *o, struct rl_sim_mem *mem,
 int
 campaign(struct setup *s, const struct options *o)
 {
-	const struct tally_of of = {
-		.first_seed = o->seed,
-		.seeds = o->seeds,
-		.shard = o->shards == 0 ? 1 : o->shard,
-		.shards = o->shards == 0 ? 1 : o->shards,
-		.settings = campaign_settings(o),
-	};
+	const struct tally_of of = { o->seed, o->seeds, campaign_settings(o) };
 	struct tally t;
 	struct rl_sim_mem mem;
 	int ret = rl_sim_mem_init(&mem);
@@ -298,9 +291,9 @@ campaign(struct setup *s, const struct options *o)
 		ret = run_seeds(s, o, &mem, &t);
 	if (ret != 0)
 		fprintf(stderr, "reflit-sim: %s\n", strerror(-ret));
-	else if (t.seeds < tally_share(&of))
+	else if (t.seeds < of.seeds)
 		fprintf(stderr, "reflit-sim: ended after %" PRIu64 " of %"
-			PRIu64 " seeds\n", t.seeds, tally_share(&of));
+			PRIu64 " seeds\n", t.seeds, of.seeds);
 	if (ret == 0) {
 		ret = tally_end(&t, o->json);
 	} else {

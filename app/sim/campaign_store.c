@@ -43,7 +43,7 @@ add_hash(uint64_t *h, const struct rl_sim_verdict *v)
 static struct tally_of
 block_of(const struct camp *c)
 {
-	return (struct tally_of){ c->seed, c->seeds, 1, 1,
+	return (struct tally_of){ c->seed, c->seeds,
 				  c->store.of.settings };
 }
 
@@ -168,11 +168,9 @@ tell_failures(const struct camp *c, const struct tally *t)
 static uint64_t
 left(const struct camp *c)
 {
-	const uint64_t shards = rl_max_u64(c->o->shards, 1);
 	uint64_t n = 0;
 
-	for (uint64_t b = c->o->shards == 0 ? 0 : c->o->shard - 1;
-	     b < c->store.blocks; b += shards)
+	for (uint64_t b = c->o->shard; b < c->store.blocks; b += c->o->shards)
 		n += c->store.line[b] == NULL;
 	return n;
 }
@@ -181,15 +179,15 @@ static int
 run_blocks(struct camp *c)
 {
 	const uint64_t start = wall_ns();
-	const uint64_t shards = rl_max_u64(c->o->shards, 1);
 	struct progress far;
 	uint64_t done = 0, hash;
 	struct tally t;
 	int ret = 0;
 
 	progress_begin(&far, "blocks of seeds", left(c), c->o->progress);
-	for (uint64_t b = c->o->shards == 0 ? 0 : c->o->shard - 1;
-	     b < c->store.blocks && ret == 0 && stop_asked() == 0; b += shards) {
+	for (uint64_t b = c->o->shard;
+	     b < c->store.blocks && ret == 0 && stop_asked() == 0;
+	     b += c->o->shards) {
 		if (c->store.line[b] != NULL)
 			continue;
 		if (c->o->budget_ns != 0 &&
@@ -269,7 +267,7 @@ campaign_store(int argc, char **argv)
 		ret = unusable("the fault file's `run` lines say all of one run");
 	if (ret == EXIT_KEPT) {
 		campaign_begin(&s);
-		of = (struct tally_of){ o.seed, o.seeds, 1, 1,
+		of = (struct tally_of){ o.seed, o.seeds,
 					campaign_settings(&o) };
 		stop_catch(STOP_AGAIN_KILLS);
 		ret = store_open(&c.store, o.store, &of, o.block) != 0

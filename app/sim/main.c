@@ -43,7 +43,7 @@ run(struct setup *s, const struct options *o)
 static int
 run_case(const struct setup *s, const struct options *o)
 {
-	const struct tally_of of = { s->plan.seed, 1, 1, 1, 0 };
+	const struct tally_of of = { s->plan.seed, 1, 0 };
 	struct rl_sim_verdict v;
 	struct rl_sim_mem mem;
 	struct tally t;
@@ -75,14 +75,13 @@ misplaced(const struct options *o)
 		       "reflit-sim ablation";
 	if (o->out != NULL || o->runs != 0)
 		return "--out and --runs go with shrink: reflit-sim shrink";
-	if (o->store != NULL || o->budget_ns != 0 || o->block != 0)
-		return "--store, --block and --time-budget go with a campaign: "
-		       "reflit-sim campaign";
+	if (o->store != NULL || o->budget_ns != 0 || o->block != 0 ||
+	    o->shards > 1)
+		return "--store, --shard, --block and --time-budget go with a "
+		       "campaign: reflit-sim campaign";
 	if (o->events && o->seeds != 0)
 		return "--events goes with one run: leave --seeds out and give "
 		       "the seed as --seed";
-	if (o->shards != 0 && o->seeds == 0)
-		return "--shard goes with a campaign: --seeds N";
 	if (o->nwhat_ifs != 0 && o->replay == NULL)
 		return "--what-if goes with --replay FILE";
 	return NULL;

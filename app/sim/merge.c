@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * reflit-sim merge FILE...: the reports of all shards of a campaign as the one
- * report that a single run would have written. It refuses a missing shard, a
- * duplicate, and one of another campaign: a verdict over part of the seeds is
- * no verdict. The same of stores (reflit-sim campaign), of which any may have
- * any blocks.
+ * reflit-sim merge FILE...: the stores of a campaign (reflit-sim campaign) as
+ * one, and its verdict. It refuses a store of another campaign, and misses seeds
+ * that no store has: a verdict over part of the seeds is no verdict.
  */
 
 #include <errno.h>
@@ -20,13 +18,6 @@
 #include "store.h"
 #include "tally.h"
 
-/* The shards that have been taken in so far. */
-struct merge {
-	struct tally sum;
-	const char **file; /* [shards], by shard - 1 */
-	uint64_t taken;
-};
-
 struct args {
 	const char *json;
 	const char *store;
@@ -38,7 +29,7 @@ static const struct opt table[] = {
 	  .help = "write the merged report there; -: to standard output,\n"
 		  "and everything else to standard error" },
 	{ "store", "FILE", opt_text, offsetof(struct args, store),
-	  .help = "of stores: write the merged store there" },
+	  .help = "write the merged store there" },
 	{ .name = "help", .at = offsetof(struct args, help) },
 	{ .name = NULL },
 };
@@ -48,93 +39,18 @@ static const struct opts program = {
 	.usage =
 	"usage: reflit-sim merge [--json FILE] [--store FILE] FILE...\n"
 	"\n"
-	"Merges the reports of all shards of a campaign (--seeds N --shard\n"
-	"I/N --json FILE), or its stores (campaign --store FILE), into the\n"
+	"Merges the stores of a campaign (campaign --store FILE) into the\n"
 	"verdict of the whole.\n"
 	"\n",
 	.more =
 	"  --help\n"
 	"\n"
 	"Exit status: 0 every seed kept every promise; 1 one did not, or was\n"
-	"not run; 2 unusable: a file is corrupt, of another campaign, given\n"
-	"twice, or missing.\n",
+	"not run; 2 unusable: a file is corrupt, missing, or of another\n"
+	"campaign.\n",
 	.table = table,
 	.column = 16,
 };
-
-static int
-unusable(const char *file, const char *why)
-{
-	fprintf(stderr, "reflit-sim: %s: %s\n", file, why);
-	return -EINVAL;
-}
-
-/* The first file says which campaign it is. */
-static int
-take_first(struct merge *m, const struct tally *t, const char *file,
-	   uint64_t files)
-{
-	char why[RL_ERR_MAX];
-
-	if (t->of.shards != files) {
-		snprintf(why, sizeof(why), "is one of %" PRIu64 " shards, but "
-			 "%" PRIu64 " files are given", t->of.shards, files);
-		return unusable(file, why);
-	}
-	tally_init(&m->sum, &t->of);
-	m->sum.of.shard = m->sum.of.shards = 1;
-	m->file = calloc(files, sizeof(*m->file));
-	return m->file == NULL ? -ENOMEM : 0;
-}
-
-static int
-take_shard(struct merge *m, const struct tally *t, const char *file,
-	   uint64_t files)
-{
-	const struct tally_of *of = &t->of, *all = &m->sum.of;
-	char why[RL_ERR_MAX];
-
-	if (of->shards != files || of->first_seed != all->first_seed ||
-	    of->seeds != all->seeds || of->settings != all->settings)
-		return unusable(file, "of another campaign than the first file");
-	if (m->file[of->shard - 1] != NULL) {
-		snprintf(why, sizeof(why), "shard %" PRIu64 " again, as in "
-			 "%.200s", of->shard, m->file[of->shard - 1]);
-		return unusable(file, why);
-	}
-	m->file[of->shard - 1] = file;
-	m->taken++;
-	tally_merge(&m->sum, t);
-	return 0;
-}
-
-static int
-take_file(struct merge *m, const char *file, uint64_t files)
-{
-	json_error_t bad;
-	json_t *report = json_load_file(file, 0, &bad);
-	char why[RL_ERR_MAX];
-	struct tally t;
-	int ret;
-
-	if (report == NULL && bad.line < 1)
-		return unusable(file, bad.text);
-	if (report == NULL) {
-		fprintf(stderr, "reflit-sim: %s:%d: %s\n", file, bad.line,
-			bad.text);
-		return -EINVAL;
-	}
-	ret = tally_read(&t, report, why);
-	json_decref(report);
-	if (ret != 0)
-		return unusable(file, why);
-	if (m->file == NULL)
-		ret = take_first(m, &t, file, files);
-	if (ret == 0)
-		ret = take_shard(m, &t, file, files);
-	tally_free(&t);
-	return ret;
-}
 
 static int
 verdict(const struct tally *t, const char *json)
@@ -187,16 +103,20 @@ arguments(int argc, char **argv, struct args *a)
 	return first;
 }
 
-/* All stores as one. @return an exit status */
-static int
-merge_stores(const struct args *a, char *const *file, int n)
+int
+merge(int argc, char **argv)
 {
 	struct store all = { .fd = -1 }, one;
+	struct args a = { .json = NULL };
 	struct tally t;
-	int ret = store_read(&all, file[0]);
+	const int first = arguments(argc, argv, &a);
+	int ret;
 
-	for (int i = 1; i < n && ret == 0; i++) {
-		ret = store_read(&one, file[i]);
+	if (first <= 0)
+		return first == 0 ? EXIT_KEPT : EXIT_UNUSABLE;
+	ret = store_read(&all, argv[first]);
+	for (int i = first + 1; i < argc && ret == 0; i++) {
+		ret = store_read(&one, argv[i]);
 		if (ret == 0)
 			ret = store_merge(&all, &one);
 		store_close(&one);
@@ -204,40 +124,13 @@ merge_stores(const struct args *a, char *const *file, int n)
 	if (ret == 0)
 		ret = store_sum(&all, &t);
 	if (ret == 0) {
-		ret = verdict(&t, a->json);
-		if (a->store != NULL && store_write(&all, a->store) != 0)
+		ret = verdict(&t, a.json);
+		if (a.store != NULL && store_write(&all, a.store) != 0)
 			ret = EXIT_UNUSABLE;
 		tally_free(&t);
 	} else {
 		ret = EXIT_UNUSABLE;
 	}
 	store_close(&all);
-	return ret;
-}
-
-int
-merge(int argc, char **argv)
-{
-	struct args a = { .json = NULL };
-	struct merge m = { 0 };
-	const int first = arguments(argc, argv, &a);
-	int ret = 0;
-
-	if (first <= 0)
-		return first == 0 ? EXIT_KEPT : EXIT_UNUSABLE;
-	if (store_is(argv[first]))
-		return merge_stores(&a, argv + first, argc - first);
-	if (a.store != NULL) {
-		unusable(argv[first], "not the store of a campaign, which "
-				      "--store is for");
-		return EXIT_UNUSABLE;
-	}
-	for (int i = first; ret == 0 && i < argc; i++)
-		ret = take_file(&m, argv[i], (uint64_t)(argc - first));
-	if (ret == -ENOMEM)
-		fprintf(stderr, "reflit-sim: %s\n", strerror(ENOMEM));
-	ret = ret != 0 ? EXIT_UNUSABLE : verdict(&m.sum, a.json);
-	tally_free(&m.sum);
-	free(m.file);
 	return ret;
 }

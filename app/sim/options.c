@@ -132,7 +132,9 @@ shard_of(const struct opt *opt, const char *text, void *to)
 	memcpy(first, text, (size_t)(slash - text));
 	first[slash - text] = '\0';
 	ret = parse_number(slash + 1, 1, 1000000, &o->shards);
-	return ret != 0 ? ret : parse_number(first, 1, o->shards, &o->shard);
+	ret = ret != 0 ? ret : parse_number(first, 1, o->shards, &o->shard);
+	o->shard--;
+	return ret;
 }
 
 static int
@@ -261,8 +263,8 @@ static const struct opt table[] = {
 		  "that it keeps otherwise; 25 % of the seeds each" },
 	{ "shard", "I/N", shard_of, 0, 0, 0,
 	  "I/N, such as 1/8: I of 1 to N, N of 1 to 1000000",
-	  .help = "run part I of N of the campaign, from 1; give each\n"
-		  "part a --json and merge them" },
+	  .help = "campaign: run every N-th block, from the I-th on; give\n"
+		  "each part a store, and merge them" },
 	{ "profile", "NAME", opt_text, TO(profile),
 	  .help = "rxl, rxl-compact, cxl, cxl-sep-ack" },
 	{ "engine", "NAME", opt_text, TO(engine),
@@ -331,7 +333,7 @@ static const struct opts program = {
 	.usage =
 	"usage: reflit-sim --config FILE [options]\n"
 	"       reflit-sim ablation [--config FILE] [options]\n"
-	"       reflit-sim merge FILE...      merges the shards of a campaign\n"
+	"       reflit-sim merge FILE...      merges the stores of a campaign\n"
 	"       reflit-sim shrink FABRIC FAULTS --out DIR [options]\n"
 	"                                     the same failure in fewer parts\n"
 	"       reflit-sim campaign --store FILE [options]\n"
@@ -400,6 +402,7 @@ options_parse(int argc, char **argv, int words, struct options *o)
 		.latency_ns = RL_NEVER,
 		.channel_ns = 10 * RL_NS_PER_US,
 		.classes = 1,
+		.shards = 1,
 	};
 	first = opts_read(&program, argc, argv, o);
 	if (first < 0)

@@ -348,7 +348,7 @@ shrink(int argc, char **argv)
 				"--seed N");
 	if (o.pcap != NULL || o.replay != NULL)
 		return unusable("not of captures and recordings");
-	if (o.json != NULL || o.seeds != 0 || o.shards != 0 || o.store != NULL)
+	if (o.json != NULL || o.seeds != 0 || o.shards > 1 || o.store != NULL)
 		return unusable("--json, --seeds, --shard and --store go with a "
 				"campaign");
 	ret = open_plan(&s, &o);

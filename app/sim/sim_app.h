@@ -14,7 +14,7 @@
  *   shares.c    whether all senders got the same
  *   campaign.c  many seeds over one fabric
  *   tally.c     what came of them
- *   merge.c     the shards of a campaign as one
+ *   merge.c     the stores of a campaign as one
  *   campaign_store.c  a campaign that is stopped and goes on
  *   store.c     the file that it writes
  *   shrink.c    a run that fails, in fewer parts
@@ -74,8 +74,8 @@ struct options {
 	int nwords;
 	const char *wide_text;	/**< --wide; NULL: the plain swarm */
 	struct rl_sim_shares wide;
-	uint64_t shard;		/**< of shards, from 1 */
-	uint64_t shards;	/**< 0: not given */
+	uint64_t shard;		/**< of shards, from 0 */
+	uint64_t shards;	/**< 1: not given */
 	uint64_t cuts;		/**< of the ablation; 0: not given */
 	uint64_t latency_ns;	/**< of wires; RL_NEVER: not given */
 	uint64_t poll_ns;

@@ -28,20 +28,6 @@ bad(const struct store *s, uint64_t line, const char *why)
 	return -EINVAL;
 }
 
-bool
-store_is(const char *path)
-{
-	char head[sizeof(MAGIC)] = "";
-	FILE *f = fopen(path, "r");
-	size_t n;
-
-	if (f == NULL)
-		return false;
-	n = fread(head, 1, sizeof(MAGIC) - 1, f);
-	fclose(f);
-	return n == sizeof(MAGIC) - 1 && memcmp(head, MAGIC, n) == 0;
-}
-
 static int
 set_blocks(struct store *s)
 {
@@ -92,8 +78,8 @@ read_head(struct store *s, const char *text)
 	else
 		ret = check_sources(s, version, revision);
 	if (ret == 0) {
-		s->of = (struct tally_of){ (uint64_t)first, (uint64_t)seeds, 1,
-					   1, strtoull(settings, NULL, 16) };
+		s->of = (struct tally_of){ (uint64_t)first, (uint64_t)seeds,
+					   strtoull(settings, NULL, 16) };
 		s->block = (uint64_t)block;
 		ret = set_blocks(s);
 	}
@@ -252,7 +238,6 @@ store_open(struct store *s, const char *path, const struct tally_of *of,
 	int ret;
 
 	*s = (struct store){ .path = path, .fd = -1 };
-	all.shard = all.shards = 1;
 	ret = lock(s);
 	/* through the same file: to close another one would end the lock */
 	if (ret == 0 && (f = fdopen(dup(s->fd), "r")) == NULL)

@@ -19,15 +19,12 @@ struct store {
 	const char *path;
 	int fd;			/**< -1: only read */
 	FILE *copy;		/**< of fd, which holds the lock as well */
-	struct tally_of of;	/**< the whole campaign: shard 1 of 1 */
+	struct tally_of of;	/**< the whole campaign */
 	uint64_t block;		/**< seeds of a block */
 	uint64_t blocks;
 	char **line;		/**< [blocks] the result of each, or NULL */
 	uint64_t done;		/**< blocks that have one */
 };
-
-/** Whether a file is a store, and not the report of a shard. */
-bool store_is(const char *path);
 
 /**
  * Opens a store for writing, alone; makes it where there is none. @p of: the

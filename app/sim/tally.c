@@ -41,14 +41,6 @@ tally_free(struct tally *t)
 	t->failures = NULL;
 }
 
-uint64_t
-tally_share(const struct tally_of *of)
-{
-	if (of->shard > of->seeds)
-		return 0;
-	return (of->seeds - of->shard) / of->shards + 1;
-}
-
 void
 tally_add(struct tally *t, uint64_t seed, const struct rl_sim_verdict *v)
 {
@@ -77,38 +69,6 @@ tally_add(struct tally *t, uint64_t seed, const struct rl_sim_verdict *v)
 					"fingerprint", shape));
 }
 
-static int
-by_seed(const void *a, const void *b)
-{
-	const json_t *const *x = a, *const *y = b;
-	const uint64_t s =
-		(uint64_t)json_integer_value(json_object_get(*x, "seed"));
-	const uint64_t t =
-		(uint64_t)json_integer_value(json_object_get(*y, "seed"));
-
-	return (s > t) - (s < t);
-}
-
-/* In the order that one run would have. */
-static void
-sort_failures(struct tally *t)
-{
-	const size_t n = json_array_size(t->failures);
-	json_t **f = calloc(n + 1, sizeof(*f));
-	json_t *sorted = json_array();
-
-	if (f == NULL)
-		return;
-	for (size_t i = 0; i < n; i++)
-		f[i] = json_array_get(t->failures, i);
-	qsort(f, n, sizeof(*f), by_seed);
-	for (size_t i = 0; i < n; i++)
-		json_array_append(sorted, f[i]);
-	free(f);
-	json_decref(t->failures);
-	t->failures = sorted;
-}
-
 void
 tally_merge(struct tally *to, const struct tally *from)
 {
@@ -119,21 +79,17 @@ tally_merge(struct tally *to, const struct tally *from)
 	to->failed += from->failed;
 	rl_hist_merge(&to->load.latency, &from->load.latency);
 	json_array_extend(to->failures, from->failures);
-	sort_failures(to);
 }
 
 void
 tally_print(const struct tally *t)
 {
-	printf("%" PRIu64 " seeds from %" PRIu64, t->seeds, t->of.first_seed);
-	if (t->of.shards > 1)
-		printf(", shard %" PRIu64 " of %" PRIu64, t->of.shard,
-		       t->of.shards);
-	printf(": %" PRIu64 " packets, %" PRIu64 " failovers; lost %" PRIu64
+	printf("%" PRIu64 " seeds from %" PRIu64 ": %" PRIu64
+	       " packets, %" PRIu64 " failovers; lost %" PRIu64
 	       ", duplicated %" PRIu64 ", reordered %" PRIu64
 	       ", altered %" PRIu64 ", reported %" PRIu64 "; %" PRIu64
 	       " seeds failed\n",
-	       t->load.sent, t->failovers, t->load.lost, t->load.duplicated,
+	       t->seeds, t->of.first_seed, t->load.sent, t->failovers, t->load.lost, t->load.duplicated,
 	       t->load.reordered, t->load.corrupted,
 	       t->load.reported - t->load.reported_delivered, t->failed);
 }
@@ -153,10 +109,9 @@ of_json(const struct tally_of *of)
 	char hash[20];
 
 	snprintf(hash, sizeof(hash), "%016" PRIx64, of->settings);
-	return json_pack("{s:I, s:I, s:I, s:I, s:s}", "first_seed",
+	return json_pack("{s:I, s:I, s:s}", "first_seed",
 			 (json_int_t)of->first_seed, "seeds",
-			 (json_int_t)of->seeds, "shard", (json_int_t)of->shard,
-			 "shards", (json_int_t)of->shards, "settings", hash);
+			 (json_int_t)of->seeds, "settings", hash);
 }
 
 /* Buckets that hold something, [number, count] each. */
@@ -200,7 +155,7 @@ tally_json(const struct tally *t)
 	json_object_set_new(root, "first_seed",
 			    json_integer((json_int_t)t->of.first_seed));
 	json_object_set_new(root, "interrupted",
-			    json_boolean(t->seeds < tally_share(&t->of)));
+			    json_boolean(t->seeds < t->of.seeds));
 	json_object_set(root, "failures", t->failures);
 	json_object_set_new(root, "campaign", of_json(&t->of));
 	json_object_set_new(root, "latencies", hist_json(h));
@@ -248,19 +203,12 @@ read_of(struct tally_of *of, const json_t *o, char *why)
 	if (!json_is_integer(first))
 		return missing(why, "first_seed");
 	of->first_seed = (uint64_t)json_integer_value(first);
-	if (take_count(o, "seeds", &of->seeds, why) != 0 ||
-	    take_count(o, "shard", &of->shard, why) != 0 ||
-	    take_count(o, "shards", &of->shards, why) != 0)
+	if (take_count(o, "seeds", &of->seeds, why) != 0)
 		return -EINVAL;
 	of->settings = hash == NULL ? 0 : strtoull(hash, &end, 16);
-	if (hash == NULL || end != hash + 16 || *end != '\0')
-		return missing(why, "settings");
-	if (of->shard == 0 || of->shard > of->shards) {
-		snprintf(why, RL_ERR_MAX, "there is no shard %" PRIu64
-			 " of %" PRIu64, of->shard, of->shards);
-		return -EINVAL;
-	}
-	return 0;
+	return hash == NULL || end != hash + 16 || *end != '\0'
+		       ? missing(why, "settings")
+		       : 0;
 }
 
 static int
@@ -327,11 +275,10 @@ read_sums(struct tally *t, const json_t *report, char *why)
 	if (take_count(report, "reported_packets", &reported, why) != 0)
 		return -EINVAL;
 	t->load.reported = reported + t->load.reported_delivered;
-	if (t->seeds <= tally_share(&t->of) && t->failed <= t->seeds)
+	if (t->seeds <= t->of.seeds && t->failed <= t->seeds)
 		return 0;
 	snprintf(why, RL_ERR_MAX, "%" PRIu64 " seeds, %" PRIu64 " failed, of a "
-		 "shard of %" PRIu64, t->seeds, t->failed,
-		 tally_share(&t->of));
+		 "block of %" PRIu64, t->seeds, t->failed, t->of.seeds);
 	return -EINVAL;
 }
 

@@ -4,9 +4,9 @@
 
 /**
  * @file
- * Results of the seeds of a campaign, or of one shard of it. A shard's report
- * holds all that the report of the whole needs (the histogram of latencies,
- * not only its quantiles), so merged shards give the report of a single run.
+ * Results of the seeds of a campaign, or of a block of them. The report of a
+ * block holds all that the report of the whole needs (the histogram of
+ * latencies, not only its quantiles), so merged blocks give that of a single run.
  */
 
 #include <jansson.h>
@@ -15,12 +15,10 @@
 
 #include "rl_sim_plan.h"
 
-/** Which seeds, of which campaign. Shard i of n runs every n-th seed. */
+/** Which seeds, of which campaign. */
 struct tally_of {
 	uint64_t first_seed;
-	uint64_t seeds;	   /**< of the whole campaign */
-	uint64_t shard;	   /**< 1 to shards */
-	uint64_t shards;   /**< 1: all of it in one run */
+	uint64_t seeds;
 	uint64_t settings; /**< a hash of all that makes a run but its seed */
 };
 
@@ -31,7 +29,7 @@ struct tally {
 	uint64_t flits;
 	uint64_t failovers;
 	uint64_t elapsed_ns;
-	uint64_t wall_ns; /**< of all shards together */
+	uint64_t wall_ns; /**< of all blocks together */
 	uint64_t failed;
 	json_t *failures; /**< array, owned: {seed, broken, fingerprint} */
 };
@@ -40,13 +38,10 @@ struct tally {
 void tally_init(struct tally *t, const struct tally_of *of);
 void tally_free(struct tally *t);
 
-/** How many seeds the shard has to run. */
-uint64_t tally_share(const struct tally_of *of);
-
 /** Adds the result of one seed. */
 void tally_add(struct tally *t, uint64_t seed, const struct rl_sim_verdict *v);
 
-/** Adds another shard of the same campaign. */
+/** Adds a later block of the same campaign. */
 void tally_merge(struct tally *to, const struct tally *from);
 
 /** One line on standard output. */

@@ -6,6 +6,7 @@ usage: test_store.py REFLIT_SIM SOURCE_ROOT REFLIT_SIM_PLANTS
 """
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -86,9 +87,16 @@ with tempfile.TemporaryDirectory() as tmp:
     check("a budget ends it, and says what is left", p.returncode == 0 and
           "16 blocks of 2 seeds are left; the same command goes on" in
           p.stdout, p.stdout + p.stderr)
-    p = run("merge", path("budget"))
+    p = run("merge", "--json", path("json"), path("budget"))
     check("but a part of the seeds is no verdict", p.returncode == 1 and
-          "0 of 31 seeds were run" in p.stderr, p.stderr)
+          "0 of 31 seeds were run" in p.stderr and
+          load(path("json"))["interrupted"], p.stderr)
+    copied = write("copied.cfg", read(FIGURE1))
+    other = write("other.cfg", read(FIGURE1) + b"link: { vcs = 2; };\n")
+    for config, status, words in ((copied, 0, ""), (other, 2, "other settings")):
+        p = run(*RUN[:2], config, *RUN[3:], path("whole"))
+        check("a fabric file counts by its content: " + config,
+              p.returncode == status and words in p.stderr, p.stderr)
     p = run("campaign", "--seeds", "3", "--store", path("swarm"), "--wide",
             "all", "--json", path("json"))
     check("seeds of the swarm need no fabric", p.returncode == 0 and
@@ -120,7 +128,13 @@ with tempfile.TemporaryDirectory() as tmp:
 
     line = data.split(b"\n")
     other = line[:2] + [line[2].replace(b'"sent_packets":', b'"sent_packets":1')]
-    bad_sum = line[:2] + [line[2].replace(b'"seeds":2', b'"seeds":-2')]
+
+    def second(old, new):
+        """The store with another result of its second block."""
+        changed = re.sub(old, new, line[2], count=1)
+        check("there is something to change", changed != line[2], old)
+        return b"\n".join(line[:2] + [changed, b""])
+
     for name, text, words in (
             ("half", b"\n".join(line[:2] + [line[2][:40]] + line[3:]),
              ":3: no result of a block"),
@@ -129,7 +143,22 @@ with tempfile.TemporaryDirectory() as tmp:
              ":2: no result of a block"),
             ("twice", b"\n".join(other + [line[2], b""]),
              ":4: another result of the same seeds"),
-            ("sum", b"\n".join(bad_sum + [b""]), ":3: seeds is missing or no count"),
+            ("sum", second(b'"seeds":2', b'"seeds":-2'),
+             ":3: seeds is missing or no count"),
+            ("no count", second(b'"sent_packets":[0-9]+',
+                                b'"sent_packets":"many"'),
+             ":3: sent_packets is missing or no count"),
+            ("settings", second(b'"settings":"....', b'"settings":"x'),
+             ":3: settings is missing or no count"),
+            ("bucket twice", second(b'"buckets":\\[', b'"buckets":[[5,1],[5,1],'),
+             ":3: bucket 1 of latencies is corrupt"),
+            ("bucket beyond the last", second(b'"buckets":\\[',
+                                              b'"buckets":[[1000000,1],'),
+             ":3: bucket 0 of latencies is corrupt"),
+            ("failure", second(b'"failures":\\[', b'"failures":[1'),
+             ":3: failure 0 is corrupt"),
+            ("seeds", second(b'"seeds":2,', b'"seeds":3,'),
+             ":3: 3 seeds, 0 failed, of a block of 2"),
             ("head", line[0].replace(b'"seeds":31', b'"seeds":0') + b"\n",
              ":1: the head of a store is corrupt"),
             ("version", line[0].replace(b'"version":"', b'"version":"9.')
@@ -163,6 +192,15 @@ with tempfile.TemporaryDirectory() as tmp:
             (("campaign", "--store", path("n"), "--out", tmp), "go with other"),
             (("campaign", "--store", "/nowhere/x"), "/nowhere/x: No such file"),
             (("--config", FIGURE1, "--store", path("n")), "go with a campaign"),
+            (("--config", FIGURE1, "--seeds", "2", "--shard", "1/2"),
+             "go with a campaign"),
+            ((*RUN, path("n"), "--shard", "3/2"),
+             "--shard 3/2: out of range; use I/N"),
+            ((*RUN, path("n"), "--shard", "0/2"), "--shard 0/2: out of range"),
+            ((*RUN, path("n"), "--shard", "2"), "--shard 2: not understood"),
+            (("ablation", "--shard", "1/2"), "the ablation has one seed"),
+            (("merge",), "merge which files"),
+            (("merge", "--json", tmp, path("whole")), "Is a directory"),
             (("merge", path("whole"), path("swarm")), "of another campaign"),
             (("merge", path("whole"), path("none")), "No such file"),
             (("merge", "--store", path("whole"), path("whole")),

@@ -138,15 +138,12 @@ def a_run_in_virtual_time():
     assert r["failovers"] and len(r["links"]) == 4, r
 
 
-def a_campaign_and_its_shards():
+def a_campaign_and_its_store():
     fits(report_of("campaign", KEPT, SIM, "--config", FIGURE1, "--duration",
                    "20us", "--seeds", "3"))
-    for i in "12":
-        fits(report_of("shard" + i, KEPT, SIM, "--config", FIGURE1,
-                       "--duration", "20us", "--seeds", "4", "--shard",
-                       i + "/2"))
-    fits(report_of("merged", KEPT, SIM, "merge", "shard1.json",
-                   "shard2.json"))
+    report_of("stored", KEPT, SIM, "campaign", "--store", "a.store", "--config",
+              FIGURE1, "--duration", "20us", "--seeds", "4")
+    fits(report_of("merged", KEPT, SIM, "merge", "a.store"))
 
 
 def an_ablation():
@@ -313,7 +310,7 @@ def long_work_says_how_far_it_is_and_when_it_ends():
 CASES = (a_run_on_lcores,
          the_page_names_each_key_of_a_report_and_no_other,
          reports_of_processes_put_together,
-         a_run_in_virtual_time, a_campaign_and_its_shards,
+         a_run_in_virtual_time, a_campaign_and_its_store,
          an_ablation, the_evaluation, routes, measurements,
          the_schema_refuses_what_reports_must_not_say,
          a_signal_ends_a_bench_in_the_middle_of_a_suite,
