@@ -3,7 +3,11 @@
 /*
  * The ablation [EVAL-2]: the same fabric, traffic and cuts, with all settings
  * of loopback and end-to-end retry. Each case that the DRL patent argues is a
- * row: no loopback, only unacknowledged flits, whole packets.
+ * row: no loopback, only unacknowledged flits, whole packets. Or the same with
+ * the duplicate filter of switches [DRL-5] and without. If a link dies with its
+ * last acknowledgments under way, its near end loops out packets that its far end
+ * has. The filter drops the second copy at the first switch that knows it;
+ * otherwise the destination does. It may save the rest of the path.
  */
 
 #include <errno.h>
@@ -61,8 +65,11 @@ struct row {
 	enum rl_switching switching;
 	enum rl_loopback loopback;
 	bool retry;
+	bool filter; /* switches drop duplicates [DRL-5] */
 	struct outcome out;
 };
+
+#define ROWS_MAX 12
 
 static const char *
 loopback_word(enum rl_loopback l)
@@ -76,7 +83,7 @@ loopback_word(enum rl_loopback l)
 	return words[l];
 }
 
-const char *
+static const char *
 switching_word(enum rl_switching s)
 {
 	return s == RL_CUT_THROUGH ? "cut-through" : "store-and-forward";
@@ -124,102 +131,159 @@ draw_cuts(struct rl_sim_plan *plan, const struct options *o)
 	return 0;
 }
 
+/* The figures of a row. */
+enum figure {
+	SENT, DELIVERED, LOST, DUPLICATED, REORDERED, REPORTED, RESENT, LOOPED,
+	BY_SWITCHES, BY_ENDPOINTS, HOPS, P50, P99, P999, MAX, OUTAGE, FIGURES
+};
+
+/* Columns as printed and as CSV, NULL: not there, of each of both tables. */
+static const struct column {
+	const char *head[2];
+	const char *csv[2];
+	int width;
+} columns[FIGURES] = {
+	[SENT] = { { "sent", "sent" }, { "sent", "sent" }, 8 },
+	[DELIVERED] = { { NULL }, { "delivered", "delivered" }, 8 },
+	[LOST] = { { "lost", "lost" }, { "lost", "lost" }, 7 },
+	[DUPLICATED] = { { "dup" }, { "duplicated" }, 6 },
+	[REORDERED] = { { "reord" }, { "reordered" }, 6 },
+	[REPORTED] = { { "report" }, { "reported" }, 6 },
+	[RESENT] = { { "resent" }, { NULL }, 8 },
+	[LOOPED] = { { NULL, "looped" }, { NULL, "looped_flits" }, 8 },
+	[BY_SWITCHES] = { { NULL, "switches" },
+			  { NULL, "dropped_by_switches_packets" }, 9 },
+	[BY_ENDPOINTS] = { { NULL, "endpoints" },
+			   { NULL, "dropped_by_endpoints_flits" }, 9 },
+	[HOPS] = { { NULL, "flit-hops" }, { NULL, "flit_hops" }, 10 },
+	[P50] = { { "p50", "p50" }, { "p50_ns" }, 7 },
+	[P99] = { { "p99" }, { "p99_ns" }, 7 },
+	[P999] = { { "p99.9", "p99.9" }, { "p999_ns", "p999_ns" }, 8 },
+	[MAX] = { { "max" }, { "max_ns" }, 8 },
+	[OUTAGE] = { { "outage" }, { "outage_ns" }, 8 },
+};
+
 static void
-print_head(FILE *to)
+figures_of(const struct outcome *out, uint64_t v[FIGURES])
 {
-	fprintf(to, "%-17s %-13s %-5s %8s %7s %6s %6s %6s %8s %7s %7s %8s %8s "
-		"%8s\n",
-		"switching", "loopback", "e2e", "sent", "lost", "dup",
-		"reord", "report", "resent", "p50", "p99", "p99.9", "max",
-		"outage");
+	const struct rl_sim_load_stats *l = &out->v.load;
+	const struct rl_hist *h = &l->latency;
+	const uint64_t all[FIGURES] = {
+		[SENT] = l->sent,
+		[DELIVERED] = l->delivered,
+		[LOST] = l->lost,
+		[DUPLICATED] = l->duplicated,
+		[REORDERED] = l->reordered,
+		[REPORTED] = l->reported - l->reported_delivered,
+		[RESENT] = out->counters.port[RL_PC_tx_replay_flits],
+		[LOOPED] = out->counters.port[RL_PC_looped_flits],
+		[BY_SWITCHES] = out->counters.core[RL_CC_drop_duplicate],
+		[BY_ENDPOINTS] = out->counters.ep[RL_EPC_rx_duplicate],
+		[HOPS] = out->v.sim.flits,
+		[P50] = rl_hist_quantile(h, 50000),
+		[P99] = rl_hist_quantile(h, 99000),
+		[P999] = rl_hist_quantile(h, 99900),
+		[MAX] = h->max,
+		[OUTAGE] = l->outage_ns,
+	};
+
+	memcpy(v, all, sizeof(all));
 }
 
 static void
-print_row(FILE *to, const struct row *r)
+print_head(bool dup)
 {
-	const struct rl_sim_load_stats *l = &r->out.v.load;
+	printf(dup ? "%-17s %-4s %-6s" : "%-17s %-13s %-5s", "switching",
+	       dup ? "e2e" : "loopback", dup ? "filter" : "e2e");
+	for (size_t c = 0; c < FIGURES; c++)
+		if (columns[c].head[dup] != NULL)
+			printf(" %*s", columns[c].width, columns[c].head[dup]);
+	printf("\n");
+}
 
-	fprintf(to, "%-17s %-13s %-5s %8" PRIu64 " %7" PRIu64 " %6" PRIu64
-		" %6" PRIu64 " %6" PRIu64 " %8" PRIu64 " %7" PRIu64
-		" %7" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 "%s\n",
-		switching_word(r->switching), loopback_word(r->loopback),
-		r->retry ? "on" : "off", l->sent, l->lost, l->duplicated,
-		l->reordered, l->reported - l->reported_delivered,
-		r->out.counters.port[RL_PC_tx_replay_flits],
-		rl_hist_quantile(&l->latency, 50000),
-		rl_hist_quantile(&l->latency, 99000),
-		rl_hist_quantile(&l->latency, 99900), l->latency.max,
-		l->outage_ns, r->out.at_rest ? "" : "  not at rest");
+/* How a row's settings are called; the table of the filter has no loopback. */
+static const char *
+word(const struct row *r, bool dup, unsigned int i)
+{
+	const bool on = i == 1 || !dup ? r->retry : r->filter;
+
+	return !dup && i == 1 ? loopback_word(r->loopback) : on ? "on" : "off";
 }
 
 static void
-csv_row(FILE *to, const struct row *r)
+print_row(const struct row *r, bool dup)
 {
-	const struct rl_sim_load_stats *l = &r->out.v.load;
+	uint64_t v[FIGURES];
 
-	fprintf(to, "%s,%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-		",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-		",%" PRIu64 ",%" PRIu64 "\n",
-		switching_word(r->switching), loopback_word(r->loopback),
-		r->retry ? "on" : "off", l->sent, l->delivered, l->lost,
-		l->duplicated, l->reordered,
-		l->reported - l->reported_delivered,
-		rl_hist_quantile(&l->latency, 50000),
-		rl_hist_quantile(&l->latency, 99000),
-		rl_hist_quantile(&l->latency, 99900), l->latency.max,
-		l->outage_ns);
-}
-
-static json_t *
-row_json(const struct setup *s, const struct options *o, struct row *r)
-{
-	json_t *root = report_json(s, o, &r->out);
-
-	json_object_set_new(root, "switching",
-			    json_string(switching_word(r->switching)));
-	json_object_set_new(root, "loopback",
-			    json_string(loopback_word(r->loopback)));
-	json_object_set_new(root, "e2e_retry", json_boolean(r->retry));
-	return root;
+	figures_of(&r->out, v);
+	printf(dup ? "%-17s %-4s %-6s" : "%-17s %-13s %-5s",
+	       switching_word(r->switching), word(r, dup, 1), word(r, dup, 2));
+	for (size_t c = 0; c < FIGURES; c++)
+		if (columns[c].head[dup] != NULL)
+			printf(" %*" PRIu64, columns[c].width, v[c]);
+	printf("%s\n", dup && !outcome_kept(&r->out)  ? "  broken"
+		       : !dup && !r->out.at_rest ? "  not at rest"
+						 : "");
+	fflush(stdout);
 }
 
 static int
-write_files(const struct setup *s, const struct options *o, struct row *row,
-	    unsigned int n)
+write_csv(const char *path, bool dup, const struct row *row, unsigned int n)
 {
-	int ret = 0;
+	FILE *f = report_open(path);
 
-	if (o->csv != NULL) {
-		FILE *f = report_open(o->csv);
-
-		if (f == NULL) {
-			fprintf(stderr, "reflit-sim: %s: %s\n", o->csv,
-				strerror(errno));
-			return -EIO;
-		}
-		fputs("switching,loopback,e2e_retry,sent,delivered,lost,"
-		      "duplicated,reordered,reported,p50_ns,p99_ns,p999_ns,"
-		      "max_ns,outage_ns\n", f);
-		for (unsigned int i = 0; i < n; i++)
-			csv_row(f, &row[i]);
-		if (report_close(f) != 0) {
-			fprintf(stderr, "reflit-sim: cannot write %s\n",
-				o->csv);
-			return -EIO;
-		}
+	if (f == NULL) {
+		fprintf(stderr, "reflit-sim: %s: %s\n", path, strerror(errno));
+		return -EIO;
 	}
-	if (o->json != NULL) {
-		json_t *rows = json_array();
+	fputs(dup ? "switching,e2e_retry,dup_filter"
+		  : "switching,loopback,e2e_retry", f);
+	for (size_t c = 0; c < FIGURES; c++)
+		if (columns[c].csv[dup] != NULL)
+			fprintf(f, ",%s", columns[c].csv[dup]);
+	for (unsigned int i = 0; i < n; i++) {
+		uint64_t v[FIGURES];
 
-		for (unsigned int i = 0; i < n; i++)
-			json_array_append_new(rows, row_json(s, o, &row[i]));
-		ret = report_write(json_pack("{s:I, s:I, s:o}", "cuts",
-					     (json_int_t)o->cuts, "seed",
-					     (json_int_t)o->seed, "rows",
-					     rows),
-				   o->json);
+		figures_of(&row[i].out, v);
+		fprintf(f, "\n%s,%s,%s", switching_word(row[i].switching),
+			word(&row[i], dup, 1), word(&row[i], dup, 2));
+		for (size_t c = 0; c < FIGURES; c++)
+			if (columns[c].csv[dup] != NULL)
+				fprintf(f, ",%" PRIu64, v[c]);
 	}
-	return ret;
+	fputs("\n", f);
+	if (report_close(f) == 0)
+		return 0;
+	fprintf(stderr, "reflit-sim: cannot write %s\n", path);
+	return -EIO;
+}
+
+static int
+write_json(const struct setup *s, const struct options *o, struct row *row,
+	   unsigned int n)
+{
+	json_t *rows = json_array();
+
+	for (unsigned int i = 0; i < n; i++) {
+		struct row *r = &row[i];
+		json_t *root = report_json(s, o, &r->out);
+
+		json_object_set_new(root, "switching",
+				    json_string(switching_word(r->switching)));
+		json_object_set_new(root, "e2e_retry", json_boolean(r->retry));
+		if (o->dup_filter)
+			json_object_set_new(root, "dup_filter",
+					    json_boolean(r->filter));
+		else
+			json_object_set_new(
+				root, "loopback",
+				json_string(loopback_word(r->loopback)));
+		json_array_append_new(rows, root);
+	}
+	return report_write(json_pack("{s:I, s:I, s:o}", "cuts",
+				      (json_int_t)o->cuts, "seed",
+				      (json_int_t)o->seed, "rows", rows),
+			    o->json);
 }
 
 /* Whole packets keep every promise, and end-to-end retry mends the rest. */
@@ -232,6 +296,26 @@ row_kept(const struct row *r)
 	return outcome_kept(&r->out);
 }
 
+/* @return how many rows: of loopback policies, or of the duplicate filter */
+static unsigned int
+fill_rows(const struct setup *s, bool dup, struct row *row)
+{
+	static const enum rl_loopback loops[] = { RL_LOOPBACK_NONE,
+						  RL_LOOPBACK_UNACKED,
+						  RL_LOOPBACK_WHOLE };
+	const unsigned int kinds = dup ? 2 : RL_ARRAY_SIZE(loops);
+
+	for (unsigned int i = 0; i < 4 * kinds; i++)
+		row[i] = (struct row){
+			.switching = (enum rl_switching)(i / (2 * kinds)),
+			.retry = i / kinds % 2,
+			.loopback = dup ? s->plan.cfg.link.loopback
+					: loops[i % kinds],
+			.filter = dup ? i % 2 : s->plan.cfg.link.dup_filter,
+		};
+	return 4 * kinds;
+}
+
 /* Fewer rows than all if the run was stopped. */
 static int
 run_rows(struct setup *s, const struct options *o, struct row *row,
@@ -240,17 +324,17 @@ run_rows(struct setup *s, const struct options *o, struct row *row,
 	struct rl_sim_mem mem;
 	int ret = rl_sim_mem_init(&mem);
 
-	print_head(stdout);
+	print_head(o->dup_filter);
 	for (unsigned int i = 0; ret == 0 && i < n && stop_asked() == 0; i++) {
 		s->plan.cfg.link.switching = row[i].switching;
 		s->plan.cfg.link.loopback = row[i].loopback;
+		s->plan.cfg.link.dup_filter = row[i].filter;
 		s->plan.cfg.endpoint.retry = row[i].retry;
 		ret = run_once(s, o, &mem, o->json != NULL, &row[i].out);
 		if (ret != 0 || row[i].out.interrupted)
 			break;
-		print_row(stdout, &row[i]);
+		print_row(&row[i], o->dup_filter);
 		++*done;
-		fflush(stdout);
 	}
 	rl_sim_mem_free(&mem);
 	return ret;
@@ -259,28 +343,19 @@ run_rows(struct setup *s, const struct options *o, struct row *row,
 static int
 ablation_run(struct setup *s, const struct options *o)
 {
-	static const enum rl_loopback loops[] = { RL_LOOPBACK_NONE,
-						  RL_LOOPBACK_UNACKED,
-						  RL_LOOPBACK_WHOLE };
-	struct row row[12] = { 0 };
-	unsigned int n = 0, done = 0;
+	struct row row[ROWS_MAX];
+	const unsigned int n = fill_rows(s, o->dup_filter, row);
+	unsigned int done = 0;
 	bool kept = true;
-	int ret;
+	int ret = run_rows(s, o, row, n, &done);
 
-	for (int sw = 0; sw < 2; sw++)
-		for (int retry = 0; retry < 2; retry++)
-			for (size_t l = 0; l < RL_ARRAY_SIZE(loops); l++)
-				row[n++] = (struct row){
-					.switching = (enum rl_switching)sw,
-					.loopback = loops[l],
-					.retry = retry,
-				};
-	ret = run_rows(s, o, row, n, &done);
 	if (done < n)
 		fprintf(stderr, "reflit-sim: ended after %u of %u rows\n", done,
 			n);
-	if (ret == 0)
-		ret = write_files(s, o, row, done);
+	if (ret == 0 && o->csv != NULL)
+		ret = write_csv(o->csv, o->dup_filter, row, done);
+	if (ret == 0 && o->json != NULL)
+		ret = write_json(s, o, row, done);
 	for (unsigned int i = 0; i < n; i++) {
 		kept &= i >= done || row_kept(&row[i]);
 		outcome_free(&row[i].out);
@@ -328,8 +403,7 @@ ablation(int argc, char **argv)
 	if (o.faults == NULL && draw_cuts(&s.plan, &o) != 0)
 		ret = EXIT_UNUSABLE;
 	else
-		ret = o.dup_filter ? ablation_dup(&s, &o)
-				   : ablation_run(&s, &o);
+		ret = ablation_run(&s, &o);
 	setup_close(&s);
 	return ret;
 }

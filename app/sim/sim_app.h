@@ -20,8 +20,7 @@
  *   shrink.c    a run that fails, in fewer parts
  *   judge.c     runs in processes of their own
  *   replay.c    a recorded run, and what another policy would have lost
- *   ablation.c  what loopback and end-to-end retry are worth
- *   ablation_dup.c  what the duplicate filter of switches is worth
+ *   ablation.c  what loopback, end-to-end retry and duplicate filters are worth
  *   trace.c     captured frames as traffic
  */
 
@@ -204,10 +203,6 @@ int merge(int argc, char **argv);
 int ablation(int argc, char **argv);
 /** @return an exit status */
 int replay(const struct options *o);
-/** The table of --dup-filter; @p s has its cuts. @return an exit status */
-int ablation_dup(struct setup *s, const struct options *o);
-
-const char *switching_word(enum rl_switching s);
 
 /** Nanoseconds of a monotonic clock. */
 uint64_t wall_ns(void);
