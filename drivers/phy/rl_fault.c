@@ -430,15 +430,3 @@ rl_fault_due(struct rl_fault_dir *d, struct rl_phy_frame f[], unsigned int n,
 	}
 	return got;
 }
-
-uint64_t
-rl_fault_deadline(const struct rl_fault_dir *d, uint64_t now_ns)
-{
-	uint64_t t = RL_NEVER;
-
-	if (rl_fault_stalled(d, now_ns))
-		return d->stall_until_ns;
-	if (d->line_head != d->line_tail)
-		t = d->line[d->line_head & (d->line_cap - 1)].due_ns;
-	return t;
-}

@@ -228,7 +228,4 @@ void rl_fault_delay(struct rl_fault_dir *d, const struct rl_phy_frame f[],
 unsigned int rl_fault_due(struct rl_fault_dir *d, struct rl_phy_frame f[],
 			  unsigned int n, uint64_t now_ns);
 
-/** Receiving lcore. When a stall ends or a delayed frame is due. */
-uint64_t rl_fault_deadline(const struct rl_fault_dir *d, uint64_t now_ns);
-
 #endif /* RL_FAULT_H */

@@ -76,16 +76,6 @@ ep_flow_find(const struct rl_ep *ep, uint16_t peer, uint8_t cos)
 }
 
 void
-rl_ep_prefetch_all(const struct rl_ep *ep)
-{
-	const uint8_t *at = (const uint8_t *)ep;
-	const uint8_t *const end = (const uint8_t *)&ep->enc_n;
-
-	for (; at < end; at += RL_CACHE_LINE)
-		__builtin_prefetch(at, 1);
-}
-
-void
 rl_ep_prefetch(const struct rl_ep *ep, uint16_t peer, uint8_t cos)
 {
 	const uint32_t i = ep->hash[hash_of(ep, peer, cos)];

@@ -268,9 +268,6 @@ void rl_ep_probe_again(struct rl_ep *ep, uint64_t now_ns);
 int rl_ep_send(struct rl_ep *ep, uint64_t now_ns, const struct rl_ep_msg *msg,
 	       const void *data, uint32_t *tag);
 
-/** Owner. Prefetches what a poll reads, except flows. */
-void rl_ep_prefetch_all(const struct rl_ep *ep);
-
 /** Owner. Prefetches a flow that will be used soon. */
 void rl_ep_prefetch(const struct rl_ep *ep, uint16_t peer, uint8_t cos);
 

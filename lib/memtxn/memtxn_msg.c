@@ -45,39 +45,3 @@ rl_memtxn_get(struct rl_memtxn_msg *msg, const uint8_t *buf, uint32_t len)
 	memcpy(msg->data, buf + RL_MEMTXN_HEADER, msg->data_bytes);
 	return RL_MEMTXN_HEADER + msg->data_bytes;
 }
-
-const char *
-rl_memtxn_op_name(enum rl_memtxn_op op)
-{
-	switch (op) {
-	case RL_MEMTXN_READ:
-		return "read";
-	case RL_MEMTXN_WRITE:
-		return "write";
-	case RL_MEMTXN_RSP:
-		return "response";
-	case RL_MEMTXN_DATA:
-		return "data";
-	}
-	return "unknown";
-}
-
-const char *
-rl_memtxn_event_name(enum rl_memtxn_event e)
-{
-	switch (e) {
-	case RL_MEMTXN_EXECUTED:
-		return "executed";
-	case RL_MEMTXN_EXECUTED_AGAIN:
-		return "executed again";
-	case RL_MEMTXN_COMPLETED:
-		return "completed";
-	case RL_MEMTXN_OUT_OF_ORDER:
-		return "out of order";
-	case RL_MEMTXN_UNEXPECTED:
-		return "unexpected";
-	case RL_MEMTXN_EVENTS:
-		break;
-	}
-	return "unknown";
-}

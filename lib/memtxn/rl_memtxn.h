@@ -140,9 +140,6 @@ void rl_memtxn_poll(struct rl_memtxn *m, struct rl_ep *ep, uint64_t now_ns);
 /** Owner. Whether nothing is open, and nothing waits to be sent. */
 bool rl_memtxn_idle(const struct rl_memtxn *m);
 
-const char *rl_memtxn_op_name(enum rl_memtxn_op op);
-const char *rl_memtxn_event_name(enum rl_memtxn_event e);
-
 /**
  * Any thread. Writes @p msg to @p buf.
  * @return bytes written; 0 if @p room is too small

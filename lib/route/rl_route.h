@@ -146,28 +146,13 @@ struct rl_route_params {
 	 */
 	unsigned int qos_levels;
 	/** if failures partition the fabric, route each part by itself;
-	    otherwise refuse it. rl_route_parts() names the parts. */
+	    otherwise refuse it. rl_topo_parts() names the parts. */
 	bool parts;
 	/** an adaptive plane on the last of the VLs (rl_fwd.h), if it can be
 	    proven: rl_route_accept() takes it away if not, and rl_route.adapts
 	    says whether it is there */
 	bool adaptive;
 };
-
-/** Part number of a device that belongs to no part. */
-#define RL_PART_NONE UINT32_MAX
-
-/**
- * Control thread. The parts into which failures partition a fabric: switches
- * that reach each other by working links, and their endpoints.
- *
- * @param part  [topo->ndev], filled: number of the part of each device, from 0
- *   on in the order of their first switches; RL_PART_NONE: failed, or an
- *   endpoint without a working link. An endpoint with links to several parts
- *   gets the part of the first one.
- * @return the number of parts that have endpoints or links; -ENOMEM
- */
-int rl_route_parts(const struct rl_topo *topo, uint32_t *part);
 
 /** Control thread. rl_route_compute() with all parameters. */
 int rl_route_compute_with(const struct rl_topo *topo,

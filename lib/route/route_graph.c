@@ -169,12 +169,3 @@ route_graph_free(struct route_graph *g)
 	free(g->att);
 	memset(g, 0, sizeof(*g));
 }
-
-uint32_t
-route_arc_find(const struct route_graph *g, uint32_t from, uint32_t to)
-{
-	for (uint32_t a = g->first[from]; a < g->first[from + 1]; a++)
-		if (g->arc[a].to == to)
-			return a;
-	return ROUTE_NONE;
-}

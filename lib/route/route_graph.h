@@ -64,10 +64,6 @@ route_ep_live(const struct route_graph *g, uint32_t e)
 	return g->att0[e] != g->att0[e + 1];
 }
 
-/** The arc from one node to another, or ROUTE_NONE. */
-uint32_t route_arc_find(const struct route_graph *g, uint32_t from,
-			uint32_t to);
-
 /** The @p k-th port of an arc, k taken modulo its ports. */
 static inline uint16_t
 route_arc_port(const struct route_graph *g, uint32_t arc, uint32_t k)

@@ -72,8 +72,4 @@ void rl_rxl_trial_run(struct rl_rxl_trial *t, uint64_t flits);
 const struct rl_rxl_trial_tally *
 rl_rxl_trial_tally(const struct rl_rxl_trial *t);
 
-/** Any thread. Adds @p from to @p to. */
-void rl_rxl_trial_add(struct rl_rxl_trial_tally *to,
-		      const struct rl_rxl_trial_tally *from);
-
 #endif /* RL_RXL_TRIAL_H */

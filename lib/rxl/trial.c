@@ -120,29 +120,3 @@ rl_rxl_trial_tally(const struct rl_rxl_trial *t)
 {
 	return &t->tally;
 }
-
-void
-rl_rxl_trial_add(struct rl_rxl_trial_tally *to,
-		 const struct rl_rxl_trial_tally *from)
-{
-	for (int i = 0; i <= RL_RXL_LEVELS_MAX; i++) {
-		struct rl_rxl_link_tally *a = &to->link[i];
-		const struct rl_rxl_link_tally *b = &from->link[i];
-
-		a->flits += b->flits;
-		a->lost += b->lost;
-		a->hit += b->hit;
-		a->corrected += b->corrected;
-		a->detected += b->detected;
-		a->missed += b->missed;
-	}
-	to->flits += from->flits;
-	to->touched += from->touched;
-	to->hurt_inside += from->hurt_inside;
-	to->dropped += from->dropped;
-	to->arrived_ok += from->arrived_ok;
-	to->fec_bad += from->fec_bad;
-	to->crc_bad += from->crc_bad;
-	to->slipped += from->slipped;
-	to->undetected += from->undetected;
-}

@@ -434,15 +434,6 @@ rl_sim_load_client(struct rl_sim_load *load, uint16_t ep,
 	};
 }
 
-void
-rl_sim_load_stop(struct rl_sim_load *load, uint64_t now_ns)
-{
-	load->stop_ns = rl_min_u64(load->stop_ns, now_ns);
-	for (uint16_t i = 0; i < load->cfg.nep; i++)
-		if (load->src[i].next_ns >= now_ns)
-			load->src[i].next_ns = RL_NEVER;
-}
-
 bool
 rl_sim_load_done(const struct rl_sim_load *load)
 {

@@ -148,9 +148,6 @@ uint64_t rl_sim_load_silence(const struct rl_sim_load *load, uint64_t now_ns,
 uint64_t rl_sim_load_unheard(const struct rl_sim_load *load, uint64_t now_ns,
 			     uint16_t *src, uint16_t *dst);
 
-/** Owner. From @p now_ns on, sources only make responses. */
-void rl_sim_load_stop(struct rl_sim_load *load, uint64_t now_ns);
-
 /**
  * Owner. @return whether every packet made was accepted by its endpoint, and
  * every request that arrived was answered

@@ -549,14 +549,3 @@ rl_core_still(struct rl_core *core, bool on)
 	}
 	core_arm(core, 0);
 }
-
-void
-rl_core_set_patience(struct rl_core *core, uint64_t no_path_ns)
-{
-	const struct rl_link_cfg *cfg = core->p.cfg;
-
-	if (no_path_ns == 0)
-		no_path_ns = cfg->no_path_ns;
-	rl_wait_set_no_way(core->wait,
-			   rl_min_u64(no_path_ns, cfg->watchdog_ns));
-}

@@ -256,13 +256,6 @@ void rl_core_hold_local(struct rl_core *core, uint32_t vc_mask);
 void rl_core_tick(struct rl_core *core, uint64_t now_ns);
 
 /**
- * Owner. From now on a packet without a path waits @p no_path_ns before it is
- * given up, watchdog_ns at most: a running controller needs time to send new
- * tables. 0: the configuration's no_path_ns again.
- */
-void rl_core_set_patience(struct rl_core *core, uint64_t no_path_ns);
-
-/**
  * Owner. Gives up to @p max packets and marks for @p port, in order, within
  * the room of its egress queues; the caller owns them and must hand over all.
  * @return how many

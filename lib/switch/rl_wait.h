@@ -233,9 +233,6 @@ struct rl_wait_flow *rl_wait_expired(struct rl_wait *w, uint64_t now_ns);
 /** Owner. When rl_wait_expired() next has a flow to return; RL_NEVER. */
 uint64_t rl_wait_due(const struct rl_wait *w);
 
-/** Owner. Sets p.no_way_ns; slots keep their width. */
-void rl_wait_set_no_way(struct rl_wait *w, uint64_t no_way_ns);
-
 /**
  * Owner. New tables are expected until @p until_ns: packets without a path may
  * wait for them that long, but not beyond p.bound_ns. 0: none are.

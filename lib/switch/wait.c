@@ -355,12 +355,6 @@ rl_wait_expired(struct rl_wait *w, uint64_t now_ns)
 }
 
 void
-rl_wait_set_no_way(struct rl_wait *w, uint64_t no_way_ns)
-{
-	w->p.no_way_ns = no_way_ns;
-}
-
-void
 rl_wait_await(struct rl_wait *w, uint64_t until_ns)
 {
 	w->await_ns = until_ns;

@@ -84,7 +84,6 @@ without_orders_there_is_nothing_to_do(void **state)
 	assert_false(rl_fault_poll(&b->link.dir[0], 1));
 	assert_true(rl_fault_light(&b->link));
 	assert_false(rl_fault_severed(&b->link));
-	assert_int_equal(rl_fault_deadline(&b->link.dir[0], 1), RL_NEVER);
 }
 
 static void
@@ -220,7 +219,6 @@ a_stall_keeps_frames_for_its_time(void **state)
 	assert_int_equal(order(b, RL_FAULT_STALL, 1000), 0);
 	assert_true(rl_fault_poll(d, 5000));
 	assert_true(rl_fault_stalled(d, 5999));
-	assert_int_equal(rl_fault_deadline(d, 5500), 6000);
 	assert_false(rl_fault_stalled(d, 6000));
 	assert_false(rl_fault_poll(d, 6000));
 }
@@ -238,7 +236,6 @@ delayed_frames_come_in_order_when_they_are_due(void **state)
 	rl_fault_delay(d, b->f, 2, 10);
 	rl_fault_delay(d, b->f + 2, 2, 20);
 	assert_int_equal(rl_fault_room(d), LINE - 4);
-	assert_int_equal(rl_fault_deadline(d, 20), 110);
 	assert_int_equal(rl_fault_due(d, out, FRAMES, 109), 0);
 	assert_int_equal(rl_fault_due(d, out, FRAMES, 110), 2);
 	assert_ptr_equal(out[0].cookie, b->data[0]);

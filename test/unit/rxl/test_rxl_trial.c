@@ -198,23 +198,6 @@ two_runs_in_a_row_are_one_long_run(void **state)
 	assert_memory_equal(rl_rxl_trial_tally(t), &once, sizeof(once));
 }
 
-static void
-tallies_add_up(void **state)
-{
-	struct fx *fx = *state;
-	struct rl_rxl_trial_tally sum = { 0 }, one;
-
-	fx->cfg.levels = 1;
-	fx->cfg.wire.bit_rate = 1e-3;
-	fx->cfg.inside.bit_rate = 1e-4;
-	one = *run(fx, 10000);
-	for (int i = 0; i < 3; i++)
-		rl_rxl_trial_add(&sum, &one);
-	for (size_t i = 0; i < sizeof(one) / 8; i++)
-		assert_true(((uint64_t *)(void *)&sum)[i] ==
-			    3 * ((uint64_t *)(void *)&one)[i]);
-}
-
 int
 main(void)
 {
@@ -226,7 +209,6 @@ main(void)
 		T(corruption_inside_a_switch_is_found_at_the_destination),
 		T(byte_bursts_are_detected_as_the_paper_says),
 		T(two_runs_in_a_row_are_one_long_run),
-		T(tallies_add_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -244,7 +244,6 @@ flows_without_a_way_stop_none_that_has_one_however_many_they_are(void **state)
 	assert_int_equal(info(&c).packets, records);
 	assert_int_equal(c.out[Y].packets, live);
 	cb_ack(&c, Y);
-	rl_core_set_patience(c.core, 1);
 	while (info(&c).packets != 0) {
 		c.ndrops = 0;
 		cb_advance(&c, 100 * US);
@@ -319,29 +318,6 @@ a_full_room_goes_on_in_small_steps(void **state)
 	for (uint16_t d = 0; d < CB_DSTS; d++)
 		cb_expect(&c, Z, d, 0, 2000);
 	assert_int_equal(c.ndrops, 0);
-	cb_close(&c);
-}
-
-/* Patience is the controller's to ask for. */
-static void
-patience_can_be_asked_for_and_withdrawn(void **state)
-{
-	struct core_bench c;
-	uint64_t t;
-
-	(void)state;
-	room_open(&c, 1024);
-	die(&c, X);
-	rl_core_set_patience(c.core, c.cfg.no_path_ns * 3 / 2);
-	t = c.now_ns;
-	cb_rx(&c, IN, 1, 1);
-	cb_advance(&c, c.cfg.no_path_ns + c.cfg.no_path_ns / 8);
-	assert_int_equal(c.ndrops, 0);
-	rl_core_set_patience(c.core, 0);
-	cb_rx(&c, IN, 2, 1); /* nothing to it */
-	while (c.ndrops == 0)
-		cb_advance(&c, rl_core_deadline(c.core) - c.now_ns);
-	assert_true(c.now_ns - t <= 2 * c.cfg.no_path_ns);
 	cb_close(&c);
 }
 
@@ -496,8 +472,6 @@ main(void)
 		     flows_without_a_way_stop_none_that_has_one_however_many_they_are),
 		CASE("[DRL-11] a full room goes on in small steps",
 		     a_full_room_goes_on_in_small_steps),
-		CASE("[DRL-7] patience can be asked for and withdrawn",
-		     patience_can_be_asked_for_and_withdrawn),
 		CASE("[DRL-8] the only way is wanted as long as something "
 		     "waits",
 		     the_only_way_is_wanted_as_long_as_something_waits),
