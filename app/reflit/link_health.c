@@ -7,29 +7,9 @@
 #include "link_health.h"
 #include "refusal.h"
 
-const char *
-link_admin_name(enum link_admin a)
-{
-	static const char *const names[] = {
-#define NAME(n, word) [LINK_ADMIN_##n] = word,
-		LINK_ADMINS(NAME)
-#undef NAME
-	};
+RL_NAMES(link_admin_name, enum link_admin, LINK_ADMINS(RL_WORD))
 
-	return names[a];
-}
-
-const char *
-link_oper_name(enum link_oper o)
-{
-	static const char *const names[] = {
-#define NAME(n, word) [LINK_OPER_##n] = word,
-		LINK_OPERS(NAME)
-#undef NAME
-	};
-
-	return names[o];
-}
+RL_NAMES(link_oper_name, enum link_oper, LINK_OPERS(RL_WORD))
 
 /* The ethdev at an end, or NULL: a software wire, or another process's. */
 static const struct rl_wire_dev *

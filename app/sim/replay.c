@@ -42,11 +42,7 @@ enum {
 	OUTCOME_COUNT
 };
 
-static const char *const outcome_names[] = {
-#define OUTCOME_NAME(name) #name,
-	OUTCOMES(OUTCOME_NAME)
-#undef OUTCOME_NAME
-};
+static const char *const outcome_names[] = { OUTCOMES(RL_OWN_NAME) };
 
 struct recording {
 	const char *path;

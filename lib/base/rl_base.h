@@ -25,6 +25,20 @@
 #define RL_ALIGNED(n) __attribute__((aligned(n)))
 #define RL_UNUSED __attribute__((unused))
 #define RL_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+/**
+ * Defines a function that names the values of an enum which counts from 0, by
+ * the list that makes them: LIST(RL_OWN_NAME) or LIST(RL_WORD).
+ */
+#define RL_NAMES(fn, type, ...)                                                \
+	const char *fn(type v)                                                 \
+	{                                                                      \
+		static const char *const names[] = { __VA_ARGS__ };            \
+                                                                               \
+		return (unsigned int)v < RL_ARRAY_SIZE(names) ? names[v]       \
+							      : "?";           \
+	}
+#define RL_OWN_NAME(name) #name,
+#define RL_WORD(name, word) word,
 #define rl_likely(x) __builtin_expect(!!(x), 1)
 #define rl_unlikely(x) __builtin_expect(!!(x), 0)
 

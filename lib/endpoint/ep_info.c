@@ -55,53 +55,14 @@ rl_ep_counters(const struct rl_ep *ep)
 	return ep->ctr;
 }
 
-const char *
-rl_ep_counter_name(enum rl_ep_counter c)
-{
-	static const char *const name[] = {
-#define NAME(n) #n,
-		RL_EP_COUNTERS(NAME)
-#undef NAME
-	};
+RL_NAMES(rl_ep_counter_name, enum rl_ep_counter, RL_EP_COUNTERS(RL_OWN_NAME))
 
-	return c < RL_EP_COUNTER_COUNT ? name[c] : "unknown";
-}
+RL_NAMES(rl_ep_reason_name, enum rl_ep_reason, RL_EP_REASONS(RL_WORD))
 
-const char *
-rl_ep_reason_name(enum rl_ep_reason r)
-{
-	static const char *const name[] = {
-#define NAME(n, word) word,
-		RL_EP_REASONS(NAME)
-#undef NAME
-	};
+RL_NAMES(rl_ep_event_name, enum rl_ep_event_kind, RL_EP_EVENTS(RL_WORD))
 
-	return r < RL_EP_REASON_COUNT ? name[r] : "unknown";
-}
-
-const char *
-rl_ep_event_name(enum rl_ep_event_kind k)
-{
-	static const char *const name[] = {
-#define NAME(n, word) word,
-		RL_EP_EVENTS(NAME)
-#undef NAME
-	};
-
-	return k < RL_EP_EVENT_COUNT ? name[k] : "unknown";
-}
-
-const char *
-rl_ep_flow_state_name(enum rl_ep_flow_state s)
-{
-	static const char *const name[] = {
-#define NAME(n, word) word,
-		RL_EP_FLOW_STATES(NAME)
-#undef NAME
-	};
-
-	return (unsigned int)s < RL_ARRAY_SIZE(name) ? name[s] : "unknown";
-}
+RL_NAMES(rl_ep_flow_state_name, enum rl_ep_flow_state,
+	 RL_EP_FLOW_STATES(RL_WORD))
 
 const char *
 rl_profile_name(enum rl_profile p)

@@ -22,7 +22,8 @@ port_event(struct rl_port *port, enum rl_port_event_type type, uint64_t now_ns)
 
 	if (port->events.tail - port->events.head == RL_PORT_EVENTS) {
 		port->events.lost++;
-		port->events.head++; /* the oldest goes: the newest tell the state */
+		port->events
+			.head++; /* the oldest goes: the newest tell the state */
 	}
 	ev = &port->events.ev[port->events.tail++ % RL_PORT_EVENTS];
 	*ev = (struct rl_port_event){
@@ -36,50 +37,11 @@ port_event(struct rl_port *port, enum rl_port_event_type type, uint64_t now_ns)
 	return ev;
 }
 
-static const char *const counter_names[] = {
-#define RL_PORT_NAME(name) #name,
-	RL_PORT_COUNTERS(RL_PORT_NAME)
-#undef RL_PORT_NAME
-};
+RL_NAMES(rl_port_counter_name, enum rl_port_counter,
+	 RL_PORT_COUNTERS(RL_OWN_NAME))
 
-const char *
-rl_port_counter_name(enum rl_port_counter c)
-{
-	return c < RL_PORT_COUNTER_COUNT ? counter_names[c] : "?";
-}
+RL_NAMES(rl_link_state_name, enum rl_link_state, RL_LINK_STATES(RL_OWN_NAME))
 
-const char *
-rl_link_state_name(enum rl_link_state s)
-{
-	static const char *const names[] = {
-#define RL_LINK_NAME(name) #name,
-		RL_LINK_STATES(RL_LINK_NAME)
-#undef RL_LINK_NAME
-	};
+RL_NAMES(rl_detector_name, enum rl_detector, RL_DETECTORS(RL_WORD))
 
-	return (unsigned int)s < RL_ARRAY_SIZE(names) ? names[s] : "?";
-}
-
-const char *
-rl_detector_name(enum rl_detector d)
-{
-	static const char *const names[] = {
-#define RL_DET_NAME(name, word) word,
-		RL_DETECTORS(RL_DET_NAME)
-#undef RL_DET_NAME
-	};
-
-	return d < RL_DET_COUNT ? names[d] : "?";
-}
-
-const char *
-rl_drop_reason_name(enum rl_drop_reason r)
-{
-	static const char *const names[] = {
-#define RL_DROP_NAME(name, word) word,
-		RL_DROP_REASONS(RL_DROP_NAME)
-#undef RL_DROP_NAME
-	};
-
-	return r < RL_DROP_REASON_COUNT ? names[r] : "?";
-}
+RL_NAMES(rl_drop_reason_name, enum rl_drop_reason, RL_DROP_REASONS(RL_WORD))

@@ -179,17 +179,7 @@ rl_controller_link_removed(const struct rl_controller *c, uint32_t link)
 	return ctl_link_removed(c, link);
 }
 
-static const char *
-cause_name(enum rl_cause cause)
-{
-	static const char *const name[] = {
-#define CAUSE_WORD(n, word) [RL_CAUSE_##n] = word,
-		RL_CAUSES(CAUSE_WORD)
-#undef CAUSE_WORD
-	};
-
-	return name[cause];
-}
+static RL_NAMES(cause_name, enum rl_cause, RL_CAUSES(RL_WORD))
 
 char *
 rl_recovery_text(const struct rl_recovery *r, const struct rl_topo *topo,
@@ -227,26 +217,6 @@ rl_recovery_text(const struct rl_recovery *r, const struct rl_topo *topo,
 	return buf;
 }
 
-const char *
-rl_controller_phase_name(enum rl_controller_phase p)
-{
-	static const char *const name[] = {
-#define PHASE_WORD(n, word) [RL_CONTROLLER_##n] = word,
-		RL_CONTROLLER_PHASES(PHASE_WORD)
-#undef PHASE_WORD
-	};
+RL_NAMES(rl_controller_phase_name, enum rl_controller_phase, RL_CONTROLLER_PHASES(RL_WORD))
 
-	return (unsigned int)p < RL_ARRAY_SIZE(name) ? name[p] : "?";
-}
-
-const char *
-rl_outcome_name(enum rl_outcome o)
-{
-	static const char *const name[] = {
-#define OUTCOME_WORD(n, word) [RL_OUTCOME_##n] = word,
-		RL_OUTCOMES(OUTCOME_WORD)
-#undef OUTCOME_WORD
-	};
-
-	return (unsigned int)o < RL_ARRAY_SIZE(name) ? name[o] : "?";
-}
+RL_NAMES(rl_outcome_name, enum rl_outcome, RL_OUTCOMES(RL_WORD))

@@ -109,14 +109,4 @@ rl_resil_cfg_check(const struct rl_resil_cfg *c, char *err, size_t errlen,
 	return 0;
 }
 
-const char *
-rl_resil_mode_name(enum rl_resil_mode m)
-{
-	static const char *const name[] = {
-#define RL_RESIL_MODE_WORD(n, word) [RL_RESIL_##n] = word,
-		RL_RESIL_MODES(RL_RESIL_MODE_WORD)
-#undef RL_RESIL_MODE_WORD
-	};
-
-	return (unsigned int)m < RL_RESIL_MODE_COUNT ? name[m] : "?";
-}
+RL_NAMES(rl_resil_mode_name, enum rl_resil_mode, RL_RESIL_MODES(RL_WORD))

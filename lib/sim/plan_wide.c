@@ -24,11 +24,7 @@
 /* Longest silence of a flow with connected ends in a partitioned fabric. */
 #define SILENCE_NS (10 * RL_NS_PER_MS)
 
-static const char *const words[] = {
-#define WIDE_WORD(name, word) word,
-	RL_SIM_WIDE(WIDE_WORD)
-#undef WIDE_WORD
-};
+static const char *const words[] = { RL_SIM_WIDE(RL_WORD) };
 
 const char *
 rl_sim_wide_name(enum rl_sim_wide dim)

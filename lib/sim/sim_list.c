@@ -119,17 +119,7 @@ rl_sim_faults_free(struct rl_sim_faults *list)
 	*list = (struct rl_sim_faults){ 0 };
 }
 
-const char *
-rl_sim_fault_name(enum rl_sim_fault_kind k)
-{
-	static const char *const names[] = {
-#define SIM_FAULT_NAME(name, word) word,
-		RL_SIM_FAULTS(SIM_FAULT_NAME)
-#undef SIM_FAULT_NAME
-	};
-
-	return k < RL_SIM_FAULT_KINDS ? names[k] : "?";
-}
+RL_NAMES(rl_sim_fault_name, enum rl_sim_fault_kind, RL_SIM_FAULTS(RL_WORD))
 
 /* "A-B#k", or with an arrow in the direction of a one-way fault. */
 static void

@@ -126,29 +126,10 @@ rl_core_counters(const struct rl_core *core)
 	return core->c;
 }
 
-const char *
-rl_core_counter_name(enum rl_core_counter c)
-{
-	static const char *const names[] = {
-#define RL_CORE_NAME(name) #name,
-		RL_CORE_COUNTERS(RL_CORE_NAME)
-#undef RL_CORE_NAME
-	};
+RL_NAMES(rl_core_counter_name, enum rl_core_counter,
+	 RL_CORE_COUNTERS(RL_OWN_NAME))
 
-	return c < RL_CORE_COUNTER_COUNT ? names[c] : "?";
-}
-
-const char *
-rl_egress_state_name(enum rl_egress_state s)
-{
-	static const char *const names[] = {
-#define RL_EGRESS_NAME(name, word) word,
-		RL_EGRESS_STATES(RL_EGRESS_NAME)
-#undef RL_EGRESS_NAME
-	};
-
-	return (unsigned int)s < RL_ARRAY_SIZE(names) ? names[s] : "?";
-}
+RL_NAMES(rl_egress_state_name, enum rl_egress_state, RL_EGRESS_STATES(RL_WORD))
 
 void
 rl_core_inject_room(const struct rl_core *core, uint32_t limit_flits,

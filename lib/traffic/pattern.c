@@ -4,11 +4,7 @@
 
 #include "rl_pattern.h"
 
-static const char *const words[] = {
-#define WORD(name, word) word,
-	RL_PATTERNS(WORD)
-#undef WORD
-};
+static const char *const words[] = { RL_PATTERNS(RL_WORD) };
 
 int
 rl_pattern_parse(const char *word)
@@ -214,8 +210,9 @@ rl_pattern_dst(const struct rl_pattern *p, uint32_t src, struct rl_prng *prng)
 	case RL_PATTERN_PAIRS:
 		if (p->first[src + 1] > p->first[src])
 			dst = p->table[p->first[src] +
-				       rl_prng_below(prng, p->first[src + 1] -
-								   p->first[src])];
+				       rl_prng_below(prng,
+						     p->first[src + 1] -
+							     p->first[src])];
 		break;
 	case RL_PATTERN_COUNT:
 		break;
