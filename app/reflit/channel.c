@@ -222,16 +222,14 @@ channel_json(struct app *app, json_t *report)
 int
 telemetry_channel(const char *cmd, const char *params, struct rte_tel_data *d)
 {
-	struct rte_tel_data *there = mirror_column(RTE_TEL_STRING_VAL);
+	static const char *const names[] = { "there" };
 	struct app *app = mirror_enter();
 	struct rl_oob_info i = { 0 };
+	struct mirror_table there;
 
 	(void)cmd;
 	(void)params;
-	if (there == NULL) {
-		mirror_leave();
-		return -ENOMEM;
-	}
+	mirror_table(&there, names, 1, 0);
 	if (app != NULL && app->oob != NULL)
 		rl_oob_info(app->oob, &i);
 	rte_tel_data_start_dict(d);
@@ -243,14 +241,13 @@ telemetry_channel(const char *cmd, const char *params, struct rte_tel_data *d)
 	rte_tel_data_add_dict_string(d, "controller", i.office);
 	for (uint32_t p = 0; app != NULL && p < app->cfg.nprocess; p++)
 		if (i.members >> p & 1)
-			rte_tel_data_add_array_string(
-				there, app->cfg.process[p].name);
+			mirror_text(&there, app->cfg.process[p].name);
 	mirror_leave();
 	rte_tel_data_add_dict_uint(d, "outages", i.outages);
 	rte_tel_data_add_dict_uint(d, "away_ns", i.away_ns);
 	rte_tel_data_add_dict_uint(d, "sent_messages", i.sent);
 	rte_tel_data_add_dict_uint(d, "received_messages", i.received);
 	rte_tel_data_add_dict_uint(d, "lost_messages", i.lost);
-	rte_tel_data_add_dict_container(d, "there", there, 0);
+	mirror_table_end(&there, d);
 	return 0;
 }

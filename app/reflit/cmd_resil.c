@@ -156,13 +156,17 @@ accepted(struct app *app, const char *kind, const char *name, const char *verb,
 	app->host.resil.next_ns = 0;
 }
 
-int
-cmd_device_remove(struct app *app, const char *const arg[])
+/* Plans a change of a device, or of a link. */
+typedef int (*plan_fn)(struct rl_controller *c, uint32_t what, uint64_t now_ns);
+
+static int
+plan_device(struct app *app, const char *name, const char *verb, plan_fn fn,
+	    const char *refusal)
 {
 	struct rl_controller *c;
 	uint32_t dev = 0, epoch;
 
-	if (find_device(app, arg[0], &dev) != 0 || want_controller(app) != 0)
+	if (find_device(app, name, &dev) != 0 || want_controller(app) != 0)
 		return -EINVAL;
 	if (app->checking)
 		return 0;
@@ -170,38 +174,29 @@ cmd_device_remove(struct app *app, const char *const arg[])
 	if (c == NULL)
 		return -EINVAL;
 	epoch = rl_controller_newest(c);
-	if (rl_controller_remove_dev(c, dev, host_resil_now(&app->host)) != 0)
-		return app_error(app, "%s is removed already", arg[0]);
-	accepted(app, "device", arg[0], "remove", epoch);
+	if (fn(c, dev, host_resil_now(&app->host)) != 0)
+		return app_error(app, "%s is %s", name, refusal);
+	accepted(app, "device", name, verb, epoch);
 	return 0;
+}
+
+int
+cmd_device_remove(struct app *app, const char *const arg[])
+{
+	return plan_device(app, arg[0], "remove", rl_controller_remove_dev,
+			   "removed already");
 }
 
 int
 cmd_device_add(struct app *app, const char *const arg[])
 {
-	struct rl_controller *c;
-	uint32_t dev = 0, epoch;
-
-	if (find_device(app, arg[0], &dev) != 0 || want_controller(app) != 0)
-		return -EINVAL;
-	if (app->checking)
-		return 0;
-	c = controller(app);
-	if (c == NULL)
-		return -EINVAL;
-	epoch = rl_controller_newest(c);
-	if (rl_controller_add_dev(c, dev, host_resil_now(&app->host)) != 0)
-		return app_error(app, "%s is not removed", arg[0]);
-	accepted(app, "device", arg[0], "add", epoch);
-	return 0;
+	return plan_device(app, arg[0], "add", rl_controller_add_dev,
+			   "not removed");
 }
-
-typedef int (*link_plan_fn)(struct rl_controller *c, uint32_t link,
-			    uint64_t now_ns);
 
 static int
 plan_links(struct app *app, const char *name, const char *verb,
-	   link_plan_fn fn, const char *refusal)
+	   plan_fn fn, const char *refusal)
 {
 	const struct rl_topo *t = &app->cfg.topo;
 	struct rl_controller *c;

@@ -75,14 +75,56 @@ mirror_error(struct rte_tel_data *d, const char *format, ...)
 	return 0;
 }
 
-struct rte_tel_data *
-mirror_column(enum rte_tel_value_type type)
+void
+mirror_table(struct mirror_table *t, const char *const name[],
+	     unsigned int texts, unsigned int numbers)
 {
-	struct rte_tel_data *c = rte_tel_data_alloc();
+	*t = (struct mirror_table){ .name = name, .n = texts + numbers };
+	RL_ASSERT(t->n <= MIRROR_COLUMNS);
+	for (unsigned int i = 0; i < t->n; i++) {
+		t->col[i] = rte_tel_data_alloc();
+		if (t->col[i] != NULL)
+			rte_tel_data_start_array(t->col[i],
+						 i < texts ? RTE_TEL_STRING_VAL
+							   : RTE_TEL_UINT_VAL);
+	}
+}
+
+/* The column to fill; behind the last one the next row begins. */
+static struct rte_tel_data *
+next_column(struct mirror_table *t)
+{
+	struct rte_tel_data *c = t->col[t->at];
+
+	t->at = (t->at + 1) % t->n;
+	return c;
+}
+
+void
+mirror_text(struct mirror_table *t, const char *text)
+{
+	struct rte_tel_data *c = next_column(t);
 
 	if (c != NULL)
-		rte_tel_data_start_array(c, type);
-	return c;
+		rte_tel_data_add_array_string(c, text);
+}
+
+void
+mirror_number(struct mirror_table *t, uint64_t v)
+{
+	struct rte_tel_data *c = next_column(t);
+
+	if (c != NULL)
+		rte_tel_data_add_array_uint(c, v);
+}
+
+void
+mirror_table_end(struct mirror_table *t, struct rte_tel_data *d)
+{
+	for (unsigned int i = 0; i < t->n; i++)
+		if (t->col[i] != NULL)
+			rte_tel_data_add_dict_container(d, t->name[i],
+							t->col[i], 0);
 }
 
 /*
@@ -92,21 +134,19 @@ mirror_column(enum rte_tel_value_type type)
 static int
 events(const char *cmd, const char *params, struct rte_tel_data *d)
 {
-	struct rte_tel_data *text = mirror_column(RTE_TEL_STRING_VAL);
-	struct rte_tel_data *t_ns = mirror_column(RTE_TEL_UINT_VAL);
+	static const char *const names[] = { "text", "t_ns" };
 	const struct mirror *m = &telemetry_mirror;
 	uint64_t from = UINT64_MAX, first, n;
+	struct mirror_table t;
 	char *end = NULL;
 
 	(void)cmd;
 	if (params != NULL && params[0] != '\0') {
 		from = strtoull(params, &end, 10);
-		if (params[0] < '0' || params[0] > '9' || *end != '\0' ||
-		    text == NULL || t_ns == NULL)
-			goto bad;
+		if (params[0] < '0' || params[0] > '9' || *end != '\0')
+			return -EINVAL;
 	}
-	if (text == NULL || t_ns == NULL)
-		goto bad;
+	mirror_table(&t, names, 1, 1);
 	mirror_enter();
 	first = m->nevents > MIRROR_EVENTS ? m->nevents - MIRROR_EVENTS : 0;
 	if (from == UINT64_MAX)
@@ -116,27 +156,21 @@ events(const char *cmd, const char *params, struct rte_tel_data *d)
 	for (uint64_t i = from; i < from + n; i++) {
 		const struct mirror_event *e = &m->event[i % MIRROR_EVENTS];
 
-		rte_tel_data_add_array_string(text, e->text);
-		rte_tel_data_add_array_uint(t_ns, e->t_ns);
+		mirror_text(&t, e->text);
+		mirror_number(&t, e->t_ns);
 	}
 	rte_tel_data_start_dict(d);
 	rte_tel_data_add_dict_uint(d, "start", from);
 	rte_tel_data_add_dict_uint(d, "next", from + n);
 	rte_tel_data_add_dict_uint(d, "total", m->nevents);
 	mirror_leave();
-	rte_tel_data_add_dict_container(d, "t_ns", t_ns, 0);
-	rte_tel_data_add_dict_container(d, "text", text, 0);
+	mirror_table_end(&t, d);
 	return 0;
-bad:
-	rte_tel_data_free(text);
-	rte_tel_data_free(t_ns);
-	return -EINVAL;
 }
 
 static void
 add_failover(const struct app *app, const struct rl_failover *f,
-	     struct rte_tel_data *const text[3],
-	     struct rte_tel_data *const num[FAILOVER_NUMBERS])
+	     struct mirror_table *table)
 {
 	const struct rl_topo *t = &app->cfg.topo;
 	uint64_t v[FAILOVER_NUMBERS];
@@ -147,25 +181,25 @@ add_failover(const struct app *app, const struct rl_failover *f,
 	if (known)
 		rl_topo_link_name(t, rl_failover_link(f, t), link,
 				  sizeof(link));
-	rte_tel_data_add_array_string(text[0], link);
-	rte_tel_data_add_array_string(text[1],
-				      known ? t->dev[f->dev].name : "-");
-	rte_tel_data_add_array_string(text[2], rl_detector_name(f->detector));
+	mirror_text(table, link);
+	mirror_text(table, known ? t->dev[f->dev].name : "-");
+	mirror_text(table, rl_detector_name(f->detector));
 	failover_numbers(f, app->start_ns, v);
 	for (unsigned int i = 0; i < FAILOVER_NUMBERS; i++)
-		rte_tel_data_add_array_uint(num[i], v[i]);
+		mirror_number(table, v[i]);
 }
 
 /* "/reflit/failovers,N": from number N on; without N the last page. */
 static int
 failovers(const char *cmd, const char *params, struct rte_tel_data *d)
 {
-	static const char *const names[3] = { "link", "device", "detector" };
-	struct rte_tel_data *text[3], *num[FAILOVER_NUMBERS];
+	const char *names[3 + FAILOVER_NUMBERS] = { "link", "device",
+						    "detector" };
 	const struct mirror *m = &telemetry_mirror;
 	struct app *app = mirror_enter();
 	const uint32_t total = m->nfailovers;
 	const uint32_t kept = rl_min_u32(total, MIRROR_FAILOVERS);
+	struct mirror_table t;
 	uint32_t start, count;
 	char last[16];
 	int ret;
@@ -181,21 +215,15 @@ failovers(const char *cmd, const char *params, struct rte_tel_data *d)
 		mirror_leave();
 		return ret;
 	}
-	for (unsigned int i = 0; i < 3; i++)
-		text[i] = mirror_column(RTE_TEL_STRING_VAL);
 	for (unsigned int i = 0; i < FAILOVER_NUMBERS; i++)
-		num[i] = mirror_column(RTE_TEL_UINT_VAL);
-	for (uint32_t i = start; app != NULL && i < start + count; i++) {
-		const struct rl_failover *f = &m->failover[i % MIRROR_FAILOVERS];
-
+		names[3 + i] = failover_key(i);
+	mirror_table(&t, names, 3, FAILOVER_NUMBERS);
+	for (uint32_t i = start; app != NULL && i < start + count; i++)
 		if (i + kept >= total)
-			add_failover(app, f, text, num);
-	}
+			add_failover(app, &m->failover[i % MIRROR_FAILOVERS],
+				     &t);
 	mirror_leave();
-	for (unsigned int i = 0; i < 3; i++)
-		rte_tel_data_add_dict_container(d, names[i], text[i], 0);
-	for (unsigned int i = 0; i < FAILOVER_NUMBERS; i++)
-		rte_tel_data_add_dict_container(d, failover_key(i), num[i], 0);
+	mirror_table_end(&t, d);
 	return 0;
 }
 
@@ -203,14 +231,14 @@ failovers(const char *cmd, const char *params, struct rte_tel_data *d)
 static int
 alarms(const char *cmd, const char *params, struct rte_tel_data *d)
 {
-	static const char *const names[4] = { "alarm", "severity", "where",
-					      "why" };
+	static const char *const names[] = { "alarm", "severity", "where",
+					     "why", "since_ns" };
 	const struct mirror *m = &telemetry_mirror;
-	struct rte_tel_data *text[4], *since_ns;
 	struct app *app = mirror_enter();
+	struct mirror_table t;
 	uint32_t start, count;
-	const int ret = mirror_page(d, params, rl_min_u32(m->nalarms,
-							  MIRROR_ALARMS),
+	const int ret = mirror_page(d, params,
+				    rl_min_u32(m->nalarms, MIRROR_ALARMS),
 				    PAGE_ALARMS, &start, &count);
 
 	(void)cmd;
@@ -218,25 +246,20 @@ alarms(const char *cmd, const char *params, struct rte_tel_data *d)
 		mirror_leave();
 		return ret;
 	}
-	for (unsigned int i = 0; i < 4; i++)
-		text[i] = mirror_column(RTE_TEL_STRING_VAL);
-	since_ns = mirror_column(RTE_TEL_UINT_VAL);
+	mirror_table(&t, names, 4, 1);
 	for (uint32_t i = start; app != NULL && i < start + count; i++) {
 		const struct alarm *a = &m->alarm[i];
 		char why[MIRROR_TEXT];
 
 		snprintf(why, sizeof(why), "%s", alarm_why(a));
-		rte_tel_data_add_array_string(text[0], alarm_word(a->kind));
-		rte_tel_data_add_array_string(text[1], alarm_severity(a->kind));
-		rte_tel_data_add_array_string(text[2], a->where);
-		rte_tel_data_add_array_string(text[3], why);
-		rte_tel_data_add_array_uint(since_ns,
-			watch_since(app->start_ns, a->since_ns));
+		mirror_text(&t, alarm_word(a->kind));
+		mirror_text(&t, alarm_severity(a->kind));
+		mirror_text(&t, a->where);
+		mirror_text(&t, why);
+		mirror_number(&t, watch_since(app->start_ns, a->since_ns));
 	}
 	mirror_leave();
-	for (unsigned int i = 0; i < 4; i++)
-		rte_tel_data_add_dict_container(d, names[i], text[i], 0);
-	rte_tel_data_add_dict_container(d, "since_ns", since_ns, 0);
+	mirror_table_end(&t, d);
 	return 0;
 }
 
@@ -261,8 +284,7 @@ copy_recoveries(const struct app *app)
 	const struct host_resil *r = &app->host.resil;
 	struct mirror *m = &telemetry_mirror;
 
-	if (m->nrecoveries == r->log.n ||
-	    pthread_mutex_trylock(&m->lock) != 0)
+	if (m->nrecoveries == r->log.n || pthread_mutex_trylock(&m->lock) != 0)
 		return;
 	for (uint32_t i = r->log.n > MIRROR_RECOVERIES
 				  ? r->log.n - MIRROR_RECOVERIES
@@ -313,8 +335,7 @@ telemetry_step(struct app *app)
 			       ? w->failovers.n - MIRROR_FAILOVERS
 			       : 0;
 		for (uint32_t i = from; i < w->failovers.n; i++)
-			m->failover[i % MIRROR_FAILOVERS] =
-				w->failovers.rec[i];
+			m->failover[i % MIRROR_FAILOVERS] = w->failovers.rec[i];
 		m->nfailovers = w->failovers.n;
 		pthread_mutex_unlock(&m->lock);
 	}

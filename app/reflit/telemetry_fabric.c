@@ -15,51 +15,25 @@
 #define PAGE_LINKS 50
 #define PAGE_PORTS 300
 
-static const char *
-topology_name(const struct rl_topo *t)
-{
-	switch (t->spec.kind) {
-	case RL_TOPO_TORUS:
-		return "torus";
-	case RL_TOPO_MESH:
-		return "mesh";
-	case RL_TOPO_BOARDS:
-		return "boards";
-	case RL_TOPO_BOARD:
-		return "board";
-	case RL_TOPO_CUSTOM:
-		return "custom";
-	case RL_TOPO_FAT_TREE:
-		return "fat-tree";
-	case RL_TOPO_DRAGONFLY:
-		return "dragonfly";
-	case RL_TOPO_SLIM_FLY:
-		return "slim-fly";
-	case RL_TOPO_RANDOM:
-		return "random";
-	default:
-		return "other";
-	}
-}
-
 int
 telemetry_fabric(const char *cmd, const char *params, struct rte_tel_data *d)
 {
-	struct rte_tel_data *dims = mirror_column(RTE_TEL_UINT_VAL);
+	static const char *const names[] = { "dims" };
 	struct app *app = mirror_enter();
+	struct mirror_table dims;
 	const struct rl_topo *t;
 
 	(void)cmd;
 	(void)params;
 	rte_tel_data_start_dict(d);
-	if (app == NULL || dims == NULL) {
+	if (app == NULL) {
 		mirror_leave();
-		rte_tel_data_free(dims);
 		return 0;
 	}
 	t = &app->cfg.topo;
+	mirror_table(&dims, names, 0, 1);
 	for (unsigned int i = 0; i < t->spec.ndims; i++)
-		rte_tel_data_add_array_uint(dims, t->spec.dims[i]);
+		mirror_number(&dims, t->spec.dims[i]);
 	rte_tel_data_add_dict_string(d, "program", "reflit");
 	rte_tel_data_add_dict_string(d, "version", RL_VERSION);
 	rte_tel_data_add_dict_int(d, "pid", (int)getpid());
@@ -68,8 +42,9 @@ telemetry_fabric(const char *cmd, const char *params, struct rte_tel_data *d)
 		app->cfg.nprocess == 0
 			? ""
 			: app->cfg.process[app->process].name);
-	rte_tel_data_add_dict_string(d, "topology", topology_name(t));
-	rte_tel_data_add_dict_container(d, "dims", dims, 0);
+	rte_tel_data_add_dict_string(d, "topology",
+				     rl_config_topology_name(t->spec.kind));
+	mirror_table_end(&dims, d);
 	rte_tel_data_add_dict_string(d, "engine", app->route->engine);
 	rte_tel_data_add_dict_uint(d, "devices", t->ndev);
 	rte_tel_data_add_dict_uint(d, "switches", t->ndev - t->nep);
@@ -90,9 +65,9 @@ telemetry_fabric(const char *cmd, const char *params, struct rte_tel_data *d)
 int
 telemetry_devices(const char *cmd, const char *params, struct rte_tel_data *d)
 {
-	static const char *const axis[RL_DIMS_MAX] = { "x", "y", "z" };
-	struct rte_tel_data *name, *kind, *coord[RL_DIMS_MAX];
+	static const char *const names[] = { "name", "kind", "x", "y", "z" };
 	struct app *app = mirror_enter();
+	struct mirror_table t;
 	uint32_t start = 0, count = 0;
 	int ret = mirror_page(d, params, app != NULL ? app->cfg.topo.ndev : 0,
 			      PAGE_DEVICES, &start, &count);
@@ -102,42 +77,20 @@ telemetry_devices(const char *cmd, const char *params, struct rte_tel_data *d)
 		mirror_leave();
 		return ret;
 	}
-	name = mirror_column(RTE_TEL_STRING_VAL);
-	kind = mirror_column(RTE_TEL_STRING_VAL);
-	for (unsigned int k = 0; k < RL_DIMS_MAX; k++)
-		coord[k] = mirror_column(RTE_TEL_UINT_VAL);
+	mirror_table(&t, names, 2, RL_DIMS_MAX);
 	for (uint32_t i = start; i < start + count; i++) {
 		const struct rl_topo_dev *dev = &app->cfg.topo.dev[i];
 
-		rte_tel_data_add_array_string(name, dev->name);
-		rte_tel_data_add_array_string(kind,
-			dev->kind == RL_DEV_SWITCH ? "switch" : "endpoint");
+		mirror_text(&t, dev->name);
+		mirror_text(&t, dev->kind == RL_DEV_SWITCH ? "switch"
+							   : "endpoint");
 		for (unsigned int k = 0; k < RL_DIMS_MAX; k++)
-			rte_tel_data_add_array_uint(coord[k], dev->coord[k]);
+			mirror_number(&t, dev->coord[k]);
 	}
 	mirror_leave();
-	rte_tel_data_add_dict_container(d, "name", name, 0);
-	rte_tel_data_add_dict_container(d, "kind", kind, 0);
-	for (unsigned int k = 0; k < RL_DIMS_MAX; k++)
-		rte_tel_data_add_dict_container(d, axis[k], coord[k], 0);
+	mirror_table_end(&t, d);
 	return 0;
 }
-
-/* Columns of links with one number for each direction: from a, from b. */
-static const struct {
-	const char *name;
-	enum rl_port_counter counter;
-} link_columns[] = {
-	{ "tx_flits", RL_PC_tx_flits },
-	{ "tx_frames", RL_PC_tx_frames },
-	{ "tx_replay_flits", RL_PC_tx_replay_flits },
-	{ "rx_corrected", RL_PC_rx_corrected },
-	{ "rx_bad", RL_PC_rx_bad },
-	{ "deaths", RL_PC_deaths },
-	{ "looped_flits", RL_PC_looped_flits },
-};
-
-#define LINK_COLUMNS RTE_DIM(link_columns)
 
 /* A link that was taken down on purpose has not failed. */
 static const char *
@@ -179,26 +132,50 @@ link_state(const struct app *app, uint32_t l)
 	return up ? worst : planned_state(app, l, worst);
 }
 
-/* The words of `show link`. */
+/* Columns from LINK_ENDS on have a number of each end: of a, of b. */
+static const char *const link_columns[] = {
+	"name", "state", "admin", "oper", "a", "b", "tx_flits", "tx_frames",
+	"tx_replay_flits", "rx_corrected", "rx_bad", "deaths", "looped_flits"
+};
+static const enum rl_port_counter link_counters[] = {
+	RL_PC_tx_flits, RL_PC_tx_frames, RL_PC_tx_replay_flits,
+	RL_PC_rx_corrected, RL_PC_rx_bad, RL_PC_deaths, RL_PC_looped_flits
+};
+#define LINK_TEXTS 4
+#define LINK_ENDS 6
+
 static void
-add_health(const struct app *app, uint32_t l, struct rte_tel_data *admin,
-	   struct rte_tel_data *oper)
+add_link(const struct app *app, uint32_t l, struct mirror_table *t)
 {
+	const struct rl_topo_link *link = &app->cfg.topo.link[l];
+	char text[2 * RL_NAME_MAX + 8];
 	struct link_health h;
 
 	link_health(app, l, &h);
-	rte_tel_data_add_array_string(admin, link_admin_name(h.admin));
-	rte_tel_data_add_array_string(oper, link_oper_name(h.oper));
+	mirror_text(t, rl_topo_link_name(&app->cfg.topo, l, text,
+					 sizeof(text)));
+	mirror_text(t, link_state(app, l));
+	mirror_text(t, link_admin_name(h.admin));
+	mirror_text(t, link_oper_name(h.oper));
+	for (int e = 0; e < 2; e++)
+		mirror_number(t, link->dev[e]);
+	for (int e = 0; e < 2; e++) {
+		const uint64_t *v = rl_port_counters(
+			app->host.fabric.dev[link->dev[e]]
+				.port[link->port[e]].port);
+
+		t->at = LINK_ENDS;
+		for (unsigned int c = 0; c < RTE_DIM(link_counters); c++)
+			mirror_number(t, v[link_counters[c]]);
+	}
 }
 
 int
 telemetry_links(const char *cmd, const char *params, struct rte_tel_data *d)
 {
-	struct rte_tel_data *name, *state, *admin, *oper;
-	struct rte_tel_data *end[2], *num[LINK_COLUMNS];
 	struct app *app = mirror_enter();
 	uint32_t start = 0, count = 0;
-	char text[2 * RL_NAME_MAX + 8];
+	struct mirror_table t;
 	int ret = mirror_page(d, params, app != NULL ? app->cfg.topo.nlink : 0,
 			      PAGE_LINKS, &start, &count);
 
@@ -207,43 +184,12 @@ telemetry_links(const char *cmd, const char *params, struct rte_tel_data *d)
 		mirror_leave();
 		return ret;
 	}
-	name = mirror_column(RTE_TEL_STRING_VAL);
-	state = mirror_column(RTE_TEL_STRING_VAL);
-	admin = mirror_column(RTE_TEL_STRING_VAL);
-	oper = mirror_column(RTE_TEL_STRING_VAL);
-	end[0] = mirror_column(RTE_TEL_UINT_VAL);
-	end[1] = mirror_column(RTE_TEL_UINT_VAL);
-	for (unsigned int c = 0; c < LINK_COLUMNS; c++)
-		num[c] = mirror_column(RTE_TEL_UINT_VAL);
-	for (uint32_t l = start; l < start + count; l++) {
-		const struct rl_topo_link *link = &app->cfg.topo.link[l];
-
-		rte_tel_data_add_array_string(name,
-			rl_topo_link_name(&app->cfg.topo, l, text,
-					  sizeof(text)));
-		rte_tel_data_add_array_string(state, link_state(app, l));
-		add_health(app, l, admin, oper);
-		for (int e = 0; e < 2; e++) {
-			const uint64_t *v = rl_port_counters(
-				app->host.fabric.dev[link->dev[e]]
-					.port[link->port[e]].port);
-
-			rte_tel_data_add_array_uint(end[e], link->dev[e]);
-			for (unsigned int c = 0; c < LINK_COLUMNS; c++)
-				rte_tel_data_add_array_uint(num[c],
-					v[link_columns[c].counter]);
-		}
-	}
+	mirror_table(&t, link_columns, LINK_TEXTS,
+		     RTE_DIM(link_columns) - LINK_TEXTS);
+	for (uint32_t l = start; l < start + count; l++)
+		add_link(app, l, &t);
 	mirror_leave();
-	rte_tel_data_add_dict_container(d, "name", name, 0);
-	rte_tel_data_add_dict_container(d, "state", state, 0);
-	rte_tel_data_add_dict_container(d, "admin", admin, 0);
-	rte_tel_data_add_dict_container(d, "oper", oper, 0);
-	rte_tel_data_add_dict_container(d, "a", end[0], 0);
-	rte_tel_data_add_dict_container(d, "b", end[1], 0);
-	for (unsigned int c = 0; c < LINK_COLUMNS; c++)
-		rte_tel_data_add_dict_container(d, link_columns[c].name,
-						num[c], 0);
+	mirror_table_end(&t, d);
 	return 0;
 }
 
@@ -251,8 +197,9 @@ int
 telemetry_ports(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	struct app *app = mirror_enter();
+	static const char *const names[] = { "name" };
 	uint32_t total = 0, start = 0, count = 0, i = 0;
-	struct rte_tel_data *name;
+	struct mirror_table t;
 	char role[HOST_ROLE_NAME];
 	int ret;
 
@@ -264,17 +211,16 @@ telemetry_ports(const char *cmd, const char *params, struct rte_tel_data *d)
 		mirror_leave();
 		return ret;
 	}
-	name = mirror_column(RTE_TEL_STRING_VAL);
+	mirror_table(&t, names, 1, 0);
 	for (uint32_t dev = 0; app != NULL && dev < app->cfg.topo.ndev; dev++)
 		for (uint16_t p = 0; p < app->cfg.topo.dev[dev].nports;
 		     p++, i++) {
 			if (i >= start && i < start + count)
-				rte_tel_data_add_array_string(name,
-					host_role_name(&app->cfg.topo, dev, p,
-						       role));
+				mirror_text(&t, host_role_name(&app->cfg.topo,
+							       dev, p, role));
 		}
 	mirror_leave();
-	rte_tel_data_add_dict_container(d, "name", name, 0);
+	mirror_table_end(&t, d);
 	return 0;
 }
 

@@ -13,61 +13,40 @@
 #define PAGE_FLOWS 80
 #define PAGE_BUCKETS 250
 
-enum flow_column {
-	FLOW_COS,
-	FLOW_SENT,
-	FLOW_ACKED,
-	FLOW_RESEND,
-	FLOW_RETRIES,
-	FLOW_RTT,
-	FLOW_HELD,
-	FLOW_COLUMNS,
+#define FLOW_TEXTS 3
+
+static const char *const flow_columns[] = {
+	"src", "dst", "state", "cos", "tx_sent", "tx_acked", "tx_resend_flits",
+	"retries", "rtt_ns", "rx_held_flits"
 };
 
-static const char *const flow_columns[FLOW_COLUMNS] = {
-	"cos", "tx_sent", "tx_acked", "tx_resend_flits", "retries", "rtt_ns",
-	"rx_held_flits"
-};
-
-struct flow_page {
-	uint32_t at;	/* number of the next flow */
-	uint32_t start;
-	uint32_t count;
-	struct rte_tel_data *src;
-	struct rte_tel_data *dst;
-	struct rte_tel_data *state;
-	struct rte_tel_data *num[FLOW_COLUMNS];
-};
-
+/* Flows of an endpoint; *at: number of the next one, of all endpoints. */
 static void
-flows_of(const struct app *app, uint32_t e, struct flow_page *page)
+flows_of(const struct app *app, uint32_t e, uint32_t *at, uint32_t start,
+	 uint32_t count, struct mirror_table *table)
 {
 	const struct rl_topo *t = &app->cfg.topo;
 	const struct rl_ep *ep =
 		app->host.fabric.dev[t->ep_dev[e]].core.ep;
 
-	for (uint32_t i = 0; i < rl_ep_flow_count(ep); i++, page->at++) {
+	for (uint32_t i = 0; i < rl_ep_flow_count(ep); i++, ++*at) {
 		struct rl_ep_flow_info f;
 
-		if (page->at < page->start ||
-		    page->at >= page->start + page->count)
+		if (*at < start || *at >= start + count)
 			continue;
 		rl_ep_flow_info(ep, i, &f);
-		rte_tel_data_add_array_string(page->src,
-					      t->dev[t->ep_dev[e]].name);
-		rte_tel_data_add_array_string(page->dst,
-			f.peer < t->nep ? t->dev[t->ep_dev[f.peer]].name : "");
-		rte_tel_data_add_array_string(page->state,
-					      rl_ep_flow_state_name(f.state));
-		for (unsigned int c = 0; c < FLOW_COLUMNS; c++) {
-			const uint64_t v[FLOW_COLUMNS] = {
-				f.cos, f.tx_sent, f.tx_acked,
-				f.tx_resend_flits, f.retries, f.srtt_ns,
-				f.rx_held_flits
-			};
-
-			rte_tel_data_add_array_uint(page->num[c], v[c]);
-		}
+		mirror_text(table, t->dev[t->ep_dev[e]].name);
+		mirror_text(table, f.peer < t->nep
+					   ? t->dev[t->ep_dev[f.peer]].name
+					   : "");
+		mirror_text(table, rl_ep_flow_state_name(f.state));
+		mirror_number(table, f.cos);
+		mirror_number(table, f.tx_sent);
+		mirror_number(table, f.tx_acked);
+		mirror_number(table, f.tx_resend_flits);
+		mirror_number(table, f.retries);
+		mirror_number(table, f.srtt_ns);
+		mirror_number(table, f.rx_held_flits);
 	}
 }
 
@@ -75,34 +54,25 @@ int
 telemetry_flows(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	struct app *app = mirror_enter();
-	struct flow_page page = { 0 };
-	uint32_t total = 0;
+	uint32_t total = 0, start, count, at = 0;
+	struct mirror_table t;
 	int ret;
 
 	(void)cmd;
 	for (uint32_t e = 0; app != NULL && e < app->cfg.topo.nep; e++)
 		total += rl_ep_flow_count(
 			app->host.fabric.dev[app->cfg.topo.ep_dev[e]].core.ep);
-	ret = mirror_page(d, params, total, PAGE_FLOWS, &page.start,
-			  &page.count);
+	ret = mirror_page(d, params, total, PAGE_FLOWS, &start, &count);
 	if (ret != 0) {
 		mirror_leave();
 		return ret;
 	}
-	page.src = mirror_column(RTE_TEL_STRING_VAL);
-	page.dst = mirror_column(RTE_TEL_STRING_VAL);
-	page.state = mirror_column(RTE_TEL_STRING_VAL);
-	for (unsigned int c = 0; c < FLOW_COLUMNS; c++)
-		page.num[c] = mirror_column(RTE_TEL_UINT_VAL);
+	mirror_table(&t, flow_columns, FLOW_TEXTS,
+		     RTE_DIM(flow_columns) - FLOW_TEXTS);
 	for (uint32_t e = 0; app != NULL && e < app->cfg.topo.nep; e++)
-		flows_of(app, e, &page);
+		flows_of(app, e, &at, start, count, &t);
 	mirror_leave();
-	rte_tel_data_add_dict_container(d, "src", page.src, 0);
-	rte_tel_data_add_dict_container(d, "dst", page.dst, 0);
-	rte_tel_data_add_dict_container(d, "state", page.state, 0);
-	for (unsigned int c = 0; c < FLOW_COLUMNS; c++)
-		rte_tel_data_add_dict_container(d, flow_columns[c],
-						page.num[c], 0);
+	mirror_table_end(&t, d);
 	return 0;
 }
 
@@ -122,50 +92,47 @@ no_such(struct rte_tel_data *d, const char *what, const char *params)
 			    what, params == NULL ? "" : params);
 }
 
-int
-telemetry_endpoint(const char *cmd, const char *params, struct rte_tel_data *d)
+/* All counters of the core of a device, or of its endpoint. */
+static int
+device_counters(const char *params, struct rte_tel_data *d, bool ep)
 {
 	struct app *app = mirror_enter();
 	const int32_t dev = find(app, params);
-	bool found = false;
+	const struct rl_role_core *r = dev < 0 ? NULL
+					       : &app->host.fabric.dev[dev].core;
+	const bool found = r != NULL && (!ep || r->ep != NULL);
 
-	(void)cmd;
-	if (dev >= 0 && app->host.fabric.dev[dev].core.ep != NULL) {
-		const uint64_t *c = rl_ep_counters(
-			app->host.fabric.dev[dev].core.ep);
+	if (found) {
+		const uint64_t *c = ep ? rl_ep_counters(r->ep)
+				       : rl_core_counters(r->core);
+		const int n = ep ? (int)RL_EP_COUNTER_COUNT
+				 : (int)RL_CORE_COUNTER_COUNT;
 
 		rte_tel_data_start_dict(d);
-		for (int k = 0; k < RL_EP_COUNTER_COUNT; k++)
-			rte_tel_data_add_dict_uint(d,
-				rl_ep_counter_name((enum rl_ep_counter)k),
+		for (int k = 0; k < n; k++)
+			rte_tel_data_add_dict_uint(
+				d,
+				ep ? rl_ep_counter_name((enum rl_ep_counter)k)
+				   : rl_core_counter_name(
+					     (enum rl_core_counter)k),
 				c[k]);
-		found = true;
 	}
 	mirror_leave();
-	return found ? 0 : no_such(d, "endpoint", params);
+	return found ? 0 : no_such(d, ep ? "endpoint" : "device", params);
+}
+
+int
+telemetry_endpoint(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	(void)cmd;
+	return device_counters(params, d, true);
 }
 
 int
 telemetry_switch(const char *cmd, const char *params, struct rte_tel_data *d)
 {
-	struct app *app = mirror_enter();
-	const int32_t dev = find(app, params);
-	bool found = false;
-
 	(void)cmd;
-	if (dev >= 0) {
-		const uint64_t *c = rl_core_counters(
-			app->host.fabric.dev[dev].core.core);
-
-		rte_tel_data_start_dict(d);
-		for (int k = 0; k < RL_CORE_COUNTER_COUNT; k++)
-			rte_tel_data_add_dict_uint(d,
-				rl_core_counter_name((enum rl_core_counter)k),
-				c[k]);
-		found = true;
-	}
-	mirror_leave();
-	return found ? 0 : no_such(d, "device", params);
+	return device_counters(params, d, false);
 }
 
 int
@@ -252,64 +219,46 @@ telemetry_latency(const char *cmd, const char *params, struct rte_tel_data *d)
 	return 0;
 }
 
-static const char *const recovery_columns[] = {
-	"epoch", "at_ns", "detect_ns", "compute_ns", "prove_ns", "quiesce_ns",
-	"install_ns", "unquiesce_ns", "paused_ns", "held_flows"
-};
-
-#define RECOVERY_COLUMNS RTE_DIM(recovery_columns)
-#define RECOVERY_TEXTS 3 /* cause, mode, outcome */
-
-static void
-add_recovery(const struct app *app, const struct rl_recovery *r,
-	     struct rte_tel_data *const text[RECOVERY_TEXTS],
-	     struct rte_tel_data *const num[RECOVERY_COLUMNS])
-{
-	const uint64_t v[RECOVERY_COLUMNS] = {
-		r->epoch, watch_since(app->start_ns, r->at_ns), r->detect_ns,
-		r->compute_ns, r->prove_ns, r->quiesce_ns, r->install_ns,
-		r->unquiesce_ns, r->paused_ns, r->held_flows
-	};
-	char cause[2 * RL_NAME_MAX + 64];
-
-	rte_tel_data_add_array_string(text[0],
-		rl_recovery_text(r, &app->cfg.topo, cause, sizeof(cause)));
-	rte_tel_data_add_array_string(text[1], rl_resil_mode_name(r->mode));
-	rte_tel_data_add_array_string(text[2], rl_outcome_name(r->outcome));
-	for (unsigned int i = 0; i < RECOVERY_COLUMNS; i++)
-		rte_tel_data_add_array_uint(num[i], v[i]);
-}
-
 int
 telemetry_recoveries(const char *cmd, const char *params,
 		     struct rte_tel_data *d)
 {
-	static const char *const names[RECOVERY_TEXTS] = { "cause", "mode",
-							   "outcome" };
-	struct rte_tel_data *text[RECOVERY_TEXTS], *num[RECOVERY_COLUMNS];
+	static const char *const names[] = {
+		"cause", "mode", "outcome", "epoch", "at_ns", "detect_ns",
+		"compute_ns", "prove_ns", "quiesce_ns", "install_ns",
+		"unquiesce_ns", "paused_ns", "held_flows"
+	};
 	const struct mirror *m = &telemetry_mirror;
 	struct app *app = mirror_enter();
 	const uint32_t n = m->nrecoveries;
-	const uint32_t first = n > MIRROR_RECOVERIES ? n - MIRROR_RECOVERIES
-						     : 0;
+	struct mirror_table t;
 
 	(void)cmd;
 	(void)params;
-	for (unsigned int i = 0; i < RECOVERY_TEXTS; i++)
-		text[i] = mirror_column(RTE_TEL_STRING_VAL);
-	for (unsigned int i = 0; i < RECOVERY_COLUMNS; i++)
-		num[i] = mirror_column(RTE_TEL_UINT_VAL);
-	for (uint32_t i = first; app != NULL && i < n; i++)
-		add_recovery(app, &m->recovery[i % MIRROR_RECOVERIES], text,
-			     num);
+	mirror_table(&t, names, 3, RTE_DIM(names) - 3);
+	for (uint32_t i = n > MIRROR_RECOVERIES ? n - MIRROR_RECOVERIES : 0;
+	     app != NULL && i < n; i++) {
+		const struct rl_recovery *r =
+			&m->recovery[i % MIRROR_RECOVERIES];
+		const uint64_t v[] = {
+			r->epoch, watch_since(app->start_ns, r->at_ns),
+			r->detect_ns, r->compute_ns, r->prove_ns,
+			r->quiesce_ns, r->install_ns, r->unquiesce_ns,
+			r->paused_ns, r->held_flows
+		};
+		char cause[2 * RL_NAME_MAX + 64];
+
+		mirror_text(&t, rl_recovery_text(r, &app->cfg.topo, cause,
+						 sizeof(cause)));
+		mirror_text(&t, rl_resil_mode_name(r->mode));
+		mirror_text(&t, rl_outcome_name(r->outcome));
+		for (unsigned int k = 0; k < RTE_DIM(v); k++)
+			mirror_number(&t, v[k]);
+	}
 	mirror_leave();
 	rte_tel_data_start_dict(d);
 	rte_tel_data_add_dict_uint(d, "total", n);
-	for (unsigned int i = 0; i < RECOVERY_TEXTS; i++)
-		rte_tel_data_add_dict_container(d, names[i], text[i], 0);
-	for (unsigned int i = 0; i < RECOVERY_COLUMNS; i++)
-		rte_tel_data_add_dict_container(d, recovery_columns[i],
-						num[i], 0);
+	mirror_table_end(&t, d);
 	return 0;
 }
 
@@ -318,8 +267,9 @@ int
 telemetry_histogram(const char *cmd, const char *params,
 		    struct rte_tel_data *d)
 {
+	static const char *const names[] = { "upper_ns", "count_n" };
 	struct rl_delay *by_vc = calloc(RL_VCS, sizeof(*by_vc));
-	struct rte_tel_data *upper, *n;
+	struct mirror_table t;
 	struct app *app = mirror_enter();
 	uint32_t start, count, total = 0, at = 0;
 	struct rl_delay *sum = NULL;
@@ -342,20 +292,18 @@ telemetry_histogram(const char *cmd, const char *params,
 		free(sum);
 		return ret;
 	}
-	upper = mirror_column(RTE_TEL_UINT_VAL);
-	n = mirror_column(RTE_TEL_UINT_VAL);
+	mirror_table(&t, names, 0, 2);
 	for (uint32_t i = 0; i < RL_HIST_BUCKETS; i++) {
 		if (sum->latency.bucket[i] == 0)
 			continue;
 		if (at >= start && at < start + count) {
-			rte_tel_data_add_array_uint(upper, rl_hist_upper(i));
-			rte_tel_data_add_array_uint(n, sum->latency.bucket[i]);
+			mirror_number(&t, rl_hist_upper(i));
+			mirror_number(&t, sum->latency.bucket[i]);
 		}
 		at++;
 	}
 	free(sum);
-	rte_tel_data_add_dict_container(d, "upper_ns", upper, 0);
-	rte_tel_data_add_dict_container(d, "count_n", n, 0);
+	mirror_table_end(&t, d);
 	return 0;
 }
 
@@ -364,13 +312,12 @@ telemetry_lcores(const char *cmd, const char *params, struct rte_tel_data *d)
 {
 	static const char *const names[] = { "lcore", "ports", "cores",
 					     "rounds", "busy_rounds" };
-	struct rte_tel_data *col[RTE_DIM(names)];
 	struct app *app = mirror_enter();
+	struct mirror_table t;
 
 	(void)cmd;
 	(void)params;
-	for (unsigned int i = 0; i < RTE_DIM(names); i++)
-		col[i] = mirror_column(RTE_TEL_UINT_VAL);
+	mirror_table(&t, names, 0, RTE_DIM(names));
 	for (uint32_t i = 0; app != NULL && i < app->host.nlcores; i++) {
 		struct host_lcore *lc =
 			app->host.lcore[app->host.lcore_id[i]];
@@ -382,11 +329,10 @@ telemetry_lcores(const char *cmd, const char *params, struct rte_tel_data *d)
 		};
 
 		for (unsigned int k = 0; k < RTE_DIM(names); k++)
-			rte_tel_data_add_array_uint(col[k], v[k]);
+			mirror_number(&t, v[k]);
 	}
 	mirror_leave();
 	rte_tel_data_start_dict(d);
-	for (unsigned int i = 0; i < RTE_DIM(names); i++)
-		rte_tel_data_add_dict_container(d, names[i], col[i], 0);
+	mirror_table_end(&t, d);
 	return 0;
 }

@@ -74,8 +74,24 @@ void mirror_leave(void);
 int mirror_page(struct rte_tel_data *d, const char *params, uint32_t total,
 		uint32_t most, uint32_t *start, uint32_t *count);
 
-/** An empty column, added to @p d when it is full. NULL: no memory. */
-struct rte_tel_data *mirror_column(enum rte_tel_value_type type);
+#define MIRROR_COLUMNS 24
+
+/** Columns of an answer, filled row by row. */
+struct mirror_table {
+	const char *const *name;
+	unsigned int n;
+	unsigned int at; /**< the column that is filled next */
+	struct rte_tel_data *col[MIRROR_COLUMNS]; /**< NULL: no memory */
+};
+
+/** Empty columns, @p texts of texts and behind them @p numbers of numbers. */
+void mirror_table(struct mirror_table *t, const char *const name[],
+		  unsigned int texts, unsigned int numbers);
+void mirror_text(struct mirror_table *t, const char *text);
+void mirror_number(struct mirror_table *t, uint64_t v);
+
+/** Adds all columns to @p d. */
+void mirror_table_end(struct mirror_table *t, struct rte_tel_data *d);
 
 /** A dict that says what is wrong with a request. @return 0 */
 int mirror_error(struct rte_tel_data *d, const char *format, ...)

@@ -72,10 +72,12 @@ check_order(const struct app *app, const char *line, char *why, size_t len)
 static void
 add_text(struct rte_tel_data *d, char *text, uint64_t left)
 {
-	struct rte_tel_data *lines = mirror_column(RTE_TEL_STRING_VAL);
+	static const char *const names[] = { "text" };
+	struct mirror_table lines;
 	char *next = text;
 	unsigned int n = 0;
 
+	mirror_table(&lines, names, 1, 0);
 	for (char *line = text; *line != '\0'; line = next) {
 		const size_t len = strcspn(line, "\n");
 		const size_t take = RTE_MIN(len, RTE_TEL_MAX_STRING_LEN - 1);
@@ -87,10 +89,10 @@ add_text(struct rte_tel_data *d, char *text, uint64_t left)
 			continue;
 		}
 		line[take] = '\0';
-		rte_tel_data_add_array_string(lines, line);
+		mirror_text(&lines, line);
 		line[take] = was;
 	}
-	rte_tel_data_add_dict_container(d, "text", lines, 0);
+	mirror_table_end(&lines, d);
 	rte_tel_data_add_dict_uint(d, "lines_left_off", left);
 }
 

@@ -19,8 +19,8 @@ struct fabric_lists {
 	uint32_t conf_file;
 };
 
-static const char *
-kind_name(enum rl_topo_kind kind)
+const char *
+rl_config_topology_name(enum rl_topo_kind kind)
 {
 	return cfg_key_find("fabric", "topology")->words[kind];
 }
@@ -46,12 +46,12 @@ check_keys_of_kind(struct cfg_ctx *c, const config_setting_t *fabric,
 					    "fabric.%s is not a key of "
 					    "topology \"%s\"; remove it",
 					    key[i].name,
-					    kind_name(kind));
+					    rl_config_topology_name(kind));
 		if (s == NULL && ours && strcmp(key[i].def, "required") == 0)
 			return cfg_error_at(c, fabric,
 					    "a fabric of topology \"%s\" has "
 					    "no key %s; add it (%s)",
-					    kind_name(kind), key[i].name,
+					    rl_config_topology_name(kind), key[i].name,
 					    key[i].meaning);
 	}
 	return 0;

@@ -230,6 +230,9 @@ struct rl_config_key {
 	uint16_t offset; /**< in the structure of its group */
 };
 
+/** Any thread. The word for a topology in fabric files. */
+const char *rl_config_topology_name(enum rl_topo_kind kind);
+
 /** Any thread. The table of all keys, in the order of the documentation. */
 const struct rl_config_key *rl_config_keys(size_t *n);
 
