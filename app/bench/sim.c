@@ -28,10 +28,6 @@ struct sim_case {
 	uint64_t traffic_ns;
 };
 
-struct sim_run {
-	struct rl_sim_load *load;
-};
-
 static const char torus_8x8[] =
 	"fabric: { topology = \"torus\"; dims = [8, 8]; };\n"
 	"routing: { engine = \"reflit\"; };\n";
@@ -45,24 +41,6 @@ static const char torus_10x10x10_hurt[] =
 	"          \"s9.9.9-s9.8.9\", \"s7.7.7-s7.7.8\", \"s2.8.5-s3.8.5\"]; };\n"
 	"routing: { engine = \"reflit\"; };\n"
 	"link: { window_flits = 128; credits_flits = 64; queue_flits = 64; };\n";
-
-static void
-on_client(void *ctx, uint32_t dev, uint16_t ep,
-	  const struct rl_sim_seat *seat, struct rl_client *client)
-{
-	struct sim_run *r = ctx;
-
-	(void)dev;
-	rl_sim_load_client(r->load, ep, seat, client);
-}
-
-static void
-on_report(void *ctx, const struct rl_ep_report *report, uint64_t now_ns)
-{
-	struct sim_run *r = ctx;
-
-	rl_sim_load_report(r->load, report, now_ns);
-}
 
 /* Runs until all is at rest. @return 0 or -ETIME */
 static int
@@ -97,7 +75,7 @@ run_once(const struct sim_case *c, const struct rl_config *cfg,
 		.nep = (uint16_t)cfg->topo.nep,
 		.threads = threads,
 	};
-	struct sim_run r = { rl_sim_load_new(&lc) };
+	struct rl_sim_load *load = rl_sim_load_new(&lc);
 	struct rl_sim_params p = {
 		.mem = mem,
 		.cfg = cfg,
@@ -108,9 +86,6 @@ run_once(const struct sim_case *c, const struct rl_config *cfg,
 		.apart = true,
 		.threads = threads,
 		.notice_ns = RL_NEVER,
-		.report = on_report,
-		.ctx = &r,
-		.client = on_client,
 	};
 	struct rl_sim_load_stats st;
 	struct rl_sim *sim = NULL;
@@ -118,8 +93,9 @@ run_once(const struct sim_case *c, const struct rl_config *cfg,
 	uint64_t t0;
 	int ret;
 
-	if (r.load == NULL)
+	if (load == NULL)
 		return -ENOMEM;
+	rl_sim_load_serve(load, &p);
 	rl_sim_wire_defaults(&p.wire);
 	ret = rl_sim_create(&p, &sim, err);
 	if (ret == 0) {
@@ -127,7 +103,7 @@ run_once(const struct sim_case *c, const struct rl_config *cfg,
 		ret = run_to_rest(sim, c->traffic_ns);
 		t0 = (bench_process_ns() - t0) / threads;
 		rl_sim_stats(sim, stats);
-		rl_sim_load_stats(r.load, &st);
+		rl_sim_load_stats(load, &st);
 		*mhops = (double)stats->flits / (double)t0 * 1e3;
 		if (ret == 0 && (st.sent != st.delivered || st.reordered != 0 ||
 				 st.duplicated != 0 || st.corrupted != 0))
@@ -135,7 +111,7 @@ run_once(const struct sim_case *c, const struct rl_config *cfg,
 		if (rl_sim_destroy(sim, err) != 0 && ret == 0)
 			ret = -EUCLEAN;
 	}
-	rl_sim_load_free(r.load);
+	rl_sim_load_free(load);
 	return ret;
 }
 

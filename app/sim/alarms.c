@@ -135,6 +135,7 @@ json_t *
 sim_alarms_json(const struct setup *s, struct rl_sim *sim, struct outcome *out)
 {
 	const struct rl_topo *t = &s->plan.cfg.topo;
+	const struct rl_sim_load_stats *l = &out->v.load;
 	json_t *list = json_array();
 	char why[64];
 
@@ -143,11 +144,11 @@ sim_alarms_json(const struct setup *s, struct rl_sim *sim, struct outcome *out)
 	look_at_links(t, sim, out, ALARM_LINK_DOWN, list);
 	look_at_links(t, sim, out, ALARM_LINK_LEFT, list);
 	look_at_controller(s, sim, out, list);
-	if (out->given_up != 0 &&
-	    out->elapsed_ns - out->given_up_ns <= ALARM_GIVEN_UP_NS) {
+	if (l->reported != 0 &&
+	    out->elapsed_ns - l->reported_ns <= ALARM_GIVEN_UP_NS) {
 		snprintf(why, sizeof(why), "%llu packets in all",
-			 (unsigned long long)out->given_up);
-		add(list, ALARM_GIVEN_UP, "traffic", why, out->given_up_ns);
+			 (unsigned long long)l->reported);
+		add(list, ALARM_GIVEN_UP, "traffic", why, l->reported_ns);
 	}
 	look_at_links(t, sim, out, ALARM_LINK_DEGRADED, list);
 	return list;

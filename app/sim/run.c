@@ -44,43 +44,6 @@ wall_ns(void)
 	return (uint64_t)t.tv_sec * RL_NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-static void
-on_client(void *ctx, uint32_t dev, uint16_t ep,
-	  const struct rl_sim_seat *seat, struct rl_client *client)
-{
-	struct run *r = ctx;
-
-	(void)dev;
-	rl_sim_load_client(r->load, ep, seat, client);
-}
-
-static void
-on_report(void *ctx, const struct rl_ep_report *report, uint64_t now_ns)
-{
-	struct run *r = ctx;
-
-	rl_sim_load_report(r->load, report, now_ns);
-	r->out->given_up++;
-	r->out->given_up_ns = now_ns;
-}
-
-static void
-on_crash(void *ctx, uint16_t ep, uint64_t now_ns)
-{
-	struct run *r = ctx;
-
-	(void)now_ns;
-	rl_sim_load_crash(r->load, ep);
-}
-
-static uint64_t
-on_connected(void *ctx, uint16_t src, uint16_t dst)
-{
-	struct run *r = ctx;
-
-	return rl_sim_connected_since(r->sim, src, dst);
-}
-
 static const char *
 port_name(const struct rl_topo *topo, uint32_t dev, uint16_t port, char *buf,
 	  size_t len)
@@ -284,32 +247,14 @@ run_sim(struct run *r, const struct options *o, struct rl_sim_mem *mem,
 		.core_event = on_core_event,
 		.ep_event = on_ep_event,
 	};
-	struct rl_sim_params p = {
-		.mem = mem,
-		.cfg = &plan->cfg,
-		.fwd = plan->route->fwd,
-		.wire = plan->wire,
-		.isa = rl_codec_best_isa(512),
-		.seed = plan->seed,
-		.poll_ns = plan->poll_ns,
-		.poll_jitter_ns = plan->poll_jitter_ns,
-		.tick_ns = plan->tick_ns,
-		.turns = plan->turns,
-		.apart = true,
-		.threads = r->s->threads,
-		.soft = rl_sim_faults_soft(&plan->faults),
-		.notice_ns = plan->notice_ns,
-		.fec_safe = plan->fec_safe,
-		.sink = &sink,
-		.lives = rl_sim_faults_crash(&plan->faults, &plan->cfg.topo),
-		.resil = plan->resil,
-		.ep_crash = on_crash,
-		.report = on_report,
-		.client = on_client,
-		.ctx = r,
-	};
+	struct rl_sim_params p;
 	int ret;
 
+	rl_sim_plan_params(plan, mem, &p);
+	rl_sim_load_serve(r->load, &p);
+	p.apart = true;
+	p.threads = r->s->threads;
+	p.sink = &sink;
 	p.resil.route = plan->route;
 	ret = rl_sim_create(&p, &r->sim, out->v.why);
 	if (ret != 0)
@@ -346,8 +291,8 @@ run_once(const struct setup *s, const struct options *o,
 		return -ENOMEM;
 	load.delays = true;
 	load.threads = s->threads;
-	load.connected = on_connected;
-	load.connected_ctx = &r;
+	load.connected = rl_sim_load_connected;
+	load.connected_ctx = &r.sim;
 	if (json && shares_init(&r.shares, &load) != 0)
 		return -ENOMEM;
 	r.load = rl_sim_load_new(&load);

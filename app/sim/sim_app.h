@@ -152,8 +152,6 @@ struct outcome {
 	struct rl_recovery recovery; /**< the last one */
 	struct counter_sums counters;
 	uint64_t *changed_ns;	/**< [nlink], owned: last event of its ports */
-	uint64_t given_up;	/**< packets, and when the last one was */
-	uint64_t given_up_ns;
 };
 
 /** @return 0 or -errno; @p json: keep failovers for a report */

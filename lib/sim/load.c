@@ -434,6 +434,44 @@ rl_sim_load_client(struct rl_sim_load *load, uint16_t ep,
 	};
 }
 
+static void
+on_client(void *ctx, uint32_t dev, uint16_t ep, const struct rl_sim_seat *seat,
+	  struct rl_client *client)
+{
+	(void)dev;
+	rl_sim_load_client(ctx, ep, seat, client);
+}
+
+static void
+on_report(void *ctx, const struct rl_ep_report *report, uint64_t now_ns)
+{
+	rl_sim_load_report(ctx, report, now_ns);
+}
+
+static void
+on_crash(void *ctx, uint16_t ep, uint64_t now_ns)
+{
+	(void)now_ns;
+	rl_sim_load_crash(ctx, ep);
+}
+
+void
+rl_sim_load_serve(struct rl_sim_load *load, struct rl_sim_params *p)
+{
+	p->client = on_client;
+	p->report = on_report;
+	p->ep_crash = on_crash;
+	p->ctx = load;
+}
+
+uint64_t
+rl_sim_load_connected(void *ctx, uint16_t src, uint16_t dst)
+{
+	struct rl_sim *const *sim = ctx;
+
+	return rl_sim_connected_since(*sim, src, dst);
+}
+
 bool
 rl_sim_load_done(const struct rl_sim_load *load)
 {

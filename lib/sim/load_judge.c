@@ -284,6 +284,7 @@ rl_sim_load_report(struct rl_sim_load *load, const struct rl_ep_report *r,
 		return;
 	if (set_add(&flow->odd->reported, tag))
 		load->part[0]->st.reported++;
+	load->part[0]->st.reported_ns = now_ns;
 }
 
 /* Packets of a flow that did not arrive, by reason. */
@@ -329,6 +330,7 @@ stats_add(struct rl_sim_load_stats *to, const struct rl_sim_load_stats *from)
 	to->reordered += from->reordered;
 	to->corrupted += from->corrupted;
 	to->reported += from->reported;
+	to->reported_ns = rl_max_u64(to->reported_ns, from->reported_ns);
 	to->refused += from->refused;
 	to->sent_requests += from->sent_requests;
 	to->sent_responses += from->sent_responses;

@@ -28,41 +28,6 @@ struct run {
 	struct rl_sim_verdict *v;
 };
 
-static void
-run_client(void *ctx, uint32_t dev, uint16_t ep,
-	  const struct rl_sim_seat *seat, struct rl_client *client)
-{
-	struct run *r = ctx;
-
-	(void)dev;
-	rl_sim_load_client(r->load, ep, seat, client);
-}
-
-static void
-run_report(void *ctx, const struct rl_ep_report *report, uint64_t now_ns)
-{
-	struct run *r = ctx;
-
-	rl_sim_load_report(r->load, report, now_ns);
-}
-
-static void
-run_crash(void *ctx, uint16_t ep, uint64_t now_ns)
-{
-	struct run *r = ctx;
-
-	(void)now_ns;
-	rl_sim_load_crash(r->load, ep);
-}
-
-static uint64_t
-run_connected(void *ctx, uint16_t src, uint16_t dst)
-{
-	struct run *r = ctx;
-
-	return rl_sim_connected_since(r->sim, src, dst);
-}
-
 #define FAIL(v, ...)                                                           \
 	((v)->ok ? (void)snprintf((v)->why, sizeof((v)->why), __VA_ARGS__)     \
 		 : (void)0,                                                    \
@@ -420,13 +385,11 @@ run_all(struct run *r)
 		r->plan->inspect(r->plan->inspect_ctx, r->sim);
 }
 
-int
-rl_sim_plan_run(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
-		struct rl_sim_verdict *v)
+void
+rl_sim_plan_params(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
+		   struct rl_sim_params *p)
 {
-	struct rl_sim_load_cfg load = plan->load;
-	struct run r = { .plan = plan, .v = v };
-	struct rl_sim_params p = {
+	*p = (struct rl_sim_params){
 		.mem = mem,
 		.cfg = &plan->cfg,
 		.fwd = plan->route->fwd, /* accepted by plan_fabric() */
@@ -437,32 +400,39 @@ rl_sim_plan_run(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
 		.poll_jitter_ns = plan->poll_jitter_ns,
 		.tick_ns = plan->tick_ns,
 		.turns = plan->turns,
-		.doze = plan->doze,
 		.soft = rl_sim_faults_soft(&plan->faults),
 		.notice_ns = plan->notice_ns,
 		.fec_safe = plan->fec_safe,
-		.keyed = plan->keyed,
 		.lives = rl_sim_faults_crash(&plan->faults, &plan->cfg.topo),
 		.resil = plan->resil,
-		.ep_crash = run_crash,
-		.check_packets = true,
-		.sink = plan->sink,
-		.report = run_report,
-		.client = run_client,
-		.ctx = &r,
 	};
+}
+
+int
+rl_sim_plan_run(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
+		struct rl_sim_verdict *v)
+{
+	struct rl_sim_load_cfg load = plan->load;
+	struct run r = { .plan = plan, .v = v };
+	struct rl_sim_params p;
 	char err[RL_ERR_MAX];
 	int ret;
 
 	memset(v, 0, sizeof(*v));
 	v->ok = true;
-	load.connected = run_connected;
-	load.connected_ctx = &r;
-	if (plan->controller)
-		p.resil.route = plan->route;
+	load.connected = rl_sim_load_connected;
+	load.connected_ctx = &r.sim;
 	r.load = rl_sim_load_new(&load);
 	if (r.load == NULL)
 		return -ENOMEM;
+	rl_sim_plan_params(plan, mem, &p);
+	rl_sim_load_serve(r.load, &p);
+	p.doze = plan->doze;
+	p.keyed = plan->keyed;
+	p.check_packets = true;
+	p.sink = plan->sink;
+	if (plan->controller)
+		p.resil.route = plan->route;
 	ret = rl_sim_create(&p, &r.sim, err);
 	if (ret != 0) {
 		FAIL(v, "%s", err);

@@ -86,6 +86,7 @@ struct rl_sim_load_stats {
 	uint64_t reordered;
 	uint64_t corrupted;	/**< with wrong bytes, or never sent */
 	uint64_t reported;	/**< given up openly, delivered or not */
+	uint64_t reported_ns;	/**< when the last one was */
 	uint64_t reported_delivered; /**< reported, but delivered after all */
 	uint64_t refused;	/**< not sent: the destination was
 				     unreachable */
@@ -114,6 +115,16 @@ struct rl_sim_load;
  */
 struct rl_sim_load *rl_sim_load_new(const struct rl_sim_load_cfg *cfg);
 void rl_sim_load_free(struct rl_sim_load *load);
+
+/**
+ * Control thread. Makes @p load the clients of a simulation that is about to be
+ * created by @p p, and lets it hear of reports and crashes.
+ */
+void rl_sim_load_serve(struct rl_sim_load *load, struct rl_sim_params *p);
+
+/** For rl_sim_load_cfg.connected, as a simulation tells: @p ctx is a pointer to
+    the pointer to it. */
+uint64_t rl_sim_load_connected(void *ctx, uint16_t src, uint16_t dst);
 
 /** Owner. Fills in the client of endpoint @p ep. */
 void rl_sim_load_client(struct rl_sim_load *load, uint16_t ep,

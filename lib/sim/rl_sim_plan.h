@@ -172,6 +172,13 @@ void rl_sim_plan_free(struct rl_sim_plan *plan);
 char *rl_sim_plan_text(const struct rl_sim_plan *plan, char *buf, size_t len);
 
 /**
+ * Control thread. Sets @p p as a plan says, which outlives it: all but the
+ * controller's route, callbacks, and how the simulation is run.
+ */
+void rl_sim_plan_params(const struct rl_sim_plan *plan, struct rl_sim_mem *mem,
+			struct rl_sim_params *p);
+
+/**
  * Control thread. Runs a plan to its end and judges it.
  *
  * @param v filled in any case
