@@ -22,7 +22,7 @@ import tempfile
 
 NOISY = 0.2
 # numbers that say which row it is, not what it cost
-ROW = ("mode", "packet_flits", "flits_per_frame", "workers", "isa", "crc",
+ROW = ("mode", "packet_flits", "flits_per_frame", "isa", "crc",
        "isn", "op", "set", "burst_flits", "name", "fabric", "engine", "case",
        "ports", "flits")
 # figures that are no measurement, or one of the spread
@@ -132,9 +132,6 @@ AIMS = (
     Aim("simulator, 8x8, ns a flit-hop", "sim",
         "runs/case=torus 8x8, uniform/mflit_hops_per_s", 0.5, rate=True),
 )
-# of this tree alone: the other one has no such suite
-SPEEDUP = "speedup/mode=store-and-forward/rows/median"
-SPEEDUP_AIM = 1.7
 
 
 def in_turn(a, suite):
@@ -152,12 +149,6 @@ def aims(a):
     for suite in dict.fromkeys(aim.suite for aim in AIMS):
         rounds = in_turn(a, suite)
         rows += [aim.row(rounds) for aim in AIMS if aim.suite == suite]
-    speedup = statistics.median(
-        run(os.path.abspath(a.this), "workers", a.reps)[SPEEDUP]
-        for _ in range(a.rounds))
-    rows.append({"name": "two workers, times one", "suite": "workers",
-                 "this": speedup, "aim": SPEEDUP_AIM,
-                 "met": speedup >= SPEEDUP_AIM})
     return rows
 
 
@@ -169,14 +160,12 @@ def print_aims(rows):
     print("%-30s %8s %8s %7s %5s %3s %8s %7s %5s"
           % ("", "this", "other", "of it", "aim", "", "spread", "bare",
              "aim"))
-    for r in rows[:-1]:
+    for r in rows:
         print("%-30s %8.2f %8.2f %s %5.0f %%%s %s"
               % (r["name"], r["this"], r["other"],
                  judged(r, "ratio", "aim", "met"), 100 * r["spread"],
                  "?" if r["spread"] > NOISY else " ",
                  judged(r, "bare", "bare_aim", "bare_met")))
-    print("%-30s %16s %s" % (rows[-1]["name"], "",
-                             judged(rows[-1], "this", "aim", "met")))
 
 
 def save(a, figures):

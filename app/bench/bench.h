@@ -42,7 +42,6 @@ typedef int (*bench_fn)(const struct bench_opts *o, json_t *out, FILE *human);
 
 int bench_codec(const struct bench_opts *o, json_t *out, FILE *human);
 int bench_hop(const struct bench_opts *o, json_t *out, FILE *human);
-int bench_workers(const struct bench_opts *o, json_t *out, FILE *human);
 int bench_replay(const struct bench_opts *o, json_t *out, FILE *human);
 int bench_failover(const struct bench_opts *o, json_t *out, FILE *human);
 int bench_endpoint(const struct bench_opts *o, json_t *out, FILE *human);

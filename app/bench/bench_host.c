@@ -13,7 +13,6 @@
 
 #include "bench.h"
 #include "bench_host.h"
-#include "bench_workers.h"
 #include "rl_hush.h"
 #include "runtime_dir.h"
 
@@ -45,7 +44,7 @@ bench_eal_end(void)
 int
 bench_eal(void)
 {
-	static char lcores[BENCH_LCORES_MAX];
+	static char lcores[16];
 	static char *args[] = {
 		(char *)(uintptr_t)"reflit-bench",
 		(char *)(uintptr_t)"--lcores",
@@ -58,11 +57,17 @@ bench_eal(void)
 
 	char said[RL_HUSH_LINE];
 	struct rl_hush hush;
-	int ret;
+	cpu_set_t set;
+	int cpu, ret;
 
 	if (eal_up)
 		return 0;
-	bench_lcores(lcores);
+	if (sched_getaffinity(0, sizeof(set), &set) != 0)
+		return -errno;
+	/* one lcore, on the first CPU that there is for us */
+	for (cpu = 0; cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &set); cpu++)
+		;
+	snprintf(lcores, sizeof(lcores), "0@%d", cpu);
 	runtime_dir_make(&runtime_dir);
 	rl_hush_begin(&hush);
 	ret = rte_eal_init(RL_ARRAY_SIZE(args) - 1, args);
@@ -220,8 +225,8 @@ client_send(struct bench_client *c, struct rl_ep *ep, uint64_t now_ns)
 	return n;
 }
 
-unsigned int
-bench_client_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
+static unsigned int
+client_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 {
 	struct bench_client *c = ctx;
 	unsigned int work = c->send ? client_send(c, ep, now_ns) : 0;
@@ -242,8 +247,9 @@ bench_client_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns)
 	return work;
 }
 
-int
-bench_row(const struct bench_shape *s, struct rl_config *cfg)
+/* The row itself, and how its links and endpoints are set. */
+static int
+row_config(const struct bench_shape *s, struct rl_config *cfg)
 {
 	struct rl_topo_ref sw[16] = { 0 }, ep[2] = { 0 }, link[17] = { 0 };
 	struct rl_topo_spec spec = {
@@ -295,9 +301,10 @@ bench_row(const struct bench_shape *s, struct rl_config *cfg)
 	return rl_topo_build(&spec, &cfg->topo, err, &line);
 }
 
-int
-bench_row_route(const struct bench_shape *s, const struct rl_config *cfg,
-		struct rl_route **route)
+/* The tables of a row: each VC that is used is a service level of its own. */
+static int
+row_route(const struct bench_shape *s, const struct rl_config *cfg,
+	  struct rl_route **route)
 {
 	const unsigned int vcs = s->vcs == 0 ? 1 : s->vcs;
 	char err[RL_ERR_MAX];
@@ -397,7 +404,7 @@ build_fabric(struct bench_host *h)
 		h->client[i].cache = &h->cache;
 		h->client[i].sent_limit = UINT64_MAX;
 		h->fabric.dev[h->cfg.topo.ep_dev[i]].core.client =
-			(struct rl_client){ &h->client[i], bench_client_poll,
+			(struct rl_client){ &h->client[i], client_poll,
 					    NULL };
 	}
 	collect_ports(h);
@@ -434,11 +441,11 @@ bench_host_open(struct bench_host *h, const struct bench_shape *s,
 	int ret;
 
 	memset(h, 0, sizeof(*h));
-	ret = bench_row(s, &h->cfg);
+	ret = row_config(s, &h->cfg);
 	if (tune != NULL)
 		tune(&h->cfg);
 	if (ret == 0)
-		ret = bench_row_route(s, &h->cfg, &h->route);
+		ret = row_route(s, &h->cfg, &h->route);
 	if (ret == 0)
 		ret = build_flits(h);
 	if (ret == 0)

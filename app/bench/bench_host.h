@@ -36,7 +36,6 @@ struct bench_client {
 	uint64_t received_flits;
 	uint64_t wrong; /**< out of order, twice, missing or altered */
 	struct rl_flit_cache *cache;
-	clockid_t cpu_clock; /**< of the thread that polls it */
 };
 
 /** A fabric to be measured. */
@@ -78,16 +77,6 @@ int bench_eal(void);
 
 /** At the end: what bench_eal() began, if it did. */
 void bench_eal_end(void);
-
-/** The row itself, and how its links and endpoints are set. 0 or -errno. */
-int bench_row(const struct bench_shape *s, struct rl_config *cfg);
-
-/** The tables of a row: each VC that is used is a service level of its own. */
-int bench_row_route(const struct bench_shape *s, const struct rl_config *cfg,
-		    struct rl_route **route);
-
-/** A struct bench_client as an endpoint's client; see struct rl_client. */
-unsigned int bench_client_poll(void *ctx, struct rl_ep *ep, uint64_t now_ns);
 
 /**
  * Builds and trains. @p tune may change the configuration before it is used.

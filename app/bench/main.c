@@ -35,7 +35,6 @@ bench_codec(const struct bench_opts *o, json_t *out, FILE *human)
 static const struct suite suites[] = {
 	{ "codec", bench_codec, "CRC, ISN and FEC, every instruction set" },
 	{ "hop", bench_hop, "endpoint - switch - endpoint over net_ring" },
-	{ "workers", bench_workers, "a row of devices on one and on two lcores" },
 	{ "replay", bench_replay, "a full replay buffer into net_null" },
 	{ "failover", bench_failover, "links cut under load, at random" },
 	{ "endpoint", bench_endpoint, "two endpoints back to back" },

@@ -362,22 +362,6 @@ def a_bench_of_some_cases_says_how_far_it_holds():
         assert p.returncode == 2 and "is not FLITS_A_PACKET" in p.stderr, bad
 
 
-def two_workers_are_measured_beside_what_two_cpus_bring():
-    with tempfile.TemporaryDirectory() as d:
-        path = os.path.join(d, "r.json")
-        p = run(BENCH, "--quick", "--reps", "1", "--json", path, "workers")
-        assert p.returncode == 0, p.stderr
-        with open(path, encoding="utf-8") as f:
-            r = json.load(f)["workers"]
-    most = min(2, len(os.sched_getaffinity(0)))
-    modes = ("store-and-forward", "cut-through")
-    assert [(x["mode"], x["workers"]) for x in r["workers"]] == \
-        [(m, w + 1) for m in modes for w in range(most)], r
-    assert len(r["speedup"]) == (len(modes) if most == 2 else 0), r
-    for x in r["speedup"]:
-        assert 0 <= x["taken"] <= 1 and x["bare"]["median"] > 0, x
-
-
 CASES = (refused_arguments, a_full_disk_is_no_success,
          a_document_does_not_replace_what_is_read,
          route_and_simulation_agree_about_service_levels,
@@ -393,8 +377,7 @@ CASES = (refused_arguments, a_full_disk_is_no_success,
          a_signal_ends_a_run_and_says_so,
          a_signal_before_anything_is_sent_is_told_as_well, a_second_signal_ends_at_once,
          several_benches_run_beside_each_other,
-         a_bench_of_some_cases_says_how_far_it_holds,
-         two_workers_are_measured_beside_what_two_cpus_bring)
+         a_bench_of_some_cases_says_how_far_it_holds)
 for case in CASES:
     print("[ RUN      ]", case.__name__, flush=True)
     case()
