@@ -34,6 +34,7 @@
 #include <isa-l/crc64.h>
 #endif
 
+#include "clock_ns.h"
 #include "rl_codec.h"
 #include "rl_prng.h"
 #include "stop_signal.h"
@@ -231,15 +232,6 @@ burst_isal(struct bench *b, const struct path *p, unsigned int first,
 }
 #endif
 
-static double
-cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
 /**
  * ns per flit of @p fn over @p total flits of the set, from @p start on, as
  * often around as it takes.
@@ -249,7 +241,7 @@ sample(struct bench *b, const struct path *p, burst_fn fn,
        const struct working_set *w, unsigned int start, unsigned int total)
 {
 	unsigned int at = start;
-	const double t0 = cpu_ns();
+	const double t0 = (double)clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	for (unsigned int done = 0; done < total; done += w->burst) {
 		fn(b, p, at, w->burst);
@@ -257,7 +249,7 @@ sample(struct bench *b, const struct path *p, burst_fn fn,
 		if (at == w->flits)
 			at = 0;
 	}
-	return (cpu_ns() - t0) / total;
+	return ((double)clock_ns(CLOCK_THREAD_CPUTIME_ID) - t0) / total;
 }
 
 /** One repetition: everything once, in turn. */

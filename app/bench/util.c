@@ -8,16 +8,8 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "clock_ns.h"
 #include "rl_codec.h"
-
-static uint64_t
-clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * RL_NS_PER_S + (uint64_t)t.tv_nsec;
-}
 
 uint64_t
 bench_now_ns(void)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "counter_report.h"
+#include "json_set.h"
 
 static void
 add(uint64_t *to, const uint64_t *from, int n)
@@ -27,12 +28,6 @@ counter_sums_of(const struct rl_fabric *f, struct counter_sums *sums)
 			add(sums->ep, rl_ep_counters(d->core.ep),
 			    RL_EP_COUNTER_COUNT);
 	}
-}
-
-static void
-set(json_t *o, const char *key, uint64_t v)
-{
-	json_object_set_new(o, key, json_integer((json_int_t)v));
 }
 
 void

@@ -5,12 +5,7 @@
 #include <stdlib.h>
 
 #include "delay_report.h"
-
-static void
-set(json_t *o, const char *key, uint64_t v)
-{
-	json_object_set_new(o, key, json_integer((json_int_t)v));
-}
+#include "json_set.h"
 
 json_t *
 delay_quantiles(const struct rl_hist *h)

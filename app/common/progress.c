@@ -5,20 +5,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock_ns.h"
 #include "progress.h"
 #include "rl_base.h"
 
 #define TERMINAL_NS RL_NS_PER_S
 #define ELSEWHERE_NS (10 * RL_NS_PER_S)
-
-static uint64_t
-now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * RL_NS_PER_S + (uint64_t)ts.tv_nsec;
-}
 
 void
 progress_begin(struct progress *p, const char *what, uint64_t all, bool asked)
@@ -28,7 +20,7 @@ progress_begin(struct progress *p, const char *what, uint64_t all, bool asked)
 	*p = (struct progress){
 		.what = what,
 		.all = all,
-		.start_ns = now_ns(),
+		.start_ns = clock_ns(CLOCK_MONOTONIC),
 		.on = terminal || asked,
 		.terminal = terminal,
 	};
@@ -71,7 +63,7 @@ void
 progress_tell(struct progress *p, uint64_t done, const char *more)
 {
 	const uint64_t every = p->terminal ? TERMINAL_NS : ELSEWHERE_NS;
-	const uint64_t now = now_ns();
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	char line[160];
 
 	if (!p->on || now - p->told_ns < every)

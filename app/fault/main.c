@@ -15,6 +15,7 @@
 
 #include <jansson.h>
 
+#include "clock_ns.h"
 #include "fault_opts.h"
 #include "report_file.h"
 
@@ -28,15 +29,6 @@ on_signal(int sig)
 {
 	(void)sig;
 	ended = 1;
-}
-
-static uint64_t
-clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
 static double
@@ -208,8 +200,8 @@ run(const struct fault_opts *o)
 	}
 	print_set(stderr, o->ifname, &set);
 	end_ns = o->duration_ns == 0 ? UINT64_MAX :
-				       clock_ns() + o->duration_ns;
-	while (rc == 0 && !ended && clock_ns() < end_ns)
+				       clock_ns(CLOCK_MONOTONIC) + o->duration_ns;
+	while (rc == 0 && !ended && clock_ns(CLOCK_MONOTONIC) < end_ns)
 		rc = rl_xdp_fault_poll(f, POLL_MS, &copies);
 	if (rc == 0) /* copies that were requested while we were ending */
 		rc = rl_xdp_fault_poll(f, 0, &copies);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "json_set.h"
 #include "rl_secret.h"
 #include "telemetry_mirror.h"
 
@@ -185,12 +186,6 @@ channel_show(struct app *app)
 	       (double)i.away_ns / 1e9);
 	if (i.why[0] != '\0')
 		printf("last trouble: %s\n", i.why);
-}
-
-static void
-set(json_t *o, const char *key, uint64_t v)
-{
-	json_object_set_new(o, key, json_integer((json_int_t)v));
 }
 
 void

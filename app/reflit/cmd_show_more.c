@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock_ns.h"
 #include "command.h"
 #include "delay_report.h"
 #include "parse.h"
@@ -390,16 +391,6 @@ cmd_show_lcores(struct app *app, const char *const arg[])
 	return 0;
 }
 
-/* Processor time of the program, nearly all of it the lcores'. */
-static uint64_t
-cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * RL_NS_PER_S + (uint64_t)t.tv_nsec;
-}
-
 /* Flits that generators received since the last time, in all and by VC. */
 static void
 show_rates(struct app *app, const struct totals *t)
@@ -408,7 +399,8 @@ show_rates(struct app *app, const struct totals *t)
 	const uint64_t since_ns = app->shown_ns != 0 ? app->shown_ns
 						     : app->start_ns;
 	const double us = (double)(now_ns - since_ns) / RL_NS_PER_US;
-	const uint64_t now_cpu_ns = cpu_ns();
+	/* of the program, nearly all of it the lcores' */
+	const uint64_t now_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 
 	const uint64_t flits = t->delivered_flits - app->shown.delivered_flits;
 

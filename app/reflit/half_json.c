@@ -4,12 +4,7 @@
 #include <stdio.h>
 
 #include "half_json.h"
-
-static void
-set(json_t *o, const char *key, uint64_t v)
-{
-	json_object_set_new(o, key, json_integer((json_int_t)v));
-}
+#include "json_set.h"
 
 /* JSON's numbers are signed: sums of digests are texts. */
 json_t *

@@ -9,16 +9,11 @@
 #include "counter_report.h"
 #include "delay_report.h"
 #include "failover_report.h"
+#include "json_set.h"
 #include "report_file.h"
 #include "recovery_report.h"
 #include "report.h"
 #include "suspect_report.h"
-
-static void
-set(json_t *o, const char *key, uint64_t v)
-{
-	json_object_set_new(o, key, json_integer((json_int_t)v));
-}
 
 /* In the order of VCs; NULL: no memory. Freed by the caller. */
 static struct rl_delay *

@@ -4,18 +4,13 @@
 
 #include <string.h>
 
+#include "json_set.h"
 #include "report.h"
 
 static void
 set_text(json_t *o, const char *key, const char *text)
 {
 	json_object_set_new(o, key, json_string(text));
-}
-
-static void
-set(json_t *o, const char *key, uint64_t v)
-{
-	json_object_set_new(o, key, json_integer((json_int_t)v));
 }
 
 static void

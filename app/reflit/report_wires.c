@@ -5,14 +5,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "json_set.h"
 #include "refusal.h"
 #include "report.h"
-
-static void
-set(json_t *o, const char *key, uint64_t v)
-{
-	json_object_set_new(o, key, json_integer((json_int_t)v));
-}
 
 /* The end of a wire of the file that this process has, or NULL. */
 static const struct rl_wire_dev *

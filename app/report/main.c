@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_set.h"
 #include "ledger_json.h"
 #include "merge.h"
 #include "opts.h"
@@ -74,12 +75,6 @@ say_missing(json_t *const report[], unsigned int n)
 		}
 	}
 	return missing;
-}
-
-static void
-set(json_t *o, const char *key, uint64_t v)
-{
-	json_object_set_new(o, key, json_integer((json_int_t)v));
 }
 
 /* Concatenates lists of all reports; each entry names its process. */

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "case.h"
+#include "clock_ns.h"
 #include "rl_seq.h"
 
 /** Slots before counting starts, and most slots to come to rest. */
@@ -221,20 +222,11 @@ run_path(const struct rxl_case *c, const struct rl_codec *codec,
 	return 0;
 }
 
-static uint64_t
-wall_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * RL_NS_PER_S + (uint64_t)t.tv_nsec;
-}
-
 int
 rxl_case_run(const struct rxl_case *c, struct rxl_outcome *out)
 {
 	struct rl_codec *codec = take(rl_codec_memsize());
-	const uint64_t t0 = wall_ns();
+	const uint64_t t0 = clock_ns(CLOCK_MONOTONIC);
 	int ret;
 
 	memset(out, 0, sizeof(*out));
@@ -245,6 +237,6 @@ rxl_case_run(const struct rxl_case *c, struct rxl_outcome *out)
 		ret = c->kind == RXL_TRIAL ? run_trial(c, codec, out)
 					   : run_path(c, codec, out);
 	free(codec);
-	out->wall_ns = wall_ns() - t0;
+	out->wall_ns = clock_ns(CLOCK_MONOTONIC) - t0;
 	return ret;
 }

@@ -7,14 +7,9 @@
 #include <stdio.h>
 
 #include "delay_report.h"
+#include "json_set.h"
 #include "report_file.h"
 #include "sim_app.h"
-
-static void
-set(json_t *o, const char *key, uint64_t v)
-{
-	json_object_set_new(o, key, json_integer((json_int_t)v));
-}
 
 static json_t *
 drops_json(const struct rl_sim_stats *st)

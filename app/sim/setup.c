@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "busy.h"
+#include "clock_ns.h"
 #include "cpus.h"
 #include "sim_app.h"
 
@@ -65,11 +66,8 @@ set_routes(struct rl_sim_plan *plan, const struct options *o)
 static uint64_t
 cpu_clock(void *ctx)
 {
-	struct timespec t;
-
 	(void)ctx;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * RL_NS_PER_S + (uint64_t)t.tv_nsec;
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "tel_client.h"
+#include "clock_ns.h"
 
 #define HELLO_BYTES 1024
 #define ANSWER_BYTES_DEFAULT 16384
@@ -21,15 +22,6 @@
 /* Limit of a list, whatever total a source announces. */
 #define PAGES_MAX 65536
 #define LIST_BYTES_MAX (32u << 20)
-
-static uint64_t
-now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
 
 void
 tel_open(struct tel *t)
@@ -174,7 +166,7 @@ receive(struct tel_source *s, void *buf, size_t len, unsigned int limit_s)
 	setsockopt(s->fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	n = recv(s->fd, buf, len, 0);
 	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-		s->silent_ns = now_ns() + SILENT_NS;
+		s->silent_ns = clock_ns(CLOCK_MONOTONIC) + SILENT_NS;
 	return n;
 }
 
@@ -252,7 +244,7 @@ tel_ask(struct tel *t, unsigned int i, const char *cmd, unsigned int limit_s,
 		return NULL;
 	s = &t->source[i];
 	pthread_mutex_lock(&s->lock);
-	if ((limit_s == TEL_ORDER_S || now_ns() >= s->silent_ns) &&
+	if ((limit_s == TEL_ORDER_S || clock_ns(CLOCK_MONOTONIC) >= s->silent_ns) &&
 	    (s->fd >= 0 || connect_to(s, path, t->search, limit_s) == 0))
 		v = ask(s, cmd, limit_s, bytes);
 	pthread_mutex_unlock(&s->lock);
