@@ -3,7 +3,6 @@
 /* Draws a whole plan. */
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "plan_priv.h"
@@ -221,40 +220,4 @@ rl_sim_plan_free(struct rl_sim_plan *plan)
 	rl_topo_free(&plan->cfg.topo);
 	rl_sim_faults_free(&plan->faults);
 	memset(plan, 0, sizeof(*plan));
-}
-
-char *
-rl_sim_plan_text(const struct rl_sim_plan *plan, char *buf, size_t len)
-{
-	const struct rl_link_cfg *l = &plan->cfg.link;
-	const struct rl_sim_load_cfg *t = &plan->load;
-
-	char wide[160] = "";
-	size_t n = 0;
-
-	for (unsigned int i = 0; i < RL_SIM_WD_COUNT; i++)
-		if (plan->wide >> i & 1 && n < sizeof(wide))
-			n += (size_t)snprintf(
-				wide + n, sizeof(wide) - n, "%s%s",
-				n == 0 ? "; wide: " : " ",
-				rl_sim_wide_name((enum rl_sim_wide)i));
-	snprintf(buf, len,
-		 "%s%s%s%s%s, %u levels; packets %u-%u, window %u, credits %u, queue %u, frame "
-		 "%u, link retry %s, e2e retry %s, dup_filter %s; %s load "
-		 "%.2f for %llu ns, %u faults, heal at %llu ns%s",
-		 plan->shape == NULL ? "given fabric" : plan->shape,
-		 l->switching == RL_CUT_THROUGH ? ", cut-through" : "",
-		 plan->strict_order ? ", strict order" : "",
-		 plan->controller ? ", controller" : "",
-		 l->init_action == RL_INIT_BLOCK     ? ""
-		 : l->init_action == RL_INIT_DISCARD ? ", init discards"
-						     : ", init best effort",
-		 plan->cfg.levels,
-		 t->min_flits, t->max_flits, l->window_flits, l->credits_flits,
-		 l->queue_flits, l->flits_per_frame, l->retry ? "on" : "off",
-		 plan->cfg.endpoint.retry ? "on" : "off",
-		 l->dup_filter ? "on" : "off", rl_pattern_name(t->pattern.kind),
-		 t->load, (unsigned long long)(t->stop_ns - t->start_ns),
-		 plan->faults.n, (unsigned long long)plan->heal_ns, wide);
-	return buf;
 }

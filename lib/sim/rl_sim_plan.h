@@ -168,9 +168,6 @@ int rl_sim_plan_widen(struct rl_sim_plan *plan, uint64_t seed,
 /** Control thread. Frees the contents; a zeroed plan is allowed. */
 void rl_sim_plan_free(struct rl_sim_plan *plan);
 
-/** Any thread. Describes a plan in one line. @return buf */
-char *rl_sim_plan_text(const struct rl_sim_plan *plan, char *buf, size_t len);
-
 /**
  * Control thread. Sets @p p as a plan says, which outlives it: all but the
  * controller's route, callbacks, and how the simulation is run.

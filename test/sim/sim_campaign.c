@@ -108,7 +108,7 @@ run_seed(const struct options *o, uint64_t seed, struct rl_sim_mem *mem,
 		char text[512];
 
 		printf("seed %llu: %s\n  %s\n", (unsigned long long)seed,
-		       v->why, rl_sim_plan_text(&plan, text, sizeof(text)));
+		       v->why, sim_show_plan_text(&plan, text, sizeof(text)));
 		print_replay(o, seed);
 		fflush(stdout);
 	}

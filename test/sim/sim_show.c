@@ -4,12 +4,48 @@
 
 #include "sim_show.h"
 
+char *
+sim_show_plan_text(const struct rl_sim_plan *plan, char *buf, size_t len)
+{
+	const struct rl_link_cfg *l = &plan->cfg.link;
+	const struct rl_sim_load_cfg *t = &plan->load;
+
+	char wide[160] = "";
+	size_t n = 0;
+
+	for (unsigned int i = 0; i < RL_SIM_WD_COUNT; i++)
+		if (plan->wide >> i & 1 && n < sizeof(wide))
+			n += (size_t)snprintf(
+				wide + n, sizeof(wide) - n, "%s%s",
+				n == 0 ? "; wide: " : " ",
+				rl_sim_wide_name((enum rl_sim_wide)i));
+	snprintf(buf, len,
+		 "%s%s%s%s%s, %u levels; packets %u-%u, window %u, credits %u, queue %u, frame "
+		 "%u, link retry %s, e2e retry %s, dup_filter %s; %s load "
+		 "%.2f for %llu ns, %u faults, heal at %llu ns%s",
+		 plan->shape == NULL ? "given fabric" : plan->shape,
+		 l->switching == RL_CUT_THROUGH ? ", cut-through" : "",
+		 plan->strict_order ? ", strict order" : "",
+		 plan->controller ? ", controller" : "",
+		 l->init_action == RL_INIT_BLOCK     ? ""
+		 : l->init_action == RL_INIT_DISCARD ? ", init discards"
+						     : ", init best effort",
+		 plan->cfg.levels,
+		 t->min_flits, t->max_flits, l->window_flits, l->credits_flits,
+		 l->queue_flits, l->flits_per_frame, l->retry ? "on" : "off",
+		 plan->cfg.endpoint.retry ? "on" : "off",
+		 l->dup_filter ? "on" : "off", rl_pattern_name(t->pattern.kind),
+		 t->load, (unsigned long long)(t->stop_ns - t->start_ns),
+		 plan->faults.n, (unsigned long long)plan->heal_ns, wide);
+	return buf;
+}
+
 void
 sim_show_plan(const struct rl_sim_plan *plan)
 {
 	char text[512];
 
-	printf("plan: %s\n", rl_sim_plan_text(plan, text, sizeof(text)));
+	printf("plan: %s\n", sim_show_plan_text(plan, text, sizeof(text)));
 	for (uint32_t i = 0; i < plan->faults.n; i++)
 		printf("  %s\n",
 		       rl_sim_fault_text(&plan->faults.f[i], &plan->cfg.topo,

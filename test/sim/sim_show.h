@@ -8,6 +8,9 @@
 
 #include "rl_sim_plan.h"
 
+/** Describes a plan in one line. @return buf */
+char *sim_show_plan_text(const struct rl_sim_plan *plan, char *buf, size_t len);
+
 /** Prints a plan with its faults. */
 void sim_show_plan(const struct rl_sim_plan *plan);
 
