@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line of `reflit-sim rxl`."""
+import difflib
+import getopt
 import os
 import re
 import sys
@@ -148,31 +150,6 @@ OPTIONS = {
 }
 
 
-def distance(a, b):
-    """Letters to change, add or drop between two names."""
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a):
-        corner, row[0] = row[0], i + 1
-        for j, y in enumerate(b):
-            corner, row[j + 1] = row[j + 1], min(
-                row[j] + 1, row[j + 1] + 1, corner + (x != y))
-    return row[-1]
-
-
-def option_of(name):
-    """The option that a word means: its own name, or how only it begins."""
-    fits = [o for o in OPTIONS if o.startswith(name)]
-    if name in fits or len(fits) == 1:
-        return name if name in fits else fits[0]
-    if name and len(fits) > 1:
-        raise Unusable("reflit-sim: --%s may be --%s or --%s" % (
-            name, fits[0], fits[1]))
-    near = min(OPTIONS, key=lambda o: distance(name, o))
-    raise Unusable("reflit-sim: there is no option --%s; %s" % (
-        name, "did you mean --%s?" % near if distance(name, near) < 3
-        else "see --help"))
-
-
 class Options:
     def __init__(self):
         self.tables, self.figures = set(), set()
@@ -206,45 +183,34 @@ class Options:
         self.tables |= {figures.FIGURES[f][1] for f in self.figures}
 
 
-def parse_word(o, word_, rest):
-    """One option; its argument may be the next of the rest."""
-    if not word_.startswith("--"):
-        raise Unusable("reflit-sim: there is no option -%s; see --help" %
-                       word_[1])
-    name, equals, value = word_[2:].partition("=")
-    name = option_of(name)
-    read = OPTIONS[name][0]
-    if read is None:
-        if equals:
-            raise Unusable("reflit-sim: --%s takes no argument" % name)
-        o.take(name, True)
-        return
-    if not equals:
-        if not rest:
-            raise Unusable("reflit-sim: %s needs an argument; see --help" %
-                           word_)
-        value = rest.pop(0)
-    o.take(name, read(name, value))
+def wrong(e):
+    """What is wrong with an option that getopt refuses."""
+    name = "-" + e.opt if "option -%s " % e.opt in e.msg else "--" + e.opt
+    fits = [o for o in OPTIONS if o.startswith(e.opt)]
+    near = difflib.get_close_matches(e.opt, OPTIONS, 1)
+    if "requires" in e.msg:
+        return "%s needs an argument; see --help" % name
+    if "must not" in e.msg:
+        return "%s takes no argument" % name
+    if len(fits) > 1:
+        return "%s may be --%s or --%s" % (name, *fits[:2])
+    return "there is no option %s; %s" % (
+        name, "did you mean --%s?" % near[0] if near else "see --help")
 
 
 def parse(words):
     """@return Options; Helped after --help, Unusable with what is wrong"""
-    o, rest, others = Options(), list(words), []
-    while rest:
-        w = rest.pop(0)
-        if w == "--":
-            others += rest
-            break
-        if w.startswith("-") and w != "-":
-            try:
-                parse_word(o, w, rest)
-            except Unusable as e:
-                if str(e).startswith("reflit-sim: "):
-                    sys.stderr.write("%s\n" % e)
-                    raise Unusable("see reflit-sim rxl --help") from None
-                raise
-        else:
-            others.append(w)
+    o = Options()
+    try:
+        given, others = getopt.gnu_getopt(words, "", [
+            name + "=" * (read is not None)
+            for name, (read, _) in OPTIONS.items()])
+    except getopt.GetoptError as e:
+        sys.stderr.write("reflit-sim: %s\n" % wrong(e))
+        raise Unusable("see reflit-sim rxl --help") from None
+    for name, value in given:
+        read = OPTIONS[name[2:]][0]
+        o.take(name[2:], True if read is None else read(name[2:], value))
     if others:
         raise Unusable("reflit-sim rxl: unexpected %s; see --help" % others[0])
     if o.base.isn != "xor10" and o.base.crc != "crc64-bch":
