@@ -31,14 +31,19 @@ find(struct app *app, const char *name, uint32_t link[CAPTURE_LINKS_MAX],
 	return 0;
 }
 
-static int
-start(struct app *app, const char *name, const char *path, uint64_t mib)
+int
+cmd_capture(struct app *app, const char *const arg[])
 {
+	const char *name = arg[0], *path = arg[1];
+	uint64_t mib = CAPTURE_MIB_DEFAULT;
 	uint32_t link[CAPTURE_LINKS_MAX];
 	char comment[256];
 	unsigned int n;
 	int ret;
 
+	if (arg[2] != NULL && parse_number(arg[2], 1, MIB_MAX, &mib) != 0)
+		return app_error(app, "%s is out of range; use 1 to %u MiB",
+				 arg[2], MIB_MAX);
 	if (find(app, name, link, &n) != 0)
 		return -EINVAL;
 	if (app->checking)
@@ -56,23 +61,6 @@ start(struct app *app, const char *name, const char *path, uint64_t mib)
 	if (ret != 0)
 		return app_error(app, "%s: %s", path, strerror(-ret));
 	return 0;
-}
-
-int
-cmd_capture(struct app *app, const char *const arg[])
-{
-	return start(app, arg[0], arg[1], CAPTURE_MIB_DEFAULT);
-}
-
-int
-cmd_capture_most(struct app *app, const char *const arg[])
-{
-	uint64_t mib;
-
-	if (parse_number(arg[2], 1, MIB_MAX, &mib) != 0)
-		return app_error(app, "%s is out of range; use 1 to %u MiB",
-				 arg[2], MIB_MAX);
-	return start(app, arg[0], arg[1], mib);
 }
 
 int

@@ -412,11 +412,12 @@ rate(struct app *app, const char *text, double max, const char *example,
 			 text, max, example);
 }
 
-/* Bit errors, alone or in bursts; @p propagate, @p lanes: NULL or a text. */
-static int
-inject_bits(struct app *app, const char *const arg[], const char *propagate,
-	    const char *lanes)
+/* Bit errors, alone or in bursts. */
+int
+cmd_inject_ber(struct app *app, const char *const arg[])
 {
+	const char *propagate = arg[3];
+	const char *lanes = propagate == NULL ? NULL : arg[4];
 	struct rl_fault_order o = { .kind = RL_FAULT_BER };
 	uint64_t n = 1;
 	struct links l;
@@ -434,34 +435,15 @@ inject_bits(struct app *app, const char *const arg[], const char *propagate,
 	return post(app, &l, &o, true);
 }
 
-int
-cmd_inject_ber(struct app *app, const char *const arg[])
-{
-	return inject_bits(app, arg, NULL, NULL);
-}
-
-int
-cmd_inject_ber_bursts(struct app *app, const char *const arg[])
-{
-	return inject_bits(app, arg, arg[3], NULL);
-}
-
-int
-cmd_inject_ber_lanes(struct app *app, const char *const arg[])
-{
-	return inject_bits(app, arg, arg[3], arg[4]);
-}
-
 static int
-inject_rate(struct app *app, const char *const arg[], enum rl_fault_kind kind,
-	    const char *within)
+inject_rate(struct app *app, const char *const arg[], enum rl_fault_kind kind)
 {
 	struct rl_fault_order o = { .kind = kind };
 	struct links l;
 
 	if (find_end(app, arg[0], arg[1], &l) != 0 ||
 	    rate(app, arg[2], 1.0, "0.02", &o.rate) != 0 ||
-	    (within != NULL && duration(app, within, 1, &o.value) != 0))
+	    (arg[3] != NULL && duration(app, arg[3], 1, &o.value) != 0))
 		return -EINVAL;
 	return post(app, &l, &o, true);
 }
@@ -469,19 +451,19 @@ inject_rate(struct app *app, const char *const arg[], enum rl_fault_kind kind,
 int
 cmd_inject_loss(struct app *app, const char *const arg[])
 {
-	return inject_rate(app, arg, RL_FAULT_LOSS, NULL);
+	return inject_rate(app, arg, RL_FAULT_LOSS);
 }
 
 int
 cmd_inject_duplicate(struct app *app, const char *const arg[])
 {
-	return inject_rate(app, arg, RL_FAULT_DUP, NULL);
+	return inject_rate(app, arg, RL_FAULT_DUP);
 }
 
 int
 cmd_inject_jitter(struct app *app, const char *const arg[])
 {
-	return inject_rate(app, arg, RL_FAULT_JITTER, arg[3]);
+	return inject_rate(app, arg, RL_FAULT_JITTER);
 }
 
 /* Makes a receiver stop, or resume, taking packets of a VC. */

@@ -11,12 +11,10 @@
 #include <string.h>
 
 #include "command.h"
-#include "parse.h"
 #include "recovery_report.h"
 #include "telemetry.h"
 
 #define STEP_NS (200 * RL_NS_PER_US)
-#define WAIT_LIMIT_NS (30 * RL_NS_PER_S)
 #define CALM_STEPS 10
 #define RECOVERIES_SHOWN 24
 #define LINKS_SHOWN 16
@@ -401,13 +399,18 @@ wait_idle(struct app *app, uint64_t limit_ns)
 }
 
 /* Orders that were given before must have been carried out, too. */
-static int
-wait_recovered(struct app *app, uint64_t limit_ns)
+int
+cmd_wait_recovered(struct app *app, const char *const arg[])
 {
 	struct outcomes *o = &app->outcomes;
 	char failed[OUTCOME_TEXT];
+	uint64_t limit_ns;
 	int ret;
 
+	if (command_wait_limit(app, arg[0], &limit_ns) != 0)
+		return -EINVAL;
+	if (app->checking)
+		return 0;
 	o->waiting = true;
 	ret = wait_idle(app, limit_ns);
 	o->waiting = false;
@@ -416,24 +419,6 @@ wait_recovered(struct app *app, uint64_t limit_ns)
 	memcpy(failed, o->failed, sizeof(failed));
 	o->failed[0] = '\0';
 	return app_error(app, "%s", failed);
-}
-
-int
-cmd_wait_recovered(struct app *app, const char *const arg[])
-{
-	(void)arg;
-	return wait_recovered(app, WAIT_LIMIT_NS);
-}
-
-int
-cmd_wait_recovered_for(struct app *app, const char *const arg[])
-{
-	uint64_t ns;
-
-	if (parse_time(arg[0], &ns) != 0)
-		return app_error(app, "%s is not a time; use 10us, 50ms or 2s, at "
-				      "most 3600s", arg[0]);
-	return app->checking ? 0 : wait_recovered(app, ns);
 }
 
 /* Links that new tables do without, and why. */

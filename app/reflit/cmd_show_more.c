@@ -96,17 +96,9 @@ print_flows(struct app *app, uint32_t from, uint32_t to)
 	return n;
 }
 
+/* All, those of one endpoint, or to one peer of it. */
 int
 cmd_show_flow(struct app *app, const char *const arg[])
-{
-	(void)arg;
-	print_flows(app, UINT32_MAX, UINT32_MAX);
-	return 0;
-}
-
-/* Of one endpoint, or to one peer of it. */
-int
-cmd_show_flow_of(struct app *app, const char *const arg[])
 {
 	const struct rl_topo *t = &app->cfg.topo;
 	uint32_t ep[2] = { UINT32_MAX, UINT32_MAX };
@@ -120,7 +112,7 @@ cmd_show_flow_of(struct app *app, const char *const arg[])
 		ep[i] = t->dev[d].ep_id;
 	}
 	if (!app->checking && print_flows(app, ep[0], ep[1]) == 0 &&
-	    facts_text(&app->facts))
+	    arg[0] != NULL && facts_text(&app->facts))
 		printf("there is no flow\n");
 	return 0;
 }
@@ -193,13 +185,20 @@ events_begin(struct app *app)
 	facts_list(&app->facts, "events");
 }
 
-static int
-show_events(struct app *app, uint64_t n)
+/* The last 20, or as many as asked for. */
+int
+cmd_show_events(struct app *app, const char *const arg[])
 {
 	const struct watch *w = &app->watch;
 	const uint64_t kept = rl_min_u64(w->nevents, WATCH_EVENTS);
 	struct host_lost lost;
+	uint64_t n = 20;
 
+	if (arg[0] != NULL && parse_number(arg[0], 1, WATCH_EVENTS, &n) != 0)
+		return app_error(app, "%s is out of range; use 1 to %u", arg[0],
+				 WATCH_EVENTS);
+	if (app->checking)
+		return 0;
 	n = rl_min_u64(n, kept);
 	events_begin(app);
 	for (uint64_t i = w->nevents - n; i < w->nevents; i++)
@@ -239,24 +238,6 @@ cmd_show_events_of(struct app *app, const char *const arg[])
 			show_event(app, r);
 	}
 	return 0;
-}
-
-int
-cmd_show_events(struct app *app, const char *const arg[])
-{
-	(void)arg;
-	return show_events(app, 20);
-}
-
-int
-cmd_show_events_n(struct app *app, const char *const arg[])
-{
-	uint64_t n;
-
-	if (parse_number(arg[0], 1, WATCH_EVENTS, &n) != 0)
-		return app_error(app, "%s is out of range; use 1 to %u", arg[0],
-				 WATCH_EVENTS);
-	return app->checking ? 0 : show_events(app, n);
 }
 
 /* One row for each doubling. */

@@ -25,14 +25,20 @@ endpoint_of(struct app *app, const char *name)
 	return -1;
 }
 
+/* @p name NULL: all clients. */
 static int
-switch_one(struct app *app, const char *name, bool on)
+switch_client(struct app *app, const char *name, bool on)
 {
-	const int32_t dev = endpoint_of(app, name);
 	struct attach_dev *d;
 	struct client_gen *g;
+	int32_t dev;
 	int ret = 0;
 
+	if (name == NULL) {
+		app_traffic(app, on);
+		return 0;
+	}
+	dev = endpoint_of(app, name);
 	if (dev < 0)
 		return -EINVAL;
 	if (app->checking)
@@ -55,29 +61,13 @@ switch_one(struct app *app, const char *name, bool on)
 int
 cmd_start(struct app *app, const char *const arg[])
 {
-	(void)arg;
-	app_traffic(app, true);
-	return 0;
-}
-
-int
-cmd_start_one(struct app *app, const char *const arg[])
-{
-	return switch_one(app, arg[0], true);
+	return switch_client(app, arg[0], true);
 }
 
 int
 cmd_stop(struct app *app, const char *const arg[])
 {
-	(void)arg;
-	app_traffic(app, false);
-	return 0;
-}
-
-int
-cmd_stop_one(struct app *app, const char *const arg[])
-{
-	return switch_one(app, arg[0], false);
+	return switch_client(app, arg[0], false);
 }
 
 /* Whether the fabric file attaches a port to an endpoint. */
@@ -161,10 +151,11 @@ cmd_traffic_packets(struct app *app, const char *const arg[])
 	return 0;
 }
 
-static int
-wait_limit(struct app *app, const char *text, uint64_t *ns)
+int
+command_wait_limit(struct app *app, const char *text, uint64_t *ns)
 {
-	if (parse_time(text, ns) != 0)
+	*ns = WAIT_LIMIT_NS;
+	if (text != NULL && parse_time(text, ns) != 0)
 		return app_error(app, "%s is not a time; use 10us, 50ms or 2s, at "
 				      "most 3600s",
 				 text);
@@ -176,7 +167,7 @@ cmd_wait_time(struct app *app, const char *const arg[])
 {
 	uint64_t ns, end_ns, now_ns;
 
-	if (wait_limit(app, arg[0], &ns) != 0)
+	if (command_wait_limit(app, arg[0], &ns) != 0)
 		return -EINVAL;
 	if (app->checking)
 		return 0;
@@ -186,66 +177,39 @@ cmd_wait_time(struct app *app, const char *const arg[])
 	return 0;
 }
 
-static int
-wait_drained(struct app *app, uint64_t limit_ns)
-{
-	char role[HOST_ROLE_NAME];
-	const char *busy;
-	const int ret = app_wait_drained(app, limit_ns);
-
-	if (ret != -ETIME)
-		return 0;
-	busy = host_busy_role(&app->host, role);
-	return app_error(app, "not drained after %.3f s: %s is busy",
-			 (double)limit_ns / 1e9, busy == NULL ? "?" : busy);
-}
-
 int
 cmd_wait_drained(struct app *app, const char *const arg[])
 {
-	(void)arg;
-	return wait_drained(app, WAIT_LIMIT_NS);
-}
-
-int
-cmd_wait_drained_for(struct app *app, const char *const arg[])
-{
+	char role[HOST_ROLE_NAME];
+	const char *busy;
 	uint64_t ns;
 
-	if (wait_limit(app, arg[0], &ns) != 0)
+	if (command_wait_limit(app, arg[0], &ns) != 0)
 		return -EINVAL;
-	return app->checking ? 0 : wait_drained(app, ns);
-}
-
-static int
-wait_sent(struct app *app, uint64_t limit_ns)
-{
-	const uint64_t end_ns = host_now(&app->host) + limit_ns;
-
-	while (!app_finished(app) && stop_asked() == 0) {
-		if (host_now(&app->host) >= end_ns)
-			return app_error(app, "not all sent after %.3f s",
-					 (double)limit_ns / 1e9);
-		app_step(app, STEP_NS);
-	}
-	return 0;
+	if (app->checking || app_wait_drained(app, ns) != -ETIME)
+		return 0;
+	busy = host_busy_role(&app->host, role);
+	return app_error(app, "not drained after %.3f s: %s is busy",
+			 (double)ns / 1e9, busy == NULL ? "?" : busy);
 }
 
 int
 cmd_wait_sent(struct app *app, const char *const arg[])
 {
-	(void)arg;
-	return wait_sent(app, WAIT_LIMIT_NS);
-}
+	uint64_t ns, end_ns;
 
-int
-cmd_wait_sent_for(struct app *app, const char *const arg[])
-{
-	uint64_t ns;
-
-	if (wait_limit(app, arg[0], &ns) != 0)
+	if (command_wait_limit(app, arg[0], &ns) != 0)
 		return -EINVAL;
-	return app->checking ? 0 : wait_sent(app, ns);
+	if (app->checking)
+		return 0;
+	end_ns = host_now(&app->host) + ns;
+	while (!app_finished(app) && stop_asked() == 0) {
+		if (host_now(&app->host) >= end_ns)
+			return app_error(app, "not all sent after %.3f s",
+					 (double)ns / 1e9);
+		app_step(app, STEP_NS);
+	}
+	return 0;
 }
 
 static bool
@@ -274,16 +238,17 @@ is_dead(const struct app *app, uint32_t link)
 
 /* Waits for a state of a link; "A-B" means the first of several. */
 static int
-wait_link(struct app *app, const char *name, const char *time,
+wait_link(struct app *app, const char *const arg[],
 	  bool (*done)(const struct app *app, uint32_t link), const char *what)
 {
+	const char *name = arg[0];
 	const int64_t link = rl_topo_find_link(&app->cfg.topo, name, NULL);
-	uint64_t ns = WAIT_LIMIT_NS, end_ns;
+	uint64_t ns, end_ns;
 
 	if (link < 0)
 		return app_error(app, "there is no link %s; see show fabric",
 				 name);
-	if (time != NULL && wait_limit(app, time, &ns) != 0)
+	if (command_wait_limit(app, arg[1], &ns) != 0)
 		return -EINVAL;
 	if (app->checking)
 		return 0;
@@ -300,25 +265,13 @@ wait_link(struct app *app, const char *name, const char *time,
 int
 cmd_wait_cut(struct app *app, const char *const arg[])
 {
-	return wait_link(app, arg[0], NULL, is_cut, "cut");
-}
-
-int
-cmd_wait_cut_for(struct app *app, const char *const arg[])
-{
-	return wait_link(app, arg[0], arg[1], is_cut, "cut");
+	return wait_link(app, arg, is_cut, "cut");
 }
 
 int
 cmd_wait_dead(struct app *app, const char *const arg[])
 {
-	return wait_link(app, arg[0], NULL, is_dead, "dead");
-}
-
-int
-cmd_wait_dead_for(struct app *app, const char *const arg[])
-{
-	return wait_link(app, arg[0], arg[1], is_dead, "dead");
+	return wait_link(app, arg, is_dead, "dead");
 }
 
 /* A link without faults or orders that does not carry traffic yet. */
@@ -348,38 +301,24 @@ still_down(const struct app *app, uint32_t link)
 	return false;
 }
 
-static int
-wait_up(struct app *app, uint64_t limit_ns)
+int
+cmd_wait_up(struct app *app, const char *const arg[])
 {
-	const uint64_t end_ns = host_now(&app->host) + limit_ns;
 	char name[2 * RL_NAME_MAX + 8];
+	uint64_t ns, end_ns;
 
-	for (uint32_t i = 0; i < app->cfg.topo.nlink; i++)
+	if (command_wait_limit(app, arg[0], &ns) != 0)
+		return -EINVAL;
+	end_ns = host_now(&app->host) + ns;
+	for (uint32_t i = 0; i < app->cfg.topo.nlink && !app->checking; i++)
 		while (still_down(app, i) && stop_asked() == 0) {
 			if (host_now(&app->host) >= end_ns)
 				return app_error(
 					app, "%s is not up after %.3f s",
 					rl_topo_link_name(&app->cfg.topo, i,
 							  name, sizeof(name)),
-					(double)limit_ns / 1e9);
+					(double)ns / 1e9);
 			app_step(app, STEP_NS);
 		}
 	return 0;
-}
-
-int
-cmd_wait_up(struct app *app, const char *const arg[])
-{
-	(void)arg;
-	return wait_up(app, WAIT_LIMIT_NS);
-}
-
-int
-cmd_wait_up_for(struct app *app, const char *const arg[])
-{
-	uint64_t ns;
-
-	if (wait_limit(app, arg[0], &ns) != 0)
-		return -EINVAL;
-	return app->checking ? 0 : wait_up(app, ns);
 }

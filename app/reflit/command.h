@@ -69,7 +69,11 @@ void command_stdin_line(struct app *app, const char *line, size_t len);
 /** Control thread, often. Prints the rates that --stats-period asks for. */
 void rates_step(struct app *app, uint64_t now_ns);
 
-/* Handlers, by the module they speak to. */
+/** Control thread. Reads how long to wait; @p text NULL: 30 s. @return 0 or
+    -EINVAL, after an error. */
+int command_wait_limit(struct app *app, const char *text, uint64_t *ns);
+
+/* Handlers, by the module they speak to. Parameters that a form lacks are NULL. */
 /* help.c */
 int cmd_help(struct app *app, const char *const arg[]);
 int cmd_help_on(struct app *app, const char *const arg[]);
@@ -78,24 +82,17 @@ int cmd_load(struct app *app, const char *const arg[]);
 int cmd_quit(struct app *app, const char *const arg[]);
 /* cmd_traffic.c */
 int cmd_start(struct app *app, const char *const arg[]);
-int cmd_start_one(struct app *app, const char *const arg[]);
 int cmd_stop(struct app *app, const char *const arg[]);
-int cmd_stop_one(struct app *app, const char *const arg[]);
 int cmd_rate(struct app *app, const char *const arg[]);
 int cmd_traffic_pattern(struct app *app, const char *const arg[]);
 int cmd_traffic_load(struct app *app, const char *const arg[]);
 int cmd_traffic_packets(struct app *app, const char *const arg[]);
 int cmd_wait_time(struct app *app, const char *const arg[]);
 int cmd_wait_drained(struct app *app, const char *const arg[]);
-int cmd_wait_drained_for(struct app *app, const char *const arg[]);
 int cmd_wait_sent(struct app *app, const char *const arg[]);
-int cmd_wait_sent_for(struct app *app, const char *const arg[]);
 int cmd_wait_cut(struct app *app, const char *const arg[]);
-int cmd_wait_cut_for(struct app *app, const char *const arg[]);
 int cmd_wait_dead(struct app *app, const char *const arg[]);
-int cmd_wait_dead_for(struct app *app, const char *const arg[]);
 int cmd_wait_up(struct app *app, const char *const arg[]);
-int cmd_wait_up_for(struct app *app, const char *const arg[]);
 /* cmd_link.c */
 int cmd_link_down(struct app *app, const char *const arg[]);
 int cmd_link_down_mid(struct app *app, const char *const arg[]);
@@ -111,8 +108,6 @@ int cmd_link_enable(struct app *app, const char *const arg[]);
 int cmd_inject_drop(struct app *app, const char *const arg[]);
 int cmd_inject_corrupt(struct app *app, const char *const arg[]);
 int cmd_inject_ber(struct app *app, const char *const arg[]);
-int cmd_inject_ber_bursts(struct app *app, const char *const arg[]);
-int cmd_inject_ber_lanes(struct app *app, const char *const arg[]);
 int cmd_inject_loss(struct app *app, const char *const arg[]);
 int cmd_inject_duplicate(struct app *app, const char *const arg[]);
 int cmd_inject_jitter(struct app *app, const char *const arg[]);
@@ -133,7 +128,6 @@ int cmd_unquiesce(struct app *app, const char *const arg[]);
 int cmd_controller_crash(struct app *app, const char *const arg[]);
 int cmd_controller_restart(struct app *app, const char *const arg[]);
 int cmd_wait_recovered(struct app *app, const char *const arg[]);
-int cmd_wait_recovered_for(struct app *app, const char *const arg[]);
 int cmd_show_controller(struct app *app, const char *const arg[]);
 int cmd_show_recoveries(struct app *app, const char *const arg[]);
 /* cmd_show.c, cmd_show_more.c */
@@ -144,11 +138,9 @@ int cmd_show_fabric(struct app *app, const char *const arg[]);
 int cmd_show_port(struct app *app, const char *const arg[]);
 int cmd_show_replay(struct app *app, const char *const arg[]);
 int cmd_show_flow(struct app *app, const char *const arg[]);
-int cmd_show_flow_of(struct app *app, const char *const arg[]);
 int cmd_show_events_of(struct app *app, const char *const arg[]);
 int cmd_show_routes(struct app *app, const char *const arg[]);
 int cmd_show_events(struct app *app, const char *const arg[]);
-int cmd_show_events_n(struct app *app, const char *const arg[]);
 int cmd_show_histogram(struct app *app, const char *const arg[]);
 int cmd_show_histogram_vc(struct app *app, const char *const arg[]);
 int cmd_show_counters(struct app *app, const char *const arg[]);
@@ -160,7 +152,6 @@ int cmd_set_verbose_links(struct app *app, const char *const arg[]);
 int cmd_set_verbose_all(struct app *app, const char *const arg[]);
 /* cmd_capture.c */
 int cmd_capture(struct app *app, const char *const arg[]);
-int cmd_capture_most(struct app *app, const char *const arg[]);
 int cmd_capture_off(struct app *app, const char *const arg[]);
 int cmd_show_captures(struct app *app, const char *const arg[]);
 /* recorder.c */
