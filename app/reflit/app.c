@@ -233,50 +233,29 @@ add_ports(const struct app *app, struct totals *t)
 	}
 }
 
-/* While they run: counts only. */
+/* While they run: counts only. At the end: the books, packet by packet. */
 static void
 add_gens(const struct app *app, struct totals *t)
 {
-	struct rl_ledger_look l;
+	const uint32_t n = app->cfg.topo.nep;
+	const bool running = app->host.running;
+	struct rl_ledger_look look = { 0 };
+	struct rl_ledger l = { 0 };
 
-	rl_ledger_look(&l, app->gens.tg, app->cfg.topo.nep);
-	t->sent += l.sent_packets;
-	t->delivered += l.delivered_packets;
-	t->reported += l.reported_packets;
-	t->under_way += l.under_way_packets;
-	for (uint32_t i = 0; i < app->cfg.topo.nep; i++) {
-		const struct rl_tg_counts *c;
-
-		if (app->gens.tg[i] == NULL)
-			continue;
-		c = rl_tg_counts(app->gens.tg[i]);
-		t->sent_bytes += c->sent_bytes;
-		t->refused += c->unreachable_packets + c->stalled_packets;
-		t->duplicated += c->duplicated_packets;
-		t->reordered += c->reordered_packets;
-		t->altered += c->corrupted_packets;
-		t->delivered_flits += c->delivered_flits;
-		for (unsigned int vc = 0; vc < RL_VCS; vc++)
-			t->vc_flits[vc] += c->delivered_vc_flits[vc];
-	}
-}
-
-/* At the end: the books, packet by packet. */
-static void
-close_gens(const struct app *app, struct totals *t)
-{
-	struct rl_ledger l;
-
-	rl_ledger_close(&l, app->gens.tg, app->cfg.topo.nep);
-	t->sent += l.sent_packets;
-	t->delivered += l.delivered_packets;
+	if (running)
+		rl_ledger_look(&look, app->gens.tg, n);
+	else
+		rl_ledger_close(&l, app->gens.tg, n);
+	t->sent += look.sent_packets + l.sent_packets;
+	t->delivered += look.delivered_packets + l.delivered_packets;
+	t->reported += look.reported_packets + l.reported_packets;
+	t->under_way += look.under_way_packets;
 	t->lost += l.lost_packets + l.unknown_packets;
 	t->duplicated += l.duplicated_packets;
 	t->reordered += l.reordered_packets;
 	t->altered += l.corrupted_packets;
-	t->reported += l.reported_packets;
 	t->inexact += l.inexact;
-	for (uint32_t i = 0; i < app->cfg.topo.nep; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		const struct rl_tg_counts *c;
 
 		if (app->gens.tg[i] == NULL)
@@ -284,6 +263,16 @@ close_gens(const struct app *app, struct totals *t)
 		c = rl_tg_counts(app->gens.tg[i]);
 		t->sent_bytes += c->sent_bytes;
 		t->refused += c->unreachable_packets + c->stalled_packets;
+		t->sent_requests += c->sent_requests;
+		t->delivered_requests += c->delivered_requests;
+		t->sent_responses += c->sent_responses;
+		t->delivered_responses += c->delivered_responses;
+		t->duplicated += running ? c->duplicated_packets : 0;
+		t->reordered += running ? c->reordered_packets : 0;
+		t->altered += running ? c->corrupted_packets : 0;
+		t->delivered_flits += c->delivered_flits;
+		for (unsigned int vc = 0; vc < RL_VCS; vc++)
+			t->vc_flits[vc] += c->delivered_vc_flits[vc];
 	}
 }
 
@@ -292,12 +281,8 @@ app_totals(const struct app *app, struct totals *t)
 {
 	*t = (struct totals){ 0 };
 	add_ports(app, t);
-	if (app->gens.tg == NULL)
-		return;
-	if (app->host.running)
+	if (app->gens.tg != NULL)
 		add_gens(app, t);
-	else
-		close_gens(app, t);
 }
 
 uint64_t

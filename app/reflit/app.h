@@ -73,6 +73,10 @@ struct totals {
 	uint64_t refused; /**< not sent: their destination was unreachable */
 	uint64_t delivered_flits; /**< of generators */
 	uint64_t vc_flits[RL_VCS]; /**< of these, by the VC of arrival */
+	uint64_t sent_requests; /**< of generators to each other */
+	uint64_t delivered_requests;
+	uint64_t sent_responses;
+	uint64_t delivered_responses;
 	uint64_t inexact; /**< events that contradict the counts */
 	uint64_t unwritten; /**< frames that arrived and that no port took */
 	/** Frames of attached ports that never became packets. */

@@ -338,23 +338,6 @@ mean_flits(const struct app *app, const struct totals *t)
 	       0.5;
 }
 
-/* Requests and responses of generators. */
-static void
-count_requests(const struct gens *g, uint64_t *asked, uint64_t *answered)
-{
-	*asked = *answered = 0;
-	for (uint32_t i = 0; g->ngens != 0 && i < g->host->fabric.topo->nep;
-	     i++) {
-		const struct rl_tg_counts *c;
-
-		if (g->tg[i] == NULL)
-			continue;
-		c = rl_tg_counts(g->tg[i]);
-		*asked += c->sent_requests;
-		*answered += c->sent_responses;
-	}
-}
-
 /* The classes of service: their number, or "kind". */
 static const char *
 classes_word(const struct gens_plan *p, char *buf, size_t len)
@@ -369,12 +352,13 @@ put_traffic(FILE *f, const struct app *app, uint64_t duration_ns)
 	const struct gens_plan *p = &app->gens.plan;
 	struct totals t;
 	double flits;
-	uint64_t asked, answers; /* not set by the pattern */
+	uint64_t asked, answers; /* which the pattern does not set */
 	char word[8];
 
 	app_totals(app, &t);
 	flits = mean_flits(app, &t);
-	count_requests(&app->gens, &asked, &answers);
+	asked = t.sent_requests;
+	answers = t.sent_responses;
 	fprintf(f, "duration %" PRIu64 "\n", duration_ns);
 	fprintf(f, "round-trip %" PRIu64 "\n", typical_round_trip(app));
 	fprintf(f, "traffic %s %u-%u %s %.9f\n",

@@ -113,29 +113,6 @@ ports_json(const struct app *app)
 	return a;
 }
 
-/* Requests of generators to each other. */
-static void
-set_requests(json_t *o, const struct app *app)
-{
-	uint64_t sent = 0, arrived = 0, answers = 0, answered = 0;
-
-	for (uint32_t i = 0; i < app->cfg.topo.nep; i++) {
-		const struct rl_tg_counts *c;
-
-		if (app->gens.tg == NULL || app->gens.tg[i] == NULL)
-			continue;
-		c = rl_tg_counts(app->gens.tg[i]);
-		sent += c->sent_requests;
-		arrived += c->delivered_requests;
-		answers += c->sent_responses;
-		answered += c->delivered_responses;
-	}
-	set(o, "sent_requests", sent);
-	set(o, "delivered_requests", arrived);
-	set(o, "sent_responses", answers);
-	set(o, "delivered_responses", answered);
-}
-
 /* The longest silence of a flow, without absences of its receiver. */
 static uint64_t
 silence_of(const struct app *app, uint16_t src, uint16_t dst,
@@ -226,7 +203,10 @@ report_json(struct app *app, const char *path)
 	set(o, "refused_packets", t.refused);
 	alarms_say(app, &facts);
 	json_object_set_new(o, "edge", edge_json(&t));
-	set_requests(o, app);
+	set(o, "sent_requests", t.sent_requests);
+	set(o, "delivered_requests", t.delivered_requests);
+	set(o, "sent_responses", t.sent_responses);
+	set(o, "delivered_responses", t.delivered_responses);
 	json_object_set_new(o, "drops", drops_json(app));
 	json_object_set_new(o, "attached", ports_json(app));
 	report_wires(o, app);
