@@ -107,12 +107,12 @@ int
 cmd_traffic_pattern(struct app *app, const char *const arg[])
 {
 	const int kind = rl_pattern_parse(arg[0]);
+	char words[256];
 	int ret;
 
-	if (kind < 0 || kind == RL_PATTERN_PAIRS)
-		return app_error(app, "there is no pattern %s; use uniform, "
-				      "permutation, tornado, hotspot or incast",
-				 arg[0]);
+	if (kind < 0)
+		return app_error(app, "there is no pattern %s; use %s", arg[0],
+				 rl_pattern_words(words, sizeof(words)));
 	ret = gens_pattern_fits(&app->cfg, (enum rl_pattern_kind)kind,
 				app->opt.seed);
 	if (ret == 0 && !app->checking)
@@ -121,7 +121,9 @@ cmd_traffic_pattern(struct app *app, const char *const arg[])
 		return app_error(app, "only uniform goes where ports are "
 				      "attached");
 	if (ret != 0)
-		return app_error(app, "%s does not suit this fabric", arg[0]);
+		return app_error(app, "%s does not suit this fabric: it needs "
+				      "%s", arg[0],
+				 rl_pattern_needs((enum rl_pattern_kind)kind));
 	return 0;
 }
 

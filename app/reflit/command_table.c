@@ -21,7 +21,7 @@ const struct command command_table[] = {
 	{ "rate <endpoint> <n>", cmd_rate,
 	  "sets packets a second of its client; 0: no limit" },
 
-	{ "traffic pattern <name>", cmd_traffic_pattern,
+	{ "traffic pattern <pattern>", cmd_traffic_pattern,
 	  "sets what generators send from their next start: uniform, ..." },
 	{ "traffic load <rate>", cmd_traffic_load,
 	  "sets flits per us of each generator from its next start; 0: "

@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "complete.h"
+#include "rl_pattern.h"
 
 #define ROW 78 /* characters of a row of choices */
 #define FILES_MAX 200
@@ -202,6 +203,9 @@ add_param(struct complete *c, const struct rl_topo *t, const char *param,
 		add_sections(c, begun);
 	else if (strcmp(param, "<device>") == 0)
 		add_devices(c, t, w);
+	else if (strcmp(param, "<pattern>") == 0)
+		for (int k = 0; k < RL_PATTERN_PAIRS; k++)
+			add(c, begun, rl_pattern_name((enum rl_pattern_kind)k));
 	else if (strcmp(param, "<port>") == 0)
 		add_ports(c, t, begun);
 	else if (strcmp(param, "<endpoint>") == 0)

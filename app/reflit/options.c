@@ -54,7 +54,7 @@ take_traffic(const struct opt *opt, const char *value, void *to)
 
 	(void)opt;
 	o->traffic = rl_pattern_parse(value);
-	return o->traffic < 0 || o->traffic == RL_PATTERN_PAIRS ? -EINVAL : 0;
+	return o->traffic < 0 ? -EINVAL : 0;
 }
 
 static int
@@ -90,9 +90,9 @@ static const struct opt table[] = {
 	  "a time such as 50ms or 2s, at most 3600s",
 	  .help = "start traffic, stop after TIME (10s, 50ms)" },
 	{ "traffic", "PATTERN", take_traffic, 0, 0, 0,
-	  "uniform, permutation, tornado, hotspot or incast",
-	  .help = "what endpoints without a port send: uniform\n"
-		  "(default), permutation, tornado, hotspot, incast" },
+	  "one of the patterns that --help lists",
+	  .help = "what endpoints without a port send: one of the\n"
+		  "patterns below" },
 	{ "load", "RATE", opt_rate, TO(load), 0, 1000, "0 to 1000 flits per us",
 	  .help = "flits per us and endpoint; default 0: no limit" },
 	{ "packet-flits", "MIN[-MAX]", take_lengths, 0, 0, 0,
@@ -141,6 +141,9 @@ static const struct opts program = {
 	"\n",
 	.more =
 	"  --help, --version\n"
+	"\n"
+	"Patterns of traffic:\n"
+	RL_PATTERN_HELP
 	"\n"
 	"If EAL options say nothing else, these hold: --no-huge --no-pci\n"
 	"--no-shconf, and two lcores, one to control and one to work.\n"

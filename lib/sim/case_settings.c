@@ -116,7 +116,7 @@ take_number(struct rl_sim_plan *plan, const struct rl_sim_setting *s,
 
 	if (s->word) {
 		word = rl_pattern_parse(value);
-		if (word < 0 || word == RL_PATTERN_PAIRS)
+		if (word < 0)
 			return -EINVAL;
 		v = (unsigned long long)word;
 	} else {

@@ -90,7 +90,7 @@ draw_load(struct rl_sim_plan *plan, struct rl_prng *prng)
 		.nep = (uint16_t)plan->cfg.topo.nep,
 	};
 	c->pattern.kind = (enum rl_pattern_kind)rl_prng_below(
-		prng, RL_PATTERN_PAIRS);
+		prng, RL_PATTERN_TRANSPOSE);
 	c->load = loads[rl_prng_below(prng, RL_ARRAY_SIZE(loads))];
 	if (plan->cfg.levels > 1 || plan_one_in(prng, 3))
 		c->cos = 1 + rl_prng_below(prng, 4);

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "rl_pattern.h"
 
-static const char *const words[] = { RL_PATTERNS(RL_WORD) };
+static const char *const words[] = {
+#define WORD(name, word, what) word,
+	RL_PATTERNS(WORD)
+#undef WORD
+	"pairs",
+};
 
 int
 rl_pattern_parse(const char *word)
 {
-	for (int i = 0; i < RL_PATTERN_COUNT; i++)
+	for (int i = 0; i < RL_PATTERN_PAIRS; i++)
 		if (strcmp(words[i], word) == 0)
 			return i;
 	return -EINVAL;
@@ -19,6 +25,32 @@ const char *
 rl_pattern_name(enum rl_pattern_kind kind)
 {
 	return kind < RL_PATTERN_COUNT ? words[kind] : "unknown";
+}
+
+const char *
+rl_pattern_words(char *buf, size_t size)
+{
+	size_t n = 0;
+
+	buf[0] = '\0';
+	for (int i = 0; i < RL_PATTERN_PAIRS && n < size; i++)
+		n += (size_t)snprintf(buf + n, size - n, "%s%s",
+				      i == 0			    ? ""
+				      : i + 1 < RL_PATTERN_PAIRS ? ", "
+								    : " or ",
+				      words[i]);
+	return buf;
+}
+
+const char *
+rl_pattern_needs(enum rl_pattern_kind kind)
+{
+	if (kind == RL_PATTERN_TORNADO)
+		return "a ring of two or more switches";
+	if (kind == RL_PATTERN_TRANSPOSE)
+		return "a grid whose dims are equal, or a square number of "
+		       "endpoints in a row";
+	return "two endpoints";
 }
 
 size_t
@@ -31,6 +63,8 @@ rl_pattern_memsize(const struct rl_pattern_cfg *c)
 	case RL_PATTERN_TORNADO:
 	case RL_PATTERN_HOTSPOT:
 	case RL_PATTERN_INCAST:
+	case RL_PATTERN_TRANSPOSE:
+	case RL_PATTERN_BIT_COMPLEMENT:
 		return c->nep * sizeof(uint16_t);
 	case RL_PATTERN_PAIRS:
 		return (c->nep + 1) * sizeof(uint32_t) +
@@ -81,36 +115,69 @@ tornado_hop(uint32_t k)
 	return k == 2 ? 1 : (k + 1) / 2 - 1;
 }
 
-static int
-tornado(const struct rl_pattern_cfg *c, uint16_t *t)
-{
-	const uint32_t hosts = c->hosts_per_switch ? c->hosts_per_switch : 1;
-	uint32_t dims[RL_PATTERN_DIMS] = { c->nep, 1, 1 };
-	uint32_t ndims = 1, n = hosts;
-	bool sends = false;
+struct grid {
+	uint32_t dims[RL_PATTERN_DIMS];
+	uint32_t ndims;
+	uint32_t hosts; /* a switch */
+};
 
+/* The grid of the switches, or a row of all endpoints. */
+static int
+grid_of(const struct rl_pattern_cfg *c, struct grid *g)
+{
+	uint32_t n;
+
+	*g = (struct grid){ { c->nep, 1, 1 }, 1, 1 };
 	if (c->ndims > RL_PATTERN_DIMS)
 		return -EINVAL;
-	if (c->ndims > 0) {
-		ndims = c->ndims;
-		for (uint32_t d = 0; d < ndims; d++)
-			n *= dims[d] = c->dims[d];
-		if (n != c->nep)
+	if (c->ndims == 0)
+		return 0;
+	g->ndims = c->ndims;
+	n = g->hosts = c->hosts_per_switch ? c->hosts_per_switch : 1;
+	for (uint32_t d = 0; d < g->ndims; d++)
+		n *= g->dims[d] = c->dims[d];
+	return n == c->nep ? 0 : -EINVAL;
+}
+
+/* Makes a square of a row, if it can. @return -EINVAL: dims that differ */
+static int
+make_square(struct grid *g)
+{
+	uint32_t m = 1;
+
+	while (g->ndims == 1 && m * m < g->dims[0])
+		m++;
+	if (g->ndims == 1 && m * m == g->dims[0])
+		*g = (struct grid){ { m, m, 1 }, 2, g->hosts };
+	for (uint32_t d = 1; d < g->ndims; d++)
+		if (g->dims[d] != g->dims[0])
 			return -EINVAL;
-	}
+	return 0;
+}
+
+/* Destinations by where the switches of a grid stand. */
+static int
+by_place(const struct rl_pattern_cfg *c, uint16_t *t)
+{
+	const bool turns = c->kind == RL_PATTERN_TRANSPOSE;
+	struct grid g;
+	bool sends = false;
+
+	if (grid_of(c, &g) != 0 || (turns && make_square(&g) != 0))
+		return -EINVAL;
 	for (uint32_t i = 0; i < c->nep; i++) {
-		uint32_t sw = c->ndims > 0 ? i / hosts : i;
-		uint32_t dst = 0, scale = 1;
+		uint32_t at[RL_PATTERN_DIMS], sw = i / g.hosts, dst = 0;
 
-		for (uint32_t d = ndims; d-- > 0;) {
-			const uint32_t k = dims[d];
-			const uint32_t x = sw % k;
+		for (uint32_t d = g.ndims; d-- > 0; sw /= g.dims[d])
+			at[d] = sw % g.dims[d];
+		for (uint32_t d = 0; d < g.ndims; d++) {
+			const uint32_t k = g.dims[d];
 
-			sw /= k;
-			dst += (x + tornado_hop(k)) % k * scale;
-			scale *= k;
+			dst *= k;
+			dst += turns ? at[(d + 1) % g.ndims]
+				     : (at[d] + tornado_hop(k)) % k;
 		}
-		t[i] = (uint16_t)(c->ndims > 0 ? dst * hosts + i % hosts : dst);
+		t[i] = (uint16_t)(dst * g.hosts + i % g.hosts);
 		sends |= t[i] != i;
 	}
 	return sends ? 0 : -EINVAL; /* all would send to themselves */
@@ -154,7 +221,12 @@ rl_pattern_init(struct rl_pattern *p, const struct rl_pattern_cfg *c, void *mem)
 		derange(t, c->nep, &prng);
 		return 0;
 	case RL_PATTERN_TORNADO:
-		return tornado(c, t);
+	case RL_PATTERN_TRANSPOSE:
+		return by_place(c, t);
+	case RL_PATTERN_BIT_COMPLEMENT:
+		for (uint32_t i = 0; i < c->nep; i++)
+			t[i] = (uint16_t)(c->nep - 1 - i);
+		return 0;
 	case RL_PATTERN_HOTSPOT:
 		p->hot_count = c->hot_count ? c->hot_count : 1;
 		p->hot_pct = c->hot_pct;
@@ -199,6 +271,8 @@ rl_pattern_dst(const struct rl_pattern *p, uint32_t src, struct rl_prng *prng)
 	case RL_PATTERN_PERMUTATION:
 	case RL_PATTERN_TORNADO:
 	case RL_PATTERN_INCAST:
+	case RL_PATTERN_TRANSPOSE:
+	case RL_PATTERN_BIT_COMPLEMENT:
 		dst = p->table[src];
 		break;
 	case RL_PATTERN_HOTSPOT:

@@ -36,7 +36,8 @@ WORDS = {
     "endpoint": ["e0", "e1"], "port": ["all", "s0", "e1", "s0/1", "s1/0"],
     "time": ["1ms", "5ms", "100us", "7ns", "0us", "1.5ms"],
     "n": ["0", "1", "2", "3", "7", "100"], "rate": ["0", "0.02", "1e-5", "1"],
-    "name": ["uniform", "permutation", "tornado", "hotspot", "incast"],
+    "pattern": ["uniform", "permutation", "tornado", "hotspot", "incast",
+                "transpose", "bit-complement"],
 }
 ODD = ["", "-1", "99999999999999999999", "nan", "0x10", "s9", "e0-e1", "s0-",
        "#", "s0-s1#2", "1e400", "\"", "'", "\\", "%s%n", "\x7f", "\xe4",

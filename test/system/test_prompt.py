@@ -334,6 +334,10 @@ def at_a_terminal_words_and_names_are_completed():
         expect(fd, '{"links":')
         os.write(fd, b"link s1-e\tup\n")
         expect(fd, "s1-e1 is not down")
+        os.write(fd, b"traffic pattern tra\t\n")
+        expect(fd, "transpose does not suit this fabric")
+        os.write(fd, b"link s1-e1 up\n")
+        expect(fd, "s1-e1 is not down")
         os.write(fd, b"\x1b[A\n")  # history: once more
         expect(fd, "s1-e1 is not down")
         # a device first, then its links, then the ends of one

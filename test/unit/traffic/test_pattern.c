@@ -123,6 +123,83 @@ a_tornado_of_rings_of_one_is_refused(void **state)
 }
 
 static void
+transpose_moves_each_coordinate_to_the_next_dimension(void **state)
+{
+	const struct rl_pattern_cfg flat = {
+		.kind = RL_PATTERN_TRANSPOSE,
+		.nep = 8 * 8 * 2,
+		.ndims = 2,
+		.dims = { 8, 8 },
+		.hosts_per_switch = 2,
+	};
+	const struct rl_pattern_cfg cube = {
+		.kind = RL_PATTERN_TRANSPOSE,
+		.nep = 4 * 4 * 4,
+		.ndims = 3,
+		.dims = { 4, 4, 4 },
+	};
+	struct rl_pattern p = make(&flat);
+
+	(void)state;
+	/* (2, 7), host 1: to (7, 2), host 1 */
+	assert_int_equal(rl_pattern_dst(&p, (2 * 8 + 7) * 2 + 1, &prng),
+			 (7 * 8 + 2) * 2 + 1);
+	assert_int_equal(rl_pattern_dst(&p, (3 * 8 + 3) * 2, &prng),
+			 RL_PATTERN_NONE);
+	p = make(&cube);
+	/* (1, 2, 3) to (2, 3, 1) */
+	assert_int_equal(rl_pattern_dst(&p, 1 * 16 + 2 * 4 + 3, &prng),
+			 2 * 16 + 3 * 4 + 1);
+}
+
+static void
+transpose_swaps_the_halves_of_a_number_in_a_row(void **state)
+{
+	struct rl_pattern_cfg c = { .kind = RL_PATTERN_TRANSPOSE, .nep = 64 };
+	struct rl_pattern p = make(&c);
+
+	(void)state;
+	for (uint32_t i = 0; i < 64; i++) {
+		const uint32_t d = (i & 7) << 3 | i >> 3;
+
+		assert_int_equal(rl_pattern_dst(&p, i, &prng),
+				 d == i ? RL_PATTERN_NONE : d);
+	}
+	/* not only powers of two: 1 of 3 x 3 is (0, 1) */
+	c.nep = 9;
+	p = make(&c);
+	assert_int_equal(rl_pattern_dst(&p, 1, &prng), 3);
+	/* a ring of 9 switches is such a row, too */
+	c = (struct rl_pattern_cfg){ .kind = RL_PATTERN_TRANSPOSE,
+				     .nep = 18,
+				     .ndims = 1,
+				     .dims = { 9 },
+				     .hosts_per_switch = 2 };
+	p = make(&c);
+	assert_int_equal(rl_pattern_dst(&p, 2 * 1 + 1, &prng), 2 * 3 + 1);
+}
+
+static void
+bit_complement_mirrors_any_number_of_endpoints(void **state)
+{
+	struct rl_pattern_cfg c = { .kind = RL_PATTERN_BIT_COMPLEMENT };
+
+	(void)state;
+	for (c.nep = 2; c.nep < 70; c.nep++) {
+		const struct rl_pattern p = make(&c);
+
+		for (uint32_t i = 0; i < c.nep; i++) {
+			const uint32_t d = c.nep - 1 - i;
+
+			assert_int_equal(rl_pattern_dst(&p, i, &prng),
+					 d == i ? RL_PATTERN_NONE : d);
+			if ((c.nep & (c.nep - 1)) == 0)
+				assert_int_equal(d, i ^ (c.nep - 1));
+		}
+	}
+}
+
+static void
 a_hotspot_gets_its_share(void **state)
 {
 	const struct rl_pattern_cfg c = {
@@ -203,6 +280,19 @@ what_makes_no_sense_is_refused(void **state)
 		{ .kind = RL_PATTERN_TORNADO, .nep = 9, .ndims = 2,
 		  .dims = { 3, 4 } },
 		{ .kind = RL_PATTERN_TORNADO, .nep = 9, .ndims = 4 },
+		/* no square */
+		{ .kind = RL_PATTERN_TRANSPOSE, .nep = 2 },
+		{ .kind = RL_PATTERN_TRANSPOSE, .nep = 5 },
+		{ .kind = RL_PATTERN_TRANSPOSE, .nep = 8, .ndims = 1,
+		  .dims = { 8 } },
+		{ .kind = RL_PATTERN_TRANSPOSE, .nep = 32, .ndims = 2,
+		  .dims = { 8, 4 } },
+		{ .kind = RL_PATTERN_TRANSPOSE, .nep = 4, .ndims = 3,
+		  .dims = { 2, 2, 1 } },
+		{ .kind = RL_PATTERN_TRANSPOSE, .nep = 9, .ndims = 4 },
+		/* all would send to themselves */
+		{ .kind = RL_PATTERN_TRANSPOSE, .nep = 4, .ndims = 2,
+		  .dims = { 1, 1 }, .hosts_per_switch = 4 },
 	};
 	struct rl_pattern p;
 
@@ -215,10 +305,25 @@ static void
 words_and_kinds_name_each_other(void **state)
 {
 	(void)state;
-	for (int k = 0; k < RL_PATTERN_COUNT; k++)
+	for (int k = 0; k < RL_PATTERN_PAIRS; k++)
 		assert_int_equal(rl_pattern_parse(rl_pattern_name(
 					 (enum rl_pattern_kind)k)), k);
 	assert_int_equal(rl_pattern_parse("whirl"), -EINVAL);
+	/* a list has no words for its pairs */
+	assert_int_equal(rl_pattern_parse(rl_pattern_name(RL_PATTERN_PAIRS)),
+			 -EINVAL);
+}
+
+static void
+all_words_stand_in_one_sentence(void **state)
+{
+	char text[256], few[12];
+
+	(void)state;
+	assert_string_equal(rl_pattern_words(text, sizeof(text)),
+			    "uniform, permutation, tornado, hotspot, incast, "
+			    "transpose or bit-complement");
+	assert_string_equal(rl_pattern_words(few, sizeof(few)), "uniform, pe");
 }
 
 int
@@ -229,11 +334,15 @@ main(void)
 		cmocka_unit_test(a_permutation_has_no_fixed_point_and_hits_each_once),
 		cmocka_unit_test(tornado_goes_nearly_half_way_round_in_each_dimension),
 		cmocka_unit_test(a_tornado_of_rings_of_one_is_refused),
+		cmocka_unit_test(transpose_moves_each_coordinate_to_the_next_dimension),
+		cmocka_unit_test(transpose_swaps_the_halves_of_a_number_in_a_row),
+		cmocka_unit_test(bit_complement_mirrors_any_number_of_endpoints),
 		cmocka_unit_test(a_hotspot_gets_its_share),
 		cmocka_unit_test(incast_has_one_silent_target),
 		cmocka_unit_test(a_list_is_followed_and_others_are_silent),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 		cmocka_unit_test(words_and_kinds_name_each_other),
+		cmocka_unit_test(all_words_stand_in_one_sentence),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

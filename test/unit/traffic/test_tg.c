@@ -19,7 +19,8 @@ every_pattern_sends_what_is_asked_and_the_books_are_clean(void **state)
 	struct rl_tg_cfg c;
 
 	(void)state;
-	for (int k = 0; k < RL_PATTERN_PAIRS; k++) {
+	/* a transpose of five is none */
+	for (int k = 0; k < RL_PATTERN_TRANSPOSE; k++) {
 		struct rl_ledger l;
 
 		tg_cfg(&c);
