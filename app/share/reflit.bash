@@ -59,7 +59,7 @@ _reflit() {
 		;;
 	--engine) words=$(_reflit_list Engines reflit-route) ;;
 	--fail) words=$(_reflit_parts) ;;
-	--traffic) words="uniform permutation tornado hotspot incast" ;;
+	--traffic) words=$(_reflit_list Patterns "$program") ;;
 	--profile) words="rxl rxl-compact cxl cxl-sep-ack" ;;
 	--table) words="equations fec way order fit loss burst profiles long" ;;
 	--figure) words="rates order fit loss coalescing burst" ;;

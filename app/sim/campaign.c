@@ -245,7 +245,8 @@ campaign_settings(const struct options *o)
 
 	h = hash_file(h, o->config);
 	h = hash_file(h, o->faults);
-	return hash_file(h, o->pcap);
+	h = hash_file(h, o->pcap);
+	return o->pairs == NULL ? h : hash_file(h, o->pairs);
 }
 
 static int

@@ -257,8 +257,12 @@ campaign_store(int argc, char **argv)
 	}
 	if (o.store == NULL)
 		return unusable("where to? Give --store FILE");
-	if (o.config == NULL && (o.faults != NULL || o.pcap != NULL))
-		return unusable("--faults and captures need a fabric: --config");
+	if (o.config == NULL &&
+	    (o.faults != NULL || o.pcap != NULL || o.pairs != NULL))
+		return unusable("--faults, captures and pairs need a fabric: "
+				"--config");
+	if (o.warmup_ns != RL_NEVER || o.window_ns != 0)
+		return unusable("--warmup and --window go with one run");
 	if (o.out != NULL || o.runs != 0 || o.csv != NULL || o.replay != NULL)
 		return unusable("--out, --runs, --csv and --replay go with "
 				"other commands");

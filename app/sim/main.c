@@ -29,6 +29,7 @@ run(struct setup *s, const struct options *o)
 			out.v.why[0] != '\0' ? out.v.why : strerror(-ret));
 	} else {
 		report_print(s, &out);
+		shares_print(s, &out);
 		if (o->json != NULL)
 			ret = report_write(report_json(s, o, &out), o->json);
 	}
@@ -82,6 +83,10 @@ misplaced(const struct options *o)
 	if (o->events && o->seeds != 0)
 		return "--events goes with one run: leave --seeds out and give "
 		       "the seed as --seed";
+	if ((o->warmup_ns != RL_NEVER || o->window_ns != 0) &&
+	    (o->seeds != 0 || o->replay != NULL))
+		return "--warmup and --window go with one run: leave --seeds "
+		       "and --replay out";
 	if (o->nwhat_ifs != 0 && o->replay == NULL)
 		return "--what-if goes with --replay FILE";
 	return NULL;

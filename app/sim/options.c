@@ -64,8 +64,13 @@ traffic_word(const struct opt *opt, const char *text, void *to)
 		o->traffic = RL_PATTERN_PERMUTATION;
 		return 0;
 	}
+	if (strncmp(text, "pairs:", 6) == 0 && text[6] != '\0') {
+		o->pairs = text + 6;
+		o->traffic = RL_PATTERN_PAIRS;
+		return 0;
+	}
 	o->traffic = rl_pattern_parse(text);
-	return o->traffic < 0 || o->traffic == RL_PATTERN_PAIRS ? -EINVAL : 0;
+	return o->traffic < 0 ? -EINVAL : 0;
 }
 
 static int
@@ -223,9 +228,8 @@ static const struct opt table[] = {
 	{ "seed", "N", opt_u64, TO(seed), 0, UINT64_MAX, "a whole number",
 	  .help = "seed everything random, default 1" },
 	{ "traffic", "PATTERN", traffic_word, 0, 0, 0,
-	  "uniform, permutation, tornado, hotspot, incast or pcap:FILE",
-	  .help = "uniform (default), permutation, tornado,\n"
-		  "hotspot, incast, pcap:FILE" },
+	  "one of the patterns that --help lists",
+	  .help = "what endpoints send: one of the patterns below" },
 	{ "load", "RATE", load_value, TO(load), 0, 16,
 	  "a number above 0, at most 16",
 	  .help = "flits per slot and endpoint, default 0.3" },
@@ -246,6 +250,12 @@ static const struct opt table[] = {
 	  "1ns to 3600s, such as 100us",
 	  .help = "length of the traffic (100us, 5ms; plain: ns),\n"
 		  "default 1ms if --packets is not given" },
+	{ "warmup", "TIME", opt_time_or_ns, TO(warmup_ns), 0, 0, ANY_TIME,
+	  .help = "count deliveries from then on, default 0" },
+	{ "window", "TIME", opt_time_or_ns, TO(window_ns), 1, 0,
+	  "1ns to 3600s, such as 100us",
+	  .help = "count them for so long, default: until the traffic\n"
+		  "ends; without --duration it ends then" },
 	{ "faults", "FILE", opt_text, TO(faults),
 	  .help = "inject the faults of this file at their times" },
 	{ "replay", "FILE", opt_text, TO(replay),
@@ -346,6 +356,11 @@ static const struct opts program = {
 	.more =
 	"  --help, --version\n"
 	"\n"
+	"Patterns of traffic:\n"
+	RL_PATTERN_HELP
+	"  pairs:FILE - lines SOURCE DESTINATION, names of endpoints\n"
+	"  pcap:FILE - each sends the frames of a capture to a partner\n"
+	"\n"
 	"Exit status: 0 done and every promise kept; 1 something was lost,\n"
 	"duplicated, reordered, altered or is unaccounted for; 2 unusable\n"
 	"arguments or configuration; 3 refused: the fabric cannot be routed.\n",
@@ -373,6 +388,8 @@ options_of_run(const struct options *o)
 		{ "--requests", o->requests != 0 },
 		{ "--packets", o->packets != 0 },
 		{ "--duration", o->duration_ns != 0 },
+		{ "--warmup", o->warmup_ns != RL_NEVER },
+		{ "--window", o->window_ns != 0 },
 		{ "--latency", o->latency_ns != RL_NEVER },
 		{ "--poll", o->poll_ns != 0 },
 		{ "--tick", o->tick_ns != 0 },
@@ -392,7 +409,7 @@ options_of_run(const struct options *o)
 int
 options_parse(int argc, char **argv, int words, struct options *o)
 {
-	const char *path[2], *in[5];
+	const char *path[2], *in[6];
 	int first, ret;
 
 	*o = (struct options){
@@ -400,6 +417,7 @@ options_parse(int argc, char **argv, int words, struct options *o)
 		.seed = 1,
 		.drain_ns = 5 * RL_NS_PER_S,
 		.latency_ns = RL_NEVER,
+		.warmup_ns = RL_NEVER,
 		.channel_ns = 10 * RL_NS_PER_US,
 		.classes = 1,
 		.shards = 1,
@@ -421,6 +439,7 @@ options_parse(int argc, char **argv, int words, struct options *o)
 	in[2] = o->replay;
 	in[3] = o->pcap;
 	in[4] = o->store;
+	in[5] = o->pairs;
 	ret = report_check("reflit-sim", o->json);
 	if (ret == 0)
 		ret = report_check("reflit-sim", o->csv);

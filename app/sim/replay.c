@@ -103,7 +103,7 @@ take_traffic(struct recording *r, char *text)
 	dash = strchr(word[1], '-');
 	if (dash != NULL)
 		*dash = '\0';
-	if (r->pattern < 0 || r->pattern == RL_PATTERN_PAIRS)
+	if (r->pattern < 0)
 		return bad(r, "there is no such pattern of traffic");
 	if (dash == NULL ||
 	    parse_number(word[1], 1, RL_PACKET_FLITS_MAX, &lo) != 0 ||
@@ -524,7 +524,7 @@ replay(const struct options *o)
 		if (policy_read(&p[n], o->what_if[n - 1]) != 0)
 			return EXIT_UNUSABLE;
 	if (o->config != NULL || o->faults != NULL || o->pcap != NULL ||
-	    o->seeds != 0 || o->packets != 0 || o->duration_ns != 0 ||
+	    o->pairs != NULL || o->seeds != 0 || o->packets != 0 || o->duration_ns != 0 ||
 	    o->load > 0 || o->requests > 0) {
 		fprintf(stderr, "reflit-sim: --replay has fabric, traffic and "
 			"faults of its own: leave --config, --traffic, --load, "

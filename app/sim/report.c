@@ -78,9 +78,8 @@ report_json(const struct setup *s, const struct options *o,
 					  0));
 	json_object_set_new(root, "recoveries", out->recoveries);
 	out->recoveries = NULL;
-	if (out->senders != NULL)
-		json_object_set_new(root, "senders", out->senders);
-	out->senders = NULL;
+	if (out->window != NULL)
+		json_object_set_new(root, "senders", shares_json(s, out));
 	set(root, "died_packets", v->load.died);
 	set(root, "seed", s->plan.seed);
 	set(root, "outage_ns", v->load.outage_ns);

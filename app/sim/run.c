@@ -33,7 +33,6 @@ struct run {
 	bool tty;
 	bool events;  /**< to be printed */
 	bool stopped; /**< a signal ended it before its time */
-	struct shares shares;
 };
 
 uint64_t
@@ -163,8 +162,6 @@ run_to_end(struct run *r, const struct options *o)
 	for (;;) {
 		const uint64_t now = rl_sim_now(r->sim);
 
-		if (now >= plan->load.stop_ns)
-			shares_until(&r->shares, plan->load.nep);
 		if (now >= quiet && rl_sim_load_done(r->load)) {
 			if (rl_sim_settled(r->sim, 0, NULL) &&
 			    rl_sim_recovered(r->sim))
@@ -201,6 +198,22 @@ take_recoveries(const struct run *r, bool json, struct outcome *out)
 						  &r->s->plan.cfg.topo, 0);
 }
 
+/* Unless nothing was delivered, or a signal came before the window's end. */
+static void
+take_window(const struct run *r, struct outcome *out)
+{
+	if (out->counted.to_ns == 0 || r->stopped)
+		return;
+	out->window = malloc(sizeof(*out->window));
+	if (out->window == NULL)
+		return;
+	rl_sim_load_window(r->load, out->window);
+	if (out->window->flits != 0)
+		return;
+	free(out->window);
+	out->window = NULL;
+}
+
 static void
 take_outcome(struct run *r, bool json, struct outcome *out)
 {
@@ -228,6 +241,7 @@ take_outcome(struct run *r, bool json, struct outcome *out)
 	if (json)
 		json_object_set_new(out->parts, "alarms",
 				    sim_alarms_json(r->s, r->sim, out));
+	take_window(r, out);
 	if (!out->at_rest)
 		rl_sim_settled(r->sim, 0, v->why);
 	else if (rl_sim_audit(r->sim, false, v->why) != 0)
@@ -291,16 +305,14 @@ run_once(const struct setup *s, const struct options *o,
 	load.threads = s->threads;
 	load.connected = rl_sim_load_connected;
 	load.connected_ctx = &r.sim;
-	if (json && shares_init(&r.shares, &load) != 0)
-		return -ENOMEM;
+	if (load.window.to_ns == 0 && load.stop_ns != RL_NEVER)
+		load.window.to_ns = load.stop_ns;
+	out->counted = load.window;
 	r.load = rl_sim_load_new(&load);
-	if (r.load == NULL) {
-		json_decref(shares_json(&r.shares, load.nep)); /* frees them */
+	if (r.load == NULL)
 		return -ENOMEM;
-	}
 	ret = run_sim(&r, o, mem, json, out);
 	rl_sim_load_free(r.load);
-	out->senders = shares_json(&r.shares, load.nep);
 	if (r.tty && r.told_wall_ns != r.start_wall_ns)
 		fputc('\n', stderr);
 	return ret;
@@ -313,8 +325,9 @@ outcome_free(struct outcome *out)
 	json_decref(out->parts);
 	absences_free(&out->absences);
 	json_decref(out->recoveries);
-	json_decref(out->senders);
-	out->failovers = out->recoveries = out->parts = out->senders = NULL;
+	out->failovers = out->recoveries = out->parts = NULL;
+	free(out->window);
+	out->window = NULL;
 	free(out->delay);
 	free(out->changed_ns);
 	out->delay = NULL;

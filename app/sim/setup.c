@@ -136,11 +136,37 @@ check_load(const struct rl_sim_load_cfg *c)
 
 	if (probe == NULL) {
 		fprintf(stderr, "reflit-sim: --traffic %s: not for this "
-			"fabric\n", rl_pattern_name(c->pattern.kind));
+			"fabric: it needs %s\n",
+			rl_pattern_name(c->pattern.kind),
+			rl_pattern_needs(c->pattern.kind));
 		return -EINVAL;
 	}
 	rl_sim_load_free(probe);
 	return 0;
+}
+
+/* When deliveries are counted. */
+static int
+set_window(struct rl_sim_load_cfg *c, const struct options *o)
+{
+	struct rl_sim_window *w = &c->window;
+
+	if (o->warmup_ns == RL_NEVER && o->window_ns == 0)
+		return 0;
+	w->from_ns = o->warmup_ns == RL_NEVER ? 0 : o->warmup_ns;
+	w->to_ns = o->window_ns == 0 ? c->stop_ns : w->from_ns + o->window_ns;
+	if (w->to_ns == RL_NEVER)
+		fprintf(stderr, "reflit-sim: --warmup: until when? Give "
+			"--window or --duration\n");
+	else if (w->from_ns >= w->to_ns)
+		fprintf(stderr, "reflit-sim: --warmup leaves nothing of "
+			"--duration\n");
+	else if (w->to_ns > c->stop_ns)
+		fprintf(stderr, "reflit-sim: --warmup and --window together "
+			"are longer than --duration\n");
+	else
+		return 0;
+	return -EINVAL;
 }
 
 static int
@@ -148,11 +174,15 @@ set_load(struct setup *s, const struct options *o)
 {
 	struct rl_sim_plan *plan = &s->plan;
 	const uint32_t most = plan->cfg.link.max_packet_flits;
+	const uint64_t warmup = o->warmup_ns == RL_NEVER ? 0 : o->warmup_ns;
 	struct rl_sim_load_cfg *c = &plan->load;
+	const struct rl_pattern_cfg pairs = c->pattern;
 
 	*c = (struct rl_sim_load_cfg){
 		.pattern = { .kind = (enum rl_pattern_kind)o->traffic,
-			     .hot_pct = 25 },
+			     .hot_pct = 25,
+			     .pair = pairs.pair,
+			     .npairs = pairs.npairs },
 		.load = o->load > 0 ? o->load : LOAD_DEFAULT,
 		.slot_ps = plan->wire.flit_ps,
 		.min_flits = o->min_flits != 0 ? o->min_flits : 1,
@@ -167,6 +197,7 @@ set_load(struct setup *s, const struct options *o)
 		.packets = o->packets,
 		.stop_ns = o->duration_ns != 0 ? o->duration_ns
 			   : o->packets != 0   ? RL_NEVER
+			   : o->window_ns != 0 ? warmup + o->window_ns
 					       : RL_NS_PER_MS,
 		.seed = o->seed,
 		.nep = (uint16_t)plan->cfg.topo.nep,
@@ -176,6 +207,8 @@ set_load(struct setup *s, const struct options *o)
 			"allows packets of %u flits at most\n", most);
 		return -EINVAL;
 	}
+	if (set_window(c, o) != 0)
+		return -EINVAL;
 	if (c->nep < 2) {
 		fprintf(stderr, "reflit-sim: %s: traffic needs two endpoints\n",
 			plan->cfg.file);
@@ -206,6 +239,11 @@ set_up(struct setup *s, const struct options *o)
 	set_wire(&s->plan, o);
 	if (o->pcap != NULL && trace_read(s, o->pcap, err, sizeof(err)) != 0) {
 		fprintf(stderr, "reflit-sim: --traffic pcap: %s\n", err);
+		return EXIT_UNUSABLE;
+	}
+	if (o->pairs != NULL &&
+	    pairs_read(s, o->pairs, err, sizeof(err)) != 0) {
+		fprintf(stderr, "reflit-sim: --traffic pairs: %s\n", err);
 		return EXIT_UNUSABLE;
 	}
 	if (set_load(s, o) != 0)
@@ -276,5 +314,6 @@ setup_close(struct setup *s)
 	rl_config_free(&s->plan.cfg);
 	free(s->trace_bytes);
 	free(s->trace_off);
+	free(s->pairs);
 	memset(s, 0, sizeof(*s));
 }

@@ -1,71 +1,73 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
-#include <stdlib.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 #include "sim_app.h"
 
 /*
- * Fairness: how much of each sender had been delivered when the traffic ended.
- * Later everything arrives, so the end of the run shows only who sends.
+ * Fairness and throughput: what each sender had delivered in the window, by
+ * default until the traffic ends. Later everything arrives, so the end of the
+ * run shows only who sends.
  */
 
-static uint64_t
-sent_by(const struct shares *sh, uint16_t nep, uint32_t src)
+/* A number of flits in the window, as flits for each slot. */
+static double
+per_slot(const struct setup *s, const struct outcome *out, double flits)
 {
-	uint64_t n = 0;
+	const double ps =
+		(double)(out->counted.to_ns - out->counted.from_ns) * 1000;
 
-	for (uint32_t d = 0; d < nep; d++)
-		n += sh->flow[(size_t)src * nep + d].packets;
-	return n;
+	return flits * s->plan.load.slot_ps / ps;
 }
 
-int
-shares_init(struct shares *sh, struct rl_sim_load_cfg *load)
+static const char *
+name_of(const struct setup *s, uint16_t ep)
 {
-	*sh = (struct shares){ 0 };
-	if (load->nep > SHARES_EPS_MAX || load->stop_ns == RL_NEVER)
-		return 0;
-	sh->flow = calloc((size_t)load->nep * load->nep, sizeof(*sh->flow));
-	load->flow = sh->flow;
-	return sh->flow == NULL ? -ENOMEM : 0;
-}
+	const struct rl_topo *t = &s->plan.cfg.topo;
 
-void
-shares_until(struct shares *sh, uint16_t nep)
-{
-	if (sh->flow == NULL || sh->until != NULL)
-		return;
-	sh->until = calloc(nep, sizeof(*sh->until));
-	for (uint32_t s = 0; s < nep && sh->until != NULL; s++)
-		sh->until[s] = sent_by(sh, nep, s);
+	return t->dev[t->ep_dev[ep]].name;
 }
 
 json_t *
-shares_json(struct shares *sh, uint16_t nep)
+shares_json(const struct setup *s, const struct outcome *out)
 {
-	double sum = 0, squares = 0, least = 0, x;
-	json_t *o = NULL;
-	uint32_t n = 0;
+	const struct rl_sim_load_window *w = out->window;
+	const struct rl_hist *h = &w->latency;
+	const double mean = (double)w->flits / w->senders;
 
-	for (uint32_t s = 0; sh->until != NULL && s < nep; s++) {
-		if (sent_by(sh, nep, s) == 0)
-			continue; /* it has nothing to send */
-		x = (double)sh->until[s];
-		least = n++ == 0 || x < least ? x : least;
-		sum += x;
-		squares += x * x;
-	}
-	if (sum > 0) {
-		o = json_object();
-		json_object_set_new(o, "count", json_integer(n));
-		json_object_set_new(o, "packets",
-				    json_integer((json_int_t)sum));
-		json_object_set_new(o, "slowest", json_real(least * n / sum));
-		json_object_set_new(o, "jain",
-				    json_real(sum * sum / (n * squares)));
-	}
-	free(sh->flow);
-	free(sh->until);
-	*sh = (struct shares){ 0 };
-	return o;
+	return json_pack(
+		"{s:I,s:I,s:i,s:I,s:I,s:f,s:f,s:s,s:f,s:f,"
+		"s:{s:I,s:I,s:I,s:I,s:I}}",
+		"from_ns", (json_int_t)out->counted.from_ns, "to_ns",
+		(json_int_t)out->counted.to_ns, "count", (int)w->senders,
+		"packets", (json_int_t)w->packets, "flits",
+		(json_int_t)w->flits, "delivered", per_slot(s, out, mean),
+		"worst", per_slot(s, out, (double)w->slowest_flits),
+		"worst_sender", name_of(s, w->slowest), "slowest",
+		(double)w->slowest_flits / mean, "jain", w->jain, "latency_ns",
+		"mean", (json_int_t)rl_hist_mean(h), "p50",
+		(json_int_t)rl_hist_quantile(h, 50000), "p99",
+		(json_int_t)rl_hist_quantile(h, 99000), "p999",
+		(json_int_t)rl_hist_quantile(h, 99900), "max",
+		(json_int_t)h->max);
+}
+
+void
+shares_print(const struct setup *s, const struct outcome *out)
+{
+	const struct rl_sim_load_window *w = out->window;
+	const struct rl_hist *h = &w->latency;
+
+	if (s->plan.load.window.to_ns == 0 || w == NULL)
+		return;
+	printf("from %" PRIu64 " to %" PRIu64 " ns: %u senders, %.4f flits "
+	       "for each slot and sender, %.4f of the worst, %s; Jain's "
+	       "index %.4f\n", out->counted.from_ns, out->counted.to_ns,
+	       w->senders, per_slot(s, out, (double)w->flits / w->senders),
+	       per_slot(s, out, (double)w->slowest_flits),
+	       name_of(s, w->slowest), w->jain);
+	printf("latency ns in that time: mean %" PRIu64 ", p50 %" PRIu64
+	       ", p99 %" PRIu64 ", max %" PRIu64 "\n",
+	       rl_hist_mean(h), rl_hist_quantile(h, 50000),
+	       rl_hist_quantile(h, 99000), h->max);
 }

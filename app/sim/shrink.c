@@ -346,8 +346,8 @@ shrink(int argc, char **argv)
 	if (o.nwords == 1)
 		return unusable("give a fabric file and a fault file, or "
 				"--seed N");
-	if (o.pcap != NULL || o.replay != NULL)
-		return unusable("not of captures and recordings");
+	if (o.pcap != NULL || o.pairs != NULL || o.replay != NULL)
+		return unusable("not of captures, pairs and recordings");
 	if (o.json != NULL || o.seeds != 0 || o.shards > 1 || o.store != NULL)
 		return unusable("--json, --seeds, --shard and --store go with a "
 				"campaign");

@@ -9,6 +9,7 @@
  *   main.c      from the command line to the exit status
  *   options.c   what may stand there
  *   setup.c     fabric file, routes, traffic, faults
+ *   pairs.c     a file that says who sends to whom
  *   run.c       one run, with progress
  *   report.c    what came of it, for people and as JSON
  *   shares.c    whether all senders got the same
@@ -52,6 +53,7 @@ struct options {
 	const char *profile;
 	const char *engine;
 	const char *pcap;	/**< --traffic pcap:FILE */
+	const char *pairs;	/**< --traffic pairs:FILE */
 	int traffic;		/**< enum rl_pattern_kind */
 	double load;		/**< 0: not given */
 	uint32_t min_flits;	/**< 0: not given */
@@ -61,6 +63,8 @@ struct options {
 	double requests;	/**< share of packets that ask for a response */
 	uint64_t packets;	/**< 0: not given */
 	uint64_t duration_ns;	/**< 0: not given */
+	uint64_t warmup_ns;	/**< RL_NEVER: not given */
+	uint64_t window_ns;	/**< 0: not given */
 	uint64_t drain_ns;	/**< how long to wait for the end */
 	uint64_t seed;
 	uint64_t seeds;		/**< 0: no campaign */
@@ -101,6 +105,7 @@ struct setup {
 	struct rl_sim_trace trace;
 	uint8_t *trace_bytes;
 	uint64_t *trace_off;
+	struct rl_pattern_pair *pairs;
 	uint32_t threads;	/**< that a run may take */
 	bool run;		/**< the fault file's `run` lines say all else */
 	uint64_t oversize;	/**< frames of the trace left out */
@@ -126,14 +131,11 @@ int setup_open_text(struct setup *s, const struct options *o,
 /** @return 0; -errno with a line in @p err */
 int trace_read(struct setup *s, const char *path, char *err, size_t errlen);
 
-/** What each sender had brought to its destinations when the traffic ended. */
-struct shares {
-	struct rl_sim_flow *flow; /**< [nep][nep] of the load, owned, or NULL */
-	uint64_t *until;	  /**< [nep] packets, owned; NULL: no such time */
-};
-
-/** Largest fabric, in endpoints, whose shares are reported. */
-#define SHARES_EPS_MAX 1024
+/**
+ * The pairs of a file, as a pattern of the plan's traffic.
+ * @return 0; -errno with a line in @p err
+ */
+int pairs_read(struct setup *s, const char *path, char *err, size_t errlen);
 
 /** The result of a run. */
 struct outcome {
@@ -147,7 +149,8 @@ struct outcome {
 	json_t *parts;		/**< counters by part, as failovers */
 	struct absences absences; /**< owned */
 	json_t *recoveries;	/**< the same */
-	json_t *senders;	/**< shares_json(), or NULL */
+	struct rl_sim_window counted; /**< when deliveries were counted */
+	struct rl_sim_load_window *window; /**< owned; NULL: they were not */
 	uint32_t nrecoveries;
 	struct rl_recovery recovery; /**< the last one */
 	struct counter_sums counters;
@@ -162,12 +165,10 @@ bool outcome_kept(const struct outcome *out);
 /** What a run that kept its promises still failed to achieve, or NULL. */
 const char *outcome_failure(const struct outcome *out);
 
-/** @return 0 or -ENOMEM; zeroed: too many endpoints, or no time to count at */
-int shares_init(struct shares *sh, struct rl_sim_load_cfg *load);
-/** The traffic ends now. */
-void shares_until(struct shares *sh, uint16_t nep);
-/** The end of the run: frees all. @return an object, or NULL */
-json_t *shares_json(struct shares *sh, uint16_t nep);
+/** What each sender had delivered in the window of a run that had one. */
+json_t *shares_json(const struct setup *s, const struct outcome *out);
+/** Prints nothing if no window was asked for. */
+void shares_print(const struct setup *s, const struct outcome *out);
 
 /**
  * What is wrong at the end of a run, the worst kinds first, as `alarms` of

@@ -88,6 +88,7 @@ load_next(struct load_src *src, uint64_t from_ns)
 	if (t >= load->stop_ns || src->left == 0 || !pick_flow(src))
 		return;
 	src->left--;
+	src->sends = true;
 	src->next_ns = t;
 }
 
@@ -334,7 +335,7 @@ make_parts(struct rl_sim_load *load)
 				     sizeof(struct rl_delay);
 
 	RL_ASSERT(n <= RL_SIM_THREADS_MAX);
-	for (; load->nparts < n; load->nparts++) {
+	while (load->nparts < n) {
 		struct load_part *const part = calloc(1, bytes);
 
 		if (part == NULL)
@@ -343,7 +344,12 @@ make_parts(struct rl_sim_load *load)
 		for (unsigned int vc = 0; load->cfg.delays && vc < RL_VCS;
 		     vc++)
 			rl_delay_reset(&part->delay[vc]);
-		load->part[load->nparts] = part;
+		load->part[load->nparts++] = part;
+		if (load->cfg.window.to_ns == 0)
+			continue;
+		part->window = load_window_new(&load->cfg);
+		if (part->window == NULL)
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -410,8 +416,10 @@ rl_sim_load_free(struct rl_sim_load *load)
 	for (size_t i = 0; load->flow != NULL && i < n; i++)
 		flow_free(&load->flow[i]);
 	free(load->flow);
-	for (unsigned int i = 0; i < load->nparts; i++)
+	for (unsigned int i = 0; i < load->nparts; i++) {
+		free(load->part[i]->window);
 		free(load->part[i]);
+	}
 	free(load->pattern_mem);
 	free(load->src);
 	free(load);

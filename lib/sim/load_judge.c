@@ -138,7 +138,8 @@ judge_silence(struct rl_sim_load *load, struct rl_sim_load_stats *st,
 	st->outage_dst = dst;
 }
 
-static void
+/* @return whether p->made_ns is known */
+static bool
 judge_time(struct rl_sim_load *load, struct load_part *part,
 	   struct load_flow *flow, struct load_packet *p, uint32_t tag,
 	   unsigned int vc, uint64_t now_ns)
@@ -150,7 +151,7 @@ judge_time(struct rl_sim_load *load, struct load_part *part,
 		timed = p->made_ns != RL_NEVER;
 	}
 	if (!timed)
-		return;
+		return false;
 	rl_hist_add(&part->st.latency, now_ns - p->made_ns);
 	if (load->cfg.flow != NULL) {
 		struct rl_sim_flow *f =
@@ -166,21 +167,32 @@ judge_time(struct rl_sim_load *load, struct load_part *part,
 			     &flow->last);
 	judge_silence(load, &part->st, flow, p, now_ns);
 	flow->last_ns = now_ns;
+	return true;
 }
 
-/* Counts a delivered packet; a request is owed a response. */
-static void
-take(struct rl_sim_load *load, struct rl_sim_load_stats *st,
+/* Counts a delivered packet; a request is owed a response. @return the window
+   that it falls into, or NULL */
+static struct load_window *
+take(struct rl_sim_load *load, struct load_part *part,
      const struct rl_flit *pkt, uint64_t now_ns)
 {
+	struct rl_sim_load_stats *const st = &part->st;
+	const uint16_t src = rl_flit_src(pkt->wire);
+	struct load_window *const w = load_window_at(load, part, src, now_ns);
+
+	if (w != NULL) {
+		w->of[src].packets++;
+		w->of[src].flits += rl_ep_flits_of(rl_ep_len_bytes(pkt));
+	}
 	st->delivered++;
 	st->delivered_responses += pkt->class == RL_CLASS_RSP;
 	if (pkt->class != RL_CLASS_REQ_NONPOSTED)
-		return;
+		return w;
 	st->delivered_requests++;
-	load_owe(load, rl_flit_dst(pkt->wire), rl_flit_src(pkt->wire),
+	load_owe(load, rl_flit_dst(pkt->wire), src,
 		 load->cfg.by_kind ? RL_KIND_RESPONSE : pkt->wire[6] >> 4,
 		 now_ns);
+	return w;
 }
 
 /* Whether its source sent a packet before it crashed. */
@@ -205,7 +217,7 @@ judge_late(struct rl_sim_load *load, struct load_part *part,
 	}
 	flow->before = tag + 1;
 	flow->died--;
-	take(load, &part->st, pkt, now_ns);
+	take(load, part, pkt, now_ns);
 	return true;
 }
 
@@ -218,6 +230,7 @@ load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,
 	const uint8_t cos = pkt->wire[6] >> 4;
 	struct load_part *const part = load->src[at].part;
 	struct load_packet p;
+	struct load_window *w;
 	struct load_flow *flow;
 	uint32_t tag = rl_flit_tag(pkt->wire);
 
@@ -244,7 +257,7 @@ load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,
 		if (flow->odd != NULL &&
 		    set_take(&flow->odd->missing, tag)) {
 			part->st.reordered++;
-			take(load, &part->st, pkt, now_ns);
+			take(load, part, pkt, now_ns);
 			complain(part, at, now_ns,
 				 "packet %u of %u to %u after %u", tag, src,
 				 dst, flow->expected - 1);
@@ -263,8 +276,10 @@ load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,
 	if (load->nparts == 1) /* later packets were made since, or still
 				  wait */
 		flow->sent_ns = now_ns;
-	take(load, &part->st, pkt, now_ns);
-	judge_time(load, part, flow, &p, tag, pkt->in_vc % RL_VCS, now_ns);
+	w = take(load, part, pkt, now_ns);
+	if (judge_time(load, part, flow, &p, tag, pkt->in_vc % RL_VCS,
+		       now_ns) && w != NULL)
+		rl_hist_add(&w->latency, now_ns - p.made_ns);
 }
 
 void

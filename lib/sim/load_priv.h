@@ -8,7 +8,7 @@
  * @file
  * The inside of the traffic: load.c makes packets, load_deal.c deals their
  * number to the sources, load_answer.c makes responses, load_judge.c judges
- * packets, and load_data.c computes their contents.
+ * packets, load_window.c counts them, and load_data.c computes their contents.
  */
 
 #include "rl_sim_load.h"
@@ -70,8 +70,18 @@ struct load_flow {
 				     for the time */
 };
 
+/* Deliveries in the window to the clients of one part, by source. */
+struct load_window {
+	struct rl_hist latency;
+	struct load_count {
+		uint64_t packets;
+		uint64_t flits;
+	} of[];
+};
+
 /* Totals of the clients of one part. */
 struct load_part {
+	struct load_window *window; /* NULL: nothing is counted */
 	struct rl_sim_load_stats st;
 	uint64_t error_ns; /* time and place of st.first_error */
 	uint16_t error_ep;
@@ -93,6 +103,7 @@ struct load_src {
 	uint8_t cos;
 	uint32_t owed_first; /* 1 + the flow that answers next; 0: none */
 	uint32_t owed_last;
+	bool sends; /* it has made a packet */
 	bool dead; /* its endpoint has crashed and not restarted */
 	uint16_t nlater;
 	struct load_later later[LOAD_LATER];
@@ -155,6 +166,23 @@ unsigned int load_answer(struct load_src *src, struct rl_ep *ep,
 			 uint64_t now_ns);
 /** The source crashed: drops the responses it owes. */
 void load_owe_nothing(struct load_src *src);
+
+/* load_window.c */
+/** @return NULL: no memory */
+struct load_window *load_window_new(const struct rl_sim_load_cfg *c);
+
+/** @return where deliveries from @p src are counted now; NULL: nowhere */
+static inline struct load_window *
+load_window_at(const struct rl_sim_load *load, const struct load_part *part,
+	       uint16_t src, uint64_t now_ns)
+{
+	const struct rl_sim_window *const w = &load->cfg.window;
+
+	if (rl_likely(now_ns < w->from_ns || now_ns >= w->to_ns) ||
+	    (w->source != NULL && !w->source[src]))
+		return NULL;
+	return part->window;
+}
 
 /* load_judge.c */
 void load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,

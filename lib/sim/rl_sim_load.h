@@ -40,6 +40,14 @@ struct rl_sim_flow {
 			       made */
 };
 
+/** When deliveries are counted, so that warm-up and drain are left out. */
+struct rl_sim_window {
+	uint64_t from_ns;
+	uint64_t to_ns;	    /**< first moment that is not counted; 0: none is */
+	const bool *source; /**< [nep], the caller's: only packets of these
+				 sources; NULL: of all */
+};
+
 struct rl_sim_load_cfg {
 	struct rl_pattern_cfg pattern; /**< nep and seed are set from below */
 	double load;		/**< flits for each slot and source, > 0 */
@@ -68,6 +76,7 @@ struct rl_sim_load_cfg {
 	/** NULL, or [nep][nep] (source, destination), zeroed; owned by the
 	    caller */
 	struct rl_sim_flow *flow;
+	struct rl_sim_window window;
 	/** NULL, or frames that each source sends in turn, repeatedly; needs a
 	    pattern with one destination for each source */
 	const struct rl_sim_trace *trace;
@@ -104,6 +113,18 @@ struct rl_sim_load_stats {
 	uint64_t outage_at_ns;	/**< end of that silence, and its flow */
 	uint16_t outage_src, outage_dst;
 	char first_error[160];	/**< the first error, or "" */
+};
+
+/** What was delivered in the window. */
+struct rl_sim_load_window {
+	uint32_t senders;	/**< sources that had packets to send */
+	uint16_t slowest;	/**< the one of which the least arrived */
+	uint64_t slowest_flits;
+	uint64_t packets;
+	uint64_t flits;
+	double jain;		/**< index of the flits of all senders; 1: all
+				     the same */
+	struct rl_hist latency; /**< from the time they were made */
 };
 
 struct rl_sim_load;
@@ -168,6 +189,10 @@ bool rl_sim_load_done(const struct rl_sim_load *load);
 /** Owner. */
 void rl_sim_load_stats(const struct rl_sim_load *load,
 		       struct rl_sim_load_stats *st);
+
+/** Owner, after window.to_ns, which is not 0. */
+void rl_sim_load_window(const struct rl_sim_load *load,
+			struct rl_sim_load_window *w);
 
 /**
  * Owner; needs `delays`. Fills @p to with latency and jitter of the packets

@@ -33,6 +33,13 @@ def timed(r, by_vc):
     return 0.98 * r["delivered_packets"] < n <= r["delivered_packets"]
 
 
+def grid_file(folder, dims):
+    path = os.path.join(folder, "grid.cfg")
+    with open(path, "w") as f:
+        f.write('fabric: { topology = "torus"; dims = %s; };\n' % dims)
+    return path
+
+
 with tempfile.TemporaryDirectory() as tmp:
     out = os.path.join(tmp, "r.json")
     faults = os.path.join(tmp, "faults")
@@ -76,6 +83,64 @@ with tempfile.TemporaryDirectory() as tmp:
           0 < full["senders"]["packets"] < full["delivered_packets"] and
           0.7 < full["senders"]["slowest"] <= 1 and
           0.9 < full["senders"]["jain"] <= 1, full["senders"])
+    p = run("--config", chain, "--traffic", "bit-complement", "--load", "0.2",
+            "--packet-flits", "8", "--warmup", "10us", "--window", "20us",
+            "--json", out)
+    w = report(out)["senders"]
+    check("what is counted in a window is reported and printed",
+          p.returncode == 0 and (w["from_ns"], w["to_ns"]) == (10000, 30000)
+          and w["flits"] == 8 * w["packets"] and w["count"] == 8 and
+          0.1 < w["worst"] < w["delivered"] < 0.3 and
+          abs(w["worst"] / w["delivered"] - w["slowest"]) < 1e-6 and
+          abs(w["delivered"] - w["flits"] / 8 / 10000) < 1e-9 and
+          w["latency_ns"]["p50"] < w["latency_ns"]["p99"] and
+          "from 10000 to 30000 ns: 8 senders, %.4f flits" % w["delivered"]
+          in p.stdout and w["worst_sender"] + ";" in p.stdout, (w, p.stdout))
+    for args, why in (
+            (("--warmup", "5us", "--duration", "5us"), "leaves nothing"),
+            (("--warmup", "5us", "--window", "1us", "--duration", "5us"),
+             "longer than --duration"),
+            (("--warmup", "5us", "--packets", "100"), "until when"),
+            (("--window", "0us"), "use 1ns"),
+            (("--warmup", "5us", "--seeds", "2"), "go with one run")):
+        p = run("--config", chain, *args)
+        check("a window that cannot be is refused: " + " ".join(args),
+              p.returncode == 2 and why in p.stderr and
+              p.stderr.count("\n") == 1, p.stderr)
+    pairs = os.path.join(tmp, "pairs")
+
+    def pairs_file(text):
+        with open(pairs, "wb") as f:
+            f.write(text)
+        return "pairs:" + pairs
+
+    p = run("--config", chain, "--traffic", pairs_file(
+        b"# who sends to whom\n\ne0 e7\r\n\te3\te2 # near\ne0 e1"),
+        "--duration", "50us", "--json", out, "--load", "0.2")
+    check("a file says who sends to whom", p.returncode == 0 and
+          report(out)["senders"]["count"] == 2, p.stderr)
+    for text, why in (
+            (b"e0 e1\ne2\n", ":2: a line is SOURCE DESTINATION"),
+            (b"e0 e1 e2\n", ":1: a line is SOURCE DESTINATION"),
+            (b"e0 e1\n\ne0 e8", ":3: there is no endpoint e8"),
+            (b"e0 s1\n", ":1: there is no endpoint s1"),
+            (b"e0 \x1b[2J\n", ":1: there is no endpoint ?[2J"),
+            (b"e1 e1\n", ":1: e1 can't send to itself"),
+            (b"e0 e1\0 e2\n", ":1: a zero byte"),
+            (b"# none\n\n", ":2: no line names a pair"),
+            (b"", ":1: no line names a pair")):
+        p = run("--config", chain, "--traffic", pairs_file(text))
+        check("a wrong file of pairs is refused: " + why, p.returncode == 2 and
+              pairs + why + "\n" in p.stderr and p.stderr.count("\n") == 1,
+              p.stderr)
+    p = run("--config", chain, "--traffic", "pairs:" + tmp + "/none")
+    check("so is one that is not there", p.returncode == 2 and
+          tmp + "/none: " in p.stderr, p.stderr)
+    p = run("--config", grid_file(tmp, "[8, 4]"), "--traffic", "transpose")
+    check("a transpose of a fabric that is no square is refused",
+          p.returncode == 2 and "it needs a grid whose dims are equal" in
+          p.stderr, p.stderr)
+
     # what is lost, and told, does not depend on threads, nor on their number
     wide = os.path.join(tmp, "wide.cfg")
     with open(wide, "w") as f:

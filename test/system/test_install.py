@@ -175,9 +175,12 @@ def words_that_completion_lists_are_those_of_help():
     sim = good(installed("bin", "reflit-sim"), "--help")
     text = re.search(r"--profile NAME +(.+)", sim).group(1)
     assert complete("reflit-sim --profile ") == set(text.split(", "))
-    text = re.search(r"--traffic PATTERN +([^:]+), pcap:", sim).group(1)
-    assert complete("reflit-sim --traffic ") == set(
-        re.sub(r"\(default\)|\s", "", text).split(","))
+    for program, text in ("reflit-sim", sim), (
+            "reflit", good(installed("bin", "reflit"), "--help")):
+        text = text.split("Patterns of traffic:\n")[1].split("\n\n")[0]
+        words = set(re.findall(r"^  ([a-z-]+) - ", text, re.M))
+        assert {"uniform", "transpose", "bit-complement"} <= words, text
+        assert complete(program + " --traffic ") == words
 
 
 def every_program_has_its_completion():
