@@ -8,59 +8,26 @@
 #include <string.h>
 
 #include "report_file.h"
+#include "rl_path.h"
 #include "route_app.h"
-
-/* Where a packet is. */
-struct dump_at {
-	uint32_t dev;
-	uint16_t in_port;
-	uint8_t vl;
-	uint8_t sl;
-};
-
-static struct rl_fwd_entry
-dump_entry(const struct rl_fwd *f, const struct dump_at *at, uint32_t dst)
-{
-	const unsigned int plane = at->in_port == f->nports ?
-					   f->inject_plane[at->sl] :
-					   f->plane_of[at->vl][at->sl];
-
-	return rl_fwd_lookup(f, plane, (uint16_t)dst);
-}
-
-/* Crosses one link by the first next hop. Returns false if there is none. */
-static bool
-dump_step(const struct route_app *app, struct dump_at *at, uint32_t dst,
-	  const struct rl_topo_port **crossed)
-{
-	const struct rl_fwd *f = &app->route->fwd[at->dev];
-	const struct rl_fwd_hop h = dump_entry(f, at, dst).hop[0];
-
-	if (h.port >= f->nports)
-		return false;
-	*crossed = &app->cfg.topo.dev[at->dev].port[h.port];
-	at->vl = rl_fwd_vl(f, h.plane, at->in_port, h.port, at->sl);
-	at->in_port = (*crossed)->peer_port;
-	at->dev = (*crossed)->peer_dev;
-	return true;
-}
 
 static void
 dump_path(const struct route_app *app, FILE *f, uint32_t src, uint32_t dst)
 {
 	const struct rl_topo *t = &app->cfg.topo;
-	struct dump_at at = {.dev = t->ep_dev[src]};
+	const struct rl_fwd *fwd = app->route->fwd;
+	struct rl_path at =
+		rl_path_begin(t, fwd, (uint16_t)src, (uint16_t)dst);
 	const struct rl_topo_port *port;
 
-	at.in_port = app->route->fwd[at.dev].nports;
-	at.sl = app->route->fwd[at.dev].path_sl[dst];
 	fprintf(f, "path %s %s %u", t->dev[at.dev].name,
 		t->dev[t->ep_dev[dst]].name, at.sl);
 	for (int hops = 0; at.dev != t->ep_dev[dst] &&
 			   hops < RL_CHECK_HOPS_MAX; hops++) {
 		const uint32_t from = at.dev;
 
-		if (!dump_step(app, &at, dst, &port))
+		port = rl_path_step(t, fwd, &at, (uint16_t)dst);
+		if (port == NULL)
 			break;
 		fprintf(f, " %s:%s#%u:%u", t->dev[from].name,
 			t->dev[at.dev].name, t->link[port->link].k, at.vl);
@@ -74,7 +41,8 @@ dump_backup(const struct route_app *app, FILE *f, uint32_t sw, uint32_t dst)
 {
 	const struct rl_topo *t = &app->cfg.topo;
 	const struct rl_topo_dev *dev = &t->dev[sw];
-	struct dump_at at = {.dev = sw};
+	const struct rl_fwd *fwd = &app->route->fwd[sw];
+	struct rl_path at = {.dev = sw};
 	const struct rl_topo_port *port;
 	struct rl_fwd_hop h;
 
@@ -96,7 +64,8 @@ dump_backup(const struct route_app *app, FILE *f, uint32_t sw, uint32_t dst)
 				  dev->port[p].peer_port, at.sl);
 		break;
 	}
-	h = dump_entry(&app->route->fwd[sw], &at, dst).hop[1];
+	h = rl_fwd_lookup(fwd, fwd->plane_of[at.vl][at.sl], (uint16_t)dst)
+		    .hop[1];
 	if (h.port >= dev->nports)
 		return;
 	port = &dev->port[h.port];

@@ -19,7 +19,7 @@
 
 #define EPS 8
 #define FLITS 4
-#define END_NS 30000
+#define END_NS 15000
 
 static const char torus[] =
 	"fabric: { topology = \"torus\"; dims = [2, 4]; };\n";
@@ -114,10 +114,10 @@ delivered(void)
 static void
 warm_up_and_drain_are_left_out_exactly(void **state)
 {
-	const struct rl_sim_window window = { 5000, 20001, NULL };
+	const struct rl_sim_window window = { 4000, 10001, NULL };
 
 	(void)state;
-	for (unsigned int threads = 1; threads <= 3; threads++) {
+	for (unsigned int threads = 1; threads <= 3; threads += 2) {
 		struct rl_sim *sim =
 			begin(window, RL_PATTERN_UNIFORM, threads);
 		uint64_t was[EPS], is[EPS], n, least = UINT64_MAX;
@@ -129,9 +129,9 @@ warm_up_and_drain_are_left_out_exactly(void **state)
 		assert_int_equal(n, delivered());
 		rl_sim_run(sim, window.to_ns);
 		n = by_hand(is) - n;
-		assert_true(n > 1000);
+		assert_true(n > 500);
 		rl_sim_run(sim, 4 * END_NS);
-		assert_true(by_hand(is) > n + 1000);
+		assert_true(by_hand(is) > n + 500);
 		/* again, now that later ones have come */
 		rl_sim_load_window(load, &w);
 		assert_int_equal(w.packets, n);
@@ -193,7 +193,7 @@ static void
 only_the_chosen_sources_are_counted(void **state)
 {
 	static const bool chosen[EPS] = { [2] = true, [5] = true };
-	const struct rl_sim_window window = { 5000, 20000, chosen };
+	const struct rl_sim_window window = { 4000, 10000, chosen };
 	struct rl_sim *sim = begin(window, RL_PATTERN_UNIFORM, 1);
 	uint64_t was[EPS], is[EPS];
 	struct rl_sim_load_window w;
