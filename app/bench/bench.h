@@ -48,6 +48,7 @@ int bench_endpoint(const struct bench_opts *o, json_t *out, FILE *human);
 int bench_route(const struct bench_opts *o, json_t *out, FILE *human);
 int bench_recovery(const struct bench_opts *o, json_t *out, FILE *human);
 int bench_sim(const struct bench_opts *o, json_t *out, FILE *human);
+int bench_load(const struct bench_opts *o, json_t *out, FILE *human);
 int bench_wire(const struct bench_opts *o, json_t *out, FILE *human);
 
 /** Monotonic wall clock. */

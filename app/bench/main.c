@@ -41,6 +41,7 @@ static const struct suite suites[] = {
 	{ "route", bench_route, "tables, checks and recomputation" },
 	{ "recovery", bench_recovery, "links and switches fail for good" },
 	{ "sim", bench_sim, "virtual time: flit-hops a second" },
+	{ "load", bench_load, "virtual time: full fabrics" },
 	{ "wire", bench_wire, "a full replay buffer through --port" },
 };
 
@@ -128,7 +129,7 @@ static const struct opt table[] = {
 	{ "case", "P/F[,..]", take_cases, 0,
 	  .help = "suite hop: measure only packets of P flits in\nframes of F" },
 	{ "config", "FILE", opt_text, TO(o.config),
-	  .help = "suite sim: use this fabric instead of its own" },
+	  .help = "suites sim, load: this fabric instead of their own" },
 	{ "lcrc", NULL, NULL, TO(o.lcrc), .help = "suite hop: with link.lcrc" },
 	{ "witness", "N", take_number, TO(o.witness), 0, 1u << 20,
 	  .help = "suite hop: with switch.witness = N; 1: of all (0: off)" },
@@ -138,7 +139,8 @@ static const struct opt table[] = {
 	{ "seed", "N", take_number, TO(o.seed), 0, UINT64_MAX,
 	  .help = "seed whatever is drawn (1)" },
 	{ "reps", "N", take_number, TO(o.reps), 1, 1000,
-	  .help = "repetitions; medians are reported (9)" },
+	  .help = "repetitions; medians are reported (9); suite load:\n"
+		  "random permutations, mean and worst" },
 	{ "row", "TEXT", opt_text, TO(o.row),
 	  .help = "suite recovery: only rows whose names, 10x10x10 1/0\n"
 		  "auto (torus, links/switches, mode), hold TEXT" },

@@ -13,11 +13,8 @@
 #include <string.h>
 
 #include "bench.h"
+#include "bench_sim.h"
 #include "cpus.h"
-#include "rl_config.h"
-#include "rl_route.h"
-#include "rl_sim.h"
-#include "rl_sim_load.h"
 #include "stop_signal.h"
 
 struct sim_case {
@@ -115,17 +112,14 @@ run_once(const struct sim_case *c, const struct rl_config *cfg,
 	return ret;
 }
 
-/* Says what is wrong. @return 0, -EINVAL, -EHOSTUNREACH (refused), -ENOMEM */
-static int
-read_fabric(const struct sim_case *c, struct rl_config *cfg,
-	    struct rl_route **route)
+int
+bench_sim_fabric(const char *name, const char *text, struct rl_config *cfg,
+		 struct rl_route **route)
 {
 	char err[RL_ERR_MAX + 512];
-	int ret = c->fabric == NULL
-			  ? rl_config_read(c->name, cfg, err, sizeof(err))
-			  : rl_config_read_text(c->name, c->fabric,
-						strlen(c->fabric), cfg, err,
-						sizeof(err));
+	int ret = text == NULL ? rl_config_read(name, cfg, err, sizeof(err))
+			       : rl_config_read_text(name, text, strlen(text),
+						     cfg, err, sizeof(err));
 
 	if (ret == 0)
 		ret = rl_route_setup(&cfg->topo, cfg->engine,
@@ -208,7 +202,7 @@ bench_case(const struct bench_opts *o, const struct sim_case *c, json_t *runs,
 	int ret = -ENOMEM;
 
 	if (cfg != NULL && r.one != NULL && r.all != NULL) {
-		ret = read_fabric(c, cfg, &route);
+		ret = bench_sim_fabric(c->name, c->fabric, cfg, &route);
 		if (ret == 0)
 			ret = run_case(o, c, cfg, route, &r, &n, &st);
 		if (ret == 0 && n != 0)

@@ -94,20 +94,6 @@ set_wire(struct rl_sim_plan *plan, const struct options *o)
 	};
 }
 
-/* Where the switches of a grid stand, for the tornado. */
-static void
-set_grid(struct rl_pattern_cfg *p, const struct rl_topo *topo)
-{
-	const struct rl_topo_spec *spec = &topo->spec;
-
-	if (spec->kind != RL_TOPO_TORUS && spec->kind != RL_TOPO_MESH)
-		return;
-	p->ndims = spec->ndims;
-	for (unsigned int d = 0; d < spec->ndims; d++)
-		p->dims[d] = spec->dims[d];
-	p->hosts_per_switch = spec->hosts_per_switch;
-}
-
 /* Mean length of the frames of a trace, in flits. */
 static uint32_t
 trace_flits(const struct rl_sim_trace *t)
@@ -214,7 +200,7 @@ set_load(struct setup *s, const struct options *o)
 			plan->cfg.file);
 		return -EINVAL;
 	}
-	set_grid(&c->pattern, &plan->cfg.topo);
+	rl_sim_load_grid(&c->pattern, &plan->cfg.topo);
 	if (s->trace.n != 0) {
 		c->trace = &s->trace;
 		c->min_flits = c->max_flits = trace_flits(&s->trace);

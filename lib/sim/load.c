@@ -313,6 +313,19 @@ load_deadline(void *ctx)
 	return src->nlater != 0 || src->owed_first != 0 ? 0 : src->next_ns;
 }
 
+void
+rl_sim_load_grid(struct rl_pattern_cfg *p, const struct rl_topo *topo)
+{
+	const struct rl_topo_spec *spec = &topo->spec;
+
+	if (spec->kind != RL_TOPO_TORUS && spec->kind != RL_TOPO_MESH)
+		return;
+	p->ndims = spec->ndims;
+	for (unsigned int d = 0; d < spec->ndims; d++)
+		p->dims[d] = spec->dims[d];
+	p->hosts_per_switch = spec->hosts_per_switch;
+}
+
 static int
 make_pattern(struct rl_sim_load *load)
 {

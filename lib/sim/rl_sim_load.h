@@ -129,6 +129,9 @@ struct rl_sim_load_window {
 
 struct rl_sim_load;
 
+/** Any thread. Where the switches of a grid stand, if @p topo is one. */
+void rl_sim_load_grid(struct rl_pattern_cfg *p, const struct rl_topo *topo);
+
 /**
  * Control thread. Takes a copy of @p cfg.
  * @return the load, owned by the caller; NULL: no memory, or a pattern that

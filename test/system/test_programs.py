@@ -186,6 +186,35 @@ def the_simulation_suite_takes_a_fabric_file():
         assert "refused: engine torus-2qos needs 2 VLs" in p.stdout, p.stdout
 
 
+def a_full_fabric_has_a_knee_and_a_curve_for_each_pattern():
+    with tempfile.TemporaryDirectory() as d:
+        path, line = os.path.join(d, "r.json"), os.path.join(d, "line.cfg")
+        p = run(BENCH, "--quick", "--config", TORUS, "--json", path, "load")
+        assert p.returncode == 0, p
+        with open(path, encoding="utf-8") as f:
+            r = json.load(f)["load"]
+        rows = {x["pattern"]: x for x in r["runs"]}
+        assert set(rows) == {"uniform", "transpose", "worst of tables"}, p
+        for x in rows.values():
+            assert 0.2 < x["knee"] <= 1 and 0 < x["worst"] <= x["full"], x
+            assert 0 < x["jain"] <= 1 and 0 < x["p50_slots"] <= \
+                x["p99_slots"], x
+            loads = [q["load"] for q in x["points"]]
+            assert loads == sorted(loads) and loads[-1] == 1, loads
+            assert x["full"] == x["points"][-1]["delivered"], x
+            for q in x["points"]:  # carried up to the knee, and not beyond
+                if q["load"] < x["knee"] * 0.9:
+                    assert q["delivered"] > 0.9 * q["load"], (x["knee"], q)
+                if q["load"] > x["knee"]:
+                    assert q["delivered"] < 0.97 * q["load"], (x["knee"], q)
+        assert rows["uniform"]["knee"] > rows["transpose"]["knee"], rows
+        assert r["victims"][0]["rate_times"] > 0.5, r["victims"]
+        with open(line, "w", encoding="utf-8") as f:
+            f.write('fabric: { topology = "mesh"; dims = [4]; };\n')
+        p = run(BENCH, "--quick", "--config", line, "load")
+        assert p.returncode == 2 and "less than five" in p.stderr, p
+
+
 def a_recovery_is_measured_phase_by_phase_and_nothing_is_missing():
     with tempfile.TemporaryDirectory() as d:
         path = os.path.join(d, "r.json")
@@ -366,6 +395,7 @@ CASES = (refused_arguments, a_full_disk_is_no_success,
          a_document_does_not_replace_what_is_read,
          route_and_simulation_agree_about_service_levels,
          the_simulation_suite_takes_a_fabric_file,
+         a_full_fabric_has_a_knee_and_a_curve_for_each_pattern,
          a_wrong_option_brings_the_one_that_was_meant,
          a_tornado_of_two_sends_and_one_of_one_is_refused,
          a_simulation_that_sends_nothing_is_no_success,

@@ -176,6 +176,8 @@ def measurements():
     r = fits(report_of("bench", KEPT, BENCH, "--quick", "--reps", "1",
                        "endpoint", "route"))
     assert {"endpoint", "route"} <= set(r) and r["interrupted"] is False, r
+    fits(report_of("bench", KEPT, BENCH, "--quick", "--config", TORUS,
+                   "load"))
 
 
 def places(value, path=()):
