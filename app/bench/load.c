@@ -295,7 +295,7 @@ bench_load(const struct bench_opts *o, json_t *out, FILE *human)
 	*s = (struct suite){ .o = o, .human = human, .runs = json_array(),
 			     .victims = json_array() };
 	s->rig.seed = o->seed;
-	s->rig.warmup_ns = (o->quick ? 10 : 15) * RL_NS_PER_US;
+	s->rig.warmup_ns = (o->quick ? 10 : 25) * RL_NS_PER_US;
 	s->rig.window_ns = (o->quick ? 4 : 15) * RL_NS_PER_US;
 	fprintf(human, "load: flits for each slot and sender, packets of %d "
 		"flits, wires of 100 ns\n      (knee, at load 1, its worst "
