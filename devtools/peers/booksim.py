@@ -15,14 +15,15 @@ BENCH = os.environ["BENCH"]
 BOOKSIM = os.environ["BOOKSIM"]
 FLITS = 8
 CARRIED, WIDTH = 0.97, 0.02  # as in app/bench/load_search.c
-# fabric: topology, engines, nodes, nodes that a transpose leaves silent
+# fabric: topology, engines with their VCs, nodes, nodes that a transpose leaves
+# silent
 FABRICS = {
     "torus 8x8": ("topology = torus; k = 8; n = 2;",
-                  ("dim_order", "min_adapt"), 64, 8),
+                  {"dim_order": 8, "min_adapt": 8}, 64, 8),
     "mesh 8x8": ("topology = mesh; k = 8; n = 2;",
-                 ("dim_order", "min_adapt"), 64, 8),
+                 {"dim_order": 8, "min_adapt": 8}, 64, 8),
     "dragonfly 9x4": ("topology = dragonflynew; k = 2; n = 1;",
-                      ("min", "ugal"), 72, 0),
+                      {"min": 2, "ugal": 3}, 72, 0),
 }
 # patterns that both have; the worst for our tables is not theirs
 PATTERNS = {
@@ -30,10 +31,9 @@ PATTERNS = {
     "bit-complement": "bitcomp", "random, worst": "randperm(1)",
     "next group": "bad_dragon",
 }
-# VCs and buffers as reflit has them: 8 VLs of 64 flits; wires of 100 ns are 50
-# slots
+# its routers pass a flit on at once; buffers are as large as reflit's windows
 COMMON = """
-num_vcs = 8; vc_buf_size = 64; wait_for_tail_credit = 0;
+num_vcs = %d; vc_buf_size = 256; wait_for_tail_credit = 0;
 routing_delay = 0; vc_alloc_delay = 1; sw_alloc_delay = 1; st_final_delay = 1;
 input_speedup = 1; output_speedup = 1; internal_speedup = 2.0;
 packet_size = %d; injection_rate_uses_flits = 1; sim_type = throughput;
@@ -43,11 +43,12 @@ warmup_periods = 2; sample_period = %d; max_samples = 4; sim_count = 1;
 
 def run(fabric, engine, traffic, load, period):
     """What arrives at a load: {load, delivered, worst}; None: no such run."""
-    topology, _, nodes, silent = FABRICS[fabric]
+    topology, engines, nodes, silent = FABRICS[fabric]
     with tempfile.NamedTemporaryFile("w", suffix=".cfg") as f:
         f.write("%s%s\nrouting_function = %s; traffic = %s;\n"
                 "injection_rate = %.5f;\n" %
-                (topology, COMMON % (FLITS, period), engine, traffic, load))
+                (topology, COMMON % (engines[engine], FLITS, period), engine,
+                 traffic, load))
         f.flush()
         p = subprocess.run([BOOKSIM, f.name], stdout=subprocess.PIPE,
                            stderr=subprocess.DEVNULL, text=True, check=False,
