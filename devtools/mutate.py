@@ -8,6 +8,8 @@ tests of its area.
     devtools/mutate.py --check         only: is every mutant still in the code?
     devtools/mutate.py --only TEXT     mutants whose file or reason holds TEXT
     devtools/mutate.py --json FILE     the outcome of each, for scripts
+    devtools/mutate.py --draw N --seed S [--room DIR]...
+                                       N slips drawn at random instead
 
 A mutant is a small change that breaks a promise. It is killed if a test of its
 area fails or hangs. At least 90 % of an area's mutants must be killed; one that
@@ -29,19 +31,25 @@ Form of a list:
 
 Several `<` or `>` lines are one text of several lines. Where `>` is left out,
 the text is taken away.
+
+With --draw the slips are not written by hand, but drawn (mutate_slips.py): off
+by one, swapped arguments or fields, a reset or a statement removed, a condition
+negated or halved, a constant changed, an error code lost. Tests that run the
+line are tried, the cheapest first: which these are says a map that is made once
+and kept in --dir (mutate_cover.py). Prints each survivor as a diff, and `killed
+K of N`. Survivors that may survive are listed in devtools/mutants/judged.txt.
 """
 import argparse
 import glob
 import json
 import os
-import shutil
-import subprocess
 import sys
 import time
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), ".."))
+import mutate_draw
+from mutate_scratch import KEPT, KILLED, ROOT, STALE, SURVIVED, Scratch
+
 SHARE = 90  # per cent of an area that must be killed
-KILLED, SURVIVED, KEPT, STALE = "killed", "survived", "kept", "stale"
 
 
 class Mutant:
@@ -95,84 +103,6 @@ def mutated(root, m):
     if not old or text.count(old) != 1:
         return None
     return text.replace(old, new)
-
-
-class Scratch:
-    """A copy of the tree, and a build of it."""
-
-    def __init__(self, where):
-        self.src = os.path.join(where, "src")
-        self.build = os.path.join(where, "build")
-        os.makedirs(self.src, exist_ok=True)
-        out = subprocess.run(["git", "-C", ROOT, "ls-files", "-co",
-                              "--exclude-standard"], capture_output=True,
-                             text=True, check=True)
-        wanted = set(out.stdout.split("\n")) - {""}
-        for name in wanted:
-            self.put(name)
-        for base, _, names in os.walk(self.src):
-            for n in names:
-                name = os.path.relpath(os.path.join(base, n), self.src)
-                if name not in wanted:
-                    os.remove(os.path.join(base, n))
-        env = dict(os.environ)
-        if shutil.which("ccache"):
-            env.setdefault("CC", "ccache gcc")
-        if not os.path.exists(os.path.join(self.build, "build.ninja")):
-            p = subprocess.run(["meson", "setup", self.build, self.src,
-                                "-Doptimization=1", "-Dwerror=false",
-                                "-Dc_args=-DRL_DEBUG"],
-                               capture_output=True, text=True, env=env,
-                               check=False)
-            if p.returncode:
-                raise SystemExit(p.stdout + p.stderr)
-
-    def put(self, name):
-        """Copies a file where it differs: what is the same is not rebuilt."""
-        source, to = os.path.join(ROOT, name), os.path.join(self.src, name)
-        if not os.path.isfile(source):
-            return
-        with open(source, "rb") as f:
-            content = f.read()
-        if os.path.isfile(to):
-            with open(to, "rb") as f:
-                if f.read() == content:
-                    return
-        os.makedirs(os.path.dirname(to), exist_ok=True)
-        with open(to, "wb") as f:
-            f.write(content)
-        shutil.copymode(source, to)
-
-    def write(self, name, text):
-        with open(os.path.join(self.src, name), "w", encoding="utf-8") as f:
-            f.write(text)
-
-    def unknown(self, tests):
-        """@return those that meson knows nothing of: it would pass them over"""
-        p = subprocess.run(["meson", "test", "-C", self.build, "--list"],
-                           capture_output=True, text=True, check=True)
-        known = {line.split(" / ")[-1].strip() for line in
-                 p.stdout.split("\n")}
-        return sorted(set(tests) - known)
-
-    def test(self, tests, jobs):
-        """@return (outcome, which test failed)"""
-        # of a test of many cases the first that fails is enough
-        env = dict(os.environ, STOP_AT_FIRST_FAILURE="1")
-        p = subprocess.run(["meson", "test", "-C", self.build, "--maxfail",
-                            "1", "--num-processes", str(jobs)] + tests,
-                           capture_output=True, text=True, check=False,
-                           env=env)
-        if p.returncode == 0:
-            return SURVIVED, ""
-        bad = [line.split()[1:] for line in p.stdout.split("\n")
-               if " FAIL " in line or " TIMEOUT " in line or
-               " ERROR " in line]
-        if not bad:
-            return STALE, "does not compile:\n" + "\n".join(
-                (p.stdout + p.stderr).split("\n")[-15:])
-        return KILLED, " ".join(w for w in bad[0] if w not in
-                                ("reflit", "/")).split("  ")[0]
 
 
 def run_mutant(scratch, m, stages, jobs):
@@ -234,20 +164,57 @@ def check(areas):
             if mutated(ROOT, m) is None:
                 print("stale:", m.name())
                 bad += 1
-    print("%d areas, %d mutants, %d stale" % (len(areas), total, bad))
+    judged = mutate_draw.read_judged()
+    for slip in mutate_draw.stale_judged(ROOT, judged):
+        print("stale: judged.txt: %s: %s: < %s > %s" % slip)
+        bad += 1
+    print("%d areas, %d mutants, %d judged, %d stale" % (
+        len(areas), total, len(judged), bad))
     return 1 if bad or not total else 0
 
 
-def main():
+def options():
     p = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     p.add_argument("areas", nargs="*")
     p.add_argument("--check", action="store_true")
     p.add_argument("--only", default="")
     p.add_argument("--jobs", type=int, default=2)
-    p.add_argument("--dir", default="/var/tmp/reflit-mutate")
+    p.add_argument("--dir", help="default: /var/tmp/reflit-mutate, or "
+                   "/var/tmp/reflit-draw")
     p.add_argument("--json")
-    args = p.parse_args()
+    p.add_argument("--verbose", action="store_true",
+                   help="prints slips that were killed or judged, too")
+    p.add_argument("--draw", type=int, metavar="N")
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--room", action="append", metavar="DIR",
+                   help="draws from these folders; default: lib app drivers")
+    p.add_argument("--most", type=int, default=12, metavar="M",
+                   help="tries at most M tests a slip; default: 12")
+    p.add_argument("--cover-tests", action="append", metavar="PATTERN",
+                   help="tries only tests of these names: 'traffic-*'")
+    p.add_argument("--cover-limit", type=float, default=20, metavar="SECONDS",
+                   help="tries no test that takes longer; default: 20")
+    return p.parse_args()
+
+
+def write_json(path, outcomes):
+    if path:
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(outcomes, f, indent=1)
+
+
+def draw(args):
+    scratch = Scratch(args.dir or "/var/tmp/reflit-draw", "-Dwerror=true")
+    done = mutate_draw.draw(scratch, args)
+    write_json(args.json, done)
+    return 0 if len(done) == args.draw else 1
+
+
+def main():
+    args = options()
+    if args.draw is not None:
+        return draw(args)
     lists = sorted(glob.glob(os.path.join(ROOT, "devtools", "mutants",
                                           "*.mut")))
     areas = {os.path.basename(n)[:-len(".mut")]: read_area(n) for n in lists}
@@ -259,16 +226,14 @@ def main():
              a in args.areas}
     if args.check:
         return check(areas)
-    scratch = Scratch(args.dir)
+    scratch = Scratch(args.dir or "/var/tmp/reflit-mutate")
     good, done = True, []
     for area, (stages, mutants) in areas.items():
         mutants = [m for m in mutants if args.only in m.path + m.why]
         if mutants:
             good &= run_area(scratch, area, stages, mutants, args.jobs)
             done += mutants
-    if args.json:
-        with open(args.json, "w", encoding="utf-8") as f:
-            json.dump([vars(m) for m in done], f, indent=1)
+    write_json(args.json, [vars(m) for m in done])
     for m in done:
         if m.outcome in (SURVIVED, STALE):
             print("%s: %s" % (m.outcome, m.name()))
