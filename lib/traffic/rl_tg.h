@@ -71,7 +71,6 @@ struct rl_tg_counts {
 	uint64_t reordered_packets; /**< after a later one of their flow */
 	uint64_t corrupted_packets; /**< any byte altered */
 	uint64_t foreign_packets;   /**< of these: without a valid stamp */
-	uint64_t report_events;	    /**< reports received, with repetitions */
 	uint64_t inexact;	    /**< events not recorded, because of
 					 max_flows or max_ranges */
 };

@@ -203,7 +203,6 @@ rl_tg_report(struct rl_tg *tg, const struct rl_ep_report *report)
 	struct rl_tg_flow *flow = tg_flow_get(tg, report->dst, report->cos);
 	const uint32_t number = flow ? report->tag - flow->tag0 : 0;
 
-	tg->count.report_events++;
 	if (flow != NULL && number < flow->sent)
 		rl_ranges_add(&tg->pool, &flow->reported, number, number + 1);
 	else
