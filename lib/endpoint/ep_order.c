@@ -252,7 +252,6 @@ jump(struct rl_ep *ep, struct ep_flow *flow, const struct place *p,
 {
 	if (flow->part != NULL)
 		ep_reasm_drop(ep, flow);
-	flow->gap_at_ns = RL_NEVER;
 	while (rl_seq_before(seq, flow->expect))
 		seq += 1u << ep->seq_bits;
 	EP_COUNT_N(ep, rx_lost_flits, seq - flow->expect);
