@@ -284,6 +284,27 @@ each_gap_has_a_time_of_its_own(void **state)
 }
 
 static void
+many_flows_skip_their_gaps_each_at_its_time(void **state)
+{
+	(void)state;
+	open_off();
+	for (uint8_t cos = 0; cos < 8; cos++) {
+		fx.now = 10 * cos;
+		assert_int_equal(fx_send(&fx, 0, 1, cos, 8), 0);
+		fx_drop(&fx, fx_poll_one(&fx, 0));
+		assert_int_equal(fx_send(&fx, 0, 1, cos, 8), 0);
+		fx_rx(&fx, 1, fx_poll_one(&fx, 0));
+	}
+	for (unsigned int i = 0; i < 8; i++) {
+		fx.now = 500 + 10 * i;
+		assert_int_equal(rl_ep_deadline(fx.ep[1]), fx.now);
+		fx_settle(&fx);
+		assert_int_equal(fx_take(&fx, 1, true), 1);
+	}
+	fx_close(&fx);
+}
+
+static void
 what_comes_late_but_in_time_is_put_in_its_place(void **state)
 {
 	struct rl_flit *late;
@@ -530,6 +551,7 @@ main(void)
 		cmocka_unit_test(a_notice_of_packets_never_sent_reports_nothing),
 		cmocka_unit_test(so_many_gaps_are_kept_in_mind_and_no_more),
 		cmocka_unit_test(each_gap_has_a_time_of_its_own),
+		cmocka_unit_test(many_flows_skip_their_gaps_each_at_its_time),
 		cmocka_unit_test(what_comes_late_but_in_time_is_put_in_its_place),
 		cmocka_unit_test(a_packet_that_lacks_any_flit_is_dropped_whole),
 		cmocka_unit_test(losses_of_any_length_are_survived_even_beyond_the_modulus),

@@ -233,6 +233,25 @@ a_burst_with_a_gap_in_it_is_judged_as_flit_by_flit(void **state)
 	fx_close(&fx);
 }
 
+/* More than the codec verifies at once, with packets across the seams. */
+static void
+a_long_burst_arrives_once_and_whole(void **state)
+{
+	struct rl_pktq q;
+
+	(void)state;
+	open_with(256, RL_ISN_WIDE);
+	for (unsigned int i = 0; i < 100; i++)
+		assert_int_equal(fx_send(&fx, 0, 1, 0, (1 + i % 3) * 224), 0);
+	q = fx_poll(&fx, 0);
+	fx_rx_all(&fx, 1, &q);
+	assert_int_equal(fx_take(&fx, 1, false), 100);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_ok), 199);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_duplicate), 0);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_corrupt), 0);
+	fx_close(&fx);
+}
+
 static void
 a_corrected_header_finds_its_flow(void **state)
 {
@@ -491,6 +510,7 @@ main(void)
 		cmocka_unit_test(duplicates_of_flits_held_are_dropped),
 		cmocka_unit_test(every_order_of_four_packets_is_put_right),
 		cmocka_unit_test(a_burst_with_a_gap_in_it_is_judged_as_flit_by_flit),
+		cmocka_unit_test(a_long_burst_arrives_once_and_whole),
 		cmocka_unit_test(a_corrected_header_finds_its_flow),
 		cmocka_unit_test(corrupt_flits_are_counted_and_never_reach_the_client),
 		cmocka_unit_test(marked_misrouted_and_malformed_flits_are_counted_by_reason),

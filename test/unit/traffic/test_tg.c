@@ -431,6 +431,27 @@ configurations_without_sense_are_refused(void **state)
 #undef BAD
 }
 
+/* Paced so slowly that its next packet would be too late, it is done before. */
+static void
+a_client_is_done_the_moment_its_time_is_over(void **state)
+{
+	struct rl_tg_cfg c;
+
+	(void)state;
+	for (unsigned int paced = 0; paced < 2; paced++) {
+		tg_cfg(&c);
+		c.load = paced ? 0.01 : 0;
+		c.packets = 0;
+		c.duration_ns = 1000;
+		open_world(RL_PATTERN_UNIFORM, true, &c);
+		rl_tg_poll(w.tg[0], w.ep[0], 999);
+		assert_int_equal(rl_tg_done(w.tg[0]), paced);
+		rl_tg_poll(w.tg[0], w.ep[0], 1000);
+		assert_true(rl_tg_done(w.tg[0]));
+		close_world();
+	}
+}
+
 struct looker {
 	pthread_t thread;
 	_Atomic int over;
@@ -509,6 +530,7 @@ main(void)
 		cmocka_unit_test(another_thread_sees_books_that_balance_at_any_moment),
 		cmocka_unit_test(a_stop_and_a_new_start_go_on_with_the_same_numbers),
 		cmocka_unit_test(a_blocked_class_of_service_leaves_the_generator_to_the_others),
+		cmocka_unit_test(a_client_is_done_the_moment_its_time_is_over),
 		cmocka_unit_test(configurations_without_sense_are_refused),
 	};
 
