@@ -34,10 +34,10 @@ the text is taken away.
 
 With --draw the slips are not written by hand, but drawn (mutate_slips.py): off
 by one, swapped arguments or fields, a reset or a statement removed, a condition
-negated or halved, a constant changed, an error code lost. Tests that run the
-line are tried, the cheapest first: which these are says a map that is made once
-and kept in --dir (mutate_cover.py). Prints each survivor as a diff, and `killed
-K of N`. Survivors that may survive are listed in devtools/mutants/judged.txt.
+negated or halved, a constant changed, an error code lost. A slip is tried with
+the tests that run its line, the cheapest first; a map of lines and tests is made
+once and kept in --dir (mutate_cover.py). Prints each survivor as a diff, and
+`killed K of N`. devtools/mutants/judged.txt lists survivors that may survive.
 """
 import argparse
 import glob

@@ -164,7 +164,7 @@ class Cover:
         return any(n in lines for n in range(slip.first, slip.last + 1))
 
     def tests(self, slip):
-        """@return who runs the slip's line, or else its statement; the
+        """@return tests that run the slip's line, or else its statement; the
         cheapest first"""
         names = set(self.by_line.get((slip.path, slip.line), ()))
         if not names:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Draws slips, runs the tests that cover their lines, says what survived.
 
-The same seed draws the same slips from the same tree. What the compiler refuses
-(warnings are errors, as in CI) and what has no code in this build is drawn
-again. JUDGED lists survivors that may survive; they are counted as neither.
+The same seed draws the same slips from the same tree. A slip that the compiler
+refuses (warnings are errors, as in CI), or that has no code in this build, is
+drawn again. JUDGED lists survivors that may survive; they are counted as neither.
 
     file: PATH
     in: FUNCTION

@@ -2,9 +2,9 @@
 """Slips that a colleague makes, found in the text of a C file.
 
 slips(path, text) reads tokens, not a tree: the code is full of macros, which a
-parser either does not take or has replaced before one sees them. What a slip
-makes of the types, the compiler judges. Nothing is drawn from comments,
-strings, preprocessor lines, assertions, logs and what stands outside functions.
+parser either does not take or has replaced before one sees them. The
+compiler judges the types. Nothing is drawn from comments, strings, preprocessor
+lines, assertions, logs, planted bugs, or outside functions.
 """
 import bisect
 import re
