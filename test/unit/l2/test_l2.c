@@ -100,6 +100,19 @@ groups_go_to_all_and_are_never_learned(void **state)
 }
 
 static void
+a_vlan_is_no_part_of_an_address(void **state)
+{
+	const uint8_t mac[6] = {0x82, 0, 0, 0, 0, 7};
+
+	(void)state;
+	assert_true(rl_l2_fix(&l2, mac, 0, 5));
+	assert_int_equal(rl_l2_route(&l2, make(7, 1, 1), 60, 1), RL_L2_ALL);
+	make(7, 1, 0);
+	frame[0] = 0x82;
+	assert_int_equal(rl_l2_route(&l2, frame, 60, 2), 5);
+}
+
+static void
 what_concerns_one_cable_stays_there(void **state)
 {
 	static const struct {
@@ -253,6 +266,7 @@ main(void)
 			if_all_places_are_fixed_others_go_to_all, fresh),
 		cmocka_unit_test_setup(groups_go_to_all_and_are_never_learned,
 				       fresh),
+		cmocka_unit_test_setup(a_vlan_is_no_part_of_an_address, fresh),
 		cmocka_unit_test_setup(what_concerns_one_cable_stays_there, fresh),
 		cmocka_unit_test_setup(
 			what_stays_behind_the_own_port_is_filtered, fresh),
