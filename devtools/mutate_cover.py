@@ -2,10 +2,11 @@
 """Which tests run which line. Made once of a build that counts, each test run
 alone, and kept in DIR/cover.json.gz:
 
-    files   {path: hash of the text that was compiled}
     tests   {name: [outcome, seconds]}
-    ran     {name: {path: [[first, last]...]}}     lines that this test runs
-    code    {path: [[first, last]...]}             lines that have code at all
+    texts   {name: {path: hash}}               files as this test ran them
+    ran     {name: {path: [[first, last]...]}} lines of them that it ran
+    code    {path: [[first, last]...]}         lines that have code at all
+    files   {path: hash}                       of which text `code` is
 
 A test is run again if it is new, or if a file that it ran (or its script) has
 changed since; lines of that file are then known as they are now.
@@ -21,6 +22,7 @@ import tempfile
 from mutate_suite import HUNG, PASSED, Suite
 
 GCOV_FILES = 100  # of one call of gcov
+KEEP = 20  # tests after which the map is written
 
 
 def ranges(lines):
@@ -57,7 +59,8 @@ class Cover:
         self.path = os.path.join(scratch.where, "cover.json.gz")
         scratch.setup(self.build, "-Db_coverage=true", "-Dwerror=false")
         self.suite = Suite(self.build)
-        self.map = {"files": {}, "tests": {}, "ran": {}, "code": {}}
+        self.map = {"tests": {}, "texts": {}, "ran": {}, "code": {},
+                    "files": {}}
         if os.path.exists(self.path):
             with gzip.open(self.path, "rt") as f:
                 self.map = json.load(f)
@@ -67,8 +70,11 @@ class Cover:
         """@return whether the test must be run (again)"""
         if name not in self.map["tests"]:
             return True
-        return any(self.map["files"].get(f) != hash_of(
-            os.path.join(self.src, f)) for f in self.map["ran"][name])
+        return any(was != self.hash(path) for path, was in
+                   self.map["texts"][name].items())
+
+    def hash(self, path):
+        return hash_of(os.path.join(self.src, path))
 
     def renew(self, patterns, limit_s, jobs, say):
         """Brings the map up to date for the tests that a pattern fits."""
@@ -80,8 +86,10 @@ class Cover:
             if why:
                 raise SystemExit("the tests do not compile:\n" + why)
             unseen = set(found(self.build, ".gcno"))
-            for name in todo:
+            for n, name in enumerate(todo, 1):
                 unseen -= self.measure(name, limit_s, say)
+                if n % KEEP == 0:
+                    self.keep()
             self.read(sorted(unseen))
             self.keep()
         for name in names:
@@ -103,8 +111,7 @@ class Cover:
             path = os.path.relpath(script, self.src)
             if not path.startswith(".."):
                 ran[path] = set()
-        for path in ran:
-            self.map["files"][path] = hash_of(os.path.join(self.src, path))
+        self.map["texts"][name] = {path: self.hash(path) for path in ran}
         self.map["tests"][name] = [outcome, seconds]
         self.map["ran"][name] = {p: ranges(n) for p, n in ran.items()}
         if outcome != PASSED:
@@ -124,7 +131,7 @@ class Cover:
                 if one.startswith(b"{"):
                     self.collect(json.loads(one), ran, code)
         for path, lines in code.items():
-            now = hash_of(os.path.join(self.src, path))
+            now = self.hash(path)
             if self.map["files"].get(path) != now:
                 self.map["code"][path] = []
                 self.map["files"][path] = now

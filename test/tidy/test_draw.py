@@ -217,6 +217,28 @@ def the_cheapest_test_of_a_line_is_first():
     expect("ranges", mutate_cover.ranges({3, 1, 2, 7}), [[1, 3], [7, 7]])
 
 
+@case
+def each_test_is_stale_until_it_ran_the_changed_file():
+    with tempfile.TemporaryDirectory() as box:
+        cover = mutate_cover.Cover.__new__(mutate_cover.Cover)
+        cover.src = box
+        path = os.path.join(box, "a.c")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(CODE)
+        now = {"a.c": cover.hash("a.c")}
+        cover.map = {"tests": {"one": ["passed", 1], "two": ["passed", 1]},
+                     "texts": {"one": now, "two": now}}
+        names = ("one", "two", "new")
+        expect("at first", [cover.stale(n) for n in names],
+               [False, False, True])
+        with open(path, "a", encoding="utf-8") as f:
+            f.write("/* changed */")
+        expect("changed", [cover.stale(n) for n in names], [True] * 3)
+        cover.map["texts"]["one"] = {"a.c": cover.hash("a.c")}
+        expect("one ran again", [cover.stale(n) for n in names],
+               [False, True, True])
+
+
 def main():
     bad = 0
     for fn in CASES:
