@@ -378,6 +378,33 @@ a_stop_and_a_new_start_go_on_with_the_same_numbers(void **state)
 	close_world();
 }
 
+static void
+send_more(void)
+{
+	rl_tg_set(w.tg[0], &w.pattern, 0, 50, 0);
+	rl_tg_start(w.tg[0], w.now);
+	run_until(RL_NEVER);
+}
+
+/* The second time: tags start over, and are watched as before. */
+static void
+another_client_of_a_flow_is_told_after_a_crash_too(void **state)
+{
+	struct rl_tg_cfg c;
+
+	(void)state;
+	tg_cfg(&c);
+	open_world(RL_PATTERN_UNIFORM, true, &c);
+	run_until(RL_NEVER);
+	rl_tg_crashed(w.tg[0]);
+	send_more();
+	assert_int_equal(rl_tg_counts(w.tg[0])->inexact, 0);
+	forge(0, false);
+	send_more();
+	assert_true(rl_tg_counts(w.tg[0])->inexact > 0);
+	close_world();
+}
+
 /* Packets set aside for a blocked class leave room for the others. */
 static void
 a_blocked_class_of_service_leaves_the_generator_to_the_others(void **state)
@@ -529,6 +556,7 @@ main(void)
 		cmocka_unit_test(reports_beyond_what_arrived_count_once_each),
 		cmocka_unit_test(another_thread_sees_books_that_balance_at_any_moment),
 		cmocka_unit_test(a_stop_and_a_new_start_go_on_with_the_same_numbers),
+		cmocka_unit_test(another_client_of_a_flow_is_told_after_a_crash_too),
 		cmocka_unit_test(a_blocked_class_of_service_leaves_the_generator_to_the_others),
 		cmocka_unit_test(a_client_is_done_the_moment_its_time_is_over),
 		cmocka_unit_test(configurations_without_sense_are_refused),
