@@ -105,6 +105,7 @@ no_permutation_of_a_small_fabric_has_more_on_a_link(void **state)
 {
 	static const unsigned int grids[][3] = {
 		{ 6, 1, 1 }, { 3, 2, 1 }, { 2, 1, 3 }, { 7, 1, 1 }, { 5, 1, 1 },
+		{ 4, 2, 1 }, { 3, 1, 2 }, { 2, 2, 2 }, { 4, 1, 2 },
 	};
 	uint16_t to[EPS_MAX], all[EPS_MAX];
 
