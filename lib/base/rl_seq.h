@@ -22,6 +22,13 @@
 #define RL_E2E_SEQ_MASK ((1u << RL_E2E_SEQ_BITS) - 1)
 /** Largest window of a flow: below half the modulus, in flits. */
 #define RL_E2E_WINDOW_MAX ((1u << (RL_E2E_SEQ_BITS - 1)) - 1)
+/** Bits of an end-to-end sequence number in the mixing wide19. */
+#define RL_E2E_WIDE_BITS 19
+/**
+ * Largest window with these: by memory, as each slot of a window is a pointer;
+ * half the modulus is far more.
+ */
+#define RL_E2E_WIDE_WINDOW_MAX 8191
 
 /** a - b as a signed distance: positive if a is ahead of b. */
 static inline int32_t

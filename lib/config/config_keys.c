@@ -342,8 +342,8 @@ static const struct rl_config_key keys[] = {
 	EP_WORD(order, orders,
 		"what keeps a flow's packets in order: one path, or the "
 		"receiver"),
-	EP(window_flits, RL_KEY_NUMBER, "flits", 1, RL_E2E_WINDOW_MAX,
-	   "window of a flow; below half the modulus of 1024"),
+	EP(window_flits, RL_KEY_NUMBER, "flits", 1, RL_E2E_WIDE_WINDOW_MAX,
+	   "largest window of a flow; above 511 only with isn wide19"),
 	EP(max_flows, RL_KEY_NUMBER, "flows", 1, 65536,
 	   "flows of an endpoint, each way"),
 	EP(tx_buffer_flits, RL_KEY_NUMBER, "flits", 1, 1u << 24,

@@ -45,9 +45,7 @@ lay_out(const struct rl_ep_cfg *cfg, uint16_t npeers, struct layout *l)
 	l->hash_size = rl_pow2_ceil(2 * cfg->max_flows);
 	l->win_total = rl_min_u32(cfg->max_flows, cfg->tx_buffer_flits) +
 		       rl_min_u32(cfg->max_flows, cfg->rx_buffer_flits);
-	l->win_bytes = sizeof(struct ep_win) +
-		       win_slots(cfg) * sizeof(struct rl_flit *);
-	l->win_bytes = (l->win_bytes + RL_CACHE_LINE - 1) &
+	l->win_bytes = (ep_win_bytes(win_slots(cfg) - 1) + RL_CACHE_LINE - 1) &
 		       ~(size_t)(RL_CACHE_LINE - 1);
 	place(&at, sizeof(struct rl_ep));
 	l->known = place(&at, (npeers + 63u) / 64 * sizeof(uint64_t));
@@ -72,7 +70,8 @@ rl_ep_memsize(const struct rl_ep_cfg *cfg, uint16_t npeers)
 static uint8_t
 seq_bits(const struct rl_ep_cfg *cfg, bool isn)
 {
-	return isn && cfg->isn == RL_ISN_WIDE19 ? 19 : RL_E2E_SEQ_BITS;
+	return isn && cfg->isn == RL_ISN_WIDE19 ? RL_E2E_WIDE_BITS
+						: RL_E2E_SEQ_BITS;
 }
 
 /*

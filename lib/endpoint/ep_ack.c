@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "ep_ctrl.h"
 #include "ep_priv.h"
 
 /*
@@ -128,24 +129,26 @@ ep_on_nak_one(struct rl_ep *ep, struct ep_flow *flow, uint32_t n)
 }
 
 void
-ep_mark_map(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
-	    const uint8_t *map, unsigned int bytes)
+ep_mark_map(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c)
 {
-	for (unsigned int i = 0; i < 8 * bytes; i++)
-		if ((map[i >> 3] >> (i & 7) & 1) && in_flight(flow, n + 1 + i))
-			ep_mark(ep, flow, n + 1 + i);
+	const uint32_t from = c->n + 1 + c->base;
+
+	for (unsigned int i = 0; i < 8 * c->map_bytes; i++)
+		if ((c->map[i >> 3] >> (i & 7) & 1) &&
+		    in_flight(flow, from + i))
+			ep_mark(ep, flow, from + i);
 	ep_tx_ready(ep, flow);
 }
 
 void
-ep_on_nak_map(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
-	      const uint8_t *map, unsigned int bytes, uint64_t now_ns)
+ep_on_nak_map(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
+	      uint64_t now_ns)
 {
 	const uint32_t before = flow->resend;
 
 	EP_COUNT(ep, nak_received);
-	ep_on_ack(ep, flow, n, now_ns);
-	ep_mark_map(ep, flow, n, map, bytes);
+	ep_on_ack(ep, flow, c->n, now_ns);
+	ep_mark_map(ep, flow, c);
 	if (flow->resend <= before)
 		EP_COUNT(ep, nak_ignored);
 }

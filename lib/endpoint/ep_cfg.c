@@ -97,6 +97,11 @@ check_relations(const struct rl_ep_cfg *c, char *err, size_t errlen,
 		return refuse(err, errlen, key, "order",
 			      "\"endpoint\" needs the number in the CRC; set "
 			      "profile = \"rxl\" or \"rxl-compact\"");
+	if (c->window_flits > RL_E2E_WINDOW_MAX &&
+	    (c->isn != RL_ISN_WIDE19 || c->profile > RL_PROFILE_RXL_COMPACT))
+		return refuse(err, errlen, key, "window_flits",
+			      "above 511 it needs isn = \"wide19\" and profile "
+			      "rxl or rxl-compact; set these or lower it");
 	if (c->max_packet_flits > c->window_flits)
 		return refuse(err, errlen, key, "window_flits",
 			      "smaller than the longest packet; raise it or "
@@ -130,7 +135,8 @@ rl_ep_cfg_check(const struct rl_ep_cfg *c, char *err, size_t errlen,
 		{ "retry_mode", (uint64_t)c->retry_mode, 0,
 		  RL_RETRY_SELECTIVE },
 		{ "order", (uint64_t)c->order, 0, RL_ORDER_ENDPOINT },
-		{ "window_flits", c->window_flits, 1, RL_E2E_WINDOW_MAX },
+		{ "window_flits", c->window_flits, 1,
+		  RL_E2E_WIDE_WINDOW_MAX },
 		{ "max_packet_flits", c->max_packet_flits, 1,
 		  RL_PACKET_FLITS_MAX },
 		{ "max_flows", c->max_flows, 1, MAX_FLOWS },

@@ -33,7 +33,8 @@ emit(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
 					   ? (enum rl_replay_cmd)c->cmd
 					   : RL_CMD_SEQ);
 	f->wire[EP_CTRL_CMD_OFF] = (uint8_t)c->cmd;
-	f->wire[EP_CTRL_FLAGS_OFF] = c->flags;
+	/* one little-endian word: flags and the base of the bitmap */
+	rl_put32(f->wire + EP_CTRL_FLAGS_OFF, c->flags | c->base << 8);
 	rl_put32(f->wire + EP_CTRL_FROM_OFF, ep->incarnation);
 	if (ep->incarnation != 0)
 		rl_put32(f->wire + EP_CTRL_TO_OFF,
@@ -51,29 +52,38 @@ emit(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
 	ep_enc_add(ep, f->wire, f->wire, 0);
 }
 
+/** The first missing number in lo .. hi-1; hi: none is. */
+static uint32_t
+first_missing(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t lo,
+	      uint32_t hi)
+{
+	return flow->rx_win == NULL || !rl_seq_before(lo, hi)
+		       ? lo
+		       : ep_win_find(flow->rx_win, ep->win_mask, lo, hi, false);
+}
+
 /**
- * Collects the missing numbers in lo .. hi-1 into @p c->map, whose first bit is
- * @p base.
- * @return how many; *first is set to the first of them
+ * Names the missing numbers in lo .. hi-1 in the bitmap of @p c, as far as it
+ * reaches.
+ * @return how far it looked: hi, or the first number that it leaves out
  */
 static uint32_t
-find_missing(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t base,
-	     uint32_t lo, uint32_t hi, struct ep_ctrl *c, uint32_t *first)
+name_missing(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t lo,
+	     uint32_t hi, struct ep_ctrl *c)
 {
-	uint32_t count = 0;
+	const uint32_t first = first_missing(ep, flow, lo, hi);
 
-	for (uint32_t s = lo; rl_seq_before(s, hi); s++) {
-		const uint32_t i = s - base;
+	c->base = (first - (c->n + 1)) & 0xffffff;
+	for (uint32_t s = first; rl_seq_before(s, hi);
+	     s = first_missing(ep, flow, s + 1, hi)) {
+		const uint32_t i = s - first;
 
-		if (flow->rx_win != NULL &&
-		    ep_win_bit(flow->rx_win, ep->win_mask, s))
-			continue;
-		if (count++ == 0)
-			*first = s;
+		if (i >= 8 * EP_CTRL_MAP_MAX)
+			return s;
 		c->map[i >> 3] |= (uint8_t)(1u << (i & 7));
 		c->map_bytes = (i >> 3) + 1;
 	}
-	return count;
+	return hi;
 }
 
 /** @return whether a NAK went out: the missing flits may have arrived since. */
@@ -83,24 +93,26 @@ emit_nak(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 {
 	struct ep_ctrl c = { .cmd = EP_CMD_NAK_GBN,
 			  .n = ep_ack_number(ep, flow) };
-	uint32_t first = 0;
-	uint32_t count;
+	const uint32_t hi = flow->nak_hi;
+	uint32_t first, upto = hi;
 
 	if (rl_seq_before(flow->nak_lo, flow->expect))
 		flow->nak_lo = flow->expect;
-	count = find_missing(ep, flow, flow->expect, flow->nak_lo,
-			     flow->nak_hi, &c, &first);
-	if (count == 0)
+	first = first_missing(ep, flow, flow->nak_lo, hi);
+	if (!rl_seq_before(first, hi))
 		return false;
 	if (ep->cfg.retry_mode == RL_RETRY_SELECTIVE && ep->isn) {
 		c.cmd = EP_CMD_NAK_ONE;
-	} else {
-		c.map_bytes = 0;
+		upto = name_missing(ep, flow, first, hi, &c);
+	} else if (ep->cfg.retry_mode == RL_RETRY_SELECTIVE &&
+		   first_missing(ep, flow, first + 1, hi) == hi) {
 		/* without a bitmap it can name one flit, or all */
-		if (ep->cfg.retry_mode == RL_RETRY_SELECTIVE && count == 1) {
-			c.cmd = EP_CMD_NAK_ONE;
-			c.n = first - 1;
-		}
+		c.cmd = EP_CMD_NAK_ONE;
+		c.n = first - 1;
+	}
+	if (upto != hi) { /* another one names the rest */
+		flow->nak_lo = upto;
+		flow->flags |= EPF_NAK_NOW;
 	}
 	if (c.cmd == EP_CMD_NAK_GBN || c.map_bytes > 0)
 		ep_ack_carried(ep, flow);
@@ -152,18 +164,17 @@ emit_echo(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 		.tag = flow->echo,
 		.flags = flow->flags & EPF_TURNED ? EP_CTRL_BUSY : 0,
 	};
-	uint32_t first;
 
 	if (!(flow->flags & EPF_ECHO_NOW) || room == 0)
 		return 0;
 	flow->flags &= ~EPF_ECHO_NOW;
 	if (ep->cfg.retry && (flow->flags & EPF_RX_SYNCED)) {
-		const uint32_t hi = flow->echo_end;
+		uint32_t hi = flow->echo_end;
 
 		if (rl_seq_before(flow->expect, hi) &&
-		    hi - flow->expect <= ep->cfg.window_flits &&
-		    find_missing(ep, flow, c.n + 1, c.n + 1, hi, &c, &first) > 0 &&
-		    rl_seq_before(flow->nak_hi, hi))
+		    hi - flow->expect <= ep->cfg.window_flits)
+			hi = name_missing(ep, flow, c.n + 1, hi, &c);
+		if (c.map_bytes > 0 && rl_seq_before(flow->nak_hi, hi))
 			flow->nak_hi = hi;
 		ep_ack_carried(ep, flow);
 	}

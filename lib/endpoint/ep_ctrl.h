@@ -17,8 +17,8 @@
  * | 28-31 | incarnation of the sender; 0: it has none                     |
  * | 32-35 | incarnation of the receiver, as the sender knows it; 0: not   |
  * | 36    | ACK, echo: bit 0: busy, the client of the flow takes nothing  |
- * | 37-39 | 0                                                             |
- * | 40-   | bitmap: bit i set asks for n + 1 + i                          |
+ * | 37-39 | base of the bitmap                                            |
+ * | 40-   | bitmap: bit i set asks for n + 1 + base + i                   |
  *
  * ACK n: all up to n have arrived. NAK_GBN n: the same, and asks for all after
  * n. NAK_ONE n with a bitmap: the same, and asks for the flits whose bits are
@@ -26,7 +26,9 @@
  * Sync n: the sender has given up all before n; n is the next number, even if
  * others are missing. Probe: the sender has sent all before n, and asks which
  * of it has arrived. The answer is an echo, which acknowledges all up to n, and
- * whose bitmap names the missing flits of the rest: bit i is n + 1 + i.
+ * whose bitmap names the missing flits of the rest: bit i is n + 1 + base + i.
+ * A bitmap may end before the last of them: it asks for what it names, and says
+ * nothing of the others.
  *
  * Lost n: without retry, the receiver did not wait for packets n .. tag-1.
  *
@@ -59,6 +61,7 @@ enum ep_cmd {
 #define EP_CTRL_FROM_OFF 28
 #define EP_CTRL_TO_OFF 32
 #define EP_CTRL_FLAGS_OFF 36
+#define EP_CTRL_BASE_OFF 37
 #define EP_CTRL_MAP_OFF 40
 #define EP_CTRL_MAP_MAX 64
 #define EP_CTRL_BUSY 0x01 /**< in the flags */
@@ -73,6 +76,7 @@ struct ep_ctrl {
 	uint32_t from; /**< incarnations, as received */
 	uint32_t to;
 	uint8_t flags;
+	uint32_t base; /**< of the bitmap, 24 bits */
 	unsigned int map_bytes;
 	uint8_t map[EP_CTRL_MAP_MAX];
 };

@@ -62,6 +62,7 @@ parse(const struct rl_flit *f, const struct rl_txn *txn, struct ep_ctrl *c)
 	c->n = rl_get32(f->wire + EP_CTRL_SEQ_OFF);
 	c->tag = rl_get32(f->wire + EP_CTRL_TAG_OFF);
 	c->flags = f->wire[EP_CTRL_FLAGS_OFF];
+	c->base = rl_get32(f->wire + EP_CTRL_FLAGS_OFF) >> 8;
 	c->from = rl_get32(f->wire + EP_CTRL_FROM_OFF);
 	c->to = rl_get32(f->wire + EP_CTRL_TO_OFF);
 	if (f->wire[EP_CTRL_CMD_OFF] >= EP_CMDS ||
@@ -95,7 +96,7 @@ on_echo(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
 	if (!(flow->flags & EPF_TX_BUSY) && (asked || back) &&
 	    rl_seq_before(flow->resent, c->tag)) {
 		flow->flags &= ~(EPF_PROBE_NOW | EPF_ASK);
-		ep_mark_map(ep, flow, c->n, c->map, c->map_bytes);
+		ep_mark_map(ep, flow, c);
 	}
 	if (asked)
 		ep_flush_done(flow);
@@ -133,8 +134,7 @@ tx_told(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
 		if (c->map_bytes == 0)
 			ep_on_nak_one(ep, flow, c->n);
 		else
-			ep_on_nak_map(ep, flow, c->n, c->map, c->map_bytes,
-				      now_ns);
+			ep_on_nak_map(ep, flow, c, now_ns);
 		break;
 	}
 }

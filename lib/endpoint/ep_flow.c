@@ -170,20 +170,20 @@ ep_win_take(struct rl_ep *ep)
 	struct ep_win *w = ep->win_free;
 
 	if (w != NULL) {
-		ep->win_free = (struct ep_win *)(void *)w->slot[0];
+		ep->win_free = w->next_free;
 	} else {
 		RL_ASSERT(ep->win_used < ep->win_total);
 		w = (struct ep_win *)(void *)(ep->win_mem +
 					      ep->win_used++ * ep->win_bytes);
 	}
-	memset(w->bits, 0, sizeof(w->bits));
+	ep_win_reset(w, ep->win_mask);
 	return w;
 }
 
 void
 ep_win_give(struct rl_ep *ep, struct ep_win *w)
 {
-	w->slot[0] = (struct rl_flit *)(void *)ep->win_free;
+	w->next_free = ep->win_free;
 	ep->win_free = w;
 }
 

@@ -399,15 +399,15 @@ void ep_on_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 void ep_on_nak_gbn(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 		   uint64_t now_ns);
 void ep_on_nak_one(struct rl_ep *ep, struct ep_flow *flow, uint32_t n);
-/** Bit i of @p map asks for number n + 1 + i. */
-void ep_on_nak_map(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
-		   const uint8_t *map, unsigned int bytes, uint64_t now_ns);
+/** A NAK with a bitmap. */
+void ep_on_nak_map(struct rl_ep *ep, struct ep_flow *flow,
+		   const struct ep_ctrl *c, uint64_t now_ns);
 /** The peer says that its client is slow, or no longer so. */
 void ep_on_busy(struct rl_ep *ep, struct ep_flow *flow, bool busy,
 		uint64_t now_ns);
-/** Of the flits sent, bit i of @p map asks for number n + 1 + i. */
-void ep_mark_map(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
-		 const uint8_t *map, unsigned int bytes);
+/** Of the flits sent, marks those that the bitmap names. */
+void ep_mark_map(struct rl_ep *ep, struct ep_flow *flow,
+		 const struct ep_ctrl *c);
 void ep_on_sync_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 		    uint64_t now_ns);
 

@@ -9,22 +9,49 @@
  * filled.
  */
 
+#include <string.h>
+
 #include "rl_flit.h"
 #include "rl_seq.h"
 
-#define EP_WIN_WORDS 8 /* 512 bits: RL_E2E_WINDOW_MAX rounded up */
-
 struct ep_win {
-	uint64_t bits[EP_WIN_WORDS];
-	struct rl_flit *slot[]; /**< mask + 1 of them; slot[0] links free ones */
+	struct ep_win *next_free;
+	struct rl_flit *slot[]; /**< mask + 1 of them, then the bits */
 };
 
+static inline size_t
+ep_win_words(uint32_t mask)
+{
+	return (mask >> 6) + 1;
+}
+
+/** Bytes of a window. */
+static inline size_t
+ep_win_bytes(uint32_t mask)
+{
+	return sizeof(struct ep_win) + (mask + 1) * sizeof(struct rl_flit *) +
+	       ep_win_words(mask) * sizeof(uint64_t);
+}
+
+static inline uint64_t *
+ep_win_bits(struct ep_win *w, uint32_t mask)
+{
+	return (uint64_t *)(void *)(w->slot + mask + 1);
+}
+
+/** No bit is set. */
+static inline void
+ep_win_reset(struct ep_win *w, uint32_t mask)
+{
+	memset(ep_win_bits(w, mask), 0, ep_win_words(mask) * sizeof(uint64_t));
+}
+
 static inline bool
-ep_win_bit(const struct ep_win *w, uint32_t mask, uint32_t seq)
+ep_win_bit(struct ep_win *w, uint32_t mask, uint32_t seq)
 {
 	const uint32_t i = seq & mask;
 
-	return w->bits[i >> 6] >> (i & 63) & 1;
+	return ep_win_bits(w, mask)[i >> 6] >> (i & 63) & 1;
 }
 
 static inline void
@@ -32,7 +59,7 @@ ep_win_set(struct ep_win *w, uint32_t mask, uint32_t seq)
 {
 	const uint32_t i = seq & mask;
 
-	w->bits[i >> 6] |= 1ull << (i & 63);
+	ep_win_bits(w, mask)[i >> 6] |= 1ull << (i & 63);
 }
 
 static inline void
@@ -40,7 +67,7 @@ ep_win_clear(struct ep_win *w, uint32_t mask, uint32_t seq)
 {
 	const uint32_t i = seq & mask;
 
-	w->bits[i >> 6] &= ~(1ull << (i & 63));
+	ep_win_bits(w, mask)[i >> 6] &= ~(1ull << (i & 63));
 }
 
 /**
@@ -48,13 +75,15 @@ ep_win_clear(struct ep_win *w, uint32_t mask, uint32_t seq)
  * - from <= mask + 1.
  */
 static inline uint32_t
-ep_win_find(const struct ep_win *w, uint32_t mask, uint32_t from, uint32_t to,
+ep_win_find(struct ep_win *w, uint32_t mask, uint32_t from, uint32_t to,
 	    bool set)
 {
+	const uint64_t *const bits = ep_win_bits(w, mask);
+
 	while (rl_seq_before(from, to)) {
 		const uint32_t i = from & mask;
 		uint32_t n = rl_min_u32(64 - (i & 63), mask + 1 - i);
-		uint64_t word = w->bits[i >> 6];
+		uint64_t word = bits[i >> 6];
 
 		word = (set ? word : ~word) >> (i & 63);
 		n = rl_min_u32(n, to - from);

@@ -40,7 +40,9 @@ struct rl_ep_cfg {
 	bool retry;		     /**< end-to-end retry */
 	enum rl_e2e_retry retry_mode;
 	enum rl_ep_order order;
-	uint32_t window_flits;	     /**< per flow, 1..RL_E2E_WINDOW_MAX */
+	uint32_t window_flits;	     /**< per flow, 1..RL_E2E_WINDOW_MAX, or
+					  with RL_ISN_WIDE19
+					  ..RL_E2E_WIDE_WINDOW_MAX */
 	uint32_t max_packet_flits;   /**< set from the link group */
 	uint32_t max_flows;	     /**< flows an endpoint can have, each way */
 	uint32_t tx_buffer_flits;    /**< retry buffers of all flows together */

@@ -312,7 +312,7 @@ static const struct bad protocol_keys[] = {
 	{FIGURE_1 "link: {\nreplay_timer_min_ns = 50000000; };", 8,
 	 "replay_timer"},
 	{FIGURE_1 "endpoint: {\nwindow_flits = 512; };", 8,
-	 "512 is out of range; use 1 to 511"},
+	 "above 511 it needs isn = \"wide19\""},
 	{FIGURE_1 "endpoint: {\nmax_packet_flits = 4; };", 8,
 	 "no key endpoint.max_packet_flits"},
 	{FIGURE_1 "endpoint: {\nwindow_flits = 16; };", 8,

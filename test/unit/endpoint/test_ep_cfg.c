@@ -154,6 +154,37 @@ a_window_must_hold_a_packet_and_stay_below_half_the_modulus(void **state)
 }
 
 static void
+a_window_above_511_needs_nineteen_bits_in_the_crc(void **state)
+{
+	static const struct {
+		enum rl_isn_kind isn;
+		enum rl_profile profile;
+		uint32_t max;
+	} c[] = {
+		{ RL_ISN_XOR10, RL_PROFILE_RXL, 511 },
+		{ RL_ISN_WIDE, RL_PROFILE_RXL, 511 },
+		{ RL_ISN_WIDE19, RL_PROFILE_RXL, 8191 },
+		{ RL_ISN_WIDE19, RL_PROFILE_RXL_COMPACT, 8191 },
+		{ RL_ISN_WIDE19, RL_PROFILE_CXL, 511 },
+		{ RL_ISN_WIDE19, RL_PROFILE_CXL_SEP_ACK, 511 },
+	};
+	struct rl_ep_cfg cfg;
+	const char *key;
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(c); i++) {
+		rl_ep_cfg_defaults(&cfg);
+		cfg.isn = c[i].isn;
+		cfg.profile = c[i].profile;
+		cfg.window_flits = c[i].max;
+		assert_int_equal(check(&cfg, &key), 0);
+		cfg.window_flits++;
+		assert_int_equal(check(&cfg, &key), -EINVAL);
+		assert_string_equal(key, "window_flits");
+	}
+}
+
+static void
 the_rs_crc_takes_only_the_xor_mixing(void **state)
 {
 	struct rl_ep_cfg cfg;
@@ -193,6 +224,7 @@ main(void)
 		cmocka_unit_test(every_number_is_refused_beyond_its_edges_and_taken_at_them),
 		cmocka_unit_test(each_mixing_is_refused_without_a_crc_that_it_works_with),
 		cmocka_unit_test(a_window_must_hold_a_packet_and_stay_below_half_the_modulus),
+		cmocka_unit_test(a_window_above_511_needs_nineteen_bits_in_the_crc),
 		cmocka_unit_test(the_rs_crc_takes_only_the_xor_mixing),
 		cmocka_unit_test(timers_that_contradict_each_other_are_refused),
 	};

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ep_fixture.h"
+#include "rl_seq.h"
+
+/* Windows beyond 511 flits, with nineteen bits of number [EP-9]. */
+
+static struct fx fx;
+
+#define PACKETS 4095 /* of two flits each: the largest window, but for one */
+
+static void
+open_wide(void)
+{
+	struct rl_ep_cfg cfg;
+
+	fx_cfg(&cfg);
+	cfg.isn = RL_ISN_WIDE19;
+	cfg.window_flits = RL_E2E_WIDE_WINDOW_MAX;
+	cfg.tx_buffer_flits = cfg.rx_buffer_flits =
+		2 * RL_E2E_WIDE_WINDOW_MAX;
+	fx_open(&fx, &cfg, 2, 40000);
+}
+
+/** Sends packets until the window is full; those lo .. hi-1 get lost. */
+static void
+fill_but(unsigned int lo, unsigned int hi)
+{
+	for (unsigned int i = 0; i < PACKETS; i++) {
+		struct rl_pktq q;
+		struct rl_flit *pkt;
+
+		assert_int_equal(fx_send(&fx, 0, 1, 0, 300), 0);
+		q = fx_poll(&fx, 0);
+		while ((pkt = rl_pktq_pop(&q)) != NULL)
+			if (i >= lo && i < hi)
+				fx_drop(&fx, pkt);
+			else
+				fx_rx(&fx, 1, pkt);
+	}
+}
+
+static void
+a_window_of_8191_flits_fills_and_is_delivered(void **state)
+{
+	(void)state;
+	open_wide();
+	for (unsigned int round = 0; round < 70; round++) {
+		for (unsigned int i = 0; i < PACKETS; i++)
+			assert_int_equal(fx_send_raw(&fx, 1, 0, 0, 300), 0);
+		assert_int_equal(fx_send_raw(&fx, 1, 0, 0, 300), -EBUSY);
+		fx_run(&fx, 20);
+		for (unsigned int i = 0; i < PACKETS; i++) {
+			struct rl_flit *pkt = rl_ep_recv(fx.ep[1]);
+
+			assert_non_null(pkt);
+			rl_packet_put(&fx.cache, pkt);
+		}
+		assert_true(rl_ep_idle(fx.ep[0]));
+	}
+	/* the number has come round: 70 * 8190 is more than 2^19 */
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_retransmitted_flits), 0);
+	fx_close(&fx);
+}
+
+static void
+naks_ask_for_more_and_further_flits_than_one_bitmap_names(void **state)
+{
+	static const unsigned int lost[][2] = {
+		{ 0, 1 }, { 0, 256 }, { 0, 257 }, { 700, 701 }, { 1000, 3000 },
+		{ 3000, 4094 }, { 0, 4094 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(lost); i++) {
+		const unsigned int n = 2 * (lost[i][1] - lost[i][0]);
+
+		open_wide();
+		fill_but(lost[i][0], lost[i][1]);
+		for (unsigned int k = 0; k < 20; k++)
+			fx_settle(&fx);
+		assert_int_equal(fx_take(&fx, 1, false), PACKETS);
+		assert_int_equal(fx_ctr(&fx, 0, RL_EPC_retransmitted_flits), n);
+		assert_int_equal(fx_ctr(&fx, 1, RL_EPC_nak_sent),
+				 (n + 511) / 512);
+		assert_int_equal(fx_ctr(&fx, 0, RL_EPC_timeouts), 0);
+		fx_close(&fx);
+	}
+}
+
+static void
+echoes_name_a_lost_tail_of_any_length(void **state)
+{
+	static const unsigned int from[] = { 0, 1, 3000, 3838, 3839, 4094 };
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(from); i++) {
+		const unsigned int n = 2 * (PACKETS - from[i]);
+
+		open_wide();
+		fill_but(from[i], PACKETS);
+		fx_run(&fx, 100);
+		assert_int_equal(fx_take(&fx, 1, false), PACKETS);
+		assert_int_equal(fx_ctr(&fx, 0, RL_EPC_retransmitted_flits), n);
+		assert_true(rl_ep_idle(fx.ep[0]));
+		fx_close(&fx);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_window_of_8191_flits_fills_and_is_delivered),
+		cmocka_unit_test(
+			naks_ask_for_more_and_further_flits_than_one_bitmap_names),
+		cmocka_unit_test(echoes_name_a_lost_tail_of_any_length),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
