@@ -223,6 +223,9 @@ open_wires(struct host *h, char *err)
 	return ret == 0 ? host_keys_open(h) : ret;
 }
 
+/* An lcore has many devices, and a CPU that others use, too. */
+#define JITTER_NS (2 * RL_NS_PER_MS)
+
 /* Callbacks of rl_fabric_build(). */
 
 static void *
@@ -343,6 +346,7 @@ build(struct host *h, char *err)
 		.drop = host_on_drop,
 		.report = host_on_report,
 		.seed = h->p.seed,
+		.jitter_ns = JITTER_NS,
 		.incarnation = h->p.incarnation,
 		.lives = true,
 		.digest = rl_config_digest(h->p.cfg),

@@ -96,6 +96,7 @@ static const char *const profiles[] = {"rxl", "rxl-compact", "cxl",
 				       "cxl-sep-ack", NULL};
 static const char *const crcs[] = {"crc64-ecma", "crc64-bch", "pcie6-rs", NULL};
 static const char *const isns[] = {"xor10", "wide", "wide19", NULL};
+static const char *const congestions[] = {"delay", "none", NULL};
 static const char *const modes[] = {"auto", "live", "partial",
 				    "tokens", "full", "off", NULL};
 static const char *const channels[] = {"local", "etcd", NULL};
@@ -108,7 +109,8 @@ _Static_assert(RL_TOPO_CUSTOM == 4 && RL_TOPO_IBNET == 9 &&
 		       RL_LOOPBACK_NONE == 2 && RL_CLASS_RSP == 1 &&
 		       RL_CLASS_REQ_NONPOSTED == 2 && RL_CLASS_CTRL == 3 &&
 		       RL_PROFILE_CXL_SEP_ACK == 3 && RL_CRC_PCIE6_RS == 2 &&
-		       RL_ISN_WIDE19 == 2 && RL_RETRY_SELECTIVE == 1 && RL_ORDER_ENDPOINT == 1 &&
+		       RL_ISN_WIDE19 == 2 && RL_RETRY_SELECTIVE == 1 &&
+		       RL_ORDER_ENDPOINT == 1 && RL_CONGESTION_NONE == 1 &&
 		       RL_RESIL_OFF == 5,
 	       "the words are in the order of their enums");
 
@@ -344,6 +346,8 @@ static const struct rl_config_key keys[] = {
 		"receiver"),
 	EP(window_flits, RL_KEY_NUMBER, "flits", 1, RL_E2E_WIDE_WINDOW_MAX,
 	   "largest window of a flow; above 511 only with isn wide19"),
+	EP_WORD(congestion, congestions,
+		"what makes windows smaller: long round trips, or nothing"),
 	EP(max_flows, RL_KEY_NUMBER, "flows", 1, 65536,
 	   "flows of an endpoint, each way"),
 	EP(tx_buffer_flits, RL_KEY_NUMBER, "flits", 1, 1u << 24,

@@ -55,6 +55,7 @@ struct rl_fabric_host {
 	void *(*drop_ctx)(void *ctx, uint32_t dev);
 	struct rl_role_sink sink;
 	uint64_t seed;
+	uint64_t jitter_ns; /**< see rl_ep_params */
 	/** endpoints may restart, so each says which life it is [EP-7]; always
 	    so if the process has an incarnation */
 	bool lives;

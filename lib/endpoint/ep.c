@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "ep_priv.h"
+#include "ep_congest.h"
 
 /** Where the parts of an endpoint lie in its memory. */
 struct layout {
 	size_t flow;
+	size_t cc;
 	size_t hash;
 	size_t heap;
 	size_t refused;
@@ -54,6 +55,7 @@ lay_out(const struct rl_ep_cfg *cfg, uint16_t npeers, struct layout *l)
 	l->heap = place(&at, cfg->max_flows * sizeof(struct ep_timer));
 	l->refused = place(&at, cfg->max_flows * sizeof(uint32_t));
 	l->flow = place(&at, cfg->max_flows * sizeof(struct ep_flow));
+	l->cc = place(&at, cfg->max_flows * sizeof(struct ep_cc));
 	l->win = place(&at, l->win_total * l->win_bytes);
 	l->total = at;
 }
@@ -128,6 +130,7 @@ rl_ep_init(void *mem, const struct rl_ep_params *p)
 	ep->event = p->event;
 	ep->event_ctx = p->event_ctx;
 	ep->incarnation = p->incarnation;
+	ep->jitter_ns = p->jitter_ns;
 	ep->id = p->ep_id;
 	ep->witness = p->witness;
 	ep->npeers = p->npeers;
@@ -144,6 +147,7 @@ rl_ep_init(void *mem, const struct rl_ep_params *p)
 	ep->heap = (struct ep_timer *)(void *)(base + l.heap);
 	ep->refused = (uint32_t *)(void *)(base + l.refused);
 	ep->flow = (struct ep_flow *)(void *)(base + l.flow);
+	ep->cc = (struct ep_cc *)(void *)(base + l.cc);
 	ep->win_mem = base + l.win;
 	ep->win_bytes = l.win_bytes;
 	ep->win_total = l.win_total;

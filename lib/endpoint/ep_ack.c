@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "ep_congest.h"
 #include "ep_ctrl.h"
 #include "ep_priv.h"
 
@@ -61,6 +62,7 @@ ep_on_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n, uint64_t now_ns)
 	if ((flow->flags & EPF_RTT_RUNS) && rl_seq_before_eq(flow->rtt_seq, n)) {
 		flow->flags &= ~EPF_RTT_RUNS;
 		ep_rtt_sample(ep, flow, flow->rtt_t0_ns, now_ns);
+		ep_cc_round(ep, flow, now_ns - flow->rtt_t0_ns);
 		flow->backoff = 0;
 	}
 	/*

@@ -36,7 +36,7 @@ hold_ns(const struct rl_ep *ep, const struct ep_flow *flow, uint64_t now_ns)
 	     ep->cfg.profile != RL_PROFILE_CXL) ||
 	    flow->state != RL_EP_FLOW_OPEN || flow->blocked != 0 ||
 	    flow->next - flow->una + ep->cfg.max_packet_flits >
-		    ep->cfg.window_flits ||
+		    flow->window ||
 	    now_ns - flow->rtt_t0_ns > 2 * flow->srtt_ns)
 		return 0;
 	return rl_min_u64(flow->srtt_ns / 8, ep->cfg.ack_delay_ns);

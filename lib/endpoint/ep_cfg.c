@@ -23,6 +23,7 @@ rl_ep_cfg_defaults(struct rl_ep_cfg *cfg)
 	cfg->retry = true;
 	cfg->retry_mode = RL_RETRY_SELECTIVE;
 	cfg->window_flits = 256;
+	cfg->congestion = RL_CONGESTION_NONE;
 	cfg->max_packet_flits = 16;
 	cfg->max_flows = 1024;
 	cfg->tx_buffer_flits = 4096;
@@ -135,6 +136,8 @@ rl_ep_cfg_check(const struct rl_ep_cfg *c, char *err, size_t errlen,
 		{ "retry_mode", (uint64_t)c->retry_mode, 0,
 		  RL_RETRY_SELECTIVE },
 		{ "order", (uint64_t)c->order, 0, RL_ORDER_ENDPOINT },
+		{ "congestion", (uint64_t)c->congestion, 0,
+		  RL_CONGESTION_NONE },
 		{ "window_flits", c->window_flits, 1,
 		  RL_E2E_WIDE_WINDOW_MAX },
 		{ "max_packet_flits", c->max_packet_flits, 1,

@@ -81,4 +81,15 @@ struct ep_ctrl {
 	uint8_t map[EP_CTRL_MAP_MAX];
 };
 
+struct ep_flow;
+struct rl_ep;
+
+/* ep_ack.c */
+/** A NAK with a bitmap. */
+void ep_on_nak_map(struct rl_ep *ep, struct ep_flow *flow,
+		   const struct ep_ctrl *c, uint64_t now_ns);
+/** Of the flits sent, marks those that the bitmap names. */
+void ep_mark_map(struct rl_ep *ep, struct ep_flow *flow,
+		 const struct ep_ctrl *c);
+
 #endif /* EP_CTRL_H */

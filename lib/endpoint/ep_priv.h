@@ -24,6 +24,7 @@
  *   ep_ack.c      ACKs, NAKs and echoes at the sender
  *   ep_ask.c      probes: which sent flits are missing?
  *   ep_due.c      when a flow asks, and when it gives up
+ *   ep_congest.c  how much a flow may have in flight
  *   ep_tell.c     events
  *   ep_profile.c  differences between protocol profiles
  *   ep_ackout.c   when a receiver acknowledges
@@ -72,7 +73,8 @@ enum ep_list_id {
 #define EPF_ASK 0x40000 /**< probe once all retransmissions have left */
 #define EPF_OVERLOADED 0x80000 /**< its peer answers, but it makes no progress */
 #define EPF_RTT_PROBE 0x200000 /**< probe rtt_seq is being timed */
-#define EPF_ECHO_LATE 0x400000 /**< an answer waits for what may be late */
+/* 0x400000 to 0x1000000: ep_congest.h */
+#define EPF_ECHO_LATE 0x2000000 /**< an answer waits for what may be late */
 #define EPF_OWES                                                               \
 	(EPF_ACK_NOW | EPF_NAK_NOW | EPF_SYNC_NOW | EPF_PROBE_NOW |            \
 	 EPF_ECHO_NOW | EPF_BUSY_NOW | EPF_LOST_NOW | EPF_HELLO_NOW |          \
@@ -93,6 +95,7 @@ struct ep_flow {
 	bool flushed;	 /**< held, and nothing it sent is under way */
 	uint32_t flags;	 /**< EPF_* */
 	uint16_t unacked; /**< flits received since the last ACK */
+	uint16_t window; /**< flits that may wait for an ACK; ep_congest.c */
 	struct ep_flow *link[EP_LISTS];
 	uint64_t turn[EP_LISTS]; /**< when it was put on the list */
 	uint64_t asked_ns; /**< when the first probe (or sync) without an answer
@@ -260,6 +263,7 @@ struct rl_ep {
 	uint64_t moved_ns[RL_SLS]; /**< when a level last sent anything */
 	uint64_t srtt_ns; /**< round trips of all flows, smoothed; 0: none */
 	uint64_t longest_ns[2], period_ns; /**< round trips (ep_due.c) */
+	uint64_t jitter_ns; /**< of the host (ep_congest.c) */
 	uint64_t said_ns; /**< when OVERLOADED was last reported; 0: never */
 	uint64_t late_ns; /**< until then flits may overtake others */
 	uint32_t rx_held;     /**< flits in reorder windows */
@@ -283,6 +287,7 @@ struct rl_ep {
 
 	uint32_t nflows;
 	struct ep_flow *flow;	/**< cfg.max_flows */
+	struct ep_cc *cc;	/**< one for each of them */
 	uint32_t hash_mask;
 	uint32_t *hash;		/**< 1 + index into flow; 0: free */
 	uint32_t nheap;
@@ -399,15 +404,9 @@ void ep_on_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 void ep_on_nak_gbn(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 		   uint64_t now_ns);
 void ep_on_nak_one(struct rl_ep *ep, struct ep_flow *flow, uint32_t n);
-/** A NAK with a bitmap. */
-void ep_on_nak_map(struct rl_ep *ep, struct ep_flow *flow,
-		   const struct ep_ctrl *c, uint64_t now_ns);
 /** The peer says that its client is slow, or no longer so. */
 void ep_on_busy(struct rl_ep *ep, struct ep_flow *flow, bool busy,
 		uint64_t now_ns);
-/** Of the flits sent, marks those that the bitmap names. */
-void ep_mark_map(struct rl_ep *ep, struct ep_flow *flow,
-		 const struct ep_ctrl *c);
 void ep_on_sync_ack(struct rl_ep *ep, struct ep_flow *flow, uint32_t n,
 		    uint64_t now_ns);
 

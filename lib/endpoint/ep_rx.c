@@ -120,6 +120,7 @@ intact(struct rl_ep *ep, struct rl_flit *f, struct ep_flow *flow,
 {
 	const bool acks = rl_flit_cmd(f->wire) == RL_CMD_ACK;
 	const uint32_t ack = rl_flit_ack(f->wire);
+	const bool asks = f->wire[7] & RL_FLIT_ASKS_ACK;
 	struct rl_txn txn;
 	uint32_t seq;
 
@@ -159,9 +160,12 @@ intact(struct rl_ep *ep, struct rl_flit *f, struct ep_flow *flow,
 			   now_ns)) {
 		if (ep->cfg.order == RL_ORDER_ENDPOINT)
 			ep_spread_needless(ep, now_ns);
-	} else if (acks && ep_profile_has_header(ep) && ep->cfg.retry) {
-		piggybacked(ep, flow, ack, now_ns);
+		return;
 	}
+	if (asks)
+		ep_ack_soon(ep, flow);
+	if (acks && ep_profile_has_header(ep) && ep->cfg.retry)
+		piggybacked(ep, flow, ack, now_ns);
 }
 
 static void
@@ -229,9 +233,11 @@ all_clean(const struct burst *b)
 /* In a first header word: fields that a receiver cannot predict. */
 #define ANY_SL (UINT64_C(0xf) << 32)
 #define ANY_CLASS (UINT64_C(3) << 40)
-#define SPARE (UINT64_C(0x30) << 40) /* bits that are never read */
+#define ANY_ASK ((uint64_t)RL_FLIT_ASKS_ACK << 40)
+#define SPARE (UINT64_C(0x20) << 40) /* a bit that is never read */
 #define ANY_ACK (UINT64_C(0xff) << 56)
-#define UNKNOWN (ANY_SL | ANY_CLASS | SPARE | RL_TXN_VALID | ANY_ACK)
+#define UNKNOWN                                                                \
+	(ANY_SL | ANY_CLASS | ANY_ASK | SPARE | RL_TXN_VALID | ANY_ACK)
 
 /** Whether a flow takes whole runs. */
 static bool
@@ -297,7 +303,7 @@ run_of(const struct rl_ep *ep, const struct burst *b, uint32_t i)
 		w.hi += RL_TXN_NEXT_POS;
 		if (k + 1 == left)
 			w.lo |= RL_TXN_EOP;
-		if (((v.lo ^ w.lo) & ~RL_TXN_VALID) != 0 || v.hi != w.hi ||
+		if (((v.lo ^ w.lo) & ~(RL_TXN_VALID | ANY_ASK)) != 0 || v.hi != w.hi ||
 		    !bytes_ok(v) || rl_get16(wire) != fsn ||
 		    b->eseq[i + k] != ((b->eseq[i] + k) & seq_mask(ep)))
 			return 0;
@@ -308,12 +314,14 @@ run_of(const struct rl_ep *ep, const struct burst *b, uint32_t i)
 /** Takes the run that run_of() found. */
 static void
 take_run(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *head,
-	 uint64_t now_ns)
+	 bool asks, uint64_t now_ns)
 {
 	const bool acks = rl_flit_cmd(head->wire) == RL_CMD_ACK;
 	const uint32_t ack = rl_flit_ack(head->wire);
 
 	ep_order_run(ep, flow, head, now_ns);
+	if (asks)
+		ep_ack_soon(ep, flow);
 	if (acks && ep_profile_has_header(ep) && ep->cfg.retry)
 		piggybacked(ep, flow, ack, now_ns);
 }
@@ -346,7 +354,9 @@ burst_run(struct rl_ep *ep, struct burst *b, uint64_t now_ns)
 	for (uint32_t i = 0; i < b->n; i += n) {
 		n = clean ? run_of(ep, b, i) : 0;
 		if (rl_likely(n != 0)) {
-			take_run(ep, b->flow[i], b->flit[i], now_ns);
+			take_run(ep, b->flow[i], b->flit[i],
+				 b->wire[i + n - 1][7] & RL_FLIT_ASKS_ACK,
+				 now_ns);
 			continue;
 		}
 		judge(ep, b, i, now_ns);

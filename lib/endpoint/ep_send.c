@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "ep_priv.h"
+#include "ep_congest.h"
 
 /*
  * Accepting a packet cuts it into flits that go straight into the flow's retry
@@ -70,8 +70,10 @@ find_room(struct rl_ep *ep, const struct rl_ep_msg *msg, uint32_t nflits,
 		return refuse(ep, RL_EPC_tx_refused_unreachable,
 			      -EHOSTUNREACH);
 	err = flow->flags & EPF_STALLED ? -ENOBUFS : -EBUSY;
-	if (flow->next - flow->una + nflits > ep->cfg.window_flits)
+	if (flow->next - flow->una + nflits > flow->window) {
+		flow->flags |= EPF_FULL;
 		return refuse(ep, RL_EPC_tx_refused_window, err);
+	}
 	if (!ep_tx_share(ep, flow, nflits))
 		return refuse(ep, RL_EPC_tx_refused_share, err);
 	*flowp = flow;

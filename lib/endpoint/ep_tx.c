@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "ep_priv.h"
+#include "ep_congest.h"
 
 /*
  * Output of an endpoint. Flows with data take turns, one link-level packet
@@ -108,21 +108,30 @@ emit_again(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 	return n;
 }
 
-/** Arms the timers that wait for the acknowledgment of new flits. */
+/**
+ * The next @p n flits, a packet, are about to leave: may time its last, and
+ * have that ask for an ACK.
+ */
 static void
-start_timers(struct rl_ep *ep, struct ep_flow *flow, bool first,
-	     uint64_t now_ns)
+time_packet(struct rl_ep *ep, struct ep_flow *flow, uint32_t n, uint64_t now_ns)
 {
+	const uint32_t last = flow->sent + n - 1;
+	bool timed, asks;
+
 	if ((flow->flags & EPF_RTT_PROBE) &&
 	    now_ns - flow->rtt_t0_ns > ep_patience_ns(ep, flow))
 		flow->flags &= ~EPF_RTT_PROBE; /* its echo was lost */
-	if (!(flow->flags & (EPF_RTT_RUNS | EPF_RTT_PROBE))) {
-		flow->flags |= EPF_RTT_RUNS;
-		flow->rtt_seq = flow->sent - 1;
+	timed = !(flow->flags & (EPF_RTT_RUNS | EPF_RTT_PROBE));
+	asks = ep_cc_asks(ep, flow, n, timed);
+	if (asks)
+		flow->tx_win->slot[last & ep->win_mask]->wire[7] |=
+			RL_FLIT_ASKS_ACK;
+	if (timed) {
+		flow->flags &= ~EPF_RTT_ASKED;
+		flow->flags |= EPF_RTT_RUNS | (asks ? EPF_RTT_ASKED : 0);
+		flow->rtt_seq = last;
 		flow->rtt_t0_ns = now_ns;
 	}
-	if (first)
-		ep_rto_start(ep, flow, now_ns);
 }
 
 /** Sends the next packet of the client, whole or not at all. */
@@ -137,11 +146,14 @@ emit_new(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 
 	if (n > budget || (ep->cfg.retry && n > ep->cache->count))
 		return 0;
+	if (ep->cfg.retry)
+		time_packet(ep, flow, n, now_ns);
 	emit_run(ep, flow, flow->sent, n, false, out, now_ns);
 	flow->sent += n;
 	EP_COUNT_N(ep, tx_flits, n);
 	if (ep->cfg.retry) {
-		start_timers(ep, flow, first, now_ns);
+		if (first)
+			ep_rto_start(ep, flow, now_ns);
 		return n;
 	}
 	/* without retry the flits themselves went out */

@@ -153,6 +153,9 @@ struct rl_ep_params {
 	const uint8_t *path_sl; /**< SL by destination; NULL: 0 */
 	uint8_t levels; /**< service levels, see rl_fwd; 0, 1: only one. Flows
 			     of class of service c are of level c % levels */
+	/** how much longer a round trip may be although nothing queues, as
+	    the host polls late; 0: it never does */
+	uint64_t jitter_ns;
 	uint16_t ep_id;
 	uint16_t npeers;	/**< endpoints of the fabric */
 	uint32_t witness; /**< of its device's ports: rl_link_cfg.h */
@@ -432,6 +435,7 @@ struct rl_ep_flow_info {
 	uint32_t tx_sent;	 /**< next number to send first */
 	uint32_t tx_acked;	 /**< all before are acknowledged */
 	uint32_t tx_tag;	 /**< number of the next packet */
+	uint32_t tx_window;	 /**< flits that may wait for an ACK */
 	uint32_t tx_resend_flits; /**< waiting to be sent again */
 	uint32_t retries;	 /**< timeouts since the last progress */
 	uint64_t srtt_ns;	 /**< 0: not measured yet */

@@ -33,6 +33,12 @@ enum rl_ep_order {
 	RL_ORDER_ENDPOINT, /**< the receiver: a flow may have many */
 };
 
+/** What bounds a flow's window below window_flits [EP-9]. */
+enum rl_congestion {
+	RL_CONGESTION_DELAY, /**< how long its round trips are */
+	RL_CONGESTION_NONE,
+};
+
 struct rl_ep_cfg {
 	enum rl_profile profile;
 	enum rl_crc_kind crc;
@@ -43,6 +49,7 @@ struct rl_ep_cfg {
 	uint32_t window_flits;	     /**< per flow, 1..RL_E2E_WINDOW_MAX, or
 					  with RL_ISN_WIDE19
 					  ..RL_E2E_WIDE_WINDOW_MAX */
+	enum rl_congestion congestion;
 	uint32_t max_packet_flits;   /**< set from the link group */
 	uint32_t max_flows;	     /**< flows an endpoint can have, each way */
 	uint32_t tx_buffer_flits;    /**< retry buffers of all flows together */

@@ -12,6 +12,7 @@
 	X(tx_packets)        /* accepted from the client */                    \
 	X(tx_bytes)          /* of these packets, as the client counts */      \
 	X(tx_refused_window) /* refused: the flow's window is full */          \
+	X(window_cuts)       /* times that congestion made a window smaller */  \
 	X(tx_refused_buffer) /* refused: tx_buffer_flits are in use */         \
 	X(tx_refused_share)  /* refused: the flow's share of them is */        \
 	X(tx_refused_cache)  /* refused: no free flit */                       \

@@ -24,7 +24,8 @@
  * | 2-3   | destination endpoint                                         |
  * | 4-5   | source endpoint                                              |
  * | 6     | bits 0-3 SL, bits 4-7 class of service of the flow           |
- * | 7     | bits 0-1 packet class, bits 2-3 flit type, bit 6 SOP, bit 7 EOP |
+ * | 7     | bits 0-1 packet class, bits 2-3 flit type, bit 4 asks for an |
+ * |       | ACK at once, bit 6 SOP, bit 7 EOP                            |
  * | 8     | count of valid data bytes, 0-224                             |
  * | 9     | bits 14-21 of an ACK that rides on data in rxl, else 0       |
  * | 10-13 | tag: number of the packet within its flow, free-running      |
@@ -100,6 +101,9 @@ enum rl_mark {
 	RL_MARK_SOFT_ERROR = 2,	    /**< corrupted in a switch; never retried */
 	RL_MARK_POISON = 3,	    /**< declared bad by its source */
 };
+
+/** In byte 7 of a packet's last flit: its sender's window is full. */
+#define RL_FLIT_ASKS_ACK 0x10
 
 #define RL_PORT_NONE 0xffffu
 

@@ -136,6 +136,70 @@ senders_far_and_near_get_equal_shares_of_a_full_link(void **state)
 		   0.85, 0.99);
 }
 
+#define DELAY "congestion = \"delay\"; "
+
+/* Windows by congestion [EP-9] take nothing from the far ones. */
+static void
+windows_by_congestion_leave_equal_shares(void **state)
+{
+	(void)state;
+	all_to_one("chain of 8, congestion",
+		   "fabric: { topology = \"mesh\"; dims = [8]; };\n"
+		   "endpoint: { " DELAY "};\n", 0.85, 0.99);
+	all_to_one("the same, window 511",
+		   "fabric: { topology = \"mesh\"; dims = [8]; };\n"
+		   "endpoint: { " DELAY "window_flits = 511; };\n", 0.95,
+		   0.997);
+	all_to_one("incast of 31, congestion",
+		   "fabric: { topology = \"mesh\"; dims = [8, 4]; };\n"
+		   "endpoint: { " DELAY "};\n", 0.9, 0.99);
+}
+
+/** A chain of switches with an endpoint at each end. */
+static void
+chain_of(char *text, size_t size, unsigned int links)
+{
+	size_t n = (size_t)snprintf(
+		text, size,
+		"endpoint: { isn = \"wide19\"; window_flits = 4095; " DELAY
+		"};\nfabric: { topology = \"custom\"; endpoints = "
+		"( { name = \"e0\"; }, { name = \"e1\"; } ); switches = ( ");
+
+	for (unsigned int i = 0; i <= links; i++)
+		n += (size_t)snprintf(text + n, size - n,
+				      "%s{ name = \"s%u\"; }",
+				      i == 0 ? "" : ", ", i);
+	n += (size_t)snprintf(text + n, size - n,
+			      " ); links = ( { a = \"e0\"; b = \"s0\"; }, "
+			      "{ a = \"e1\"; b = \"s%u\"; }", links);
+	for (unsigned int i = 0; i < links; i++)
+		n += (size_t)snprintf(text + n, size - n,
+				      ", { a = \"s%u\"; b = \"s%u\"; }", i,
+				      i + 1);
+	n += (size_t)snprintf(text + n, size - n, " ); };\n");
+	assert_true(n < size);
+}
+
+static void
+a_lone_flow_fills_its_link_over_any_number_of_hops(void **state)
+{
+	const uint64_t run_ns = MS / 2;
+
+	(void)state;
+	for (unsigned int links = 2; links <= 8; links += 2) {
+		uint64_t got[EPS_MAX];
+		char text[4096];
+		double part;
+
+		chain_of(text, sizeof(text), links);
+		begin(text, 1.0, 8, run_ns);
+		assert_int_equal(run(got), 1);
+		part = (double)got[0] * 8 * 2 / (double)run_ns; /* 2 ns a flit */
+		print_message("%u links: %.3f of the link\n", links, part);
+		assert_true(part > 0.95);
+	}
+}
+
 /* The receiver has little room, and takes little. */
 static void
 slow_receiver(const char *what, const char *text, uint64_t run_ns)
@@ -177,6 +241,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			senders_far_and_near_get_equal_shares_of_a_full_link),
+		cmocka_unit_test(windows_by_congestion_leave_equal_shares),
+		cmocka_unit_test(
+			a_lone_flow_fills_its_link_over_any_number_of_hops),
 		cmocka_unit_test(
 			a_full_receiver_serves_next_what_it_refused_longest_ago),
 	};

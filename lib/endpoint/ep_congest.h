@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef EP_CONGEST_H
+#define EP_CONGEST_H
+
+/** @file Windows by congestion; see ep_congest.c. */
+
+#include "ep_priv.h"
+
+/* Flags of a flow. */
+#define EPF_FULL 0x400000     /**< its window was too small in this round, */
+#define EPF_WAS_FULL 0x800000 /**< or in the one before */
+#define EPF_RTT_ASKED 0x1000000 /**< flit rtt_seq asks for an ACK at once */
+
+/** Round trips of a flow's path, for its window (ep_congest.c). */
+struct ep_cc {
+	uint64_t base_ns; /**< the shortest; 0: none yet */
+	uint64_t before_ns; /**< the one before a round at the floor */
+	uint32_t rounds;    /**< with a queue, since there was none */
+	uint16_t kept; /**< window before a round at the floor; 0: in none */
+};
+
+/** The window of a new flow. */
+void ep_cc_begin(const struct rl_ep *ep, struct ep_flow *flow);
+/**
+ * Whether the next packet, of @p n flits, asks for an ACK at once. @p timed:
+ * its round trip will be taken.
+ */
+bool ep_cc_asks(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t n,
+		bool timed);
+/** The ACK of the timed flit took this long: adjusts the window. */
+void ep_cc_round(struct rl_ep *ep, struct ep_flow *flow, uint64_t rtt_ns);
+
+#endif /* EP_CONGEST_H */
