@@ -102,16 +102,13 @@ static const char *const modes[] = {"auto", "live", "partial",
 static const char *const channels[] = {"local", "etcd", NULL};
 static const char *const orders[] = {"path", "endpoint", NULL};
 static const char *const retries[] = {"go-back-n", "selective", NULL};
-
-_Static_assert(RL_TOPO_CUSTOM == 4 && RL_TOPO_IBNET == 9 &&
-		       RL_GLOBAL_CIRCULANT == 2 && RL_CUT_THROUGH == 1 &&
-		       RL_INIT_BEST_EFFORT == 2 &&
-		       RL_LOOPBACK_NONE == 2 && RL_CLASS_RSP == 1 &&
-		       RL_CLASS_REQ_NONPOSTED == 2 && RL_CLASS_CTRL == 3 &&
-		       RL_PROFILE_CXL_SEP_ACK == 3 && RL_CRC_PCIE6_RS == 2 &&
-		       RL_ISN_WIDE19 == 2 && RL_RETRY_SELECTIVE == 1 &&
-		       RL_ORDER_ENDPOINT == 1 && RL_CONGESTION_NONE == 1 &&
-		       RL_RESIL_OFF == 5,
+_Static_assert(RL_TOPO_CUSTOM == 4 && RL_TOPO_IBNET == 9 && RL_CLASS_RSP == 1 &&
+	       RL_CUT_THROUGH == 1 && RL_RESIL_OFF == 5 && RL_ISN_WIDE19 == 2 &&
+	       RL_CLASS_CTRL == 3 && RL_CRC_PCIE6_RS == 2 &&
+	       RL_LOOPBACK_NONE == 2 && RL_ORDER_ENDPOINT == 1 &&
+	       RL_GLOBAL_CIRCULANT == 2 && RL_INIT_BEST_EFFORT == 2 &&
+	       RL_RETRY_SELECTIVE == 1 && RL_CONGESTION_NONE == 1 &&
+	       RL_PROFILE_CXL_SEP_ACK == 3 && RL_CLASS_REQ_NONPOSTED == 2,
 	       "the words are in the order of their enums");
 
 static const struct rl_config_key keys[] = {
@@ -342,8 +339,7 @@ static const struct rl_config_key keys[] = {
 	EP(retry, RL_KEY_BOOL, "", 0, 0, "end-to-end retry"),
 	EP_WORD(retry_mode, retries, "what a NAK asks for"),
 	EP_WORD(order, orders,
-		"what keeps a flow's packets in order: one path, or the "
-		"receiver"),
+		"what keeps packets in order: their path, or the receiver"),
 	EP(window_flits, RL_KEY_NUMBER, "flits", 1, RL_E2E_WIDE_WINDOW_MAX,
 	   "largest window of a flow; above 511 only with isn wide19"),
 	EP_WORD(congestion, congestions,
