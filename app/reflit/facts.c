@@ -183,10 +183,10 @@ void
 facts_row(struct facts *f, const char *form, const struct fact *row)
 {
 	if (f->root != NULL) {
-		json_t *row = json_object();
+		json_t *o = json_object();
 
 		/* what has no room is freed, and has no facts */
-		f->row = json_array_append_new(f->list, row) == 0 ? row : NULL;
+		f->row = json_array_append_new(f->list, o) == 0 ? o : NULL;
 	}
 	say(f->row, f->root == NULL, form, row);
 }
