@@ -60,7 +60,8 @@ fix_route(const struct rl_topo *t, const char *engine, unsigned int vls)
 	int ret = rl_route_compute(t, engine, vls, &r, err);
 
 	if (ret != 0)
-		fail_msg("%s: %d %s", engine, ret, err);
+		fail_msg("%s: %d %s", engine == NULL ? "the usual" : engine,
+			 ret, err);
 	return r;
 }
 
