@@ -22,18 +22,24 @@
  * A sender may not use its share: it has died, or given up. So if others wait,
  * all shares end place_wait_ns() after the first was dealt. A flow that comes
  * too late for its share is refused again, and queues again.
+ *
+ * An endpoint that only receives knows no round trip, and all may come too late
+ * if the fabric is slow. So each time that shares end unused doubles the wait,
+ * and each time that all are used in time halves it.
  */
 
 /** Shares end after this many of the shortest probe timers, ... */
 #define PLACE_TIMERS 10
 /** ... or after this many round trips, if that is longer. */
 #define PLACE_RTTS 4
+#define PLACE_LATE_MAX 12
 
 static uint64_t
 place_wait_ns(const struct rl_ep *ep)
 {
 	return rl_max_u64(PLACE_TIMERS * ep->cfg.retry_timer_min_ns,
-			  PLACE_RTTS * ep->srtt_ns);
+			  PLACE_RTTS * ep->srtt_ns)
+	       << ep->place_late;
 }
 
 /** Returns @p n flits of the flow's share. */
@@ -43,6 +49,17 @@ place_return(struct rl_ep *ep, struct ep_flow *flow, uint32_t n)
 	n = rl_min_u32(n, flow->place);
 	flow->place -= n;
 	ep->placed -= n;
+}
+
+/** The same: its sender has come. */
+static void
+place_use(struct rl_ep *ep, struct ep_flow *flow, uint32_t n)
+{
+	const uint32_t before = ep->placed;
+
+	place_return(ep, flow, n);
+	if (before > 0 && ep->placed == 0 && ep->place_late > 0)
+		ep->place_late--;
 }
 
 /** The @p i-th in the queue. */
@@ -138,9 +155,11 @@ ep_place_poll(struct rl_ep *ep, uint64_t now_ns)
 {
 	if (rl_likely(ep->nrefused == 0))
 		return;
-	if (ep->placed > 0 && ep->place_end_ns <= now_ns)
+	if (ep->placed > 0 && ep->place_end_ns <= now_ns) {
 		for (uint32_t i = 0; i < ep->nflows; i++)
 			place_return(ep, &ep->flow[i], UINT32_MAX);
+		ep->place_late += ep->place_late < PLACE_LATE_MAX;
+	}
 	if (can_serve(ep))
 		serve(ep, now_ns);
 }
@@ -149,7 +168,7 @@ void
 ep_place_taken(struct rl_ep *ep, struct ep_flow *flow, uint32_t n)
 {
 	if (rl_unlikely(ep->placed > 0))
-		place_return(ep, flow, n);
+		place_use(ep, flow, n);
 }
 
 void
@@ -160,7 +179,7 @@ ep_place_asked(struct rl_ep *ep, struct ep_flow *flow, uint32_t upto)
 				       : 0;
 
 	if (flow->place > needs)
-		place_return(ep, flow, flow->place - needs);
+		place_use(ep, flow, flow->place - needs);
 }
 
 void

@@ -273,6 +273,7 @@ struct rl_ep {
 	uint32_t refused_first, *refused;
 	uint32_t placed;      /**< room kept for flows, in flits */
 	uint64_t place_end_ns; /**< until then, if others wait */
+	uint8_t place_late;   /**< how often the wait for shares was doubled */
 	uint32_t burst_id;
 	uint32_t hurt; /**< corrupt flits of unknown flows */
 	uint32_t witness;

@@ -291,6 +291,18 @@ a_full_receiver_serves_all_its_senders(void **state)
 	passes(&plan);
 }
 
+/* It knew no round trip, and took the room back before a sender could come. */
+static void
+a_full_receiver_that_only_receives_waits_for_slow_senders(void **state)
+{
+	struct rl_sim_plan plan;
+
+	(void)state;
+	draw_wide(&plan, 20017722);
+	assert_true(plan.silence_ns != 0);
+	passes(&plan);
+}
+
 int
 main(void)
 {
@@ -319,6 +331,8 @@ main(void)
 		cmocka_unit_test(a_probe_may_end_between_old_and_new_tables),
 		cmocka_unit_test(no_link_dozes_while_there_is_news),
 		cmocka_unit_test(a_full_receiver_serves_all_its_senders),
+		cmocka_unit_test(
+			a_full_receiver_that_only_receives_waits_for_slow_senders),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
