@@ -49,7 +49,7 @@ def unusable_arguments_exit_with_2():
             (("--", "--config", "x", "--timeline", "10us"), "1ms to 3600s"),
             (("--", "--config", "x", "--wire-flits", "33"), "1 to 32"),
             (("--", "--config", "x", "--ring-frames", "0"), "16 to 65536"),
-            (("--", "--config", "x", "--traffic", "nobody"), "uniform"),
+            (("--", "--config", "x", "--traffic", "nobody"), "--help lists"),
             (("--", "--config", "x", "--packet-flits", "5-2"), "MIN-MAX"),
             (("--", "--config", "x", "--load", "-3"), "flits per us"))
     for args, word in rows:

@@ -20,7 +20,7 @@
 	X(resend) X(retries) X(sync_tag) X(tx_win) X(hidden) X(ask)            \
 	X(rto_at_ns) X(rx_win) X(part) X(expect) X(rx_tag) X(rx_pos) X(held)   \
 	X(high) X(nak_lo) X(nak_hi) X(shown) X(sure) X(hint_seq) X(lost_lo)    \
-	X(lost_hi) X(echo) X(ack_by) X(ack_at_ns) X(gap_at_ns)
+	X(lost_hi) X(echo) X(ack_by) X(ack_at_ns) X(gap_at_ns) X(window)
 #define DIFFERS(X)                                                             \
 	X(link)	      /* lists: where other flows are */                       \
 	X(turn)	      /* when it was put on each list, read while it is on */  \
