@@ -56,10 +56,11 @@ void
 shares_print(const struct setup *s, const struct outcome *out)
 {
 	const struct rl_sim_load_window *w = out->window;
-	const struct rl_hist *h = &w->latency;
+	const struct rl_hist *h;
 
 	if (s->plan.load.window.to_ns == 0 || w == NULL)
 		return;
+	h = &w->latency;
 	printf("from %" PRIu64 " to %" PRIu64 " ns: %u senders, %.4f flits "
 	       "for each slot and sender, %.4f of the worst, %s; Jain's "
 	       "index %.4f\n", out->counted.from_ns, out->counted.to_ns,

@@ -45,7 +45,8 @@ rl_core_flush(struct rl_core *core)
 		}
 		cp->qmask = 0;
 	}
-	rl_core_set_fwd(core, core->fwd); /* nothing waits for tokens */
+	/* nothing waits for tokens; the tables may be gone, and are not read */
+	core_set_ways(core, core->fwd);
 	flush_queue(core, &core->local);
 	flush_queue(core, &core->local_held);
 	flush_room(core);

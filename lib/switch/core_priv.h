@@ -164,6 +164,8 @@ void core_rx_one(struct rl_core *core, uint16_t port, struct rl_flit *pkt,
 		 uint64_t now_ns);
 
 /* core_wait.c */
+/** The same as rl_core_set_fwd() with these tables, without reading them. */
+void core_set_ways(struct rl_core *core, const struct rl_fwd *fwd);
 void core_wait(struct rl_core *core, struct rl_flit *pkt, uint16_t place,
 	       enum core_age age, uint64_t now_ns);
 void core_rest_lend(struct rl_core *core, struct rl_flit *pkt);

@@ -505,16 +505,22 @@ core_watchdog(struct rl_core *core, uint64_t now_ns)
 }
 
 void
-rl_core_set_fwd(struct rl_core *core, const struct rl_fwd *fwd)
+core_set_ways(struct rl_core *core, const struct rl_fwd *fwd)
 {
 	core_pass_end(core, fwd);
 	core->fwd = fwd;
-	core->adapt_vl = rl_fwd_adapt_vl(fwd);
 	core->ways++;
 	core->fresh = true;
 	core->swapped = core->still;
 	rl_wait_look_all(core->wait);
 	core_arm(core, 0);
+}
+
+void
+rl_core_set_fwd(struct rl_core *core, const struct rl_fwd *fwd)
+{
+	core_set_ways(core, fwd);
+	core->adapt_vl = rl_fwd_adapt_vl(fwd);
 }
 
 void
