@@ -40,6 +40,10 @@ enum alarm_kind {
 /** For how long packets that were given up are an alarm. */
 #define ALARM_GIVEN_UP_NS (10000000000ull)
 
+/** Of UNREACHABLE and DEVICE, the reason: there is no other. */
+#define ALARM_WHY_UNREACHABLE "no way leads to it"
+#define ALARM_WHY_DEVICE "it has crashed, until it is restarted"
+
 const char *alarm_word(enum alarm_kind kind);
 /** "critical", "major", "minor" */
 const char *alarm_severity(enum alarm_kind kind);

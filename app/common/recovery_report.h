@@ -11,6 +11,14 @@
 
 #include "rl_controller.h"
 
+/** Any thread. Whether it ended without new tables. */
+static inline bool
+recovery_failed(const struct rl_recovery *r)
+{
+	return r->outcome == RL_OUTCOME_REFUSED ||
+	       r->outcome == RL_OUTCOME_TIMEOUT;
+}
+
 /**
  * Control thread. @p n recoveries, at_ns counted from @p start_ns.
  * @return an array, the caller's

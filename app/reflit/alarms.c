@@ -7,6 +7,7 @@
 
 #include "app.h"
 #include "link_health.h"
+#include "recovery_report.h"
 
 #define LOOK_NS (100 * RL_NS_PER_MS)
 /* A look reads a cache line of each port, which its lcore writes. */
@@ -112,7 +113,7 @@ look_at_devices(const struct app *app, struct alarms *a, uint64_t now_ns)
 
 			say_where(al, "device %s", app->cfg.topo.dev[d].name);
 			snprintf(al->why, sizeof(al->why),
-				 "it has crashed, until it is restarted");
+				 ALARM_WHY_DEVICE);
 		}
 	for (uint32_t p = 0; p < app->cfg.nprocess; p++)
 		if (app->oob != NULL && !seen->away &&
@@ -140,7 +141,7 @@ look_at_endpoints(struct app *app, struct alarms *a)
 			continue;
 		al = raise_alarm(a, ALARM_UNREACHABLE, dev, away[i].since_ns);
 		say_where(al, "endpoint %s", t->dev[dev].name);
-		snprintf(al->why, sizeof(al->why), "no way leads to it");
+		snprintf(al->why, sizeof(al->why), ALARM_WHY_UNREACHABLE);
 	}
 	free(away);
 }
@@ -164,8 +165,7 @@ look_at_controller(const struct app *app, struct alarms *a, uint64_t now_ns)
 						      ALARM_GRACE_NS))
 		say_where(raise_alarm(a, ALARM_CONTROLLER, ALL, now_ns),
 			  "controller");
-	if (last == NULL || (last->outcome != RL_OUTCOME_REFUSED &&
-			     last->outcome != RL_OUTCOME_TIMEOUT))
+	if (last == NULL || !recovery_failed(last))
 		return;
 	al = raise_alarm(a, ALARM_RECOVERY, ALL, now_ns);
 	say_where(al, "tables of epoch %u", last->epoch);

@@ -53,10 +53,12 @@ add(struct app *app, uint64_t t_ns, bool played, const char *format,
 {
 	struct recorder *r = &app->recorder;
 	struct recorder_fault *f = &r->fault[r->nfaults++ % RECORDER_FAULTS];
+	int n;
 
 	f->t_ns = t_ns;
 	f->played = played;
-	vsnprintf(f->text, sizeof(f->text), format, ap);
+	n = vsnprintf(f->text, sizeof(f->text), format, ap);
+	RL_ASSERT(n >= 0 && (size_t)n < sizeof(f->text));
 }
 
 __attribute__((format(printf, 3, 4))) static void
@@ -158,7 +160,7 @@ add_noise(struct app *app, uint32_t link, unsigned int end)
 		&app->host.fabric.dev[app->cfg.topo.link[link].dev[end]].core;
 	const double soft = atomic_load(&core->soft_ppb) / 1e9;
 	const double poison = atomic_load(&core->poison_ppb) / 1e9;
-	char way[2 * RL_NAME_MAX + 8], text[256];
+	char way[2 * RL_NAME_MAX + 8], text[288];
 	size_t at;
 
 	at = (size_t)snprintf(text, sizeof(text), "loss=%.9f", in->loss);

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define RECORDER_FAULTS 2048 /* power of two */
-#define RECORDER_TEXT 192
+#define RECORDER_TEXT 384 /* all noise of a direction takes some 300 */
 
 struct app;
 struct rl_fault_order;

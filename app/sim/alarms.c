@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "alarm_kind.h"
+#include "recovery_report.h"
 #include "sim_app.h"
 
 static void
@@ -33,7 +34,7 @@ look_at_endpoints(const struct rl_topo *t, struct outcome *out, json_t *list)
 			continue;
 		snprintf(where, sizeof(where), "endpoint %s",
 			 t->dev[t->ep_dev[away[i].peer]].name);
-		add(list, ALARM_UNREACHABLE, where, "no way leads to it",
+		add(list, ALARM_UNREACHABLE, where, ALARM_WHY_UNREACHABLE,
 		    away[i].since_ns);
 	}
 	free(away);
@@ -56,8 +57,7 @@ look_at_devices(const struct rl_topo *t, const struct rl_sim *sim,
 				since_ns,
 				out->changed_ns[t->dev[d].port[p].link]);
 		snprintf(where, sizeof(where), "device %s", t->dev[d].name);
-		add(list, ALARM_DEVICE, where,
-		    "it has crashed, until it is restarted", since_ns);
+		add(list, ALARM_DEVICE, where, ALARM_WHY_DEVICE, since_ns);
 	}
 }
 
@@ -116,19 +116,25 @@ look_at_controller(const struct setup *s, const struct rl_sim *sim,
 		   const struct outcome *out, json_t *list)
 {
 	const struct rl_recovery *last = &out->recovery;
-	char cause[2 * RL_NAME_MAX + 64], where[40];
+	const struct rl_sim_faults *f = &s->plan.faults;
+	char cause[2 * RL_NAME_MAX + 64], why[sizeof(cause) + 16], where[40];
+	uint64_t gone_ns = 0;
 
 	if (s->plan.cfg.controller.mode == RL_RESIL_OFF)
 		return;
+	for (uint32_t i = 0; i < f->n; i++)
+		if (f->f[i].kind == RL_SIM_CTL_CRASH &&
+		    f->f[i].t_ns <= out->elapsed_ns)
+			gone_ns = f->f[i].t_ns;
 	if (rl_sim_controller(sim) == NULL)
-		add(list, ALARM_CONTROLLER, "controller", "", 0);
-	if (out->nrecoveries == 0 || (last->outcome != RL_OUTCOME_REFUSED &&
-				      last->outcome != RL_OUTCOME_TIMEOUT))
+		add(list, ALARM_CONTROLLER, "controller", "", gone_ns);
+	if (out->nrecoveries == 0 || !recovery_failed(last))
 		return;
 	snprintf(where, sizeof(where), "tables of epoch %u", last->epoch);
-	add(list, ALARM_RECOVERY, where,
-	    rl_recovery_text(last, &s->plan.cfg.topo, cause, sizeof(cause)),
-	    last->at_ns);
+	rl_recovery_text(last, &s->plan.cfg.topo, cause, sizeof(cause));
+	snprintf(why, sizeof(why), "%s: %s", cause,
+		 rl_outcome_name(last->outcome));
+	add(list, ALARM_RECOVERY, where, why, last->at_ns);
 }
 
 json_t *
@@ -136,19 +142,21 @@ sim_alarms_json(const struct setup *s, struct rl_sim *sim, struct outcome *out)
 {
 	const struct rl_topo *t = &s->plan.cfg.topo;
 	const struct rl_sim_load_stats *l = &out->v.load;
+	const uint64_t given_up = l->reported - l->reported_delivered;
 	json_t *list = json_array();
 	char why[64];
 
+	/* in the order of ALARM_KINDS, the worst first */
 	look_at_endpoints(t, out, list);
 	look_at_devices(t, sim, out, list);
 	look_at_links(t, sim, out, ALARM_LINK_DOWN, list);
 	look_at_links(t, sim, out, ALARM_LINK_LEFT, list);
 	look_at_controller(s, sim, out, list);
-	if (l->reported != 0 &&
+	if (given_up != 0 &&
 	    out->elapsed_ns - l->reported_ns <= ALARM_GIVEN_UP_NS) {
 		snprintf(why, sizeof(why), "%llu packets in all",
-			 (unsigned long long)l->reported);
-		add(list, ALARM_GIVEN_UP, "traffic", why, l->reported_ns);
+			 (unsigned long long)given_up);
+		add(list, ALARM_GIVEN_UP, "traffic", why, l->reporting_ns);
 	}
 	look_at_links(t, sim, out, ALARM_LINK_DEGRADED, list);
 	return list;

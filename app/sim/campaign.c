@@ -246,7 +246,7 @@ campaign_settings(const struct options *o)
 	h = hash_file(h, o->config);
 	h = hash_file(h, o->faults);
 	h = hash_file(h, o->pcap);
-	return o->pairs == NULL ? h : hash_file(h, o->pairs);
+	return hash_file(h, o->pairs);
 }
 
 static int

@@ -2,8 +2,8 @@
 
 /*
  * reflit-sim merge FILE...: the stores of a campaign (reflit-sim campaign) as
- * one, and its verdict. It refuses a store of another campaign, and misses seeds
- * that no store has: a verdict over part of the seeds is no verdict.
+ * one, and its verdict. It refuses a store of another campaign. It exits with 1 if
+ * no store has some of the seeds: a verdict over part of them is no verdict.
  */
 
 #include <errno.h>

@@ -202,7 +202,8 @@ take_recoveries(const struct run *r, bool json, struct outcome *out)
 static void
 take_window(const struct run *r, struct outcome *out)
 {
-	if (out->counted.to_ns == 0 || r->stopped)
+	if (out->counted.to_ns == 0 ||
+	    (r->stopped && out->elapsed_ns < out->counted.to_ns))
 		return;
 	out->window = malloc(sizeof(*out->window));
 	if (out->window == NULL)

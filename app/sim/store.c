@@ -64,12 +64,12 @@ check_sources(const struct store *s, const char *version, const char *revision)
 static int
 read_head(struct store *s, const char *text)
 {
-	const char *settings, *version, *revision;
+	const char *settings, *version, *revision = "unknown";
 	json_int_t first, seeds, block;
 	json_t *o = json_loads(text, 0, NULL);
 	int ret = 0;
 
-	if (json_unpack(o, "{s:s, s:s, s:I, s:I, s:I, s:s}", "version",
+	if (json_unpack(o, "{s:s, s?s, s:I, s:I, s:I, s:s}", "version",
 			&version, "revision", &revision, "first_seed", &first,
 			"seeds", &seeds, "block", &block, "settings",
 			&settings) != 0 ||

@@ -89,8 +89,8 @@ tally_print(const struct tally *t)
 	       ", duplicated %" PRIu64 ", reordered %" PRIu64
 	       ", altered %" PRIu64 ", reported %" PRIu64 "; %" PRIu64
 	       " seeds failed\n",
-	       t->seeds, t->of.first_seed, t->load.sent, t->failovers, t->load.lost, t->load.duplicated,
-	       t->load.reordered, t->load.corrupted,
+	       t->seeds, t->of.first_seed, t->load.sent, t->failovers,
+	       t->load.lost, t->load.duplicated, t->load.reordered, t->load.corrupted,
 	       t->load.reported - t->load.reported_delivered, t->failed);
 }
 
@@ -196,8 +196,7 @@ read_of(struct tally_of *of, const json_t *o, char *why)
 	char *end;
 
 	if (!json_is_object(o)) {
-		snprintf(why, RL_ERR_MAX, "not the report of a campaign "
-			 "(reflit-sim --seeds)");
+		snprintf(why, RL_ERR_MAX, "no result of a campaign's block");
 		return -EINVAL;
 	}
 	if (!json_is_integer(first))

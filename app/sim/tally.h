@@ -54,7 +54,7 @@ int tally_end(const struct tally *t, const char *json);
 json_t *tally_json(const struct tally *t);
 
 /**
- * Reads a report back into @p t, which needs no tally_init(). On failure there
+ * Reads what tally_json() made back into @p t, which needs no tally_init(). On failure there
  * is nothing to free.
  * @return 0; -EINVAL with the reason in @p why, which has RL_ERR_MAX bytes
  */

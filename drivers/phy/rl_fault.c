@@ -379,10 +379,7 @@ rl_fault_pass(struct rl_fault_dir *d, struct rl_phy_frame f[], unsigned int n,
 bool
 rl_fault_twice(struct rl_fault_dir *d)
 {
-	const bool twice = d->dup > 0.0 && rl_prng_double(&d->prng) < d->dup;
-
-	d->c.duplicated_frames += twice;
-	return twice;
+	return d->dup > 0.0 && rl_prng_double(&d->prng) < d->dup;
 }
 
 /* Frames of equal times keep their order. */

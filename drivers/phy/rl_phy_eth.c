@@ -287,6 +287,7 @@ rx_twice(struct rl_phy_eth *phy, struct rl_fault_dir *d,
 				      .len = f->len,
 				      .cookie = m };
 	rl_fault_delay(d, &copy, 1, now_ns);
+	d->c.duplicated_frames++;
 }
 
 /*

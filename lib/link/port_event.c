@@ -21,9 +21,9 @@ port_event(struct rl_port *port, enum rl_port_event_type type, uint64_t now_ns)
 	struct rl_port_event *ev;
 
 	if (port->events.tail - port->events.head == RL_PORT_EVENTS) {
+		/* the oldest goes: the newest tell the state */
 		port->events.lost++;
-		port->events
-			.head++; /* the oldest goes: the newest tell the state */
+		port->events.head++;
 	}
 	ev = &port->events.ev[port->events.tail++ % RL_PORT_EVENTS];
 	*ev = (struct rl_port_event){

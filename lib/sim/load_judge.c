@@ -297,8 +297,10 @@ rl_sim_load_report(struct rl_sim_load *load, const struct rl_ep_report *r,
 	flow->told_ns = now_ns;
 	if (odd_of(flow) == NULL || set_has(&flow->odd->reported, tag))
 		return;
-	if (set_add(&flow->odd->reported, tag))
-		load->part[0]->st.reported++;
+	if (!set_add(&flow->odd->reported, tag))
+		return;
+	if (load->part[0]->st.reported++ == 0)
+		load->part[0]->st.reporting_ns = now_ns;
 	load->part[0]->st.reported_ns = now_ns;
 }
 
@@ -345,7 +347,6 @@ stats_add(struct rl_sim_load_stats *to, const struct rl_sim_load_stats *from)
 	to->reordered += from->reordered;
 	to->corrupted += from->corrupted;
 	to->reported += from->reported;
-	to->reported_ns = rl_max_u64(to->reported_ns, from->reported_ns);
 	to->refused += from->refused;
 	to->sent_requests += from->sent_requests;
 	to->sent_responses += from->sent_responses;

@@ -95,7 +95,8 @@ struct rl_sim_load_stats {
 	uint64_t reordered;
 	uint64_t corrupted;	/**< with wrong bytes, or never sent */
 	uint64_t reported;	/**< given up openly, delivered or not */
-	uint64_t reported_ns;	/**< when the last one was */
+	uint64_t reporting_ns;	/**< when the first one was */
+	uint64_t reported_ns;	/**< and the last one */
 	uint64_t reported_delivered; /**< reported, but delivered after all */
 	uint64_t refused;	/**< not sent: the destination was
 				     unreachable */

@@ -137,7 +137,9 @@ def every_fault_of_a_wire_and_a_device_is_recorded_and_played_again():
             "inject duplicate LINK s0 0.05\n"
             "inject jitter LINK s0 0.05 50us\n"
             "inject corrupt LINK s0 16\ninject poison s0 0.002\n"
-            "inject soft s0 0.001\nwait 200ms\nshow faults json\n"
+            "inject soft s0 0.001\n"
+            "inject ber LINK s0 1e-12 propagate 0.8 lanes 16\n"
+            "inject loss LINK s0 1e-9\nwait 200ms\nshow faults json\n"
             "link LINK up\nwait up\ninject soft s0 0\ninject poison s0 0\n"
             "stop\nwait drained\nquit\n").replace("LINK", link)
     with Box() as box:
@@ -157,6 +159,13 @@ def every_fault_of_a_wire_and_a_device_is_recorded_and_played_again():
     assert ("noise %s loss=0.000000000 dup=0.050000000 jitter=0.050000000 "
             "within=50000ns delay=20000ns" % way) in faults, faults
     assert "corrupt %s bytes=16" % way in faults, faults
+    # all at once is a long line, and whole
+    last = [f for f in faults[:faults.index("heal " + link)]
+            if f.startswith("noise %s " % way)][-1]
+    assert [w.split("=")[0] for w in last.split()[2:]] == [
+        "loss", "corrupt", "bytes", "hurt", "ber", "propagate", "lanes",
+        "dup", "jitter", "within", "delay", "soft", "poison"], last
+    assert last.endswith(" poison=0.002000000"), last
     # of a device: on all its wires, and after its wire has healed
     after = faults[faults.index("heal " + link) + 1:]
     assert after[0] == ("noise %s loss=0.000000000 soft=0.001000000 "
