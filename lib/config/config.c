@@ -285,6 +285,10 @@ check_adaptive(struct cfg_ctx *c, const config_setting_t *root,
 	else if (rl_min_u32(cfg->vls, cfg->link.vcs) < 2)
 		why = "the plane needs a VL of its own; raise routing.vls or "
 		      "link.vcs";
+	else if (cfg->controller.mode == RL_RESIL_LIVE ||
+		 cfg->controller.mode == RL_RESIL_PARTIAL)
+		why = "no mix of two planes is proven, so a recovery is a full "
+		      "quiesce; set controller.mode = \"auto\" or \"full\"";
 	if (why == NULL)
 		return 0;
 	return cfg_error_at(c, config_setting_get_member(s, "adaptive"),
@@ -306,13 +310,13 @@ read_groups(struct cfg_ctx *c, const config_setting_t *root,
 	if (ret == 0)
 		ret = read_protocol(c, root, cfg);
 	if (ret == 0)
-		ret = check_adaptive(c, root, cfg);
-	if (ret == 0)
 		ret = cfg_links(
 			c, config_setting_get_member(root, "link_settings"),
 			cfg);
 	if (ret == 0)
 		ret = read_controller(c, root, cfg);
+	if (ret == 0)
+		ret = check_adaptive(c, root, cfg);
 	if (ret == 0)
 		ret = cfg_processes(
 			c, config_setting_get_member(root, "processes"), cfg);

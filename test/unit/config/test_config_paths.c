@@ -38,6 +38,11 @@ it_is_refused_where_it_does_not_go_with_the_rest(void **state)
 		 "set routing.levels = 1"},
 		{FIGURE_1 "routing: { vls = 1;\nadaptive = true; };\n" ORDER,
 		 "raise routing.vls or link.vcs"},
+		{FIGURE_1 ADAPTIVE ORDER "controller: { mode = \"live\"; };\n",
+		 "set controller.mode = \"auto\" or \"full\""},
+		{FIGURE_1 ADAPTIVE ORDER
+		 "controller: { mode = \"partial\"; };\n",
+		 "set controller.mode = \"auto\" or \"full\""},
 		{FIGURE_1 "endpoint: { retry = false;\norder = \"endpoint\"; };",
 		 "set retry = true"},
 		{FIGURE_1 "endpoint: { profile = \"cxl\";\n"
