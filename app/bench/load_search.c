@@ -138,6 +138,8 @@ load_search(struct load_rig *rig, const struct rl_pattern_cfg *pattern,
 		if (guess <= low || guess >= high)
 			guess = (low + high) / 2;
 		ret = try_load(rig, pattern, guess, c, &p);
+		if (ret != 0)
+			break;
 		if (load_carried(&p))
 			low = guess;
 		else

@@ -107,11 +107,11 @@ route_compute(const struct rl_topo *topo, const struct rl_route_params *params,
 		return route_unknown(params->engine, err);
 	if (params->adaptive)
 		b.max_vls--;
-	if (b.max_vls < 1 || b.max_vls > RL_VCS || b.qos_levels < 1 ||
-	    b.qos_levels > 2) {
-		snprintf(err, RL_ERR_MAX, "links have 1 to %d VLs, not %u, and "
-			 "1 or 2 QoS levels, not %u", RL_VCS, b.max_vls,
-			 b.qos_levels);
+	if (params->max_vls < 1u + params->adaptive ||
+	    params->max_vls > RL_VCS || b.qos_levels < 1 || b.qos_levels > 2) {
+		snprintf(err, RL_ERR_MAX, "links have %u to %d VLs, not %u, and "
+			 "1 or 2 QoS levels, not %u", 1u + params->adaptive,
+			 RL_VCS, params->max_vls, b.qos_levels);
 		return -EINVAL;
 	}
 	b.route = calloc(1, sizeof(*b.route));
@@ -142,6 +142,7 @@ route_compute(const struct rl_topo *topo, const struct rl_route_params *params,
 				  b.route->plain_why);
 		if (ret == -ENOMEM) {
 			rl_route_free(b.route);
+			snprintf(err, RL_ERR_MAX, "no memory");
 			return ret;
 		}
 	}
