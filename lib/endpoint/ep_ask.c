@@ -14,14 +14,15 @@
  *     |<----------------------------------------------------|
  *     | those are gone: retransmit them                     |
  *
- * A probe takes the path of the data, behind them. So flits that are missing
- * when it arrives are gone - unless they were retransmitted after the probe had
+ * A probe takes the path of the data, behind them (over many paths its answer
+ * waits instead, ep_spread.c). So flits that are missing when it arrives are gone
+ * - unless they were retransmitted after the probe had
  * left; then the echo says nothing about them, and the next probe will.
  *
  * Probes are repeated with backoff, no faster than the last measured round
  * trip. A flow gives up when its probes stay unanswered: give_up_ns after the
- * first of them left, or later in a slow fabric (ep_patience_ns()). While the peer
- * answers, however late, the flow is kept; if it makes no progress for that
+ * first of them left, or later in a slow fabric (ep_patience_ns()). While the
+ * peer answers, however late, the flow is kept; if it makes no progress for that
  * long, the peer is overloaded, which is reported as an event and counted.
  * Packets that wait for their turn age only while nothing of their service
  * level leaves.

@@ -8,11 +8,12 @@
  *
  *     queued = window * (round trip - base) / round trip
  *
- * The window follows so that a few of its flits wait (QUEUED): it shrinks by
- * what is more than that, at most to half; and grows if less wait and the
+ * The window follows so that a few of its flits wait (QUEUED_*): it shrinks by
+ * what exceeds them, at most to half; and grows if less wait and the
  * client has more than the window lets through, first twofold. So what is in
  * flight is what the path holds, and the queues; and flows that share a queue
- * have equal parts of it, however long their paths are.
+ * have equal parts of it, however long their paths are, as long as QUEUED_PART
+ * of their windows is not more.
  *
  * Not all of a round trip is path and queue:
  *

@@ -61,7 +61,6 @@ enum ep_cmd {
 #define EP_CTRL_FROM_OFF 28
 #define EP_CTRL_TO_OFF 32
 #define EP_CTRL_FLAGS_OFF 36
-#define EP_CTRL_BASE_OFF 37
 #define EP_CTRL_MAP_OFF 40
 #define EP_CTRL_MAP_MAX 64
 #define EP_CTRL_BUSY 0x01 /**< in the flags */

@@ -16,7 +16,8 @@
  *                                            v
  *                              flits that did not arrive are retransmitted
  *
- * A probe stays behind the data, which take the same path in order. Packets at
+ * A probe stays behind the data, which take the same path in order; over many
+ * paths it may not, and only quiet ports show that all is done. Packets at
  * a switch without a path wait there until all are released (rl_core_still());
  * a probe is dropped there, and a notice tells its source, as for any drop. The
  * echo shows that the probe had arrived; so does the notice that an echo was

@@ -6,20 +6,21 @@
  * others.
  *
  * Flits that come here are intact. A flit's number gives its distance from the
- * expected one, modulo 1024; its header gives packet and position, which never
- * repeat. The two must agree, and the header resolves the modulus:
+ * expected one, modulo 1024 (2^19 with wide19); its header gives packet and
+ * position, which never repeat. The two must agree, and the header resolves the
+ * modulus:
  *
  *   (tag, position) ...   the flit is       what happens
  *   before the expected   a duplicate       dropped, acknowledged again, no
  *                                           NAK; also if its number looks
- *                                           current (1024 flits late)
+ *                                           current (a modulus late)
  *   equal                 the expected one  accepted, with all flits held
  *                                           behind it
  *   after it              ahead             held; see below
  *
  * The rule for late duplicates is exact: a flit whose number is off by the
- * modulus lies at least 513 flits back, a packet has at most 255, so its tag is
- * a smaller one. Profiles with an explicit FSN ignore the header, so that their
+ * modulus lies more than half of it back, a packet has at most 255 flits, so its
+ * tag is a smaller one. Profiles with an explicit FSN ignore the header, so that their
  * hole shows.
  *
  * With retry, a flit that is ahead is held in a window as large as the

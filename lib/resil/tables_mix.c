@@ -124,7 +124,7 @@ prove_rest(struct rl_tables *t, const struct rl_controller_job *job,
 	struct rl_check_report rep;
 	bool any = false;
 
-	if (t->adaptive)
+	if (t->adaptive) /* a plane is proven with its own tables alone */
 		return -EHOSTUNREACH;
 	for (uint32_t d = 0; d < t->topo.ndev; d++) {
 		const struct tables_gen *has = tables_gen(t, job->present[d]);

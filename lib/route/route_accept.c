@@ -147,7 +147,7 @@ accept_joins(const struct rl_route *route, const struct rl_topo *topo,
 	return ret;
 }
 
-/* Takes the adaptive plane away if it is not proven, even with one SL. */
+/* Takes the adaptive plane away if it is not proven, even with SL 0 alone. */
 static int
 accept_adapt(struct rl_route *route, const struct rl_topo *topo)
 {

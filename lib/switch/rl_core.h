@@ -58,7 +58,7 @@ enum rl_egress_state {
 	X(tx_flits)                                                            \
 	X(rerouted_packets)	/* not by their first next hop */              \
 	X(adaptive_packets)	/* by the adaptive plane */                    \
-	X(escaped_packets)	/* left it, for lack of room */                \
+	X(escaped_packets)	/* no port of it had room, or lived */                \
 	X(held_packets)                                                        \
 	X(released_packets)                                                    \
 	X(stranded_packets)	/* no path now; wait for one */                \

@@ -204,14 +204,13 @@ a_needless_copy_lengthens_the_wait(void **state)
 
 /* Its answer would call late flits lost. */
 static void
-a_probe_that_overtakes_data_is_answered_when_they_are_here(void **state)
+a_probe_that_overtakes_data_is_answered_once_they_have_had_time(void **state)
 {
 	struct rl_flit *first, *second, *probe, *echo;
 	struct rl_pktq q;
 
 	(void)state;
 	open_many(0, 0);
-	fx.cfg.retry_timer_ns = 0;
 	first = fx_emit(&fx, 1);
 	second = fx_emit(&fx, 1);
 	fx.now = rl_ep_deadline(fx.ep[0]);
@@ -270,7 +269,7 @@ main(void)
 			a_gap_is_asked_for_after_the_measured_spread_and_not_before),
 		cmocka_unit_test(a_needless_copy_lengthens_the_wait),
 		cmocka_unit_test(
-			a_probe_that_overtakes_data_is_answered_when_they_are_here),
+			a_probe_that_overtakes_data_is_answered_once_they_have_had_time),
 		cmocka_unit_test(
 			it_needs_end_to_end_retry_of_single_flits_and_numbers_in_crcs),
 	};
