@@ -97,6 +97,7 @@ rl_core_init(void *mem, const struct rl_core_params *p)
 	core->p = *p;
 	core->fwd = p->fwd;
 	core->adapt_vl = rl_fwd_adapt_vl(p->fwd);
+	core->adapt_again_ns = RL_NEVER;
 	core->next_due_ns = 0;
 	core->unsettled = p->cfg->init_action == RL_INIT_BEST_EFFORT
 				  ? 0
@@ -400,6 +401,8 @@ core_forward_by(struct rl_core *core, struct rl_flit *pkt, enum core_age age,
 		core_wait_or_drop(core, pkt, hop.port, age, now_ns);
 		return;
 	case CORE_STRAND:
+		if (rl_unlikely(core->adapt_vl != RL_VCS))
+			(void)core_adapt_look(core, pkt, now_ns);
 		core_wait_or_drop(core, pkt, RL_WAIT_NOWAY, age, now_ns);
 		return;
 	case CORE_NO_PATH:

@@ -22,9 +22,15 @@
  * Each hop leads strictly nearer, so no packet goes round. A port that is not
  * alive is not taken: nothing waits for it. Packets overtake each other, and
  * the receiving endpoint restores their order [EP-10].
+ *
+ * If the tables have no living port either, a packet waits without a credit
+ * (RL_WAIT_NOWAY) and looks again every ADAPT_AGAIN_NS. As long as a port of the
+ * plane is alive, it has a way, and is not given up.
  */
 
 #include "core_priv.h"
+
+#define ADAPT_AGAIN_NS 1000
 
 /* Whether a packet is on the adaptive plane here. */
 static bool
@@ -59,19 +65,21 @@ adapt_first(const struct rl_flit *pkt)
 	return (h ^ h >> 7) % RL_FWD_ADAPT_PORTS;
 }
 
-bool
-core_adapt(struct rl_core *core, struct rl_flit *pkt)
+/*
+ * The port that @p pkt takes: the one with the most room. NULL: none has room
+ * for it. @p lives: whether any that leads nearer is alive.
+ */
+static struct core_port *
+adapt_port(struct rl_core *core, const struct rl_flit *pkt, bool *lives)
 {
 	const unsigned int first = adapt_first(pkt);
 	struct core_port *best = NULL;
-	uint32_t least;
-	uint64_t ports;
+	uint32_t least = core->p.endpoint ? UINT32_MAX
+					  : core->p.cfg->queue_flits -
+						    pkt->pkt_flits + 1;
+	uint64_t ports = core->fwd->adapt[pkt->dst];
 
-	if (!adapt_is_on(core, pkt))
-		return false;
-	least = core->p.endpoint ? UINT32_MAX
-				 : core->p.cfg->queue_flits - pkt->pkt_flits + 1;
-	ports = core->fwd->adapt[pkt->dst];
+	*lives = false;
 	ports = ports >> first | ports << (-first % RL_FWD_ADAPT_PORTS);
 	for (; ports != 0; ports &= ports - 1) {
 		const unsigned int i = (unsigned int)__builtin_ctzll(ports);
@@ -81,12 +89,25 @@ core_adapt(struct rl_core *core, struct rl_flit *pkt)
 
 		if (cp->state != RL_EGRESS_ALIVE)
 			continue;
+		*lives = true;
 		queued = adapt_queued(core, cp);
 		if (queued >= least)
 			continue;
 		least = queued;
 		best = cp;
 	}
+	return best;
+}
+
+bool
+core_adapt(struct rl_core *core, struct rl_flit *pkt)
+{
+	struct core_port *best;
+	bool lives;
+
+	if (!adapt_is_on(core, pkt))
+		return false;
+	best = adapt_port(core, pkt, &lives);
 	if (best == NULL) {
 		CORE_COUNT_N(core, escaped_packets,
 			     pkt->in_port != RL_PORT_NONE);
@@ -96,4 +117,21 @@ core_adapt(struct rl_core *core, struct rl_flit *pkt)
 	pkt->vc = core->adapt_vl;
 	core_enqueue(core, best, core->adapt_vl, pkt);
 	return true;
+}
+
+enum core_adapt_state
+core_adapt_look(struct rl_core *core, const struct rl_flit *pkt,
+		uint64_t now_ns)
+{
+	bool lives;
+
+	if (!adapt_is_on(core, pkt))
+		return CORE_ADAPT_NONE;
+	if (adapt_port(core, pkt, &lives) != NULL)
+		return CORE_ADAPT_ROOM;
+	if (!lives)
+		return CORE_ADAPT_NONE;
+	core->adapt_again_ns = rl_deadline(now_ns, ADAPT_AGAIN_NS);
+	core_arm(core, core->adapt_again_ns);
+	return CORE_ADAPT_FULL;
 }

@@ -432,9 +432,14 @@ rl_core_tick(struct rl_core *core, uint64_t now_ns)
 		core_port_tick(core, i, now_ns);
 	core->next_due_ns = RL_NEVER;
 	core_pass_tick(core, now_ns);
+	if (rl_unlikely(core->adapt_again_ns <= now_ns)) {
+		core->adapt_again_ns = RL_NEVER;
+		rl_wait_look_place(core->wait, RL_WAIT_NOWAY);
+	}
 	core_look(core, now_ns);
 	core_watchdog(core, now_ns);
 	core_arm(core, rl_wait_due(core->wait));
+	core_arm(core, core->adapt_again_ns);
 	for (uint16_t i = 0; i < core->p.nports; i++) {
 		const struct core_port *cp = &core->port[i];
 

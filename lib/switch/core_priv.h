@@ -119,6 +119,7 @@ struct rl_core {
 				   tables */
 	bool passing;		/* two tables, see core_pass.c */
 	uint8_t adapt_vl;	/* of the adaptive plane; RL_VCS: none */
+	uint64_t adapt_again_ns; /* packets that wait for its room look again */
 	struct core_pass *pass;
 	struct core_fair *fair; /* [CORE_FAIR_QUEUES] */
 	unsigned int fair_shift; /* core_fair_quantum() */
@@ -195,6 +196,16 @@ void core_fair_level_queue(struct rl_core *core, const struct rl_pktq *q);
 /* core_adapt.c */
 /** Takes a packet of the adaptive plane on, if it has room. @return whether */
 bool core_adapt(struct rl_core *core, struct rl_flit *pkt);
+
+enum core_adapt_state {
+	CORE_ADAPT_NONE, /**< not on the plane, or no port of it is alive */
+	CORE_ADAPT_FULL, /**< no port has room now; the core looks again soon */
+	CORE_ADAPT_ROOM, /**< core_adapt() would take it on */
+};
+/** What the plane has for a packet that waits. */
+enum core_adapt_state core_adapt_look(struct rl_core *core,
+				      const struct rl_flit *pkt,
+				      uint64_t now_ns);
 
 /* core_pass.c */
 size_t core_pass_bytes(uint16_t nports);

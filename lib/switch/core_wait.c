@@ -396,6 +396,25 @@ wait_astray(const struct rl_core *core, const struct rl_flit *pkt,
 	return astray && !RL_PLANTED(ROOM_ASTRAY);
 }
 
+/* Whether the adaptive plane takes on the oldest packet of a flow. */
+static bool
+wait_adapt(struct rl_core *core, struct rl_wait_flow *f, bool *more,
+	   uint64_t now_ns)
+{
+	enum core_adapt_state plane;
+
+	if (core_closed(f->head))
+		return false;
+	plane = core_adapt_look(core, f->head, now_ns);
+	if (plane == CORE_ADAPT_FULL && f->place == RL_WAIT_NOWAY)
+		rl_wait_renew(core->wait, f, now_ns);
+	if (plane != CORE_ADAPT_ROOM)
+		return false;
+	CORE_COUNT(core, released_packets);
+	core_adapt(core, wait_pop(core, f, more));
+	return true;
+}
+
 /*
  * Sends the oldest packets of a flow, as long as they have a path. @return
  * steps made
@@ -423,6 +442,9 @@ wait_look_flow(struct rl_core *core, struct rl_wait_flow *f, uint64_t now_ns)
 			return n;
 		}
 		__builtin_prefetch(rl_wait_next_of(pkt));
+		if (rl_unlikely(core->adapt_vl != RL_VCS) &&
+		    wait_adapt(core, f, &more, now_ns))
+			continue;
 		if (!core_closed(pkt)) {
 			core_set_plane(core, pkt);
 			v = core_lookup(core, pkt, CORE_NO_PORT, &hop,

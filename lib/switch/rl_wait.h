@@ -214,6 +214,9 @@ struct rl_wait_flow *rl_wait_look(struct rl_wait *w);
 /** Owner. Looked at in part: another flow's turn comes first. */
 void rl_wait_later(struct rl_wait *w, struct rl_wait_flow *f);
 
+/** Owner. A flow that waits has a way after all: its time begins again. */
+void rl_wait_renew(struct rl_wait *w, struct rl_wait_flow *f, uint64_t now_ns);
+
 /** Owner. Looked at: its oldest packet waits at @p place. */
 void rl_wait_settle(struct rl_wait *w, struct rl_wait_flow *f, uint16_t place,
 		    uint64_t now_ns);

@@ -389,6 +389,13 @@ rl_wait_settle(struct rl_wait *w, struct rl_wait_flow *f, uint16_t place,
 	ring_add(&wait_place(w, place)->flows, &f->at);
 }
 
+void
+rl_wait_renew(struct rl_wait *w, struct rl_wait_flow *f, uint64_t now_ns)
+{
+	f->since_ns = now_ns;
+	wheel_set(w, f);
+}
+
 /* The packet that @p pkt belongs behind; NULL: ahead of all. */
 static struct rl_flit *
 flow_before(struct rl_wait *w, const struct rl_wait_flow *f,

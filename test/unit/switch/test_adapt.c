@@ -147,6 +147,33 @@ a_dead_port_is_not_taken(void **state)
 	cb_close(&c);
 }
 
+/* The tables lead to a dead port, and the plane is full but alive. */
+static void
+a_packet_that_can_only_wait_for_the_plane_gets_its_turn(void **state)
+{
+	struct core_bench c;
+
+	(void)state;
+	open_adapt(&c, -1);
+	c.full[3] = c.full[4] = true;
+	for (unsigned int i = 0; i < 8; i++)
+		give(&c, VL);
+	cb_mark(&c, 5, RL_MARK_LOOP_BEGIN);
+	cb_mark(&c, 5, RL_MARK_LOOP_END);
+	give(&c, VL);
+	for (unsigned int i = 0; i < 40; i++) /* four times no_path_ns */
+		cb_advance(&c, c.cfg.no_path_ns / 10);
+	assert_int_equal(c.ndrops, 0);
+	assert_int_equal(cb_freed(&c, 0), 36);
+	assert_int_equal(got(&c, 3, VL) + got(&c, 4, VL), 8);
+	rl_shared_add(&c.shared[4]->taken[VL], 4); /* a packet leaves */
+	cb_advance(&c, 1000);
+	cb_tx_all(&c);
+	assert_int_equal(CB_COUNTER(&c, adaptive_packets), 9);
+	assert_int_equal(c.ndrops, 0);
+	cb_close(&c);
+}
+
 /* An endpoint waits for the plane: what it injects holds no input buffer. */
 static void
 an_endpoint_sends_data_on_the_plane_and_control_by_the_tables(void **state)
@@ -183,6 +210,8 @@ main(void)
 		cmocka_unit_test(a_packet_on_the_tables_never_comes_back),
 		cmocka_unit_test(the_tables_may_lead_back_where_it_came_from),
 		cmocka_unit_test(a_dead_port_is_not_taken),
+		cmocka_unit_test(
+			a_packet_that_can_only_wait_for_the_plane_gets_its_turn),
 		cmocka_unit_test(
 			an_endpoint_sends_data_on_the_plane_and_control_by_the_tables),
 	};
