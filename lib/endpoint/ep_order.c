@@ -100,12 +100,14 @@ take_held(struct rl_ep *ep, struct ep_flow *flow, uint32_t seq)
 	return f;
 }
 
-/** Takes the expected flit: moves on by one. */
+/** Takes the expected flit, moves on by one, and acknowledges if asked to. */
 static void
 advance(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f)
 {
 	const struct place p = place_of(f);
 
+	if (f->wire[7] & RL_FLIT_ASKS_ACK)
+		ep_ack_soon(ep, flow);
 	flow->expect++;
 	flow->rx_tag = p.eop ? p.tag + 1 : p.tag;
 	flow->rx_pos = p.eop ? 0 : (uint16_t)(p.pos + 1);
@@ -300,8 +302,8 @@ hold(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f, uint32_t seq,
      uint64_t now_ns)
 {
 	if (is_held(ep, flow, seq)) {
-		EP_COUNT(ep, rx_duplicate);
-		rl_flit_put(ep->cache, f);
+		drop(ep, f, RL_EPC_rx_duplicate);
+		ep_spread_needless(ep, now_ns);
 		if (ep->cfg.retry)
 			ask_again(ep, flow, now_ns);
 		return;
@@ -329,13 +331,11 @@ hold(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f, uint32_t seq,
 		skip_arm(ep, flow);
 		return;
 	}
-	if (rl_seq_before(seq, flow->nak_hi)) {
-		/* an answer that overtook an earlier one */
+	if (rl_seq_before(seq, flow->nak_hi)) /* answers overtook each other */
 		ask_again(ep, flow, now_ns);
-	} else if (rl_seq_before(flow->high, seq) ||
-		   rl_seq_before(flow->nak_hi, seq)) {
+	else if (rl_seq_before(flow->high, seq) ||
+		 rl_seq_before(flow->nak_hi, seq))
 		gap_arm(ep, flow, rl_deadline(now_ns, ep_nak_wait_ns(ep, now_ns)));
-	}
 	if (rl_seq_before_eq(flow->high, seq))
 		flow->high = seq + 1;
 }
@@ -414,12 +414,9 @@ ep_order_sync(struct rl_ep *ep, struct ep_flow *flow, uint32_t expect,
 		EP_COUNT_N(ep, rx_lost_flits, expect - flow->expect);
 	if (flow->part != NULL)
 		ep_reasm_drop(ep, flow);
-	while (flow->held > 0) {
-		const uint32_t s = ep_win_find(flow->rx_win, ep->win_mask,
-					       flow->expect, flow->high, true);
-
-		rl_flit_put(ep->cache, take_held(ep, flow, s));
-	}
+	while (flow->held > 0)
+		rl_flit_put(ep->cache,
+			    take_held(ep, flow, first_held(ep, flow)));
 	if (flow->rx_win != NULL)
 		win_done(ep, flow);
 	ep_late_forget(ep, flow);
@@ -586,6 +583,7 @@ ep_order_flit(struct rl_ep *ep, struct ep_flow *flow, struct rl_flit *f,
 		if (d >= 0)
 			EP_COUNT(ep, rx_late_alias);
 		shown_again(ep, flow, seq);
+		ep_spread_needless(ep, now_ns);
 		duplicate(ep, flow, f);
 		return false;
 	} else if (side == 0) {

@@ -120,7 +120,6 @@ intact(struct rl_ep *ep, struct rl_flit *f, struct ep_flow *flow,
 {
 	const bool acks = rl_flit_cmd(f->wire) == RL_CMD_ACK;
 	const uint32_t ack = rl_flit_ack(f->wire);
-	const bool asks = f->wire[7] & RL_FLIT_ASKS_ACK;
 	struct rl_txn txn;
 	uint32_t seq;
 
@@ -157,13 +156,8 @@ intact(struct rl_ep *ep, struct rl_flit *f, struct ep_flow *flow,
 		ep_spread_came(ep, flow, seq, now_ns);
 	/* an ACK on a duplicate may be as old as the duplicate */
 	if (!ep_order_flit(ep, flow, f, seq, ep_profile_shows(ep, f->wire),
-			   now_ns)) {
-		if (ep->cfg.order == RL_ORDER_ENDPOINT)
-			ep_spread_needless(ep, now_ns);
+			   now_ns))
 		return;
-	}
-	if (asks)
-		ep_ack_soon(ep, flow);
 	if (acks && ep_profile_has_header(ep) && ep->cfg.retry)
 		piggybacked(ep, flow, ack, now_ns);
 }

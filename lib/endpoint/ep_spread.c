@@ -73,7 +73,7 @@ ep_spread_needless(struct rl_ep *ep, uint64_t now_ns)
 {
 	const uint64_t wait_ns = ep_nak_wait_ns(ep, now_ns);
 
-	if (now_ns < ep->spread.grown_ns)
+	if (ep->cfg.order == RL_ORDER_PATH || now_ns < ep->spread.grown_ns)
 		return;
 	note(&ep->spread, wait_ns / 4 * 3, now_ns);
 	ep->spread.grown_ns = now_ns + wait_ns;

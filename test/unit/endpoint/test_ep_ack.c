@@ -77,6 +77,30 @@ acks_are_coalesced_by_count_and_by_time(void **state)
 	fx_close(&fx);
 }
 
+/* One that says so before what is missing has come would tell nothing new. */
+static void
+a_flit_that_asks_for_an_ack_gets_it_once_the_gap_before_it_is_filled(void **state)
+{
+	struct rl_flit *first, *asks, *ack;
+	struct rl_pktq q;
+
+	(void)state;
+	open_late(RL_RETRY_SELECTIVE);
+	first = fx_emit(&fx, 1);
+	asks = fx_emit(&fx, 1);
+	asks->wire[7] |= RL_FLIT_ASKS_ACK;
+	fx_encode(&fx, asks, 1);
+	fx_rx(&fx, 1, asks);
+	q = fx_poll(&fx, 1);
+	assert_true(rl_pktq_empty(&q));
+	fx_rx(&fx, 1, first);
+	ack = fx_poll_one(&fx, 1); /* two of four, and at once */
+	assert_int_equal(fx_ctrl_n(ack), 1);
+	fx_rx(&fx, 0, ack);
+	assert_true(rl_ep_idle(fx.ep[0]));
+	fx_close(&fx);
+}
+
 static void
 an_ack_rides_on_reverse_data_and_then_none_goes_alone(void **state)
 {
@@ -533,6 +557,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(acks_are_coalesced_by_count_and_by_time),
+		cmocka_unit_test(
+			a_flit_that_asks_for_an_ack_gets_it_once_the_gap_before_it_is_filled),
 		cmocka_unit_test(an_ack_rides_on_reverse_data_and_then_none_goes_alone),
 		cmocka_unit_test(an_ack_waits_a_little_for_data_while_its_flow_sends),
 		cmocka_unit_test(lost_acks_are_covered_by_later_ones),

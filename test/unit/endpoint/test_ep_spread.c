@@ -202,6 +202,40 @@ a_needless_copy_lengthens_the_wait(void **state)
 	close_many();
 }
 
+/* An older flit is still missing, so both copies find it held. */
+static void
+a_needless_copy_behind_an_older_gap_lengthens_the_wait(void **state)
+{
+	struct rl_flit *older, *late, *copy;
+	struct rl_pktq q;
+
+	(void)state;
+	open_many(0, 0);
+	older = fx_emit(&fx, 1);
+	late = fx_emit(&fx, 1);
+	fx_rx(&fx, 1, fx_emit(&fx, 1));
+	fx.now += fx.cfg.nak_delay_ns;
+	fx_rx(&fx, 0, fx_poll_one(&fx, 1));
+	q = fx_poll(&fx, 0);
+	fx_drop(&fx, rl_pktq_pop(&q)); /* of the older one */
+	copy = rl_pktq_pop(&q);
+	assert_true(rl_pktq_empty(&q));
+	fx_rx(&fx, 1, late);
+	fx_rx(&fx, 1, copy);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_rx_duplicate), 1);
+	fx_rx(&fx, 1, older);
+	late = fx_emit(&fx, 1);
+	fx_rx(&fx, 1, fx_emit(&fx, 1));
+	fx.now += fx.cfg.nak_delay_ns + fx.cfg.nak_delay_ns / 4;
+	q = fx_poll(&fx, 1);
+	fx_drop_all(&fx, &q); /* an ACK: it waits for longer now */
+	fx_rx(&fx, 1, late);
+	fx_settle(&fx);
+	assert_int_equal(fx_ctr(&fx, 1, RL_EPC_nak_sent), 1);
+	assert_int_equal(fx_take(&fx, 1, false), 5);
+	close_many();
+}
+
 /* Its answer would call late flits lost. */
 static void
 a_probe_that_overtakes_data_is_answered_once_they_have_had_time(void **state)
@@ -268,6 +302,8 @@ main(void)
 		cmocka_unit_test(
 			a_gap_is_asked_for_after_the_measured_spread_and_not_before),
 		cmocka_unit_test(a_needless_copy_lengthens_the_wait),
+		cmocka_unit_test(
+			a_needless_copy_behind_an_older_gap_lengthens_the_wait),
 		cmocka_unit_test(
 			a_probe_that_overtakes_data_is_answered_once_they_have_had_time),
 		cmocka_unit_test(
