@@ -32,6 +32,16 @@ const char *failover_key(enum failover_number n);
 void failover_numbers(const struct rl_failover *f, uint64_t start_ns,
 		      uint64_t v[FAILOVER_NUMBERS]);
 
+/** Room for a name that failover_way() writes, in bytes. */
+#define FAILOVER_WAY_MAX (2 * RL_NAME_MAX + 16)
+
+/**
+ * Any thread. Writes the name of the link by which the first flit of @p f left,
+ * @p buf being of FAILOVER_WAY_MAX bytes; "-" if none did. Returns buf.
+ */
+char *failover_way(const struct rl_failover *f, const struct rl_topo *topo,
+		   char *buf);
+
 /**
  * Control thread. All failovers whose death is known, as the array `failovers`.
  * @return an array, the caller's

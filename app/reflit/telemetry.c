@@ -176,7 +176,7 @@ add_failover(const struct app *app, const struct rl_failover *f,
 	uint64_t v[FAILOVER_NUMBERS];
 	/* another port may have spoken of it before the one that died */
 	const bool known = f->dead_ns != RL_NEVER;
-	char link[2 * RL_NAME_MAX + 8] = "-";
+	char link[2 * RL_NAME_MAX + 8] = "-", way[FAILOVER_WAY_MAX];
 
 	if (known)
 		rl_topo_link_name(t, rl_failover_link(f, t), link,
@@ -184,6 +184,7 @@ add_failover(const struct app *app, const struct rl_failover *f,
 	mirror_text(table, link);
 	mirror_text(table, known ? t->dev[f->dev].name : "-");
 	mirror_text(table, rl_detector_name(f->detector));
+	mirror_text(table, failover_way(f, t, way));
 	failover_numbers(f, app->start_ns, v);
 	for (unsigned int i = 0; i < FAILOVER_NUMBERS; i++)
 		mirror_number(table, v[i]);
@@ -193,8 +194,8 @@ add_failover(const struct app *app, const struct rl_failover *f,
 static int
 failovers(const char *cmd, const char *params, struct rte_tel_data *d)
 {
-	const char *names[3 + FAILOVER_NUMBERS] = { "link", "device",
-						    "detector" };
+	const char *names[4 + FAILOVER_NUMBERS] = { "link", "device",
+						    "detector", "left_by" };
 	const struct mirror *m = &telemetry_mirror;
 	struct app *app = mirror_enter();
 	const uint32_t total = m->nfailovers;
@@ -216,8 +217,8 @@ failovers(const char *cmd, const char *params, struct rte_tel_data *d)
 		return ret;
 	}
 	for (unsigned int i = 0; i < FAILOVER_NUMBERS; i++)
-		names[3 + i] = failover_key(i);
-	mirror_table(&t, names, 3, FAILOVER_NUMBERS);
+		names[4 + i] = failover_key(i);
+	mirror_table(&t, names, 4, FAILOVER_NUMBERS);
 	for (uint32_t i = start; app != NULL && i < start + count; i++)
 		if (i + kept >= total)
 			add_failover(app, &m->failover[i % MIRROR_FAILOVERS],

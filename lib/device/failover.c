@@ -74,8 +74,10 @@ rl_failover_take(struct rl_failover_log *l, uint32_t dev, uint16_t port,
 		return dead(l, dev, port, ev);
 	case RL_PEV_REROUTED:
 		f = find(l, ev->loop_id);
-		if (f != NULL)
-			f->rerouted_ns = rl_min_u64(f->rerouted_ns, ev->t_ns);
+		if (f != NULL && ev->t_ns < f->rerouted_ns) {
+			f->rerouted_ns = ev->t_ns;
+			f->way = port;
+		}
 		return NULL;
 	case RL_PEV_DRAINED:
 		f = find(l, ev->loop_id);

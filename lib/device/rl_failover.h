@@ -18,6 +18,7 @@ struct rl_failover {
 	uint32_t loop_id; /**< identifies it in the events */
 	uint32_t dev;
 	uint16_t port;
+	uint16_t way;	 /**< port by which the first flit left; if any did */
 	enum rl_detector detector;
 	uint64_t fault_ns;    /**< when the fault of the link began; set by the
 				   owner */

@@ -183,6 +183,10 @@ def the_demonstration_loses_nothing_and_its_report_is_whole():
                     "looped_acked_flits"):
             assert key in f, key
         assert f["detect_ns"] > 0 and f["drained_ns"] > 0, f
+        # what looped left by the link beside it [APP-10]
+        assert f["left_by"] in ("-", "s0-s1#1" if f["link"] == "s0-s1#0"
+                                else "s0-s1#0"), f
+        assert (f["left_by"] == "-") == (f["first_rerouted_ns"] == 0), f
         cuts.setdefault(f["link"], []).append(f)
     assert len(cuts["s0-s1#0"]) >= 4 and len(cuts["s0-s1#1"]) >= 2
     # cut in the middle of a packet: whole packets looped back, and of the

@@ -323,6 +323,17 @@ def a_cut_by_click_is_seen_on_the_page_and_in_the_report():
         page.click('[data-order="cut"]')
         until(lambda: link_state(page, name) != "UP")
         until(lambda: name in page.text("#failovers"))
+        # the failover as it happened, in words and on a scale of time [APP-10]
+        words = until(lambda: (lambda w: w if w.startswith(
+            name + " died at ") and "Tables were renewed" in w else None)(
+                page.text("#story-words")))
+        assert "s0.0 found it by phy after " in words and \
+            "s0.1 found it by phy after " in words, words
+        assert page.script("return [...document.querySelectorAll("
+                           "'#story .row')].map(e => e.textContent)") == \
+            ["s0.0", "s0.1", "recovery"]
+        assert page.script("return document.querySelectorAll("
+                           "'#story .step.detected').length") == 2
         until(lambda: "dead" in page.text("#events"))
         page.keys("h")
         until(lambda: link_state(page, name) == "UP")

@@ -5,10 +5,12 @@
 import { chart, short } from "/charts.js";
 import { Picture, kindOf } from "/draw.js";
 import { layout } from "/layout.js";
+import { showStory, story } from "/story.js";
 
 const POLL_MS = 500;
 const KEEP_POINTS = 240;
 const KEEP_EVENTS = 200;
+const NEWS_NS = 10e9;
 
 const $ = (id) => document.getElementById(id);
 const state = { source: null, sources: [], fabric: null, links: null,
@@ -345,17 +347,26 @@ function cells(table, tag, values) {
   table.append(tr);
 }
 
+/* On the picture, for as long as it is news: where looped packets went. */
+function showWays(f, now_ns) {
+  const ways = new Set(f.left_by.filter((_, i) =>
+    now_ns - f.at_ns[i] < NEWS_NS));
+  for (const e of document.querySelectorAll("#fabric .link"))
+    e.classList.toggle("way", ways.has(e.dataset.link));
+}
+
 function showFailovers(f, r) {
   const table = $("failovers"), us = (v) => v === 0 ? "-" : +(v / 1e3)
     .toFixed(1);
   table.replaceChildren();
   cells(table, "th", ["at, s", "link", "at", "found by", "detected, us",
-    "rerouted, us", "drained, us", "looped flits", "acknowledged"]);
+    "rerouted, us", "left by", "drained, us", "looped flits",
+    "acknowledged"]);
   for (let i = f.link.length - 1; i >= 0; i--)
     cells(table, "td", [+(f.at_ns[i] / 1e9).toFixed(3), f.link[i],
       f.device[i], f.detector[i], us(f.detect_ns[i]),
-      us(f.first_rerouted_ns[i]), us(f.drained_ns[i]), f.looped_flits[i],
-      f.looped_acked_flits[i]]);
+      us(f.first_rerouted_ns[i]), f.left_by[i], us(f.drained_ns[i]),
+      f.looped_flits[i], f.looped_acked_flits[i]]);
   if (!r || !r.cause || r.cause.length === 0)
     return;
   cells(table, "th", ["at, s", "recovery", "mode", "outcome", "computed, us",
@@ -387,6 +398,8 @@ async function poll() {
     addEvents(events);
     state.before = note(info, traffic, hist);
     showFailovers(failovers, recoveries);
+    showWays(failovers, info.now_ns);
+    showStory($("story"), $("story-words"), story(failovers, recoveries));
     showFacts();
   } catch (e) {
     $("summary").textContent = `no answer: ${e.message}`;

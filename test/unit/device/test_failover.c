@@ -54,6 +54,7 @@ the_first_flit_rerouted_is_the_earliest_whichever_tells_of_it_first(void **state
 	/* and what comes much later changes nothing */
 	assert_null(tell(2, RL_PEV_REROUTED, 7, 9000));
 	assert_int_equal(rl_failover_span(f->dead_ns, f->rerouted_ns), 200);
+	assert_int_equal(f->way, 0); /* the earliest, not the first told */
 	assert_int_equal(rl_failover_span(f->dead_ns, f->drained_ns), 0);
 	assert_int_equal(rl_failover_span(f->fault_ns, f->dead_ns), 0);
 	assert_int_equal(rl_failover_span(1001, f->dead_ns), 1);
