@@ -123,14 +123,14 @@ run_of(struct half *h, uint32_t tag)
 {
 	struct half_run *r = h->nruns == 0 ? NULL : &h->run[h->nruns - 1];
 
-	if (r != NULL && tag - r->next + HALF_NEAR < 2 * HALF_NEAR &&
+	if (r != NULL &&
+	    tag - r->first - r->seen.next + HALF_NEAR < 2 * HALF_NEAR &&
 	    tag - r->first < UINT32_MAX / 2)
 		return r;
 	if (h->nruns == HALF_RUNS)
 		return NULL;
 	r = &h->run[h->nruns++];
-	*r = (struct half_run){ .first = tag, .next = tag };
-	rl_ranges_init(&r->missing);
+	*r = (struct half_run){ .first = tag };
 	return r;
 }
 
@@ -138,24 +138,15 @@ static bool
 got(struct half *h, uint32_t tag, uint64_t digest)
 {
 	struct half_run *r = run_of(h, tag);
-	bool late;
 
 	if (r == NULL) {
 		h->unlisted++;
 		return false;
 	}
-	late = tag - r->first < r->next - r->first;
 	r->packets++;
 	r->digest += digest;
-	if (late) {
-		(void)rl_ranges_take(&h->pool, &r->missing, tag - r->first);
-		return true;
-	}
-	if (tag != r->next)
-		rl_ranges_add(&h->pool, &r->missing, r->next - r->first,
-			      tag - r->first);
-	r->next = tag + 1;
-	return false;
+	return rl_seen_take(&h->pool, &r->seen, tag - r->first) !=
+	       RL_SEEN_FIRST;
 }
 
 bool
@@ -164,10 +155,10 @@ half_got(struct half *h, uint32_t tag, uint64_t digest)
 	const struct half_run *r = h->nruns == 0 ? NULL : &h->run[h->nruns - 1];
 	bool late;
 
-	if (r == NULL || tag != r->next) {
+	if (r == NULL || tag - r->first != r->seen.next) {
 		begin(h, HALF_CHANGES);
 	} else {
-		h->before = (struct half_before){ r->next, r->packets,
+		h->before = (struct half_before){ r->seen.next, r->packets,
 						  r->digest };
 		begin(h, HALF_COUNTS);
 	}
@@ -188,7 +179,7 @@ half_mend(struct half *h)
 	if (was != HALF_COUNTS || h->nspans + h->nruns == 0)
 		return false;
 	if (h->sink) {
-		h->run[h->nruns - 1].next = h->before.next;
+		h->run[h->nruns - 1].seen.next = h->before.next;
 		h->run[h->nruns - 1].packets = h->before.packets;
 		h->run[h->nruns - 1].digest = h->before.digest;
 	} else {

@@ -27,7 +27,7 @@
 #include <stdatomic.h>
 
 #include "rl_base.h"
-#include "rl_ranges.h"
+#include "rl_seen.h"
 
 #define HALF_RUNS 32
 #define HALF_SPANS 32
@@ -51,10 +51,9 @@ struct half_span {
 /** Packets received from one life of the peer. */
 struct half_run {
 	uint32_t first;
-	uint32_t next;
+	struct rl_seen seen; /**< numbers are relative to first */
 	uint64_t packets;
 	uint64_t digest;
-	struct rl_ranges missing; /**< relative to first */
 };
 
 enum half_writing {

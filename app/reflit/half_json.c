@@ -65,11 +65,11 @@ sink_json(json_t *o, const struct half *h)
 		json_t *r = json_object();
 
 		set(r, "first", run->first);
-		set(r, "next", run->next);
+		set(r, "next", run->first + run->seen.next);
 		set(r, "packets", run->packets);
 		json_object_set_new(r, "digest", half_hex(run->digest));
 		json_object_set_new(r, "missing",
-				    missing_json(h, &run->missing));
+				    missing_json(h, &run->seen.missing));
 		json_array_append_new(runs, r);
 	}
 	json_object_set_new(o, "runs", runs);

@@ -27,7 +27,7 @@ is_sound(const struct ledger_entry *e)
 	for (uint32_t i = 0; i < h->nruns; i++) {
 		uint32_t n = 0;
 
-		for (uint32_t k = h->run[i].missing.head; k != RL_RANGE_END;
+		for (uint32_t k = h->run[i].seen.missing.head; k != RL_RANGE_END;
 		     k = h->node[k].next)
 			if (k >= HALF_NODES || ++n > HALF_NODES)
 				return false;

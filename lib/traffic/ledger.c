@@ -6,37 +6,53 @@
 /** Attempts to read between two changes; each takes longer than a change. */
 #define LOOKS 1000
 
-/** Packets of @p f that were reported, and have not arrived. */
-static uint64_t
-reported_only(const struct rl_tg *src, const struct rl_tg_flow *f,
-	      const struct rl_tg *dst, const struct rl_tg_flow *at)
+/** The other end of a flow, as its client has recorded it. */
+struct far {
+	const struct rl_tg *tg; /**< the client; if there is none, this one */
+	bool knows;		/**< it has a record */
+	struct rl_seen seen;	/**< what has arrived there */
+};
+
+static struct far
+far_end(struct rl_tg *const tg[], uint32_t n, const struct rl_tg *me,
+	const struct rl_tg_flow *f)
 {
-	if (at == NULL)
-		return f->reported.count;
-	return rl_ranges_from(rl_tg_ranges(src), &f->reported, at->next) +
-	       rl_ranges_common(rl_tg_ranges(src), &f->reported,
-				rl_tg_ranges(dst), &at->missing);
+	const struct rl_tg *far = f->peer < n ? tg[f->peer] : NULL;
+	const struct rl_tg_flow *at =
+		far == NULL ? NULL
+			    : rl_tg_flow_find(far, rl_tg_ep_id(me), f->cos);
+
+	return (struct far){ far == NULL ? me : far, at != NULL,
+			     at != NULL ? at->seen : (struct rl_seen){ 0 } };
 }
 
-/** One flow: @p f is its source's record, @p at its destination's. */
-static void
-close_flow(struct rl_ledger *l, const struct rl_tg *src,
-	   const struct rl_tg_flow *f, const struct rl_tg *dst,
-	   const struct rl_tg_flow *at)
+/** Packets of @p f that were reported, and have not arrived. */
+static uint64_t
+reported_only(const struct rl_tg *me, const struct rl_tg_flow *f,
+	      const struct far *to)
 {
-	const uint32_t next = at != NULL ? at->next : 0;
-	uint64_t missing, reported;
+	return rl_seen_reported(rl_tg_ranges(to->tg), &to->seen,
+				rl_tg_ranges(me), &f->reported, UINT32_MAX);
+}
 
-	if (next > f->sent) {
-		l->unknown_packets += next - f->sent;
+/** Both directions of one flow of @p me. */
+static void
+close_flow(struct rl_ledger *l, const struct rl_tg *me,
+	   const struct rl_tg_flow *f, const struct far *to)
+{
+	uint64_t reported;
+
+	if (!to->knows) /* its source has sent none of what arrived here */
+		l->unknown_packets += f->seen.next;
+	if (to->seen.next > f->sent) {
+		l->unknown_packets += to->seen.next - f->sent;
 		return;
 	}
-	/* packets that were overtaken and never came, and the tail */
-	missing = f->sent - next + (at != NULL ? at->missing.count : 0);
-	reported = reported_only(src, f, dst, at);
+	reported = reported_only(me, f, to);
 	l->reported_packets += reported;
 	l->reported_delivered += f->reported.count - reported;
-	l->lost_packets += missing - reported;
+	l->lost_packets += rl_seen_open(rl_tg_ranges(to->tg), &to->seen,
+					f->sent) - reported;
 }
 
 static void
@@ -56,22 +72,9 @@ close_client(struct rl_ledger *l, struct rl_tg *const tg[], uint32_t n,
 	l->inexact += c->inexact + rl_tg_ranges(me)->lost;
 	for (uint32_t i = 0; i < rl_tg_flow_count(me); i++) {
 		const struct rl_tg_flow *f = rl_tg_flow(me, i);
-		const struct rl_tg *dst = f->peer < n ? tg[f->peer] : NULL;
+		const struct far to = far_end(tg, n, me, f);
 
-		close_flow(l, me, f, dst,
-			   dst != NULL ? rl_tg_flow_find(dst, rl_tg_ep_id(me),
-							 f->cos)
-				       : NULL);
-	}
-	/* packets that arrived here but that their source never sent */
-	for (uint32_t i = 0; i < rl_tg_flow_count(me); i++) {
-		const struct rl_tg_flow *f = rl_tg_flow(me, i);
-		const struct rl_tg *src = f->peer < n ? tg[f->peer] : NULL;
-
-		if (f->next > 0 &&
-		    (src == NULL ||
-		     rl_tg_flow_find(src, rl_tg_ep_id(me), f->cos) == NULL))
-			l->unknown_packets += f->next;
+		close_flow(l, me, f, &to);
 	}
 }
 
@@ -96,24 +99,22 @@ version(const struct rl_tg *tg, uint32_t *v)
 
 /** Like reported_only(), while both clients run. */
 static uint64_t
-look_flow(const struct rl_tg *src, const struct rl_tg_flow *f,
-	  const struct rl_tg *dst)
+look_flow(struct rl_tg *const tg[], uint32_t n, const struct rl_tg *me,
+	  const struct rl_tg_flow *f)
 {
 	for (int try = 0; try < LOOKS; try++) {
-		uint32_t s0, d0 = 0, s1, d1 = 0;
-		uint64_t n;
+		struct far to = far_end(tg, n, me, f);
+		uint32_t s0, d0, s1, d1;
+		uint64_t reported;
 
-		if (!version(src, &s0) || (dst != NULL && !version(dst, &d0)))
+		if (!version(me, &s0) || !version(to.tg, &d0))
 			continue;
-		n = reported_only(src, f, dst,
-				  dst == NULL ? NULL
-					      : rl_tg_flow_find(dst,
-							rl_tg_ep_id(src),
-							f->cos));
+		to = far_end(tg, n, me, f); /* as of this version */
+		reported = reported_only(me, f, &to);
 		rl_fence_acquire();
-		if (version(src, &s1) && s0 == s1 &&
-		    (dst == NULL || (version(dst, &d1) && d0 == d1)))
-			return n;
+		if (version(me, &s1) && s0 == s1 && version(to.tg, &d1) &&
+		    d0 == d1)
+			return reported;
 	}
 	return 0;
 }
@@ -132,7 +133,7 @@ rl_ledger_look(struct rl_ledger_look *l, struct rl_tg *const tg[], uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		/* without a range no packet was reported */
 		const uint32_t flows = tg[i] == NULL ||
-						rl_tg_ranges(tg[i])->used == 0
+						rl_tg_ranges(tg[i])->used <= 1
 					       ? 0
 					       : rl_tg_flow_count(tg[i]);
 
@@ -140,9 +141,7 @@ rl_ledger_look(struct rl_ledger_look *l, struct rl_tg *const tg[], uint32_t n)
 			const struct rl_tg_flow *f = rl_tg_flow(tg[i], k);
 
 			if (f->reported.count != 0)
-				l->reported_packets += look_flow(
-					tg[i], f,
-					f->peer < n ? tg[f->peer] : NULL);
+				l->reported_packets += look_flow(tg, n, tg[i], f);
 		}
 	}
 	/* acquire: pairs with pipes and wires: a packet delivered or reported

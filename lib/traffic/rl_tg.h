@@ -23,7 +23,7 @@
 #include "rl_kind.h"
 #include "rl_pattern.h"
 #include "rl_prng.h"
-#include "rl_ranges.h"
+#include "rl_seen.h"
 #include "rl_silence.h"
 #include "rl_stamp.h"
 
@@ -84,10 +84,9 @@ struct rl_tg_flow {
 	bool anew;		/**< tags start over with the next one */
 	struct rl_ranges reported; /**< of those sent */
 	uint32_t owed;		/**< responses due to peer */
-	uint32_t next;		/**< 1 + highest number received from peer */
+	struct rl_seen seen;	/**< of those from peer */
 	uint64_t last;		/**< latency of the last, for rl_delay_add() */
 	struct rl_silence silence; /**< of packets from peer */
-	struct rl_ranges missing; /**< of those before */
 };
 
 struct rl_tg;

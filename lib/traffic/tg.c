@@ -176,8 +176,6 @@ tg_flow_get(struct rl_tg *tg, uint16_t peer, uint8_t cos)
 		return NULL;
 	flow = &tg->flow[tg->nflows];
 	*flow = (struct rl_tg_flow){ .peer = peer, .cos = cos };
-	rl_ranges_init(&flow->reported);
-	rl_ranges_init(&flow->missing);
 	/* release: a concurrent reader sees it complete (rl_ledger_look()) */
 	rl_fence_release();
 	tg->hash[h] = ++tg->nflows;

@@ -1,33 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tg_priv.h"
 
-/*
- * Numbers of a flow distinguish duplicates from late packets: missing numbers
- * below the highest one received are kept as ranges. A packet with such a
- * number is late, any other below is a duplicate.
- *
- * @return whether it is the first with its number
- */
-static bool
-judge_number(struct rl_tg *tg, struct rl_tg_flow *flow, uint32_t number)
-{
-	if (number == flow->next) {
-		flow->next++;
-	} else if (number > flow->next) {
-		const uint32_t from = flow->next;
-
-		/* first: so that a concurrent reader counts no number twice */
-		flow->next = number + 1;
-		rl_ranges_add(&tg->pool, &flow->missing, from, number);
-	} else if (rl_ranges_take(&tg->pool, &flow->missing, number)) {
-		tg->count.reordered_packets++;
-	} else {
-		tg->count.duplicated_packets++;
-		return false;
-	}
-	return true;
-}
-
 static void
 check_one(struct rl_tg *tg, const struct rl_flit *pkt, uint64_t now_ns)
 {
@@ -50,8 +23,16 @@ check_one(struct rl_tg *tg, const struct rl_flit *pkt, uint64_t now_ns)
 		tg->count.inexact++;
 		return;
 	}
-	if (!judge_number(tg, flow, s.number))
+	switch (rl_seen_take(&tg->pool, &flow->seen, s.number)) {
+	case RL_SEEN_FIRST:
+		break;
+	case RL_SEEN_LATE:
+		tg->count.reordered_packets++;
+		break;
+	case RL_SEEN_AGAIN:
+		tg->count.duplicated_packets++;
 		return;
+	}
 	if (pkt->class == RL_CLASS_REQ_NONPOSTED) {
 		tg->count.delivered_requests++;
 		flow->owed++;

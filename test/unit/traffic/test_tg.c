@@ -329,7 +329,7 @@ reports_beyond_what_arrived_count_once_each(void **state)
 	for (unsigned int i = 0; i < EPS; i++)
 		rl_tg_stop(w.tg[i]);
 	/* the first that did not arrive, alone: a range of one */
-	r.tag = rl_tg_flow_find(w.tg[1], 0, 0)->next;
+	r.tag = rl_tg_flow_find(w.tg[1], 0, 0)->seen.next;
 	assert_true(r.tag < rl_tg_flow_find(w.tg[0], 1, 0)->sent);
 	l = books();
 	assert_int_equal(l.reported_packets, 0);
@@ -337,7 +337,7 @@ reports_beyond_what_arrived_count_once_each(void **state)
 	l = books();
 	assert_int_equal(l.reported_packets, 1);
 	for (r.tag = 0; r.tag < rl_tg_flow_find(w.tg[0], 1, 0)->sent; r.tag++)
-		if (r.tag != rl_tg_flow_find(w.tg[1], 0, 0)->next)
+		if (r.tag != rl_tg_flow_find(w.tg[1], 0, 0)->seen.next)
 			rl_tg_report(w.tg[0], &r);
 	l = books();
 	assert_true(l.reported_packets > 0 && l.reported_delivered > 0);

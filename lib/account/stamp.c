@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "rl_content.h"
+#include "rl_prng.h"
 #include "rl_stamp.h"
 
-#include "rl_prng.h"
-
 #define MAGIC 0x54464c52u /* "RLFT" */
-/** Any odd constant whose multiples look unrelated. */
-#define STEP 0x9e3779b97f4a7c15ull
-
-_Static_assert(RL_FLIT_DATA_BYTES % 8 == 0, "a word never spans two flits");
 
 /** Hash of the head's first 32 bytes and the seed. */
 static uint64_t
@@ -43,32 +39,10 @@ void
 rl_stamp_fill(void *writer, uint8_t *to, uint32_t off, uint32_t len)
 {
 	const struct rl_stamp_writer *w = writer;
-	uint32_t i = 0;
-	uint64_t word;
+	const uint32_t head = off == 0 ? RL_STAMP_BYTES : 0;
 
-	if (off == 0) {
-		memcpy(to, w->head, RL_STAMP_BYTES);
-		i = RL_STAMP_BYTES;
-	}
-	word = w->key + (off + i) / 8 * STEP;
-	for (; i + 8 <= len; i += 8, word += STEP)
-		rl_put64(to + i, word);
-	if (i < len)
-		memcpy(to + i, &word, len - i);
-}
-
-/** Whether the words of one flit match the key. */
-static bool
-content_ok(const uint8_t *data, uint32_t off, uint32_t from, uint32_t len,
-	   uint64_t key)
-{
-	uint64_t word = key + (off + from) / 8 * STEP;
-	uint64_t wrong = 0;
-	uint32_t i = from;
-
-	for (; i + 8 <= len; i += 8, word += STEP)
-		wrong |= rl_get64(data + i) ^ word;
-	return wrong == 0 && (i == len || memcmp(data + i, &word, len - i) == 0);
+	memcpy(to, w->head, head);
+	rl_content_fill(w->key, to + head, off + head, len - head);
 }
 
 static bool
@@ -103,9 +77,11 @@ rl_stamp_check(const struct rl_flit *head, uint64_t seed, struct rl_stamp *s)
 		.seed = seed,
 	};
 	for (unsigned int n = head->pkt_flits; n > 0; n--, f = f->next) {
-		ok &= content_ok(f->wire + RL_FLIT_DATA_OFF, off,
-				 off == 0 ? RL_STAMP_BYTES : 0, f->wire[8],
-				 rl_get64(h + 32));
+		const uint32_t at = off == 0 ? RL_STAMP_BYTES : 0;
+
+		ok &= rl_content_same(rl_get64(h + 32),
+				      f->wire + RL_FLIT_DATA_OFF + at, off + at,
+				      f->wire[8] - at);
 		bytes += f->wire[8];
 		off += RL_FLIT_DATA_BYTES;
 	}

@@ -42,21 +42,23 @@ random_sets_agree_with_arrays_of_flags(void **state)
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= 200; seed++) {
-		struct rl_ranges s[2];
+		struct rl_ranges s[2] = { { 0 } };
 
 		rl_prng_seed(&p, seed);
 		memset(flag, 0, sizeof(flag));
-		for (unsigned int k = 0; k < 2; k++) {
+		for (unsigned int k = 0; k < 2; k++)
 			rl_range_pool_init(&pool[k], node[k], 256);
-			rl_ranges_init(&s[k]);
-		}
 		for (unsigned int step = 0; step < 150; step++) {
 			const unsigned int k = rl_prng_below(&p, 2);
 			const uint32_t lo = rl_prng_below(&p, SPAN - 20);
 			const uint32_t n = 1 + rl_prng_below(&p, 20);
-			uint64_t common = 0;
+			const uint32_t end = lo + rl_prng_below(&p, SPAN);
+			uint64_t common = 0, within = 0;
 
-			if (rl_prng_below(&p, 3) == 0) {
+			if (rl_prng_below(&p, 100) == 0) {
+				rl_ranges_clear(&pool[k], &s[k]);
+				memset(flag[k], 0, SPAN);
+			} else if (rl_prng_below(&p, 3) == 0) {
 				rl_ranges_add(&pool[k], &s[k], lo, lo + n);
 				memset(&flag[k][lo], 1, n);
 			} else {
@@ -66,11 +68,15 @@ random_sets_agree_with_arrays_of_flags(void **state)
 				flag[k][lo] = false;
 			}
 			compare(k, &s[k], flag[k]);
-			for (uint32_t v = 0; v < SPAN; v++)
+			for (uint32_t v = 0; v < rl_min_u32(end, SPAN); v++) {
 				common += flag[0][v] && flag[1][v];
+				within += v >= lo && flag[k][v];
+			}
 			assert_int_equal(rl_ranges_common(&pool[0], &s[0],
-							  &pool[1], &s[1]),
+							  &pool[1], &s[1], end),
 					 common);
+			assert_int_equal(rl_ranges_within(&pool[k], &s[k], lo,
+							  end), within);
 		}
 		assert_int_equal(pool[0].lost + pool[1].lost, 0);
 	}
@@ -79,11 +85,10 @@ random_sets_agree_with_arrays_of_flags(void **state)
 static void
 an_empty_pool_forgets_and_says_how_much(void **state)
 {
-	struct rl_ranges s;
+	struct rl_ranges s = { 0 };
 
 	(void)state;
-	rl_range_pool_init(&pool[0], node[0], 2);
-	rl_ranges_init(&s);
+	rl_range_pool_init(&pool[0], node[0], 3);
 	rl_ranges_add(&pool[0], &s, 0, 10);
 	rl_ranges_add(&pool[0], &s, 20, 30);
 	rl_ranges_add(&pool[0], &s, 40, 45);

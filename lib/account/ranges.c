@@ -186,18 +186,34 @@ rl_ranges_has(const struct rl_range_pool *p, const struct rl_ranges *s,
 	return false;
 }
 
+void
+rl_ranges_clear(struct rl_range_pool *p, struct rl_ranges *s)
+{
+	begin_change(p);
+	while (s->head != RL_RANGE_END) {
+		const uint32_t i = s->head;
+
+		s->head = p->node[i].next;
+		node_give(p, i);
+	}
+	*s = (struct rl_ranges){ 0 };
+	end_change(p);
+}
+
 uint64_t
 rl_ranges_common(const struct rl_range_pool *pa, const struct rl_ranges *a,
-		 const struct rl_range_pool *pb, const struct rl_ranges *b)
+		 const struct rl_range_pool *pb, const struct rl_ranges *b,
+		 uint32_t end)
 {
 	uint32_t i = a->head, j = b->head;
 	uint64_t n = 0, steps = (uint64_t)pa->cap + pb->cap;
 
 	/* lists that change meanwhile may contain a cycle */
-	while (i < pa->cap && j < pb->cap && steps-- > 0) {
+	while (i != RL_RANGE_END && j != RL_RANGE_END && i < pa->cap &&
+	       j < pb->cap && steps-- > 0) {
 		const struct rl_range *x = &pa->node[i], *y = &pb->node[j];
-		const uint32_t lo = x->lo > y->lo ? x->lo : y->lo;
-		const uint32_t hi = x->hi < y->hi ? x->hi : y->hi;
+		const uint32_t lo = rl_max_u32(x->lo, y->lo);
+		const uint32_t hi = rl_min_u32(rl_min_u32(x->hi, y->hi), end);
 
 		if (lo < hi)
 			n += hi - lo;
@@ -210,17 +226,12 @@ rl_ranges_common(const struct rl_range_pool *pa, const struct rl_ranges *a,
 }
 
 uint64_t
-rl_ranges_from(const struct rl_range_pool *p, const struct rl_ranges *s,
-	       uint32_t from)
+rl_ranges_within(const struct rl_range_pool *p, const struct rl_ranges *s,
+		 uint32_t lo, uint32_t hi)
 {
-	uint64_t n = 0, steps = p->cap;
+	struct rl_range all[2] = { { 0 }, { lo, hi, RL_RANGE_END } };
+	const struct rl_range_pool pool = { .node = all, .cap = 2 };
+	const struct rl_ranges one = { .head = 1, .tail = 1 };
 
-	for (uint32_t i = s->head; i < p->cap && steps-- > 0;
-	     i = p->node[i].next) {
-		const struct rl_range *r = &p->node[i];
-
-		if (r->hi > from)
-			n += r->hi - (r->lo > from ? r->lo : from);
-	}
-	return n;
+	return rl_ranges_common(p, s, &pool, &one, hi);
 }

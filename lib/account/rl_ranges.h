@@ -14,7 +14,8 @@
 #include "rl_base.h"
 #include "rl_fence.h"
 
-#define RL_RANGE_END UINT32_MAX
+/** No node: the first of a pool is not used. */
+#define RL_RANGE_END 0
 
 struct rl_range {
 	uint32_t lo;
@@ -25,29 +26,31 @@ struct rl_range {
 struct rl_range_pool {
 	struct rl_range *node; /**< cap nodes, the caller's */
 	uint32_t cap;
-	uint32_t used;	/**< nodes ever taken in order */
+	uint32_t used;	/**< nodes ever taken in order, and the first */
 	uint32_t free;	/**< list of freed nodes */
 	uint64_t lost;	/**< numbers without a node: sets are inexact */
 	_Atomic uint32_t version; /**< of all its sets; odd: one is changing */
 };
 
-/** A set; zeroed memory is not an empty set, see rl_ranges_init(). */
+/** A set; zeroed memory is an empty one. */
 struct rl_ranges {
 	uint32_t head;
 	uint32_t tail;
-	uint64_t count; /**< numbers in it */
+	uint32_t count; /**< numbers in it */
 };
 
-static inline void
-rl_ranges_init(struct rl_ranges *s)
-{
-	*s = (struct rl_ranges){ RL_RANGE_END, RL_RANGE_END, 0 };
-}
-
+/** Owner. @p cap nodes keep cap - 1 ranges; zeroed memory keeps none. */
 static inline void
 rl_range_pool_init(struct rl_range_pool *p, struct rl_range *node, uint32_t cap)
 {
-	*p = (struct rl_range_pool){ node, cap, 0, RL_RANGE_END, 0, 0 };
+	*p = (struct rl_range_pool){ node, cap, 1, RL_RANGE_END, 0, 0 };
+}
+
+/** Owner. Whether the next change of a set may find no node. */
+static inline bool
+rl_range_pool_full(const struct rl_range_pool *p)
+{
+	return p->free == RL_RANGE_END && p->used >= p->cap;
 }
 
 /**
@@ -68,8 +71,11 @@ bool rl_ranges_take(struct rl_range_pool *p, struct rl_ranges *s, uint32_t n);
 bool rl_ranges_has(const struct rl_range_pool *p, const struct rl_ranges *s,
 		   uint32_t n);
 
+/** Owner. Takes all numbers out. */
+void rl_ranges_clear(struct rl_range_pool *p, struct rl_ranges *s);
+
 /**
- * Owner of both sets. How many numbers two sets have in common.
+ * Owner of both sets. How many numbers below @p end two sets have in common.
  *
  * Any thread, too, if it discards the result when either pool's version was odd
  * before, or has changed afterwards.
@@ -77,10 +83,10 @@ bool rl_ranges_has(const struct rl_range_pool *p, const struct rl_ranges *s,
 uint64_t rl_ranges_common(const struct rl_range_pool *pa,
 			  const struct rl_ranges *a,
 			  const struct rl_range_pool *pb,
-			  const struct rl_ranges *b);
+			  const struct rl_ranges *b, uint32_t end);
 
-/** As rl_ranges_common(). How many numbers of a set are @p from or above. */
-uint64_t rl_ranges_from(const struct rl_range_pool *p,
-			const struct rl_ranges *s, uint32_t from);
+/** As rl_ranges_common(). How many numbers of a set are in lo .. hi-1. */
+uint64_t rl_ranges_within(const struct rl_range_pool *p,
+			  const struct rl_ranges *s, uint32_t lo, uint32_t hi);
 
 #endif /* RL_RANGES_H */

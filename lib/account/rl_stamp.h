@@ -19,10 +19,7 @@
  * | 20-23 | 0                                                             |
  * | 24-31 | send time in ns                                               |
  * | 32-39 | key: a hash of all above and of the seed of the run           |
- * | 40-   | word i of 8 bytes is key + i * an odd constant                |
- *
- * So every word of every packet has a different value, and takes one addition
- * and one comparison to check.
+ * | 40-   | what rl_content.h makes of the key                            |
  */
 
 #include <stdint.h>
