@@ -108,7 +108,7 @@ count_sent(struct rl_sim_load_stats *st, const struct load_packet *p)
 static void
 note_begin(struct load_flow *flow, const struct load_packet *p, uint64_t now_ns)
 {
-	const bool first = load_sent(flow) == flow->expected;
+	const bool first = load_sent(flow) == flow->seen.next;
 
 	if (first)
 		flow->sent_ns = p->made_ns;
@@ -409,11 +409,6 @@ rl_sim_load_new(const struct rl_sim_load_cfg *cfg)
 static void
 flow_free(struct load_flow *flow)
 {
-	if (flow->odd != NULL) {
-		free(flow->odd->missing.tag);
-		free(flow->odd->reported.tag);
-		free(flow->odd);
-	}
 	if (flow->times != NULL) {
 		free(flow->times->ns);
 		free(flow->times);
@@ -431,8 +426,10 @@ rl_sim_load_free(struct rl_sim_load *load)
 	free(load->flow);
 	for (unsigned int i = 0; i < load->nparts; i++) {
 		free(load->part[i]->window);
+		free(load->part[i]->missing.node);
 		free(load->part[i]);
 	}
+	free(load->reported.node);
 	free(load->pattern_mem);
 	free(load->src);
 	free(load);

@@ -60,12 +60,11 @@ static int
 answer_one(struct load_src *src, struct rl_ep *ep, struct load_flow *flow,
 	   uint64_t now_ns)
 {
-	const size_t at = (size_t)(flow - src->load->flow);
 	const size_t nep = src->load->cfg.nep;
 	const struct load_later l = {
 		.made_ns = flow->owed_ns,
-		.dst = (uint16_t)(at % nep),
-		.cos = (uint8_t)(at / nep / nep),
+		.dst = load_flow_dst(src->load, flow),
+		.cos = (uint8_t)((size_t)(flow - src->load->flow) / nep / nep),
 		.response = true,
 	};
 	const int ret = load_offer(src, ep, &l, now_ns);

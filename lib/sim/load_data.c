@@ -2,8 +2,8 @@
 
 /*
  * Contents of packets. The first eight bytes are the time at which the packet
- * was made (if it is long enough); the rest are words of a counter-mode
- * generator, so that any part can be computed without the parts before it.
+ * was made (if it is long enough); the rest follows from its key
+ * (rl_content.h).
  */
 
 #include <stdlib.h>
@@ -60,125 +60,29 @@ load_packet_of(const struct rl_sim_load *load, uint16_t src, uint16_t dst,
 	}
 }
 
-/*
- * Every byte of a run is generated once and compared once, so the loops over
- * whole words exist twice: the second one uses wide registers.
- */
-#define LOAD_INLINE static inline __attribute__((always_inline))
-
-LOAD_INLINE uint64_t
-word(uint64_t key, uint32_t i)
-{
-	uint64_t z = key + (i + 1) * 0x9e3779b97f4a7c15ull;
-
-	z = (z ^ (z >> 32)) * 0xd6e8feb86659fd93ull;
-	return z ^ (z >> 32);
-}
-
-/* Words @p from .. from + n - 1. */
-LOAD_INLINE void
-fill_words(uint8_t *to, uint64_t key, uint32_t from, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		const uint64_t w = word(key, from + i);
-
-		memcpy(to + 8 * (size_t)i, &w, 8);
-	}
-}
-
-/* @return the bits that differ */
-LOAD_INLINE uint64_t
-differ_words(const uint8_t *data, uint64_t key, uint32_t from, uint32_t n)
-{
-	uint64_t diff = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t w;
-
-		memcpy(&w, data + 8 * (size_t)i, 8);
-		diff |= w ^ word(key, from + i);
-	}
-	return diff;
-}
-
-#if defined(__x86_64__)
-
-#define LOAD_WIDE __attribute__((target("avx512f,avx512dq,avx512vl")))
-
-static inline bool
-has_wide(void)
-{
-	return __builtin_cpu_supports("avx512dq") &&
-	       __builtin_cpu_supports("avx512vl");
-}
-
-#else
-
-#define LOAD_WIDE
-
-static inline bool
-has_wide(void)
-{
-	return false;
-}
-
-#endif
-
-LOAD_WIDE static void
-fill_wide(uint8_t *to, uint64_t key, uint32_t from, uint32_t n)
-{
-	fill_words(to, key, from, n);
-}
-
-LOAD_WIDE static uint64_t
-differ_wide(const uint8_t *data, uint64_t key, uint32_t from, uint32_t n)
-{
-	return differ_words(data, key, from, n);
-}
-
 void
 load_fill(void *ctx, uint8_t *to, uint32_t off, uint32_t len)
 {
 	const struct load_packet *p = ctx;
-	/* off is a multiple of 224, and so of 8 */
-	const uint32_t first = off == 0 && len >= 8, n = len / 8;
+	const uint32_t first = off == 0 && len >= 8 ? 8 : 0;
 
 	if (p->bytes != NULL) {
 		memcpy(to, p->bytes + off, len);
 		return;
 	}
-	if (first)
-		memcpy(to, &p->made_ns, 8);
-	if (has_wide())
-		fill_wide(to + 8 * first, p->key, off / 8 + first, n - first);
-	else
-		fill_words(to + 8 * first, p->key, off / 8 + first, n - first);
-	if (len % 8 != 0) {
-		const uint64_t w = word(p->key, off / 8 + n);
-
-		memcpy(to + 8 * n, &w, len % 8);
-	}
+	memcpy(to, &p->made_ns, first);
+	rl_content_fill(p->key, to + first, off + first, len - first);
 }
 
 bool
 load_same(const struct load_packet *p, const uint8_t *data, uint32_t off,
 	  uint32_t len)
 {
-	const uint32_t first = off == 0 && len >= 8, n = len / 8;
-	uint64_t diff;
+	const uint32_t first = off == 0 && len >= 8 ? 8 : 0;
 
 	if (p->bytes != NULL)
 		return memcmp(data, p->bytes + off, len) == 0;
-	diff = has_wide() ? differ_wide(data + 8 * first, p->key,
-					off / 8 + first, n - first)
-			  : differ_words(data + 8 * first, p->key,
-					 off / 8 + first, n - first);
-	if (len % 8 != 0) {
-		const uint64_t w = word(p->key, off / 8 + n);
-
-		diff |= (uint64_t)memcmp(data + 8 * n, &w, len % 8);
-	}
-	return diff == 0;
+	return rl_content_same(p->key, data + first, off + first, len - first);
 }
 
 void

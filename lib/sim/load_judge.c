@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/*
- * The judge. The packets of a flow must arrive in the order of their numbers. A
- * number that is skipped is missing; if it arrives later, the order was broken;
- * if it never arrives, it is lost, unless it was reported to its source.
- */
+/* The judge of contents, numbers (rl_seen.h) and times. */
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,50 +9,23 @@
 
 #include "load_priv.h"
 
-static bool
-set_add(struct load_set *set, uint32_t tag)
+/* A change of a set takes one node at most. */
+static struct rl_range_pool *
+with_room(struct rl_range_pool *p)
 {
-	if (set->n == set->cap) {
-		const uint32_t cap = set->cap == 0 ? 8 : 2 * set->cap;
-		uint32_t *more = realloc(set->tag, cap * sizeof(*more));
+	const uint32_t cap = p->cap == 0 ? 64 : 2 * p->cap;
+	struct rl_range *more;
 
-		if (more == NULL)
-			return false;
-		set->tag = more;
-		set->cap = cap;
-	}
-	set->tag[set->n++] = tag;
-	return true;
-}
-
-/* @return whether it was in the set */
-static bool
-set_take(struct load_set *set, uint32_t tag)
-{
-	for (uint32_t i = 0; i < set->n; i++) {
-		if (set->tag[i] != tag)
-			continue;
-		set->tag[i] = set->tag[--set->n];
-		return true;
-	}
-	return false;
-}
-
-static bool
-set_has(const struct load_set *set, uint32_t tag)
-{
-	for (uint32_t i = 0; i < set->n; i++)
-		if (set->tag[i] == tag)
-			return true;
-	return false;
-}
-
-static struct load_odd *
-odd_of(struct load_flow *flow)
-{
-	if (flow->odd == NULL)
-		flow->odd = calloc(1, sizeof(*flow->odd));
-	return flow->odd;
+	if (rl_likely(!rl_range_pool_full(p)))
+		return p;
+	more = realloc(p->node, cap * sizeof(*more));
+	if (more == NULL)
+		return p;
+	if (p->cap == 0)
+		rl_range_pool_init(p, more, cap);
+	p->node = more;
+	p->cap = cap;
+	return p;
 }
 
 /* Records the first error; of equal times, that at the lowest endpoint. */
@@ -118,9 +87,8 @@ judge_silence(struct rl_sim_load *load, struct rl_sim_load_stats *st,
 	      const struct load_flow *flow, const struct load_packet *p,
 	      uint64_t now_ns)
 {
-	const size_t at = (size_t)(flow - load->flow);
-	const uint16_t dst = (uint16_t)(at % load->cfg.nep);
-	const uint16_t src = (uint16_t)(at / load->cfg.nep % load->cfg.nep);
+	const uint16_t src = load_flow_src(load, flow);
+	const uint16_t dst = load_flow_dst(load, flow);
 	uint64_t from = rl_max_u64(flow->last_ns, p->made_ns);
 
 	if (rl_likely(now_ns - from < st->outage_ns))
@@ -253,26 +221,21 @@ load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,
 			 dst);
 		return;
 	}
-	if (tag < flow->expected) {
-		if (flow->odd != NULL &&
-		    set_take(&flow->odd->missing, tag)) {
-			part->st.reordered++;
-			take(load, part, pkt, now_ns);
-			complain(part, at, now_ns,
-				 "packet %u of %u to %u after %u", tag, src,
-				 dst, flow->expected - 1);
-		} else {
-			part->st.duplicated++;
-			complain(part, at, now_ns,
-				 "packet %u of %u to %u came twice", tag, src,
-				 dst);
-		}
+	switch (rl_seen_take(with_room(&part->missing), &flow->seen, tag)) {
+	case RL_SEEN_FIRST:
+		break;
+	case RL_SEEN_LATE:
+		part->st.reordered++;
+		take(load, part, pkt, now_ns);
+		complain(part, at, now_ns, "packet %u of %u to %u after %u",
+			 tag, src, dst, flow->seen.next - 1);
+		return;
+	case RL_SEEN_AGAIN:
+		part->st.duplicated++;
+		complain(part, at, now_ns,
+			 "packet %u of %u to %u came twice", tag, src, dst);
 		return;
 	}
-	for (; flow->expected != tag; flow->expected++)
-		if (odd_of(flow) != NULL)
-			set_add(&flow->odd->missing, flow->expected);
-	flow->expected++;
 	if (load->nparts == 1) /* later packets were made since, or still
 				  wait */
 		flow->sent_ns = now_ns;
@@ -295,10 +258,11 @@ rl_sim_load_report(struct rl_sim_load *load, const struct rl_ep_report *r,
 	flow = load_flow(load, r->src, r->dst, r->cos);
 	tag = r->tag - flow->tag0;
 	flow->told_ns = now_ns;
-	if (odd_of(flow) == NULL || set_has(&flow->odd->reported, tag))
+	if (tag == UINT32_MAX ||
+	    rl_ranges_has(&load->reported, &flow->reported, tag))
 		return;
-	if (!set_add(&flow->odd->reported, tag))
-		return;
+	rl_ranges_add(with_room(&load->reported), &flow->reported, tag,
+		      tag + 1);
 	if (load->part[0]->st.reported++ == 0)
 		load->part[0]->st.reporting_ns = now_ns;
 	load->part[0]->st.reported_ns = now_ns;
@@ -311,48 +275,38 @@ struct missing {
 	uint64_t died;
 };
 
+/* Adds those of @p flow. */
 static void
-miss(const struct load_flow *flow, uint32_t tag, struct missing *m)
+flow_missing(const struct rl_sim_load *load, const struct load_flow *flow,
+	     struct missing *m)
 {
-	if (flow->odd != NULL && set_has(&flow->odd->reported, tag))
-		m->reported++;
-	else if (tag < flow->excused)
-		m->died++;
-	else
-		m->lost++;
+	const struct rl_range_pool *const p = load_missing(load, flow);
+	const uint32_t end[] = { load_sent(flow), flow->excused };
+	uint64_t open[2], reported[2];
+
+	for (unsigned int i = 0; i < 2; i++) {
+		open[i] = rl_seen_open(p, &flow->seen, end[i]);
+		reported[i] = rl_seen_reported(p, &flow->seen, &load->reported,
+					       &flow->reported, end[i]);
+	}
+	m->reported += reported[0];
+	m->died += flow->died + open[1] - reported[1];
+	m->lost += open[0] - reported[0] - (open[1] - reported[1]);
 }
 
-static void
-flow_missing(const struct load_flow *flow, struct missing *m)
-{
-	m->died += flow->died;
-	if (flow->odd == NULL && flow->excused == 0) {
-		m->lost += load_sent(flow) - flow->expected;
-		return;
-	}
-	for (uint32_t tag = flow->expected; tag < load_sent(flow); tag++)
-		miss(flow, tag, m);
-	for (uint32_t i = 0; flow->odd != NULL && i < flow->odd->missing.n; i++)
-		miss(flow, flow->odd->missing.tag[i], m);
-}
+/* All before the histogram; moments are kept by the first part alone. */
+#define COUNTS                                                                 \
+	(offsetof(struct rl_sim_load_stats, latency) / sizeof(uint64_t))
 
 /* Adds the totals of a part. */
 static void
 stats_add(struct rl_sim_load_stats *to, const struct rl_sim_load_stats *from)
 {
-	to->sent += from->sent;
-	to->sent_flits += from->sent_flits;
-	to->delivered += from->delivered;
-	to->duplicated += from->duplicated;
-	to->reordered += from->reordered;
-	to->corrupted += from->corrupted;
-	to->reported += from->reported;
-	to->refused += from->refused;
-	to->sent_requests += from->sent_requests;
-	to->sent_responses += from->sent_responses;
-	to->delivered_requests += from->delivered_requests;
-	to->delivered_responses += from->delivered_responses;
-	to->refused_responses += from->refused_responses;
+	uint64_t *const sum = (uint64_t *)(void *)to;
+	const uint64_t *const add = (const uint64_t *)(const void *)from;
+
+	for (size_t i = 0; i < COUNTS; i++)
+		sum[i] += add[i];
 	rl_hist_merge(&to->latency, &from->latency);
 	if (!outage_beats(to, from->outage_ns, from->outage_at_ns,
 			  from->outage_src, from->outage_dst))
@@ -399,7 +353,7 @@ rl_sim_load_stats(const struct rl_sim_load *load, struct rl_sim_load_stats *st)
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
-		flow_missing(&load->flow[i], &m);
+		flow_missing(load, &load->flow[i], &m);
 	st->lost = m.lost;
 	st->died = m.died;
 	st->reported_delivered = st->reported - m.reported;
@@ -417,20 +371,20 @@ rl_sim_load_delay(const struct rl_sim_load *load, unsigned int vc,
 
 /* A source restarts after a crash: its packet numbers start again. */
 static void
-flow_begin_life(struct load_flow *flow)
+flow_begin_life(struct rl_sim_load *load, struct load_flow *flow)
 {
 	struct missing m = { 0 };
 
 	flow->excused = load_sent(flow);
-	flow_missing(flow, &m);
+	flow_missing(load, flow, &m);
 	flow->died = m.died;
-	flow->before = flow->expected;
+	flow->before = flow->seen.next;
 	flow->life++;
 	flow->tag0_before = flow->tag0;
 	load_set_sent(flow, 0);
-	flow->expected = flow->excused = 0;
-	if (flow->odd != NULL)
-		flow->odd->missing.n = flow->odd->reported.n = 0;
+	flow->excused = flow->seen.next = 0;
+	rl_ranges_clear(load_missing(load, flow), &flow->seen.missing);
+	rl_ranges_clear(&load->reported, &flow->reported);
 }
 
 void
@@ -443,57 +397,18 @@ rl_sim_load_crash(struct rl_sim_load *load, uint16_t ep)
 			struct load_flow *to = load_flow(load, i, ep, cos);
 
 			to->excused = load_sent(to);
-			flow_begin_life(load_flow(load, ep, i, cos));
+			flow_begin_life(load, load_flow(load, ep, i, cos));
 		}
 }
 
-/*
- * Time since which nothing was heard of a flow with unaccounted packets
- * outstanding. @return @p now_ns if it has none
- */
+/* Since when a flow has been quiet in one sense; RL_NEVER: it may be. */
+typedef uint64_t (*quiet_fn)(const struct rl_sim_load *load,
+			     const struct load_flow *flow);
+
+/* @return the longest such time of flows with unaccounted packets */
 static uint64_t
-unheard_since(const struct load_flow *flow, uint64_t from, uint64_t now_ns)
-{
-	struct missing m = { 0 };
-
-	from = rl_max_u64(from, rl_max_u64(flow->sent_ns, flow->last_ns));
-	if (load_sent(flow) == flow->expected || from >= now_ns)
-		return now_ns;
-	flow_missing(flow, &m);
-	return m.lost == 0 ? now_ns : from;
-}
-
-uint64_t
-rl_sim_load_silence(const struct rl_sim_load *load, uint64_t now_ns,
-		    uint16_t *src, uint16_t *dst)
-{
-	const size_t nep = load->cfg.nep;
-	uint64_t longest = 0;
-
-	RL_ASSERT(load->nparts == 1);
-	for (size_t i = 0; i < nep * nep * load->cfg.cos; i++) {
-		const uint16_t s = (uint16_t)(i / nep % nep);
-		const uint16_t d = (uint16_t)(i % nep);
-		uint64_t from = 0;
-
-		if (load_sent(&load->flow[i]) == load->flow[i].expected)
-			continue;
-		if (load->cfg.connected != NULL)
-			from = load->cfg.connected(load->cfg.connected_ctx, s,
-						   d);
-		from = unheard_since(&load->flow[i], from, now_ns);
-		if (now_ns - from <= longest)
-			continue;
-		longest = now_ns - from;
-		*src = s;
-		*dst = d;
-	}
-	return longest;
-}
-
-uint64_t
-rl_sim_load_unheard(const struct rl_sim_load *load, uint64_t now_ns,
-		    uint16_t *src, uint16_t *dst)
+longest_quiet(const struct rl_sim_load *load, uint64_t now_ns, quiet_fn since,
+	      uint16_t *src, uint16_t *dst)
 {
 	const size_t nep = load->cfg.nep;
 	uint64_t longest = 0;
@@ -501,22 +416,55 @@ rl_sim_load_unheard(const struct rl_sim_load *load, uint64_t now_ns,
 	RL_ASSERT(load->nparts == 1);
 	for (size_t i = 0; i < nep * nep * load->cfg.cos; i++) {
 		const struct load_flow *flow = &load->flow[i];
-		const uint16_t s = (uint16_t)(i / nep % nep);
+		struct missing m = { 0 };
 		uint64_t from;
 
-		if (load->src[s].dead)
-			continue; /* a dead endpoint cannot report */
-		/*
-		 * an endpoint cannot report packets that it was too full to
-		 * accept
-		 */
-		from = unheard_since(flow, rl_max_u64(flow->told_ns,
-						      flow->taken_ns), now_ns);
-		if (now_ns - from <= longest)
+		if (load_sent(flow) == flow->seen.next)
+			continue;
+		from = rl_max_u64(since(load, flow),
+				  rl_max_u64(flow->sent_ns, flow->last_ns));
+		if (from >= now_ns || now_ns - from <= longest)
+			continue;
+		flow_missing(load, flow, &m);
+		if (m.lost == 0)
 			continue;
 		longest = now_ns - from;
-		*src = s;
-		*dst = (uint16_t)(i % nep);
+		*src = load_flow_src(load, flow);
+		*dst = load_flow_dst(load, flow);
 	}
 	return longest;
+}
+
+static uint64_t
+connected_since(const struct rl_sim_load *load, const struct load_flow *flow)
+{
+	return load->cfg.connected == NULL
+		       ? 0
+		       : load->cfg.connected(load->cfg.connected_ctx,
+					     load_flow_src(load, flow),
+					     load_flow_dst(load, flow));
+}
+
+uint64_t
+rl_sim_load_silence(const struct rl_sim_load *load, uint64_t now_ns,
+		    uint16_t *src, uint16_t *dst)
+{
+	return longest_quiet(load, now_ns, connected_since, src, dst);
+}
+
+/* A dead endpoint cannot report, and none reports packets that it was too full
+   to accept. */
+static uint64_t
+told_since(const struct rl_sim_load *load, const struct load_flow *flow)
+{
+	return load->src[load_flow_src(load, flow)].dead
+		       ? RL_NEVER
+		       : rl_max_u64(flow->told_ns, flow->taken_ns);
+}
+
+uint64_t
+rl_sim_load_unheard(const struct rl_sim_load *load, uint64_t now_ns,
+		    uint16_t *src, uint16_t *dst)
+{
+	return longest_quiet(load, now_ns, told_since, src, dst);
 }

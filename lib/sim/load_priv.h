@@ -11,20 +11,9 @@
  * packets, load_window.c counts them, and load_data.c computes their contents.
  */
 
+#include "rl_content.h"
+#include "rl_seen.h"
 #include "rl_sim_load.h"
-
-/* Packet numbers that are missing or reported, in no order. */
-struct load_set {
-	uint32_t *tag;
-	uint32_t n;
-	uint32_t cap;
-};
-
-/* Irregularities of a flow; most flows have none. */
-struct load_odd {
-	struct load_set missing;
-	struct load_set reported;
-};
 
 /* Times at which outstanding packets were made: a ring. */
 struct load_times {
@@ -48,7 +37,8 @@ struct load_flow {
 	_Atomic uint32_t sent; /* packets accepted by the endpoint: written by
 				  its source, read by its destination */
 	uint32_t tag0;	   /* tag that the endpoint gave the first one */
-	uint32_t expected; /* number of the next packet to arrive */
+	struct rl_seen seen; /* by its destination */
+	struct rl_ranges reported; /* given up; in the pool of the load */
 	uint64_t last_ns;  /* time of the last arrival */
 	uint64_t sent_ns;  /* when the oldest packet that may be outstanding was
 			      made */
@@ -59,13 +49,12 @@ struct load_flow {
 			      crash */
 	uint32_t life;	   /* life of its source: each one numbers from 0 */
 	uint32_t tag0_before; /* tag0 of the previous life */
-	uint32_t before;   /* `expected` of the previous life */
+	uint32_t before;   /* what was seen next, of the previous life */
 	uint64_t died;	   /* packets that died in previous lives */
 	uint64_t last;	   /* latency of the last packet, for rl_delay_add() */
 	uint32_t owed;	   /* responses owed by its source */
 	uint32_t owed_next; /* 1 + the flow after it on its source's list */
 	uint64_t owed_ns;  /* since when the oldest of them could be sent */
-	struct load_odd *odd;
 	struct load_times *times; /* only with a trace: its frames have no room
 				     for the time */
 };
@@ -81,6 +70,7 @@ struct load_window {
 
 /* Totals of the clients of one part. */
 struct load_part {
+	struct rl_range_pool missing; /* of the flows to them; it grows */
 	struct load_window *window; /* NULL: nothing is counted */
 	struct rl_sim_load_stats st;
 	uint64_t error_ns; /* time and place of st.first_error */
@@ -116,6 +106,7 @@ struct rl_sim_load {
 	void *pattern_mem;
 	struct load_flow *flow; /* [cos][src][dst] */
 	uint64_t stop_ns;
+	struct rl_range_pool reported; /* of all flows; it grows */
 	struct load_part *part[RL_SIM_THREADS_MAX];
 	unsigned int nparts;
 };
@@ -208,6 +199,27 @@ load_flow(const struct rl_sim_load *load, uint16_t src, uint16_t dst,
 	const size_t n = load->cfg.nep;
 
 	return &load->flow[(cos * n + src) * n + dst];
+}
+
+/* The ends of a flow. */
+static inline uint16_t
+load_flow_src(const struct rl_sim_load *load, const struct load_flow *flow)
+{
+	return (uint16_t)((size_t)(flow - load->flow) / load->cfg.nep %
+			  load->cfg.nep);
+}
+
+static inline uint16_t
+load_flow_dst(const struct rl_sim_load *load, const struct load_flow *flow)
+{
+	return (uint16_t)((size_t)(flow - load->flow) % load->cfg.nep);
+}
+
+/* Where the missing packets of a flow are kept. */
+static inline struct rl_range_pool *
+load_missing(const struct rl_sim_load *load, const struct load_flow *flow)
+{
+	return &load->src[load_flow_dst(load, flow)].part->missing;
 }
 
 #endif /* RL_SIM_LOAD_PRIV_H */
