@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "meter.h"
+#include "rl_content.h"
+#include "rl_prng.h"
 
-static const uint8_t *
-content(const struct rxl_meter *m, uint64_t number)
+/** Numbers further ahead than this are none: the data were altered. */
+#define NEAR 2048
+/** How many numbers are kept from one base on. */
+#define NUMBERS (1u << 31)
+
+static uint64_t
+key_of(const struct rxl_meter *m, uint64_t number)
 {
-	/* neighbours lie far apart: 2^64 / golden ratio */
-	return m->noise + (number * 0x9e3779b97f4a7c15ull >> 52);
-}
+	uint64_t key = m->seed ^ number;
 
-_Static_assert(RXL_METER_NOISE == 1 << (64 - 52), "content() reaches all");
+	return rl_splitmix64(&key);
+}
 
 static void
 fill(void *ctx, uint8_t *to, uint32_t off, uint32_t len)
@@ -18,8 +22,8 @@ fill(void *ctx, uint8_t *to, uint32_t off, uint32_t len)
 	const struct rxl_meter *m = ctx;
 
 	(void)off; /* one flit */
-	memcpy(to, content(m, m->sent), len);
 	rl_put64(to, m->sent);
+	rl_content_fill(key_of(m, m->sent), to + 8, 8, len - 8);
 }
 
 static void
@@ -35,45 +39,14 @@ send(struct rxl_meter *m, struct rl_ep *ep, uint64_t now_ns)
 		m->sent++;
 }
 
-static bool
-test_and_set(struct rxl_meter *m, uint64_t number)
-{
-	uint64_t *word = &m->seen[number / 64 % RL_ARRAY_SIZE(m->seen)];
-	const uint64_t bit = 1ull << (number & 63);
-	const bool was = *word & bit;
-
-	*word |= bit;
-	return was;
-}
-
-/** Numbers from .. to-1 were passed over. */
+/** What is missing by now does not come any more. */
 static void
-pass_over(struct rxl_meter *m, uint64_t from, uint64_t to)
+rebase(struct rxl_meter *m)
 {
-	m->missing += to - from;
-	for (uint64_t n = from; n < to; n++)
-		m->seen[n / 64 % RL_ARRAY_SIZE(m->seen)] &=
-			~(1ull << (n & 63));
-}
-
-static void
-count(struct rxl_meter *m, uint64_t number)
-{
-	if (rl_likely(number == m->next)) {
-		m->next++;
-		test_and_set(m, number);
-	} else if (number > m->next) {
-		m->in->order_failures++;
-		pass_over(m, m->next, number);
-		m->next = number + 1;
-		test_and_set(m, number);
-	} else if (m->next - number > RXL_METER_PAST ||
-		   test_and_set(m, number)) {
-		m->in->duplicates++;
-	} else {
-		m->in->late++;
-		m->missing--;
-	}
+	m->base += m->seen.next;
+	m->seen.next = 0;
+	m->pool.lost += m->seen.missing.count;
+	rl_ranges_clear(&m->pool, &m->seen.missing);
 }
 
 static void
@@ -81,17 +54,30 @@ check(struct rxl_meter *m, const struct rl_flit *pkt)
 {
 	const uint8_t *data = pkt->wire + RL_FLIT_DATA_OFF;
 	const uint64_t number = rl_get64(data);
+	const uint64_t next = m->base + m->seen.next;
 
 	m->in->delivered++;
-	/* a number far off is no number: the data were altered */
 	if (pkt->pkt_flits != 1 || pkt->wire[8] != RL_FLIT_DATA_BYTES ||
-	    number > m->next + RXL_METER_PAST / 2 ||
-	    memcmp(data + 8, content(m, number) + 8,
-		   RL_FLIT_DATA_BYTES - 8) != 0) {
+	    number > next + NEAR ||
+	    !rl_content_same(key_of(m, number), data + 8, 8,
+			     RL_FLIT_DATA_BYTES - 8)) {
 		m->in->altered++;
 		return;
 	}
-	count(m, number);
+	switch (number < m->base ? RL_SEEN_AGAIN :
+		rl_seen_take(&m->pool, &m->seen, (uint32_t)(number - m->base))) {
+	case RL_SEEN_FIRST:
+		m->in->order_failures += number != next;
+		break;
+	case RL_SEEN_LATE:
+		m->in->late++;
+		break;
+	case RL_SEEN_AGAIN:
+		m->in->duplicates++;
+		break;
+	}
+	if (rl_unlikely(m->seen.next > NUMBERS))
+		rebase(m);
 }
 
 void

@@ -10,22 +10,22 @@
  */
 
 #include "rl_rxl_path.h"
+#include "rl_seen.h"
 
-/** Numbers back that "delivered before?" is remembered for. */
-#define RXL_METER_PAST 4096
-/** Content is cut out of this many random bytes, at a place of its own. */
-#define RXL_METER_NOISE 4096
+/** Ranges of missing numbers; an endpoint waits for one, or for a few. */
+#define RXL_METER_NODES 1024
 
 struct rxl_meter {
-	const uint8_t *noise; /**< RXL_METER_NOISE + RL_FLIT_DATA_BYTES */
 	struct rl_flit_cache *cache;
 	struct rl_rxl_dir_tally *in; /**< what arrives is counted here */
+	uint64_t seed;		     /**< of contents */
 	uint64_t sent;		     /**< next number to send */
-	uint64_t next;		     /**< 1 + highest number received */
-	uint64_t missing;	     /**< below next, and not received */
+	uint64_t base;		     /**< number 0 of `seen` */
 	uint16_t peer;
 	bool sends;
-	uint64_t seen[RXL_METER_PAST / 64];
+	struct rl_seen seen;
+	struct rl_range_pool pool;   /**< what it has lost never came */
+	struct rl_range node[RXL_METER_NODES];
 };
 
 /** Owner. A client's poll; ctx is the meter. */

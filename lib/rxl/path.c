@@ -7,7 +7,6 @@
 
 #define BURST_MAX 64
 #define REPORTS_MAX 256
-#define NOISE_BYTES (RXL_METER_NOISE + RL_FLIT_DATA_BYTES)
 
 /** A flit on its way, and when it arrives. */
 struct transit {
@@ -44,7 +43,6 @@ struct rl_rxl_path {
 	struct rl_ep *ep[RL_RXL_SIDES];
 	struct dir dir[RL_RXL_SIDES]; /**< by the side that sends */
 	struct rxl_meter meter[RL_RXL_SIDES];
-	uint8_t noise[NOISE_BYTES];
 };
 
 struct layout {
@@ -123,12 +121,14 @@ init_side(struct rl_rxl_path *p, unsigned int side, const struct layout *l,
 	d->ring_mask = l->ring_size - 1;
 	d->window = p->cfg.ep.window_flits;
 	p->meter[side] = (struct rxl_meter){
-		.noise = p->noise,
+		.seed = p->cfg.way.seed,
 		.cache = &p->cache,
 		.in = &p->dir[1 - side].tally,
 		.peer = (uint16_t)(1 - side),
 		.sends = p->cfg.sends[side],
 	};
+	rl_range_pool_init(&p->meter[side].pool, p->meter[side].node,
+			   RXL_METER_NODES);
 	if (p->cfg.client[side].poll == NULL)
 		p->cfg.client[side] = (struct rl_rxl_client){
 			&p->meter[side], rxl_meter_poll };
@@ -140,7 +140,6 @@ rl_rxl_path_init(void *mem, const struct rl_rxl_path_cfg *cfg,
 {
 	struct rl_rxl_path *p = mem;
 	struct rl_flit *flits;
-	struct rl_prng prng;
 	struct layout l;
 
 	RL_ASSERT(cfg->burst_slots >= 1 && cfg->burst_slots <= BURST_MAX);
@@ -153,15 +152,10 @@ rl_rxl_path_init(void *mem, const struct rl_rxl_path_cfg *cfg,
 	flits = (struct rl_flit *)(void *)((uint8_t *)mem + l.flits);
 	for (uint32_t i = l.nflits; i > 0; i--)
 		rl_flit_put(&p->cache, &flits[i - 1]);
-	rl_prng_seed(&prng, cfg->way.seed);
-	for (size_t i = 0; i < NOISE_BYTES; i += 8)
-		rl_put64(p->noise + i, rl_prng_u64(&prng));
 	for (unsigned int i = 0; i < RL_RXL_SIDES; i++)
 		init_side(p, i, &l, codec);
 	return p;
 }
-
-_Static_assert(NOISE_BYTES % 8 == 0, "noise is made of words");
 
 static void
 watch(const struct rl_rxl_path *p, unsigned int from, enum rl_rxl_step step,
@@ -413,7 +407,8 @@ rl_rxl_path_missing(const struct rl_rxl_path *p, unsigned int side)
 {
 	const struct rxl_meter *to = &p->meter[1 - side];
 
-	return p->meter[side].sent - to->next + to->missing;
+	return p->meter[side].sent - to->base - to->seen.next +
+	       to->seen.missing.count + to->pool.lost;
 }
 
 const struct rl_ep *
