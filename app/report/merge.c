@@ -7,14 +7,9 @@
 #include <string.h>
 
 #include "merge.h"
+#include "rl_ranges.h"
 
 #define NOWHERE UINT64_MAX
-
-/* Numbers of a span, from its first one on: lo .. hi-1. */
-struct piece {
-	uint64_t lo;
-	uint64_t hi;
-};
 
 /* All that is known of one span. */
 struct span {
@@ -28,9 +23,9 @@ struct span {
 	bool torn; /* a sink of it proves nothing: killed, or no report */
 	uint64_t killed_end; /* behind all that killed sinks received */
 	uint64_t life; /* numbers below went to a peer that has died since */
-	struct piece *got;
-	size_t ngot;
-	size_t cap;
+	struct rl_range_pool pool;
+	struct rl_ranges got; /* numbers from its first one on */
+	uint64_t twice;	      /* that several runs have */
 	uint64_t got_digest;
 };
 
@@ -64,21 +59,19 @@ is_flow(const json_t *flow, const char *end, const struct span *s)
 			      strcmp(text(flow, "destination"), s->dst) == 0));
 }
 
+/* Numbers lo .. hi-1 arrived. */
 static int
 add_piece(struct span *s, uint64_t lo, uint64_t hi)
 {
+	const uint32_t before = s->got.count;
+
+	hi = rl_min_u64(hi, UINT32_MAX);
 	if (lo >= hi)
 		return 0;
-	if (s->ngot == s->cap) {
-		const size_t cap = s->cap == 0 ? 64 : 2 * s->cap;
-		struct piece *p = realloc(s->got, cap * sizeof(*p));
-
-		if (p == NULL)
-			return -ENOMEM;
-		s->got = p;
-		s->cap = cap;
-	}
-	s->got[s->ngot++] = (struct piece){ lo, hi };
+	if (!rl_range_pool_grow(&s->pool))
+		return -ENOMEM;
+	rl_ranges_add(&s->pool, &s->got, (uint32_t)lo, (uint32_t)hi);
+	s->twice += hi - lo - (s->got.count - before);
 	return 0;
 }
 
@@ -110,57 +103,12 @@ add_run(struct span *s, const json_t *run, bool killed)
 	return ret == 0 ? 0 : -ENOMEM;
 }
 
-static int
-piece_compare(const void *va, const void *vb)
-{
-	const struct piece *a = va, *b = vb;
-
-	return a->lo < b->lo ? -1 : a->lo > b->lo;
-}
-
-/* Sorts the pieces. @return numbers that several pieces have */
-static uint64_t
-tidy_pieces(struct span *s)
-{
-	uint64_t twice = 0, end = 0;
-
-	if (s->ngot != 0)
-		qsort(s->got, s->ngot, sizeof(*s->got), piece_compare);
-	for (size_t i = 0; i < s->ngot; i++) {
-		if (s->got[i].lo < end)
-			twice += (s->got[i].hi < end ? s->got[i].hi : end) -
-				 s->got[i].lo;
-		if (s->got[i].hi > end)
-			end = s->got[i].hi;
-	}
-	return twice;
-}
-
-static bool
-has(const struct span *s, uint64_t n)
-{
-	for (size_t i = 0; i < s->ngot && s->got[i].lo <= n; i++)
-		if (n < s->got[i].hi)
-			return true;
-	return false;
-}
-
 /* Of the numbers below @p limit. */
 static uint64_t
 count_got(const struct span *s, uint64_t limit)
 {
-	uint64_t n = 0, end = 0;
-
-	for (size_t i = 0; i < s->ngot; i++) {
-		const uint64_t lo = s->got[i].lo > end ? s->got[i].lo : end;
-		const uint64_t hi = s->got[i].hi < limit ? s->got[i].hi : limit;
-
-		if (hi > lo)
-			n += hi - lo;
-		if (s->got[i].hi > end)
-			end = s->got[i].hi;
-	}
-	return n;
+	return rl_ranges_within(&s->pool, &s->got, 0,
+				(uint32_t)rl_min_u64(limit, UINT32_MAX));
 }
 
 /* Packets below @p limit that the source gave up and no sink has. */
@@ -179,7 +127,8 @@ count_reported(const struct span *s, const json_t *source, uint64_t limit,
 					   json_array_get(r, 0)) -
 				   s->first);
 
-		if (at >= limit || has(s, at))
+		if (at >= limit ||
+		    rl_ranges_has(&s->pool, &s->got, (uint32_t)at))
 			continue;
 		n++;
 		*digest += hex(json_array_get(r, 1));
@@ -196,13 +145,12 @@ on_its_way(const struct span *s, const json_t *source)
 {
 	uint64_t end = s->life, all, below, none;
 
-	for (size_t i = 0; i < s->ngot; i++)
-		if (s->got[i].hi > end)
-			end = s->got[i].hi;
+	if (s->got.count != 0)
+		end = rl_max_u64(end, s->pool.node[s->got.tail].hi);
 	if (end >= s->packets)
 		return 0;
 	if (!s->killed && (end == 0 || end != s->killed_end) &&
-	    (!s->torn || s->ngot != 0))
+	    (!s->torn || s->got.count != 0))
 		return 0;
 	all = count_reported(s, source, s->packets, &none);
 	below = count_reported(s, source, end, &none);
@@ -214,7 +162,7 @@ judge(struct span *s, const json_t *source, struct merged *m)
 {
 	uint64_t gone, given_up, digest, before, none;
 
-	m->duplicated += tidy_pieces(s);
+	m->duplicated += s->twice;
 	gone = s->packets - count_got(s, s->packets);
 	given_up = count_reported(s, source, s->packets, &digest);
 	before = s->life - count_got(s, s->life) -
@@ -268,7 +216,7 @@ judge_span(json_t *const report[], unsigned int n, const json_t *source,
 	s->torn |= !heard && m->missing != 0;
 	if (ret == 0)
 		judge(s, source, m);
-	free(s->got);
+	free(s->pool.node);
 	return ret;
 }
 

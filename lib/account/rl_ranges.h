@@ -46,12 +46,12 @@ rl_range_pool_init(struct rl_range_pool *p, struct rl_range *node, uint32_t cap)
 	*p = (struct rl_range_pool){ node, cap, 1, RL_RANGE_END, 0, 0 };
 }
 
-/** Owner. Whether the next change of a set may find no node. */
-static inline bool
-rl_range_pool_full(const struct rl_range_pool *p)
-{
-	return p->free == RL_RANGE_END && p->used >= p->cap;
-}
+/**
+ * Owner, and not on a data path: room for the next change of one set, with
+ * realloc() if need be. Such a pool begins as zeroed memory; free() its nodes.
+ * @return false: no memory
+ */
+bool rl_range_pool_grow(struct rl_range_pool *p);
 
 /**
  * Owner. Adds lo .. hi-1 (lo < hi); some may be in it already. Constant time at

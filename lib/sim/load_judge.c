@@ -9,25 +9,6 @@
 
 #include "load_priv.h"
 
-/* A change of a set takes one node at most. */
-static struct rl_range_pool *
-with_room(struct rl_range_pool *p)
-{
-	const uint32_t cap = p->cap == 0 ? 64 : 2 * p->cap;
-	struct rl_range *more;
-
-	if (rl_likely(!rl_range_pool_full(p)))
-		return p;
-	more = realloc(p->node, cap * sizeof(*more));
-	if (more == NULL)
-		return p;
-	if (p->cap == 0)
-		rl_range_pool_init(p, more, cap);
-	p->node = more;
-	p->cap = cap;
-	return p;
-}
-
 /* Records the first error; of equal times, that at the lowest endpoint. */
 __attribute__((format(printf, 4, 5))) static void
 complain(struct load_part *part, uint16_t at, uint64_t now_ns, const char *fmt,
@@ -221,7 +202,9 @@ load_judge(struct rl_sim_load *load, uint16_t at, struct rl_flit *pkt,
 			 dst);
 		return;
 	}
-	switch (rl_seen_take(with_room(&part->missing), &flow->seen, tag)) {
+	if (rl_unlikely(tag != flow->seen.next))
+		rl_range_pool_grow(&part->missing);
+	switch (rl_seen_take(&part->missing, &flow->seen, tag)) {
 	case RL_SEEN_FIRST:
 		break;
 	case RL_SEEN_LATE:
@@ -259,10 +242,10 @@ rl_sim_load_report(struct rl_sim_load *load, const struct rl_ep_report *r,
 	tag = r->tag - flow->tag0;
 	flow->told_ns = now_ns;
 	if (tag == UINT32_MAX ||
-	    rl_ranges_has(&load->reported, &flow->reported, tag))
+	    rl_ranges_has(&load->reported, &flow->reported, tag) ||
+	    !rl_range_pool_grow(&load->reported))
 		return;
-	rl_ranges_add(with_room(&load->reported), &flow->reported, tag,
-		      tag + 1);
+	rl_ranges_add(&load->reported, &flow->reported, tag, tag + 1);
 	if (load->part[0]->st.reported++ == 0)
 		load->part[0]->st.reporting_ns = now_ns;
 	load->part[0]->st.reported_ns = now_ns;

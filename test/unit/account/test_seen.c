@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -178,7 +179,6 @@ numbers_without_room_are_counted_and_more_room_helps(void **state)
 	memset(&seen, 0, sizeof(seen));
 	assert_int_equal(rl_seen_take(&at_sink, &seen, 2), RL_SEEN_FIRST);
 	assert_int_equal(at_sink.lost, 0);
-	assert_true(rl_range_pool_full(&at_sink));
 	assert_int_equal(rl_seen_take(&at_sink, &seen, 5), RL_SEEN_FIRST);
 	assert_int_equal(at_sink.lost, 2);
 	assert_int_equal(rl_seen_open(&at_sink, &seen, 6), 2);
@@ -186,11 +186,28 @@ numbers_without_room_are_counted_and_more_room_helps(void **state)
 	memcpy(node[1], node[0], sizeof(node[0]));
 	at_sink.node = node[1];
 	at_sink.cap = NODES;
-	assert_false(rl_range_pool_full(&at_sink));
 	assert_int_equal(rl_seen_take(&at_sink, &seen, 1), RL_SEEN_LATE);
 	assert_int_equal(rl_seen_take(&at_sink, &seen, 1), RL_SEEN_AGAIN);
 	assert_int_equal(rl_seen_take(&at_sink, &seen, 9), RL_SEEN_FIRST);
 	assert_int_equal(rl_seen_open(&at_sink, &seen, 10), 4);
+}
+
+static void
+a_pool_that_grows_loses_nothing(void **state)
+{
+	struct rl_range_pool pool = { 0 };
+	struct rl_seen all = { 0 };
+
+	(void)state;
+	for (uint32_t i = 1; i < 1000; i += 2) {
+		assert_true(rl_range_pool_grow(&pool));
+		assert_int_equal(rl_seen_take(&pool, &all, i), RL_SEEN_FIRST);
+	}
+	for (uint32_t i = 0; i < 1000; i += 4)
+		assert_int_equal(rl_seen_take(&pool, &all, i), RL_SEEN_LATE);
+	assert_int_equal(rl_seen_open(&pool, &all, 1000), 250);
+	assert_int_equal(pool.lost, 0);
+	free(pool.node);
 }
 
 int
@@ -200,6 +217,7 @@ main(void)
 		cmocka_unit_test(three_judges_agree_on_random_stories),
 		cmocka_unit_test(
 			numbers_without_room_are_counted_and_more_room_helps),
+		cmocka_unit_test(a_pool_that_grows_loses_nothing),
 	};
 
 	return cmocka_run_group_tests_name("seen", tests, NULL, NULL);
