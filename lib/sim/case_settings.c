@@ -190,18 +190,6 @@ rl_sim_settings_check(const struct rl_sim_plan *plan, char *err)
 	return -EINVAL;
 }
 
-/* The shortest text that is read as the same number. */
-static const char *
-real_text(double v, char *buf, size_t len)
-{
-	for (int digits = 1; digits <= 17; digits++) {
-		snprintf(buf, len, "%.*g", digits, v);
-		if (strtod(buf, NULL) == v)
-			break;
-	}
-	return buf;
-}
-
 void
 case_settings(struct case_text *to, const struct rl_sim_plan *plan)
 {
@@ -225,7 +213,7 @@ case_settings(struct case_text *to, const struct rl_sim_plan *plan)
 		n++;
 		if (s->real)
 			case_put(to, " %s=%s", s->key,
-				real_text(plan->load.load, real, sizeof(real)));
+				case_real_text(plan->load.load, real, sizeof(real)));
 		else if (s->word)
 			case_put(to, " %s=%s", s->key,
 				rl_pattern_name((enum rl_pattern_kind)v));

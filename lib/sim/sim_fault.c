@@ -197,15 +197,7 @@ fault_dir(struct rl_sim *s, const struct rl_sim_fault *f, unsigned int dir)
 		s->down[f->link] = f->kind != RL_SIM_UP;
 		s->reach.stale = true;
 		break;
-	case RL_SIM_CRASH:
-	case RL_SIM_RESTART:
-	case RL_SIM_REMOVE:
-	case RL_SIM_ADD:
-	case RL_SIM_LATE:
-	case RL_SIM_CTL_CRASH:
-	case RL_SIM_CTL_RESTART:
-	case RL_SIM_CTL_LATE:
-	case RL_SIM_FAULT_KINDS:
+	default: /* of no wire: fault_device() */
 		RL_ASSERT(false);
 	}
 	sim_dir_update(d);
@@ -282,19 +274,9 @@ fault_device(struct rl_sim *s, const struct rl_sim_fault *f)
 	case RL_SIM_CTL_LATE:
 		sim_ctl_late(s, f);
 		return true;
-	case RL_SIM_CUT:
-	case RL_SIM_HEAL:
-	case RL_SIM_STALL:
-	case RL_SIM_NOISE:
-	case RL_SIM_DROP:
-	case RL_SIM_CORRUPT:
-	case RL_SIM_DOWN:
-	case RL_SIM_DRAIN:
-	case RL_SIM_UP:
-	case RL_SIM_FAULT_KINDS:
-		break;
+	default: /* of a wire */
+		return false;
 	}
-	return false;
 }
 
 void
@@ -303,38 +285,14 @@ sim_fault_apply(struct rl_sim *s, const struct rl_sim_fault *f)
 	sim_apart_disturb(s);
 	if (fault_device(s, f))
 		return;
-	if (f->nth == 0) {
+	if (f->nth == 0)
 		fault_now(s, f);
-		return;
-	}
-	switch (f->kind) {
-	case RL_SIM_CUT:
+	else if (f->kind == RL_SIM_CUT)
 		fault_arm(s, f, 2 * f->link + f->counts);
-		return;
-	case RL_SIM_DROP:
-	case RL_SIM_CORRUPT:
+	else /* DROP, CORRUPT: each direction by itself */
 		for (unsigned int i = 0; i < 2; i++)
 			if (f->dirs & 1u << i)
 				fault_arm(s, f, 2 * f->link + i);
-		return;
-	case RL_SIM_HEAL:
-	case RL_SIM_STALL:
-	case RL_SIM_NOISE:
-	case RL_SIM_DOWN:
-	case RL_SIM_DRAIN:
-	case RL_SIM_UP:
-	case RL_SIM_CRASH:
-	case RL_SIM_RESTART:
-	case RL_SIM_REMOVE:
-	case RL_SIM_ADD:
-	case RL_SIM_LATE:
-	case RL_SIM_CTL_CRASH:
-	case RL_SIM_CTL_RESTART:
-	case RL_SIM_CTL_LATE:
-	case RL_SIM_FAULT_KINDS:
-		fault_now(s, f);
-		return;
-	}
 }
 
 /* Marks lasting faults: dead links, crashed devices, removals. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rl_sim.h"
+#include "case_priv.h"
 
 static int
 list_grow(struct rl_sim_faults *list)
@@ -135,74 +135,11 @@ place_text(const struct rl_sim_fault *f, const struct rl_topo *topo, char *buf,
 		 topo->dev[l->dev[!turned]].name, l->k);
 }
 
-/* Options that are at their defaults are left out. */
-static void
-noise_text(const struct rl_sim_noise *n, char *buf, size_t len)
-{
-	static const char *const hurt[] = {
-		"any",	  "header",	   "body",	  "header+body",
-		"length", "header+length", "body+length",
-	};
-	const struct {
-		const char *key;
-		double value;
-	} rates[] = {
-		{ "loss", n->loss_ppb / 1e9 },
-		{ "corrupt", n->corrupt_ppb / 1e9 },
-		{ "dup", n->dup_ppb / 1e9 },
-		{ "jitter", n->jitter_ppb / 1e9 },
-		{ "soft", n->soft_ppb / 1e9 },
-		{ "poison", n->poison_ppb / 1e9 },
-		{ "propagate", n->propagate },
-	};
-	size_t at = 0;
-
-#define ADD(...)                                                               \
-	(at += at >= len ? 0 : (size_t)snprintf(buf + at, len - at, __VA_ARGS__))
-	for (size_t i = 0; i < RL_ARRAY_SIZE(rates); i++)
-		if (rates[i].value != 0)
-			ADD(" %s=%.9g", rates[i].key, rates[i].value);
-	if (n->bit_rate != 0)
-		ADD(" ber=%.17g", n->bit_rate);
-	if (n->burst_bytes != 0 && n->burst_bytes != 8)
-		ADD(" bytes=%u", n->burst_bytes);
-	if (n->where != 0 && n->where < RL_ARRAY_SIZE(hurt))
-		ADD(" hurt=%s", hurt[n->where]);
-	if (n->jitter_ns != 0 && n->jitter_ppb != 0)
-		ADD(" within=%lluns", (unsigned long long)n->jitter_ns);
-	if (n->delay_ns != 0)
-		ADD(" delay=%lluns", (unsigned long long)n->delay_ns);
-	if (n->lanes > 1)
-		ADD(" lanes=%u", n->lanes);
-#undef ADD
-}
-
-/* Options of a fault that may wait for a frame. */
-static void
-counted_text(const struct rl_sim_fault *f, char *buf, size_t len)
-{
-	static const char *const flight[] = { "", " arrive", " late" };
-	int n = 0;
-
-	if (f->nth != 0)
-		n = snprintf(buf, len, " %s=%u", f->nth_flit ? "flit" : "frame",
-			     f->nth);
-	if (f->kind == RL_SIM_DROP)
-		snprintf(buf + n, len - (size_t)n, " count=%u",
-			 f->count == 0 ? 1 : f->count);
-	else if (f->kind == RL_SIM_CORRUPT)
-		snprintf(buf + n, len - (size_t)n, " bytes=%u",
-			 f->noise.burst_bytes == 0 ? 8 : f->noise.burst_bytes);
-	else
-		snprintf(buf + n, len - (size_t)n, "%s%s",
-			 f->silent ? " silent" : "", flight[f->flight]);
-}
-
 char *
 rl_sim_fault_text(const struct rl_sim_fault *f, const struct rl_topo *topo,
 		  char *buf, size_t len)
 {
-	char place[2 * RL_NAME_MAX + 16], more[320] = "";
+	char place[2 * RL_NAME_MAX + 16], more[320];
 
 	if (f->kind >= RL_SIM_CTL_CRASH)
 		place[0] = '\0';
@@ -210,37 +147,8 @@ rl_sim_fault_text(const struct rl_sim_fault *f, const struct rl_topo *topo,
 		snprintf(place, sizeof(place), "%s", topo->dev[f->dev].name);
 	else
 		place_text(f, topo, place, sizeof(place));
-	switch (f->kind) {
-	case RL_SIM_CUT:
-	case RL_SIM_DROP:
-	case RL_SIM_CORRUPT:
-		counted_text(f, more, sizeof(more));
-		break;
-	case RL_SIM_STALL:
-	case RL_SIM_LATE:
-	case RL_SIM_CTL_LATE:
-		snprintf(more, sizeof(more), " for=%lluns",
-			 (unsigned long long)f->for_ns);
-		break;
-	case RL_SIM_NOISE:
-		noise_text(&f->noise, more, sizeof(more));
-		break;
-	case RL_SIM_HEAL:
-	case RL_SIM_DOWN:
-	case RL_SIM_DRAIN:
-	case RL_SIM_UP:
-	case RL_SIM_REMOVE:
-	case RL_SIM_ADD:
-		break;
-	case RL_SIM_CRASH:
-	case RL_SIM_RESTART:
-	case RL_SIM_CTL_CRASH:
-	case RL_SIM_CTL_RESTART:
-	case RL_SIM_FAULT_KINDS:
-		break;
-	}
-	snprintf(buf, len, "%lluns %s %s%s%s", (unsigned long long)f->t_ns,
-		 rl_sim_fault_name(f->kind), place, more,
-		 f->lasting ? " lasting" : "");
+	fault_words_text(f, more, sizeof(more));
+	snprintf(buf, len, "%lluns %s %s%s", (unsigned long long)f->t_ns,
+		 rl_sim_fault_name(f->kind), place, more);
 	return buf;
 }

@@ -14,14 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rl_error.h"
+#include "case_priv.h"
 #include "rl_infile.h"
-#include "rl_sim_case.h"
 
 #define WORDS_MAX 16
 #define LINE_MAX_BYTES 512
 #define FILE_MAX_BYTES (16u << 20)
-#define TIME_MAX_NS (3600 * RL_NS_PER_S)
 
 struct script {
 	const char *name;
@@ -39,14 +37,6 @@ struct words {
 	char text[LINE_MAX_BYTES];
 	char *w[WORDS_MAX];
 	unsigned int n;
-};
-
-/* Options of a line, for all kinds. */
-struct opts {
-	uint32_t flap_count;
-	uint64_t dark_ns;
-	uint64_t light_ns;
-	bool flap;
 };
 
 __attribute__((format(printf, 2, 3))) static int
@@ -67,199 +57,22 @@ refuse(struct script *s, const char *fmt, ...)
 	return -EINVAL;
 }
 
-/* Parses "250", "10us" or "1.5ms" into nanoseconds. */
 static int
-parse_time(const char *text, uint64_t *ns)
+parse_option(struct script *s, struct fault_line *l, char *word)
 {
-	static const struct {
-		const char *unit;
-		double ns;
-	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 },
-		      { "", 1 } };
-	char *end;
-	double v;
-
-	if (!isdigit((unsigned char)text[0]))
-		return -EINVAL;
-	v = strtod(text, &end);
-	for (unsigned int i = 0; i < RL_ARRAY_SIZE(units); i++) {
-		if (strcmp(end, units[i].unit) != 0)
-			continue;
-		v *= units[i].ns;
-		if (!(v >= 0 && v <= (double)TIME_MAX_NS))
-			return -EINVAL;
-		*ns = (uint64_t)(v + 0.5);
-		return 0;
-	}
-	return -EINVAL;
-}
-
-static int
-parse_chance(const char *text, double *v)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)text[0]))
-		return -EINVAL;
-	*v = strtod(text, &end);
-	return *end != '\0' || !(*v >= 0 && *v <= 1) ? -EINVAL : 0;
-}
-
-static int
-parse_rate(const char *text, uint32_t *ppb)
-{
-	double v;
-
-	if (parse_chance(text, &v) != 0)
-		return -EINVAL;
-	*ppb = (uint32_t)(v * 1e9 + 0.5);
-	return 0;
-}
-
-static int
-parse_count(const char *text, uint32_t most, uint32_t *n)
-{
-	unsigned long v;
-	char *end;
-
-	if (!isdigit((unsigned char)text[0]))
-		return -EINVAL;
-	errno = 0;
-	v = strtoul(text, &end, 10);
-	if (*end != '\0' || errno != 0 || v == 0 || v > most)
-		return -EINVAL;
-	*n = (uint32_t)v;
-	return 0;
-}
-
-/* "any", or some of "header", "body", "length" with a plus between them. */
-static int
-parse_hurt(const char *text, uint8_t *where)
-{
-	static const char *const parts[] = { "header", "body", "length" };
-	uint8_t found = 0;
-
-	*where = 0;
-	if (strcmp(text, "any") == 0)
-		return 0;
-	for (;;) {
-		const size_t n = strcspn(text, "+");
-
-		found = 0;
-		for (unsigned int i = 0; i < RL_ARRAY_SIZE(parts); i++)
-			if (strlen(parts[i]) == n &&
-			    memcmp(parts[i], text, n) == 0)
-				found = (uint8_t)(1u << i);
-		*where |= found;
-		if (found == 0 || text[n] == '\0')
-			return found == 0 ? -EINVAL : 0;
-		text += n + 1;
-	}
-}
-
-/* Parses a noise option with a value. @return the same as parse_value() */
-static int
-parse_noise(struct rl_sim_noise *noise, const char *key, const char *val)
-{
-	const struct {
-		const char *key;
-		uint32_t *ppb;
-	} rates[] = {
-		{ "loss", &noise->loss_ppb }, { "corrupt", &noise->corrupt_ppb },
-		{ "dup", &noise->dup_ppb },   { "jitter", &noise->jitter_ppb },
-		{ "soft", &noise->soft_ppb }, { "poison", &noise->poison_ppb },
-	};
-	uint32_t n = 0;
-	int ret = -ENOENT;
-
-	for (size_t i = 0; i < RL_ARRAY_SIZE(rates); i++)
-		if (strcmp(key, rates[i].key) == 0)
-			return parse_rate(val, rates[i].ppb);
-	if (strcmp(key, "ber") == 0) {
-		ret = parse_chance(val, &noise->bit_rate);
-	} else if (strcmp(key, "propagate") == 0) {
-		ret = parse_chance(val, &noise->propagate);
-		if (noise->propagate == 1)
-			ret = -EINVAL; /* a burst would never end */
-	} else if (strcmp(key, "lanes") == 0) {
-		ret = parse_count(val, RL_ERROR_LANES_MAX, &n);
-		if ((n & (n - 1)) != 0)
-			ret = -EINVAL;
-		noise->lanes = (uint8_t)n;
-	} else if (strcmp(key, "within") == 0) {
-		ret = parse_time(val, &noise->jitter_ns);
-	} else if (strcmp(key, "delay") == 0) {
-		ret = parse_time(val, &noise->delay_ns);
-	} else if (strcmp(key, "bytes") == 0) {
-		ret = parse_count(val, RL_FLIT_BYTES, &n);
-		noise->burst_bytes = (uint16_t)n;
-	} else if (strcmp(key, "hurt") == 0) {
-		ret = parse_hurt(val, &noise->where);
-	}
-	return ret;
-}
-
-/*
- * Parses an option with a value. @return 0; -EINVAL: bad value; -ENOENT:
- * unknown option
- */
-static int
-parse_value(struct rl_sim_fault *f, struct opts *o, const char *key,
-	    const char *val)
-{
-	const bool nth = f->kind == RL_SIM_CUT || f->kind == RL_SIM_DROP ||
-			 f->kind == RL_SIM_CORRUPT;
-	int ret = -ENOENT;
-
-	if (nth && !o->flap &&
-	    (strcmp(key, "frame") == 0 || strcmp(key, "flit") == 0)) {
-		ret = parse_count(val, UINT32_MAX, &f->nth);
-		f->nth_flit = key[1] == 'l';
-	} else if (f->kind == RL_SIM_DROP && strcmp(key, "count") == 0) {
-		ret = parse_count(val, UINT32_MAX, &f->count);
-	} else if (o->flap && strcmp(key, "count") == 0) {
-		ret = parse_count(val, 100000, &o->flap_count);
-	} else if (o->flap && strcmp(key, "dark") == 0) {
-		ret = parse_time(val, &o->dark_ns);
-	} else if (o->flap && strcmp(key, "light") == 0) {
-		ret = parse_time(val, &o->light_ns);
-	} else if (f->kind == RL_SIM_STALL && strcmp(key, "for") == 0) {
-		ret = parse_time(val, &f->for_ns);
-	} else if (f->kind == RL_SIM_NOISE ||
-		   (f->kind == RL_SIM_CORRUPT && strcmp(key, "bytes") == 0)) {
-		ret = parse_noise(&f->noise, key, val);
-	}
-	return ret;
-}
-
-static int
-parse_option(struct script *s, struct rl_sim_fault *f, struct opts *o,
-	     char *word)
-{
+	const char *const kind = rl_sim_fault_name(l->f.kind);
 	char *eq = strchr(word, '=');
 	int ret;
 
-	if (eq == NULL) {
-		if (f->kind == RL_SIM_CUT && strcmp(word, "silent") == 0)
-			f->silent = true;
-		else if (f->kind == RL_SIM_CUT && strcmp(word, "late") == 0)
-			f->flight = RL_SIM_FLIGHT_LATE;
-		else if (f->kind == RL_SIM_CUT && strcmp(word, "arrive") == 0)
-			f->flight = RL_SIM_FLIGHT_ARRIVE;
-		else if (f->kind == RL_SIM_CUT && !o->flap &&
-			 strcmp(word, "lasting") == 0)
-			f->lasting = true;
-		else
-			return refuse(s, "unknown option %s of %s; see "
-					 "docs/simulation.md",
-				      word, rl_sim_fault_name(f->kind));
-		return 0;
-	}
-	*eq = '\0';
-	ret = parse_value(f, o, word, eq + 1);
+	if (eq != NULL)
+		*eq = '\0';
+	ret = fault_word_take(l, word, eq == NULL ? NULL : eq + 1);
+	if (ret == -ENOENT && eq == NULL)
+		return refuse(s, "unknown option %s of %s; see "
+				 "docs/simulation.md", word, kind);
 	if (ret == -ENOENT)
 		return refuse(s, "%s has no option %s; see docs/simulation.md",
-			      rl_sim_fault_name(f->kind), word);
+			      kind, word);
 	if (ret != 0)
 		return refuse(s, "%s: bad value %s; times need a unit (10us), "
 				 "rates are 0 to 1 (propagate: less), counts are "
@@ -268,21 +81,29 @@ parse_option(struct script *s, struct rl_sim_fault *f, struct opts *o,
 	return 0;
 }
 
-static int
-parse_kind(const char *word, struct rl_sim_fault *f, struct opts *o)
+/* "cut", or two words: "controller late". @return whether there is one */
+static bool
+parse_kind(const struct words *w, struct fault_line *l)
 {
-	if (strcmp(word, "flap") == 0) {
-		f->kind = RL_SIM_CUT;
-		*o = (struct opts){ .flap = true, .flap_count = 2,
-				    .dark_ns = 10000, .light_ns = 10000 };
-		return 0;
+	char two[2 * LINE_MAX_BYTES];
+
+	if (strcmp(w->w[1], "flap") == 0) {
+		l->f.kind = RL_SIM_CUT;
+		l->flap = true;
+		l->flaps = 2;
+		l->dark_ns = l->light_ns = 10000;
+		return true;
 	}
-	for (unsigned int k = 0; k < RL_SIM_FAULT_KINDS; k++)
-		if (strcmp(word, rl_sim_fault_name(k)) == 0) {
-			f->kind = (enum rl_sim_fault_kind)k;
-			return 0;
-		}
-	return -ENOENT;
+	snprintf(two, sizeof(two), "%s %s", w->w[1], w->w[2]);
+	for (unsigned int k = 0; k < RL_SIM_FAULT_KINDS; k++) {
+		const bool whole = k >= RL_SIM_CTL_CRASH;
+
+		if (strcmp(whole ? two : w->w[1], rl_sim_fault_name(k)) != 0)
+			continue;
+		l->f.kind = (enum rl_sim_fault_kind)k;
+		return true;
+	}
+	return false;
 }
 
 /* Adds a fault, up to the limit of a file. */
@@ -298,19 +119,19 @@ add_one(struct script *s, const struct rl_sim_fault *f)
 
 /* Adds a fault for one link, or its flaps. */
 static int
-add_link(struct script *s, struct rl_sim_fault f, const struct opts *o)
+add_link(struct script *s, struct rl_sim_fault f, const struct fault_line *l)
 {
 	struct rl_sim_fault heal;
 	int ret = add_one(s, &f);
 
-	for (uint32_t i = 1; o->flap && ret == 0; i++) {
+	for (uint32_t i = 1; l->flap && ret == 0; i++) {
 		heal = f;
 		heal.kind = RL_SIM_HEAL;
-		heal.t_ns = f.t_ns + o->dark_ns;
+		heal.t_ns = f.t_ns + l->dark_ns;
 		ret = add_one(s, &heal);
-		if (ret != 0 || i == o->flap_count)
+		if (ret != 0 || i == l->flaps)
 			break;
-		f.t_ns = heal.t_ns + o->light_ns;
+		f.t_ns = heal.t_ns + l->light_ns;
 		ret = add_one(s, &f);
 	}
 	return ret;
@@ -318,24 +139,24 @@ add_link(struct script *s, struct rl_sim_fault f, const struct opts *o)
 
 /* Adds a fault for all links of a device. */
 static int
-add_device(struct script *s, struct rl_sim_fault f, const struct opts *o,
-	   uint32_t dev)
+add_device(struct script *s, const struct fault_line *l, uint32_t dev)
 {
+	struct rl_sim_fault f = l->f;
 	const struct rl_topo_dev *d = &s->topo->dev[dev];
 	int ret = 0;
 
 	for (uint16_t p = 0; ret == 0 && p < d->nports; p++) {
 		f.link = d->port[p].link;
-		ret = add_link(s, f, o);
+		ret = add_link(s, f, l);
 	}
 	return ret;
 }
 
 /* Adds a fault at a place: "A-B", "A-B#k", "A>B", "A>B#k" or "A". */
 static int
-add_place(struct script *s, struct rl_sim_fault f, const struct opts *o,
-	  const char *place)
+add_place(struct script *s, const struct fault_line *l, const char *place)
 {
+	struct rl_sim_fault f = l->f;
 	char name[2 * RL_NAME_MAX + 16], *arrow;
 	unsigned int n = 0;
 	int64_t link;
@@ -350,7 +171,7 @@ add_place(struct script *s, struct rl_sim_fault f, const struct opts *o,
 		*arrow = '-';
 	dev = rl_topo_find_dev(s->topo, name);
 	if (dev >= 0)
-		return add_device(s, f, o, (uint32_t)dev);
+		return add_device(s, l, (uint32_t)dev);
 	link = rl_topo_find_link(s->topo, name, &n);
 	if (link < 0)
 		return refuse(s, "no link or device %s in this fabric", place);
@@ -362,61 +183,26 @@ add_place(struct script *s, struct rl_sim_fault f, const struct opts *o,
 		f.dirs = f.counts ? RL_SIM_DIR_BA : RL_SIM_DIR_AB;
 	for (unsigned int k = 0; ret == 0 && k < n; k++) {
 		f.link = rl_topo_link_of(s->topo, link, n, k);
-		ret = add_link(s, f, o);
+		ret = add_link(s, f, l);
 	}
 	return ret;
 }
 
-/* Parses "late NAME for=5ms" and "controller late for=5ms". */
+/* Adds a fault of a whole device. */
 static int
-late_for(struct script *s, struct rl_sim_fault *f, const struct words *w)
+add_whole(struct script *s, const struct fault_line *l, const char *name)
 {
-	if (w->n != 4 || strncmp(w->w[3], "for=", 4) != 0 ||
-	    parse_time(w->w[3] + 4, &f->for_ns) != 0)
-		return refuse(s, "late: by how much? add for=5ms");
-	return 0;
-}
+	const bool plan = l->f.kind == RL_SIM_REMOVE || l->f.kind == RL_SIM_ADD;
+	const int32_t dev = rl_topo_find_dev(s->topo, name);
+	struct rl_sim_fault f = l->f;
 
-/* Adds a fault of a whole device or of the controller. */
-static int
-add_whole(struct script *s, struct rl_sim_fault f, const struct words *w)
-{
-	const bool plan = f.kind == RL_SIM_REMOVE || f.kind == RL_SIM_ADD;
-	const int32_t dev = rl_topo_find_dev(s->topo, w->w[2]);
-	const struct opts none = { 0 };
-
-	if (f.kind == RL_SIM_LATE && late_for(s, &f, w) != 0)
-		return -EINVAL;
-	f.lasting = f.kind == RL_SIM_CRASH && w->n == 4 &&
-		    strcmp(w->w[3], "lasting") == 0;
-	if (f.kind != RL_SIM_LATE && w->n > 3 && !f.lasting)
-		return refuse(s, "%s takes no options%s", w->w[1],
-			      f.kind == RL_SIM_CRASH ? " but lasting" : "");
 	if (dev < 0 && plan)
-		return add_place(s, f, &none, w->w[2]);
+		return add_place(s, l, name);
 	if (dev < 0)
-		return refuse(s, "no device %s in this fabric", w->w[2]);
+		return refuse(s, "no device %s in this fabric", name);
 	f.dev = (uint32_t)dev;
 	f.is_dev = true;
-	return add_link(s, f, &none);
-}
-
-static int
-add_controller(struct script *s, struct rl_sim_fault f, const struct words *w)
-{
-	const struct opts none = { 0 };
-
-	if (strcmp(w->w[2], "late") == 0) {
-		f.kind = RL_SIM_CTL_LATE;
-		return late_for(s, &f, w) != 0 ? -EINVAL
-					       : add_link(s, f, &none);
-	}
-	if (w->n != 3 || (strcmp(w->w[2], "crash") != 0 &&
-			  strcmp(w->w[2], "restart") != 0))
-		return refuse(s, "expected controller crash, restart or late "
-				 "for=5ms");
-	f.kind = w->w[2][0] == 'c' ? RL_SIM_CTL_CRASH : RL_SIM_CTL_RESTART;
-	return add_link(s, f, &none);
+	return add_link(s, f, l);
 }
 
 /* "run KEY=VALUE ...": what neither the fabric nor a fault says. */
@@ -446,38 +232,52 @@ parse_run(struct script *s, struct words *w)
 	return 0;
 }
 
+/* What a kind cannot do without. */
+static int
+check_line(struct script *s, struct rl_sim_fault *f)
+{
+	if ((f->kind == RL_SIM_DROP || f->kind == RL_SIM_CORRUPT) && f->nth == 0)
+		f->nth = 1;
+	if (f->kind == RL_SIM_STALL && (f->for_ns == RL_NEVER || f->for_ns == 0))
+		return refuse(s, "stall: how long? add for=10us");
+	if (f->for_ns == RL_NEVER)
+		return refuse(s, "late: by how much? add for=5ms");
+	return 0;
+}
+
 static int
 parse_line(struct script *s, struct words *w)
 {
-	struct rl_sim_fault f = { .dirs = RL_SIM_DIR_BOTH, .line = s->line };
-	struct opts o = { 0 };
+	struct fault_line l = { .f.dirs = RL_SIM_DIR_BOTH, .f.line = s->line };
 
 	if (strcmp(w->w[0], "run") == 0)
 		return parse_run(s, w);
 	if (w->n < 3)
 		return refuse(s, "expected TIME WHAT LINK");
-	if (parse_time(w->w[0], &f.t_ns) != 0)
+	if (fault_time(w->w[0], &l.f.t_ns) != 0)
 		return refuse(s, "bad time %s; use 100ns, 10us, 1.5ms or 2s, "
 				 "at most an hour",
 			      w->w[0]);
-	if (strcmp(w->w[1], "controller") == 0)
-		return add_controller(s, f, w);
-	if (parse_kind(w->w[1], &f, &o) != 0)
-		return refuse(s, "unknown fault %s; use cut, heal, flap, "
-				 "stall, noise, drop, corrupt, down, drain, up, "
-				 "crash, restart, remove, add, late or "
-				 "controller",
-			      w->w[1]);
-	if (f.kind >= RL_SIM_CRASH)
-		return add_whole(s, f, w);
+	if (!parse_kind(w, &l))
+		return strcmp(w->w[1], "controller") == 0
+			       ? refuse(s, "expected controller crash, restart "
+					   "or late for=5ms")
+			       : refuse(s, "unknown fault %s; use cut, heal, "
+					   "flap, stall, noise, drop, corrupt, "
+					   "down, drain, up, crash, restart, "
+					   "remove, add, late or controller",
+					w->w[1]);
+	if (l.f.kind == RL_SIM_STALL || l.f.kind == RL_SIM_LATE ||
+	    l.f.kind == RL_SIM_CTL_LATE)
+		l.f.for_ns = RL_NEVER;
 	for (unsigned int i = 3; i < w->n; i++)
-		if (parse_option(s, &f, &o, w->w[i]) != 0)
+		if (parse_option(s, &l, w->w[i]) != 0)
 			return -EINVAL;
-	if ((f.kind == RL_SIM_DROP || f.kind == RL_SIM_CORRUPT) && f.nth == 0)
-		f.nth = 1;
-	if (f.kind == RL_SIM_STALL && f.for_ns == 0)
-		return refuse(s, "stall: how long? add for=10us");
-	return add_place(s, f, &o, w->w[2]);
+	if (check_line(s, &l.f) != 0)
+		return -EINVAL;
+	return l.f.kind >= RL_SIM_CTL_CRASH ? add_link(s, l.f, &l)
+	       : l.f.kind >= RL_SIM_CRASH   ? add_whole(s, &l, w->w[2])
+					    : add_place(s, &l, w->w[2]);
 }
 
 /*

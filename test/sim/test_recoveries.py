@@ -147,17 +147,17 @@ with tempfile.TemporaryDirectory() as tmp:
     for line, words in (
             ("1us crash s9.9", "no device s9.9"),
             ("1us late s0.0", "late: by how much? add for=5ms"),
-            ("1us late s0.0 for=soon", "late: by how much?"),
+            ("1us late s0.0 for=soon", "for: bad value soon"),
             ("1us late s9.9 for=1us", "no device s9.9"),
             ("1us controller late", "late: by how much?"),
             ("1us crash s0.0-s0.1", "no device s0.0-s0.1"),
-            ("1us crash s0.0 for=1us", "crash takes no options"),
+            ("1us crash s0.0 for=1us", "crash has no option for"),
             ("1us restart", "expected TIME WHAT LINK"),
             ("1us remove s0.0-s9.9", "no link or device s0.0-s9.9"),
-            ("1us add s0.0 count=2", "add takes no options"),
+            ("1us add s0.0 count=2", "add has no option count"),
             ("1us controller die", "expected controller crash, restart or "
              "late for=5ms"),
-            ("1us controller crash now", "expected controller crash"),
+            ("1us controller crash now", "unknown option now of controller crash"),
             ("1us controller", "expected TIME WHAT LINK"),
             ("soon crash s0.0", "bad time soon")):
         p, r = run("# first\n" + line + "\n")
