@@ -97,6 +97,8 @@ on_echo(struct rl_ep *ep, struct ep_flow *flow, const struct ep_ctrl *c,
 	    rl_seq_before(flow->resent, c->tag)) {
 		flow->flags &= ~(EPF_PROBE_NOW | EPF_ASK);
 		ep_mark_map(ep, flow, c);
+		if (c->map_bytes == EP_CTRL_MAP_MAX) /* there may be more */
+			ep_ask(ep, flow);
 	}
 	if (asked)
 		ep_flush_done(flow);

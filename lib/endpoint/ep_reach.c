@@ -271,20 +271,25 @@ ep_on_lost(struct rl_ep *ep, struct ep_flow *flow, uint32_t lo,
 		report_dropped(ep, flow, lo, now_ns);
 }
 
-/** Finds flit @p pos of packet @p tag among those under way. */
-static bool
-find_sent(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t tag,
-	  uint16_t pos, uint32_t *seq)
+/**
+ * The first flit under way that is of packet @p tag or a later one; sent: there
+ * is none.
+ */
+static uint32_t
+find_sent(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t tag)
 {
-	for (uint32_t s = flow->una; s != flow->sent; s++) {
-		const uint8_t *w = flow->tx_win->slot[s & ep->win_mask]->wire;
+	uint32_t lo = flow->una, hi = flow->sent;
 
-		if (rl_flit_tag(w) == tag && rl_get16(w + 14) == pos) {
-			*seq = s;
-			return true;
-		}
+	while (lo != hi) {
+		const uint32_t s = lo + (hi - lo) / 2;
+		const struct rl_flit *f = flow->tx_win->slot[s & ep->win_mask];
+
+		if (rl_seq_before(rl_flit_tag(f->wire), tag))
+			lo = s + 1;
+		else
+			hi = s;
 	}
-	return false;
+	return lo;
 }
 
 /** @return whether it was under way: an unanswered sync or probe */
@@ -312,20 +317,26 @@ data_dropped(struct rl_ep *ep, struct ep_flow *flow,
 {
 	const uint32_t flits = rl_max_u32(n->flits, 1);
 	bool any = false;
-	uint32_t seq = 0;
+	uint32_t s;
 
 	if (!ep->cfg.retry) {
 		report_dropped(ep, flow, n->tag, now_ns);
 		return true;
 	}
-	for (uint32_t i = 0; flow->state == RL_EP_FLOW_OPEN && i < flits; i++) {
-		if (!find_sent(ep, flow, n->tag, (uint16_t)(n->pos + i), &seq))
+	if (flow->state != RL_EP_FLOW_OPEN)
+		return false;
+	for (s = find_sent(ep, flow, n->tag); s != flow->sent; s++) {
+		const uint8_t *w = flow->tx_win->slot[s & ep->win_mask]->wire;
+		const uint32_t pos = rl_get16(w + 14);
+
+		if (rl_flit_tag(w) != n->tag || pos >= n->pos + flits)
+			break;
+		if (pos < n->pos)
 			continue;
 		any = true;
-		ep_mark(ep, flow, seq);
+		ep_mark(ep, flow, s);
 	}
-	return any || (flow->state == RL_EP_FLOW_OPEN &&
-		       RL_PLANTED(FLOW_NOTICE_ANY));
+	return any || RL_PLANTED(FLOW_NOTICE_ANY);
 }
 
 static void

@@ -109,9 +109,77 @@ echoes_name_a_lost_tail_of_any_length(void **state)
 		fx_run(&fx, 100);
 		assert_int_equal(fx_take(&fx, 1, false), PACKETS);
 		assert_int_equal(fx_ctr(&fx, 0, RL_EPC_retransmitted_flits), n);
+		/* one that is full is followed by the next question at once */
+		assert_int_equal(fx_ctr(&fx, 0, RL_EPC_timeouts), 1);
 		assert_true(rl_ep_idle(fx.ep[0]));
 		fx_close(&fx);
 	}
+}
+
+/** The notice of flits from @p pos on of the @p nth packet. */
+static void
+tell_dropped(uint32_t nth, uint16_t pos, uint16_t flits)
+{
+	const struct rl_ep_notice n = {
+		.tag = fx.tag0[0][1][0] + nth,
+		.peer = 1,
+		.pos = pos,
+		.flits = flits,
+		.why = RL_EP_DROP_LOST,
+	};
+
+	rl_ep_notice(fx.ep[0], fx.now, &n);
+}
+
+static void
+a_notice_names_flits_of_its_own_packet_only(void **state)
+{
+	static const struct {
+		uint32_t nth;
+		uint16_t pos, flits;
+		unsigned int again;
+	} told[] = {
+		{ 0, 0, 0, 1 }, { 0, 0, 1, 1 }, { 0, 0, 2, 2 },
+		{ 0, 1, 9, 1 }, { 7, 0, 65535, 2 }, { 2000, 0, 2, 2 },
+		{ 2000, 1, 1, 1 }, { 2000, 2, 1, 0 },
+		{ PACKETS - 1, 0, 2, 2 }, { PACKETS - 1, 1, 65535, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RL_ARRAY_SIZE(told); i++) {
+		struct rl_pktq q;
+
+		open_wide();
+		fill_but(0, PACKETS);
+		tell_dropped(told[i].nth, told[i].pos, told[i].flits);
+		q = fx_poll(&fx, 0);
+		fx_drop_all(&fx, &q);
+		assert_int_equal(fx_ctr(&fx, 0, RL_EPC_retransmitted_flits),
+				 told[i].again);
+		fx_close(&fx);
+	}
+}
+
+static void
+notices_of_all_of_a_window_have_each_flit_sent_once_more(void **state)
+{
+	(void)state;
+	open_wide();
+	fill_but(0, PACKETS);
+	for (uint32_t i = 0; i < PACKETS; i++)
+		tell_dropped(i, 0, 2);
+	fx_settle(&fx);
+	assert_int_equal(fx_take(&fx, 1, false), PACKETS);
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_retransmitted_flits),
+			 2 * PACKETS);
+	/* now none is under way */
+	tell_dropped(0, 0, 2);
+	tell_dropped(PACKETS - 1, 0, 2);
+	fx_settle(&fx);
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_retransmitted_flits),
+			 2 * PACKETS);
+	assert_int_equal(fx_ctr(&fx, 0, RL_EPC_timeouts), 0);
+	fx_close(&fx);
 }
 
 int
@@ -122,6 +190,9 @@ main(void)
 		cmocka_unit_test(
 			naks_ask_for_more_and_further_flits_than_one_bitmap_names),
 		cmocka_unit_test(echoes_name_a_lost_tail_of_any_length),
+		cmocka_unit_test(a_notice_names_flits_of_its_own_packet_only),
+		cmocka_unit_test(
+			notices_of_all_of_a_window_have_each_flit_sent_once_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
