@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "ep_priv.h"
+#include "ep_congest.h"
 
 /*
  * Slow is not dead [EP-8]. A fabric may be slow without losing anything: an
@@ -72,6 +72,7 @@ ep_asked(struct rl_ep *ep, struct ep_flow *flow, uint64_t now_ns)
 		flow->flags |= EPF_RTT_PROBE;
 		flow->rtt_seq = ep->peer[flow->peer].probe;
 		flow->rtt_t0_ns = now_ns;
+		ep_cc_asked(ep, flow);
 	}
 	ep_rto_start(ep, flow, now_ns);
 }
@@ -97,6 +98,7 @@ ep_time_echo(struct rl_ep *ep, struct ep_flow *flow, uint32_t probe,
 	if (probe != flow->rtt_seq)
 		return; /* the timed probe was lost */
 	ep_rtt_sample(ep, flow, flow->rtt_t0_ns, now_ns);
+	ep_cc_round(ep, flow, now_ns - flow->rtt_t0_ns);
 	flow->backoff = 0;
 }
 

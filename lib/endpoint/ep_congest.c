@@ -4,28 +4,32 @@
 /*
  * How much a flow may have in flight [EP-9]. Once a round trip a flit is timed.
  * By how much that took longer than the shortest round trip of the flow (base)
- * tells how many of its flits wait in queues, by Little's law:
+ * says how many of its flits wait in queues, by Little's law:
  *
  *     queued = window * (round trip - base) / round trip
  *
  * The window follows so that a few of its flits wait (QUEUED_*): it shrinks by
- * what exceeds them, at most to half; and grows if less wait and the
- * client has more than the window lets through, first twofold. So what is in
- * flight is what the path holds, and the queues; and flows that share a queue
- * have equal parts of it, however long their paths are, as long as QUEUED_PART
- * of their windows is not more.
+ * what exceeds them, at most to half; and grows if less wait and the client has
+ * more than the window lets through, first twofold. So what is in flight is what
+ * the path holds, and the queues; and flows that share a queue have equal parts
+ * of it, however long their paths are, unless a part of their window (1 /
+ * QUEUED_PART) is more than that.
  *
  * Not all of a round trip is path and queue:
  *
  * - An ACK may be ack_delay_ns late, unless the timed packet asks for one at
- *   once. It does if its window is full.
+ *   once. It does if it fills the window, or the window was full in this round
+ *   or the last one.
+ * - Packets that were taken before the window shrank are still sent. They are
+ *   not timed (ep_tx.c).
  * - A host that polls late makes round trips long without any queue: it says by
  *   how much (jitter_ns).
  *
- * The floor is one packet. A detour may make the path longer than the base says,
- * which looks like a queue that never ends. So after many rounds with a queue
- * the window is at its floor for one round: if that takes nearly as long, the
- * flow's own flits are not what it waits for, and this is its base.
+ * The floor is one packet of the longest kind. A detour may make the path longer
+ * than the base says, which looks like a queue that never ends. So after many
+ * rounds with a queue the window is at its floor for one round: if that takes
+ * nearly as long, the flow's own flits are not what it waits for, and this is
+ * its base.
  */
 
 /**
@@ -37,9 +41,9 @@
 #define QUEUED_MAX 128
 #define QUEUED_MIN 4
 #define QUEUED_ALL 256
-/** But this part of its window may be: round trips differ by a frame or two. */
+/** But a quarter of its window may be: round trips differ by a frame or two. */
 #define QUEUED_PART 4
-/** Rounds with a queue until one without. */
+/** Rounds with a queue until one at the floor. */
 #define ROUNDS_QUEUED 128
 
 static bool
@@ -77,6 +81,20 @@ ep_cc_asks(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t n,
 	if (flow->window < 2 * ep->cfg.ack_coalesce_flits)
 		return full;
 	return timed && (full || (flow->flags & (EPF_FULL | EPF_WAS_FULL)));
+}
+
+/*
+ * Its answer does not wait, unless it waits for flits on other paths. But if
+ * more is under way than the window lets through, its round trip says nothing
+ * of this window.
+ */
+void
+ep_cc_asked(const struct rl_ep *ep, struct ep_flow *flow)
+{
+	flow->flags &= ~EPF_RTT_ASKED;
+	if (ep->cfg.order == RL_ORDER_PATH &&
+	    flow->sent - flow->una <= flow->window)
+		flow->flags |= EPF_RTT_ASKED;
 }
 
 static void

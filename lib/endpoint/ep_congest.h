@@ -9,7 +9,7 @@
 /* Flags of a flow. */
 #define EPF_FULL 0x400000     /**< its window was too small in this round, */
 #define EPF_WAS_FULL 0x800000 /**< or in the one before */
-#define EPF_RTT_ASKED 0x1000000 /**< flit rtt_seq asks for an ACK at once */
+#define EPF_RTT_ASKED 0x1000000 /**< rtt_seq is answered at once */
 
 /** Round trips of a flow's path, for its window (ep_congest.c). */
 struct ep_cc {
@@ -27,7 +27,12 @@ void ep_cc_begin(const struct rl_ep *ep, struct ep_flow *flow);
  */
 bool ep_cc_asks(const struct rl_ep *ep, const struct ep_flow *flow, uint32_t n,
 		bool timed);
-/** The ACK of the timed flit took this long: adjusts the window. */
+/** A probe that will be timed has left, behind all that the flow has sent. */
+void ep_cc_asked(const struct rl_ep *ep, struct ep_flow *flow);
+/**
+ * The ACK of the timed flit, or the answer to the timed probe, took this long:
+ * adjusts the window.
+ */
 void ep_cc_round(struct rl_ep *ep, struct ep_flow *flow, uint64_t rtt_ns);
 
 #endif /* EP_CONGEST_H */

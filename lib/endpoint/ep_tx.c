@@ -110,7 +110,8 @@ emit_again(struct rl_ep *ep, struct ep_flow *flow, struct rl_pktq *out,
 
 /**
  * The next @p n flits, a packet, are about to leave: may time its last, and
- * have that ask for an ACK.
+ * have that ask for an ACK. What was taken before the window shrank is not
+ * timed: its round trip would be that of the larger window.
  */
 static void
 time_packet(struct rl_ep *ep, struct ep_flow *flow, uint32_t n, uint64_t now_ns)
@@ -121,7 +122,8 @@ time_packet(struct rl_ep *ep, struct ep_flow *flow, uint32_t n, uint64_t now_ns)
 	if ((flow->flags & EPF_RTT_PROBE) &&
 	    now_ns - flow->rtt_t0_ns > ep_patience_ns(ep, flow))
 		flow->flags &= ~EPF_RTT_PROBE; /* its echo was lost */
-	timed = !(flow->flags & (EPF_RTT_RUNS | EPF_RTT_PROBE));
+	timed = !(flow->flags & (EPF_RTT_RUNS | EPF_RTT_PROBE)) &&
+		flow->sent + n - flow->una <= flow->window;
 	asks = ep_cc_asks(ep, flow, n, timed);
 	if (asks)
 		flow->tx_win->slot[last & ep->win_mask]->wire[7] |=

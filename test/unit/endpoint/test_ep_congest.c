@@ -286,6 +286,73 @@ acks_of_a_small_window_do_not_wait(void **state)
 	fx_close(&fx);
 }
 
+/** Sends and drops all that leaves now. @return how many ask for an ACK */
+static unsigned int
+drop_asking(void)
+{
+	struct rl_pktq q = fx_poll(&fx, 0);
+	unsigned int n = 0;
+
+	while (!rl_pktq_empty(&q)) {
+		struct rl_flit *pkt = rl_pktq_pop(&q);
+
+		n += (pkt->wire[7] & RL_FLIT_ASKS_ACK) != 0;
+		fx_drop(&fx, pkt);
+	}
+	return n;
+}
+
+static void
+what_was_taken_before_a_window_shrank_is_not_timed(void **state)
+{
+	struct rl_pktq q = { 0 };
+	struct rl_flit *pkt;
+
+	(void)state;
+	open_cfg(RL_CONGESTION_DELAY, 511);
+	grow_to(511);
+	while (fx_send_raw(&fx, 1, 0, 0, 10) == 0)
+		;
+	rl_ep_poll(fx.ep[0], fx.now, &q, 400);
+	fx.now += 1000 * BASE_NS;
+	fx_rx(&fx, 1, rl_pktq_pop(&q));
+	fx_rx(&fx, 0, fx_poll_one(&fx, 1));
+	assert_int_equal(window(), 256);
+	/* with 399 under way there is no room for one in this window */
+	assert_int_equal(drop_asking(), 0);
+	fx_rx_all(&fx, 1, &q);
+	fx_settle(&fx);
+	while ((pkt = rl_ep_recv(fx.ep[1])) != NULL)
+		rl_packet_put(&fx.cache, pkt);
+	/* now there is */
+	assert_int_equal(fx_send_raw(&fx, 1, 0, 0, 10), 0);
+	assert_int_equal(drop_asking(), 1);
+	fx_close(&fx);
+}
+
+static void
+the_answer_to_a_probe_ends_a_round_trip(void **state)
+{
+	struct rl_pktq q;
+
+	(void)state;
+	open_cfg(RL_CONGESTION_DELAY, 511);
+	grow_to(511);
+	while (fx_send_raw(&fx, 1, 0, 0, 10) == 0)
+		;
+	drop_asking();
+	do {
+		fx.now = rl_ep_deadline(fx.ep[0]);
+		q = fx_poll(&fx, 0);
+	} while (rl_pktq_empty(&q));
+	assert_int_equal(q.flits, 1);
+	fx.now += 1000 * BASE_NS;
+	fx_rx_all(&fx, 1, &q);
+	fx_rx(&fx, 0, fx_poll_one(&fx, 1));
+	assert_int_equal(window(), 256);
+	fx_close(&fx);
+}
+
 static void
 without_congestion_control_the_window_is_the_limit(void **state)
 {
@@ -326,6 +393,8 @@ main(void)
 		T(a_longer_path_is_known_after_a_round_at_the_floor),
 		T(a_queue_that_a_round_at_the_floor_drains_leaves_the_base),
 		T(acks_of_a_small_window_do_not_wait),
+		T(what_was_taken_before_a_window_shrank_is_not_timed),
+		T(the_answer_to_a_probe_ends_a_round_trip),
 		T(without_congestion_control_the_window_is_the_limit),
 	};
 
