@@ -47,8 +47,8 @@ show_flow(struct app *app, const char *from, const struct rl_ep_flow_info *f)
 
 	facts_row(&app->facts,
 		  "{endpoint:-10} {peer:-10} {cos:3} {state:-6} {sent_flits:10} "
-		  "{acked_flits:10} {resent_flits:8} {retries:8} {rtt_ns:9us} "
-		  "{rto_ns:9us} {expected:10} {held_flits:6}\n",
+		  "{acked_flits:10} {window_flits:6} {resent_flits:8} {retries:8} "
+		  "{rtt_ns:9us} {rto_ns:9us} {expected:10} {held_flits:6}\n",
 		  FACTS(FACT_T("endpoint", from),
 			FACT_T("peer", f->peer < t->nep
 					       ? t->dev[t->ep_dev[f->peer]].name
@@ -57,6 +57,7 @@ show_flow(struct app *app, const char *from, const struct rl_ep_flow_info *f)
 			FACT_T("state", rl_ep_flow_state_name(f->state)),
 			FACT_N("sent_flits", f->tx_sent),
 			FACT_N("acked_flits", f->tx_acked),
+			FACT_N("window_flits", f->tx_window),
 			FACT_N("resent_flits", f->tx_resend_flits),
 			FACT_N("retries", f->retries),
 			FACT_N("rtt_ns", f->srtt_ns),
@@ -74,9 +75,9 @@ print_flows(struct app *app, uint32_t from, uint32_t to)
 
 	facts_list(&app->facts, "flows");
 	if (facts_text(&app->facts))
-		printf("%-10s %-10s %3s %-6s %10s %10s %8s %8s %9s %9s %10s "
+		printf("%-10s %-10s %3s %-6s %10s %10s %6s %8s %8s %9s %9s %10s "
 		       "%6s\n", "endpoint", "peer", "cos", "state", "sent",
-		       "acked", "resend", "retries", "rtt us", "rto us",
+		       "acked", "window", "resend", "retries", "rtt us", "rto us",
 		       "expected", "held");
 	for (uint32_t e = 0; e < t->nep; e++) {
 		const uint32_t d = t->ep_dev[e];

@@ -16,8 +16,8 @@
 #define FLOW_TEXTS 3
 
 static const char *const flow_columns[] = {
-	"src", "dst", "state", "cos", "tx_sent", "tx_acked", "tx_resend_flits",
-	"retries", "rtt_ns", "rx_held_flits"
+	"src", "dst", "state", "cos", "tx_sent", "tx_acked", "tx_window",
+	"tx_resend_flits", "retries", "rtt_ns", "rx_held_flits"
 };
 
 /* Flows of an endpoint; *at: number of the next one, of all endpoints. */
@@ -43,6 +43,7 @@ flows_of(const struct app *app, uint32_t e, uint32_t *at, uint32_t start,
 		mirror_number(table, f.cos);
 		mirror_number(table, f.tx_sent);
 		mirror_number(table, f.tx_acked);
+		mirror_number(table, f.tx_window);
 		mirror_number(table, f.tx_resend_flits);
 		mirror_number(table, f.retries);
 		mirror_number(table, f.srtt_ns);

@@ -82,6 +82,22 @@ def json_says_what_the_text_says():
 
 
 @case
+def the_window_of_a_flow_is_shown():
+    """[EP-9]"""
+    with Box() as box:
+        run = box.run(["--packets", "20"], commands="wait up\nstart\n"
+                      "wait drained\nshow flow\nshow flow json\n"
+                      "quit\n").check(0)
+    flows = [x for x in answers(run)[0]["flows"] if x["sent_flits"] > 0]
+    assert len(flows) == 2, run.out
+    for x in flows:
+        assert 16 <= x["window_flits"] <= 511, x
+        assert re.search(r"^%s +%s +%d +%s +%d +%d +%d " % (
+            x["endpoint"], x["peer"], x["cos"], x["state"], x["sent_flits"],
+            x["acked_flits"], x["window_flits"]), run.out, re.M), (x, run.out)
+
+
+@case
 def json_is_no_name_and_stands_behind_show_alone():
     with Box() as box:
         run = box.run(commands="show flow json\nshow events json\n"
