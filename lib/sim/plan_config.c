@@ -190,6 +190,7 @@ plan_endpoint(struct rl_sim_plan *plan, struct rl_prng *prng)
 	c->isn = plan_one_in(prng, 2) ? RL_ISN_XOR10 : RL_ISN_WIDE;
 	/* without retry, only the window limits reordering */
 	c->window_flits = retry ? (uint32_t)plan_log(prng, p, 511) : 511;
+	c->congestion = RL_CONGESTION_NONE; /* the wide swarm has the other */
 	c->max_flows = 64;
 	c->ack_coalesce_flits = (uint32_t)plan_log(prng, 1, 16);
 	c->ack_coalesce_flits =

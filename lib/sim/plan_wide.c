@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "plan_priv.h"
+#include "rl_seq.h"
 
 #define PCT_USUAL 25
 /* Of many paths: most other dimensions do without them. */
@@ -466,6 +467,21 @@ wide_paths(struct rl_sim_plan *plan, struct rl_prng *prng)
 	return 1;
 }
 
+/* Windows by congestion, and as large as nineteen bits of number allow. */
+static bool
+wide_congestion(struct rl_sim_plan *plan, struct rl_prng *prng)
+{
+	struct rl_ep_cfg *e = &plan->cfg.endpoint;
+
+	if (!e->retry)
+		return false;
+	e->congestion = RL_CONGESTION_DELAY;
+	if (e->isn == RL_ISN_WIDE19 && e->profile <= RL_PROFILE_RXL_COMPACT)
+		e->window_flits = (uint32_t)plan_log(prng, 512,
+						     RL_E2E_WIDE_WINDOW_MAX);
+	return true;
+}
+
 static int
 take(struct rl_sim_plan *plan, enum rl_sim_wide dim, struct rl_prng *prng)
 {
@@ -505,6 +521,8 @@ take(struct rl_sim_plan *plan, enum rl_sim_wide dim, struct rl_prng *prng)
 		return wide_busy(plan, prng);
 	case RL_SIM_WD_PATHS:
 		return wide_paths(plan, prng);
+	case RL_SIM_WD_CONGESTION:
+		return wide_congestion(plan, prng);
 	case RL_SIM_WD_COUNT:
 		break;
 	}

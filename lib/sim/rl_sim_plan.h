@@ -106,7 +106,8 @@ enum rl_sim_swarm {
 	X(KEYED, "keyed")	/* frames have a keyed check */                \
 	X(PARTITION, "partition") /* the fabric is cut in two */               \
 	X(BUSY, "busy")		/* roles are polled late and unevenly */       \
-	X(PATHS, "paths")	/* a flow takes many, most with adaptive routing */
+	X(PATHS, "paths")	/* a flow takes many, most with adaptive routing */ \
+	X(CONGESTION, "congestion") /* windows by it; large ones with wide19 */
 
 enum rl_sim_wide {
 #define RL_SIM_WIDE_ENUM(name, word) RL_SIM_WD_##name,

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "rl_seq.h"
 #include "rl_sim_plan.h"
 
 #define SEEDS 400
@@ -97,6 +98,8 @@ beyond(const struct rl_sim_plan *p, enum rl_sim_wide dim)
 		return p->poll_jitter_ns > 2000;
 	case RL_SIM_WD_PATHS:
 		return e->order == RL_ORDER_ENDPOINT;
+	case RL_SIM_WD_CONGESTION:
+		return e->congestion == RL_CONGESTION_DELAY;
 	case RL_SIM_WD_DEVICE:
 	case RL_SIM_WD_PARTITION:
 		return true; /* faults of the same kinds as others */
@@ -112,7 +115,7 @@ static void
 each_dimension_comes_up_in_its_share_and_plans_stay_sound(void **state)
 {
 	static struct rl_sim_plan p;
-	unsigned int seen[RL_SIM_WD_COUNT] = { 0 };
+	unsigned int seen[RL_SIM_WD_COUNT] = { 0 }, large = 0;
 	struct rl_sim_shares all;
 	char err[RL_ERR_MAX];
 	const char *key;
@@ -127,11 +130,14 @@ each_dimension_comes_up_in_its_share_and_plans_stay_sound(void **state)
 			if (p.wide >> i & 1)
 				assert_true(beyond(&p, (enum rl_sim_wide)i));
 		}
+		large += p.cfg.endpoint.window_flits > RL_E2E_WINDOW_MAX &&
+			 p.cfg.endpoint.congestion == RL_CONGESTION_DELAY;
 		if (rl_link_cfg_check(&p.cfg.link, err, sizeof(err), &key) != 0 ||
 		    rl_ep_cfg_check(&p.cfg.endpoint, err, sizeof(err), &key) != 0)
 			fail_msg("seed %llu: %s", (unsigned long long)seed, err);
 		rl_sim_plan_free(&p);
 	}
+	assert_in_range(large, SEEDS / 100, SEEDS * 15 / 100);
 	/* some go with few plans only */
 	for (unsigned int i = 0; i < RL_SIM_WD_COUNT; i++)
 		assert_in_range(seen[i], SEEDS / 100, SEEDS * 35 / 100);
