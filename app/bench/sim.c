@@ -13,8 +13,11 @@
 #include <string.h>
 
 #include "bench.h"
-#include "bench_sim.h"
 #include "cpus.h"
+#include "rl_config.h"
+#include "rl_route.h"
+#include "rl_sim.h"
+#include "rl_sim_load.h"
 #include "stop_signal.h"
 
 struct sim_case {
@@ -112,9 +115,13 @@ run_once(const struct sim_case *c, const struct rl_config *cfg,
 	return ret;
 }
 
-int
-bench_sim_fabric(const char *name, const char *text, struct rl_config *cfg,
-		 struct rl_route **route)
+/*
+ * Reads a fabric and makes its tables; says what is wrong. @p text NULL: @p name
+ * is a file. After an error there may be something to free.
+ */
+static int
+open_fabric(const char *name, const char *text, struct rl_config *cfg,
+	    struct rl_route **route)
 {
 	char err[RL_ERR_MAX + 512];
 	int ret = text == NULL ? rl_config_read(name, cfg, err, sizeof(err))
@@ -202,7 +209,7 @@ bench_case(const struct bench_opts *o, const struct sim_case *c, json_t *runs,
 	int ret = -ENOMEM;
 
 	if (cfg != NULL && r.one != NULL && r.all != NULL) {
-		ret = bench_sim_fabric(c->name, c->fabric, cfg, &route);
+		ret = open_fabric(c->name, c->fabric, cfg, &route);
 		if (ret == 0)
 			ret = run_case(o, c, cfg, route, &r, &n, &st);
 		if (ret == 0 && n != 0)

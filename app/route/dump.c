@@ -5,6 +5,7 @@
  */
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report_file.h"
@@ -132,5 +133,23 @@ route_dot(const struct route_app *app, const char *path)
 			rl_topo_link_up(t, l) ? "" :
 						" [color=red,style=dashed]");
 	fprintf(f, "}\n");
+	return route_close(f, path);
+}
+
+int
+route_worst(const struct route_app *app, const char *path)
+{
+	const struct rl_topo *t = &app->cfg.topo;
+	uint16_t *to = calloc(t->nep + 1, sizeof(*to));
+	const int ret = to == NULL ? -ENOMEM
+				   : rl_path_worst(t, app->route->fwd, to);
+	FILE *f = ret < 0 ? NULL : report_open(path);
+
+	if (ret < 0)
+		errno = -ret;
+	for (uint32_t e = 0; f != NULL && e < t->nep; e++)
+		fprintf(f, "%s %s\n", t->dev[t->ep_dev[e]].name,
+			t->dev[t->ep_dev[to[e]]].name);
+	free(to);
 	return route_close(f, path);
 }

@@ -305,6 +305,8 @@ route_outputs(struct route_app *app)
 		return EXIT_UNUSABLE;
 	if (app->opt.dump != NULL && route_dump(app, app->opt.dump) != 0)
 		return EXIT_UNUSABLE;
+	if (app->opt.worst != NULL && route_worst(app, app->opt.worst) != 0)
+		return EXIT_UNUSABLE;
 	if (app->opt.stats)
 		look(app, route_stats);
 	if (app->opt.detours)

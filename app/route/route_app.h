@@ -28,6 +28,7 @@ struct route_opts {
 	const char *engine;
 	const char *dump;
 	const char *dot;
+	const char *worst;
 	const char *json;
 	const char *opensm; /**< folder of a dump of OpenSM */
 	const char *fail[ROUTE_FAIL_MAX];
@@ -93,6 +94,10 @@ int route_dump(const struct route_app *app, const char *path);
 
 /** Writes the fabric as Graphviz. @return 0 or -errno, after saying why */
 int route_dot(const struct route_app *app, const char *path);
+
+/** Writes the permutation that the tables carry worst, a pair a line. As
+    above. */
+int route_worst(const struct route_app *app, const char *path);
 
 /** Judges the tables, and prints the last lines of standard output. */
 void route_verify(struct route_app *app);

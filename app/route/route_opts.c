@@ -71,6 +71,9 @@ static const struct opt table[] = {
 	  .help = "print how long computing and checking took" },
 	{ "dump", "FILE", opt_text, TO(dump),
 	  .help = "write switches, links, paths, backups" },
+	{ "worst", "FILE", opt_text, TO(worst),
+	  .help = "write the permutation that the tables carry worst:\n"
+		  "reflit-sim --traffic pairs:FILE" },
 	{ "dot", "FILE", opt_text, TO(dot),
 	  .help = "write the fabric for Graphviz" },
 	{ "json", "FILE", opt_text, TO(json),
@@ -125,7 +128,7 @@ route_opts_help(void)
 static int
 opts_check_files(const struct route_opts *o)
 {
-	const char *path[] = { o->dump, o->dot, o->json };
+	const char *path[] = { o->dump, o->dot, o->worst, o->json };
 	int ret = 0;
 
 	for (unsigned int i = 0; i < RL_ARRAY_SIZE(path) && ret == 0; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* --traffic pairs:FILE, lines SOURCE DESTINATION. */
+/* --traffic pairs:FILE, lines SOURCE DESTINATION [uncounted]. */
 
 #include <ctype.h>
 #include <errno.h>
@@ -26,18 +26,20 @@ endpoint_of(const struct rl_topo *topo, const char *name)
 
 /* @return 0; -EINVAL with the reason in @p why */
 static int
-read_line(const struct rl_topo *topo, char *line, struct rl_pattern_pair *pair,
-	  uint32_t *n, char *why)
+read_line(struct setup *s, char *line, uint32_t *n, char *why)
 {
-	char *save = NULL, *word[3];
+	const struct rl_topo *topo = &s->plan.cfg.topo;
+	char *save = NULL, *word[4];
 	int32_t ep[2];
 
-	for (unsigned int i = 0; i < 3; i++)
+	for (unsigned int i = 0; i < RL_ARRAY_SIZE(word); i++)
 		word[i] = strtok_r(i == 0 ? line : NULL, SPACE, &save);
 	if (word[0] == NULL)
 		return 0;
-	if (word[1] == NULL || word[2] != NULL) {
-		snprintf(why, RL_ERR_MAX, "a line is SOURCE DESTINATION");
+	if (word[1] == NULL || word[3] != NULL ||
+	    (word[2] != NULL && strcmp(word[2], "uncounted") != 0)) {
+		snprintf(why, RL_ERR_MAX, "a line is SOURCE DESTINATION "
+			 "[uncounted]");
 		return -EINVAL;
 	}
 	for (unsigned int i = 0; i < 2; i++) {
@@ -52,8 +54,9 @@ read_line(const struct rl_topo *topo, char *line, struct rl_pattern_pair *pair,
 		snprintf(why, RL_ERR_MAX, "%s can't send to itself", word[0]);
 		return -EINVAL;
 	}
-	pair[(*n)++] = (struct rl_pattern_pair){ (uint16_t)ep[0],
-						 (uint16_t)ep[1] };
+	s->counted[ep[0]] = word[2] == NULL;
+	s->pairs[(*n)++] = (struct rl_pattern_pair){ (uint16_t)ep[0],
+						     (uint16_t)ep[1] };
 	return 0;
 }
 
@@ -69,7 +72,8 @@ read_lines(struct setup *s, char *text, size_t len, uint32_t *line, char *why)
 		lines += text[i] == '\n';
 	c->npairs = 0;
 	c->pair = s->pairs = calloc(lines, sizeof(*s->pairs));
-	if (s->pairs == NULL) {
+	s->counted = calloc(s->plan.cfg.topo.nep, sizeof(*s->counted));
+	if (s->pairs == NULL || s->counted == NULL) {
 		snprintf(why, RL_ERR_MAX, "out of memory");
 		return -ENOMEM;
 	}
@@ -84,8 +88,7 @@ read_lines(struct setup *s, char *text, size_t len, uint32_t *line, char *why)
 			return -EINVAL;
 		}
 		at[strcspn(at, "#")] = '\0';
-		ret = read_line(&s->plan.cfg.topo, at, s->pairs, &c->npairs,
-				why);
+		ret = read_line(s, at, &c->npairs, why);
 	}
 	if (ret == 0 && c->npairs == 0) {
 		snprintf(why, RL_ERR_MAX, "no line names a pair");

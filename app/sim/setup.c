@@ -187,6 +187,7 @@ set_load(struct setup *s, const struct options *o)
 					       : RL_NS_PER_MS,
 		.seed = o->seed,
 		.nep = (uint16_t)plan->cfg.topo.nep,
+		.window = { .source = s->counted },
 	};
 	if (c->max_flits > most) {
 		fprintf(stderr, "reflit-sim: --packet-flits: the fabric file "
@@ -301,5 +302,6 @@ setup_close(struct setup *s)
 	free(s->trace_bytes);
 	free(s->trace_off);
 	free(s->pairs);
+	free(s->counted);
 	memset(s, 0, sizeof(*s));
 }

@@ -106,6 +106,7 @@ struct setup {
 	uint8_t *trace_bytes;
 	uint64_t *trace_off;
 	struct rl_pattern_pair *pairs;
+	bool *counted;		/**< [nep]: sources of `pairs` in the window */
 	uint32_t threads;	/**< that a run may take */
 	bool run;		/**< the fault file's `run` lines say all else */
 	uint64_t oversize;	/**< frames of the trace left out */

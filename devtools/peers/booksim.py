@@ -14,7 +14,7 @@ import tempfile
 BENCH = os.environ["BENCH"]
 BOOKSIM = os.environ["BOOKSIM"]
 FLITS = 8
-CARRIED, WIDTH = 0.97, 0.02  # as in app/bench/load_search.c
+CARRIED, WIDTH = 0.97, 0.02  # as in app/bench/driver/load.py
 # fabric: topology, engines with their VCs, nodes, nodes that a transpose leaves
 # silent
 FABRICS = {

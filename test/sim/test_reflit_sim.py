@@ -119,9 +119,15 @@ with tempfile.TemporaryDirectory() as tmp:
         "--duration", "50us", "--json", out, "--load", "0.2")
     check("a file says who sends to whom", p.returncode == 0 and
           report(out)["senders"]["count"] == 2, p.stderr)
+    p = run("--config", chain, "--traffic", pairs_file(
+        b"e0 e1\ne2 e3 uncounted\n"), "--duration", "50us", "--json", out)
+    r = report(out)
+    check("the file says whose packets count in the window", r["senders"][
+        "count"] == 1 and 0 < r["senders"]["packets"] <
+        0.7 * r["delivered_packets"], (p.stderr, r["senders"]))
     for text, why in (
-            (b"e0 e1\ne2\n", ":2: a line is SOURCE DESTINATION"),
-            (b"e0 e1 e2\n", ":1: a line is SOURCE DESTINATION"),
+            (b"e0 e1\ne2\n", ":2: a line is SOURCE DESTINATION [uncounted]"),
+            (b"e0 e1 e2\n", ":1: a line is SOURCE DESTINATION [uncounted]"),
             (b"e0 e1\n\ne0 e8", ":3: there is no endpoint e8"),
             (b"e0 s1\n", ":1: there is no endpoint s1"),
             (b"e0 \x1b[2J\n", ":1: there is no endpoint ?[2J"),

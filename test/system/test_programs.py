@@ -215,6 +215,26 @@ def a_full_fabric_has_a_knee_and_a_curve_for_each_pattern():
         assert p.returncode == 2 and "less than five" in p.stderr, p
 
 
+def the_worst_permutation_of_tables_is_written_and_can_be_sent():
+    with tempfile.TemporaryDirectory() as d:
+        worst, report = os.path.join(d, "worst"), os.path.join(d, "r.json")
+        p = run(ROUTE, "--config", TORUS, "--worst", worst)
+        assert p.returncode == 0, p
+        with open(worst, encoding="utf-8") as f:
+            pairs = [line.split() for line in f]
+        ends = ["e%d.%d" % (x, y) for x in range(4) for y in range(4)]
+        assert [src for src, _ in pairs] == ends, pairs
+        assert sorted(dst for _, dst in pairs) == ends, pairs
+        assert all(src != dst for src, dst in pairs), pairs
+        p = run(SIM, "--config", TORUS, "--traffic", "pairs:" + worst,
+                "--load", "0.1", "--duration", "20us", "--json", report)
+        assert p.returncode == 0, p
+        with open(report, encoding="utf-8") as f:
+            assert json.load(f)["senders"]["count"] == 16, p
+        p = run(ROUTE, "--config", TORUS, "--worst", d)
+        assert p.returncode == 2 and "Is a directory" in p.stderr, p
+
+
 def a_recovery_is_measured_phase_by_phase_and_nothing_is_missing():
     with tempfile.TemporaryDirectory() as d:
         path = os.path.join(d, "r.json")
@@ -399,6 +419,7 @@ CASES = (refused_arguments, a_full_disk_is_no_success,
          a_wrong_option_brings_the_one_that_was_meant,
          a_tornado_of_two_sends_and_one_of_one_is_refused,
          a_simulation_that_sends_nothing_is_no_success,
+         the_worst_permutation_of_tables_is_written_and_can_be_sent,
          a_recovery_is_measured_phase_by_phase_and_nothing_is_missing,
          pipes_that_nobody_writes_are_refused_and_others_read,
          a_document_on_standard_output_is_alone_there,

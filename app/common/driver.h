@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef DRIVER_H
+#define DRIVER_H
+
+/**
+ * @file
+ * Programs in Python that lie beside a program, where it is built and where it
+ * is installed. Main thread; one at a time.
+ */
+
+/**
+ * The words that start one: python3 -B FOLDER/FILE, and behind them the path of
+ * this program.
+ *
+ * @param who        for an error, on standard error
+ * @param built      its folder, from that of this program: in the build folder
+ * @param installed  the same, when installed
+ * @param room       how many words the caller is to add
+ * @param n          set: how many words there are
+ * @return for execvp(), ended by NULLs, freed by the caller; NULL: it has said
+ *   why
+ */
+char **driver_args(const char *who, const char *built, const char *installed,
+		   const char *file, int room, int *n);
+
+/** After execvp() of them: says why that failed. */
+void driver_failed(const char *who);
+
+#endif /* DRIVER_H */
