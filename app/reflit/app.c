@@ -314,8 +314,9 @@ app_failure(const struct app *app, const struct totals *t)
 	return NULL;
 }
 
-void
-app_delay(const struct app *app, unsigned int vc, struct rl_delay *sum)
+/* Of packets by a VC, added up. */
+static void
+sum_delay(const struct app *app, unsigned int vc, struct rl_delay *sum)
 {
 	rl_delay_reset(sum);
 	for (uint32_t i = 0; i < app->attach.nflows; i++)
@@ -323,6 +324,16 @@ app_delay(const struct app *app, unsigned int vc, struct rl_delay *sum)
 	for (uint32_t i = 0; i < app->cfg.topo.nep; i++)
 		if (app->gens.tg[i] != NULL)
 			rl_delay_merge(sum, rl_tg_delay(app->gens.tg[i], vc));
+}
+
+struct rl_delay *
+app_delays(const struct app *app)
+{
+	struct rl_delay *d = calloc(RL_VCS, sizeof(*d));
+
+	for (unsigned int vc = 0; d != NULL && vc < RL_VCS; vc++)
+		sum_delay(app, vc, &d[vc]);
+	return d;
 }
 
 static void

@@ -128,6 +128,7 @@ struct app {
 	struct host_lost unsaid; /**< what lcores could not report */
 	/* commands */
 	struct facts facts;  /**< what the present command says */
+	int with;	     /**< what its row of the table has for its handler */
 	bool checking;	     /**< handlers check their words and do nothing */
 	char *script_text;   /**< of the --cmdline-file, or NULL */
 	size_t script_len;
@@ -136,7 +137,6 @@ struct app {
 	unsigned int script_depth; /**< files that `load` one another */
 	unsigned int failed_commands;
 	char last_error[WATCH_LINE_MAX]; /**< of a command, without file and line */
-	struct command_set *commands;
 };
 
 /** Runs the main loop for @p ns: takes events, and carries out flaps. */
@@ -175,8 +175,11 @@ const char *app_failure(const struct app *app, const struct totals *t);
 int app_error(struct app *app, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/** Latency and jitter of all clients' packets that came by a VC, added up. */
-void app_delay(const struct app *app, unsigned int vc, struct rl_delay *sum);
+/**
+ * Latency and jitter of all clients' packets, by the VC that they came by. Freed
+ * by the caller; NULL: no memory.
+ */
+struct rl_delay *app_delays(const struct app *app);
 
 /** Latency alone, of packets by any VC, while the fabric runs. */
 void app_latency(const struct app *app, struct rl_hist *sum);

@@ -328,13 +328,15 @@ order_ports(struct app *app, uint32_t link, enum rl_port_order order)
 				   order);
 }
 
-static int
-enable(struct app *app, const char *name, enum rl_port_order order)
+/* Orders the ports of links up, down, or down once they are empty. */
+int
+cmd_link_order(struct app *app, const char *const arg[])
 {
+	const enum rl_port_order order = (enum rl_port_order)app->with;
 	const bool on = order == RL_ORDER_UP;
 	struct links l;
 
-	if (find_links(app, name, &l) != 0)
+	if (find_links(app, arg[0], &l) != 0)
 		return -EINVAL;
 	if (app->checking)
 		return 0;
@@ -358,47 +360,19 @@ enable(struct app *app, const char *name, enum rl_port_order order)
 	return 0;
 }
 
+/* A frame that is lost, or some bytes of one that are changed. */
 int
-cmd_link_disable(struct app *app, const char *const arg[])
+cmd_inject_number(struct app *app, const char *const arg[])
 {
-	return enable(app, arg[0], RL_ORDER_DOWN);
-}
-
-int
-cmd_link_drain(struct app *app, const char *const arg[])
-{
-	return enable(app, arg[0], RL_ORDER_DRAIN);
-}
-
-int
-cmd_link_enable(struct app *app, const char *const arg[])
-{
-	return enable(app, arg[0], RL_ORDER_UP);
-}
-
-static int
-inject_number(struct app *app, const char *const arg[],
-	      enum rl_fault_kind kind, uint64_t max)
-{
-	struct rl_fault_order o = { .kind = kind };
+	struct rl_fault_order o = { .kind = (enum rl_fault_kind)app->with };
+	const uint64_t max = o.kind == RL_FAULT_DROP ? UINT32_MAX
+						     : RL_FAULT_CORRUPT_MAX;
 	struct links l;
 
 	if (find_end(app, arg[0], arg[1], &l) != 0 ||
 	    number(app, arg[2], 1, max, &o.value) != 0)
 		return -EINVAL;
 	return post(app, &l, &o, false);
-}
-
-int
-cmd_inject_drop(struct app *app, const char *const arg[])
-{
-	return inject_number(app, arg, RL_FAULT_DROP, UINT32_MAX);
-}
-
-int
-cmd_inject_corrupt(struct app *app, const char *const arg[])
-{
-	return inject_number(app, arg, RL_FAULT_CORRUPT, RL_FAULT_CORRUPT_MAX);
 }
 
 static int
@@ -435,10 +409,11 @@ cmd_inject_ber(struct app *app, const char *const arg[])
 	return post(app, &l, &o, true);
 }
 
-static int
-inject_rate(struct app *app, const char *const arg[], enum rl_fault_kind kind)
+/* A share of all frames, perhaps with a time. */
+int
+cmd_inject_rate(struct app *app, const char *const arg[])
 {
-	struct rl_fault_order o = { .kind = kind };
+	struct rl_fault_order o = { .kind = (enum rl_fault_kind)app->with };
 	struct links l;
 
 	if (find_end(app, arg[0], arg[1], &l) != 0 ||
@@ -448,28 +423,11 @@ inject_rate(struct app *app, const char *const arg[], enum rl_fault_kind kind)
 	return post(app, &l, &o, true);
 }
 
-int
-cmd_inject_loss(struct app *app, const char *const arg[])
-{
-	return inject_rate(app, arg, RL_FAULT_LOSS);
-}
-
-int
-cmd_inject_duplicate(struct app *app, const char *const arg[])
-{
-	return inject_rate(app, arg, RL_FAULT_DUP);
-}
-
-int
-cmd_inject_jitter(struct app *app, const char *const arg[])
-{
-	return inject_rate(app, arg, RL_FAULT_JITTER);
-}
-
 /* Makes a receiver stop, or resume, taking packets of a VC. */
-static int
-hold_vc(struct app *app, const char *const arg[], bool on)
+int
+cmd_inject_block(struct app *app, const char *const arg[])
 {
+	const bool on = app->with;
 	const struct rl_topo *t = &app->cfg.topo;
 	const int32_t dev = rl_topo_find_dev(t, arg[0]);
 	struct rl_role_core *core;
@@ -493,39 +451,15 @@ hold_vc(struct app *app, const char *const arg[], bool on)
 	return 0;
 }
 
+/* A stall ends by itself, a delay lasts. */
 int
-cmd_inject_block(struct app *app, const char *const arg[])
+cmd_inject_time(struct app *app, const char *const arg[])
 {
-	return hold_vc(app, arg, true);
-}
-
-int
-cmd_inject_unblock(struct app *app, const char *const arg[])
-{
-	return hold_vc(app, arg, false);
-}
-
-static int
-inject_time(struct app *app, const char *const arg[], enum rl_fault_kind kind,
-	    bool lasting)
-{
-	struct rl_fault_order o = { .kind = kind };
+	struct rl_fault_order o = { .kind = (enum rl_fault_kind)app->with };
 	struct links l;
 
 	if (find_end(app, arg[0], arg[1], &l) != 0 ||
 	    duration(app, arg[2], 0, &o.value) != 0)
 		return -EINVAL;
-	return post(app, &l, &o, lasting);
-}
-
-int
-cmd_inject_stall(struct app *app, const char *const arg[])
-{
-	return inject_time(app, arg, RL_FAULT_STALL, false);
-}
-
-int
-cmd_inject_delay(struct app *app, const char *const arg[])
-{
-	return inject_time(app, arg, RL_FAULT_DELAY, true);
+	return post(app, &l, &o, o.kind == RL_FAULT_DELAY);
 }

@@ -154,17 +154,29 @@ accepted(struct app *app, const char *kind, const char *name, const char *verb,
 	app->host.resil.next_ns = 0;
 }
 
-/* Plans a change of a device, or of a link. */
+/* Planned changes of devices and links; a row of the table says which. */
 typedef int (*plan_fn)(struct rl_controller *c, uint32_t what, uint64_t now_ns);
 
-static int
-plan_device(struct app *app, const char *name, const char *verb, plan_fn fn,
-	    const char *refusal)
+static const struct plan {
+	const char *verb;
+	plan_fn device;
+	plan_fn link;
+	const char *refusal;
+} plans[] = {
+	[COMMAND_REMOVE] = { "remove", rl_controller_remove_dev,
+			     rl_controller_remove_link, "removed already" },
+	[COMMAND_ADD] = { "add", rl_controller_add_dev, rl_controller_add_link,
+			  "not removed" },
+};
+
+int
+cmd_device_plan(struct app *app, const char *const arg[])
 {
+	const struct plan *p = &plans[app->with];
 	struct rl_controller *c;
 	uint32_t dev = 0, epoch;
 
-	if (find_device(app, name, &dev) != 0 || want_controller(app) != 0)
+	if (find_device(app, arg[0], &dev) != 0 || want_controller(app) != 0)
 		return -EINVAL;
 	if (app->checking)
 		return 0;
@@ -172,39 +184,25 @@ plan_device(struct app *app, const char *name, const char *verb, plan_fn fn,
 	if (c == NULL)
 		return -EINVAL;
 	epoch = rl_controller_newest(c);
-	if (fn(c, dev, host_resil_now(&app->host)) != 0)
-		return app_error(app, "%s is %s", name, refusal);
-	accepted(app, "device", name, verb, epoch);
+	if (p->device(c, dev, host_resil_now(&app->host)) != 0)
+		return app_error(app, "%s is %s", arg[0], p->refusal);
+	accepted(app, "device", arg[0], p->verb, epoch);
 	return 0;
 }
 
 int
-cmd_device_remove(struct app *app, const char *const arg[])
+cmd_link_plan(struct app *app, const char *const arg[])
 {
-	return plan_device(app, arg[0], "remove", rl_controller_remove_dev,
-			   "removed already");
-}
-
-int
-cmd_device_add(struct app *app, const char *const arg[])
-{
-	return plan_device(app, arg[0], "add", rl_controller_add_dev,
-			   "not removed");
-}
-
-static int
-plan_links(struct app *app, const char *name, const char *verb,
-	   plan_fn fn, const char *refusal)
-{
+	const struct plan *p = &plans[app->with];
 	const struct rl_topo *t = &app->cfg.topo;
 	struct rl_controller *c;
 	unsigned int n = 0, done = 0;
-	const int64_t first = rl_topo_find_link(t, name, &n);
+	const int64_t first = rl_topo_find_link(t, arg[0], &n);
 	uint32_t epoch;
 
 	if (first < 0)
 		return app_error(app, "there is no link %s; see show fabric",
-				 name);
+				 arg[0]);
 	if (want_controller(app) != 0)
 		return -EINVAL;
 	if (app->checking)
@@ -213,28 +211,13 @@ plan_links(struct app *app, const char *name, const char *verb,
 	if (c == NULL)
 		return -EINVAL;
 	epoch = rl_controller_newest(c);
-	for (unsigned int k = 0; k < n; k++) {
-		done += fn(c, rl_topo_link_of(t, first, n, k),
-			   host_resil_now(&app->host)) == 0;
-	}
+	for (unsigned int k = 0; k < n; k++)
+		done += p->link(c, rl_topo_link_of(t, first, n, k),
+				host_resil_now(&app->host)) == 0;
 	if (done == 0)
-		return app_error(app, "%s is %s", name, refusal);
-	accepted(app, "link", name, verb, epoch);
+		return app_error(app, "%s is %s", arg[0], p->refusal);
+	accepted(app, "link", arg[0], p->verb, epoch);
 	return 0;
-}
-
-int
-cmd_link_remove(struct app *app, const char *const arg[])
-{
-	return plan_links(app, arg[0], "remove", rl_controller_remove_link,
-			  "removed already");
-}
-
-int
-cmd_link_add(struct app *app, const char *const arg[])
-{
-	return plan_links(app, arg[0], "add", rl_controller_add_link,
-			  "not removed");
 }
 
 static int

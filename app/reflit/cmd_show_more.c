@@ -17,26 +17,10 @@
 #define BAR 40
 
 int
-cmd_set_verbose_off(struct app *app, const char *const arg[])
+cmd_set_verbose(struct app *app, const char *const arg[])
 {
 	(void)arg;
-	app->watch.verbose = WATCH_QUIET;
-	return 0;
-}
-
-int
-cmd_set_verbose_links(struct app *app, const char *const arg[])
-{
-	(void)arg;
-	app->watch.verbose = WATCH_LINKS;
-	return 0;
-}
-
-int
-cmd_set_verbose_all(struct app *app, const char *const arg[])
-{
-	(void)arg;
-	app->watch.verbose = WATCH_ALL;
+	app->watch.verbose = (enum watch_verbose)app->with;
 	return 0;
 }
 
@@ -290,47 +274,29 @@ print_histogram(struct app *app, const struct rl_delay *d)
 	print_rows(app, h);
 }
 
+/* Of a VC, or of all and each. */
 int
 cmd_show_histogram(struct app *app, const char *const arg[])
 {
-	struct rl_delay *d = calloc(RL_VCS, sizeof(*d));
-	struct rl_delay *sum = NULL;
+	struct rl_delay *d, *sum;
+	uint64_t vc = 0;
 
-	(void)arg;
-	for (unsigned int vc = 0; d != NULL && vc < RL_VCS; vc++)
-		app_delay(app, vc, &d[vc]);
-	if (d != NULL)
-		sum = delay_sum(d);
-	if (sum != NULL) {
-		print_histogram(app, sum);
-		if (facts_text(&app->facts))
-			delay_print(d);
-		else
-			delay_json(app->facts.root, d);
-	}
-	free(d);
-	free(sum);
-	return sum != NULL ? 0 : app_error(app, "out of memory");
-}
-
-int
-cmd_show_histogram_vc(struct app *app, const char *const arg[])
-{
-	struct rl_delay *d;
-	uint64_t vc;
-
-	if (parse_number(arg[0], 0, RL_VCS - 1, &vc) != 0)
+	if (arg[0] != NULL && parse_number(arg[0], 0, RL_VCS - 1, &vc) != 0)
 		return app_error(app, "there is no VC %s; use 0 to %u", arg[0],
 				 RL_VCS - 1);
 	if (app->checking)
 		return 0;
-	d = calloc(1, sizeof(*d));
-	if (d == NULL)
-		return app_error(app, "out of memory");
-	app_delay(app, (unsigned int)vc, d);
-	print_histogram(app, d);
+	d = app_delays(app);
+	sum = d == NULL ? NULL : delay_sum(d);
+	if (sum != NULL)
+		print_histogram(app, arg[0] == NULL ? sum : &d[vc]);
+	if (sum != NULL && arg[0] == NULL && facts_text(&app->facts))
+		delay_print(d);
+	else if (sum != NULL && arg[0] == NULL)
+		delay_json(app->facts.root, d);
 	free(d);
-	return 0;
+	free(sum);
+	return sum != NULL ? 0 : app_error(app, "out of memory");
 }
 
 static void

@@ -13,10 +13,12 @@
 
 #define PPB 1e9
 
-static int
-inject(struct app *app, const char *const arg[],
-       void (*set)(struct rl_role_core *, uint32_t))
+/* Soft errors, or packets that are marked as bad. */
+int
+cmd_inject_device(struct app *app, const char *const arg[])
 {
+	void (*const set)(struct rl_role_core *, uint32_t) =
+		app->with ? rl_role_core_poison : rl_role_core_soft;
 	const int32_t dev = rl_topo_find_dev(&app->cfg.topo, arg[0]);
 	double rate;
 
@@ -31,18 +33,6 @@ inject(struct app *app, const char *const arg[],
 	set(&app->host.fabric.dev[dev].core, (uint32_t)(rate * PPB + 0.5));
 	recorder_soft(app, (uint32_t)dev);
 	return 0;
-}
-
-int
-cmd_inject_soft(struct app *app, const char *const arg[])
-{
-	return inject(app, arg, rl_role_core_soft);
-}
-
-int
-cmd_inject_poison(struct app *app, const char *const arg[])
-{
-	return inject(app, arg, rl_role_core_poison);
 }
 
 /* The suspects since `clear counters`. @return how many */

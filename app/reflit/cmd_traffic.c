@@ -25,10 +25,12 @@ endpoint_of(struct app *app, const char *name)
 	return -1;
 }
 
-/* @p name NULL: all clients. */
-static int
-switch_client(struct app *app, const char *name, bool on)
+/* Starts or stops a client, or all of them. */
+int
+cmd_switch(struct app *app, const char *const arg[])
 {
+	const char *name = arg[0];
+	const bool on = app->with;
 	struct attach_dev *d;
 	struct client_gen *g;
 	int32_t dev;
@@ -56,18 +58,6 @@ switch_client(struct app *app, const char *name, bool on)
 	if (on)
 		recorder_traffic(app, true);
 	return 0;
-}
-
-int
-cmd_start(struct app *app, const char *const arg[])
-{
-	return switch_client(app, arg[0], true);
-}
-
-int
-cmd_stop(struct app *app, const char *const arg[])
-{
-	return switch_client(app, arg[0], false);
 }
 
 /* Whether the fabric file attaches a port to an endpoint. */
@@ -238,11 +228,12 @@ is_dead(const struct app *app, uint32_t link)
 	return true;
 }
 
-/* Waits for a state of a link; "A-B" means the first of several. */
-static int
-wait_link(struct app *app, const char *const arg[],
-	  bool (*done)(const struct app *app, uint32_t link), const char *what)
+/* Waits until a link is cut, or dead at both ends; "A-B" means the first of
+   several. */
+int
+cmd_wait_link(struct app *app, const char *const arg[])
 {
+	const bool dead = app->with;
 	const char *name = arg[0];
 	const int64_t link = rl_topo_find_link(&app->cfg.topo, name, NULL);
 	uint64_t ns, end_ns;
@@ -255,25 +246,15 @@ wait_link(struct app *app, const char *const arg[],
 	if (app->checking)
 		return 0;
 	end_ns = host_now(&app->host) + ns;
-	while (!done(app, (uint32_t)link) && stop_asked() == 0) {
+	while (!(dead ? is_dead : is_cut)(app, (uint32_t)link) &&
+	       stop_asked() == 0) {
 		if (host_now(&app->host) >= end_ns)
 			return app_error(app, "%s is not %s after %.3f s",
-					 name, what, (double)ns / 1e9);
+					 name, dead ? "dead" : "cut",
+					 (double)ns / 1e9);
 		app_step(app, STEP_NS);
 	}
 	return 0;
-}
-
-int
-cmd_wait_cut(struct app *app, const char *const arg[])
-{
-	return wait_link(app, arg, is_cut, "cut");
-}
-
-int
-cmd_wait_dead(struct app *app, const char *const arg[])
-{
-	return wait_link(app, arg, is_dead, "dead");
 }
 
 /* A link without faults or orders that does not carry traffic yet. */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * From the table to DPDK's cmdline library: a token for each word of a form.
- * Fixed words are cmdline's own strings; parameters are a token of ours, which
- * takes any word of the right shape (names may hold '#', which cmdline would
- * take for a comment). The handler checks whether a name exists, and explains.
- * Completion: complete.c.
+ * Which command of the table a line is, and its run. Fixed words of a form stand
+ * for themselves; a parameter takes any word of the right shape. The handler
+ * checks whether a name exists, and explains. Completion: complete.c.
  */
 
 #include <errno.h>
@@ -13,117 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmdline.h>
-#include <cmdline_parse.h>
-#include <cmdline_parse_string.h>
-
 #include "command.h"
-#include "command_set.h"
-
-/* A parameter; hdr first: cmdline knows no more of it. */
-struct word_token {
-	struct cmdline_token_hdr hdr;
-	char name[16]; /* between < and > */
-	bool shows;    /* of a command that `json` may follow */
-};
-
-union token {
-	struct cmdline_token_hdr hdr;
-	cmdline_parse_token_string_t fixed;
-	struct word_token word;
-};
-
-/* One command, bound to its program. */
-struct bound {
-	struct command_set *set;
-	const struct command *cmd;
-	bool json; /* the same, and `json` behind it */
-	unsigned int nwords;
-	union token token[COMMAND_WORDS];
-	bool param[COMMAND_WORDS];
-	char fixed[COMMAND_WORDS][24];
-};
-
-static bool
-is_word_end(char c)
-{
-	return c == '\0' || c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-/* Numbers begin with a digit, names do not; file names may be anything. */
-static bool
-fits(const struct word_token *w, const char *word, unsigned int n)
-{
-	const bool digit = word[0] >= '0' && word[0] <= '9';
-
-	if (w->shows && n == 4 && memcmp(word, "json", 4) == 0)
-		return false;
-	if (strcmp(w->name, "file") == 0)
-		return n != 3 || memcmp(word, "off", 3) != 0;
-	return digit == (strcmp(w->name, "time") == 0 ||
-			 strcmp(w->name, "n") == 0 ||
-			 strcmp(w->name, "rate") == 0);
-}
-
-static int
-word_parse(cmdline_parse_token_hdr_t *tk, const char *buf, void *res,
-	   unsigned int size)
-{
-	const struct word_token *w = (const struct word_token *)tk;
-	unsigned int n = 0;
-
-	while (!is_word_end(buf[n]))
-		n++;
-	if (n == 0 || n >= COMMAND_WORD || buf[0] == '#' || !fits(w, buf, n))
-		return -1;
-	if (res != NULL) {
-		if (size <= n)
-			return -1;
-		memcpy(res, buf, n);
-		((char *)res)[n] = '\0';
-	}
-	return (int)n;
-}
-
-static int
-word_help(cmdline_parse_token_hdr_t *tk, char *buf, unsigned int size)
-{
-	snprintf(buf, size, "<%s>", ((const struct word_token *)tk)->name);
-	return 0;
-}
-
-static struct cmdline_token_ops word_ops = {
-	.parse = word_parse,
-	.get_help = word_help,
-};
-
-/* cmdline has parsed a line. */
-static void
-on_command(void *parsed, struct cmdline *cl, void *data)
-{
-	const struct bound *b = data;
-	const char *arg[COMMAND_WORDS + 1] = { NULL };
-	unsigned int n = 0;
-	int result = 0;
-
-	(void)cl;
-	for (unsigned int i = 0; i < b->nwords; i++)
-		if (b->param[i])
-			arg[n++] = (const char *)parsed + i * COMMAND_WORD;
-	/* a command without parameters has nothing to check */
-	if (!b->set->app->checking || n != 0) {
-		if (b->json)
-			facts_begin(&b->set->app->facts);
-		result = b->cmd->run(b->set->app, arg);
-		if (b->json)
-			facts_end(&b->set->app->facts,
-				  result == 0 && !b->set->app->checking);
-	}
-	/* last: a loaded file may have changed this meanwhile */
-	b->set->ran = true;
-	b->set->result = result;
-	fflush(stdout);
-}
 
 bool
 command_shows(const struct command *c)
@@ -131,100 +19,97 @@ command_shows(const struct command *c)
 	return strncmp(c->form, "show ", 5) == 0;
 }
 
-static void
-bind_word(struct bound *b, const char *word, size_t len)
+bool
+command_split(const char *line, struct command_words *w)
 {
-	const unsigned int i = b->nwords++;
-	union token *t = &b->token[i];
+	char *at = w->text;
 
-	RL_ASSERT(i < COMMAND_WORDS && len < sizeof(b->fixed[0]));
-	t->hdr.offset = i * COMMAND_WORD;
-	b->param[i] = word[0] == '<';
-	if (b->param[i]) {
-		t->hdr.ops = &word_ops;
-		t->word.shows = command_shows(b->cmd);
-		snprintf(t->word.name, sizeof(t->word.name), "%.*s",
-			 (int)len - 2, word + 1);
-		return;
+	w->n = 0;
+	if (strlen(line) >= sizeof(w->text))
+		return false;
+	strcpy(w->text, line);
+	for (;;) {
+		at += strspn(at, " \t");
+		w->word[w->n] = at;
+		at += strcspn(at, " \t");
+		if (*at == '\0')
+			return true;
+		*at++ = '\0';
+		if (++w->n > COMMAND_WORDS)
+			return false;
 	}
-	snprintf(b->fixed[i], sizeof(b->fixed[i]), "%.*s", (int)len, word);
-	t->fixed.hdr.ops = &cmdline_token_string_ops;
-	t->fixed.string_data.str = b->fixed[i];
 }
 
-static cmdline_parse_inst_t *
-make_inst(struct bound *b)
+/* Whether a parameter's name is this. */
+static bool
+named(const char *param, const char *name)
 {
-	cmdline_parse_inst_t *inst = calloc(
-		1, sizeof(*inst) + (COMMAND_WORDS + 1) *
-					   sizeof(inst->tokens[0]));
-	const char *at = b->cmd->form;
+	const size_t len = strlen(name);
 
-	if (inst == NULL)
-		return NULL;
-	while (*at != '\0') {
+	return strncmp(param + 1, name, len) == 0 && param[len + 1] == '>';
+}
+
+/* Numbers begin with a digit, names do not; file names may be anything. */
+static bool
+takes(const struct command *c, const char *param, const char *word)
+{
+	const bool digit = word[0] >= '0' && word[0] <= '9';
+
+	if (strlen(word) >= COMMAND_WORD ||
+	    (command_shows(c) && strcmp(word, "json") == 0))
+		return false;
+	if (named(param, "file"))
+		return strcmp(word, "off") != 0;
+	return digit == (named(param, "time") || named(param, "n") ||
+			 named(param, "rate"));
+}
+
+/*
+ * Whether @p n words are that command, or that and `json` behind it. Sets the
+ * parameters.
+ */
+static bool
+is_command(const struct command *c, const char *const word[], unsigned int n,
+	   const char *arg[COMMAND_WORDS + 1], bool *json)
+{
+	const char *at = c->form;
+	unsigned int i = 0, args = 0;
+
+	for (; *at != '\0'; i++) {
 		const size_t len = strcspn(at, " ");
 
-		bind_word(b, at, len);
+		if (i == n)
+			return false;
+		if (at[0] == '<' ? !takes(c, at, word[i])
+				 : strlen(word[i]) != len ||
+					   memcmp(word[i], at, len) != 0)
+			return false;
+		if (at[0] == '<')
+			arg[args++] = word[i];
 		at += len + (at[len] == ' ');
 	}
-	if (b->json)
-		bind_word(b, "json", 4);
-	inst->f = on_command;
-	inst->data = b;
-	inst->help_str = b->cmd->help;
-	for (unsigned int i = 0; i < b->nwords; i++)
-		inst->tokens[i] = &b->token[i].hdr;
-	return inst;
+	arg[args] = NULL;
+	*json = command_shows(c) && i + 1 == n && strcmp(word[i], "json") == 0;
+	return i + *json == n;
 }
 
-int
-command_open(struct app *app)
+static int
+run(struct app *app, const struct command *c, const char *const arg[],
+    bool json)
 {
-	struct command_set *s = calloc(1, sizeof(*s));
-	unsigned int n = 0;
+	int result;
 
-	app->commands = s;
-	if (s == NULL)
-		return -ENOMEM;
-	s->app = app;
-	for (const struct command *c = command_table; c->form != NULL; c++)
-		n += 1 + command_shows(c);
-	s->ctx = calloc(n + 1, sizeof(*s->ctx));
-	s->bound = calloc(n, sizeof(*s->bound));
-	if (s->ctx == NULL || s->bound == NULL)
-		return -ENOMEM;
-	n = 0;
-	for (const struct command *c = command_table; c->form != NULL; c++)
-		for (int json = 0; json <= command_shows(c); json++, n++) {
-			s->bound[n].set = s;
-			s->bound[n].cmd = c;
-			s->bound[n].json = json != 0;
-			s->ctx[n] = make_inst(&s->bound[n]);
-			if (s->ctx[n] == NULL)
-				return -ENOMEM;
-		}
-	s->parser = cmdline_new(s->ctx, "", -1, -1);
-	return s->parser == NULL ? -ENOMEM : 0;
-}
-
-void
-command_close(struct app *app)
-{
-	struct command_set *s = app->commands;
-
-	free(app->script_text);
-	app->script_text = NULL;
-	if (s == NULL)
-		return;
-	if (s->parser != NULL)
-		cmdline_free(s->parser);
-	for (unsigned int i = 0; s->ctx != NULL && s->ctx[i] != NULL; i++)
-		free(s->ctx[i]);
-	free(s->ctx);
-	free(s->bound);
-	free(s);
-	app->commands = NULL;
+	/* a command without parameters has nothing to check */
+	if (app->checking && arg[0] == NULL)
+		return 0;
+	if (json)
+		facts_begin(&app->facts);
+	app->with = c->with;
+	result = c->run(app, arg);
+	if (json)
+		facts_end(&app->facts, result == 0 && !app->checking);
+	fflush(stdout);
+	return result;
 }
 
 /* The forms that share their beginning with a line that fits none. */
@@ -249,14 +134,30 @@ explain(struct app *app, const char *line)
 	return app_error(app, "cannot read '%s'; it is %s", line, forms);
 }
 
+/* Words of a line; a comment may follow them. */
+static unsigned int
+words_of(const struct command_words *w)
+{
+	const unsigned int n = w->n + (w->word[w->n][0] != '\0');
+
+	for (unsigned int i = 0; i < n; i++)
+		if (w->word[i][0] == '#')
+			return i;
+	return n;
+}
+
 int
 command_line(struct app *app, const char *line, bool check)
 {
-	struct command_set *s = app->commands;
 	const char *text = line + strspn(line, " \t");
+	const bool outer = app->checking; /* of a line that loads this one */
+	const size_t len = strcspn(text, "\r\n");
+	const char *arg[COMMAND_WORDS + 1];
+	const struct command *c = command_table;
 	char buf[COMMAND_LINE_MAX], shown[128];
-	size_t len = strcspn(text, "\r\n");
-	bool outer; /* a line that loads a file is still being run */
+	struct command_words w;
+	unsigned int n;
+	bool json = false;
 	int ret;
 
 	if (len == 0 || text[0] == '#')
@@ -265,18 +166,20 @@ command_line(struct app *app, const char *line, bool check)
 	if (len + 2 > sizeof(buf))
 		return app_error(app, "a line of %zu characters is too long",
 				 len);
-	snprintf(buf, sizeof(buf), "%.*s\n", (int)len, text);
-	s->ran = false;
-	s->result = 0;
-	outer = app->checking;
-	app->checking = check;
-	ret = cmdline_parse(s->parser, buf);
-	app->checking = outer;
-	if (ret < 0 || !s->ran)
+	snprintf(buf, sizeof(buf), "%.*s", (int)len, text);
+	if (!command_split(buf, &w))
 		return explain(app, shown);
-	if (s->result == 0 && !check)
+	n = words_of(&w);
+	while (c->form != NULL && !is_command(c, w.word, n, arg, &json))
+		c++;
+	if (c->form == NULL)
+		return explain(app, shown);
+	app->checking = check;
+	ret = run(app, c, arg, json);
+	app->checking = outer;
+	if (ret == 0 && !check)
 		recorder_command(app, shown);
-	return s->result;
+	return ret;
 }
 
 int

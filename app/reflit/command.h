@@ -4,8 +4,8 @@
 
 /**
  * @file
- * Prompt commands: one table (command_table.c), read by DPDK's cmdline
- * library, so that the prompt and command files take the same words.
+ * Prompt commands: one table (command_table.c), so that the prompt and command
+ * files take the same words.
  *
  * A command is one line of the table: its form, a handler, a line of help.
  * Words in <> are parameters; the name within tells what completion offers and
@@ -31,6 +31,7 @@
 #define COMMAND_FILES_MAX 8
 #define COMMAND_WORDS 10
 #define COMMAND_LINE_MAX 512
+#define COMMAND_WORD 128 /**< characters that a parameter may have, with its end */
 
 typedef int (*command_fn)(struct app *app, const char *const arg[]);
 
@@ -38,17 +39,27 @@ struct command {
 	const char *form;
 	command_fn run;
 	const char *help;
+	int with; /**< for the handler: app->with */
 };
+
+/** A line by words; the last may be empty, or not be whole yet. */
+struct command_words {
+	char text[COMMAND_LINE_MAX];
+	const char *word[COMMAND_WORDS + 1];
+	unsigned int n; /**< before the last */
+};
+
+/** @return whether a command may have as many words as @p line */
+bool command_split(const char *line, struct command_words *w);
+
+/** What rows of planned changes have for their handler. */
+enum command_plan { COMMAND_REMOVE, COMMAND_ADD };
 
 /** The table, ended by a form of NULL. */
 extern const struct command command_table[];
 
 /** Any thread. Whether it only shows something: `json` may stand behind it. */
 bool command_shows(const struct command *c);
-
-/** Control thread. Makes the parser. @return 0 or -ENOMEM */
-int command_open(struct app *app);
-void command_close(struct app *app);
 
 /**
  * Control thread. Runs one line, or only checks it with @p check. Prints
@@ -81,8 +92,7 @@ int cmd_help_on(struct app *app, const char *const arg[]);
 int cmd_load(struct app *app, const char *const arg[]);
 int cmd_quit(struct app *app, const char *const arg[]);
 /* cmd_traffic.c */
-int cmd_start(struct app *app, const char *const arg[]);
-int cmd_stop(struct app *app, const char *const arg[]);
+int cmd_switch(struct app *app, const char *const arg[]);
 int cmd_rate(struct app *app, const char *const arg[]);
 int cmd_traffic_pattern(struct app *app, const char *const arg[]);
 int cmd_traffic_load(struct app *app, const char *const arg[]);
@@ -90,8 +100,7 @@ int cmd_traffic_packets(struct app *app, const char *const arg[]);
 int cmd_wait_time(struct app *app, const char *const arg[]);
 int cmd_wait_drained(struct app *app, const char *const arg[]);
 int cmd_wait_sent(struct app *app, const char *const arg[]);
-int cmd_wait_cut(struct app *app, const char *const arg[]);
-int cmd_wait_dead(struct app *app, const char *const arg[]);
+int cmd_wait_link(struct app *app, const char *const arg[]);
 int cmd_wait_up(struct app *app, const char *const arg[]);
 /* cmd_link.c */
 int cmd_link_down(struct app *app, const char *const arg[]);
@@ -102,26 +111,17 @@ int cmd_link_one_way(struct app *app, const char *const arg[]);
 int cmd_link_one_way_mid(struct app *app, const char *const arg[]);
 int cmd_link_one_way_after(struct app *app, const char *const arg[]);
 int cmd_link_flap(struct app *app, const char *const arg[]);
-int cmd_link_disable(struct app *app, const char *const arg[]);
-int cmd_link_drain(struct app *app, const char *const arg[]);
-int cmd_link_enable(struct app *app, const char *const arg[]);
-int cmd_inject_drop(struct app *app, const char *const arg[]);
-int cmd_inject_corrupt(struct app *app, const char *const arg[]);
+int cmd_link_order(struct app *app, const char *const arg[]);
+int cmd_inject_number(struct app *app, const char *const arg[]);
 int cmd_inject_ber(struct app *app, const char *const arg[]);
-int cmd_inject_loss(struct app *app, const char *const arg[]);
-int cmd_inject_duplicate(struct app *app, const char *const arg[]);
-int cmd_inject_jitter(struct app *app, const char *const arg[]);
-int cmd_inject_stall(struct app *app, const char *const arg[]);
-int cmd_inject_delay(struct app *app, const char *const arg[]);
+int cmd_inject_rate(struct app *app, const char *const arg[]);
+int cmd_inject_time(struct app *app, const char *const arg[]);
 int cmd_inject_block(struct app *app, const char *const arg[]);
-int cmd_inject_unblock(struct app *app, const char *const arg[]);
 /* cmd_resil.c */
 int cmd_device_crash(struct app *app, const char *const arg[]);
 int cmd_device_restart(struct app *app, const char *const arg[]);
-int cmd_device_remove(struct app *app, const char *const arg[]);
-int cmd_device_add(struct app *app, const char *const arg[]);
-int cmd_link_remove(struct app *app, const char *const arg[]);
-int cmd_link_add(struct app *app, const char *const arg[]);
+int cmd_device_plan(struct app *app, const char *const arg[]);
+int cmd_link_plan(struct app *app, const char *const arg[]);
 int cmd_quiesce(struct app *app, const char *const arg[]);
 int cmd_reroute(struct app *app, const char *const arg[]);
 int cmd_unquiesce(struct app *app, const char *const arg[]);
@@ -142,14 +142,11 @@ int cmd_show_events_of(struct app *app, const char *const arg[]);
 int cmd_show_routes(struct app *app, const char *const arg[]);
 int cmd_show_events(struct app *app, const char *const arg[]);
 int cmd_show_histogram(struct app *app, const char *const arg[]);
-int cmd_show_histogram_vc(struct app *app, const char *const arg[]);
 int cmd_show_counters(struct app *app, const char *const arg[]);
 int cmd_show_faults(struct app *app, const char *const arg[]);
 int cmd_show_lcores(struct app *app, const char *const arg[]);
 int cmd_show_traffic(struct app *app, const char *const arg[]);
-int cmd_set_verbose_off(struct app *app, const char *const arg[]);
-int cmd_set_verbose_links(struct app *app, const char *const arg[]);
-int cmd_set_verbose_all(struct app *app, const char *const arg[]);
+int cmd_set_verbose(struct app *app, const char *const arg[]);
 /* cmd_capture.c */
 int cmd_capture(struct app *app, const char *const arg[]);
 int cmd_capture_off(struct app *app, const char *const arg[]);
@@ -162,8 +159,7 @@ int cmd_show_errors(struct app *app, const char *const arg[]);
 int cmd_clear_counters(struct app *app, const char *const arg[]);
 int cmd_show_path(struct app *app, const char *const arg[]);
 /* cmd_suspects.c */
-int cmd_inject_soft(struct app *app, const char *const arg[]);
-int cmd_inject_poison(struct app *app, const char *const arg[]);
+int cmd_inject_device(struct app *app, const char *const arg[]);
 int cmd_show_suspects(struct app *app, const char *const arg[]);
 /* cmd_health.c */
 int cmd_show_link(struct app *app, const char *const arg[]);

@@ -130,7 +130,7 @@ int
 cmd_load(struct app *app, const char *const arg[])
 {
 	const bool check = app->checking;
-	char *text, *path;
+	char *text;
 	size_t len;
 	int ret;
 
@@ -144,17 +144,11 @@ cmd_load(struct app *app, const char *const arg[])
 			     &len);
 	if (ret != 0)
 		return app_error(app, "%s: %s", arg[0], read_error(ret));
-	path = strdup(arg[0]); /* the parser's words do not last that long */
-	if (path == NULL) {
-		free(text);
-		return app_error(app, "out of memory");
-	}
 	app->script_depth++;
-	ret = for_each_line(app, path, text, len, true);
+	ret = for_each_line(app, arg[0], text, len, true);
 	if (ret == 0 && !check)
-		ret = for_each_line(app, path, text, len, false);
+		ret = for_each_line(app, arg[0], text, len, false);
 	app->script_depth--;
-	free(path);
 	free(text);
 	return ret;
 }

@@ -13,13 +13,6 @@
 #define FILES_MAX 200
 #define LINK_NAME (2 * RL_NAME_MAX + 8)
 
-/* The line before the cursor, by words; the last may be empty. */
-struct words {
-	char text[COMMAND_LINE_MAX];
-	const char *word[COMMAND_WORDS + 1];
-	unsigned int n; /* whole ones, before the last */
-};
-
 static void
 clear(struct complete *c)
 {
@@ -34,28 +27,6 @@ complete_free(struct complete *c)
 	clear(c);
 	free(c->choice);
 	memset(c, 0, sizeof(*c));
-}
-
-/* @return whether a command may have more words than the line */
-static bool
-split(const char *line, struct words *w)
-{
-	char *at = w->text;
-
-	w->n = 0;
-	if (strlen(line) >= sizeof(w->text))
-		return false;
-	strcpy(w->text, line);
-	for (;;) {
-		at += strspn(at, " \t");
-		w->word[w->n] = at;
-		at += strcspn(at, " \t");
-		if (*at == '\0')
-			return true;
-		*at++ = '\0';
-		if (++w->n > COMMAND_WORDS)
-			return false;
-	}
 }
 
 /* Adds a choice if it begins with @p begun and is new. */
@@ -118,7 +89,7 @@ add_links(struct complete *c, const struct rl_topo *t, const char *begun)
 
 /* The ends of the link that the line names, or all devices. */
 static void
-add_devices(struct complete *c, const struct rl_topo *t, const struct words *w)
+add_devices(struct complete *c, const struct rl_topo *t, const struct command_words *w)
 {
 	const char *begun = w->word[w->n];
 
@@ -189,7 +160,7 @@ add_sections(struct complete *c, const char *begun)
 
 static void
 add_param(struct complete *c, const struct rl_topo *t, const char *param,
-	  const struct words *w)
+	  const struct command_words *w)
 {
 	const char *begun = w->word[w->n];
 
@@ -218,7 +189,7 @@ add_param(struct complete *c, const struct rl_topo *t, const char *param,
 /* The choices of a command after the words of the line. */
 static void
 offer(struct complete *c, const struct rl_topo *t, const struct command *cmd,
-      const struct words *w)
+      const struct command_words *w)
 {
 	char form[COMMAND_LINE_MAX];
 	char *save = NULL, *word;
@@ -314,13 +285,13 @@ complete_next(struct complete *c, const struct app *app, const char *line,
 	      char *to, unsigned int size, int *state)
 {
 	const bool list = *state != 0;
-	struct words w;
+	struct command_words w;
 
 	if (*state > 0)
 		return row(c, to, size, state);
 	*state = 0;
 	clear(c);
-	if (!split(line, &w))
+	if (!command_split(line, &w))
 		return 0;
 	for (const struct command *cmd = command_table; cmd->form != NULL;
 	     cmd++)

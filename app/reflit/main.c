@@ -545,15 +545,14 @@ main(int argc, char **argv)
 	status = read_fabric(app);
 	if (status == EXIT_KEPT)
 		status = choose_process(app);
-	if (status == EXIT_KEPT &&
-	    (command_open(app) != 0 || command_file_check(app) != 0))
+	if (status == EXIT_KEPT && command_file_check(app) != 0)
 		status = EXIT_UNUSABLE;
 	if (status == EXIT_KEPT)
 		status = channel_open(app) == 0 ? with_eal(app)
 						: EXIT_UNUSABLE;
 	rl_oob_close(app->oob);
 	recorder_close(app);
-	command_close(app);
+	free(app->script_text);
 	rl_route_free(app->route);
 	rl_config_free(&app->cfg);
 	free(app);

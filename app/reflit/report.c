@@ -15,21 +15,10 @@
 #include "report.h"
 #include "suspect_report.h"
 
-/* In the order of VCs; NULL: no memory. Freed by the caller. */
-static struct rl_delay *
-delays(const struct app *app)
-{
-	struct rl_delay *d = calloc(RL_VCS, sizeof(*d));
-
-	for (unsigned int vc = 0; d != NULL && vc < RL_VCS; vc++)
-		app_delay(app, vc, &d[vc]);
-	return d;
-}
-
 static void
 set_delays(json_t *o, const struct app *app)
 {
-	struct rl_delay *d = delays(app);
+	struct rl_delay *d = app_delays(app);
 
 	if (d != NULL)
 		delay_json(o, d);

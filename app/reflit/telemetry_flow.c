@@ -188,22 +188,27 @@ add_quantiles(struct rte_tel_data *d, const char *what,
 	rte_tel_data_add_dict_uint(d, key, h->max);
 }
 
+/* By VC; of no fabric, nothing. Freed by the caller; NULL: no memory. */
+static struct rl_delay *
+delays(void)
+{
+	struct app *app = mirror_enter();
+	struct rl_delay *d = app != NULL ? app_delays(app)
+					 : calloc(RL_VCS, sizeof(*d));
+
+	mirror_leave();
+	return d;
+}
+
 int
 telemetry_latency(const char *cmd, const char *params, struct rte_tel_data *d)
 {
-	struct rl_delay *by_vc = calloc(RL_VCS, sizeof(*by_vc));
+	struct rl_delay *by_vc = delays();
 	const bool all = params == NULL || params[0] == '\0';
 	const unsigned int want = all ? 0 : (unsigned int)(params[0] - '0');
-	struct app *app = mirror_enter();
-	struct rl_delay *sum = NULL;
+	struct rl_delay *sum = by_vc == NULL ? NULL : delay_sum(by_vc);
 
 	(void)cmd;
-	for (unsigned int vc = 0; by_vc != NULL && app != NULL && vc < RL_VCS;
-	     vc++)
-		app_delay(app, vc, &by_vc[vc]);
-	mirror_leave();
-	if (by_vc != NULL)
-		sum = delay_sum(by_vc);
 	if (sum == NULL || (!all && (want >= RL_VCS || params[1] != '\0'))) {
 		free(by_vc);
 		free(sum);
@@ -269,20 +274,13 @@ telemetry_histogram(const char *cmd, const char *params,
 		    struct rte_tel_data *d)
 {
 	static const char *const names[] = { "upper_ns", "count_n" };
-	struct rl_delay *by_vc = calloc(RL_VCS, sizeof(*by_vc));
+	struct rl_delay *by_vc = delays();
+	struct rl_delay *sum = by_vc == NULL ? NULL : delay_sum(by_vc);
 	struct mirror_table t;
-	struct app *app = mirror_enter();
 	uint32_t start, count, total = 0, at = 0;
-	struct rl_delay *sum = NULL;
 	int ret = -ENOMEM;
 
 	(void)cmd;
-	for (unsigned int vc = 0; by_vc != NULL && app != NULL && vc < RL_VCS;
-	     vc++)
-		app_delay(app, vc, &by_vc[vc]);
-	mirror_leave();
-	if (by_vc != NULL)
-		sum = delay_sum(by_vc);
 	free(by_vc);
 	for (uint32_t i = 0; sum != NULL && i < RL_HIST_BUCKETS; i++)
 		total += sum->latency.bucket[i] != 0;
